@@ -1,0 +1,62 @@
+# Skill Router. `make help` lists what there is.
+SHELL    := /bin/bash
+GO       ?= go
+TAGS     := nomsgpack
+BIN      := bin/skillrouter
+FUZZTIME ?= 60s
+# The race detector needs cgo; the program itself never does.
+export CGO_ENABLED ?= 0
+
+.DEFAULT_GOAL := help
+.PHONY: help build train-router train-router-check run test race lint fmt fuzz bench cross check clean
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/skillrouter
+	$(GO) build -tags $(TAGS) -trimpath -o $(BIN) ./cmd/skillrouter
+
+run: build ## start the sidecar on its embedded default, in the foreground
+	$(BIN) serve
+
+test: ## run every test, without the race detector
+	$(GO) test -tags $(TAGS) ./...
+
+race: ## run every test under the race detector
+	CGO_ENABLED=1 $(GO) test -tags $(TAGS) -race ./...
+
+lint: ## gofumpt, vet and staticcheck
+	@unformatted=$$($(GO) tool gofumpt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
+	$(GO) vet -tags $(TAGS) ./...
+	$(GO) tool staticcheck -tags $(TAGS) ./...
+
+fmt: ## format every Go file
+	$(GO) tool gofumpt -w $$(git ls-files '*.go')
+
+fuzz: ## run each fuzz target for FUZZTIME (60s)
+	@set -e; for pkg in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -tags $(TAGS) -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+	    echo "== $$pkg $$target"; $(GO) test -tags $(TAGS) -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$pkg; \
+	  done; done
+
+train-router: ## make the query classifier's model and its figures anew from the training lines
+	$(GO) run ./scripts/trainrouter
+
+train-router-check: ## fail if the committed model is not what the training lines give
+	$(GO) run ./scripts/trainrouter -check
+
+bench: ## measure against floors that run beside it (some minutes; wants a quiet machine)
+	$(GO) run -tags $(TAGS) ./scripts/bench/comms
+	$(GO) run -tags $(TAGS) ./scripts/bench/memory
+	$(GO) test -tags $(TAGS) -run '^$$' -bench 'Search100k|Put' ./tfidf
+	$(GO) test -tags $(TAGS) -run '^$$' -bench 'Classify' ./router
+	$(GO) test -tags $(TAGS) -run '^$$' -bench 'GuardCheck' ./learning
+
+cross: ## compile for the platforms we don't test on
+	@set -e; for target in linux/arm64 darwin/arm64 windows/amd64; do \
+	  echo "== $$target"; GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -tags $(TAGS) -o /dev/null ./cmd/skillrouter; done
+
+check: lint build cross test ## what CI runs
+
+clean: ## remove what was built
+	rm -rf bin

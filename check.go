@@ -1,0 +1,92 @@
+package skillrouter
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds on what callers may send as names and ids. They keep rows, indexes
+// and log lines small; no seed system comes near them.
+const (
+	MaxAgentID = 64  // DESIGN.md, decision 4
+	MaxName    = 128 // project, category, signal, status, role and the like, in bytes
+)
+
+// CheckAgentID returns an Invalid error, naming field, unless id is 1–64 of
+// the characters A–Z a–z 0–9 . _ : -.
+func CheckAgentID(field, id string) error {
+	if id == "" {
+		return InvalidField(field, "is required")
+	}
+	if len(id) > MaxAgentID {
+		return InvalidField(field, "is longer than %d characters", MaxAgentID)
+	}
+	for _, r := range id {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_', r == ':', r == '-':
+		default:
+			return InvalidField(field, "may hold only letters A–Z and a–z, digits, and . _ : -")
+		}
+	}
+	return nil
+}
+
+// CheckName returns an Invalid error, naming field, unless s is at most
+// MaxName bytes of printable UTF-8 on one line. Empty is allowed.
+func CheckName(field, s string) error {
+	if len(s) > MaxName {
+		return InvalidField(field, "is longer than %d bytes", MaxName)
+	}
+	if err := CheckText(field, s, MaxName); err != nil {
+		return err
+	}
+	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == 0x2028 || r == 0x2029 }) {
+		return InvalidField(field, "may not hold control characters or line breaks")
+	}
+	return nil
+}
+
+// CheckText returns an error, naming field, unless s is valid UTF-8 without
+// NUL (Invalid) and at most max bytes (TooLarge). Empty is allowed.
+func CheckText(field, s string, max int) error {
+	if len(s) > max {
+		return &Error{Code: TooLarge, Field: field, Message: fmt.Sprintf("is longer than %d bytes", max)}
+	}
+	if !utf8.ValidString(s) {
+		return InvalidField(field, "is not valid UTF-8")
+	}
+	if strings.IndexByte(s, 0) >= 0 {
+		return InvalidField(field, "may not hold the character NUL")
+	}
+	return nil
+}
+
+// CheckRequired is CheckText for a text that must hold more than white space.
+func CheckRequired(field, s string, max int) error {
+	if strings.TrimSpace(s) == "" {
+		return InvalidField(field, "is required")
+	}
+	return CheckText(field, s, max)
+}
+
+// CheckRange returns an Invalid error, naming field, unless lo ≤ x ≤ hi; NaN is out of every range.
+func CheckRange(field string, x, lo, hi float64) error {
+	if math.IsNaN(x) || x < lo || x > hi {
+		return InvalidField(field, "must lie between %g and %g", lo, hi)
+	}
+	return nil
+}
+
+// Limit returns how many items to answer: def if asked is zero, and an
+// Invalid error if asked is negative or over max.
+func Limit(asked, def, max int) (int, error) {
+	switch {
+	case asked == 0:
+		return def, nil
+	case asked < 0 || asked > max:
+		return 0, InvalidField("limit", "must lie between 1 and %d", max)
+	}
+	return asked, nil
+}

@@ -1,0 +1,108 @@
+package app_test
+
+import "net/http"
+
+// The callers of the authorization matrix, those who may do the least first.
+const (
+	stranger = "stranger" // no token
+	forger   = "forger"   // a token that was never issued
+	reader1  = "reader"   // scope read
+	agentB   = "b"        // scope agent, of another agent than the calls are about
+	agentA   = "a"        // scope agent, of the agent that the calls are about
+	captain  = "captain"
+	admin    = "admin" // the owner's token
+)
+
+var callers = []string{stranger, forger, reader1, agentB, agentA, captain, admin}
+
+// The rules of the matrix: who may do it.
+var (
+	anyone     = callers[2:]
+	agents     = callers[3:]
+	asAgentA   = callers[4:]
+	captains   = callers[5:]
+	adminsOnly = callers[6:]
+)
+
+// access is one call of a route and who may make it. The braces of a path or
+// body stand for things that agent a owns, made anew for each route.
+type access struct {
+	may  []string
+	path string
+	body string
+	// hidden: those who may not are told that there is no such thing.
+	hidden bool
+	// answers is the status of a call that may be made, if it is none of success.
+	answers int
+}
+
+const callTool = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
+
+// matrix has every route that the router serves. A route that joins needs a line here.
+var matrix = map[string][]access{
+	"POST /heartbeat":             {{may: asAgentA, path: "/heartbeat", body: `{"agent_id":"a"}`}},
+	"POST /status":                {{may: asAgentA, path: "/status", body: `{"agent_id":"a","status":"busy"}`}},
+	"GET /shutdown-check":         {{may: asAgentA, path: "/shutdown-check?agent_id=a"}},
+	"GET /messages":               {{may: asAgentA, path: "/messages?agent_id=a"}},
+	"GET /messages/inbox":         {{may: asAgentA, path: "/messages/inbox?agent_id=a"}},
+	"POST /messages/ack":          {{may: asAgentA, path: "/messages/ack", body: `{"agent_id":"a","message_ids":["{message}"]}`}},
+	"POST /messages/read":         {{may: asAgentA, path: "/messages/read", body: `{"agent_id":"a","message_ids":["{message}"]}`}},
+	"GET /messages/overdue":       {{may: agents, path: "/messages/overdue"}},
+	"GET /messages/:id/receipts":  {{may: asAgentA, path: "/messages/{message}/receipts", hidden: true}},
+	"POST /signal":                {{may: asAgentA, path: "/signal", body: `{"from_agent_id":"a","to_agent_id":"b","signal":"message"}`}},
+	"GET /api/agents":             {{may: anyone, path: "/api/agents"}},
+	"GET /api/agents/:id":         {{may: anyone, path: "/api/agents/a"}},
+	"POST /query":                 {{may: anyone, path: "/query", body: `{"query":"what happened?"}`}},
+	"GET /api/knowledge":          {{may: anyone, path: "/api/knowledge"}},
+	"POST /api/knowledge":         {{may: agents, path: "/api/knowledge", body: `{"category":"c","title":"t","content":"{new}"}`}, {may: asAgentA, path: "/api/knowledge", body: `{"category":"c","title":"t","content":"{new}","agent_id":"a"}`}},
+	"POST /api/knowledge/bulk":    {{may: agents, path: "/api/knowledge/bulk", body: `[{"category":"c","title":"t","content":"{new}"}]`}},
+	"POST /api/knowledge/search":  {{may: anyone, path: "/api/knowledge/search", body: `{"query":"x"}`}},
+	"GET /api/knowledge/:id":      {{may: anyone, path: "/api/knowledge/{entry}"}},
+	"PUT /api/knowledge/:id":      {{may: asAgentA, path: "/api/knowledge/{entry}", body: `{"title":"other"}`}},
+	"DELETE /api/knowledge/:id":   {{may: asAgentA, path: "/api/knowledge/{entry}"}},
+	"POST /api/episodes":          {{may: asAgentA, path: "/api/episodes", body: `{"agent_id":"a","event_type":"action","title":"t","content":"c"}`}},
+	"GET /api/episodes/recent":    {{may: anyone, path: "/api/episodes/recent"}},
+	"POST /api/episodes/search":   {{may: anyone, path: "/api/episodes/search", body: `{"query":"x"}`}},
+	"GET /api/tasks":              {{may: anyone, path: "/api/tasks"}},
+	"POST /api/tasks":             {{may: agents, path: "/api/tasks", body: `{"title":"t"}`}, {may: asAgentA, path: "/api/tasks", body: `{"title":"t","agent_id":"a"}`}},
+	"GET /api/tasks/summary":      {{may: anyone, path: "/api/tasks/summary"}},
+	"POST /api/tasks/claim":       {{may: asAgentA, path: "/api/tasks/claim", body: `{"agent_id":"a"}`}},
+	"GET /api/tasks/:id":          {{may: anyone, path: "/api/tasks/{task}"}},
+	"POST /api/tasks/:id/claim":   {{may: asAgentA, path: "/api/tasks/{free}/claim", body: `{"agent_id":"a"}`}},
+	"POST /api/tasks/:id/block":   {{may: asAgentA, path: "/api/tasks/{task}/block", body: `{"reason":"r"}`}},
+	"POST /api/tasks/:id/unblock": {{may: asAgentA, path: "/api/tasks/{blocked}/unblock", body: `{}`}},
+	"POST /api/tasks/:id/progress": {
+		{may: asAgentA, path: "/api/tasks/{task}/progress", body: `{"progress":5}`},
+		{may: asAgentA, path: "/api/tasks/{task}/progress", body: `{"progress":5,"agent_id":"a"}`},
+	},
+	"POST /api/tasks/:id/complete":        {{may: asAgentA, path: "/api/tasks/{task}/complete", body: `{"result":"r"}`}},
+	"POST /api/tasks/:id/fail":            {{may: asAgentA, path: "/api/tasks/{task}/fail", body: `{"error":"e"}`}},
+	"POST /api/tasks/:id/release":         {{may: asAgentA, path: "/api/tasks/{task}/release", body: `{}`}},
+	"POST /api/tasks/:id/cancel":          {{may: asAgentA, path: "/api/tasks/{task}/cancel", body: `{}`}},
+	"POST /api/tasks/:id/reassign":        {{may: captains, path: "/api/tasks/{task}/reassign", body: `{"agent_id":"b"}`}},
+	"GET /api/recon/environments":         {{may: anyone, path: "/api/recon/environments"}},
+	"POST /api/recon/environments":        {{may: agents, path: "/api/recon/environments", body: `{"name":"mss"}`}},
+	"GET /api/recon/findings":             {{may: anyone, path: "/api/recon/findings"}},
+	"POST /api/recon/findings":            {{may: agents, path: "/api/recon/findings", body: `{"environment":"mss","title":"t","severity":"low"}`}},
+	"POST /api/recon/findings/bulk":       {{may: agents, path: "/api/recon/findings/bulk", body: `[{"environment":"mss","title":"t","severity":"low"}]`}},
+	"GET /api/recon/findings/:id":         {{may: anyone, path: "/api/recon/findings/{finding}"}},
+	"GET /api/recon/findings/:id/history": {{may: anyone, path: "/api/recon/findings/{finding}/history"}},
+	"POST /api/recon/findings/:id/status": {{may: agents, path: "/api/recon/findings/{finding}/status", body: `{"status":"confirmed"}`}},
+	"GET /api/recon/scans":                {{may: anyone, path: "/api/recon/scans"}},
+	"POST /api/recon/scans":               {{may: agents, path: "/api/recon/scans", body: `{"environment":"mss","scanner":"s"}`}},
+	"POST /api/recon/scans/:id/finish":    {{may: agents, path: "/api/recon/scans/{scan}/finish", body: `{"status":"completed"}`}},
+	"GET /api/recon/summary":              {{may: anyone, path: "/api/recon/summary"}},
+	"GET /api/tokens":                     {{may: adminsOnly, path: "/api/tokens"}},
+	"POST /api/tokens":                    {{may: adminsOnly, path: "/api/tokens", body: `{"scopes":["read"]}`}},
+	"DELETE /api/tokens/:id":              {{may: adminsOnly, path: "/api/tokens/{token}"}},
+	"GET /api/doctor":                     {{may: captains, path: "/api/doctor"}},
+	"GET /health":                         {{may: anyone, path: "/health"}},
+	"GET /metrics":                        {{may: anyone, path: "/metrics"}},
+	"GET /openapi.json":                   {{may: anyone, path: "/openapi.json"}},
+	"GET /openapi.yaml":                   {{may: anyone, path: "/openapi.yaml"}},
+	"GET /openapi-3.0.json":               {{may: anyone, path: "/openapi-3.0.json"}},
+	"GET /openapi-3.0.yaml":               {{may: anyone, path: "/openapi-3.0.yaml"}},
+	"POST /mcp":                           {{may: anyone, path: "/mcp", body: callTool}},
+	"GET /mcp":                            {{may: anyone, path: "/mcp", answers: http.StatusMethodNotAllowed}},
+	"DELETE /mcp":                         {{may: anyone, path: "/mcp", answers: http.StatusBadRequest}},
+}

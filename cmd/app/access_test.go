@@ -1,0 +1,316 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"skillrouter/cmd/app"
+	"skillrouter/router/httpapi"
+)
+
+// serving is a router in this process, and the secrets of its callers.
+type serving struct {
+	t       *testing.T
+	app     *app.App
+	secrets map[string]string
+	made    int
+}
+
+func serve(t *testing.T) *serving {
+	t.Helper()
+	cfg := settings(t)
+	a, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	owner, err := app.ReadOwnerToken(cfg.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &serving{t: t, app: a, secrets: map[string]string{forger: "skr_" + strings.Repeat("x", 43), admin: owner}}
+}
+
+// issue issues the tokens; from then on nobody is let in without one.
+func (s *serving) issue() {
+	for who, draft := range map[string]string{
+		reader1: `{"scopes":["read"]}`, agentA: `{"agent_id":"a","scopes":["agent"]}`,
+		agentB: `{"agent_id":"b","scopes":["agent"]}`, captain: `{"agent_id":"captain","scopes":["captain"]}`,
+	} {
+		var issued struct {
+			Secret string `json:"token"`
+		}
+		s.must(admin, http.MethodPost, "/api/tokens", draft, &issued)
+		s.secrets[who] = issued.Secret
+	}
+}
+
+// do makes a call and returns its status, and its body unless that is a stream.
+func (s *serving) do(who, method, path, body string, header map[string]string) (int, string) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, s.app.URL()+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if path == "/mcp" {
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		r.Header.Set("Mcp-Method", "tools/list")
+		if method == http.MethodPost {
+			r.Header.Set("Mcp-Protocol-Version", "2026-07-28")
+		}
+	}
+	if secret := s.secrets[who]; secret != "" {
+		r.Header.Set("Authorization", "Bearer "+secret)
+	}
+	for name, value := range header {
+		if name == "Host" {
+			r.Host = value
+		} else {
+			r.Header.Set(name, value)
+		}
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {
+		return answer.StatusCode, ""
+	}
+	raw, err := io.ReadAll(answer.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return answer.StatusCode, string(raw)
+}
+
+func (s *serving) must(who, method, path, body string, out any) {
+	s.t.Helper()
+	status, raw := s.do(who, method, path, body, nil)
+	if status/100 != 2 {
+		s.t.Fatalf("%s %s: %d %s", method, path, status, raw)
+	}
+	if err := json.Unmarshal([]byte(raw), out); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// sample puts real things into the braces of a call.
+func (s *serving) sample(call access) access {
+	s.t.Helper()
+	s.made++
+	make := func(path, body string) string {
+		var out map[string]any
+		s.must(admin, http.MethodPost, path, body, &out)
+		for _, name := range []string{"message_id", "knowledge_id", "id"} {
+			if id, ok := out[name].(string); ok {
+				return id
+			}
+		}
+		for _, name := range []string{"token", "finding"} {
+			if inner, ok := out[name].(map[string]any); ok {
+				return inner["id"].(string)
+			}
+		}
+		s.t.Fatalf("%s answers without an id: %v", path, out)
+		return ""
+	}
+	made := map[string]func() string{
+		"{new}":     func() string { return fmt.Sprint("text ", s.made) },
+		"{message}": func() string { return make("/signal", `{"from_agent_id":"a","to_agent_id":"a","signal":"note"}`) },
+		"{entry}": func() string {
+			return make("/api/knowledge", fmt.Sprintf(`{"category":"c","title":"t","content":"c %d","agent_id":"a"}`, s.made))
+		},
+		"{task}": func() string { return make("/api/tasks", `{"title":"t","agent_id":"a"}`) },
+		"{free}": func() string { return make("/api/tasks", `{"title":"t"}`) },
+		"{blocked}": func() string {
+			id := make("/api/tasks", `{"title":"t","agent_id":"a"}`)
+			s.must(admin, http.MethodPost, "/api/tasks/"+id+"/block", `{"reason":"r"}`, &struct{}{})
+			return id
+		},
+		"{finding}": func() string {
+			return make("/api/recon/findings", fmt.Sprintf(`{"environment":"mss","title":"t %d","severity":"low"}`, s.made))
+		},
+		"{scan}":  func() string { return make("/api/recon/scans", `{"environment":"mss","scanner":"s"}`) },
+		"{token}": func() string { return make("/api/tokens", `{"scopes":["read"]}`) },
+	}
+	for brace, one := range made {
+		if strings.Contains(call.path+call.body, brace) {
+			id := one()
+			call.path, call.body = strings.ReplaceAll(call.path, brace, id), strings.ReplaceAll(call.body, brace, id)
+		}
+	}
+	return call
+}
+
+// world makes what every sample needs.
+func (s *serving) world() {
+	for _, agent := range []string{"a", "b"} {
+		s.must(admin, http.MethodPost, "/heartbeat", `{"agent_id":"`+agent+`"}`, &struct{}{})
+	}
+	s.must(admin, http.MethodPost, "/api/recon/environments", `{"name":"mss"}`, &struct{}{})
+}
+
+// eachRoute calls visit for each route that is served, with its calls.
+func (s *serving) eachRoute(visit func(route httpapi.Route, calls []access)) {
+	s.t.Helper()
+	routes := s.app.Routes()
+	if len(routes) < 50 {
+		s.t.Fatalf("only %d routes are served", len(routes))
+	}
+	served := map[string]bool{}
+	for _, route := range routes {
+		name := route.Method + " " + route.Path
+		served[name] = true
+		calls := matrix[name]
+		if len(calls) == 0 {
+			s.t.Errorf("%s is not in the authorization matrix: say who may call it", name)
+			continue
+		}
+		visit(route, calls)
+	}
+	for name := range matrix {
+		if !served[name] {
+			s.t.Errorf("%s is in the authorization matrix and is not served", name)
+		}
+	}
+}
+
+// TestAuthorization makes every call of the matrix as every caller.
+func TestAuthorization(t *testing.T) {
+	s := serve(t)
+	s.issue()
+	s.world()
+	s.eachRoute(func(route httpapi.Route, calls []access) {
+		for _, call := range calls {
+			call = s.sample(call)
+			for _, who := range callers {
+				status, body := s.do(who, route.Method, call.path, call.body, nil)
+				complain := func(want string) {
+					t.Errorf("%s %s %s as %s: %d, want %s: %.200s", route.Method, call.path, call.body, who, status, want, body)
+				}
+				switch {
+				case who == stranger:
+					if status != http.StatusUnauthorized {
+						complain("401")
+					}
+				case who == forger:
+					if status != http.StatusUnauthorized && status != http.StatusTooManyRequests {
+						complain("401, or 429 after many")
+					}
+				case !slices.Contains(call.may, who):
+					if status != http.StatusForbidden && !(call.hidden && status == http.StatusNotFound) {
+						complain("403")
+					}
+				case who == call.may[0]: // the first who may: the things that the call is about are as they were made
+					if call.answers != 0 && status != call.answers || call.answers == 0 && status/100 != 2 {
+						complain("success")
+					}
+				case status == http.StatusUnauthorized || status == http.StatusForbidden || status >= 500:
+					complain("neither 401 nor 403")
+				}
+			}
+		}
+	})
+}
+
+// TestOpenMode makes every call without a token while none was issued: all
+// but the issuing of tokens is open.
+func TestOpenMode(t *testing.T) {
+	s := serve(t)
+	s.world()
+	s.eachRoute(func(route httpapi.Route, calls []access) {
+		if strings.Contains(route.Path, "tokens") {
+			if status, _ := s.do(stranger, route.Method, strings.ReplaceAll(calls[0].path, "{token}", "x"), calls[0].body, nil); status != http.StatusForbidden {
+				t.Errorf("%s %s: %d, want 403", route.Method, route.Path, status)
+			}
+			return
+		}
+		for _, call := range calls[:1] { // further ones leave out who calls, which only a token can say
+			call = s.sample(call)
+			status, body := s.do(stranger, route.Method, call.path, call.body, nil)
+			if call.answers != 0 && status != call.answers || call.answers == 0 && status/100 != 2 {
+				t.Errorf("%s %s: %d %.200s", route.Method, call.path, status, body)
+			}
+			if status, _ := s.do(forger, route.Method, call.path, call.body, nil); status != http.StatusUnauthorized && status != http.StatusTooManyRequests {
+				t.Errorf("%s %s with a wrong token: %d, want 401", route.Method, call.path, status)
+			}
+		}
+	})
+}
+
+// TestForeignHostAndOrigin sends every call as a web page of another site, or
+// a name that was rebound to this machine, would make a browser send it.
+func TestForeignHostAndOrigin(t *testing.T) {
+	s := serve(t)
+	s.world()
+	for _, header := range []map[string]string{
+		{"Host": "evil.example"},
+		{"Host": "127.0.0.1.evil.example:8025"},
+		{"Origin": "https://evil.example"},
+		{"Origin": "null"},
+		{"Origin": "http://localhost.evil.example", "Sec-Fetch-Site": "cross-site"},
+	} {
+		s.eachRoute(func(route httpapi.Route, calls []access) {
+			for _, who := range []string{stranger, admin} {
+				status, body := s.do(who, route.Method, calls[0].path, calls[0].body, header)
+				if status != http.StatusForbidden || !bytes.Contains([]byte(body), []byte(`"code":"forbidden"`)) {
+					t.Errorf("%s %s with %v as %s: %d %.200s", route.Method, calls[0].path, header, who, status, body)
+				}
+			}
+		})
+	}
+}
+
+// TestMCPAuthorization calls tools with tokens that may not.
+func TestMCPAuthorization(t *testing.T) {
+	s := serve(t)
+	s.issue()
+	s.world()
+	for _, c := range []struct {
+		tool, arguments string
+		may             []string
+	}{
+		{"search_knowledge", `{"query":"x"}`, anyone},
+		{"search_episodes", `{"query":"x"}`, anyone},
+		{"get_recent_episodes", `{}`, anyone},
+		{"route_query", `{"query":"which agents are stale?"}`, anyone},
+		{"store_knowledge", `{"category":"c","title":"t","content":"c"}`, agents},
+		{"record_episode", `{"event_type":"action","title":"t","content":"c"}`, agents},
+		{"send_signal", `{"to_agent_id":"b","signal":"message"}`, agents},
+		{"check_messages", `{}`, agents},
+		{"check_messages", `{"agent_id":"a"}`, asAgentA},
+		{"check_messages", `{"agent_id":"a","ack":true,"ack_through":1}`, asAgentA},
+	} {
+		for _, who := range anyone {
+			message := strings.Replace(callTool, `"tools/list","params":{`, fmt.Sprintf(`"tools/call","params":{"name":%q,"arguments":%s,`, c.tool, c.arguments), 1)
+			status, body := s.do(who, http.MethodPost, "/mcp", message, map[string]string{"Mcp-Method": "tools/call", "Mcp-Name": c.tool})
+			forbidden := strings.Contains(body, "failed (forbidden)")
+			if status != http.StatusOK || forbidden == slices.Contains(c.may, who) || !forbidden && strings.Contains(body, `"isError":true`) {
+				t.Errorf("%s %s as %s: %d %.300s", c.tool, c.arguments, who, status, body)
+			}
+		}
+	}
+}

@@ -1,0 +1,187 @@
+// Package app is the composition root: it opens the databases, wires the
+// services to each other and to their transports, starts what runs, and stops
+// it in reverse order. It is the only package that opens a driver. It owns no
+// rule of any domain.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"skillrouter"
+	"skillrouter/cmd/config"
+	"skillrouter/router/httpapi"
+)
+
+// settleAfter is when memory that only the start needed is given back: building
+// the index leaves about its size behind, and the first answers come first.
+const settleAfter = 2 * time.Second
+
+// App is a sidecar that is open, wired and bound to its address.
+type App struct {
+	config   config.Config
+	options  Options
+	log      *slog.Logger
+	now      skillrouter.Clock
+	life     *life
+	listener net.Listener
+	server   *http.Server
+	started  time.Time
+
+	learning, operational *Database
+	services              services
+	handler               *httpapi.Server
+}
+
+// Options are what an App takes besides its settings. The zero value is the real thing.
+type Options struct {
+	Now     skillrouter.Clock // time.Now if nil
+	Version string
+}
+
+// New takes the data folder, binds the address, opens and migrates the
+// databases and wires the services. If any step fails, those before it are
+// undone. The App answers once Run is called.
+func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Options) (_ *App, err error) {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	a := &App{config: cfg, options: options, log: log, now: options.Now, life: newLife(log)}
+	a.started = a.now()
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.life.stop())
+		}
+	}()
+	if err := prepareFolder(cfg.Data); err != nil {
+		return nil, err
+	}
+	holder := Holder{PID: os.Getpid(), Listen: cfg.Listen, Started: a.started}
+	lock, err := Acquire(cfg.Data, holder)
+	if err != nil {
+		return nil, err
+	}
+	a.life.defers("lock", lock.Release)
+	if a.listener, err = net.Listen("tcp", cfg.Listen); err != nil {
+		return nil, skillrouter.Wrap(skillrouter.Unavailable, err, "cannot listen on %s: %v", cfg.Listen, errors.Unwrap(err))
+	}
+	a.life.defers("listener", func() error { return ignoreClosed(a.listener.Close()) })
+	holder.Listen = a.URL()
+	if err := lock.SetHolder(holder); err != nil {
+		return nil, fmt.Errorf("write the lock file: %w", err)
+	}
+	for _, db := range []struct {
+		name string
+		into **Database
+	}{{"learning", &a.learning}, {"operational", &a.operational}} {
+		opened, err := OpenDatabase(ctx, cfg.Data, db.name, a.now, log)
+		if err != nil {
+			return nil, err
+		}
+		*db.into = opened
+		a.life.defers(db.name+".db", opened.Close)
+		a.life.run(ctx, db.name+" committer", opened.Commit.Run)
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if err := a.wire(ctx, registry); err != nil {
+		return nil, err
+	}
+	a.server = &http.Server{
+		Handler: a.handler, ReadHeaderTimeout: httpapi.ReadHeaderTimeout, IdleTimeout: httpapi.IdleTimeout,
+		WriteTimeout: httpapi.WriteTimeout, MaxHeaderBytes: httpapi.MaxHeader,
+		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelDebug), // what clients do to connections is no error of ours
+		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+	}
+	return a, nil
+}
+
+// Routes lists what the App serves over HTTP, for the tests that go over all of it.
+func (a *App) Routes() []httpapi.Route { return a.handler.Routes() }
+
+// URL is the address that the App is bound to.
+func (a *App) URL() string {
+	address := a.listener.Addr().String()
+	if host, port, err := net.SplitHostPort(address); err == nil {
+		if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
+			address = net.JoinHostPort("127.0.0.1", port)
+		}
+	}
+	return "http://" + address
+}
+
+// Handler is what is served, for tests that need no connection.
+func (a *App) Handler() *httpapi.Server { return a.handler }
+
+// Run serves until ctx ends, and then stops everything: streams are told to
+// come back, calls under way get the grace period, what is in memory only is
+// written, and the databases are closed. It returns nil after a clean stop.
+func (a *App) Run(ctx context.Context) error {
+	serve := make(chan error, 1)
+	go func() { serve <- a.server.Serve(a.listener) }()
+	settle := time.AfterFunc(settleAfter, debug.FreeOSMemory)
+	defer settle.Stop()
+	a.log.Info("listening", "url", a.URL(), "data", a.config.Data, "version", a.options.Version)
+	var failure error
+	select {
+	case <-ctx.Done():
+	case failure = <-serve:
+	case failure = <-a.life.failed:
+	}
+	begin := time.Now()
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.config.ShutdownGrace)
+	defer cancel()
+	if err := a.services.endStreams(grace); err != nil {
+		a.log.Warn("streams did not end in time", "error", err)
+	}
+	if err := a.server.Shutdown(grace); err != nil {
+		a.log.Warn("calls were cut off at the end of the grace period", "grace", a.config.ShutdownGrace)
+		_ = a.server.Close() // its connections are being given up
+	}
+	err := errors.Join(failure, a.life.stop())
+	a.log.Info("stopped", "took_ms", time.Since(begin).Milliseconds(), "clean", err == nil)
+	return err
+}
+
+// prepareFolder makes the data folder, and takes other users' rights on it away.
+func prepareFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "cannot make the data folder %s", dir)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if info.Mode().Perm()&0o077 == 0 {
+		return nil
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "the data folder %s is open to other users and cannot be closed to them", filepath.Clean(dir))
+	}
+	return nil
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// beyondLoopback tells whether others than this machine can reach the listener.
+func beyondLoopback(address net.Addr) bool {
+	tcp, ok := address.(*net.TCPAddr)
+	return !ok || !tcp.IP.IsLoopback()
+}

@@ -1,0 +1,350 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/glebarez/sqlite"
+	"github.com/pressly/goose/v3"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"skillrouter"
+	"skillrouter/migrations"
+)
+
+// Bounds of a database.
+const (
+	// readers is the size of the pool of reading connections: twice the cores of the
+	// smallest machine this runs on, so that one slow query does not hold up the rest.
+	readers = 4
+	// quickCheckBelow is the size, in bytes, up to which a database is checked page by
+	// page at start; that takes about 2 ms a MiB. Larger ones are checked by doctor.
+	quickCheckBelow = 64 << 20
+	// busyTimeout only matters beside tools that open the file from outside: inside
+	// there is one writer.
+	busyTimeout = 5 * time.Second
+)
+
+// sqliteMagic opens every SQLite file.
+var sqliteMagic = []byte("SQLite format 3\x00")
+
+// applicationIDs tell our two databases from each other and from everybody
+// else's, in the header field that SQLite has for it ("SKRL" and "SKRO").
+var applicationIDs = map[string]uint32{"learning": 0x534b524c, "operational": 0x534b524f}
+
+// Database is one open SQLite database: a pool that reads, and a committer
+// that alone writes.
+type Database struct {
+	Name   string // learning or operational
+	Path   string
+	Read   *gorm.DB
+	Commit *skillrouter.Committer[*gorm.DB]
+
+	writer *gorm.DB
+}
+
+// OpenDatabase opens the database name ("learning" or "operational") in dir,
+// creating it if there is none, and migrates it. It refuses, without changing
+// the file, what is damaged, what is not ours and what a newer version wrote.
+// An older schema is copied to a file beside it before it is migrated.
+// Commit.Run must be started for writes to happen.
+func OpenDatabase(ctx context.Context, dir, name string, now skillrouter.Clock, log *slog.Logger) (*Database, error) {
+	path := filepath.Join(dir, name+".db")
+	if err := inspect(ctx, name, path); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		if err := create(ctx, name, path); err != nil {
+			return nil, fmt.Errorf("create %s: %w", path, err)
+		}
+		log.Info("database created", "database", name, "path", path)
+	}
+	writer, err := dial(writerDSN(path), 1)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	db := &Database{Name: name, Path: path, writer: writer}
+	db.Commit = skillrouter.NewCommitter(
+		func(fn func(tx *gorm.DB) error) error { return translate(writer.Transaction(fn)) },
+		func(tx *gorm.DB, fn func(tx *gorm.DB) error) error { return translate(tx.Transaction(fn)) },
+	)
+	if err := db.migrate(ctx, now, log); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	if db.Read, err = dial(readerDSN(path), readers); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s for reading: %w", path, err), db.Close())
+	}
+	if err := db.checkPragmas(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, os.Chmod(path, 0o600)
+}
+
+// Close closes both pools. The last close folds the write-ahead log into the file.
+func (db *Database) Close() error {
+	var errs []error
+	for _, pool := range []*gorm.DB{db.Read, db.writer} {
+		if pool == nil {
+			continue
+		}
+		conn, err := pool.DB()
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		errs = append(errs, conn.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// inspect refuses a file that must not be opened for writing. A file that is
+// not there is fine, unless its write-ahead log is: then it was lost.
+func inspect(ctx context.Context, name, path string) error {
+	file, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		if wal, err := os.Stat(path + "-wal"); err == nil && wal.Size() > 0 {
+			return refusal(path, "is missing, while its write-ahead log %s is there: restore the file or move the log away", path+"-wal")
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	header := make([]byte, 100) // https://www.sqlite.org/fileformat.html#the_database_header
+	if _, err := io.ReadFull(file, header); err != nil || !bytes.Equal(header[:16], sqliteMagic) {
+		return refusal(path, "is damaged: it does not begin as a SQLite database does")
+	}
+	if id := binary.BigEndian.Uint32(header[68:]); id != applicationIDs[name] {
+		return refusal(path, "is not the %s database of Skill Router (application id %#x)", name, id)
+	}
+	db, err := sql.Open(sqlite.DriverName, "file:"+escape(path)+"?mode=ro&_pragma=query_only(1)")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var version int64
+	if err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&version); err != nil {
+		return refusal(path, "is damaged or cannot be read: %v", err)
+	}
+	if newest, err := newestVersion(name); err != nil {
+		return err
+	} else if version > newest {
+		return refusal(path, "has schema version %d, and this program knows only up to %d: use the newer program", version, newest)
+	}
+	if info, err := file.Stat(); err != nil || info.Size() > quickCheckBelow {
+		return err
+	}
+	var verdict string
+	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil || verdict != "ok" {
+		return refusal(path, "is damaged: %s", cmpErr(err, verdict))
+	}
+	return nil
+}
+
+func cmpErr(err error, verdict string) string {
+	if err != nil {
+		return err.Error()
+	}
+	return verdict
+}
+
+// refusal is an error on a file that is left as it is.
+func refusal(path, format string, args ...any) error {
+	return skillrouter.Errorf(skillrouter.Unavailable, "%s %s. It was not changed.", path, fmt.Sprintf(format, args...))
+}
+
+// create makes a new database under another name and moves it into place, so
+// that a crash never leaves a half-made file that looks like a damaged one.
+func create(ctx context.Context, name, path string) error {
+	temp := path + ".new"
+	for _, leftover := range []string{temp, temp + "-wal", temp + "-shm"} {
+		if err := os.Remove(leftover); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	file, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	db, err := sql.Open(sqlite.DriverName, "file:"+escape(temp)+"?_pragma=synchronous(FULL)")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d", applicationIDs[name])); err != nil {
+		return err
+	}
+	steps, err := provider(name, db)
+	if err != nil {
+		return err
+	}
+	if _, err := steps.Up(ctx); err != nil {
+		return err
+	}
+	if err := db.Close(); err != nil {
+		return err
+	}
+	return os.Rename(temp, path)
+}
+
+func provider(name string, db *sql.DB) (*goose.Provider, error) {
+	steps, err := migrations.FS(name, "sqlite")
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(goose.DialectSQLite3, db, steps)
+}
+
+// newestVersion is the greatest migration that this program has for a database.
+func newestVersion(name string) (int64, error) {
+	steps, err := migrations.FS(name, "sqlite")
+	if err != nil {
+		return 0, err
+	}
+	collected, err := goose.NewProvider(goose.DialectSQLite3, new(sql.DB), steps)
+	if err != nil {
+		return 0, err
+	}
+	sources := collected.ListSources()
+	return sources[len(sources)-1].Version, nil
+}
+
+// migrate brings an older schema up to date, after copying the database.
+func (db *Database) migrate(ctx context.Context, now skillrouter.Clock, log *slog.Logger) error {
+	conn, err := db.writer.DB()
+	if err != nil {
+		return err
+	}
+	steps, err := provider(db.Name, conn)
+	if err != nil {
+		return err
+	}
+	current, target, err := steps.GetVersions(ctx)
+	if err != nil {
+		return fmt.Errorf("read the schema version of %s: %w", db.Path, err)
+	}
+	if current >= target {
+		return nil
+	}
+	backup := fmt.Sprintf("%s.v%d-%s.backup", db.Path, current, now().UTC().Format("20060102T150405Z"))
+	if err := Backup(ctx, db.Path, backup); err != nil {
+		return fmt.Errorf("back up %s before migrating it: %w", db.Path, err)
+	}
+	if _, err := steps.Up(ctx); err != nil {
+		return fmt.Errorf("migrate %s (a copy is in %s): %w", db.Path, backup, err)
+	}
+	log.Info("database migrated", "database", db.Name, "from", current, "to", target, "backup", backup)
+	return nil
+}
+
+// Backup writes a consistent copy of the database at path to the new file
+// target, while the database may be in use.
+func Backup(ctx context.Context, path, target string) error {
+	// VACUUM INTO fails under query_only, hence a plain read-only connection.
+	db, err := sql.Open(sqlite.DriverName, "file:"+escape(path)+"?mode=ro")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", target); err != nil {
+		return err
+	}
+	return os.Chmod(target, 0o600)
+}
+
+// pragma is a setting and what reading it back must give.
+type pragma struct{ name, set, want string }
+
+func writerPragmas() []pragma {
+	return []pragma{
+		{"journal_mode", "WAL", "wal"},
+		{"busy_timeout", fmt.Sprint(busyTimeout.Milliseconds()), fmt.Sprint(busyTimeout.Milliseconds())},
+		{"synchronous", "FULL", "2"},
+		{"foreign_keys", "1", "1"},
+		{"trusted_schema", "0", "0"},
+	}
+}
+
+func readerPragmas() []pragma {
+	return []pragma{
+		{"query_only", "1", "1"},
+		{"busy_timeout", fmt.Sprint(busyTimeout.Milliseconds()), fmt.Sprint(busyTimeout.Milliseconds())},
+		{"trusted_schema", "0", "0"},
+	}
+}
+
+func writerDSN(path string) string {
+	return "file:" + escape(path) + "?" + query(writerPragmas()) + "&_txlock=immediate"
+}
+
+func readerDSN(path string) string {
+	return "file:" + escape(path) + "?mode=ro&" + query(readerPragmas())
+}
+
+func query(pragmas []pragma) string {
+	var parts []string
+	for _, p := range pragmas {
+		parts = append(parts, "_pragma="+url.QueryEscape(p.name+"("+p.set+")"))
+	}
+	return strings.Join(parts, "&")
+}
+
+// escape makes a path safe inside a SQLite URI.
+func escape(path string) string {
+	return strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.ToSlash(path))
+}
+
+func dial(dsn string, conns int) (*gorm.DB, error) {
+	db, err := gorm.Open(sqlite.Open(dsn), &gorm.Config{
+		Logger:                 logger.Discard, // errors are returned; the default logger writes to stdout
+		SkipDefaultTransaction: true,           // the committer opens the transactions
+		TranslateError:         true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	pool, err := db.DB()
+	if err != nil {
+		return nil, err
+	}
+	pool.SetMaxOpenConns(conns)
+	pool.SetMaxIdleConns(conns)
+	return db, nil
+}
+
+// checkPragmas reads every pragma back, because SQLite ignores a misspelt one
+// silently.
+func (db *Database) checkPragmas(ctx context.Context) error {
+	for _, side := range []struct {
+		pool *gorm.DB
+		want []pragma
+	}{{db.writer, writerPragmas()}, {db.Read, readerPragmas()}} {
+		for _, p := range side.want {
+			var got string
+			if err := side.pool.WithContext(ctx).Raw("PRAGMA " + p.name).Scan(&got).Error; err != nil {
+				return fmt.Errorf("read pragma %s of %s: %w", p.name, db.Path, err)
+			}
+			if got != p.want {
+				return fmt.Errorf("pragma %s of %s is %q and not %q", p.name, db.Path, got, p.want)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,260 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/glebarez/go-sqlite"
+	"gorm.io/gorm"
+
+	"skillrouter"
+	"skillrouter/cmd/app"
+	"skillrouter/migrations"
+)
+
+func open(t *testing.T, dir, name string) (*app.Database, error) {
+	t.Helper()
+	return app.OpenDatabase(t.Context(), dir, name, time.Now, slog.New(slog.DiscardHandler))
+}
+
+// made makes a database with a few pages of rows in dir, closes it, and returns its path.
+func made(t *testing.T, dir, name string) string {
+	t.Helper()
+	db, err := open(t, dir, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- db.Commit.Run(ctx) }()
+	err = db.Commit.Write(ctx, func(tx *gorm.DB) error {
+		for range 50 {
+			if err := tx.Exec("INSERT INTO events (type, subject, at, data) VALUES ('test', 'x', 0, ?)", strings.Repeat("x", 2000)).Error; err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	<-done
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return db.Path
+}
+
+// edit runs statements on a closed database from outside.
+func edit(t *testing.T, path string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+func TestOpenCreatesPrivateFiles(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range migrations.Databases() {
+		for range 2 { // created, then opened again
+			db, err := open(t, dir, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		info, err := os.Stat(filepath.Join(dir, name+".db"))
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s.db: mode %v, error %v; want 0600", name, info.Mode(), err)
+		}
+	}
+}
+
+// TestSQLiteVersion holds the driver above the WAL-reset corruption bug, which
+// SQLite fixed in 3.51.3.
+func TestSQLiteVersion(t *testing.T) {
+	db, err := open(t, t.TempDir(), "learning")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var fresh bool
+	err = db.Read.Raw(`WITH v(s) AS (SELECT sqlite_version())
+		SELECT substr(s, 1, 2) = '3.' AND CAST(substr(s, 3) AS REAL) >= 51.3 FROM v`).Scan(&fresh).Error
+	if err != nil || !fresh {
+		t.Errorf("SQLite is older than 3.51.3 (%v)", err)
+	}
+}
+
+func TestReadersCannotWrite(t *testing.T) {
+	db, err := open(t, t.TempDir(), "operational")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Read.Exec("DELETE FROM events").Error; err == nil {
+		t.Error("a reading connection wrote")
+	}
+}
+
+func TestOpenRefusesAndLeavesTheFileAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		damage func(t *testing.T, path string)
+		says   string
+	}{
+		"newer schema": {func(t *testing.T, path string) {
+			edit(t, path, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)")
+		}, "9999"},
+		"overwritten header": {func(t *testing.T, path string) { patch(t, path, 0, []byte("not a database")) }, "damaged"},
+		"empty file":         {func(t *testing.T, path string) { truncate(t, path, 0) }, "damaged"},
+		"half a file":        {func(t *testing.T, path string) { truncate(t, path, size(t, path)/2) }, "damaged"},
+		"garbage in the middle": {func(t *testing.T, path string) {
+			patch(t, path, size(t, path)/2/4096*4096, bytes.Repeat([]byte{0xa5}, 8192))
+		}, "damaged"},
+		"another program's database": {func(t *testing.T, path string) { edit(t, path, "PRAGMA application_id = 7") }, "not the learning database"},
+		"the other database":         {func(t *testing.T, path string) { move(t, made(t, t.TempDir(), "operational"), path) }, "not the learning database"},
+		"no schema table":            {func(t *testing.T, path string) { edit(t, path, "DROP TABLE goose_db_version") }, "cannot be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := made(t, dir, "learning")
+			c.damage(t, path)
+			before, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			db, err := open(t, dir, "learning")
+			if err == nil {
+				db.Close()
+				t.Fatal("it was opened")
+			}
+			message := skillrouter.MessageOf(err)
+			if !strings.Contains(message, c.says) || !strings.Contains(message, path) || !strings.Contains(message, "not changed") {
+				t.Errorf("the refusal says %q", message)
+			}
+			after, err := os.ReadFile(path)
+			if err != nil || !bytes.Equal(before, after) {
+				t.Errorf("the file was changed (%v)", err)
+			}
+		})
+	}
+}
+
+func TestOpenRefusesALogWithoutItsDatabase(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "learning.db")
+	if err := os.WriteFile(path+"-wal", []byte("frames"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if db, err := open(t, dir, "learning"); err == nil {
+		db.Close()
+		t.Error("a lost database was silently made anew")
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("a file was made")
+	}
+}
+
+func TestOpenFinishesACreationThatCrashed(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "learning.db.new"), []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := open(t, dir, "learning")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+}
+
+func TestOlderSchemaIsBackedUpThenMigrated(t *testing.T) {
+	dir := t.TempDir()
+	path := made(t, dir, "learning")
+	// Version 0 with something in it, as a migration would meet it.
+	edit(t, path, "DROP TABLE knowledge", "DROP TABLE episodes", "DROP TABLE events",
+		"DELETE FROM goose_db_version WHERE version_id > 0", "CREATE TABLE keepsake (x)", "INSERT INTO keepsake VALUES (42)")
+	db, err := open(t, dir, "learning")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var n int
+	if err := db.Read.Raw("SELECT count(*) FROM knowledge").Scan(&n).Error; err != nil {
+		t.Errorf("not migrated: %v", err)
+	}
+	backups, _ := filepath.Glob(path + ".v0-*.backup")
+	if len(backups) != 1 {
+		t.Fatalf("backups: %v", backups)
+	}
+	backup, err := sql.Open("sqlite", "file:"+backups[0]+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer backup.Close()
+	if err := backup.QueryRow("SELECT x FROM keepsake").Scan(&n); err != nil || n != 42 {
+		t.Errorf("the backup holds %d (%v)", n, err)
+	}
+}
+
+func TestPathsWithSpecialCharacters(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "50% of #1? ü")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := made(t, dir, "operational")
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}
+
+func patch(t *testing.T, path string, at int64, with []byte) {
+	t.Helper()
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.WriteAt(with, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func truncate(t *testing.T, path string, to int64) {
+	t.Helper()
+	if err := os.Truncate(path, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func size(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
+
+func move(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.Rename(from, to); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,288 @@
+package app_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"skillrouter"
+	"skillrouter/cmd/app"
+	"skillrouter/cmd/config"
+	"skillrouter/router/httpapi"
+)
+
+var update = flag.Bool("update", false, "write the generated pages instead of comparing them")
+
+// schema is as much of a JSON schema as the page shows.
+type schema struct {
+	Ref        string            `json:"$ref"`
+	Type       any               `json:"type"`
+	Items      *schema           `json:"items"`
+	Enum       []any             `json:"enum"`
+	Required   []string          `json:"required"`
+	Properties map[string]schema `json:"properties"`
+}
+
+type operation struct {
+	Summary    string   `json:"summary"`
+	Tags       []string `json:"tags"`
+	Parameters []struct {
+		Name     string `json:"name"`
+		In       string `json:"in"`
+		Required bool   `json:"required"`
+		Schema   schema `json:"schema"`
+	} `json:"parameters"`
+	RequestBody struct {
+		Content map[string]struct {
+			Schema schema `json:"schema"`
+		} `json:"content"`
+	} `json:"requestBody"`
+	Responses map[string]struct {
+		Content map[string]struct {
+			Schema schema `json:"schema"`
+		} `json:"content"`
+	} `json:"responses"`
+}
+
+type document struct {
+	Paths      map[string]map[string]operation `json:"paths"`
+	Components struct {
+		Schemas map[string]schema `json:"schemas"`
+	} `json:"components"`
+}
+
+// plain are the routes that are no typed handlers, and what the page says of them.
+var plain = map[string]string{
+	"GET /messages":  "Stream of an agent's messages as server-sent events: `agent_id`*, and `Last-Event-ID` or `last_event_id` to resume. `id:` is the message's `seq`, `event:` its signal, `data:` the message.",
+	"GET /metrics":   "Figures in Prometheus' text format.",
+	"GET /mcp":       "Refused with 405, as the protocol allows: the server has nothing to say unasked.",
+	"POST /mcp":      "MCP over streamable HTTP; see [mcp.md](mcp.md).",
+	"DELETE /mcp":    "Ends an MCP session.",
+	"GET /openapi.*": "The OpenAPI 3.1 document (`.json`, `.yaml`, and 3.0 as `openapi-3.0.json`).",
+}
+
+// TestHTTPPage holds docs/http-api.md to the routes that there are.
+func TestHTTPPage(t *testing.T) {
+	a, err := app.New(t.Context(), settings(t), slog.New(slog.DiscardHandler), app.Options{Version: "doc"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop(t, a)
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest(http.MethodGet, "http://localhost/openapi.json", nil)
+	a.Handler().ServeHTTP(w, r)
+	var doc document
+	if err := json.Unmarshal(w.Body.Bytes(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	byTag := map[string][]string{}
+	typed := map[string]bool{}
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
+			method = strings.ToUpper(method)
+			typed[method+" "+path] = true
+			line := fmt.Sprintf("| `%s %s` | %s | %s | %s |\n", method, path, op.Summary, doc.request(op), doc.response(op))
+			tag := "other"
+			if len(op.Tags) > 0 {
+				tag = op.Tags[0]
+			}
+			byTag[tag] = append(byTag[tag], path+" "+method+"\x00"+line)
+		}
+	}
+	var page strings.Builder
+	page.WriteString(`# HTTP API
+
+Generated from the handlers by ` + "`go test ./cmd/app -run HTTPPage -update`" + `; the same as OpenAPI 3.1 is at ` + "`/openapi.json`" + `.
+
+Bodies are JSON and need ` + "`Content-Type: application/json`" + `. A * marks what is required. Unknown fields and
+parameters are refused. Errors are ` + "`application/problem+json`" + ` with ` + "`status`, `code`, `detail`, `error`" + ` (the same text) and,
+where one is to blame, ` + "`field`" + `. The codes and their statuses: ` + codes() + `.
+
+Once a token is issued, send it as ` + "`Authorization: Bearer …`" + `.
+`)
+	for _, tag := range slices.Sorted(maps.Keys(byTag)) {
+		fmt.Fprintf(&page, "\n## %s\n\n| call | what it does | request | answer |\n|---|---|---|---|\n", tag)
+		lines := byTag[tag]
+		slices.Sort(lines)
+		for _, line := range lines {
+			_, line, _ = strings.Cut(line, "\x00")
+			page.WriteString(line)
+		}
+	}
+	page.WriteString("\n## Streams and documents\n\n| call | what it does |\n|---|---|\n")
+	for _, route := range slices.Sorted(maps.Keys(plain)) {
+		fmt.Fprintf(&page, "| `%s` | %s |\n", route, plain[route])
+	}
+	for _, route := range a.Handler().Routes() {
+		name := route.Method + " " + braces(route.Path)
+		if typed[name] || plain[name] != "" || strings.HasPrefix(name, "GET /openapi") {
+			continue
+		}
+		t.Errorf("%s is in no document", name)
+	}
+	compare(t, "../../docs/http-api.md", page.String())
+}
+
+func codes() string {
+	var parts []string
+	for _, code := range skillrouter.Codes() {
+		parts = append(parts, fmt.Sprintf("%s %d", code, httpapi.Status(code)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// braces turns gin's :id into {id}.
+func braces(path string) string {
+	parts := strings.Split(path, "/")
+	for i, p := range parts {
+		if name, ok := strings.CutPrefix(p, ":"); ok {
+			parts[i] = "{" + name + "}"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+func (d document) request(op operation) string {
+	var parts []string
+	for _, p := range op.Parameters {
+		if p.In == "path" || p.In == "query" {
+			parts = append(parts, mark(p.Name, p.Required || p.In == "path", p.Schema))
+		}
+	}
+	for _, body := range op.RequestBody.Content {
+		parts = append(parts, d.fields(body.Schema)...)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (d document) response(op operation) string {
+	for _, status := range []string{"200", "201"} {
+		for _, body := range op.Responses[status].Content {
+			return strings.Join(d.names(body.Schema), ", ")
+		}
+	}
+	return ""
+}
+
+func (d document) resolve(s schema) schema {
+	if name, ok := strings.CutPrefix(s.Ref, "#/components/schemas/"); ok {
+		return d.Components.Schemas[name]
+	}
+	return s
+}
+
+func (d document) fields(s schema) []string {
+	s = d.resolve(s)
+	var parts []string
+	for _, name := range slices.SortedFunc(maps.Keys(s.Properties), func(a, b string) int {
+		ra, rb := slices.Contains(s.Required, a), slices.Contains(s.Required, b)
+		if ra != rb {
+			if ra {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a, b)
+	}) {
+		parts = append(parts, mark(name, slices.Contains(s.Required, name), s.Properties[name]))
+	}
+	return parts
+}
+
+// names lists what an answer holds, one level deep into lists.
+func (d document) names(s schema) []string {
+	s = d.resolve(s)
+	if s.Items != nil {
+		return []string{"[{" + strings.Join(d.names(*s.Items), ", ") + "}]"}
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		part := "`" + name + "`"
+		if items := s.Properties[name].Items; items != nil {
+			if inner := d.names(*items); len(inner) > 0 {
+				part += " [{…}]"
+			} else {
+				part += " […]"
+			}
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+func mark(name string, required bool, s schema) string {
+	part := "`" + name + "`"
+	if required {
+		part += "*"
+	}
+	if len(s.Enum) > 0 {
+		var values []string
+		for _, v := range s.Enum {
+			values = append(values, fmt.Sprint(v))
+		}
+		part += " (" + strings.Join(values, ", ") + ")"
+	}
+	return part
+}
+
+// compare holds a generated page to the one that is committed.
+func compare(t *testing.T, path, want string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("%s is out of date: go test ./cmd/app -update", path)
+	}
+}
+
+// TestConfigurationPage holds docs/configuration.md to the annotated example,
+// which a test of its own holds to the settings that there are.
+func TestConfigurationPage(t *testing.T) {
+	compare(t, "../../docs/configuration.md", `# Configuration
+
+The router needs none. What can be set, as `+"`skillrouter config example`"+` prints it (`+"`skillrouter config show`"+` prints what is
+in force, and where each value comes from):
+
+`+"```yaml\n"+config.Example+"```"+`
+
+## How commands find the router
+
+In this order: `+"`--server`, `SKILLROUTER_SERVER`"+`, the router that holds your data folder (its lock file names its address),
+the address in your settings. `+"`skillrouter run --start` and `skillrouter mcp`"+` start one if none answers; its log is then
+`+"`serve.log`"+` in the data folder.
+
+## Environment
+
+`+"`SKILLROUTER_SERVER`, `SKILLROUTER_TOKEN`, `SKILLROUTER_AGENT`"+` stand for the flags of the same names in every command.
+`+"`skillrouter run`"+` sets them for the command that it runs. Each setting above is also a variable: `+"`log.level` is `SKILLROUTER_LOG_LEVEL`"+`.
+
+## The data folder
+
+| file | what it is |
+|---|---|
+| `+"`learning.db`, `operational.db`"+` | the databases, with their `+"`-wal` and `-shm`"+` while the router runs; copy them with it stopped, or by `+"`VACUUM INTO`"+` |
+| `+"`*.backup`"+` | copies made before a migration |
+| `+"`owner.token`"+` | the owner's token, for `+"`skillrouter token`"+` ([why](decisions/0004-owner-token.md)) |
+| `+"`skillrouter.lock`"+` | names the process that holds the folder; the system frees it when that process ends |
+
+The folder is 0700, its files 0600. If the disk is full, writes answer 507 and reading goes on; writes succeed again, without
+a restart, once there is room.
+`)
+}

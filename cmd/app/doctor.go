@@ -1,0 +1,124 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"skillrouter/router/httpapi"
+)
+
+// Bounds of what doctor calls well.
+const (
+	// lowDisk is the free space, in bytes, below which doctor warns: a write-ahead
+	// log of this size is no rarity under load.
+	lowDisk = 256 << 20
+	// clockSlack is how far the newest event may lie in the future before the clock is doubted.
+	clockSlack = 5 * time.Second
+	// checkTime bounds a page-by-page check of one database.
+	checkTime = 20 * time.Second
+)
+
+// doctor looks the whole process over. Each check stands for itself: one that
+// cannot be made is a failure that says why.
+func (a *App) doctor(ctx context.Context) []httpapi.Check {
+	checks := []httpapi.Check{a.checkSettings()}
+	for _, db := range []*Database{a.learning, a.operational} {
+		checks = append(checks, checkDatabase(ctx, db), a.checkClock(ctx, db))
+	}
+	checks = append(checks, a.checkFolder(), a.checkDisk())
+	return append(checks, a.services.census.checks(ctx)...)
+}
+
+func (a *App) checkSettings() httpapi.Check {
+	access := "open to every program on this machine until a token is issued"
+	if beyondLoopback(a.listener.Addr()) {
+		access = "reachable from other machines, a token is needed"
+	}
+	return httpapi.Check{Name: "settings", OK: true, Detail: fmt.Sprintf("listening on %s (%s), data in %s, heartbeat every %s, stale after %s, offline after %s, %s %s/%s",
+		a.URL(), access, a.config.Data, a.config.Presence.HeartbeatInterval, a.config.Presence.StaleAfter, a.config.Presence.OfflineAfter,
+		runtime.Version(), runtime.GOOS, runtime.GOARCH)}
+}
+
+// checkDatabase reads the pragmas back and checks every page and index.
+func checkDatabase(ctx context.Context, db *Database) httpapi.Check {
+	c := httpapi.Check{Name: db.Name + ".db"}
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	if err := db.checkPragmas(ctx); err != nil {
+		c.Detail = err.Error()
+		return c
+	}
+	var verdict, version string
+	if err := db.Read.WithContext(ctx).Raw("PRAGMA integrity_check(1)").Scan(&verdict).Error; err != nil || verdict != "ok" {
+		c.Detail = "damaged: " + cmpErr(err, verdict)
+		return c
+	}
+	if err := db.Read.WithContext(ctx).Raw("SELECT sqlite_version()").Scan(&version).Error; err != nil {
+		c.Detail = err.Error()
+		return c
+	}
+	var schema int64
+	if err := db.Read.WithContext(ctx).Raw("SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&schema).Error; err != nil {
+		c.Detail = err.Error()
+		return c
+	}
+	var bytes int64
+	for _, suffix := range []string{"", "-wal"} {
+		if info, err := os.Stat(db.Path + suffix); err == nil {
+			bytes += info.Size()
+		}
+	}
+	c.OK = true
+	c.Detail = fmt.Sprintf("integrity ok, schema %d, SQLite %s, WAL, synchronous FULL, foreign keys on, %.1f MiB", schema, version, float64(bytes)/(1<<20))
+	return c
+}
+
+// checkClock compares the wall clock with the newest event: order does not
+// depend on clocks, but expiry and presence do.
+func (a *App) checkClock(ctx context.Context, db *Database) httpapi.Check {
+	c := httpapi.Check{Name: db.Name + " clock"}
+	var newest *int64
+	if err := db.Read.WithContext(ctx).Raw("SELECT at FROM events ORDER BY seq DESC LIMIT 1").Scan(&newest).Error; err != nil {
+		c.Detail = err.Error()
+		return c
+	}
+	if newest == nil {
+		c.OK, c.Detail = true, "no event yet"
+		return c
+	}
+	ahead := time.UnixMilli(*newest).Sub(a.now())
+	c.OK = ahead <= clockSlack
+	c.Detail = fmt.Sprintf("newest event %s ago", (-ahead).Round(time.Millisecond))
+	if !c.OK {
+		c.Detail = fmt.Sprintf("the newest event lies %s in the future: the clock was set back; expiry and presence are off until it catches up", ahead.Round(time.Second))
+	}
+	return c
+}
+
+// checkFolder looks for files that other users may read.
+func (a *App) checkFolder() httpapi.Check {
+	c := httpapi.Check{Name: "files", OK: true, Detail: "private to this user"}
+	if runtime.GOOS == "windows" {
+		c.Detail = "rights are the folder's own on Windows"
+		return c
+	}
+	for _, name := range []string{"", "learning.db", "operational.db", "owner.token", LockName} {
+		path := filepath.Join(a.config.Data, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+			return httpapi.Check{Name: "files", Detail: fmt.Sprintf("%s may be read by others (%v): chmod go= it", path, info.Mode().Perm())}
+		}
+	}
+	return c
+}
+
+func (a *App) checkDisk() httpapi.Check {
+	free, err := freeDisk(a.config.Data)
+	if err != nil {
+		return httpapi.Check{Name: "disk", Detail: err.Error()}
+	}
+	return httpapi.Check{Name: "disk", OK: free >= lowDisk, Detail: fmt.Sprintf("%.1f GiB free", float64(free)/(1<<30))}
+}

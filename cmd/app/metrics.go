@@ -1,0 +1,82 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"skillrouter/comms"
+	"skillrouter/learning"
+	"skillrouter/operational"
+	"skillrouter/router/httpapi"
+)
+
+// census counts what the process holds, for health and for the metrics.
+type census struct {
+	knowledge *learning.KnowledgeBase
+	episodes  *learning.Episodes
+	presence  *comms.Presence
+	mailbox   *comms.Mailbox
+}
+
+// stats are the counts of GET /health.
+func (c census) stats() map[string]int64 {
+	agents := 0
+	for _, n := range c.presence.Count() {
+		agents += n
+	}
+	return map[string]int64{
+		"knowledge": int64(c.knowledge.Len()), "episodes": int64(c.episodes.Len()),
+		"agents": int64(agents), "streams": int64(c.mailbox.Streams()),
+	}
+}
+
+var (
+	entriesDesc = prometheus.NewDesc("skillrouter_entries", "Entries that can be found, by kind.", []string{"kind"}, nil)
+	agentsDesc  = prometheus.NewDesc("skillrouter_agents", "Known agents, by presence.", []string{"state"}, nil)
+	streamsDesc = prometheus.NewDesc("skillrouter_message_streams", "Open streams of GET /messages.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (c census) Describe(ch chan<- *prometheus.Desc) {
+	ch <- entriesDesc
+	ch <- agentsDesc
+	ch <- streamsDesc
+}
+
+// Collect implements prometheus.Collector.
+func (c census) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(desc *prometheus.Desc, n int, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(n), labels...)
+	}
+	gauge(entriesDesc, c.knowledge.Len(), "knowledge")
+	gauge(entriesDesc, c.episodes.Len(), "episode")
+	for state, n := range c.presence.Count() {
+		gauge(agentsDesc, n, string(state))
+	}
+	gauge(streamsDesc, c.mailbox.Streams())
+}
+
+// checks are doctor's looks at the services.
+func (c census) checks(ctx context.Context) []httpapi.Check {
+	counts := c.presence.Count()
+	return []httpapi.Check{
+		checkIndex("knowledge index", func() (learning.IndexCheck, error) { return c.knowledge.Check(ctx) }),
+		checkIndex("episode index", func() (learning.IndexCheck, error) { return c.episodes.Check(ctx) }),
+		{Name: "agents", OK: true, Detail: fmt.Sprintf("%d online, %d starting, %d stale, %d offline; %d streams open",
+			counts[operational.AgentOnline], counts[operational.AgentStarting], counts[operational.AgentStale], counts[operational.AgentOffline], c.mailbox.Streams())},
+	}
+}
+
+func checkIndex(name string, compare func() (learning.IndexCheck, error)) httpapi.Check {
+	found, err := compare()
+	if err != nil {
+		return httpapi.Check{Name: name, Detail: err.Error()}
+	}
+	detail := fmt.Sprintf("%d indexed, %d stored", found.Indexed, found.Stored)
+	if !found.OK() {
+		detail += fmt.Sprintf("; not indexed: %v; not stored: %v; a restart rebuilds the index", found.Missing, found.Surplus)
+	}
+	return httpapi.Check{Name: name, OK: found.OK(), Detail: detail}
+}

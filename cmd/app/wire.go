@@ -1,0 +1,108 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"skillrouter/comms"
+	"skillrouter/comms/stream"
+	"skillrouter/learning"
+	learningstore "skillrouter/learning/store"
+	"skillrouter/operational"
+	operationalstore "skillrouter/operational/store"
+	"skillrouter/router"
+	"skillrouter/router/httpapi"
+	"skillrouter/router/mcpserver"
+)
+
+// services are the wired parts that App itself talks to.
+type services struct {
+	endStreams func(ctx context.Context) error
+	census     census
+}
+
+// wire builds every service on the open databases, and the transports on the services.
+func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
+	operations := operationalstore.New(a.operational.Read, a.operational.Commit)
+	owner, err := OwnerToken(a.config.Data)
+	if err != nil {
+		return err
+	}
+	tokens, err := operational.OpenTokens(ctx, operations, a.now, operational.DigestOf(owner))
+	if err != nil {
+		return fmt.Errorf("load the tokens: %w", err)
+	}
+	tasks := operational.NewTasks(operations, a.now)
+	presence, err := comms.NewPresence(ctx, operations, tasks, a.now, a.log, comms.PresenceOptions{
+		HeartbeatEvery: a.config.Presence.HeartbeatInterval,
+		StaleAfter:     a.config.Presence.StaleAfter,
+		OfflineAfter:   a.config.Presence.OfflineAfter,
+	})
+	if err != nil {
+		return fmt.Errorf("load the agents: %w", err)
+	}
+	a.life.run(ctx, "presence", presence.Run)
+	mailbox, err := comms.NewMailbox(ctx, presence, operations, a.log, comms.MailboxOptions{Retention: a.config.Retention.Messages})
+	if err != nil {
+		return fmt.Errorf("load the mailboxes: %w", err)
+	}
+	a.life.run(ctx, "mailbox", mailbox.Run)
+	hub := stream.New(mailbox, func(w http.ResponseWriter, _ *http.Request, err error) { httpapi.WriteProblem(w, err) }, a.log)
+	a.services.endStreams = hub.Shutdown
+
+	memory := learningstore.New(a.learning.Read, a.learning.Commit)
+	knowledge := learning.NewKnowledgeBase(memory, learning.Options{Now: a.now, Log: a.log})
+	episodes := learning.NewEpisodes(memory, learning.Options{Now: a.now, Log: a.log})
+	begin := time.Now()
+	indexing, indexCtx := errgroup.WithContext(ctx)
+	indexing.Go(func() error { return knowledge.Rebuild(indexCtx) })
+	indexing.Go(func() error { return episodes.Rebuild(indexCtx) })
+	if err := indexing.Wait(); err != nil {
+		return fmt.Errorf("build the search index from learning.db: %w", err)
+	}
+	a.log.Debug("index built", "took_ms", time.Since(begin).Milliseconds())
+	a.life.run(ctx, "knowledge", knowledge.Run)
+	a.life.run(ctx, "episodes", episodes.Run)
+
+	a.services.census = census{knowledge: knowledge, episodes: episodes, presence: presence, mailbox: mailbox}
+	registry.MustRegister(a.services.census)
+
+	recon := operational.NewRecon(operations, a.now)
+	classifier, err := router.NewClassifier()
+	if err != nil {
+		return fmt.Errorf("load the classifier: %w", err)
+	}
+	queries := router.New(classifier, router.Sources{
+		Knowledge: knowledge, Episodes: episodes, Agents: presence, Tasks: tasks, Recon: recon, Mail: operations, Names: operations,
+	}, router.Options{Now: a.now, Changed: operations.EventBell()})
+
+	tools := mcpserver.New(mcpserver.Services{
+		Knowledge: knowledge, Episodes: episodes, Router: queries, Mailbox: mailbox, Presence: presence,
+	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Version: a.options.Version, Log: a.log})
+	a.life.defers("mcp sessions", tools.Close)
+
+	a.handler = httpapi.New(httpapi.Services{
+		Auth: tokens, Tokens: tokens, Presence: presence, Mailbox: mailbox, Messages: hub,
+		Knowledge: knowledge, Episodes: episodes, Router: queries, Tasks: tasks, Recon: recon,
+		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Registry: registry,
+	}, httpapi.Options{
+		Version: a.options.Version, RequireToken: beyondLoopback(a.listener.Addr()),
+		AllowedHosts: a.config.AllowedHosts, Log: a.log, Now: a.now,
+	})
+	return nil
+}
+
+// health is the answer of GET /health.
+func (a *App) health(context.Context) httpapi.Health {
+	now := a.now()
+	return httpapi.Health{
+		Status: "ok", Server: "skillrouter", Version: a.options.Version,
+		UptimeMS: now.Sub(a.started).Milliseconds(), Timestamp: now.UTC(),
+		Stats: a.services.census.stats(), Interlock: "off",
+	}
+}

@@ -1,0 +1,148 @@
+// Package cli is the command line of skillrouter: one file per command, each
+// of which reads its flags, makes one call of a service and prints the answer,
+// for people or as JSON. It owns how things are printed, exit codes, how the
+// router is found and started, and the wrapper around an agent's process. It
+// must hold no rule of any domain: what may be done is the router's to say.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"skillrouter"
+)
+
+// The exit codes. `skillrouter run` passes on its child's instead.
+const (
+	exitDone    = 0
+	exitFailed  = 1
+	exitRefused = 2  // the router forbids it, or a guard blocks it
+	exitUsage   = 64 // EX_USAGE of sysexits.h
+)
+
+// Run runs the command line args, without the program's name, and returns the
+// exit code. ctx ends when the program is asked to stop. Nothing but the
+// command's own output goes to stdout.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s := &shell{in: stdin, out: stdout, err: stderr, lookupEnv: os.LookupEnv}
+	root := s.root()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	return s.exit(cmd, err)
+}
+
+func (s *shell) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "skillrouter",
+		Short: "A sidecar for teams of coding agents: memory, routing, signals, presence",
+		Long: `Skill Router is one process beside a team of coding agents. It remembers what
+they learn, answers questions from the right store, and carries their
+heartbeats and signals.
+
+Start it with "skillrouter serve". Every other command talks to the running
+router: the one that --server or SKILLROUTER_SERVER names, else the one that
+holds your data folder, else the address in your settings.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("there is no command %q", args[0])
+			}
+			return cmd.Help()
+		},
+	}
+	root.AddCommand(
+		s.serveCommand(), s.runCommand(),
+		s.agentsCommand(), s.statusCommand(), s.stopCommand(), s.signalCommand(), s.messagesCommand(),
+		s.queryCommand(), s.searchCommand(), s.rememberCommand(), s.importCommand(), s.episodesCommand(),
+		s.tasksCommand(), s.reconCommand(),
+		s.mcpCommand(), s.tokenCommand(), s.doctorCommand(), s.configCommand(), s.versionCommand(),
+	)
+	return root
+}
+
+// command makes cmd do run, and has exit tell what went wrong before run
+// began, which is wrong usage, from what went wrong in it.
+func (s *shell) command(cmd *cobra.Command, run func(ctx context.Context, args []string) error) *cobra.Command {
+	cmd.DisableFlagsInUseLine = true
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		s.began = true
+		return run(cmd.Context(), args)
+	}
+	return cmd
+}
+
+// group makes a command that only holds others.
+func (s *shell) group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return fmt.Errorf("there is no command %q here", args[0])
+		}
+		return errors.New("this needs a command")
+	}
+	cmd.AddCommand(below...)
+	return cmd
+}
+
+// exitError carries an exit code that has been explained already, or needs no explaining.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// usageError is wrong usage that only run could see.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// exit explains err on stderr and returns its exit code.
+func (s *shell) exit(cmd *cobra.Command, err error) int {
+	if err == nil {
+		return exitDone
+	}
+	if code, ok := errors.AsType[exitError](err); ok {
+		return int(code)
+	}
+	if wrong, ok := errors.AsType[usageError](err); ok || !s.began {
+		if ok {
+			err = wrong.error
+		}
+		fmt.Fprintf(s.err, "skillrouter: %s\nRun \"%s --help\" to see how it is used.\n", clean(err.Error()), cmd.CommandPath())
+		return exitUsage
+	}
+	fmt.Fprintf(s.err, "skillrouter: %s\n", clean(explain(err)))
+	return exitCode(skillrouter.CodeOf(err))
+}
+
+// explain is what a person at the terminal is told. Errors without a code are
+// the command line's own (a file that cannot be read), and speak for themselves.
+func explain(err error) string {
+	coded, ok := errors.AsType[*skillrouter.Error](err)
+	if !ok {
+		return err.Error()
+	}
+	if coded.Field != "" && coded.Code == skillrouter.Invalid {
+		return coded.Field + " " + coded.Message
+	}
+	return coded.Message
+}
+
+// exitCode is the one table from codes to exit codes.
+func exitCode(code skillrouter.Code) int {
+	switch code {
+	case "":
+		return exitDone
+	case skillrouter.Unauthenticated, skillrouter.Forbidden:
+		return exitRefused
+	}
+	return exitFailed
+}

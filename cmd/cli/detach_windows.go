@@ -1,0 +1,13 @@
+package cli
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/windows"
+)
+
+// detached gives a process no console and a group of its own, so that neither
+// the console's signals nor its end reach it.
+func detached() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
+}

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"skillrouter"
+	"skillrouter/cmd/app"
+	"skillrouter/cmd/config"
+	"skillrouter/comms/client"
+)
+
+// doctorTime bounds the router's own examination, which reads whole databases.
+const doctorTime = 2 * time.Minute
+
+// diagnosis is what doctor prints.
+type diagnosis struct {
+	OK     bool           `json:"ok"`
+	Server string         `json:"server"`
+	Up     bool           `json:"up"` // the router answered
+	Checks []client.Check `json:"checks"`
+}
+
+func (d *diagnosis) add(name string, ok bool, format string, args ...any) {
+	d.Checks = append(d.Checks, client.Check{Name: name, OK: ok, Detail: fmt.Sprintf(format, args...)})
+}
+
+func (s *shell) doctorCommand() *cobra.Command {
+	return s.remote(s.command(&cobra.Command{
+		Use: "doctor", Short: "Check settings, databases, search index, disk and clock", Args: cobra.NoArgs,
+		Long: `Has the running router examine itself, and checks from here what does not need
+it. If no router answers, it says so and checks the rest. The exit code is 1 if
+a check failed.`,
+	}, func(ctx context.Context, _ []string) error {
+		d, err := s.examine(ctx)
+		if err != nil {
+			return err
+		}
+		for _, check := range d.Checks {
+			d.OK = d.OK && check.OK
+		}
+		if err := s.print(d, func(w io.Writer) { diagnosisText(w, d) }); err != nil {
+			return err
+		}
+		if !d.OK {
+			return exitError(exitFailed)
+		}
+		return nil
+	}))
+}
+
+func diagnosisText(w io.Writer, d diagnosis) {
+	failed := 0
+	for _, check := range d.Checks {
+		mark := "ok  "
+		if !check.OK {
+			mark, failed = "FAIL", failed+1
+		}
+		fmt.Fprintf(w, "%s  %s: %s\n", mark, cell(check.Name), clean(check.Detail))
+	}
+	if failed == 0 {
+		fmt.Fprintf(w, "\n%s, all well.\n", plural(len(d.Checks), "check"))
+		return
+	}
+	fmt.Fprintf(w, "\n%s, %d failed.\n", plural(len(d.Checks), "check"), failed)
+}
+
+func (s *shell) examine(ctx context.Context) (diagnosis, error) {
+	d := diagnosis{OK: true}
+	settings, err := s.settings()
+	if err != nil {
+		d.add("configuration", false, "%s", explain(err))
+	} else {
+		from := "no configuration file"
+		if settings.File != "" {
+			from = "read from " + settings.File
+		}
+		d.add("configuration", true, "valid, %s", from)
+	}
+	if d.Server, err = s.address(); err != nil {
+		return d, nil // what is wrong with the configuration is said above
+	}
+	c, err := client.New(d.Server, client.Options{Token: s.secret(d.Server), Timeout: doctorTime})
+	if err != nil {
+		return d, usageError{errors.New(explain(err))}
+	}
+	health, err := c.System.Health(ctx)
+	if err != nil {
+		d.add("router", false, "%s", explain(err))
+		return d, s.offline(&d, settings.Config)
+	}
+	d.Up = true
+	d.add("router", health.Status == "ok", "%s at %s, version %s, up for %s", health.Status, d.Server, health.Version, millis(health.UptimeMS).Round(time.Second))
+	if skew := time.Since(health.Timestamp).Abs(); !health.Timestamp.IsZero() {
+		d.add("clocks", skew < 5*time.Second, "the router's and this one are %s apart", skew.Round(time.Millisecond))
+	}
+	checks, err := c.System.Doctor(ctx)
+	if err != nil {
+		d.add("examination", false, "%s", explain(err))
+	}
+	d.Checks = append(d.Checks, checks...)
+	return d, nil
+}
+
+// offline checks what can be checked without the router, and without opening
+// what it may be about to open.
+func (s *shell) offline(d *diagnosis, settings config.Config) error {
+	if settings.Data == "" {
+		return nil
+	}
+	info, err := os.Stat(settings.Data)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		d.add("data folder", true, "%s is not there yet; the first start makes it", settings.Data)
+		return nil
+	case err != nil:
+		d.add("data folder", false, "%v", err)
+		return nil
+	case !info.IsDir():
+		d.add("data folder", false, "%s is no folder", settings.Data)
+		return nil
+	}
+	private := info.Mode().Perm()&0o077 == 0 || os.PathSeparator == '\\'
+	d.add("data folder", private, "%s, mode %04o", settings.Data, info.Mode().Perm())
+	for _, name := range []string{"learning.db", "operational.db"} {
+		path := filepath.Join(settings.Data, name)
+		switch err := readable(path); {
+		case errors.Is(err, os.ErrNotExist):
+			d.add(name, true, "is not there yet")
+		case err != nil:
+			d.add(name, false, "%v", err)
+		default:
+			d.add(name, true, "begins as a SQLite database does; the router checks more of it")
+		}
+	}
+	lock, err := app.Acquire(settings.Data, app.Holder{PID: os.Getpid(), Started: s.now()})
+	switch {
+	case skillrouter.CodeOf(err) == skillrouter.Conflict:
+		d.add("lock", false, "%s, and yet no router answers at %s", explain(err), d.Server)
+	case err != nil:
+		d.add("lock", false, "%s", explain(err))
+	default:
+		d.add("lock", true, "free: no router holds the data folder")
+		return lock.Release()
+	}
+	return nil
+}
+
+// readable tells whether a file can be read and begins as a SQLite database.
+func readable(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	magic := make([]byte, 16) // https://www.sqlite.org/fileformat.html#magic_header_string
+	if _, err := io.ReadFull(file, magic); err != nil || string(magic) != "SQLite format 3\x00" {
+		return fmt.Errorf("%s does not begin as a SQLite database does", path)
+	}
+	return nil
+}

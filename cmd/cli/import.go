@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"skillrouter/learning"
+)
+
+// Bounds of an import.
+const (
+	// maxRecord bounds one line of the file, in bytes: an entry's largest content
+	// with JSON's escapes, and room for the rest.
+	maxRecord = 4 << 20
+	// maxListed bounds how many refusals are listed for people; --json lists all.
+	maxListed = 20
+)
+
+// record is one line of an imported file: an entry, under the names that
+// collections out there use too.
+type record struct {
+	learning.KnowledgeDraft
+	Text  string `json:"text"`  // instead of content
+	Body  string `json:"body"`  // instead of content
+	Scope string `json:"scope"` // instead of project
+}
+
+// refusedLine names a line of the file that was not stored, and why.
+type refusedLine struct {
+	Line  int    `json:"line"` // from 1
+	Error string `json:"error"`
+}
+
+// imported is the outcome of an import.
+type imported struct {
+	Stored     int           `json:"stored"`
+	Updated    int           `json:"updated"`
+	Duplicates int           `json:"duplicates"`
+	Refused    []refusedLine `json:"refused"`
+	Seconds    float64       `json:"seconds"`
+}
+
+func (s *shell) importCommand() *cobra.Command {
+	var defaults learning.KnowledgeDraft
+	cmd := s.remote(s.command(&cobra.Command{
+		Use: "import FILE.jsonl", Short: "Store many entries of knowledge from a file of JSON lines", Args: cobra.ExactArgs(1),
+		Long: `Streams a file of JSON lines to the router, one entry a line:
+
+  {"id": "…", "category": "…", "title": "…", "content": "…", "tags": ["…"], "project": "…"}
+
+"text" or "body" may stand for "content", and "scope" for "project". "-" reads
+standard input. What is there already is counted as a duplicate, and the same
+id again is an update, so an import that broke off can be repeated. The exit
+code is 1 if any line was refused.`,
+	}, func(ctx context.Context, args []string) error {
+		c, err := s.client()
+		if err != nil {
+			return err
+		}
+		file, size, err := s.open(args[0])
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		begin := time.Now()
+		bar := s.bar(size)
+		lines := &lineReader{defaults: defaults, read: func(n int) { _ = bar.Add(n) }}
+		result, err := c.Knowledge.Import(ctx, lines.drafts(file), nil)
+		_ = bar.Exit() // a bar that cannot be drawn changes nothing
+		if lines.err != nil && ctx.Err() == nil {
+			err = lines.err
+		}
+		if err != nil {
+			return fmt.Errorf("the import broke off; what was stored remains, and it can be repeated: %w", err)
+		}
+		out := imported{
+			Stored: result.Stored, Updated: result.Updated, Duplicates: result.Duplicates,
+			Refused: lines.refused, Seconds: time.Since(begin).Seconds(),
+		}
+		for _, r := range result.Refused {
+			out.Refused = append(out.Refused, refusedLine{lines.line(r.Index), r.Error})
+		}
+		if err := s.print(out, func(w io.Writer) { importText(w, out) }); err != nil {
+			return err
+		}
+		if len(out.Refused) > 0 {
+			return exitError(exitFailed)
+		}
+		return nil
+	}))
+	flags := cmd.Flags()
+	flags.StringVar(&defaults.Category, "category", learning.CategoryPattern, "category of lines that say none")
+	flags.StringVar(&defaults.Project, "project", "", "project of lines that say none")
+	flags.StringVar(&defaults.Source, "source", "", "source of lines that say none")
+	flags.StringSliceVar(&defaults.Tags, "tag", nil, "tag of lines that have none; may be repeated")
+	return cmd
+}
+
+func importText(w io.Writer, out imported) {
+	total := out.Stored + out.Updated + out.Duplicates + len(out.Refused)
+	fmt.Fprintf(w, "%d stored, %d updated, %d there already, %d refused, in %.1f s", out.Stored, out.Updated, out.Duplicates, len(out.Refused), out.Seconds)
+	if out.Seconds > 0.1 {
+		fmt.Fprintf(w, " (%.0f a second)", float64(total)/out.Seconds)
+	}
+	fmt.Fprintln(w)
+	for i, r := range out.Refused {
+		if i == maxListed {
+			fmt.Fprintf(w, "… and %d more; --json lists them all\n", len(out.Refused)-maxListed)
+			break
+		}
+		fmt.Fprintf(w, "line %d: %s\n", r.Line, clean(r.Error))
+	}
+}
+
+// bar draws progress on stderr if that is a terminal, and nothing otherwise.
+func (s *shell) bar(size int64) *progressbar.ProgressBar {
+	file, ok := s.err.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return progressbar.DefaultBytesSilent(size)
+	}
+	return progressbar.NewOptions64(size,
+		progressbar.OptionSetWriter(s.err), progressbar.OptionSetDescription("importing"),
+		progressbar.OptionShowBytes(true), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(),
+		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSpinnerType(14))
+}
+
+// lineReader turns lines into drafts, and remembers which line each came from.
+type lineReader struct {
+	defaults learning.KnowledgeDraft
+	read     func(bytes int)
+	refused  []refusedLine
+	lines    []int // by the draft's index
+	err      error
+}
+
+// line is the number of the line that a draft came from.
+func (l *lineReader) line(index int) int {
+	if index < 0 || index >= len(l.lines) {
+		return 0
+	}
+	return l.lines[index]
+}
+
+func (l *lineReader) drafts(r io.Reader) iter.Seq[learning.KnowledgeDraft] {
+	return func(yield func(learning.KnowledgeDraft) bool) {
+		lines := bufio.NewScanner(r)
+		lines.Buffer(make([]byte, 0, 64<<10), maxRecord)
+		for number := 1; lines.Scan(); number++ {
+			text := lines.Bytes()
+			l.read(len(text) + 1)
+			if number == 1 {
+				text = bytes.TrimPrefix(text, []byte("\ufeff"))
+			}
+			if len(bytes.TrimSpace(text)) == 0 {
+				continue
+			}
+			draft, err := l.draft(text)
+			if err != nil {
+				l.refused = append(l.refused, refusedLine{number, err.Error()})
+				continue
+			}
+			l.lines = append(l.lines, number)
+			if !yield(draft) {
+				return
+			}
+		}
+		if errors.Is(lines.Err(), bufio.ErrTooLong) {
+			l.err = fmt.Errorf("the line after draft %d is longer than %d bytes", len(l.lines), maxRecord)
+		} else if lines.Err() != nil {
+			l.err = lines.Err()
+		}
+	}
+}
+
+func (l *lineReader) draft(text []byte) (learning.KnowledgeDraft, error) {
+	var r record
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&r); err != nil {
+		return learning.KnowledgeDraft{}, fmt.Errorf("is no entry: %w", err)
+	}
+	if decoder.More() {
+		return learning.KnowledgeDraft{}, errors.New("holds more than one JSON value")
+	}
+	draft := r.KnowledgeDraft
+	draft.Content = first(draft.Content, r.Text, r.Body, draft.Title)
+	draft.Project = first(draft.Project, r.Scope, l.defaults.Project)
+	draft.Category = first(draft.Category, l.defaults.Category)
+	draft.Source = first(draft.Source, l.defaults.Source)
+	if len(draft.Tags) == 0 {
+		draft.Tags = l.defaults.Tags
+	}
+	return draft, nil
+}
+
+// first returns the first text that is not empty.
+func first(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}

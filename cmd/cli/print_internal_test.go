@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"testing"
+	"time"
+
+	"skillrouter"
+)
+
+func TestCell(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                            "-",
+		"plain":                       "plain",
+		"two\nlines\tand  more":       "two lines and more",
+		"\x1b[31mred":                 "\ufffd[31mred",
+		"a\u202eb":                    "a\ufffdb",
+		"bell\a\x00":                  "bell\ufffd\ufffd",
+		"日本語":                         "日本語",
+		string(make([]rune, 0)) + " ": "-",
+	} {
+		if got := cell(text); got != want {
+			t.Errorf("cell(%q) = %q, want %q", text, got, want)
+		}
+	}
+	long := cell("0123456789012345678901234567890123456789012345678901234567890123456789")
+	if n := len([]rune(long)); n != cellWidth {
+		t.Errorf("a long cell has %d characters", n)
+	}
+}
+
+func TestAgo(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for d, want := range map[time.Duration]string{
+		-time.Hour: "now", 0: "now", 59 * time.Second: "59s ago", 90 * time.Second: "1m ago",
+		3 * time.Hour: "3h ago", 47 * time.Hour: "47h ago", 72 * time.Hour: "3d ago",
+	} {
+		if got := ago(now, now.Add(-d)); got != want {
+			t.Errorf("%s: %q, want %q", d, got, want)
+		}
+	}
+	if got := ago(now, time.Time{}); got != "never" {
+		t.Errorf("no time: %q", got)
+	}
+}
+
+// TestExitCodes holds the table complete: each code has its exit code.
+func TestExitCodes(t *testing.T) {
+	want := map[skillrouter.Code]int{
+		skillrouter.Invalid: exitFailed, skillrouter.NotFound: exitFailed, skillrouter.Conflict: exitFailed,
+		skillrouter.Unauthenticated: exitRefused, skillrouter.Forbidden: exitRefused, skillrouter.TooLarge: exitFailed,
+		skillrouter.RateLimited: exitFailed, skillrouter.StorageFull: exitFailed, skillrouter.Unavailable: exitFailed, skillrouter.Internal: exitFailed,
+	}
+	for _, code := range skillrouter.Codes() {
+		exit, there := want[code]
+		if !there || exitCode(code) != exit {
+			t.Errorf("%s exits with %d, want %d", code, exitCode(code), exit)
+		}
+	}
+	if exitCode("") != exitDone {
+		t.Error("no error is no failure")
+	}
+}
+
+func TestURLOf(t *testing.T) {
+	for listen, want := range map[string]string{
+		"127.0.0.1:8025": "http://127.0.0.1:8025", ":8025": "http://127.0.0.1:8025", "0.0.0.0:8025": "http://127.0.0.1:8025",
+		"[::]:1": "http://127.0.0.1:1", "[::1]:1": "http://[::1]:1", "box.lan:2": "http://box.lan:2",
+	} {
+		if got := urlOf(listen); got != want {
+			t.Errorf("urlOf(%q) = %q, want %q", listen, got, want)
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"skillrouter"
+)
+
+// What a shell exits with when a command cannot be run
+// (POSIX.1-2017, Shell Command Language, 2.8.2).
+const (
+	exitNotExecutable = 126
+	exitNotFound      = 127
+)
+
+// Bounds of the wrapper's times.
+const (
+	defaultGrace    = 10 * time.Second
+	defaultInterval = 15 * time.Second
+	minInterval     = 100 * time.Millisecond
+	maxInterval     = time.Hour
+)
+
+func (s *shell) runCommand() *cobra.Command {
+	w := wrapper{}
+	cmd := s.remote(s.command(&cobra.Command{
+		Use: "run --agent ID [--role R] [--task T] -- COMMAND [ARG...]", Short: "Run an agent's command, and keep it in touch with the router", Args: cobra.MinimumNArgs(1),
+		Long: `Runs COMMAND with this terminal and checks the agent in while it runs. A signal
+"stop" from the router asks the command to end (SIGTERM to its process group)
+and ends it after the grace period (SIGKILL); "pause" and "resume" hold it and
+let it go on. The exit code is the command's, 128 more than the signal's number
+if a signal ended it, 127 if there is no such command and 126 if it cannot be run.
+
+If the router is away, the command runs on, and the agent is checked in again
+when the router is back. The command finds SKILLROUTER_AGENT,
+SKILLROUTER_SERVER and, if one was given, SKILLROUTER_TOKEN in its environment.`,
+	}, func(ctx context.Context, args []string) error {
+		if err := skillrouter.CheckAgentID("--agent", w.beat.AgentID); err != nil {
+			return usagef("%s", explain(err))
+		}
+		if w.grace < 0 || w.interval < minInterval || w.interval > maxInterval {
+			return usagef("--grace must not be negative, and --interval lies between %s and %s", minInterval, maxInterval)
+		}
+		code, err := s.wrap(ctx, &w, args)
+		if err != nil {
+			return err
+		}
+		return exitError(code)
+	}))
+	flags := cmd.Flags()
+	flags.SetInterspersed(false) // what follows the command is the command's
+	flags.StringVar(&w.beat.AgentID, "agent", s.env("SKILLROUTER_AGENT"), "the agent's id (SKILLROUTER_AGENT)")
+	flags.StringVar(&w.beat.Role, "role", "", "the agent's role")
+	flags.StringVar(&w.beat.CurrentTask, "task", "", "what it works on")
+	flags.StringVar(&w.beat.Model, "model", "", "the model that it uses")
+	flags.StringVar(&w.beat.ConfigName, "config-name", "", "the name of its configuration")
+	flags.StringVar(&w.beat.ProjectPath, "project", "", "its project's folder; the working folder if none is named")
+	flags.DurationVar(&w.grace, "grace", defaultGrace, "how long it may take to end once it was asked to")
+	flags.DurationVar(&w.interval, "interval", defaultInterval, "how often to check in")
+	flags.BoolVar(&w.start, "start", false, "start the router if none answers")
+	flags.BoolVar(&w.verbose, "verbose", false, "say on standard error what happens between the agent and the router")
+	return cmd
+}
+
+// wrap runs the command to its end and returns the exit code to pass on.
+func (s *shell) wrap(ctx context.Context, w *wrapper, args []string) (int, error) {
+	address, err := s.address()
+	if err != nil {
+		return 0, err
+	}
+	if _, err := s.client(); err != nil { // what is wrong with the address or the token is told before anything runs
+		return 0, usageError{errors.New(explain(err))}
+	}
+	program, code, err := find(args[0])
+	if err != nil {
+		fmt.Fprintf(s.err, "skillrouter: %s\n", clean(err.Error()))
+		return code, nil
+	}
+	if w.beat.ProjectPath == "" {
+		if w.beat.ProjectPath, err = os.Getwd(); err != nil {
+			w.beat.ProjectPath = ""
+		}
+	}
+	env := withEnv(os.Environ(), "SKILLROUTER_AGENT", w.beat.AgentID)
+	env = withEnv(env, "SKILLROUTER_SERVER", address)
+	if token := first(s.token, s.env("SKILLROUTER_TOKEN")); token != "" {
+		env = withEnv(env, "SKILLROUTER_TOKEN", token)
+	}
+	w.shell, w.log = s, func(string, ...any) {}
+	if w.verbose {
+		w.log = func(format string, args ...any) { fmt.Fprintf(s.err, "skillrouter run: "+format+"\n", args...) }
+	}
+	w.child, err = startChild(program, args, env)
+	if err != nil {
+		fmt.Fprintf(s.err, "skillrouter: %s: %v\n", clean(program), reason(err))
+		return exitNotExecutable, nil
+	}
+	w.beat.PID, w.beat.Status = w.child.pid, statusWorking
+	// Signals are passed on to the child and end nothing here: the wrapper ends when the child has.
+	return w.run(context.WithoutCancel(ctx)), nil
+}
+
+// find finds the program of a command as a shell would, or says why it cannot
+// be run and which exit code tells that.
+func find(name string) (program string, code int, err error) {
+	program, err = exec.LookPath(name)
+	switch {
+	case err == nil:
+		return program, 0, nil
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return "", exitNotFound, fmt.Errorf("%s: command not found", name)
+	case errors.Is(err, fs.ErrPermission) && !strings.ContainsRune(name, os.PathSeparator):
+		return "", exitNotFound, fmt.Errorf("%s: command not found", name)
+	}
+	return "", exitNotExecutable, fmt.Errorf("%s: cannot be run: %w", name, reason(err))
+}
+
+// withEnv sets a variable. The one before it must go: of two with one name,
+// programs differ in which they see.
+func withEnv(env []string, name, value string) []string {
+	env = slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
+	return append(env, name+"="+value)
+}
+
+// reason strips what the standard library says around the operating system's word.
+func reason(err error) error {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return err
+}
+
+// exit is how a child ended.
+type exit struct {
+	code   int
+	signal string // the signal that ended it, by name; empty if it ended by itself
+}
+
+// status is what the agent is said to be once its command has ended. The first
+// word tells presence that the agent has gone.
+func (e exit) status(stopped bool) string {
+	what := "exited: completed"
+	switch {
+	case stopped:
+		what = "stopped: on request"
+	case e.signal != "":
+		what = "exited: failed, ended by " + e.signal
+	case e.code != 0:
+		what = "exited: failed"
+	}
+	return fmt.Sprintf("%s, exit code %d", what, e.code)
+}
+
+// The statuses that the wrapper reports while the command runs.
+const (
+	statusWorking = "working"
+	statusPaused  = "paused"
+)

@@ -1,0 +1,190 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"skillrouter/cmd/app"
+	"skillrouter/cmd/cli"
+)
+
+// patience bounds how long a script waits for something to come about.
+// Nothing takes a second on a machine that is not overloaded.
+const patience = time.Minute
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"skillrouter": func() {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		code := cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+		stop()
+		os.Exit(code)
+	}})
+}
+
+// TestScripts runs testdata/script against the real program. Each script has
+// data, settings and a router of its own. Beside testscript's commands it has:
+//
+//	router            start a router in the background and wait until it answers;
+//	                  "router again" starts it at the address of the one before
+//	kill-router SIG   send the router that holds the data folder a signal, and wait for its end
+//	await RE CMD...   repeat a command until its output matches
+//	await-file RE F   wait until a file matches
+func TestScripts(t *testing.T) {
+	// A test run under nohup, or in a script's background, inherits that these are
+	// ignored, and so would every command here. One that is caught is not inherited.
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
+	python, err := filepath.Abs("../../scripts/python")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("SKILLROUTER_DATA", filepath.Join(env.WorkDir, "data"))
+			env.Setenv("SKILLROUTER_LISTEN", "127.0.0.1:0")
+			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
+			env.Setenv("PYTHON_CLIENT", python)
+			for _, name := range []string{"SKILLROUTER_SERVER", "SKILLROUTER_TOKEN", "SKILLROUTER_AGENT", "SKILLROUTER_CONFIG"} {
+				env.Setenv(name, "")
+			}
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"router": startRouter, "kill-router": killRouter, "await": await, "await-file": awaitFile,
+		},
+	})
+}
+
+// holder is the router that the script's data folder is held by.
+func holder(ts *testscript.TestScript) app.Holder {
+	h, err := app.ReadHolder(ts.Getenv("SKILLROUTER_DATA"))
+	if err != nil {
+		return app.Holder{}
+	}
+	return h
+}
+
+func startRouter(ts *testscript.TestScript, _ bool, args []string) {
+	before := holder(ts)
+	program, err := exec.LookPath("skillrouter")
+	ts.Check(err)
+	log, err := os.OpenFile(ts.MkAbs("router.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	ts.Check(err)
+	defer log.Close()
+	if len(args) > 0 && args[0] == "again" {
+		args = []string{"--listen", strings.TrimPrefix(before.URL(), "http://")}
+	}
+	cmd := exec.Command(program, append([]string{"serve"}, args...)...)
+	cmd.Env = environ(ts)
+	cmd.Stdout, cmd.Stderr = log, log
+	ts.Check(cmd.Start())
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }()
+	ts.Defer(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-ended:
+		case <-time.After(patience):
+			_ = cmd.Process.Kill()
+		}
+	})
+	until(ts, "the router to answer", func() bool {
+		h := holder(ts)
+		return h.URL() != "" && h.Started != before.Started && run(ts, "status") == nil
+	})
+}
+
+func killRouter(ts *testscript.TestScript, _ bool, args []string) {
+	h := holder(ts)
+	if h.PID == 0 {
+		ts.Fatalf("no router holds the data folder")
+	}
+	sig := map[string]syscall.Signal{"TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}[args[0]]
+	ts.Check(syscall.Kill(h.PID, sig))
+	until(ts, "the router to end", func() bool {
+		lock, err := app.Acquire(ts.Getenv("SKILLROUTER_DATA"), app.Holder{})
+		if err != nil {
+			return false
+		}
+		text, _ := json.Marshal(h) // a killed router leaves its name behind, and so does this look
+		_ = lock.Release()
+		return sig != syscall.SIGKILL || os.WriteFile(filepath.Join(ts.Getenv("SKILLROUTER_DATA"), app.LockName), text, 0o600) == nil
+	})
+}
+
+func await(ts *testscript.TestScript, _ bool, args []string) {
+	want := regexp.MustCompile("(?m)" + args[0])
+	var last string
+	until(ts, args[0], func() bool {
+		out, _ := output(ts, args[1:]...)
+		last = out
+		return want.MatchString(out)
+	}, &last)
+}
+
+func awaitFile(ts *testscript.TestScript, _ bool, args []string) {
+	want := regexp.MustCompile("(?m)" + args[0])
+	var last string
+	until(ts, args[0]+" in "+args[1], func() bool {
+		text, _ := os.ReadFile(ts.MkAbs(args[1]))
+		last = string(text)
+		return want.MatchString(last)
+	}, &last)
+}
+
+// until waits for a condition, and says what there was instead if it does not come.
+func until(ts *testscript.TestScript, what string, met func() bool, last ...*string) {
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	limit := time.After(patience)
+	for !met() {
+		select {
+		case <-look.C:
+		case <-limit:
+			instead := ""
+			for _, text := range last {
+				instead += *text
+			}
+			ts.Fatalf("waited in vain for %s; there is:\n%s", what, instead)
+		}
+	}
+}
+
+func environ(ts *testscript.TestScript) []string {
+	env := []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH"), "TMPDIR=" + ts.Getenv("TMPDIR")}
+	for _, name := range []string{"SKILLROUTER_DATA", "SKILLROUTER_LISTEN", "SKILLROUTER_SERVER", "SKILLROUTER_TOKEN", "XDG_CONFIG_HOME"} {
+		env = append(env, name+"="+ts.Getenv(name))
+	}
+	return env
+}
+
+func output(ts *testscript.TestScript, args ...string) (string, error) {
+	program, err := exec.LookPath("skillrouter")
+	ts.Check(err)
+	cmd := exec.Command(program, args...)
+	cmd.Env = environ(ts)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func run(ts *testscript.TestScript, args ...string) error {
+	_, err := output(ts, args...)
+	return err
+}

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"skillrouter/learning"
+)
+
+func (s *shell) searchCommand() *cobra.Command {
+	var query learning.KnowledgeQuery
+	cmd := s.remote(s.command(&cobra.Command{
+		Use: "search TEXT... [--explain]", Short: "Search knowledge", Args: cobra.MinimumNArgs(1),
+	}, func(ctx context.Context, args []string) error {
+		c, err := s.client()
+		if err != nil {
+			return err
+		}
+		query.Query = strings.Join(args, " ")
+		results, err := c.Knowledge.Search(ctx, query)
+		if err != nil {
+			return err
+		}
+		return s.print(results, func(w io.Writer) {
+			corrections(w, results.Corrected)
+			if len(results.Results) == 0 {
+				fmt.Fprintln(w, "Nothing was found.")
+			}
+			for i, hit := range results.Results {
+				if i > 0 {
+					fmt.Fprintln(w)
+				}
+				fmt.Fprintf(w, "%d. %s  [%s, %.3f]\n", i+1, clean(hit.Title), clean(hit.ID), hit.RelevanceScore)
+				about := clean(hit.Category)
+				if len(hit.Tags) > 0 {
+					about += "; " + clean(strings.Join(hit.Tags, ", "))
+				}
+				if hit.Project != "" {
+					about += "; project " + clean(hit.Project)
+				}
+				if hit.Author != "" {
+					about += "; by " + clean(hit.Author)
+				}
+				fmt.Fprintf(w, "    (%s; used %d×)\n", about, hit.UseCount)
+				indented(w, shortened(hit.Content))
+				reasons(w, hit.Why)
+			}
+		})
+	}))
+	flags := cmd.Flags()
+	flags.StringVar(&query.Category, "category", "", "only this category")
+	flags.StringVar(&query.Project, "project", "", "only this project")
+	flags.StringSliceVar(&query.Tags, "tag", nil, "only entries with this tag; may be repeated")
+	flags.IntVar(&query.Limit, "limit", 0, "how many results at most")
+	flags.BoolVar(&query.Explain, "explain", false, "show what each score is made of")
+	return cmd
+}
+
+// corrections tells which words were searched as others.
+func corrections(w io.Writer, corrected map[string]string) {
+	for _, word := range sorted(corrected) {
+		fmt.Fprintf(w, "Nobody wrote %q; searched for %q instead.\n", clean(word), clean(corrected[word]))
+	}
+}
+
+func reasons(w io.Writer, why []learning.Reason) {
+	for _, r := range why {
+		term := ""
+		if r.Term != "" {
+			term = " " + r.Term
+		}
+		fmt.Fprintf(w, "    %+.3f  %s%s\n", r.Weight, clean(r.Lane), clean(term))
+	}
+}

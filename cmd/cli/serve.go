@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"skillrouter"
+	"skillrouter/cmd/app"
+	"skillrouter/cmd/config"
+)
+
+func (s *shell) serveCommand() *cobra.Command {
+	var file string
+	var cmd *cobra.Command
+	cmd = s.command(&cobra.Command{
+		Use: "serve [--listen ADDR] [--data DIR]", Short: "Start the router", Args: cobra.NoArgs,
+		Long: `Starts the router and serves until it is interrupted. It logs to standard error.
+
+Settings come from a configuration file, over it the environment, over it these
+flags; "skillrouter config example" prints such a file.`,
+	}, func(ctx context.Context, _ []string) error {
+		given, flags := map[string]string{}, cmd.Flags()
+		for _, setting := range config.Settings() {
+			if flags.Changed(setting.Flag()) {
+				given[setting.Name] = flags.Lookup(setting.Flag()).Value.String()
+			}
+		}
+		if file == "" {
+			file = s.env("SKILLROUTER_CONFIG")
+		}
+		loaded, err := config.Load(config.Sources{File: file, LookupEnv: s.lookupEnv, Flags: given})
+		if err != nil {
+			if _, there := given[skillrouter.FieldOf(err)]; there {
+				return usageError{errors.New(skillrouter.MessageOf(err))}
+			}
+			return &skillrouter.Error{Code: skillrouter.CodeOf(err), Message: skillrouter.MessageOf(err), Err: err}
+		}
+		a, err := app.New(ctx, loaded.Config, s.logger(loaded.Log), app.Options{Version: version().Version})
+		if err != nil {
+			return err
+		}
+		return a.Run(ctx)
+	})
+	flags := cmd.Flags()
+	flags.StringVar(&file, "config", "", "configuration file (SKILLROUTER_CONFIG)")
+	defaults := config.Default()
+	for _, setting := range config.Settings() {
+		flags.String(setting.Flag(), setting.Show(defaults), setting.Usage+" ("+setting.Env()+")")
+	}
+	return cmd
+}
+
+// logger makes the log that the settings ask for, on stderr.
+func (s *shell) logger(settings config.Log) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(settings.Level)); err != nil {
+		level = slog.LevelInfo // settings are checked: this is only for whoever builds them by hand
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if settings.Format == "json" {
+		return slog.New(slog.NewJSONHandler(s.err, options))
+	}
+	return slog.New(slog.NewTextHandler(s.err, options))
+}

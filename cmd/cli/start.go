@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/cmd/app"
+	"skillrouter/comms/client"
+)
+
+// Times and bounds of starting a router that is not there.
+const (
+	// startTime is how long a started router may take to answer: it may have a
+	// large index to rebuild.
+	startTime = 20 * time.Second
+	// probeTime bounds one look whether somebody answers.
+	probeTime = 2 * time.Second
+	// probeEvery is how long to wait between two looks.
+	probeEvery = 25 * time.Millisecond
+	// logName is the file in the data folder that a started router logs to.
+	logName = "serve.log"
+	// maxLog is the size, in bytes, at which that file is begun anew at a start.
+	maxLog = 8 << 20
+	// logTail is how much of it is repeated when the start fails, in bytes.
+	logTail = 2 << 10
+)
+
+// ensureRunning returns a client of a router that answers. If none answers at
+// the address, which must then be one of this machine's loopback, it starts
+// one that outlives this process, and waits for it. When several processes do
+// this at once, the data folder's lock decides whose router it is; all connect
+// to that one.
+func (s *shell) ensureRunning(ctx context.Context) (*client.Client, error) {
+	c, err := s.client()
+	if err != nil {
+		return nil, err
+	}
+	if err := probe(ctx, c); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+		return c, err
+	}
+	address, err := url.Parse(c.BaseURL())
+	if err != nil || !loopback(address) || address.Scheme != "http" {
+		return nil, skillrouter.Errorf(skillrouter.Unavailable, "no router answers at %s, and one can be started on this machine's loopback only", c.BaseURL())
+	}
+	settings, err := s.settings()
+	if err != nil {
+		return nil, err
+	}
+	exited, err := s.start(address.Host, settings.Data)
+	if err != nil {
+		return nil, err
+	}
+	limit := time.NewTimer(startTime)
+	defer limit.Stop()
+	look := time.NewTicker(probeEvery)
+	defer look.Stop()
+	// A router that exits has most likely lost the race; give the winner the time that is left.
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, skillrouter.Wrap(skillrouter.Unavailable, ctx.Err(), "the start was given up")
+		case err := <-exited:
+			exited = nil
+			if err == nil || !s.held(settings.Data) {
+				return nil, s.failedStart(settings.Data)
+			}
+		case <-limit.C:
+			return nil, s.failedStart(settings.Data)
+		case <-look.C:
+			// The address is looked up again: whoever won may listen elsewhere.
+			if c, err = s.client(); err != nil {
+				return nil, err
+			}
+			if err := probe(ctx, c); err == nil {
+				return c, nil
+			}
+		}
+	}
+}
+
+// probe asks whether a router answers.
+func probe(ctx context.Context, c *client.Client) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	_, err := c.System.Health(ctx)
+	return err
+}
+
+// start starts `serve` in a session of its own. The channel gives its end, if
+// this process lives to see it.
+func (s *shell) start(listen, data string) (<-chan error, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("this program cannot tell where it lies: %w", err)
+	}
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return nil, err
+	}
+	name := filepath.Join(data, logName)
+	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	if info, err := os.Stat(name); err == nil && info.Size() > maxLog {
+		flags |= os.O_TRUNC
+	}
+	log, err := os.OpenFile(name, flags, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	cmd := exec.Command(program, "serve", "--listen", listen, "--data", data)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Dir = data // so that it keeps no other folder from being removed
+	cmd.SysProcAttr = detached()
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("the router cannot be started: %w", err)
+	}
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }() // ends with the router, or with this process
+	return exited, nil
+}
+
+// held tells whether somebody's router has the data folder.
+func (s *shell) held(data string) bool {
+	holder, err := app.ReadHolder(data)
+	return err == nil && holder.PID != 0
+}
+
+// failedStart says that no router came up, and what the last one logged.
+func (s *shell) failedStart(data string) error {
+	name := filepath.Join(data, logName)
+	tail := ""
+	if file, err := os.Open(name); err == nil {
+		defer file.Close()
+		if info, err := file.Stat(); err == nil {
+			text, _ := io.ReadAll(io.NewSectionReader(file, max(0, info.Size()-logTail), logTail))
+			lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+			tail = ": " + lines[len(lines)-1]
+		}
+	}
+	return skillrouter.Errorf(skillrouter.Unavailable, "the router was started and does not answer; %s says why%s", name, tail)
+}

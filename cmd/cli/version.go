@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// build is what this program was made of.
+type build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Modified bool   `json:"modified,omitempty"` // there were changes beside the commit
+	Time     string `json:"time,omitempty"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+// version reads what Go wrote into the program when it was built.
+func version() build {
+	b := build{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		b.Version = v
+	}
+	for _, setting := range info.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			b.Commit = setting.Value
+		case "vcs.modified":
+			b.Modified = setting.Value == "true"
+		case "vcs.time":
+			b.Time = setting.Value
+		}
+	}
+	return b
+}
+
+func (s *shell) versionCommand() *cobra.Command {
+	cmd := s.command(&cobra.Command{
+		Use: "version", Short: "Print which version this program is", Args: cobra.NoArgs,
+	}, func(context.Context, []string) error {
+		b := version()
+		return s.print(b, func(w io.Writer) {
+			fmt.Fprintf(w, "skillrouter %s\n", b.Version)
+			if b.Commit != "" {
+				changed := ""
+				if b.Modified {
+					changed = ", with changes"
+				}
+				fmt.Fprintf(w, "commit %s of %s%s\n", b.Commit, b.Time, changed)
+			}
+			fmt.Fprintf(w, "%s %s\n", b.Go, b.Platform)
+		})
+	})
+	cmd.Flags().BoolVar(&s.json, "json", false, "print JSON, for programs")
+	return cmd
+}

@@ -1,0 +1,156 @@
+// Package config holds the sidecar's settings: what they are called, what
+// they are if nobody says anything, and in which order a file, the
+// environment and the command line speak. It owns the checks on them. It must
+// know no service, and nothing below cmd may know it: what a package needs is
+// handed to it as plain values.
+package config
+
+import (
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"skillrouter"
+)
+
+// Config is every setting of the running sidecar.
+type Config struct {
+	Listen        string        `yaml:"listen"`        // host:port of the HTTP listener; port 0 takes a free one
+	Data          string        `yaml:"data"`          // folder of the databases, the lock and the owner's token
+	AllowedHosts  []string      `yaml:"allowed_hosts"` // names, besides loopback's and the listener's own, that Host and Origin may bear
+	ShutdownGrace time.Duration `yaml:"shutdown_grace"`
+	Log           Log           `yaml:"log"`
+	Presence      Presence      `yaml:"presence"`
+	Retention     Retention     `yaml:"retention"`
+}
+
+// Log says what is logged, and how.
+type Log struct {
+	Level  string `yaml:"level"`  // debug, info, warn or error
+	Format string `yaml:"format"` // text or json
+}
+
+// Presence says when an agent counts as gone.
+type Presence struct {
+	HeartbeatInterval time.Duration `yaml:"heartbeat_interval"` // how often agents are expected to check in
+	StaleAfter        time.Duration `yaml:"stale_after"`        // silence after which an agent is stale
+	OfflineAfter      time.Duration `yaml:"offline_after"`      // silence after which it is offline
+}
+
+// Retention says how long things are kept.
+type Retention struct {
+	Messages time.Duration `yaml:"messages"` // 0: for ever
+}
+
+// Bounds of settings.
+const (
+	// MaxFile bounds a configuration file, in bytes; the annotated example is a twentieth of it.
+	MaxFile = 64 << 10
+	// MaxShutdownGrace keeps a stop shorter than the patience of a service manager.
+	MaxShutdownGrace = time.Minute
+	// MinInterval keeps presence from being decided by scheduling noise.
+	MinInterval = 100 * time.Millisecond
+	// MaxInterval is the longest silence that still says anything about an agent.
+	MaxInterval = 24 * time.Hour
+	// MaxAllowedHosts bounds the list that every request is compared with.
+	MaxAllowedHosts = 64
+)
+
+// Default returns the settings that hold if nobody says anything. Data is
+// empty if the platform names no folder of the user's.
+func Default() Config {
+	return Config{
+		Listen:        "127.0.0.1:8025",
+		Data:          defaultData(),
+		AllowedHosts:  []string{},
+		ShutdownGrace: 5 * time.Second,
+		Log:           Log{Level: "info", Format: "text"},
+		Presence: Presence{
+			HeartbeatInterval: 15 * time.Second,
+			StaleAfter:        45 * time.Second,
+			OfflineAfter:      2 * time.Minute,
+		},
+		Retention: Retention{Messages: 30 * 24 * time.Hour},
+	}
+}
+
+// Validate returns an Invalid error, naming the setting, unless every setting
+// is in its range and they fit each other.
+func (c Config) Validate() error {
+	host, port, err := net.SplitHostPort(c.Listen)
+	if err != nil {
+		return skillrouter.InvalidField("listen", "must be HOST:PORT, such as 127.0.0.1:8025")
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return skillrouter.InvalidField("listen", "must end in a port between 0 and 65535")
+	}
+	if strings.ContainsAny(host, "/ @?#") {
+		return skillrouter.InvalidField("listen", "must be HOST:PORT without a scheme or a path")
+	}
+	if c.Data == "" {
+		return skillrouter.InvalidField("data", "is required: this platform names no folder for it")
+	}
+	if strings.IndexByte(c.Data, 0) >= 0 {
+		return skillrouter.InvalidField("data", "may not hold the character NUL")
+	}
+	if !slices.Contains(levels, c.Log.Level) {
+		return skillrouter.InvalidField("log.level", "must be one of %s", strings.Join(levels, ", "))
+	}
+	if !slices.Contains(formats, c.Log.Format) {
+		return skillrouter.InvalidField("log.format", "must be one of %s", strings.Join(formats, ", "))
+	}
+	if err := between("presence.heartbeat_interval", c.Presence.HeartbeatInterval, MinInterval, MaxInterval); err != nil {
+		return err
+	}
+	if err := between("presence.stale_after", c.Presence.StaleAfter, MinInterval, MaxInterval); err != nil {
+		return err
+	}
+	if err := between("presence.offline_after", c.Presence.OfflineAfter, MinInterval, MaxInterval); err != nil {
+		return err
+	}
+	if c.Presence.StaleAfter <= c.Presence.HeartbeatInterval {
+		return skillrouter.InvalidField("presence.stale_after", "must be longer than presence.heartbeat_interval (%s)", c.Presence.HeartbeatInterval)
+	}
+	if c.Presence.OfflineAfter <= c.Presence.StaleAfter {
+		return skillrouter.InvalidField("presence.offline_after", "must be longer than presence.stale_after (%s)", c.Presence.StaleAfter)
+	}
+	if c.Retention.Messages < 0 {
+		return skillrouter.InvalidField("retention.messages", "must not be negative; 0 keeps messages for ever")
+	}
+	if err := between("shutdown_grace", c.ShutdownGrace, 0, MaxShutdownGrace); err != nil {
+		return err
+	}
+	if len(c.AllowedHosts) > MaxAllowedHosts {
+		return skillrouter.InvalidField("allowed_hosts", "may hold at most %d names", MaxAllowedHosts)
+	}
+	for _, name := range c.AllowedHosts {
+		if !hostname(name) {
+			return skillrouter.InvalidField("allowed_hosts", "must hold bare host names or addresses, without scheme, port, path or wildcard")
+		}
+	}
+	return nil
+}
+
+var (
+	levels  = []string{"debug", "info", "warn", "error"}
+	formats = []string{"text", "json"}
+)
+
+func between(name string, d, low, high time.Duration) error {
+	if d < low || d > high {
+		return skillrouter.InvalidField(name, "must lie between %s and %s", low, high)
+	}
+	return nil
+}
+
+// hostname tells whether s can stand alone as the host of a URL.
+func hostname(s string) bool {
+	if ip := net.ParseIP(strings.Trim(s, "[]")); ip != nil {
+		return true
+	}
+	u, err := url.Parse("http://" + s)
+	return err == nil && s != "" && u.Host == s && u.Port() == "" && !strings.ContainsAny(s, ":*@ ")
+}

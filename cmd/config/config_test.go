@@ -1,0 +1,256 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+
+	"skillrouter"
+	"skillrouter/cmd/config"
+)
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "c.yaml")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func environment(pairs map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) { v, ok := pairs[name]; return v, ok }
+}
+
+func TestOrder(t *testing.T) {
+	file := write(t, "listen: 127.0.0.1:1\nlog:\n  level: warn\n  format: json\npresence:\n  stale_after: 50s\n")
+	got, err := config.Load(config.Sources{
+		File:      file,
+		LookupEnv: environment(map[string]string{"SKILLROUTER_LISTEN": "127.0.0.1:2", "SKILLROUTER_LOG_LEVEL": "error", "SKILLROUTER_LOG_FORMAT": "", "SKILLROUTER_DATA": "/env"}),
+		Flags:     map[string]string{"listen": "127.0.0.1:3"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := config.Default()
+	want.Listen, want.Log.Level, want.Log.Format, want.Presence.StaleAfter = "127.0.0.1:3", "error", "json", 50*time.Second
+	want.Data, _ = filepath.Abs("/env")
+	if diff := cmp.Diff(want, got.Config); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for name, origin := range map[string]config.Origin{
+		"listen": "--listen", "log.level": "SKILLROUTER_LOG_LEVEL", "log.format": config.Origin(file),
+		"presence.stale_after": config.Origin(file), "shutdown_grace": config.OriginDefault,
+	} {
+		if got.Origins[name] != origin {
+			t.Errorf("%s comes from %q, want %q", name, got.Origins[name], origin)
+		}
+	}
+}
+
+func TestDefaultsAreValid(t *testing.T) {
+	c := config.Default()
+	if c.Data == "" {
+		c.Data = t.TempDir()
+	}
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestExampleIsComplete holds the example to the settings: each is there, with
+// its default, and nothing else is.
+func TestExampleIsComplete(t *testing.T) {
+	got, err := config.Load(config.Sources{File: write(t, config.Example)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(config.Default(), got.Config); diff != "" {
+		t.Errorf("the example is not the defaults (-default +example)\n%s", diff)
+	}
+	for _, s := range config.Settings() {
+		if got.Origins[s.Name] == config.OriginDefault {
+			t.Errorf("the example does not say %s", s.Name)
+		}
+	}
+}
+
+// TestSettingsAreComplete holds the settings to the struct: each leaf has a
+// name in the environment and on the command line.
+func TestSettingsAreComplete(t *testing.T) {
+	text, err := yaml.Marshal(config.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tree map[string]any
+	if err := yaml.Unmarshal(text, &tree); err != nil {
+		t.Fatal(err)
+	}
+	leaves := map[string]bool{}
+	var walk func(prefix string, tree map[string]any)
+	walk = func(prefix string, tree map[string]any) {
+		for key, value := range tree {
+			if below, ok := value.(map[string]any); ok {
+				walk(prefix+key+".", below)
+			} else {
+				leaves[prefix+key] = true
+			}
+		}
+	}
+	walk("", tree)
+	for _, s := range config.Settings() {
+		if !leaves[s.Name] {
+			t.Errorf("the setting %s is not in the struct", s.Name)
+		}
+		delete(leaves, s.Name)
+	}
+	for name := range leaves {
+		t.Errorf("%s is in the struct and not among the settings", name)
+	}
+}
+
+// TestShowIsRead checks that what Show writes is read back as the same value.
+func TestShowIsRead(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // no file of whoever runs the tests
+	want := config.Default()
+	want.AllowedHosts = []string{"router.lan", "10.0.0.7"}
+	want.Retention.Messages = 90 * time.Minute
+	want.Data = t.TempDir()
+	flags := map[string]string{}
+	for _, s := range config.Settings() {
+		flags[s.Name] = s.Show(want)
+	}
+	got, err := config.Load(config.Sources{Flags: flags})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got.Config); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	tests := []struct {
+		name    string
+		file    string
+		env     map[string]string
+		flags   map[string]string
+		message []string // each must be in the message
+	}{
+		{name: "unknown key", file: "listen: 127.0.0.1:1\nlisten_on: x\n", message: []string{":2:", "listen_on"}},
+		{name: "unknown nested key", file: "log:\n  level: info\n  colour: red\n", message: []string{":3:", "colour"}},
+		{name: "repeated key", file: "listen: 127.0.0.1:1\nlisten: 127.0.0.1:2\n", message: []string{":2:", "listen"}},
+		{name: "wrong type", file: "log: loud\n", message: []string{":1:"}},
+		{name: "duration without unit", file: "\nshutdown_grace: 10\n", message: []string{":2:", "shutdown_grace", "a duration such as 15s"}},
+		{name: "alias", file: "listen: &a 127.0.0.1:1\ndata: *a\n", message: []string{":1:", "aliases"}},
+		{name: "alias bomb", file: "a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\n", message: []string{":1:", "aliases"}},
+		{name: "merge key", file: "log:\n  <<: {level: info}\n", message: []string{":2:", "merge"}},
+		{name: "tag", file: "listen: !!binary aGk=\n", message: []string{":1:", "tags"}},
+		{name: "two documents", file: "listen: 127.0.0.1:1\n---\nlisten: 127.0.0.1:2\n", message: []string{"more than one document"}},
+		{name: "a list", file: "- listen\n", message: []string{":1:", "key: value"}},
+		{name: "not YAML", file: "listen: [\n", message: []string{"c.yaml"}},
+		{name: "too large", file: "# " + strings.Repeat("x", config.MaxFile), message: []string{"larger"}},
+		{name: "bad level in the file", file: "log:\n  level: loud\n", message: []string{"log.level", "one of", "c.yaml"}},
+		{name: "bad level in the environment", env: map[string]string{"SKILLROUTER_LOG_LEVEL": "loud"}, message: []string{"log.level", "SKILLROUTER_LOG_LEVEL"}},
+		{name: "bad duration in a flag", flags: map[string]string{"presence.stale_after": "soon"}, message: []string{"presence.stale_after", "--presence-stale-after", `"soon"`}},
+		{name: "stale before the next heartbeat", flags: map[string]string{"presence.stale_after": "10s"}, message: []string{"longer than presence.heartbeat_interval"}},
+		{name: "offline before stale", flags: map[string]string{"presence.offline_after": "30s"}, message: []string{"longer than presence.stale_after"}},
+		{name: "negative interval", flags: map[string]string{"presence.heartbeat_interval": "-1s"}, message: []string{"between"}},
+		{name: "negative retention", flags: map[string]string{"retention.messages": "-1s"}, message: []string{"negative"}},
+		{name: "listen without port", flags: map[string]string{"listen": "127.0.0.1"}, message: []string{"HOST:PORT"}},
+		{name: "listen with scheme", flags: map[string]string{"listen": "http://127.0.0.1:80"}, message: []string{"listen"}},
+		{name: "port too great", flags: map[string]string{"listen": ":65536"}, message: []string{"65535"}},
+		{name: "host with wildcard", flags: map[string]string{"allowed_hosts": "*.lan"}, message: []string{"allowed_hosts"}},
+		{name: "host with port", flags: map[string]string{"allowed_hosts": "a,b:80"}, message: []string{"allowed_hosts"}},
+		{name: "grace too long", flags: map[string]string{"shutdown_grace": "1h"}, message: []string{"shutdown_grace"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			sources := config.Sources{LookupEnv: environment(test.env), Flags: test.flags, File: write(t, test.file)}
+			_, err := config.Load(sources)
+			if skillrouter.CodeOf(err) != skillrouter.Invalid {
+				t.Fatalf("error is %v, want an invalid one", err)
+			}
+			for _, part := range test.message {
+				if !strings.Contains(skillrouter.MessageOf(err), part) {
+					t.Errorf("message %q does not hold %q", skillrouter.MessageOf(err), part)
+				}
+			}
+		})
+	}
+}
+
+func TestMissingFile(t *testing.T) {
+	_, err := config.Load(config.Sources{File: filepath.Join(t.TempDir(), "none.yaml")})
+	if err == nil || !strings.Contains(skillrouter.MessageOf(err), "none.yaml") {
+		t.Errorf("a file that was named and is not there: %v", err)
+	}
+}
+
+func TestEmptyFiles(t *testing.T) {
+	for name, text := range map[string]string{"empty": "", "comments": "# nothing\n", "null": "null\n", "empty section": "log:\n"} {
+		t.Run(name, func(t *testing.T) {
+			got, err := config.Load(config.Sources{File: write(t, text)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(config.Default(), got.Config); diff != "" {
+				t.Errorf("(-default +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDataFolder(t *testing.T) {
+	tests := []struct {
+		name, goos, home string
+		env              map[string]string
+		want             string
+	}{
+		{"linux", "linux", "/home/a", nil, "/home/a/.local/share/skillrouter"},
+		{"XDG", "linux", "/home/a", map[string]string{"XDG_DATA_HOME": "/d"}, "/d/skillrouter"},
+		{"relative XDG is ignored", "linux", "/home/a", map[string]string{"XDG_DATA_HOME": "d"}, "/home/a/.local/share/skillrouter"},
+		{"macOS", "darwin", "/Users/a", nil, "/Users/a/Library/Application Support/skillrouter"},
+		{"Windows", "windows", "/u", map[string]string{"LocalAppData": "/l"}, "/l/skillrouter"},
+		{"Windows without its variable", "windows", "/u", nil, "/u/AppData/Local/skillrouter"},
+		{"nothing known", "linux", "", nil, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got := config.DataFolder(test.goos, test.home, func(name string) string { return test.env[name] })
+			if filepath.ToSlash(got) != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// FuzzLoad checks that no file makes Load panic or answer settings that are not valid.
+func FuzzLoad(f *testing.F) {
+	f.Add(config.Example)
+	f.Add("listen: &a 127.0.0.1:1\ndata: *a\n")
+	f.Add("log: {level: info, format: [}")
+	f.Add("? a\n: b\n")
+	f.Add("---\n...\n---\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		name := filepath.Join(t.TempDir(), "c.yaml")
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := config.Load(config.Sources{File: name})
+		if err != nil {
+			if code := skillrouter.CodeOf(err); code != skillrouter.Invalid {
+				t.Fatalf("code %s: %v", code, err)
+			}
+			return
+		}
+		if err := got.Validate(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

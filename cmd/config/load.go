@@ -1,0 +1,141 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"skillrouter"
+)
+
+// Origin says where a setting's value is from: "default", a file's path, an
+// environment variable's name, or a flag.
+type Origin string
+
+// OriginDefault is the origin of a value that nobody set.
+const OriginDefault Origin = "default"
+
+// Sources are what speaks about settings. The zero Sources gives the defaults.
+type Sources struct {
+	// File is a configuration file that must be there; empty: DefaultFile, if it is there.
+	File string
+	// LookupEnv reads the environment, as os.LookupEnv does; nil: there is none.
+	LookupEnv func(name string) (string, bool)
+	// Flags holds the values of the flags that were given, by the settings' names.
+	Flags map[string]string
+}
+
+// Loaded is a configuration and where each of its values is from.
+type Loaded struct {
+	Config
+	File    string // the file that was read; empty if none
+	Origins map[string]Origin
+}
+
+// Load puts the settings together: the defaults, over them the file, over it
+// the environment, over it the flags. It checks each value and the whole; an
+// error is Invalid, and its message says what is wrong and where that was set.
+func Load(sources Sources) (Loaded, error) {
+	l := Loaded{Config: Default(), Origins: map[string]Origin{}}
+	for _, s := range Settings() {
+		l.Origins[s.Name] = OriginDefault
+	}
+	if err := l.readFile(sources.File); err != nil {
+		return Loaded{}, err
+	}
+	for _, s := range Settings() {
+		value, there := "", false
+		if sources.LookupEnv != nil {
+			value, there = sources.LookupEnv(s.Env())
+		}
+		// A variable that is set and empty says nothing: that is how shells unset for one command.
+		if there && value != "" {
+			l.Origins[s.Name] = Origin(s.Env())
+			if err := s.set(&l.Config, value); err != nil {
+				return Loaded{}, l.blame(err)
+			}
+		}
+		if value, there := sources.Flags[s.Name]; there {
+			l.Origins[s.Name] = Origin("--" + s.Flag())
+			if err := s.set(&l.Config, value); err != nil {
+				return Loaded{}, l.blame(err)
+			}
+		}
+	}
+	if err := l.place(); err != nil {
+		return Loaded{}, l.blame(err)
+	}
+	if err := l.Validate(); err != nil {
+		return Loaded{}, l.blame(err)
+	}
+	return l, nil
+}
+
+func (l *Loaded) readFile(name string) error {
+	named := name != ""
+	if !named {
+		if name = DefaultFile(); name == "" {
+			return nil
+		}
+	}
+	text, err := readBounded(name)
+	if errors.Is(err, fs.ErrNotExist) && !named {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	keys, err := decode(name, text, &l.Config)
+	if err != nil {
+		return err
+	}
+	l.File = name
+	for _, key := range keys {
+		l.Origins[key] = Origin(name)
+	}
+	return nil
+}
+
+// place turns Data into an absolute path; "~/" stands for the home folder,
+// and an empty Data for the platform's.
+func (l *Loaded) place() error {
+	if l.Data == "" {
+		l.Data = defaultData()
+	}
+	if rest, ok := strings.CutPrefix(l.Data, "~/"); ok {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return skillrouter.InvalidField("data", "begins with ~, and this user has no home folder")
+		}
+		l.Data = filepath.Join(home, rest)
+	}
+	if l.Data == "" {
+		return nil // Validate says so
+	}
+	abs, err := filepath.Abs(l.Data)
+	if err != nil {
+		return skillrouter.Wrap(skillrouter.Internal, err, "the working folder cannot be told")
+	}
+	l.Data = abs
+	return nil
+}
+
+// blame adds to an error about a setting where its value was set.
+func (l *Loaded) blame(err error) error {
+	field := skillrouter.FieldOf(err)
+	origin := l.Origins[field]
+	if field == "" || origin == "" {
+		return err
+	}
+	where := ""
+	if origin != OriginDefault {
+		where = fmt.Sprintf(" (set by %s)", origin)
+	}
+	return &skillrouter.Error{
+		Code: skillrouter.CodeOf(err), Field: field, Err: errors.Unwrap(err),
+		Message: field + " " + skillrouter.MessageOf(err) + where,
+	}
+}

@@ -1,0 +1,84 @@
+package config
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"skillrouter"
+)
+
+// Setting is one setting as it is named outside of Go: a dotted key in the
+// file, a variable in the environment, a flag on the command line.
+type Setting struct {
+	Name  string // as in the file, with dots between levels
+	Usage string
+
+	set  func(c *Config, value string) error
+	show func(c Config) string
+}
+
+// Env is the name of the environment variable that speaks for the setting.
+func (s Setting) Env() string {
+	return "SKILLROUTER_" + strings.ToUpper(strings.ReplaceAll(s.Name, ".", "_"))
+}
+
+// Flag is the name of the command line flag that speaks for the setting,
+// without its dashes.
+func (s Setting) Flag() string {
+	return strings.NewReplacer(".", "-", "_", "-").Replace(s.Name)
+}
+
+// Show returns the setting's value in c as it would be written in the environment.
+func (s Setting) Show(c Config) string { return s.show(c) }
+
+// Settings lists every setting, in the order in which they are documented.
+func Settings() []Setting {
+	return []Setting{
+		text("listen", "address to listen on, HOST:PORT", func(c *Config) *string { return &c.Listen }),
+		text("data", "folder that holds the databases", func(c *Config) *string { return &c.Data }),
+		{
+			Name: "allowed_hosts", Usage: "further host names that requests may bear, separated by commas",
+			set: func(c *Config, value string) error {
+				c.AllowedHosts = []string{}
+				for name := range strings.SplitSeq(value, ",") {
+					if name = strings.TrimSpace(name); name != "" {
+						c.AllowedHosts = append(c.AllowedHosts, name)
+					}
+				}
+				return nil
+			},
+			show: func(c Config) string { return strings.Join(c.AllowedHosts, ",") },
+		},
+		duration("shutdown_grace", "how long open requests may take to end at shutdown", func(c *Config) *time.Duration { return &c.ShutdownGrace }),
+		text("log.level", "least level that is logged: debug, info, warn, error", func(c *Config) *string { return &c.Log.Level }),
+		text("log.format", "form of the log: text or json", func(c *Config) *string { return &c.Log.Format }),
+		duration("presence.heartbeat_interval", "how often agents are expected to check in", func(c *Config) *time.Duration { return &c.Presence.HeartbeatInterval }),
+		duration("presence.stale_after", "silence after which an agent is stale", func(c *Config) *time.Duration { return &c.Presence.StaleAfter }),
+		duration("presence.offline_after", "silence after which an agent is offline", func(c *Config) *time.Duration { return &c.Presence.OfflineAfter }),
+		duration("retention.messages", "how long messages are kept; 0 keeps them for ever", func(c *Config) *time.Duration { return &c.Retention.Messages }),
+	}
+}
+
+func text(name, usage string, field func(*Config) *string) Setting {
+	return Setting{
+		Name: name, Usage: usage,
+		set:  func(c *Config, value string) error { *field(c) = value; return nil },
+		show: func(c Config) string { return *field(&c) },
+	}
+}
+
+func duration(name, usage string, field func(*Config) *time.Duration) Setting {
+	return Setting{
+		Name: name, Usage: usage,
+		set: func(c *Config, value string) error {
+			d, err := time.ParseDuration(value)
+			if err != nil {
+				return skillrouter.InvalidField(name, "must be a duration such as 15s, 2m or 1h30m, and is %s", strconv.Quote(value))
+			}
+			*field(c) = d
+			return nil
+		},
+		show: func(c Config) string { return field(&c).String() },
+	}
+}

@@ -1,0 +1,196 @@
+package skillrouter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// Bounds of a Committer.
+const (
+	// MaxBatch is the most writes that one transaction holds: past a few hundred the
+	// cost of the sync is shared out already, and the first writer waits only longer.
+	MaxBatch = 256
+	// writeQueue is how many writes may wait before Write blocks its caller.
+	writeQueue = 1024
+)
+
+// Committer gathers the writes that wait for one database into one
+// transaction, so that the cost of a durable commit is shared. Writes are
+// applied one at a time, in the order in which they were queued, and what was
+// to be announced is announced in that order too, after the commit.
+//
+// It knows no database: Tx is whatever the transaction function hands out.
+type Committer[Tx any] struct {
+	transact  func(fn func(tx Tx) error) error
+	savepoint func(tx Tx, fn func(tx Tx) error) error
+	queue     chan *write[Tx]
+	announce  chan []*write[Tx]
+
+	mu     sync.RWMutex // guards closed against Write's send
+	closed bool
+}
+
+type write[Tx any] struct {
+	ctx   context.Context
+	apply func(tx Tx) error
+	after func()
+	err   error
+	done  chan struct{}
+}
+
+// NewCommitter makes a Committer. transact runs fn in one durable transaction
+// and rolls back if fn fails; savepoint runs fn inside tx so that its failure
+// undoes its own work alone.
+func NewCommitter[Tx any](transact func(fn func(tx Tx) error) error, savepoint func(tx Tx, fn func(tx Tx) error) error) *Committer[Tx] {
+	return &Committer[Tx]{
+		transact: transact, savepoint: savepoint,
+		queue: make(chan *write[Tx], writeQueue), announce: make(chan []*write[Tx], 2),
+	}
+}
+
+// Write applies a write durably and returns when it is committed and after
+// has run, or with the error that kept it from being stored. apply runs in a
+// transaction that other writes share and may be run twice: it must set its
+// results, not add to them. It must use tx and nothing else of the database.
+// after, which may be nil, runs once, after the commit and before Write
+// returns, in commit order across all writes: it indexes and announces, and
+// must neither block nor write. A write whose ctx ends while it waits in the
+// queue is not applied; one that has begun is always waited for.
+func (c *Committer[Tx]) Write(ctx context.Context, apply func(tx Tx) error, after func()) error {
+	return c.Queue(ctx, apply, after)()
+}
+
+// Queue is Write in two steps, for a caller that has several writes in flight
+// and minds their order: it returns once the write has its place in the queue,
+//
+// and wait then returns as Write does.
+func (c *Committer[Tx]) Queue(ctx context.Context, apply func(tx Tx) error, after func()) (wait func() error) {
+	w := &write[Tx]{ctx: ctx, apply: apply, after: after, done: make(chan struct{})}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if c.closed {
+		return func() error { return Errorf(Unavailable, "the router is stopping") }
+	}
+	select {
+	case c.queue <- w:
+	case <-ctx.Done():
+		return func() error { return Wrap(Unavailable, ctx.Err(), "the write was given up before it began") }
+	}
+	return func() error {
+		<-w.done
+		return w.err
+	}
+}
+
+// Run commits what is written until ctx ends; then it commits what still
+// waits, refuses further writes and returns nil.
+func (c *Committer[Tx]) Run(ctx context.Context) error {
+	var announcer sync.WaitGroup
+	announcer.Go(func() {
+		for batch := range c.announce {
+			for _, w := range batch {
+				if w.err == nil && w.after != nil {
+					w.after()
+				}
+				close(w.done)
+			}
+		}
+	})
+	defer announcer.Wait()
+	defer close(c.announce)
+	go func() {
+		<-ctx.Done()
+		c.mu.Lock() // waits for the sends under way, which this loop still receives
+		c.closed = true
+		close(c.queue)
+		c.mu.Unlock()
+	}()
+	for w := range c.queue {
+		batch := []*write[Tx]{w}
+	gather:
+		for len(batch) < MaxBatch {
+			select {
+			case w, open := <-c.queue:
+				if !open {
+					break gather
+				}
+				batch = append(batch, w)
+			default:
+				break gather
+			}
+		}
+		acknowledge := func() { c.announce <- batch }
+		if early := c.commit(batch, acknowledge); !early {
+			acknowledge()
+		}
+	}
+	return nil
+}
+
+// commit applies a batch in one transaction. If a write fails, the whole
+// batch is rolled back and applied again with a savepoint around each write:
+// failures are rare, and so the usual batch pays for no savepoints.
+// It tells whether it has acknowledged the batch already; see ackEarly.
+func (c *Committer[Tx]) commit(batch []*write[Tx], acknowledge func()) (early bool) {
+	var failed bool
+	err := c.transact(func(tx Tx) error {
+		for _, w := range batch {
+			if w.err = w.ctx.Err(); w.err != nil {
+				w.err = Wrap(Unavailable, w.err, "the write was given up before it began")
+				continue
+			}
+			if w.err = guarded(tx, w.apply); w.err != nil {
+				failed = true
+				return w.err
+			}
+		}
+		early = ackEarly(acknowledge)
+		return nil
+	})
+	switch {
+	case err == nil || early:
+		return early
+	case !failed || len(batch) == 1: // the commit itself failed, or nobody else is concerned
+		setErr(batch, err)
+		return false
+	}
+	err = c.transact(func(tx Tx) error {
+		for _, w := range batch {
+			if w.err = w.ctx.Err(); w.err != nil {
+				w.err = Wrap(Unavailable, w.err, "the write was given up before it began")
+				continue
+			}
+			w.err = c.savepoint(tx, func(tx Tx) error { return guarded(tx, w.apply) })
+			if CodeOf(w.err) == StorageFull {
+				return w.err // a full disk may have ended the transaction, and the savepoints with it
+			}
+		}
+		return nil
+	})
+	setErr(batch, err)
+	return false
+}
+
+func setErr[Tx any](batch []*write[Tx], err error) {
+	if err == nil {
+		return
+	}
+	for _, w := range batch {
+		if w.err == nil || !errors.Is(w.err, context.Canceled) {
+			w.err = err
+		}
+	}
+}
+
+// guarded turns a panic in a write into an error, so that one bad write does
+// not take the writer, and with it every other caller, down.
+func guarded[Tx any](tx Tx, apply func(Tx) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic in a write: %v", p)
+		}
+	}()
+	return apply(tx)
+}

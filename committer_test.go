@@ -1,0 +1,223 @@
+package skillrouter_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"skillrouter"
+)
+
+// ledger is a database for a Committer: what was applied, and what is committed.
+type ledger struct {
+	mu           sync.Mutex
+	committed    []int
+	pending      []int
+	transactions int
+	failCommit   error
+}
+
+func (l *ledger) transact(fn func(*ledger) error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pending = nil
+	l.transactions++
+	if err := fn(l); err != nil {
+		return err
+	}
+	if l.failCommit != nil {
+		return l.failCommit
+	}
+	l.committed = append(l.committed, l.pending...)
+	return nil
+}
+
+func (l *ledger) savepoint(_ *ledger, fn func(*ledger) error) error {
+	mark := len(l.pending)
+	if err := fn(l); err != nil {
+		l.pending = l.pending[:min(mark, len(l.pending))]
+		return err
+	}
+	return nil
+}
+
+func start(t *testing.T, l *ledger) (*skillrouter.Committer[*ledger], func()) {
+	c := skillrouter.NewCommitter(l.transact, l.savepoint)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- c.Run(ctx) }()
+	return c, func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestCommitterAppliesEachWriteOnceInOrder(t *testing.T) {
+	l := &ledger{}
+	c, stop := start(t, l)
+	var announced []int // written by the announcer alone
+	var writers sync.WaitGroup
+	const n = 2000
+	for i := range n {
+		writers.Go(func() {
+			var committed bool
+			err := c.Write(t.Context(), func(tx *ledger) error {
+				tx.pending = append(tx.pending, i)
+				return nil
+			}, func() { announced = append(announced, i); committed = true })
+			if err != nil || !committed {
+				t.Errorf("write %d: error %v, announced before it returned: %v", i, err, committed)
+			}
+		})
+	}
+	writers.Wait()
+	stop()
+	if len(l.committed) != n || len(announced) != n {
+		t.Fatalf("%d committed, %d announced, want %d", len(l.committed), len(announced), n)
+	}
+	for i := range n {
+		if l.committed[i] != announced[i] {
+			t.Fatalf("place %d: committed %d, announced %d", i, l.committed[i], announced[i])
+		}
+	}
+	if l.transactions >= n {
+		t.Errorf("%d transactions for %d concurrent writes: nothing was gathered", l.transactions, n)
+	}
+}
+
+func TestCommitterKeepsAFailureToItself(t *testing.T) {
+	l := &ledger{}
+	c, stop := start(t, l)
+	bad := errors.New("refused")
+	var writers sync.WaitGroup
+	for i := range 300 {
+		writers.Go(func() {
+			err := c.Write(t.Context(), func(tx *ledger) error {
+				tx.pending = append(tx.pending, i)
+				switch i % 3 {
+				case 1:
+					return bad
+				case 2:
+					panic("bad write")
+				}
+				return nil
+			}, nil)
+			if (err == nil) != (i%3 == 0) || (i%3 == 1 && !errors.Is(err, bad)) {
+				t.Errorf("write %d: %v", i, err)
+			}
+		})
+	}
+	writers.Wait()
+	stop()
+	if len(l.committed) != 100 {
+		t.Errorf("%d committed, want the 100 that did not fail", len(l.committed))
+	}
+	for _, i := range l.committed {
+		if i%3 != 0 {
+			t.Errorf("%d failed and is stored", i)
+		}
+	}
+}
+
+// TestCommitterTrustsNoTransactionOnAFullDisk: a database that is full may
+// have ended the transaction by itself, and so nothing beside the write that
+// met it may count as stored.
+func TestCommitterTrustsNoTransactionOnAFullDisk(t *testing.T) {
+	full := skillrouter.Errorf(skillrouter.StorageFull, "full")
+	l := &ledger{}
+	c, stop := start(t, l)
+	var stored atomic.Int64
+	var writers sync.WaitGroup
+	for i := range 200 {
+		writers.Go(func() {
+			err := c.Write(t.Context(), func(tx *ledger) error {
+				if i%20 == 7 {
+					tx.pending = nil // as SQLite does it: what came before is rolled back
+					return full
+				}
+				tx.pending = append(tx.pending, i)
+				return nil
+			}, func() { stored.Add(1) })
+			if err != nil && !errors.Is(err, full) || i%20 == 7 && err == nil {
+				t.Errorf("write %d: %v", i, err)
+			}
+		})
+	}
+	writers.Wait()
+	stop()
+	if int(stored.Load()) != len(l.committed) {
+		t.Errorf("%d were acknowledged and %d are stored", stored.Load(), len(l.committed))
+	}
+}
+
+func TestCommitterTellsEveryWriterOfAFailedCommit(t *testing.T) {
+	full := skillrouter.Errorf(skillrouter.StorageFull, "full")
+	l := &ledger{failCommit: full}
+	c, stop := start(t, l)
+	var writers sync.WaitGroup
+	for range 50 {
+		writers.Go(func() {
+			err := c.Write(t.Context(), func(*ledger) error { return nil }, func() { t.Error("announced without a commit") })
+			if !errors.Is(err, full) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	writers.Wait()
+	stop()
+}
+
+func TestCommitterStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ledger{}
+		c, stop := start(t, l)
+		if err := c.Write(t.Context(), func(*ledger) error { return nil }, nil); err != nil {
+			t.Error(err)
+		}
+		stop()
+		if err := c.Write(t.Context(), func(*ledger) error { return nil }, nil); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+			t.Errorf("a write after the end: %v", err)
+		}
+	})
+}
+
+func TestCommitterLeavesOutWhoGaveUp(t *testing.T) {
+	l := &ledger{}
+	c, stop := start(t, l)
+	defer stop()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := c.Write(ctx, func(tx *ledger) error { tx.pending = append(tx.pending, 1); return nil }, nil)
+	if skillrouter.CodeOf(err) != skillrouter.Unavailable || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if len(l.committed) != 0 {
+		t.Error("a write that was given up is stored")
+	}
+}
+
+func TestBell(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b skillrouter.Bell
+		b.Ring() // nobody waits
+		first := b.Wait()
+		select {
+		case <-first:
+			t.Fatal("woken by a ring from before")
+		default:
+		}
+		var woken sync.WaitGroup
+		for range 10 {
+			woken.Go(func() { <-b.Wait() })
+		}
+		synctest.Wait()
+		b.Ring()
+		woken.Wait()
+		<-first
+	})
+}

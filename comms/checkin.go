@@ -1,0 +1,133 @@
+package comms
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"skillrouter/operational"
+)
+
+// noBroadcasts is a border that no broadcast lies after: an agent that was
+// never heard of has only what is addressed to it.
+const noBroadcasts = math.MaxInt64
+
+// checkIn is what an agent says at one time.
+type checkIn struct {
+	Heartbeat // what is empty here is unchanged
+	at        time.Time
+	progress  *float64 // 0 to 100; nil: unchanged
+	dropTask  bool     // it works on nothing now
+}
+
+// change is what a check-in changes, if anything.
+type change struct {
+	operational.AgentChange
+	details bool // something that is stored differs
+}
+
+func (c change) any() bool { return c.details || c.ClearStop || c.BindStop }
+
+// change compares a check-in with what is known of the agent.
+func (c checkIn) change(old operational.AgentRecord) change {
+	next := c.apply(old)
+	out := change{AgentChange: operational.AgentChange{Agent: next.Agent, Gone: next.Gone}}
+	before, after := old.Agent, next.Agent
+	before.LastSeen, after.LastSeen = time.Time{}, time.Time{}
+	out.details = before != after || old.Gone != next.Gone
+	if out.details && old.State != next.State {
+		out.Events = append(out.Events, stateEvent(next.Agent, old.State))
+	}
+	if old.Status != next.Status || old.CurrentTask != next.CurrentTask {
+		out.Events = append(out.Events, statusEvent(next.Agent))
+	}
+	if old.StopSeq != 0 {
+		told := old.StopPID
+		out.ClearStop = next.Gone && !old.Gone || told != 0 && c.PID != 0 && c.PID != told
+		out.BindStop = !out.ClearStop && told == 0 && c.PID != 0
+	}
+	return out
+}
+
+// apply returns the agent as it is after a check-in.
+//
+// A run is one life of an agent's process. A check-in begins a new run when
+// it gives another process id than the one known, or when the agent had said
+// goodbye before; an agent that never tells its process id and never says
+// goodbye stays in one run for ever. A stop signal that is in force is over
+// when the agent acknowledges it, when the run that was told to stop says
+// goodbye, or when another process than the one that was told checks in. The
+// process that is told is the one known when the signal is stored; if none
+// is known then (or it has said goodbye), it is the first that checks in
+// afterwards. A lost connection, silence, and a restart of the router end no run.
+func (c checkIn) apply(old operational.AgentRecord) operational.AgentRecord {
+	next := old
+	leaves := goodbye(c.Status)
+	if old.Gone && !leaves || c.PID != 0 && old.PID != 0 && c.PID != old.PID {
+		next.StartedAt, next.Status, next.CurrentTask, next.Progress = c.at, "", "", 0
+		if c.PID == 0 {
+			next.PID = 0 // the earlier process is gone, and this one has not said its id
+		}
+	}
+	next.LastSeen = c.at
+	set(&next.ConfigName, c.ConfigName)
+	set(&next.Model, c.Model)
+	set(&next.Role, c.Role)
+	set(&next.Status, c.Status)
+	if c.PID != 0 {
+		next.PID = c.PID
+	}
+	if c.ProjectPath != "" {
+		next.ProjectPath, next.Project = c.ProjectPath, projectOf(c.ProjectPath)
+	}
+	if c.dropTask || c.CurrentTask != "" && c.CurrentTask != next.CurrentTask {
+		next.CurrentTask, next.Progress = c.CurrentTask, 0
+	}
+	if c.progress != nil {
+		next.Progress = *c.progress
+	}
+	next.Gone = leaves
+	switch {
+	case leaves:
+		next.State = operational.AgentOffline
+	case strings.EqualFold(c.Status, string(operational.AgentStarting)):
+		next.State = operational.AgentStarting
+	default:
+		next.State = operational.AgentOnline
+	}
+	return next
+}
+
+// goodbye tells whether a status means that the agent's process is ending:
+// its first word says so, and what follows a colon may say how.
+func goodbye(status string) bool {
+	word, _, _ := strings.Cut(status, ":")
+	switch strings.ToLower(strings.TrimSpace(word)) {
+	case "offline", "stopped", "exited":
+		return true
+	}
+	return false
+}
+
+func set(target *string, value string) {
+	if value != "" {
+		*target = value
+	}
+}
+
+// projectOf is the last element of a path of any operating system.
+func projectOf(path string) string {
+	path = strings.TrimRight(path, `/\`)
+	return path[strings.LastIndexAny(path, `/\`)+1:]
+}
+
+// silent returns the state that silence since the last check-in brings an agent to.
+func (o PresenceOptions) silent(state operational.AgentState, silence time.Duration) operational.AgentState {
+	switch {
+	case state == operational.AgentOffline || silence >= o.OfflineAfter:
+		return operational.AgentOffline
+	case state == operational.AgentStale || silence >= o.StaleAfter:
+		return operational.AgentStale
+	}
+	return state
+}

@@ -1,0 +1,290 @@
+// Package client speaks to a running router over HTTP, and gives it the same
+// interfaces that the services have beside the database: whoever is written
+// against comms.MailboxService need not know which of the two it was handed.
+// It owns what is a client's: time limits, bounds on what it reads, turning
+// problem documents back into errors, and following a stream across broken
+// connections. It must not know a rule of any domain, a database, or how the
+// router is started.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"skillrouter"
+)
+
+// Bounds of a client.
+const (
+	// DefaultTimeout bounds one call from the dialling to the last byte of its
+	// answer, unless Options say otherwise. Streams and imports have their own.
+	DefaultTimeout = 30 * time.Second
+	// dialTimeout bounds the connecting alone: a router is near, or it is away.
+	dialTimeout = 5 * time.Second
+	// MaxAnswer bounds what is read of an answer, in bytes: the longest listing of
+	// the largest entries that the router gives.
+	MaxAnswer = 256 << 20
+	// maxProblem bounds what is read of an error's document, in bytes.
+	maxProblem = 64 << 10
+	// idleConnections is how many connections are kept for the next call: the
+	// wrapper and the MCP server make a few calls at once, never more.
+	idleConnections = 8
+)
+
+// Options are a Client's settings. The zero value is usable.
+type Options struct {
+	// Token is sent with every call; empty sends none.
+	Token string
+	// HTTPClient makes the calls; nil means one with this package's limits. Its
+	// Timeout must be zero if streams are followed.
+	HTTPClient *http.Client
+	// Timeout bounds each call that is no stream; zero means DefaultTimeout.
+	Timeout time.Duration
+	// UserAgent names the program; empty means "skillrouter".
+	UserAgent string
+}
+
+// Client speaks to the router at one address. Its fields are the router's
+// services. It is safe for use by several goroutines.
+type Client struct {
+	Presence  Presence
+	Mailbox   Mailbox
+	Knowledge Knowledge
+	Episodes  Episodes
+	Tasks     Tasks
+	Recon     Recon
+	Tokens    Tokens
+	Router    Router
+	System    System
+
+	base    string // without a slash at its end
+	options Options
+	http    *http.Client
+}
+
+// New makes a Client for the router at baseURL, such as http://127.0.0.1:8025.
+// It connects to nothing. A URL that is none of http or https, or that bears a
+// user, a query or a fragment, is Invalid.
+func New(baseURL string, options Options) (*Client, error) {
+	u, err := url.Parse(baseURL)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, skillrouter.InvalidField("server", "must be a URL such as http://127.0.0.1:8025")
+	}
+	if strings.ContainsAny(options.Token, "\r\n\x00") {
+		return nil, skillrouter.InvalidField("token", "may not hold line breaks")
+	}
+	if options.Timeout == 0 {
+		options.Timeout = DefaultTimeout
+	}
+	if options.UserAgent == "" {
+		options.UserAgent = "skillrouter"
+	}
+	c := &Client{base: strings.TrimRight(baseURL, "/"), options: options, http: options.HTTPClient}
+	if c.http == nil {
+		c.http = &http.Client{
+			Transport: &http.Transport{
+				Proxy:                 http.ProxyFromEnvironment, // never for loopback
+				DialContext:           (&net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}).DialContext,
+				TLSHandshakeTimeout:   dialTimeout,
+				MaxIdleConnsPerHost:   idleConnections,
+				IdleConnTimeout:       90 * time.Second,
+				ForceAttemptHTTP2:     true,
+				ExpectContinueTimeout: time.Second,
+			},
+			// The router redirects nowhere: a redirection comes from something else,
+			// and must not be handed the token.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
+	}
+	c.Presence, c.Mailbox, c.Knowledge, c.Episodes = Presence{c}, Mailbox{c}, Knowledge{c}, Episodes{c}
+	c.Tasks, c.Recon, c.Tokens = Tasks{c}, Recon{c}, Tokens{c}
+	c.Router, c.System = Router{c}, System{c}
+	return c, nil
+}
+
+// BaseURL is the address that the client was made for, without a slash at its end.
+func (c *Client) BaseURL() string { return c.base }
+
+// Close closes the connections that wait for another call.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// request makes a request of an absolute path with its query. Nil values are left out.
+func (c *Client) request(ctx context.Context, method, path string, query url.Values, body io.Reader, contentType string) (*http.Request, error) {
+	address := c.base + path
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	r, err := http.NewRequestWithContext(ctx, method, address, body)
+	if err != nil {
+		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the request cannot be made")
+	}
+	r.Header.Set("User-Agent", c.options.UserAgent)
+	if c.options.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.options.Token)
+	}
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	return r, nil
+}
+
+// call sends in, if it is not nil, as JSON and decodes the answer into Out.
+func call[Out any](ctx context.Context, c *Client, method, path string, query url.Values, in any) (Out, error) {
+	var out Out
+	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout)
+	defer cancel()
+	var body io.Reader
+	contentType := ""
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return out, skillrouter.Wrap(skillrouter.Invalid, err, "the request cannot be written as JSON")
+		}
+		body, contentType = bytes.NewReader(text), "application/json"
+	}
+	r, err := c.request(ctx, method, path, query, body, contentType)
+	if err != nil {
+		return out, err
+	}
+	r.Header.Set("Accept", "application/json, application/problem+json")
+	return answer[Out](c, r)
+}
+
+// answer sends a request and decodes the JSON that comes back.
+func answer[Out any](c *Client, r *http.Request) (Out, error) {
+	var out Out
+	response, err := c.http.Do(r)
+	if err != nil {
+		return out, c.unreachable(r.Context(), err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode < 200 || response.StatusCode > 299 {
+		return out, c.problem(response)
+	}
+	if response.StatusCode == http.StatusNoContent {
+		return out, nil
+	}
+	bounded := &io.LimitedReader{R: response.Body, N: MaxAnswer + 1}
+	err = json.NewDecoder(bounded).Decode(&out)
+	switch {
+	case bounded.N <= 0:
+		return out, skillrouter.Errorf(skillrouter.TooLarge, "the router's answer is larger than %d bytes", MaxAnswer)
+	case r.Context().Err() != nil:
+		return out, c.unreachable(r.Context(), r.Context().Err())
+	case err != nil:
+		return out, skillrouter.Wrap(skillrouter.Unavailable, err, "%s answered something that is not the router's JSON", c.base)
+	}
+	return out, nil
+}
+
+// unreachable explains why a call got no answer.
+func (c *Client) unreachable(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "the call was given up")
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "the router at %s did not answer in time", c.base)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "no router answers at %s; start one with `skillrouter serve`, or name another with --server", c.base)
+	}
+	var lookup *net.DNSError
+	if errors.As(err, &lookup) {
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "the host of %s is not known", c.base)
+	}
+	return skillrouter.Wrap(skillrouter.Unavailable, err, "the connection to the router at %s broke", c.base)
+}
+
+// problemDocument is what the router answers on failure (RFC 9457, with members of its own).
+type problemDocument struct {
+	Title  string           `json:"title"`
+	Detail string           `json:"detail"`
+	Error  string           `json:"error"`
+	Code   skillrouter.Code `json:"code"`
+	Field  string           `json:"field"`
+}
+
+// problem turns a refusal back into the error that it was made of.
+func (c *Client) problem(response *http.Response) error {
+	var p problemDocument
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxProblem))
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err != nil || p.Code == "" {
+		return skillrouter.Errorf(codeOf(response.StatusCode), "%s answered %s, and not as a router does", c.base, response.Status)
+	}
+	message := p.Detail
+	if message == "" {
+		message = p.Error
+	}
+	if p.Field != "" {
+		message = strings.TrimPrefix(message, p.Field+" ")
+	}
+	return &skillrouter.Error{Code: p.Code, Field: p.Field, Message: message}
+}
+
+// codeOf guesses the code of a status that came without one: from a proxy, or
+// from a program that is no router.
+func codeOf(status int) skillrouter.Code {
+	switch status {
+	case http.StatusUnauthorized, http.StatusProxyAuthRequired:
+		return skillrouter.Unauthenticated
+	case http.StatusForbidden:
+		return skillrouter.Forbidden
+	case http.StatusNotFound:
+		return skillrouter.NotFound
+	case http.StatusRequestEntityTooLarge:
+		return skillrouter.TooLarge
+	case http.StatusTooManyRequests:
+		return skillrouter.RateLimited
+	case http.StatusInsufficientStorage:
+		return skillrouter.StorageFull
+	case http.StatusConflict:
+		return skillrouter.Conflict
+	}
+	if status >= 500 {
+		return skillrouter.Unavailable
+	}
+	return skillrouter.Invalid
+}
+
+// segment escapes an id for use as one segment of a path. The two names that
+// paths themselves have are escaped too, or they would be cleaned away.
+func segment(field, id string) (string, error) {
+	if id == "" {
+		return "", skillrouter.InvalidField(field, "is required")
+	}
+	if id == "." || id == ".." {
+		return strings.ReplaceAll(id, ".", "%2E"), nil
+	}
+	return url.PathEscape(id), nil
+}
+
+// values makes a query of names and values in turn, leaving out those that
+// are zero: the router's defaults hold for what is not said.
+func values(pairs ...any) url.Values {
+	query := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name, value := pairs[i].(string), fmt.Sprint(pairs[i+1])
+		if t, ok := pairs[i+1].(time.Time); ok {
+			value = ""
+			if !t.IsZero() {
+				value = t.UTC().Format(time.RFC3339Nano)
+			}
+		}
+		if value != "" && value != "0" && value != "false" {
+			query.Set(name, value)
+		}
+	}
+	return query
+}

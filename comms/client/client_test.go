@@ -1,0 +1,215 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"skillrouter"
+	"skillrouter/comms"
+	"skillrouter/comms/client"
+	"skillrouter/learning"
+	"skillrouter/operational"
+)
+
+func TestNewRefuses(t *testing.T) {
+	for _, address := range []string{"", "127.0.0.1:8025", "ftp://x", "http://", "http://u:p@h", "http://h?q", "http://h#f", "http://h\n", "unix:///x"} {
+		if _, err := client.New(address, client.Options{}); skillrouter.FieldOf(err) != "server" {
+			t.Errorf("New(%q): %v", address, err)
+		}
+	}
+	if _, err := client.New("http://h", client.Options{Token: "a\r\nX: y"}); skillrouter.FieldOf(err) != "token" {
+		t.Errorf("a token with a line break: %v", err)
+	}
+}
+
+func TestProblems(t *testing.T) {
+	tests := []struct {
+		name, body string
+		status     int
+		want       skillrouter.Error
+	}{
+		{"field", `{"title":"Bad Request","status":400,"detail":"agent_id is required","error":"agent_id is required","code":"invalid","field":"agent_id"}`, 400, skillrouter.Error{Code: skillrouter.Invalid, Field: "agent_id", Message: "is required"}},
+		{"no field", `{"detail":"it is held already","code":"conflict"}`, 409, skillrouter.Error{Code: skillrouter.Conflict, Message: "it is held already"}},
+		{"error alone", `{"error":"full","code":"storage_full"}`, 507, skillrouter.Error{Code: skillrouter.StorageFull, Message: "full"}},
+		{"a proxy's page", `<html>`, 502, skillrouter.Error{Code: skillrouter.Unavailable, Message: "answered 502 Bad Gateway, and not as a router does"}},
+		{"another program", `{"error":"what?"}`, 404, skillrouter.Error{Code: skillrouter.NotFound, Message: "not as a router does"}},
+		{"redirection", ``, 302, skillrouter.Error{Code: skillrouter.Invalid, Message: "302"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Location", "http://127.0.0.1:1/elsewhere")
+				w.WriteHeader(test.status)
+				fmt.Fprint(w, test.body)
+			}))
+			defer server.Close()
+			_, err := dial(t, server.URL, client.Options{}).Presence.Heartbeat(t.Context(), comms.Heartbeat{AgentID: "a"})
+			if skillrouter.CodeOf(err) != test.want.Code || skillrouter.FieldOf(err) != test.want.Field || !strings.HasSuffix(skillrouter.MessageOf(err), test.want.Message) && !strings.Contains(skillrouter.MessageOf(err), test.want.Message) {
+				t.Errorf("got %v, want %v", err, &test.want)
+			}
+		})
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := "http://" + listener.Addr().String()
+	listener.Close()
+	_, err = dial(t, address, client.Options{}).System.Health(t.Context())
+	if skillrouter.CodeOf(err) != skillrouter.Unavailable || !strings.Contains(skillrouter.MessageOf(err), "skillrouter serve") {
+		t.Errorf("nobody listens: %v", err)
+	}
+
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	defer server.Close()
+	defer close(release)
+	_, err = dial(t, server.URL, client.Options{Timeout: 20 * time.Millisecond}).System.Health(t.Context())
+	if skillrouter.CodeOf(err) != skillrouter.Unavailable || !strings.Contains(skillrouter.MessageOf(err), "in time") {
+		t.Errorf("no answer: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err = dial(t, server.URL, client.Options{}).System.Health(ctx); skillrouter.CodeOf(err) != skillrouter.Unavailable || !strings.Contains(skillrouter.MessageOf(err), "given up") {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestAnswersAreChecked(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello") }))
+	defer server.Close()
+	if _, err := dial(t, server.URL, client.Options{}).System.Health(t.Context()); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+		t.Errorf("a page instead of an answer: %v", err)
+	}
+}
+
+// TestRequests holds what is sent to the paths and parameters of the HTTP interface.
+func TestRequests(t *testing.T) {
+	var got, body, auth string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		got, body, auth = r.Method+" "+r.RequestURI, string(text), r.Header.Get("Authorization")
+		fmt.Fprint(w, "{}")
+	}))
+	defer server.Close()
+	c := dial(t, server.URL+"/", client.Options{Token: "s3cret"})
+	ctx := t.Context()
+	tests := []struct {
+		name string
+		call func() error
+		want string
+		body string
+	}{
+		{"agents", func() error {
+			_, err := c.Presence.Agents(ctx, operational.AgentFilter{State: operational.AgentStale, Limit: 5})
+			return err
+		}, "GET /api/agents?limit=5&state=stale", ""},
+		{"agent", func() error { _, err := c.Presence.Agent(ctx, "a:b"); return err }, "GET /api/agents/a:b", ""},
+		{"agent named as the parent folder", func() error { _, err := c.Presence.Agent(ctx, ".."); return err }, "GET /api/agents/%2E%2E", ""},
+		{"entry with a slash", func() error { _, err := c.Knowledge.Entry(ctx, "a/b?c"); return err }, "GET /api/knowledge/a%2Fb%3Fc", ""},
+		{"delete", func() error { return c.Knowledge.Delete(ctx, "k1") }, "DELETE /api/knowledge/k1", ""},
+		{"inbox", func() error {
+			_, err := c.Mailbox.Inbox(ctx, comms.InboxQuery{AgentID: "a", Since: 3, Unacked: true})
+			return err
+		}, "GET /messages/inbox?agent_id=a&since=3&unacked=true", ""},
+		{"signal", func() error {
+			_, err := c.Mailbox.Send(ctx, operational.MessageDraft{From: "a", To: "b", Signal: "stop"})
+			return err
+		}, "POST /signal", `{"from_agent_id":"a","to_agent_id":"b","signal":"stop"}`},
+		{"receipts", func() error { _, err := c.Mailbox.Receipts(ctx, "m1"); return err }, "GET /messages/m1/receipts", ""},
+		{"recent", func() error {
+			_, err := c.Episodes.Recent(ctx, learning.EpisodeFilter{AgentID: "a", Since: time.UnixMilli(1500).UTC()})
+			return err
+		}, "GET /api/episodes/recent?agent_id=a&since=1970-01-01T00%3A00%3A01.5Z", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if err := test.call(); err != nil {
+				t.Fatal(err)
+			}
+			if got != test.want || body != test.body {
+				t.Errorf("sent %s %s\nwant %s %s", got, body, test.want, test.body)
+			}
+			if auth != "Bearer s3cret" {
+				t.Errorf("authorization is %q", auth)
+			}
+		})
+	}
+	if _, err := c.Presence.Agent(ctx, ""); skillrouter.FieldOf(err) != "agent_id" {
+		t.Errorf("an empty id: %v", err)
+	}
+}
+
+func drafts(n int) func(yield func(learning.KnowledgeDraft) bool) {
+	return func(yield func(learning.KnowledgeDraft) bool) {
+		for i := range n {
+			if !yield(learning.KnowledgeDraft{ID: fmt.Sprint(i), Category: "c", Title: "t", Content: strings.Repeat("x", 1000)}) {
+				return
+			}
+		}
+	}
+}
+
+func TestImport(t *testing.T) {
+	lines := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		lines = strings.Count(string(text), "\n")
+		if r.Header.Get("Content-Type") != "application/x-ndjson" {
+			t.Errorf("content type is %s", r.Header.Get("Content-Type"))
+		}
+		fmt.Fprint(w, `{"stored":2999,"refused":[{"index":7,"error":"no"}]}`)
+	}))
+	defer server.Close()
+	var sent []int
+	result, err := dial(t, server.URL, client.Options{}).Knowledge.Import(t.Context(), drafts(3000), func(n int) { sent = append(sent, n) })
+	if err != nil || result.Stored != 2999 || len(result.Refused) != 1 || lines != 3000 {
+		t.Errorf("got %+v after %d lines: %v", result, lines, err)
+	}
+	if len(sent) != 3000 || !slices.IsSorted(sent) {
+		t.Errorf("progress was told %d times", len(sent))
+	}
+}
+
+// TestImportIsRefusedEarly: a router that answers before it has read must not leave the writer hanging.
+func TestImportIsRefusedEarly(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Connection", "close")
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprint(w, `{"code":"unauthenticated","detail":"needs a token"}`)
+	}))
+	defer server.Close()
+	_, err := dial(t, server.URL, client.Options{}).Knowledge.Import(t.Context(), drafts(1_000_000), nil)
+	// Whether the answer or the broken connection is seen first is the network's to decide.
+	if code := skillrouter.CodeOf(err); code != skillrouter.Unauthenticated && code != skillrouter.Unavailable {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestImportIsGivenUp: a source that has nothing more to say, yet does not end, must not keep the caller.
+func TestImportIsGivenUp(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+	defer server.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	release := make(chan struct{})
+	defer close(release)
+	stuck := func(yield func(learning.KnowledgeDraft) bool) {
+		yield(learning.KnowledgeDraft{Title: "t"})
+		cancel()
+		<-release
+	}
+	if _, err := dial(t, server.URL, client.Options{}).Knowledge.Import(ctx, stuck, nil); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,124 @@
+package client_test
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+
+	"skillrouter"
+	"skillrouter/cmd/app"
+	"skillrouter/cmd/config"
+	"skillrouter/comms/client"
+	"skillrouter/comms/commstest"
+	"skillrouter/learning/learningtest"
+	"skillrouter/operational"
+	"skillrouter/operational/operationaltest"
+)
+
+// serve runs a whole router on a folder of its own until the test ends, and
+// returns its address and its owner's token.
+func serve(t *testing.T) (address, owner string) {
+	t.Helper()
+	settings := config.Default()
+	settings.Data, settings.Listen = t.TempDir(), "127.0.0.1:0"
+	a, err := app.New(t.Context(), settings, slog.New(slog.DiscardHandler), app.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	if owner, err = app.ReadOwnerToken(settings.Data); err != nil {
+		t.Fatal(err)
+	}
+	return a.URL(), owner
+}
+
+// clients gives each principal a client with a token of its own.
+func clients(t *testing.T) func(p skillrouter.Principal) *client.Client {
+	t.Helper()
+	address, owner := serve(t)
+	admin := dial(t, address, client.Options{Token: owner})
+	var mu sync.Mutex
+	type named struct {
+		p skillrouter.Principal
+		c *client.Client
+	}
+	var made []named
+	return func(p skillrouter.Principal) *client.Client {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, n := range made {
+			if n.p.AgentID == p.AgentID && slices.Equal(n.p.Scopes, p.Scopes) {
+				return n.c
+			}
+		}
+		secret := "nobody's"
+		switch {
+		case p.Has(skillrouter.ScopeAdmin) && p.AgentID == "":
+			secret = owner
+		case len(p.Scopes) > 0:
+			issued, err := admin.Tokens.Issue(t.Context(), operational.TokenDraft{AgentID: p.AgentID, Scopes: p.Scopes})
+			if err != nil {
+				t.Fatal(err)
+			}
+			secret = issued.Secret
+		}
+		c := dial(t, address, client.Options{Token: secret})
+		made = append(made, named{p, c})
+		return c
+	}
+}
+
+// world is how the operational suites see a router over HTTP.
+func world[Service any](t *testing.T, service func(*client.Client) Service) operationaltest.World[Service] {
+	as := clients(t)
+	return operationaltest.World[Service]{
+		As:      func(p skillrouter.Principal) Service { return service(as(p)) },
+		Context: skillrouter.WithPrincipal,
+	}
+}
+
+func TestCommsContract(t *testing.T) {
+	commstest.Run(t, func(t *testing.T) func(skillrouter.Principal) commstest.Services {
+		as := clients(t)
+		return func(p skillrouter.Principal) commstest.Services {
+			c := as(p)
+			return commstest.Services{Presence: c.Presence, Mailbox: c.Mailbox}
+		}
+	})
+}
+
+func TestLearningContract(t *testing.T) {
+	learningtest.Run(t, func(t *testing.T) learningtest.Services {
+		address, _ := serve(t)
+		c := dial(t, address, client.Options{})
+		return learningtest.Services{Knowledge: c.Knowledge, Episodes: c.Episodes}
+	})
+}
+
+func TestTasksContract(t *testing.T) {
+	operationaltest.Tasks(t, func(t *testing.T) operationaltest.World[operational.TaskService] {
+		return world(t, func(c *client.Client) operational.TaskService { return c.Tasks })
+	})
+}
+
+func TestReconContract(t *testing.T) {
+	operationaltest.Recon(t, func(t *testing.T) operationaltest.World[operational.ReconService] {
+		return world(t, func(c *client.Client) operational.ReconService { return c.Recon })
+	})
+}
+
+func TestTokensContract(t *testing.T) {
+	operationaltest.Tokens(t, func(t *testing.T) operationaltest.World[operational.TokenService] {
+		return world(t, func(c *client.Client) operational.TokenService { return c.Tokens })
+	})
+}

@@ -1,0 +1,192 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+
+	"skillrouter"
+	"skillrouter/operational"
+)
+
+// Times of a follower.
+const (
+	// firstWait is how long a follower waits before its first attempt to come back,
+	// unless the router has said otherwise.
+	firstWait = 250 * time.Millisecond
+	// longestWait bounds the doubling: a router that returns is noticed this soon.
+	longestWait = 5 * time.Second
+	// silence is how long a stream may bear nothing before it counts as dead: three
+	// of the comments that the router sends to keep it alive.
+	silence = 45 * time.Second
+)
+
+// FromCursor has a stream begin at the first message that the agent has not acknowledged.
+const FromCursor int64 = -1
+
+// Follower says what to follow, and who wants to know how it goes.
+type Follower struct {
+	AgentID string
+	// After has the stream begin behind this seq; FromCursor: where the agent's
+	// acknowledgements end. 0 begins with the oldest message that is kept.
+	After int64
+	// Up, if it is not nil, is called when a connection stands.
+	Up func()
+	// Down, if it is not nil, is called when one broke or could not be made, with
+	// why and how long it will be until the next attempt.
+	Down func(err error, wait time.Duration)
+}
+
+// Follow hands fn each message for the agent, once each and in the order of
+// their seq, until ctx ends (it then returns nil) or fn fails (it then returns
+// fn's error). Connections that break are made again, after a wait that
+// doubles and is shaken so that many followers do not return as one. What the
+// router refuses for good (Invalid, Unauthenticated, Forbidden, NotFound) is
+// returned.
+func (m Mailbox) Follow(ctx context.Context, f Follower, fn func(operational.Message) error) error {
+	s := stream{c: m.c, Follower: f, last: f.After, base: firstWait}
+	for attempt := 0; ; attempt++ {
+		stood, err := s.connect(ctx, fn)
+		if ctx.Err() != nil {
+			return nil
+		}
+		var stop stopped
+		switch {
+		case errors.As(err, &stop):
+			return stop.error
+		case permanent(err):
+			return err
+		case stood:
+			attempt = 0
+		}
+		wait := backOff(s.base, attempt)
+		if f.Down != nil {
+			f.Down(err, wait)
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		}
+	}
+}
+
+// stopped marks an error as fn's own, or as one that no new connection mends.
+type stopped struct{ error }
+
+// stream is where a follower stands.
+type stream struct {
+	Follower
+	c    *Client
+	last int64
+	base time.Duration
+}
+
+// connect follows one connection to its end. It tells whether the router took it.
+func (s *stream) connect(ctx context.Context, fn func(operational.Message) error) (stood bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	// The router's first bytes, too, must come in time.
+	alive := time.AfterFunc(silence, cancel)
+	defer alive.Stop()
+	r, err := s.c.request(ctx, http.MethodGet, "/messages", values("agent_id", s.AgentID), nil, "")
+	if err != nil {
+		return false, err
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("Cache-Control", "no-store")
+	if s.last >= 0 {
+		r.Header.Set("Last-Event-ID", strconv.FormatInt(s.last, 10))
+	}
+	response, err := s.c.http.Do(r)
+	if err != nil {
+		return false, s.c.unreachable(r.Context(), err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return false, s.c.problem(response)
+	}
+	if s.Up != nil {
+		s.Up()
+	}
+	events := newEvents(&pulse{r: response.Body, alive: alive})
+	for {
+		ev, err := events.next()
+		if events.retry > 0 {
+			s.base = min(events.retry, longestWait)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrTooLong):
+			return true, stopped{skillrouter.Errorf(skillrouter.TooLarge, "the stream bears an event larger than %d bytes", MaxEvent)}
+		case errors.Is(err, io.EOF):
+			return true, skillrouter.Errorf(skillrouter.Unavailable, "the router ended the stream")
+		case err != nil:
+			return true, s.c.unreachable(ctx, err)
+		}
+		alive.Stop() // fn may take its time
+		if err := s.hand(ev, fn); err != nil {
+			return true, stopped{err}
+		}
+		alive.Reset(silence)
+	}
+}
+
+// hand gives an event's message to fn, unless it was given before. Events
+// without a seq of their own are the router's, not anybody's message.
+func (s *stream) hand(ev event, fn func(operational.Message) error) error {
+	seq, err := strconv.ParseInt(ev.id, 10, 64)
+	if err != nil || seq <= s.last {
+		return nil
+	}
+	var message operational.Message
+	if err := json.Unmarshal([]byte(ev.data), &message); err != nil || message.Seq != seq {
+		return &skillrouter.Error{Code: skillrouter.Internal, Message: fmt.Sprintf("event %d of the stream is no message", seq), Err: err}
+	}
+	if err := fn(message); err != nil {
+		return err
+	}
+	s.last = seq
+	return nil
+}
+
+// permanent tells whether another attempt would be refused the same.
+func permanent(err error) bool {
+	switch skillrouter.CodeOf(err) {
+	case skillrouter.Invalid, skillrouter.Unauthenticated, skillrouter.Forbidden, skillrouter.NotFound:
+		return true
+	}
+	return false
+}
+
+// backOff is the wait before an attempt, counted from 0: base doubled each
+// time, at most longestWait, of which up to the half is left to chance.
+func backOff(base time.Duration, attempt int) time.Duration {
+	wait := longestWait
+	if attempt < 16 {
+		wait = min(base<<attempt, longestWait)
+	}
+	return wait/2 + rand.N(wait/2+1)
+}
+
+// pulse puts a stream's end off each time it bears something.
+type pulse struct {
+	r     io.Reader
+	alive *time.Timer
+}
+
+func (p *pulse) Read(b []byte) (int, error) {
+	n, err := p.r.Read(b)
+	if n > 0 {
+		p.alive.Reset(silence)
+	}
+	return n, err
+}

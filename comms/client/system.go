@@ -1,0 +1,42 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// System looks at the process that answers, rather than at what it holds.
+type System struct{ c *Client }
+
+// Health is what the router says of itself (GET /health).
+type Health struct {
+	Status    string           `json:"status"`
+	Server    string           `json:"server"`
+	Version   string           `json:"version"`
+	UptimeMS  int64            `json:"uptime_ms"`
+	Timestamp time.Time        `json:"timestamp"`
+	Stats     map[string]int64 `json:"stats"`
+	Interlock any              `json:"interlock,omitempty"`
+}
+
+// Check is one thing that the router checked about itself.
+type Check struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+}
+
+// Health asks how the router is.
+func (s System) Health(ctx context.Context) (Health, error) {
+	return call[Health](ctx, s.c, http.MethodGet, "/health", nil, nil)
+}
+
+// Doctor has the router check itself: settings, pragmas, indexes, disk, clock.
+func (s System) Doctor(ctx context.Context) ([]Check, error) {
+	type listing struct {
+		Checks []Check `json:"checks"`
+	}
+	list, err := call[listing](ctx, s.c, http.MethodGet, "/api/doctor", nil, nil)
+	return list.Checks, err
+}

@@ -1,0 +1,143 @@
+// Package commstest is the contract of presence and mailbox as one suite of
+// tests, to be run against every implementation of their interfaces: the
+// services beside the database and the client over HTTP. It owns no
+// implementation and knows none.
+package commstest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"skillrouter"
+	"skillrouter/comms"
+	"skillrouter/operational"
+)
+
+// Services is one caller's view of an implementation.
+type Services struct {
+	Presence comms.PresenceService
+	Mailbox  comms.MailboxService
+}
+
+// Factory opens an empty implementation for one test, and returns how a
+// principal sees it. The suite also puts the principal into each call's context.
+type Factory func(t *testing.T) func(p skillrouter.Principal) Services
+
+// caller is a principal with its view and context.
+type caller struct {
+	Services
+	ctx context.Context
+}
+
+// Run runs the suite.
+func Run(t *testing.T, open Factory) {
+	for _, one := range []struct {
+		name string
+		run  func(t *testing.T, as func(skillrouter.Principal) caller)
+	}{
+		{"a heartbeat makes an agent known", heartbeatMakesKnown},
+		{"what a heartbeat leaves out stays as it was", heartbeatKeeps},
+		{"status reports", statusReports},
+		{"agents are listed and filtered", agentsAreFiltered},
+		{"bad input is refused and its field named", badInput},
+		{"a direct message reaches its recipient alone", directMessage},
+		{"a message waits for an agent that is not known yet", messageWaits},
+		{"a broadcast is for all but its sender and later agents", broadcast},
+		{"an idempotency key stands for one message", idempotency},
+		{"acknowledging by seq", ackBySeq},
+		{"acknowledging by id", ackByID},
+		{"reading is not acknowledging", readIsNotAck},
+		{"receipts tell stored, delivered, read and acknowledged apart", receiptsTellApart},
+		{"overdue lists who has not acknowledged", overdue},
+		{"stop holds until it is acknowledged", stopUntilAcked},
+		{"stop holds until a new run checks in", stopUntilNewRun},
+		{"stop ends with the run that says goodbye", stopUntilGoodbye},
+		{"stop waits for an agent that is not known yet", stopWaits},
+		{"a broadcast stop stops all but its sender", stopBroadcast},
+		{"shutdown-check hands over what would be lost", handover},
+		{"an inbox is read in pages", pages},
+		{"threads", threads},
+		{"an agent acts as itself only", identity},
+	} {
+		t.Run(one.name, func(t *testing.T) {
+			view := open(t)
+			one.run(t, func(p skillrouter.Principal) caller {
+				return caller{view(p), skillrouter.WithPrincipal(t.Context(), p)}
+			})
+		})
+	}
+}
+
+// Agent is a principal that may act as one agent.
+func Agent(id string) skillrouter.Principal {
+	return skillrouter.Principal{AgentID: id, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
+}
+
+// Captain is a principal that may act as every agent, and is one.
+func Captain() skillrouter.Principal {
+	return skillrouter.Principal{AgentID: "captain", Scopes: []skillrouter.Scope{skillrouter.ScopeCaptain}}
+}
+
+func must[T any](v T, err error) func(t *testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func wantCode(t *testing.T, err error, code skillrouter.Code, field string) {
+	t.Helper()
+	if got := skillrouter.CodeOf(err); got != code {
+		t.Errorf("error %v has the code %q, want %q", err, got, code)
+	}
+	if got := skillrouter.FieldOf(err); field != "" && got != field {
+		t.Errorf("error %v blames the field %q, want %q", err, got, field)
+	}
+}
+
+func (c caller) beat(t *testing.T, b comms.Heartbeat) comms.HeartbeatAnswer {
+	t.Helper()
+	return must(c.Presence.Heartbeat(c.ctx, b))(t)
+}
+
+func (c caller) send(t *testing.T, d operational.MessageDraft) comms.Sent {
+	t.Helper()
+	return must(c.Mailbox.Send(c.ctx, d))(t)
+}
+
+func (c caller) inbox(t *testing.T, q comms.InboxQuery) comms.Inbox {
+	t.Helper()
+	return must(c.Mailbox.Inbox(c.ctx, q))(t)
+}
+
+// seqs lists the messages of an inbox.
+func (c caller) seqs(t *testing.T, q comms.InboxQuery) string {
+	t.Helper()
+	var list []int64
+	for _, m := range c.inbox(t, q).Messages {
+		list = append(list, m.Seq)
+	}
+	return fmt.Sprint(list)
+}
+
+func (c caller) stopped(t *testing.T, id string) bool {
+	t.Helper()
+	check := must(c.Presence.ShutdownCheck(c.ctx, id))(t)
+	return check.ShouldStop
+}
+
+func draft(from, to, signal string) operational.MessageDraft {
+	return operational.MessageDraft{From: from, To: to, Signal: signal}
+}
+
+func raw(format string, args ...any) json.RawMessage {
+	return json.RawMessage(fmt.Sprintf(format, args...))
+}
+
+func long(n int) string { return strings.Repeat("x", n) }

@@ -1,0 +1,18 @@
+package comms
+
+import "skillrouter/operational"
+
+// Count returns how many agents are in each state, every state named.
+func (p *Presence) Count() map[operational.AgentState]int {
+	counts := map[operational.AgentState]int{}
+	for _, state := range operational.AgentStates() {
+		counts[state] = 0
+	}
+	now := p.now()
+	for _, m := range p.roster.all() {
+		m.mu.Lock()
+		counts[m.agent(now).State]++
+		m.mu.Unlock()
+	}
+	return counts
+}

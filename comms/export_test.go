@@ -1,0 +1,25 @@
+package comms
+
+import (
+	"encoding/json"
+	"time"
+
+	"skillrouter/operational"
+)
+
+// Frame makes the message of a draft and the JSON that subscribers get of it
+// once it has its seq.
+func Frame(draft operational.MessageDraft, seq int64, now time.Time) (operational.Message, []byte, error) {
+	m, err := compose(draft, now)
+	if err != nil {
+		return m, nil, err
+	}
+	body, err := json.Marshal(m)
+	if err != nil {
+		return m, nil, err
+	}
+	l := letter{MessageAppend: operational.MessageAppend{Message: m}, body: body}
+	l.Message.Seq = seq
+	p := l.post()
+	return p.Message, p.Body, nil
+}

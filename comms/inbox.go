@@ -1,0 +1,230 @@
+package comms
+
+import (
+	"context"
+	"time"
+
+	"skillrouter"
+	"skillrouter/operational"
+)
+
+const (
+	// maxReceipts bounds the recipients that one answer lists.
+	maxReceipts = 10_000
+	// maxWaiting bounds the agents that are named for each overdue message.
+	maxWaiting = 100
+)
+
+// Inbox lists an agent's messages, the oldest first. They count as delivered
+// by it; the marks in the answer are those from before. The agent becomes
+// known by asking. The caller must be that agent, or a Captain.
+func (b *Mailbox) Inbox(ctx context.Context, q InboxQuery) (Inbox, error) {
+	if err := skillrouter.CheckAgentID("agent_id", q.AgentID); err != nil {
+		return Inbox{}, err
+	}
+	if q.Since < 0 {
+		return Inbox{}, skillrouter.InvalidField("since", "must not be negative")
+	}
+	limit, err := skillrouter.Limit(q.Limit, DefaultLimit, MaxLimit)
+	if err != nil {
+		return Inbox{}, err
+	}
+	if err := skillrouter.CheckName("thread_id", q.Thread); err != nil {
+		return Inbox{}, err
+	}
+	if err := skillrouter.PrincipalOf(ctx).ActAs(q.AgentID); err != nil {
+		return Inbox{}, err
+	}
+	var joined *int64
+	if q.Since > 0 {
+		joined = &q.Since
+	}
+	m, _, err := b.roster.ensure(ctx, q.AgentID, joined)
+	if skillrouter.CodeOf(err) == skillrouter.StorageFull { // reading goes on; the agent is made known another time
+		m, err = visitor(q.AgentID, joined), nil
+	}
+	if err != nil {
+		return Inbox{}, err
+	}
+	m.mu.Lock()
+	record := m.record
+	m.mu.Unlock()
+	messages, more, err := b.store.Mail(ctx, operational.MailQuery{
+		AgentID: m.id, JoinedSeq: record.JoinedSeq, After: q.Since, Unacked: q.Unacked, AckedSeq: record.AckedSeq,
+		Thread: q.Thread, Now: b.now(), Limit: limit, MaxBytes: MaxInboxBytes,
+	})
+	if err != nil {
+		return Inbox{}, err
+	}
+	page := Inbox{Messages: make([]InboxMessage, len(messages)), Count: len(messages), LastSeq: q.Since, More: more}
+	if len(messages) == 0 {
+		return page, nil
+	}
+	page.LastSeq = messages[len(messages)-1].Seq
+	receipts, err := b.store.ReceiptsBetween(ctx, m.id, messages[0].Seq, page.LastSeq)
+	if err != nil {
+		return Inbox{}, err
+	}
+	single := make(map[int64]operational.Receipt, len(receipts))
+	for _, r := range receipts {
+		single[r.Seq] = r
+	}
+	for i, one := range messages {
+		r := single[one.Seq]
+		page.Messages[i] = InboxMessage{
+			Message:   one,
+			Delivered: r.DeliveredAt != nil || one.Seq <= record.DeliveredSeq && one.ExpiresAt == nil || b.handed.has(m.id, one.Seq),
+			Read:      r.ReadAt != nil || one.Seq <= record.ReadSeq,
+			Acked:     r.AckedAt != nil || one.Seq <= record.AckedSeq,
+		}
+	}
+	if q.Thread == "" && q.Since <= record.DeliveredSeq { // nothing lies between what it had and this
+		m.deliveredThrough(page.LastSeq, b.now())
+	}
+	b.handedSingly(m, messages)
+	return page, nil
+}
+
+// MaxInboxBytes bounds the contexts in one page of an inbox; the page ends
+// with the message that reaches it.
+const MaxInboxBytes = 4 << 20
+
+// Ack acknowledges messages of an agent: those up to and including Seq, or
+// those with the ids. It returns how many were not acknowledged before. The
+// caller must be that agent, or a Captain.
+func (b *Mailbox) Ack(ctx context.Context, ack Ack) (int64, error) {
+	return b.mark(ctx, ack, operational.MarkAcked)
+}
+
+// Read marks messages as read, as Ack acknowledges them.
+func (b *Mailbox) Read(ctx context.Context, read Ack) (int64, error) {
+	return b.mark(ctx, read, operational.MarkRead)
+}
+
+func (b *Mailbox) mark(ctx context.Context, ack Ack, kind operational.MarkKind) (int64, error) {
+	if err := b.checkAck(ctx, ack); err != nil {
+		return 0, err
+	}
+	if err := skillrouter.PrincipalOf(ctx).ActAs(ack.AgentID); err != nil {
+		return 0, err
+	}
+	m, err := b.roster.known(ack.AgentID)
+	if err != nil {
+		return 0, err
+	}
+	var count int64
+	err = b.store.Mark(ctx, operational.MarkRequest{AgentID: m.id, Kind: kind, Seq: ack.Seq, IDs: ack.MessageIDs, At: b.now()}, func(marked operational.Marked) {
+		count = marked.Count
+		m.mail.Add(1)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		switch kind {
+		case operational.MarkRead:
+			m.record.ReadSeq = max(m.record.ReadSeq, marked.Through)
+		case operational.MarkAcked:
+			m.record.AckedSeq = max(m.record.AckedSeq, marked.Through)
+		}
+		if marked.Stop != 0 && m.record.StopSeq == marked.Stop {
+			m.record.StopSeq, m.record.StopPID, m.record.StopReason, m.record.StopExpires = 0, 0, "", nil
+		}
+	})
+	return count, err
+}
+
+func (b *Mailbox) checkAck(ctx context.Context, ack Ack) error {
+	if err := skillrouter.CheckAgentID("agent_id", ack.AgentID); err != nil {
+		return err
+	}
+	switch {
+	case len(ack.MessageIDs) > MaxAckIDs:
+		return &skillrouter.Error{Code: skillrouter.TooLarge, Field: "message_ids", Message: "holds too many ids: acknowledge by seq"}
+	case ack.Seq < 0:
+		return skillrouter.InvalidField("seq", "must not be negative")
+	case ack.Seq == 0 && len(ack.MessageIDs) == 0:
+		return skillrouter.InvalidField("seq", "is required, or message_ids")
+	case ack.Seq != 0 && len(ack.MessageIDs) > 0:
+		return skillrouter.InvalidField("seq", "may not be given together with message_ids")
+	}
+	for _, id := range ack.MessageIDs {
+		if err := skillrouter.CheckName("message_ids", id); err != nil {
+			return err
+		}
+	}
+	if ack.Seq > b.tail.newest() {
+		last, err := b.store.LastSeq(ctx)
+		if err != nil {
+			return err
+		}
+		if ack.Seq > last {
+			return skillrouter.InvalidField("seq", "lies beyond the newest message")
+		}
+	}
+	return nil
+}
+
+// Receipts tells how far a message has come with each recipient, at most
+// 10,000 of them. Its sender and a Captain see all of them, a recipient its own.
+func (b *Mailbox) Receipts(ctx context.Context, messageID string) (MessageReceipts, error) {
+	principal := skillrouter.PrincipalOf(ctx)
+	if err := principal.Need(skillrouter.ScopeAgent); err != nil {
+		return MessageReceipts{}, err
+	}
+	if err := skillrouter.CheckName("message_id", messageID); err != nil {
+		return MessageReceipts{}, err
+	}
+	message, err := b.store.Message(ctx, messageID)
+	if err != nil {
+		return MessageReceipts{}, err
+	}
+	if err := b.saveDeliveries(ctx); err != nil { // so that what was just delivered is told
+		return MessageReceipts{}, err
+	}
+	receipts, err := b.store.Receipts(ctx, message, "", maxReceipts)
+	if err != nil {
+		return MessageReceipts{}, err
+	}
+	if principal.ActAs(message.From) != nil {
+		own := []operational.Receipt{}
+		for _, r := range receipts {
+			if r.AgentID == principal.AgentID {
+				own = append(own, r)
+			}
+		}
+		if len(own) == 0 { // as if there were none: others' messages are nobody's business
+			return MessageReceipts{}, skillrouter.Errorf(skillrouter.NotFound, "no message has this id")
+		}
+		receipts = own
+	}
+	return MessageReceipts{Message: message, Receipts: receipts}, nil
+}
+
+// Overdue lists messages that want an acknowledgement and have waited for one
+// longer than age, the oldest first. A Captain sees all of them, an agent
+// those that it sent.
+func (b *Mailbox) Overdue(ctx context.Context, age time.Duration, limit int) ([]OverdueMessage, error) {
+	limit, err := skillrouter.Limit(limit, DefaultLimit, MaxLimit)
+	if err != nil {
+		return nil, err
+	}
+	if age < 0 {
+		return nil, skillrouter.InvalidField("age_seconds", "must not be negative")
+	}
+	principal := skillrouter.PrincipalOf(ctx)
+	if err := principal.Need(skillrouter.ScopeAgent); err != nil {
+		return nil, err
+	}
+	from := principal.AgentID
+	if principal.Has(skillrouter.ScopeCaptain) {
+		from = ""
+	}
+	now := b.now()
+	awaited, err := b.store.Awaited(ctx, from, now.Add(-age), now, limit, maxWaiting)
+	if err != nil {
+		return nil, err
+	}
+	overdue := make([]OverdueMessage, len(awaited))
+	for i, a := range awaited {
+		overdue[i] = OverdueMessage{Message: a.Message, Waiting: a.Waiting, AgeMS: now.Sub(a.CreatedAt).Milliseconds()}
+	}
+	return overdue, nil
+}

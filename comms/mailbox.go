@@ -1,0 +1,244 @@
+package comms
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"skillrouter"
+	"skillrouter/operational"
+)
+
+// Bounds on a message.
+const (
+	MaxPriority = 10
+	// MaxTTL bounds a message's time to live: ten years are for ever, and
+	// leave the sum with any clock within range.
+	MaxTTL = 10 * 365 * 24 * time.Hour
+	// MaxAckIDs bounds the messages that one call acknowledges one by one;
+	// more are acknowledged by their seq.
+	MaxAckIDs = 1000
+)
+
+// Broadcast is what Sent.Target says of a message to every agent.
+const Broadcast = "broadcast"
+
+// MessageStore keeps messages and what became of them. The callbacks run
+// after the commit and in commit order.
+type MessageStore interface {
+	LastSeq(ctx context.Context) (int64, error)
+	AppendMessages(ctx context.Context, take func() []*operational.MessageAppend, stored func()) error
+	Mail(ctx context.Context, q operational.MailQuery) ([]operational.Message, bool, error)
+	Message(ctx context.Context, id string) (operational.Message, error)
+	Mark(ctx context.Context, r operational.MarkRequest, marked func(operational.Marked)) error
+	SaveDeliveries(ctx context.Context, deliveries []operational.Delivery) error
+	AckedAfter(ctx context.Context, agentID string, after int64, limit int) ([]int64, error)
+	ReceiptsBetween(ctx context.Context, agentID string, first, last int64) ([]operational.Receipt, error)
+	Receipts(ctx context.Context, m operational.Message, after string, limit int) ([]operational.Receipt, error)
+	Awaited(ctx context.Context, from string, before, now time.Time, limit, agents int) ([]operational.Awaited, error)
+	Sweep(ctx context.Context, after int64, cutoff time.Time, window int) (operational.Swept, error)
+}
+
+// MailboxOptions says how messages are kept. The zero value is usable.
+type MailboxOptions struct {
+	Retention time.Duration // how long a message is kept after it expired or was acknowledged; 0: for ever
+}
+
+// Mailbox carries signals between agents. What it has accepted is on disk; it
+// then wakes whoever listens. It shares Presence's knowledge of the agents.
+type Mailbox struct {
+	roster  *roster
+	store   MessageStore
+	now     skillrouter.Clock
+	log     *slog.Logger
+	options MailboxOptions
+
+	outbox outbox
+	tail   tail
+	live   live
+	handed handed
+}
+
+// NewMailbox makes a Mailbox on the agents that presence knows. Run must be
+// started for delivery marks to be written and old messages to be swept away.
+func NewMailbox(ctx context.Context, presence *Presence, store MessageStore, log *slog.Logger, options MailboxOptions) (*Mailbox, error) {
+	last, err := store.LastSeq(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := &Mailbox{roster: presence.roster, store: store, now: presence.now, log: log, options: options}
+	m.tail.start(last)
+	m.live.agents = map[string][]*Subscription{}
+	presence.handedOver = m.handedSingly
+	return m, nil
+}
+
+// Send stores a message and then hands it to whoever listens. It returns once
+// the message is on disk. The sender is the caller's own agent if the draft
+// names none; the caller must be that agent, or a Captain.
+//
+// Sent.Delivered is decided without waiting for anybody: it is true if, when
+// the message was announced after its commit, at least one open stream of a
+// recipient had kept up with the log and had room in its bounded queue, and so
+// was handed the message itself. A stream that lags behind is only rung for,
+// and a recipient without a stream finds the message when it comes. For a
+// repeated idempotency key it tells whether the first one has reached the recipient's stream.
+func (b *Mailbox) Send(ctx context.Context, draft operational.MessageDraft) (Sent, error) {
+	principal := skillrouter.PrincipalOf(ctx)
+	if draft.From == "" {
+		draft.From = principal.AgentID
+	}
+	now := b.now()
+	message, err := compose(draft, now)
+	if err != nil {
+		return Sent{}, err
+	}
+	if err := principal.ActAs(draft.From); err != nil {
+		return Sent{}, err
+	}
+	if message.ID, err = newID(); err != nil {
+		return Sent{}, err
+	}
+	letter, err := b.outbox.post(ctx, b.store, message, b.announce)
+	if err != nil {
+		return Sent{}, err
+	}
+	if letter.Err != nil {
+		return Sent{}, letter.Err
+	}
+	sent := Sent{
+		Delivered: letter.delivered, Target: message.To, Signal: message.Signal,
+		MessageID: letter.Message.ID, Seq: letter.Message.Seq, Duplicate: letter.Duplicate,
+	}
+	if sent.Target == "" {
+		sent.Target = Broadcast
+	}
+	if letter.Duplicate && message.To != "" {
+		if m := b.roster.member(message.To); m != nil {
+			m.mu.Lock()
+			sent.Delivered = m.record.DeliveredSeq >= sent.Seq
+			m.mu.Unlock()
+		}
+	}
+	return sent, nil
+}
+
+func newID() (string, error) {
+	id, err := uuid.NewV7()
+	return id.String(), skillrouter.Wrap(skillrouter.Internal, err, "no id could be made")
+}
+
+// compose checks a draft and makes a message of it.
+func compose(d operational.MessageDraft, now time.Time) (operational.Message, error) {
+	var none operational.Message
+	if err := skillrouter.CheckAgentID("from_agent_id", d.From); err != nil {
+		return none, err
+	}
+	if d.To != "" {
+		if err := skillrouter.CheckAgentID("to_agent_id", d.To); err != nil {
+			return none, err
+		}
+	}
+	if err := checkSignal(d.Signal); err != nil {
+		return none, err
+	}
+	if err := skillrouter.CheckName("idempotency_key", d.IdempotencyKey); err != nil {
+		return none, err
+	}
+	if err := skillrouter.CheckName("thread_id", d.ThreadID); err != nil {
+		return none, err
+	}
+	if d.Priority < -MaxPriority || d.Priority > MaxPriority {
+		return none, skillrouter.InvalidField("priority", "must lie between %d and %d", -MaxPriority, MaxPriority)
+	}
+	if d.TTLSeconds < 0 || d.TTLSeconds > int64(MaxTTL/time.Second) {
+		return none, skillrouter.InvalidField("ttl_seconds", "must lie between 0 and %d", int64(MaxTTL/time.Second))
+	}
+	content, err := compact(d.Context)
+	if err != nil {
+		return none, err
+	}
+	m := operational.Message{
+		From: d.From, To: d.To, Signal: d.Signal, Context: content, Priority: d.Priority, ThreadID: d.ThreadID,
+		AckRequired: d.AckRequired, IdempotencyKey: d.IdempotencyKey, CreatedAt: plain(now),
+	}
+	if d.TTLSeconds > 0 {
+		expires := m.CreatedAt.Add(time.Duration(d.TTLSeconds) * time.Second)
+		m.ExpiresAt = &expires
+	}
+	return m, nil
+}
+
+// checkSignal refuses what could not be the name of a server-sent event.
+func checkSignal(name string) error {
+	if err := skillrouter.CheckRequired("signal", name, skillrouter.MaxName); err != nil {
+		return err
+	}
+	return skillrouter.CheckName("signal", name)
+}
+
+// compact checks a context and takes the white space out of it, so that it
+// holds no line break and the same content has the same bytes.
+func compact(raw json.RawMessage) (json.RawMessage, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
+	}
+	if len(raw) > MaxContext {
+		return nil, skillrouter.CheckText("context", string(raw), MaxContext)
+	}
+	var out bytes.Buffer
+	if err := json.Compact(&out, raw); err != nil || !Object(raw) {
+		return nil, skillrouter.InvalidField("context", "must be a JSON object")
+	}
+	if out.String() == "{}" {
+		return nil, nil
+	}
+	if err := skillrouter.CheckText("context", out.String(), MaxContext); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// announce tells whoever is concerned of the messages of a batch that was
+// just stored. It runs in commit order, and never waits.
+func (b *Mailbox) announce(letters []*letter) {
+	posts := make([]*Post, 0, len(letters))
+	fresh := make([]*letter, 0, len(letters))
+	general := false
+	for _, l := range letters {
+		if l.Err != nil || l.Duplicate {
+			continue
+		}
+		posts = append(posts, l.post())
+		fresh = append(fresh, l)
+		if l.Message.To == "" {
+			general = true
+			b.roster.broadcasts.Add(1)
+		} else if m := b.roster.member(l.Message.To); m != nil {
+			m.mail.Add(1)
+		}
+		if l.Message.Signal == operational.SignalStop {
+			b.roster.stop(l.Message)
+		}
+	}
+	b.tail.append(posts)
+	b.live.mu.RLock()
+	defer b.live.mu.RUnlock()
+	if general {
+		for _, streams := range b.live.agents {
+			for _, s := range streams {
+				s.offer(posts, fresh)
+			}
+		}
+		return
+	}
+	for i, p := range posts {
+		for _, s := range b.live.agents[p.Message.To] {
+			s.offer(posts[i:i+1], fresh[i:i+1])
+		}
+	}
+}

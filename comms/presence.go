@@ -1,0 +1,311 @@
+package comms
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/operational"
+)
+
+// What presence assumes unless it is told otherwise.
+const (
+	// DefaultHeartbeatEvery is how often agents are expected to check in.
+	DefaultHeartbeatEvery = 10 * time.Second
+	// staleMissed and offlineMissed are how many heartbeats in a row may be missed:
+	// two can be lost to a busy machine, twelve (two minutes) cannot.
+	staleMissed   = 3
+	offlineMissed = 12
+	// DefaultSeenEvery is how often last-seen times are written. A crash of the
+	// router loses at most that much of them, which only makes an agent look older.
+	DefaultSeenEvery = 10 * time.Second
+)
+
+// Bounds on what an agent may say of itself, in bytes.
+const (
+	MaxTask = 1024
+	MaxPath = 4096
+)
+
+// PresenceOptions says how presence is judged. The zero value is usable.
+type PresenceOptions struct {
+	HeartbeatEvery time.Duration // how often agents check in; 0: DefaultHeartbeatEvery
+	StaleAfter     time.Duration // silence after which an agent is stale; 0: three heartbeats
+	OfflineAfter   time.Duration // silence after which it is offline; 0: twelve heartbeats
+	SeenEvery      time.Duration // how often last-seen times are written; 0: DefaultSeenEvery
+}
+
+func (o PresenceOptions) withDefaults() PresenceOptions {
+	if o.HeartbeatEvery <= 0 {
+		o.HeartbeatEvery = DefaultHeartbeatEvery
+	}
+	if o.StaleAfter <= 0 {
+		o.StaleAfter = staleMissed * o.HeartbeatEvery
+	}
+	if o.OfflineAfter <= o.StaleAfter {
+		o.OfflineAfter = max(offlineMissed*o.HeartbeatEvery, 2*o.StaleAfter)
+	}
+	if o.SeenEvery <= 0 {
+		o.SeenEvery = DefaultSeenEvery
+	}
+	return o
+}
+
+// OpenTasks is who knows what an agent has not finished.
+type OpenTasks interface {
+	OpenTasks(ctx context.Context, agentID string, limit int) ([]operational.Task, error)
+}
+
+// Presence knows which agents there are and how they are. A heartbeat that
+// brings nothing new is kept in memory alone; anything else is on disk before
+// it is answered.
+type Presence struct {
+	roster  *roster
+	tasks   OpenTasks
+	now     skillrouter.Clock
+	log     *slog.Logger
+	options PresenceOptions
+	started time.Time // silence is counted from here at the earliest: while the router was away nobody could check in
+
+	// handedOver is told which messages a shutdown check has handed to an agent.
+	handedOver func(m *member, messages []operational.Message)
+}
+
+// NewPresence makes a Presence that knows the agents of the store. tasks may
+// be nil if nothing keeps tasks. Run must be started for agents to become
+// stale or offline and for last-seen times to be written.
+func NewPresence(ctx context.Context, store AgentStore, tasks OpenTasks, now skillrouter.Clock, log *slog.Logger, options PresenceOptions) (*Presence, error) {
+	roster, err := newRoster(ctx, store, now)
+	if err != nil {
+		return nil, err
+	}
+	return &Presence{
+		roster: roster, tasks: tasks, now: now, log: log, options: options.withDefaults(), started: now(),
+		handedOver: func(*member, []operational.Message) {},
+	}, nil
+}
+
+// Heartbeat checks an agent in, making it known if it was not. The caller
+// must be that agent, or a Captain.
+func (p *Presence) Heartbeat(ctx context.Context, beat Heartbeat) (HeartbeatAnswer, error) {
+	if err := beat.check(); err != nil {
+		return HeartbeatAnswer{}, err
+	}
+	if err := skillrouter.PrincipalOf(ctx).ActAs(beat.AgentID); err != nil {
+		return HeartbeatAnswer{}, err
+	}
+	now := p.now()
+	m, err := p.checkIn(ctx, checkIn{Heartbeat: beat, at: now})
+	if err != nil {
+		return HeartbeatAnswer{}, err
+	}
+	count, err := p.roster.unacked(ctx, m)
+	if err != nil {
+		return HeartbeatAnswer{}, err
+	}
+	answer := HeartbeatAnswer{OK: true, Timestamp: plain(now), HasMessages: count > 0, MessageCount: count}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if stopInForce(m.record, now) {
+		answer.ShouldStop, answer.StopReason = true, m.record.StopReason
+	}
+	return answer, nil
+}
+
+func (b Heartbeat) check() error {
+	if err := skillrouter.CheckAgentID("agent_id", b.AgentID); err != nil {
+		return err
+	}
+	for _, named := range [...]struct{ field, value string }{
+		{"config_name", b.ConfigName}, {"status", b.Status}, {"model", b.Model}, {"role", b.Role},
+	} {
+		if err := skillrouter.CheckName(named.field, named.value); err != nil {
+			return err
+		}
+	}
+	if err := skillrouter.CheckText("project_path", b.ProjectPath, MaxPath); err != nil {
+		return err
+	}
+	if b.PID < 0 {
+		return skillrouter.InvalidField("pid", "must not be negative")
+	}
+	return skillrouter.CheckText("current_task", b.CurrentTask, MaxTask)
+}
+
+// Status records what an agent says of its work. It counts as a check-in. The
+// caller must be that agent, or a Captain.
+func (p *Presence) Status(ctx context.Context, report StatusReport) (StatusAnswer, error) {
+	beat := Heartbeat{AgentID: report.AgentID, Status: report.Status}
+	if report.CurrentTask != nil {
+		beat.CurrentTask = *report.CurrentTask
+	}
+	if err := beat.check(); err != nil {
+		return StatusAnswer{}, err
+	}
+	if err := skillrouter.CheckRequired("status", report.Status, skillrouter.MaxName); err != nil {
+		return StatusAnswer{}, err
+	}
+	if report.Progress != nil {
+		if err := skillrouter.CheckRange("progress", *report.Progress, 0, 100); err != nil {
+			return StatusAnswer{}, err
+		}
+	}
+	if err := skillrouter.PrincipalOf(ctx).ActAs(report.AgentID); err != nil {
+		return StatusAnswer{}, err
+	}
+	now := p.now()
+	_, err := p.checkIn(ctx, checkIn{Heartbeat: beat, at: now, progress: report.Progress, dropTask: report.CurrentTask != nil && *report.CurrentTask == ""})
+	return StatusAnswer{OK: err == nil, Timestamp: plain(now)}, err
+}
+
+// checkIn takes in what an agent says. Only what changes something is written.
+func (p *Presence) checkIn(ctx context.Context, c checkIn) (*member, error) {
+	m := p.roster.member(c.AgentID)
+	if m == nil {
+		first := c.apply(operational.AgentRecord{Agent: newcomer(c.AgentID, c.at)})
+		joined, made, err := p.roster.join(ctx, first.Agent, nil)
+		if err != nil || made && !first.Gone {
+			return joined, err
+		}
+		m = joined // somebody else made it known meanwhile, or it says goodbye at once
+	}
+	m.mu.Lock()
+	if change := c.change(m.record); !change.any() {
+		m.record.LastSeen, m.unsaved = c.at, true
+		m.mu.Unlock()
+		return m, nil
+	}
+	m.mu.Unlock()
+	m.change.Lock()
+	defer m.change.Unlock()
+	m.mu.Lock()
+	change := c.change(m.record)
+	m.mu.Unlock()
+	return m, p.roster.store.SaveAgents(ctx, []operational.AgentChange{change.AgentChange}, func() { m.changed(change.AgentChange) })
+}
+
+// changed takes over into memory what was stored.
+func (m *member) changed(c operational.AgentChange) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := &m.record
+	joined, seen := r.JoinedSeq, r.LastSeen
+	reason := r.StopReason
+	r.Agent, r.Gone = c.Agent, c.Gone
+	r.JoinedSeq, r.StopReason = joined, reason
+	if seen.After(r.LastSeen) {
+		r.LastSeen = seen
+	}
+	switch {
+	case c.ClearStop:
+		r.StopSeq, r.StopPID, r.StopReason, r.StopExpires = 0, 0, "", nil
+	case c.BindStop && r.StopSeq != 0 && r.StopPID == 0:
+		r.StopPID = c.Agent.PID
+	}
+}
+
+// ShutdownCheck tells an agent whether it should stop, and hands over what
+// would be lost: what it has not acknowledged and not finished. The caller
+// must be that agent, or a Captain.
+func (p *Presence) ShutdownCheck(ctx context.Context, agentID string) (ShutdownAnswer, error) {
+	if err := skillrouter.CheckAgentID("agent_id", agentID); err != nil {
+		return ShutdownAnswer{}, err
+	}
+	if err := skillrouter.PrincipalOf(ctx).ActAs(agentID); err != nil {
+		return ShutdownAnswer{}, err
+	}
+	now := p.now()
+	answer := ShutdownAnswer{Unacknowledged: []operational.Message{}, UnfinishedTasks: []operational.Task{}}
+	m := p.roster.member(agentID)
+	query := operational.MailQuery{AgentID: agentID, JoinedSeq: noBroadcasts, Unacked: true, Now: now}
+	waiting := 1
+	if m != nil {
+		var err error
+		if waiting, err = p.roster.unacked(ctx, m); err != nil {
+			return ShutdownAnswer{}, err
+		}
+		m.mu.Lock()
+		query = m.mailQuery(now)
+		if stopInForce(m.record, now) {
+			answer.ShouldStop, answer.Reason = true, m.record.StopReason
+		}
+		m.mu.Unlock()
+	}
+	if waiting > 0 {
+		query.Limit = HandoverLimit
+		messages, _, err := p.roster.store.Mail(ctx, query)
+		if err != nil {
+			return ShutdownAnswer{}, err
+		}
+		answer.Unacknowledged = append(answer.Unacknowledged, messages...)
+	}
+	if m == nil { // a stop may wait for an agent that has never checked in
+		for _, message := range answer.Unacknowledged {
+			if message.Signal == operational.SignalStop {
+				answer.ShouldStop, answer.Reason = true, operational.StopReason(message)
+			}
+		}
+	} else {
+		p.handedOver(m, answer.Unacknowledged)
+	}
+	if p.tasks != nil {
+		tasks, err := p.tasks.OpenTasks(ctx, agentID, HandoverLimit)
+		if err != nil {
+			return ShutdownAnswer{}, err
+		}
+		answer.UnfinishedTasks = append(answer.UnfinishedTasks, tasks...)
+	}
+	return answer, nil
+}
+
+// Agents lists agents, the latest seen first. The caller needs ScopeRead.
+func (p *Presence) Agents(ctx context.Context, filter operational.AgentFilter) ([]operational.Agent, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	limit, err := skillrouter.Limit(filter.Limit, operational.DefaultLimit, operational.MaxLimit)
+	if err != nil {
+		return nil, err
+	}
+	if filter.State != "" && !slices.Contains(operational.AgentStates(), filter.State) {
+		return nil, skillrouter.InvalidField("state", "must be starting, online, stale or offline")
+	}
+	now := p.now()
+	agents := []operational.Agent{}
+	for _, m := range p.roster.all() {
+		m.mu.Lock()
+		a := m.agent(now)
+		m.mu.Unlock()
+		if matches(filter, a) {
+			agents = append(agents, a)
+		}
+	}
+	byLastSeen(agents)
+	return agents[:min(limit, len(agents))], nil
+}
+
+func matches(f operational.AgentFilter, a operational.Agent) bool {
+	same := func(want, is string) bool { return want == "" || strings.EqualFold(want, is) }
+	return (f.State == "" || f.State == a.State) && same(f.Status, a.Status) && same(f.Project, a.Project) && same(f.Role, a.Role) &&
+		(f.Task == "" || strings.Contains(strings.ToLower(a.CurrentTask), strings.ToLower(f.Task)))
+}
+
+// Agent returns one agent. The caller needs ScopeRead.
+func (p *Presence) Agent(ctx context.Context, id string) (operational.Agent, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return operational.Agent{}, err
+	}
+	if err := skillrouter.CheckAgentID("agent_id", id); err != nil {
+		return operational.Agent{}, err
+	}
+	m, err := p.roster.known(id)
+	if err != nil {
+		return operational.Agent{}, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.agent(p.now()), nil
+}

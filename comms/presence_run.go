@@ -1,0 +1,120 @@
+package comms
+
+import (
+	"context"
+	"time"
+
+	"skillrouter"
+	"skillrouter/operational"
+)
+
+const (
+	// lookEvery is how often silence is looked for, as a part of a heartbeat's interval.
+	lookEvery = 4
+	// stateBatch is how many changes of state one transaction holds, so that a
+	// thousand agents lost at once do not hold up the signals.
+	stateBatch = 50
+	// flushTimeout bounds the last writes at shutdown.
+	flushTimeout = 2 * time.Second
+)
+
+// Run marks silent agents stale and offline and writes last-seen times, until
+// ctx ends; then it writes what is left. The committer must outlive it.
+func (p *Presence) Run(ctx context.Context) error {
+	look := time.NewTicker(max(p.options.HeartbeatEvery/lookEvery, time.Millisecond))
+	defer look.Stop()
+	save := time.NewTicker(p.options.SeenEvery)
+	defer save.Stop()
+	for {
+		select {
+		case <-look.C:
+			if err := p.markSilent(ctx); err != nil && ctx.Err() == nil {
+				p.log.Error("silent agents could not be marked", "error", err)
+			}
+		case <-save.C:
+			if err := p.saveSeen(ctx); err != nil && ctx.Err() == nil {
+				p.log.Error("last-seen times could not be written", "error", err)
+			}
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
+			defer cancel()
+			return p.saveSeen(last)
+		}
+	}
+}
+
+// markSilent stores the change of state of each agent that has been silent for too long.
+func (p *Presence) markSilent(ctx context.Context) error {
+	now := p.now()
+	var members []*member
+	var changes []operational.AgentChange
+	flush := func() error {
+		defer func() {
+			for _, m := range members {
+				m.change.Unlock()
+			}
+			members, changes = nil, nil
+		}()
+		if len(changes) == 0 {
+			return nil
+		}
+		return p.roster.store.SaveAgents(ctx, changes, func() {
+			for i, m := range members {
+				m.changed(changes[i])
+			}
+		})
+	}
+	for _, m := range p.roster.all() {
+		if !m.change.TryLock() {
+			continue // it is just checking in
+		}
+		m.mu.Lock()
+		r := m.record
+		m.mu.Unlock()
+		since := r.LastSeen
+		if since.Before(p.started) {
+			since = p.started
+		}
+		state := p.options.silent(r.State, now.Sub(since))
+		if state == r.State {
+			m.change.Unlock()
+			continue
+		}
+		from := r.State
+		r.State = state
+		event := stateEvent(r.Agent, from)
+		event.At = now
+		members = append(members, m)
+		changes = append(changes, operational.AgentChange{Agent: r.Agent, Gone: r.Gone, Events: []skillrouter.Event{event}})
+		if len(members) == stateBatch {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// saveSeen writes the last-seen times that are newer in memory.
+func (p *Presence) saveSeen(ctx context.Context) error {
+	var members []*member
+	var seen []operational.Seen
+	for _, m := range p.roster.all() {
+		m.mu.Lock()
+		if m.unsaved {
+			m.unsaved = false
+			members = append(members, m)
+			seen = append(seen, operational.Seen{AgentID: m.id, At: m.record.LastSeen})
+		}
+		m.mu.Unlock()
+	}
+	err := p.roster.store.SaveSeen(ctx, seen)
+	if err != nil { // they are tried again next time
+		for _, m := range members {
+			m.mu.Lock()
+			m.unsaved = true
+			m.mu.Unlock()
+		}
+	}
+	return err
+}

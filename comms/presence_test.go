@@ -1,0 +1,376 @@
+package comms_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"skillrouter"
+	"skillrouter/comms"
+	"skillrouter/operational"
+)
+
+func captain(t *testing.T) context.Context {
+	return skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+}
+
+// states lists the changes of state of an agent that the event log holds.
+func (h house) states(t *testing.T, id string) string {
+	t.Helper()
+	events, err := h.Store.Events(t.Context(), 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, e := range events {
+		if e.Type != "agent.state" || e.Subject != id {
+			continue
+		}
+		var data struct{ From, To string }
+		if err := json.Unmarshal(e.Data, &data); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, data.From+">"+data.To)
+	}
+	return fmt.Sprint(list)
+}
+
+// stored returns an agent as the database has it.
+func (h house) stored(t *testing.T, id string) operational.AgentRecord {
+	t.Helper()
+	records, err := h.Store.AgentRecords(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range records {
+		if r.ID == id {
+			return r
+		}
+	}
+	t.Fatalf("no agent %s is stored", id)
+	return operational.AgentRecord{}
+}
+
+func pass(d time.Duration) { <-time.After(d) }
+
+func TestSilenceChangesState(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, dir, time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
+		defer h.Close()
+		ctx := captain(t)
+		beat := func() {
+			if _, err := h.Presence.Heartbeat(ctx, comms.Heartbeat{AgentID: "a1", PID: 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		check := func(want operational.AgentState) {
+			t.Helper()
+			synctest.Wait()
+			a, err := h.Presence.Agent(ctx, "a1")
+			if err != nil || a.State != want {
+				t.Errorf("the agent is %s (%v), want %s", a.State, err, want)
+			}
+			if stored := h.stored(t, "a1"); stored.State != want {
+				t.Errorf("the agent is stored as %s, want %s", stored.State, want)
+			}
+		}
+		beat()
+		check(operational.AgentOnline)
+		pass(29 * time.Second)
+		check(operational.AgentOnline)
+		pass(4 * time.Second)
+		check(operational.AgentStale)
+		beat()
+		check(operational.AgentOnline)
+		pass(35 * time.Second)
+		check(operational.AgentStale)
+		pass(90 * time.Second)
+		check(operational.AgentOffline)
+		beat()
+		check(operational.AgentOnline)
+		if got, want := h.states(t, "a1"), "[>online online>stale stale>online online>stale stale>offline offline>online]"; got != want {
+			t.Errorf("the events tell %s, want %s", got, want)
+		}
+	})
+}
+
+// countingStore counts what is written.
+type countingStore struct {
+	comms.AgentStore
+	writes int
+}
+
+func (s *countingStore) SaveAgents(ctx context.Context, changes []operational.AgentChange, saved func()) error {
+	s.writes++
+	return s.AgentStore.SaveAgents(ctx, changes, saved)
+}
+
+func (s *countingStore) SaveSeen(ctx context.Context, seen []operational.Seen) error {
+	s.writes += len(seen)
+	return s.AgentStore.SaveSeen(ctx, seen)
+}
+
+func TestPlainHeartbeatWritesNothing(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, dir, time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
+		defer h.Close()
+		counting := &countingStore{AgentStore: h.Store}
+		presence, err := comms.NewPresence(t.Context(), counting, nil, time.Now, nil, comms.PresenceOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := captain(t)
+		say := func(b comms.Heartbeat) {
+			b.AgentID = "a1"
+			if _, err := presence.Heartbeat(ctx, b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		same := comms.Heartbeat{Status: "working", CurrentTask: "t", PID: 3, Model: "m", Role: "r", ConfigName: "c", ProjectPath: "/p"}
+		say(same)
+		before := counting.writes
+		for range 100 {
+			pass(time.Second)
+			say(same)
+			say(comms.Heartbeat{})
+		}
+		if counting.writes != before {
+			t.Errorf("%d writes for heartbeats that bring nothing new", counting.writes-before)
+		}
+		for i, b := range []comms.Heartbeat{{Status: "idle"}, {CurrentTask: "u"}, {Role: "s"}, {ProjectPath: "/q"}, {PID: 4}} {
+			say(b)
+			if counting.writes != before+i+1 {
+				t.Errorf("the change %+v is not stored", b)
+			}
+		}
+		a, err := presence.Agent(ctx, "a1")
+		if err != nil || time.Since(a.LastSeen) > time.Millisecond {
+			t.Errorf("last seen %v ago (%v), want now", time.Since(a.LastSeen), err)
+		}
+	})
+}
+
+func TestLastSeenIsWrittenInBatchesAndAtTheEnd(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, dir, time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
+		ctx := captain(t)
+		const agents = 250
+		beat := func() {
+			for i := range agents {
+				if _, err := h.Presence.Heartbeat(ctx, comms.Heartbeat{AgentID: fmt.Sprint("a", i)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		beat()
+		pass(5 * time.Second)
+		beat()
+		pass(6 * time.Second)
+		synctest.Wait()
+		for i := range agents {
+			if ago := time.Since(h.stored(t, fmt.Sprint("a", i)).LastSeen); ago > 7*time.Second {
+				t.Fatalf("agent %d is stored as seen %v ago, want 6 s", i, ago)
+			}
+		}
+		beat()
+		h.Close()
+		again := open(t, dir, time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
+		defer again.Close()
+		if ago := time.Since(again.stored(t, "a7").LastSeen); ago > time.Second {
+			t.Errorf("after the end the agent is stored as seen %v ago", ago)
+		}
+		// While the router was away nobody could check in: nobody is stale at once.
+		pass(20 * time.Second)
+		synctest.Wait()
+		if got := again.states(t, "a7"); got != "[>online]" {
+			t.Errorf("after a restart the events tell %s", got)
+		}
+	})
+}
+
+func TestStopSurvivesRestart(t *testing.T) {
+	dir := t.TempDir()
+	ctx := captain(t)
+	shouldStop := func(h house, pid int) bool {
+		t.Helper()
+		answer, err := h.Presence.Heartbeat(ctx, comms.Heartbeat{AgentID: "a1", PID: pid})
+		if err != nil {
+			t.Fatal(err)
+		}
+		check, err := h.Presence.ShutdownCheck(ctx, "a1")
+		if err != nil || check.ShouldStop != answer.ShouldStop {
+			t.Errorf("the heartbeat says %v, the shutdown check %v (%v)", answer.ShouldStop, check.ShouldStop, err)
+		}
+		if answer.ShouldStop && answer.StopReason != "enough" {
+			t.Errorf("the reason is %q", answer.StopReason)
+		}
+		return answer.ShouldStop
+	}
+	reopen := func(old *house) house {
+		if old != nil {
+			old.Close()
+		}
+		return open(t, dir, time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
+	}
+	h := reopen(nil)
+	shouldStop(h, 5)
+	stop := operational.MessageDraft{From: "captain", To: "a1", Signal: "stop", Context: json.RawMessage(`{"reason":"enough"}`)}
+	if _, err := h.Mailbox.Send(ctx, stop); err != nil {
+		t.Fatal(err)
+	}
+	h = reopen(&h)
+	if !shouldStop(h, 5) {
+		t.Error("the stop did not survive the restart")
+	}
+	if shouldStop(h, 6) {
+		t.Error("a new run is told to stop")
+	}
+	h = reopen(&h)
+	if shouldStop(h, 6) {
+		t.Error("a new run is told to stop after a restart")
+	}
+	sent, err := h.Mailbox.Send(ctx, stop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Mailbox.Ack(ctx, comms.Ack{AgentID: "a1", Seq: sent.Seq}); err != nil {
+		t.Fatal(err)
+	}
+	h = reopen(&h)
+	if shouldStop(h, 6) {
+		t.Error("a stop that was acknowledged is back after a restart")
+	}
+}
+
+func TestStopExpires(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, dir, time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
+		defer h.Close()
+		ctx := captain(t)
+		for i, wait := range []time.Duration{0, 61 * time.Second} {
+			if _, err := h.Presence.Heartbeat(ctx, comms.Heartbeat{AgentID: "a1"}); err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 {
+				if _, err := h.Mailbox.Send(ctx, operational.MessageDraft{From: "c", To: "a1", Signal: "stop", TTLSeconds: 60}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			pass(wait)
+			answer, err := h.Presence.Heartbeat(ctx, comms.Heartbeat{AgentID: "a1"})
+			if err != nil || answer.ShouldStop != (i == 0) || answer.HasMessages != (i == 0) {
+				t.Errorf("after %v the heartbeat is answered %+v (%v)", wait, answer, err)
+			}
+		}
+	})
+}
+
+func TestRetention(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, dir, time.Now, comms.PresenceOptions{}, comms.MailboxOptions{Retention: time.Hour})
+		defer h.Close()
+		ctx := captain(t)
+		beat := func(id string) {
+			if _, err := h.Presence.Heartbeat(ctx, comms.Heartbeat{AgentID: id}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		send := func(d operational.MessageDraft) string {
+			d.From, d.Signal = "captain", "message"
+			sent, err := h.Mailbox.Send(ctx, d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return sent.MessageID
+		}
+		ack := func(agent string, id string) {
+			if _, err := h.Mailbox.Ack(ctx, comms.Ack{AgentID: agent, MessageIDs: []string{id}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		beat("a1")
+		beat("a2")
+		ids := map[string]string{
+			"waiting":          send(operational.MessageDraft{To: "a1"}),
+			"for a stranger":   send(operational.MessageDraft{To: "stranger"}),
+			"acknowledged":     send(operational.MessageDraft{To: "a1"}),
+			"expired":          send(operational.MessageDraft{To: "a1", TTLSeconds: 10}),
+			"half of them did": send(operational.MessageDraft{}),
+			"all of them did":  send(operational.MessageDraft{}),
+		}
+		ack("a1", ids["acknowledged"])
+		ack("a1", ids["half of them did"])
+		ack("a1", ids["all of them did"])
+		ack("a2", ids["all of them did"])
+		there := func() map[string]bool {
+			found := map[string]bool{}
+			for name, id := range ids {
+				_, err := h.Store.Message(t.Context(), id)
+				if err != nil && skillrouter.CodeOf(err) != skillrouter.NotFound {
+					t.Fatal(err)
+				}
+				found[name] = err == nil
+			}
+			return found
+		}
+		live := func(d time.Duration) { // both agents keep checking in meanwhile
+			for range d / (10 * time.Minute) {
+				pass(10 * time.Minute)
+				beat("a1")
+				beat("a2")
+			}
+			synctest.Wait()
+		}
+		live(50 * time.Minute)
+		for name, is := range there() {
+			if !is {
+				t.Errorf("%q is gone too early", name)
+			}
+		}
+		live(30 * time.Minute)
+		want := map[string]bool{"waiting": true, "for a stranger": true, "half of them did": true}
+		for name, is := range there() {
+			if is != want[name] {
+				t.Errorf("%q is there: %v, want %v", name, is, want[name])
+			}
+		}
+		// An agent that was not seen for the whole retention holds no broadcast any more.
+		for range 20 {
+			pass(10 * time.Minute)
+			beat("a1")
+		}
+		if there()["half of them did"] {
+			t.Error("a broadcast is kept for an agent that is gone")
+		}
+	})
+}
+
+// fullStore is a store whose disk is full.
+type fullStore struct{ comms.MessageStore }
+
+func (fullStore) AppendMessages(_ context.Context, _ func() []*operational.MessageAppend, _ func()) error {
+	return skillrouter.Wrap(skillrouter.StorageFull, errors.New("disk"), "the disk is full")
+}
+
+func TestSendTellsThatNothingWasStored(t *testing.T) {
+	h := open(t, t.TempDir(), time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
+	mailbox, err := comms.NewMailbox(t.Context(), h.Presence, fullStore{h.Store}, nil, comms.MailboxOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		_, err := mailbox.Send(captain(t), operational.MessageDraft{From: "c", To: "a1", Signal: "x"})
+		if skillrouter.CodeOf(err) != skillrouter.StorageFull {
+			t.Errorf("the error is %v", err)
+		}
+	}
+}

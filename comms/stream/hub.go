@@ -1,0 +1,166 @@
+// Package stream serves an agent's messages as server-sent events
+// (GET /messages). The log is the truth: each connection has an r3labs/sse
+// stream of its own and a pump that reads the log behind the connection's
+// cursor, so that a slow client holds up only itself. The package owns
+// connections, deadlines, keep-alives and the farewell at shutdown. It must
+// not know how messages are stored, or who may read them.
+package stream
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/r3labs/sse/v2"
+
+	"skillrouter"
+	"skillrouter/comms"
+)
+
+// Times and sizes of a stream.
+const (
+	// KeepAlive is how often a silent stream gets a comment, so that proxies keep
+	// it open and both ends notice when the other is gone.
+	KeepAlive = 15 * time.Second
+	// WriteTimeout is how long a client may take no byte before it is cut.
+	WriteTimeout = 5 * time.Second
+	// farewellTimeout bounds the last words at shutdown, which has a second for all streams.
+	farewellTimeout = 300 * time.Millisecond
+	// streamBuffer is how many events r3labs/sse holds between the pump and the connection.
+	streamBuffer = 16
+	// pipelineBytes bounds the messages between the pump and the connection. They
+	// are shared with other readers, unless they come from the table.
+	pipelineBytes = 128 << 10
+	// flushBytes is how much is gathered into one write while more is on its way.
+	flushBytes = 32 << 10
+	// retryFirst is when a client whose connection broke shall try again. At
+	// shutdown each is told another time, up to retrySpread later, so that they do
+	// not all come back at once.
+	retryFirst  = time.Second
+	retrySpread = 2 * time.Second
+)
+
+// Hub serves message streams.
+type Hub struct {
+	mailbox *comms.Mailbox
+	fail    func(w http.ResponseWriter, r *http.Request, err error)
+	log     *slog.Logger
+	server  *sse.Server
+	last    atomic.Uint64 // the newest connection's number
+
+	mu          sync.Mutex
+	connections map[string]*connection
+	closing     bool
+	idle        chan struct{} // closed when the last connection has ended while closing
+}
+
+// New makes a Hub on a mailbox. fail answers a request that cannot be served.
+func New(mailbox *comms.Mailbox, fail func(w http.ResponseWriter, r *http.Request, err error), log *slog.Logger) *Hub {
+	h := &Hub{mailbox: mailbox, fail: fail, log: log, connections: map[string]*connection{}, idle: make(chan struct{})}
+	h.server = sse.New()
+	h.server.AutoReplay, h.server.AutoStream, h.server.SplitData, h.server.BufferSize = false, false, true, streamBuffer
+	// The library runs its hooks in goroutines of their own; ServeHTTP waits for both.
+	h.server.OnSubscribe = func(id string, _ *sse.Subscriber) {
+		if c := h.connection(id); c != nil {
+			defer close(c.pumped)
+			c.pump()
+		}
+	}
+	h.server.OnUnsubscribe = func(id string, _ *sse.Subscriber) {
+		h.server.RemoveStream(id) // not before: its loop would no longer take the deregistration
+		if c := h.connection(id); c != nil {
+			close(c.removed)
+		}
+	}
+	h.server.Headers["X-Accel-Buffering"] = "no" // nginx would hold events back
+	return h
+}
+
+// ServeHTTP streams the messages of the agent in the query, until the client
+// goes away, takes nothing for WriteTimeout, or the hub shuts down.
+func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	cursor, err := cursorOf(r)
+	if err != nil {
+		h.fail(w, r, err)
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	subscription, err := h.mailbox.Subscribe(ctx, r.URL.Query().Get("agent_id"), cursor)
+	if err != nil {
+		h.fail(w, r, err)
+		return
+	}
+	defer subscription.Close()
+	c := newConnection(h, strconv.FormatUint(h.last.Add(1), 10), ctx, cancel, subscription, w)
+	if !h.open(c) {
+		h.fail(w, r, skillrouter.Errorf(skillrouter.Unavailable, "the router is stopping"))
+		return
+	}
+	defer h.close(c)
+	h.server.CreateStream(c.id)
+
+	// The library gets a request that says only which stream; the cursor is ours.
+	own := r.Clone(ctx)
+	own.Header.Del("Last-Event-ID")
+	own.URL.RawQuery = "stream=" + c.id
+	_ = c.out.control.SetReadDeadline(time.Time{}) // a read time limit is meant for requests, not for streams; without one there is nothing to lift
+	h.server.ServeHTTP(c.out, own)
+	cancel()
+	<-c.pumped
+	<-c.removed
+	if c.ending.Load() {
+		c.out.farewell()
+	}
+}
+
+// Shutdown ends all streams and refuses further ones. Clients are told when to
+// come back. It returns when all have ended, or with ctx's error.
+func (h *Hub) Shutdown(ctx context.Context) error {
+	h.mu.Lock()
+	if !h.closing {
+		h.closing = true
+		if len(h.connections) == 0 {
+			close(h.idle)
+		}
+	}
+	for _, c := range h.connections {
+		c.end()
+	}
+	h.mu.Unlock()
+	select {
+	case <-h.idle:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (h *Hub) connection(id string) *connection {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.connections[id]
+}
+
+func (h *Hub) open(c *connection) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closing {
+		return false
+	}
+	h.connections[c.id] = c
+	return true
+}
+
+func (h *Hub) close(c *connection) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.connections, c.id)
+	if h.closing && len(h.connections) == 0 {
+		close(h.idle)
+	}
+}

@@ -1,0 +1,125 @@
+package stream
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+
+	"skillrouter/comms"
+)
+
+// writer stands between the library and the client's connection. The library
+// writes each event in pieces, flushes after each event, and looks at no
+// error; this gathers what is ready into one write, gives each write a
+// deadline, and ends the connection when one fails.
+type writer struct {
+	http.ResponseWriter
+	connection *connection
+	control    *http.ResponseController
+	flush      func() error
+
+	opened bool
+	broken bool
+	buffer []byte
+	posts  []*comms.Post // those in the buffer
+
+	mu sync.Mutex // orders the deadlines of send and hurry
+}
+
+func newWriter(w http.ResponseWriter, c *connection) *writer {
+	return &writer{ResponseWriter: w, connection: c, control: http.NewResponseController(w), flush: flusher(w)}
+}
+
+// flusher finds the flush that tells its error, below wrappers that drop it.
+func flusher(w http.ResponseWriter) func() error {
+	plain := http.NewResponseController(w).Flush
+	for {
+		switch t := w.(type) {
+		case interface{ FlushError() error }:
+			return t.FlushError
+		case interface{ Unwrap() http.ResponseWriter }:
+			w = t.Unwrap()
+		default:
+			return plain
+		}
+	}
+}
+
+// Write implements io.Writer. It gathers; send writes.
+func (w *writer) Write(p []byte) (int, error) {
+	if w.broken {
+		return len(p), nil // the library would not look at an error; the connection is ending
+	}
+	w.buffer = append(w.buffer, p...)
+	return len(p), nil
+}
+
+// Flush implements http.Flusher. The library calls it once when the stream
+// opens and then after each event.
+func (w *writer) Flush() {
+	if !w.opened {
+		w.opened = true
+		w.buffer = fmt.Appendf(w.buffer, "retry: %d\n: connected\n\n", retryFirst.Milliseconds())
+		w.ResponseWriter.WriteHeader(http.StatusOK)
+		_ = w.control.Flush() // through every wrapper, so that each knows that the answer has begun; send sees the error
+		w.send()
+		return
+	}
+	post, more := w.connection.written()
+	if post != nil {
+		w.posts = append(w.posts, post)
+	}
+	if !more || len(w.buffer) >= flushBytes {
+		w.send()
+	}
+}
+
+// WriteHeader implements http.ResponseWriter; the header is sent with the first flush.
+func (w *writer) WriteHeader(int) {}
+
+// send writes what is gathered.
+func (w *writer) send() {
+	buffer, posts := w.buffer, w.posts
+	w.buffer, w.posts = w.buffer[:0], w.posts[:0]
+	if w.broken || len(buffer) == 0 {
+		return
+	}
+	w.deadline(WriteTimeout)
+	_, err := w.ResponseWriter.Write(buffer)
+	if err == nil {
+		err = w.flush()
+	}
+	if err != nil {
+		w.broken = true
+		w.connection.cancel()
+		return
+	}
+	w.connection.subscription.Delivered(posts)
+	if cap(buffer) > 2*flushBytes {
+		w.buffer = nil // one large event shall not stay in memory
+	}
+}
+
+// deadline limits the next write. A writer that knows no deadlines (in a
+// test) goes without.
+func (w *writer) deadline(limit time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.connection.ending.Load() {
+		limit = min(limit, farewellTimeout)
+	}
+	_ = w.control.SetWriteDeadline(time.Now().Add(limit))
+}
+
+// hurry shortens the deadline of a write under way.
+func (w *writer) hurry() { w.deadline(farewellTimeout) }
+
+// farewell tells the client when to come back, if it still listens.
+func (w *writer) farewell() {
+	again := retryFirst + rand.N(retrySpread)
+	w.buffer = fmt.Appendf(w.buffer[:0], "retry: %d\n: the router is stopping, come back\n\n", again.Milliseconds())
+	w.posts = nil
+	w.send()
+}

@@ -1,0 +1,339 @@
+package comms
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"skillrouter"
+	"skillrouter/operational"
+)
+
+// Bounds of subscriptions.
+const (
+	// MaxStreams bounds the open subscriptions: each costs about 60 KB with its
+	// connection, so that all of them fit beside everything else in 512 MB.
+	MaxStreams = 4096
+	// MaxStreamsPerAgent leaves room for reconnects whose predecessors are not
+	// noticed yet, and keeps one agent from taking all the streams.
+	MaxStreamsPerAgent = 16
+	// queueMessages is how many messages a subscriber may be handed before it
+	// takes any; beyond that it reads the log at its own pace.
+	queueMessages = 256
+	// pageMessages and pageBytes bound what a subscriber reads of the log at once.
+	pageMessages = 500
+	pageBytes    = 256 << 10
+	// maxSkipped bounds how many messages, acknowledged one by one beyond the
+	// agent's cursor, are remembered so as not to be sent again.
+	maxSkipped = 10_000
+)
+
+// Cursor says where in the log a subscriber begins.
+type Cursor struct {
+	After  int64 // the last seq that it has
+	Chosen bool  // it asks for what lies after it on purpose, also from before it was known
+}
+
+// live is the open subscriptions.
+type live struct {
+	mu     sync.RWMutex
+	agents map[string][]*Subscription
+	count  int
+}
+
+// Subscription is one reader of one agent's messages. Take is for one
+// goroutine at a time.
+type Subscription struct {
+	mailbox *Mailbox
+	member  *member
+	joined  int64
+	skip    map[int64]struct{}
+	ready   chan struct{}
+
+	cursor  int64 // everything up to here was taken
+	reading bool  // the log holds more than the last page that was taken
+
+	mu     sync.Mutex
+	queue  []*Post
+	behind bool // something was not queued: the log must be read
+}
+
+// Subscribe begins to listen to an agent's messages: those after the cursor,
+// or, without one, from the first that the agent has not acknowledged. The
+// agent becomes known by it. The caller must be that agent, or a Captain.
+//
+// Broadcasts from before an agent was known are not for it, unless it asks for
+// them: by a cursor that is Chosen, is 0, or comes with its first contact. From
+// then on they are for it. A cursor beyond the end of the log comes from
+// another log; the agent's own is taken instead, so that nothing is lost.
+func (b *Mailbox) Subscribe(ctx context.Context, agentID string, cursor *Cursor) (*Subscription, error) {
+	if err := skillrouter.CheckAgentID("agent_id", agentID); err != nil {
+		return nil, err
+	}
+	if err := skillrouter.PrincipalOf(ctx).ActAs(agentID); err != nil {
+		return nil, err
+	}
+	if cursor != nil && cursor.After < 0 {
+		return nil, skillrouter.InvalidField("last_event_id", "must not be negative")
+	}
+	var err error
+	if cursor, err = b.own(ctx, agentID, cursor); err != nil {
+		return nil, err
+	}
+	m, err := b.reach(ctx, agentID, cursor)
+	if err != nil {
+		return nil, err
+	}
+	s := &Subscription{mailbox: b, member: m, ready: make(chan struct{}, 1), reading: true}
+	m.mu.Lock()
+	s.joined, s.cursor = m.record.JoinedSeq, m.record.AckedSeq
+	m.mu.Unlock()
+	if cursor != nil {
+		s.cursor = cursor.After
+	} else {
+		skip, err := b.store.AckedAfter(ctx, agentID, s.cursor, maxSkipped)
+		if err != nil {
+			return nil, err
+		}
+		if len(skip) > 0 {
+			s.skip = make(map[int64]struct{}, len(skip))
+			for _, seq := range skip {
+				s.skip[seq] = struct{}{}
+			}
+		}
+	}
+	if err := b.live.add(s); err != nil {
+		return nil, err
+	}
+	s.ring()
+	return s, nil
+}
+
+// own returns nil for a cursor that lies beyond the end of the log.
+func (b *Mailbox) own(ctx context.Context, agentID string, cursor *Cursor) (*Cursor, error) {
+	if cursor == nil || cursor.After <= b.tail.newest() {
+		return cursor, nil
+	}
+	last, err := b.store.LastSeq(ctx) // what was stored may not be announced yet
+	if err != nil || cursor.After <= last {
+		return cursor, err
+	}
+	b.log.Warn("a subscriber's cursor lies beyond the log", "agent_id", agentID, "cursor", cursor.After, "last", last)
+	return nil, nil
+}
+
+// reach makes an agent known, and gives it the earlier broadcasts that its cursor asks for.
+func (b *Mailbox) reach(ctx context.Context, agentID string, cursor *Cursor) (*member, error) {
+	var joined *int64
+	if cursor != nil {
+		joined = &cursor.After
+	}
+	m, made, err := b.roster.ensure(ctx, agentID, joined)
+	if err != nil || made || cursor == nil || !cursor.Chosen && cursor.After != 0 {
+		return m, err
+	}
+	m.mu.Lock()
+	lower := cursor.After < m.record.JoinedSeq
+	m.mu.Unlock()
+	if !lower {
+		return m, nil
+	}
+	return m, b.roster.store.LowerJoined(ctx, agentID, cursor.After, func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.record.JoinedSeq = min(m.record.JoinedSeq, cursor.After)
+		m.mail.Add(1)
+	})
+}
+
+func (l *live) add(s *Subscription) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.count >= MaxStreams {
+		return skillrouter.Errorf(skillrouter.Unavailable, "%d streams are open: the router takes no more", MaxStreams)
+	}
+	if len(l.agents[s.member.id]) >= MaxStreamsPerAgent {
+		return skillrouter.Errorf(skillrouter.RateLimited, "this agent has %d streams open: close one first", MaxStreamsPerAgent)
+	}
+	l.agents[s.member.id] = append(l.agents[s.member.id], s)
+	l.count++
+	return nil
+}
+
+// Close ends the subscription. It may be called more than once.
+func (s *Subscription) Close() {
+	l := &s.mailbox.live
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	streams := l.agents[s.member.id]
+	at := slices.Index(streams, s)
+	if at < 0 {
+		return
+	}
+	l.count--
+	if len(streams) == 1 {
+		delete(l.agents, s.member.id)
+		return
+	}
+	l.agents[s.member.id] = slices.Delete(slices.Clone(streams), at, at+1)
+}
+
+// Streams returns how many subscriptions are open.
+func (b *Mailbox) Streams() int {
+	b.live.mu.RLock()
+	defer b.live.mu.RUnlock()
+	return b.live.count
+}
+
+// Ready is signalled when Take may have something.
+func (s *Subscription) Ready() <-chan struct{} { return s.ready }
+
+func (s *Subscription) ring() {
+	select {
+	case s.ready <- struct{}{}:
+	default:
+	}
+}
+
+// offer queues those of the posts that are for the agent, as far as there is
+// room, and notes on their letters that they were handed over. It never waits.
+func (s *Subscription) offer(posts []*Post, letters []*letter) {
+	s.mu.Lock()
+	wake := false
+	for i, p := range posts {
+		if !s.wants(p.Message) {
+			continue
+		}
+		wake = true
+		if s.behind || len(s.queue) >= queueMessages {
+			s.behind = true
+			break
+		}
+		s.queue = append(s.queue, p)
+		letters[i].delivered = true
+	}
+	s.mu.Unlock()
+	if wake {
+		s.ring()
+	}
+}
+
+// wants tells whether a message is for the agent.
+func (s *Subscription) wants(m operational.Message) bool {
+	return m.To == s.member.id || m.To == "" && m.From != s.member.id && m.Seq > s.joined
+}
+
+// Take returns the next messages in order, without waiting; none means that
+// there are no more until Ready is signalled. They are not yet delivered: see Delivered.
+func (s *Subscription) Take(ctx context.Context) ([]*Post, error) {
+	for {
+		if s.reading {
+			posts, err := s.page(ctx)
+			if err != nil || len(posts) > 0 {
+				return posts, err
+			}
+			continue
+		}
+		s.mu.Lock()
+		queue := s.queue
+		s.queue = nil
+		if len(queue) == 0 && s.behind {
+			// From here on messages are queued again, while the log is read up to
+			// them; what is in both is dropped by its seq.
+			s.behind, s.reading = false, true
+		}
+		s.mu.Unlock()
+		if !s.reading {
+			if len(queue) == 0 {
+				return nil, nil
+			}
+			if posts := s.pass(queue); len(posts) > 0 {
+				return posts, nil
+			}
+		}
+	}
+}
+
+// page reads the next page of the log.
+func (s *Subscription) page(ctx context.Context) ([]*Post, error) {
+	b := s.mailbox
+	if posts, covered := b.tail.after(s.cursor); covered {
+		mine := make([]*Post, 0, min(len(posts), pageMessages))
+		s.reading = false
+		for _, p := range posts {
+			if !s.wants(p.Message) {
+				continue
+			}
+			if len(mine) == pageMessages {
+				s.reading = true
+				break
+			}
+			mine = append(mine, p)
+		}
+		return s.pass(mine), nil
+	}
+	messages, more, err := b.store.Mail(ctx, operational.MailQuery{
+		AgentID: s.member.id, JoinedSeq: s.joined, After: s.cursor, Now: b.now(), Limit: pageMessages, MaxBytes: pageBytes,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.reading = more
+	posts := make([]*Post, len(messages))
+	for i, m := range messages {
+		body, err := json.Marshal(m)
+		if err != nil {
+			return nil, err
+		}
+		posts[i] = &Post{Message: m, Body: body}
+	}
+	return s.pass(posts), nil
+}
+
+// pass moves the cursor over posts and returns those that are to be handed on.
+func (s *Subscription) pass(posts []*Post) []*Post {
+	now := s.mailbox.now()
+	kept := posts[:0]
+	for _, p := range posts {
+		if p.Message.Seq <= s.cursor {
+			continue
+		}
+		s.cursor = p.Message.Seq
+		if _, acked := s.skip[p.Message.Seq]; acked || expired(p.Message, now) {
+			continue
+		}
+		kept = append(kept, p)
+	}
+	return kept
+}
+
+func expired(m operational.Message, now time.Time) bool {
+	return m.ExpiresAt != nil && !now.Before(*m.ExpiresAt)
+}
+
+// Delivered notes that messages were written to the agent. With them
+// everything before them counts as delivered, because the subscriber has had
+// it, or said so by its cursor. It keeps that in memory; Run writes it.
+func (s *Subscription) Delivered(posts []*Post) {
+	if len(posts) == 0 {
+		return
+	}
+	now := s.mailbox.now()
+	for _, p := range posts {
+		if p.Message.ExpiresAt != nil {
+			s.mailbox.handed.add(s.member.id, p.Message.Seq, now)
+		}
+	}
+	s.member.deliveredThrough(posts[len(posts)-1].Message.Seq, now)
+}
+
+// deliveredThrough moves the cumulative delivery mark in memory.
+func (m *member) deliveredThrough(seq int64, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if seq > m.record.DeliveredSeq {
+		m.record.DeliveredSeq, m.handed, m.handedAt = seq, true, now
+	}
+}

@@ -1,0 +1,203 @@
+package skillrouter_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// rooms says which packages of this module a package may import, besides the
+// standard library and libraries. An entry that ends in /* stands for every
+// package below it. The first room that matches the importer counts.
+var rooms = []struct {
+	importer string
+	allowed  []string
+	why      string
+}{
+	{".", nil, "what every package shares knows no other"},
+	{"tfidf", nil, "the engine knows no database and no domain"},
+	{"migrations", nil, "SQL only"},
+	{"operational/store", []string{".", "operational"}, "a store serves its own domain"},
+	{"operational/operationaltest", []string{".", "operational"}, "a contract knows the interface and no implementation"},
+	{"learning/store", []string{".", "learning"}, "a store serves its own domain"},
+	{"learning/learningtest", []string{".", "learning"}, "a contract knows the interface and no implementation"},
+	{"operational", []string{"."}, "a domain knows no other domain"},
+	{"learning", []string{".", "tfidf"}, "what is learned must be found"},
+	{"comms", []string{".", "operational"}, "presence and mailbox are rules over operational state"},
+	{"router", []string{".", "learning", "operational"}, "what crosses between the domains goes through the router"},
+	{"router/httpapi", []string{".", "learning", "operational", "comms", "router"}, "handlers translate between HTTP and the services"},
+	{"router/*", []string{".", "learning", "operational", "comms", "router"}, "transports translate, and know no sibling"},
+	{"comms/*", []string{".", "learning", "operational", "comms", "router"}, "the client implements every service's interface"},
+	{"cmd/config", []string{"."}, "configuration is known in cmd alone"},
+	{"cmd/*", []string{"*"}, "commands and the composition root see everything"},
+	{"scripts/*", []string{"*"}, "programs that people run by hand"},
+}
+
+// libraries says where a library may be imported; one that is not listed may be anywhere.
+var libraries = map[string][]string{
+	"gorm.io/gorm":                  {"operational/store", "learning/store", "cmd/app"},
+	"github.com/glebarez/sqlite":    {"cmd/app"},
+	"github.com/glebarez/go-sqlite": {"cmd/app"},
+	"github.com/gin-gonic/gin":      {"router/httpapi"},
+	"github.com/r3labs/sse/v2":      {"comms/stream"},
+	"github.com/spf13/cobra":        {"cmd/cli"},
+}
+
+// topLevel is the prescribed top level, and the few that join it.
+var topLevel = []string{
+	"cmd", "router", "comms", "learning", "operational", "tfidf", "migrations", "scripts", "docs",
+	"go.mod", "go.sum", "Makefile", "README.md", "CHANGELOG.md",
+}
+
+func TestImports(t *testing.T) {
+	packages := imports(t)
+	if len(packages) < 8 {
+		t.Fatalf("only %d packages were found: the walk is broken", len(packages))
+	}
+	for importer, imported := range packages {
+		for _, other := range imported {
+			if msg := refusal(importer, other); msg != "" {
+				t.Error(msg)
+			}
+		}
+	}
+}
+
+// TestImportsRefuses is the negative control: the rules can fail.
+func TestImportsRefuses(t *testing.T) {
+	for _, pair := range [][2]string{
+		{"learning", "skillrouter/operational"},
+		{"operational", "skillrouter/learning"},
+		{"tfidf", "skillrouter"},
+		{"comms", "gorm.io/gorm"},
+		{"router/httpapi", "skillrouter/router/mcpserver"},
+		{"router", "skillrouter/cmd/config"},
+		{"learning/store", "github.com/glebarez/sqlite"},
+		{"router/mcpserver", "github.com/gin-gonic/gin"},
+	} {
+		if refusal(pair[0], pair[1]) == "" {
+			t.Errorf("%s may import %s, and should not", pair[0], pair[1])
+		}
+	}
+}
+
+func TestTopLevel(t *testing.T) {
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if strings.HasPrefix(name, ".") || slices.Contains(topLevel, name) || name == "bin" || name == "dist" {
+			continue
+		}
+		if !e.IsDir() && strings.HasSuffix(name, ".go") {
+			continue
+		}
+		t.Errorf("%s is not part of the prescribed top level", name)
+	}
+}
+
+// TestNoClockOrBackground holds two habits below cmd: the context comes from
+// the caller, and nothing sleeps in tests.
+func TestNoClockOrBackground(t *testing.T) {
+	walk(t, func(file string) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		test := strings.HasSuffix(file, "_test.go")
+		below := !strings.HasPrefix(file, "cmd/") && !strings.HasPrefix(file, "scripts/")
+		if !test && below && strings.Contains(string(text), "context.Background()") {
+			t.Errorf("%s calls context.Background(): take the caller's context", file)
+		}
+		if test && file != "layout_test.go" && strings.Contains(string(text), "time.Sleep(") {
+			t.Errorf("%s sleeps: wait for what you wait for, or use virtual time", file)
+		}
+	})
+}
+
+// refusal says why importer may not import other, or "".
+func refusal(importer, other string) string {
+	for library, where := range libraries {
+		if (other == library || strings.HasPrefix(other, library+"/")) && !slices.Contains(where, importer) && !strings.HasPrefix(importer, "scripts/") {
+			return importer + " imports " + other + ", which belongs in " + strings.Join(where, ", ")
+		}
+	}
+	if other == "skillrouter" {
+		other = "."
+	} else if rest, ours := strings.CutPrefix(other, "skillrouter/"); ours {
+		other = rest
+	} else {
+		return ""
+	}
+	for _, room := range rooms {
+		if !matches(room.importer, importer) {
+			continue
+		}
+		for _, allowed := range room.allowed {
+			if matches(allowed, other) {
+				return ""
+			}
+		}
+		return importer + " may not import " + other + ": " + room.why
+	}
+	return importer + " has no room in the table"
+}
+
+func matches(pattern, name string) bool {
+	if pattern == "*" {
+		return true
+	}
+	if below, ok := strings.CutSuffix(pattern, "/*"); ok {
+		return strings.HasPrefix(name, below+"/")
+	}
+	return pattern == name
+}
+
+// imports reads what each package's files, tests apart, import.
+func imports(t *testing.T) map[string][]string {
+	packages := map[string][]string{}
+	walk(t, func(file string) {
+		if strings.HasSuffix(file, "_test.go") {
+			return
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly|parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := path.Dir(file)
+		for _, spec := range parsed.Imports {
+			other, _ := strconv.Unquote(spec.Path.Value)
+			packages[dir] = append(packages[dir], other)
+		}
+	})
+	return packages
+}
+
+func walk(t *testing.T, visit func(file string)) {
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && (name == "testdata" || name != "." && strings.HasPrefix(name, ".")) {
+			return filepath.SkipDir
+		}
+		file = filepath.ToSlash(file)
+		if strings.HasSuffix(name, ".go") {
+			visit(file)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,26 @@
+package learning
+
+import (
+	"context"
+
+	"skillrouter"
+)
+
+// EpisodeStore keeps episodes. learning/store implements it on learning.db.
+type EpisodeStore interface {
+	// AddEpisode stores an episode and its event durably, gives it its number, and calls
+	// after with it when it is committed, in commit order, before it returns.
+	AddEpisode(ctx context.Context, episode Episode, event skillrouter.Event, after func(Episode)) (Episode, error)
+	// Episodes returns the episodes with the ids that exist, in no order.
+	Episodes(ctx context.Context, ids []string) ([]Episode, error)
+	// RecentEpisodes returns the episodes that fit the filter, whose Limit is set, newest
+	// first; up to MaxAnswer bytes of them.
+	RecentEpisodes(ctx context.Context, filter EpisodeFilter) ([]Episode, error)
+	// LastEpisode returns the last episode that the agent recorded; ok is false if there is none.
+	LastEpisode(ctx context.Context, agentID string) (episode Episode, ok bool, err error)
+	// ScanEpisodes visits what is searched of every episode, oldest first, chunk by
+	// chunk. visit may keep the chunk.
+	ScanEpisodes(ctx context.Context, visit func(chunk []Episode) error) error
+	// EpisodeIDs visits the id of every episode.
+	EpisodeIDs(ctx context.Context, visit func(id string)) error
+}

@@ -1,0 +1,76 @@
+package learning
+
+import (
+	"crypto/sha256"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Fingerprint tells entries of the same content: half a SHA-256 of the
+// project and of the normalised title and content. 128 bits keep a chance
+// collision out of reach of any number of entries that fits a disk.
+type Fingerprint [16]byte
+
+// fingerprint normalises title and content and hashes them. The project is a
+// name and is compared exactly.
+func fingerprint(project, title, content string) Fingerprint {
+	// NUL separates the parts: no text may hold it.
+	buf := make([]byte, 0, len(project)+len(title)+len(content)+2)
+	buf = append(append(buf, project...), 0)
+	buf = append(appendNormal(buf, title), 0)
+	buf = appendNormal(buf, content)
+	sum := sha256.Sum256(buf)
+	return Fingerprint(sum[:16])
+}
+
+// appendNormal appends text as it is compared: Unicode NFC, case folded, each
+// run of white space one space, none at either end.
+func appendNormal(buf []byte, text string) []byte {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			// Folding can undo the composition (U+0390 folds to three runes), and so it is
+			// composed again; https://www.unicode.org/reports/tr15/#Detecting_Normalization_Forms
+			text = norm.NFC.String(cases.Fold().String(norm.NFC.String(text)))
+			return appendCollapsed(buf, text)
+		}
+	}
+	space := false
+	start := len(buf)
+	for i := range len(text) {
+		c := text[i]
+		if c == ' ' || c >= '\t' && c <= '\r' {
+			space = true
+			continue
+		}
+		if space && len(buf) > start {
+			buf = append(buf, ' ')
+		}
+		space = false
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		buf = append(buf, c)
+	}
+	return buf
+}
+
+// appendCollapsed appends text with each run of white space as one space, and none at either end.
+func appendCollapsed(buf []byte, text string) []byte {
+	space := false
+	start := len(buf)
+	for _, r := range text {
+		if unicode.IsSpace(r) {
+			space = true
+			continue
+		}
+		if space && len(buf) > start {
+			buf = append(buf, ' ')
+		}
+		space = false
+		buf = utf8.AppendRune(buf, r)
+	}
+	return buf
+}

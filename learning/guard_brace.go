@@ -1,0 +1,117 @@
+package learning
+
+import (
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// guardBraces expands {a,b} and {1..3}, unless there would be too many.
+func guardBraces(w *syntax.Word) []*syntax.Word {
+	braced := false
+	for _, p := range w.Parts {
+		if lit, ok := p.(*syntax.Lit); ok && strings.Contains(lit.Value, "{") {
+			braced = true
+		}
+	}
+	if !braced {
+		return []*syntax.Word{w}
+	}
+	copied := &syntax.Word{Parts: append([]syntax.WordPart(nil), w.Parts...)}
+	if !syntax.SplitBraces(copied) {
+		return []*syntax.Word{w}
+	}
+	if n := guardBraceCount(copied); n < 1 || n > guardMaxBrace {
+		return []*syntax.Word{w}
+	}
+	return guardBraceWords(copied)
+}
+
+// guardBraceCount says how many words the braces make; over the bound it says just that.
+func guardBraceCount(w *syntax.Word) int {
+	n := 1
+	for _, p := range w.Parts {
+		b, ok := p.(*syntax.BraceExp)
+		if !ok {
+			continue
+		}
+		m := 0
+		if b.Sequence {
+			first, err1 := strconv.Atoi(b.Elems[0].Lit())
+			last, err2 := strconv.Atoi(b.Elems[1].Lit())
+			if err1 == nil && err2 == nil && max(first, last)-min(first, last) > guardMaxBrace {
+				return guardMaxBrace + 1
+			}
+			m = guardMaxBrace / 2
+			if err1 == nil && err2 == nil {
+				m = max(first, last) - min(first, last) + 1
+			}
+		} else {
+			for _, e := range b.Elems {
+				m += guardBraceCount(e)
+			}
+		}
+		if n *= max(m, 1); n > guardMaxBrace {
+			return guardMaxBrace + 1
+		}
+	}
+	return n
+}
+
+func guardBraceWords(w *syntax.Word) []*syntax.Word {
+	for i, p := range w.Parts {
+		b, ok := p.(*syntax.BraceExp)
+		if !ok {
+			continue
+		}
+		var middles [][]syntax.WordPart
+		if b.Sequence {
+			for _, v := range guardSequence(b) {
+				middles = append(middles, []syntax.WordPart{&syntax.Lit{Value: v}})
+			}
+		} else {
+			for _, e := range b.Elems {
+				middles = append(middles, e.Parts)
+			}
+		}
+		var out []*syntax.Word
+		for _, m := range middles {
+			parts := append(append(append([]syntax.WordPart(nil), w.Parts[:i]...), m...), w.Parts[i+1:]...)
+			out = append(out, guardBraceWords(&syntax.Word{Parts: parts})...)
+			if len(out) > guardMaxBrace {
+				return out[:guardMaxBrace]
+			}
+		}
+		return out
+	}
+	return []*syntax.Word{w}
+}
+
+func guardSequence(b *syntax.BraceExp) (values []string) {
+	from, to := b.Elems[0].Lit(), b.Elems[1].Lit()
+	first, err1 := strconv.Atoi(from)
+	last, err2 := strconv.Atoi(to)
+	letters := err1 != nil || err2 != nil
+	if letters {
+		if len(from) != 1 || len(to) != 1 {
+			return []string{string(guardAnyText)}
+		}
+		first, last = int(from[0]), int(to[0])
+	}
+	step := 1
+	if last < first {
+		step = -1
+	}
+	for v := first; len(values) < guardMaxBrace; v += step {
+		if letters {
+			values = append(values, string(rune(v)))
+		} else {
+			values = append(values, strconv.Itoa(v))
+		}
+		if v == last {
+			break
+		}
+	}
+	return values
+}

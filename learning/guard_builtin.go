@@ -1,0 +1,224 @@
+package learning
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// GuardBuiltins are the five anti-patterns that seed 000 loads by itself.
+func GuardBuiltins() []*GuardRule {
+	made := func(d GuardRuleDraft, judge func(a *guardAct, action *Action) guardFit) *GuardRule {
+		d.Confidence, d.Domain = 1, "production"
+		return &GuardRule{draft: d, title: guardTitleOf(d.Title), judge: judge}
+	}
+	return []*GuardRule{
+		made(GuardRuleDraft{
+			ID: "builtin:production-database", Title: "Direct production database modifications", Severity: GuardCritical, Category: "database",
+			Reason:       "A change made by hand in production is in no migration, and cannot be tested or taken back.",
+			Alternatives: []string{"Make the change in the development environment first", "Write a migration and promote it"},
+		}, guardProductionDatabase),
+		made(GuardRuleDraft{
+			ID: "builtin:n8n-sql", Title: "Editing n8n workflows via SQL", Severity: GuardCritical, Category: "n8n",
+			Reason:       "n8n keeps workflows in several tables and in memory; SQL changes one of them.",
+			Alternatives: []string{"Use the n8n editor or its API"},
+		}, guardWorkflowSQL),
+		made(GuardRuleDraft{
+			ID: "builtin:aria-prompt", Title: "Modifying ARIA system prompt without backup", Severity: GuardHigh, Category: "aria",
+			Reason:       "The earlier prompt cannot be restored.",
+			Alternatives: []string{"Copy the prompt aside first, then change it"},
+		}, guardPromptChange),
+		made(GuardRuleDraft{
+			ID: "builtin:data-directories", Title: "Running rm -rf on data directories", Severity: GuardCritical, Category: "files",
+			Reason:       "It deletes what no backup may hold yet.",
+			Alternatives: []string{"Move it aside, check that nothing needs it, then delete it"},
+		}, guardDataRemoval),
+		made(GuardRuleDraft{
+			ID: "builtin:untested-deploy", Title: "Deploying to prod without dev testing", Severity: GuardHigh, Category: "deployment",
+			Reason:       "What was not tried in development fails in production.",
+			Alternatives: []string{"Deploy to the development environment and test there first"},
+		}, guardDeployment),
+	}
+}
+
+// guardProduction reports whether a name says that something is production.
+func guardProduction(name string) bool {
+	words := guardSplitName(name)
+	for i, w := range words {
+		if w == "prod" || w == "production" || w == "prd" {
+			if i > 0 && (words[i-1] == "non" || words[i-1] == "pre" || words[i-1] == "not" || words[i-1] == "like") {
+				continue
+			}
+			return true
+		}
+	}
+	return false
+}
+
+func guardProductionDatabase(a *guardAct, _ *Action) guardFit {
+	for _, e := range a.effects {
+		if e.kind != guardEffectSQL || !slices.ContainsFunc(e.targets, guardProduction) {
+			continue
+		}
+		if e.sql.hidden {
+			return guardNear
+		}
+		return guardFull
+	}
+	return guardNone
+}
+
+func guardWorkflowSQL(a *guardAct, _ *Action) guardFit {
+	for _, e := range a.effects {
+		if e.kind != guardEffectSQL || e.sql.verb == "" {
+			continue
+		}
+		n8n := slices.ContainsFunc(e.targets, func(t string) bool { return slices.Contains(guardSplitName(t), "n8n") })
+		for _, name := range e.sql.names {
+			switch {
+			case name == "workflow_entity", name == "workflows_tags", name == "workflow_history", name == "shared_workflow", name == "workflow_statistics":
+				return guardFull
+			case n8n && (strings.Contains(name, "workflow") || name == "webhook_entity" || name == "n8n"):
+				return guardFull
+			}
+		}
+	}
+	return guardNone
+}
+
+func guardPromptChange(a *guardAct, action *Action) guardFit {
+	subject := func(name string) bool {
+		words := guardSplitName(name)
+		return slices.Contains(words, "aria") && (slices.Contains(words, "prompt") || slices.Contains(words, "prompts"))
+	}
+	for _, e := range a.effects {
+		touched := false
+		switch e.kind {
+		case guardEffectWrite, guardEffectDelete:
+			touched = subject(e.path) && !guardBackupName(e.path)
+		case guardEffectSQL:
+			touched = slices.ContainsFunc(e.sql.names, subject)
+		}
+		if touched && !guardBackedUp(action, path.Base(e.path)) {
+			return guardFull
+		}
+	}
+	return guardNone
+}
+
+func guardBackupName(p string) bool {
+	base := strings.ToLower(path.Base(p))
+	return strings.Contains(base, "bak") || strings.Contains(base, "backup") || strings.HasSuffix(base, ".orig") || strings.HasSuffix(base, "~") || strings.Contains(strings.ToLower(path.Dir(p)), "backup")
+}
+
+// guardBackedUp reports whether the action makes a copy, or its context says that there is one.
+func guardBackedUp(action *Action, file string) bool {
+	said := strings.ToLower(action.Context)
+	if !strings.Contains(said, "no backup") && !strings.Contains(said, "without backup") && !strings.Contains(said, "without a backup") &&
+		(strings.Contains(said, "backed up") || strings.Contains(said, "backup taken") || strings.Contains(said, "backup made") || strings.Contains(said, "after backup") || strings.Contains(said, "with backup") || strings.Contains(said, "backup exists")) {
+		return true
+	}
+	for line := range strings.FieldsFuncSeq(action.Command, func(r rune) bool { return r == ';' || r == '&' || r == '\n' }) {
+		words := strings.Fields(line)
+		if len(words) > 2 && (words[0] == "cp" || words[0] == "rsync" || words[0] == "tar") && strings.Contains(line, file) {
+			return true
+		}
+		if len(words) > 1 && strings.HasSuffix(words[0], "backup.sh") {
+			return true
+		}
+	}
+	return strings.Contains(action.Command, "sed -i.bak") || strings.Contains(action.Command, "--in-place=.bak")
+}
+
+// guardDataDirs are where services keep their data.
+var guardDataDirs = map[string]bool{
+	"postgresql": true, "postgres": true, "mysql": true, "mariadb": true, "mongodb": true, "mongo": true, "redis": true, "docker": true, "containerd": true, "elasticsearch": true, "clickhouse": true, "etcd": true,
+	"kubelet": true, "rabbitmq": true, "influxdb": true, "grafana": true, "prometheus": true, "neo4j": true, "cassandra": true, "libvirt": true, "pgsql": true, "couchdb": true, "minio": true, "n8n": true, "supabase": true, "vault": true, "consul": true,
+}
+
+// guardDataRemoval fits a recursive removal of the places where data lies:
+// /data, /srv/data, /opt/NAME/data, /var/lib/SERVICE and the like.
+func guardDataRemoval(a *guardAct, _ *Action) guardFit {
+	for _, e := range a.effects {
+		if e.kind != guardEffectDelete || e.soft || e.word != "" || !e.whole && !guardPatterned(e.path) {
+			continue
+		}
+		parts := guardParts(e.path)
+		if !strings.HasPrefix(e.path, "/") {
+			continue
+		}
+		if len(parts) == 0 {
+			return guardFull
+		}
+		if last := parts[len(parts)-1]; last == string(guardAnyText) && len(parts) > 1 {
+			parts = parts[:len(parts)-1]
+		}
+		switch {
+		case parts[0] == "data" && len(parts) == 1,
+			len(parts) == 2 && (parts[0] == "srv" || parts[0] == "var" || parts[0] == "opt" || parts[0] == "mnt") && parts[1] == "data",
+			len(parts) == 3 && (parts[0] == "opt" || parts[0] == "srv") && parts[2] == "data",
+			len(parts) == 2 && parts[0] == "var" && parts[1] == "lib",
+			len(parts) >= 3 && len(parts) <= 4 && parts[0] == "var" && parts[1] == "lib" && guardDataDirs[parts[2]],
+			len(parts) >= 5 && strings.HasPrefix(e.path, "/var/lib/docker/volumes/"),
+			parts[len(parts)-1] == "pgdata" || parts[len(parts)-1] == "pg_data":
+			return guardFull
+		}
+	}
+	return guardNone
+}
+
+// guardDeployment fits commands that put something into production.
+func guardDeployment(a *guardAct, action *Action) guardFit {
+	if a.mention() || guardTested(action.Context) || strings.HasPrefix(a.name, "(") {
+		return guardNone
+	}
+	production := false
+	for _, w := range a.words {
+		production = production || guardProduction(w)
+	}
+	for o, values := range a.options {
+		production = production || guardProduction(o) || slices.ContainsFunc(values, guardProduction)
+	}
+	name := guardSplitName(path.Base(a.name))
+	production = production || slices.ContainsFunc(name, guardProduction)
+	if !production {
+		return guardNone
+	}
+	deploys := func(w string) bool {
+		for _, part := range guardSplitName(w) {
+			if part == "deploy" || part == "deployment" || part == "release" {
+				return true
+			}
+		}
+		return false
+	}
+	if deploys(a.name) {
+		return guardFull
+	}
+	if len(a.words) == 0 {
+		return guardFitIf(a.name == "vercel" || a.name == "netlify")
+	}
+	switch a.name {
+	case "kubectl":
+		return guardFitIf(a.words[0] == "apply" || a.words[0] == "rollout" && len(a.words) > 1 && a.words[1] == "restart" || a.words[0] == "set")
+	case "helm":
+		return guardFitIf(a.words[0] == "upgrade" || a.words[0] == "install")
+	case "make", "npm", "yarn", "pnpm", "fly", "flyctl", "vercel", "netlify", "serverless", "sls", "cap", "kamal", "firebase", "gcloud", "eb", "ansible-playbook", "cdk", "sh", "python", "just", "task", "fab", "docker", "railway", "wrangler", "supabase":
+		return guardFitIf(slices.ContainsFunc(a.words, deploys))
+	case "git":
+		return guardFitIf(a.words[0] == "push" && len(a.words) > 1 && guardProduction(a.words[1]))
+	}
+	return guardNone
+}
+
+// guardTested reports whether the context says that it was tried before.
+func guardTested(said string) bool {
+	said = strings.ToLower(said)
+	for _, no := range []string{"not tested", "untested", "without test", "no test", "skip test", "skipping test", "not yet tested", "haven't tested", "not verified"} {
+		if strings.Contains(said, no) {
+			return false
+		}
+	}
+	return (strings.Contains(said, "test") || strings.Contains(said, "verified") || strings.Contains(said, "passed") || strings.Contains(said, "validated")) &&
+		(strings.Contains(said, "dev") || strings.Contains(said, "staging"))
+}

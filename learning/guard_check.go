@@ -1,0 +1,309 @@
+package learning
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// guardCheck is one check under way.
+type guardCheck struct {
+	ctx    context.Context
+	rules  *guardRules
+	action *Action
+	found  map[string]*Match
+	notes  []string
+}
+
+func (c *guardCheck) run() {
+	proposals, rest := guardProposals(*c.action)
+	var text strings.Builder
+	for _, p := range proposals {
+		text.WriteString(p.text + "\n")
+		c.propose(p)
+	}
+	if rest != "" {
+		c.similarity(rest)
+	}
+}
+
+// propose judges one text.
+func (c *guardCheck) propose(p guardProposal) {
+	text := guardTidy(p.text)
+	if len(text) > guardMaxInput {
+		c.unread(text, "it is longer than 64 KB")
+		return
+	}
+	prose := !p.told && !p.sql && p.effects == nil && !guardLooksSQL(text) && guardProse(text)
+	s := newGuardShell(c.ctx, p.dir)
+	readable := c.follow(s, p, text)
+	c.compare(s.acts)
+	switch {
+	case prose && c.ctx.Err() == nil:
+		c.quoted(text)
+		c.similarity(text)
+		return
+	case !readable:
+		c.unread(text, "it could not be followed")
+	case s.over != "":
+		c.unread(text, s.over)
+	case c.ctx.Err() != nil:
+		c.unread(text, "it took too long")
+	case s.broken:
+		c.unread(text, "it is no complete command")
+	}
+	c.opaque(s.acts, text)
+}
+
+// follow reads the text. A fault in the reader must not let an action pass
+// unseen, nor take the process down: it is answered as unreadable.
+func (c *guardCheck) follow(s *guardShell, p guardProposal, text string) (readable bool) {
+	defer func() {
+		if recover() != nil {
+			readable = false
+		}
+	}()
+	switch {
+	case p.effects != nil:
+		s.note(&guardAct{name: p.tool, source: []string{text}, effects: p.effects(s)})
+	case p.sql:
+		targets := guardTargetsOf(p.targets)
+		s.note(&guardAct{name: guardRunsSQL, source: []string{text}, effects: s.statements(text, &targets)})
+	default:
+		s.propose(text)
+	}
+	return true
+}
+
+// quoted follows the commands that a sentence puts between backticks.
+func (c *guardCheck) quoted(text string) {
+	for _, code := range guardQuotedCode(text) {
+		s := newGuardShell(c.ctx, "")
+		if c.follow(s, guardProposal{}, code) {
+			// A sentence that names the act may as well forbid it: it warns.
+			known := maps.Clone(c.found)
+			c.compare(s.acts)
+			for id, m := range c.found {
+				if known[id] == nil {
+					m.Blocks = false
+				}
+			}
+		}
+	}
+}
+
+// compare judges the acts by the deterministic lanes.
+func (c *guardCheck) compare(acts []*guardAct) {
+	type key struct {
+		rule    *GuardRule
+		trigger int
+	}
+	best := map[key][]guardFit{}
+	reasons := map[key]*guardAct{}
+	try := func(e guardEntry, a *guardAct) {
+		fit := e.rule.fits(e.rule.triggers[e.trigger][e.act], a, c.action)
+		if fit == guardNone {
+			return
+		}
+		k := key{e.rule, e.trigger}
+		if best[k] == nil {
+			best[k] = make([]guardFit, len(e.rule.triggers[e.trigger]))
+		}
+		best[k][e.act] = max(best[k][e.act], fit)
+		if reasons[k] == nil || fit == guardFull {
+			reasons[k] = a
+		}
+	}
+	for _, a := range acts {
+		if c.ctx.Err() != nil {
+			break
+		}
+		seen := [guardEffectKinds]bool{}
+		for _, e := range a.effects {
+			kinds := []guardEffectKind{e.kind}
+			if e.kind == guardEffectDelete {
+				kinds = append(kinds, guardEffectWrite)
+			}
+			for _, k := range kinds {
+				if !seen[k] {
+					seen[k] = true
+					for _, entry := range c.rules.byEffect[k] {
+						try(entry, a)
+					}
+				}
+			}
+		}
+		for _, entry := range c.rules.byWords[a.name] {
+			try(entry, a)
+		}
+		if len(a.words) > 0 {
+			for _, entry := range c.rules.byWords[a.name+" "+a.words[0]] {
+				try(entry, a)
+			}
+		}
+		for _, r := range c.rules.judges {
+			if fit := r.judge(a, c.action); fit != guardNone && !a.harmless() {
+				c.match(r, LaneDeterministic, fit == guardFull && r.Blocks(), "the action runs "+guardShort(a.text()))
+			}
+		}
+		c.patterns(a)
+	}
+	for k, fits := range best {
+		if slices.Contains(fits, guardNone) {
+			// A part of what the rule describes.
+			c.match(k.rule, LaneDeterministic, false, "the action holds a part of it: "+guardShort(reasons[k].text()))
+			continue
+		}
+		if slices.Contains(fits, guardNear) {
+			c.match(k.rule, LaneDeterministic, false, "the action comes near it: "+guardShort(reasons[k].text()))
+			continue
+		}
+		c.match(k.rule, LaneDeterministic, k.rule.Blocks(), "the action runs "+guardShort(reasons[k].text()))
+	}
+}
+
+// patterns tries the rules' expressions on one act.
+func (c *guardCheck) patterns(a *guardAct) {
+	if len(c.rules.patterns) == 0 || a.mention() || a.harmless() || a.name == guardSetsVariable {
+		return
+	}
+	text := a.plain()
+	text = text[:min(len(text), guardMaxPatternInput)]
+	for _, r := range c.rules.patterns {
+		if r.literal != "" && !strings.Contains(text, r.literal) || r.instead.is(a) {
+			continue
+		}
+		if c.ctx.Err() != nil {
+			return
+		}
+		if r.pattern.MatchString(text) {
+			c.match(r, LanePattern, r.Blocks(), "its pattern fits "+guardShort(text))
+		}
+	}
+}
+
+// unread judges a text that could not be read to its end by the words alone.
+func (c *guardCheck) unread(text, why string) {
+	note := "the action was not read completely (" + why + "): check it yourself"
+	if !slices.Contains(c.notes, note) {
+		c.notes = append(c.notes, note)
+	}
+	lower := strings.ToLower(text)
+	for _, r := range c.rules.all {
+		for _, words := range r.standing {
+			if len(words) > 0 && guardStand(lower, words) {
+				c.match(r, LaneUnread, r.Blocks(), "its words stand in an action that could not be read")
+				break
+			}
+		}
+	}
+}
+
+// guardStand reports whether all words stand in the text as words.
+func guardStand(text string, words []string) bool {
+	inWord := func(b byte) bool {
+		return b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b == '_' || b == '-' || b >= 0x80
+	}
+	for _, w := range words {
+		found := false
+		for from := 0; from < len(text); {
+			i := strings.Index(text[from:], w)
+			if i < 0 {
+				break
+			}
+			i += from
+			end := i + len(w)
+			if (i == 0 || !inWord(text[i-1]) || !inWord(w[0])) && (end == len(text) || !inWord(text[end]) || !inWord(w[len(w)-1])) {
+				found = true
+				break
+			}
+			from = i + 1
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// opaque asks the similarity lane about what runs without being seen:
+// scripts, targets of make, programs nobody knows.
+func (c *guardCheck) opaque(acts []*guardAct, text string) {
+	for _, a := range acts {
+		if strings.HasPrefix(a.name, "(") || a.mention() || a.harmless() || len(a.effects) > 0 || guardKnownProgram(a.name) && a.name != "make" && a.name != "sh" {
+			continue
+		}
+		c.similarTo(a.text(), guardSimilarCommand)
+	}
+}
+
+// similarity adds warnings of rules whose wording is like the text's.
+func (c *guardCheck) similarity(text string) { c.similarTo(text, 0) }
+
+// guardSimilarCommand is how like a rule's wording a command must be that is not known: its words are names, not a sentence.
+const guardSimilarCommand = 0.9
+
+func (c *guardCheck) similarTo(text string, least float64) {
+	if c.rules.similar == nil || len(c.found) > 0 || c.ctx.Err() != nil {
+		return
+	}
+	for _, s := range c.rules.similar.Similar(c.ctx, text[:min(len(text), guardMaxPatternInput)]) {
+		r := c.rules.byID[s.RuleID]
+		if r == nil || s.Score < least || guardNamesInstead(r, text) {
+			continue
+		}
+		c.match(r, LaneSimilarity, false, "the action is worded like it: "+strings.Join(s.Words, ", "))
+	}
+}
+
+func guardNamesInstead(r *GuardRule, text string) bool {
+	return slices.ContainsFunc(r.instead.programs, func(p string) bool { return strings.Contains(text, p) })
+}
+
+// match notes a rule, once; a match that blocks counts before one that warns.
+func (c *guardCheck) match(r *GuardRule, lane string, blocks bool, reason string) {
+	if old, ok := c.found[r.draft.ID]; ok && (old.Blocks || !blocks) {
+		return
+	}
+	c.found[r.draft.ID] = &Match{
+		RuleID: r.draft.ID, Title: r.draft.Title, Severity: r.draft.Severity, Lane: lane, Reason: reason, WhyBad: r.draft.Reason,
+		Alternatives: r.draft.Alternatives, Confidence: r.draft.Confidence, Blocks: blocks,
+	}
+}
+
+func (c *guardCheck) verdict() Verdict {
+	v := Verdict{Decision: DecisionAllow, Matches: []Match{}, Notes: c.notes}
+	for _, m := range c.found {
+		v.Matches = append(v.Matches, *m)
+	}
+	rank := map[GuardSeverity]int{GuardCritical: 0, GuardHigh: 1, GuardMedium: 2, GuardLow: 3}
+	slices.SortFunc(v.Matches, func(a, b Match) int {
+		switch {
+		case a.Blocks != b.Blocks:
+			if a.Blocks {
+				return -1
+			}
+			return 1
+		case rank[a.Severity] != rank[b.Severity]:
+			return rank[a.Severity] - rank[b.Severity]
+		}
+		return strings.Compare(a.RuleID, b.RuleID)
+	})
+	switch {
+	case len(v.Matches) > 0 && v.Matches[0].Blocks:
+		v.Decision = DecisionBlock
+	case len(v.Matches) > 0 || len(v.Notes) > 0:
+		v.Decision = DecisionWarn
+	}
+	return v
+}
+
+// guardShort cuts what is shown of a command.
+func guardShort(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > 160 {
+		return string(r[:159]) + "…"
+	}
+	return text
+}

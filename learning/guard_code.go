@@ -1,0 +1,474 @@
+package learning
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// guardInterpreters maps programs to the language they run.
+var guardInterpreters = map[string]string{
+	"python": "python", "pypy": "python", "pypy3": "python", "ipython": "python", "node": "js", "deno": "js", "bun": "js", "tsx": "js", "ts-node": "js",
+	"perl": "perl", "ruby": "ruby", "irb": "ruby", "php": "php", "awk": "awk", "gawk": "awk", "mawk": "awk", "lua": "lua",
+}
+
+// guardCodeOptions are the options by which an interpreter is given its program.
+var guardCodeOptions = map[string]string{
+	"python": "c: m: W: X: Q: B d E h i I O s S u v V x", "js": "e=eval: p=print: r=require: import: input-type: c=check i=interactive v=version",
+	"perl": "e: E=e: I: M: m: F: i? p n w W T t l? 0? a c s S u U v x?", "ruby": "e: I: r: C: E: F: i? p n w W l a c s S v x?", "php": "r: f: d: B: R: E: c: a i l m n q v w z: S: t:",
+	"awk": "v: f: F: e=source: E=exec: i=include:", "lua": "e: l: i v E W",
+}
+
+// interpreter follows what a program in another language does, as far as its
+// calls with plain texts say.
+func (s *guardShell) interpreter(name string, words []string, in guardStream) guardStream {
+	language := guardInterpreters[name]
+	args := words[1:]
+	if (name == "deno" || name == "bun") && len(args) > 0 {
+		switch args[0] {
+		case "eval":
+			if len(args) > 1 {
+				s.code(language, args[len(args)-1])
+			}
+			return guardStream{given: true}
+		case "run", "x", "publish", "install", "add", "remove", "test", "build":
+			return s.act(name, words, nil, in)
+		}
+	}
+	r := guardReadOptions(language, guardParseOptionList(guardCodeOptions[language]), args, true)
+	if m := r.options["m"]; language == "python" && len(m) > 0 {
+		return s.command(append([]string{m[0]}, r.operands...), nil, in)
+	}
+	if len(r.options["check"]) > 0 {
+		return guardStream{}
+	}
+	var code []string
+	for _, o := range []string{"c", "e", "eval", "print", "r", "source"} {
+		if language == "ruby" && o == "r" || language == "perl" && o == "c" || language == "ruby" && o == "c" {
+			continue
+		}
+		code = append(code, r.options[o]...)
+	}
+	operands := r.operands
+	if language == "awk" && len(code)+len(r.options["f"]) == 0 && len(operands) > 0 {
+		code, operands = operands[:1], operands[1:]
+	}
+	if len(code) > 0 {
+		for _, c := range code {
+			s.code(language, c)
+		}
+		if len(r.options["i"]) > 0 {
+			s.note(&guardAct{name: name, words: operands, source: words, effects: s.writes(operands)})
+		}
+		if language == "awk" {
+			return guardStream{given: true, download: in.download, paths: in.paths}
+		}
+		return guardStream{given: true}
+	}
+	if len(operands) > 0 && operands[0] != "-" {
+		if f := s.read(s.path(operands[0])); f.known {
+			s.code(language, f.text)
+			return guardStream{given: true}
+		} else if f.download {
+			return s.feed(f)
+		}
+		return s.act(name, words, nil, in)
+	}
+	if in.known {
+		s.code(language, in.text)
+	} else if in.download {
+		return s.feed(in)
+	}
+	return guardStream{given: true}
+}
+
+func (s *guardShell) writes(words []string) (out []guardEffect) {
+	for _, w := range words {
+		out = append(out, guardEffect{kind: guardEffectWrite, path: s.path(w)})
+	}
+	return out
+}
+
+// guardCodeToken is a name with its dots, a text, or a sign.
+type guardCodeToken struct {
+	text string
+	kind byte // 'n' name, 's' text, '`' a text that a shell runs, 'f' a text with {names} in it, otherwise the sign
+}
+
+func guardCodeTokens(language, code string) (tokens []guardCodeToken) {
+	for i := 0; i < len(code); {
+		c := code[i]
+		rest := code[i:]
+		switch {
+		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+			if c == '\n' {
+				tokens = append(tokens, guardCodeToken{"\n", '\n'})
+			}
+			i++
+		case c == '#' && language != "js", strings.HasPrefix(rest, "//") && (language == "js" || language == "php"), strings.HasPrefix(rest, "--") && language == "lua":
+			n := strings.IndexByte(rest, '\n')
+			if n < 0 {
+				return tokens
+			}
+			i += n
+		case strings.HasPrefix(rest, "/*") && (language == "js" || language == "php"):
+			n := strings.Index(rest, "*/")
+			if n < 0 {
+				return tokens
+			}
+			i += n + 2
+		case (language == "ruby" && strings.HasPrefix(rest, "%x") || language == "perl" && strings.HasPrefix(rest, "qx")) && len(rest) > 3 && strings.IndexByte("({[|/!", rest[2]) >= 0:
+			closing := rest[2]
+			if k := strings.IndexByte("({[", closing); k >= 0 {
+				closing = ")}]"[k]
+			}
+			n := strings.IndexByte(rest[3:], closing)
+			if n < 0 {
+				n = len(rest) - 3
+			}
+			tokens = append(tokens, guardCodeToken{rest[3 : 3+n], '`'})
+			i += min(len(rest), n+4)
+		case c == '\'' || c == '"' || c == '`':
+			quote := string(c)
+			if triple := strings.Repeat(quote, 3); strings.HasPrefix(rest, triple) {
+				quote = triple
+			}
+			k := len(quote)
+			var b strings.Builder
+			for k < len(rest) && !strings.HasPrefix(rest[k:], quote) {
+				if rest[k] == '\\' && k+1 < len(rest) {
+					b.WriteString(guardUnescape(rest[k : k+2]))
+					k += 2
+					continue
+				}
+				b.WriteByte(rest[k])
+				k++
+			}
+			kind := byte('s')
+			switch {
+			case c == '`' && language != "js":
+				kind = '`'
+			case c == '`' || c == '"' && (language == "perl" || language == "php" || language == "ruby"):
+				kind = 'f'
+			case len(tokens) > 0 && tokens[len(tokens)-1].kind == 'n' && slices.Contains([]string{"f", "rf", "fr", "F"}, tokens[len(tokens)-1].text):
+				tokens, kind = tokens[:len(tokens)-1], 'f'
+			case len(tokens) > 0 && tokens[len(tokens)-1].kind == 'n' && slices.Contains([]string{"r", "b", "u", "R", "rb"}, tokens[len(tokens)-1].text):
+				tokens = tokens[:len(tokens)-1]
+			}
+			tokens = append(tokens, guardCodeToken{b.String(), kind})
+			i += min(len(rest), k+len(quote))
+		default:
+			r, size := utf8.DecodeRuneInString(rest)
+			if !unicode.IsLetter(r) && r != '_' && r != '$' && !unicode.IsDigit(r) {
+				tokens = append(tokens, guardCodeToken{rest[:size], c})
+				i += size
+				continue
+			}
+			k := 0
+			for k < len(rest) {
+				r, size := utf8.DecodeRuneInString(rest[k:])
+				if !unicode.IsLetter(r) && r != '_' && r != '$' && !unicode.IsDigit(r) && (r != '.' || k+1 >= len(rest) || !unicode.IsLetter(rune(rest[k+1]))) && !strings.HasPrefix(rest[k:], "::") {
+					break
+				}
+				if strings.HasPrefix(rest[k:], "::") {
+					size = 2
+				}
+				k += size
+			}
+			tokens = append(tokens, guardCodeToken{rest[:k], 'n'})
+			i += k
+		}
+	}
+	return tokens
+}
+
+// guardCode follows one program.
+type guardCode struct {
+	shell    *guardShell
+	language string
+	t        []guardCodeToken
+	vars     map[string]string
+	targets  guardTargets
+}
+
+// code follows a program's calls.
+func (s *guardShell) code(language, text string) {
+	text = guardPatterns.Replace(text)
+	if !s.step() || s.depth >= guardMaxDepth {
+		return
+	}
+	s.depth++
+	defer func() { s.depth-- }()
+	c := &guardCode{shell: s, language: language, t: guardCodeTokens(language, text), vars: map[string]string{}}
+	c.follow()
+}
+
+func (c *guardCode) kind(i int) byte {
+	if i < 0 || i >= len(c.t) {
+		return 0
+	}
+	return c.t[i].kind
+}
+
+func (c *guardCode) follow() {
+	for i := 0; i < len(c.t); i++ {
+		if !c.shell.step() {
+			return
+		}
+		switch t := c.t[i]; t.kind {
+		case '`':
+			c.shell.script(c.interpolate(t.text), guardStream{})
+		case 'n':
+			switch {
+			case c.kind(i+1) == '=' && c.kind(i+2) != '=':
+				if v, _, ok := c.value(i+2, 0); ok {
+					c.vars[t.text] = v
+				}
+			case c.kind(i+1) == '(':
+				args, _ := c.arguments(i + 2)
+				c.invoke(t.text, args, i)
+			case (c.kind(i+1) == 's' || c.kind(i+1) == 'f') && (c.language == "perl" || c.language == "ruby" || c.language == "php" || c.language == "lua"):
+				args, _ := c.arguments(i + 1)
+				c.invoke(t.text, args, i)
+			}
+		case '.':
+			// Path("…").unlink(): the method of what a call returned.
+			if c.kind(i+1) == 'n' && c.kind(i+2) == '(' && c.kind(i-1) == ')' {
+				if v, ok := c.before(i - 1); ok {
+					rest, _ := c.arguments(i + 3)
+					c.invoke(c.t[i+1].text, append([][]string{{v}}, rest...), i+1)
+				}
+			}
+		}
+	}
+}
+
+// before is the value of the call that ends at the bracket i.
+func (c *guardCode) before(i int) (string, bool) {
+	depth := 0
+	for k := i; k >= 0 && i-k < 200; k-- {
+		switch c.kind(k) {
+		case ')':
+			depth++
+		case '(':
+			if depth--; depth == 0 {
+				v, _, ok := c.value(k+1, 0)
+				return v, ok
+			}
+		}
+	}
+	return "", false
+}
+
+// arguments reads the values between brackets; a list is one argument of several values.
+func (c *guardCode) arguments(i int) (args [][]string, end int) {
+	var list []string
+	inList := false
+	for n := 0; i < len(c.t) && n < 256; n++ {
+		switch c.kind(i) {
+		case ')', ';':
+			return args, i
+		case '[':
+			inList, list = true, []string{}
+			i++
+		case ']':
+			args = append(args, list)
+			inList = false
+			i++
+		default:
+			v, next, ok := c.value(i, 0)
+			switch {
+			case !ok:
+				v = string(guardUnknown)
+				fallthrough
+			default:
+				if c.kind(i) == '\n' || c.kind(i) == ',' {
+					i++
+					continue
+				}
+				if inList {
+					list = append(list, v)
+				} else {
+					args = append(args, []string{v})
+				}
+			}
+			i = max(next, i+1)
+		}
+	}
+	return args, i
+}
+
+// value evaluates texts, known names, their sums and joined paths.
+func (c *guardCode) value(i, depth int) (v string, end int, ok bool) {
+	if depth > 8 {
+		return "", i, false
+	}
+	for i < len(c.t) && len(v) < guardMaxValue {
+		switch t := c.t[i]; t.kind {
+		case 's':
+			v, ok = v+t.text, true
+			i++
+		case 'f':
+			v, ok = v+c.interpolate(t.text), true
+			i++
+		case 'n':
+			if c.kind(i+1) == '(' {
+				args, after := c.arguments(i + 2)
+				var parts []string
+				for _, a := range args {
+					parts = append(parts, a...)
+				}
+				name := guardLastName(t.text)
+				if name == "join" || name == "resolve" || name == "Path" || name == "PosixPath" || name == "str" || name == "String" || name == "expanduser" {
+					v, ok = v+strings.Join(parts, "/"), true
+				} else {
+					return v, after + 1, ok
+				}
+				i = after + 1
+				break
+			}
+			if c.kind(i+1) == '=' && c.kind(i+2) != '=' {
+				// A named argument.
+				return c.value(i+2, depth+1)
+			}
+			known, found := c.vars[t.text]
+			if env, isEnv := strings.CutPrefix(t.text, "process.env."); isEnv {
+				known, found = "${"+env+"}", true
+			}
+			if !found {
+				return v, i + 1, ok
+			}
+			v, ok = v+known, true
+			i++
+		default:
+			return v, i, ok
+		}
+		switch c.kind(i) {
+		case '+':
+			i++
+		case '/':
+			v += "/"
+			i++
+		case '.':
+			if c.language != "perl" && c.language != "php" {
+				return v, i, ok
+			}
+			i++
+		default:
+			return v, i, ok
+		}
+	}
+	return v, i, ok
+}
+
+// interpolate puts known names into a text that names them.
+func (c *guardCode) interpolate(text string) string {
+	for name, v := range c.vars {
+		bare := strings.TrimLeft(name, "$")
+		for _, form := range []string{"#{" + bare + "}", "${" + bare + "}", "{" + bare + "}", "{$" + bare + "}", "$" + bare} {
+			if len(text)+len(v) < guardMaxValue {
+				text = strings.ReplaceAll(text, form, v)
+			}
+		}
+	}
+	return text
+}
+
+func guardLastName(name string) string {
+	if i := strings.LastIndexAny(name, ".:"); i >= 0 {
+		return name[i+1:]
+	}
+	return name
+}
+
+// invoke follows one call.
+func (c *guardCode) invoke(name string, args [][]string, at int) {
+	if len(args) == 0 || len(args[0]) == 0 {
+		return
+	}
+	first := args[0][0]
+	s := c.shell
+	last := guardLastName(name)
+	literalList := len(args[0]) > 1
+	switch last {
+	case "system", "popen", "run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput", "exec", "execSync", "spawn", "spawnSync", "execFile", "execFileSync",
+		"shell_exec", "passthru", "proc_open", "capture2", "capture2e", "capture3", "popen3", "sh", "execute", "create_subprocess_shell", "create_subprocess_exec", "execa", "execaSync", "spawnProcess", "execl", "execlp", "execv", "execvp", "spawnlp":
+		if last == "execute" || last == "run" || last == "exec" {
+			if guardLooksSQL(first) {
+				c.sql(first)
+				return
+			}
+		}
+		if last == "exec" && c.language == "python" {
+			s.code(c.language, first)
+			return
+		}
+		switch {
+		case literalList:
+			s.command(args[0], nil, guardStream{})
+		case len(args) > 1 && last != "system" && len(args[1]) > 0 && (strings.HasPrefix(last, "spawn") || strings.HasPrefix(last, "exec") || strings.HasPrefix(last, "create") || c.language == "perl" || c.language == "ruby"), last == "system" && len(args) > 1 && !strings.Contains(first, " ") && (c.language == "perl" || c.language == "ruby"):
+			words := []string{first}
+			for _, a := range args[1:] {
+				words = append(words, a...)
+			}
+			if strings.HasPrefix(last, "execl") || strings.HasPrefix(last, "execv") || strings.HasPrefix(last, "spawnl") {
+				words = append(words[:1:1], words[min(2, len(words)):]...)
+			}
+			s.command(words, nil, guardStream{})
+			if strings.Contains(first, " ") {
+				s.script(first, guardStream{})
+			}
+		default:
+			s.script(first, guardStream{})
+		}
+	case "rmtree", "rm_rf", "rm_r", "remove_tree", "removeSync", "emptyDirSync", "emptyDir", "rimraf", "rimrafSync", "remove_dir", "remove_entry_secure", "rmSync", "rm", "rmdirSync", "removedirs", "remove_entry", "deleteDirectory":
+		if last == "rm" && c.language != "js" {
+			return
+		}
+		for _, w := range slices.Concat(args...) {
+			c.effect("rm", guardEffect{kind: guardEffectDelete, path: s.path(w), whole: true})
+		}
+	case "remove", "unlink", "unlinkSync", "delete", "rm_f":
+		if last == "delete" && strings.HasPrefix(first, "http") {
+			c.effect("curl", guardEffect{kind: guardEffectHTTP, verb: "DELETE", path: guardURL(first)})
+			return
+		}
+		whole := slices.ContainsFunc(c.t, func(t guardCodeToken) bool { return t.text == "recursive" })
+		c.effect("rm", guardEffect{kind: guardEffectDelete, path: s.path(first), whole: whole})
+	case "post", "put", "patch":
+		if strings.HasPrefix(first, "http") {
+			c.effect("curl", guardEffect{kind: guardEffectHTTP, verb: strings.ToUpper(last), path: guardURL(first)})
+		}
+	case "open", "fopen":
+		if len(args) > 1 && len(args[1]) > 0 && strings.ContainsAny(args[1][0], "wax+>") && len(args[1][0]) < 5 {
+			c.effect("tee", guardWriteEffects(s.path(first))...)
+		}
+	case "writeFileSync", "appendFileSync", "writeFile", "appendFile", "file_put_contents", "write_text", "write_bytes", "writeTextFile", "copyFileSync", "truncateSync":
+		c.effect("tee", guardWriteEffects(s.path(first))...)
+	case "write":
+		if name == "File.write" || name == "IO.write" {
+			c.effect("tee", guardWriteEffects(s.path(first))...)
+		}
+	case "connect", "Database", "DatabaseSync", "create_engine", "Client", "Pool", "PDO", "createConnection", "createPool", "new", "open_db", "SQLite3":
+		for _, w := range slices.Concat(args...) {
+			c.targets = append(c.targets, guardTargetsOf([]string{w})...)
+		}
+	case "executescript", "executemany", "query", "prepare", "raw", "do", "text", "all", "exec_driver_sql":
+		if guardLooksSQL(first) {
+			c.sql(first)
+		}
+	}
+}
+
+func (c *guardCode) sql(text string) {
+	targets := slices.Clone(c.targets)
+	for _, h := range c.shell.where {
+		targets = append(targets, guardTarget(h))
+	}
+	c.effect(guardRunsSQL, c.shell.statements(text, &targets)...)
+}
+
+func (c *guardCode) effect(name string, effects ...guardEffect) {
+	c.shell.note(&guardAct{name: name, effects: effects, source: []string{name, "(in " + c.language + " code)"}})
+}

@@ -1,0 +1,293 @@
+package learning
+
+import (
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Bounds of expansion. They keep what a few bytes of script can grow to small.
+const (
+	guardMaxValue  = 8 << 10   // bytes of one variable or word; no path or statement worth guarding is longer
+	guardMaxBrace  = 64        // words that one {a,b} or {1..9} may become
+	guardMaxFields = 512       // words of one command
+	guardMaxText   = 512 << 10 // bytes that all expansions of one check may produce
+)
+
+// guardValue is what a variable holds. Values with several elements are arrays.
+type guardValue []string
+
+// guardFields collects the words that expansion yields.
+type guardFields struct {
+	done []string
+	cur  strings.Builder
+	open bool
+	ifs  string // what separates the words of an expansion
+}
+
+func (f *guardFields) put(s string) {
+	f.open = true
+	if f.cur.Len()+len(s) <= guardMaxValue {
+		f.cur.WriteString(s)
+	}
+}
+
+func (f *guardFields) end() {
+	if f.open && len(f.done) < guardMaxFields {
+		f.done = append(f.done, f.cur.String())
+	}
+	f.cur.Reset()
+	f.open = false
+}
+
+// split puts the text as an unquoted expansion does: white space ends a word,
+// and pattern characters are active.
+func (f *guardFields) split(s string) {
+	s = guardActivate(s)
+	from := 0
+	for i := range len(s) {
+		if s[i] == ' ' || s[i] == '\t' || s[i] == '\n' || f.ifs != "" && strings.IndexByte(f.ifs, s[i]) >= 0 {
+			if from < i {
+				f.put(s[from:i])
+			}
+			f.end()
+			from = i + 1
+		}
+	}
+	if from < len(s) {
+		f.put(s[from:])
+	}
+}
+
+// guardActivate marks the pattern characters of a text as active.
+func guardActivate(s string) string {
+	if !strings.ContainsAny(s, "*?[") {
+		return s
+	}
+	return guardActive.Replace(s)
+}
+
+var guardActive = strings.NewReplacer("*", string(guardAnyText), "?", string(guardAnyRune), "[", string(guardSet))
+
+// fields expands words as the shell would, as far as that needs nothing to run.
+func (s *guardShell) fields(words []*syntax.Word) []string {
+	var f guardFields
+	if ifs := s.vars["IFS"]; len(ifs) > 0 {
+		f.ifs = ifs[0]
+	}
+	for _, w := range words {
+		for _, one := range guardBraces(w) {
+			s.parts(&f, one.Parts, false)
+			f.end()
+		}
+		if !s.spend(0) {
+			break
+		}
+	}
+	return f.done
+}
+
+// text expands a word where the shell splits nothing.
+func (s *guardShell) text(w *syntax.Word) string {
+	if w == nil {
+		return ""
+	}
+	var f guardFields
+	s.parts(&f, w.Parts, true)
+	f.end()
+	return strings.Join(f.done, " ")
+}
+
+func (s *guardShell) parts(f *guardFields, parts []syntax.WordPart, quoted bool) {
+	for i, p := range parts {
+		before := f.cur.Len()
+		switch p := p.(type) {
+		case *syntax.Lit:
+			s.literal(f, p.Value, i == 0, quoted)
+		case *syntax.SglQuoted:
+			v := p.Value
+			if p.Dollar {
+				v = guardUnescape(v)
+			}
+			f.put(v)
+		case *syntax.DblQuoted:
+			f.open = true
+			for _, q := range p.Parts {
+				if lit, ok := q.(*syntax.Lit); ok {
+					f.put(guardDoubleQuoted(lit.Value))
+					continue
+				}
+				s.expansion(f, q, true)
+			}
+		case *syntax.ExtGlob:
+			f.put(string(guardAnyText))
+		default:
+			s.expansion(f, p, quoted)
+		}
+		s.spend(max(f.cur.Len()-before, 0))
+	}
+}
+
+// literal puts plain text: backslashes quote, pattern characters are active,
+// a leading ~ is the home directory.
+func (s *guardShell) literal(f *guardFields, v string, first, quoted bool) {
+	if first && strings.HasPrefix(v, "~") && len(v) > 1 && v[1] != '/' {
+		if user, _, _ := strings.Cut(v[1:], "/"); user != "" && !strings.ContainsAny(user, "+-\\") {
+			v = "/home/" + v[1:]
+		}
+	}
+	if !strings.ContainsAny(v, "\\*?[") {
+		f.put(v)
+		return
+	}
+	var b strings.Builder
+	for i := 0; i < len(v); i++ {
+		c := v[i]
+		switch {
+		case c == '\\' && i+1 < len(v):
+			i++
+			if v[i] != '\n' {
+				b.WriteByte(v[i])
+			}
+		case c == '*' && !quoted:
+			b.WriteRune(guardAnyText)
+		case c == '?' && !quoted:
+			b.WriteRune(guardAnyRune)
+		case c == '[' && !quoted:
+			b.WriteRune(guardSet)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	f.put(b.String())
+}
+
+func guardDoubleQuoted(v string) string {
+	if !strings.Contains(v, "\\") {
+		return v
+	}
+	var b strings.Builder
+	for i := 0; i < len(v); i++ {
+		if v[i] == '\\' && i+1 < len(v) && strings.IndexByte("$`\"\\\n", v[i+1]) >= 0 {
+			i++
+			if v[i] == '\n' {
+				continue
+			}
+		}
+		b.WriteByte(v[i])
+	}
+	return b.String()
+}
+
+// expansion puts what a $… yields.
+func (s *guardShell) expansion(f *guardFields, p syntax.WordPart, quoted bool) {
+	switch p := p.(type) {
+	case *syntax.ParamExp:
+		values, array := s.parameter(p)
+		if quoted {
+			for i, v := range values {
+				if i > 0 && array {
+					f.end()
+				} else if i > 0 {
+					f.put(" ")
+				}
+				f.put(v)
+			}
+			return
+		}
+		for i, v := range values {
+			if i > 0 {
+				f.end()
+			}
+			f.split(v)
+		}
+	case *syntax.CmdSubst:
+		out := s.capture(p.Stmts)
+		v := strings.TrimRight(out.text, "\n")
+		if !out.known {
+			v = string(guardUnknown)
+			if out.download {
+				v = guardDownloaded
+			}
+			if len(out.paths) > 0 {
+				v = strings.Join(out.paths, " ")
+			}
+		}
+		if quoted {
+			f.put(v)
+		} else {
+			f.split(v)
+		}
+	case *syntax.ProcSubst:
+		f.put(s.processFile(p))
+	case *syntax.ArithmExp:
+		f.put(s.arithmetic(p.X))
+	default:
+		f.put(string(guardUnknown))
+	}
+}
+
+// guardUnescape reads the backslash sequences of $'…', echo -e and printf.
+func guardUnescape(v string) string {
+	if !strings.Contains(v, "\\") {
+		return v
+	}
+	var b strings.Builder
+	for i := 0; i < len(v); i++ {
+		if v[i] != '\\' || i+1 >= len(v) {
+			b.WriteByte(v[i])
+			continue
+		}
+		i++
+		number := func(digits, base int) {
+			end, figures := i, "01234567"
+			if base == 16 {
+				figures = "0123456789abcdefABCDEF"
+			}
+			for end < len(v) && end < i+digits && strings.IndexByte(figures, v[end]) >= 0 {
+				end++
+			}
+			n, err := strconv.ParseUint(v[i:end], base, 32)
+			if err != nil {
+				return
+			}
+			if n < 128 {
+				b.WriteByte(byte(n))
+			} else {
+				b.WriteRune(rune(n))
+			}
+			i = end - 1
+		}
+		switch c := v[i]; c {
+		case 'n':
+			b.WriteByte('\n')
+		case 't':
+			b.WriteByte('\t')
+		case 'r':
+			b.WriteByte('\r')
+		case 'a', 'b', 'v', 'f', 'e', 'E', 'c':
+		case 'x':
+			i++
+			number(2, 16)
+		case 'u':
+			i++
+			number(4, 16)
+		case 'U':
+			i++
+			number(8, 16)
+		case '0', '1', '2', '3', '4', '5', '6', '7':
+			if c == '0' {
+				number(4, 8)
+			} else {
+				number(3, 8)
+			}
+		default:
+			if strings.IndexByte("\\'\"?", c) < 0 {
+				b.WriteByte('\\')
+			}
+			b.WriteByte(c)
+		}
+	}
+	return guardPrivate.Replace(b.String())
+}

@@ -1,0 +1,235 @@
+package learning
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"path"
+	"slices"
+	"strings"
+)
+
+// output is what a command prints, as far as that follows from its words.
+func (s *guardShell) output(name string, words []string, a *guardAct, in guardStream) guardStream {
+	args := words[1:]
+	switch name {
+	case "echo":
+		return guardText(guardEcho(args))
+	case "printf":
+		return guardText(guardPrintf(args))
+	case "cat", "zcat", "tac", "pv", "sponge", "sort", "uniq", "head", "tail", "grep", "egrep", "fgrep", "sed", "awk", "tr", "cut", "dos2unix", "rev", "envsubst", "jq", "yes":
+		return s.filter(words, a, in)
+	case "base64", "openssl", "xxd", "base32", "gunzip", "gzip", "zstd", "xz":
+		return guardDecode(name, args, in)
+	case "curl", "wget", "fetch", "aria2c", "http", "lwp-request":
+		return s.downloads(name, a)
+	case "find", "fd", "fdfind":
+		if e := guardFindRoots(args); len(e) > 0 && name == "find" {
+			out := guardStream{given: true}
+			for _, root := range e {
+				out.paths = append(out.paths, guardFound(s.path(root), args)...)
+			}
+			return out
+		}
+	case "ls", "dir", "exa", "eza", "tree", "du", "realpath", "readlink", "git":
+		if name == "git" && (len(a.words) == 0 || a.words[0] != "ls-files") {
+			break
+		}
+		out := guardStream{given: true}
+		for _, w := range a.words {
+			out.paths = append(out.paths, s.path(w))
+			if name == "ls" && !slices.Contains(args, "-d") {
+				out.paths = append(out.paths, s.path(w)+"/"+string(guardAnyText))
+			}
+		}
+		return out
+	case "basename", "dirname":
+		if len(a.words) > 0 {
+			if name == "dirname" {
+				return guardText(path.Dir(a.words[0]))
+			}
+			return guardText(path.Base(a.words[0]))
+		}
+	case "seq":
+		return guardText("1")
+	}
+	return guardStream{given: true}
+}
+
+// filter passes on what it reads: the lines of a file or of the pipe, of which
+// some filters keep only a part.
+func (s *guardShell) filter(words []string, a *guardAct, in guardStream) guardStream {
+	switch words[0] {
+	case "sed", "awk", "tr", "cut", "rev", "jq", "envsubst":
+		// They change what passes: that it is a download or a list of paths remains true.
+		if words[0] == "tr" && in.known && len(words) == 3 && !strings.HasPrefix(words[1], "-") {
+			return guardText(guardTranslate(in.text, words[1], words[2]))
+		}
+		if words[0] == "rev" && in.known {
+			return guardText(guardReverse(in.text))
+		}
+		return guardStream{given: true, download: in.download, paths: in.paths}
+	case "grep", "egrep", "fgrep":
+		if len(a.words) <= 1 {
+			return in
+		}
+		return guardStream{given: true}
+	}
+	var out guardStream
+	files := 0
+	for _, w := range a.words {
+		if w == "-" {
+			continue
+		}
+		files++
+		f := s.read(s.path(w))
+		if !f.known && !f.download {
+			f = guardStream{given: true}
+		}
+		out = out.followedBy(f)
+	}
+	if files == 0 {
+		return in
+	}
+	return out
+}
+
+// downloads is the stream of curl and wget, to the pipe or into a file.
+func (s *guardShell) downloads(name string, a *guardAct) guardStream {
+	got := guardStream{given: true, download: true, text: guardDownloaded}
+	to := a.options["output"]
+	if name == "wget" {
+		to = a.options["output-document"]
+	}
+	switch {
+	case len(to) > 0 && to[len(to)-1] != "-":
+		s.files[s.path(to[len(to)-1])] = got
+		return guardStream{given: true}
+	case name == "wget" && len(to) == 0, len(a.options["remote-name"]) > 0, name == "aria2c":
+		for _, w := range a.words {
+			file := path.Base(w)
+			s.files[s.path(file)] = got
+		}
+		return guardStream{given: true}
+	}
+	return got
+}
+
+func guardEcho(args []string) string {
+	escapes, newline := false, "\n"
+	for len(args) > 0 && len(args[0]) > 1 && strings.Trim(args[0], "neE") == "-" {
+		escapes = escapes || strings.Contains(args[0], "e")
+		if strings.Contains(args[0], "n") {
+			newline = ""
+		}
+		args = args[1:]
+	}
+	text := guardPatterns.Replace(strings.Join(args, " "))
+	if escapes {
+		text = guardUnescape(text)
+	}
+	return text + newline
+}
+
+// guardPrintf formats as printf does, for %s, %b, %q, %d and %%.
+func guardPrintf(args []string) string {
+	if len(args) > 0 && args[0] == "-v" {
+		return ""
+	}
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		return ""
+	}
+	format, args := guardUnescape(guardPatterns.Replace(args[0])), args[1:]
+	var b strings.Builder
+	for {
+		used := false
+		for i := 0; i < len(format); i++ {
+			if format[i] != '%' || i+1 >= len(format) {
+				b.WriteByte(format[i])
+				continue
+			}
+			i++
+			for i < len(format)-1 && strings.IndexByte("-+ #0123456789.*l", format[i]) >= 0 {
+				i++
+			}
+			if format[i] == '%' {
+				b.WriteByte('%')
+				continue
+			}
+			if len(args) > 0 {
+				arg := guardPatterns.Replace(args[0])
+				if format[i] == 'b' {
+					arg = guardUnescape(arg)
+				}
+				b.WriteString(arg)
+				args, used = args[1:], true
+			}
+		}
+		if len(args) == 0 || !used || b.Len() > guardMaxInput {
+			break
+		}
+	}
+	return b.String()
+}
+
+// guardDecode undoes the encodings in which a script is smuggled past a reader.
+func guardDecode(name string, args []string, in guardStream) guardStream {
+	decodes := slices.ContainsFunc(args, func(a string) bool {
+		return a == "-d" || a == "-D" || a == "--decode" || a == "-r" || a == "-rp" || a == "-p" || a == "-di" || a == "-A"
+	})
+	if name == "gunzip" || !in.known || !decodes {
+		return guardStream{given: true, download: in.download}
+	}
+	text := strings.Join(strings.Fields(in.text), "")
+	var raw []byte
+	var err error
+	if name == "xxd" {
+		raw, err = hex.DecodeString(text)
+	} else {
+		raw, err = base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			raw, err = base64.RawStdEncoding.DecodeString(text)
+		}
+	}
+	if err != nil {
+		return guardStream{given: true}
+	}
+	return guardText(guardTidy(string(raw)))
+}
+
+// guardTranslate is tr for two sets of equal length, with ranges.
+func guardTranslate(text, from, to string) string {
+	spread := func(set string) (runes []rune) {
+		r := []rune(guardUnescape(guardPatterns.Replace(set)))
+		for i := 0; i < len(r); i++ {
+			if i+2 < len(r) && r[i+1] == '-' && r[i] <= r[i+2] && r[i+2]-r[i] < 256 {
+				for c := r[i]; c <= r[i+2]; c++ {
+					runes = append(runes, c)
+				}
+				i += 2
+				continue
+			}
+			runes = append(runes, r[i])
+		}
+		return runes
+	}
+	f, t := spread(from), spread(to)
+	return strings.Map(func(r rune) rune {
+		if i := slices.Index(f, r); i >= 0 && len(t) > 0 {
+			return t[min(i, len(t)-1)]
+		}
+		return r
+	}, text)
+}
+
+func guardReverse(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		r := []rune(l)
+		slices.Reverse(r)
+		lines[i] = string(r)
+	}
+	return strings.Join(lines, "\n")
+}

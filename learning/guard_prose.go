@@ -1,0 +1,151 @@
+package learning
+
+import (
+	"context"
+	"strings"
+)
+
+// guardLooksCommand reports whether a lesson's action reads as a command and
+// not as prose: it names a known program or one of its related commands' programs, or has options.
+func guardLooksCommand(ctx context.Context, text string, commands []string) bool {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return false
+	}
+	if guardLooksSQL(text) {
+		return true
+	}
+	if guardProse(text) {
+		return false
+	}
+	stmts, err := guardParse(ctx, guardTidy(text))
+	if err != nil || len(stmts) == 0 {
+		return false
+	}
+	first, _, _ := strings.Cut(text, " ")
+	if guardKnownProgram(guardProgram(first)) {
+		return true
+	}
+	for _, c := range commands {
+		if strings.HasPrefix(strings.TrimSpace(c), first+" ") || c == first {
+			return true
+		}
+	}
+	return strings.ContainsAny(first, "/=$.") || strings.Contains(text, " -")
+}
+
+// guardKnownProgram reports whether the tables know the program.
+func guardKnownProgram(name string) bool {
+	name, _, _ = strings.Cut(name, " ")
+	if _, ok := guardOptionTable[name]; ok {
+		return true
+	}
+	if _, ok := guardWrappers[name]; ok {
+		return true
+	}
+	if _, ok := guardSQLClients[name]; ok {
+		return true
+	}
+	return guardMention[name] || guardShells[name] || guardInterpreters[name] != "" || guardPrefixes()[name] || guardSpread[name] != "" || guardOtherPrograms[name]
+}
+
+// guardOtherPrograms are known programs without options worth a table entry.
+var guardOtherPrograms = map[string]bool{
+	"visudo": true, "vipw": true, "reboot": true, "poweroff": true, "halt": true, "init": true, "service": true, "nano": true, "vi": true, "emacs": true, "mke2fs": true, "passwd": true, "useradd": true, "usermod": true, "groupdel": true,
+	"mount": true, "umount": true, "swapoff": true, "modprobe": true, "insmod": true, "rmmod": true, "ip": true, "ifconfig": true, "route": true, "nft": true, "firewall-cmd": true, "sysctl": true, "dpkg": true, "rpm": true, "snap": true, "gem": true,
+	"export": true, "unset": true, "umask": true, "ulimit": true, "su": true, "source": true, "go": true, "gradle": true, "mvn": true, "psql": true, "pg_dump": true, "mysqldump": true, "tar": true, "zip": true, "unzip": true, "gzip": true,
+	"scp": true, "sftp": true, "nc": true, "tcpdump": true, "nmap": true, "crontab": true, "at": true, "history": true, "flyctl": true, "fly": true, "vercel": true, "netlify": true, "heroku": true, "serverless": true, "sls": true, "pulumi": true, "cdk": true, "ansible": true,
+	"vault": true, "consul": true, "nomad": true, "etcdctl": true, "rabbitmqctl": true, "kafka-topics": true, "kafka-topics.sh": true, "mongodump": true, "mongorestore": true, "svn": true, "hg": true, "twine": true, "poetry": true, "yarn": true, "pnpm": true, "bun": true, "deno": true, "podman": true, "skopeo": true, "lvremove": true, "vgremove": true, "pvremove": true, "rclone": true, "s3cmd": true,
+}
+
+// guardQuotedCode returns what stands between backticks.
+func guardQuotedCode(text string) (code []string) {
+	parts := strings.Split(text, "`")
+	for i := 1; i+1 < len(parts); i += 2 {
+		if strings.Contains(strings.TrimSpace(parts[i]), " ") {
+			code = append(code, parts[i])
+		}
+	}
+	return code
+}
+
+// guardProse reports whether a text is a sentence rather than a command.
+func guardProse(text string) bool {
+	words := strings.Fields(text)
+	if len(words) < 3 || strings.ContainsAny(text, "|;&><$=") || strings.Contains(text, " -") && !strings.Contains(text, " - ") {
+		return false
+	}
+	first := strings.Trim(words[0], ".,:!?")
+	if guardKnownProgram(guardProgram(first)) && first == strings.ToLower(first) {
+		// "find the bug in the parser" starts with a program's name.
+		return guardFunctionWords(words) >= 2 && !strings.ContainsAny(text, "/'\"")
+	}
+	for _, r := range first {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '’' && (r != '\'' || first[0] == '\'') {
+			return false
+		}
+	}
+	return true
+}
+
+func guardFunctionWords(words []string) (n int) {
+	for _, w := range words {
+		switch strings.ToLower(strings.Trim(w, ".,:!?")) {
+		case "the", "a", "an", "of", "in", "on", "to", "and", "for", "with", "that", "this", "from", "into", "by", "is", "it", "our", "we", "all", "at":
+			n++
+		}
+	}
+	return n
+}
+
+// guardTitle holds the stems of a title's words.
+type guardTitle map[string]bool
+
+var guardTitleStop = map[string]bool{"never": true, "not": true, "don": true, "the": true, "and": true, "for": true, "with": true, "without": true, "via": true, "use": true, "using": true, "run": true, "running": true, "always": true, "must": true, "into": true, "from": true, "any": true, "avoid": true, "should": true, "when": true, "that": true}
+
+func guardTitleOf(text string) guardTitle {
+	t := guardTitle{}
+	for _, w := range guardSplitName(text) {
+		if !guardTitleStop[w] {
+			t[guardStemWord(w)] = true
+		}
+	}
+	return t
+}
+
+// names reports whether the title has a part of the name.
+func (t guardTitle) names(name string) bool {
+	for _, w := range guardSplitName(name) {
+		if (len(w) > 2 || w[0] >= '0' && w[0] <= '9') && t[guardStemWord(w)] {
+			return true
+		}
+	}
+	return false
+}
+
+// guardSplitName splits a name or a text into lower-case words.
+func guardSplitName(name string) []string {
+	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r < 0x80
+	})
+}
+
+// guardStemWord cuts the endings that a title and a name may differ in.
+func guardStemWord(w string) string {
+	switch w {
+	case "production", "prd":
+		return "prod"
+	case "directories", "directory", "folder", "folders":
+		return "dir"
+	}
+	for _, end := range []string{"ing", "ies", "ed", "es", "s"} {
+		if rest, ok := strings.CutSuffix(w, end); ok && len(rest) > 3 {
+			if end == "ies" {
+				rest += "y"
+			}
+			w = rest
+			break
+		}
+	}
+	return strings.TrimSuffix(w, "e")
+}

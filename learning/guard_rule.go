@@ -1,0 +1,345 @@
+package learning
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"skillrouter"
+)
+
+// Bounds of a rule.
+const (
+	guardMaxCommands = 64      // related commands that become triggers
+	guardMaxCommand  = 8 << 10 // bytes of one
+)
+
+// GuardSeverity says how bad an act is, in the words of seed 000.
+type GuardSeverity string
+
+// The severities.
+const (
+	GuardCritical GuardSeverity = "critical"
+	GuardHigh     GuardSeverity = "high"
+	GuardMedium   GuardSeverity = "medium"
+	GuardLow      GuardSeverity = "low"
+)
+
+// GuardRuleDraft is what a rule is made from: the plain fields of an
+// anti_pattern lesson or of a confirmed anti-pattern.
+type GuardRuleDraft struct {
+	ID           string
+	Title        string        // what never to do, in the writer's words; it says which part of the commands matters
+	Reason       string        // why; shown, never matched
+	Commands     []string      // the commands, each a trigger of its own
+	Action       string        // what was done: a trigger too where it reads as a command
+	Pattern      string        // an optional regular expression (RE2) over each single command
+	Severity     GuardSeverity // "" means medium, the default of seed 000
+	Block        bool          // blocks whatever the severity
+	WarnOnly     bool          // never blocks: a rule that was demoted
+	Confidence   float64
+	Domain       string
+	Category     string
+	Tags         []string
+	Alternatives []string
+	Force        bool // keep it even though it fits nearly every command
+}
+
+// GuardRule is a rule ready to be compared. It does not change.
+type GuardRule struct {
+	draft    GuardRuleDraft
+	triggers [][]*guardAct // each a set of acts, all of which make the match
+	standing [][]string    // the words of each trigger, for what cannot be read
+	pattern  *regexp.Regexp
+	literal  string // a text without which the pattern cannot fit
+	title    guardTitle
+	anyWrite bool // SQL: every change is meant
+	onTarget bool // SQL: the connection is meant, whatever the table
+	instead  guardInstead
+	unused   []string                                   // commands that are no trigger
+	judge    func(a *guardAct, action *Action) guardFit // of a built-in rule
+}
+
+// ID returns the rule's id.
+func (r *GuardRule) ID() string { return r.draft.ID }
+
+// Blocks reports whether a match in the deterministic lane blocks.
+func (r *GuardRule) Blocks() bool {
+	return !r.draft.WarnOnly && (r.draft.Block || r.draft.Severity == GuardCritical)
+}
+
+// Deterministic reports whether the rule has anything that the deterministic
+// lane can recognise. A rule of prose alone can only warn, by similarity.
+func (r *GuardRule) Deterministic() bool {
+	return len(r.triggers) > 0 || r.pattern != nil || r.judge != nil
+}
+
+// Unused returns the commands of the draft that are no trigger: they only
+// look, they only name a program, or they are what the rule recommends.
+func (r *GuardRule) Unused() []string { return slices.Clone(r.unused) }
+
+// NewGuardRule compiles a draft. It refuses, as Invalid, a draft with nothing
+// to recognise, a pattern that is wrong or costs too much, and, unless
+// forced, a rule or pattern that fits nearly every command.
+func NewGuardRule(ctx context.Context, draft GuardRuleDraft) (*GuardRule, error) {
+	if draft.Severity == "" {
+		draft.Severity = GuardMedium
+	}
+	switch draft.Severity {
+	case GuardCritical, GuardHigh, GuardMedium, GuardLow:
+	default:
+		return nil, skillrouter.InvalidField("severity", "must be one of critical, high, medium, low")
+	}
+	if err := skillrouter.CheckText("title", draft.Title, guardMaxCommand); err != nil {
+		return nil, err
+	}
+	if len(draft.Commands) > guardMaxCommands {
+		return nil, skillrouter.InvalidField("related_commands", "holds more than %d commands", guardMaxCommands)
+	}
+	r := &GuardRule{draft: draft, title: guardTitleOf(draft.Title)}
+	commands := make([]string, 0, len(draft.Commands)+2)
+	for i, c := range draft.Commands {
+		if err := skillrouter.CheckText(fmt.Sprintf("related_commands[%d]", i), c, guardMaxCommand); err != nil {
+			return nil, err
+		}
+		commands = append(commands, c)
+	}
+	if len(draft.Action) <= guardMaxCommand && guardLooksCommand(ctx, draft.Action, draft.Commands) {
+		commands = append(commands, draft.Action)
+	}
+	commands = append(commands, guardQuotedCode(draft.Title)...)
+	r.addTriggers(ctx, commands, draft.Alternatives)
+	if draft.Pattern != "" {
+		re, err := guardCompilePattern(draft.Pattern, draft.Force)
+		if err != nil {
+			return nil, err
+		}
+		r.pattern, r.literal = re, guardLiteral(draft.Pattern)
+	}
+	r.scope()
+	r.instead = guardInsteadOf(ctx, draft.Alternatives, commands)
+	if !r.Deterministic() && len(r.title) == 0 {
+		return nil, skillrouter.InvalidField("related_commands", "or a title is needed: there is nothing to recognise the act by")
+	}
+	if !draft.Force {
+		if example, all := r.everything(ctx); all {
+			return nil, skillrouter.InvalidField("related_commands", "fit nearly every command, such as %q: name the harmful part, or force the rule", example)
+		}
+	}
+	return r, nil
+}
+
+// addTriggers reads each command as acts and keeps those that matter.
+func (r *GuardRule) addTriggers(ctx context.Context, commands, alternatives []string) {
+	var shows [][]*guardAct
+	var looked []string
+	seen := map[string]bool{}
+	for _, c := range commands {
+		c = strings.TrimSpace(c)
+		if c == "" || seen[c] {
+			continue
+		}
+		seen[c] = true
+		if slices.Contains(alternatives, c) || !r.draft.Force && guardNamesProgram(c) {
+			r.unused = append(r.unused, c)
+			continue
+		}
+		var kept, shown []*guardAct
+		var wrapper *guardAct
+		for _, a := range guardActsOf(ctx, c, "") {
+			switch {
+			case a.prepared:
+			case a.wraps:
+				wrapper = a
+			case len(a.effects) > 0 && !guardOnlyVariable(a):
+				kept = append(kept, a)
+			case a.name == guardSetsVariable:
+				shown = append(shown, a)
+			case a.mention() || a.harmless():
+				shown = append(shown, a)
+			case len(guardSQLClients[a.name].run)+len(guardSQLClients[a.name].files) > 0 && a.name != "wrangler" && a.name != "supabase" && a.name != "cockroach":
+				// A client that only reads is no trigger.
+				shown = append(shown, a)
+			default:
+				kept = append(kept, a)
+			}
+		}
+		// An effect says more than the commands beside it.
+		if slices.ContainsFunc(kept, func(a *guardAct) bool { return len(a.effects) > 0 && r.byEffect(a) }) {
+			kept = slices.DeleteFunc(kept, func(a *guardAct) bool {
+				return len(a.effects) == 0 && (guardPassive[a.name] || a.name == guardWritesFile)
+			})
+		}
+		if wrapper != nil && (len(kept) == 0 || r.minds(wrapper)) {
+			kept = []*guardAct{wrapper}
+		}
+		if len(kept) > 0 {
+			r.triggers = append(r.triggers, kept)
+		} else if len(shown) > 0 {
+			shows, looked = append(shows, shown[len(shown)-1:]), append(looked, c)
+		} else {
+			r.unused = append(r.unused, c)
+		}
+	}
+	// Commands that only look are triggers where the rule has no others: "cat .env".
+	if len(r.triggers) == 0 {
+		r.triggers = shows
+	} else {
+		r.unused = append(r.unused, looked...)
+	}
+	for _, t := range r.triggers {
+		r.standing = append(r.standing, guardStanding(t))
+	}
+}
+
+// guardNamesProgram reports whether a command is only the name of a program
+// that does many things: "git" among a lesson's commands says what was used, not what was wrong.
+func guardNamesProgram(command string) bool {
+	if strings.ContainsAny(command, " /\t\n") {
+		return false
+	}
+	name := guardProgram(command)
+	if name == "reboot" || name == "poweroff" || name == "halt" || name == "shutdown" || name == "visudo" || name == "vipw" || name == "history" {
+		return false
+	}
+	return guardKnownProgram(name) || guardSQLClients[name].operands > 0
+}
+
+// minds reports whether the rule is about how a command is run, not about which.
+func (r *GuardRule) minds(wrapper *guardAct) bool {
+	for name, values := range wrapper.options {
+		if guardBypass[name] || len(name) > 2 && r.title.names(name) || slices.ContainsFunc(values, r.title.names) {
+			return true
+		}
+	}
+	return false
+}
+
+// guardPassive are commands that serve the one that matters.
+var guardPassive = map[string]bool{"curl": true, "wget": true, "mkdir": true, "tar": true, "pg_dump": true, "mysqldump": true}
+
+func guardOnlyVariable(a *guardAct) bool { return a.name == guardSetsVariable }
+
+// byEffect reports whether the rule's act is compared by what it does rather
+// than by its words.
+func (r *GuardRule) byEffect(a *guardAct) bool {
+	if len(a.effects) == 0 {
+		return false
+	}
+	for _, e := range a.effects {
+		if e.soft || e.kind == guardEffectSQL && e.sql.hidden {
+			return false
+		}
+	}
+	switch a.name {
+	case "cp", "mv", "install", "ln":
+		return r.title.names(a.effects[0].path)
+	}
+	return true
+}
+
+// scope reads from the title how far a rule about SQL reaches.
+func (r *GuardRule) scope() {
+	for _, w := range []string{"modify", "modification", "edit", "change", "touch", "write", "mutate", "manipulate", "sql", "directly", "direct", "manually", "manual", "hand"} {
+		r.anyWrite = r.anyWrite || r.title[guardStemWord(w)]
+	}
+	for _, t := range r.triggers {
+		for _, a := range t {
+			for _, e := range a.effects {
+				if e.kind != guardEffectSQL {
+					continue
+				}
+				named := false
+				for _, n := range e.sql.names {
+					named = named || r.title.names(n)
+				}
+				for _, target := range e.targets {
+					if !named && r.title.names(target) && r.anyWrite {
+						r.onTarget = true
+					}
+				}
+			}
+		}
+	}
+}
+
+// everything reports whether the rule fits so many everyday commands that it
+// says nothing, and one of them.
+func (r *GuardRule) everything(ctx context.Context) (example string, all bool) {
+	fits := 0
+	for _, c := range guardEveryday {
+		for _, a := range guardActsOf(ctx, c, "") {
+			if slices.ContainsFunc(r.triggers, func(t []*guardAct) bool { return len(t) == 1 && r.fits(t[0], a, &Action{}) == guardFull }) {
+				fits++
+				example = c
+				break
+			}
+		}
+	}
+	return example, fits*guardEverydayShare >= len(guardEveryday)
+}
+
+// guardActsOf reads a text as commands, or as SQL.
+func guardActsOf(ctx context.Context, text, dir string) []*guardAct {
+	s := newGuardShell(ctx, dir)
+	s.propose(guardTidy(text))
+	return s.acts
+}
+
+// propose follows an action: SQL as such, all else as shell.
+func (s *guardShell) propose(text string) {
+	if guardLooksSQL(text) {
+		var targets guardTargets
+		effects := s.statements(text, &targets)
+		s.note(&guardAct{name: guardRunsSQL, effects: effects, source: []string{strings.TrimSpace(text)}})
+		return
+	}
+	s.script(text, guardStream{})
+	s.finish()
+}
+
+// guardStanding are the words of a trigger that must all stand in a text
+// which cannot be read for the rule to be taken as meant.
+func guardStanding(acts []*guardAct) (words []string) {
+	add := func(w string) {
+		w = strings.ToLower(strings.Trim(guardSpelling.Replace(w), "${}'\""))
+		if len(w) > 1 && !slices.Contains(words, w) {
+			words = append(words, w)
+		}
+	}
+	for _, a := range acts {
+		sql := false
+		for _, e := range a.effects {
+			if e.kind == guardEffectSQL && e.sql.verb != "" {
+				sql = true
+				add(e.sql.verb)
+				for _, n := range e.sql.names {
+					add(n)
+				}
+				for _, t := range e.targets {
+					add(t)
+				}
+			}
+		}
+		if sql {
+			continue
+		}
+		if !strings.HasPrefix(a.name, "(") {
+			add(a.name)
+		}
+		for _, w := range a.words {
+			add(w)
+		}
+		for o := range a.options {
+			if !guardQuiet[o] && len(o) > 3 && slices.Contains(a.source, "--"+o) {
+				add(o)
+			}
+		}
+	}
+	if len(words) == 1 && guardKnownProgram(words[0]) {
+		return nil // the name of a program alone says nothing
+	}
+	return words
+}

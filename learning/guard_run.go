@@ -1,0 +1,461 @@
+package learning
+
+import (
+	"encoding/json"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Names of acts that no program has.
+const (
+	guardRunsDownload = "(run a download)"
+	guardSetsVariable = "(set a variable)"
+	guardWritesFile   = "(write a file)"
+	guardRunsSQL      = "(run SQL)"
+)
+
+// guardSameProgram maps other names of a program to the one the tables use.
+var guardSameProgram = map[string]string{
+	"docker-compose": "docker compose", "podman-compose": "docker compose", "apt-get": "apt", "aptitude": "apt", "dnf": "yum", "microdnf": "yum",
+	"mariadb": "mysql", "mycli": "mysql", "pgcli": "psql", "litecli": "sqlite3", "sqlite": "sqlite3", "tofu": "terraform", "opentofu": "terraform",
+	"oc": "kubectl", "k3s": "kubectl", "nodejs": "node", "gmake": "make", "gsed": "sed", "gfind": "find", "grm": "rm", "gshred": "shred", "gdd": "dd", "gxargs": "xargs",
+	"mongo": "mongosh", "podman": "docker", "valkey-cli": "redis-cli", "keydb-cli": "redis-cli", "iptables-legacy": "iptables", "iptables-nft": "iptables",
+	"less": "cat", "more": "cat", "head": "cat", "tail": "cat", "bat": "cat", "batcat": "cat", "tac": "cat", "nl": "cat",
+	"vim": "vi", "nvim": "vi", "view": "cat", "pip3": "pip", "nerdctl": "docker", "slay": "killall", "ash": "sh",
+}
+
+var guardShells = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "mksh": true, "fish": true, "rbash": true, "posh": true, "yash": true}
+
+// guardProgram is the canonical name of the program that a word names.
+func guardProgram(word string) string {
+	name := path.Base(strings.TrimRight(word, "/"))
+	name = strings.TrimSuffix(name, ".exe")
+	if same, ok := guardSameProgram[name]; ok {
+		return same
+	}
+	for _, versioned := range []string{"pip", "python", "ruby", "perl", "php", "psql"} {
+		if rest, ok := strings.CutPrefix(name, versioned); ok && rest != "" && strings.Trim(rest, "0123456789.") == "" {
+			return versioned
+		}
+	}
+	return name
+}
+
+// command follows a command whose words are expanded, and returns what it prints.
+func (s *guardShell) command(words []string, env map[string]string, in guardStream) guardStream {
+	for len(words) > 0 && guardAssignment(words[0]) {
+		if env == nil {
+			env = map[string]string{}
+		}
+		n, v, _ := strings.Cut(words[0], "=")
+		env[n] = v
+		s.noteVariable(n, v)
+		words = words[1:]
+	}
+	if len(words) == 0 || !s.step() {
+		return guardStream{}
+	}
+	if s.depth >= guardMaxDepth {
+		s.over = "it nests too many commands"
+		return guardStream{}
+	}
+	s.depth++
+	defer func() { s.depth-- }()
+
+	if body, ok := s.funcs[words[0]]; ok {
+		return s.function(words, body, in)
+	}
+	if text, ok := s.alias[words[0]]; ok {
+		delete(s.alias, words[0])
+		out := s.script(text+" "+guardQuoteAll(words[1:]), in)
+		s.alias[words[0]] = text
+		return out
+	}
+	given := words[0]
+	if strings.Contains(given, "${") && !strings.HasPrefix(given, "${") && !strings.Contains(given, "/") {
+		// A variable that the script never set is empty: r${x}m is rm.
+		words = append([]string{guardUnsetVariable.ReplaceAllString(given, "")}, words[1:]...)
+		given = words[0]
+	}
+	if guardPatterned(given) {
+		return s.guessed(words, env, in)
+	}
+	name := guardProgram(given)
+	if dir, unit := path.Split(given); strings.HasSuffix(dir, "/init.d/") && len(words) > 1 {
+		name, words = "service", []string{"service", unit, words[1]}
+	}
+	if a, b, ok := strings.Cut(name, " "); ok {
+		words = append([]string{a, b}, words[1:]...)
+		name = a
+	} else if name != words[0] {
+		words = append([]string{name}, words[1:]...)
+	}
+	for i, w := range words[1:] {
+		if strings.HasPrefix(w, guardDownloaded) && i >= 0 && (guardShells[name] || name == "source" || name == ".") {
+			return s.feed(guardStream{given: true, download: true})
+		}
+	}
+	if out, ok := s.builtinCommand(name, words, env, in); ok {
+		return out
+	}
+	if out, ok := s.unwrap(words, env, in); ok {
+		return out
+	}
+	switch {
+	case guardSpread[name] != "":
+		return s.spread(name, words[1:], env, in)
+	case guardShells[name]:
+		return s.shellProgram(words, in)
+	case guardInterpreters[name] != "":
+		return s.interpreter(name, words, in)
+	}
+	if f := s.files[s.path(given)]; f.given && strings.Contains(given, "/") {
+		return s.run(f, words[1:], guardStream{})
+	}
+	return s.act(name, words, env, in)
+}
+
+var guardUnsetVariable = regexp.MustCompile(`\$\{\w+\}`)
+
+// guessed follows a command whose name is a pattern as each known program that fits it.
+func (s *guardShell) guessed(words []string, env map[string]string, in guardStream) guardStream {
+	pattern := path.Base(words[0])
+	if pattern == string(guardAnyText) {
+		return guardStream{given: true}
+	}
+	var out guardStream
+	for _, name := range slices.Sorted(maps.Keys(guardOptionTable)) {
+		if !strings.Contains(name, " ") && guardNameFits(pattern, name) {
+			out = out.followedBy(s.command(append([]string{name}, words[1:]...), env, in))
+		}
+	}
+	return out
+}
+
+// act notes what a program does that runs no other.
+func (s *guardShell) act(name string, words []string, env map[string]string, in guardStream) guardStream {
+	a := guardNormalize(words)
+	a.env = env
+	if name == "mongosh" && in.known && len(a.options["eval"]) == 0 {
+		a.words = append(a.words, guardScriptWords(in.text)...)
+	}
+	if name == "aws" && len(a.words) > 1 && a.words[0] == "ssm" || name == "az" && slices.Contains(a.words, "run-command") {
+		for _, v := range append(a.options["parameters"], a.options["scripts"]...) {
+			s.remote(v)
+		}
+		for _, w := range a.words {
+			if strings.HasPrefix(w, "commands=") || strings.HasPrefix(w, "{") {
+				s.remote(w)
+			}
+		}
+	}
+	if name == "redis-cli" && len(a.words) == 0 && in.known {
+		// It reads its commands, one a line.
+		for line := range strings.Lines(in.text) {
+			if fields := strings.Fields(line); len(fields) > 0 && s.step() {
+				s.act(name, append(append([]string{}, words...), fields...), env, guardStream{})
+			}
+		}
+		return guardStream{given: true}
+	}
+	a.effects = s.effects(a, in)
+	s.note(a)
+	return s.output(name, words, a, in)
+}
+
+// remote follows the commands that a cloud's agent is sent: commands=…, as text or as JSON.
+func (s *guardShell) remote(parameters string) {
+	text := strings.TrimPrefix(parameters, "commands=")
+	var list []string
+	var named struct {
+		Commands []string `json:"commands"`
+	}
+	text = guardPatterns.Replace(text)
+	switch {
+	case json.Unmarshal([]byte(text), &list) == nil:
+	case json.Unmarshal([]byte(text), &named) == nil:
+		list = named.Commands
+	default:
+		list = []string{strings.Trim(text, "[]")}
+	}
+	for _, one := range list {
+		s.script(one, guardStream{})
+	}
+}
+
+// function follows a call of a function that the script defines.
+func (s *guardShell) function(words []string, body *syntax.Stmt, in guardStream) guardStream {
+	// A function that calls itself is followed once.
+	name := words[0]
+	s.called[name] = true
+	delete(s.funcs, name)
+	defer s.positional(words[1:])()
+	out := s.stmt(body, in)
+	if _, redefined := s.funcs[name]; !redefined {
+		s.funcs[name] = body
+	}
+	return out
+}
+
+// positional sets $1 … and $@ and returns what puts the old ones back.
+func (s *guardShell) positional(args []string) (restore func()) {
+	names := []string{"@", "*"}
+	for i := 1; i <= 9; i++ {
+		names = append(names, strconv.Itoa(i))
+	}
+	old := map[string]guardValue{}
+	for _, n := range names {
+		if v, ok := s.vars[n]; ok {
+			old[n] = v
+		}
+	}
+	s.vars["@"], s.vars["*"] = args, args
+	for i := 1; i <= 9; i++ {
+		if i <= len(args) {
+			s.vars[strconv.Itoa(i)] = guardValue{args[i-1]}
+		} else {
+			delete(s.vars, strconv.Itoa(i))
+		}
+	}
+	return func() {
+		for _, n := range names {
+			delete(s.vars, n)
+		}
+		for n, v := range old {
+			s.vars[n] = v
+		}
+	}
+}
+
+// builtinCommand follows what the shell itself does, and the commands that
+// only pass text on.
+func (s *guardShell) builtinCommand(name string, words []string, env map[string]string, in guardStream) (guardStream, bool) {
+	args := words[1:]
+	switch name {
+	case "cd", "pushd":
+		for _, a := range args {
+			if !strings.HasPrefix(a, "-") || a == "-" {
+				s.dir = s.path(a)
+				if a == "-" {
+					s.dir = ""
+				}
+				return guardStream{}, true
+			}
+		}
+		if name == "cd" {
+			s.dir = "~"
+		}
+	case "popd":
+		s.dir = ""
+	case "export", "readonly", "local", "declare", "typeset":
+		for _, a := range args {
+			if n, v, ok := strings.Cut(a, "="); ok && guardAssignment(a) {
+				s.set(n, guardValue{v})
+				s.env[n] = v
+				s.noteVariable(n, v)
+			}
+		}
+	case "set":
+		if len(args) > 0 && args[0] == "--" {
+			s.positional(args[1:])
+		}
+	case "shift":
+		if v, _ := s.lookup("@"); len(v) > 0 {
+			s.positional(v[1:])
+		}
+	case "unset":
+		for _, a := range args {
+			delete(s.vars, a)
+			delete(s.funcs, a)
+		}
+	case "read":
+		for i := len(args) - 1; i >= 0 && in.given; i-- {
+			if !strings.HasPrefix(args[i], "-") {
+				s.set(args[i], guardValue{in.items()[0]})
+			}
+		}
+	case "mapfile", "readarray":
+		if len(args) > 0 && in.given {
+			s.set(args[len(args)-1], in.items())
+		}
+	case "alias":
+		for _, a := range args {
+			if n, v, ok := strings.Cut(a, "="); ok {
+				s.alias[n] = v
+				// An alias for the act is not the act, but nobody names it for nothing.
+				before := len(s.acts)
+				s.script(v, guardStream{})
+				for _, act := range s.acts[before:] {
+					act.prepared = true
+				}
+			}
+		}
+	case "trap":
+		if len(args) > 1 && args[0] != "-" {
+			s.script(args[0], guardStream{})
+		}
+	case "source", ".":
+		if len(args) > 0 {
+			return s.run(s.read(s.path(args[0])), args[1:], in), true
+		}
+	case "command":
+		r := guardReadOptions(name, guardParseOptionList("p v V"), args, true)
+		if len(r.options["v"])+len(r.options["V"]) > 0 || len(r.operands) == 0 {
+			return guardStream{given: true}, true
+		}
+		return s.command(r.operands, env, in), true
+	case "su", "runuser":
+		return s.otherUser(args, in), true
+	case "at", "batch":
+		return s.feed(in), true
+	case "crontab":
+		if slices.Contains(args, "-") || len(args) == 0 {
+			s.schedule(in.text)
+		} else if f, ok := s.files[s.path(args[len(args)-1])]; ok {
+			s.schedule(f.text)
+		}
+		return guardStream{}, false
+	case "tee":
+		r := guardReadOptions(name, guardOptionsOf()[name], args, false)
+		for _, to := range r.operands {
+			s.write(to, in, true)
+		}
+		return in, true
+	case "tmux", "screen":
+		return s.multiplexer(name, args), true
+	case "pwd":
+		if s.dir != "" {
+			return guardText(s.dir + "\n"), true
+		}
+		return guardText("."), true
+	default:
+		return guardStream{}, false
+	}
+	return guardStream{}, true
+}
+
+// otherUser follows su.
+func (s *guardShell) otherUser(args []string, in guardStream) guardStream {
+	r := guardReadOptions("su", guardParseOptionList("c=command: s=shell: g=group: G=supp-group: u=user: w: l=login m p f session-command:"), args, false)
+	if text := append(r.options["command"], r.options["session-command"]...); len(text) > 0 {
+		return s.script(strings.Join(text, "\n"), in)
+	}
+	if len(r.options["user"]) > 0 && len(r.operands) > 0 {
+		return s.command(r.operands, nil, in)
+	}
+	return s.feed(in)
+}
+
+// multiplexer follows what tmux and screen are told to run or type.
+func (s *guardShell) multiplexer(name string, args []string) guardStream {
+	r := guardReadOptions(name, guardParseOptionList("L: S: f: s: n: t: c: x: y: X p: d D m R e: h v F: l"), args, false)
+	for i, w := range r.operands {
+		switch w {
+		case "new-session", "new", "new-window", "neww", "split-window", "splitw", "send-keys", "send", "run-shell", "run", "respawn-pane", "stuff":
+			for _, text := range r.operands[i+1:] {
+				if strings.Contains(text, " ") {
+					s.script(text, guardStream{})
+				}
+			}
+			return s.script(strings.Join(r.operands[i+1:], " "), guardStream{})
+		}
+	}
+	if name == "screen" && len(r.operands) > 0 {
+		return s.command(r.operands, nil, guardStream{})
+	}
+	return guardStream{}
+}
+
+// shellProgram follows sh, bash and the like.
+func (s *guardShell) shellProgram(words []string, in guardStream) guardStream {
+	r := guardReadOptions("sh", guardParseOptionList("c o: O: l i s n e u x v a b f h k m p r t B C E H P rcfile: init-file: norc noprofile posix login restricted"), words[1:], true)
+	if len(r.options["n"]) > 0 || len(r.options["version"])+len(r.options["help"]) > 0 {
+		return guardStream{} // it reads and runs nothing
+	}
+	switch {
+	case len(r.options["c"]) > 0:
+		if len(r.operands) == 0 {
+			return guardStream{}
+		}
+		var args []string
+		if len(r.operands) > 2 {
+			args = r.operands[2:]
+		}
+		old := s.vars["0"]
+		if len(r.operands) > 1 {
+			s.vars["0"] = guardValue{r.operands[1]}
+		}
+		restore := s.positional(args)
+		dir := s.dir
+		out := s.script(r.operands[0], in)
+		s.dir = dir
+		restore()
+		if old != nil {
+			s.vars["0"] = old
+		}
+		return out
+	case len(r.operands) > 0 && len(r.options["s"]) == 0 && r.operands[0] != "-" && r.operands[0] != "/dev/stdin":
+		f := s.read(s.path(r.operands[0]))
+		if !f.given || !f.known && !f.download {
+			s.note(&guardAct{name: "sh", words: r.operands, source: words})
+		}
+		return s.run(f, r.operands[1:], in)
+	}
+	if len(r.options["s"]) > 0 {
+		defer s.positional(r.operands)()
+	}
+	return s.feed(in)
+}
+
+// run follows a file that is executed.
+func (s *guardShell) run(f guardStream, args []string, in guardStream) guardStream {
+	if f.download {
+		return s.feed(f)
+	}
+	if !f.known {
+		return guardStream{}
+	}
+	defer s.positional(args)()
+	if first, rest, ok := strings.Cut(f.text, "\n"); ok && strings.HasPrefix(first, "#!") {
+		for name, language := range guardInterpreters {
+			if strings.Contains(first, name) && !guardShells[name] {
+				s.code(language, rest)
+				return guardStream{}
+			}
+		}
+	}
+	return s.script(f.text, in)
+}
+
+// feed follows what a shell does that reads its commands from in.
+func (s *guardShell) feed(in guardStream) guardStream {
+	if in.download {
+		s.note(&guardAct{name: guardRunsDownload, words: []string{guardRunsDownload}, effects: []guardEffect{{kind: guardEffectDownload}}})
+	}
+	if in.known && in.text != "" {
+		return s.script(in.text, guardStream{})
+	}
+	return guardStream{}
+}
+
+// guardQuoteAll writes words so that a shell reads them back unchanged, active patterns apart.
+func guardQuoteAll(words []string) string {
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if guardPatterned(w) {
+			b.WriteString(w)
+			continue
+		}
+		b.WriteString("'" + strings.ReplaceAll(w, "'", `'\''`) + "'")
+	}
+	return b.String()
+}

@@ -1,0 +1,412 @@
+package learning
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// guardStatement is one SQL statement, as far as the guard needs it.
+type guardStatement struct {
+	verb    string   // upper case; "" for what changes nothing
+	object  string   // "table", "database", "schema", … in lower case
+	names   []string // what it changes, without schema, lower case
+	schemas []string // schemas or databases that qualify the names
+	bounded bool     // a WHERE that can be false stands in it
+	attach  []string // databases that it attaches
+	hidden  bool     // what runs is in a file or a variable
+	text    string
+}
+
+// guardSQLWrites are the verbs that change something.
+var guardSQLWrites = map[string]bool{
+	"INSERT": true, "UPDATE": true, "DELETE": true, "REPLACE": true, "MERGE": true, "UPSERT": true, "TRUNCATE": true, "DROP": true, "ALTER": true, "CREATE": true, "RENAME": true,
+	"GRANT": true, "REVOKE": true, "COPY": true, "LOAD": true, "COMMENT": true, "REINDEX": true, "CLUSTER": true, "IMPORT": true, "EXCHANGE": true, "FLUSH": true, "PURGE": true, "OPTIMIZE": true,
+}
+
+// guardSQLToken is a word, a quoted name, a string or a sign.
+type guardSQLToken struct {
+	text string // words in their own case; strings without quotes
+	kind byte   // 'w' word, 'q' quoted name, 's' string, '$' dollar-quoted text, otherwise the sign itself
+}
+
+// guardSQLTokens splits SQL. It never fails: what is open at the end ends there.
+func guardSQLTokens(text string) (tokens []guardSQLToken) {
+	for i := 0; i < len(text); {
+		c := text[i]
+		switch {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			i++
+		case strings.HasPrefix(text[i:], "--"):
+			if n := strings.IndexByte(text[i:], '\n'); n >= 0 {
+				i += n
+			} else {
+				i = len(text)
+			}
+		case c == '#' && (i == 0 || text[i-1] == '\n' || text[i-1] == ' '):
+			if n := strings.IndexByte(text[i:], '\n'); n >= 0 {
+				i += n
+			} else {
+				i = len(text)
+			}
+		case strings.HasPrefix(text[i:], "/*!"):
+			// MySQL runs what stands in such a comment.
+			i += 3
+			for i < len(text) && text[i] >= '0' && text[i] <= '9' {
+				i++
+			}
+		case strings.HasPrefix(text[i:], "/*"):
+			if n := strings.Index(text[i+2:], "*/"); n >= 0 {
+				i += n + 4
+			} else {
+				i = len(text)
+			}
+		case strings.HasPrefix(text[i:], "*/"):
+			i += 2
+		case c == '\'' || c == '"' || c == '`' || c == '[' && i+1 < len(text) && (unicode.IsLetter(rune(text[i+1])) || text[i+1] == '_'):
+			closing := c
+			if c == '[' {
+				closing = ']'
+			}
+			var b strings.Builder
+			i++
+			for i < len(text) {
+				if text[i] == closing {
+					if i+1 < len(text) && text[i+1] == closing && closing != ']' {
+						b.WriteByte(closing)
+						i += 2
+						continue
+					}
+					i++
+					break
+				}
+				if text[i] == '\\' && c == '\'' && i+1 < len(text) {
+					i++
+				}
+				b.WriteByte(text[i])
+				i++
+			}
+			kind := byte('q')
+			if c == '\'' {
+				kind = 's'
+			}
+			tokens = append(tokens, guardSQLToken{b.String(), kind})
+		case c == '$' && guardDollarTag(text[i:]) != "":
+			tag := guardDollarTag(text[i:])
+			body := text[i+len(tag):]
+			if n := strings.Index(body, tag); n >= 0 {
+				tokens = append(tokens, guardSQLToken{body[:n], '$'})
+				i += n + 2*len(tag)
+			} else {
+				tokens = append(tokens, guardSQLToken{body, '$'})
+				i = len(text)
+			}
+		default:
+			r, size := utf8.DecodeRuneInString(text[i:])
+			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '$' && r != '{' && r != '}' && r != guardUnknown {
+				kind := byte('.')
+				if size == 1 {
+					kind = c
+				}
+				tokens = append(tokens, guardSQLToken{text[i : i+size], kind})
+				i += size
+				continue
+			}
+			start := i
+			for i < len(text) {
+				r, size := utf8.DecodeRuneInString(text[i:])
+				if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '$' && r != '{' && r != '}' && r != guardUnknown {
+					break
+				}
+				i += size
+			}
+			tokens = append(tokens, guardSQLToken{text[start:i], 'w'})
+		}
+	}
+	return tokens
+}
+
+// guardDollarTag returns the $tag$ at the start of the text, or "".
+func guardDollarTag(text string) string {
+	for i := 1; i < len(text) && i < 64; i++ {
+		c := text[i]
+		if c == '$' {
+			return text[:i+1]
+		}
+		if c != '_' && (c < '0' || c > '9' || i == 1) && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return ""
+		}
+	}
+	return ""
+}
+
+// guardStatements reads SQL as statements. Those within functions, CTEs and
+// anonymous blocks count as statements of their own.
+func guardStatements(text string) []guardStatement { return guardSQLDepth(text, 0) }
+
+func guardSQLDepth(text string, depth int) (out []guardStatement) {
+	if depth > 4 {
+		return nil
+	}
+	tokens := guardSQLTokens(text)
+	from := 0
+	for i := 0; i <= len(tokens); i++ {
+		if i < len(tokens) && tokens[i].kind != ';' {
+			continue
+		}
+		if i > from {
+			out = append(out, guardReadStatement(tokens[from:i], depth)...)
+		}
+		from = i + 1
+		if len(out) > 500 {
+			break
+		}
+	}
+	return out
+}
+
+func (t guardSQLToken) word() string {
+	if t.kind != 'w' {
+		return ""
+	}
+	return strings.ToUpper(t.text)
+}
+
+func guardReadStatement(t []guardSQLToken, depth int) (out []guardStatement) {
+	word := func(i int) string {
+		if i < len(t) {
+			return t[i].word()
+		}
+		return ""
+	}
+	switch word(0) {
+	case "EXPLAIN", "DESCRIBE", "DESC":
+		if !slices.ContainsFunc(t[:min(len(t), 4)], func(x guardSQLToken) bool { return x.word() == "ANALYZE" || x.word() == "ANALYSE" }) {
+			return nil
+		}
+	case "COMMENT":
+		if word(1) != "ON" {
+			return nil
+		}
+	case "PREPARE":
+	case "ATTACH":
+		for _, x := range t {
+			if x.kind == 's' || x.kind == 'q' {
+				return []guardStatement{{attach: []string{x.text}}}
+			}
+		}
+		return nil
+	}
+	for _, x := range t {
+		if x.kind == '$' {
+			out = append(out, guardSQLDepth(x.text, depth+1)...)
+		}
+	}
+	if word(0) == "EXECUTE" || word(0) == "EXEC" {
+		for _, x := range t {
+			if x.kind == 's' {
+				out = append(out, guardSQLDepth(x.text, depth+1)...)
+			}
+		}
+	}
+	// The first verb rules the statement; after WITH, EXPLAIN, BEGIN and in blocks it comes later.
+	for i := 0; i < len(t); i++ {
+		verb := word(i)
+		if verb == "" || i > 0 && t[i-1].kind == '.' {
+			continue
+		}
+		if i == 0 && (verb == "SELECT" || verb == "SHOW" || verb == "VALUES" || verb == "TABLE" || verb == "SET") {
+			// SELECT … INTO writes a table; otherwise nothing that follows is a verb.
+			if k := slices.IndexFunc(t, func(x guardSQLToken) bool { return x.word() == "INTO" }); k > 0 && verb == "SELECT" && k+1 < len(t) && !strings.EqualFold(t[k+1].text, "OUTFILE") && t[k+1].kind != '@' {
+				st := guardStatement{verb: "CREATE", object: "table", bounded: true}
+				st.name(t, k+1)
+				out = append(out, st)
+			}
+			return out
+		}
+		if !guardSQLWrites[verb] {
+			continue
+		}
+		if i > 0 && !guardStartsStatement(t, i) {
+			continue
+		}
+		if st, end := guardReadWrite(t, i, verb); st.verb != "" {
+			out = append(out, st)
+			if end > i {
+				i = end
+			}
+		}
+	}
+	return out
+}
+
+// guardStartsStatement reports whether a verb at i begins a statement of its
+// own: after a bracket (a CTE), or a word that opens a block.
+func guardStartsStatement(t []guardSQLToken, i int) bool {
+	switch t[i-1].kind {
+	case '(', ')':
+		return true
+	case 'w':
+		switch t[i-1].word() {
+		case "BEGIN", "THEN", "ELSE", "DO", "LOOP", "ANALYZE", "ANALYSE", "EXPLAIN", "AS", "VERBOSE", "TRANSACTION", "WORK", "PLAN", "ATOMIC":
+			return true
+		}
+	}
+	return false
+}
+
+// guardReadWrite reads one changing statement from its verb on.
+func guardReadWrite(t []guardSQLToken, i int, verb string) (st guardStatement, end int) {
+	st = guardStatement{verb: verb, object: "table"}
+	word := func(k int) string {
+		if k < len(t) {
+			return t[k].word()
+		}
+		return ""
+	}
+	skip := func(k int, words ...string) int {
+		for k < len(t) && slices.Contains(words, word(k)) {
+			k++
+		}
+		return k
+	}
+	k := i + 1
+	switch verb {
+	case "INSERT", "REPLACE", "MERGE", "UPSERT":
+		k = skip(k, "LOW_PRIORITY", "DELAYED", "HIGH_PRIORITY", "IGNORE", "OR", "REPLACE", "ABORT", "ROLLBACK", "FAIL", "OVERWRITE", "INTO", "TABLE", "ONLY")
+		if verb == "REPLACE" && k < len(t) && t[k].kind == '(' {
+			return guardStatement{}, 0 // the function replace(…)
+		}
+	case "UPDATE":
+		k = skip(k, "LOW_PRIORITY", "IGNORE", "ONLY", "OR", "REPLACE", "ABORT", "ROLLBACK", "FAIL")
+		if word(k) == "" && (k >= len(t) || t[k].kind != 'q') || !slices.ContainsFunc(t[k:], func(x guardSQLToken) bool { return x.word() == "SET" }) {
+			return guardStatement{}, 0
+		}
+	case "DELETE":
+		k = skip(k, "LOW_PRIORITY", "QUICK", "IGNORE")
+		if word(k) != "FROM" && !slices.ContainsFunc(t[k:], func(x guardSQLToken) bool { return x.word() == "FROM" }) {
+			return guardStatement{}, 0
+		}
+		k = skip(k, "FROM", "ONLY")
+	case "TRUNCATE":
+		k = skip(k, "TABLE", "ONLY")
+	case "COPY":
+		from := slices.IndexFunc(t[k:], func(x guardSQLToken) bool { return x.word() == "FROM" })
+		to := slices.IndexFunc(t[k:], func(x guardSQLToken) bool { return x.word() == "TO" })
+		if from < 0 || to >= 0 && to < from {
+			return guardStatement{}, 0
+		}
+	case "GRANT", "REVOKE", "COMMENT":
+		on := slices.IndexFunc(t[k:], func(x guardSQLToken) bool { return x.word() == "ON" })
+		if on < 0 {
+			st.object = "role"
+			break
+		}
+		k = skip(k+on+1, "TABLE", "ALL", "TABLES", "IN", "SCHEMA", "COLUMN", "DATABASE", "VIEW", "SEQUENCE", "FUNCTION")
+	case "LOAD":
+		into := slices.IndexFunc(t[k:], func(x guardSQLToken) bool { return x.word() == "TABLE" })
+		if into < 0 {
+			return guardStatement{}, 0
+		}
+		k += into + 1
+	case "DROP", "ALTER", "CREATE", "RENAME", "REINDEX", "OPTIMIZE", "PURGE", "FLUSH", "CLUSTER", "IMPORT", "EXCHANGE":
+		k = skip(k, "OR", "REPLACE", "GLOBAL", "LOCAL", "TEMP", "TEMPORARY", "UNLOGGED", "UNIQUE", "MATERIALIZED", "FOREIGN", "EVENT", "VIRTUAL", "EXTERNAL", "FULLTEXT", "SPATIAL", "RECURSIVE", "CONSTRAINT", "PROCEDURAL")
+		st.object = strings.ToLower(word(k))
+		if st.object == "" {
+			return guardStatement{}, 0
+		}
+		k = skip(k+1, "CONCURRENTLY", "IF", "NOT", "EXISTS", "ONLY")
+		if st.object == "index" || st.object == "trigger" || st.object == "policy" || st.object == "rule" {
+			if on := slices.IndexFunc(t[k:], func(x guardSQLToken) bool { return x.word() == "ON" }); on >= 0 {
+				k += on + 1
+			}
+		}
+	}
+	end = st.name(t, k)
+	if verb == "TRUNCATE" || verb == "DROP" {
+		for end < len(t) && t[end].kind == ',' {
+			end = st.name(t, end+1)
+		}
+	}
+	if w := slices.IndexFunc(t[min(end, len(t)):], func(x guardSQLToken) bool { return x.word() == "WHERE" }); w >= 0 {
+		st.bounded = !guardAlwaysTrue(t[end+w+1:])
+	}
+	return st, end - 1
+}
+
+// guardAlwaysTrue reports whether a condition is one that people write to mean all rows.
+func guardAlwaysTrue(t []guardSQLToken) bool {
+	var b strings.Builder
+	for _, x := range t {
+		b.WriteString(strings.ToUpper(x.text))
+	}
+	switch b.String() {
+	case "", "TRUE", "1", "1=1", "TRUE=TRUE", "11", "AA":
+		return true
+	}
+	return len(t) == 3 && t[1].kind == '=' && t[0].text == t[2].text && t[0].kind == t[2].kind
+}
+
+// name reads a possibly qualified name at k and returns what follows it.
+func (st *guardStatement) name(t []guardSQLToken, k int) int {
+	var parts []string
+	for k < len(t) && (t[k].kind == 'w' || t[k].kind == 'q' || t[k].kind == 's' && len(parts) == 0) {
+		parts = append(parts, strings.ToLower(t[k].text))
+		k++
+		if k < len(t) && t[k].kind == '.' {
+			k++
+			continue
+		}
+		break
+	}
+	if len(parts) == 0 {
+		return k
+	}
+	st.names = append(st.names, parts[len(parts)-1])
+	st.schemas = append(st.schemas, parts[:len(parts)-1]...)
+	return k
+}
+
+// guardLooksSQL reports whether a text is SQL rather than a command: a verb,
+// and the word that must follow it.
+func guardLooksSQL(text string) bool {
+	t := guardSQLTokens(text[:min(len(text), 2<<10)])
+	i := 0
+	for i < len(t) && (t[i].kind == ';' || t[i].kind == '(') {
+		i++
+	}
+	word := func(k int) string {
+		if i+k < len(t) {
+			return t[i+k].word()
+		}
+		return ""
+	}
+	has := func(w string) bool {
+		return slices.ContainsFunc(t, func(x guardSQLToken) bool { return x.word() == w })
+	}
+	switch word(0) {
+	case "SELECT":
+		return has("FROM") || len(t) <= 4
+	case "UPDATE":
+		return has("SET") && len(t) > i+3
+	case "DELETE":
+		return word(1) == "FROM"
+	case "INSERT", "REPLACE", "MERGE":
+		return has("INTO")
+	case "TRUNCATE":
+		return word(1) == "TABLE" || len(t) == i+2 && t[i+1].kind == 'w' || strings.HasSuffix(strings.TrimSpace(text), ";")
+	case "DROP", "ALTER", "CREATE":
+		switch word(1) {
+		case "TABLE", "DATABASE", "SCHEMA", "INDEX", "VIEW", "USER", "ROLE", "TRIGGER", "FUNCTION", "PROCEDURE", "SEQUENCE", "TYPE", "EXTENSION", "POLICY", "TEMP", "TEMPORARY", "UNIQUE", "OR", "MATERIALIZED", "SYSTEM", "KEYSPACE", "COLLECTION", "TABLESPACE":
+			return true
+		}
+	case "WITH":
+		return word(2) == "AS" || has("AS")
+	case "GRANT", "REVOKE":
+		return has("TO") || has("FROM")
+	case "BEGIN", "START", "EXPLAIN", "DO":
+		return strings.Contains(text, ";") || word(0) == "EXPLAIN"
+	}
+	return false
+}

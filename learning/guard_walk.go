@@ -1,0 +1,318 @@
+package learning
+
+import (
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+func (s *guardShell) stmts(stmts []*syntax.Stmt, in guardStream) (out guardStream) {
+	for _, st := range stmts {
+		out = out.followedBy(s.stmt(st, in))
+		if s.over != "" {
+			break
+		}
+	}
+	return out
+}
+
+// stmt follows one statement and returns what it would print.
+func (s *guardShell) stmt(st *syntax.Stmt, in guardStream) guardStream {
+	if !s.step() {
+		return guardStream{}
+	}
+	var outputs []string
+	for _, r := range st.Redirs {
+		switch r.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			in = guardText(s.heredoc(r))
+		case syntax.WordHdoc:
+			in = guardText(s.text(r.Word) + "\n")
+		case syntax.RdrIn, syntax.RdrInOut:
+			in = s.read(s.path(s.text(r.Word)))
+			if strings.Contains(in.text, guardDownloaded) {
+				in.download = true
+			}
+		case syntax.DplIn, syntax.DplOut:
+		default:
+			if r.N == nil || r.N.Value == "1" {
+				if to := s.text(r.Word); to != "" && to != "/dev/null" {
+					outputs = append(outputs, to)
+				}
+			}
+		}
+	}
+	out := s.cmd(st.Cmd, in)
+	for _, to := range outputs {
+		s.write(to, out, true)
+	}
+	if len(outputs) > 0 {
+		return guardStream{}
+	}
+	return out
+}
+
+func (s *guardShell) heredoc(r *syntax.Redirect) string {
+	if r.Hdoc == nil {
+		return ""
+	}
+	var f guardFields
+	for _, p := range r.Hdoc.Parts {
+		if lit, ok := p.(*syntax.Lit); ok {
+			v := lit.Value
+			if !guardQuotedWord(r.Word) {
+				v = guardDoubleQuoted(v)
+			}
+			if r.Op == syntax.DashHdoc {
+				v = strings.TrimLeft(strings.ReplaceAll(v, "\n\t", "\n"), "\t")
+			}
+			f.open = true
+			f.cur.WriteString(v)
+			s.spend(len(v))
+			continue
+		}
+		s.expansion(&f, p, true)
+	}
+	f.end()
+	return strings.Join(f.done, " ")
+}
+
+func guardQuotedWord(w *syntax.Word) bool {
+	for _, p := range w.Parts {
+		switch p := p.(type) {
+		case *syntax.SglQuoted, *syntax.DblQuoted:
+			return true
+		case *syntax.Lit:
+			if strings.Contains(p.Value, `\`) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// cmd follows a command of any form.
+func (s *guardShell) cmd(c syntax.Command, in guardStream) guardStream {
+	switch c := c.(type) {
+	case nil:
+		return guardStream{}
+	case *syntax.CallExpr:
+		return s.call(c, in)
+	case *syntax.BinaryCmd:
+		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
+			out := s.stmt(c.X, in)
+			if !out.given {
+				out = guardStream{given: true}
+			}
+			return s.stmt(c.Y, out)
+		}
+		return s.stmt(c.X, in).followedBy(s.stmt(c.Y, in))
+	case *syntax.Subshell:
+		dir := s.dir
+		out := s.stmts(c.Stmts, in)
+		s.dir = dir
+		return out
+	case *syntax.Block:
+		return s.stmts(c.Stmts, in)
+	case *syntax.IfClause:
+		var out guardStream
+		for ; c != nil; c = c.Else {
+			s.stmts(c.Cond, in)
+			out = out.followedBy(s.stmts(c.Then, in))
+		}
+		return out
+	case *syntax.WhileClause:
+		return s.while(c, in)
+	case *syntax.ForClause:
+		return s.loop(c, in)
+	case *syntax.CaseClause:
+		s.text(c.Word)
+		var out guardStream
+		for _, item := range c.Items {
+			out = out.followedBy(s.stmts(item.Stmts, in))
+		}
+		return out
+	case *syntax.FuncDecl:
+		if c.Name != nil && c.Body != nil {
+			s.funcs[c.Name.Value] = c.Body
+		}
+	case *syntax.DeclClause:
+		s.assign(c.Args, c.Variant != nil && c.Variant.Value == "export")
+	case *syntax.TimeClause:
+		if c.Stmt != nil {
+			return s.stmt(c.Stmt, in)
+		}
+	case *syntax.CoprocClause:
+		return s.stmt(c.Stmt, in)
+	default:
+		s.substitutions(c)
+	}
+	return guardStream{}
+}
+
+// substitutions follows the $(…) within a node that does nothing else.
+func (s *guardShell) substitutions(n syntax.Node) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			s.capture(n.Stmts)
+			return false
+		case *syntax.ProcSubst:
+			s.processFile(n)
+			return false
+		}
+		return s.over == ""
+	})
+}
+
+func (s *guardShell) while(c *syntax.WhileClause, in guardStream) guardStream {
+	name := guardReadVariable(c.Cond)
+	if name == "" || !in.given {
+		s.stmts(c.Cond, in)
+		return s.stmts(c.Do, in)
+	}
+	var out guardStream
+	for _, item := range in.items() {
+		s.set(name, guardValue{item})
+		out = out.followedBy(s.stmts(c.Do, guardStream{given: true}))
+		if !s.step() {
+			break
+		}
+	}
+	return out
+}
+
+// guardReadVariable finds NAME in "while … read -r NAME".
+func guardReadVariable(cond []*syntax.Stmt) string {
+	for _, st := range cond {
+		call, ok := st.Cmd.(*syntax.CallExpr)
+		if !ok || len(call.Args) < 2 || call.Args[0].Lit() != "read" {
+			continue
+		}
+		for _, w := range call.Args[1:] {
+			if v := w.Lit(); v != "" && v[0] != '-' {
+				return v
+			}
+		}
+	}
+	return ""
+}
+
+func (s *guardShell) loop(c *syntax.ForClause, in guardStream) guardStream {
+	iter, ok := c.Loop.(*syntax.WordIter)
+	if !ok {
+		s.substitutions(c.Loop)
+		return s.stmts(c.Do, in)
+	}
+	items := s.fields(iter.Items)
+	if !iter.InPos.IsValid() {
+		items, _ = s.lookup("@")
+	}
+	if len(items) == 0 {
+		items = []string{string(guardUnknown)}
+	}
+	var out guardStream
+	for _, item := range items[:min(len(items), guardMaxTurns)] {
+		s.set(iter.Name.Value, guardValue{item})
+		out = out.followedBy(s.stmts(c.Do, in))
+		if !s.step() {
+			break
+		}
+	}
+	// Turns that are not followed one by one must not be a way round the guard.
+	if len(items) > guardMaxTurns {
+		s.over = "a loop has too many turns"
+	}
+	return out
+}
+
+// call follows a simple command.
+func (s *guardShell) call(c *syntax.CallExpr, in guardStream) guardStream {
+	if len(c.Args) == 0 {
+		s.assign(c.Assigns, false)
+		return guardStream{}
+	}
+	env := map[string]string{}
+	for _, a := range c.Assigns {
+		if a.Name != nil {
+			env[a.Name.Value] = s.text(a.Value)
+			s.noteVariable(a.Name.Value, env[a.Name.Value])
+		}
+	}
+	return s.command(s.fields(c.Args), env, in)
+}
+
+func (s *guardShell) assign(assigns []*syntax.Assign, exported bool) {
+	for _, a := range assigns {
+		switch {
+		case a.Name == nil:
+			if exported {
+				// export "$x": which variable that is does not matter here.
+				s.text(a.Value)
+			}
+			continue
+		case a.Naked:
+			continue
+		}
+		name := a.Name.Value
+		var value guardValue
+		if a.Array != nil {
+			var words []*syntax.Word
+			for _, e := range a.Array.Elems {
+				if e.Value != nil {
+					words = append(words, e.Value)
+				}
+			}
+			value = s.fields(words)
+		} else {
+			value = guardValue{s.text(a.Value)}
+		}
+		if a.Append {
+			old, _ := s.lookup(name)
+			if a.Array != nil {
+				value = append(append(guardValue{}, old...), value...)
+			} else if len(old) > 0 {
+				value = guardValue{old[0] + value[0]}
+			}
+		}
+		s.set(name, value)
+		s.env[name] = strings.Join(value, " ")
+		s.noteVariable(name, strings.Join(value, " "))
+	}
+}
+
+// noteVariable adds the setting of a variable, which a rule may be about.
+func (s *guardShell) noteVariable(name, value string) {
+	s.note(&guardAct{name: guardSetsVariable, words: []string{name, value}, source: []string{name + "=" + value}})
+}
+
+// capture follows a command substitution in a shell of its own and returns what it prints.
+func (s *guardShell) capture(stmts []*syntax.Stmt) guardStream {
+	if s.depth >= guardMaxDepth {
+		s.over = "it nests too many substitutions"
+		return guardStream{}
+	}
+	s.depth++
+	dir := s.dir
+	out := s.stmts(stmts, guardStream{})
+	s.dir = dir
+	s.depth--
+	if !out.given {
+		return guardStream{}
+	}
+	return out
+}
+
+// processFile follows <(…) or >(…) and returns the name of the file it becomes.
+func (s *guardShell) processFile(p *syntax.ProcSubst) string {
+	name := "/dev/fd/" + strconv.Itoa(63+len(s.files)+len(s.sinks))
+	if p.Op == syntax.CmdOut {
+		s.sinks[name] = p.Stmts
+		return name
+	}
+	out := s.capture(p.Stmts)
+	out.given = true
+	s.files[name] = out
+	return name
+}

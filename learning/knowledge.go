@@ -1,0 +1,192 @@
+package learning
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"skillrouter"
+	"skillrouter/tfidf"
+)
+
+// KnowledgeBase is the KnowledgeService beside the database. Rebuild fills
+// its index at start; Run does its background work.
+type KnowledgeBase struct {
+	store KnowledgeStore
+	index *tfidf.Index
+	now   skillrouter.Clock
+	log   *slog.Logger
+	uses  uses
+
+	mu      sync.Mutex
+	changed map[string]bool // ids that changed while a Rebuild runs, nil while none does
+}
+
+var _ KnowledgeService = (*KnowledgeBase)(nil)
+
+// Options are the settings of the services. The zero value is usable.
+type Options struct {
+	Now skillrouter.Clock // time.Now if nil
+	Log *slog.Logger      // discards if nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// NewKnowledgeBase makes a KnowledgeBase with an empty index.
+func NewKnowledgeBase(store KnowledgeStore, options Options) *KnowledgeBase {
+	options = options.withDefaults()
+	return &KnowledgeBase{store: store, index: tfidf.New(tfidf.Options{}), now: options.Now, log: options.Log, uses: newUses()}
+}
+
+// Store implements KnowledgeService. It needs ScopeAgent.
+func (k *KnowledgeBase) Store(ctx context.Context, draft KnowledgeDraft) (Stored, error) {
+	writer := skillrouter.PrincipalOf(ctx)
+	one, err := k.prepare(writer, draft, TrustAgent)
+	if err != nil {
+		return Stored{}, err
+	}
+	plan, wait := k.write(ctx, writer, []prepared{one})
+	if err := wait(); err != nil {
+		return Stored{}, err
+	}
+	return plan.fates[0].Stored, plan.fates[0].err
+}
+
+// Entry implements KnowledgeService. It needs ScopeRead.
+func (k *KnowledgeBase) Entry(ctx context.Context, id string) (Knowledge, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Knowledge{}, err
+	}
+	if err := checkID("id", id); err != nil {
+		return Knowledge{}, err
+	}
+	entries, err := k.store.Knowledge(ctx, []string{id})
+	if err != nil {
+		return Knowledge{}, err
+	}
+	if len(entries) == 0 {
+		return Knowledge{}, noEntry()
+	}
+	k.uses.add(&entries[0])
+	return entries[0], nil
+}
+
+func noEntry() error {
+	return skillrouter.Errorf(skillrouter.NotFound, "no knowledge entry has this id")
+}
+
+// Update implements KnowledgeService. It needs ScopeAgent, and the entry's
+// author or ScopeCaptain. Who wrote the entry stays as it is.
+func (k *KnowledgeBase) Update(ctx context.Context, id string, patch KnowledgePatch) (Knowledge, error) {
+	writer := skillrouter.PrincipalOf(ctx)
+	if err := writer.Need(skillrouter.ScopeAgent); err != nil {
+		return Knowledge{}, err
+	}
+	if err := checkID("id", id); err != nil {
+		return Knowledge{}, err
+	}
+	if err := checkPatch(&patch); err != nil {
+		return Knowledge{}, err
+	}
+	redactPatch(&patch)
+	var entry Knowledge
+	err := k.store.ChangeKnowledge(ctx, KnowledgeKeys{IDs: []string{id}}, func(found FoundKnowledge) (KnowledgeChange, error) {
+		old, exists := found.Entries[id]
+		if !exists {
+			return KnowledgeChange{}, noEntry()
+		}
+		if err := mayChange(writer, old); err != nil {
+			return KnowledgeChange{}, err
+		}
+		entry = patched(old, patch)
+		if same(old, entry) {
+			return KnowledgeChange{}, nil
+		}
+		entry.Trust, entry.UpdatedAt = TrustAgent, k.clock()
+		return KnowledgeChange{
+			Update: []KnowledgeRecord{{entry, fingerprint(entry.Project, entry.Title, entry.Content)}},
+			Events: []skillrouter.Event{knowledgeEvent(EventKnowledgeUpdated, entry, writer, entry.UpdatedAt)},
+		}, nil
+	}, func() { k.put(entry) })()
+	k.uses.add(&entry)
+	return entry, err
+}
+
+// Delete implements KnowledgeService. It needs ScopeAgent, and the entry's
+// author or ScopeCaptain.
+func (k *KnowledgeBase) Delete(ctx context.Context, id string) error {
+	writer := skillrouter.PrincipalOf(ctx)
+	if err := writer.Need(skillrouter.ScopeAgent); err != nil {
+		return err
+	}
+	if err := checkID("id", id); err != nil {
+		return err
+	}
+	return k.store.ChangeKnowledge(ctx, KnowledgeKeys{IDs: []string{id}}, func(found FoundKnowledge) (KnowledgeChange, error) {
+		old, exists := found.Entries[id]
+		if !exists {
+			return KnowledgeChange{}, noEntry()
+		}
+		if err := mayChange(writer, old); err != nil {
+			return KnowledgeChange{}, err
+		}
+		return KnowledgeChange{
+			Delete: []string{id},
+			Events: []skillrouter.Event{knowledgeEvent(EventKnowledgeDeleted, old, writer, k.clock())},
+		}, nil
+	}, func() { k.remove(id) })()
+}
+
+// clock returns the time as it is stored: in UTC and whole milliseconds.
+func (k *KnowledgeBase) clock() time.Time { return k.now().UTC().Truncate(time.Millisecond) }
+
+func newID() (string, error) {
+	id, err := uuid.NewV7()
+	return id.String(), err
+}
+
+// knowledgeEvent tells who did it, which may be another than the author.
+func knowledgeEvent(kind string, entry Knowledge, by skillrouter.Principal, at time.Time) skillrouter.Event {
+	agent := by.AgentID
+	if agent == "" {
+		agent = entry.Author
+	}
+	return skillrouter.Event{Type: kind, Subject: entry.ID, Agent: agent, Project: entry.Project, At: at}
+}
+
+func patched(entry Knowledge, patch KnowledgePatch) Knowledge {
+	set := func(field, value *string) {
+		if value != nil {
+			*field = *value
+		}
+	}
+	set(&entry.Category, patch.Category)
+	set(&entry.Title, patch.Title)
+	set(&entry.Content, patch.Content)
+	set(&entry.Source, patch.Source)
+	set(&entry.Project, patch.Project)
+	if patch.Tags != nil {
+		entry.Tags = *patch.Tags
+	}
+	return entry
+}
+
+func redactPatch(patch *KnowledgePatch) {
+	for _, field := range []**string{&patch.Title, &patch.Content, &patch.Source} {
+		if *field != nil {
+			clean, _ := Redact(**field)
+			*field = &clean
+		}
+	}
+}

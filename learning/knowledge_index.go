@@ -1,0 +1,159 @@
+package learning
+
+import (
+	"context"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"skillrouter/tfidf"
+)
+
+// MaxListed bounds how many ids an IndexCheck lists of each kind.
+const MaxListed = 20
+
+// IndexCheck compares a search index with its database.
+type IndexCheck struct {
+	Stored  int      `json:"stored"`            // rows in the database
+	Indexed int      `json:"indexed"`           // documents in the index
+	Missing []string `json:"missing,omitempty"` // stored and not indexed, the first MaxListed
+	Surplus []string `json:"surplus,omitempty"` // indexed and not stored, the first MaxListed
+}
+
+// OK tells whether both hold the same.
+func (c IndexCheck) OK() bool { return c.Stored == c.Indexed && len(c.Missing)+len(c.Surplus) == 0 }
+
+// Len returns how many entries can be found.
+func (k *KnowledgeBase) Len() int { return k.index.Len() }
+
+// put and remove keep the index in step with commits; they run in commit order.
+func (k *KnowledgeBase) put(entries ...Knowledge) {
+	if len(entries) == 0 {
+		return
+	}
+	docs := make([]tfidf.Document, len(entries))
+	for i, e := range entries {
+		docs[i] = knowledgeDocument(e)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.changed != nil {
+		for _, d := range docs {
+			k.changed[d.ID] = true
+		}
+	}
+	k.index.Put(docs...)
+}
+
+func (k *KnowledgeBase) remove(id string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.changed != nil {
+		k.changed[id] = true
+	}
+	k.index.Delete(id)
+}
+
+// knowledgeDocument is what is searched of an entry. Tags are words of its
+// text too: whoever chose them meant the entry to be found by them.
+func knowledgeDocument(e Knowledge) tfidf.Document {
+	body := e.Content
+	if len(e.Tags) > 0 {
+		body += "\n" + strings.Join(e.Tags, " ")
+	}
+	return tfidf.Document{ID: e.ID, Title: e.Title, Body: body, Category: e.Category, Project: e.Project, Tags: foldTags(e.Tags), Order: e.Number}
+}
+
+// Rebuild fills the index from the database. Entries may be written and
+// searched meanwhile; a search does not find what has not been read yet.
+func (k *KnowledgeBase) Rebuild(ctx context.Context) error {
+	k.mu.Lock()
+	k.changed = map[string]bool{}
+	k.mu.Unlock()
+	defer func() {
+		k.mu.Lock()
+		k.changed = nil
+		k.mu.Unlock()
+	}()
+	return rebuild(ctx, func(ctx context.Context, chunks chan<- []tfidf.Document) error {
+		return k.store.ScanKnowledge(ctx, func(chunk []Knowledge) error {
+			docs := make([]tfidf.Document, len(chunk))
+			for i, e := range chunk {
+				docs[i] = knowledgeDocument(e)
+			}
+			return send(ctx, chunks, docs)
+		})
+	}, func(docs []tfidf.Document) {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.index.Put(unchanged(docs, k.changed)...)
+	})
+}
+
+// rebuild reads documents and puts them at the same time.
+func rebuild(ctx context.Context, read func(ctx context.Context, chunks chan<- []tfidf.Document) error, put func([]tfidf.Document)) error {
+	group, ctx := errgroup.WithContext(ctx)
+	chunks := make(chan []tfidf.Document, 1)
+	group.Go(func() error {
+		defer close(chunks)
+		return read(ctx, chunks)
+	})
+	group.Go(func() error {
+		for docs := range chunks {
+			put(docs)
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+func send(ctx context.Context, chunks chan<- []tfidf.Document, docs []tfidf.Document) error {
+	select {
+	case chunks <- docs:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// unchanged drops the documents that a later commit wrote or deleted.
+func unchanged(docs []tfidf.Document, changed map[string]bool) []tfidf.Document {
+	if len(changed) == 0 {
+		return docs
+	}
+	kept := docs[:0]
+	for _, d := range docs {
+		if !changed[d.ID] {
+			kept = append(kept, d)
+		}
+	}
+	return kept
+}
+
+// Check compares the index with the database. Entries that are written
+// meanwhile may show as missing or surplus.
+func (k *KnowledgeBase) Check(ctx context.Context) (IndexCheck, error) {
+	return checkIndex(k.index.IDs(), func(visit func(id string)) error { return k.store.KnowledgeIDs(ctx, visit) })
+}
+
+func checkIndex(indexed []string, stored func(visit func(id string)) error) (IndexCheck, error) {
+	check := IndexCheck{Indexed: len(indexed)}
+	left := make(map[string]bool, len(indexed))
+	for _, id := range indexed {
+		left[id] = true
+	}
+	err := stored(func(id string) {
+		check.Stored++
+		if !left[id] && len(check.Missing) < MaxListed {
+			check.Missing = append(check.Missing, id)
+		}
+		delete(left, id)
+	})
+	for id := range left {
+		if len(check.Surplus) == MaxListed {
+			break
+		}
+		check.Surplus = append(check.Surplus, id)
+	}
+	return check, err
+}

@@ -1,0 +1,182 @@
+package learning
+
+import (
+	"context"
+	"slices"
+
+	"skillrouter"
+)
+
+// prepared is a draft that was checked and redacted, and needs only to be
+// compared with what is stored.
+type prepared struct {
+	record   KnowledgeRecord
+	named    bool     // the client gave the id
+	redacted []string // kinds of secret that were cut out
+}
+
+// fate is what becomes of a prepared draft.
+type fate struct {
+	Stored
+	err error
+}
+
+// plan is what becomes of prepared drafts, in their order, and what it takes.
+type plan struct {
+	change KnowledgeChange
+	fates  []fate
+
+	writer   skillrouter.Principal
+	found    FoundKnowledge
+	inserted map[string]int         // where an entry that this plan writes stands in Insert
+	updated  map[string]int         // or in Update
+	prints   map[string]Fingerprint // what these say now
+	same     map[Fingerprint]string // and the other way round
+}
+
+// prepare checks a draft and cuts its secrets out.
+func (k *KnowledgeBase) prepare(writer skillrouter.Principal, draft KnowledgeDraft, trust Trust) (prepared, error) {
+	author, err := authorOf(writer, draft.AgentID)
+	if err != nil {
+		return prepared{}, err
+	}
+	if err := checkDraft(&draft, trust); err != nil {
+		return prepared{}, err
+	}
+	p := prepared{named: draft.ID != ""}
+	if !p.named {
+		if draft.ID, err = newID(); err != nil {
+			return prepared{}, err
+		}
+	}
+	redact := func(text string) string {
+		clean, kinds := Redact(text)
+		for _, kind := range kinds {
+			if !slices.Contains(p.redacted, kind) {
+				p.redacted = append(p.redacted, kind)
+			}
+		}
+		return clean
+	}
+	at := k.clock()
+	p.record.Knowledge = Knowledge{
+		ID: draft.ID, Category: draft.Category, Title: redact(draft.Title), Content: redact(draft.Content), Tags: draft.Tags,
+		Source: redact(draft.Source), Author: author, Project: draft.Project, Trust: trust, CreatedAt: at, UpdatedAt: at,
+	}
+	p.record.Fingerprint = fingerprint(p.record.Project, p.record.Title, p.record.Content)
+	return p, nil
+}
+
+// write queues drafts in one transaction. The plan is filled when wait has
+// returned without error; what it changed is in the index by then.
+func (k *KnowledgeBase) write(ctx context.Context, writer skillrouter.Principal, drafts []prepared) (*plan, func() error) {
+	var keys KnowledgeKeys
+	for _, d := range drafts {
+		if d.named {
+			keys.IDs = append(keys.IDs, d.record.ID)
+		} else {
+			keys.Fingerprints = append(keys.Fingerprints, d.record.Fingerprint)
+		}
+	}
+	var last plan
+	wait := k.store.ChangeKnowledge(ctx, keys, func(found FoundKnowledge) (KnowledgeChange, error) {
+		last = decide(drafts, found, writer)
+		return last.change, nil
+	}, func() {
+		records := slices.Concat(last.change.Insert, last.change.Update)
+		entries := make([]Knowledge, len(records))
+		for i, r := range records {
+			entries[i] = r.Knowledge
+		}
+		k.put(entries...)
+	})
+	return &last, wait
+}
+
+// decide says what becomes of drafts beside what is stored already. It is the
+// rule that KnowledgeService.Store documents, with each draft seeing what the
+// ones before it did.
+func decide(drafts []prepared, found FoundKnowledge, writer skillrouter.Principal) plan {
+	p := plan{
+		fates: make([]fate, len(drafts)), writer: writer, found: found, inserted: map[string]int{}, updated: map[string]int{},
+		prints: map[string]Fingerprint{}, same: map[Fingerprint]string{},
+	}
+	for i, d := range drafts {
+		f := &p.fates[i]
+		f.ID, f.Redacted = d.record.ID, d.redacted
+		if d.named {
+			old, there := p.entry(d.record.ID)
+			if there {
+				p.update(d.record, old, f)
+				continue
+			}
+		} else if id, there := p.twin(d.record.Fingerprint); there {
+			f.ID, f.Duplicate = id, true
+			continue
+		}
+		p.insert(d.record)
+	}
+	return p
+}
+
+// entry returns the entry with the id as it stands by now.
+func (p *plan) entry(id string) (Knowledge, bool) {
+	if at, ok := p.inserted[id]; ok {
+		return p.change.Insert[at].Knowledge, true
+	}
+	if at, ok := p.updated[id]; ok {
+		return p.change.Update[at].Knowledge, true
+	}
+	old, ok := p.found.Entries[id]
+	return old, ok
+}
+
+// twin returns the id of an entry that says the same by now.
+func (p *plan) twin(print Fingerprint) (string, bool) {
+	for _, known := range []map[Fingerprint]string{p.same, p.found.Same} {
+		if id, ok := known[print]; ok {
+			if now, changed := p.prints[id]; !changed || now == print {
+				return id, true
+			}
+		}
+	}
+	return "", false
+}
+
+func (p *plan) insert(record KnowledgeRecord) {
+	p.inserted[record.ID] = len(p.change.Insert)
+	p.change.Insert = append(p.change.Insert, record)
+	p.wrote(EventKnowledgeStored, record)
+}
+
+func (p *plan) update(record KnowledgeRecord, old Knowledge, f *fate) {
+	if f.err = mayChange(p.writer, old); f.err != nil {
+		return
+	}
+	record.Number, record.Author, record.UseCount, record.LastUsed, record.CreatedAt = old.Number, old.Author, old.UseCount, old.LastUsed, old.CreatedAt
+	if same(old, record.Knowledge) {
+		f.Duplicate = true
+		return
+	}
+	f.Updated = true
+	if at, ok := p.inserted[record.ID]; ok {
+		p.change.Insert[at] = record
+	} else if at, ok := p.updated[record.ID]; ok {
+		p.change.Update[at] = record
+	} else {
+		p.updated[record.ID] = len(p.change.Update)
+		p.change.Update = append(p.change.Update, record)
+	}
+	p.wrote(EventKnowledgeUpdated, record)
+}
+
+func (p *plan) wrote(kind string, record KnowledgeRecord) {
+	p.prints[record.ID], p.same[record.Fingerprint] = record.Fingerprint, record.ID
+	p.change.Events = append(p.change.Events, knowledgeEvent(kind, record.Knowledge, p.writer, record.UpdatedAt))
+}
+
+// same tells whether two entries say the same to the letter.
+func same(a, b Knowledge) bool {
+	return a.Category == b.Category && a.Title == b.Title && a.Content == b.Content &&
+		a.Source == b.Source && a.Project == b.Project && slices.Equal(a.Tags, b.Tags)
+}

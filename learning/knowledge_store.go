@@ -1,0 +1,70 @@
+package learning
+
+import (
+	"context"
+	"time"
+
+	"skillrouter"
+)
+
+// KnowledgeStore keeps entries. learning/store implements it on learning.db.
+type KnowledgeStore interface {
+	// ChangeKnowledge queues a change and returns at once; changes are made in the order
+	// in which they were queued. In one durable transaction decide is told what is stored
+	// under the keys and answers what to write, which is written together with its
+	// events. decide may be called twice and must then answer for itself alone. after is
+	// called after the commit, in commit order, before wait returns; not if it failed.
+	ChangeKnowledge(ctx context.Context, keys KnowledgeKeys, decide func(found FoundKnowledge) (KnowledgeChange, error), after func()) (wait func() error)
+	// Knowledge returns the entries with the ids that exist, in no order.
+	Knowledge(ctx context.Context, ids []string) ([]Knowledge, error)
+	// ListKnowledge returns entries, newest first, and their numbers; up to MaxAnswer bytes of them.
+	ListKnowledge(ctx context.Context, filter KnowledgeFilter, before int64) ([]Knowledge, []int64, error)
+	// ScanKnowledge visits what is searched of every entry, oldest first, chunk by chunk.
+	// visit may keep the chunk.
+	ScanKnowledge(ctx context.Context, visit func(chunk []Knowledge) error) error
+	// KnowledgeIDs visits the id of every entry.
+	KnowledgeIDs(ctx context.Context, visit func(id string)) error
+	// AddUse adds to the use counts of entries; ids that nothing has are ignored.
+	AddUse(ctx context.Context, uses map[string]Use) error
+}
+
+// KnowledgeKeys says what a change must know before it is decided.
+type KnowledgeKeys struct {
+	IDs          []string
+	Fingerprints []Fingerprint
+}
+
+// FoundKnowledge is what is stored under the keys. An entry is under its ID;
+// of several with one fingerprint the first stored counts.
+type FoundKnowledge struct {
+	Entries map[string]Knowledge
+	Same    map[Fingerprint]string
+}
+
+// KnowledgeRecord is an entry as it is stored.
+type KnowledgeRecord struct {
+	Knowledge
+	Fingerprint Fingerprint
+}
+
+// KnowledgeChange is what to write in one transaction.
+type KnowledgeChange struct {
+	Insert []KnowledgeRecord
+	Update []KnowledgeRecord
+	Delete []string
+	Events []skillrouter.Event
+}
+
+// Use is how often, and when last, an entry was found.
+type Use struct {
+	Count int64
+	Last  time.Time
+}
+
+// The types of this domain's events.
+const (
+	EventKnowledgeStored  = "knowledge.stored"
+	EventKnowledgeUpdated = "knowledge.updated"
+	EventKnowledgeDeleted = "knowledge.deleted"
+	EventEpisodeRecorded  = "episode.recorded"
+)

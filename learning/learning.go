@@ -1,0 +1,264 @@
+// Package learning is the domain of learning.db: what agents chose to write
+// down (knowledge), what happened to them (episodes), and how both are found
+// again. It owns the rules on what may be stored, what counts as the same
+// entry, and how results are ranked; it keeps the search index in step with
+// the database. It must not know SQL, HTTP, agents' presence or messages.
+package learning
+
+import (
+	"context"
+	"time"
+)
+
+// Trust says how far an entry's text may be believed when it is put before an
+// agent. It follows from who wrote it and is never taken from the entry.
+type Trust string
+
+// The levels of trust.
+const (
+	// TrustAgent is for what an identified agent or person of this installation wrote.
+	TrustAgent Trust = "agent"
+	// TrustImported is for what came in from a file or another system.
+	TrustImported Trust = "imported"
+)
+
+// KnowledgeService is what can be done with knowledge. KnowledgeBase
+// implements it beside the database, comms/client over HTTP.
+type KnowledgeService interface {
+	// Store stores one entry. What is the same entry depends on who named it:
+	//   - A draft without an ID is known by what it says. If an entry of the same project has
+	//     the same title and content (compared without case and spacing), nothing is stored
+	//     and the answer names that entry, with Duplicate.
+	//   - A draft with an ID is known by its ID. If an entry has the ID, it is updated, or
+	//     left alone (Duplicate) if the draft says what it says already. If none has, the
+	//     draft is stored, even if another entry says the same: a client that gives ids
+	//     must find each of its entries under its own.
+	Store(ctx context.Context, draft KnowledgeDraft) (Stored, error)
+	// Entry returns the entry with the id.
+	Entry(ctx context.Context, id string) (Knowledge, error)
+	// Update changes the fields that the patch sets.
+	Update(ctx context.Context, id string, patch KnowledgePatch) (Knowledge, error)
+	// Delete removes the entry from the database and the index.
+	Delete(ctx context.Context, id string) error
+	// Search finds the entries that fit the query best, best first, and counts their use.
+	Search(ctx context.Context, query KnowledgeQuery) (KnowledgeResults, error)
+}
+
+// EpisodeService is what can be done with episodes. Episodes implements it
+// beside the database, comms/client over HTTP.
+type EpisodeService interface {
+	// Record stores what happened.
+	Record(ctx context.Context, draft EpisodeDraft) (Episode, error)
+	// Recent returns the latest episodes, newest first, up to MaxAnswer bytes of them.
+	Recent(ctx context.Context, filter EpisodeFilter) ([]Episode, error)
+	// Search finds the episodes that fit the query best, best first.
+	Search(ctx context.Context, query EpisodeQuery) (EpisodeResults, error)
+}
+
+// Categories of knowledge that seed 004 names. Others are allowed: a category
+// is any name.
+const (
+	CategoryErrorSolution = "error_solution"
+	CategoryPattern       = "pattern"
+	CategoryBestPractice  = "best_practice"
+	CategoryGotcha        = "gotcha"
+)
+
+// Knowledge is one entry that an agent chose to write down.
+type Knowledge struct {
+	ID        string     `json:"id"`
+	Number    int64      `json:"-"` // the order of first storing, by which the search knows what was written in one go
+	Category  string     `json:"category"`
+	Title     string     `json:"title"`
+	Content   string     `json:"content"`
+	Tags      []string   `json:"tags"`
+	Source    string     `json:"source,omitempty"`   // where it comes from, in the writer's words
+	Author    string     `json:"agent_id,omitempty"` // who wrote it: the token's agent, or who the writer said it is while the router is open
+	Project   string     `json:"project,omitempty"`
+	Trust     Trust      `json:"trust"`
+	UseCount  int64      `json:"use_count"`
+	LastUsed  *time.Time `json:"last_used,omitempty"`
+	CreatedAt time.Time  `json:"created_at"`
+	UpdatedAt time.Time  `json:"updated_at"`
+}
+
+// KnowledgeDraft is what a client may say of a new entry.
+type KnowledgeDraft struct {
+	ID       string   `json:"id,omitempty"` // the client's own id, at most MaxID bytes; empty: one is given
+	Category string   `json:"category"`
+	Title    string   `json:"title"`
+	Content  string   `json:"content"`
+	Tags     []string `json:"tags,omitempty"`
+	Source   string   `json:"source,omitempty"`
+	AgentID  string   `json:"agent_id,omitempty"`
+	Project  string   `json:"project,omitempty"`
+}
+
+// KnowledgePatch is what a client may change of an entry; nil leaves a field as it is.
+type KnowledgePatch struct {
+	Category *string   `json:"category,omitempty"`
+	Title    *string   `json:"title,omitempty"`
+	Content  *string   `json:"content,omitempty"`
+	Tags     *[]string `json:"tags,omitempty"`
+	Source   *string   `json:"source,omitempty"`
+	Project  *string   `json:"project,omitempty"`
+}
+
+// Stored says what became of a draft.
+type Stored struct {
+	ID        string `json:"knowledge_id"`
+	Duplicate bool   `json:"duplicate"` // the same content was there already, under this ID; nothing was stored
+	Updated   bool   `json:"updated"`   // an entry with the client's ID was there and was changed
+	// Redacted lists the kinds of secret that were cut out of the draft before it was stored.
+	Redacted []string `json:"redacted,omitempty"`
+}
+
+// Refusal names a record of a bulk call that was not stored, and why.
+type Refusal struct {
+	Index int    `json:"index"` // position among the request's records, from 0
+	Field string `json:"field,omitempty"`
+	Error string `json:"error"`
+}
+
+// BulkResult says what became of a bulk call's records.
+type BulkResult struct {
+	Stored       int       `json:"stored"`
+	Updated      int       `json:"updated"`
+	Duplicates   int       `json:"duplicates"`
+	Refused      []Refusal `json:"refused"`       // the first MaxRefusals of them
+	RefusedCount int       `json:"refused_count"` // all of them
+	Redacted     int       `json:"redacted"`      // records that held a secret, which was cut out before they were stored
+}
+
+// KnowledgeQuery asks for knowledge.
+type KnowledgeQuery struct {
+	Query    string   `json:"query"`
+	Category string   `json:"category,omitempty"`
+	Project  string   `json:"project,omitempty"`
+	Tags     []string `json:"tags,omitempty"`    // each must be on the entry
+	Limit    int      `json:"limit,omitempty"`   // 1 to MaxLimit; 0 means DefaultKnowledgeLimit
+	Explain  bool     `json:"explain,omitempty"` // fill Why
+}
+
+// Reason is one part of a score: what matched, and what it gave.
+type Reason struct {
+	Lane   string  `json:"lane"`
+	Term   string  `json:"term,omitempty"`
+	Weight float64 `json:"weight"`
+}
+
+// KnowledgeHit is an entry that was found. Its use count and time of last use
+// are those from before this search.
+type KnowledgeHit struct {
+	Knowledge
+	RelevanceScore float64  `json:"relevance_score"`
+	Why            []Reason `json:"why,omitempty"` // the parts of the score; they add up to it
+}
+
+// KnowledgeResults is the answer to a KnowledgeQuery.
+type KnowledgeResults struct {
+	Results   []KnowledgeHit    `json:"results"`
+	Count     int               `json:"count"`
+	LeftOut   int               `json:"left_out,omitempty"`  // how many more would have made the answer larger than MaxAnswer
+	Corrected map[string]string `json:"corrected,omitempty"` // words nobody wrote, and what was searched instead
+}
+
+// The event types of seed 004's episodes. Others are refused.
+const (
+	EventAction   = "action"
+	EventError    = "error"
+	EventDecision = "decision"
+	EventOutcome  = "outcome"
+)
+
+// Episode is something that happened.
+type Episode struct {
+	ID         string    `json:"id"`
+	Number     int64     `json:"number"` // grows with each episode, without gaps in meaning: order of recording
+	SessionID  string    `json:"session_id"`
+	AgentID    string    `json:"agent_id"`
+	EventType  string    `json:"event_type"`
+	Title      string    `json:"title"`
+	Content    string    `json:"content"`
+	Project    string    `json:"project,omitempty"`
+	Importance float64   `json:"importance"` // 0 to 1
+	CreatedAt  time.Time `json:"created_at"`
+}
+
+// EpisodeDraft is what a client may say of a new episode.
+type EpisodeDraft struct {
+	SessionID  string   `json:"session_id,omitempty"` // empty: the agent's current session
+	AgentID    string   `json:"agent_id,omitempty"`
+	EventType  string   `json:"event_type"`
+	Title      string   `json:"title"`
+	Content    string   `json:"content"`
+	Project    string   `json:"project,omitempty"`
+	Importance *float64 `json:"importance,omitempty"` // nil means DefaultImportance
+}
+
+// CurrentSession stands, as a session id, for the session that an agent is in:
+// the one of its last episode, unless that is longer ago than SessionIdle.
+const CurrentSession = "current"
+
+// EpisodeFilter selects recent episodes; empty fields select everything.
+type EpisodeFilter struct {
+	SessionID string    `json:"session_id,omitempty"` // CurrentSession: that of AgentID or, if that is empty, of the caller
+	AgentID   string    `json:"agent_id,omitempty"`
+	Project   string    `json:"project,omitempty"`
+	EventType string    `json:"event_type,omitempty"`
+	Since     time.Time `json:"since,omitzero"`  // not before
+	Until     time.Time `json:"until,omitzero"`  // before
+	Limit     int       `json:"limit,omitempty"` // 1 to MaxLimit; 0 means DefaultEpisodeLimit
+}
+
+// EpisodeQuery asks for past episodes.
+type EpisodeQuery struct {
+	Query     string `json:"query"`
+	AgentID   string `json:"agent_id,omitempty"`
+	Project   string `json:"project,omitempty"`
+	EventType string `json:"event_type,omitempty"`
+	Limit     int    `json:"limit,omitempty"` // 1 to MaxLimit; 0 means DefaultEpisodeLimit
+	Explain   bool   `json:"explain,omitempty"`
+}
+
+// EpisodeHit is an episode that was found.
+type EpisodeHit struct {
+	Episode
+	RelevanceScore float64  `json:"relevance_score"`
+	Why            []Reason `json:"why,omitempty"`
+}
+
+// EpisodeResults is the answer to an EpisodeQuery.
+type EpisodeResults struct {
+	Results   []EpisodeHit      `json:"results"`
+	Count     int               `json:"count"`
+	LeftOut   int               `json:"left_out,omitempty"` // how many more would have made the answer larger than MaxAnswer
+	Corrected map[string]string `json:"corrected,omitempty"`
+}
+
+// Defaults and bounds.
+const (
+	// SessionIdle is how long after its last episode an agent's session is still the
+	// current one: longer than a night's break is another piece of work.
+	SessionIdle = 8 * time.Hour
+
+	DefaultKnowledgeLimit = 5    // seed 004
+	DefaultEpisodeLimit   = 10   // seed 004
+	DefaultImportance     = 0.5  // seed 004
+	MaxLimit              = 200  // an answer of more is a listing, not a search
+	MaxID                 = 200  // bytes of a client's own id
+	MaxTitle              = 4096 // bytes; a title is a line
+	// MaxContent bounds an entry's text, in bytes. Larger texts are documents
+	// and belong in a file that the entry points to.
+	MaxContent = 1 << 20
+	// MaxAnswer bounds the contents in one answer, in bytes. An answer ends with the
+	// entry that reaches it: MaxLimit entries of MaxContent are nobody's context.
+	MaxAnswer = 4 << 20
+	MaxTags   = 32   // tags on an entry
+	MaxSource = 2000 // bytes; a path, an address or a short sentence
+	// MaxQuery bounds a query's text, in bytes: a pasted stack trace fits.
+	MaxQuery = 16 << 10
+	// MaxRefusals bounds how many refused records a bulk call's answer lists: who has
+	// more of them has one mistake many times.
+	MaxRefusals = 100
+)

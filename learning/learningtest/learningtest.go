@@ -1,0 +1,59 @@
+// Package learningtest is the contract of the learning services as a test
+// suite. Whatever implements KnowledgeService and EpisodeService (beside the
+// database, over HTTP, over MCP) must pass it. It owns what clients may rely
+// on, and knows no implementation.
+package learningtest
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// Services are the services under test, on an empty database.
+type Services struct {
+	Knowledge learning.KnowledgeService
+	Episodes  learning.EpisodeService
+}
+
+// Run runs the whole contract. open is called for each case and must give
+// services on a database of its own, which takes calls as skillrouter.Open.
+func Run(t *testing.T, open func(t *testing.T) Services) {
+	t.Run("knowledge", func(t *testing.T) {
+		RunKnowledge(t, func(t *testing.T) learning.KnowledgeService { return open(t).Knowledge })
+	})
+	t.Run("episodes", func(t *testing.T) {
+		RunEpisodes(t, func(t *testing.T) learning.EpisodeService { return open(t).Episodes })
+	})
+}
+
+// caller is the context that the suite calls with: a router without tokens.
+func caller(t *testing.T) context.Context {
+	return skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+}
+
+// refused fails the test unless err has the code and names the field, in its
+// own member or in its message.
+func refused(t *testing.T, err error, code skillrouter.Code, field string) {
+	t.Helper()
+	if skillrouter.CodeOf(err) != code {
+		t.Errorf("error %v: want code %s", err, code)
+		return
+	}
+	if field != "" && skillrouter.FieldOf(err) != field && !strings.Contains(skillrouter.MessageOf(err), field) {
+		t.Errorf("error %v does not name the field %s", err, field)
+	}
+}
+
+func must[T any](t *testing.T) func(value T, err error) T {
+	return func(value T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}

@@ -1,0 +1,49 @@
+package learning_test
+
+import (
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"skillrouter"
+	"skillrouter/cmd/app"
+	"skillrouter/learning"
+	"skillrouter/learning/learningtest"
+	"skillrouter/learning/store"
+)
+
+// memory is the domain on a database of its own.
+type memory struct {
+	db        *app.Database
+	store     *store.Store
+	knowledge *learning.KnowledgeBase
+	episodes  *learning.Episodes
+}
+
+// open opens dir's learning.db; everything is stopped at the end of the test.
+func open(t testing.TB, dir string, now skillrouter.Clock) memory {
+	t.Helper()
+	db, err := app.OpenDatabase(t.Context(), dir, "learning", now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var running sync.WaitGroup
+	running.Go(func() { _ = db.Commit.Run(t.Context()) })
+	t.Cleanup(func() { // t.Context() has ended by now
+		running.Wait()
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s := store.New(db.Read, db.Commit)
+	options := learning.Options{Now: now}
+	return memory{db, s, learning.NewKnowledgeBase(s, options), learning.NewEpisodes(s, options)}
+}
+
+func TestContract(t *testing.T) {
+	learningtest.Run(t, func(t *testing.T) learningtest.Services {
+		m := open(t, t.TempDir(), time.Now)
+		return learningtest.Services{Knowledge: m.knowledge, Episodes: m.episodes}
+	})
+}

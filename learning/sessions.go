@@ -1,0 +1,90 @@
+package learning
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// maxSessions bounds how many agents' sessions are kept in memory. Those that
+// are dropped are read from the database again.
+const maxSessions = 4096
+
+// sessions knows which session each agent is in. An agent's session is that
+// of its last episode; after SessionIdle without one, the next begins a new
+// one. What is in memory is also what the database says.
+type sessions struct {
+	store EpisodeStore
+
+	mu      sync.Mutex
+	current map[string]session
+}
+
+// session is the session of an agent's last episode.
+type session struct {
+	id   string
+	last time.Time
+}
+
+// enter returns the session that an episode of the agent at that time belongs
+// to, and makes it the current one. given is the client's own id; empty or
+// CurrentSession asks for the agent's.
+func (s *sessions) enter(ctx context.Context, agent, given string, at time.Time) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if given == "" || given == CurrentSession {
+		known, err := s.lookup(ctx, agent, at)
+		if err != nil {
+			return "", err
+		}
+		if given = known.id; given == "" {
+			given = sessionName(agent, at)
+		}
+	}
+	if len(s.current) >= maxSessions {
+		clear(s.current)
+	}
+	s.current[agent] = session{given, at}
+	return given, nil
+}
+
+// now returns the agent's session at that time, or "" if it is in none.
+func (s *sessions) now(ctx context.Context, agent string, at time.Time) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known, err := s.lookup(ctx, agent, at)
+	return known.id, err
+}
+
+// lookup returns the agent's session if it goes on at that time.
+func (s *sessions) lookup(ctx context.Context, agent string, at time.Time) (session, error) {
+	known, ok := s.current[agent]
+	if !ok {
+		last, ok, err := s.store.LastEpisode(ctx, agent)
+		if err != nil || !ok {
+			return session{}, err
+		}
+		known = session{last.SessionID, last.CreatedAt}
+		if len(s.current) < maxSessions {
+			s.current[agent] = known
+		}
+	}
+	if at.Sub(known.last) > SessionIdle {
+		return session{}, nil
+	}
+	return known, nil
+}
+
+// sessionName makes a new session's id, such as builder-20261121T064122.315Z.
+func sessionName(agent string, at time.Time) string {
+	if agent == "" {
+		agent = "session"
+	}
+	return agent + "-" + at.UTC().Format("20060102T150405.000Z")
+}
+
+// CurrentSession returns the id of the session that the agent is in, or "" if
+// it is in none. It needs no scope: it is for the router's own use.
+func (l *Episodes) CurrentSession(ctx context.Context, agent string) (string, error) {
+	return l.sessions.now(ctx, agent, l.now())
+}

@@ -1,0 +1,114 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"math"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+var _ learning.EpisodeStore = (*Store)(nil)
+
+// AddEpisode implements learning.EpisodeStore.
+func (s *Store) AddEpisode(ctx context.Context, e learning.Episode, event skillrouter.Event, after func(learning.Episode)) (learning.Episode, error) {
+	err := s.queue(ctx, func(tx *gorm.DB) error {
+		err := tx.Raw(`INSERT INTO episodes (id, session_id, agent_id, event_type, title, content, project, importance, created_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`,
+			e.ID, e.SessionID, e.AgentID, e.EventType, e.Title, e.Content, e.Project, e.Importance, millis(e.CreatedAt)).Scan(&e.Number).Error
+		if err != nil {
+			return err
+		}
+		return appendEvents(tx, []skillrouter.Event{event})
+	}, func() { after(e) })()
+	return e, err
+}
+
+// Episodes implements learning.EpisodeStore.
+func (s *Store) Episodes(ctx context.Context, ids []string) ([]learning.Episode, error) {
+	var episodes []learning.Episode
+	for part := range slices.Chunk(ids, lookups) {
+		found, err := selectEpisodes(s.read.WithContext(ctx), math.MaxInt, "WHERE id IN ?", part)
+		if err != nil {
+			return nil, err
+		}
+		episodes = append(episodes, found...)
+	}
+	return episodes, nil
+}
+
+// RecentEpisodes implements learning.EpisodeStore.
+func (s *Store) RecentEpisodes(ctx context.Context, filter learning.EpisodeFilter) ([]learning.Episode, error) {
+	where, args := "WHERE true", []any{}
+	for _, f := range []struct{ column, value string }{
+		{"session_id", filter.SessionID},
+		{"agent_id", filter.AgentID},
+		{"project", filter.Project},
+		{"event_type", filter.EventType},
+	} {
+		if f.value != "" {
+			where += " AND " + f.column + " = ?"
+			args = append(args, f.value)
+		}
+	}
+	if !filter.Since.IsZero() {
+		where += " AND created_at >= ?"
+		args = append(args, millis(filter.Since))
+	}
+	if !filter.Until.IsZero() {
+		where += " AND created_at < ?"
+		args = append(args, millis(filter.Until))
+	}
+	return selectEpisodes(s.read.WithContext(ctx), learning.MaxAnswer, where+" ORDER BY num DESC LIMIT ?", append(args, filter.Limit)...)
+}
+
+// LastEpisode implements learning.EpisodeStore.
+func (s *Store) LastEpisode(ctx context.Context, agentID string) (learning.Episode, bool, error) {
+	found, err := selectEpisodes(s.read.WithContext(ctx), math.MaxInt, "WHERE agent_id = ? ORDER BY num DESC LIMIT 1", agentID)
+	if err != nil || len(found) == 0 {
+		return learning.Episode{}, false, err
+	}
+	return found[0], true, nil
+}
+
+// selectEpisodes reads episodes until they hold most bytes.
+func selectEpisodes(db *gorm.DB, most int, where string, args ...any) ([]learning.Episode, error) {
+	rows, err := db.Raw(`SELECT num, id, session_id, agent_id, event_type, title, content, project, importance, created_at
+		FROM episodes `+where, args...).Rows()
+	if err != nil {
+		return nil, err
+	}
+	episodes := []learning.Episode{}
+	size := 0
+	for size < most && rows.Next() {
+		var e learning.Episode
+		var created int64
+		err := rows.Scan(&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.EventType, &e.Title, &e.Content, &e.Project, &e.Importance, &created)
+		if err != nil {
+			return nil, closing(rows, err)
+		}
+		e.CreatedAt = fromMillis(created)
+		episodes = append(episodes, e)
+		size += len(e.Content)
+	}
+	return episodes, closing(rows, rows.Err())
+}
+
+// ScanEpisodes implements learning.EpisodeStore. It reads one state of the
+// database from end to end.
+func (s *Store) ScanEpisodes(ctx context.Context, visit func(chunk []learning.Episode) error) error {
+	db := s.read.WithContext(ctx).Raw("SELECT num, id, agent_id, event_type, title, content, project FROM episodes ORDER BY num")
+	return eachChunk(db, func(rows *sql.Rows) (e learning.Episode, size int, err error) {
+		err = rows.Scan(&e.Number, &e.ID, &e.AgentID, &e.EventType, &e.Title, &e.Content, &e.Project)
+		return e, len(e.Content), err
+	}, visit)
+}
+
+// EpisodeIDs implements learning.EpisodeStore.
+func (s *Store) EpisodeIDs(ctx context.Context, visit func(id string)) error {
+	return eachID(s.read.WithContext(ctx), "SELECT id FROM episodes", visit)
+}

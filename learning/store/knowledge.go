@@ -1,0 +1,232 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"math"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"skillrouter/learning"
+)
+
+var _ learning.KnowledgeStore = (*Store)(nil)
+
+var knowledgeColumns = []string{
+	"id", "category", "title", "content", "tags", "source", "agent_id", "project", "trust",
+	"content_hash", "use_count", "last_used", "created_at", "updated_at",
+}
+
+// lookups is how many ids or hashes one query asks for.
+const lookups = 256
+
+// ChangeKnowledge implements learning.KnowledgeStore.
+func (s *Store) ChangeKnowledge(
+	ctx context.Context, keys learning.KnowledgeKeys,
+	decide func(found learning.FoundKnowledge) (learning.KnowledgeChange, error), after func(),
+) func() error {
+	return s.queue(ctx, func(tx *gorm.DB) error {
+		found, err := findKnowledge(tx, keys)
+		if err != nil {
+			return err
+		}
+		change, err := decide(found)
+		if err != nil {
+			return err
+		}
+		return writeKnowledge(tx, change)
+	}, after)
+}
+
+func findKnowledge(tx *gorm.DB, keys learning.KnowledgeKeys) (learning.FoundKnowledge, error) {
+	found := learning.FoundKnowledge{Entries: map[string]learning.Knowledge{}, Same: map[learning.Fingerprint]string{}}
+	entries, err := knowledgeByID(tx, keys.IDs)
+	if err != nil {
+		return found, err
+	}
+	for _, e := range entries {
+		found.Entries[e.ID] = e
+	}
+	for part := range slices.Chunk(keys.Fingerprints, lookups) {
+		hashes := make([][]byte, len(part))
+		for i := range part {
+			hashes[i] = part[i][:]
+		}
+		rows, err := tx.Raw("SELECT content_hash, id FROM knowledge WHERE content_hash IN ? ORDER BY num DESC", hashes).Rows()
+		if err != nil {
+			return found, err
+		}
+		for rows.Next() {
+			var hash []byte
+			var id string
+			if err := rows.Scan(&hash, &id); err != nil {
+				return found, closing(rows, err)
+			}
+			found.Same[learning.Fingerprint(hash)] = id // the first stored comes last, and stays
+		}
+		if err := closing(rows, rows.Err()); err != nil {
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+func writeKnowledge(tx *gorm.DB, change learning.KnowledgeChange) error {
+	err := insert(tx, "knowledge", knowledgeColumns, len(change.Insert), func(i int, row []any) []any {
+		e := &change.Insert[i]
+		return append(row, e.ID, e.Category, e.Title, e.Content, tagsText(e.Tags), e.Source, e.Author, e.Project, string(e.Trust),
+			e.Fingerprint[:], e.UseCount, millisPtr(e.LastUsed), millis(e.CreatedAt), millis(e.UpdatedAt))
+	})
+	if err != nil {
+		return err
+	}
+	if n := len(change.Insert); n > 0 {
+		// The rows of one transaction are numbered without a gap.
+		var last int64
+		if err := tx.Raw("SELECT max(num) FROM knowledge").Scan(&last).Error; err != nil {
+			return err
+		}
+		for i := range change.Insert {
+			change.Insert[i].Number = last - int64(n-1-i)
+		}
+	}
+	for i := range change.Update {
+		e := &change.Update[i]
+		err := tx.Exec(`UPDATE knowledge SET category = ?, title = ?, content = ?, tags = ?, source = ?, project = ?, trust = ?,
+			content_hash = ?, updated_at = ? WHERE id = ?`,
+			e.Category, e.Title, e.Content, tagsText(e.Tags), e.Source, e.Project, string(e.Trust),
+			e.Fingerprint[:], millis(e.UpdatedAt), e.ID).Error
+		if err != nil {
+			return err
+		}
+	}
+	for part := range slices.Chunk(change.Delete, lookups) {
+		if err := tx.Exec("DELETE FROM knowledge WHERE id IN ?", part).Error; err != nil {
+			return err
+		}
+	}
+	return appendEvents(tx, change.Events)
+}
+
+// Knowledge implements learning.KnowledgeStore.
+func (s *Store) Knowledge(ctx context.Context, ids []string) ([]learning.Knowledge, error) {
+	return knowledgeByID(s.read.WithContext(ctx), ids)
+}
+
+func knowledgeByID(db *gorm.DB, ids []string) ([]learning.Knowledge, error) {
+	var entries []learning.Knowledge
+	for part := range slices.Chunk(ids, lookups) {
+		found, _, err := selectKnowledge(db, math.MaxInt, "WHERE id IN ?", part)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, found...)
+	}
+	return entries, nil
+}
+
+// ListKnowledge implements learning.KnowledgeStore.
+func (s *Store) ListKnowledge(ctx context.Context, filter learning.KnowledgeFilter, before int64) ([]learning.Knowledge, []int64, error) {
+	where, args := "WHERE true", []any{}
+	for _, f := range []struct{ column, value string }{
+		{"category", filter.Category}, {"project", filter.Project}, {"agent_id", filter.AgentID},
+	} {
+		if f.value != "" {
+			where += " AND " + f.column + " = ?"
+			args = append(args, f.value)
+		}
+	}
+	if before > 0 {
+		where += " AND num < ?"
+		args = append(args, before)
+	}
+	return selectKnowledge(s.read.WithContext(ctx), learning.MaxAnswer, where+" ORDER BY num DESC LIMIT ?", append(args, filter.Limit)...)
+}
+
+// selectKnowledge reads entries until they hold most bytes, and one more, so
+// that the domain sees whether there are more.
+func selectKnowledge(db *gorm.DB, most int, where string, args ...any) ([]learning.Knowledge, []int64, error) {
+	rows, err := db.Raw(`SELECT num, id, category, title, content, tags, source, agent_id, project, trust,
+		use_count, last_used, created_at, updated_at FROM knowledge `+where, args...).Rows()
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, numbers := []learning.Knowledge{}, []int64{}
+	size, last := 0, 0
+	for size-last < most && rows.Next() {
+		var e learning.Knowledge
+		var number, created, updated int64
+		var used *int64
+		var tags, trust string
+		err := rows.Scan(&number, &e.ID, &e.Category, &e.Title, &e.Content, &tags, &e.Source, &e.Author, &e.Project, &trust,
+			&e.UseCount, &used, &created, &updated)
+		if err != nil {
+			return nil, nil, closing(rows, err)
+		}
+		e.Number = number
+		e.Trust, e.LastUsed = learning.Trust(trust), fromMillisPtr(used)
+		e.CreatedAt, e.UpdatedAt = fromMillis(created), fromMillis(updated)
+		if e.Tags, err = parseTags(tags); err != nil {
+			return nil, nil, closing(rows, err)
+		}
+		entries, numbers = append(entries, e), append(numbers, number)
+		last = len(e.Content)
+		size += last
+	}
+	return entries, numbers, closing(rows, rows.Err())
+}
+
+// ScanKnowledge implements learning.KnowledgeStore. It reads one state of the
+// database from end to end.
+func (s *Store) ScanKnowledge(ctx context.Context, visit func(chunk []learning.Knowledge) error) error {
+	db := s.read.WithContext(ctx).Raw("SELECT num, id, category, title, content, tags, project FROM knowledge ORDER BY num")
+	return eachChunk(db, func(rows *sql.Rows) (e learning.Knowledge, size int, err error) {
+		var tags string
+		if err = rows.Scan(&e.Number, &e.ID, &e.Category, &e.Title, &e.Content, &tags, &e.Project); err == nil {
+			e.Tags, err = parseTags(tags)
+		}
+		return e, len(e.Content), err
+	}, visit)
+}
+
+// KnowledgeIDs implements learning.KnowledgeStore.
+func (s *Store) KnowledgeIDs(ctx context.Context, visit func(id string)) error {
+	return eachID(s.read.WithContext(ctx), "SELECT id FROM knowledge", visit)
+}
+
+// AddUse implements learning.KnowledgeStore.
+func (s *Store) AddUse(ctx context.Context, uses map[string]learning.Use) error {
+	return s.commit.Write(ctx, func(tx *gorm.DB) error {
+		update, err := tx.Statement.ConnPool.PrepareContext(ctx,
+			"UPDATE knowledge SET use_count = use_count + ?, last_used = max(ifnull(last_used, 0), ?) WHERE id = ?")
+		if err != nil {
+			return err
+		}
+		defer update.Close()
+		for id, use := range uses {
+			if _, err := update.ExecContext(ctx, use.Count, millis(use.Last), id); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil)
+}
+
+func tagsText(tags []string) string {
+	if len(tags) == 0 {
+		return "[]"
+	}
+	text, _ := json.Marshal(tags) // strings cannot fail
+	return string(text)
+}
+
+func parseTags(text string) ([]string, error) {
+	tags := []string{}
+	if text == "[]" {
+		return tags, nil
+	}
+	err := json.Unmarshal([]byte(text), &tags)
+	return tags, err
+}

@@ -1,0 +1,116 @@
+package learning_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+func TestUsesAreWrittenInBatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kept := &useStore{}
+		base := learning.NewKnowledgeBase(kept, learning.Options{})
+		ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+		if _, err := base.Store(ctx, entry("1", "found")); err != nil {
+			t.Fatal(err)
+		}
+		search := func() {
+			if r, err := base.Search(ctx, learning.KnowledgeQuery{Query: "found"}); err != nil || r.Count != 1 {
+				t.Fatalf("%+v, %v", r, err)
+			}
+		}
+		running, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- base.Run(running) }()
+		for range 10 {
+			search()
+		}
+		synctest.Wait()
+		if writes, _ := kept.written(); writes != 0 {
+			t.Error("a search waited for a write of its use")
+		}
+		wait(10 * time.Second)
+		if writes, count := kept.written(); writes != 1 || count != 10 {
+			t.Errorf("after a while: %d writes of %d uses, want one of 10", writes, count)
+		}
+		kept.breaks(errors.New("full"))
+		search()
+		wait(10 * time.Second)
+		kept.breaks(nil)
+		search()
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if writes, count := kept.written(); writes != 2 || count != 12 {
+			t.Errorf("after a failure and the end: %d writes of %d uses, want two of 12", writes, count)
+		}
+	})
+}
+
+// useStore is a KnowledgeStore in memory that notes the writing of uses.
+type useStore struct {
+	learning.KnowledgeStore
+	mu      sync.Mutex
+	entries map[string]learning.Knowledge
+	uses    map[string]learning.Use
+	writes  int
+	fail    error
+}
+
+func (s *useStore) ChangeKnowledge(_ context.Context, _ learning.KnowledgeKeys, decide func(learning.FoundKnowledge) (learning.KnowledgeChange, error), after func()) func() error {
+	change, err := decide(learning.FoundKnowledge{})
+	s.entries = map[string]learning.Knowledge{}
+	for _, record := range change.Insert {
+		s.entries[record.ID] = record.Knowledge
+	}
+	after()
+	return func() error { return err }
+}
+
+func (s *useStore) Knowledge(_ context.Context, ids []string) ([]learning.Knowledge, error) {
+	var out []learning.Knowledge
+	for _, id := range ids {
+		out = append(out, s.entries[id])
+	}
+	return out, nil
+}
+
+func (s *useStore) AddUse(_ context.Context, uses map[string]learning.Use) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fail != nil {
+		return s.fail
+	}
+	s.writes++
+	if s.uses == nil {
+		s.uses = map[string]learning.Use{}
+	}
+	for id, use := range uses {
+		old := s.uses[id]
+		s.uses[id] = learning.Use{Count: old.Count + use.Count, Last: use.Last}
+	}
+	return nil
+}
+
+// written returns how many writes there were, and the uses of the entry 1.
+func (s *useStore) written() (writes int, count int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.writes, s.uses["1"].Count
+}
+
+func (s *useStore) breaks(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fail = err
+}
+
+// wait lets virtual time pass.
+func wait(d time.Duration) { <-time.After(d) }

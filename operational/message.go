@@ -1,0 +1,151 @@
+package operational
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+)
+
+// The signals that the router itself acts on. Any other name is carried too.
+const (
+	SignalStop    = "stop"
+	SignalPause   = "pause"
+	SignalResume  = "resume"
+	SignalMessage = "message"
+)
+
+// Message is one signal in the stored log. Seq is its place there: it grows
+// with each message, and is never given twice.
+type Message struct {
+	Seq            int64           `json:"seq"`
+	ID             string          `json:"message_id"`
+	From           string          `json:"from_agent_id"`
+	To             string          `json:"to_agent_id,omitempty"` // empty: to every agent
+	Signal         string          `json:"signal"`
+	Context        json.RawMessage `json:"context,omitempty"` // an object
+	Priority       int             `json:"priority"`          // −10 to 10, 0 if nothing was said; the order of delivery stays that of Seq
+	ThreadID       string          `json:"thread_id,omitempty"`
+	AckRequired    bool            `json:"ack_required,omitempty"`
+	IdempotencyKey string          `json:"idempotency_key,omitempty"`
+	CreatedAt      time.Time       `json:"created_at"`
+	ExpiresAt      *time.Time      `json:"expires_at,omitempty"` // after this it is handed to nobody
+}
+
+// MessageDraft is what a sender may say of a message.
+type MessageDraft struct {
+	From           string          `json:"from_agent_id,omitempty"` // the caller's own agent if empty
+	To             string          `json:"to_agent_id,omitempty"`
+	Signal         string          `json:"signal"`
+	Context        json.RawMessage `json:"context,omitempty"`
+	IdempotencyKey string          `json:"idempotency_key,omitempty"` // the same key of the same sender again is the same message
+	Priority       int             `json:"priority,omitempty"`
+	ThreadID       string          `json:"thread_id,omitempty"`
+	AckRequired    bool            `json:"ack_required,omitempty"`
+	TTLSeconds     int64           `json:"ttl_seconds,omitempty"` // 0: for ever
+}
+
+// Receipt is how far a message has come with one recipient. A time that is
+// nil has not been reached. The message itself is stored before any of them.
+type Receipt struct {
+	AgentID     string     `json:"agent_id"`
+	Seq         int64      `json:"seq"`
+	DeliveredAt *time.Time `json:"delivered_at,omitempty"` // written to the recipient's stream, or fetched by it
+	ReadAt      *time.Time `json:"read_at,omitempty"`      // the recipient said that it has read it
+	AckedAt     *time.Time `json:"acked_at,omitempty"`     // the recipient said that it has dealt with it
+}
+
+// MessageAppend is one message on its way into the log, and what became of it.
+type MessageAppend struct {
+	Message   Message // Seq is set once it is stored; for a duplicate all of it is the stored message
+	Duplicate bool    // the sender had used the idempotency key for the same content before
+	Err       error   // why this one was refused, while others of its batch were stored
+}
+
+// MarkKind is one of the steps that a message takes with a recipient after it is stored.
+type MarkKind string
+
+// The steps, in the order in which they are usually taken.
+const (
+	MarkDelivered MarkKind = "delivered"
+	MarkRead      MarkKind = "read"
+	MarkAcked     MarkKind = "acked"
+)
+
+// MarkRequest says that an agent's messages have reached a step: all of them
+// up to and including Seq, or those with the ids.
+type MarkRequest struct {
+	AgentID string
+	Kind    MarkKind
+	Seq     int64
+	IDs     []string
+	At      time.Time
+}
+
+// Marked is what a MarkRequest changed.
+type Marked struct {
+	Count   int64 // how many messages had not reached the step before
+	Through int64 // the agent's cumulative mark of this kind afterwards
+	Stop    int64 // the stop signal that ceased to be in force by this, 0 if none
+}
+
+// Delivery says that a message was handed to an agent: that one alone, or
+// that and every earlier message of the agent.
+type Delivery struct {
+	AgentID string
+	Seq     int64
+	Through bool // every earlier one too
+	At      time.Time
+}
+
+// MailQuery selects messages that are for an agent: those addressed to it,
+// and the broadcasts of others after JoinedSeq.
+type MailQuery struct {
+	AgentID   string
+	JoinedSeq int64
+	After     int64     // only greater seqs
+	Unacked   bool      // only those that it has not acknowledged
+	AckedSeq  int64     // its cumulative mark, for Unacked
+	Thread    string    // only this thread, if not empty
+	Now       time.Time // what has expired by then is left out
+	Limit     int       // most messages
+	MaxBytes  int       // the answer ends after the message that exceeds this; 0: no bound
+}
+
+// Awaited is a message whose acknowledgement is awaited, and from whom.
+type Awaited struct {
+	Message
+	Waiting []string // agents, in order of their ids
+}
+
+// Swept is what one step of the retention sweep did.
+type Swept struct {
+	Examined int
+	Deleted  int
+	Next     int64 // begin the next step after this seq; 0: from the beginning
+}
+
+// StopReason is what a stop signal's recipient is told: the "reason" in its
+// context, or who sent it.
+func StopReason(m Message) string {
+	var said struct {
+		Reason string `json:"reason"`
+	}
+	// A reason of another type than text is no reason; the context was checked to be an object when it was sent.
+	if err := json.Unmarshal(m.Context, &said); err == nil && said.Reason != "" {
+		return said.Reason
+	}
+	return "stop signal from " + m.From
+}
+
+// SameContent tells whether other says the same to the same recipient. Ids and times aside from the time to live do not count.
+func (m Message) SameContent(other Message) bool {
+	return m.From == other.From && m.To == other.To && m.Signal == other.Signal && bytes.Equal(m.Context, other.Context) &&
+		m.Priority == other.Priority && m.ThreadID == other.ThreadID && m.AckRequired == other.AckRequired && m.ttl() == other.ttl()
+}
+
+func (m Message) ttl() time.Duration {
+	if m.ExpiresAt == nil {
+		return 0
+	}
+	return m.ExpiresAt.Sub(m.CreatedAt)
+}

@@ -1,0 +1,50 @@
+// Package operationaltest holds the contracts of the operational services: one
+// suite per interface, to be run over the service itself and over every client
+// that stands for it. It knows what a service promises, and neither the store
+// nor the transport behind it.
+package operationaltest
+
+import (
+	"context"
+	"testing"
+
+	"skillrouter"
+)
+
+// World is a fresh, empty installation under test.
+type World[Service any] struct {
+	// As returns the service as the principal sees it: for a client, one that bears a token of the principal's.
+	As func(p skillrouter.Principal) Service
+	// Context returns the context of a call that is made as the principal.
+	Context func(ctx context.Context, p skillrouter.Principal) context.Context
+}
+
+// The principals of the suites.
+var (
+	captain  = skillrouter.Principal{AgentID: "captain", Scopes: []skillrouter.Scope{skillrouter.ScopeCaptain}}
+	onlooker = skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}
+	nobody   = skillrouter.Principal{}
+)
+
+func agent(id string) skillrouter.Principal {
+	return skillrouter.Principal{AgentID: id, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
+}
+
+// wantCode fails the test unless err has the code.
+func wantCode(t *testing.T, err error, code skillrouter.Code) {
+	t.Helper()
+	if got := skillrouter.CodeOf(err); got != code {
+		t.Fatalf("error %v has the code %q, want %q", err, got, code)
+	}
+}
+
+// must fails the test if err is not nil.
+func must[T any](t *testing.T) func(v T, err error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}

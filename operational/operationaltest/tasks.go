@@ -1,0 +1,398 @@
+package operationaltest
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"skillrouter"
+	"skillrouter/operational"
+)
+
+// Tasks runs the contract of TaskService over worlds that fresh makes.
+func Tasks(t *testing.T, fresh func(t *testing.T) World[operational.TaskService]) {
+	for name, run := range map[string]func(*testing.T, World[operational.TaskService]){
+		"life of a task":     taskLife,
+		"transitions":        taskTransitions,
+		"who may do what":    taskRights,
+		"input is checked":   taskInput,
+		"next by priority":   taskNext,
+		"no double claims":   taskRace,
+		"filters":            taskFilters,
+		"by id and number":   taskRefs,
+		"captain reassigns":  taskReassign,
+		"claiming is stable": taskReclaim,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, fresh(t)) })
+	}
+}
+
+func ref(task operational.Task) string { return fmt.Sprint(task.Number) }
+
+func taskLife(t *testing.T, w World[operational.TaskService]) {
+	a := agent("builder-1")
+	svc, ctx := w.As(a), w.Context(t.Context(), a)
+	check := must[operational.Task](t)
+	task := check(svc.Create(ctx, operational.TaskDraft{Title: " Write the importer ", Project: "router", Priority: 3}))
+	if task.Status != operational.TaskPending || task.Number != 1 || task.Title != "Write the importer" || task.CreatedBy != "builder-1" {
+		t.Fatalf("a new task is %+v", task)
+	}
+	task = check(svc.Claim(ctx, ref(task), operational.TaskClaim{}))
+	if task.Status != operational.TaskClaimed || task.AgentID != "builder-1" || task.ClaimedAt == nil {
+		t.Fatalf("a claimed task is %+v", task)
+	}
+	half := 50.0
+	task = check(svc.Progress(ctx, ref(task), operational.TaskProgress{Progress: &half, Note: "half"}))
+	if task.Status != operational.TaskInProgress || task.Progress != 50 || task.Note != "half" {
+		t.Fatalf("a task in progress is %+v", task)
+	}
+	task = check(svc.Block(ctx, ref(task), operational.TaskBlock{Reason: "needs a key"}))
+	if task.Status != operational.TaskBlocked || task.BlockedReason != "needs a key" {
+		t.Fatalf("a blocked task is %+v", task)
+	}
+	task = check(svc.Unblock(ctx, ref(task), operational.TaskNote{}))
+	if task.Status != operational.TaskInProgress || task.BlockedReason != "" {
+		t.Fatalf("an unblocked task is %+v", task)
+	}
+	task = check(svc.Complete(ctx, ref(task), operational.TaskResult{Result: "done"}))
+	if task.Status != operational.TaskCompleted || task.Result != "done" || task.Progress != 100 || task.FinishedAt == nil || task.AgentID != "builder-1" {
+		t.Fatalf("a completed task is %+v", task)
+	}
+	if stored := check(svc.Task(ctx, task.ID)); cmp.Diff(task, stored) != "" {
+		t.Fatalf("what is stored differs from what was answered:\n%s", cmp.Diff(task, stored))
+	}
+}
+
+// taskTransitions tries every change in every status against the table of what is allowed.
+func taskTransitions(t *testing.T, w World[operational.TaskService]) {
+	a := agent("builder-1")
+	svc, ctx := w.As(a), w.Context(t.Context(), a)
+	check := must[operational.Task](t)
+	changes := map[string]func(ref string) (operational.Task, error){
+		"progress": func(r string) (operational.Task, error) {
+			return svc.Progress(ctx, r, operational.TaskProgress{Note: "going on"})
+		},
+		"block": func(r string) (operational.Task, error) {
+			return svc.Block(ctx, r, operational.TaskBlock{Reason: "stuck"})
+		},
+		"unblock": func(r string) (operational.Task, error) { return svc.Unblock(ctx, r, operational.TaskNote{}) },
+		"complete": func(r string) (operational.Task, error) {
+			return svc.Complete(ctx, r, operational.TaskResult{Result: "done"})
+		},
+		"fail": func(r string) (operational.Task, error) {
+			return svc.Fail(ctx, r, operational.TaskFailure{Error: "no"})
+		},
+		"release": func(r string) (operational.Task, error) { return svc.Release(ctx, r, operational.TaskNote{}) },
+		"cancel":  func(r string) (operational.Task, error) { return svc.Cancel(ctx, r, operational.TaskNote{}) },
+	}
+	to := map[operational.TaskStatus]map[string]operational.TaskStatus{
+		operational.TaskPending: {"block": operational.TaskBlocked, "cancel": operational.TaskCancelled},
+		operational.TaskClaimed: {
+			"progress": operational.TaskInProgress, "block": operational.TaskBlocked, "complete": operational.TaskCompleted,
+			"fail": operational.TaskFailed, "release": operational.TaskPending, "cancel": operational.TaskCancelled,
+		},
+		operational.TaskInProgress: {
+			"progress": operational.TaskInProgress, "block": operational.TaskBlocked, "complete": operational.TaskCompleted,
+			"fail": operational.TaskFailed, "release": operational.TaskPending, "cancel": operational.TaskCancelled,
+		},
+		operational.TaskBlocked: {
+			"block": operational.TaskBlocked, "unblock": operational.TaskInProgress,
+			"fail": operational.TaskFailed, "release": operational.TaskPending, "cancel": operational.TaskCancelled,
+		},
+		operational.TaskCompleted: {}, operational.TaskFailed: {}, operational.TaskCancelled: {},
+	}
+	route := map[operational.TaskStatus][]string{
+		operational.TaskPending: nil, operational.TaskClaimed: {"claim"}, operational.TaskInProgress: {"claim", "progress"},
+		operational.TaskBlocked: {"claim", "block"}, operational.TaskCompleted: {"claim", "complete"},
+		operational.TaskFailed: {"claim", "fail"}, operational.TaskCancelled: {"cancel"},
+	}
+	for from, allowed := range to {
+		for name, change := range changes {
+			task := check(svc.Create(ctx, operational.TaskDraft{Title: string(from) + " " + name}))
+			for _, step := range route[from] {
+				if step == "claim" {
+					check(svc.Claim(ctx, ref(task), operational.TaskClaim{}))
+					continue
+				}
+				check(changes[step](ref(task)))
+			}
+			got, err := change(ref(task))
+			want, ok := allowed[name]
+			if !ok {
+				if skillrouter.CodeOf(err) != skillrouter.Conflict || !strings.Contains(skillrouter.MessageOf(err), string(from)) {
+					t.Errorf("%s of a %s task: error %v, want a conflict that names the state", name, from, err)
+				}
+				if stored := check(svc.Task(ctx, ref(task))); stored.Status != from {
+					t.Errorf("the refused %s of a %s task left it %s", name, from, stored.Status)
+				}
+				continue
+			}
+			if err != nil || got.Status != want {
+				t.Errorf("%s of a %s task: %s, error %v, want %s", name, from, got.Status, err, want)
+			}
+		}
+	}
+}
+
+func taskRights(t *testing.T, w World[operational.TaskService]) {
+	one, two := agent("builder-1"), agent("builder-2")
+	check := must[operational.Task](t)
+	as := func(p skillrouter.Principal) operational.TaskService { return w.As(p) }
+	create := func(p skillrouter.Principal, d operational.TaskDraft) (operational.Task, error) {
+		return as(p).Create(w.Context(t.Context(), p), d)
+	}
+	task := check(create(one, operational.TaskDraft{Title: "mine", AgentID: "builder-1"}))
+
+	_, err := as(two).Complete(w.Context(t.Context(), two), ref(task), operational.TaskResult{})
+	wantCode(t, err, skillrouter.Forbidden)
+	_, err = as(two).Complete(w.Context(t.Context(), two), ref(task), operational.TaskResult{AgentID: "builder-1"})
+	wantCode(t, err, skillrouter.Forbidden)
+	_, err = as(two).Claim(w.Context(t.Context(), two), ref(task), operational.TaskClaim{})
+	wantCode(t, err, skillrouter.Conflict)
+	_, err = as(two).Claim(w.Context(t.Context(), two), ref(task), operational.TaskClaim{AgentID: "builder-1"})
+	wantCode(t, err, skillrouter.Forbidden)
+	_, err = as(two).Reassign(w.Context(t.Context(), two), ref(task), operational.TaskAssignment{AgentID: "builder-2"})
+	wantCode(t, err, skillrouter.Forbidden)
+	_, err = create(two, operational.TaskDraft{Title: "for another", AgentID: "builder-1"})
+	wantCode(t, err, skillrouter.Forbidden)
+	_, err = create(two, operational.TaskDraft{Title: "in another's name", CreatedBy: "builder-1"})
+	wantCode(t, err, skillrouter.Forbidden)
+	_, err = create(onlooker, operational.TaskDraft{Title: "by one who may only read"})
+	wantCode(t, err, skillrouter.Forbidden)
+	if got := check(as(onlooker).Task(w.Context(t.Context(), onlooker), ref(task))); got.AgentID != "builder-1" {
+		t.Errorf("an onlooker sees the holder %q", got.AgentID)
+	}
+	_, err = as(onlooker).Cancel(w.Context(t.Context(), onlooker), ref(task), operational.TaskNote{})
+	wantCode(t, err, skillrouter.Forbidden)
+	if _, err := as(nobody).List(w.Context(t.Context(), nobody), operational.TaskFilter{}); err == nil {
+		t.Error("a call without any right lists tasks")
+	}
+
+	// A captain moves what another holds, but not in the name of one who does not hold it.
+	_, err = as(captain).Complete(w.Context(t.Context(), captain), ref(task), operational.TaskResult{AgentID: "builder-2"})
+	wantCode(t, err, skillrouter.Conflict)
+	if got := check(as(captain).Release(w.Context(t.Context(), captain), ref(task), operational.TaskNote{})); got.Status != operational.TaskPending || got.AgentID != "" {
+		t.Errorf("released by the captain it is %+v", got)
+	}
+	// The creator may cancel what nobody holds, another agent may not.
+	_, err = as(two).Cancel(w.Context(t.Context(), two), ref(task), operational.TaskNote{})
+	wantCode(t, err, skillrouter.Forbidden)
+	check(as(one).Cancel(w.Context(t.Context(), one), ref(task), operational.TaskNote{Note: "not wanted"}))
+}
+
+func taskInput(t *testing.T, w World[operational.TaskService]) {
+	a := agent("builder-1")
+	svc, ctx := w.As(a), w.Context(t.Context(), a)
+	over := 100.5
+	for name, c := range map[string]struct {
+		call  func() error
+		code  skillrouter.Code
+		field string
+	}{
+		"no title": {func() error { _, err := svc.Create(ctx, operational.TaskDraft{Title: "  "}); return err }, skillrouter.Invalid, "title"},
+		"long title": {func() error {
+			_, err := svc.Create(ctx, operational.TaskDraft{Title: strings.Repeat("x", operational.MaxTaskTitle+1)})
+			return err
+		}, skillrouter.TooLarge, "title"},
+		"priority": {func() error { _, err := svc.Create(ctx, operational.TaskDraft{Title: "x", Priority: 11}); return err }, skillrouter.Invalid, "priority"},
+		"project": {func() error {
+			_, err := svc.Create(ctx, operational.TaskDraft{Title: "x", Project: "a\nb"})
+			return err
+		}, skillrouter.Invalid, "project"},
+		"limit": {func() error { _, err := svc.List(ctx, operational.TaskFilter{Limit: -1}); return err }, skillrouter.Invalid, "limit"},
+		"status": {func() error {
+			_, err := svc.List(ctx, operational.TaskFilter{Status: []operational.TaskStatus{"lost"}})
+			return err
+		}, skillrouter.Invalid, "status"},
+		"progress":         {func() error { _, err := svc.Progress(ctx, "1", operational.TaskProgress{Progress: &over}); return err }, skillrouter.Invalid, "progress"},
+		"no progress":      {func() error { _, err := svc.Progress(ctx, "1", operational.TaskProgress{}); return err }, skillrouter.Invalid, "progress"},
+		"no reason":        {func() error { _, err := svc.Block(ctx, "1", operational.TaskBlock{}); return err }, skillrouter.Invalid, "reason"},
+		"no error":         {func() error { _, err := svc.Fail(ctx, "1", operational.TaskFailure{}); return err }, skillrouter.Invalid, "error"},
+		"ref":              {func() error { _, err := svc.Task(ctx, "the-big-one"); return err }, skillrouter.Invalid, "id"},
+		"unknown":          {func() error { _, err := svc.Task(ctx, "999"); return err }, skillrouter.NotFound, ""},
+		"claim of unknown": {func() error { _, err := svc.Claim(ctx, "999", operational.TaskClaim{}); return err }, skillrouter.NotFound, ""},
+		"nothing waits":    {func() error { _, err := svc.ClaimNext(ctx, operational.TaskClaim{}); return err }, skillrouter.NotFound, ""},
+	} {
+		err := c.call()
+		if skillrouter.CodeOf(err) != c.code || (c.field != "" && skillrouter.FieldOf(err) != c.field) {
+			t.Errorf("%s: error %v of field %q, want code %q and field %q", name, err, skillrouter.FieldOf(err), c.code, c.field)
+		}
+	}
+	// A captain that is no agent must say for whom it claims.
+	open := skillrouter.Open()
+	_, err := w.As(open).ClaimNext(w.Context(t.Context(), open), operational.TaskClaim{})
+	wantCode(t, err, skillrouter.Invalid)
+}
+
+func taskNext(t *testing.T, w World[operational.TaskService]) {
+	a := agent("builder-1")
+	svc, ctx := w.As(a), w.Context(t.Context(), a)
+	check := must[operational.Task](t)
+	for _, d := range []operational.TaskDraft{
+		{Title: "low", Priority: -5},
+		{Title: "first"},
+		{Title: "second"},
+		{Title: "urgent", Priority: 9},
+		{Title: "elsewhere", Priority: 10, Project: "other"},
+	} {
+		check(svc.Create(ctx, d))
+	}
+	var got []string
+	got = append(got, check(svc.ClaimNext(ctx, operational.TaskClaim{Project: "other"})).Title)
+	for range 4 {
+		got = append(got, check(svc.ClaimNext(ctx, operational.TaskClaim{})).Title)
+	}
+	if diff := cmp.Diff([]string{"elsewhere", "urgent", "first", "second", "low"}, got); diff != "" {
+		t.Errorf("order of claims (-want +got):\n%s", diff)
+	}
+	_, err := svc.ClaimNext(ctx, operational.TaskClaim{})
+	wantCode(t, err, skillrouter.NotFound)
+}
+
+// taskRace lets 64 agents claim 100 tasks at once, by name and as the next
+// one: each task must be handed out exactly once.
+func taskRace(t *testing.T, w World[operational.TaskService]) {
+	const claimers, tasks = 64, 100
+	svc, ctx := w.As(captain), w.Context(t.Context(), captain)
+	for i := range tasks {
+		must[operational.Task](t)(svc.Create(ctx, operational.TaskDraft{Title: fmt.Sprint("task ", i)}))
+	}
+	var mu sync.Mutex
+	holders := map[int64][]string{}
+	var wg sync.WaitGroup
+	for i := range claimers {
+		wg.Go(func() {
+			id := fmt.Sprint("agent-", i)
+			svc, ctx := svc, ctx
+			for n := int64(0); ; n++ {
+				var task operational.Task
+				var err error
+				byName := n < 10
+				if byName {
+					task, err = svc.Claim(ctx, fmt.Sprint(n*7%tasks+1), operational.TaskClaim{AgentID: id})
+				} else {
+					task, err = svc.ClaimNext(ctx, operational.TaskClaim{AgentID: id})
+				}
+				switch code := skillrouter.CodeOf(err); {
+				case err == nil:
+					mu.Lock()
+					holders[task.Number] = append(holders[task.Number], id)
+					mu.Unlock()
+				case byName && code == skillrouter.Conflict:
+				case !byName && code == skillrouter.NotFound:
+					return
+				default:
+					t.Errorf("%s: %v", id, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if len(holders) != tasks {
+		t.Errorf("%d of %d tasks were claimed", len(holders), tasks)
+	}
+	for number, ids := range holders {
+		if len(ids) != 1 {
+			t.Errorf("task %d was claimed by %v", number, ids)
+			continue
+		}
+		if task := must[operational.Task](t)(svc.Task(ctx, fmt.Sprint(number))); task.AgentID != ids[0] {
+			t.Errorf("task %d was given to %s and is stored as held by %s", number, ids[0], task.AgentID)
+		}
+	}
+}
+
+func taskFilters(t *testing.T, w World[operational.TaskService]) {
+	svc, ctx := w.As(captain), w.Context(t.Context(), captain)
+	check := must[operational.Task](t)
+	for _, d := range []operational.TaskDraft{
+		{Title: "Fix the LOGIN form", Project: "web"},
+		{Title: "Äpfel zählen", Description: "100% of them_all", Project: "web", Priority: 2},
+		{Title: "Write docs", AgentID: "writer"},
+		{Title: "Old work", AgentID: "writer", Project: "web"},
+	} {
+		check(svc.Create(ctx, d))
+	}
+	check(svc.Complete(ctx, "4", operational.TaskResult{}))
+	yes, no := true, false
+	for name, c := range map[string]struct {
+		filter operational.TaskFilter
+		want   []int64
+	}{
+		"all, open first by priority": {operational.TaskFilter{}, []int64{2, 1, 3, 4}},
+		"open":                        {operational.TaskFilter{Open: &yes}, []int64{2, 1, 3}},
+		"finished":                    {operational.TaskFilter{Open: &no}, []int64{4}},
+		"status":                      {operational.TaskFilter{Status: []operational.TaskStatus{operational.TaskClaimed, operational.TaskCompleted}}, []int64{3, 4}},
+		"agent":                       {operational.TaskFilter{AgentID: "writer", Open: &yes}, []int64{3}},
+		"unheld":                      {operational.TaskFilter{Unheld: true}, []int64{2, 1}},
+		"project":                     {operational.TaskFilter{Project: "web", Open: &yes}, []int64{2, 1}},
+		"text in another case":        {operational.TaskFilter{Text: "form login"}, []int64{1}},
+		"text beyond ASCII":           {operational.TaskFilter{Text: "ÄPFEL"}, []int64{2}},
+		"a percent sign is itself":    {operational.TaskFilter{Text: "0%"}, []int64{2}},
+		"an underscore is itself":     {operational.TaskFilter{Text: "m_a"}, []int64{2}},
+		"no such text":                {operational.TaskFilter{Text: "%" + "x"}, nil},
+		"any word, more first":        {operational.TaskFilter{AnyOf: []string{"Zählen", "apfel", "docs", "write"}}, []int64{3, 2}},
+		"limit":                       {operational.TaskFilter{Limit: 1}, []int64{2}},
+	} {
+		list, err := svc.List(ctx, c.filter)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var got []int64
+		for _, task := range list {
+			got = append(got, task.Number)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	summary := must[operational.TaskSummary](t)(svc.Summary(ctx, operational.TaskFilter{}))
+	if summary.Total != 4 || summary.Open != 3 || summary.ByStatus[operational.TaskClaimed] != 1 || len(summary.ByStatus) != len(operational.TaskStatuses()) {
+		t.Errorf("the summary is %+v", summary)
+	}
+}
+
+func taskRefs(t *testing.T, w World[operational.TaskService]) {
+	svc, ctx := w.As(captain), w.Context(t.Context(), captain)
+	check := must[operational.Task](t)
+	task := check(svc.Create(ctx, operational.TaskDraft{Title: "named"}))
+	for _, r := range []string{task.ID, "1", "#1"} {
+		if got := check(svc.Task(ctx, r)); got.ID != task.ID {
+			t.Errorf("%q names %+v", r, got)
+		}
+	}
+}
+
+func taskReassign(t *testing.T, w World[operational.TaskService]) {
+	svc, ctx := w.As(captain), w.Context(t.Context(), captain)
+	check := must[operational.Task](t)
+	task := check(svc.Create(ctx, operational.TaskDraft{Title: "handed on", AgentID: "one"}))
+	check(svc.Block(ctx, ref(task), operational.TaskBlock{Reason: "one is gone"}))
+	got := check(svc.Reassign(ctx, ref(task), operational.TaskAssignment{AgentID: "two", Note: "take over"}))
+	if got.AgentID != "two" || got.Status != operational.TaskClaimed || got.BlockedReason != "" || got.Note != "take over" {
+		t.Errorf("reassigned it is %+v", got)
+	}
+	one := agent("one")
+	_, err := w.As(one).Complete(w.Context(t.Context(), one), ref(task), operational.TaskResult{})
+	wantCode(t, err, skillrouter.Forbidden)
+	check(svc.Cancel(ctx, ref(task), operational.TaskNote{}))
+	_, err = svc.Reassign(ctx, ref(task), operational.TaskAssignment{AgentID: "one"})
+	wantCode(t, err, skillrouter.Conflict)
+}
+
+func taskReclaim(t *testing.T, w World[operational.TaskService]) {
+	a := agent("builder-1")
+	svc, ctx := w.As(a), w.Context(t.Context(), a)
+	check := must[operational.Task](t)
+	check(svc.Create(ctx, operational.TaskDraft{Title: "once"}))
+	first := check(svc.Claim(ctx, "1", operational.TaskClaim{}))
+	if again := check(svc.Claim(ctx, "1", operational.TaskClaim{})); cmp.Diff(first, again) != "" {
+		t.Errorf("claiming again changed the task:\n%s", cmp.Diff(first, again))
+	}
+	_, err := svc.Claim(ctx, "1", operational.TaskClaim{Project: "other"})
+	wantCode(t, err, skillrouter.Conflict)
+}

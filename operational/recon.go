@@ -1,0 +1,137 @@
+package operational
+
+import "time"
+
+// Severity of a finding.
+type Severity string
+
+// The severities, from the worst to the least.
+const (
+	SeverityCritical Severity = "critical"
+	SeverityHigh     Severity = "high"
+	SeverityMedium   Severity = "medium"
+	SeverityLow      Severity = "low"
+	SeverityInfo     Severity = "info"
+)
+
+// Severities lists the severities, from the worst to the least.
+func Severities() []Severity {
+	return []Severity{SeverityCritical, SeverityHigh, SeverityMedium, SeverityLow, SeverityInfo}
+}
+
+// FindingStatus is what was decided about a finding.
+type FindingStatus string
+
+// The statuses of a finding.
+const (
+	FindingOpen          FindingStatus = "open"
+	FindingConfirmed     FindingStatus = "confirmed"
+	FindingFixed         FindingStatus = "fixed"
+	FindingAccepted      FindingStatus = "accepted"
+	FindingFalsePositive FindingStatus = "false_positive"
+)
+
+// FindingStatuses lists the statuses of a finding.
+func FindingStatuses() []FindingStatus {
+	return []FindingStatus{FindingOpen, FindingConfirmed, FindingFixed, FindingAccepted, FindingFalsePositive}
+}
+
+// Environment is something that is scanned: a host, a service, a repository.
+type Environment struct {
+	ID          string    `json:"id"`
+	Name        string    `json:"name"` // unique without regard to case
+	Kind        string    `json:"kind,omitempty"`
+	Description string    `json:"description,omitempty"`
+	Project     string    `json:"project,omitempty"`
+	CreatedAt   time.Time `json:"created_at"`
+	UpdatedAt   time.Time `json:"updated_at"`
+}
+
+// EnvironmentDraft is what a client may say of an environment.
+type EnvironmentDraft struct {
+	Name        string `json:"name"`
+	Kind        string `json:"kind,omitempty"`
+	Description string `json:"description,omitempty"`
+	Project     string `json:"project,omitempty"`
+}
+
+// Scan is one run of a scanner over an environment.
+type Scan struct {
+	ID          string     `json:"id"`
+	Environment string     `json:"environment"` // its name
+	Scanner     string     `json:"scanner"`
+	Status      string     `json:"status"` // running, completed or failed
+	Summary     string     `json:"summary,omitempty"`
+	AgentID     string     `json:"agent_id,omitempty"`
+	StartedAt   time.Time  `json:"started_at"`
+	FinishedAt  *time.Time `json:"finished_at,omitempty"`
+}
+
+// ScanDraft is what a client may say of a scan.
+type ScanDraft struct {
+	Environment string `json:"environment"`
+	Scanner     string `json:"scanner"`
+	Status      string `json:"status,omitempty"` // empty: running
+	Summary     string `json:"summary,omitempty"`
+	AgentID     string `json:"agent_id,omitempty"`
+}
+
+// Finding is something that a scan, or a person, found. The same finding
+// again (environment, CVE or title, location) is one row that was seen again.
+type Finding struct {
+	ID          string        `json:"id"`
+	Environment string        `json:"environment"`
+	ScanID      string        `json:"scan_id,omitempty"`
+	CVE         string        `json:"cve,omitempty"` // as CVE-2024-12345
+	Title       string        `json:"title"`
+	Description string        `json:"description,omitempty"`
+	Severity    Severity      `json:"severity"`
+	Status      FindingStatus `json:"status"`
+	Location    string        `json:"location,omitempty"` // file:line, URL, host:port, package@version
+	Evidence    string        `json:"evidence,omitempty"`
+	Remediation string        `json:"remediation,omitempty"`
+	Project     string        `json:"project,omitempty"`
+	Occurrences int           `json:"occurrences"`
+	FirstSeen   time.Time     `json:"first_seen"`
+	LastSeen    time.Time     `json:"last_seen"`
+	UpdatedAt   time.Time     `json:"updated_at"`
+}
+
+// FindingDraft is what a client may say of a finding.
+type FindingDraft struct {
+	Environment string   `json:"environment"`
+	ScanID      string   `json:"scan_id,omitempty"`
+	CVE         string   `json:"cve,omitempty"`
+	Title       string   `json:"title,omitempty"` // empty: the CVE
+	Description string   `json:"description,omitempty"`
+	Severity    Severity `json:"severity"`
+	Location    string   `json:"location,omitempty"`
+	Evidence    string   `json:"evidence,omitempty"`
+	Remediation string   `json:"remediation,omitempty"`
+	AgentID     string   `json:"agent_id,omitempty"`
+}
+
+// FindingFilter selects findings; empty fields select everything.
+type FindingFilter struct {
+	Environment string
+	Project     string
+	Severity    []Severity
+	Status      []FindingStatus
+	CVE         string
+	ScanID      string    // only those that this scan saw last
+	Text        string    // words of title, description, location or evidence, each of which it must hold, without regard to case
+	AnyOf       []string  // words of which it must hold one; those that hold more come first. At most MaxAnyOf
+	Location    string    // part of the location, without regard to case
+	Since       time.Time // only those last seen at or after this
+	Until       time.Time // only those last seen before this
+	Limit       int       // 1 to MaxLimit; 0 means DefaultLimit
+}
+
+// FindingChange is one line of a finding's history.
+type FindingChange struct {
+	At      time.Time     `json:"at"`
+	AgentID string        `json:"agent_id,omitempty"`
+	From    FindingStatus `json:"from,omitempty"`
+	To      FindingStatus `json:"to"`
+	Note    string        `json:"note,omitempty"`
+}

@@ -1,0 +1,355 @@
+package operational
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+
+	"skillrouter"
+)
+
+// Bounds of recon.
+const (
+	MaxFindings     = 1000     // of one report
+	MaxFindingTitle = 500      // bytes; a title is a line
+	MaxFindingText  = 64 << 10 // bytes of a description, evidence, remediation, summary or note
+	MaxLocation     = 2 << 10  // bytes; the longest is a URL
+)
+
+// The statuses of a scan.
+const (
+	ScanRunning   = "running"
+	ScanCompleted = "completed"
+	ScanFailed    = "failed"
+)
+
+// ScanStatuses lists the statuses of a scan.
+func ScanStatuses() []string { return []string{ScanRunning, ScanCompleted, ScanFailed} }
+
+// ScanEnd says how a scan ended.
+type ScanEnd struct {
+	Status  string `json:"status,omitempty"` // completed or failed; empty: completed
+	Summary string `json:"summary,omitempty"`
+	AgentID string `json:"agent_id,omitempty"`
+}
+
+// ScanFilter selects scans; empty fields select everything.
+type ScanFilter struct {
+	Environment string
+	Project     string
+	Status      string
+	Since       time.Time // only those started at or after this
+	Limit       int       // 1 to MaxLimit; 0 means DefaultLimit
+}
+
+// FindingDecision sets a finding's status.
+type FindingDecision struct {
+	Status  FindingStatus `json:"status"`
+	Note    string        `json:"note,omitempty"`
+	AgentID string        `json:"agent_id,omitempty"`
+}
+
+// Reported says what became of a finding that was reported.
+type Reported struct {
+	Finding
+	New      bool `json:"new"`      // it was not known
+	Reopened bool `json:"reopened"` // it had been fixed
+}
+
+// FindingRefusal names a finding of a report that was not recorded, and why.
+type FindingRefusal struct {
+	Index int    `json:"index"` // position in the request, from 0
+	Error string `json:"error"`
+}
+
+// FindingReport says what became of a report.
+type FindingReport struct {
+	New       int              `json:"new"`
+	SeenAgain int              `json:"seen_again"`
+	Reopened  int              `json:"reopened"` // of those seen again
+	IDs       []string         `json:"ids"`      // by position in the request; empty where it was refused
+	Refused   []FindingRefusal `json:"refused"`
+}
+
+// FindingSummary counts findings.
+type FindingSummary struct {
+	Total         int                   `json:"total"`
+	Active        int                   `json:"active"`      // open or confirmed
+	BySeverity    map[Severity]int      `json:"by_severity"` // every severity is there
+	ByStatus      map[FindingStatus]int `json:"by_status"`   // every status is there
+	ByEnvironment map[string]int        `json:"by_environment"`
+}
+
+// Rank is the severity's place from the worst, 0.
+func (s Severity) Rank() int { return slices.Index(Severities(), s) }
+
+// ActiveFindingStatuses lists the statuses of a finding that still is a danger.
+func ActiveFindingStatuses() []FindingStatus {
+	return []FindingStatus{FindingOpen, FindingConfirmed}
+}
+
+// Active tells whether a finding with this status still is a danger.
+func (s FindingStatus) Active() bool { return slices.Contains(ActiveFindingStatuses(), s) }
+
+// Sighting is a checked report of a finding, with what a new row needs.
+type Sighting struct {
+	Draft       FindingDraft
+	ID          string
+	Fingerprint string
+	At          time.Time
+	Environment Environment // to be stored if there is none of that name
+}
+
+// Fresh returns the finding that the sighting is if it was not known.
+func (s Sighting) Fresh() Finding {
+	d := s.Draft
+	return Finding{
+		ID: s.ID, Environment: s.Environment.Name, ScanID: d.ScanID, CVE: d.CVE, Title: d.Title, Description: d.Description,
+		Severity: d.Severity, Status: FindingOpen, Location: d.Location, Evidence: d.Evidence, Remediation: d.Remediation,
+		Project: s.Environment.Project, Occurrences: 1, FirstSeen: s.At, LastSeen: s.At, UpdatedAt: s.At,
+	}
+}
+
+// SeeAgain adds the sighting to the finding that it is another sight of, and
+// returns what its history has to say of that, if anything: one that was fixed
+// is open again, and a new severity is noted. What was accepted, or called a
+// false positive, stays so.
+func (s Sighting) SeeAgain(f *Finding) *FindingChange {
+	d := s.Draft
+	f.Occurrences++
+	f.LastSeen, f.UpdatedAt = s.At, s.At
+	for _, field := range []struct {
+		have *string
+		said string
+	}{
+		{&f.ScanID, d.ScanID},
+		{&f.CVE, d.CVE},
+		{&f.Description, d.Description},
+		{&f.Evidence, d.Evidence},
+		{&f.Remediation, d.Remediation},
+	} {
+		if field.said != "" {
+			*field.have = field.said
+		}
+	}
+	change := FindingChange{At: s.At, AgentID: d.AgentID, From: f.Status, To: f.Status}
+	var notes []string
+	if f.Status == FindingFixed {
+		f.Status, change.To = FindingOpen, FindingOpen
+		notes = append(notes, "seen again after it was fixed")
+	}
+	if f.Severity != d.Severity {
+		notes = append(notes, "severity "+string(f.Severity)+" became "+string(d.Severity))
+		f.Severity = d.Severity
+	}
+	if len(notes) == 0 {
+		return nil
+	}
+	change.Note = strings.Join(notes, "; ")
+	return &change
+}
+
+// cveID is the form of an id in the CVE list (https://www.cve.org/ResourcesSupport/FAQs).
+var cveID = regexp.MustCompile(`^CVE-\d{4}-\d{4,19}$`)
+
+// fingerprint is what makes a finding the same as another of its environment:
+// the CVE, or else the title without regard to case and spacing, and the location.
+func fingerprint(d FindingDraft) string {
+	what := d.CVE
+	if what == "" {
+		what = strings.Join(strings.Fields(strings.ToLower(norm.NFC.String(d.Title))), " ")
+	}
+	sum := sha256.Sum256([]byte(what + "\x00" + d.Location))
+	return hex.EncodeToString(sum[:])
+}
+
+func cleanName(s string) string { return strings.TrimSpace(norm.NFC.String(s)) }
+
+func (d EnvironmentDraft) check() error {
+	if err := checkRequiredName("name", d.Name); err != nil {
+		return err
+	}
+	if err := skillrouter.CheckName("kind", d.Kind); err != nil {
+		return err
+	}
+	if err := skillrouter.CheckText("description", d.Description, MaxFindingText); err != nil {
+		return err
+	}
+	return skillrouter.CheckName("project", d.Project)
+}
+
+func (d ScanDraft) check() error {
+	if err := checkRequiredName("environment", d.Environment); err != nil {
+		return err
+	}
+	if err := checkRequiredName("scanner", d.Scanner); err != nil {
+		return err
+	}
+	if err := checkOneOf("status", d.Status, ScanStatuses()); err != nil {
+		return err
+	}
+	return skillrouter.CheckText("summary", d.Summary, MaxFindingText)
+}
+
+func (e ScanEnd) check() error {
+	if err := checkOneOf("status", e.Status, []string{ScanCompleted, ScanFailed}); err != nil {
+		return err
+	}
+	return skillrouter.CheckText("summary", e.Summary, MaxFindingText)
+}
+
+func (f *ScanFilter) check() error {
+	var err error
+	if f.Limit, err = skillrouter.Limit(f.Limit, DefaultLimit, MaxLimit); err != nil {
+		return err
+	}
+	if f.Status != "" {
+		if err := checkOneOf("status", f.Status, ScanStatuses()); err != nil {
+			return err
+		}
+	}
+	f.Environment = cleanName(f.Environment)
+	if err := skillrouter.CheckName("environment", f.Environment); err != nil {
+		return err
+	}
+	return skillrouter.CheckName("project", f.Project)
+}
+
+func (d FindingDraft) check() error {
+	if err := checkRequiredName("environment", d.Environment); err != nil {
+		return err
+	}
+	if err := skillrouter.CheckRequired("title", d.Title, MaxFindingTitle); err != nil {
+		return err
+	}
+	if d.CVE != "" && !cveID.MatchString(d.CVE) {
+		return skillrouter.InvalidField("cve", "is not of the form CVE-2024-12345")
+	}
+	if err := checkOneOf("severity", d.Severity, Severities()); err != nil {
+		return err
+	}
+	if err := skillrouter.CheckText("scan_id", d.ScanID, skillrouter.MaxName); err != nil {
+		return err
+	}
+	if err := skillrouter.CheckText("location", d.Location, MaxLocation); err != nil {
+		return err
+	}
+	for _, field := range []struct{ name, text string }{
+		{"description", d.Description},
+		{"evidence", d.Evidence},
+		{"remediation", d.Remediation},
+	} {
+		if err := skillrouter.CheckText(field.name, field.text, MaxFindingText); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *FindingFilter) check() error {
+	var err error
+	if f.Limit, err = skillrouter.Limit(f.Limit, DefaultLimit, MaxLimit); err != nil {
+		return err
+	}
+	for _, s := range f.Severity {
+		if err := checkOneOf("severity", s, Severities()); err != nil {
+			return err
+		}
+	}
+	for _, s := range f.Status {
+		if err := checkOneOf("status", s, FindingStatuses()); err != nil {
+			return err
+		}
+	}
+	f.Environment, f.CVE = cleanName(f.Environment), strings.ToUpper(strings.TrimSpace(f.CVE))
+	if f.CVE != "" && !cveID.MatchString(f.CVE) {
+		return skillrouter.InvalidField("cve", "is not of the form CVE-2024-12345")
+	}
+	for _, field := range []struct{ name, text string }{{"environment", f.Environment}, {"project", f.Project}, {"scan_id", f.ScanID}} {
+		if err := skillrouter.CheckName(field.name, field.text); err != nil {
+			return err
+		}
+	}
+	if err := checkAnyOf(f.AnyOf); err != nil {
+		return err
+	}
+	for _, field := range []struct{ name, text string }{{"text", f.Text}, {"location", f.Location}} {
+		if err := skillrouter.CheckText(field.name, field.text, MaxFilterText); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d FindingDecision) check() error {
+	if err := checkOneOf("status", d.Status, FindingStatuses()); err != nil {
+		return err
+	}
+	return skillrouter.CheckText("note", d.Note, MaxFindingText)
+}
+
+func checkRequiredName(field, s string) error {
+	if s == "" {
+		return skillrouter.InvalidField(field, "is required")
+	}
+	return skillrouter.CheckName(field, s)
+}
+
+func checkOneOf[T ~string](field string, s T, allowed []T) error {
+	switch {
+	case slices.Contains(allowed, s):
+		return nil
+	case s == "":
+		return skillrouter.InvalidField(field, "is required: one of %v", allowed)
+	}
+	return skillrouter.InvalidField(field, "is not one of %v", allowed)
+}
+
+func sortRefusals(refusals []FindingRefusal) {
+	slices.SortStableFunc(refusals, func(a, b FindingRefusal) int { return cmp.Compare(a.Index, b.Index) })
+}
+
+// The types of the events of recon.
+const (
+	EventEnvironmentStored = "environment.stored"
+	EventScanStarted       = "scan.started"
+	EventScanFinished      = "scan.finished"
+	EventFindingReported   = "finding.reported"
+	EventFindingSeen       = "finding.seen"
+	EventFindingReopened   = "finding.reopened"
+	EventFindingDecided    = "finding.decided"
+)
+
+// FindingEventData is the data of a finding's event.
+type FindingEventData struct {
+	Environment string        `json:"environment"`
+	CVE         string        `json:"cve,omitempty"`
+	Title       string        `json:"title"`
+	Severity    Severity      `json:"severity"`
+	From        FindingStatus `json:"from,omitempty"`
+	Status      FindingStatus `json:"status"`
+}
+
+// FindingEvent makes the event of a change to a finding.
+func FindingEvent(kind string, f Finding, from FindingStatus, by string, at time.Time) skillrouter.Event {
+	// Marshalling a struct of strings cannot fail.
+	data, _ := json.Marshal(FindingEventData{Environment: f.Environment, CVE: f.CVE, Title: f.Title, Severity: f.Severity, From: from, Status: f.Status})
+	return skillrouter.Event{Type: kind, Subject: f.ID, Agent: by, Project: f.Project, At: at, Data: data}
+}
+
+func environmentEvent(env Environment, by string, at time.Time) skillrouter.Event {
+	data, _ := json.Marshal(map[string]string{"name": env.Name, "kind": env.Kind})
+	return skillrouter.Event{Type: EventEnvironmentStored, Subject: env.ID, Agent: by, Project: env.Project, At: at, Data: data}
+}
+
+func scanEvent(kind string, scan Scan, by string, at time.Time) skillrouter.Event {
+	data, _ := json.Marshal(map[string]string{"environment": scan.Environment, "scanner": scan.Scanner, "status": scan.Status})
+	return skillrouter.Event{Type: kind, Subject: scan.ID, Agent: by, At: at, Data: data}
+}

@@ -1,0 +1,351 @@
+package operational
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"skillrouter"
+)
+
+// ReconService is what can be done with what reconnaissance finds. Recon
+// implements it beside the database, comms/client over HTTP.
+type ReconService interface {
+	// StoreEnvironment adds an environment, or changes the one of that name; empty fields leave what it has.
+	StoreEnvironment(ctx context.Context, draft EnvironmentDraft) (Environment, error)
+	// Environments lists environments by name; an empty project lists all.
+	Environments(ctx context.Context, project string) ([]Environment, error)
+	// StartScan records a scan. Its environment is added if it is not known.
+	StartScan(ctx context.Context, draft ScanDraft) (Scan, error)
+	// FinishScan ends a running scan.
+	FinishScan(ctx context.Context, id string, end ScanEnd) (Scan, error)
+	// Scans lists scans, the latest first.
+	Scans(ctx context.Context, filter ScanFilter) ([]Scan, error)
+	// Report records a finding, or that a known one was seen again: then a fixed one is open again.
+	Report(ctx context.Context, draft FindingDraft) (Reported, error)
+	// ReportAll records up to MaxFindings findings together and refuses the bad ones by their place.
+	ReportAll(ctx context.Context, drafts []FindingDraft) (FindingReport, error)
+	// Finding returns one finding.
+	Finding(ctx context.Context, id string) (Finding, error)
+	// Findings lists findings, the worst first, then the latest seen.
+	Findings(ctx context.Context, filter FindingFilter) ([]Finding, error)
+	// Decide sets a finding's status.
+	Decide(ctx context.Context, id string, decision FindingDecision) (Finding, error)
+	// History lists the changes of a finding's status, the oldest first.
+	History(ctx context.Context, id string) ([]FindingChange, error)
+	// Summary counts the findings that the filter selects, whatever its limit.
+	Summary(ctx context.Context, filter FindingFilter) (FindingSummary, error)
+}
+
+// ReconStore keeps environments, scans and findings. The functions that it is
+// handed decide; they run inside the transaction and may run twice.
+type ReconStore interface {
+	// ChangeEnvironment applies change to the environment of that name, or to fresh if there is none.
+	ChangeEnvironment(ctx context.Context, fresh Environment, change func(env *Environment, known bool) *skillrouter.Event) (Environment, error)
+	ListEnvironments(ctx context.Context, project string, limit int) ([]Environment, error)
+	// CreateScan stores a scan and, if its environment is not known, fresh as that environment.
+	CreateScan(ctx context.Context, scan Scan, fresh Environment, event skillrouter.Event) (Scan, error)
+	ChangeScan(ctx context.Context, id string, change func(scan *Scan) (*skillrouter.Event, error)) (Scan, error)
+	ListScans(ctx context.Context, filter ScanFilter) ([]Scan, error)
+	// ReportFindings stores the sightings in one transaction. An error of one refuses that one only.
+	ReportFindings(ctx context.Context, sightings []Sighting) ([]Reported, []error, error)
+	Finding(ctx context.Context, id string) (Finding, error)
+	ListFindings(ctx context.Context, filter FindingFilter) ([]Finding, error)
+	ChangeFinding(ctx context.Context, id string, change func(f *Finding) (*FindingChange, *skillrouter.Event)) (Finding, error)
+	ListFindingChanges(ctx context.Context, id string, limit int) ([]FindingChange, error)
+	SummarizeFindings(ctx context.Context, filter FindingFilter) (FindingSummary, error)
+}
+
+// Recon is the ReconService over a store.
+type Recon struct {
+	store ReconStore
+	now   skillrouter.Clock
+}
+
+var _ ReconService = (*Recon)(nil)
+
+// NewRecon makes the service.
+func NewRecon(store ReconStore, now skillrouter.Clock) *Recon {
+	return &Recon{store: store, now: now}
+}
+
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// StoreEnvironment implements ReconService.
+func (r *Recon) StoreEnvironment(ctx context.Context, draft EnvironmentDraft) (Environment, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+		return Environment{}, err
+	}
+	draft.Name = cleanName(draft.Name)
+	if err := draft.check(); err != nil {
+		return Environment{}, err
+	}
+	fresh := r.environment(draft.Name)
+	return r.store.ChangeEnvironment(ctx, fresh, func(env *Environment, known bool) *skillrouter.Event {
+		before := *env
+		for _, field := range []struct {
+			have *string
+			said string
+		}{{&env.Kind, draft.Kind}, {&env.Description, draft.Description}, {&env.Project, draft.Project}} {
+			if field.said != "" {
+				*field.have = field.said
+			}
+		}
+		if known && *env == before {
+			return nil
+		}
+		env.UpdatedAt = fresh.UpdatedAt
+		e := environmentEvent(*env, p.AgentID, fresh.UpdatedAt)
+		return &e
+	})
+}
+
+// Environments implements ReconService.
+func (r *Recon) Environments(ctx context.Context, project string) ([]Environment, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	if err := skillrouter.CheckName("project", project); err != nil {
+		return nil, err
+	}
+	return r.store.ListEnvironments(ctx, project, MaxLimit)
+}
+
+// StartScan implements ReconService.
+func (r *Recon) StartScan(ctx context.Context, draft ScanDraft) (Scan, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+		return Scan{}, err
+	}
+	draft.Environment = cleanName(draft.Environment)
+	if draft.Status == "" {
+		draft.Status = ScanRunning
+	}
+	if err := draft.check(); err != nil {
+		return Scan{}, err
+	}
+	by, err := actor(p, "agent_id", draft.AgentID)
+	if err != nil {
+		return Scan{}, err
+	}
+	now := stamp(r.now)
+	scan := Scan{
+		ID: newID(), Environment: draft.Environment, Scanner: draft.Scanner, Status: draft.Status,
+		Summary: draft.Summary, AgentID: by, StartedAt: now,
+	}
+	if scan.Status != ScanRunning {
+		scan.FinishedAt = &now
+	}
+	return r.store.CreateScan(ctx, scan, r.environment(draft.Environment), scanEvent(EventScanStarted, scan, by, now))
+}
+
+// FinishScan implements ReconService.
+func (r *Recon) FinishScan(ctx context.Context, id string, end ScanEnd) (Scan, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+		return Scan{}, err
+	}
+	if end.Status == "" {
+		end.Status = ScanCompleted
+	}
+	if err := end.check(); err != nil {
+		return Scan{}, err
+	}
+	by, err := actor(p, "agent_id", end.AgentID)
+	if err != nil {
+		return Scan{}, err
+	}
+	now := stamp(r.now)
+	return r.store.ChangeScan(ctx, id, func(scan *Scan) (*skillrouter.Event, error) {
+		if scan.Status != ScanRunning {
+			return nil, skillrouter.Errorf(skillrouter.Conflict, "the scan is %s already", scan.Status)
+		}
+		if scan.AgentID != "" && scan.AgentID != by && !p.Has(skillrouter.ScopeCaptain) {
+			return nil, skillrouter.Errorf(skillrouter.Forbidden, "another agent runs this scan")
+		}
+		scan.Status, scan.FinishedAt = end.Status, &now
+		if end.Summary != "" {
+			scan.Summary = end.Summary
+		}
+		e := scanEvent(EventScanFinished, *scan, by, now)
+		return &e, nil
+	})
+}
+
+// Scans implements ReconService.
+func (r *Recon) Scans(ctx context.Context, filter ScanFilter) ([]Scan, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	if err := filter.check(); err != nil {
+		return nil, err
+	}
+	return r.store.ListScans(ctx, filter)
+}
+
+// Report implements ReconService.
+func (r *Recon) Report(ctx context.Context, draft FindingDraft) (Reported, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+		return Reported{}, err
+	}
+	sighting, err := r.sighting(p, draft)
+	if err != nil {
+		return Reported{}, err
+	}
+	reported, refused, err := r.store.ReportFindings(ctx, []Sighting{sighting})
+	if err != nil {
+		return Reported{}, err
+	}
+	return reported[0], refused[0]
+}
+
+// ReportAll implements ReconService.
+func (r *Recon) ReportAll(ctx context.Context, drafts []FindingDraft) (FindingReport, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+		return FindingReport{}, err
+	}
+	if len(drafts) > MaxFindings {
+		return FindingReport{}, skillrouter.Errorf(skillrouter.TooLarge, "more than %d findings in one report", MaxFindings)
+	}
+	report := FindingReport{IDs: make([]string, len(drafts)), Refused: []FindingRefusal{}}
+	refuse := func(index int, err error) {
+		message := skillrouter.MessageOf(err)
+		if field := skillrouter.FieldOf(err); field != "" {
+			message = fmt.Sprintf("%s: %s", field, message)
+		}
+		report.Refused = append(report.Refused, FindingRefusal{Index: index, Error: message})
+	}
+	var sightings []Sighting
+	var places []int
+	for i, draft := range drafts {
+		sighting, err := r.sighting(p, draft)
+		if err != nil {
+			refuse(i, err)
+			continue
+		}
+		sightings, places = append(sightings, sighting), append(places, i)
+	}
+	if len(sightings) == 0 {
+		return report, nil
+	}
+	reported, refused, err := r.store.ReportFindings(ctx, sightings)
+	if err != nil {
+		return FindingReport{}, err
+	}
+	for i, one := range reported {
+		if refused[i] != nil {
+			refuse(places[i], refused[i])
+			continue
+		}
+		report.IDs[places[i]] = one.Finding.ID
+		switch {
+		case one.New:
+			report.New++
+		case one.Reopened:
+			report.Reopened++
+			report.SeenAgain++
+		default:
+			report.SeenAgain++
+		}
+	}
+	sortRefusals(report.Refused)
+	return report, nil
+}
+
+// sighting checks a draft and makes of it what the store is to look for and to keep.
+func (r *Recon) sighting(p skillrouter.Principal, draft FindingDraft) (Sighting, error) {
+	draft.Environment, draft.CVE = cleanName(draft.Environment), strings.ToUpper(strings.TrimSpace(draft.CVE))
+	draft.Title, draft.Location = strings.TrimSpace(draft.Title), strings.TrimSpace(draft.Location)
+	if draft.Title == "" {
+		draft.Title = draft.CVE
+	}
+	if err := draft.check(); err != nil {
+		return Sighting{}, err
+	}
+	by, err := actor(p, "agent_id", draft.AgentID)
+	if err != nil {
+		return Sighting{}, err
+	}
+	draft.AgentID = by
+	return Sighting{
+		Draft: draft, ID: newID(), Fingerprint: fingerprint(draft), At: stamp(r.now),
+		Environment: r.environment(draft.Environment),
+	}, nil
+}
+
+// Finding implements ReconService.
+func (r *Recon) Finding(ctx context.Context, id string) (Finding, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Finding{}, err
+	}
+	return r.store.Finding(ctx, id)
+}
+
+// Findings implements ReconService.
+func (r *Recon) Findings(ctx context.Context, filter FindingFilter) ([]Finding, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	if err := filter.check(); err != nil {
+		return nil, err
+	}
+	return r.store.ListFindings(ctx, filter)
+}
+
+// Decide implements ReconService.
+func (r *Recon) Decide(ctx context.Context, id string, decision FindingDecision) (Finding, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+		return Finding{}, err
+	}
+	if err := decision.check(); err != nil {
+		return Finding{}, err
+	}
+	by, err := actor(p, "agent_id", decision.AgentID)
+	if err != nil {
+		return Finding{}, err
+	}
+	now := stamp(r.now)
+	return r.store.ChangeFinding(ctx, id, func(f *Finding) (*FindingChange, *skillrouter.Event) {
+		if f.Status == decision.Status && decision.Note == "" {
+			return nil, nil
+		}
+		change := FindingChange{At: now, AgentID: by, From: f.Status, To: decision.Status, Note: decision.Note}
+		f.Status, f.UpdatedAt = decision.Status, now
+		e := FindingEvent(EventFindingDecided, *f, change.From, by, now)
+		return &change, &e
+	})
+}
+
+// History implements ReconService.
+func (r *Recon) History(ctx context.Context, id string) ([]FindingChange, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	if _, err := r.store.Finding(ctx, id); err != nil {
+		return nil, err
+	}
+	return r.store.ListFindingChanges(ctx, id, MaxLimit)
+}
+
+// Summary implements ReconService.
+func (r *Recon) Summary(ctx context.Context, filter FindingFilter) (FindingSummary, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return FindingSummary{}, err
+	}
+	if err := filter.check(); err != nil {
+		return FindingSummary{}, err
+	}
+	return r.store.SummarizeFindings(ctx, filter)
+}
+
+// environment is what becomes of a name that no environment has yet.
+func (r *Recon) environment(name string) Environment {
+	now := stamp(r.now)
+	return Environment{ID: newID(), Name: name, CreatedAt: now, UpdatedAt: now}
+}

@@ -1,0 +1,150 @@
+package store_test
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"skillrouter"
+	"skillrouter/cmd/app"
+	"skillrouter/operational"
+	"skillrouter/operational/operationaltest"
+	"skillrouter/operational/store"
+)
+
+// open opens a fresh operational.db, with its committer running until the test ends.
+func open(t *testing.T) *store.Store {
+	t.Helper()
+	db, err := app.OpenDatabase(t.Context(), t.TempDir(), "operational", time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = db.Commit.Run(ctx) })
+	t.Cleanup(func() {
+		stop()
+		running.Wait()
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return store.New(db.Read, db.Commit)
+}
+
+// clock is a clock that moves by a second and a bit at each look, so that
+// times are in order, never equal, and finer than the store keeps them.
+func clock() skillrouter.Clock {
+	var mu sync.Mutex
+	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	return func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		now = now.Add(time.Second + 123456*time.Nanosecond)
+		return now
+	}
+}
+
+func direct[Service any](service Service) operationaltest.World[Service] {
+	return operationaltest.World[Service]{
+		As:      func(skillrouter.Principal) Service { return service },
+		Context: skillrouter.WithPrincipal,
+	}
+}
+
+func TestTasks(t *testing.T) {
+	operationaltest.Tasks(t, func(t *testing.T) operationaltest.World[operational.TaskService] {
+		return direct[operational.TaskService](operational.NewTasks(open(t), clock()))
+	})
+}
+
+// TestTaskEvents holds that each change wrote its event, in order, and that
+// refused and repeated ones wrote none.
+func TestTaskEvents(t *testing.T) {
+	s := open(t)
+	svc := operational.NewTasks(s, clock())
+	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	bell := s.EventBell().Wait()
+	if _, err := svc.Create(ctx, operational.TaskDraft{Title: "watched", Project: "p"}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-bell:
+	default:
+		t.Error("the bell did not ring before Create returned")
+	}
+	progress := 10.0
+	for _, step := range []func() error{
+		func() error { _, err := svc.Claim(ctx, "1", operational.TaskClaim{AgentID: "a"}); return err },
+		func() error { _, err := svc.Claim(ctx, "1", operational.TaskClaim{AgentID: "a"}); return err },
+		func() error {
+			_, err := svc.Progress(ctx, "1", operational.TaskProgress{AgentID: "a", Progress: &progress})
+			return err
+		},
+		func() error {
+			_, err := svc.Block(ctx, "1", operational.TaskBlock{AgentID: "a", Reason: "r"})
+			return err
+		},
+		func() error { _, err := svc.Unblock(ctx, "1", operational.TaskNote{AgentID: "a"}); return err },
+		func() error { _, err := svc.Release(ctx, "1", operational.TaskNote{AgentID: "a"}); return err },
+		func() error { _, err := svc.Reassign(ctx, "1", operational.TaskAssignment{AgentID: "b"}); return err },
+		func() error {
+			_, err := svc.Fail(ctx, "1", operational.TaskFailure{AgentID: "b", Error: "broken"})
+			return err
+		},
+	} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := svc.Complete(ctx, "1", operational.TaskResult{}); skillrouter.CodeOf(err) != skillrouter.Conflict {
+		t.Fatalf("a failed task was completed: %v", err)
+	}
+	events, err := s.Events(t.Context(), 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []struct{ kind, agent string }{
+		{"task.created", ""},
+		{"task.claimed", "a"},
+		{"task.progress", "a"},
+		{"task.blocked", "a"},
+		{"task.unblocked", "a"},
+		{"task.released", "a"},
+		{"task.reassigned", ""},
+		{"task.failed", "b"},
+	}
+	if len(events) != len(want) {
+		t.Fatalf("%d events were written, want %d: %+v", len(events), len(want), events)
+	}
+	for i, e := range events {
+		if e.Type != want[i].kind || e.Agent != want[i].agent || e.Project != "p" || e.Seq != int64(i+1) {
+			t.Errorf("event %d is %s by %q of %q, want %s by %q", i+1, e.Type, e.Agent, e.Project, want[i].kind, want[i].agent)
+		}
+	}
+}
+
+func TestOpenTasks(t *testing.T) {
+	svc := operational.NewTasks(open(t), clock())
+	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	for range 3 {
+		if _, err := svc.Create(ctx, operational.TaskDraft{Title: "held", AgentID: "a"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := svc.Complete(ctx, "2", operational.TaskResult{AgentID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	tasks, err := svc.OpenTasks(t.Context(), "a", 5)
+	if err != nil || len(tasks) != 2 || tasks[0].Number != 1 || tasks[1].Number != 3 {
+		t.Errorf("open tasks are %+v, error %v", tasks, err)
+	}
+}
+
+func TestRecon(t *testing.T) {
+	operationaltest.Recon(t, func(t *testing.T) operationaltest.World[operational.ReconService] {
+		return direct[operational.ReconService](operational.NewRecon(open(t), clock()))
+	})
+}

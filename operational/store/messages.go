@@ -1,0 +1,343 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"skillrouter"
+	"skillrouter/operational"
+)
+
+// appendBatch is how many messages one INSERT holds: see seenBatch.
+const appendBatch = 64
+
+// messageRow is a row of messages.
+type messageRow struct {
+	Seq            int64 `gorm:"primaryKey;autoIncrement"`
+	ID             string
+	FromAgent      string
+	ToAgent        string
+	Signal         string
+	Context        *string
+	Priority       int
+	ThreadID       string
+	AckRequired    bool
+	Settled        bool
+	IdempotencyKey *string
+	CreatedAt      int64 `gorm:"autoCreateTime:false"`
+	ExpiresAt      *int64
+}
+
+func (messageRow) TableName() string { return "messages" }
+
+func (r messageRow) message() operational.Message {
+	m := operational.Message{
+		Seq: r.Seq, ID: r.ID, From: r.FromAgent, To: r.ToAgent, Signal: r.Signal, Priority: r.Priority,
+		ThreadID: r.ThreadID, AckRequired: r.AckRequired, CreatedAt: fromMillis(r.CreatedAt), ExpiresAt: fromMillisPtr(r.ExpiresAt),
+	}
+	if r.Context != nil {
+		m.Context = json.RawMessage(*r.Context)
+	}
+	if r.IdempotencyKey != nil {
+		m.IdempotencyKey = *r.IdempotencyKey
+	}
+	return m
+}
+
+// LastSeq returns the greatest seq that a message ever had, also if it is swept away since.
+func (s *Store) LastSeq(ctx context.Context) (int64, error) {
+	var last int64
+	err := s.read.WithContext(ctx).Raw("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'messages'").Scan(&last).Error
+	return last, err
+}
+
+// AppendMessages stores a batch of messages in its order, in one transaction
+// with the stops that it brings into force. take is called when the
+// transaction begins, at most once, so that the batch gathers until then.
+// stored runs after the commit and in commit order.
+func (s *Store) AppendMessages(ctx context.Context, take func() []*operational.MessageAppend, stored func()) error {
+	var batch []*operational.MessageAppend
+	var asked []operational.Message
+	return s.commit.Write(ctx, func(tx *gorm.DB) error {
+		if batch == nil {
+			batch = take()
+			for _, a := range batch {
+				asked = append(asked, a.Message)
+			}
+		}
+		for i, a := range batch { // the write may be run again
+			*a = operational.MessageAppend{Message: asked[i]}
+		}
+		fresh, repeats, err := settleKeys(tx, batch)
+		if err != nil {
+			return err
+		}
+		for rest := fresh; len(rest) > 0; {
+			n := min(len(rest), appendBatch)
+			if err := insertMessages(tx, rest[:n]); err != nil {
+				return err
+			}
+			rest = rest[n:]
+		}
+		for _, r := range repeats {
+			r.settle()
+		}
+		for _, a := range fresh {
+			if a.Message.Signal == operational.SignalStop {
+				if err := putStop(tx, a.Message); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}, stored)
+}
+
+// repetition is a message whose idempotency key its sender has used before.
+type repetition struct {
+	again *operational.MessageAppend
+	first *operational.Message
+}
+
+// settle answers with the first message if the content is the same, with a refusal if not.
+func (r repetition) settle() {
+	if !r.again.Message.SameContent(*r.first) {
+		r.again.Err = &skillrouter.Error{
+			Code: skillrouter.Conflict, Field: "idempotency_key",
+			Message: "was used by the same sender for a different message",
+		}
+		return
+	}
+	r.again.Message, r.again.Duplicate = *r.first, true
+}
+
+// settleKeys finds the messages whose idempotency key was used before, in the
+// log or earlier in the batch, and returns the others. The repetitions are to
+// be settled once the others have their seq.
+func settleKeys(tx *gorm.DB, batch []*operational.MessageAppend) (fresh []*operational.MessageAppend, repeats []repetition, err error) {
+	type key struct{ from, key string }
+	used := map[key]*operational.Message{}
+	fresh = make([]*operational.MessageAppend, 0, len(batch))
+	for _, a := range batch {
+		if a.Message.IdempotencyKey == "" {
+			fresh = append(fresh, a)
+			continue
+		}
+		k := key{a.Message.From, a.Message.IdempotencyKey}
+		if first := used[k]; first != nil {
+			repeats = append(repeats, repetition{a, first})
+			continue
+		}
+		var row messageRow
+		found := tx.Where("from_agent = ? AND idempotency_key = ?", k.from, k.key).Limit(1).Find(&row)
+		if found.Error != nil {
+			return nil, nil, found.Error
+		}
+		if found.RowsAffected == 0 {
+			used[k] = &a.Message
+			fresh = append(fresh, a)
+			continue
+		}
+		stored := row.message()
+		used[k] = &stored
+		repeats = append(repeats, repetition{a, &stored})
+	}
+	return fresh, repeats, nil
+}
+
+// insertMessages stores a batch with one statement. Most signals have nothing
+// but the first columns; a batch of such binds half as much.
+func insertMessages(tx *gorm.DB, batch []*operational.MessageAppend) error {
+	columns, row := "id, from_agent, to_agent, signal, context, created_at", "(?,?,?,?,?,?)"
+	full := slices.ContainsFunc(batch, func(a *operational.MessageAppend) bool {
+		m := a.Message
+		return m.Priority != 0 || m.ThreadID != "" || m.AckRequired || m.IdempotencyKey != "" || m.ExpiresAt != nil
+	})
+	if full {
+		columns, row = columns+", priority, thread_id, ack_required, idempotency_key, expires_at", "(?,?,?,?,?,?,?,?,?,?,?)"
+	}
+	args := make([]any, 0, 11*len(batch))
+	for _, a := range batch {
+		m := a.Message
+		var content, key, expires any
+		if len(m.Context) > 0 {
+			content = string(m.Context)
+		}
+		args = append(args, m.ID, m.From, m.To, m.Signal, content, millis(m.CreatedAt))
+		if !full {
+			continue
+		}
+		if m.IdempotencyKey != "" {
+			key = m.IdempotencyKey
+		}
+		if m.ExpiresAt != nil {
+			expires = millis(*m.ExpiresAt)
+		}
+		args = append(args, m.Priority, m.ThreadID, m.AckRequired, key, expires)
+	}
+	var seqs []int64
+	err := tx.Raw("INSERT INTO messages ("+columns+") VALUES "+row+strings.Repeat(","+row, len(batch)-1)+" RETURNING seq", args...).Scan(&seqs).Error
+	if err != nil {
+		return err
+	}
+	if len(seqs) != len(batch) {
+		return fmt.Errorf("%d messages were stored instead of %d", len(seqs), len(batch))
+	}
+	slices.Sort(seqs) // rows are inserted as they are listed, and returned in no promised order
+	for i, a := range batch {
+		a.Message.Seq = seqs[i]
+	}
+	return nil
+}
+
+// putStop brings a stop signal into force for those it is addressed to.
+func putStop(tx *gorm.DB, m operational.Message) error {
+	put := "UPDATE agents SET stop_seq = ?, stop_pid = CASE gone WHEN 1 THEN 0 ELSE pid END, stop_reason = ?, stop_expires = ? WHERE "
+	args := []any{m.Seq, operational.StopReason(m), millisPtr(m.ExpiresAt)}
+	if m.To != "" {
+		return tx.Exec(put+"id = ?", append(args, m.To)...).Error
+	}
+	return tx.Exec(put+"id <> ?", append(args, m.From)...).Error
+}
+
+const messageColumns = "m.seq, m.id, m.from_agent, m.to_agent, m.signal, m.context, m.priority, m.thread_id, m.ack_required, m.idempotency_key, m.created_at, m.expires_at"
+
+// Mail returns the messages for an agent that a query selects, in the order of
+// their seq, and whether there are more.
+func (s *Store) Mail(ctx context.Context, q operational.MailQuery) (messages []operational.Message, more bool, err error) {
+	// Two queries that each walk an index in the order of seq and stop early,
+	// merged here, instead of one that would sort all that waits for the agent.
+	direct, cut, err := s.mail(ctx, q, "m.to_agent = ?", q.After, 0, q.AgentID)
+	if err != nil {
+		return nil, false, err
+	}
+	border := int64(0)
+	if cut {
+		border, more = direct[len(direct)-1].Seq, true
+	}
+	general, cut, err := s.mail(ctx, q, "m.to_agent = '' AND m.from_agent <> ?", max(q.After, q.JoinedSeq), border, q.AgentID)
+	if err != nil {
+		return nil, false, err
+	}
+	if cut {
+		border, more = general[len(general)-1].Seq, true
+	}
+	size := 0
+	for len(direct)+len(general) > 0 {
+		var m operational.Message
+		if len(general) == 0 || len(direct) > 0 && direct[0].Seq < general[0].Seq {
+			m, direct = direct[0], direct[1:]
+		} else {
+			m, general = general[0], general[1:]
+		}
+		if border > 0 && m.Seq > border || len(messages) == q.Limit || q.MaxBytes > 0 && size > q.MaxBytes {
+			return messages, true, nil
+		}
+		size += len(m.Context)
+		messages = append(messages, m)
+	}
+	return messages, more, nil
+}
+
+// mail reads one side of Mail: what matches the condition, after and, if until
+// is not 0, up to until. cut tells that there may be more.
+func (s *Store) mail(ctx context.Context, q operational.MailQuery, condition string, after, until int64, agent string) (messages []operational.Message, cut bool, err error) {
+	text := "SELECT " + messageColumns + " FROM messages m WHERE " + condition + " AND m.seq > ? AND (m.expires_at IS NULL OR m.expires_at > ?)"
+	if q.Unacked {
+		after = max(after, q.AckedSeq)
+	}
+	args := []any{agent, after, millis(q.Now)}
+	if until > 0 {
+		text += " AND m.seq <= ?"
+		args = append(args, until)
+	}
+	if q.Unacked {
+		text += " AND " + notAcked
+		args = append(args, q.AgentID)
+	}
+	if q.Thread != "" {
+		text += " AND m.thread_id <> '' AND m.thread_id = ?"
+		args = append(args, q.Thread)
+	}
+	rows, err := s.read.WithContext(ctx).Raw(text+" ORDER BY m.seq LIMIT ?", append(args, q.Limit+1)...).Rows()
+	if err != nil {
+		return nil, false, err
+	}
+	defer rows.Close()
+	size := 0
+	for rows.Next() {
+		if len(messages) == q.Limit || q.MaxBytes > 0 && size > q.MaxBytes {
+			return messages, true, nil
+		}
+		m, err := scanMessage(rows)
+		if err != nil {
+			return nil, false, err
+		}
+		size += len(m.Context)
+		messages = append(messages, m)
+	}
+	return messages, false, rows.Err()
+}
+
+const notAcked = "NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = ? AND r.seq = m.seq AND r.acked_at IS NOT NULL)"
+
+// scanMessage reads messageColumns. Replays are the hot path, hence no reflection.
+func scanMessage(rows *sql.Rows) (operational.Message, error) {
+	var m operational.Message
+	var content sql.RawBytes
+	var key sql.NullString
+	var created int64
+	var expires sql.NullInt64
+	if err := rows.Scan(&m.Seq, &m.ID, &m.From, &m.To, &m.Signal, &content, &m.Priority, &m.ThreadID, &m.AckRequired, &key, &created, &expires); err != nil {
+		return m, err
+	}
+	if content != nil {
+		m.Context = append(json.RawMessage(nil), content...)
+	}
+	m.IdempotencyKey = key.String
+	m.CreatedAt = fromMillis(created)
+	if expires.Valid {
+		at := fromMillis(expires.Int64)
+		m.ExpiresAt = &at
+	}
+	return m, nil
+}
+
+// Message returns the message with an id.
+func (s *Store) Message(ctx context.Context, id string) (operational.Message, error) {
+	var row messageRow
+	if err := s.read.WithContext(ctx).Where("id = ?", id).Take(&row).Error; err != nil {
+		return operational.Message{}, notFound(err, "no message has this id")
+	}
+	return row.message(), nil
+}
+
+// CountUnacked returns how many messages an agent has not acknowledged, at
+// most the query's limit, and when the next of them expires (zero: never).
+func (s *Store) CountUnacked(ctx context.Context, q operational.MailQuery) (int, time.Time, error) {
+	var row struct {
+		N       int
+		Expires *int64
+	}
+	const side = "SELECT m.expires_at FROM messages m WHERE "
+	const rest = " AND m.seq > ? AND (m.expires_at IS NULL OR m.expires_at > ?) AND " + notAcked + " LIMIT ?"
+	now := millis(q.Now)
+	err := s.read.WithContext(ctx).Raw(
+		"SELECT count(*) AS n, min(expires_at) AS expires FROM (SELECT * FROM ("+side+"m.to_agent = ?"+rest+") UNION ALL SELECT * FROM ("+side+"m.to_agent = '' AND m.from_agent <> ?"+rest+"))",
+		q.AgentID, q.AckedSeq, now, q.AgentID, q.Limit, q.AgentID, max(q.AckedSeq, q.JoinedSeq), now, q.AgentID, q.Limit).Scan(&row).Error
+	if err != nil {
+		return 0, time.Time{}, err
+	}
+	var next time.Time
+	if row.Expires != nil {
+		next = fromMillis(*row.Expires)
+	}
+	return min(row.N, q.Limit), next, nil
+}

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"gorm.io/gorm"
+
+	"skillrouter/operational"
+)
+
+// waitingFor is true of agent a and message m while m is a's to acknowledge.
+const waitingFor = "a.joined_seq < m.seq AND a.id <> m.from_agent AND a.acked_seq < m.seq AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = a.id AND r.seq = m.seq AND r.acked_at IS NOT NULL)"
+
+// Awaited returns messages that want an acknowledgement, were sent before a
+// time and are still waiting for one, the oldest first. from, if not empty,
+// is their sender; agents is the most that are named for each.
+func (s *Store) Awaited(ctx context.Context, from string, before, now time.Time, limit, agents int) ([]operational.Awaited, error) {
+	text := "SELECT " + messageColumns + " FROM messages m WHERE m.ack_required = 1 AND m.settled = 0 AND m.created_at <= ? AND (m.expires_at IS NULL OR m.expires_at > ?)" +
+		" AND (m.to_agent <> '' OR EXISTS (SELECT 1 FROM agents a WHERE " + waitingFor + "))"
+	args := []any{millis(before), millis(now)}
+	if from != "" {
+		text += " AND m.from_agent = ?"
+		args = append(args, from)
+	}
+	found, err := s.awaited(ctx, text+" ORDER BY m.seq LIMIT ?", append(args, limit)...)
+	if err != nil {
+		return nil, err
+	}
+	for i, one := range found {
+		if one.To != "" {
+			found[i].Waiting = []string{one.To}
+			continue
+		}
+		err := s.read.WithContext(ctx).Raw("SELECT a.id FROM agents a, messages m WHERE m.seq = ? AND "+waitingFor+" ORDER BY a.id LIMIT ?", one.Seq, agents).Scan(&found[i].Waiting).Error
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func (s *Store) awaited(ctx context.Context, text string, args ...any) ([]operational.Awaited, error) {
+	rows, err := s.read.WithContext(ctx).Raw(text, args...).Rows()
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	found := []operational.Awaited{}
+	for rows.Next() {
+		m, err := scanMessage(rows)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, operational.Awaited{Message: m})
+	}
+	return found, rows.Err()
+}
+
+// Sweep examines up to window messages after a seq that were sent before
+// cutoff, and deletes those that expired before it and those that all their
+// recipients had acknowledged before it. A broadcast is not kept for agents
+// that were last seen before cutoff. At the end of the log it deletes as many
+// marks that no stored message needs.
+func (s *Store) Sweep(ctx context.Context, after int64, cutoff time.Time, window int) (operational.Swept, error) {
+	var out operational.Swept
+	err := s.commit.Write(ctx, func(tx *gorm.DB) error {
+		out = operational.Swept{}
+		var span struct {
+			N    int
+			Last int64
+		}
+		err := tx.Raw("SELECT count(*) AS n, coalesce(max(seq), 0) AS last FROM (SELECT seq, created_at FROM messages WHERE seq > ? ORDER BY seq LIMIT ?) WHERE created_at < ?",
+			after, window, millis(cutoff)).Scan(&span).Error
+		if err != nil {
+			return err
+		}
+		out.Examined = span.N
+		named := map[string]any{"after": after, "last": span.Last, "cutoff": millis(cutoff), "window": window}
+		if span.N > 0 {
+			result := tx.Exec(sweepMessages, named)
+			if result.Error != nil {
+				return result.Error
+			}
+			out.Deleted = int(result.RowsAffected)
+		}
+		if span.N == window {
+			out.Next = span.Last
+			return nil
+		}
+		return tx.Exec(sweepMarks, named).Error
+	}, nil)
+	return out, err
+}
+
+// ackedBefore is true of the agent whose id and cumulative marks a holds, and message m.
+const ackedBefore = `(EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = a.id AND r.seq = m.seq AND r.acked_at < @cutoff)
+	OR EXISTS (SELECT 1 FROM marks k WHERE k.agent_id = a.id AND k.kind = 'acked' AND k.seq >= m.seq AND k.at < @cutoff))`
+
+const sweepMessages = `DELETE FROM messages AS m WHERE m.seq > @after AND m.seq <= @last AND m.created_at < @cutoff AND (
+	m.expires_at < @cutoff
+	OR m.to_agent <> '' AND EXISTS (SELECT 1 FROM agents a WHERE a.id = m.to_agent AND ` + ackedBefore + `)
+	OR m.to_agent = '' AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.joined_seq < m.seq AND a.id <> m.from_agent AND a.last_seen >= @cutoff AND NOT ` + ackedBefore + `))`
+
+const sweepMarks = `DELETE FROM marks WHERE (agent_id, kind, seq) IN (SELECT k.agent_id, k.kind, k.seq FROM marks k WHERE k.at < @cutoff
+	AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.to_agent = k.agent_id AND m.seq <= k.seq)
+	AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.to_agent = '' AND m.seq <= k.seq) LIMIT @window)`

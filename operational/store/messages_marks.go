@@ -1,0 +1,246 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"skillrouter"
+	"skillrouter/operational"
+)
+
+const (
+	// idBatch is how many ids one IN list holds.
+	idBatch = 100
+	// deliveryBatch is how many delivery marks one write holds: it is small, so
+	// that a signal that waits behind it waits for a millisecond.
+	deliveryBatch = 40
+)
+
+// markColumn is where each kind of mark is kept in receipts, and cumulatively in agents.
+var markColumn = map[operational.MarkKind]struct{ at, through string }{
+	operational.MarkDelivered: {"delivered_at", "delivered_seq"},
+	operational.MarkRead:      {"read_at", "read_seq"},
+	operational.MarkAcked:     {"acked_at", "acked_seq"},
+}
+
+// Mark records that an agent's messages have reached a step. marked gets what
+// that changed, after the commit and in commit order.
+func (s *Store) Mark(ctx context.Context, r operational.MarkRequest, marked func(operational.Marked)) error {
+	var out operational.Marked
+	return s.commit.Write(ctx, func(tx *gorm.DB) error {
+		out = operational.Marked{}
+		var agent agentRow
+		if err := tx.Where("id = ?", r.AgentID).Take(&agent).Error; err != nil {
+			return notFound(err, "no agent %q is known", r.AgentID)
+		}
+		out.Through = map[operational.MarkKind]int64{
+			operational.MarkDelivered: agent.DeliveredSeq, operational.MarkRead: agent.ReadSeq, operational.MarkAcked: agent.AckedSeq,
+		}[r.Kind]
+		var stopped bool // the stop in force is among what is marked
+		var err error
+		if len(r.IDs) == 0 {
+			stopped = agent.StopSeq <= r.Seq
+			err = markThrough(tx, agent, r, &out)
+		} else {
+			stopped, err = markSingle(tx, agent, r, &out)
+		}
+		if err != nil || r.Kind != operational.MarkAcked {
+			return err
+		}
+		if agent.StopSeq != 0 && stopped {
+			out.Stop = agent.StopSeq
+			return tx.Exec("UPDATE agents SET stop_seq = 0, stop_pid = 0, stop_reason = '', stop_expires = NULL WHERE id = ?", agent.ID).Error
+		}
+		return nil
+	}, func() { marked(out) })
+}
+
+// markThrough moves a cumulative mark.
+func markThrough(tx *gorm.DB, agent agentRow, r operational.MarkRequest, out *operational.Marked) error {
+	column := markColumn[r.Kind]
+	if r.Seq <= out.Through {
+		return nil
+	}
+	unmarked := "NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = ? AND r.seq = m.seq AND r." + column.at + " IS NOT NULL)"
+	err := tx.Raw("SELECT (SELECT count(*) FROM messages m WHERE m.to_agent = ? AND m.seq > ? AND m.seq <= ? AND "+unmarked+
+		") + (SELECT count(*) FROM messages m WHERE m.to_agent = '' AND m.from_agent <> ? AND m.seq > ? AND m.seq <= ? AND "+unmarked+")",
+		agent.ID, out.Through, r.Seq, agent.ID, agent.ID, max(out.Through, agent.JoinedSeq), r.Seq, agent.ID).Scan(&out.Count).Error
+	if err != nil {
+		return err
+	}
+	out.Through = r.Seq
+	if err := tx.Exec("UPDATE agents SET "+column.through+" = ? WHERE id = ?", r.Seq, agent.ID).Error; err != nil {
+		return err
+	}
+	if r.Kind == operational.MarkAcked {
+		err := tx.Exec("UPDATE messages SET settled = 1 WHERE to_agent = ? AND seq <= ? AND ack_required = 1 AND settled = 0", agent.ID, r.Seq).Error
+		if err != nil {
+			return err
+		}
+	}
+	return tx.Exec("INSERT INTO marks (agent_id, kind, seq, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", agent.ID, string(r.Kind), r.Seq, millis(r.At)).Error
+}
+
+// markSingle marks messages one by one. One that is not the agent's fails all.
+func markSingle(tx *gorm.DB, agent agentRow, r operational.MarkRequest, out *operational.Marked) (stopped bool, err error) {
+	column := markColumn[r.Kind]
+	ids := slices.Compact(slices.Sorted(slices.Values(r.IDs)))
+	var greatest int64
+	for chunk := range slices.Chunk(ids, idBatch) {
+		var rows []messageRow
+		if err := tx.Where("id IN ?", chunk).Find(&rows).Error; err != nil {
+			return false, err
+		}
+		for _, row := range rows {
+			if row.ToAgent != agent.ID && (row.ToAgent != "" || row.FromAgent == agent.ID) {
+				return false, notTheirs()
+			}
+			greatest = max(greatest, row.Seq)
+			stopped = stopped || row.Seq == agent.StopSeq
+			if row.Seq <= out.Through {
+				continue
+			}
+			result := tx.Exec("INSERT INTO receipts (agent_id, seq, "+column.at+") VALUES (?, ?, ?) ON CONFLICT (agent_id, seq) DO UPDATE SET "+
+				column.at+" = excluded."+column.at+" WHERE "+column.at+" IS NULL", agent.ID, row.Seq, millis(r.At))
+			if result.Error != nil {
+				return false, result.Error
+			}
+			out.Count += result.RowsAffected
+			if r.Kind == operational.MarkAcked && row.AckRequired && row.ToAgent != "" {
+				if err := tx.Exec("UPDATE messages SET settled = 1 WHERE seq = ?", row.Seq).Error; err != nil {
+					return false, err
+				}
+			}
+		}
+		if len(rows) < len(chunk) {
+			return false, notTheirs()
+		}
+	}
+	if r.Kind != operational.MarkAcked || out.Count == 0 {
+		return stopped, nil
+	}
+	through, err := contiguous(tx, agent, r.At, max(greatest, out.Through))
+	if err != nil || through <= out.Through {
+		return stopped, err
+	}
+	out.Through = through
+	return stopped, tx.Exec("UPDATE agents SET acked_seq = ? WHERE id = ?", through, agent.ID).Error
+}
+
+func notTheirs() error {
+	return &skillrouter.Error{Code: skillrouter.NotFound, Field: "message_ids", Message: "holds an id that no message of this agent has"}
+}
+
+// contiguous returns up to where an agent has acknowledged everything that is
+// not expired, looking no further than last. This is where its own cursor moves to.
+func contiguous(tx *gorm.DB, agent agentRow, now time.Time, last int64) (int64, error) {
+	const rest = " AND m.seq > ? AND m.seq <= ? AND (m.expires_at IS NULL OR m.expires_at > ?) AND " + notAcked + " ORDER BY m.seq LIMIT 1"
+	var first *int64
+	err := tx.Raw("SELECT min(seq) FROM (SELECT * FROM (SELECT m.seq FROM messages m WHERE m.to_agent = ?"+rest+
+		") UNION ALL SELECT * FROM (SELECT m.seq FROM messages m WHERE m.to_agent = '' AND m.from_agent <> ?"+rest+"))",
+		agent.ID, agent.AckedSeq, last, millis(now), agent.ID,
+		agent.ID, max(agent.AckedSeq, agent.JoinedSeq), last, millis(now), agent.ID).Scan(&first).Error
+	if err != nil || first == nil {
+		return last, err
+	}
+	return *first - 1, nil
+}
+
+// SaveDeliveries writes which messages were handed to whom.
+func (s *Store) SaveDeliveries(ctx context.Context, deliveries []operational.Delivery) error {
+	for chunk := range slices.Chunk(deliveries, deliveryBatch) {
+		var through, single, marks []any
+		for _, d := range chunk {
+			if d.Through {
+				through = append(through, d.AgentID, d.Seq)
+				marks = append(marks, d.AgentID, string(operational.MarkDelivered), d.Seq, millis(d.At))
+			} else {
+				single = append(single, d.AgentID, d.Seq, millis(d.At))
+			}
+		}
+		// Each chunk is a write of its own, so that signals are not held up by all of them.
+		err := s.commit.Write(ctx, func(tx *gorm.DB) error {
+			if n := len(through) / 2; n > 0 {
+				err := tx.Exec("WITH d(id, seq) AS (VALUES (?,?)"+strings.Repeat(",(?,?)", n-1)+
+					") UPDATE agents SET delivered_seq = d.seq FROM d WHERE agents.id = d.id AND agents.delivered_seq < d.seq", through...).Error
+				if err != nil {
+					return err
+				}
+				err = tx.Exec("INSERT INTO marks (agent_id, kind, seq, at) VALUES (?,?,?,?)"+strings.Repeat(",(?,?,?,?)", n-1)+" ON CONFLICT DO NOTHING", marks...).Error
+				if err != nil {
+					return err
+				}
+			}
+			if n := len(single) / 3; n > 0 {
+				// A message may be swept away between its delivery and this; then there is nothing to mark.
+				return tx.Exec("WITH d(id, seq, at) AS (VALUES (?,?,?)"+strings.Repeat(",(?,?,?)", n-1)+
+					") INSERT INTO receipts (agent_id, seq, delivered_at) SELECT d.id, d.seq, d.at FROM d JOIN messages m ON m.seq = d.seq WHERE true"+
+					" ON CONFLICT (agent_id, seq) DO UPDATE SET delivered_at = excluded.delivered_at WHERE delivered_at IS NULL", single...).Error
+			}
+			return nil
+		}, nil)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AckedAfter returns the seqs after a seq that an agent has acknowledged one by one, at most limit.
+func (s *Store) AckedAfter(ctx context.Context, agentID string, after int64, limit int) ([]int64, error) {
+	var seqs []int64
+	err := s.read.WithContext(ctx).Raw("SELECT seq FROM receipts WHERE agent_id = ? AND seq > ? AND acked_at IS NOT NULL ORDER BY seq LIMIT ?", agentID, after, limit).Scan(&seqs).Error
+	return seqs, err
+}
+
+// receiptRow is a row of receipts, or what marks say in its form.
+type receiptRow struct {
+	AgentID     string
+	Seq         int64
+	DeliveredAt *int64
+	ReadAt      *int64
+	AckedAt     *int64
+}
+
+// ReceiptsBetween returns the marks on single messages of an agent in a range of seqs, both ends included.
+func (s *Store) ReceiptsBetween(ctx context.Context, agentID string, first, last int64) ([]operational.Receipt, error) {
+	var rows []receiptRow
+	err := s.read.WithContext(ctx).Raw("SELECT agent_id, seq, delivered_at, read_at, acked_at FROM receipts WHERE agent_id = ? AND seq BETWEEN ? AND ?", agentID, first, last).Scan(&rows).Error
+	return receipts(rows), err
+}
+
+func receipts(rows []receiptRow) []operational.Receipt {
+	out := make([]operational.Receipt, len(rows))
+	for i, r := range rows {
+		out[i] = operational.Receipt{AgentID: r.AgentID, Seq: r.Seq, DeliveredAt: fromMillisPtr(r.DeliveredAt), ReadAt: fromMillisPtr(r.ReadAt), AckedAt: fromMillisPtr(r.AckedAt)}
+	}
+	return out
+}
+
+// Receipts returns how far a message has come with each recipient, in the
+// order of their ids; at most limit of them, after the agent id after.
+func (s *Store) Receipts(ctx context.Context, m operational.Message, after string, limit int) ([]operational.Receipt, error) {
+	// What is marked one by one counts before a cumulative mark. A cumulative
+	// delivery says nothing of a message that could expire: those are marked one by one.
+	at := func(column string, kind operational.MarkKind) string {
+		single := "(SELECT r." + column + " FROM receipts r WHERE r.agent_id = a.id AND r.seq = @seq)"
+		through := "(SELECT min(k.at) FROM marks k WHERE k.agent_id = a.id AND k.kind = '" + string(kind) + "' AND k.seq >= @seq)"
+		if kind == operational.MarkDelivered && m.ExpiresAt != nil {
+			return single + " AS " + column
+		}
+		return "coalesce(" + single + ", " + through + ") AS " + column
+	}
+	columns := at("delivered_at", operational.MarkDelivered) + ", " + at("read_at", operational.MarkRead) + ", " + at("acked_at", operational.MarkAcked)
+	named := map[string]any{"seq": m.Seq, "to": m.To, "from": m.From, "after": after, "limit": limit}
+	who := "SELECT id FROM agents WHERE joined_seq < @seq AND id <> @from AND id > @after ORDER BY id LIMIT @limit"
+	if m.To != "" {
+		who = "SELECT @to AS id WHERE @to > @after"
+	}
+	var rows []receiptRow
+	err := s.read.WithContext(ctx).Raw("SELECT a.id AS agent_id, @seq AS seq, "+columns+" FROM ("+who+") a ORDER BY a.id", named).Scan(&rows).Error
+	return receipts(rows), err
+}

@@ -1,0 +1,26 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// maxWaiting bounds how many waiting messages are counted of one agent; past
+// it the number says no more than "too many".
+const maxWaiting = 1000
+
+// Waiting counts, for each of the agents, the messages that it has not
+// acknowledged, up to maxWaiting. Agents that are not known have none.
+func (s *Store) Waiting(ctx context.Context, agents []string, now time.Time) (map[string]int, error) {
+	counts := make(map[string]int, len(agents))
+	for _, agent := range agents {
+		var n int
+		err := s.read.WithContext(ctx).Raw("SELECT count(*) FROM (SELECT 1 FROM agents a JOIN messages m ON m.seq > a.acked_seq AND m.to_agent IN (a.id, '')"+
+			" WHERE a.id = ? AND (m.expires_at IS NULL OR m.expires_at > ?) AND "+waitingFor+" LIMIT ?)", agent, millis(now), maxWaiting).Scan(&n).Error
+		if err != nil {
+			return nil, err
+		}
+		counts[agent] = n
+	}
+	return counts, nil
+}

@@ -1,0 +1,75 @@
+package operational
+
+import "time"
+
+// TaskStatus is where a task stands.
+type TaskStatus string
+
+// The statuses of a task. Open ones are pending, claimed, in_progress and blocked.
+const (
+	TaskPending    TaskStatus = "pending"     // nobody works on it
+	TaskClaimed    TaskStatus = "claimed"     // an agent has taken it and reported no progress yet
+	TaskInProgress TaskStatus = "in_progress" // its agent works on it
+	TaskBlocked    TaskStatus = "blocked"     // its agent cannot go on; BlockedReason says why
+	TaskCompleted  TaskStatus = "completed"
+	TaskFailed     TaskStatus = "failed"
+	TaskCancelled  TaskStatus = "cancelled"
+)
+
+// TaskStatuses lists the statuses of a task.
+func TaskStatuses() []TaskStatus {
+	return []TaskStatus{TaskPending, TaskClaimed, TaskInProgress, TaskBlocked, TaskCompleted, TaskFailed, TaskCancelled}
+}
+
+// Task is a piece of work that one agent at a time may hold.
+type Task struct {
+	ID            string     `json:"id"`
+	Number        int64      `json:"number"` // short number for people: 1, 2, 3 …
+	Title         string     `json:"title"`
+	Description   string     `json:"description,omitempty"`
+	Project       string     `json:"project,omitempty"`
+	Status        TaskStatus `json:"status"`
+	AgentID       string     `json:"agent_id,omitempty"` // who holds it
+	CreatedBy     string     `json:"created_by,omitempty"`
+	Priority      int        `json:"priority"` // −10 to 10, greater first
+	Progress      float64    `json:"progress"` // 0 to 100
+	Note          string     `json:"note,omitempty"`
+	BlockedReason string     `json:"blocked_reason,omitempty"`
+	Result        string     `json:"result,omitempty"` // of a completed task
+	Error         string     `json:"error,omitempty"`  // of a failed task
+	CreatedAt     time.Time  `json:"created_at"`
+	UpdatedAt     time.Time  `json:"updated_at"`
+	ClaimedAt     *time.Time `json:"claimed_at,omitempty"`
+	FinishedAt    *time.Time `json:"finished_at,omitempty"`
+}
+
+// TaskDraft is what a client may say of a new task.
+type TaskDraft struct {
+	Title       string `json:"title"`
+	Description string `json:"description,omitempty"`
+	Project     string `json:"project,omitempty"`
+	Priority    int    `json:"priority,omitempty"`
+	AgentID     string `json:"agent_id,omitempty"` // claim it for this agent at once
+	CreatedBy   string `json:"created_by,omitempty"`
+}
+
+// TaskFilter selects tasks; empty fields select everything.
+type TaskFilter struct {
+	Status  []TaskStatus
+	AgentID string
+	Project string
+	Open    *bool     // true: unfinished ones only; false: finished ones only
+	Unheld  bool      // only those that no agent holds
+	Text    string    // words of the title or description, each of which it must hold, without regard to case
+	AnyOf   []string  // words of which it must hold one; those that hold more come first. At most MaxAnyOf
+	Since   time.Time // only those changed at or after this
+	Until   time.Time // only those changed before this
+	Limit   int       // 1 to MaxLimit; 0 means DefaultLimit
+}
+
+// TaskSummary counts tasks.
+type TaskSummary struct {
+	Total    int                `json:"total"`
+	Open     int                `json:"open"`
+	ByStatus map[TaskStatus]int `json:"by_status"` // every status is there, with 0 if no task has it
+}

@@ -1,0 +1,262 @@
+package operational
+
+import (
+	"math"
+	"slices"
+
+	"skillrouter"
+)
+
+// Bounds of a task.
+const (
+	MaxTaskTitle       = 500      // bytes; a title is a line
+	MaxTaskText        = 64 << 10 // bytes of a description, note, reason, result or error; longer ones are files
+	MaxPriority        = 10       // and −MaxPriority at the other end
+	MaxFilterText      = 1 << 10  // bytes of the words that a listing is filtered by
+	MaxAnyOf           = 8        // words of which a listing's rows must hold one; each is looked for in every row
+	completionProgress = 100
+)
+
+// TaskClaim says who claims, and of which project the next task shall be.
+type TaskClaim struct {
+	AgentID string `json:"agent_id,omitempty"` // empty: the agent that the token belongs to
+	Project string `json:"project,omitempty"`  // empty: of any project
+}
+
+// TaskProgress is how far the holder has come. At least one of Progress and Note is needed.
+type TaskProgress struct {
+	AgentID  string   `json:"agent_id,omitempty"`
+	Progress *float64 `json:"progress,omitempty"` // 0 to 100
+	Note     string   `json:"note,omitempty"`
+}
+
+// TaskBlock says why a task cannot go on.
+type TaskBlock struct {
+	AgentID string `json:"agent_id,omitempty"`
+	Reason  string `json:"reason"`
+}
+
+// TaskNote goes with a change that needs no further word.
+type TaskNote struct {
+	AgentID string `json:"agent_id,omitempty"`
+	Note    string `json:"note,omitempty"`
+}
+
+// TaskResult is what came of a completed task.
+type TaskResult struct {
+	AgentID string `json:"agent_id,omitempty"`
+	Result  string `json:"result,omitempty"`
+}
+
+// TaskFailure is why a task failed.
+type TaskFailure struct {
+	AgentID string `json:"agent_id,omitempty"`
+	Error   string `json:"error"`
+}
+
+// TaskAssignment is whom the Captain hands a task to.
+type TaskAssignment struct {
+	AgentID string `json:"agent_id"`
+	Note    string `json:"note,omitempty"`
+}
+
+// OpenTaskStatuses lists the statuses of a task that is not finished.
+func OpenTaskStatuses() []TaskStatus {
+	return []TaskStatus{TaskPending, TaskClaimed, TaskInProgress, TaskBlocked}
+}
+
+// Open tells whether a task with this status is unfinished.
+func (s TaskStatus) Open() bool { return slices.Contains(OpenTaskStatuses(), s) }
+
+func (d TaskDraft) check() error {
+	if err := skillrouter.CheckRequired("title", d.Title, MaxTaskTitle); err != nil {
+		return err
+	}
+	if err := skillrouter.CheckText("description", d.Description, MaxTaskText); err != nil {
+		return err
+	}
+	if err := skillrouter.CheckName("project", d.Project); err != nil {
+		return err
+	}
+	if d.AgentID != "" {
+		if err := skillrouter.CheckAgentID("agent_id", d.AgentID); err != nil {
+			return err
+		}
+	}
+	return skillrouter.CheckRange("priority", float64(d.Priority), -MaxPriority, MaxPriority)
+}
+
+func (f *TaskFilter) check() error {
+	var err error
+	if f.Limit, err = skillrouter.Limit(f.Limit, DefaultLimit, MaxLimit); err != nil {
+		return err
+	}
+	for _, s := range f.Status {
+		if !slices.Contains(TaskStatuses(), s) {
+			return skillrouter.InvalidField("status", "is not one of %v", TaskStatuses())
+		}
+	}
+	if f.AgentID != "" {
+		if err := skillrouter.CheckAgentID("agent_id", f.AgentID); err != nil {
+			return err
+		}
+	}
+	if err := skillrouter.CheckName("project", f.Project); err != nil {
+		return err
+	}
+	if err := checkAnyOf(f.AnyOf); err != nil {
+		return err
+	}
+	return skillrouter.CheckText("text", f.Text, MaxFilterText)
+}
+
+func checkAnyOf(words []string) error {
+	if len(words) > MaxAnyOf {
+		return skillrouter.InvalidField("any_of", "holds more than %d words", MaxAnyOf)
+	}
+	for _, w := range words {
+		if err := skillrouter.CheckRequired("any_of", w, skillrouter.MaxName); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r TaskProgress) check() error {
+	if r.Progress == nil && r.Note == "" {
+		return skillrouter.InvalidField("progress", "is required, unless there is a note")
+	}
+	if r.Progress != nil {
+		if err := skillrouter.CheckRange("progress", *r.Progress, 0, 100); err != nil {
+			return err
+		}
+	}
+	return skillrouter.CheckText("note", r.Note, MaxTaskText)
+}
+
+func (n TaskNote) check() error { return skillrouter.CheckText("note", n.Note, MaxTaskText) }
+
+// mayMove refuses who may not change the task. Its holder may; while nobody
+// holds it, so may who created it; the Captain may as long as it does not act
+// as somebody else. named is whom the request names, acting is as whom it is made.
+func (t *Task) mayMove(p skillrouter.Principal, named, acting, event string) error {
+	captain := p.Has(skillrouter.ScopeCaptain) && (named == "" || named == p.AgentID)
+	switch {
+	case captain, t.AgentID != "" && acting == t.AgentID, acting != "" && acting == t.CreatedBy && (t.AgentID == "" || event == EventTaskCancelled):
+		return nil
+	case t.AgentID == "" && t.Status.Open():
+		if p.Has(skillrouter.ScopeCaptain) {
+			return skillrouter.Errorf(skillrouter.Conflict, "task %d is %s: nobody holds it, %q has to claim it first", t.Number, t.Status, acting)
+		}
+		return skillrouter.Errorf(skillrouter.Forbidden, "task %d is %s: nobody holds it, claim it first", t.Number, t.Status)
+	case p.Has(skillrouter.ScopeCaptain): // it may, but the agent that it speaks for does not hold the task
+		return skillrouter.Errorf(skillrouter.Conflict, "task %d is %s and not held by %q", t.Number, t.Status, acting)
+	}
+	return skillrouter.Errorf(skillrouter.Forbidden, "task %d is held by another agent", t.Number)
+}
+
+// refuse names the state that does not allow a change.
+func (t *Task) refuse(format string) error {
+	return skillrouter.Errorf(skillrouter.Conflict, "task %d is %s: "+format, t.Number, t.Status)
+}
+
+func (t *Task) claim(agent string) error {
+	switch {
+	case t.Status == TaskPending:
+		t.Status, t.AgentID = TaskClaimed, agent
+		return nil
+	case t.Status.Open() && t.AgentID == agent:
+		return nil
+	case t.AgentID != "" && t.Status.Open():
+		return skillrouter.Errorf(skillrouter.Conflict, "task %d is %s: %q holds it", t.Number, t.Status, t.AgentID)
+	}
+	return t.refuse("only a pending one can be claimed")
+}
+
+func (t *Task) progress(r TaskProgress) error {
+	if t.Status != TaskClaimed && t.Status != TaskInProgress {
+		return t.refuse("only a claimed one makes progress")
+	}
+	t.Status = TaskInProgress
+	if r.Progress != nil {
+		t.Progress = math.Abs(*r.Progress) // −0 is written as 0
+	}
+	if r.Note != "" {
+		t.Note = r.Note
+	}
+	return nil
+}
+
+func (t *Task) block(reason string) error {
+	if !t.Status.Open() {
+		return t.refuse("a finished one cannot be blocked")
+	}
+	t.Status, t.BlockedReason = TaskBlocked, reason
+	return nil
+}
+
+func (t *Task) unblock(note string) error {
+	if t.Status != TaskBlocked {
+		return t.refuse("only a blocked one can be unblocked")
+	}
+	t.Status, t.BlockedReason = TaskInProgress, ""
+	if t.AgentID == "" {
+		t.Status = TaskPending
+	}
+	if note != "" {
+		t.Note = note
+	}
+	return nil
+}
+
+func (t *Task) complete(result string) error {
+	if t.Status != TaskClaimed && t.Status != TaskInProgress {
+		return t.refuse("only a claimed one, or one in progress, can be completed")
+	}
+	t.Status, t.Progress, t.Result = TaskCompleted, completionProgress, result
+	return nil
+}
+
+func (t *Task) fail(reason string) error {
+	if !t.Status.Open() || t.AgentID == "" {
+		return t.refuse("only one that an agent holds can fail")
+	}
+	t.Status, t.Error = TaskFailed, reason
+	return nil
+}
+
+func (t *Task) release(note string) error {
+	if !t.Status.Open() || t.AgentID == "" {
+		return t.refuse("only one that an agent holds can be released")
+	}
+	t.Status, t.AgentID, t.BlockedReason = TaskPending, "", ""
+	if note != "" {
+		t.Note = note
+	}
+	return nil
+}
+
+func (t *Task) cancel(note string) error {
+	if !t.Status.Open() {
+		return t.refuse("it is finished already")
+	}
+	t.Status = TaskCancelled
+	if note != "" {
+		t.Note = note
+	}
+	return nil
+}
+
+func (t *Task) reassign(to TaskAssignment) error {
+	if !t.Status.Open() {
+		return t.refuse("a finished one cannot be reassigned")
+	}
+	if t.AgentID == to.AgentID {
+		return nil
+	}
+	t.Status, t.AgentID, t.BlockedReason = TaskClaimed, to.AgentID, ""
+	if to.Note != "" {
+		t.Note = to.Note
+	}
+	return nil
+}

@@ -1,0 +1,398 @@
+package operational
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"skillrouter"
+)
+
+// TaskService is what agents and their Captain can do with tasks. Tasks
+// implements it beside the database, comms/client over HTTP. A ref is a
+// task's id or its number, with or without "#".
+type TaskService interface {
+	// Create adds a task, and claims it at once if the draft names an agent.
+	Create(ctx context.Context, draft TaskDraft) (Task, error)
+	// Task returns one task.
+	Task(ctx context.Context, ref string) (Task, error)
+	// List returns tasks: open ones by priority and number, then finished ones, the latest first.
+	List(ctx context.Context, filter TaskFilter) ([]Task, error)
+	// Summary counts the tasks that the filter selects, whatever its limit.
+	Summary(ctx context.Context, filter TaskFilter) (TaskSummary, error)
+	// Claim takes a pending task for an agent. Claiming what one holds already changes nothing.
+	Claim(ctx context.Context, ref string, claim TaskClaim) (Task, error)
+	// ClaimNext takes the pending task that comes first by priority, then by number; NotFound if none waits.
+	ClaimNext(ctx context.Context, claim TaskClaim) (Task, error)
+	// Progress records how far the holder has come.
+	Progress(ctx context.Context, ref string, report TaskProgress) (Task, error)
+	// Block says that the task cannot go on, and why.
+	Block(ctx context.Context, ref string, block TaskBlock) (Task, error)
+	// Unblock lets a blocked task go on where it stood.
+	Unblock(ctx context.Context, ref string, note TaskNote) (Task, error)
+	// Complete ends the task with its result.
+	Complete(ctx context.Context, ref string, result TaskResult) (Task, error)
+	// Fail ends the task with its error.
+	Fail(ctx context.Context, ref string, failure TaskFailure) (Task, error)
+	// Release gives the task back, for another to claim.
+	Release(ctx context.Context, ref string, note TaskNote) (Task, error)
+	// Cancel ends a task that is not wanted any more.
+	Cancel(ctx context.Context, ref string, note TaskNote) (Task, error)
+	// Reassign hands an open task to an agent, whoever holds it; for the Captain.
+	Reassign(ctx context.Context, ref string, to TaskAssignment) (Task, error)
+}
+
+// TaskStore keeps tasks. What a change does is decided by the function that it
+// is handed, which runs inside the transaction and may run twice.
+type TaskStore interface {
+	// CreateTask stores a task, gives it its number and writes the event that made returns for it.
+	CreateTask(ctx context.Context, task Task, made func(Task) skillrouter.Event) (Task, error)
+	Task(ctx context.Context, ref TaskRef) (Task, error)
+	ListTasks(ctx context.Context, filter TaskFilter) ([]Task, error)
+	SummarizeTasks(ctx context.Context, filter TaskFilter) (TaskSummary, error)
+	// ChangeTask applies change to the task, stores it and writes the event that change returns.
+	// A change that returns neither event nor error stores nothing.
+	ChangeTask(ctx context.Context, ref TaskRef, change TaskChange) (Task, error)
+	// ChangeNextTask does the same to the first pending task of the project (of any, if it is empty).
+	ChangeNextTask(ctx context.Context, project string, change TaskChange) (Task, error)
+}
+
+// TaskChange changes a task and returns the event that tells of it.
+type TaskChange func(task *Task) (*skillrouter.Event, error)
+
+// TaskRef names a task by its ID or, if that is empty, by its Number.
+type TaskRef struct {
+	ID     string
+	Number int64
+}
+
+// ParseTaskRef reads an id or a number, with or without "#".
+func ParseTaskRef(ref string) (TaskRef, error) {
+	digits := strings.TrimPrefix(ref, "#")
+	if n, err := strconv.ParseInt(digits, 10, 64); err == nil && n > 0 {
+		return TaskRef{Number: n}, nil
+	}
+	if _, err := uuid.Parse(ref); err == nil {
+		return TaskRef{ID: strings.ToLower(ref)}, nil
+	}
+	return TaskRef{}, skillrouter.InvalidField("id", "is neither a task's id nor its number")
+}
+
+// Tasks is the TaskService over a store.
+type Tasks struct {
+	store TaskStore
+	now   skillrouter.Clock
+}
+
+var _ TaskService = (*Tasks)(nil)
+
+// NewTasks makes the service.
+func NewTasks(store TaskStore, now skillrouter.Clock) *Tasks {
+	return &Tasks{store: store, now: now}
+}
+
+// Create implements TaskService.
+func (t *Tasks) Create(ctx context.Context, draft TaskDraft) (Task, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+		return Task{}, err
+	}
+	if err := draft.check(); err != nil {
+		return Task{}, err
+	}
+	creator, err := actor(p, "created_by", draft.CreatedBy)
+	if err != nil {
+		return Task{}, err
+	}
+	now := stamp(t.now)
+	task := Task{
+		ID: uuid.Must(uuid.NewV7()).String(), Title: strings.TrimSpace(draft.Title), Description: draft.Description,
+		Project: draft.Project, Status: TaskPending, CreatedBy: creator, Priority: draft.Priority, CreatedAt: now, UpdatedAt: now,
+	}
+	if draft.AgentID != "" {
+		if err := p.ActAs(draft.AgentID); err != nil {
+			return Task{}, err
+		}
+		task.Status, task.AgentID, task.ClaimedAt = TaskClaimed, draft.AgentID, &now
+	}
+	return t.store.CreateTask(ctx, task, func(task Task) skillrouter.Event {
+		return taskEvent(EventTaskCreated, creator, "", "", task, now)
+	})
+}
+
+// Task implements TaskService.
+func (t *Tasks) Task(ctx context.Context, ref string) (Task, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Task{}, err
+	}
+	r, err := ParseTaskRef(ref)
+	if err != nil {
+		return Task{}, err
+	}
+	return t.store.Task(ctx, r)
+}
+
+// List implements TaskService.
+func (t *Tasks) List(ctx context.Context, filter TaskFilter) ([]Task, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	if err := filter.check(); err != nil {
+		return nil, err
+	}
+	return t.store.ListTasks(ctx, filter)
+}
+
+// Summary implements TaskService.
+func (t *Tasks) Summary(ctx context.Context, filter TaskFilter) (TaskSummary, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return TaskSummary{}, err
+	}
+	if err := filter.check(); err != nil {
+		return TaskSummary{}, err
+	}
+	return t.store.SummarizeTasks(ctx, filter)
+}
+
+// OpenTasks returns up to limit unfinished tasks that the agent holds: what
+// would be left lying if it stopped. It is for the router's own use and asks
+// for no right.
+func (t *Tasks) OpenTasks(ctx context.Context, agentID string, limit int) ([]Task, error) {
+	open := true
+	return t.store.ListTasks(ctx, TaskFilter{AgentID: agentID, Open: &open, Limit: min(max(limit, 1), MaxLimit)})
+}
+
+// Claim implements TaskService.
+func (t *Tasks) Claim(ctx context.Context, ref string, claim TaskClaim) (Task, error) {
+	r, err := ParseTaskRef(ref)
+	if err != nil {
+		return Task{}, err
+	}
+	change, err := t.claim(ctx, claim)
+	if err != nil {
+		return Task{}, err
+	}
+	return t.store.ChangeTask(ctx, r, func(task *Task) (*skillrouter.Event, error) {
+		if claim.Project != "" && task.Project != claim.Project {
+			return nil, skillrouter.Errorf(skillrouter.Conflict, "task %d is of another project", task.Number)
+		}
+		return change(task)
+	})
+}
+
+// ClaimNext implements TaskService.
+func (t *Tasks) ClaimNext(ctx context.Context, claim TaskClaim) (Task, error) {
+	change, err := t.claim(ctx, claim)
+	if err != nil {
+		return Task{}, err
+	}
+	return t.store.ChangeNextTask(ctx, claim.Project, change)
+}
+
+func (t *Tasks) claim(ctx context.Context, claim TaskClaim) (TaskChange, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+		return nil, err
+	}
+	agent, err := actor(p, "agent_id", claim.AgentID)
+	if err != nil {
+		return nil, err
+	}
+	if agent == "" {
+		return nil, skillrouter.InvalidField("agent_id", "is required: it says who claims the task")
+	}
+	if err := skillrouter.CheckName("project", claim.Project); err != nil {
+		return nil, err
+	}
+	return t.move(func(task *Task) error { return task.claim(agent) }, EventTaskClaimed, agent, ""), nil
+}
+
+// Progress implements TaskService.
+func (t *Tasks) Progress(ctx context.Context, ref string, report TaskProgress) (Task, error) {
+	if err := report.check(); err != nil {
+		return Task{}, err
+	}
+	return t.held(ctx, ref, report.AgentID, EventTaskProgress, report.Note, func(task *Task) error { return task.progress(report) })
+}
+
+// Block implements TaskService.
+func (t *Tasks) Block(ctx context.Context, ref string, block TaskBlock) (Task, error) {
+	if err := skillrouter.CheckRequired("reason", block.Reason, MaxTaskText); err != nil {
+		return Task{}, err
+	}
+	return t.held(ctx, ref, block.AgentID, EventTaskBlocked, block.Reason, func(task *Task) error { return task.block(block.Reason) })
+}
+
+// Unblock implements TaskService.
+func (t *Tasks) Unblock(ctx context.Context, ref string, note TaskNote) (Task, error) {
+	if err := note.check(); err != nil {
+		return Task{}, err
+	}
+	return t.held(ctx, ref, note.AgentID, EventTaskUnblocked, note.Note, func(task *Task) error { return task.unblock(note.Note) })
+}
+
+// Complete implements TaskService.
+func (t *Tasks) Complete(ctx context.Context, ref string, result TaskResult) (Task, error) {
+	if err := skillrouter.CheckText("result", result.Result, MaxTaskText); err != nil {
+		return Task{}, err
+	}
+	return t.held(ctx, ref, result.AgentID, EventTaskCompleted, result.Result, func(task *Task) error { return task.complete(result.Result) })
+}
+
+// Fail implements TaskService.
+func (t *Tasks) Fail(ctx context.Context, ref string, failure TaskFailure) (Task, error) {
+	if err := skillrouter.CheckRequired("error", failure.Error, MaxTaskText); err != nil {
+		return Task{}, err
+	}
+	return t.held(ctx, ref, failure.AgentID, EventTaskFailed, failure.Error, func(task *Task) error { return task.fail(failure.Error) })
+}
+
+// Release implements TaskService.
+func (t *Tasks) Release(ctx context.Context, ref string, note TaskNote) (Task, error) {
+	if err := note.check(); err != nil {
+		return Task{}, err
+	}
+	return t.held(ctx, ref, note.AgentID, EventTaskReleased, note.Note, func(task *Task) error { return task.release(note.Note) })
+}
+
+// Cancel implements TaskService.
+func (t *Tasks) Cancel(ctx context.Context, ref string, note TaskNote) (Task, error) {
+	if err := note.check(); err != nil {
+		return Task{}, err
+	}
+	return t.held(ctx, ref, note.AgentID, EventTaskCancelled, note.Note, func(task *Task) error { return task.cancel(note.Note) })
+}
+
+// Reassign implements TaskService.
+func (t *Tasks) Reassign(ctx context.Context, ref string, to TaskAssignment) (Task, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if err := p.Need(skillrouter.ScopeCaptain); err != nil {
+		return Task{}, err
+	}
+	r, err := ParseTaskRef(ref)
+	if err != nil {
+		return Task{}, err
+	}
+	if err := skillrouter.CheckAgentID("agent_id", to.AgentID); err != nil {
+		return Task{}, err
+	}
+	if err := skillrouter.CheckText("note", to.Note, MaxTaskText); err != nil {
+		return Task{}, err
+	}
+	return t.store.ChangeTask(ctx, r, t.move(func(task *Task) error { return task.reassign(to) }, EventTaskReassigned, p.AgentID, to.Note))
+}
+
+// held changes a task as its holder, or as its creator while nobody holds it,
+// or as the Captain.
+func (t *Tasks) held(ctx context.Context, ref, agentID, event, note string, change func(*Task) error) (Task, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+		return Task{}, err
+	}
+	r, err := ParseTaskRef(ref)
+	if err != nil {
+		return Task{}, err
+	}
+	acting, err := actor(p, "agent_id", agentID)
+	if err != nil {
+		return Task{}, err
+	}
+	return t.store.ChangeTask(ctx, r, t.move(func(task *Task) error {
+		if err := task.mayMove(p, agentID, acting, event); err != nil {
+			return err
+		}
+		return change(task)
+	}, event, acting, note))
+}
+
+// move makes a TaskChange of a rule. What the rule left as it was is neither
+// stored nor told.
+func (t *Tasks) move(rule func(*Task) error, event, acting, note string) TaskChange {
+	now := stamp(t.now)
+	return func(task *Task) (*skillrouter.Event, error) {
+		before := *task
+		if err := rule(task); err != nil {
+			return nil, err
+		}
+		if *task == before && event != EventTaskProgress {
+			return nil, nil
+		}
+		task.UpdatedAt = now
+		if task.AgentID == "" {
+			task.ClaimedAt = nil
+		} else if task.AgentID != before.AgentID {
+			task.ClaimedAt = &now
+		}
+		if !task.Status.Open() {
+			task.FinishedAt = &now
+		}
+		by := acting
+		if by == "" {
+			by = before.AgentID
+		}
+		e := taskEvent(event, by, before.Status, note, *task, now)
+		return &e, nil
+	}
+}
+
+// actor is who a change is made as: whom the field names, if the principal may
+// act as that agent, else the principal's own agent, else nobody in particular.
+func actor(p skillrouter.Principal, field, named string) (string, error) {
+	if named == "" {
+		return p.AgentID, nil
+	}
+	if err := skillrouter.CheckAgentID(field, named); err != nil {
+		return "", err
+	}
+	return named, p.ActAs(named)
+}
+
+// The types of the events of tasks.
+const (
+	EventTaskCreated    = "task.created"
+	EventTaskClaimed    = "task.claimed"
+	EventTaskProgress   = "task.progress"
+	EventTaskBlocked    = "task.blocked"
+	EventTaskUnblocked  = "task.unblocked"
+	EventTaskCompleted  = "task.completed"
+	EventTaskFailed     = "task.failed"
+	EventTaskReleased   = "task.released"
+	EventTaskCancelled  = "task.cancelled"
+	EventTaskReassigned = "task.reassigned"
+)
+
+// TaskEvent is the data of a task's event.
+type TaskEvent struct {
+	Number   int64      `json:"number"`
+	Title    string     `json:"title"`
+	From     TaskStatus `json:"from,omitempty"`
+	Status   TaskStatus `json:"status"`
+	AgentID  string     `json:"agent_id,omitempty"` // who holds it now
+	Progress float64    `json:"progress"`
+	Note     string     `json:"note,omitempty"` // the reason, result, error or note that came with the change, cut to maxEventText
+}
+
+// maxEventText bounds the text that an event repeats of a row, in bytes: the
+// event tells that something changed, the row says what it is now.
+const maxEventText = 1 << 10
+
+func taskEvent(kind, acting string, from TaskStatus, note string, task Task, at time.Time) skillrouter.Event {
+	// Marshalling a struct of strings and finite numbers cannot fail.
+	data, _ := json.Marshal(TaskEvent{
+		Number: task.Number, Title: task.Title, From: from, Status: task.Status, AgentID: task.AgentID,
+		Progress: task.Progress, Note: cut(note, maxEventText),
+	})
+	return skillrouter.Event{Type: kind, Subject: task.ID, Agent: acting, Project: task.Project, At: at, Data: data}
+}
+
+// cut shortens s to at most max bytes, at a character's border.
+func cut(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	return strings.ToValidUTF8(s[:max], "")
+}

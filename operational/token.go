@@ -1,0 +1,27 @@
+package operational
+
+import (
+	"time"
+
+	"skillrouter"
+)
+
+// Token is an issued token as it may be shown: without its secret, of which
+// only a digest is stored.
+type Token struct {
+	ID        string              `json:"id"`
+	AgentID   string              `json:"agent_id,omitempty"`
+	Scopes    []skillrouter.Scope `json:"scopes"`
+	Note      string              `json:"note,omitempty"`
+	CreatedAt time.Time           `json:"created_at"`
+	ExpiresAt *time.Time          `json:"expires_at,omitempty"`
+	RevokedAt *time.Time          `json:"revoked_at,omitempty"`
+}
+
+// TokenDraft is what may be asked for of a new token.
+type TokenDraft struct {
+	AgentID    string              `json:"agent_id,omitempty"` // needed for the scope agent
+	Scopes     []skillrouter.Scope `json:"scopes"`
+	Note       string              `json:"note,omitempty"`
+	TTLSeconds int64               `json:"ttl_seconds,omitempty"` // 0: until revoked
+}

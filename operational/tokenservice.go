@@ -1,0 +1,256 @@
+package operational
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"skillrouter"
+)
+
+// Bounds and figures of tokens.
+const (
+	// TokenPrefix opens every secret, so that people and leak scanners know one when they see it.
+	TokenPrefix = "skr_"
+	// tokenBytes of randomness make guessing hopeless; hence a plain SHA-256 is digest enough.
+	tokenBytes = 32
+	// MaxTokens that are not revoked. They are kept in memory; a team is far smaller.
+	MaxTokens = 10_000
+	// MaxTokenTTL is ten years, in seconds: longer means until revoked.
+	MaxTokenTTL = 10 * 365 * 24 * 3600
+	// maxSecret bounds what is hashed to see whether it is a token, in bytes.
+	maxSecret = 256
+	// Failed authentications that are answered as such, altogether: beyond them callers
+	// are told to wait. Valid tokens are never slowed, and nothing is kept per caller.
+	failuresPerSecond = 10
+	failureBurst      = 100
+)
+
+// TokenService is what can be done with tokens. Tokens implements it beside
+// the database, comms/client over HTTP. All of it needs ScopeAdmin.
+type TokenService interface {
+	// Issue makes a token. Its secret is in the answer and nowhere else.
+	Issue(ctx context.Context, draft TokenDraft) (IssuedToken, error)
+	// List lists all tokens, revoked and expired ones too, the latest first.
+	List(ctx context.Context) ([]Token, error)
+	// Revoke ends a token at once. Revoking it again changes nothing.
+	Revoke(ctx context.Context, id string) (Token, error)
+}
+
+// IssuedToken is a new token with its secret.
+type IssuedToken struct {
+	Token
+	Secret string `json:"token"`
+}
+
+// TokenDigest is the SHA-256 of a secret: what is stored of it.
+type TokenDigest [sha256.Size]byte
+
+// DigestOf returns the digest of a secret.
+func DigestOf(secret string) TokenDigest { return sha256.Sum256([]byte(secret)) }
+
+// NewSecret makes a secret of 256 random bits.
+func NewSecret() string {
+	random := make([]byte, tokenBytes)
+	_, _ = rand.Read(random) // never fails: it ends the program instead
+	return TokenPrefix + base64.RawURLEncoding.EncodeToString(random)
+}
+
+// TokenStore keeps tokens. after runs after the commit, in commit order.
+type TokenStore interface {
+	CreateToken(ctx context.Context, token Token, digest TokenDigest, event skillrouter.Event, after func()) error
+	ListTokens(ctx context.Context, limit int) ([]Token, error)
+	// LiveTokens returns the tokens that are not revoked, by digest.
+	LiveTokens(ctx context.Context) (map[TokenDigest]Token, error)
+	// ChangeToken applies change and writes its event; a change without an event stores nothing.
+	ChangeToken(ctx context.Context, id string, change func(token *Token) *skillrouter.Event, after func(token Token)) (Token, error)
+}
+
+// Tokens issues tokens and tells from a secret who is calling. What is not
+// revoked is kept in memory, in step with the database, so that
+// authenticating costs no query.
+type Tokens struct {
+	store TokenStore
+	now   skillrouter.Clock
+	owner []TokenDigest
+	fails *rate.Limiter
+
+	mu     sync.RWMutex
+	live   map[TokenDigest]Token
+	issued bool
+}
+
+var _ TokenService = (*Tokens)(nil)
+
+// OpenTokens makes the service with the tokens that the store has. The owner
+// digests authenticate as admin beside them; they are not tokens that were
+// issued.
+func OpenTokens(ctx context.Context, store TokenStore, now skillrouter.Clock, owner ...TokenDigest) (*Tokens, error) {
+	live, err := store.LiveTokens(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ever, err := store.ListTokens(ctx, 1)
+	if err != nil {
+		return nil, err
+	}
+	return &Tokens{
+		store: store, now: now, owner: owner, live: live, issued: len(ever) > 0,
+		fails: rate.NewLimiter(failuresPerSecond, failureBurst),
+	}, nil
+}
+
+// Issued tells whether a token was ever issued, even if each has expired or
+// was revoked since: an installation that wanted tokens does not fall open
+// because its only one had leaked and was taken back.
+func (t *Tokens) Issued(context.Context) (bool, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.issued, nil
+}
+
+// Authenticate returns who bears the secret. The error is Unauthenticated, or
+// RateLimited if too many secrets were wrong lately.
+func (t *Tokens) Authenticate(_ context.Context, secret string) (skillrouter.Principal, error) {
+	now := t.now()
+	if len(secret) > 0 && len(secret) <= maxSecret {
+		digest := DigestOf(secret)
+		for _, owner := range t.owner {
+			if subtle.ConstantTimeCompare(owner[:], digest[:]) == 1 {
+				return skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeAdmin}}, nil
+			}
+		}
+		t.mu.RLock()
+		token, known := t.live[digest]
+		t.mu.RUnlock()
+		switch {
+		case known && (token.ExpiresAt == nil || now.Before(*token.ExpiresAt)):
+			return skillrouter.Principal{AgentID: token.AgentID, Scopes: slices.Clone(token.Scopes)}, nil
+		case known:
+			return skillrouter.Principal{}, skillrouter.Errorf(skillrouter.Unauthenticated, "the token has expired")
+		}
+	}
+	if !t.fails.AllowN(now, 1) {
+		return skillrouter.Principal{}, skillrouter.Errorf(skillrouter.RateLimited, "too many wrong tokens: wait a second")
+	}
+	return skillrouter.Principal{}, skillrouter.Errorf(skillrouter.Unauthenticated, "the token is not valid")
+}
+
+// Issue implements TokenService.
+func (t *Tokens) Issue(ctx context.Context, draft TokenDraft) (IssuedToken, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if err := p.Need(skillrouter.ScopeAdmin); err != nil {
+		return IssuedToken{}, err
+	}
+	if err := draft.check(); err != nil {
+		return IssuedToken{}, err
+	}
+	t.mu.RLock()
+	full := len(t.live) >= MaxTokens
+	t.mu.RUnlock()
+	if full {
+		return IssuedToken{}, skillrouter.Errorf(skillrouter.Conflict, "there are %d tokens already: revoke some", MaxTokens)
+	}
+	now := stamp(t.now)
+	issued := IssuedToken{
+		Token:  Token{ID: newID(), AgentID: draft.AgentID, Scopes: slices.Clone(draft.Scopes), Note: draft.Note, CreatedAt: now},
+		Secret: NewSecret(),
+	}
+	if draft.TTLSeconds > 0 {
+		expires := now.Add(time.Duration(draft.TTLSeconds) * time.Second)
+		issued.ExpiresAt = &expires
+	}
+	digest := DigestOf(issued.Secret)
+	err := t.store.CreateToken(ctx, issued.Token, digest, tokenEvent(EventTokenIssued, issued.Token, p.AgentID, now), func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.live[digest] = issued.Token
+		t.issued = true
+	})
+	if err != nil {
+		return IssuedToken{}, err
+	}
+	return issued, nil
+}
+
+// List implements TokenService.
+func (t *Tokens) List(ctx context.Context) ([]Token, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeAdmin); err != nil {
+		return nil, err
+	}
+	return t.store.ListTokens(ctx, MaxTokens)
+}
+
+// Revoke implements TokenService.
+func (t *Tokens) Revoke(ctx context.Context, id string) (Token, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if err := p.Need(skillrouter.ScopeAdmin); err != nil {
+		return Token{}, err
+	}
+	now := stamp(t.now)
+	return t.store.ChangeToken(ctx, id, func(token *Token) *skillrouter.Event {
+		if token.RevokedAt != nil {
+			return nil
+		}
+		token.RevokedAt = &now
+		e := tokenEvent(EventTokenRevoked, *token, p.AgentID, now)
+		return &e
+	}, func(token Token) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		for digest, live := range t.live {
+			if live.ID == token.ID {
+				delete(t.live, digest)
+			}
+		}
+	})
+}
+
+func (d TokenDraft) check() error {
+	if len(d.Scopes) == 0 {
+		return skillrouter.InvalidField("scopes", "is required: one or more of %v", skillrouter.Scopes())
+	}
+	if len(d.Scopes) > len(skillrouter.Scopes()) {
+		return skillrouter.InvalidField("scopes", "holds more than there are")
+	}
+	for _, scope := range d.Scopes {
+		if err := checkOneOf("scopes", scope, skillrouter.Scopes()); err != nil {
+			return err
+		}
+	}
+	if d.AgentID != "" {
+		if err := skillrouter.CheckAgentID("agent_id", d.AgentID); err != nil {
+			return err
+		}
+	} else if slices.Contains(d.Scopes, skillrouter.ScopeAgent) {
+		return skillrouter.InvalidField("agent_id", "is required for the scope %q", skillrouter.ScopeAgent)
+	}
+	if strings.ContainsAny(d.Note, "\r\n") {
+		return skillrouter.InvalidField("note", "may not hold line breaks")
+	}
+	if err := skillrouter.CheckText("note", d.Note, MaxFilterText); err != nil {
+		return err
+	}
+	return skillrouter.CheckRange("ttl_seconds", float64(d.TTLSeconds), 0, MaxTokenTTL)
+}
+
+// The types of the events of tokens.
+const (
+	EventTokenIssued  = "token.issued"
+	EventTokenRevoked = "token.revoked"
+)
+
+func tokenEvent(kind string, token Token, by string, at time.Time) skillrouter.Event {
+	// Marshalling strings cannot fail.
+	data, _ := json.Marshal(map[string]any{"agent_id": token.AgentID, "scopes": token.Scopes})
+	return skillrouter.Event{Type: kind, Subject: token.ID, Agent: by, At: at, Data: data}
+}

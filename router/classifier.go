@@ -1,0 +1,101 @@
+package router
+
+import "sync"
+
+// nearTie is the gap between the two likeliest classes' probabilities under
+// which both sources are asked. Of the validation questions (see
+// docs/benchmarks-routing.md) it sends about one in forty to two sources, and
+// half of the wrongly classified ones are among them.
+const nearTie = 0.35
+
+// Classification is what kind of question a query is held to be, and why.
+type Classification struct {
+	Class         Class             `json:"class"`
+	Confidence    float64           `json:"confidence"` // calibrated probability of Class, 0 to 1
+	Reasons       []string          `json:"reasons"`    // what decided, in words, weightiest first
+	Second        Class             `json:"second"`     // the next likely class
+	Margin        float64           `json:"margin"`     // probability of Class less that of Second, 0 to 1
+	Probabilities map[Class]float64 `json:"probabilities"`
+}
+
+// NearTie says that the second class is so nearly as likely that both sources should be asked.
+func (c *Classification) NearTie() bool { return c.Margin < nearTie }
+
+// Classifier tells what kind of question a query is. It works offline from an
+// embedded model: a multinomial logistic regression over words, their order,
+// word classes and verb frames. It is safe for concurrent use, and the same
+// query always gets the same answer.
+type Classifier struct {
+	model    *model
+	lexicon  lexicon
+	feedback *feedback // nil without any
+	pool     *sync.Pool
+}
+
+// NewClassifier loads the embedded model. An error means that the binary was
+// built from a model file that does not belong to it.
+func NewClassifier() (*Classifier, error) {
+	m, err := decodeModel(embeddedModel)
+	if err != nil {
+		return nil, err
+	}
+	return newClassifier(m)
+}
+
+func newClassifier(m *model) (*Classifier, error) {
+	lex, err := parseLexicon(lexiconText)
+	if err != nil {
+		return nil, err
+	}
+	return &Classifier{model: m, lexicon: lex, pool: &sync.Pool{New: func() any { return new(scratch) }}}, nil
+}
+
+// Classify says what kind of question query is. mentions are the things that
+// the stores know and the query names; each kind leans to a class, by the
+// tense of the question. Of a long query only the head and the foot are read.
+// A query without a word gets even odds.
+func (c *Classifier) Classify(query string, mentions []Mention) Classification {
+	s := c.pool.Get().(*scratch)
+	defer c.pool.Put(s)
+	s.extract(c, query, mentions)
+	z := c.model.logits(s.features)
+	if len(s.tokens) == 0 {
+		z = [numClasses]float64{}
+	}
+	s.addPriors(&z, mentions)
+	taught := c.feedback.shift(s)
+	for k := range z {
+		z[k] += taught.shift[k]
+	}
+	p := softmax(z)
+	first, second := 0, 1
+	if p[second] > p[first] {
+		first, second = second, first
+	}
+	for k := 2; k < numClasses; k++ {
+		switch {
+		case p[k] > p[first]:
+			first, second = k, first
+		case p[k] > p[second]:
+			second = k
+		}
+	}
+	result := Classification{
+		Class: classAt[first], Confidence: p[first], Second: classAt[second], Margin: p[first] - p[second],
+		Probabilities: make(map[Class]float64, numClasses),
+	}
+	for k := range p {
+		result.Probabilities[classAt[k]] = p[k]
+	}
+	result.Reasons = c.reasons(s, first, second, mentions, taught)
+	return result
+}
+
+// NewClassifierFrom loads a model that TrainModel made.
+func NewClassifierFrom(file []byte) (*Classifier, error) {
+	m, err := decodeModel(file)
+	if err != nil {
+		return nil, err
+	}
+	return newClassifier(m)
+}

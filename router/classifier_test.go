@@ -1,0 +1,458 @@
+package router_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf8"
+
+	"skillrouter/router"
+)
+
+// leastAccuracy is what the embedded model may not fall under on the
+// validation questions; leastRecall, what no class may.
+const (
+	leastAccuracy = 0.96
+	leastRecall   = 0.93
+)
+
+func newClassifier(t testing.TB) *router.Classifier {
+	t.Helper()
+	c, err := router.NewClassifier()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+type labelled struct {
+	query string
+	class router.Class
+}
+
+func validation(t testing.TB) []labelled {
+	t.Helper()
+	text, err := os.ReadFile("testdata/classifier/validation.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []labelled
+	var class router.Class
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || strings.HasPrefix(line, "# "):
+		case line[0] == '[':
+			class = router.Class(strings.Trim(line, "[]"))
+		default:
+			lines = append(lines, labelled{line, class})
+		}
+	}
+	if len(lines) < 300 {
+		t.Fatalf("only %d validation questions", len(lines))
+	}
+	return lines
+}
+
+func TestClassifyAccuracy(t *testing.T) {
+	t.Parallel()
+	c := newClassifier(t)
+	right, total := map[router.Class]int{}, map[router.Class]int{}
+	all := 0
+	lines := validation(t)
+	for _, l := range lines {
+		total[l.class]++
+		if got := c.Classify(l.query, nil); got.Class == l.class {
+			right[l.class]++
+			all++
+		} else {
+			t.Logf("%s taken for %s (%.2f): %s", l.class, got.Class, got.Confidence, l.query)
+		}
+	}
+	if accuracy := float64(all) / float64(len(lines)); accuracy < leastAccuracy {
+		t.Errorf("accuracy %.3f is under %.3f", accuracy, leastAccuracy)
+	}
+	for _, class := range router.Classes() {
+		if recall := float64(right[class]) / float64(total[class]); recall < leastRecall {
+			t.Errorf("recall of %s %.3f is under %.3f", class, recall, leastRecall)
+		}
+	}
+}
+
+func TestClassifyIsCalibrated(t *testing.T) {
+	t.Parallel()
+	c := newClassifier(t)
+	var sure, sureRight, confidence, right float64
+	lines := validation(t)
+	for _, l := range lines {
+		got := c.Classify(l.query, nil)
+		hit := 0.0
+		if got.Class == l.class {
+			hit = 1
+		}
+		confidence += got.Confidence
+		right += hit
+		if got.Confidence >= 0.9 {
+			sure++
+			sureRight += hit
+		}
+	}
+	if sureRight/sure < 0.97 || sure < float64(len(lines))/2 {
+		t.Errorf("of the %.0f questions it is 0.9 sure of it has %.3f right", sure, sureRight/sure)
+	}
+	if gap := math.Abs(confidence-right) / float64(len(lines)); gap > 0.06 {
+		t.Errorf("mean confidence is %.3f away from accuracy", gap)
+	}
+}
+
+func TestClassifySeedExamples(t *testing.T) {
+	t.Parallel()
+	c := newClassifier(t)
+	for _, tt := range []labelled{
+		{"How do I fix auth redirect?", router.ClassKnowledge},
+		{"What happened last session?", router.ClassEpisode},
+		{"What agents are running?", router.ClassOperational},
+		{"What vulnerabilities in MSS?", router.ClassRecon},
+	} {
+		if got := c.Classify(tt.query, nil); got.Class != tt.class {
+			t.Errorf("%q is %s, want %s", tt.query, got.Class, tt.class)
+		}
+	}
+}
+
+func TestClassifyResultIsWhole(t *testing.T) {
+	t.Parallel()
+	c := newClassifier(t)
+	for _, l := range validation(t) {
+		checkWhole(t, l.query, c.Classify(l.query, nil))
+	}
+}
+
+// checkWhole checks what holds of every classification.
+func checkWhole(t *testing.T, query string, got router.Classification) {
+	t.Helper()
+	sum := 0.0
+	for _, class := range router.Classes() {
+		p := got.Probabilities[class]
+		if math.IsNaN(p) || p < 0 || p > 1 {
+			t.Fatalf("%.40q: probability of %s is %v", query, class, p)
+		}
+		if p > got.Confidence {
+			t.Fatalf("%.40q: %s is likelier than the chosen %s", query, class, got.Class)
+		}
+		sum += p
+	}
+	if math.Abs(sum-1) > 1e-9 {
+		t.Fatalf("%.40q: probabilities add up to %v", query, sum)
+	}
+	if got.Second == got.Class || got.Probabilities[got.Class] != got.Confidence {
+		t.Fatalf("%.40q: first and second do not fit: %+v", query, got)
+	}
+	if want := got.Confidence - got.Probabilities[got.Second]; math.Abs(got.Margin-want) > 1e-12 || got.Margin < 0 {
+		t.Fatalf("%.40q: margin %v, want %v", query, got.Margin, want)
+	}
+	if len(got.Reasons) == 0 || len(got.Reasons) > 5 {
+		t.Fatalf("%.40q: %d reasons", query, len(got.Reasons))
+	}
+	for _, r := range got.Reasons {
+		if r == "" || !utf8.ValidString(r) || strings.ContainsAny(r, "\n\r\x00") || len(r) > 500 {
+			t.Fatalf("%.40q: reason %q", query, r)
+		}
+	}
+}
+
+func TestClassifyReasons(t *testing.T) {
+	t.Parallel()
+	c := newClassifier(t)
+	for _, tt := range []struct {
+		query    string
+		mentions []router.Mention
+		want     string
+	}{
+		{"what happened last night", nil, "“what happened last night”"},
+		{"is builder-2 still running", []router.Mention{{Kind: router.MentionAgent, Name: "builder-2"}}, "names the agent builder-2"},
+		{"is anyone idle right now", nil, "present state"},
+		{"panic: runtime error: index out of range", nil, "error message"},
+		{"any exposed credentials on the perimeter", nil, "security"},
+		{"", nil, "no words"},
+	} {
+		got := c.Classify(tt.query, tt.mentions)
+		if !strings.Contains(strings.Join(got.Reasons, "; "), tt.want) {
+			t.Errorf("%q: reasons %q lack %q", tt.query, got.Reasons, tt.want)
+		}
+	}
+}
+
+func TestMentionsLean(t *testing.T) {
+	t.Parallel()
+	c := newClassifier(t)
+	for _, tt := range []struct {
+		query, kind, name string
+		want              router.Class
+	}{
+		{"what does xanthippe do now", router.MentionAgent, "xanthippe", router.ClassOperational},
+		{"what did xanthippe do yesterday", router.MentionAgent, "xanthippe", router.ClassEpisode},
+		{"xanthippe", router.MentionAgent, "xanthippe", router.ClassOperational},
+		{"Make The Logo Bigger", router.MentionTask, "make the logo bigger", router.ClassOperational},
+		{"blue lagoon", router.MentionEnvironment, "Blue Lagoon", router.ClassRecon},
+		{"CVE-2031-1", router.MentionCVE, "CVE-2031-1", router.ClassRecon},
+		{"zebra-9-q", router.MentionFinding, "zebra-9-q", router.ClassRecon},
+	} {
+		mentions := []router.Mention{{Kind: tt.kind, Name: tt.name}}
+		if got := c.Classify(tt.query, mentions); got.Class != tt.want {
+			t.Errorf("%q with the %s is %s (%.2f), want %s: %q", tt.query, tt.kind, got.Class, got.Confidence, tt.want, got.Reasons)
+		}
+	}
+}
+
+// TestMentionsDoNoHarm names everything in the validation questions that a
+// store could know, among it words that say something themselves.
+func TestMentionsDoNoHarm(t *testing.T) {
+	t.Parallel()
+	c := newClassifier(t)
+	names := map[string]string{
+		"builder-1": router.MentionAgent, "builder-2": router.MentionAgent, "builder-3": router.MentionAgent, "qa-1": router.MentionAgent,
+		"qa-agent": router.MentionAgent, "planner": router.MentionAgent, "scout": router.MentionAgent, "tester": router.MentionAgent,
+		"reviewer-4": router.MentionAgent, "alice-bot": router.MentionAgent, "worker-9": router.MentionAgent, "frontend-dev": router.MentionAgent,
+		"parser": router.MentionProject, "importer": router.MentionProject, "atlas": router.MentionProject, "release": router.MentionProject,
+		"task 118": router.MentionTask, "migration": router.MentionTask, "css cleanup": router.MentionTask, "release notes": router.MentionTask,
+		"staging": router.MentionEnvironment, "production": router.MentionEnvironment, "payments": router.MentionEnvironment, "MSS": router.MentionEnvironment,
+		"CVE-2021-44228": router.MentionCVE, "CVE-2024-3094": router.MentionCVE, "F-31": router.MentionFinding,
+	}
+	right, named := 0, 0
+	for _, l := range validation(t) {
+		var mentions []router.Mention
+		for name, kind := range names {
+			if strings.Contains(" "+strings.ToLower(l.query)+" ", " "+strings.ToLower(name)+" ") {
+				mentions = append(mentions, router.Mention{Kind: kind, Name: name})
+			}
+		}
+		if len(mentions) == 0 {
+			continue
+		}
+		named++
+		if got := c.Classify(l.query, mentions); got.Class == l.class {
+			right++
+		} else {
+			t.Logf("%s taken for %s (%.2f): %s", l.class, got.Class, got.Confidence, l.query)
+		}
+	}
+	if named < 30 || float64(right)/float64(named) < leastAccuracy {
+		t.Errorf("%d of %d questions with names are right", right, named)
+	}
+}
+
+func TestMentionsAreBounded(t *testing.T) {
+	t.Parallel()
+	c := newClassifier(t)
+	one := c.Classify("how do i undo a commit", []router.Mention{{Kind: router.MentionAgent, Name: "agent 0"}})
+	var many []router.Mention
+	for i := range 10_000 {
+		many = append(many, router.Mention{Kind: router.MentionAgent, Name: fmt.Sprint("agent", i)})
+	}
+	if got := c.Classify("how do i undo a commit", many); got.Class != one.Class || got.Confidence != one.Confidence {
+		t.Errorf("ten thousand agents give %s %.3f, one gives %s %.3f", got.Class, got.Confidence, one.Class, one.Confidence)
+	}
+	odd := []router.Mention{{}, {Kind: "no such kind", Name: "x"}, {Kind: router.MentionAgent, Name: strings.Repeat("x", 1<<20)}}
+	checkWhole(t, "odd", c.Classify("how do i undo a commit", odd))
+}
+
+func TestFeedback(t *testing.T) {
+	t.Parallel()
+	base := newClassifier(t)
+	const query = "where does the rollout of blue cheese stand with us"
+	was := base.Classify(query, nil)
+	other := router.ClassRecon
+	if was.Class == other {
+		t.Fatal("the question must not be recon to begin with")
+	}
+
+	t.Run("turns the very question", func(t *testing.T) {
+		taught := base.WithFeedback([]router.Feedback{{Query: strings.ToUpper(query) + "?", Class: other}, {Query: query, Class: other}})
+		got := taught.Classify(query, nil)
+		if got.Class != other {
+			t.Errorf("it is still %s: %v", got.Class, got.Probabilities)
+		}
+		if !strings.Contains(got.Reasons[0], "feedback") {
+			t.Errorf("the reasons do not say so: %q", got.Reasons)
+		}
+	})
+	t.Run("is reversed by leaving the entry out", func(t *testing.T) {
+		taught := base.WithFeedback([]router.Feedback{{Query: query, Class: other}}).WithFeedback(nil)
+		if got := taught.Classify(query, nil); !reflect.DeepEqual(got, was) {
+			t.Errorf("got %+v, want %+v", got, was)
+		}
+	})
+	t.Run("leaves the base alone", func(t *testing.T) {
+		base.WithFeedback([]router.Feedback{{Query: query, Class: other}})
+		if got := base.Classify(query, nil); !reflect.DeepEqual(got, was) {
+			t.Errorf("got %+v, want %+v", got, was)
+		}
+	})
+	t.Run("cannot drown the model", func(t *testing.T) {
+		var flood []router.Feedback
+		for _, l := range validation(t)[:200] {
+			for range 10 {
+				flood = append(flood, router.Feedback{Query: l.query + " too", Class: other})
+			}
+		}
+		taught := base.WithFeedback(flood)
+		for _, q := range []string{"what agents are running right now", "what happened in the last session", "how do i undo a commit in git"} {
+			before, after := base.Classify(q, nil), taught.Classify(q, nil)
+			if after.Class != before.Class {
+				t.Errorf("%q went from %s to %s", q, before.Class, after.Class)
+			}
+		}
+	})
+	t.Run("is bounded in number", func(t *testing.T) {
+		list := make([]router.Feedback, 0, router.MaxFeedback+1)
+		list = append(list, router.Feedback{Query: query, Class: other})
+		for i := range router.MaxFeedback {
+			list = append(list, router.Feedback{Query: fmt.Sprintf("unrelated %d words %d", i, i*7), Class: router.ClassKnowledge})
+		}
+		if got := base.WithFeedback(list).Classify(query, nil); !reflect.DeepEqual(got, was) {
+			t.Error("an entry before the last MaxFeedback still counts")
+		}
+	})
+	t.Run("takes odd entries", func(t *testing.T) {
+		taught := base.WithFeedback([]router.Feedback{{}, {Query: query}, {Query: query, Class: "no such class"}, {Query: "\x00\xff", Class: other}, {Class: other}})
+		if got := taught.Classify(query, nil); !reflect.DeepEqual(got, was) {
+			t.Errorf("got %+v, want %+v", got, was)
+		}
+		checkWhole(t, "", taught.Classify("", nil))
+	})
+}
+
+func TestClassifyConcurrently(t *testing.T) {
+	t.Parallel()
+	c := newClassifier(t)
+	lines := validation(t)
+	want := make([]router.Classification, len(lines))
+	for i, l := range lines {
+		want[i] = c.Classify(l.query, nil)
+	}
+	taught := c.WithFeedback([]router.Feedback{{Query: "board", Class: router.ClassEpisode}})
+	var group sync.WaitGroup
+	for w := range 8 {
+		group.Go(func() {
+			for i := range lines {
+				k := (i*7 + w*31) % len(lines)
+				if got := c.Classify(lines[k].query, nil); !reflect.DeepEqual(got, want[k]) {
+					t.Errorf("%q differs between callers", lines[k].query)
+					return
+				}
+				taught.Classify(lines[k].query, nil)
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestClassifyAllocatesLittle(t *testing.T) {
+	c := newClassifier(t)
+	mentions := []router.Mention{{Kind: router.MentionAgent, Name: "builder-2"}}
+	n := testing.AllocsPerRun(200, func() { c.Classify("is builder-2 still working on the login page right now", mentions) })
+	if n > 24 {
+		t.Errorf("%v allocations a question", n)
+	}
+}
+
+// oddQueries are inputs that a person would not type.
+func oddQueries() map[string]string {
+	return map[string]string{
+		"empty":            "",
+		"blanks":           " \t\n  ",
+		"NUL":              "what\x00is\x00running",
+		"invalid UTF-8":    "who \xff\xfe did \xc3\x28 this",
+		"emoji":            "🔥🔥🔥 what is on 🔥?",
+		"emoji alone":      "👩‍👩‍👧‍👦",
+		"right to left":    "ما هي الوكلاء قيد التشغيل",
+		"bidi override":    "is \u202ebuilder\u202c idle",
+		"combining marks":  "wha\u0301t ha\u0308ppened yesterda\u0300y",
+		"Chinese":          "昨天发生了什么",
+		"punctuation":      "?!?!... --- ((())) [[]] {}{} <> '' \"\" ``",
+		"apostrophes":      "'' ' 's 't what's' who''s it'",
+		"one letter":       "a",
+		"a megabyte":       strings.Repeat("what is running ", 1<<16),
+		"a long word":      strings.Repeat("x", 1<<20),
+		"a megabyte of \"": strings.Repeat("\"", 1<<20),
+		"blank megabyte":   strings.Repeat(" ", 1<<20),
+		"ten thousand":     tenThousandTerms(),
+		"dotless i":        "İSTANBUL ığŞ ẞ K",
+		"flags":            "- -- --- -x --long=1 -1 0x 0xzz #1 # @ ::",
+	}
+}
+
+func tenThousandTerms() string {
+	var b strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&b, "term%d ", i)
+	}
+	return b.String()
+}
+
+func TestClassifyOddQueries(t *testing.T) {
+	t.Parallel()
+	c := newClassifier(t)
+	for name, query := range oddQueries() {
+		t.Run(name, func(t *testing.T) {
+			checkWhole(t, name, c.Classify(query, []router.Mention{{Kind: router.MentionAgent, Name: "x"}, {Kind: router.MentionTask, Name: query}}))
+		})
+	}
+}
+
+func TestLongQueryIsReadAtBothEnds(t *testing.T) {
+	t.Parallel()
+	c := newClassifier(t)
+	trace := strings.Repeat("lorem ipsum dolor sit amet ", 2000)
+	if got := c.Classify("which agents are idle right now? "+trace, nil); got.Class != router.ClassOperational {
+		t.Errorf("the head is not heard: %s", got.Class)
+	}
+	if got := c.Classify(trace+" which agents are idle right now?", nil); got.Class != router.ClassOperational {
+		t.Errorf("the foot is not heard: %s", got.Class)
+	}
+}
+
+func FuzzClassify(f *testing.F) {
+	c := newClassifier(f)
+	for _, query := range oddQueries() {
+		if len(query) < 1<<12 {
+			f.Add(query, "x", "agent")
+		}
+	}
+	for _, l := range validation(f) {
+		f.Add(l.query, "builder-2", router.MentionTask)
+	}
+	f.Fuzz(func(t *testing.T, query, name, kind string) {
+		mentions := []router.Mention{{Kind: kind, Name: name}, {Kind: router.MentionAgent, Name: name}}
+		got := c.Classify(query, mentions)
+		checkWhole(t, query, got)
+		if again := c.Classify(query, mentions); !reflect.DeepEqual(got, again) {
+			t.Fatalf("%q is classified differently the second time", query)
+		}
+		taught := c.WithFeedback([]router.Feedback{{Query: query, Class: router.ClassRecon}})
+		checkWhole(t, query, taught.Classify(query, mentions))
+	})
+}
+
+func BenchmarkClassify(b *testing.B) {
+	c := newClassifier(b)
+	lines := validation(b)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		c.Classify(lines[i%len(lines)].query, nil)
+	}
+}
+
+func BenchmarkClassifyLongest(b *testing.B) {
+	c := newClassifier(b)
+	query := strings.Repeat("which exposed hostnames misbehave ", 1<<15)
+	b.ReportAllocs()
+	for b.Loop() {
+		c.Classify(query, nil)
+	}
+}

@@ -1,0 +1,158 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gin-gonic/gin"
+)
+
+// maxHotBody is the longest body that a short cut takes, in bytes: a signal
+// with the largest context, and what is around it.
+const maxHotBody = 80 << 10
+
+// hotBodies are buffers for bodies, for as long as they are decoded.
+var hotBodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// registerHot mounts a typed handler with a short cut in front, for the calls
+// that agents make all the time. The short cut takes only a body that is
+// certainly right: an object whose members are exactly the type's, none null,
+// each of its type, and all that are required. Anything else goes on to the typed route, and is decoded,
+// validated and refused there as everywhere else.
+func registerHot[I, O any](s *Server, op huma.Operation, handle func(ctx context.Context, body I) (O, error)) {
+	register(s, op, func(ctx context.Context, in *struct{ Body I }) (*answer[O], error) {
+		out, err := handle(ctx, in.Body)
+		return reply(out), err
+	})
+	members := jsonMembers(reflect.TypeFor[I]())
+	s.hot[op.Path] = func(c *gin.Context) bool {
+		r := c.Request
+		if r.Method != op.Method || r.ContentLength <= 0 || r.ContentLength > maxHotBody || r.URL.RawQuery != "" ||
+			r.Header.Get("Content-Type") != "application/json" {
+			return false
+		}
+		buffer := hotBodies.Get().(*bytes.Buffer)
+		defer hotBodies.Put(buffer)
+		buffer.Reset()
+		_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Now().Add(bodyTimeout)) // as the typed route does
+		_, err := buffer.ReadFrom(r.Body)
+		body := buffer.Bytes()
+		var in I
+		if err != nil || !utf8.Valid(body) || json.Unmarshal(body, &in) != nil || !members.exact(body) {
+			r.Body = &reread{Reader: io.MultiReader(bytes.NewReader(bytes.Clone(body)), failing{err}), Closer: r.Body}
+			return false
+		}
+		ctx := r.Context()
+		out, err := handle(ctx, in)
+		if err != nil {
+			abort(c, s.fail(ctx, err))
+			return true
+		}
+		text, err := json.Marshal(out)
+		if err != nil {
+			abort(c, s.fail(ctx, err))
+			return true
+		}
+		c.Header("Content-Type", "application/json")
+		_, _ = c.Writer.Write(text) // a client that has gone cannot be told
+		return true
+	}
+}
+
+// takeShortCut answers what a short cut takes, and lets the rest go on.
+func (s *Server) takeShortCut(c *gin.Context) {
+	if hot := s.hot[c.FullPath()]; hot != nil && hot(c) {
+		c.Abort()
+		return
+	}
+	c.Next()
+}
+
+// reread is a body that was read already, up to where reading failed.
+type reread struct {
+	io.Reader
+	io.Closer
+}
+
+// failing fails as the reading of a body did, or ends.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) {
+	if f.err == nil {
+		return 0, io.EOF
+	}
+	return 0, f.err
+}
+
+// members is what an object may hold: a bit for each name, and which must be there.
+type members struct {
+	bits     map[string]uint64
+	required uint64
+}
+
+// jsonMembers reads from a struct's tags what huma reads from them: a member
+// without omitempty is required.
+func jsonMembers(t reflect.Type) members {
+	m := members{bits: map[string]uint64{}}
+	for i := range t.NumField() {
+		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		m.bits[name] = 1 << i
+		if !strings.Contains(options, "omit") {
+			m.required |= 1 << i
+		}
+	}
+	return m
+}
+
+// exact tells whether a text is an object that has only these members, spelt
+// exactly so, none of them null, and all that are required. encoding/json
+// would let other cases, null and absence pass. The text must be valid JSON. A
+// name that holds an escape is taken for none of them.
+func (m members) exact(text []byte) bool {
+	if text = bytes.TrimLeft(text, " \t\r\n"); text[0] != '{' {
+		return false
+	}
+	depth, seen := 0, uint64(0)
+	var name []byte
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case '"':
+			start := i + 1
+			for i++; text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+			name = text[start:i]
+		case ':':
+			if depth != 1 {
+				continue
+			}
+			bit := m.bits[string(name)]
+			if bit == 0 {
+				return false
+			}
+			seen |= bit
+			for i++; strings.IndexByte(" \t\r\n", text[i]) >= 0; i++ {
+			}
+			if text[i] == 'n' {
+				return false
+			}
+			i-- // the value's first byte is looked at in its turn
+		}
+	}
+	return seen&m.required == m.required
+}

@@ -1,0 +1,186 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"mime"
+	"net/http"
+	"regexp"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"skillrouter"
+)
+
+type requestIDKey struct{}
+
+// requestID returns the id of the request that ctx belongs to, or "".
+func requestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
+}
+
+var (
+	// processID and requestCount make request ids that are unique without asking
+	// for random bits on each request.
+	processID = func() string {
+		var b [4]byte
+		_, _ = rand.Read(b[:]) // never fails, see crypto/rand
+		return hex.EncodeToString(b[:])
+	}()
+	requestCount atomic.Uint64
+
+	givenRequestID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
+	// traceparent is the header of https://www.w3.org/TR/trace-context/, version 00.
+	traceparent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
+)
+
+// identify gives the request its id, answers its trace, and logs and counts it at its end.
+func (s *Server) identify(c *gin.Context) {
+	start := s.now()
+	id := c.GetHeader("X-Request-Id")
+	if id == "" || !givenRequestID.MatchString(id) {
+		id = processID + "-" + strconv.FormatUint(requestCount.Add(1), 36)
+	}
+	c.Request = c.Request.WithContext(context.WithValue(c.Request.Context(), requestIDKey{}, id))
+	header := c.Writer.Header()
+	header.Set("X-Request-Id", id)
+	header.Set("X-Content-Type-Options", "nosniff")
+	if trace := c.GetHeader("traceparent"); trace != "" && traceparent.MatchString(trace) {
+		header.Set("traceparent", trace)
+	}
+	c.Next()
+	status, took := c.Writer.Status(), s.now().Sub(start)
+	route := c.FullPath()
+	s.metrics.observe(c.Request.Method, route, status, took)
+	s.access(c, id, route, status, took)
+}
+
+// recover turns a panic in a handler into an answer and a log entry with its stack.
+func (s *Server) recover(c *gin.Context) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		if p == http.ErrAbortHandler {
+			panic(p)
+		}
+		s.log.ErrorContext(c.Request.Context(), "panic in a handler",
+			"request_id", requestID(c.Request.Context()), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		if !c.Writer.Written() {
+			abort(c, problemOf(skillrouter.Errorf(skillrouter.Internal, "%s", skillrouter.MessageOf(nil))))
+		}
+	}()
+	c.Next()
+}
+
+// checkHost refuses what a foreign web page, or a name that was rebound to
+// this machine, could make a browser send.
+func (s *Server) checkHost(c *gin.Context) {
+	if p := s.hosts.check(c.Request); p != nil {
+		abort(c, p)
+		return
+	}
+	c.Next()
+}
+
+// authenticate finds out as whom the request is made. While no token is
+// issued, on a loopback bind, everyone is skillrouter.Open.
+func (s *Server) authenticate(c *gin.Context) {
+	ctx := c.Request.Context()
+	principal, err := s.principal(ctx, c.Request)
+	if err != nil {
+		abort(c, s.fail(ctx, err))
+		return
+	}
+	c.Request = c.Request.WithContext(skillrouter.WithPrincipal(ctx, principal))
+	c.Next()
+}
+
+func (s *Server) principal(ctx context.Context, r *http.Request) (skillrouter.Principal, error) {
+	if secret, ok := bearer(r); ok && s.services.Auth != nil {
+		return s.services.Auth.Authenticate(ctx, secret)
+	}
+	required := s.options.RequireToken
+	if !required && s.services.Auth != nil {
+		issued, err := s.services.Auth.Issued(ctx)
+		if err != nil {
+			return skillrouter.Principal{}, err
+		}
+		required = issued
+	}
+	if required {
+		return skillrouter.Principal{}, skillrouter.Errorf(skillrouter.Unauthenticated,
+			"this router needs a token: send it as \"Authorization: Bearer …\"; `skillrouter token create` issues one")
+	}
+	return skillrouter.Open(), nil
+}
+
+// bearer returns the request's token. A header that is there and is no bearer
+// token counts as a token that nobody has.
+func bearer(r *http.Request) (string, bool) {
+	header := r.Header.Get("Authorization")
+	if header == "" {
+		return "", false
+	}
+	scheme, secret, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", true
+	}
+	return strings.TrimSpace(secret), true
+}
+
+// checkContentType refuses a body that is not declared as JSON. Browsers send
+// the types that forms can have across sites without asking; these they don't.
+func (s *Server) checkContentType(c *gin.Context) {
+	switch c.Request.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
+	default:
+		c.Next()
+		return
+	}
+	declared := c.GetHeader("Content-Type")
+	if declared == "" && c.Request.ContentLength == 0 {
+		c.Next()
+		return
+	}
+	kind, _, err := mime.ParseMediaType(declared)
+	if err != nil || (kind != "application/json" && kind != "application/x-ndjson" && kind != "application/jsonl") {
+		abort(c, refusal(http.StatusUnsupportedMediaType, skillrouter.Invalid, "the Content-Type of a write must be application/json"))
+		return
+	}
+	c.Next()
+}
+
+// access logs a request: failures of ours as warnings, refusals as
+// information, and what went well only when asked for debugging.
+func (s *Server) access(c *gin.Context, id, route string, status int, took time.Duration) {
+	level := levelFor(status)
+	ctx := c.Request.Context()
+	if !s.log.Enabled(ctx, level) {
+		return
+	}
+	s.log.Log(ctx, level, "request",
+		"request_id", id, "method", c.Request.Method, "route", route, "status", status,
+		"duration_ms", float64(took.Microseconds())/1000, "bytes", c.Writer.Size(),
+		"agent_id", skillrouter.PrincipalOf(ctx).AgentID, "remote", c.Request.RemoteAddr)
+}
+
+func levelFor(status int) slog.Level {
+	switch {
+	case status >= http.StatusInternalServerError:
+		return slog.LevelWarn
+	case status >= http.StatusBadRequest:
+		return slog.LevelInfo
+	}
+	return slog.LevelDebug
+}

@@ -1,0 +1,207 @@
+// Package httpapi serves the services over HTTP: a gin engine with its
+// middleware, typed handlers on huma, and the one table from errors to
+// statuses. It owns what is HTTP's alone: who may connect, sizes, time limits,
+// content types, the OpenAPI document. It must not hold a rule of any domain.
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humagin"
+	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"skillrouter"
+	"skillrouter/comms"
+	"skillrouter/learning"
+	"skillrouter/operational"
+	"skillrouter/router"
+)
+
+// Bounds of every request.
+const (
+	// MaxBody bounds a typed request's body, in bytes: one entry of the largest
+	// content, with room for JSON's escapes.
+	MaxBody = 4 << 20
+	// bodyTimeout is how long a typed request's body may take to arrive.
+	bodyTimeout = 10 * time.Second
+	// WriteTimeout is how long a request may take as a whole, unless its handler
+	// extends it: the streams and bulk do.
+	WriteTimeout = 60 * time.Second
+	// MaxHeader bounds a request's headers, in bytes.
+	MaxHeader = 32 << 10
+	// ReadHeaderTimeout and IdleTimeout bound what a connection may do nothing for.
+	ReadHeaderTimeout = 10 * time.Second
+	IdleTimeout       = 2 * time.Minute
+)
+
+// Authenticator says who a secret belongs to.
+type Authenticator interface {
+	// Authenticate returns the principal of a token's secret, or an Unauthenticated error.
+	Authenticate(ctx context.Context, secret string) (skillrouter.Principal, error)
+	// Issued tells whether any token is in force; from then on every call needs one.
+	Issued(ctx context.Context) (bool, error)
+}
+
+// Services is what is served. A nil service's routes are not mounted.
+type Services struct {
+	Auth      Authenticator
+	Presence  comms.PresenceService
+	Mailbox   comms.MailboxService
+	Messages  http.Handler // GET /messages
+	Knowledge *learning.KnowledgeBase
+	Episodes  learning.EpisodeService
+	Router    router.Service
+	Tasks     operational.TaskService
+	Recon     operational.ReconService
+	Tokens    operational.TokenService
+	MCP       http.Handler                      // /mcp
+	Health    func(ctx context.Context) Health  // GET /health
+	Doctor    func(ctx context.Context) []Check // GET /api/doctor
+	Registry  *prometheus.Registry              // GET /metrics
+}
+
+// Options are the settings of a Server. The zero value serves loopback without tokens.
+type Options struct {
+	Version string
+	// RequireToken makes every call need a token even while none is issued: the bind is beyond loopback.
+	RequireToken bool
+	// AllowedHosts are further names that the Host and Origin headers may have.
+	AllowedHosts []string
+	Log          *slog.Logger
+	Now          skillrouter.Clock
+}
+
+// Server is the HTTP handler of the whole process.
+type Server struct {
+	services Services
+	options  Options
+	engine   *gin.Engine
+	api      huma.API
+	log      *slog.Logger
+	now      skillrouter.Clock
+	metrics  *httpMetrics
+	hosts    hostCheck
+	hot      map[string]func(*gin.Context) bool // short cuts by path; see registerHot
+}
+
+// setHuma makes huma speak our errors. It is process-wide in huma, and so done once.
+var setHuma = sync.OnceFunc(func() { huma.NewError = validationProblem })
+
+// New mounts the services.
+func New(services Services, options Options) *Server {
+	setHuma()
+	gin.SetMode(gin.ReleaseMode)
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	if services.Registry == nil {
+		services.Registry = prometheus.NewRegistry()
+	}
+	s := &Server{
+		services: services, options: options, log: options.Log, now: options.Now,
+		engine: gin.New(), metrics: newHTTPMetrics(services.Registry), hosts: newHostCheck(options.AllowedHosts, options.RequireToken),
+		hot: map[string]func(*gin.Context) bool{},
+	}
+	e := s.engine
+	_ = e.SetTrustedProxies(nil) // no proxy is trusted; nil cannot fail
+	e.HandleMethodNotAllowed = true
+	e.RedirectTrailingSlash = false
+	e.UseRawPath = true // ids may hold an escaped slash
+	e.UnescapePathValues = true
+	e.Use(s.identify, s.recover, s.checkHost, s.authenticate, s.checkContentType, s.takeShortCut)
+	e.NoRoute(func(c *gin.Context) {
+		abort(c, refusal(http.StatusNotFound, skillrouter.NotFound, "there is no "+c.Request.URL.Path+" here; docs/http-api.md lists what there is"))
+	})
+	e.NoMethod(func(c *gin.Context) {
+		abort(c, refusal(http.StatusMethodNotAllowed, skillrouter.Invalid, c.Request.Method+" is not allowed on this path"))
+	})
+	config := huma.DefaultConfig("Skill Router", options.Version)
+	config.CreateHooks = nil // no $schema member in answers
+	config.DocsPath = ""     // the reader page would load scripts from another host
+	config.SchemasPath = ""
+	config.RejectUnknownQueryParameters = true
+	config.Formats = formats()
+	s.api = humagin.New(e, config)
+	s.routes()
+	return s
+}
+
+// routes mounts each resource that has a service.
+func (s *Server) routes() {
+	s.systemRoutes()
+	s.presenceRoutes()
+	s.mailboxRoutes()
+	s.taskRoutes()
+	s.reconRoutes()
+	s.tokenRoutes()
+	s.queryRoutes()
+	s.knowledgeRoutes()
+	s.episodeRoutes()
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.engine.ServeHTTP(w, r) }
+
+// Route is a method and a path, as gin writes it.
+type Route struct{ Method, Path string }
+
+// Routes lists what is mounted, for the tests that go over all of it.
+func (s *Server) Routes() []Route {
+	var routes []Route
+	for _, r := range s.engine.Routes() {
+		routes = append(routes, Route{r.Method, r.Path})
+	}
+	return routes
+}
+
+// register mounts a typed handler. The error that it returns reaches the
+// client through problemOf alone.
+func register[I, O any](s *Server, op huma.Operation, handle func(ctx context.Context, input *I) (*O, error)) {
+	if op.MaxBodyBytes == 0 {
+		op.MaxBodyBytes = MaxBody
+	}
+	op.BodyReadTimeout = bodyTimeout
+	huma.Register(s.api, op, func(ctx context.Context, input *I) (*O, error) {
+		output, err := handle(ctx, input)
+		if err != nil {
+			return nil, s.fail(ctx, err)
+		}
+		return output, nil
+	})
+}
+
+// fail logs what is ours to mend, and returns what the caller may see.
+func (s *Server) fail(ctx context.Context, err error) *Problem {
+	p := problemOf(err)
+	if p.Status >= http.StatusInternalServerError && ctx.Err() == nil {
+		s.log.ErrorContext(ctx, "request failed", "request_id", requestID(ctx), "code", p.Code, "error", err)
+	}
+	return p
+}
+
+// operation describes a typed route. Its id is the method and path, which
+// are unique already.
+func operation(method, path, tag, summary string) huma.Operation {
+	return huma.Operation{
+		OperationID: operationID(method, path), Method: method, Path: path, Summary: summary, Tags: []string{tag},
+		Errors: []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden},
+	}
+}
+
+// answer is a typed response with a JSON body and, if it is not 200, a status.
+type answer[T any] struct {
+	Status int
+	Body   T
+}
+
+// reply makes a 200 answer.
+func reply[T any](body T) *answer[T] { return &answer[T]{Status: http.StatusOK, Body: body} }

@@ -1,0 +1,185 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"skillrouter"
+	"skillrouter/router/httpapi"
+)
+
+// secrets is an Authenticator over a map.
+type secrets map[string]skillrouter.Principal
+
+func (s secrets) Authenticate(_ context.Context, secret string) (skillrouter.Principal, error) {
+	if p, ok := s[secret]; ok {
+		return p, nil
+	}
+	return skillrouter.Principal{}, skillrouter.Errorf(skillrouter.Unauthenticated, "no such token")
+}
+
+func (s secrets) Issued(context.Context) (bool, error) { return len(s) > 0, nil }
+
+func serve(t *testing.T, auth secrets, options httpapi.Options) *httpapi.Server {
+	t.Helper()
+	return httpapi.New(httpapi.Services{
+		Auth:   auth,
+		Health: func(context.Context) httpapi.Health { return httpapi.Health{Status: "ok"} },
+		Doctor: func(context.Context) []httpapi.Check { panic("boom") },
+	}, options)
+}
+
+func call(s http.Handler, method, target string, header map[string]string, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	r.Host = "127.0.0.1:8025"
+	for k, v := range header {
+		if k == "Host" {
+			r.Host = v
+			continue
+		}
+		r.Header.Set(k, v)
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
+func TestEveryCodeHasAStatus(t *testing.T) {
+	seen := map[int]skillrouter.Code{}
+	for _, code := range skillrouter.Codes() {
+		status := httpapi.Status(code)
+		if other, twice := seen[status]; twice {
+			t.Errorf("%s and %s share status %d", code, other, status)
+		}
+		seen[status] = code
+		if status == http.StatusInternalServerError && code != skillrouter.Internal {
+			t.Errorf("%s has no status of its own", code)
+		}
+	}
+}
+
+func TestHostAndOrigin(t *testing.T) {
+	local := serve(t, nil, httpapi.Options{AllowedHosts: []string{"box.lan", "ui.lan"}})
+	public := serve(t, secrets{"s": skillrouter.Open()}, httpapi.Options{RequireToken: true})
+	for name, c := range map[string]struct {
+		server *httpapi.Server
+		header map[string]string
+		want   int
+	}{
+		"loopback address":       {local, nil, 200},
+		"localhost, any port":    {local, map[string]string{"Host": "LOCALHOST:99"}, 200},
+		"IPv6 loopback":          {local, map[string]string{"Host": "[::1]:8025"}, 200},
+		"allowed name":           {local, map[string]string{"Host": "box.lan"}, 200},
+		"rebound name":           {local, map[string]string{"Host": "evil.example"}, 403},
+		"name that begins alike": {local, map[string]string{"Host": "localhost.evil.example"}, 403},
+		"other address":          {local, map[string]string{"Host": "10.1.2.3:8025"}, 403},
+		"no host":                {local, map[string]string{"Host": ""}, 403},
+		"same origin":            {local, map[string]string{"Origin": "http://127.0.0.1:8025"}, 200},
+		"allowed origin":         {local, map[string]string{"Origin": "http://ui.lan:3000"}, 200},
+		"foreign origin":         {local, map[string]string{"Origin": "https://evil.example"}, 403},
+		"other port":             {local, map[string]string{"Origin": "http://127.0.0.1:3000"}, 403},
+		"null origin":            {local, map[string]string{"Origin": "null"}, 403},
+		"public bind by address": {public, map[string]string{"Host": "10.1.2.3:8025", "Authorization": "Bearer s"}, 200},
+		"public bind by name":    {public, map[string]string{"Host": "evil.example", "Authorization": "Bearer s"}, 403},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if w := call(c.server, "GET", "/health", c.header, ""); w.Code != c.want {
+				t.Errorf("status %d, want %d: %s", w.Code, c.want, w.Body)
+			}
+		})
+	}
+}
+
+func TestTokens(t *testing.T) {
+	for name, c := range map[string]struct {
+		auth   secrets
+		option httpapi.Options
+		header string
+		want   int
+	}{
+		"open on loopback":                    {nil, httpapi.Options{}, "", 200},
+		"a token issued":                      {secrets{"s": skillrouter.Open()}, httpapi.Options{}, "", 401},
+		"the right token":                     {secrets{"s": skillrouter.Open()}, httpapi.Options{}, "Bearer s", 200},
+		"the scheme in other letters":         {secrets{"s": skillrouter.Open()}, httpapi.Options{}, "bearer  s ", 200},
+		"a wrong token":                       {secrets{"s": skillrouter.Open()}, httpapi.Options{}, "Bearer x", 401},
+		"another scheme":                      {secrets{"s": skillrouter.Open()}, httpapi.Options{}, "Basic s", 401},
+		"a wrong token while none is needed":  {nil, httpapi.Options{}, "Bearer x", 401},
+		"beyond loopback and no token issued": {nil, httpapi.Options{RequireToken: true}, "", 401},
+	} {
+		t.Run(name, func(t *testing.T) {
+			header := map[string]string{}
+			if c.header != "" {
+				header["Authorization"] = c.header
+			}
+			w := call(serve(t, c.auth, c.option), "GET", "/health", header, "")
+			if w.Code != c.want {
+				t.Errorf("status %d, want %d: %s", w.Code, c.want, w.Body)
+			}
+			if w.Code == 401 && w.Header().Get("WWW-Authenticate") == "" {
+				t.Error("401 without WWW-Authenticate")
+			}
+		})
+	}
+}
+
+func TestRefusalsAreProblems(t *testing.T) {
+	s := serve(t, nil, httpapi.Options{})
+	for name, c := range map[string]struct {
+		method, path string
+		header       map[string]string
+		body         string
+		want         int
+		code         skillrouter.Code
+	}{
+		"unknown path":         {"GET", "/nowhere", nil, "", 404, skillrouter.NotFound},
+		"wrong method":         {"DELETE", "/health", nil, "", 405, skillrouter.Invalid},
+		"unknown parameter":    {"GET", "/health?x=1", nil, "", 400, skillrouter.Invalid},
+		"form as a body":       {"POST", "/health", map[string]string{"Content-Type": "text/plain"}, "{}", 415, skillrouter.Invalid},
+		"panic in the handler": {"GET", "/api/doctor", nil, "", 500, skillrouter.Internal},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := call(s, c.method, c.path, c.header, c.body)
+			var p httpapi.Problem
+			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
+				t.Fatalf("%v: %s", err, w.Body)
+			}
+			if w.Code != c.want || p.Status != c.want || p.Code != c.code || p.Detail == "" || p.Message != p.Detail {
+				t.Errorf("status %d, problem %+v; want %d %s", w.Code, p, c.want, c.code)
+			}
+			if got := w.Header().Get("Content-Type"); got != "application/problem+json" {
+				t.Errorf("Content-Type %q", got)
+			}
+			if strings.Contains(w.Body.String(), "boom") {
+				t.Error("the cause is shown to the client")
+			}
+		})
+	}
+}
+
+func TestACallThatIsGivenUpIsNoFailureOfOurs(t *testing.T) {
+	w := httptest.NewRecorder()
+	httpapi.WriteProblem(w, fmt.Errorf("read the agents: %w", context.Canceled))
+	if w.Code != http.StatusServiceUnavailable || strings.Contains(w.Body.String(), "agents") {
+		t.Errorf("status %d: %s", w.Code, w.Body)
+	}
+}
+
+func TestMetricsAndRequestID(t *testing.T) {
+	s := serve(t, nil, httpapi.Options{})
+	w := call(s, "GET", "/health", map[string]string{"X-Request-Id": "mine-1", "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}, "")
+	if w.Header().Get("X-Request-Id") != "mine-1" || w.Header().Get("traceparent") == "" {
+		t.Errorf("headers %v", w.Header())
+	}
+	if id := call(s, "GET", "/health", map[string]string{"X-Request-Id": "bad id\n"}, "").Header().Get("X-Request-Id"); id == "" || strings.Contains(id, "bad") {
+		t.Errorf("request id %q", id)
+	}
+	body := call(s, "GET", "/metrics", nil, "").Body.String()
+	if !strings.Contains(body, `skillrouter_http_requests_total{method="GET",route="/health",status="200"} 2`) {
+		t.Errorf("metrics:\n%s", body)
+	}
+}

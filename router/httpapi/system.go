@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"skillrouter"
+)
+
+// Health is the answer of GET /health. Its first members are those of seed 003.
+type Health struct {
+	Status    string           `json:"status" enum:"ok,degraded" doc:"degraded: it answers, and doctor has something to say"`
+	Server    string           `json:"server"`
+	Version   string           `json:"version"`
+	UptimeMS  int64            `json:"uptime_ms"`
+	Timestamp time.Time        `json:"timestamp"`
+	Stats     map[string]int64 `json:"stats" doc:"How many of each there are"`
+	Interlock string           `json:"interlock" doc:"State of the UDP mesh"`
+}
+
+// Check is one line of what doctor found.
+type Check struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+}
+
+// Doctor is the answer of GET /api/doctor.
+type Doctor struct {
+	OK     bool    `json:"ok"`
+	Checks []Check `json:"checks"`
+}
+
+// systemRoutes mounts what looks at the process itself, and the handlers that are no typed resources.
+func (s *Server) systemRoutes() {
+	if s.services.Health != nil {
+		register(s, operation(http.MethodGet, "/health", "system", "Whether the router is well, and how much it holds"),
+			func(ctx context.Context, _ *struct{}) (*answer[Health], error) {
+				return reply(s.services.Health(ctx)), nil
+			})
+	}
+	if s.services.Doctor != nil {
+		register(s, operation(http.MethodGet, "/api/doctor", "system", "Settings, databases, index, disk and clock, checked"),
+			func(ctx context.Context, _ *struct{}) (*answer[Doctor], error) {
+				if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+					return nil, err
+				}
+				checks := s.services.Doctor(ctx)
+				ok := true
+				for _, c := range checks {
+					ok = ok && c.OK
+				}
+				return reply(Doctor{OK: ok, Checks: checks}), nil
+			})
+	}
+	metrics := promhttp.HandlerFor(s.services.Registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
+	s.engine.GET("/metrics", gin.WrapH(metrics))
+	if s.services.Messages != nil {
+		s.engine.GET("/messages", gin.WrapH(s.services.Messages))
+	}
+	if s.services.MCP != nil {
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+			s.engine.Handle(method, "/mcp", gin.WrapH(s.services.MCP)) // it opens no streams: WriteTimeout holds
+		}
+	}
+}
+
+// httpMetrics counts requests and their time by route, never by path: a path is the client's to choose.
+type httpMetrics struct {
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+}
+
+func newHTTPMetrics(registry *prometheus.Registry) *httpMetrics {
+	m := &httpMetrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "skillrouter_http_requests_total", Help: "Requests answered, by method, route and status.",
+		}, []string{"method", "route", "status"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "skillrouter_http_request_seconds", Help: "Time to answer, by route; a stream's is how long it was open.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
+		}, []string{"route"}),
+	}
+	registry.MustRegister(m.requests, m.seconds)
+	return m
+}
+
+func (m *httpMetrics) observe(method, route string, status int, took time.Duration) {
+	if route == "" {
+		method, route = "any", "unknown"
+	}
+	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
+	m.seconds.WithLabelValues(route).Observe(took.Seconds())
+}
+
+// operationID makes an id from a method and a path: POST /api/tasks/{id}/claim is post-api-tasks-id-claim.
+func operationID(method, path string) string {
+	return strings.ToLower(method) + strings.NewReplacer("/", "-", "{", "", "}", "", "_", "-").Replace(path)
+}

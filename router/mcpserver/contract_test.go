@@ -1,0 +1,302 @@
+package mcpserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"skillrouter"
+	"skillrouter/cmd/app"
+	"skillrouter/comms"
+	"skillrouter/comms/commstest"
+	"skillrouter/learning"
+	"skillrouter/learning/learningtest"
+	learningstore "skillrouter/learning/store"
+	"skillrouter/operational"
+	operationalstore "skillrouter/operational/store"
+	"skillrouter/router/mcpserver"
+)
+
+// tools calls tools over HTTP, each agent's over a connection of its own, and
+// turns failed results back into errors.
+type tools struct {
+	t   *testing.T
+	url string
+
+	mu      sync.Mutex
+	clients map[string]*mcp.ClientSession
+}
+
+// principalHeader carries the principal that the frame would find by the token.
+const principalHeader = "X-Test-Principal"
+
+func serveTools(t *testing.T, services mcpserver.Services) *tools {
+	server := mcpserver.New(services, mcpserver.Options{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var p skillrouter.Principal
+		if err := json.Unmarshal([]byte(r.Header.Get(principalHeader)), &p); err != nil {
+			http.Error(w, err.Error(), http.StatusUnauthorized)
+			return
+		}
+		server.Handler().ServeHTTP(w, r.WithContext(skillrouter.WithPrincipal(r.Context(), p)))
+	}))
+	t.Cleanup(func() { end(t, server, s) })
+	return &tools{t: t, url: s.URL, clients: map[string]*mcp.ClientSession{}}
+}
+
+// bearer sends the principal with each request.
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set(principalHeader, string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// callTool calls a tool as the agent and decodes its fields.
+func callTool[Out any](ctx context.Context, c *tools, agent, name string, arguments any) (Out, error) {
+	var out Out
+	result, err := c.as(ctx, agent).CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: arguments})
+	if err != nil {
+		return out, err
+	}
+	if result.IsError {
+		detail, _ := result.Meta["skillrouter/error"].(map[string]any)
+		code, _ := detail["code"].(string)
+		field, _ := detail["field"].(string)
+		message, _ := detail["message"].(string)
+		return out, &skillrouter.Error{Code: skillrouter.Code(code), Field: field, Message: message}
+	}
+	raw, err := json.Marshal(result.StructuredContent)
+	if err != nil {
+		return out, err
+	}
+	return out, json.Unmarshal(raw, &out)
+}
+
+// as returns a connection whose calls are made as the context's principal, for the agent.
+func (c *tools) as(ctx context.Context, agent string) *mcp.ClientSession {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	principal, err := json.Marshal(skillrouter.PrincipalOf(ctx))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	key := agent + " " + string(principal)
+	if c.clients[key] == nil {
+		c.clients[key] = connect(c.t, &mcp.StreamableClientTransport{
+			Endpoint: c.url + "?agent_id=" + url.QueryEscape(agent), HTTPClient: &http.Client{Transport: bearer(principal)},
+		})
+	}
+	return c.clients[key]
+}
+
+// toolKnowledge is the knowledge service as far as tools reach: storing
+// without an id of one's own, and searching without explanations. The rest,
+// which no tool offers, goes to the service itself.
+type toolKnowledge struct {
+	learning.KnowledgeService
+	tools *tools
+}
+
+func (k toolKnowledge) Store(ctx context.Context, d learning.KnowledgeDraft) (learning.Stored, error) {
+	if d.ID != "" {
+		return k.KnowledgeService.Store(ctx, d)
+	}
+	return callTool[learning.Stored](ctx, k.tools, d.AgentID, "store_knowledge", map[string]any{
+		"category": d.Category, "title": d.Title, "content": d.Content, "tags": d.Tags, "project": d.Project, "source": d.Source,
+	})
+}
+
+func (k toolKnowledge) Search(ctx context.Context, q learning.KnowledgeQuery) (learning.KnowledgeResults, error) {
+	if q.Explain {
+		return k.KnowledgeService.Search(ctx, q)
+	}
+	found, err := callTool[learning.KnowledgeResults](ctx, k.tools, "", "search_knowledge", map[string]any{
+		"query": q.Query, "category": q.Category, "project": q.Project, "tags": q.Tags, "limit": q.Limit,
+	})
+	found.Count = len(found.Results)
+	for i, hit := range found.Results { // what the tool shows must be what is stored; what it leaves out is added
+		entry, err := k.Entry(ctx, hit.ID)
+		if err != nil {
+			return found, err
+		}
+		shown := entry
+		shown.Number, shown.Source, shown.UseCount, shown.LastUsed, shown.CreatedAt, shown.UpdatedAt = 0, "", 0, nil, time.Time{}, time.Time{}
+		if len(shown.Tags) == 0 {
+			shown.Tags = nil
+		}
+		if diff := cmp.Diff(shown, hit.Knowledge); diff != "" {
+			k.tools.t.Errorf("the tool shows another entry than is stored: %s", diff)
+		}
+		found.Results[i].Knowledge = entry
+	}
+	return found, err
+}
+
+// toolEpisodes is the episode service as far as tools reach.
+type toolEpisodes struct {
+	learning.EpisodeService
+	tools *tools
+}
+
+func (e toolEpisodes) Record(ctx context.Context, d learning.EpisodeDraft) (learning.Episode, error) {
+	arguments := map[string]any{"event_type": d.EventType, "title": d.Title, "content": d.Content, "project": d.Project, "session_id": d.SessionID}
+	if d.Importance != nil {
+		arguments["importance"] = *d.Importance
+	}
+	type recorded struct {
+		ID        string `json:"episode_id"`
+		SessionID string `json:"session_id"`
+	}
+	answer, err := callTool[recorded](ctx, e.tools, d.AgentID, "record_episode", arguments)
+	if err != nil {
+		return learning.Episode{}, err
+	}
+	latest, err := e.EpisodeService.Recent(ctx, learning.EpisodeFilter{Limit: 1})
+	if err != nil || len(latest) != 1 || latest[0].ID != answer.ID || latest[0].SessionID != answer.SessionID {
+		e.tools.t.Errorf("the tool answers %+v, the latest episode is %+v, %v", answer, latest, err)
+		return learning.Episode{}, err
+	}
+	return latest[0], nil
+}
+
+func (e toolEpisodes) Recent(ctx context.Context, f learning.EpisodeFilter) ([]learning.Episode, error) {
+	direct, err := e.EpisodeService.Recent(ctx, f)
+	if err != nil || f.Project != "" || f.EventType != "" || !f.Since.IsZero() || !f.Until.IsZero() || f.SessionID == learning.CurrentSession {
+		return direct, err
+	}
+	session := f.SessionID
+	if session == "" {
+		session = "*"
+	}
+	type listing struct {
+		Episodes []learning.Episode `json:"episodes"`
+	}
+	shown, err := callTool[listing](ctx, e.tools, "", "get_recent_episodes", map[string]any{"session_id": session, "agent_id": f.AgentID, "limit": f.Limit})
+	if err == nil && len(shown.Episodes) != len(direct) {
+		e.tools.t.Errorf("the tool shows %d episodes, want %d", len(shown.Episodes), len(direct))
+		return direct, nil
+	}
+	for i := range shown.Episodes {
+		shown.Episodes[i].Number = direct[i].Number // which no tool shows
+	}
+	return shown.Episodes, err
+}
+
+func (e toolEpisodes) Search(ctx context.Context, q learning.EpisodeQuery) (learning.EpisodeResults, error) {
+	if q.Explain || q.EventType != "" {
+		return e.EpisodeService.Search(ctx, q)
+	}
+	found, err := callTool[learning.EpisodeResults](ctx, e.tools, "", "search_episodes", map[string]any{
+		"query": q.Query, "project": q.Project, "agent_id": q.AgentID, "limit": q.Limit,
+	})
+	found.Count = len(found.Results)
+	return found, err
+}
+
+// toolMailbox is the mailbox as far as tools reach: sending, and reading what
+// is not acknowledged. Acknowledging goes to the service itself, because the
+// tool reads on the way.
+type toolMailbox struct {
+	comms.MailboxService
+	tools *tools
+}
+
+func (m toolMailbox) Send(ctx context.Context, d operational.MessageDraft) (comms.Sent, error) {
+	if d.To == "" {
+		d.To = "*"
+	}
+	arguments := map[string]any{
+		"to_agent_id": d.To, "signal": d.Signal, "priority": d.Priority, "thread_id": d.ThreadID,
+		"ack_required": d.AckRequired, "ttl_seconds": d.TTLSeconds, "idempotency_key": d.IdempotencyKey,
+	}
+	if d.Context != nil {
+		arguments["context"] = d.Context
+	}
+	return callTool[comms.Sent](ctx, m.tools, d.From, "send_signal", arguments)
+}
+
+func (m toolMailbox) Inbox(ctx context.Context, q comms.InboxQuery) (comms.Inbox, error) {
+	if !q.Unacked || q.Thread != "" {
+		return m.MailboxService.Inbox(ctx, q)
+	}
+	page, err := callTool[comms.Inbox](ctx, m.tools, q.AgentID, "check_messages", map[string]any{"since": q.Since, "limit": q.Limit})
+	page.Count = len(page.Messages)
+	return page, err
+}
+
+// run runs what blocks until the test ends.
+func run(t *testing.T, running *sync.WaitGroup, blocks func(ctx context.Context) error) {
+	running.Go(func() {
+		if err := blocks(t.Context()); err != nil {
+			t.Errorf("ended with %v", err)
+		}
+	})
+}
+
+// openDatabase opens a database in a folder of its own until the test ends.
+func openDatabase(t *testing.T, name string) (*app.Database, *sync.WaitGroup) {
+	db, err := app.OpenDatabase(t.Context(), t.TempDir(), name, time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var running sync.WaitGroup
+	committing, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	committed := make(chan error, 1)
+	go func() { committed <- db.Commit.Run(committing) }()
+	t.Cleanup(func() {
+		running.Wait() // what writes at its end has ended
+		stop()
+		if err := errors.Join(<-committed, db.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return db, &running
+}
+
+// TestLearningContract holds the tools to what the learning services promise.
+func TestLearningContract(t *testing.T) {
+	learningtest.Run(t, func(t *testing.T) learningtest.Services {
+		db, _ := openDatabase(t, "learning")
+		s := learningstore.New(db.Read, db.Commit)
+		services := mcpserver.Services{
+			Knowledge: learning.NewKnowledgeBase(s, learning.Options{}), Episodes: learning.NewEpisodes(s, learning.Options{}),
+		}
+		c := serveTools(t, services)
+		return learningtest.Services{Knowledge: toolKnowledge{services.Knowledge, c}, Episodes: toolEpisodes{services.Episodes, c}}
+	})
+}
+
+// TestMailboxContract holds the tools to what the mailbox promises.
+func TestMailboxContract(t *testing.T) {
+	commstest.Run(t, func(t *testing.T) func(skillrouter.Principal) commstest.Services {
+		db, running := openDatabase(t, "operational")
+		s := operationalstore.New(db.Read, db.Commit)
+		log := slog.New(slog.DiscardHandler)
+		presence, err := comms.NewPresence(t.Context(), s, nil, time.Now, log, comms.PresenceOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mailbox, err := comms.NewMailbox(t.Context(), presence, s, log, comms.MailboxOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run(t, running, presence.Run)
+		run(t, running, mailbox.Run)
+		c := serveTools(t, mcpserver.Services{Mailbox: mailbox, Presence: presence})
+		return func(skillrouter.Principal) commstest.Services {
+			return commstest.Services{Presence: presence, Mailbox: toolMailbox{mailbox, c}}
+		}
+	})
+}

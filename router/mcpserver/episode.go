@@ -1,0 +1,206 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"skillrouter/learning"
+)
+
+// anySession is the session_id by which get_recent_episodes asks for every session.
+const anySession = "*"
+
+type recordEpisode struct {
+	EventType  string   `json:"event_type"`
+	Title      string   `json:"title"`
+	Content    string   `json:"content"`
+	Project    string   `json:"project"`
+	Importance *float64 `json:"importance"`
+	SessionID  string   `json:"session_id"`
+}
+
+type recordedEpisode struct {
+	ID        string `json:"episode_id"`
+	SessionID string `json:"session_id"`
+}
+
+type recentEpisodes struct {
+	SessionID string `json:"session_id"`
+	AgentID   string `json:"agent_id"`
+	Limit     int    `json:"limit"`
+}
+
+type searchEpisodes struct {
+	Query   string `json:"query"`
+	Project string `json:"project"`
+	AgentID string `json:"agent_id"`
+	Limit   int    `json:"limit"`
+}
+
+// episode is what a model needs of something that happened.
+type episode struct {
+	ID             string    `json:"id"`
+	EventType      string    `json:"event_type"`
+	Title          string    `json:"title"`
+	Content        string    `json:"content"`
+	SessionID      string    `json:"session_id"`
+	AgentID        string    `json:"agent_id"`
+	Project        string    `json:"project,omitempty"`
+	Importance     float64   `json:"importance"`
+	CreatedAt      time.Time `json:"created_at"`
+	RelevanceScore *float64  `json:"relevance_score,omitempty"` // of what was searched for
+	CutBytes       int       `json:"cut_bytes,omitempty"`       // of the content, left out of this answer
+}
+
+type episodes struct {
+	Episodes []episode `json:"episodes"`
+	Notice   string    `json:"notice,omitempty"`
+}
+
+type episodeHits struct {
+	Results   []episode         `json:"results"`
+	LeftOut   int               `json:"left_out,omitempty"` // found too, and over what the service answers at once
+	Corrected map[string]string `json:"corrected,omitempty"`
+	Notice    string            `json:"notice,omitempty"`
+}
+
+func eventTypes() []string {
+	return []string{learning.EventAction, learning.EventError, learning.EventDecision, learning.EventOutcome}
+}
+
+func (s *Server) addEpisodeTools() {
+	add(s, tool{
+		name: "record_episode", title: "Record an episode", effect: adds,
+		description: "Log what happened in your session, so that you and others can pick up from there.",
+		input: arguments(
+			required(oneOf("event_type", "", eventTypes()...)),
+			required(text("title", "One line")),
+			required(text("content", "What happened, why, and what came of it")),
+			text("project", ""),
+			number("importance", "Default 0.5", 0, 1),
+			text("session_id", "Default: your current session"),
+		),
+		output: holds("episode_id"),
+	}, s.recordEpisode)
+	add(s, tool{
+		name: "get_recent_episodes", title: "Recent episodes", effect: reads,
+		description: "What happened last, newest first: your current session, or the one before if this has none yet.",
+		input: arguments(
+			text("session_id", `A session, or "*" for all`),
+			text("agent_id", "Another agent than you"),
+			integer("limit", "Default 10", 1, learning.MaxLimit),
+		),
+		output: holds("episodes"),
+	}, s.recentEpisodes)
+	add(s, tool{
+		name: "search_episodes", title: "Search episodes", effect: reads,
+		description: "Find similar situations of the past, in all sessions of all agents.",
+		input: arguments(
+			required(text("query", "")),
+			text("project", "Filter"),
+			text("agent_id", "Filter"),
+			integer("limit", "Default 10", 1, learning.MaxLimit),
+		),
+		output: holds("results"),
+	}, s.searchEpisodes)
+}
+
+func (s *Server) recordEpisode(ctx context.Context, in recordEpisode) (reply[recordedEpisode], error) {
+	stored, err := s.services.Episodes.Record(ctx, learning.EpisodeDraft{
+		SessionID: in.SessionID, AgentID: s.actor(ctx, ""), EventType: in.EventType,
+		Title: in.Title, Content: in.Content, Project: in.Project, Importance: in.Importance,
+	})
+	if err != nil {
+		return reply[recordedEpisode]{}, err
+	}
+	return reply[recordedEpisode]{
+		recordedEpisode{ID: stored.ID, SessionID: stored.SessionID},
+		fmt.Sprintf("Recorded as %s in session %s.", visible(stored.ID), visible(stored.SessionID)),
+	}, nil
+}
+
+// recentEpisodes answers with the agent's current session unless another is
+// named. The current one is that of the agent's latest episode: so an agent
+// that has just started sees where it stopped.
+func (s *Server) recentEpisodes(ctx context.Context, in recentEpisodes) (reply[episodes], error) {
+	filter := learning.EpisodeFilter{SessionID: in.SessionID, AgentID: in.AgentID, Limit: in.Limit}
+	switch in.SessionID {
+	case anySession:
+		filter.SessionID = ""
+	case "":
+		filter.AgentID = s.actor(ctx, in.AgentID)
+		latest, err := s.services.Episodes.Recent(ctx, learning.EpisodeFilter{AgentID: filter.AgentID, Limit: 1})
+		if err != nil {
+			return reply[episodes]{}, err
+		}
+		if len(latest) > 0 {
+			filter.SessionID = latest[0].SessionID
+		}
+	}
+	found, err := s.services.Episodes.Recent(ctx, filter)
+	if err != nil {
+		return reply[episodes]{}, err
+	}
+	out := episodes{Episodes: []episode{}}
+	for _, e := range found {
+		out.Episodes = append(out.Episodes, shownEpisode(e))
+	}
+	fitEpisodes(out.Episodes)
+	if len(out.Episodes) == 0 {
+		return reply[episodes]{out, `Nothing is recorded there. Ask with session_id "*" for other sessions, or use search_episodes.`}, nil
+	}
+	out.Notice = notice
+	f := newFence("%s, newest first.", count(len(out.Episodes), "episode", "episodes"))
+	f.addEpisodes(out.Episodes)
+	return reply[episodes]{out, f.String()}, nil
+}
+
+func (s *Server) searchEpisodes(ctx context.Context, in searchEpisodes) (reply[episodeHits], error) {
+	found, err := s.services.Episodes.Search(ctx, learning.EpisodeQuery{Query: in.Query, Project: in.Project, AgentID: in.AgentID, Limit: in.Limit})
+	if err != nil {
+		return reply[episodeHits]{}, err
+	}
+	out := episodeHits{Results: []episode{}, LeftOut: found.LeftOut, Corrected: found.Corrected}
+	for _, hit := range found.Results {
+		shown := shownEpisode(hit.Episode)
+		shown.RelevanceScore = &hit.RelevanceScore
+		out.Results = append(out.Results, shown)
+	}
+	fitEpisodes(out.Results)
+	if len(out.Results) == 0 {
+		return reply[episodeHits]{out, "Nothing was found. Try other words or drop the filters." + corrections(out.Corrected)}, nil
+	}
+	out.Notice = notice
+	f := newFence("Found %s, best first.%s%s", count(len(out.Results), "episode", "episodes"), leftOut(out.LeftOut), corrections(out.Corrected))
+	f.addEpisodes(out.Results)
+	return reply[episodeHits]{out, f.String()}, nil
+}
+
+func shownEpisode(e learning.Episode) episode {
+	return episode{
+		ID: e.ID, EventType: e.EventType, Title: e.Title, Content: e.Content, SessionID: e.SessionID,
+		AgentID: e.AgentID, Project: e.Project, Importance: e.Importance, CreatedAt: e.CreatedAt,
+	}
+}
+
+func fitEpisodes(list []episode) {
+	var titles, contents []*string
+	for i := range list {
+		titles, contents = append(titles, &list[i].Title), append(contents, &list[i].Content)
+	}
+	for i, left := range fit(titles, contents) {
+		list[i].CutBytes = left
+	}
+}
+
+func (f *fence) addEpisodes(list []episode) {
+	f.explain()
+	for i, e := range list {
+		label := fmt.Sprintf("%d. %s by %s at %s", i+1, visible(e.EventType), author(e.AgentID), e.CreatedAt.UTC().Format(time.RFC3339))
+		if e.RelevanceScore != nil {
+			label += fmt.Sprintf(", relevance %.3g", *e.RelevanceScore)
+		}
+		f.add(label, attributes("id", e.ID, "session", e.SessionID, "project", e.Project), e.Title, e.Content, cutNote(e.CutBytes))
+	}
+}

@@ -1,0 +1,318 @@
+package mcpserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"skillrouter"
+	"skillrouter/comms"
+	"skillrouter/learning"
+	"skillrouter/operational"
+	"skillrouter/router"
+	"skillrouter/router/mcpserver"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// house is every service in memory, as small as the tools' tests need it.
+// Queries steer it: "panic", "fail" and "wait" do what they say.
+type house struct {
+	mu        sync.Mutex
+	knowledge []learning.Knowledge
+	episodes  []learning.Episode
+	inbox     []comms.InboxMessage
+	sent      []operational.MessageDraft
+	read      []comms.Ack
+	acked     []comms.Ack
+	asked     []router.Query
+	callers   []skillrouter.Principal
+	shutdown  comms.ShutdownAnswer
+	waiting   chan struct{} // receives when a "wait" has begun
+	markFails bool
+}
+
+func (h *house) services() mcpserver.Services {
+	return mcpserver.Services{Knowledge: (*houseKnowledge)(h), Episodes: (*houseEpisodes)(h), Router: h, Mailbox: (*houseMailbox)(h), Presence: (*housePresence)(h)}
+}
+
+func (h *house) enter(ctx context.Context, query string) error {
+	h.mu.Lock()
+	h.callers = append(h.callers, skillrouter.PrincipalOf(ctx))
+	h.mu.Unlock()
+	switch query {
+	case "panic":
+		panic("boom: secret cause")
+	case "fail":
+		return errors.New("secret cause")
+	case "wait":
+		h.waiting <- struct{}{}
+		<-ctx.Done()
+		h.waiting <- struct{}{}
+		return skillrouter.Wrap(skillrouter.Unavailable, ctx.Err(), "the call was given up")
+	}
+	if code, ok := strings.CutPrefix(query, "code "); ok {
+		return &skillrouter.Error{Code: skillrouter.Code(code), Field: "query", Message: "is refused", Err: errors.New("secret cause")}
+	}
+	return nil
+}
+
+type houseKnowledge house
+
+func (k *houseKnowledge) Store(ctx context.Context, d learning.KnowledgeDraft) (learning.Stored, error) {
+	if err := (*house)(k).enter(ctx, d.Title); err != nil {
+		return learning.Stored{}, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, e := range k.knowledge {
+		if e.Content == d.Content {
+			return learning.Stored{ID: e.ID, Duplicate: true}, nil
+		}
+	}
+	id := fmt.Sprintf("k%d", len(k.knowledge)+1)
+	k.knowledge = append(k.knowledge, learning.Knowledge{
+		ID: id, Category: d.Category, Title: d.Title, Content: d.Content, Tags: d.Tags, Project: d.Project,
+		Source: d.Source, Author: d.AgentID, Trust: learning.TrustAgent, CreatedAt: noon, UpdatedAt: noon,
+	})
+	return learning.Stored{ID: id}, nil
+}
+
+func (k *houseKnowledge) Search(ctx context.Context, q learning.KnowledgeQuery) (learning.KnowledgeResults, error) {
+	if err := (*house)(k).enter(ctx, q.Query); err != nil {
+		return learning.KnowledgeResults{}, err
+	}
+	if _, err := skillrouter.Limit(q.Limit, learning.DefaultKnowledgeLimit, learning.MaxLimit); err != nil {
+		return learning.KnowledgeResults{}, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	found := learning.KnowledgeResults{Results: []learning.KnowledgeHit{}}
+	for i, e := range k.knowledge {
+		if strings.Contains(e.Title+e.Content, q.Query) {
+			found.Results = append(found.Results, learning.KnowledgeHit{Knowledge: e, RelevanceScore: 1 / float64(i+1)})
+		}
+	}
+	if len(found.Results) == 0 {
+		found.Corrected = map[string]string{q.Query: "timeout"}
+	}
+	return found, nil
+}
+
+func (k *houseKnowledge) Entry(context.Context, string) (learning.Knowledge, error) {
+	panic("no tool calls this")
+}
+
+func (k *houseKnowledge) Update(context.Context, string, learning.KnowledgePatch) (learning.Knowledge, error) {
+	panic("no tool calls this")
+}
+func (k *houseKnowledge) Delete(context.Context, string) error { panic("no tool calls this") }
+
+type houseEpisodes house
+
+func (e *houseEpisodes) Record(ctx context.Context, d learning.EpisodeDraft) (learning.Episode, error) {
+	if err := (*house)(e).enter(ctx, d.Title); err != nil {
+		return learning.Episode{}, err
+	}
+	if p := skillrouter.PrincipalOf(ctx); p.AgentID != "" {
+		if err := p.ActAs(d.AgentID); err != nil {
+			return learning.Episode{}, err
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if d.SessionID == "" {
+		d.SessionID = "session-of-" + d.AgentID
+	}
+	importance := learning.DefaultImportance
+	if d.Importance != nil {
+		importance = *d.Importance
+	}
+	n := len(e.episodes) + 1
+	stored := learning.Episode{
+		ID: fmt.Sprintf("e%d", n), Number: int64(n), SessionID: d.SessionID, AgentID: d.AgentID, EventType: d.EventType,
+		Title: d.Title, Content: d.Content, Project: d.Project, Importance: importance, CreatedAt: noon,
+	}
+	e.episodes = append(e.episodes, stored)
+	return stored, nil
+}
+
+func (e *houseEpisodes) Recent(_ context.Context, f learning.EpisodeFilter) ([]learning.Episode, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var found []learning.Episode
+	for i := len(e.episodes) - 1; i >= 0; i-- {
+		if x := e.episodes[i]; (f.SessionID == "" || x.SessionID == f.SessionID) && (f.AgentID == "" || x.AgentID == f.AgentID) &&
+			(f.Limit == 0 || len(found) < f.Limit) {
+			found = append(found, x)
+		}
+	}
+	return found, nil
+}
+
+func (e *houseEpisodes) Search(ctx context.Context, q learning.EpisodeQuery) (learning.EpisodeResults, error) {
+	if err := (*house)(e).enter(ctx, q.Query); err != nil {
+		return learning.EpisodeResults{}, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var found learning.EpisodeResults
+	for _, x := range e.episodes {
+		if strings.Contains(x.Title+x.Content, q.Query) {
+			found.Results = append(found.Results, learning.EpisodeHit{Episode: x, RelevanceScore: 2.5})
+		}
+	}
+	return found, nil
+}
+
+func (h *house) Ask(ctx context.Context, q router.Query) (router.Answer, error) {
+	if err := h.enter(ctx, q.Query); err != nil {
+		return router.Answer{}, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.asked = append(h.asked, q)
+	answer := router.Answer{
+		QueryType: router.ClassOperational, Confidence: 0.875, Reasons: []string{"names an agent"}, Query: q.Query, Source: router.SourceOperational,
+		Items: []router.Item{},
+	}
+	if q.Query == "nothing" {
+		answer.Miss = &router.Miss{Reason: "no agent matches", Tried: []string{"operational", "knowledge"}}
+		return answer, nil
+	}
+	answer.Summary = "1 agent is stale."
+	answer.Items = append(answer.Items, router.Item{Kind: "agent", ID: "a1", Title: "a1", AgentID: "a1", Fields: map[string]any{"state": "stale"}})
+	answer.Count = 1
+	return answer, nil
+}
+
+type houseMailbox house
+
+func (m *houseMailbox) Send(ctx context.Context, d operational.MessageDraft) (comms.Sent, error) {
+	if err := (*house)(m).enter(ctx, d.Signal); err != nil {
+		return comms.Sent{}, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sent = append(m.sent, d)
+	target := d.To
+	if target == "" {
+		target = "broadcast"
+	}
+	seq := int64(len(m.sent))
+	return comms.Sent{Target: target, Signal: d.Signal, MessageID: fmt.Sprintf("m%d", seq), Seq: seq, Delivered: d.Priority > 0, Duplicate: d.IdempotencyKey != ""}, nil
+}
+
+func (m *houseMailbox) Inbox(ctx context.Context, q comms.InboxQuery) (comms.Inbox, error) {
+	if err := (*house)(m).enter(ctx, ""); err != nil {
+		return comms.Inbox{}, err
+	}
+	if err := skillrouter.CheckAgentID("agent_id", q.AgentID); err != nil {
+		return comms.Inbox{}, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	page := comms.Inbox{LastSeq: q.Since}
+	for _, x := range m.inbox {
+		if x.Seq > q.Since && len(page.Messages) < q.Limit && (x.To == "" || x.To == q.AgentID) {
+			page.Messages = append(page.Messages, x)
+			page.LastSeq = x.Seq
+		}
+	}
+	page.Count = len(page.Messages)
+	page.More = page.LastSeq < int64(len(m.inbox))
+	return page, nil
+}
+
+func (m *houseMailbox) Ack(_ context.Context, a comms.Ack) (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.acked = append(m.acked, a)
+	return max(a.Seq, int64(len(a.MessageIDs))), nil
+}
+
+func (m *houseMailbox) Read(_ context.Context, a comms.Ack) (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.markFails {
+		return 0, skillrouter.Errorf(skillrouter.StorageFull, "the disk is full")
+	}
+	m.read = append(m.read, a)
+	return int64(len(a.MessageIDs)), nil
+}
+
+func (m *houseMailbox) Receipts(context.Context, string) (comms.MessageReceipts, error) {
+	panic("no tool calls this")
+}
+
+func (m *houseMailbox) Overdue(context.Context, time.Duration, int) ([]comms.OverdueMessage, error) {
+	panic("no tool calls this")
+}
+
+type housePresence house
+
+func (p *housePresence) ShutdownCheck(_ context.Context, agentID string) (comms.ShutdownAnswer, error) {
+	if agentID == "stranger" {
+		return comms.ShutdownAnswer{}, skillrouter.Errorf(skillrouter.NotFound, "no such agent")
+	}
+	return p.shutdown, nil
+}
+
+func (p *housePresence) Heartbeat(context.Context, comms.Heartbeat) (comms.HeartbeatAnswer, error) {
+	panic("no tool calls this")
+}
+
+func (p *housePresence) Status(context.Context, comms.StatusReport) (comms.StatusAnswer, error) {
+	panic("no tool calls this")
+}
+
+func (p *housePresence) Agents(context.Context, operational.AgentFilter) ([]operational.Agent, error) {
+	panic("no tool calls this")
+}
+
+func (p *housePresence) Agent(context.Context, string) (operational.Agent, error) {
+	panic("no tool calls this")
+}
+
+// dial connects a client to a server over pipes in memory.
+func dial(t *testing.T, server *mcpserver.Server) *mcp.ClientSession {
+	t.Helper()
+	return connect(t, pipes(t, server))
+}
+
+func connect(t *testing.T, transport mcp.Transport) *mcp.ClientSession {
+	t.Helper()
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// call calls a tool and returns its text, its fields, and whether it failed.
+func call(t *testing.T, client *mcp.ClientSession, tool string, arguments any) (text string, fields map[string]any, failed bool) {
+	t.Helper()
+	result, err := client.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
+	if err != nil {
+		t.Fatalf("%s: %v", tool, err)
+	}
+	if len(result.Content) != 1 {
+		t.Fatalf("%s: %d contents", tool, len(result.Content))
+	}
+	fields, _ = result.StructuredContent.(map[string]any)
+	return result.Content[0].(*mcp.TextContent).Text, fields, result.IsError
+}
+
+func inboxMessage(seq int64, to, signal, context string) comms.InboxMessage {
+	return comms.InboxMessage{Message: operational.Message{
+		Seq: seq, ID: fmt.Sprintf("m%d", seq), From: "captain", To: to, Signal: signal, Context: json.RawMessage(context), CreatedAt: noon,
+	}}
+}

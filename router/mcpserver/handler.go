@@ -1,0 +1,150 @@
+package mcpserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Bounds of what one client may send at once.
+const (
+	// MaxMessage bounds one message, in bytes: the largest content of an entry,
+	// each byte of it escaped as six, and as much again for the rest.
+	MaxMessage = 8 << 20
+	// MaxBatch bounds the messages of one batch, which only the oldest protocols
+	// have: all of them are worked on at the same time.
+	MaxBatch = 32
+	// bodyTimeout is how long a request's body may take to arrive.
+	bodyTimeout = 10 * time.Second
+)
+
+// statelessFrom is the first protocol version without sessions: what a call
+// needs to be understood is in the call itself.
+const statelessFrom = "2026-07-28"
+
+const (
+	versionHeader = "Mcp-Protocol-Version"
+	sessionHeader = "Mcp-Session-Id"
+)
+
+// newHandler makes the HTTP side: calls of the newest protocol each stand
+// alone; the older ones have sessions. There is no stream from the server,
+// because it has nothing to say unasked: GET is refused, as the protocol allows.
+func (s *Server) newHandler(log *slog.Logger) http.Handler {
+	server := func(*http.Request) *mcp.Server { return s.mcp }
+	// Host and Origin are checked by the frame, which knows what this server may be called.
+	stateless := mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, Logger: log,
+		DisableLocalhostProtection: true, MaxRequestBodyBytes: MaxMessage,
+	})
+	stateful := mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
+		JSONResponse: true, SessionTimeout: SessionTimeout, Logger: log,
+		DisableLocalhostProtection: true, MaxRequestBodyBytes: MaxMessage,
+	})
+	return identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Method {
+		case http.MethodPost:
+			if !readWhole(w, r) {
+				return
+			}
+		case http.MethodDelete:
+		default:
+			w.Header().Set("Allow", "POST, DELETE")
+			refuse(w, http.StatusMethodNotAllowed, jsonrpc.CodeInvalidRequest, "this server opens no streams of its own: send calls with POST")
+			return
+		}
+		if r.Header.Get(versionHeader) >= statelessFrom {
+			stateless.ServeHTTP(w, r)
+			return
+		}
+		defer s.sessions.use(r.Header.Get(sessionHeader))()
+		stateful.ServeHTTP(w, r)
+	}))
+}
+
+// readWhole reads the body, within its bounds of size and time, before
+// anything is started for it, and answers what is over them.
+func readWhole(w http.ResponseWriter, r *http.Request) bool {
+	deadline := http.NewResponseController(w)
+	_ = deadline.SetReadDeadline(time.Now().Add(bodyTimeout)) // fails only for writers that are no connection
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxMessage))
+	_ = deadline.SetReadDeadline(time.Time{})
+	if err != nil {
+		if _, over := errors.AsType[*http.MaxBytesError](err); over {
+			refuse(w, http.StatusRequestEntityTooLarge, jsonrpc.CodeInvalidRequest, tooLong)
+		} else {
+			refuse(w, http.StatusBadRequest, jsonrpc.CodeParseError, "the body could not be read")
+		}
+		return false
+	}
+	if fault := checkMessage(body); fault != nil {
+		refuse(w, http.StatusBadRequest, fault.Code, fault.Message)
+		return false
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.ContentLength = int64(len(body))
+	return true
+}
+
+const tooLong = "the message is longer than 8 MiB; shorten what it carries, or store it in a file and send its path"
+
+// checkMessage says what is wrong with a message, or a batch of them, that
+// cannot be handed on: the library would end the session over it.
+func checkMessage(raw []byte) *jsonrpc.Error {
+	if !json.Valid(raw) {
+		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "this is not valid JSON"}
+	}
+	batch, isBatch := elements(raw)
+	if !isBatch {
+		batch = []json.RawMessage{raw}
+	}
+	if len(batch) == 0 || len(batch) > MaxBatch {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("a batch holds 1 to %d messages", MaxBatch)}
+	}
+	for _, element := range batch {
+		message, err := jsonrpc.DecodeMessage(element)
+		answer, isAnswer := message.(*jsonrpc.Response)
+		if err != nil || isAnswer && answer.Result == nil && answer.Error == nil {
+			return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: `this is not a JSON-RPC 2.0 message: it needs "jsonrpc": "2.0", a "method", and an "id" that is a string or an integer`}
+		}
+	}
+	return nil
+}
+
+// elements returns the messages of a batch; false if raw is no array.
+func elements(raw []byte) ([]json.RawMessage, bool) {
+	if trimmed := bytes.TrimLeft(raw, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '[' {
+		return nil, false
+	}
+	var batch []json.RawMessage
+	if err := json.Unmarshal(raw, &batch); err != nil {
+		return nil, true
+	}
+	return batch, true
+}
+
+// refuse answers a request that reaches no session.
+func refuse(w http.ResponseWriter, status int, code int64, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(refusal(code, message)) // the client may be gone
+}
+
+// refusal is the answer to a message whose id is not known.
+func refusal(code int64, message string) []byte {
+	answer := struct {
+		Version string         `json:"jsonrpc"`
+		ID      *string        `json:"id"` // null
+		Error   *jsonrpc.Error `json:"error"`
+	}{Version: "2.0", Error: &jsonrpc.Error{Code: code, Message: message}}
+	raw, _ := json.Marshal(answer) // strings and numbers always marshal
+	return raw
+}

@@ -1,0 +1,70 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"skillrouter"
+)
+
+// recoverPanics turns a panic into an answer and a log entry: the library
+// would let it end the process, and with it everyone else's work.
+func (s *Server) recoverPanics(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			s.log.ErrorContext(ctx, "panic in an MCP call", "method", method, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			fault := skillrouter.Errorf(skillrouter.Internal, "something went wrong inside the router; its log has the cause")
+			if call, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok {
+				result, err = failure(call.Name, fault), nil
+				return
+			}
+			result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fault.Message}
+		}()
+		return next(ctx, method, req)
+	}
+}
+
+// refuseSubscriptions refuses the call that would hold a stream open for
+// notices of change: nothing here changes, and so such a stream is only a cost.
+func refuseSubscriptions(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if method == "subscriptions/listen" {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "this server's lists never change: there is nothing to subscribe to"}
+		}
+		return next(ctx, method, req)
+	}
+}
+
+// withRequestValues gives a call the values of the HTTP request that carried
+// it. Without this, every call of a session would be made with those of the
+// request that opened the session, its principal among them.
+func withRequestValues(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if values := requestValues(req); values != nil {
+			ctx = valuesOf{ctx, values}
+		}
+		return next(ctx, method, req)
+	}
+}
+
+// valuesOf is a context that ends with the one and looks values up in the
+// other first.
+type valuesOf struct {
+	context.Context
+	values context.Context
+}
+
+func (v valuesOf) Value(key any) any {
+	if value := v.values.Value(key); value != nil {
+		return value
+	}
+	return v.Context.Value(key)
+}

@@ -1,0 +1,93 @@
+package mcpserver_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"skillrouter/router/mcpserver"
+)
+
+const (
+	page      = "../../docs/mcp.md"
+	pageBegin = "-update -->\n"
+	pageEnd   = "<!-- /tools -->"
+)
+
+// TestPage holds the table of tools in docs/mcp.md to the tools that there are.
+func TestPage(t *testing.T) {
+	raw, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(raw), pageBegin)
+	_, after, alsoFound := strings.Cut(rest, pageEnd)
+	if !found || !alsoFound {
+		t.Fatalf("%s has lost the marks of its table", page)
+	}
+	tools := listTools(t, mcpserver.New(new(house).services(), mcpserver.Options{}))
+	table := "\n| Tool | What it is for | Takes |\n|---|---|---|\n"
+	for _, name := range toolNames {
+		table += fmt.Sprintf("| `%s` | %s | %s |\n", name, tools[name].Description, parameters(t, tools[name].InputSchema))
+	}
+	want := before + pageBegin + table + "\n" + pageEnd + after
+	if *update {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(raw) {
+		t.Errorf("%s is out of date: go test ./router/mcpserver -run TestPage -update", page)
+	}
+	for _, name := range toolNames {
+		if strings.Count(want, "`"+name+"`") < 2 {
+			t.Errorf("%s does not say what %s answers", page, name)
+		}
+	}
+}
+
+func parameters(t *testing.T, schema any) string {
+	raw, err := json.Marshal(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(raw, &s); err != nil {
+		t.Fatal(err)
+	}
+	var parts []string
+	for name, p := range s.Properties {
+		part := "`" + name + "`"
+		if slices.Contains(s.Required, name) {
+			part += "*"
+		}
+		var details []string
+		for _, choice := range p.Enum {
+			details = append(details, fmt.Sprintf("`%v`", choice))
+		}
+		if p.Minimum != nil && p.Maximum != nil {
+			details = append(details, fmt.Sprintf("%g–%g", *p.Minimum, *p.Maximum))
+		}
+		if p.Description != "" {
+			details = append(details, strings.ReplaceAll(p.Description, "|", "\\|"))
+		}
+		if len(details) > 0 {
+			part += " (" + strings.Join(details, ", ") + ")"
+		}
+		parts = append(parts, part)
+	}
+	slices.SortFunc(parts, func(a, b string) int { // what must be given first, then by name
+		if x, y := strings.Contains(a, "`*"), strings.Contains(b, "`*"); x != y {
+			if x {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a, b)
+	})
+	return strings.Join(parts, ", ")
+}

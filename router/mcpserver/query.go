@@ -1,0 +1,83 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"skillrouter/router"
+)
+
+type routeQuery struct {
+	Query   string       `json:"query"`
+	Type    router.Class `json:"type"`
+	Project string       `json:"project"`
+	Limit   int          `json:"limit"`
+}
+
+// answer is the router's, beside the notice.
+type answer struct {
+	router.Answer
+	Notice string `json:"notice,omitempty"`
+}
+
+func (s *Server) addQueryTool() {
+	add(s, tool{
+		name: "route_query", title: "Ask the Skill Router", effect: reads,
+		description: "Ask anything in plain words; it finds the place that knows: what was learned, what happened, which agents and tasks there are and how they stand, what scans found.",
+		input: arguments(
+			required(text("query", "One question")),
+			oneOf("type", "Ask only there", router.Classes()...),
+			text("project", ""),
+			integer("limit", "Default 10", 1, router.MaxLimit),
+		),
+		output: holds("query_type", "confidence", "source", "items"),
+	}, s.routeQuery)
+}
+
+func (s *Server) routeQuery(ctx context.Context, in routeQuery) (reply[answer], error) {
+	found, err := s.services.Router.Ask(ctx, router.Query{
+		Query: in.Query, Type: in.Type, Project: in.Project, Limit: in.Limit, AgentID: s.actor(ctx, ""),
+	})
+	if err != nil {
+		return reply[answer]{}, err
+	}
+	out := answer{Answer: found}
+	out.Items = append([]router.Item{}, found.Items...)
+	var titles, contents []*string
+	for i := range out.Items {
+		titles, contents = append(titles, &out.Items[i].Title), append(contents, &out.Items[i].Content)
+	}
+	left := fit(titles, contents)
+	f := newFence("Asked: %s (confidence %.2f, from %s).", found.QueryType, found.Confidence, found.Source)
+	for _, also := range found.Also {
+		fmt.Fprintf(f, " Asked too: %s.", also)
+	}
+	if found.Miss != nil {
+		fmt.Fprintf(f, " Missed: %s.", visible(found.Miss.Reason))
+	}
+	if len(out.Items) == 0 && found.Summary == "" {
+		f.WriteString(" Nothing was found. Try other words, or name the place with type.")
+		return reply[answer]{out, f.String()}, nil
+	}
+	out.Notice = notice
+	f.explain()
+	if found.Summary != "" { // it names tasks and agents in their owners' words
+		f.add("In short:", found.Summary)
+	}
+	for i, item := range out.Items {
+		var fields string
+		if len(item.Fields) > 0 {
+			if raw, err := json.Marshal(item.Fields); err == nil {
+				fields = cut(string(raw), 4<<10)
+			}
+		}
+		label := fmt.Sprintf("%d. %s", i+1, visible(item.Kind))
+		if item.AgentID != "" {
+			label += ", " + author(item.AgentID)
+		}
+		f.add(label,
+			attributes("id", item.ID, "project", item.Project), item.Title, item.Content, fields, cutNote(left[i]))
+	}
+	return reply[answer]{out, f.String()}, nil
+}

@@ -1,0 +1,245 @@
+package mcpserver_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"skillrouter"
+	"skillrouter/comms"
+	"skillrouter/router/mcpserver"
+)
+
+// toolNames are the seed's five and the three that join them.
+var toolNames = []string{
+	"check_messages", "get_recent_episodes", "record_episode", "route_query",
+	"search_episodes", "search_knowledge", "send_signal", "store_knowledge",
+}
+
+func listTools(t *testing.T, server *mcpserver.Server) map[string]*mcp.Tool {
+	t.Helper()
+	list, err := dial(t, server).ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := map[string]*mcp.Tool{}
+	for _, tool := range list.Tools {
+		tools[tool.Name] = tool
+	}
+	return tools
+}
+
+func TestTools(t *testing.T) {
+	tools := listTools(t, mcpserver.New(new(house).services(), mcpserver.Options{}))
+	if got := slices.Sorted(maps.Keys(tools)); !slices.Equal(got, toolNames) {
+		t.Errorf("tools %v, want %v", got, toolNames)
+	}
+	for name, tool := range tools {
+		a := tool.Annotations
+		if tool.Title == "" || tool.Description == "" || a == nil || a.OpenWorldHint == nil || *a.OpenWorldHint {
+			t.Errorf("%s lacks a title, a description or its annotations", name)
+			continue
+		}
+		if reads := strings.Contains(name, "search") || strings.Contains(name, "recent") || name == "route_query"; a.ReadOnlyHint != reads {
+			t.Errorf("%s: readOnlyHint %v", name, a.ReadOnlyHint)
+		}
+		if !a.ReadOnlyHint && (a.DestructiveHint == nil || *a.DestructiveHint != (name == "send_signal")) {
+			t.Errorf("%s: destructiveHint is not what it does", name)
+		}
+	}
+}
+
+// TestToolListIsCheap holds the whole list under 2,000 tokens. Tokens are
+// taken as bytes / 3.5, which for JSON of English words is more than any
+// current tokenizer makes of it.
+func TestToolListIsCheap(t *testing.T) {
+	list, err := dial(t, mcpserver.New(new(house).services(), mcpserver.Options{})).ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := float64(len(raw)) / 3.5
+	t.Logf("tools/list: %d bytes, about %.0f tokens", len(raw), tokens)
+	if tokens > 1900 {
+		t.Errorf("the tool list costs about %.0f tokens (%d bytes); the bound is 2,000", tokens, len(raw))
+	}
+}
+
+func TestToolsWithoutTheirServiceAreNotOffered(t *testing.T) {
+	services := new(house).services()
+	tools := listTools(t, mcpserver.New(mcpserver.Services{Episodes: services.Episodes}, mcpserver.Options{}))
+	if got := slices.Sorted(maps.Keys(tools)); !slices.Equal(got, []string{"get_recent_episodes", "record_episode", "search_episodes"}) {
+		t.Errorf("tools %v", got)
+	}
+}
+
+// every is a call of each tool that gives every parameter.
+var every = map[string]string{
+	"store_knowledge":     `{"category":"gotcha","title":"T","content":"C","tags":["a"],"project":"p","source":"s"}`,
+	"search_knowledge":    `{"query":"C","category":"gotcha","project":"p","tags":["a"],"limit":200}`,
+	"record_episode":      `{"event_type":"action","title":"T","content":"C","project":"p","importance":1,"session_id":"s"}`,
+	"get_recent_episodes": `{"session_id":"s","agent_id":"captain","limit":1}`,
+	"search_episodes":     `{"query":"C","project":"p","agent_id":"captain","limit":1}`,
+	"route_query":         `{"query":"q","type":"recon","project":"p","limit":100}`,
+	"send_signal":         `{"to_agent_id":"a","signal":"message","context":{"text":"x"},"priority":-10,"thread_id":"t","ack_required":true,"ttl_seconds":5,"idempotency_key":"k"}`,
+	"check_messages":      `{"agent_id":"a","ack_through":1,"ack":true,"since":1,"limit":1000}`,
+}
+
+// TestSchemasSayWhatToolsDo calls each tool with every parameter of its
+// schema, and with none but the required ones, and holds what it answers to
+// its output schema.
+func TestSchemasSayWhatToolsDo(t *testing.T) {
+	h := &house{inbox: []comms.InboxMessage{inboxMessage(1, "", "message", `{"a":1}`), inboxMessage(2, "a", "message", "")}}
+	server := mcpserver.New(h.services(), mcpserver.Options{Agent: "captain"})
+	client := dial(t, server)
+	for _, name := range []string{"store_knowledge", "record_episode", "search_knowledge", "get_recent_episodes", "search_episodes", "route_query", "send_signal", "check_messages"} {
+		tool := listTools(t, server)[name]
+		input, output := resolve(t, tool.InputSchema), resolve(t, tool.OutputSchema)
+		var arguments map[string]any
+		if err := json.Unmarshal([]byte(every[name]), &arguments); err != nil {
+			t.Fatal(name, err)
+		}
+		if got, want := slices.Sorted(maps.Keys(arguments)), slices.Sorted(maps.Keys(input.Schema().Properties)); !slices.Equal(got, want) {
+			t.Errorf("%s: this test gives %v and the schema has %v", name, got, want)
+		}
+		if err := input.Validate(arguments); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		least := map[string]any{}
+		for _, required := range input.Schema().Required {
+			least[required] = arguments[required]
+		}
+		for _, arguments := range []map[string]any{arguments, least} {
+			text, fields, failed := call(t, client, name, arguments)
+			if failed || text == "" {
+				t.Errorf("%s%v: %s", name, arguments, text)
+				continue
+			}
+			if err := output.Validate(fields); err != nil {
+				t.Errorf("%s: the answer does not fit the output schema: %v", name, err)
+			}
+		}
+	}
+}
+
+func resolve(t *testing.T, schema any) *jsonschema.Resolved {
+	t.Helper()
+	raw, err := json.Marshal(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(raw, &s); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resolved
+}
+
+func TestBadArguments(t *testing.T) {
+	client := dial(t, mcpserver.New(new(house).services(), mcpserver.Options{}))
+	for name, c := range map[string]struct {
+		tool, arguments, want string
+	}{
+		"no arguments":          {"search_knowledge", `null`, "query is required"},
+		"required and null":     {"search_knowledge", `{"query":null}`, "query is required"},
+		"unknown parameter":     {"search_knowledge", `{"query":"x","top_k":3}`, "top_k is no parameter of this tool; it takes query, category, project, tags, limit"},
+		"other letters":         {"search_knowledge", `{"Query":"x"}`, "Query is no parameter"},
+		"text for a number":     {"search_knowledge", `{"query":"x","limit":"5"}`, "limit must be an integer, not a string"},
+		"fraction for a number": {"search_knowledge", `{"query":"x","limit":1.5}`, "limit must be an integer, not a number"},
+		"number over int64":     {"search_knowledge", `{"query":"x","limit":1e400}`, "limit must be an integer"},
+		"text for a list":       {"search_knowledge", `{"query":"x","tags":"a"}`, "tags must be an array of strings, not a string"},
+		"number in a list":      {"search_knowledge", `{"query":"x","tags":[1]}`, "tags must be an array of strings, not a number"},
+		"object for a text":     {"search_knowledge", `{"query":{"a":1}}`, "query must be a string, not an object"},
+		"text for a truth":      {"check_messages", `{"ack":"yes"}`, "ack must be a boolean, not a string"},
+		"out of range":          {"search_knowledge", `{"query":"x","limit":201}`, "limit must lie between 1 and 200"},
+		"no recipient":          {"send_signal", `{"to_agent_id":"","signal":"stop"}`, `to_agent_id is required: an agent's id, or "*" for all agents`},
+		"hidden text in a name": {"search_knowledge", "{\"query\":\"x\",\"a\u202eb\":1}", "a\ufffdb is no parameter"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, _, failed := call(t, client, c.tool, json.RawMessage(c.arguments))
+			if !failed || !strings.HasPrefix(text, c.tool+" failed (invalid): "+c.want) {
+				t.Errorf("failed %v: %s", failed, text)
+			}
+		})
+	}
+}
+
+func TestUnknownTool(t *testing.T) {
+	client := dial(t, mcpserver.New(new(house).services(), mcpserver.Options{}))
+	if _, err := client.CallTool(t.Context(), &mcp.CallToolParams{Name: "rm_rf"}); err == nil || !strings.Contains(err.Error(), `unknown tool "rm_rf"`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestEveryCodeHasItsAdvice(t *testing.T) {
+	client := dial(t, mcpserver.New(new(house).services(), mcpserver.Options{}))
+	seen := map[string]skillrouter.Code{}
+	for _, code := range skillrouter.Codes() {
+		next := mcpserver.Advice(code)
+		if other, twice := seen[next]; twice {
+			t.Errorf("%s and %s have the same advice: one of them has none of its own", code, other)
+		}
+		seen[next] = code
+		result, err := client.CallTool(t.Context(), &mcp.CallToolParams{Name: "search_knowledge", Arguments: map[string]any{"query": "code " + string(code)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := result.Content[0].(*mcp.TextContent).Text
+		if want := "search_knowledge failed (" + string(code) + "): query is refused. " + next; !result.IsError || text != want {
+			t.Errorf("%q, want %q", text, want)
+		}
+		if detail, _ := result.Meta["skillrouter/error"].(map[string]any); detail["code"] != string(code) || detail["field"] != "query" {
+			t.Errorf("%s: _meta %v", code, result.Meta)
+		}
+	}
+}
+
+func TestCausesAreNotShown(t *testing.T) {
+	var log logged
+	client := dial(t, mcpserver.New(new(house).services(), mcpserver.Options{Log: log.logger()}))
+	for _, query := range []string{"panic", "fail"} {
+		text, _, failed := call(t, client, "search_knowledge", map[string]any{"query": query})
+		if !failed || !strings.HasPrefix(text, "search_knowledge failed (internal)") || strings.Contains(text, "secret") {
+			t.Errorf("%s: %s", query, text)
+		}
+		if !strings.Contains(log.String(), "secret cause") {
+			t.Errorf("%s: the log has no cause: %s", query, log.String())
+		}
+		log.Reset()
+	}
+	if _, _, failed := call(t, client, "search_knowledge", map[string]any{"query": "x"}); failed {
+		t.Error("the server is no good after a panic")
+	}
+}
+
+func TestCancellation(t *testing.T) {
+	h := &house{waiting: make(chan struct{})}
+	client := dial(t, mcpserver.New(h.services(), mcpserver.Options{}))
+	ctx, cancel := withCancel(t)
+	done := make(chan error, 1)
+	go func() {
+		_, err := client.CallTool(ctx, &mcp.CallToolParams{Name: "search_knowledge", Arguments: map[string]any{"query": "wait"}})
+		done <- err
+	}()
+	<-h.waiting
+	cancel()
+	<-h.waiting // the service saw it
+	if err := <-done; err == nil {
+		t.Error("the call was not given up")
+	}
+	if _, _, failed := call(t, client, "search_knowledge", map[string]any{"query": "x"}); failed {
+		t.Error("the session is no good after a cancellation")
+	}
+}

@@ -1,0 +1,186 @@
+package router
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+
+	"skillrouter"
+	"skillrouter/operational"
+)
+
+// Bounds of the names that are looked for in questions.
+const (
+	// maxNames of each kind; more than a team, its open tasks and what is being mended.
+	maxNames = 2000
+	// namesFor is how long names are kept at most, should no bell tell of a change.
+	namesFor = 30 * time.Second
+	// namesAtLeast is how long names are kept at least: reading them costs a few
+	// milliseconds, and events may come by the thousand.
+	namesAtLeast = time.Second
+	// maxTitleWords of a title are compared; nobody quotes more.
+	maxTitleWords = 16
+	// minTitleWords of a title must be said for it to be named: one word is no title.
+	minTitleWords = 2
+)
+
+// Namer lists what a store knows by name.
+type Namer interface {
+	Names(ctx context.Context, limit int) (operational.Names, error)
+}
+
+// named is a thing that a question names.
+type named struct {
+	Mention        // as the question spells it
+	Stored  string // as the store does; of a task its number
+}
+
+// names finds in questions what the stores know. It reads the stores again
+// when their bell has rung or time has passed.
+type names struct {
+	source Namer
+	bell   *skillrouter.Bell // nil: time alone
+	now    skillrouter.Clock
+
+	mu      sync.Mutex
+	read    time.Time
+	changed <-chan struct{}
+	entries map[string][]nameEntry // by their first word
+}
+
+type nameEntry struct {
+	words  []string
+	kind   string
+	stored string
+}
+
+// in returns what the question names, in the order of the question, each thing once.
+func (n *names) in(ctx context.Context, query string) ([]named, error) {
+	entries, err := n.fresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	words, spelt := nameWords(query)
+	var found []named
+	add := func(kind, name, stored string) {
+		same := func(o named) bool { return o.Kind == kind && o.Stored == stored }
+		if len(found) < maxMentions && !slices.ContainsFunc(found, same) {
+			found = append(found, named{Mention{Kind: kind, Name: name}, stored})
+		}
+	}
+	for i := 0; i < len(words); {
+		step := 1
+		for _, e := range entries[words[i]] {
+			if i+len(e.words) <= len(words) && slices.Equal(words[i:i+len(e.words)], e.words) {
+				add(e.kind, strings.Join(spelt[i:i+len(e.words)], " "), e.stored)
+				step = max(step, len(e.words))
+			}
+		}
+		if number := taskNumber(words, i); number != "" {
+			for _, e := range entries[number] {
+				if e.kind == MentionTask {
+					add(MentionTask, strings.TrimPrefix(number, "#"), e.stored)
+				}
+			}
+		}
+		i += step
+	}
+	return found, nil
+}
+
+// taskNumber returns "#77" where words[i] is that, or the noun of "task 77"; else "".
+func taskNumber(words []string, i int) string {
+	if strings.HasPrefix(words[i], "#") {
+		return words[i]
+	}
+	if numbered[words[i]] && i+1 < len(words) {
+		if _, err := strconv.ParseInt(words[i+1], 10, 64); err == nil {
+			return "#" + words[i+1]
+		}
+	}
+	return ""
+}
+
+// nameWords splits a text for comparing names: in lower case, and as it was spelt.
+func nameWords(text string) (words, spelt []string) {
+	for _, f := range strings.FieldsFunc(norm.NFC.String(text), func(r rune) bool {
+		return strings.ContainsRune(" \t\r\n,;!?\"()[]{}<>|`", r)
+	}) {
+		f = strings.Trim(f, ".:'’")
+		for _, possessive := range []string{"'s", "’s"} {
+			f = strings.TrimSuffix(f, possessive)
+		}
+		if f != "" {
+			words, spelt = append(words, strings.ToLower(f)), append(spelt, f)
+		}
+	}
+	return words, spelt
+}
+
+// fresh returns the names, read again if they are old. While the store cannot
+// be read, the old ones serve.
+func (n *names) fresh(ctx context.Context) (map[string][]nameEntry, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	age := n.now().Sub(n.read)
+	stale := n.entries == nil || age >= namesFor || age < 0
+	if !stale && age >= namesAtLeast && n.changed != nil {
+		select {
+		case <-n.changed:
+			stale = true
+		default:
+		}
+	}
+	if !stale {
+		return n.entries, nil
+	}
+	if n.bell != nil {
+		n.changed = n.bell.Wait()
+	}
+	known, err := n.source.Names(ctx, maxNames)
+	if err != nil {
+		if n.entries != nil {
+			return n.entries, nil
+		}
+		return nil, err
+	}
+	n.entries, n.read = index(known), n.now()
+	return n.entries, nil
+}
+
+func index(known operational.Names) map[string][]nameEntry {
+	entries := map[string][]nameEntry{}
+	add := func(kind, name, stored string, least int) {
+		words, _ := nameWords(name)
+		if len(words) < least || len(words) == 0 || len(words) > maxTitleWords || (len(words) == 1 && functionWords[words[0]]) {
+			return
+		}
+		entries[words[0]] = append(entries[words[0]], nameEntry{words: words, kind: kind, stored: stored})
+	}
+	for _, id := range known.Agents {
+		add(MentionAgent, id, id, 1)
+	}
+	for _, name := range known.Environments {
+		add(MentionEnvironment, name, name, 1)
+	}
+	for _, name := range known.Projects {
+		add(MentionProject, name, name, 1)
+	}
+	for _, cve := range known.CVEs {
+		add(MentionCVE, cve, cve, 1)
+	}
+	for _, title := range known.Findings {
+		add(MentionFinding, title, title, minTitleWords)
+	}
+	for _, task := range known.Tasks {
+		number := strconv.FormatInt(task.Number, 10)
+		add(MentionTask, "#"+number, number, 1)
+		add(MentionTask, task.Title, number, minTitleWords)
+	}
+	return entries
+}

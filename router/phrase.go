@@ -1,0 +1,210 @@
+package router
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/kljensen/snowball/english"
+	"golang.org/x/text/unicode/norm"
+
+	"skillrouter/operational"
+)
+
+// maxPhraseWords bounds how much of a question is read for its intent: what is
+// asked stands in a sentence, the rest is the matter.
+const maxPhraseWords = 64
+
+// phrase splits a question into its words: in lower case, without punctuation
+// at their ends, with the short forms written out ("who's" gives who, is) and
+// the possessive dropped. Ids, versions and paths stay whole.
+func phrase(query string) []string {
+	query = strings.ReplaceAll(strings.ToLower(norm.NFC.String(query)), "’", "'")
+	fields := strings.FieldsFunc(query, func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune(`,;!?"()[]{}<>|`+"`", r)
+	})
+	words := make([]string, 0, min(len(fields), maxPhraseWords))
+	for _, f := range fields {
+		f = strings.Trim(f, ".:'-–—…*_/\\=")
+		if f == "" {
+			continue
+		}
+		if len(words) >= maxPhraseWords {
+			break
+		}
+		head, tail, short := strings.Cut(f, "'")
+		switch {
+		case !short:
+			words = append(words, f)
+		case tail == "s" && beforeIs[head]:
+			words = append(words, head, "is")
+		case tail == "re":
+			words = append(words, head, "are")
+		case tail == "m":
+			words = append(words, head, "am")
+		case tail == "ve":
+			words = append(words, head, "have")
+		case tail == "ll":
+			words = append(words, head, "will")
+		case tail == "d":
+			words = append(words, head, "would")
+		case tail == "t" && strings.HasSuffix(head, "n"):
+			words = append(words, strings.TrimSuffix(head, "n"), "not")
+		case head != "":
+			words = append(words, head)
+		}
+	}
+	return words
+}
+
+// beforeIs are the words after which 's is short for "is" and no possessive.
+var beforeIs = wordSet("who what where when which how there it that he she everyone anyone someone everybody anybody")
+
+// wordSet makes a set of the words of a text.
+func wordSet(text string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(text) {
+		set[w] = true
+	}
+	return set
+}
+
+// functionWords carry no content of their own in a question to the router.
+var functionWords = wordSet(`
+	a an the this that these those there here it its he she they them their his her him i me my mine we us our you your
+	who whom whose what which when where why how is are was were be been being am do does did done have has had having
+	will would shall should can could may might must not no nor and or but if then than so as at by for from in into of off on onto
+	out over to up with within without about above after again against all any anyone anybody anything each either else every
+	everyone everybody everything few more most much many other others own same some someone somebody something such very too also
+	just only now currently still yet already ever please tell show list give get find let know see say said says me us
+	got get gets getting happen happened happens happening occurred occur recount describe remember recall everything
+	right moment present presently anymore how-many number count many moment time once during while until before since
+	recent recently lately latest last previous past earlier ago today tomorrow
+`)
+
+// content returns the words that carry meaning, each once, and their stems.
+func content(words []string, skip map[string]bool) (said, stems []string) {
+	seen := map[string]bool{}
+	for _, w := range words {
+		if functionWords[w] || skip[w] {
+			continue
+		}
+		if s := stem(w); !seen[s] {
+			seen[s] = true
+			said, stems = append(said, w), append(stems, s)
+		}
+	}
+	return said, stems
+}
+
+// stem brings the forms of an English word together. What is no plain word stays as it is.
+func stem(word string) string {
+	if !plainWord(word) {
+		return word
+	}
+	return english.Stem(word, false)
+}
+
+// plainWord tells whether a word is of the letters a–z alone, and so no id, number or path.
+func plainWord(word string) bool {
+	return strings.IndexFunc(word, func(r rune) bool { return r < 'a' || r > 'z' }) < 0
+}
+
+// number tells whether a word is of digits alone: inside a longer one it is another.
+func number(word string) bool {
+	return strings.IndexFunc(word, func(r rune) bool { return r < '0' || r > '9' }) < 0
+}
+
+// leastOverlap is how much of what a question names a text must hold to be meant by it.
+const leastOverlap = 0.5
+
+// needles returns what to look for inside stored texts to meet any form of the
+// first words of a question: what each word has in common with its stem.
+func needles(said []string) []string {
+	var list []string
+	for _, w := range said[:min(len(said), maxNeedles)] {
+		s := stem(w)
+		n := 0
+		for n < len(w) && n < len(s) && w[n] == s[n] {
+			n++
+		}
+		if n >= leastNeedle {
+			list = append(list, w[:n])
+		}
+	}
+	return list
+}
+
+const (
+	maxNeedles  = operational.MaxAnyOf
+	leastNeedle = 2 // bytes; a single letter is in every text
+)
+
+// leastPart is how long an id or path must be to be looked for inside longer ones.
+const leastPart = 3
+
+// overlap tells how much of the asked stems a text holds, from 0 to 1. If some
+// of them are ids, numbers or paths, the text must hold one of those, and then
+// counts as fitting: they say more than all words around them.
+func overlap(asked []string, text string) float64 {
+	if len(asked) == 0 {
+		return 0
+	}
+	held := map[string]bool{}
+	for _, w := range phraseAll(text) {
+		held[stem(w)] = true
+		for part := range strings.FieldsFuncSeq(w, func(r rune) bool { return strings.ContainsRune("-._", r) }) {
+			held[stem(part)] = true
+		}
+	}
+	folded := strings.ToLower(text)
+	found, particular, hit, certain := 0, 0, 0, false
+	for _, a := range asked {
+		plain := plainWord(a)
+		holds := held[a] || (!plain && !number(a) && len(a) >= leastPart && strings.Contains(folded, a))
+		if holds {
+			found++
+		}
+		if !plain {
+			particular++
+			if holds {
+				hit++
+				certain = certain || len(a) >= leastPart
+			}
+		}
+	}
+	switch share := float64(found) / float64(len(asked)); {
+	case particular > 0 && hit == 0:
+		return 0
+	case certain:
+		return max(share, leastOverlap)
+	default:
+		return share
+	}
+}
+
+// phraseAll splits a stored text into words and the parts of compound ones.
+func phraseAll(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(norm.NFC.String(text)), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-._", r)
+	})
+}
+
+// has tells whether the words hold the others in this order, one after the other.
+func has(words []string, others ...string) bool { return at(words, others...) >= 0 }
+
+// at returns where the words hold the others one after the other, or −1.
+func at(words []string, others ...string) int {
+	for i := 0; i+len(others) <= len(words); i++ {
+		match := true
+		for j, o := range others {
+			if words[i+j] != o {
+				match = false
+				break
+			}
+		}
+		if match {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,74 @@
+// Package router is the Skill Router itself: it takes a question in plain
+// words, decides which store can answer it, asks that store and returns one
+// answer that says what was asked where and why. It owns the classification
+// and the merging; what crosses between learning and operational goes through
+// it. It must not know SQL or any transport.
+package router
+
+import (
+	"context"
+	"time"
+)
+
+// Query is a question in plain words.
+type Query struct {
+	Query   string `json:"query"`
+	AgentID string `json:"agent_id,omitempty"`
+	Project string `json:"project,omitempty"`
+	Limit   int    `json:"limit,omitempty"` // 1 to MaxLimit; 0 means DefaultLimit
+	Type    Class  `json:"type,omitempty"`  // asks this class's source, whatever the words say
+}
+
+// Item is one thing of an answer, whatever store it is from.
+type Item struct {
+	Kind    string         `json:"kind"` // knowledge, episode, agent, task, finding, scan, environment, message
+	ID      string         `json:"id"`
+	Title   string         `json:"title"`
+	Content string         `json:"content,omitempty"`
+	Score   float64        `json:"score"`
+	Project string         `json:"project,omitempty"`
+	AgentID string         `json:"agent_id,omitempty"`
+	At      time.Time      `json:"at,omitzero"`
+	Fields  map[string]any `json:"fields,omitempty"` // what else the kind has: status, severity, progress, …
+}
+
+// Answer is what the router found.
+type Answer struct {
+	QueryType  Class    `json:"query_type"` // the class that was chosen, also if another source answered
+	Confidence float64  `json:"confidence"`
+	Reasons    []string `json:"reasons"`
+	Query      string   `json:"query"`
+	Summary    string   `json:"summary,omitempty"` // one sentence that answers a question about state
+	Items      []Item   `json:"items"`
+	Count      int      `json:"count"`
+	Source     string   `json:"source"`         // learning.db or operational.db
+	Also       []Class  `json:"also,omitempty"` // further classes whose sources were asked, after a near tie
+	Miss       *Miss    `json:"miss,omitempty"`
+}
+
+// Miss says that the first place asked had nothing, and what was tried then.
+type Miss struct {
+	Reason string   `json:"reason"`
+	Tried  []string `json:"tried"`
+}
+
+// Service answers questions. Router implements it beside the stores,
+// comms/client over HTTP.
+type Service interface {
+	// Ask routes the question and answers it.
+	Ask(ctx context.Context, query Query) (Answer, error)
+}
+
+// The sources of answers.
+const (
+	SourceLearning    = "learning.db"
+	SourceOperational = "operational.db"
+)
+
+// Bounds of a query.
+const (
+	DefaultLimit = 10
+	MaxLimit     = 100
+	// MaxQuery bounds a question's text, in bytes; more than this is a document.
+	MaxQuery = 16 << 10
+)

@@ -1,0 +1,103 @@
+package router_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"skillrouter"
+	"skillrouter/operational"
+	"skillrouter/router"
+)
+
+// TestReconAnswers asks what was found in the seeded environments.
+func TestReconAnswers(t *testing.T) {
+	team := seeded(t)
+	r := team.router(router.Classification{Class: router.ClassRecon, Confidence: 1, Margin: 1}, nil)
+	for _, c := range []struct{ query, want, says string }{
+		{"What vulnerabilities in MSS?", "f7", "1 finding with status open or confirmed in MSS (1 medium)"},
+		{"vulnerabilities in prod", "f1 f2 f3", "3 findings with status open or confirmed in prod (1 critical, 1 high, 1 low)"},
+		{"critical findings not yet fixed", "f1", "1 finding of severity critical with status open or confirmed"},
+		{"how many lows and mediums in prod", "f3", "1 finding of severity low or medium"},
+		{"severity breakdown for prod", "f1 f2 f3", "(1 critical, 1 high, 1 low)"},
+		{"severe findings", "f1 f2 f4", "3 findings"},
+		{"are we exposed to CVE-2023-34362", "f2", "of CVE-2023-34362"},
+		{"are we exposed to cve-2021-44228?", "", "No finding names CVE-2021-44228."},
+		{"fixed findings in staging", "f5", "with status fixed in staging"},
+		{"accepted risks", "f6", "with status accepted"},
+		{"confirmed vulnerabilities", "f2", "with status confirmed"},
+		{"false positives", "", "No finding with status false positive."},
+		{"sql injection findings", "f1", "SQL injection in search [critical]"},
+		{"xss in the feedback form?", "f5", "XSS in the feedback form [medium, fixed]"},
+		{"unauthenticated redis instances", "f4", "Redis"},
+		{"secrets leaked in git history", "f6", "Secret in the git history [high, accepted]"},
+		{"which servers have an outdated apache", "f7", "Outdated Apache"},
+		{"what runs on 10.0.4.20", "f2", "CVE-2023-34362 MOVEit transfer [high, confirmed] at 10.0.4.20:8443"},
+		{"what does mail.example.com reveal", "f3", "TLS 1.0"},
+		{"what was found since last week", "f1 f2 f4 f7", "seen since last week"},
+		{"new findings today in MSS", "f7", "seen today"},
+		{"open findings in project shop", "f1 f2 f4 f3", "in project shop"},
+		{"results of the last nikto sweep by host", "nikto f1", "The latest is nikto of prod on 2026-11-16 (completed); 1 finding is of it."},
+		{"which scans ran this week", "nikto", "1 scan: nikto of prod"},
+		{"which environments do we scan", "MSS prod staging", "3 environments are known: MSS, prod, staging."},
+		{"is smbv1 enabled anywhere", "", ""},
+		{"which buckets are world readable", "", ""},
+		{"graphql introspection on prod", "f1 f2 f3", "None of them names"},
+		{"open ports on the web server", "", ""},
+	} {
+		answer, err := r.Ask(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), router.Query{Query: c.query})
+		if err != nil {
+			t.Errorf("%q: %v", c.query, err)
+			continue
+		}
+		got := team.called(answer)
+		for _, item := range answer.Items {
+			if item.Kind == "environment" {
+				got = strings.Replace(got, item.ID, item.Title, 1)
+			}
+		}
+		if got != c.want || !strings.Contains(answer.Summary, c.says) || (c.says == "" && answer.Summary != "") {
+			t.Errorf("%q\n  has   %s\n  want  %s\n  says  %s\n  want  %s", c.query, got, c.want, answer.Summary, c.says)
+		}
+	}
+}
+
+// TestAnswersBeyondOneListing holds that what a question names is found behind
+// more findings and finished tasks than are read at once.
+func TestAnswersBeyondOneListing(t *testing.T) {
+	team := seeded(t)
+	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	var many []operational.FindingDraft
+	for i := range operational.MaxFindings {
+		many = append(many, operational.FindingDraft{Environment: "prod", Title: "Open port", Severity: operational.SeverityHigh, Location: fmt.Sprint("host:", i)})
+	}
+	many[0] = operational.FindingDraft{Environment: "prod", Title: "Dangling histories of the registry", Severity: operational.SeverityInfo}
+	if _, err := team.recon.ReportAll(ctx, many); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i := range 220 {
+		wg.Go(func() {
+			task, err := team.tasks.Create(ctx, operational.TaskDraft{Title: fmt.Sprint("Routine ", i), AgentID: "builder-2"})
+			if err == nil {
+				_, err = team.tasks.Complete(ctx, task.ID, operational.TaskResult{})
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	r := team.router(router.Classification{Class: router.ClassRecon, Margin: 1}, nil)
+	if answer := ask(t, r, router.Query{Query: "dangling history of the registry"}); len(answer.Items) != 1 || answer.Items[0].Title != many[0].Title {
+		t.Errorf("the finding behind a thousand is answered by %+v", answer)
+	}
+	if answer := ask(t, r, router.Query{Query: "how many high findings in prod", Limit: 3}); answer.Count != 3 || !strings.HasPrefix(answer.Summary, "1000 findings of severity high") {
+		t.Errorf("counted are %d items: %.120s", answer.Count, answer.Summary)
+	}
+	r = team.router(router.Classification{Class: router.ClassOperational, Margin: 1}, nil)
+	if answer := ask(t, r, router.Query{Query: "where are we with the migration"}); team.called(answer) != "#6" {
+		t.Errorf("the task behind 220 finished ones is answered by %q", team.called(answer))
+	}
+}

@@ -1,0 +1,252 @@
+package router
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"skillrouter"
+)
+
+// queryClassifier tells what kind of question a query is.
+type queryClassifier interface {
+	Classify(query string, mentions []Mention) Classification
+}
+
+var _ queryClassifier = (*Classifier)(nil)
+
+// Router is the Service beside the stores.
+type Router struct {
+	classifier queryClassifier
+	sources    map[Class]source
+	names      *names // nil without a Namer
+	now        skillrouter.Clock
+}
+
+var _ Service = (*Router)(nil)
+
+// Options are the settings of a Router. The zero value is the real thing.
+type Options struct {
+	// Now tells the time, in the zone that "yesterday" is meant in; time.Now if nil.
+	Now skillrouter.Clock
+	// Changed rings when names may have changed: the operational store's event bell. May be nil.
+	Changed *skillrouter.Bell
+}
+
+// New makes a Router that asks the sources.
+func New(classifier queryClassifier, sources Sources, options Options) *Router {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	r := &Router{classifier: classifier, now: options.Now, sources: map[Class]source{
+		ClassKnowledge:   knowledgeSource{sources.Knowledge},
+		ClassEpisode:     episodeSource{sources.Episodes},
+		ClassOperational: operationalSource{sources.Agents, sources.Tasks, sources.Mail},
+		ClassRecon:       reconSource{sources.Recon},
+	}}
+	if sources.Names != nil {
+		r.names = &names{source: sources.Names, bell: options.Changed, now: options.Now}
+	}
+	return r
+}
+
+// Ask implements Service. It needs ScopeRead.
+func (r *Router) Ask(ctx context.Context, query Query) (Answer, error) {
+	caller := skillrouter.PrincipalOf(ctx)
+	if err := caller.Need(skillrouter.ScopeRead); err != nil {
+		return Answer{}, err
+	}
+	limit, err := query.check()
+	if err != nil {
+		return Answer{}, err
+	}
+	q := question{text: query.Query, agentID: query.AgentID, project: query.Project, limit: limit, now: r.now(), caller: caller}
+	if q.agentID == "" {
+		q.agentID = caller.AgentID
+	}
+	var mentions []Mention
+	if r.names != nil {
+		if q.names, err = r.names.in(ctx, query.Query); err != nil {
+			return Answer{}, err
+		}
+		for _, n := range q.names {
+			mentions = append(mentions, n.Mention)
+		}
+	}
+	decided := r.classify(query, mentions)
+	answer := Answer{
+		QueryType: decided.Class, Confidence: decided.Confidence, Reasons: slices.Clone(decided.Reasons), Query: query.Query,
+		Source: sourceOf(decided.Class), Items: []Item{},
+	}
+	first, err := r.sources[decided.Class].ask(ctx, q)
+	if err != nil {
+		return Answer{}, err
+	}
+	answer.take(first)
+	if query.Type == "" && decided.NearTie() && r.sources[decided.Second] != nil {
+		second, err := r.sources[decided.Second].ask(ctx, q)
+		if err != nil {
+			return Answer{}, err
+		}
+		answer.Also = []Class{decided.Second}
+		answer.Reasons = append(answer.Reasons, fmt.Sprintf("%s is nearly as likely: both were asked", decided.Second))
+		answer.merge(first, second, limit)
+	}
+	if len(answer.Items) == 0 && !first.settled || first.missed != "" {
+		if err := r.repair(ctx, q, query.Type != "", decided, first, &answer); err != nil {
+			return Answer{}, err
+		}
+	}
+	answer.Count = len(answer.Items)
+	if answer.Reasons == nil {
+		answer.Reasons = []string{}
+	}
+	return answer, nil
+}
+
+// check refuses what cannot be asked, and returns how many items are wanted.
+func (q Query) check() (int, error) {
+	if err := skillrouter.CheckRequired("query", q.Query, MaxQuery); err != nil {
+		return 0, err
+	}
+	if q.AgentID != "" {
+		if err := skillrouter.CheckAgentID("agent_id", q.AgentID); err != nil {
+			return 0, err
+		}
+	}
+	if err := skillrouter.CheckName("project", q.Project); err != nil {
+		return 0, err
+	}
+	if q.Type != "" && !slices.Contains(Classes(), q.Type) {
+		return 0, skillrouter.InvalidField("type", "is not one of %v", Classes())
+	}
+	return skillrouter.Limit(q.Limit, DefaultLimit, MaxLimit)
+}
+
+func (r *Router) classify(query Query, mentions []Mention) Classification {
+	if query.Type != "" {
+		return Classification{Class: query.Type, Confidence: 1, Margin: 1, Reasons: []string{"the caller asked for this type"}}
+	}
+	return r.classifier.Classify(query.Query, mentions)
+}
+
+// take makes what one source has the answer.
+func (a *Answer) take(f found) {
+	a.Items, a.Summary = emptyIfNil(f.items), f.summary
+	if f.note != "" {
+		a.Reasons = append(a.Reasons, f.note)
+	}
+}
+
+// merge puts the second source's items after the first's. Their scores are of
+// different scales, so neither is ranked by the other; the second is kept at
+// least a third of the places.
+func (a *Answer) merge(first, second found, limit int) {
+	places := min(len(second.items), max(limit/3, limit-len(first.items)))
+	items := slices.Clone(first.items[:min(len(first.items), limit-places)])
+	a.Items = emptyIfNil(append(items, second.items[:places]...))
+	if second.summary != "" && len(second.items) > 0 {
+		a.Summary = strings.TrimSpace(a.Summary + " " + second.summary)
+	}
+	if second.note != "" {
+		a.Reasons = append(a.Reasons, second.note)
+	}
+}
+
+// repair looks elsewhere for what the first source did not have: in other
+// projects, then in the other classes from the likeliest on. What was tried
+// stands in the answer's miss.
+func (r *Router) repair(ctx context.Context, q question, forced bool, decided Classification, first found, answer *Answer) error {
+	asked := []Class{decided.Class}
+	asked = append(asked, answer.Also...)
+	miss := &Miss{Reason: first.missed}
+	for _, class := range asked {
+		miss.Tried = append(miss.Tried, place(class, q.project))
+	}
+	if len(answer.Items) > 0 { // the source itself looked further, and says so
+		answer.Miss = miss
+		return nil
+	}
+	if miss.Reason == "" {
+		miss.Reason = fmt.Sprintf("nothing in %s fits", place(decided.Class, q.project))
+	}
+	answer.Miss = miss
+	if q.project != "" {
+		everywhere := q
+		everywhere.project = ""
+		if done, err := r.try(ctx, decided.Class, everywhere, answer, "it was found in another project, or in none"); done || err != nil {
+			return err
+		}
+	}
+	if forced {
+		return nil
+	}
+	others := slices.DeleteFunc(Classes(), func(c Class) bool { return slices.Contains(asked, c) })
+	slices.SortStableFunc(others, func(a, b Class) int {
+		return compareDown(decided.Probabilities[a], decided.Probabilities[b])
+	})
+	for _, class := range others {
+		projects := []string{q.project}
+		if q.project != "" {
+			projects = append(projects, "")
+		}
+		for _, project := range projects {
+			elsewhere := q
+			elsewhere.project, elsewhere.fallback = project, true
+			if done, err := r.try(ctx, class, elsewhere, answer, fmt.Sprintf("%s answered instead", class)); done || err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// try asks one more place and says whether it had something.
+func (r *Router) try(ctx context.Context, class Class, q question, answer *Answer, then string) (bool, error) {
+	answer.Miss.Tried = append(answer.Miss.Tried, place(class, q.project))
+	f, err := r.sources[class].ask(ctx, q)
+	if err != nil || len(f.items) == 0 {
+		return false, err
+	}
+	said := answer.Summary // that there is no such thing stays true
+	answer.take(f)
+	if answer.Summary == "" {
+		answer.Summary = said
+	}
+	answer.Source = sourceOf(class)
+	answer.Miss.Reason += "; " + then
+	return true, nil
+}
+
+func place(class Class, project string) string {
+	if project == "" {
+		return string(class)
+	}
+	return fmt.Sprintf("%s of project %s", class, project)
+}
+
+func sourceOf(class Class) string {
+	if class == ClassKnowledge || class == ClassEpisode {
+		return SourceLearning
+	}
+	return SourceOperational
+}
+
+func compareDown(a, b float64) int {
+	switch {
+	case a > b:
+		return -1
+	case a < b:
+		return 1
+	}
+	return 0
+}
+
+func emptyIfNil(items []Item) []Item {
+	if items == nil {
+		return []Item{}
+	}
+	return items
+}

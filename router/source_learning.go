@@ -1,0 +1,222 @@
+package router
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"skillrouter/learning"
+)
+
+// knowledgeSource answers from what agents wrote down.
+type knowledgeSource struct{ knowledge Knowledge }
+
+func (s knowledgeSource) ask(ctx context.Context, q question) (found, error) {
+	if s.knowledge == nil {
+		return found{}, nil
+	}
+	results, err := s.knowledge.Search(ctx, learning.KnowledgeQuery{Query: q.text, Project: q.project, Limit: q.limit})
+	if err != nil {
+		return found{}, err
+	}
+	var f found
+	for _, hit := range results.Results {
+		f.items = append(f.items, Item{
+			Kind: "knowledge", ID: hit.ID, Title: hit.Title, Content: hit.Content, Score: hit.RelevanceScore,
+			Project: hit.Project, AgentID: hit.Author, At: hit.UpdatedAt,
+			Fields: map[string]any{"category": hit.Category, "tags": hit.Tags, "trust": hit.Trust, "source": hit.Source, "use_count": hit.UseCount},
+		})
+	}
+	return f, nil
+}
+
+// episodeSource answers from what happened: by time, by agent, by session and by words.
+type episodeSource struct{ episodes Episodes }
+
+// warm is how recent a session's last episode is while the session may still
+// be the present one, and so not what "last session" means.
+const warm = 30 * time.Minute
+
+func (s episodeSource) ask(ctx context.Context, q question) (found, error) {
+	if s.episodes == nil {
+		return found{}, nil
+	}
+	words := phrase(q.text)
+	span, rest, timed := findTimespan(words, q.now)
+	if !timed {
+		rest = words
+	}
+	agent := ""
+	skip := wordSet("session sessions agent agents run runs")
+	for _, n := range q.names {
+		if n.Kind == MentionAgent && agent == "" {
+			agent = n.Stored
+			for _, w := range phrase(n.Name) {
+				skip[w] = true
+			}
+		}
+	}
+	if has(rest, "i") && agent == "" && !has(rest, "we") {
+		agent = q.agentID
+	}
+	_, stems := content(rest, skip)
+	filter := learning.EpisodeFilter{AgentID: agent, Project: q.project, Since: span.From, Until: span.To, Limit: q.limit}
+	var looked []string
+	if agent != "" {
+		looked = append(looked, "by "+agent)
+	}
+	if timed {
+		looked = append(looked, fmt.Sprintf("in the time of “%s”", span.Phrase))
+	}
+	note := ""
+	if len(looked) > 0 {
+		note = "looked for episodes " + strings.Join(looked, " ")
+	}
+	if q.fallback && len(stems) == 0 {
+		return found{}, nil
+	}
+	if before, asked := sessionAsked(words); asked && len(stems) == 0 {
+		f, err := s.session(ctx, filter, before, q.now)
+		return f, err
+	}
+	if len(stems) == 0 {
+		items, err := s.recent(ctx, filter)
+		return found{items: items, note: note, summary: episodeSummary(items, span, agent)}, err
+	}
+	text := q.text
+	if timed { // the words of the time would be searched for too
+		text = strings.Join(rest, " ")
+	}
+	f, err := s.search(ctx, text, agent, q, span, timed)
+	if f.note == "" {
+		f.note = note
+	}
+	return f, err
+}
+
+// search looks for the words in the span, then at any time, then for whatever
+// happened in the span.
+func (s episodeSource) search(ctx context.Context, text, agent string, q question, span timespan, timed bool) (found, error) {
+	query := learning.EpisodeQuery{Query: text, AgentID: agent, Project: q.project, Limit: q.limit}
+	if timed {
+		query.Limit = learning.MaxLimit // the span is applied to what the search returns
+	}
+	results, err := s.episodes.Search(ctx, query)
+	if err != nil {
+		return found{}, err
+	}
+	var within, any []Item
+	for _, hit := range results.Results {
+		item := episodeItem(hit.Episode, hit.RelevanceScore)
+		if len(any) < q.limit {
+			any = append(any, item)
+		}
+		if span.holds(hit.CreatedAt) && len(within) < q.limit {
+			within = append(within, item)
+		}
+	}
+	if !timed || len(within) > 0 {
+		return found{items: within}, nil
+	}
+	missed := fmt.Sprintf("no episode in the time of “%s” has these words", span.Phrase)
+	if len(any) > 0 {
+		return found{items: any, missed: missed + "; these are from other times"}, nil
+	}
+	items, err := s.recent(ctx, learning.EpisodeFilter{AgentID: agent, Project: q.project, Since: span.From, Until: span.To, Limit: q.limit})
+	if len(items) > 0 {
+		missed += "; these are what happened then"
+	}
+	return found{items: items, missed: missed}, err
+}
+
+// recent lists what the filter selects, the latest first.
+func (s episodeSource) recent(ctx context.Context, filter learning.EpisodeFilter) ([]Item, error) {
+	episodes, err := s.episodes.Recent(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]Item, len(episodes))
+	for i, e := range episodes {
+		items[i] = episodeItem(e, 1/float64(i+1)) // the later, the more likely meant
+	}
+	return items, nil
+}
+
+// sessionAsked tells whether a question is of a session, and whether of the one before.
+func sessionAsked(words []string) (before, asked bool) {
+	if !has(words, "session") && !has(words, "run") {
+		return false, false
+	}
+	for _, w := range []string{"session", "run"} {
+		switch {
+		case has(words, "last", w), has(words, "previous", w), has(words, "prior", w), has(words, "earlier", w):
+			return true, true
+		case has(words, "this", w), has(words, "current", w), has(words, "present", w):
+			return false, true
+		}
+	}
+	return false, false
+}
+
+// session lists the latest session or the one before it. The latest that was
+// recorded is the last one, unless it still goes on and there is one before it.
+func (s episodeSource) session(ctx context.Context, filter learning.EpisodeFilter, before bool, now time.Time) (found, error) {
+	filter.Since, filter.Until = time.Time{}, time.Time{}
+	limit := filter.Limit
+	filter.Limit = learning.MaxLimit
+	episodes, err := s.episodes.Recent(ctx, filter)
+	if err != nil || len(episodes) == 0 {
+		return found{}, err
+	}
+	chosen := episodes[0].SessionID
+	if before && now.Sub(episodes[0].CreatedAt) < warm {
+		for _, e := range episodes {
+			if e.SessionID != chosen {
+				chosen = e.SessionID
+				break
+			}
+		}
+	}
+	filter.SessionID, filter.Limit = chosen, limit
+	items, err := s.recent(ctx, filter)
+	if err != nil || len(items) == 0 {
+		return found{}, err
+	}
+	return found{
+		items: items, note: "looked for the episodes of session " + chosen,
+		summary: fmt.Sprintf("%s of session %s, the latest first.", amount(len(items), "episode", "episodes"), chosen),
+	}, nil
+}
+
+func episodeSummary(items []Item, span timespan, agent string) string {
+	if len(items) == 0 {
+		return ""
+	}
+	s := amount(len(items), "episode", "episodes")
+	if agent != "" {
+		s += " by " + agent
+	}
+	if span.Phrase != "" {
+		s += " (" + span.Phrase + ")"
+	}
+	return s + ", the latest first."
+}
+
+func episodeItem(e learning.Episode, score float64) Item {
+	return Item{
+		Kind: "episode", ID: e.ID, Title: e.Title, Content: e.Content, Score: score, Project: e.Project, AgentID: e.AgentID, At: e.CreatedAt,
+		Fields: map[string]any{"event_type": e.EventType, "session_id": e.SessionID, "importance": e.Importance, "number": e.Number},
+	}
+}
+
+// amount says "1 task" and "3 tasks".
+func amount(n int, one, many string) string {
+	switch n {
+	case 0:
+		return "no " + one
+	case 1:
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

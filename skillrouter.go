@@ -1,0 +1,27 @@
+// Package skillrouter holds what every package of the sidecar shares: the one
+// error with its code, the event, the principal that a call is made as, the
+// clock, the checks on ids and texts, and the committer that gathers waiting
+// writes. It imports the standard library only and knows no store, no
+// transport and no domain.
+package skillrouter
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Clock tells the time. It is injected so that tests can move it. Times order
+// nothing: order comes from sequence numbers.
+type Clock func() time.Time
+
+// Event is one thing that happened and was committed. Events of one database
+// are numbered by Seq without repeats and in commit order.
+type Event struct {
+	Seq     int64           `json:"seq"`
+	Type    string          `json:"type"`    // such as "agent.state", "task.claimed", "knowledge.stored"
+	Subject string          `json:"subject"` // the id of what it happened to
+	Agent   string          `json:"agent_id,omitempty"`
+	Project string          `json:"project,omitempty"`
+	At      time.Time       `json:"at"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}

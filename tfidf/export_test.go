@@ -1,0 +1,29 @@
+package tfidf
+
+// SearchExhaustive answers like Search, but scores every document.
+func (ix *Index) SearchExhaustive(q Query) Result { return ix.search(q, false) }
+
+// Segments returns how many segments there are, and how many documents, dead ones too, each holds.
+func (ix *Index) Segments() (sizes []int) {
+	for _, s := range ix.view.Load().segs {
+		sizes = append(sizes, len(s.ids))
+	}
+	return sizes
+}
+
+// Words returns the folded words of a text before stemming, compounds in brackets.
+func Words(text string) (words []string) {
+	var s scanner
+	s.scan(text)
+	for i, t := range s.toks {
+		w := string(s.buf[t.start:t.end])
+		switch {
+		case t.kind == compound:
+			w = "[" + w + "]"
+		case t.kind == single && inPair(s.toks, i):
+			w = "(" + w + ")"
+		}
+		words = append(words, w)
+	}
+	return words
+}

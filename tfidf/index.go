@@ -1,0 +1,350 @@
+package tfidf
+
+import (
+	"context"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	// tailDocs and tailWords are how many documents, and bytes of words, are searched
+	// one by one before they are made a segment: small enough that nobody notices.
+	tailDocs  = 256
+	tailWords = 64 << 10
+	// batchDocs is how many documents of a bulk Put become one segment.
+	batchDocs = 8192
+	// parallelDocs is from how many documents on Put analyses them on several cores:
+	// a start reads thousands at a time and wants all of them, while an import, in
+	// smaller batches, must leave a core to the searches beside it.
+	parallelDocs = 2048
+	// analyzeWorkers bounds those cores: the rest of the process works on.
+	analyzeWorkers = 4
+)
+
+// Index is the inverted index. All its methods may be called concurrently.
+// Searches never wait for writers; writers wait for one another.
+type Index struct {
+	weights Weights
+	vocab   *vocabulary
+	letters letterCounts
+	typos   typoIndex
+
+	view atomic.Pointer[view]
+
+	mu      sync.Mutex // guards all below, and the order of views
+	byID    map[string]uint32
+	places  []place  // by document number
+	free    []uint32 // document numbers that nothing has
+	open    map[uint32]*segment
+	serial  uint32
+	analyze analyzer
+	tally   tally
+	sealer  sealer
+
+	merging sync.Mutex // held by the one merge that is under way
+	running atomic.Int32
+	wake    chan struct{}
+}
+
+// view is what a search sees: a state between two writes.
+type view struct {
+	seq    uint32
+	segs   []*segment
+	tail   []*doc
+	docs   int
+	length uint64 // the sum of all documents' lengths
+}
+
+func (v *view) average() float64 { return float64(v.length) / float64(max(v.docs, 1)) }
+
+// place says where the newest version of a document lies: in the segment with
+// that serial number, or, if it is 0, in the tail.
+type place struct{ segment, at uint32 }
+
+// New returns an empty index.
+func New(opts Options) *Index {
+	w := DefaultWeights()
+	if opts.Weights != nil {
+		w = *opts.Weights
+	}
+	ix := &Index{weights: w, vocab: newVocabulary(), byID: map[string]uint32{}, open: map[uint32]*segment{}, wake: make(chan struct{}, 1)}
+	ix.analyze = analyzer{vocab: ix.vocab, title: w.Title}
+	ix.view.Store(&view{})
+	return ix
+}
+
+// Len returns how many documents there are.
+func (ix *Index) Len() int { return ix.view.Load().docs }
+
+// Put inserts documents, or replaces those with the same ID; of several with
+// one ID the last counts. When it returns, every search sees all of them; no
+// search sees some of them only.
+func (ix *Index) Put(docs ...Document) {
+	if len(docs) == 0 {
+		return
+	}
+	ix.mu.Lock()
+	v := *ix.view.Load()
+	v.seq++
+	for part := range slices.Chunk(docs, batchDocs) {
+		for _, d := range ix.analyzeAll(part) {
+			ix.insert(&v, d)
+		}
+		ix.sealTail(&v)
+	}
+	ix.view.Store(&v)
+	ix.mu.Unlock()
+	ix.tidy()
+}
+
+// Delete removes documents; ids that nothing has are ignored.
+func (ix *Index) Delete(ids ...string) {
+	ix.mu.Lock()
+	v := *ix.view.Load()
+	v.seq++
+	for _, id := range ids {
+		if number, ok := ix.byID[id]; ok {
+			ix.kill(&v, number)
+			delete(ix.byID, id)
+			ix.free = append(ix.free, number)
+		}
+	}
+	ix.view.Store(&v)
+	ix.mu.Unlock()
+	ix.tidy()
+}
+
+// analyzeAll analyses documents, on several cores if that pays.
+func (ix *Index) analyzeAll(docs []Document) []*doc {
+	out := make([]*doc, len(docs))
+	workers := min(runtime.GOMAXPROCS(0), analyzeWorkers)
+	if len(docs) < parallelDocs || workers == 1 {
+		for i, d := range docs {
+			out[i] = ix.analyze.analyze(d)
+		}
+		return out
+	}
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			a := analyzer{vocab: ix.vocab, title: ix.weights.Title}
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(docs) {
+					return
+				}
+				out[i] = a.analyze(docs[i])
+			}
+		})
+	}
+	all.Wait()
+	return out
+}
+
+// insert adds d to the tail of v and to the counts, in place of an older version.
+func (ix *Index) insert(v *view, d *doc) {
+	number, known := ix.byID[d.id]
+	if known {
+		ix.kill(v, number)
+	} else {
+		if n := len(ix.free); n > 0 {
+			number, ix.free = ix.free[n-1], ix.free[:n-1]
+		} else {
+			number = uint32(len(ix.places))
+			ix.places = append(ix.places, place{})
+		}
+		ix.byID[d.id] = number
+	}
+	d.number = number
+	ix.places[number] = place{at: uint32(len(v.tail))}
+	v.tail = append(v.tail, d)
+	v.docs++
+	v.length += uint64(d.length)
+	ix.count(d.attrs, d.held, 1)
+	d.held = nil
+}
+
+// kill takes the document with a number out of v and the counts.
+func (ix *Index) kill(v *view, number uint32) {
+	p := ix.places[number]
+	v.docs--
+	if p.segment == 0 {
+		d := v.tail[p.at]
+		d.died.Store(v.seq)
+		v.length -= uint64(d.length)
+		ix.uncount(d.words)
+		return
+	}
+	s := ix.open[p.segment]
+	s.died[p.at].Store(v.seq)
+	s.dead.Add(1)
+	v.length -= uint64(s.lengths[p.at])
+	ix.uncount(s.wordsOf(p.at))
+}
+
+// sealTail makes a segment of the tail of v if it has grown too long.
+func (ix *Index) sealTail(v *view) {
+	size := 0
+	for _, d := range v.tail {
+		size += len(d.words)
+	}
+	if len(v.tail) < tailDocs && size < tailWords {
+		return
+	}
+	s := ix.sealer.seal(v.tail, ix.weights, v.average())
+	ix.serial++
+	s.serial = ix.serial
+	ix.open[s.serial] = s
+	for at, number := range s.numbers {
+		if s.died[at].Load() == 0 {
+			ix.places[number] = place{s.serial, uint32(at)}
+		}
+	}
+	v.segs = append(slices.Clone(v.segs), s)
+	v.tail = nil
+	ix.typos.grow(ix.vocab)
+}
+
+// uncount takes a document out of the counts.
+func (ix *Index) uncount(words []byte) {
+	t := &ix.tally
+	var r wordReader
+	t.attrs, r = readWords(words, t.attrs[:0])
+	t.words = t.words[:0]
+	for ; r.left > 0; r.left-- {
+		id, w := uvarint(r.b)
+		r.b = r.b[w:]
+		t.words = append(t.words, id)
+	}
+	slices.Sort(t.words)
+	ix.count(t.attrs, slices.Compact(t.words), -1)
+}
+
+// count adds delta to how many documents have each of the attributes, the
+// words, their terms and their letter groups.
+func (ix *Index) count(attrs, words []uint32, delta int32) {
+	t := &ix.tally
+	t.terms = append(t.terms[:0], attrs...)
+	for _, id := range words {
+		ix.vocab.entry(id).held.Add(uint32(delta))
+		t.terms = append(t.terms, ix.vocab.term(id))
+	}
+	slices.Sort(t.terms)
+	for _, id := range slices.Compact(t.terms) {
+		ix.vocab.entry(id).df.Add(uint32(delta))
+	}
+	ix.letters.count(t, words, ix.vocab, delta)
+}
+
+// tally is the scratch memory of count, which runs under Index.mu.
+type tally struct {
+	attrs, words, terms []uint32
+
+	seen  []uint32 // per letter group, the round in which it was last met
+	round uint32
+}
+
+// Limits of merging. Segments of like size are merged, so that their number
+// grows with the logarithm of the index and each document is copied only so often.
+const (
+	mergeFactor = 8
+	// sparse is the share of dead documents from which on a segment is written anew.
+	sparse = 0.3
+)
+
+// tidy starts or does the merges that are due: with Run they are Run's, unless
+// it has fallen far behind.
+func (ix *Index) tidy() {
+	if ix.running.Load() > 0 && len(ix.view.Load().segs) < 8*mergeFactor {
+		select {
+		case ix.wake <- struct{}{}:
+		default:
+		}
+		return
+	}
+	for ix.mergeOnce() {
+	}
+}
+
+// Run merges segments in the background until ctx ends, and returns nil.
+// Without it an Index works the same, and its writers do the merging.
+func (ix *Index) Run(ctx context.Context) error {
+	ix.running.Add(1)
+	defer ix.running.Add(-1)
+	for {
+		for ctx.Err() == nil && ix.mergeOnce() {
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ix.wake:
+		}
+	}
+}
+
+// mergeOnce does one merge and tells whether there was one to do.
+func (ix *Index) mergeOnce() bool {
+	ix.merging.Lock()
+	defer ix.merging.Unlock()
+	v := ix.view.Load()
+	due := dueForMerge(v.segs)
+	if len(due) == 0 {
+		return false
+	}
+	s, moved := merge(due, ix.weights, v.average())
+
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	ix.serial++
+	s.serial = ix.serial
+	for i, old := range due {
+		delete(ix.open, old.serial)
+		for d, at := range moved[i] {
+			if at == none {
+				continue
+			}
+			if died := old.died[d].Load(); died != 0 { // while it was being copied
+				s.died[at].Store(died)
+				s.dead.Add(1)
+			} else {
+				ix.places[s.numbers[at]] = place{s.serial, at}
+			}
+		}
+	}
+	ix.open[s.serial] = s
+	now := *ix.view.Load()
+	now.segs = slices.DeleteFunc(slices.Clone(now.segs), func(s *segment) bool { return slices.Contains(due, s) })
+	if len(s.ids) > 0 {
+		now.segs = append(now.segs, s)
+	}
+	ix.view.Store(&now)
+	return true
+}
+
+// dueForMerge picks the segments to merge next: those of one size class if
+// there are mergeFactor of them, or one that is mostly dead.
+func dueForMerge(segs []*segment) []*segment {
+	classes := map[int][]*segment{}
+	for _, s := range segs {
+		live, class := len(s.ids)-int(s.dead.Load()), 0
+		for n := live / tailDocs; n >= mergeFactor; n /= mergeFactor {
+			class++
+		}
+		classes[class] = append(classes[class], s)
+	}
+	for _, class := range slices.Sorted(maps.Keys(classes)) {
+		if len(classes[class]) >= mergeFactor {
+			return classes[class]
+		}
+	}
+	for _, s := range segs {
+		if float64(s.dead.Load()) > sparse*float64(len(s.ids)) {
+			return []*segment{s}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,306 @@
+package tfidf
+
+import (
+	"cmp"
+	"slices"
+)
+
+// term is one thing that a query looks for.
+type term struct {
+	id     uint32 // a term of the vocabulary
+	text   string
+	lane   string
+	weight float64
+	place  int // the place of its word among the words searched for, or -1
+	df     int // how many live documents are taken to hold it
+
+	factor float64 // weight · idf
+}
+
+// question is an analysed query.
+type question struct {
+	terms     []term
+	words     []string // the query's words that are looked for
+	corrected map[string]string
+	unknown   []string
+	time      bool // a time is asked for
+
+	at map[uint32]int // where each term is in terms
+}
+
+// add takes t into the question; of one term the greatest weight counts.
+func (q *question) add(t term) {
+	if i, ok := q.at[t.id]; ok {
+		q.terms[i].weight = max(q.terms[i].weight, t.weight)
+		return
+	}
+	q.at[t.id] = len(q.terms)
+	q.terms = append(q.terms, t)
+}
+
+// parse analyses a query against the vocabulary, for a search in v.
+func (ix *Index) parse(text string, v *view) question {
+	q := question{at: map[uint32]int{}}
+	w := &ix.weights
+	var s scanner
+	var all, whole []string
+	weights := map[string]float64{}
+	for _, sp := range spans(cut(text, MaxQueryBytes)) {
+		s.scan(sp.text)
+		from, fromWhole := len(all), len(whole)
+		all, whole = queryWords(&s, all, whole)
+		for _, list := range [][]string{all[from:], whole[fromWhole:]} {
+			for _, word := range list {
+				weight := 1.0
+				if sp.quoted {
+					weight = w.Quoted
+				}
+				if settings[word] {
+					weight *= w.Language
+				}
+				weights[word] = max(weights[word], weight)
+			}
+		}
+	}
+	q.time = asksForTime(all)
+	kept := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return stopWords[w] })
+	if len(kept) == 0 {
+		kept = all
+	}
+	if len(kept) > maxQueryWords {
+		kept = kept[:maxQueryWords]
+	}
+	times := map[string]int{}
+	for _, word := range kept {
+		times[word]++
+	}
+	for place, word := range kept {
+		weight := weights[word] * (1 + w.Repeat*float64(min(times[word], maxRepeat)-1))
+		ix.lookFor(&q, v, word, weight, place)
+		q.words = append(q.words, word)
+	}
+	for _, word := range kept {
+		ix.lookForParts(&q, word, w.Parts*weights[word])
+	}
+	for _, word := range whole {
+		if id, df := ix.known(word, v); df > 0 {
+			q.add(term{id: id, text: word, lane: LaneCompound, weight: w.Compound * weights[word], place: -1, df: df})
+		}
+	}
+	q.keepRarest()
+	ix.lookForRelated(&q)
+	return q
+}
+
+// maxQueryWords is how many words of a query are looked up, of which
+// MaxQueryTerms are searched.
+const maxQueryWords = 16 * MaxQueryTerms
+
+// maxRepeat is how often at most a repeated word of a query counts.
+const maxRepeat = 3
+
+// lookFor adds a word, or what is taken for it.
+func (ix *Index) lookFor(q *question, v *view, word string, weight float64, place int) {
+	if id, df := ix.known(word, v); df > 0 {
+		q.add(term{id: id, text: word, lane: LaneWord, weight: weight, place: place, df: df})
+		return
+	}
+	if q.corrected[word] != "" || len(q.unknown) > MaxQueryTerms || slices.Contains(q.unknown, word) {
+		return
+	}
+	id, distance := ix.typos.correct(ix.vocab, word)
+	if id == 0 {
+		q.unknown = append(q.unknown, word)
+		return
+	}
+	if distance > 1 {
+		weight *= ix.weights.Typo2
+	} else {
+		weight *= ix.weights.Typo1
+	}
+	if q.corrected == nil {
+		q.corrected = map[string]string{}
+	}
+	text, t := string(ix.vocab.text(id)), ix.vocab.term(id)
+	q.corrected[word] = text
+	q.add(term{id: t, text: text, lane: LaneTypo, weight: weight, place: place, df: int(ix.vocab.entry(t).df.Load())})
+}
+
+// partLen is the least length, in bytes, of the parts of a compound.
+const partLen = 3
+
+// lookForParts adds the two words that a word may be made of: those of which
+// the rarer one is the most frequent.
+func (ix *Index) lookForParts(q *question, word string, weight float64) {
+	if len(q.terms) > 2*MaxQueryTerms {
+		return
+	}
+	var a, b, most uint32
+	for i := partLen; i+partLen <= len(word); i++ {
+		id, df := ix.held(word[:i])
+		if df <= most {
+			continue
+		}
+		if id2, df2 := ix.held(word[i:]); df2 > most {
+			a, b, most = id, id2, min(df, df2)
+		}
+	}
+	for _, id := range []uint32{a, b} {
+		if id != 0 {
+			e := ix.vocab.entry(id)
+			q.add(term{id: id, text: string(ix.vocab.text(id)), lane: LaneCompound, weight: weight, place: -1, df: int(e.df.Load())})
+		}
+	}
+}
+
+// held returns the term of a word that the vocabulary has as it is, and how many live documents hold it.
+func (ix *Index) held(word string) (id, df uint32) {
+	if id = ix.vocab.lookup(word); id == 0 {
+		return 0, 0
+	}
+	id = ix.vocab.term(id)
+	return id, ix.vocab.entry(id).df.Load()
+}
+
+// lookForRelated adds what the thesaurus knows, as long as there is room. A
+// related word counts no more than the word it is related to would, however
+// rare it is.
+func (ix *Index) lookForRelated(q *question) {
+	if ix.weights.Related == 0 {
+		return
+	}
+	add := func(stem string, weight float64, atLeast int) {
+		for _, r := range related()[stem] {
+			if len(q.terms) >= MaxQueryTerms {
+				return
+			}
+			id := ix.vocab.lookup(r.stem)
+			if id == 0 {
+				continue
+			}
+			df := int(ix.vocab.entry(id).df.Load())
+			if _, ok := q.at[id]; df > 0 && !ok {
+				q.add(term{id: id, text: r.text, lane: LaneRelated, weight: weight * ix.weights.Related, place: -1, df: max(df, atLeast)})
+			}
+		}
+	}
+	for _, t := range q.terms {
+		if t.place >= 0 {
+			add(string(ix.vocab.text(t.id)), t.weight, t.df)
+		}
+	}
+	for _, word := range q.unknown {
+		add(stem(word), 1, 0)
+	}
+}
+
+// keepRarest drops the commonest terms beyond MaxQueryTerms.
+func (q *question) keepRarest() {
+	if len(q.terms) <= MaxQueryTerms {
+		return
+	}
+	slices.SortStableFunc(q.terms, func(a, b term) int {
+		return cmp.Or(cmp.Compare(a.df, b.df), cmp.Compare(a.text, b.text))
+	})
+	q.terms = slices.Clip(q.terms[:MaxQueryTerms])
+	clear(q.at)
+	for i, t := range q.terms {
+		q.at[t.id] = i
+	}
+}
+
+// known returns the term of a word and how many live documents hold it, 0 if none does.
+func (ix *Index) known(word string, v *view) (uint32, int) {
+	id := ix.vocab.lookup(word)
+	if id != 0 {
+		id = ix.vocab.term(id)
+	} else if id = ix.vocab.lookup(stem(word)); id == 0 {
+		return 0, 0
+	}
+	if df := ix.vocab.entry(id).df.Load(); df > 0 {
+		return id, int(df)
+	}
+	// A writer may have counted documents out that v still shows.
+	if v.holds(id) {
+		return id, 1
+	}
+	return 0, 0
+}
+
+// holds tells whether a document of v that lives has a term.
+func (v *view) holds(term uint32) bool {
+	var c cursor
+	for _, s := range v.segs {
+		if !c.reset(s, term) {
+			continue
+		}
+		for c.at = range c.blocks {
+			c.decode()
+			for _, d := range c.docs[:c.n] {
+				if s.alive(d, v.seq) {
+					return true
+				}
+			}
+		}
+	}
+	for _, d := range v.tail {
+		if d.alive(v.seq) && d.tf(term) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// queryWords appends the words among the scanned tokens of a query, and what
+// is looked for as a whole: identifiers, and neighbours that may be one word elsewhere.
+func queryWords(s *scanner, words, whole []string) (_, _ []string) {
+	end, before := int32(-1), ""
+	for i, t := range s.toks {
+		word := string(s.buf[t.start:t.end])
+		switch t.kind {
+		case compound:
+			if len(whole) < maxQueryWords {
+				whole = append(whole, word)
+			}
+			continue
+		case single:
+			if inPair(s.toks, i) {
+				continue
+			}
+		}
+		if before != "" && t.start >= end && len(before)+len(word) <= maxWord && len(whole) < maxQueryWords {
+			whole = append(whole, before+word)
+		}
+		words = append(words, word)
+		before, end = word, t.end
+	}
+	return words, whole
+}
+
+// inPair tells whether token i is one character of a neighbouring pair.
+func inPair(toks []token, i int) bool {
+	for j := max(i-2, 0); j < min(i+4, len(toks)); j++ {
+		if p := toks[j]; j != i && p.kind == plain && p.start <= toks[i].start && toks[i].end <= p.end {
+			return true
+		}
+	}
+	return false
+}
+
+// Terms returns the stemmed terms of a text in order, repeated where they
+// repeat: the parts of identifiers and, behind them, the identifiers as a whole.
+func Terms(text string) []string {
+	var s scanner
+	s.scan(cut(text, MaxDocumentBytes))
+	out := make([]string, 0, len(s.toks))
+	for i, t := range s.toks {
+		if t.kind == single && inPair(s.toks, i) {
+			continue
+		}
+		out = append(out, stem(string(s.buf[t.start:t.end])))
+	}
+	return out
+}
+
+// StopWord tells whether a folded word, not stemmed, is one that a query drops.
+func StopWord(word string) bool { return stopWords[word] }

@@ -1,0 +1,371 @@
+package tfidf
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+)
+
+const (
+	// depth is how many candidates the second pass scores. More change nothing
+	// that a reader of ten hits sees.
+	depth = 64
+	// narrow is the most documents of a filter that are gathered and scored one by
+	// one; with more, the search goes over the index and leaves out what does not fit.
+	narrow = 8192
+)
+
+// candidate is a document that the first pass found.
+type candidate struct {
+	score float64
+	seg   *segment // nil if it is in the tail
+	at    uint32
+}
+
+// before orders candidates: the better first, equal ones by id, so that the
+// order does not depend on where a document happens to lie.
+func (v *view) before(a, b candidate) bool {
+	return a.score > b.score || a.score == b.score && v.id(a) < v.id(b)
+}
+
+func (v *view) id(c candidate) string {
+	if c.seg == nil {
+		return v.tail[c.at].id
+	}
+	return c.seg.ids[c.at]
+}
+
+// words returns the candidate's appendWords.
+func (v *view) words(c candidate) []byte {
+	if c.seg == nil {
+		return v.tail[c.at].words
+	}
+	return c.seg.wordsOf(c.at)
+}
+
+// length returns the candidate's length as BM25 sees it.
+func (v *view) lengthOf(c candidate) uint32 {
+	if c.seg == nil {
+		return v.tail[c.at].length
+	}
+	return c.seg.lengths[c.at]
+}
+
+// order returns the candidate's Document.Order.
+func (v *view) order(c candidate) int64 {
+	if c.seg == nil {
+		return v.tail[c.at].order
+	}
+	return c.seg.orders[c.at]
+}
+
+// search is one search under way, with its scratch memory.
+type search struct {
+	ix                *Index
+	view              *view
+	filter            []uint32 // attributes that a document must have, the rarest first
+	project, category uint32   // which of filter are these, or 0
+	tags              []uint32 // and the others
+	q                 question
+	sat               saturation
+	heap              []candidate // the worst first
+	want              int
+	prune             bool // leave out what cannot be among the best; false in tests only
+
+	cursors []cursor
+	window  []float64
+	touched []uint64
+	ub      []float64
+	rest    []float64
+	part    []part
+	tfs     []uint16
+	rank    ranking
+}
+
+var searches = sync.Pool{New: func() any { return new(search) }}
+
+// Search answers q. It never fails: a query that nothing matches has no hits.
+func (ix *Index) Search(q Query) Result { return ix.search(q, true) }
+
+func (ix *Index) search(q Query, prune bool) Result {
+	s := searches.Get().(*search)
+	defer s.release()
+	s.ix, s.view, s.prune = ix, ix.view.Load(), prune
+	limit := q.Limit
+	if limit <= 0 {
+		limit = DefaultLimit
+	}
+	limit = min(limit, MaxLimit)
+	s.want = max(depth, limit)
+
+	s.q = ix.parse(q.Text, s.view)
+	res := Result{Corrected: s.q.corrected, Unknown: s.q.unknown}
+	for _, t := range s.q.terms {
+		res.Terms = append(res.Terms, t.text)
+	}
+	few, ok := s.narrowest(q)
+	if !ok || len(s.q.terms) == 0 || s.view.docs == 0 {
+		return res
+	}
+	if len(s.filter) > 0 && few <= narrow {
+		s.scanPart()
+	} else {
+		s.statistics()
+		for _, seg := range s.view.segs {
+			s.scanSegment(seg)
+		}
+		s.scanTail()
+	}
+	slices.SortFunc(s.heap, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(s.view.id(a), s.view.id(b)))
+	})
+	res.Hits = s.rerank(limit, q.Explain)
+	return res
+}
+
+// release gives the scratch memory back, without what would keep documents from being freed.
+func (s *search) release() {
+	clear(s.heap)
+	clear(s.part)
+	for i := range s.cursors {
+		s.cursors[i].blocks, s.cursors[i].data, s.cursors[i].tfData = nil, nil, nil
+	}
+	s.heap, s.part, s.filter, s.q = s.heap[:0], s.part[:0], s.filter[:0], question{}
+	s.ix, s.view = nil, nil
+	searches.Put(s)
+}
+
+// narrowest resolves the filters of q and returns how many documents the
+// rarest one has; ok is false if no document can have them all.
+func (s *search) narrowest(q Query) (few int, ok bool) {
+	few, ok = s.view.docs, true
+	s.project, s.category, s.tags = 0, 0, s.tags[:0]
+	add := func(prefix, value string) uint32 {
+		if value == "" {
+			return 0
+		}
+		id := s.ix.vocab.lookup(prefix + value)
+		if id == 0 {
+			ok = false
+			return 0
+		}
+		if slices.Contains(s.filter, id) {
+			return 0
+		}
+		if n := int(s.ix.vocab.entry(id).df.Load()); n < few || len(s.filter) == 0 {
+			few = min(few, n)
+			s.filter = slices.Insert(s.filter, 0, id)
+		} else {
+			s.filter = append(s.filter, id)
+		}
+		return id
+	}
+	s.project = add(projectPrefix, q.Project)
+	s.category = add(categoryPrefix, q.Category)
+	for _, t := range q.Tags {
+		if id := add(tagPrefix, t); id != 0 {
+			s.tags = append(s.tags, id)
+		}
+		if len(s.filter) > MaxTags+2 { // no document has as many
+			return 0, false
+		}
+	}
+	return few, ok
+}
+
+// statistics weighs the terms by how rare they are and orders them, the
+// weightiest first. Every score is summed in this order, so that it is the
+// same number however it was found.
+//
+// The statistics are those of the whole index, also where a filter narrows the
+// search: measured, they rank better there than those of the part.
+func (s *search) statistics() {
+	s.sat = newSaturation(s.ix.weights, s.view.average())
+	for i := range s.q.terms {
+		t := &s.q.terms[i]
+		t.factor = t.weight * idf(s.view.docs, t.df)
+	}
+	slices.SortStableFunc(s.q.terms, func(a, b term) int {
+		return cmp.Or(cmp.Compare(b.factor, a.factor), cmp.Compare(a.text, b.text))
+	})
+}
+
+// offer puts a document among the best if it belongs there.
+func (s *search) offer(c candidate) {
+	if len(s.heap) < s.want {
+		s.heap = append(s.heap, c)
+		for i := len(s.heap) - 1; i > 0; {
+			p := (i - 1) / 2
+			if !s.view.before(s.heap[p], s.heap[i]) {
+				break
+			}
+			s.heap[p], s.heap[i] = s.heap[i], s.heap[p]
+			i = p
+		}
+		return
+	}
+	if !s.view.before(c, s.heap[0]) {
+		return
+	}
+	h := s.heap
+	h[0] = c
+	for i := 0; ; {
+		k := 2*i + 1
+		if k >= len(h) {
+			return
+		}
+		if k+1 < len(h) && s.view.before(h[k], h[k+1]) {
+			k++
+		}
+		if !s.view.before(h[i], h[k]) {
+			return
+		}
+		h[i], h[k] = h[k], h[i]
+		i = k
+	}
+}
+
+// threshold returns the score that a document must reach to be among the best.
+func (s *search) threshold() float64 {
+	if !s.prune || len(s.heap) < s.want {
+		return 0
+	}
+	return s.heap[0].score
+}
+
+// fits tells whether document d of a segment has every attribute of the filter.
+func (s *search) fits(seg *segment, d uint32) bool {
+	return (s.project == 0 || seg.project[d] == s.project) && (s.category == 0 || seg.category[d] == s.category) &&
+		(len(s.tags) == 0 || hasAll(seg.wordsOf(d), s.tags))
+}
+
+// fitsTail is fits for a document of the tail.
+func (s *search) fitsTail(d *doc) bool { return len(s.filter) == 0 || hasAll(d.words, s.filter) }
+
+// hasAll tells whether a document has every one of attrs, which are distinct.
+func hasAll(words []byte, attrs []uint32) bool {
+	n, at := uvarint(words)
+	found := 0
+	for range n {
+		id, w := uvarint(words[at:])
+		at += w
+		if slices.Contains(attrs, id) {
+			found++
+		}
+	}
+	return found == len(attrs)
+}
+
+// scanTail scores the documents that are in no segment yet.
+func (s *search) scanTail() {
+	for at, d := range s.view.tail {
+		if !d.alive(s.view.seq) || !s.fitsTail(d) {
+			continue
+		}
+		score := 0.0
+		for _, t := range s.q.terms {
+			if tf := d.tf(t.id); tf > 0 {
+				score += t.factor * s.sat.impact(tf, d.length)
+			}
+		}
+		if score > 0 {
+			s.offer(candidate{score: score, at: uint32(at)})
+		}
+	}
+}
+
+// alive tells whether d is seen at a sequence number.
+func (d *doc) alive(seq uint32) bool {
+	at := d.died.Load()
+	return at == 0 || at > seq
+}
+
+// tf returns how often d holds a term.
+func (d *doc) tf(id uint32) uint32 {
+	i, ok := slices.BinarySearchFunc(d.terms, id, func(p posting, id uint32) int { return cmp.Compare(p.term, id) })
+	if !ok {
+		return 0
+	}
+	return d.terms[i].tf
+}
+
+// part is a document of a narrow filter.
+type part struct {
+	seg    *segment // nil if it is in the tail
+	at     uint32
+	length uint32
+}
+
+// scanPart scores the documents that have every attribute of the filter, of
+// which there are few.
+func (s *search) scanPart() {
+	s.cursors = grown(s.cursors, 1)
+	c := &s.cursors[0]
+	spans := make([]int, 0, 32) // where each segment's documents start in s.part
+	for _, seg := range s.view.segs {
+		spans = append(spans, len(s.part))
+		if !c.reset(seg, s.filter[0]) {
+			continue
+		}
+		for c.at = range c.blocks {
+			c.decode()
+			for _, d := range c.docs[:c.n] {
+				if seg.alive(d, s.view.seq) && (len(s.filter) == 1 || s.fits(seg, d)) {
+					s.part = append(s.part, part{seg: seg, at: d, length: seg.lengths[d]})
+				}
+			}
+		}
+	}
+	spans = append(spans, len(s.part))
+	for at, d := range s.view.tail {
+		if d.alive(s.view.seq) && s.fitsTail(d) {
+			s.part = append(s.part, part{at: uint32(at), length: d.length})
+		}
+	}
+	s.statistics()
+	n, terms := len(s.part), s.q.terms
+	s.tfs = grown(s.tfs, n*len(terms))
+	clear(s.tfs)
+	for k := range terms {
+		tfs := s.tfs[k*n : (k+1)*n]
+		for i, seg := range s.view.segs {
+			from, to := spans[i], spans[i+1]
+			if from == to || !c.reset(seg, terms[k].id) {
+				continue
+			}
+			for j := from; j < to; j++ {
+				d := s.part[j].at
+				at := c.seek(d)
+				if at == none {
+					break
+				}
+				if at == d {
+					tfs[j] = uint16(c.tf(c.pos))
+				}
+			}
+		}
+		for j := spans[len(spans)-1]; j < n; j++ {
+			tfs[j] = uint16(s.view.tail[s.part[j].at].tf(terms[k].id))
+		}
+	}
+	for j, p := range s.part {
+		score := 0.0
+		for i := range terms {
+			if tf := s.tfs[i*n+j]; tf > 0 {
+				score += terms[i].factor * s.sat.impact(uint32(tf), p.length)
+			}
+		}
+		if score <= 0 {
+			continue
+		}
+		s.offer(candidate{score: score, seg: p.seg, at: p.at})
+	}
+}
+
+// grown returns a slice of n elements, in the memory of s if it is large enough.
+func grown[T any](s []T, n int) []T {
+	if n > cap(s) {
+		return make([]T, n)
+	}
+	return s[:n]
+}

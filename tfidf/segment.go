@@ -1,0 +1,222 @@
+package tfidf
+
+import (
+	"slices"
+	"sync/atomic"
+)
+
+// segment is an immutable part of the index: its documents, numbered from 0,
+// and their postings. Only died changes.
+type segment struct {
+	serial  uint32
+	average float64 // the average length that the blocks' bounds were computed with
+
+	ids      []string
+	numbers  []uint32 // the documents' numbers in the index
+	lengths  []uint32
+	orders   []int64
+	project  []uint32
+	category []uint32
+	died     []atomic.Uint32 // per document, the sequence number from which it is gone; 0 while it lives
+	dead     atomic.Int64    // how many have died
+
+	words  []byte // appendWords of every document
+	starts []uint64
+
+	terms  []uint32 // sorted
+	first  []uint32 // per term, its first block
+	counts []uint32 // per term, its postings
+	blocks []block
+	data   []byte
+}
+
+// find returns where a term lies in s.terms.
+func (s *segment) find(term uint32) (int, bool) { return slices.BinarySearch(s.terms, term) }
+
+// wordsOf returns appendWords of document d.
+func (s *segment) wordsOf(d uint32) []byte { return s.words[s.starts[d]:s.starts[d+1]] }
+
+// alive tells whether document d is seen at a sequence number.
+func (s *segment) alive(d, seq uint32) bool {
+	at := s.died[d].Load()
+	return at == 0 || at > seq
+}
+
+// sealer makes segments of documents. Its memory is kept from one to the next.
+type sealer struct {
+	at   []uint32 // per term: its count, then where its next posting goes; 0 between uses
+	flat []uint64 // document and frequency
+}
+
+// seal makes a segment of documents, in their order.
+func (z *sealer) seal(docs []*doc, w Weights, average float64) *segment {
+	s := &segment{average: average}
+	s.grow(len(docs))
+	size, postings := 0, 0
+	var last uint32
+	for _, d := range docs {
+		size += len(d.words)
+		postings += len(d.terms) + len(d.attrs)
+		for _, t := range d.terms {
+			last = max(last, t.term)
+		}
+		for _, t := range d.attrs {
+			last = max(last, t)
+		}
+	}
+	s.words = make([]byte, 0, size)
+	for i, d := range docs {
+		s.append(d.id, d.number, d.length, d.order, d.words)
+		s.project, s.category = append(s.project, d.project), append(s.category, d.category)
+		s.died[i].Store(d.died.Load())
+		if d.died.Load() != 0 {
+			s.dead.Add(1)
+		}
+	}
+	// Count each term, lay the lists out in the order of terms, and fill them.
+	if n := int(last) + 1; n > len(z.at) {
+		z.at = make([]uint32, n+n/4)
+	}
+	at := z.at
+	var terms []uint32
+	count := func(t uint32) {
+		if at[t] == 0 {
+			terms = append(terms, t)
+		}
+		at[t]++
+	}
+	for _, d := range docs {
+		for _, p := range d.terms {
+			count(p.term)
+		}
+		for _, t := range d.attrs {
+			count(t)
+		}
+	}
+	slices.Sort(terms)
+	ends := make([]uint32, len(terms))
+	sum := uint32(0)
+	for i, t := range terms {
+		sum, at[t] = sum+at[t], sum
+		ends[i] = sum
+	}
+	if postings > cap(z.flat) {
+		z.flat = make([]uint64, postings)
+	}
+	flat := z.flat[:postings]
+	for i, d := range docs {
+		for _, p := range d.terms {
+			flat[at[p.term]] = uint64(i)<<32 | uint64(p.tf)
+			at[p.term]++
+		}
+		for _, t := range d.attrs {
+			flat[at[t]] = uint64(i)<<32 | 1
+			at[t]++
+		}
+	}
+	out := postingWriter{seg: s, norm: newSaturation(w, average)}
+	from := uint32(0)
+	for i, t := range terms {
+		out.begin(t)
+		for _, p := range flat[from:ends[i]] {
+			out.add(uint32(p>>32), uint32(p))
+		}
+		out.end()
+		from = ends[i]
+		at[t] = 0
+	}
+	s.clip()
+	return s
+}
+
+func (s *segment) grow(n int) {
+	s.ids = make([]string, 0, n)
+	s.numbers = make([]uint32, 0, n)
+	s.lengths = make([]uint32, 0, n)
+	s.orders = make([]int64, 0, n)
+	s.project, s.category = make([]uint32, 0, n), make([]uint32, 0, n)
+	s.died = make([]atomic.Uint32, n)
+	s.starts = append(make([]uint64, 0, n+1), 0)
+}
+
+func (s *segment) append(id string, number, length uint32, order int64, words []byte) {
+	s.orders = append(s.orders, order)
+	s.ids = append(s.ids, id)
+	s.numbers = append(s.numbers, number)
+	s.lengths = append(s.lengths, length)
+	s.words = append(s.words, words...)
+	s.starts = append(s.starts, uint64(len(s.words)))
+}
+
+func (s *segment) clip() {
+	s.terms, s.first, s.counts = slices.Clone(s.terms), slices.Clone(s.first), slices.Clone(s.counts)
+	s.blocks, s.data = slices.Clone(s.blocks), slices.Clone(s.data)
+}
+
+// merge makes one segment of the documents that live in several. It also
+// returns, per segment, the new number of each document, none for a dead one.
+func merge(segs []*segment, w Weights, average float64) (*segment, [][]uint32) {
+	live := 0
+	for _, s := range segs {
+		live += len(s.ids) - int(s.dead.Load())
+	}
+	out := &segment{average: average}
+	out.ids = make([]string, 0, live)
+	out.numbers = make([]uint32, 0, live)
+	out.lengths = make([]uint32, 0, live)
+	out.orders = make([]int64, 0, live)
+	out.project, out.category = make([]uint32, 0, live), make([]uint32, 0, live)
+	out.starts = append(make([]uint64, 0, live+1), 0)
+	moved := make([][]uint32, len(segs))
+	size := 0
+	for _, s := range segs {
+		size += len(s.words)
+	}
+	out.words = make([]byte, 0, size)
+	for i, s := range segs {
+		moved[i] = make([]uint32, len(s.ids))
+		for d := range s.ids {
+			if s.died[d].Load() != 0 {
+				moved[i][d] = none
+				continue
+			}
+			moved[i][d] = uint32(len(out.ids))
+			out.append(s.ids[d], s.numbers[d], s.lengths[d], s.orders[d], s.wordsOf(uint32(d)))
+			out.project, out.category = append(out.project, s.project[d]), append(out.category, s.category[d])
+		}
+	}
+	out.died = make([]atomic.Uint32, len(out.ids))
+	pw := postingWriter{seg: out, norm: newSaturation(w, average)}
+	next := make([]int, len(segs))
+	var c cursor
+	for {
+		term := uint32(none)
+		for i, s := range segs {
+			if next[i] < len(s.terms) {
+				term = min(term, s.terms[next[i]])
+			}
+		}
+		if term == none {
+			break
+		}
+		pw.begin(term)
+		for i, s := range segs {
+			if next[i] == len(s.terms) || s.terms[next[i]] != term {
+				continue
+			}
+			c.reset(s, term)
+			for c.at = range c.blocks {
+				c.decode()
+				for j, d := range c.docs[:c.n] {
+					if to := moved[i][d]; to != none {
+						pw.add(to, c.tf(j))
+					}
+				}
+			}
+			next[i]++
+		}
+		pw.end()
+	}
+	out.clip()
+	return out, moved
+}

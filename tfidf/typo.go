@@ -1,0 +1,174 @@
+package tfidf
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+	"unicode/utf8"
+)
+
+const (
+	// typoWord is the shortest word, in runes, that is corrected: shorter ones have too many neighbours.
+	typoWord = 4
+	// typoTwo is the shortest word that is corrected by two edits.
+	typoTwo = 8
+	// typoTries bounds how many words of the vocabulary are compared with one word of a query.
+	typoTries = 8192
+	// typoBits is the width of a hashed group of three bytes.
+	typoBits = 14
+)
+
+// typoIndex finds words of the vocabulary by groups of three bytes.
+type typoIndex struct {
+	mu     sync.RWMutex
+	until  uint32 // words with smaller numbers, and this one, are in groups
+	groups [1 << typoBits][]uint32
+}
+
+// grow takes in the words that are new in the vocabulary.
+func (x *typoIndex) grow(v *vocabulary) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var buf []uint16
+	for until := v.count.Load(); x.until < until; {
+		x.until++
+		word := v.text(x.until)
+		if !correctable(word) {
+			continue
+		}
+		buf = typoGroups(word, buf[:0])
+		for _, g := range buf {
+			x.groups[g] = append(x.groups[g], x.until)
+		}
+	}
+}
+
+// correctable tells whether a word may be taken for a misspelling or be a
+// correction: letters only, because a number or a code with one digit changed
+// is another one.
+func correctable(word []byte) bool {
+	if utf8.RuneCount(word) < typoWord-1 {
+		return false
+	}
+	for i := range len(word) {
+		if c := word[i]; c < utf8.RuneSelf && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+// typoGroups appends the distinct groups of three bytes of a word with its begin and end.
+func typoGroups(word []byte, out []uint16) []uint16 {
+	x := uint32('^')
+	add := func() {
+		g := uint16((x & 0xffffff) * 0x9e3779b1 >> (32 - typoBits))
+		if !slices.Contains(out, g) {
+			out = append(out, g)
+		}
+	}
+	for i := range len(word) {
+		x = x<<8 | uint32(word[i])
+		if i >= 1 {
+			add()
+		}
+	}
+	x = x<<8 | '$'
+	add()
+	return out
+}
+
+// correct returns the word of a live document that is nearest to word, and its
+// distance: the smallest distance, then the word that most documents hold,
+// then the first in order. It returns 0 if none is near enough.
+func (x *typoIndex) correct(v *vocabulary, word string) (id uint32, distance int) {
+	runes := []rune(word)
+	if len(runes) < typoWord || !correctable([]byte(word)) {
+		return 0, 0
+	}
+	most := 1
+	if len(runes) >= typoTwo {
+		most = 2
+	}
+	x.grow(v)
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	groups := typoGroups([]byte(word), nil)
+	slices.SortFunc(groups, func(a, b uint16) int { return len(x.groups[a]) - len(x.groups[b]) })
+	// One edit touches at most four groups, so that of five one is left; the lists of the
+	// commonest groups need not be read.
+	groups = groups[:min(len(groups), 4*most+1)]
+	best, held := most+1, uint32(0)
+	tries := 0
+	seen := map[uint32]bool{}
+	var other []rune
+	for _, g := range groups {
+		for _, c := range x.groups[g] {
+			h := v.entry(c).held.Load()
+			if h == 0 {
+				continue
+			}
+			text := v.text(c)
+			if len(text) > len(word)+4*most || len(text)+4*most < len(word) || seen[c] {
+				continue
+			}
+			seen[c] = true
+			if tries++; tries > typoTries {
+				break
+			}
+			other = appendRunes(other[:0], text)
+			d := editDistance(runes, other, best)
+			if d > most || d > best || d == best && (h < held || h == held && id != 0 && bytes.Compare(text, v.text(id)) >= 0) {
+				continue
+			}
+			id, best, held = c, d, h
+		}
+	}
+	if id == 0 {
+		return 0, 0
+	}
+	return id, best
+}
+
+func appendRunes(out []rune, text []byte) []rune {
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		out, text = append(out, r), text[n:]
+	}
+	return out
+}
+
+// editDistance counts the insertions, deletions, replacements and swaps of
+// neighbours that turn a into b (optimal string alignment), or returns more
+// than most.
+func editDistance(a, b []rune, most int) int {
+	if d := len(a) - len(b); d > most || -d > most || len(b) > maxWord || len(a) > maxWord {
+		return most + 1
+	}
+	var rows [3][maxWord + 1]int
+	before, row, next := &rows[0], &rows[1], &rows[2]
+	for j := range len(b) + 1 {
+		row[j] = j
+	}
+	for i := range a {
+		next[0] = i + 1
+		least := i + 1
+		for j := range b {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			d := min(row[j]+cost, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				d = min(d, before[j-1]+1)
+			}
+			next[j+1] = d
+			least = min(least, d)
+		}
+		if least > most {
+			return most + 1
+		}
+		before, row, next = row, next, before
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,39 @@
+package tfidf
+
+// Weights are the constants of the ranking. They were tuned on public
+// collections; docs/benchmarks-search.md says what each gives.
+//
+// The words' lane and what is said to be in its units is divided by its best
+// candidate, and every other lane by its own best, so that a weight means the
+// same for every query.
+type Weights struct {
+	K1    float64 // BM25: how soon repeating a word stops to count
+	B     float64 // BM25: how much a long document is discounted, 0–1
+	Title int     // how many times a word of the title counts
+
+	Compound float64 // a compound beside its parts
+	Parts    float64 // the parts of a word that may be a compound
+	Typo1    float64 // a stand-in at edit distance 1
+	Typo2    float64 // a stand-in at edit distance 2
+	Related  float64 // a word of the thesaurus
+	Repeat   float64 // what each repetition of a word in the query adds to its weight
+	Quoted   float64 // factor for what is quoted: mostly a name of the asker's own
+	Language float64 // factor for the name of a language or system: mostly the setting, not the matter
+
+	Near      float64 // gain for nearness, in units of the words' lane
+	Time      float64 // gain for telling a time when asked for one, in units of a mean word
+	Letters   float64 // the letter groups' lane
+	LettersK  float64 // how soon repeating a letter group stops to count
+	LettersB  float64 // how much a long document is discounted there, 0–1
+	Neighbour float64 // share of its score that a hit lends to those written next to it
+	Alike     float64 // the lane of being like the best hits
+}
+
+// DefaultWeights returns the weights that an Index has unless told otherwise.
+func DefaultWeights() Weights {
+	return Weights{
+		K1: 2.6, B: 0.75, Title: 5,
+		Compound: 0.2, Parts: 0.4, Typo1: 1, Typo2: 0.6, Related: 0.4, Repeat: 0.6, Quoted: 0.5, Language: 0.5,
+		Near: 1, Time: 0.6, Letters: 0.5, LettersK: 1, LettersB: 0.5, Neighbour: 0.12, Alike: 0.25,
+	}
+}
