@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,12 +59,15 @@ func (l *Lock) SetHolder(holder Holder) error {
 	if err != nil {
 		return err
 	}
-	if err := l.file.Truncate(0); err != nil {
-		return err
-	}
-	_, err = l.file.WriteAt(append(text, '\n'), 0)
+	// One write of one length: whoever reads at that moment finds the old name or
+	// the new one, never an empty file that would say that nobody is there.
+	_, err = l.file.WriteAt(fmt.Appendf(nil, "%-*s\n", holderWidth, text), 0)
 	return err
 }
+
+// holderWidth is the length, in bytes, to which the holder's line is filled up
+// with spaces: an address and a date fit several times.
+const holderWidth = 255
 
 // Release gives the folder up. The file stays: removing it would let two
 // processes lock two files of the same name.
@@ -88,7 +92,7 @@ func ReadHolder(dir string) (Holder, error) {
 	defer file.Close()
 	var h Holder
 	text, err := io.ReadAll(io.LimitReader(file, maxHolder))
-	if err != nil || len(text) == 0 {
+	if err != nil || len(bytes.TrimSpace(text)) == 0 {
 		return Holder{}, err
 	}
 	return h, json.Unmarshal(text, &h)

@@ -25,6 +25,9 @@ const (
 	probeTime = 2 * time.Second
 	// probeEvery is how long to wait between two looks.
 	probeEvery = 25 * time.Millisecond
+	// settleTime is how long a winner that took the folder may need to write its
+	// name there, after its rival has already given up.
+	settleTime = time.Second
 	// logName is the file in the data folder that a started router logs to.
 	logName = "serve.log"
 	// maxLog is the size, in bytes, at which that file is begun anew at a start.
@@ -63,13 +66,18 @@ func (s *shell) ensureRunning(ctx context.Context) (*client.Client, error) {
 	look := time.NewTicker(probeEvery)
 	defer look.Stop()
 	// A router that exits has most likely lost the race; give the winner the time that is left.
+	var settled <-chan time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return nil, skillrouter.Wrap(skillrouter.Unavailable, ctx.Err(), "the start was given up")
 		case err := <-exited:
-			exited = nil
-			if err == nil || !s.held(settings.Data) {
+			if err == nil {
+				return nil, s.failedStart(settings.Data)
+			}
+			exited, settled = nil, time.After(settleTime)
+		case <-settled:
+			if !s.held(settings.Data) {
 				return nil, s.failedStart(settings.Data)
 			}
 		case <-limit.C:
