@@ -3,6 +3,7 @@ package skillrouter
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -77,6 +78,17 @@ func CheckRange(field string, x, lo, hi float64) error {
 		return InvalidField(field, "must lie between %g and %g", lo, hi)
 	}
 	return nil
+}
+
+// CheckOneOf returns an Invalid error, naming field and what is allowed, unless s is allowed.
+func CheckOneOf[T ~string](field string, s T, allowed []T) error {
+	switch {
+	case slices.Contains(allowed, s):
+		return nil
+	case s == "":
+		return InvalidField(field, "is required: one of %v", allowed)
+	}
+	return InvalidField(field, "is not one of %v", allowed)
 }
 
 // Limit returns how many items to answer: def if asked is zero, and an

@@ -49,15 +49,15 @@ type Action struct {
 
 // Match is a rule that an action fits.
 type Match struct {
-	RuleID       string        `json:"rule_id"`
-	Title        string        `json:"title"`
-	Severity     GuardSeverity `json:"severity"`
-	Lane         string        `json:"lane"`
-	Reason       string        `json:"reason"` // which part of the action fits, and how
-	WhyBad       string        `json:"why_bad,omitempty"`
-	Alternatives []string      `json:"alternatives,omitempty"`
-	Confidence   float64       `json:"confidence"`
-	Blocks       bool          `json:"blocks"`
+	RuleID       string   `json:"rule_id"`
+	Title        string   `json:"title"`
+	Severity     Severity `json:"severity"`
+	Lane         string   `json:"lane"`
+	Reason       string   `json:"reason"` // which part of the action fits, and how
+	WhyBad       string   `json:"why_bad,omitempty"`
+	Alternatives []string `json:"alternatives,omitempty"`
+	Confidence   float64  `json:"confidence"`
+	Blocks       bool     `json:"blocks"`
 }
 
 // Verdict is the answer to a check. Matches are ordered: what blocks first,

@@ -14,27 +14,27 @@ func GuardBuiltins() []*GuardRule {
 	}
 	return []*GuardRule{
 		made(GuardRuleDraft{
-			ID: "builtin:production-database", Title: "Direct production database modifications", Severity: GuardCritical, Category: "database",
+			ID: "builtin:production-database", Title: "Direct production database modifications", Severity: SeverityCritical, Category: "database",
 			Reason:       "A change made by hand in production is in no migration, and cannot be tested or taken back.",
 			Alternatives: []string{"Make the change in the development environment first", "Write a migration and promote it"},
 		}, guardProductionDatabase),
 		made(GuardRuleDraft{
-			ID: "builtin:n8n-sql", Title: "Editing n8n workflows via SQL", Severity: GuardCritical, Category: "n8n",
+			ID: "builtin:n8n-sql", Title: "Editing n8n workflows via SQL", Severity: SeverityCritical, Category: "n8n",
 			Reason:       "n8n keeps workflows in several tables and in memory; SQL changes one of them.",
 			Alternatives: []string{"Use the n8n editor or its API"},
 		}, guardWorkflowSQL),
 		made(GuardRuleDraft{
-			ID: "builtin:aria-prompt", Title: "Modifying ARIA system prompt without backup", Severity: GuardHigh, Category: "aria",
+			ID: "builtin:aria-prompt", Title: "Modifying ARIA system prompt without backup", Severity: SeverityHigh, Category: "aria",
 			Reason:       "The earlier prompt cannot be restored.",
 			Alternatives: []string{"Copy the prompt aside first, then change it"},
 		}, guardPromptChange),
 		made(GuardRuleDraft{
-			ID: "builtin:data-directories", Title: "Running rm -rf on data directories", Severity: GuardCritical, Category: "files",
+			ID: "builtin:data-directories", Title: "Running rm -rf on data directories", Severity: SeverityCritical, Category: "files",
 			Reason:       "It deletes what no backup may hold yet.",
 			Alternatives: []string{"Move it aside, check that nothing needs it, then delete it"},
 		}, guardDataRemoval),
 		made(GuardRuleDraft{
-			ID: "builtin:untested-deploy", Title: "Deploying to prod without dev testing", Severity: GuardHigh, Category: "deployment",
+			ID: "builtin:untested-deploy", Title: "Deploying to prod without dev testing", Severity: SeverityHigh, Category: "deployment",
 			Reason:       "What was not tried in development fails in production.",
 			Alternatives: []string{"Deploy to the development environment and test there first"},
 		}, guardDeployment),

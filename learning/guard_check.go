@@ -277,7 +277,7 @@ func (c *guardCheck) verdict() Verdict {
 	for _, m := range c.found {
 		v.Matches = append(v.Matches, *m)
 	}
-	rank := map[GuardSeverity]int{GuardCritical: 0, GuardHigh: 1, GuardMedium: 2, GuardLow: 3}
+	rank := map[Severity]int{SeverityCritical: 0, SeverityHigh: 1, SeverityMedium: 2, SeverityLow: 3}
 	slices.SortFunc(v.Matches, func(a, b Match) int {
 		switch {
 		case a.Blocks != b.Blocks:

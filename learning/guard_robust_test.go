@@ -210,7 +210,7 @@ func FuzzGuardCheck(f *testing.F) {
 			t.Errorf("took %s", took)
 		}
 		for _, m := range v.Matches {
-			if m.Blocks && m.Severity != learning.GuardCritical {
+			if m.Blocks && m.Severity != learning.SeverityCritical {
 				t.Errorf("%s blocks", m.Severity)
 			}
 			if m.Blocks && m.Lane == learning.LaneSimilarity {
@@ -232,7 +232,7 @@ func guardManyRules(t testing.TB) []*learning.GuardRule {
 	forms := []string{"rm -rf /srv/app%d/data", "systemctl restart svc%d", "psql -h db%d -c 'DROP TABLE t%d'", "kubectl delete ns ns%d", "git push --force origin branch%d", "aws s3 rm s3://bucket%d --recursive", "tool%d --wipe", "docker rm -f box%d", "helm uninstall rel%d", "echo x >> /etc/conf%d"}
 	for i := 0; len(rules) < 1000; i++ {
 		form := forms[i%len(forms)]
-		rules = append(rules, guardRule(t, learning.GuardRuleDraft{ID: fmt.Sprintf("many-%d", i), Title: fmt.Sprintf("Never do thing %d", i), Commands: []string{fmt.Sprintf(strings.ReplaceAll(form, "%d", "%[1]d"), i)}, Severity: learning.GuardCritical}))
+		rules = append(rules, guardRule(t, learning.GuardRuleDraft{ID: fmt.Sprintf("many-%d", i), Title: fmt.Sprintf("Never do thing %d", i), Commands: []string{fmt.Sprintf(strings.ReplaceAll(form, "%d", "%[1]d"), i)}, Severity: learning.SeverityCritical}))
 	}
 	return rules
 }

@@ -16,29 +16,18 @@ const (
 	guardMaxCommand  = 8 << 10 // bytes of one
 )
 
-// GuardSeverity says how bad an act is, in the words of seed 000.
-type GuardSeverity string
-
-// The severities.
-const (
-	GuardCritical GuardSeverity = "critical"
-	GuardHigh     GuardSeverity = "high"
-	GuardMedium   GuardSeverity = "medium"
-	GuardLow      GuardSeverity = "low"
-)
-
 // GuardRuleDraft is what a rule is made from: the plain fields of an
 // anti_pattern lesson or of a confirmed anti-pattern.
 type GuardRuleDraft struct {
 	ID           string
-	Title        string        // what never to do, in the writer's words; it says which part of the commands matters
-	Reason       string        // why; shown, never matched
-	Commands     []string      // the commands, each a trigger of its own
-	Action       string        // what was done: a trigger too where it reads as a command
-	Pattern      string        // an optional regular expression (RE2) over each single command
-	Severity     GuardSeverity // "" means medium, the default of seed 000
-	Block        bool          // blocks whatever the severity
-	WarnOnly     bool          // never blocks: a rule that was demoted
+	Title        string   // what never to do, in the writer's words; it says which part of the commands matters
+	Reason       string   // why; shown, never matched
+	Commands     []string // the commands, each a trigger of its own
+	Action       string   // what was done: a trigger too where it reads as a command
+	Pattern      string   // an optional regular expression (RE2) over each single command
+	Severity     Severity // "" means medium, the default of seed 000
+	Block        bool     // blocks whatever the severity
+	WarnOnly     bool     // never blocks: a rule that was demoted
 	Confidence   float64
 	Domain       string
 	Category     string
@@ -67,7 +56,7 @@ func (r *GuardRule) ID() string { return r.draft.ID }
 
 // Blocks reports whether a match in the deterministic lane blocks.
 func (r *GuardRule) Blocks() bool {
-	return !r.draft.WarnOnly && (r.draft.Block || r.draft.Severity == GuardCritical)
+	return !r.draft.WarnOnly && (r.draft.Block || r.draft.Severity == SeverityCritical)
 }
 
 // Deterministic reports whether the rule has anything that the deterministic
@@ -85,12 +74,10 @@ func (r *GuardRule) Unused() []string { return slices.Clone(r.unused) }
 // forced, a rule or pattern that fits nearly every command.
 func NewGuardRule(ctx context.Context, draft GuardRuleDraft) (*GuardRule, error) {
 	if draft.Severity == "" {
-		draft.Severity = GuardMedium
+		draft.Severity = SeverityMedium
 	}
-	switch draft.Severity {
-	case GuardCritical, GuardHigh, GuardMedium, GuardLow:
-	default:
-		return nil, skillrouter.InvalidField("severity", "must be one of critical, high, medium, low")
+	if err := skillrouter.CheckOneOf("severity", draft.Severity, Severities()); err != nil {
+		return nil, err
 	}
 	if err := skillrouter.CheckText("title", draft.Title, guardMaxCommand); err != nil {
 		return nil, err

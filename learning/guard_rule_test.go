@@ -73,12 +73,12 @@ func TestGuardRuleBlocksOnlyWhenItMay(t *testing.T) {
 		draft learning.GuardRuleDraft
 		want  learning.Decision
 	}{
-		"critical":               {learning.GuardRuleDraft{Severity: learning.GuardCritical}, learning.DecisionBlock},
-		"high":                   {learning.GuardRuleDraft{Severity: learning.GuardHigh}, learning.DecisionWarn},
+		"critical":               {learning.GuardRuleDraft{Severity: learning.SeverityCritical}, learning.DecisionBlock},
+		"high":                   {learning.GuardRuleDraft{Severity: learning.SeverityHigh}, learning.DecisionWarn},
 		"no severity":            {learning.GuardRuleDraft{}, learning.DecisionWarn},
-		"low, told to block":     {learning.GuardRuleDraft{Severity: learning.GuardLow, Block: true}, learning.DecisionBlock},
-		"critical, but demoted":  {learning.GuardRuleDraft{Severity: learning.GuardCritical, WarnOnly: true}, learning.DecisionWarn},
-		"told to block, demoted": {learning.GuardRuleDraft{Severity: learning.GuardLow, Block: true, WarnOnly: true}, learning.DecisionWarn},
+		"low, told to block":     {learning.GuardRuleDraft{Severity: learning.SeverityLow, Block: true}, learning.DecisionBlock},
+		"critical, but demoted":  {learning.GuardRuleDraft{Severity: learning.SeverityCritical, WarnOnly: true}, learning.DecisionWarn},
+		"told to block, demoted": {learning.GuardRuleDraft{Severity: learning.SeverityLow, Block: true, WarnOnly: true}, learning.DecisionWarn},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.draft.ID, c.draft.Title, c.draft.Commands = "r", "Never wipe the cache", []string{"cachectl wipe --all"}
@@ -118,9 +118,9 @@ func TestGuardRuleFromLesson(t *testing.T) {
 
 func TestGuardVerdictOrder(t *testing.T) {
 	rules := []*learning.GuardRule{
-		guardRule(t, learning.GuardRuleDraft{ID: "low", Title: "a thing", Commands: []string{"tool wipe"}, Severity: learning.GuardLow}),
-		guardRule(t, learning.GuardRuleDraft{ID: "high", Title: "a thing", Commands: []string{"tool wipe"}, Severity: learning.GuardHigh}),
-		guardRule(t, learning.GuardRuleDraft{ID: "block", Title: "a thing", Commands: []string{"tool wipe"}, Severity: learning.GuardLow, Block: true}),
+		guardRule(t, learning.GuardRuleDraft{ID: "low", Title: "a thing", Commands: []string{"tool wipe"}, Severity: learning.SeverityLow}),
+		guardRule(t, learning.GuardRuleDraft{ID: "high", Title: "a thing", Commands: []string{"tool wipe"}, Severity: learning.SeverityHigh}),
+		guardRule(t, learning.GuardRuleDraft{ID: "block", Title: "a thing", Commands: []string{"tool wipe"}, Severity: learning.SeverityLow, Block: true}),
 	}
 	v := learning.NewGuard(rules, learning.GuardOptions{}).Check(t.Context(), learning.Action{Command: "tool wipe; tool wipe"})
 	var ids []string
@@ -168,7 +168,7 @@ func TestGuardToolCalls(t *testing.T) {
 
 // TestGuardContextTellsTheConnection: a statement without a connection is the act where the context names it.
 func TestGuardContextTellsTheConnection(t *testing.T) {
-	r := guardRule(t, learning.GuardRuleDraft{ID: "r", Title: "Never modify the billing database on PROD", Severity: learning.GuardCritical, Commands: []string{`psql $BILLING_PROD -c "UPDATE invoices SET paid=true"`}})
+	r := guardRule(t, learning.GuardRuleDraft{ID: "r", Title: "Never modify the billing database on PROD", Severity: learning.SeverityCritical, Commands: []string{`psql $BILLING_PROD -c "UPDATE invoices SET paid=true"`}})
 	guard := learning.NewGuard([]*learning.GuardRule{r}, learning.GuardOptions{})
 	for said, want := range map[string]learning.Decision{"": learning.DecisionWarn, "on billing prod": learning.DecisionBlock} {
 		if v := guard.Check(t.Context(), learning.Action{Command: "UPDATE invoices SET paid = false", Context: said}); v.Decision != want {

@@ -53,7 +53,7 @@ func guardSetRules(t testing.TB, set string) []*learning.GuardRule {
 	rules := learning.GuardBuiltins()
 	for _, l := range guardLines[guardLesson](t, set+"-rules.jsonl") {
 		rules = append(rules, guardRule(t, learning.GuardRuleDraft{
-			ID: l.ID, Title: l.Title, Commands: l.Commands, Action: l.Action, Severity: learning.GuardSeverity(l.Severity),
+			ID: l.ID, Title: l.Title, Commands: l.Commands, Action: l.Action, Severity: learning.Severity(l.Severity),
 			Pattern: l.Pattern, Alternatives: l.Alternatives, Confidence: 1,
 		}))
 	}

@@ -192,14 +192,14 @@ func (d ScanDraft) check() error {
 	if err := checkRequiredName("scanner", d.Scanner); err != nil {
 		return err
 	}
-	if err := checkOneOf("status", d.Status, ScanStatuses()); err != nil {
+	if err := skillrouter.CheckOneOf("status", d.Status, ScanStatuses()); err != nil {
 		return err
 	}
 	return skillrouter.CheckText("summary", d.Summary, MaxFindingText)
 }
 
 func (e ScanEnd) check() error {
-	if err := checkOneOf("status", e.Status, []string{ScanCompleted, ScanFailed}); err != nil {
+	if err := skillrouter.CheckOneOf("status", e.Status, []string{ScanCompleted, ScanFailed}); err != nil {
 		return err
 	}
 	return skillrouter.CheckText("summary", e.Summary, MaxFindingText)
@@ -211,7 +211,7 @@ func (f *ScanFilter) check() error {
 		return err
 	}
 	if f.Status != "" {
-		if err := checkOneOf("status", f.Status, ScanStatuses()); err != nil {
+		if err := skillrouter.CheckOneOf("status", f.Status, ScanStatuses()); err != nil {
 			return err
 		}
 	}
@@ -232,7 +232,7 @@ func (d FindingDraft) check() error {
 	if d.CVE != "" && !cveID.MatchString(d.CVE) {
 		return skillrouter.InvalidField("cve", "is not of the form CVE-2024-12345")
 	}
-	if err := checkOneOf("severity", d.Severity, Severities()); err != nil {
+	if err := skillrouter.CheckOneOf("severity", d.Severity, Severities()); err != nil {
 		return err
 	}
 	if err := skillrouter.CheckText("scan_id", d.ScanID, skillrouter.MaxName); err != nil {
@@ -259,12 +259,12 @@ func (f *FindingFilter) check() error {
 		return err
 	}
 	for _, s := range f.Severity {
-		if err := checkOneOf("severity", s, Severities()); err != nil {
+		if err := skillrouter.CheckOneOf("severity", s, Severities()); err != nil {
 			return err
 		}
 	}
 	for _, s := range f.Status {
-		if err := checkOneOf("status", s, FindingStatuses()); err != nil {
+		if err := skillrouter.CheckOneOf("status", s, FindingStatuses()); err != nil {
 			return err
 		}
 	}
@@ -289,7 +289,7 @@ func (f *FindingFilter) check() error {
 }
 
 func (d FindingDecision) check() error {
-	if err := checkOneOf("status", d.Status, FindingStatuses()); err != nil {
+	if err := skillrouter.CheckOneOf("status", d.Status, FindingStatuses()); err != nil {
 		return err
 	}
 	return skillrouter.CheckText("note", d.Note, MaxFindingText)
@@ -300,16 +300,6 @@ func checkRequiredName(field, s string) error {
 		return skillrouter.InvalidField(field, "is required")
 	}
 	return skillrouter.CheckName(field, s)
-}
-
-func checkOneOf[T ~string](field string, s T, allowed []T) error {
-	switch {
-	case slices.Contains(allowed, s):
-		return nil
-	case s == "":
-		return skillrouter.InvalidField(field, "is required: one of %v", allowed)
-	}
-	return skillrouter.InvalidField(field, "is not one of %v", allowed)
 }
 
 func sortRefusals(refusals []FindingRefusal) {

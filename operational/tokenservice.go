@@ -223,7 +223,7 @@ func (d TokenDraft) check() error {
 		return skillrouter.InvalidField("scopes", "holds more than there are")
 	}
 	for _, scope := range d.Scopes {
-		if err := checkOneOf("scopes", scope, skillrouter.Scopes()); err != nil {
+		if err := skillrouter.CheckOneOf("scopes", scope, skillrouter.Scopes()); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,83 @@
+package learning
+
+import (
+	"math"
+	"time"
+)
+
+// Every formula and constant of confidence, utility and weight stands in this file.
+const (
+	// DecayConstant is k of CF(t) = CF₀·e^(−kt), per day (seed 003, PATTERN_CONFIG).
+	DecayConstant = 0.01
+	// HighConfidence and MediumConfidence are seed 003's CONFIDENCE_THRESHOLDS.
+	HighConfidence   = 0.7
+	MediumConfidence = 0.4
+	// DeprecationConfidence and DeprecationApplications: below the one after the other, a
+	// lesson is retired (seed 003's CONFIDENCE_THRESHOLDS and bayesianUpdate).
+	DeprecationConfidence   = 0.1
+	DeprecationApplications = 5
+
+	// A confidence that evidence has moved lies between these (seed 003).
+	minMoved, maxMoved = 0.1, 0.95
+	// What a judgement does to a confidence (seed 003: CLAIM_VERIFIED, CLAIM_REFUTED).
+	verifiedFactor, refutedFactor = 1.1, 0.7
+
+	day = 24 * time.Hour
+)
+
+// At returns what is left of the confidence at t. A clock that went back gives
+// the confidence as it was, never more.
+func (b Belief) At(t time.Time) float64 {
+	days := max(0, t.Sub(b.ConfidenceAt).Hours()/24)
+	return min(max(b.InitialConfidence*math.Exp(-b.DecayConstant*days), 0), 1)
+}
+
+// moved returns the belief with another confidence from t on.
+func (b Belief) moved(confidence float64, t time.Time) Belief {
+	if t.Before(b.ConfidenceAt) {
+		t = b.ConfidenceAt // a clock that went back must not make the decay that it will resume longer
+	}
+	return Belief{InitialConfidence: confidence, DecayConstant: b.DecayConstant, ConfidenceAt: t}
+}
+
+// evidenceOf is what an outcome says for a lesson (seed 003).
+func evidenceOf(outcome Result) float64 {
+	switch outcome {
+	case ResultSuccess:
+		return 1
+	case ResultPartial:
+		return 0.5
+	}
+	return 0
+}
+
+// Applied is the Bayesian update of seed 003 on an application at t; applied
+// and succeeded count this one too. The result is kept between 0.1 and 0.95;
+// deprecate tells whether, before that, it fell below DeprecationConfidence
+// with DeprecationApplications made: the kept value, compared as the seed
+// does, could never fall that low.
+func (b Belief) Applied(outcome Result, applied, succeeded int64, t time.Time) (next Belief, deprecate bool) {
+	prior := max(0.3, 1-math.Log(float64(applied)+1)/5)
+	rate := 0.0
+	if applied > 0 {
+		rate = float64(succeeded) / float64(applied)
+	}
+	posterior := prior*b.At(t) + (1-prior)*(0.7*rate+0.3*evidenceOf(outcome))
+	deprecate = posterior < DeprecationConfidence && applied >= DeprecationApplications
+	return b.moved(min(max(posterior, minMoved), maxMoved), t), deprecate
+}
+
+// Judged moves the belief by a judgement at t: confirmed ×1.1 up to 0.95,
+// refuted and outdated ×0.7 down to 0.1, from what is left at t. A judgement
+// never moves it against its own sense: what stands above 0.95 stays. One that
+// is partial confirms what is left and no more.
+func (b Belief) Judged(judgement ValidationType, t time.Time) Belief {
+	left := b.At(t)
+	switch judgement {
+	case ValidationConfirmed:
+		return b.moved(max(left, min(left*verifiedFactor, maxMoved)), t)
+	case ValidationRefuted, ValidationOutdated:
+		return b.moved(min(left, max(left*refutedFactor, minMoved)), t)
+	}
+	return b.moved(left, t)
+}

@@ -1,0 +1,175 @@
+package learning
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// ExperienceService is seed 003's view of the one pipeline: episodes with
+// problem, solution and outcome, the patterns and lessons that come of them.
+// Experiences implements it beside the database, comms/client over HTTP.
+type ExperienceService interface {
+	// Record stores an experience with its utility, and tells of the patterns that it formed.
+	Record(ctx context.Context, draft ExperienceDraft) (Recorded, error)
+	// Experience returns the experience of that number.
+	Experience(ctx context.Context, number int64) (Experience, error)
+	// Recall returns experiences, newest first.
+	Recall(ctx context.Context, filter ExperienceFilter) (Recall, error)
+	// Applicable returns the lessons that hold in a context, with their confidence now.
+	Applicable(ctx context.Context, query ApplicableQuery) (Applicable, error)
+	// Learn makes a lesson of a pattern that its episodes show.
+	Learn(ctx context.Context, draft LearnDraft) (Learned, error)
+	// Stats counts what there is.
+	Stats(ctx context.Context) (ExperienceStats, error)
+}
+
+// Experience is an episode with problem, solution and outcome (seed 003's PSOM), as its clients see it.
+type Experience struct {
+	Number           int64           `json:"id"`
+	EpisodeID        string          `json:"episode_id"`
+	Timestamp        int64           `json:"timestamp"` // Unix milliseconds
+	OperationType    string          `json:"operation_type"`
+	ServerName       string          `json:"server_name,omitempty"`
+	Problem          json.RawMessage `json:"problem,omitempty"`
+	Solution         json.RawMessage `json:"solution,omitempty"`
+	Outcome          Result          `json:"outcome"`
+	Metadata         json.RawMessage `json:"metadata,omitempty"`
+	QualityScore     *float64        `json:"quality_score,omitempty"`
+	DurationMS       *int64          `json:"duration_ms,omitempty"`
+	Notes            string          `json:"notes,omitempty"`
+	Novelty          float64         `json:"novelty_score"`
+	Effectiveness    float64         `json:"effectiveness_score"`
+	Generalizability float64         `json:"generalizability_score"`
+	Utility          float64         `json:"utility_score"`
+	AgentID          string          `json:"agent_id,omitempty"`
+	Project          string          `json:"project,omitempty"`
+	At               time.Time       `json:"-"`
+}
+
+// ExperienceDraft is what a client may say of a new experience.
+type ExperienceDraft struct {
+	OperationType string              `json:"operation_type"`
+	ServerName    string              `json:"server_name,omitempty"`
+	Problem       *ExperienceProblem  `json:"problem,omitempty"`
+	Solution      *ExperienceSolution `json:"solution,omitempty"`
+	Outcome       Result              `json:"outcome"`
+	Metadata      *ExperienceMetadata `json:"metadata,omitempty"`
+	QualityScore  *float64            `json:"quality_score,omitempty"` // 0 to 1
+	DurationMS    *int64              `json:"duration_ms,omitempty"`
+	Notes         string              `json:"notes,omitempty"`
+	AgentID       string              `json:"agent_id,omitempty"`
+	Project       string              `json:"project,omitempty"`
+}
+
+// ExperienceProblem is what was to be solved.
+type ExperienceProblem struct {
+	Query       string         `json:"query,omitempty"`
+	Constraints map[string]any `json:"constraints,omitempty"`
+	Context     map[string]any `json:"context,omitempty"`
+}
+
+// ExperienceSolution is what was done about it.
+type ExperienceSolution struct {
+	Tool     string         `json:"tool,omitempty"`
+	Params   map[string]any `json:"params,omitempty"`
+	Approach string         `json:"approach,omitempty"`
+}
+
+// ExperienceMetadata is where it happened.
+type ExperienceMetadata struct {
+	Environment  string   `json:"environment,omitempty"`
+	Dependencies []string `json:"dependencies,omitempty"`
+	Triggers     []string `json:"triggers,omitempty"`
+}
+
+// Recorded says what became of an experience.
+type Recorded struct {
+	EpisodeID int64    `json:"episode_id"`
+	Recorded  bool     `json:"recorded"`
+	Utility   float64  `json:"utility_score"`
+	Patterns  []string `json:"patterns_triggered,omitempty"`
+	Redacted  []string `json:"redacted,omitempty"`
+}
+
+// ExperienceFilter selects experiences; empty fields select everything.
+type ExperienceFilter struct {
+	OperationType string
+	Outcome       Result
+	Limit         int // 1 to MaxLimit; 0 means DefaultRecall
+	Offset        int // at most MaxOffset
+}
+
+// DefaultRecall is seed 003's limit of recall_by_type.
+const DefaultRecall = 50
+
+// Recall is what is remembered of an operation type or outcome.
+type Recall struct {
+	Episodes       []Experience `json:"episodes"`
+	Count          int          `json:"count"`
+	Patterns       []Pattern    `json:"patterns_detected,omitempty"`
+	AverageUtility float64      `json:"avg_utility"`
+}
+
+// ApplicableQuery asks for the lessons that hold in a context.
+type ApplicableQuery struct {
+	Context       map[string]any `json:"context,omitempty"`
+	OperationType string         `json:"operation_type,omitempty"`
+	MinConfidence float64        `json:"min_confidence,omitempty"`
+	Limit         int            `json:"limit,omitempty"`
+}
+
+// ApplicableLesson is a lesson as seed 003's clients see it.
+type ApplicableLesson struct {
+	Number            int64    `json:"id"`
+	LessonID          string   `json:"lesson_id"`
+	Statement         string   `json:"statement"`
+	PatternID         *int64   `json:"pattern_id"`
+	Contexts          []string `json:"contexts"`
+	InitialConfidence float64  `json:"initial_confidence"`
+	DecayConstant     float64  `json:"decay_constant"`
+	LastValidated     *int64   `json:"last_validated"` // Unix milliseconds
+	TimesApplied      int64    `json:"times_applied"`
+	TimesSucceeded    int64    `json:"times_succeeded"`
+	CreatedAt         int64    `json:"created_at"`    // Unix milliseconds
+	DeprecatedAt      *int64   `json:"deprecated_at"` // Unix milliseconds
+	CurrentConfidence float64  `json:"current_confidence"`
+}
+
+// Applicable is the answer to an ApplicableQuery.
+type Applicable struct {
+	Lessons []ApplicableLesson `json:"lessons"`
+	Summary ConfidenceSummary  `json:"confidence_summary"`
+}
+
+// ConfidenceSummary counts lessons by confidence: high from 0.7, medium from 0.4, low below (seed 003).
+type ConfidenceSummary struct {
+	High   int `json:"high"`
+	Medium int `json:"medium"`
+	Low    int `json:"low"`
+}
+
+// LearnDraft asks to make a lesson of a pattern.
+type LearnDraft struct {
+	Description string  `json:"pattern_description"`
+	EpisodeIDs  []int64 `json:"episode_ids"` // at least MinEpisodes that are there
+	Statement   string  `json:"lesson_statement"`
+}
+
+// Learned says what was made.
+type Learned struct {
+	LessonNumber      int64   `json:"lesson_id"`
+	LessonID          string  `json:"-"`
+	Created           bool    `json:"created"`
+	InitialConfidence float64 `json:"initial_confidence"`
+	PatternID         *int64  `json:"pattern_id,omitempty"`
+}
+
+// ExperienceStats counts what there is (GET /api/stats).
+type ExperienceStats struct {
+	Episodes              int64   `json:"episodes"`
+	Patterns              int64   `json:"patterns"`
+	Lessons               int64   `json:"lessons"` // active ones
+	AverageUtility        float64 `json:"avgUtility"`
+	HighConfidenceLessons int64   `json:"highConfidenceLessons"`
+}

@@ -1,0 +1,114 @@
+package learning
+
+import (
+	"context"
+	"time"
+)
+
+// PatternService is what can be done with patterns. Patterns implements it
+// beside the database, comms/client over HTTP. A pattern is named by its id or
+// by its number in decimal.
+type PatternService interface {
+	// Pattern returns one pattern with its evidence.
+	Pattern(ctx context.Context, ref string) (Pattern, error)
+	// List returns patterns, the latest seen first.
+	List(ctx context.Context, filter PatternFilter) ([]Pattern, error)
+	// Confirm says that a pattern is real and should be enforced.
+	Confirm(ctx context.Context, ref string, draft ConfirmationDraft) (Pattern, error)
+	// Deprecate says that a pattern holds no more; it is kept.
+	Deprecate(ctx context.Context, ref string, draft ConfirmationDraft) (Pattern, error)
+}
+
+// PatternType says what recurs.
+type PatternType string
+
+// The types of seed 000, which gather lessons, and of seed 003, which gather episodes of one operation type.
+const (
+	PatternRecurringFailure PatternType = "recurring_failure"
+	PatternCommonSolution   PatternType = "common_solution"
+	PatternBestPractice     PatternType = "best_practice"
+	PatternAntiPattern      PatternType = "anti_pattern"
+	PatternOptimization     PatternType = "optimization"
+	PatternSuccess          PatternType = "success"
+	PatternFailure          PatternType = "failure"
+	PatternCorrelation      PatternType = "correlation"
+)
+
+// PatternTypes lists every type.
+func PatternTypes() []PatternType {
+	return []PatternType{
+		PatternRecurringFailure, PatternCommonSolution, PatternBestPractice, PatternAntiPattern, PatternOptimization,
+		PatternSuccess, PatternFailure, PatternCorrelation,
+	}
+}
+
+// PatternStatus says how far a pattern is established.
+type PatternStatus string
+
+// The statuses of seed 000.
+const (
+	PatternEmerging   PatternStatus = "emerging"
+	PatternConfirmed  PatternStatus = "confirmed"
+	PatternDeprecated PatternStatus = "deprecated"
+)
+
+// PatternStatuses lists every status.
+func PatternStatuses() []PatternStatus {
+	return []PatternStatus{PatternEmerging, PatternConfirmed, PatternDeprecated}
+}
+
+// Pattern is something that recurs: the one kind of pattern of seeds 000 and 003.
+type Pattern struct {
+	ID            string        `json:"id"`
+	Number        int64         `json:"number"` // the id on seed 003's paths
+	Name          string        `json:"pattern_name"`
+	Type          PatternType   `json:"pattern_type"`
+	Description   string        `json:"description"`
+	Domain        string        `json:"domain"`
+	Categories    []string      `json:"categories"`
+	OperationType string        `json:"operation_type,omitempty"` // of the episodes that it gathers
+	LessonIDs     []string      `json:"lesson_ids"`               // its evidence, the latest MaxEvidence
+	EpisodeIDs    []int64       `json:"episode_ids"`              // numbers of episodes, the latest MaxEvidence
+	Frequency     int64         `json:"occurrence_count"`         // how often it was seen
+	FirstSeen     time.Time     `json:"first_seen"`
+	LastSeen      time.Time     `json:"last_seen"`
+	Status        PatternStatus `json:"status"`
+	ConfirmedBy   string        `json:"confirmed_by,omitempty"`
+	ConfirmedAt   *time.Time    `json:"confirmed_at,omitempty"`
+	Action        string        `json:"recommended_action,omitempty"`
+	Prevention    []string      `json:"prevention_steps"`
+	// Weight is the discrimination weight of seed 003; of a pattern of lessons the mean likeness of its evidence.
+	Weight     float64 `json:"discrimination_weight"`
+	Confidence float64 `json:"confidence"` // what is left now
+	Belief
+	TimesApplied   int64      `json:"times_applied"`
+	TimesSucceeded int64      `json:"times_succeeded"`
+	LastValidated  *time.Time `json:"last_validated,omitempty"`
+	CreatedAt      time.Time  `json:"created_at"`
+	UpdatedAt      time.Time  `json:"updated_at"`
+	// Why says what brought the evidence together: shared words, tags, root cause, or the figures of the weight.
+	Why []string `json:"why,omitempty"`
+}
+
+// PatternFilter selects patterns; empty fields select everything.
+type PatternFilter struct {
+	Type     PatternType     `json:"pattern_type,omitempty"`
+	Statuses []PatternStatus `json:"status,omitempty"` // empty: all but deprecated
+	Domain   string          `json:"domain,omitempty"`
+	Limit    int             `json:"limit,omitempty"`  // 1 to MaxLimit; 0 means DefaultListing
+	Offset   int             `json:"offset,omitempty"` // how many to pass over, at most MaxOffset
+}
+
+// ConfirmationDraft says who confirms or deprecates a pattern.
+type ConfirmationDraft struct {
+	By    string `json:"confirmed_by"`
+	Notes string `json:"notes,omitempty"`
+}
+
+// Bounds of patterns.
+const (
+	// MaxEvidence bounds how many pieces of evidence an answer lists; the count tells of all.
+	MaxEvidence = 100
+	// MaxOffset bounds how far a listing is paged by offset: passing over rows costs as much as reading them.
+	MaxOffset = 100_000
+)
