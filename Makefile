@@ -48,6 +48,7 @@ train-router-check: ## fail if the committed model is not what the training line
 bench: ## measure against floors that run beside it (some minutes; wants a quiet machine)
 	$(GO) run -tags $(TAGS) ./scripts/bench/comms
 	$(GO) run -tags $(TAGS) ./scripts/bench/memory
+	$(GO) run -tags $(TAGS) ./scripts/bench/learning
 	$(GO) test -tags $(TAGS) -run '^$$' -bench 'Search100k|Put' ./tfidf
 	$(GO) test -tags $(TAGS) -run '^$$' -bench 'Classify' ./router
 	$(GO) test -tags $(TAGS) -run '^$$' -bench 'GuardCheck' ./learning

@@ -13,15 +13,13 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"skillrouter"
 	"skillrouter/cmd/app"
-	"skillrouter/cmd/config"
 	"skillrouter/learning"
 	"skillrouter/learning/store"
+	"skillrouter/scripts/bench/sidecar"
 )
 
 func main() {
@@ -29,7 +27,7 @@ func main() {
 	defer stop()
 	var err error
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
-		err = serve(ctx, os.Args[2], os.Args[3])
+		err = sidecar.Serve(ctx, os.Args[2], os.Args[3])
 	} else {
 		err = measure(ctx)
 	}
@@ -37,17 +35,6 @@ func main() {
 		fmt.Fprintln(os.Stderr, "memory:", err)
 		os.Exit(1)
 	}
-}
-
-// serve is the sidecar: dir is its data folder, address where it listens.
-func serve(ctx context.Context, dir, address string) error {
-	cfg := config.Default()
-	cfg.Data, cfg.Listen = dir, address
-	a, err := app.New(ctx, cfg, slog.New(slog.DiscardHandler), app.Options{})
-	if err != nil {
-		return err
-	}
-	return a.Run(ctx)
 }
 
 func measure(ctx context.Context) error {
@@ -63,47 +50,47 @@ func measure(ctx context.Context) error {
 	defer os.RemoveAll(dir)
 	texts := newTexts(42, *words, *named)
 	body := texts.lines(*entries)
-	report("entries", "%d of %d words, %.1f MB of JSON, ids %v", *entries, *words, float64(len(body))/1e6, *named)
+	sidecar.Report("entries", "%d of %d words, %.1f MB of JSON, ids %v", *entries, *words, float64(len(body))/1e6, *named)
 
-	side, err := start(ctx, dir)
+	side, err := sidecar.Start(ctx, dir)
 	if err != nil {
 		return err
 	}
-	defer side.stop()
-	report("empty: start to first answer", "%v", side.took.Round(time.Millisecond))
-	report("empty: resident, idle", "%.1f MB", side.resident())
+	defer side.Stop()
+	sidecar.Report("empty: start to first answer", "%v", side.Took.Round(time.Millisecond))
+	sidecar.Report("empty: resident, idle", "%.1f MB", side.Resident())
 	for i, part := range []string{"first", "again, the same"} {
-		began, used := time.Now(), side.cpu()
-		answer, err := side.bulk(ctx, body)
+		began, used := time.Now(), side.CPU()
+		answer, err := bulk(ctx, side, body)
 		if err != nil {
 			return err
 		}
 		took := time.Since(began)
-		report("import, "+part, "%.0f entries/s in %v (stored %v, duplicates %v, refused %v), %v of processor an entry",
+		sidecar.Report("import, "+part, "%.0f entries/s in %v (stored %v, duplicates %v, refused %v), %v of processor an entry",
 			float64(*entries)/took.Seconds(), took.Round(time.Millisecond), answer.Stored, answer.Duplicates, answer.RefusedCount,
-			((side.cpu() - used) / time.Duration(*entries)).Round(time.Microsecond/10))
+			((side.CPU() - used) / time.Duration(*entries)).Round(time.Microsecond/10))
 		if i == 0 {
-			report("resident, after the import", "%.1f MB, at its peak %.1f MB", side.resident(), side.peak())
+			sidecar.Report("resident, after the import", "%.1f MB, at its peak %.1f MB", side.Resident(), side.Peak())
 		}
 	}
-	if err := side.overHTTP(ctx, texts, *searches); err != nil {
+	if err := overHTTP(ctx, side, texts, *searches); err != nil {
 		return err
 	}
-	side.stop()
+	side.Stop()
 
-	if side, err = start(ctx, dir); err != nil {
+	if side, err = sidecar.Start(ctx, dir); err != nil {
 		return err
 	}
-	defer side.stop()
+	defer side.Stop()
 	began := time.Now()
-	if err := side.search(ctx, texts.query()); err != nil {
+	if err := search(ctx, side, texts.Query()); err != nil {
 		return err
 	}
-	report("full: start to first search answered", "%v, %v of processor", (side.took + time.Since(began)).Round(time.Millisecond), side.cpu())
-	report("full: resident, at once", "%.1f MB", side.resident())
+	sidecar.Report("full: start to first search answered", "%v, %v of processor", (side.Took + time.Since(began)).Round(time.Millisecond), side.CPU())
+	sidecar.Report("full: resident, at once", "%.1f MB", side.Resident())
 	time.Sleep(5 * time.Second) // idle
-	report("full: resident, idle", "%.1f MB", side.resident())
-	side.stop()
+	sidecar.Report("full: resident, idle", "%.1f MB", side.Resident())
+	side.Stop()
 	return inProcess(ctx, dir, texts, *searches)
 }
 
@@ -125,37 +112,25 @@ func inProcess(ctx context.Context, dir string, texts *texts, searches int) (err
 	if err := base.Rebuild(ctx); err != nil {
 		return err
 	}
-	report("index rebuilt from the database", "%v", time.Since(began).Round(time.Millisecond))
+	sidecar.Report("index rebuilt from the database", "%v", time.Since(began).Round(time.Millisecond))
 	ctx = skillrouter.WithPrincipal(ctx, skillrouter.Open())
 	took := make([]time.Duration, 0, searches)
 	for range searches {
-		query := texts.query()
+		query := texts.Query()
 		began := time.Now()
 		if _, err := base.Search(ctx, learning.KnowledgeQuery{Query: query}); err != nil {
 			return err
 		}
 		took = append(took, time.Since(began))
 	}
-	report("search in the process, rows included", "%s", percentiles(took))
+	sidecar.Report("search in the process, rows included", "%s", sidecar.Percentiles(took))
 	check, err := base.Check(ctx)
 	if err != nil || !check.OK() {
 		return errors.Join(err, fmt.Errorf("index and database differ: %+v", check))
 	}
 	size, err := os.Stat(filepath.Join(dir, "learning.db"))
 	if err == nil {
-		report("learning.db", "%.1f MB", float64(size.Size())/1e6)
+		sidecar.Report("learning.db", "%.1f MB", float64(size.Size())/1e6)
 	}
 	return err
-}
-
-func percentiles(took []time.Duration) string {
-	slices.Sort(took)
-	at := func(p float64) time.Duration {
-		return took[min(len(took)-1, int(p*float64(len(took))))].Round(time.Microsecond)
-	}
-	return fmt.Sprintf("p50 %v, p99 %v, worst %v", at(.5), at(.99), took[len(took)-1].Round(time.Microsecond))
-}
-
-func report(what, format string, args ...any) {
-	fmt.Printf("%-38s %s\n", strings.TrimSpace(what), fmt.Sprintf(format, args...))
 }

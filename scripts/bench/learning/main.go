@@ -1,0 +1,177 @@
+// Command learning measures the learning pipeline over HTTP: reports with
+// pattern detection and propagation, the lessons that fit a situation, and the
+// guard, as the number of lessons grows. It starts the sidecar as a process of
+// its own (this program again, with "serve") and talks to 127.0.0.1 only.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"skillrouter/learning"
+	"skillrouter/scripts/bench/sidecar"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	var err error
+	if len(os.Args) > 1 && os.Args[1] == "serve" {
+		err = sidecar.Serve(ctx, os.Args[2], os.Args[3])
+	} else {
+		err = measure(ctx)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "learning:", err)
+		os.Exit(1)
+	}
+}
+
+// bulkSize is how many lessons one bulk call sends.
+const bulkSize = 5000
+
+func measure(ctx context.Context) error {
+	sizes := flag.String("sizes", "1000,3000,10000,30000,50000,100000", "numbers of lessons to measure at")
+	reports := flag.Int("reports", 4000, "reports at each size")
+	questions := flag.Int("questions", 2000, "questions and checks at each size")
+	connections := flag.Int("connections", 16, "connections that report at once")
+	rules := flag.Int("rules", 1000, "rules of the guard's own measurement")
+	flag.Parse()
+	if err := guard(ctx, *rules, *questions); err != nil {
+		return err
+	}
+	return grow(ctx, *sizes, *reports, *questions, *connections)
+}
+
+// guard measures checks with so many rules, one caller at a time.
+func guard(ctx context.Context, rules, checks int) error {
+	side, clean, err := fresh(ctx)
+	if err != nil {
+		return err
+	}
+	defer clean()
+	l := newLessons(7)
+	var drafts []learning.LessonDraft
+	for i := range rules {
+		name := fmt.Sprintf("%s-%d", l.Phrase(1), i)
+		drafts = append(drafts, learning.LessonDraft{
+			Type: learning.LessonAntiPattern, Domain: fmt.Sprintf("domain-%d", i%domains), Category: "commands", Severity: learning.SeverityCritical,
+			Title: "Never run " + name + " with " + l.Phrase(1), Context: l.Phrase(12), Action: name + " --force /srv/" + l.Phrase(1), Outcome: "BLOCKED - Known anti-pattern",
+			RelatedCommands: []string{name + " --force /srv/" + l.Phrase(1)}, SourceAgent: l.agent(),
+		})
+	}
+	began := time.Now()
+	if err := fill(ctx, side, drafts); err != nil {
+		return err
+	}
+	sidecar.Report("rules", "%d reported in bulk in %v", rules, time.Since(began).Round(time.Millisecond))
+	var actions []learning.Action
+	for i := range checks {
+		command := fmt.Sprintf("cd /srv/app && git status && make %s && ls -l /srv/%s | grep %s", l.Phrase(1), l.Phrase(1), l.Phrase(1))
+		if i%3 == 0 { // a third of them are one of the acts
+			command = "sudo sh -c '" + drafts[l.Random.IntN(len(drafts))].RelatedCommands[0] + "'"
+		}
+		actions = append(actions, learning.Action{Command: command, Context: l.Phrase(6), Domain: "domain-1", Agent: "bench"})
+	}
+	for _, connections := range []int{1, 8} {
+		f, err := load(ctx, side.Base+"/check/anti-pattern", encoded(actions), connections)
+		if err != nil {
+			return err
+		}
+		sidecar.Report(fmt.Sprintf("checks, %d at a time", connections), "%v", f)
+	}
+	return nil
+}
+
+// grow measures at each size, in one database that grows from one to the next.
+func grow(ctx context.Context, sizes string, reports, questions, connections int) error {
+	side, clean, err := fresh(ctx)
+	if err != nil {
+		return err
+	}
+	defer clean()
+	l := newLessons(42)
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "lessons\treports/s\tp50\tp99\tprocessor a report\trelevant p50\tp99\tcheck p50\tp99\tresident MB")
+	there := 0
+	for text := range strings.SplitSeq(sizes, ",") {
+		size, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil {
+			return fmt.Errorf("sizes: %w", err)
+		}
+		if size > there {
+			if err := fill(ctx, side, l.some(size-there)); err != nil {
+				return err
+			}
+		}
+		drafts := encoded(l.some(reports))
+		used := side.CPU()
+		reported, err := load(ctx, side.Base+"/lessons/report", drafts, connections)
+		if err != nil {
+			return err
+		}
+		used = (side.CPU() - used) / time.Duration(reports)
+		there = max(size, there) + reports
+		var situations []learning.LessonQuery
+		var actions []learning.Action
+		for i := range questions {
+			situations = append(situations, learning.LessonQuery{Context: l.Phrase(12), Domain: fmt.Sprintf("domain-%d", i%domains), Agent: l.agent()})
+			actions = append(actions, learning.Action{Command: "cd /srv && make " + l.Phrase(1) + " && rm -rf ./build", Context: l.Phrase(6), Domain: "domain-1", Agent: "bench"})
+		}
+		relevant, err := load(ctx, side.Base+"/query/relevant", encoded(situations), 1)
+		if err != nil {
+			return err
+		}
+		checked, err := load(ctx, side.Base+"/check/anti-pattern", encoded(actions), 1)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(table, "%d\t%.0f\t%v\t%v\t%v\t%v\t%v\t%v\t%v\t%.0f\n", size, reported.perSecond, round(reported.p50), round(reported.p99), round(used),
+			round(relevant.p50), round(relevant.p99), round(checked.p50), round(checked.p99), side.Resident())
+		if err := table.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill reports lessons in bulk.
+func fill(ctx context.Context, side *sidecar.Sidecar, drafts []learning.LessonDraft) error {
+	for len(drafts) > 0 {
+		part := drafts[:min(bulkSize, len(drafts))]
+		drafts = drafts[len(part):]
+		var answer learning.BulkReported
+		if err := post(ctx, http.DefaultClient, side.Base+"/lessons/bulk", encoded([][]learning.LessonDraft{part})[0], &answer); err != nil {
+			return err
+		}
+		if answer.RefusedCount > 0 {
+			return fmt.Errorf("%d lessons were refused: %+v", answer.RefusedCount, answer.Refused[0])
+		}
+	}
+	return nil
+}
+
+// fresh starts a sidecar on an empty folder.
+func fresh(ctx context.Context) (*sidecar.Sidecar, func(), error) {
+	dir, err := os.MkdirTemp("", "skillrouter-learning-")
+	if err != nil {
+		return nil, nil, err
+	}
+	side, err := sidecar.Start(ctx, dir)
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		return nil, nil, err
+	}
+	return side, func() {
+		side.Stop()
+		_ = os.RemoveAll(dir)
+	}, nil
+}

@@ -1,0 +1,147 @@
+// Package sidecar runs the sidecar as a process of its own for the benchmarks,
+// talks to it on 127.0.0.1 only, and reads from /proc what it costs. It also
+// holds what the benchmarks share: words that are as unevenly used as those of
+// real text, percentiles, and how a figure is printed.
+package sidecar
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"skillrouter/cmd/app"
+	"skillrouter/cmd/config"
+)
+
+// Sidecar is the process that is measured.
+type Sidecar struct {
+	Base string        // its address
+	Took time.Duration // from its start to its first answer
+
+	cmd     *exec.Cmd
+	stopped bool
+}
+
+// Serve is the measured process's own work: dir is its data folder, address
+// where it listens. A benchmark's main calls it when its first argument is
+// "serve", with the other two.
+func Serve(ctx context.Context, dir, address string) error {
+	cfg := config.Default()
+	cfg.Data, cfg.Listen = dir, address
+	a, err := app.New(ctx, cfg, slog.New(slog.DiscardHandler), app.Options{})
+	if err != nil {
+		return err
+	}
+	return a.Run(ctx)
+}
+
+// Start starts this program again as the sidecar on a free port and waits until it answers.
+func Start(ctx context.Context, dir string) (*Sidecar, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		return nil, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	s := &Sidecar{cmd: exec.CommandContext(ctx, program, "serve", dir, address), Base: "http://" + address}
+	s.cmd.Stderr = os.Stderr
+	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(os.Interrupt) }
+	began := time.Now()
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	for time.Since(began) < 30*time.Second {
+		if response, err := http.Get(s.Base + "/health"); err == nil {
+			_ = response.Body.Close()
+			s.Took = time.Since(began)
+			return s, nil
+		}
+		time.Sleep(time.Millisecond)
+	}
+	s.Stop()
+	return nil, errors.New("the sidecar did not answer within 30 s")
+}
+
+func (s *Sidecar) Stop() {
+	if s.stopped {
+		return
+	}
+	s.stopped = true
+	_ = s.cmd.Process.Signal(os.Interrupt)
+	_ = s.cmd.Wait()
+}
+
+func (s *Sidecar) Post(ctx context.Context, path, contentType string, body io.Reader, into any) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Base+path, body)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", contentType)
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s: %s", path, response.Status, text)
+	}
+	return json.Unmarshal(text, into)
+}
+
+// tick is the unit of times in /proc, fixed at 100 a second on Linux.
+const tick = 10 * time.Millisecond
+
+// CPU returns the processor time that the process has used: unlike time on the
+// clock it tells the same on a busy machine.
+func (s *Sidecar) CPU() time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	if err != nil {
+		return 0 // not Linux
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * tick
+}
+
+// Resident and Peak return the resident memory of the process, in MB (10⁶ bytes).
+func (s *Sidecar) Resident() float64 { return s.status("VmRSS:") }
+
+func (s *Sidecar) Peak() float64 { return s.status("VmHWM:") }
+
+func (s *Sidecar) status(field string) float64 {
+	file, err := os.Open(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	if err != nil {
+		return -1 // not Linux
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		if rest, ok := strings.CutPrefix(lines.Text(), field); ok {
+			kb, _ := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 64)
+			return kb * 1024 / 1e6
+		}
+	}
+	return -1
+}
