@@ -21,13 +21,14 @@ type PipelineStore interface {
 	Lessons(ctx context.Context, ids []string) ([]Lesson, error)
 	// LessonOf returns the lesson of an id or number.
 	LessonOf(ctx context.Context, ref string) (lesson Lesson, ok bool, err error)
-	// ListLessons returns lessons, newest first, whose number is below before (0: all).
-	ListLessons(ctx context.Context, filter LessonFilter, before int64) ([]Lesson, error)
-	// ScanLessons visits every lesson, oldest first, chunk by chunk.
+	// ListLessons returns lessons, newest first, whose number is below before (0: all); up to
+	// filter.Limit and MaxAnswer bytes of them. at is when a confidence is compared.
+	ListLessons(ctx context.Context, filter LessonFilter, before int64, at time.Time) ([]Lesson, error)
+	// ScanLessons visits every lesson, oldest first, chunk by chunk. visit may keep the chunk.
 	ScanLessons(ctx context.Context, visit func(chunk []Lesson) error) error
 	// LessonIDs visits the id of every lesson.
 	LessonIDs(ctx context.Context, visit func(id string)) error
-	// LessonChanges returns a lesson's history, oldest first, at most limit of it.
+	// LessonChanges returns a lesson's history, oldest first: the latest limit changes of it.
 	LessonChanges(ctx context.Context, lessonID string, limit int) ([]LessonChange, error)
 
 	// PatternOf returns the pattern of an id or number, with its evidence.

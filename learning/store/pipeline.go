@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"gorm.io/gorm"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+var _ learning.PipelineStore = (*Store)(nil)
+
+// Change implements learning.PipelineStore.
+func (s *Store) Change(ctx context.Context, decide func(tx learning.PipelineTx) error, after func()) (wait func() error) {
+	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&pipelineTx{tx}) }, after)
+}
+
+// pipelineTx is the learning.PipelineTx of one change. Reports are written one
+// by one at a high rate: its statements go past gorm's reflection, and there
+// are as few of them as can be, because the driver prepares each anew.
+type pipelineTx struct{ db *gorm.DB }
+
+// AddEvents implements learning.PipelineTx.
+func (tx *pipelineTx) AddEvents(events ...skillrouter.Event) error {
+	return appendEvents(tx.db, events)
+}
+
+// query asks for rows past gorm.
+func query(db *gorm.DB, text string, args ...any) (*sql.Rows, error) {
+	return db.Statement.ConnPool.QueryContext(db.Statement.Context, text, args...)
+}
+
+// exec runs a statement past gorm.
+func exec(db *gorm.DB, text string, args ...any) (sql.Result, error) {
+	return db.Statement.ConnPool.ExecContext(db.Statement.Context, text, args...)
+}
+
+// insertOne writes one row and returns its number.
+func insertOne(db *gorm.DB, statement string, values ...any) (int64, error) {
+	result, err := exec(db, statement, values...)
+	if err != nil {
+		return 0, err
+	}
+	return result.LastInsertId()
+}
+
+// byRef is the condition that finds a row by its id or its number in decimal.
+// No id is a number.
+func byRef(ref string) (where string, arg any) {
+	if number, err := strconv.ParseInt(ref, 10, 64); err == nil {
+		return "WHERE num = ?", number
+	}
+	return "WHERE id = ?", ref
+}
+
+// conditions gathers the parts of a WHERE clause.
+type conditions struct {
+	text string
+	args []any
+}
+
+func (c *conditions) add(condition string, args ...any) {
+	if c.text == "" {
+		c.text = "WHERE "
+	} else {
+		c.text += " AND "
+	}
+	c.text += condition
+	c.args = append(c.args, args...)
+}
+
+// equal adds that a column has the value, unless that is empty.
+func (c *conditions) equal(column, value string) {
+	if value != "" {
+		c.add(column+" = ?", value)
+	}
+}
+
+// among adds that a column has one of the values, of which there must be some.
+func among[T ~string](c *conditions, column string, values []T) {
+	list, args := "", []any{}
+	for _, v := range values {
+		list += ", ?"
+		args = append(args, string(v))
+	}
+	c.add(column+" IN ("+list[2:]+")", args...)
+}
+
+// unbounded is a size that no answer reaches.
+const unbounded = math.MaxInt
+
+// listText is a list as its column holds it.
+func listText(list []string) string { return tagsText(list) }
+
+// parseLists reads the columns of lists into their fields, which then are never nil.
+func parseLists(columns []string, fields ...*[]string) error {
+	for i, field := range fields {
+		*field = []string{}
+		if columns[i] == "[]" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(columns[i]), field); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// jsonText is a value as a column of JSON holds it; nil stays nil.
+func jsonText[T any](value *T) (any, error) {
+	if value == nil {
+		return nil, nil
+	}
+	text, err := json.Marshal(value)
+	return string(text), err
+}
+
+// parseJSON reads a column of JSON, which may be NULL.
+func parseJSON[T any](text sql.NullString) (*T, error) {
+	if !text.Valid {
+		return nil, nil
+	}
+	value := new(T)
+	return value, json.Unmarshal([]byte(text.String), value)
+}

@@ -1,0 +1,188 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"skillrouter/learning"
+)
+
+// lessonColumns are the columns of lessons but the number, in the order of lessonValues.
+var lessonColumns = []string{
+	"id", "fingerprint", "lesson_type", "domain", "category", "title", "context", "action_taken", "outcome",
+	"root_cause", "solution", "body", "alternatives", "severity", "tags", "source_agent", "related_files",
+	"related_commands", "contexts", "trigger_pattern", "block_action", "project", "trust", "level", "status",
+	"transferability", "source_case_ids", "pattern_id", "initial_confidence", "decay_constant", "confidence_at",
+	"occurrences", "last_occurred", "times_applied", "times_succeeded", "validated", "validated_by",
+	"validation_notes", "last_validated_at", "superseded_by", "retired_at", "retired_reason", "created_at", "updated_at",
+}
+
+// The statements on one lesson, made once: they are run for every report.
+var (
+	insertLesson = "INSERT INTO lessons (" + strings.Join(lessonColumns, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(lessonColumns)-1) + ")"
+	updateLesson = "UPDATE lessons SET " + strings.Join(lessonColumns[1:], " = ?, ") + " = ? WHERE id = ?"
+	selectLesson = "SELECT num, " + strings.Join(slices.Concat(lessonColumns[:1], lessonColumns[2:]), ", ") + " FROM lessons "
+)
+
+func lessonValues(l *learning.Lesson, print learning.Fingerprint) []any {
+	return []any{
+		l.ID, print[:], string(l.Type), l.Domain, l.Category, l.Title, l.Context, l.Action, l.Outcome,
+		l.RootCause, l.Solution, l.Body, listText(l.Alternatives), string(l.Severity), listText(l.Tags), l.SourceAgent, listText(l.RelatedFiles),
+		listText(l.RelatedCommands), listText(l.Contexts), l.TriggerPattern, l.BlockAction, l.Project, string(l.Trust), string(l.Level), string(l.Status),
+		l.Transferability, listText(l.SourceCaseIDs), l.PatternID, l.InitialConfidence, l.DecayConstant, millis(l.ConfidenceAt),
+		l.Occurrences, millis(l.LastOccurred), l.TimesApplied, l.TimesSucceeded, l.Validated, l.ValidatedBy,
+		l.ValidationNotes, millisPtr(l.LastValidatedAt), l.SupersededBy, millisPtr(l.RetiredAt), l.RetiredReason, millis(l.CreatedAt), millis(l.UpdatedAt),
+	}
+}
+
+// scanLesson reads a row of selectLesson, and how many bytes it counts for.
+func scanLesson(rows *sql.Rows) (l learning.Lesson, size int, err error) {
+	var kind, severity, trust, level, status string
+	var lists [6]string
+	var believed, occurred, created, updated int64
+	var validated, retired *int64
+	err = rows.Scan(&l.Number, &l.ID, &kind, &l.Domain, &l.Category, &l.Title, &l.Context, &l.Action, &l.Outcome,
+		&l.RootCause, &l.Solution, &l.Body, &lists[0], &severity, &lists[1], &l.SourceAgent, &lists[2],
+		&lists[3], &lists[4], &l.TriggerPattern, &l.BlockAction, &l.Project, &trust, &level, &status,
+		&l.Transferability, &lists[5], &l.PatternID, &l.InitialConfidence, &l.DecayConstant, &believed,
+		&l.Occurrences, &occurred, &l.TimesApplied, &l.TimesSucceeded, &l.Validated, &l.ValidatedBy,
+		&l.ValidationNotes, &validated, &l.SupersededBy, &retired, &l.RetiredReason, &created, &updated)
+	if err != nil {
+		return l, 0, err
+	}
+	l.Type, l.Severity, l.Trust = learning.LessonType(kind), learning.Severity(severity), learning.Trust(trust)
+	l.Level, l.Status = learning.Level(level), learning.LessonStatus(status)
+	l.ConfidenceAt, l.LastOccurred, l.CreatedAt, l.UpdatedAt = fromMillis(believed), fromMillis(occurred), fromMillis(created), fromMillis(updated)
+	l.LastValidatedAt, l.RetiredAt = fromMillisPtr(validated), fromMillisPtr(retired)
+	err = parseLists(lists[:], &l.Alternatives, &l.Tags, &l.RelatedFiles, &l.RelatedCommands, &l.Contexts, &l.SourceCaseIDs)
+	return l, lessonSize(&l), err
+}
+
+// lessonSize is how many bytes of text a lesson holds, its short fields apart.
+func lessonSize(l *learning.Lesson) int {
+	return len(l.Title) + len(l.Context) + len(l.Action) + len(l.Outcome) + len(l.RootCause) + len(l.Solution) + len(l.Body)
+}
+
+// lessons reads lessons until they hold most bytes, and one more, so that the
+// domain sees whether there are more.
+func lessons(db *gorm.DB, most int, where string, args ...any) ([]learning.Lesson, error) {
+	rows, err := query(db, selectLesson+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	found := []learning.Lesson{}
+	size, last := 0, 0
+	for size-last < most && rows.Next() {
+		var l learning.Lesson
+		if l, last, err = scanLesson(rows); err != nil {
+			return nil, closing(rows, err)
+		}
+		found = append(found, l)
+		size += last
+	}
+	return found, closing(rows, rows.Err())
+}
+
+func oneLesson(db *gorm.DB, where string, args ...any) (learning.Lesson, bool, error) {
+	found, err := lessons(db, unbounded, where, args...)
+	if err != nil || len(found) == 0 {
+		return learning.Lesson{}, false, err
+	}
+	return found[0], true, nil
+}
+
+// LessonByPrint implements learning.PipelineTx.
+func (tx *pipelineTx) LessonByPrint(print learning.Fingerprint) (learning.Lesson, bool, error) {
+	return oneLesson(tx.db, "WHERE fingerprint = ? ORDER BY num LIMIT 1", print[:])
+}
+
+// LessonOf implements learning.PipelineTx.
+func (tx *pipelineTx) LessonOf(ref string) (learning.Lesson, bool, error) {
+	where, arg := byRef(ref)
+	return oneLesson(tx.db, where, arg)
+}
+
+// InsertLesson implements learning.PipelineTx.
+func (tx *pipelineTx) InsertLesson(lesson *learning.Lesson, print learning.Fingerprint) (err error) {
+	lesson.Number, err = insertOne(tx.db, insertLesson, lessonValues(lesson, print)...)
+	return err
+}
+
+// UpdateLesson implements learning.PipelineTx.
+func (tx *pipelineTx) UpdateLesson(lesson learning.Lesson, print learning.Fingerprint) error {
+	values := lessonValues(&lesson, print)
+	_, err := exec(tx.db, updateLesson, append(values[1:], values[0])...)
+	return err
+}
+
+// LessonOf implements learning.PipelineStore.
+func (s *Store) LessonOf(ctx context.Context, ref string) (learning.Lesson, bool, error) {
+	where, arg := byRef(ref)
+	return oneLesson(s.read.WithContext(ctx), where, arg)
+}
+
+// Lessons implements learning.PipelineStore.
+func (s *Store) Lessons(ctx context.Context, ids []string) ([]learning.Lesson, error) {
+	var all []learning.Lesson
+	for part := range slices.Chunk(ids, lookups) {
+		var c conditions
+		among(&c, "id", part)
+		found, err := lessons(s.read.WithContext(ctx), unbounded, c.text, c.args...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// msPerDay turns milliseconds into the days of a decay constant.
+const msPerDay = float64(24 * time.Hour / time.Millisecond)
+
+// ListLessons implements learning.PipelineStore. The confidence that it
+// compares is Belief.At in SQL.
+func (s *Store) ListLessons(ctx context.Context, filter learning.LessonFilter, before int64, at time.Time) ([]learning.Lesson, error) {
+	var c conditions
+	c.equal("lesson_type", string(filter.Type))
+	c.equal("domain", filter.Domain)
+	c.equal("category", filter.Category)
+	c.equal("severity", string(filter.Severity))
+	c.equal("level", string(filter.Level))
+	c.equal("source_agent", filter.SourceAgent)
+	c.equal("project", filter.Project)
+	if len(filter.Statuses) > 0 {
+		among(&c, "status", filter.Statuses)
+	} else {
+		// The + keeps this out of the choice of an index: nearly every lesson fits it.
+		c.add("+status <> ?", string(learning.StatusRetired))
+	}
+	if filter.Tag != "" {
+		c.add("EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ? COLLATE NOCASE)", filter.Tag)
+	}
+	if filter.MinConfidence > 0 {
+		c.add("initial_confidence * exp(-decay_constant * max(0, ? - confidence_at) / ?) >= ?", millis(at), msPerDay, filter.MinConfidence)
+	}
+	if !filter.Since.IsZero() {
+		c.add("created_at >= ?", millis(filter.Since))
+	}
+	if before > 0 {
+		c.add("num < ?", before)
+	}
+	return lessons(s.read.WithContext(ctx), learning.MaxAnswer, c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
+}
+
+// ScanLessons implements learning.PipelineStore. It reads one state of the
+// database from end to end.
+func (s *Store) ScanLessons(ctx context.Context, visit func(chunk []learning.Lesson) error) error {
+	return eachChunk(s.read.WithContext(ctx).Raw(selectLesson+"ORDER BY num"), scanLesson, visit)
+}
+
+// LessonIDs implements learning.PipelineStore.
+func (s *Store) LessonIDs(ctx context.Context, visit func(id string)) error {
+	return eachID(s.read.WithContext(ctx), "SELECT id FROM lessons", visit)
+}

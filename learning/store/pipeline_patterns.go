@@ -1,0 +1,186 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"skillrouter/learning"
+)
+
+// patternColumns are the columns of patterns but the number, in the order of patternValues.
+var patternColumns = []string{
+	"id", "pattern_name", "pattern_type", "description", "domain", "categories", "operation_type", "frequency",
+	"first_seen", "last_seen", "status", "confirmed_by", "confirmed_at", "recommended_action", "prevention_steps",
+	"weight", "initial_confidence", "decay_constant", "confidence_at", "times_applied", "times_succeeded",
+	"last_validated", "created_at", "updated_at", "why",
+}
+
+// The statements on one pattern, made once.
+var (
+	insertPattern = "INSERT INTO patterns (" + strings.Join(patternColumns, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(patternColumns)-1) + ")"
+	updatePattern = "UPDATE patterns SET " + strings.Join(patternColumns[1:], " = ?, ") + " = ? WHERE id = ?"
+	selectPattern = "SELECT num, " + strings.Join(patternColumns, ", ") + " FROM patterns "
+)
+
+func patternValues(p *learning.Pattern) []any {
+	return []any{
+		p.ID, p.Name, string(p.Type), p.Description, p.Domain, listText(p.Categories), p.OperationType, p.Frequency,
+		millis(p.FirstSeen), millis(p.LastSeen), string(p.Status), p.ConfirmedBy, millisPtr(p.ConfirmedAt), p.Action, listText(p.Prevention),
+		p.Weight, p.InitialConfidence, p.DecayConstant, millis(p.ConfidenceAt), p.TimesApplied, p.TimesSucceeded,
+		millisPtr(p.LastValidated), millis(p.CreatedAt), millis(p.UpdatedAt), listText(p.Why),
+	}
+}
+
+func patterns(db *gorm.DB, where string, args ...any) ([]learning.Pattern, error) {
+	rows, err := query(db, selectPattern+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	found := []learning.Pattern{}
+	for rows.Next() {
+		p, err := scanPattern(rows)
+		if err != nil {
+			return nil, closing(rows, err)
+		}
+		found = append(found, p)
+	}
+	return found, closing(rows, rows.Err())
+}
+
+func scanPattern(rows *sql.Rows) (p learning.Pattern, err error) {
+	var lists [3]string
+	var first, last, believed, created, updated int64
+	var confirmed, validated *int64
+	err = rows.Scan(&p.Number, &p.ID, &p.Name, &p.Type, &p.Description, &p.Domain, &lists[0], &p.OperationType, &p.Frequency,
+		&first, &last, &p.Status, &p.ConfirmedBy, &confirmed, &p.Action, &lists[1],
+		&p.Weight, &p.InitialConfidence, &p.DecayConstant, &believed, &p.TimesApplied, &p.TimesSucceeded,
+		&validated, &created, &updated, &lists[2])
+	if err != nil {
+		return p, err
+	}
+	p.FirstSeen, p.LastSeen, p.ConfidenceAt = fromMillis(first), fromMillis(last), fromMillis(believed)
+	p.CreatedAt, p.UpdatedAt = fromMillis(created), fromMillis(updated)
+	p.ConfirmedAt, p.LastValidated = fromMillisPtr(confirmed), fromMillisPtr(validated)
+	p.LessonIDs, p.EpisodeIDs = []string{}, []int64{}
+	return p, parseLists(lists[:], &p.Categories, &p.Prevention, &p.Why)
+}
+
+func onePattern(db *gorm.DB, where string, args ...any) (learning.Pattern, bool, error) {
+	found, err := patterns(db, where, args...)
+	if err != nil || len(found) == 0 {
+		return learning.Pattern{}, false, err
+	}
+	return found[0], true, nil
+}
+
+// PatternOf implements learning.PipelineTx.
+func (tx *pipelineTx) PatternOf(ref string) (learning.Pattern, bool, error) {
+	where, arg := byRef(ref)
+	return onePattern(tx.db, where, arg)
+}
+
+// PatternsOf implements learning.PipelineTx.
+func (tx *pipelineTx) PatternsOf(evidence learning.Evidence) ([]learning.Pattern, error) {
+	return patterns(tx.db, "WHERE id IN (SELECT pattern_id FROM pattern_evidence WHERE kind = ? AND ref = ?) ORDER BY num", evidence.Kind, evidence.Ref)
+}
+
+// OperationPattern implements learning.PipelineTx. If there are several, the latest made counts.
+func (tx *pipelineTx) OperationPattern(operationType string, kind learning.PatternType) (learning.Pattern, bool, error) {
+	return onePattern(tx.db, "WHERE operation_type = ? AND operation_type <> '' AND pattern_type = ? ORDER BY num DESC LIMIT 1", operationType, string(kind))
+}
+
+// InsertPattern implements learning.PipelineTx.
+func (tx *pipelineTx) InsertPattern(pattern *learning.Pattern) (err error) {
+	pattern.Number, err = insertOne(tx.db, insertPattern, patternValues(pattern)...)
+	return err
+}
+
+// UpdatePattern implements learning.PipelineTx.
+func (tx *pipelineTx) UpdatePattern(pattern learning.Pattern) error {
+	values := patternValues(&pattern)
+	_, err := exec(tx.db, updatePattern, append(values[1:], values[0])...)
+	return err
+}
+
+// AddEvidence implements learning.PipelineTx.
+func (tx *pipelineTx) AddEvidence(patternID string, evidence ...learning.Evidence) (int, error) {
+	added := 0
+	for part := range slices.Chunk(evidence, insertRows) {
+		values := make([]any, 0, 6*len(part))
+		for _, e := range part {
+			values = append(values, patternID, e.Kind, e.Ref, e.Agent, e.Score, millis(e.At))
+		}
+		result, err := exec(tx.db, "INSERT INTO pattern_evidence (pattern_id, kind, ref, agent_id, score, at) VALUES (?, ?, ?, ?, ?, ?)"+
+			strings.Repeat(", (?, ?, ?, ?, ?, ?)", len(part)-1)+" ON CONFLICT (kind, ref, pattern_id) DO NOTHING", values...)
+		if err != nil {
+			return 0, err
+		}
+		rows, err := result.RowsAffected()
+		if err != nil {
+			return 0, err
+		}
+		added += int(rows)
+	}
+	return added, nil
+}
+
+// PatternOf implements learning.PipelineStore.
+func (s *Store) PatternOf(ctx context.Context, ref string) (learning.Pattern, bool, error) {
+	db := s.read.WithContext(ctx)
+	where, arg := byRef(ref)
+	pattern, ok, err := onePattern(db, where, arg)
+	if err == nil && ok {
+		err = addEvidence(db, &pattern)
+	}
+	return pattern, ok, err
+}
+
+// ListPatterns implements learning.PipelineStore.
+func (s *Store) ListPatterns(ctx context.Context, filter learning.PatternFilter) ([]learning.Pattern, error) {
+	db := s.read.WithContext(ctx)
+	var c conditions
+	c.equal("pattern_type", string(filter.Type))
+	c.equal("domain", filter.Domain)
+	if len(filter.Statuses) > 0 {
+		among(&c, "status", filter.Statuses)
+	} else {
+		c.add("+status <> ?", string(learning.PatternDeprecated))
+	}
+	found, err := patterns(db, c.text+" ORDER BY last_seen DESC, num DESC LIMIT ? OFFSET ?", append(c.args, filter.Limit, filter.Offset)...)
+	for i := range found {
+		if err == nil {
+			err = addEvidence(db, &found[i])
+		}
+	}
+	return found, err
+}
+
+// addEvidence gives a pattern the latest MaxEvidence pieces of each kind of its evidence, the latest first.
+func addEvidence(db *gorm.DB, p *learning.Pattern) error {
+	for _, kind := range []string{learning.EvidenceLesson, learning.EvidenceEpisode} {
+		var parsed error
+		err := eachID(db, "SELECT ref FROM pattern_evidence WHERE pattern_id = ? AND kind = ? ORDER BY num DESC LIMIT ?", func(ref string) {
+			if kind == learning.EvidenceLesson {
+				p.LessonIDs = append(p.LessonIDs, ref)
+				return
+			}
+			number, err := strconv.ParseInt(ref, 10, 64)
+			if err != nil {
+				parsed = err
+			}
+			p.EpisodeIDs = append(p.EpisodeIDs, number)
+		}, p.ID, kind, learning.MaxEvidence)
+		if err == nil {
+			err = parsed
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

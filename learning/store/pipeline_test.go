@@ -1,0 +1,356 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"skillrouter"
+	"skillrouter/cmd/app"
+	"skillrouter/learning"
+	"skillrouter/learning/store"
+)
+
+// open opens a learning.db of the test's own.
+func open(t *testing.T) *store.Store {
+	t.Helper()
+	db, err := app.OpenDatabase(t.Context(), t.TempDir(), "learning", time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var running sync.WaitGroup
+	running.Go(func() { _ = db.Commit.Run(t.Context()) })
+	t.Cleanup(func() {
+		running.Wait()
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return store.New(db.Read, db.Commit)
+}
+
+// change makes one change and fails the test if it fails.
+func change(t *testing.T, s *store.Store, decide func(tx learning.PipelineTx) error) {
+	t.Helper()
+	if err := s.Change(t.Context(), decide, nil)(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// fullLesson has a value of its own in every field that is stored.
+func fullLesson(id string) learning.Lesson {
+	validated, retired := noon.Add(time.Hour), noon.Add(2*time.Hour)
+	return learning.Lesson{
+		ID: id, Type: learning.LessonAntiPattern, Domain: "infrastructure", Category: "docker", Title: "Title of " + id, Context: "context",
+		Action: "action", Outcome: "outcome", RootCause: "cause", Solution: "solution", Body: "# Body", Alternatives: []string{"a", "b"},
+		Severity: learning.SeverityHigh, Tags: []string{"Docker", "日本"}, SourceAgent: "CHRONOS", RelatedFiles: []string{"/a\"b"},
+		RelatedCommands: []string{"rm -rf /"}, Contexts: []string{"deploy"}, TriggerPattern: "rm -rf", BlockAction: true, Project: "p",
+		Trust: learning.TrustImported, Level: learning.LevelPattern, Status: learning.StatusValidated, Transferability: 4,
+		SourceCaseIDs: []string{"x", "y"}, PatternID: "pattern-1",
+		Belief:      learning.Belief{InitialConfidence: 0.7, DecayConstant: 0.01, ConfidenceAt: noon.Add(time.Minute)},
+		Occurrences: 3, LastOccurred: noon.Add(2 * time.Minute), TimesApplied: 7, TimesSucceeded: 5, Validated: true, ValidatedBy: "Damon W.",
+		ValidationNotes: "notes", LastValidatedAt: &validated, SupersededBy: "z", RetiredAt: &retired, RetiredReason: "reason",
+		CreatedAt: noon.Add(3 * time.Minute), UpdatedAt: noon.Add(4 * time.Minute),
+	}
+}
+
+// complete fails the test if a field of the struct is zero, so that a field
+// that is added and not stored is noticed. Those named are not stored.
+func complete(t *testing.T, value any, except ...string) {
+	t.Helper()
+	v := reflect.ValueOf(value)
+	for i := range v.NumField() {
+		if name := v.Type().Field(i).Name; v.Field(i).IsZero() && !slices.Contains(except, name) {
+			t.Errorf("%T has no value in %s", value, name)
+		}
+	}
+}
+
+func TestLessonsComeBackAsTheyWereStored(t *testing.T) {
+	s := open(t)
+	want := fullLesson("a")
+	complete(t, want, "Number", "Confidence")
+	complete(t, want.Belief)
+	bare := learning.Lesson{
+		ID: "b", Type: learning.LessonFailure, Severity: learning.SeverityLow, Level: learning.LevelCase, Status: learning.StatusCandidate, Transferability: 1,
+		Trust: learning.TrustAgent, Alternatives: []string{}, Tags: []string{}, RelatedFiles: []string{}, RelatedCommands: []string{}, Contexts: []string{},
+		SourceCaseIDs: []string{}, Belief: learning.Belief{ConfidenceAt: noon}, LastOccurred: noon, CreatedAt: noon, UpdatedAt: noon,
+	}
+	change(t, s, func(tx learning.PipelineTx) error {
+		for _, l := range []*learning.Lesson{&want, &bare} {
+			if err := tx.InsertLesson(l, learning.Fingerprint{1}); err != nil {
+				return err
+			}
+		}
+		got, ok, err := tx.LessonByPrint(learning.Fingerprint{1}) // sees what its own transaction wrote
+		if diff := cmp.Diff(want, got); diff != "" || !ok || err != nil {
+			t.Errorf("in the transaction: %v %v\n%s", ok, err, diff)
+		}
+		return nil
+	})
+	if want.Number != 1 || bare.Number != 2 {
+		t.Errorf("numbers %d, %d", want.Number, bare.Number)
+	}
+	for ref, want := range map[string]learning.Lesson{"a": want, "1": want, "b": bare, "2": bare} {
+		got, ok, err := s.LessonOf(t.Context(), ref)
+		if diff := cmp.Diff(want, got); diff != "" || !ok || err != nil {
+			t.Errorf("%s: %v %v\n%s", ref, ok, err, diff)
+		}
+	}
+	for _, ref := range []string{"c", "3", "-1", "99999999999999999999", ""} {
+		if _, ok, err := s.LessonOf(t.Context(), ref); ok || err != nil {
+			t.Errorf("%q: %v, %v", ref, ok, err)
+		}
+	}
+	changed := fullLesson("b")
+	changed.Number = 2
+	change(t, s, func(tx learning.PipelineTx) error { return tx.UpdateLesson(changed, learning.Fingerprint{2}) })
+	found, err := s.Lessons(t.Context(), []string{"a", "b", "none"})
+	slices.SortFunc(found, func(x, y learning.Lesson) int { return int(x.Number - y.Number) })
+	if diff := cmp.Diff([]learning.Lesson{want, changed}, found); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	var scanned []learning.Lesson
+	err = s.ScanLessons(t.Context(), func(chunk []learning.Lesson) error { scanned = append(scanned, chunk...); return nil })
+	if diff := cmp.Diff(found, scanned); diff != "" || err != nil {
+		t.Errorf("scan: %v\n%s", err, diff)
+	}
+	var ids []string
+	if err := s.LessonIDs(t.Context(), func(id string) { ids = append(ids, id) }); err != nil || len(ids) != 2 {
+		t.Errorf("ids %v, %v", ids, err)
+	}
+}
+
+func TestAFailedChangeLeavesNothing(t *testing.T) {
+	s := open(t)
+	broken := errors.New("broken")
+	after := false
+	err := s.Change(t.Context(), func(tx learning.PipelineTx) error {
+		l := fullLesson("a")
+		return errors.Join(tx.InsertLesson(&l, learning.Fingerprint{}), tx.AddEvents(skillrouter.Event{Type: "x", Subject: "a", At: noon}), broken)
+	}, func() { after = true })()
+	if !errors.Is(err, broken) || after {
+		t.Errorf("%v, after ran: %v", err, after)
+	}
+	if _, ok, err := s.LessonOf(t.Context(), "a"); ok || err != nil {
+		t.Errorf("%v, %v", ok, err)
+	}
+	if events, err := s.Events(t.Context(), 0, 10); len(events) != 0 || err != nil {
+		t.Errorf("%v, %v", events, err)
+	}
+}
+
+func TestListLessons(t *testing.T) {
+	s := open(t)
+	at := noon.Add(100 * 24 * time.Hour) // e^(−0.01·100) = 0.3679 is left
+	lessons := []learning.Lesson{fullLesson("a"), fullLesson("b"), fullLesson("c"), fullLesson("d")}
+	lessons[1].Type, lessons[1].Domain, lessons[1].Category, lessons[1].Severity = learning.LessonSuccess, "other", "sql", learning.SeverityLow
+	lessons[1].Level, lessons[1].SourceAgent, lessons[1].Project, lessons[1].Tags = learning.LevelCase, "HADES", "q", []string{"sql"}
+	lessons[2].Status, lessons[2].CreatedAt = learning.StatusRetired, noon.Add(time.Hour)
+	lessons[3].InitialConfidence, lessons[3].ConfidenceAt = 0.5, at.Add(time.Hour) // a clock that went back takes nothing off
+	change(t, s, func(tx learning.PipelineTx) error {
+		for i := range lessons {
+			if err := tx.InsertLesson(&lessons[i], learning.Fingerprint{byte(i)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	type filter = learning.LessonFilter
+	for name, c := range map[string]struct {
+		filter filter
+		before int64
+		want   string
+	}{
+		"all but retired":  {want: "d b a"},
+		"retired":          {filter: filter{Statuses: []learning.LessonStatus{learning.StatusRetired}}, want: "c"},
+		"several statuses": {filter: filter{Statuses: learning.LessonStatuses()}, want: "d c b a"},
+		"limit":            {filter: filter{Limit: 2}, want: "d b"},
+		"before":           {before: 4, want: "b a"},
+		"type":             {filter: filter{Type: learning.LessonSuccess}, want: "b"},
+		"domain":           {filter: filter{Domain: "infrastructure"}, want: "d a"},
+		"category":         {filter: filter{Category: "sql"}, want: "b"},
+		"severity":         {filter: filter{Severity: learning.SeverityLow}, want: "b"},
+		"level":            {filter: filter{Level: learning.LevelCase}, want: "b"},
+		"agent":            {filter: filter{SourceAgent: "HADES"}, want: "b"},
+		"project":          {filter: filter{Project: "q"}, want: "b"},
+		"tag without case": {filter: filter{Tag: "DOCKER"}, want: "d a"},
+		"tag, and none":    {filter: filter{Tag: "dock"}, want: ""},
+		"since":            {filter: filter{Since: noon.Add(30 * time.Minute), Statuses: learning.LessonStatuses()}, want: "c"},
+		"confidence":       {filter: filter{MinConfidence: 0.4}, want: "d"},
+		"low confidence":   {filter: filter{MinConfidence: 0.25}, want: "d b a"},
+		"text of an enum":  {filter: filter{Type: "'; DROP TABLE lessons; --"}, want: ""},
+	} {
+		if c.filter.Limit == 0 {
+			c.filter.Limit = 10
+		}
+		found, err := s.ListLessons(t.Context(), c.filter, c.before, at)
+		got := ""
+		for _, l := range found {
+			got += " " + l.ID
+		}
+		if err != nil || got != " "+c.want && got != c.want {
+			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
+		}
+	}
+}
+
+func TestHistoryAndApplications(t *testing.T) {
+	s := open(t)
+	title := "old title"
+	changes := []learning.LessonChange{
+		{LessonID: "a", Kind: "reported", Agent: "x", At: noon},
+		{LessonID: "b", Kind: "reported", At: noon},
+		{
+			LessonID: "a", Kind: "edited", Note: "note", At: noon.Add(time.Hour),
+			Before: &learning.Snapshot{Level: learning.LevelCase, Status: learning.StatusCandidate, Confidence: 0.5, Patch: &learning.LessonPatch{Title: &title}},
+			After:  &learning.Snapshot{Confidence: 0.25},
+		},
+	}
+	change(t, s, func(tx learning.PipelineTx) error {
+		for _, id := range []string{"a", "b"} {
+			l := fullLesson(id)
+			if err := tx.InsertLesson(&l, learning.Fingerprint{}); err != nil {
+				return err
+			}
+		}
+		for _, c := range changes {
+			if err := tx.AddChange(c); err != nil {
+				return err
+			}
+		}
+		for i := range 5 {
+			if err := tx.AddApplication(learning.Application{LessonID: "a", Agent: "x", Context: fmt.Sprint(i), Outcome: learning.ResultPartial, Notes: "n", At: noon}); err != nil {
+				return err
+			}
+		}
+		got, err := tx.Applications("a", 2)
+		want := []learning.Application{
+			{LessonID: "a", Agent: "x", Context: "4", Outcome: learning.ResultPartial, Notes: "n", At: noon},
+			{LessonID: "a", Agent: "x", Context: "3", Outcome: learning.ResultPartial, Notes: "n", At: noon},
+		}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("applications: %v\n%s", err, diff)
+		}
+		return nil
+	})
+	changes[0].Seq, changes[2].Seq = 1, 3
+	for limit, want := range map[int][]learning.LessonChange{10: {changes[0], changes[2]}, 1: {changes[2]}} {
+		got, err := s.LessonChanges(t.Context(), "a", limit)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("history: %v\n%s", err, diff)
+		}
+	}
+	unknown := s.Change(t.Context(), func(tx learning.PipelineTx) error {
+		return tx.AddChange(learning.LessonChange{LessonID: "nobody", Kind: "reported", At: noon})
+	}, nil)()
+	if unknown == nil {
+		t.Error("a change of a lesson that is not there was stored")
+	}
+}
+
+// fullPattern has a value of its own in every field that is stored.
+func fullPattern(id string) learning.Pattern {
+	confirmed, validated := noon.Add(time.Hour), noon.Add(2*time.Hour)
+	return learning.Pattern{
+		ID: id, Name: "name", Type: learning.PatternFailure, Description: "description", Domain: "d", Categories: []string{"c"}, OperationType: "deploy",
+		LessonIDs: []string{}, EpisodeIDs: []int64{}, Frequency: 4, FirstSeen: noon, LastSeen: noon.Add(time.Minute), Status: learning.PatternEmerging,
+		ConfirmedBy: "me", ConfirmedAt: &confirmed, Action: "do", Prevention: []string{"p"}, Weight: 0.4,
+		Belief:       learning.Belief{InitialConfidence: 0.8, DecayConstant: 0.01, ConfidenceAt: noon},
+		TimesApplied: 2, TimesSucceeded: 1, LastValidated: &validated, CreatedAt: noon, UpdatedAt: noon.Add(time.Second), Why: []string{"because"},
+	}
+}
+
+func TestPatternsAndEvidence(t *testing.T) {
+	s := open(t)
+	a, b := fullPattern("a"), fullPattern("b")
+	complete(t, a, "Number", "Confidence")
+	b.Type, b.OperationType, b.Domain, b.Status, b.LastSeen = learning.PatternBestPractice, "", "other", learning.PatternDeprecated, noon.Add(time.Hour)
+	lesson := learning.Evidence{Kind: learning.EvidenceLesson, Ref: "l1", Agent: "x", Score: 0.5, At: noon}
+	change(t, s, func(tx learning.PipelineTx) error {
+		if err := errors.Join(tx.InsertPattern(&a), tx.InsertPattern(&b)); err != nil {
+			return err
+		}
+		again := lesson
+		again.Score = 0.9
+		for i, want := range []int{2, 0} {
+			if n, err := tx.AddEvidence("a", lesson, learning.Evidence{Kind: learning.EvidenceEpisode, Ref: "7", At: noon}, again); n != want || err != nil {
+				t.Errorf("evidence, time %d: %d new, %v", i, n, err)
+			}
+		}
+		if n, err := tx.AddEvidence("a"); n != 0 || err != nil {
+			t.Errorf("no evidence: %d, %v", n, err)
+		}
+		if n, err := tx.AddEvidence("b", lesson); n != 1 || err != nil {
+			t.Errorf("evidence of another: %d, %v", n, err)
+		}
+		got, err := tx.PatternsOf(lesson)
+		if diff := cmp.Diff([]learning.Pattern{a, b}, got); diff != "" || err != nil {
+			t.Errorf("by evidence: %v\n%s", err, diff)
+		}
+		for _, c := range []struct {
+			operation string
+			kind      learning.PatternType
+			want      bool
+		}{{"deploy", learning.PatternFailure, true}, {"deploy", learning.PatternSuccess, false}, {"", learning.PatternBestPractice, false}} {
+			if p, ok, err := tx.OperationPattern(c.operation, c.kind); ok != c.want || err != nil || ok && p.ID != "a" {
+				t.Errorf("%v: %v, %v", c, ok, err)
+			}
+		}
+		return nil
+	})
+	many := make([]learning.Evidence, 130)
+	for i := range many {
+		many[i] = learning.Evidence{Kind: learning.EvidenceEpisode, Ref: fmt.Sprint(1000 + i), At: noon}
+	}
+	b.Status, b.Frequency = learning.PatternConfirmed, 131
+	change(t, s, func(tx learning.PipelineTx) error {
+		n, err := tx.AddEvidence("b", many...)
+		if n != len(many) {
+			t.Errorf("%d new", n)
+		}
+		return errors.Join(err, tx.UpdatePattern(b))
+	})
+	a.LessonIDs, a.EpisodeIDs = []string{"l1"}, []int64{7}
+	for _, ref := range []string{"a", "1"} {
+		got, ok, err := s.PatternOf(t.Context(), ref)
+		if diff := cmp.Diff(a, got); diff != "" || !ok || err != nil {
+			t.Errorf("%s: %v %v\n%s", ref, ok, err, diff)
+		}
+	}
+	for name, c := range map[string]struct {
+		filter learning.PatternFilter
+		want   string
+	}{
+		"latest seen first": {learning.PatternFilter{}, "b a"},
+		"limit":             {learning.PatternFilter{Limit: 1}, "b"},
+		"offset":            {learning.PatternFilter{Offset: 1}, "a"},
+		"type":              {learning.PatternFilter{Type: learning.PatternFailure}, "a"},
+		"status":            {learning.PatternFilter{Statuses: []learning.PatternStatus{learning.PatternConfirmed}}, "b"},
+		"domain":            {learning.PatternFilter{Domain: "d"}, "a"},
+	} {
+		if c.filter.Limit == 0 {
+			c.filter.Limit = 10
+		}
+		found, err := s.ListPatterns(t.Context(), c.filter)
+		got := ""
+		for _, p := range found {
+			got += " " + p.ID
+			if p.ID == "b" && (len(p.EpisodeIDs) != learning.MaxEvidence || p.EpisodeIDs[0] != 1129) {
+				t.Errorf("%d episodes, the first %d", len(p.EpisodeIDs), p.EpisodeIDs[0])
+			}
+		}
+		if err != nil || got != " "+c.want {
+			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
+		}
+	}
+}
