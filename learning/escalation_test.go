@@ -1,0 +1,200 @@
+package learning_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// plainLesson is a lesson that no default rule speaks of.
+func plainLesson(change func(*learning.Lesson)) learning.Lesson {
+	l := learning.Lesson{
+		ID: "l1", Type: learning.LessonDiscovery, Severity: learning.SeverityMedium, Level: learning.LevelCase, Status: learning.StatusCandidate,
+		Domain: "infrastructure", Category: "docker", Title: "Volumes keep their owner", SourceAgent: "CHRONOS",
+		Tags: []string{"docker"}, Confidence: 0.8, Occurrences: 1, Transferability: 3,
+	}
+	if change != nil {
+		change(&l)
+	}
+	return l
+}
+
+func TestDefaultEscalations(t *testing.T) {
+	rules, err := learning.DefaultEscalationRules(learning.EscalationOptions{Supervisors: map[string]string{"Security": "AEGIS"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const medium, high, critical = learning.SeverityMedium, learning.SeverityHigh, learning.SeverityCritical
+	for _, c := range []struct {
+		name   string
+		change func(*learning.Lesson)
+		want   []learning.Escalation
+	}{
+		{"nothing to tell", nil, nil},
+		{"critical", func(l *learning.Lesson) { l.Severity = critical }, []learning.Escalation{
+			{To: "ARIA", Reason: "Critical issue", Priority: critical}, {To: "supervisor:infrastructure", Reason: "Domain issue", Priority: critical},
+		}},
+		{"high", func(l *learning.Lesson) { l.Severity = high }, []learning.Escalation{{To: "supervisor:infrastructure", Reason: "Domain issue", Priority: high}}},
+		{"anti-pattern", func(l *learning.Lesson) { l.Type = learning.LessonAntiPattern }, []learning.Escalation{{To: "ARIA", Reason: "New anti-pattern", Priority: medium}}},
+		{"three times", func(l *learning.Lesson) { l.Occurrences = 3 }, nil},
+		{"four times", func(l *learning.Lesson) { l.Occurrences = 4 }, []learning.Escalation{{To: "ARIA", Reason: "Recurring issue", Priority: medium}}},
+		{"project", func(l *learning.Lesson) { l.Domain = "Project" }, []learning.Escalation{{To: "VARYS", Reason: "Project impact", Priority: medium}}},
+		{"deadline", func(l *learning.Lesson) { l.Tags = []string{"a", "Deadline"} }, []learning.Escalation{{To: "VARYS", Reason: "Deadline risk", Priority: medium}}},
+		{"launch", func(l *learning.Lesson) { l.Tags = []string{"launch"} }, []learning.Escalation{{To: "VARYS", Reason: "Launch impact", Priority: medium}}},
+		{"failure, unsure", func(l *learning.Lesson) { l.Type, l.Confidence = learning.LessonFailure, 0.8 }, nil},
+		{"failure, confirmed", func(l *learning.Lesson) { l.Type, l.Confidence = learning.LessonFailure, 0.81 }, []learning.Escalation{{To: "supervisor:infrastructure", Reason: "Confirmed failure", Priority: medium}}},
+		{"a supervisor who is named", func(l *learning.Lesson) { l.Severity, l.Domain = high, "SECURITY" }, []learning.Escalation{{To: "AEGIS", Reason: "Domain issue", Priority: high}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, rules.For(plainLesson(c.change))); diff != "" {
+				t.Errorf("escalations (-want +got):\n%s", diff)
+			}
+		})
+	}
+	everything := plainLesson(func(l *learning.Lesson) {
+		l.Type, l.Severity, l.Confidence, l.Occurrences, l.Domain, l.Tags = learning.LessonFailure, critical, 1, 9, "project", []string{"launch", "deadline"}
+	})
+	if diff := cmp.Diff([]string{"ARIA", "supervisor:project", "VARYS"}, learning.EscalatedTo(rules.For(everything))); diff != "" {
+		t.Errorf("agents of a lesson that concerns all (-want +got):\n%s", diff)
+	}
+	var none *learning.EscalationRules
+	if got := none.For(everything); got != nil {
+		t.Errorf("no rules escalate %v", got)
+	}
+}
+
+func TestEscalationFile(t *testing.T) {
+	rule := func(condition string) string {
+		return "rules:\n  ARIA:\n    - condition: \"" + condition + "\"\n      reason: why\n"
+	}
+	for _, c := range []struct {
+		name, text string
+		wrong      string // a part of the message; empty: it is accepted
+	}{
+		{"empty", "", ""},
+		{"loops over tags", rule("any(tags, # startsWith 'db')"), ""},
+		{"functions", rule("lower(source_agent) == 'aria' or len(tags) > 3"), ""},
+		{"conditional", rule("validated ? confidence > 0.5 : confidence > 0.9"), ""},
+		{"unknown field", rule("severities == 'high'"), "unknown name severities"},
+		{"no condition", rule("1 + 1"), "operator + is not accepted"},
+		{"not a truth", rule("confidence"), "expected bool"},
+		{"wrong type", rule("confidence == 'high'"), "mismatched types"},
+		{"regular expression", rule("title matches '(a+)+$'"), "operator matches is not accepted"},
+		{"a long list", rule("1 in 1..100000000"), "operator .. is not accepted"},
+		{"a loop in a loop", rule("any(tags, any(tags, # == 'a'))"), "function any is not accepted"},
+		{"a loop over another list", rule("any(['a'], # == title)"), "takes tags and a condition"},
+		{"a function with a cost", rule("repeat(title, 1000000) == ''"), "function repeat is not accepted"},
+		{"a variable", rule("let x = title; x == ''"), "is not accepted here"},
+		{"capitals that never fit", rule("'Launch' in tags"), "compared in lower case"},
+		{"capitals in a list", rule("domain in ['ops', 'Project']"), "compared in lower case"},
+		{"too long", rule("title == '" + strings.Repeat("x", learning.MaxCondition) + "'"), "longer than"},
+		{"unknown key", "rules:\n  ARIA:\n    - condition: 'true'\n      reason: r\n      to: X\n", "unknown field"},
+		{"repeated key", "rules:\n  ARIA: []\n  ARIA: []\n", "already defined"},
+		{"no reason", "rules:\n  ARIA:\n    - condition: 'true'\n", "reason is required"},
+		{"no agent's id", "rules:\n  'A B':\n    - {condition: 'true', reason: r}\n", "no agent's id"},
+		{"an agent without rules", "agents: {x: Y}\nrules: {}\n", "no group of rules"},
+		{"the supervisor as an agent", "agents: {domain_supervisor: Y}\nrules: {domain_supervisor: []}\n", "no single agent"},
+		{"alias", "agents: &a {}\nrules: *a\n", "aliases"},
+		{"a list", "- a\n", "rules.yaml"},
+		{"not UTF-8", "rules: \xff", "UTF-8"},
+		{"too large", "# " + strings.Repeat("x", learning.MaxEscalationFile), "larger than"},
+		{"too many", "rules:\n  A:\n" + strings.Repeat("    - {condition: 'true', reason: r}\n", learning.MaxEscalationRules+1), "more than"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := learning.LoadEscalationRules("rules.yaml", []byte(c.text), learning.EscalationOptions{})
+			if c.wrong == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if skillrouter.CodeOf(err) != skillrouter.Invalid || !strings.Contains(skillrouter.MessageOf(err), c.wrong) {
+				t.Errorf("error %v does not say %q", err, c.wrong)
+			}
+		})
+	}
+}
+
+func TestSupervisorOf(t *testing.T) {
+	for domain, want := range map[string]string{
+		"Infrastructure":     "supervisor:infrastructure",
+		" project ":          "supervisor:project",
+		"project_management": "supervisor:project_management",
+		"data & ML / ops":    "supervisor:data-ml-ops",
+	} {
+		if got := learning.SupervisorOf(domain); got != want {
+			t.Errorf("supervisor of %q is %q, want %q", domain, got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		domain := rapid.String().Draw(t, "domain")
+		if err := skillrouter.CheckAgentID("agent_id", learning.SupervisorOf(domain)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if learning.SupervisorOf("日本") == learning.SupervisorOf("中国") || learning.SupervisorOf(strings.Repeat("a", 99)) == learning.SupervisorOf(strings.Repeat("a", 98)) {
+		t.Error("different domains have one supervisor")
+	}
+}
+
+// TestEscalationsBound holds For to its bound, and to answering the same twice.
+func TestEscalationsBound(t *testing.T) {
+	var file strings.Builder
+	file.WriteString("rules:\n  ARIA:\n")
+	for range learning.MaxEscalationRules {
+		file.WriteString("    - {condition: 'true', reason: " + strings.Repeat("r", file.Len()%150+1) + "}\n")
+	}
+	rules, err := learning.LoadEscalationRules("rules.yaml", []byte(file.String()), learning.EscalationOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := rules.For(plainLesson(nil))
+	if len(found) > learning.MaxEscalations {
+		t.Errorf("%d escalations", len(found))
+	}
+	if diff := cmp.Diff(found, rules.For(plainLesson(nil))); diff != "" {
+		t.Errorf("asked again (-first +second):\n%s", diff)
+	}
+}
+
+// FuzzEscalationRules holds the loader to refusing or accepting, and what it
+// accepts to answering.
+func FuzzEscalationRules(f *testing.F) {
+	f.Add([]byte(learning.EscalationRulesExample()))
+	for _, condition := range []string{"any(tags, # contains 'a')", "not validated and severity in ['low']", "((((((", "tags[0]", "{a: 1}", "title | upper() == 'A'"} {
+		f.Add([]byte("rules:\n  A:\n    - condition: |-\n        " + condition + "\n      reason: r\n"))
+	}
+	f.Add([]byte("a: &a [*a]"))
+	lesson := plainLesson(nil)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		rules, err := learning.LoadEscalationRules("fuzz", text, learning.EscalationOptions{})
+		if err != nil {
+			if skillrouter.CodeOf(err) != skillrouter.Invalid {
+				t.Errorf("refused with %v", err)
+			}
+			return
+		}
+		for _, e := range rules.For(lesson) {
+			if err := skillrouter.CheckAgentID("to", e.To); err != nil || e.Reason == "" {
+				t.Errorf("escalation %+v: %v", e, err)
+			}
+		}
+	})
+}
+
+func BenchmarkEscalationRules(b *testing.B) {
+	rules, err := learning.DefaultEscalationRules(learning.EscalationOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	lesson := plainLesson(func(l *learning.Lesson) { l.Severity = learning.SeverityHigh })
+	b.ReportAllocs()
+	for b.Loop() {
+		rules.For(lesson)
+	}
+}
