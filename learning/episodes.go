@@ -57,8 +57,8 @@ func (l *Episodes) Record(ctx context.Context, draft EpisodeDraft) (Episode, err
 		ID: id, SessionID: draft.SessionID, AgentID: author, EventType: draft.EventType,
 		Project: draft.Project, Importance: importance, CreatedAt: at,
 	}
-	episode.Title, _ = Redact(cleanLine(draft.Title))
-	episode.Content, _ = Redact(draft.Content)
+	episode.Title, _ = skillrouter.Redact(cleanLine(draft.Title))
+	episode.Content, _ = skillrouter.Redact(draft.Content)
 	if episode.SessionID, err = l.sessions.enter(ctx, author, draft.SessionID, at); err != nil {
 		return Episode{}, err
 	}

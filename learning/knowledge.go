@@ -185,7 +185,7 @@ func patched(entry Knowledge, patch KnowledgePatch) Knowledge {
 func redactPatch(patch *KnowledgePatch) {
 	for _, field := range []**string{&patch.Title, &patch.Content, &patch.Source} {
 		if *field != nil {
-			clean, _ := Redact(**field)
+			clean, _ := skillrouter.Redact(**field)
 			*field = &clean
 		}
 	}

@@ -50,7 +50,7 @@ func (k *KnowledgeBase) prepare(writer skillrouter.Principal, draft KnowledgeDra
 		}
 	}
 	redact := func(text string) string {
-		clean, kinds := Redact(text)
+		clean, kinds := skillrouter.Redact(text)
 		for _, kind := range kinds {
 			if !slices.Contains(p.redacted, kind) {
 				p.redacted = append(p.redacted, kind)

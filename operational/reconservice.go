@@ -83,6 +83,7 @@ func (r *Recon) StoreEnvironment(ctx context.Context, draft EnvironmentDraft) (E
 	if err := draft.check(); err != nil {
 		return Environment{}, err
 	}
+	redact(&draft.Description)
 	fresh := r.environment(draft.Name)
 	return r.store.ChangeEnvironment(ctx, fresh, func(env *Environment, known bool) *skillrouter.Event {
 		before := *env
@@ -131,6 +132,7 @@ func (r *Recon) StartScan(ctx context.Context, draft ScanDraft) (Scan, error) {
 	if err != nil {
 		return Scan{}, err
 	}
+	redact(&draft.Summary)
 	now := stamp(r.now)
 	scan := Scan{
 		ID: newID(), Environment: draft.Environment, Scanner: draft.Scanner, Status: draft.Status,
@@ -158,6 +160,7 @@ func (r *Recon) FinishScan(ctx context.Context, id string, end ScanEnd) (Scan, e
 	if err != nil {
 		return Scan{}, err
 	}
+	redact(&end.Summary)
 	now := stamp(r.now)
 	return r.store.ChangeScan(ctx, id, func(scan *Scan) (*skillrouter.Event, error) {
 		if scan.Status != ScanRunning {
@@ -272,6 +275,7 @@ func (r *Recon) sighting(p skillrouter.Principal, draft FindingDraft) (Sighting,
 		return Sighting{}, err
 	}
 	draft.AgentID = by
+	redact(&draft.Title, &draft.Description, &draft.Location, &draft.Evidence, &draft.Remediation)
 	return Sighting{
 		Draft: draft, ID: newID(), Fingerprint: fingerprint(draft), At: stamp(r.now),
 		Environment: r.environment(draft.Environment),
@@ -310,6 +314,7 @@ func (r *Recon) Decide(ctx context.Context, id string, decision FindingDecision)
 	if err != nil {
 		return Finding{}, err
 	}
+	redact(&decision.Note)
 	now := stamp(r.now)
 	return r.store.ChangeFinding(ctx, id, func(f *Finding) (*FindingChange, *skillrouter.Event) {
 		if f.Status == decision.Status && decision.Note == "" {

@@ -108,6 +108,7 @@ func (t *Tasks) Create(ctx context.Context, draft TaskDraft) (Task, error) {
 	if err != nil {
 		return Task{}, err
 	}
+	redact(&draft.Title, &draft.Description)
 	now := stamp(t.now)
 	task := Task{
 		ID: uuid.Must(uuid.NewV7()).String(), Title: strings.TrimSpace(draft.Title), Description: draft.Description,
@@ -216,6 +217,7 @@ func (t *Tasks) Progress(ctx context.Context, ref string, report TaskProgress) (
 	if err := report.check(); err != nil {
 		return Task{}, err
 	}
+	redact(&report.Note)
 	return t.held(ctx, ref, report.AgentID, EventTaskProgress, report.Note, func(task *Task) error { return task.progress(report) })
 }
 
@@ -224,6 +226,7 @@ func (t *Tasks) Block(ctx context.Context, ref string, block TaskBlock) (Task, e
 	if err := skillrouter.CheckRequired("reason", block.Reason, MaxTaskText); err != nil {
 		return Task{}, err
 	}
+	redact(&block.Reason)
 	return t.held(ctx, ref, block.AgentID, EventTaskBlocked, block.Reason, func(task *Task) error { return task.block(block.Reason) })
 }
 
@@ -232,6 +235,7 @@ func (t *Tasks) Unblock(ctx context.Context, ref string, note TaskNote) (Task, e
 	if err := note.check(); err != nil {
 		return Task{}, err
 	}
+	redact(&note.Note)
 	return t.held(ctx, ref, note.AgentID, EventTaskUnblocked, note.Note, func(task *Task) error { return task.unblock(note.Note) })
 }
 
@@ -240,6 +244,7 @@ func (t *Tasks) Complete(ctx context.Context, ref string, result TaskResult) (Ta
 	if err := skillrouter.CheckText("result", result.Result, MaxTaskText); err != nil {
 		return Task{}, err
 	}
+	redact(&result.Result)
 	return t.held(ctx, ref, result.AgentID, EventTaskCompleted, result.Result, func(task *Task) error { return task.complete(result.Result) })
 }
 
@@ -248,6 +253,7 @@ func (t *Tasks) Fail(ctx context.Context, ref string, failure TaskFailure) (Task
 	if err := skillrouter.CheckRequired("error", failure.Error, MaxTaskText); err != nil {
 		return Task{}, err
 	}
+	redact(&failure.Error)
 	return t.held(ctx, ref, failure.AgentID, EventTaskFailed, failure.Error, func(task *Task) error { return task.fail(failure.Error) })
 }
 
@@ -256,6 +262,7 @@ func (t *Tasks) Release(ctx context.Context, ref string, note TaskNote) (Task, e
 	if err := note.check(); err != nil {
 		return Task{}, err
 	}
+	redact(&note.Note)
 	return t.held(ctx, ref, note.AgentID, EventTaskReleased, note.Note, func(task *Task) error { return task.release(note.Note) })
 }
 
@@ -264,6 +271,7 @@ func (t *Tasks) Cancel(ctx context.Context, ref string, note TaskNote) (Task, er
 	if err := note.check(); err != nil {
 		return Task{}, err
 	}
+	redact(&note.Note)
 	return t.held(ctx, ref, note.AgentID, EventTaskCancelled, note.Note, func(task *Task) error { return task.cancel(note.Note) })
 }
 
@@ -283,6 +291,7 @@ func (t *Tasks) Reassign(ctx context.Context, ref string, to TaskAssignment) (Ta
 	if err := skillrouter.CheckText("note", to.Note, MaxTaskText); err != nil {
 		return Task{}, err
 	}
+	redact(&to.Note)
 	return t.store.ChangeTask(ctx, r, t.move(func(task *Task) error { return task.reassign(to) }, EventTaskReassigned, p.AgentID, to.Note))
 }
 

@@ -26,6 +26,9 @@ var (
 	nobody   = skillrouter.Principal{}
 )
 
+// secret is made up; no text that is stored may hold it.
+const secret = "q7Zk3vQ9xT1bLw7RyP"
+
 func agent(id string) skillrouter.Principal {
 	return skillrouter.Principal{AgentID: id, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
 }

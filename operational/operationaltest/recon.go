@@ -23,6 +23,7 @@ func Recon(t *testing.T, fresh func(t *testing.T) World[operational.ReconService
 		"who may do what":         reconRights,
 		"input is checked":        reconInput,
 		"a scan of another place": reconForeignScan,
+		"secrets are cut out":     reconSecrets,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, fresh(t)) })
 	}
@@ -301,5 +302,26 @@ func reconForeignScan(t *testing.T, w World[operational.ReconService]) {
 	}
 	if envs := must[[]operational.Environment](t)(svc.Environments(ctx, "")); len(envs) != 1 {
 		t.Errorf("the refused finding left the environments %+v", envs)
+	}
+}
+
+// reconSecrets reports what a scanner printed, a password among it.
+func reconSecrets(t *testing.T, w World[operational.ReconService]) {
+	a := agent("scout")
+	svc, ctx := w.As(a), w.Context(t.Context(), a)
+	draft := operational.FindingDraft{
+		Environment: "prod", Title: "Password in the environment", Severity: operational.SeverityHigh,
+		Description: "printed by ps: DB_PASSWORD=" + secret, Evidence: "DB_PASSWORD=" + secret, Remediation: "rotate password=" + secret, Location: "postgres://app:" + secret + "@db/app",
+	}
+	found := must[operational.Reported](t)(svc.Report(ctx, draft))
+	for what, text := range map[string]string{
+		"description": found.Description, "evidence": found.Evidence, "remediation": found.Remediation, "location": found.Location,
+	} {
+		if strings.Contains(text, secret) || !strings.Contains(text, "[redacted") {
+			t.Errorf("the %s is %q", what, text)
+		}
+	}
+	if again := must[operational.Reported](t)(svc.Report(ctx, draft)); again.New {
+		t.Error("reported again it is taken for another finding")
 	}
 }

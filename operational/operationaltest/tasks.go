@@ -15,16 +15,17 @@ import (
 // Tasks runs the contract of TaskService over worlds that fresh makes.
 func Tasks(t *testing.T, fresh func(t *testing.T) World[operational.TaskService]) {
 	for name, run := range map[string]func(*testing.T, World[operational.TaskService]){
-		"life of a task":     taskLife,
-		"transitions":        taskTransitions,
-		"who may do what":    taskRights,
-		"input is checked":   taskInput,
-		"next by priority":   taskNext,
-		"no double claims":   taskRace,
-		"filters":            taskFilters,
-		"by id and number":   taskRefs,
-		"captain reassigns":  taskReassign,
-		"claiming is stable": taskReclaim,
+		"life of a task":      taskLife,
+		"transitions":         taskTransitions,
+		"who may do what":     taskRights,
+		"input is checked":    taskInput,
+		"next by priority":    taskNext,
+		"no double claims":    taskRace,
+		"filters":             taskFilters,
+		"by id and number":    taskRefs,
+		"captain reassigns":   taskReassign,
+		"claiming is stable":  taskReclaim,
+		"secrets are cut out": taskSecrets,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, fresh(t)) })
 	}
@@ -395,4 +396,26 @@ func taskReclaim(t *testing.T, w World[operational.TaskService]) {
 	}
 	_, err := svc.Claim(ctx, "1", operational.TaskClaim{Project: "other"})
 	wantCode(t, err, skillrouter.Conflict)
+}
+
+// taskSecrets says a secret wherever a task takes text.
+func taskSecrets(t *testing.T, w World[operational.TaskService]) {
+	a := agent("builder-1")
+	svc, ctx := w.As(a), w.Context(t.Context(), a)
+	check := must[operational.Task](t)
+	hidden := func(what, text string) {
+		t.Helper()
+		if strings.Contains(text, secret) || !strings.Contains(text, "[redacted") {
+			t.Errorf("the %s is %q", what, text)
+		}
+	}
+	task := check(svc.Create(ctx, operational.TaskDraft{Title: "Deploy, password=" + secret, Description: "export API_KEY=" + secret}))
+	hidden("title", task.Title)
+	hidden("description", task.Description)
+	check(svc.Claim(ctx, ref(task), operational.TaskClaim{}))
+	hidden("note", check(svc.Progress(ctx, ref(task), operational.TaskProgress{Note: "used password=" + secret})).Note)
+	hidden("reason", check(svc.Block(ctx, ref(task), operational.TaskBlock{Reason: "password=" + secret + " is refused"})).BlockedReason)
+	check(svc.Unblock(ctx, ref(task), operational.TaskNote{Note: "password=" + secret}))
+	hidden("error", check(svc.Fail(ctx, ref(task), operational.TaskFailure{Error: "login with password=" + secret})).Error)
+	hidden("stored title", check(svc.Task(ctx, task.ID)).Title)
 }

@@ -1,4 +1,4 @@
-package learning_test
+package skillrouter_test
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"skillrouter/learning"
+	"skillrouter"
 )
 
 // secret joins the parts of a made-up secret, so that this file itself trips no scanner.
@@ -59,7 +59,7 @@ func TestRedactCuts(t *testing.T) {
 		{"connection string without a user", "redis://:longpassw0rd@localhost:6379/0", "longpassw0rd", "password"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			out, kinds := learning.Redact(test.in)
+			out, kinds := skillrouter.Redact(test.in)
 			if strings.Contains(out, test.secret) || !strings.Contains(out, "[redacted: "+test.kind+"]") {
 				t.Errorf("Redact(%q) = %q: want %s gone as %s", test.in, out, test.secret, test.kind)
 			}
@@ -72,7 +72,7 @@ func TestRedactCuts(t *testing.T) {
 
 func TestRedactKeepsAround(t *testing.T) {
 	in := "first postgres://app:s3cretpw@db/app then password=hunter2, and " + secret("ghp_", body36) + "."
-	out, kinds := learning.Redact(in)
+	out, kinds := skillrouter.Redact(in)
 	want := "first postgres://app:[redacted: password]@db/app then password=[redacted: password], and [redacted: github_token]."
 	if out != want || !slices.Equal(kinds, []string{"password", "github_token"}) {
 		t.Errorf("got %q %v, want %q", out, kinds, want)
@@ -114,7 +114,7 @@ func TestRedactLeavesOrdinaryTextAlone(t *testing.T) {
 		"tmutil setdestination protocol://user[:password]@host/share",
 		"パスワード: ひみつ",
 	} {
-		if out, kinds := learning.Redact(text); out != text || kinds != nil {
+		if out, kinds := skillrouter.Redact(text); out != text || kinds != nil {
 			t.Errorf("Redact(%q) = %q, %v", text, out, kinds)
 		}
 	}
@@ -127,7 +127,7 @@ func TestRedactIsLinear(t *testing.T) {
 		"eyJ.", "eyJ-", "sk-", "-----BEGIN RSA " + "PRIVATE KEY-----", "password=", `password="`, "://a:", "://", "SG.", "Bearer ", "bearer a1", "ghp_", "=", "token:", "-", "--password ", "-u a:", " --", "hooks.slack.com/services/",
 	} {
 		text := strings.Repeat(unit, 1<<20/len(unit))
-		_, _ = learning.Redact(text)
+		_, _ = skillrouter.Redact(text)
 	}
 }
 
@@ -137,7 +137,7 @@ func FuzzRedact(f *testing.F) {
 	f.Add("-----BEGIN RSA " + "PRIVATE KEY-----\nMIIE")
 	f.Add(`{"token":"\"`)
 	f.Fuzz(func(t *testing.T, text string) {
-		out, kinds := learning.Redact(text)
+		out, kinds := skillrouter.Redact(text)
 		if (out != text) != (len(kinds) > 0) {
 			t.Errorf("Redact(%q) = %q, %v", text, out, kinds)
 		}
@@ -151,6 +151,6 @@ func BenchmarkRedact(b *testing.B) {
 	text := strings.Repeat("When the scanner meets a DECIMAL column, use float64 intermediates: rows.Scan(&x) fails = \"bad type\". ", 5)[:500]
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		_, _ = learning.Redact(text)
+		_, _ = skillrouter.Redact(text)
 	}
 }
