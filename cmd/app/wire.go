@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"skillrouter"
 	"skillrouter/comms"
 	"skillrouter/comms/stream"
 	"skillrouter/learning"
@@ -81,9 +82,13 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Knowledge: knowledge, Episodes: episodes, Agents: presence, Tasks: tasks, Recon: recon, Mail: operations, Names: operations,
 	}, router.Options{Now: a.now, Changed: operations.EventBell()})
 
+	toolsets, err := mcpserver.ParseToolsets(a.config.MCP.Toolsets...)
+	if err != nil {
+		return skillrouter.InvalidField("mcp.toolsets", "%s", skillrouter.MessageOf(err))
+	}
 	tools := mcpserver.New(mcpserver.Services{
 		Knowledge: knowledge, Episodes: episodes, Router: queries, Mailbox: mailbox, Presence: presence,
-	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Version: a.options.Version, Log: a.log})
+	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log})
 	a.life.defers("mcp sessions", tools.Close)
 
 	a.handler = httpapi.New(httpapi.Services{

@@ -11,16 +11,19 @@ import (
 )
 
 func (s *shell) mcpCommand() *cobra.Command {
-	var agent string
+	var agent, toolsets string
 	cmd := s.command(&cobra.Command{
-		Use: "mcp [--agent ID]", Short: "Serve the router's tools to an agent, as MCP on standard input and output", Args: cobra.NoArgs,
+		Use: "mcp [--agent ID] [--toolsets NAMES]", Short: "Serve the router's tools to an agent, as MCP on standard input and output", Args: cobra.NoArgs,
 		Long: `Speaks the Model Context Protocol on standard input and output, for clients that
 start their servers themselves. It is a client of the running router, and starts
 one that outlives it if there is none on this machine. It ends with its input.
 
 The calls are made as the agent that --agent or SKILLROUTER_AGENT names. If
 neither does, a token says who calls; without one it is "captain". A token that
-belongs to one agent can read its messages only if that agent is named here.`,
+belongs to one agent can read its messages only if that agent is named here.
+
+--toolsets or SKILLROUTER_TOOLSETS switches further tools on, such as "lessons";
+"all" is every one. Those in the setting mcp.toolsets are on in any case.`,
 	}, func(ctx context.Context, _ []string) error {
 		agent = s.agent(agent)
 		if agent == "" && s.token == "" && s.env("SKILLROUTER_TOKEN") == "" {
@@ -31,6 +34,10 @@ belongs to one agent can read its messages only if that agent is named here.`,
 				return usagef("--agent %s", skillrouter.MessageOf(err))
 			}
 		}
+		chosen, err := s.toolsets(toolsets)
+		if err != nil {
+			return err
+		}
 		c, err := s.ensureRunning(ctx)
 		if err != nil {
 			return err
@@ -38,12 +45,33 @@ belongs to one agent can read its messages only if that agent is named here.`,
 		defer c.Close()
 		tools := mcpserver.New(mcpserver.Services{
 			Knowledge: c.Knowledge, Episodes: c.Episodes, Router: c.Router, Mailbox: c.Mailbox, Presence: c.Presence,
-		}, mcpserver.Options{Agent: agent, Version: version().Version, Log: s.logger(config.Log{Level: "warn"})})
+		}, mcpserver.Options{Agent: agent, Toolsets: chosen, Version: version().Version, Log: s.logger(config.Log{Level: "warn"})})
 		return tools.ServeStdio(ctx, s.in, s.out)
 	})
 	flags := cmd.Flags()
 	flags.StringVar(&agent, "agent", "", "agent that the calls are made as (SKILLROUTER_AGENT)")
+	flags.StringVar(&toolsets, "toolsets", "", "further toolsets, separated by commas (SKILLROUTER_TOOLSETS)")
 	flags.StringVar(&s.server, "server", "", "URL of the router (SKILLROUTER_SERVER)")
 	flags.StringVar(&s.token, "token", "", "token to send (SKILLROUTER_TOKEN)")
 	return cmd
+}
+
+// toolsets are those that the flag or else the environment names, and those
+// that the settings have on for everyone.
+func (s *shell) toolsets(flag string) (mcpserver.Toolsets, error) {
+	if flag == "" {
+		flag = s.env("SKILLROUTER_TOOLSETS")
+	}
+	if _, err := mcpserver.ParseToolsets(flag); err != nil {
+		return mcpserver.Toolsets{}, usagef("--toolsets %s", skillrouter.MessageOf(err))
+	}
+	settings, err := s.settings()
+	if err != nil {
+		return mcpserver.Toolsets{}, err
+	}
+	chosen, err := mcpserver.ParseToolsets(append(settings.MCP.Toolsets, flag)...)
+	if err != nil {
+		return mcpserver.Toolsets{}, skillrouter.InvalidField("mcp.toolsets", "%s", skillrouter.MessageOf(err))
+	}
+	return chosen, nil
 }

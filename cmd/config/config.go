@@ -25,6 +25,7 @@ type Config struct {
 	Log           Log           `yaml:"log"`
 	Presence      Presence      `yaml:"presence"`
 	Retention     Retention     `yaml:"retention"`
+	MCP           MCP           `yaml:"mcp"`
 }
 
 // Log says what is logged, and how.
@@ -43,6 +44,11 @@ type Presence struct {
 // Retention says how long things are kept.
 type Retention struct {
 	Messages time.Duration `yaml:"messages"` // 0: for ever
+}
+
+// MCP says what the tools' clients are offered.
+type MCP struct {
+	Toolsets []string `yaml:"toolsets"` // switched on for every client, besides the default one
 }
 
 // Bounds of settings.
@@ -74,6 +80,7 @@ func Default() Config {
 			OfflineAfter:      2 * time.Minute,
 		},
 		Retention: Retention{Messages: 30 * 24 * time.Hour},
+		MCP:       MCP{Toolsets: []string{}},
 	}
 }
 

@@ -66,8 +66,10 @@ func decode(name string, text []byte, c *Config) ([]string, error) {
 	if err := yaml.UnmarshalWithOptions(text, c, yaml.DisallowUnknownField()); err != nil {
 		return nil, located(name, err)
 	}
-	if c.AllowedHosts == nil {
-		c.AllowedHosts = []string{}
+	for _, list := range []*[]string{&c.AllowedHosts, &c.MCP.Toolsets} {
+		if *list == nil {
+			*list = []string{}
+		}
 	}
 	return keys, nil
 }

@@ -37,19 +37,7 @@ func Settings() []Setting {
 	return []Setting{
 		text("listen", "address to listen on, HOST:PORT", func(c *Config) *string { return &c.Listen }),
 		text("data", "folder that holds the databases", func(c *Config) *string { return &c.Data }),
-		{
-			Name: "allowed_hosts", Usage: "further host names that requests may bear, separated by commas",
-			set: func(c *Config, value string) error {
-				c.AllowedHosts = []string{}
-				for name := range strings.SplitSeq(value, ",") {
-					if name = strings.TrimSpace(name); name != "" {
-						c.AllowedHosts = append(c.AllowedHosts, name)
-					}
-				}
-				return nil
-			},
-			show: func(c Config) string { return strings.Join(c.AllowedHosts, ",") },
-		},
+		list("allowed_hosts", "further host names that requests may bear, separated by commas", func(c *Config) *[]string { return &c.AllowedHosts }),
 		duration("shutdown_grace", "how long open requests may take to end at shutdown", func(c *Config) *time.Duration { return &c.ShutdownGrace }),
 		text("log.level", "least level that is logged: debug, info, warn, error", func(c *Config) *string { return &c.Log.Level }),
 		text("log.format", "form of the log: text or json", func(c *Config) *string { return &c.Log.Format }),
@@ -57,6 +45,24 @@ func Settings() []Setting {
 		duration("presence.stale_after", "silence after which an agent is stale", func(c *Config) *time.Duration { return &c.Presence.StaleAfter }),
 		duration("presence.offline_after", "silence after which an agent is offline", func(c *Config) *time.Duration { return &c.Presence.OfflineAfter }),
 		duration("retention.messages", "how long messages are kept; 0 keeps them for ever", func(c *Config) *time.Duration { return &c.Retention.Messages }),
+		list("mcp.toolsets", "toolsets that are on for every MCP client, separated by commas", func(c *Config) *[]string { return &c.MCP.Toolsets }),
+	}
+}
+
+func list(name, usage string, field func(*Config) *[]string) Setting {
+	return Setting{
+		Name: name, Usage: usage,
+		set: func(c *Config, value string) error {
+			texts := []string{}
+			for text := range strings.SplitSeq(value, ",") {
+				if text = strings.TrimSpace(text); text != "" {
+					texts = append(texts, text)
+				}
+			}
+			*field(c) = texts
+			return nil
+		},
+		show: func(c Config) string { return strings.Join(*field(&c), ",") },
 	}
 }
 

@@ -118,18 +118,37 @@ func cut(s string, n int) string {
 // fit shortens the titles and contents of one answer so that all of them are
 // within maxAnswer, and returns how many bytes of each content were left out.
 func fit(titles, contents []*string) []int {
-	lengths := make([]int, len(contents))
+	items := make([][]*string, len(contents))
+	whole := make([]int, len(contents))
 	for i := range contents {
-		lengths[i] = len(*titles[i]) + len(*contents[i])
+		items[i] = []*string{titles[i], contents[i]}
+		whole[i] = len(*contents[i])
 	}
-	left := make([]int, len(contents))
+	fitTexts(items)
+	for i := range whole {
+		whole[i] -= len(*contents[i])
+	}
+	return whole
+}
+
+// fitTexts shortens the texts of an answer's items so that all of them are
+// within maxAnswer, of each item the last texts first, and returns how many
+// bytes of each item were left out.
+func fitTexts(items [][]*string) []int {
+	lengths := make([]int, len(items))
+	for i, texts := range items {
+		for _, t := range texts {
+			lengths[i] += len(*t)
+		}
+	}
 	for i, share := range shares(lengths) {
-		whole := len(*contents[i])
-		*titles[i] = cut(*titles[i], share)
-		*contents[i] = cut(*contents[i], share-len(*titles[i]))
-		left[i] = whole - len(*contents[i])
+		for _, t := range items[i] {
+			*t = cut(*t, share)
+			share -= len(*t)
+			lengths[i] -= len(*t)
+		}
 	}
-	return left
+	return lengths
 }
 
 // cutNote says, in the text for a model, that a content was cut.

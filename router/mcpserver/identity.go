@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"skillrouter"
@@ -60,6 +61,11 @@ func identified(next http.Handler) http.Handler {
 		ctx := r.Context()
 		if agent := r.URL.Query().Get(agentParameter); agent != "" {
 			ctx = context.WithValue(ctx, agentKey{}, agent)
+		}
+		ctx, err := withToolsets(ctx, r)
+		if err != nil {
+			refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidParams, "toolsets "+skillrouter.MessageOf(err))
+			return
 		}
 		inner := r.Clone(context.WithValue(ctx, contextKey{}, ctx))
 		inner.Header.Set("Authorization", "Bearer "+owner(r))

@@ -30,11 +30,15 @@ func TestPage(t *testing.T) {
 	if !found || !alsoFound {
 		t.Fatalf("%s has lost the marks of its table", page)
 	}
-	tools := listTools(t, mcpserver.New(new(house).services(), mcpserver.Options{}))
-	table := "\n| Tool | What it is for | Takes |\n|---|---|---|\n"
-	for _, name := range toolNames {
-		table += fmt.Sprintf("| `%s` | %s | %s |\n", name, tools[name].Description, parameters(t, tools[name].InputSchema))
+	tools := listTools(t, mcpserver.New(new(house).services(), mcpserver.Options{Toolsets: toolsets(t, "all")}))
+	const heading = "| Tool | What it is for | Takes |\n|---|---|---|\n"
+	rows := func(names []string) (text string) {
+		for _, name := range names {
+			text += fmt.Sprintf("| `%s` | %s | %s |\n", name, tools[name].Description, parameters(t, tools[name].InputSchema))
+		}
+		return text
 	}
+	table := "\n" + heading + rows(toolNames) + "\nThe toolset `lessons`:\n\n" + heading + rows(lessonTools)
 	want := before + pageBegin + table + "\n" + pageEnd + after
 	if *update {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
@@ -43,7 +47,7 @@ func TestPage(t *testing.T) {
 	} else if want != string(raw) {
 		t.Errorf("%s is out of date: go test ./router/mcpserver -run TestPage -update", page)
 	}
-	for _, name := range toolNames {
+	for _, name := range everyTool() {
 		if strings.Count(want, "`"+name+"`") < 2 {
 			t.Errorf("%s does not say what %s answers", page, name)
 		}

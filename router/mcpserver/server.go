@@ -26,6 +26,7 @@ const DefaultAgent = "captain"
 // It says when to use which; what each takes is in the tools themselves.
 const instructions = `Skill Router is the memory and the mailbox that you share with the other agents of this team.
 - Before you solve a problem, or when an error looks familiar: search_knowledge. After you solved one: store_knowledge, one lesson per entry.
+- Before a command that could do harm: check_before_action; do not do what it blocks. At the start of a task: get_relevant_lessons. After a failure, a workaround or a discovery: report_lesson.
 - At the start of a session: get_recent_episodes and check_messages. As you work: record_episode for what you did, decided, or saw fail.
 - If you don't know where the answer lies (who works on what, what is blocked, what a scan found): route_query.
 - To reach other agents: send_signal. Look into check_messages between steps; end your work when it says should_stop.
@@ -38,15 +39,17 @@ type Services struct {
 	Router    router.Service
 	Mailbox   comms.MailboxService
 	Presence  comms.PresenceService // lets check_messages say whether the agent should stop; may be nil beside a Mailbox
+	Lessons   learning.LessonService
 }
 
 // Options are the settings that have usable zero values.
 type Options struct {
 	// Agent is who calls are made for when neither the token, nor the URL, nor
 	// the call says. Empty leaves it to the services, which know the token.
-	Agent   string
-	Version string       // of this program, shown to clients
-	Log     *slog.Logger // nil discards
+	Agent    string
+	Toolsets Toolsets     // switched on for every client, besides the default one
+	Version  string       // of this program, shown to clients
+	Log      *slog.Logger // nil discards
 }
 
 // Server offers the services' tools. One Server serves any number of
@@ -54,6 +57,8 @@ type Options struct {
 type Server struct {
 	services Services
 	agent    string
+	toolsets Toolsets
+	tools    map[string]offered // by name; written by New alone
 	log      *slog.Logger
 	mcp      *mcp.Server
 	sessions *sessions
@@ -69,7 +74,7 @@ func New(services Services, options Options) *Server {
 	if options.Version == "" {
 		options.Version = "unknown"
 	}
-	s := &Server{services: services, agent: options.Agent, log: log}
+	s := &Server{services: services, agent: options.Agent, toolsets: options.Toolsets, tools: map[string]offered{}, log: log}
 	quiet := slog.New(atLeast{log.Handler(), slog.LevelWarn}) // the library logs each session's coming and going
 	s.sessions = newSessions()
 	s.mcp = mcp.NewServer(
@@ -78,11 +83,11 @@ func New(services Services, options Options) *Server {
 			Instructions: instructions,
 			Logger:       quiet,
 			GetSessionID: s.sessions.open,
-			// The tools never change while the process runs, and nothing is logged to clients.
+			// A client's tools never change while the process runs, and nothing is logged to clients.
 			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 		})
 	s.sessions.server = s.mcp
-	s.mcp.AddReceivingMiddleware(s.recoverPanics, refuseSubscriptions, withRequestValues)
+	s.mcp.AddReceivingMiddleware(s.recoverPanics, refuseSubscriptions, withRequestValues, s.keepToolsets)
 	s.addTools()
 	s.handler = s.newHandler(quiet)
 	return s
@@ -100,6 +105,9 @@ func (s *Server) addTools() {
 	}
 	if s.services.Mailbox != nil {
 		s.addMailboxTools()
+	}
+	if s.services.Lessons != nil {
+		s.addLessonTools()
 	}
 }
 

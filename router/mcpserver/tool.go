@@ -15,9 +15,12 @@ import (
 )
 
 // tool describes a tool. What it needs and what it answers are the types of
-// its function; the schemas say the same to clients, which a test holds true.
+// its function; the schemas say the same, which a test holds true. The schema
+// of the answer is for programs, which have it from Tools: MCP's list is read
+// by models, to whom it is a cost without a use.
 type tool struct {
 	name, title, description string
+	set                      string // its toolset; empty: the default one
 	input, output            *jsonschema.Schema
 	effect                   effect
 }
@@ -50,15 +53,23 @@ type reply[Out any] struct {
 // add offers a tool. A failed call is answered in words that a model can act
 // on; the cause of what is not the caller's fault goes to the log.
 func add[In, Out any](s *Server, t tool, call func(ctx context.Context, in In) (reply[Out], error)) {
-	s.mcp.AddTool(&mcp.Tool{
-		Name: t.name, Title: t.title, Description: t.description,
-		InputSchema: t.input, OutputSchema: t.output, Annotations: t.effect.annotations(),
-	}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	if t.set == "" {
+		t.set = ToolsetDefault
+	}
+	run := func(ctx context.Context, arguments json.RawMessage) (any, string, error) {
 		var in In
-		if err := decode(req.Params.Arguments, t.input, &in); err != nil {
-			return failure(t.name, err), nil
+		if err := decode(arguments, t.input, &in); err != nil {
+			return nil, "", err
 		}
 		answer, err := call(ctx, in)
+		return answer.out, answer.text, err
+	}
+	s.tools[t.name] = offered{tool: t, call: run}
+	s.mcp.AddTool(&mcp.Tool{
+		Name: t.name, Title: t.title, Description: t.description,
+		InputSchema: t.input, Annotations: t.effect.annotations(),
+	}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		fields, text, err := run(ctx, req.Params.Arguments)
 		if err != nil {
 			if skillrouter.CodeOf(err) == skillrouter.Internal && ctx.Err() == nil {
 				s.log.ErrorContext(ctx, "tool failed", "tool", t.name, "error", err)
@@ -66,8 +77,8 @@ func add[In, Out any](s *Server, t tool, call func(ctx context.Context, in In) (
 			return failure(t.name, err), nil
 		}
 		return &mcp.CallToolResult{
-			StructuredContent: answer.out,
-			Content:           []mcp.Content{&mcp.TextContent{Text: answer.text}},
+			StructuredContent: fields,
+			Content:           []mcp.Content{&mcp.TextContent{Text: text}},
 		}, nil
 	})
 }

@@ -1,0 +1,162 @@
+package mcpserver_test
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"skillrouter"
+	"skillrouter/router"
+	"skillrouter/router/mcpserver"
+)
+
+func toolsets(t *testing.T, names ...string) mcpserver.Toolsets {
+	t.Helper()
+	chosen, err := mcpserver.ParseToolsets(names...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chosen
+}
+
+func TestParseToolsets(t *testing.T) {
+	for name, c := range map[string]struct {
+		texts []string
+		on    bool
+		want  string
+	}{
+		"nothing":          {nil, false, ""},
+		"empty":            {[]string{""}, false, ""},
+		"the default":      {[]string{"default"}, false, ""},
+		"lessons":          {[]string{"lessons"}, true, ""},
+		"a list":           {[]string{" default , lessons,"}, true, ""},
+		"said twice":       {[]string{"lessons", "lessons,default"}, true, ""},
+		"all":              {[]string{"all"}, true, ""},
+		"unknown":          {[]string{"lessons,leasons"}, false, `has "leasons", which is no toolset; there are: default, lessons, all`},
+		"other letters":    {[]string{"Lessons"}, false, `has "Lessons"`},
+		"hidden character": {[]string{"les\u202esons"}, false, "has \"les\ufffdsons\""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			chosen, err := mcpserver.ParseToolsets(c.texts...)
+			if c.want != "" {
+				if skillrouter.FieldOf(err) != "toolsets" || !strings.HasPrefix(skillrouter.MessageOf(err), c.want) {
+					t.Errorf("error %v, want %s", err, c.want)
+				}
+				return
+			}
+			if err != nil || chosen.Has("lessons") != c.on || !chosen.Has("default") {
+				t.Errorf("%+v, %v", chosen, err)
+			}
+		})
+	}
+}
+
+// TestToolsetsAreOffUntilSwitchedOn goes over every way to switch one on.
+func TestToolsetsAreOffUntilSwitchedOn(t *testing.T) {
+	if got := slices.Sorted(maps.Keys(listTools(t, mcpserver.New(new(house).services(), mcpserver.Options{Toolsets: toolsets(t, "lessons")})))); !slices.Equal(got, everyTool()) {
+		t.Errorf("with the option: %v", got)
+	}
+	server := mcpserver.New(new(house).services(), mcpserver.Options{})
+	url := framed(t, server)
+	header := func(value string) *http.Client {
+		return &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			r = r.Clone(r.Context())
+			r.Header.Set("X-MCP-Toolsets", value)
+			return http.DefaultTransport.RoundTrip(r)
+		})}
+	}
+	for name, c := range map[string]struct {
+		transport *mcp.StreamableClientTransport
+		want      []string
+	}{
+		"nothing asked":  {&mcp.StreamableClientTransport{Endpoint: url}, toolNames},
+		"by the URL":     {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=lessons&agent_id=a"}, everyTool()},
+		"by the header":  {&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: header("default,lessons")}, everyTool()},
+		"all of them":    {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=all"}, everyTool()},
+		"only defaults":  {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=default"}, toolNames},
+		"another's mind": {&mcp.StreamableClientTransport{Endpoint: url + "?agent_id=lessons"}, toolNames},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := connect(t, c.transport)
+			list, err := client.ListTools(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, tool := range list.Tools {
+				got = append(got, tool.Name)
+			}
+			if slices.Sort(got); !slices.Equal(got, c.want) {
+				t.Errorf("tools %v, want %v", got, c.want)
+			}
+			_, err = client.CallTool(t.Context(), &mcp.CallToolParams{Name: "review_lessons"})
+			if on := len(c.want) > len(toolNames); on && err != nil {
+				t.Errorf("a tool that is listed cannot be called: %v", err)
+			} else if !on && (err == nil || !strings.Contains(err.Error(), `unknown tool "review_lessons": it belongs to the toolset "lessons", which is not switched on`)) {
+				t.Errorf("a tool that is switched off: %v", err)
+			}
+		})
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestUnknownToolsetIsRefused(t *testing.T) {
+	server := mcpserver.New(new(house).services(), mcpserver.Options{})
+	url := framed(t, server)
+	status, body, _ := post(t, url+"?toolsets=leasons", "", "", "", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	if status != http.StatusBadRequest || !strings.Contains(body, `toolsets has \"leasons\", which is no toolset; there are: default, lessons, all`) {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+// TestToolsWithoutASession holds what the gateway uses: every tool of every
+// toolset, called with the caller's own rights.
+func TestToolsWithoutASession(t *testing.T) {
+	var tools router.ToolService = mcpserver.New(new(house).services(), mcpserver.Options{Agent: "captain"})
+	var names []string
+	for _, tool := range tools.Tools() {
+		names = append(names, tool.Name)
+		if raw, err := json.Marshal(tool.InputSchema); err != nil || !strings.Contains(string(raw), `"type":"object"`) || tool.Description == "" || tool.Toolset == "" {
+			t.Errorf("%s: %+v, %v", tool.Name, tool, err)
+		}
+	}
+	if !slices.Equal(names, everyTool()) {
+		t.Errorf("tools %v, want %v", names, everyTool())
+	}
+	answer, err := tools.CallTool(t.Context(), "record_episode", json.RawMessage(`{"event_type":"action","title":"T","content":"C"}`))
+	if raw, _ := json.Marshal(answer); err != nil || string(raw) != `{"episode_id":"e1","session_id":"session-of-captain"}` {
+		t.Errorf("%s, %v", raw, err)
+	}
+	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+	if answer, err = tools.CallTool(ctx, "record_episode", json.RawMessage(`{"event_type":"action","title":"T","content":"C"}`)); err != nil {
+		t.Error(err)
+	}
+	if raw, _ := json.Marshal(answer); !strings.Contains(string(raw), "session-of-a") {
+		t.Errorf("%s: not the token's agent", raw)
+	}
+	for name, c := range map[string]struct {
+		tool, arguments string
+		code            skillrouter.Code
+		field           string
+	}{
+		"unknown tool":      {"rm_rf", `{}`, skillrouter.NotFound, ""},
+		"nothing given":     {"search_knowledge", ``, skillrouter.Invalid, "query"},
+		"unknown parameter": {"search_knowledge", `{"query":"x","k":1}`, skillrouter.Invalid, "k"},
+		"no object":         {"search_knowledge", `[]`, skillrouter.Invalid, "arguments"},
+		"refused inside":    {"search_knowledge", `{"query":"code conflict"}`, skillrouter.Conflict, "query"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := tools.CallTool(t.Context(), c.tool, json.RawMessage(c.arguments)); skillrouter.CodeOf(err) != c.code || skillrouter.FieldOf(err) != c.field {
+				t.Errorf("error %v, want %s of %q", err, c.code, c.field)
+			}
+		})
+	}
+}

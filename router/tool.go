@@ -1,0 +1,30 @@
+package router
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// ToolService lists the tools that agents have, and calls them outside of any
+// session of the Model Context Protocol. router/mcpserver implements it; the
+// gateway of router/httpapi serves it.
+type ToolService interface {
+	// Tools lists every tool of every toolset, whether it is switched on for MCP's
+	// clients or not, by name.
+	Tools() []Tool
+	// CallTool calls a tool with the object of its arguments and returns the fields of
+	// its answer, which marshal to a JSON object. It is a NotFound error if there is no
+	// such tool, an Invalid one if the arguments are not those of its schema.
+	CallTool(ctx context.Context, name string, arguments json.RawMessage) (any, error)
+}
+
+// Tool is one tool as programs list it.
+type Tool struct {
+	Name        string `json:"name"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Toolset     string `json:"toolset"`
+	InputSchema any    `json:"inputSchema"` // a JSON schema of the arguments
+	// OutputSchema is a JSON schema of the answer that names the fields that are always there.
+	OutputSchema any `json:"outputSchema"`
+}
