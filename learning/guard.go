@@ -2,8 +2,8 @@ package learning
 
 import (
 	"context"
-	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -75,86 +75,42 @@ type SimilarRule struct {
 	Words  []string // what they have in common
 }
 
-// Similar finds the rules whose wording is like a text's, best first.
+// Similar finds the rules whose wording is like a text's. It is safe for use
+// by many goroutines; Put and Remove keep it in step with a Guard's rules, and
+// cost what the rules themselves cost.
 type Similar interface {
+	// Put adds rules, each in the place of the one with its id.
+	Put(rules ...*GuardRule)
+	// Remove takes the rules with the ids out.
+	Remove(ids ...string)
+	// Similar finds the rules whose wording is like the text's, best first.
 	Similar(ctx context.Context, text string) []SimilarRule
 }
 
 // Guard compares proposed actions with rules. It is safe for use by many
-// goroutines, and its rules can be replaced while it is used.
+// goroutines, and its rules can change while it is used: see Put, Remove and Replace.
 type Guard struct {
-	rules   atomic.Pointer[guardRules]
-	similar func(rules []*GuardRule) Similar
+	mu      sync.Mutex // held by the one change that is under way
+	view    atomic.Pointer[guardView]
+	similar Similar
 }
 
 // GuardOptions changes how a Guard works; the zero value is what is measured.
 type GuardOptions struct {
-	// Similar builds the similarity lane for a set of rules. Nil means SimilarByWords.
-	Similar func(rules []*GuardRule) Similar
-}
-
-// guardRules is one set of rules and its index. It does not change.
-type guardRules struct {
-	all      []*GuardRule
-	byID     map[string]*GuardRule
-	byEffect [guardEffectKinds][]guardEntry
-	byWords  map[string][]guardEntry
-	patterns []*GuardRule
-	judges   []*GuardRule
-	similar  Similar
-}
-
-// guardEntry is one act of one trigger of a rule.
-type guardEntry struct {
-	rule    *GuardRule
-	trigger int
-	act     int
+	// Similar is an empty similarity lane. Nil means one by NewSimilarByWords.
+	Similar Similar
 }
 
 // NewGuard makes a guard that holds the rules.
 func NewGuard(rules []*GuardRule, options GuardOptions) *Guard {
 	g := &Guard{similar: options.Similar}
 	if g.similar == nil {
-		g.similar = SimilarByWords
+		g.similar = NewSimilarByWords()
 	}
-	g.Replace(rules)
+	g.view.Store(guardViewOf(rules, 0))
+	g.similar.Put(rules...)
 	return g
 }
-
-// Replace puts other rules in the place of those there are, at once for every later check.
-func (g *Guard) Replace(rules []*GuardRule) {
-	n := &guardRules{all: slices.Clone(rules), byID: map[string]*GuardRule{}, byWords: map[string][]guardEntry{}}
-	for _, r := range n.all {
-		n.byID[r.draft.ID] = r
-		if r.pattern != nil {
-			n.patterns = append(n.patterns, r)
-		}
-		if r.judge != nil {
-			n.judges = append(n.judges, r)
-		}
-		for t, acts := range r.triggers {
-			for i, a := range acts {
-				e := guardEntry{r, t, i}
-				if !r.byEffect(a) {
-					n.byWords[guardWordKey(a, guardFixedWords(a) > 0)] = append(n.byWords[guardWordKey(a, guardFixedWords(a) > 0)], e)
-					continue
-				}
-				kinds := map[guardEffectKind]bool{}
-				for _, effect := range a.effects {
-					kinds[effect.kind] = true
-				}
-				for k := range kinds {
-					n.byEffect[k] = append(n.byEffect[k], e)
-				}
-			}
-		}
-	}
-	n.similar = g.similar(n.all)
-	g.rules.Store(n)
-}
-
-// Rules returns how many rules there are.
-func (g *Guard) Rules() int { return len(g.rules.Load().all) }
 
 // guardWordKey is what rules that are compared by words are indexed by.
 func guardWordKey(a *guardAct, sub bool) string {
@@ -170,7 +126,7 @@ func guardWordKey(a *guardAct, sub bool) string {
 func (g *Guard) Check(ctx context.Context, action Action) Verdict {
 	ctx, cancel := context.WithTimeout(ctx, GuardTime)
 	defer cancel()
-	c := &guardCheck{ctx: ctx, rules: g.rules.Load(), action: &action, found: map[string]*Match{}}
+	c := &guardCheck{ctx: ctx, view: *g.view.Load(), similar: g.similar, action: &action, found: map[string]*Match{}}
 	c.run()
 	return c.verdict()
 }

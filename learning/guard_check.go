@@ -9,11 +9,12 @@ import (
 
 // guardCheck is one check under way.
 type guardCheck struct {
-	ctx    context.Context
-	rules  *guardRules
-	action *Action
-	found  map[string]*Match
-	notes  []string
+	ctx     context.Context
+	view    guardView
+	similar Similar
+	action  *Action
+	found   map[string]*Match
+	notes   []string
 }
 
 func (c *guardCheck) run() {
@@ -102,13 +103,17 @@ func (c *guardCheck) compare(acts []*guardAct) {
 	best := map[key][]guardFit{}
 	reasons := map[key]*guardAct{}
 	try := func(e guardEntry, a *guardAct) {
-		fit := e.rule.fits(e.rule.triggers[e.trigger][e.act], a, c.action)
+		if !c.view.sees(e.place) {
+			return
+		}
+		rule := e.place.rule
+		fit := rule.fits(rule.triggers[e.trigger][e.act], a, c.action)
 		if fit == guardNone {
 			return
 		}
-		k := key{e.rule, e.trigger}
+		k := key{rule, e.trigger}
 		if best[k] == nil {
-			best[k] = make([]guardFit, len(e.rule.triggers[e.trigger]))
+			best[k] = make([]guardFit, len(rule.triggers[e.trigger]))
 		}
 		best[k][e.act] = max(best[k][e.act], fit)
 		if reasons[k] == nil || fit == guardFull {
@@ -119,30 +124,42 @@ func (c *guardCheck) compare(acts []*guardAct) {
 		if c.ctx.Err() != nil {
 			break
 		}
-		seen := [guardEffectKinds]bool{}
+		type looked struct {
+			kind guardEffectKind
+			path string
+		}
+		seen := map[looked]bool{}
 		for _, e := range a.effects {
 			kinds := []guardEffectKind{e.kind}
 			if e.kind == guardEffectDelete {
 				kinds = append(kinds, guardEffectWrite)
 			}
 			for _, k := range kinds {
-				if !seen[k] {
-					seen[k] = true
-					for _, entry := range c.rules.byEffect[k] {
+				if at := (looked{k, guardPathKey(e)}); !seen[at] {
+					seen[at] = true
+					entries, more := c.view.effects(k, e)
+					for _, entry := range entries {
+						try(entry, a)
+					}
+					for _, entry := range more {
 						try(entry, a)
 					}
 				}
 			}
 		}
-		for _, entry := range c.rules.byWords[a.name] {
+		for _, entry := range c.view.words(a.name) {
 			try(entry, a)
 		}
 		if len(a.words) > 0 {
-			for _, entry := range c.rules.byWords[a.name+" "+a.words[0]] {
+			for _, entry := range c.view.words(a.name + " " + a.words[0]) {
 				try(entry, a)
 			}
 		}
-		for _, r := range c.rules.judges {
+		for _, p := range c.view.judges() {
+			if !c.view.sees(p) {
+				continue
+			}
+			r := p.rule
 			if fit := r.judge(a, c.action); fit != guardNone && !a.harmless() {
 				c.match(r, LaneDeterministic, fit == guardFull && r.Blocks(), "the action runs "+guardShort(a.text()))
 			}
@@ -165,13 +182,15 @@ func (c *guardCheck) compare(acts []*guardAct) {
 
 // patterns tries the rules' expressions on one act.
 func (c *guardCheck) patterns(a *guardAct) {
-	if len(c.rules.patterns) == 0 || a.mention() || a.harmless() || a.name == guardSetsVariable {
+	places := c.view.patterns()
+	if len(places) == 0 || a.mention() || a.harmless() || a.name == guardSetsVariable {
 		return
 	}
 	text := a.plain()
 	text = text[:min(len(text), guardMaxPatternInput)]
-	for _, r := range c.rules.patterns {
-		if r.literal != "" && !strings.Contains(text, r.literal) || r.instead.is(a) {
+	for _, p := range places {
+		r := p.rule
+		if !c.view.sees(p) || r.literal != "" && !strings.Contains(text, r.literal) || r.instead.is(a) {
 			continue
 		}
 		if c.ctx.Err() != nil {
@@ -190,11 +209,16 @@ func (c *guardCheck) unread(text, why string) {
 		c.notes = append(c.notes, note)
 	}
 	lower := strings.ToLower(text)
-	for _, r := range c.rules.all {
-		for _, words := range r.standing {
-			if len(words) > 0 && guardStand(lower, words) {
-				c.match(r, LaneUnread, r.Blocks(), "its words stand in an action that could not be read")
-				break
+	for run := range guardRuns(lower) {
+		for _, p := range c.view.standing(run) {
+			if !c.view.sees(p) {
+				continue
+			}
+			for _, words := range p.rule.standing {
+				if len(words) > 0 && guardStand(lower, words) {
+					c.match(p.rule, LaneUnread, p.rule.Blocks(), "its words stand in an action that could not be read")
+					break
+				}
 			}
 		}
 	}
@@ -202,9 +226,6 @@ func (c *guardCheck) unread(text, why string) {
 
 // guardStand reports whether all words stand in the text as words.
 func guardStand(text string, words []string) bool {
-	inWord := func(b byte) bool {
-		return b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b == '_' || b == '-' || b >= 0x80
-	}
 	for _, w := range words {
 		found := false
 		for from := 0; from < len(text); {
@@ -214,7 +235,7 @@ func guardStand(text string, words []string) bool {
 			}
 			i += from
 			end := i + len(w)
-			if (i == 0 || !inWord(text[i-1]) || !inWord(w[0])) && (end == len(text) || !inWord(text[end]) || !inWord(w[len(w)-1])) {
+			if (i == 0 || !guardWordByte(text[i-1]) || !guardWordByte(w[0])) && (end == len(text) || !guardWordByte(text[end]) || !guardWordByte(w[len(w)-1])) {
 				found = true
 				break
 			}
@@ -245,11 +266,11 @@ func (c *guardCheck) similarity(text string) { c.similarTo(text, 0) }
 const guardSimilarCommand = 0.9
 
 func (c *guardCheck) similarTo(text string, least float64) {
-	if c.rules.similar == nil || len(c.found) > 0 || c.ctx.Err() != nil {
+	if len(c.found) > 0 || c.ctx.Err() != nil {
 		return
 	}
-	for _, s := range c.rules.similar.Similar(c.ctx, text[:min(len(text), guardMaxPatternInput)]) {
-		r := c.rules.byID[s.RuleID]
+	for _, s := range c.similar.Similar(c.ctx, text[:min(len(text), guardMaxPatternInput)]) {
+		r := c.view.rule(s.RuleID)
 		if r == nil || s.Score < least || guardNamesInstead(r, text) {
 			continue
 		}

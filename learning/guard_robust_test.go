@@ -226,19 +226,18 @@ func FuzzGuardCheck(f *testing.F) {
 	})
 }
 
-// guardManyRules are 1,000 rules of every kind.
-func guardManyRules(t testing.TB) []*learning.GuardRule {
-	rules := guardTestRules(t)
+// guardNumbered are n rules of every kind.
+func guardNumbered(t testing.TB, n int) (rules []*learning.GuardRule) {
 	forms := []string{"rm -rf /srv/app%d/data", "systemctl restart svc%d", "psql -h db%d -c 'DROP TABLE t%d'", "kubectl delete ns ns%d", "git push --force origin branch%d", "aws s3 rm s3://bucket%d --recursive", "tool%d --wipe", "docker rm -f box%d", "helm uninstall rel%d", "echo x >> /etc/conf%d"}
-	for i := 0; len(rules) < 1000; i++ {
+	for i := range n {
 		form := forms[i%len(forms)]
 		rules = append(rules, guardRule(t, learning.GuardRuleDraft{ID: fmt.Sprintf("many-%d", i), Title: fmt.Sprintf("Never do thing %d", i), Commands: []string{fmt.Sprintf(strings.ReplaceAll(form, "%d", "%[1]d"), i)}, Severity: learning.SeverityCritical}))
 	}
 	return rules
 }
 
-func BenchmarkGuardCheck(b *testing.B) {
-	guard := learning.NewGuard(guardManyRules(b), learning.GuardOptions{})
+func benchmarkGuardCheck(b *testing.B, rules int) {
+	guard := learning.NewGuard(append(guardTestRules(b), guardNumbered(b, rules)...), learning.GuardOptions{})
 	cases := guardLines[guardCase](b, "spellings-cases.jsonl")
 	took := make([]time.Duration, 0, b.N)
 	i := 0
@@ -251,4 +250,21 @@ func BenchmarkGuardCheck(b *testing.B) {
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 	b.ReportMetric(float64(guard.Rules()), "rules")
+}
+
+func BenchmarkGuardCheck(b *testing.B)    { benchmarkGuardCheck(b, 1000) }
+func BenchmarkGuardCheck10k(b *testing.B) { benchmarkGuardCheck(b, 10_000) }
+
+func BenchmarkGuardPut10k(b *testing.B) {
+	guard := learning.NewGuard(guardNumbered(b, 10_000), learning.GuardOptions{})
+	more := guardNumbered(b, 11_000)[10_000:]
+	for i := 0; b.Loop(); i++ {
+		guard.Put(more[i%len(more)])
+	}
+}
+
+func BenchmarkGuardCompile(b *testing.B) {
+	for b.Loop() {
+		guardRule(b, learning.GuardRuleDraft{ID: "r", Title: "Never run rm -rf on data directories", Commands: []string{"rm -rf /opt/app/data"}, Severity: learning.SeverityCritical})
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"skillrouter"
 )
@@ -256,8 +257,9 @@ func (r *GuardRule) scope() {
 // says nothing, and one of them.
 func (r *GuardRule) everything(ctx context.Context) (example string, all bool) {
 	fits := 0
-	for _, c := range guardEveryday {
-		for _, a := range guardActsOf(ctx, c, "") {
+	for i, acts := range guardEverydayActs(ctx) {
+		c := guardEveryday[i]
+		for _, a := range acts {
 			if slices.ContainsFunc(r.triggers, func(t []*guardAct) bool { return len(t) == 1 && r.fits(t[0], a, &Action{}) == guardFull }) {
 				fits++
 				example = c
@@ -266,6 +268,22 @@ func (r *GuardRule) everything(ctx context.Context) (example string, all bool) {
 		}
 	}
 	return example, fits*guardEverydayShare >= len(guardEveryday)
+}
+
+// guardEverydayRead holds guardEveryday as it was read once.
+var guardEverydayRead struct {
+	sync.Once
+	acts [][]*guardAct
+}
+
+// guardEverydayActs are guardEveryday as acts.
+func guardEverydayActs(ctx context.Context) [][]*guardAct {
+	guardEverydayRead.Do(func() {
+		for _, c := range guardEveryday {
+			guardEverydayRead.acts = append(guardEverydayRead.acts, guardActsOf(context.WithoutCancel(ctx), c, ""))
+		}
+	})
+	return guardEverydayRead.acts
 }
 
 // guardActsOf reads a text as commands, or as SQL.

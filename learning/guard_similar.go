@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"skillrouter/tfidf"
 )
@@ -18,33 +19,67 @@ const (
 	guardSimilarAnswers    = 3    // warnings of this lane
 )
 
-// guardSimilarity compares by the words of the rules' titles, rare words counting more.
-type guardSimilarity struct {
-	index  *tfidf.Index
+// SimilarByWords is the similarity lane that a Guard has unless told otherwise:
+// tfidf finds the candidates; a rule is similar when the text holds most of what
+// its title says, rare words counting more.
+type SimilarByWords struct {
+	index *tfidf.Index
+
+	mu     sync.RWMutex // guards what follows
 	titles map[string][]string
-	weight map[string]float64
+	counts map[string]int // how many rules' titles hold a word
 }
 
-// SimilarByWords builds the similarity lane that a Guard has unless told otherwise:
-// tfidf finds the candidates; a rule is similar when the text holds most of what its title says.
-func SimilarByWords(rules []*GuardRule) Similar {
-	s := &guardSimilarity{index: tfidf.New(tfidf.Options{}), titles: map[string][]string{}, weight: map[string]float64{}}
+var _ Similar = (*SimilarByWords)(nil)
+
+// NewSimilarByWords makes one without rules.
+func NewSimilarByWords() *SimilarByWords {
+	return &SimilarByWords{index: tfidf.New(tfidf.Options{}), titles: map[string][]string{}, counts: map[string]int{}}
+}
+
+// Put implements Similar.
+func (s *SimilarByWords) Put(rules ...*GuardRule) {
 	docs := make([]tfidf.Document, 0, len(rules))
-	counts := map[string]int{}
+	s.mu.Lock()
 	for _, r := range rules {
+		s.forget(r.draft.ID)
 		terms := guardTerms(r.draft.Title)
 		s.titles[r.draft.ID] = terms
 		for _, t := range terms {
-			counts[t]++
+			s.counts[t]++
 		}
 		docs = append(docs, tfidf.Document{ID: r.draft.ID, Title: r.draft.Title, Body: strings.Join(r.draft.Tags, " "), Category: r.draft.Category})
 	}
-	for t, n := range counts {
-		// The smoothed inverse document frequency, ln(1 + N/n).
-		s.weight[t] = math.Log(1 + float64(len(rules))/float64(n))
-	}
+	s.mu.Unlock()
 	s.index.Put(docs...)
-	return s
+}
+
+// Remove implements Similar.
+func (s *SimilarByWords) Remove(ids ...string) {
+	s.mu.Lock()
+	for _, id := range ids {
+		s.forget(id)
+	}
+	s.mu.Unlock()
+	s.index.Delete(ids...)
+}
+
+// Run tidies the index until ctx ends, and returns nil.
+func (s *SimilarByWords) Run(ctx context.Context) error { return s.index.Run(ctx) }
+
+// forget drops what is known of a rule; the lock is held.
+func (s *SimilarByWords) forget(id string) {
+	for _, t := range s.titles[id] {
+		if s.counts[t]--; s.counts[t] == 0 {
+			delete(s.counts, t)
+		}
+	}
+	delete(s.titles, id)
+}
+
+// weight is the smoothed inverse document frequency of a word, ln(1 + N/n); the lock is held.
+func (s *SimilarByWords) weight(term string) float64 {
+	return math.Log(1 + float64(len(s.titles))/float64(max(1, s.counts[term])))
 }
 
 // guardTerms are the distinct stems of a text that say something.
@@ -61,7 +96,7 @@ func guardTerms(text string) (terms []string) {
 }
 
 // Similar implements Similar.
-func (s *guardSimilarity) Similar(ctx context.Context, text string) (similar []SimilarRule) {
+func (s *SimilarByWords) Similar(ctx context.Context, text string) (similar []SimilarRule) {
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -69,13 +104,16 @@ func (s *guardSimilarity) Similar(ctx context.Context, text string) (similar []S
 	for _, t := range guardTerms(text) {
 		said[t] = true
 	}
-	for _, hit := range s.index.Search(tfidf.Query{Text: text, Limit: guardSimilarCandidates}).Hits {
+	hits := s.index.Search(tfidf.Query{Text: text, Limit: guardSimilarCandidates}).Hits
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, hit := range hits {
 		var have, all float64
 		var words []string
 		for _, t := range s.titles[hit.ID] {
-			all += s.weight[t]
+			all += s.weight(t)
 			if said[t] {
-				have += s.weight[t]
+				have += s.weight(t)
 				words = append(words, t)
 			}
 		}

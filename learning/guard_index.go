@@ -1,0 +1,312 @@
+package learning
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// guardIndex holds rules by what they are recognised by. Rules are only ever
+// added to its lists; a rule that goes is marked. So adding or removing one
+// costs what the rule itself costs, however many there are, and a check that is
+// under way goes on with the rules that were there when it began: it sees a
+// rule whose time holds its own (see guardView).
+type guardIndex struct {
+	mu         sync.RWMutex // held while a list is found, never while it is gone through
+	byID       map[string]*guardPlace
+	byEffect   [guardEffectKinds][]guardEntry
+	byPath     [guardEffectKinds]map[string][]guardEntry // those of byEffect with a plain path, by guardPathKey
+	pathless   [guardEffectKinds][]guardEntry            // the others of byEffect
+	byWords    map[string][]guardEntry
+	byStanding map[string][]*guardPlace
+	patterns   []*guardPlace
+	judges     []*guardPlace
+	gone       int // places that no later check sees
+}
+
+// guardPlace is a rule's time in the index: it is seen from born on, until gone.
+type guardPlace struct {
+	rule *GuardRule
+	born int64
+	gone atomic.Int64
+}
+
+// guardEntry is one act of one trigger of a rule.
+type guardEntry struct {
+	place   *guardPlace
+	trigger int
+	act     int
+}
+
+// guardView is the index as it is at one time. Times are the numbers of the changes.
+type guardView struct {
+	index *guardIndex
+	at    int64
+	rules int
+}
+
+// guardTidyFrom is how many marked rules an index may hold before it is made
+// anew; above it, as many as there are others. So tidying costs each rule that
+// goes the adding of one other at most.
+const guardTidyFrom = 64
+
+func newGuardIndex() *guardIndex {
+	return &guardIndex{byID: map[string]*guardPlace{}, byWords: map[string][]guardEntry{}, byStanding: map[string][]*guardPlace{}}
+}
+
+// add takes a rule in; the lock is held.
+func (x *guardIndex) add(r *GuardRule, at int64) {
+	p := &guardPlace{rule: r, born: at}
+	p.gone.Store(math.MaxInt64)
+	x.byID[r.draft.ID] = p
+	if r.pattern != nil {
+		x.patterns = append(x.patterns, p)
+	}
+	if r.judge != nil {
+		x.judges = append(x.judges, p)
+	}
+	for _, words := range r.standing {
+		if key := guardStandingKey(words); key != "" {
+			x.byStanding[key] = append(x.byStanding[key], p)
+		}
+	}
+	for t, acts := range r.triggers {
+		for i, a := range acts {
+			e := guardEntry{p, t, i}
+			if !r.byEffect(a) {
+				key := guardWordKey(a, guardFixedWords(a) > 0)
+				x.byWords[key] = append(x.byWords[key], e)
+				continue
+			}
+			seen := map[string]bool{}
+			for _, effect := range a.effects {
+				k := effect.kind
+				if kind := string(rune(k)); !seen[kind] {
+					seen[kind] = true
+					x.byEffect[k] = append(x.byEffect[k], e)
+				}
+				key := guardPathKey(effect)
+				if under := string(rune(k)) + key; !seen["/"+under] {
+					seen["/"+under] = true
+					if key == "" {
+						x.pathless[k] = append(x.pathless[k], e)
+						continue
+					}
+					if x.byPath[k] == nil {
+						x.byPath[k] = map[string][]guardEntry{}
+					}
+					x.byPath[k][key] = append(x.byPath[k][key], e)
+				}
+			}
+		}
+	}
+}
+
+// remove marks the rule of that id, if there is one; the lock is held.
+func (x *guardIndex) remove(id string, at int64) bool {
+	p := x.byID[id]
+	if p == nil {
+		return false
+	}
+	p.gone.Store(at)
+	delete(x.byID, id)
+	x.gone++
+	return true
+}
+
+// live returns the rules that are not marked; the lock is held.
+func (x *guardIndex) live() []*GuardRule {
+	all := make([]*GuardRule, 0, len(x.byID))
+	for _, p := range x.byID {
+		all = append(all, p.rule)
+	}
+	return all
+}
+
+// sees tells whether a place's time holds the view's.
+func (v guardView) sees(p *guardPlace) bool { return p.born <= v.at && v.at < p.gone.Load() }
+
+// effects are the entries of a kind that an effect may fit. The second list may be empty.
+func (v guardView) effects(kind guardEffectKind, effect guardEffect) (entries, more []guardEntry) {
+	v.index.mu.RLock()
+	defer v.index.mu.RUnlock()
+	if key := guardPathKey(effect); key != "" && (kind == guardEffectDelete || kind == guardEffectWrite) {
+		return v.index.byPath[kind][key], v.index.pathless[kind]
+	}
+	return v.index.byEffect[kind], nil
+}
+
+// guardPathKey is the first two parts of the path that an effect deletes or
+// writes, where paths with other first parts can have nothing to do with it: it
+// begins at the root, holds no pattern and is nobody's home. Else it is empty.
+func guardPathKey(e guardEffect) string {
+	p := e.path
+	if e.kind != guardEffectDelete && e.kind != guardEffectWrite || len(p) < 2 || p[0] != '/' || guardPatterned(p) || strings.ContainsRune(p, guardUnknown) {
+		return ""
+	}
+	first, rest, deep := strings.Cut(p[1:], "/")
+	if !deep || first == "root" || first == "home" {
+		return ""
+	}
+	second, _, _ := strings.Cut(rest, "/")
+	return first + "/" + second
+}
+
+func (v guardView) words(key string) []guardEntry {
+	v.index.mu.RLock()
+	defer v.index.mu.RUnlock()
+	return v.index.byWords[key]
+}
+
+func (v guardView) patterns() []*guardPlace {
+	v.index.mu.RLock()
+	defer v.index.mu.RUnlock()
+	return v.index.patterns
+}
+
+func (v guardView) judges() []*guardPlace {
+	v.index.mu.RLock()
+	defer v.index.mu.RUnlock()
+	return v.index.judges
+}
+
+func (v guardView) standing(key string) []*guardPlace {
+	v.index.mu.RLock()
+	defer v.index.mu.RUnlock()
+	return v.index.byStanding[key]
+}
+
+// rule returns the rule of an id, or nil.
+func (v guardView) rule(id string) *GuardRule {
+	v.index.mu.RLock()
+	defer v.index.mu.RUnlock()
+	if p := v.index.byID[id]; p != nil && v.sees(p) {
+		return p.rule
+	}
+	return nil
+}
+
+// guardStandingKey is one run of word characters of the words that must all
+// stand in a text: the longest, because the longest are the rarest. A text
+// without this run as a word of its own does not hold the words.
+func guardStandingKey(words []string) (key string) {
+	for _, w := range words {
+		for run := range strings.FieldsFuncSeq(w, func(r rune) bool { return r < 0x80 && !guardWordByte(byte(r)) }) {
+			if len(run) > len(key) {
+				key = run
+			}
+		}
+	}
+	return key
+}
+
+// guardRuns are the distinct runs of word characters of a text.
+func guardRuns(text string) map[string]bool {
+	runs := map[string]bool{}
+	for run := range strings.FieldsFuncSeq(text, func(r rune) bool { return r < 0x80 && !guardWordByte(byte(r)) }) {
+		runs[run] = true
+	}
+	return runs
+}
+
+// guardWordByte reports whether a byte of a lower-case text belongs to a word.
+func guardWordByte(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b == '_' || b == '-' || b >= 0x80
+}
+
+// Put adds rules, each in the place of the one with its id if there is one. Every
+// check that begins after Put has returned sees all of them; one that began
+// before sees none. The cost is that of the rules themselves.
+func (g *Guard) Put(rules ...*GuardRule) {
+	if len(rules) == 0 {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	view := *g.view.Load()
+	view.at++
+	view.index.mu.Lock()
+	for _, r := range rules {
+		view.index.remove(r.draft.ID, view.at)
+		view.index.add(r, view.at)
+	}
+	view.rules = len(view.index.byID)
+	view.index.mu.Unlock()
+	g.similar.Put(rules...)
+	g.view.Store(&view)
+	g.tidy()
+}
+
+// Remove takes the rules with the ids out, for every check that begins after it has returned.
+func (g *Guard) Remove(ids ...string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	view := *g.view.Load()
+	view.at++
+	view.index.mu.Lock()
+	for _, id := range ids {
+		view.index.remove(id, view.at)
+	}
+	view.rules = len(view.index.byID)
+	view.index.mu.Unlock()
+	g.view.Store(&view)
+	g.similar.Remove(ids...)
+	g.tidy()
+}
+
+// Replace puts other rules in the place of those there are, at once for every later check.
+func (g *Guard) Replace(rules []*GuardRule) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	keep := map[string]bool{}
+	for _, r := range rules {
+		keep[r.draft.ID] = true
+	}
+	old := g.view.Load()
+	var ids []string
+	for _, r := range old.index.live() {
+		if !keep[r.draft.ID] {
+			ids = append(ids, r.draft.ID)
+		}
+	}
+	g.similar.Put(rules...)
+	g.view.Store(guardViewOf(rules, old.at+1))
+	g.similar.Remove(ids...)
+}
+
+// tidy makes the index anew when more of it is marked than not; the lock is held.
+// Checks that are under way keep the old one.
+func (g *Guard) tidy() {
+	old := g.view.Load()
+	if old.index.gone > max(guardTidyFrom, old.rules) {
+		g.view.Store(guardViewOf(old.index.live(), old.at+1))
+	}
+}
+
+func guardViewOf(rules []*GuardRule, at int64) *guardView {
+	view := &guardView{index: newGuardIndex(), at: at}
+	for _, r := range rules {
+		view.index.remove(r.draft.ID, at)
+		view.index.add(r, at)
+	}
+	view.rules = len(view.index.byID)
+	return view
+}
+
+// Rules returns how many rules there are.
+func (g *Guard) Rules() int { return g.view.Load().rules }
+
+// RuleIDs returns the ids of the rules, in order.
+func (g *Guard) RuleIDs() []string {
+	view := g.view.Load()
+	view.index.mu.RLock()
+	defer view.index.mu.RUnlock()
+	ids := make([]string, 0, len(view.index.byID))
+	for id := range view.index.byID {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}

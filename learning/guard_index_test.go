@@ -1,0 +1,119 @@
+package learning_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"skillrouter/learning"
+)
+
+// TestGuardChangesAreAsMadeAnew puts and removes rules in random order: after
+// each change the guard must judge as one that was made with what is left.
+func TestGuardChangesAreAsMadeAnew(t *testing.T) {
+	var all []*learning.GuardRule
+	for i := range 12 {
+		for v := range 2 { // two versions of each id
+			all = append(all, guardRule(t, learning.GuardRuleDraft{
+				ID: fmt.Sprint("r", i), Title: fmt.Sprintf("Never wipe the zebra%d cache v%d", i, v), Severity: learning.SeverityCritical,
+				Commands: []string{fmt.Sprintf("rm -rf /srv/app%d/v%d", i, v), fmt.Sprintf("cachectl wipe zebra%d-%d", i, v)},
+				Pattern:  fmt.Sprintf("zebra%d-%d --now", i, v),
+			}))
+		}
+	}
+	actions := []string{"rm -rf /srv/app1/v0", "rm -rf /srv", "cachectl wipe zebra3-1", "other zebra3-1 --now", "rm -rf \"/srv/app2/v1", "We should wipe the zebra4 cache now", "ls"}
+	rapid.Check(t, func(rt *rapid.T) {
+		guard, held := learning.NewGuard(nil, learning.GuardOptions{}), map[string]*learning.GuardRule{}
+		for range rapid.IntRange(1, 150).Draw(rt, "changes") {
+			r := all[rapid.IntRange(0, len(all)-1).Draw(rt, "rule")]
+			if rapid.IntRange(0, 2).Draw(rt, "kind") == 0 {
+				guard.Remove(r.ID(), "no such rule")
+				delete(held, r.ID())
+			} else {
+				guard.Put(r)
+				held[r.ID()] = r
+			}
+		}
+		var left []*learning.GuardRule
+		for _, r := range held {
+			left = append(left, r)
+		}
+		anew := learning.NewGuard(left, learning.GuardOptions{})
+		if guard.Rules() != len(left) || !slices.Equal(guard.RuleIDs(), anew.RuleIDs()) {
+			rt.Fatalf("%q are left, not %q", guard.RuleIDs(), anew.RuleIDs())
+		}
+		for _, a := range actions {
+			got, want := guard.Check(t.Context(), learning.Action{Command: a}), anew.Check(t.Context(), learning.Action{Command: a})
+			if !reflect.DeepEqual(got, want) {
+				rt.Fatalf("%q: %+v, not %+v", a, got, want)
+			}
+		}
+	})
+}
+
+// TestGuardChangesWhileChecking: a rule that is put in the place of its former
+// self is there for every check, and a rule that was put is seen at once.
+func TestGuardChangesWhileChecking(t *testing.T) {
+	rule := func(v int) *learning.GuardRule {
+		return guardRule(t, learning.GuardRuleDraft{ID: "r", Title: fmt.Sprint("Never wipe it ", v), Commands: []string{"cachectl wipe && cachectl drop"}, Severity: learning.SeverityCritical})
+	}
+	guard := learning.NewGuard([]*learning.GuardRule{rule(0)}, learning.GuardOptions{})
+	var wait sync.WaitGroup
+	done := make(chan struct{})
+	for range 3 {
+		wait.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if v := guard.Check(t.Context(), learning.Action{Command: "cachectl wipe; cachectl drop"}); v.Decision != learning.DecisionBlock || len(v.Matches) != 1 {
+					t.Errorf("while the rule was replaced: %+v", v)
+					return
+				}
+			}
+		})
+	}
+	for i := range 300 {
+		guard.Put(rule(i))
+		id := fmt.Sprint("other", i)
+		guard.Put(guardRule(t, learning.GuardRuleDraft{ID: id, Title: "Never", Commands: []string{"tool" + id + " --wipe"}}))
+		if v := guard.Check(t.Context(), learning.Action{Command: "tool" + id + " --wipe"}); v.Decision != learning.DecisionWarn {
+			t.Fatalf("a rule that was put is not seen: %+v", v)
+		}
+		guard.Remove(id)
+	}
+	close(done)
+	wait.Wait()
+	if guard.Rules() != 1 {
+		t.Errorf("%d rules", guard.Rules())
+	}
+}
+
+// TestGuardPutIsCheap: adding the ten-thousandth rule costs about what adding the hundredth did.
+func TestGuardPutIsCheap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures")
+	}
+	guard, many := learning.NewGuard(nil, learning.GuardOptions{}), guardNumbered(t, 10_200)
+	took := func(rules []*learning.GuardRule) time.Duration {
+		start := time.Now()
+		for _, r := range rules {
+			guard.Put(r)
+			guard.Remove(r.ID())
+			guard.Put(r)
+		}
+		return time.Since(start)
+	}
+	few := took(many[:200])
+	guard.Put(many[200:10_000]...)
+	if much := took(many[10_000:]); much > 20*few+50*time.Millisecond {
+		t.Errorf("200 changes took %s among 200 rules, and %s among 10,000", few, much)
+	}
+}
