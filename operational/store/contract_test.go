@@ -148,3 +148,50 @@ func TestRecon(t *testing.T) {
 		return direct[operational.ReconService](operational.NewRecon(open(t), clock()))
 	})
 }
+
+func TestEscalations(t *testing.T) {
+	operationaltest.Escalations(t, func(t *testing.T) operationaltest.EscalationWorld {
+		svc := operational.NewEscalations(open(t), clock())
+		return operationaltest.EscalationWorld{
+			World: direct[operational.EscalationService](svc),
+			Raise: func(t *testing.T, drafts ...operational.EscalationDraft) {
+				t.Helper()
+				if _, err := svc.Raise(t.Context(), drafts, operational.Cursor{Name: "test"}); err != nil {
+					t.Fatal(err)
+				}
+			},
+		}
+	})
+}
+
+// TestRaiseMovesTheCursor holds that what was raised and how far the log was
+// read are stored together, and that the cursor never goes back.
+func TestRaiseMovesTheCursor(t *testing.T) {
+	s := open(t)
+	svc := operational.NewEscalations(s, clock())
+	if _, ok, err := s.Cursor(t.Context(), "log"); ok || err != nil {
+		t.Fatalf("a new database has a cursor: %v", err)
+	}
+	draft := operational.EscalationDraft{LessonID: "l", Title: "t", To: "ARIA", Reason: "r", Priority: operational.PriorityLow}
+	for _, step := range []struct{ seq, want int64 }{{7, 7}, {5, 7}, {9, 9}} {
+		if _, err := svc.Raise(t.Context(), []operational.EscalationDraft{draft}, operational.Cursor{Name: "log", Seq: step.seq}); err != nil {
+			t.Fatal(err)
+		}
+		if seq, ok, err := s.Cursor(t.Context(), "log"); seq != step.want || !ok || err != nil {
+			t.Errorf("after %d the cursor stands at %d, %v, %v", step.seq, seq, ok, err)
+		}
+	}
+	waiting, err := s.UnannouncedEscalations(t.Context(), 10)
+	if err != nil || len(waiting) != 1 || waiting[0].Occurrences != 3 {
+		t.Fatalf("unannounced: %+v, %v", waiting, err)
+	}
+	if err := s.MarkAnnounced(t.Context(), []int64{waiting[0].Number}); err != nil {
+		t.Fatal(err)
+	}
+	if waiting, err = s.UnannouncedEscalations(t.Context(), 10); err != nil || len(waiting) != 0 {
+		t.Errorf("still unannounced: %+v, %v", waiting, err)
+	}
+	if n, err := svc.Pending(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d pending, %v", n, err)
+	}
+}

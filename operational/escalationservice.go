@@ -1,0 +1,176 @@
+package operational
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+
+	"skillrouter"
+)
+
+// EscalationService is what can be done with escalations. Escalations
+// implements it beside the database, comms/client over HTTP.
+type EscalationService interface {
+	// Escalation returns one escalation with its history.
+	Escalation(ctx context.Context, id string) (Escalation, error)
+	// List returns escalations, the most urgent first, and among these the latest.
+	List(ctx context.Context, filter EscalationFilter) ([]Escalation, error)
+	// Review says that somebody has looked at it.
+	Review(ctx context.Context, id string, verdict EscalationVerdict) (Escalation, error)
+	// Resolve says that it is settled. If its matter recurs, it is raised anew.
+	Resolve(ctx context.Context, id string, verdict EscalationVerdict) (Escalation, error)
+	// Dismiss says that it is no matter for this agent, and never will be for this reason.
+	Dismiss(ctx context.Context, id string, verdict EscalationVerdict) (Escalation, error)
+}
+
+// EscalationStore keeps escalations, and the cursors of those who raise them.
+type EscalationStore interface {
+	// RaiseEscalations raises each draft and moves the cursor, in one transaction. raise
+	// is handed the latest escalation of the same matter, agent and reason, or nil, and
+	// returns what is to be stored: under that one's id, or as a new one. The new ones are returned.
+	RaiseEscalations(ctx context.Context, drafts []EscalationDraft, cursor Cursor, raise func(latest *Escalation, draft EscalationDraft) Escalation) ([]Escalation, error)
+	Escalation(ctx context.Context, id string) (Escalation, error)
+	ListEscalations(ctx context.Context, filter EscalationFilter) ([]Escalation, error)
+	// CountEscalations counts those with the status.
+	CountEscalations(ctx context.Context, status EscalationStatus) (int, error)
+	// ChangeEscalation applies change, which runs inside the transaction and may run twice,
+	// and stores the escalation, the step and an event of that type; no step stores nothing.
+	ChangeEscalation(ctx context.Context, id, event string, change func(*Escalation) (*EscalationChange, error)) (Escalation, error)
+	// UnannouncedEscalations returns those whose message is not in the mailbox, oldest first.
+	UnannouncedEscalations(ctx context.Context, limit int) ([]Escalation, error)
+	// MarkAnnounced says that their messages are.
+	MarkAnnounced(ctx context.Context, numbers []int64) error
+
+	// Cursor returns how far a follower of an event log has come; ok tells whether it was ever stored.
+	Cursor(ctx context.Context, name string) (seq int64, ok bool, err error)
+	SaveCursor(ctx context.Context, cursor Cursor) error
+}
+
+// Cursor is how far a follower of an event log has come.
+type Cursor struct {
+	Name string
+	Seq  int64 // up to and including this
+}
+
+// Escalations is the EscalationService over a store.
+type Escalations struct {
+	store EscalationStore
+	now   skillrouter.Clock
+}
+
+var _ EscalationService = (*Escalations)(nil)
+
+// NewEscalations makes the service.
+func NewEscalations(store EscalationStore, now skillrouter.Clock) *Escalations {
+	return &Escalations{store: store, now: now}
+}
+
+// Raise raises escalations and moves the cursor of whoever raises them, in one
+// transaction, so that each event is taken in once. For each matter, agent and
+// reason one is open at a time: what is raised while it is open, or after it was
+// dismissed, is only counted. It is the router's own, and asks for no right.
+func (e *Escalations) Raise(ctx context.Context, drafts []EscalationDraft, cursor Cursor) ([]Escalation, error) {
+	at := stamp(e.now)
+	return e.store.RaiseEscalations(ctx, drafts, cursor, func(latest *Escalation, draft EscalationDraft) Escalation {
+		if latest != nil && latest.Status != EscalationResolved {
+			latest.again(draft, at)
+			return *latest
+		}
+		return Escalation{
+			ID: uuid.Must(uuid.NewV7()).String(), LessonID: draft.LessonID, PatternID: draft.PatternID, Title: draft.Title, Domain: draft.Domain,
+			SourceAgent: draft.SourceAgent, To: draft.To, Reason: draft.Reason, Priority: draft.Priority, Status: EscalationPending,
+			Occurrences: max(1, draft.Times), CreatedAt: at, LastRaised: at,
+		}
+	})
+}
+
+// Escalation implements EscalationService. It needs ScopeRead.
+func (e *Escalations) Escalation(ctx context.Context, id string) (Escalation, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Escalation{}, err
+	}
+	return e.store.Escalation(ctx, id)
+}
+
+// List implements EscalationService. It needs ScopeRead.
+func (e *Escalations) List(ctx context.Context, filter EscalationFilter) ([]Escalation, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	for _, status := range filter.Status {
+		if err := skillrouter.CheckOneOf("status", status, EscalationStatuses()); err != nil {
+			return nil, err
+		}
+	}
+	if filter.To != "" {
+		if err := skillrouter.CheckAgentID("to", filter.To); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if filter.Limit, err = skillrouter.Limit(filter.Limit, DefaultLimit, MaxLimit); err != nil {
+		return nil, err
+	}
+	return e.store.ListEscalations(ctx, filter)
+}
+
+// Pending counts the escalations that nobody has looked at. It is the router's own, and asks for no right.
+func (e *Escalations) Pending(ctx context.Context) (int, error) {
+	return e.store.CountEscalations(ctx, EscalationPending)
+}
+
+// Review implements EscalationService.
+func (e *Escalations) Review(ctx context.Context, id string, verdict EscalationVerdict) (Escalation, error) {
+	return e.move(ctx, id, EscalationReviewed, EventEscalationReviewed, verdict)
+}
+
+// Resolve implements EscalationService.
+func (e *Escalations) Resolve(ctx context.Context, id string, verdict EscalationVerdict) (Escalation, error) {
+	return e.move(ctx, id, EscalationResolved, EventEscalationSettled, verdict)
+}
+
+// Dismiss implements EscalationService.
+func (e *Escalations) Dismiss(ctx context.Context, id string, verdict EscalationVerdict) (Escalation, error) {
+	return e.move(ctx, id, EscalationDismissed, EventEscalationSettled, verdict)
+}
+
+// move takes a step as the agent that the escalation went to, or as a captain.
+// A captain speaks for people too, whose names are no agents' ids; an agent's
+// token speaks for itself.
+func (e *Escalations) move(ctx context.Context, id string, to EscalationStatus, event string, verdict EscalationVerdict) (Escalation, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+		return Escalation{}, err
+	}
+	if err := skillrouter.CheckName("by", verdict.By); err != nil {
+		return Escalation{}, err
+	}
+	if err := skillrouter.CheckText("notes", verdict.Notes, MaxEscalationNotes); err != nil {
+		return Escalation{}, err
+	}
+	switch {
+	case verdict.By == "":
+		verdict.By = p.AgentID
+	case !p.Has(skillrouter.ScopeCaptain):
+		if err := p.ActAs(verdict.By); err != nil {
+			return Escalation{}, err
+		}
+	}
+	at := stamp(e.now)
+	return e.store.ChangeEscalation(ctx, id, event, func(escalation *Escalation) (*EscalationChange, error) {
+		if !p.Has(skillrouter.ScopeCaptain) && p.AgentID != escalation.To {
+			return nil, skillrouter.Errorf(skillrouter.Forbidden, "this escalation went to another agent: only that agent or a captain may settle it")
+		}
+		return escalation.move(to, verdict.By, verdict.Notes, at)
+	})
+}
+
+// EscalationEvent is the event that tells of an escalation.
+func EscalationEvent(kind string, e Escalation, by string, at time.Time) skillrouter.Event {
+	e.History = nil
+	// Marshalling strings, whole numbers and times of this era cannot fail.
+	data, _ := json.Marshal(e)
+	return skillrouter.Event{Type: kind, Subject: e.ID, Agent: by, At: at, Data: data}
+}
