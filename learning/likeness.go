@@ -1,0 +1,288 @@
+package learning
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"sync"
+)
+
+// Bounds of the likeness. They make the cost of a report the same with a
+// hundred lessons and with a hundred thousand.
+const (
+	likenessRing       = 32      // the latest lessons that are kept under one key
+	likenessSeen       = 512     // lessons that are looked up for one lesson
+	likenessCandidates = 40      // those of them that are compared closely: the ones with most in common under their keys
+	likenessHits       = 24      // the best that an answer holds
+	likenessFloor      = 0.2     // a hit scores at least this, or its words fit as well as those of a duplicate
+	likenessCounters   = 1 << 17 // counters of how many lessons hold a term; those that share one look more common than they are
+	likenessBands      = 4       // MinHash bands: a pair whose terms overlap by 85 % shares one in 95 of 100 cases
+	likenessRows       = 4       // hashes in a band
+	likenessVisits     = 64      // keys of one lesson under which candidates are looked for, the rarest first
+)
+
+// likeness remembers lessons by their words, tags and root causes, and finds
+// those that are like another one. It holds hashes, not texts. One may write
+// while many read.
+//
+// Candidates come from bounded lists of the latest lessons under each key: a
+// band of MinHash (A. Broder, "On the resemblance and containment of
+// documents", 1997), the root cause as a whole, each term. Rare terms are asked
+// first. The candidates are then compared in full.
+type likeness struct {
+	mu    sync.RWMutex
+	slots []likenessSlot
+	free  []uint32
+	byID  map[string]uint32
+	keys  map[uint32]uint32 // key → a slot, or likenessMany and a place in lists
+	lists []likenessList
+	count [likenessCounters]uint32
+	pool  sync.Pool
+	words likenessWords
+}
+
+// likenessMany marks a value of keys as a place in lists.
+const likenessMany = 1 << 31
+
+type likenessSlot struct {
+	id string // empty: free
+	likenessOf
+}
+
+// likenessList is a ring of the latest slots under one key.
+type likenessList struct {
+	next  uint32
+	slots []uint32
+}
+
+// likeFilter narrows what near finds; its zero value narrows nothing.
+type likeFilter struct {
+	Domain string       // of this domain only
+	Types  []LessonType // of these types only
+	Self   string       // this id is not found
+}
+
+// likeHit is a lesson that is like another. Every figure lies between 0 and 1.
+type likeHit struct {
+	ID    string
+	Text  float64 // how nearly the texts say the same; from likenessDuplicate on they do
+	Words float64 // how much of their words they share, whatever the rest contradicts
+	Tags  float64
+	Cause float64
+	Score float64 // how likely they are about one problem; see likenessScore
+}
+
+func newLikeness() *likeness {
+	l := &likeness{byID: map[string]uint32{}, keys: map[uint32]uint32{}}
+	l.pool.New = func() any { return new(likenessScratch) }
+	return l
+}
+
+// len returns how many lessons are remembered.
+func (l *likeness) len() int {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return len(l.byID)
+}
+
+// put remembers a lesson, or anew if it is there.
+func (l *likeness) put(id string, of likenessOf) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at, there := l.byID[id]
+	switch {
+	case there:
+		l.tally(l.slots[at].likenessOf, -1)
+	case len(l.free) > 0:
+		at = l.free[len(l.free)-1]
+		l.free = l.free[:len(l.free)-1]
+	default:
+		at = uint32(len(l.slots))
+		l.slots = append(l.slots, likenessSlot{})
+	}
+	l.byID[id] = at
+	l.slots[at] = likenessSlot{id, of}
+	l.tally(of, 1)
+	for _, key := range of.keys() {
+		l.post(key, at)
+	}
+}
+
+// remove forgets a lesson. What is left of it in the lists is passed over, and
+// overwritten in time.
+func (l *likeness) remove(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at, there := l.byID[id]
+	if !there {
+		return
+	}
+	of := l.slots[at].likenessOf
+	l.tally(of, -1)
+	for _, key := range of.keys() {
+		if l.keys[key] == at {
+			delete(l.keys, key)
+		}
+	}
+	delete(l.byID, id)
+	l.slots[at] = likenessSlot{}
+	l.free = append(l.free, at)
+}
+
+func (l *likeness) tally(of likenessOf, by int) {
+	for _, terms := range [][]uint32{of.terms, of.tags} {
+		for _, t := range terms {
+			l.count[counterOf(t)] += uint32(by) //nolint:gosec // −1 wraps, as it should
+		}
+	}
+}
+
+func counterOf(term uint32) uint32 { return term >> likenessFlagBits % likenessCounters }
+
+// post writes a slot behind the others under a key.
+func (l *likeness) post(key, at uint32) {
+	value, there := l.keys[key]
+	if !there || value == at {
+		l.keys[key] = at
+		return
+	}
+	if value&likenessMany == 0 {
+		l.keys[key] = likenessMany | uint32(len(l.lists))
+		l.lists = append(l.lists, likenessList{slots: append(make([]uint32, 0, 2), value, at)})
+		return
+	}
+	list := &l.lists[value&^likenessMany]
+	if slices.Contains(list.slots, at) {
+		return
+	}
+	if len(list.slots) < likenessRing {
+		list.slots = append(list.slots, at)
+		return
+	}
+	list.slots[list.next] = at
+	list.next = (list.next + 1) % likenessRing
+}
+
+// weight is how much a term says: one more than the logarithm to the base of 2
+// of how many lessons there are for each that holds it (an inverse document
+// frequency in whole steps), more for what is exact, and for what is in a title.
+func (l *likeness) weight(term uint32) float64 {
+	held := max(l.count[counterOf(term)], 1)
+	w := float64(1 + bits.Len32(uint32(len(l.byID))/held))
+	if term&likenessExact != 0 {
+		w *= likenessExactWeight
+	}
+	if term&likenessTitle != 0 {
+		w *= likenessTitleWeight
+	}
+	return w
+}
+
+// likenessScratch is the memory of one search: an open table of the lessons seen.
+type likenessScratch struct {
+	table [2 * likenessSeen]uint16 // place in seen+1; 0 is free
+	seen  []likenessSeenSlot
+	keys  []likenessKey
+}
+
+type likenessKey struct{ key, held, at uint32 }
+
+type likenessSeenSlot struct {
+	slot   uint32
+	fits   bool
+	common float64 // weight of what it has in common
+}
+
+// see counts a lesson that stands under a key of that weight, and tells whether it was new.
+func (s *likenessScratch) see(slot uint32, weight float64) *likenessSeenSlot {
+	for at := stirred(slot) % uint32(len(s.table)); ; at = (at + 1) % uint32(len(s.table)) {
+		if place := s.table[at]; place != 0 {
+			if seen := &s.seen[place-1]; seen.slot == slot {
+				seen.common += weight
+				return nil
+			}
+			continue
+		}
+		if len(s.seen) >= likenessSeen {
+			return nil
+		}
+		s.seen = append(s.seen, likenessSeenSlot{slot: slot, common: weight})
+		s.table[at] = uint16(len(s.seen))
+		return &s.seen[len(s.seen)-1]
+	}
+}
+
+// near returns the remembered lessons that are most like of, best first.
+func (l *likeness) near(of likenessOf, filter likeFilter) []likeHit {
+	scratch := l.pool.Get().(*likenessScratch)
+	defer l.pool.Put(scratch)
+	clear(scratch.table[:])
+	scratch.seen, scratch.keys = scratch.seen[:0], scratch.keys[:0]
+
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	l.look(of, filter, scratch)
+	seen := slices.DeleteFunc(scratch.seen, func(s likenessSeenSlot) bool { return !s.fits })
+	slices.SortFunc(seen, func(a, b likenessSeenSlot) int {
+		return cmp.Or(cmp.Compare(b.common, a.common), cmp.Compare(a.slot, b.slot))
+	})
+	var hits []likeHit
+	for _, s := range seen[:min(len(seen), likenessCandidates)] {
+		hit := l.compare(of, l.slots[s.slot].likenessOf)
+		if hit.Score >= likenessFloor || hit.Text >= likenessDuplicate {
+			hit.ID = l.slots[s.slot].id
+			hits = append(hits, hit)
+		}
+	}
+	slices.SortFunc(hits, func(a, b likeHit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Text, a.Text), cmp.Compare(a.ID, b.ID))
+	})
+	return hits[:min(len(hits), likenessHits)]
+}
+
+// look fills scratch with the lessons under of's keys: bands and the cause as
+// a whole first, for they are the best sign, then terms, the rarest first.
+func (l *likeness) look(of likenessOf, filter likeFilter, scratch *likenessScratch) {
+	keys := of.keys()
+	whole := len(keys) - len(of.terms) - len(of.tags)
+	for i, key := range keys {
+		held := uint32(0)
+		switch {
+		case i >= whole+len(of.terms):
+			held = l.count[counterOf(of.tags[i-whole-len(of.terms)])]
+		case i >= whole:
+			held = l.count[counterOf(of.terms[i-whole])]
+		}
+		scratch.keys = append(scratch.keys, likenessKey{key, held, uint32(i)})
+	}
+	slices.SortFunc(scratch.keys, func(a, b likenessKey) int { return cmp.Or(cmp.Compare(a.held, b.held), cmp.Compare(a.at, b.at)) })
+
+	types := typeMask(filter.Types)
+	domain := likenessHash("", filter.Domain)
+	see := func(at uint32, weight float64) {
+		if seen := scratch.see(at, weight); seen != nil {
+			s := &l.slots[at]
+			seen.fits = s.id != "" && s.id != filter.Self && types&s.kind != 0 && (filter.Domain == "" || s.domain == domain)
+		}
+	}
+	for _, key := range scratch.keys[:min(len(scratch.keys), likenessVisits)] {
+		weight := float64(1 + bits.Len32(uint32(len(l.byID))/max(key.held, 1)))
+		value, there := l.keys[key.key]
+		switch {
+		case !there:
+		case value&likenessMany == 0:
+			see(value, weight)
+		default:
+			for _, at := range l.lists[value&^likenessMany].slots {
+				see(at, weight)
+			}
+		}
+	}
+}
+
+// alike compares two prepared lessons, remembered or not.
+func (l *likeness) alike(a, b likenessOf) likeHit {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.compare(a, b)
+}

@@ -1,0 +1,137 @@
+package learning
+
+import "math"
+
+// How the parts of a likeness count. They were set on the pairs of
+// testdata/likeness and must hold on them; see TestLikenessTellsPairsApart.
+const (
+	// likenessDuplicate is the Text from which two lessons say the same. It is high: to miss
+	// a duplicate costs a second row that a pattern gathers; to see one that is none loses a lesson.
+	likenessDuplicate = 0.85
+
+	// The parts of Score. Where the two lessons do not both have a part, the others share its weight.
+	likenessTextPart  = 0.55
+	likenessTagsPart  = 0.15
+	likenessCausePart = 0.30
+
+	likenessExactWeight = 1.5 // a number, path, code or command, beside a word
+	likenessTitleWeight = 2.0 // a term of the title, beside one of the text
+
+	// A number, path or command that only the one has where the other has another, or a title
+	// that says not: they are not the same, however much else is.
+	likenessContradiction = 0.5
+	// A word of the one title in whose place the other has another takes twice its share of
+	// the title, at most half: "restart nginx" is not "restart redis".
+	likenessSubstitution = 2.0
+)
+
+// The least Score of lessons that are taken to be about one problem: with a
+// root cause in common, and without one, when the words must say it all.
+const (
+	likenessRecurs          = 0.44
+	likenessRecursCauseless = 0.65
+)
+
+// recurs tells whether two lessons are about one problem.
+func recurs(hit likeHit) bool {
+	return hit.Score >= likenessRecursCauseless || hit.Cause > 0 && hit.Score >= likenessRecurs
+}
+
+// compare says how alike two prepared lessons are. The caller holds the lock.
+func (l *likeness) compare(a, b likenessOf) likeHit {
+	var both, wa, wb float64                 // weights of the terms of both, of a, of b
+	var titleA, titleB, onlyA, onlyB float64 // of the titles, and of what only the one lesson has of them
+	var causeBoth, causeA, causeB float64
+	exactA, exactB := false, false // whether one has an exact term that the other has not
+
+	one := func(term uint32, all, title, only, cause *float64, exact *bool) {
+		w := l.weight(term)
+		*all += w
+		if term&likenessTitle != 0 {
+			*title += w
+			*only += w
+		}
+		if term&likenessCause != 0 {
+			*cause += l.weight(term &^ likenessTitle)
+		}
+		*exact = *exact || term&likenessExact != 0
+	}
+	i, j := 0, 0
+	for i < len(a.terms) || j < len(b.terms) {
+		switch {
+		case j == len(b.terms) || i < len(a.terms) && a.terms[i]>>likenessFlagBits < b.terms[j]>>likenessFlagBits:
+			one(a.terms[i], &wa, &titleA, &onlyA, &causeA, &exactA)
+			i++
+		case i == len(a.terms) || a.terms[i]>>likenessFlagBits > b.terms[j]>>likenessFlagBits:
+			one(b.terms[j], &wb, &titleB, &onlyB, &causeB, &exactB)
+			j++
+		default:
+			ta, tb := a.terms[i], b.terms[j]
+			w := l.weight(ta | tb)
+			both, wa, wb = both+w, wa+w, wb+w
+			if ta&likenessTitle != 0 {
+				titleA += l.weight(ta)
+			}
+			if tb&likenessTitle != 0 {
+				titleB += l.weight(tb)
+			}
+			plain := l.weight(ta &^ likenessTitle)
+			if ta&likenessCause != 0 {
+				causeA += plain
+			}
+			if tb&likenessCause != 0 {
+				causeB += plain
+			}
+			if ta&tb&likenessCause != 0 {
+				causeBoth += plain
+			}
+			i, j = i+1, j+1
+		}
+	}
+	hit := likeHit{Words: share(both, wa, wb), Cause: share(causeBoth, causeA, causeB)}
+	hit.Text = hit.Words
+	if exactA && exactB || a.negated != b.negated {
+		hit.Text *= likenessContradiction
+	}
+	if shorter := min(titleA, titleB); shorter > 0 {
+		hit.Text *= 1 - min(0.5, likenessSubstitution*min(onlyA, onlyB)/shorter)
+	}
+	tagged := l.tags(a, b, &hit)
+	score, parts := likenessTextPart*hit.Words, likenessTextPart
+	if tagged {
+		score, parts = score+likenessTagsPart*hit.Tags, parts+likenessTagsPart
+	}
+	if causeA > 0 && causeB > 0 {
+		score, parts = score+likenessCausePart*hit.Cause, parts+likenessCausePart
+	}
+	hit.Score = score / parts
+	return hit
+}
+
+// share is the cosine of two sets of weighted terms (the Ochiai coefficient):
+// of the weight of what both have, the share of the geometric mean of what each has.
+func share(both, a, b float64) float64 {
+	if a <= 0 || b <= 0 {
+		return 0
+	}
+	return min(both/math.Sqrt(a*b), 1)
+}
+
+// tags fills hit.Tags, and tells whether both have tags that say something.
+func (l *likeness) tags(a, b likenessOf, hit *likeHit) bool {
+	var both, wa, wb float64
+	for _, t := range a.tags {
+		w := l.weight(t)
+		wa += w
+		for _, u := range b.tags {
+			if t == u {
+				both += w
+			}
+		}
+	}
+	for _, t := range b.tags {
+		wb += l.weight(t)
+	}
+	hit.Tags = share(both, wa, wb)
+	return wa > 0 && wb > 0
+}

@@ -1,0 +1,188 @@
+package learning
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds of what is read of a lesson for its likeness.
+const (
+	likenessText  = 4 << 10 // bytes of each field: what a lesson is about stands in its first sentences
+	likenessTerms = 96      // distinct terms; the title's, commands' and cause's come first
+	likenessWord  = 80      // bytes of one exact term
+)
+
+// A term is a hash whose lowest bits say where the lesson has it.
+const (
+	likenessTitle    = 1 // in the title
+	likenessExact    = 2 // a number, path, code, option or word of a command: the same or not, never similar
+	likenessCause    = 4 // in the root cause
+	likenessFlagBits = 3
+	likenessFlags    = 1<<likenessFlagBits - 1
+)
+
+// likenessOf is what is compared of a lesson.
+type likenessOf struct {
+	terms   []uint32 // distinct, ascending, each with its flags
+	tags    []uint32 // distinct, with no flags
+	domain  uint32
+	kind    uint8 // a bit of typeMask
+	negated bool  // the title says not or never
+}
+
+// prepare reads a lesson's words. It is to be done before the
+// transaction that stores the lesson: it costs more than all that follows.
+func (l *likeness) prepare(lesson Lesson) likenessOf {
+	r := likenessReader{words: &l.words, at: make(map[uint32]int, likenessTerms)}
+	title := likenessClean(lesson.Title)
+	r.read(title, likenessTitle)
+	for _, command := range lesson.RelatedCommands {
+		r.command(likenessClean(command))
+	}
+	r.read(likenessClean(lesson.RootCause), likenessCause)
+	r.read(likenessClean(lesson.Action), 0)
+	r.loose = true // here a number may be what was measured that day
+	r.read(likenessClean(lesson.Outcome), 0)
+	r.read(likenessClean(lesson.Context), 0)
+	r.loose = false
+	r.read(likenessClean(lesson.Solution), 0)
+	r.loose = true
+	r.read(likenessClean(lesson.Body), 0)
+	slices.Sort(r.terms)
+
+	of := likenessOf{
+		terms: slices.Clip(r.terms), domain: likenessHash("", lesson.Domain), kind: typeMask([]LessonType{lesson.Type}), negated: likenessNegated(title),
+	}
+	for _, tag := range foldTags(lesson.Tags) {
+		if t := likenessHash("tag:", tag) &^ likenessFlags; !likenessIdleTags[tag] && !slices.Contains(of.tags, t) {
+			of.tags = append(of.tags, t)
+		}
+	}
+	return of
+}
+
+// typeMask returns a bit for each type; none asks for every one.
+func typeMask(types []LessonType) (mask uint8) {
+	if len(types) == 0 {
+		return ^uint8(0)
+	}
+	for _, t := range types {
+		mask |= 1 << max(slices.Index(LessonTypes(), t), 0)
+	}
+	return mask
+}
+
+// likenessIdleTags are what the seed's lesson_reporter.py puts on every lesson of a type.
+var likenessIdleTags = map[string]bool{
+	"anti-pattern": true, "blocked": true, "workaround": true, "discovery": true, "error": true, "automatic": true,
+}
+
+// likenessPassing is what differs each time the same thing happens: dates, times of day, UUIDs, addresses in memory.
+var likenessPassing = regexp.MustCompile(`(?i)\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?\b|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b|` +
+	`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b0x[0-9a-f]{6,16}\b`)
+
+// likenessClean cuts a text to what is read of it, without what is passing.
+func likenessClean(text string) string {
+	if len(text) > likenessText {
+		end := likenessText
+		for end > 0 && !utf8.RuneStart(text[end]) {
+			end--
+		}
+		text = text[:end]
+	}
+	if strings.ContainsAny(text, ":-x") && strings.ContainsAny(text, "0123456789") {
+		text = likenessPassing.ReplaceAllString(text, " ")
+	}
+	return text
+}
+
+// likenessReader gathers the distinct terms of a lesson.
+type likenessReader struct {
+	words *likenessWords
+	terms []uint32
+	at    map[uint32]int // where a term stands in terms
+	loose bool           // a quantity is passed over
+}
+
+func (r *likenessReader) add(term, flags uint32) {
+	term &^= likenessFlags
+	if i, there := r.at[term]; there {
+		r.terms[i] |= flags
+		return
+	}
+	if len(r.terms) < likenessTerms {
+		r.at[term] = len(r.terms)
+		r.terms = append(r.terms, term|flags)
+	}
+}
+
+// read adds the words of a text, and what is exact among them.
+func (r *likenessReader) read(text string, flags uint32) {
+	titled := flags&likenessTitle != 0
+	previous := ""
+	for field := range strings.FieldsSeq(text) {
+		word := r.words.read(field)
+		if word.exact != 0 && !(r.loose && word.measured) {
+			r.add(word.exact, flags|likenessExact)
+		}
+		for _, t := range word.terms {
+			// "from A to B" is not "from B to A".
+			if titled && !t.stop && (previous == "from" || previous == "to") {
+				r.add(likenessHash(previous+">", t.term), flags)
+			}
+			previous = t.term
+			switch {
+			case likenessTelling[t.term]:
+				if titled {
+					r.add(likenessHash("title>", t.term), flags)
+				}
+			case !t.stop && !t.idle:
+				r.add(t.hash, flags)
+			}
+		}
+	}
+}
+
+// command adds the words of a command, each exact.
+func (r *likenessReader) command(text string) {
+	for word := range strings.FieldsSeq(text) {
+		if word = strings.Trim(strings.ToLower(word), "`'\"(),;"); word != "" && word != "sudo" {
+			r.add(likenessHash("=", word[:min(len(word), likenessWord)]), likenessExact)
+		}
+	}
+}
+
+// keys returns the keys under which a lesson is found: its bands and its whole
+// root cause, then its terms and tags in their order.
+func (of likenessOf) keys() []uint32 {
+	keys := make([]uint32, 0, likenessBands+1+len(of.terms)+len(of.tags))
+	if len(of.terms) > 0 {
+		for band := range likenessBands {
+			key := uint32(band)
+			for row := range likenessRows {
+				seed := stirred(uint32(band*likenessRows + row + 1))
+				least := ^uint32(0)
+				for _, t := range of.terms {
+					least = min(least, stirred(t>>likenessFlagBits^seed))
+				}
+				key = stirred(key ^ least)
+			}
+			keys = append(keys, key)
+		}
+	}
+	cause := uint32(0)
+	for _, t := range of.terms {
+		if t&likenessCause != 0 {
+			cause = stirred(cause ^ t>>likenessFlagBits)
+		}
+	}
+	if cause != 0 {
+		keys = append(keys, cause)
+	}
+	for _, t := range of.terms {
+		keys = append(keys, t&^likenessFlags|1) // apart from tags
+	}
+	return append(keys, of.tags...)
+}
