@@ -1,0 +1,244 @@
+package folder
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// Dir is an open lessons folder. Nothing is read or written outside of it,
+// whatever links lie in it.
+type Dir struct {
+	root *os.Root
+}
+
+// Open opens a lessons folder; create makes it and its three places if need be.
+func Open(name string, create bool) (*Dir, error) {
+	if create {
+		if err := os.MkdirAll(name, 0o755); err != nil {
+			return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the folder %s cannot be made", name)
+		}
+	}
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "%s cannot be opened as a folder", name)
+	}
+	return &Dir{root}, nil
+}
+
+// Close closes the folder.
+func (d *Dir) Close() error { return d.root.Close() }
+
+// File is an entry and where it stands.
+type File struct {
+	Path  string // within the folder, with slashes
+	Entry Entry
+}
+
+// Scan is what was found in a folder.
+type Scan struct {
+	Files   []File    // by path, each id once
+	Refused []Trouble // files of the three places that could not be taken
+	Skipped []Trouble // what is no lesson's file: read-me files, hidden and other files
+}
+
+// Scan reads every lesson's file of the three places. A file that cannot be
+// taken is named among the Refused and stops no other. Of files that claim one
+// id, or whose paths differ in case alone, all are refused: none is the right
+// one. domain is that of files that say none.
+func (d *Dir) Scan(domain string) (Scan, error) {
+	var scan Scan
+	names := []string{}
+	for _, level := range learning.Levels() {
+		if err := d.walk(places[level], 0, &names, &scan); err != nil {
+			return scan, err
+		}
+	}
+	refuse := func(name, id, why string) { scan.Refused = append(scan.Refused, Trouble{name, id, why}) }
+	folded, ids := map[string]int{}, map[string][]string{}
+	for _, name := range names {
+		folded[strings.ToLower(name)]++
+	}
+	for _, name := range names {
+		if folded[strings.ToLower(name)] > 1 {
+			refuse(name, "", "differs from another file's name in case alone, and many file systems take them for one")
+			continue
+		}
+		text, err := d.read(name, MaxFile)
+		if err != nil {
+			refuse(name, "", reason(err))
+			continue
+		}
+		place, _, _ := strings.Cut(name, "/")
+		level, _ := levelOf(place)
+		entry, err := Parse(text, level, domain)
+		if err != nil {
+			refuse(name, entry.ID, reason(err))
+			continue
+		}
+		ids[entry.ID] = append(ids[entry.ID], name)
+		scan.Files = append(scan.Files, File{name, entry})
+	}
+	scan.Files = slices.DeleteFunc(scan.Files, func(f File) bool {
+		others := ids[f.Entry.ID]
+		if len(others) == 1 {
+			return false
+		}
+		others = slices.DeleteFunc(slices.Clone(others), func(name string) bool { return name == f.Path })
+		refuse(f.Path, f.Entry.ID, "has the id of "+others[0])
+		return true
+	})
+	byPath := func(a, b Trouble) int { return cmp.Compare(a.Path, b.Path) }
+	slices.SortFunc(scan.Refused, byPath)
+	slices.SortFunc(scan.Skipped, byPath)
+	return scan, nil
+}
+
+// walk lists the lessons' files of a folder and those below it.
+func (d *Dir) walk(name string, depth int, names *[]string, scan *Scan) error {
+	info, err := d.root.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return skillrouter.Wrap(skillrouter.Invalid, err, "%s cannot be read", name)
+	case info.Mode()&fs.ModeSymlink != 0:
+		scan.Refused = append(scan.Refused, Trouble{name, "", "is a symbolic link, which is not followed"})
+		return nil
+	case !info.IsDir():
+		scan.Refused = append(scan.Refused, Trouble{name, "", "is no folder"})
+		return nil
+	case depth > MaxDepth:
+		scan.Refused = append(scan.Refused, Trouble{name, "", "lies too deep"})
+		return nil
+	}
+	dir, err := d.root.Open(name)
+	if err != nil {
+		return skillrouter.Wrap(skillrouter.Invalid, err, "%s cannot be read", name)
+	}
+	defer dir.Close()
+	found, err := dir.ReadDir(-1)
+	if err != nil {
+		return skillrouter.Wrap(skillrouter.Invalid, err, "%s cannot be read", name)
+	}
+	slices.SortFunc(found, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	for _, item := range found {
+		inner := path.Join(name, item.Name())
+		lower := strings.ToLower(item.Name())
+		markdown := strings.HasSuffix(lower, ".md") || strings.HasSuffix(lower, ".markdown")
+		switch {
+		case strings.HasPrefix(item.Name(), "."):
+			scan.Skipped = append(scan.Skipped, Trouble{inner, "", "is hidden"})
+		case item.IsDir():
+			if err := d.walk(inner, depth+1, names, scan); err != nil {
+				return err
+			}
+		case item.Type()&fs.ModeSymlink != 0:
+			scan.Refused = append(scan.Refused, Trouble{inner, "", "is a symbolic link, which is not followed"})
+		case !item.Type().IsRegular():
+			scan.Refused = append(scan.Refused, Trouble{inner, "", "is no regular file"})
+		case !markdown:
+			scan.Skipped = append(scan.Skipped, Trouble{inner, "", "is no Markdown file"})
+		case strings.HasPrefix(lower, "readme."):
+			scan.Skipped = append(scan.Skipped, Trouble{inner, "", "is a read-me file"})
+		case len(*names) == MaxFiles:
+			return skillrouter.Errorf(skillrouter.TooLarge, "the folder holds more than %d lessons", MaxFiles)
+		default:
+			*names = append(*names, inner)
+		}
+	}
+	return nil
+}
+
+// read reads a regular file of at most max bytes.
+func (d *Dir) read(name string, max int) ([]byte, error) {
+	info, err := d.root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, skillrouter.Errorf(skillrouter.Invalid, "is no regular file")
+	}
+	file, err := d.root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, int64(max)+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > max {
+		return nil, skillrouter.Errorf(skillrouter.TooLarge, "is larger than %d bytes", max)
+	}
+	return text, nil
+}
+
+// write puts a file into place whole: whoever reads it, also after a crash,
+// finds what was there before or all of this.
+func (d *Dir) write(name string, text []byte) error {
+	dir := path.Dir(name)
+	if err := d.root.MkdirAll(dir, 0o755); err != nil {
+		return skillrouter.Wrap(skillrouter.Invalid, err, "the folder %s cannot be made", dir)
+	}
+	// What is replaced keeps its permissions.
+	mode := fs.FileMode(0o644)
+	if info, err := d.root.Lstat(name); err == nil {
+		if !info.Mode().IsRegular() {
+			return skillrouter.Errorf(skillrouter.Conflict, "%s is no regular file, and stays as it is", name)
+		}
+		mode = info.Mode().Perm()
+	}
+	var tail [6]byte
+	_, _ = rand.Read(tail[:]) // never fails
+	temporary := path.Join(dir, "."+path.Base(name)+"."+hex.EncodeToString(tail[:])+".tmp")
+	file, err := d.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err == nil {
+		_, err = file.Write(text)
+		err = errors.Join(err, file.Sync(), file.Close())
+		if err == nil {
+			err = d.root.Rename(temporary, name)
+		}
+		if err != nil {
+			_ = d.root.Remove(temporary)
+		}
+	}
+	if err != nil {
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "%s cannot be written", name)
+	}
+	if held, err := d.root.Open(dir); err == nil { // the rename is on disk once its folder is
+		_ = held.Sync()
+		_ = held.Close()
+	}
+	return nil
+}
+
+// exists tells whether anything has the name.
+func (d *Dir) exists(name string) bool {
+	_, err := d.root.Lstat(name)
+	return err == nil
+}
+
+// reason is an error as it is listed beside a file's name.
+func reason(err error) string {
+	if coded, ok := errors.AsType[*skillrouter.Error](err); ok {
+		if coded.Field != "" {
+			return coded.Field + " " + coded.Message
+		}
+		return coded.Message
+	}
+	if wrong, ok := errors.AsType[*fs.PathError](err); ok {
+		return wrong.Err.Error()
+	}
+	return err.Error()
+}

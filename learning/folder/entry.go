@@ -1,0 +1,233 @@
+package folder
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// Entry is a lesson as a file holds it: the keys of seed 001, those of Extra,
+// and the text below the front matter.
+type Entry struct {
+	ID              string                `json:"id"`
+	Level           learning.Level        `json:"level"`
+	Status          learning.LessonStatus `json:"status"`
+	Tags            []string              `json:"tags"`
+	Confidence      int                   `json:"confidence"`      // 1 to 5; see Stars
+	Transferability int                   `json:"transferability"` // 1 to 5
+	SourceCaseIDs   []string              `json:"source_case_ids"`
+	LastValidatedAt string                `json:"last_validated_at"` // a date such as 2026-11-21, UTC; empty: never
+	Title           string                `json:"title"`
+	Summary         string                `json:"summary"` // the lesson's context
+	Extra           Extra                 `json:"extra"`
+	Body            string                `json:"body"` // byte for byte what stands below the front matter
+}
+
+// Extra is what a lesson has beyond seed 001's keys. A file keeps it under the
+// one key "skillrouter", and leaves out what is the default.
+type Extra struct {
+	Type            learning.LessonType `json:"lesson_type"`
+	Domain          string              `json:"domain"`
+	Category        string              `json:"category"`
+	Severity        learning.Severity   `json:"severity"`
+	Action          string              `json:"action_taken"`
+	Outcome         string              `json:"outcome"`
+	RootCause       string              `json:"root_cause"`
+	Solution        string              `json:"solution"`
+	Alternatives    []string            `json:"alternatives"`
+	RelatedFiles    []string            `json:"related_files"`
+	RelatedCommands []string            `json:"related_commands"`
+	Contexts        []string            `json:"contexts"`
+	TriggerPattern  string              `json:"trigger_pattern"`
+	BlockAction     bool                `json:"block_action"`
+	SourceAgent     string              `json:"source_agent"`
+	Project         string              `json:"project"`
+}
+
+// What a file says that seed 001's own tools wrote, which know none of these fields.
+const (
+	DefaultDomain   = "general"
+	DefaultCategory = "lesson"
+	// NotRecorded stands for what was done and what came of it: a lesson needs both texts.
+	NotRecorded = "Not recorded."
+)
+
+// plain is Extra with every default.
+func plain(domain string) Extra {
+	return Extra{
+		Type: learning.LessonDiscovery, Domain: domain, Category: DefaultCategory,
+		Severity: learning.SeverityMedium, Action: NotRecorded, Outcome: NotRecorded,
+	}
+}
+
+// Stars is a confidence from 0 to 1 on seed 001's scale: round(5c), from 1 to 5.
+func Stars(confidence float64) int {
+	if math.IsNaN(confidence) {
+		return 1
+	}
+	return int(min(max(math.Round(5*confidence), 1), 5))
+}
+
+// Share is the confidence that stands for n of seed 001's scale: n/5.
+func Share(stars int) float64 { return float64(stars) / 5 }
+
+// Of is a lesson as a file would hold it. Its confidence is the undecayed one,
+// so that a file changes when evidence moves the confidence and not as time passes.
+func Of(lesson learning.Lesson) Entry {
+	entry := Entry{
+		ID: lesson.ID, Level: lesson.Level, Status: lesson.Status, Tags: lesson.Tags,
+		Confidence: Stars(lesson.InitialConfidence), Transferability: lesson.Transferability,
+		SourceCaseIDs: lesson.SourceCaseIDs, Title: lesson.Title, Summary: lesson.Context, Body: lesson.Body,
+		Extra: Extra{
+			Type: lesson.Type, Domain: lesson.Domain, Category: lesson.Category, Severity: lesson.Severity,
+			Action: lesson.Action, Outcome: lesson.Outcome, RootCause: lesson.RootCause, Solution: lesson.Solution,
+			Alternatives: lesson.Alternatives, RelatedFiles: lesson.RelatedFiles, RelatedCommands: lesson.RelatedCommands,
+			Contexts: lesson.Contexts, TriggerPattern: lesson.TriggerPattern, BlockAction: lesson.BlockAction,
+			SourceAgent: lesson.SourceAgent, Project: lesson.Project,
+		},
+	}
+	if lesson.LastValidatedAt != nil {
+		entry.LastValidatedAt = lesson.LastValidatedAt.UTC().Format(time.DateOnly)
+	}
+	// What a lesson leaves empty reads as what a file leaves out.
+	def := plain(DefaultDomain)
+	for _, part := range []struct {
+		to        *string
+		otherwise string
+	}{
+		{&entry.Summary, entry.Title},
+		{(*string)(&entry.Extra.Type), string(def.Type)},
+		{&entry.Extra.Domain, def.Domain},
+		{&entry.Extra.Category, def.Category},
+		{(*string)(&entry.Extra.Severity), string(def.Severity)},
+		{&entry.Extra.Action, def.Action},
+		{&entry.Extra.Outcome, def.Outcome},
+	} {
+		if *part.to == "" {
+			*part.to = part.otherwise
+		}
+	}
+	return entry
+}
+
+// Draft is the entry as it is reported to the router.
+func (e Entry) Draft() learning.LessonDraft {
+	confidence := Share(e.Confidence)
+	return learning.LessonDraft{
+		ID: e.ID, Type: e.Extra.Type, Domain: e.Extra.Domain, Category: e.Extra.Category, Title: e.Title,
+		Context: e.Summary, Action: e.Extra.Action, Outcome: e.Extra.Outcome, RootCause: e.Extra.RootCause,
+		Solution: e.Extra.Solution, Body: e.Body, Alternatives: e.Extra.Alternatives, Severity: e.Extra.Severity,
+		Tags: e.Tags, SourceAgent: e.Extra.SourceAgent, RelatedFiles: e.Extra.RelatedFiles,
+		RelatedCommands: e.Extra.RelatedCommands, Contexts: e.Extra.Contexts, TriggerPattern: e.Extra.TriggerPattern,
+		BlockAction: e.Extra.BlockAction, Project: e.Extra.Project, Level: e.Level, Transferability: e.Transferability,
+		SourceCaseIDs: e.SourceCaseIDs, Confidence: &confidence, Status: e.Status, LastValidatedAt: e.validatedAt(),
+	}
+}
+
+// validatedAt is the date of the last validation as a time: the midnight that it begins with.
+func (e Entry) validatedAt() *time.Time {
+	at, err := time.Parse(time.DateOnly, e.LastValidatedAt)
+	if err != nil {
+		return nil
+	}
+	return &at
+}
+
+// Hash tells entries of the same content: SHA-256 over all that a file says, and not how it says it.
+func (e Entry) Hash() string {
+	for _, list := range []*[]string{
+		&e.Tags, &e.SourceCaseIDs, &e.Extra.Alternatives, &e.Extra.RelatedFiles, &e.Extra.RelatedCommands, &e.Extra.Contexts,
+	} {
+		if *list == nil {
+			*list = []string{}
+		}
+	}
+	text, err := json.Marshal(e)
+	if err != nil {
+		panic("folder: an entry cannot be written as JSON: " + err.Error()) // strings and numbers always can
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// check holds an entry to what a file may say. What a lesson may say beyond
+// that is the service's to judge.
+func (e Entry) check() error {
+	if err := checkID("id", e.ID); err != nil {
+		return err
+	}
+	if err := skillrouter.CheckOneOf("level", e.Level, learning.Levels()); err != nil {
+		return err
+	}
+	if err := skillrouter.CheckOneOf("status", e.Status, learning.LessonStatuses()); err != nil {
+		return err
+	}
+	if err := skillrouter.CheckOneOf("lesson_type", e.Extra.Type, learning.LessonTypes()); err != nil {
+		return err
+	}
+	if err := skillrouter.CheckOneOf("severity", e.Extra.Severity, learning.Severities()); err != nil {
+		return err
+	}
+	if err := skillrouter.CheckRange("confidence", float64(e.Confidence), 1, 5); err != nil {
+		return err
+	}
+	if err := skillrouter.CheckRange("transferability", float64(e.Transferability), 1, 5); err != nil {
+		return err
+	}
+	if e.LastValidatedAt != "" && e.validatedAt() == nil {
+		return skillrouter.InvalidField("last_validated_at", "is no date such as 2026-11-21")
+	}
+	if slices.Contains(e.SourceCaseIDs, e.ID) {
+		return skillrouter.InvalidField("source_case_ids", "names the lesson itself")
+	}
+	if len(e.Tags) > learning.MaxTags {
+		return skillrouter.InvalidField("tags", "may hold at most %d tags", learning.MaxTags)
+	}
+	for _, list := range []struct {
+		field string
+		items []string
+	}{
+		{"source_case_ids", e.SourceCaseIDs},
+		{"alternatives", e.Extra.Alternatives},
+		{"related_files", e.Extra.RelatedFiles},
+		{"related_commands", e.Extra.RelatedCommands},
+		{"contexts", e.Extra.Contexts},
+	} {
+		if len(list.items) > learning.MaxListItems {
+			return skillrouter.InvalidField(list.field, "may hold at most %d items", learning.MaxListItems)
+		}
+	}
+	return skillrouter.CheckRequired("title", e.Title, learning.MaxTitle)
+}
+
+// checkID holds a client's own id to what the service takes for one.
+func checkID(field, id string) error {
+	switch {
+	case id == "":
+		return skillrouter.InvalidField(field, "is required")
+	case len(id) > learning.MaxID:
+		return skillrouter.InvalidField(field, "is longer than %d bytes", learning.MaxID)
+	case !utf8.ValidString(id):
+		return skillrouter.InvalidField(field, "is not valid UTF-8")
+	case id == "." || id == "..":
+		return skillrouter.InvalidField(field, "may not be . or .., which no path can hold")
+	case strings.TrimSpace(id) != id:
+		return skillrouter.InvalidField(field, "may not begin or end with white space")
+	case strings.ContainsFunc(id, func(r rune) bool { return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 }):
+		return skillrouter.InvalidField(field, "may not hold control characters or line breaks")
+	}
+	if _, err := strconv.ParseInt(id, 10, 64); err == nil {
+		return skillrouter.InvalidField(field, "is a number, which names a lesson by its order: give it a prefix, such as case-%s", id)
+	}
+	return nil
+}

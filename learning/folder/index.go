@@ -1,0 +1,136 @@
+package folder
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// SchemaVersion is that of index.json, as seed 001's tools write it.
+const SchemaVersion = "1.0.0"
+
+// Index is index.json: what a search needs of every lesson, without their texts.
+// The order of the fields is the order of the keys in the file.
+type Index struct {
+	SchemaVersion string   `json:"schemaVersion"`
+	GeneratedAt   string   `json:"generatedAt"` // RFC 3339, UTC
+	Stats         Stats    `json:"stats"`
+	Lessons       []Listed `json:"lessons"` // by level (case, pattern, principle), then id
+}
+
+// Stats counts the lessons of an index.
+type Stats struct {
+	Total   int `json:"total"`
+	ByLevel struct {
+		Case      int `json:"case"`
+		Pattern   int `json:"pattern"`
+		Principle int `json:"principle"`
+	} `json:"byLevel"`
+	ByStatus struct {
+		Candidate int `json:"candidate"`
+		Validated int `json:"validated"`
+		Canonical int `json:"canonical"`
+		Retired   int `json:"retired"`
+	} `json:"byStatus"`
+}
+
+// Listed is a lesson in an index: seed 001's front-matter keys, and the file's path.
+type Listed struct {
+	ID              string                `json:"id"`
+	Level           learning.Level        `json:"level"`
+	Status          learning.LessonStatus `json:"status"`
+	Tags            []string              `json:"tags"`
+	Confidence      int                   `json:"confidence"`
+	Transferability int                   `json:"transferability"`
+	SourceCaseIDs   []string              `json:"source_case_ids"`
+	LastValidatedAt *string               `json:"last_validated_at"` // a date, null if never
+	Title           string                `json:"title"`
+	Summary         string                `json:"summary"`
+	Path            string                `json:"path"` // within the folder, with slashes
+}
+
+// NewIndex is the index of files as of now.
+func NewIndex(files []File, now time.Time) Index {
+	index := Index{SchemaVersion: SchemaVersion, GeneratedAt: stamp(now), Lessons: make([]Listed, 0, len(files))}
+	index.Stats.Total = len(files)
+	levels, statuses := map[learning.Level]int{}, map[learning.LessonStatus]int{}
+	for _, f := range files {
+		e := f.Entry
+		levels[e.Level]++
+		statuses[e.Status]++
+		listed := Listed{
+			ID: e.ID, Level: e.Level, Status: e.Status, Tags: present(e.Tags), Confidence: e.Confidence, Transferability: e.Transferability,
+			SourceCaseIDs: present(e.SourceCaseIDs), Title: e.Title, Summary: e.Summary, Path: f.Path,
+		}
+		if e.LastValidatedAt != "" {
+			listed.LastValidatedAt = &e.LastValidatedAt
+		}
+		index.Lessons = append(index.Lessons, listed)
+	}
+	index.Stats.ByLevel.Case, index.Stats.ByLevel.Pattern = levels[learning.LevelCase], levels[learning.LevelPattern]
+	index.Stats.ByLevel.Principle = levels[learning.LevelPrinciple]
+	index.Stats.ByStatus.Candidate, index.Stats.ByStatus.Validated = statuses[learning.StatusCandidate], statuses[learning.StatusValidated]
+	index.Stats.ByStatus.Canonical, index.Stats.ByStatus.Retired = statuses[learning.StatusCanonical], statuses[learning.StatusRetired]
+	slices.SortFunc(index.Lessons, func(a, b Listed) int {
+		return cmp.Or(cmp.Compare(rank(a.Level), rank(b.Level)), strings.Compare(a.ID, b.ID))
+	})
+	return index
+}
+
+// WriteIndex writes index.json. One that says the same already is left alone,
+// so that a folder under version control changes only when lessons do.
+func (d *Dir) WriteIndex(index Index) (written bool, err error) {
+	text, err := encode(index)
+	if err != nil {
+		return false, err
+	}
+	if old, err := d.read(IndexName, MaxIndex); err == nil {
+		var before Index
+		if json.Unmarshal(old, &before) == nil {
+			same := index
+			same.GeneratedAt = before.GeneratedAt
+			if again, err := encode(same); err == nil && bytes.Equal(again, old) {
+				return false, nil
+			}
+		}
+	}
+	return true, d.write(IndexName, text)
+}
+
+// readIndex reads an index that this or another program wrote: keys that it
+// has beyond seed 001's are passed over, a list that it lacks is empty.
+func readIndex(text []byte) (Index, error) {
+	var index Index
+	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &index); err != nil {
+		return index, skillrouter.Wrap(skillrouter.Invalid, err, "the index is not what seed 001 describes")
+	}
+	if major, _, _ := strings.Cut(index.SchemaVersion, "."); major != "1" {
+		return index, skillrouter.Errorf(skillrouter.Invalid, "the index has schema version %q, and 1.x is what can be read", index.SchemaVersion)
+	}
+	return index, nil
+}
+
+// rank is a level's place among the levels, the least general first.
+func rank(level learning.Level) int { return slices.Index(learning.Levels(), level) }
+
+// present is a list that JSON shows as one, also if it is empty.
+func present(items []string) []string {
+	if items == nil {
+		return []string{}
+	}
+	return items
+}
+
+// stamp is a time as the files have it.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// missing tells an error that means that a file is not there.
+func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
