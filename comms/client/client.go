@@ -61,6 +61,7 @@ type Client struct {
 	Mailbox   Mailbox
 	Knowledge Knowledge
 	Episodes  Episodes
+	Lessons   Lessons
 	Tasks     Tasks
 	Recon     Recon
 	Tokens    Tokens
@@ -107,6 +108,7 @@ func New(baseURL string, options Options) (*Client, error) {
 		}
 	}
 	c.Presence, c.Mailbox, c.Knowledge, c.Episodes = Presence{c}, Mailbox{c}, Knowledge{c}, Episodes{c}
+	c.Lessons = Lessons{c}
 	c.Tasks, c.Recon, c.Tokens = Tasks{c}, Recon{c}, Tokens{c}
 	c.Router, c.System = Router{c}, System{c}
 	return c, nil

@@ -56,6 +56,7 @@ type Services struct {
 	Messages  http.Handler // GET /messages
 	Knowledge *learning.KnowledgeBase
 	Episodes  learning.EpisodeService
+	Lessons   learning.LessonService
 	Router    router.Service
 	Tasks     operational.TaskService
 	Recon     operational.ReconService
@@ -146,6 +147,7 @@ func (s *Server) routes() {
 	s.queryRoutes()
 	s.knowledgeRoutes()
 	s.episodeRoutes()
+	s.lessonRoutes()
 }
 
 // ServeHTTP implements http.Handler.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -15,12 +16,12 @@ import (
 )
 
 // maxRecord bounds one record of a bulk call, in bytes of JSON: the largest
-// content, half of it escaped.
+// content of an entry, half of it escaped; a lesson's texts are smaller.
 const maxRecord = 2 << 20
 
 // records reads drafts from a stream, which is a JSON array or one JSON object
 // a line; its first byte tells which. It holds one record at a time.
-type records struct {
+type records[Draft any] struct {
 	in     *bufio.Reader
 	offset int64 // bytes read so far
 	read   func() ([]byte, error)
@@ -29,24 +30,26 @@ type records struct {
 	count  int    // records begun
 }
 
-func newRecords(body io.Reader) *records { return &records{in: bufio.NewReaderSize(body, 64<<10)} }
+func newRecords[Draft any](body io.Reader) *records[Draft] {
+	return &records[Draft]{in: bufio.NewReaderSize(body, 64<<10)}
+}
 
 // empty tells whether the stream held nothing but white space.
-func (r *records) empty() bool { return r.read == nil }
+func (r *records[Draft]) empty() bool { return r.read == nil }
 
 // next returns the next draft, io.EOF after the last, and a
 // *learning.BadRecord for one that cannot be used while those after it can.
-func (r *records) next() (learning.KnowledgeDraft, error) {
+func (r *records[Draft]) next() (draft Draft, err error) {
 	if r.read == nil {
 		if err := r.begin(); err != nil {
-			return learning.KnowledgeDraft{}, err
+			return draft, err
 		}
 	}
 	text, err := r.read()
 	if err != nil {
-		return learning.KnowledgeDraft{}, err
+		return draft, err
 	}
-	draft, err := decodeDraft(text)
+	draft, err = decodeDraft[Draft](text)
 	if r.array && notJSON(err) {
 		// Where the next record would begin is a guess by now.
 		err = r.malformed("its last record is not")
@@ -55,7 +58,7 @@ func (r *records) next() (learning.KnowledgeDraft, error) {
 }
 
 // begin finds out which of the two forms the stream has.
-func (r *records) begin() error {
+func (r *records[Draft]) begin() error {
 	c, err := r.skipSpace()
 	if err != nil {
 		return r.fault(err, "")
@@ -73,7 +76,7 @@ func (r *records) begin() error {
 }
 
 // line returns the next line that is not blank.
-func (r *records) line() ([]byte, error) {
+func (r *records[Draft]) line() ([]byte, error) {
 	r.count++
 	for {
 		line, err := r.in.ReadSlice('\n')
@@ -98,7 +101,7 @@ func (r *records) line() ([]byte, error) {
 
 // longLine returns the rest of a line that the buffer cannot hold. One that is
 // too long is passed over.
-func (r *records) longLine(start []byte) ([]byte, error) {
+func (r *records[Draft]) longLine(start []byte) ([]byte, error) {
 	long := slices.Clone(start)
 	tooLong := false
 	for {
@@ -123,7 +126,7 @@ func oversize() error {
 
 // element returns the text of the array's next element. It minds strings and
 // nesting, and leaves it to the decoder whether the element is JSON at all.
-func (r *records) element() ([]byte, error) {
+func (r *records[Draft]) element() ([]byte, error) {
 	c, err := r.skipSpace()
 	if err != nil {
 		return nil, r.fault(err, "the array is not finished")
@@ -176,7 +179,7 @@ func (r *records) element() ([]byte, error) {
 }
 
 // end accepts nothing but white space after the array.
-func (r *records) end() error {
+func (r *records[Draft]) end() error {
 	r.count = max(r.count, 1)
 	if _, err := r.skipSpace(); !errors.Is(err, io.EOF) {
 		if err != nil {
@@ -187,7 +190,7 @@ func (r *records) end() error {
 	return io.EOF
 }
 
-func (r *records) skipSpace() (byte, error) {
+func (r *records[Draft]) skipSpace() (byte, error) {
 	for {
 		c, err := r.in.ReadByte()
 		if err != nil {
@@ -201,14 +204,14 @@ func (r *records) skipSpace() (byte, error) {
 }
 
 // back takes back the byte that was read last.
-func (r *records) back() {
+func (r *records[Draft]) back() {
 	_ = r.in.UnreadByte() // cannot fail after a ReadByte
 	r.offset--
 }
 
 // fault gives an error of the stream its code. The end of the stream is one
 // where unfinished says what is not finished.
-func (r *records) fault(err error, unfinished string) error {
+func (r *records[Draft]) fault(err error, unfinished string) error {
 	if !errors.Is(err, io.EOF) {
 		return skillrouter.Wrap(skillrouter.Invalid, err, "the body broke off after byte %d", r.offset)
 	}
@@ -218,20 +221,19 @@ func (r *records) fault(err error, unfinished string) error {
 	return r.malformed(unfinished)
 }
 
-func (r *records) malformed(what string) error {
+func (r *records[Draft]) malformed(what string) error {
 	return skillrouter.Errorf(skillrouter.Invalid, "the array is not valid JSON at byte %d, after %d records: %s", r.offset, r.count, what)
 }
 
 // decodeDraft decodes one record. Its errors are BadRecords.
-func decodeDraft(text []byte) (learning.KnowledgeDraft, error) {
-	var draft learning.KnowledgeDraft
-	bad := func(err error) (learning.KnowledgeDraft, error) { return draft, &learning.BadRecord{Err: err} }
+func decodeDraft[Draft any](text []byte) (draft Draft, err error) {
+	bad := func(err error) (Draft, error) { return draft, &learning.BadRecord{Err: err} }
 	if !utf8.Valid(text) {
 		return bad(skillrouter.Errorf(skillrouter.Invalid, "the record is not valid UTF-8"))
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
-	err := decoder.Decode(&draft)
+	err = decoder.Decode(&draft)
 	if notJSON(err) {
 		return bad(skillrouter.Wrap(skillrouter.Invalid, err, "the record is not valid JSON"))
 	}
@@ -247,7 +249,7 @@ func decodeDraft(text []byte) (learning.KnowledgeDraft, error) {
 		}
 		return bad(skillrouter.InvalidField(wrong.Field, "may not be of the type %s", wrong.Value))
 	}
-	return bad(unknownField(text, err))
+	return bad(unknownField[Draft](text, err))
 }
 
 // errFollowed is what is wrong with a record that has more than one value.
@@ -259,16 +261,18 @@ func notJSON(err error) bool {
 	return syntax || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errFollowed)
 }
 
-// draftFields are the members that a record may have.
-var draftFields = []string{"id", "category", "title", "content", "tags", "source", "agent_id", "project"}
-
 // unknownField finds the member that a record may not have: encoding/json
 // tells of it in words alone.
-func unknownField(text []byte, err error) error {
+func unknownField[Draft any](text []byte, err error) error {
 	var members map[string]json.RawMessage
 	_ = json.Unmarshal(text, &members) // it was decoded once already
+	var known []string
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[Draft]()) {
+		member, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		known = append(known, member)
+	}
 	for name := range members {
-		if !slices.ContainsFunc(draftFields, func(known string) bool { return strings.EqualFold(known, name) }) {
+		if !slices.ContainsFunc(known, func(member string) bool { return strings.EqualFold(member, name) }) {
 			if len(name) > skillrouter.MaxName || !utf8.ValidString(name) {
 				name = "a member"
 			}
