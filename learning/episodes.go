@@ -168,6 +168,18 @@ func (l *Episodes) put(e Episode) {
 	l.index.Put(episodeDocument(e))
 }
 
+// remove takes episodes out of the index after the commit that forgot them.
+func (l *Episodes) remove(ids ...string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, id := range ids {
+		if l.changed != nil {
+			l.changed[id] = true
+		}
+		l.index.Delete(id)
+	}
+}
+
 // episodeDocument is what is searched of an episode. The engine's category
 // and tag hold what episodes are filtered by.
 func episodeDocument(e Episode) tfidf.Document {

@@ -16,8 +16,18 @@ type ExperienceService interface {
 	Experience(ctx context.Context, number int64) (Experience, error)
 	// Recall returns experiences, newest first.
 	Recall(ctx context.Context, filter ExperienceFilter) (Recall, error)
+	// Patterns returns the patterns that fit the filter, the latest seen first.
+	Patterns(ctx context.Context, filter PatternFilter) ([]ExperiencePattern, error)
+	// Pattern returns the pattern of that number.
+	Pattern(ctx context.Context, number int64) (ExperiencePattern, error)
+	// Lessons returns a page of the lessons that fit the filter, newest first.
+	Lessons(ctx context.Context, filter LessonFilter) (ExperienceLessons, error)
+	// Lesson returns the lesson of that number, also one that is retired.
+	Lesson(ctx context.Context, number int64) (ApplicableLesson, error)
 	// Applicable returns the lessons that hold in a context, with their confidence now.
 	Applicable(ctx context.Context, query ApplicableQuery) (Applicable, error)
+	// Apply records that a lesson was applied and how it went, and moves its confidence.
+	Apply(ctx context.Context, number int64, draft ApplicationDraft) (Applied, error)
 	// Learn makes a lesson of a pattern that its episodes show.
 	Learn(ctx context.Context, draft LearnDraft) (Learned, error)
 	// Stats counts what there is.
@@ -105,18 +115,42 @@ const DefaultRecall = 50
 
 // Recall is what is remembered of an operation type or outcome.
 type Recall struct {
-	Episodes       []Experience `json:"episodes"`
-	Count          int          `json:"count"`
-	Patterns       []Pattern    `json:"patterns_detected,omitempty"`
-	AverageUtility float64      `json:"avg_utility"`
+	Episodes       []Experience        `json:"episodes"`
+	Count          int                 `json:"count"`
+	Patterns       []ExperiencePattern `json:"patterns_detected,omitempty"` // of the operation type that was asked for
+	AverageUtility float64             `json:"avg_utility"`                 // of these episodes
 }
 
-// ApplicableQuery asks for the lessons that hold in a context.
+// ExperiencePattern is a pattern as seed 003's clients see it.
+type ExperiencePattern struct {
+	Number            int64         `json:"id"`
+	PatternID         string        `json:"pattern_id"`
+	Type              PatternType   `json:"pattern_type"`
+	Description       string        `json:"description"`
+	EpisodeIDs        []int64       `json:"episode_ids"`
+	Frequency         int64         `json:"frequency"`
+	LastSeen          int64         `json:"last_seen"`  // Unix milliseconds
+	CreatedAt         int64         `json:"created_at"` // Unix milliseconds
+	InitialConfidence float64       `json:"initial_confidence"`
+	DecayConstant     float64       `json:"decay_constant"`
+	LastValidated     *int64        `json:"last_validated"` // Unix milliseconds
+	TimesApplied      int64         `json:"times_applied"`
+	TimesSucceeded    int64         `json:"times_succeeded"`
+	Weight            float64       `json:"discrimination_weight"`
+	CurrentConfidence float64       `json:"current_confidence"`
+	Status            PatternStatus `json:"status"`
+	OperationType     string        `json:"operation_type,omitempty"`
+}
+
+// ApplicableQuery asks for the lessons that hold in a context: those with a
+// context among the operation type and the words of Context (its members'
+// names and their texts), compared without case, and those that hold anywhere
+// because they name none. Without either it asks for all.
 type ApplicableQuery struct {
 	Context       map[string]any `json:"context,omitempty"`
 	OperationType string         `json:"operation_type,omitempty"`
-	MinConfidence float64        `json:"min_confidence,omitempty"`
-	Limit         int            `json:"limit,omitempty"`
+	MinConfidence float64        `json:"min_confidence,omitempty"` // 0 to 1
+	Limit         int            `json:"limit,omitempty"`          // 1 to MaxLimit; 0 means DefaultRecall
 }
 
 // ApplicableLesson is a lesson as seed 003's clients see it.
@@ -136,10 +170,18 @@ type ApplicableLesson struct {
 	CurrentConfidence float64  `json:"current_confidence"`
 }
 
-// Applicable is the answer to an ApplicableQuery.
+// Applicable is the answer to an ApplicableQuery: those that name one of its
+// contexts before those that name none, the surest first.
 type Applicable struct {
 	Lessons []ApplicableLesson `json:"lessons"`
-	Summary ConfidenceSummary  `json:"confidence_summary"`
+	Summary ConfidenceSummary  `json:"confidence_summary"` // of all that hold there, also those beyond the limit
+}
+
+// ExperienceLessons is a page of lessons as seed 003's clients see them.
+type ExperienceLessons struct {
+	Lessons []ApplicableLesson `json:"lessons"`
+	Count   int                `json:"count"`
+	Next    string             `json:"next,omitempty"` // cursor of the next page; empty: this is the last
 }
 
 // ConfidenceSummary counts lessons by confidence: high from 0.7, medium from 0.4, low below (seed 003).

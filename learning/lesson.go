@@ -193,6 +193,7 @@ type LessonDraft struct {
 	Confidence      *float64     `json:"confidence,omitempty"`      // 0 to 1; nil: DefaultConfidence
 	Status          LessonStatus `json:"status,omitempty"`          // of an import: what another store held it for; empty: candidate
 	LastValidatedAt *time.Time   `json:"last_validated_at,omitempty"`
+	PatternID       string       `json:"-"` // the pattern that it was learned from: ours to say, never a client's
 }
 
 // LessonPatch is what may be changed of a lesson's text; nil leaves a field as it is.

@@ -68,6 +68,8 @@ type PipelineTx interface {
 	// AddEvidence adds to a pattern's evidence what is not there already, and returns how many were new.
 	AddEvidence(patternID string, evidence ...Evidence) (int, error)
 
+	ExperienceTx
+
 	// AddEvents appends to the event log.
 	AddEvents(events ...skillrouter.Event) error
 }

@@ -1,0 +1,242 @@
+package learning
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"skillrouter"
+)
+
+// ExperienceStore keeps episodes with their outcomes and what comes of them.
+// learning/store implements it on learning.db.
+type ExperienceStore interface {
+	PipelineStore
+	ExperienceReader
+}
+
+// Experiences is the ExperienceService beside the database. Its episodes,
+// patterns and lessons are those of everybody: what it records is searched
+// among all episodes, and what it learns is a lesson like any other. Run
+// forgets what has been kept long enough.
+type Experiences struct {
+	store    ExperienceStore
+	episodes *Episodes
+	lessons  LessonService
+	options  ExperienceOptions
+	log      *slog.Logger
+	now      skillrouter.Clock
+}
+
+// ExperienceOptions are the settings of Experiences. The zero value keeps everything for ever.
+type ExperienceOptions struct {
+	Options
+	// KeepEpisodes is how long an experience is kept, and twice as long if its utility
+	// is KeepUtility or more; 0: for ever.
+	KeepEpisodes time.Duration
+	// KeepPatterns is how long a pattern is kept after it was last seen; 0: for ever.
+	KeepPatterns time.Duration
+}
+
+var _ ExperienceService = (*Experiences)(nil)
+
+// NewExperiences makes Experiences that are searched through episodes and teach lessons.
+func NewExperiences(store ExperienceStore, episodes *Episodes, lessons LessonService, options ExperienceOptions) *Experiences {
+	options.Options = options.withDefaults()
+	return &Experiences{store: store, episodes: episodes, lessons: lessons, options: options, log: options.Log, now: options.Now}
+}
+
+// time is now, as it is stored.
+func (x *Experiences) time() time.Time { return x.now().UTC().Truncate(time.Millisecond) }
+
+// Record implements ExperienceService. It needs ScopeAgent. Secrets are cut
+// out of all texts before they are stored.
+func (x *Experiences) Record(ctx context.Context, draft ExperienceDraft) (Recorded, error) {
+	author, err := authorOf(skillrouter.PrincipalOf(ctx), draft.AgentID)
+	if err != nil {
+		return Recorded{}, err
+	}
+	p, err := prepareExperience(draft, author)
+	if err != nil {
+		return Recorded{}, err
+	}
+	at := x.time()
+	if p.episode.ID, err = newID(); err != nil {
+		return Recorded{}, err
+	}
+	if p.episode.SessionID, err = x.episodes.sessions.enter(ctx, author, "", at); err != nil {
+		return Recorded{}, err
+	}
+	p.experience.EpisodeID, p.experience.At, p.experience.Timestamp, p.episode.CreatedAt = p.episode.ID, at, at.UnixMilli(), at
+	var recorded Recorded
+	var stored Episode
+	err = x.store.Change(ctx, func(tx PipelineTx) error {
+		experience, episode := p.experience, p.episode
+		triggered, err := record(tx, &experience, &episode, p)
+		recorded = Recorded{EpisodeID: experience.Number, Recorded: true, Utility: experience.Utility, Patterns: triggered, Redacted: p.redacted}
+		stored = episode
+		return err
+	}, func() { x.episodes.put(stored) })()
+	return recorded, err
+}
+
+// record scores an experience by those before it, stores it, and tells which
+// patterns it forms or joins. What it reads does not grow with what is stored.
+func record(tx PipelineTx, e *Experience, episode *Episode, p preparedExperience) (triggered []string, err error) {
+	operation, err := tx.Operation(e.OperationType, e.At.Add(-RecencyWindow))
+	if err != nil {
+		return nil, err
+	}
+	same, seen, err := tx.SameProblem(e.OperationType, p.print, NoveltyWindow)
+	if err != nil {
+		return nil, err
+	}
+	e.Novelty = novelty(same, seen)
+	e.Effectiveness = effectiveness(e.Outcome, e.QualityScore)
+	e.Generalizability = generalizability(p.dependencies, p.triggers, operation.Episodes)
+	e.Utility = utility(e.Novelty, e.Effectiveness, e.Generalizability)
+	episode.Importance = e.Utility
+	if err := tx.InsertExperience(e, episode, p.print); err != nil {
+		return nil, err
+	}
+	operation = operation.with(e.Outcome, e.Utility, e.At)
+	if err := tx.SetOperation(operation); err != nil {
+		return nil, err
+	}
+	told, err := json.Marshal(ExperienceEvent{EpisodeID: e.Number, OperationType: e.OperationType, Utility: e.Utility})
+	if err != nil {
+		return nil, err
+	}
+	events := []skillrouter.Event{{Type: EventExperienceRecorded, Subject: e.EpisodeID, Agent: e.AgentID, Project: e.Project, At: e.At, Data: told}}
+	pattern, more, err := gather(tx, operation.Window, *e)
+	if err != nil {
+		return nil, err
+	}
+	if pattern != nil {
+		triggered = []string{pattern.Description}
+	}
+	return triggered, tx.AddEvents(append(events, more...)...)
+}
+
+// Experience implements ExperienceService. It needs ScopeRead.
+func (x *Experiences) Experience(ctx context.Context, number int64) (Experience, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Experience{}, err
+	}
+	if err := checkNumber("id", number); err != nil {
+		return Experience{}, err
+	}
+	found, ok, err := x.store.ExperienceOf(ctx, number)
+	if err == nil && !ok {
+		err = skillrouter.Errorf(skillrouter.NotFound, "there is no episode %d with an outcome", number)
+	}
+	return found, err
+}
+
+// Recall implements ExperienceService. It needs ScopeRead.
+func (x *Experiences) Recall(ctx context.Context, filter ExperienceFilter) (Recall, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Recall{}, err
+	}
+	if err := checkExperienceFilter(&filter); err != nil {
+		return Recall{}, err
+	}
+	found, err := x.store.Experiences(ctx, filter)
+	if err != nil {
+		return Recall{}, err
+	}
+	recall := Recall{Episodes: found, Count: len(found)}
+	for _, e := range found {
+		recall.AverageUtility += e.Utility / float64(len(found))
+	}
+	if filter.OperationType != "" {
+		patterns, err := x.store.OperationPatterns(ctx, filter.OperationType)
+		if err != nil {
+			return Recall{}, err
+		}
+		recall.Patterns = patternViews(patterns, x.time())
+	}
+	return recall, nil
+}
+
+// Patterns implements ExperienceService. It needs ScopeRead.
+func (x *Experiences) Patterns(ctx context.Context, filter PatternFilter) ([]ExperiencePattern, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	if filter.Type != "" {
+		if err := skillrouter.CheckOneOf("pattern_type", filter.Type, PatternTypes()); err != nil {
+			return nil, err
+		}
+	}
+	for _, status := range filter.Statuses {
+		if err := skillrouter.CheckOneOf("status", status, PatternStatuses()); err != nil {
+			return nil, err
+		}
+	}
+	if err := skillrouter.CheckName("domain", filter.Domain); err != nil {
+		return nil, err
+	}
+	if filter.Offset < 0 || filter.Offset > MaxOffset {
+		return nil, skillrouter.InvalidField("offset", "must lie between 0 and %d", MaxOffset)
+	}
+	var err error
+	if filter.Limit, err = skillrouter.Limit(filter.Limit, DefaultRecall, MaxLimit); err != nil {
+		return nil, err
+	}
+	found, err := x.store.ListPatterns(ctx, filter)
+	return patternViews(found, x.time()), err
+}
+
+// Pattern implements ExperienceService. It needs ScopeRead.
+func (x *Experiences) Pattern(ctx context.Context, number int64) (ExperiencePattern, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return ExperiencePattern{}, err
+	}
+	if err := checkNumber("id", number); err != nil {
+		return ExperiencePattern{}, err
+	}
+	found, ok, err := x.store.PatternOf(ctx, strconv.FormatInt(number, 10))
+	if err == nil && !ok {
+		err = skillrouter.Errorf(skillrouter.NotFound, "there is no pattern %d", number)
+	}
+	if err != nil {
+		return ExperiencePattern{}, err
+	}
+	return patternView(found, x.time()), nil
+}
+
+// Stats implements ExperienceService. It needs ScopeRead.
+func (x *Experiences) Stats(ctx context.Context) (ExperienceStats, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return ExperienceStats{}, err
+	}
+	return x.store.CountExperiences(ctx, x.time())
+}
+
+func patternViews(patterns []Pattern, at time.Time) []ExperiencePattern {
+	views := make([]ExperiencePattern, 0, len(patterns))
+	for _, p := range patterns {
+		views = append(views, patternView(p, at))
+	}
+	return views
+}
+
+func patternView(p Pattern, at time.Time) ExperiencePattern {
+	return ExperiencePattern{
+		Number: p.Number, PatternID: p.ID, Type: p.Type, Description: p.Description, EpisodeIDs: p.EpisodeIDs, Frequency: p.Frequency,
+		LastSeen: p.LastSeen.UnixMilli(), CreatedAt: p.CreatedAt.UnixMilli(), InitialConfidence: p.InitialConfidence,
+		DecayConstant: p.DecayConstant, LastValidated: unixMillis(p.LastValidated), TimesApplied: p.TimesApplied,
+		TimesSucceeded: p.TimesSucceeded, Weight: p.Weight, CurrentConfidence: p.Belief.At(at), Status: p.Status, OperationType: p.OperationType,
+	}
+}
+
+func unixMillis(t *time.Time) *int64 {
+	if t == nil {
+		return nil
+	}
+	ms := t.UnixMilli()
+	return &ms
+}

@@ -1,0 +1,218 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"skillrouter/learning"
+)
+
+var _ learning.ExperienceStore = (*Store)(nil)
+
+// isExperience is in each condition on experiences: SQLite takes an index of
+// experiences alone only for what says that it asks for no others.
+const isExperience = "operation_type <> ''"
+
+const insertExperience = `INSERT INTO episodes (id, session_id, agent_id, event_type, title, content, project, importance, created_at,
+	operation_type, server_name, problem, solution, outcome, metadata, quality_score, duration_ms, notes,
+	novelty, effectiveness, generalizability, utility, query_print)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+// InsertExperience implements learning.ExperienceTx.
+func (tx *pipelineTx) InsertExperience(x *learning.Experience, e *learning.Episode, print int64) error {
+	number, err := insertOne(tx.db, insertExperience,
+		e.ID, e.SessionID, e.AgentID, e.EventType, e.Title, e.Content, e.Project, e.Importance, millis(e.CreatedAt),
+		x.OperationType, x.ServerName, rawText(x.Problem), rawText(x.Solution), string(x.Outcome), rawText(x.Metadata), x.QualityScore, x.DurationMS, x.Notes,
+		x.Novelty, x.Effectiveness, x.Generalizability, x.Utility, print)
+	x.Number, e.Number = number, number
+	return err
+}
+
+func rawText(text json.RawMessage) any {
+	if text == nil {
+		return nil
+	}
+	return string(text)
+}
+
+// Operation implements learning.ExperienceTx. Moving the window reads the
+// episodes that leave or enter it, and no others: each does so once, unless the clock goes back.
+func (tx *pipelineTx) Operation(operationType string, from time.Time) (learning.Operation, error) {
+	o := learning.Operation{Type: operationType}
+	var begins int64
+	known, err := one(tx.db, []any{&o.Episodes, &o.Utility, &begins, &o.Window.Episodes, &o.Window.Successes, &o.Window.At},
+		"SELECT episodes, utility, window_from, window_episodes, window_successes, window_at FROM operations WHERE operation_type = ?", operationType)
+	o.Window.From = from
+	if err != nil || !known || begins == millis(from) {
+		return o, err
+	}
+	low, high, sign := begins, millis(from), int64(-1)
+	if high < low {
+		low, high, sign = high, low, 1
+	}
+	var moved learning.Window
+	_, err = one(tx.db, []any{&moved.Episodes, &moved.Successes, &moved.At}, `SELECT count(*), coalesce(sum(outcome = 'success'), 0), coalesce(sum(created_at - ?), 0)
+		FROM episodes WHERE operation_type = ? AND `+isExperience+` AND created_at >= ? AND created_at < ?`,
+		learning.WindowEpoch, operationType, low, high)
+	o.Window.Episodes += sign * moved.Episodes
+	o.Window.Successes += sign * moved.Successes
+	o.Window.At += sign * moved.At
+	return o, err
+}
+
+// SetOperation implements learning.ExperienceTx.
+func (tx *pipelineTx) SetOperation(o learning.Operation) error {
+	if o.Episodes <= 0 {
+		_, err := exec(tx.db, "DELETE FROM operations WHERE operation_type = ?", o.Type)
+		return err
+	}
+	_, err := exec(tx.db, `INSERT OR REPLACE INTO operations (operation_type, episodes, utility, window_from, window_episodes, window_successes, window_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		o.Type, o.Episodes, o.Utility, millis(o.Window.From), o.Window.Episodes, o.Window.Successes, o.Window.At)
+	return err
+}
+
+// SameProblem implements learning.ExperienceTx.
+func (tx *pipelineTx) SameProblem(operationType string, print int64, last int) (same, seen int, err error) {
+	_, err = one(tx.db, []any{&same, &seen}, `SELECT coalesce(sum(query_print = ?), 0), count(*) FROM (SELECT query_print FROM episodes
+		WHERE operation_type = ? AND `+isExperience+` ORDER BY num DESC LIMIT ?)`, print, operationType, last)
+	return same, seen, err
+}
+
+// WindowEpisodes implements learning.ExperienceTx.
+func (tx *pipelineTx) WindowEpisodes(operationType string, from time.Time, limit int) ([]learning.Evidence, error) {
+	rows, err := query(tx.db, `SELECT num, agent_id, utility, created_at FROM episodes
+		WHERE operation_type = ? AND `+isExperience+` AND created_at >= ? ORDER BY num DESC LIMIT ?`, operationType, millis(from), limit)
+	if err != nil {
+		return nil, err
+	}
+	var found []learning.Evidence
+	for rows.Next() {
+		e := learning.Evidence{Kind: learning.EvidenceEpisode}
+		var at int64
+		if err := rows.Scan(&e.Ref, &e.Agent, &e.Score, &at); err != nil {
+			return nil, closing(rows, err)
+		}
+		e.At = fromMillis(at)
+		found = append(found, e)
+	}
+	slices.Reverse(found)
+	return found, closing(rows, rows.Err())
+}
+
+const selectExperience = `SELECT num, id, created_at, operation_type, server_name, problem, solution, outcome, metadata, quality_score, duration_ms, notes,
+	novelty, effectiveness, generalizability, utility, agent_id, project FROM episodes `
+
+// experiences reads experiences until they hold most bytes.
+func experiences(db *gorm.DB, most int, where string, args ...any) ([]learning.Experience, error) {
+	rows, err := query(db, selectExperience+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	found := []learning.Experience{}
+	for size := 0; size < most && rows.Next(); {
+		var x learning.Experience
+		var problem, solution, metadata sql.NullString
+		err := rows.Scan(&x.Number, &x.EpisodeID, &x.Timestamp, &x.OperationType, &x.ServerName, &problem, &solution, &x.Outcome, &metadata,
+			&x.QualityScore, &x.DurationMS, &x.Notes, &x.Novelty, &x.Effectiveness, &x.Generalizability, &x.Utility, &x.AgentID, &x.Project)
+		if err != nil {
+			return nil, closing(rows, err)
+		}
+		x.At = fromMillis(x.Timestamp)
+		for _, part := range []struct {
+			text sql.NullString
+			into *json.RawMessage
+		}{{problem, &x.Problem}, {solution, &x.Solution}, {metadata, &x.Metadata}} {
+			if part.text.Valid {
+				*part.into = json.RawMessage(part.text.String)
+			}
+		}
+		size += len(x.Problem) + len(x.Solution) + len(x.Metadata) + len(x.Notes)
+		found = append(found, x)
+	}
+	return found, closing(rows, rows.Err())
+}
+
+// ExperiencesOf implements learning.ExperienceTx.
+func (tx *pipelineTx) ExperiencesOf(numbers []int64) ([]learning.Experience, error) {
+	var found []learning.Experience
+	for part := range slices.Chunk(numbers, lookups) {
+		some, err := experiences(tx.db, unbounded, "WHERE num IN ("+marks(len(part))+") AND "+isExperience+" ORDER BY num", anys(part)...)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, some...)
+	}
+	return found, nil
+}
+
+// Experiences implements learning.ExperienceReader.
+func (s *Store) Experiences(ctx context.Context, filter learning.ExperienceFilter) ([]learning.Experience, error) {
+	var c conditions
+	c.add(isExperience)
+	c.equal("operation_type", filter.OperationType)
+	c.equal("outcome", string(filter.Outcome))
+	return experiences(s.read.WithContext(ctx), learning.MaxAnswer, c.text+" ORDER BY num DESC LIMIT ? OFFSET ?", append(c.args, filter.Limit, filter.Offset)...)
+}
+
+// ExperienceOf implements learning.ExperienceReader.
+func (s *Store) ExperienceOf(ctx context.Context, number int64) (learning.Experience, bool, error) {
+	found, err := experiences(s.read.WithContext(ctx), unbounded, "WHERE num = ? AND "+isExperience, number)
+	if err != nil || len(found) == 0 {
+		return learning.Experience{}, false, err
+	}
+	return found[0], true, nil
+}
+
+// CountExperiences implements learning.ExperienceReader.
+func (s *Store) CountExperiences(ctx context.Context, at time.Time) (learning.ExperienceStats, error) {
+	var stats learning.ExperienceStats
+	db := s.read.WithContext(ctx)
+	var utility int64
+	if _, err := one(db, []any{&stats.Episodes, &utility}, "SELECT coalesce(sum(episodes), 0), coalesce(sum(utility), 0) FROM operations"); err != nil {
+		return stats, err
+	}
+	if stats.Episodes > 0 {
+		stats.AverageUtility = float64(utility) / learning.UtilityUnit / float64(stats.Episodes)
+	}
+	if _, err := one(db, []any{&stats.Patterns}, "SELECT count(*) FROM patterns WHERE status <> ?", string(learning.PatternDeprecated)); err != nil {
+		return stats, err
+	}
+	_, err := one(db, []any{&stats.Lessons, &stats.HighConfidenceLessons},
+		"SELECT count(*), coalesce(sum("+sureness+" >= ?), 0) FROM lessons INDEXED BY lessons_applicable WHERE status <> 'retired'",
+		millis(at), msPerDay, learning.HighConfidence)
+	return stats, err
+}
+
+// one reads the one row that a query answers; false if there is none.
+func one(db *gorm.DB, into []any, text string, args ...any) (bool, error) {
+	rows, err := query(db, text, args...)
+	if err != nil {
+		return false, err
+	}
+	found := rows.Next()
+	if found {
+		err = rows.Scan(into...)
+	}
+	if err == nil {
+		err = rows.Err()
+	}
+	return found, closing(rows, err)
+}
+
+// marks are n places for parameters.
+func marks(n int) string { return "?" + strings.Repeat(", ?", n-1) }
+
+func anys[T any](values []T) []any {
+	list := make([]any, len(values))
+	for i, v := range values {
+		list[i] = v
+	}
+	return list
+}

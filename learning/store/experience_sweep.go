@@ -1,0 +1,122 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"skillrouter/learning"
+)
+
+// ExpiredExperiences implements learning.ExperienceReader.
+func (s *Store) ExpiredExperiences(ctx context.Context, before, keep time.Time, limit int) ([]int64, error) {
+	var numbers []int64
+	rows, err := query(s.read.WithContext(ctx), "SELECT num FROM episodes WHERE "+isExperience+" AND created_at < ? AND (utility < ? OR created_at < ?) ORDER BY created_at LIMIT ?",
+		millis(before), learning.KeepUtility, millis(keep), limit)
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		var number int64
+		if err := rows.Scan(&number); err != nil {
+			return nil, closing(rows, err)
+		}
+		numbers = append(numbers, number)
+	}
+	return numbers, closing(rows, rows.Err())
+}
+
+// DropExperiences implements learning.ExperienceTx.
+func (tx *pipelineTx) DropExperiences(numbers []int64, before time.Time) ([]string, error) {
+	var ids []string
+	for part := range slices.Chunk(numbers, lookups) {
+		found, err := experiences(tx.db, unbounded, "WHERE num IN ("+marks(len(part))+") AND "+isExperience+" AND created_at < ?", append(anys(part), millis(before))...)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			continue
+		}
+		dropped, refs := []any{}, []any{}
+		byType := map[string][]learning.Experience{}
+		for _, x := range found {
+			ids = append(ids, x.EpisodeID)
+			dropped, refs = append(dropped, x.Number), append(refs, strconv.FormatInt(x.Number, 10))
+			byType[x.OperationType] = append(byType[x.OperationType], x)
+		}
+		for operationType, gone := range byType {
+			if err := tx.subtract(operationType, gone); err != nil {
+				return nil, err
+			}
+		}
+		_, err = exec(tx.db, `DELETE FROM pattern_evidence WHERE kind = 'episode' AND ref IN (`+marks(len(refs))+`)
+			AND pattern_id NOT IN (SELECT pattern_id FROM lessons WHERE pattern_id <> '' AND status <> 'retired')`, refs...)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := exec(tx.db, "DELETE FROM episodes WHERE num IN ("+marks(len(dropped))+")", dropped...); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
+// subtract takes episodes that go out of what is known of their type.
+func (tx *pipelineTx) subtract(operationType string, gone []learning.Experience) error {
+	o := learning.Operation{Type: operationType}
+	var from int64
+	known, err := one(tx.db, []any{&o.Episodes, &o.Utility, &from, &o.Window.Episodes, &o.Window.Successes, &o.Window.At},
+		"SELECT episodes, utility, window_from, window_episodes, window_successes, window_at FROM operations WHERE operation_type = ?", operationType)
+	if err != nil || !known {
+		return err
+	}
+	o.Window.From = fromMillis(from)
+	for _, x := range gone {
+		o = o.Without(x)
+	}
+	return tx.SetOperation(o)
+}
+
+// patternGoes is which patterns may be forgotten that were last seen before a time: none
+// that somebody confirmed or that a lesson points to.
+const patternGoes = "last_seen < ? AND confirmed_by = '' AND id NOT IN (SELECT pattern_id FROM lessons WHERE pattern_id <> '')"
+
+// ExpiredPatterns implements learning.ExperienceReader.
+func (s *Store) ExpiredPatterns(ctx context.Context, before time.Time, limit int) (ids []string, err error) {
+	err = eachID(s.read.WithContext(ctx), "SELECT id FROM patterns WHERE "+patternGoes+" ORDER BY last_seen LIMIT ?",
+		func(id string) { ids = append(ids, id) }, millis(before), limit)
+	return ids, err
+}
+
+// LapsedPatterns implements learning.ExperienceReader.
+func (s *Store) LapsedPatterns(ctx context.Context, before time.Time, limit int) (ids []string, err error) {
+	err = eachID(s.read.WithContext(ctx), "SELECT id FROM patterns WHERE operation_type <> '' AND status <> 'deprecated' AND last_seen < ? ORDER BY last_seen LIMIT ?",
+		func(id string) { ids = append(ids, id) }, millis(before), limit)
+	return ids, err
+}
+
+// DropPatterns implements learning.ExperienceTx.
+func (tx *pipelineTx) DropPatterns(ids []string, before time.Time) ([]learning.Pattern, error) {
+	var dropped []learning.Pattern
+	for part := range slices.Chunk(ids, lookups) {
+		found, err := patterns(tx.db, "WHERE "+patternGoes+" AND id IN ("+marks(len(part))+")", append([]any{millis(before)}, anys(part)...)...)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			continue
+		}
+		gone := []any{}
+		for _, p := range found {
+			gone = append(gone, p.ID)
+		}
+		for _, table := range []string{"pattern_evidence WHERE pattern_id", "patterns WHERE id"} {
+			if _, err := exec(tx.db, "DELETE FROM "+table+" IN ("+marks(len(gone))+")", gone...); err != nil {
+				return nil, err
+			}
+		}
+		dropped = append(dropped, found...)
+	}
+	return dropped, nil
+}
