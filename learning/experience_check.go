@@ -118,7 +118,7 @@ func (c *cleaner) text(field, s string) string {
 }
 
 func (c *cleaner) cut(s string) string {
-	clean, kinds := Redact(s)
+	clean, kinds := skillrouter.Redact(s)
 	for _, kind := range kinds {
 		if !slices.Contains(c.kinds, kind) {
 			c.kinds = append(c.kinds, kind)

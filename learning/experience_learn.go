@@ -213,7 +213,7 @@ func checkLearn(draft *LearnDraft) error {
 	if len(draft.EpisodeIDs) > MaxLearnEpisodes {
 		return skillrouter.InvalidField("episode_ids", "may hold at most %d numbers", MaxLearnEpisodes)
 	}
-	draft.Description, _ = Redact(strings.TrimSpace(draft.Description))
+	draft.Description, _ = skillrouter.Redact(strings.TrimSpace(draft.Description))
 	draft.EpisodeIDs = slices.Clone(draft.EpisodeIDs)
 	slices.Sort(draft.EpisodeIDs)
 	draft.EpisodeIDs = slices.Compact(draft.EpisodeIDs)

@@ -57,16 +57,17 @@ type Options struct {
 // Client speaks to the router at one address. Its fields are the router's
 // services. It is safe for use by several goroutines.
 type Client struct {
-	Presence  Presence
-	Mailbox   Mailbox
-	Knowledge Knowledge
-	Episodes  Episodes
-	Lessons   Lessons
-	Tasks     Tasks
-	Recon     Recon
-	Tokens    Tokens
-	Router    Router
-	System    System
+	Presence   Presence
+	Mailbox    Mailbox
+	Knowledge  Knowledge
+	Episodes   Episodes
+	Lessons    Lessons
+	Experience Experience
+	Tasks      Tasks
+	Recon      Recon
+	Tokens     Tokens
+	Router     Router
+	System     System
 
 	base    string // without a slash at its end
 	options Options
@@ -109,6 +110,7 @@ func New(baseURL string, options Options) (*Client, error) {
 	}
 	c.Presence, c.Mailbox, c.Knowledge, c.Episodes = Presence{c}, Mailbox{c}, Knowledge{c}, Episodes{c}
 	c.Lessons = Lessons{c}
+	c.Experience = Experience{c}
 	c.Tasks, c.Recon, c.Tokens = Tasks{c}, Recon{c}, Tokens{c}
 	c.Router, c.System = Router{c}, System{c}
 	return c, nil

@@ -54,7 +54,7 @@ func (s *Server) identify(c *gin.Context) {
 	header := c.Writer.Header()
 	header.Set("X-Request-Id", id)
 	header.Set("X-Content-Type-Options", "nosniff")
-	if trace := c.GetHeader("traceparent"); trace != "" && traceparent.MatchString(trace) {
+	if trace := answerTrace(c.GetHeader("traceparent")); trace != "" {
 		header.Set("traceparent", trace)
 	}
 	c.Next()
@@ -62,6 +62,20 @@ func (s *Server) identify(c *gin.Context) {
 	route := c.FullPath()
 	s.metrics.observe(c.Request.Method, route, status, took)
 	s.access(c, id, route, status, took)
+}
+
+// answerTrace is the traceparent that answers a request's: the same trace, and
+// a span of our own. One that is malformed is ignored, as the specification
+// says; so is one whose ids are all zeros, which are none.
+func answerTrace(given string) string {
+	const ids, span = len("00-"), len("00-0123456789abcdef0123456789abcdef-")
+	if !traceparent.MatchString(given) || strings.Trim(given[ids:span-1], "0") == "" || strings.Trim(given[span:span+16], "0") == "" {
+		return ""
+	}
+	var own [8]byte
+	_, _ = rand.Read(own[:]) // never fails, see crypto/rand
+	own[0] |= 1              // not all zeros
+	return given[:span] + hex.EncodeToString(own[:]) + given[span+16:]
 }
 
 // recover turns a panic in a handler into an answer and a log entry with its stack.

@@ -50,21 +50,23 @@ type Authenticator interface {
 
 // Services is what is served. A nil service's routes are not mounted.
 type Services struct {
-	Auth      Authenticator
-	Presence  comms.PresenceService
-	Mailbox   comms.MailboxService
-	Messages  http.Handler // GET /messages
-	Knowledge *learning.KnowledgeBase
-	Episodes  learning.EpisodeService
-	Lessons   learning.LessonService
-	Router    router.Service
-	Tasks     operational.TaskService
-	Recon     operational.ReconService
-	Tokens    operational.TokenService
-	MCP       http.Handler                      // /mcp
-	Health    func(ctx context.Context) Health  // GET /health
-	Doctor    func(ctx context.Context) []Check // GET /api/doctor
-	Registry  *prometheus.Registry              // GET /metrics
+	Auth        Authenticator
+	Presence    comms.PresenceService
+	Mailbox     comms.MailboxService
+	Messages    http.Handler // GET /messages
+	Knowledge   *learning.KnowledgeBase
+	Episodes    learning.EpisodeService
+	Lessons     learning.LessonService
+	Experiences learning.ExperienceService
+	Tools       router.ToolService
+	Router      router.Service
+	Tasks       operational.TaskService
+	Recon       operational.ReconService
+	Tokens      operational.TokenService
+	MCP         http.Handler                      // /mcp
+	Health      func(ctx context.Context) Health  // GET /health
+	Doctor      func(ctx context.Context) []Check // GET /api/doctor
+	Registry    *prometheus.Registry              // GET /metrics
 }
 
 // Options are the settings of a Server. The zero value serves loopback without tokens.
@@ -148,6 +150,8 @@ func (s *Server) routes() {
 	s.knowledgeRoutes()
 	s.episodeRoutes()
 	s.lessonRoutes()
+	s.experienceRoutes()
+	s.toolRoutes()
 }
 
 // ServeHTTP implements http.Handler.
