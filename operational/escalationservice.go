@@ -116,6 +116,27 @@ func (e *Escalations) List(ctx context.Context, filter EscalationFilter) ([]Esca
 	return e.store.ListEscalations(ctx, filter)
 }
 
+// Unannounced returns escalations whose message is not in the mailbox, oldest
+// first. It and those below are the router's own, and ask for no right.
+func (e *Escalations) Unannounced(ctx context.Context, limit int) ([]Escalation, error) {
+	return e.store.UnannouncedEscalations(ctx, limit)
+}
+
+// Announced says that the messages of these escalations are in the mailbox.
+func (e *Escalations) Announced(ctx context.Context, numbers []int64) error {
+	return e.store.MarkAnnounced(ctx, numbers)
+}
+
+// Cursor returns how far a follower of an event log has come; ok tells whether it was ever stored.
+func (e *Escalations) Cursor(ctx context.Context, name string) (seq int64, ok bool, err error) {
+	return e.store.Cursor(ctx, name)
+}
+
+// SaveCursor stores how far a follower of an event log has come.
+func (e *Escalations) SaveCursor(ctx context.Context, cursor Cursor) error {
+	return e.store.SaveCursor(ctx, cursor)
+}
+
 // Pending counts the escalations that nobody has looked at. It is the router's own, and asks for no right.
 func (e *Escalations) Pending(ctx context.Context) (int, error) {
 	return e.store.CountEscalations(ctx, EscalationPending)
@@ -158,6 +179,7 @@ func (e *Escalations) move(ctx context.Context, id string, to EscalationStatus, 
 			return Escalation{}, err
 		}
 	}
+	redact(&verdict.Notes)
 	at := stamp(e.now)
 	return e.store.ChangeEscalation(ctx, id, event, func(escalation *Escalation) (*EscalationChange, error) {
 		if !p.Has(skillrouter.ScopeCaptain) && p.AgentID != escalation.To {

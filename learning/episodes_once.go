@@ -1,0 +1,54 @@
+package learning
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"skillrouter"
+)
+
+// originSpace is the name space of the ids of episodes that stand for an event elsewhere.
+var originSpace = uuid.MustParse("5a1f0c1e-4d0b-5b7e-9d55-6f0c3a2e8b41")
+
+// RecordOnce records what happened at a time and elsewhere, under an id that
+// follows from origin: the same origin again is the same episode, whatever the
+// draft says then. It is for whoever follows another log and may come by the
+// same event twice, one call at a time. It needs ScopeAgent, as Record does.
+func (l *Episodes) RecordOnce(ctx context.Context, origin string, at time.Time, draft EpisodeDraft) (Episode, error) {
+	author, err := authorOf(skillrouter.PrincipalOf(ctx), draft.AgentID)
+	if err != nil {
+		return Episode{}, err
+	}
+	if err := checkEpisode(draft); err != nil {
+		return Episode{}, err
+	}
+	id := uuid.NewSHA1(originSpace, []byte(origin)).String()
+	there, err := l.store.Episodes(ctx, []string{id})
+	if err != nil || len(there) > 0 {
+		return first(there), err
+	}
+	importance := DefaultImportance
+	if draft.Importance != nil {
+		importance = *draft.Importance
+	}
+	episode := Episode{
+		ID: id, AgentID: author, EventType: draft.EventType, Project: draft.Project, Importance: importance,
+		CreatedAt: at.UTC().Truncate(time.Millisecond),
+	}
+	episode.Title, _ = skillrouter.Redact(cleanLine(draft.Title))
+	episode.Content, _ = skillrouter.Redact(draft.Content)
+	if episode.SessionID, err = l.sessions.enter(ctx, author, draft.SessionID, episode.CreatedAt); err != nil {
+		return Episode{}, err
+	}
+	event := skillrouter.Event{Type: EventEpisodeRecorded, Subject: id, Agent: author, Project: draft.Project, At: episode.CreatedAt}
+	return l.store.AddEpisode(ctx, episode, event, l.put)
+}
+
+func first(episodes []Episode) Episode {
+	if len(episodes) == 0 {
+		return Episode{}
+	}
+	return episodes[0]
+}
