@@ -11,8 +11,8 @@ import (
 // hundred lessons and with a hundred thousand.
 const (
 	likenessRing       = 32      // the latest lessons that are kept under one key
-	likenessSeen       = 512     // lessons that are looked up for one lesson
-	likenessCandidates = 40      // those of them that are compared closely: the ones with most in common under their keys
+	likenessSeen       = 256     // lessons that are looked up for one lesson
+	likenessCandidates = 32      // those of them that are compared closely: the ones with most in common under their keys
 	likenessHits       = 24      // the best that an answer holds
 	likenessFloor      = 0.2     // a hit scores at least this, or its words fit as well as those of a duplicate
 	likenessCounters   = 1 << 17 // counters of how many lessons hold a term; those that share one look more common than they are
@@ -244,6 +244,7 @@ func (l *likeness) near(of likenessOf, filter likeFilter) []likeHit {
 // a whole first, for they are the best sign, then terms, the rarest first.
 func (l *likeness) look(of likenessOf, filter likeFilter, scratch *likenessScratch) {
 	keys := of.keys()
+	keys = keys[:len(keys)-len(of.commands)]
 	whole := len(keys) - len(of.terms) - len(of.tags)
 	for i, key := range keys {
 		held := uint32(0)
@@ -278,6 +279,38 @@ func (l *likeness) look(of likenessOf, filter likeFilter, scratch *likenessScrat
 			}
 		}
 	}
+}
+
+// wordsOf returns what is remembered of a lesson.
+func (l *likeness) wordsOf(id string) (likenessOf, bool) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	at, there := l.byID[id]
+	if !there {
+		return likenessOf{}, false
+	}
+	return l.slots[at].likenessOf, true
+}
+
+// running returns the ids of the latest lessons that name a command, in no order.
+func (l *likeness) running(command string) (ids []string) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	key := commandKey(command)
+	value, there := l.keys[key]
+	if !there {
+		return nil
+	}
+	slots := []uint32{value}
+	if value&likenessMany != 0 {
+		slots = l.lists[value&^likenessMany].slots
+	}
+	for _, at := range slots {
+		if s := &l.slots[at]; s.id != "" && slices.Contains(s.commands, key) {
+			ids = append(ids, s.id)
+		}
+	}
+	return ids
 }
 
 // alike compares two prepared lessons, remembered or not.

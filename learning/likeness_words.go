@@ -25,11 +25,12 @@ const (
 
 // likenessOf is what is compared of a lesson.
 type likenessOf struct {
-	terms   []uint32 // distinct, ascending, each with its flags
-	tags    []uint32 // distinct, with no flags
-	domain  uint32
-	kind    uint8 // a bit of typeMask
-	negated bool  // the title says not or never
+	terms    []uint32 // distinct, ascending, each with its flags
+	tags     []uint32 // distinct, with no flags
+	commands []uint32 // keys of whole commands
+	domain   uint32
+	kind     uint8 // a bit of typeMask
+	negated  bool  // the title says not or never
 }
 
 // prepare reads a lesson's words. It is to be done before the
@@ -54,6 +55,11 @@ func (l *likeness) prepare(lesson Lesson) likenessOf {
 
 	of := likenessOf{
 		terms: slices.Clip(r.terms), domain: likenessHash("", lesson.Domain), kind: typeMask([]LessonType{lesson.Type}), negated: likenessNegated(title),
+	}
+	for _, command := range lesson.RelatedCommands[:min(len(lesson.RelatedCommands), maxPatternCommands)] {
+		if plain := plainCommand(command); plain != "" && !slices.Contains(of.commands, commandKey(plain)) {
+			of.commands = append(of.commands, commandKey(plain))
+		}
 	}
 	for _, tag := range foldTags(lesson.Tags) {
 		if t := likenessHash("tag:", tag) &^ likenessFlags; !likenessIdleTags[tag] && !slices.Contains(of.tags, t) {
@@ -155,7 +161,7 @@ func (r *likenessReader) command(text string) {
 }
 
 // keys returns the keys under which a lesson is found: its bands and its whole
-// root cause, then its terms and tags in their order.
+// root cause, then its terms, tags and commands in their order.
 func (of likenessOf) keys() []uint32 {
 	keys := make([]uint32, 0, likenessBands+1+len(of.terms)+len(of.tags))
 	if len(of.terms) > 0 {
@@ -184,5 +190,20 @@ func (of likenessOf) keys() []uint32 {
 	for _, t := range of.terms {
 		keys = append(keys, t&^likenessFlags|1) // apart from tags
 	}
-	return append(keys, of.tags...)
+	return append(append(keys, of.tags...), of.commands...)
 }
+
+// plainCommand is a command as it is compared with others: spaces of no
+// account, and run by whomever. It is empty if it names a program alone.
+func plainCommand(command string) string {
+	words := strings.Fields(likenessClean(command))
+	if len(words) > 0 && words[0] == "sudo" {
+		words = words[1:]
+	}
+	if len(words) < 2 {
+		return ""
+	}
+	return strings.Join(words, " ")
+}
+
+func commandKey(plain string) uint32 { return likenessHash("run:", plain) }

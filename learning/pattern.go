@@ -69,13 +69,15 @@ type Pattern struct {
 	OperationType string        `json:"operation_type,omitempty"` // of the episodes that it gathers
 	LessonIDs     []string      `json:"lesson_ids"`               // its evidence, the latest MaxEvidence
 	EpisodeIDs    []int64       `json:"episode_ids"`              // numbers of episodes, the latest MaxEvidence
-	Frequency     int64         `json:"occurrence_count"`         // how often it was seen
+	Lessons       int64         `json:"lesson_count"`             // how many it gathers
+	Agents        int64         `json:"agent_count"`              // how many agents told of it
+	Frequency     int64         `json:"occurrence_count"`         // how often it was seen: a lesson may occur again
 	FirstSeen     time.Time     `json:"first_seen"`
 	LastSeen      time.Time     `json:"last_seen"`
 	Status        PatternStatus `json:"status"`
 	ConfirmedBy   string        `json:"confirmed_by,omitempty"`
 	ConfirmedAt   *time.Time    `json:"confirmed_at,omitempty"`
-	Action        string        `json:"recommended_action,omitempty"`
+	Action        string        `json:"recommended_action,omitempty"` // of the lesson with the highest confidence
 	Prevention    []string      `json:"prevention_steps"`
 	// Weight is the discrimination weight of seed 003; of a pattern of lessons the mean likeness of its evidence.
 	Weight     float64 `json:"discrimination_weight"`
@@ -86,6 +88,12 @@ type Pattern struct {
 	LastValidated  *time.Time `json:"last_validated,omitempty"`
 	CreatedAt      time.Time  `json:"created_at"`
 	UpdatedAt      time.Time  `json:"updated_at"`
+	// Representative is the id of the lesson that others are compared with before they join.
+	Representative string `json:"representative,omitempty"`
+	// Command is what keeps failing, of a pattern that gathers the failures of one command.
+	Command string `json:"command,omitempty"`
+	// ActionConfidence is the confidence of the lesson that Action is drawn from, when it was drawn.
+	ActionConfidence float64 `json:"action_confidence,omitempty"`
 	// Why says what brought the evidence together: shared words, tags, root cause, or the figures of the weight.
 	Why []string `json:"why,omitempty"`
 }

@@ -35,6 +35,8 @@ type PipelineStore interface {
 	PatternOf(ctx context.Context, ref string) (pattern Pattern, ok bool, err error)
 	// ListPatterns returns patterns with their evidence, the latest seen first.
 	ListPatterns(ctx context.Context, filter PatternFilter) ([]Pattern, error)
+
+	PatternStore
 }
 
 // PipelineTx is one transaction on the pipeline's tables. It is used by its
@@ -69,6 +71,8 @@ type PipelineTx interface {
 	AddEvidence(patternID string, evidence ...Evidence) (int, error)
 
 	ExperienceTx
+
+	PatternTx
 
 	// AddEvents appends to the event log.
 	AddEvents(events ...skillrouter.Event) error

@@ -111,7 +111,7 @@ func (tx *pipelineTx) DropPatterns(ids []string, before time.Time) ([]learning.P
 		for _, p := range found {
 			gone = append(gone, p.ID)
 		}
-		for _, table := range []string{"pattern_evidence WHERE pattern_id", "patterns WHERE id"} {
+		for _, table := range []string{"pattern_agents WHERE pattern_id", "pattern_evidence WHERE pattern_id", "patterns WHERE id"} {
 			if _, err := exec(tx.db, "DELETE FROM "+table+" IN ("+marks(len(gone))+")", gone...); err != nil {
 				return nil, err
 			}

@@ -17,7 +17,7 @@ var patternColumns = []string{
 	"id", "pattern_name", "pattern_type", "description", "domain", "categories", "operation_type", "frequency",
 	"first_seen", "last_seen", "status", "confirmed_by", "confirmed_at", "recommended_action", "prevention_steps",
 	"weight", "initial_confidence", "decay_constant", "confidence_at", "times_applied", "times_succeeded",
-	"last_validated", "created_at", "updated_at", "why",
+	"last_validated", "created_at", "updated_at", "why", "lessons", "agents", "representative", "command", "action_confidence",
 }
 
 // The statements on one pattern, made once.
@@ -32,7 +32,7 @@ func patternValues(p *learning.Pattern) []any {
 		p.ID, p.Name, string(p.Type), p.Description, p.Domain, listText(p.Categories), p.OperationType, p.Frequency,
 		millis(p.FirstSeen), millis(p.LastSeen), string(p.Status), p.ConfirmedBy, millisPtr(p.ConfirmedAt), p.Action, listText(p.Prevention),
 		p.Weight, p.InitialConfidence, p.DecayConstant, millis(p.ConfidenceAt), p.TimesApplied, p.TimesSucceeded,
-		millisPtr(p.LastValidated), millis(p.CreatedAt), millis(p.UpdatedAt), listText(p.Why),
+		millisPtr(p.LastValidated), millis(p.CreatedAt), millis(p.UpdatedAt), listText(p.Why), p.Lessons, p.Agents, p.Representative, p.Command, p.ActionConfidence,
 	}
 }
 
@@ -59,7 +59,7 @@ func scanPattern(rows *sql.Rows) (p learning.Pattern, err error) {
 	err = rows.Scan(&p.Number, &p.ID, &p.Name, &p.Type, &p.Description, &p.Domain, &lists[0], &p.OperationType, &p.Frequency,
 		&first, &last, &p.Status, &p.ConfirmedBy, &confirmed, &p.Action, &lists[1],
 		&p.Weight, &p.InitialConfidence, &p.DecayConstant, &believed, &p.TimesApplied, &p.TimesSucceeded,
-		&validated, &created, &updated, &lists[2])
+		&validated, &created, &updated, &lists[2], &p.Lessons, &p.Agents, &p.Representative, &p.Command, &p.ActionConfidence)
 	if err != nil {
 		return p, err
 	}

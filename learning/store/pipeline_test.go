@@ -267,6 +267,7 @@ func fullPattern(id string) learning.Pattern {
 		ConfirmedBy: "me", ConfirmedAt: &confirmed, Action: "do", Prevention: []string{"p"}, Weight: 0.4,
 		Belief:       learning.Belief{InitialConfidence: 0.8, DecayConstant: 0.01, ConfidenceAt: noon},
 		TimesApplied: 2, TimesSucceeded: 1, LastValidated: &validated, CreatedAt: noon, UpdatedAt: noon.Add(time.Second), Why: []string{"because"},
+		Lessons: 3, Agents: 2, Representative: "l1", Command: "make it", ActionConfidence: 0.7,
 	}
 }
 

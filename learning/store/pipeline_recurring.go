@@ -1,0 +1,118 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"time"
+
+	"skillrouter/learning"
+)
+
+// CommandPattern implements learning.PatternTx.
+func (tx *pipelineTx) CommandPattern(command string) (learning.Pattern, bool, error) {
+	return onePattern(tx.db, "WHERE command = ? AND command <> '' ORDER BY num LIMIT 1", command)
+}
+
+// AddPatternAgents implements learning.PatternTx.
+func (tx *pipelineTx) AddPatternAgents(patternID string, agents ...string) (int, error) {
+	if len(agents) == 0 {
+		return 0, nil
+	}
+	values := make([]any, 0, 2*len(agents))
+	for _, agent := range agents {
+		values = append(values, patternID, agent)
+	}
+	result, err := exec(tx.db, "INSERT INTO pattern_agents (pattern_id, agent_id) VALUES (?, ?)"+
+		strings.Repeat(", (?, ?)", len(agents)-1)+" ON CONFLICT DO NOTHING", values...)
+	if err != nil {
+		return 0, err
+	}
+	added, err := result.RowsAffected()
+	return int(added), err
+}
+
+// PatternAgents implements learning.PatternTx.
+func (tx *pipelineTx) PatternAgents(patternID string, limit int) (agents []string, err error) {
+	err = eachID(tx.db, "SELECT agent_id FROM pattern_agents WHERE pattern_id = ? ORDER BY agent_id LIMIT ?",
+		func(agent string) { agents = append(agents, agent) }, patternID, limit)
+	return agents, err
+}
+
+// LessonEvidence implements learning.PatternTx.
+func (tx *pipelineTx) LessonEvidence(patternID string, limit int) (ids []string, err error) {
+	err = eachID(tx.db, "SELECT ref FROM pattern_evidence WHERE pattern_id = ? AND kind = 'lesson' ORDER BY num DESC LIMIT ?",
+		func(id string) { ids = append(ids, id) }, patternID, limit)
+	return ids, err
+}
+
+// activeEvidence is true of a row of patterns that gathers a lesson in use.
+const activeEvidence = `EXISTS (SELECT 1 FROM pattern_evidence e JOIN lessons l ON l.id = e.ref
+	WHERE e.pattern_id = patterns.id AND e.kind = 'lesson' AND l.status <> 'retired')`
+
+// ActiveEvidence implements learning.PatternTx.
+func (tx *pipelineTx) ActiveEvidence(patternID string) (active bool, err error) {
+	err = eachID(tx.db, "SELECT id FROM patterns WHERE id = ? AND "+activeEvidence, func(string) { active = true }, patternID)
+	return active, err
+}
+
+// ScanPatterns implements learning.PatternStore. It reads one state of the database from end to end.
+func (s *Store) ScanPatterns(ctx context.Context, visit func(chunk []learning.Pattern) error) error {
+	db := s.read.WithContext(ctx).Raw(selectPattern + "WHERE representative <> '' ORDER BY num")
+	return eachChunk(db, func(rows *sql.Rows) (learning.Pattern, int, error) {
+		p, err := scanPattern(rows)
+		return p, len(p.Description), err
+	}, visit)
+}
+
+// FadedPatterns implements learning.PatternStore.
+func (s *Store) FadedPatterns(ctx context.Context, least float64, at time.Time, limit int) (ids []string, err error) {
+	err = eachID(s.read.WithContext(ctx), `SELECT id FROM patterns WHERE status IN ('emerging', 'confirmed') AND representative <> ''
+		AND (initial_confidence * exp(-decay_constant * max(0, ? - confidence_at) / ?) < ? OR NOT `+activeEvidence+`) ORDER BY num LIMIT ?`,
+		func(id string) { ids = append(ids, id) }, millis(at), msPerDay, least, limit)
+	return ids, err
+}
+
+// StaleLessons implements learning.PatternStore.
+func (s *Store) StaleLessons(ctx context.Context, domain string, before time.Time, limit int) ([]learning.Lesson, error) {
+	var c conditions
+	c.add("ifnull(last_validated_at, created_at) < ?", millis(before))
+	c.add("+status <> 'retired'")
+	if domain != "" {
+		c.add("+domain = ?", domain)
+	}
+	return lessons(s.read.WithContext(ctx), unbounded, c.text+" ORDER BY ifnull(last_validated_at, created_at), num LIMIT ?", append(c.args, limit)...)
+}
+
+// PromotableLessons implements learning.PatternStore.
+func (s *Store) PromotableLessons(ctx context.Context, domain string, cases, applications, limit int) ([]learning.Lesson, error) {
+	db := s.read.WithContext(ctx)
+	var found []learning.Lesson
+	for _, source := range []struct {
+		where string
+		args  []any
+	}{
+		{"WHERE id IN (SELECT representative FROM patterns WHERE status IN ('emerging', 'confirmed') AND lessons >= ? ORDER BY lessons DESC, num LIMIT ?) AND level = 'case'", []any{cases, limit}},
+		{"WHERE level = 'case' AND source_case_ids <> '[]'", nil},
+		{"WHERE level = 'pattern' AND times_succeeded >= ?", []any{applications}},
+	} {
+		where, args := source.where+" AND +status <> 'retired'", source.args
+		if domain != "" {
+			where, args = where+" AND +domain = ?", append(args, domain)
+		}
+		some, err := lessons(db, unbounded, where+" ORDER BY num DESC LIMIT ?", append(args, limit)...)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range some {
+			known := false
+			for _, f := range found {
+				known = known || f.ID == l.ID
+			}
+			if !known {
+				found = append(found, l)
+			}
+		}
+	}
+	return found, nil
+}
