@@ -44,6 +44,8 @@ type Presence struct {
 // Retention says how long things are kept.
 type Retention struct {
 	Messages time.Duration `yaml:"messages"` // 0: for ever
+	Episodes time.Duration `yaml:"episodes"` // of those with an outcome, twice as long if they are of high utility; 0: for ever
+	Patterns time.Duration `yaml:"patterns"` // since they were last seen; 0: for ever
 }
 
 // MCP says what the tools' clients are offered.
@@ -79,7 +81,7 @@ func Default() Config {
 			StaleAfter:        45 * time.Second,
 			OfflineAfter:      2 * time.Minute,
 		},
-		Retention: Retention{Messages: 30 * 24 * time.Hour},
+		Retention: Retention{Messages: 30 * 24 * time.Hour, Episodes: 90 * 24 * time.Hour, Patterns: 180 * 24 * time.Hour},
 		MCP:       MCP{Toolsets: []string{}},
 	}
 }
@@ -126,6 +128,12 @@ func (c Config) Validate() error {
 	}
 	if c.Retention.Messages < 0 {
 		return skillrouter.InvalidField("retention.messages", "must not be negative; 0 keeps messages for ever")
+	}
+	if c.Retention.Episodes < 0 {
+		return skillrouter.InvalidField("retention.episodes", "must not be negative; 0 keeps episodes for ever")
+	}
+	if c.Retention.Patterns < 0 {
+		return skillrouter.InvalidField("retention.patterns", "must not be negative; 0 keeps patterns for ever")
 	}
 	if err := between("shutdown_grace", c.ShutdownGrace, 0, MaxShutdownGrace); err != nil {
 		return err

@@ -45,6 +45,8 @@ func Settings() []Setting {
 		duration("presence.stale_after", "silence after which an agent is stale", func(c *Config) *time.Duration { return &c.Presence.StaleAfter }),
 		duration("presence.offline_after", "silence after which an agent is offline", func(c *Config) *time.Duration { return &c.Presence.OfflineAfter }),
 		duration("retention.messages", "how long messages are kept; 0 keeps them for ever", func(c *Config) *time.Duration { return &c.Retention.Messages }),
+		duration("retention.episodes", "how long episodes with an outcome are kept, twice as long if of high utility; 0 keeps them for ever", func(c *Config) *time.Duration { return &c.Retention.Episodes }),
+		duration("retention.patterns", "how long patterns are kept after they were last seen; 0 keeps them for ever", func(c *Config) *time.Duration { return &c.Retention.Patterns }),
 		list("mcp.toolsets", "toolsets that are on for every MCP client, separated by commas", func(c *Config) *[]string { return &c.MCP.Toolsets }),
 	}
 }
