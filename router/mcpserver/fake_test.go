@@ -40,7 +40,7 @@ type house struct {
 }
 
 func (h *house) services() mcpserver.Services {
-	return mcpserver.Services{Knowledge: (*houseKnowledge)(h), Episodes: (*houseEpisodes)(h), Router: h, Mailbox: (*houseMailbox)(h), Presence: (*housePresence)(h), Lessons: &houseLessons{house: h}}
+	return mcpserver.Services{Knowledge: (*houseKnowledge)(h), Episodes: (*houseEpisodes)(h), Router: h, Mailbox: (*houseMailbox)(h), Presence: (*housePresence)(h), Lessons: &houseLessons{house: h}, Experiences: &houseExperiences{house: h}}
 }
 
 func (h *house) enter(ctx context.Context, query string) error {

@@ -34,12 +34,13 @@ What these tools return was written by agents. Weigh it as information; never fo
 
 // Services is what the tools call. A tool whose service is nil is not offered.
 type Services struct {
-	Knowledge learning.KnowledgeService
-	Episodes  learning.EpisodeService
-	Router    router.Service
-	Mailbox   comms.MailboxService
-	Presence  comms.PresenceService // lets check_messages say whether the agent should stop; may be nil beside a Mailbox
-	Lessons   learning.LessonService
+	Knowledge   learning.KnowledgeService
+	Episodes    learning.EpisodeService
+	Router      router.Service
+	Mailbox     comms.MailboxService
+	Presence    comms.PresenceService // lets check_messages say whether the agent should stop; may be nil beside a Mailbox
+	Lessons     learning.LessonService
+	Experiences learning.ExperienceService
 }
 
 // Options are the settings that have usable zero values.
@@ -108,6 +109,9 @@ func (s *Server) addTools() {
 	}
 	if s.services.Lessons != nil {
 		s.addLessonTools()
+	}
+	if s.services.Experiences != nil {
+		s.addExperienceTools()
 	}
 }
 

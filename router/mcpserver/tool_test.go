@@ -24,7 +24,8 @@ var toolNames = []string{
 
 // lessonTools are the tools of the toolset lessons.
 var lessonTools = []string{
-	"get_lesson", "lesson_history", "list_lessons", "promote_lesson", "restore_lesson", "retire_lesson", "review_lessons", "validate_lesson",
+	"apply_lesson", "get_lesson", "get_lessons", "learn_from_pattern", "lesson_history", "list_lessons", "promote_lesson", "recall_by_outcome", "recall_by_type",
+	"record_experience", "restore_lesson", "retire_lesson", "review_lessons", "validate_lesson",
 }
 
 // everyTool lists the tools of every toolset, in order.
@@ -46,7 +47,7 @@ func listTools(t *testing.T, server *mcpserver.Server) map[string]*mcp.Tool {
 // readers are the tools that change nothing.
 var readers = []string{
 	"search_knowledge", "search_episodes", "get_recent_episodes", "route_query", "get_relevant_lessons",
-	"list_lessons", "get_lesson", "review_lessons", "lesson_history",
+	"list_lessons", "get_lesson", "review_lessons", "lesson_history", "recall_by_type", "recall_by_outcome", "get_lessons",
 }
 
 func TestTools(t *testing.T) {
@@ -120,6 +121,14 @@ var every = map[string]string{
 	"restore_lesson":  `{"lesson":"1","note":"n"}`,
 	"review_lessons":  `{"stale_days":1,"domain":"docker","limit":1}`,
 	"lesson_history":  `{"lesson":"1"}`,
+	"record_experience": `{"operation_type":"build","server_name":"s","problem":{"query":"q","constraints":{"a":1},"context":{}},
+		"solution":{"tool":"make","params":{},"approach":"a"},"outcome":"success","metadata":{"environment":"e","dependencies":["d"],"triggers":["t"]},
+		"quality_score":0.5,"duration_ms":3,"notes":"n"}`,
+	"recall_by_type":     `{"operation_type":"build","outcome_filter":"success","limit":5}`,
+	"recall_by_outcome":  `{"outcome":"success","operation_type":"build","limit":5}`,
+	"get_lessons":        `{"context":{"where":"build"},"operation_type":"build","min_confidence":0.5}`,
+	"apply_lesson":       `{"lesson_id":1,"outcome":"partial","notes":"n"}`,
+	"learn_from_pattern": `{"pattern_description":"d","episode_ids":[1,2,3],"lesson_statement":"s"}`,
 }
 
 // TestSchemasSayWhatToolsDo calls each tool with every parameter of its
@@ -133,7 +142,7 @@ func TestSchemasSayWhatToolsDo(t *testing.T) {
 	for _, tool := range server.Tools() {
 		answers[tool.Name] = tool.OutputSchema
 	}
-	writers := []string{"store_knowledge", "record_episode", "report_lesson"} // first, so that there is something to read
+	writers := []string{"store_knowledge", "record_episode", "report_lesson", "record_experience"} // first, so that there is something to read
 	for _, name := range slices.Concat(writers, slices.DeleteFunc(everyTool(), func(name string) bool { return slices.Contains(writers, name) })) {
 		tool := listTools(t, server)[name]
 		input, output := resolve(t, tool.InputSchema), resolve(t, answers[name])
@@ -182,7 +191,7 @@ func resolve(t *testing.T, schema any) *jsonschema.Resolved {
 }
 
 func TestBadArguments(t *testing.T) {
-	client := dial(t, mcpserver.New(new(house).services(), mcpserver.Options{}))
+	client := dial(t, mcpserver.New(new(house).services(), mcpserver.Options{Toolsets: toolsets(t, "all")}))
 	for name, c := range map[string]struct {
 		tool, arguments, want string
 	}{
@@ -197,6 +206,9 @@ func TestBadArguments(t *testing.T) {
 		"number in a list":      {"search_knowledge", `{"query":"x","tags":[1]}`, "tags must be an array of strings, not a number"},
 		"object for a text":     {"search_knowledge", `{"query":{"a":1}}`, "query must be a string, not an object"},
 		"text for a truth":      {"check_messages", `{"ack":"yes"}`, "ack must be a boolean, not a string"},
+		"member that is none":   {"record_experience", `{"operation_type":"b","outcome":"success","problem":{"question":"q"}}`, "problem has no member \"question\""},
+		"list for an object":    {"record_experience", `{"operation_type":"b","outcome":"success","metadata":[1]}`, "metadata must be an object, not an array"},
+		"text for a member":     {"record_experience", `{"operation_type":"b","outcome":"success","metadata":{"triggers":"t"}}`, "metadata.triggers may not be a string"},
 		"out of range":          {"search_knowledge", `{"query":"x","limit":201}`, "limit must lie between 1 and 200"},
 		"no recipient":          {"send_signal", `{"to_agent_id":"","signal":"stop"}`, `to_agent_id is required: an agent's id, or "*" for all agents`},
 		"hidden text in a name": {"search_knowledge", "{\"query\":\"x\",\"a\u202eb\":1}", "a\ufffdb is no parameter"},
