@@ -50,7 +50,7 @@ func TestScripts(t *testing.T) {
 			signal.Notify(make(chan os.Signal, 1), s)
 		}
 	}
-	python, err := filepath.Abs("../../scripts/python")
+	scripts, err := filepath.Abs("../../scripts")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,8 @@ func TestScripts(t *testing.T) {
 			env.Setenv("SKILLROUTER_DATA", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("SKILLROUTER_LISTEN", "127.0.0.1:0")
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
-			env.Setenv("PYTHON_CLIENT", python)
+			env.Setenv("PYTHON_CLIENT", filepath.Join(scripts, "python"))
+			env.Setenv("SCRIPTS", scripts)
 			for _, name := range []string{"SKILLROUTER_SERVER", "SKILLROUTER_TOKEN", "SKILLROUTER_AGENT", "SKILLROUTER_CONFIG"} {
 				env.Setenv(name, "")
 			}
