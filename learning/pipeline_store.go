@@ -26,7 +26,7 @@ type PipelineStore interface {
 	ListLessons(ctx context.Context, filter LessonFilter, before int64, at time.Time) ([]Lesson, error)
 	// ScanLessons visits every lesson, oldest first, chunk by chunk. visit may keep the chunk.
 	ScanLessons(ctx context.Context, visit func(chunk []Lesson) error) error
-	// LessonIDs visits the id of every lesson.
+	// LessonIDs visits the id of every lesson that is not retired.
 	LessonIDs(ctx context.Context, visit func(id string)) error
 	// LessonChanges returns a lesson's history, oldest first: the latest limit changes of it.
 	LessonChanges(ctx context.Context, lessonID string, limit int) ([]LessonChange, error)
@@ -50,8 +50,8 @@ type PipelineTx interface {
 	InsertLesson(lesson *Lesson, print Fingerprint) error
 	// UpdateLesson stores a lesson's fields under its id.
 	UpdateLesson(lesson Lesson, print Fingerprint) error
-	// AddChange appends to a lesson's history.
-	AddChange(change LessonChange) error
+	// AddChange appends to lessons' histories.
+	AddChange(changes ...LessonChange) error
 	// AddApplication records where a lesson was applied and how it went.
 	AddApplication(application Application) error
 	// Applications returns a lesson's applications, the latest first, at most limit.

@@ -52,7 +52,7 @@ func insertOne(db *gorm.DB, statement string, values ...any) (int64, error) {
 // byRef is the condition that finds a row by its id or its number in decimal.
 // No id is a number.
 func byRef(ref string) (where string, arg any) {
-	if number, err := strconv.ParseInt(ref, 10, 64); err == nil {
+	if number, err := strconv.ParseUint(ref, 10, 63); err == nil {
 		return "WHERE num = ?", number
 	}
 	return "WHERE id = ?", ref

@@ -8,16 +8,19 @@ import (
 	"skillrouter/learning"
 )
 
+var changeColumns = []string{"lesson_id", "kind", "agent_id", "note", "was", "became", "at"}
+
 // AddChange implements learning.PipelineTx.
-func (tx *pipelineTx) AddChange(change learning.LessonChange) error {
-	was, err1 := jsonText(change.Before)
-	became, err2 := jsonText(change.After)
-	if err := errors.Join(err1, err2); err != nil {
-		return err
-	}
-	_, err := exec(tx.db, "INSERT INTO lesson_changes (lesson_id, kind, agent_id, note, was, became, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-		change.LessonID, change.Kind, change.Agent, change.Note, was, became, millis(change.At))
-	return err
+func (tx *pipelineTx) AddChange(changes ...learning.LessonChange) error {
+	var failed error
+	err := insert(tx.db, "lesson_changes", changeColumns, len(changes), func(i int, row []any) []any {
+		c := &changes[i]
+		was, err1 := jsonText(c.Before)
+		became, err2 := jsonText(c.After)
+		failed = errors.Join(failed, err1, err2)
+		return append(row, c.LessonID, c.Kind, c.Agent, c.Note, was, became, millis(c.At))
+	})
+	return errors.Join(failed, err)
 }
 
 // LessonChanges implements learning.PipelineStore.

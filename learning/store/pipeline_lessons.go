@@ -184,5 +184,5 @@ func (s *Store) ScanLessons(ctx context.Context, visit func(chunk []learning.Les
 
 // LessonIDs implements learning.PipelineStore.
 func (s *Store) LessonIDs(ctx context.Context, visit func(id string)) error {
-	return eachID(s.read.WithContext(ctx), "SELECT id FROM lessons", visit)
+	return eachID(s.read.WithContext(ctx), "SELECT id FROM lessons WHERE status <> ?", visit, string(learning.StatusRetired))
 }

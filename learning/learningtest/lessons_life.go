@@ -1,0 +1,341 @@
+package learningtest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// reported reports a lesson and returns it.
+func reported(t *testing.T, s learning.LessonService, draft learning.LessonDraft) learning.Lesson {
+	t.Helper()
+	r := must[learning.Reported](t)(s.Report(caller(t), draft))
+	return must[learning.Lesson](t)(s.Lesson(caller(t), r.LessonID))
+}
+
+// near tells whether two confidences are the same, but for what has decayed since.
+func near(a, b float64) bool { return math.Abs(a-b) < 0.001 }
+
+func validateLesson(t *testing.T, s learning.LessonService) {
+	ctx := caller(t)
+	validate := func(ref string, kind learning.ValidationType, by string) learning.Lesson {
+		t.Helper()
+		return must[learning.Lesson](t)(s.Validate(ctx, ref, learning.ValidationDraft{Type: kind, By: by, Notes: "seen"}))
+	}
+	lesson := reported(t, s, Draft(lessonTitles[0]))
+	if got := validate(lesson.ID, learning.ValidationConfirmed, "CHRONOS"); !got.Validated || got.Status != learning.StatusCandidate {
+		t.Errorf("confirmed by who learned it: %+v", got)
+	}
+	got := validate(lesson.ID, learning.ValidationConfirmed, "Damon W.")
+	if !got.Validated || got.Status != learning.StatusValidated || got.ValidatedBy != "Damon W." || got.ValidationNotes != "seen" ||
+		got.LastValidatedAt == nil || !near(got.Confidence, 0.95) { // 0.8·1.1², up to 0.95
+		t.Errorf("confirmed: %+v", got)
+	}
+	if !got.UpdatedAt.After(lesson.UpdatedAt) {
+		t.Errorf("updated at %s, it was %s", got.UpdatedAt, lesson.UpdatedAt)
+	}
+	if got := validate(fmt.Sprint(lesson.Number), learning.ValidationPartial, "x"); !got.Validated || got.Status != learning.StatusValidated || !near(got.Confidence, 0.95) {
+		t.Errorf("partial: %+v", got)
+	}
+	if got := validate(lesson.ID, learning.ValidationRefuted, "x"); got.Validated || got.Status != learning.StatusCandidate || !near(got.Confidence, 0.95*0.7) {
+		t.Errorf("refuted: %+v", got)
+	}
+	if got := validate(lesson.ID, learning.ValidationOutdated, "x"); got.Status != learning.StatusRetired || got.RetiredAt == nil || !strings.HasPrefix(got.RetiredReason, "outdated") {
+		t.Errorf("outdated: %+v", got)
+	}
+	_, err := s.Validate(ctx, lesson.ID, learning.ValidationDraft{Type: learning.ValidationConfirmed, By: "x"})
+	refused(t, err, skillrouter.Conflict, "")
+	history := must[[]learning.LessonChange](t)(s.History(ctx, lesson.ID))
+	kinds := []string{}
+	for _, c := range history {
+		kinds = append(kinds, c.Kind)
+	}
+	if !slices.Equal(kinds, []string{"reported", "validated", "validated", "validated", "validated", "validated", "retired"}) {
+		t.Errorf("history %v", kinds)
+	}
+	if c := history[2]; c.Before.Status != learning.StatusCandidate || c.After.Status != learning.StatusValidated || c.Before.Confidence >= c.After.Confidence || !strings.Contains(c.Note, "seen") {
+		t.Errorf("%+v", c)
+	}
+	other := reported(t, s, Draft(lessonTitles[1]))
+	_, err = s.Validate(ctx, other.ID, learning.ValidationDraft{Type: "true", By: "x"})
+	refused(t, err, skillrouter.Invalid, "validation_type")
+	_, err = s.Validate(ctx, other.ID, learning.ValidationDraft{Type: learning.ValidationConfirmed})
+	refused(t, err, skillrouter.Invalid, "validated_by")
+	_, err = s.Validate(ctx, other.ID, learning.ValidationDraft{Type: learning.ValidationConfirmed, By: "a\nb"})
+	refused(t, err, skillrouter.Invalid, "validated_by")
+}
+
+func applyLesson(t *testing.T, s learning.LessonService) {
+	ctx := caller(t)
+	lesson := reported(t, s, Draft(lessonTitles[0]))
+	left, succeeded := 0.8, 0
+	for i, outcome := range []learning.Result{learning.ResultSuccess, learning.ResultPartial, learning.ResultFailure, learning.ResultSuccess} {
+		n := float64(i + 1)
+		evidence := map[learning.Result]float64{learning.ResultSuccess: 1, learning.ResultPartial: 0.5}[outcome]
+		if outcome == learning.ResultSuccess {
+			succeeded++
+		}
+		prior := math.Max(0.3, 1-math.Log(n+1)/5)
+		want := math.Min(math.Max(prior*left+(1-prior)*(0.7*float64(succeeded)/n+0.3*evidence), 0.1), 0.95)
+		got := must[learning.Applied](t)(s.Apply(ctx, lesson.ID, learning.ApplicationDraft{Outcome: outcome, Agent: "HADES", Notes: "n"}))
+		if !got.Applied || got.LessonNumber != lesson.Number || !near(got.PreviousConfidence, left) || !near(got.NewConfidence, want) ||
+			got.TotalApplications != int64(i+1) || !near(got.SuccessRate, float64(succeeded)/n) || got.Deprecated {
+			t.Errorf("%d: %+v, want a confidence of %g", i, got, want)
+		}
+		left = want
+	}
+	if got := must[learning.Lesson](t)(s.Lesson(ctx, lesson.ID)); got.TimesApplied != 4 || got.TimesSucceeded != 2 || !near(got.Confidence, left) {
+		t.Errorf("%+v", got)
+	}
+	_, err := s.Apply(ctx, lesson.ID, learning.ApplicationDraft{Outcome: "done"})
+	refused(t, err, skillrouter.Invalid, "outcome")
+}
+
+func deprecateLesson(t *testing.T, s learning.LessonService) {
+	ctx := caller(t)
+	lesson := reported(t, s, Draft(lessonTitles[0]))
+	for i := range 40 {
+		got := must[learning.Applied](t)(s.Apply(ctx, lesson.ID, learning.ApplicationDraft{Outcome: learning.ResultFailure, Agent: "HADES"}))
+		if got.NewConfidence < 0.1-1e-9 {
+			t.Errorf("confidence %g", got.NewConfidence)
+		}
+		if !got.Deprecated {
+			continue
+		}
+		if i+1 < learning.DeprecationApplications {
+			t.Errorf("deprecated after %d applications", i+1)
+		}
+		now := must[learning.Lesson](t)(s.Lesson(ctx, lesson.ID))
+		if now.Status != learning.StatusRetired || now.RetiredAt == nil || !strings.HasPrefix(now.RetiredReason, "deprecated") {
+			t.Errorf("%+v", now)
+		}
+		_, err := s.Apply(ctx, lesson.ID, learning.ApplicationDraft{Outcome: learning.ResultSuccess, Agent: "HADES"})
+		refused(t, err, skillrouter.Conflict, "")
+		return
+	}
+	t.Error("a lesson that never works is never deprecated")
+}
+
+func editLesson(t *testing.T, s learning.LessonService) {
+	ctx := caller(t)
+	lesson := reported(t, s, Draft(lessonTitles[0]))
+	title, severity, tags, five, half := "PostgreSQL denies permission after every upgrade", learning.SeverityHigh, []string{"a", "a", "b"}, 5, 0.5
+	got := must[learning.Lesson](t)(s.Edit(ctx, lesson.ID, learning.LessonPatch{
+		Title: &title, Severity: &severity, Tags: &tags, Transferability: &five, Confidence: &half, Expect: &lesson.UpdatedAt,
+	}))
+	if got.Title != title || got.Severity != severity || !slices.Equal(got.Tags, []string{"a", "b"}) || got.Transferability != 5 || !near(got.Confidence, 0.5) ||
+		got.Context != lesson.Context || !got.UpdatedAt.After(lesson.UpdatedAt) {
+		t.Errorf("%+v", got)
+	}
+	_, err := s.Edit(ctx, lesson.ID, learning.LessonPatch{Title: &title, Expect: &lesson.UpdatedAt})
+	refused(t, err, skillrouter.Conflict, "")
+	if same := must[learning.Lesson](t)(s.Edit(ctx, lesson.ID, learning.LessonPatch{Title: &title})); !same.UpdatedAt.Equal(got.UpdatedAt) {
+		t.Error("an edit that changes nothing is a change")
+	}
+	history := must[[]learning.LessonChange](t)(s.History(ctx, lesson.ID))
+	if len(history) != 2 || history[1].Kind != "edited" || history[1].Before.Patch == nil || *history[1].Before.Patch.Title != lessonTitles[0] || *history[1].After.Patch.Title != title {
+		t.Errorf("history %+v", history)
+	}
+	if r := must[learning.Reported](t)(s.Report(ctx, Draft(title))); !r.Duplicate || r.LessonID != lesson.ID {
+		t.Errorf("reported under its new title: %+v", r)
+	}
+	other := reported(t, s, Draft(lessonTitles[1]))
+	_, err = s.Edit(ctx, other.ID, learning.LessonPatch{Title: &title})
+	refused(t, err, skillrouter.Conflict, "title")
+	bad, long, none := learning.Severity("bad"), strings.Repeat("x", learning.MaxLessonText+1), ""
+	nan, six := math.NaN(), 6
+	for field, patch := range map[string]learning.LessonPatch{
+		"severity": {Severity: &bad}, "context": {Context: &long}, "title": {Title: &none}, "category": {Category: &none},
+		"transferability": {Transferability: &six},
+	} {
+		_, err := s.Edit(ctx, other.ID, patch)
+		if code := skillrouter.CodeOf(err); code != skillrouter.Invalid && code != skillrouter.TooLarge {
+			t.Errorf("%s: %v", field, err)
+			continue
+		}
+		refused(t, err, skillrouter.CodeOf(err), field)
+	}
+	if _, err := s.Edit(ctx, other.ID, learning.LessonPatch{Confidence: &nan}); err == nil {
+		t.Error("a confidence of NaN was taken")
+	}
+}
+
+func retireLesson(t *testing.T, s learning.LessonService) {
+	ctx := caller(t)
+	old, next := reported(t, s, Draft(lessonTitles[0])), reported(t, s, Draft(lessonTitles[1]))
+	for field, draft := range map[string]learning.RetirementDraft{
+		"reason":        {},
+		"superseded_by": {Reason: "x", SupersededBy: "nobody"},
+	} {
+		_, err := s.Retire(ctx, old.ID, draft)
+		refused(t, err, skillrouter.Invalid, field)
+	}
+	_, err := s.Retire(ctx, old.ID, learning.RetirementDraft{Reason: "x", SupersededBy: old.ID})
+	refused(t, err, skillrouter.Invalid, "superseded_by")
+	got := must[learning.Lesson](t)(s.Retire(ctx, old.ID, learning.RetirementDraft{Reason: "reworded", SupersededBy: fmt.Sprint(next.Number), By: "Damon W."}))
+	if got.Status != learning.StatusRetired || got.SupersededBy != next.ID || got.RetiredReason != "reworded" || got.RetiredAt == nil {
+		t.Errorf("%+v", got)
+	}
+	_, err = s.Retire(ctx, old.ID, learning.RetirementDraft{Reason: "again"})
+	refused(t, err, skillrouter.Conflict, "")
+	_, err = s.Retire(ctx, next.ID, learning.RetirementDraft{Reason: "round", SupersededBy: old.ID})
+	refused(t, err, skillrouter.Invalid, "superseded_by")
+	if found := must[learning.LessonResults](t)(s.Relevant(ctx, learning.LessonQuery{Context: lessonTitles[0]})); slices.ContainsFunc(found.Results, func(h learning.LessonHit) bool { return h.ID == old.ID }) {
+		t.Error("a retired lesson is answered")
+	}
+	got = must[learning.Lesson](t)(s.Restore(ctx, old.ID, "it was right"))
+	if got.Status != learning.StatusCandidate || got.SupersededBy != "" || got.RetiredAt != nil || got.RetiredReason != "" {
+		t.Errorf("%+v", got)
+	}
+	_, err = s.Restore(ctx, old.ID, "")
+	refused(t, err, skillrouter.Conflict, "")
+	if found := must[learning.LessonResults](t)(s.Relevant(ctx, learning.LessonQuery{Context: lessonTitles[0]})); found.Count == 0 || found.Results[0].ID != old.ID {
+		t.Errorf("a restored lesson is not found: %+v", found)
+	}
+	kinds := []string{}
+	for _, c := range must[[]learning.LessonChange](t)(s.History(ctx, old.ID)) {
+		kinds = append(kinds, c.Kind+" "+c.Note)
+	}
+	if !slices.Equal(kinds, []string{"reported ", "retired reworded (superseded by " + next.ID + ")", "restored it was right"}) {
+		t.Errorf("history %q", kinds)
+	}
+}
+
+func retiredRecurs(t *testing.T, s learning.LessonService) {
+	ctx := caller(t)
+	old, next := reported(t, s, Draft(lessonTitles[0])), reported(t, s, Draft(lessonTitles[1]))
+	must[learning.Lesson](t)(s.Retire(ctx, old.ID, learning.RetirementDraft{Reason: "fixed"}))
+	r := must[learning.Reported](t)(s.Report(ctx, Draft(lessonTitles[0])))
+	got := must[learning.Lesson](t)(s.Lesson(ctx, old.ID))
+	if !r.Duplicate || r.LessonID != old.ID || got.Status != learning.StatusCandidate || got.Occurrences != 2 || len(r.Notes) == 0 {
+		t.Errorf("%+v, %+v", r, got)
+	}
+	if found := must[learning.LessonResults](t)(s.Relevant(ctx, learning.LessonQuery{Context: lessonTitles[0]})); found.Count == 0 || found.Results[0].ID != old.ID {
+		t.Errorf("it is not found: %+v", found)
+	}
+	must[learning.Lesson](t)(s.Retire(ctx, old.ID, learning.RetirementDraft{Reason: "reworded", SupersededBy: next.ID}))
+	r = must[learning.Reported](t)(s.Report(ctx, Draft(lessonTitles[0])))
+	if r.LessonID != next.ID || !r.Duplicate || r.Occurrences != 2 {
+		t.Errorf("the successor is not counted: %+v", r)
+	}
+	if got := must[learning.Lesson](t)(s.Lesson(ctx, old.ID)); got.Status != learning.StatusRetired || got.Occurrences != 2 {
+		t.Errorf("%+v", got)
+	}
+	dead := Draft(lessonTitles[2])
+	dead.ID, dead.Status = "dead", learning.StatusRetired
+	for range 2 { // an import sent twice restores nothing
+		must[learning.Reported](t)(s.Report(ctx, dead))
+	}
+	if got := must[learning.Lesson](t)(s.Lesson(ctx, "dead")); got.Status != learning.StatusRetired || got.RetiredAt == nil {
+		t.Errorf("%+v", got)
+	}
+}
+
+func listLessons(t *testing.T, s learning.LessonService) {
+	ctx := caller(t)
+	var lessons []learning.Lesson
+	for i := range 7 {
+		d := distinct(i)
+		d.ID = fmt.Sprint("l", i)
+		if i == 3 {
+			d.Type, d.Domain, d.Category, d.Severity, d.Project, d.Tags = learning.LessonSuccess, "security", "tls", learning.SeverityHigh, "p", []string{"Cert"}
+			d.SourceAgent, d.Confidence, d.Level = "AEGIS", confidence(0.2), learning.LevelPrinciple
+		}
+		lessons = append(lessons, reported(t, s, d))
+	}
+	must[learning.Lesson](t)(s.Retire(ctx, "l5", learning.RetirementDraft{Reason: "x"}))
+	var ids []string
+	filter := learning.LessonFilter{Limit: 3}
+	for {
+		page := must[learning.LessonPage](t)(s.List(ctx, filter))
+		for _, l := range page.Lessons {
+			ids = append(ids, l.ID)
+		}
+		if page.Count != len(page.Lessons) {
+			t.Errorf("count %d of %d", page.Count, len(page.Lessons))
+		}
+		if filter.Cursor = page.Next; filter.Cursor == "" {
+			break
+		}
+	}
+	if got := strings.Join(ids, " "); got != "l6 l4 l3 l2 l1 l0" {
+		t.Errorf("pages: %s", got)
+	}
+	for name, c := range map[string]struct {
+		filter learning.LessonFilter
+		want   string
+	}{
+		"type":       {learning.LessonFilter{Type: learning.LessonSuccess}, "l3"},
+		"domain":     {learning.LessonFilter{Domain: "security"}, "l3"},
+		"category":   {learning.LessonFilter{Category: "tls"}, "l3"},
+		"severity":   {learning.LessonFilter{Severity: learning.SeverityHigh}, "l3"},
+		"level":      {learning.LessonFilter{Level: learning.LevelPrinciple}, "l3"},
+		"agent":      {learning.LessonFilter{SourceAgent: "AEGIS"}, "l3"},
+		"project":    {learning.LessonFilter{Project: "p"}, "l3"},
+		"tag":        {learning.LessonFilter{Tag: "cert"}, "l3"},
+		"retired":    {learning.LessonFilter{Statuses: []learning.LessonStatus{learning.StatusRetired}}, "l5"},
+		"confidence": {learning.LessonFilter{MinConfidence: 0.5, Statuses: learning.LessonStatuses()}, "l6 l5 l4 l2 l1 l0"},
+		"since":      {learning.LessonFilter{Since: lessons[6].CreatedAt.Add(time.Hour)}, ""},
+	} {
+		page := must[learning.LessonPage](t)(s.List(ctx, c.filter))
+		ids := []string{}
+		for _, l := range page.Lessons {
+			ids = append(ids, l.ID)
+		}
+		if got := strings.Join(ids, " "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	for field, filter := range map[string]learning.LessonFilter{
+		"lesson_type": {Type: "x"}, "severity": {Severity: "x"}, "level": {Level: "x"}, "status": {Statuses: []learning.LessonStatus{"x"}},
+		"cursor": {Cursor: "x"}, "limit": {Limit: learning.MaxLimit + 1}, "min_confidence": {MinConfidence: 2},
+	} {
+		_, err := s.List(ctx, filter)
+		refused(t, err, skillrouter.Invalid, field)
+	}
+}
+
+func relevantLessons(t *testing.T, s learning.LessonService) {
+	ctx := caller(t)
+	for i, title := range lessonTitles {
+		d := Draft(title)
+		d.ID = fmt.Sprint("l", i)
+		if i%2 == 1 {
+			d.Domain = "web"
+		}
+		must[learning.Reported](t)(s.Report(ctx, d))
+	}
+	found := must[learning.LessonResults](t)(s.Relevant(ctx, learning.LessonQuery{Context: "the login page redirects in a loop", Explain: true}))
+	if found.Count == 0 || found.Count != len(found.Results) || found.Results[0].ID != "l1" {
+		t.Fatalf("%+v", found)
+	}
+	for _, hit := range found.Results {
+		if hit.Similarity <= 0 || hit.Similarity > 1 || hit.Recency <= 0 || hit.Recency > 1 || math.Abs(hit.Score-(0.7*hit.Similarity+0.3*hit.Recency)) > 1e-9 || hit.Confidence <= 0 {
+			t.Errorf("%+v", hit)
+		}
+		if len(hit.Why) == 0 {
+			t.Errorf("%s is not explained", hit.ID)
+		}
+	}
+	no := false
+	found = must[learning.LessonResults](t)(s.Relevant(ctx, learning.LessonQuery{Context: "the login page redirects in a loop", Domain: "infrastructure", CrossDomain: &no}))
+	if slices.ContainsFunc(found.Results, func(h learning.LessonHit) bool { return h.Domain != "infrastructure" }) {
+		t.Errorf("of another domain: %+v", found)
+	}
+	if found = must[learning.LessonResults](t)(s.Relevant(ctx, learning.LessonQuery{Context: "xyzzy plugh"})); found.Count != 0 || found.Results == nil {
+		t.Errorf("%+v", found)
+	}
+	if found = must[learning.LessonResults](t)(s.Relevant(ctx, learning.LessonQuery{Context: strings.Join(lessonTitles, " "), Limit: 2})); found.Count != 2 {
+		t.Errorf("%d results", found.Count)
+	}
+	_, err := s.Relevant(ctx, learning.LessonQuery{Context: " "})
+	refused(t, err, skillrouter.Invalid, "context")
+	_, err = s.Relevant(ctx, learning.LessonQuery{Context: "x", Limit: learning.MaxLimit + 1})
+	refused(t, err, skillrouter.Invalid, "max_results")
+}

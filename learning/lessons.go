@@ -1,0 +1,155 @@
+package learning
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"skillrouter"
+	"skillrouter/tfidf"
+)
+
+// Lessons is the LessonService beside the database. Rebuild fills its index at
+// start; Run does its background work.
+type Lessons struct {
+	store       PipelineStore
+	index       *tfidf.Index // lessons that are not retired
+	like        *likeness    // every lesson
+	patterns    detector
+	rules       ruleKeeper
+	escalations *EscalationRules
+	weights     RelevanceWeights
+	domainOf    func(ctx context.Context, agent string) string
+	now         skillrouter.Clock
+	log         *slog.Logger
+
+	mu      sync.Mutex
+	changed map[string]bool // ids that changed while a Rebuild runs, nil while none does
+}
+
+// LessonOptions are the settings of Lessons. The zero value is usable.
+type LessonOptions struct {
+	Options
+	Patterns    detector         // what finds patterns in the lessons: a *Patterns; nil: none are found
+	Rules       ruleKeeper       // what guards against anti-patterns: a *Guards; nil: none are kept
+	Escalations *EscalationRules // nil: nothing is escalated
+	Relevance   RelevanceWeights // the zero value: DefaultRelevance
+	// DomainOf tells the domain that an agent works in, or ""; nil: nobody's is known.
+	DomainOf func(ctx context.Context, agent string) string
+}
+
+// detector finds patterns in the lessons that are reported.
+type detector interface {
+	// observe is told of a lesson that was reported (first) or occurred again, in the
+	// transaction that stores it. It writes the patterns that the lesson forms or joins,
+	// with their evidence and events, and returns them.
+	observe(tx PipelineTx, lesson Lesson, first bool, at time.Time) ([]Pattern, error)
+	// resemblance is the memory of lessons' texts that patterns and lessons share.
+	// Lessons fills it.
+	resemblance() *likeness
+}
+
+// ruleKeeper turns anti_pattern lessons into guard rules.
+type ruleKeeper interface {
+	// checkRule refuses, before it is stored, a lesson that cannot be a rule or, unless
+	// forced, fits nearly every command. The notes say what its writer should know.
+	checkRule(ctx context.Context, lesson Lesson, force bool) (notes []string, err error)
+	// keepRules is told, after the commit, of anti_pattern lessons as they are now: an
+	// active one is a rule from then on, a retired one no more.
+	keepRules(lessons ...Lesson)
+}
+
+// NewLessons makes Lessons with an empty index.
+func NewLessons(store PipelineStore, options LessonOptions) *Lessons {
+	o := options.Options.withDefaults()
+	l := &Lessons{
+		store: store, index: tfidf.New(tfidf.Options{}), patterns: options.Patterns, rules: options.Rules,
+		escalations: options.Escalations, weights: options.Relevance.withDefaults(), domainOf: options.DomainOf, now: o.Now, log: o.Log,
+	}
+	if l.patterns != nil {
+		l.like = l.patterns.resemblance()
+	} else {
+		l.like = newLikeness()
+	}
+	return l
+}
+
+// Lesson implements LessonService. It needs ScopeRead.
+func (l *Lessons) Lesson(ctx context.Context, ref string) (Lesson, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Lesson{}, err
+	}
+	if err := checkID("lesson_id", ref); err != nil {
+		return Lesson{}, err
+	}
+	lesson, ok, err := l.store.LessonOf(ctx, ref)
+	if err == nil && !ok {
+		err = noLesson()
+	}
+	return present(lesson, l.clock()), err
+}
+
+func noLesson() error { return skillrouter.Errorf(skillrouter.NotFound, "no lesson has this id") }
+
+// clock returns the time as it is stored: in UTC and whole milliseconds.
+func (l *Lessons) clock() time.Time { return l.now().UTC().Truncate(time.Millisecond) }
+
+// present returns the lesson with what is left of its confidence.
+func present(lesson Lesson, at time.Time) Lesson {
+	lesson.Confidence = lesson.At(at)
+	return lesson
+}
+
+// active tells whether a lesson is in use.
+func (l *Lesson) active() bool { return l.Status != StatusRetired }
+
+// blocks tells whether the lesson is a guard rule that stops an action.
+func (l *Lesson) blocks() bool {
+	return l.Type == LessonAntiPattern && l.active() && (l.BlockAction || l.Severity == SeverityCritical)
+}
+
+// print is what tells the lesson from others: its domain and normalised title,
+// and whether it is a rule.
+func (l *Lesson) print() Fingerprint {
+	kind := ""
+	if l.Type == LessonAntiPattern {
+		kind = string(l.Type)
+	}
+	return fingerprint(kind, l.Domain, l.Title)
+}
+
+// mayChangeLesson returns a Forbidden error unless p learned the lesson or is a captain.
+func mayChangeLesson(p skillrouter.Principal, lesson *Lesson) error {
+	if p.Has(skillrouter.ScopeCaptain) || p.Has(skillrouter.ScopeAgent) && p.AgentID != "" && p.AgentID == lesson.SourceAgent {
+		return nil
+	}
+	return skillrouter.Errorf(skillrouter.Forbidden, "another agent learned this lesson: only that agent or a captain may change it")
+}
+
+// speaker returns who acts, of whom the client may say something in field: an
+// agent's token acts as its own agent; a captain may name any person or agent.
+func speaker(p skillrouter.Principal, field, claimed string) (string, error) {
+	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+		return "", err
+	}
+	if claimed == "" {
+		return p.AgentID, nil
+	}
+	if err := skillrouter.CheckName(field, claimed); err != nil {
+		return "", err
+	}
+	if !p.Has(skillrouter.ScopeCaptain) {
+		return claimed, p.ActAs(claimed)
+	}
+	return cleanLine(claimed), nil
+}
+
+// laterThan returns at, or the first millisecond after t if at is not after
+// it: who saw a lesson's UpdatedAt must notice every change since.
+func laterThan(t, at time.Time) time.Time {
+	if at.After(t) {
+		return at
+	}
+	return t.Add(time.Millisecond)
+}

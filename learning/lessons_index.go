@@ -1,0 +1,112 @@
+package learning
+
+import (
+	"context"
+	"strings"
+
+	"skillrouter/tfidf"
+)
+
+// Len returns how many lessons can be found.
+func (l *Lessons) Len() int { return l.index.Len() }
+
+// lessonDocument is what is searched of a lesson. Its domain is the document's
+// category. Tags are words of its text too: whoever chose them meant the lesson
+// to be found by them.
+func lessonDocument(l *Lesson) tfidf.Document {
+	parts := make([]string, 0, 16)
+	for _, part := range []string{l.Context, l.Action, l.Outcome, l.RootCause, l.Solution, l.Body} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	for _, list := range [][]string{l.Alternatives, l.RelatedCommands, l.Contexts, l.Tags} {
+		parts = append(parts, list...)
+	}
+	if l.Category != l.Domain {
+		parts = append(parts, l.Category)
+	}
+	return tfidf.Document{
+		ID: l.ID, Title: l.Title, Body: strings.Join(parts, "\n"), Category: l.Domain, Project: l.Project, Tags: foldTags(l.Tags), Order: l.Number,
+	}
+}
+
+// keep brings the index, the likeness and the rules in step with a lesson that
+// a commit changed; it runs in commit order. before is the lesson as it was.
+func (l *Lessons) keep(before, lesson *Lesson, reworded bool) {
+	switch {
+	case !lesson.active():
+		l.removeDocument(lesson.ID)
+	case reworded || !before.active():
+		l.putDocuments([]tfidf.Document{lessonDocument(lesson)})
+	}
+	if reworded {
+		l.like.put(lesson.ID, l.like.prepare(*lesson))
+	}
+	if l.rules != nil && lesson.Type == LessonAntiPattern {
+		l.rules.keepRules(*lesson)
+	}
+}
+
+// putDocuments and removeDocument keep the index in step with commits.
+func (l *Lessons) putDocuments(docs []tfidf.Document) {
+	if len(docs) == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.changed != nil {
+		for _, d := range docs {
+			l.changed[d.ID] = true
+		}
+	}
+	l.index.Put(docs...)
+}
+
+func (l *Lessons) removeDocument(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.changed != nil {
+		l.changed[id] = true
+	}
+	l.index.Delete(id)
+}
+
+// Rebuild fills the index, and the likeness by which reports are compared, from
+// the database. Lessons may be reported and searched meanwhile; what has not
+// been read yet is not found.
+func (l *Lessons) Rebuild(ctx context.Context) error {
+	l.mu.Lock()
+	l.changed = map[string]bool{}
+	l.mu.Unlock()
+	defer func() {
+		l.mu.Lock()
+		l.changed = nil
+		l.mu.Unlock()
+	}()
+	return rebuild(ctx, func(ctx context.Context, chunks chan<- []tfidf.Document) error {
+		return l.store.ScanLessons(ctx, func(chunk []Lesson) error {
+			docs := make([]tfidf.Document, 0, len(chunk))
+			for i := range chunk {
+				l.like.put(chunk[i].ID, l.like.prepare(chunk[i]))
+				if chunk[i].active() {
+					docs = append(docs, lessonDocument(&chunk[i]))
+				}
+			}
+			return send(ctx, chunks, docs)
+		})
+	}, func(docs []tfidf.Document) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.index.Put(unchanged(docs, l.changed)...)
+	})
+}
+
+// Run tidies the index until ctx ends, and returns nil then.
+func (l *Lessons) Run(ctx context.Context) error { return l.index.Run(ctx) }
+
+// Check compares the index with the database. Lessons that are reported or
+// retired meanwhile may show as missing or surplus.
+func (l *Lessons) Check(ctx context.Context) (IndexCheck, error) {
+	return checkIndex(l.index.IDs(), func(visit func(id string)) error { return l.store.LessonIDs(ctx, visit) })
+}

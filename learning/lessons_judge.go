@@ -1,0 +1,144 @@
+package learning
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"skillrouter"
+)
+
+// Validate implements LessonService. It needs ScopeAgent; an agent cannot
+// confirm what it learned itself.
+//
+// A confirmation by somebody else makes a candidate a validated lesson. A
+// refutation makes it a candidate again, whatever it was. A lesson that is
+// outdated is retired if a captain says so; if an agent does, it loses
+// confidence and the domain's supervisor is asked.
+func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraft) (Lesson, error) {
+	caller := skillrouter.PrincipalOf(ctx)
+	by, err := speaker(caller, "validated_by", draft.By)
+	if err != nil {
+		return Lesson{}, err
+	}
+	if by == "" {
+		return Lesson{}, skillrouter.InvalidField("validated_by", "is required")
+	}
+	if err := skillrouter.CheckOneOf("validation_type", draft.Type, ValidationTypes()); err != nil {
+		return Lesson{}, err
+	}
+	if err := skillrouter.CheckText("notes", draft.Notes, MaxLessonText); err != nil {
+		return Lesson{}, err
+	}
+	new(redaction).text(&draft.Notes)
+	captain := caller.Has(skillrouter.ScopeCaptain)
+	return l.change(ctx, ref, func(_ PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {
+		if !lesson.active() {
+			return nil, retiredAlready()
+		}
+		if draft.Type == ValidationConfirmed && !captain && caller.AgentID == lesson.SourceAgent {
+			return nil, skillrouter.Errorf(skillrouter.Forbidden, "an agent cannot confirm what it learned itself: another must")
+		}
+		before := l.escalations.For(present(*lesson, at))
+		lesson.Belief = lesson.Judged(draft.Type, at)
+		lesson.ValidatedBy, lesson.ValidationNotes, lesson.LastValidatedAt = by, draft.Notes, &at
+		move := lessonMove{kind: ChangeValidated, event: EventLessonValidated, by: by, note: remark(string(draft.Type), draft.Notes)}
+		switch draft.Type {
+		case ValidationConfirmed:
+			lesson.Validated = true
+			if lesson.Status == StatusCandidate && by != lesson.SourceAgent {
+				lesson.Status = StatusValidated
+			}
+		case ValidationRefuted:
+			lesson.Validated, lesson.Status = false, StatusCandidate
+		case ValidationOutdated:
+			lesson.Validated = false
+			if captain {
+				retire(lesson, remark(string(draft.Type), draft.Notes), at)
+				return []lessonMove{move, {kind: ChangeRetired, event: EventLessonRetired, by: by, note: lesson.RetiredReason}}, nil
+			}
+			move.escalate = append(move.escalate, Escalation{
+				To: l.escalations.Supervisor(lesson.Domain), Reason: "Outdated, says " + by, Priority: lesson.Severity,
+			})
+		}
+		for _, e := range l.escalations.For(present(*lesson, at)) { // what the judgement has brought about
+			if !slices.Contains(before, e) {
+				move.escalate = append(move.escalate, e)
+			}
+		}
+		return []lessonMove{move}, nil
+	})
+}
+
+// Apply implements LessonService. It needs ScopeAgent. A lesson that fails where
+// it is applied is retired (deprecated, in the words of seed 003); a rule that
+// stops actions is not: its domain's supervisor is asked to.
+func (l *Lessons) Apply(ctx context.Context, ref string, draft ApplicationDraft) (Applied, error) {
+	caller := skillrouter.PrincipalOf(ctx)
+	agent, err := speaker(caller, "agent", draft.Agent)
+	if err != nil {
+		return Applied{}, err
+	}
+	if err := skillrouter.CheckOneOf("outcome", draft.Outcome, Results()); err != nil {
+		return Applied{}, err
+	}
+	if err := skillrouter.CheckText("notes", draft.Notes, MaxLessonText); err != nil {
+		return Applied{}, err
+	}
+	if err := skillrouter.CheckText("context", draft.Context, MaxListItem); err != nil {
+		return Applied{}, err
+	}
+	draft.Context = cleanLine(draft.Context)
+	if draft.Context == "" {
+		draft.Context = agent
+	}
+	new(redaction).text(&draft.Notes, &draft.Context)
+	var answer Applied
+	_, err = l.change(ctx, ref, func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {
+		if !lesson.active() {
+			return nil, retiredAlready()
+		}
+		lesson.TimesApplied++
+		if draft.Outcome == ResultSuccess {
+			lesson.TimesSucceeded++
+		}
+		answer = Applied{
+			Applied: true, LessonID: lesson.ID, LessonNumber: lesson.Number, PreviousConfidence: lesson.At(at),
+			TotalApplications: lesson.TimesApplied, SuccessRate: float64(lesson.TimesSucceeded) / float64(lesson.TimesApplied),
+		}
+		belief, deprecate := lesson.Belief.Applied(draft.Outcome, lesson.TimesApplied, lesson.TimesSucceeded, at)
+		lesson.Belief, answer.NewConfidence = belief, belief.InitialConfidence
+		moves := []lessonMove{{kind: ChangeApplied, event: EventLessonApplied, by: agent, note: remark(string(draft.Outcome), draft.Notes)}}
+		if deprecate {
+			reason := fmt.Sprintf("deprecated: %d of %d applications succeeded", lesson.TimesSucceeded, lesson.TimesApplied)
+			if captainsRule(caller, lesson) == nil {
+				retire(lesson, reason, at)
+				answer.Deprecated = true
+				moves = append(moves, lessonMove{kind: ChangeRetired, event: EventLessonRetired, by: agent, note: reason})
+			} else {
+				moves[0].escalate = []Escalation{{To: l.escalations.Supervisor(lesson.Domain), Reason: "A rule that blocks should be " + reason, Priority: lesson.Severity}}
+			}
+		}
+		return moves, tx.AddApplication(Application{
+			LessonID: lesson.ID, Agent: agent, Context: draft.Context, Outcome: draft.Outcome, Notes: draft.Notes, At: at,
+		})
+	})
+	if err != nil {
+		return Applied{}, err
+	}
+	return answer, nil
+}
+
+// retire takes a lesson out of use.
+func retire(lesson *Lesson, reason string, at time.Time) {
+	lesson.Status, lesson.RetiredAt, lesson.RetiredReason = StatusRetired, &at, reason
+}
+
+// remark joins what was said in one word with what was added to it.
+func remark(word, notes string) string {
+	if notes == "" {
+		return word
+	}
+	return word + ": " + notes
+}

@@ -1,0 +1,151 @@
+package learning
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"skillrouter"
+	"skillrouter/tfidf"
+)
+
+// RelevanceWeights say how much each part of a lesson's relevance counts. Their sum need not be 1.
+type RelevanceWeights struct {
+	Similarity float64 // how well the words fit
+	Recency    float64 // how lately it occurred
+}
+
+// DefaultRelevance is seed 000's order: similarity · 0.7 + recency · 0.3.
+func DefaultRelevance() RelevanceWeights { return RelevanceWeights{Similarity: 0.7, Recency: 0.3} }
+
+func (w RelevanceWeights) withDefaults() RelevanceWeights {
+	if sum := w.Similarity + w.Recency; sum > 0 && w.Similarity >= 0 && w.Recency >= 0 {
+		return RelevanceWeights{w.Similarity / sum, w.Recency / sum}
+	}
+	return DefaultRelevance()
+}
+
+// Bounds and figures of Relevant.
+const (
+	// relevantDepth is how many lessons whose words fit are weighed by recency and
+	// domain: more of them change nothing in the ten that are read.
+	relevantDepth = 64
+	// The parts of a foreign lesson's similarity that count in a domain other than its
+	// own: one that holds only where it was learned (transferability 1) counts for 0.6 of
+	// it, one that holds everywhere (5) for all of it.
+	foreignBase, foreignStep = 0.5, 0.1
+	// foreignProject is the part that counts in a project other than its own.
+	foreignProject = 0.9
+)
+
+// Relevant implements LessonService. It needs ScopeRead. Retired lessons are
+// never answered.
+//
+// Similarity is the share of the best fit's score, and so 1 for the lesson whose
+// words fit best; of a lesson of another domain or project a part of it. Recency
+// is e^(−0.01·days since it last occurred), the decay of seed 003.
+func (l *Lessons) Relevant(ctx context.Context, query LessonQuery) (LessonResults, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return LessonResults{}, err
+	}
+	if err := skillrouter.CheckRequired("context", query.Context, MaxQuery); err != nil {
+		return LessonResults{}, err
+	}
+	for _, name := range []struct{ field, value string }{{"domain", query.Domain}, {"agent", query.Agent}, {"project", query.Project}} {
+		if err := skillrouter.CheckName(name.field, name.value); err != nil {
+			return LessonResults{}, err
+		}
+	}
+	limit, err := skillrouter.Limit(query.Limit, DefaultLessonLimit, MaxLimit)
+	if err != nil {
+		return LessonResults{}, renamed(err, "max_results")
+	}
+	if query.Domain == "" && query.Agent != "" && l.domainOf != nil {
+		query.Domain = l.domainOf(ctx, query.Agent)
+	}
+	search := tfidf.Query{Text: query.Context, Limit: max(relevantDepth, 2*limit), Explain: query.Explain}
+	if query.CrossDomain != nil && !*query.CrossDomain {
+		search.Category = query.Domain
+	}
+	found := l.index.Search(search)
+	results := LessonResults{Results: []LessonHit{}, Corrected: found.Corrected}
+	if len(found.Hits) == 0 {
+		return results, nil
+	}
+	lessons, err := l.store.Lessons(ctx, hitIDs(found.Hits))
+	if err != nil {
+		return LessonResults{}, err
+	}
+	hits := l.weigh(lessons, found.Hits, query)
+	hits = hits[:min(len(hits), limit)]
+	size := 0
+	for i := range hits {
+		if size >= MaxAnswer {
+			results.LeftOut = len(hits) - i
+			break
+		}
+		size += lessonSize(&hits[i].Lesson)
+		results.Results = append(results.Results, hits[i])
+	}
+	results.Count = len(results.Results)
+	return results, nil
+}
+
+// weigh scores lessons that were found, best first.
+func (l *Lessons) weigh(lessons []Lesson, found []tfidf.Hit, query LessonQuery) []LessonHit {
+	byID := make(map[string]*tfidf.Hit, len(found))
+	for i := range found {
+		byID[found[i].ID] = &found[i]
+	}
+	at := l.clock()
+	best := found[0].Score
+	hits := make([]LessonHit, 0, len(lessons))
+	for _, lesson := range lessons {
+		if !lesson.active() {
+			continue
+		}
+		hit := byID[lesson.ID]
+		part := nearness(&lesson, query)
+		h := LessonHit{Lesson: present(lesson, at), Similarity: min(hit.Score/best, 1) * part, Recency: recency(lesson.LastOccurred, at)}
+		h.Score = l.weights.Similarity*h.Similarity + l.weights.Recency*h.Recency
+		if query.Explain {
+			scale := l.weights.Similarity * part / best
+			for _, r := range hit.Why {
+				h.Why = append(h.Why, Reason{Lane: r.Lane, Term: r.Term, Weight: r.Weight * scale})
+			}
+			h.Why = append(h.Why, Reason{Lane: LaneRecency, Weight: l.weights.Recency * h.Recency})
+		}
+		hits = append(hits, h)
+	}
+	slices.SortFunc(hits, func(a, b LessonHit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(b.Number, a.Number))
+	})
+	return hits
+}
+
+// LaneRecency is the part of a lesson's relevance that comes from how lately it occurred.
+const LaneRecency = "recency"
+
+// nearness is the part of a lesson's similarity that counts where it is asked for.
+func nearness(lesson *Lesson, query LessonQuery) float64 {
+	part := 1.0
+	if query.Domain != "" && fold(lesson.Domain) != fold(query.Domain) {
+		part *= foreignBase + foreignStep*float64(lesson.Transferability)
+	}
+	if query.Project != "" && lesson.Project != "" && lesson.Project != query.Project {
+		part *= foreignProject
+	}
+	return part
+}
+
+// recency is how lately something happened, from 1, now, down to 0.
+func recency(last, at time.Time) float64 {
+	return math.Exp(-DecayConstant * max(0, at.Sub(last).Hours()/24))
+}
+
+// renamed lets an error blame the field as its caller spelt it.
+func renamed(err error, field string) error {
+	return &skillrouter.Error{Code: skillrouter.CodeOf(err), Field: field, Message: skillrouter.MessageOf(err)}
+}
