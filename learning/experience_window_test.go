@@ -1,0 +1,240 @@
+package learning_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// moved is a clock that tests move, in both directions.
+type moved struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *moved) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *moved) move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+var begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+const oneDay = 24 * time.Hour
+
+// captainly is the context of a router without tokens.
+func captainly(t testing.TB) context.Context {
+	return skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+}
+
+func experiencesOn(m memory, clock *moved, options learning.ExperienceOptions) *learning.Experiences {
+	options.Now = clock.now
+	return learning.NewExperiences(m.store, m.episodes, nil, options)
+}
+
+func experienced(t testing.TB, x *learning.Experiences, operation string, outcome learning.Result) learning.Recorded {
+	t.Helper()
+	r, err := x.Record(captainly(t), learning.ExperienceDraft{OperationType: operation, Outcome: outcome})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// patternsOf are the patterns of a type in use, by their type.
+func patternsOf(t testing.TB, x *learning.Experiences, operation string) map[learning.PatternType]learning.ExperiencePattern {
+	t.Helper()
+	recall, err := x.Recall(captainly(t), learning.ExperienceFilter{OperationType: operation, Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[learning.PatternType]learning.ExperiencePattern{}
+	for _, p := range recall.Patterns {
+		found[p.Type] = p
+	}
+	return found
+}
+
+// TestWindowIsExact moves the clock about, back too, while experiences come in,
+// and holds each pattern's weight to one computed from all of them.
+func TestWindowIsExact(t *testing.T) {
+	clock := &moved{at: begin}
+	m := open(t, t.TempDir(), clock.now)
+	x := experiencesOn(m, clock, learning.ExperienceOptions{})
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		operation := fmt.Sprint("build ", n) // the others' are no matter to it
+		type past struct {
+			at      time.Time
+			success bool
+		}
+		var all []past
+		for range rapid.IntRange(1, 25).Draw(rt, "experiences") {
+			clock.move(time.Duration(rapid.Int64Range(-int64(20*oneDay), int64(25*oneDay)).Draw(rt, "passes")).Truncate(time.Millisecond))
+			outcome := rapid.SampledFrom(learning.Results()).Draw(rt, "outcome")
+			at := clock.now()
+			all = append(all, past{at, outcome == learning.ResultSuccess})
+			r := experienced(t, x, operation, outcome)
+
+			episodes, successes, age := 0.0, 0.0, 0.0
+			for _, p := range all {
+				if !p.at.Before(at.Add(-30 * oneDay)) {
+					episodes++
+					age += at.Sub(p.at).Hours() / 24
+					if p.success {
+						successes++
+					}
+				}
+			}
+			weight := successes / episodes * math.Log(episodes+1) * math.Exp(-0.01*max(0, age/episodes))
+			if math.Abs(weight-0.3) < 1e-6 {
+				continue // on the edge either is right
+			}
+			if want := episodes >= 3 && weight >= 0.3; want != (len(r.Patterns) == 1) {
+				rt.Fatalf("%v of %v succeeded, weight %v: triggered %v", successes, episodes, weight, r.Patterns)
+			} else if !want {
+				continue
+			}
+			kind := learning.PatternCorrelation
+			if rate := successes / episodes; rate > 0.6 {
+				kind = learning.PatternSuccess
+			} else if rate < 0.4 {
+				kind = learning.PatternFailure
+			}
+			if got := patternsOf(t, x, operation)[kind]; math.Abs(got.Weight-weight) > 1e-6 {
+				rt.Fatalf("weight %v of the %s, want %v", got.Weight, kind, weight)
+			}
+		}
+	})
+}
+
+// TestPatternLives takes a pattern from its emergence over its confirmation to
+// its deprecation, and back.
+func TestPatternLives(t *testing.T) {
+	clock := &moved{at: begin}
+	m := open(t, t.TempDir(), clock.now)
+	x := experiencesOn(m, clock, learning.ExperienceOptions{})
+	ctx := captainly(t)
+	for i := 1; i <= learning.ConfirmEpisodes; i++ {
+		clock.move(time.Hour)
+		experienced(t, x, "build", learning.ResultSuccess)
+		want := learning.PatternEmerging
+		if i == learning.ConfirmEpisodes {
+			want = learning.PatternConfirmed
+		}
+		if got := patternsOf(t, x, "build"); i >= learning.MinEpisodes && got[learning.PatternSuccess].Status != want {
+			t.Fatalf("after %d: %+v", i, got)
+		}
+	}
+	number := patternsOf(t, x, "build")[learning.PatternSuccess].Number
+
+	clock.move(29 * oneDay)
+	if swept, err := x.Sweep(ctx); err != nil || swept != (learning.Swept{}) {
+		t.Fatalf("after 29 days: %+v, %v", swept, err)
+	}
+	clock.move(2 * oneDay)
+	for range 3 { // seen, and without the weight
+		experienced(t, x, "build", learning.ResultFailure)
+	}
+	if swept, err := x.Sweep(ctx); err != nil || swept.Deprecated != 1 {
+		t.Fatalf("after 31 days: %+v, %v", swept, err)
+	}
+	p, err := x.Pattern(ctx, number)
+	if err != nil || p.Status != learning.PatternDeprecated || len(patternsOf(t, x, "build")) > 0 {
+		t.Fatalf("deprecated: %+v, %v", p, err)
+	}
+
+	clock.move(60 * oneDay)
+	for range 3 {
+		experienced(t, x, "build", learning.ResultSuccess)
+	}
+	again := patternsOf(t, x, "build")[learning.PatternSuccess]
+	if again.Number != number || again.Status != learning.PatternEmerging || again.Frequency != p.Frequency+3 {
+		t.Errorf("seen again it is %+v, was %+v", again, p)
+	}
+	var told []string
+	events, err := m.store.Events(ctx, 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		if e.Subject == again.PatternID && e.Type != learning.EventPatternSeen {
+			told = append(told, strings.TrimPrefix(e.Type, "pattern."))
+		}
+	}
+	if got := strings.Join(told, " "); got != "emerged confirmed deprecated emerged" {
+		t.Errorf("the log tells %q", got)
+	}
+}
+
+// TestRecordingCostsTheSame counts what SQLite reads: no statement of a
+// recording may go over a table or sort.
+func TestRecordingCostsTheSame(t *testing.T) {
+	m := open(t, t.TempDir(), time.Now)
+	for name, statement := range map[string]string{
+		"novelty": "SELECT query_print FROM episodes WHERE operation_type = 'a' AND operation_type <> '' ORDER BY num DESC LIMIT 50",
+		"window":  "SELECT count(*), sum(outcome = 'success') FROM episodes WHERE operation_type = 'a' AND operation_type <> '' AND created_at >= 1 AND created_at < 2",
+		"pattern": "SELECT * FROM patterns WHERE operation_type = 'a' AND operation_type <> '' AND pattern_type = 'success' ORDER BY num DESC LIMIT 1",
+		"type":    "SELECT * FROM episodes WHERE operation_type <> '' AND operation_type = 'a' ORDER BY num DESC LIMIT 50 OFFSET 0",
+		"outcome": "SELECT * FROM episodes WHERE operation_type <> '' AND outcome = 'success' ORDER BY num DESC LIMIT 50 OFFSET 0",
+		"both":    "SELECT * FROM episodes WHERE operation_type <> '' AND operation_type = 'a' AND outcome = 'success' ORDER BY num DESC LIMIT 50 OFFSET 0",
+		"recent":  "SELECT * FROM episodes WHERE operation_type <> '' ORDER BY num DESC LIMIT 50 OFFSET 0",
+		"expired": "SELECT num FROM episodes WHERE operation_type <> '' AND created_at < 5 AND (utility < 0.7 OR created_at < 3) ORDER BY created_at LIMIT 200",
+	} {
+		t.Run(name, func(t *testing.T) {
+			var plan []struct{ Detail string }
+			if err := m.db.Read.Raw("EXPLAIN QUERY PLAN " + statement).Scan(&plan).Error; err != nil {
+				t.Fatal(err)
+			}
+			for _, step := range plan {
+				if strings.Contains(step.Detail, "TEMP B-TREE") || strings.HasPrefix(step.Detail, "SCAN") && !strings.Contains(step.Detail, "INDEX episodes_experience") {
+					t.Errorf("%s", step.Detail)
+				}
+			}
+		})
+	}
+}
+
+// TestExperiencesAtOnce records the same from many sides: nothing is lost or counted twice.
+func TestExperiencesAtOnce(t *testing.T) {
+	m := open(t, t.TempDir(), time.Now)
+	x := learning.NewExperiences(m.store, m.episodes, nil, learning.ExperienceOptions{})
+	const sides, each = 8, 25
+	var all sync.WaitGroup
+	for range sides {
+		all.Go(func() {
+			for range each {
+				if _, err := x.Record(captainly(t), learning.ExperienceDraft{OperationType: "build", Outcome: learning.ResultSuccess}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	stats, err := x.Stats(captainly(t))
+	if err != nil || stats.Episodes != sides*each || stats.Patterns != 1 {
+		t.Errorf("counted %+v, %v", stats, err)
+	}
+	if p := patternsOf(t, x, "build")[learning.PatternSuccess]; p.Frequency != sides*each || len(p.EpisodeIDs) != learning.MaxEvidence {
+		t.Errorf("the pattern is %+v", p)
+	}
+	if m.episodes.Len() != sides*each {
+		t.Errorf("%d are indexed", m.episodes.Len())
+	}
+}
