@@ -17,6 +17,14 @@ type ExperienceStore interface {
 	ExperienceReader
 }
 
+// teacher is what Experiences asks of lessons: a *Lessons.
+type teacher interface {
+	Report(ctx context.Context, draft LessonDraft) (Reported, error)
+	Lesson(ctx context.Context, ref string) (Lesson, error)
+	List(ctx context.Context, filter LessonFilter) (LessonPage, error)
+	Apply(ctx context.Context, ref string, draft ApplicationDraft) (Applied, error)
+}
+
 // Experiences is the ExperienceService beside the database. Its episodes,
 // patterns and lessons are those of everybody: what it records is searched
 // among all episodes, and what it learns is a lesson like any other. Run
@@ -24,7 +32,7 @@ type ExperienceStore interface {
 type Experiences struct {
 	store    ExperienceStore
 	episodes *Episodes
-	lessons  LessonService
+	lessons  teacher
 	options  ExperienceOptions
 	log      *slog.Logger
 	now      skillrouter.Clock
@@ -43,7 +51,7 @@ type ExperienceOptions struct {
 var _ ExperienceService = (*Experiences)(nil)
 
 // NewExperiences makes Experiences that are searched through episodes and teach lessons.
-func NewExperiences(store ExperienceStore, episodes *Episodes, lessons LessonService, options ExperienceOptions) *Experiences {
+func NewExperiences(store ExperienceStore, episodes *Episodes, lessons teacher, options ExperienceOptions) *Experiences {
 	options.Options = options.withDefaults()
 	return &Experiences{store: store, episodes: episodes, lessons: lessons, options: options, log: options.Log, now: options.Now}
 }

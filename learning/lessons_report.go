@@ -80,7 +80,7 @@ func (l *Lessons) prepare(ctx context.Context, writer skillrouter.Principal, dra
 		Alternatives: draft.Alternatives, Severity: draft.Severity, Tags: draft.Tags, SourceAgent: author, RelatedFiles: draft.RelatedFiles,
 		RelatedCommands: draft.RelatedCommands, Contexts: draft.Contexts, TriggerPattern: draft.TriggerPattern, BlockAction: draft.BlockAction,
 		Project: draft.Project, Trust: TrustAgent, Level: draft.Level, Status: draft.Status, Transferability: draft.Transferability,
-		SourceCaseIDs: draft.SourceCaseIDs, Confidence: *draft.Confidence,
+		SourceCaseIDs: draft.SourceCaseIDs, PatternID: draft.PatternID, Confidence: *draft.Confidence,
 		Belief:      Belief{InitialConfidence: *draft.Confidence, DecayConstant: DecayConstant, ConfidenceAt: at},
 		Occurrences: 1, LastOccurred: at, LastValidatedAt: draft.LastValidatedAt, CreatedAt: at, UpdatedAt: at,
 		Validated: draft.Status == StatusValidated || draft.Status == StatusCanonical,

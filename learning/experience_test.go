@@ -1,0 +1,122 @@
+package learning_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/learningtest"
+)
+
+func TestExperienceContract(t *testing.T) {
+	learningtest.RunExperience(t, func(t *testing.T) (learning.ExperienceService, learning.EpisodeService) {
+		m := open(t, t.TempDir(), time.Now)
+		lessons := learning.NewLessons(m.store, learning.LessonOptions{})
+		return learning.NewExperiences(m.store, m.episodes, lessons, learning.ExperienceOptions{}), m.episodes
+	})
+}
+
+// TestLessonsOfEveryKind sees, as seed 003's clients do, the lessons that others
+// report, and those that are in use no more.
+func TestLessonsOfEveryKind(t *testing.T) {
+	clock := &moved{at: begin}
+	m := open(t, t.TempDir(), clock.now)
+	lessons := learning.NewLessons(m.store, learning.LessonOptions{Options: learning.Options{Now: clock.now}})
+	x := learning.NewExperiences(m.store, m.episodes, lessons, learning.ExperienceOptions{
+		Options: learning.Options{Now: clock.now}, KeepEpisodes: oneDay, KeepPatterns: oneDay,
+	})
+	ctx := captainly(t)
+	reported, err := lessons.Report(ctx, learning.LessonDraft{
+		Type: learning.LessonDiscovery, Domain: "docker", Category: "volumes", Title: "Volumes outlive containers", Context: "c", Action: "a", Outcome: "o",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var numbers []int64
+	for range 3 {
+		numbers = append(numbers, experienced(t, x, "build", learning.ResultSuccess).EpisodeID)
+	}
+	agent := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "builder", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+	learned, err := x.Learn(agent, learning.LearnDraft{Description: "d", EpisodeIDs: numbers, Statement: "Build from a clean tree"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lesson, err := lessons.Lesson(ctx, learned.LessonID)
+	if err != nil || lesson.Level != learning.LevelPattern || lesson.Type != learning.LessonSuccess || lesson.SourceAgent != "builder" || lesson.Status != learning.StatusCandidate {
+		t.Errorf("as everybody sees it, it is %+v, %v", lesson, err)
+	}
+
+	// One that names the context comes first, one that names none holds there too.
+	found, err := x.Applicable(ctx, learning.ApplicableQuery{OperationType: "build"})
+	if err != nil || len(found.Lessons) != 2 || found.Lessons[0].Number != learned.LessonNumber || found.Lessons[1].Number != reported.Number ||
+		found.Lessons[1].Statement != "Volumes outlive containers" || found.Lessons[1].PatternID != nil {
+		t.Errorf("applicable %+v, %v", found, err)
+	}
+
+	// Applied without success until it is deprecated, it is shown by its number alone.
+	clock.move(200 * oneDay)
+	for range 40 {
+		applied, err := x.Apply(ctx, reported.Number, learning.ApplicationDraft{Outcome: learning.ResultFailure})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if clock.move(30 * oneDay); applied.Deprecated {
+			break
+		}
+	}
+	gone, err := x.Lesson(ctx, reported.Number)
+	if err != nil || gone.DeprecatedAt == nil {
+		t.Errorf("deprecated it is %+v, %v", gone, err)
+	}
+	page, err := x.Lessons(ctx, learning.LessonFilter{})
+	if err != nil || page.Count != 1 || page.Lessons[0].Number != learned.LessonNumber {
+		t.Errorf("in use are %+v, %v", page, err)
+	}
+
+	// The sweep leaves lessons alone, and the patterns that they were learned from with
+	// the numbers of their evidence.
+	if swept, err := x.Sweep(ctx); err != nil || swept != (learning.Swept{Episodes: 3, Patterns: 1, Deprecated: 1}) {
+		t.Errorf("swept %+v, %v", swept, err)
+	}
+	if p, err := x.Pattern(ctx, *learned.PatternID); err != nil || len(p.EpisodeIDs) != 3 {
+		t.Errorf("the pattern of the lesson is %+v, %v", p, err)
+	}
+}
+
+// TestExperienceScopes holds each call to what its caller may do.
+func TestExperienceScopes(t *testing.T) {
+	m := open(t, t.TempDir(), time.Now)
+	x := learning.NewExperiences(m.store, m.episodes, learning.NewLessons(m.store, learning.LessonOptions{}), learning.ExperienceOptions{})
+	as := func(agent string, scopes ...skillrouter.Scope) context.Context {
+		return skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: agent, Scopes: scopes})
+	}
+	reader, builder := as("", skillrouter.ScopeRead), as("builder", skillrouter.ScopeAgent)
+	draft := learning.ExperienceDraft{OperationType: "a", Outcome: learning.ResultSuccess}
+	for name, call := range map[string]func() error{
+		"a reader records": func() error { _, err := x.Record(reader, draft); return err },
+		"a reader learns":  func() error { _, err := x.Learn(reader, learning.LearnDraft{}); return err },
+		"a reader applies": func() error { _, err := x.Apply(reader, 1, learning.ApplicationDraft{Outcome: "success"}); return err },
+		"another's": func() error {
+			other := draft
+			other.AgentID = "tester"
+			_, err := x.Record(builder, other)
+			return err
+		},
+	} {
+		if err := call(); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := x.Stats(as("")); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		t.Errorf("nobody reads: %v", err)
+	}
+	recorded, err := x.Record(builder, draft)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := x.Experience(reader, recorded.EpisodeID); err != nil || got.AgentID != "builder" {
+		t.Errorf("a reader reads %+v, %v", got, err)
+	}
+}
