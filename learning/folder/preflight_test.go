@@ -1,0 +1,253 @@
+package folder_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/folder"
+)
+
+// repo is a repository with the seed's lessons folder and their index in it.
+func repo(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	if err := os.CopyFS(filepath.Join(root, "lessons"), os.DirFS("testdata/seed")); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := folder.Open(filepath.Join(root, "lessons"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	scan, err := dir.Scan("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dir.WriteIndex(folder.NewIndex(scan.Files, noon)); err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+func put(t *testing.T, root, name, text string) {
+	t.Helper()
+	name = filepath.Join(root, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func policy(t *testing.T, root string) folder.Policy {
+	t.Helper()
+	p, err := folder.ReadPolicy(root, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestPreflightFromIndex(t *testing.T) {
+	root := repo(t)
+	p, artifact, notes, err := folder.Prepare(t.Context(), root, policy(t, root), "Fix the stale docker cache in our CI pipeline (Dockerfile)", nil, noon)
+	if err != nil || len(notes) > 0 {
+		t.Fatal(err, notes)
+	}
+	text, err := os.ReadFile(filepath.Join(root, artifact))
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/preflight.golden.json", string(text))
+	if match, _ := filepath.Match("logs/agent/preflight/preflight_*.json", filepath.ToSlash(artifact)); !match {
+		t.Error(artifact)
+	}
+	if p.Source != folder.SourceIndex || p.FallbackUsed || len(p.Matches) == 0 || p.Matches[0].ID != "case-docker-cache" {
+		t.Errorf("%+v", p)
+	}
+	again, _, _, err := folder.Prepare(t.Context(), root, policy(t, root), p.Task, nil, noon)
+	if a, _ := json.Marshal(again); err != nil || string(a) == "" || !sameJSON(t, p, again) {
+		t.Error("not the same twice")
+	}
+}
+
+func sameJSON(t *testing.T, a, b any) bool {
+	t.Helper()
+	x, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := json.Marshal(b)
+	return err == nil && string(x) == string(y)
+}
+
+func TestPreflightRanking(t *testing.T) {
+	listed := func(id string, level learning.Level, tags []string, confidence, transfer int, date string) folder.Listed {
+		l := folder.Listed{
+			ID: id, Level: level, Status: learning.StatusValidated, Tags: tags, Confidence: confidence, Transferability: transfer,
+			Title: "about " + id, Summary: "x", SourceCaseIDs: []string{},
+		}
+		if date != "" {
+			l.LastValidatedAt = &date
+		}
+		return l
+	}
+	redis := []string{"redis"}
+	base := listed("base", learning.LevelCase, redis, 3, 3, "2026-01-01")
+	for _, test := range []struct {
+		name          string
+		better, worse folder.Listed
+	}{
+		{"level", listed("b", learning.LevelPrinciple, redis, 3, 3, "2026-01-01"), listed("a", learning.LevelPattern, redis, 3, 3, "2026-01-01")},
+		{"level of cases", listed("b", learning.LevelPattern, redis, 3, 3, "2026-01-01"), base},
+		{"tags", listed("z", learning.LevelCase, []string{"redis", "timeout"}, 3, 3, "2026-01-01"), base},
+		{"confidence", listed("z", learning.LevelCase, redis, 4, 3, "2026-01-01"), base},
+		{"transferability", listed("z", learning.LevelCase, redis, 3, 4, "2026-01-01"), base},
+		{"recency", listed("z", learning.LevelCase, redis, 3, 3, "2026-11-01"), base},
+		{"validated at all", base, listed("z", learning.LevelCase, redis, 3, 3, "")},
+		{"a tag before a title's word", listed("z", learning.LevelCase, redis, 3, 3, ""), func() folder.Listed {
+			l := listed("y", learning.LevelCase, nil, 3, 3, "")
+			l.Title = "redis"
+			return l
+		}()},
+		{"id where all is the same", base, listed("z", learning.LevelCase, redis, 3, 3, "2026-01-01")},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for _, order := range [][]folder.Listed{{test.better, test.worse}, {test.worse, test.better}} {
+				root := t.TempDir()
+				text, _ := json.Marshal(folder.Index{SchemaVersion: "1.0.0", Lessons: order})
+				put(t, root, "lessons/index.json", string(text))
+				p, _, _, err := folder.Prepare(t.Context(), root, policy(t, root), "redis timeout", nil, noon)
+				if err != nil || len(p.Matches) != 2 || p.Matches[0].ID != test.better.ID {
+					t.Errorf("%v %+v", err, p.Matches)
+				}
+			}
+		})
+	}
+}
+
+func TestPreflightSelection(t *testing.T) {
+	root := t.TempDir()
+	index := folder.Index{SchemaVersion: "1.0.0"}
+	for _, level := range learning.Levels() {
+		for i := range 4 {
+			index.Lessons = append(index.Lessons, folder.Listed{ID: string(level) + itoa(i), Level: level, Status: learning.StatusCandidate, Tags: []string{"redis"}, Confidence: 3, Transferability: 3})
+		}
+	}
+	index.Lessons = append(index.Lessons,
+		folder.Listed{ID: "retired", Level: learning.LevelPrinciple, Status: learning.StatusRetired, Tags: []string{"redis"}, Confidence: 5},
+		folder.Listed{ID: "other", Level: learning.LevelPrinciple, Status: learning.StatusCanonical, Tags: []string{"css"}, Confidence: 5},
+		folder.Listed{ID: "odd", Level: "saga", Tags: []string{"redis"}, Confidence: 1 << 40})
+	text, _ := json.Marshal(index)
+	put(t, root, "lessons/index.json", string(text))
+	p, _, _, err := folder.Prepare(t.Context(), root, policy(t, root), "the redis", nil, noon)
+	if err != nil || p.MatchCount != 5 || p.Selection != (folder.Selection{Top: 5, PrinciplesMax: 2, PatternsMax: 2, CasesMax: 2}) {
+		t.Fatalf("%v %+v", err, p)
+	}
+	levels := map[learning.Level]int{}
+	for _, m := range p.Matches {
+		levels[m.Level]++
+	}
+	if levels[learning.LevelPrinciple] != 2 || levels[learning.LevelPattern] != 2 || levels[learning.LevelCase] != 1 {
+		t.Errorf("%v", levels)
+	}
+}
+
+func TestPreflightAsksTheRouter(t *testing.T) {
+	root := t.TempDir()
+	r := newRouter()
+	r.relevant = func() []learning.LessonHit {
+		return []learning.LessonHit{
+			{Lesson: learning.Lesson{ID: "l1", Level: learning.LevelCase, Status: learning.StatusCandidate, Title: "wording unlike the task"}, Similarity: 0.9},
+			{Lesson: learning.Lesson{ID: "l2", Level: learning.LevelCase, Status: learning.StatusRetired, Title: "retired"}, Similarity: 1},
+		}
+	}
+	p, _, notes, err := folder.Prepare(t.Context(), root, policy(t, root), "tune redis", r, noon)
+	if err != nil || len(notes) > 0 || p.Source != folder.SourceRouter || p.MatchCount != 1 || p.Matches[0].ID != "l1" || p.FallbackUsed {
+		t.Errorf("%v %v %+v", err, notes, p)
+	}
+	put(t, root, "LESSONS.md", "# Lessons\n\n## Redis timeouts\n\ntext\n\n```\n# no heading, redis\n```\n\nCSS\n---\n")
+	r.failing = skillrouter.Errorf(skillrouter.Unavailable, "no router answers")
+	p, _, notes, err = folder.Prepare(t.Context(), root, policy(t, root), "tune redis", r, noon)
+	if err != nil || p.Source != folder.SourceHeadings || !p.FallbackUsed || p.MatchCount != 1 || p.Matches[0].Title != "Redis timeouts" ||
+		p.Matches[0].Path != "LESSONS.md#L3" || len(notes) != 1 || !strings.Contains(notes[0], "no router answers") {
+		t.Errorf("%v %v %+v", err, notes, p)
+	}
+	p, _, _, err = folder.Prepare(t.Context(), root, policy(t, root), "kubernetes", r, noon)
+	if err != nil || p.MatchCount != 3 || p.Matches[0].Title != "CSS" || !p.FallbackUsed {
+		t.Errorf("the latest headings: %v %+v", err, p)
+	}
+	put(t, root, "lessons/index.json", `{"schemaVersion": "2.0.0"}`)
+	if _, _, notes, err = folder.Prepare(t.Context(), root, policy(t, root), "kubernetes", r, noon); err != nil || !strings.Contains(strings.Join(notes, " "), "2.0.0") {
+		t.Errorf("%v %v", err, notes)
+	}
+}
+
+func TestPreflightOfNothing(t *testing.T) {
+	root := t.TempDir()
+	p, _, _, err := folder.Prepare(t.Context(), root, policy(t, root), "the and of", nil, noon)
+	if err != nil || p.Source != folder.SourceNone || len(p.Tokens) != 0 {
+		t.Errorf("%v %+v", err, p)
+	}
+	for _, task := range []string{"", " \n", strings.Repeat("x", folder.MaxTask+1), "a\x00"} {
+		if _, _, _, err := folder.Prepare(t.Context(), root, policy(t, root), task, nil, noon); skillrouter.FieldOf(err) != "task" {
+			t.Errorf("%.10q: %v", task, err)
+		}
+	}
+}
+
+func TestPolicyRefuses(t *testing.T) {
+	for _, test := range []struct{ name, policy, want string }{
+		{"unknown key", `{"workflowmode": "warn", "extra": 1}`, "extra"},
+		{"unknown key below", `{"lessons": {"roots": "x"}}`, "roots"},
+		{"repeated key", `{"specRoot": "a", "specRoot": "b"}`, "stands twice"},
+		{"mode", `{"workflowMode": "panic"}`, "workflowMode"},
+		{"two values", `{} {}`, "more than one"},
+		{"no JSON", `workflowMode: warn`, "invalid character"},
+		{"type", `{"requiredDocs": "README.md"}`, "requiredDocs"},
+		{"outside", `{"requiredDocs": ["../x"]}`, "within the repository"},
+		{"absolute", `{"specRoot": "/etc"}`, "within the repository"},
+		{"glob", `{"preflight": {"artifactGlob": "[x"}}`, "artifactGlob"},
+		{"age", `{"preflight": {"maxAgeHours": -1}}`, "maxAgeHours"},
+		{"selection", `{"lessons": {"selection": {"top": -1}}}`, "selection.top"},
+		{"gate without command", `{"qualityGates": [{"id": "x"}]}`, "command"},
+		{"gates of one id", `{"qualityGates": [{"id": "x", "command": "a"}, {"id": "x", "command": "b"}]}`, "each gate's own"},
+		{"timeout", `{"semanticReview": {"timeoutSec": 1e9}}`, "timeoutSec"},
+		{"severity", `{"semanticReview": {"blockOnSeverity": ["fatal"]}}`, "blockOnSeverity"},
+		{"large", `{"specRoot": "` + strings.Repeat("x", 1<<20) + `"}`, "larger than"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			root := t.TempDir()
+			put(t, root, folder.PolicyName, test.policy)
+			if _, err := folder.ReadPolicy(root, ""); skillrouter.CodeOf(err) != skillrouter.Invalid || !strings.Contains(explain(err), test.want) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	if _, err := folder.ReadPolicy(t.TempDir(), "named.json"); skillrouter.CodeOf(err) != skillrouter.Invalid {
+		t.Error("a policy that was named and is not there:", err)
+	}
+}
+
+func TestPolicyAccepts(t *testing.T) {
+	root := t.TempDir()
+	put(t, root, folder.PolicyName, `{
+  "workflowMode": "block", "specRoot": "docs/specs",
+  "lessons": {"root": "../lessons", "indexPath": "../lessons/index.json", "fallbackHeadingsPath": "LESSONS.md",
+    "selection": {"top": 3, "principlesMax": 1, "patternsMax": 1, "casesMax": 1}},
+  "requiredDocs": ["AGENTS.md"], "preflight": {"required": true, "artifactGlob": "logs/*.json", "maxAgeHours": 1.5},
+  "deterministicChecks": {"requirePreflightArtifact": true, "requireSpecDocs": true},
+  "qualityGates": [{"id": "links", "description": "d", "command": "true", "required": false}, {"id": "argv", "command": ["go", "vet"]}],
+  "semanticReview": {"enabled": true, "engine": "codex", "model": "m", "timeoutSec": 30, "maxFindings": 5, "blockOnSeverity": "high", "schemaPath": "s.json"}
+}`)
+	p := policy(t, root)
+	if p.SemanticReview.BlockOnSeverity[0] != folder.RatingHigh || len(p.QualityGates[1].Command) != 2 || p.Lessons.Selection.Top != 3 {
+		t.Errorf("%+v", p)
+	}
+}

@@ -1,0 +1,180 @@
+package folder
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// EngineCommand runs the policy's reviewer command: a ReviewRequest as JSON on
+// its stdin, a Review as JSON on its stdout.
+const EngineCommand = "command"
+
+// ReviewSchema is the JSON schema of what a reviewer answers; a policy's own
+// may ask for more, and for nothing less.
+//
+//go:embed semantic_review_schema.json
+var ReviewSchema []byte
+
+// ReviewRequest is what a reviewer is given.
+type ReviewRequest struct {
+	Task        string          `json:"task"`
+	Mode        Mode            `json:"mode"`
+	Root        string          `json:"root"` // the repository, which is also the working folder
+	Model       string          `json:"model,omitempty"`
+	MaxFindings int             `json:"maxFindings"`
+	Findings    []Finding       `json:"deterministicFindings"`
+	Lessons     []Match         `json:"lessons"` // of the latest preflight
+	Schema      json.RawMessage `json:"schema"`  // of the answer
+}
+
+// Review is what a reviewer answers.
+type Review struct {
+	Summary  string          `json:"summary"`
+	Findings []ReviewFinding `json:"findings"`
+}
+
+// ReviewFinding is one thing that a reviewer found.
+type ReviewFinding struct {
+	Severity       Rating `json:"severity"`
+	Rule           string `json:"rule"`
+	Message        string `json:"message"`
+	Evidence       string `json:"evidence"`
+	Recommendation string `json:"recommendation"`
+}
+
+// Reviewer answers a request with a Review as JSON, in the time that ctx gives it.
+type Reviewer func(ctx context.Context, request ReviewRequest) ([]byte, error)
+
+// review asks the reviewer that the policy names and holds its answer to the
+// schema. Whatever goes wrong is an error, and the caller's finding.
+func (g *guarding) review(ctx context.Context, findings []Finding, lessons []Match) (Review, error) {
+	policy := g.policy.SemanticReview
+	schema, own, err := g.schema()
+	if err != nil {
+		return Review{}, err
+	}
+	limit := time.Duration(policy.TimeoutSec * float64(time.Second))
+	request := ReviewRequest{
+		Task: g.task, Mode: g.mode, Root: g.root, Model: policy.Model, MaxFindings: policy.MaxFindings,
+		Findings: findings, Lessons: lessons, Schema: own,
+	}
+	var answer []byte
+	switch reviewer := g.reviewers[policy.Engine]; {
+	case reviewer != nil:
+		ctx, cancel := context.WithTimeoutCause(ctx, limit, errOverdue)
+		defer cancel()
+		if answer, err = reviewer(ctx, request); err != nil {
+			if errors.Is(context.Cause(ctx), errOverdue) {
+				return Review{}, fmt.Errorf("the reviewer took longer than %s", limit)
+			}
+			return Review{}, err
+		}
+	case policy.Engine != EngineCommand:
+		return Review{}, fmt.Errorf("there is no engine %q here", policy.Engine)
+	case len(policy.Command) == 0 || policy.Command[0] == "":
+		return Review{}, errors.New("semanticReview.command names no reviewer")
+	default:
+		stdin, err := json.Marshal(request)
+		if err != nil {
+			return Review{}, err
+		}
+		ran := execute(ctx, g.root, policy.Command, stdin, limit)
+		if ran.err != nil {
+			return Review{}, fmt.Errorf("the reviewer %w%s", ran.err, said(ran.tail))
+		}
+		if ran.cut {
+			return Review{}, fmt.Errorf("the reviewer answered more than %d bytes", maxOutput)
+		}
+		answer = ran.stdout
+	}
+	return readReview(answer, schema)
+}
+
+// readReview holds an answer to every schema.
+func readReview(answer []byte, schemas []*jsonschema.Resolved) (Review, error) {
+	var review Review
+	if !utf8.Valid(answer) {
+		return review, errors.New("the reviewer's answer is not valid UTF-8")
+	}
+	if len(bytes.TrimSpace(answer)) == 0 {
+		return review, errors.New("the reviewer answered nothing")
+	}
+	if err := strict(answer, &review); err != nil {
+		return review, fmt.Errorf("the reviewer's answer is not the JSON that was asked for: %w", err)
+	}
+	var value any
+	if err := json.Unmarshal(bytes.TrimPrefix(answer, []byte("\ufeff")), &value); err != nil {
+		return review, err
+	}
+	for _, schema := range schemas {
+		if err := schema.Validate(value); err != nil {
+			return review, fmt.Errorf("the reviewer's answer does not fit the schema: %w", err)
+		}
+	}
+	return review, nil
+}
+
+// schema is what an answer must fit, resolved, and what a reviewer is shown of it.
+func (g *guarding) schema() (schemas []*jsonschema.Resolved, own []byte, err error) {
+	own = ReviewSchema
+	texts := [][]byte{ReviewSchema}
+	if name := g.policy.SemanticReview.SchemaPath; name != "" {
+		if own, err = readNamed(g.root, name, maxPolicy); err != nil {
+			return nil, nil, fmt.Errorf("the schema %s cannot be read: %s", name, reason(err))
+		}
+		texts = append(texts, own)
+	}
+	for _, text := range texts {
+		var schema jsonschema.Schema
+		err := json.Unmarshal(text, &schema)
+		if err == nil {
+			var resolved *jsonschema.Resolved
+			if resolved, err = schema.Resolve(nil); err == nil { // without a loader: nothing is fetched
+				schemas = append(schemas, resolved)
+				continue
+			}
+		}
+		return nil, nil, fmt.Errorf("the schema %s cannot be used: %w", g.policy.SemanticReview.SchemaPath, err)
+	}
+	return schemas, own, nil
+}
+
+// redact cuts secrets out of a review before it is kept.
+func (r *Review) redact() {
+	r.Summary = redacted(r.Summary)
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		f.Rule, f.Message, f.Evidence, f.Recommendation = redacted(f.Rule), redacted(f.Message), redacted(f.Evidence), redacted(f.Recommendation)
+	}
+}
+
+// worst keeps the most severe findings, at most max, in the reviewer's order among equals.
+func worst(findings []ReviewFinding, max int) []ReviewFinding {
+	kept := slices.Clone(findings)
+	slices.SortStableFunc(kept, func(a, b ReviewFinding) int {
+		return cmp.Compare(slices.Index(Ratings(), b.Severity), slices.Index(Ratings(), a.Severity))
+	})
+	if kept == nil {
+		kept = []ReviewFinding{}
+	}
+	return kept[:min(len(kept), max)]
+}
+
+// said is a command's last words, for a message.
+func said(tail string) string {
+	if tail == "" {
+		return ""
+	}
+	return ": " + strings.Join(strings.Fields(tail), " ")
+}
