@@ -54,20 +54,15 @@ type Extra struct {
 	Project         string              `json:"project"`
 }
 
-// What a file says that seed 001's own tools wrote, which know none of these fields.
+// What a lesson needs, and a file that seed 001's own tools wrote does not say.
 const (
 	DefaultDomain   = "general"
 	DefaultCategory = "lesson"
-	// NotRecorded stands for what was done and what came of it: a lesson needs both texts.
-	NotRecorded = "Not recorded."
 )
 
 // plain is Extra with every default.
 func plain(domain string) Extra {
-	return Extra{
-		Type: learning.LessonDiscovery, Domain: domain, Category: DefaultCategory,
-		Severity: learning.SeverityMedium, Action: NotRecorded, Outcome: NotRecorded,
-	}
+	return Extra{Type: learning.LessonDiscovery, Domain: domain, Category: DefaultCategory, Severity: learning.SeverityMedium}
 }
 
 // Stars is a confidence from 0 to 1 on seed 001's scale: round(5c), from 1 to 5.
@@ -105,13 +100,10 @@ func Of(lesson learning.Lesson) Entry {
 		to        *string
 		otherwise string
 	}{
-		{&entry.Summary, entry.Title},
 		{(*string)(&entry.Extra.Type), string(def.Type)},
 		{&entry.Extra.Domain, def.Domain},
 		{&entry.Extra.Category, def.Category},
 		{(*string)(&entry.Extra.Severity), string(def.Severity)},
-		{&entry.Extra.Action, def.Action},
-		{&entry.Extra.Outcome, def.Outcome},
 	} {
 		if *part.to == "" {
 			*part.to = part.otherwise

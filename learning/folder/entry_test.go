@@ -43,11 +43,11 @@ func entries() *rapid.Generator[folder.Entry] {
 			Tags:   some("tags"), Confidence: rapid.IntRange(1, 5).Draw(t, "confidence"),
 			Transferability: rapid.IntRange(1, 5).Draw(t, "transferability"), SourceCaseIDs: some("sources"),
 			LastValidatedAt: rapid.SampledFrom([]string{"", "2026-11-21", "1999-01-01"}).Draw(t, "date"),
-			Title:           filled(lines()).Draw(t, "title"), Summary: filled(lines()).Draw(t, "summary"),
+			Title:           filled(lines()).Draw(t, "title"), Summary: lines().Draw(t, "summary"),
 			Extra: folder.Extra{
 				Type: rapid.SampledFrom(learning.LessonTypes()).Draw(t, "type"), Domain: filled(lines()).Draw(t, "domain"),
 				Category: filled(lines()).Draw(t, "category"), Severity: rapid.SampledFrom(learning.Severities()).Draw(t, "severity"),
-				Action: filled(lines()).Draw(t, "action"), Outcome: filled(lines()).Draw(t, "outcome"), RootCause: lines().Draw(t, "cause"),
+				Action: lines().Draw(t, "action"), Outcome: lines().Draw(t, "outcome"), RootCause: lines().Draw(t, "cause"),
 				Solution: lines().Draw(t, "solution"), Alternatives: some("alternatives"), RelatedFiles: some("files"),
 				RelatedCommands: some("commands"), Contexts: some("contexts"), TriggerPattern: lines().Draw(t, "trigger"),
 				BlockAction: rapid.Bool().Draw(t, "block"), SourceAgent: "a1", Project: lines().Draw(t, "project"),
@@ -117,7 +117,7 @@ func TestSeedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if entry.Extra.Domain != "ops" || entry.Extra.Type != learning.LessonDiscovery || entry.Extra.Action != folder.NotRecorded || entry.Confidence != 3 {
+	if entry.Extra.Domain != "ops" || entry.Extra.Type != learning.LessonDiscovery || entry.Extra.Action != "" || entry.Confidence != 3 {
 		t.Errorf("defaults: %+v", entry)
 	}
 	if _, body, _ := strings.Cut(string(file), "\n---\n"); entry.Body != body {

@@ -45,7 +45,7 @@ func (r *router) Report(_ context.Context, draft learning.LessonDraft) (learning
 			return learning.Reported{}, err
 		}
 	}
-	for _, field := range [][2]string{{"title", draft.Title}, {"context", draft.Context}, {"action_taken", draft.Action}, {"outcome", draft.Outcome}, {"domain", draft.Domain}, {"category", draft.Category}} {
+	for _, field := range [][2]string{{"title", draft.Title}, {"domain", draft.Domain}, {"category", draft.Category}} {
 		if err := skillrouter.CheckRequired(field[0], field[1], 1<<20); err != nil {
 			return learning.Reported{}, err
 		}

@@ -146,9 +146,6 @@ func Parse(file []byte, place learning.Level, domain string) (Entry, error) {
 	if e.Title == "" {
 		e.Title = first(heading(body), e.ID)
 	}
-	if e.Summary == "" {
-		e.Summary = e.Title
-	}
 	f.Own.over(&e.Extra)
 	return e, e.check()
 }
