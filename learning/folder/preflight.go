@@ -26,12 +26,12 @@ const (
 
 // The parts of a match's score; they add up to 100.
 const (
-	partTags       = 40.0
-	partText       = 25.0
-	partLevel      = 20.0 // principle all of it, pattern two thirds, case one
-	partConfidence = 5.0
-	partTransfer   = 5.0
-	partRecency    = 5.0 // e^(−0.01·days) since the last validation; none: nothing
+	shareTags       = 40.0
+	shareText       = 25.0
+	shareLevel      = 20.0 // principle all of it, pattern two thirds, case one
+	shareConfidence = 5.0
+	shareTransfer   = 5.0
+	shareRecency    = 5.0 // e^(−0.01·days) since the last validation; none: nothing
 )
 
 // askRouter is how many lessons the router is asked for, from which the
@@ -193,7 +193,7 @@ func score(words []taskWord, c candidate, now time.Time) (Match, bool) {
 	// An index that another program wrote may say anything.
 	confidence, transfer := min(max(c.Confidence, 1), 5), min(max(c.Transferability, 1), 5)
 	level := float64(rank(c.Level)+1) / float64(len(learning.Levels()))
-	total := partTags*tags + partText*text + partLevel*level + partConfidence*Share(confidence) + partTransfer*Share(transfer) + partRecency*recency
+	total := shareTags*tags + shareText*text + shareLevel*level + shareConfidence*Share(confidence) + shareTransfer*Share(transfer) + shareRecency*recency
 	var why []string
 	if len(byTag) > 0 {
 		why = append(why, "tags "+strings.Join(byTag, ", "))
@@ -226,7 +226,7 @@ func headingMatches(root, name string, words []taskWord, top int) ([]Match, erro
 		}
 		latest = append(latest, m)
 		if share, matched := fit(words, bag(h.title)); share > 0 {
-			m.Score, m.Reason = math.Round((partTags+partText)*share*1000)/1000, "heading with "+strings.Join(matched, ", ")
+			m.Score, m.Reason = math.Round((shareTags+shareText)*share*1000)/1000, "heading with "+strings.Join(matched, ", ")
 			fits = append(fits, m)
 		}
 	}

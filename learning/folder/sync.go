@@ -228,7 +228,7 @@ func (s *syncing) report(ctx context.Context, steps []*Step) error {
 	for _, refusal := range answer.Refused {
 		if refusal.Index >= 0 && refusal.Index < len(steps) {
 			heard[refusal.Index] = true
-			steps[refusal.Index].Action, steps[refusal.Index].Why = ActionRefused, strings.TrimSpace(refusal.Field+" "+strings.TrimPrefix(refusal.Error, refusal.Field+" "))
+			steps[refusal.Index].Action, steps[refusal.Index].Why = ActionRefused, refused(refusal)
 		}
 	}
 	for _, outcome := range answer.Results {
@@ -237,10 +237,7 @@ func (s *syncing) report(ctx context.Context, steps []*Step) error {
 		}
 		heard[outcome.Index] = true
 		step := steps[outcome.Index]
-		step.Notes = append(step.Notes, outcome.Notes...)
-		if len(outcome.Redacted) > 0 {
-			step.Notes = append(step.Notes, "the router cut out secrets: "+strings.Join(outcome.Redacted, ", "))
-		}
+		step.Notes = append(step.Notes, outcomeNotes(outcome)...)
 		if outcome.LessonID != step.ID {
 			step.Lesson = outcome.LessonID
 		}

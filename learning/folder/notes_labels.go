@@ -1,0 +1,153 @@
+package folder
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// part is a part of a lesson that a label can name.
+type part int
+
+const (
+	partNone part = iota
+	partContext
+	partCause
+	partSolution
+	partAlternative
+	partPrevention
+	partAction
+	partOutcome
+	partDate
+	partTags
+	partSeverity
+	partFiles
+	partCommands
+	partName
+)
+
+// labels are the words that name a part of a lesson, in lower case.
+var labels = func() map[string]part {
+	all := map[string]part{}
+	for p, words := range map[part]string{
+		partContext:     "symptom,symptoms,problem,the problem,issue,the issue,error,error message,what happened,observed,observation,context,background,situation,description,summary,details,trigger,when it happens",
+		partCause:       "cause,causes,root cause,root causes,the cause,reason,reasons,why,why it happened,diagnosis,explanation,analysis",
+		partSolution:    "fix,fixes,the fix,solution,solutions,the solution,resolution,resolved by,remedy,answer,what worked,how to fix,how it was fixed,correct approach,do this instead",
+		partAlternative: "workaround,workarounds,alternative,alternatives,other options,temporary fix",
+		partPrevention:  "prevention,prevent,how to prevent,how to avoid,avoid,lesson,lessons,lesson learned,lessons learned,learning,takeaway,takeaways,key takeaway,rule,next time,best practice,recommendation,recommendations,guideline,action items",
+		partAction:      "action,actions,action taken,actions taken,what we did,what was done,what was tried,tried,attempted,attempts,steps,steps taken",
+		partOutcome:     "outcome,outcomes,result,results,impact,effect,consequence,consequences,verification,verified",
+		partDate:        "date,when,discovered,date discovered,occurred",
+		partTags:        "tags,tag,keywords,labels,area,areas,component,components,technology",
+		partSeverity:    "severity,priority",
+		partFiles:       "files,file,related files,affected files",
+		partCommands:    "command,commands,related commands",
+		partName:        "title,name",
+	} {
+		for word := range strings.SplitSeq(words, ",") {
+			all[word] = p
+		}
+	}
+	return all
+}()
+
+// labelOf is the part that a heading, or a cell of a table, names as a whole.
+func labelOf(title string) part {
+	return labels[labelWords(title)]
+}
+
+// labelWords is a text as labels are compared: without case, marks and what stands around the words.
+func labelWords(s string) string {
+	s = strings.TrimFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && r != '(' && r != ')' })
+	s = strings.TrimSuffix(s, "(s)")
+	s = strings.Map(func(r rune) rune {
+		if r == '*' || r == '_' || r == '`' {
+			return -1
+		}
+		return r
+	}, s)
+	return strings.ToLower(strings.Join(strings.Fields(s), " "))
+}
+
+// maxLabel bounds a label with its marks, in bytes.
+const maxLabel = 48
+
+// labelled takes a line apart that begins with a label: "**Fix:** text",
+// "- Fix: text", "**Fix** – text", or an emphasised label alone.
+func labelled(line string) (p part, rest string, ok bool) {
+	text := strings.TrimLeft(line, " \t>")
+	text = unbulleted(text)
+	inner := strings.TrimLeft(text, "*_")
+	emphasised := len(inner) < len(text)
+	window := inner
+	if len(window) > maxLabel {
+		window = window[:maxLabel]
+	}
+	colon := strings.IndexByte(window, ':')
+	if wide := strings.Index(window, "："); wide >= 0 && (colon < 0 || wide < colon) {
+		colon = wide
+	}
+	if colon > 0 {
+		if p, ok := labels[labelWords(window[:colon])]; ok {
+			rest = strings.TrimPrefix(strings.TrimPrefix(inner[colon:], ":"), "：")
+			if emphasised {
+				rest = strings.TrimLeft(rest, "*_")
+			}
+			return p, strings.TrimSpace(rest), true
+		}
+	}
+	if !emphasised {
+		return partNone, "", false
+	}
+	if end := strings.IndexAny(window, "*_"); end > 0 {
+		if p, ok := labels[labelWords(window[:end])]; ok {
+			rest = strings.TrimSpace(strings.TrimLeft(inner[end:], "*_"))
+			for _, dash := range []string{"–", "—", "-"} {
+				if after, found := strings.CutPrefix(rest, dash); found {
+					return p, strings.TrimSpace(after), true
+				}
+			}
+			return p, "", rest == ""
+		}
+	}
+	return partNone, "", false
+}
+
+// unbulleted is a line without a list's mark at its beginning.
+func unbulleted(line string) string {
+	text := strings.TrimLeft(line, " \t")
+	if text == "" {
+		return text
+	}
+	mark := 0
+	if strings.IndexByte("-*+", text[0]) >= 0 {
+		mark = 1
+	} else {
+		for mark < len(text) && mark < 9 && text[mark] >= '0' && text[mark] <= '9' {
+			mark++
+		}
+		if mark == 0 || mark == len(text) || text[mark] != '.' && text[mark] != ')' {
+			return text
+		}
+		mark++
+	}
+	if mark < len(text) && text[mark] != ' ' && text[mark] != '\t' {
+		return text
+	}
+	text = strings.TrimLeft(text[mark:], " \t")
+	for _, box := range []string{"[ ] ", "[x] ", "[X] "} {
+		text = strings.TrimPrefix(text, box)
+	}
+	return text
+}
+
+// bulleted tells whether a line begins an item of a list.
+func bulleted(line string) bool {
+	return len(unbulleted(line)) < len(strings.TrimLeft(line, " \t"))
+}
+
+func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
+
+// LabelWords lists every label, in lower case and in order.
+func LabelWords() []string { return slices.Sorted(maps.Keys(labels)) }

@@ -1,0 +1,312 @@
+package folder_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/folder"
+)
+
+func notes(t testing.TB, text string) folder.Notes {
+	t.Helper()
+	n, err := folder.ReadNotes([]byte(text), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestNotesGolden(t *testing.T) {
+	text, err := os.ReadFile("testdata/notes/LESSONS-LEARNED.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.MarshalIndent(notes(t, string(text)), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/notes.golden.json", string(out)+"\n")
+}
+
+func TestNotesShapes(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		want       []string // title | context | cause | solution of each lesson
+		unread     []int    // lines
+	}{
+		{"empty", "", nil, nil},
+		{"blank", "\n \n\t\n", nil, nil},
+		{"free text under a heading", "# Disk full on CI\n\nThe cache grew.\n", []string{"Disk full on CI|The cache grew.||"}, nil},
+		{"labels below a title", "# Disk full\n## Symptom\nbuild fails\n## Cause\nlogs\n## Fix\nrotate\n", []string{"Disk full|build fails|logs|rotate"}, nil},
+		{"labels of every spelling", "## T\n**Problem**: a\n*Root Cause:* b\n__Solution__ – c\n", []string{"T|a|b|c"}, nil},
+		{"labels in a list", "## T\n1. **Issue:** a\n2. **Why:** b\n3. **Resolution:** c\n", []string{"T|a|b|c"}, nil},
+		{"a label alone", "## T\n\n**Fix**\n\ndo this\n\nand that\n", []string{"T|||do this\n\nand that"}, nil},
+		{"an item after a label", "## The title of it\n- **Fix:** a\n- more\n", []string{"The title of it|- more||a"}, nil},
+		{"a label in code is none", "## T\n\n```\nFix: not\n```\n", []string{"T|```\nFix: not\n```||"}, nil},
+		{"a heading in code is none", "## T\ntext\n```\n# not\n```\n", []string{"T|text\n```\n# not\n```||"}, nil},
+		{"what is no label", "## T\nNote: a: b\nhttps://fix: x\n", []string{"T|Note: a: b\nhttps://fix: x||"}, nil},
+		{"a topic's list", "## Git\n- pull often\n- push rarely. Really.\n  more\n", []string{"pull often|- pull often||", "push rarely|- push rarely. Really.\n  more||"}, nil},
+		{"a statement's list", "## Docker builds fail on arm64 machines\n- a\n- b\n", []string{"Docker builds fail on arm64 machines|- a\n- b||"}, nil},
+		{"paragraphs without a heading", "First thing learned. More.\n\nSecond thing.\n\n    code\n", []string{"First thing learned|First thing learned. More.||", "Second thing|Second thing.\n\n    code||"}, nil},
+		{"problems one after the other", "Problem: a\nFix: b\n\nProblem: c\nFix: d\n", []string{"a|a||b", "c|c||d"}, nil},
+		{"two columns", "## T\n| Symptom | a |\n|---|---|\n| Cause | b |\n| Fix | c \\| d |\n", []string{`T|a|b|c \| d`}, nil},
+		{"a table of something else", "## T\n| x | y |\n|---|---|\n| 1 | 2 |\n", []string{"T|| x | y |\n|---|---|\n| 1 | 2 |||"}, nil},
+		{"setext", "Subject\n=======\n\ntext\n", []string{"Subject|text||"}, nil},
+		{"headings alone", "# A\n## B\n", nil, []int{1, 2}},
+		{"an introduction", "# Lessons\n\nintro\n\n## T\n\ntext\n", []string{"T|text||"}, []int{1, 3}},
+		{"before the first heading", "hello\n\n# T\n\ntext\n", []string{"T|text||"}, []int{1}},
+		{"front matter", "---\ntitle: x\n---\n# T\n\ntext\n", []string{"T|text||"}, []int{1, 2, 3}},
+		{"a comment alone", "## T\n<!-- note -->\n", nil, []int{1, 2}},
+		{"a comment", "## T\ntext\n\n<!-- note -->\n", []string{"T|text\n\n<!-- note -->||"}, nil},
+		{"CRLF and BOM", "\ufeff## T\r\n**Fix:** a\r\nb\r\n", []string{"T|||a\nb"}, nil},
+		{"date", "## [2026-03-05] T\ntext\n", []string{"T|text\n\nDate: 2026-03-05||"}, nil},
+		{"prevention", "## T\nFix: a\nPrevention: b\n", []string{"T|||a\n\nPrevention: b"}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			n := notes(t, test.text)
+			var got []string
+			for _, l := range n.Lessons {
+				got = append(got, strings.Join([]string{l.Draft.Title, l.Draft.Context, l.Draft.RootCause, l.Draft.Solution}, "|"))
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+			var lines []int
+			for _, u := range n.Unread {
+				lines = append(lines, u.Line)
+			}
+			if !slices.Equal(lines, test.unread) {
+				t.Errorf("unread %+v, want %v", n.Unread, test.unread)
+			}
+			if lost := lost(test.text, n); lost != "" {
+				t.Error(lost)
+			}
+		})
+	}
+}
+
+var (
+	wordRuns = regexp.MustCompile(`[\p{L}\p{N}]+`)
+	numbered = regexp.MustCompile(`^[\s>]*\d+[.)]`)
+)
+
+// structure is the words that a label, or the language of code, may be made of.
+var structure = func() map[string]bool {
+	set := map[string]bool{}
+	for _, label := range folder.LabelWords() {
+		for _, word := range wordRuns.FindAllString(label, -1) {
+			set[word] = true
+		}
+	}
+	return set
+}()
+
+// lost names a line of notes that is neither in a lesson, word by word, nor listed.
+func lost(text string, n folder.Notes) string {
+	listed := map[int]bool{}
+	for _, u := range n.Unread {
+		listed[u.Line] = true
+	}
+	kept := map[string]bool{}
+	for _, l := range n.Lessons {
+		d := l.Draft
+		for _, part := range append([]string{d.Title, d.Context, d.RootCause, d.Solution, d.Action, d.Outcome, d.Body, string(d.Severity)}, slices.Concat(d.Alternatives, d.Tags, d.RelatedCommands, d.RelatedFiles)...) {
+			for _, word := range wordRuns.FindAllString(strings.ToLower(part), -1) {
+				kept[word] = true
+			}
+		}
+	}
+	for i, line := range strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n") {
+		if listed[i+1] {
+			continue
+		}
+		for _, word := range wordRuns.FindAllString(strings.ToLower(numbered.ReplaceAllString(line, "")), -1) {
+			if !kept[word] && !structure[word] {
+				return fmt.Sprintf("line %d, %q: %q is lost", i+1, line, word)
+			}
+		}
+	}
+	return ""
+}
+
+// servable tells why the service could not take a lesson, or "".
+func servable(n folder.Notes) string {
+	ids := map[string]bool{}
+	for _, l := range n.Lessons {
+		d := l.Draft
+		switch {
+		case ids[d.ID] || d.ID == "" || len(d.ID) > learning.MaxID:
+			return "id " + d.ID
+		case strings.TrimSpace(d.Title) == "" || len(d.Title) > learning.MaxTitle || strings.ContainsAny(d.Title, "\n\r"):
+			return fmt.Sprintf("title %q", d.Title)
+		case max(len(d.Context), len(d.Solution), len(d.RootCause), len(d.Action), len(d.Outcome)) > learning.MaxLessonText || len(d.Body) > learning.MaxContent:
+			return "text too long"
+		case len(d.Tags) > learning.MaxTags || len(d.Alternatives) > learning.MaxListItems || len(d.RelatedCommands) > learning.MaxListItems || len(d.RelatedFiles) > learning.MaxListItems:
+			return "list too long"
+		case l.Line < 1 || l.Last < l.Line:
+			return fmt.Sprintf("lines %d to %d", l.Line, l.Last)
+		}
+		for _, tag := range d.Tags {
+			if tag == "" || skillrouter.CheckName("tags", tag) != nil {
+				return fmt.Sprintf("tag %q", tag)
+			}
+		}
+		for _, item := range slices.Concat(d.Alternatives, d.RelatedCommands, d.RelatedFiles) {
+			if len(item) > learning.MaxListItem {
+				return "item too long"
+			}
+		}
+		ids[d.ID] = true
+	}
+	return ""
+}
+
+// TestNotesLoseNothing: every word of every line is in a lesson, or its line is listed.
+func TestNotesLoseNothing(t *testing.T) {
+	line := rapid.SampledFrom([]string{
+		"# Alpha", "## Bravo charlie", "### Delta", "## Fix", "#### Cause", "# Lessons", "##", "Echo", "====", "----", "---", "***", "",
+		"", "**Fix:** foxtrot", "- **Symptom:** golf", "* Problem: hotel", "Solution: india", "**Workaround**", "Tags: juliet, kilo lima",
+		"Severity: high", "Severity: odd", "Date: 2026-01-01", "Commands: mike", "Files: november.go", "- oscar", "  - papa", "    quebec", "1. romeo",
+		"> sierra", "> - Fix: tango", "```", "```sh", "$ uniform --victor", "~~~", "| Symptom | Fix |", "|---|---|", "| whiskey | xray |", "| yankee | zulu | extra |",
+		"|", "<!-- apple -->", "<div>", "banana: cherry", "[date]: http://elder", "\tfig", "Title: grape", "日本語の行", "Prevention — hazel", "**Prevention** — iris",
+		"- [ ] jade", "\\| kiwi", "Name", "| lemon | Cause |", "**bold** mango", "Alternatives:", "- nectar", "2026-02-03 olive",
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(line, 0, 30).Draw(t, "lines"), rapid.SampledFrom([]string{"\n", "\r\n", "\n\n"}).Draw(t, "end"))
+		n, err := folder.ReadNotes([]byte(text), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lost := lost(text, n); lost != "" {
+			out, _ := json.MarshalIndent(n, "", " ")
+			t.Fatalf("%s\n%s\n%s", lost, text, out)
+		}
+		if why := servable(n); why != "" {
+			t.Fatal(why)
+		}
+	})
+}
+
+func TestNotesRefuses(t *testing.T) {
+	for name, text := range map[string]string{"UTF-8": "\xff", "NUL": "a\x00", "larger": strings.Repeat("x", folder.MaxNotes+1)} {
+		if _, err := folder.ReadNotes([]byte(text), ""); !strings.Contains(explain(err), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestNotesOfTheWorstKind(t *testing.T) {
+	for name, piece := range map[string]string{
+		"headings": "# a\n", "quotations": "> ", "items": "- ", "items on lines": "- a\n", "labels": "Fix: a\n", "problems": "Problem: a\nFix: b\n", "fences": "```\n",
+		"table": "| Symptom | Fix |\n|---|---|\n| a | b |\n\n", "brackets": "[", "backticks": "`", "stars": "*", "html": "<!--", "one line": "x",
+		"label headings": "# a\n## Fix\nb\n", "numbers": "1. ", "indented": " ", "paragraphs": "a\n\n", "rules": "---\n", "deep": "###### a\nb\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := strings.Repeat(piece, 200_000/len(piece))
+			begin := time.Now()
+			n, err := folder.ReadNotes([]byte(text), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(begin); took > 10*time.Second {
+				t.Errorf("took %s", took)
+			}
+			if why := servable(n); why != "" {
+				t.Error(why)
+			}
+			if lost := lost(text, n); lost != "" {
+				t.Error(lost[:min(len(lost), 200)])
+			}
+		})
+	}
+}
+
+func TestImportNotes(t *testing.T) {
+	text, err := os.ReadFile("testdata/notes/LESSONS-LEARNED.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := notes(t, string(text))
+	r := newRouter()
+	dry, err := folder.ImportNotes(t.Context(), r, n, false, true)
+	if err != nil || dry.Counts[folder.ActionReport] != len(n.Lessons) || len(r.ids) > 0 {
+		t.Errorf("%v %v", err, dry.Counts)
+	}
+	r.refuse = func(title string) error {
+		if strings.Contains(title, "Query slow") {
+			return skillrouter.InvalidField("title", "is not wanted")
+		}
+		return nil
+	}
+	result, err := folder.ImportNotes(t.Context(), r, n, false, false)
+	if err != nil || result.Counts[folder.ActionReport] != len(n.Lessons)-1 || result.Counts[folder.ActionRefused] != 1 {
+		t.Errorf("%v %v", err, result.Counts)
+	}
+	r.refuse = nil
+	for range 2 {
+		if _, err = folder.ImportNotes(t.Context(), r, n, true, false); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(r.ids) != len(n.Lessons) || len(r.occurred) > 0 || r.calls["edit"] > 0 {
+		t.Errorf("importing again made %d lessons of %d, %v", len(r.ids), len(n.Lessons), r.occurred)
+	}
+	changed := notes(t, strings.Replace(string(text), "Pin images by digest", "Pin all images by digest", 1))
+	left, err := folder.ImportNotes(t.Context(), r, changed, false, false)
+	if err != nil || left.Counts[folder.ActionLeft] != 1 || r.calls["edit"] > 0 {
+		t.Errorf("%v %v", err, left.Counts)
+	}
+	edited, err := folder.ImportNotes(t.Context(), r, changed, true, false)
+	if err != nil || edited.Counts[folder.ActionEdit] != 1 || r.calls["edit"] != 1 || len(r.ids) != len(n.Lessons) {
+		t.Errorf("%v %v", err, edited.Counts)
+	}
+}
+
+func FuzzNotes(f *testing.F) {
+	names, _ := filepath.Glob(filepath.FromSlash("testdata/notes/*.md"))
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte("# a\n\n- **Fix:** b\n  c\n\n| Symptom | Fix |\n|-|-|\n| d | e |\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		n, err := folder.ReadNotes(text, "")
+		if err != nil {
+			return
+		}
+		if lost := lost(string(text), n); lost != "" {
+			t.Fatal(lost)
+		}
+		if why := servable(n); why != "" {
+			t.Fatal(why)
+		}
+	})
+}
+
+func TestNotesNestedByIndentation(t *testing.T) {
+	var text strings.Builder
+	for i := range 500 {
+		text.WriteString(strings.Repeat("  ", i) + "- w" + itoa(i) + "\n")
+	}
+	begin := time.Now()
+	if lost := lost(text.String(), notes(t, text.String())); lost != "" {
+		t.Error(lost)
+	}
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("took %s", took)
+	}
+}
