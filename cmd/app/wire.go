@@ -70,6 +70,15 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	a.life.run(ctx, "knowledge", knowledge.Run)
 	a.life.run(ctx, "episodes", episodes.Run)
 
+	rules, err := a.escalationRules()
+	if err != nil {
+		return err
+	}
+	border, err := a.cross(ctx, memory, operations, rules, episodes, presence, mailbox)
+	if err != nil {
+		return err
+	}
+
 	a.services.census = census{knowledge: knowledge, episodes: episodes, presence: presence, mailbox: mailbox}
 	registry.MustRegister(a.services.census)
 
@@ -94,6 +103,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	a.handler = httpapi.New(httpapi.Services{
 		Auth: tokens, Tokens: tokens, Presence: presence, Mailbox: mailbox, Messages: hub,
 		Knowledge: knowledge, Episodes: episodes, Router: queries, Tasks: tasks, Recon: recon,
+		Escalations: border.escalations(), Memory: border.memory,
 		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Registry: registry,
 	}, httpapi.Options{
 		Version: a.options.Version, RequireToken: beyondLoopback(a.listener.Addr()),

@@ -25,6 +25,8 @@ type Config struct {
 	Log           Log           `yaml:"log"`
 	Presence      Presence      `yaml:"presence"`
 	Retention     Retention     `yaml:"retention"`
+	Escalation    Escalation    `yaml:"escalation"`
+	Ranking       Ranking       `yaml:"ranking"`
 	MCP           MCP           `yaml:"mcp"`
 }
 
@@ -53,6 +55,17 @@ type MCP struct {
 	Toolsets []string `yaml:"toolsets"` // switched on for every client, besides the default one
 }
 
+// Escalation says who is told of a lesson.
+type Escalation struct {
+	Rules       string   `yaml:"rules"`       // file of the rules; empty: the built-in ones
+	Supervisors []string `yaml:"supervisors"` // DOMAIN=AGENT: who supervises a domain
+}
+
+// Ranking says what counts how much in what is found.
+type Ranking struct {
+	SimilarityWeight float64 `yaml:"similarity_weight"` // of lessons: 0 to 1; recency has the rest
+}
+
 // Bounds of settings.
 const (
 	// MaxFile bounds a configuration file, in bytes; the annotated example is a twentieth of it.
@@ -65,6 +78,8 @@ const (
 	MaxInterval = 24 * time.Hour
 	// MaxAllowedHosts bounds the list that every request is compared with.
 	MaxAllowedHosts = 64
+	// MaxSupervisors bounds the list of supervisors: a team has few domains.
+	MaxSupervisors = 256
 )
 
 // Default returns the settings that hold if nobody says anything. Data is
@@ -81,8 +96,10 @@ func Default() Config {
 			StaleAfter:        45 * time.Second,
 			OfflineAfter:      2 * time.Minute,
 		},
-		Retention: Retention{Messages: 30 * 24 * time.Hour, Episodes: 90 * 24 * time.Hour, Patterns: 180 * 24 * time.Hour},
-		MCP:       MCP{Toolsets: []string{}},
+		Retention:  Retention{Messages: 30 * 24 * time.Hour, Episodes: 90 * 24 * time.Hour, Patterns: 180 * 24 * time.Hour},
+		Escalation: Escalation{Supervisors: []string{}},
+		Ranking:    Ranking{SimilarityWeight: 0.7},
+		MCP:        MCP{Toolsets: []string{}},
 	}
 }
 
@@ -146,7 +163,34 @@ func (c Config) Validate() error {
 			return skillrouter.InvalidField("allowed_hosts", "must hold bare host names or addresses, without scheme, port, path or wildcard")
 		}
 	}
-	return nil
+	if strings.IndexByte(c.Escalation.Rules, 0) >= 0 {
+		return skillrouter.InvalidField("escalation.rules", "may not hold the character NUL")
+	}
+	if _, err := c.Escalation.SupervisorOf(); err != nil {
+		return err
+	}
+	return skillrouter.CheckRange("ranking.similarity_weight", c.Ranking.SimilarityWeight, 0, 1)
+}
+
+// SupervisorOf returns the agents that supervise domains, by domain.
+func (e Escalation) SupervisorOf() (map[string]string, error) {
+	const field = "escalation.supervisors"
+	if len(e.Supervisors) > MaxSupervisors {
+		return nil, skillrouter.InvalidField(field, "may hold at most %d domains", MaxSupervisors)
+	}
+	agents := make(map[string]string, len(e.Supervisors))
+	for _, pair := range e.Supervisors {
+		domain, agent, ok := strings.Cut(pair, "=")
+		domain, agent = strings.TrimSpace(domain), strings.TrimSpace(agent)
+		if !ok || domain == "" {
+			return nil, skillrouter.InvalidField(field, "must hold DOMAIN=AGENT, such as security=AEGIS")
+		}
+		if err := skillrouter.CheckAgentID(field, agent); err != nil {
+			return nil, err
+		}
+		agents[domain] = agent
+	}
+	return agents, nil
 }
 
 var (

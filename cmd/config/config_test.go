@@ -120,6 +120,8 @@ func TestShowIsRead(t *testing.T) {
 	want := config.Default()
 	want.AllowedHosts = []string{"router.lan", "10.0.0.7"}
 	want.Retention.Messages = 90 * time.Minute
+	want.Escalation = config.Escalation{Rules: "rules.yaml", Supervisors: []string{"security=AEGIS", "data & ml=HADES"}}
+	want.Ranking.SimilarityWeight = 0.25
 	want.Data = t.TempDir()
 	flags := map[string]string{}
 	for _, s := range config.Settings() {
@@ -167,6 +169,11 @@ func TestRefusals(t *testing.T) {
 		{name: "port too great", flags: map[string]string{"listen": ":65536"}, message: []string{"65535"}},
 		{name: "host with wildcard", flags: map[string]string{"allowed_hosts": "*.lan"}, message: []string{"allowed_hosts"}},
 		{name: "host with port", flags: map[string]string{"allowed_hosts": "a,b:80"}, message: []string{"allowed_hosts"}},
+		{name: "supervisor without a domain", flags: map[string]string{"escalation.supervisors": "AEGIS"}, message: []string{"escalation.supervisors", "DOMAIN=AGENT"}},
+		{name: "supervisor that is no id", flags: map[string]string{"escalation.supervisors": "a=b c"}, message: []string{"escalation.supervisors"}},
+		{name: "weight over one", flags: map[string]string{"ranking.similarity_weight": "1.1"}, message: []string{"ranking.similarity_weight", "between"}},
+		{name: "weight that is no number", flags: map[string]string{"ranking.similarity_weight": "NaN"}, message: []string{"ranking.similarity_weight"}},
+		{name: "weight in words", file: "ranking:\n  similarity_weight: much\n", message: []string{":2:", "a number"}},
 		{name: "grace too long", flags: map[string]string{"shutdown_grace": "1h"}, message: []string{"shutdown_grace"}},
 	}
 	for _, test := range tests {

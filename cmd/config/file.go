@@ -66,7 +66,7 @@ func decode(name string, text []byte, c *Config) ([]string, error) {
 	if err := yaml.UnmarshalWithOptions(text, c, yaml.DisallowUnknownField()); err != nil {
 		return nil, located(name, err)
 	}
-	for _, list := range []*[]string{&c.AllowedHosts, &c.MCP.Toolsets} {
+	for _, list := range []*[]string{&c.AllowedHosts, &c.Escalation.Supervisors, &c.MCP.Toolsets} {
 		if *list == nil {
 			*list = []string{}
 		}
@@ -119,6 +119,8 @@ func wanted(t reflect.Type) string {
 		return "a duration such as 15s, 2m or 1h30m"
 	case t.Kind() == reflect.Slice:
 		return "a list"
+	case t.Kind() == reflect.Float64:
+		return "a number"
 	case t.Kind() == reflect.Struct || t.Kind() == reflect.Map:
 		return "a section of settings"
 	}

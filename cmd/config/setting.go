@@ -47,6 +47,9 @@ func Settings() []Setting {
 		duration("retention.messages", "how long messages are kept; 0 keeps them for ever", func(c *Config) *time.Duration { return &c.Retention.Messages }),
 		duration("retention.episodes", "how long episodes with an outcome are kept, twice as long if of high utility; 0 keeps them for ever", func(c *Config) *time.Duration { return &c.Retention.Episodes }),
 		duration("retention.patterns", "how long patterns are kept after they were last seen; 0 keeps them for ever", func(c *Config) *time.Duration { return &c.Retention.Patterns }),
+		text("escalation.rules", "file of the rules by which lessons are escalated; empty: the built-in ones", func(c *Config) *string { return &c.Escalation.Rules }),
+		list("escalation.supervisors", "who supervises a domain, as DOMAIN=AGENT, separated by commas", func(c *Config) *[]string { return &c.Escalation.Supervisors }),
+		fraction("ranking.similarity_weight", "how much likeness counts in the order of lessons, 0 to 1; recency has the rest", func(c *Config) *float64 { return &c.Ranking.SimilarityWeight }),
 		list("mcp.toolsets", "toolsets that are on for every MCP client, separated by commas", func(c *Config) *[]string { return &c.MCP.Toolsets }),
 	}
 }
@@ -88,5 +91,20 @@ func duration(name, usage string, field func(*Config) *time.Duration) Setting {
 			return nil
 		},
 		show: func(c Config) string { return field(&c).String() },
+	}
+}
+
+func fraction(name, usage string, field func(*Config) *float64) Setting {
+	return Setting{
+		Name: name, Usage: usage,
+		set: func(c *Config, value string) error {
+			f, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				return skillrouter.InvalidField(name, "must be a number such as 0.7, and is %s", strconv.Quote(value))
+			}
+			*field(c) = f
+			return nil
+		},
+		show: func(c Config) string { return strconv.FormatFloat(*field(&c), 'g', -1, 64) },
 	}
 }

@@ -57,17 +57,19 @@ type Options struct {
 // Client speaks to the router at one address. Its fields are the router's
 // services. It is safe for use by several goroutines.
 type Client struct {
-	Presence   Presence
-	Mailbox    Mailbox
-	Knowledge  Knowledge
-	Episodes   Episodes
-	Lessons    Lessons
-	Experience Experience
-	Tasks      Tasks
-	Recon      Recon
-	Tokens     Tokens
-	Router     Router
-	System     System
+	Presence    Presence
+	Mailbox     Mailbox
+	Knowledge   Knowledge
+	Episodes    Episodes
+	Lessons     Lessons
+	Experience  Experience
+	Escalations Escalations
+	Memory      Memory
+	Tasks       Tasks
+	Recon       Recon
+	Tokens      Tokens
+	Router      Router
+	System      System
 
 	base    string // without a slash at its end
 	options Options
@@ -112,6 +114,7 @@ func New(baseURL string, options Options) (*Client, error) {
 	c.Lessons = Lessons{c}
 	c.Experience = Experience{c}
 	c.Tasks, c.Recon, c.Tokens = Tasks{c}, Recon{c}, Tokens{c}
+	c.Escalations, c.Memory = Escalations{c}, Memory{c}
 	c.Router, c.System = Router{c}, System{c}
 	return c, nil
 }

@@ -58,6 +58,8 @@ type Services struct {
 	Episodes    learning.EpisodeService
 	Lessons     learning.LessonService
 	Experiences learning.ExperienceService
+	Escalations operational.EscalationService
+	Memory      router.MemoryService
 	Tools       router.ToolService
 	Router      router.Service
 	Tasks       operational.TaskService
@@ -151,6 +153,8 @@ func (s *Server) routes() {
 	s.episodeRoutes()
 	s.lessonRoutes()
 	s.experienceRoutes()
+	s.escalationRoutes()
+	s.agentMemoryRoutes()
 	s.toolRoutes()
 }
 

@@ -1,0 +1,76 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"skillrouter"
+	"skillrouter/comms"
+	"skillrouter/learning"
+	learningstore "skillrouter/learning/store"
+	"skillrouter/operational"
+	operationalstore "skillrouter/operational/store"
+	"skillrouter/router"
+)
+
+// escalationRules loads the rules that the settings name, or the built-in ones.
+func (a *App) escalationRules() (*learning.EscalationRules, error) {
+	supervisors, err := a.config.Escalation.SupervisorOf()
+	if err != nil {
+		return nil, err
+	}
+	options := learning.EscalationOptions{Supervisors: supervisors, Log: a.log}
+	name := a.config.Escalation.Rules
+	if name == "" {
+		return learning.DefaultEscalationRules(options)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the escalation rules %s cannot be read", name)
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, learning.MaxEscalationFile+1))
+	if err != nil {
+		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the escalation rules %s cannot be read", name)
+	}
+	return learning.LoadEscalationRules(name, text, options)
+}
+
+// borderServices are what stands between the two domains.
+type borderServices struct {
+	desk     *operational.Escalations
+	lessons  *learning.Propagation
+	crossing *router.Crossing
+	memory   *router.AgentMemory
+}
+
+// escalations are the escalations as callers see them.
+func (b borderServices) escalations() operational.EscalationService {
+	return router.SettledEscalations{EscalationService: b.desk, Crossing: b.crossing}
+}
+
+// cross builds what carries events from one domain to the other, and starts it.
+func (a *App) cross(ctx context.Context, memory *learningstore.Store, operations *operationalstore.Store, rules *learning.EscalationRules,
+	episodes *learning.Episodes, presence *comms.Presence, mailbox *comms.Mailbox,
+) (borderServices, error) {
+	b := borderServices{desk: operational.NewEscalations(operations, a.now)}
+	var err error
+	if b.lessons, err = learning.NewPropagation(ctx, memory, learning.Options{Now: a.now, Log: a.log}); err != nil {
+		return b, fmt.Errorf("load the agents' profiles: %w", err)
+	}
+	b.crossing, err = router.NewCrossing(ctx, router.CrossingPorts{
+		Learning: memory, Operational: operations, Desk: b.desk, Episodes: episodes, Lessons: b.lessons, Agents: presence,
+		Courier: func(ctx context.Context, draft operational.MessageDraft) error {
+			_, err := mailbox.Send(ctx, draft)
+			return err
+		},
+	}, router.CrossingOptions{Now: a.now, Log: a.log, Rules: rules})
+	if err != nil {
+		return b, fmt.Errorf("read how far the logs were followed: %w", err)
+	}
+	a.life.run(ctx, "crossing", b.crossing.Run)
+	b.memory = router.NewAgentMemory(router.MemorySources{Lessons: memory, Domains: b.lessons, Pending: b.desk, Crossing: b.crossing}, a.now)
+	return b, nil
+}

@@ -1,0 +1,202 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"skillrouter/learning"
+)
+
+var _ learning.RecallStore = (*Store)(nil)
+
+const (
+	// general is what makes a lesson one for everybody: the condition of the index lessons_general.
+	general = "severity = 'critical' OR level = 'principle' OR transferability >= 4"
+	// inUse says that a lesson is not retired. The sign keeps the planner from the index
+	// on the status, which nearly every lesson passes.
+	inUse = "+status <> 'retired'"
+)
+
+// branch is one reason for which a lesson is in a memory, with an index that gives its lessons in order.
+type branch struct {
+	where string
+	arg   []any
+}
+
+func branches(scope learning.RecallScope) []branch {
+	list := []branch{{general, nil}}
+	if scope.Agent != "" {
+		list = append(list, branch{"source_agent = ?", []any{scope.Agent}})
+	}
+	for _, domain := range learning.Spellings(scope.Domain) {
+		list = append(list, branch{"domain = ?", []any{domain}})
+	}
+	return list
+}
+
+// recipientNumbers are the lessons that fit an agent's past work.
+const recipientNumbers = "SELECT lesson_num AS num FROM lesson_recipients WHERE agent_id = ?"
+
+// RecentFor implements learning.RecallStore. Each reason gives its latest
+// lessons from an index, and the latest of all are read.
+func (s *Store) RecentFor(ctx context.Context, scope learning.RecallScope, limit int) ([]learning.Lesson, error) {
+	var parts []string
+	var args []any
+	for _, b := range branches(scope) {
+		parts = append(parts, "SELECT num FROM (SELECT num FROM lessons WHERE ("+b.where+") AND "+inUse+" ORDER BY num DESC LIMIT ?)")
+		args = append(append(args, b.arg...), limit)
+	}
+	parts = append(parts, "SELECT num FROM (SELECT r.lesson_num AS num FROM lesson_recipients r JOIN lessons l ON l.num = r.lesson_num"+
+		" WHERE r.agent_id = ? AND l.status <> 'retired' ORDER BY r.lesson_num DESC LIMIT ?)")
+	args = append(args, scope.Agent, limit)
+	return lessons(s.read.WithContext(ctx), learning.MaxAnswer,
+		"WHERE num IN (SELECT num FROM ("+strings.Join(parts, " UNION ")+") ORDER BY num DESC LIMIT ?) ORDER BY num DESC", append(args, limit)...)
+}
+
+// CountFor implements learning.RecallStore, from indexes alone.
+func (s *Store) CountFor(ctx context.Context, scope learning.RecallScope) (int, error) {
+	parts, args := []string{recipientNumbers}, []any{scope.Agent}
+	for _, b := range branches(scope) {
+		parts = append(parts, "SELECT num FROM lessons WHERE "+b.where)
+		args = append(args, b.arg...)
+	}
+	return countOf(s.read.WithContext(ctx), "SELECT count(*) FROM ("+strings.Join(parts, " UNION ")+" EXCEPT SELECT num FROM lessons WHERE status = 'retired')", args...)
+}
+
+// Latest implements learning.RecallStore. The first condition that is set has
+// an index in the order of the listing; the others are looked at row by row.
+func (s *Store) Latest(ctx context.Context, filter learning.RecallFilter) ([]learning.Lesson, error) {
+	var c conditions
+	sign := ""
+	for _, f := range []struct{ column, value string }{
+		{"source_agent", filter.SourceAgent},
+		{"lesson_type", string(filter.Type)},
+		{"severity", string(filter.Severity)},
+	} {
+		if f.value != "" {
+			c.add(sign+f.column+" = ?", f.value)
+			sign = "+"
+		}
+	}
+	c.add(inUse)
+	if !filter.OccurredSince.IsZero() {
+		c.add("last_occurred >= ?", millis(filter.OccurredSince))
+	}
+	if scope := filter.Scope; scope != nil {
+		any, args := []string{"num IN (" + recipientNumbers + ")"}, []any{scope.Agent}
+		for _, b := range branches(*scope) {
+			any, args = append(any, "("+b.where+")"), append(args, b.arg...)
+		}
+		c.add("("+strings.Join(any, " OR ")+")", args...)
+	}
+	return lessons(s.read.WithContext(ctx), learning.MaxAnswer, c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
+}
+
+// ByTopic implements learning.RecallStore.
+func (s *Store) ByTopic(ctx context.Context, topics []string, limit int) (map[string][]learning.Lesson, error) {
+	db := s.read.WithContext(ctx)
+	tagged, err := taggedWith(db, topics, limit)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string][]learning.Lesson{}
+	for _, topic := range topics {
+		numbers := tagged[topic]
+		for _, spelling := range learning.Spellings(topic) {
+			for _, column := range []string{"domain", "category"} {
+				rows, err := query(db, "SELECT num FROM lessons WHERE "+column+" = ? AND "+inUse+" ORDER BY num DESC LIMIT ?", spelling, limit)
+				if err != nil {
+					return nil, err
+				}
+				for rows.Next() {
+					var num int64
+					if err := rows.Scan(&num); err != nil {
+						return nil, closing(rows, err)
+					}
+					numbers = append(numbers, num)
+				}
+				if err := closing(rows, rows.Err()); err != nil {
+					return nil, err
+				}
+			}
+		}
+		slices.Sort(numbers)
+		numbers = slices.Compact(numbers)
+		numbers = numbers[max(0, len(numbers)-limit):]
+		list, err := json.Marshal(numbers)
+		if err != nil {
+			return nil, err
+		}
+		if found[topic], err = lessons(db, learning.MaxAnswer/4, "WHERE num IN (SELECT value FROM json_each(?)) ORDER BY num DESC", string(list)); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// taggedWith returns the numbers of the latest lessons that have a topic as a tag, newest first.
+func taggedWith(db *gorm.DB, topics []string, limit int) (map[string][]int64, error) {
+	rows, err := query(db, "SELECT num, tags FROM (SELECT num, tags, status FROM lessons ORDER BY num DESC LIMIT ?) WHERE tags <> '[]' AND status <> 'retired'", learning.RecallTagged)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string][]int64{}
+	for rows.Next() {
+		var num int64
+		var text sql.RawBytes
+		if err := rows.Scan(&num, &text); err != nil {
+			return nil, closing(rows, err)
+		}
+		lower := strings.ToLower(string(text))
+		var tags []string
+		for _, topic := range topics {
+			if len(found[topic]) >= limit || !strings.Contains(lower, topic) {
+				continue
+			}
+			if tags == nil {
+				if err := json.Unmarshal([]byte(lower), &tags); err != nil {
+					return nil, closing(rows, err)
+				}
+			}
+			if slices.Contains(tags, topic) {
+				found[topic] = append(found[topic], num)
+			}
+		}
+	}
+	return found, closing(rows, rows.Err())
+}
+
+// LessonFigures implements learning.RecallStore.
+func (s *Store) LessonFigures(ctx context.Context, today, week time.Time) (learning.LessonFigures, error) {
+	var f learning.LessonFigures
+	for _, q := range []struct {
+		into *int
+		text string
+		args []any
+	}{
+		{&f.Total, "SELECT count(*) FROM lessons", nil},
+		{&f.Failures, "SELECT count(*) FROM lessons WHERE lesson_type = 'failure'", nil},
+		{&f.Successes, "SELECT count(*) FROM lessons WHERE lesson_type = 'success'", nil},
+		{&f.AntiPatterns, "SELECT count(*) FROM lessons WHERE lesson_type = 'anti_pattern'", nil},
+		{&f.ConfirmedPatterns, "SELECT count(*) FROM patterns WHERE status = 'confirmed'", nil},
+		{&f.Today, "SELECT count(*) FROM lessons WHERE created_at > ?", []any{millis(today)}},
+		{&f.ThisWeek, "SELECT count(*) FROM lessons WHERE created_at > ?", []any{millis(week)}},
+	} {
+		var err error
+		if *q.into, err = countOf(s.read.WithContext(ctx), q.text, q.args...); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+func countOf(db *gorm.DB, text string, args ...any) (n int, err error) {
+	err = db.Statement.ConnPool.QueryRowContext(db.Statement.Context, text, args...).Scan(&n)
+	return n, err
+}
