@@ -24,8 +24,10 @@ type pendingSelection struct {
 
 // escalationSelection selects escalations.
 type escalationSelection struct {
-	pendingSelection
-	Status []operational.EscalationStatus `query:"status" doc:"One or more, separated by commas: pending, reviewed, resolved, dismissed; none: all"`
+	To       string                         `query:"to" doc:"Only those that went to this agent"`
+	LessonID string                         `query:"lesson_id" doc:"Only those of this lesson"`
+	Limit    int                            `query:"limit" doc:"1 to 1000; 0: 100"`
+	Status   []operational.EscalationStatus `query:"status" doc:"One or more, separated by commas: pending, reviewed, resolved, dismissed; none: all"`
 }
 
 func (s *Server) escalationRoutes() {

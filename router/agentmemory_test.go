@@ -1,0 +1,208 @@
+package router_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"skillrouter"
+	"skillrouter/comms"
+	"skillrouter/learning"
+	"skillrouter/operational"
+	"skillrouter/router"
+)
+
+func titles(lessons []learning.Lesson) (list []string) {
+	for _, l := range lessons {
+		list = append(list, l.Title)
+	}
+	return list
+}
+
+func TestAgentMemory(t *testing.T) {
+	b := openBorder(t)
+	crossing, _ := run(t, b.ports(t))
+	memory := router.NewAgentMemory(router.MemorySources{Lessons: b.learning, Domains: b.lessons, Pending: b.desk, Crossing: crossing}, time.Now)
+	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	tell := func(agent, domain, title string, change func(*learning.Lesson)) {
+		t.Helper()
+		b.report(t, learning.EventLessonReported, func(l *learning.Lesson) {
+			l.SourceAgent, l.Domain, l.Title, l.Category, l.Tags = agent, domain, title, "c", []string{}
+			if change != nil {
+				change(l)
+			}
+		})
+	}
+	anti := func(l *learning.Lesson) {
+		l.Type, l.Context, l.Action = learning.LessonAntiPattern, "It loses data", "docker volume prune"
+	}
+	tell("HADES", "docker", "Mine", nil)
+	tell("other", "Docker", "Of my domain", nil)
+	tell("other", "billing", "Of another domain", nil)
+	tell("other", "billing", "Critical elsewhere", func(l *learning.Lesson) { l.Severity = learning.SeverityCritical })
+	tell("other", "billing", "A principle", func(l *learning.Lesson) { l.Level = learning.LevelPrinciple })
+	tell("other", "billing", "Holds in most places", func(l *learning.Lesson) { l.Transferability = 4 })
+	tell("other", "docker", "Retired", func(l *learning.Lesson) { l.Status = learning.StatusRetired })
+	tell("other", "docker", "Never prune volumes", anti)
+	tell("other", "billing", "Never bill by hand", anti)
+	got, err := memory.Memory(ctx, "HADES")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"Never prune volumes", "Holds in most places", "A principle", "Critical elsewhere", "Of my domain", "Mine"}
+	if diff := cmp.Diff(want, titles(got.Recent)); diff != "" {
+		t.Errorf("recent (-want +got):\n%s", diff)
+	}
+	if got.LessonsCount != len(want) || got.Domain != "docker" || got.Agent != "HADES" || got.LastUpdated.IsZero() {
+		t.Errorf("%d lessons of %q for %q at %v", got.LessonsCount, got.Domain, got.Agent, got.LastUpdated)
+	}
+	if diff := cmp.Diff([]string{"Critical elsewhere"}, titles(got.Critical)); diff != "" {
+		t.Errorf("critical (-want +got):\n%s", diff)
+	}
+	if len(got.AntiPatterns) != 1 || got.AntiPatterns[0].Title != "Never prune volumes" || got.AntiPatterns[0].WhyBad != "It loses data" ||
+		got.AntiPatterns[0].SourceAgent != "other" || got.AntiPatterns[0].Trust != learning.TrustAgent || got.AntiPatterns[0].Confidence < 0.7 {
+		t.Errorf("anti-patterns: %+v", got.AntiPatterns)
+	}
+	// CHRONOS has reported nothing: seed 000 says what it does.
+	tell("other", "infrastructure", "For the seed's agents", nil)
+	if got, err = memory.Memory(ctx, "CHRONOS"); err != nil || got.Domain != "infrastructure" || !slices.Contains(titles(got.Recent), "For the seed's agents") {
+		t.Errorf("CHRONOS has %+v, %v", got, err)
+	}
+	for i := range 2 * router.RecentLessons {
+		tell("HADES", "docker", fmt.Sprint("More ", i), nil)
+	}
+	if got, err = memory.Memory(ctx, "HADES"); err != nil || len(got.Recent) != router.RecentLessons || got.LessonsCount != len(want)+2*router.RecentLessons {
+		t.Errorf("%d recent of %d, %v", len(got.Recent), got.LessonsCount, err)
+	}
+	if _, err := memory.Memory(ctx, "no id"); skillrouter.CodeOf(err) != skillrouter.Invalid {
+		t.Errorf("an agent that is none: %v", err)
+	}
+	if _, err := memory.Memory(t.Context(), "HADES"); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		t.Errorf("for nobody: %v", err)
+	}
+}
+
+// TestPastWork holds that a lesson of another domain reaches an agent whose
+// past work it fits, and stays in its memory.
+func TestPastWork(t *testing.T) {
+	b := openBorder(t)
+	crossing, _ := run(t, b.ports(t))
+	memory := router.NewAgentMemory(router.MemorySources{Lessons: b.learning, Domains: b.lessons, Pending: b.desk, Crossing: crossing}, time.Now)
+	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	if _, err := b.episodes.Record(ctx, learning.EpisodeDraft{
+		AgentID: "builder", EventType: learning.EventAction, Title: "Moved the Postgres replication slots to the standby", Content: "c",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := crossing.Settle(ctx); err != nil {
+		t.Fatal(err)
+	}
+	fitting := b.report(t, learning.EventLessonReported, func(l *learning.Lesson) {
+		l.Domain, l.Category, l.Tags, l.Title = "storage", "postgres", []string{"replication"}, "A standby needs its replication slots"
+	})
+	b.report(t, learning.EventLessonReported, func(l *learning.Lesson) { l.Domain, l.Title = "frontend", "Buttons need labels" })
+	got, err := memory.Memory(ctx, "builder")
+	if err != nil || got.LessonsCount != 1 || len(got.Recent) != 1 || got.Recent[0].ID != fitting.ID {
+		t.Errorf("the memory is %+v, %v", got, err)
+	}
+	if author, err := memory.Memory(ctx, "author"); err != nil || author.LessonsCount != 2 {
+		t.Errorf("the author has %d, %v", author.LessonsCount, err)
+	}
+	// What is known of agents survives a start.
+	crossing2, stop := run(t, b.ports(t))
+	if err := crossing2.Settle(ctx); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if got, err = memory.Memory(ctx, "builder"); err != nil || got.LessonsCount != 1 {
+		t.Errorf("after a start %d, %v", got.LessonsCount, err)
+	}
+}
+
+func TestSessionContext(t *testing.T) {
+	b := openBorder(t)
+	crossing, _ := run(t, b.ports(t))
+	memory := router.NewAgentMemory(router.MemorySources{Lessons: b.learning, Domains: b.lessons, Pending: b.desk, Crossing: crossing}, time.Now)
+	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	now := time.Now()
+	for _, l := range []struct {
+		title  string
+		change func(*learning.Lesson)
+	}{
+		{"Old failure", func(l *learning.Lesson) { l.LastOccurred = now.Add(-73 * time.Hour) }},
+		{"Failure of today", nil},
+		{"Workaround", func(l *learning.Lesson) { l.Type = learning.LessonWorkaround }},
+		{"Rule", func(l *learning.Lesson) {
+			l.Type, l.Severity = learning.LessonAntiPattern, learning.SeverityCritical
+		}},
+		{"Minor rule", func(l *learning.Lesson) { l.Type = learning.LessonAntiPattern }},
+		{"By category", func(l *learning.Lesson) { l.Type, l.Category = learning.LessonDiscovery, "n8n" }},
+		{"By tag", func(l *learning.Lesson) { l.Type, l.Tags = learning.LessonDiscovery, []string{"Caddy"} }},
+		{"By domain", func(l *learning.Lesson) { l.Type, l.Domain = learning.LessonDiscovery, "Supabase" }},
+		{"Redis", func(l *learning.Lesson) { l.Type, l.Tags = learning.LessonDiscovery, []string{"redis"} }},
+		{"Session before", func(l *learning.Lesson) {
+			l.Type, l.SourceAgent, l.CreatedAt = learning.LessonDiscovery, router.SessionAgent, now.Add(-5*time.Hour)
+		}},
+		{"This session", func(l *learning.Lesson) { l.Type, l.SourceAgent = learning.LessonDiscovery, router.SessionAgent }},
+	} {
+		b.report(t, learning.EventLessonReported, func(lesson *learning.Lesson) {
+			lesson.Title, lesson.Domain, lesson.Category, lesson.Tags = l.title, "general", "c", []string{}
+			if l.change != nil {
+				l.change(lesson)
+			}
+		}, toARIA)
+	}
+	got, err := memory.SessionContext(ctx, router.SessionQuery{Domains: []string{"Redis", "docker"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	type shape struct {
+		Anti, Failures, Workarounds, Session []string
+		Topics                               map[string][]string
+	}
+	seen := shape{Failures: titles(got.RecentFailures), Workarounds: titles(got.ActiveWorkarounds), Session: titles(got.LastSessionLessons), Topics: map[string][]string{}}
+	for _, a := range got.CriticalAntiPatterns {
+		seen.Anti = append(seen.Anti, a.Title)
+	}
+	for topic, lessons := range got.DomainLessons {
+		seen.Topics[topic] = titles(lessons)
+	}
+	want := shape{
+		Anti: []string{"Rule"}, Failures: []string{"Failure of today"}, Workarounds: []string{"Workaround"}, Session: []string{"This session"},
+		Topics: map[string][]string{"docker": nil, "supabase": {"By domain"}, "n8n": {"By category"}, "caddy": {"By tag"}, "aria": nil, "redis": {"Redis"}},
+	}
+	if diff := cmp.Diff(want, seen); diff != "" {
+		t.Errorf("the context (-want +got):\n%s", diff)
+	}
+	figures, err := memory.Figures(ctx)
+	if diff := cmp.Diff(learning.LessonFigures{Total: 11, Failures: 2, AntiPatterns: 2, Pending: 11, Today: 11, ThisWeek: 11}, figures); diff != "" || err != nil {
+		t.Errorf("the figures (-want +got):\n%s%v", diff, err)
+	}
+	for _, domains := range [][]string{make([]string, router.MaxTopics+1), {"a\nb"}} {
+		if _, err := memory.SessionContext(ctx, router.SessionQuery{Domains: domains}); skillrouter.CodeOf(err) != skillrouter.Invalid {
+			t.Errorf("domains %q: %v", domains, err)
+		}
+	}
+}
+
+// TestPendingSeesWhatWasReported holds that a question right after a report has its answer.
+func TestPendingSeesWhatWasReported(t *testing.T) {
+	b := openBorder(t)
+	crossing, _ := run(t, b.ports(t))
+	desk := router.SettledEscalations{EscalationService: b.desk, Crossing: crossing}
+	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	for i := range 20 {
+		b.report(t, learning.EventLessonReported, nil, toARIA)
+		list, err := desk.List(ctx, operational.EscalationFilter{To: "ARIA"})
+		if err != nil || len(list) != i+1 {
+			t.Fatalf("after report %d there are %d, %v", i+1, len(list), err)
+		}
+	}
+	inbox, err := b.mailbox.Inbox(asRouter(t), comms.InboxQuery{AgentID: "ARIA"})
+	if err != nil || inbox.Count != 20 {
+		t.Errorf("%d messages, %v", inbox.Count, err)
+	}
+}
