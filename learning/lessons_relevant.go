@@ -33,9 +33,9 @@ const (
 	// domain: more of them change nothing in the ten that are read.
 	relevantDepth = 64
 	// The parts of a foreign lesson's similarity that count in a domain other than its
-	// own: one that holds only where it was learned (transferability 1) counts for 0.6 of
-	// it, one that holds everywhere (5) for all of it.
-	foreignBase, foreignStep = 0.5, 0.1
+	// own: of one that holds only where it was learned (transferability 1) 0.55, of one
+	// that holds everywhere (5) 0.95, so that of two that fit as well the own comes first.
+	foreignBase, foreignStep = 0.45, 0.1
 	// foreignProject is the part that counts in a project other than its own.
 	foreignProject = 0.9
 )

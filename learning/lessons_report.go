@@ -168,21 +168,26 @@ func (g *reporting) decide(tx PipelineTx) error {
 	if err := tx.AddChange(g.changes...); err != nil {
 		return err
 	}
-	if err := tx.AddEvents(g.events...); err != nil {
+	if err := g.observe(tx); err != nil {
 		return err
 	}
+	return tx.AddEvents(g.events...)
+}
+
+// observe lets patterns form of what was stored.
+func (g *reporting) observe(tx PipelineTx) error {
 	if g.lessons.patterns == nil {
 		return nil
 	}
-	for i := range g.stored {
-		s := &g.stored[i]
+	for _, s := range g.stored {
 		if !s.lesson.active() {
 			continue
 		}
-		patterns, err := g.lessons.patterns.observe(tx, s.lesson, s.first, g.at)
+		patterns, events, err := g.lessons.patterns.observe(tx, s.lesson, s.report.lesson.SourceAgent, s.first, g.at)
 		if err != nil {
 			return err
 		}
+		g.events = append(g.events, events...)
 		o := &g.outcomes[s.outcome]
 		o.Patterns = len(patterns)
 		for _, p := range patterns {
