@@ -16,7 +16,9 @@ func (s *shell) lessonsCommand() *cobra.Command {
 		s.lessonsReport(), s.lessonsList(), s.lessonsShow(), s.lessonsSearch(),
 		s.lessonsValidate(), s.lessonsApply(), s.lessonsEdit(), s.lessonsPromote(), s.lessonsRetire(), s.lessonsRestore(),
 		s.lessonsReview(), s.lessonsHistory(),
+		s.lessonsPreflight(), s.lessonsGuard(),
 	}
+	below = append(below, s.lessonsFolder()...)
 	return s.group(&cobra.Command{
 		Use: "lessons", Short: "What was learned: report, find, judge, promote, retire",
 		Long: "Tends the lessons that agents report. A lesson is named by its number, such as 7, or by its id.",

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"skillrouter/learning/folder"
+)
+
+func (s *shell) lessonsPreflight() *cobra.Command {
+	var task, root, policyName string
+	cmd := s.remote(s.command(&cobra.Command{
+		Use: "preflight --task TEXT", Short: "Choose the lessons to read before a task", Args: cobra.NoArgs,
+		Long: `Ranks lessons for a task by level, tags, text, confidence, transferability and
+recency, prints the shortlist and keeps it in ROOT/logs/agent/preflight. The
+lessons come from the index that the policy names; if there is none, from the
+router; and if nothing there fits, from the headings of a flat file of lessons.
+The policy is ROOT/agent_workflow_policy.json, if it is there.`,
+	}, func(ctx context.Context, _ []string) error {
+		policy, err := folder.ReadPolicy(root, policyName)
+		if err != nil {
+			return err
+		}
+		p, artifact, notes, err := folder.Prepare(ctx, root, policy, task, s.asker(), s.now())
+		if err != nil {
+			return err
+		}
+		type prepared struct {
+			folder.Preflight
+			Artifact string   `json:"artifact"`
+			Notes    []string `json:"notes,omitempty"`
+		}
+		return s.print(prepared{p, artifact, notes}, func(w io.Writer) {
+			for _, note := range notes {
+				fmt.Fprintln(s.err, "skillrouter: "+clean(note))
+			}
+			preflightText(w, p)
+			fmt.Fprintf(w, "\nKept in %s\n", artifact)
+		})
+	}))
+	policyFlags(cmd, &task, &root, &policyName)
+	return cmd
+}
+
+// policyFlags are what preflight and guard are told.
+func policyFlags(cmd *cobra.Command, task, root, policy *string) {
+	flags := cmd.Flags()
+	flags.StringVar(task, "task", "", "the task, in a sentence or more")
+	flags.StringVar(root, "root", ".", "the repository's folder")
+	flags.StringVar(policy, "policy", "", "policy file, relative to the root (default "+folder.PolicyName+")")
+	_ = cmd.MarkFlagRequired("task") // the flag is there
+}
+
+func preflightText(w io.Writer, p folder.Preflight) {
+	from := map[string]string{
+		folder.SourceIndex: p.IndexPath, folder.SourceRouter: "the router", folder.SourceHeadings: "the headings of the notes",
+	}[p.Source]
+	if len(p.Matches) == 0 {
+		fmt.Fprintln(w, "No lesson fits this task.")
+		return
+	}
+	fmt.Fprintf(w, "%s for this task, from %s\n", plural(len(p.Matches), "lesson"), clean(from))
+	for i, m := range p.Matches {
+		fmt.Fprintf(w, "\n%d. %s  [%s %s, %.1f]\n", i+1, clean(strings.TrimSpace(m.Title)), m.Level, clean(m.ID), m.Score)
+		if m.Path != "" {
+			fmt.Fprintf(w, "    %s\n", clean(m.Path))
+		}
+		fmt.Fprintf(w, "    %s\n", clean(m.Reason))
+	}
+}
