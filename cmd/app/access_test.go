@@ -137,9 +137,29 @@ func (s *serving) sample(call access) access {
 		s.t.Fatalf("%s answers without an id: %v", path, out)
 		return ""
 	}
+	recorded := func() string {
+		var out struct {
+			EpisodeID json.Number `json:"episode_id"`
+		}
+		s.must(admin, http.MethodPost, "/api/experience", `{"operation_type":"o","outcome":"success"}`, &out)
+		return out.EpisodeID.String()
+	}
+	learned := func() (lesson, pattern string) {
+		var out struct {
+			LessonID  json.Number `json:"lesson_id"`
+			PatternID json.Number `json:"pattern_id"`
+		}
+		s.must(admin, http.MethodPost, "/api/lessons/learn",
+			fmt.Sprintf(`{"pattern_description":"d","episode_ids":[%s,%s,%s],"lesson_statement":"s"}`, recorded(), recorded(), recorded()), &out)
+		return out.LessonID.String(), out.PatternID.String()
+	}
 	made := map[string]func() string{
-		"{new}":     func() string { return fmt.Sprint("text ", s.made) },
-		"{message}": func() string { return make("/signal", `{"from_agent_id":"a","to_agent_id":"a","signal":"note"}`) },
+		"{experience}":      recorded,
+		"{experiences}":     func() string { return "[" + recorded() + "," + recorded() + "," + recorded() + "]" },
+		"{learned}":         func() string { lesson, _ := learned(); return lesson },
+		"{learned pattern}": func() string { _, pattern := learned(); return pattern },
+		"{new}":             func() string { return fmt.Sprint("text ", s.made) },
+		"{message}":         func() string { return make("/signal", `{"from_agent_id":"a","to_agent_id":"a","signal":"note"}`) },
 		"{entry}": func() string {
 			return make("/api/knowledge", fmt.Sprintf(`{"category":"c","title":"t","content":"c %d","agent_id":"a"}`, s.made))
 		},

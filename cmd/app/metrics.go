@@ -3,9 +3,11 @@ package app
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"skillrouter"
 	"skillrouter/comms"
 	"skillrouter/learning"
 	"skillrouter/operational"
@@ -14,20 +16,25 @@ import (
 
 // census counts what the process holds, for health and for the metrics.
 type census struct {
-	knowledge *learning.KnowledgeBase
-	episodes  *learning.Episodes
-	presence  *comms.Presence
-	mailbox   *comms.Mailbox
+	knowledge   *learning.KnowledgeBase
+	episodes    *learning.Episodes
+	experiences *learning.Experiences
+	presence    *comms.Presence
+	mailbox     *comms.Mailbox
 }
 
 // stats are the counts of GET /health.
-func (c census) stats() map[string]int64 {
+func (c census) stats(ctx context.Context, log *slog.Logger) map[string]int64 {
+	learned, err := c.experiences.Stats(skillrouter.WithPrincipal(ctx, skillrouter.System()))
+	if err != nil { // whoever asks for health learns what else there is
+		log.WarnContext(ctx, "patterns and lessons could not be counted", "error", err)
+	}
 	agents := 0
 	for _, n := range c.presence.Count() {
 		agents += n
 	}
 	return map[string]int64{
-		"knowledge": int64(c.knowledge.Len()), "episodes": int64(c.episodes.Len()),
+		"knowledge": int64(c.knowledge.Len()), "episodes": int64(c.episodes.Len()), "patterns": learned.Patterns, "lessons": learned.Lessons,
 		"agents": int64(agents), "streams": int64(c.mailbox.Streams()),
 	}
 }

@@ -59,27 +59,34 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	memory := learningstore.New(a.learning.Read, a.learning.Commit)
 	knowledge := learning.NewKnowledgeBase(memory, learning.Options{Now: a.now, Log: a.log})
 	episodes := learning.NewEpisodes(memory, learning.Options{Now: a.now, Log: a.log})
+	rules, err := a.escalationRules()
+	if err != nil {
+		return err
+	}
+	lessons := learning.NewLessons(memory, learning.LessonOptions{Options: learning.Options{Now: a.now, Log: a.log}, Escalations: rules})
 	begin := time.Now()
 	indexing, indexCtx := errgroup.WithContext(ctx)
 	indexing.Go(func() error { return knowledge.Rebuild(indexCtx) })
 	indexing.Go(func() error { return episodes.Rebuild(indexCtx) })
+	indexing.Go(func() error { return lessons.Rebuild(indexCtx) })
 	if err := indexing.Wait(); err != nil {
 		return fmt.Errorf("build the search index from learning.db: %w", err)
 	}
 	a.log.Debug("index built", "took_ms", time.Since(begin).Milliseconds())
 	a.life.run(ctx, "knowledge", knowledge.Run)
 	a.life.run(ctx, "episodes", episodes.Run)
+	a.life.run(ctx, "lessons", lessons.Run)
+	experiences := learning.NewExperiences(memory, episodes, lessons, learning.ExperienceOptions{
+		Options: learning.Options{Now: a.now, Log: a.log}, KeepEpisodes: a.config.Retention.Episodes, KeepPatterns: a.config.Retention.Patterns,
+	})
+	a.life.run(ctx, "experiences", experiences.Run)
 
-	rules, err := a.escalationRules()
-	if err != nil {
-		return err
-	}
 	border, err := a.cross(ctx, memory, operations, rules, episodes, presence, mailbox)
 	if err != nil {
 		return err
 	}
 
-	a.services.census = census{knowledge: knowledge, episodes: episodes, presence: presence, mailbox: mailbox}
+	a.services.census = census{knowledge: knowledge, episodes: episodes, experiences: experiences, presence: presence, mailbox: mailbox}
 	registry.MustRegister(a.services.census)
 
 	recon := operational.NewRecon(operations, a.now)
@@ -96,13 +103,13 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		return skillrouter.InvalidField("mcp.toolsets", "%s", skillrouter.MessageOf(err))
 	}
 	tools := mcpserver.New(mcpserver.Services{
-		Knowledge: knowledge, Episodes: episodes, Router: queries, Mailbox: mailbox, Presence: presence,
+		Knowledge: knowledge, Episodes: episodes, Router: queries, Mailbox: mailbox, Presence: presence, Experiences: experiences,
 	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log})
 	a.life.defers("mcp sessions", tools.Close)
 
 	a.handler = httpapi.New(httpapi.Services{
 		Auth: tokens, Tokens: tokens, Presence: presence, Mailbox: mailbox, Messages: hub,
-		Knowledge: knowledge, Episodes: episodes, Router: queries, Tasks: tasks, Recon: recon,
+		Knowledge: knowledge, Episodes: episodes, Router: queries, Tasks: tasks, Recon: recon, Experiences: experiences, Tools: tools,
 		Escalations: border.escalations(), Memory: border.memory,
 		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Registry: registry,
 	}, httpapi.Options{
@@ -113,11 +120,11 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 }
 
 // health is the answer of GET /health.
-func (a *App) health(context.Context) httpapi.Health {
+func (a *App) health(ctx context.Context) httpapi.Health {
 	now := a.now()
 	return httpapi.Health{
 		Status: "ok", Server: "skillrouter", Version: a.options.Version,
 		UptimeMS: now.Sub(a.started).Milliseconds(), Timestamp: now.UTC(),
-		Stats: a.services.census.stats(), Interlock: "off",
+		Stats: a.services.census.stats(ctx, a.log), Interlock: "off",
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"skillrouter/learning"
 )
 
-// recallInput is a page of experiences.
-type recallInput struct {
+// RecallPage selects a page of experiences.
+type RecallPage struct {
 	Limit  int `query:"limit" doc:"1 to 200; 0: 50"`
 	Offset int `query:"offset" doc:"How many of the newest to pass over"`
 }
@@ -36,7 +36,7 @@ type recallByType struct {
 	Type    string          `path:"type" doc:"An operation type"`
 	Outcome learning.Result `query:"outcome" doc:"success, failure or partial"`
 	Filter  learning.Result `query:"outcome_filter" doc:"The same as outcome"`
-	recallInput
+	RecallPage
 }
 
 // Resolve reads the type as it was sent.
@@ -47,11 +47,11 @@ func (in *recallByType) Resolve(ctx huma.Context) []error {
 type recallByOutcome struct {
 	Outcome       learning.Result `path:"outcome" doc:"success, failure or partial"`
 	OperationType string          `query:"operation_type"`
-	recallInput
+	RecallPage
 }
 
-// numbered is the number of an episode, pattern or lesson in the path.
-type numbered struct {
+// Numbered is the number of an episode, pattern or lesson in the path.
+type Numbered struct {
 	Number int64 `path:"id" doc:"Its number"`
 }
 
@@ -61,15 +61,16 @@ type PatternList struct {
 	Count    int                          `json:"count"`
 }
 
-type patternsInput struct {
+// PatternsPage selects a page of patterns.
+type PatternsPage struct {
 	Statuses []learning.PatternStatus `query:"status" doc:"emerging, confirmed and deprecated, separated by commas; left out: the first two"`
 	Domain   string                   `query:"domain"`
-	recallInput
+	RecallPage
 }
 
 type patternsByType struct {
 	Type learning.PatternType `path:"type" doc:"success, failure, correlation, or a type of patterns of lessons"`
-	patternsInput
+	PatternsPage
 }
 
 // lessonsInput selects a page of lessons.
@@ -142,13 +143,13 @@ func (s *Server) experienceRoutes() {
 		recorded, err := x.Record(ctx, in.Body)
 		return &answer[learning.Recorded]{Status: http.StatusCreated, Body: recorded}, err
 	})
-	recall := func(ctx context.Context, filter learning.ExperienceFilter, page recallInput) (*answer[learning.Recall], error) {
+	recall := func(ctx context.Context, filter learning.ExperienceFilter, page RecallPage) (*answer[learning.Recall], error) {
 		filter.Limit, filter.Offset = page.Limit, page.Offset
 		found, err := x.Recall(ctx, filter)
 		return reply(found), err
 	}
 	register(s, op(http.MethodGet, "/episodes", "Episodes with an outcome, newest first"),
-		func(ctx context.Context, in *recallInput) (*answer[learning.Recall], error) {
+		func(ctx context.Context, in *RecallPage) (*answer[learning.Recall], error) {
 			return recall(ctx, learning.ExperienceFilter{}, *in)
 		})
 	register(s, op(http.MethodGet, "/episodes/type/{type}", "Episodes of an operation type, newest first, and its patterns"),
@@ -156,14 +157,14 @@ func (s *Server) experienceRoutes() {
 			if in.Outcome == "" {
 				in.Outcome = in.Filter
 			}
-			return recall(ctx, learning.ExperienceFilter{OperationType: in.Type, Outcome: in.Outcome}, in.recallInput)
+			return recall(ctx, learning.ExperienceFilter{OperationType: in.Type, Outcome: in.Outcome}, in.RecallPage)
 		})
 	register(s, op(http.MethodGet, "/episodes/outcome/{outcome}", "Episodes that went so, newest first"),
 		func(ctx context.Context, in *recallByOutcome) (*answer[learning.Recall], error) {
-			return recall(ctx, learning.ExperienceFilter{OperationType: in.OperationType, Outcome: in.Outcome}, in.recallInput)
+			return recall(ctx, learning.ExperienceFilter{OperationType: in.OperationType, Outcome: in.Outcome}, in.RecallPage)
 		})
 	register(s, op(http.MethodGet, "/episodes/{id}", "One episode with an outcome, by its number"),
-		func(ctx context.Context, in *numbered) (*answer[learning.Experience], error) {
+		func(ctx context.Context, in *Numbered) (*answer[learning.Experience], error) {
 			found, err := x.Experience(ctx, in.Number)
 			return reply(found), err
 		})
@@ -172,18 +173,18 @@ func (s *Server) experienceRoutes() {
 }
 
 func (s *Server) experiencePatternRoutes(x learning.ExperienceService, op func(method, path, summary string) huma.Operation) {
-	list := func(ctx context.Context, kind learning.PatternType, in patternsInput) (*answer[PatternList], error) {
+	list := func(ctx context.Context, kind learning.PatternType, in PatternsPage) (*answer[PatternList], error) {
 		found, err := x.Patterns(ctx, learning.PatternFilter{Type: kind, Statuses: in.Statuses, Domain: in.Domain, Limit: in.Limit, Offset: in.Offset})
 		return reply(PatternList{Patterns: emptied(found), Count: len(found)}), err
 	}
 	register(s, op(http.MethodGet, "/patterns", "Patterns, the latest seen first"),
-		func(ctx context.Context, in *patternsInput) (*answer[PatternList], error) { return list(ctx, "", *in) })
+		func(ctx context.Context, in *PatternsPage) (*answer[PatternList], error) { return list(ctx, "", *in) })
 	register(s, op(http.MethodGet, "/patterns/type/{type}", "Patterns of a type, the latest seen first"),
 		func(ctx context.Context, in *patternsByType) (*answer[PatternList], error) {
-			return list(ctx, in.Type, in.patternsInput)
+			return list(ctx, in.Type, in.PatternsPage)
 		})
 	register(s, op(http.MethodGet, "/patterns/{id}", "One pattern, by its number"),
-		func(ctx context.Context, in *numbered) (*answer[learning.ExperiencePattern], error) {
+		func(ctx context.Context, in *Numbered) (*answer[learning.ExperiencePattern], error) {
 			found, err := x.Pattern(ctx, in.Number)
 			return reply(found), err
 		})
@@ -207,13 +208,13 @@ func (s *Server) experienceLessonRoutes(x learning.ExperienceService, op func(me
 			return reply(found), err
 		})
 	register(s, op(http.MethodGet, "/lessons/{id}", "One lesson, by its number"),
-		func(ctx context.Context, in *numbered) (*answer[learning.ApplicableLesson], error) {
+		func(ctx context.Context, in *Numbered) (*answer[learning.ApplicableLesson], error) {
 			found, err := x.Lesson(ctx, in.Number)
 			return reply(found), err
 		})
 	register(s, op(http.MethodPost, "/lessons/{id}/apply", "Say that a lesson was applied and how it went"),
 		func(ctx context.Context, in *struct {
-			numbered
+			Numbered
 			Body learning.ApplicationDraft
 		},
 		) (*answer[learning.Applied], error) {

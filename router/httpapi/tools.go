@@ -5,7 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"skillrouter"
 	"skillrouter/router"
@@ -17,10 +18,33 @@ type ToolList struct {
 	Count int           `json:"count"`
 }
 
-// toolCall is a call of a tool. Its body is not described: each tool has its own arguments.
+// toolCall is a call of a tool.
 type toolCall struct {
-	Name    string `path:"name" doc:"The tool's name"`
-	RawBody []byte `contentType:"application/json" doc:"The tool's arguments as an object, bare or as the member arguments"`
+	Name string         `path:"name" doc:"The tool's name"`
+	Body *ToolArguments `required:"false"`
+}
+
+// ToolArguments is an object of a tool's arguments, bare or as the member
+// arguments. It is not described further: each tool has its own.
+type ToolArguments struct{ raw json.RawMessage }
+
+// Schema implements huma.SchemaProvider.
+func (*ToolArguments) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Description: "The tool's arguments, bare or as the member arguments"}
+}
+
+// UnmarshalJSON keeps the member arguments, if that is all there is and an
+// object, or the whole.
+func (a *ToolArguments) UnmarshalJSON(text []byte) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return err
+	}
+	a.raw = bytes.Clone(text)
+	if inner, ok := members["arguments"]; ok && len(members) == 1 && (inner[0] == '{' || bytes.Equal(inner, []byte("null"))) {
+		a.raw = bytes.Clone(inner)
+	}
+	return nil
 }
 
 // ToolResult is what a tool answered.
@@ -53,35 +77,15 @@ func (s *Server) toolRoutes() {
 	call := operation(http.MethodPost, "/api/tools/{name}", "tools", `Call a tool: {"arguments": {…}} or the bare arguments; answers {success, result} or {success: false, error}`)
 	call.Errors = append(call.Errors, http.StatusNotFound)
 	register(s, call, func(ctx context.Context, in *toolCall) (*answer[any], error) {
-		arguments, err := toolArguments(in.RawBody)
-		var result any
-		if err == nil {
-			result, err = tools.CallTool(ctx, in.Name, arguments)
+		arguments := json.RawMessage("{}")
+		if in.Body != nil {
+			arguments = in.Body.raw
 		}
+		result, err := tools.CallTool(ctx, in.Name, arguments)
 		if err != nil {
 			p := s.fail(ctx, err)
 			return &answer[any]{Status: p.Status, Body: toolFailure{Problem: p}}, nil
 		}
 		return reply[any](ToolResult{Success: true, Result: result}), nil
 	})
-}
-
-// toolArguments reads the arguments from a body: the member arguments, if that
-// is all it holds and an object, or the body itself. No body is no arguments.
-func toolArguments(body []byte) (json.RawMessage, error) {
-	body = bytes.Clone(bytes.TrimSpace(body)) // huma takes the buffer back
-	if len(body) == 0 {
-		return json.RawMessage("{}"), nil
-	}
-	if !utf8.Valid(body) {
-		return nil, skillrouter.Errorf(skillrouter.Invalid, "%s", errEncoding.Error())
-	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(body, &members); err != nil {
-		return nil, skillrouter.Errorf(skillrouter.Invalid, "%s", jsonFault(err))
-	}
-	if inner, ok := members["arguments"]; ok && len(members) == 1 && (inner[0] == '{' || bytes.Equal(inner, []byte("null"))) {
-		return inner, nil
-	}
-	return body, nil
 }
