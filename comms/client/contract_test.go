@@ -12,6 +12,7 @@ import (
 	"skillrouter/cmd/config"
 	"skillrouter/comms/client"
 	"skillrouter/comms/commstest"
+	"skillrouter/learning"
 	"skillrouter/learning/learningtest"
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
@@ -102,6 +103,14 @@ func TestLearningContract(t *testing.T) {
 		address, _ := serve(t)
 		c := dial(t, address, client.Options{})
 		return learningtest.Services{Knowledge: c.Knowledge, Episodes: c.Episodes}
+	})
+}
+
+func TestExperienceContract(t *testing.T) {
+	learningtest.RunExperience(t, func(t *testing.T) (learning.ExperienceService, learning.EpisodeService) {
+		address, _ := serve(t)
+		c := dial(t, address, client.Options{})
+		return c.Experience, c.Episodes
 	})
 }
 
