@@ -16,6 +16,7 @@ type Lessons struct {
 	store       PipelineStore
 	index       *tfidf.Index // lessons that are not retired
 	like        *likeness    // every lesson
+	prints      prints
 	patterns    detector
 	rules       ruleKeeper
 	escalations *EscalationRules

@@ -22,11 +22,19 @@ func (w writer) lesson(id string) learning.LessonDraft {
 	}
 }
 
-// manyLessons opens a memory with n lessons.
+// manyLessons opens a memory with n lessons, wired as in the router.
 func manyLessons(b *testing.B, n int) *learning.Lessons {
 	b.Helper()
-	lessons := learning.NewLessons(open(b, b.TempDir(), time.Now).store, learning.LessonOptions{})
+	memory := open(b, b.TempDir(), time.Now).store
+	rules, err := learning.DefaultEscalationRules(learning.EscalationOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	lessons := learning.NewLessons(memory, learning.LessonOptions{Patterns: learning.NewPatterns(memory, learning.PatternOptions{}), Escalations: rules})
 	ctx := skillrouter.WithPrincipal(b.Context(), skillrouter.Open())
+	if err := lessons.Rebuild(ctx); err != nil {
+		b.Fatal(err)
+	}
 	w := newWriter()
 	for from := 0; from < n; from += 5000 {
 		drafts := make([]learning.LessonDraft, min(5000, n-from))

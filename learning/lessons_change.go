@@ -61,6 +61,7 @@ func (l *Lessons) change(ctx context.Context, ref string, decide func(tx Pipelin
 		}
 		moved = true
 		lesson.UpdatedAt = laterThan(before.UpdatedAt, at)
+		l.prints.add(lesson.print())
 		if err := tx.UpdateLesson(lesson, lesson.print()); err != nil {
 			return err
 		}

@@ -84,10 +84,11 @@ func (l *Lessons) Rebuild(ctx context.Context) error {
 		l.changed = nil
 		l.mu.Unlock()
 	}()
-	return rebuild(ctx, func(ctx context.Context, chunks chan<- []tfidf.Document) error {
+	err := rebuild(ctx, func(ctx context.Context, chunks chan<- []tfidf.Document) error {
 		return l.store.ScanLessons(ctx, func(chunk []Lesson) error {
 			docs := make([]tfidf.Document, 0, len(chunk))
 			for i := range chunk {
+				l.prints.add(chunk[i].print())
 				l.like.put(chunk[i].ID, l.like.prepare(chunk[i]))
 				if chunk[i].active() {
 					docs = append(docs, lessonDocument(&chunk[i]))
@@ -100,6 +101,10 @@ func (l *Lessons) Rebuild(ctx context.Context) error {
 		defer l.mu.Unlock()
 		l.index.Put(unchanged(docs, l.changed)...)
 	})
+	if err == nil {
+		l.prints.complete()
+	}
+	return err
 }
 
 // Run tidies the index until ctx ends, and returns nil then.

@@ -221,6 +221,7 @@ func (g *reporting) one(tx PipelineTx, i int) error {
 	if err := tx.InsertLesson(&lesson, r.print); err != nil {
 		return err
 	}
+	g.lessons.prints.add(r.print)
 	g.lessons.like.put(lesson.ID, r.like)
 	g.remember = append(g.remember, lesson.ID)
 	g.note(i, storing{lesson: lesson, report: r, outcome: i, first: true}, EventLessonReported, r.escalate)
@@ -253,7 +254,7 @@ func (g *reporting) known(tx PipelineTx, r *report, o *reportOutcome) (Lesson, b
 			return known, found, err
 		}
 	}
-	known, found, err := tx.LessonByPrint(r.print)
+	known, found, err := g.lessons.byPrint(tx, r.print)
 	if found && r.named && slices.Index(Levels(), r.lesson.Level) > slices.Index(Levels(), known.Level) {
 		found = false
 	}
@@ -274,6 +275,14 @@ func (g *reporting) known(tx PipelineTx, r *report, o *reportOutcome) (Lesson, b
 		}
 	}
 	return Lesson{}, false, nil
+}
+
+// byPrint finds the lesson with that fingerprint that was reported first.
+func (l *Lessons) byPrint(tx PipelineTx, print Fingerprint) (Lesson, bool, error) {
+	if l.prints.without(print) {
+		return Lesson{}, false, nil
+	}
+	return tx.LessonByPrint(print)
 }
 
 // note tells of a report that was stored or counted.

@@ -24,6 +24,10 @@ func (lessonService) Review(context.Context, learning.ReviewQuery) (learning.Rev
 
 func TestLessonContract(t *testing.T) {
 	learningtest.RunLessons(t, func(t *testing.T) learning.LessonService {
-		return lessonService{learning.NewLessons(open(t, t.TempDir(), time.Now).store, learning.LessonOptions{})}
+		lessons := learning.NewLessons(open(t, t.TempDir(), time.Now).store, learning.LessonOptions{})
+		if err := lessons.Rebuild(t.Context()); err != nil { // as a start does
+			t.Fatal(err)
+		}
+		return lessonService{lessons}
 	})
 }
