@@ -17,14 +17,17 @@ func (p *Patterns) observe(tx PipelineTx, lesson Lesson, by string, first bool, 
 	if o.of, there = p.like.wordsOf(lesson.ID); !there {
 		o.of = p.like.prepare(lesson)
 	}
-	known, err := tx.PatternsOf(Evidence{Kind: EvidenceLesson, Ref: lesson.ID})
-	if err != nil {
-		return nil, nil, err
+	var known []Pattern
+	if !first { // a new lesson is in no pattern yet
+		var err error
+		if known, err = tx.PatternsOf(Evidence{Kind: EvidenceLesson, Ref: lesson.ID}); err != nil {
+			return nil, nil, err
+		}
 	}
 	ofKind := false
 	for _, pattern := range known {
 		ofKind = ofKind || pattern.Type == o.kind && pattern.Command == ""
-		if !first && pattern.Representative != "" {
+		if pattern.Representative != "" {
 			if err := o.join(pattern, 1); err != nil {
 				return nil, nil, err
 			}
