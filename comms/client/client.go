@@ -62,6 +62,7 @@ type Client struct {
 	Knowledge   Knowledge
 	Episodes    Episodes
 	Lessons     Lessons
+	Patterns    Patterns
 	Experience  Experience
 	Escalations Escalations
 	Memory      Memory
@@ -112,6 +113,7 @@ func New(baseURL string, options Options) (*Client, error) {
 	}
 	c.Presence, c.Mailbox, c.Knowledge, c.Episodes = Presence{c}, Mailbox{c}, Knowledge{c}, Episodes{c}
 	c.Lessons = Lessons{c}
+	c.Patterns = Patterns{c}
 	c.Experience = Experience{c}
 	c.Tasks, c.Recon, c.Tokens = Tasks{c}, Recon{c}, Tokens{c}
 	c.Escalations, c.Memory = Escalations{c}, Memory{c}

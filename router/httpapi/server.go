@@ -57,6 +57,7 @@ type Services struct {
 	Knowledge   *learning.KnowledgeBase
 	Episodes    learning.EpisodeService
 	Lessons     learning.LessonService
+	Patterns    learning.PatternService
 	Experiences learning.ExperienceService
 	Escalations operational.EscalationService
 	Memory      router.MemoryService
@@ -152,6 +153,7 @@ func (s *Server) routes() {
 	s.knowledgeRoutes()
 	s.episodeRoutes()
 	s.lessonRoutes()
+	s.patternRoutes()
 	s.experienceRoutes()
 	s.escalationRoutes()
 	s.agentMemoryRoutes()
