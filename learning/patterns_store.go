@@ -21,6 +21,8 @@ type PatternTx interface {
 
 // PatternStore is what patterns of lessons and reviews need beside transactions.
 type PatternStore interface {
+	// View reads one state of the database through tx, which writes nothing.
+	View(ctx context.Context, read func(tx PipelineTx) error) error
 	// ScanPatterns visits every pattern that has a representative, oldest first, chunk by
 	// chunk, without its evidence. visit may keep the chunk.
 	ScanPatterns(ctx context.Context, visit func(chunk []Pattern) error) error

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"gorm.io/gorm"
+
 	"skillrouter/learning"
 )
 
@@ -54,6 +56,11 @@ const activeEvidence = `EXISTS (SELECT 1 FROM pattern_evidence e JOIN lessons l 
 func (tx *pipelineTx) ActiveEvidence(patternID string) (active bool, err error) {
 	err = eachID(tx.db, "SELECT id FROM patterns WHERE id = ? AND "+activeEvidence, func(string) { active = true }, patternID)
 	return active, err
+}
+
+// View implements learning.PatternStore.
+func (s *Store) View(ctx context.Context, read func(tx learning.PipelineTx) error) error {
+	return s.read.WithContext(ctx).Transaction(func(tx *gorm.DB) error { return read(&pipelineTx{tx}) }, &sql.TxOptions{ReadOnly: true})
 }
 
 // ScanPatterns implements learning.PatternStore. It reads one state of the database from end to end.

@@ -1,0 +1,72 @@
+package learning
+
+import (
+	"context"
+	"time"
+
+	"skillrouter"
+)
+
+// maxStaleDays bounds how old what is stale may have to be: a hundred years.
+const maxStaleDays = 36_500
+
+// Review implements LessonService. It needs ScopeRead. It looks at a bounded
+// number of lessons, those with the strongest evidence, and those that wait longest.
+func (l *Lessons) Review(ctx context.Context, query ReviewQuery) (Review, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Review{}, err
+	}
+	if err := skillrouter.CheckName("domain", query.Domain); err != nil {
+		return Review{}, err
+	}
+	if query.StaleDays == 0 {
+		query.StaleDays = DefaultStaleDays
+	}
+	if query.StaleDays < 1 || query.StaleDays > maxStaleDays {
+		return Review{}, skillrouter.InvalidField("stale_days", "must lie between 1 and %d", maxStaleDays)
+	}
+	limit, err := skillrouter.Limit(query.Limit, DefaultListing, MaxLimit)
+	if err != nil {
+		return Review{}, err
+	}
+	at := l.clock()
+	review := Review{Promotions: []Suggestion{}, Stale: []StaleLesson{}}
+	may, err := l.store.PromotableLessons(ctx, query.Domain, PromotionCases, PromotionContexts, limit)
+	if err != nil {
+		return Review{}, err
+	}
+	if err := l.store.View(ctx, func(tx PipelineTx) error {
+		for i := range may {
+			lesson := &may[i]
+			evidence, err := promotionOf(tx, lesson, lesson.SourceCaseIDs)
+			if err != nil {
+				return err
+			}
+			if evidence.missing == "" && len(review.Promotions) < limit {
+				review.Promotions = append(review.Promotions, Suggestion{
+					LessonID: lesson.ID, Number: lesson.Number, Title: lesson.Title, From: lesson.Level, To: evidence.to,
+					Evidence: evidence.named(), Why: evidence.why,
+				})
+			}
+		}
+		return nil
+	}); err != nil {
+		return Review{}, err
+	}
+	stale, err := l.store.StaleLessons(ctx, query.Domain, at.AddDate(0, 0, -query.StaleDays), limit)
+	if err != nil {
+		return Review{}, err
+	}
+	for i := range stale {
+		lesson := &stale[i]
+		since := lesson.CreatedAt
+		if lesson.LastValidatedAt != nil {
+			since = *lesson.LastValidatedAt
+		}
+		review.Stale = append(review.Stale, StaleLesson{
+			LessonID: lesson.ID, Number: lesson.Number, Title: lesson.Title, Level: lesson.Level,
+			Days: float64(at.Sub(since).Truncate(time.Hour)) / float64(day),
+		})
+	}
+	return review, nil
+}
