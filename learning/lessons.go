@@ -42,9 +42,10 @@ type LessonOptions struct {
 
 // detector finds patterns in the lessons that are reported.
 type detector interface {
-	// observe is told of a lesson that by reported (first) or met again, in the transaction
-	// that stores it. It writes the patterns that the lesson forms or joins, with their
-	// evidence, and returns them with their events, which its caller appends.
+	// observe is told of a lesson that was reported (first) or occurred again, and by whom,
+	// in the transaction that stores it and before the next report is. It writes the
+	// patterns that the lesson forms or joins, with their evidence, and returns them and
+	// their events, which are to be appended behind the lesson's.
 	observe(tx PipelineTx, lesson Lesson, by string, first bool, at time.Time) ([]Pattern, []skillrouter.Event, error)
 	// resemblance is the memory of lessons' texts that patterns and lessons share.
 	// Lessons fills it.

@@ -158,41 +158,40 @@ func (g *reporting) decide(tx PipelineTx) error {
 	g.outcomes = make([]reportOutcome, len(g.reports))
 	g.stored, g.changes, g.events = g.stored[:0], g.changes[:0], g.events[:0]
 	for i := range g.reports {
+		before := len(g.stored)
 		if err := g.one(tx, i); err != nil {
 			if skillrouter.CodeOf(err) == skillrouter.Internal || skillrouter.CodeOf(err) == skillrouter.StorageFull {
 				return err
 			}
 			g.outcomes[i].err = err // refused before anything of it was written
 		}
+		for j := range g.stored[before:] {
+			if err := g.observe(tx, &g.stored[before+j]); err != nil {
+				return err
+			}
+		}
 	}
 	if err := tx.AddChange(g.changes...); err != nil {
-		return err
-	}
-	if err := g.observe(tx); err != nil {
 		return err
 	}
 	return tx.AddEvents(g.events...)
 }
 
-// observe lets patterns form of what was stored.
-func (g *reporting) observe(tx PipelineTx) error {
-	if g.lessons.patterns == nil {
+// observe lets patterns form of a report before the next one is decided: what
+// they are must not depend on which reports share a transaction.
+func (g *reporting) observe(tx PipelineTx, s *storing) error {
+	if g.lessons.patterns == nil || !s.lesson.active() {
 		return nil
 	}
-	for _, s := range g.stored {
-		if !s.lesson.active() {
-			continue
-		}
-		patterns, events, err := g.lessons.patterns.observe(tx, s.lesson, s.report.lesson.SourceAgent, s.first, g.at)
-		if err != nil {
-			return err
-		}
-		g.events = append(g.events, events...)
-		o := &g.outcomes[s.outcome]
-		o.Patterns = len(patterns)
-		for _, p := range patterns {
-			o.PatternIDs = append(o.PatternIDs, p.ID)
-		}
+	patterns, events, err := g.lessons.patterns.observe(tx, s.lesson, s.report.lesson.SourceAgent, s.first, g.at)
+	if err != nil {
+		return err
+	}
+	g.events = append(g.events, events...)
+	o := &g.outcomes[s.outcome]
+	o.Patterns = len(patterns)
+	for _, p := range patterns {
+		o.PatternIDs = append(o.PatternIDs, p.ID)
 	}
 	return nil
 }

@@ -28,13 +28,14 @@ const (
 // The least Score of lessons that are taken to be about one problem: with a
 // root cause in common, and without one, when the words must say it all.
 const (
-	likenessRecurs          = 0.44
+	likenessRecurs          = 0.47
 	likenessRecursCauseless = 0.65
+	likenessSharedCause     = 0.25 // the least Cause that two lessons have in common
 )
 
 // recurs tells whether two lessons are about one problem.
 func recurs(hit likeHit) bool {
-	return hit.Score >= likenessRecursCauseless || hit.Cause > 0 && hit.Score >= likenessRecurs
+	return hit.Score >= likenessRecursCauseless || hit.Cause >= likenessSharedCause && hit.Score >= likenessRecurs
 }
 
 // compare says how alike two prepared lessons are. The caller holds the lock.
