@@ -22,6 +22,8 @@ const (
 	maxNamed                 = 5            // pieces of evidence that a message names
 )
 
+var _ LessonService = (*Lessons)(nil)
+
 // Promote implements LessonService. It needs ScopeAgent; no scope stands in
 // for the evidence:
 //   - A case becomes a pattern with PromotionCases independent cases. The lesson

@@ -22,32 +22,32 @@ type school struct {
 	memory
 	lessons  *learning.Lessons
 	patterns *learning.Patterns
-	clock    *clock
+	clock    *schoolClock
 }
 
-// clock is a time that tests move.
-type clock struct {
+// schoolClock is a time that tests move.
+type schoolClock struct {
 	mu sync.Mutex
 	at time.Time
 }
 
-func (c *clock) now() time.Time {
+func (c *schoolClock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.at
 }
 
-func (c *clock) pass(d time.Duration) {
+func (c *schoolClock) pass(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.at = c.at.Add(d)
 }
 
 func openSchool(t testing.TB) *school {
-	return reopenSchool(t, t.TempDir(), &clock{at: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)})
+	return reopenSchool(t, t.TempDir(), &schoolClock{at: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)})
 }
 
-func reopenSchool(t testing.TB, dir string, c *clock) *school {
+func reopenSchool(t testing.TB, dir string, c *schoolClock) *school {
 	m := open(t, dir, c.now)
 	options := learning.Options{Now: c.now}
 	patterns := learning.NewPatterns(m.store, learning.PatternOptions{Options: options})
@@ -110,7 +110,7 @@ func drawnFrom(t testing.TB, relation string) (pairs [][2]learning.LessonDraft) 
 
 func TestPatternContract(t *testing.T) {
 	learningtest.RunPatterns(t, func(t *testing.T) (learning.LessonService, learning.PatternService) {
-		s := reopenSchool(t, t.TempDir(), &clock{at: time.Now()})
+		s := reopenSchool(t, t.TempDir(), &schoolClock{at: time.Now()})
 		return s.lessons, s.patterns
 	})
 }
@@ -348,7 +348,7 @@ func TestPatternFades(t *testing.T) {
 
 // TestPatternsSurviveARestart: what formed before is joined after.
 func TestPatternsSurviveARestart(t *testing.T) {
-	dir, c := t.TempDir(), &clock{at: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
+	dir, c := t.TempDir(), &schoolClock{at: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
 	pair := drawnFrom(t, "same")[4]
 	t.Run("before", func(t *testing.T) {
 		s := reopenSchool(t, dir, c)
