@@ -59,11 +59,13 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	memory := learningstore.New(a.learning.Read, a.learning.Commit)
 	knowledge := learning.NewKnowledgeBase(memory, learning.Options{Now: a.now, Log: a.log})
 	episodes := learning.NewEpisodes(memory, learning.Options{Now: a.now, Log: a.log})
-	rules, err := a.escalationRules()
+	border, err := a.cross(ctx, memory, operations, episodes, presence, mailbox)
 	if err != nil {
 		return err
 	}
-	lessons := learning.NewLessons(memory, learning.LessonOptions{Options: learning.Options{Now: a.now, Log: a.log}, Escalations: rules})
+	lessons := learning.NewLessons(memory, learning.LessonOptions{
+		Options: learning.Options{Now: a.now, Log: a.log}, Escalations: border.rules, DomainOf: border.domainOf, Relevance: a.relevance(),
+	})
 	begin := time.Now()
 	indexing, indexCtx := errgroup.WithContext(ctx)
 	indexing.Go(func() error { return knowledge.Rebuild(indexCtx) })
@@ -81,10 +83,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	})
 	a.life.run(ctx, "experiences", experiences.Run)
 
-	border, err := a.cross(ctx, memory, operations, rules, episodes, presence, mailbox)
-	if err != nil {
-		return err
-	}
+	a.life.run(ctx, "crossing", border.crossing.Run)
 
 	a.services.census = census{knowledge: knowledge, episodes: episodes, experiences: experiences, presence: presence, mailbox: mailbox}
 	registry.MustRegister(a.services.census)

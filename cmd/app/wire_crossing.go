@@ -40,6 +40,7 @@ func (a *App) escalationRules() (*learning.EscalationRules, error) {
 
 // borderServices are what stands between the two domains.
 type borderServices struct {
+	rules    *learning.EscalationRules
 	desk     *operational.Escalations
 	lessons  *learning.Propagation
 	crossing *router.Crossing
@@ -51,12 +52,26 @@ func (b borderServices) escalations() operational.EscalationService {
 	return router.SettledEscalations{EscalationService: b.desk, Crossing: b.crossing}
 }
 
-// cross builds what carries events from one domain to the other, and starts it.
-func (a *App) cross(ctx context.Context, memory *learningstore.Store, operations *operationalstore.Store, rules *learning.EscalationRules,
+// domainOf tells which domain an agent works in.
+func (b borderServices) domainOf(_ context.Context, agent string) string {
+	return b.lessons.DomainOf(agent)
+}
+
+// relevance is how much each part of a lesson's relevance counts.
+func (a *App) relevance() learning.RelevanceWeights {
+	similarity := a.config.Ranking.SimilarityWeight
+	return learning.RelevanceWeights{Similarity: similarity, Recency: 1 - similarity}
+}
+
+// cross builds what carries events from one domain to the other. Its Crossing has yet to run.
+func (a *App) cross(ctx context.Context, memory *learningstore.Store, operations *operationalstore.Store,
 	episodes *learning.Episodes, presence *comms.Presence, mailbox *comms.Mailbox,
 ) (borderServices, error) {
 	b := borderServices{desk: operational.NewEscalations(operations, a.now)}
 	var err error
+	if b.rules, err = a.escalationRules(); err != nil {
+		return b, err
+	}
 	if b.lessons, err = learning.NewPropagation(ctx, memory, learning.Options{Now: a.now, Log: a.log}); err != nil {
 		return b, fmt.Errorf("load the agents' profiles: %w", err)
 	}
@@ -66,11 +81,10 @@ func (a *App) cross(ctx context.Context, memory *learningstore.Store, operations
 			_, err := mailbox.Send(ctx, draft)
 			return err
 		},
-	}, router.CrossingOptions{Now: a.now, Log: a.log, Rules: rules})
+	}, router.CrossingOptions{Now: a.now, Log: a.log, Rules: b.rules})
 	if err != nil {
 		return b, fmt.Errorf("read how far the logs were followed: %w", err)
 	}
-	a.life.run(ctx, "crossing", b.crossing.Run)
 	b.memory = router.NewAgentMemory(router.MemorySources{Lessons: memory, Domains: b.lessons, Pending: b.desk, Crossing: b.crossing}, a.now)
 	return b, nil
 }
