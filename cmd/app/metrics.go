@@ -18,6 +18,7 @@ import (
 type census struct {
 	knowledge   *learning.KnowledgeBase
 	episodes    *learning.Episodes
+	lessons     *learning.Lessons
 	experiences *learning.Experiences
 	presence    *comms.Presence
 	mailbox     *comms.Mailbox
@@ -59,6 +60,7 @@ func (c census) Collect(ch chan<- prometheus.Metric) {
 	}
 	gauge(entriesDesc, c.knowledge.Len(), "knowledge")
 	gauge(entriesDesc, c.episodes.Len(), "episode")
+	gauge(entriesDesc, c.lessons.Len(), "lesson")
 	for state, n := range c.presence.Count() {
 		gauge(agentsDesc, n, string(state))
 	}
@@ -71,6 +73,7 @@ func (c census) checks(ctx context.Context) []httpapi.Check {
 	return []httpapi.Check{
 		checkIndex("knowledge index", func() (learning.IndexCheck, error) { return c.knowledge.Check(ctx) }),
 		checkIndex("episode index", func() (learning.IndexCheck, error) { return c.episodes.Check(ctx) }),
+		checkIndex("lesson index", func() (learning.IndexCheck, error) { return c.lessons.Check(ctx) }),
 		{Name: "agents", OK: true, Detail: fmt.Sprintf("%d online, %d starting, %d stale, %d offline; %d streams open",
 			counts[operational.AgentOnline], counts[operational.AgentStarting], counts[operational.AgentStale], counts[operational.AgentOffline], c.mailbox.Streams())},
 	}

@@ -85,7 +85,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	a.life.run(ctx, "crossing", border.crossing.Run)
 
-	a.services.census = census{knowledge: knowledge, episodes: episodes, experiences: experiences, presence: presence, mailbox: mailbox}
+	a.services.census = census{knowledge: knowledge, episodes: episodes, lessons: lessons, experiences: experiences, presence: presence, mailbox: mailbox}
 	registry.MustRegister(a.services.census)
 
 	recon := operational.NewRecon(operations, a.now)
