@@ -18,6 +18,7 @@ const (
 	likenessCounters   = 1 << 17 // counters of how many lessons hold a term; those that share one look more common than they are
 	likenessBands      = 4       // MinHash bands: a pair whose terms overlap by 85 % shares one in 95 of 100 cases
 	likenessRows       = 4       // hashes in a band
+	likenessPrior      = 64      // lessons that are taken to be there besides: in a small collection every word that two share is a common one
 	likenessVisits     = 64      // keys of one lesson under which candidates are looked for, the rarest first
 )
 
@@ -168,7 +169,7 @@ func (l *likeness) post(key, at uint32) {
 // frequency in whole steps), more for what is exact, and for what is in a title.
 func (l *likeness) weight(term uint32) float64 {
 	held := max(l.count[counterOf(term)], 1)
-	w := float64(1 + bits.Len32(uint32(len(l.byID))/held))
+	w := float64(1 + bits.Len32((uint32(len(l.byID))+likenessPrior)/held))
 	if term&likenessExact != 0 {
 		w *= likenessExactWeight
 	}

@@ -290,7 +290,11 @@ func (o *observation) join(pattern Pattern, score float64) error {
 		}
 	}
 	pattern.Agents += int64(agents)
-	pattern.Frequency++
+	if added > 0 {
+		pattern.Frequency += o.lesson.Occurrences // it may have occurred before it was like the others
+	} else {
+		pattern.Frequency++
+	}
 	draw(&pattern, &o.lesson, o.at)
 	kind := EventPatternSeen
 	if pattern.Status == PatternDeprecated && pattern.ConfirmedBy == "" {

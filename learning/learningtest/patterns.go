@@ -40,7 +40,7 @@ func recurring() [2]learning.LessonDraft {
 		},
 		{
 			Type: learning.LessonFailure, Domain: "infrastructure", Category: "ci", SourceAgent: "CHRONOS", Title: "CI runner out of disk space",
-			Context: "Image build in CI", Action: "docker build", Outcome: "write failed: no space left on device", RootCause: "Docker images and layers pile up and are not pruned",
+			Context: "Image build in CI", Action: "docker build", Outcome: "write failed: no space left on device", RootCause: "Old docker image layers pile up and are never pruned",
 			Tags: []string{"docker", "disk"},
 		},
 	}

@@ -1,0 +1,166 @@
+package learning_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+func (s *school) promote(t testing.TB, ref string, draft learning.PromotionDraft) (learning.Lesson, error) {
+	t.Helper()
+	return s.lessons.Promote(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), ref, draft)
+}
+
+// conflict fails the test unless the error is a Conflict that says each of the parts.
+func conflict(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	if skillrouter.CodeOf(err) != skillrouter.Conflict {
+		t.Errorf("error %v: want a conflict", err)
+		return
+	}
+	for _, part := range parts {
+		if !strings.Contains(skillrouter.MessageOf(err), part) {
+			t.Errorf("%q does not say %q", skillrouter.MessageOf(err), part)
+		}
+	}
+}
+
+// TestPromotion takes a case to a principle, with each refusal on the way.
+func TestPromotion(t *testing.T) {
+	s := openSchool(t)
+	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	pair := drawnFrom(t, "same")[4]
+	first := s.report(t, pair[0])
+
+	_, err := s.promote(t, first.LessonID, learning.PromotionDraft{By: "ARIA"})
+	conflict(t, err, "2 independent cases", "there is 1", first.LessonID, "1 is missing")
+
+	// The same agent, project and session: one incident, told twice.
+	second := s.report(t, pair[1])
+	_, err = s.promote(t, first.LessonID, learning.PromotionDraft{By: "ARIA"})
+	conflict(t, err, "there is 1", "1 further are of the same agent, project and session")
+
+	third := pair[1]
+	third.Title, third.SourceAgent = "Out of disk space on the CI runner again, layers were not pruned", "AEGIS"
+	another := s.report(t, third)
+	if another.Duplicate || another.Patterns != 1 {
+		t.Fatalf("%+v", another)
+	}
+	got, err := s.promote(t, first.LessonID, learning.PromotionDraft{By: "ARIA", Notes: "we see it often"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Level != learning.LevelPattern || got.Status != learning.StatusValidated || got.PatternID != another.PatternIDs[0] || got.LastValidatedAt == nil {
+		t.Errorf("%+v", got)
+	}
+	if !slices.Contains(got.SourceCaseIDs, another.LessonID) || slices.Contains(got.SourceCaseIDs, first.LessonID) || slices.Contains(got.SourceCaseIDs, second.LessonID) {
+		t.Errorf("sources %v", got.SourceCaseIDs)
+	}
+
+	_, err = s.promote(t, first.LessonID, learning.PromotionDraft{})
+	conflict(t, err, "3 distinct contexts", "0 of 0 applications", "3 more are missing")
+	for i, where := range []string{"web", "Web", "mobile", "billing"} {
+		outcome := learning.ResultSuccess
+		if i == 3 {
+			outcome = learning.ResultFailure
+		}
+		if _, err := s.lessons.Apply(ctx, first.LessonID, learning.ApplicationDraft{Outcome: outcome, Agent: "HADES", Context: where}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = s.promote(t, first.LessonID, learning.PromotionDraft{})
+	conflict(t, err, "3 of 4 applications in 2", "mobile", "1 more are missing")
+	if _, err := s.lessons.Apply(ctx, first.LessonID, learning.ApplicationDraft{Outcome: learning.ResultSuccess, Agent: "HADES", Context: "billing"}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = s.promote(t, first.LessonID, learning.PromotionDraft{By: "ARIA"}); err != nil || got.Level != learning.LevelPrinciple || got.Status != learning.StatusCanonical {
+		t.Errorf("%+v, %v", got, err)
+	}
+	_, err = s.promote(t, first.LessonID, learning.PromotionDraft{})
+	conflict(t, err, "no further level")
+
+	history, err := s.lessons.History(ctx, first.LessonID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var levels []learning.Level
+	for _, c := range history {
+		if c.Kind == learning.ChangePromoted {
+			levels = append(levels, c.Before.Level, c.After.Level)
+		}
+	}
+	if diff := cmp.Diff([]learning.Level{learning.LevelCase, learning.LevelPattern, learning.LevelPattern, learning.LevelPrinciple}, levels); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := s.lessons.Retire(ctx, first.LessonID, learning.RetirementDraft{Reason: "obsolete"}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.promote(t, first.LessonID, learning.PromotionDraft{})
+	conflict(t, err, "retired")
+}
+
+// TestPromotionByNamedSources: cases that nobody's pattern gathers count if they are named.
+func TestPromotionByNamedSources(t *testing.T) {
+	s := openSchool(t)
+	pairs := drawnFrom(t, "other")
+	one, two := s.report(t, pairs[1][0]), s.report(t, pairs[5][0])
+	_, err := s.promote(t, one.LessonID, learning.PromotionDraft{Sources: []string{two.LessonID}})
+	conflict(t, err, "there is 1", "1 further")
+	_, err = s.promote(t, one.LessonID, learning.PromotionDraft{Sources: []string{"nobody"}})
+	if skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != "source_case_ids" {
+		t.Errorf("an unknown source: %v", err)
+	}
+	_, err = s.promote(t, one.LessonID, learning.PromotionDraft{Sources: []string{one.LessonID}})
+	if skillrouter.CodeOf(err) != skillrouter.Invalid {
+		t.Errorf("its own source: %v", err)
+	}
+	s.clock.pass(learning.SessionIdle + time.Minute) // another session of the same agent
+	three := s.report(t, pairs[7][0])
+	got, err := s.promote(t, one.LessonID, learning.PromotionDraft{Sources: []string{two.LessonID, fmt.Sprint(three.Number)}})
+	if err != nil || got.Level != learning.LevelPattern || !slices.Contains(got.SourceCaseIDs, three.LessonID) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestReview(t *testing.T) {
+	s := openSchool(t)
+	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	pair := drawnFrom(t, "same")[4]
+	s.report(t, pair[0])
+	pair[1].SourceAgent = "AEGIS"
+	last := s.report(t, pair[1])
+	lonely := s.report(t, drawnFrom(t, "other")[1][0])
+	review, err := s.lessons.Review(ctx, learning.ReviewQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(review.Promotions) != 1 || review.Promotions[0].LessonID != last.LessonID || review.Promotions[0].To != learning.LevelPattern ||
+		len(review.Promotions[0].Evidence) != 2 || !strings.Contains(review.Promotions[0].Why, "2 independent cases") || len(review.Stale) != 0 {
+		t.Errorf("%+v", review)
+	}
+	if _, err := s.promote(t, last.LessonID, learning.PromotionDraft{By: "ARIA"}); err != nil {
+		t.Errorf("what the review suggests is refused: %v", err)
+	}
+	s.clock.pass(100 * 24 * time.Hour)
+	if _, err := s.lessons.Validate(ctx, lonely.LessonID, learning.ValidationDraft{Type: learning.ValidationConfirmed, By: "ARIA"}); err != nil {
+		t.Fatal(err)
+	}
+	if review, err = s.lessons.Review(ctx, learning.ReviewQuery{Limit: 10}); err != nil || len(review.Promotions) != 0 || len(review.Stale) != 2 || review.Stale[0].Days != 100 {
+		t.Errorf("%+v, %v", review, err)
+	}
+	if review, err = s.lessons.Review(ctx, learning.ReviewQuery{Domain: "elsewhere"}); err != nil || len(review.Promotions)+len(review.Stale) != 0 {
+		t.Errorf("of another domain: %+v, %v", review, err)
+	}
+	for _, query := range []learning.ReviewQuery{{StaleDays: -1}, {Limit: learning.MaxLimit + 1}} {
+		if _, err := s.lessons.Review(ctx, query); skillrouter.CodeOf(err) != skillrouter.Invalid {
+			t.Errorf("%+v: %v", query, err)
+		}
+	}
+}
