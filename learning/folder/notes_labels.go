@@ -2,6 +2,7 @@ package folder
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -52,6 +53,9 @@ var labels = func() map[string]part {
 	return all
 }()
 
+// ordinal is the number of a heading, such as "2. Cause".
+var ordinal = regexp.MustCompile(`^\d{1,3}[.)]\s+`)
+
 // labelOf is the part that a heading, or a cell of a table, names as a whole.
 func labelOf(title string) part {
 	return labels[labelWords(title)]
@@ -59,7 +63,8 @@ func labelOf(title string) part {
 
 // labelWords is a text as labels are compared: without case, marks and what stands around the words.
 func labelWords(s string) string {
-	s = strings.TrimFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && r != '(' && r != ')' })
+	s = strings.TrimFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '(' && r != ')' })
+	s = ordinal.ReplaceAllString(s, "")
 	s = strings.TrimSuffix(s, "(s)")
 	s = strings.Map(func(r rune) rune {
 		if r == '*' || r == '_' || r == '`' {

@@ -98,7 +98,7 @@ func TestNotesShapes(t *testing.T) {
 
 var (
 	wordRuns = regexp.MustCompile(`[\p{L}\p{N}]+`)
-	numbered = regexp.MustCompile(`^[\s>]*\d+[.)]`)
+	numbered = regexp.MustCompile(`^[\s>#*_-]*\d+[.)]`)
 )
 
 // structure is the words that a label, or the language of code, may be made of.
