@@ -22,6 +22,22 @@ const (
 	// What a judgement does to a confidence (seed 003: CLAIM_VERIFIED, CLAIM_REFUTED).
 	verifiedFactor, refutedFactor = 1.1, 0.7
 
+	// overrideOdds is how many times likelier it is that an override goes well where the rule
+	// is wrong than where it is right, and that it fails where the rule is right: such as
+	// 0.8 against 0.2. Two agents who say the same outweigh a rule that is sure to 0.8.
+	overrideOdds = 4.0
+	// DemotionConfidence and DemotionOverrides: a rule of the guard that was overridden with
+	// success so often since it was made or restored, and whose confidence is then below,
+	// blocks no more: medium confidence is too little to stop somebody's work.
+	DemotionConfidence = MediumConfidence
+	DemotionOverrides  = 3
+	// DemotionAgents is how many different agents it takes to demote a critical rule, unless
+	// a captain is among them: one that wants to do what is blocked must not rid itself of the rule.
+	DemotionAgents = 2
+	// precisionRight of precisionPrior settled checks are assumed of a rule before it has any:
+	// seed 000's confidence in a lesson, 0.8, with the weight of five checks.
+	precisionRight, precisionPrior = 4, 5
+
 	day = 24 * time.Hour
 )
 
@@ -112,4 +128,36 @@ func gatheredConfidence(lessons, agents, seen int64) float64 {
 	repeats := float64(min(max(seen-lessons, 0), patternRepeatsPerAgent*agents))
 	weight := patternPerLesson*further + patternPerAgent*float64(agents-1) + patternPerRepeat*repeats
 	return min(1-patternDoubt*math.Exp(-weight), maxMoved)
+}
+
+// Overridden moves the belief in a rule of the guard by what came of an action
+// that was taken against it, at t. It is Bayes' rule in its odds form: the odds
+// that the rule is right, c/(1−c) of what is left, are divided by overrideOdds
+// after a success and multiplied by it after a failure. A partial result says
+// nothing. The result is kept between 0.1 and 0.95, and never moves against
+// what was seen.
+func (b Belief) Overridden(result Result, t time.Time) Belief {
+	left := b.At(t)
+	prior := min(max(left, minMoved), maxMoved)
+	odds := prior / (1 - prior)
+	switch result {
+	case ResultSuccess:
+		odds /= overrideOdds
+		return b.moved(min(left, max(odds/(1+odds), minMoved)), t)
+	case ResultFailure:
+		odds *= overrideOdds
+		return b.moved(max(left, min(odds/(1+odds), maxMoved)), t)
+	}
+	return b
+}
+
+// Precision is the share of a rule's settled checks in which it was right: those
+// that were heeded, and those overridden that failed; a partial result counts
+// half. It is the mean of a Beta distribution with the prior that
+// precisionRight and precisionPrior state, so that a rule without checks stands
+// at 0.8 and one check moves it little. It lies between 0 and 1.
+func (s GuardStanding) Precision() float64 {
+	right := float64(s.Heeded+s.OverriddenFailure) + float64(s.OverriddenPartial)/2
+	settled := float64(s.Heeded + s.OverriddenFailure + s.OverriddenPartial + s.OverriddenSuccess)
+	return (right + precisionRight) / (settled + precisionPrior)
 }

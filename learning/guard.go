@@ -45,6 +45,7 @@ type Action struct {
 	Context string         `json:"context,omitempty"` // why, in the agent's words
 	Domain  string         `json:"domain,omitempty"`
 	Agent   string         `json:"agent,omitempty"`
+	Project string         `json:"project,omitempty"`
 }
 
 // Match is a rule that an action fits.
@@ -54,8 +55,8 @@ type Match struct {
 	Severity     Severity `json:"severity"`
 	Lane         string   `json:"lane"`
 	Reason       string   `json:"reason"` // which part of the action fits, and how
-	WhyBad       string   `json:"why_bad,omitempty"`
-	Alternatives []string `json:"alternatives,omitempty"`
+	WhyBad       string   `json:"why_bad"`
+	Alternatives []string `json:"alternatives"`
 	Confidence   float64  `json:"confidence"`
 	Blocks       bool     `json:"blocks"`
 }

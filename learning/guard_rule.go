@@ -70,6 +70,9 @@ func (r *GuardRule) Deterministic() bool {
 // look, they only name a program, or they are what the rule recommends.
 func (r *GuardRule) Unused() []string { return slices.Clone(r.unused) }
 
+// errNothingToRecognise refuses a rule that no action could ever fit.
+var errNothingToRecognise = skillrouter.InvalidField("related_commands", "or a title is needed: there is nothing to recognise the act by")
+
 // NewGuardRule compiles a draft. It refuses, as Invalid, a draft with nothing
 // to recognise, a pattern that is wrong or costs too much, and, unless
 // forced, a rule or pattern that fits nearly every command.
@@ -109,7 +112,7 @@ func NewGuardRule(ctx context.Context, draft GuardRuleDraft) (*GuardRule, error)
 	r.scope()
 	r.instead = guardInsteadOf(ctx, draft.Alternatives, commands)
 	if !r.Deterministic() && len(r.title) == 0 {
-		return nil, skillrouter.InvalidField("related_commands", "or a title is needed: there is nothing to recognise the act by")
+		return nil, errNothingToRecognise
 	}
 	if !draft.Force {
 		if example, all := r.everything(ctx); all {

@@ -37,6 +37,7 @@ type PipelineStore interface {
 	ListPatterns(ctx context.Context, filter PatternFilter) ([]Pattern, error)
 
 	PatternStore
+	GuardStore
 }
 
 // PipelineTx is one transaction on the pipeline's tables. It is used by its
@@ -71,8 +72,8 @@ type PipelineTx interface {
 	AddEvidence(patternID string, evidence ...Evidence) (int, error)
 
 	ExperienceTx
-
 	PatternTx
+	GuardTx
 
 	// AddEvents appends to the event log.
 	AddEvents(events ...skillrouter.Event) error

@@ -1,0 +1,372 @@
+package learning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"skillrouter"
+)
+
+// maxPrepared bounds how many compiled rules wait for their lessons to be
+// committed; those of reports that failed are dropped with the rest.
+const maxPrepared = 4096
+
+// keptRule is a rule as the service holds it. It does not change; a change puts another in its place.
+type keptRule struct {
+	source  string
+	number  int64
+	draft   GuardRuleDraft // WarnOnly where it is demoted
+	rule    *GuardRule     // nil: there is nothing to recognise it by
+	notes   []string
+	belief  Belief
+	active  bool // checks see it
+	demoted bool
+}
+
+// preparedRule is a rule that was compiled before its lesson was stored.
+type preparedRule struct {
+	draft GuardRuleDraft
+	rule  *GuardRule
+	notes []string
+}
+
+// blocks tells whether a match of the rule stops an action.
+func (k *keptRule) blocks() bool {
+	return k.active && k.rule != nil && k.rule.Deterministic() && k.rule.Blocks()
+}
+
+func (k *keptRule) shown(s GuardStanding, at time.Time) Rule {
+	d := k.draft
+	r := Rule{
+		ID: d.ID, Source: k.source, Number: k.number, Title: d.Title, WhyBad: d.Reason, Severity: d.Severity, Domain: d.Domain, Category: d.Category,
+		Tags: listed(d.Tags), Commands: listed(d.Commands), TriggerPattern: d.Pattern, Alternatives: listed(d.Alternatives),
+		Active: k.active, Deterministic: k.rule != nil && k.rule.Deterministic(), Blocks: k.blocks(), Demoted: k.demoted,
+		DemotedAt: s.DemotedAt, DemotedReason: s.DemotedReason, Forced: s.Forced, UnusedCommands: []string{}, Notes: listed(k.notes),
+		Confidence: k.belief.At(at), Precision: s.Precision(), TimesTriggered: s.TimesTriggered, LastTriggered: s.LastTriggered,
+		Heeded: s.Heeded, Overridden: s.Overridden, OverriddenSuccess: s.OverriddenSuccess, OverriddenFailure: s.OverriddenFailure, OverriddenPartial: s.OverriddenPartial,
+	}
+	switch k.source {
+	case RuleOfLesson:
+		r.LessonID = d.ID
+	case RuleOfPattern:
+		r.PatternID = d.ID
+	}
+	if k.rule != nil {
+		r.UnusedCommands = listed(k.rule.Unused())
+	}
+	return r
+}
+
+func listed(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+// Load reads the rules from the database. It is called before the first check.
+func (g *Guards) Load(ctx context.Context) error {
+	standings, err := g.store.GuardStandings(ctx, nil)
+	if err != nil {
+		return err
+	}
+	known := map[string]GuardStanding{}
+	for _, s := range standings {
+		known[s.RuleID] = s
+	}
+	if err := g.store.ScanLessons(ctx, func(chunk []Lesson) error {
+		var kept []*keptRule
+		for i := range chunk {
+			if l := &chunk[i]; l.Type == LessonAntiPattern && l.Status != StatusRetired {
+				kept = append(kept, g.ofLesson(ctx, l, known[l.ID]))
+			}
+		}
+		g.keep(kept...)
+		return ctx.Err()
+	}); err != nil {
+		return err
+	}
+	filter := PatternFilter{Type: PatternAntiPattern, Statuses: []PatternStatus{PatternConfirmed}, Limit: MaxLimit}
+	for ; filter.Offset <= MaxOffset; filter.Offset += MaxLimit {
+		patterns, err := g.store.ListPatterns(ctx, filter)
+		if err != nil {
+			return err
+		}
+		if err := g.keepPatterns(ctx, patterns...); err != nil {
+			return err
+		}
+		if len(patterns) < MaxLimit {
+			break
+		}
+	}
+	var demoted []*keptRule
+	g.mu.RLock()
+	for id, k := range g.rules {
+		if s, ok := known[id]; ok && k.source != RuleOfLesson {
+			demoted = append(demoted, k.standing(s))
+		}
+	}
+	g.mu.RUnlock()
+	g.keep(demoted...)
+	return nil
+}
+
+// standing returns the rule with what is known to have become of it.
+func (k *keptRule) standing(s GuardStanding) *keptRule {
+	next := *k
+	if s.Belief != nil && k.source != RuleOfLesson {
+		next.belief = *s.Belief
+	}
+	next.demoted = s.DemotedAt != nil
+	next.draft.WarnOnly = next.demoted
+	next.rule = k.rule.warning(next.demoted)
+	return &next
+}
+
+// warning returns the rule as one that only warns, or that may block.
+func (r *GuardRule) warning(only bool) *GuardRule {
+	if r == nil || r.draft.WarnOnly == only {
+		return r
+	}
+	next := *r
+	next.draft.WarnOnly = only
+	return &next
+}
+
+// keep puts rules in the place of those with their ids.
+func (g *Guards) keep(rules ...*keptRule) {
+	var put []*GuardRule
+	var remove []string
+	g.mu.Lock()
+	defer g.mu.Unlock() // the guard's changes must come in the order of these
+	for _, k := range rules {
+		old := g.rules[k.draft.ID]
+		g.rules[k.draft.ID] = k
+		switch {
+		case k.rule == nil:
+			remove = append(remove, k.draft.ID)
+		case old == nil || old.rule != k.rule:
+			put = append(put, k.rule)
+		}
+	}
+	g.guard.Put(put...)
+	g.guard.Remove(remove...)
+}
+
+// drop takes rules out.
+func (g *Guards) drop(ids ...string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, id := range ids {
+		delete(g.rules, id)
+		delete(g.prepared, id)
+	}
+	g.guard.Remove(ids...)
+}
+
+// guardDraft is the rule that an anti_pattern lesson makes.
+func guardDraft(l *Lesson) GuardRuleDraft {
+	alternatives := slices.Clone(l.Alternatives)
+	if l.Solution != "" && !slices.Contains(alternatives, l.Solution) {
+		alternatives = append(alternatives, l.Solution)
+	}
+	return GuardRuleDraft{
+		ID: l.ID, Title: l.Title, Reason: l.Context, Commands: l.RelatedCommands, Action: l.Action, Pattern: l.TriggerPattern, Severity: l.Severity,
+		Block: l.BlockAction, Confidence: l.InitialConfidence, Domain: l.Domain, Category: l.Category, Tags: l.Tags, Alternatives: alternatives,
+	}
+}
+
+// compile makes a rule of a draft. What a rule cannot be recognised by is told in notes.
+func compile(ctx context.Context, draft GuardRuleDraft) (rule *GuardRule, notes []string, err error) {
+	rule, err = NewGuardRule(ctx, draft)
+	if errors.Is(err, errNothingToRecognise) {
+		return nil, []string{"there is nothing to recognise it by: name commands in related_commands, or say more in the title"}, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range rule.Unused() {
+		notes = append(notes, fmt.Sprintf("%q is no trigger: it only looks, only names a program, or is what the rule recommends", guardShort(c)))
+	}
+	if !rule.Deterministic() {
+		notes = append(notes, "nothing in it reads as a command: the rule can only warn, where an action is worded like its title; related_commands would let it recognise the act")
+	}
+	return rule, notes, nil
+}
+
+// checkRule implements ruleKeeper. A forced rule is remembered as such before
+// its lesson is stored: after the commit nothing may be written.
+func (g *Guards) checkRule(ctx context.Context, lesson Lesson, force bool) (notes []string, err error) {
+	draft := guardDraft(&lesson)
+	rule, notes, err := compile(ctx, draft)
+	if force && err != nil {
+		draft.Force = true
+		rule, notes, err = compile(ctx, draft)
+	} else if force {
+		// Forced and unforced differ in what they take for a trigger, too.
+		if forced, more, failed := compile(ctx, draft.forced()); failed == nil && !slices.Equal(notes, more) {
+			draft, rule, notes = draft.forced(), forced, more
+		}
+	}
+	if err != nil {
+		if f, ok := errors.AsType[*skillrouter.Error](err); ok && f.Field == "pattern" {
+			renamed := *f
+			renamed.Field = "trigger_pattern"
+			err = &renamed
+		}
+		return nil, err
+	}
+	if draft.Force {
+		err := g.store.Change(ctx, func(tx PipelineTx) error {
+			s, err := tx.GuardStanding(lesson.ID)
+			if err != nil {
+				return err
+			}
+			s.Forced = true
+			return tx.PutGuardStanding(s)
+		}, nil)()
+		if err != nil {
+			return nil, err
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.prepared) >= maxPrepared {
+		clear(g.prepared)
+	}
+	g.prepared[lesson.ID] = preparedRule{draft, rule, notes}
+	return notes, nil
+}
+
+func (d GuardRuleDraft) forced() GuardRuleDraft {
+	d.Force = true
+	return d
+}
+
+// keepRules implements ruleKeeper. It runs after a commit, in commit order, and
+// compiles nothing that checkRule has compiled.
+func (g *Guards) keepRules(lessons ...Lesson) {
+	for i := range lessons {
+		l := &lessons[i]
+		if l.Type != LessonAntiPattern || l.Status == StatusRetired {
+			g.drop(l.ID)
+			continue
+		}
+		draft := guardDraft(l)
+		g.mu.Lock()
+		old, ready := g.rules[l.ID], g.prepared[l.ID]
+		delete(g.prepared, l.ID)
+		g.mu.Unlock()
+		next := &keptRule{source: RuleOfLesson, number: l.Number, draft: draft, belief: l.Belief, active: true}
+		switch {
+		case old != nil && sameRule(old.draft, draft):
+			next.draft, next.rule, next.notes, next.demoted, next.active = old.draft, old.rule, old.notes, old.demoted, old.active
+			next.draft.Confidence = draft.Confidence
+		case sameRule(ready.draft, draft):
+			next.draft, next.rule, next.notes, next.active = ready.draft, ready.rule, ready.notes, ready.rule != nil
+		default:
+			standing := GuardStanding{Forced: old != nil && old.draft.Force}
+			next = g.ofLesson(g.base, l, standing)
+		}
+		if old != nil && old.demoted && !next.demoted {
+			next.demoted, next.draft.WarnOnly, next.rule = true, true, next.rule.warning(true)
+		}
+		g.keep(next)
+	}
+}
+
+// sameRule tells whether two drafts make the same rule, the settings that others than its writer chose apart.
+func sameRule(a, b GuardRuleDraft) bool {
+	return a.ID == b.ID && a.Title == b.Title && a.Reason == b.Reason && a.Action == b.Action && a.Pattern == b.Pattern && a.Severity == b.Severity &&
+		a.Block == b.Block && a.Domain == b.Domain && a.Category == b.Category &&
+		slices.Equal(a.Commands, b.Commands) && slices.Equal(a.Tags, b.Tags) && slices.Equal(a.Alternatives, b.Alternatives)
+}
+
+// ofLesson makes the rule of a stored lesson. What was once accepted is never
+// dropped: a pattern that is too costly by now is left out, with a note.
+func (g *Guards) ofLesson(ctx context.Context, l *Lesson, s GuardStanding) *keptRule {
+	k := &keptRule{source: RuleOfLesson, number: l.Number, draft: guardDraft(l), belief: l.Belief, active: true}
+	k.draft.Force, k.draft.WarnOnly, k.demoted = s.Forced, s.DemotedAt != nil, s.DemotedAt != nil
+	g.compileKept(ctx, k)
+	return k
+}
+
+func (g *Guards) compileKept(ctx context.Context, k *keptRule) {
+	var err error
+	k.rule, k.notes, err = compile(ctx, k.draft)
+	if err != nil && !k.draft.Force {
+		forced := k.draft.forced()
+		if rule, notes, failed := compile(ctx, forced); failed == nil {
+			k.draft, k.rule, k.notes, err = forced, rule, notes, nil
+		}
+	}
+	if err != nil && k.draft.Pattern != "" {
+		plain := k.draft.forced()
+		plain.Pattern = ""
+		if rule, notes, failed := compile(ctx, plain); failed == nil {
+			k.rule, k.notes = rule, append(notes, "its trigger_pattern is not used: "+err.Error())
+			err = nil
+		}
+	}
+	if err != nil {
+		k.rule, k.notes = nil, []string{"it is no rule: " + err.Error()}
+		g.log.Warn("a lesson is no guard rule", "lesson", k.draft.ID, "error", err)
+	}
+	k.active = k.rule != nil
+}
+
+// keepPatterns is told of patterns as they are now: a confirmed anti_pattern is
+// a rule from then on, any other no more. Its triggers are the commands of the
+// lessons that it gathers, those apart that are rules themselves. It reads the
+// database, and so is called by whoever made the change, after it.
+func (g *Guards) keepPatterns(ctx context.Context, patterns ...Pattern) error {
+	for i := range patterns {
+		p := &patterns[i]
+		if p.Type != PatternAntiPattern || p.Status != PatternConfirmed {
+			g.drop(p.ID)
+			continue
+		}
+		lessons, err := g.store.Lessons(ctx, p.LessonIDs)
+		if err != nil {
+			return err
+		}
+		standing, err := g.store.GuardStandings(ctx, []string{p.ID})
+		if err != nil {
+			return err
+		}
+		draft := GuardRuleDraft{
+			ID: p.ID, Title: p.Name, Reason: p.Description, Severity: SeverityLow, Confidence: p.InitialConfidence, Domain: p.Domain,
+			Tags: p.Categories, Alternatives: slices.Clone(p.Prevention),
+		}
+		if p.Action != "" {
+			draft.Alternatives = append(draft.Alternatives, p.Action)
+		}
+		for _, l := range lessons {
+			if slices.Index(Severities(), l.Severity) < slices.Index(Severities(), draft.Severity) {
+				draft.Severity = l.Severity
+			}
+			if l.Type == LessonAntiPattern {
+				continue // which is a rule itself
+			}
+			commands := slices.Clone(l.RelatedCommands)
+			if guardLooksCommand(ctx, l.Action, l.RelatedCommands) {
+				commands = append(commands, l.Action)
+			}
+			for _, c := range commands {
+				if len(draft.Commands) < guardMaxCommands && len(c) <= guardMaxCommand && !slices.Contains(draft.Commands, c) {
+					draft.Commands = append(draft.Commands, c)
+				}
+			}
+		}
+		k := &keptRule{source: RuleOfPattern, number: p.Number, draft: draft, belief: p.Belief, active: true}
+		g.compileKept(ctx, k)
+		if len(standing) > 0 {
+			k = k.standing(standing[0])
+		}
+		g.keep(k)
+	}
+	return nil
+}

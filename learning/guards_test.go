@@ -1,0 +1,465 @@
+package learning_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// guards is a guard on a database of its own.
+type guards struct {
+	*learning.Guards
+	memory
+	now *time.Time
+}
+
+func openGuards(t *testing.T) guards {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	g := guards{memory: open(t, t.TempDir(), func() time.Time { return now }), now: &now}
+	g.Guards = g.again(t)
+	return g
+}
+
+// again is another guard on the same database, as after a restart.
+func (g guards) again(t *testing.T) *learning.Guards {
+	made := learning.NewGuards(t.Context(), g.store, learning.GuardsOptions{Options: learning.Options{Now: func() time.Time { return *g.now }}, Retention: 90 * 24 * time.Hour})
+	if err := made.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func antiPattern(id, title string, commands ...string) learning.Lesson {
+	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	return learning.Lesson{
+		ID: id, Type: learning.LessonAntiPattern, Domain: "infrastructure", Category: "cache", Title: title, Context: "It was rebuilt for a week", Action: "wiped it",
+		Outcome: "BLOCKED", RelatedCommands: commands, Severity: learning.SeverityCritical, Trust: learning.TrustAgent, Level: learning.LevelCase,
+		Status: learning.StatusCandidate, Transferability: 3, Belief: learning.Belief{InitialConfidence: 1, DecayConstant: 0.01, ConfidenceAt: at},
+		LastOccurred: at, CreatedAt: at, UpdatedAt: at,
+	}
+}
+
+// report stores lessons as LessonService would, as far as the guard sees it.
+func (g guards) report(t *testing.T, force bool, lessons ...learning.Lesson) {
+	t.Helper()
+	for _, l := range lessons {
+		if _, err := g.CheckRule(t.Context(), l, force); err != nil {
+			t.Fatal(err)
+		}
+		err := g.store.Change(t.Context(), func(tx learning.PipelineTx) error {
+			return tx.InsertLesson(&l, learning.Fingerprint{})
+		}, func() { g.KeepRules(l) })()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func as(t *testing.T, agent string, scopes ...skillrouter.Scope) context.Context {
+	if len(scopes) == 0 {
+		scopes = []skillrouter.Scope{skillrouter.ScopeAgent}
+	}
+	return skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: agent, Scopes: scopes})
+}
+
+func (g guards) check(t *testing.T, agent, command string) learning.Checked {
+	t.Helper()
+	c, err := g.Check(as(t, agent), learning.Action{Command: command, Context: "work", Domain: "infrastructure"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// override checks as the agent and says that it was done all the same.
+func (g guards) override(t *testing.T, agent, command string, result learning.Result) learning.Settled {
+	t.Helper()
+	c := g.check(t, agent, command)
+	s, err := g.Outcome(as(t, agent), learning.OutcomeDraft{CheckID: c.CheckID, Outcome: learning.OutcomeOverridden, Result: result})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (g guards) rule(t *testing.T, id string) learning.Rule {
+	t.Helper()
+	r, err := g.Rule(as(t, "reader", skillrouter.ScopeRead), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestGuardsFollowLessons(t *testing.T) {
+	g := openGuards(t)
+	if got := g.check(t, "a", "cachectl wipe --all").Decision; got != learning.DecisionAllow {
+		t.Fatal(got)
+	}
+	l := antiPattern("l1", "Never wipe the cache", "cachectl wipe --all")
+	l.Alternatives, l.Solution = []string{"cachectl expire"}, "Let it age"
+	g.report(t, false, l)
+	c := g.check(t, "a", "sudo cachectl --all wipe")
+	if !c.Blocked || c.Decision != learning.DecisionBlock || len(c.Matches) != 1 || c.Matches[0].RuleID != "l1" || c.CheckID == "" ||
+		fmt.Sprint(c.Alternatives) != "[cachectl expire Let it age]" || c.Warnings[0] != "⚠️ Never wipe the cache: It was rebuilt for a week" || fmt.Sprint(c.Lanes) != "[deterministic]" {
+		t.Errorf("%+v", c)
+	}
+	edited := l
+	edited.RelatedCommands = []string{"cachectl drop"}
+	g.KeepRules(edited)
+	if g.check(t, "a", "cachectl wipe --all").Blocked || !g.check(t, "a", "cachectl drop").Blocked {
+		t.Error("an edit of the lesson is no edit of the rule")
+	}
+	retired := edited
+	retired.Status = learning.StatusRetired
+	g.KeepRules(retired)
+	if g.check(t, "a", "cachectl drop").Blocked {
+		t.Error("the rule of a retired lesson blocks")
+	}
+	again := guards{g.again(t), g.memory, g.now}
+	if !again.check(t, "a", "cachectl wipe --all").Blocked || again.Len() != g.Len()+1 {
+		t.Error("the rule is not there after a restart")
+	}
+}
+
+func TestGuardsRefuseRules(t *testing.T) {
+	g := openGuards(t)
+	for name, c := range map[string]struct {
+		change func(l *learning.Lesson)
+		field  string // "" is kept
+		note   string
+	}{
+		"a broken pattern":        {func(l *learning.Lesson) { l.TriggerPattern = "(a" }, "trigger_pattern", ""},
+		"a costly pattern":        {func(l *learning.Lesson) { l.TriggerPattern = strings.Repeat("(a?|b?){60}", 76) + "c{1,3}" }, "trigger_pattern", ""},
+		"a pattern for all":       {func(l *learning.Lesson) { l.TriggerPattern = ".*" }, "trigger_pattern", ""},
+		"prose":                   {func(l *learning.Lesson) { l.RelatedCommands = nil }, "", "can only warn"},
+		"a command that is none":  {func(l *learning.Lesson) { l.RelatedCommands = append(l.RelatedCommands, "git") }, "", `"git" is no trigger`},
+		"nothing to recognise by": {func(l *learning.Lesson) { l.RelatedCommands, l.Title = nil, "Never" }, "", "nothing to recognise"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := antiPattern("l1", "Never wipe the cache", "cachectl wipe --all")
+			c.change(&l)
+			notes, err := g.CheckRule(t.Context(), l, false)
+			if skillrouter.FieldOf(err) != c.field || (err == nil) != (c.field == "") {
+				t.Errorf("field %q: %v", skillrouter.FieldOf(err), err)
+			}
+			if err == nil && !strings.Contains(strings.Join(notes, "; "), c.note) {
+				t.Errorf("notes %q", notes)
+			}
+		})
+	}
+}
+
+// TestGuardsForcedRuleStays: that a rule was forced is known after a restart.
+func TestGuardsForcedRuleStays(t *testing.T) {
+	g := openGuards(t)
+	l := antiPattern("l1", "Never use git here at all", "git")
+	g.report(t, true, l)
+	again := guards{g.again(t), g.memory, g.now}
+	for name, g := range map[string]guards{"at once": g, "after a restart": again} {
+		if !g.check(t, "a", "git push").Blocked || !g.rule(t, "l1").Forced {
+			t.Errorf("%s: %+v", name, g.rule(t, "l1"))
+		}
+	}
+}
+
+func TestGuardsDemote(t *testing.T) {
+	g := openGuards(t)
+	g.report(t, false, antiPattern("l1", "Never wipe the cache", "cachectl wipe --all"))
+	for range 5 {
+		if s := g.override(t, "a", "cachectl wipe --all", learning.ResultSuccess); s.Rules[0].Demoted {
+			t.Fatalf("one agent alone demoted a critical rule: %+v", s)
+		}
+	}
+	before := g.rule(t, "l1")
+	if before.Confidence >= learning.DemotionConfidence || before.Demoted || !before.Blocks || before.TimesTriggered != 5 || before.OverriddenSuccess != 5 || before.Precision >= 0.8 {
+		t.Fatalf("%+v", before)
+	}
+	s := g.override(t, "b", "cachectl wipe --all", learning.ResultSuccess)
+	if len(s.Rules) != 1 || !s.Rules[0].Demoted {
+		t.Fatalf("%+v", s)
+	}
+	after := g.rule(t, "l1")
+	if !after.Demoted || after.Blocks || after.DemotedAt == nil || after.DemotedReason == "" || g.check(t, "a", "cachectl wipe --all").Decision != learning.DecisionWarn {
+		t.Errorf("%+v", after)
+	}
+	restarted := guards{g.again(t), g.memory, g.now}
+	if restarted.check(t, "a", "cachectl wipe --all").Decision != learning.DecisionWarn || !restarted.rule(t, "l1").Demoted {
+		t.Error("the demotion is forgotten after a restart")
+	}
+	// It is said: in the history, and by an event that escalates it.
+	changes, err := g.store.LessonChanges(t.Context(), "l1", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]int{}
+	for _, c := range changes {
+		kinds[c.Kind]++
+	}
+	if kinds["overridden"] < 3 || kinds["demoted"] != 1 {
+		t.Errorf("history %v", kinds)
+	}
+	events, err := g.store.Events(t.Context(), 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	for _, e := range events {
+		if e.Type == learning.EventRuleDemoted {
+			var data learning.LessonEvent
+			if err := json.Unmarshal(e.Data, &data); err != nil || len(data.Escalate) != 1 || data.Escalate[0].To != "ARIA" || data.Escalate[0].Priority != learning.SeverityCritical || e.Subject != "l1" {
+				t.Errorf("%v %s", err, e.Data)
+			}
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("told %d times", told)
+	}
+	// What its lesson says may change; that it is demoted stays.
+	edited := antiPattern("l1", "Never wipe the cache", "cachectl wipe --all", "cachectl drop")
+	g.KeepRules(edited)
+	if g.check(t, "a", "cachectl drop").Decision != learning.DecisionWarn {
+		t.Error("an edit took the demotion away")
+	}
+	// A captain lets it block again.
+	if _, err := g.RestoreRule(as(t, "a"), "l1", learning.RestorationDraft{}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		t.Error(err)
+	}
+	r, err := g.RestoreRule(as(t, "boss", skillrouter.ScopeCaptain), "l1", learning.RestorationDraft{Notes: "the cache is back"})
+	if err != nil || r.Demoted || !r.Blocks || !g.check(t, "a", "cachectl drop").Blocked {
+		t.Errorf("%+v %v", r, err)
+	}
+}
+
+func TestGuardsDemoteByCaptain(t *testing.T) {
+	g := openGuards(t)
+	g.report(t, false, antiPattern("l1", "Never wipe the cache", "cachectl wipe --all"))
+	for i := range 3 {
+		c := g.check(t, "a", "cachectl wipe --all")
+		s, err := g.Outcome(as(t, "boss", skillrouter.ScopeCaptain), learning.OutcomeDraft{CheckID: c.CheckID, Outcome: learning.OutcomeOverridden, Result: learning.ResultSuccess})
+		if err != nil || s.Rules[0].Demoted != (i == 2) {
+			t.Fatalf("%d: %+v %v", i, s, err)
+		}
+	}
+}
+
+func TestGuardsDemoteBuiltins(t *testing.T) {
+	g := openGuards(t)
+	for i := range 4 {
+		g.override(t, fmt.Sprint("agent", i), "rm -rf /data", learning.ResultSuccess)
+	}
+	r := g.rule(t, "builtin:data-directories")
+	if !r.Demoted || r.Confidence >= learning.DemotionConfidence {
+		t.Errorf("%+v", r)
+	}
+	again := guards{g.again(t), g.memory, g.now}
+	if again.check(t, "a", "rm -rf /data").Decision != learning.DecisionWarn || again.rule(t, r.ID).Confidence != r.Confidence {
+		t.Errorf("after a restart: %+v", again.rule(t, r.ID))
+	}
+}
+
+func TestGuardsOutcomeOnce(t *testing.T) {
+	g := openGuards(t)
+	g.report(t, false, antiPattern("l1", "Never wipe the cache", "cachectl wipe --all"))
+	c := g.check(t, "a", "cachectl wipe --all")
+	say := func(ctx context.Context, o learning.Outcome, r learning.Result) (learning.Settled, error) {
+		return g.Outcome(ctx, learning.OutcomeDraft{CheckID: c.CheckID, Outcome: o, Result: r})
+	}
+	if _, err := say(as(t, "b"), learning.OutcomeOverridden, ""); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		t.Errorf("another agent: %v", err)
+	}
+	if s, err := say(as(t, "a"), learning.OutcomeOverridden, ""); err != nil || s.Duplicate {
+		t.Errorf("%+v %v", s, err)
+	}
+	if s, err := say(as(t, "a"), learning.OutcomeOverridden, learning.ResultFailure); err != nil || s.Duplicate || len(s.Rules) != 1 {
+		t.Errorf("its result: %+v %v", s, err)
+	}
+	if s, err := say(as(t, "a"), learning.OutcomeOverridden, learning.ResultFailure); err != nil || !s.Duplicate {
+		t.Errorf("again: %+v %v", s, err)
+	}
+	if s, err := say(as(t, "a"), learning.OutcomeOverridden, ""); err != nil || !s.Duplicate || s.Result != learning.ResultFailure {
+		t.Errorf("again without the result: %+v %v", s, err)
+	}
+	for _, o := range []learning.Outcome{learning.OutcomeHeeded, learning.OutcomeOverridden} {
+		if _, err := say(as(t, "a"), o, learning.ResultSuccess); skillrouter.CodeOf(err) != skillrouter.Conflict {
+			t.Errorf("another outcome: %v", err)
+		}
+	}
+	if r := g.rule(t, "l1"); r.Overridden != 1 || r.OverriddenFailure != 1 || r.Heeded != 0 || r.Precision <= 0.8 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestGuardsLedger(t *testing.T) {
+	g := openGuards(t)
+	g.report(t, false, antiPattern("l1", "Never wipe the cache", "cachectl wipe --all"))
+	g.check(t, "a", "ls")
+	g.check(t, "b", "cachectl wipe --all # password=hunter2hunter2")
+	long := g.check(t, "a", "echo "+strings.Repeat("€", 3000)+"\x00\xff")
+	page, err := g.Ledger(as(t, "r", skillrouter.ScopeRead), learning.LedgerFilter{})
+	if err != nil || page.Count != 3 || page.Next != "" {
+		t.Fatalf("%+v %v", page, err)
+	}
+	texts := map[learning.Decision]string{}
+	for _, c := range page.Checks {
+		texts[c.Decision] += c.Action
+		if len(c.Action) > learning.MaxRecorded {
+			t.Errorf("%d bytes are kept", len(c.Action))
+		}
+	}
+	if strings.Contains(texts[learning.DecisionBlock], "hunter2") || !strings.Contains(texts[learning.DecisionBlock], "cachectl wipe") {
+		t.Errorf("%q", texts)
+	}
+	if s, err := g.Outcome(as(t, "a"), learning.OutcomeDraft{CheckID: long.CheckID, Outcome: learning.OutcomeHeeded}); err != nil || len(s.Rules) != 0 {
+		t.Errorf("of a check that found nothing: %+v %v", s, err)
+	}
+	for name, c := range map[string]struct {
+		filter learning.LedgerFilter
+		want   int
+	}{
+		"agent":    {learning.LedgerFilter{Agent: "a"}, 2},
+		"rule":     {learning.LedgerFilter{RuleID: "l1"}, 1},
+		"decision": {learning.LedgerFilter{Decision: learning.DecisionAllow}, 2},
+		"outcome":  {learning.LedgerFilter{Outcome: learning.OutcomeHeeded}, 1},
+		"since":    {learning.LedgerFilter{Since: g.now.Add(time.Hour)}, 0},
+	} {
+		if page, err := g.Ledger(as(t, "a"), c.filter); err != nil || page.Count != c.want {
+			t.Errorf("%s: %+v %v", name, page, err)
+		}
+	}
+	first, err := g.Ledger(as(t, "a"), learning.LedgerFilter{Limit: 2})
+	if err != nil || first.Count != 2 || first.Next == "" {
+		t.Fatalf("%+v %v", first, err)
+	}
+	if rest, err := g.Ledger(as(t, "a"), learning.LedgerFilter{Limit: 2, Cursor: first.Next}); err != nil || rest.Count != 1 || rest.Next != "" {
+		t.Errorf("%+v %v", rest, err)
+	}
+}
+
+// TestGuardsSweep: checks are kept for the retention, and no longer; what the rules counted stays.
+func TestGuardsSweep(t *testing.T) {
+	g := openGuards(t)
+	for range 3 {
+		g.check(t, "a", "rm -rf /data")
+	}
+	*g.now = g.now.Add(89 * 24 * time.Hour)
+	g.check(t, "a", "rm -rf /data")
+	*g.now = g.now.Add(2 * 24 * time.Hour)
+	ctx, stop := context.WithCancel(t.Context())
+	swept := make(chan error)
+	go func() { swept <- g.Run(ctx) }()
+	for { // it sweeps when it starts
+		page, err := g.Ledger(as(t, "a"), learning.LedgerFilter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page.Count == 1 {
+			break
+		}
+	}
+	stop()
+	if err := <-swept; err != nil {
+		t.Error(err)
+	}
+	if r := g.rule(t, "builtin:data-directories"); r.TimesTriggered != 4 || r.LastTriggered == nil {
+		t.Errorf("%+v", r)
+	}
+}
+
+// fullDisk is a store that nothing can be written to.
+type fullDisk struct{ learning.PipelineStore }
+
+func (fullDisk) Change(context.Context, func(learning.PipelineTx) error, func()) func() error {
+	return func() error {
+		return skillrouter.Wrap(skillrouter.StorageFull, errors.New("ENOSPC"), "the disk is full")
+	}
+}
+
+func TestGuardsCheckOnFullDisk(t *testing.T) {
+	m := open(t, t.TempDir(), time.Now)
+	g := learning.NewGuards(t.Context(), fullDisk{m.store}, learning.GuardsOptions{})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- g.Run(ctx) }()
+	c, err := g.Check(as(t, "a"), learning.Action{Command: "rm -rf /data"})
+	if err != nil || !c.Blocked || c.CheckID != "" || !strings.Contains(strings.Join(c.Warnings, "\n"), "ledger") || strings.Contains(strings.Join(c.Warnings, "\n"), "ENOSPC") {
+		t.Errorf("%+v %v", c, err)
+	}
+	c, err = g.Check(as(t, "a"), learning.Action{Command: "ls"})
+	if err != nil || c.Decision != learning.DecisionAllow || c.CheckID != "" || len(c.Warnings) != 1 {
+		t.Errorf("%+v %v", c, err)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestGuardsPatterns(t *testing.T) {
+	g := openGuards(t)
+	failed := antiPattern("f1", "The queue was purged again", "queuectl purge orders")
+	failed.Type, failed.Severity = learning.LessonFailure, learning.SeverityCritical
+	if err := g.store.Change(t.Context(), func(tx learning.PipelineTx) error { return tx.InsertLesson(&failed, learning.Fingerprint{}) }, nil)(); err != nil {
+		t.Fatal(err)
+	}
+	p := learning.Pattern{ID: "p1", Number: 7, Type: learning.PatternAntiPattern, Status: learning.PatternEmerging, Name: "Purging the orders queue", LessonIDs: []string{"f1"}, Belief: failed.Belief, Prevention: []string{"Drain it"}}
+	keep := func() {
+		if err := g.KeepPatterns(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if keep(); g.check(t, "a", "queuectl purge orders").Decision != learning.DecisionAllow {
+		t.Error("a pattern that nobody confirmed is a rule")
+	}
+	p.Status = learning.PatternConfirmed
+	if keep(); !g.check(t, "a", "queuectl purge orders").Blocked || g.rule(t, "p1").PatternID != "p1" {
+		t.Error("a confirmed one is none")
+	}
+	p.Status = learning.PatternDeprecated
+	if keep(); g.check(t, "a", "queuectl purge orders").Decision != learning.DecisionAllow {
+		t.Error("a deprecated one is a rule")
+	}
+}
+
+func TestGuardsConcurrently(t *testing.T) {
+	g := openGuards(t)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- g.Run(ctx) }()
+	var wait sync.WaitGroup
+	for w := range 4 {
+		wait.Go(func() {
+			agent := fmt.Sprint("agent", w)
+			for i := range 15 {
+				id := fmt.Sprintf("l%d-%d", w, i)
+				l := antiPattern(id, "Never wipe cache "+id, "cachectl wipe "+id)
+				g.report(t, false, l)
+				if !g.check(t, agent, "cachectl wipe "+id).Blocked {
+					t.Errorf("the rule %s is not seen once it was reported", id)
+				}
+				g.override(t, agent, "rm -rf /data", learning.ResultFailure)
+				g.check(t, agent, "ls")
+			}
+		})
+	}
+	wait.Wait()
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if r := g.rule(t, "builtin:data-directories"); r.TimesTriggered != 60 || r.Overridden != 60 || r.OverriddenFailure != 60 {
+		t.Errorf("%+v", r)
+	}
+	if page, err := g.Ledger(as(t, "x"), learning.LedgerFilter{Decision: learning.DecisionAllow, Limit: 200}); err != nil || page.Count != 60 {
+		t.Errorf("%d %v", page.Count, err)
+	}
+}

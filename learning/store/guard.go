@@ -1,0 +1,230 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"skillrouter/learning"
+)
+
+var checkColumns = []string{"id", "agent_id", "project", "domain", "tool", "action", "context", "decision", "notes", "took_us", "at"}
+
+var matchColumns = []string{"check_num", "rule_id", "title", "severity", "lane", "reason", "confidence", "blocks"}
+
+var insertCheck = "INSERT INTO checks (" + strings.Join(checkColumns, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(checkColumns)-1) + ")"
+
+const selectCheck = `SELECT num, id, agent_id, project, domain, tool, action, context, decision, notes, took_us, at,
+	outcome, result, outcome_by, outcome_notes, outcome_at FROM checks `
+
+// AddChecks implements learning.GuardTx.
+func (tx *pipelineTx) AddChecks(checks ...learning.CheckRecord) error {
+	for _, c := range checks {
+		num, err := insertOne(tx.db, insertCheck, c.ID, c.Agent, c.Project, c.Domain, c.Tool, c.Action, c.Context,
+			string(c.Decision), listText(c.Notes), c.TookUS, millis(c.At))
+		if err != nil {
+			return err
+		}
+		err = insert(tx.db, "check_matches", matchColumns, len(c.Matches), func(i int, row []any) []any {
+			m := c.Matches[i]
+			return append(row, num, m.RuleID, m.Title, string(m.Severity), m.Lane, m.Reason, m.Confidence, m.Blocks)
+		})
+		if err != nil {
+			return err
+		}
+		for _, m := range c.Matches {
+			_, err := exec(tx.db, `INSERT INTO guard_rules (id, times_triggered, last_triggered) VALUES (?, 1, ?)
+				ON CONFLICT (id) DO UPDATE SET times_triggered = times_triggered + 1,
+				last_triggered = max(ifnull(last_triggered, excluded.last_triggered), excluded.last_triggered)`, m.RuleID, millis(c.At))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// CheckOf implements learning.GuardTx.
+func (tx *pipelineTx) CheckOf(id string) (learning.CheckRecord, bool, error) {
+	found, err := selectChecks(tx.db, "WHERE id = ?", id)
+	if err != nil || len(found) == 0 {
+		return learning.CheckRecord{}, false, err
+	}
+	return found[0], true, nil
+}
+
+// SettleCheck implements learning.GuardTx.
+func (tx *pipelineTx) SettleCheck(c learning.CheckRecord) error {
+	_, err := exec(tx.db, "UPDATE checks SET outcome = ?, result = ?, outcome_by = ?, outcome_notes = ?, outcome_at = ? WHERE num = ?",
+		string(c.Outcome), string(c.Result), c.OutcomeBy, c.Remark, millisPtr(c.OutcomeAt), c.Number)
+	return err
+}
+
+// RemoveChecks implements learning.GuardTx.
+func (tx *pipelineTx) RemoveChecks(before time.Time, limit int) (int, error) {
+	const old = "SELECT num FROM checks WHERE at < ? ORDER BY at LIMIT ?"
+	if _, err := exec(tx.db, "DELETE FROM check_matches WHERE check_num IN ("+old+")", millis(before), limit); err != nil {
+		return 0, err
+	}
+	result, err := exec(tx.db, "DELETE FROM checks WHERE num IN ("+old+")", millis(before), limit)
+	if err != nil {
+		return 0, err
+	}
+	n, err := result.RowsAffected()
+	return int(n), err
+}
+
+// ListChecks implements learning.GuardStore.
+func (s *Store) ListChecks(ctx context.Context, filter learning.LedgerFilter, before int64) ([]learning.CheckRecord, error) {
+	var c conditions
+	c.equal("agent_id", filter.Agent)
+	c.equal("project", filter.Project)
+	c.equal("decision", string(filter.Decision))
+	c.equal("outcome", string(filter.Outcome))
+	if filter.RuleID != "" {
+		c.add("num IN (SELECT check_num FROM check_matches WHERE rule_id = ?)", filter.RuleID)
+	}
+	if !filter.Since.IsZero() {
+		c.add("at >= ?", millis(filter.Since))
+	}
+	if !filter.Until.IsZero() {
+		c.add("at < ?", millis(filter.Until))
+	}
+	if before > 0 {
+		c.add("num < ?", before)
+	}
+	return selectChecks(s.read.WithContext(ctx), c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
+}
+
+// selectChecks reads checks with what they showed.
+func selectChecks(db *gorm.DB, where string, args ...any) ([]learning.CheckRecord, error) {
+	rows, err := query(db, selectCheck+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	checks, at := []learning.CheckRecord{}, map[int64]int{}
+	for rows.Next() {
+		var c learning.CheckRecord
+		var decision, notes, outcome, result string
+		var made int64
+		var settled *int64
+		err := rows.Scan(&c.Number, &c.ID, &c.Agent, &c.Project, &c.Domain, &c.Tool, &c.Action, &c.Context, &decision, &notes, &c.TookUS, &made,
+			&outcome, &result, &c.OutcomeBy, &c.Remark, &settled)
+		if err == nil {
+			err = parseLists([]string{notes}, &c.Notes)
+		}
+		if err != nil {
+			return nil, closing(rows, err)
+		}
+		c.Decision, c.Outcome, c.Result = learning.Decision(decision), learning.Outcome(outcome), learning.Result(result)
+		c.At, c.OutcomeAt, c.Matches = fromMillis(made), fromMillisPtr(settled), []learning.Match{}
+		at[c.Number] = len(checks)
+		checks = append(checks, c)
+	}
+	if err := closing(rows, rows.Err()); err != nil || len(checks) == 0 {
+		return checks, err
+	}
+	numbers := make([]any, len(checks))
+	for i, c := range checks {
+		numbers[i] = c.Number
+	}
+	rows, err = query(db, "SELECT check_num, rule_id, title, severity, lane, reason, confidence, blocks FROM check_matches WHERE check_num IN (?"+
+		strings.Repeat(", ?", len(numbers)-1)+") ORDER BY check_num, blocks DESC, rule_id", numbers...)
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		var num int64
+		var m learning.Match
+		var severity string
+		if err := rows.Scan(&num, &m.RuleID, &m.Title, &severity, &m.Lane, &m.Reason, &m.Confidence, &m.Blocks); err != nil {
+			return nil, closing(rows, err)
+		}
+		m.Severity, m.Alternatives = learning.Severity(severity), []string{}
+		checks[at[num]].Matches = append(checks[at[num]].Matches, m)
+	}
+	return checks, closing(rows, rows.Err())
+}
+
+const selectStanding = `SELECT id, forced, times_triggered, last_triggered, heeded, overridden, overridden_success, overridden_failure,
+	overridden_partial, recent_success, overriders, initial_confidence, decay_constant, confidence_at, demoted_at, demoted_reason FROM guard_rules `
+
+// GuardStandings implements learning.GuardStore.
+func (s *Store) GuardStandings(ctx context.Context, ids []string) ([]learning.GuardStanding, error) {
+	if ids == nil {
+		return selectStandings(s.read.WithContext(ctx), "")
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var c conditions
+	among(&c, "id", ids)
+	return selectStandings(s.read.WithContext(ctx), c.text, c.args...)
+}
+
+// GuardStanding implements learning.GuardTx.
+func (tx *pipelineTx) GuardStanding(ruleID string) (learning.GuardStanding, error) {
+	found, err := selectStandings(tx.db, "WHERE id = ?", ruleID)
+	if err != nil || len(found) == 0 {
+		return learning.GuardStanding{RuleID: ruleID, Overriders: []string{}}, err
+	}
+	return found[0], nil
+}
+
+func selectStandings(db *gorm.DB, where string, args ...any) ([]learning.GuardStanding, error) {
+	rows, err := query(db, selectStanding+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	var standings []learning.GuardStanding
+	for rows.Next() {
+		var g learning.GuardStanding
+		var triggered, believed, demoted *int64
+		var confidence, decay sql.NullFloat64
+		var overriders string
+		err := rows.Scan(&g.RuleID, &g.Forced, &g.TimesTriggered, &triggered, &g.Heeded, &g.Overridden, &g.OverriddenSuccess, &g.OverriddenFailure,
+			&g.OverriddenPartial, &g.RecentSuccess, &overriders, &confidence, &decay, &believed, &demoted, &g.DemotedReason)
+		if err == nil {
+			err = json.Unmarshal([]byte(overriders), &g.Overriders)
+		}
+		if err != nil {
+			return nil, closing(rows, err)
+		}
+		g.LastTriggered, g.DemotedAt = fromMillisPtr(triggered), fromMillisPtr(demoted)
+		if confidence.Valid && believed != nil {
+			g.Belief = &learning.Belief{InitialConfidence: confidence.Float64, DecayConstant: decay.Float64, ConfidenceAt: fromMillis(*believed)}
+		}
+		standings = append(standings, g)
+	}
+	return standings, closing(rows, rows.Err())
+}
+
+// PutGuardStanding implements learning.GuardTx.
+func (tx *pipelineTx) PutGuardStanding(g learning.GuardStanding) error {
+	var confidence, decay, believed any
+	if g.Belief != nil {
+		confidence, decay, believed = g.Belief.InitialConfidence, g.Belief.DecayConstant, millis(g.Belief.ConfidenceAt)
+	}
+	_, err := exec(tx.db, `INSERT INTO guard_rules (id, forced, heeded, overridden, overridden_success, overridden_failure, overridden_partial,
+		recent_success, overriders, initial_confidence, decay_constant, confidence_at, demoted_at, demoted_reason)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET forced = excluded.forced, heeded = excluded.heeded, overridden = excluded.overridden,
+		overridden_success = excluded.overridden_success, overridden_failure = excluded.overridden_failure,
+		overridden_partial = excluded.overridden_partial, recent_success = excluded.recent_success, overriders = excluded.overriders,
+		initial_confidence = excluded.initial_confidence, decay_constant = excluded.decay_constant, confidence_at = excluded.confidence_at,
+		demoted_at = excluded.demoted_at, demoted_reason = excluded.demoted_reason`,
+		g.RuleID, g.Forced, g.Heeded, g.Overridden, g.OverriddenSuccess, g.OverriddenFailure, g.OverriddenPartial,
+		g.RecentSuccess, listText(g.Overriders), confidence, decay, believed, millisPtr(g.DemotedAt), g.DemotedReason)
+	return err
+}
+
+// MoveLesson implements learning.GuardTx.
+func (tx *pipelineTx) MoveLesson(lessonID string, b learning.Belief, at time.Time) error {
+	_, err := exec(tx.db, "UPDATE lessons SET initial_confidence = ?, decay_constant = ?, confidence_at = ?, updated_at = max(updated_at + 1, ?) WHERE id = ?",
+		b.InitialConfidence, b.DecayConstant, millis(b.ConfidenceAt), millis(at), lessonID)
+	return err
+}
