@@ -39,7 +39,7 @@ const (
 // Action is what an agent proposes to do: a command, a statement or a
 // sentence in Command, or a call of Tool with Args.
 type Action struct {
-	Command string         `json:"proposed_action"`
+	Command string         `json:"proposed_action,omitempty"`
 	Tool    string         `json:"tool,omitempty"`
 	Args    map[string]any `json:"args,omitempty"`
 	Context string         `json:"context,omitempty"` // why, in the agent's words

@@ -209,16 +209,11 @@ func (c *guardCheck) unread(text, why string) {
 		c.notes = append(c.notes, note)
 	}
 	lower := strings.ToLower(text)
-	for run := range guardRuns(lower) {
-		for _, p := range c.view.standing(run) {
-			if !c.view.sees(p) {
-				continue
-			}
-			for _, words := range p.rule.standing {
-				if len(words) > 0 && guardStand(lower, words) {
-					c.match(p.rule, LaneUnread, p.rule.Blocks(), "its words stand in an action that could not be read")
-					break
-				}
+	for p := range c.view.standing(lower) {
+		for _, words := range p.rule.standing {
+			if len(words) > 0 && guardStand(lower, words) {
+				c.match(p.rule, LaneUnread, p.rule.Blocks(), "its words stand in an action that could not be read")
+				break
 			}
 		}
 	}

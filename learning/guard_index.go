@@ -172,10 +172,28 @@ func (v guardView) judges() []*guardPlace {
 	return v.index.judges
 }
 
-func (v guardView) standing(key string) []*guardPlace {
+// standing are the rules of which a word that must stand in a text stands in
+// this one, which is in lower case.
+func (v guardView) standing(text string) map[*guardPlace]bool {
+	found := map[*guardPlace]bool{}
 	v.index.mu.RLock()
 	defer v.index.mu.RUnlock()
-	return v.index.byStanding[key]
+	for i := 0; i < len(text); {
+		if !guardWordByte(text[i]) {
+			i++
+			continue
+		}
+		from := i
+		for i < len(text) && guardWordByte(text[i]) {
+			i++
+		}
+		for _, p := range v.index.byStanding[text[from:i]] {
+			if v.sees(p) {
+				found[p] = true
+			}
+		}
+	}
+	return found
 }
 
 // rule returns the rule of an id, or nil.
@@ -200,15 +218,6 @@ func guardStandingKey(words []string) (key string) {
 		}
 	}
 	return key
-}
-
-// guardRuns are the distinct runs of word characters of a text.
-func guardRuns(text string) map[string]bool {
-	runs := map[string]bool{}
-	for run := range strings.FieldsFuncSeq(text, func(r rune) bool { return r < 0x80 && !guardWordByte(byte(r)) }) {
-		runs[run] = true
-	}
-	return runs
 }
 
 // guardWordByte reports whether a byte of a lower-case text belongs to a word.

@@ -12,6 +12,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/learningtest"
 )
 
 // guards is a guard on a database of its own.
@@ -63,7 +64,7 @@ func (g guards) report(t *testing.T, force bool, lessons ...learning.Lesson) {
 	}
 }
 
-func as(t *testing.T, agent string, scopes ...skillrouter.Scope) context.Context {
+func asAgent(t *testing.T, agent string, scopes ...skillrouter.Scope) context.Context {
 	if len(scopes) == 0 {
 		scopes = []skillrouter.Scope{skillrouter.ScopeAgent}
 	}
@@ -72,7 +73,7 @@ func as(t *testing.T, agent string, scopes ...skillrouter.Scope) context.Context
 
 func (g guards) check(t *testing.T, agent, command string) learning.Checked {
 	t.Helper()
-	c, err := g.Check(as(t, agent), learning.Action{Command: command, Context: "work", Domain: "infrastructure"})
+	c, err := g.Check(asAgent(t, agent), learning.Action{Command: command, Context: "work", Domain: "infrastructure"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func (g guards) check(t *testing.T, agent, command string) learning.Checked {
 func (g guards) override(t *testing.T, agent, command string, result learning.Result) learning.Settled {
 	t.Helper()
 	c := g.check(t, agent, command)
-	s, err := g.Outcome(as(t, agent), learning.OutcomeDraft{CheckID: c.CheckID, Outcome: learning.OutcomeOverridden, Result: result})
+	s, err := g.Outcome(asAgent(t, agent), learning.OutcomeDraft{CheckID: c.CheckID, Outcome: learning.OutcomeOverridden, Result: result})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +93,7 @@ func (g guards) override(t *testing.T, agent, command string, result learning.Re
 
 func (g guards) rule(t *testing.T, id string) learning.Rule {
 	t.Helper()
-	r, err := g.Rule(as(t, "reader", skillrouter.ScopeRead), id)
+	r, err := g.Rule(asAgent(t, "reader", skillrouter.ScopeRead), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,10 +232,10 @@ func TestGuardsDemote(t *testing.T) {
 		t.Error("an edit took the demotion away")
 	}
 	// A captain lets it block again.
-	if _, err := g.RestoreRule(as(t, "a"), "l1", learning.RestorationDraft{}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := g.RestoreRule(asAgent(t, "a"), "l1", learning.RestorationDraft{}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
 		t.Error(err)
 	}
-	r, err := g.RestoreRule(as(t, "boss", skillrouter.ScopeCaptain), "l1", learning.RestorationDraft{Notes: "the cache is back"})
+	r, err := g.RestoreRule(asAgent(t, "boss", skillrouter.ScopeCaptain), "l1", learning.RestorationDraft{Notes: "the cache is back"})
 	if err != nil || r.Demoted || !r.Blocks || !g.check(t, "a", "cachectl drop").Blocked {
 		t.Errorf("%+v %v", r, err)
 	}
@@ -245,7 +246,7 @@ func TestGuardsDemoteByCaptain(t *testing.T) {
 	g.report(t, false, antiPattern("l1", "Never wipe the cache", "cachectl wipe --all"))
 	for i := range 3 {
 		c := g.check(t, "a", "cachectl wipe --all")
-		s, err := g.Outcome(as(t, "boss", skillrouter.ScopeCaptain), learning.OutcomeDraft{CheckID: c.CheckID, Outcome: learning.OutcomeOverridden, Result: learning.ResultSuccess})
+		s, err := g.Outcome(asAgent(t, "boss", skillrouter.ScopeCaptain), learning.OutcomeDraft{CheckID: c.CheckID, Outcome: learning.OutcomeOverridden, Result: learning.ResultSuccess})
 		if err != nil || s.Rules[0].Demoted != (i == 2) {
 			t.Fatalf("%d: %+v %v", i, s, err)
 		}
@@ -274,23 +275,23 @@ func TestGuardsOutcomeOnce(t *testing.T) {
 	say := func(ctx context.Context, o learning.Outcome, r learning.Result) (learning.Settled, error) {
 		return g.Outcome(ctx, learning.OutcomeDraft{CheckID: c.CheckID, Outcome: o, Result: r})
 	}
-	if _, err := say(as(t, "b"), learning.OutcomeOverridden, ""); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := say(asAgent(t, "b"), learning.OutcomeOverridden, ""); skillrouter.CodeOf(err) != skillrouter.Forbidden {
 		t.Errorf("another agent: %v", err)
 	}
-	if s, err := say(as(t, "a"), learning.OutcomeOverridden, ""); err != nil || s.Duplicate {
+	if s, err := say(asAgent(t, "a"), learning.OutcomeOverridden, ""); err != nil || s.Duplicate {
 		t.Errorf("%+v %v", s, err)
 	}
-	if s, err := say(as(t, "a"), learning.OutcomeOverridden, learning.ResultFailure); err != nil || s.Duplicate || len(s.Rules) != 1 {
+	if s, err := say(asAgent(t, "a"), learning.OutcomeOverridden, learning.ResultFailure); err != nil || s.Duplicate || len(s.Rules) != 1 {
 		t.Errorf("its result: %+v %v", s, err)
 	}
-	if s, err := say(as(t, "a"), learning.OutcomeOverridden, learning.ResultFailure); err != nil || !s.Duplicate {
+	if s, err := say(asAgent(t, "a"), learning.OutcomeOverridden, learning.ResultFailure); err != nil || !s.Duplicate {
 		t.Errorf("again: %+v %v", s, err)
 	}
-	if s, err := say(as(t, "a"), learning.OutcomeOverridden, ""); err != nil || !s.Duplicate || s.Result != learning.ResultFailure {
+	if s, err := say(asAgent(t, "a"), learning.OutcomeOverridden, ""); err != nil || !s.Duplicate || s.Result != learning.ResultFailure {
 		t.Errorf("again without the result: %+v %v", s, err)
 	}
 	for _, o := range []learning.Outcome{learning.OutcomeHeeded, learning.OutcomeOverridden} {
-		if _, err := say(as(t, "a"), o, learning.ResultSuccess); skillrouter.CodeOf(err) != skillrouter.Conflict {
+		if _, err := say(asAgent(t, "a"), o, learning.ResultSuccess); skillrouter.CodeOf(err) != skillrouter.Conflict {
 			t.Errorf("another outcome: %v", err)
 		}
 	}
@@ -305,7 +306,7 @@ func TestGuardsLedger(t *testing.T) {
 	g.check(t, "a", "ls")
 	g.check(t, "b", "cachectl wipe --all # password=hunter2hunter2")
 	long := g.check(t, "a", "echo "+strings.Repeat("€", 3000)+"\x00\xff")
-	page, err := g.Ledger(as(t, "r", skillrouter.ScopeRead), learning.LedgerFilter{})
+	page, err := g.Ledger(asAgent(t, "r", skillrouter.ScopeRead), learning.LedgerFilter{})
 	if err != nil || page.Count != 3 || page.Next != "" {
 		t.Fatalf("%+v %v", page, err)
 	}
@@ -319,7 +320,7 @@ func TestGuardsLedger(t *testing.T) {
 	if strings.Contains(texts[learning.DecisionBlock], "hunter2") || !strings.Contains(texts[learning.DecisionBlock], "cachectl wipe") {
 		t.Errorf("%q", texts)
 	}
-	if s, err := g.Outcome(as(t, "a"), learning.OutcomeDraft{CheckID: long.CheckID, Outcome: learning.OutcomeHeeded}); err != nil || len(s.Rules) != 0 {
+	if s, err := g.Outcome(asAgent(t, "a"), learning.OutcomeDraft{CheckID: long.CheckID, Outcome: learning.OutcomeHeeded}); err != nil || len(s.Rules) != 0 {
 		t.Errorf("of a check that found nothing: %+v %v", s, err)
 	}
 	for name, c := range map[string]struct {
@@ -332,15 +333,15 @@ func TestGuardsLedger(t *testing.T) {
 		"outcome":  {learning.LedgerFilter{Outcome: learning.OutcomeHeeded}, 1},
 		"since":    {learning.LedgerFilter{Since: g.now.Add(time.Hour)}, 0},
 	} {
-		if page, err := g.Ledger(as(t, "a"), c.filter); err != nil || page.Count != c.want {
+		if page, err := g.Ledger(asAgent(t, "a"), c.filter); err != nil || page.Count != c.want {
 			t.Errorf("%s: %+v %v", name, page, err)
 		}
 	}
-	first, err := g.Ledger(as(t, "a"), learning.LedgerFilter{Limit: 2})
+	first, err := g.Ledger(asAgent(t, "a"), learning.LedgerFilter{Limit: 2})
 	if err != nil || first.Count != 2 || first.Next == "" {
 		t.Fatalf("%+v %v", first, err)
 	}
-	if rest, err := g.Ledger(as(t, "a"), learning.LedgerFilter{Limit: 2, Cursor: first.Next}); err != nil || rest.Count != 1 || rest.Next != "" {
+	if rest, err := g.Ledger(asAgent(t, "a"), learning.LedgerFilter{Limit: 2, Cursor: first.Next}); err != nil || rest.Count != 1 || rest.Next != "" {
 		t.Errorf("%+v %v", rest, err)
 	}
 }
@@ -358,7 +359,7 @@ func TestGuardsSweep(t *testing.T) {
 	swept := make(chan error)
 	go func() { swept <- g.Run(ctx) }()
 	for { // it sweeps when it starts
-		page, err := g.Ledger(as(t, "a"), learning.LedgerFilter{})
+		page, err := g.Ledger(asAgent(t, "a"), learning.LedgerFilter{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -390,11 +391,11 @@ func TestGuardsCheckOnFullDisk(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- g.Run(ctx) }()
-	c, err := g.Check(as(t, "a"), learning.Action{Command: "rm -rf /data"})
+	c, err := g.Check(asAgent(t, "a"), learning.Action{Command: "rm -rf /data"})
 	if err != nil || !c.Blocked || c.CheckID != "" || !strings.Contains(strings.Join(c.Warnings, "\n"), "ledger") || strings.Contains(strings.Join(c.Warnings, "\n"), "ENOSPC") {
 		t.Errorf("%+v %v", c, err)
 	}
-	c, err = g.Check(as(t, "a"), learning.Action{Command: "ls"})
+	c, err = g.Check(asAgent(t, "a"), learning.Action{Command: "ls"})
 	if err != nil || c.Decision != learning.DecisionAllow || c.CheckID != "" || len(c.Warnings) != 1 {
 		t.Errorf("%+v %v", c, err)
 	}
@@ -459,7 +460,11 @@ func TestGuardsConcurrently(t *testing.T) {
 	if r := g.rule(t, "builtin:data-directories"); r.TimesTriggered != 60 || r.Overridden != 60 || r.OverriddenFailure != 60 {
 		t.Errorf("%+v", r)
 	}
-	if page, err := g.Ledger(as(t, "x"), learning.LedgerFilter{Decision: learning.DecisionAllow, Limit: 200}); err != nil || page.Count != 60 {
+	if page, err := g.Ledger(asAgent(t, "x"), learning.LedgerFilter{Decision: learning.DecisionAllow, Limit: 200}); err != nil || page.Count != 60 {
 		t.Errorf("%d %v", page.Count, err)
 	}
+}
+
+func TestGuardContract(t *testing.T) {
+	learningtest.RunGuard(t, func(t *testing.T) learning.GuardService { return openGuards(t).Guards })
 }

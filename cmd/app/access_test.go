@@ -124,7 +124,7 @@ func (s *serving) sample(call access) access {
 	make := func(path, body string) string {
 		var out map[string]any
 		s.must(admin, http.MethodPost, path, body, &out)
-		for _, name := range []string{"message_id", "knowledge_id", "id"} {
+		for _, name := range []string{"message_id", "knowledge_id", "check_id", "id"} {
 			if id, ok := out[name].(string); ok {
 				return id
 			}
@@ -173,6 +173,7 @@ func (s *serving) sample(call access) access {
 		"{finding}": func() string {
 			return make("/api/recon/findings", fmt.Sprintf(`{"environment":"mss","title":"t %d","severity":"low"}`, s.made))
 		},
+		"{check}": func() string { return make("/check/anti-pattern", `{"proposed_action":"rm -rf /data","agent":"a"}`) },
 		"{scan}":  func() string { return make("/api/recon/scans", `{"environment":"mss","scanner":"s"}`) },
 		"{token}": func() string { return make("/api/tokens", `{"scopes":["read"]}`) },
 	}

@@ -59,18 +59,20 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	memory := learningstore.New(a.learning.Read, a.learning.Commit)
 	knowledge := learning.NewKnowledgeBase(memory, learning.Options{Now: a.now, Log: a.log})
 	episodes := learning.NewEpisodes(memory, learning.Options{Now: a.now, Log: a.log})
+	guards := learning.NewGuards(ctx, memory, learning.GuardsOptions{Options: learning.Options{Now: a.now, Log: a.log}, Retention: a.config.Retention.Checks})
 	border, err := a.cross(ctx, memory, operations, episodes, presence, mailbox)
 	if err != nil {
 		return err
 	}
 	lessons := learning.NewLessons(memory, learning.LessonOptions{
-		Options: learning.Options{Now: a.now, Log: a.log}, Escalations: border.rules, DomainOf: border.domainOf, Relevance: a.relevance(),
+		Options: learning.Options{Now: a.now, Log: a.log}, Escalations: border.rules, DomainOf: border.domainOf, Relevance: a.relevance(), Rules: guards,
 	})
 	begin := time.Now()
 	indexing, indexCtx := errgroup.WithContext(ctx)
 	indexing.Go(func() error { return knowledge.Rebuild(indexCtx) })
 	indexing.Go(func() error { return episodes.Rebuild(indexCtx) })
 	indexing.Go(func() error { return lessons.Rebuild(indexCtx) })
+	indexing.Go(func() error { return guards.Load(indexCtx) })
 	if err := indexing.Wait(); err != nil {
 		return fmt.Errorf("build the search index from learning.db: %w", err)
 	}
@@ -82,6 +84,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Options: learning.Options{Now: a.now, Log: a.log}, KeepEpisodes: a.config.Retention.Episodes, KeepPatterns: a.config.Retention.Patterns,
 	})
 	a.life.run(ctx, "experiences", experiences.Run)
+	a.life.run(ctx, "guard", guards.Run)
 
 	a.life.run(ctx, "crossing", border.crossing.Run)
 
@@ -102,13 +105,13 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		return skillrouter.InvalidField("mcp.toolsets", "%s", skillrouter.MessageOf(err))
 	}
 	tools := mcpserver.New(mcpserver.Services{
-		Knowledge: knowledge, Episodes: episodes, Router: queries, Mailbox: mailbox, Presence: presence, Experiences: experiences,
+		Knowledge: knowledge, Episodes: episodes, Router: queries, Mailbox: mailbox, Presence: presence, Guard: guards, Experiences: experiences,
 	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log})
 	a.life.defers("mcp sessions", tools.Close)
 
 	a.handler = httpapi.New(httpapi.Services{
 		Auth: tokens, Tokens: tokens, Presence: presence, Mailbox: mailbox, Messages: hub,
-		Knowledge: knowledge, Episodes: episodes, Router: queries, Tasks: tasks, Recon: recon, Experiences: experiences, Tools: tools,
+		Knowledge: knowledge, Episodes: episodes, Router: queries, Tasks: tasks, Recon: recon, Guard: guards, Experiences: experiences, Tools: tools,
 		Escalations: border.escalations(), Memory: border.memory,
 		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Registry: registry,
 	}, httpapi.Options{

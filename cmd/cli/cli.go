@@ -64,7 +64,7 @@ holds your data folder, else the address in your settings.`,
 		s.serveCommand(), s.runCommand(),
 		s.agentsCommand(), s.statusCommand(), s.stopCommand(), s.signalCommand(), s.messagesCommand(),
 		s.queryCommand(), s.searchCommand(), s.rememberCommand(), s.importCommand(), s.episodesCommand(), s.experienceCommand(),
-		s.lessonsCommand(), s.tasksCommand(), s.reconCommand(), s.patternsCommand(), s.escalationsCommand(), s.memoryCommand(),
+		s.lessonsCommand(), s.checkCommand(), s.tasksCommand(), s.reconCommand(), s.patternsCommand(), s.escalationsCommand(), s.memoryCommand(),
 		s.mcpCommand(), s.tokenCommand(), s.doctorCommand(), s.configCommand(), s.versionCommand(),
 	)
 	return root

@@ -48,6 +48,7 @@ type Retention struct {
 	Messages time.Duration `yaml:"messages"` // 0: for ever
 	Episodes time.Duration `yaml:"episodes"` // of those with an outcome, twice as long if they are of high utility; 0: for ever
 	Patterns time.Duration `yaml:"patterns"` // since they were last seen; 0: for ever
+	Checks   time.Duration `yaml:"checks"`   // the guard's ledger; 0: for ever
 }
 
 // MCP says what the tools' clients are offered.
@@ -96,7 +97,7 @@ func Default() Config {
 			StaleAfter:        45 * time.Second,
 			OfflineAfter:      2 * time.Minute,
 		},
-		Retention:  Retention{Messages: 30 * 24 * time.Hour, Episodes: 90 * 24 * time.Hour, Patterns: 180 * 24 * time.Hour},
+		Retention:  Retention{Messages: 30 * 24 * time.Hour, Episodes: 90 * 24 * time.Hour, Patterns: 180 * 24 * time.Hour, Checks: 90 * 24 * time.Hour},
 		Escalation: Escalation{Supervisors: []string{}},
 		Ranking:    Ranking{SimilarityWeight: 0.7},
 		MCP:        MCP{Toolsets: []string{}},
@@ -151,6 +152,9 @@ func (c Config) Validate() error {
 	}
 	if c.Retention.Patterns < 0 {
 		return skillrouter.InvalidField("retention.patterns", "must not be negative; 0 keeps patterns for ever")
+	}
+	if c.Retention.Checks < 0 {
+		return skillrouter.InvalidField("retention.checks", "must not be negative; 0 keeps checks for ever")
 	}
 	if err := between("shutdown_grace", c.ShutdownGrace, 0, MaxShutdownGrace); err != nil {
 		return err

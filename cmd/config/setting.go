@@ -47,6 +47,7 @@ func Settings() []Setting {
 		duration("retention.messages", "how long messages are kept; 0 keeps them for ever", func(c *Config) *time.Duration { return &c.Retention.Messages }),
 		duration("retention.episodes", "how long episodes with an outcome are kept, twice as long if of high utility; 0 keeps them for ever", func(c *Config) *time.Duration { return &c.Retention.Episodes }),
 		duration("retention.patterns", "how long patterns are kept after they were last seen; 0 keeps them for ever", func(c *Config) *time.Duration { return &c.Retention.Patterns }),
+		duration("retention.checks", "how long the guard's checks of actions are kept; 0 keeps them for ever", func(c *Config) *time.Duration { return &c.Retention.Checks }),
 		text("escalation.rules", "file of the rules by which lessons are escalated; empty: the built-in ones", func(c *Config) *string { return &c.Escalation.Rules }),
 		list("escalation.supervisors", "who supervises a domain, as DOMAIN=AGENT, separated by commas", func(c *Config) *[]string { return &c.Escalation.Supervisors }),
 		fraction("ranking.similarity_weight", "how much likeness counts in the order of lessons, 0 to 1; recency has the rest", func(c *Config) *float64 { return &c.Ranking.SimilarityWeight }),

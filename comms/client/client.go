@@ -64,6 +64,7 @@ type Client struct {
 	Lessons     Lessons
 	Patterns    Patterns
 	Experience  Experience
+	Guard       Guard
 	Escalations Escalations
 	Memory      Memory
 	Tasks       Tasks
@@ -115,6 +116,7 @@ func New(baseURL string, options Options) (*Client, error) {
 	c.Lessons = Lessons{c}
 	c.Patterns = Patterns{c}
 	c.Experience = Experience{c}
+	c.Guard = Guard{c}
 	c.Tasks, c.Recon, c.Tokens = Tasks{c}, Recon{c}, Tokens{c}
 	c.Escalations, c.Memory = Escalations{c}, Memory{c}
 	c.Router, c.System = Router{c}, System{c}

@@ -131,3 +131,10 @@ func TestTokensContract(t *testing.T) {
 		return world(t, func(c *client.Client) operational.TokenService { return c.Tokens })
 	})
 }
+
+func TestGuardContract(t *testing.T) {
+	learningtest.RunGuard(t, func(t *testing.T) learning.GuardService {
+		address, _ := serve(t)
+		return dial(t, address, client.Options{}).Guard
+	})
+}

@@ -8,6 +8,8 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"reflect"
+	"strings"
 	"sync"
 	"time"
 
@@ -59,6 +61,7 @@ type Services struct {
 	Lessons     learning.LessonService
 	Patterns    learning.PatternService
 	Experiences learning.ExperienceService
+	Guard       learning.GuardService
 	Escalations operational.EscalationService
 	Memory      router.MemoryService
 	Tools       router.ToolService
@@ -136,9 +139,23 @@ func New(services Services, options Options) *Server {
 	config.SchemasPath = ""
 	config.RejectUnknownQueryParameters = true
 	config.Formats = formats()
+	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	s.api = humagin.New(e, config)
 	s.routes()
 	return s
+}
+
+// schemaName names a type in the OpenAPI document. Both domains have types of
+// the same name; those of operational then bear it in front.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Name() == "Reported" && strings.HasSuffix(t.PkgPath(), "/operational") {
+		return "Operational" + name
+	}
+	return name
 }
 
 // routes mounts each resource that has a service.
@@ -155,6 +172,7 @@ func (s *Server) routes() {
 	s.lessonRoutes()
 	s.patternRoutes()
 	s.experienceRoutes()
+	s.guardRoutes()
 	s.escalationRoutes()
 	s.agentMemoryRoutes()
 	s.toolRoutes()

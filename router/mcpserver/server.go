@@ -41,6 +41,7 @@ type Services struct {
 	Presence    comms.PresenceService // lets check_messages say whether the agent should stop; may be nil beside a Mailbox
 	Lessons     learning.LessonService
 	Experiences learning.ExperienceService
+	Guard       learning.GuardService
 }
 
 // Options are the settings that have usable zero values.
@@ -112,6 +113,9 @@ func (s *Server) addTools() {
 	}
 	if s.services.Experiences != nil {
 		s.addExperienceTools()
+	}
+	if s.services.Guard != nil {
+		s.addGuardTools()
 	}
 }
 

@@ -1,0 +1,293 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"mvdan.cc/sh/v3/syntax"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// exitWarned is the exit code of a check that warns: with exitDone and
+// exitRefused it is the answer, so that a shell's hook can act on it.
+const exitWarned = 1
+
+// checkTimeout bounds a check: an agent waits for it before each step.
+const checkTimeout = 5 * time.Second
+
+// maxCheckInput bounds what a check reads from stdin, in bytes.
+const maxCheckInput = learning.MaxProposal + 1
+
+func (s *shell) checkCommand() *cobra.Command {
+	var action learning.Action
+	var args, policy string
+	cmd := s.remote(s.command(&cobra.Command{
+		Use:   "check [flags] -- COMMAND...",
+		Short: "Ask whether a command is known to do harm, before running it",
+		Long: `Asks the guard whether a command is known to do harm. The exit code is the
+answer: 0 allow, 1 warn, 2 block.
+
+What stands after -- is the command: one word is a line for the shell, several
+are a program and its arguments, and - reads the line from stdin. A router that
+does not answer is no answer: the exit code then is 1, or what --fail says.`,
+		Example: `  skillrouter check -- 'rm -rf /srv/data && echo done'
+  skillrouter check --domain docker -- docker volume rm pgdata
+  skillrouter check --tool write_file --args '{"path": "/etc/hosts"}'`,
+		Args: cobra.ArbitraryArgs,
+	}, func(ctx context.Context, words []string) error {
+		if policy != "" && policy != "open" && policy != "closed" {
+			return usagef("--fail is open or closed, not %q", policy)
+		}
+		var err error
+		if action.Command, err = s.proposal(words); err != nil {
+			return err
+		}
+		if args != "" {
+			if err := json.Unmarshal([]byte(args), &action.Args); err != nil {
+				return usagef("--args is no JSON object: %w", err)
+			}
+		}
+		if action.Command == "" && action.Tool == "" {
+			return usagef("this needs a command after --, or a --tool")
+		}
+		action.Agent = s.agent(action.Agent)
+		checked, err := s.check(ctx, action)
+		if err != nil {
+			return s.unchecked(policy, err)
+		}
+		if err := s.print(checked, func(w io.Writer) { printChecked(w, checked) }); err != nil {
+			return err
+		}
+		switch checked.Decision {
+		case learning.DecisionBlock:
+			return exitError(exitRefused)
+		case learning.DecisionWarn:
+			return exitError(exitWarned)
+		}
+		return nil
+	}))
+	flags := cmd.Flags()
+	flags.StringVar(&action.Context, "context", "", "why it is to be run")
+	flags.StringVar(&action.Domain, "domain", "", "domain that it belongs to, such as docker")
+	flags.StringVar(&action.Project, "project", "", "project that it is for")
+	flags.StringVar(&action.Agent, "agent", "", "agent that asks (SKILLROUTER_AGENT)")
+	flags.StringVar(&action.Tool, "tool", "", "tool that is to be called, instead of a command")
+	flags.StringVar(&args, "args", "", "the tool's arguments, a JSON object")
+	flags.StringVar(&policy, "fail", "", "what to do if the router does not answer: open exits 0, closed exits 2; default: warn, exit 1")
+	cmd.AddCommand(s.checkOutcome(), s.checkRules())
+	return cmd
+}
+
+// proposal is the command that the words after -- are.
+func (s *shell) proposal(words []string) (string, error) {
+	switch {
+	case len(words) == 1 && words[0] == "-":
+		text, err := io.ReadAll(io.LimitReader(s.in, maxCheckInput))
+		return string(text), err
+	case len(words) == 1:
+		return words[0], nil
+	}
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		q, err := syntax.Quote(w, syntax.LangBash)
+		if err != nil {
+			return "", usagef("argument %d can stand on no command line: %w", i+1, err)
+		}
+		quoted[i] = q
+	}
+	return strings.Join(quoted, " "), nil
+}
+
+func (s *shell) check(ctx context.Context, action learning.Action) (learning.Checked, error) {
+	c, err := s.client()
+	if err != nil {
+		return learning.Checked{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	return c.Guard.Check(ctx, action)
+}
+
+// unchecked is the end of a check that got no answer. What the router refused
+// is an error like any other, whose exit code must not read as leave.
+func (s *shell) unchecked(policy string, err error) error {
+	switch skillrouter.CodeOf(err) {
+	case skillrouter.Invalid, skillrouter.TooLarge, skillrouter.Unauthenticated, skillrouter.Forbidden:
+		return err
+	}
+	verdict, code := "warned", exitError(exitWarned)
+	switch policy {
+	case "open":
+		verdict, code = "let through (--fail open)", exitDone
+	case "closed":
+		verdict, code = "blocked (--fail closed)", exitRefused
+	}
+	fmt.Fprintf(s.err, "skillrouter: this was not checked, and is %s: %s\n", verdict, clean(explain(err)))
+	if code == exitDone {
+		return nil
+	}
+	return code
+}
+
+func printChecked(w io.Writer, c learning.Checked) {
+	switch c.Decision {
+	case learning.DecisionAllow:
+		fmt.Fprintln(w, "Allowed.")
+	case learning.DecisionWarn:
+		fmt.Fprintln(w, "Warned.")
+	default:
+		fmt.Fprintln(w, "BLOCKED.")
+	}
+	for _, warning := range c.Warnings {
+		fmt.Fprintf(w, "  %s\n", clean(warning))
+	}
+	for _, m := range c.Matches {
+		fmt.Fprintf(w, "  %s rule %s: %s\n", m.Severity, clean(m.RuleID), clean(m.Reason))
+	}
+	for _, a := range c.Alternatives {
+		fmt.Fprintf(w, "  instead: %s\n", clean(a))
+	}
+	if c.Decision != learning.DecisionAllow && c.CheckID != "" {
+		fmt.Fprintf(w, "Say what came of it: skillrouter check outcome %s heeded|overridden [--result success|failure|partial]\n", clean(c.CheckID))
+	}
+}
+
+func (s *shell) checkOutcome() *cobra.Command {
+	var draft learning.OutcomeDraft
+	var result string
+	cmd := s.remote(s.command(&cobra.Command{
+		Use: "outcome CHECK heeded|overridden", Short: "Say what was done after a check, and how it went", Args: cobra.ExactArgs(2),
+	}, func(ctx context.Context, args []string) error {
+		c, err := s.client()
+		if err != nil {
+			return err
+		}
+		draft.CheckID, draft.Outcome, draft.Result = args[0], learning.Outcome(args[1]), learning.Result(result)
+		settled, err := c.Guard.Outcome(ctx, draft)
+		if err != nil {
+			return err
+		}
+		return s.print(settled, func(w io.Writer) {
+			if settled.Duplicate {
+				fmt.Fprintln(w, "That was said already.")
+				return
+			}
+			fmt.Fprintln(w, "Noted.")
+			for _, r := range settled.Rules {
+				fmt.Fprintf(w, "  rule %s: confidence %.2f, was %.2f; precision %.2f\n", clean(r.RuleID), r.Confidence, r.Previous, r.Precision)
+				if r.Demoted {
+					fmt.Fprintln(w, "    It warns from now on, and blocks no more.")
+				}
+			}
+		})
+	}))
+	flags := cmd.Flags()
+	flags.StringVar(&result, "result", "", "how it went: "+names(learning.Results()))
+	flags.StringVar(&draft.Notes, "notes", "", "what else to know")
+	flags.StringVar(&draft.Agent, "agent", "", "who says so, if not the agent that asked")
+	return cmd
+}
+
+func (s *shell) checkRules() *cobra.Command {
+	var filter learning.RuleFilter
+	var severity string
+	var demoted bool
+	cmd := s.remote(s.command(&cobra.Command{
+		Use: "rules [RULE]", Short: "List the guard's rules and how they did, or show one", Args: cobra.MaximumNArgs(1),
+	}, func(ctx context.Context, args []string) error {
+		c, err := s.client()
+		if err != nil {
+			return err
+		}
+		if len(args) == 1 {
+			rule, err := c.Guard.Rule(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			return s.print(rule, func(w io.Writer) { printRule(w, rule) })
+		}
+		filter.Severity = learning.Severity(severity)
+		if demoted {
+			filter.Demoted = &demoted
+		}
+		page, err := c.Guard.Rules(ctx, filter)
+		if err != nil {
+			return err
+		}
+		return s.print(page, func(w io.Writer) {
+			for _, r := range page.Rules {
+				fmt.Fprintf(w, "%s  %s\n", clean(r.ID), clean(r.Title))
+				fmt.Fprintf(w, "    %s, %s, triggered %d×, precision %.2f, confidence %.2f\n", r.Severity, ruleState(r), r.TimesTriggered, r.Precision, r.Confidence)
+			}
+			if page.Next != "" {
+				fmt.Fprintf(w, "There are more: --cursor %s\n", clean(page.Next))
+			}
+		})
+	}))
+	flags := cmd.Flags()
+	flags.StringVar(&filter.Source, "source", "", "only those of: lesson, pattern, builtin")
+	flags.StringVar(&filter.Domain, "domain", "", "only this domain")
+	flags.StringVar(&severity, "severity", "", "only this severity: "+names(learning.Severities()))
+	flags.BoolVar(&demoted, "demoted", false, "only those that were demoted to warning")
+	flags.StringVar(&filter.Cursor, "cursor", "", "where the page before ended")
+	flags.IntVar(&filter.Limit, "limit", 0, "how many")
+	cmd.AddCommand(s.checkRestore())
+	return cmd
+}
+
+func (s *shell) checkRestore() *cobra.Command {
+	var draft learning.RestorationDraft
+	cmd := s.remote(s.command(&cobra.Command{
+		Use: "restore RULE", Short: "Let a rule that was demoted block again", Args: cobra.ExactArgs(1),
+	}, func(ctx context.Context, args []string) error {
+		c, err := s.client()
+		if err != nil {
+			return err
+		}
+		rule, err := c.Guard.RestoreRule(ctx, args[0], draft)
+		if err != nil {
+			return err
+		}
+		return s.print(rule, func(w io.Writer) { printRule(w, rule) })
+	}))
+	cmd.Flags().StringVar(&draft.By, "by", "", "who lets it (default: the token's agent)")
+	cmd.Flags().StringVar(&draft.Notes, "notes", "", "why")
+	return cmd
+}
+
+// ruleState says in a word what a match of the rule does.
+func ruleState(r learning.Rule) string {
+	switch {
+	case r.Demoted:
+		return "demoted to warning"
+	case r.Blocks:
+		return "blocks"
+	case !r.Active:
+		return "not in use"
+	}
+	return "warns"
+}
+
+func printRule(w io.Writer, r learning.Rule) {
+	fmt.Fprintf(w, "%s  %s\n%s, %s (%s)\n", clean(r.ID), clean(r.Title), r.Severity, ruleState(r), r.Source)
+	fmt.Fprintf(w, "triggered %d×, heeded %d×, overridden %d× (%d with success, %d with failure), precision %.2f, confidence %.2f\n",
+		r.TimesTriggered, r.Heeded, r.Overridden, r.OverriddenSuccess, r.OverriddenFailure, r.Precision, r.Confidence)
+	if r.DemotedReason != "" {
+		fmt.Fprintln(w, clean(r.DemotedReason))
+	}
+	for _, list := range []struct {
+		name  string
+		lines []string
+	}{{"command", r.Commands}, {"instead", r.Alternatives}, {"note", r.Notes}} {
+		for _, line := range list.lines {
+			fmt.Fprintf(w, "  %s: %s\n", list.name, clean(line))
+		}
+	}
+}
