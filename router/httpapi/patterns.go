@@ -39,6 +39,15 @@ type patternSelection struct {
 	Offset int                  `query:"offset" doc:"How many to pass over"`
 }
 
+// allPatterns selects patterns of any status.
+type allPatterns struct {
+	Type   learning.PatternType     `query:"pattern_type"`
+	Status []learning.PatternStatus `query:"status" doc:"Separated by commas; none: all but deprecated"`
+	Domain string                   `query:"domain"`
+	Limit  int                      `query:"limit" doc:"1 to 200; 0: 50"`
+	Offset int                      `query:"offset" doc:"How many to pass over"`
+}
+
 // GatheredPatterns is the answer of GET /patterns.
 type GatheredPatterns struct {
 	Patterns []learning.Pattern `json:"patterns" doc:"The latest seen first"`
@@ -90,11 +99,7 @@ func (s *Server) patternRoutes() {
 			return reply(emptied(found)), err
 		})
 	register(s, op(http.MethodGet, "", "Patterns, the latest seen first"),
-		func(ctx context.Context, in *struct {
-			patternSelection
-			Status []learning.PatternStatus `query:"status" doc:"Separated by commas; none: all but deprecated"`
-		},
-		) (*answer[GatheredPatterns], error) {
+		func(ctx context.Context, in *allPatterns) (*answer[GatheredPatterns], error) {
 			found, err := patterns.List(ctx, learning.PatternFilter{
 				Type: in.Type, Statuses: in.Status, Domain: in.Domain, Limit: in.Limit, Offset: in.Offset,
 			})
