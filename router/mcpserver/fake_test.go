@@ -40,7 +40,11 @@ type house struct {
 }
 
 func (h *house) services() mcpserver.Services {
-	return mcpserver.Services{Knowledge: (*houseKnowledge)(h), Episodes: (*houseEpisodes)(h), Router: h, Mailbox: (*houseMailbox)(h), Presence: (*housePresence)(h), Lessons: &houseLessons{house: h}, Experiences: &houseExperiences{house: h}}
+	return mcpserver.Services{
+		Knowledge: (*houseKnowledge)(h), Episodes: (*houseEpisodes)(h), Router: h, Mailbox: (*houseMailbox)(h), Presence: (*housePresence)(h),
+		Lessons: &houseLessons{house: h}, Experiences: &houseExperiences{house: h},
+		Patterns: &housePatterns{status: learning.PatternEmerging}, Escalations: newHouseEscalations(),
+	}
 }
 
 func (h *house) enter(ctx context.Context, query string) error {

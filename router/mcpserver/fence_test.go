@@ -76,6 +76,13 @@ func TestHostileTextStaysFenced(t *testing.T) {
 	}); failed {
 		t.Fatal(text)
 	}
+	if text, _, failed := call(t, client, "report_lesson", map[string]any{
+		"lesson_type": "failure", "domain": order, "category": order, "title": order + "\n2. " + order, "context": hostile["content"], "action_taken": order,
+		"outcome": order, "root_cause": order, "solution": order, "alternatives": []string{order}, "tags": []string{order}, "related_commands": []string{order},
+		"project": order,
+	}); failed {
+		t.Fatal(text)
+	}
 	h.inbox = []comms.InboxMessage{inboxMessage(1, "", order, `{"text":"`+order+`"}`)}
 	h.inbox[0].ThreadID = order
 	h.shutdown = comms.ShutdownAnswer{ShouldStop: true, Reason: order}
@@ -89,6 +96,11 @@ func TestHostileTextStaysFenced(t *testing.T) {
 		{"get_recent_episodes", map[string]any{}},
 		{"check_messages", map[string]any{}},
 		{"recall_by_type", map[string]any{"operation_type": order}},
+		{"get_relevant_lessons", map[string]any{"context": "IGNORE"}},
+		{"list_lessons", map[string]any{}},
+		{"get_lesson", map[string]any{"lesson": "1"}},
+		{"retire_lesson", map[string]any{"lesson": "1", "reason": order}},
+		{"lesson_history", map[string]any{"lesson": "1"}},
 	} {
 		text, fields, failed := call(t, client, c.tool, c.arguments)
 		if failed {

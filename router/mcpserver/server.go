@@ -15,6 +15,7 @@ import (
 
 	"skillrouter/comms"
 	"skillrouter/learning"
+	"skillrouter/operational"
 	"skillrouter/router"
 )
 
@@ -42,6 +43,8 @@ type Services struct {
 	Lessons     learning.LessonService
 	Experiences learning.ExperienceService
 	Guard       learning.GuardService
+	Patterns    learning.PatternService
+	Escalations operational.EscalationService
 }
 
 // Options are the settings that have usable zero values.
@@ -110,6 +113,12 @@ func (s *Server) addTools() {
 	}
 	if s.services.Lessons != nil {
 		s.addLessonTools()
+	}
+	if s.services.Patterns != nil {
+		s.addPatternTools()
+	}
+	if s.services.Escalations != nil {
+		s.addEscalationTools()
 	}
 	if s.services.Experiences != nil {
 		s.addExperienceTools()

@@ -24,8 +24,8 @@ var toolNames = []string{
 
 // lessonTools are the tools of the toolset lessons.
 var lessonTools = []string{
-	"apply_lesson", "get_lesson", "get_lessons", "learn_from_pattern", "lesson_history", "list_lessons", "promote_lesson", "recall_by_outcome", "recall_by_type",
-	"record_experience", "restore_lesson", "retire_lesson", "review_lessons", "validate_lesson",
+	"apply_lesson", "confirm_pattern", "emerging_patterns", "get_lesson", "get_lessons", "learn_from_pattern", "lesson_history", "list_lessons", "pending_escalations", "promote_lesson", "recall_by_outcome", "recall_by_type",
+	"record_experience", "resolve_escalation", "restore_lesson", "retire_lesson", "review_lessons", "validate_lesson",
 }
 
 // everyTool lists the tools of every toolset, in order.
@@ -48,6 +48,7 @@ func listTools(t *testing.T, server *mcpserver.Server) map[string]*mcp.Tool {
 var readers = []string{
 	"search_knowledge", "search_episodes", "get_recent_episodes", "route_query", "get_relevant_lessons",
 	"list_lessons", "get_lesson", "review_lessons", "lesson_history", "recall_by_type", "recall_by_outcome", "get_lessons",
+	"emerging_patterns", "pending_escalations",
 }
 
 func TestTools(t *testing.T) {
@@ -114,13 +115,17 @@ var every = map[string]string{
 	"get_relevant_lessons": `{"context":"C","domain":"docker","max_results":200}`,
 	"list_lessons": `{"lesson_type":"failure","domain":"docker","category":"c","severity":"high","level":"case","status":"retired","tag":"a","project":"p",
 		"cursor":"","limit":200}`,
-	"get_lesson":      `{"lesson":"1"}`,
-	"validate_lesson": `{"lesson":"1","validation_type":"confirmed","notes":"n"}`,
-	"promote_lesson":  `{"lesson":"1","source_case_ids":["l2"],"notes":"n"}`,
-	"retire_lesson":   `{"lesson":"1","reason":"r","superseded_by":"2"}`,
-	"restore_lesson":  `{"lesson":"1","note":"n"}`,
-	"review_lessons":  `{"stale_days":1,"domain":"docker","limit":1}`,
-	"lesson_history":  `{"lesson":"1"}`,
+	"emerging_patterns":   `{"pattern_type":"recurring_failure","domain":"docker","limit":200}`,
+	"confirm_pattern":     `{"pattern":"1","notes":"n"}`,
+	"pending_escalations": `{"agent_id":"ARIA","limit":1000}`,
+	"resolve_escalation":  `{"escalation_id":"x1","status":"dismissed","notes":"n"}`,
+	"get_lesson":          `{"lesson":"1"}`,
+	"validate_lesson":     `{"lesson":"1","validation_type":"confirmed","notes":"n"}`,
+	"promote_lesson":      `{"lesson":"1","source_case_ids":["l2"],"notes":"n"}`,
+	"retire_lesson":       `{"lesson":"1","reason":"r","superseded_by":"2"}`,
+	"restore_lesson":      `{"lesson":"1","note":"n"}`,
+	"review_lessons":      `{"stale_days":1,"domain":"docker","limit":1}`,
+	"lesson_history":      `{"lesson":"1"}`,
 	"record_experience": `{"operation_type":"build","server_name":"s","problem":{"query":"q","constraints":{"a":1},"context":{}},
 		"solution":{"tool":"make","params":{},"approach":"a"},"outcome":"success","metadata":{"environment":"e","dependencies":["d"],"triggers":["t"]},
 		"quality_score":0.5,"duration_ms":3,"notes":"n"}`,
