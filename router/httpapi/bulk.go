@@ -31,8 +31,9 @@ const (
 // object a line. It is mounted beside huma, which would hold the whole body in
 // memory and know nothing of lines.
 type bulk[Draft, Result, Broken any] struct {
-	op    huma.Operation
-	limit int64 // of the body, in bytes; 0: none
+	op     huma.Operation
+	limit  int64 // of the body, in bytes; 0: none
+	record int   // bytes of JSON that a record may have
 	// store reads the records until io.EOF and does with them what the call is for.
 	// Beside an error, its result tells what was done before.
 	store func(ctx context.Context, next func() (Draft, error)) (Result, error)
@@ -70,7 +71,7 @@ func (b bulk[Draft, Result, Broken]) serve(s *Server, c *gin.Context) {
 	if b.limit > 0 {
 		body.body = http.MaxBytesReader(nil, whole, b.limit)
 	}
-	records := newRecords[Draft](body)
+	records := newRecords[Draft](body, b.record)
 	result, err := b.store(ctx, records.next)
 	if err == nil && records.empty() && c.ContentType() == "application/json" {
 		err = skillrouter.Errorf(skillrouter.Invalid, "the body is empty: an array is needed")

@@ -7,6 +7,10 @@ import (
 	"skillrouter/learning"
 )
 
+// maxEntry bounds one entry of a bulk call, in bytes of JSON: the largest
+// content, half of it escaped.
+const maxEntry = 2 << 20
+
 // bulkProblem is the answer to a bulk call that was broken off: the stream is
 // stored as it comes in, and so it also says what was stored.
 type bulkProblem struct {
@@ -19,7 +23,7 @@ func (s *Server) bulkRoute(knowledge *learning.KnowledgeBase) {
 	op.Description = "The body is stored while it arrives; its length is not bounded, a record's is. Records that are refused are listed and stop nothing. " +
 		"If the body is broken off or malformed, or the disk gets full, the problem that is answered also has the counts: what was stored before stays stored."
 	bulk[learning.KnowledgeDraft, learning.BulkResult, bulkProblem]{
-		op: op,
+		op: op, record: maxEntry,
 		store: func(ctx context.Context, next func() (learning.KnowledgeDraft, error)) (learning.BulkResult, error) {
 			return knowledge.Bulk(ctx, next)
 		},

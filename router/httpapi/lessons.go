@@ -16,6 +16,11 @@ import (
 
 const lessonsPath = "/lessons"
 
+// maxLesson bounds one lesson, in bytes of JSON. All its texts and lists at
+// their longest are 4 MiB, and twice that with the escapes of any text that
+// people write; the rest is room for one that is too long to be refused by name.
+const maxLesson = 16 << 20
+
 // lessonRef is the lesson in the path. Any id can be reached: "/" as %2F, "%" as %25.
 type lessonRef struct {
 	ID string `path:"id" doc:"The lesson's id, percent-encoded as one segment of the path, or its number"`
@@ -102,7 +107,9 @@ func (s *Server) lessonRoutes() {
 	}
 	op := func(method, path, summary string) huma.Operation { return operation(method, path, "lessons", summary) }
 
-	register(s, op(http.MethodPost, lessonsPath+"/report", "Report a lesson; the same again counts as another occurrence"),
+	report := op(http.MethodPost, lessonsPath+"/report", "Report a lesson; the same again counts as another occurrence")
+	report.MaxBodyBytes = maxLesson
+	register(s, report,
 		func(ctx context.Context, in *struct{ Body learning.LessonDraft }) (*answer[learning.Reported], error) {
 			reported, err := lessons.Report(ctx, in.Body)
 			reported.EscalatedTo = emptied(reported.EscalatedTo)

@@ -39,7 +39,7 @@ func (s *Server) lessonBulkRoutes(lessons learning.LessonService) {
 		op.Description = "Lessons that are refused are listed by their place and stop nothing; the same lesson again is another occurrence. " +
 			"The body has at most 32 MiB and 100,000 lessons. If it is broken off or malformed, nothing is stored."
 		bulk[learning.LessonDraft, learning.BulkReported, lessonsProblem]{
-			op: op, limit: maxLessonsBody,
+			op: op, limit: maxLessonsBody, record: maxLesson,
 			store: func(ctx context.Context, next func() (learning.LessonDraft, error)) (learning.BulkReported, error) {
 				return reportAll(ctx, lessons, next)
 			},

@@ -141,7 +141,7 @@ func TestReportLesson(t *testing.T) {
 		"no JSON":                    {`{"lesson_type":`, `unexpected end of JSON input`, 400},
 		"not UTF-8":                  {wholeLesson + ",\"solution\":\"\xff\"}", `not valid UTF-8`, 400},
 		"NaN":                        {wholeLesson + `,"confidence":NaN}`, `invalid character 'N'`, 400},
-		"a title of ten million":     {strings.Replace(wholeLesson, "Brief", strings.Repeat("x", 10<<20), 1) + `}`, `"code":"too_large"`, 413},
+		"seventeen million letters":  {strings.Replace(wholeLesson, "Brief", strings.Repeat("x", 17<<20), 1) + `}`, `"code":"too_large"`, 413},
 		"a list where a lesson goes": {`[` + wholeLesson + `}]`, `"code":"invalid"`, 400},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,14 +15,11 @@ import (
 	"skillrouter/learning"
 )
 
-// maxRecord bounds one record of a bulk call, in bytes of JSON: the largest
-// content of an entry, half of it escaped; a lesson's texts are smaller.
-const maxRecord = 2 << 20
-
 // records reads drafts from a stream, which is a JSON array or one JSON object
 // a line; its first byte tells which. It holds one record at a time.
 type records[Draft any] struct {
 	in     *bufio.Reader
+	most   int   // bytes of JSON that a record may have
 	offset int64 // bytes read so far
 	read   func() ([]byte, error)
 	array  bool
@@ -30,8 +27,8 @@ type records[Draft any] struct {
 	count  int    // records begun
 }
 
-func newRecords[Draft any](body io.Reader) *records[Draft] {
-	return &records[Draft]{in: bufio.NewReaderSize(body, 64<<10)}
+func newRecords[Draft any](body io.Reader, most int) *records[Draft] {
+	return &records[Draft]{in: bufio.NewReaderSize(body, 64<<10), most: most}
 }
 
 // empty tells whether the stream held nothing but white space.
@@ -107,21 +104,21 @@ func (r *records[Draft]) longLine(start []byte) ([]byte, error) {
 	for {
 		part, err := r.in.ReadSlice('\n')
 		r.offset += int64(len(part))
-		if tooLong = tooLong || len(long)+len(part) > maxRecord; !tooLong {
+		if tooLong = tooLong || len(long)+len(part) > r.most; !tooLong {
 			long = append(long, part...)
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
 		if tooLong && (err == nil || errors.Is(err, io.EOF)) {
-			return nil, oversize()
+			return nil, r.oversize()
 		}
 		return long, err
 	}
 }
 
-func oversize() error {
-	return &learning.BadRecord{Err: skillrouter.Errorf(skillrouter.TooLarge, "the record is longer than %d bytes", maxRecord)}
+func (r *records[Draft]) oversize() error {
+	return &learning.BadRecord{Err: skillrouter.Errorf(skillrouter.TooLarge, "the record is longer than %d bytes", r.most)}
 }
 
 // element returns the text of the array's next element. It minds strings and
@@ -166,13 +163,13 @@ func (r *records[Draft]) element() ([]byte, error) {
 		case depth == 0 && (c == ',' || c == ']' || c == '}'):
 			r.back()
 			if tooLong {
-				return nil, oversize()
+				return nil, r.oversize()
 			}
 			return bytes.TrimSpace(r.buf), nil
 		case c == '}' || c == ']':
 			depth--
 		}
-		if tooLong = tooLong || len(r.buf) == maxRecord; !tooLong {
+		if tooLong = tooLong || len(r.buf) == r.most; !tooLong {
 			r.buf = append(r.buf, c)
 		}
 	}
