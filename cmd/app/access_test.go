@@ -124,7 +124,7 @@ func (s *serving) sample(call access) access {
 	make := func(path, body string) string {
 		var out map[string]any
 		s.must(admin, http.MethodPost, path, body, &out)
-		for _, name := range []string{"message_id", "knowledge_id", "check_id", "id"} {
+		for _, name := range []string{"message_id", "knowledge_id", "check_id", "lesson_id", "id"} {
 			if id, ok := out[name].(string); ok {
 				return id
 			}
@@ -162,6 +162,13 @@ func (s *serving) sample(call access) access {
 		"{message}":         func() string { return make("/signal", `{"from_agent_id":"a","to_agent_id":"a","signal":"note"}`) },
 		"{entry}": func() string {
 			return make("/api/knowledge", fmt.Sprintf(`{"category":"c","title":"t","content":"c %d","agent_id":"a"}`, s.made))
+		},
+		"{new lesson}": func() string { return newLesson(s.made) },
+		"{lesson}":     func() string { return make("/lessons/report", `{`+newLesson(s.made)+`,"source_agent":"a"}`) },
+		"{retired}": func() string {
+			id := make("/lessons/report", `{`+newLesson(s.made)+`,"source_agent":"a"}`)
+			s.must(admin, http.MethodPost, "/lessons/"+id+"/retire", `{"reason":"r"}`, &struct{}{})
+			return id
 		},
 		"{task}": func() string { return make("/api/tasks", `{"title":"t","agent_id":"a"}`) },
 		"{free}": func() string { return make("/api/tasks", `{"title":"t"}`) },

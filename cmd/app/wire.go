@@ -64,14 +64,20 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	if err != nil {
 		return err
 	}
+	patterns := learning.NewPatterns(memory, learning.PatternOptions{Options: learning.Options{Now: a.now, Log: a.log}})
 	lessons := learning.NewLessons(memory, learning.LessonOptions{
-		Options: learning.Options{Now: a.now, Log: a.log}, Escalations: border.rules, DomainOf: border.domainOf, Relevance: a.relevance(), Rules: guards,
+		Options: learning.Options{Now: a.now, Log: a.log}, Patterns: patterns, Escalations: border.rules, DomainOf: border.domainOf, Relevance: a.relevance(), Rules: guards,
 	})
 	begin := time.Now()
 	indexing, indexCtx := errgroup.WithContext(ctx)
 	indexing.Go(func() error { return knowledge.Rebuild(indexCtx) })
 	indexing.Go(func() error { return episodes.Rebuild(indexCtx) })
-	indexing.Go(func() error { return lessons.Rebuild(indexCtx) })
+	indexing.Go(func() error {
+		if err := lessons.Rebuild(indexCtx); err != nil {
+			return err
+		}
+		return patterns.Rebuild(indexCtx)
+	})
 	indexing.Go(func() error { return guards.Load(indexCtx) })
 	if err := indexing.Wait(); err != nil {
 		return fmt.Errorf("build the search index from learning.db: %w", err)
@@ -80,6 +86,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	a.life.run(ctx, "knowledge", knowledge.Run)
 	a.life.run(ctx, "episodes", episodes.Run)
 	a.life.run(ctx, "lessons", lessons.Run)
+	a.life.run(ctx, "patterns", patterns.Run)
 	experiences := learning.NewExperiences(memory, episodes, lessons, learning.ExperienceOptions{
 		Options: learning.Options{Now: a.now, Log: a.log}, KeepEpisodes: a.config.Retention.Episodes, KeepPatterns: a.config.Retention.Patterns,
 	})
@@ -106,6 +113,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	}
 	tools := mcpserver.New(mcpserver.Services{
 		Knowledge: knowledge, Episodes: episodes, Router: queries, Mailbox: mailbox, Presence: presence, Guard: guards, Experiences: experiences,
+		Lessons: lessons, Patterns: patterns, Escalations: border.escalations(),
 	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log})
 	a.life.defers("mcp sessions", tools.Close)
 
@@ -113,6 +121,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Auth: tokens, Tokens: tokens, Presence: presence, Mailbox: mailbox, Messages: hub,
 		Knowledge: knowledge, Episodes: episodes, Router: queries, Tasks: tasks, Recon: recon, Guard: guards, Experiences: experiences, Tools: tools,
 		Escalations: border.escalations(), Memory: border.memory,
+		Lessons: lessons, Patterns: patterns,
 		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Registry: registry,
 	}, httpapi.Options{
 		Version: a.options.Version, RequireToken: beyondLoopback(a.listener.Addr()),

@@ -114,6 +114,13 @@ func TestExperienceContract(t *testing.T) {
 	})
 }
 
+func TestLessonsContract(t *testing.T) {
+	learningtest.RunLessons(t, func(t *testing.T) learning.LessonService {
+		address, _ := serve(t)
+		return dial(t, address, client.Options{}).Lessons
+	})
+}
+
 func TestTasksContract(t *testing.T) {
 	operationaltest.Tasks(t, func(t *testing.T) operationaltest.World[operational.TaskService] {
 		return world(t, func(c *client.Client) operational.TaskService { return c.Tasks })

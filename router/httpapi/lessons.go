@@ -83,6 +83,9 @@ type Validated struct {
 	Lesson     learning.Lesson `json:"lesson"`
 }
 
+// ReportedLesson is the answer of POST /lessons/report.
+type ReportedLesson struct{ learning.Reported }
+
 // AppliedLesson is the answer of POST /lessons/{id}/apply.
 type AppliedLesson struct {
 	ID string `json:"id" doc:"The lesson's id; lesson_id is its number"`
@@ -110,10 +113,10 @@ func (s *Server) lessonRoutes() {
 	report := op(http.MethodPost, lessonsPath+"/report", "Report a lesson; the same again counts as another occurrence")
 	report.MaxBodyBytes = maxLesson
 	register(s, report,
-		func(ctx context.Context, in *struct{ Body learning.LessonDraft }) (*answer[learning.Reported], error) {
+		func(ctx context.Context, in *struct{ Body learning.LessonDraft }) (*answer[ReportedLesson], error) {
 			reported, err := lessons.Report(ctx, in.Body)
 			reported.EscalatedTo = emptied(reported.EscalatedTo)
-			return reply(reported), err
+			return reply(ReportedLesson{reported}), err
 		})
 	s.lessonBulkRoutes(lessons)
 	register(s, op(http.MethodPost, "/query/relevant", "The lessons that fit a situation, best first, as a bare list"),

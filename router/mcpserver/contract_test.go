@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -41,7 +42,7 @@ type tools struct {
 const principalHeader = "X-Test-Principal"
 
 func serveTools(t *testing.T, services mcpserver.Services) *tools {
-	server := mcpserver.New(services, mcpserver.Options{})
+	server := mcpserver.New(services, mcpserver.Options{Toolsets: toolsets(t, "all")})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var p skillrouter.Principal
 		if err := json.Unmarshal([]byte(r.Header.Get(principalHeader)), &p); err != nil {
@@ -205,6 +206,89 @@ func (e toolEpisodes) Search(ctx context.Context, q learning.EpisodeQuery) (lear
 	return found, err
 }
 
+// toolLessons is the lesson service as far as tools reach: what a tool has no
+// parameter for goes to the service itself.
+type toolLessons struct {
+	learning.LessonService
+	tools *tools
+}
+
+func (l toolLessons) Report(ctx context.Context, d learning.LessonDraft) (learning.Reported, error) {
+	arguments := map[string]any{
+		"lesson_type": d.Type, "domain": d.Domain, "category": d.Category, "title": d.Title, "context": d.Context, "action_taken": d.Action,
+		"outcome": d.Outcome, "root_cause": d.RootCause, "solution": d.Solution, "alternatives": d.Alternatives, "severity": d.Severity,
+		"tags": d.Tags, "related_commands": d.RelatedCommands, "project": d.Project,
+	}
+	told := d
+	told.Type, told.Domain, told.Category, told.Title, told.Context, told.Action, told.Outcome = "", "", "", "", "", "", ""
+	told.RootCause, told.Solution, told.Alternatives, told.Severity, told.Tags, told.RelatedCommands, told.Project, told.SourceAgent = "", "", nil, "", nil, nil, "", ""
+	if d.Category == "" || !cmp.Equal(told, learning.LessonDraft{}) || len(d.Title)+len(d.Context) > mcpserver.MaxMessage/2 {
+		return l.LessonService.Report(ctx, d)
+	}
+	return callTool[learning.Reported](ctx, l.tools, d.SourceAgent, "report_lesson", arguments)
+}
+
+func (l toolLessons) Relevant(ctx context.Context, q learning.LessonQuery) (learning.LessonResults, error) {
+	direct, err := l.LessonService.Relevant(ctx, q)
+	if err != nil || q.Explain || q.Project != "" || q.CrossDomain != nil {
+		return direct, err
+	}
+	type hits struct {
+		Results []learning.LessonHit `json:"results"`
+	}
+	found, err := callTool[hits](ctx, l.tools, q.Agent, "get_relevant_lessons", map[string]any{"context": q.Context, "domain": q.Domain, "max_results": q.Limit})
+	if err == nil && len(found.Results) != len(direct.Results) {
+		l.tools.t.Errorf("the tool shows %d lessons, want %d", len(found.Results), len(direct.Results))
+		return direct, nil
+	}
+	for i, hit := range found.Results { // what the tool shows must be what is stored
+		want := direct.Results[i]
+		if hit.ID != want.ID || hit.Title != want.Title || hit.Solution != want.Solution || hit.Similarity != want.Similarity || math.Abs(hit.Score-want.Score) > 1e-6 {
+			l.tools.t.Errorf("the tool shows %+v, want %+v", hit, want)
+		}
+	}
+	return direct, err
+}
+
+// one calls a tool that answers with the lesson, and holds what it shows to what is stored.
+func (l toolLessons) one(ctx context.Context, agent, tool string, arguments map[string]any) (learning.Lesson, error) {
+	type shown struct {
+		Lesson learning.Lesson `json:"lesson"`
+	}
+	answer, err := callTool[shown](ctx, l.tools, agent, tool, arguments)
+	if err != nil {
+		return learning.Lesson{}, err
+	}
+	stored, err := l.LessonService.Lesson(ctx, answer.Lesson.ID)
+	if err == nil && (stored.Title != answer.Lesson.Title || stored.Status != answer.Lesson.Status || stored.Level != answer.Lesson.Level) {
+		l.tools.t.Errorf("%s shows %+v, stored is %+v", tool, answer.Lesson, stored)
+	}
+	return stored, err
+}
+
+func (l toolLessons) Lesson(ctx context.Context, ref string) (learning.Lesson, error) {
+	return l.one(ctx, "", "get_lesson", map[string]any{"lesson": ref})
+}
+
+func (l toolLessons) Validate(ctx context.Context, ref string, d learning.ValidationDraft) (learning.Lesson, error) {
+	if d.By == "" {
+		return l.LessonService.Validate(ctx, ref, d)
+	}
+	return l.one(ctx, d.By, "validate_lesson", map[string]any{"lesson": ref, "validation_type": d.Type, "notes": d.Notes})
+}
+
+func (l toolLessons) Promote(ctx context.Context, ref string, d learning.PromotionDraft) (learning.Lesson, error) {
+	return l.one(ctx, d.By, "promote_lesson", map[string]any{"lesson": ref, "source_case_ids": d.Sources, "notes": d.Notes})
+}
+
+func (l toolLessons) Retire(ctx context.Context, ref string, d learning.RetirementDraft) (learning.Lesson, error) {
+	return l.one(ctx, d.By, "retire_lesson", map[string]any{"lesson": ref, "reason": d.Reason, "superseded_by": d.SupersededBy})
+}
+
+func (l toolLessons) Restore(ctx context.Context, ref, note string) (learning.Lesson, error) {
+	return l.one(ctx, "", "restore_lesson", map[string]any{"lesson": ref, "note": note})
+}
+
 // toolMailbox is the mailbox as far as tools reach: sending, and reading what
 // is not acknowledged. Acknowledging goes to the service itself, because the
 // tool reads on the way.
@@ -275,6 +359,15 @@ func TestLearningContract(t *testing.T) {
 		}
 		c := serveTools(t, services)
 		return learningtest.Services{Knowledge: toolKnowledge{services.Knowledge, c}, Episodes: toolEpisodes{services.Episodes, c}}
+	})
+}
+
+// TestLessonsContract holds the tools to what the lesson service promises.
+func TestLessonsContract(t *testing.T) {
+	learningtest.RunLessons(t, func(t *testing.T) learning.LessonService {
+		db, _ := openDatabase(t, "learning")
+		lessons := learning.NewLessons(learningstore.New(db.Read, db.Commit), learning.LessonOptions{})
+		return toolLessons{lessons, serveTools(t, mcpserver.Services{Lessons: lessons})}
 	})
 }
 
