@@ -54,6 +54,10 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	reporter, err := filepath.Abs("testdata/reporter")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
@@ -62,6 +66,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			env.Setenv("PYTHON_CLIENT", filepath.Join(scripts, "python"))
 			env.Setenv("SCRIPTS", scripts)
+			env.Setenv("REPORTER", reporter)
 			for _, name := range []string{"SKILLROUTER_SERVER", "SKILLROUTER_TOKEN", "SKILLROUTER_AGENT", "SKILLROUTER_CONFIG"} {
 				env.Setenv(name, "")
 			}
