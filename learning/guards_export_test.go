@@ -2,13 +2,11 @@ package learning
 
 import "context"
 
-// CheckRule, KeepRules and KeepPatterns are what lessons and patterns tell the guard.
+// CheckRule, KeepRules and KeepPattern are what lessons and patterns tell the guard.
 func (g *Guards) CheckRule(ctx context.Context, lesson Lesson, force bool) ([]string, error) {
 	return g.checkRule(ctx, lesson, force)
 }
 
 func (g *Guards) KeepRules(lessons ...Lesson) { g.keepRules(lessons...) }
 
-func (g *Guards) KeepPatterns(ctx context.Context, patterns ...Pattern) error {
-	return g.keepPatterns(ctx, patterns...)
-}
+func (g *Guards) KeepPattern(pattern Pattern, lessons ...Lesson) { g.keepPattern(pattern, lessons) }

@@ -95,8 +95,12 @@ func (g *Guards) Load(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := g.keepPatterns(ctx, patterns...); err != nil {
-			return err
+		for _, p := range patterns {
+			lessons, err := g.store.Lessons(ctx, p.LessonIDs)
+			if err != nil {
+				return err
+			}
+			g.keepPattern(p, lessons)
 		}
 		if len(patterns) < MaxLimit {
 			break
@@ -318,55 +322,31 @@ func (g *Guards) compileKept(ctx context.Context, k *keptRule) {
 	k.active = k.rule != nil
 }
 
-// keepPatterns is told of patterns as they are now: a confirmed anti_pattern is
-// a rule from then on, any other no more. Its triggers are the commands of the
-// lessons that it gathers, those apart that are rules themselves. It reads the
-// database, and so is called by whoever made the change, after it.
-func (g *Guards) keepPatterns(ctx context.Context, patterns ...Pattern) error {
-	for i := range patterns {
-		p := &patterns[i]
-		if p.Type != PatternAntiPattern || p.Status != PatternConfirmed {
-			g.drop(p.ID)
-			continue
-		}
-		lessons, err := g.store.Lessons(ctx, p.LessonIDs)
-		if err != nil {
-			return err
-		}
-		standing, err := g.store.GuardStandings(ctx, []string{p.ID})
-		if err != nil {
-			return err
-		}
-		draft := GuardRuleDraft{
-			ID: p.ID, Title: p.Name, Reason: p.Description, Severity: SeverityLow, Confidence: p.InitialConfidence, Domain: p.Domain,
-			Tags: p.Categories, Alternatives: slices.Clone(p.Prevention),
-		}
-		if p.Action != "" {
-			draft.Alternatives = append(draft.Alternatives, p.Action)
-		}
-		for _, l := range lessons {
-			if slices.Index(Severities(), l.Severity) < slices.Index(Severities(), draft.Severity) {
-				draft.Severity = l.Severity
-			}
-			if l.Type == LessonAntiPattern {
-				continue // which is a rule itself
-			}
-			commands := slices.Clone(l.RelatedCommands)
-			if guardLooksCommand(ctx, l.Action, l.RelatedCommands) {
-				commands = append(commands, l.Action)
-			}
-			for _, c := range commands {
-				if len(draft.Commands) < guardMaxCommands && len(c) <= guardMaxCommand && !slices.Contains(draft.Commands, c) {
-					draft.Commands = append(draft.Commands, c)
-				}
-			}
-		}
-		k := &keptRule{source: RuleOfPattern, number: p.Number, draft: draft, belief: p.Belief, active: true}
-		g.compileKept(ctx, k)
-		if len(standing) > 0 {
-			k = k.standing(standing[0])
-		}
-		g.keep(k)
+// keepPattern implements patternKeeper: a confirmed anti_pattern is a rule from
+// then on, any other pattern no more. Its triggers are the commands of its
+// lessons, those apart that are rules themselves. What became of the rule
+// before stays with it.
+func (g *Guards) keepPattern(pattern Pattern, lessons []Lesson) {
+	if pattern.Type != PatternAntiPattern || pattern.Status != PatternConfirmed {
+		g.drop(pattern.ID)
+		return
 	}
-	return nil
+	draft := PatternRule(pattern, lessons)
+	draft.Commands = nil
+	for _, command := range PatternRule(pattern, slices.DeleteFunc(slices.Clone(lessons), func(l Lesson) bool { return l.Type == LessonAntiPattern })).Commands {
+		if len(command) <= guardMaxCommand && len(draft.Commands) < guardMaxCommands && (pattern.Command != "" || guardLooksCommand(g.base, command, nil)) {
+			draft.Commands = append(draft.Commands, command)
+		}
+	}
+	draft.Confidence = pattern.InitialConfidence
+	k := &keptRule{source: RuleOfPattern, number: pattern.Number, draft: draft, belief: pattern.Belief, active: true}
+	g.compileKept(g.base, k)
+	g.mu.RLock()
+	before := g.rules[pattern.ID]
+	g.mu.RUnlock()
+	if before != nil && before.demoted {
+		k.demoted, k.draft.WarnOnly, k.belief = true, true, before.belief
+		k.rule = k.rule.warning(true)
+	}
+	g.keep(k)
 }

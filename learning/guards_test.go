@@ -413,11 +413,7 @@ func TestGuardsPatterns(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := learning.Pattern{ID: "p1", Number: 7, Type: learning.PatternAntiPattern, Status: learning.PatternEmerging, Name: "Purging the orders queue", LessonIDs: []string{"f1"}, Belief: failed.Belief, Prevention: []string{"Drain it"}}
-	keep := func() {
-		if err := g.KeepPatterns(t.Context(), p); err != nil {
-			t.Fatal(err)
-		}
-	}
+	keep := func() { g.KeepPattern(p, failed) }
 	if keep(); g.check(t, "a", "queuectl purge orders").Decision != learning.DecisionAllow {
 		t.Error("a pattern that nobody confirmed is a rule")
 	}

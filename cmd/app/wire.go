@@ -64,7 +64,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	if err != nil {
 		return err
 	}
-	patterns := learning.NewPatterns(memory, learning.PatternOptions{Options: learning.Options{Now: a.now, Log: a.log}})
+	patterns := learning.NewPatterns(memory, learning.PatternOptions{Options: learning.Options{Now: a.now, Log: a.log}, Rules: guards})
 	lessons := learning.NewLessons(memory, learning.LessonOptions{
 		Options: learning.Options{Now: a.now, Log: a.log}, Patterns: patterns, Escalations: border.rules, DomainOf: border.domainOf, Relevance: a.relevance(), Rules: guards,
 	})
