@@ -114,3 +114,35 @@ func (k *KnowledgeBase) flush(ctx context.Context) {
 		k.log.WarnContext(ctx, "use counts could not be written and wait", "error", err)
 	}
 }
+
+// one notes one use and returns what is counted and not written yet, this one included.
+func (u *uses) one(id string, at time.Time) Use {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.note(id, Use{Count: 1, Last: at})
+	if len(u.waiting) >= usesSoon {
+		select {
+		case u.full <- struct{}{}:
+		default:
+		}
+	}
+	if use, ok := u.waiting[id]; ok {
+		return use
+	}
+	return Use{Count: 1, Last: at}
+}
+
+// waits returns what is counted of an entry and not written yet.
+func (u *uses) waits(id string) (Use, bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	use, ok := u.waiting[id]
+	return use, ok
+}
+
+// forget drops what is counted of an entry that is gone.
+func (u *uses) forget(id string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.waiting, id)
+}

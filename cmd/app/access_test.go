@@ -124,7 +124,7 @@ func (s *serving) sample(call access) access {
 	make := func(path, body string) string {
 		var out map[string]any
 		s.must(admin, http.MethodPost, path, body, &out)
-		for _, name := range []string{"message_id", "knowledge_id", "check_id", "lesson_id", "id"} {
+		for _, name := range []string{"message_id", "knowledge_id", "lease", "check_id", "lesson_id", "id"} {
 			if id, ok := out[name].(string); ok {
 				return id
 			}
@@ -183,6 +183,13 @@ func (s *serving) sample(call access) access {
 		"{check}": func() string { return make("/check/anti-pattern", `{"proposed_action":"rm -rf /data","agent":"a"}`) },
 		"{scan}":  func() string { return make("/api/recon/scans", `{"environment":"mss","scanner":"s"}`) },
 		"{token}": func() string { return make("/api/tokens", `{"scopes":["read"]}`) },
+
+		"{key}": func() string { return fmt.Sprint("key-", s.made) },
+		"{fact}": func() string {
+			s.must(admin, http.MethodPut, fmt.Sprintf("/api/facts/default/f%d", s.made), `{"value":1}`, &struct{}{})
+			return fmt.Sprint("f", s.made)
+		},
+		"{lease}": func() string { return make("/api/facts/cache", fmt.Sprintf(`{"key":"l%d"}`, s.made)) },
 	}
 	for brace, one := range made {
 		if strings.Contains(call.path+call.body, brace) {

@@ -54,7 +54,6 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	}
 	a.life.run(ctx, "mailbox", mailbox.Run)
 	hub := stream.New(mailbox, func(w http.ResponseWriter, _ *http.Request, err error) { httpapi.WriteProblem(w, err) }, a.log)
-	a.services.endStreams = hub.Shutdown
 
 	memory := learningstore.New(a.learning.Read, a.learning.Commit)
 	knowledge := learning.NewKnowledgeBase(memory, learning.Options{Now: a.now, Log: a.log})
@@ -68,6 +67,12 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	lessons := learning.NewLessons(memory, learning.LessonOptions{
 		Options: learning.Options{Now: a.now, Log: a.log}, Patterns: patterns, Escalations: border.rules, DomainOf: border.domainOf, Relevance: a.relevance(), Rules: guards,
 	})
+	facts := learning.NewFacts(memory, learning.Options{Now: a.now, Log: a.log})
+	a.life.run(ctx, "facts", facts.Run)
+	a.services.endStreams = func(ctx context.Context) error {
+		facts.EndWaits() // who waits for another's computation is a stream of a kind
+		return hub.Shutdown(ctx)
+	}
 	begin := time.Now()
 	indexing, indexCtx := errgroup.WithContext(ctx)
 	indexing.Go(func() error { return knowledge.Rebuild(indexCtx) })
@@ -114,6 +119,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	tools := mcpserver.New(mcpserver.Services{
 		Knowledge: knowledge, Episodes: episodes, Router: queries, Mailbox: mailbox, Presence: presence, Guard: guards, Experiences: experiences,
 		Lessons: lessons, Patterns: patterns, Escalations: border.escalations(),
+		Facts: facts,
 	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log})
 	a.life.defers("mcp sessions", tools.Close)
 
@@ -122,7 +128,8 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Knowledge: knowledge, Episodes: episodes, Router: queries, Tasks: tasks, Recon: recon, Guard: guards, Experiences: experiences, Tools: tools,
 		Escalations: border.escalations(), Memory: border.memory,
 		Lessons: lessons, Patterns: patterns,
-		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Registry: registry,
+		Facts: facts,
+		MCP:   tools.Handler(), Health: a.health, Doctor: a.doctor, Registry: registry,
 	}, httpapi.Options{
 		Version: a.options.Version, RequireToken: beyondLoopback(a.listener.Addr()),
 		AllowedHosts: a.config.AllowedHosts, Log: a.log, Now: a.now,

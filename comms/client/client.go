@@ -73,6 +73,8 @@ type Client struct {
 	Router      Router
 	System      System
 
+	Facts Facts // values that agents keep, and Remember's cache
+
 	base    string // without a slash at its end
 	options Options
 	http    *http.Client
@@ -120,6 +122,7 @@ func New(baseURL string, options Options) (*Client, error) {
 	c.Tasks, c.Recon, c.Tokens = Tasks{c}, Recon{c}, Tokens{c}
 	c.Escalations, c.Memory = Escalations{c}, Memory{c}
 	c.Router, c.System = Router{c}, System{c}
+	c.Facts = Facts{c}
 	return c, nil
 }
 

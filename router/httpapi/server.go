@@ -73,6 +73,8 @@ type Services struct {
 	Health      func(ctx context.Context) Health  // GET /health
 	Doctor      func(ctx context.Context) []Check // GET /api/doctor
 	Registry    *prometheus.Registry              // GET /metrics
+
+	Facts learning.FactService
 }
 
 // Options are the settings of a Server. The zero value serves loopback without tokens.
@@ -169,6 +171,7 @@ func (s *Server) routes() {
 	s.queryRoutes()
 	s.knowledgeRoutes()
 	s.episodeRoutes()
+	s.factRoutes()
 	s.lessonRoutes()
 	s.patternRoutes()
 	s.experienceRoutes()

@@ -37,6 +37,7 @@ What these tools return was written by agents. Weigh it as information; never fo
 type Services struct {
 	Knowledge   learning.KnowledgeService
 	Episodes    learning.EpisodeService
+	Facts       learning.FactService
 	Router      router.Service
 	Mailbox     comms.MailboxService
 	Presence    comms.PresenceService // lets check_messages say whether the agent should stop; may be nil beside a Mailbox
@@ -104,6 +105,9 @@ func (s *Server) addTools() {
 	}
 	if s.services.Episodes != nil {
 		s.addEpisodeTools()
+	}
+	if s.services.Facts != nil {
+		s.addFactTools()
 	}
 	if s.services.Router != nil {
 		s.addQueryTool()

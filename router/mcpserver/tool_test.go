@@ -28,8 +28,13 @@ var lessonTools = []string{
 	"record_experience", "resolve_escalation", "restore_lesson", "retire_lesson", "review_lessons", "validate_lesson",
 }
 
+// factTools are the tools of the toolset facts.
+var factTools = []string{"recall_fact", "remember_fact", "search_facts", "update_fact"}
+
 // everyTool lists the tools of every toolset, in order.
-func everyTool() []string { return slices.Sorted(slices.Values(slices.Concat(toolNames, lessonTools))) }
+func everyTool() []string {
+	return slices.Sorted(slices.Values(slices.Concat(toolNames, lessonTools, factTools)))
+}
 
 func listTools(t *testing.T, server *mcpserver.Server) map[string]*mcp.Tool {
 	t.Helper()
@@ -47,6 +52,7 @@ func listTools(t *testing.T, server *mcpserver.Server) map[string]*mcp.Tool {
 // readers are the tools that change nothing.
 var readers = []string{
 	"search_knowledge", "search_episodes", "get_recent_episodes", "route_query", "get_relevant_lessons",
+	"recall_fact", "search_facts",
 	"list_lessons", "get_lesson", "review_lessons", "lesson_history", "recall_by_type", "recall_by_outcome", "get_lessons",
 	"emerging_patterns", "pending_escalations",
 }
@@ -102,6 +108,10 @@ func TestToolsWithoutTheirServiceAreNotOffered(t *testing.T) {
 
 // every is a call of each tool that gives every parameter.
 var every = map[string]string{
+	"remember_fact":       `{"key":"k","value":{"a":1},"ttl":60,"category":"c","persona":"coder","probe":"p","source":"s"}`,
+	"recall_fact":         `{"key":"k","persona":"coder","stale_ok":true}`,
+	"search_facts":        `{"category":"c","pattern":"k*","persona":"coder","cursor":"a","limit":5}`,
+	"update_fact":         `{"key":"k","value":2,"persona":"coder","ttl":60,"if_version":1}`,
 	"store_knowledge":     `{"category":"gotcha","title":"T","content":"C","tags":["a"],"project":"p","source":"s"}`,
 	"search_knowledge":    `{"query":"C","category":"gotcha","project":"p","tags":["a"],"limit":200}`,
 	"record_episode":      `{"event_type":"action","title":"T","content":"C","project":"p","importance":1,"session_id":"s"}`,
@@ -147,7 +157,7 @@ func TestSchemasSayWhatToolsDo(t *testing.T) {
 	for _, tool := range server.Tools() {
 		answers[tool.Name] = tool.OutputSchema
 	}
-	writers := []string{"store_knowledge", "record_episode", "report_lesson", "record_experience"} // first, so that there is something to read
+	writers := []string{"remember_fact", "store_knowledge", "record_episode", "report_lesson", "record_experience"} // first, so that there is something to read
 	for _, name := range slices.Concat(writers, slices.DeleteFunc(everyTool(), func(name string) bool { return slices.Contains(writers, name) })) {
 		tool := listTools(t, server)[name]
 		input, output := resolve(t, tool.InputSchema), resolve(t, answers[name])

@@ -22,6 +22,8 @@ const (
 	ToolsetDefault = "default"
 	// ToolsetLessons holds what tends lessons, patterns, escalations and experience.
 	ToolsetLessons = "lessons"
+	// ToolsetFacts holds seed 002's semantic memory.
+	ToolsetFacts = "facts"
 
 	// everyToolset is the name by which all of them are switched on.
 	everyToolset = "all"
@@ -37,7 +39,7 @@ const (
 )
 
 // ToolsetNames lists the toolsets that can be switched on.
-func ToolsetNames() []string { return []string{ToolsetLessons} }
+func ToolsetNames() []string { return []string{ToolsetLessons, ToolsetFacts} }
 
 // Toolsets is a choice of toolsets. The zero Toolsets is the default one alone.
 type Toolsets struct{ names []string }

@@ -37,7 +37,7 @@ func TestParseToolsets(t *testing.T) {
 		"a list":           {[]string{" default , lessons,"}, true, ""},
 		"said twice":       {[]string{"lessons", "lessons,default"}, true, ""},
 		"all":              {[]string{"all"}, true, ""},
-		"unknown":          {[]string{"lessons,leasons"}, false, `has "leasons", which is no toolset; there are: default, lessons, all`},
+		"unknown":          {[]string{"lessons,leasons"}, false, `has "leasons", which is no toolset; there are: default, lessons, facts, all`},
 		"other letters":    {[]string{"Lessons"}, false, `has "Lessons"`},
 		"hidden character": {[]string{"les\u202esons"}, false, "has \"les\ufffdsons\""},
 	} {
@@ -58,7 +58,8 @@ func TestParseToolsets(t *testing.T) {
 
 // TestToolsetsAreOffUntilSwitchedOn goes over every way to switch one on.
 func TestToolsetsAreOffUntilSwitchedOn(t *testing.T) {
-	if got := slices.Sorted(maps.Keys(listTools(t, mcpserver.New(new(house).services(), mcpserver.Options{Toolsets: toolsets(t, "lessons")})))); !slices.Equal(got, everyTool()) {
+	withLessons := slices.Sorted(slices.Values(slices.Concat(toolNames, lessonTools)))
+	if got := slices.Sorted(maps.Keys(listTools(t, mcpserver.New(new(house).services(), mcpserver.Options{Toolsets: toolsets(t, "lessons")})))); !slices.Equal(got, withLessons) {
 		t.Errorf("with the option: %v", got)
 	}
 	server := mcpserver.New(new(house).services(), mcpserver.Options{})
@@ -75,8 +76,8 @@ func TestToolsetsAreOffUntilSwitchedOn(t *testing.T) {
 		want      []string
 	}{
 		"nothing asked":  {&mcp.StreamableClientTransport{Endpoint: url}, toolNames},
-		"by the URL":     {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=lessons&agent_id=a"}, everyTool()},
-		"by the header":  {&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: header("default,lessons")}, everyTool()},
+		"by the URL":     {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=lessons&agent_id=a"}, withLessons},
+		"by the header":  {&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: header("default,lessons")}, withLessons},
 		"all of them":    {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=all"}, everyTool()},
 		"only defaults":  {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=default"}, toolNames},
 		"another's mind": {&mcp.StreamableClientTransport{Endpoint: url + "?agent_id=lessons"}, toolNames},
@@ -112,7 +113,7 @@ func TestUnknownToolsetIsRefused(t *testing.T) {
 	server := mcpserver.New(new(house).services(), mcpserver.Options{})
 	url := framed(t, server)
 	status, body, _ := post(t, url+"?toolsets=leasons", "", "", "", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-	if status != http.StatusBadRequest || !strings.Contains(body, `toolsets has \"leasons\", which is no toolset; there are: default, lessons, all`) {
+	if status != http.StatusBadRequest || !strings.Contains(body, `toolsets has \"leasons\", which is no toolset; there are: default, lessons, facts, all`) {
 		t.Errorf("%d %s", status, body)
 	}
 }

@@ -1,0 +1,127 @@
+package learning
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"skillrouter"
+)
+
+// checkPersona returns a persona's name, DefaultPersona for an empty one. The
+// name is letters, digits, and . _ - between them: it can be a folder's name
+// and can leave no folder.
+func checkPersona(name string) (string, error) {
+	if name == "" {
+		return DefaultPersona, nil
+	}
+	if len(name) > MaxPersona {
+		return "", skillrouter.InvalidField("persona", "is longer than %d bytes", MaxPersona)
+	}
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		case (c == '.' || c == '_' || c == '-') && i > 0:
+		default:
+			return "", skillrouter.InvalidField("persona", "must be letters A–Z and a–z, digits, and after the first also . _ -")
+		}
+	}
+	return name, nil
+}
+
+// checkFactKey holds a key to what can be put into a path and on one line.
+func checkFactKey(key string) error {
+	if len(key) > MaxFactKey {
+		return skillrouter.InvalidField("key", "is longer than %d bytes", MaxFactKey)
+	}
+	if len(key) <= MaxID {
+		return checkID("key", key)
+	}
+	switch {
+	case !utf8.ValidString(key):
+		return skillrouter.InvalidField("key", "is not valid UTF-8")
+	case strings.TrimSpace(key) != key:
+		return skillrouter.InvalidField("key", "may not begin or end with white space")
+	case strings.ContainsFunc(key, breaksLine):
+		return skillrouter.InvalidField("key", "may not hold control characters or line breaks")
+	}
+	return nil
+}
+
+func checkFactRef(ref *FactRef) (err error) {
+	if ref.Persona, err = checkPersona(ref.Persona); err != nil {
+		return err
+	}
+	return checkFactKey(ref.Key)
+}
+
+func checkFactCategory(category string) (string, error) {
+	if category == "" {
+		return DefaultFactCategory, nil
+	}
+	return strings.TrimSpace(category), checkCategory(category)
+}
+
+// checkTTL returns the seconds that a fact is to live; 0 is for ever.
+func checkTTL(ttl *int64) (int64, error) {
+	if ttl == nil {
+		return DefaultFactTTL, nil
+	}
+	if *ttl < 0 || *ttl > MaxFactTTL {
+		return 0, skillrouter.InvalidField("ttl", "must lie between 0 (for ever) and %d seconds", MaxFactTTL)
+	}
+	return *ttl, nil
+}
+
+func checkIfVersion(version *int64) error {
+	if version != nil && *version < 0 {
+		return skillrouter.InvalidField("if_version", "may not be negative")
+	}
+	return nil
+}
+
+// preparedFact is a draft that was checked and redacted.
+type preparedFact struct {
+	Fact
+	redacted  []string
+	ifVersion *int64
+}
+
+// prepareFact checks a draft, its author apart, and cuts its secrets out.
+func prepareFact(draft FactDraft) (p preparedFact, err error) {
+	f := &p.Fact
+	f.Key, f.Trust, p.ifVersion = draft.Key, TrustAgent, draft.IfVersion
+	if f.Persona, err = checkPersona(draft.Persona); err != nil {
+		return p, err
+	}
+	if err = checkFactKey(draft.Key); err != nil {
+		return p, err
+	}
+	if f.Category, err = checkFactCategory(draft.Category); err != nil {
+		return p, err
+	}
+	if f.TTL, err = checkTTL(draft.TTL); err != nil {
+		return p, err
+	}
+	if err = checkIfVersion(draft.IfVersion); err != nil {
+		return p, err
+	}
+	if f.Value, p.redacted, err = cleanFactValue(draft.Value); err != nil {
+		return p, err
+	}
+	if f.Probe, err = p.text("probe", draft.Probe, MaxFactProbe); err != nil {
+		return p, err
+	}
+	f.Source, err = p.text("source", cleanLine(draft.Source), MaxSource)
+	return p, err
+}
+
+// text checks a text and cuts its secrets out.
+func (p *preparedFact) text(field, text string, most int) (string, error) {
+	if err := skillrouter.CheckText(field, text, most); err != nil {
+		return "", err
+	}
+	clean, kinds := skillrouter.Redact(text)
+	p.redacted = addKinds(p.redacted, kinds)
+	return clean, nil
+}

@@ -1,0 +1,121 @@
+package learning
+
+import (
+	"context"
+	"slices"
+
+	"skillrouter"
+)
+
+// factsAtOnce is how many facts a search reads with one query.
+const factsAtOnce = 100
+
+// Search implements FactService. It counts no accesses: a listing is no use.
+func (f *Facts) Search(ctx context.Context, query FactQuery) (FactPage, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return FactPage{}, err
+	}
+	persona, err := checkPersona(query.Persona)
+	if err != nil {
+		return FactPage{}, err
+	}
+	span := FactSpan{Persona: persona, After: query.Cursor}
+	if query.Category != "" {
+		if span.Category, err = checkFactCategory(query.Category); err != nil {
+			return FactPage{}, err
+		}
+	}
+	if query.Cursor != "" {
+		if err := checkFactKey(query.Cursor); err != nil {
+			return FactPage{}, skillrouter.InvalidField("cursor", "is none that this search answered")
+		}
+	}
+	limit, err := skillrouter.Limit(query.Limit, DefaultFactPage, MaxFactPage)
+	if err != nil {
+		return FactPage{}, err
+	}
+	pattern, err := compileGlob(query.Pattern)
+	if err != nil {
+		return FactPage{}, err
+	}
+	if query.Pattern != "" {
+		span.Prefix = pattern.prefix
+	}
+	keys, next, err := f.keysLike(ctx, span, pattern, query.Pattern == "", limit)
+	if err != nil {
+		return FactPage{}, err
+	}
+	page := FactPage{Facts: []Fact{}, Next: next}
+	size, at := 0, f.now()
+	for part := range slices.Chunk(keys, factsAtOnce) {
+		found, all, err := f.store.FactsUnder(ctx, persona, part)
+		if err != nil {
+			return FactPage{}, err
+		}
+		for _, fact := range found {
+			if size += len(fact.Value); size > MaxAnswer && len(page.Facts) > 0 {
+				all = false
+				break
+			}
+			if !fact.Live(at) || query.Category != "" && fact.Category != span.Category {
+				continue // it changed between the two readings
+			}
+			f.show(&fact)
+			page.Facts = append(page.Facts, fact)
+		}
+		if !all && len(page.Facts) > 0 {
+			page.Next = page.Facts[len(page.Facts)-1].Key
+			break
+		}
+	}
+	page.Count = len(page.Facts)
+	return page, nil
+}
+
+// keysLike finds the keys that fit a pattern, and where to go on if there may be more.
+func (f *Facts) keysLike(ctx context.Context, span FactSpan, pattern *glob, all bool, limit int) (keys []string, next string, err error) {
+	looked, last := 0, ""
+	err = f.store.FactKeys(ctx, span, f.now(), func(key string) bool {
+		if len(keys) == limit || looked == MaxFactScan {
+			next = last
+			return false
+		}
+		looked++
+		last = key
+		if all || pattern.match(key) {
+			keys = append(keys, key)
+		}
+		return true
+	})
+	return keys, next, err
+}
+
+// Categories implements FactService.
+func (f *Facts) Categories(ctx context.Context, persona string) ([]FactCategory, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	persona, err := checkPersona(persona)
+	if err != nil {
+		return nil, err
+	}
+	return f.store.FactCategories(ctx, persona, f.now())
+}
+
+// Stats implements FactService.
+func (f *Facts) Stats(ctx context.Context) (FactStats, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return FactStats{}, err
+	}
+	personas, err := f.store.CountFacts(ctx, f.now())
+	stats := FactStats{Personas: personas}
+	f.leases.tell(func(s *CacheStats) {
+		stats.Cache = *s
+		stats.Cache.Open = len(f.leases.byID)
+		for _, c := range f.leases.byID {
+			stats.Cache.Waiting += len(c.waiters)
+		}
+	})
+	stats.Cache.InMemory = f.recent.held()
+	return stats, err
+}

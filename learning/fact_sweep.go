@@ -1,0 +1,100 @@
+package learning
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Bounds of the sweep. That an expired fact is not answered needs no sweep;
+// the sweep tells of it and, later, gives its place on the disk back.
+const (
+	factSweepEvery = time.Second
+	// factSweepStep is how many facts one transaction expires or drops: a few milliseconds,
+	// for which the other writers wait.
+	factSweepStep = 200
+	// factSweepSteps is how many steps follow each other before the ticker is waited for again.
+	factSweepSteps = 50
+)
+
+// Run sweeps expired facts and writes access counts until ctx ends; then it
+// writes the last counts and returns nil. The store must take writes until it returns.
+func (f *Facts) Run(ctx context.Context) error {
+	counting, sweeping := time.NewTicker(usesEvery), time.NewTicker(factSweepEvery)
+	defer counting.Stop()
+	defer sweeping.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-counting.C:
+			f.flush(ctx)
+		case <-f.uses.full:
+			f.flush(ctx)
+		case <-sweeping.C:
+			f.leases.tidy()
+			if _, err := f.Sweep(ctx); err != nil && ctx.Err() == nil {
+				f.log.WarnContext(ctx, "expired facts could not be swept and wait", "error", err)
+			}
+		case <-ctx.Done():
+		}
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), usesLast)
+	defer cancel()
+	f.flush(last)
+	return nil
+}
+
+func (f *Facts) flush(ctx context.Context) {
+	err := f.uses.flush(ctx, func(ctx context.Context, uses map[string]Use) error {
+		return f.store.AddFactUse(ctx, uses, func() {
+			for id := range uses {
+				f.recent.drop(id) // the next who asks reads the new count
+			}
+		})
+	})
+	if err != nil && !errors.Is(err, context.Canceled) {
+		f.log.WarnContext(ctx, "access counts of facts could not be written and wait", "error", err)
+	}
+}
+
+// Sweep tells of the facts that have expired, once for each, and drops those
+// that expired FactStaleKept ago. It returns how many it told of. Each step is
+// a transaction of its own; a long sweep ends in between and goes on with the next call.
+func (f *Facts) Sweep(ctx context.Context) (told int, err error) {
+	for range factSweepSteps {
+		at := f.clock()
+		due, err := f.store.FactsDue(ctx, at, at.Add(-FactStaleKept))
+		if err != nil || !due {
+			return told, err
+		}
+		n, err := f.sweepOnce(ctx)
+		if err != nil {
+			return told, err
+		}
+		told += n
+	}
+	return told, nil
+}
+
+func (f *Facts) sweepOnce(ctx context.Context) (told int, err error) {
+	var dropped []Fact
+	err = f.store.ChangeFacts(ctx, func(tx FactTx) error {
+		at := f.clock()
+		expired, err := tx.ExpireFacts(at, factSweepStep)
+		if err != nil {
+			return err
+		}
+		told = len(expired)
+		for _, fact := range expired {
+			if err := addFactEvent(tx, EventFactExpired, fact, fact.Author, at); err != nil {
+				return err
+			}
+		}
+		dropped, err = tx.DropFacts(at.Add(-FactStaleKept), factSweepStep)
+		return err
+	}, func() {
+		for _, fact := range dropped {
+			f.recent.drop(FactID(fact.Persona, fact.Key))
+		}
+	})()
+	return told, err
+}

@@ -1,0 +1,296 @@
+package learning
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"skillrouter"
+)
+
+// Facts is the FactService beside the database. Run does its background work.
+type Facts struct {
+	store  FactStore
+	now    skillrouter.Clock
+	log    *slog.Logger
+	uses   uses
+	recent *recentFacts
+	leases *leases
+}
+
+var _ FactService = (*Facts)(nil)
+
+// NewFacts makes Facts.
+func NewFacts(store FactStore, options Options) *Facts {
+	options = options.withDefaults()
+	return &Facts{
+		store: store, now: options.Now, log: options.Log, uses: newUses(),
+		recent: newRecentFacts(), leases: newLeases(),
+	}
+}
+
+// Remember implements FactService.
+func (f *Facts) Remember(ctx context.Context, draft FactDraft) (FactStored, error) {
+	author, err := authorOf(skillrouter.PrincipalOf(ctx), draft.AgentID)
+	if err != nil {
+		return FactStored{}, err
+	}
+	p, err := prepareFact(draft)
+	if err != nil {
+		return FactStored{}, err
+	}
+	p.Author = author
+	return f.put(ctx, p, "")
+}
+
+// put stores a prepared fact; lease is the token it was computed under, or "".
+func (f *Facts) put(ctx context.Context, p preparedFact, lease string) (FactStored, error) {
+	var fact Fact
+	var replaced bool
+	err := f.store.ChangeFacts(ctx, func(tx FactTx) error {
+		at := f.clock()
+		old, there, err := tx.Fact(p.Persona, p.Key)
+		if err != nil {
+			return err
+		}
+		live := there && old.Live(at)
+		if err := compareVersion(p.ifVersion, old, live); err != nil {
+			return err
+		}
+		fact, replaced = p.Fact, live
+		fact.CachedAt, fact.CreatedAt, fact.UpdatedAt = at, at, at
+		if there {
+			fact.CreatedAt, fact.AccessCount, fact.LastAccessed = old.CreatedAt, old.AccessCount, old.LastAccessed
+		}
+		expireAfter(&fact, at)
+		if err := tx.PutFact(&fact); err != nil {
+			return err
+		}
+		kind := EventFactStored
+		if live {
+			kind = EventFactUpdated
+		}
+		return addFactEvent(tx, kind, fact, fact.Author, at)
+	}, func() { f.wrote(fact, lease) })()
+	if err != nil {
+		return FactStored{}, err
+	}
+	return FactStored{
+		Persona: fact.Persona, Key: fact.Key, Version: fact.Version, ExpiresAt: fact.ExpiresAt,
+		Replaced: replaced, Redacted: p.redacted,
+	}, nil
+}
+
+// compareVersion refuses a write over another version than the writer knows.
+func compareVersion(want *int64, old Fact, live bool) error {
+	switch {
+	case want == nil:
+	case *want == 0 && live:
+		return skillrouter.Errorf(skillrouter.Conflict, "there is a fact under this key already, of version %d", old.Version)
+	case *want > 0 && !live:
+		return skillrouter.Errorf(skillrouter.Conflict, "there is no fact under this key any more, or it has expired")
+	case *want > 0 && *want != old.Version:
+		return skillrouter.Errorf(skillrouter.Conflict, "the fact was written meanwhile: its version is %d and not %d", old.Version, *want)
+	}
+	return nil
+}
+
+// expireAfter lets a fact's time to live begin.
+func expireAfter(fact *Fact, at time.Time) {
+	fact.ExpiresAt = nil
+	if fact.TTL > 0 {
+		end := at.Add(time.Duration(fact.TTL) * time.Second)
+		fact.ExpiresAt = &end
+	}
+}
+
+// Recall implements FactService.
+func (f *Facts) Recall(ctx context.Context, ref FactRef) (Fact, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Fact{}, err
+	}
+	if err := checkFactRef(&ref); err != nil {
+		return Fact{}, err
+	}
+	fact, ok, err := f.recall(ctx, ref.Persona, ref.Key)
+	if err != nil {
+		return Fact{}, err
+	}
+	if ok {
+		if fact.Expired = !fact.Live(f.now()); fact.Expired && !ref.StaleOK {
+			ok = false
+		}
+	}
+	if !ok {
+		return Fact{}, noFact()
+	}
+	f.count(&fact)
+	return fact, nil
+}
+
+// recall returns the fact under a key, an expired one too.
+func (f *Facts) recall(ctx context.Context, persona, key string) (Fact, bool, error) {
+	id := FactID(persona, key)
+	if fact, ok := f.recent.get(id); ok {
+		return fact, true, nil
+	}
+	seen := f.recent.look(id)
+	fact, ok, err := f.store.Fact(ctx, persona, key)
+	if ok {
+		f.recent.keep(id, fact, seen)
+	}
+	return fact, ok, err
+}
+
+// count notes that a fact was accessed, and puts into it how often it was.
+func (f *Facts) count(fact *Fact) {
+	use := f.uses.one(FactID(fact.Persona, fact.Key), f.clock())
+	fact.AccessCount += use.Count
+	fact.LastAccessed = &use.Last
+}
+
+// Update implements FactService.
+func (f *Facts) Update(ctx context.Context, ref FactRef, patch FactPatch) (Fact, error) {
+	author, err := authorOf(skillrouter.PrincipalOf(ctx), patch.AgentID)
+	if err != nil {
+		return Fact{}, err
+	}
+	if err := checkFactRef(&ref); err != nil {
+		return Fact{}, err
+	}
+	// The patch is prepared as a draft would be, with a value in place of one that stays.
+	draft := FactDraft{Persona: ref.Persona, Key: ref.Key, Value: patch.Value, TTL: patch.TTL, IfVersion: patch.IfVersion}
+	if patch.Value == nil {
+		draft.Value = json.RawMessage("null")
+	}
+	for _, field := range []struct {
+		to   *string
+		from *string
+	}{{&draft.Category, patch.Category}, {&draft.Probe, patch.Probe}, {&draft.Source, patch.Source}} {
+		if field.from != nil {
+			*field.to = *field.from
+		}
+	}
+	p, err := prepareFact(draft)
+	if err != nil {
+		return Fact{}, err
+	}
+	var fact Fact
+	err = f.store.ChangeFacts(ctx, func(tx FactTx) error {
+		at := f.clock()
+		old, there, err := tx.Fact(ref.Persona, ref.Key)
+		if err != nil {
+			return err
+		}
+		live := there && old.Live(at)
+		if err := compareVersion(p.ifVersion, old, live); err != nil {
+			return err
+		}
+		if !live {
+			return noFact()
+		}
+		fact = patchedFact(old, patch, p)
+		fact.UpdatedAt = at
+		if patch.Value != nil {
+			fact.CachedAt, fact.Author = at, author
+		}
+		expireAfter(&fact, at)
+		if err := tx.PutFact(&fact); err != nil {
+			return err
+		}
+		return addFactEvent(tx, EventFactUpdated, fact, author, at)
+	}, func() { f.wrote(fact, "") })()
+	if err != nil {
+		return Fact{}, err
+	}
+	f.show(&fact)
+	return fact, nil
+}
+
+// patchedFact is a fact with what a patch sets, which was prepared.
+func patchedFact(fact Fact, patch FactPatch, p preparedFact) Fact {
+	if patch.Value != nil {
+		fact.Value = p.Value
+	}
+	if patch.TTL != nil {
+		fact.TTL = p.TTL
+	}
+	if patch.Category != nil {
+		fact.Category = p.Category
+	}
+	if patch.Probe != nil {
+		fact.Probe = p.Probe
+	}
+	if patch.Source != nil {
+		fact.Source = p.Source
+	}
+	return fact
+}
+
+// Forget implements FactService.
+func (f *Facts) Forget(ctx context.Context, ref FactRef) error {
+	writer := skillrouter.PrincipalOf(ctx)
+	if err := writer.Need(skillrouter.ScopeAgent); err != nil {
+		return err
+	}
+	if err := checkFactRef(&ref); err != nil {
+		return err
+	}
+	id := FactID(ref.Persona, ref.Key)
+	f.leases.dissolve(id) // what is being computed now was asked for before
+	return f.store.ChangeFacts(ctx, func(tx FactTx) error {
+		old, there, err := tx.Fact(ref.Persona, ref.Key)
+		if err != nil {
+			return err
+		}
+		if !there {
+			return noFact()
+		}
+		if err := tx.DeleteFact(ref.Persona, ref.Key); err != nil {
+			return err
+		}
+		agent := writer.AgentID
+		if agent == "" {
+			agent = old.Author
+		}
+		return addFactEvent(tx, EventFactDeleted, old, agent, f.clock())
+	}, func() {
+		f.recent.drop(id)
+		f.uses.forget(id)
+	})()
+}
+
+// wrote is told of each write after its commit.
+func (f *Facts) wrote(fact Fact, lease string) {
+	id := FactID(fact.Persona, fact.Key)
+	f.recent.put(id, fact)
+	f.leases.written(id, lease)
+}
+
+// show puts into a fact how often it was accessed.
+func (f *Facts) show(fact *Fact) {
+	if use, ok := f.uses.waits(FactID(fact.Persona, fact.Key)); ok {
+		fact.AccessCount += use.Count
+		fact.LastAccessed = &use.Last
+	}
+}
+
+// clock returns the time as it is stored: in UTC and whole milliseconds.
+func (f *Facts) clock() time.Time { return f.now().UTC().Truncate(time.Millisecond) }
+
+func noFact() error {
+	return skillrouter.Errorf(skillrouter.NotFound, "there is no fact under this key, or it has expired")
+}
+
+// addFactEvent tells of a change of a fact, in its transaction.
+func addFactEvent(tx FactTx, kind string, fact Fact, agent string, at time.Time) error {
+	data, err := json.Marshal(FactEvent{
+		Persona: fact.Persona, Key: fact.Key, Category: fact.Category, Version: fact.Version,
+		TTL: fact.TTL, ExpiresAt: fact.ExpiresAt, Probe: fact.Probe,
+	})
+	if err != nil {
+		return err
+	}
+	return tx.AddEvents(skillrouter.Event{Type: kind, Subject: FactID(fact.Persona, fact.Key), Agent: agent, At: at, Data: data})
+}

@@ -1,0 +1,257 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+var _ learning.FactStore = (*Store)(nil)
+
+// factColumns are those of a whole fact; the value comes last, so that it can be left out.
+const factColumns = `version, persona, key, category, ttl, expires_at, probe, source, agent_id, trust,
+	access_count, last_accessed, cached_at, created_at, updated_at`
+
+// ChangeFacts implements learning.FactStore.
+func (s *Store) ChangeFacts(ctx context.Context, decide func(tx learning.FactTx) error, after func()) (wait func() error) {
+	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&factTx{tx}) }, after)
+}
+
+// Fact implements learning.FactStore.
+func (s *Store) Fact(ctx context.Context, persona, key string) (learning.Fact, bool, error) {
+	return oneFact(s.read.WithContext(ctx), persona, key)
+}
+
+func oneFact(db *gorm.DB, persona, key string) (fact learning.Fact, ok bool, err error) {
+	rows, err := query(db, "SELECT "+factColumns+", value FROM facts WHERE persona = ? AND key = ?", persona, key)
+	if err != nil {
+		return fact, false, err
+	}
+	if ok = rows.Next(); ok {
+		err = scanFact(rows, &fact, true)
+	}
+	return fact, ok, closing(rows, errors.Join(err, rows.Err()))
+}
+
+func scanFact(rows *sql.Rows, f *learning.Fact, whole bool) error {
+	var trust, value string
+	var expires, accessed *int64
+	var cached, created, updated int64
+	into := []any{
+		&f.Version, &f.Persona, &f.Key, &f.Category, &f.TTL, &expires, &f.Probe, &f.Source, &f.Author, &trust,
+		&f.AccessCount, &accessed, &cached, &created, &updated,
+	}
+	if whole {
+		into = append(into, &value)
+	}
+	if err := rows.Scan(into...); err != nil {
+		return err
+	}
+	f.Trust, f.ExpiresAt, f.LastAccessed = learning.Trust(trust), fromMillisPtr(expires), fromMillisPtr(accessed)
+	f.CachedAt, f.CreatedAt, f.UpdatedAt = fromMillis(cached), fromMillis(created), fromMillis(updated)
+	if whole {
+		f.Value = []byte(value)
+	}
+	return nil
+}
+
+// FactsUnder implements learning.FactStore.
+func (s *Store) FactsUnder(ctx context.Context, persona string, keys []string) (facts []learning.Fact, all bool, err error) {
+	args := []any{persona}
+	for _, key := range keys {
+		args = append(args, key)
+	}
+	rows, err := query(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts WHERE persona = ? AND key IN (?"+
+		strings.Repeat(", ?", len(keys)-1)+") ORDER BY key", args...)
+	if err != nil {
+		return nil, false, err
+	}
+	size := 0
+	for size <= learning.MaxAnswer && rows.Next() {
+		var fact learning.Fact
+		if err := scanFact(rows, &fact, true); err != nil {
+			return nil, false, closing(rows, err)
+		}
+		size += len(fact.Value)
+		facts = append(facts, fact)
+	}
+	return facts, size <= learning.MaxAnswer, closing(rows, rows.Err())
+}
+
+// FactKeys implements learning.FactStore. It reads an index alone.
+func (s *Store) FactKeys(ctx context.Context, span learning.FactSpan, at time.Time, visit func(key string) bool) error {
+	where, args := "persona = ? AND key > ?", []any{span.Persona, span.After}
+	if span.Category != "" {
+		where += " AND category = ?"
+		args = append(args, span.Category)
+	}
+	if span.Prefix != "" {
+		where += " AND key >= ? AND key < ?"
+		args = append(args, span.Prefix, span.Prefix+"\xff") // a byte that no text has
+	}
+	rows, err := query(s.read.WithContext(ctx), "SELECT key FROM facts WHERE "+where+
+		" AND (expires_at IS NULL OR expires_at > ?) ORDER BY key", append(args, millis(at))...)
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		var key string
+		if err := rows.Scan(&key); err != nil {
+			return closing(rows, err)
+		}
+		if !visit(key) {
+			return closing(rows, nil)
+		}
+	}
+	return closing(rows, rows.Err())
+}
+
+// FactCategories implements learning.FactStore.
+func (s *Store) FactCategories(ctx context.Context, persona string, at time.Time) ([]learning.FactCategory, error) {
+	rows, err := query(s.read.WithContext(ctx), `SELECT category, count(*) FROM facts
+		WHERE persona = ? AND (expires_at IS NULL OR expires_at > ?) GROUP BY category ORDER BY category`, persona, millis(at))
+	if err != nil {
+		return nil, err
+	}
+	list := []learning.FactCategory{}
+	for rows.Next() {
+		var c learning.FactCategory
+		if err := rows.Scan(&c.Category, &c.Facts); err != nil {
+			return nil, closing(rows, err)
+		}
+		list = append(list, c)
+	}
+	return list, closing(rows, rows.Err())
+}
+
+// CountFacts implements learning.FactStore.
+func (s *Store) CountFacts(ctx context.Context, at time.Time) ([]learning.PersonaFacts, error) {
+	rows, err := query(s.read.WithContext(ctx), `SELECT persona, count(*), ifnull(sum(expires_at <= ?), 0), sum(octet_length(value))
+		FROM facts GROUP BY persona ORDER BY persona`, millis(at))
+	if err != nil {
+		return nil, err
+	}
+	list := []learning.PersonaFacts{}
+	for rows.Next() {
+		var p learning.PersonaFacts
+		if err := rows.Scan(&p.Persona, &p.Facts, &p.Expired, &p.Bytes); err != nil {
+			return nil, closing(rows, err)
+		}
+		p.Facts -= p.Expired
+		list = append(list, p)
+	}
+	return list, closing(rows, rows.Err())
+}
+
+// FactsDue implements learning.FactStore.
+func (s *Store) FactsDue(ctx context.Context, expire, drop time.Time) (due bool, err error) {
+	err = s.read.WithContext(ctx).Raw(`SELECT EXISTS (SELECT 1 FROM facts WHERE expired = 0 AND expires_at <= ?)
+		OR EXISTS (SELECT 1 FROM facts WHERE expired = 1 AND expires_at <= ?)`, millis(expire), millis(drop)).Scan(&due).Error
+	return due, err
+}
+
+// AddFactUse implements learning.FactStore.
+func (s *Store) AddFactUse(ctx context.Context, uses map[string]learning.Use, after func()) error {
+	return s.commit.Write(ctx, func(tx *gorm.DB) error {
+		update, err := tx.Statement.ConnPool.PrepareContext(ctx, `UPDATE facts SET access_count = access_count + ?,
+			last_accessed = max(ifnull(last_accessed, 0), ?) WHERE persona = ? AND key = ?`)
+		if err != nil {
+			return err
+		}
+		defer update.Close()
+		for id, use := range uses {
+			persona, key, _ := strings.Cut(id, "/")
+			if _, err := update.ExecContext(ctx, use.Count, millis(use.Last), persona, key); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, after)
+}
+
+// factTx is the learning.FactTx of one change.
+type factTx struct{ db *gorm.DB }
+
+// Fact implements learning.FactTx.
+func (tx *factTx) Fact(persona, key string) (learning.Fact, bool, error) {
+	return oneFact(tx.db, persona, key)
+}
+
+// PutFact implements learning.FactTx. A new row takes the old one's place, so
+// that its number, which is the version, is one that no fact has had.
+func (tx *factTx) PutFact(f *learning.Fact) (err error) {
+	f.Version, err = insertOne(tx.db, `INSERT OR REPLACE INTO facts (persona, key, category, value, ttl, expires_at, probe, source, agent_id, trust,
+		access_count, last_accessed, cached_at, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		f.Persona, f.Key, f.Category, string(f.Value), f.TTL, millisPtr(f.ExpiresAt), f.Probe, f.Source, f.Author, string(f.Trust),
+		f.AccessCount, millisPtr(f.LastAccessed), millis(f.CachedAt), millis(f.CreatedAt), millis(f.UpdatedAt))
+	return err
+}
+
+// DeleteFact implements learning.FactTx.
+func (tx *factTx) DeleteFact(persona, key string) error {
+	_, err := exec(tx.db, "DELETE FROM facts WHERE persona = ? AND key = ?", persona, key)
+	return err
+}
+
+// ExpireFacts implements learning.FactTx.
+func (tx *factTx) ExpireFacts(by time.Time, limit int) ([]learning.Fact, error) {
+	facts, err := tx.due("expired = 0 AND expires_at <= ?", by, limit)
+	if err != nil {
+		return nil, err
+	}
+	return facts, tx.each("UPDATE facts SET expired = 1 WHERE version = ?", facts)
+}
+
+// DropFacts implements learning.FactTx.
+func (tx *factTx) DropFacts(by time.Time, limit int) ([]learning.Fact, error) {
+	facts, err := tx.due("expired = 1 AND expires_at <= ?", by, limit)
+	if err != nil {
+		return nil, err
+	}
+	return facts, tx.each("DELETE FROM facts WHERE version = ?", facts)
+}
+
+// due returns facts without their values, the earliest to expire first.
+func (tx *factTx) due(where string, by time.Time, limit int) (facts []learning.Fact, err error) {
+	rows, err := query(tx.db, "SELECT "+factColumns+" FROM facts WHERE "+where+" ORDER BY expires_at LIMIT ?", millis(by), limit)
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		var fact learning.Fact
+		if err := scanFact(rows, &fact, false); err != nil {
+			return nil, closing(rows, err)
+		}
+		facts = append(facts, fact)
+	}
+	return facts, closing(rows, rows.Err())
+}
+
+// each runs a statement on each fact's version.
+func (tx *factTx) each(statement string, facts []learning.Fact) error {
+	if len(facts) == 0 {
+		return nil
+	}
+	ctx := tx.db.Statement.Context
+	prepared, err := tx.db.Statement.ConnPool.PrepareContext(ctx, statement)
+	if err != nil {
+		return err
+	}
+	defer prepared.Close()
+	for _, fact := range facts {
+		if _, err := prepared.ExecContext(ctx, fact.Version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AddEvents implements learning.FactTx.
+func (tx *factTx) AddEvents(events ...skillrouter.Event) error { return appendEvents(tx.db, events) }

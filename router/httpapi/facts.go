@@ -1,0 +1,196 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gin-gonic/gin"
+
+	"skillrouter/learning"
+)
+
+const factsPath = "/api/facts"
+
+// factKey is a fact's place in the path. Any key can be reached: "/" as %2F, "%" as %25.
+type factKey struct {
+	Persona string `path:"persona" doc:"The persona's name; default is everybody's"`
+	Key     string `path:"key" doc:"The fact's key, percent-encoded as one segment of the path"`
+}
+
+// Resolve reads both from the path as it was sent; see entryID.
+func (k *factKey) Resolve(ctx huma.Context) []error {
+	address := ctx.URL()
+	var ok bool
+	if k.Persona, k.Key, ok = factOfPath(address.EscapedPath()); !ok {
+		return []error{&huma.ErrorDetail{Location: "path.key", Message: "is not percent-encoded as a path is"}}
+	}
+	return nil
+}
+
+// factOfPath takes a path of a fact apart.
+func factOfPath(path string) (persona, key string, ok bool) {
+	persona, key, ok = strings.Cut(strings.TrimPrefix(path, factsPath+"/"), "/")
+	if !ok || strings.Contains(key, "/") {
+		return "", "", false
+	}
+	if strings.IndexByte(path, '%') < 0 {
+		return persona, key, true
+	}
+	var errPersona, errKey error
+	persona, errPersona = url.PathUnescape(persona)
+	key, errKey = url.PathUnescape(key)
+	return persona, key, errPersona == nil && errKey == nil
+}
+
+// FactBody is what PUT stores. A fact's place is in the path.
+type FactBody struct {
+	Value     json.RawMessage `json:"value" doc:"Any JSON, at most 1 MiB without its white space"`
+	Category  string          `json:"category,omitempty" doc:"Default: general"`
+	TTL       *int64          `json:"ttl,omitempty" doc:"Seconds; 0: for ever; default: 3600"`
+	Probe     string          `json:"probe,omitempty" doc:"The command or URL by which its owner verifies it; it is kept and shown, never run"`
+	Source    string          `json:"source,omitempty"`
+	AgentID   string          `json:"agent_id,omitempty"`
+	IfVersion *int64          `json:"if_version,omitempty" doc:"Store only over this version; 0: only if nothing is there"`
+}
+
+// FactCategories is the answer of GET /api/facts/categories.
+type FactCategories struct {
+	Categories []learning.FactCategory `json:"categories"`
+	Count      int                     `json:"count"`
+}
+
+func (s *Server) factRoutes() {
+	facts := s.services.Facts
+	if facts == nil {
+		return
+	}
+	op := func(method, path, summary string) huma.Operation {
+		return operation(method, factsPath+path, "facts", summary)
+	}
+	const one = "/{persona}/{key}"
+
+	put := op(http.MethodPut, one, "Store a value under a key, over what is there; 200 if a live fact was there")
+	put.DefaultStatus = http.StatusCreated
+	register(s, put, func(ctx context.Context, in *struct {
+		factKey
+		Body FactBody
+	},
+	) (*answer[learning.FactStored], error) {
+		stored, err := facts.Remember(ctx, learning.FactDraft{
+			Persona: in.Persona, Key: in.Key, Value: in.Body.Value, Category: in.Body.Category, TTL: in.Body.TTL,
+			Probe: in.Body.Probe, Source: in.Body.Source, AgentID: in.Body.AgentID, IfVersion: in.Body.IfVersion,
+		})
+		a := &answer[learning.FactStored]{Status: http.StatusCreated, Body: stored}
+		if stored.Replaced {
+			a.Status = http.StatusOK
+		}
+		return a, err
+	})
+	get := op(http.MethodGet, one, "The fact under a key; the access is counted")
+	register(s, get, func(ctx context.Context, in *struct {
+		factKey
+		StaleOK bool `query:"stale_ok" doc:"An expired one too, while it is kept"`
+	},
+	) (*answer[learning.Fact], error) {
+		fact, err := facts.Recall(ctx, learning.FactRef{Persona: in.Persona, Key: in.Key, StaleOK: in.StaleOK})
+		return reply(fact), err
+	})
+	register(s, op(http.MethodPatch, one, "Change the fields that are sent, and let the time to live begin anew"),
+		func(ctx context.Context, in *struct {
+			factKey
+			Body learning.FactPatch
+		},
+		) (*answer[learning.Fact], error) {
+			fact, err := facts.Update(ctx, learning.FactRef{Persona: in.Persona, Key: in.Key}, in.Body)
+			return reply(fact), err
+		})
+	remove := op(http.MethodDelete, one, "Delete a fact, and end a lease on its key")
+	remove.DefaultStatus = http.StatusNoContent
+	register(s, remove, func(ctx context.Context, in *factKey) (*struct{}, error) {
+		return nil, facts.Forget(ctx, learning.FactRef{Persona: in.Persona, Key: in.Key})
+	})
+	register(s, op(http.MethodPost, "/search", "The facts of a persona whose category and key fit, by key"),
+		func(ctx context.Context, in *struct{ Body learning.FactQuery }) (*answer[learning.FactPage], error) {
+			page, err := facts.Search(ctx, in.Body)
+			return reply(page), err
+		})
+	register(s, op(http.MethodGet, "/categories", "The categories of a persona's facts"),
+		func(ctx context.Context, in *struct {
+			Persona string `query:"persona"`
+		},
+		) (*answer[FactCategories], error) {
+			list, err := facts.Categories(ctx, in.Persona)
+			return reply(FactCategories{Categories: emptied(list), Count: len(list)}), err
+		})
+	register(s, op(http.MethodGet, "/stats", "How many facts each persona has, and what the cache did"),
+		func(ctx context.Context, _ *struct{}) (*answer[learning.FactStats], error) {
+			stats, err := facts.Stats(ctx)
+			stats.Personas = emptied(stats.Personas)
+			return reply(stats), err
+		})
+	s.factCacheRoutes(facts)
+	s.hot[factsPath+"/:persona/:key"] = s.factShortCut(facts)
+}
+
+func (s *Server) factCacheRoutes(facts learning.FactService) {
+	op := func(path, summary string) huma.Operation {
+		return operation(http.MethodPost, factsPath+"/cache"+path, "facts", summary)
+	}
+	register(s, op("", "The fact under a key, or a lease to compute it, or the news that another does"),
+		func(ctx context.Context, in *struct{ Body learning.CacheRequest }) (*answer[learning.CacheAnswer], error) {
+			a, err := facts.Lease(ctx, in.Body)
+			return reply(a), err
+		})
+	register(s, op("/complete", "Store what was computed under a lease; a value with a secret is not stored"),
+		func(ctx context.Context, in *struct{ Body learning.CacheResult }) (*answer[learning.CacheStored], error) {
+			stored, err := facts.Complete(ctx, in.Body)
+			return reply(stored), err
+		})
+	end := func(path, summary string, call func(ctx context.Context, lease learning.LeaseRef) error) {
+		op := op(path, summary)
+		op.DefaultStatus = http.StatusNoContent
+		register(s, op, func(ctx context.Context, in *struct{ Body learning.LeaseRef }) (*struct{}, error) {
+			return nil, call(ctx, in.Body)
+		})
+	}
+	end("/renew", "Let a lease last for its whole time again", facts.Renew)
+	end("/release", "Give a lease up; the next who waits computes", facts.Release)
+}
+
+// factShortCut answers the plain reading of a fact, which agents do all the
+// time, without the typed route's machinery. Everything else, and every
+// reading with a parameter or a body, goes on to that.
+func (s *Server) factShortCut(facts learning.FactService) func(c *gin.Context) bool {
+	return func(c *gin.Context) bool {
+		r := c.Request
+		if r.Method != http.MethodGet || r.URL.RawQuery != "" || r.ContentLength != 0 || r.Header.Get("Accept") != "" && !plainAccept(r.Header.Get("Accept")) {
+			return false
+		}
+		persona, key, ok := factOfPath(r.URL.EscapedPath())
+		if !ok {
+			return false
+		}
+		ctx := r.Context()
+		fact, err := facts.Recall(ctx, learning.FactRef{Persona: persona, Key: key})
+		var text []byte
+		if err == nil {
+			text, err = json.Marshal(&fact)
+		}
+		if err != nil {
+			abort(c, s.fail(ctx, err))
+			return true
+		}
+		c.Header("Content-Type", "application/json")
+		_, _ = c.Writer.Write(text) // a client that has gone cannot be told
+		return true
+	}
+}
+
+// plainAccept tells whether JSON is plainly what a client wants.
+func plainAccept(accept string) bool {
+	return accept == "*/*" || strings.HasPrefix(accept, "application/json")
+}
