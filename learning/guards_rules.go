@@ -332,11 +332,8 @@ func (g *Guards) keepPattern(pattern Pattern, lessons []Lesson) {
 		return
 	}
 	draft := PatternRule(pattern, lessons)
-	draft.Commands = nil
-	for _, command := range PatternRule(pattern, slices.DeleteFunc(slices.Clone(lessons), func(l Lesson) bool { return l.Type == LessonAntiPattern })).Commands {
-		if len(command) <= guardMaxCommand && len(draft.Commands) < guardMaxCommands && (pattern.Command != "" || guardLooksCommand(g.base, command, nil)) {
-			draft.Commands = append(draft.Commands, command)
-		}
+	if pattern.Command == "" {
+		draft.Commands = g.commandsOf(lessons)
 	}
 	draft.Confidence = pattern.InitialConfidence
 	k := &keptRule{source: RuleOfPattern, number: pattern.Number, draft: draft, belief: pattern.Belief, active: true}
@@ -349,4 +346,24 @@ func (g *Guards) keepPattern(pattern Pattern, lessons []Lesson) {
 		k.rule = k.rule.warning(true)
 	}
 	g.keep(k)
+}
+
+// commandsOf returns the commands of lessons that are no rules themselves.
+func (g *Guards) commandsOf(lessons []Lesson) []string {
+	var all []string
+	for _, l := range lessons {
+		if l.Type == LessonAntiPattern {
+			continue
+		}
+		commands := l.RelatedCommands
+		if guardLooksCommand(g.base, l.Action, commands) {
+			commands = append(slices.Clone(commands), l.Action)
+		}
+		for _, c := range commands {
+			if len(all) < guardMaxCommands && len(c) <= guardMaxCommand && !slices.Contains(all, c) {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
 }

@@ -26,7 +26,7 @@ const (
 	// lessonSignalTTL is how long such a signal waits: who comes later reads the memory.
 	lessonSignalTTL = 24 * time.Hour
 	// rosterAge is how old the list of the agents that are there may be.
-	rosterAge = time.Second
+	rosterAge = 100 * time.Millisecond
 	// newcomerAge is how long ago an agent that has not sent a heartbeat yet may have been heard of.
 	newcomerAge = 2 * time.Minute
 )
