@@ -88,7 +88,7 @@ type FactRef struct {
 type FactDraft struct {
 	Persona  string          `json:"persona,omitempty"` // empty: DefaultPersona
 	Key      string          `json:"key"`
-	Value    json.RawMessage `json:"value"` // any JSON, at most MaxFactValue bytes without its white space
+	Value    json.RawMessage `json:"value"` // any JSON but null, at most MaxFactValue bytes without its white space
 	Category string          `json:"category,omitempty"`
 	TTL      *int64          `json:"ttl,omitempty"` // seconds, 0 (for ever) to MaxFactTTL; nil: DefaultFactTTL
 	Probe    string          `json:"probe,omitempty"`

@@ -19,8 +19,8 @@ const maxFactDepth = 200
 // out of its strings. Numbers, the order of members and everything else stay
 // as they were written.
 func cleanFactValue(raw json.RawMessage) (json.RawMessage, []string, error) {
-	if len(bytes.TrimSpace(raw)) == 0 {
-		return nil, nil, skillrouter.InvalidField("value", "is required: any JSON")
+	if text := bytes.TrimSpace(raw); len(text) == 0 || bytes.Equal(text, []byte("null")) {
+		return nil, nil, skillrouter.InvalidField("value", "is required: any JSON but null, which stands for what is not there")
 	}
 	if !utf8.Valid(raw) {
 		return nil, nil, skillrouter.InvalidField("value", "is not valid UTF-8")

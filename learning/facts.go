@@ -162,7 +162,7 @@ func (f *Facts) Update(ctx context.Context, ref FactRef, patch FactPatch) (Fact,
 	// The patch is prepared as a draft would be, with a value in place of one that stays.
 	draft := FactDraft{Persona: ref.Persona, Key: ref.Key, Value: patch.Value, TTL: patch.TTL, IfVersion: patch.IfVersion}
 	if patch.Value == nil {
-		draft.Value = json.RawMessage("null")
+		draft.Value = json.RawMessage("0")
 	}
 	for _, field := range []struct {
 		to   *string

@@ -65,6 +65,7 @@ holds your data folder, else the address in your settings.`,
 		s.agentsCommand(), s.statusCommand(), s.stopCommand(), s.signalCommand(), s.messagesCommand(),
 		s.queryCommand(), s.searchCommand(), s.rememberCommand(), s.importCommand(), s.episodesCommand(), s.experienceCommand(),
 		s.lessonsCommand(), s.checkCommand(), s.tasksCommand(), s.reconCommand(), s.patternsCommand(), s.escalationsCommand(), s.memoryCommand(),
+		s.factsCommand(), s.cacheCommand(),
 		s.mcpCommand(), s.tokenCommand(), s.doctorCommand(), s.configCommand(), s.versionCommand(),
 	)
 	return root

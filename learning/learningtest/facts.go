@@ -448,7 +448,7 @@ func factRefuses(t *testing.T, ctx context.Context, w FactWorld) {
 		"key": {
 			fact("", "1"), fact(".", "1"), fact("..", "1"), fact(" k", "1"), fact("k\n", "1"), fact("k\x00", "1"), fact(strings.Repeat("k", learning.MaxFactKey+1), "1"),
 		},
-		"value":      {{Key: "k"}, fact("k", strings.Repeat("[", 300)+strings.Repeat("]", 300))},
+		"value":      {{Key: "k"}, fact("k", "null"), fact("k", strings.Repeat("[", 300)+strings.Repeat("]", 300))},
 		"ttl":        {{Key: "k", Value: json.RawMessage("1"), TTL: seconds(-1)}, {Key: "k", Value: json.RawMessage("1"), TTL: seconds(learning.MaxFactTTL + 1)}},
 		"category":   {{Key: "k", Value: json.RawMessage("1"), Category: strings.Repeat("x", 200)}, {Key: "k", Value: json.RawMessage("1"), Category: "a\nb"}},
 		"agent_id":   {{Key: "k", Value: json.RawMessage("1"), AgentID: "no id"}},
