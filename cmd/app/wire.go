@@ -119,7 +119,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	tools := mcpserver.New(mcpserver.Services{
 		Knowledge: knowledge, Episodes: episodes, Router: queries, Mailbox: mailbox, Presence: presence, Guard: guards, Experiences: experiences,
 		Lessons: lessons, Patterns: patterns, Escalations: border.escalations(),
-		Facts: facts,
+		Facts: facts, Memory: border.memory,
 	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log})
 	a.life.defers("mcp sessions", tools.Close)
 

@@ -44,7 +44,8 @@ belongs to one agent can read its messages only if that agent is named here.
 		}
 		defer c.Close()
 		tools := mcpserver.New(mcpserver.Services{
-			Knowledge: c.Knowledge, Episodes: c.Episodes, Router: c.Router, Mailbox: c.Mailbox, Presence: c.Presence, Lessons: c.Lessons, Patterns: c.Patterns, Escalations: c.Escalations,
+			Knowledge: c.Knowledge, Episodes: c.Episodes, Router: c.Router, Mailbox: c.Mailbox, Presence: c.Presence, Lessons: c.Lessons, Patterns: c.Patterns,
+			Experiences: c.Experience, Guard: c.Guard, Escalations: c.Escalations, Memory: c.Memory, Facts: c.Facts,
 		}, mcpserver.Options{Agent: agent, Toolsets: chosen, Version: version().Version, Log: s.logger(config.Log{Level: "warn"})})
 		return tools.ServeStdio(ctx, s.in, s.out)
 	})

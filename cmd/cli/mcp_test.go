@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -77,6 +78,37 @@ func TestMCP(t *testing.T) {
 	}
 }
 
+// TestMCPOffersWhatTheRouterDoes holds the tools on standard input to those
+// that the router itself offers: each needs its service in the client.
+func TestMCPOffersWhatTheRouterDoes(t *testing.T) {
+	t.Setenv("SKILLROUTER_DATA", t.TempDir())
+	t.Setenv("SKILLROUTER_AGENT", "builder-1")
+	url := serveApp(t)
+	answer, err := http.Get(url + "/api/tools")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var offered struct {
+		Tools []struct{ Name string }
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&offered); err != nil || len(offered.Tools) < 30 {
+		t.Fatal(err, offered)
+	}
+	answers, _, stderr := speak(t, []string{"--server", url, "--toolsets", "all"},
+		`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"check_before_action","arguments":{"proposed_action":"rm -rf /data"}}}`,
+		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"get_agent_memory","arguments":{}}}`)
+	for _, tool := range offered.Tools {
+		if !strings.Contains(answers[1], `"name":"`+tool.Name+`"`) {
+			t.Errorf("%s is not offered on standard input; stderr %s", tool.Name, stderr)
+		}
+	}
+	if !strings.Contains(answers[2], "BLOCKED") || !strings.Contains(answers[3], `"agent":"builder-1"`) {
+		t.Errorf("%s\n%s", answers[2], answers[3])
+	}
+}
+
 // TestMCPToolsets goes over the ways to switch a toolset on, and what is then listed.
 func TestMCPToolsets(t *testing.T) {
 	t.Setenv("SKILLROUTER_DATA", t.TempDir())
@@ -92,7 +124,7 @@ func TestMCPToolsets(t *testing.T) {
 		"by the flag":        {args: []string{"--toolsets", "lessons"}, want: `"store_knowledge"`},
 		"by the environment": {variable: "all", want: `"store_knowledge"`},
 		"by the settings":    {setting: "lessons", want: `"store_knowledge"`},
-		"unknown":            {args: []string{"--toolsets", "leasons"}, want: `--toolsets has "leasons", which is no toolset; there are: default, lessons, all`, code: 64},
+		"unknown":            {args: []string{"--toolsets", "leasons"}, want: `--toolsets has "leasons", which is no toolset; there are: default, lessons, facts, all`, code: 64},
 		"unknown variable":   {variable: "leasons", want: `has "leasons"`, code: 64},
 		"unknown setting":    {setting: "leasons", want: `mcp.toolsets has "leasons"`, code: 1},
 	} {

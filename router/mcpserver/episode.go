@@ -72,7 +72,7 @@ func eventTypes() []string {
 func (s *Server) addEpisodeTools() {
 	add(s, tool{
 		name: "record_episode", title: "Record an episode", effect: adds,
-		description: "Log what happened in your session, so that you and others can pick up from there.",
+		description: "Log what happened, so that you and others can pick up from there.",
 		input: arguments(
 			required(oneOf("event_type", "", eventTypes()...)),
 			required(text("title", "One line")),
@@ -95,7 +95,7 @@ func (s *Server) addEpisodeTools() {
 	}, s.recentEpisodes)
 	add(s, tool{
 		name: "search_episodes", title: "Search episodes", effect: reads,
-		description: "Find similar situations of the past, in all sessions of all agents.",
+		description: "Find similar situations of the past, of all agents.",
 		input: arguments(
 			required(text("query", "")),
 			text("project", "Filter"),

@@ -26,19 +26,58 @@ type checkedAction struct {
 	CheckID      string            `json:"check_id"`
 }
 
+type checkOutcome struct {
+	CheckID string           `json:"check_id"`
+	Outcome learning.Outcome `json:"outcome"`
+	Result  learning.Result  `json:"result"`
+	Notes   string           `json:"notes"`
+}
+
 func (s *Server) addGuardTools() {
 	add(s, tool{
 		name: "check_before_action", title: "Check before an action", effect: reads,
-		description: "Whether the team learned never to do this. Ask before a command that could do harm; do not do what it blocks.",
+		description: "Whether the team learned never to do this. Ask before a command that could do harm.",
 		input: arguments(
 			text("proposed_action", "The command line or SQL"),
 			text("context", "Why"),
 			text("domain", ""),
-			text("tool", "Instead of a command: a tool"),
-			anObject("args", "Of the tool"),
+			text("tool", "Instead of a command"),
+			anObject("args", ""),
 		),
 		output: holds("decision", "blocked"),
 	}, s.checkBeforeAction)
+	add(s, tool{
+		name: "check_outcome", title: "After a checked action", set: ToolsetLessons, effect: ensure,
+		description: "Say whether you heeded a check or acted all the same, and how that went: rules that are wrong lose their force by it.",
+		input: arguments(
+			required(text("check_id", "Of check_before_action")),
+			required(oneOf("outcome", "heeded: the action was not taken", learning.Outcomes()...)),
+			oneOf("result", "How it went", learning.Results()...),
+			text("notes", ""),
+		),
+		output: holds("check_id", "outcome", "rules"),
+	}, s.checkOutcome)
+}
+
+func (s *Server) checkOutcome(ctx context.Context, in checkOutcome) (reply[learning.Settled], error) {
+	settled, err := s.services.Guard.Outcome(ctx, learning.OutcomeDraft{
+		CheckID: in.CheckID, Outcome: in.Outcome, Result: in.Result, Notes: in.Notes, Agent: s.actor(ctx, ""),
+	})
+	if err != nil {
+		return reply[learning.Settled]{}, err
+	}
+	if settled.Duplicate {
+		return reply[learning.Settled]{settled, "This was said already, and did not count again."}, nil
+	}
+	var said strings.Builder
+	fmt.Fprintf(&said, "The check is settled: %s.", settled.Outcome)
+	for _, r := range settled.Rules {
+		fmt.Fprintf(&said, "\nRule %q: confidence %.2f, was %.2f; precision %.2f.", r.RuleID, r.Confidence, r.Previous, r.Precision)
+		if r.Demoted {
+			said.WriteString(" It only warns from now on.")
+		}
+	}
+	return reply[learning.Settled]{settled, said.String()}, nil
 }
 
 func (s *Server) checkBeforeAction(ctx context.Context, in checkBeforeAction) (reply[checkedAction], error) {
@@ -64,6 +103,9 @@ func (s *Server) checkBeforeAction(ctx context.Context, in checkBeforeAction) (r
 			said += "\nNote: " + visible(w)
 		}
 		return reply[checkedAction]{out, said}, nil
+	}
+	if out.CheckID != "" {
+		said += " This is check " + out.CheckID + "."
 	}
 	f := newFence("%s", said)
 	f.explain()

@@ -2,8 +2,10 @@ package mcpserver_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
+	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/learningtest"
 	learningstore "skillrouter/learning/store"
@@ -27,6 +29,15 @@ func (g toolGuard) Check(ctx context.Context, a learning.Action) (learning.Check
 	return callTool[learning.Checked](ctx, g.tools, a.Agent, "check_before_action", arguments)
 }
 
+// Outcome tells what came of a check as the tool does, by the agent that is asked for.
+func (g toolGuard) Outcome(ctx context.Context, d learning.OutcomeDraft) (learning.Settled, error) {
+	arguments := map[string]any{"check_id": d.CheckID, "outcome": d.Outcome, "notes": d.Notes}
+	if d.Result != "" {
+		arguments["result"] = d.Result
+	}
+	return callTool[learning.Settled](ctx, g.tools, d.Agent, "check_outcome", arguments)
+}
+
 // TestGuardContract holds the tool to what the guard promises.
 func TestGuardContract(t *testing.T) {
 	learningtest.RunGuard(t, func(t *testing.T) learning.GuardService {
@@ -34,4 +45,59 @@ func TestGuardContract(t *testing.T) {
 		guards := learning.NewGuards(t.Context(), learningstore.New(db.Read, db.Commit), learning.GuardsOptions{})
 		return toolGuard{guards, serveTools(t, mcpserver.Services{Guard: guards})}
 	})
+}
+
+// TestCheckNamesItself holds the text of a check that found something to the
+// id by which its outcome is told: a model may be shown the text alone.
+func TestCheckNamesItself(t *testing.T) {
+	client := dial(t, mcpserver.New(new(house).services(), mcpserver.Options{}))
+	text, _, failed := call(t, client, "check_before_action", map[string]any{"proposed_action": "rm -rf /data"})
+	if failed || !strings.Contains(text, "BLOCKED: do not do this. This is check c1.") {
+		t.Error(text)
+	}
+	text, fields, failed := call(t, client, "check_before_action", map[string]any{"proposed_action": "ls"})
+	if failed || text != "Nothing is known against it." || fields["check_id"] != "c2" {
+		t.Error(text, fields)
+	}
+}
+
+// TestOutcomeTellsOfDemotion goes over what a model is told of an outcome.
+func TestOutcomeTellsOfDemotion(t *testing.T) {
+	client := dial(t, mcpserver.New(new(house).services(), mcpserver.Options{Toolsets: toolsets(t, "lessons")}))
+	for check, want := range map[string]string{
+		"c1":   "The check is settled: overridden.\nRule \"r1\": confidence 0.39, was 0.72; precision 0.57. It only warns from now on.",
+		"told": "This was said already, and did not count again.",
+		"gone": "no check has this id",
+	} {
+		text, _, _ := call(t, client, "check_outcome", map[string]any{"check_id": check, "outcome": "overridden", "result": "success"})
+		if !strings.Contains(text, want) {
+			t.Errorf("%s: %q, want %q", check, text, want)
+		}
+	}
+}
+
+// houseGuard is the guard as small as the tools' tests need it.
+type houseGuard struct{ learning.GuardService }
+
+func (houseGuard) Check(_ context.Context, a learning.Action) (learning.Checked, error) {
+	c := learning.Checked{Decision: learning.DecisionAllow, CheckID: "c2", Matches: []learning.Match{}, Alternatives: []string{}, Warnings: []string{}}
+	if strings.Contains(a.Command, "rm") {
+		c.Decision, c.Blocked, c.CheckID = learning.DecisionBlock, true, "c1"
+		c.Matches = append(c.Matches, learning.Match{RuleID: "r1", Title: "T", Severity: learning.SeverityCritical, Lane: learning.LaneDeterministic, Alternatives: []string{}})
+		c.Warnings = append(c.Warnings, "T")
+	}
+	return c, nil
+}
+
+func (houseGuard) Outcome(_ context.Context, d learning.OutcomeDraft) (learning.Settled, error) {
+	settled := learning.Settled{CheckID: d.CheckID, Outcome: d.Outcome, Result: d.Result, Rules: []learning.RuleMoved{}}
+	switch d.CheckID {
+	case "gone":
+		return learning.Settled{}, skillrouter.Errorf(skillrouter.NotFound, "no check has this id")
+	case "told":
+		settled.Duplicate = true
+	default:
+		settled.Rules = append(settled.Rules, learning.RuleMoved{RuleID: "r1", Previous: 0.72, Confidence: 0.39, Precision: 0.57, Demoted: true})
+	}
+	return settled, nil
 }

@@ -51,7 +51,7 @@ type knowledgeHits struct {
 func (s *Server) addKnowledgeTools() {
 	add(s, tool{
 		name: "store_knowledge", title: "Store knowledge", effect: ensure,
-		description: "Write down something learned, for every agent: one lesson per entry, with the error texts and names one would search for.",
+		description: "Write down something learned: one lesson per entry, with the error texts and names one would search for.",
 		input: arguments(
 			required(text("category", "error_solution, pattern, best_practice, gotcha, or your own")),
 			required(text("title", "One line that says the point")),

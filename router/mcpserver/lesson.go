@@ -77,7 +77,7 @@ type lessonHits struct {
 func (s *Server) addLessonTools() {
 	add(s, tool{
 		name: "report_lesson", title: "Report a lesson", effect: adds,
-		description: "Report what worked, what failed, or what nobody should do again (anti_pattern: its related_commands are warned of or blocked).",
+		description: "Report what worked, what failed, or what nobody should do again (anti_pattern: its related_commands are stopped).",
 		input: arguments(
 			required(oneOf("lesson_type", "", learning.LessonTypes()...)),
 			required(text("domain", "Such as docker")),

@@ -73,15 +73,15 @@ func (s *Server) addMailboxTools() {
 			anObject("context", `What it is about, such as {"text": "…"}`),
 			integer("priority", "", -10, 10),
 			text("thread_id", "Groups an exchange"),
-			boolean("ack_required", "List it as overdue until acknowledged"),
+			boolean("ack_required", "Overdue until acknowledged"),
 			whole("ttl_seconds", "Not delivered later than this"),
-			text("idempotency_key", "Sending again with this key sends once"),
+			text("idempotency_key", "Sends once per key"),
 		),
 		output: holds("message_id", "seq", "delivered", "target"),
 	}, s.sendSignal)
 	add(s, tool{
 		name: "check_messages", title: "Check messages", effect: adds,
-		description: "Read what was sent to you, oldest first, and whether you should stop. A message comes again until you acknowledge it: do so when you have dealt with it.",
+		description: "Read what was sent to you, oldest first, and whether you should stop. A message comes again until you acknowledge it, once dealt with.",
 		input: arguments(
 			whole("ack_through", "First acknowledge all up to this seq"),
 			boolean("ack", "Acknowledge at once what is returned"),

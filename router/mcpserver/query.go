@@ -24,7 +24,7 @@ type answer struct {
 func (s *Server) addQueryTool() {
 	add(s, tool{
 		name: "route_query", title: "Ask the Skill Router", effect: reads,
-		description: "Ask anything in plain words; it finds the place that knows: what was learned, what happened, which agents and tasks there are and how they stand, what scans found.",
+		description: "Ask anything in plain words: what was learned, what happened, how agents and tasks stand, what scans found.",
 		input: arguments(
 			required(text("query", "One question")),
 			oneOf("type", "Ask only there", router.Classes()...),

@@ -38,6 +38,7 @@ type Services struct {
 	Knowledge   learning.KnowledgeService
 	Episodes    learning.EpisodeService
 	Facts       learning.FactService
+	Memory      router.MemoryService
 	Router      router.Service
 	Mailbox     comms.MailboxService
 	Presence    comms.PresenceService // lets check_messages say whether the agent should stop; may be nil beside a Mailbox
@@ -105,6 +106,9 @@ func (s *Server) addTools() {
 	}
 	if s.services.Episodes != nil {
 		s.addEpisodeTools()
+	}
+	if s.services.Memory != nil {
+		s.addMemoryTools()
 	}
 	if s.services.Facts != nil {
 		s.addFactTools()

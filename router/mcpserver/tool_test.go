@@ -18,13 +18,13 @@ import (
 // toolNames are the tools of the default toolset: the five of seed 004, the
 // three that join them, and those by which lessons reach an agent.
 var toolNames = []string{
-	"check_messages", "get_recent_episodes", "get_relevant_lessons", "record_episode", "report_lesson", "route_query",
+	"check_before_action", "check_messages", "get_recent_episodes", "get_relevant_lessons", "record_episode", "report_lesson", "route_query",
 	"search_episodes", "search_knowledge", "send_signal", "store_knowledge",
 }
 
 // lessonTools are the tools of the toolset lessons.
 var lessonTools = []string{
-	"apply_lesson", "confirm_pattern", "emerging_patterns", "get_lesson", "get_lessons", "learn_from_pattern", "lesson_history", "list_lessons", "pending_escalations", "promote_lesson", "recall_by_outcome", "recall_by_type",
+	"apply_lesson", "check_outcome", "confirm_pattern", "emerging_patterns", "get_agent_memory", "get_lesson", "get_lessons", "learn_from_pattern", "lesson_history", "list_lessons", "pending_escalations", "promote_lesson", "recall_by_outcome", "recall_by_type",
 	"record_experience", "resolve_escalation", "restore_lesson", "retire_lesson", "review_lessons", "validate_lesson",
 }
 
@@ -54,7 +54,7 @@ var readers = []string{
 	"search_knowledge", "search_episodes", "get_recent_episodes", "route_query", "get_relevant_lessons",
 	"recall_fact", "search_facts",
 	"list_lessons", "get_lesson", "review_lessons", "lesson_history", "recall_by_type", "recall_by_outcome", "get_lessons",
-	"emerging_patterns", "pending_escalations",
+	"emerging_patterns", "pending_escalations", "check_before_action", "get_agent_memory",
 }
 
 func TestTools(t *testing.T) {
@@ -93,7 +93,7 @@ func TestToolListIsCheap(t *testing.T) {
 	}
 	tokens := float64(len(raw)) / 4
 	t.Logf("tools/list: %d bytes, about %.0f tokens", len(raw), tokens)
-	if tokens > 1900 {
+	if tokens > 1950 {
 		t.Errorf("the tool list costs about %.0f tokens (%d bytes); the bound is 2,000", tokens, len(raw))
 	}
 }
@@ -139,11 +139,14 @@ var every = map[string]string{
 	"record_experience": `{"operation_type":"build","server_name":"s","problem":{"query":"q","constraints":{"a":1},"context":{}},
 		"solution":{"tool":"make","params":{},"approach":"a"},"outcome":"success","metadata":{"environment":"e","dependencies":["d"],"triggers":["t"]},
 		"quality_score":0.5,"duration_ms":3,"notes":"n"}`,
-	"recall_by_type":     `{"operation_type":"build","outcome_filter":"success","limit":5}`,
-	"recall_by_outcome":  `{"outcome":"success","operation_type":"build","limit":5}`,
-	"get_lessons":        `{"context":{"where":"build"},"operation_type":"build","min_confidence":0.5}`,
-	"apply_lesson":       `{"lesson_id":1,"outcome":"partial","notes":"n"}`,
-	"learn_from_pattern": `{"pattern_description":"d","episode_ids":[1,2,3],"lesson_statement":"s"}`,
+	"recall_by_type":      `{"operation_type":"build","outcome_filter":"success","limit":5}`,
+	"recall_by_outcome":   `{"outcome":"success","operation_type":"build","limit":5}`,
+	"get_lessons":         `{"context":{"where":"build"},"operation_type":"build","min_confidence":0.5}`,
+	"apply_lesson":        `{"lesson_id":1,"outcome":"partial","notes":"n"}`,
+	"check_before_action": `{"proposed_action":"rm -rf /data","context":"c","domain":"docker","tool":"bash","args":{"command":"rm -rf /data"}}`,
+	"check_outcome":       `{"check_id":"c1","outcome":"overridden","result":"success","notes":"n"}`,
+	"get_agent_memory":    `{"agent_id":"builder"}`,
+	"learn_from_pattern":  `{"pattern_description":"d","episode_ids":[1,2,3],"lesson_statement":"s"}`,
 }
 
 // TestSchemasSayWhatToolsDo calls each tool with every parameter of its
