@@ -1,0 +1,184 @@
+// Command facts measures the reading of a fact over HTTP beside a bare gin
+// handler that answers as many bytes and does nothing else, each a process of
+// its own, in turns, from the same connections.
+//
+//	go run ./scripts/bench/facts [-rounds 5] [-seconds 1]
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"skillrouter/scripts/bench/sidecar"
+)
+
+// connections is how many agents ask at once.
+const connections = 32
+
+// answered stands for the fact that both answer.
+const answered = `{"columns":["id","customer","total","created_at"],"rows":120000,"engine":"postgres"}`
+
+const path = "/api/facts/default/database.orders.schema"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	var err error
+	switch {
+	case len(os.Args) == 4 && os.Args[1] == "serve" && strings.HasSuffix(os.Args[2], "-noop"):
+		err = noop(ctx, os.Args[3])
+	case len(os.Args) == 4 && os.Args[1] == "serve":
+		err = sidecar.Serve(ctx, os.Args[2], os.Args[3])
+	default:
+		rounds := flag.Int("rounds", 5, "turns of each")
+		seconds := flag.Float64("seconds", 1, "length of a turn")
+		flag.Parse()
+		err = measure(ctx, *rounds, time.Duration(*seconds*float64(time.Second)))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// noop serves the bare handler.
+func noop(ctx context.Context, address string) error {
+	gin.SetMode(gin.ReleaseMode)
+	e := gin.New()
+	body := []byte(answered + strings.Repeat(" ", 300)) // what a fact has besides its value
+	e.GET("/api/facts/:persona/:key", func(c *gin.Context) { c.Data(http.StatusOK, "application/json", body) })
+	e.GET("/health", func(c *gin.Context) { c.Status(http.StatusOK) })
+	server := &http.Server{Addr: address, Handler: e, ReadHeaderTimeout: time.Second}
+	go func() {
+		<-ctx.Done()
+		_ = server.Close()
+	}()
+	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func measure(ctx context.Context, rounds int, turn time.Duration) error {
+	dir, err := os.MkdirTemp("", "bench-facts")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	ours, err := sidecar.Start(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer ours.Stop()
+	theirs, err := sidecar.Start(ctx, dir+"-noop")
+	if err != nil {
+		return err
+	}
+	defer theirs.Stop()
+	put, err := http.NewRequestWithContext(ctx, http.MethodPut, ours.Base+path, bytes.NewReader([]byte(`{"value":`+answered+`,"ttl":0}`)))
+	if err != nil {
+		return err
+	}
+	put.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(put)
+	if err != nil {
+		return err
+	}
+	if err := response.Body.Close(); err != nil || response.StatusCode != http.StatusCreated {
+		return fmt.Errorf("%s, %v", response.Status, err)
+	}
+	var rates, costs []float64
+	for range rounds {
+		us, ourCost, err := hammer(ours, turn)
+		if err != nil {
+			return err
+		}
+		them, theirCost, err := hammer(theirs, turn)
+		if err != nil {
+			return err
+		}
+		rates, costs = append(rates, us/them), append(costs, ourCost/theirCost)
+		sidecar.Report("facts get, bare handler", "%.0f/s and %.0f/s, ratio %.2f; processor time a call %.1f µs and %.1f µs", us, them, us/them, ourCost, theirCost)
+	}
+	slices.Sort(rates)
+	slices.Sort(costs)
+	sidecar.Report("median", "ratio of the rates %.2f (target ≥ 0.70), of the processor time %.2f", rates[rounds/2], costs[rounds/2])
+	return nil
+}
+
+// hammer asks for the fact from all connections for a while, and returns how
+// often a second, and the process's microseconds of processor time a call.
+func hammer(s *sidecar.Sidecar, turn time.Duration) (rate, cost float64, err error) {
+	address := strings.TrimPrefix(s.Base, "http://")
+	request := []byte("GET " + path + " HTTP/1.1\r\nHost: " + address + "\r\n\r\n")
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	calls, before, begin := 0, s.CPU(), time.Now()
+	for range connections {
+		all.Go(func() {
+			n, fault := ask(address, request, begin.Add(turn))
+			mu.Lock()
+			defer mu.Unlock()
+			calls += n
+			err = errors.Join(err, fault)
+		})
+	}
+	all.Wait()
+	took := time.Since(begin)
+	return float64(calls) / took.Seconds(), float64((s.CPU() - before).Microseconds()) / float64(calls), err
+}
+
+// ask sends the request over one connection until then, with as little work as
+// can be: the measured process shares the machine with this one.
+func ask(address string, request []byte, until time.Time) (calls int, err error) {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	answer := bufio.NewReader(conn)
+	for time.Now().Before(until) {
+		if _, err := conn.Write(request); err != nil {
+			return calls, err
+		}
+		length := 0
+		for first := true; ; first = false {
+			line, err := answer.ReadSlice('\n')
+			if err != nil {
+				return calls, err
+			}
+			if first && !bytes.Contains(line, []byte(" 200 ")) {
+				return calls, fmt.Errorf("answer %s", line)
+			}
+			if value, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
+				if length, err = strconv.Atoi(strings.TrimSpace(string(value))); err != nil {
+					return calls, err
+				}
+			}
+			if len(line) == 2 {
+				break
+			}
+		}
+		if _, err := io.CopyN(io.Discard, answer, int64(length)); err != nil {
+			return calls, err
+		}
+		calls++
+	}
+	return calls, nil
+}
