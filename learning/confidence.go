@@ -21,6 +21,10 @@ const (
 	minMoved, maxMoved = 0.1, 0.95
 	// What a judgement does to a confidence (seed 003: CLAIM_VERIFIED, CLAIM_REFUTED).
 	verifiedFactor, refutedFactor = 1.1, 0.7
+	// sameJudgement is for how long the same judgement of a lesson by the same agent or
+	// person counts no second time. In ten days a confidence decays by more than a
+	// confirmation gives (1.1·e^−0.1 < 1): nobody can drive it up by saying one thing again.
+	sameJudgement = 10 * day
 
 	// overrideOdds is how many times likelier it is that an override goes well where the rule
 	// is wrong than where it is right, and that it fails where the rule is right: such as

@@ -28,6 +28,7 @@ type Guards struct {
 	mu       sync.RWMutex
 	rules    map[string]*keptRule
 	prepared map[string]preparedRule // by checkRule, for keepRules
+	gone     map[string]*keptRule    // those that were demoted or forced before they were dropped
 }
 
 var _ GuardService = (*Guards)(nil)
@@ -44,7 +45,7 @@ func NewGuards(ctx context.Context, store PipelineStore, options GuardsOptions) 
 	o := options.Options.withDefaults()
 	g := &Guards{
 		store: store, similar: NewSimilarByWords(), base: context.WithoutCancel(ctx), now: o.Now, log: o.Log,
-		rules: map[string]*keptRule{}, prepared: map[string]preparedRule{},
+		rules: map[string]*keptRule{}, prepared: map[string]preparedRule{}, gone: map[string]*keptRule{},
 	}
 	g.ledger = newGuardLedger(store, g.clock, o.Log, options.Retention)
 	g.guard = NewGuard(nil, GuardOptions{Similar: g.similar})

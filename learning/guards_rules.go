@@ -107,13 +107,16 @@ func (g *Guards) Load(ctx context.Context) error {
 		}
 	}
 	var demoted []*keptRule
-	g.mu.RLock()
-	for id, k := range g.rules {
-		if s, ok := known[id]; ok && k.source != RuleOfLesson {
+	g.mu.Lock()
+	for id, s := range known {
+		switch k := g.rules[id]; {
+		case k == nil && (s.Forced || s.DemotedAt != nil):
+			g.gone[id] = (&keptRule{draft: GuardRuleDraft{ID: id, Force: s.Forced}}).standing(s)
+		case k != nil && k.source != RuleOfLesson:
 			demoted = append(demoted, k.standing(s))
 		}
 	}
-	g.mu.RUnlock()
+	g.mu.Unlock()
 	g.keep(demoted...)
 	return nil
 }
@@ -160,15 +163,32 @@ func (g *Guards) keep(rules ...*keptRule) {
 	g.guard.Remove(remove...)
 }
 
-// drop takes rules out.
+// drop takes rules out. A rule that comes back is as demoted and as forced as it
+// was: nobody restores it by taking its lesson or pattern out of use for a while.
 func (g *Guards) drop(ids ...string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, id := range ids {
+		if k := g.rules[id]; k != nil && (k.demoted || k.draft.Force) {
+			g.gone[id] = k
+		}
 		delete(g.rules, id)
 		delete(g.prepared, id)
 	}
 	g.guard.Remove(ids...)
+}
+
+// before returns the rule that had an id last, in use or dropped; nil if nothing
+// is to be known of it.
+func (g *Guards) before(id string) *keptRule {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if k := g.rules[id]; k != nil {
+		return k
+	}
+	k := g.gone[id]
+	delete(g.gone, id)
+	return k
 }
 
 // guardDraft is the rule that an anti_pattern lesson makes.
@@ -260,8 +280,9 @@ func (g *Guards) keepRules(lessons ...Lesson) {
 			continue
 		}
 		draft := guardDraft(l)
+		old := g.before(l.ID)
 		g.mu.Lock()
-		old, ready := g.rules[l.ID], g.prepared[l.ID]
+		ready := g.prepared[l.ID]
 		delete(g.prepared, l.ID)
 		g.mu.Unlock()
 		next := &keptRule{source: RuleOfLesson, number: l.Number, draft: draft, belief: l.Belief, active: true}
@@ -338,9 +359,7 @@ func (g *Guards) keepPattern(pattern Pattern, lessons []Lesson) {
 	draft.Confidence = pattern.InitialConfidence
 	k := &keptRule{source: RuleOfPattern, number: pattern.Number, draft: draft, belief: pattern.Belief, active: true}
 	g.compileKept(g.base, k)
-	g.mu.RLock()
-	before := g.rules[pattern.ID]
-	g.mu.RUnlock()
+	before := g.before(pattern.ID)
 	if before != nil && before.demoted {
 		k.demoted, k.draft.WarnOnly, k.belief = true, true, before.belief
 		k.rule = k.rule.warning(true)

@@ -231,6 +231,13 @@ func TestGuardsDemote(t *testing.T) {
 	if g.check(t, "a", "cachectl drop").Decision != learning.DecisionWarn {
 		t.Error("an edit took the demotion away")
 	}
+	// Nor is it taken away by retiring the lesson and restoring it, now or after a restart.
+	edited.Status = learning.StatusRetired
+	g.KeepRules(edited)
+	edited.Status = learning.StatusCandidate
+	if g.KeepRules(edited); g.check(t, "a", "cachectl drop").Decision != learning.DecisionWarn || !g.rule(t, "l1").Demoted {
+		t.Error("a retirement took the demotion away")
+	}
 	// A captain lets it block again.
 	if _, err := g.RestoreRule(asAgent(t, "a"), "l1", learning.RestorationDraft{}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
 		t.Error(err)
@@ -424,6 +431,24 @@ func TestGuardsPatterns(t *testing.T) {
 	p.Status = learning.PatternDeprecated
 	if keep(); g.check(t, "a", "queuectl purge orders").Decision != learning.DecisionAllow {
 		t.Error("a deprecated one is a rule")
+	}
+	// One that was demoted is demoted when it is confirmed again, after a restart too.
+	p.Status = learning.PatternConfirmed
+	keep()
+	for range 2 {
+		g.override(t, "a", "queuectl purge orders", learning.ResultSuccess)
+		g.override(t, "b", "queuectl purge orders", learning.ResultSuccess)
+	}
+	if !g.rule(t, "p1").Demoted {
+		t.Fatalf("%+v", g.rule(t, "p1"))
+	}
+	for name, g := range map[string]guards{"at once": g, "after a restart": {g.again(t), g.memory, g.now}} {
+		p.Status = learning.PatternDeprecated
+		g.KeepPattern(p, failed)
+		p.Status = learning.PatternConfirmed
+		if g.KeepPattern(p, failed); !g.rule(t, "p1").Demoted || g.check(t, "a", "queuectl purge orders").Decision != learning.DecisionWarn {
+			t.Errorf("%s: a confirmation took the demotion away: %+v", name, g.rule(t, "p1"))
+		}
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 // A confirmation by somebody else makes a candidate a validated lesson. A
 // refutation makes it a candidate again, whatever it was. A lesson that is
 // outdated is retired if a captain says so; if an agent does, it loses
-// confidence and the domain's supervisor is asked.
+// confidence and the domain's supervisor is asked. The same judgement by the same
+// one moves the confidence once in ten days; sooner, it only is the latest word.
 func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraft) (Lesson, error) {
 	caller := skillrouter.PrincipalOf(ctx)
 	by, err := speaker(caller, "validated_by", draft.By)
@@ -33,7 +34,7 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 	}
 	new(redaction).text(&draft.Notes)
 	captain := caller.Has(skillrouter.ScopeCaptain)
-	return l.change(ctx, ref, func(_ PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {
+	return l.change(ctx, ref, func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {
 		if !lesson.active() {
 			return nil, retiredAlready()
 		}
@@ -41,7 +42,13 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 			return nil, skillrouter.Errorf(skillrouter.Forbidden, "an agent cannot confirm what it learned itself: another must")
 		}
 		before := l.escalations.For(present(*lesson, at))
-		lesson.Belief = lesson.Judged(draft.Type, at)
+		again, err := tx.JudgedSince(lesson.ID, by, draft.Type, at.Add(-sameJudgement))
+		if err != nil {
+			return nil, err
+		}
+		if !again {
+			lesson.Belief = lesson.Judged(draft.Type, at)
+		}
 		lesson.ValidatedBy, lesson.ValidationNotes, lesson.LastValidatedAt = by, draft.Notes, &at
 		move := lessonMove{kind: ChangeValidated, event: EventLessonValidated, by: by, note: remark(string(draft.Type), draft.Notes)}
 		switch draft.Type {

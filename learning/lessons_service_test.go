@@ -194,6 +194,54 @@ func TestOutdatedByAnAgent(t *testing.T) {
 	}
 }
 
+// TestOneVoiceCountsOnce holds a judgement to count once for each agent and
+// kind, until decay has taken away more than it gave.
+func TestOneVoiceCountsOnce(t *testing.T) {
+	c := newClock()
+	lessons := learning.NewLessons(open(t, t.TempDir(), c.Now).store, learning.LessonOptions{Options: learning.Options{Now: c.Now}})
+	agent := func(name string) context.Context { return as(t, name, skillrouter.ScopeAgent) }
+	draft := learningtest.Draft("Redirect loop on login page")
+	draft.SourceAgent = ""
+	confidence := 0.5
+	draft.Confidence = &confidence
+	id := value[learning.Reported](t)(lessons.Report(agent("alice"), draft)).LessonID
+	judge := func(by string, kind learning.ValidationType, notes string) learning.Lesson {
+		t.Helper()
+		return value[learning.Lesson](t)(lessons.Validate(agent(by), id, learning.ValidationDraft{Type: kind, Notes: notes}))
+	}
+	for i, step := range []struct {
+		by    string
+		kind  learning.ValidationType
+		notes string
+		want  float64
+	}{
+		{"bob", learning.ValidationConfirmed, "", 0.55},
+		{"bob", learning.ValidationConfirmed, "", 0.55},
+		{"bob", learning.ValidationConfirmed, "once more, in other words", 0.55},
+		{"carol", learning.ValidationConfirmed, "me too", 0.605},
+		{"carol", learning.ValidationConfirmed, "", 0.605},
+		{"bob", learning.ValidationRefuted, "", 0.605 * 0.7},
+		{"bob", learning.ValidationRefuted, "", 0.605 * 0.7},
+		{"bob", learning.ValidationConfirmed, "", 0.605 * 0.7},
+	} {
+		got := judge(step.by, step.kind, step.notes)
+		if math.Abs(got.Confidence-step.want) > 1e-6 || got.ValidatedBy != step.by || got.Validated != (step.kind == learning.ValidationConfirmed) {
+			t.Errorf("%d. %s by %s: confidence %g, want %g; %+v", i, step.kind, step.by, got.Confidence, step.want, got)
+		}
+	}
+	if history := value[[]learning.LessonChange](t)(lessons.History(agent("bob"), id)); len(history) != 9 {
+		t.Errorf("%d changes: each judgement is kept", len(history))
+	}
+	first := judge("dave", learning.ValidationConfirmed, "").Confidence
+	for range 5 {
+		c.move(10*24*time.Hour + time.Second)
+		before := value[learning.Lesson](t)(lessons.Lesson(agent("dave"), id)).Confidence
+		if now := judge("dave", learning.ValidationConfirmed, "still").Confidence; now <= before || now >= first {
+			t.Errorf("ten days later %g became %g; the first gave %g", before, now, first)
+		}
+	}
+}
+
 // lessonEvents returns the Data of the events of a type.
 func lessonEvents(t *testing.T, s *store.Store, kind string) (found []learning.LessonEvent) {
 	t.Helper()

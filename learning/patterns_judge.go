@@ -22,7 +22,8 @@ func (p *Patterns) Confirm(ctx context.Context, ref string, draft ConfirmationDr
 	})
 }
 
-// Deprecate implements PatternService. It needs ScopeAgent. What is deprecated
+// Deprecate implements PatternService. It needs ScopeAgent, and ScopeCaptain for
+// a confirmed anti-pattern whose rule blocks. What is deprecated
 // by somebody gathers evidence in silence until somebody confirms it.
 func (p *Patterns) Deprecate(ctx context.Context, ref string, draft ConfirmationDraft) (Pattern, error) {
 	return p.judge(ctx, ref, draft, func(pattern *Pattern, by string, at time.Time) string {
@@ -63,7 +64,13 @@ func (p *Patterns) judge(
 		if !found {
 			return noPattern()
 		}
+		was := pattern
 		event := decide(&pattern, by, at)
+		if event == EventPatternDeprecated && !caller.Has(skillrouter.ScopeCaptain) {
+			if err := p.captainsPattern(tx, was, at); err != nil {
+				return err
+			}
+		}
 		if enforce = nil; event == "" {
 			return nil
 		}
@@ -118,6 +125,32 @@ func (p *Patterns) enforcing(tx PipelineTx, pattern Pattern, at time.Time) (func
 	if p.rules == nil || pattern.Type != PatternAntiPattern {
 		return nil, nil
 	}
+	lessons, err := lessonsOfRule(tx, pattern, at)
+	if err != nil {
+		return nil, err
+	}
+	pattern = presentPattern(pattern, at)
+	return func() { p.rules.keepPattern(pattern, lessons) }, nil
+}
+
+// captainsPattern returns a Forbidden error if a pattern is in force as a rule
+// that stops actions: nobody takes the guard away that stands before him.
+func (p *Patterns) captainsPattern(tx PipelineTx, pattern Pattern, at time.Time) error {
+	if p.rules == nil || pattern.Type != PatternAntiPattern || pattern.Status != PatternConfirmed {
+		return nil
+	}
+	lessons, err := lessonsOfRule(tx, pattern, at)
+	if err != nil {
+		return err
+	}
+	if rule := PatternRule(pattern, lessons); rule.Block || rule.Severity == SeverityCritical {
+		return skillrouter.Errorf(skillrouter.Forbidden, "this pattern is a rule that blocks: only a captain may deprecate it")
+	}
+	return nil
+}
+
+// lessonsOfRule returns the lessons in use that a pattern's rule is made of.
+func lessonsOfRule(tx PipelineTx, pattern Pattern, at time.Time) ([]Lesson, error) {
 	ids, err := tx.LessonEvidence(pattern.ID, maxRuleLessons)
 	if err != nil {
 		return nil, err
@@ -133,8 +166,7 @@ func (p *Patterns) enforcing(tx PipelineTx, pattern Pattern, at time.Time) (func
 			lessons = append(lessons, lesson)
 		}
 	}
-	pattern = presentPattern(pattern, at)
-	return func() { p.rules.keepPattern(pattern, lessons) }, nil
+	return lessons, nil
 }
 
 // PatternRule is the guard rule of a confirmed anti_pattern, from what its

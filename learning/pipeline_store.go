@@ -53,6 +53,8 @@ type PipelineTx interface {
 	UpdateLesson(lesson Lesson, print Fingerprint) error
 	// AddChange appends to lessons' histories.
 	AddChange(changes ...LessonChange) error
+	// JudgedSince tells whether a lesson's history has that judgement by that agent or person after a time.
+	JudgedSince(lessonID, by string, judgement ValidationType, after time.Time) (bool, error)
 	// AddApplication records where a lesson was applied and how it went.
 	AddApplication(application Application) error
 	// Applications returns a lesson's applications, the latest first, at most limit.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
 	"skillrouter/learning"
 )
@@ -48,6 +49,18 @@ func (s *Store) LessonChanges(ctx context.Context, lessonID string, limit int) (
 		changes = append(changes, c)
 	}
 	return changes, closing(rows, rows.Err())
+}
+
+// JudgedSince implements learning.PipelineTx. The judgement is the first word of the note.
+func (tx *pipelineTx) JudgedSince(lessonID, by string, judgement learning.ValidationType, after time.Time) (bool, error) {
+	rows, err := query(tx.db, `SELECT 1 FROM lesson_changes WHERE lesson_id = ? AND kind = ? AND agent_id = ? AND at > ?
+		AND (note = ? OR substr(note, 1, ?) = ?) LIMIT 1`,
+		lessonID, learning.ChangeValidated, by, millis(after), string(judgement), len(judgement)+1, string(judgement)+":")
+	if err != nil {
+		return false, err
+	}
+	judged := rows.Next()
+	return judged, closing(rows, rows.Err())
 }
 
 // AddApplication implements learning.PipelineTx.
