@@ -25,6 +25,8 @@ type Lessons struct {
 	now         skillrouter.Clock
 	log         *slog.Logger
 
+	line reportLine
+
 	mu      sync.Mutex
 	changed map[string]bool // ids that changed while a Rebuild runs, nil while none does
 }
@@ -46,7 +48,10 @@ type detector interface {
 	// in the transaction that stores it and before the next report is. It writes the
 	// patterns that the lesson forms or joins, with their evidence, and returns them and
 	// their events, which are to be appended behind the lesson's.
-	observe(tx PipelineTx, lesson Lesson, by string, first bool, at time.Time) ([]Pattern, []skillrouter.Event, error)
+	// looks is what look found for the lesson, nil if nobody looked.
+	observe(tx PipelineTx, lesson Lesson, by string, first bool, looks *looks, at time.Time) ([]Pattern, []skillrouter.Event, error)
+	// look looks for what a new lesson is like before its transaction, which is spared that.
+	look(lesson *Lesson, of likenessOf) *looks
 	// resemblance is the memory of lessons' texts that patterns and lessons share.
 	// Lessons fills it.
 	resemblance() *likeness

@@ -95,7 +95,7 @@ func (b *lessonBulk) queue(ctx context.Context, group []*report) error {
 			return err
 		}
 	}
-	g := &reporting{lessons: b.lessons, writer: b.writer, at: b.lessons.clock(), reports: group, aliases: b.aliases}
+	g := &reporting{lessons: b.lessons, at: b.lessons.clock(), reports: group, aliases: b.aliases}
 	b.flight = append(b.flight, lessonFlight{g, g.queue(ctx)})
 	return nil
 }

@@ -27,25 +27,25 @@ import (
 // place, an occurrence of that one.
 func (l *Lessons) Report(ctx context.Context, draft LessonDraft) (Reported, error) {
 	writer := skillrouter.PrincipalOf(ctx)
-	at := l.clock()
-	r, err := l.prepare(ctx, writer, draft, at)
+	r, err := l.prepare(ctx, writer, draft, l.clock())
 	if err != nil {
 		return Reported{}, err
 	}
-	g := &reporting{lessons: l, writer: writer, at: at, reports: []*report{r}}
-	if err := g.queue(ctx)(); err != nil {
-		return Reported{}, err
+	if l.patterns != nil {
+		r.looks = l.patterns.look(&r.lesson, r.like)
 	}
-	return g.outcomes[0].Reported, g.outcomes[0].err
+	return l.line.report(ctx, l, r)
 }
 
 // report is a draft that was checked and redacted, with all that can be made
 // of it before it is compared with what is stored.
 type report struct {
-	index    int    // in the request
+	index    int // in the request
+	writer   skillrouter.Principal
 	lesson   Lesson // as it is stored if it is new
 	print    Fingerprint
 	like     likenessOf
+	looks    *looks // what it is like, if somebody looked before its turn
 	document tfidf.Document
 	escalate []Escalation // if it is new
 	named    bool         // the client gave the id
@@ -67,7 +67,7 @@ func (l *Lessons) prepare(ctx context.Context, writer skillrouter.Principal, dra
 	if err := checkLessonDraft(&draft, at); err != nil {
 		return nil, err
 	}
-	r := &report{named: draft.ID != ""}
+	r := &report{named: draft.ID != "", writer: writer}
 	if !r.named {
 		if draft.ID, err = newID(); err != nil {
 			return nil, err
@@ -105,9 +105,9 @@ func (l *Lessons) prepare(ctx context.Context, writer skillrouter.Principal, dra
 // reporting is one transaction's reports, and what becomes of them.
 type reporting struct {
 	lessons *Lessons
-	writer  skillrouter.Principal
 	at      time.Time
 	reports []*report
+	taken   func()            // called when its turn has come: no more reports are added; may be nil
 	aliases map[string]string // of a bulk call: ids that it gives to lessons that have another; decide alone uses it
 
 	outcomes []reportOutcome
@@ -154,6 +154,9 @@ func (g *reporting) forget() {
 
 // decide says what becomes of each report beside what is stored, and stores it.
 func (g *reporting) decide(tx PipelineTx) error {
+	if g.taken != nil {
+		g.taken()
+	}
 	g.forget()
 	g.outcomes = make([]reportOutcome, len(g.reports))
 	g.stored, g.changes, g.events = g.stored[:0], g.changes[:0], g.events[:0]
@@ -183,7 +186,7 @@ func (g *reporting) observe(tx PipelineTx, s *storing) error {
 	if g.lessons.patterns == nil || !s.lesson.active() {
 		return nil
 	}
-	patterns, events, err := g.lessons.patterns.observe(tx, s.lesson, s.report.lesson.SourceAgent, s.first, g.at)
+	patterns, events, err := g.lessons.patterns.observe(tx, s.lesson, s.report.lesson.SourceAgent, s.first, s.report.looks, g.at)
 	if err != nil {
 		return err
 	}
@@ -260,7 +263,11 @@ func (g *reporting) known(tx PipelineTx, r *report, o *reportOutcome) (Lesson, b
 	if err != nil || found || r.named {
 		return known, found, err
 	}
-	for _, hit := range g.lessons.like.near(r.like, likeFilter{Domain: r.lesson.Domain, Types: []LessonType{r.lesson.Type}, Self: r.lesson.ID}) {
+	var looked *sighting
+	if r.looks != nil {
+		looked = r.looks.lessons
+	}
+	for _, hit := range g.lessons.like.since(looked, r.like, likeFilter{Domain: r.lesson.Domain, Types: []LessonType{r.lesson.Type}, Self: r.lesson.ID}) {
 		if hit.Text < likenessDuplicate {
 			continue
 		}
@@ -289,7 +296,7 @@ func (g *reporting) note(i int, s storing, event string, escalate []Escalation) 
 	o := &g.outcomes[i]
 	o.LessonID, o.Number, o.Occurrences, o.Duplicate = s.lesson.ID, s.lesson.Number, s.lesson.Occurrences, !s.first
 	o.EscalatedTo = EscalatedTo(escalate)
-	agent := g.writer.AgentID
+	agent := s.report.writer.AgentID
 	if agent == "" {
 		agent = s.report.lesson.SourceAgent
 	}

@@ -20,6 +20,7 @@ const (
 	likenessRows       = 4       // hashes in a band
 	likenessPrior      = 64      // lessons that are taken to be there besides: in a small collection every word that two share is a common one
 	likenessVisits     = 64      // keys of one lesson under which candidates are looked for, the rarest first
+	likenessRecent     = 64      // lessons put since an earlier look that are compared one by one; for more, looking again is cheaper
 )
 
 // likeness remembers lessons by their words, tags and root causes, and finds
@@ -38,6 +39,8 @@ type likeness struct {
 	keys  map[uint32]uint32 // key → a slot, or likenessMany and a place in lists
 	lists []likenessList
 	count [likenessCounters]uint32
+	puts  uint64                 // how many lessons were ever put
+	last  [likenessRecent]uint32 // the slots of the latest of them
 	pool  sync.Pool
 	words likenessWords
 }
@@ -103,6 +106,8 @@ func (l *likeness) put(id string, of likenessOf) {
 	}
 	l.byID[id] = at
 	l.slots[at] = likenessSlot{id, of}
+	l.last[l.puts%likenessRecent] = at
+	l.puts++
 	l.tally(of, 1)
 	for _, key := range of.keys() {
 		l.post(key, at)
@@ -229,16 +234,35 @@ func (l *likeness) near(of likenessOf, filter likeFilter) []likeHit {
 	})
 	var hits []likeHit
 	for _, s := range seen[:min(len(seen), likenessCandidates)] {
-		hit := l.compare(of, l.slots[s.slot].likenessOf)
-		if hit.Score >= likenessFloor || hit.Text >= likenessDuplicate {
-			hit.ID = l.slots[s.slot].id
-			hits = append(hits, hit)
-		}
+		hits = l.meet(hits, of, s.slot)
 	}
+	return best(hits)
+}
+
+// meet compares a lesson closely with one that is remembered, and adds that to hits if it is like it.
+func (l *likeness) meet(hits []likeHit, of likenessOf, slot uint32) []likeHit {
+	hit := l.compare(of, l.slots[slot].likenessOf)
+	if hit.Score < likenessFloor && hit.Text < likenessDuplicate {
+		return hits
+	}
+	hit.ID = l.slots[slot].id
+	return append(hits, hit)
+}
+
+// best puts hits in order, and keeps as many as an answer holds.
+func best(hits []likeHit) []likeHit {
 	slices.SortFunc(hits, func(a, b likeHit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Text, a.Text), cmp.Compare(a.ID, b.ID))
 	})
 	return hits[:min(len(hits), likenessHits)]
+}
+
+// passes returns what tells whether the filter lets a slot through.
+func (f likeFilter) passes() func(*likenessSlot) bool {
+	types, domain := typeMask(f.Types), likenessHash("", f.Domain)
+	return func(s *likenessSlot) bool {
+		return s.id != "" && s.id != f.Self && types&s.kind != 0 && (f.Domain == "" || s.domain == domain)
+	}
 }
 
 // look fills scratch with the lessons under of's keys: bands and the cause as
@@ -259,12 +283,10 @@ func (l *likeness) look(of likenessOf, filter likeFilter, scratch *likenessScrat
 	}
 	slices.SortFunc(scratch.keys, func(a, b likenessKey) int { return cmp.Or(cmp.Compare(a.held, b.held), cmp.Compare(a.at, b.at)) })
 
-	types := typeMask(filter.Types)
-	domain := likenessHash("", filter.Domain)
+	passes := filter.passes()
 	see := func(at uint32, weight float64) {
 		if seen := scratch.see(at, weight); seen != nil {
-			s := &l.slots[at]
-			seen.fits = s.id != "" && s.id != filter.Self && types&s.kind != 0 && (filter.Domain == "" || s.domain == domain)
+			seen.fits = passes(&l.slots[at])
 		}
 	}
 	for _, key := range scratch.keys[:min(len(scratch.keys), likenessVisits)] {

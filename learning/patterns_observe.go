@@ -8,8 +8,11 @@ import (
 )
 
 // observe implements detector.
-func (p *Patterns) observe(tx PipelineTx, lesson Lesson, by string, first bool, at time.Time) ([]Pattern, []skillrouter.Event, error) {
+func (p *Patterns) observe(tx PipelineTx, lesson Lesson, by string, first bool, found *looks, at time.Time) ([]Pattern, []skillrouter.Event, error) {
 	o := observation{Patterns: p, tx: tx, lesson: lesson, by: by, at: at, kind: patternKindOf(&lesson)}
+	if first && found != nil {
+		o.looks = *found
+	}
 	if o.by == "" {
 		o.by = lesson.SourceAgent
 	}
@@ -41,6 +44,31 @@ func (p *Patterns) observe(tx PipelineTx, lesson Lesson, by string, first bool, 
 	return o.patterns, o.events, o.failed()
 }
 
+// looks is what a new lesson was found to be like before its transaction.
+type looks struct {
+	lessons   *sighting // lessons that patterns of its kind gather
+	patterns  *sighting // representatives of its kind
+	solutions *sighting // representatives of solutions, of a failure that says how it was solved
+}
+
+// look implements detector.
+func (p *Patterns) look(lesson *Lesson, of likenessOf) *looks {
+	kind := patternKindOf(lesson)
+	found := &looks{
+		lessons:  p.like.sight(of, likeFilter{Types: typesOf(kind), Self: lesson.ID}),
+		patterns: p.reps.sight(of, likeFilter{Types: typesOf(kind)}),
+	}
+	if solves(kind, lesson) {
+		found.solutions = p.reps.sight(of, likeFilter{Types: typesOf(PatternCommonSolution)})
+	}
+	return found
+}
+
+// solves tells whether a failure says how it was solved: it is evidence for the solution too.
+func solves(kind PatternType, lesson *Lesson) bool {
+	return kind == PatternRecurringFailure && lesson.Solution != ""
+}
+
 // observation is a lesson that was reported, or occurred again, and what came of it.
 type observation struct {
 	*Patterns
@@ -49,6 +77,7 @@ type observation struct {
 	by     string // who reported it this time
 	at     time.Time
 	of     likenessOf
+	looks  looks
 	kind   PatternType
 
 	patterns []Pattern
@@ -93,7 +122,7 @@ func typesOf(kind PatternType) []LessonType {
 // is most like, or form one with lessons that are in none. again tells that
 // it occurred before: it may then form one by itself.
 func (o *observation) gather(again bool) error {
-	joined, err := o.joinRepresentative(o.kind, 1)
+	joined, err := o.joinRepresentative(o.kind, o.looks.patterns, 1)
 	if err != nil {
 		return err
 	}
@@ -105,9 +134,8 @@ func (o *observation) gather(again bool) error {
 	if !joined && again && (o.by != o.lesson.SourceAgent || o.lesson.Occurrences >= repeatOccurrences) {
 		return o.form(nil, nil)
 	}
-	if o.kind == PatternRecurringFailure && o.lesson.Solution != "" {
-		// A failure that says how it was solved is evidence for the solution too.
-		_, err = o.joinRepresentative(PatternCommonSolution, 1)
+	if solves(o.kind, &o.lesson) {
+		_, err = o.joinRepresentative(PatternCommonSolution, o.looks.solutions, 1)
 	}
 	return err
 }
@@ -115,8 +143,8 @@ func (o *observation) gather(again bool) error {
 // joinRepresentative joins the pattern of a kind whose representative the
 // lesson is most like, if it is like one: with at least that share of the
 // Score that lessons on one problem have.
-func (o *observation) joinRepresentative(kind PatternType, share float64) (bool, error) {
-	for _, hit := range o.reps.near(o.of, likeFilter{Types: typesOf(kind)}) {
+func (o *observation) joinRepresentative(kind PatternType, looked *sighting, share float64) (bool, error) {
+	for _, hit := range o.reps.since(looked, o.of, likeFilter{Types: typesOf(kind)}) {
 		rep, there := o.reps.wordsOf(hit.ID)
 		if !there || !together(hit, o.of.domain == rep.domain, share) {
 			continue
@@ -155,7 +183,7 @@ func (o *observation) gatherLike() (bool, error) {
 	var scores []float64
 	support := map[string]int{}
 	seen := 0
-	for _, hit := range o.like.near(o.of, likeFilter{Types: typesOf(o.kind), Self: o.lesson.ID}) {
+	for _, hit := range o.like.since(o.looks.lessons, o.of, likeFilter{Types: typesOf(o.kind), Self: o.lesson.ID}) {
 		words, there := o.like.wordsOf(hit.ID)
 		if !there || !together(hit, o.of.domain == words.domain, 1) {
 			continue

@@ -68,18 +68,12 @@ func (s *Store) EpisodeBriefs(ctx context.Context, ids []string) ([]learning.Epi
 	return briefs, nil
 }
 
-// AddRecipients implements learning.PropagationStore. A lesson that is gone
-// since has no recipients.
+// AddRecipients implements learning.PropagationStore.
 func (s *Store) AddRecipients(ctx context.Context, recipients []learning.Recipient) error {
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
-		for _, r := range recipients {
-			_, err := exec(tx, `INSERT INTO lesson_recipients (agent_id, lesson_num, score)
-				SELECT ?, num, ? FROM lessons WHERE num = ? ON CONFLICT DO NOTHING`, r.AgentID, r.Score, r.LessonNumber)
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+		return insertOr(tx, "IGNORE", "lesson_recipients", []string{"agent_id", "lesson_num", "score"}, len(recipients), func(i int, row []any) []any {
+			return append(row, recipients[i].AgentID, recipients[i].LessonNumber, recipients[i].Score)
+		})
 	}, nil) // no event, and so no bell
 }
 

@@ -63,11 +63,16 @@ const insertRows = 50
 // insert writes n rows, whose values row appends. It goes past gorm's
 // reflection, which costs more than SQLite does.
 func insert(tx *gorm.DB, table string, columns []string, n int, row func(i int, values []any) []any) error {
+	return insertOr(tx, "ABORT", table, columns, n, row)
+}
+
+// insertOr is insert with what becomes of a row that is there already: ABORT or IGNORE.
+func insertOr(tx *gorm.DB, conflict, table string, columns []string, n int, row func(i int, values []any) []any) error {
 	if n == 0 {
 		return nil
 	}
 	conn, ctx := tx.Statement.ConnPool, tx.Statement.Context
-	head := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
+	head := "INSERT OR " + conflict + " INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
 	one := "(?" + strings.Repeat(", ?", len(columns)-1) + ")"
 	values := make([]any, 0, min(n, insertRows)*len(columns))
 	var full *sql.Stmt
