@@ -11,15 +11,15 @@ import (
 // hundred lessons and with a hundred thousand.
 const (
 	likenessRing       = 32      // the latest lessons that are kept under one key
-	likenessSeen       = 256     // lessons that are looked up for one lesson
-	likenessCandidates = 32      // those of them that are compared closely: the ones with most in common under their keys
+	likenessSeen       = 128     // lessons that are looked up for one lesson
+	likenessCandidates = 24      // those of them that are compared closely: the ones with most in common under their keys
 	likenessHits       = 24      // the best that an answer holds
 	likenessFloor      = 0.2     // a hit scores at least this, or its words fit as well as those of a duplicate
 	likenessCounters   = 1 << 17 // counters of how many lessons hold a term; those that share one look more common than they are
 	likenessBands      = 4       // MinHash bands: a pair whose terms overlap by 85 % shares one in 95 of 100 cases
 	likenessRows       = 4       // hashes in a band
 	likenessPrior      = 64      // lessons that are taken to be there besides: in a small collection every word that two share is a common one
-	likenessVisits     = 64      // keys of one lesson under which candidates are looked for, the rarest first
+	likenessVisits     = 32      // keys of one lesson under which candidates are looked for, the rarest first
 	likenessRecent     = 64      // lessons put since an earlier look that are compared one by one; for more, looking again is cheaper
 )
 
