@@ -17,6 +17,8 @@ type guardAct struct {
 	effects  []guardEffect
 	prepared bool // it is stored under a name, not run
 	wraps    bool // it runs another command, which is an act of its own
+	within   bool // it is a part of another act, see implied
+	consents bool // it is fed a yes to whatever it asks
 }
 
 // guardEffectKind says what an effect does.

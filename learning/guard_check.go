@@ -40,6 +40,13 @@ func (c *guardCheck) propose(p guardProposal) {
 	s := newGuardShell(c.ctx, p.dir)
 	readable := c.follow(s, p, text)
 	c.compare(s.acts)
+	if len(c.found) == 0 && !p.told && !p.sql && p.effects == nil {
+		if command, intended := guardSentence(text); command != "" {
+			if c.sentence(command, intended); len(c.found) > 0 {
+				return
+			}
+		}
+	}
 	switch {
 	case prose && c.ctx.Err() == nil:
 		c.quoted(text)
@@ -90,6 +97,22 @@ func (c *guardCheck) quoted(text string) {
 					m.Blocks = false
 				}
 			}
+		}
+	}
+}
+
+// sentence follows the command that a sentence says will be run. One that does
+// not say so plainly may as well forbid it: it warns.
+func (c *guardCheck) sentence(command string, intended bool) {
+	s := newGuardShell(c.ctx, "")
+	if !c.follow(s, guardProposal{}, command) {
+		return
+	}
+	known := maps.Clone(c.found)
+	c.compare(s.acts)
+	for id, m := range c.found {
+		if known[id] == nil && !intended {
+			m.Blocks = false
 		}
 	}
 }
@@ -183,7 +206,7 @@ func (c *guardCheck) compare(acts []*guardAct) {
 // patterns tries the rules' expressions on one act.
 func (c *guardCheck) patterns(a *guardAct) {
 	places := c.view.patterns()
-	if len(places) == 0 || a.mention() || a.harmless() || a.name == guardSetsVariable {
+	if len(places) == 0 || a.within || a.mention() || a.harmless() || a.name == guardSetsVariable {
 		return
 	}
 	text := a.plain()
@@ -247,7 +270,7 @@ func guardStand(text string, words []string) bool {
 // scripts, targets of make, programs nobody knows.
 func (c *guardCheck) opaque(acts []*guardAct, text string) {
 	for _, a := range acts {
-		if strings.HasPrefix(a.name, "(") || a.mention() || a.harmless() || len(a.effects) > 0 || guardKnownProgram(a.name) && a.name != "make" && a.name != "sh" {
+		if strings.HasPrefix(a.name, "(") || a.within || a.mention() || a.harmless() || len(a.effects) > 0 || guardKnownProgram(a.name) && a.name != "make" && a.name != "sh" {
 			continue
 		}
 		c.similarTo(a.text(), guardSimilarCommand)

@@ -39,7 +39,7 @@ func (s *guardShell) effects(a *guardAct, in guardStream) []guardEffect {
 		}
 	case "cp", "mv", "install", "ln":
 		return s.copyEffects(a)
-	case "systemctl", "service", "rc-service", "invoke-rc.d", "initctl", "restart", "stop", "start", "supervisorctl", "sv", "launchctl", "brew", "pm2", "monit", "docker", "kubectl":
+	case "systemctl", "service", "rc-service", "invoke-rc.d", "initctl", "restart", "stop", "start", "supervisorctl", "sv", "launchctl", "brew", "pm2", "monit", "docker", "kubectl", "nginx", "apachectl", "apache2ctl":
 		return s.serviceEffects(a)
 	case "reboot", "shutdown", "poweroff", "halt", "init", "telinit":
 		return guardPowerEffects(a)
@@ -121,9 +121,9 @@ func (s *guardShell) serviceEffects(a *guardAct) []guardEffect {
 		if len(a.options["now"]) > 0 {
 			switch verb {
 			case "disable":
-				verb = "stop"
+				return append(guardService("system", verb, units), guardService("system", "stop", units)...)
 			case "enable":
-				verb = "start"
+				return append(guardService("system", verb, units), guardService("system", "start", units)...)
 			}
 		}
 		if len(a.options["root"]) > 0 {
@@ -146,6 +146,17 @@ func (s *guardShell) serviceEffects(a *guardAct) []guardEffect {
 		}
 		if len(w) > 1 {
 			return guardService(manager, guardServiceVerb(w[0]), w[1:])
+		}
+	case "nginx":
+		for _, signal := range a.options["s"] {
+			if signal == "quit" {
+				signal = "stop"
+			}
+			return guardService("system", guardServiceVerb(signal), []string{"nginx"})
+		}
+	case "apachectl", "apache2ctl":
+		if len(w) > 0 {
+			return guardService("system", guardServiceVerb(strings.TrimPrefix(w[0], "graceful-")), []string{"apache2", "httpd"})
 		}
 	case "restart", "stop", "start":
 		if len(w) == 1 {

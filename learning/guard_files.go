@@ -135,7 +135,11 @@ func (s *guardShell) findEffects(a *guardAct) (out []guardEffect) {
 						for k, w := range words {
 							one[k] = strings.ReplaceAll(w, "{}", found)
 						}
+						before := len(s.acts)
 						s.command(one, nil, guardStream{})
+						if !slices.Contains(args, "-maxdepth") && guardFindsAll(args) {
+							guardDeepen(s.acts[min(before, len(s.acts)):])
+						}
 					}
 				}
 			}
@@ -161,6 +165,26 @@ func (s *guardShell) findEffects(a *guardAct) (out []guardEffect) {
 		out = append(out, e)
 	}
 	return out
+}
+
+// guardFindsAll reports whether find passes on everything below its roots.
+func guardFindsAll(args []string) bool {
+	pattern, _ := guardFindFilter(args)
+	return pattern == ""
+}
+
+// guardDeepen makes acts that find runs for everything below a directory what
+// they are with their own -R.
+func guardDeepen(acts []*guardAct) {
+	for _, a := range acts {
+		if a.name != "chmod" && a.name != "chown" {
+			continue
+		}
+		a.options["recursive"] = []string{""}
+		for i := range a.effects {
+			a.effects[i].whole = true
+		}
+	}
 }
 
 // fdRuns follows what fd runs for each file it finds.
@@ -192,9 +216,9 @@ func (s *guardShell) ddEffects(a *guardAct) (out []guardEffect) {
 func (s *guardShell) deviceEffects(a *guardAct) (out []guardEffect) {
 	switch a.name {
 	case "parted", "fdisk", "sfdisk", "sgdisk", "hdparm", "cryptsetup", "badblocks", "zpool":
-		line := strings.Join(a.source, " ")
+		line := " " + strings.Join(a.source[1:], " ") + " "
 		changes := false
-		for _, w := range []string{"mklabel", "mkpart", "rm ", "--zap-all", "-Z", "-o ", "--delete", "--wipe", "--security-erase", "luksFormat", "erase", " -w", "create", "destroy"} {
+		for _, w := range []string{"mklabel", "mkpart", " rm ", "--zap-all", " -Z", " -o ", "--delete", "--wipe", "--security-erase", "luksFormat", "erase", " -w ", "create", "destroy"} {
 			changes = changes || strings.Contains(line, w)
 		}
 		if !changes {

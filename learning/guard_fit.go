@@ -22,7 +22,9 @@ func (r *GuardRule) fits(want, got *guardAct, action *Action) guardFit {
 		return guardNone
 	}
 	best := guardNone
-	if r.byEffect(want) {
+	if guardRemovesAround(want, got) {
+		best = guardFull
+	} else if r.byEffect(want) {
 		for i := range want.effects {
 			for k := range got.effects {
 				best = max(best, r.effectFits(&want.effects[i], &got.effects[k], want, got, action))
@@ -63,7 +65,7 @@ func (r *GuardRule) wordsFit(want, got *guardAct) guardFit {
 	if want.name == guardSetsVariable {
 		return guardFitIf(guardSameWords(want.words, got.words))
 	}
-	bypass, named := false, false
+	bypass, named, best := false, false, guardFull
 	for name, values := range want.options {
 		if guardQuiet[name] && !r.title.names(name) && (len(want.words) > 0 || len(want.options) > 1) {
 			continue
@@ -72,6 +74,14 @@ func (r *GuardRule) wordsFit(want, got *guardAct) guardFit {
 		if !ok {
 			if want.name == "pip" && name == "break-system-packages" && got.env["PIP_BREAK_SYSTEM_PACKAGES"] != "" {
 				bypass = true
+				continue
+			}
+			if got.onlyAsks(name) || got.consents && guardConsent[name] {
+				bypass = bypass || guardBypass[name]
+				continue
+			}
+			if fit := r.qualifies(want, name, values); fit != guardNone {
+				best = min(best, fit)
 				continue
 			}
 			return guardNone
@@ -91,8 +101,12 @@ func (r *GuardRule) wordsFit(want, got *guardAct) guardFit {
 		bypass = bypass || guardBypass[name]
 	}
 	for name, value := range want.env {
-		if r.title.names(name) && got.env[name] != value {
+		set, ok := got.env[name]
+		if ok && set != value || !ok && r.title.names(name) {
 			return guardNone
+		}
+		if !ok && r.title.names(value) {
+			best = min(best, guardNear) // it may be set elsewhere
 		}
 	}
 	words, others := want.words, got.words
@@ -108,9 +122,8 @@ func (r *GuardRule) wordsFit(want, got *guardAct) guardFit {
 	fixed = min(fixed, len(words))
 	words, others = words[fixed:], others[fixed:]
 	if len(got.options["all"]) > 0 && (want.name == "kubectl" || want.name == "docker") && len(others) < len(words) {
-		return guardFull
+		return best
 	}
-	best := guardFull
 	for _, w := range words {
 		if (bypass || want.wraps && named) && !r.title.names(w) {
 			continue
@@ -122,7 +135,7 @@ func (r *GuardRule) wordsFit(want, got *guardAct) guardFit {
 				break
 			}
 		}
-		if !found {
+		if !found && !guardPaired(w, want, got) {
 			return guardNone
 		}
 	}
@@ -207,7 +220,7 @@ func guardWordFits(want, got string, a *guardAct) guardFit {
 		return guardFitIf(w == g || strings.HasPrefix(g, w+"/"))
 	}
 	if strings.ContainsAny(want, "/~") || strings.Contains(want, ".") || strings.Contains(got, "/") {
-		whole := len(a.options["recursive"]) > 0 || len(a.options["R"]) > 0
+		whole := len(a.options["recursive"])+len(a.options["R"])+len(a.options["prefix"]) > 0
 		switch guardRelate(guardClean("", want), guardClean(a.dir, got)) {
 		case guardSame:
 			return guardFull

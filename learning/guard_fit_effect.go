@@ -177,6 +177,13 @@ func (r *GuardRule) statementFits(want, got *guardEffect, rule, act *guardAct, a
 	switch {
 	case len(want.targets) == 0:
 	case want.targets.same(got.targets):
+		if told := r.told(want.targets); len(told) > 0 && !told.same(got.targets) {
+			// The title says which connection is meant, and this one has only the rest in common.
+			if len(got.targets) >= len(want.targets) {
+				return guardNone
+			}
+			reached = guardNear
+		}
 	case len(got.targets) == 0 && !g.hidden:
 		// A statement without a connection: the context may say which, and a table that the title names says enough.
 		reached = guardNear
@@ -223,6 +230,16 @@ func (r *GuardRule) statementFits(want, got *guardEffect, rule, act *guardAct, a
 		return min(reached, guardNear)
 	}
 	return reached
+}
+
+// told are the targets that the title names.
+func (r *GuardRule) told(targets guardTargets) (told guardTargets) {
+	for _, t := range targets {
+		if r.title.names(t) {
+			told = append(told, t)
+		}
+	}
+	return told
 }
 
 // targetMentioned reports whether the action's context or arguments name the connection.

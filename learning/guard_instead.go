@@ -58,7 +58,7 @@ func (in guardInstead) is(a *guardAct) bool {
 		if alt.name == a.name && slices.Equal(alt.words, a.words) && len(alt.options) == len(a.options) {
 			same := true
 			for o := range alt.options {
-				same = same && len(a.options[o]) > 0
+				same = same && slices.Equal(alt.options[o], a.options[o])
 			}
 			if same {
 				return true

@@ -6,7 +6,7 @@ var guardQuiet = map[string]bool{
 	"verbose": true, "quiet": true, "v": true, "q": true, "yes": true, "y": true, "assume-yes": true, "assumeyes": true, "message": true, "silent": true,
 	"color": true, "no-color": true, "progress": true, "output": true, "interactive": true, "tty": true, "show-error": true,
 	"debug": true, "noconfirm": true, "timeout": true, "no-pager": true, "profile": true, "region": true, "C": true, "c": true, "chdir": true, "kubeconfig": true,
-	"no-auth-warning": true, "wait": true, "json": true, "author": true, "date": true, "location": true, "fail": true,
+	"no-auth-warning": true, "wait": true, "json": true, "author": true, "date": true, "location": true, "fail": true, "access": true,
 }
 
 // guardDryRun are the options by which a program says what it would do and does nothing.

@@ -16,7 +16,7 @@ func (s *guardShell) output(name string, words []string, a *guardAct, in guardSt
 		return guardText(guardEcho(args))
 	case "printf":
 		return guardText(guardPrintf(args))
-	case "cat", "zcat", "tac", "pv", "sponge", "sort", "uniq", "head", "tail", "grep", "egrep", "fgrep", "sed", "awk", "tr", "cut", "dos2unix", "rev", "envsubst", "jq", "yes":
+	case "cat", "zcat", "tac", "pv", "sponge", "sort", "uniq", "head", "tail", "grep", "egrep", "fgrep", "sed", "awk", "tr", "cut", "dos2unix", "rev", "envsubst", "jq":
 		return s.filter(words, a, in)
 	case "base64", "openssl", "xxd", "base32", "gunzip", "gzip", "zstd", "xz":
 		return guardDecode(name, args, in)
@@ -49,10 +49,19 @@ func (s *guardShell) output(name string, words []string, a *guardAct, in guardSt
 			}
 			return guardText(path.Base(a.words[0]))
 		}
+	case "yes":
+		if len(args) == 0 || strings.EqualFold(args[0], "y") || strings.EqualFold(args[0], "yes") {
+			return guardStream{given: true, consents: true}
+		}
+		return guardText(strings.Join(args, " "))
+	case "which", "type", "whereis":
+		if len(a.words) == 1 {
+			return guardText(a.words[0])
+		}
 	case "seq":
 		return guardText("1")
 	}
-	return guardStream{given: true}
+	return guardStream{given: true, paths: guardListing(a)}
 }
 
 // filter passes on what it reads: the lines of a file or of the pipe, of which
@@ -70,6 +79,9 @@ func (s *guardShell) filter(words []string, a *guardAct, in guardStream) guardSt
 		return guardStream{given: true, download: in.download, paths: in.paths}
 	case "grep", "egrep", "fgrep":
 		if len(a.words) <= 1 {
+			if !in.known && len(a.words) == 1 && len(a.options["v"])+len(a.options["invert-match"]) == 0 {
+				in.paths = guardNarrowed(in.paths, a.words[0])
+			}
 			return in
 		}
 		return guardStream{given: true}

@@ -141,7 +141,7 @@ func (r *GuardRule) addTriggers(ctx context.Context, commands, alternatives []st
 		var wrapper *guardAct
 		for _, a := range guardActsOf(ctx, c, "") {
 			switch {
-			case a.prepared:
+			case a.prepared, a.within:
 			case a.wraps:
 				wrapper = a
 			case len(a.effects) > 0 && !guardOnlyVariable(a):

@@ -25,7 +25,7 @@ var guardSameProgram = map[string]string{
 	"docker-compose": "docker compose", "podman-compose": "docker compose", "apt-get": "apt", "aptitude": "apt", "dnf": "yum", "microdnf": "yum",
 	"mariadb": "mysql", "mycli": "mysql", "pgcli": "psql", "litecli": "sqlite3", "sqlite": "sqlite3", "tofu": "terraform", "opentofu": "terraform",
 	"oc": "kubectl", "k3s": "kubectl", "nodejs": "node", "gmake": "make", "gsed": "sed", "gfind": "find", "grm": "rm", "gshred": "shred", "gdd": "dd", "gxargs": "xargs",
-	"mongo": "mongosh", "podman": "docker", "valkey-cli": "redis-cli", "keydb-cli": "redis-cli", "iptables-legacy": "iptables", "iptables-nft": "iptables",
+	"mongo": "mongosh", "podman": "docker", "valkey-cli": "redis-cli", "keydb-cli": "redis-cli", "iptables-legacy": "iptables", "ip6tables": "iptables", "terragrunt": "terraform", "kafka-topics.sh": "kafka-topics", "kafka-configs.sh": "kafka-configs", "kafka-consumer-groups.sh": "kafka-consumer-groups", "iptables-nft": "iptables",
 	"less": "cat", "more": "cat", "head": "cat", "tail": "cat", "bat": "cat", "batcat": "cat", "tac": "cat", "nl": "cat",
 	"vim": "vi", "nvim": "vi", "view": "cat", "pip3": "pip", "nerdctl": "docker", "slay": "killall", "ash": "sh",
 }
@@ -141,7 +141,7 @@ func (s *guardShell) guessed(words []string, env map[string]string, in guardStre
 // act notes what a program does that runs no other.
 func (s *guardShell) act(name string, words []string, env map[string]string, in guardStream) guardStream {
 	a := guardNormalize(words)
-	a.env = env
+	a.env, a.consents = s.around(env), in.consents
 	if name == "mongosh" && in.known && len(a.options["eval"]) == 0 {
 		a.words = append(a.words, guardScriptWords(in.text)...)
 	}
@@ -164,9 +164,40 @@ func (s *guardShell) act(name string, words []string, env map[string]string, in 
 		}
 		return guardStream{given: true}
 	}
+	if a.name == "rake" {
+		// A task's variables may stand behind it.
+		a.words = slices.DeleteFunc(a.words, func(w string) bool {
+			if !guardAssignment(w) {
+				return false
+			}
+			n, v, _ := strings.Cut(w, "=")
+			a.env = guardWith(a.env, n, v)
+			return true
+		})
+	}
 	a.effects = s.effects(a, in)
 	s.note(a)
+	for _, part := range a.implied() {
+		s.note(part)
+	}
 	return s.output(name, words, a, in)
+}
+
+// around is the environment of a command: what was exported, and what is set for it alone.
+func (s *guardShell) around(env map[string]string) map[string]string {
+	if len(s.env) == 0 {
+		return env
+	}
+	all := maps.Clone(s.env)
+	maps.Copy(all, env)
+	return all
+}
+
+func guardWith(env map[string]string, name, value string) map[string]string {
+	all := map[string]string{name: value}
+	maps.Copy(all, env)
+	all[name] = value
+	return all
 }
 
 // remote follows the commands that a cloud's agent is sent: commands=…, as text or as JSON.
@@ -307,6 +338,9 @@ func (s *guardShell) builtinCommand(name string, words []string, env map[string]
 	case "command":
 		r := guardReadOptions(name, guardParseOptionList("p v V"), args, true)
 		if len(r.options["v"])+len(r.options["V"]) > 0 || len(r.operands) == 0 {
+			if len(r.operands) == 1 {
+				return guardText(r.operands[0]), true
+			}
 			return guardStream{given: true}, true
 		}
 		return s.command(r.operands, env, in), true

@@ -1,6 +1,8 @@
 package learning
 
 import (
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -95,6 +97,10 @@ func (a *guardAct) respell() {
 	case "kubectl":
 		for i := 1; i < len(a.words); i++ {
 			w := a.words[i]
+			if i == 1 {
+				w = guardResource(w)
+				a.words[i] = w
+			}
 			if kind, item, ok := strings.Cut(w, "/"); ok && i <= 2 {
 				if same, short := guardKinds[kind]; short {
 					kind = same
@@ -136,6 +142,23 @@ func (a *guardAct) respell() {
 		for i, w := range a.words {
 			a.words[i] = strings.ToLower(w)
 		}
+		for _, u := range a.options["u"] {
+			host, _, _ := strings.Cut(guardURL(strings.TrimPrefix(strings.TrimPrefix(u, "redis://"), "rediss://")), "/")
+			host, _, _ = strings.Cut(host, ":")
+			a.options["h"] = append(a.options["h"], host)
+		}
+	case "crontab":
+		if len(a.words) == 1 && a.words[0] == "/dev/null" {
+			a.words, a.options["r"] = nil, []string{""} // an empty one takes its place
+		}
+	case "rails":
+		if len(a.words) > 0 && strings.Contains(a.words[0], ":") {
+			a.name = "rake" // its tasks are rake's
+		}
+	case "chown":
+		if len(a.words) > 0 {
+			a.words[0] = guardOwner(a.words[0])
+		}
 	case "chmod":
 		if len(a.words) > 0 {
 			a.words[0] = guardMode(a.words[0])
@@ -143,8 +166,28 @@ func (a *guardAct) respell() {
 	}
 }
 
+// guardResource drops the group and version of a resource: deployments.apps/x is deployments/x.
+func guardResource(w string) string {
+	kind, item, named := strings.Cut(w, "/")
+	short, _, grouped := strings.Cut(kind, ".")
+	if !grouped {
+		return w
+	}
+	if _, ok := guardKinds[short]; !ok && !slices.Contains(slices.Collect(maps.Values(guardKinds)), short) {
+		return w
+	}
+	if named {
+		return short + "/" + item
+	}
+	return short
+}
+
+// guardCollection are the other ways to write db.name.
+var guardCollection = regexp.MustCompile(`db\s*(?:\.\s*getCollection\s*\(\s*["'](\w+)["']\s*\)|\[\s*["'](\w+)["']\s*\])`)
+
 // guardScriptWords are the statements of a database's own language, without spaces.
 func guardScriptWords(code string) (words []string) {
+	code = guardCollection.ReplaceAllString(code, "db.$1$2")
 	for st := range strings.FieldsFuncSeq(code, func(r rune) bool { return r == ';' || r == '\n' }) {
 		if st = strings.ReplaceAll(strings.Join(strings.Fields(st), ""), `"`, "'"); st != "" {
 			words = append(words, st)
@@ -182,6 +225,21 @@ func guardDockerWords(args []string) []string {
 		}
 	}
 	return args
+}
+
+// guardOwner names the superuser by name.
+func guardOwner(owner string) string {
+	user, group, ok := strings.Cut(owner, ":")
+	if user == "0" {
+		user = "root"
+	}
+	if group == "0" || ok && group == "" && user == "root" {
+		group = "root"
+	}
+	if ok {
+		return user + ":" + group
+	}
+	return user
 }
 
 // guardSignals spells -9, -KILL and -SIGKILL as --signal=KILL.

@@ -11,6 +11,7 @@ type guardStream struct {
 	paths    []string // it lists these, or what lies below them
 	download bool     // it comes from the network
 	given    bool     // something flows at all
+	consents bool     // an endless yes
 }
 
 // guardDownloaded stands for the text of a download in a word.

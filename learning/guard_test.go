@@ -44,6 +44,7 @@ type guardLesson struct {
 	Severity     string   `json:"severity"`
 	Pattern      string   `json:"trigger_pattern"`
 	Alternatives []string `json:"alternatives"`
+	Block        bool     `json:"block_action"`
 }
 
 func guardTestRules(t testing.TB) []*learning.GuardRule { return guardSetRules(t, "spellings") }
@@ -54,7 +55,7 @@ func guardSetRules(t testing.TB, set string) []*learning.GuardRule {
 	for _, l := range guardLines[guardLesson](t, set+"-rules.jsonl") {
 		rules = append(rules, guardRule(t, learning.GuardRuleDraft{
 			ID: l.ID, Title: l.Title, Commands: l.Commands, Action: l.Action, Severity: learning.Severity(l.Severity),
-			Pattern: l.Pattern, Alternatives: l.Alternatives, Confidence: 1,
+			Pattern: l.Pattern, Alternatives: l.Alternatives, Confidence: 1, Block: l.Block,
 		}))
 	}
 	return rules
@@ -76,7 +77,7 @@ func TestGuardCases(t *testing.T) {
 	for _, set := range []struct {
 		name  string
 		cases int // at least; fewer means that the file is cut
-	}{{"spellings", 880}, {"variety", 320}, {"mixed", 230}, {"reported", 36}} {
+	}{{"spellings", 880}, {"variety", 320}, {"mixed", 230}, {"reported", 36}, {"unseen", 620}} {
 		t.Run(set.name, func(t *testing.T) {
 			guard := learning.NewGuard(guardSetRules(t, set.name), learning.GuardOptions{})
 			right, total := map[string]int{}, map[string]int{}

@@ -149,6 +149,15 @@ func guardToolProposals(tool string, args map[string]any) (proposals []guardProp
 			}
 		}
 	}
+	if len(proposals) == 0 && has("http", "https", "request", "fetch", "curl", "api", "web", "rest", "webhook") {
+		url, _ := guardArg(args, "url").(string)
+		if method, _ := guardArg(args, "method").(string); url != "" {
+			if method == "" {
+				method = "GET"
+			}
+			return []guardProposal{{text: guardQuoteAll([]string{"curl", "-X", strings.ToUpper(method), url}), told: true}}, ""
+		}
+	}
 	if len(proposals) == 0 {
 		if p, ok := guardFileTool(tool, dir, args, has); ok {
 			return []guardProposal{p}, ""

@@ -125,8 +125,20 @@ var guardSpread = map[string]string{
 	"parallel": "j=jobs: I: N: n: L: a=arg-file: S=sshlogin: colsep: joblog: retries: timeout: tmpdir: C: d=delimiter: 0=null k=keep-order X m u bar dry-run halt: delay: results: tagstring: tag v",
 }
 
+// guardPackaged are programs that packages of JavaScript bring along.
+var guardPackaged = map[string]bool{
+	"prisma": true, "rimraf": true, "del-cli": true, "supabase": true, "pm2": true, "wrangler": true, "sequelize": true, "sequelize-cli": true, "typeorm": true, "knex": true, "drizzle-kit": true, "mikro-orm": true,
+	"firebase": true, "vercel": true, "netlify": true, "serverless": true, "sls": true, "cdk": true, "lerna": true, "n8n": true, "nx": true, "np": true, "semantic-release": true, "gh-pages": true, "hasura": true,
+}
+
 // unwrap runs what a wrapper runs. It reports false when the words are no wrapper.
 func (s *guardShell) unwrap(words []string, env map[string]string, in guardStream) (guardStream, bool) {
+	if name := words[0]; name == "pnpm" || name == "yarn" || name == "bun" {
+		// They run the programs of the package by their mere name.
+		if r := guardReadOptions(name, guardParseOptionList("C=dir: filter: cwd:"), words[1:], true); len(r.operands) > 1 && guardPackaged[r.operands[0]] {
+			return s.command(r.operands, env, in), true
+		}
+	}
 	key, used := guardLongestKey(words, func(k string) bool { _, ok := guardWrappers[k]; return ok })
 	if key == "" {
 		return guardStream{}, false
@@ -237,7 +249,8 @@ func (s *guardShell) mounted(volumes, mounts, entry, rest []string, env map[stri
 	var all []mount
 	for _, v := range volumes {
 		parts := strings.SplitN(v, ":", 3)
-		if len(parts) > 1 && (len(parts) < 3 || parts[2] != "ro") {
+		if len(parts) > 1 && (len(parts) < 3 || parts[2] != "ro") && strings.ContainsAny(parts[0], "/.~$") {
+			// The path in a named volume is known by its name inside alone.
 			all = append(all, mount{guardClean(s.dir, parts[0]), guardClean("", parts[1])})
 		}
 	}
