@@ -489,3 +489,59 @@ func TestGuardsConcurrently(t *testing.T) {
 func TestGuardContract(t *testing.T) {
 	learningtest.RunGuard(t, func(t *testing.T) learning.GuardService { return openGuards(t).Guards })
 }
+
+// TestGuardsRestoreByConfirmation: a captain who confirms a demoted rule's lesson lets it block again; an agent does not.
+func TestGuardsRestoreByConfirmation(t *testing.T) {
+	g := openGuards(t)
+	g.report(t, false, antiPattern("l1", "Never wipe the cache", "cachectl wipe --all"))
+	demote := func() {
+		t.Helper()
+		for i := range 20 {
+			if s := g.override(t, fmt.Sprint("a", i%2), "cachectl wipe --all", learning.ResultSuccess); s.Rules[0].Demoted {
+				return
+			}
+		}
+		t.Fatal("it was never demoted")
+	}
+	demote()
+	lessons := learning.NewLessons(g.store, learning.LessonOptions{Options: learning.Options{Now: func() time.Time { return *g.now }}, Rules: g.Guards})
+	confirm := func(ctx context.Context) learning.Lesson {
+		t.Helper()
+		l, err := lessons.Validate(ctx, "l1", learning.ValidationDraft{Type: learning.ValidationConfirmed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	if confirm(asAgent(t, "b")); !g.rule(t, "l1").Demoted {
+		t.Error("an agent's word let it block again")
+	}
+	if confirm(asAgent(t, "boss", skillrouter.ScopeCaptain)); g.rule(t, "l1").Demoted || !g.check(t, "a", "cachectl wipe --all").Blocked {
+		t.Errorf("%+v", g.rule(t, "l1"))
+	}
+	again := guards{g.again(t), g.memory, g.now}
+	if !again.check(t, "a", "cachectl wipe --all").Blocked {
+		t.Error("the restoration is forgotten after a restart")
+	}
+	count := func() (n int) {
+		events, err := g.store.Events(t.Context(), 0, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			if e.Type == learning.EventRuleRestored {
+				n++
+			}
+		}
+		return n
+	}
+	if n := count(); n != 1 {
+		t.Errorf("told %d times", n)
+	}
+	if confirm(asAgent(t, "boss", skillrouter.ScopeCaptain)); count() != 1 {
+		t.Error("a rule that blocks was restored")
+	}
+	if demote(); !g.rule(t, "l1").Demoted {
+		t.Error("it cannot be demoted a second time")
+	}
+}

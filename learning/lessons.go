@@ -65,6 +65,8 @@ type ruleKeeper interface {
 	// keepRules is told, after the commit, of anti_pattern lessons as they are now: an
 	// active one is a rule from then on, a retired one no more.
 	keepRules(lessons ...Lesson)
+	// restored is told, after the commit, that a rule which was demoted blocks again.
+	restored(id string)
 }
 
 // NewLessons makes Lessons with an empty index.

@@ -31,6 +31,7 @@ type lessonMove struct {
 	escalate []Escalation
 	was      *LessonPatch // texts as they were, and as they are now; nil: they stay
 	became   *LessonPatch
+	restores bool // the guard's rule, which was demoted, blocks again
 }
 
 // change changes one lesson, in a transaction, with its history and event, and
@@ -42,12 +43,12 @@ func (l *Lessons) change(ctx context.Context, ref string, decide func(tx Pipelin
 		return Lesson{}, err
 	}
 	var before, lesson Lesson
-	var moved, reworded bool
+	var moved, reworded, restores bool
 	at := l.clock()
 	err := l.store.Change(ctx, func(tx PipelineTx) error {
 		var found bool
 		var err error
-		moved, reworded = false, false
+		moved, reworded, restores = false, false, false
 		if before, found, err = tx.LessonOf(ref); err != nil {
 			return err
 		}
@@ -70,7 +71,7 @@ func (l *Lessons) change(ctx context.Context, ref string, decide func(tx Pipelin
 		for i, m := range moves {
 			was, became := snapshotOf(&before, at), snapshotOf(&lesson, at)
 			was.Patch, became.Patch = m.was, m.became
-			reworded = reworded || m.became != nil
+			reworded, restores = reworded || m.became != nil, restores || m.restores
 			changes[i] = LessonChange{LessonID: lesson.ID, Kind: m.kind, Agent: m.by, Note: m.note, Before: was, After: became, At: at}
 			previous := before.At(at)
 			events[i] = lessonEvent(m.event, &lesson, m.by, at, LessonEvent{Previous: &previous, Reason: m.note, Escalate: m.escalate})
@@ -83,6 +84,9 @@ func (l *Lessons) change(ctx context.Context, ref string, decide func(tx Pipelin
 		lesson = present(lesson, at)
 		if moved {
 			l.keep(&before, &lesson, reworded)
+			if restores && l.rules != nil {
+				l.rules.restored(lesson.ID)
+			}
 		}
 	})()
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 )
 
 // Validate implements LessonService. It needs ScopeAgent; an agent cannot
-// confirm what it learned itself.
+// confirm what it learned itself. A captain who confirms an anti-pattern lets
+// its rule block again where it was demoted.
 //
 // A confirmation by somebody else makes a candidate a validated lesson. A
 // refutation makes it a candidate again, whatever it was. A lesson that is
@@ -56,6 +57,13 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 			lesson.Validated = true
 			if lesson.Status == StatusCandidate && by != lesson.SourceAgent {
 				lesson.Status = StatusValidated
+			}
+			if captain && lesson.Type == LessonAntiPattern {
+				// Who leads says that the rule is right, whatever it was overridden for.
+				var err error
+				if move.restores, err = restoreRule(tx, lesson.ID, true, by, remark(string(draft.Type), draft.Notes), at); err != nil {
+					return nil, err
+				}
 			}
 		case ValidationRefuted:
 			lesson.Validated, lesson.Status = false, StatusCandidate
