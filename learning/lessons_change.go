@@ -74,7 +74,7 @@ func (l *Lessons) change(ctx context.Context, ref string, decide func(tx Pipelin
 			reworded, restores = reworded || m.became != nil, restores || m.restores
 			changes[i] = LessonChange{LessonID: lesson.ID, Kind: m.kind, Agent: m.by, Note: m.note, Before: was, After: became, At: at}
 			previous := before.At(at)
-			events[i] = lessonEvent(m.event, &lesson, m.by, at, LessonEvent{Previous: &previous, Reason: m.note, Escalate: m.escalate})
+			events[i] = lessonEvent(m.event, &lesson, m.by, at, LessonEvent{Previous: &previous, Reason: m.note, Escalate: m.escalate, Milder: milder(before.Severity, lesson.Severity)})
 		}
 		if err := tx.AddChange(changes...); err != nil {
 			return err
@@ -93,6 +93,14 @@ func (l *Lessons) change(ctx context.Context, ref string, decide func(tx Pipelin
 		return Lesson{}, err
 	}
 	return lesson, nil
+}
+
+// milder returns what a severity was if it is worse now, and else "".
+func milder(was, now Severity) Severity {
+	if worse(now, was) {
+		return was
+	}
+	return ""
 }
 
 func snapshotOf(lesson *Lesson, at time.Time) *Snapshot {

@@ -45,7 +45,9 @@ func (g *reporting) occur(tx PipelineTx, i int, known Lesson, sources []string) 
 		lesson.UpdatedAt = g.at
 	}
 	change := LessonChange{LessonID: lesson.ID, Kind: ChangeOccurred, Agent: r.lesson.SourceAgent, At: g.at}
+	severity := lesson.Severity
 	was, became, others := enrich(&lesson, &r.lesson)
+	s.milder = milder(severity, lesson.Severity)
 	lesson.SourceCaseIDs = sources
 	if was != nil {
 		lesson.UpdatedAt, s.reworded = laterThan(lesson.UpdatedAt, g.at), true

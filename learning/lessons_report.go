@@ -128,7 +128,8 @@ type storing struct {
 	report   *report
 	outcome  int
 	first    bool
-	reworded bool // an occurrence changed what the search sees of it
+	reworded bool     // an occurrence changed what the search sees of it
+	milder   Severity // what its severity was, if an occurrence made it worse
 }
 
 // queue puts the reports in the line of those that wait for a transaction.
@@ -300,7 +301,7 @@ func (g *reporting) note(i int, s storing, event string, escalate []Escalation) 
 	if agent == "" {
 		agent = s.report.lesson.SourceAgent
 	}
-	g.events = append(g.events, lessonEvent(event, &s.lesson, agent, g.at, LessonEvent{Escalate: escalate}))
+	g.events = append(g.events, lessonEvent(event, &s.lesson, agent, g.at, LessonEvent{Escalate: escalate, Milder: s.milder}))
 	g.stored = append(g.stored, s)
 }
 

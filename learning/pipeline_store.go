@@ -132,6 +132,7 @@ type LessonEvent struct {
 	Domain     string       `json:"domain"`
 	Title      string       `json:"title"`
 	Severity   Severity     `json:"severity"`
+	Milder     Severity     `json:"previous_severity,omitempty"` // what the severity was, if this event made it worse
 	Level      Level        `json:"level"`
 	Confidence float64      `json:"confidence"`
 	Previous   *float64     `json:"previous_confidence,omitempty"`

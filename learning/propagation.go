@@ -2,6 +2,7 @@ package learning
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,15 +69,20 @@ func NewPropagation(ctx context.Context, store PropagationStore, options Options
 
 // Take takes in what happened, stores whom the new lessons fit, and returns
 // the lessons that are news: those reported for the first time, and those that
-// became principles. The same events again store nothing more.
+// became principles or critical. The same events again store nothing more.
 func (p *Propagation) Take(ctx context.Context, events []skillrouter.Event) ([]Notice, error) {
 	var news, reported, episodes []string
+	worsened := map[string]bool{}
 	for _, event := range events {
 		switch event.Type {
 		case EventLessonReported:
 			news, reported = append(news, event.Subject), append(reported, event.Subject)
 		case EventLessonPromoted:
 			news = append(news, event.Subject)
+		case EventLessonOccurred, EventLessonEdited:
+			if becameCritical(event) {
+				news, worsened[event.Subject] = append(news, event.Subject), true
+			}
 		case EventEpisodeRecorded:
 			if event.Agent != "" {
 				episodes = append(episodes, event.Subject)
@@ -101,7 +107,7 @@ func (p *Propagation) Take(ctx context.Context, events []skillrouter.Event) ([]N
 	notices, recipients := make([]Notice, 0, len(briefs)), []Recipient{}
 	p.mu.Lock()
 	for _, brief := range briefs {
-		if !isNew[brief.ID] && brief.Level != LevelPrinciple {
+		if !isNew[brief.ID] && brief.Level != LevelPrinciple && !worsened[brief.ID] {
 			continue
 		}
 		notice := Notice{Lesson: brief, General: general(brief)}
@@ -126,6 +132,15 @@ func (p *Propagation) Take(ctx context.Context, events []skillrouter.Event) ([]N
 		}
 	}
 	return notices, p.save(ctx)
+}
+
+// becameCritical tells whether a lesson that was there became a critical one.
+func becameCritical(event skillrouter.Event) bool {
+	var told LessonEvent
+	if err := json.Unmarshal(event.Data, &told); err != nil {
+		return false // whoever raises escalations logs it
+	}
+	return told.Milder != "" && told.Severity == SeverityCritical
 }
 
 func (p *Propagation) takeEpisodes(ctx context.Context, ids []string) error {

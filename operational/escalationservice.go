@@ -70,7 +70,7 @@ func NewEscalations(store EscalationStore, now skillrouter.Clock) *Escalations {
 // Raise raises escalations and moves the cursor of whoever raises them, in one
 // transaction, so that each event is taken in once. For each matter, agent and
 // reason one is open at a time: what is raised while it is open, or after it was
-// dismissed, is only counted. It is the router's own, and asks for no right.
+// dismissed, is only counted; one that is open and grows worse is announced once more. It is the router's own, and asks for no right.
 func (e *Escalations) Raise(ctx context.Context, drafts []EscalationDraft, cursor Cursor) ([]Escalation, error) {
 	at := stamp(e.now)
 	return e.store.RaiseEscalations(ctx, drafts, cursor, func(latest *Escalation, draft EscalationDraft) Escalation {

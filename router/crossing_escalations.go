@@ -115,16 +115,17 @@ func (c *Crossing) post(ctx context.Context, draft operational.MessageDraft) err
 }
 
 // escalationMessage is how an escalation arrives in its agent's mailbox. It
-// holds only what never changes of it, so that the same one is the same message.
+// holds only what never changes of it but its priority, so that the same one is
+// the same message, and one that grew worse is another.
 func escalationMessage(e operational.Escalation) operational.MessageDraft {
 	// Marshalling strings cannot fail.
 	said, _ := json.Marshal(map[string]string{
 		"escalation_id": e.ID, "lesson_id": e.LessonID, "pattern_id": e.PatternID, "title": e.Title, "domain": e.Domain,
-		"reason": e.Reason, "source_agent": e.SourceAgent,
+		"reason": e.Reason, "priority": string(e.Priority), "source_agent": e.SourceAgent,
 		"text": fmt.Sprintf("%s (%s): %s", e.Reason, e.Domain, e.Title),
 	})
 	return operational.MessageDraft{
 		From: MailAgent, To: e.To, Signal: operational.SignalEscalation, Context: said,
-		IdempotencyKey: "escalation:" + e.ID, ThreadID: e.ID,
+		IdempotencyKey: "escalation:" + e.ID + ":" + string(e.Priority), ThreadID: e.ID,
 	}
 }

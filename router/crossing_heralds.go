@@ -121,8 +121,12 @@ func lessonMessage(l learning.LessonBrief, agent, why string) operational.Messag
 		"lesson_id": l.ID, "number": l.Number, "lesson_type": l.Type, "title": l.Title, "severity": l.Severity, "domain": l.Domain,
 		"solution": l.Solution, "source_agent": l.SourceAgent, "trust": l.Trust, "why": why,
 	})
+	matter := string(l.Level)
+	if l.Severity == learning.SeverityCritical {
+		matter += "!" // one that became critical is told again
+	}
 	return operational.MessageDraft{
 		From: MailAgent, To: agent, Signal: SignalLesson, Context: said,
-		IdempotencyKey: fmt.Sprintf("lesson:%d:%s:%s", l.Number, l.Level, agent), TTLSeconds: int64(lessonSignalTTL / time.Second),
+		IdempotencyKey: fmt.Sprintf("lesson:%d:%s:%s", l.Number, matter, agent), TTLSeconds: int64(lessonSignalTTL / time.Second),
 	}
 }

@@ -217,6 +217,63 @@ func TestCrossingEscalates(t *testing.T) {
 	}
 }
 
+// TestCrossingTellsOfWhatGrewWorse follows a lesson that others make critical:
+// whoever was told of it is told once more, and no oftener.
+func TestCrossingTellsOfWhatGrewWorse(t *testing.T) {
+	b := openBorder(t)
+	for _, agent := range []string{"author", "stranger"} {
+		if _, err := b.presence.Heartbeat(asRouter(t), comms.Heartbeat{AgentID: agent}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rules, err := learning.DefaultEscalationRules(learning.EscalationOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lessons := learning.NewLessons(b.learning, learning.LessonOptions{Escalations: rules})
+	crossing, _ := run(t, b.ports(t))
+	open := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	count := func(agent, signal string) (n int) {
+		for _, m := range b.mail(t, agent) {
+			if m.Signal == signal {
+				n++
+			}
+		}
+		return n
+	}
+	draft := learning.LessonDraft{
+		Type: learning.LessonAntiPattern, Domain: "billing", Category: "invoices", Title: "Never bill twice", Context: "month's end", Action: "ran the job again",
+		Outcome: "customers paid twice", SourceAgent: "author", Severity: learning.SeverityHigh, Transferability: learning.GeneralTransferability,
+	}
+	for i, step := range []struct {
+		severity          learning.Severity
+		signals, messages int // that the stranger and the supervisor have by then
+	}{
+		{learning.SeverityHigh, 1, 1}, {learning.SeverityHigh, 1, 1}, {learning.SeverityCritical, 2, 2}, {learning.SeverityCritical, 2, 2}, {learning.SeverityLow, 2, 2},
+	} {
+		draft.Severity = step.severity
+		if _, err := lessons.Report(open, draft); err != nil {
+			t.Fatal(err)
+		}
+		if err := crossing.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := count("stranger", router.SignalLesson); got != step.signals {
+			t.Errorf("%d. %s: %d signals, want %d", i, step.severity, got, step.signals)
+		}
+		worst := 0
+		for _, e := range b.escalated(t) {
+			worst = max(worst, count(e.To, operational.SignalEscalation))
+		}
+		if len(b.escalated(t)) == 0 || worst < step.messages {
+			t.Errorf("%d. %s: %d messages of escalations, want %d: %+v", i, step.severity, worst, step.messages, b.escalated(t))
+		}
+	}
+	for _, e := range b.escalated(t) {
+		t.Logf("%s: %s, %s, %d×, %d messages", e.To, e.Reason, e.Priority, e.Occurrences, count(e.To, operational.SignalEscalation))
+	}
+}
+
 // faulty stands before the real ports, and fails at a chosen call: before it
 // is made, or after, as a kill would.
 type faulty struct {

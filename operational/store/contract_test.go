@@ -191,6 +191,25 @@ func TestRaiseMovesTheCursor(t *testing.T) {
 	if waiting, err = s.UnannouncedEscalations(t.Context(), 10); err != nil || len(waiting) != 0 {
 		t.Errorf("still unannounced: %+v, %v", waiting, err)
 	}
+	// What is raised again is announced again only if it is open and has grown worse.
+	for _, step := range []struct {
+		priority operational.EscalationPriority
+		want     int
+	}{{operational.PriorityLow, 0}, {operational.PriorityCritical, 1}, {operational.PriorityHigh, 0}, {operational.PriorityCritical, 0}} {
+		draft.Priority = step.priority
+		if _, err := svc.Raise(t.Context(), []operational.EscalationDraft{draft}, operational.Cursor{Name: "log", Seq: 9}); err != nil {
+			t.Fatal(err)
+		}
+		waiting, err := s.UnannouncedEscalations(t.Context(), 10)
+		if err != nil || len(waiting) != step.want {
+			t.Errorf("raised as %s: unannounced %+v, %v", step.priority, waiting, err)
+		}
+		for _, e := range waiting {
+			if err := s.MarkAnnounced(t.Context(), []int64{e.Number}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	if n, err := svc.Pending(t.Context()); n != 1 || err != nil {
 		t.Errorf("%d pending, %v", n, err)
 	}

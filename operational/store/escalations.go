@@ -110,8 +110,9 @@ func raiseOne(tx *gorm.DB, draft operational.EscalationDraft,
 	e := raise(latest, draft)
 	row := rowOfEscalation(e)
 	if len(before) == 1 && e.ID == before[0].ID {
+		row.Announced = before[0].Announced && row.PriorityRank >= before[0].PriorityRank // one that grew worse is announced anew
 		return nil, tx.Model(&escalationRow{}).Where("num = ?", before[0].Num).
-			Select("priority", "priority_rank", "occurrences", "last_raised_at").Updates(&row).Error
+			Select("priority", "priority_rank", "occurrences", "announced", "last_raised_at").Updates(&row).Error
 	}
 	if err := tx.Create(&row).Error; err != nil {
 		return nil, err
