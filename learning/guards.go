@@ -152,7 +152,7 @@ func (g *Guards) fill(matches []Match, at time.Time) {
 func answered(v Verdict) Checked {
 	c := Checked{Blocked: v.Decision == DecisionBlock, Matches: v.Matches, Decision: v.Decision, Alternatives: []string{}, Warnings: []string{}, Lanes: []string{}}
 	for _, m := range v.Matches {
-		c.Warnings = append(c.Warnings, "⚠️ "+m.Title+": "+m.WhyBad)
+		c.Warnings = append(c.Warnings, strings.TrimSuffix("⚠️ "+m.Title+": "+m.WhyBad, ": "))
 		for _, a := range m.Alternatives {
 			if !slices.Contains(c.Alternatives, a) {
 				c.Alternatives = append(c.Alternatives, a)

@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -198,7 +199,7 @@ func guardDraft(l *Lesson) GuardRuleDraft {
 		alternatives = append(alternatives, l.Solution)
 	}
 	return GuardRuleDraft{
-		ID: l.ID, Title: l.Title, Reason: l.Context, Commands: l.RelatedCommands, Action: l.Action, Pattern: l.TriggerPattern, Severity: l.Severity,
+		ID: l.ID, Title: l.Title, Reason: cmp.Or(l.Context, l.RootCause, l.Outcome), Commands: l.RelatedCommands, Action: l.Action, Pattern: l.TriggerPattern, Severity: l.Severity,
 		Block: l.BlockAction, Confidence: l.InitialConfidence, Domain: l.Domain, Category: l.Category, Tags: l.Tags, Alternatives: alternatives,
 	}
 }
