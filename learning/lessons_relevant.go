@@ -74,23 +74,48 @@ func (l *Lessons) Relevant(ctx context.Context, query LessonQuery) (LessonResult
 	if len(found.Hits) == 0 {
 		return results, nil
 	}
-	lessons, err := l.store.Lessons(ctx, hitIDs(found.Hits))
+	// All that fit are weighed by where and when they hold; only those that are answered are read.
+	places, err := l.store.LessonPlaces(ctx, hitIDs(found.Hits))
 	if err != nil {
 		return LessonResults{}, err
 	}
-	hits := l.weigh(lessons, found.Hits, query)
-	hits = hits[:min(len(hits), limit)]
-	size := 0
-	for i := range hits {
-		if size >= MaxAnswer {
-			results.LeftOut = len(hits) - i
-			break
-		}
-		size += lessonSize(&hits[i].Lesson)
-		results.Results = append(results.Results, hits[i])
+	hits := l.weigh(places, found.Hits, query)
+	if err := l.answer(ctx, hits[:min(len(hits), limit)], &results); err != nil {
+		return LessonResults{}, err
 	}
 	results.Count = len(results.Results)
 	return results, nil
+}
+
+// answer reads the lessons of hits, until the answer has MaxAnswer bytes. One
+// that was retired since is passed over.
+func (l *Lessons) answer(ctx context.Context, hits []LessonHit, results *LessonResults) error {
+	ids := make([]string, len(hits))
+	for i := range hits {
+		ids[i] = hits[i].ID
+	}
+	size, at := 0, l.clock()
+	for part := range slices.Chunk(ids, fetchRows) {
+		lessons, err := l.store.Lessons(ctx, part)
+		if err != nil {
+			return err
+		}
+		for _, id := range part {
+			if size >= MaxAnswer {
+				results.LeftOut++
+				continue
+			}
+			i := slices.IndexFunc(lessons, func(lesson Lesson) bool { return lesson.ID == id && lesson.active() })
+			if i < 0 {
+				continue
+			}
+			hit := hits[slices.Index(ids, id)]
+			hit.Lesson = present(lessons[i], at)
+			size += lessonSize(&hit.Lesson)
+			results.Results = append(results.Results, hit)
+		}
+	}
+	return nil
 }
 
 // weigh scores lessons that were found, best first.
@@ -103,12 +128,9 @@ func (l *Lessons) weigh(lessons []Lesson, found []tfidf.Hit, query LessonQuery) 
 	best := found[0].Score
 	hits := make([]LessonHit, 0, len(lessons))
 	for _, lesson := range lessons {
-		if !lesson.active() {
-			continue
-		}
 		hit := byID[lesson.ID]
 		part := nearness(&lesson, query)
-		h := LessonHit{Lesson: present(lesson, at), Similarity: min(hit.Score/best, 1) * part, Recency: recency(lesson.LastOccurred, at)}
+		h := LessonHit{Lesson: lesson, Similarity: min(hit.Score/best, 1) * part, Recency: recency(lesson.LastOccurred, at)}
 		h.Score = l.weights.Similarity*h.Similarity + l.weights.Recency*h.Recency
 		if query.Explain {
 			scale := l.weights.Similarity * part / best

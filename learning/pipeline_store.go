@@ -19,6 +19,9 @@ type PipelineStore interface {
 
 	// Lessons returns the lessons with the ids that exist, in no order.
 	Lessons(ctx context.Context, ids []string) ([]Lesson, error)
+	// LessonPlaces returns the active ones of the lessons with the ids, in no order, with
+	// nothing but where and when they hold: ID, Number, Domain, Project, Transferability, LastOccurred.
+	LessonPlaces(ctx context.Context, ids []string) ([]Lesson, error)
 	// LessonOf returns the lesson of an id or number.
 	LessonOf(ctx context.Context, ref string) (lesson Lesson, ok bool, err error)
 	// ListLessons returns lessons, newest first, whose number is below before (0: all); up to

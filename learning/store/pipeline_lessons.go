@@ -141,6 +141,32 @@ func (s *Store) Lessons(ctx context.Context, ids []string) ([]learning.Lesson, e
 	return all, nil
 }
 
+// LessonPlaces implements learning.PipelineStore.
+func (s *Store) LessonPlaces(ctx context.Context, ids []string) ([]learning.Lesson, error) {
+	all := make([]learning.Lesson, 0, len(ids))
+	for part := range slices.Chunk(ids, lookups) {
+		var c conditions
+		among(&c, "id", part)
+		rows, err := query(s.read.WithContext(ctx), "SELECT id, num, domain, project, transferability, last_occurred FROM lessons "+c.text+" AND status <> 'retired'", c.args...)
+		if err != nil {
+			return nil, err
+		}
+		for rows.Next() {
+			var l learning.Lesson
+			var last int64
+			if err := rows.Scan(&l.ID, &l.Number, &l.Domain, &l.Project, &l.Transferability, &last); err != nil {
+				return nil, closing(rows, err)
+			}
+			l.LastOccurred = fromMillis(last)
+			all = append(all, l)
+		}
+		if err := closing(rows, rows.Err()); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
 // msPerDay turns milliseconds into the days of a decay constant.
 const msPerDay = float64(24 * time.Hour / time.Millisecond)
 
