@@ -10,6 +10,7 @@ import (
 
 	"skillrouter/comms/client"
 	"skillrouter/learning"
+	"skillrouter/router/mcpserver"
 )
 
 // lessonChange makes a command that changes the lesson that is its first
@@ -29,12 +30,13 @@ func (s *shell) lessonChange(cmd *cobra.Command, change func(ctx context.Context
 }
 
 // person is who judges: the flag, else the agent whose wrapper started this
-// shell, else, if no token says who calls, the user at the terminal.
+// shell, else, if no token says who calls, the user at the terminal, or the
+// captain where a service or a container has none.
 func (s *shell) person(flag string) string {
 	if named := s.agent(flag); named != "" || s.token != "" || s.env("SKILLROUTER_TOKEN") != "" {
 		return named
 	}
-	return first(s.env("USER"), s.env("USERNAME"))
+	return first(s.env("USER"), s.env("USERNAME"), mcpserver.DefaultAgent)
 }
 
 func (s *shell) lessonsValidate() *cobra.Command {

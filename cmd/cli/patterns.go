@@ -101,10 +101,10 @@ func (s *shell) patternsVerb(
 			if err != nil {
 				return err
 			}
-			pattern, err := judge(ctx, c, args[0], learning.ConfirmationDraft{By: s.agent(by), Notes: strings.Join(args[1:], " ")})
+			pattern, err := judge(ctx, c, args[0], learning.ConfirmationDraft{By: s.person(by), Notes: strings.Join(args[1:], " ")})
 			return s.printPattern(pattern, err)
 		}))
-	cmd.Flags().StringVar(&by, "by", "", "who judges (SKILLROUTER_AGENT)")
+	cmd.Flags().StringVar(&by, "by", "", "who judges (SKILLROUTER_AGENT, else you)")
 	return cmd
 }
 
