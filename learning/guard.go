@@ -125,7 +125,8 @@ func guardWordKey(a *guardAct, sub bool) string {
 // read, or takes longer than GuardTime, is answered by a note and by the
 // words of the rules that stand in it.
 func (g *Guard) Check(ctx context.Context, action Action) Verdict {
-	ctx, cancel := context.WithTimeout(ctx, GuardTime)
+	// What could not be read in time is still compared by its words.
+	ctx, cancel := context.WithTimeout(ctx, GuardTime*3/4)
 	defer cancel()
 	c := &guardCheck{ctx: ctx, view: *g.view.Load(), similar: g.similar, action: &action, found: map[string]*Match{}}
 	c.run()

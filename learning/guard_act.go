@@ -76,6 +76,9 @@ func (a *guardAct) harmless() bool {
 	if len(a.words) > 0 && a.words[0] == "help" && guardPrefixes()[a.name] {
 		return true
 	}
+	if len(a.options["undo"]) > 0 {
+		return true // it takes the act back
+	}
 	for _, dry := range guardDryRun[a.name] {
 		if v := a.options[dry]; len(v) > 0 && v[len(v)-1] != "none" && v[len(v)-1] != "false" {
 			return true

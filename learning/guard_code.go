@@ -440,6 +440,14 @@ func (c *guardCode) invoke(name string, args [][]string, at int) {
 		if strings.HasPrefix(first, "http") {
 			c.effect("curl", guardEffect{kind: guardEffectHTTP, verb: strings.ToUpper(last), path: guardURL(first)})
 		}
+	case "fetch", "request", "$fetch", "ofetch", "urlopen", "got":
+		method, url := c.method(at), first
+		if guardMethods[strings.ToUpper(first)] && len(args) > 1 && len(args[1]) > 0 {
+			method, url = strings.ToUpper(first), args[1][0]
+		}
+		if method != "" && strings.HasPrefix(url, "http") {
+			c.effect("curl", guardEffect{kind: guardEffectHTTP, verb: method, path: guardURL(url)})
+		}
 	case "open", "fopen":
 		if len(args) > 1 && len(args[1]) > 0 && strings.ContainsAny(args[1][0], "wax+>") && len(args[1][0]) < 5 {
 			c.effect("tee", guardWriteEffects(s.path(first))...)
@@ -459,6 +467,24 @@ func (c *guardCode) invoke(name string, args [][]string, at int) {
 			c.sql(first)
 		}
 	}
+}
+
+// guardMethods are the methods of requests that change something.
+var guardMethods = map[string]bool{"DELETE": true, "POST": true, "PUT": true, "PATCH": true}
+
+// method is the method that the call at i names among its options: {method: "DELETE"}.
+func (c *guardCode) method(i int) string {
+	for k := i; k < min(i+64, len(c.t)) && c.kind(k) != ';'; k++ {
+		if strings.Trim(c.t[k].text, `"'`) != "method" {
+			continue
+		}
+		for _, t := range c.t[k+1 : min(k+4, len(c.t))] {
+			if m := strings.ToUpper(strings.Trim(t.text, `"'`)); guardMethods[m] {
+				return m
+			}
+		}
+	}
+	return ""
 }
 
 func (c *guardCode) sql(text string) {

@@ -1,7 +1,6 @@
 package learning
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -84,7 +83,14 @@ func (r *GuardRule) wordsFit(want, got *guardAct) guardFit {
 				best = min(best, fit)
 				continue
 			}
-			return guardNone
+			if guardOptionsOf()[want.name] == nil {
+				// Of a program that the table does not know, -a may be --all.
+				has, ok = guardOtherLength(name, got.options)
+				best = min(best, guardNear)
+			}
+			if !ok {
+				return guardNone
+			}
 		}
 		if last := values[len(values)-1]; last != "" && !guardPlaceholder(last) && !guardBypass[name] {
 			// Of a program that the table does not know, --x v and --x=v look different.
@@ -111,6 +117,7 @@ func (r *GuardRule) wordsFit(want, got *guardAct) guardFit {
 	}
 	words, others := want.words, got.words
 	fixed := guardFixedWords(want)
+	others = others[guardSubcommandAt(want, got, fixed):]
 	if len(others) < min(fixed, len(words)) {
 		return guardNone
 	}
@@ -128,7 +135,10 @@ func (r *GuardRule) wordsFit(want, got *guardAct) guardFit {
 		if (bypass || want.wraps && named) && !r.title.names(w) {
 			continue
 		}
-		found := slices.ContainsFunc(slices.Collect(maps.Values(got.options)), func(values []string) bool { return slices.Contains(values, w) })
+		found := false
+		for o, values := range got.options {
+			found = found || slices.Contains(values, w) && !slices.Contains(guardSaying, o)
+		}
 		for i, o := range others {
 			if fit := guardWordFits(w, o, got); fit != guardNone {
 				best, others, found = min(best, fit), others[i+1:], true
@@ -140,6 +150,34 @@ func (r *GuardRule) wordsFit(want, got *guardAct) guardFit {
 		}
 	}
 	return best
+}
+
+// guardOtherLength finds the long option that a letter may stand for, or the letter.
+func guardOtherLength(name string, options map[string][]string) (values []string, ok bool) {
+	if len(name) > 1 {
+		values, ok = options[name[:1]]
+		return values, ok
+	}
+	for o, v := range options {
+		if len(o) > 2 && strings.HasPrefix(o, name) {
+			values, ok = v, true
+		}
+	}
+	return values, ok
+}
+
+// guardSubcommandAt is where an act's subcommand stands among its words. Of a
+// program that the table does not know, the values of options before it look like words.
+func guardSubcommandAt(want, got *guardAct, fixed int) int {
+	if fixed == 0 || guardOptionsOf()[want.name] != nil || len(got.source) < 2 || !strings.HasPrefix(got.source[1], "-") {
+		return 0
+	}
+	for at := range min(3, len(got.words)) {
+		if got.words[at] == want.words[0] {
+			return at
+		}
+	}
+	return 0
 }
 
 // guardFixedWords is how many words of a rule's act are subcommands, which

@@ -58,6 +58,25 @@ func (a *guardAct) implied() (out []*guardAct) {
 				}
 			}
 		}
+	case "mvn":
+		// A goal of a plugin is what the plugin's own program does.
+		for _, w := range a.words {
+			if plugin, goal, ok := strings.Cut(w, ":"); ok && plugin != "" && goal != "" {
+				out = append(out, as(plugin, goal))
+			}
+		}
+	case "ufw":
+		// A port without a protocol is that of each.
+		for i, w := range a.words {
+			if port, ok := guardPorts[w]; ok {
+				w = port
+			}
+			if w != "" && strings.Trim(w, "0123456789:") == "" {
+				words := slices.Clone(a.words)
+				words[i] = w + "/tcp"
+				out = append(out, as("ufw", words...))
+			}
+		}
 	case "pkill":
 		if len(a.options["full"]) == 0 {
 			out = append(out, as("killall", a.words...))
@@ -71,6 +90,9 @@ func (a *guardAct) implied() (out []*guardAct) {
 	}
 	return out
 }
+
+// guardPorts are the services that firewalls know by name.
+var guardPorts = map[string]string{"ssh": "22", "openssh": "22", "http": "80", "https": "443", "postgresql": "5432", "mysql": "3306"}
 
 // guardListing is what a command lists of the things that a program keeps:
 // names that may be any, where nothing narrows the list.

@@ -14,7 +14,7 @@ var guardQuiet = map[string]bool{
 var guardDryRun = map[string][]string{
 	"rsync": {"dry-run"}, "git": {"dry-run"}, "kubectl": {"dry-run"}, "helm": {"dry-run"}, "aws": {"dryrun", "dry-run"}, "npm": {"dry-run"}, "cargo": {"dry-run"},
 	"apt": {"simulate"}, "make": {"dry-run"}, "wipefs": {"no-act"}, "ansible-playbook": {"check", "syntax-check", "list-tasks", "list-hosts"}, "ufw": {"dry-run"}, "docker": {"dry-run"}, "systemctl": {"dry-run"},
-	"gem": {"dry-run"}, "twine": {"dry-run"}, "yarn": {"dry-run"}, "pnpm": {"dry-run"}, "poetry": {"dry-run"}, "terraform": {"help"}, "patch": {"dry-run"}, "rclone": {"dry-run"}, "s3cmd": {"dry-run"},
+	"gem": {"dry-run"}, "twine": {"dry-run"}, "yarn": {"dry-run"}, "pnpm": {"dry-run"}, "poetry": {"dry-run"}, "terraform": {"help", "dry-run"}, "patch": {"dry-run"}, "rclone": {"dry-run"}, "s3cmd": {"dry-run"},
 	"serverless": {"noDeploy"}, "certbot": {"dry-run"}, "pip": {"dry-run"}, "logrotate": {"debug"}, "parallel": {"dry-run"}, "mc": {"fake"},
 }
 

@@ -24,7 +24,7 @@ const (
 var guardSameProgram = map[string]string{
 	"docker-compose": "docker compose", "podman-compose": "docker compose", "apt-get": "apt", "aptitude": "apt", "dnf": "yum", "microdnf": "yum",
 	"mariadb": "mysql", "mycli": "mysql", "pgcli": "psql", "litecli": "sqlite3", "sqlite": "sqlite3", "tofu": "terraform", "opentofu": "terraform",
-	"oc": "kubectl", "k3s": "kubectl", "nodejs": "node", "gmake": "make", "gsed": "sed", "gfind": "find", "grm": "rm", "gshred": "shred", "gdd": "dd", "gxargs": "xargs",
+	"oc": "kubectl", "nodejs": "node", "gmake": "make", "gsed": "sed", "gfind": "find", "grm": "rm", "gshred": "shred", "gdd": "dd", "gxargs": "xargs",
 	"mongo": "mongosh", "podman": "docker", "valkey-cli": "redis-cli", "keydb-cli": "redis-cli", "iptables-legacy": "iptables", "ip6tables": "iptables", "terragrunt": "terraform", "kafka-topics.sh": "kafka-topics", "kafka-configs.sh": "kafka-configs", "kafka-consumer-groups.sh": "kafka-consumer-groups", "iptables-nft": "iptables",
 	"less": "cat", "more": "cat", "head": "cat", "tail": "cat", "bat": "cat", "batcat": "cat", "tac": "cat", "nl": "cat",
 	"vim": "vi", "nvim": "vi", "view": "cat", "pip3": "pip", "nerdctl": "docker", "slay": "killall", "ash": "sh",
@@ -95,6 +95,13 @@ func (s *guardShell) command(words []string, env map[string]string, in guardStre
 		name = a
 	} else if name != words[0] {
 		words = append([]string{name}, words[1:]...)
+	}
+	if (name == "k3s" || name == "microk8s" || name == "minikube") && len(words) > 2 && words[1] == "kubectl" {
+		rest := words[1:]
+		if rest[1] == "--" {
+			rest = append([]string{"kubectl"}, rest[2:]...)
+		}
+		return s.command(rest, env, in)
 	}
 	for i, w := range words[1:] {
 		if strings.HasPrefix(w, guardDownloaded) && i >= 0 && (guardShells[name] || name == "source" || name == ".") {

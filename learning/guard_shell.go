@@ -243,5 +243,5 @@ func guardTidy(text string) string {
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, "?")
 	}
-	return guardPrivate.Replace(text)
+	return guardPrivate.Replace(strings.TrimPrefix(text, "\ufeff"))
 }

@@ -28,10 +28,6 @@ func guardNormalize(words []string) *guardAct {
 		}
 	case "docker", "podman":
 		args = guardDockerWords(args)
-	case "microk8s", "minikube":
-		if i := slices.Index(args, "kubectl"); i == 0 {
-			a.name, args = "kubectl", args[1:]
-		}
 	case "gcloud":
 		if len(args) > 0 && (args[0] == "beta" || args[0] == "alpha") {
 			args = args[1:]
@@ -123,6 +119,11 @@ func (a *guardAct) respell() {
 		}
 		delete(a.options, "eval")
 	case "git":
+		if len(a.words) > 0 && a.words[0] == "branch" && len(a.options["delete"]) > 0 && len(a.options["force"]) > 0 {
+			a.options["force-delete"] = []string{""}
+			delete(a.options, "delete")
+			delete(a.options, "force")
+		}
 		if len(a.words) > 2 && a.words[0] == "push" {
 			for i, w := range a.words[2:] {
 				// An empty source deletes the branch.

@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -125,6 +126,23 @@ var guardSpread = map[string]string{
 	"parallel": "j=jobs: I: N: n: L: a=arg-file: S=sshlogin: colsep: joblog: retries: timeout: tmpdir: C: d=delimiter: 0=null k=keep-order X m u bar dry-run halt: delay: results: tagstring: tag v",
 }
 
+// guardImageProgram is the program that an image is named after, and likely runs.
+func guardImageProgram(image string) string {
+	name, _, _ := strings.Cut(path.Base(image), "@")
+	name, _, _ = strings.Cut(name, ":")
+	switch name {
+	case "aws-cli":
+		return "aws"
+	case "azure-cli":
+		return "az"
+	case "cloud-sdk", "google-cloud-cli":
+		return "gcloud"
+	case ".", "/":
+		return ""
+	}
+	return name
+}
+
 // guardPackaged are programs that packages of JavaScript bring along.
 var guardPackaged = map[string]bool{
 	"prisma": true, "rimraf": true, "del-cli": true, "supabase": true, "pm2": true, "wrangler": true, "sequelize": true, "sequelize-cli": true, "typeorm": true, "knex": true, "drizzle-kit": true, "mikro-orm": true,
@@ -213,6 +231,9 @@ func (s *guardShell) unwrap(words []string, env map[string]string, in guardStrea
 	}
 	if key == "docker run" || key == "docker compose run" {
 		return s.within(where, func() guardStream {
+			if own := guardImageProgram(skipped); own != "" && len(rest) > 0 && len(r.options["entrypoint"]) == 0 && !guardKnownProgram(guardProgram(rest[0])) && key == "docker run" {
+				rest = append([]string{own}, rest...) // words for the image's own program
+			}
 			return s.mounted(r.options["volume"], r.options["mount"], r.options["entrypoint"], rest, env, in)
 		}), true
 	}
