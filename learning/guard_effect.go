@@ -148,7 +148,8 @@ func (s *guardShell) serviceEffects(a *guardAct) []guardEffect {
 			return guardService(manager, guardServiceVerb(w[0]), w[1:])
 		}
 	case "nginx":
-		for _, signal := range a.options["s"] {
+		if signals := a.options["s"]; len(signals) > 0 {
+			signal := signals[0]
 			if signal == "quit" {
 				signal = "stop"
 			}
