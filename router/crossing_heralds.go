@@ -25,8 +25,6 @@ const (
 	MaxSignalsPerMinute = 30
 	// lessonSignalTTL is how long such a signal waits: who comes later reads the memory.
 	lessonSignalTTL = 24 * time.Hour
-	// rosterAge is how old the list of the agents that are there may be.
-	rosterAge = 100 * time.Millisecond
 	// newcomerAge is how long ago an agent that has not sent a heartbeat yet may have been heard of.
 	newcomerAge = 2 * time.Minute
 )
@@ -34,7 +32,6 @@ const (
 // heralds knows who is there to be told, and how often each was told of late.
 type heralds struct {
 	live      []string
-	lookedAt  time.Time
 	allowance map[string]allowance
 }
 
@@ -75,17 +72,15 @@ func (c *Crossing) herald(ctx context.Context, notices []learning.Notice) error 
 	return sending.Wait()
 }
 
-// lookAround brings the list of agents that are there up to date.
+// lookAround lists the agents that are there. It does so for each batch of
+// notices: who has just come in is told as well.
 func (c *Crossing) lookAround(ctx context.Context) error {
 	h, now := &c.heralds, c.now()
-	if age := now.Sub(h.lookedAt); age >= 0 && age < rosterAge {
-		return nil
-	}
 	agents, err := c.ports.Agents.Agents(ctx, operational.AgentFilter{Limit: operational.MaxLimit})
 	if err != nil {
 		return err
 	}
-	h.live, h.lookedAt = h.live[:0], now
+	h.live = h.live[:0]
 	for _, a := range agents {
 		if a.State == operational.AgentOnline || a.State == operational.AgentStarting && now.Sub(a.LastSeen) < newcomerAge {
 			h.live = append(h.live, a.ID)
