@@ -40,8 +40,7 @@ func TestGuardAnswersInTime(t *testing.T) {
 			v := guard.Check(t.Context(), learning.Action{Command: c.text, Agent: "test"})
 			took := time.Since(start)
 			t.Logf("%s in %s %q", v.Decision, took, v.Notes)
-			// Room for a busy machine and for -race.
-			if took > 5*learning.GuardTime {
+			if took > guardPatience {
 				t.Errorf("took %s", took)
 			}
 			for _, want := range c.want {
