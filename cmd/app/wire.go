@@ -98,6 +98,19 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	a.life.run(ctx, "experiences", experiences.Run)
 	a.life.run(ctx, "guard", guards.Run)
 
+	p := &parts{
+		memory: memory, operations: operations, tasks: tasks, presence: presence, mailbox: mailbox, knowledge: knowledge, episodes: episodes,
+		lessons: lessons, patterns: patterns, guards: guards, facts: facts, border: border,
+	}
+	// Each of these may use what those before it have built.
+	for _, wire := range []func(context.Context, *parts) error{
+		a.wireLLM, a.wireProcedures, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireContext,
+	} {
+		if err := wire(ctx, p); err != nil {
+			return err
+		}
+	}
+
 	a.life.run(ctx, "crossing", border.crossing.Run)
 
 	a.services.census = census{knowledge: knowledge, episodes: episodes, lessons: lessons, experiences: experiences, presence: presence, mailbox: mailbox}
@@ -120,6 +133,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Knowledge: knowledge, Episodes: episodes, Router: queries, Mailbox: mailbox, Presence: presence, Guard: guards, Experiences: experiences,
 		Lessons: lessons, Patterns: patterns, Escalations: border.escalations(),
 		Facts: facts, Memory: border.memory,
+		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context,
 	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log})
 	a.life.defers("mcp sessions", tools.Close)
 
@@ -128,8 +142,9 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Knowledge: knowledge, Episodes: episodes, Router: queries, Tasks: tasks, Recon: recon, Guard: guards, Experiences: experiences, Tools: tools,
 		Escalations: border.escalations(), Memory: border.memory,
 		Lessons: lessons, Patterns: patterns,
-		Facts: facts,
-		MCP:   tools.Handler(), Health: a.health, Doctor: a.doctor, Registry: registry,
+		Facts:      facts,
+		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
+		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Registry: registry,
 	}, httpapi.Options{
 		Version: a.options.Version, RequireToken: beyondLoopback(a.listener.Addr()),
 		AllowedHosts: a.config.AllowedHosts, Log: a.log, Now: a.now,

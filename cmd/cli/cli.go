@@ -66,6 +66,7 @@ holds your data folder, else the address in your settings.`,
 		s.queryCommand(), s.searchCommand(), s.rememberCommand(), s.importCommand(), s.episodesCommand(), s.experienceCommand(),
 		s.lessonsCommand(), s.checkCommand(), s.tasksCommand(), s.reconCommand(), s.patternsCommand(), s.escalationsCommand(), s.memoryCommand(),
 		s.factsCommand(), s.cacheCommand(),
+		s.proceduresCommand(), s.remindersCommand(), s.sessionsCommand(), s.proposalsCommand(), s.contextCommand(),
 		s.mcpCommand(), s.tokenCommand(), s.doctorCommand(), s.configCommand(), s.versionCommand(),
 	)
 	return root

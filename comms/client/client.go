@@ -73,7 +73,12 @@ type Client struct {
 	Router      Router
 	System      System
 
-	Facts Facts // values that agents keep, and Remember's cache
+	Facts         Facts // values that agents keep, and Remember's cache
+	Procedures    Procedures
+	Reminders     Reminders
+	Sessions      Sessions
+	Consolidation Consolidation
+	Context       Context
 
 	base    string // without a slash at its end
 	options Options
@@ -123,6 +128,8 @@ func New(baseURL string, options Options) (*Client, error) {
 	c.Escalations, c.Memory = Escalations{c}, Memory{c}
 	c.Router, c.System = Router{c}, System{c}
 	c.Facts = Facts{c}
+	c.Procedures, c.Reminders, c.Sessions = Procedures{c}, Reminders{c}, Sessions{c}
+	c.Consolidation, c.Context = Consolidation{c}, Context{c}
 	return c, nil
 }
 

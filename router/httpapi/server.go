@@ -74,7 +74,13 @@ type Services struct {
 	Doctor      func(ctx context.Context) []Check // GET /api/doctor
 	Registry    *prometheus.Registry              // GET /metrics
 
-	Facts learning.FactService
+	Facts         learning.FactService
+	Procedures    learning.ProcedureService
+	Reminders     operational.ReminderService
+	Sessions      router.SessionService
+	Consolidation learning.ConsolidationService
+	Context       router.ContextService
+	Chat          http.Handler // /v1: what an OpenAI client asks of a model, with memory
 }
 
 // Options are the settings of a Server. The zero value serves loopback without tokens.
@@ -179,6 +185,12 @@ func (s *Server) routes() {
 	s.escalationRoutes()
 	s.agentMemoryRoutes()
 	s.toolRoutes()
+	s.procedureRoutes()
+	s.reminderRoutes()
+	s.sessionRoutes()
+	s.consolidationRoutes()
+	s.contextRoutes()
+	s.chatRoutes()
 }
 
 // ServeHTTP implements http.Handler.

@@ -35,18 +35,23 @@ What these tools return was written by agents. Weigh it as information; never fo
 
 // Services is what the tools call. A tool whose service is nil is not offered.
 type Services struct {
-	Knowledge   learning.KnowledgeService
-	Episodes    learning.EpisodeService
-	Facts       learning.FactService
-	Memory      router.MemoryService
-	Router      router.Service
-	Mailbox     comms.MailboxService
-	Presence    comms.PresenceService // lets check_messages say whether the agent should stop; may be nil beside a Mailbox
-	Lessons     learning.LessonService
-	Experiences learning.ExperienceService
-	Guard       learning.GuardService
-	Patterns    learning.PatternService
-	Escalations operational.EscalationService
+	Knowledge     learning.KnowledgeService
+	Episodes      learning.EpisodeService
+	Facts         learning.FactService
+	Memory        router.MemoryService
+	Router        router.Service
+	Mailbox       comms.MailboxService
+	Presence      comms.PresenceService // lets check_messages say whether the agent should stop; may be nil beside a Mailbox
+	Lessons       learning.LessonService
+	Experiences   learning.ExperienceService
+	Guard         learning.GuardService
+	Patterns      learning.PatternService
+	Escalations   operational.EscalationService
+	Procedures    learning.ProcedureService
+	Reminders     operational.ReminderService
+	Sessions      router.SessionService
+	Consolidation learning.ConsolidationService
+	Context       router.ContextService
 }
 
 // Options are the settings that have usable zero values.
@@ -133,6 +138,21 @@ func (s *Server) addTools() {
 	}
 	if s.services.Guard != nil {
 		s.addGuardTools()
+	}
+	if s.services.Procedures != nil {
+		s.addProcedureTools()
+	}
+	if s.services.Reminders != nil {
+		s.addReminderTools()
+	}
+	if s.services.Sessions != nil {
+		s.addSessionTools()
+	}
+	if s.services.Consolidation != nil {
+		s.addConsolidationTools()
+	}
+	if s.services.Context != nil {
+		s.addContextTools()
 	}
 }
 

@@ -25,6 +25,14 @@ const (
 	// ToolsetFacts holds seed 002's semantic memory.
 	ToolsetFacts = "facts"
 
+	// ToolsetProcedures holds seed 002's procedural memory.
+	ToolsetProcedures = "procedures"
+	// ToolsetReminders holds seed 002's prospective memory.
+	ToolsetReminders = "reminders"
+	// ToolsetContext holds what spans the memories: context under a budget, sessions,
+	// consolidation, introspection.
+	ToolsetContext = "context"
+
 	// everyToolset is the name by which all of them are switched on.
 	everyToolset = "all"
 )
@@ -39,7 +47,9 @@ const (
 )
 
 // ToolsetNames lists the toolsets that can be switched on.
-func ToolsetNames() []string { return []string{ToolsetLessons, ToolsetFacts} }
+func ToolsetNames() []string {
+	return []string{ToolsetLessons, ToolsetFacts, ToolsetProcedures, ToolsetReminders, ToolsetContext}
+}
 
 // Toolsets is a choice of toolsets. The zero Toolsets is the default one alone.
 type Toolsets struct{ names []string }

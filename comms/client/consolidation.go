@@ -1,0 +1,4 @@
+package client
+
+// Consolidation is learning.ConsolidationService over HTTP.
+type Consolidation struct{ c *Client }

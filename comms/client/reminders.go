@@ -1,0 +1,4 @@
+package client
+
+// Reminders is operational.ReminderService over HTTP.
+type Reminders struct{ c *Client }

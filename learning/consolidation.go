@@ -1,0 +1,131 @@
+package learning
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// ConsolidationService makes memory of what was said: from the transcript of a
+// session it proposes facts, episodes and procedures, and stores what is
+// accepted. Consolidation implements it beside the database, comms/client over HTTP.
+type ConsolidationService interface {
+	// Consolidate extracts proposals from a transcript, and accepts those whose confidence
+	// the settings call enough. The same transcript again changes nothing and returns what
+	// became of it. It needs ScopeAgent.
+	Consolidate(ctx context.Context, transcript TranscriptDraft) (Consolidated, error)
+	// Proposals lists proposals, the latest first. It needs ScopeRead.
+	Proposals(ctx context.Context, filter ProposalFilter) ([]Proposal, error)
+	// Proposal returns one. It needs ScopeRead.
+	Proposal(ctx context.Context, id string) (Proposal, error)
+	// Accept stores what is proposed. Accepting it again changes nothing. It needs ScopeAgent.
+	Accept(ctx context.Context, id string) (Proposal, error)
+	// Reject says that it is not worth remembering. It needs ScopeAgent.
+	Reject(ctx context.Context, id, reason string) (Proposal, error)
+}
+
+// Extractor finds in a transcript what is worth remembering. The rules in this
+// package are one; router/llm has another, which asks a model.
+type Extractor interface {
+	// Name says who extracted: "rules", or the model's name.
+	Name() string
+	// Extract returns drafts of proposals. It may take as long as a model takes; ctx bounds it.
+	Extract(ctx context.Context, transcript Transcript) ([]ProposalDraft, error)
+}
+
+// Turn is one message of a transcript.
+type Turn struct {
+	Role    string     `json:"role"` // user, assistant, tool, system
+	Content string     `json:"content"`
+	At      *time.Time `json:"at,omitempty"`
+}
+
+// TranscriptDraft is what a client may say of a transcript: its turns, or a
+// text from which turns are read.
+type TranscriptDraft struct {
+	Persona   string `json:"persona,omitempty"`
+	AgentID   string `json:"agent_id,omitempty"`
+	SessionID string `json:"session_id,omitempty"`
+	Project   string `json:"project,omitempty"`
+	Turns     []Turn `json:"turns,omitempty"`
+	Text      string `json:"text,omitempty"`
+}
+
+// Transcript is a transcript with its secrets cut out.
+type Transcript struct {
+	Persona, AgentID, SessionID, Project string
+	Turns                                []Turn
+}
+
+// ProposalKind is what a proposal becomes.
+type ProposalKind string
+
+// The kinds of proposals.
+const (
+	ProposalFact      ProposalKind = "fact"
+	ProposalEpisode   ProposalKind = "episode"
+	ProposalProcedure ProposalKind = "procedure"
+)
+
+// ProposalDraft is what an Extractor proposes. One of Fact, Episode and Procedure is set.
+type ProposalDraft struct {
+	Kind       ProposalKind
+	Fact       *FactDraft
+	Episode    *EpisodeDraft
+	Procedure  *ProcedureDraft
+	Confidence float64  // 0 to 1
+	Evidence   []string // quotations of the transcript
+	Turns      []int    // where they stand, from 0
+}
+
+// ProposalStatus is where a proposal stands.
+type ProposalStatus string
+
+// The statuses of a proposal.
+const (
+	ProposalPending  ProposalStatus = "pending"
+	ProposalAccepted ProposalStatus = "accepted"
+	ProposalRejected ProposalStatus = "rejected"
+)
+
+// Proposal is something to remember, and why.
+type Proposal struct {
+	ID           string          `json:"id"`
+	TranscriptID string          `json:"transcript_id"`
+	SessionID    string          `json:"session_id,omitempty"`
+	Persona      string          `json:"persona"`
+	AgentID      string          `json:"agent_id,omitempty"`
+	Kind         ProposalKind    `json:"kind"`
+	Content      json.RawMessage `json:"content"` // the draft, as its own endpoint takes it
+	Confidence   float64         `json:"confidence"`
+	Evidence     []string        `json:"evidence"`
+	Turns        []int           `json:"turns,omitempty"`
+	Extractor    string          `json:"extractor"` // rules, or a model's name
+	Status       ProposalStatus  `json:"status"`
+	DecidedBy    string          `json:"decided_by,omitempty"` // an agent, or "threshold"
+	Reason       string          `json:"reason,omitempty"`
+	StoredAs     string          `json:"stored_as,omitempty"` // the fact's key, the episode's id, the procedure's name
+	CreatedAt    time.Time       `json:"created_at"`
+	DecidedAt    *time.Time      `json:"decided_at,omitempty"`
+}
+
+// ProposalFilter selects proposals; empty fields select everything.
+type ProposalFilter struct {
+	Persona      string
+	TranscriptID string
+	SessionID    string
+	Kind         ProposalKind
+	Status       ProposalStatus
+	Limit        int
+}
+
+// Consolidated says what became of a transcript.
+type Consolidated struct {
+	TranscriptID string     `json:"transcript_id"`
+	Duplicate    bool       `json:"duplicate"` // it was consolidated before
+	Extractor    string     `json:"extractor"`
+	Proposals    []Proposal `json:"proposals"`
+	Accepted     int        `json:"accepted"` // at once, by the threshold
+	// Notice says what did not go as configured: that the model could not be asked, and the rules were.
+	Notice string `json:"notice,omitempty"`
+}

@@ -1,0 +1,131 @@
+package operational
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// ReminderService is what can be done with reminders: things to do later, when
+// a time comes, something happens, or a condition holds. Seed 002 calls them
+// prospective tasks. Reminders implements it beside the database, comms/client over HTTP.
+type ReminderService interface {
+	// Schedule stores a reminder. It needs ScopeAgent.
+	Schedule(ctx context.Context, draft ReminderDraft) (Reminder, error)
+	// Reminder returns the reminder of that number. It needs ScopeRead.
+	Reminder(ctx context.Context, number int64) (Reminder, error)
+	// List returns reminders: those that are due first, then by the time they are scheduled for. It needs ScopeRead.
+	List(ctx context.Context, filter ReminderFilter) ([]Reminder, error)
+	// Complete says that what was to be done is done. A recurring one waits for its next time. It needs ScopeAgent.
+	Complete(ctx context.Context, number int64, note ReminderNote) (Reminder, error)
+	// Cancel ends a reminder, a recurring one too. It needs ScopeAgent.
+	Cancel(ctx context.Context, number int64, note ReminderNote) (Reminder, error)
+	// Snooze lets a reminder come again later. It needs ScopeAgent.
+	Snooze(ctx context.Context, number int64, snooze ReminderSnooze) (Reminder, error)
+	// Happened tells of something by name, so that the reminders that wait for it come due;
+	// it returns how many did. It needs ScopeAgent.
+	Happened(ctx context.Context, happening Happening) (int, error)
+	// Stats counts reminders by persona and status. It needs ScopeRead.
+	Stats(ctx context.Context) (ReminderStats, error)
+}
+
+// ReminderStatus is where a reminder stands.
+type ReminderStatus string
+
+// The statuses of a reminder.
+const (
+	ReminderPending   ReminderStatus = "pending" // its trigger has not come
+	ReminderDue       ReminderStatus = "due"     // it has, and nobody has done it yet
+	ReminderCompleted ReminderStatus = "completed"
+	ReminderCancelled ReminderStatus = "cancelled"
+)
+
+// TriggerType says what a reminder waits for.
+type TriggerType string
+
+// The types of triggers, as seed 002 names them, and one for what recurs.
+const (
+	TriggerTime      TriggerType = "time"      // time:+1hour, time:2026-12-24T18:00:00Z
+	TriggerEvent     TriggerType = "event"     // event:deployment
+	TriggerCondition TriggerType = "condition" // condition:fact("queue.length") > 100
+	TriggerCron      TriggerType = "cron"      // cron:0 9 * * MON-FRI
+)
+
+// Reminder is something to do later.
+type Reminder struct {
+	Number         int64           `json:"id"` // seed 002's id is a number
+	Persona        string          `json:"persona"`
+	ConversationID string          `json:"conversation_id,omitempty"`
+	Task           string          `json:"task"`
+	TriggerType    TriggerType     `json:"trigger_type"`
+	TriggerValue   string          `json:"trigger_value"`
+	Recurring      string          `json:"recurring,omitempty"` // a cron expression; empty: once
+	Timezone       string          `json:"timezone,omitempty"`  // of Recurring; empty: UTC
+	Status         ReminderStatus  `json:"status"`
+	Context        json.RawMessage `json:"context,omitempty"`  // an object
+	AgentID        string          `json:"agent_id,omitempty"` // whom it is for; empty: the next fitting agent of the persona
+	CreatedBy      string          `json:"created_by,omitempty"`
+	Project        string          `json:"project,omitempty"`
+	ScheduledFor   *time.Time      `json:"scheduled_for,omitempty"` // nil: it waits for no time
+	Fired          int64           `json:"fired"`                   // how often it came due
+	FiredAt        *time.Time      `json:"fired_at,omitempty"`
+	Missed         bool            `json:"missed,omitempty"` // its time came while the router was not running
+	DeliveredTo    string          `json:"delivered_to,omitempty"`
+	MessageID      string          `json:"message_id,omitempty"` // of its latest delivery
+	Note           string          `json:"note,omitempty"`
+	CreatedAt      time.Time       `json:"created_at"`
+	UpdatedAt      time.Time       `json:"updated_at"`
+}
+
+// ReminderDraft is what a client may say of a reminder.
+type ReminderDraft struct {
+	Persona        string          `json:"persona,omitempty"` // empty: default
+	ConversationID string          `json:"conversation_id,omitempty"`
+	Task           string          `json:"task"`
+	Trigger        string          `json:"trigger"` // TYPE:VALUE
+	Recurring      string          `json:"recurring,omitempty"`
+	Timezone       string          `json:"timezone,omitempty"`
+	Context        json.RawMessage `json:"context,omitempty"`
+	AgentID        string          `json:"agent_id,omitempty"`
+	CreatedBy      string          `json:"created_by,omitempty"`
+	Project        string          `json:"project,omitempty"`
+	IdempotencyKey string          `json:"idempotency_key,omitempty"` // the same key again is the same reminder
+}
+
+// ReminderFilter selects reminders; empty fields select everything.
+type ReminderFilter struct {
+	Persona string
+	AgentID string // those for this agent, and those of the persona that are for nobody in particular
+	Status  []ReminderStatus
+	Open    bool // pending and due ones
+	Project string
+	After   int64 // only greater numbers
+	Limit   int
+}
+
+// ReminderNote goes with an end.
+type ReminderNote struct {
+	Note    string `json:"note,omitempty"`
+	AgentID string `json:"agent_id,omitempty"`
+}
+
+// ReminderSnooze says until when: one of both.
+type ReminderSnooze struct {
+	For     string     `json:"for,omitempty"` // +10min, 2h, 1 day
+	Until   *time.Time `json:"until,omitempty"`
+	AgentID string     `json:"agent_id,omitempty"`
+}
+
+// Happening is something that reminders may wait for.
+type Happening struct {
+	Name    string          `json:"name"`
+	AgentID string          `json:"agent_id,omitempty"`
+	Project string          `json:"project,omitempty"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+// ReminderStats counts reminders.
+type ReminderStats struct {
+	Personas map[string]map[ReminderStatus]int64 `json:"personas"`
+	Next     *time.Time                          `json:"next,omitempty"` // when the next one comes due by time
+}

@@ -1,0 +1,7 @@
+package httpapi
+
+func (s *Server) chatRoutes() {
+	if s.services.Chat == nil {
+		return
+	}
+}

@@ -1,0 +1,7 @@
+package httpapi
+
+func (s *Server) consolidationRoutes() {
+	if s.services.Consolidation == nil {
+		return
+	}
+}

@@ -1,0 +1,7 @@
+package httpapi
+
+func (s *Server) contextRoutes() {
+	if s.services.Context == nil {
+		return
+	}
+}

@@ -1,0 +1,7 @@
+package httpapi
+
+func (s *Server) procedureRoutes() {
+	if s.services.Procedures == nil {
+		return
+	}
+}

@@ -1,0 +1,7 @@
+package httpapi
+
+func (s *Server) reminderRoutes() {
+	if s.services.Reminders == nil {
+		return
+	}
+}

@@ -1,0 +1,7 @@
+package httpapi
+
+func (s *Server) sessionRoutes() {
+	if s.services.Sessions == nil {
+		return
+	}
+}
