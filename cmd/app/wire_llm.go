@@ -1,5 +1,47 @@
 package app
 
-import "context"
+import (
+	"context"
 
-func (a *App) wireLLM(_ context.Context, _ *parts) error { return nil }
+	"skillrouter/router/llm"
+)
+
+// wireLLM builds the ways out that are configured; by default there are none.
+func (a *App) wireLLM(_ context.Context, p *parts) error {
+	settings := a.config.LLM
+	if settings.BaseURL != "" {
+		endpoint, err := a.endpoint(settings.BaseURL)
+		if err != nil {
+			return err
+		}
+		if settings.Model != "" {
+			p.model = llm.NewChat(endpoint, settings.Model, llm.ChatOptions{Window: settings.ContextWindow})
+		}
+	}
+	if base := settings.EmbeddingBase(); base != "" {
+		endpoint, err := a.endpoint(base)
+		if err != nil {
+			return err
+		}
+		p.embedder = llm.NewEmbeddings(endpoint, settings.EmbeddingModel)
+	}
+	return nil
+}
+
+// endpoint makes the way to a base address, which is closed with the App. The key is the first endpoint's alone.
+func (a *App) endpoint(base string) (*llm.Endpoint, error) {
+	settings := a.config.LLM
+	options := llm.Options{
+		Timeouts: llm.Timeouts{FirstByte: settings.Timeout, Idle: settings.Timeout},
+		Now:      a.now, Log: a.log,
+	}
+	if base == settings.BaseURL {
+		options.Key = llm.Secret(settings.APIKey)
+	}
+	endpoint, err := llm.NewEndpoint(base, options)
+	if err != nil {
+		return nil, err
+	}
+	a.life.defers("model endpoint", endpoint.Close)
+	return endpoint, nil
+}

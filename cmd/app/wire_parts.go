@@ -9,6 +9,7 @@ import (
 	"skillrouter/operational"
 	operationalstore "skillrouter/operational/store"
 	"skillrouter/router"
+	"skillrouter/router/llm"
 )
 
 // parts is what wire has built so far, for what is built on it.
@@ -25,6 +26,11 @@ type parts struct {
 	guards     *learning.Guards
 	facts      *learning.Facts
 	border     borderServices
+
+	// model is what the router itself may ask, and embedder makes vectors; each is nil unless it is
+	// configured (llm.base_url with llm.model, llm.embedding_model). wireLLM sets them, before all others.
+	model    llm.Model
+	embedder learning.Embedder
 
 	procedures    learning.ProcedureService
 	consolidation learning.ConsolidationService

@@ -24,7 +24,7 @@ flags; "skillrouter config example" prints such a file.`,
 	}, func(ctx context.Context, _ []string) error {
 		given, flags := map[string]string{}, cmd.Flags()
 		for _, setting := range config.Settings() {
-			if flags.Changed(setting.Flag()) {
+			if !setting.Secret && flags.Changed(setting.Flag()) {
 				given[setting.Name] = flags.Lookup(setting.Flag()).Value.String()
 			}
 		}
@@ -48,6 +48,9 @@ flags; "skillrouter config example" prints such a file.`,
 	flags.StringVar(&file, "config", "", "configuration file (SKILLROUTER_CONFIG)")
 	defaults := config.Default()
 	for _, setting := range config.Settings() {
+		if setting.Secret {
+			continue
+		}
 		flags.String(setting.Flag(), setting.Show(defaults), setting.Usage+" ("+setting.Env()+")")
 	}
 	return cmd

@@ -28,6 +28,7 @@ type Config struct {
 	Escalation    Escalation    `yaml:"escalation"`
 	Ranking       Ranking       `yaml:"ranking"`
 	MCP           MCP           `yaml:"mcp"`
+	LLM           LLM           `yaml:"llm"`
 }
 
 // Log says what is logged, and how.
@@ -67,8 +68,41 @@ type Ranking struct {
 	SimilarityWeight float64 `yaml:"similarity_weight"` // of lessons: 0 to 1; recency has the rest
 }
 
+// LLM says which model the router may ask. Nothing is asked, and no connection
+// is made, as long as BaseURL and EmbeddingBaseURL are empty.
+type LLM struct {
+	BaseURL          string        `yaml:"base_url"` // of an OpenAI-compatible endpoint
+	Model            string        `yaml:"model"`    // that the router itself asks; empty: it asks none
+	APIKey           string        `yaml:"api_key"`
+	ContextWindow    int           `yaml:"context_window"` // tokens, question and answer; 0: not known
+	Timeout          time.Duration `yaml:"timeout"`        // how long the endpoint may be silent
+	EmbeddingModel   string        `yaml:"embedding_model"`
+	EmbeddingBaseURL string        `yaml:"embedding_base_url"` // empty: BaseURL
+	MemoryBudget     int           `yaml:"memory_budget"`      // tokens of memory in front of a conversation; 0: none
+	Record           bool          `yaml:"record"`             // remember exchanges as episodes
+}
+
+// EmbeddingBase is the address of the endpoint that makes vectors; empty if there is none.
+func (l LLM) EmbeddingBase() string {
+	switch {
+	case l.EmbeddingModel == "":
+		return ""
+	case l.EmbeddingBaseURL != "":
+		return l.EmbeddingBaseURL
+	}
+	return l.BaseURL
+}
+
 // Bounds of settings.
 const (
+	// MaxWindow is beyond the windows of today's models, in tokens.
+	MaxWindow = 10_000_000
+	// MaxMemoryBudget bounds what is put in front of a conversation, in tokens: as much as a context may have.
+	MaxMemoryBudget = 200_000
+	// MinMemoryBudget is the least that holds an item with its frame, in tokens.
+	MinMemoryBudget = 50
+	// MaxLLMTimeout is longer than the largest model takes to load from a slow disk.
+	MaxLLMTimeout = time.Hour
 	// MaxFile bounds a configuration file, in bytes; the annotated example is a twentieth of it.
 	MaxFile = 64 << 10
 	// MaxShutdownGrace keeps a stop shorter than the patience of a service manager.
@@ -101,6 +135,7 @@ func Default() Config {
 		Escalation: Escalation{Supervisors: []string{}},
 		Ranking:    Ranking{SimilarityWeight: 0.7},
 		MCP:        MCP{Toolsets: []string{}},
+		LLM:        LLM{Timeout: 2 * time.Minute, MemoryBudget: 1500},
 	}
 }
 
@@ -173,7 +208,10 @@ func (c Config) Validate() error {
 	if _, err := c.Escalation.SupervisorOf(); err != nil {
 		return err
 	}
-	return skillrouter.CheckRange("ranking.similarity_weight", c.Ranking.SimilarityWeight, 0, 1)
+	if err := skillrouter.CheckRange("ranking.similarity_weight", c.Ranking.SimilarityWeight, 0, 1); err != nil {
+		return err
+	}
+	return c.LLM.validate()
 }
 
 // SupervisorOf returns the agents that supervise domains, by domain.

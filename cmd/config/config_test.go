@@ -114,6 +114,23 @@ func TestSettingsAreComplete(t *testing.T) {
 	}
 }
 
+// TestSecretsAreMasked: a key is read from the environment, and shown to nobody.
+func TestSecretsAreMasked(t *testing.T) {
+	const key = "sk-of-the-endpoint"
+	got, err := config.Load(config.Sources{File: write(t, ""), LookupEnv: environment(map[string]string{"SKILLROUTER_LLM_API_KEY": key})})
+	if err != nil || got.LLM.APIKey != key {
+		t.Fatalf("%q %v", got.LLM.APIKey, err)
+	}
+	for _, s := range config.Settings() {
+		if strings.Contains(s.Show(got.Config), key) {
+			t.Errorf("%s shows the key", s.Name)
+		}
+		if s.Name == "llm.api_key" && (!s.Secret || s.Show(got.Config) == "") {
+			t.Error("llm.api_key is no secret, or looks unset")
+		}
+	}
+}
+
 // TestShowIsRead checks that what Show writes is read back as the same value.
 func TestShowIsRead(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // no file of whoever runs the tests
@@ -122,6 +139,10 @@ func TestShowIsRead(t *testing.T) {
 	want.Retention.Messages = 90 * time.Minute
 	want.Escalation = config.Escalation{Rules: "rules.yaml", Supervisors: []string{"security=AEGIS", "data & ml=HADES"}}
 	want.Ranking.SimilarityWeight = 0.25
+	want.LLM = config.LLM{
+		BaseURL: "http://localhost:11434/v1", Model: "qwen3-coder", ContextWindow: 32768, Timeout: time.Minute, EmbeddingModel: "nomic-embed-text",
+		EmbeddingBaseURL: "https://vectors.lan", MemoryBudget: 800, Record: true,
+	}
 	want.Data = t.TempDir()
 	flags := map[string]string{}
 	for _, s := range config.Settings() {
@@ -174,6 +195,18 @@ func TestRefusals(t *testing.T) {
 		{name: "weight over one", flags: map[string]string{"ranking.similarity_weight": "1.1"}, message: []string{"ranking.similarity_weight", "between"}},
 		{name: "weight that is no number", flags: map[string]string{"ranking.similarity_weight": "NaN"}, message: []string{"ranking.similarity_weight"}},
 		{name: "weight in words", file: "ranking:\n  similarity_weight: much\n", message: []string{":2:", "a number"}},
+		{name: "endpoint that is no URL", flags: map[string]string{"llm.base_url": "localhost:11434"}, message: []string{"llm.base_url", "http://127.0.0.1:11434/v1"}},
+		{name: "endpoint with a user", flags: map[string]string{"llm.base_url": "http://me:pass@localhost"}, message: []string{"llm.base_url", "llm.api_key"}},
+		{name: "model without an endpoint", flags: map[string]string{"llm.model": "qwen"}, message: []string{"llm.model", "llm.base_url"}},
+		{name: "embedding model without an endpoint", flags: map[string]string{"llm.embedding_model": "nomic"}, message: []string{"llm.embedding_model", "llm.embedding_base_url"}},
+		{name: "embedding endpoint without a model", flags: map[string]string{"llm.embedding_base_url": "http://localhost"}, message: []string{"llm.embedding_base_url"}},
+		{name: "key with a line break", env: map[string]string{"SKILLROUTER_LLM_API_KEY": "a\nb"}, message: []string{"llm.api_key", "control"}},
+		{name: "negative window", flags: map[string]string{"llm.context_window": "-1"}, message: []string{"llm.context_window", "between"}},
+		{name: "window in words", file: "llm:\n  context_window: large\n", message: []string{":2:", "a whole number"}},
+		{name: "budget of nothing much", flags: map[string]string{"llm.memory_budget": "7"}, message: []string{"llm.memory_budget", "50"}},
+		{name: "budget of ten million", flags: map[string]string{"llm.memory_budget": "10000000"}, message: []string{"llm.memory_budget"}},
+		{name: "time-out of nothing", flags: map[string]string{"llm.timeout": "0s"}, message: []string{"llm.timeout"}},
+		{name: "record perhaps", flags: map[string]string{"llm.record": "perhaps"}, message: []string{"llm.record", "true or false"}},
 		{name: "grace too long", flags: map[string]string{"shutdown_grace": "1h"}, message: []string{"shutdown_grace"}},
 	}
 	for _, test := range tests {

@@ -121,6 +121,10 @@ func wanted(t reflect.Type) string {
 		return "a list"
 	case t.Kind() == reflect.Float64:
 		return "a number"
+	case t.Kind() == reflect.Int:
+		return "a whole number"
+	case t.Kind() == reflect.Bool:
+		return "true or false"
 	case t.Kind() == reflect.Struct || t.Kind() == reflect.Map:
 		return "a section of settings"
 	}

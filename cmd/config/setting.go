@@ -13,6 +13,8 @@ import (
 type Setting struct {
 	Name  string // as in the file, with dots between levels
 	Usage string
+	// Secret means that Show gives a mask, and that there is no flag: the list of processes shows those to everybody.
+	Secret bool
 
 	set  func(c *Config, value string) error
 	show func(c Config) string
@@ -30,6 +32,7 @@ func (s Setting) Flag() string {
 }
 
 // Show returns the setting's value in c as it would be written in the environment.
+// A secret is shown as a mask.
 func (s Setting) Show(c Config) string { return s.show(c) }
 
 // Settings lists every setting, in the order in which they are documented.
@@ -52,6 +55,58 @@ func Settings() []Setting {
 		list("escalation.supervisors", "who supervises a domain, as DOMAIN=AGENT, separated by commas", func(c *Config) *[]string { return &c.Escalation.Supervisors }),
 		fraction("ranking.similarity_weight", "how much likeness counts in the order of lessons, 0 to 1; recency has the rest", func(c *Config) *float64 { return &c.Ranking.SimilarityWeight }),
 		list("mcp.toolsets", "toolsets that are on for every MCP client, separated by commas", func(c *Config) *[]string { return &c.MCP.Toolsets }),
+		text("llm.base_url", "OpenAI-compatible endpoint that may be asked, such as http://127.0.0.1:11434/v1; empty: none", func(c *Config) *string { return &c.LLM.BaseURL }),
+		text("llm.model", "model that the router itself asks; empty: none", func(c *Config) *string { return &c.LLM.Model }),
+		secret("llm.api_key", "key that the endpoint wants", func(c *Config) *string { return &c.LLM.APIKey }),
+		number("llm.context_window", "tokens that the model takes, question and answer; 0: not known", func(c *Config) *int { return &c.LLM.ContextWindow }),
+		duration("llm.timeout", "how long the endpoint may be silent", func(c *Config) *time.Duration { return &c.LLM.Timeout }),
+		text("llm.embedding_model", "model that makes vectors for the search; empty: the search is lexical", func(c *Config) *string { return &c.LLM.EmbeddingModel }),
+		text("llm.embedding_base_url", "endpoint of the embedding model; empty: llm.base_url", func(c *Config) *string { return &c.LLM.EmbeddingBaseURL }),
+		number("llm.memory_budget", "tokens of memory that the proxy puts in front of a conversation; 0: none", func(c *Config) *int { return &c.LLM.MemoryBudget }),
+		toggle("llm.record", "remember the proxy's exchanges as episodes", func(c *Config) *bool { return &c.LLM.Record }),
+	}
+}
+
+// secret is a text that is shown as a mask.
+func secret(name, usage string, field func(*Config) *string) Setting {
+	s := text(name, usage, field)
+	s.Secret = true
+	s.show = func(c Config) string {
+		if *field(&c) == "" {
+			return ""
+		}
+		return "********"
+	}
+	return s
+}
+
+func number(name, usage string, field func(*Config) *int) Setting {
+	return Setting{
+		Name: name, Usage: usage,
+		set: func(c *Config, value string) error {
+			n, err := strconv.Atoi(value)
+			if err != nil {
+				return skillrouter.InvalidField(name, "must be a whole number such as 8192, and is %s", strconv.Quote(value))
+			}
+			*field(c) = n
+			return nil
+		},
+		show: func(c Config) string { return strconv.Itoa(*field(&c)) },
+	}
+}
+
+func toggle(name, usage string, field func(*Config) *bool) Setting {
+	return Setting{
+		Name: name, Usage: usage,
+		set: func(c *Config, value string) error {
+			on, err := strconv.ParseBool(value)
+			if err != nil {
+				return skillrouter.InvalidField(name, "must be true or false, and is %s", strconv.Quote(value))
+			}
+			*field(c) = on
+			return nil
+		},
+		show: func(c Config) string { return strconv.FormatBool(*field(&c)) },
 	}
 }
 

@@ -1,0 +1,156 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"skillrouter"
+)
+
+// Why a call was broken off, as the cause of its context.
+var (
+	errFirstByte = errors.New("the endpoint did not begin to answer in time")
+	errIdle      = errors.New("the endpoint stopped in the middle of its answer")
+	errWhole     = errors.New("the endpoint did not end its answer in time")
+)
+
+// call is one request of the endpoint.
+type call struct {
+	method, path string // the path is below the version's
+	body         []byte
+	header       http.Header // besides the key; nil: JSON in and out
+	// transparent leaves answers of every status to the caller: only a connection
+	// that did not come about is tried again.
+	transparent bool
+}
+
+// open makes a call, again and again as long as the failure passes and no byte
+// of an answer has come. The body of the response ends with the call's
+// time-outs, and must be closed. Without transparent the response has a status of 2xx.
+func (e *Endpoint) open(ctx context.Context, c call) (*http.Response, error) {
+	for attempt := 0; ; attempt++ {
+		response, err := e.attempt(ctx, c)
+		wait, again := e.again(attempt, response, err, c.transparent)
+		if !again || ctx.Err() != nil {
+			if err != nil {
+				return nil, e.unreachable(ctx, err)
+			}
+			if c.transparent || response.StatusCode/100 == 2 {
+				return response, nil
+			}
+			defer response.Body.Close()
+			return nil, e.refused(response)
+		}
+		status := 0
+		if response != nil {
+			status = response.StatusCode
+			_ = response.Body.Close() // nothing in it is needed
+		}
+		e.options.Log.DebugContext(ctx, "a call of the model's endpoint is made again", "endpoint", e.base, "attempt", attempt+1, "status", status, "wait_ms", wait.Milliseconds())
+		if err := e.options.Sleep(ctx, wait); err != nil {
+			return nil, e.unreachable(ctx, err)
+		}
+	}
+}
+
+// attempt makes the call once.
+func (e *Endpoint) attempt(ctx context.Context, c call) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	r, err := http.NewRequestWithContext(ctx, c.method, e.base+c.path, bytes.NewReader(c.body))
+	if err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	if c.header != nil {
+		r.Header = c.header.Clone()
+	} else {
+		r.Header.Set("Accept", "application/json")
+		r.Header.Set("User-Agent", "skillrouter")
+		if c.body != nil {
+			r.Header.Set("Content-Type", "application/json")
+		}
+	}
+	if c.body == nil {
+		r.Body, r.ContentLength = nil, 0
+	}
+	if e.options.Key != "" {
+		r.Header.Set("Authorization", "Bearer "+string(e.options.Key))
+	}
+	begin := time.AfterFunc(e.options.Timeouts.FirstByte, func() { cancel(errFirstByte) })
+	response, err := e.http.Do(r)
+	if !begin.Stop() && err == nil {
+		_ = response.Body.Close()
+		err = errFirstByte
+	}
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = errors.Join(cause, err)
+		}
+		cancel(nil)
+		return nil, err
+	}
+	response.Body = newTimedBody(ctx, cancel, response.Body, e.options.Timeouts)
+	return response, nil
+}
+
+// timedBody is the body of an answer, which ends when it takes too long. A reader
+// that takes its time is no endpoint that does: only waiting in Read counts as idle.
+type timedBody struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	body   io.ReadCloser
+	idle   *time.Timer
+	whole  *time.Timer
+	pause  time.Duration
+	once   sync.Once
+}
+
+func newTimedBody(ctx context.Context, cancel context.CancelCauseFunc, body io.ReadCloser, t Timeouts) *timedBody {
+	b := &timedBody{
+		ctx: ctx, cancel: cancel, body: body, pause: t.Idle,
+		idle:  time.AfterFunc(t.Idle, func() { cancel(errIdle) }),
+		whole: time.AfterFunc(t.Whole, func() { cancel(errWhole) }),
+	}
+	b.idle.Stop() // it runs while somebody waits in Read
+	return b
+}
+
+// Read implements io.Reader. Its error is why the call was broken off, if it was.
+func (b *timedBody) Read(p []byte) (int, error) {
+	b.idle.Reset(b.pause)
+	n, err := b.body.Read(p)
+	b.idle.Stop()
+	if err != nil && !errors.Is(err, io.EOF) {
+		if cause := context.Cause(b.ctx); cause != nil {
+			err = errors.Join(cause, err)
+		}
+	}
+	return n, err
+}
+
+// Close implements io.Closer. It ends the call at the endpoint.
+func (b *timedBody) Close() error {
+	b.once.Do(func() {
+		b.idle.Stop()
+		b.whole.Stop()
+		b.cancel(nil)
+	})
+	return b.body.Close()
+}
+
+// readAll reads an answer to its end, up to MaxAnswer.
+func (e *Endpoint) readAll(ctx context.Context, body io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(body, MaxAnswer+1))
+	if err != nil {
+		return nil, e.unreachable(ctx, err)
+	}
+	if len(text) > MaxAnswer {
+		return nil, skillrouter.Errorf(skillrouter.Unavailable, "the answer of %s is larger than %d bytes", e.base, MaxAnswer)
+	}
+	return text, nil
+}

@@ -1,0 +1,235 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"strings"
+
+	"skillrouter"
+)
+
+// ChatOptions are a Chat's settings. The zero value is usable.
+type ChatOptions struct {
+	// Window is how many tokens the model takes, question and answer together; 0: not known, nothing is refused.
+	Window int
+	// Count counts the tokens of a text; nil means Estimate.
+	Count func(text string) int
+}
+
+// Chat is a Model behind an Endpoint.
+type Chat struct {
+	endpoint *Endpoint
+	model    string
+	options  ChatOptions
+}
+
+var _ Model = (*Chat)(nil)
+
+// NewChat makes a Model of the endpoint's model of that name.
+func NewChat(endpoint *Endpoint, model string, options ChatOptions) *Chat {
+	if options.Count == nil {
+		options.Count = Estimate
+	}
+	return &Chat{endpoint: endpoint, model: model, options: options}
+}
+
+// Name implements Model.
+func (c *Chat) Name() string { return c.model }
+
+// Window implements Model.
+func (c *Chat) Window() int { return c.options.Window }
+
+// The wire, https://platform.openai.com/docs/api-reference/chat: as much of it as is used here.
+type (
+	wireRequest struct {
+		Model          string         `json:"model"`
+		Messages       []Message      `json:"messages"`
+		MaxTokens      int            `json:"max_tokens,omitempty"`
+		Temperature    *float64       `json:"temperature,omitempty"`
+		Seed           *int64         `json:"seed,omitempty"`
+		Stream         bool           `json:"stream"`
+		StreamOptions  *streamOptions `json:"stream_options,omitempty"`
+		ResponseFormat any            `json:"response_format,omitempty"`
+	}
+	streamOptions struct {
+		IncludeUsage bool `json:"include_usage"`
+	}
+	responseFormat struct {
+		Type       string     `json:"type"`
+		JSONSchema jsonSchema `json:"json_schema"`
+	}
+	jsonSchema struct {
+		Name   string          `json:"name"`
+		Strict bool            `json:"strict"`
+		Schema json.RawMessage `json:"schema"`
+	}
+	wireContent struct {
+		Content *string `json:"content"`
+	}
+	wireReply struct {
+		Model   string `json:"model"`
+		Choices []struct {
+			Message      wireContent `json:"message"`
+			Delta        wireContent `json:"delta"`
+			FinishReason string      `json:"finish_reason"`
+		} `json:"choices"`
+		Usage Usage           `json:"usage"`
+		Error json.RawMessage `json:"error"`
+	}
+)
+
+// Chat implements Model.
+func (c *Chat) Chat(ctx context.Context, request Request) (Reply, error) {
+	body, err := c.encode(request, false)
+	if err != nil {
+		return Reply{}, err
+	}
+	response, err := c.endpoint.open(ctx, call{method: http.MethodPost, path: "/chat/completions", body: body})
+	if err != nil {
+		return Reply{}, err
+	}
+	defer response.Body.Close()
+	text, err := c.endpoint.readAll(ctx, response.Body)
+	if err != nil {
+		return Reply{}, err
+	}
+	var reply wireReply
+	if err := json.Unmarshal(text, &reply); err != nil {
+		return Reply{}, c.endpoint.nonsense(err, "chat completion")
+	}
+	if len(reply.Choices) == 0 {
+		return Reply{}, c.endpoint.nonsense(errors.New("no choices: "+c.endpoint.said(text)), "chat completion")
+	}
+	first := reply.Choices[0]
+	answer := Reply{Model: reply.Model, FinishReason: first.FinishReason, Usage: reply.Usage}
+	if first.Message.Content != nil {
+		answer.Content = *first.Message.Content
+	}
+	return answer, nil
+}
+
+// Stream implements Model.
+func (c *Chat) Stream(ctx context.Context, request Request) iter.Seq2[Delta, error] {
+	return func(yield func(Delta, error) bool) {
+		body, err := c.encode(request, true)
+		if err != nil {
+			yield(Delta{}, err)
+			return
+		}
+		response, err := c.endpoint.open(ctx, call{method: http.MethodPost, path: "/chat/completions", body: body})
+		if err != nil {
+			yield(Delta{}, err)
+			return
+		}
+		defer response.Body.Close()
+		c.pieces(ctx, response, yield)
+	}
+}
+
+// pieces hands the pieces of a stream on until it ends.
+func (c *Chat) pieces(ctx context.Context, response *http.Response, yield func(Delta, error) bool) {
+	stream, finished, total := newEvents(response.Body), false, 0
+	for {
+		data, err := stream.next()
+		switch {
+		case errors.Is(err, io.EOF) && finished:
+			return // some servers leave the mark of the end out
+		case errors.Is(err, io.EOF):
+			yield(Delta{}, c.endpoint.unreachable(ctx, io.ErrUnexpectedEOF))
+			return
+		case errors.Is(err, errLongPiece):
+			yield(Delta{}, c.endpoint.nonsense(err, "stream of a chat completion"))
+			return
+		case err != nil:
+			yield(Delta{}, c.endpoint.unreachable(ctx, err))
+			return
+		}
+		if string(data) == "[DONE]" {
+			return
+		}
+		var piece wireReply
+		if err := json.Unmarshal(data, &piece); err != nil {
+			yield(Delta{}, c.endpoint.nonsense(err, "stream of a chat completion"))
+			return
+		}
+		if len(piece.Error) > 0 && string(piece.Error) != "null" {
+			yield(Delta{}, skillrouter.Wrap(skillrouter.Unavailable, errors.New(c.endpoint.said(data)), "the model at %s failed in the middle of its answer", c.endpoint.base))
+			return
+		}
+		delta := Delta{Usage: piece.Usage}
+		if len(piece.Choices) > 0 {
+			first := piece.Choices[0]
+			delta.FinishReason = first.FinishReason
+			if first.Delta.Content != nil {
+				delta.Content = *first.Delta.Content
+			}
+		}
+		if total += len(delta.Content); total > MaxAnswer {
+			yield(Delta{}, skillrouter.Errorf(skillrouter.Unavailable, "the answer of %s is larger than %d bytes", c.endpoint.base, MaxAnswer))
+			return
+		}
+		finished = finished || delta.FinishReason != ""
+		if delta != (Delta{}) && !yield(delta, nil) {
+			return
+		}
+	}
+}
+
+// encode checks a request and writes it as the endpoint reads it.
+func (c *Chat) encode(request Request, stream bool) ([]byte, error) {
+	if len(request.Messages) == 0 {
+		return nil, skillrouter.InvalidField("messages", "must hold at least one message")
+	}
+	if request.MaxTokens < 0 {
+		return nil, skillrouter.InvalidField("max_tokens", "must not be negative")
+	}
+	if t := request.Temperature; t != nil && !(*t >= 0 && *t <= 2) { // not NaN either
+		return nil, skillrouter.InvalidField("temperature", "must lie between 0 and 2")
+	}
+	if err := fits(request.Messages, request.MaxTokens, c.options.Window, c.options.Count); err != nil {
+		return nil, err
+	}
+	wire := wireRequest{
+		Model: c.model, Messages: request.Messages, MaxTokens: request.MaxTokens,
+		Temperature: request.Temperature, Seed: request.Seed, Stream: stream,
+	}
+	if stream {
+		wire.StreamOptions = &streamOptions{IncludeUsage: true}
+	}
+	if len(request.Schema) > 0 {
+		name := request.SchemaName
+		if name == "" {
+			name = "answer"
+		}
+		wire.ResponseFormat = responseFormat{Type: "json_schema", JSONSchema: jsonSchema{Name: name, Strict: true, Schema: request.Schema}}
+	}
+	body, err := json.Marshal(wire)
+	if err != nil {
+		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the request cannot be written as JSON")
+	}
+	return body, nil
+}
+
+// Collect reads a stream to its end, for whoever wants it whole and its time-outs per piece.
+func Collect(stream iter.Seq2[Delta, error]) (Reply, error) {
+	var reply Reply
+	var content strings.Builder
+	for delta, err := range stream {
+		if err != nil {
+			return Reply{}, err
+		}
+		content.WriteString(delta.Content)
+		if delta.FinishReason != "" {
+			reply.FinishReason = delta.FinishReason
+		}
+		if delta.Usage != (Usage{}) {
+			reply.Usage = delta.Usage
+		}
+	}
+	reply.Content = content.String()
+	return reply, nil
+}

@@ -1,0 +1,342 @@
+package llm_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"skillrouter"
+	"skillrouter/router/llm"
+)
+
+func TestChat(t *testing.T) {
+	u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { says(w, 200, completion) })
+	e, _ := endpoint(t, u.URL, llm.Options{Key: "sk-1"})
+	temperature, seed := 0.0, int64(7)
+	request := question("hi <&> there")
+	request.MaxTokens, request.Temperature, request.Seed = 50, &temperature, &seed
+	request.Schema = json.RawMessage(`{"type":"object"}`)
+	got, err := llm.NewChat(e, "qwen3-coder", llm.ChatOptions{Window: 4096}).Chat(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := llm.Reply{Model: "qwen3-coder", Content: "hello", FinishReason: "stop", Usage: llm.Usage{PromptTokens: 9, CompletionTokens: 2, TotalTokens: 11}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	wire := map[string]any{
+		"model": "qwen3-coder", "stream": false, "max_tokens": 50.0, "temperature": 0.0, "seed": 7.0,
+		"messages":        []any{map[string]any{"role": "user", "content": "hi <&> there"}},
+		"response_format": map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "answer", "strict": true, "schema": map[string]any{"type": "object"}}},
+	}
+	if diff := cmp.Diff(wire, u.body(t)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if r := u.requests()[0]; r.Path != "/v1/chat/completions" || r.Header.Get("Authorization") != "Bearer sk-1" {
+		t.Errorf("%s with %v", r.Path, r.Header)
+	}
+}
+
+func TestStream(t *testing.T) {
+	tests := map[string]string{
+		"as OpenAI":       piece("hel") + piece("lo") + lastPiece + done,
+		"no mark at end":  piece("hel") + piece("lo") + lastPiece,
+		"CR LF, comments": ": ping\r\n\r\n" + strings.ReplaceAll(piece("hel")+"event: x\nid: 3\n"+piece("lo")+lastPiece+done, "\n", "\r\n"),
+	}
+	for name, text := range tests {
+		t.Run(name, func(t *testing.T) {
+			u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { streams(w, strings.SplitAfter(text, "l")...) })
+			e, _ := endpoint(t, u.URL, llm.Options{})
+			got, err := llm.Collect(llm.NewChat(e, "qwen3-coder", llm.ChatOptions{}).Stream(t.Context(), question("hi")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := llm.Reply{Content: "hello", FinishReason: "stop", Usage: llm.Usage{PromptTokens: 9, CompletionTokens: 2, TotalTokens: 11}}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestBreakingOffAStream: who has heard enough ends the call at the endpoint.
+func TestBreakingOffAStream(t *testing.T) {
+	gone := make(chan struct{})
+	u := script(t, func(_ int, w http.ResponseWriter, r *http.Request) {
+		streams(w, piece("a"))
+		<-r.Context().Done()
+		close(gone)
+	})
+	e, _ := endpoint(t, u.URL, llm.Options{})
+	for delta, err := range llm.NewChat(e, "m", llm.ChatOptions{}).Stream(t.Context(), question("hi")) {
+		if err != nil || delta.Content != "a" {
+			t.Fatalf("%+v %v", delta, err)
+		}
+		break
+	}
+	select {
+	case <-gone:
+	case <-time.After(10 * time.Second):
+		t.Error("the endpoint was not told")
+	}
+}
+
+// TestFaults goes over what an endpoint can do wrong, whole and as a stream.
+func TestFaults(t *testing.T) {
+	drop := func(w http.ResponseWriter) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err == nil {
+			_ = conn.Close()
+		}
+	}
+	tests := []struct {
+		name   string
+		answer func(w http.ResponseWriter, r *http.Request)
+		code   skillrouter.Code
+		holds  string
+		calls  int
+	}{
+		{"prose instead of JSON", func(w http.ResponseWriter, _ *http.Request) { says(w, 200, "Sure! Here is your answer.") }, skillrouter.Unavailable, "no chat completion", 1},
+		{"nothing", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200) }, skillrouter.Unavailable, "no chat completion", 1},
+		{"no choices", func(w http.ResponseWriter, _ *http.Request) { says(w, 200, `{"error":"model is loading"}`) }, skillrouter.Unavailable, "no chat completion", 1},
+		{"bad key", func(w http.ResponseWriter, _ *http.Request) { says(w, 401, `{"error":{"message":"no"}}`) }, skillrouter.Unavailable, "llm.api_key", 1},
+		{"no such model", func(w http.ResponseWriter, _ *http.Request) { says(w, 404, `{"error":{"message":"no"}}`) }, skillrouter.Unavailable, "llm.model", 1},
+		{"bad request", func(w http.ResponseWriter, _ *http.Request) { says(w, 400, `{"error":{"message":"no"}}`) }, skillrouter.Invalid, "400", 1},
+		{"too long, says the endpoint", func(w http.ResponseWriter, _ *http.Request) {
+			says(w, 400, `{"error":{"message":"x","code":"context_length_exceeded"}}`)
+		}, skillrouter.TooLarge, "window", 1},
+		{"not implemented", func(w http.ResponseWriter, _ *http.Request) { says(w, 501, `{}`) }, skillrouter.Unavailable, "501", 1},
+		{"overloaded", func(w http.ResponseWriter, _ *http.Request) { says(w, 429, `{}`) }, skillrouter.RateLimited, "too much", 3},
+		{"failing", func(w http.ResponseWriter, _ *http.Request) { says(w, 500, `boom`) }, skillrouter.Unavailable, "500", 3},
+		{"dropping before it answers", func(w http.ResponseWriter, _ *http.Request) { drop(w) }, skillrouter.Unavailable, "broke", 1},
+		{"dropping in the middle", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "1000")
+			streams(w, piece("a"))
+			drop(w)
+		}, skillrouter.Unavailable, "broke", 1},
+		{"redirecting", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://192.0.2.1/v1/chat/completions", http.StatusTemporaryRedirect)
+		}, skillrouter.Unavailable, "redirections", 1},
+		{"hanging", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, skillrouter.Unavailable, "did not begin", 1},
+		{"hanging in the middle", func(w http.ResponseWriter, r *http.Request) { streams(w, piece("a")); <-r.Context().Done() }, skillrouter.Unavailable, "in the middle", 1},
+		{"never ending", func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				streams(w, ": still there\n\n")
+			}
+		}, skillrouter.Unavailable, "", 1},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			for _, stream := range []bool{false, true} {
+				if stream && strings.Contains(test.holds, "no chat completion") {
+					continue
+				}
+				u := script(t, func(_ int, w http.ResponseWriter, r *http.Request) { test.answer(w, r) })
+				timeouts := llm.Timeouts{FirstByte: 300 * time.Millisecond, Idle: 300 * time.Millisecond, Whole: time.Second}
+				e, _ := endpoint(t, u.URL, llm.Options{Timeouts: timeouts})
+				chat := llm.NewChat(e, "m", llm.ChatOptions{})
+				var err error
+				if stream {
+					_, err = llm.Collect(chat.Stream(t.Context(), question("hi")))
+				} else {
+					_, err = chat.Chat(t.Context(), question("hi"))
+				}
+				if got := skillrouter.CodeOf(err); got != test.code {
+					t.Errorf("stream %v: %v, want %s", stream, err, test.code)
+				}
+				hold(t, "message", skillrouter.MessageOf(err), test.holds)
+				if n := len(u.requests()); n != test.calls {
+					t.Errorf("stream %v: %d calls, want %d", stream, n, test.calls)
+				}
+			}
+		})
+	}
+}
+
+func TestStreamFaults(t *testing.T) {
+	tests := map[string]struct{ text, holds string }{
+		"prose":                   {"data: Sure!\n\n", "no stream"},
+		"an error in the stream":  {piece("a") + `data: {"error":{"message":"out of memory"}}` + "\n\n", "in the middle"},
+		"an end without a reason": {piece("a"), "broke"},
+		"a piece of 2 MB":         {piece(strings.Repeat("x", 2<<20)), "no stream"},
+		"an answer without end":   {strings.Repeat(piece(strings.Repeat("x", 1<<19)), 40), "larger"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { streams(w, test.text) })
+			e, _ := endpoint(t, u.URL, llm.Options{})
+			_, err := llm.Collect(llm.NewChat(e, "m", llm.ChatOptions{}).Stream(t.Context(), question("hi")))
+			if skillrouter.CodeOf(err) != skillrouter.Unavailable {
+				t.Errorf("%v", err)
+			}
+			hold(t, "message", skillrouter.MessageOf(err), test.holds)
+		})
+	}
+}
+
+func TestRefusedBeforeItIsSent(t *testing.T) {
+	u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { says(w, 200, completion) })
+	e, _ := endpoint(t, u.URL, llm.Options{})
+	nan := math.NaN()
+	tests := map[string]struct {
+		request llm.Request
+		code    skillrouter.Code
+	}{
+		"no messages":         {llm.Request{}, skillrouter.Invalid},
+		"negative answer":     {llm.Request{Messages: question("a").Messages, MaxTokens: -1}, skillrouter.Invalid},
+		"temperature of NaN":  {llm.Request{Messages: question("a").Messages, Temperature: &nan}, skillrouter.Invalid},
+		"too long":            {question(strings.Repeat("word ", 4096)), skillrouter.TooLarge},
+		"answer of the whole": {llm.Request{Messages: question("a").Messages, MaxTokens: 4096}, skillrouter.TooLarge},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := llm.NewChat(e, "m", llm.ChatOptions{Window: 4096}).Chat(t.Context(), test.request)
+			if skillrouter.CodeOf(err) != test.code {
+				t.Errorf("%v, want %s", err, test.code)
+			}
+		})
+	}
+	if n := len(u.requests()); n != 0 {
+		t.Errorf("%d requests were sent", n)
+	}
+}
+
+func TestRetries(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	tests := []struct {
+		name   string
+		answer func(n int, w http.ResponseWriter)
+		waits  []time.Duration
+		code   skillrouter.Code
+	}{
+		{"twice and then well", func(n int, w http.ResponseWriter) {
+			if n < 2 {
+				says(w, 503, `{}`)
+				return
+			}
+			says(w, 200, completion)
+		}, []time.Duration{500 * time.Millisecond, time.Second}, ""},
+		{"as the endpoint asks", func(n int, w http.ResponseWriter) {
+			if n == 0 {
+				w.Header().Set("Retry-After", "7")
+				says(w, 429, `{}`)
+				return
+			}
+			says(w, 200, completion)
+		}, []time.Duration{7 * time.Second}, ""},
+		{"at a date", func(n int, w http.ResponseWriter) {
+			if n == 0 {
+				w.Header().Set("Retry-After", now.Add(9*time.Second).Format(http.TimeFormat))
+				says(w, 429, `{}`)
+				return
+			}
+			says(w, 200, completion)
+		}, []time.Duration{9 * time.Second}, ""},
+		{"not in an hour", func(_ int, w http.ResponseWriter) {
+			w.Header().Set("Retry-After", "3600")
+			says(w, 429, `{}`)
+		}, nil, skillrouter.RateLimited},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			u := script(t, func(n int, w http.ResponseWriter, _ *http.Request) { test.answer(n, w) })
+			e, w := endpoint(t, u.URL, llm.Options{Now: func() time.Time { return now }})
+			_, err := llm.NewChat(e, "m", llm.ChatOptions{}).Chat(t.Context(), question("hi"))
+			if skillrouter.CodeOf(err) != test.code {
+				t.Error(err)
+			}
+			if diff := cmp.Diff(test.waits, w.all); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestNobodyThere: a refused connection reached no model, and so is tried again.
+func TestNobodyThere(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = listener.Close()
+	e, w := endpoint(t, "http://"+listener.Addr().String()+"/v1/", llm.Options{})
+	_, err = llm.NewChat(e, "m", llm.ChatOptions{}).Chat(t.Context(), question("hi"))
+	if skillrouter.CodeOf(err) != skillrouter.Unavailable {
+		t.Error(err)
+	}
+	hold(t, "message", skillrouter.MessageOf(err), "no model answers", "llm.base_url")
+	if len(w.all) != llm.DefaultRetries {
+		t.Errorf("%d further attempts", len(w.all))
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	u := script(t, func(_ int, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	e, _ := endpoint(t, u.URL, llm.Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := llm.NewChat(e, "m", llm.ChatOptions{}).Chat(ctx, question("hi"))
+	if skillrouter.CodeOf(err) != skillrouter.Unavailable || !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+}
+
+// TestEnvironmentsProxyIsIgnored: what leaves goes where the settings say.
+func TestEnvironmentsProxyIsIgnored(t *testing.T) {
+	t.Setenv("HTTP_PROXY", "http://127.0.0.1:9")
+	t.Setenv("http_proxy", "http://127.0.0.1:9")
+	e, _ := endpoint(t, "http://endpoint.invalid", llm.Options{Retries: -1})
+	_, err := e.Models(t.Context())
+	if err == nil || strings.Contains(err.Error(), "127.0.0.1:9") {
+		t.Errorf("the proxy was asked: %v", err)
+	}
+}
+
+func TestBases(t *testing.T) {
+	for base, want := range map[string]string{
+		"http://localhost:11434": "http://localhost:11434/v1", "http://localhost:11434/": "http://localhost:11434/v1",
+		"http://localhost:1234/v1/": "http://localhost:1234/v1", "https://host/openai/v1": "https://host/openai/v1", "http://[::1]:8080": "http://[::1]:8080/v1",
+	} {
+		e, err := llm.NewEndpoint(base, llm.Options{})
+		if err != nil || e.Base() != want {
+			t.Errorf("%s is %v (%v), want %s", base, e, err, want)
+		}
+	}
+	for _, base := range []string{"", "localhost:11434", "ftp://host", "http://", "http://u:p@host", "http://host?x=1", "http://host#x", "http://host\n"} {
+		if _, err := llm.NewEndpoint(base, llm.Options{}); skillrouter.CodeOf(err) != skillrouter.Invalid {
+			t.Errorf("%q: %v", base, err)
+		}
+	}
+	if _, err := llm.NewEndpoint("http://host", llm.Options{Key: "a\r\nX: y"}); skillrouter.CodeOf(err) != skillrouter.Invalid {
+		t.Errorf("a key with a line break: %v", err)
+	}
+}
+
+// TestKeyIsNotPrinted prints a key in every way that logs and dumps do, and makes it fail everywhere.
+func TestKeyIsNotPrinted(t *testing.T) {
+	const key = "sk-very-secret"
+	var log strings.Builder
+	logger := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	u := script(t, func(_ int, w http.ResponseWriter, r *http.Request) {
+		says(w, 500, `{"error":"bad key `+r.Header.Get("Authorization")+`"}`)
+	})
+	options := llm.Options{Key: key, Log: logger}
+	e, _ := endpoint(t, u.URL, options)
+	_, err := llm.NewChat(e, "m", llm.ChatOptions{}).Chat(t.Context(), question("hi"))
+	text, _ := json.Marshal(map[string]any{"key": options.Key})
+	logger.Error("failed", "error", err, "key", options.Key, "timeouts", options.Timeouts)
+	_, _ = fmt.Fprintf(&log, "%v %+v %#v %s %s", options, options, options.Key, text, err)
+	if strings.Contains(log.String(), key) {
+		t.Errorf("the key is in %s", log.String())
+	}
+}
