@@ -74,7 +74,7 @@ func LoadEscalationRules(name string, text []byte, options EscalationOptions) (*
 		r.supervisors[foldDomain(domain)] = agent
 	}
 	for _, rule := range file {
-		if rule.program, err = compileCondition(rule.condition); err != nil {
+		if rule.program, err = compileLessonCondition(rule.condition); err != nil {
 			return nil, skillrouter.Wrap(skillrouter.Invalid, err, "%s: the condition %q: %s", name, rule.condition, firstLine(err.Error()))
 		}
 		rule.failed = new(atomic.Bool)

@@ -2,14 +2,10 @@ package learning
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/expr-lang/expr"
-	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/conf"
-	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
 )
 
@@ -67,107 +63,24 @@ func sampleLessons() []Lesson {
 	return samples
 }
 
-// compileCondition compiles a condition over a lesson. The expression library
-// can neither be cancelled nor have its functions switched off, so a condition
-// is read first, and must hold nothing whose cost could grow: no regular
-// expression, no list that is made while it runs, no loop in a loop.
-func compileCondition(condition string) (program *vm.Program, err error) {
+// lessonGrammar is the language of the escalations' conditions.
+var lessonGrammar = conditionGrammar{
+	operators: []string{"==", "!=", "<", "<=", ">", ">=", "and", "&&", "or", "||", "in", "contains", "startsWith", "endsWith"},
+	loops:     []string{"any", "all", "none", "one", "count"},
+	functions: []string{"lower", "upper", "len"},
+	lists:     []string{"tags"},
+	folded:    []string{"domain", "category", "tags"},
+}
+
+// compileLessonCondition compiles a condition over a lesson.
+func compileLessonCondition(condition string) (program *vm.Program, err error) {
+	if _, err := lessonGrammar.parse(condition); err != nil {
+		return nil, err
+	}
 	defer func() {
-		if p := recover(); p != nil { // the library has panicked on texts that are no expression
+		if p := recover(); p != nil {
 			program, err = nil, fmt.Errorf("is no expression: %v", p)
 		}
 	}()
-	if len(condition) > MaxCondition {
-		return nil, fmt.Errorf("is longer than %d bytes", MaxCondition)
-	}
-	config := conf.CreateNew()
-	config.MaxNodes = conditionNodes
-	tree, err := parser.ParseWithConfig(condition, config)
-	if err != nil {
-		return nil, err
-	}
-	if err := allowed(tree.Node, false); err != nil {
-		return nil, err
-	}
 	return expr.Compile(condition, expr.Env(escalationEnv{}), expr.AsBool(), expr.MaxNodes(conditionNodes))
-}
-
-var (
-	conditionOperators = []string{"==", "!=", "<", "<=", ">", ">=", "and", "&&", "or", "||", "in", "contains", "startsWith", "endsWith"}
-	conditionLoops     = []string{"any", "all", "none", "one", "count"}
-	conditionFunctions = []string{"lower", "upper", "len"}
-	// foldedFields are compared in lower case.
-	foldedFields = []string{"domain", "category", "tags"}
-)
-
-// allowed returns an error unless node and all below it may stand in a
-// condition; looping tells whether it is evaluated for each tag.
-func allowed(node ast.Node, looping bool) error {
-	switch n := node.(type) {
-	case *ast.IdentifierNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.StringNode:
-		return nil
-	case *ast.PointerNode:
-		if !looping || n.Name != "" {
-			return fmt.Errorf("# stands for a tag, inside any, all, none, one or count")
-		}
-		return nil
-	case *ast.UnaryNode:
-		return allowed(n.Node, looping)
-	case *ast.BinaryNode:
-		if !slices.Contains(conditionOperators, n.Operator) {
-			return fmt.Errorf("the operator %s is not accepted here", n.Operator)
-		}
-		if err := mustFold(n.Left, n.Right); err != nil {
-			return err
-		}
-		return allAllowed(looping, n.Left, n.Right)
-	case *ast.ConditionalNode:
-		return allAllowed(looping, n.Cond, n.Exp1, n.Exp2)
-	case *ast.ArrayNode:
-		return allAllowed(looping, n.Nodes...)
-	case *ast.BuiltinNode:
-		switch {
-		case slices.Contains(conditionFunctions, n.Name):
-			return allAllowed(looping, n.Arguments...)
-		case slices.Contains(conditionLoops, n.Name) && !looping && len(n.Arguments) == 2:
-			over, named := n.Arguments[0].(*ast.IdentifierNode)
-			each, predicate := n.Arguments[1].(*ast.PredicateNode)
-			if named && predicate && over.Value == "tags" {
-				return allowed(each.Node, true)
-			}
-			return fmt.Errorf("%s takes tags and a condition on each", n.Name)
-		}
-		return fmt.Errorf("the function %s is not accepted here", n.Name)
-	}
-	return fmt.Errorf("%s is not accepted here", node.String())
-}
-
-func allAllowed(looping bool, nodes ...ast.Node) error {
-	for _, node := range nodes {
-		if err := allowed(node, looping); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// mustFold refuses to compare a field that is in lower case with a text that
-// is not: such a condition could never hold.
-func mustFold(left, right ast.Node) error {
-	for _, pair := range [][2]ast.Node{{left, right}, {right, left}} {
-		field, ok := pair[0].(*ast.IdentifierNode)
-		if !ok || !slices.Contains(foldedFields, field.Value) {
-			continue
-		}
-		texts := []ast.Node{pair[1]}
-		if list, ok := pair[1].(*ast.ArrayNode); ok {
-			texts = list.Nodes
-		}
-		for _, node := range texts {
-			if text, ok := node.(*ast.StringNode); ok && fold(text.Value) != text.Value {
-				return fmt.Errorf("%s is compared in lower case: write %q", field.Value, fold(text.Value))
-			}
-		}
-	}
-	return nil
 }
