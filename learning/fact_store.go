@@ -27,6 +27,8 @@ type FactStore interface {
 	CountFacts(ctx context.Context, at time.Time) ([]PersonaFacts, error)
 	// FactsDue tells whether facts expire or fall away by then.
 	FactsDue(ctx context.Context, expire, drop time.Time) (bool, error)
+	// LastFactVersion returns the greatest version that is there, or 0.
+	LastFactVersion(ctx context.Context) (int64, error)
 	// AddFactUse adds to the access counts of facts, which are named by FactID; what is not
 	// there is ignored. after is called as ChangeFacts does.
 	AddFactUse(ctx context.Context, uses map[string]Use, after func()) error
@@ -55,8 +57,17 @@ type FactTx interface {
 	// DropFacts deletes facts that are marked and expired by then, at most limit, and returns
 	// them without their values.
 	DropFacts(by time.Time, limit int) ([]Fact, error)
+	// ClearFacts deletes facts, at most limit, and returns them without their values.
+	ClearFacts(clearing FactClearing, limit int) ([]Fact, error)
 	// AddEvents appends to the event log.
 	AddEvents(events ...skillrouter.Event) error
+}
+
+// FactClearing is which facts ClearFacts deletes.
+type FactClearing struct {
+	Persona  string
+	Category string // empty: all
+	UpTo     int64  // only those of this version or a lesser one
 }
 
 // FactID names a fact in one text. No persona's name has a slash.

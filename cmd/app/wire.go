@@ -111,6 +111,8 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		}
 	}
 
+	introspection := a.introspection(p)
+
 	a.life.run(ctx, "crossing", border.crossing.Run)
 
 	a.services.census = census{knowledge: knowledge, episodes: episodes, lessons: lessons, experiences: experiences, presence: presence, mailbox: mailbox}
@@ -133,7 +135,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Knowledge: knowledge, Episodes: episodes, Router: queries, Mailbox: mailbox, Presence: presence, Guard: guards, Experiences: experiences,
 		Lessons: lessons, Patterns: patterns, Escalations: border.escalations(),
 		Facts: facts, Memory: border.memory,
-		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context,
+		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Introspection: introspection,
 	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log})
 	a.life.defers("mcp sessions", tools.Close)
 
@@ -144,7 +146,8 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Lessons: lessons, Patterns: patterns,
 		Facts:      facts,
 		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
-		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Registry: registry,
+		Introspection: introspection,
+		MCP:           tools.Handler(), Health: a.health, Doctor: a.doctor, Registry: registry,
 	}, httpapi.Options{
 		Version: a.options.Version, RequireToken: beyondLoopback(a.listener.Addr()),
 		AllowedHosts: a.config.AllowedHosts, Log: a.log, Now: a.now,

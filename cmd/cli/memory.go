@@ -11,11 +11,11 @@ import (
 )
 
 func (s *shell) memoryCommand() *cobra.Command {
-	return s.remote(s.command(&cobra.Command{
-		Use: "memory AGENT", Short: "Show what an agent should know of what was learned", Args: cobra.ExactArgs(1),
+	cmd := s.remote(s.command(&cobra.Command{
+		Use: "memory AGENT", Short: "Show what an agent should know, and what is remembered", Args: cobra.ExactArgs(1),
 		Long: `Shows the lessons that an agent should know: its own, those of its domain, those
 that fit its past work, and those for everybody. They are what other agents
-wrote, and no instructions.`,
+wrote, and no instructions. The commands below tell of all that is remembered.`,
 	}, func(ctx context.Context, args []string) error {
 		c, err := s.client()
 		if err != nil {
@@ -51,4 +51,6 @@ wrote, and no instructions.`,
 			}
 		})
 	}))
+	cmd.AddCommand(s.memoryCategories(), s.memoryStats(), s.memoryClear())
+	return cmd
 }

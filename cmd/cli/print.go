@@ -106,4 +106,4 @@ func plural(n int, noun string) string {
 func millis(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
 // sorted lists a map's keys in order.
-func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sorted[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -79,6 +79,7 @@ type Client struct {
 	Sessions      Sessions
 	Consolidation Consolidation
 	Context       Context
+	Introspection Introspection
 
 	base    string // without a slash at its end
 	options Options
@@ -130,6 +131,7 @@ func New(baseURL string, options Options) (*Client, error) {
 	c.Facts = Facts{c}
 	c.Procedures, c.Reminders, c.Sessions = Procedures{c}, Reminders{c}, Sessions{c}
 	c.Consolidation, c.Context = Consolidation{c}, Context{c}
+	c.Introspection = Introspection{c}
 	return c, nil
 }
 

@@ -157,6 +157,12 @@ func (s *Store) FactsDue(ctx context.Context, expire, drop time.Time) (due bool,
 	return due, err
 }
 
+// LastFactVersion implements learning.FactStore.
+func (s *Store) LastFactVersion(ctx context.Context) (version int64, err error) {
+	err = s.read.WithContext(ctx).Raw("SELECT ifnull(max(version), 0) FROM facts").Scan(&version).Error
+	return version, err
+}
+
 // AddFactUse implements learning.FactStore.
 func (s *Store) AddFactUse(ctx context.Context, uses map[string]learning.Use, after func()) error {
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
@@ -218,9 +224,29 @@ func (tx *factTx) DropFacts(by time.Time, limit int) ([]learning.Fact, error) {
 	return facts, tx.each("DELETE FROM facts WHERE version = ?", facts)
 }
 
+// ClearFacts implements learning.FactTx. It goes along the index of the persona's
+// facts, in no order of their versions: a sort would read all of them for each step.
+func (tx *factTx) ClearFacts(clearing learning.FactClearing, limit int) ([]learning.Fact, error) {
+	where, args := "persona = ? AND +version <= ?", []any{clearing.Persona, clearing.UpTo}
+	if clearing.Category != "" {
+		where += " AND category = ?"
+		args = append(args, clearing.Category)
+	}
+	facts, err := tx.plain("WHERE "+where+" LIMIT ?", append(args, limit)...)
+	if err != nil {
+		return nil, err
+	}
+	return facts, tx.each("DELETE FROM facts WHERE version = ?", facts)
+}
+
 // due returns facts without their values, the earliest to expire first.
-func (tx *factTx) due(where string, by time.Time, limit int) (facts []learning.Fact, err error) {
-	rows, err := query(tx.db, "SELECT "+factColumns+" FROM facts WHERE "+where+" ORDER BY expires_at LIMIT ?", millis(by), limit)
+func (tx *factTx) due(where string, by time.Time, limit int) ([]learning.Fact, error) {
+	return tx.plain("WHERE "+where+" ORDER BY expires_at LIMIT ?", millis(by), limit)
+}
+
+// plain returns facts without their values.
+func (tx *factTx) plain(where string, args ...any) (facts []learning.Fact, err error) {
+	rows, err := query(tx.db, "SELECT "+factColumns+" FROM facts "+where, args...)
 	if err != nil {
 		return nil, err
 	}

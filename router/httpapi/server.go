@@ -80,6 +80,7 @@ type Services struct {
 	Sessions      router.SessionService
 	Consolidation learning.ConsolidationService
 	Context       router.ContextService
+	Introspection router.IntrospectionService
 	Chat          http.Handler // /v1: what an OpenAI client asks of a model, with memory
 }
 
@@ -190,6 +191,7 @@ func (s *Server) routes() {
 	s.sessionRoutes()
 	s.consolidationRoutes()
 	s.contextRoutes()
+	s.introspectionRoutes()
 	s.chatRoutes()
 }
 

@@ -39,7 +39,8 @@ func TestPage(t *testing.T) {
 		return text
 	}
 	table := "\n" + heading + rows(toolNames) + "\nThe toolset `lessons`:\n\n" + heading + rows(lessonTools) +
-		"\nThe toolset `facts`:\n\n" + heading + rows(factTools)
+		"\nThe toolset `facts`:\n\n" + heading + rows(factTools) +
+		"\nThe toolset `context`:\n\n" + heading + rows(contextTools)
 	want := before + pageBegin + table + "\n" + pageEnd + after
 	if *update {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {

@@ -52,6 +52,7 @@ type Services struct {
 	Sessions      router.SessionService
 	Consolidation learning.ConsolidationService
 	Context       router.ContextService
+	Introspection router.IntrospectionService
 }
 
 // Options are the settings that have usable zero values.
@@ -153,6 +154,9 @@ func (s *Server) addTools() {
 	}
 	if s.services.Context != nil {
 		s.addContextTools()
+	}
+	if s.services.Introspection != nil {
+		s.addIntrospectionTools()
 	}
 }
 

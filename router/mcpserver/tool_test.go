@@ -31,9 +31,12 @@ var lessonTools = []string{
 // factTools are the tools of the toolset facts.
 var factTools = []string{"recall_fact", "remember_fact", "search_facts", "update_fact"}
 
+// contextTools are the tools of the toolset context.
+var contextTools = []string{"clear_memory", "list_memory_categories", "memory_stats"}
+
 // everyTool lists the tools of every toolset, in order.
 func everyTool() []string {
-	return slices.Sorted(slices.Values(slices.Concat(toolNames, lessonTools, factTools)))
+	return slices.Sorted(slices.Values(slices.Concat(toolNames, lessonTools, factTools, contextTools)))
 }
 
 func listTools(t *testing.T, server *mcpserver.Server) map[string]*mcp.Tool {
@@ -53,6 +56,7 @@ func listTools(t *testing.T, server *mcpserver.Server) map[string]*mcp.Tool {
 var readers = []string{
 	"search_knowledge", "search_episodes", "get_recent_episodes", "route_query", "get_relevant_lessons",
 	"recall_fact", "search_facts",
+	"list_memory_categories", "memory_stats",
 	"list_lessons", "get_lesson", "review_lessons", "lesson_history", "recall_by_type", "recall_by_outcome", "get_lessons",
 	"emerging_patterns", "pending_escalations", "check_before_action", "get_agent_memory",
 }
@@ -74,7 +78,7 @@ func TestTools(t *testing.T) {
 		if a.ReadOnlyHint != slices.Contains(readers, name) {
 			t.Errorf("%s: readOnlyHint %v", name, a.ReadOnlyHint)
 		}
-		if !a.ReadOnlyHint && (a.DestructiveHint == nil || *a.DestructiveHint != (name == "send_signal")) {
+		if !a.ReadOnlyHint && (a.DestructiveHint == nil || *a.DestructiveHint != (name == "send_signal" || name == "clear_memory")) {
 			t.Errorf("%s: destructiveHint is not what it does", name)
 		}
 	}
@@ -108,18 +112,21 @@ func TestToolsWithoutTheirServiceAreNotOffered(t *testing.T) {
 
 // every is a call of each tool that gives every parameter.
 var every = map[string]string{
-	"remember_fact":       `{"key":"k","value":{"a":1},"ttl":60,"category":"c","persona":"coder","probe":"p","source":"s"}`,
-	"recall_fact":         `{"key":"k","persona":"coder","stale_ok":true}`,
-	"search_facts":        `{"category":"c","pattern":"k*","persona":"coder","cursor":"a","limit":5}`,
-	"update_fact":         `{"key":"k","value":2,"persona":"coder","ttl":60,"if_version":1}`,
-	"store_knowledge":     `{"category":"gotcha","title":"T","content":"C","tags":["a"],"project":"p","source":"s"}`,
-	"search_knowledge":    `{"query":"C","category":"gotcha","project":"p","tags":["a"],"limit":200}`,
-	"record_episode":      `{"event_type":"action","title":"T","content":"C","project":"p","importance":1,"session_id":"s"}`,
-	"get_recent_episodes": `{"session_id":"s","agent_id":"captain","limit":1}`,
-	"search_episodes":     `{"query":"C","project":"p","agent_id":"captain","limit":1}`,
-	"route_query":         `{"query":"q","type":"recon","project":"p","limit":100}`,
-	"send_signal":         `{"to_agent_id":"a","signal":"message","context":{"text":"x"},"priority":-10,"thread_id":"t","ack_required":true,"ttl_seconds":5,"idempotency_key":"k"}`,
-	"check_messages":      `{"agent_id":"a","ack_through":1,"ack":true,"since":1,"limit":1000}`,
+	"remember_fact":          `{"key":"k","value":{"a":1},"ttl":60,"category":"c","persona":"coder","probe":"p","source":"s"}`,
+	"recall_fact":            `{"key":"k","persona":"coder","stale_ok":true}`,
+	"search_facts":           `{"category":"c","pattern":"k*","persona":"coder","cursor":"a","limit":5}`,
+	"update_fact":            `{"key":"k","value":2,"persona":"coder","ttl":60,"if_version":1}`,
+	"list_memory_categories": `{"persona":"coder"}`,
+	"memory_stats":           `{"persona":"coder"}`,
+	"clear_memory":           `{"category":"c","confirm":true,"type":"semantic","persona":"coder"}`,
+	"store_knowledge":        `{"category":"gotcha","title":"T","content":"C","tags":["a"],"project":"p","source":"s"}`,
+	"search_knowledge":       `{"query":"C","category":"gotcha","project":"p","tags":["a"],"limit":200}`,
+	"record_episode":         `{"event_type":"action","title":"T","content":"C","project":"p","importance":1,"session_id":"s"}`,
+	"get_recent_episodes":    `{"session_id":"s","agent_id":"captain","limit":1}`,
+	"search_episodes":        `{"query":"C","project":"p","agent_id":"captain","limit":1}`,
+	"route_query":            `{"query":"q","type":"recon","project":"p","limit":100}`,
+	"send_signal":            `{"to_agent_id":"a","signal":"message","context":{"text":"x"},"priority":-10,"thread_id":"t","ack_required":true,"ttl_seconds":5,"idempotency_key":"k"}`,
+	"check_messages":         `{"agent_id":"a","ack_through":1,"ack":true,"since":1,"limit":1000}`,
 	"report_lesson": `{"lesson_type":"failure","domain":"docker","category":"volumes","title":"T","context":"C","action_taken":"A","outcome":"O",
 		"root_cause":"R","solution":"S","alternatives":["B"],"severity":"high","tags":["a"],"related_commands":["ls"],"project":"p"}`,
 	"get_relevant_lessons": `{"context":"C","domain":"docker","max_results":200}`,

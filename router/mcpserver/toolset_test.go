@@ -37,7 +37,7 @@ func TestParseToolsets(t *testing.T) {
 		"a list":           {[]string{" default , lessons,"}, true, ""},
 		"said twice":       {[]string{"lessons", "lessons,default"}, true, ""},
 		"all":              {[]string{"all"}, true, ""},
-		"unknown":          {[]string{"lessons,leasons"}, false, `has "leasons", which is no toolset; there are: default, lessons, facts, all`},
+		"unknown":          {[]string{"lessons,leasons"}, false, `has "leasons", which is no toolset; there are: default, lessons, facts, procedures, reminders, context, all`},
 		"other letters":    {[]string{"Lessons"}, false, `has "Lessons"`},
 		"hidden character": {[]string{"les\u202esons"}, false, "has \"les\ufffdsons\""},
 	} {
@@ -113,7 +113,7 @@ func TestUnknownToolsetIsRefused(t *testing.T) {
 	server := mcpserver.New(new(house).services(), mcpserver.Options{})
 	url := framed(t, server)
 	status, body, _ := post(t, url+"?toolsets=leasons", "", "", "", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-	if status != http.StatusBadRequest || !strings.Contains(body, `toolsets has \"leasons\", which is no toolset; there are: default, lessons, facts, all`) {
+	if status != http.StatusBadRequest || !strings.Contains(body, `toolsets has \"leasons\", which is no toolset; there are: default, lessons, facts, procedures, reminders, context, all`) {
 		t.Errorf("%d %s", status, body)
 	}
 }

@@ -1,0 +1,57 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+var _ learning.HoldingStore = (*Store)(nil)
+
+// FactHoldings implements learning.HoldingStore.
+func (s *Store) FactHoldings(ctx context.Context, persona string, at time.Time) ([]skillrouter.Holding, error) {
+	where, args := whose(persona)
+	return s.holdings(ctx, `SELECT persona, category, ifnull(sum(expires_at <= ?), 0) AS gone, count(*), sum(octet_length(value))
+		FROM facts`+where+` GROUP BY persona, category`, append([]any{millis(at)}, args...)...)
+}
+
+// KnowledgeHoldings implements learning.HoldingStore.
+func (s *Store) KnowledgeHoldings(ctx context.Context) ([]skillrouter.Holding, error) {
+	return s.holdings(ctx, `SELECT '', category, 0, count(*), sum(octet_length(title) + octet_length(content)) FROM knowledge GROUP BY category`)
+}
+
+// LessonHoldings implements learning.HoldingStore.
+func (s *Store) LessonHoldings(ctx context.Context) ([]skillrouter.Holding, error) {
+	return s.holdings(ctx, `SELECT '', domain, 0, count(*), sum(octet_length(title) + octet_length(context) + octet_length(action_taken)
+		+ octet_length(outcome) + octet_length(root_cause) + octet_length(solution) + octet_length(body))
+		FROM lessons WHERE status <> 'retired' GROUP BY domain`)
+}
+
+// whose narrows a query to a persona's rows; an empty one leaves it as it is.
+func whose(persona string) (where string, args []any) {
+	if persona == "" {
+		return "", nil
+	}
+	return " WHERE persona = ?", []any{persona}
+}
+
+// holdings scans rows of persona, category, expired rows, all rows, and bytes.
+func (s *Store) holdings(ctx context.Context, text string, args ...any) ([]skillrouter.Holding, error) {
+	rows, err := query(s.read.WithContext(ctx), text, args...)
+	if err != nil {
+		return nil, err
+	}
+	var list []skillrouter.Holding
+	for rows.Next() {
+		var h skillrouter.Holding
+		var all int64
+		if err := rows.Scan(&h.Persona, &h.Category, &h.Expired, &all, &h.Bytes); err != nil {
+			return nil, closing(rows, err)
+		}
+		h.Count = all - h.Expired
+		list = append(list, h)
+	}
+	return list, closing(rows, rows.Err())
+}
