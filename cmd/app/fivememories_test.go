@@ -1,0 +1,282 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"skillrouter/cmd/app"
+	"skillrouter/cmd/config"
+)
+
+// memories is a router as a client of seed 002 sees it: each helper of the
+// seed's list is one call of POST /api/tools/{name}.
+type memories struct {
+	t      *testing.T
+	config config.Config
+	ahead  atomic.Int64 // by how many nanoseconds the router's clock is ahead of ours
+	url    string
+	stop   func()
+}
+
+// fields is a JSON object.
+type fields = map[string]any
+
+func openMemories(t *testing.T) *memories {
+	m := &memories{t: t, config: settings(t)}
+	m.start()
+	t.Cleanup(func() { m.stop() })
+	return m
+}
+
+func (m *memories) start() {
+	m.t.Helper()
+	a, err := app.New(m.t.Context(), m.config, slog.New(slog.DiscardHandler), app.Options{
+		Now: func() time.Time { return time.Now().Add(time.Duration(m.ahead.Load())) },
+	})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(m.t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	m.url = a.URL()
+	m.stop = func() {
+		cancel()
+		if err := <-ended; err != nil {
+			m.t.Error(err)
+		}
+	}
+}
+
+// restart stops the router and starts another on the same folder.
+func (m *memories) restart() {
+	m.t.Helper()
+	m.stop()
+	m.start()
+}
+
+// later lets the router's clock jump.
+func (m *memories) later(d time.Duration) { m.ahead.Add(int64(d)) }
+
+// try calls a helper with arguments as JSON, and returns the status and the answer.
+func (m *memories) try(name, arguments string) (int, fields) {
+	m.t.Helper()
+	response, err := http.Post(m.url+"/api/tools/"+name, "application/json", strings.NewReader(arguments))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	var out fields
+	if err != nil || json.Unmarshal(raw, &out) != nil {
+		m.t.Fatalf("%s%s answers %d %s, %v", name, arguments, response.StatusCode, raw, err)
+	}
+	return response.StatusCode, out
+}
+
+// call calls a helper that must succeed, and returns its result.
+func (m *memories) call(name, arguments string) fields {
+	m.t.Helper()
+	status, out := m.try(name, arguments)
+	result, ok := out["result"].(fields)
+	if status != http.StatusOK || out["success"] != true || !ok {
+		m.t.Fatalf("%s%s: %d %v", name, arguments, status, out)
+	}
+	return result
+}
+
+// list is call for a result that holds a list of objects under a name.
+func (m *memories) list(name, arguments, field string) []fields {
+	m.t.Helper()
+	result := m.call(name, arguments)
+	raw, ok := result[field].([]any)
+	if !ok {
+		m.t.Fatalf("%s%s has no list %q: %v", name, arguments, field, result)
+	}
+	list := make([]fields, len(raw))
+	for i, one := range raw {
+		list[i], _ = one.(fields)
+	}
+	return list
+}
+
+// refused holds a call to be refused.
+func (m *memories) refused(name, arguments string) {
+	m.t.Helper()
+	if status, out := m.try(name, arguments); status/100 == 2 || out["success"] != false || out["error"] == "" {
+		m.t.Errorf("%s%s was not refused: %d %v", name, arguments, status, out)
+	}
+}
+
+// same holds a value to be the JSON that it was stored as.
+func (m *memories) same(got any, want string) {
+	m.t.Helper()
+	raw, err := json.Marshal(got)
+	var compact bytes.Buffer
+	if err == nil {
+		err = json.Compact(&compact, []byte(want))
+	}
+	if err != nil || string(raw) != compact.String() {
+		m.t.Errorf("%s, want %s, %v", raw, compact.String(), err)
+	}
+}
+
+// named lists the values of a field.
+func named(list []fields, field string) (values []string) {
+	for _, one := range list {
+		values = append(values, fmt.Sprint(one[field]))
+	}
+	return values
+}
+
+// eventually waits until a condition holds that the router's background work brings about.
+func (m *memories) eventually(what string, holds func() bool) {
+	m.t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for tick := time.NewTicker(20 * time.Millisecond); ; <-tick.C {
+		if holds() {
+			tick.Stop()
+			return
+		}
+		if time.Now().After(deadline) {
+			m.t.Fatal("never: " + what)
+		}
+	}
+}
+
+// TestSemanticMemory is seed 002's semantic memory, by its own examples.
+func TestSemanticMemory(t *testing.T) {
+	m := openMemories(t)
+	if r := m.call("recall_fact", `{"key":"database.orders.schema"}`); r["found"] != false || r["value"] != nil {
+		t.Errorf("nothing is there: %v", r)
+	}
+	m.call("remember_fact", `{"key":"database.orders.schema","value":{"columns":["id","total"]},"ttl":3600,"category":"schemas"}`)
+	m.call("remember_fact", `{"key":"metrics.mrr.baseline","value":{"range":[60000,90000],"value":75000}}`)
+	m.call("remember_fact", `{"key":"project.test_command","value":"pytest tests/ -v","ttl":0}`)
+	recalled := m.call("recall_fact", `{"key":"database.orders.schema"}`)
+	m.same(recalled["value"], `{"columns":["id","total"]}`)
+	fact := recalled["fact"].(fields)
+	if at, err := time.Parse(time.RFC3339Nano, fmt.Sprint(fact["_cached_at"])); err != nil || time.Since(at).Abs() > time.Minute {
+		t.Errorf("_cached_at %v, %v", fact["_cached_at"], err)
+	}
+	if fact["ttl"] != 3600.0 || fact["category"] != "schemas" || fact["persona"] != "default" {
+		t.Errorf("%v", fact)
+	}
+	baseline := m.call("recall_fact", `{"key":"metrics.mrr.baseline"}`)["fact"].(fields)
+	if baseline["ttl"] != 3600.0 || baseline["category"] != "general" {
+		t.Errorf("the defaults: %v", baseline)
+	}
+	for arguments, want := range map[string]string{
+		`{"category":"schemas"}`:                       "[database.orders.schema]",
+		`{"pattern":"metrics.*"}`:                      "[metrics.mrr.baseline]",
+		`{"category":"general","pattern":"*e*"}`:       "[metrics.mrr.baseline project.test_command]",
+		`{"category":"schemas","pattern":"metrics.*"}`: "[]",
+		`{}`:                  "[database.orders.schema metrics.mrr.baseline project.test_command]",
+		`{"persona":"coder"}`: "[]",
+		`{"category":null,"pattern":null,"persona":null}`: "[database.orders.schema metrics.mrr.baseline project.test_command]",
+	} {
+		if got := fmt.Sprint(named(m.list("search_facts", arguments, "facts"), "key")); got != want {
+			t.Errorf("search_facts%s: %s, want %s", arguments, got, want)
+		}
+	}
+
+	// An update refreshes the time to live: half an hour and three quarters make more than one hour.
+	m.later(30 * time.Minute)
+	m.call("update_fact", `{"key":"database.orders.schema","value":{"columns":["id"]}}`)
+	m.later(45 * time.Minute)
+	m.same(m.call("recall_fact", `{"key":"database.orders.schema"}`)["value"], `{"columns":["id"]}`)
+	if r := m.call("recall_fact", `{"key":"metrics.mrr.baseline"}`); r["found"] != false {
+		t.Errorf("it has expired: %v", r)
+	}
+	m.refused("update_fact", `{"key":"metrics.mrr.baseline","value":1}`)
+	m.later(16 * time.Minute)
+	if r := m.call("recall_fact", `{"key":"database.orders.schema"}`); r["found"] != false {
+		t.Errorf("it has expired too: %v", r)
+	}
+
+	// Each persona has its own, and all of it survives a restart.
+	m.call("remember_fact", `{"key":"project.test_command","value":"go test ./...","ttl":0,"persona":"coder"}`)
+	m.restart()
+	m.same(m.call("recall_fact", `{"key":"project.test_command"}`)["value"], `"pytest tests/ -v"`)
+	m.same(m.call("recall_fact", `{"key":"project.test_command","persona":"coder"}`)["value"], `"go test ./..."`)
+
+	for name, arguments := range map[string]string{
+		"no key":               `{"value":1}`,
+		"no value":             `{"key":"k"}`,
+		"a negative ttl":       `{"key":"k","value":1,"ttl":-1}`,
+		"a ttl in words":       `{"key":"k","value":1,"ttl":"1h"}`,
+		"a persona of a path":  `{"key":"k","value":1,"persona":"../x"}`,
+		"two megabytes":        `{"key":"k","value":"` + strings.Repeat("x", 2<<20) + `"}`,
+		"an unknown parameter": `{"key":"k","value":1,"bogus":1}`,
+	} {
+		t.Run(name, func(t *testing.T) { m.refused("remember_fact", arguments) })
+	}
+}
+
+// TestMemoryIntrospection is seed 002's introspection.
+func TestMemoryIntrospection(t *testing.T) {
+	m := openMemories(t)
+	categories := func(arguments string) string {
+		return fmt.Sprint(m.call("list_memory_categories", arguments)["categories"])
+	}
+	count := func(kind, arguments string) any {
+		types := m.call("memory_stats", arguments)["types"].(fields)
+		of, _ := types[kind].(fields)
+		return of["count"]
+	}
+	if got := categories(`{}`); got != "[]" {
+		t.Errorf("of nothing: %s", got)
+	}
+	m.call("remember_fact", `{"key":"a","value":1,"category":"schemas"}`)
+	m.call("remember_fact", `{"key":"b","value":2}`)
+	m.call("remember_fact", `{"key":"a","value":3,"category":"schemas","persona":"coder"}`)
+	m.call("store_knowledge", `{"category":"schemas","title":"t","content":"c"}`)
+	if got := categories(`{}`); got != "[general schemas]" {
+		t.Errorf("%s", got)
+	}
+	if n := count("semantic", `{}`); n != 3.0 {
+		t.Errorf("%v facts", n)
+	}
+	if n := count("semantic", `{"persona":"coder"}`); n != 1.0 {
+		t.Errorf("%v facts of the coder", n)
+	}
+
+	told := m.call("clear_memory", `{"category":"schemas"}`)
+	if told["confirmed"] != false || told["count"] != 1.0 {
+		t.Errorf("without confirm: %v", told)
+	}
+	m.call("clear_memory", `{"category":"schemas","confirm":false}`)
+	if r := m.call("recall_fact", `{"key":"a"}`); r["found"] != true {
+		t.Errorf("it was cleared without confirm: %v", r)
+	}
+	if told := m.call("clear_memory", `{"category":"schemas","confirm":true}`); told["confirmed"] != true || told["count"] != 1.0 {
+		t.Errorf("with confirm: %v", told)
+	}
+	for arguments, found := range map[string]bool{`{"key":"a"}`: false, `{"key":"b"}`: true, `{"key":"a","persona":"coder"}`: true} {
+		if r := m.call("recall_fact", arguments); r["found"] != found {
+			t.Errorf("recall_fact%s after the clearing: %v", arguments, r)
+		}
+	}
+	if found := m.list("search_knowledge", `{"query":"c"}`, "results"); len(found) != 1 {
+		t.Errorf("knowledge: %v", found)
+	}
+	m.call("clear_memory", `{"confirm":true}`)
+	m.restart()
+	if n := count("semantic", `{"persona":"default"}`); n != 0.0 && n != nil {
+		t.Errorf("%v facts are left", n)
+	}
+	if r := m.call("recall_fact", `{"key":"a","persona":"coder"}`); r["found"] != true {
+		t.Errorf("the coder's: %v", r)
+	}
+	m.refused("clear_memory", `{"persona":"../x","confirm":true}`)
+	m.refused("clear_memory", `{"confirm":"yes"}`)
+}
