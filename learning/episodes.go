@@ -2,9 +2,7 @@ package learning
 
 import (
 	"context"
-	"strings"
 	"sync"
-	"time"
 
 	"skillrouter"
 	"skillrouter/tfidf"
@@ -33,36 +31,29 @@ func NewEpisodes(store EpisodeStore, options Options) *Episodes {
 	}
 }
 
-// Record implements EpisodeService. It needs ScopeAgent. Secrets in title and
-// content are cut out before they are stored.
+// Record implements EpisodeService. It needs ScopeAgent. Secrets are cut out
+// before it is stored.
 func (l *Episodes) Record(ctx context.Context, draft EpisodeDraft) (Episode, error) {
 	writer := skillrouter.PrincipalOf(ctx)
 	author, err := authorOf(writer, draft.AgentID)
 	if err != nil {
 		return Episode{}, err
 	}
-	if err := checkEpisode(draft); err != nil {
-		return Episode{}, err
-	}
-	id, err := newID()
+	episode, err := prepareEpisode(draft, l.now())
 	if err != nil {
 		return Episode{}, err
 	}
-	importance := DefaultImportance
-	if draft.Importance != nil {
-		importance = *draft.Importance
-	}
-	at := l.now().UTC().Truncate(time.Millisecond)
-	episode := Episode{
-		ID: id, SessionID: draft.SessionID, AgentID: author, EventType: draft.EventType,
-		Project: draft.Project, Importance: importance, CreatedAt: at,
-	}
-	episode.Title, _ = skillrouter.Redact(cleanLine(draft.Title))
-	episode.Content, _ = skillrouter.Redact(draft.Content)
-	if episode.SessionID, err = l.sessions.enter(ctx, author, draft.SessionID, at); err != nil {
+	if err := checkSession(draft.SessionID); err != nil {
 		return Episode{}, err
 	}
-	event := skillrouter.Event{Type: EventEpisodeRecorded, Subject: id, Agent: author, Project: draft.Project, At: at}
+	episode.AgentID = author
+	if episode.ID, err = newID(); err != nil {
+		return Episode{}, err
+	}
+	if episode.SessionID, err = l.sessions.enter(ctx, author, draft.SessionID, episode.CreatedAt); err != nil {
+		return Episode{}, err
+	}
+	event := skillrouter.Event{Type: EventEpisodeRecorded, Subject: episode.ID, Agent: author, Project: draft.Project, At: episode.CreatedAt}
 	return l.store.AddEpisode(ctx, episode, event, l.put)
 }
 
@@ -72,21 +63,8 @@ func (l *Episodes) Recent(ctx context.Context, filter EpisodeFilter) ([]Episode,
 	if err := caller.Need(skillrouter.ScopeRead); err != nil {
 		return nil, err
 	}
-	if err := checkFilter(filter); err != nil {
-		return nil, err
-	}
-	var err error
-	if filter.Limit, err = skillrouter.Limit(filter.Limit, DefaultEpisodeLimit, MaxLimit); err != nil {
-		return nil, err
-	}
-	if filter.SessionID == CurrentSession {
-		agent := filter.AgentID
-		if agent == "" {
-			agent = caller.AgentID
-		}
-		if filter.SessionID, err = l.sessions.now(ctx, agent, l.now()); err != nil || filter.SessionID == "" {
-			return []Episode{}, err
-		}
+	if err := l.resolve(ctx, &filter); err != nil || filter.SessionID == CurrentSession {
+		return []Episode{}, err
 	}
 	return l.store.RecentEpisodes(ctx, filter)
 }
@@ -99,19 +77,20 @@ func (l *Episodes) Search(ctx context.Context, query EpisodeQuery) (EpisodeResul
 	if err := checkQuery(query.Query); err != nil {
 		return EpisodeResults{}, err
 	}
-	if err := checkFilter(EpisodeFilter{AgentID: query.AgentID, Project: query.Project, EventType: query.EventType}); err != nil {
-		return EpisodeResults{}, err
+	filter := EpisodeFilter{
+		SessionID: query.SessionID, AgentID: query.AgentID, Persona: query.Persona, Project: query.Project, EventType: query.EventType, Event: query.Event,
+		Since: query.Since, Until: query.Until, TimeRange: query.TimeRange, Limit: query.Limit,
 	}
-	limit, err := skillrouter.Limit(query.Limit, DefaultEpisodeLimit, MaxLimit)
-	if err != nil {
-		return EpisodeResults{}, err
+	if err := l.resolve(ctx, &filter); err != nil || filter.SessionID == CurrentSession {
+		return EpisodeResults{Results: []EpisodeHit{}}, err
 	}
-	request := tfidf.Query{Text: query.Query, Category: query.EventType, Project: query.Project, Limit: limit, Explain: query.Explain}
-	if query.AgentID != "" {
-		request.Tags = []string{query.AgentID}
+	request := tfidf.Query{
+		Text: query.Query, Category: filter.EventType, Project: filter.Project, Tags: episodeTags(filter.AgentID, filter.Persona, filter.SessionID, filter.Event),
+		From: moment(filter.Since), To: moment(filter.Until), Limit: filter.Limit, Explain: query.Explain,
 	}
 	found := l.index.Search(request)
 	results := EpisodeResults{Results: []EpisodeHit{}, Corrected: found.Corrected}
+	var err error
 	results.LeftOut, err = fetch(ctx, found.Hits, l.store.Episodes, func(e *Episode) (string, int) { return e.ID, len(e.Content) },
 		func(episode *Episode, hit tfidf.Hit) {
 			results.Results = append(results.Results, EpisodeHit{*episode, hit.Score, reasons(hit.Why)})
@@ -178,59 +157,4 @@ func (l *Episodes) remove(ids ...string) {
 		}
 		l.index.Delete(id)
 	}
-}
-
-// episodeDocument is what is searched of an episode. The engine's category
-// and tag hold what episodes are filtered by.
-func episodeDocument(e Episode) tfidf.Document {
-	doc := tfidf.Document{ID: e.ID, Title: e.Title, Body: e.Content, Category: e.EventType, Project: e.Project, Order: e.Number}
-	if e.AgentID != "" {
-		doc.Tags = []string{e.AgentID}
-	}
-	return doc
-}
-
-func checkEpisode(draft EpisodeDraft) error {
-	if draft.EventType == "" {
-		return skillrouter.InvalidField("event_type", "is required: one of %s", strings.Join(eventTypes(), ", "))
-	}
-	if err := checkEventType(draft.EventType); err != nil {
-		return err
-	}
-	if err := checkTitle(draft.Title); err != nil {
-		return err
-	}
-	if err := checkContent(draft.Content); err != nil {
-		return err
-	}
-	if err := checkSession(draft.SessionID); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckName("project", draft.Project); err != nil {
-		return err
-	}
-	if draft.Importance == nil {
-		return nil
-	}
-	return skillrouter.CheckRange("importance", *draft.Importance, 0, 1)
-}
-
-func checkFilter(filter EpisodeFilter) error {
-	if err := checkSession(filter.SessionID); err != nil {
-		return err
-	}
-	if filter.AgentID != "" {
-		if err := skillrouter.CheckAgentID("agent_id", filter.AgentID); err != nil {
-			return err
-		}
-	}
-	if err := skillrouter.CheckName("project", filter.Project); err != nil {
-		return err
-	}
-	if filter.EventType != "" {
-		if err := checkEventType(filter.EventType); err != nil {
-			return err
-		}
-	}
-	return checkSpan(filter.Since, filter.Until)
 }

@@ -21,7 +21,11 @@ func (l *Episodes) RecordOnce(ctx context.Context, origin string, at time.Time, 
 	if err != nil {
 		return Episode{}, err
 	}
-	if err := checkEpisode(draft); err != nil {
+	episode, err := prepareEpisode(draft, at)
+	if err != nil {
+		return Episode{}, err
+	}
+	if err := checkSession(draft.SessionID); err != nil {
 		return Episode{}, err
 	}
 	id := uuid.NewSHA1(originSpace, []byte(origin)).String()
@@ -29,16 +33,7 @@ func (l *Episodes) RecordOnce(ctx context.Context, origin string, at time.Time, 
 	if err != nil || len(there) > 0 {
 		return first(there), err
 	}
-	importance := DefaultImportance
-	if draft.Importance != nil {
-		importance = *draft.Importance
-	}
-	episode := Episode{
-		ID: id, AgentID: author, EventType: draft.EventType, Project: draft.Project, Importance: importance,
-		CreatedAt: at.UTC().Truncate(time.Millisecond),
-	}
-	episode.Title, _ = skillrouter.Redact(cleanLine(draft.Title))
-	episode.Content, _ = skillrouter.Redact(draft.Content)
+	episode.ID, episode.AgentID = id, author
 	if episode.SessionID, err = l.sessions.enter(ctx, author, draft.SessionID, episode.CreatedAt); err != nil {
 		return Episode{}, err
 	}

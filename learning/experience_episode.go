@@ -58,7 +58,7 @@ func experienceEpisode(e Experience, problem *ExperienceProblem, solution *Exper
 		kind = EventError
 	}
 	return Episode{
-		AgentID: e.AgentID, EventType: kind, Project: e.Project,
+		AgentID: e.AgentID, Persona: DefaultPersona, EventType: kind, Project: e.Project,
 		Title: cutText(cleanLine(title), MaxTitle), Content: strings.TrimSuffix(content.String(), "\n"),
 	}
 }

@@ -35,7 +35,7 @@ func cleanFactValue(raw json.RawMessage) (json.RawMessage, []string, error) {
 			Message: fmt.Sprintf("is %d bytes of JSON, and a fact holds at most %d: store it in a file, and in the fact where that is", compact.Len(), MaxFactValue),
 		}
 	}
-	c := valueCleaner{text: compact.Bytes()}
+	c := valueCleaner{field: "value", text: compact.Bytes()}
 	if err := c.clean(); err != nil {
 		return nil, nil, err
 	}
@@ -44,6 +44,7 @@ func cleanFactValue(raw json.RawMessage) (json.RawMessage, []string, error) {
 
 // valueCleaner is one pass over the strings of a compact JSON text.
 type valueCleaner struct {
+	field  string // what the text is called in a refusal
 	text   []byte
 	out    []byte // what is cleaned so far, nil until something was cut out
 	copied int    // text up to here is in out
@@ -57,7 +58,7 @@ func (c *valueCleaner) clean() error {
 		switch c.text[i] {
 		case '{', '[':
 			if depth++; depth > maxFactDepth {
-				return skillrouter.InvalidField("value", "is nested deeper than %d", maxFactDepth)
+				return skillrouter.InvalidField(c.field, "is nested deeper than %d", maxFactDepth)
 			}
 			c.name = ""
 		case '}', ']':

@@ -7,6 +7,7 @@ package learning
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 )
 
@@ -173,52 +174,72 @@ const (
 
 // Episode is something that happened.
 type Episode struct {
-	ID         string    `json:"id"`
-	Number     int64     `json:"number"` // grows with each episode, without gaps in meaning: order of recording
-	SessionID  string    `json:"session_id"`
-	AgentID    string    `json:"agent_id"`
-	EventType  string    `json:"event_type"`
-	Title      string    `json:"title"`
-	Content    string    `json:"content"`
-	Project    string    `json:"project,omitempty"`
-	Importance float64   `json:"importance"` // 0 to 1
-	CreatedAt  time.Time `json:"created_at"`
+	ID         string          `json:"id"`
+	Number     int64           `json:"number"` // grows with each episode, without gaps in meaning: order of recording
+	SessionID  string          `json:"session_id"`
+	AgentID    string          `json:"agent_id"`
+	Persona    string          `json:"persona"` // whose memory it is, in the words of seed 002
+	EventType  string          `json:"event_type"`
+	Event      string          `json:"event,omitempty"` // seed 002's free name, such as mrr-drop-investigation
+	Title      string          `json:"title"`
+	Content    string          `json:"content"`
+	Context    json.RawMessage `json:"context,omitempty"` // an object
+	Learned    string          `json:"learned,omitempty"`
+	Project    string          `json:"project,omitempty"`
+	Importance float64         `json:"importance"` // 0 to 1
+	CreatedAt  time.Time       `json:"created_at"`
 }
 
-// EpisodeDraft is what a client may say of a new episode.
+// EpisodeDraft is what a client may say of a new episode. It needs an
+// EventType, a Title and a Content (seed 004), or an Event (seed 002), of
+// which the others then follow.
 type EpisodeDraft struct {
-	SessionID  string   `json:"session_id,omitempty"` // empty: the agent's current session
-	AgentID    string   `json:"agent_id,omitempty"`
-	EventType  string   `json:"event_type"`
-	Title      string   `json:"title"`
-	Content    string   `json:"content"`
-	Project    string   `json:"project,omitempty"`
-	Importance *float64 `json:"importance,omitempty"` // nil means DefaultImportance
+	SessionID  string          `json:"session_id,omitempty"` // empty: the agent's current session
+	AgentID    string          `json:"agent_id,omitempty"`
+	Persona    string          `json:"persona,omitempty"` // empty: DefaultPersona
+	EventType  string          `json:"event_type,omitempty"`
+	Event      string          `json:"event,omitempty"`
+	Title      string          `json:"title,omitempty"`
+	Content    string          `json:"content,omitempty"`
+	Context    json.RawMessage `json:"context,omitempty"` // an object, at most MaxEpisodeContext bytes
+	Learned    string          `json:"learned,omitempty"`
+	Project    string          `json:"project,omitempty"`
+	Importance *float64        `json:"importance,omitempty"` // nil means DefaultImportance
 }
 
 // CurrentSession stands, as a session id, for the session that an agent is in:
-// the one of its last episode, unless that is longer ago than SessionIdle.
+// the one that it began and has not ended or, if it began none, the one of its
+// last episode, unless that is longer ago than SessionIdle.
 const CurrentSession = "current"
 
 // EpisodeFilter selects recent episodes; empty fields select everything.
 type EpisodeFilter struct {
 	SessionID string    `json:"session_id,omitempty"` // CurrentSession: that of AgentID or, if that is empty, of the caller
 	AgentID   string    `json:"agent_id,omitempty"`
+	Persona   string    `json:"persona,omitempty"` // empty and EveryPersona: of all
 	Project   string    `json:"project,omitempty"`
 	EventType string    `json:"event_type,omitempty"`
-	Since     time.Time `json:"since,omitzero"`  // not before
-	Until     time.Time `json:"until,omitzero"`  // before
-	Limit     int       `json:"limit,omitempty"` // 1 to MaxLimit; 0 means DefaultEpisodeLimit
+	Event     string    `json:"event,omitempty"`      // its whole name
+	Since     time.Time `json:"since,omitzero"`       // not before
+	Until     time.Time `json:"until,omitzero"`       // before
+	TimeRange string    `json:"time_range,omitempty"` // as ParseTimeRange reads it; within Since and Until
+	Limit     int       `json:"limit,omitempty"`      // 1 to MaxLimit; 0 means DefaultEpisodeLimit
 }
 
 // EpisodeQuery asks for past episodes.
 type EpisodeQuery struct {
-	Query     string `json:"query"`
-	AgentID   string `json:"agent_id,omitempty"`
-	Project   string `json:"project,omitempty"`
-	EventType string `json:"event_type,omitempty"`
-	Limit     int    `json:"limit,omitempty"` // 1 to MaxLimit; 0 means DefaultEpisodeLimit
-	Explain   bool   `json:"explain,omitempty"`
+	Query     string    `json:"query"`
+	SessionID string    `json:"session_id,omitempty"` // this and the others select as those of an EpisodeFilter do
+	AgentID   string    `json:"agent_id,omitempty"`
+	Persona   string    `json:"persona,omitempty"`
+	Project   string    `json:"project,omitempty"`
+	EventType string    `json:"event_type,omitempty"`
+	Event     string    `json:"event,omitempty"`
+	Since     time.Time `json:"since,omitzero"`
+	Until     time.Time `json:"until,omitzero"`
+	TimeRange string    `json:"time_range,omitempty"`
+	Limit     int       `json:"limit,omitempty"` // 1 to MaxLimit; 0 means DefaultEpisodeLimit
+	Explain   bool      `json:"explain,omitempty"`
 }
 
 // EpisodeHit is an episode that was found.

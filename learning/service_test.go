@@ -47,3 +47,9 @@ func TestContract(t *testing.T) {
 		return learningtest.Services{Knowledge: m.knowledge, Episodes: m.episodes}
 	})
 }
+
+func TestMemoriesContract(t *testing.T) {
+	learningtest.RunMemories(t, func(t *testing.T) learning.EpisodeService {
+		return open(t, t.TempDir(), time.Now).episodes
+	})
+}

@@ -99,35 +99,37 @@ func (s episodeSource) ask(ctx context.Context, q question) (found, error) {
 // happened in the span.
 func (s episodeSource) search(ctx context.Context, text, agent string, q question, span timespan, timed bool) (found, error) {
 	query := learning.EpisodeQuery{Query: text, AgentID: agent, Project: q.project, Limit: q.limit}
-	if timed {
-		query.Limit = learning.MaxLimit // the span is applied to what the search returns
-	}
-	results, err := s.episodes.Search(ctx, query)
-	if err != nil {
-		return found{}, err
-	}
-	var within, any []Item
-	for _, hit := range results.Results {
-		item := episodeItem(hit.Episode, hit.RelevanceScore)
-		if len(any) < q.limit {
-			any = append(any, item)
-		}
-		if span.holds(hit.CreatedAt) && len(within) < q.limit {
-			within = append(within, item)
-		}
-	}
-	if !timed || len(within) > 0 {
-		return found{items: within}, nil
+	within := query
+	within.Since, within.Until = span.From, span.To
+	items, err := s.hits(ctx, within)
+	if err != nil || !timed || len(items) > 0 {
+		return found{items: items}, err
 	}
 	missed := fmt.Sprintf("no episode in the time of “%s” has these words", span.Phrase)
-	if len(any) > 0 {
-		return found{items: any, missed: missed + "; these are from other times"}, nil
+	if items, err = s.hits(ctx, query); err != nil {
+		return found{}, err
 	}
-	items, err := s.recent(ctx, learning.EpisodeFilter{AgentID: agent, Project: q.project, Since: span.From, Until: span.To, Limit: q.limit})
+	if len(items) > 0 {
+		return found{items: items, missed: missed + "; these are from other times"}, nil
+	}
+	items, err = s.recent(ctx, learning.EpisodeFilter{AgentID: agent, Project: q.project, Since: span.From, Until: span.To, Limit: q.limit})
 	if len(items) > 0 {
 		missed += "; these are what happened then"
 	}
 	return found{items: items, missed: missed}, err
+}
+
+// hits lists what a search finds, the best first.
+func (s episodeSource) hits(ctx context.Context, query learning.EpisodeQuery) ([]Item, error) {
+	results, err := s.episodes.Search(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]Item, len(results.Results))
+	for i, hit := range results.Results {
+		items[i] = episodeItem(hit.Episode, hit.RelevanceScore)
+	}
+	return items, nil
 }
 
 // recent lists what the filter selects, the latest first.

@@ -15,6 +15,7 @@ type doc struct {
 	number            uint32 // its number in the index, the same for every version of it
 	length            uint32 // weighted like tf
 	order             int64  // see Document.Order
+	moment            int64  // see Document.At
 	attrs             []uint32
 	project, category uint32 // which of attrs is which; 0 if it has none
 	words             []byte // see appendWords
@@ -40,7 +41,7 @@ type analyzer struct {
 
 // analyze turns d into words and terms. It is the only place that gives numbers to words.
 func (a *analyzer) analyze(d Document) *doc {
-	out := &doc{id: d.ID, order: d.Order}
+	out := &doc{id: d.ID, order: d.Order, moment: d.At}
 	a.attributes(out, d)
 	a.ids = a.ids[:0]
 	a.add(d.Title)

@@ -93,7 +93,7 @@ func (s *search) scanWindow(seg *segment, lo, hi uint32, raise float64) {
 				continue
 			}
 			d += lo
-			if !whole && !seg.alive(d, s.view.seq) || len(s.filter) > 0 && !s.fits(seg, d) {
+			if !whole && !seg.alive(d, s.view.seq) || s.filtered && !s.fits(seg, d) {
 				continue
 			}
 			i := essential

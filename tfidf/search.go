@@ -66,6 +66,9 @@ type search struct {
 	filter            []uint32 // attributes that a document must have, the rarest first
 	project, category uint32   // which of filter are these, or 0
 	tags              []uint32 // and the others
+	from, to          int64    // see Query
+	bounded           bool     // by from or to
+	filtered          bool     // by attributes or bounds
 	q                 question
 	sat               saturation
 	heap              []candidate // the worst first
@@ -139,6 +142,7 @@ func (s *search) release() {
 // rarest one has; ok is false if no document can have them all.
 func (s *search) narrowest(q Query) (few int, ok bool) {
 	few, ok = s.view.docs, true
+	s.from, s.to, s.bounded = q.From, q.To, q.From != 0 || q.To != 0
 	s.project, s.category, s.tags = 0, 0, s.tags[:0]
 	add := func(prefix, value string) uint32 {
 		if value == "" {
@@ -170,6 +174,7 @@ func (s *search) narrowest(q Query) (few int, ok bool) {
 			return 0, false
 		}
 	}
+	s.filtered = s.bounded || len(s.filter) > 0
 	return few, ok
 }
 
@@ -235,12 +240,19 @@ func (s *search) threshold() float64 {
 
 // fits tells whether document d of a segment has every attribute of the filter.
 func (s *search) fits(seg *segment, d uint32) bool {
-	return (s.project == 0 || seg.project[d] == s.project) && (s.category == 0 || seg.category[d] == s.category) &&
+	return s.within(seg.moments[d]) && (s.project == 0 || seg.project[d] == s.project) && (s.category == 0 || seg.category[d] == s.category) &&
 		(len(s.tags) == 0 || hasAll(seg.wordsOf(d), s.tags))
 }
 
 // fitsTail is fits for a document of the tail.
-func (s *search) fitsTail(d *doc) bool { return len(s.filter) == 0 || hasAll(d.words, s.filter) }
+func (s *search) fitsTail(d *doc) bool {
+	return s.within(d.moment) && (len(s.filter) == 0 || hasAll(d.words, s.filter))
+}
+
+// within tells whether a document's moment lies within the bounds.
+func (s *search) within(moment int64) bool {
+	return !s.bounded || (s.from == 0 || moment >= s.from) && (s.to == 0 || moment < s.to)
+}
 
 // hasAll tells whether a document has every one of attrs, which are distinct.
 func hasAll(words []byte, attrs []uint32) bool {
@@ -310,7 +322,7 @@ func (s *search) scanPart() {
 		for c.at = range c.blocks {
 			c.decode()
 			for _, d := range c.docs[:c.n] {
-				if seg.alive(d, s.view.seq) && (len(s.filter) == 1 || s.fits(seg, d)) {
+				if seg.alive(d, s.view.seq) && (len(s.filter) == 1 && !s.bounded || s.fits(seg, d)) {
 					s.part = append(s.part, part{seg: seg, at: d, length: seg.lengths[d]})
 				}
 			}

@@ -15,6 +15,7 @@ type segment struct {
 	numbers  []uint32 // the documents' numbers in the index
 	lengths  []uint32
 	orders   []int64
+	moments  []int64
 	project  []uint32
 	category []uint32
 	died     []atomic.Uint32 // per document, the sequence number from which it is gone; 0 while it lives
@@ -66,7 +67,7 @@ func (z *sealer) seal(docs []*doc, w Weights, average float64) *segment {
 	}
 	s.words = make([]byte, 0, size)
 	for i, d := range docs {
-		s.append(d.id, d.number, d.length, d.order, d.words)
+		s.append(d.id, d.number, d.length, d.order, d.moment, d.words)
 		s.project, s.category = append(s.project, d.project), append(s.category, d.category)
 		s.died[i].Store(d.died.Load())
 		if d.died.Load() != 0 {
@@ -133,14 +134,14 @@ func (s *segment) grow(n int) {
 	s.ids = make([]string, 0, n)
 	s.numbers = make([]uint32, 0, n)
 	s.lengths = make([]uint32, 0, n)
-	s.orders = make([]int64, 0, n)
+	s.orders, s.moments = make([]int64, 0, n), make([]int64, 0, n)
 	s.project, s.category = make([]uint32, 0, n), make([]uint32, 0, n)
 	s.died = make([]atomic.Uint32, n)
 	s.starts = append(make([]uint64, 0, n+1), 0)
 }
 
-func (s *segment) append(id string, number, length uint32, order int64, words []byte) {
-	s.orders = append(s.orders, order)
+func (s *segment) append(id string, number, length uint32, order, moment int64, words []byte) {
+	s.orders, s.moments = append(s.orders, order), append(s.moments, moment)
 	s.ids = append(s.ids, id)
 	s.numbers = append(s.numbers, number)
 	s.lengths = append(s.lengths, length)
@@ -164,7 +165,7 @@ func merge(segs []*segment, w Weights, average float64) (*segment, [][]uint32) {
 	out.ids = make([]string, 0, live)
 	out.numbers = make([]uint32, 0, live)
 	out.lengths = make([]uint32, 0, live)
-	out.orders = make([]int64, 0, live)
+	out.orders, out.moments = make([]int64, 0, live), make([]int64, 0, live)
 	out.project, out.category = make([]uint32, 0, live), make([]uint32, 0, live)
 	out.starts = append(make([]uint64, 0, live+1), 0)
 	moved := make([][]uint32, len(segs))
@@ -181,7 +182,7 @@ func merge(segs []*segment, w Weights, average float64) (*segment, [][]uint32) {
 				continue
 			}
 			moved[i][d] = uint32(len(out.ids))
-			out.append(s.ids[d], s.numbers[d], s.lengths[d], s.orders[d], s.wordsOf(uint32(d)))
+			out.append(s.ids[d], s.numbers[d], s.lengths[d], s.orders[d], s.moments[d], s.wordsOf(uint32(d)))
 			out.project, out.category = append(out.project, s.project[d]), append(out.category, s.category[d])
 		}
 	}

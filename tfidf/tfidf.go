@@ -41,15 +41,19 @@ type Document struct {
 	// number, or 0. What was written in one go is often about one thing, so a good
 	// hit lends some of its score to those next to it.
 	Order int64
+	// At is a number that a search can be bounded by, such as a time in milliseconds.
+	At int64
 }
 
 // Query asks for documents. Text is plain language, an error message, code or
 // any mix: every word is optional, none is an operator. An empty Category or
-// Project means any; of Tags all must be present.
+// Project means any; of Tags all must be present. From and To bound Document.At,
+// From included, To not; 0 leaves that end open.
 type Query struct {
 	Text              string
 	Category, Project string
 	Tags              []string
+	From, To          int64
 	Limit             int  // DefaultLimit if not positive, MaxLimit at most
 	Explain           bool // fill Hit.Why
 }

@@ -2,19 +2,21 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"skillrouter"
 	"skillrouter/learning"
 )
 
 func (s *shell) episodesCommand() *cobra.Command {
 	return s.group(
 		&cobra.Command{Use: "episodes", Short: "Record what happened, and look it up"},
-		s.episodesRecord(), s.episodesRecent(), s.episodesSearch(),
+		s.episodesRecord(), s.episodesRemember(), s.episodesRecent(), s.episodesSearch(),
 	)
 }
 
@@ -93,6 +95,7 @@ func (s *shell) episodesRecent() *cobra.Command {
 	flags.StringVar(&filter.SessionID, "session", "", "only this session's")
 	flags.StringVar(&filter.Project, "project", "", "only this project's")
 	flags.StringVar(&filter.EventType, "type", "", "only this type: action, error, decision, outcome")
+	episodeFilter(cmd, &filter.Persona, &filter.Event, &filter.TimeRange)
 	flags.IntVar(&filter.Limit, "limit", 0, "how many at most")
 	return cmd
 }
@@ -131,7 +134,58 @@ func (s *shell) episodesSearch() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&query.AgentID, "agent", "", "only this agent's")
 	flags.StringVar(&query.Project, "project", "", "only this project's")
+	flags.StringVar(&query.SessionID, "session", "", "only this session's")
+	flags.StringVar(&query.EventType, "type", "", "only this type: action, error, decision, outcome")
+	episodeFilter(cmd, &query.Persona, &query.Event, &query.TimeRange)
 	flags.IntVar(&query.Limit, "limit", 0, "how many at most")
 	flags.BoolVar(&query.Explain, "explain", false, "show what each score is made of")
+	return cmd
+}
+
+// episodeFilter offers what seed 002's episodes are selected by.
+func episodeFilter(cmd *cobra.Command, persona, event, span *string) {
+	flags := cmd.Flags()
+	flags.StringVar(persona, "persona", "", "only this persona's")
+	flags.StringVar(event, "event", "", "only this event, such as mrr-drop-investigation")
+	flags.StringVar(span, "range", "", "only of this time: 7d, 24h, 3mo, yesterday, last week, 2026-01-01..2026-02-01 (UTC)")
+}
+
+func (s *shell) episodesRemember() *cobra.Command {
+	var draft learning.EpisodeDraft
+	var object string
+	cmd := s.remote(s.command(&cobra.Command{
+		Use: "remember EVENT [LEARNED]", Short: "Remember an incident or investigation, and what it taught", Args: cobra.RangeArgs(1, 2),
+		Example: `  skillrouter episodes remember mrr-drop-investigation "Check the payment gateway first" \
+    --persona data-analyst --context '{"root_cause": "payment processor outage"}'`,
+	}, func(ctx context.Context, args []string) error {
+		draft.Event = args[0]
+		if len(args) == 2 {
+			draft.Learned = args[1]
+		}
+		if object != "" {
+			draft.Context = json.RawMessage(object)
+			if !json.Valid(draft.Context) {
+				return skillrouter.InvalidField("context", "is not valid JSON")
+			}
+		}
+		draft.AgentID = s.sender(draft.AgentID)
+		c, err := s.client()
+		if err != nil {
+			return err
+		}
+		episode, err := c.Episodes.Record(ctx, draft)
+		if err != nil {
+			return err
+		}
+		return s.print(episode, func(w io.Writer) {
+			fmt.Fprintf(w, "%s remembered, for the persona %s\n", clean(episode.ID), clean(episode.Persona))
+		})
+	}))
+	flags := cmd.Flags()
+	flags.StringVar(&object, "context", "", "what was found, as a JSON object")
+	flags.StringVar(&draft.Persona, "persona", "", "whose memory it is (default)")
+	flags.StringVar(&draft.AgentID, "agent", "", "agent that it happened to (SKILLROUTER_AGENT, else captain)")
+	flags.StringVar(&draft.SessionID, "session", "", "session; the agent's current one if none is named")
+	flags.StringVar(&draft.Project, "project", "", "project")
 	return cmd
 }

@@ -145,3 +145,10 @@ func TestGuardContract(t *testing.T) {
 		return dial(t, address, client.Options{}).Guard
 	})
 }
+
+func TestMemoriesContract(t *testing.T) {
+	learningtest.RunMemories(t, func(t *testing.T) learning.EpisodeService {
+		address, _ := serve(t)
+		return dial(t, address, client.Options{}).Episodes
+	})
+}

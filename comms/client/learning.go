@@ -66,7 +66,8 @@ func (e Episodes) Recent(ctx context.Context, filter learning.EpisodeFilter) ([]
 		Episodes []learning.Episode `json:"episodes"`
 	}
 	list, err := call[listing](ctx, e.c, http.MethodGet, "/api/episodes/recent", values(
-		"session_id", filter.SessionID, "agent_id", filter.AgentID, "project", filter.Project, "event_type", filter.EventType,
+		"session_id", filter.SessionID, "agent_id", filter.AgentID, "persona", filter.Persona, "project", filter.Project,
+		"event_type", filter.EventType, "event", filter.Event, "time_range", filter.TimeRange,
 		"since", filter.Since, "until", filter.Until, "limit", filter.Limit,
 	), nil)
 	return list.Episodes, err

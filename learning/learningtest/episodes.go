@@ -41,7 +41,7 @@ func recordsBack(t *testing.T, e learning.EpisodeService) {
 	}
 	got := must[learning.Episode](t)(e.Record(ctx, d))
 	want := learning.Episode{
-		ID: got.ID, Number: got.Number, SessionID: "s-1", AgentID: "captain", EventType: d.EventType, Title: d.Title, Content: d.Content,
+		ID: got.ID, Number: got.Number, SessionID: "s-1", AgentID: "captain", Persona: learning.DefaultPersona, EventType: d.EventType, Title: d.Title, Content: d.Content,
 		Project: d.Project, Importance: 0.9, CreatedAt: got.CreatedAt,
 	}
 	if diff := cmp.Diff(want, got); diff != "" || got.ID == "" || got.Number < 1 || got.CreatedAt.IsZero() {

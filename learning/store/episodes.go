@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"math"
 	"slices"
 
@@ -17,9 +18,10 @@ var _ learning.EpisodeStore = (*Store)(nil)
 // AddEpisode implements learning.EpisodeStore.
 func (s *Store) AddEpisode(ctx context.Context, e learning.Episode, event skillrouter.Event, after func(learning.Episode)) (learning.Episode, error) {
 	err := s.queue(ctx, func(tx *gorm.DB) error {
-		err := tx.Raw(`INSERT INTO episodes (id, session_id, agent_id, event_type, title, content, project, importance, created_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`,
-			e.ID, e.SessionID, e.AgentID, e.EventType, e.Title, e.Content, e.Project, e.Importance, millis(e.CreatedAt)).Scan(&e.Number).Error
+		err := tx.Raw(`INSERT INTO episodes (id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, importance, created_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`,
+			e.ID, e.SessionID, e.AgentID, e.Persona, e.EventType, e.Event, e.Title, e.Content, rawText(e.Context), e.Learned,
+			e.Project, e.Importance, millis(e.CreatedAt)).Scan(&e.Number).Error
 		if err != nil {
 			return err
 		}
@@ -41,13 +43,16 @@ func (s *Store) Episodes(ctx context.Context, ids []string) ([]learning.Episode,
 	return episodes, nil
 }
 
-// RecentEpisodes implements learning.EpisodeStore.
+// RecentEpisodes implements learning.EpisodeStore. A span of time is also one of
+// numbers, which its index alone gives: so the rows of another time are not read.
 func (s *Store) RecentEpisodes(ctx context.Context, filter learning.EpisodeFilter) ([]learning.Episode, error) {
 	where, args := "WHERE true", []any{}
 	for _, f := range []struct{ column, value string }{
 		{"session_id", filter.SessionID},
 		{"agent_id", filter.AgentID},
+		{"persona", filter.Persona},
 		{"project", filter.Project},
+		{"event", filter.Event},
 		{"event_type", filter.EventType},
 	} {
 		if f.value != "" {
@@ -56,12 +61,12 @@ func (s *Store) RecentEpisodes(ctx context.Context, filter learning.EpisodeFilte
 		}
 	}
 	if !filter.Since.IsZero() {
-		where += " AND created_at >= ?"
-		args = append(args, millis(filter.Since))
+		where += " AND created_at >= ? AND num >= (SELECT min(num) FROM episodes INDEXED BY episodes_time WHERE created_at >= ?)"
+		args = append(args, millis(filter.Since), millis(filter.Since))
 	}
 	if !filter.Until.IsZero() {
-		where += " AND created_at < ?"
-		args = append(args, millis(filter.Until))
+		where += " AND created_at < ? AND num <= (SELECT max(num) FROM episodes INDEXED BY episodes_time WHERE created_at < ?)"
+		args = append(args, millis(filter.Until), millis(filter.Until))
 	}
 	return selectEpisodes(s.read.WithContext(ctx), learning.MaxAnswer, where+" ORDER BY num DESC LIMIT ?", append(args, filter.Limit)...)
 }
@@ -77,7 +82,7 @@ func (s *Store) LastEpisode(ctx context.Context, agentID string) (learning.Episo
 
 // selectEpisodes reads episodes until they hold most bytes.
 func selectEpisodes(db *gorm.DB, most int, where string, args ...any) ([]learning.Episode, error) {
-	rows, err := db.Raw(`SELECT num, id, session_id, agent_id, event_type, title, content, project, importance, created_at
+	rows, err := db.Raw(`SELECT num, id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, importance, created_at
 		FROM episodes `+where, args...).Rows()
 	if err != nil {
 		return nil, err
@@ -87,13 +92,15 @@ func selectEpisodes(db *gorm.DB, most int, where string, args ...any) ([]learnin
 	for size < most && rows.Next() {
 		var e learning.Episode
 		var created int64
-		err := rows.Scan(&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.EventType, &e.Title, &e.Content, &e.Project, &e.Importance, &created)
+		var object sql.NullString
+		err := rows.Scan(&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.Persona, &e.EventType, &e.Event, &e.Title, &e.Content, &object, &e.Learned,
+			&e.Project, &e.Importance, &created)
 		if err != nil {
 			return nil, closing(rows, err)
 		}
-		e.CreatedAt = fromMillis(created)
+		e.CreatedAt, e.Context = fromMillis(created), rawOf(object)
 		episodes = append(episodes, e)
-		size += len(e.Content)
+		size += len(e.Content) + len(e.Context) + len(e.Learned)
 	}
 	return episodes, closing(rows, rows.Err())
 }
@@ -101,14 +108,25 @@ func selectEpisodes(db *gorm.DB, most int, where string, args ...any) ([]learnin
 // ScanEpisodes implements learning.EpisodeStore. It reads one state of the
 // database from end to end.
 func (s *Store) ScanEpisodes(ctx context.Context, visit func(chunk []learning.Episode) error) error {
-	db := s.read.WithContext(ctx).Raw("SELECT num, id, agent_id, event_type, title, content, project FROM episodes ORDER BY num")
+	db := s.read.WithContext(ctx).Raw("SELECT num, id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, created_at FROM episodes ORDER BY num")
 	return eachChunk(db, func(rows *sql.Rows) (e learning.Episode, size int, err error) {
-		err = rows.Scan(&e.Number, &e.ID, &e.AgentID, &e.EventType, &e.Title, &e.Content, &e.Project)
-		return e, len(e.Content), err
+		var created int64
+		var object sql.NullString
+		err = rows.Scan(&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.Persona, &e.EventType, &e.Event, &e.Title, &e.Content, &object, &e.Learned,
+			&e.Project, &created)
+		e.CreatedAt, e.Context = fromMillis(created), rawOf(object)
+		return e, len(e.Content) + len(e.Context) + len(e.Learned), err
 	}, visit)
 }
 
 // EpisodeIDs implements learning.EpisodeStore.
 func (s *Store) EpisodeIDs(ctx context.Context, visit func(id string)) error {
 	return eachID(s.read.WithContext(ctx), "SELECT id FROM episodes", visit)
+}
+
+func rawOf(text sql.NullString) json.RawMessage {
+	if !text.Valid {
+		return nil
+	}
+	return json.RawMessage(text.String)
 }

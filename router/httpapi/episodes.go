@@ -26,10 +26,13 @@ type EpisodeList struct {
 type recentInput struct {
 	SessionID string    `query:"session_id" doc:"current: the session that agent_id, or the token's agent, is in"`
 	AgentID   string    `query:"agent_id"`
+	Persona   string    `query:"persona" doc:"Whose memory; empty or *: everybody's"`
 	Project   string    `query:"project"`
 	EventType string    `query:"event_type" doc:"action, error, decision or outcome"`
+	Event     string    `query:"event" doc:"An event's whole name, such as mrr-drop-investigation"`
 	Since     time.Time `query:"since" doc:"Not before this time"`
 	Until     time.Time `query:"until" doc:"Before this time"`
+	TimeRange string    `query:"time_range" doc:"7d, 24h, 2w, 3mo, 1y, today, yesterday, last week, 2026-01-15 or 2026-01-01..2026-02-01; days are UTC's"`
 	Limit     int       `query:"limit" doc:"1 to 200; 0: 10"`
 }
 

@@ -174,7 +174,7 @@ func (e toolEpisodes) Record(ctx context.Context, d learning.EpisodeDraft) (lear
 
 func (e toolEpisodes) Recent(ctx context.Context, f learning.EpisodeFilter) ([]learning.Episode, error) {
 	direct, err := e.EpisodeService.Recent(ctx, f)
-	if err != nil || f.Project != "" || f.EventType != "" || !f.Since.IsZero() || !f.Until.IsZero() || f.SessionID == learning.CurrentSession {
+	if err != nil || f.Project != "" || f.EventType != "" || !f.Since.IsZero() || !f.Until.IsZero() || f.TimeRange != "" || f.SessionID == learning.CurrentSession {
 		return direct, err
 	}
 	session := f.SessionID
@@ -196,7 +196,7 @@ func (e toolEpisodes) Recent(ctx context.Context, f learning.EpisodeFilter) ([]l
 }
 
 func (e toolEpisodes) Search(ctx context.Context, q learning.EpisodeQuery) (learning.EpisodeResults, error) {
-	if q.Explain || q.EventType != "" {
+	if q.Explain || q.EventType != "" || q.Query == "" {
 		return e.EpisodeService.Search(ctx, q)
 	}
 	found, err := callTool[learning.EpisodeResults](ctx, e.tools, "", "search_episodes", map[string]any{

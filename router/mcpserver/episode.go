@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -32,25 +33,32 @@ type recentEpisodes struct {
 }
 
 type searchEpisodes struct {
-	Query   string `json:"query"`
-	Project string `json:"project"`
-	AgentID string `json:"agent_id"`
-	Limit   int    `json:"limit"`
+	Query     string          `json:"query"`
+	EventType string          `json:"event_type"` // also an event's name
+	DateRange json.RawMessage `json:"date_range"`
+	Persona   string          `json:"persona"`
+	Project   string          `json:"project"`
+	AgentID   string          `json:"agent_id"`
+	Limit     int             `json:"limit"`
 }
 
 // episode is what a model needs of something that happened.
 type episode struct {
-	ID             string    `json:"id"`
-	EventType      string    `json:"event_type"`
-	Title          string    `json:"title"`
-	Content        string    `json:"content"`
-	SessionID      string    `json:"session_id"`
-	AgentID        string    `json:"agent_id"`
-	Project        string    `json:"project,omitempty"`
-	Importance     float64   `json:"importance"`
-	CreatedAt      time.Time `json:"created_at"`
-	RelevanceScore *float64  `json:"relevance_score,omitempty"` // of what was searched for
-	CutBytes       int       `json:"cut_bytes,omitempty"`       // of the content, left out of this answer
+	ID             string          `json:"id"`
+	Persona        string          `json:"persona"`
+	EventType      string          `json:"event_type"`
+	Event          string          `json:"event,omitempty"`
+	Title          string          `json:"title"`
+	Content        string          `json:"content"`
+	Context        json.RawMessage `json:"context,omitempty"` // left out, as is Learned, if it is long: the content says it too
+	Learned        string          `json:"learned,omitempty"`
+	SessionID      string          `json:"session_id"`
+	AgentID        string          `json:"agent_id"`
+	Project        string          `json:"project,omitempty"`
+	Importance     float64         `json:"importance"`
+	CreatedAt      time.Time       `json:"created_at"`
+	RelevanceScore *float64        `json:"relevance_score,omitempty"` // of what was searched for
+	CutBytes       int             `json:"cut_bytes,omitempty"`       // of the content, left out of this answer
 }
 
 type episodes struct {
@@ -78,14 +86,14 @@ func (s *Server) addEpisodeTools() {
 			required(text("title", "One line")),
 			required(text("content", "What happened, why, and what came of it")),
 			text("project", ""),
-			number("importance", "Default 0.5", 0, 1),
+			number("importance", "", 0, 1),
 			text("session_id", "Default: your current session"),
 		),
 		output: holds("episode_id"),
 	}, s.recordEpisode)
 	add(s, tool{
 		name: "get_recent_episodes", title: "Recent episodes", effect: reads,
-		description: "What happened last, newest first: your current session, or the one before if this has none yet.",
+		description: "What happened last, newest first: your current session, or what was before.",
 		input: arguments(
 			text("session_id", `A session, or "*" for all`),
 			text("agent_id", "Another agent than you"),
@@ -95,11 +103,14 @@ func (s *Server) addEpisodeTools() {
 	}, s.recentEpisodes)
 	add(s, tool{
 		name: "search_episodes", title: "Search episodes", effect: reads,
-		description: "Find similar situations of the past, of all agents.",
+		description: "Find past situations; without query, the latest.",
 		input: arguments(
-			required(text("query", "")),
-			text("project", "Filter"),
-			text("agent_id", "Filter"),
+			text("query", ""),
+			text("event_type", "Or an event's name"),
+			anything("date_range", "7d, or two dates"),
+			text("persona", ""),
+			text("project", ""),
+			text("agent_id", ""),
 			integer("limit", "Default 10", 1, learning.MaxLimit),
 		),
 		output: holds("results"),
@@ -121,24 +132,19 @@ func (s *Server) recordEpisode(ctx context.Context, in recordEpisode) (reply[rec
 }
 
 // recentEpisodes answers with the agent's current session unless another is
-// named. The current one is that of the agent's latest episode: so an agent
-// that has just started sees where it stopped.
+// named. If nothing happened in it yet, the agent sees where it stopped.
 func (s *Server) recentEpisodes(ctx context.Context, in recentEpisodes) (reply[episodes], error) {
 	filter := learning.EpisodeFilter{SessionID: in.SessionID, AgentID: in.AgentID, Limit: in.Limit}
 	switch in.SessionID {
 	case anySession:
 		filter.SessionID = ""
 	case "":
-		filter.AgentID = s.actor(ctx, in.AgentID)
-		latest, err := s.services.Episodes.Recent(ctx, learning.EpisodeFilter{AgentID: filter.AgentID, Limit: 1})
-		if err != nil {
-			return reply[episodes]{}, err
-		}
-		if len(latest) > 0 {
-			filter.SessionID = latest[0].SessionID
-		}
+		filter.SessionID, filter.AgentID = learning.CurrentSession, s.actor(ctx, in.AgentID)
 	}
 	found, err := s.services.Episodes.Recent(ctx, filter)
+	if err == nil && len(found) == 0 && in.SessionID == "" {
+		found, err = s.formerEpisodes(ctx, filter)
+	}
 	if err != nil {
 		return reply[episodes]{}, err
 	}
@@ -156,15 +162,50 @@ func (s *Server) recentEpisodes(ctx context.Context, in recentEpisodes) (reply[e
 	return reply[episodes]{out, f.String()}, nil
 }
 
+// formerEpisodes returns those of the agent's latest session or, of an agent
+// that has recorded none, the latest of all agents.
+func (s *Server) formerEpisodes(ctx context.Context, filter learning.EpisodeFilter) ([]learning.Episode, error) {
+	latest, err := s.services.Episodes.Recent(ctx, learning.EpisodeFilter{AgentID: filter.AgentID, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	filter.SessionID = ""
+	if len(latest) > 0 {
+		filter.SessionID = latest[0].SessionID
+	} else {
+		filter.AgentID = ""
+	}
+	return s.services.Episodes.Recent(ctx, filter)
+}
+
 func (s *Server) searchEpisodes(ctx context.Context, in searchEpisodes) (reply[episodeHits], error) {
-	found, err := s.services.Episodes.Search(ctx, learning.EpisodeQuery{Query: in.Query, Project: in.Project, AgentID: in.AgentID, Limit: in.Limit})
+	span, err := learning.DateRange("date_range", in.DateRange)
+	if err != nil {
+		return reply[episodeHits]{}, err
+	}
+	query := learning.EpisodeQuery{Query: in.Query, Persona: in.Persona, Project: in.Project, AgentID: in.AgentID, TimeRange: span, Limit: in.Limit}
+	query.EventType, query.Event = learning.SplitEventType(in.EventType)
+	var found learning.EpisodeResults
+	if in.Query == "" {
+		var latest []learning.Episode
+		latest, err = s.services.Episodes.Recent(ctx, learning.EpisodeFilter{
+			Persona: query.Persona, Project: query.Project, AgentID: query.AgentID, EventType: query.EventType, Event: query.Event, TimeRange: span, Limit: in.Limit,
+		})
+		for _, e := range latest {
+			found.Results = append(found.Results, learning.EpisodeHit{Episode: e})
+		}
+	} else {
+		found, err = s.services.Episodes.Search(ctx, query)
+	}
 	if err != nil {
 		return reply[episodeHits]{}, err
 	}
 	out := episodeHits{Results: []episode{}, LeftOut: found.LeftOut, Corrected: found.Corrected}
 	for _, hit := range found.Results {
 		shown := shownEpisode(hit.Episode)
-		shown.RelevanceScore = &hit.RelevanceScore
+		if in.Query != "" {
+			shown.RelevanceScore = &hit.RelevanceScore
+		}
 		out.Results = append(out.Results, shown)
 	}
 	fitEpisodes(out.Results)
@@ -172,19 +213,34 @@ func (s *Server) searchEpisodes(ctx context.Context, in searchEpisodes) (reply[e
 		return reply[episodeHits]{out, "Nothing was found. Try other words or drop the filters." + corrections(out.Corrected)}, nil
 	}
 	out.Notice = notice
-	f := newFence("Found %s, best first.%s%s", count(len(out.Results), "episode", "episodes"), leftOut(out.LeftOut), corrections(out.Corrected))
+	order := "best first"
+	if in.Query == "" {
+		order = "newest first"
+	}
+	f := newFence("Found %s, %s.%s%s", count(len(out.Results), "episode", "episodes"), order, leftOut(out.LeftOut), corrections(out.Corrected))
 	f.addEpisodes(out.Results)
 	return reply[episodeHits]{out, f.String()}, nil
 }
 
 func shownEpisode(e learning.Episode) episode {
 	return episode{
-		ID: e.ID, EventType: e.EventType, Title: e.Title, Content: e.Content, SessionID: e.SessionID,
+		ID: e.ID, Persona: e.Persona, EventType: e.EventType, Event: e.Event, Title: e.Title, Content: e.Content,
+		Context: e.Context, Learned: e.Learned, SessionID: e.SessionID,
 		AgentID: e.AgentID, Project: e.Project, Importance: e.Importance, CreatedAt: e.CreatedAt,
 	}
 }
 
+// maxEpisodeFields bounds the contexts and what was learned in one answer, in
+// bytes. They repeat the contents for programs.
+const maxEpisodeFields = 16 << 10
+
 func fitEpisodes(list []episode) {
+	left := maxEpisodeFields
+	for i := range list {
+		if left -= len(list[i].Context) + len(list[i].Learned); left < 0 {
+			list[i].Context, list[i].Learned = nil, ""
+		}
+	}
 	var titles, contents []*string
 	for i := range list {
 		titles, contents = append(titles, &list[i].Title), append(contents, &list[i].Content)

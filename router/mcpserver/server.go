@@ -112,6 +112,7 @@ func (s *Server) addTools() {
 	}
 	if s.services.Episodes != nil {
 		s.addEpisodeTools()
+		s.addEpisodeMemoryTools()
 	}
 	if s.services.Memory != nil {
 		s.addMemoryTools()

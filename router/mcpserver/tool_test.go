@@ -29,7 +29,7 @@ var lessonTools = []string{
 }
 
 // factTools are the tools of the toolset facts.
-var factTools = []string{"recall_fact", "remember_fact", "search_facts", "update_fact"}
+var factTools = []string{"recall_episodes", "recall_fact", "remember_episode", "remember_fact", "search_facts", "update_fact"}
 
 // contextTools are the tools of the toolset context.
 var contextTools = []string{"clear_memory", "list_memory_categories", "memory_stats"}
@@ -55,7 +55,7 @@ func listTools(t *testing.T, server *mcpserver.Server) map[string]*mcp.Tool {
 // readers are the tools that change nothing.
 var readers = []string{
 	"search_knowledge", "search_episodes", "get_recent_episodes", "route_query", "get_relevant_lessons",
-	"recall_fact", "search_facts",
+	"recall_fact", "recall_episodes", "search_facts",
 	"list_memory_categories", "memory_stats",
 	"list_lessons", "get_lesson", "review_lessons", "lesson_history", "recall_by_type", "recall_by_outcome", "get_lessons",
 	"emerging_patterns", "pending_escalations", "check_before_action", "get_agent_memory",
@@ -123,7 +123,9 @@ var every = map[string]string{
 	"search_knowledge":       `{"query":"C","category":"gotcha","project":"p","tags":["a"],"limit":200}`,
 	"record_episode":         `{"event_type":"action","title":"T","content":"C","project":"p","importance":1,"session_id":"s"}`,
 	"get_recent_episodes":    `{"session_id":"s","agent_id":"captain","limit":1}`,
-	"search_episodes":        `{"query":"C","project":"p","agent_id":"captain","limit":1}`,
+	"search_episodes":        `{"query":"C","event_type":"error","date_range":["2026-01-01",null],"persona":"coder","project":"p","agent_id":"captain","limit":1}`,
+	"remember_episode":       `{"event":"fixed-leak","context":{"file":"cache.py"},"learned":"L","persona":"coder","project":"p"}`,
+	"recall_episodes":        `{"query":"C","time_range":"7d","limit":1,"persona":"coder"}`,
 	"route_query":            `{"query":"q","type":"recon","project":"p","limit":100}`,
 	"send_signal":            `{"to_agent_id":"a","signal":"message","context":{"text":"x"},"priority":-10,"thread_id":"t","ack_required":true,"ttl_seconds":5,"idempotency_key":"k"}`,
 	"check_messages":         `{"agent_id":"a","ack_through":1,"ack":true,"since":1,"limit":1000}`,

@@ -1,0 +1,125 @@
+package learning
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/tfidf"
+)
+
+// resolve checks a filter and replaces what stands for something else: the
+// time range, the persona for all, and the current session, which stays
+// CurrentSession if the agent is in none. It sets the limit.
+func (l *Episodes) resolve(ctx context.Context, filter *EpisodeFilter) error {
+	if err := checkFilter(*filter); err != nil {
+		return err
+	}
+	var err error
+	if filter.Limit, err = skillrouter.Limit(filter.Limit, DefaultEpisodeLimit, MaxLimit); err != nil {
+		return err
+	}
+	if filter.Persona == EveryPersona {
+		filter.Persona = ""
+	} else if filter.Persona != "" {
+		if _, err := checkPersona(filter.Persona); err != nil {
+			return err
+		}
+	}
+	span, err := ParseTimeRange("time_range", filter.TimeRange, l.now())
+	if err != nil {
+		return err
+	}
+	span = span.meet(TimeRange{filter.Since, filter.Until})
+	filter.Since, filter.Until, filter.TimeRange = span.From, span.To, ""
+	if filter.SessionID != CurrentSession {
+		return nil
+	}
+	agent := filter.AgentID
+	if agent == "" {
+		agent = skillrouter.PrincipalOf(ctx).AgentID
+	}
+	current, err := l.sessions.now(ctx, agent, l.now())
+	if current != "" {
+		filter.SessionID = current
+	}
+	return err
+}
+
+// moment is a time as the index compares it; 0 is none.
+func moment(t time.Time) int64 {
+	switch ms := t.UnixMilli(); {
+	case t.IsZero():
+		return 0
+	case ms == 0:
+		return -1 // no episode is of that millisecond either
+	default:
+		return ms
+	}
+}
+
+// episodeDocument is what is searched of an episode. The engine's category,
+// project and tags hold what episodes are filtered by.
+func episodeDocument(e Episode) tfidf.Document {
+	return tfidf.Document{
+		ID: e.ID, Title: e.Title, Body: e.searched(), Category: e.EventType, Project: e.Project, Order: e.Number, At: moment(e.CreatedAt),
+		Tags: episodeTags(e.AgentID, e.Persona, e.SessionID, e.Event),
+	}
+}
+
+// episodeTags are the tags of what is given, each told apart by its first letters.
+func episodeTags(agent, persona, session, event string) []string {
+	var tags []string
+	for _, tag := range [][2]string{{"agent:", agent}, {"persona:", persona}, {"session:", session}, {"event:", event}} {
+		if tag[1] != "" {
+			tags = append(tags, tag[0]+tag[1])
+		}
+	}
+	return tags
+}
+
+func checkEpisode(draft EpisodeDraft) error {
+	if draft.EventType == "" {
+		return skillrouter.InvalidField("event_type", "is required: one of %s", strings.Join(eventTypes(), ", "))
+	}
+	if err := checkEventType(draft.EventType); err != nil {
+		return err
+	}
+	if err := checkTitle(draft.Title); err != nil {
+		return err
+	}
+	if err := checkContent(draft.Content); err != nil {
+		return err
+	}
+	if err := skillrouter.CheckName("project", draft.Project); err != nil {
+		return err
+	}
+	if draft.Importance == nil {
+		return nil
+	}
+	return skillrouter.CheckRange("importance", *draft.Importance, 0, 1)
+}
+
+func checkFilter(filter EpisodeFilter) error {
+	if err := checkSession(filter.SessionID); err != nil {
+		return err
+	}
+	if filter.AgentID != "" {
+		if err := skillrouter.CheckAgentID("agent_id", filter.AgentID); err != nil {
+			return err
+		}
+	}
+	if err := skillrouter.CheckName("project", filter.Project); err != nil {
+		return err
+	}
+	if filter.EventType != "" {
+		if err := checkEventType(filter.EventType); err != nil {
+			return err
+		}
+	}
+	if err := skillrouter.CheckName("event", filter.Event); err != nil {
+		return err
+	}
+	return checkSpan(filter.Since, filter.Until)
+}

@@ -1,0 +1,161 @@
+package learning
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"skillrouter"
+)
+
+// EveryPersona stands, in a filter, for the episodes of all personas, as an empty persona does.
+const EveryPersona = "*"
+
+// Bounds of what seed 002's episodes hold besides seed 004's.
+const (
+	// MaxEpisodeContext bounds a context, in bytes of JSON without white space: what an
+	// investigation found, not the dump that it was found in.
+	MaxEpisodeContext = 256 << 10
+	// MaxLearned bounds what was learned, in bytes: some paragraphs.
+	MaxLearned = 64 << 10
+)
+
+// SplitEventType reads seed 002's event_type, which may be one of the four
+// event types or the name of an event.
+func SplitEventType(text string) (eventType, event string) {
+	if slices.Contains(eventTypes(), text) {
+		return text, ""
+	}
+	return "", text
+}
+
+// prepareEpisode checks a draft, its author apart, cuts its secrets out, and
+// returns the episode that it is, without id, session and author. Of an event
+// (seed 002) the name is the title, and what was learned and the context are
+// the content, unless the draft says otherwise; it is an outcome, unless it says so.
+func prepareEpisode(draft EpisodeDraft, at time.Time) (e Episode, err error) {
+	e = Episode{EventType: draft.EventType, Project: draft.Project, Importance: DefaultImportance, CreatedAt: at.UTC().Truncate(time.Millisecond)}
+	if e.Persona, err = checkPersona(draft.Persona); err != nil {
+		return e, err
+	}
+	if err = skillrouter.CheckName("event", draft.Event); err != nil {
+		return e, err
+	}
+	if err = skillrouter.CheckText("learned", draft.Learned, MaxLearned); err != nil {
+		return e, err
+	}
+	if e.Context, err = cleanObject("context", draft.Context, MaxEpisodeContext); err != nil {
+		return e, err
+	}
+	e.Event, _ = skillrouter.Redact(strings.TrimSpace(draft.Event))
+	e.Learned, _ = skillrouter.Redact(draft.Learned)
+	if e.Event != "" {
+		if draft.EventType == "" {
+			draft.EventType = EventOutcome
+		}
+		if draft.Title == "" {
+			draft.Title = e.Event
+		}
+		if draft.Content == "" {
+			if draft.Content = e.rendered(); draft.Content == "" {
+				draft.Content = draft.Title
+			}
+		}
+	}
+	if err = checkEpisode(draft); err != nil {
+		return e, err
+	}
+	e.EventType = draft.EventType
+	if draft.Importance != nil {
+		e.Importance = *draft.Importance
+	}
+	e.Title, _ = skillrouter.Redact(cleanLine(draft.Title))
+	e.Content, _ = skillrouter.Redact(draft.Content)
+	return e, nil
+}
+
+// cleanObject checks a JSON object, takes its white space out and cuts secrets
+// out of its strings. None, null and an empty one are none.
+func cleanObject(field string, raw json.RawMessage, most int) (json.RawMessage, error) {
+	text := bytes.TrimSpace(raw)
+	if len(text) == 0 || bytes.Equal(text, []byte("null")) {
+		return nil, nil
+	}
+	if !utf8.Valid(text) {
+		return nil, skillrouter.InvalidField(field, "is not valid UTF-8")
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, text); err != nil || compact.Bytes()[0] != '{' {
+		return nil, skillrouter.InvalidField(field, "must be a JSON object")
+	}
+	if compact.Len() > most {
+		return nil, &skillrouter.Error{Code: skillrouter.TooLarge, Field: field, Message: fmt.Sprintf("is longer than %d bytes of JSON", most)}
+	}
+	if compact.Len() == len("{}") {
+		return nil, nil
+	}
+	c := valueCleaner{field: field, text: compact.Bytes()}
+	if err := c.clean(); err != nil {
+		return nil, err
+	}
+	return c.result(), nil
+}
+
+// rendered is what was learned and the context as text, a line for each member.
+func (e *Episode) rendered() string {
+	var out strings.Builder
+	line := func(name, text string) {
+		if text = strings.TrimSpace(text); text != "" {
+			out.WriteString(name + ": " + text + "\n")
+		}
+	}
+	line("Learned", e.Learned)
+	for name, value := range members(e.Context) {
+		line(cleanLine(name), plainValue(value))
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// members visits the members of a JSON object in their order.
+func members(object json.RawMessage) func(yield func(string, json.RawMessage) bool) {
+	return func(yield func(string, json.RawMessage) bool) {
+		d := json.NewDecoder(bytes.NewReader(object))
+		if open, err := d.Token(); err != nil || open != json.Delim('{') {
+			return
+		}
+		for d.More() {
+			name, err := d.Token()
+			var value json.RawMessage
+			if err != nil || d.Decode(&value) != nil || !yield(name.(string), value) {
+				return
+			}
+		}
+	}
+}
+
+// plainValue is a JSON value as people write it: a text without its quotation
+// marks, a list of texts with semicolons, null as nothing, anything else as it is.
+func plainValue(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil { // null too
+		return text
+	}
+	var list []string
+	if json.Unmarshal(raw, &list) == nil {
+		return strings.Join(list, "; ")
+	}
+	return string(raw)
+}
+
+// searched is the text that an episode is found by: all that it says.
+func (e *Episode) searched() string {
+	more := e.rendered()
+	if more == "" || strings.Contains(e.Content, more) {
+		return e.Content
+	}
+	return e.Content + "\n" + more
+}

@@ -1,0 +1,205 @@
+package learning
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"skillrouter"
+)
+
+// TimeRange is a stretch of time: From included, To not. A zero end is open.
+type TimeRange struct{ From, To time.Time }
+
+// Bounds of a time range's text.
+const (
+	maxTimeRange = 100  // bytes; the longest is two RFC 3339 times and what joins them
+	maxTimeCount = 9999 // of units back: past it dates leave the calendar
+)
+
+// ParseTimeRange reads a time range; an empty text is all of time. Days, weeks,
+// months and years are those of UTC, as every time that the router answers; now
+// says which of them is the present one. It reads:
+//
+//   - "7d", "24h", "30min", "2w", "3mo", "1y", also "7 days" and "last 7 days": from that long ago on;
+//   - "today", "yesterday", "this week", "last week" (weeks begin on Monday), and the same of month and year;
+//   - "2026-01-15", "2026-01", "2026": that day, month or year;
+//   - "A..B", "A to B" or "A/B", where A and B are such dates, or RFC 3339 times, or "now", or nothing: from
+//     the beginning of A to the end of B. A date's end is that of its day, so B is included; a time is its own end.
+//
+// Anything else is an Invalid error that names the field.
+func ParseTimeRange(field, text string, now time.Time) (TimeRange, error) {
+	said := strings.ToLower(strings.TrimSpace(text))
+	if said == "" {
+		return TimeRange{}, nil
+	}
+	if len(said) > maxTimeRange {
+		return TimeRange{}, skillrouter.InvalidField(field, "is longer than %d bytes", maxTimeRange)
+	}
+	now = now.UTC()
+	for _, joint := range []string{"..", " to ", "/"} {
+		before, after, joined := strings.Cut(said, joint)
+		if !joined {
+			continue
+		}
+		from, okFrom := timeEnd(before, now)
+		to, okTo := timeEnd(after, now)
+		switch {
+		case !okFrom:
+			return TimeRange{}, unreadTime(field, before)
+		case !okTo:
+			return TimeRange{}, unreadTime(field, after)
+		}
+		r := TimeRange{From: from.From, To: to.To}
+		if !r.From.IsZero() && !r.To.IsZero() && r.To.Before(r.From) {
+			return TimeRange{}, skillrouter.InvalidField(field, "ends before it begins")
+		}
+		return r, nil
+	}
+	for _, read := range []func(string, time.Time) (TimeRange, bool){rollingTime, calendarTime, dateTime} {
+		if r, ok := read(said, now); ok {
+			return r, nil
+		}
+	}
+	return TimeRange{}, unreadTime(field, text)
+}
+
+func unreadTime(field, text string) error {
+	return skillrouter.InvalidField(field, "cannot be read at %q: give 7d, 24h, 2w, 3mo, 1y, today, yesterday, last week, 2026-01-15, or 2026-01-01..2026-02-01 with dates or RFC 3339 times of which one may be missing",
+		cutText(cleanLine(strings.ToValidUTF8(text, "\uFFFD")), maxTimeRange))
+}
+
+// timeEnd reads one end of a range; an empty one is open.
+func timeEnd(text string, now time.Time) (TimeRange, bool) {
+	switch text = strings.TrimSpace(text); text {
+	case "":
+		return TimeRange{}, true
+	case "now":
+		return TimeRange{From: now, To: now}, true
+	}
+	if r, ok := calendarTime(text, now); ok {
+		return r, true
+	}
+	return dateTime(text, now)
+}
+
+// timeUnits are the names of the units, and how many years, months, days and
+// how much of a day each is.
+var timeUnits = []struct {
+	names               []string
+	years, months, days int
+	length              time.Duration
+}{
+	{names: []string{"s", "sec", "secs", "second", "seconds"}, length: time.Second},
+	{names: []string{"m", "min", "mins", "minute", "minutes"}, length: time.Minute},
+	{names: []string{"h", "hr", "hrs", "hour", "hours"}, length: time.Hour},
+	{names: []string{"d", "day", "days"}, days: 1},
+	{names: []string{"w", "wk", "wks", "week", "weeks"}, days: 7},
+	{names: []string{"mo", "mon", "month", "months"}, months: 1},
+	{names: []string{"y", "yr", "yrs", "year", "years"}, years: 1},
+}
+
+// rollingTime reads "7d" and "last 7 days".
+func rollingTime(text string, now time.Time) (TimeRange, bool) {
+	for _, lead := range []string{"last ", "past "} {
+		text = strings.TrimPrefix(text, lead)
+	}
+	digits := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	if digits <= 0 {
+		return TimeRange{}, false
+	}
+	n, err := strconv.Atoi(text[:digits])
+	if err != nil || n < 1 || n > maxTimeCount {
+		return TimeRange{}, false
+	}
+	name := strings.TrimSpace(text[digits:])
+	for _, unit := range timeUnits {
+		if slices.Contains(unit.names, name) {
+			from := now.AddDate(-n*unit.years, -n*unit.months, -n*unit.days).Add(-time.Duration(n) * unit.length)
+			return TimeRange{From: from}, from.Year() > 0
+		}
+	}
+	return TimeRange{}, false
+}
+
+// calendarTime reads "today", "last week" and their like.
+func calendarTime(text string, now time.Time) (TimeRange, bool) {
+	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
+	which, unit, _ := strings.Cut(text, " ")
+	back := 0
+	switch which {
+	case "today", "yesterday":
+		if which == "yesterday" {
+			day = day.AddDate(0, 0, -1)
+		}
+		return TimeRange{day, day.AddDate(0, 0, 1)}, unit == ""
+	case "last", "previous":
+		back = 1
+	case "this":
+	default:
+		return TimeRange{}, false
+	}
+	switch unit {
+	case "week":
+		monday := day.AddDate(0, 0, -int(day.Weekday()+6)%7-7*back)
+		return TimeRange{monday, monday.AddDate(0, 0, 7)}, true
+	case "month":
+		first := time.Date(day.Year(), day.Month()-time.Month(back), 1, 0, 0, 0, 0, time.UTC)
+		return TimeRange{first, first.AddDate(0, 1, 0)}, true
+	case "year":
+		first := time.Date(day.Year()-back, 1, 1, 0, 0, 0, 0, time.UTC)
+		return TimeRange{first, first.AddDate(1, 0, 0)}, true
+	}
+	return TimeRange{}, false
+}
+
+// dateTime reads a day, a month, a year or an RFC 3339 time.
+func dateTime(text string, _ time.Time) (TimeRange, bool) {
+	for _, form := range []struct {
+		layout              string
+		years, months, days int
+	}{{"2006-01-02", 0, 0, 1}, {"2006-01", 0, 1, 0}, {"2006", 1, 0, 0}} {
+		if t, err := time.Parse(form.layout, text); err == nil {
+			return TimeRange{t, t.AddDate(form.years, form.months, form.days)}, t.Year() > 0
+		}
+	}
+	t, err := time.Parse(time.RFC3339, strings.ToUpper(text))
+	return TimeRange{t.UTC(), t.UTC()}, err == nil && t.UTC().Year() > 0
+}
+
+// DateRange returns the text of the time range that a JSON value gives: a text,
+// or a pair of ends of which one may be null or empty (seed 002's tuple). What
+// is no time range is an Invalid error that names the field.
+func DateRange(field string, raw json.RawMessage) (string, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return "", nil
+	}
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		var ends []*string
+		if err := json.Unmarshal(raw, &ends); err != nil || len(ends) != 2 {
+			return "", skillrouter.InvalidField(field, "must be a text such as 7d, or two dates")
+		}
+		for i, joint := range []string{"..", ""} {
+			if ends[i] != nil {
+				text += *ends[i]
+			}
+			text += joint
+		}
+	}
+	_, err := ParseTimeRange(field, text, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) // whether it can be read does not depend on the time
+	return text, err
+}
+
+// meet returns the stretch that both ranges have.
+func (r TimeRange) meet(other TimeRange) TimeRange {
+	if other.From.After(r.From) {
+		r.From = other.From
+	}
+	if r.To.IsZero() || !other.To.IsZero() && other.To.Before(r.To) {
+		r.To = other.To
+	}
+	return r
+}
