@@ -284,7 +284,8 @@ func (m episodesOf) Recent(_ context.Context, f learning.EpisodeFilter) ([]learn
 func (m episodesOf) Search(_ context.Context, q learning.EpisodeQuery) (learning.EpisodeResults, error) {
 	var r learning.EpisodeResults
 	for _, e := range m.episodes {
-		if (q.AgentID == "" || e.AgentID == q.AgentID) && (q.Project == "" || e.Project == q.Project) && fits(q.Query, e.Title) {
+		if (q.AgentID == "" || e.AgentID == q.AgentID) && (q.Project == "" || e.Project == q.Project) &&
+			!e.CreatedAt.Before(q.Since) && (q.Until.IsZero() || e.CreatedAt.Before(q.Until)) && fits(q.Query, e.Title) {
 			r.Results = append(r.Results, learning.EpisodeHit{Episode: e, RelevanceScore: 1})
 		}
 	}
