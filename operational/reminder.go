@@ -14,7 +14,7 @@ type ReminderService interface {
 	Schedule(ctx context.Context, draft ReminderDraft) (Reminder, error)
 	// Reminder returns the reminder of that number. It needs ScopeRead.
 	Reminder(ctx context.Context, number int64) (Reminder, error)
-	// List returns reminders: those that are due first, then by the time they are scheduled for. It needs ScopeRead.
+	// List returns reminders: those that are due first, then by number. It needs ScopeRead.
 	List(ctx context.Context, filter ReminderFilter) ([]Reminder, error)
 	// Complete says that what was to be done is done. A recurring one waits for its next time. It needs ScopeAgent.
 	Complete(ctx context.Context, number int64, note ReminderNote) (Reminder, error)
@@ -22,6 +22,10 @@ type ReminderService interface {
 	Cancel(ctx context.Context, number int64, note ReminderNote) (Reminder, error)
 	// Snooze lets a reminder come again later. It needs ScopeAgent.
 	Snooze(ctx context.Context, number int64, snooze ReminderSnooze) (Reminder, error)
+	// Pending returns what is due for an agent or a persona, what came due first at the
+	// front. It needs ScopeRead. What was delivered to nobody yet counts as delivered to
+	// the agent that asks, if the caller may act as it.
+	Pending(ctx context.Context, query PendingQuery) ([]Reminder, error)
 	// Happened tells of something by name, so that the reminders that wait for it come due;
 	// it returns how many did. It needs ScopeAgent.
 	Happened(ctx context.Context, happening Happening) (int, error)
@@ -39,6 +43,17 @@ const (
 	ReminderCompleted ReminderStatus = "completed"
 	ReminderCancelled ReminderStatus = "cancelled"
 )
+
+// ReminderStatuses lists every status.
+func ReminderStatuses() []ReminderStatus {
+	return []ReminderStatus{ReminderPending, ReminderDue, ReminderCompleted, ReminderCancelled}
+}
+
+// Open tells whether a reminder with this status still waits for something.
+func (s ReminderStatus) Open() bool { return s == ReminderPending || s == ReminderDue }
+
+// SignalReminder is the signal by which a reminder arrives in a mailbox.
+const SignalReminder = "reminder"
 
 // TriggerType says what a reminder waits for.
 type TriggerType string
@@ -66,13 +81,14 @@ type Reminder struct {
 	AgentID        string          `json:"agent_id,omitempty"` // whom it is for; empty: the next fitting agent of the persona
 	CreatedBy      string          `json:"created_by,omitempty"`
 	Project        string          `json:"project,omitempty"`
-	ScheduledFor   *time.Time      `json:"scheduled_for,omitempty"` // nil: it waits for no time
+	ScheduledFor   *time.Time      `json:"scheduled_for,omitempty"` // the time that it waits for, or came due at; nil: it waits for no time
+	Next           *time.Time      `json:"next,omitempty"`          // when it comes due next, by time; nil: it does not
 	Fired          int64           `json:"fired"`                   // how often it came due
 	FiredAt        *time.Time      `json:"fired_at,omitempty"`
 	Missed         bool            `json:"missed,omitempty"` // its time came while the router was not running
 	DeliveredTo    string          `json:"delivered_to,omitempty"`
 	MessageID      string          `json:"message_id,omitempty"` // of its latest delivery
-	Note           string          `json:"note,omitempty"`
+	Note           string          `json:"note,omitempty"`       // what was said at its end; while it waits for a condition, why that could not be judged
 	CreatedAt      time.Time       `json:"created_at"`
 	UpdatedAt      time.Time       `json:"updated_at"`
 }
@@ -99,8 +115,17 @@ type ReminderFilter struct {
 	Status  []ReminderStatus
 	Open    bool // pending and due ones
 	Project string
-	After   int64 // only greater numbers
-	Limit   int
+	After   int64 // only greater numbers; the list is then by number alone
+	Limit   int   // 1 to MaxLimit; 0 means DefaultLimit
+}
+
+// PendingQuery asks what is to be done.
+type PendingQuery struct {
+	Persona string `json:"persona,omitempty"`  // empty: default
+	AgentID string `json:"agent_id,omitempty"` // what is for this agent, of any persona, and what is for nobody in particular of the persona
+	// IncludeScheduled takes what is not due yet too.
+	IncludeScheduled bool `json:"include_scheduled,omitempty"`
+	Limit            int  `json:"limit,omitempty"` // 1 to MaxLimit; 0 means DefaultLimit
 }
 
 // ReminderNote goes with an end.

@@ -184,6 +184,13 @@ func (s *serving) sample(call access) access {
 		"{scan}":  func() string { return make("/api/recon/scans", `{"environment":"mss","scanner":"s"}`) },
 		"{token}": func() string { return make("/api/tokens", `{"scopes":["read"]}`) },
 
+		"{reminder}": func() string {
+			var out struct {
+				ID json.Number `json:"id"`
+			}
+			s.must(admin, http.MethodPost, "/api/reminders", `{"task":"t","trigger":"time:+1h","agent_id":"a","created_by":"a"}`, &out)
+			return out.ID.String()
+		},
 		"{key}": func() string { return fmt.Sprint("key-", s.made) },
 		"{fact}": func() string {
 			s.must(admin, http.MethodPut, fmt.Sprintf("/api/facts/default/f%d", s.made), `{"value":1}`, &struct{}{})

@@ -97,7 +97,12 @@ func (s *Store) AppendMessages(ctx context.Context, take func() []*operational.M
 			}
 		}
 		return nil
-	}, stored)
+	}, func() {
+		s.mailed.Ring()
+		if stored != nil {
+			stored()
+		}
+	})
 }
 
 // repetition is a message whose idempotency key its sender has used before.

@@ -20,6 +20,7 @@ type Store struct {
 	read   *gorm.DB
 	commit *skillrouter.Committer[*gorm.DB]
 	events skillrouter.Bell
+	mailed skillrouter.Bell
 }
 
 // New makes a Store on an open and migrated database.
@@ -70,6 +71,9 @@ func (s *Store) Events(ctx context.Context, after int64, limit int) ([]skillrout
 
 // EventBell rings after each commit that wrote an event.
 func (s *Store) EventBell() *skillrouter.Bell { return &s.events }
+
+// MailBell rings after each commit that stored a message.
+func (s *Store) MailBell() *skillrouter.Bell { return &s.mailed }
 
 // write applies a change in the transaction that waiting changes share. After
 // the commit it runs after, if there is one, and rings the bell.

@@ -1,0 +1,58 @@
+package comms
+
+import (
+	"encoding/json"
+	"time"
+
+	"skillrouter/operational"
+)
+
+// Compose makes the message that Send would store for a draft, for a writer
+// that stores it in one transaction with what it is about, and then calls
+// Announce. It is the router's own, and asks for no right.
+func (b *Mailbox) Compose(draft operational.MessageDraft) (operational.Message, error) {
+	message, err := compose(draft, b.now())
+	if err == nil {
+		message.ID, err = newID()
+	}
+	return message, err
+}
+
+// Announce tells whoever is concerned of messages that were just stored
+// elsewhere than in Send. It must be called after their commit, and in commit
+// order, as Send's own are. It never waits.
+func (b *Mailbox) Announce(messages []operational.Message) {
+	letters := make([]*letter, 0, len(messages))
+	for _, m := range messages {
+		unsent := m
+		unsent.Seq = 0
+		body, err := json.Marshal(unsent)
+		if err != nil { // its context was checked to be JSON when it was composed
+			b.log.Error("a message cannot be announced and waits in the log", "message_id", m.ID, "error", err)
+			body = []byte(unnumbered + "}")
+		}
+		letters = append(letters, &letter{MessageAppend: operational.MessageAppend{Message: m}, body: body})
+	}
+	b.announce(letters)
+}
+
+// Live lists the agents that are there: those that are online, and those that
+// were heard of lately and have not sent a heartbeat yet. The latest seen come
+// first. It is the router's own, and asks for no right.
+func (p *Presence) Live() []operational.Agent {
+	now := p.now()
+	agents := []operational.Agent{}
+	for _, m := range p.roster.all() {
+		m.mu.Lock()
+		a := m.agent(now)
+		m.mu.Unlock()
+		if a.State == operational.AgentOnline || a.State == operational.AgentStarting && now.Sub(a.LastSeen) < newcomerAge {
+			agents = append(agents, a)
+		}
+	}
+	byLastSeen(agents)
+	return agents
+}
+
+// newcomerAge is how long ago an agent that has not sent a heartbeat yet may have been heard of.
+const newcomerAge = 2 * time.Minute

@@ -1,0 +1,226 @@
+package operational
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"skillrouter"
+)
+
+// Bounds of a reminder, in bytes.
+const (
+	MaxReminderTask    = 4 << 10  // a task is a sentence or two; what it takes is in its context
+	MaxReminderContext = 16 << 10 // of compact JSON: it has to fit into a signal, beside the task
+	MaxReminderNote    = 4 << 10
+	maxContextDepth    = 64 // how deep a context may be nested
+)
+
+// DefaultPersona is whose reminders are meant if nobody says (seed 002).
+const DefaultPersona = "default"
+
+// maxPersona bounds a persona's name, in bytes.
+const maxPersona = 64
+
+// checkPersona returns a persona's name, DefaultPersona for an empty one. The
+// rule is that of facts: the name can be a folder's and can leave no folder.
+func checkPersona(name string) (string, error) {
+	if name == "" {
+		return DefaultPersona, nil
+	}
+	if len(name) > maxPersona {
+		return "", skillrouter.InvalidField("persona", "is longer than %d bytes", maxPersona)
+	}
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		case (c == '.' || c == '_' || c == '-') && i > 0:
+		default:
+			return "", skillrouter.InvalidField("persona", "must be letters A–Z and a–z, digits, and after the first also . _ -")
+		}
+	}
+	return name, nil
+}
+
+// reminderOf checks a draft and makes a reminder of it, all but who made it.
+func (d ReminderDraft) reminderOf(now time.Time, condition func(persona, expression string) error) (Reminder, error) {
+	r := Reminder{
+		ConversationID: d.ConversationID, Task: strings.TrimSpace(d.Task), Timezone: d.Timezone, Status: ReminderPending,
+		AgentID: d.AgentID, Project: d.Project, CreatedAt: now, UpdatedAt: now,
+	}
+	var err error
+	if r.Persona, err = checkPersona(d.Persona); err != nil {
+		return r, err
+	}
+	if err := skillrouter.CheckRequired("task", d.Task, MaxReminderTask); err != nil {
+		return r, err
+	}
+	for _, name := range []struct{ field, value string }{
+		{"conversation_id", d.ConversationID}, {"project", d.Project}, {"idempotency_key", d.IdempotencyKey},
+	} {
+		if err := skillrouter.CheckName(name.field, name.value); err != nil {
+			return r, err
+		}
+	}
+	if d.AgentID != "" {
+		if err := skillrouter.CheckAgentID("agent_id", d.AgentID); err != nil {
+			return r, err
+		}
+	}
+	if r.Context, err = cleanContext(d.Context); err != nil {
+		return r, err
+	}
+	redact(&r.Task)
+	return r, r.await(d, now, condition)
+}
+
+// await reads what the reminder waits for.
+func (r *Reminder) await(d ReminderDraft, now time.Time, condition func(persona, expression string) error) error {
+	text := d.Trigger
+	if strings.TrimSpace(text) == "" && d.Recurring != "" {
+		text = string(TriggerCron) + ":" + d.Recurring
+	}
+	trigger, err := ParseTrigger(text, now)
+	if err != nil {
+		return err
+	}
+	r.TriggerType, r.TriggerValue = trigger.Type, trigger.Value
+	field, recurring := "recurring", strings.TrimSpace(d.Recurring)
+	switch trigger.Type {
+	case TriggerTime:
+		r.at(trigger.At)
+	case TriggerCron:
+		if recurring != "" && recurring != trigger.Value {
+			return skillrouter.InvalidField("recurring", "differs from the trigger, which says when it recurs: leave one of them out")
+		}
+		recurring = trigger.Value
+		if strings.TrimSpace(d.Trigger) != "" {
+			field = "trigger"
+		}
+	case TriggerCondition:
+		if condition == nil {
+			return skillrouter.InvalidField("trigger", "waits for a condition, and this router judges none")
+		}
+		if err := condition(r.Persona, trigger.Value); err != nil {
+			return skillrouter.InvalidField("trigger", "has a condition that cannot be judged: %s", skillrouter.MessageOf(err))
+		}
+	}
+	if recurring == "" {
+		if d.Timezone != "" {
+			return skillrouter.InvalidField("timezone", "goes with what recurs; a time says its own offset")
+		}
+		return nil
+	}
+	if trigger.Type != TriggerTime && trigger.Type != TriggerCron {
+		return skillrouter.InvalidField("recurring", "goes with a time, and not with an event or a condition")
+	}
+	recurrence, err := ParseRecurrence(field, recurring, d.Timezone)
+	if err != nil {
+		return err
+	}
+	r.Recurring = recurring
+	if trigger.Type == TriggerCron {
+		next, ok := recurrence.Next(now)
+		if !ok {
+			return skillrouter.InvalidField(field, "never comes")
+		}
+		r.at(next)
+	}
+	return nil
+}
+
+// at lets the reminder wait for a time.
+func (r *Reminder) at(t time.Time) {
+	t = t.UTC().Truncate(time.Millisecond)
+	next := t
+	r.ScheduledFor, r.Next = &t, &next
+}
+
+// cleanContext checks a context, takes its white space out and cuts the
+// secrets out of its strings.
+func cleanContext(raw json.RawMessage) (json.RawMessage, error) {
+	if text := bytes.TrimSpace(raw); len(text) == 0 || bytes.Equal(text, []byte("null")) {
+		return nil, nil
+	}
+	if err := skillrouter.CheckText("context", string(raw), 4*MaxReminderContext); err != nil {
+		return nil, err
+	}
+	if depthOf(raw) > maxContextDepth {
+		return nil, skillrouter.InvalidField("context", "is nested deeper than %d", maxContextDepth)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber() // numbers stay as they were written
+	var object map[string]any
+	if err := decoder.Decode(&object); err != nil || decoder.More() {
+		return nil, skillrouter.InvalidField("context", "must be a JSON object")
+	}
+	for name, value := range object {
+		object[name] = cleanMember(name, value)
+	}
+	text, err := marshal(object)
+	if err != nil {
+		return nil, skillrouter.InvalidField("context", "must be a JSON object")
+	}
+	if len(text) > MaxReminderContext {
+		return nil, skillrouter.CheckText("context", string(text), MaxReminderContext)
+	}
+	return text, nil
+}
+
+// cleanMember cuts secrets out of a value, which may be one by its member's name.
+func cleanMember(name string, value any) any {
+	switch v := value.(type) {
+	case string:
+		clean, kinds := skillrouter.Redact(v)
+		if kinds == nil && name != "" && !strings.ContainsAny(v, "\"\n") {
+			if _, byName := skillrouter.Redact(name + `="` + v + `"`); len(byName) > 0 {
+				return "[redacted: " + byName[0] + "]"
+			}
+		}
+		return clean
+	case []any:
+		for i := range v {
+			v[i] = cleanMember(name, v[i])
+		}
+	case map[string]any:
+		for member := range v {
+			v[member] = cleanMember(member, v[member])
+		}
+	}
+	return value
+}
+
+// depthOf is how deep the brackets of a JSON text are nested.
+func depthOf(raw []byte) int {
+	depth, most := 0, 0
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '{', '[':
+			depth++
+			most = max(most, depth)
+		case '}', ']':
+			depth--
+		case '"':
+			for i++; i < len(raw) && raw[i] != '"'; i++ {
+				if raw[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return most
+}
+
+// marshal writes JSON without the escapes that only HTML needs, which would
+// make a text six times as long.
+func marshal(v any) (json.RawMessage, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(out.Bytes(), "\n"), nil
+}

@@ -1,0 +1,205 @@
+package operational
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	_ "time/tzdata" // a container and Windows have no zones of their own
+
+	"github.com/robfig/cron/v3"
+
+	"skillrouter"
+)
+
+// maxCron bounds a cron expression, in bytes.
+const maxCron = 256
+
+// MinEvery is the shortest distance of "@every": what recurs more often is a
+// loop, which the agent should run itself.
+const MinEvery = time.Minute
+
+// Recurrence is the times that a cron expression names in a time zone.
+type Recurrence struct {
+	schedule cron.Schedule
+	fields   *cron.SpecSchedule // nil for @every
+	zone     *time.Location
+}
+
+// cronField is one of the five fields and what may stand there.
+type cronField struct{ name, allowed string }
+
+var cronFields = []cronField{
+	{"minute", "0–59"},
+	{"hour", "0–23"},
+	{"day of month", "1–31"},
+	{"month", "1–12 or JAN–DEC"},
+	{"day of week", "0–6 or SUN–SAT, 0 is Sunday"},
+}
+
+// cronNames are the names that stand for an expression.
+var cronNames = []string{"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"}
+
+// ParseRecurrence reads a cron expression: five fields (minute, hour, day of
+// month, month, day of week) or a name such as @daily, or "@every 90m". The
+// zone is an IANA name; empty is UTC. Errors name the field, and in the
+// expression what is wrong and what is allowed.
+func ParseRecurrence(field, expression, zone string) (*Recurrence, error) {
+	location, err := loadZone(zone)
+	if err != nil {
+		return nil, err
+	}
+	text := strings.TrimSpace(expression)
+	switch {
+	case text == "":
+		return nil, skillrouter.InvalidField(field, "is an empty cron expression; write for instance 0 9 * * MON-FRI")
+	case len(text) > maxCron:
+		return nil, skillrouter.InvalidField(field, "is longer than %d bytes", maxCron)
+	case strings.HasPrefix(strings.ToUpper(text), "TZ=") || strings.HasPrefix(strings.ToUpper(text), "CRON_TZ="):
+		return nil, skillrouter.InvalidField(field, "may not name a time zone; the field timezone does")
+	case strings.HasPrefix(text, "@"):
+		return parseCronName(field, text, location)
+	}
+	parts := strings.Fields(text)
+	if len(parts) != len(cronFields) {
+		return nil, skillrouter.InvalidField(field, "has %d fields, and a cron expression has 5: minute, hour, day of month, month, day of week", len(parts))
+	}
+	for i, part := range parts {
+		// Each field is tried by itself, because the library's error does not say which it was.
+		lone := []string{"*", "*", "*", "*", "*"}
+		lone[i] = part
+		if _, err := cron.ParseStandard(strings.Join(lone, " ")); err != nil || oddElement(part) {
+			return nil, skillrouter.InvalidField(field, "has the %s %q, which is not allowed: %s, *, lists, ranges and steps such as */5", cronFields[i].name, few(part), cronFields[i].allowed)
+		}
+	}
+	schedule, err := cron.ParseStandard(strings.Join(parts, " "))
+	if err != nil {
+		return nil, skillrouter.InvalidField(field, "is no cron expression that is understood")
+	}
+	fields, ok := schedule.(*cron.SpecSchedule)
+	if !ok {
+		return nil, skillrouter.InvalidField(field, "is no cron expression that is understood")
+	}
+	fields.Location = location
+	r := &Recurrence{schedule: fields, fields: fields, zone: location}
+	if r.schedule.Next(leapYear).IsZero() {
+		return nil, skillrouter.InvalidField(field, "names a day that never comes: %s", few(text))
+	}
+	return r, nil
+}
+
+// leapYear is a time before each possible date within the years that the library looks ahead.
+var leapYear = time.Date(2023, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// oddElement tells whether a list has an element with nothing in it, or a number with a sign: the library passes over both.
+func oddElement(part string) bool {
+	return strings.HasPrefix(part, ",") || strings.HasSuffix(part, ",") || strings.Contains(part, ",,") || strings.ContainsAny(part, "+")
+}
+
+func parseCronName(field, text string, location *time.Location) (*Recurrence, error) {
+	name := strings.ToLower(text)
+	if every, ok := strings.CutPrefix(name, "@every "); ok {
+		distance, err := parseSpan(field, every)
+		if err != nil {
+			return nil, err
+		}
+		if distance < MinEvery {
+			return nil, skillrouter.InvalidField(field, "recurs more often than once a minute")
+		}
+		return &Recurrence{schedule: cron.Every(distance), zone: location}, nil
+	}
+	schedule, err := cron.ParseStandard(name)
+	if err != nil {
+		return nil, skillrouter.InvalidField(field, "has the name %q; there are %s, and @every with a span of time", few(text), strings.Join(cronNames, ", "))
+	}
+	fields, ok := schedule.(*cron.SpecSchedule)
+	if !ok {
+		return nil, skillrouter.InvalidField(field, "has the name %q; there are %s, and @every with a span of time", few(text), strings.Join(cronNames, ", "))
+	}
+	fields.Location = location
+	return &Recurrence{schedule: fields, fields: fields, zone: location}, nil
+}
+
+// everyHour tells whether the hour is a *: such an expression goes by real
+// time when clocks are changed.
+func (r *Recurrence) everyHour() bool { return r.fields == nil || r.fields.Hour&(1<<63) != 0 }
+
+// Next returns the first time after a time, in UTC; false if there is none.
+// When clocks are set forward, what lies in the hour that is left out comes at
+// the change; when they are set back, what lies in the hour that comes twice
+// comes once. An expression whose hour is * goes on by real time.
+func (r *Recurrence) Next(after time.Time) (time.Time, bool) {
+	next := r.schedule.Next(after.In(r.zone))
+	if r.everyHour() {
+		return next.UTC(), !next.IsZero()
+	}
+	if skipped, ok := r.inGap(after, next); ok {
+		return skipped.UTC(), true
+	}
+	for !next.IsZero() && repeats(next) {
+		next = r.schedule.Next(next)
+	}
+	return next.UTC(), !next.IsZero()
+}
+
+// repeats tells whether the clock showed the same at an earlier time already.
+func repeats(t time.Time) bool {
+	start, _ := t.ZoneBounds()
+	if start.IsZero() {
+		return false
+	}
+	_, before := start.Add(-1).Zone()
+	_, now := t.Zone()
+	return t.Before(start.Add(time.Duration(before-now) * time.Second))
+}
+
+// maxChanges bounds the changes of the clock that one step looks at: two a year for the years that the library looks ahead, and some.
+const maxChanges = 16
+
+// inGap returns the first change of the clock after a time and before next
+// that leaves out a time which the expression names.
+func (r *Recurrence) inGap(after, next time.Time) (time.Time, bool) {
+	at := after.In(r.zone)
+	for range maxChanges {
+		_, change := at.ZoneBounds()
+		if change.IsZero() || !next.IsZero() && !change.Before(next) {
+			return time.Time{}, false
+		}
+		_, before := change.Add(-1).Zone()
+		_, since := change.Zone()
+		if since > before {
+			// The clock goes from here to there; seen as UTC, both are ordinary times.
+			from := change.UTC().Add(time.Duration(before) * time.Second)
+			to := change.UTC().Add(time.Duration(since) * time.Second)
+			plain := *r.fields
+			plain.Location = time.UTC
+			if named := plain.Next(from.Add(-1)); !named.IsZero() && named.Before(to) {
+				return change, true
+			}
+		}
+		at = change
+	}
+	return time.Time{}, false
+}
+
+// zones are the time zones that were asked for: reading one costs more than everything else here.
+var zones sync.Map
+
+// loadZone returns the zone of an IANA name, UTC for an empty one.
+func loadZone(name string) (*time.Location, error) {
+	if name == "" {
+		return time.UTC, nil
+	}
+	if found, ok := zones.Load(name); ok {
+		return found.(*time.Location), nil
+	}
+	if len(name) > skillrouter.MaxName || name == "Local" {
+		return nil, skillrouter.InvalidField("timezone", "is no time zone; write a name such as Europe/Berlin")
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, skillrouter.InvalidField("timezone", "has %s, which is no time zone that is known; write a name such as Europe/Berlin", strconv.Quote(few(name)))
+	}
+	zones.Store(name, zone)
+	return zone, nil
+}

@@ -1,0 +1,393 @@
+package operational
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"skillrouter"
+)
+
+// Bounds on what waits for something else than a time. Each of these is
+// compared with all that happens.
+const (
+	MaxPendingConditions = 1000
+	MaxEventPatterns     = 1000
+)
+
+// ReminderRecipients knows who is there. It answers from memory: it is asked inside transactions.
+type ReminderRecipients interface {
+	// Recipient returns the agent that a due reminder is for, or "" if nobody who fits is there.
+	Recipient(r Reminder) string
+	// Look looks who is there now, and returns who has come since the last look.
+	Look(ctx context.Context) (ReminderWaiting, error)
+}
+
+// ReminderMail puts reminders into mailboxes; comms.Mailbox does.
+type ReminderMail interface {
+	// Compose makes the message that Send would store.
+	Compose(draft MessageDraft) (Message, error)
+	// Announce tells of messages that were just stored. It never waits.
+	Announce(messages []Message)
+}
+
+// ReminderOptions are what Reminders work with. The zero value keeps
+// reminders and delivers them to nobody.
+type ReminderOptions struct {
+	Now        skillrouter.Clock // time.Now if nil
+	Log        *slog.Logger
+	Mail       ReminderMail
+	Recipients ReminderRecipients
+	// Condition checks a condition of a persona; nil: none can be waited for.
+	Condition func(persona, expression string) error
+	// Elsewhere returns the newest event of the other domain's log; nil: there is none.
+	Elsewhere func(ctx context.Context) (int64, error)
+}
+
+// Reminders is the ReminderService beside the database. Run lets them come due.
+type Reminders struct {
+	store   ReminderStore
+	now     skillrouter.Clock
+	log     *slog.Logger
+	options ReminderOptions
+
+	sooner  skillrouter.Bell // something may come due earlier than was known
+	awaited awaited
+
+	mu      sync.Mutex
+	waiting bool // some may be due of which nobody was told
+}
+
+var _ ReminderService = (*Reminders)(nil)
+
+// NewReminders makes Reminders.
+func NewReminders(store ReminderStore, options ReminderOptions) *Reminders {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Reminders{store: store, now: options.Now, log: options.Log, options: options, waiting: true}
+}
+
+func reminderSubject(number int64) string { return strconv.FormatInt(number, 10) }
+
+// Schedule implements ReminderService.
+func (s *Reminders) Schedule(ctx context.Context, draft ReminderDraft) (Reminder, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+		return Reminder{}, err
+	}
+	maker, err := actor(p, "created_by", draft.CreatedBy)
+	if err != nil {
+		return Reminder{}, err
+	}
+	now := stamp(s.now)
+	r, err := draft.reminderOf(now, s.options.Condition)
+	if err != nil {
+		return Reminder{}, err
+	}
+	r.CreatedBy = maker
+	if err := s.roomFor(ctx, r); err != nil {
+		return Reminder{}, err
+	}
+	var elsewhere int64
+	if r.TriggerType == TriggerEvent {
+		defer s.awaited.begin()()
+		if s.options.Elsewhere != nil {
+			if elsewhere, err = s.options.Elsewhere(ctx); err != nil {
+				return Reminder{}, err
+			}
+		}
+	}
+	stored, existed, err := s.store.CreateReminder(ctx, r, draft.IdempotencyKey, elsewhere, func(r Reminder) skillrouter.Event {
+		return reminderEvent(EventReminderScheduled, r, maker, now)
+	})
+	switch {
+	case err != nil:
+		return Reminder{}, err
+	case existed:
+		if !stored.same(r) {
+			return Reminder{}, &skillrouter.Error{Code: skillrouter.Conflict, Field: "idempotency_key", Message: "was used for another reminder"}
+		}
+		return stored, nil
+	}
+	s.sooner.Ring()
+	return stored, nil
+}
+
+// same tells whether another draft of the same key asks for the same.
+func (r Reminder) same(other Reminder) bool {
+	return r.Persona == other.Persona && r.Task == other.Task && r.TriggerType == other.TriggerType && r.TriggerValue == other.TriggerValue &&
+		r.Recurring == other.Recurring && r.Timezone == other.Timezone && r.AgentID == other.AgentID && r.Project == other.Project &&
+		string(r.Context) == string(other.Context)
+}
+
+// roomFor refuses what is compared with all that happens if there is too much of it.
+func (s *Reminders) roomFor(ctx context.Context, r Reminder) error {
+	switch {
+	case r.TriggerType == TriggerEvent && isPattern(r.TriggerValue):
+		list, err := s.awaited.list(ctx, s.store)
+		if err != nil {
+			return err
+		}
+		if len(list.patterns) >= MaxEventPatterns {
+			return skillrouter.Errorf(skillrouter.RateLimited, "%d patterns of events are waited for already: wait for a name without * and ?, or cancel some", MaxEventPatterns)
+		}
+	case r.TriggerType == TriggerCondition:
+		n, err := s.store.CountConditions(ctx)
+		if err != nil {
+			return err
+		}
+		if n >= MaxPendingConditions {
+			return skillrouter.Errorf(skillrouter.RateLimited, "%d conditions are waited for already: cancel some", MaxPendingConditions)
+		}
+	}
+	return nil
+}
+
+// Reminder implements ReminderService.
+func (s *Reminders) Reminder(ctx context.Context, number int64) (Reminder, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Reminder{}, err
+	}
+	if err := checkNumber(number); err != nil {
+		return Reminder{}, err
+	}
+	return s.store.Reminder(ctx, number)
+}
+
+func checkNumber(number int64) error {
+	if number < 1 {
+		return skillrouter.InvalidField("id", "must be a reminder's number")
+	}
+	return nil
+}
+
+// List implements ReminderService.
+func (s *Reminders) List(ctx context.Context, filter ReminderFilter) ([]Reminder, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	if err := filter.check(); err != nil {
+		return nil, err
+	}
+	return s.store.ListReminders(ctx, filter)
+}
+
+func (f *ReminderFilter) check() error {
+	var err error
+	if f.Limit, err = skillrouter.Limit(f.Limit, DefaultLimit, MaxLimit); err != nil {
+		return err
+	}
+	if f.Persona != "" {
+		if f.Persona, err = checkPersona(f.Persona); err != nil {
+			return err
+		}
+	}
+	if f.AgentID != "" {
+		if err := skillrouter.CheckAgentID("agent_id", f.AgentID); err != nil {
+			return err
+		}
+	}
+	for _, status := range f.Status {
+		if err := skillrouter.CheckOneOf("status", status, ReminderStatuses()); err != nil {
+			return err
+		}
+	}
+	if f.After < 0 {
+		return skillrouter.InvalidField("after", "may not be negative")
+	}
+	return skillrouter.CheckName("project", f.Project)
+}
+
+// Pending implements ReminderService.
+func (s *Reminders) Pending(ctx context.Context, query PendingQuery) ([]Reminder, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if err := p.Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	persona, err := checkPersona(query.Persona)
+	if err != nil {
+		return nil, err
+	}
+	filter := ReminderFilter{Persona: persona, AgentID: query.AgentID, Status: []ReminderStatus{ReminderDue}, Limit: query.Limit}
+	if query.IncludeScheduled {
+		filter.Status = []ReminderStatus{ReminderDue, ReminderPending}
+	}
+	if err := filter.check(); err != nil {
+		return nil, err
+	}
+	list, err := s.store.ListReminders(ctx, filter)
+	if err != nil || query.AgentID == "" || p.ActAs(query.AgentID) != nil {
+		return list, err
+	}
+	return list, s.told(ctx, list, query.AgentID)
+}
+
+// told marks what nobody was told of as delivered to the agent that sees it
+// here. What is for everybody's persona waits for its maker all the same.
+func (s *Reminders) told(ctx context.Context, list []Reminder, agent string) error {
+	var numbers []int64
+	for i, r := range list {
+		if r.Status == ReminderDue && r.DeliveredTo == "" && (r.Persona != DefaultPersona || r.CreatedBy == agent) {
+			numbers = append(numbers, r.Number)
+			list[i].DeliveredTo = agent
+		}
+	}
+	if len(numbers) == 0 {
+		return nil
+	}
+	now := stamp(s.now)
+	_, _, err := s.store.ChangeReminders(ctx, ReminderPick{Numbers: numbers, Limit: len(numbers)}, func(r *Reminder) *ReminderChange {
+		if r.Status != ReminderDue || r.DeliveredTo != "" {
+			return nil
+		}
+		r.DeliveredTo, r.UpdatedAt = agent, now
+		return &ReminderChange{Event: reminderEvent(EventReminderDelivered, *r, agent, now)}
+	}, nil)
+	return err
+}
+
+// Complete implements ReminderService.
+func (s *Reminders) Complete(ctx context.Context, number int64, note ReminderNote) (Reminder, error) {
+	return s.end(ctx, number, note, EventReminderCompleted, func(r *Reminder) error {
+		switch {
+		case r.Status == ReminderCompleted:
+			return nil
+		case r.Status == ReminderCancelled:
+			return skillrouter.Errorf(skillrouter.Conflict, "reminder %d is cancelled", r.Number)
+		case r.Recurring != "" && r.Next != nil:
+			if r.Status == ReminderPending {
+				return skillrouter.Errorf(skillrouter.Conflict, "reminder %d recurs and is not due: cancel it if it is not wanted any more", r.Number)
+			}
+			r.Status = ReminderPending
+			next := *r.Next
+			r.ScheduledFor, r.DeliveredTo, r.MessageID, r.Missed = &next, "", "", false
+		default:
+			r.Status, r.Next = ReminderCompleted, nil
+		}
+		return nil
+	})
+}
+
+// Cancel implements ReminderService.
+func (s *Reminders) Cancel(ctx context.Context, number int64, note ReminderNote) (Reminder, error) {
+	return s.end(ctx, number, note, EventReminderCancelled, func(r *Reminder) error {
+		if r.Status == ReminderCompleted {
+			return skillrouter.Errorf(skillrouter.Conflict, "reminder %d is completed", r.Number)
+		}
+		r.Status, r.Next = ReminderCancelled, nil
+		return nil
+	})
+}
+
+// end takes a step with a note. One that was taken already changes nothing.
+func (s *Reminders) end(ctx context.Context, number int64, note ReminderNote, event string, step func(*Reminder) error) (Reminder, error) {
+	if err := skillrouter.CheckText("note", note.Note, MaxReminderNote); err != nil {
+		return Reminder{}, err
+	}
+	redact(&note.Note)
+	return s.change(ctx, number, note.AgentID, event, func(r *Reminder) error {
+		before := r.Status
+		if err := step(r); err != nil {
+			return err
+		}
+		if note.Note != "" && r.Status != before {
+			r.Note = note.Note
+		}
+		return nil
+	})
+}
+
+// Snooze implements ReminderService. What waits for an event or a condition
+// can be snoozed once it is due; it then comes again by time.
+func (s *Reminders) Snooze(ctx context.Context, number int64, snooze ReminderSnooze) (Reminder, error) {
+	now := stamp(s.now)
+	var until time.Time
+	switch {
+	case snooze.For != "" && snooze.Until != nil:
+		return Reminder{}, skillrouter.InvalidField("until", "goes without for: say one of them")
+	case snooze.For != "":
+		span, err := parseSpan("for", snooze.For)
+		if err != nil {
+			return Reminder{}, err
+		}
+		if span < time.Second {
+			return Reminder{}, skillrouter.InvalidField("for", "is shorter than a second")
+		}
+		until = now.Add(span)
+	case snooze.Until != nil:
+		until = *snooze.Until
+		if !until.After(now) || until.After(now.Add(MaxReminderAhead)) {
+			return Reminder{}, skillrouter.InvalidField("until", "must lie ahead, at most ten years")
+		}
+	default:
+		return Reminder{}, skillrouter.InvalidField("for", "is required, or until")
+	}
+	return s.change(ctx, number, snooze.AgentID, EventReminderSnoozed, func(r *Reminder) error {
+		switch {
+		case !r.Status.Open():
+			return skillrouter.Errorf(skillrouter.Conflict, "reminder %d is %s", r.Number, r.Status)
+		case r.Status == ReminderPending && r.Next == nil:
+			return skillrouter.Errorf(skillrouter.Conflict, "reminder %d waits for an %s and is not due", r.Number, r.TriggerType)
+		}
+		r.Status, r.DeliveredTo, r.MessageID, r.Missed = ReminderPending, "", "", false
+		r.at(until)
+		return nil
+	})
+}
+
+// change changes a reminder as whom it is for, as its maker, or as a captain.
+// What is for nobody in particular any agent may change.
+func (s *Reminders) change(ctx context.Context, number int64, agent, event string, step func(*Reminder) error) (Reminder, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+		return Reminder{}, err
+	}
+	if err := checkNumber(number); err != nil {
+		return Reminder{}, err
+	}
+	acting, err := actor(p, "agent_id", agent)
+	if err != nil {
+		return Reminder{}, err
+	}
+	now := stamp(s.now)
+	r, err := s.store.ChangeReminder(ctx, number, func(r *Reminder) (*skillrouter.Event, error) {
+		if r.AgentID != "" && !p.Has(skillrouter.ScopeCaptain) && acting != r.AgentID && (acting == "" || acting != r.CreatedBy) {
+			return nil, skillrouter.Errorf(skillrouter.Forbidden, "reminder %d is for another agent: only that agent, who made it, or a captain may change it", r.Number)
+		}
+		before := *r
+		if err := step(r); err != nil {
+			return nil, err
+		}
+		if before.Status == r.Status && sameTime(before.Next, r.Next) {
+			return nil, nil
+		}
+		r.UpdatedAt = now
+		e := reminderEvent(event, *r, acting, now)
+		return &e, nil
+	})
+	if err == nil {
+		if r.TriggerType == TriggerEvent {
+			s.awaited.changed()
+		}
+		s.sooner.Ring()
+	}
+	return r, err
+}
+
+func sameTime(a, b *time.Time) bool {
+	return a == nil && b == nil || a != nil && b != nil && a.Equal(*b)
+}
+
+// Stats implements ReminderService.
+func (s *Reminders) Stats(ctx context.Context) (ReminderStats, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return ReminderStats{}, err
+	}
+	return s.store.CountReminders(ctx)
+}

@@ -1,0 +1,318 @@
+package operational
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"skillrouter"
+)
+
+// Pace of what comes due.
+const (
+	// fireBatch is the most reminders that come due in one transaction, for which the other
+	// writers wait: some ten milliseconds.
+	fireBatch = 256
+	// fireGather is the least time between two transactions, so that under load many
+	// reminders share one. One that comes after a pause does not wait for it.
+	fireGather = 50 * time.Millisecond
+	// fireLook is the longest that the clock is not looked at: it may be set, and the
+	// machine may sleep, and no timer tells of either.
+	fireLook = time.Second
+	// waitingPersonas is how many personas, and how many makers, are asked for at once.
+	waitingPersonas = 50
+)
+
+// Run lets reminders come due until ctx ends, and returns nil. What came due
+// while the router was not running comes first, and is marked as missed.
+func (s *Reminders) Run(ctx context.Context) error {
+	for {
+		err := s.catchUp(ctx)
+		if err == nil || ctx.Err() != nil {
+			break
+		}
+		s.log.Error("missed reminders could not come due; trying again", "error", err)
+		s.sleep(ctx, fireLook, nil)
+	}
+	for ctx.Err() == nil {
+		sooner := s.sooner.Wait()
+		fired, err := s.Tick(ctx)
+		if err != nil {
+			if ctx.Err() == nil {
+				s.log.Error("reminders could not come due; trying again", "error", err)
+			}
+			s.sleep(ctx, fireLook, nil)
+			continue
+		}
+		if fired > 0 {
+			s.sleep(ctx, fireGather, nil)
+			continue
+		}
+		s.sleep(ctx, s.untilNext(ctx), sooner)
+	}
+	return nil
+}
+
+// sleep waits for a while, for the bell, or for the end.
+func (s *Reminders) sleep(ctx context.Context, d time.Duration, bell <-chan struct{}) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-bell:
+	case <-ctx.Done():
+	}
+}
+
+// untilNext is how long nothing can come due by time, at most fireLook.
+func (s *Reminders) untilNext(ctx context.Context) time.Duration {
+	next, err := s.store.NextReminder(ctx)
+	if err != nil || next == nil {
+		return fireLook
+	}
+	return min(max(next.Sub(s.now()), 0), fireLook)
+}
+
+// catchUp lets come due what should have while the router was not running.
+func (s *Reminders) catchUp(ctx context.Context) error {
+	if err := s.look(ctx); err != nil {
+		return err
+	}
+	last, err := s.store.LastReminder(ctx)
+	if err != nil || last == 0 {
+		return err
+	}
+	now := s.now()
+	return s.fireAll(ctx, ReminderPick{By: &now, Through: last, Limit: fireBatch}, true, nil)
+}
+
+// Tick lets come due whatever has by the clock, once each, and tells who came
+// since of what was due before. It returns how many came due. Run calls it.
+func (s *Reminders) Tick(ctx context.Context) (fired int, err error) {
+	if err := s.look(ctx); err != nil {
+		return 0, err
+	}
+	now := s.now()
+	err = s.fireAll(ctx, ReminderPick{By: &now, Limit: fireBatch}, false, &fired)
+	return fired, err
+}
+
+func (s *Reminders) fireAll(ctx context.Context, pick ReminderPick, missed bool, fired *int) error {
+	for {
+		picked, n, err := s.fire(ctx, pick, missed)
+		if fired != nil {
+			*fired += n
+		}
+		if err != nil || picked < pick.Limit {
+			return err
+		}
+	}
+}
+
+// fire lets those that are picked come due, each with its message, in one transaction.
+func (s *Reminders) fire(ctx context.Context, pick ReminderPick, missed bool) (picked, fired int, err error) {
+	now := stamp(s.now)
+	left := false
+	picked, fired, err = s.store.ChangeReminders(ctx, pick, func(r *Reminder) *ReminderChange {
+		if !r.comesDue(now) {
+			return nil
+		}
+		r.Missed = missed
+		change := &ReminderChange{Message: s.deliver(r)}
+		left = left || r.DeliveredTo == ""
+		change.Event = reminderEvent(EventReminderDue, *r, "", now)
+		return change
+	}, s.announce)
+	if left {
+		s.mu.Lock()
+		s.waiting = true
+		s.mu.Unlock()
+	}
+	return picked, fired, err
+}
+
+func (s *Reminders) announce(messages []Message) {
+	if s.options.Mail != nil && len(messages) > 0 {
+		s.options.Mail.Announce(messages)
+	}
+}
+
+// comesDue lets a reminder come due, and tells whether it does. One that
+// recurs gets its next time, which lies after both the present and the time it
+// came due at: a clock that is set back repeats nothing, one that is set
+// forward leaves out what it jumped over.
+func (r *Reminder) comesDue(now time.Time) bool {
+	if !r.Status.Open() || r.Status == ReminderDue && r.Next == nil {
+		return false
+	}
+	r.Status, r.FiredAt, r.UpdatedAt = ReminderDue, &now, now
+	r.Fired++
+	r.DeliveredTo, r.MessageID, r.Missed = "", "", false
+	if r.TriggerType == TriggerCondition {
+		r.Note = ""
+	}
+	after := now
+	if r.Next != nil {
+		came := *r.Next
+		r.ScheduledFor = &came
+		if came.After(after) {
+			after = came
+		}
+	}
+	r.Next = nil
+	if r.Recurring == "" {
+		return true
+	}
+	recurrence, err := ParseRecurrence("recurring", r.Recurring, r.Timezone)
+	if err != nil { // it was read when it was scheduled; a zone may have gone since
+		r.Note = skillrouter.MessageOf(err)
+		return true
+	}
+	if next, ok := recurrence.Next(after); ok {
+		r.Next = &next
+	}
+	return true
+}
+
+// deliver finds whom a due reminder is for, and makes the message to them; nil
+// if nobody is there.
+func (s *Reminders) deliver(r *Reminder) *Message {
+	if s.options.Mail == nil {
+		return nil
+	}
+	to := r.AgentID
+	if to == "" && s.options.Recipients != nil {
+		to = s.options.Recipients.Recipient(*r)
+	}
+	if to == "" {
+		return nil
+	}
+	draft := reminderMessage(*r, to)
+	message, err := s.options.Mail.Compose(draft)
+	if err != nil {
+		s.log.Error("a reminder is no message, and is only listed", "id", r.Number, "error", err)
+		return nil
+	}
+	r.DeliveredTo, r.MessageID = to, message.ID
+	return &message
+}
+
+// routerName is whom the router's own messages are from.
+const routerName = "skillrouter"
+
+// reminderMessage is how a reminder arrives in a mailbox. That of a recurring
+// one waits until the next one comes: whoever is away finds the latest alone.
+func reminderMessage(r Reminder, to string) MessageDraft {
+	said := map[string]any{
+		"id": r.Number, "task": r.Task, "persona": r.Persona, "trigger": string(r.TriggerType) + ":" + r.TriggerValue, "fired": r.Fired,
+	}
+	for name, value := range map[string]string{
+		"conversation_id": r.ConversationID, "project": r.Project, "created_by": r.CreatedBy, "recurring": r.Recurring,
+	} {
+		if value != "" {
+			said[name] = value
+		}
+	}
+	if r.ScheduledFor != nil {
+		said["scheduled_for"] = r.ScheduledFor
+	}
+	if r.Missed {
+		said["missed"] = true
+	}
+	if len(r.Context) > 0 {
+		said["context"] = json.RawMessage(r.Context)
+	}
+	content, err := marshal(said)
+	if err != nil {
+		content = json.RawMessage(fmt.Sprintf(`{"id":%d}`, r.Number)) // the reminder itself has the rest
+	}
+	draft := MessageDraft{From: routerName, To: to, Signal: SignalReminder, Context: content, ThreadID: "reminder:" + reminderSubject(r.Number)}
+	if r.Next != nil {
+		draft.TTLSeconds = max(1, int64(r.Next.Sub(*r.FiredAt).Round(time.Second)/time.Second))
+	}
+	return draft
+}
+
+// look looks who is there, and tells those who have come since the last look
+// of what is due for them and was delivered to nobody.
+func (s *Reminders) look(ctx context.Context) error {
+	s.mu.Lock()
+	waiting := s.waiting
+	s.mu.Unlock()
+	if s.options.Recipients == nil || s.options.Mail == nil {
+		return nil
+	}
+	came, err := s.options.Recipients.Look(ctx)
+	if err != nil || !waiting || len(came.Personas)+len(came.Makers) == 0 {
+		return err
+	}
+	for len(came.Personas)+len(came.Makers) > 0 {
+		var part ReminderWaiting
+		part.Personas, came.Personas = split(came.Personas, waitingPersonas)
+		part.Makers, came.Makers = split(came.Makers, waitingPersonas)
+		if err := s.tell(ctx, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func split(list []string, n int) (first, rest []string) {
+	n = min(n, len(list))
+	return list[:n], list[n:]
+}
+
+// tell delivers what waited for some who have come.
+func (s *Reminders) tell(ctx context.Context, whom ReminderWaiting) error {
+	for {
+		now := stamp(s.now)
+		picked, changed, err := s.store.ChangeReminders(ctx, ReminderPick{Waiting: &whom, Limit: fireBatch}, func(r *Reminder) *ReminderChange {
+			message := s.deliver(r)
+			if message == nil {
+				return nil
+			}
+			r.UpdatedAt = now
+			return &ReminderChange{Event: reminderEvent(EventReminderDelivered, *r, r.DeliveredTo, now), Message: message}
+		}, s.announce)
+		if err != nil || picked < fireBatch || changed == 0 {
+			return err
+		}
+	}
+}
+
+// Judge lets those of the numbered reminders come due whose conditions hold,
+// and notes of the others why they could not be judged. It is the router's
+// own, and asks for no right.
+func (s *Reminders) Judge(ctx context.Context, holds []int64, failed map[int64]string) error {
+	for len(holds) > 0 {
+		n := min(len(holds), fireBatch)
+		if _, _, err := s.fire(ctx, ReminderPick{Numbers: holds[:n], Limit: n}, false); err != nil {
+			return err
+		}
+		holds = holds[n:]
+	}
+	for number, why := range failed {
+		why = cut(why, MaxReminderNote)
+		redact(&why)
+		_, err := s.store.ChangeReminder(ctx, number, func(r *Reminder) (*skillrouter.Event, error) {
+			if r.Status != ReminderPending || r.Note == why {
+				return nil, nil
+			}
+			r.Note, r.UpdatedAt = why, stamp(s.now)
+			e := reminderEvent(EventReminderUnjudged, *r, "", r.UpdatedAt)
+			return &e, nil
+		})
+		if err != nil && skillrouter.CodeOf(err) != skillrouter.NotFound {
+			return err
+		}
+	}
+	return nil
+}
+
+// Conditions returns pending reminders of a persona (of all, if it is empty)
+// that wait for conditions, by number, after a number. It is the router's own,
+// and asks for no right.
+func (s *Reminders) Conditions(ctx context.Context, persona string, after int64, limit int) ([]Reminder, error) {
+	return s.store.PendingConditions(ctx, persona, after, limit)
+}

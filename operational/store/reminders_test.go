@@ -1,0 +1,103 @@
+package store_test
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"skillrouter"
+	"skillrouter/comms"
+	"skillrouter/operational"
+	"skillrouter/operational/operationaltest"
+	"skillrouter/operational/store"
+	"skillrouter/router"
+)
+
+// movable is a clock that stands still until it is moved.
+type movable struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newMovable() *movable {
+	return &movable{now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
+}
+
+func (m *movable) Now() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.now
+}
+
+func (m *movable) move(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now = m.now.Add(d)
+}
+
+// bench is reminders with their mailbox, on a store of their own.
+type bench struct {
+	store     *store.Store
+	clock     *movable
+	presence  *comms.Presence
+	mailbox   *comms.Mailbox
+	reminders *operational.Reminders
+}
+
+func newBench(t *testing.T) *bench {
+	return newBenchOn(t, open(t), newMovable())
+}
+
+func newBenchOn(t *testing.T, s *store.Store, clock *movable) *bench {
+	t.Helper()
+	b := &bench{store: s, clock: clock}
+	var err error
+	log := slog.New(slog.DiscardHandler)
+	if b.presence, err = comms.NewPresence(t.Context(), b.store, nil, b.clock.Now, log, comms.PresenceOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if b.mailbox, err = comms.NewMailbox(t.Context(), b.presence, b.store, log, comms.MailboxOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	b.reminders = operational.NewReminders(b.store, operational.ReminderOptions{
+		Now: b.clock.Now, Mail: b.mailbox, Recipients: router.NewReminderRoster(b.presence, b.clock.Now),
+		Condition: func(_, expression string) error {
+			if expression == "(" {
+				return skillrouter.Errorf(skillrouter.Invalid, "unexpected end")
+			}
+			return nil
+		},
+	})
+	return b
+}
+
+func (b *bench) mail(t *testing.T, agent string) []operational.Message {
+	t.Helper()
+	messages, _, err := b.store.Mail(t.Context(), operational.MailQuery{AgentID: agent, Now: time.Unix(0, 0), Limit: 10_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return messages
+}
+
+func (b *bench) advance(t *testing.T, d time.Duration) {
+	t.Helper()
+	b.clock.move(d)
+	if _, err := b.reminders.Tick(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (b *bench) world() operationaltest.ReminderWorld {
+	return operationaltest.ReminderWorld{World: direct[operational.ReminderService](b.reminders), Now: b.clock.Now, Advance: b.advance, Mail: b.mail}
+}
+
+func TestReminders(t *testing.T) {
+	operationaltest.Reminders(t, func(t *testing.T) operationaltest.ReminderWorld { return newBench(t).world() })
+}
+
+func as(ctx context.Context, id string) context.Context {
+	return skillrouter.WithPrincipal(ctx, skillrouter.Principal{AgentID: id, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+}
