@@ -3,6 +3,7 @@ package learning
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"skillrouter"
 	"skillrouter/tfidf"
@@ -15,6 +16,7 @@ type Episodes struct {
 	index    *tfidf.Index
 	now      skillrouter.Clock
 	sessions sessions
+	vectors  atomic.Pointer[Vectors] // nil: there are none
 
 	mu      sync.Mutex
 	changed map[string]bool // ids recorded while a Rebuild runs, nil while none does
@@ -84,14 +86,17 @@ func (l *Episodes) Search(ctx context.Context, query EpisodeQuery) (EpisodeResul
 	if err := l.resolve(ctx, &filter); err != nil || filter.SessionID == CurrentSession {
 		return EpisodeResults{Results: []EpisodeHit{}}, err
 	}
+	meaning := l.vectors.Load().ask(EmbeddedEpisode, query.Query)
 	request := tfidf.Query{
 		Text: query.Query, Category: filter.EventType, Project: filter.Project, Tags: episodeTags(filter.AgentID, filter.Persona, filter.SessionID, filter.Event),
-		From: moment(filter.Since), To: moment(filter.Until), Limit: filter.Limit, Explain: query.Explain,
+		From: moment(filter.Since), To: moment(filter.Until), Limit: meaning.depth(filter.Limit), Explain: query.Explain,
 	}
 	found := l.index.Search(request)
 	results := EpisodeResults{Results: []EpisodeHit{}, Corrected: found.Corrected}
+	hits, notice := meaning.fuse(ctx, found.Hits, request, filter.Limit)
+	results.Notice = notice
 	var err error
-	results.LeftOut, err = fetch(ctx, found.Hits, l.store.Episodes, func(e *Episode) (string, int) { return e.ID, len(e.Content) },
+	results.LeftOut, err = fetch(ctx, hits, l.store.Episodes, func(e *Episode) (string, int) { return e.ID, len(e.Content) },
 		func(episode *Episode, hit tfidf.Hit) {
 			results.Results = append(results.Results, EpisodeHit{*episode, hit.Score, reasons(hit.Why)})
 		})
@@ -117,18 +122,31 @@ func (l *Episodes) Rebuild(ctx context.Context) error {
 		l.mu.Unlock()
 	}()
 	return rebuild(ctx, func(ctx context.Context, chunks chan<- []tfidf.Document) error {
-		return l.store.ScanEpisodes(ctx, func(chunk []Episode) error {
-			docs := make([]tfidf.Document, len(chunk))
-			for i, e := range chunk {
-				docs[i] = episodeDocument(e)
-			}
-			return send(ctx, chunks, docs)
-		})
+		return l.scanDocuments(ctx, func(docs []tfidf.Document) error { return send(ctx, chunks, docs) })
 	}, func(docs []tfidf.Document) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.index.Put(unchanged(docs, l.changed)...)
 	})
+}
+
+// scanDocuments visits what is searched of every episode, oldest first.
+func (l *Episodes) scanDocuments(ctx context.Context, visit func(docs []tfidf.Document) error) error {
+	return l.store.ScanEpisodes(ctx, func(chunk []Episode) error { return visit(episodeDocuments(chunk)) })
+}
+
+// documents returns what is searched of episodes.
+func (l *Episodes) documents(ctx context.Context, ids []string) ([]tfidf.Document, error) {
+	episodes, err := l.store.Episodes(ctx, ids)
+	return episodeDocuments(episodes), err
+}
+
+func episodeDocuments(episodes []Episode) []tfidf.Document {
+	docs := make([]tfidf.Document, len(episodes))
+	for i, e := range episodes {
+		docs[i] = episodeDocument(e)
+	}
+	return docs
 }
 
 // Check compares the index with the database. Episodes that are recorded
@@ -145,6 +163,7 @@ func (l *Episodes) put(e Episode) {
 		l.changed[e.ID] = true
 	}
 	l.index.Put(episodeDocument(e))
+	l.vectors.Load().touch(EmbeddedEpisode, e.ID)
 }
 
 // remove takes episodes out of the index after the commit that forgot them.
@@ -157,4 +176,5 @@ func (l *Episodes) remove(ids ...string) {
 		}
 		l.index.Delete(id)
 	}
+	l.vectors.Load().touch(EmbeddedEpisode, ids...)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,6 +21,8 @@ type KnowledgeBase struct {
 	now   skillrouter.Clock
 	log   *slog.Logger
 	uses  uses
+
+	vectors atomic.Pointer[Vectors] // nil: there are none
 
 	mu      sync.Mutex
 	changed map[string]bool // ids that changed while a Rebuild runs, nil while none does

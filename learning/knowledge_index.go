@@ -43,6 +43,15 @@ func (k *KnowledgeBase) put(entries ...Knowledge) {
 		}
 	}
 	k.index.Put(docs...)
+	k.vectors.Load().touch(EmbeddedKnowledge, documentIDs(docs)...)
+}
+
+func documentIDs(docs []tfidf.Document) []string {
+	ids := make([]string, len(docs))
+	for i := range docs {
+		ids[i] = docs[i].ID
+	}
+	return ids
 }
 
 func (k *KnowledgeBase) remove(id string) {
@@ -52,6 +61,7 @@ func (k *KnowledgeBase) remove(id string) {
 		k.changed[id] = true
 	}
 	k.index.Delete(id)
+	k.vectors.Load().touch(EmbeddedKnowledge, id)
 }
 
 // knowledgeDocument is what is searched of an entry. Tags are words of its
@@ -76,18 +86,31 @@ func (k *KnowledgeBase) Rebuild(ctx context.Context) error {
 		k.mu.Unlock()
 	}()
 	return rebuild(ctx, func(ctx context.Context, chunks chan<- []tfidf.Document) error {
-		return k.store.ScanKnowledge(ctx, func(chunk []Knowledge) error {
-			docs := make([]tfidf.Document, len(chunk))
-			for i, e := range chunk {
-				docs[i] = knowledgeDocument(e)
-			}
-			return send(ctx, chunks, docs)
-		})
+		return k.scanDocuments(ctx, func(docs []tfidf.Document) error { return send(ctx, chunks, docs) })
 	}, func(docs []tfidf.Document) {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		k.index.Put(unchanged(docs, k.changed)...)
 	})
+}
+
+// scanDocuments visits what is searched of every entry, oldest first.
+func (k *KnowledgeBase) scanDocuments(ctx context.Context, visit func(docs []tfidf.Document) error) error {
+	return k.store.ScanKnowledge(ctx, func(chunk []Knowledge) error { return visit(knowledgeDocuments(chunk)) })
+}
+
+// documents returns what is searched of entries.
+func (k *KnowledgeBase) documents(ctx context.Context, ids []string) ([]tfidf.Document, error) {
+	entries, err := k.store.Knowledge(ctx, ids)
+	return knowledgeDocuments(entries), err
+}
+
+func knowledgeDocuments(entries []Knowledge) []tfidf.Document {
+	docs := make([]tfidf.Document, len(entries))
+	for i, e := range entries {
+		docs[i] = knowledgeDocument(e)
+	}
+	return docs
 }
 
 // rebuild reads documents and puts them at the same time.

@@ -31,13 +31,20 @@ func (k *KnowledgeBase) Search(ctx context.Context, query KnowledgeQuery) (Knowl
 	if err != nil {
 		return KnowledgeResults{}, err
 	}
-	found := k.index.Search(tfidf.Query{
-		Text: query.Query, Category: query.Category, Project: query.Project, Tags: foldTags(tags), Limit: limit, Explain: query.Explain,
-	})
+	meaning := k.vectors.Load().ask(EmbeddedKnowledge, query.Query)
+	request := tfidf.Query{
+		Text: query.Query, Category: query.Category, Project: query.Project, Tags: foldTags(tags), Limit: meaning.depth(limit), Explain: query.Explain,
+	}
+	found := k.index.Search(request)
 	results := KnowledgeResults{Results: []KnowledgeHit{}, Corrected: found.Corrected}
+	hits, notice := meaning.fuse(ctx, found.Hits, request, limit)
+	results.Notice = notice
 	var used []string
-	results.LeftOut, err = fetch(ctx, found.Hits, k.store.Knowledge, func(e *Knowledge) (string, int) { return e.ID, len(e.Content) },
+	results.LeftOut, err = fetch(ctx, hits, k.store.Knowledge, func(e *Knowledge) (string, int) { return e.ID, len(e.Content) },
 		func(entry *Knowledge, hit tfidf.Hit) {
+			if meaning != nil && !fits(knowledgeDocument(*entry), request) {
+				return // it was changed a moment ago
+			}
 			used = append(used, entry.ID)
 			k.uses.add(entry)
 			results.Results = append(results.Results, KnowledgeHit{*entry, hit.Score, reasons(hit.Why)})

@@ -152,6 +152,9 @@ type Reason struct {
 // are those from before this search.
 type KnowledgeHit struct {
 	Knowledge
+	// RelevanceScore orders one answer, and compares with no other's: of words alone it is
+	// as large as the words that fit are rare; fused with vectors it is from 0 to 1, which is
+	// the first by words and by meaning.
 	RelevanceScore float64  `json:"relevance_score"`
 	Why            []Reason `json:"why,omitempty"` // the parts of the score; they add up to it
 }
@@ -162,6 +165,7 @@ type KnowledgeResults struct {
 	Count     int               `json:"count"`
 	LeftOut   int               `json:"left_out,omitempty"`  // how many more would have made the answer larger than MaxAnswer
 	Corrected map[string]string `json:"corrected,omitempty"` // words nobody wrote, and what was searched instead
+	Notice    string            `json:"notice,omitempty"`    // what the caller should know of how it was searched: that it went by words alone though vectors are configured
 }
 
 // The event types of seed 004's episodes. Others are refused.
@@ -245,7 +249,7 @@ type EpisodeQuery struct {
 // EpisodeHit is an episode that was found.
 type EpisodeHit struct {
 	Episode
-	RelevanceScore float64  `json:"relevance_score"`
+	RelevanceScore float64  `json:"relevance_score"` // as KnowledgeHit's
 	Why            []Reason `json:"why,omitempty"`
 }
 
@@ -255,6 +259,7 @@ type EpisodeResults struct {
 	Count     int               `json:"count"`
 	LeftOut   int               `json:"left_out,omitempty"` // how many more would have made the answer larger than MaxAnswer
 	Corrected map[string]string `json:"corrected,omitempty"`
+	Notice    string            `json:"notice,omitempty"` // as KnowledgeResults'
 }
 
 // Defaults and bounds.

@@ -302,6 +302,7 @@ type LessonResults struct {
 	Count     int               `json:"count"`
 	LeftOut   int               `json:"left_out,omitempty"`
 	Corrected map[string]string `json:"corrected,omitempty"`
+	Notice    string            `json:"notice,omitempty"` // as KnowledgeResults'
 }
 
 // ValidationType is a judgement on a lesson, in the words of seed 000.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"skillrouter"
@@ -25,7 +26,8 @@ type Lessons struct {
 	now         skillrouter.Clock
 	log         *slog.Logger
 
-	line reportLine
+	line    reportLine
+	vectors atomic.Pointer[Vectors] // nil: there are none
 
 	mu      sync.Mutex
 	changed map[string]bool // ids that changed while a Rebuild runs, nil while none does

@@ -61,6 +61,7 @@ func (l *Lessons) putDocuments(docs []tfidf.Document) {
 		}
 	}
 	l.index.Put(docs...)
+	l.vectors.Load().touch(EmbeddedLesson, documentIDs(docs)...)
 }
 
 func (l *Lessons) removeDocument(id string) {
@@ -70,6 +71,28 @@ func (l *Lessons) removeDocument(id string) {
 		l.changed[id] = true
 	}
 	l.index.Delete(id)
+	l.vectors.Load().touch(EmbeddedLesson, id)
+}
+
+// scanDocuments visits what is searched of every lesson that is not retired, oldest first.
+func (l *Lessons) scanDocuments(ctx context.Context, visit func(docs []tfidf.Document) error) error {
+	return l.store.ScanLessons(ctx, func(chunk []Lesson) error { return visit(lessonDocuments(chunk)) })
+}
+
+// documents returns what is searched of lessons that are not retired.
+func (l *Lessons) documents(ctx context.Context, ids []string) ([]tfidf.Document, error) {
+	lessons, err := l.store.Lessons(ctx, ids)
+	return lessonDocuments(lessons), err
+}
+
+func lessonDocuments(lessons []Lesson) []tfidf.Document {
+	docs := make([]tfidf.Document, 0, len(lessons))
+	for i := range lessons {
+		if lessons[i].active() {
+			docs = append(docs, lessonDocument(&lessons[i]))
+		}
+	}
+	return docs
 }
 
 // Rebuild fills the index, and the likeness by which reports are compared, from

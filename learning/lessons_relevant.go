@@ -44,7 +44,7 @@ const (
 // never answered.
 //
 // Similarity is the share of the best fit's score, and so 1 for the lesson whose
-// words fit best; of a lesson of another domain or project a part of it. Recency
+// words fit best (with vectors, whose words and meaning together do); of a lesson of another domain or project a part of it. Recency
 // is e^(−0.01·days since it last occurred), the decay of seed 003.
 func (l *Lessons) Relevant(ctx context.Context, query LessonQuery) (LessonResults, error) {
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
@@ -69,8 +69,10 @@ func (l *Lessons) Relevant(ctx context.Context, query LessonQuery) (LessonResult
 	if query.CrossDomain != nil && !*query.CrossDomain {
 		search.Category = query.Domain
 	}
+	meaning := l.vectors.Load().ask(EmbeddedLesson, query.Context)
 	found := l.index.Search(search)
 	results := LessonResults{Results: []LessonHit{}, Corrected: found.Corrected}
+	found.Hits, results.Notice = meaning.fuse(ctx, found.Hits, search, search.Limit)
 	if len(found.Hits) == 0 {
 		return results, nil
 	}
@@ -78,6 +80,9 @@ func (l *Lessons) Relevant(ctx context.Context, query LessonQuery) (LessonResult
 	places, err := l.store.LessonPlaces(ctx, hitIDs(found.Hits))
 	if err != nil {
 		return LessonResults{}, err
+	}
+	if search.Category != "" && meaning != nil {
+		places = slices.DeleteFunc(places, func(lesson Lesson) bool { return lesson.Domain != search.Category })
 	}
 	hits := l.weigh(places, found.Hits, query)
 	if err := l.answer(ctx, hits[:min(len(hits), limit)], &results); err != nil {

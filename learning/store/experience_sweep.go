@@ -55,6 +55,9 @@ func (tx *pipelineTx) DropExperiences(numbers []int64, before time.Time) ([]stri
 		if err != nil {
 			return nil, err
 		}
+		if _, err := exec(tx.db, "DELETE FROM embeddings WHERE kind = 'episode' AND id IN (SELECT id FROM episodes WHERE num IN ("+marks(len(dropped))+"))", dropped...); err != nil {
+			return nil, err
+		}
 		if _, err := exec(tx.db, "DELETE FROM episodes WHERE num IN ("+marks(len(dropped))+")", dropped...); err != nil {
 			return nil, err
 		}

@@ -106,6 +106,9 @@ func writeKnowledge(tx *gorm.DB, change learning.KnowledgeChange) error {
 		if err := tx.Exec("DELETE FROM knowledge WHERE id IN ?", part).Error; err != nil {
 			return err
 		}
+		if err := tx.Exec("DELETE FROM embeddings WHERE kind = ? AND id IN ?", string(learning.EmbeddedKnowledge), part).Error; err != nil {
+			return err
+		}
 	}
 	return appendEvents(tx, change.Events)
 }

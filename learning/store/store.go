@@ -66,7 +66,7 @@ func insert(tx *gorm.DB, table string, columns []string, n int, row func(i int, 
 	return insertOr(tx, "ABORT", table, columns, n, row)
 }
 
-// insertOr is insert with what becomes of a row that is there already: ABORT or IGNORE.
+// insertOr is insert with what becomes of a row that is there already: ABORT, IGNORE or REPLACE.
 func insertOr(tx *gorm.DB, conflict, table string, columns []string, n int, row func(i int, values []any) []any) error {
 	if n == 0 {
 		return nil

@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"skillrouter/learning"
+)
+
+var _ learning.EmbeddingStore = (*Store)(nil)
+
+var embeddingColumns = []string{"kind", "id", "model", "dimension", "hash", "scale", "code"}
+
+// ScanEmbeddings implements learning.EmbeddingStore.
+func (s *Store) ScanEmbeddings(ctx context.Context, model string, visit func(learning.Embedding) error) (others int, err error) {
+	if others, err = s.otherEmbeddings(ctx, model); err != nil {
+		return 0, err
+	}
+	rows, err := query(s.read.WithContext(ctx), "SELECT kind, id, hash, scale, code FROM embeddings WHERE model = ? ORDER BY num", model)
+	if err != nil {
+		return 0, err
+	}
+	for rows.Next() {
+		var e learning.Embedding
+		var kind string
+		var code []byte
+		if err := rows.Scan(&kind, &e.ID, &e.Hash, &e.Scale, &code); err != nil {
+			return 0, closing(rows, err)
+		}
+		e.Kind, e.Code = learning.EmbeddingKind(kind), int8s(code)
+		if err := visit(e); err != nil {
+			return 0, closing(rows, err)
+		}
+	}
+	return others, closing(rows, rows.Err())
+}
+
+func (s *Store) otherEmbeddings(ctx context.Context, model string) (n int, err error) {
+	err = s.read.WithContext(ctx).Raw("SELECT count(*) FROM embeddings WHERE model <> ?", model).Scan(&n).Error
+	return n, err
+}
+
+// PutEmbeddings implements learning.EmbeddingStore.
+func (s *Store) PutEmbeddings(ctx context.Context, model string, put []learning.Embedding, drop []learning.EmbeddingKey) error {
+	return s.commit.Write(ctx, func(tx *gorm.DB) error {
+		for _, kind := range learning.EmbeddingKinds() {
+			var ids []any
+			for _, key := range drop {
+				if key.Kind == kind {
+					ids = append(ids, key.ID)
+				}
+			}
+			for part := range slices.Chunk(ids, lookups) {
+				if _, err := exec(tx, "DELETE FROM embeddings WHERE kind = '"+string(kind)+"' AND id IN ("+marks(len(part))+")", part...); err != nil {
+					return err
+				}
+			}
+		}
+		return insertOr(tx, "REPLACE", "embeddings", embeddingColumns, len(put), func(i int, row []any) []any {
+			e := &put[i]
+			return append(row, string(e.Kind), e.ID, model, len(e.Code), e.Hash, float64(e.Scale), bytesOf(e.Code))
+		})
+	}, nil)
+}
+
+// DropEmbeddings implements learning.EmbeddingStore.
+func (s *Store) DropEmbeddings(ctx context.Context, model string, dimension, limit int) (int, error) {
+	var dropped int64
+	err := s.commit.Write(ctx, func(tx *gorm.DB) error {
+		result, err := exec(tx, "DELETE FROM embeddings WHERE num IN (SELECT num FROM embeddings WHERE model <> ? OR dimension <> ? LIMIT ?)", model, dimension, limit)
+		if err == nil {
+			dropped, err = result.RowsAffected()
+		}
+		return err
+	}, nil)
+	return int(dropped), err
+}
+
+func int8s(code []byte) []int8 {
+	parts := make([]int8, len(code))
+	for i, b := range code {
+		parts[i] = int8(b)
+	}
+	return parts
+}
+
+func bytesOf(code []int8) []byte {
+	text := make([]byte, len(code))
+	for i, c := range code {
+		text[i] = byte(c)
+	}
+	return text
+}
