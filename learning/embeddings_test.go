@@ -277,8 +277,14 @@ func TestMeaningKeepsToFilters(t *testing.T) {
 		want  string
 	}{
 		"agent": {learning.EpisodeQuery{AgentID: "anna"}, anna}, "type": {learning.EpisodeQuery{EventType: "action"}, bert},
+		"time": {learning.EpisodeQuery{AgentID: "anna", TimeRange: "1d"}, anna},
 	} {
 		test.query.Query = query
+		later := test.query
+		later.Since, later.TimeRange = time.Now().Add(time.Hour), ""
+		if found := value[learning.EpisodeResults](t)(r.episodes.Search(ctx, later)); found.Count != 0 {
+			t.Errorf("%s, of later: %+v", name, found)
+		}
 		found := value[learning.EpisodeResults](t)(r.episodes.Search(ctx, test.query))
 		if found.Count != 1 || found.Results[0].ID != test.want {
 			t.Errorf("%s: %+v", name, found)
