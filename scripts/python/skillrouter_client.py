@@ -18,6 +18,7 @@ The address and the token come from SKILLROUTER_SERVER and SKILLROUTER_TOKEN if
 they are not given. Run as a program it prints the agent's messages.
 """
 
+import asyncio
 import functools
 import hashlib
 import inspect
@@ -151,44 +152,117 @@ class SkillRouter:
         once, in whatever processes, one computes and the others wait. None, a value that
         JSON would change, that holds a secret or is too large is not kept, and without a
         router everyone computes."""
-        lease = None
-        try:
-            while lease is None:
-                answer = self.call("POST", "/api/facts/cache", {
-                    "key": key, "persona": persona, "stale_ok": stale_ok, "lease_ms": LEASE * 1000, "wait_ms": int(min(wait, self.timeout / 2) * 1000)})
-                if "fact" in answer:
-                    return answer["fact"]["value"]
-                lease = answer.get("lease")
-                if lease is None and not wait:
-                    return compute()
-        except (Refused, OSError):
+        wait_ms = int(min(wait, self.timeout / 2) * 1000)
+        fact, lease, waits = self._ask(key, persona, stale_ok, wait_ms)
+        while waits and wait_ms:
+            fact, lease, waits = self._ask(key, persona, stale_ok, wait_ms)
+        if fact:
+            return fact["value"]
+        if lease is None:
             return compute()
-        computed = threading.Event()
-        renewing = threading.Thread(target=self._renew, args=(lease, computed), daemon=True)
-        renewing.start()
-        kept = False
-        try:
+        with lease:
             value = compute()
-            if value is not None and _survives_json(value):
-                try:
-                    kept = self.call("POST", "/api/facts/cache/complete", {"lease": lease, "value": value, "ttl": ttl, "category": category})["stored"]
-                except (Refused, OSError):
-                    pass
+            lease.keep(value, ttl, category)
             return value
-        finally:
-            computed.set()
-            if not kept:
-                self._end("release", lease)
 
-    def _renew(self, lease, computed):
-        while not computed.wait(LEASE / 3):
-            self._end("renew", lease)
+    async def cached_async(self, key, compute, ttl=3600, category="general", persona="default", stale_ok=False):
+        """The same for a compute() that is awaited. The router is called in other threads; who
+        waits for another asks again and again, for there are fewer threads than may wait."""
+        pause = 0.02
+        fact, lease, waits = await asyncio.to_thread(self._ask, key, persona, stale_ok, 0)
+        while waits:
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, 0.5)
+            fact, lease, waits = await asyncio.to_thread(self._ask, key, persona, stale_ok, 0)
+        if fact:
+            return fact["value"]
+        if lease is None:
+            return await compute()
+        with lease:
+            value = await compute()
+            await asyncio.to_thread(lease.keep, value, ttl, category)
+            return value
 
-    def _end(self, how, lease):
+    def _ask(self, key, persona, stale_ok, wait_ms):
+        """The fact under a key, or the lease to compute it, or whether another computes; none of
+        these if there is no telling."""
         try:
-            self.call("POST", "/api/facts/cache/" + how, {"lease": lease})
+            answer = self.call("POST", "/api/facts/cache", {
+                "key": key, "persona": persona, "stale_ok": stale_ok, "lease_ms": LEASE * 1000, "wait_ms": wait_ms})
         except (Refused, OSError):
-            pass  # it runs out by itself
+            return None, None, False
+        lease = _Lease(self, answer["lease"]) if "lease" in answer else None
+        return answer.get("fact"), lease, answer["status"] == "wait"
+
+    def remember_episode(self, event, context, learned=None, persona="default", **fields):
+        """Keeps what happened: a name, a dict of what was seen and done, and what is to be learned. Fields: project."""
+        return self.tool("remember_episode", event=event, context=context, learned=learned, persona=persona, **fields)
+
+    def recall_episodes(self, query, time_range=None, limit=5, persona="default"):
+        """Past episodes that are like this, best first. time_range is "7d" or "2026-01-01..2026-02-01".
+        Each is a dict of its context's members, and of event, learned, timestamp, context and more."""
+        return [_episode(e) for e in self.tool("recall_episodes", query=query, time_range=time_range, limit=limit, persona=persona)["episodes"]]
+
+    def search_episodes(self, event_type=None, date_range=None, persona="default", **fields):
+        """Episodes by the name of their event, and by two dates: texts, or what datetime has. Fields: query, limit, project."""
+        if date_range is not None:
+            date_range = [_moment(day) for day in date_range]
+        return [_episode(e) for e in self.tool("search_episodes", event_type=event_type, date_range=date_range, persona=persona, **fields)["results"]]
+
+    def remember_procedure(self, name, steps, category="general", persona="default", **fields):
+        """Keeps steps under a name: dicts of name, description, condition, action, run. Fields: description, params."""
+        return self.tool("remember_procedure", name=name, steps=steps, category=category, persona=persona, **fields)
+
+    def recall_procedure(self, name, persona="default"):
+        """The procedure under a name, or None."""
+        return self.tool("recall_procedure", name=name, persona=persona).get("procedure")
+
+    def list_procedures(self, category=None, persona="default"):
+        return self.tool("list_procedures", category=category, persona=persona)["procedures"]
+
+    def execute_procedure(self, name, params=None, persona="default", **fields):
+        """Begins a run. The router runs no step: it hands out `next`, and report_step says how that
+        went and gets the one after, until there is no `next`."""
+        return self.tool("execute_procedure", name=name, params=params, persona=persona, **fields)
+
+    def report_step(self, run_id, index, status="succeeded", **fields):
+        """Says how a step of a run went: succeeded, failed, skipped or unknown. Fields: result, error, duration (seconds)."""
+        return self.tool("report_step", run_id=run_id, index=index, status=status, **fields)
+
+    def schedule_task(self, task, trigger, context=None, persona="default", **fields):
+        """Something to do later: "time:+1hour", "time:2026-12-24T18:00:00Z", "event:NAME", "condition:EXPRESSION"
+        or "cron:0 9 * * MON". Fields: agent_id, recurring, timezone, project."""
+        return self.tool("schedule_task", task=task, trigger=trigger, context=context, persona=persona, **fields)
+
+    def get_pending_tasks(self, persona="default"):
+        """What is due."""
+        return self.tool("get_pending_tasks", persona=persona)["tasks"]
+
+    def complete_task(self, task_id, **fields):
+        return self.tool("complete_task", task_id=task_id, **fields)
+
+    def cancel_task(self, task_id, **fields):
+        return self.tool("cancel_task", task_id=task_id, **fields)
+
+    def list_memory_categories(self, persona="default"):
+        return self.tool("list_memory_categories", persona=persona)["categories"]
+
+    def memory_stats(self, persona=None):
+        """Counts and bytes of each type of memory, under `types`; of everybody without a persona."""
+        return self.tool("memory_stats", persona=persona)
+
+    def clear_memory(self, category=None, confirm=False, persona="default", **fields):
+        """Deletes what a persona remembers. Without confirm it only says what it would delete. Fields: type."""
+        return self.tool("clear_memory", category=category, confirm=confirm, persona=persona, **fields)
+
+    def build_context(self, task, budget=2000, persona="default", **fields):
+        """What an agent should know for a task, as `text` of at most budget tokens. Fields: project, include_untrusted."""
+        return self.call("POST", "/api/context", {"task": task, "budget": budget, "persona": persona, "agent_id": self.agent, **fields})
+
+    def tool(self, name, **arguments):
+        """Calls a tool of the router by its name; GET /api/tools lists them. Arguments that are None are left out."""
+        arguments = {k: v for k, v in arguments.items() if v is not None}
+        return self.call("POST", "/api/tools/" + urllib.parse.quote(name, safe=""), {"arguments": arguments})["result"]
 
     def call(self, method, path, body=None):
         with self._open(method, path, body, timeout=self.timeout) as answer:
@@ -213,13 +287,44 @@ class SkillRouter:
             raise Refused(error.code, problem) from None
 
 
+class _Lease:
+    """A lease to compute a value. It is renewed while it is held, and given up if nothing was kept."""
+
+    def __init__(self, router, token):
+        self.router, self.token, self.kept, self.ended = router, token, False, threading.Event()
+
+    def __enter__(self):
+        threading.Thread(target=self._renew, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        if not self.kept:
+            self._call("release")
+
+    def keep(self, value, ttl, category):
+        if value is not None and _survives_json(value):
+            answer = self._call("complete", value=value, ttl=ttl, category=category)
+            self.kept = bool(answer and answer["stored"])
+
+    def _renew(self):
+        while not self.ended.wait(LEASE / 3):
+            self._call("renew")
+
+    def _call(self, how, **fields):
+        try:
+            return self.router.call("POST", "/api/facts/cache/" + how, {"lease": self.token, **fields})
+        except (Refused, OSError):
+            return None  # it runs out by itself
+
+
 LEASE = 15  # seconds that the others wait for a process that died while it computed
 SLOW = 1.0  # seconds from which on a call of a helper is worth keeping
 _memory = {"router": None, "persona": "default"}
 
 
 def use_memory(router, persona="default"):
-    """Says which router, and whose memory, the decorators below use."""
+    """Says which router, and whose memory, the helpers and decorators below use."""
     _memory.update(router=router, persona=persona)
 
 
@@ -236,12 +341,23 @@ def auto_cache(function=None, *, ttl=3600, category="general", key=None):
     if function is None:
         return lambda function: auto_cache(function, ttl=ttl, category=category, key=key)
 
-    @functools.wraps(function)
-    def cached(*args, **kwargs):
-        name = _key_of(function, key, args, kwargs)
-        if name is None:
-            return function(*args, **kwargs)
-        return _router().cached(name, lambda: function(*args, **kwargs), ttl=ttl, category=category, persona=_memory["persona"])
+    def rule(args, kwargs):
+        return dict(ttl=ttl, category=category, persona=_memory["persona"]), _key_of(function, key, args, kwargs)
+
+    if inspect.iscoroutinefunction(function):
+        @functools.wraps(function)
+        async def cached(*args, **kwargs):
+            how, name = rule(args, kwargs)
+            if name is None:
+                return await function(*args, **kwargs)
+            return await _router().cached_async(name, lambda: function(*args, **kwargs), **how)
+    else:
+        @functools.wraps(function)
+        def cached(*args, **kwargs):
+            how, name = rule(args, kwargs)
+            if name is None:
+                return function(*args, **kwargs)
+            return _router().cached(name, lambda: function(*args, **kwargs), **how)
 
     cached._cache_rule = "auto"
     return cached
@@ -257,28 +373,79 @@ def cache_slow(helper):
     """Keeps for an hour what a function, or any public method of a class, took over a
     second for. What has @auto_cache or @no_cache keeps its own rule."""
     if isinstance(helper, type):
-        for name, method in list(vars(helper).items()):
+        for name, member in list(vars(helper).items()):
+            method = member.__func__ if isinstance(member, (staticmethod, classmethod)) else member
             if inspect.isfunction(method) and not name.startswith("_") and not hasattr(method, "_cache_rule"):
-                setattr(helper, name, cache_slow(method))
+                slow = cache_slow(method)
+                setattr(helper, name, slow if method is member else type(member)(slow))
         return helper
 
-    @functools.wraps(helper)
-    def timed(*args, **kwargs):
-        name = _key_of(helper, None, args, kwargs)
-        router, persona = _router(), _memory["persona"]
-        if name is not None:
-            try:
-                return router.call("GET", _fact(persona, name))["value"]
-            except (Refused, OSError):
-                pass  # it is not there, or nobody knows
-        began = time.monotonic()
-        value = helper(*args, **kwargs)
-        if name is not None and time.monotonic() - began > SLOW and _survives_json(value):
-            router.cached(name, lambda: value, ttl=3600, category="slow calls", persona=persona, wait=0)
-        return value
+    def known(name):
+        try:
+            return _router().call("GET", _fact(_memory["persona"], name))
+        except (Refused, OSError):
+            return None  # it is not there, or nobody knows
+
+    def keep(name, value, took):
+        if took > SLOW and _survives_json(value):
+            _router().cached(name, lambda: value, ttl=3600, category="slow calls", persona=_memory["persona"], wait=0)
+
+    if inspect.iscoroutinefunction(helper):
+        @functools.wraps(helper)
+        async def timed(*args, **kwargs):
+            name = _key_of(helper, None, args, kwargs)
+            fact = name and await asyncio.to_thread(known, name)
+            if fact:
+                return fact["value"]
+            began = time.monotonic()
+            value = await helper(*args, **kwargs)
+            if name:
+                await asyncio.to_thread(keep, name, value, time.monotonic() - began)
+            return value
+    else:
+        @functools.wraps(helper)
+        def timed(*args, **kwargs):
+            name = _key_of(helper, None, args, kwargs)
+            fact = name and known(name)
+            if fact:
+                return fact["value"]
+            began = time.monotonic()
+            value = helper(*args, **kwargs)
+            if name:
+                keep(name, value, time.monotonic() - began)
+            return value
 
     timed._cache_rule = "slow"
     return timed
+
+
+def _helper(method):
+    """The method as a function of its own, of the router and persona that use_memory names."""
+    signature = inspect.signature(method)
+    shared = "persona" in signature.parameters and signature.parameters["persona"].default == "default"
+
+    @functools.wraps(method)
+    def helper(*args, **kwargs):
+        router = _router()
+        if shared and "persona" not in signature.bind(router, *args, **kwargs).arguments:
+            kwargs["persona"] = _memory["persona"]
+        return method(router, *args, **kwargs)
+
+    helper._cache_rule = "never"
+    return helper
+
+
+# Seed 002's helpers, to be called as they are: recall_fact("database.orders.schema").
+remember_fact, recall_fact, search_facts, update_fact = map(
+    _helper, (SkillRouter.remember_fact, SkillRouter.recall_fact, SkillRouter.search_facts, SkillRouter.update_fact))
+remember_episode, recall_episodes, search_episodes = map(
+    _helper, (SkillRouter.remember_episode, SkillRouter.recall_episodes, SkillRouter.search_episodes))
+remember_procedure, recall_procedure, list_procedures, execute_procedure, report_step = map(
+    _helper, (SkillRouter.remember_procedure, SkillRouter.recall_procedure, SkillRouter.list_procedures, SkillRouter.execute_procedure, SkillRouter.report_step))
+schedule_task, get_pending_tasks, complete_task, cancel_task = map(
+    _helper, (SkillRouter.schedule_task, SkillRouter.get_pending_tasks, SkillRouter.complete_task, SkillRouter.cancel_task))
+list_memory_categories, memory_stats, clear_memory, build_context = map(
+    _helper, (SkillRouter.list_memory_categories, SkillRouter.memory_stats, SkillRouter.clear_memory, SkillRouter.build_context))
 
 
 def _router():
@@ -321,6 +488,15 @@ def _same(a, b):
     if isinstance(a, list):
         return len(a) == len(b) and all(map(_same, a, b))
     return a == b
+
+
+def _episode(found):
+    """An episode as seed 002 shows it: its context's members stand beside its own fields."""
+    return {**(found.get("context") or {}), **found, "timestamp": found["created_at"]}
+
+
+def _moment(day):
+    return day.isoformat() if hasattr(day, "isoformat") else day
 
 
 def _fact(persona, key):
