@@ -22,8 +22,8 @@ type ProcedureService interface {
 	List(ctx context.Context, filter ProcedureFilter) (ProcedurePage, error)
 	// Search finds the procedures that fit a need in plain words, best first. It needs ScopeRead.
 	Search(ctx context.Context, query ProcedureQuery) (ProcedureResults, error)
-	// Delete removes a procedure with its file, its versions and statistics; runs under way
-	// go on with the steps that they began with. It needs ScopeAgent.
+	// Delete removes a procedure with its file and its figures. Its runs stay, and those
+	// under way go on with the steps that they began with; saved again, its versions go on. It needs ScopeAgent.
 	Delete(ctx context.Context, ref ProcedureRef) error
 	// Problems lists the files that hold no procedure, and why, with the line. It needs ScopeRead.
 	Problems(ctx context.Context) ([]FileProblem, error)
@@ -32,11 +32,11 @@ type ProcedureService interface {
 	Start(ctx context.Context, draft RunDraft) (Run, error)
 	// Run returns a run with the results of its steps. It needs ScopeRead.
 	Run(ctx context.Context, id string) (Run, error)
-	// Runs lists runs, the latest first. It needs ScopeRead.
+	// Runs lists runs, the latest first, without the results of their steps. It needs ScopeRead.
 	Runs(ctx context.Context, filter RunFilter) ([]Run, error)
-	// Next hands out the step that is due. One that was handed out and not reported is
-	// handed out again only if the request says so, and then says that it is (Attempt > 1).
-	// It needs ScopeAgent and the agent of the run.
+	// Next hands out the step that is due, if that could not be done by the report before. One
+	// that was handed out and not reported is a Conflict, unless the request says that it is
+	// to be handed out again; it then says that it is (Attempt > 1). It needs ScopeAgent and the agent of the run.
 	Next(ctx context.Context, request StepRequest) (Run, error)
 	// Report takes in how the step went, and hands out the one that is due then. The same
 	// report again changes nothing. It needs ScopeAgent and the agent of the run.
@@ -76,7 +76,7 @@ type Procedure struct {
 	Author      string          `json:"agent_id,omitempty"`
 	Trust       Trust           `json:"trust"`
 	File        string          `json:"file,omitempty"` // within the folder of procedures
-	Runs        int64           `json:"runs"`           // that ended
+	Runs        int64           `json:"runs"`           // that succeeded or failed
 	Succeeded   int64           `json:"succeeded"`
 	SuccessRate float64         `json:"success_rate"`         // 0 to 1; of no runs, what the file says or 0
 	AvgTime     float64         `json:"avg_execution_time"`   // seconds, of the runs that succeeded

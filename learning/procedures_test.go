@@ -1,0 +1,130 @@
+package learning_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/learningtest"
+)
+
+// lessonDesk takes proposals; what has the same title is the same lesson.
+type lessonDesk struct {
+	drafts map[string]learning.LessonDraft
+}
+
+func (d *lessonDesk) Report(_ context.Context, draft learning.LessonDraft) (learning.Reported, error) {
+	d.drafts[draft.Title] = draft
+	return learning.Reported{LessonID: "lesson of " + draft.Title}, nil
+}
+
+func openProcedures(t *testing.T, dir string, clock *handClock, lessons learning.LessonProposals) (*learning.Procedures, *learning.Facts) {
+	facts, m := openFacts(t, dir, clock.now)
+	return learning.NewProcedures(m.store, learning.ProcedureOptions{
+		Options: learning.Options{Now: clock.now}, Lessons: lessons,
+		Facts: func(ctx context.Context, persona, key string) (json.RawMessage, bool, error) {
+			fact, err := facts.Recall(ctx, learning.FactRef{Persona: persona, Key: key})
+			if skillrouter.CodeOf(err) == skillrouter.NotFound {
+				return nil, false, nil
+			}
+			return fact.Value, err == nil, err
+		},
+	}), facts
+}
+
+func TestProcedureContract(t *testing.T) {
+	learningtest.Procedures(t, func(t *testing.T) learningtest.ProcedureWorld {
+		clock := newHandClock()
+		procedures, facts := openProcedures(t, t.TempDir(), clock, nil)
+		return learningtest.ProcedureWorld{Procedures: procedures, Facts: facts, Advance: clock.advance}
+	})
+}
+
+func TestProceduresAreFoundAfterRebuild(t *testing.T) {
+	clock, dir := newHandClock(), t.TempDir()
+	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	procedures, _ := openProcedures(t, dir, clock, nil)
+	if _, err := procedures.Save(ctx, learning.ProcedureDraft{Name: "deploy", Steps: []learning.Step{{Action: "roll out the release"}}}); err != nil {
+		t.Fatal(err)
+	}
+	again, _ := openProcedures(t, dir, clock, nil)
+	if err := again.Rebuild(t.Context()); err != nil || again.Len() != 1 {
+		t.Fatalf("%d procedures are indexed, error %v", again.Len(), err)
+	}
+	if found, err := again.Search(ctx, learning.ProcedureQuery{Query: "rolling out a release"}); err != nil || found.Count != 1 {
+		t.Errorf("found %+v, error %v", found, err)
+	}
+}
+
+// TestFailingStepProposesLesson has a step fail three times of five: one lesson, however often.
+func TestFailingStepProposesLesson(t *testing.T) {
+	desk := &lessonDesk{drafts: map[string]learning.LessonDraft{}}
+	procedures, _ := openProcedures(t, t.TempDir(), newHandClock(), desk)
+	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	if _, err := procedures.Save(ctx, learning.ProcedureDraft{Name: "deploy", Steps: []learning.Step{{Name: "push", Action: "push it"}}}); err != nil {
+		t.Fatal(err)
+	}
+	for i, status := range []learning.StepStatus{learning.StepFailed, learning.StepSucceeded, learning.StepFailed, learning.StepSucceeded, learning.StepFailed, learning.StepFailed} {
+		run, err := procedures.Start(ctx, learning.RunDraft{Name: "deploy"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err = procedures.Report(ctx, learning.StepReport{RunID: run.ID, Status: status, Error: fmt.Sprint("refused ", i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := ""
+		if i >= 4 {
+			want = "lesson of Step push of the procedure deploy keeps failing"
+		}
+		read, err := procedures.Run(ctx, run.ID)
+		if err != nil || run.Steps[0].LessonID != want || read.Steps[0].LessonID != want {
+			t.Errorf("outcome %d: lesson %q and %q, error %v", i, run.Steps[0].LessonID, read.Steps[0].LessonID, err)
+		}
+	}
+	if len(desk.drafts) != 1 {
+		t.Fatalf("%d lessons were proposed", len(desk.drafts))
+	}
+	for _, draft := range desk.drafts {
+		if !strings.Contains(draft.Body, "refused 5") || draft.Type != learning.LessonFailure {
+			t.Errorf("draft = %+v", draft)
+		}
+	}
+}
+
+// TestRunIsTheAgents holds runs to the agent that began them.
+func TestRunIsTheAgents(t *testing.T) {
+	procedures, _ := openProcedures(t, t.TempDir(), newHandClock(), nil)
+	as := func(agent string) context.Context {
+		return skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: agent, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+	}
+	if _, err := procedures.Save(as("a"), learning.ProcedureDraft{Name: "p", Steps: []learning.Step{{Action: "x"}}}); err != nil {
+		t.Fatal(err)
+	}
+	run, err := procedures.Start(as("a"), learning.RunDraft{Name: "p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, call := range map[string]func() error{
+		"report": func() error {
+			_, err := procedures.Report(as("b"), learning.StepReport{RunID: run.ID, Status: learning.StepSucceeded})
+			return err
+		},
+		"next": func() error {
+			_, err := procedures.Next(as("b"), learning.StepRequest{RunID: run.ID, Again: true})
+			return err
+		},
+		"abandon": func() error { _, err := procedures.Abandon(as("b"), run.ID, ""); return err },
+	} {
+		if err := call(); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+			t.Errorf("%s by another agent: %v", name, err)
+		}
+	}
+	if _, err := procedures.Known(as("a")); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		t.Errorf("an agent may be the folder: %v", err)
+	}
+}

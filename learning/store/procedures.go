@@ -1,0 +1,248 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+var _ learning.ProcedureStore = (*Store)(nil)
+
+const procedureColumns = `num, persona, name, version, body, agent_id, trust, said_rate, said_time, runs, succeeded, took,
+	file, file_mark, file_version, created_at, updated_at, deleted_at`
+
+// ChangeProcedures implements learning.ProcedureStore.
+func (s *Store) ChangeProcedures(ctx context.Context, decide func(tx learning.ProcedureTx) error, after func()) (wait func() error) {
+	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&procedureTx{tx}) }, after)
+}
+
+// StoredProcedure implements learning.ProcedureStore.
+func (s *Store) StoredProcedure(ctx context.Context, persona, name string) (learning.StoredProcedure, bool, error) {
+	return oneProcedure(s.read.WithContext(ctx), "persona = ? AND name = ?", persona, name)
+}
+
+func oneProcedure(db *gorm.DB, where string, args ...any) (p learning.StoredProcedure, ok bool, err error) {
+	list, err := procedures(db, "WHERE "+where, args...)
+	if err != nil || len(list) == 0 {
+		return p, false, err
+	}
+	return list[0], true, nil
+}
+
+// procedures reads the procedures that fit; up to MaxAnswer bytes of them.
+func procedures(db *gorm.DB, rest string, args ...any) (list []learning.StoredProcedure, err error) {
+	rows, err := query(db, "SELECT "+procedureColumns+" FROM procedures "+rest, args...)
+	if err != nil {
+		return nil, err
+	}
+	size := 0
+	for size <= learning.MaxAnswer && rows.Next() {
+		p, bytes, err := scanProcedure(rows)
+		if err != nil {
+			return nil, closing(rows, err)
+		}
+		size += bytes
+		list = append(list, p)
+	}
+	return list, closing(rows, rows.Err())
+}
+
+func scanProcedure(rows *sql.Rows) (p learning.StoredProcedure, size int, err error) {
+	var body, trust string
+	var created, updated int64
+	var deleted *int64
+	err = rows.Scan(&p.Number, &p.Persona, &p.Name, &p.Version, &body, &p.Author, &trust, &p.SaidRate, &p.SaidTime, &p.Runs, &p.Succeeded, &p.Took,
+		&p.File.Path, &p.File.Mark, &p.File.Version, &created, &updated, &deleted)
+	if err != nil {
+		return p, 0, err
+	}
+	p.Trust, p.CreatedAt, p.UpdatedAt, p.DeletedAt = learning.Trust(trust), fromMillis(created), fromMillis(updated), fromMillisPtr(deleted)
+	return p, len(body), json.Unmarshal([]byte(body), &p.Body)
+}
+
+// ProcedureBody implements learning.ProcedureStore.
+func (s *Store) ProcedureBody(ctx context.Context, procedure, version int64) (body learning.ProcedureBody, author string, ok bool, err error) {
+	rows, err := query(s.read.WithContext(ctx), "SELECT body, agent_id FROM procedure_versions WHERE procedure = ? AND version = ?", procedure, version)
+	if err != nil {
+		return body, "", false, err
+	}
+	var text string
+	if ok = rows.Next(); ok {
+		if err = rows.Scan(&text, &author); err == nil {
+			err = json.Unmarshal([]byte(text), &body)
+		}
+	}
+	return body, author, ok, closing(rows, errors.Join(err, rows.Err()))
+}
+
+// StepRecords implements learning.ProcedureStore.
+func (s *Store) StepRecords(ctx context.Context, procedure int64) ([]learning.StepRecord, error) {
+	return stepRecords(s.read.WithContext(ctx), procedure)
+}
+
+func stepRecords(db *gorm.DB, procedure int64) (list []learning.StepRecord, err error) {
+	rows, err := query(db, "SELECT name, succeeded, failed, skipped, unknown, took, recent, errors FROM procedure_steps WHERE procedure = ?", procedure)
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		var r learning.StepRecord
+		var texts string
+		if err := rows.Scan(&r.Name, &r.Succeeded, &r.Failed, &r.Skipped, &r.Unknown, &r.Took, &r.Recent, &texts); err != nil {
+			return nil, closing(rows, err)
+		}
+		if err := json.Unmarshal([]byte(texts), &r.Errors); err != nil {
+			return nil, closing(rows, err)
+		}
+		list = append(list, r)
+	}
+	return list, closing(rows, rows.Err())
+}
+
+// ListProcedures implements learning.ProcedureStore.
+func (s *Store) ListProcedures(ctx context.Context, filter learning.ProcedureFilter) ([]learning.StoredProcedure, error) {
+	var where conditions
+	where.add("deleted_at IS NULL")
+	where.equal("persona", filter.Persona)
+	where.equal("category", filter.Category)
+	if filter.After != "" {
+		persona, name, _ := strings.Cut(filter.After, "/")
+		where.add("(persona, name) > (?, ?)", persona, name)
+	}
+	return procedures(s.read.WithContext(ctx), where.text+" ORDER BY persona, name LIMIT ?", append(where.args, filter.Limit)...)
+}
+
+// ProceduresByID implements learning.ProcedureStore.
+func (s *Store) ProceduresByID(ctx context.Context, ids []string) ([]learning.StoredProcedure, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var args []any
+	for _, id := range ids {
+		persona, name, _ := strings.Cut(id, "/")
+		args = append(args, persona, name)
+	}
+	return procedures(s.read.WithContext(ctx), "WHERE deleted_at IS NULL AND (persona, name) IN (VALUES (?, ?)"+strings.Repeat(", (?, ?)", len(ids)-1)+")", args...)
+}
+
+// ScanProcedures implements learning.ProcedureStore.
+func (s *Store) ScanProcedures(ctx context.Context, visit func(chunk []learning.StoredProcedure) error) error {
+	return eachChunk(s.read.WithContext(ctx).Raw("SELECT "+procedureColumns+" FROM procedures WHERE deleted_at IS NULL ORDER BY num"), scanProcedure, visit)
+}
+
+// ProcedureFiles implements learning.ProcedureStore.
+func (s *Store) ProcedureFiles(ctx context.Context) (list []learning.StoredProcedure, err error) {
+	err = eachChunk(s.read.WithContext(ctx).Raw("SELECT "+procedureColumns+" FROM procedures WHERE deleted_at IS NULL OR file != '' ORDER BY num"),
+		scanProcedure, func(chunk []learning.StoredProcedure) error {
+			list = append(list, chunk...)
+			return nil
+		})
+	return list, err
+}
+
+// CountProcedures implements learning.ProcedureStore.
+func (s *Store) CountProcedures(ctx context.Context) (stats learning.ProcedureStats, err error) {
+	stats.Personas = map[string]int64{}
+	rows, err := query(s.read.WithContext(ctx), "SELECT persona, count(*) FROM procedures WHERE deleted_at IS NULL GROUP BY persona")
+	if err != nil {
+		return stats, err
+	}
+	for rows.Next() {
+		var persona string
+		var count int64
+		if err := rows.Scan(&persona, &count); err != nil {
+			return stats, closing(rows, err)
+		}
+		stats.Personas[persona] = count
+	}
+	if err := closing(rows, rows.Err()); err != nil {
+		return stats, err
+	}
+	err = s.read.WithContext(ctx).Raw("SELECT count(*) AS runs, ifnull(sum(status = 'running'), 0) AS running FROM runs").Row().Scan(&stats.Runs, &stats.Running)
+	return stats, err
+}
+
+// procedureTx is the learning.ProcedureTx of one change.
+type procedureTx struct{ db *gorm.DB }
+
+// Procedure implements learning.ProcedureTx.
+func (tx *procedureTx) Procedure(persona, name string) (learning.StoredProcedure, bool, error) {
+	return oneProcedure(tx.db, "persona = ? AND name = ? COLLATE NOCASE", persona, name)
+}
+
+// ProcedureOf implements learning.ProcedureTx.
+func (tx *procedureTx) ProcedureOf(number int64) (learning.StoredProcedure, bool, error) {
+	return oneProcedure(tx.db, "num = ?", number)
+}
+
+// PutProcedure implements learning.ProcedureTx.
+func (tx *procedureTx) PutProcedure(p *learning.StoredProcedure) error {
+	body, err := json.Marshal(p.Body)
+	if err != nil {
+		return err
+	}
+	number := any(nil)
+	if p.Number > 0 {
+		number = p.Number
+	}
+	num, err := insertOne(tx.db, `INSERT INTO procedures (`+procedureColumns+`, category) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (num) DO UPDATE SET version = excluded.version, body = excluded.body, agent_id = excluded.agent_id, trust = excluded.trust,
+		said_rate = excluded.said_rate, said_time = excluded.said_time, runs = excluded.runs, succeeded = excluded.succeeded, took = excluded.took,
+		file = excluded.file, file_mark = excluded.file_mark, file_version = excluded.file_version, created_at = excluded.created_at,
+		updated_at = excluded.updated_at, deleted_at = excluded.deleted_at, category = excluded.category`,
+		number, p.Persona, p.Name, p.Version, string(body), p.Author, string(p.Trust), p.SaidRate, p.SaidTime, p.Runs, p.Succeeded, p.Took,
+		p.File.Path, p.File.Mark, p.File.Version, millis(p.CreatedAt), millis(p.UpdatedAt), millisPtr(p.DeletedAt), p.Body.Category)
+	if err == nil && p.Number == 0 {
+		p.Number = num
+	}
+	return err
+}
+
+// AddVersion implements learning.ProcedureTx.
+func (tx *procedureTx) AddVersion(p learning.StoredProcedure) error {
+	body, err := json.Marshal(p.Body)
+	if err != nil {
+		return err
+	}
+	_, err = exec(tx.db, "INSERT INTO procedure_versions (procedure, version, body, agent_id, created_at) VALUES (?, ?, ?, ?, ?)",
+		p.Number, p.Version, string(body), p.Author, millis(p.UpdatedAt))
+	return err
+}
+
+// StepRecords implements learning.ProcedureTx.
+func (tx *procedureTx) StepRecords(procedure int64) ([]learning.StepRecord, error) {
+	return stepRecords(tx.db, procedure)
+}
+
+// PutStepRecord implements learning.ProcedureTx.
+func (tx *procedureTx) PutStepRecord(procedure int64, r learning.StepRecord) error {
+	texts := r.Errors
+	if texts == nil {
+		texts = []string{}
+	}
+	list, err := json.Marshal(texts)
+	if err != nil {
+		return err
+	}
+	_, err = exec(tx.db, `INSERT OR REPLACE INTO procedure_steps (procedure, name, succeeded, failed, skipped, unknown, took, recent, errors)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, procedure, r.Name, r.Succeeded, r.Failed, r.Skipped, r.Unknown, r.Took, r.Recent, string(list))
+	return err
+}
+
+// DropStepRecords implements learning.ProcedureTx.
+func (tx *procedureTx) DropStepRecords(procedure int64) error {
+	_, err := exec(tx.db, "DELETE FROM procedure_steps WHERE procedure = ?", procedure)
+	return err
+}
+
+// AddEvents implements learning.ProcedureTx.
+func (tx *procedureTx) AddEvents(events ...skillrouter.Event) error {
+	return appendEvents(tx.db, events)
+}

@@ -1,0 +1,176 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"skillrouter/learning"
+)
+
+const runColumns = "num, rev, id, procedure, persona, name, version, agent_id, project, params, status, reason, started_at, ended_at"
+
+// StoredRun implements learning.ProcedureStore.
+func (s *Store) StoredRun(ctx context.Context, id string) (run learning.StoredRun, ok bool, err error) {
+	// Both queries must see the same state of the run.
+	err = s.read.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+		list, err := runs(tx, "WHERE id = ?", id)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		err = runSteps(tx, list, "result")
+		ok, run = true, list[0]
+		return err
+	})
+	return run, ok, err
+}
+
+// ListRuns implements learning.ProcedureStore.
+func (s *Store) ListRuns(ctx context.Context, filter learning.RunFilter) ([]learning.Run, error) {
+	var where conditions
+	where.equal("persona", filter.Persona)
+	where.equal("name", filter.Procedure)
+	where.equal("agent_id", filter.AgentID)
+	if filter.Status == learning.RunRunning {
+		where.add("status = 'running'") // said so, the index of open runs serves
+	} else {
+		where.equal("status", string(filter.Status))
+	}
+	list := []learning.Run{}
+	err := s.read.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+		found, err := runs(tx, where.text+" ORDER BY num DESC LIMIT ?", append(where.args, filter.Limit)...)
+		if err != nil {
+			return err
+		}
+		if err := runSteps(tx, found, "NULL"); err != nil {
+			return err
+		}
+		for _, run := range found {
+			list = append(list, run.Run)
+		}
+		return nil
+	})
+	return list, err
+}
+
+func runs(db *gorm.DB, rest string, args ...any) (list []learning.StoredRun, err error) {
+	rows, err := query(db, "SELECT "+runColumns+" FROM runs "+rest, args...)
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		var run learning.StoredRun
+		var params, status string
+		var started int64
+		var ended *int64
+		if err := rows.Scan(&run.Number, &run.Rev, &run.ID, &run.Of, &run.Persona, &run.Procedure, &run.Version, &run.AgentID, &run.Project,
+			&params, &status, &run.Reason, &started, &ended); err != nil {
+			return nil, closing(rows, err)
+		}
+		if err := json.Unmarshal([]byte(params), &run.Params); err != nil {
+			return nil, closing(rows, err)
+		}
+		run.Status, run.StartedAt, run.EndedAt = learning.RunStatus(status), fromMillis(started), fromMillisPtr(ended)
+		list = append(list, run)
+	}
+	return list, closing(rows, rows.Err())
+}
+
+// runSteps reads the steps of runs; result is the column of their results, or NULL.
+func runSteps(db *gorm.DB, list []learning.StoredRun, result string) error {
+	if len(list) == 0 {
+		return nil
+	}
+	at, args := map[int64]int{}, []any{}
+	for i, run := range list {
+		at[run.Number] = i
+		args = append(args, run.Number)
+	}
+	rows, err := query(db, "SELECT run, idx, step, status, attempt, handed_out_at, "+result+", error, reason, ended_at, duration, lesson_id FROM run_steps WHERE run IN (?"+
+		strings.Repeat(", ?", len(list)-1)+") ORDER BY run, idx", args...)
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		var run int64
+		var step learning.RunStep
+		var text, status string
+		var out, ended *int64
+		var given *string
+		if err := rows.Scan(&run, &step.Index, &text, &status, &step.Attempt, &out, &given, &step.Error, &step.Reason, &ended, &step.Duration, &step.LessonID); err != nil {
+			return closing(rows, err)
+		}
+		if err := json.Unmarshal([]byte(text), &step.Step); err != nil {
+			return closing(rows, err)
+		}
+		if given != nil {
+			step.Result = json.RawMessage(*given)
+		}
+		step.Status, step.HandedOutAt, step.EndedAt = learning.StepStatus(status), fromMillisPtr(out), fromMillisPtr(ended)
+		list[at[run]].Steps = append(list[at[run]].Steps, step)
+	}
+	return closing(rows, rows.Err())
+}
+
+// AddRun implements learning.ProcedureTx.
+func (tx *procedureTx) AddRun(run *learning.StoredRun) error {
+	params, err := json.Marshal(run.Params)
+	if err != nil {
+		return err
+	}
+	run.Number, err = insertOne(tx.db, `INSERT INTO runs (id, procedure, persona, name, version, agent_id, project, params, status, reason, started_at, ended_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, run.ID, run.Of, run.Persona, run.Procedure, run.Version, run.AgentID, run.Project, string(params),
+		string(run.Status), run.Reason, millis(run.StartedAt), millisPtr(run.EndedAt))
+	if err != nil {
+		return err
+	}
+	all := make([]int, len(run.Steps))
+	for i := range all {
+		all[i] = i
+	}
+	return tx.putSteps(run, all)
+}
+
+// PutRun implements learning.ProcedureTx.
+func (tx *procedureTx) PutRun(run *learning.StoredRun, steps []int) (ok bool, err error) {
+	result, err := exec(tx.db, "UPDATE runs SET rev = rev + 1, status = ?, reason = ?, ended_at = ? WHERE num = ? AND rev = ?",
+		string(run.Status), run.Reason, millisPtr(run.EndedAt), run.Number, run.Rev)
+	if err != nil {
+		return false, err
+	}
+	if n, err := result.RowsAffected(); err != nil || n == 0 {
+		return false, err
+	}
+	run.Rev++
+	return true, tx.putSteps(run, steps)
+}
+
+func (tx *procedureTx) putSteps(run *learning.StoredRun, steps []int) error {
+	for _, i := range steps {
+		step := run.Steps[i]
+		text, err := json.Marshal(step.Step)
+		if err != nil {
+			return err
+		}
+		var given any
+		if len(step.Result) > 0 {
+			given = string(step.Result)
+		}
+		if _, err := exec(tx.db, `INSERT INTO run_steps (run, idx, step, status, attempt, handed_out_at, result, error, reason, ended_at, duration, lesson_id)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, idx) DO UPDATE SET status = excluded.status, attempt = excluded.attempt,
+			handed_out_at = excluded.handed_out_at, result = excluded.result, error = excluded.error, reason = excluded.reason, ended_at = excluded.ended_at,
+			duration = excluded.duration`, run.Number, i, string(text), string(step.Status), step.Attempt, millisPtr(step.HandedOutAt), given,
+			step.Error, step.Reason, millisPtr(step.EndedAt), step.Duration, step.LessonID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SetLesson implements learning.ProcedureTx.
+func (tx *procedureTx) SetLesson(run int64, step int, lesson string) error {
+	_, err := exec(tx.db, "UPDATE run_steps SET lesson_id = ? WHERE run = ? AND idx = ?", lesson, run, step)
+	return err
+}
