@@ -54,6 +54,7 @@ type Reminders struct {
 	options ReminderOptions
 
 	sooner  skillrouter.Bell // something may come due earlier than was known
+	judged  skillrouter.Bell // a condition is waited for that was not judged yet
 	awaited awaited
 
 	mu      sync.Mutex
@@ -114,6 +115,9 @@ func (s *Reminders) Schedule(ctx context.Context, draft ReminderDraft) (Reminder
 			return Reminder{}, &skillrouter.Error{Code: skillrouter.Conflict, Field: "idempotency_key", Message: "was used for another reminder"}
 		}
 		return stored, nil
+	}
+	if r.TriggerType == TriggerCondition {
+		s.judged.Ring()
 	}
 	s.sooner.Ring()
 	return stored, nil

@@ -310,6 +310,9 @@ func (s *Reminders) Judge(ctx context.Context, holds []int64, failed map[int64]s
 	return nil
 }
 
+// ConditionBell rings when another condition is waited for.
+func (s *Reminders) ConditionBell() *skillrouter.Bell { return &s.judged }
+
 // Conditions returns pending reminders of a persona (of all, if it is empty)
 // that wait for conditions, by number, after a number. It is the router's own,
 // and asks for no right.

@@ -72,9 +72,6 @@ func (s *Store) Events(ctx context.Context, after int64, limit int) ([]skillrout
 // EventBell rings after each commit that wrote an event.
 func (s *Store) EventBell() *skillrouter.Bell { return &s.events }
 
-// MailBell rings after each commit that stored a message.
-func (s *Store) MailBell() *skillrouter.Bell { return &s.mailed }
-
 // write applies a change in the transaction that waiting changes share. After
 // the commit it runs after, if there is one, and rings the bell.
 func (s *Store) write(ctx context.Context, apply func(tx *gorm.DB) error, after func()) error {
