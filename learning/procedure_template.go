@@ -31,12 +31,12 @@ func fillAction(text string, params map[string]json.RawMessage) string {
 		if strings.HasPrefix(found, "$$") {
 			return found[1:]
 		}
-		return plainValue(params[found[2:len(found)-1]])
+		return paramText(params[found[2:len(found)-1]])
 	})
 }
 
-// plainValue is a value as a text: that of a string without its quotation marks.
-func plainValue(raw json.RawMessage) string {
+// paramText is a parameter's value as a text: that of a string without its quotation marks.
+func paramText(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		return text
@@ -76,7 +76,7 @@ func fillRun(field, line string, params map[string]json.RawMessage) (string, err
 	var out strings.Builder
 	from := 0
 	for _, place := range places {
-		quoted, err := syntax.Quote(plainValue(params[place.name]), syntax.LangPOSIX)
+		quoted, err := syntax.Quote(paramText(params[place.name]), syntax.LangPOSIX)
 		if err != nil {
 			return "", skillrouter.InvalidField("params."+place.name, "holds a character that no command line can: %s", firstLine(err.Error()))
 		}
