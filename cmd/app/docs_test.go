@@ -62,12 +62,18 @@ type document struct {
 
 // plain are the routes that are no typed handlers, and what the page says of them.
 var plain = map[string]string{
-	"GET /messages":  "Stream of an agent's messages as server-sent events: `agent_id`*, and `Last-Event-ID` or `last_event_id` to resume. `id:` is the message's `seq`, `event:` its signal, `data:` the message.",
-	"GET /metrics":   "Figures in Prometheus' text format.",
-	"GET /mcp":       "Refused with 405, as the protocol allows: the server has nothing to say unasked.",
-	"POST /mcp":      "MCP over streamable HTTP; see [mcp.md](mcp.md).",
-	"DELETE /mcp":    "Ends an MCP session.",
-	"GET /openapi.*": "The OpenAPI 3.1 document (`.json`, `.yaml`, and 3.0 as `openapi-3.0.json`).",
+	"GET /messages": "Stream of an agent's messages as server-sent events: `agent_id`*, and `Last-Event-ID` or `last_event_id` to resume. `id:` is the message's `seq`, `event:` its signal, `data:` the message.",
+	"GET /metrics":  "Figures in Prometheus' text format.",
+	"GET /mcp":      "Refused with 405, as the protocol allows: the server has nothing to say unasked.",
+	"POST /mcp":     "MCP over streamable HTTP; see [mcp.md](mcp.md).",
+	"DELETE /mcp":   "Ends an MCP session.",
+
+	"POST /v1/chat/completions": "OpenAI's chat completions, streamed or not, by the configured model with memory in front; see [llm.md](llm.md). Errors have OpenAI's shape, as on all of `/v1`.",
+	"POST /v1/completions":      "OpenAI's completions, passed to the configured endpoint as they are.",
+	"POST /v1/embeddings":       "OpenAI's embeddings, passed to the configured endpoint as they are.",
+	"GET /v1/models":            "The models that the configured endpoint has.",
+	"GET /v1/models/*id":        "One of them; its name may hold slashes.",
+	"GET /openapi.*":            "The OpenAPI 3.1 document (`.json`, `.yaml`, and 3.0 as `openapi-3.0.json`).",
 }
 
 // TestHTTPPage holds docs/http-api.md to the routes that there are.

@@ -104,7 +104,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	}
 	// Each of these may use what those before it have built.
 	for _, wire := range []func(context.Context, *parts) error{
-		a.wireLLM, a.wireProcedures, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireContext,
+		a.wireLLM, a.wireProcedures, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireContext, a.wireChat,
 	} {
 		if err := wire(ctx, p); err != nil {
 			return err

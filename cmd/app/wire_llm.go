@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"skillrouter/router/httpapi"
 	"skillrouter/router/llm"
 )
 
@@ -14,6 +15,7 @@ func (a *App) wireLLM(_ context.Context, p *parts) error {
 		if err != nil {
 			return err
 		}
+		p.endpoint = endpoint
 		if settings.Model != "" {
 			p.model = llm.NewChat(endpoint, settings.Model, llm.ChatOptions{Window: settings.ContextWindow})
 		}
@@ -25,6 +27,21 @@ func (a *App) wireLLM(_ context.Context, p *parts) error {
 		}
 		p.embedder = llm.NewEmbeddings(endpoint, settings.EmbeddingModel)
 	}
+	return nil
+}
+
+// wireChat puts memory in front of the endpoint. It comes after all that memory is made of.
+func (a *App) wireChat(ctx context.Context, p *parts) error {
+	settings := a.config.LLM
+	options := llm.ProxyOptions{Context: p.context, Budget: settings.MemoryBudget, Window: settings.ContextWindow, Log: a.log}
+	if settings.Record {
+		options.Episodes = p.episodes
+	}
+	proxy := llm.NewProxy(p.endpoint, httpapi.WriteChatProblem, options)
+	if settings.Record {
+		a.life.run(ctx, "exchanges", proxy.Run)
+	}
+	p.chat = proxy
 	return nil
 }
 

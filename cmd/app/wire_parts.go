@@ -31,6 +31,7 @@ type parts struct {
 	// configured (llm.base_url with llm.model, llm.embedding_model). wireLLM sets them, before all others.
 	model    llm.Model
 	embedder learning.Embedder
+	endpoint *llm.Endpoint // what model is at, and /v1 is in front of; nil without llm.base_url
 
 	procedures    learning.ProcedureService
 	consolidation learning.ConsolidationService

@@ -121,16 +121,23 @@ func (s *Server) authenticate(c *gin.Context) {
 }
 
 func (s *Server) principal(ctx context.Context, r *http.Request) (skillrouter.Principal, error) {
+	required, refused := s.options.RequireToken, error(nil)
 	if secret, ok := bearer(r); ok && s.services.Auth != nil {
-		return s.services.Auth.Authenticate(ctx, secret)
+		principal, err := s.services.Auth.Authenticate(ctx, secret)
+		if !isChat(r) || skillrouter.CodeOf(err) != skillrouter.Unauthenticated {
+			return principal, err
+		}
+		refused = err // unless no token is needed: OpenAI's clients always send a key, and people make one up
 	}
-	required := s.options.RequireToken
 	if !required && s.services.Auth != nil {
 		issued, err := s.services.Auth.Issued(ctx)
 		if err != nil {
 			return skillrouter.Principal{}, err
 		}
 		required = issued
+	}
+	if required && refused != nil {
+		return skillrouter.Principal{}, refused
 	}
 	if required {
 		return skillrouter.Principal{}, skillrouter.Errorf(skillrouter.Unauthenticated,

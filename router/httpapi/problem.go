@@ -93,6 +93,10 @@ func refusal(status int, code skillrouter.Code, detail string) *Problem {
 // abort answers a gin request with a problem and ends its chain.
 func abort(c *gin.Context, p *Problem) {
 	c.Abort()
+	if isChat(c.Request) {
+		WriteChatProblem(c.Writer, p)
+		return
+	}
 	WriteProblem(c.Writer, p)
 }
 
@@ -217,14 +221,19 @@ func writeProblem(w http.ResponseWriter, p *Problem, document any) {
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}
+	writeRefusal(w, p.Status, "application/problem+json", body)
+}
+
+// writeRefusal answers with a status that is an error's, and the headers that belong to it.
+func writeRefusal(w http.ResponseWriter, status int, contentType string, body []byte) {
 	header := w.Header()
-	switch p.Status {
+	switch status {
 	case http.StatusUnauthorized:
 		header.Set("WWW-Authenticate", `Bearer realm="skillrouter"`)
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		header.Set("Retry-After", "1")
 	}
-	header.Set("Content-Type", "application/problem+json")
-	w.WriteHeader(p.Status)
+	header.Set("Content-Type", contentType)
+	w.WriteHeader(status)
 	_, _ = w.Write(body) // a client that has gone cannot be told
 }

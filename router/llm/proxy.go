@@ -1,0 +1,217 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/router"
+)
+
+// version is the path that clients ask below.
+const version = "/v1"
+
+// ProxyOptions are a Proxy's settings. The zero value answers that nothing is configured.
+type ProxyOptions struct {
+	// Context gathers memory; nil: there is none.
+	Context router.ContextService
+	// Episodes remembers exchanges; nil: they are not remembered. Run must run then.
+	Episodes learning.EpisodeService
+	// Budget is how many tokens of memory a conversation gets unless it says otherwise; 0: none.
+	Budget int
+	// Window is how many tokens the endpoint's models take; 0: not known.
+	Window int
+	// MemoryTime is how long a conversation waits for memory; 0: 300 ms.
+	MemoryTime time.Duration
+	// Count counts the tokens of a text; nil means Estimate.
+	Count func(text string) int
+	// WriteTime is how long a client may take to accept a piece of an answer; 0: 30 s.
+	WriteTime time.Duration
+	Log       *slog.Logger
+}
+
+// Proxy serves an OpenAI-compatible API in front of an Endpoint, and puts memory
+// in front of its models. Answers pass through as they come.
+type Proxy struct {
+	endpoint  *Endpoint
+	fail      func(w http.ResponseWriter, err error)
+	options   ProxyOptions
+	exchanges chan exchange
+}
+
+// NewProxy makes a Proxy of an endpoint, nil if none is configured. What the Proxy itself
+// refuses is answered by fail, in the shape that OpenAI's clients read.
+func NewProxy(endpoint *Endpoint, fail func(w http.ResponseWriter, err error), options ProxyOptions) *Proxy {
+	if options.Count == nil {
+		options.Count = Estimate
+	}
+	if options.MemoryTime <= 0 {
+		options.MemoryTime = memoryTime
+	}
+	if options.WriteTime <= 0 {
+		options.WriteTime = 30 * time.Second
+	}
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	p := &Proxy{endpoint: endpoint, fail: fail, options: options}
+	if options.Episodes != nil {
+		p.exchanges = make(chan exchange, maxWaiting)
+	}
+	return p
+}
+
+// ServeHTTP implements http.Handler. The request's body is bounded by whoever mounts it.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx := r.Context()
+	wish := wishes{}
+	if r.Method == http.MethodGet {
+		if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+			p.fail(w, err)
+			return
+		}
+	} else {
+		var err error
+		if wish, err = wishesOf(r, p.options.Budget); err != nil {
+			p.fail(w, err)
+			return
+		}
+	}
+	if p.endpoint == nil {
+		p.refuse(w, skillrouter.Errorf(skillrouter.Unavailable,
+			"no model is configured: set llm.base_url (SKILLROUTER_LLM_BASE_URL) to an OpenAI-compatible endpoint such as http://127.0.0.1:11434/v1, and restart the router"))
+		return
+	}
+	path, err := below(r.URL)
+	if err != nil {
+		p.fail(w, err)
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		if _, over := errors.AsType[*http.MaxBytesError](err); over {
+			err = skillrouter.Wrap(skillrouter.TooLarge, err, "the request is too large")
+		} else {
+			err = skillrouter.Wrap(skillrouter.Invalid, err, "the request's body did not arrive")
+		}
+		p.fail(w, err)
+		return
+	}
+	var record *recording
+	if path == "/chat/completions" {
+		memory := "none: this is no conversation" // the endpoint will say so better
+		if c, err := parseConversation(body); err == nil {
+			if wish.record && p.exchanges != nil {
+				record = newRecording(c, wish, skillrouter.PrincipalOf(ctx))
+			}
+			body, memory = p.remembered(ctx, c, wish)
+		}
+		w.Header().Set(HeaderMemory, memory)
+	}
+	p.forward(w, r, path, body, record)
+}
+
+// forward asks the endpoint and hands its answer on.
+func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, path string, body []byte, record *recording) {
+	ctx := r.Context()
+	header := forwarded(r.Header, onlyHere)
+	if _, there := header["User-Agent"]; !there {
+		header.Set("User-Agent", "") // or Go would name itself
+	}
+	if record != nil {
+		header.Del("Accept-Encoding") // what is packed cannot be remembered
+	}
+	if len(body) == 0 {
+		body = nil
+	}
+	response, err := p.endpoint.open(ctx, call{method: r.Method, path: path, body: body, header: header, transparent: true})
+	if err != nil {
+		if errors.Is(err, errFirstByte) {
+			w.Header().Set("X-Should-Retry", "false") // OpenAI's clients would wait as long again, twice
+		}
+		p.refuse(w, err)
+		return
+	}
+	defer response.Body.Close()
+	if response.StatusCode/100 == 3 {
+		p.refuse(w, p.endpoint.refused(response))
+		return
+	}
+	answer := w.Header()
+	for name, values := range forwarded(response.Header, onlyThere) {
+		answer[name] = values
+	}
+	w.WriteHeader(response.StatusCode)
+	if err := p.hand(ctx, w, response.Body, record); err != nil {
+		// The client must see that the answer is not whole, as it would without a proxy.
+		panic(http.ErrAbortHandler)
+	}
+	if record != nil && response.StatusCode == http.StatusOK && response.Header.Get("Content-Encoding") == "" {
+		p.remember(ctx, record)
+	}
+}
+
+// hand copies an answer piece by piece, each as soon as it comes.
+func (p *Proxy) hand(ctx context.Context, w http.ResponseWriter, body io.Reader, record *recording) error {
+	control := http.NewResponseController(w)
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := body.Read(buffer)
+		if n > 0 {
+			_ = control.SetWriteDeadline(time.Now().Add(p.options.WriteTime)) // a recorder in a test has none
+			if _, failed := w.Write(buffer[:n]); failed != nil {
+				return failed
+			}
+			if failed := control.Flush(); failed != nil && !errors.Is(failed, http.ErrNotSupported) {
+				return failed
+			}
+			record.add(buffer[:n])
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			if ctx.Err() == nil {
+				p.options.Log.WarnContext(ctx, "an answer of the model's endpoint broke off", "endpoint", p.endpoint.base, "error", err)
+			}
+			return err
+		}
+	}
+}
+
+// refuse answers what is not the caller's fault.
+func (p *Proxy) refuse(w http.ResponseWriter, err error) {
+	p.options.Log.Warn("the model's endpoint was not asked, or did not answer", "error", err)
+	p.fail(w, err)
+}
+
+// below returns what a URL asks for below the version's path, with its query.
+// Paths that lead elsewhere at the endpoint are refused.
+func below(u *url.URL) (string, error) {
+	path, ok := strings.CutPrefix(u.EscapedPath(), version)
+	if !ok || !strings.HasPrefix(path, "/") {
+		return "", skillrouter.Errorf(skillrouter.NotFound, "there is no such path here")
+	}
+	for segment := range strings.SplitSeq(path, "/") {
+		plain, err := url.PathUnescape(segment)
+		if err != nil || strings.ContainsAny(plain, "\\\x00") {
+			return "", skillrouter.Errorf(skillrouter.NotFound, "there is no such path here")
+		}
+		for part := range strings.SplitSeq(plain, "/") {
+			if part == "." || part == ".." {
+				return "", skillrouter.Errorf(skillrouter.NotFound, "there is no such path here")
+			}
+		}
+	}
+	if u.RawQuery != "" {
+		path += "?" + u.RawQuery
+	}
+	return path, nil
+}
