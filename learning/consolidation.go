@@ -129,3 +129,36 @@ type Consolidated struct {
 	// Notice says what did not go as configured: that the model could not be asked, and the rules were.
 	Notice string `json:"notice,omitempty"`
 }
+
+// RulesExtractor is the name of the extractor in this package.
+const RulesExtractor = "rules"
+
+// ThresholdDecided is who decided what a confidence decided.
+const ThresholdDecided = "threshold"
+
+// Bounds of consolidation.
+const (
+	// MaxTranscript bounds a transcript, in bytes of text or of its turns' contents: a
+	// day's session of an agent, with the outputs of its tools.
+	MaxTranscript = 8 << 20
+	// MaxTurns bounds the turns of a transcript.
+	MaxTurns = 20_000
+	// MaxProposals bounds what one transcript may propose: somebody is to read it.
+	MaxProposals = 100
+	// MaxProposalContent bounds what one proposal would store, in bytes of JSON.
+	MaxProposalContent = 64 << 10
+	// MaxQuotes bounds the quotations of a proposal, and MaxQuote each of them, in bytes.
+	MaxQuotes = 8
+	MaxQuote  = 400
+	// MaxReason bounds why something is rejected, in bytes.
+	MaxReason = 2000
+	// UnfoundedConfidence is the most that a proposal is worth of whose evidence no
+	// quotation stands in the transcript: a model may have made it up.
+	UnfoundedConfidence = 0.3
+	// DefaultProposalLimit and MaxProposalLimit bound a listing.
+	DefaultProposalLimit = 100
+	MaxProposalLimit     = 1000
+	// ExtractTimeout is how long an Extractor may take, if nobody says otherwise. The
+	// answer has to be made within httpapi.WriteTimeout.
+	ExtractTimeout = 45 * time.Second
+)

@@ -1,0 +1,175 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+
+	"gorm.io/gorm"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+var _ learning.ConsolidationStore = (*Store)(nil)
+
+// accepting is the status of a proposal that is being stored; callers see it as pending.
+const accepting = "accepting"
+
+const proposalSelect = `SELECT p.id, p.transcript_id, t.session_id, t.persona, t.agent_id, t.project, p.kind, p.content, p.confidence, p.evidence,
+	p.turns, t.extractor, p.status, p.base_version, p.decided_by, p.reason, p.stored_as, p.created_at, p.decided_at
+	FROM proposals p JOIN transcripts t ON t.id = p.transcript_id `
+
+// ChangeProposals implements learning.ConsolidationStore.
+func (s *Store) ChangeProposals(ctx context.Context, decide func(tx learning.ProposalTx) error) error {
+	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&proposalTx{tx}) }, nil)()
+}
+
+// Transcript implements learning.ConsolidationStore.
+func (s *Store) Transcript(ctx context.Context, id string) (r learning.TranscriptRecord, ok bool, err error) {
+	rows, err := query(s.read.WithContext(ctx), `SELECT id, persona, agent_id, session_id, project, turns, bytes, extractor, notice, created_at
+		FROM transcripts WHERE id = ?`, id)
+	if err != nil {
+		return r, false, err
+	}
+	if ok = rows.Next(); ok {
+		var created int64
+		err = rows.Scan(&r.ID, &r.Persona, &r.AgentID, &r.SessionID, &r.Project, &r.Turns, &r.Bytes, &r.Extractor, &r.Notice, &created)
+		r.CreatedAt = fromMillis(created)
+	}
+	return r, ok, closing(rows, errors.Join(err, rows.Err()))
+}
+
+// Proposal implements learning.ConsolidationStore.
+func (s *Store) Proposal(ctx context.Context, id string) (learning.StoredProposal, bool, error) {
+	return oneProposal(s.read.WithContext(ctx), id)
+}
+
+func oneProposal(db *gorm.DB, id string) (p learning.StoredProposal, ok bool, err error) {
+	list, err := proposals(db, "WHERE p.id = ?", id)
+	if err != nil || len(list) == 0 {
+		return p, false, err
+	}
+	return list[0], true, nil
+}
+
+// Proposals implements learning.ConsolidationStore.
+func (s *Store) Proposals(ctx context.Context, filter learning.ProposalFilter) ([]learning.StoredProposal, error) {
+	var c conditions
+	c.equal("t.persona", filter.Persona)
+	c.equal("p.transcript_id", filter.TranscriptID)
+	c.equal("t.session_id", filter.SessionID)
+	c.equal("p.kind", string(filter.Kind))
+	switch filter.Status {
+	case "":
+	case learning.ProposalPending:
+		c.add("p.status IN ('pending', 'accepting')")
+	default:
+		c.equal("p.status", string(filter.Status))
+	}
+	return proposals(s.read.WithContext(ctx), c.text+" ORDER BY p.num DESC LIMIT ?", append(c.args, filter.Limit)...)
+}
+
+// ProposalsOf implements learning.ConsolidationStore.
+func (s *Store) ProposalsOf(ctx context.Context, transcript string) ([]learning.StoredProposal, error) {
+	return proposals(s.read.WithContext(ctx), "WHERE p.transcript_id = ? ORDER BY p.num", transcript)
+}
+
+// Accepting implements learning.ConsolidationStore.
+func (s *Store) Accepting(ctx context.Context) (ids []string, err error) {
+	err = eachID(s.read.WithContext(ctx), "SELECT id FROM proposals WHERE status = ? ORDER BY num", func(id string) { ids = append(ids, id) }, accepting)
+	return ids, err
+}
+
+func proposals(db *gorm.DB, where string, args ...any) ([]learning.StoredProposal, error) {
+	rows, err := query(db, proposalSelect+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	list := []learning.StoredProposal{}
+	for rows.Next() {
+		p, err := scanProposal(rows)
+		if err != nil {
+			return nil, closing(rows, err)
+		}
+		list = append(list, p)
+	}
+	return list, closing(rows, rows.Err())
+}
+
+func scanProposal(rows *sql.Rows) (p learning.StoredProposal, err error) {
+	var kind, content, evidence, turns, status string
+	var created int64
+	var decided *int64
+	if err := rows.Scan(&p.ID, &p.TranscriptID, &p.SessionID, &p.Persona, &p.AgentID, &p.Project, &kind, &content, &p.Confidence, &evidence,
+		&turns, &p.Extractor, &status, &p.BaseVersion, &p.DecidedBy, &p.Reason, &p.StoredAs, &created, &decided); err != nil {
+		return p, err
+	}
+	p.Kind, p.Content, p.CreatedAt, p.DecidedAt = learning.ProposalKind(kind), []byte(content), fromMillis(created), fromMillisPtr(decided)
+	if p.Status = learning.ProposalStatus(status); status == accepting {
+		p.Status, p.Accepting = learning.ProposalPending, true
+	}
+	if err := json.Unmarshal([]byte(turns), &p.Turns); err != nil {
+		return p, err
+	}
+	return p, parseLists([]string{evidence}, &p.Evidence)
+}
+
+// proposalTx is the learning.ProposalTx of one change.
+type proposalTx struct{ db *gorm.DB }
+
+// AddTranscript implements learning.ProposalTx.
+func (tx *proposalTx) AddTranscript(r learning.TranscriptRecord, list []learning.StoredProposal) (bool, error) {
+	result, err := exec(tx.db, `INSERT OR IGNORE INTO transcripts (id, persona, agent_id, session_id, project, turns, bytes, extractor, notice, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.ID, r.Persona, r.AgentID, r.SessionID, r.Project, r.Turns, r.Bytes, r.Extractor, r.Notice, millis(r.CreatedAt))
+	if err != nil {
+		return false, err
+	}
+	if n, err := result.RowsAffected(); err != nil || n == 0 {
+		return false, err
+	}
+	turns := make([]string, len(list))
+	for i, p := range list {
+		text, err := json.Marshal(p.Turns)
+		if err != nil {
+			return false, err
+		}
+		if turns[i] = string(text); p.Turns == nil {
+			turns[i] = "[]"
+		}
+	}
+	return true, insert(tx.db, "proposals", []string{
+		"id", "transcript_id", "kind", "content", "confidence", "evidence", "turns", "status", "base_version",
+		"decided_by", "reason", "stored_as", "created_at", "decided_at",
+	}, len(list), func(i int, row []any) []any {
+		p := list[i]
+		return append(row, p.ID, r.ID, string(p.Kind), string(p.Content), p.Confidence, listText(p.Evidence), turns[i], statusText(p), p.BaseVersion,
+			p.DecidedBy, p.Reason, p.StoredAs, millis(p.CreatedAt), millisPtr(p.DecidedAt))
+	})
+}
+
+// Proposal implements learning.ProposalTx.
+func (tx *proposalTx) Proposal(id string) (learning.StoredProposal, bool, error) {
+	return oneProposal(tx.db, id)
+}
+
+// Decide implements learning.ProposalTx.
+func (tx *proposalTx) Decide(p learning.StoredProposal) error {
+	_, err := exec(tx.db, "UPDATE proposals SET status = ?, base_version = ?, decided_by = ?, reason = ?, stored_as = ?, decided_at = ? WHERE id = ?",
+		statusText(p), p.BaseVersion, p.DecidedBy, p.Reason, p.StoredAs, millisPtr(p.DecidedAt), p.ID)
+	return err
+}
+
+// AddEvents implements learning.ProposalTx.
+func (tx *proposalTx) AddEvents(events ...skillrouter.Event) error {
+	return appendEvents(tx.db, events)
+}
+
+func statusText(p learning.StoredProposal) string {
+	if p.Accepting {
+		return accepting
+	}
+	return string(p.Status)
+}
