@@ -161,12 +161,13 @@ func proposalContent(t Transcript, draft ProposalDraft, p StoredProposal) (conte
 		value, name = d, d.Key
 	case draft.Kind == ProposalEpisode && draft.Episode != nil:
 		d := *draft.Episode
-		d.AgentID, d.SessionID, d.Project = "", t.SessionID, t.Project
-		d.Title, _ = skillrouter.Redact(cleanLine(d.Title))
-		d.Content, _ = skillrouter.Redact(d.Content)
-		if checkEpisode(d) != nil {
+		d.AgentID, d.SessionID, d.Project, d.Persona = "", t.SessionID, t.Project, t.Persona
+		episode, err := prepareEpisode(d, time.Time{})
+		if err != nil {
 			return nil, "", false
 		}
+		d.EventType, d.Event, d.Title, d.Content = episode.EventType, episode.Event, episode.Title, episode.Content
+		d.Context, d.Learned = episode.Context, episode.Learned
 		e := proposedEpisode{EpisodeDraft: d}
 		for _, turn := range p.Turns {
 			if said := t.Turns[turn].At; said != nil {

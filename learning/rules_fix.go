@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -209,21 +210,25 @@ func fixEpisode(failed *ruleRun, end happening, steps []string, cause string, pr
 		then = "the next error of the same command, which went through later"
 	}
 	fix := strings.Join(steps, "; ")
-	learned := fmt.Sprintf("When `%s` fails with “%s”: %s", oneLine(failed.text), symptom, fix)
 	var b strings.Builder
-	line := func(label, text string) {
+	told := map[string]string{}
+	line := func(label, name, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, "%s: %s\n", label, text)
+			told[name] = text
 		}
 	}
-	line("Symptom", symptom)
-	line("Failed command", failed.text)
-	line("Root cause", cause)
-	line("Fix", fix)
-	line("Then worked", then)
-	line("Learned", learned)
+	line("Symptom", "symptom", symptom)
+	line("Failed command", "failed_command", failed.text)
+	line("Root cause", "root_cause", cause)
+	line("Fix", "fix", fix)
+	line("Then worked", "then_worked", then)
+	context, _ := json.Marshal(told) // strings cannot fail
 	title := cutBytes(oneLine(failed.text), 80) + ": " + cutMiddle(symptom, 120)
-	return &EpisodeDraft{EventType: EventError, Title: title, Content: strings.TrimSpace(b.String())}
+	return &EpisodeDraft{
+		EventType: EventError, Title: title, Content: strings.TrimSpace(b.String()), Context: context,
+		Learned: fmt.Sprintf("When `%s` fails with “%s”: %s", oneLine(failed.text), symptom, fix),
+	}
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -54,7 +54,9 @@ func (s *ruleScene) routines() []ProposalDraft {
 					taken[a+k] = true
 				}
 			}
-			drafts = append(drafts, routine(runs, at, n))
+			if draft, ok := routine(runs, at, n); ok {
+				drafts = append(drafts, draft)
+			}
 		}
 	}
 	return drafts
@@ -112,15 +114,18 @@ func shape(run *ruleRun) string {
 	return strings.Join(append(parts, strconv.Itoa(others)), " ")
 }
 
-// routine makes the proposal of the n runs at each of the positions.
-func routine(runs []happening, at []int, n int) ProposalDraft {
+// routine makes the proposal of the n runs at each of the positions; ok is false
+// for what no step can say.
+func routine(runs []happening, at []int, n int) (p ProposalDraft, ok bool) {
 	params := &routineParameters{names: map[string]string{}}
 	draft := ProcedureDraft{Category: "workflow"}
 	var names []string
 	for k := range n {
 		texts := make([]string, len(at))
 		for o, a := range at {
-			texts[o] = runs[a+k].command.text
+			if texts[o] = runs[a+k].command.text; strings.Contains(texts[o], "${") {
+				return p, false // a step's own parameters are written so
+			}
 		}
 		run := runs[at[0]+k].command
 		name := run.group()
@@ -142,13 +147,13 @@ func routine(runs []happening, at []int, n int) ProposalDraft {
 	if len(params.list) > manyParams {
 		confidence += routineParams
 	}
-	p := ProposalDraft{Kind: ProposalProcedure, Procedure: &draft, Confidence: bounded(confidence)}
+	p = ProposalDraft{Kind: ProposalProcedure, Procedure: &draft, Confidence: bounded(confidence)}
 	for _, a := range at[:min(2, len(at))] {
 		for k := range n {
 			p.Evidence, p.Turns = append(p.Evidence, runs[a+k].quote), append(p.Turns, runs[a+k].turn)
 		}
 	}
-	return p
+	return p, true
 }
 
 // cutPlain cuts a text of ASCII.
@@ -172,7 +177,7 @@ var (
 	digits    = regexp.MustCompile(`^\d+$`)
 )
 
-// template is a command with a parameter wherever the times differ; see expandParams.
+// template is a command with a parameter wherever the times differ.
 func (p *routineParameters) template(texts []string) string {
 	tokens := make([][]string, len(texts))
 	for i, text := range texts {
@@ -204,8 +209,17 @@ func (p *routineParameters) template(texts []string) string {
 	return b.String()
 }
 
-// differing puts a parameter where words differ, after what they have in common.
+// differing puts a parameter where words differ, after what they have in
+// common. One in quotation marks is replaced with them: a step's parameter is
+// quoted where it is put in.
 func (p *routineParameters) differing(values []string, before string) string {
+	if slices.ContainsFunc(values, func(v string) bool { return v[0] == '"' || v[0] == '\'' }) {
+		bare := make([]string, len(values))
+		for i, v := range values {
+			bare[i] = strings.Trim(v, `"'`)
+		}
+		return reference(p.name(bare, "", before))
+	}
 	prefix, suffix := common(values)
 	inner := make([]string, len(values))
 	for i, v := range values {
@@ -225,12 +239,12 @@ func common(values []string) (prefix, suffix string) {
 			suffix = suffix[1:]
 		}
 	}
-	if i := strings.LastIndexAny(prefix, `=:/"'`); i >= 0 {
+	if i := strings.LastIndexAny(prefix, "=:/"); i >= 0 {
 		prefix = prefix[:i+1]
 	} else {
 		prefix = ""
 	}
-	if i := strings.IndexAny(suffix, `=:/"'`); i >= 0 {
+	if i := strings.IndexAny(suffix, "=:/"); i >= 0 {
 		suffix = suffix[i:]
 	} else {
 		suffix = ""
@@ -286,4 +300,4 @@ func (p *routineParameters) name(values []string, prefix, before string) string 
 }
 
 // reference is how a step names a parameter.
-func reference(name string) string { return "{{" + name + "}}" }
+func reference(name string) string { return "${" + name + "}" }

@@ -44,7 +44,9 @@ func (s *sessions) enter(ctx context.Context, agent, given string, at time.Time)
 	if len(s.current) >= maxSessions {
 		clear(s.current)
 	}
-	s.current[agent] = session{given, at}
+	if known, ok := s.current[agent]; !ok || !at.Before(known.last) { // what is told of later moves nobody back
+		s.current[agent] = session{given, at}
+	}
 	return given, nil
 }
 

@@ -1,0 +1,278 @@
+package learning_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/learningtest"
+)
+
+func TestConsolidationContract(t *testing.T) {
+	learningtest.Consolidation(t, func(t *testing.T, threshold float64) learningtest.ConsolidationWorld {
+		w, _ := openConsolidation(t, t.TempDir(), learning.ConsolidationOptions{Threshold: threshold})
+		return w
+	})
+}
+
+func openConsolidation(t *testing.T, dir string, options learning.ConsolidationOptions) (learningtest.ConsolidationWorld, memory) {
+	m := open(t, dir, time.Now)
+	facts := learning.NewFacts(m.store, learning.Options{})
+	ports := learning.ConsolidationPorts{Facts: facts, Episodes: m.episodes}
+	return learningtest.ConsolidationWorld{
+		Consolidation: learning.NewConsolidation(m.store, ports, options), Facts: facts, Episodes: m.episodes,
+	}, m
+}
+
+const said = "User: The test command is `pytest -q`.\nAssistant: $ pytest -q\nTool: E   ModuleNotFoundError: No module named 'attrs'\n" +
+	"Assistant: $ pip install attrs\nTool: Successfully installed attrs\nAssistant: $ pytest -q\nTool: 8 passed in 0.5s"
+
+func asOpen(t *testing.T) context.Context {
+	return skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+}
+
+// TestWhoMayDecide has others than the transcript's agent decide.
+func TestWhoMayDecide(t *testing.T) {
+	w, _ := openConsolidation(t, t.TempDir(), learning.ConsolidationOptions{})
+	got, err := w.Consolidation.Consolidate(asAgent(t, "a", skillrouter.ScopeAgent), learning.TranscriptDraft{Text: said})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := got.Proposals[0].ID
+	if got.Proposals[0].AgentID != "a" {
+		t.Errorf("%+v", got.Proposals[0])
+	}
+	reader := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}})
+	nameless := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+	for name, ctx := range map[string]context.Context{"another agent": asAgent(t, "b", skillrouter.ScopeAgent), "a reader": reader, "nobody": t.Context(), "a token without an agent": nameless} {
+		if _, err := w.Consolidation.Accept(ctx, id); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+			t.Errorf("%s accepts: %v", name, err)
+		}
+		if _, err := w.Consolidation.Reject(ctx, id, ""); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+			t.Errorf("%s rejects: %v", name, err)
+		}
+	}
+	if _, err := w.Consolidation.Consolidate(asAgent(t, "b", skillrouter.ScopeAgent), learning.TranscriptDraft{AgentID: "a", Text: said}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		t.Errorf("as another: %v", err)
+	}
+	if _, err := w.Consolidation.Proposals(t.Context(), learning.ProposalFilter{}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		t.Errorf("a stranger lists: %v", err)
+	}
+	if p, err := w.Consolidation.Accept(asAgent(t, "a", skillrouter.ScopeAgent), id); err != nil || p.DecidedBy != "a" {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// failingPlace stores facts, and then fails or does not.
+type failingPlace struct {
+	learning.FactService
+	before, after atomic.Bool
+}
+
+func (f *failingPlace) Remember(ctx context.Context, d learning.FactDraft) (learning.FactStored, error) {
+	if f.before.Load() {
+		return learning.FactStored{}, errors.New("killed before it was stored")
+	}
+	stored, err := f.FactService.Remember(ctx, d)
+	if f.after.Load() {
+		return stored, errors.New("killed after it was stored")
+	}
+	return stored, err
+}
+
+// TestAcceptingGoesOnAfterADeath breaks off between the steps of accepting, and has
+// the next process, or the same transcript, finish it: once, and not over what was written since.
+func TestAcceptingGoesOnAfterADeath(t *testing.T) {
+	for _, test := range []struct {
+		name            string
+		before          bool // the fact's storing
+		again           bool // the transcript comes again, rather than a new process
+		written         bool // somebody writes the fact meanwhile
+		value, byReason string
+	}{
+		{name: "before storing", before: true, value: `"pytest -q"`},
+		{name: "after storing", value: `"pytest -q"`},
+		{name: "before storing, and the transcript comes again", before: true, again: true, value: `"pytest -q"`},
+		{name: "after storing, and the transcript comes again", again: true, value: `"pytest -q"`},
+		{name: "before storing, and another writes", before: true, written: true, value: `"make test"`, byReason: "written over"},
+		{name: "after storing, and another writes", written: true, value: `"make test"`, byReason: "written over"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			ctx := asOpen(t)
+			m := open(t, t.TempDir(), time.Now)
+			place := &failingPlace{FactService: learning.NewFacts(m.store, learning.Options{})}
+			place.before.Store(test.before)
+			place.after.Store(!test.before)
+			ports := learning.ConsolidationPorts{Facts: place, Episodes: m.episodes}
+			options := learning.ConsolidationOptions{Threshold: 0.7}
+			first := learning.NewConsolidation(m.store, ports, options)
+			if _, err := first.Consolidate(ctx, learning.TranscriptDraft{Text: said}); err == nil {
+				t.Fatal("nothing failed")
+			}
+			place.before.Store(false)
+			place.after.Store(false)
+			if test.written {
+				if _, err := place.Remember(ctx, learning.FactDraft{Key: "project.test_command", Value: []byte(`"make test"`)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			next := learning.NewConsolidation(m.store, ports, options)
+			if !test.again {
+				if err := next.Run(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := next.Consolidate(ctx, learning.TranscriptDraft{Text: said})
+			if err != nil || !got.Duplicate || got.Accepted != len(got.Proposals) {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			for _, p := range got.Proposals {
+				if p.Kind == learning.ProposalFact && !strings.Contains(p.Reason, test.byReason) {
+					t.Errorf("%+v", p)
+				}
+			}
+			fact, err := place.Recall(ctx, learning.FactRef{Key: "project.test_command"})
+			if err != nil || string(fact.Value) != test.value {
+				t.Errorf("%s, %v", fact.Value, err)
+			}
+			episodes, err := m.episodes.Recent(ctx, learning.EpisodeFilter{})
+			if err != nil || len(episodes) != 1 {
+				t.Errorf("%d episodes, %v", len(episodes), err)
+			}
+			var events int64
+			if err := m.db.Read.Raw("SELECT count(*) FROM events WHERE type = ?", learning.EventProposalAccepted).Scan(&events).Error; err != nil || events != int64(len(got.Proposals)) {
+				t.Errorf("%d events for %d proposals, %v", events, len(got.Proposals), err)
+			}
+		})
+	}
+}
+
+// scripted is an Extractor that answers as it is told.
+type scripted func(ctx context.Context, t learning.Transcript) ([]learning.ProposalDraft, error)
+
+func (s scripted) Name() string { return "scripted" }
+
+func (s scripted) Extract(ctx context.Context, t learning.Transcript) ([]learning.ProposalDraft, error) {
+	return s(ctx, t)
+}
+
+// TestExtractorsAreNotTrusted has an extractor propose what it should not.
+func TestExtractorsAreNotTrusted(t *testing.T) {
+	fact := func(key, value string, evidence ...string) learning.ProposalDraft {
+		return learning.ProposalDraft{Kind: learning.ProposalFact, Fact: &learning.FactDraft{Key: key, Value: []byte(value), Persona: "other", AgentID: "captain"}, Confidence: 1, Evidence: evidence}
+	}
+	w, _ := openConsolidation(t, t.TempDir(), learning.ConsolidationOptions{Threshold: 0.9, Extractor: scripted(func(context.Context, learning.Transcript) ([]learning.ProposalDraft, error) {
+		list := []learning.ProposalDraft{
+			fact("true", "1", "The test command is `pytest -q`."),
+			fact("made-up", "1", "this was never said"), fact("unfounded", "1"),
+			fact("secret", `"x"`), fact("db", `{"password":"hunter2-and-3"}`), fact("bad key ", "1"), fact("bad-value", "{"),
+			{Kind: learning.ProposalFact},
+			{Kind: "reminder"},
+			{Kind: learning.ProposalEpisode, Episode: &learning.EpisodeDraft{}},
+		}
+		for range 2 * learning.MaxProposals {
+			list = append(list, fact(strings.Repeat("k", 1+len(list)), "1"))
+		}
+		return list, nil
+	})})
+	got, err := w.Consolidation.Consolidate(asOpen(t), learning.TranscriptDraft{Text: said})
+	if err != nil || got.Extractor != "scripted" || len(got.Proposals) != learning.MaxProposals || got.Accepted != 1 {
+		t.Fatalf("%d proposals, %d accepted, %v", len(got.Proposals), got.Accepted, err)
+	}
+	for _, p := range got.Proposals {
+		founded := strings.Contains(string(p.Content), `"true"`)
+		if founded != (p.Confidence == 1) || !founded && p.Confidence > learning.UnfoundedConfidence || p.Persona != "default" || strings.Contains(string(p.Content), "captain") {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+// TestFailingExtractor asks the rules in place of a model that fails or hangs.
+func TestFailingExtractor(t *testing.T) {
+	for name, extractor := range map[string]scripted{
+		"fails": func(context.Context, learning.Transcript) ([]learning.ProposalDraft, error) {
+			return nil, skillrouter.Errorf(skillrouter.Unavailable, "no model answers")
+		},
+		"hangs": func(ctx context.Context, _ learning.Transcript) ([]learning.ProposalDraft, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, _ := openConsolidation(t, t.TempDir(), learning.ConsolidationOptions{Extractor: extractor, ExtractTimeout: 20 * time.Millisecond})
+			got, err := w.Consolidation.Consolidate(asOpen(t), learning.TranscriptDraft{Text: said})
+			if err != nil || got.Extractor != learning.RulesExtractor || len(got.Proposals) != 2 || got.Notice == "" {
+				t.Errorf("%+v, %v", got, err)
+			}
+			again, err := w.Consolidation.Consolidate(asOpen(t), learning.TranscriptDraft{Text: said})
+			if err != nil || !again.Duplicate || again.Notice != got.Notice {
+				t.Errorf("%+v, %v", again, err)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(asOpen(t))
+	w, _ := openConsolidation(t, t.TempDir(), learning.ConsolidationOptions{Extractor: scripted(func(ctx context.Context, _ learning.Transcript) ([]learning.ProposalDraft, error) {
+		cancel()
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})})
+	if _, err := w.Consolidation.Consolidate(ctx, learning.TranscriptDraft{Text: said}); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+		t.Errorf("who goes away gets %v", err)
+	}
+	if list, err := w.Consolidation.Proposals(asOpen(t), learning.ProposalFilter{}); err != nil || len(list) != 0 {
+		t.Errorf("%d proposals, %v", len(list), err)
+	}
+}
+
+// TestRefusedPlaceLeavesProposalsPending has a place that refuses for good.
+func TestRefusedPlaceLeavesProposalsPending(t *testing.T) {
+	ctx := asOpen(t)
+	m := open(t, t.TempDir(), time.Now)
+	c := learning.NewConsolidation(m.store, learning.ConsolidationPorts{Episodes: m.episodes}, learning.ConsolidationOptions{Threshold: 0.5})
+	got, err := c.Consolidate(ctx, learning.TranscriptDraft{Text: said})
+	if err != nil || got.Accepted != 1 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for _, p := range got.Proposals {
+		if p.Kind == learning.ProposalFact {
+			if _, err := c.Accept(ctx, p.ID); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+				t.Errorf("without a place: %v", err)
+			}
+			if now, err := c.Proposal(ctx, p.ID); err != nil || now.Status != learning.ProposalPending {
+				t.Errorf("%+v, %v", now, err)
+			}
+		}
+	}
+}
+
+func FuzzReadTranscript(f *testing.F) {
+	for _, seed := range []string{
+		said, "## User\nhi\n## Assistant\n```bash\nls\n```", `[{"role":"user","content":"x"}]`, `{"messages":[{"role":"tool","content":[{"type":"text","text":"x"}]}]}`,
+		"{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"content\":\"x\",\"is_error\":true}]}}\n", "~~~\nUser: x", "[1,2]", "{", "db=# SELECT 1;\n 1\n",
+		`{"role":"assistant","tool_calls":[{"function":{"name":"Bash","arguments":"{\"command\":\"ls\\nls\"}"}}]}`, "root@h:/# make \\\n  all\n", "User: it's 9090, not 8080; and the port is `1",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		turns, err := learning.ReadTranscript(text)
+		if err != nil {
+			if code := skillrouter.CodeOf(err); code != skillrouter.Invalid && code != skillrouter.TooLarge {
+				t.Fatal(err)
+			}
+			return
+		}
+		for _, turn := range turns {
+			if strings.TrimSpace(turn.Content) == "" {
+				t.Fatalf("an empty turn of %q", text)
+			}
+		}
+		if _, err := (learning.Rules{}).Extract(t.Context(), learning.Transcript{Turns: turns}); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
