@@ -34,9 +34,12 @@ var factTools = []string{"recall_episodes", "recall_fact", "remember_episode", "
 // contextTools are the tools of the toolset context.
 var contextTools = []string{"clear_memory", "list_memory_categories", "memory_stats"}
 
+// reminderTools are the tools of the toolset reminders.
+var reminderTools = []string{"cancel_task", "complete_task", "get_pending_tasks", "report_event", "schedule_task", "snooze_task"}
+
 // everyTool lists the tools of every toolset, in order.
 func everyTool() []string {
-	return slices.Sorted(slices.Values(slices.Concat(toolNames, lessonTools, factTools, contextTools)))
+	return slices.Sorted(slices.Values(slices.Concat(toolNames, lessonTools, factTools, contextTools, reminderTools)))
 }
 
 func listTools(t *testing.T, server *mcpserver.Server) map[string]*mcp.Tool {
@@ -56,7 +59,7 @@ func listTools(t *testing.T, server *mcpserver.Server) map[string]*mcp.Tool {
 var readers = []string{
 	"search_knowledge", "search_episodes", "get_recent_episodes", "route_query", "get_relevant_lessons",
 	"recall_fact", "recall_episodes", "search_facts",
-	"list_memory_categories", "memory_stats",
+	"list_memory_categories", "memory_stats", "get_pending_tasks",
 	"list_lessons", "get_lesson", "review_lessons", "lesson_history", "recall_by_type", "recall_by_outcome", "get_lessons",
 	"emerging_patterns", "pending_escalations", "check_before_action", "get_agent_memory",
 }
@@ -116,6 +119,12 @@ var every = map[string]string{
 	"recall_fact":            `{"key":"k","persona":"coder","stale_ok":true}`,
 	"search_facts":           `{"category":"c","pattern":"k*","persona":"coder","cursor":"a","limit":5}`,
 	"update_fact":            `{"key":"k","value":2,"persona":"coder","ttl":60,"if_version":1}`,
+	"schedule_task":          `{"task":"t","trigger":"time:+1hour","context":{"a":1},"recurring":"@daily","timezone":"UTC","persona":"coder","agent_id":"a","conversation_id":"c","project":"p"}`,
+	"get_pending_tasks":      `{"persona":"coder","agent_id":"captain","include_scheduled":true,"limit":5}`,
+	"complete_task":          `{"task_id":7,"note":"n"}`,
+	"cancel_task":            `{"task_id":7,"note":"n"}`,
+	"snooze_task":            `{"task_id":7,"for":"1h"}`,
+	"report_event":           `{"name":"deployment","data":{"v":1},"project":"p"}`,
 	"list_memory_categories": `{"persona":"coder"}`,
 	"memory_stats":           `{"persona":"coder"}`,
 	"clear_memory":           `{"category":"c","confirm":true,"type":"semantic","persona":"coder"}`,
