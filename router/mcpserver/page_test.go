@@ -40,7 +40,8 @@ func TestPage(t *testing.T) {
 	}
 	table := "\n" + heading + rows(toolNames) + "\nThe toolset `lessons`:\n\n" + heading + rows(lessonTools) +
 		"\nThe toolset `facts`:\n\n" + heading + rows(factTools) +
-		"\nThe toolset `context`:\n\n" + heading + rows(contextTools)
+		"\nThe toolset `context`:\n\n" + heading + rows(contextTools) +
+		"\nThe toolset `reminders`:\n\n" + heading + rows(reminderTools)
 	want := before + pageBegin + table + "\n" + pageEnd + after
 	if *update {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
