@@ -20,7 +20,7 @@ func (s knowledgeSource) ask(ctx context.Context, q question) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	var f found
+	f := found{note: results.Notice}
 	for _, hit := range results.Results {
 		f.items = append(f.items, Item{
 			Kind: "knowledge", ID: hit.ID, Title: hit.Title, Content: hit.Content, Score: hit.RelevanceScore,
@@ -89,9 +89,10 @@ func (s episodeSource) ask(ctx context.Context, q question) (found, error) {
 		text = strings.Join(rest, " ")
 	}
 	f, err := s.search(ctx, text, agent, q, span, timed)
-	if f.note == "" {
-		f.note = note
+	if note != "" && f.note != "" {
+		note += "; "
 	}
+	f.note = note + f.note
 	return f, err
 }
 
@@ -101,16 +102,16 @@ func (s episodeSource) search(ctx context.Context, text, agent string, q questio
 	query := learning.EpisodeQuery{Query: text, AgentID: agent, Project: q.project, Limit: q.limit}
 	within := query
 	within.Since, within.Until = span.From, span.To
-	items, err := s.hits(ctx, within)
+	items, notice, err := s.hits(ctx, within)
 	if err != nil || !timed || len(items) > 0 {
-		return found{items: items}, err
+		return found{items: items, note: notice}, err
 	}
 	missed := fmt.Sprintf("no episode in the time of “%s” has these words", span.Phrase)
-	if items, err = s.hits(ctx, query); err != nil {
+	if items, notice, err = s.hits(ctx, query); err != nil {
 		return found{}, err
 	}
 	if len(items) > 0 {
-		return found{items: items, missed: missed + "; these are from other times"}, nil
+		return found{items: items, note: notice, missed: missed + "; these are from other times"}, nil
 	}
 	items, err = s.recent(ctx, learning.EpisodeFilter{AgentID: agent, Project: q.project, Since: span.From, Until: span.To, Limit: q.limit})
 	if len(items) > 0 {
@@ -119,17 +120,17 @@ func (s episodeSource) search(ctx context.Context, text, agent string, q questio
 	return found{items: items, missed: missed}, err
 }
 
-// hits lists what a search finds, the best first.
-func (s episodeSource) hits(ctx context.Context, query learning.EpisodeQuery) ([]Item, error) {
+// hits lists what a search finds, the best first, and what it says of itself.
+func (s episodeSource) hits(ctx context.Context, query learning.EpisodeQuery) (items []Item, notice string, err error) {
 	results, err := s.episodes.Search(ctx, query)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	items := make([]Item, len(results.Results))
+	items = make([]Item, len(results.Results))
 	for i, hit := range results.Results {
 		items[i] = episodeItem(hit.Episode, hit.RelevanceScore)
 	}
-	return items, nil
+	return items, results.Notice, nil
 }
 
 // recent lists what the filter selects, the latest first.

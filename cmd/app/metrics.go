@@ -22,6 +22,7 @@ type census struct {
 	experiences *learning.Experiences
 	presence    *comms.Presence
 	mailbox     *comms.Mailbox
+	vectors     *learning.Vectors
 }
 
 // stats are the counts of GET /health.
@@ -43,6 +44,8 @@ func (c census) stats(ctx context.Context, log *slog.Logger) map[string]int64 {
 var (
 	entriesDesc = prometheus.NewDesc("skillrouter_entries", "Entries that can be found, by kind.", []string{"kind"}, nil)
 	agentsDesc  = prometheus.NewDesc("skillrouter_agents", "Known agents, by presence.", []string{"state"}, nil)
+	vectorsDesc = prometheus.NewDesc("skillrouter_embeddings", "Items that shall have a vector, by what became of it; none while no model is configured.", []string{"state"}, nil)
+	failingDesc = prometheus.NewDesc("skillrouter_embeddings_failing", "1 while the embedding model makes no vectors.", nil, nil)
 	streamsDesc = prometheus.NewDesc("skillrouter_message_streams", "Open streams of GET /messages.", nil, nil)
 )
 
@@ -50,6 +53,8 @@ var (
 func (c census) Describe(ch chan<- *prometheus.Desc) {
 	ch <- entriesDesc
 	ch <- agentsDesc
+	ch <- vectorsDesc
+	ch <- failingDesc
 	ch <- streamsDesc
 }
 
@@ -65,6 +70,17 @@ func (c census) Collect(ch chan<- prometheus.Metric) {
 		gauge(agentsDesc, n, string(state))
 	}
 	gauge(streamsDesc, c.mailbox.Streams())
+	if s := c.vectors.Status(); s.State != learning.EmbeddingsOff {
+		gauge(vectorsDesc, s.Done, "done")
+		gauge(vectorsDesc, max(0, s.Total-s.Done-s.Refused-s.LeftOut), "waiting")
+		gauge(vectorsDesc, s.Refused, "refused")
+		gauge(vectorsDesc, s.LeftOut, "left_out")
+		failing := 0
+		if s.FailingSince != nil {
+			failing = 1
+		}
+		gauge(failingDesc, failing)
+	}
 }
 
 // checks are doctor's looks at the services.
@@ -74,9 +90,21 @@ func (c census) checks(ctx context.Context) []httpapi.Check {
 		checkIndex("knowledge index", func() (learning.IndexCheck, error) { return c.knowledge.Check(ctx) }),
 		checkIndex("episode index", func() (learning.IndexCheck, error) { return c.episodes.Check(ctx) }),
 		checkIndex("lesson index", func() (learning.IndexCheck, error) { return c.lessons.Check(ctx) }),
+		checkVectors(c.vectors.Status()),
 		{Name: "agents", OK: true, Detail: fmt.Sprintf("%d online, %d starting, %d stale, %d offline; %d streams open",
 			counts[operational.AgentOnline], counts[operational.AgentStarting], counts[operational.AgentStale], counts[operational.AgentOffline], c.mailbox.Streams())},
 	}
+}
+
+func checkVectors(s learning.EmbeddingStatus) httpapi.Check {
+	if s.State == learning.EmbeddingsOff {
+		return httpapi.Check{Name: "embeddings", OK: true, Detail: "off: no embedding model is configured, search goes by words"}
+	}
+	detail := fmt.Sprintf("%s: %d of %d vectors of %s, %d refused, %d left out", s.State, s.Done, s.Total, s.Model, s.Refused, s.LeftOut)
+	if s.FailingSince != nil {
+		detail += "; " + s.LastError
+	}
+	return httpapi.Check{Name: "embeddings", OK: s.FailingSince == nil, Detail: detail}
 }
 
 func checkIndex(name string, compare func() (learning.IndexCheck, error)) httpapi.Check {

@@ -104,7 +104,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	}
 	// Each of these may use what those before it have built.
 	for _, wire := range []func(context.Context, *parts) error{
-		a.wireLLM, a.wireProcedures, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireContext, a.wireChat,
+		a.wireLLM, a.wireEmbeddings, a.wireProcedures, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireContext, a.wireChat,
 	} {
 		if err := wire(ctx, p); err != nil {
 			return err
@@ -115,7 +115,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	a.life.run(ctx, "crossing", border.crossing.Run)
 
-	a.services.census = census{knowledge: knowledge, episodes: episodes, lessons: lessons, experiences: experiences, presence: presence, mailbox: mailbox}
+	a.services.census = census{knowledge: knowledge, episodes: episodes, lessons: lessons, experiences: experiences, presence: presence, mailbox: mailbox, vectors: p.vectors}
 	registry.MustRegister(a.services.census)
 
 	recon := operational.NewRecon(operations, a.now)
@@ -146,8 +146,8 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Lessons: lessons, Patterns: patterns,
 		Facts:      facts,
 		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
-		Introspection: introspection,
-		MCP:           tools.Handler(), Health: a.health, Doctor: a.doctor, Registry: registry,
+		Introspection: introspection, Embeddings: p.vectors,
+		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Registry: registry,
 	}, httpapi.Options{
 		Version: a.options.Version, RequireToken: beyondLoopback(a.listener.Addr()),
 		AllowedHosts: a.config.AllowedHosts, Log: a.log, Now: a.now,

@@ -67,7 +67,7 @@ holds your data folder, else the address in your settings.`,
 		s.lessonsCommand(), s.checkCommand(), s.tasksCommand(), s.reconCommand(), s.patternsCommand(), s.escalationsCommand(), s.memoryCommand(),
 		s.factsCommand(), s.cacheCommand(),
 		s.proceduresCommand(), s.remindersCommand(), s.sessionsCommand(), s.proposalsCommand(), s.contextCommand(),
-		s.mcpCommand(), s.tokenCommand(), s.doctorCommand(), s.configCommand(), s.versionCommand(),
+		s.mcpCommand(), s.tokenCommand(), s.doctorCommand(), s.embeddingsCommand(), s.configCommand(), s.versionCommand(),
 	)
 	return root
 }

@@ -116,6 +116,7 @@ func (s *shell) episodesSearch() *cobra.Command {
 		}
 		return s.print(results, func(w io.Writer) {
 			corrections(w, results.Corrected)
+			noticed(w, results.Notice)
 			if len(results.Results) == 0 {
 				fmt.Fprintln(w, "Nothing was found.")
 			}

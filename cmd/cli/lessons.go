@@ -110,6 +110,7 @@ func (s *shell) lessonsSearch() *cobra.Command {
 		}
 		return s.print(found, func(w io.Writer) {
 			corrections(w, found.Corrected)
+			noticed(w, found.Notice)
 			if len(found.Results) == 0 {
 				fmt.Fprintln(w, "No lesson fits.")
 			}

@@ -27,6 +27,7 @@ func (s *shell) searchCommand() *cobra.Command {
 		}
 		return s.print(results, func(w io.Writer) {
 			corrections(w, results.Corrected)
+			noticed(w, results.Notice)
 			if len(results.Results) == 0 {
 				fmt.Fprintln(w, "Nothing was found.")
 			}
@@ -64,6 +65,13 @@ func (s *shell) searchCommand() *cobra.Command {
 func corrections(w io.Writer, corrected map[string]string) {
 	for _, word := range sorted(corrected) {
 		fmt.Fprintf(w, "Nobody wrote %q; searched for %q instead.\n", clean(word), clean(corrected[word]))
+	}
+}
+
+// noticed prints what should be known of how it was searched.
+func noticed(w io.Writer, notice string) {
+	if notice != "" {
+		fmt.Fprintf(w, "The %s.\n", clean(notice))
 	}
 }
 

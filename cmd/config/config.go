@@ -77,9 +77,11 @@ type LLM struct {
 	ContextWindow    int           `yaml:"context_window"` // tokens, question and answer; 0: not known
 	Timeout          time.Duration `yaml:"timeout"`        // how long the endpoint may be silent
 	EmbeddingModel   string        `yaml:"embedding_model"`
-	EmbeddingBaseURL string        `yaml:"embedding_base_url"` // empty: BaseURL
-	MemoryBudget     int           `yaml:"memory_budget"`      // tokens of memory in front of a conversation; 0: none
-	Record           bool          `yaml:"record"`             // remember exchanges as episodes
+	EmbeddingBaseURL string        `yaml:"embedding_base_url"`     // empty: BaseURL
+	QueryPrefix      string        `yaml:"embedding_query_prefix"` // in front of a query that is embedded
+	ItemPrefix       string        `yaml:"embedding_item_prefix"`  // in front of what is searched
+	MemoryBudget     int           `yaml:"memory_budget"`          // tokens of memory in front of a conversation; 0: none
+	Record           bool          `yaml:"record"`                 // remember exchanges as episodes
 }
 
 // EmbeddingBase is the address of the endpoint that makes vectors; empty if there is none.

@@ -23,7 +23,7 @@ func (l LLM) validate() error {
 			return skillrouter.InvalidField(name, "may bear no user, query or fragment; the key is llm.api_key")
 		}
 	}
-	for _, setting := range [][2]string{{"llm.model", l.Model}, {"llm.embedding_model", l.EmbeddingModel}, {"llm.api_key", l.APIKey}} {
+	for _, setting := range [][2]string{{"llm.model", l.Model}, {"llm.embedding_model", l.EmbeddingModel}, {"llm.embedding_query_prefix", l.QueryPrefix}, {"llm.embedding_item_prefix", l.ItemPrefix}, {"llm.api_key", l.APIKey}} {
 		name, text := setting[0], setting[1]
 		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			return skillrouter.InvalidField(name, "may not hold control characters")

@@ -62,6 +62,8 @@ func Settings() []Setting {
 		duration("llm.timeout", "how long the endpoint may be silent", func(c *Config) *time.Duration { return &c.LLM.Timeout }),
 		text("llm.embedding_model", "model that makes vectors for the search; empty: the search is lexical", func(c *Config) *string { return &c.LLM.EmbeddingModel }),
 		text("llm.embedding_base_url", "endpoint of the embedding model; empty: llm.base_url", func(c *Config) *string { return &c.LLM.EmbeddingBaseURL }),
+		text("llm.embedding_query_prefix", "what the embedding model wants in front of a query, such as \"query: \"", func(c *Config) *string { return &c.LLM.QueryPrefix }),
+		text("llm.embedding_item_prefix", "what it wants in front of a text that is searched, such as \"passage: \"; another makes all vectors anew", func(c *Config) *string { return &c.LLM.ItemPrefix }),
 		number("llm.memory_budget", "tokens of memory that the proxy puts in front of a conversation; 0: none", func(c *Config) *int { return &c.LLM.MemoryBudget }),
 		toggle("llm.record", "remember the proxy's exchanges as episodes", func(c *Config) *bool { return &c.LLM.Record }),
 	}

@@ -4,7 +4,11 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"skillrouter/learning"
 )
+
+var _ learning.EmbeddingService = System{}
 
 // System looks at the process that answers, rather than at what it holds.
 type System struct{ c *Client }
@@ -30,6 +34,11 @@ type Check struct {
 // Health asks how the router is.
 func (s System) Health(ctx context.Context) (Health, error) {
 	return call[Health](ctx, s.c, http.MethodGet, "/health", nil, nil)
+}
+
+// Embeddings tells how far the vectors are by which search goes by meaning too.
+func (s System) Embeddings(ctx context.Context) (learning.EmbeddingStatus, error) {
+	return call[learning.EmbeddingStatus](ctx, s.c, http.MethodGet, "/api/embeddings", nil, nil)
 }
 
 // Doctor has the router check itself: settings, pragmas, indexes, disk, clock.

@@ -81,6 +81,7 @@ type Services struct {
 	Consolidation learning.ConsolidationService
 	Context       router.ContextService
 	Introspection router.IntrospectionService
+	Embeddings    learning.EmbeddingService
 	Chat          http.Handler // /v1: what an OpenAI client asks of a model, with memory
 }
 
@@ -193,6 +194,7 @@ func (s *Server) routes() {
 	s.contextRoutes()
 	s.introspectionRoutes()
 	s.chatRoutes()
+	s.embeddingRoutes()
 }
 
 // ServeHTTP implements http.Handler.

@@ -70,6 +70,7 @@ type episodeHits struct {
 	Results   []episode         `json:"results"`
 	LeftOut   int               `json:"left_out,omitempty"` // found too, and over what the service answers at once
 	Corrected map[string]string `json:"corrected,omitempty"`
+	Degraded  string            `json:"degraded,omitempty"` // see knowledgeHits
 	Notice    string            `json:"notice,omitempty"`
 }
 
@@ -200,7 +201,7 @@ func (s *Server) searchEpisodes(ctx context.Context, in searchEpisodes) (reply[e
 	if err != nil {
 		return reply[episodeHits]{}, err
 	}
-	out := episodeHits{Results: []episode{}, LeftOut: found.LeftOut, Corrected: found.Corrected}
+	out := episodeHits{Results: []episode{}, LeftOut: found.LeftOut, Corrected: found.Corrected, Degraded: found.Notice}
 	for _, hit := range found.Results {
 		shown := shownEpisode(hit.Episode)
 		if in.Query != "" {
@@ -210,14 +211,14 @@ func (s *Server) searchEpisodes(ctx context.Context, in searchEpisodes) (reply[e
 	}
 	fitEpisodes(out.Results)
 	if len(out.Results) == 0 {
-		return reply[episodeHits]{out, "Nothing was found. Try other words or drop the filters." + corrections(out.Corrected)}, nil
+		return reply[episodeHits]{out, "Nothing was found. Try other words or drop the filters." + corrections(out.Corrected) + degraded(out.Degraded)}, nil
 	}
 	out.Notice = notice
 	order := "best first"
 	if in.Query == "" {
 		order = "newest first"
 	}
-	f := newFence("Found %s, %s.%s%s", count(len(out.Results), "episode", "episodes"), order, leftOut(out.LeftOut), corrections(out.Corrected))
+	f := newFence("Found %s, %s.%s%s%s", count(len(out.Results), "episode", "episodes"), order, leftOut(out.LeftOut), corrections(out.Corrected), degraded(out.Degraded))
 	f.addEpisodes(out.Results)
 	return reply[episodeHits]{out, f.String()}, nil
 }

@@ -45,6 +45,7 @@ type knowledgeHits struct {
 	Results   []knowledgeHit    `json:"results"`
 	LeftOut   int               `json:"left_out,omitempty"` // found too, and over what the service answers at once
 	Corrected map[string]string `json:"corrected,omitempty"`
+	Degraded  string            `json:"degraded,omitempty"` // that it was searched by words alone, though vectors are configured
 	Notice    string            `json:"notice,omitempty"`
 }
 
@@ -101,7 +102,7 @@ func (s *Server) searchKnowledge(ctx context.Context, in searchKnowledge) (reply
 	if err != nil {
 		return reply[knowledgeHits]{}, err
 	}
-	out := knowledgeHits{Results: []knowledgeHit{}, LeftOut: found.LeftOut, Corrected: found.Corrected}
+	out := knowledgeHits{Results: []knowledgeHit{}, LeftOut: found.LeftOut, Corrected: found.Corrected, Degraded: found.Notice}
 	var titles, contents []*string
 	for _, hit := range found.Results {
 		out.Results = append(out.Results, knowledgeHit{
@@ -116,10 +117,10 @@ func (s *Server) searchKnowledge(ctx context.Context, in searchKnowledge) (reply
 		out.Results[i].CutBytes = left
 	}
 	if len(out.Results) == 0 {
-		return reply[knowledgeHits]{out, "Nothing was found. Try other words or drop the filters; once you have solved it, write it down with store_knowledge." + corrections(out.Corrected)}, nil
+		return reply[knowledgeHits]{out, "Nothing was found. Try other words or drop the filters; once you have solved it, write it down with store_knowledge." + corrections(out.Corrected) + degraded(out.Degraded)}, nil
 	}
 	out.Notice = notice
-	f := newFence("Found %s, best first.%s%s", count(len(out.Results), "entry", "entries"), leftOut(out.LeftOut), corrections(out.Corrected))
+	f := newFence("Found %s, best first.%s%s%s", count(len(out.Results), "entry", "entries"), leftOut(out.LeftOut), corrections(out.Corrected), degraded(out.Degraded))
 	f.explain()
 	for i, hit := range out.Results {
 		f.add(
@@ -140,6 +141,14 @@ func leftOut(n int) string {
 
 // corrections says which words of a query nobody wrote, and what was searched
 // instead. The words are the caller's own and the index's.
+// degraded says what a search could not do.
+func degraded(notice string) string {
+	if notice == "" {
+		return ""
+	}
+	return " The " + notice + "."
+}
+
 func corrections(corrected map[string]string) string {
 	if len(corrected) == 0 {
 		return ""

@@ -69,6 +69,7 @@ type lessonHits struct {
 	Results   []lesson          `json:"results"`
 	LeftOut   int               `json:"left_out,omitempty"` // found too, and over what the service answers at once
 	Corrected map[string]string `json:"corrected,omitempty"`
+	Degraded  string            `json:"degraded,omitempty"` // see knowledgeHits
 	Notice    string            `json:"notice,omitempty"`
 }
 
@@ -149,17 +150,17 @@ func (s *Server) relevantLessons(ctx context.Context, in relevantLessons) (reply
 	if err != nil {
 		return reply[lessonHits]{}, err
 	}
-	out := lessonHits{Results: []lesson{}, LeftOut: found.LeftOut, Corrected: found.Corrected}
+	out := lessonHits{Results: []lesson{}, LeftOut: found.LeftOut, Corrected: found.Corrected, Degraded: found.Notice}
 	for _, hit := range found.Results {
 		shown := shownLesson(hit.Lesson)
 		shown.Similarity, shown.Recency, shown.RelevanceScore = &hit.Similarity, &hit.Recency, &hit.Score
 		out.Results = append(out.Results, shown)
 	}
 	if len(out.Results) == 0 {
-		return reply[lessonHits]{out, "No lesson fits. Once you have learned something here, use report_lesson." + corrections(out.Corrected)}, nil
+		return reply[lessonHits]{out, "No lesson fits. Once you have learned something here, use report_lesson." + corrections(out.Corrected) + degraded(out.Degraded)}, nil
 	}
 	out.Notice = notice
-	f := newFence("Found %s, best first.%s%s", count(len(out.Results), "lesson", "lessons"), leftOut(out.LeftOut), corrections(out.Corrected))
+	f := newFence("Found %s, best first.%s%s%s", count(len(out.Results), "lesson", "lessons"), leftOut(out.LeftOut), corrections(out.Corrected), degraded(out.Degraded))
 	f.addLessons(out.Results)
 	return reply[lessonHits]{out, f.String()}, nil
 }

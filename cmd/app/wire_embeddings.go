@@ -1,0 +1,20 @@
+package app
+
+import (
+	"context"
+
+	"skillrouter/learning"
+)
+
+// wireEmbeddings lets searches go by meaning too, if a model is configured.
+func (a *App) wireEmbeddings(ctx context.Context, p *parts) error {
+	p.vectors = learning.NewVectors(p.memory, p.embedder, learning.VectorOptions{
+		Options:     learning.Options{Now: a.now, Log: a.log},
+		QueryPrefix: a.config.LLM.QueryPrefix, ItemPrefix: a.config.LLM.ItemPrefix,
+	})
+	p.knowledge.UseVectors(p.vectors)
+	p.episodes.UseVectors(p.vectors)
+	p.lessons.UseVectors(p.vectors)
+	a.life.run(ctx, "vectors", p.vectors.Run)
+	return nil
+}
