@@ -280,3 +280,66 @@ func TestMemoryIntrospection(t *testing.T) {
 	m.refused("clear_memory", `{"persona":"../x","confirm":true}`)
 	m.refused("clear_memory", `{"confirm":"yes"}`)
 }
+
+// TestEpisodicMemory is seed 002's episodic memory, by its own examples.
+func TestEpisodicMemory(t *testing.T) {
+	m := openMemories(t)
+	m.call("remember_episode", `{"event":"mrr-drop-investigation","context":{"symptom":"MRR down 30%","root_cause":"payment processor outage",
+		"resolution":"waited for processor to recover","duration":"45min"},"learned":"Payment processor was down, affected all subscriptions"}`)
+	m.later(10 * 24 * time.Hour)
+	m.call("remember_episode", `{"event":"mrr-spike-investigation","context":{"symptom":"MRR doubled"},"learned":"Black Friday causes 2x MRR spike, expected pattern"}`)
+	m.call("remember_episode", `{"event":"fixed-memory-leak","context":{"file":"cache.py","issue":"dict never cleared"},
+		"learned":"Cache needs TTL-based expiration, added cleanup thread","persona":"coder"}`)
+
+	found := m.list("recall_episodes", `{"query":"MRR drop","limit":3}`, "episodes")
+	if len(found) != 2 || found[0]["event"] != "mrr-drop-investigation" {
+		t.Fatalf("%v", found)
+	}
+	if cause := found[0]["context"].(fields)["root_cause"]; cause != "payment processor outage" {
+		t.Errorf("root cause %v", cause)
+	}
+	if found[0]["learned"] != "Payment processor was down, affected all subscriptions" || found[0]["persona"] != "default" {
+		t.Errorf("%v", found[0])
+	}
+	stamp, err := time.Parse(time.RFC3339Nano, fmt.Sprint(found[0]["created_at"]))
+	if err != nil || time.Since(stamp).Abs() > time.Hour {
+		t.Errorf("created_at %v, %v", found[0]["created_at"], err)
+	}
+	now := time.Now().Add(time.Duration(m.ahead.Load())).UTC()
+	day := func(d int) string { return now.AddDate(0, 0, d).Format(time.DateOnly) }
+	for arguments, want := range map[string]string{
+		`{"query":"outage of the payment processor"}`:                           "[mrr-drop-investigation]",  // by its context
+		`{"query":"Black Friday"}`:                                              "[mrr-spike-investigation]", // by what was learned
+		`{"query":"MRR","time_range":"7d"}`:                                     "[mrr-spike-investigation]",
+		`{"query":"MRR","limit":1,"time_range":"30d"}`:                          "1",
+		fmt.Sprintf(`{"query":"MRR","time_range":"%s..%s"}`, day(-20), day(-5)): "[mrr-drop-investigation]",
+		`{"query":"memory leak"}`:                                               "[]", // it is the coder's
+		`{"query":"memory leak","persona":"coder"}`:                             "[fixed-memory-leak]",
+	} {
+		got := named(m.list("recall_episodes", arguments, "episodes"), "event")
+		if fmt.Sprint(got) != want && fmt.Sprint(len(got)) != want {
+			t.Errorf("recall_episodes%s: %v, want %s", arguments, got, want)
+		}
+	}
+	for arguments, want := range map[string]string{
+		`{"event_type":"mrr-drop-investigation"}`:                                                        "[mrr-drop-investigation]",
+		fmt.Sprintf(`{"date_range":["%s","%s"]}`, day(-20), day(-5)):                                     "[mrr-drop-investigation]",
+		fmt.Sprintf(`{"event_type":"mrr-drop-investigation","date_range":["%s","%s"]}`, day(-1), day(1)): "[]",
+		`{"event_type":"fixed-memory-leak","persona":"coder"}`:                                           "[fixed-memory-leak]",
+		`{"event_type":"fixed-memory-leak","persona":"default"}`:                                         "[]",
+	} {
+		if got := fmt.Sprint(named(m.list("search_episodes", arguments, "results"), "event")); got != want {
+			t.Errorf("search_episodes%s: %s, want %s", arguments, got, want)
+		}
+	}
+	m.restart()
+	if got := named(m.list("recall_episodes", `{"query":"MRR drop","limit":1}`, "episodes"), "event"); fmt.Sprint(got) != "[mrr-drop-investigation]" {
+		t.Errorf("after a restart: %v", got)
+	}
+	m.refused("remember_episode", `{"event":"e","context":{},"persona":"../x"}`)
+	m.refused("remember_episode", `{"event":"e","context":[1]}`)
+	m.refused("remember_episode", `{"context":{"a":1}}`)
+	m.refused("recall_episodes", `{"query":"MRR","time_range":"a while"}`)
+	m.refused("recall_episodes", `{"query":"MRR","time_range":"2026-02-01..2026-01-01"}`)
+	m.refused("search_episodes", `{"date_range":["2026-01-01"]}`)
+}
