@@ -21,6 +21,11 @@ type EpisodeStore interface {
 	// ScanEpisodes visits what is searched of every episode, oldest first, chunk by
 	// chunk. visit may keep the chunk.
 	ScanEpisodes(ctx context.Context, visit func(chunk []Episode) error) error
+	// LastEpisodeNumber returns the greatest number that is there, or 0.
+	LastEpisodeNumber(ctx context.Context) (int64, error)
+	// ClearEpisodes deletes episodes, with the event that told returns for their number, in
+	// one transaction. after is called with their ids, as AddEpisode's is. It returns how many.
+	ClearEpisodes(ctx context.Context, clearing EpisodeClearing, told func(count int) (skillrouter.Event, error), after func(ids []string)) (int, error)
 	// EpisodeIDs visits the id of every episode.
 	EpisodeIDs(ctx context.Context, visit func(id string)) error
 }

@@ -36,6 +36,9 @@ type ReminderStore interface {
 	// wait for conditions, by number, after a number.
 	PendingConditions(ctx context.Context, persona string, after int64, limit int) ([]Reminder, error)
 	CountReminders(ctx context.Context) (ReminderStats, error)
+	// ClearReminders deletes reminders, with the event that told returns for their number, in
+	// one transaction. It returns how many were open, and how many there were.
+	ClearReminders(ctx context.Context, clearing ReminderClearing, told func(count int) skillrouter.Event) (open, all int, err error)
 }
 
 // ReminderPick says which reminders a change is about. One of By, Waiting,

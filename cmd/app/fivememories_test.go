@@ -343,3 +343,61 @@ func TestEpisodicMemory(t *testing.T) {
 	m.refused("recall_episodes", `{"query":"MRR","time_range":"2026-02-01..2026-01-01"}`)
 	m.refused("search_episodes", `{"date_range":["2026-01-01"]}`)
 }
+
+// TestClearEveryMemory clears a persona's memories of all types, once the router is
+// there again, and leaves those of another persona.
+func TestClearEveryMemory(t *testing.T) {
+	m := openMemories(t)
+	remind := func(persona, trigger string) {
+		t.Helper()
+		body := fmt.Sprintf(`{"task":"look","trigger":%q,"persona":%q}`, trigger, persona)
+		response, err := http.Post(m.url+"/api/reminders", "application/json", strings.NewReader(body))
+		if err != nil || response.StatusCode/100 != 2 {
+			t.Fatal(response, err)
+		}
+		response.Body.Close()
+	}
+	for _, persona := range []string{"default", "coder"} {
+		m.call("remember_fact", fmt.Sprintf(`{"key":"a","value":1,"category":"time","persona":%q}`, persona))
+		m.call("remember_episode", fmt.Sprintf(`{"event":"mrr-drop","context":{"cause":"gateway"},"persona":%q}`, persona))
+		remind(persona, "time:+1hour")
+		remind(persona, "event:deployment")
+	}
+	m.call("record_experience", `{"operation_type":"build","outcome":"success"}`)
+	counts := func(persona string) string {
+		types := m.call("memory_stats", fmt.Sprintf(`{"persona":%q}`, persona))["types"].(fields)
+		text := ""
+		for _, kind := range []string{"semantic", "episodic", "prospective"} {
+			text += fmt.Sprintf("%v ", types[kind].(fields)["count"])
+		}
+		return strings.TrimSpace(text)
+	}
+	if got := counts("default"); got != "1 2 2" {
+		t.Errorf("%s", got)
+	}
+	m.same(m.call("list_memory_categories", `{}`)["categories"], `["event","mrr-drop","outcome","time"]`)
+	if told := m.call("clear_memory", `{"category":"time","confirm":true}`); told["count"] != 2.0 { // a fact, and a reminder by time
+		t.Errorf("by category: %v", told)
+	}
+	if got := counts("default"); got != "0 2 1" {
+		t.Errorf("after the category: %s", got)
+	}
+	m.restart()
+	if told := m.call("clear_memory", `{"type":"episodic","confirm":true}`); told["count"] != 2.0 || told["type"] != "episodic" {
+		t.Errorf("by type: %v", told)
+	}
+	if found := m.list("recall_episodes", `{"query":"mrr drop gateway"}`, "episodes"); len(found) != 0 {
+		t.Errorf("still found: %v", found)
+	}
+	m.call("clear_memory", `{"confirm":true}`)
+	m.restart()
+	if got := counts("default"); got != "0 0 0" {
+		t.Errorf("after all: %s", got)
+	}
+	if got := counts("coder"); got != "1 1 2" {
+		t.Errorf("the coder's: %s", got)
+	}
+	if found := m.list("recall_episodes", `{"query":"mrr drop gateway","persona":"coder"}`, "episodes"); len(found) != 1 {
+		t.Errorf("the coder's: %v", found)
+	}
+}

@@ -17,6 +17,26 @@ func (s *Store) FactHoldings(ctx context.Context, persona string, at time.Time) 
 		FROM facts`+where+` GROUP BY persona, category`, append([]any{millis(at)}, args...)...)
 }
 
+// episodeCategory is what an episode is listed and cleared by.
+const episodeCategory = "iif(event = '', event_type, event)"
+
+// EpisodeHoldings implements learning.HoldingStore.
+func (s *Store) EpisodeHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error) {
+	where, args := whose(persona)
+	return s.holdings(ctx, `SELECT persona, `+episodeCategory+` AS category, 0, count(*),
+		sum(octet_length(title) + octet_length(content) + ifnull(octet_length(context), 0) + octet_length(learned))
+		FROM episodes`+where+` GROUP BY persona, category`, args...)
+}
+
+// ProcedureHoldings implements learning.HoldingStore.
+func (s *Store) ProcedureHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error) {
+	where, args := " WHERE deleted_at IS NULL", []any{}
+	if persona != "" {
+		where, args = where+" AND persona = ?", append(args, persona)
+	}
+	return s.holdings(ctx, `SELECT persona, category, 0, count(*), sum(octet_length(body)) FROM procedures`+where+` GROUP BY persona, category`, args...)
+}
+
 // KnowledgeHoldings implements learning.HoldingStore.
 func (s *Store) KnowledgeHoldings(ctx context.Context) ([]skillrouter.Holding, error) {
 	return s.holdings(ctx, `SELECT '', category, 0, count(*), sum(octet_length(title) + octet_length(content)) FROM knowledge GROUP BY category`)

@@ -126,3 +126,107 @@ func TestFactClearNeedsACaptain(t *testing.T) {
 		t.Errorf("a persona that is a path: %v", err)
 	}
 }
+
+// TestEpisodeClear clears episodes of both kinds, and holds the search and what is known
+// of their types to it.
+func TestEpisodeClear(t *testing.T) {
+	m := open(t, t.TempDir(), time.Now)
+	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	record := func(draft learning.EpisodeDraft) {
+		t.Helper()
+		if _, err := m.episodes.Record(ctx, draft); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const many = 230 // two whole steps and a bit
+	for i := range many {
+		record(learning.EpisodeDraft{Event: "mrr-drop", Learned: fmt.Sprintf("payment gateway %d", i)})
+	}
+	record(learning.EpisodeDraft{EventType: learning.EventAction, Title: "payment gateway", Content: "payment gateway"})
+	record(learning.EpisodeDraft{Event: "mrr-drop", Learned: "payment gateway", Persona: "coder"})
+	lessons := learning.NewLessons(m.store, learning.LessonOptions{})
+	experiences := learning.NewExperiences(m.store, m.episodes, lessons, learning.ExperienceOptions{})
+	for range 3 {
+		if _, err := experiences.Record(ctx, learning.ExperienceDraft{OperationType: "build", Outcome: "success"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := func(persona string) int {
+		t.Helper()
+		results, err := m.episodes.Search(ctx, learning.EpisodeQuery{Query: "payment gateway", Persona: persona, Limit: 200})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return results.Count
+	}
+
+	agent := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+	if _, err := m.episodes.Clear(agent, "", "", 10); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		t.Errorf("an agent: %v", err)
+	}
+	if n, err := m.episodes.Clear(ctx, "", "mrr-drop", 150); err != nil || n != 150 {
+		t.Fatalf("a bounded call deleted %d, %v", n, err)
+	}
+	if n, err := m.episodes.Clear(ctx, "", "mrr-drop", 10_000); err != nil || n != many-150 {
+		t.Fatalf("the rest: %d, %v", n, err)
+	}
+	if here, there := found("default"), found("coder"); here != 1 || there != 1 {
+		t.Errorf("found %d and %d", here, there)
+	}
+	before, err := m.store.EpisodeHoldings(ctx, "default")
+	if err != nil || len(before) != 2 {
+		t.Fatalf("%+v, %v", before, err)
+	}
+	if n, err := m.episodes.Clear(ctx, "", "", 10_000); err != nil || n != 4 {
+		t.Errorf("all: %d, %v", n, err)
+	}
+	if here, there := found("default"), found("coder"); here != 0 || there != 1 {
+		t.Errorf("found %d and %d", here, there)
+	}
+	recall, err := experiences.Recall(ctx, learning.ExperienceFilter{OperationType: "build"})
+	if err != nil || recall.Count != 0 {
+		t.Errorf("%+v, %v", recall, err)
+	}
+	check, err := m.episodes.Check(ctx)
+	if err != nil || len(check.Missing)+len(check.Surplus) != 0 {
+		t.Errorf("the index is not in step: %+v, %v", check, err)
+	}
+}
+
+func TestProcedureClear(t *testing.T) {
+	procedures, _ := openProcedures(t, t.TempDir(), newHandClock(), nil)
+	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	save := func(persona, category, name string) {
+		t.Helper()
+		_, err := procedures.Save(ctx, learning.ProcedureDraft{Persona: persona, Category: category, Name: name, Steps: []learning.Step{{Action: "roll out the release"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 60 {
+		save("", "deployment", fmt.Sprint("deploy-", i))
+	}
+	save("", "", "other")
+	save("coder", "deployment", "deploy-1")
+	run, err := procedures.Start(ctx, learning.RunDraft{Name: "deploy-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+	if _, err := procedures.Clear(agent, "", "", 10); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		t.Errorf("an agent: %v", err)
+	}
+	if n, err := procedures.Clear(ctx, "", "deployment", 7); err != nil || n != 7 {
+		t.Errorf("a bounded call: %d, %v", n, err)
+	}
+	if n, err := procedures.Clear(ctx, "", "deployment", 1000); err != nil || n != 53 {
+		t.Errorf("the rest: %d, %v", n, err)
+	}
+	found, err := procedures.Search(ctx, learning.ProcedureQuery{Query: "release", Persona: "*", Limit: 100})
+	if err != nil || found.Count != 2 {
+		t.Errorf("%d are found, %v", found.Count, err)
+	}
+	if _, err := procedures.Report(ctx, learning.StepReport{RunID: run.ID, Status: learning.StepSucceeded}); err != nil {
+		t.Errorf("a run under way: %v", err)
+	}
+}

@@ -1,0 +1,74 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"gorm.io/gorm"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// endOfTime is later than any row.
+var endOfTime = time.UnixMilli(1 << 62)
+
+// LastEpisodeNumber implements learning.EpisodeStore.
+func (s *Store) LastEpisodeNumber(ctx context.Context) (number int64, err error) {
+	err = s.read.WithContext(ctx).Raw("SELECT ifnull(max(num), 0) FROM episodes").Scan(&number).Error
+	return number, err
+}
+
+// ClearEpisodes implements learning.EpisodeStore. Experiences among them go as a
+// sweep lets them go, out of what is known of their type.
+func (s *Store) ClearEpisodes(ctx context.Context, clearing learning.EpisodeClearing,
+	told func(count int) (skillrouter.Event, error), after func(ids []string),
+) (int, error) {
+	var ids []string
+	err := s.queue(ctx, func(db *gorm.DB) error {
+		tx := &pipelineTx{db}
+		var numbers []int64
+		var err error
+		if numbers, ids, err = episodesOf(db, clearing); err != nil || len(ids) == 0 {
+			return err
+		}
+		if _, err := tx.DropExperiences(numbers, endOfTime); err != nil {
+			return err
+		}
+		rest := anys(numbers)
+		if _, err := exec(db, "DELETE FROM embeddings WHERE kind = 'episode' AND id IN (SELECT id FROM episodes WHERE num IN ("+marks(len(rest))+"))", rest...); err != nil {
+			return err
+		}
+		if _, err := exec(db, "DELETE FROM episodes WHERE num IN ("+marks(len(rest))+")", rest...); err != nil {
+			return err
+		}
+		event, err := told(len(ids))
+		if err != nil {
+			return err
+		}
+		return tx.AddEvents(event)
+	}, func() { after(ids) })()
+	return len(ids), err
+}
+
+// episodesOf returns the numbers and ids of the episodes to clear.
+func episodesOf(db *gorm.DB, clearing learning.EpisodeClearing) (numbers []int64, ids []string, err error) {
+	where, args := "persona = ? AND num <= ?", []any{clearing.Persona, clearing.UpTo}
+	if clearing.Category != "" {
+		where += " AND " + episodeCategory + " = ?"
+		args = append(args, clearing.Category)
+	}
+	rows, err := query(db, "SELECT num, id FROM episodes WHERE "+where+" LIMIT ?", append(args, clearing.Limit)...)
+	if err != nil {
+		return nil, nil, err
+	}
+	for rows.Next() {
+		var number int64
+		var id string
+		if err := rows.Scan(&number, &id); err != nil {
+			return nil, nil, closing(rows, err)
+		}
+		numbers, ids = append(numbers, number), append(ids, id)
+	}
+	return numbers, ids, closing(rows, rows.Err())
+}

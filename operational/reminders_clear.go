@@ -1,0 +1,66 @@
+package operational
+
+import (
+	"context"
+	"encoding/json"
+
+	"skillrouter"
+)
+
+// reminderClearStep is how many reminders one transaction of Clear deletes, so
+// that no write waits for more than a few milliseconds behind it.
+const reminderClearStep = 200
+
+// EventRemindersCleared is the type of the event of a step of Clear. Its
+// Subject is the persona, its Data a RemindersCleared.
+const EventRemindersCleared = "reminder.cleared"
+
+// RemindersCleared is the Data of EventRemindersCleared.
+type RemindersCleared struct {
+	Persona     string      `json:"persona"`
+	TriggerType TriggerType `json:"trigger_type,omitempty"`
+	Count       int         `json:"count"`
+}
+
+// ReminderClearing is which reminders ClearReminders deletes.
+type ReminderClearing struct {
+	Persona     string
+	TriggerType TriggerType // empty: all
+	Through     int64       // only those of this number or a lesser one
+	Limit       int
+}
+
+// Clear deletes a persona's reminders, of one type of trigger or, if that is
+// empty, of all, those that are done with them: those that were there when it
+// was called, at most most of them. It returns how many were open. Messages
+// that were delivered stay in their mailboxes. Each step is a transaction of
+// its own; what a crash leaves, the next call deletes. It needs ScopeCaptain.
+func (s *Reminders) Clear(ctx context.Context, persona, triggerType string, most int) (deleted int64, err error) {
+	caller := skillrouter.PrincipalOf(ctx)
+	if err := caller.Need(skillrouter.ScopeCaptain); err != nil {
+		return 0, err
+	}
+	if persona, err = checkPersona(persona); err != nil {
+		return 0, err
+	}
+	last, err := s.store.LastReminder(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for most > 0 {
+		clearing := ReminderClearing{Persona: persona, TriggerType: TriggerType(triggerType), Through: last, Limit: min(most, reminderClearStep)}
+		open, all, err := s.store.ClearReminders(ctx, clearing, func(count int) skillrouter.Event {
+			// Marshalling a struct of strings and a whole number cannot fail.
+			data, _ := json.Marshal(RemindersCleared{persona, clearing.TriggerType, count})
+			return skillrouter.Event{Type: EventRemindersCleared, Subject: persona, Agent: caller.AgentID, At: stamp(s.now), Data: data}
+		})
+		if err != nil {
+			return deleted, err
+		}
+		deleted += int64(open)
+		if most -= all; all < reminderClearStep {
+			break
+		}
+	}
+	return deleted, nil
+}

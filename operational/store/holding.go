@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	"skillrouter"
+	"skillrouter/operational"
+)
+
+// isOpen is which reminders are not done with.
+const isOpen = "status IN ('pending', 'due')"
+
+// ClearReminders implements operational.ReminderStore.
+func (s *Store) ClearReminders(ctx context.Context, clearing operational.ReminderClearing, told func(count int) skillrouter.Event) (open, all int, err error) {
+	err = s.write(ctx, func(tx *gorm.DB) error {
+		var rows []struct {
+			Number int64
+			Open   bool
+		}
+		open = 0
+		q := tx.Model(&reminderRow{}).Select("number, "+isOpen+" AS open").Where("persona = ? AND number <= ?", clearing.Persona, clearing.Through)
+		if clearing.TriggerType != "" {
+			q = q.Where("trigger_type = ?", clearing.TriggerType)
+		}
+		if err := q.Limit(clearing.Limit).Find(&rows).Error; err != nil {
+			return err
+		}
+		if all = len(rows); all == 0 {
+			return nil
+		}
+		numbers := make([]int64, all)
+		for i, row := range rows {
+			numbers[i] = row.Number
+			if row.Open {
+				open++
+			}
+		}
+		if err := tx.Where("number IN ?", numbers).Delete(&reminderRow{}).Error; err != nil {
+			return err
+		}
+		return appendEvent(tx, told(all))
+	}, nil)
+	return open, all, err
+}
+
+// ReminderHoldings counts reminders by their persona and the type of their
+// trigger; those that are done with are counted apart. An empty persona stands
+// for everybody's.
+func (s *Store) ReminderHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error) {
+	return s.holdings(ctx, `SELECT persona, trigger_type AS category, sum(`+isOpen+`) AS count, sum(NOT `+isOpen+`) AS expired,
+		sum(octet_length(task) + ifnull(octet_length(context), 0)) AS bytes FROM reminders`, " GROUP BY persona, trigger_type", persona)
+}
+
+func (s *Store) holdings(ctx context.Context, text, group, persona string) ([]skillrouter.Holding, error) {
+	where, args := "", []any{}
+	if persona != "" {
+		where, args = " WHERE persona = ?", []any{persona}
+	}
+	var list []skillrouter.Holding
+	return list, s.read.WithContext(ctx).Raw(text+where+group, args...).Scan(&list).Error
+}
