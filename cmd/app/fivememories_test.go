@@ -401,3 +401,64 @@ func TestClearEveryMemory(t *testing.T) {
 		t.Errorf("the coder's: %v", found)
 	}
 }
+
+// TestProspectiveMemory is seed 002's prospective memory, by its own example.
+func TestProspectiveMemory(t *testing.T) {
+	m := openMemories(t)
+	schedule := func(arguments string) float64 {
+		t.Helper()
+		task, _ := m.call("schedule_task", arguments)["task"].(fields)
+		id, ok := task["id"].(float64)
+		if !ok || task["status"] != "pending" {
+			t.Fatalf("schedule_task%s: %v", arguments, task)
+		}
+		return id
+	}
+	id := schedule(`{"task":"verify payment-service stability after deployment","trigger":"time:+1hour",
+		"context":{"version":"v2.4.0","metric":"error_rate"}}`)
+	other := schedule(`{"task":"rotate the keys","trigger":"time:+30min","persona":"coder"}`)
+	cancelled := schedule(`{"task":"never mind","trigger":"time:+10min"}`)
+	m.call("cancel_task", fmt.Sprintf(`{"task_id":%v}`, cancelled))
+	pending := func(persona string) []fields {
+		return m.list("get_pending_tasks", fmt.Sprintf(`{"persona":%q}`, persona), "tasks")
+	}
+	if due := m.list("get_pending_tasks", `{}`, "tasks"); len(due) != 0 {
+		t.Errorf("due at once: %v", due)
+	}
+	m.restart()
+	m.later(59 * time.Minute)
+	m.eventually("the coder's is due", func() bool { return len(pending("coder")) == 1 })
+	if due := pending("default"); len(due) != 0 {
+		t.Errorf("due after 59 minutes: %v", due)
+	}
+	m.later(2 * time.Minute)
+	m.eventually("it is due", func() bool { return len(pending("default")) == 1 })
+	due := pending("default")[0]
+	if due["id"] != id || due["task"] != "verify payment-service stability after deployment" {
+		t.Errorf("%v", due)
+	}
+	m.same(due["context"], `{"metric":"error_rate","version":"v2.4.0"}`)
+	if mine := pending("coder"); len(mine) != 1 || mine[0]["id"] != other {
+		t.Errorf("the coder's: %v", mine)
+	}
+	m.call("complete_task", fmt.Sprintf(`{"task_id":%v}`, id))
+	if due := pending("default"); len(due) != 0 {
+		t.Errorf("after it was completed: %v", due)
+	}
+	m.restart()
+	if due := pending("default"); len(due) != 0 {
+		t.Errorf("after a restart: %v", due)
+	}
+	if mine := pending("coder"); len(mine) != 1 {
+		t.Errorf("the coder's, after a restart: %v", mine)
+	}
+	for _, bad := range []string{
+		`{"task":"t","trigger":"soon"}`, `{"task":"t","trigger":"time:yesterday"}`, `{"task":"t","trigger":"cron:61 * * * *"}`,
+		`{"task":"","trigger":"time:+1hour"}`, `{"task":"t","trigger":"time:+1hour","persona":"../x"}`, `{"task":"t","trigger":"time:+1hour","context":[1]}`,
+		`{"task":"t"}`,
+	} {
+		m.refused("schedule_task", bad)
+	}
+	m.refused("complete_task", `{"task_id":999999}`)
+	m.refused("cancel_task", `{"task_id":"x"}`)
+}
