@@ -32,7 +32,7 @@ var rooms = []struct {
 	{"operational", []string{"."}, "a domain knows no other domain"},
 	{"learning", []string{".", "tfidf"}, "what is learned must be found"},
 	{"comms", []string{".", "operational"}, "presence and mailbox are rules over operational state"},
-	{"router", []string{".", "learning", "operational"}, "what crosses between the domains goes through the router"},
+	{"router", []string{".", "learning", "operational", "tfidf"}, "what crosses between the domains goes through the router, and is compared by the engine's words"},
 	{"router/httpapi", []string{".", "learning", "operational", "comms", "router"}, "handlers translate between HTTP and the services"},
 	{"router/*", []string{".", "learning", "operational", "comms", "router"}, "transports translate, and know no sibling"},
 	{"comms/*", []string{".", "learning", "operational", "comms", "router"}, "the client implements every service's interface"},

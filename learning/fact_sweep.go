@@ -94,6 +94,7 @@ func (f *Facts) sweepOnce(ctx context.Context) (told int, err error) {
 	}, func() {
 		for _, fact := range dropped {
 			f.recent.drop(FactID(fact.Persona, fact.Key))
+			f.found.remove(FactID(fact.Persona, fact.Key))
 		}
 	})()
 	return told, err

@@ -17,6 +17,7 @@ type Facts struct {
 	uses   uses
 	recent *recentFacts
 	leases *leases
+	found  *factIndex
 }
 
 var _ FactService = (*Facts)(nil)
@@ -26,7 +27,7 @@ func NewFacts(store FactStore, options Options) *Facts {
 	options = options.withDefaults()
 	return &Facts{
 		store: store, now: options.Now, log: options.Log, uses: newUses(),
-		recent: newRecentFacts(), leases: newLeases(),
+		recent: newRecentFacts(), leases: newLeases(), found: newFactIndex(),
 	}
 }
 
@@ -258,6 +259,7 @@ func (f *Facts) Forget(ctx context.Context, ref FactRef) error {
 	}, func() {
 		f.recent.drop(id)
 		f.uses.forget(id)
+		f.found.remove(id)
 	})()
 }
 
@@ -265,6 +267,7 @@ func (f *Facts) Forget(ctx context.Context, ref FactRef) error {
 func (f *Facts) wrote(fact Fact, lease string) {
 	id := FactID(fact.Persona, fact.Key)
 	f.recent.put(id, fact)
+	f.found.put(&fact)
 	f.leases.written(id, lease)
 }
 

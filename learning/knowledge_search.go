@@ -11,6 +11,26 @@ import (
 
 // Search implements KnowledgeService. It needs ScopeRead.
 func (k *KnowledgeBase) Search(ctx context.Context, query KnowledgeQuery) (KnowledgeResults, error) {
+	results, err := k.Find(ctx, query)
+	if err == nil {
+		used := make([]string, len(results.Results))
+		for i := range results.Results {
+			used[i] = results.Results[i].ID
+		}
+		k.Used(used...)
+	}
+	return results, err
+}
+
+// Used counts a use of each entry: somebody was shown it.
+func (k *KnowledgeBase) Used(ids ...string) {
+	if len(ids) > 0 {
+		k.uses.count(ids, k.clock())
+	}
+}
+
+// Find is Search for who may yet drop what was found: it counts no use. It needs ScopeRead.
+func (k *KnowledgeBase) Find(ctx context.Context, query KnowledgeQuery) (KnowledgeResults, error) {
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
 		return KnowledgeResults{}, err
 	}
@@ -39,13 +59,11 @@ func (k *KnowledgeBase) Search(ctx context.Context, query KnowledgeQuery) (Knowl
 	results := KnowledgeResults{Results: []KnowledgeHit{}, Corrected: found.Corrected}
 	hits, notice := meaning.fuse(ctx, found.Hits, request, limit)
 	results.Notice = notice
-	var used []string
 	results.LeftOut, err = fetch(ctx, hits, k.store.Knowledge, func(e *Knowledge) (string, int) { return e.ID, len(e.Content) },
 		func(entry *Knowledge, hit tfidf.Hit) {
 			if meaning != nil && !fits(knowledgeDocument(*entry), request) {
 				return // it was changed a moment ago
 			}
-			used = append(used, entry.ID)
 			k.uses.add(entry)
 			results.Results = append(results.Results, KnowledgeHit{*entry, hit.Score, reasons(hit.Why)})
 		})
@@ -53,7 +71,6 @@ func (k *KnowledgeBase) Search(ctx context.Context, query KnowledgeQuery) (Knowl
 		return KnowledgeResults{}, err
 	}
 	results.Count = len(results.Results)
-	k.uses.count(used, k.clock())
 	return results, nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"skillrouter/router"
 )
 
 // maxAnswer bounds the texts of one answer together, in bytes: about 18,000
@@ -58,35 +60,8 @@ func (f *fence) say(format string, args ...any) {
 	fmt.Fprintf(f, format, args...)
 }
 
-// visible replaces what a reader would not see but a model or a terminal
-// would: control characters other than tab and line feed, the marks that
-// reverse the direction of writing, and the tag characters that can spell
-// hidden text.
-func visible(s string) string {
-	hidden := func(r rune) bool {
-		switch {
-		case r == '\n', r == '\t':
-			return false
-		case r < 0x20, r >= 0x7f && r < 0xa0,
-			r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, // bidirectional embeddings, overrides and isolates
-			r >= 0xe0000 && r <= 0xe007f: // tags
-			return true
-		}
-		return false
-	}
-	if !strings.ContainsFunc(s, hidden) {
-		return s
-	}
-	return strings.Map(func(r rune) rune {
-		if r == '\r' {
-			return -1
-		}
-		if hidden(r) {
-			return utf8.RuneError
-		}
-		return r
-	}, s)
-}
+// visible makes seen what a model or a terminal would see and a reader would not.
+func visible(s string) string { return router.Visible(s) }
 
 // shares divides the bytes of an answer among texts of these lengths: the
 // short ones stay whole, and what they leave over goes to the long ones evenly.

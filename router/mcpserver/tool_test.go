@@ -32,7 +32,7 @@ var lessonTools = []string{
 var factTools = []string{"recall_episodes", "recall_fact", "remember_episode", "remember_fact", "search_facts", "update_fact"}
 
 // contextTools are the tools of the toolset context.
-var contextTools = []string{"clear_memory", "list_memory_categories", "memory_stats"}
+var contextTools = []string{"build_context", "clear_memory", "list_memory_categories", "memory_stats"}
 
 // reminderTools are the tools of the toolset reminders.
 var reminderTools = []string{"cancel_task", "complete_task", "get_pending_tasks", "report_event", "schedule_task", "snooze_task"}
@@ -59,7 +59,7 @@ func listTools(t *testing.T, server *mcpserver.Server) map[string]*mcp.Tool {
 var readers = []string{
 	"search_knowledge", "search_episodes", "get_recent_episodes", "route_query", "get_relevant_lessons",
 	"recall_fact", "recall_episodes", "search_facts",
-	"list_memory_categories", "memory_stats", "get_pending_tasks",
+	"list_memory_categories", "memory_stats", "get_pending_tasks", "build_context",
 	"list_lessons", "get_lesson", "review_lessons", "lesson_history", "recall_by_type", "recall_by_outcome", "get_lessons",
 	"emerging_patterns", "pending_escalations", "check_before_action", "get_agent_memory",
 }
@@ -115,6 +115,7 @@ func TestToolsWithoutTheirServiceAreNotOffered(t *testing.T) {
 
 // every is a call of each tool that gives every parameter.
 var every = map[string]string{
+	"build_context":          `{"task":"t","budget":500,"project":"p","persona":"coder","include_untrusted":true}`,
 	"remember_fact":          `{"key":"k","value":{"a":1},"ttl":60,"category":"c","persona":"coder","probe":"p","source":"s"}`,
 	"recall_fact":            `{"key":"k","persona":"coder","stale_ok":true}`,
 	"search_facts":           `{"category":"c","pattern":"k*","persona":"coder","cursor":"a","limit":5}`,

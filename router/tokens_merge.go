@@ -1,0 +1,144 @@
+package router
+
+import (
+	"container/heap"
+	"strings"
+
+	"github.com/tiktoken-go/tokenizer/codec"
+)
+
+// vocabularySize is how many tokens o200k_base has, special ones apart.
+const vocabularySize = 199_998
+
+// readVocabulary returns the rank of each token: the lower it is, the earlier a
+// pair of bytes is merged into it. It takes the table from the library and
+// nothing else: the library's splitting (v0.10.0, by an expression that was
+// compiled into code) loses the character DEL and splits runs of white space
+// with several line breaks otherwise than tiktoken does.
+func readVocabulary() map[string]uint32 {
+	encoding := codec.NewO200kBase()
+	var all strings.Builder
+	ends := make([]int, vocabularySize)
+	for id := range vocabularySize {
+		token, _ := encoding.Decode([]uint{uint(id)}) // an id without a token is an empty text here
+		all.WriteString(token)
+		ends[id] = all.Len()
+	}
+	text, begin := all.String(), 0
+	ranks := make(map[string]uint32, vocabularySize)
+	for id, end := range ends {
+		if end > begin {
+			ranks[text[begin:end]] = uint32(id)
+		}
+		begin = end
+	}
+	return ranks
+}
+
+// shortPiece is up to how many bytes a piece is merged by looking at all pairs
+// again and again, which is the faster way for few.
+const shortPiece = 64
+
+// mergedCount returns how many tokens a piece becomes by byte-pair encoding: of
+// all neighbours, the two that make the token of the lowest rank, the leftmost
+// of equals, are merged, until none make a token (Sennrich, Haddow and Birch,
+// "Neural Machine Translation of Rare Words with Subword Units", 2016).
+func mergedCount(ranks map[string]uint32, piece string) int {
+	if len(piece) > shortPiece {
+		return longMergedCount(ranks, piece)
+	}
+	var ends [shortPiece + 1]int // where each part ends; the first entry is the beginning
+	n := len(piece) + 1
+	for i := range n {
+		ends[i] = i
+	}
+	for {
+		best, at := unmergeable, 0
+		for i := 0; i+2 < n; i++ {
+			if rank, ok := ranks[piece[ends[i]:ends[i+2]]]; ok && rank < best {
+				best, at = rank, i
+			}
+		}
+		if best == unmergeable {
+			return n - 1
+		}
+		copy(ends[at+1:n-1], ends[at+2:n])
+		n--
+	}
+}
+
+// unmergeable is the rank of two neighbours that make no token.
+const unmergeable = ^uint32(0)
+
+// part is a part of a piece, in the list of its parts; it begins where its index says.
+type part struct {
+	before, after int
+	rank          uint32 // of the token that it and the next would make
+}
+
+// longMergedCount is mergedCount with a heap of the pairs that can be merged.
+func longMergedCount(ranks map[string]uint32, piece string) int {
+	parts := make([]part, len(piece)+1) // the last one is the end
+	for i := range parts {
+		parts[i] = part{before: i - 1, after: i + 1}
+	}
+	rankOf := func(i int) uint32 {
+		next := parts[i].after
+		if next >= len(piece) {
+			return unmergeable
+		}
+		if rank, ok := ranks[piece[i:parts[next].after]]; ok {
+			return rank
+		}
+		return unmergeable
+	}
+	var pairs pairHeap
+	rate := func(i int) {
+		if parts[i].rank = rankOf(i); parts[i].rank != unmergeable {
+			heap.Push(&pairs, pair{parts[i].rank, i})
+		}
+	}
+	for i := range len(piece) {
+		rate(i)
+	}
+	count := len(piece)
+	for len(pairs) > 0 {
+		top := heap.Pop(&pairs).(pair)
+		i := top.at
+		if parts[i].rank != top.rank {
+			continue // it was merged, or its neighbour was
+		}
+		gone := parts[i].after
+		parts[gone].rank = unmergeable
+		parts[i].after = parts[gone].after
+		parts[parts[i].after].before = i
+		count--
+		rate(i)
+		if before := parts[i].before; before >= 0 {
+			rate(before)
+		}
+	}
+	return count
+}
+
+// pair is two neighbouring parts, named by where the first begins.
+type pair struct {
+	rank uint32
+	at   int
+}
+
+// pairHeap has the pair of the lowest rank first, the leftmost of equals.
+type pairHeap []pair
+
+func (h pairHeap) Len() int { return len(h) }
+func (h pairHeap) Less(i, j int) bool {
+	return h[i].rank < h[j].rank || h[i].rank == h[j].rank && h[i].at < h[j].at
+}
+func (h pairHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *pairHeap) Push(x any)   { *h = append(*h, x.(pair)) }
+func (h *pairHeap) Pop() any {
+	last := len(*h) - 1
+	top := (*h)[last]
+	*h = (*h)[:last]
+	return top
+}
