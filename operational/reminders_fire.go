@@ -28,7 +28,7 @@ const (
 // while the router was not running comes first, and is marked as missed.
 func (s *Reminders) Run(ctx context.Context) error {
 	for {
-		err := s.catchUp(ctx)
+		err := s.CatchUp(ctx)
 		if err == nil || ctx.Err() != nil {
 			break
 		}
@@ -74,8 +74,9 @@ func (s *Reminders) untilNext(ctx context.Context) time.Duration {
 	return min(max(next.Sub(s.now()), 0), fireLook)
 }
 
-// catchUp lets come due what should have while the router was not running.
-func (s *Reminders) catchUp(ctx context.Context) error {
+// CatchUp lets come due, marked as missed, what should have while the router
+// was not running. Run calls it first.
+func (s *Reminders) CatchUp(ctx context.Context) error {
 	if err := s.look(ctx); err != nil {
 		return err
 	}

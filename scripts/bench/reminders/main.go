@@ -1,0 +1,278 @@
+// Command reminders measures how late reminders arrive that come due all at
+// once: 100,000 of them, spread over a minute, for agents that listen on
+// GET /messages, while more are being scheduled. Beside them stands how long a plain
+// signal takes from being sent to arriving there, one at a time: the floor.
+//
+//	go run ./scripts/bench/reminders [-count 100000] [-over 1m] [-lead 2m] [-agents 20]
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"skillrouter/scripts/bench/sidecar"
+)
+
+const (
+	writers = 16 // that schedule at once
+	signals = 300
+	// beside is how often another reminder is scheduled while the others come due.
+	beside = 20 * time.Millisecond
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	var err error
+	if len(os.Args) == 4 && os.Args[1] == "serve" {
+		err = sidecar.Serve(ctx, os.Args[2], os.Args[3])
+	} else {
+		b := bench{}
+		flag.IntVar(&b.count, "count", 100_000, "reminders")
+		flag.DurationVar(&b.over, "over", time.Minute, "time over which they come due")
+		flag.DurationVar(&b.lead, "lead", 2*time.Minute, "time for scheduling them before")
+		flag.IntVar(&b.agents, "agents", 20, "agents that listen")
+		flag.Parse()
+		err = b.measure(ctx)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+type bench struct {
+	count, agents int
+	over, lead    time.Duration
+	sidecar       *sidecar.Sidecar
+
+	mu       sync.Mutex
+	late     []time.Duration
+	seen     map[int64]bool
+	doubled  int
+	arrived  chan time.Time // of plain signals
+	complete chan struct{}
+}
+
+func (b *bench) measure(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "bench-reminders")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if b.sidecar, err = sidecar.Start(ctx, dir); err != nil {
+		return err
+	}
+	defer b.sidecar.Stop()
+	b.seen, b.arrived, b.complete = map[int64]bool{}, make(chan time.Time, signals), make(chan struct{})
+	listening, stop := context.WithCancel(ctx)
+	var listeners sync.WaitGroup
+	for i := range b.agents {
+		listeners.Go(func() { b.listen(listening, agent(i)) })
+	}
+	defer listeners.Wait()
+	defer stop()
+	if err := b.floor(ctx); err != nil {
+		return err
+	}
+	first := time.Now().Add(b.lead)
+	begin := time.Now()
+	if err := b.schedule(ctx, first); err != nil {
+		return err
+	}
+	took := time.Since(begin)
+	sidecar.Report("scheduling", "%d in %.1f s: %.0f/s from %d connections", b.count, took.Seconds(), float64(b.count)/took.Seconds(), writers)
+	if time.Now().After(first) {
+		return errors.New("scheduling took longer than -lead: the first were due before the last was scheduled")
+	}
+	if err := sleep(ctx, time.Until(first)); err != nil {
+		return err
+	}
+	before := b.sidecar.CPU()
+	more, stopMore := context.WithCancel(ctx)
+	var scheduling sync.WaitGroup
+	scheduling.Go(func() { b.beside(more) })
+	limit := time.NewTimer(b.over + time.Minute)
+	defer limit.Stop()
+	select {
+	case <-b.complete:
+	case <-limit.C:
+	case <-ctx.Done():
+	}
+	stopMore()
+	scheduling.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	sidecar.Report("reminders", "%d of %d arrived, %d twice, over %s to %d agents", len(b.late), b.count, b.doubled, b.over, b.agents)
+	sidecar.Report("lateness, due to received", "%s (target: at most 2 s)", sidecar.Percentiles(b.late))
+	sidecar.Report("processor time", "%.1f s of the router for them", (b.sidecar.CPU() - before).Seconds())
+	if len(b.late) != b.count || b.doubled > 0 {
+		return errors.New("not each of them arrived once")
+	}
+	return nil
+}
+
+func agent(i int) string { return fmt.Sprint("agent-", i) }
+
+// floor sends plain signals one at a time.
+func (b *bench) floor(ctx context.Context) error {
+	var took []time.Duration
+	for range signals {
+		begin := time.Now()
+		if err := b.post(ctx, "/signal", map[string]any{"from_agent_id": "bench", "to_agent_id": agent(0), "signal": "plain"}); err != nil {
+			return err
+		}
+		select {
+		case at := <-b.arrived:
+			took = append(took, at.Sub(begin))
+		case <-time.After(10 * time.Second):
+			return errors.New("a plain signal did not arrive")
+		}
+	}
+	sidecar.Report("floor: a plain signal, sent to received", "%s", sidecar.Percentiles(took))
+	return nil
+}
+
+// schedule schedules the reminders, evenly over the time from first on.
+func (b *bench) schedule(ctx context.Context, first time.Time) error {
+	var next atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	for range writers {
+		group.Go(func() error {
+			for {
+				i := next.Add(1) - 1
+				if i >= int64(b.count) {
+					return nil
+				}
+				at := first.Add(b.over * time.Duration(i) / time.Duration(b.count))
+				if err := b.one(ctx, "time:"+at.UTC().Format("2006-01-02T15:04:05.000Z"), agent(int(i)%b.agents)); err != nil {
+					return err
+				}
+			}
+		})
+	}
+	return group.Wait()
+}
+
+func (b *bench) one(ctx context.Context, trigger, whom string) error {
+	return b.post(ctx, "/api/reminders", map[string]any{
+		"task": "verify payment-service stability after deployment", "trigger": trigger, "agent_id": whom,
+		"context": map[string]string{"version": "v2.4.0", "metric": "error_rate"},
+	})
+}
+
+// callers keeps a connection for each writer.
+var callers = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: writers + 1}}
+
+func (b *bench) post(ctx context.Context, path string, body any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, b.sidecar.Base+path, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := callers.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	said, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode/100 != 2 {
+		err = fmt.Errorf("%s answers %s: %s", path, answer.Status, said)
+	}
+	return err
+}
+
+// beside goes on scheduling what is due another day.
+func (b *bench) beside(ctx context.Context) {
+	every := time.NewTicker(beside)
+	defer every.Stop()
+	for {
+		select {
+		case <-every.C:
+			_ = b.one(ctx, "time:+1day", agent(0)) // it is stopped in the middle of one
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// listen reads an agent's messages as they come.
+func (b *bench) listen(ctx context.Context, agent string) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, b.sidecar.Base+"/messages?agent_id="+agent, nil)
+	if err != nil {
+		return
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		now := time.Now()
+		var message struct {
+			Signal  string `json:"signal"`
+			Context struct {
+				ID           int64     `json:"id"`
+				ScheduledFor time.Time `json:"scheduled_for"`
+			} `json:"context"`
+		}
+		if json.Unmarshal([]byte(data), &message) != nil {
+			continue
+		}
+		if message.Signal == "plain" {
+			b.arrived <- now
+			continue
+		}
+		b.take(message.Context.ID, now.Sub(message.Context.ScheduledFor))
+	}
+}
+
+func (b *bench) take(id int64, late time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.seen[id] {
+		b.doubled++
+		return
+	}
+	b.seen[id] = true
+	b.late = append(b.late, late)
+	if len(b.late) == b.count {
+		close(b.complete)
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
