@@ -133,13 +133,13 @@ func (s ContextSources) guards(ctx context.Context, r ContextRequest) (f gathere
 }
 
 func (s ContextSources) lessons(ctx context.Context, r ContextRequest) (f gathered, err error) {
-	results, err := s.Lessons.Relevant(ctx, learning.LessonQuery{Context: r.Task, Agent: r.AgentID, Project: r.Project, Limit: perSource})
+	results, err := s.Lessons.Relevant(ctx, learning.LessonQuery{Context: r.Task, Agent: r.AgentID, Project: r.Project, Limit: perSource, Explain: true})
 	f.corrected = results.Corrected
 	for _, hit := range results.Results {
 		l := &hit.Lesson
 		f.candidates = append(f.candidates, candidate{
 			kind: lessonKind(l.Level), id: l.ID, title: l.Title, author: l.SourceAgent, trust: string(l.Trust), project: l.Project,
-			date: l.LastOccurred, confidence: l.Confidence,
+			date: l.LastOccurred, confidence: l.Confidence, least: meant(hit.Why),
 			body: lines("", l.Context, "Done: ", l.Action, "Outcome: ", l.Outcome, "Cause: ", l.RootCause, "Solution: ", l.Solution,
 				"Instead: ", strings.Join(l.Alternatives, "; "), "", l.Body),
 		})
@@ -167,12 +167,12 @@ const (
 
 func (s ContextSources) knowledge(project string) func(context.Context, ContextRequest) (gathered, error) {
 	return func(ctx context.Context, r ContextRequest) (f gathered, err error) {
-		results, err := s.Knowledge.Find(ctx, learning.KnowledgeQuery{Query: r.Task, Project: project, Limit: perSource})
+		results, err := s.Knowledge.Find(ctx, learning.KnowledgeQuery{Query: r.Task, Project: project, Limit: perSource, Explain: true})
 		f.corrected = results.Corrected
 		for _, hit := range results.Results {
 			f.candidates = append(f.candidates, candidate{
 				kind: KindKnowledge, id: hit.ID, title: hit.Title, body: hit.Content, author: hit.Author, trust: string(hit.Trust), project: hit.Project,
-				date: hit.UpdatedAt, confidence: knowledgeConfidence,
+				date: hit.UpdatedAt, confidence: knowledgeConfidence, least: meant(hit.Why),
 			})
 		}
 		return f, err
@@ -213,12 +213,12 @@ func (s ContextSources) procedures(ctx context.Context, r ContextRequest) (f gat
 
 func (s ContextSources) episodes(project string) func(context.Context, ContextRequest) (gathered, error) {
 	return func(ctx context.Context, r ContextRequest) (f gathered, err error) {
-		results, err := s.Episodes.Search(ctx, learning.EpisodeQuery{Query: r.Task, Project: project, Limit: perSource})
+		results, err := s.Episodes.Search(ctx, learning.EpisodeQuery{Query: r.Task, Persona: r.Persona, Project: project, Limit: perSource, Explain: true})
 		f.corrected = results.Corrected
 		for _, hit := range results.Results {
 			f.candidates = append(f.candidates, candidate{
 				kind: KindEpisode, id: hit.ID, title: hit.Title, body: hit.Content, author: hit.AgentID, trust: string(learning.TrustAgent), project: hit.Project,
-				date: hit.CreatedAt, confidence: hit.Importance,
+				date: hit.CreatedAt, confidence: hit.Importance, least: meant(hit.Why),
 			})
 		}
 		return f, err
@@ -256,6 +256,19 @@ func (s ContextSources) tasks(ctx context.Context, r ContextRequest) (f gathered
 		return f, ask(operational.TaskFilter{Project: r.Project}, 0)
 	}
 	return f, nil
+}
+
+// meaningRelevance is the least relevance of what a store found by its meaning,
+// where embeddings are configured: it may not share a word with the task.
+const meaningRelevance = 0.4
+
+// meant is the least relevance of a hit by why it was found. Only what the
+// vectors found alone was near enough to be answered for its meaning.
+func meant(why []learning.Reason) float64 {
+	if len(why) > 0 && !slices.ContainsFunc(why, func(r learning.Reason) bool { return r.Lane != learning.LaneVector }) {
+		return meaningRelevance
+	}
+	return 0
 }
 
 // lines joins labels and texts, in turn, each pair on a line of its own; pairs without a text are left out.
