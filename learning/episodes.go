@@ -29,7 +29,7 @@ func NewEpisodes(store EpisodeStore, options Options) *Episodes {
 	options = options.withDefaults()
 	return &Episodes{
 		store: store, index: tfidf.New(tfidf.Options{}), now: options.Now,
-		sessions: sessions{store: store, current: map[string]session{}},
+		sessions: sessions{store: store, current: map[string]session{}, begun: map[string]string{}, ended: map[string]string{}},
 	}
 }
 

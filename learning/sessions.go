@@ -10,14 +10,42 @@ import (
 // are dropped are read from the database again.
 const maxSessions = 4096
 
-// sessions knows which session each agent is in. An agent's session is that
-// of its last episode; after SessionIdle without one, the next begins a new
-// one. What is in memory is also what the database says.
+// maxEnded bounds how many agents' last ends are kept in memory. Of those that are
+// dropped, what is recorded soon after an end counts as of the session that ended.
+const maxEnded = 1 << 14
+
+// sessions knows which session each agent is in: the one that it began and has
+// not ended, or else that of its last episode; after SessionIdle without one, the
+// next begins a new one. What is in memory of the latter is also what the database
+// says; the former is told by whoever keeps sessions, also at the start.
 type sessions struct {
 	store EpisodeStore
 
 	mu      sync.Mutex
 	current map[string]session
+	begun   map[string]string // agents and the sessions that they began; as many as there are open ones
+	ended   map[string]string // agents and the sessions that they ended last, at most maxEnded
+}
+
+// begin makes a session the agent's current one until it ends.
+func (s *sessions) begin(agent, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.begun[agent] = id
+}
+
+// end ends a session: what the agent records next belongs to another one, also
+// soon after.
+func (s *sessions) end(agent, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.begun[agent] == id {
+		delete(s.begun, agent)
+	}
+	if len(s.ended) >= maxEnded {
+		clear(s.ended)
+	}
+	s.ended[agent] = id
 }
 
 // session is the session of an agent's last episode.
@@ -60,6 +88,9 @@ func (s *sessions) now(ctx context.Context, agent string, at time.Time) (string,
 
 // lookup returns the agent's session if it goes on at that time.
 func (s *sessions) lookup(ctx context.Context, agent string, at time.Time) (session, error) {
+	if id, ok := s.begun[agent]; ok {
+		return session{id, at}, nil
+	}
 	known, ok := s.current[agent]
 	if !ok {
 		last, ok, err := s.store.LastEpisode(ctx, agent)
@@ -71,7 +102,7 @@ func (s *sessions) lookup(ctx context.Context, agent string, at time.Time) (sess
 			s.current[agent] = known
 		}
 	}
-	if at.Sub(known.last) > SessionIdle {
+	if at.Sub(known.last) > SessionIdle || known.id == s.ended[agent] {
 		return session{}, nil
 	}
 	return known, nil
@@ -90,3 +121,10 @@ func sessionName(agent string, at time.Time) string {
 func (l *Episodes) CurrentSession(ctx context.Context, agent string) (string, error) {
 	return l.sessions.now(ctx, agent, l.now())
 }
+
+// BeginSession makes a session the one that the agent's episodes belong to until it
+// ends. It and EndSession are for whoever keeps sessions, and need no scope.
+func (l *Episodes) BeginSession(agent, id string) { l.sessions.begin(agent, id) }
+
+// EndSession says that the agent's session has ended.
+func (l *Episodes) EndSession(agent, id string) { l.sessions.end(agent, id) }

@@ -7,19 +7,20 @@ import (
 
 // Session is one stretch of an agent's work, from its start to the hand-over at its end.
 type Session struct {
-	ID        string          `json:"id"`
-	AgentID   string          `json:"agent_id"`
-	Persona   string          `json:"persona"`
-	Project   string          `json:"project,omitempty"`
-	Goal      string          `json:"goal,omitempty"`
-	Status    SessionStatus   `json:"status"`
-	Summary   string          `json:"summary,omitempty"`
-	Successor string          `json:"successor,omitempty"` // whom what is open was handed to
-	Handover  *Handover       `json:"handover,omitempty"`  // what was open at the end
-	Previous  string          `json:"previous,omitempty"`  // the session whose hand-over this one began with
-	Data      json.RawMessage `json:"data,omitempty"`
-	StartedAt time.Time       `json:"started_at"`
-	EndedAt   *time.Time      `json:"ended_at,omitempty"`
+	ID          string          `json:"id"`
+	AgentID     string          `json:"agent_id"`
+	Persona     string          `json:"persona"`
+	Project     string          `json:"project,omitempty"`
+	Goal        string          `json:"goal,omitempty"`
+	Status      SessionStatus   `json:"status"`
+	Summary     string          `json:"summary,omitempty"`
+	Successor   string          `json:"successor,omitempty"`    // whom what is open was handed to; empty: whoever goes on
+	Handover    *Handover       `json:"handover,omitempty"`     // what was open at the end
+	Previous    string          `json:"previous,omitempty"`     // the session whose hand-over this one began with
+	InheritedBy string          `json:"inherited_by,omitempty"` // the session that began with this one's hand-over
+	Data        json.RawMessage `json:"data,omitempty"`         // an object
+	StartedAt   time.Time       `json:"started_at"`
+	EndedAt     *time.Time      `json:"ended_at,omitempty"`
 }
 
 // SessionStatus is where a session stands.

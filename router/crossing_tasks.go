@@ -17,9 +17,17 @@ const (
 )
 
 // operated handles events of operational.db: a finished task becomes an
-// episode of whoever held it.
+// episode of whoever held it, a session that has ended a message to its successor.
 func (c *Crossing) operated(ctx context.Context, events []skillrouter.Event, _ operational.Cursor) (bool, error) {
 	for _, event := range events {
+		if event.Type == operational.EventSessionEnded {
+			if draft, ok := c.handoverMessage(event); ok {
+				if err := c.post(ctx, draft); err != nil {
+					return false, err
+				}
+			}
+			continue
+		}
 		if event.Type != operational.EventTaskCompleted && event.Type != operational.EventTaskFailed {
 			continue
 		}

@@ -12,51 +12,63 @@ import (
 // beside the stores, comms/client over HTTP.
 type SessionService interface {
 	// Start begins a session of an agent and hands it what the last one left to it. An
-	// open session of the agent is ended first. It needs ScopeAgent.
+	// open session of the agent is ended first; if it is the one of the draft's id, it goes
+	// on. It needs ScopeAgent.
 	Start(ctx context.Context, draft SessionDraft) (SessionStarted, error)
 	// End ends a session, gathers what is open and hands it to the successor; with a
-	// transcript it consolidates. Ending it again changes nothing. It needs ScopeAgent.
+	// transcript it consolidates. CurrentSession, or no id, is the one that the agent is in.
+	// Ending it again changes nothing. It needs ScopeAgent, and the agent of the session.
 	End(ctx context.Context, id string, end SessionEnd) (SessionEnded, error)
 	// Session returns one session. It needs ScopeRead.
 	Session(ctx context.Context, id string) (operational.Session, error)
 	// List returns sessions, the latest first. It needs ScopeRead.
-	List(ctx context.Context, filter SessionFilter) ([]operational.Session, error)
+	List(ctx context.Context, filter operational.SessionFilter) ([]operational.Session, error)
+	// Handover returns the session whose hand-over an agent works on: the latest one that
+	// waits for it, or the one that its latest session began with. NotFound if there is
+	// none. It needs ScopeRead; without an agent it is the caller's own.
+	Handover(ctx context.Context, agentID string) (operational.Session, error)
 }
 
 // SessionDraft is what a client may say of a session that begins.
 type SessionDraft struct {
-	ID      string          `json:"id,omitempty"` // the client's own; empty: one is given
-	AgentID string          `json:"agent_id,omitempty"`
-	Persona string          `json:"persona,omitempty"`
+	ID      string          `json:"id,omitempty"`       // the client's own; empty: one is given
+	AgentID string          `json:"agent_id,omitempty"` // empty: the caller's own
+	Persona string          `json:"persona,omitempty"`  // empty: default
 	Project string          `json:"project,omitempty"`
 	Goal    string          `json:"goal,omitempty"`
-	Data    json.RawMessage `json:"data,omitempty"`
+	Data    json.RawMessage `json:"data,omitempty"` // an object
 }
 
 // SessionStarted is the answer to Start.
 type SessionStarted struct {
 	operational.Session
-	// Inherited is what the last session that named this agent its successor left.
+	Resumed bool `json:"resumed,omitempty"` // it was open already
+	// Inherited is the latest session that left something to this one.
 	Inherited *operational.Session `json:"inherited,omitempty"`
+	// AlsoInherited are the ids of the others, the latest first.
+	AlsoInherited []string `json:"also_inherited,omitempty"`
+	// Ended is the agent's session that was still open and was ended by this one.
+	Ended *operational.Session `json:"ended,omitempty"`
 }
 
 // SessionEnd is what a client may say at the end of a session.
 type SessionEnd struct {
-	Summary    string                    `json:"summary,omitempty"`
-	Successor  string                    `json:"successor,omitempty"`
+	AgentID   string `json:"agent_id,omitempty"` // whose current session; empty: the caller's own
+	Summary   string `json:"summary,omitempty"`
+	Successor string `json:"successor,omitempty"` // an agent; empty: whoever goes on
+	// Reassign hands the agent's tasks on: a captain's call to the successor, an agent's
+	// own call back to all, because an agent may give work up and not put it upon another.
+	Reassign   bool                      `json:"reassign,omitempty"`
 	Transcript *learning.TranscriptDraft `json:"transcript,omitempty"`
 }
 
 // SessionEnded is the answer to End.
 type SessionEnded struct {
 	operational.Session
+	AlreadyEnded bool                   `json:"already_ended,omitempty"` // nothing was changed
+	Reassigned   []int64                `json:"reassigned,omitempty"`    // numbers of tasks that the successor holds now
+	Released     []int64                `json:"released,omitempty"`      // numbers of tasks that wait for anybody now
 	Consolidated *learning.Consolidated `json:"consolidated,omitempty"`
-}
-
-// SessionFilter selects sessions; empty fields select everything.
-type SessionFilter struct {
-	AgentID string
-	Project string
-	Status  operational.SessionStatus
-	Limit   int
+	// Notices say what did not go as asked: the session has ended all the same.
+	Notices []string `json:"notices,omitempty"`
 }

@@ -191,6 +191,8 @@ func (s *serving) sample(call access) access {
 			s.must(admin, http.MethodPost, "/api/reminders", `{"task":"t","trigger":"time:+1h","agent_id":"a","created_by":"a"}`, &out)
 			return out.ID.String()
 		},
+		"{session}": func() string { return make("/api/sessions", `{"agent_id":"a"}`) },
+
 		"{key}": func() string { return fmt.Sprint("key-", s.made) },
 		"{fact}": func() string {
 			s.must(admin, http.MethodPut, fmt.Sprintf("/api/facts/default/f%d", s.made), `{"value":1}`, &struct{}{})

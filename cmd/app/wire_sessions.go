@@ -1,5 +1,21 @@
 package app
 
-import "context"
+import (
+	"context"
+	"fmt"
 
-func (a *App) wireSessions(_ context.Context, _ *parts) error { return nil }
+	"skillrouter/router"
+)
+
+// wireSessions builds the sessions, which hand over what the parts before them have open.
+func (a *App) wireSessions(ctx context.Context, p *parts) error {
+	sessions, err := router.NewSessions(ctx, router.SessionPorts{
+		Store: p.operations, Episodes: p.episodes, Tasks: p.tasks, Mail: p.presence,
+		Procedures: p.procedures, Reminders: p.reminders, Consolidation: p.consolidation,
+	}, router.SessionOptions{Now: a.now, Log: a.log})
+	if err != nil {
+		return fmt.Errorf("load the open sessions: %w", err)
+	}
+	p.sessions = sessions
+	return nil
+}

@@ -16,6 +16,7 @@ import (
 	"skillrouter/learning/learningtest"
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
+	"skillrouter/router/routertest"
 )
 
 // serve runs a whole router on a folder of its own until the test ends, and
@@ -150,5 +151,15 @@ func TestMemoriesContract(t *testing.T) {
 	learningtest.RunMemories(t, func(t *testing.T) learning.EpisodeService {
 		address, _ := serve(t)
 		return dial(t, address, client.Options{}).Episodes
+	})
+}
+
+func TestSessionsContract(t *testing.T) {
+	routertest.RunSessions(t, func(t *testing.T) func(skillrouter.Principal) routertest.World {
+		as := clients(t)
+		return func(p skillrouter.Principal) routertest.World {
+			c := as(p)
+			return routertest.World{Sessions: c.Sessions, Tasks: c.Tasks, Episodes: c.Episodes}
+		}
 	})
 }

@@ -1,0 +1,26 @@
+package comms
+
+import (
+	"context"
+
+	"skillrouter/operational"
+)
+
+// Unacked returns the oldest messages that the agent has not acknowledged, at
+// most limit of them, and how many there are, up to what a heartbeat counts.
+// It marks none as delivered, because the agent does not see them by it. It is
+// for the router's own use and asks for no right.
+func (p *Presence) Unacked(ctx context.Context, agentID string, limit int) (messages []operational.Message, count int, err error) {
+	query := operational.MailQuery{AgentID: agentID, JoinedSeq: noBroadcasts, Unacked: true, Now: p.now()}
+	if m := p.roster.member(agentID); m != nil {
+		if count, err = p.roster.unacked(ctx, m); err != nil || count == 0 {
+			return nil, 0, err
+		}
+		m.mu.Lock()
+		query = m.mailQuery(query.Now)
+		m.mu.Unlock()
+	}
+	query.Limit = limit
+	messages, _, err = p.roster.store.Mail(ctx, query)
+	return messages, max(count, len(messages)), err
+}

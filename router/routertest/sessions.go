@@ -1,0 +1,364 @@
+// Package routertest is the contract of the router's services as test suites.
+// Whatever implements them (beside the databases, over HTTP) must pass. It
+// owns what clients may rely on, and knows no implementation.
+package routertest
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/operational"
+	"skillrouter/router"
+)
+
+// World is a router as one principal sees it.
+type World struct {
+	Sessions router.SessionService
+	Tasks    operational.TaskService
+	Episodes learning.EpisodeService
+}
+
+var (
+	agentA  = skillrouter.Principal{AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
+	agentB  = skillrouter.Principal{AgentID: "b", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
+	reader  = skillrouter.Principal{AgentID: "r", Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}
+	captain = skillrouter.Principal{AgentID: "captain", Scopes: []skillrouter.Scope{skillrouter.ScopeCaptain}}
+)
+
+// place is one empty router under test.
+type place struct {
+	t  *testing.T
+	as func(p skillrouter.Principal) World
+}
+
+// call returns the services as a principal, and the context of its calls.
+func (p place) call(who skillrouter.Principal) (context.Context, World) {
+	return skillrouter.WithPrincipal(p.t.Context(), who), p.as(who)
+}
+
+func (p place) start(who skillrouter.Principal, draft router.SessionDraft) router.SessionStarted {
+	p.t.Helper()
+	ctx, w := p.call(who)
+	started, err := w.Sessions.Start(ctx, draft)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return started
+}
+
+func (p place) end(who skillrouter.Principal, id string, end router.SessionEnd) router.SessionEnded {
+	p.t.Helper()
+	ctx, w := p.call(who)
+	ended, err := w.Sessions.End(ctx, id, end)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return ended
+}
+
+// task makes a task that the agent holds.
+func (p place) task(who skillrouter.Principal, title string) operational.Task {
+	p.t.Helper()
+	ctx, w := p.call(who)
+	task, err := w.Tasks.Create(ctx, operational.TaskDraft{Title: title, AgentID: who.AgentID})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return task
+}
+
+// record records an episode and returns the session that it is in.
+func (p place) record(who skillrouter.Principal) string {
+	p.t.Helper()
+	ctx, w := p.call(who)
+	e, err := w.Episodes.Record(ctx, learning.EpisodeDraft{EventType: learning.EventAction, Title: "t", Content: "c"})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return e.SessionID
+}
+
+// RunSessions runs the contract of router.SessionService. open gives an empty router.
+func RunSessions(t *testing.T, open func(t *testing.T) func(p skillrouter.Principal) World) {
+	for _, test := range []struct {
+		name string
+		run  func(p place)
+	}{
+		{"a session begins, holds its episodes and ends", beginsAndEnds},
+		{"what is open is handed to the successor", handsOver},
+		{"without a successor the next one inherits", inheritsUnnamed},
+		{"an agent is in one session", oneSession},
+		{"tasks are handed on if asked", handsTasksOn},
+		{"sessions are listed", listsSessions},
+		{"only its agent may end it", keepsOthersOut},
+		{"bad input is refused by name", refusesSessions},
+		{"starts at once leave one session", startsAtOnce},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(place{t, open(t)}) })
+	}
+}
+
+func beginsAndEnds(p place) {
+	began := p.start(agentA, router.SessionDraft{ID: "s-1", Project: "web", Persona: "coder", Goal: "mend it, password=hunter2x", Data: json.RawMessage(`{ "branch": "x" }`)})
+	if began.ID != "s-1" || began.AgentID != "a" || began.Persona != "coder" || began.Status != operational.SessionOpen || began.StartedAt.IsZero() ||
+		string(began.Data) != `{"branch":"x"}` || strings.Contains(began.Goal, "hunter2x") || began.Inherited != nil || began.EndedAt != nil {
+		p.t.Errorf("it begins as %+v", began)
+	}
+	if in := p.record(agentA); in != "s-1" {
+		p.t.Errorf("an episode is in session %q", in)
+	}
+	if again := p.start(agentA, router.SessionDraft{ID: "s-1"}); !again.Resumed || again.Project != "web" {
+		p.t.Errorf("begun again it is %+v", again)
+	}
+	ended := p.end(agentA, "s-1", router.SessionEnd{Summary: "half done"})
+	if ended.Status != operational.SessionEnded || ended.Summary != "half done" || ended.EndedAt == nil || ended.Handover == nil || ended.Handover.Count() != 0 || ended.AlreadyEnded {
+		p.t.Errorf("it ends as %+v", ended)
+	}
+	if in := p.record(agentA); in == "s-1" {
+		p.t.Error("an episode after the end is in the session")
+	}
+	again := p.end(agentA, "s-1", router.SessionEnd{Summary: "another", Successor: "b"})
+	if !again.AlreadyEnded || again.Summary != "half done" || again.Successor != "" || !again.EndedAt.Equal(*ended.EndedAt) {
+		p.t.Errorf("ended again it is %+v", again)
+	}
+	ctx, w := p.call(reader)
+	if got, err := w.Sessions.Session(ctx, "s-1"); err != nil || got.Summary != "half done" || got.Goal != began.Goal {
+		p.t.Errorf("read back: %+v, %v", got, err)
+	}
+	ctx, w = p.call(agentA)
+	if _, err := w.Sessions.Start(ctx, router.SessionDraft{ID: "s-1"}); skillrouter.CodeOf(err) != skillrouter.Conflict {
+		p.t.Errorf("an ended session begins again: %v", err)
+	}
+}
+
+func handsOver(p place) {
+	p.start(agentA, router.SessionDraft{})
+	task := p.task(agentA, "Rebuild   the\nindex")
+	ended := p.end(agentA, router.CurrentSession, router.SessionEnd{Summary: "go on with the index", Successor: "b"})
+	if h := ended.Handover; h.TaskCount != 1 || len(h.Tasks) != 1 || h.Tasks[0].Title != "Rebuild the index" || h.Tasks[0].Kind != "task" {
+		p.t.Errorf("it leaves %+v", ended.Handover)
+	}
+	ctx, w := p.call(agentB)
+	if got, err := w.Sessions.Handover(ctx, ""); err != nil || got.ID != ended.ID {
+		p.t.Errorf("what waits for the successor: %+v, %v", got, err)
+	}
+	if other := p.start(agentA, router.SessionDraft{}); other.Inherited != nil {
+		p.t.Errorf("who is not the successor inherits %+v", other.Inherited)
+	}
+	next := p.start(agentB, router.SessionDraft{})
+	if next.Inherited == nil || next.Inherited.ID != ended.ID || next.Inherited.Summary != "go on with the index" || next.Previous != ended.ID ||
+		next.Inherited.Handover.TaskCount != 1 || next.Inherited.InheritedBy != next.ID {
+		p.t.Errorf("the successor begins with %+v", next)
+	}
+	if got, err := w.Sessions.Handover(ctx, "b"); err != nil || got.ID != ended.ID {
+		p.t.Errorf("the hand-over that it works on: %+v, %v", got, err)
+	}
+	if got, err := w.Tasks.Task(ctx, task.ID); err != nil || got.AgentID != "a" {
+		p.t.Errorf("the task was moved: %+v, %v", got, err)
+	}
+	p.end(agentB, next.ID, router.SessionEnd{Successor: "c"})
+	if later := p.start(agentB, router.SessionDraft{}); later.Inherited != nil {
+		p.t.Errorf("it is inherited twice: %+v", later.Inherited)
+	}
+}
+
+func inheritsUnnamed(p place) {
+	first := p.start(agentA, router.SessionDraft{Project: "web", Persona: "coder"})
+	p.end(agentA, first.ID, router.SessionEnd{Summary: "one"})
+	if other := p.start(agentB, router.SessionDraft{Project: "web"}); other.Inherited != nil {
+		p.t.Errorf("another persona inherits %+v", other.Inherited)
+	}
+	second := p.start(agentB, router.SessionDraft{Project: "web", Persona: "coder"})
+	if second.Inherited == nil || second.Ended == nil || second.Inherited.ID != second.Ended.ID || len(second.AlsoInherited) != 0 {
+		p.t.Errorf("the next session begins with %+v", second)
+	}
+	p.end(agentB, second.ID, router.SessionEnd{Successor: "b"})
+	if again := p.start(agentA, router.SessionDraft{}); again.Inherited == nil || again.Inherited.ID != first.ID {
+		p.t.Errorf("the same agent's next session begins with %+v", again.Inherited)
+	}
+	// One hand-over that names it, and its own.
+	open := p.start(agentA, router.SessionDraft{})
+	p.start(agentB, router.SessionDraft{})
+	named := p.end(agentB, "", router.SessionEnd{Successor: "a"})
+	last := p.start(agentA, router.SessionDraft{})
+	if last.Inherited == nil || last.Inherited.ID != named.ID && last.Inherited.ID != open.ID || len(last.AlsoInherited) != 1 {
+		p.t.Errorf("of two hand-overs it begins with %+v", last)
+	}
+}
+
+func oneSession(p place) {
+	first := p.start(agentA, router.SessionDraft{Goal: "one"})
+	p.task(agentA, "left")
+	second := p.start(agentA, router.SessionDraft{Goal: "two"})
+	if second.Ended == nil || second.Ended.ID != first.ID || second.Ended.Status != operational.SessionEnded || second.Ended.Handover.TaskCount != 1 {
+		p.t.Errorf("the former session: %+v", second.Ended)
+	}
+	if in := p.record(agentA); in != second.ID {
+		p.t.Errorf("an episode is in %q, want %q", in, second.ID)
+	}
+	ctx, w := p.call(agentA)
+	open, err := w.Sessions.List(ctx, operational.SessionFilter{AgentID: "a", Status: operational.SessionOpen})
+	if err != nil || len(open) != 1 || open[0].ID != second.ID {
+		p.t.Errorf("open: %+v, %v", open, err)
+	}
+	p.end(agentA, "", router.SessionEnd{})
+	if _, err := w.Sessions.End(ctx, "", router.SessionEnd{}); skillrouter.CodeOf(err) != skillrouter.NotFound {
+		p.t.Errorf("ending no session: %v", err)
+	}
+}
+
+func handsTasksOn(p place) {
+	for _, test := range []struct {
+		by     skillrouter.Principal
+		holder string
+		status operational.TaskStatus
+	}{{agentA, "", operational.TaskPending}, {captain, "b", operational.TaskClaimed}} {
+		began := p.start(agentA, router.SessionDraft{})
+		task := p.task(agentA, "to pass on")
+		ended := p.end(test.by, began.ID, router.SessionEnd{Successor: "b", Reassign: true})
+		ctx, w := p.call(captain)
+		got, err := w.Tasks.Task(ctx, task.ID)
+		if err != nil || got.AgentID != test.holder || got.Status != test.status || len(ended.Reassigned)+len(ended.Released) != 1 || len(ended.Notices) != 0 {
+			p.t.Errorf("by %s: %+v, %v; %+v", test.by.AgentID, got, err, ended)
+		}
+		if again := p.end(test.by, began.ID, router.SessionEnd{Successor: "b", Reassign: true}); len(again.Reassigned)+len(again.Released) != 0 {
+			p.t.Errorf("again: %+v", again)
+		}
+	}
+}
+
+func listsSessions(p place) {
+	p.start(agentA, router.SessionDraft{ID: "one", Project: "p"})
+	p.end(agentA, "one", router.SessionEnd{Successor: "b"})
+	p.start(agentA, router.SessionDraft{ID: "two", Persona: "coder"})
+	p.start(captain, router.SessionDraft{ID: "three", AgentID: "x"})
+	ctx, w := p.call(reader)
+	for name, test := range map[string]struct {
+		filter operational.SessionFilter
+		want   string
+	}{
+		"all":        {operational.SessionFilter{}, "three two one"},
+		"agent":      {operational.SessionFilter{AgentID: "a"}, "two one"},
+		"status":     {operational.SessionFilter{Status: operational.SessionEnded}, "one"},
+		"successor":  {operational.SessionFilter{Successor: "b"}, "one"},
+		"waiting":    {operational.SessionFilter{Waiting: true}, "one"},
+		"project":    {operational.SessionFilter{Project: "p"}, "one"},
+		"persona":    {operational.SessionFilter{Persona: "coder"}, "two"},
+		"limit":      {operational.SessionFilter{Limit: 1}, "three"},
+		"of nothing": {operational.SessionFilter{AgentID: "nobody"}, ""},
+	} {
+		list, err := w.Sessions.List(ctx, test.filter)
+		var ids []string
+		for _, s := range list {
+			ids = append(ids, s.ID)
+		}
+		if got := strings.Join(ids, " "); err != nil || got != test.want {
+			p.t.Errorf("%s: %q, %v, want %q", name, got, err, test.want)
+		}
+	}
+}
+
+func keepsOthersOut(p place) {
+	began := p.start(agentA, router.SessionDraft{})
+	for _, who := range []skillrouter.Principal{agentB, reader} {
+		ctx, w := p.call(who)
+		if _, err := w.Sessions.End(ctx, began.ID, router.SessionEnd{}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+			p.t.Errorf("%s ends it: %v", who.AgentID, err)
+		}
+		if _, err := w.Sessions.End(ctx, "", router.SessionEnd{AgentID: "a"}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+			p.t.Errorf("%s ends the current one: %v", who.AgentID, err)
+		}
+		if _, err := w.Sessions.Start(ctx, router.SessionDraft{AgentID: "a"}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+			p.t.Errorf("%s starts one: %v", who.AgentID, err)
+		}
+	}
+	ctx, w := p.call(agentB)
+	if _, err := w.Sessions.Start(ctx, router.SessionDraft{ID: began.ID}); skillrouter.CodeOf(err) != skillrouter.Conflict {
+		p.t.Errorf("another takes its id: %v", err)
+	}
+	if ended := p.end(captain, began.ID, router.SessionEnd{}); ended.Status != operational.SessionEnded {
+		p.t.Errorf("the captain ends it: %+v", ended)
+	}
+}
+
+func refusesSessions(p place) {
+	ctx, w := p.call(agentA)
+	long := strings.Repeat("x", 2<<20)
+	for name, test := range map[string]struct {
+		draft router.SessionDraft
+		field string
+		code  skillrouter.Code
+	}{
+		"an id that is a path": {router.SessionDraft{ID: "../x"}, "id", skillrouter.Invalid},
+		"an id that is taken":  {router.SessionDraft{ID: "current"}, "id", skillrouter.Invalid},
+		"a persona":            {router.SessionDraft{Persona: "../x"}, "persona", skillrouter.Invalid},
+		"an agent":             {router.SessionDraft{AgentID: "a b"}, "agent_id", skillrouter.Invalid},
+		"a project":            {router.SessionDraft{Project: "a\nb"}, "project", skillrouter.Invalid},
+		"a long goal":          {router.SessionDraft{Goal: long[:operational.MaxSessionGoal+1]}, "goal", skillrouter.TooLarge},
+		"data that is a list":  {router.SessionDraft{Data: json.RawMessage(`[1]`)}, "data", skillrouter.Invalid},
+		"long data":            {router.SessionDraft{Data: json.RawMessage(`{"a":"` + long[:operational.MaxSessionData] + `"}`)}, "data", skillrouter.TooLarge},
+	} {
+		_, err := w.Sessions.Start(ctx, test.draft)
+		refused(p.t, name, err, test.code, test.field)
+	}
+	began := p.start(agentA, router.SessionDraft{})
+	for name, test := range map[string]struct {
+		end   router.SessionEnd
+		field string
+		code  skillrouter.Code
+	}{
+		"a summary of 2 MB":     {router.SessionEnd{Summary: long}, "", skillrouter.TooLarge},
+		"a long summary":        {router.SessionEnd{Summary: long[:operational.MaxSessionSummary+1]}, "summary", skillrouter.TooLarge},
+		"a NUL":                 {router.SessionEnd{Summary: "a\x00b"}, "summary", skillrouter.Invalid},
+		"a successor":           {router.SessionEnd{Successor: "no agent"}, "successor", skillrouter.Invalid},
+		"nobody to reassign to": {router.SessionEnd{Reassign: true}, "successor", skillrouter.Invalid},
+	} {
+		_, err := w.Sessions.End(ctx, began.ID, test.end)
+		refused(p.t, name, err, test.code, test.field)
+	}
+	_, err := w.Sessions.End(ctx, "nothing-of-the-kind", router.SessionEnd{})
+	refused(p.t, "an unknown session", err, skillrouter.NotFound, "")
+	_, err = w.Sessions.Session(ctx, "nothing-of-the-kind")
+	refused(p.t, "reading it", err, skillrouter.NotFound, "")
+	_, err = w.Sessions.Handover(ctx, "")
+	refused(p.t, "no hand-over", err, skillrouter.NotFound, "")
+	_, err = w.Sessions.List(ctx, operational.SessionFilter{Status: "asleep"})
+	refused(p.t, "a status", err, skillrouter.Invalid, "status")
+	_, err = w.Sessions.List(ctx, operational.SessionFilter{Limit: operational.MaxLimit + 1})
+	refused(p.t, "a limit", err, skillrouter.Invalid, "limit")
+	if got, err := w.Sessions.Session(ctx, began.ID); err != nil || got.Status != operational.SessionOpen {
+		p.t.Errorf("after refusals it is %+v, %v", got, err)
+	}
+}
+
+func startsAtOnce(p place) {
+	ctx, w := p.call(agentA)
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			if _, err := w.Sessions.Start(ctx, router.SessionDraft{}); err != nil && skillrouter.CodeOf(err) != skillrouter.Conflict {
+				p.t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	open, err := w.Sessions.List(ctx, operational.SessionFilter{Status: operational.SessionOpen})
+	if err != nil || len(open) != 1 {
+		p.t.Fatalf("open: %+v, %v", open, err)
+	}
+	if in := p.record(agentA); in != open[0].ID {
+		p.t.Errorf("an episode is in %q, open is %q", in, open[0].ID)
+	}
+}
+
+func refused(t *testing.T, name string, err error, code skillrouter.Code, field string) {
+	t.Helper()
+	if skillrouter.CodeOf(err) != code || field != "" && skillrouter.FieldOf(err) != field && !strings.Contains(skillrouter.MessageOf(err), field) {
+		t.Errorf("%s: %v, want %s %s", name, err, code, field)
+	}
+}
