@@ -45,7 +45,7 @@ func (h *house) services() mcpserver.Services {
 		Lessons: &houseLessons{house: h}, Experiences: &houseExperiences{house: h},
 		Patterns: &housePatterns{status: learning.PatternEmerging}, Escalations: newHouseEscalations(),
 		Facts: &houseFacts{house: h}, Guard: houseGuard{}, Memory: houseMemory{}, Introspection: houseIntrospection{}, Context: houseContext{h},
-		Reminders: houseReminders{house: h},
+		Reminders: houseReminders{house: h}, Sessions: &houseSessions{house: h},
 	}
 }
 

@@ -32,7 +32,7 @@ var lessonTools = []string{
 var factTools = []string{"recall_episodes", "recall_fact", "remember_episode", "remember_fact", "search_facts", "update_fact"}
 
 // contextTools are the tools of the toolset context.
-var contextTools = []string{"build_context", "clear_memory", "list_memory_categories", "memory_stats"}
+var contextTools = []string{"build_context", "clear_memory", "end_session", "get_handover", "list_memory_categories", "memory_stats", "start_session"}
 
 // reminderTools are the tools of the toolset reminders.
 var reminderTools = []string{"cancel_task", "complete_task", "get_pending_tasks", "report_event", "schedule_task", "snooze_task"}
@@ -59,7 +59,7 @@ func listTools(t *testing.T, server *mcpserver.Server) map[string]*mcp.Tool {
 var readers = []string{
 	"search_knowledge", "search_episodes", "get_recent_episodes", "route_query", "get_relevant_lessons",
 	"recall_fact", "recall_episodes", "search_facts",
-	"list_memory_categories", "memory_stats", "get_pending_tasks", "build_context",
+	"list_memory_categories", "memory_stats", "get_pending_tasks", "build_context", "get_handover",
 	"list_lessons", "get_lesson", "review_lessons", "lesson_history", "recall_by_type", "recall_by_outcome", "get_lessons",
 	"emerging_patterns", "pending_escalations", "check_before_action", "get_agent_memory",
 }
@@ -129,6 +129,9 @@ var every = map[string]string{
 	"list_memory_categories": `{"persona":"coder"}`,
 	"memory_stats":           `{"persona":"coder"}`,
 	"clear_memory":           `{"category":"c","confirm":true,"type":"semantic","persona":"coder"}`,
+	"start_session":          `{"goal":"g","project":"p","persona":"coder","session_id":"s"}`,
+	"end_session":            `{"summary":"s","successor":"b","reassign":true,"session_id":"s"}`,
+	"get_handover":           `{"session_id":"s"}`,
 	"store_knowledge":        `{"category":"gotcha","title":"T","content":"C","tags":["a"],"project":"p","source":"s"}`,
 	"search_knowledge":       `{"query":"C","category":"gotcha","project":"p","tags":["a"],"limit":200}`,
 	"record_episode":         `{"event_type":"action","title":"T","content":"C","project":"p","importance":1,"session_id":"s"}`,
