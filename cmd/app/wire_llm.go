@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"skillrouter/router"
 	"skillrouter/router/httpapi"
 	"skillrouter/router/llm"
 )
@@ -40,6 +41,13 @@ func (a *App) wireChat(ctx context.Context, p *parts) error {
 	proxy := llm.NewProxy(p.endpoint, httpapi.WriteChatProblem, options)
 	if settings.Record {
 		a.life.run(ctx, "exchanges", proxy.Run)
+	}
+	if p.endpoint != nil { // the first conversation would not wait for the vocabulary
+		a.life.run(ctx, "tokenizer", func(ctx context.Context) error {
+			router.CountTokens("")
+			<-ctx.Done()
+			return nil
+		})
 	}
 	p.chat = proxy
 	return nil
