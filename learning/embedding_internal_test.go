@@ -90,12 +90,12 @@ func collection(m *matrix, r *rand.Rand, n, dimension int) (vectors [][]float32)
 // one over all vectors in full.
 func TestSignsLoseLittle(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it compares 30,000 vectors in full")
+		t.Skip("it compares 20,000 vectors in full")
 	}
-	const n, dimension, limit = 30_000, 384, 64
+	const n, dimension, limit = 20_000, 384, 64
 	m, r := newMatrix(), rand.New(rand.NewPCG(1, 2))
 	vectors := collection(m, r, n, dimension)
-	kept, kept10, queries := 0, 0, 20
+	kept, kept10, queries := 0, 0, 10
 	for range queries {
 		query := random(r, dimension, nil, vectors[r.IntN(n)], 0.8)
 		order := make([]int, n)
