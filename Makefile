@@ -50,6 +50,7 @@ bench: ## measure against floors that run beside it (some minutes; wants a quiet
 	$(GO) run -tags $(TAGS) ./scripts/bench/memory
 	$(GO) run -tags $(TAGS) ./scripts/bench/learning
 	$(GO) run -tags $(TAGS) ./scripts/bench/facts
+	$(GO) run -tags $(TAGS) ./scripts/bench/context
 	$(GO) run -tags $(TAGS) ./scripts/bench/reminders
 	$(GO) test -tags $(TAGS) -run '^$$' -bench 'Search100k|Put' ./tfidf
 	$(GO) test -tags $(TAGS) -run '^$$' -bench 'Classify' ./router

@@ -1,0 +1,172 @@
+// Command context measures the context builder over HTTP with a large memory:
+// how long a context takes, and how much of the processor, beside a call that
+// goes the same way and is refused before anything is built.
+//
+//	go run ./scripts/bench/context [-entries 100000] [-others 10000] [-calls 1000] [-budget 2000]
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"skillrouter/learning"
+	"skillrouter/router"
+	"skillrouter/scripts/bench/sidecar"
+)
+
+// sizes say how much is measured.
+type sizes struct{ entries, others, calls, budget int }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	var err error
+	if len(os.Args) == 4 && os.Args[1] == "serve" {
+		err = sidecar.Serve(ctx, os.Args[2], os.Args[3])
+	} else {
+		var n sizes
+		flag.IntVar(&n.entries, "entries", 100_000, "knowledge entries")
+		flag.IntVar(&n.others, "others", 10_000, "lessons, episodes and facts, of each")
+		flag.IntVar(&n.calls, "calls", 1000, "contexts that are built")
+		flag.IntVar(&n.budget, "budget", 2000, "tokens of each")
+		flag.Parse()
+		err = measure(ctx, n)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func measure(ctx context.Context, n sizes) error {
+	dir, err := os.MkdirTemp("", "skillrouter-context-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	side, err := sidecar.Start(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer side.Stop()
+	sidecar.Report("resident, empty", "%.0f MB", side.Resident())
+	words := sidecar.NewWords(1)
+	began := time.Now()
+	if err := fill(ctx, side, words, n); err != nil {
+		return err
+	}
+	sidecar.Report("filled", "%d entries, %d of each other, in %v; resident %.0f MB", n.entries, n.others, time.Since(began).Round(time.Second), side.Resident())
+
+	first, _, err := build(ctx, side, words.Phrase(12), n.budget)
+	if err != nil {
+		return err
+	}
+	sidecar.Report("the first context", "%v; resident %.0f MB", first.Round(time.Millisecond), side.Resident())
+	for range n.calls / 20 {
+		if _, _, err := build(ctx, side, words.Phrase(12), n.budget); err != nil {
+			return err
+		}
+	}
+	took, refused := make([]time.Duration, n.calls), make([]time.Duration, n.calls)
+	items, tokens, cpu := 0, 0, time.Duration(0)
+	for i := range n.calls {
+		task, used := words.Phrase(12), side.CPU()
+		var answer router.Context
+		if took[i], answer, err = build(ctx, side, task, n.budget); err != nil {
+			return err
+		}
+		cpu += side.CPU() - used
+		items, tokens = items+len(answer.Items), tokens+answer.Tokens
+		refused[i] = refusal(ctx, side, task)
+	}
+	sidecar.Report("a context", "%s; processor %v; %.1f items, %d tokens", sidecar.Percentiles(took), (cpu / time.Duration(n.calls)).Round(10*time.Microsecond),
+		float64(items)/float64(n.calls), tokens/n.calls)
+	sidecar.Report("floor: the same call, refused", "%s", sidecar.Percentiles(refused))
+	sidecar.Report("resident", "%.0f MB", side.Resident())
+	return nil
+}
+
+// build asks for one context.
+func build(ctx context.Context, side *sidecar.Sidecar, task string, budget int) (time.Duration, router.Context, error) {
+	body, _ := json.Marshal(router.ContextRequest{Task: task, Budget: budget, IncludeUntrusted: true, Project: "project-1"})
+	var answer router.Context
+	began := time.Now()
+	err := side.Post(ctx, "/api/context", "application/json", bytes.NewReader(body), &answer)
+	return time.Since(began), answer, err
+}
+
+func refusal(ctx context.Context, side *sidecar.Sidecar, task string) time.Duration {
+	began := time.Now()
+	_, _, _ = build(ctx, side, task, 0) // refused: the budget is too small
+	return time.Since(began)
+}
+
+// fill stores what contexts are built from.
+func fill(ctx context.Context, side *sidecar.Sidecar, words *sidecar.Words, n sizes) error {
+	var entries bytes.Buffer
+	for i := range n.entries {
+		writeLine(&entries, learning.KnowledgeDraft{
+			Category: learning.CategoryGotcha, Title: words.Phrase(6), Content: words.Phrase(60) + ". " + words.Phrase(20) + ".", Project: fmt.Sprintf("project-%d", i%20),
+		})
+	}
+	var stored learning.BulkResult
+	if err := side.Post(ctx, "/api/knowledge/bulk", "application/x-ndjson", &entries, &stored); err != nil {
+		return err
+	}
+	const part = 500
+	for i := 0; i < n.others; i += part {
+		var lessons []learning.LessonDraft
+		for range min(part, n.others-i) {
+			lessons = append(lessons, learning.LessonDraft{
+				Type: learning.LessonDiscovery, Domain: "bench", Category: words.Phrase(1), Title: words.Phrase(8), Context: words.Phrase(30), Action: words.Phrase(10), Outcome: words.Phrase(10),
+			})
+		}
+		body, _ := json.Marshal(lessons)
+		var answer json.RawMessage
+		if err := side.Post(ctx, "/lessons/bulk", "application/json", bytes.NewReader(body), &answer); err != nil {
+			return err
+		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(64)
+	for i := range n.others {
+		episode, _ := json.Marshal(learning.EpisodeDraft{AgentID: "bench", EventType: learning.EventOutcome, Title: words.Phrase(6), Content: words.Phrase(50)})
+		value, _ := json.Marshal(words.Phrase(8))
+		fact := fmt.Sprintf(`{"value":%s,"ttl":0}`, value)
+		group.Go(func() error { return send(ctx, side, http.MethodPost, "/api/episodes", episode) })
+		group.Go(func() error {
+			return send(ctx, side, http.MethodPut, fmt.Sprintf("/api/facts/default/bench.%d", i), []byte(fact))
+		})
+	}
+	return group.Wait()
+}
+
+func writeLine(to *bytes.Buffer, v any) { _ = json.NewEncoder(to).Encode(v) } // a buffer and plain strings cannot fail
+
+func send(ctx context.Context, side *sidecar.Sidecar, method, path string, body []byte) error {
+	r, err := http.NewRequestWithContext(ctx, method, side.Base+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	text, _ := io.ReadAll(response.Body)
+	if response.StatusCode >= http.StatusBadRequest {
+		return fmt.Errorf("%s answers %s: %s", path, response.Status, text)
+	}
+	return nil
+}
