@@ -75,7 +75,7 @@ func (p *Proxy) remember(ctx context.Context, r *recording) {
 	}
 	content += ":\n" + kept(answer, maxAnswerKept)
 	draft := learning.EpisodeDraft{
-		AgentID: r.wish.agent, Project: r.wish.project, EventType: "outcome",
+		AgentID: r.wish.agent, Project: r.wish.project, Persona: r.wish.persona, EventType: "outcome",
 		Title: strings.TrimSpace(kept(title, maxTitle)), Content: content,
 	}
 	select {
