@@ -29,7 +29,8 @@ func (a *App) doctor(ctx context.Context) []httpapi.Check {
 	for _, db := range []*Database{a.learning, a.operational} {
 		checks = append(checks, checkDatabase(ctx, db), a.checkClock(ctx, db))
 	}
-	checks = append(checks, a.checkFolder(), a.checkDisk())
+	checks = append(checks, a.checkFolder(), a.checkDisk(), a.checkOutbound())
+	checks = append(checks, a.checkModel(ctx)...)
 	return append(checks, a.services.census.checks(ctx)...)
 }
 

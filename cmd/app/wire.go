@@ -18,6 +18,7 @@ import (
 	operationalstore "skillrouter/operational/store"
 	"skillrouter/router"
 	"skillrouter/router/httpapi"
+	"skillrouter/router/llm"
 	"skillrouter/router/mcpserver"
 )
 
@@ -25,6 +26,7 @@ import (
 type services struct {
 	endStreams func(ctx context.Context) error
 	census     census
+	endpoint   *llm.Endpoint // nil: none is configured
 }
 
 // wire builds every service on the open databases, and the transports on the services.
@@ -147,7 +149,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Facts:      facts,
 		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
 		Introspection: introspection, Embeddings: p.vectors,
-		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Registry: registry,
+		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Registry: registry,
 	}, httpapi.Options{
 		Version: a.options.Version, RequireToken: beyondLoopback(a.listener.Addr()),
 		AllowedHosts: a.config.AllowedHosts, Log: a.log, Now: a.now,

@@ -16,7 +16,7 @@ func (a *App) wireLLM(_ context.Context, p *parts) error {
 		if err != nil {
 			return err
 		}
-		p.endpoint = endpoint
+		p.endpoint, a.services.endpoint = endpoint, endpoint
 		if settings.Model != "" {
 			p.model = llm.NewChat(endpoint, settings.Model, llm.ChatOptions{Window: settings.ContextWindow})
 		}

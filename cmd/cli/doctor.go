@@ -33,12 +33,20 @@ func (d *diagnosis) add(name string, ok bool, format string, args ...any) {
 }
 
 func (s *shell) doctorCommand() *cobra.Command {
-	return s.remote(s.command(&cobra.Command{
-		Use: "doctor", Short: "Check settings, databases, search index, disk and clock", Args: cobra.NoArgs,
+	offlineProof := false
+	cmd := s.remote(s.command(&cobra.Command{
+		Use: "doctor [--offline-proof]", Short: "Check settings, databases, search index, disk and clock", Args: cobra.NoArgs,
 		Long: `Has the running router examine itself, and checks from here what does not need
 it. If no router answers, it says so and checks the rest. The exit code is 1 if
-a check failed.`,
+a check failed.
+
+With --offline-proof it lists every place of the program that may open a
+connection, and whether it is switched on; all are off unless configured. The
+exit code is 1 if a connection may leave this machine.`,
 	}, func(ctx context.Context, _ []string) error {
+		if offlineProof {
+			return s.proveOffline(ctx)
+		}
 		d, err := s.examine(ctx)
 		if err != nil {
 			return err
@@ -54,6 +62,8 @@ a check failed.`,
 		}
 		return nil
 	}))
+	cmd.Flags().BoolVar(&offlineProof, "offline-proof", false, "list what may open a connection; exit code 1 if one may leave this machine")
+	return cmd
 }
 
 func diagnosisText(w io.Writer, d diagnosis) {

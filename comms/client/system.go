@@ -41,6 +41,25 @@ func (s System) Embeddings(ctx context.Context) (learning.EmbeddingStatus, error
 	return call[learning.EmbeddingStatus](ctx, s.c, http.MethodGet, "/api/embeddings", nil, nil)
 }
 
+// Outbound is a place of the router that may open a connection.
+type Outbound struct {
+	Name    string `json:"name"`
+	Purpose string `json:"purpose"`
+	Setting string `json:"setting"` // what switches it on
+	On      bool   `json:"on"`
+	Target  string `json:"target,omitempty"`
+	Leaves  bool   `json:"leaves"` // it is on, and the target is not this machine
+}
+
+// Outbounds lists every place of the router that may open a connection.
+func (s System) Outbounds(ctx context.Context) ([]Outbound, error) {
+	type listing struct {
+		Places []Outbound `json:"places"`
+	}
+	list, err := call[listing](ctx, s.c, http.MethodGet, "/api/doctor/outbound", nil, nil)
+	return list.Places, err
+}
+
 // Doctor has the router check itself: settings, pragmas, indexes, disk, clock.
 func (s System) Doctor(ctx context.Context) ([]Check, error) {
 	type listing struct {

@@ -72,6 +72,7 @@ type Services struct {
 	MCP         http.Handler                      // /mcp
 	Health      func(ctx context.Context) Health  // GET /health
 	Doctor      func(ctx context.Context) []Check // GET /api/doctor
+	Outbound    func() []Outbound                 // GET /api/doctor/outbound
 	Registry    *prometheus.Registry              // GET /metrics
 
 	Facts         learning.FactService

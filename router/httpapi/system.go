@@ -38,6 +38,22 @@ type Doctor struct {
 	Checks []Check `json:"checks"`
 }
 
+// Outbound is a place of the program that may open a connection.
+type Outbound struct {
+	Name    string `json:"name"`
+	Purpose string `json:"purpose" doc:"What it is for"`
+	Setting string `json:"setting" doc:"What switches it on"`
+	On      bool   `json:"on"`
+	Target  string `json:"target,omitempty" doc:"What is dialled, and nothing else"`
+	Leaves  bool   `json:"leaves" doc:"It is on, and the target is not this machine"`
+}
+
+// OutboundList is the answer of GET /api/doctor/outbound.
+type OutboundList struct {
+	Airgapped bool       `json:"airgapped" doc:"No connection leaves this machine"`
+	Places    []Outbound `json:"places" doc:"Every place that may open a connection"`
+}
+
 // systemRoutes mounts what looks at the process itself, and the handlers that are no typed resources.
 func (s *Server) systemRoutes() {
 	if s.services.Health != nil {
@@ -58,6 +74,19 @@ func (s *Server) systemRoutes() {
 					ok = ok && c.OK
 				}
 				return reply(Doctor{OK: ok, Checks: checks}), nil
+			})
+	}
+	if s.services.Outbound != nil {
+		register(s, operation(http.MethodGet, "/api/doctor/outbound", "system", "Every place that may open a connection, and whether it is switched on"),
+			func(ctx context.Context, _ *struct{}) (*answer[OutboundList], error) {
+				if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+					return nil, err
+				}
+				list := OutboundList{Airgapped: true, Places: s.services.Outbound()}
+				for _, place := range list.Places {
+					list.Airgapped = list.Airgapped && !place.Leaves
+				}
+				return reply(list), nil
 			})
 	}
 	metrics := promhttp.HandlerFor(s.services.Registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})

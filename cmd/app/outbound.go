@@ -1,0 +1,90 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/cmd/config"
+	"skillrouter/router/httpapi"
+)
+
+// modelCheckTime bounds doctor's question to the model's endpoint.
+const modelCheckTime = 3 * time.Second
+
+// Outbounds lists every place of the running router that may open a connection,
+// and whether the settings let it. There is none that is not listed, which a
+// test of the sources and one of the running program hold it to; all are off
+// unless somebody configures them.
+func Outbounds(c config.Config) []httpapi.Outbound {
+	return []httpapi.Outbound{
+		outbound("model", "answers at /v1, learns from transcripts", "llm.base_url", c.LLM.BaseURL),
+		outbound("embeddings", "makes vectors for the search", "llm.embedding_model", c.LLM.EmbeddingBase()),
+	}
+}
+
+// outbound describes a place that dials the host of an address, unless it is empty.
+func outbound(name, purpose, setting, address string) httpapi.Outbound {
+	return httpapi.Outbound{
+		Name: name, Purpose: purpose, Setting: setting,
+		On: address != "", Target: address, Leaves: address != "" && !OnThisMachine(address),
+	}
+}
+
+// OnThisMachine tells whether an address is loopback's, by its form: no name but localhost is looked up.
+func OnThisMachine(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	host := u.Hostname()
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// outbounds is Outbounds of this App's settings.
+func (a *App) outbounds() []httpapi.Outbound { return Outbounds(a.config) }
+
+// checkOutbound says what leaves this machine. That something does is no fault: somebody configured it.
+func (a *App) checkOutbound() httpapi.Check {
+	on := []string{}
+	for _, place := range a.outbounds() {
+		if place.On {
+			on = append(on, place.Name+" to "+place.Target)
+		}
+	}
+	detail := "nothing is dialled"
+	if len(on) > 0 {
+		detail = "dials " + strings.Join(on, ", ")
+	}
+	return httpapi.Check{Name: "outbound", OK: true, Detail: detail}
+}
+
+// checkModel asks the model's endpoint which models it has.
+func (a *App) checkModel(ctx context.Context) []httpapi.Check {
+	endpoint, name := a.services.endpoint, a.config.LLM.Model
+	if endpoint == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, modelCheckTime)
+	defer cancel()
+	c := httpapi.Check{Name: "model"}
+	models, err := endpoint.Models(ctx)
+	switch {
+	case err != nil:
+		c.Detail = skillrouter.MessageOf(err)
+	case name != "" && !slices.Contains(models, name) && !slices.Contains(models, name+":latest"): // as Ollama calls it
+		c.Detail = fmt.Sprintf("%s has no model %s (llm.model)", endpoint.Base(), name)
+	default:
+		c.OK, c.Detail = true, fmt.Sprintf("%s answers and has %d models", endpoint.Base(), len(models))
+	}
+	return []httpapi.Check{c}
+}
