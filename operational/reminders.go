@@ -58,7 +58,8 @@ type Reminders struct {
 	awaited awaited
 
 	mu      sync.Mutex
-	waiting bool // some may be due of which nobody was told
+	waiting bool      // some may be due of which nobody was told
+	wake    time.Time // when Run looks again at the latest; zero: it has yet to find out
 }
 
 var _ ReminderService = (*Reminders)(nil)
@@ -119,7 +120,7 @@ func (s *Reminders) Schedule(ctx context.Context, draft ReminderDraft) (Reminder
 	if r.TriggerType == TriggerCondition {
 		s.judged.Ring()
 	}
-	s.sooner.Ring()
+	s.comesSooner(stored)
 	return stored, nil
 }
 
@@ -379,7 +380,7 @@ func (s *Reminders) change(ctx context.Context, number int64, agent, event strin
 		if r.TriggerType == TriggerEvent {
 			s.awaited.changed()
 		}
-		s.sooner.Ring()
+		s.comesSooner(r)
 	}
 	return r, err
 }

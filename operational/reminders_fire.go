@@ -37,6 +37,7 @@ func (s *Reminders) Run(ctx context.Context) error {
 	}
 	for ctx.Err() == nil {
 		sooner := s.sooner.Wait()
+		s.wakesAt(time.Time{})
 		fired, err := s.Tick(ctx)
 		if err != nil {
 			if ctx.Err() == nil {
@@ -49,9 +50,29 @@ func (s *Reminders) Run(ctx context.Context) error {
 			s.sleep(ctx, fireGather, nil)
 			continue
 		}
-		s.sleep(ctx, s.untilNext(ctx), sooner)
+		next := s.untilNext(ctx)
+		s.wakesAt(s.now().Add(next))
+		s.sleep(ctx, next, sooner)
 	}
 	return nil
+}
+
+// wakesAt notes when the clock is looked at again; zero: who schedules has to ring.
+func (s *Reminders) wakesAt(at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wake = at
+}
+
+// comesSooner rings if a reminder comes before the clock is looked at again.
+// To look for each that is scheduled would cost more than the scheduling.
+func (s *Reminders) comesSooner(r Reminder) {
+	s.mu.Lock()
+	wake := s.wake
+	s.mu.Unlock()
+	if r.Next != nil && (wake.IsZero() || r.Next.Before(wake)) {
+		s.sooner.Ring()
+	}
 }
 
 // sleep waits for a while, for the bell, or for the end.
