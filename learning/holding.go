@@ -22,7 +22,3 @@ type HoldingStore interface {
 	// LessonHoldings counts lessons that are not retired by their domain. They are nobody's in particular.
 	LessonHoldings(ctx context.Context) ([]skillrouter.Holding, error)
 }
-
-// PersonaName returns a persona's name, DefaultPersona for an empty one, or an
-// Invalid error for one that cannot be a persona's.
-func PersonaName(name string) (string, error) { return checkPersona(name) }

@@ -66,7 +66,7 @@ func (i *Introspection) Categories(ctx context.Context, persona string) (MemoryC
 func (i *Introspection) Stats(ctx context.Context, persona string) (MemoryStats, error) {
 	if persona != "" {
 		var err error
-		if persona, err = learning.PersonaName(persona); err != nil {
+		if persona, err = learning.CheckPersona(persona); err != nil {
 			return MemoryStats{}, err
 		}
 	}
@@ -241,5 +241,5 @@ func readable(ctx context.Context, persona string) (string, error) {
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
 		return "", err
 	}
-	return learning.PersonaName(persona)
+	return learning.CheckPersona(persona)
 }

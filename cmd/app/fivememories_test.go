@@ -364,22 +364,23 @@ func TestClearEveryMemory(t *testing.T) {
 		remind(persona, "event:deployment")
 	}
 	m.call("record_experience", `{"operation_type":"build","outcome":"success"}`)
+	m.call("start_session", `{"goal":"look into it"}`)
 	counts := func(persona string) string {
 		types := m.call("memory_stats", fmt.Sprintf(`{"persona":%q}`, persona))["types"].(fields)
 		text := ""
-		for _, kind := range []string{"semantic", "episodic", "prospective"} {
+		for _, kind := range []string{"semantic", "episodic", "prospective", "working"} {
 			text += fmt.Sprintf("%v ", types[kind].(fields)["count"])
 		}
 		return strings.TrimSpace(text)
 	}
-	if got := counts("default"); got != "1 2 2" {
+	if got := counts("default"); got != "1 2 2 1" {
 		t.Errorf("%s", got)
 	}
-	m.same(m.call("list_memory_categories", `{}`)["categories"], `["event","mrr-drop","outcome","time"]`)
+	m.same(m.call("list_memory_categories", `{}`)["categories"], `["event","mrr-drop","open","outcome","time"]`)
 	if told := m.call("clear_memory", `{"category":"time","confirm":true}`); told["count"] != 2.0 { // a fact, and a reminder by time
 		t.Errorf("by category: %v", told)
 	}
-	if got := counts("default"); got != "0 2 1" {
+	if got := counts("default"); got != "0 2 1 1" {
 		t.Errorf("after the category: %s", got)
 	}
 	m.restart()
@@ -391,10 +392,10 @@ func TestClearEveryMemory(t *testing.T) {
 	}
 	m.call("clear_memory", `{"confirm":true}`)
 	m.restart()
-	if got := counts("default"); got != "0 0 0" {
+	if got := counts("default"); got != "0 0 0 1" {
 		t.Errorf("after all: %s", got)
 	}
-	if got := counts("coder"); got != "1 1 2" {
+	if got := counts("coder"); got != "1 1 2 0" {
 		t.Errorf("the coder's: %s", got)
 	}
 	if found := m.list("recall_episodes", `{"query":"mrr drop gateway","persona":"coder"}`, "episodes"); len(found) != 1 {

@@ -30,6 +30,9 @@ func (a *App) introspection(p *parts) *router.Introspection {
 	if reminders, ok := p.reminders.(clearer); ok {
 		memories = append(memories, router.HeldMemory{Type: router.ProspectiveMemory, Clear: reminders.Clear, Held: p.operations.ReminderHoldings})
 	}
+	if p.sessions != nil {
+		memories = append(memories, router.HeldMemory{Type: router.WorkingMemory, Held: p.operations.SessionHoldings})
+	}
 	return router.NewIntrospection(append(memories,
 		router.HeldMemory{Type: router.TeamKnowledge, Held: team(p.memory.KnowledgeHoldings)},
 		router.HeldMemory{Type: router.TeamLessons, Held: team(p.memory.LessonHoldings)},

@@ -53,6 +53,13 @@ func (s *Store) ReminderHoldings(ctx context.Context, persona string) ([]skillro
 		sum(octet_length(task) + ifnull(octet_length(context), 0)) AS bytes FROM reminders`, " GROUP BY persona, trigger_type", persona)
 }
 
+// SessionHoldings counts sessions by their persona and status. An empty persona stands for everybody's.
+func (s *Store) SessionHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error) {
+	return s.holdings(ctx, `SELECT persona, status AS category, count(*) AS count,
+		sum(octet_length(goal) + octet_length(summary) + ifnull(octet_length(handover), 0) + ifnull(octet_length(data), 0)) AS bytes FROM sessions`,
+		" GROUP BY persona, status", persona)
+}
+
 func (s *Store) holdings(ctx context.Context, text, group, persona string) ([]skillrouter.Holding, error) {
 	where, args := "", []any{}
 	if persona != "" {
