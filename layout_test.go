@@ -27,6 +27,7 @@ var rooms = []struct {
 	{"operational/store", []string{".", "operational"}, "a store serves its own domain"},
 	{"operational/operationaltest", []string{".", "operational"}, "a contract knows the interface and no implementation"},
 	{"learning/store", []string{".", "learning"}, "a store serves its own domain"},
+	{"learning/runbooks", []string{".", "learning"}, "files and rows are two forms of the same procedures, and the service has the rules"},
 	{"learning/folder", []string{".", "learning"}, "a folder gives to and takes from the service's interface, whoever implements it"},
 	{"learning/learningtest", []string{".", "learning"}, "a contract knows the interface and no implementation"},
 	{"operational", []string{"."}, "a domain knows no other domain"},

@@ -49,7 +49,7 @@ type ProcedureService interface {
 
 // Step is one step of a procedure. Its names are those of seed 002's files.
 type Step struct {
-	Name        string `json:"name"`
+	Name        string `json:"name,omitempty"` // empty in a draft: step-1, step-2, …
 	Description string `json:"description,omitempty"`
 	// Condition, in the language of CompileCondition, tells whether the step is due; empty: always.
 	Condition string `json:"condition,omitempty"`

@@ -153,6 +153,10 @@ func (s *serving) sample(call access) access {
 			fmt.Sprintf(`{"pattern_description":"d","episode_ids":[%s,%s,%s],"lesson_statement":"s"}`, recorded(), recorded(), recorded()), &out)
 		return out.LessonID.String(), out.PatternID.String()
 	}
+	procedure := func() string {
+		s.must(admin, http.MethodPut, fmt.Sprintf("/api/procedures/default/p%d", s.made), `{"steps":[{"action":"x"}]}`, &struct{}{})
+		return fmt.Sprint("p", s.made)
+	}
 	made := map[string]func() string{
 		"{experience}":      recorded,
 		"{experiences}":     func() string { return "[" + recorded() + "," + recorded() + "," + recorded() + "]" },
@@ -198,7 +202,9 @@ func (s *serving) sample(call access) access {
 			s.must(admin, http.MethodPut, fmt.Sprintf("/api/facts/default/f%d", s.made), `{"value":1}`, &struct{}{})
 			return fmt.Sprint("f", s.made)
 		},
-		"{lease}": func() string { return make("/api/facts/cache", fmt.Sprintf(`{"key":"l%d"}`, s.made)) },
+		"{procedure}": procedure,
+		"{run}":       func() string { return make("/api/procedures/default/"+procedure()+"/runs", `{"agent_id":"a"}`) },
+		"{lease}":     func() string { return make("/api/facts/cache", fmt.Sprintf(`{"key":"l%d"}`, s.made)) },
 	}
 	for brace, one := range made {
 		if strings.Contains(call.path+call.body, brace) {

@@ -1,5 +1,41 @@
 package app
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+	"fmt"
 
-func (a *App) wireProcedures(_ context.Context, _ *parts) error { return nil }
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/runbooks"
+)
+
+func (a *App) wireProcedures(ctx context.Context, p *parts) error {
+	procedures := learning.NewProcedures(p.memory, learning.ProcedureOptions{
+		Options: learning.Options{Now: a.now, Log: a.log}, Lessons: p.lessons,
+		Facts: func(ctx context.Context, persona, key string) (json.RawMessage, bool, error) {
+			fact, err := p.facts.Recall(ctx, learning.FactRef{Persona: persona, Key: key})
+			if skillrouter.CodeOf(err) == skillrouter.NotFound {
+				return nil, false, nil
+			}
+			return fact.Value, err == nil, err
+		},
+	})
+	if err := procedures.Rebuild(ctx); err != nil {
+		return fmt.Errorf("build the index of procedures from learning.db: %w", err)
+	}
+	a.life.run(ctx, "procedures", procedures.Tidy)
+	folder, err := runbooks.Open(a.config.ProceduresFolder(), procedures, runbooks.Options{Now: a.now, Log: a.log})
+	if err != nil {
+		return err
+	}
+	// What was edited while the router was down counts before the first request.
+	if err := folder.Sync(skillrouter.WithPrincipal(ctx, skillrouter.System())); err != nil {
+		return fmt.Errorf("bring the folder of procedures in step: %w", err)
+	}
+	a.life.run(ctx, "runbooks", func(ctx context.Context) error {
+		return folder.Run(skillrouter.WithPrincipal(ctx, skillrouter.System()))
+	})
+	p.procedures = procedures
+	return nil
+}

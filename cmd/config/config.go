@@ -8,6 +8,7 @@ package config
 import (
 	"net"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +30,7 @@ type Config struct {
 	Ranking       Ranking       `yaml:"ranking"`
 	MCP           MCP           `yaml:"mcp"`
 	LLM           LLM           `yaml:"llm"`
+	Procedures    Procedures    `yaml:"procedures"`
 }
 
 // Log says what is logged, and how.
@@ -61,6 +63,19 @@ type MCP struct {
 type Escalation struct {
 	Rules       string   `yaml:"rules"`       // file of the rules; empty: the built-in ones
 	Supervisors []string `yaml:"supervisors"` // DOMAIN=AGENT: who supervises a domain
+}
+
+// Procedures says where they are kept as files.
+type Procedures struct {
+	Folder string `yaml:"folder"` // empty: procedures, in the data folder
+}
+
+// ProceduresFolder is the folder of the procedures' files.
+func (c Config) ProceduresFolder() string {
+	if c.Procedures.Folder == "" {
+		return filepath.Join(c.Data, "procedures")
+	}
+	return c.Procedures.Folder
 }
 
 // Ranking says what counts how much in what is found.
@@ -159,6 +174,9 @@ func (c Config) Validate() error {
 	}
 	if strings.IndexByte(c.Data, 0) >= 0 {
 		return skillrouter.InvalidField("data", "may not hold the character NUL")
+	}
+	if strings.IndexByte(c.Procedures.Folder, 0) >= 0 {
+		return skillrouter.InvalidField("procedures.folder", "may not hold the character NUL")
 	}
 	if !slices.Contains(levels, c.Log.Level) {
 		return skillrouter.InvalidField("log.level", "must be one of %s", strings.Join(levels, ", "))

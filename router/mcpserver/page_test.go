@@ -40,6 +40,7 @@ func TestPage(t *testing.T) {
 	}
 	table := "\n" + heading + rows(toolNames) + "\nThe toolset `lessons`:\n\n" + heading + rows(lessonTools) +
 		"\nThe toolset `facts`:\n\n" + heading + rows(factTools) +
+		"\nThe toolset `procedures`:\n\n" + heading + rows(procedureTools) +
 		"\nThe toolset `context`:\n\n" + heading + rows(contextTools) +
 		"\nThe toolset `reminders`:\n\n" + heading + rows(reminderTools)
 	want := before + pageBegin + table + "\n" + pageEnd + after

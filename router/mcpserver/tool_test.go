@@ -31,6 +31,9 @@ var lessonTools = []string{
 // factTools are the tools of the toolset facts.
 var factTools = []string{"recall_episodes", "recall_fact", "remember_episode", "remember_fact", "search_facts", "update_fact"}
 
+// procedureTools are the tools of the toolset procedures.
+var procedureTools = []string{"execute_procedure", "get_run", "list_procedures", "recall_procedure", "remember_procedure", "report_step"}
+
 // contextTools are the tools of the toolset context.
 var contextTools = []string{"build_context", "clear_memory", "end_session", "get_handover", "list_memory_categories", "memory_stats", "start_session"}
 
@@ -39,7 +42,7 @@ var reminderTools = []string{"cancel_task", "complete_task", "get_pending_tasks"
 
 // everyTool lists the tools of every toolset, in order.
 func everyTool() []string {
-	return slices.Sorted(slices.Values(slices.Concat(toolNames, lessonTools, factTools, contextTools, reminderTools)))
+	return slices.Sorted(slices.Values(slices.Concat(toolNames, lessonTools, factTools, contextTools, reminderTools, procedureTools)))
 }
 
 func listTools(t *testing.T, server *mcpserver.Server) map[string]*mcp.Tool {
@@ -60,6 +63,7 @@ var readers = []string{
 	"search_knowledge", "search_episodes", "get_recent_episodes", "route_query", "get_relevant_lessons",
 	"recall_fact", "recall_episodes", "search_facts",
 	"list_memory_categories", "memory_stats", "get_pending_tasks", "build_context", "get_handover",
+	"recall_procedure", "list_procedures",
 	"list_lessons", "get_lesson", "review_lessons", "lesson_history", "recall_by_type", "recall_by_outcome", "get_lessons",
 	"emerging_patterns", "pending_escalations", "check_before_action", "get_agent_memory",
 }
@@ -116,6 +120,12 @@ func TestToolsWithoutTheirServiceAreNotOffered(t *testing.T) {
 // every is a call of each tool that gives every parameter.
 var every = map[string]string{
 	"build_context":          `{"task":"t","budget":500,"project":"p","persona":"coder","include_untrusted":true}`,
+	"remember_procedure":     `{"name":"deploy","steps":[{"name":"a","action":"x"}],"category":"c","description":"d","params":[{"name":"p"}],"persona":"coder"}`,
+	"recall_procedure":       `{"name":"roll it out","persona":"coder"}`,
+	"list_procedures":        `{"category":"c","persona":"coder","after":"coder/a"}`,
+	"execute_procedure":      `{"name":"deploy","params":{"p":1},"persona":"coder"}`,
+	"report_step":            `{"run_id":"r","index":0,"status":"succeeded","result":{"x":1},"error":"e"}`,
+	"get_run":                `{"run_id":"r","again":true}`,
 	"remember_fact":          `{"key":"k","value":{"a":1},"ttl":60,"category":"c","persona":"coder","probe":"p","source":"s"}`,
 	"recall_fact":            `{"key":"k","persona":"coder","stale_ok":true}`,
 	"search_facts":           `{"category":"c","pattern":"k*","persona":"coder","cursor":"a","limit":5}`,

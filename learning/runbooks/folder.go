@@ -1,0 +1,266 @@
+package runbooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"sync"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// Options are what a Folder may do without.
+type Options struct {
+	Now skillrouter.Clock // time.Now if nil
+	Log *slog.Logger      // discards if nil
+}
+
+// Folder keeps a folder of files in step with the procedures.
+//
+// A file that was edited is saved as a further version; one that was deleted
+// deletes its procedure; a procedure that was saved is written to its file,
+// and one that was deleted takes its file with it. Where both changed, the
+// file counts, because a person wrote it; what it replaces stays as an older
+// version. A file that cannot be read deletes nothing.
+type Folder struct {
+	name       string
+	procedures learning.ProcedureFolder
+	now        skillrouter.Clock
+	log        *slog.Logger
+	synced     skillrouter.Bell
+
+	mu      sync.Mutex // one Sync at a time
+	parsed  map[string]found
+	told    map[string]learning.FileProblem // by file
+	folders []string
+}
+
+// Open makes the folder if need be.
+func Open(name string, procedures learning.ProcedureFolder, options Options) (*Folder, error) {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	f := &Folder{name: name, procedures: procedures, now: options.Now, log: options.Log, parsed: map[string]found{}, told: map[string]learning.FileProblem{}}
+	root, err := f.open()
+	if err != nil {
+		return nil, err
+	}
+	return f, root.Close()
+}
+
+func (f *Folder) open() (*os.Root, error) {
+	if err := os.MkdirAll(f.name, 0o755); err != nil {
+		return nil, skillrouter.Wrap(skillrouter.Unavailable, err, "the folder of procedures %s cannot be made", f.name)
+	}
+	root, err := os.OpenRoot(f.name)
+	if err != nil {
+		return nil, skillrouter.Wrap(skillrouter.Unavailable, err, "the folder of procedures %s cannot be opened", f.name)
+	}
+	return root, nil
+}
+
+// Synced is closed when the next Sync has ended.
+func (f *Folder) Synced() <-chan struct{} { return f.synced.Wait() }
+
+// Sync brings the folder and the procedures in step, once. Its context's
+// principal must be the router's own. A file or a procedure for which that
+// fails stops no other, and is tried again with the next Sync.
+func (f *Folder) Sync(ctx context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	defer f.synced.Ring()
+	root, err := f.open()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	id, err := marker(root)
+	if err != nil {
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "the folder of procedures %s cannot be written to", f.name)
+	}
+	// What is known is read after the files: a procedure that is saved meanwhile has no file yet, and is written.
+	seen, err := look(root, id, f.parsed)
+	if err != nil {
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "the folder of procedures %s cannot be read", f.name)
+	}
+	known, err := f.procedures.Known(ctx)
+	if err != nil {
+		return err
+	}
+	r := round{Folder: f, root: root, id: id, scan: seen}
+	names := map[string]bool{}
+	for _, stored := range known {
+		key := learning.ProcedureID(stored.Persona, stored.Name)
+		names[key] = true
+		file, has := seen.files[key]
+		if err := r.settle(ctx, stored, file, has); err != nil && ctx.Err() == nil {
+			r.failed(ctx, cmpPath(file.Path, stored.File.Path, key), err)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(seen.files)) {
+		if !names[key] {
+			if err := r.take(ctx, seen.files[key]); err != nil && ctx.Err() == nil {
+				r.failed(ctx, seen.files[key].Path, err)
+			}
+		}
+	}
+	f.keep(seen)
+	f.tell(ctx, seen)
+	return ctx.Err()
+}
+
+func cmpPath(paths ...string) string {
+	for _, one := range paths {
+		if one != "" {
+			return one
+		}
+	}
+	return ""
+}
+
+// round is one Sync.
+type round struct {
+	*Folder
+	root *os.Root
+	id   string
+	scan *scan
+}
+
+// settle brings one procedure and its file in step.
+func (r *round) settle(ctx context.Context, stored learning.StoredProcedure, file found, has bool) error {
+	ref := learning.ProcedureRef{Persona: stored.Persona, Name: stored.Name}
+	inStep := has && file.Mark == stored.File.Mark
+	switch {
+	case stored.DeletedAt != nil && inStep:
+		if err := r.remove(file); err != nil {
+			return err
+		}
+		delete(r.scan.files, learning.ProcedureID(ref.Persona, ref.Name))
+		return r.procedures.Removed(ctx, ref)
+	case stored.DeletedAt != nil && !has:
+		return r.procedures.Removed(ctx, ref)
+	case inStep && stored.Version > stored.File.Version:
+		return r.write(ctx, stored, file.Path)
+	case inStep && file.Path == stored.File.Path:
+		return nil
+	case has:
+		return r.take(ctx, file)
+	case stored.File.Path != "" && (r.scan.partial || r.scan.refused(stored.File.Path)):
+		return nil // it may be there, or is there and says something that cannot be read
+	case !r.here(stored.File) || stored.Version > stored.File.Version:
+		return r.write(ctx, stored, stored.File.Path)
+	}
+	err := r.procedures.Gone(ctx, ref, stored.File)
+	if err == nil {
+		r.log.InfoContext(ctx, "a procedure was deleted with its file", "procedure", learning.ProcedureID(ref.Persona, ref.Name), "file", stored.File.Path)
+	}
+	return err
+}
+
+// here tells whether a procedure was once in step with this folder.
+func (r *round) here(file learning.FileMark) bool {
+	return len(file.Mark) > len(r.id) && file.Mark[:len(r.id)] == r.id
+}
+
+// take saves what a file says.
+func (r *round) take(ctx context.Context, file found) error {
+	saved, err := r.procedures.Read(ctx, file.ProcedureFile)
+	if err == nil && saved.Changed {
+		r.log.InfoContext(ctx, "a procedure was read from its file", "procedure", learning.ProcedureID(saved.Persona, saved.Name), "version", saved.Version, "file", file.Path, "redacted", saved.Redacted)
+	}
+	return err
+}
+
+// write writes a procedure to its file, unless somebody has written there meanwhile.
+func (r *round) write(ctx context.Context, stored learning.StoredProcedure, name string) error {
+	if name == "" || !r.here(stored.File) {
+		name = stored.Persona + "/" + stored.Name + ".yaml"
+	}
+	text, err := Render(stored)
+	if err != nil {
+		return err
+	}
+	there, err := read(r.root, name)
+	switch {
+	case err == nil:
+		if mark := markOf(r.id, there); mark != stored.File.Mark && mark != markOf(r.id, text) {
+			return skillrouter.Errorf(skillrouter.Conflict, "the procedure %s/%s is to be written here, and something else is in its place", stored.Persona, stored.Name)
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("look at %s: %w", name, err)
+	}
+	if err := write(r.root, name, text); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	mark := learning.FileMark{Path: name, Mark: markOf(r.id, text), Version: stored.Version}
+	return r.procedures.Written(ctx, learning.ProcedureRef{Persona: stored.Persona, Name: stored.Name}, mark)
+}
+
+// remove removes the file of a deleted procedure, unless somebody has written to it meanwhile.
+func (r *round) remove(file found) error {
+	there, err := read(r.root, file.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if markOf(r.id, there) != file.Mark {
+		return skillrouter.Errorf(skillrouter.Conflict, "the file of a procedure that is deleted was edited meanwhile")
+	}
+	if err := r.root.Remove(file.Path); err != nil {
+		return err
+	}
+	return settle(r.root, path.Dir(file.Path))
+}
+
+// failed notes that a file and its procedure are not in step. What was only
+// overtaken by another change has its turn with the next Sync.
+func (r *round) failed(ctx context.Context, file string, err error) {
+	text := skillrouter.MessageOf(err)
+	if code := skillrouter.CodeOf(err); code == skillrouter.Internal {
+		r.log.WarnContext(ctx, "a procedure and its file are not in step", "file", file, "error", err)
+		text = "cannot be brought in step with its procedure: " + text
+	}
+	r.scan.problems = append(r.scan.problems, learning.FileProblem{File: file, Problem: text})
+}
+
+// keep remembers what was parsed of the files that are still there.
+func (f *Folder) keep(seen *scan) {
+	parsed := make(map[string]found, len(seen.marks))
+	for name, mark := range seen.marks {
+		if file, ok := f.parsed[name+"\n"+mark]; ok {
+			parsed[name+"\n"+mark] = file
+		}
+	}
+	f.parsed, f.folders = parsed, seen.folders
+}
+
+// tell passes the problems on, each to the log once.
+func (f *Folder) tell(ctx context.Context, seen *scan) {
+	told := map[string]learning.FileProblem{}
+	at := f.now().UTC().Truncate(time.Millisecond)
+	for i := range seen.problems {
+		problem := &seen.problems[i]
+		problem.At = at
+		if before, known := f.told[problem.File]; known && before.Problem == problem.Problem && before.Line == problem.Line {
+			problem.At = before.At
+		} else {
+			f.log.WarnContext(ctx, "a file holds no procedure", "file", problem.File, "line", problem.Line, "column", problem.Column, "problem", problem.Problem)
+		}
+		told[problem.File] = *problem
+	}
+	f.told = told
+	f.procedures.Found(len(seen.files), seen.problems)
+}
