@@ -321,6 +321,51 @@ func TestOpenAIForGo(t *testing.T) {
 	}
 }
 
+// TestChatRemembers goes the whole way: what was learned reaches the model, under the budget, and the exchange is learned.
+func TestChatRemembers(t *testing.T) {
+	m := startModel(t)
+	base := serveModel(t, m, func(cfg *config.Config) { cfg.LLM.Record = true })
+	post := func(path, body string) (*http.Response, string) {
+		t.Helper()
+		response, err := http.Post(base+path, "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response, string(text)
+	}
+	if response, text := post("/api/knowledge", `{"category":"gotcha","title":"PATCH, not PUT, for partial updates","content":"PUT replaces the whole planner entry. Use PATCH for a partial update."}`); response.StatusCode/100 != 2 {
+		t.Fatalf("%s %s", response.Status, text)
+	}
+	const body = `{"model":"plain","messages":[{"role":"system","content":"be brief"},{"role":"user","content":"PATCH or PUT for a partial update?"}]}`
+	response, text := post("/v1/chat/completions", body)
+	if text != chatAnswer {
+		t.Errorf("%s %s", response.Status, text)
+	}
+	var items, tokens int
+	memory := response.Header.Get("X-Skillrouter-Memory")
+	if _, err := fmt.Sscanf(strings.Replace(memory, "item,", "items,", 1), "%d items, %d tokens", &items, &tokens); err != nil || items < 1 || tokens < 1 || tokens > 1500 {
+		t.Fatalf("the header says %q (%v)", memory, err)
+	}
+	asked := m.asked[0]
+	if !strings.Contains(asked, "PUT replaces the whole planner entry") || strings.Count(asked, `"role":"system"`) != 1 {
+		t.Errorf("the model was asked %s", asked)
+	}
+	for limit := time.Now().Add(10 * time.Second); ; {
+		_, episodes := post("/api/episodes/search", `{"query":"PATCH or PUT for a partial update?"}`)
+		if strings.Contains(episodes, `Answer by plain:\nPATCH.`) {
+			break
+		}
+		if time.Now().After(limit) {
+			t.Fatalf("the exchange is not remembered: %s", episodes)
+		}
+	}
+}
+
 // TestChatTokens: a made-up key will do until a token is issued; then it is that or nothing, told as OpenAI does.
 func TestChatTokens(t *testing.T) {
 	s := serve(t)
