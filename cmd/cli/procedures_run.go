@@ -1,0 +1,343 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"skillrouter"
+	"skillrouter/comms/client"
+	"skillrouter/learning"
+)
+
+// procedureRun is one going through a procedure at the command line.
+type procedureRun struct {
+	*shell
+	client  *client.Client
+	execute bool
+	again   bool
+	answers *bufio.Scanner
+	blocked bool // the guard has blocked a command
+}
+
+func (s *shell) proceduresRun() *cobra.Command {
+	r := &procedureRun{shell: s}
+	var draft learning.RunDraft
+	var params []string
+	var resume string
+	cmd := s.remote(s.command(&cobra.Command{
+		Use: "run NAME [--param NAME=VALUE]...", Short: "Go through a procedure, step by step", Args: cobra.MaximumNArgs(1),
+		Long: `Begins a run, prints each step when its turn comes and reports how it went, as
+you say on standard input: one line for each step,
+
+  s [RESULT]   it succeeded; RESULT is JSON, or a text
+  f [ERROR]    it failed
+  k            it was skipped
+  u            nobody knows
+  q            leave; the run waits
+
+With --exec a step's command line is executed with sh -c, after the guard was
+asked: what the guard blocks is not run, and the step fails. What a command
+exits with and the end of its output are the step's result: exit_code, stdout
+and stderr. Steps without a command line are asked about as before.
+
+Exit codes: 0 the run succeeded, or waits for you; 1 it failed, or --exec could
+not end it; 2 the guard blocked a command.`,
+		Example: `  skillrouter procedures run deploy --param version=2.4.0
+  skillrouter procedures run deploy --exec --param version=2.4.0
+  skillrouter procedures run --resume 0198c0de-…`,
+	}, func(ctx context.Context, args []string) error {
+		if (len(args) == 1) == (resume != "") {
+			return usagef("this needs the NAME of a procedure, or --resume RUN_ID")
+		}
+		var err error
+		if draft.Params, err = paramsOf(params); err != nil {
+			return err
+		}
+		if r.client, err = s.client(); err != nil {
+			return err
+		}
+		r.answers = bufio.NewScanner(s.in)
+		r.answers.Buffer(nil, 2*learning.MaxStepResult)
+		var run learning.Run
+		if resume != "" {
+			run, err = r.resume(ctx, resume)
+		} else {
+			draft.Name, draft.AgentID = args[0], s.agent(draft.AgentID)
+			run, err = r.client.Procedures.Start(ctx, draft)
+		}
+		if err != nil {
+			return err
+		}
+		return r.through(ctx, run)
+	}))
+	flags := cmd.Flags()
+	flags.StringVar(&draft.Persona, "persona", "", personaUsage)
+	flags.StringArrayVar(&params, "param", nil, "a parameter, NAME=VALUE; VALUE is JSON, or a text")
+	flags.BoolVar(&r.execute, "exec", false, "execute the steps' command lines, each after asking the guard")
+	flags.StringVar(&resume, "resume", "", "go on with a run")
+	flags.BoolVar(&r.again, "again", false, "with --resume: do once more a step that was handed out and not reported")
+	flags.StringVar(&draft.AgentID, "agent", "", "agent that runs it (SKILLROUTER_AGENT)")
+	flags.StringVar(&draft.Project, "project", "", "project that it is for")
+	return cmd
+}
+
+// paramsOf reads NAME=VALUE pairs.
+func paramsOf(pairs []string) (map[string]json.RawMessage, error) {
+	params := map[string]json.RawMessage{}
+	for _, pair := range pairs {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok || name == "" {
+			return nil, usagef("--param is NAME=VALUE, not %q", pair)
+		}
+		params[name] = asJSON(value)
+	}
+	return params, nil
+}
+
+// asJSON is a text as JSON: itself, if it is that already.
+func asJSON(text string) json.RawMessage {
+	if json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	quoted, _ := json.Marshal(text) // texts cannot fail
+	return quoted
+}
+
+// resume takes a run up again. A step that was handed out and not reported may
+// have been done: it is executed again only on purpose.
+func (r *procedureRun) resume(ctx context.Context, id string) (learning.Run, error) {
+	run, err := r.client.Procedures.Run(ctx, id)
+	if err != nil || run.Status != learning.RunRunning {
+		return run, err
+	}
+	next := run.Next
+	switch {
+	case next == nil || next.Status != learning.StepHandedOut:
+		return r.client.Procedures.Next(ctx, learning.StepRequest{RunID: id})
+	case r.again:
+		return r.client.Procedures.Next(ctx, learning.StepRequest{RunID: id, Again: true})
+	case r.execute && next.Run != "":
+		return run, fmt.Errorf("step %d (%s) was begun at %s, and nobody has said how it went: --again runs it once more; without --exec you can say how it went",
+			next.Index+1, next.Name, next.HandedOutAt.Local().Format(time.DateTime))
+	}
+	return run, nil
+}
+
+// through goes through the steps of a run until it ends, or waits.
+func (r *procedureRun) through(ctx context.Context, run learning.Run) error {
+	for run.Status == learning.RunRunning && run.Next != nil {
+		step := *run.Next
+		if !r.json {
+			printStep(r.out, step.Index, step.Step)
+			if step.Attempt > 1 {
+				fmt.Fprintf(r.out, "   (attempt %d: how the one before went is unknown)\n", step.Attempt)
+			}
+		}
+		report, err := r.do(ctx, run, step)
+		if err != nil {
+			r.waits(run)
+			return err
+		}
+		if report == nil {
+			r.waits(run)
+			if err := r.print(run, func(io.Writer) {}); err != nil {
+				return err
+			}
+			if r.execute {
+				return exitError(exitFailed)
+			}
+			return nil
+		}
+		report.RunID, report.Index, report.Attempt = run.ID, step.Index, step.Attempt
+		// What was done is reported even if this command is to end now.
+		if run, err = r.client.Procedures.Report(context.WithoutCancel(ctx), *report); err != nil {
+			fmt.Fprintf(r.err, "skillrouter: step %d of run %s was done and is not reported\n", step.Index+1, clean(run.ID))
+			return err
+		}
+	}
+	if err := r.print(run, func(w io.Writer) { fmt.Fprintln(w); printRun(w, run) }); err != nil {
+		return err
+	}
+	switch {
+	case r.blocked:
+		return exitError(exitRefused)
+	case run.Status != learning.RunSucceeded:
+		return exitError(exitFailed)
+	}
+	return nil
+}
+
+func (r *procedureRun) waits(run learning.Run) {
+	fmt.Fprintf(r.err, "The run waits. Go on with: skillrouter procedures run --resume %s\n", clean(run.ID))
+}
+
+// do does a step or asks how it went; nil: the run is to wait.
+func (r *procedureRun) do(ctx context.Context, run learning.Run, step learning.RunStep) (*learning.StepReport, error) {
+	if !r.execute || step.Run == "" {
+		if r.json {
+			if err := json.NewEncoder(r.out).Encode(run); err != nil {
+				return nil, err
+			}
+		}
+		return r.ask()
+	}
+	checked, err := r.client.Guard.Check(ctx, learning.Action{Command: step.Run, Agent: run.AgentID, Project: run.Project, Context: "procedure " + run.Procedure})
+	if err != nil {
+		return nil, fmt.Errorf("the guard could not be asked, and step %d (%s) was not run: %w", step.Index+1, step.Name, err)
+	}
+	if checked.Decision == learning.DecisionBlock {
+		r.blocked = true
+		why := "the guard blocks this command"
+		if len(checked.Warnings) > 0 {
+			why += ": " + checked.Warnings[0]
+		}
+		fmt.Fprintf(r.err, "skillrouter: %s\n", clean(why))
+		return &learning.StepReport{Status: learning.StepFailed, Error: bounded(why)}, nil
+	}
+	for _, warning := range checked.Warnings {
+		fmt.Fprintf(r.err, "skillrouter: %s\n", clean(warning))
+	}
+	return r.sh(ctx, step)
+}
+
+// ask reads how a step went.
+func (r *procedureRun) ask() (*learning.StepReport, error) {
+	for {
+		if !r.json {
+			fmt.Fprint(r.out, "   How did it go? s [RESULT], f [ERROR], k(skipped), u(nknown), q(uit): ")
+		}
+		if !r.answers.Scan() {
+			return nil, r.answers.Err()
+		}
+		word, rest, _ := strings.Cut(strings.TrimSpace(r.answers.Text()), " ")
+		rest = strings.TrimSpace(rest)
+		switch strings.ToLower(word) {
+		case "s", "succeeded":
+			report := &learning.StepReport{Status: learning.StepSucceeded}
+			if rest != "" {
+				report.Result = asJSON(rest)
+			}
+			return report, nil
+		case "f", "failed":
+			return &learning.StepReport{Status: learning.StepFailed, Error: bounded(rest)}, nil
+		case "k", "skipped":
+			return &learning.StepReport{Status: learning.StepSkipped}, nil
+		case "u", "unknown":
+			return &learning.StepReport{Status: learning.StepUnknown}, nil
+		case "q", "quit":
+			return nil, nil
+		}
+		if r.json {
+			return nil, usagef("%q is none of s, f, k, u and q", word)
+		}
+	}
+}
+
+// keptOutput is how much of the end of a command's output is reported, in bytes.
+const keptOutput = 8 << 10
+
+// shResult is what is reported of a command.
+type shResult struct {
+	ExitCode int    `json:"exit_code"`
+	Stdout   string `json:"stdout"`
+	Stderr   string `json:"stderr"`
+	TimedOut bool   `json:"timed_out,omitempty"`
+}
+
+// sh executes a step's command line and shows its output as it comes.
+func (r *procedureRun) sh(ctx context.Context, step learning.RunStep) (*learning.StepReport, error) {
+	limit := time.Duration(step.Timeout) * time.Second
+	if limit == 0 {
+		limit = learning.DefaultStepTimeout * time.Second
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var stdout, stderr tail
+	shown := r.out
+	if r.json {
+		shown = r.err
+	}
+	cmd := exec.CommandContext(limited, "sh", "-c", step.Run)
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(&stdout, shown), io.MultiWriter(&stderr, r.err)
+	cmd.WaitDelay = 5 * time.Second // what it started may hold its output open
+	ownGroup(cmd)
+	begin := time.Now()
+	err := cmd.Run()
+	took := time.Since(begin).Seconds()
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("step %d (%s) was interrupted, and how it went is unknown", step.Index+1, step.Name)
+	}
+	result := shResult{Stdout: stdout.String(), Stderr: stderr.String(), TimedOut: errors.Is(limited.Err(), context.DeadlineExceeded)}
+	report := &learning.StepReport{Status: learning.StepSucceeded, Duration: &took}
+	failed, exited := errors.AsType[*exec.ExitError](err)
+	switch {
+	case result.TimedOut:
+		report.Error, result.ExitCode = fmt.Sprintf("it took longer than %s", limit), -1
+	case exited:
+		result.ExitCode = failed.ExitCode()
+		report.Error = fmt.Sprintf("exit code %d", result.ExitCode)
+		if last := lastLine(result.Stderr); last != "" {
+			report.Error += ": " + last
+		}
+	case errors.Is(err, exec.ErrWaitDelay): // it ended well and left something running
+	case err != nil:
+		return nil, err
+	}
+	if report.Error != "" {
+		report.Status, report.Error = learning.StepFailed, bounded(report.Error)
+	}
+	report.Result, err = json.Marshal(result)
+	return report, err
+}
+
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+// bounded shortens a text to what a report takes.
+func bounded(text string) string {
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "?")
+	if len(text) > learning.MaxProcedureText {
+		text = strings.ToValidUTF8(text[:learning.MaxProcedureText], "")
+	}
+	return text
+}
+
+// tail keeps the end of what is written.
+type tail struct {
+	kept []byte
+	cut  bool
+}
+
+// Write implements io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	t.kept = append(t.kept, p...)
+	if len(t.kept) > 4*keptOutput { // now and then, so that each byte is moved once
+		t.kept, t.cut = append([]byte(nil), t.kept[len(t.kept)-keptOutput:]...), true
+	}
+	return len(p), nil
+}
+
+// String is the end of what was written, as text.
+func (t *tail) String() string {
+	kept := t.kept
+	if len(kept) > keptOutput {
+		kept, t.cut = kept[len(kept)-keptOutput:], true
+	}
+	text := strings.ReplaceAll(strings.ToValidUTF8(string(kept), "\uFFFD"), "\x00", "\uFFFD")
+	if t.cut {
+		text = "…" + text
+	}
+	clean, _ := skillrouter.Redact(text)
+	return clean
+}
