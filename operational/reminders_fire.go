@@ -251,7 +251,8 @@ func reminderMessage(r Reminder, to string) MessageDraft {
 	}
 	draft := MessageDraft{From: routerName, To: to, Signal: SignalReminder, Context: content, ThreadID: "reminder:" + reminderSubject(r.Number)}
 	if r.Next != nil {
-		draft.TTLSeconds = max(1, int64(r.Next.Sub(*r.FiredAt).Round(time.Second)/time.Second))
+		lasts := min(max(r.Next.Sub(*r.FiredAt).Round(time.Second), time.Second), MaxReminderAhead)
+		draft.TTLSeconds = int64(lasts / time.Second)
 	}
 	return draft
 }
