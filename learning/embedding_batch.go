@@ -35,6 +35,10 @@ func (f *filling) embed(ctx context.Context) error {
 	size := 0
 	for _, doc := range docs {
 		key := EmbeddingKey{keys[0].Kind, doc.ID}
+		if v.full(len(batch)+1) && !f.outlives(key.Kind, doc.Order) { // the room was taken since it began to wait
+			delete(f.waits, key)
+			continue
+		}
 		p := piece{key: key, doc: doc, text: v.textOf(doc)}
 		p.hash = hashOf(p.text)
 		if size += len(p.text); size > fillBytes && len(batch) > 0 {
@@ -196,9 +200,6 @@ func (f *filling) keep(ctx context.Context, batch []piece, made map[EmbeddingKey
 		v.matrix.put(e, docs[i])
 		v.matrix.fresh(e.EmbeddingKey, docs[i], e.Hash, f.sweeps)
 	}
-	v.mu.Lock()
-	v.leftOut += len(drop)
-	v.mu.Unlock()
 	return nil
 }
 

@@ -123,7 +123,7 @@ func (f *filling) load(ctx context.Context) error {
 		if v.matrix.dimension == 0 {
 			v.matrix.reset(dimension)
 		}
-		if dimension != v.matrix.dimension || v.matrix.count("") >= capacity(dimension) {
+		if dimension != v.matrix.dimension || v.matrix.count("") >= v.room(dimension) {
 			surplus++ // these are made anew, as far as there is room
 			return nil
 		}
@@ -245,33 +245,32 @@ func (f *filling) forget(ctx context.Context, gone []EmbeddingKey) error {
 	return f.v.store.PutEmbeddings(ctx, f.v.embedder.Model(), nil, gone)
 }
 
-// weigh lets an item wait for a vector, unless it has one of what it says. It
-// tells whether the item waits or has one.
-func (f *filling) weigh(key EmbeddingKey, doc tfidf.Document, queue *[]EmbeddingKey) bool {
+// weigh lets an item wait for a vector, unless it has one of what it says, or
+// there is no room and it is older than what is there.
+func (f *filling) weigh(key EmbeddingKey, doc tfidf.Document, queue *[]EmbeddingKey) {
 	v := f.v
 	hash := hashOf(v.textOf(doc))
 	if v.matrix.fresh(key, doc, hash, f.sweeps) || f.waits[key] {
-		return true
+		return
 	}
 	v.mu.Lock()
 	was, refused := v.refused[key]
 	v.mu.Unlock()
 	if refused && was == hash {
-		return true
+		return
 	}
 	if v.full(1) && !f.outlives(key.Kind, doc.Order) {
-		return false
+		return
 	}
 	*queue = append(*queue, key)
 	f.waits[key] = true
-	return true
 }
 
 // full tells whether there is no room for more vectors.
 func (v *Vectors) full(more int) bool {
 	v.matrix.mu.RLock()
 	defer v.matrix.mu.RUnlock()
-	return v.matrix.dimension > 0 && len(v.matrix.at)+more > capacity(v.matrix.dimension)
+	return v.matrix.dimension > 0 && len(v.matrix.at)+more > v.room(v.matrix.dimension)
 }
 
 // outlives tells whether an item takes the place of another where there is no room.
@@ -289,7 +288,6 @@ func (f *filling) sweep(ctx context.Context) error {
 	v.mu.Unlock()
 	f.sweeps++
 	f.again = false
-	leftOut := 0
 	for _, kind := range EmbeddingKinds() {
 		source, ok := v.sources[kind]
 		if !ok {
@@ -297,9 +295,7 @@ func (f *filling) sweep(ctx context.Context) error {
 		}
 		err := source.scanDocuments(ctx, func(docs []tfidf.Document) error {
 			for _, doc := range docs {
-				if !f.weigh(EmbeddingKey{kind, doc.ID}, doc, &f.backlog) {
-					leftOut++
-				}
+				f.weigh(EmbeddingKey{kind, doc.ID}, doc, &f.backlog)
 			}
 			f.backlog = f.bounded(f.backlog)
 			return ctx.Err()
@@ -314,9 +310,6 @@ func (f *filling) sweep(ctx context.Context) error {
 	for _, key := range v.matrix.unseen(f.sweeps) {
 		v.touch(key.Kind, key.ID) // gone, or written while we looked
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.leftOut = leftOut
 	return nil
 }
 

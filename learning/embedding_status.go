@@ -33,10 +33,14 @@ func (v *Vectors) Status() EmbeddingStatus {
 			s.Done, s.Total = s.Done+count.Done, s.Total+count.Total
 		}
 	}
+	full := v.full(1)
 	since, last := v.queries.failing()
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	s.PerSecond, s.Refused, s.LeftOut = v.perSecond, len(v.refused), v.leftOut
+	s.PerSecond, s.Refused = v.perSecond, len(v.refused)
+	if full {
+		s.LeftOut = max(0, s.Total-s.Done-s.Refused)
+	}
 	if last == nil || v.last != nil && !v.since.IsZero() {
 		last = v.last
 	}

@@ -23,6 +23,7 @@ type Vectors struct {
 	now      skillrouter.Clock
 	log      *slog.Logger
 	retry    time.Duration
+	most     int
 
 	queryPrefix, itemPrefix string
 
@@ -40,7 +41,6 @@ type Vectors struct {
 	loaded    bool
 	filling   bool // items wait for vectors
 	refused   map[EmbeddingKey]int64
-	leftOut   int
 	perSecond float64
 	since     time.Time // since when items get no vectors; zero: they do
 	last      error     // the last failure
@@ -60,6 +60,9 @@ type VectorOptions struct {
 	// Retry is how long a model that makes no vectors of items is left alone first; each
 	// further failure doubles it, up to a minute. 0: a second.
 	Retry time.Duration
+	// Most is how many vectors are kept, if that is fewer than MaxVectors and
+	// MaxVectorBytes allow. 0: as many as they allow.
+	Most int
 	// QueryPrefix and ItemPrefix are put in front of what is embedded: some models want to
 	// be told which is which, such as by "query: " and "passage: ".
 	QueryPrefix, ItemPrefix string
@@ -69,7 +72,7 @@ type VectorOptions struct {
 func NewVectors(store EmbeddingStore, embedder Embedder, options VectorOptions) *Vectors {
 	o := options.Options.withDefaults()
 	v := &Vectors{
-		store: store, embedder: embedder, now: o.Now, log: o.Log, retry: options.Retry,
+		store: store, embedder: embedder, now: o.Now, log: o.Log, retry: options.Retry, most: options.Most,
 		queryPrefix: options.QueryPrefix, itemPrefix: options.ItemPrefix,
 		matrix: newMatrix(), sources: map[EmbeddingKind]vectorSource{}, wake: make(chan struct{}, 1),
 		touched: map[EmbeddingKey]bool{}, sweepDue: true, refused: map[EmbeddingKey]int64{},
@@ -175,6 +178,14 @@ func (v *Vectors) agree(dimension int) error {
 		return skillrouter.Errorf(skillrouter.Unavailable, "the embedding model's vectors have %d dimensions, and the stored ones %d: they are made anew", dimension, known)
 	}
 	return skillrouter.Errorf(skillrouter.Unavailable, "the embedding model answered a vector of %d dimensions, and its others have %d", dimension, known)
+}
+
+// room is how many vectors of a dimension are kept.
+func (v *Vectors) room(dimension int) int {
+	if most := capacity(dimension); v.most <= 0 || most < v.most {
+		return most
+	}
+	return v.most
 }
 
 // textOf is what is embedded of an item.

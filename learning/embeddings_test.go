@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"gorm.io/gorm"
 
 	"skillrouter"
 	"skillrouter/learning"
@@ -123,6 +124,12 @@ type remembering struct {
 // remember opens dir's memory and runs vectors of a model over it.
 func remember(t *testing.T, dir string, model *scriptedModel, now skillrouter.Clock) *remembering {
 	t.Helper()
+	return rememberMost(t, dir, model, now, 0)
+}
+
+// rememberMost is remember with a bound on how many vectors are kept.
+func rememberMost(t *testing.T, dir string, model *scriptedModel, now skillrouter.Clock, most int) *remembering {
+	t.Helper()
 	r := &remembering{memory: open(t, dir, now), model: model}
 	r.lessons = learning.NewLessons(r.store, learning.LessonOptions{Options: learning.Options{Now: now}})
 	for _, rebuild := range []func(context.Context) error{r.knowledge.Rebuild, r.episodes.Rebuild, r.lessons.Rebuild} {
@@ -130,7 +137,7 @@ func remember(t *testing.T, dir string, model *scriptedModel, now skillrouter.Cl
 			t.Fatal(err)
 		}
 	}
-	r.vectors = learning.NewVectors(r.store, model, learning.VectorOptions{Options: learning.Options{Now: now}, Retry: time.Millisecond})
+	r.vectors = learning.NewVectors(r.store, model, learning.VectorOptions{Options: learning.Options{Now: now}, Retry: time.Millisecond, Most: most})
 	r.knowledge.UseVectors(r.vectors)
 	r.episodes.UseVectors(r.vectors)
 	r.lessons.UseVectors(r.vectors)
@@ -583,5 +590,46 @@ func TestContractWithVectors(t *testing.T) {
 	learningtest.Run(t, func(t *testing.T) learningtest.Services {
 		r := remember(t, t.TempDir(), newModel(), time.Now)
 		return learningtest.Services{Knowledge: r.knowledge, Episodes: r.episodes}
+	})
+}
+
+// TestTheOldestGiveWay holds the vectors to their bound, and drops what stands for nothing.
+func TestTheOldestGiveWay(t *testing.T) {
+	dir, model := t.TempDir(), newModel()
+	const most = 40 // more than a batch
+	t.Run("one after the other", func(t *testing.T) {
+		r := rememberMost(t, dir, model, time.Now, most)
+		var ids []string
+		for i := range 60 {
+			ids = append(ids, r.store1(t, learning.KnowledgeDraft{Title: fmt.Sprint("note ", i), Content: fmt.Sprintf("subject%d", i)}))
+		}
+		r.until(t, "full of one kind", func(s learning.EmbeddingStatus) bool {
+			return s.State == learning.EmbeddingsReady && s.Done == most && s.LeftOut == 20
+		})
+		for range 2 {
+			value[learning.Episode](t)(r.episodes.Record(everybody(t), learning.EpisodeDraft{EventType: "action", Title: "halt", Content: "vehicle"}))
+		}
+		s := r.until(t, "full and at rest", func(s learning.EmbeddingStatus) bool {
+			return s.State == learning.EmbeddingsReady && s.Done == most && s.Kinds[1].Done == 2
+		})
+		if s.LeftOut != 22 {
+			t.Errorf("%+v", s)
+		}
+		var kept []string
+		if err := r.db.Read.Raw("SELECT id FROM embeddings WHERE kind = 'knowledge' ORDER BY id").Scan(&kept).Error; err != nil || !cmp.Equal(kept, ids[22:]) {
+			t.Errorf("%v, want the newest 38 of %v; %v", kept, ids, err)
+		}
+		if err := r.db.Commit.Write(t.Context(), func(tx *gorm.DB) error {
+			return tx.Exec("INSERT INTO embeddings (kind, id, model, dimension, hash, scale, code) VALUES ('lesson', 'gone', 'scripted', 256, 1, 0.01, zeroblob(256))").Error
+		}, nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+	t.Run("after a restart", func(t *testing.T) {
+		r := rememberMost(t, dir, model, time.Now, most+1)
+		r.until(t, "what stands for nothing is dropped", func(learning.EmbeddingStatus) bool {
+			var lessons int
+			return r.db.Read.Raw("SELECT count(*) FROM embeddings WHERE kind = 'lesson'").Row().Scan(&lessons) == nil && lessons == 0
+		})
 	})
 }
