@@ -463,3 +463,46 @@ func TestProspectiveMemory(t *testing.T) {
 	m.refused("complete_task", `{"task_id":999999}`)
 	m.refused("cancel_task", `{"task_id":"x"}`)
 }
+
+// TestProceduralMemory is seed 002's procedural memory, by its own example.
+func TestProceduralMemory(t *testing.T) {
+	m := openMemories(t)
+	m.call("remember_procedure", `{"name":"analyze-mrr-drop","category":"investigation","steps":[
+		{"name":"check_baseline","description":"Compare current MRR to baseline","action":"drop_pct = ..."},
+		{"name":"check_payment_gateway","condition":"drop_pct > 20","action":"status = Web.get(...)"},
+		{"name":"check_database_performance","condition":"root_cause == nil","action":"slow_queries = ..."}]}`)
+	m.call("remember_procedure", `{"name":"debug-test-failure","persona":"coder","steps":[{"action":"run tests with -vv"},{"action":"check logs in /tmp/"},{"action":"verify database state"}]}`)
+	if r := m.call("recall_procedure", `{"name":"debug-test-failure"}`); r["found"] != false {
+		t.Errorf("it is the coder's: %v", r)
+	}
+	procedure, _ := m.call("recall_procedure", `{"name":"analyze-mrr-drop"}`)["procedure"].(fields)
+	if steps, _ := procedure["steps"].([]any); len(steps) != 3 || steps[1].(fields)["condition"] != "drop_pct > 20" || procedure["category"] != "investigation" {
+		t.Fatalf("%v", procedure)
+	}
+	for arguments, want := range map[string]string{
+		`{}`:                           "[analyze-mrr-drop]",
+		`{"category":"investigation"}`: "[analyze-mrr-drop]",
+		`{"category":"general"}`:       "[]",
+		`{"persona":"coder"}`:          "[debug-test-failure]",
+		`{"category":"general","persona":"coder"}`: "[debug-test-failure]",
+	} {
+		if got := fmt.Sprint(named(m.list("list_procedures", arguments, "procedures"), "name")); got != want {
+			t.Errorf("list_procedures%s: %s, want %s", arguments, got, want)
+		}
+	}
+	run := m.call("execute_procedure", `{"name":"analyze-mrr-drop","params":{"drop_pct":30}}`)
+	if next, _ := run["next"].(fields); next["name"] != "check_baseline" {
+		t.Errorf("the first step: %v", run)
+	}
+	m.refused("execute_procedure", `{"name":"nothing"}`)
+	m.refused("remember_procedure", `{"name":"../x","steps":[{"action":"a"}]}`)
+	m.refused("remember_procedure", `{"name":"empty","steps":[]}`)
+	m.refused("remember_procedure", `{"name":"x","persona":"../x","steps":[{"action":"a"}]}`)
+	m.restart()
+	if got := fmt.Sprint(named(m.list("list_procedures", `{}`, "procedures"), "name")); got != "[analyze-mrr-drop]" {
+		t.Errorf("after a restart: %s", got)
+	}
+	if r := m.call("recall_procedure", `{"name":"debug-test-failure","persona":"coder"}`); r["found"] != true {
+		t.Errorf("after a restart: %v", r)
+	}
+}
