@@ -162,3 +162,23 @@ const (
 	// answer has to be made within httpapi.WriteTimeout.
 	ExtractTimeout = 45 * time.Second
 )
+
+// Says is what the proposal would store, on one line.
+func (p Proposal) Says() string {
+	var content struct {
+		Key   string          `json:"key"`
+		Value json.RawMessage `json:"value"`
+		Title string          `json:"title"`
+		Name  string          `json:"name"`
+	}
+	if json.Unmarshal(p.Content, &content) != nil {
+		return ""
+	}
+	switch p.Kind {
+	case ProposalFact:
+		return content.Key + " = " + string(content.Value)
+	case ProposalEpisode:
+		return content.Title
+	}
+	return content.Name
+}

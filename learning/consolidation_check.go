@@ -178,10 +178,10 @@ func proposalContent(t Transcript, draft ProposalDraft, p StoredProposal) (conte
 	case draft.Kind == ProposalProcedure && draft.Procedure != nil:
 		d := *draft.Procedure
 		d.Persona, d.AgentID = t.Persona, ""
-		if skillrouter.CheckRequired("name", d.Name, skillrouter.MaxName) != nil || len(d.Steps) == 0 {
+		d.LearnedFrom, _ = json.Marshal([]map[string]string{{"episode": t.SessionID, "proposal": p.ID}}) // strings cannot fail
+		if PrepareProcedure(d) != nil {
 			return nil, "", false
 		}
-		d.LearnedFrom, _ = json.Marshal([]map[string]string{{"episode": t.SessionID, "proposal": p.ID}}) // strings cannot fail
 		value, name = d, d.Name
 	default:
 		return nil, "", false

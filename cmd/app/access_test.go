@@ -196,7 +196,15 @@ func (s *serving) sample(call access) access {
 			return out.ID.String()
 		},
 		"{session}": func() string { return make("/api/sessions", `{"agent_id":"a"}`) },
-
+		"{proposal}": func() string {
+			var out struct {
+				Proposals []struct {
+					ID string `json:"id"`
+				} `json:"proposals"`
+			}
+			s.must(admin, http.MethodPost, "/api/consolidations", fmt.Sprintf(`{"agent_id":"a","session_id":"s%d","text":"The API listens on port 8080."}`, s.made), &out)
+			return out.Proposals[0].ID
+		},
 		"{key}": func() string { return fmt.Sprint("key-", s.made) },
 		"{fact}": func() string {
 			s.must(admin, http.MethodPut, fmt.Sprintf("/api/facts/default/f%d", s.made), `{"value":1}`, &struct{}{})

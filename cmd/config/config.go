@@ -29,6 +29,7 @@ type Config struct {
 	Escalation    Escalation    `yaml:"escalation"`
 	Ranking       Ranking       `yaml:"ranking"`
 	MCP           MCP           `yaml:"mcp"`
+	Consolidation Consolidation `yaml:"consolidation"`
 	LLM           LLM           `yaml:"llm"`
 	Procedures    Procedures    `yaml:"procedures"`
 }
@@ -76,6 +77,11 @@ func (c Config) ProceduresFolder() string {
 		return filepath.Join(c.Data, "procedures")
 	}
 	return c.Procedures.Folder
+}
+
+// Consolidation says what becomes of what transcripts propose to remember.
+type Consolidation struct {
+	Threshold float64 `yaml:"threshold"` // the confidence from which a proposal is stored at once, to 1; 0: none is
 }
 
 // Ranking says what counts how much in what is found.
@@ -226,6 +232,9 @@ func (c Config) Validate() error {
 		return skillrouter.InvalidField("escalation.rules", "may not hold the character NUL")
 	}
 	if _, err := c.Escalation.SupervisorOf(); err != nil {
+		return err
+	}
+	if err := skillrouter.CheckRange("consolidation.threshold", c.Consolidation.Threshold, 0, 1); err != nil {
 		return err
 	}
 	if err := skillrouter.CheckRange("ranking.similarity_weight", c.Ranking.SimilarityWeight, 0, 1); err != nil {

@@ -139,6 +139,7 @@ func TestShowIsRead(t *testing.T) {
 	want.Retention.Messages = 90 * time.Minute
 	want.Escalation = config.Escalation{Rules: "rules.yaml", Supervisors: []string{"security=AEGIS", "data & ml=HADES"}}
 	want.Ranking.SimilarityWeight = 0.25
+	want.Consolidation.Threshold = 0.8
 	want.LLM = config.LLM{
 		BaseURL: "http://localhost:11434/v1", Model: "qwen3-coder", ContextWindow: 32768, Timeout: time.Minute, EmbeddingModel: "nomic-embed-text",
 		EmbeddingBaseURL: "https://vectors.lan", MemoryBudget: 800, Record: true,
@@ -193,6 +194,7 @@ func TestRefusals(t *testing.T) {
 		{name: "supervisor without a domain", flags: map[string]string{"escalation.supervisors": "AEGIS"}, message: []string{"escalation.supervisors", "DOMAIN=AGENT"}},
 		{name: "supervisor that is no id", flags: map[string]string{"escalation.supervisors": "a=b c"}, message: []string{"escalation.supervisors"}},
 		{name: "weight over one", flags: map[string]string{"ranking.similarity_weight": "1.1"}, message: []string{"ranking.similarity_weight", "between"}},
+		{name: "threshold over one", flags: map[string]string{"consolidation.threshold": "1.5"}, message: []string{"consolidation.threshold", "between"}},
 		{name: "weight that is no number", flags: map[string]string{"ranking.similarity_weight": "NaN"}, message: []string{"ranking.similarity_weight"}},
 		{name: "weight in words", file: "ranking:\n  similarity_weight: much\n", message: []string{":2:", "a number"}},
 		{name: "endpoint that is no URL", flags: map[string]string{"llm.base_url": "localhost:11434"}, message: []string{"llm.base_url", "http://127.0.0.1:11434/v1"}},

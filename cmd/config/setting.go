@@ -54,6 +54,7 @@ func Settings() []Setting {
 		text("escalation.rules", "file of the rules by which lessons are escalated; empty: the built-in ones", func(c *Config) *string { return &c.Escalation.Rules }),
 		list("escalation.supervisors", "who supervises a domain, as DOMAIN=AGENT, separated by commas", func(c *Config) *[]string { return &c.Escalation.Supervisors }),
 		fraction("ranking.similarity_weight", "how much likeness counts in the order of lessons, 0 to 1; recency has the rest", func(c *Config) *float64 { return &c.Ranking.SimilarityWeight }),
+		fraction("consolidation.threshold", "confidence from which what a transcript proposes is stored at once, to 1; 0: never", func(c *Config) *float64 { return &c.Consolidation.Threshold }),
 		list("mcp.toolsets", "toolsets that are on for every MCP client, separated by commas", func(c *Config) *[]string { return &c.MCP.Toolsets }),
 		text("procedures.folder", "folder of the procedures' files; empty: procedures, in the data folder", func(c *Config) *string { return &c.Procedures.Folder }),
 		text("llm.base_url", "OpenAI-compatible endpoint that may be asked, such as http://127.0.0.1:11434/v1; empty: none", func(c *Config) *string { return &c.LLM.BaseURL }),

@@ -44,7 +44,7 @@ func (h *house) services() mcpserver.Services {
 		Knowledge: (*houseKnowledge)(h), Episodes: (*houseEpisodes)(h), Router: h, Mailbox: (*houseMailbox)(h), Presence: (*housePresence)(h),
 		Lessons: &houseLessons{house: h}, Experiences: &houseExperiences{house: h},
 		Patterns: &housePatterns{status: learning.PatternEmerging}, Escalations: newHouseEscalations(),
-		Facts: &houseFacts{house: h}, Procedures: houseProcedures{house: h}, Guard: houseGuard{}, Memory: houseMemory{}, Introspection: houseIntrospection{}, Context: houseContext{h},
+		Facts: &houseFacts{house: h}, Procedures: houseProcedures{house: h}, Guard: houseGuard{}, Memory: houseMemory{}, Introspection: houseIntrospection{}, Context: houseContext{h}, Consolidation: houseConsolidation{},
 		Reminders: houseReminders{house: h}, Sessions: &houseSessions{house: h},
 	}
 }

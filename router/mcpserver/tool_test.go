@@ -35,7 +35,10 @@ var factTools = []string{"recall_episodes", "recall_fact", "remember_episode", "
 var procedureTools = []string{"execute_procedure", "get_run", "list_procedures", "recall_procedure", "remember_procedure", "report_step"}
 
 // contextTools are the tools of the toolset context.
-var contextTools = []string{"build_context", "clear_memory", "end_session", "get_handover", "list_memory_categories", "memory_stats", "start_session"}
+var contextTools = []string{
+	"accept_proposal", "build_context", "clear_memory", "consolidate_transcript", "end_session", "get_handover", "list_memory_categories", "list_proposals",
+	"memory_stats", "reject_proposal", "start_session",
+}
 
 // reminderTools are the tools of the toolset reminders.
 var reminderTools = []string{"cancel_task", "complete_task", "get_pending_tasks", "report_event", "schedule_task", "snooze_task"}
@@ -62,7 +65,7 @@ func listTools(t *testing.T, server *mcpserver.Server) map[string]*mcp.Tool {
 var readers = []string{
 	"search_knowledge", "search_episodes", "get_recent_episodes", "route_query", "get_relevant_lessons",
 	"recall_fact", "recall_episodes", "search_facts",
-	"list_memory_categories", "memory_stats", "get_pending_tasks", "build_context", "get_handover",
+	"list_memory_categories", "memory_stats", "get_pending_tasks", "build_context", "get_handover", "list_proposals",
 	"recall_procedure", "list_procedures",
 	"list_lessons", "get_lesson", "review_lessons", "lesson_history", "recall_by_type", "recall_by_outcome", "get_lessons",
 	"emerging_patterns", "pending_escalations", "check_before_action", "get_agent_memory",
@@ -138,6 +141,10 @@ var every = map[string]string{
 	"report_event":           `{"name":"deployment","data":{"v":1},"project":"p"}`,
 	"list_memory_categories": `{"persona":"coder"}`,
 	"memory_stats":           `{"persona":"coder"}`,
+	"consolidate_transcript": `{"transcript":"User: hi","session_id":"s","project":"p","persona":"coder"}`,
+	"list_proposals":         `{"persona":"coder","session_id":"s","kind":"fact","status":"pending","limit":5}`,
+	"accept_proposal":        `{"proposal_id":"p1"}`,
+	"reject_proposal":        `{"proposal_id":"p1","reason":"r"}`,
 	"clear_memory":           `{"category":"c","confirm":true,"type":"semantic","persona":"coder"}`,
 	"start_session":          `{"goal":"g","project":"p","persona":"coder","session_id":"s"}`,
 	"end_session":            `{"summary":"s","successor":"b","reassign":true,"session_id":"s"}`,
