@@ -32,13 +32,25 @@ const (
 	ttlFleeting = 86400      // "currently"
 )
 
+// Bounds of what is looked at: a transcript of megabytes takes a second and not a minute.
+const (
+	maxSaid   = 20_000 // lines of prose
+	maxStated = 500    // keys
+)
+
 // facts finds values that somebody states. What is stated later takes the place
 // of what was stated before.
 func (s *ruleScene) facts() []ProposalDraft {
 	var keys []string
 	stated := map[string]*statedFact{}
 	lastTurn := map[int][]string{} // keys by the turn that stated them
-	for _, line := range s.said {
+	for i, line := range s.said {
+		if len(keys) == maxStated {
+			break
+		}
+		if i >= maxSaid/2 && i < len(s.said)-maxSaid/2 {
+			continue // of an endless transcript, its beginning and its end
+		}
 		if disputes.MatchString(line.text) && line.role == roleUser {
 			for back := line.turn - 1; back >= max(0, line.turn-2); back-- {
 				for _, key := range lastTurn[back] {

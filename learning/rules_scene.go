@@ -64,6 +64,9 @@ var (
 // maxOutput bounds the lines of one command's output that are looked at, from its beginning and from its end.
 const maxOutput = 400
 
+// maxPrompt bounds what stands before a command, in bytes.
+const maxPrompt = 200
+
 // readScene takes a transcript apart.
 func readScene(ctx context.Context, t Transcript) *ruleScene {
 	s := &ruleScene{}
@@ -141,6 +144,9 @@ func hasPrompt(lines []string) bool {
 
 // prompted returns what was typed at a prompt, if the line begins with one.
 func prompted(line string) (typed string, sql bool) {
+	if !strings.ContainsAny(line[:min(len(line), maxPrompt)], "$❯➜%#>") {
+		return "", false
+	}
 	for _, p := range []*regexp.Regexp{shellPrompt, zshPrompt, rootPrompt, powerPrompt, arrowPrompt} {
 		if m := p.FindStringSubmatch(line); m != nil {
 			return m[1], false

@@ -1,0 +1,26 @@
+package learning_test
+
+import (
+	"strings"
+	"testing"
+
+	"skillrouter/learning"
+)
+
+// TestRulesEndOnHostileTranscripts gives the rules what is large in each way in
+// which something is repeated. It is held to ending at all: a pass that is not
+// linear would take minutes.
+func TestRulesEndOnHostileTranscripts(t *testing.T) {
+	for name, line := range map[string]string{
+		"statements": "The port of x is 8080 and the y is not 5; it's 9.\n", "commands": "$ make a\nError: no\n", "fences": "```bash\nls\n```\n",
+		"prompts": "user@host:~ $ \n", "braces": "{\"command\":\n", "backticks": "`", "spaces": strings.Repeat(" ", 100) + "\n", "labels": "**User:** a\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			turn := learning.Turn{Role: "user", Content: strings.Repeat(line, (1<<20)/len(line))}
+			drafts, err := learning.Rules{}.Extract(t.Context(), learning.Transcript{Turns: []learning.Turn{turn, {Role: "assistant", Content: turn.Content}}})
+			if err != nil || len(drafts) > 1000 {
+				t.Errorf("%d drafts, %v", len(drafts), err)
+			}
+		})
+	}
+}
