@@ -234,20 +234,26 @@ func (c *Consolidation) Proposal(ctx context.Context, id string) (Proposal, erro
 	return p.Proposal, err
 }
 
-// Run stores what was decided to be stored and was not when the process
-// before ended, and returns nil.
+// Run resumes what the process before left, waits until ctx ends, and returns nil.
 func (c *Consolidation) Run(ctx context.Context) error {
+	c.Resume(ctx)
+	<-ctx.Done()
+	return nil
+}
+
+// Resume stores what was decided to be stored and was not when the process
+// before ended. What fails is finished when its transcript, or its acceptance, comes again.
+func (c *Consolidation) Resume(ctx context.Context) {
 	ids, err := c.store.Accepting(ctx)
 	if err != nil {
 		c.log.WarnContext(ctx, "proposals that were accepted are not read", "error", err)
-		return nil // each is finished when its transcript, or its acceptance, comes again
+		return
 	}
 	for _, id := range ids {
 		if _, err := c.finish(ctx, id); err != nil && ctx.Err() == nil {
 			c.log.WarnContext(ctx, "a proposal that was accepted is not stored", "proposal", id, "error", err)
 		}
 	}
-	return nil
 }
 
 // clock returns the time as it is stored: in UTC and whole milliseconds.

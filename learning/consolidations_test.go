@@ -123,9 +123,7 @@ func TestAcceptingGoesOnAfterADeath(t *testing.T) {
 			}
 			next := learning.NewConsolidation(m.store, ports, options)
 			if !test.again {
-				if err := next.Run(ctx); err != nil {
-					t.Fatal(err)
-				}
+				next.Resume(ctx)
 			}
 			got, err := next.Consolidate(ctx, learning.TranscriptDraft{Text: said})
 			if err != nil || !got.Duplicate || got.Accepted != len(got.Proposals) {

@@ -3,7 +3,6 @@ package client_test
 import (
 	"context"
 	"log/slog"
-	"strings"
 	"testing"
 
 	"skillrouter/cmd/app"
@@ -44,34 +43,4 @@ func TestConsolidationContract(t *testing.T) {
 		c, _ := consolidating(t, t.TempDir(), threshold)
 		return learningtest.ConsolidationWorld{Consolidation: c.Consolidation, Facts: c.Facts, Episodes: c.Episodes}
 	})
-}
-
-// TestProposedProcedure accepts a procedure, restarts, and asks again.
-func TestProposedProcedure(t *testing.T) {
-	dir := t.TempDir()
-	draft := learning.TranscriptDraft{AgentID: "a", Text: "Assistant:\n" + strings.Repeat(
-		"$ docker build -t reg/web:1.0 web\nSuccessfully built 1\n$ docker push reg/web:1.0\n1.0: digest\n", 2) +
-		"$ docker build -t reg/web:1.1 web\nSuccessfully built 2\n$ docker push reg/web:1.1\n1.1: digest\n"}
-	c, stop := consolidating(t, dir, 0)
-	got, err := c.Consolidation.Consolidate(t.Context(), draft)
-	if err != nil || len(got.Proposals) != 1 || got.Proposals[0].Kind != learning.ProposalProcedure {
-		t.Fatalf("%+v, %v", got, err)
-	}
-	accepted, err := c.Consolidation.Accept(t.Context(), got.Proposals[0].ID)
-	if err != nil || accepted.StoredAs == "" {
-		t.Fatalf("%+v, %v", accepted, err)
-	}
-	procedure, err := c.Procedures.Procedure(t.Context(), learning.ProcedureRef{Name: accepted.StoredAs})
-	if err != nil || len(procedure.Steps) != 2 || len(procedure.Params) != 1 || !strings.Contains(procedure.Steps[0].Run, "${") || procedure.Author != "a" {
-		t.Errorf("%+v, %v", procedure, err)
-	}
-	stop()
-	c, _ = consolidating(t, dir, 0)
-	again, err := c.Consolidation.Consolidate(t.Context(), draft)
-	if err != nil || !again.Duplicate || again.Proposals[0].Status != learning.ProposalAccepted {
-		t.Errorf("%+v, %v", again, err)
-	}
-	if again, err := c.Procedures.Procedure(t.Context(), learning.ProcedureRef{Name: accepted.StoredAs}); err != nil || again.Version != procedure.Version {
-		t.Errorf("version %d, %v", again.Version, err)
-	}
 }
