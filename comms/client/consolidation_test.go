@@ -8,7 +8,6 @@ import (
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
 	"skillrouter/comms/client"
-	"skillrouter/learning"
 	"skillrouter/learning/learningtest"
 )
 
