@@ -124,7 +124,8 @@ func (s *Server) principal(ctx context.Context, r *http.Request) (skillrouter.Pr
 	required, refused := s.options.RequireToken, error(nil)
 	if secret, ok := bearer(r); ok && s.services.Auth != nil {
 		principal, err := s.services.Auth.Authenticate(ctx, secret)
-		if !isChat(r) || skillrouter.CodeOf(err) != skillrouter.Unauthenticated {
+		code := skillrouter.CodeOf(err)
+		if !isChat(r) || code != skillrouter.Unauthenticated && code != skillrouter.RateLimited {
 			return principal, err
 		}
 		refused = err // unless no token is needed: OpenAI's clients always send a key, and people make one up

@@ -39,11 +39,12 @@ type executeProcedure struct {
 }
 
 type reportStep struct {
-	RunID  string              `json:"run_id"`
-	Index  int                 `json:"index"`
-	Status learning.StepStatus `json:"status"`
-	Result json.RawMessage     `json:"result"`
-	Error  string              `json:"error"`
+	RunID   string              `json:"run_id"`
+	Index   int                 `json:"index"`
+	Attempt int                 `json:"attempt"`
+	Status  learning.StepStatus `json:"status"`
+	Result  json.RawMessage     `json:"result"`
+	Error   string              `json:"error"`
 }
 
 type getRun struct {
@@ -145,6 +146,7 @@ func (s *Server) addProcedureTools() {
 			required(text("run_id", "")), required(whole("index", "The step's")),
 			required(oneOf("status", "", learning.StepSucceeded, learning.StepFailed, learning.StepSkipped, learning.StepUnknown)),
 			anything("result", "What it gave, an object best: later conditions see its members"),
+			whole("attempt", "Which handing out it is of; default the latest"),
 			text("error", "What went wrong"),
 		),
 		output: holds("run_id", "status", "steps"),
@@ -287,7 +289,9 @@ func (s *Server) executeProcedure(ctx context.Context, in executeProcedure) (rep
 }
 
 func (s *Server) reportStep(ctx context.Context, in reportStep) (reply[runView], error) {
-	run, err := s.services.Procedures.Report(ctx, learning.StepReport{RunID: in.RunID, Index: in.Index, Status: in.Status, Result: in.Result, Error: in.Error})
+	run, err := s.services.Procedures.Report(ctx, learning.StepReport{
+		RunID: in.RunID, Index: in.Index, Attempt: in.Attempt, Status: in.Status, Result: in.Result, Error: in.Error,
+	})
 	return shownRun(run), err
 }
 

@@ -127,7 +127,7 @@ var every = map[string]string{
 	"recall_procedure":       `{"name":"roll it out","persona":"coder"}`,
 	"list_procedures":        `{"category":"c","persona":"coder","after":"coder/a"}`,
 	"execute_procedure":      `{"name":"deploy","params":{"p":1},"persona":"coder"}`,
-	"report_step":            `{"run_id":"r","index":0,"status":"succeeded","result":{"x":1},"error":"e"}`,
+	"report_step":            `{"run_id":"r","index":0,"attempt":1,"status":"succeeded","result":{"x":1},"error":"e"}`,
 	"get_run":                `{"run_id":"r","again":true}`,
 	"remember_fact":          `{"key":"k","value":{"a":1},"ttl":60,"category":"c","persona":"coder","probe":"p","source":"s"}`,
 	"recall_fact":            `{"key":"k","persona":"coder","stale_ok":true}`,
