@@ -70,7 +70,7 @@ func TestKillReminders(t *testing.T) {
 	p.kill()
 	// The negative control: had the state not been stored together with the message, a
 	// kill between the two would leave this. The check must notice.
-	undo(t, data, "UPDATE reminders SET status = 'pending', next_at = scheduled_for, fired = 0 WHERE number % 7 = 0 AND trigger_type = 'time'")
+	undo(t, data, "operational", "UPDATE reminders SET status = 'pending', next_at = scheduled_for, fired = 0 WHERE number % 7 = 0 AND trigger_type = 'time'")
 	p = start(t, path, data)
 	settled(t, p, data, kept)
 	faults := kept.faults(t, data)
@@ -194,10 +194,10 @@ func (k *scheduled) faults(t *testing.T, data string) (faults []string) {
 	return faults
 }
 
-// undo changes what is stored, as a fault would have left it.
-func undo(t *testing.T, data, change string) {
+// undo changes what a database holds, as a fault would have left it.
+func undo(t *testing.T, data, name, change string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "operational.db"))
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, name+".db"))
 	if err != nil {
 		t.Fatal(err)
 	}
