@@ -149,6 +149,9 @@ func (r *round) settle(ctx context.Context, stored learning.StoredProcedure, fil
 		delete(r.scan.files, learning.ProcedureID(ref.Persona, ref.Name))
 		return r.procedures.Removed(ctx, ref)
 	case stored.DeletedAt != nil && !has:
+		if !r.here(stored.File) || r.scan.partial || r.scan.refused(stored.File.Path) {
+			return nil // it may be there: what is forgotten of it now would be a new file to a later look
+		}
 		return r.procedures.Removed(ctx, ref)
 	case inStep && stored.Version > stored.File.Version:
 		return r.write(ctx, stored, file.Path)
@@ -204,7 +207,13 @@ func (r *round) write(ctx context.Context, stored learning.StoredProcedure, name
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	mark := learning.FileMark{Path: name, Mark: markOf(r.id, text), Version: stored.Version}
-	return r.procedures.Written(ctx, learning.ProcedureRef{Persona: stored.Persona, Name: stored.Name}, mark)
+	err = r.procedures.Written(ctx, learning.ProcedureRef{Persona: stored.Persona, Name: stored.Name}, mark)
+	if skillrouter.CodeOf(err) == skillrouter.Conflict {
+		// It was deleted while it was written. Nobody else knows whose file this is, and left
+		// in its place it would bring the procedure back.
+		return r.remove(found{learning.ProcedureFile{Path: name, Mark: mark.Mark}})
+	}
+	return err
 }
 
 // remove removes the file of a deleted procedure, unless somebody has written to it meanwhile.
