@@ -42,6 +42,7 @@ func TestMain(m *testing.M) {
 //	kill-router SIG   send the router that holds the data folder a signal, and wait for its end
 //	await RE CMD...   repeat a command until its output matches
 //	await-file RE F   wait until a file matches
+//	page FILE         hold a page's commands to what it shows of them
 func TestScripts(t *testing.T) {
 	// A test run under nohup, or in a script's background, inherits that these are
 	// ignored, and so would every command here. One that is caught is not inherited.
@@ -67,13 +68,14 @@ func TestScripts(t *testing.T) {
 			env.Setenv("PYTHON_CLIENT", filepath.Join(scripts, "python"))
 			env.Setenv("SCRIPTS", scripts)
 			env.Setenv("REPORTER", reporter)
+			env.Setenv("README", filepath.Join(scripts, "..", "README.md"))
 			for _, name := range []string{"SKILLROUTER_SERVER", "SKILLROUTER_TOKEN", "SKILLROUTER_AGENT", "SKILLROUTER_CONFIG"} {
 				env.Setenv(name, "")
 			}
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"router": startRouter, "kill-router": killRouter, "await": await, "await-file": awaitFile,
+			"router": startRouter, "kill-router": killRouter, "await": await, "await-file": awaitFile, "page": page,
 		},
 	})
 }

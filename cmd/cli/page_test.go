@@ -1,0 +1,156 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// shown is a command of a page, and what the page says that it prints.
+type shown struct {
+	command string
+	output  []string
+}
+
+var (
+	consoles = regexp.MustCompile("(?ms)^```console\n(.*?)^```")
+	// elsewhere are commands of a page that a script cannot run: they build, set the shell up, or never end.
+	elsewhere = regexp.MustCompile(`^(make |export |curl -sN)`)
+	uuids     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	// passing is what differs from one run to the next: moments, ages, marks, dots for what is left out.
+	passing = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?|\d{4}-\d\d-\d\d|\d+s ago|memory-[0-9a-f]{8}|skr_\w+|http://127\.0\.0\.1:\d+|…| +`)
+)
+
+// readPage returns the commands of a page, in order.
+func readPage(text string) (list []shown) {
+	for _, block := range consoles.FindAllStringSubmatch(text, -1) {
+		var current *shown
+		for line := range strings.Lines(block[1]) {
+			line = strings.TrimSuffix(line, "\n")
+			switch command, is := strings.CutPrefix(line, "$ "); {
+			case is:
+				list = append(list, shown{command: command})
+				current = &list[len(list)-1]
+			case len(current.output) == 0 && strings.HasSuffix(current.command, `\`):
+				current.command += "\n" + line
+			default:
+				current.output = append(current.output, line)
+			}
+		}
+	}
+	return list
+}
+
+// fits returns an expression for a line as it is shown. ids are those of this run for the page's.
+func fits(line string, ids map[string]string) *regexp.Regexp {
+	var b strings.Builder
+	last := 0
+	for _, at := range passing.FindAllStringIndex(line, -1) {
+		b.WriteString(regexp.QuoteMeta(line[last:at[0]]))
+		switch found := line[at[0]:at[1]]; {
+		case strings.HasPrefix(found, " "):
+			b.WriteString(` +`)
+		case found == "…":
+			b.WriteString(`.*?`)
+		case strings.HasSuffix(found, " ago"):
+			b.WriteString(`(\d+s ago|now)`)
+		case strings.Contains(found, " "): // a moment
+			b.WriteString(`\S+ \S+`)
+		default:
+			b.WriteString(`\S*?`)
+		}
+		last = at[1]
+	}
+	b.WriteString(regexp.QuoteMeta(line[last:]))
+	pattern := uuids.ReplaceAllStringFunc(b.String(), func(id string) string {
+		if known, ok := ids[id]; ok {
+			return known
+		}
+		return `(` + uuids.String() + `)`
+	})
+	return regexp.MustCompile("^" + pattern + ` *$`)
+}
+
+// page runs the commands of a page one after the other against the script's router, and holds
+// what they print to what the page shows. An id that is shown stands for the one of this run from then on.
+//
+//	page FILE
+func page(ts *testscript.TestScript, _ bool, args []string) {
+	text, err := os.ReadFile(args[0])
+	ts.Check(err)
+	router := strings.TrimPrefix(holder(ts).URL(), "http://")
+	ids := map[string]string{}
+	for _, one := range readPage(string(text)) {
+		if elsewhere.MatchString(one.command) {
+			continue
+		}
+		command := strings.ReplaceAll(one.command, "localhost:8025", router)
+		for shown, real := range ids {
+			command = strings.ReplaceAll(command, shown, real)
+		}
+		if before, background := strings.CutSuffix(command, "&"); background {
+			aside(ts, before)
+			continue
+		}
+		got := paged(ts, command)
+		for i, line := range one.output {
+			if line == "…" || line == "" && i == len(one.output)-1 {
+				break // the rest is left out, or a blank line parts two commands
+			}
+			if i >= len(got) {
+				ts.Fatalf("$ %s\nprints no line %d, where %s shows %q", command, i+1, args[0], line)
+			}
+			if !fits(line, ids).MatchString(got[i]) {
+				ts.Fatalf("$ %s\nprints\n%s\nwhere %s shows\n%s", command, got[i], args[0], line)
+			}
+			for at, id := range uuids.FindAllString(line, -1) {
+				if real := uuids.FindAllString(got[i], -1); at < len(real) {
+					ids[id] = real[at]
+				}
+			}
+		}
+	}
+}
+
+// paged runs a command and returns what it prints on both of its outputs.
+func paged(ts *testscript.TestScript, command string) []string {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c := exec.CommandContext(ctx, "sh", "-c", command)
+	var out bytes.Buffer
+	c.Env, c.Dir, c.Stdout, c.Stderr = environ(ts), ts.MkAbs("."), &out, &out
+	err := c.Run()
+	if _, ended := err.(*exec.ExitError); err != nil && !ended {
+		ts.Fatalf("$ %s\n%v", command, err)
+	}
+	ts.Logf("$ %s\n%s", command, out.String())
+	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+}
+
+// aside runs a command beside the others, until the script ends, and waits until its agent has checked in.
+func aside(ts *testscript.TestScript, command string) {
+	c := exec.Command("sh", "-c", command)
+	c.Env, c.Dir, c.SysProcAttr = environ(ts), ts.MkAbs("."), &syscall.SysProcAttr{Setpgid: true}
+	ts.Check(c.Start())
+	ts.Defer(func() {
+		_ = syscall.Kill(-c.Process.Pid, syscall.SIGTERM) // it ends what it runs, which is in a group of its own
+		_ = c.Wait()
+	})
+	deadline := time.Now().Add(patience)
+	for !strings.Contains(strings.Join(paged(ts, "skillrouter agents"), "\n"), "online  working") {
+		if time.Now().After(deadline) {
+			ts.Fatalf("$ %s\nno agent checks in", command)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	time.Sleep(time.Second) // who reads a page takes longer; questions know an agent by its name after that
+}
