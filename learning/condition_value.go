@@ -205,11 +205,11 @@ func (e *evaluation) equal(a, b any) (bool, error) {
 	case scope:
 		return false, wrong("compares %s as a whole", a.name)
 	}
-	switch b.(type) {
+	switch b := b.(type) {
 	case []any, map[string]any:
 		return false, nil
 	case scope:
-		return false, wrong("compares %s as a whole", b.(scope).name)
+		return false, wrong("compares %s as a whole", b.name)
 	}
 	return a == b, nil
 }

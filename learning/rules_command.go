@@ -18,10 +18,7 @@ type ruleCommand struct {
 	tries bool     // it tests whether something works, and mends nothing
 }
 
-var (
-	sqlVerb    = regexp.MustCompile(`(?i)^\s*(select|insert|update|delete|with|create|alter|drop|explain|truncate|show|describe)\b`)
-	ruleSpaces = regexp.MustCompile(`\s+`)
-)
+var sqlVerb = regexp.MustCompile(`(?i)^\s*(select|insert|update|delete|with|create|alter|drop|explain|truncate|show|describe)\b`)
 
 // readCommand reads a command line; ok is false for what is none.
 func readCommand(ctx context.Context, text string) (c ruleCommand, ok bool) {
