@@ -444,7 +444,9 @@ func TestEndpointFaults(t *testing.T) {
 	}
 	hold(t, "answer", read(t, response), "did not begin to answer")
 
-	redirecting := script(t, func(_ int, w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://192.0.2.1/", http.StatusFound) })
+	redirecting := script(t, func(_ int, w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://192.0.2.1/", http.StatusFound)
+	})
 	p = proxy(t, redirecting.URL, skillrouter.Open(), llm.ProxyOptions{}, llm.Timeouts{})
 	response = ask(t, p.URL, "/v1/chat/completions", asking, nil)
 	if response.StatusCode != 503 || response.Header.Get("Location") != "" {
