@@ -50,10 +50,11 @@ With --why, what is in it and what was left out is printed to standard error.`,
 		if err != nil {
 			return err
 		}
-		if why {
-			contextWhy(s.err, built)
+		if err := s.print(built, func(w io.Writer) { fmt.Fprint(w, built.Text) }); err != nil || !why {
+			return err
 		}
-		return s.print(built, func(w io.Writer) { fmt.Fprint(w, built.Text) })
+		contextWhy(s.err, built)
+		return nil
 	}))
 	flags := cmd.Flags()
 	flags.StringVar(&request.Task, "task", "", "what is to be done")

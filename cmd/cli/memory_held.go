@@ -102,8 +102,13 @@ is shown. Knowledge and lessons are the whole team's, and are never cleared.`,
 			if cleared.Confirmed {
 				verb = "deleted"
 			}
+			if cleared.Count == 0 {
+				fmt.Fprintln(w, verb+" nothing")
+			}
 			for _, t := range cleared.Types {
-				fmt.Fprintf(w, "%s %d %s\n", verb, t.Count, t.Type)
+				if t.Count > 0 {
+					fmt.Fprintf(w, "%s %d %s\n", verb, t.Count, t.Type)
+				}
 			}
 			for _, t := range cleared.Kept {
 				fmt.Fprintf(w, "keeps %d %s\n", t.Count, t.Type)

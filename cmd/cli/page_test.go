@@ -23,11 +23,12 @@ type shown struct {
 
 var (
 	consoles = regexp.MustCompile("(?ms)^```console\n(.*?)^```")
-	// elsewhere are commands of a page that a script cannot run: they build, set the shell up, or never end.
-	elsewhere = regexp.MustCompile(`^(make |export |curl -sN)`)
+	// elsewhere are commands of a page that a script does not run: they build, set the shell up, never end, or only take their time.
+	elsewhere = regexp.MustCompile(`^(make |export |curl -sN|time )`)
 	uuids     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	// passing is what differs from one run to the next: moments, ages, marks, dots for what is left out.
-	passing = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?|\d{4}-\d\d-\d\d|\d+s ago|memory-[0-9a-f]{8}|skr_\w+|http://127\.0\.0\.1:\d+|…| +`)
+	// passing is what differs from one run to the next: moments, ages, marks, secrets, sizes, what
+	// identifiers and marks cost in tokens, and dots for what is left out.
+	passing = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?|\d{4}-\d\d-\d\d|\d+s ago|\bnow\b|memory-[0-9a-f]{8}|skr_\w+|\b\d{6,}\b|\d+ of \d+ tokens|\d+ +-$|http://127\.0\.0\.1:\d+|…| +`)
 )
 
 // readPage returns the commands of a page, in order.
@@ -61,10 +62,10 @@ func fits(line string, ids map[string]string) *regexp.Regexp {
 			b.WriteString(` +`)
 		case found == "…":
 			b.WriteString(`.*?`)
-		case strings.HasSuffix(found, " ago"):
+		case found == "now", strings.HasSuffix(found, " ago"):
 			b.WriteString(`(\d+s ago|now)`)
-		case strings.Contains(found, " "): // a moment
-			b.WriteString(`\S+ \S+`)
+		case strings.Contains(found, " "): // of several words
+			b.WriteString(`\S+( +\S+)*`)
 		default:
 			b.WriteString(`\S*?`)
 		}

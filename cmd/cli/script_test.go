@@ -68,7 +68,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("PYTHON_CLIENT", filepath.Join(scripts, "python"))
 			env.Setenv("SCRIPTS", scripts)
 			env.Setenv("REPORTER", reporter)
-			env.Setenv("README", filepath.Join(scripts, "..", "README.md"))
+			env.Setenv("REPO", filepath.Dir(scripts))
 			for _, name := range []string{"SKILLROUTER_SERVER", "SKILLROUTER_TOKEN", "SKILLROUTER_AGENT", "SKILLROUTER_CONFIG"} {
 				env.Setenv(name, "")
 			}
