@@ -297,7 +297,7 @@ func Terms(text string) []string {
 		if t.kind == single && inPair(s.toks, i) {
 			continue
 		}
-		out = append(out, stem(string(s.buf[t.start:t.end])))
+		out = append(out, stemsMet.of(s.buf[t.start:t.end]))
 	}
 	return out
 }

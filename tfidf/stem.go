@@ -7,10 +7,10 @@ import (
 	"github.com/kljensen/snowball/russian"
 )
 
-// stem returns the stem of a folded word: English for Latin letters without
+// findStem finds the stem of a folded word: English for Latin letters without
 // accents, Russian for Cyrillic ones. Words with digits or signs, and words of
 // other scripts, are their own stems.
-func stem(word string) string {
+func findStem(word string) string {
 	if len(word) <= 2 {
 		return word
 	}

@@ -3,21 +3,23 @@ package tfidf
 import "slices"
 
 // QueryTerms returns the distinct stems that a search for the text would look
-// for first: its words without those that say nothing, in order, and behind
-// them the identifiers as a whole.
-func QueryTerms(text string) []string {
+// for first, in order: its words without those that say nothing; and, apart
+// from them, what may stand for several of its words at once, identifiers as a
+// whole and neighbours that may be one word elsewhere.
+func QueryTerms(text string) (words, whole []string) {
 	var s scanner
 	s.scan(cut(text, MaxQueryBytes))
-	all, whole := queryWords(&s, nil, nil)
+	all, joined := queryWords(&s, nil, nil)
 	kept := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return stopWords[w] })
 	if len(kept) == 0 {
 		kept = all
 	}
-	return distinctStems(append(kept, whole...))
+	seen := make(map[string]bool, len(kept)+len(joined))
+	return distinctStems(kept, seen), distinctStems(joined, seen)
 }
 
-func distinctStems(words []string) []string {
-	seen := make(map[string]bool, len(words))
+// distinctStems returns the stems of words that are not in seen, and adds them to it.
+func distinctStems(words []string, seen map[string]bool) []string {
 	stems := make([]string, 0, len(words))
 	for _, word := range words {
 		if t := stem(word); !seen[t] {

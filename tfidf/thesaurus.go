@@ -439,7 +439,7 @@ var related = sync.OnceValue(func() map[string][]relative {
 	for line := range strings.Lines(thesaurus) {
 		var group []relative
 		for _, w := range strings.Fields(line) {
-			group = append(group, relative{w, stem(w)})
+			group = append(group, relative{w, findStem(w)})
 		}
 		for _, a := range group {
 			for _, b := range group {

@@ -188,7 +188,7 @@ func (v *vocabulary) term(id uint32) uint32 {
 	}
 	t := id
 	word := string(v.text(id))
-	if s := stem(word); s != word {
+	if s := findStem(word); s != word { // each word comes here once
 		if t = v.intern([]byte(s)); t == 0 {
 			t = id
 		}
