@@ -1,7 +1,6 @@
 package router
 
 import (
-	"container/heap"
 	"strings"
 
 	"github.com/tiktoken-go/tokenizer/codec"
@@ -92,20 +91,22 @@ func longMergedCount(ranks map[string]uint32, piece string) int {
 		}
 		return unmergeable
 	}
-	var pairs pairHeap
-	rate := func(i int) {
-		if parts[i].rank = rankOf(i); parts[i].rank != unmergeable {
-			heap.Push(&pairs, pair{parts[i].rank, i})
-		}
+	pairs := make(pairHeap, 0, len(piece))
+	rate := func(i int) (pair, bool) {
+		parts[i].rank = rankOf(i)
+		return pair(parts[i].rank)<<pairPlace | pair(i), parts[i].rank != unmergeable
 	}
 	for i := range len(piece) {
-		rate(i)
+		if p, can := rate(i); can {
+			pairs = append(pairs, p)
+		}
 	}
+	pairs.order()
 	count := len(piece)
 	for len(pairs) > 0 {
-		top := heap.Pop(&pairs).(pair)
-		i := top.at
-		if parts[i].rank != top.rank {
+		top := pairs.pop()
+		i := int(top & (1<<pairPlace - 1))
+		if parts[i].rank != uint32(top>>pairPlace) {
 			continue // it was merged, or its neighbour was
 		}
 		gone := parts[i].after
@@ -113,32 +114,68 @@ func longMergedCount(ranks map[string]uint32, piece string) int {
 		parts[i].after = parts[gone].after
 		parts[parts[i].after].before = i
 		count--
-		rate(i)
+		if p, can := rate(i); can {
+			pairs.push(p)
+		}
 		if before := parts[i].before; before >= 0 {
-			rate(before)
+			if p, can := rate(before); can {
+				pairs.push(p)
+			}
 		}
 	}
 	return count
 }
 
-// pair is two neighbouring parts, named by where the first begins.
-type pair struct {
-	rank uint32
-	at   int
-}
+// pair is two neighbouring parts that make a token: its rank, and below that
+// where the first begins. So a smaller one is to be merged earlier.
+type pair uint64
 
-// pairHeap has the pair of the lowest rank first, the leftmost of equals.
+// pairPlace is how many bits of a pair say where it begins.
+const pairPlace = 32
+
+// pairHeap has the pair that is to be merged first at its head. It is
+// container/heap's, without what an interface costs for each of millions.
 type pairHeap []pair
 
-func (h pairHeap) Len() int { return len(h) }
-func (h pairHeap) Less(i, j int) bool {
-	return h[i].rank < h[j].rank || h[i].rank == h[j].rank && h[i].at < h[j].at
+// order makes a heap of pairs in any order.
+func (h pairHeap) order() {
+	for i := len(h)/2 - 1; i >= 0; i-- {
+		h.sink(i)
+	}
 }
-func (h pairHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *pairHeap) Push(x any)   { *h = append(*h, x.(pair)) }
-func (h *pairHeap) Pop() any {
-	last := len(*h) - 1
-	top := (*h)[last]
-	*h = (*h)[:last]
+
+func (h *pairHeap) push(p pair) {
+	*h = append(*h, p)
+	list, i := *h, len(*h)-1
+	for i > 0 && p < list[(i-1)/2] {
+		list[i] = list[(i-1)/2]
+		i = (i - 1) / 2
+	}
+	list[i] = p
+}
+
+func (h *pairHeap) pop() pair {
+	list := *h
+	top, last := list[0], len(list)-1
+	list[0] = list[last]
+	*h = list[:last]
+	if last > 0 {
+		h.sink(0)
+	}
 	return top
+}
+
+func (h pairHeap) sink(i int) {
+	p := h[i]
+	for child := 2*i + 1; child < len(h); child = 2*i + 1 {
+		if child+1 < len(h) && h[child+1] < h[child] {
+			child++
+		}
+		if p <= h[child] {
+			break
+		}
+		h[i] = h[child]
+		i = child
+	}
+	h[i] = p
 }

@@ -51,6 +51,18 @@ func TestCountTokensHostile(t *testing.T) {
 	}
 }
 
+// TestCountTokensOfOneLetter holds that the time grows little faster than a piece does.
+func TestCountTokensOfOneLetter(t *testing.T) {
+	router.CountTokens("warm")
+	begin := time.Now()
+	n := router.CountTokens(strings.Repeat("a", 1<<20))
+	if took := time.Since(begin); n < 1 || took > 10*time.Second {
+		t.Errorf("1 MB: %d tokens in %v", n, took)
+	} else {
+		t.Logf("1 MB: %d tokens in %v", n, took)
+	}
+}
+
 func TestCountTokensConcurrently(t *testing.T) {
 	text := "Retry with back-off; straßenbahnähnliche Wörter, 東京, \x7f and zzzqqqxxyy."
 	want := router.CountTokens(text)
