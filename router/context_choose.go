@@ -12,7 +12,7 @@ import (
 // TestContextQuality holds what they give.
 const (
 	// leastRelevance is below what an item has nothing to do with the task.
-	leastRelevance = 0.3
+	leastRelevance = 0.35
 	// A score is relevance · (relevanceShare + confidenceShare·confidence + recencyShare·recency).
 	relevanceShare, confidenceShare, recencyShare = 0.6, 0.25, 0.15
 	// recencyHalfLife is after how long an item is half as recent: what a team learned a
@@ -28,7 +28,10 @@ const (
 	duplicateJaccard, duplicateContained, duplicateTerms = 0.75, 0.95, 4
 	// mostOfBudget is the part of the budget that one item may take; what is longer is cut.
 	mostOfBudget = 3
-	// leastItem is the least room that an item is tried in, in tokens: its frame has some forty.
+	// leastShare is what one item may take of any budget, in tokens: its frame has some fifty,
+	// and two or three sentences beside it are of use.
+	leastShare = 120
+	// leastItem is the least room that an item is tried in, in tokens: the shortest frames have less.
 	leastItem = 30
 	// mostGuards bounds the guard rules, which come before everything else: who is shown
 	// more of them reads none.
@@ -126,7 +129,7 @@ func (c *choice) rate(candidates []candidate) (guards, others []*rated) {
 		switch {
 		case relevance < leastRelevance:
 			irrelevant = append(irrelevant, r)
-		case r.trust != "agent" && r.trust != TrustBuiltin && !c.untrusted:
+		case r.trust != trustAgent && r.trust != TrustBuiltin && !c.untrusted:
 			c.leave(&r.candidate, "untrusted")
 		case r.kind == KindGuard:
 			guards = append(guards, r)
@@ -171,7 +174,7 @@ func (c *choice) take(r *rated) bool {
 	}
 	room := c.budget - c.tokens
 	if !c.kinds[r.kind] {
-		room -= CountTokens(headings[r.kind])
+		room -= CountTokens(headingOf(r.kind, c.budget))
 	}
 	if !c.fit(r, room) {
 		c.leave(&r.candidate, "budget")
@@ -179,7 +182,7 @@ func (c *choice) take(r *rated) bool {
 	}
 	if !c.kinds[r.kind] {
 		c.kinds[r.kind] = true
-		c.tokens += CountTokens(headings[r.kind])
+		c.tokens += CountTokens(headingOf(r.kind, c.budget))
 	}
 	c.tokens += r.tokens
 	c.chosen = append(c.chosen, r)
@@ -246,7 +249,7 @@ func (c *choice) write() Context {
 	for _, r := range c.chosen {
 		if r.kind != kind {
 			kind = r.kind
-			text.WriteString(headings[kind])
+			text.WriteString(headingOf(kind, c.budget))
 		}
 		text.WriteString(r.block)
 		answer.Items = append(answer.Items, ContextItem{

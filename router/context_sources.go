@@ -58,6 +58,9 @@ const (
 // TrustBuiltin is the trust of what the router itself brings: the built-in guard rules.
 const TrustBuiltin = "builtin"
 
+// trustAgent is the trust of what an agent told the router itself.
+const trustAgent = string(learning.TrustAgent)
+
 const (
 	// perSource is how many of each store are weighed: more than fit into most budgets, of which
 	// the last are irrelevant.
@@ -125,7 +128,7 @@ func (s ContextSources) guards(ctx context.Context, r ContextRequest) (f gathere
 			c.author, c.trust, c.date, c.project = lesson.SourceAgent, string(lesson.Trust), lesson.LastOccurred, lesson.Project
 		case rule.PatternID != "":
 			// Only a captain's confirmation makes a pattern a rule.
-			c.author, c.trust = "", string(learning.TrustAgent)
+			c.author, c.trust = "", trustAgent
 		}
 		f.candidates = append(f.candidates, c)
 	}
@@ -217,7 +220,7 @@ func (s ContextSources) episodes(project string) func(context.Context, ContextRe
 		f.corrected = results.Corrected
 		for _, hit := range results.Results {
 			f.candidates = append(f.candidates, candidate{
-				kind: KindEpisode, id: hit.ID, title: hit.Title, body: hit.Content, author: hit.AgentID, trust: string(learning.TrustAgent), project: hit.Project,
+				kind: KindEpisode, id: hit.ID, title: hit.Title, body: hit.Content, author: hit.AgentID, trust: trustAgent, project: hit.Project,
 				date: hit.CreatedAt, confidence: hit.Importance, least: meant(hit.Why),
 			})
 		}
@@ -240,7 +243,7 @@ func (s ContextSources) tasks(ctx context.Context, r ContextRequest) (f gathered
 			}
 			seen[t.ID] = true
 			f.candidates = append(f.candidates, candidate{
-				kind: KindTask, id: t.ID, title: fmt.Sprintf("#%d %s", t.Number, t.Title), author: t.CreatedBy, trust: string(learning.TrustAgent), project: t.Project,
+				kind: KindTask, id: t.ID, title: fmt.Sprintf("#%d %s", t.Number, t.Title), author: t.CreatedBy, trust: trustAgent, project: t.Project,
 				date: t.UpdatedAt, confidence: 1, least: least,
 				body: lines("", t.Description, "Status: ", string(t.Status), "Held by: ", t.AgentID, "Blocked: ", t.BlockedReason, "Note: ", t.Note),
 			})

@@ -1,7 +1,9 @@
 package router
 
 import (
+	"cmp"
 	"hash/maphash"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -19,6 +21,9 @@ const (
 	// enoughTerms is how much of the task an item must hold to be as relevant as can be, in
 	// rare terms: a task told in forty words is answered by an entry that holds four of them.
 	enoughTerms = 3.5
+	// commonWeight is what a term weighs that most documents hold: it does not tell them apart,
+	// but it says what the task is about, and a team of one topic has no other words for it.
+	commonWeight = 0.35
 	// standIn and relatedIn are what a term counts that stands in for a misspelt one, and one
 	// that developers use for another (tfidf's weights for both).
 	standIn, relatedIn = 0.8, 0.4
@@ -48,40 +53,74 @@ type taskTerms struct {
 }
 
 // newTaskTerms weighs the terms of a task by how rare they are in all stores
-// together: 1 for a term that nothing holds, 0 for one that everything does.
+// together: near 1 for one that a single document holds, commonWeight for one
+// that every document does. A word that no document holds cannot tell them apart,
+// so it weighs what the others do on average: were it the weightiest for being the
+// rarest, then "fix docker permission" would find nothing among a hundred notes
+// on docker permissions, for want of "fix". What stands for several words
+// at once is worth having, but nothing lacks it that has the words.
 func newTaskTerms(task string, stores []Frequencies, corrected map[string]string) taskTerms {
-	stems := tfidf.QueryTerms(task)
-	counts, documents := make([]int, len(stems)), backgroundDocuments
-	for _, store := range stores {
-		more, n := store.Frequencies(stems)
-		documents += n
-		for i := range counts {
-			counts[i] += more[i]
-		}
+	words, whole := tfidf.QueryTerms(task)
+	stems := slices.Concat(words, whole)
+	right := make(map[string]string, len(corrected))
+	for wrong, word := range corrected {
+		right[tfidf.Stem(wrong)] = tfidf.Stem(word)
 	}
+	weights := rarity(stems, right, stores)
 	t := taskTerms{weights: map[uint64]float64{}, stands: map[uint64]uint64{}}
-	most := math.Log(float64(documents) + 1)
-	order := make([]int, len(stems))
+	order := make([]int, len(words))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return counts[a] - counts[b] })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(weights[b], weights[a]) })
+	order = order[:min(len(order), maxTaskTerms)]
 	sum := 0.0
-	for _, i := range order[:min(len(order), maxTaskTerms)] {
-		weight := math.Log((float64(documents)+1)/(float64(counts[i])+1)) / most
-		t.weights[termHash(stems[i])] = weight
-		sum += weight
+	for _, i := range order {
+		t.weights[termHash(stems[i])] = weights[i]
+		sum += weights[i]
 	}
 	t.need = min(sum, enoughTerms)
-	for wrong, right := range corrected {
-		t.standFor(tfidf.Stem(right), tfidf.Stem(wrong), standIn)
+	for i := len(words); i < min(len(stems), len(words)+maxTaskTerms); i++ {
+		t.weights[termHash(stems[i])] = weights[i]
 	}
-	for _, i := range order[:min(len(order), maxTaskTerms)] {
+	for _, wrong := range slices.Sorted(maps.Keys(right)) {
+		t.standFor(right[wrong], wrong, standIn)
+	}
+	for _, i := range order {
 		for _, other := range tfidf.RelatedTerms(stems[i]) {
 			t.standFor(other, stems[i], relatedIn)
 		}
 	}
 	return t
+}
+
+// rarity weighs stems by how rare they are, a misspelt one as what it was meant to be.
+func rarity(stems []string, right map[string]string, stores []Frequencies) []float64 {
+	meant := slices.Clone(stems)
+	for i, stem := range meant {
+		meant[i] = cmp.Or(right[stem], stem)
+	}
+	counts, documents := make([]int, len(stems)), backgroundDocuments
+	for _, store := range stores {
+		more, n := store.Frequencies(meant)
+		documents += n
+		for i := range counts {
+			counts[i] += more[i]
+		}
+	}
+	weights, held, sum := make([]float64, len(stems)), 0, 0.0
+	for i, count := range counts {
+		weights[i] = max(commonWeight, math.Log((float64(documents)+1)/(float64(count)+1))/math.Log(float64(documents)+1))
+		if count > 0 {
+			held, sum = held+1, sum+weights[i]
+		}
+	}
+	for i, count := range counts {
+		if count == 0 && held > 0 {
+			weights[i] = sum / float64(held)
+		}
+	}
+	return weights
 }
 
 func (t *taskTerms) standFor(other, stem string, part float64) {

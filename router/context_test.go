@@ -224,7 +224,7 @@ func TestContextOrderAndAttribution(t *testing.T) {
 	}
 	for _, want := range []string{
 		"\n## Do not\n<memory-", " guard builtin>\nrule-1 by skillrouter\nNever deploy", "Instead: Deploy on Monday",
-		" knowledge 2026-11-20>\nk1 by alice\nDeploying", " episode 2026-11-18>\ne1 by bob\n", " task 2026-11-20>\nt1\n#7 Renew certificates", "payment.gateway.url\n\"https://pay.example\"\n",
+		" knowledge 2026-11-20 agent>\nk1 by alice\nDeploying", " episode 2026-11-18 agent>\ne1 by bob\n", " task 2026-11-20 agent>\nt1 by unknown\n#7 Renew certificates", " fact 2026-11-20 agent>\npayment.gateway.url by unknown\n\"https://pay.example\"\n",
 	} {
 		if !strings.Contains(c.Text, want) {
 			t.Errorf("%q is not in\n%s", want, c.Text)
