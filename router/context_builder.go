@@ -140,6 +140,10 @@ func (b *ContextBuilder) gather(ctx context.Context, request ContextRequest) (an
 		asked[i] = make(chan answer, 1) // who is not waited for any more can still answer and end
 		go func() {
 			f, err := s.ask(ctx, request)
+			for j := range f.candidates { // here, since here all cores do it
+				c := &f.candidates[j]
+				c.words = readWords(c.title, c.body)
+			}
 			asked[i] <- answer{f, err}
 		}()
 	}

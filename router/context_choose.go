@@ -65,7 +65,6 @@ type choice struct {
 // rated is a candidate with what it is worth.
 type rated struct {
 	candidate
-	words  words
 	score  float64
 	alike  float64 // to the chosen ones, the most
 	block  string  // as it is written
@@ -119,7 +118,6 @@ func (c *choice) rate(candidates []candidate) (guards, others []*rated) {
 		} else {
 			seen[id] = true
 		}
-		r.words = readWords(r.title, r.body)
 		relevance := c.terms.relevance(&r.words)
 		if c.project != "" && r.project != "" && r.project != c.project {
 			relevance *= foreignPart

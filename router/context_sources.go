@@ -62,12 +62,21 @@ const TrustBuiltin = "builtin"
 const trustAgent = string(learning.TrustAgent)
 
 const (
-	// perSource is how many of each store are weighed: more than fit into most budgets, of which
-	// the last are irrelevant.
-	perSource = 24
+	// A store nominates fewForBudget items for a budget up to fewBudget tokens, which has room
+	// for fewer of all stores together, and manyForBudget for a larger one. The stores read
+	// as many as the first with one query.
+	fewForBudget, manyForBudget, fewBudget = 16, 24, 4000
 	// sourceTime bounds how long a store is waited for; the context is then built without it.
 	sourceTime = 2 * time.Second
 )
+
+// nominated is how many items each store is asked for.
+func (r *ContextRequest) nominated() int {
+	if r.Budget <= fewBudget {
+		return fewForBudget
+	}
+	return manyForBudget
+}
 
 // candidate is something that may come into the context.
 type candidate struct {
@@ -77,6 +86,7 @@ type candidate struct {
 	confidence                           float64 // 0 to 1
 	least                                float64 // its relevance is not less, whatever its words
 	facts                                string  // the persona, of a fact
+	words                                words   // of title and body
 }
 
 // gathered is what a store answered.
@@ -112,7 +122,7 @@ func (s ContextSources) list(r ContextRequest) []contextSource {
 }
 
 func (s ContextSources) guards(ctx context.Context, r ContextRequest) (f gathered, err error) {
-	rules, err := s.Guards.Fitting(ctx, r.Task, perSource)
+	rules, err := s.Guards.Fitting(ctx, r.Task, r.nominated())
 	for _, rule := range rules {
 		c := candidate{kind: KindGuard, id: rule.ID, title: rule.Title, confidence: rule.Confidence, author: "skillrouter", trust: TrustBuiltin}
 		c.body = lines("", rule.WhyBad, "Instead: ", strings.Join(rule.Alternatives, "; "), "Commands: ", strings.Join(rule.Commands, "; "))
@@ -136,7 +146,7 @@ func (s ContextSources) guards(ctx context.Context, r ContextRequest) (f gathere
 }
 
 func (s ContextSources) lessons(ctx context.Context, r ContextRequest) (f gathered, err error) {
-	results, err := s.Lessons.Relevant(ctx, learning.LessonQuery{Context: r.Task, Agent: r.AgentID, Project: r.Project, Limit: perSource, Explain: true})
+	results, err := s.Lessons.Relevant(ctx, learning.LessonQuery{Context: r.Task, Agent: r.AgentID, Project: r.Project, Limit: r.nominated(), Explain: true})
 	f.corrected = results.Corrected
 	for _, hit := range results.Results {
 		l := &hit.Lesson
@@ -170,7 +180,7 @@ const (
 
 func (s ContextSources) knowledge(project string) func(context.Context, ContextRequest) (gathered, error) {
 	return func(ctx context.Context, r ContextRequest) (f gathered, err error) {
-		results, err := s.Knowledge.Find(ctx, learning.KnowledgeQuery{Query: r.Task, Project: project, Limit: perSource, Explain: true})
+		results, err := s.Knowledge.Find(ctx, learning.KnowledgeQuery{Query: r.Task, Project: project, Limit: r.nominated(), Explain: true})
 		f.corrected = results.Corrected
 		for _, hit := range results.Results {
 			f.candidates = append(f.candidates, candidate{
@@ -183,7 +193,7 @@ func (s ContextSources) knowledge(project string) func(context.Context, ContextR
 }
 
 func (s ContextSources) facts(ctx context.Context, r ContextRequest) (f gathered, err error) {
-	results, err := s.Facts.Find(ctx, learning.FactSearch{Persona: r.Persona, Query: r.Task, Limit: perSource})
+	results, err := s.Facts.Find(ctx, learning.FactSearch{Persona: r.Persona, Query: r.Task, Limit: r.nominated()})
 	f.corrected = results.Corrected
 	for _, fact := range results.Facts {
 		f.candidates = append(f.candidates, candidate{
@@ -195,7 +205,7 @@ func (s ContextSources) facts(ctx context.Context, r ContextRequest) (f gathered
 }
 
 func (s ContextSources) procedures(ctx context.Context, r ContextRequest) (f gathered, err error) {
-	results, err := s.Procedures.Search(ctx, learning.ProcedureQuery{Query: r.Task, Persona: r.Persona, Limit: perSource})
+	results, err := s.Procedures.Search(ctx, learning.ProcedureQuery{Query: r.Task, Persona: r.Persona, Limit: r.nominated()})
 	f.corrected = results.Corrected
 	for _, hit := range results.Results {
 		c := candidate{
@@ -216,7 +226,7 @@ func (s ContextSources) procedures(ctx context.Context, r ContextRequest) (f gat
 
 func (s ContextSources) episodes(project string) func(context.Context, ContextRequest) (gathered, error) {
 	return func(ctx context.Context, r ContextRequest) (f gathered, err error) {
-		results, err := s.Episodes.Search(ctx, learning.EpisodeQuery{Query: r.Task, Persona: r.Persona, Project: project, Limit: perSource, Explain: true})
+		results, err := s.Episodes.Search(ctx, learning.EpisodeQuery{Query: r.Task, Persona: r.Persona, Project: project, Limit: r.nominated(), Explain: true})
 		f.corrected = results.Corrected
 		for _, hit := range results.Results {
 			f.candidates = append(f.candidates, candidate{
@@ -235,7 +245,7 @@ const heldTask = 0.5
 func (s ContextSources) tasks(ctx context.Context, r ContextRequest) (f gathered, err error) {
 	open, seen := true, map[string]bool{}
 	ask := func(filter operational.TaskFilter, least float64) error {
-		filter.Open, filter.Limit = &open, perSource
+		filter.Open, filter.Limit = &open, r.nominated()
 		tasks, err := s.Tasks.List(ctx, filter)
 		for _, t := range tasks {
 			if seen[t.ID] {
