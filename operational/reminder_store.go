@@ -42,13 +42,15 @@ type ReminderStore interface {
 }
 
 // ReminderPick says which reminders a change is about. One of By, Waiting,
-// Numbers and Heard is set.
+// Numbers, Heard and Keys is set.
 type ReminderPick struct {
 	By      *time.Time       // those whose next time has come by then, the earliest first
 	Through int64            // with By: only numbers up to this one; 0: all
 	Waiting *ReminderWaiting // those that are due and of which nobody was told
 	Numbers []int64          // these, if they are open
 	Heard   *Heard           // pending ones that wait for an event that happened, and were not snoozed
+	Keys    []string         // open ones whose idempotency keys begin so, by number
+	After   int64            // with Keys: only numbers after this one
 	Limit   int
 }
 

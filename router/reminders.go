@@ -2,10 +2,9 @@ package router
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
-	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -18,7 +17,7 @@ import (
 // ReminderWatch lets reminders come due that wait for something else than the
 // time: it follows the event logs of both databases and the signals, judges
 // conditions over facts, and makes a reminder of each fact that expires and
-// says how it can be verified. What it has handled is handled again after a
+// says how it can be verified, which it ends when that was done. What it has handled is handled again after a
 // kill, to no effect: a reminder comes due by its state, and is made by its key.
 type ReminderWatch struct {
 	ports     ReminderPorts
@@ -41,6 +40,8 @@ type Waiting interface {
 	ConditionBell() *skillrouter.Bell
 	// Judge lets come due what holds, and notes what could not be judged.
 	Judge(ctx context.Context, holds []int64, failed map[int64]string) error
+	// Settle ends those, by how their keys begin, that ended says have ended.
+	Settle(ctx context.Context, keys []string, ended func(operational.Reminder) (status operational.ReminderStatus, note string)) error
 }
 
 // ReminderPorts are what a ReminderWatch reads and writes.
@@ -135,6 +136,7 @@ func (w *ReminderWatch) learned(ctx context.Context, events []skillrouter.Event,
 	occurrences := make([]operational.Occurrence, 0, len(events))
 	var episodes []string
 	recorded := map[string]int64{}
+	news := factNews{}
 	for _, e := range events {
 		occurrences = append(occurrences, operational.Occurrence{Seq: e.Seq, Name: e.Type})
 		switch e.Type {
@@ -142,10 +144,13 @@ func (w *ReminderWatch) learned(ctx context.Context, events []skillrouter.Event,
 			episodes = append(episodes, e.Subject)
 			recorded[e.Subject] = e.Seq
 		case learning.EventFactStored, learning.EventFactUpdated, learning.EventFactDeleted, learning.EventFactExpired:
-			if err := w.factChanged(ctx, e); err != nil {
+			if err := w.factChanged(ctx, e, news); err != nil {
 				return false, err
 			}
 		}
+	}
+	if err := news.settle(ctx, w.ports.Reminders); err != nil {
+		return false, err
 	}
 	any, err := w.ports.Reminders.AnyAwaited(ctx)
 	if err != nil || !any {
@@ -167,14 +172,15 @@ func (w *ReminderWatch) learned(ctx context.Context, events []skillrouter.Event,
 }
 
 // factChanged has the conditions of the fact's persona judged again, and makes
-// a reminder of a fact that expired and can be verified.
-func (w *ReminderWatch) factChanged(ctx context.Context, e skillrouter.Event) error {
+// a reminder of a fact that expired and can be verified. What ends such reminders it adds to the news.
+func (w *ReminderWatch) factChanged(ctx context.Context, e skillrouter.Event, news factNews) error {
 	var fact learning.FactEvent
 	if err := json.Unmarshal(e.Data, &fact); err != nil {
 		w.log.Error("an event of a fact cannot be read and is passed over", "seq", e.Seq, "type", e.Type, "error", err)
 		return nil
 	}
 	w.changed.mark(fact.Persona)
+	news.note(e, fact)
 	if e.Type != learning.EventFactExpired || fact.Probe == "" {
 		return nil
 	}
@@ -206,8 +212,7 @@ func probeReminder(fact learning.FactEvent, e skillrouter.Event) operational.Rem
 		Task: "Verify the fact " + beginning(fact.Key, maxTaskKey) + ": it has expired. Run or open its probe (" + beginning(fact.Probe, maxTaskProbe) +
 			"), then store what it says with remember_fact, and complete this task.",
 		Trigger: "time:+0s", Context: content,
-		// A key may be as long as a fact's, and an idempotency key not.
-		IdempotencyKey: fmt.Sprintf("fact.expired:%x:%d", sha256.Sum256([]byte(e.Subject)), fact.Version),
+		IdempotencyKey: probeKeys(e.Subject) + strconv.FormatInt(fact.Version, 10),
 	}
 	if skillrouter.CheckAgentID("agent_id", e.Agent) == nil {
 		draft.CreatedBy = e.Agent

@@ -242,6 +242,65 @@ func TestReminderOfExpiredFact(t *testing.T) {
 	}
 }
 
+// TestReminderOfExpiredFactEnds stores and deletes facts that were reminded of.
+func TestReminderOfExpiredFactEnds(t *testing.T) {
+	w := openWatching(t)
+	stop := w.start(t)
+	ttl, long := int64(1), int64(3600)
+	for _, key := range []string{"again", "deleted", "left"} {
+		w.store(t, learning.FactDraft{Key: key, Value: json.RawMessage(`1`), TTL: &ttl, Probe: "true"})
+	}
+	like := w.schedule(t, operational.ReminderDraft{Trigger: "time:+0s", Task: "mine", Context: json.RawMessage(`{"key":"again","version":"?"}`), IdempotencyKey: "fact.expired:mine"})
+	sweep := func() int {
+		t.Helper()
+		for {
+			if told, err := w.facts.Sweep(t.Context()); err != nil || told > 0 {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return told
+			}
+			<-time.After(10 * time.Millisecond)
+		}
+	}
+	for told := 0; told < 3; {
+		told += sweep()
+	}
+	of := map[string]operational.Reminder{}
+	for i := range int64(3) {
+		r := w.until(t, like.Number+1+i, "due", isDue)
+		of[strings.TrimSuffix(strings.Fields(r.Task)[3], ":")] = r
+	}
+	w.store(t, learning.FactDraft{Key: "again", Value: json.RawMessage(`2`), TTL: &ttl, Probe: "true"})
+	if err := w.facts.Forget(w.ctx, learning.FactRef{Key: "deleted"}); err != nil {
+		t.Fatal(err)
+	}
+	done := w.until(t, of["again"].Number, "completed", func(r operational.Reminder) bool { return r.Status == operational.ReminderCompleted })
+	if !strings.Contains(done.Note, "stored again, as version") {
+		t.Errorf("its note is %q", done.Note)
+	}
+	w.until(t, of["deleted"].Number, "cancelled", func(r operational.Reminder) bool { return r.Status == operational.ReminderCancelled })
+	// The new version expires too. What was handled before a kill is handled again: the
+	// storing of this version does not end its own reminder.
+	sweep()
+	second := w.until(t, like.Number+4, "due", isDue)
+	stop()
+	w.cursors = forgetful{w.operational}
+	stop = w.start(t)
+	mark := w.schedule(t, operational.ReminderDraft{Trigger: "event:fact.stored"})
+	w.store(t, learning.FactDraft{Key: "last", Value: json.RawMessage(`1`), TTL: &long})
+	w.until(t, mark.Number, "due", isDue) // all before it was handled again
+	for _, number := range []int64{second.Number, of["left"].Number, like.Number} {
+		w.until(t, number, "due", isDue)
+	}
+	// What is stored while the router is away counts at its next start.
+	stop()
+	w.store(t, learning.FactDraft{Key: "again", Value: json.RawMessage(`3`), TTL: &long})
+	w.cursors = w.operational
+	w.start(t)
+	w.until(t, second.Number, "completed", func(r operational.Reminder) bool { return r.Status == operational.ReminderCompleted })
+}
+
 func heartbeat(agent, role string) comms.Heartbeat {
 	return comms.Heartbeat{AgentID: agent, Role: role}
 }

@@ -292,6 +292,8 @@ func selected(db *gorm.DB, pick operational.ReminderPick) *gorm.DB {
 			orNone(pick.Waiting.Personas), orNone(pick.Waiting.Makers)).Order("number")
 	case pick.Heard != nil:
 		return heard(q, *pick.Heard)
+	case pick.Keys != nil:
+		return keyed(q, pick.Keys, pick.After)
 	default:
 		q = q.Where("number IN ?", pick.Numbers).Order("number")
 	}
@@ -322,6 +324,19 @@ func heard(q *gorm.DB, h operational.Heard) *gorm.DB {
 		}
 	}
 	return q.Where("status = 'pending' AND trigger_type = 'event' AND next_at IS NULL AND ("+condition.String()+")", args...).Order("number")
+}
+
+// keyed selects open reminders by how their keys begin. The clause says what
+// the index does, word for word; U+10FFFF is greater than whatever a key goes on with.
+func keyed(q *gorm.DB, keys []string, after int64) *gorm.DB {
+	ranges := make([]string, len(keys))
+	args := make([]any, 0, 2*len(keys)+1)
+	for i, key := range keys {
+		ranges[i] = "idempotency_key >= ? AND idempotency_key < ?"
+		args = append(args, key, key+"\U0010FFFF")
+	}
+	args = append(args, after)
+	return q.Where("status IN ('pending', 'due') AND idempotency_key IS NOT NULL AND ("+strings.Join(ranges, " OR ")+") AND number > ?", args...).Order("number")
 }
 
 // reminderBatch is how many reminders one UPDATE writes: see seenBatch.
