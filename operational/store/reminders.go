@@ -292,7 +292,7 @@ func selected(db *gorm.DB, pick operational.ReminderPick) *gorm.DB {
 			orNone(pick.Waiting.Personas), orNone(pick.Waiting.Makers)).Order("number")
 	case pick.Heard != nil:
 		return heard(q, *pick.Heard)
-	case pick.Keys != nil:
+	case len(pick.Keys) > 0:
 		return keyed(q, pick.Keys, pick.After)
 	default:
 		q = q.Where("number IN ?", pick.Numbers).Order("number")
@@ -326,17 +326,17 @@ func heard(q *gorm.DB, h operational.Heard) *gorm.DB {
 	return q.Where("status = 'pending' AND trigger_type = 'event' AND next_at IS NULL AND ("+condition.String()+")", args...).Order("number")
 }
 
-// keyed selects open reminders by how their keys begin. The clause says what
-// the index does, word for word; U+10FFFF is greater than whatever a key goes on with.
+// keyed selects open reminders by how their keys begin. Joined so, each key is
+// one look into the index, whose clause is repeated word for word; with OR, all
+// reminders would be read. U+10FFFF is greater than whatever a key goes on with.
 func keyed(q *gorm.DB, keys []string, after int64) *gorm.DB {
-	ranges := make([]string, len(keys))
 	args := make([]any, 0, 2*len(keys)+1)
-	for i, key := range keys {
-		ranges[i] = "idempotency_key >= ? AND idempotency_key < ?"
+	for _, key := range keys {
 		args = append(args, key, key+"\U0010FFFF")
 	}
 	args = append(args, after)
-	return q.Where("status IN ('pending', 'due') AND idempotency_key IS NOT NULL AND ("+strings.Join(ranges, " OR ")+") AND number > ?", args...).Order("number")
+	return q.Where("number IN (WITH k(low, high) AS (VALUES (?,?)"+strings.Repeat(",(?,?)", len(keys)-1)+") SELECT r.number FROM k CROSS JOIN reminders r "+
+		"WHERE r.status IN ('pending', 'due') AND r.idempotency_key IS NOT NULL AND r.idempotency_key >= k.low AND r.idempotency_key < k.high) AND number > ?", args...).Order("number")
 }
 
 // reminderBatch is how many reminders one UPDATE writes: see seenBatch.
