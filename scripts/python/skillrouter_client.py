@@ -222,11 +222,11 @@ class SkillRouter:
 
     def execute_procedure(self, name, params=None, persona="default", **fields):
         """Begins a run. The router runs no step: it hands out `next`, and report_step says how that
-        went and gets the one after, until there is no `next`."""
+        went and gets the one after, until there is no `next`. The answer has `run_id` and `status`."""
         return self.tool("execute_procedure", name=name, params=params, persona=persona, **fields)
 
     def report_step(self, run_id, index, status="succeeded", **fields):
-        """Says how a step of a run went: succeeded, failed, skipped or unknown. Fields: result, error, duration (seconds)."""
+        """Says how a step of a run went: succeeded, failed, skipped or unknown. Fields: result, error, attempt."""
         return self.tool("report_step", run_id=run_id, index=index, status=status, **fields)
 
     def schedule_task(self, task, trigger, context=None, persona="default", **fields):
@@ -259,7 +259,7 @@ class SkillRouter:
         """What an agent should know for a task, as `text` of at most budget tokens. Fields: project, include_untrusted."""
         return self.call("POST", "/api/context", {"task": task, "budget": budget, "persona": persona, "agent_id": self.agent, **fields})
 
-    def tool(self, name, **arguments):
+    def tool(self, name, /, **arguments):
         """Calls a tool of the router by its name; GET /api/tools lists them. Arguments that are None are left out."""
         arguments = {k: v for k, v in arguments.items() if v is not None}
         return self.call("POST", "/api/tools/" + urllib.parse.quote(name, safe=""), {"arguments": arguments})["result"]
