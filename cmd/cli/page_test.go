@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -25,6 +24,7 @@ var (
 	consoles = regexp.MustCompile("(?ms)^```console\n(.*?)^```")
 	// elsewhere are commands of a page that a script does not run: they build, set the shell up, never end, or only take their time.
 	elsewhere = regexp.MustCompile(`^(make |export |curl -sN|time )`)
+	named     = regexp.MustCompile(`--agent (\S+)`)
 	uuids     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	// passing is what differs from one run to the next: moments, ages, marks, secrets, sizes, what
 	// identifiers and marks cost in tokens, and dots for what is left out.
@@ -137,7 +137,8 @@ func paged(ts *testscript.TestScript, command string) []string {
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 }
 
-// aside runs a command beside the others, until the script ends, and waits until its agent has checked in.
+// aside runs a command beside the others, until the script ends, and waits until questions
+// know its agent by name.
 func aside(ts *testscript.TestScript, command string) {
 	c := exec.Command("sh", "-c", command)
 	c.Env, c.Dir, c.SysProcAttr = environ(ts), ts.MkAbs("."), &syscall.SysProcAttr{Setpgid: true}
@@ -146,12 +147,11 @@ func aside(ts *testscript.TestScript, command string) {
 		_ = syscall.Kill(-c.Process.Pid, syscall.SIGTERM) // it ends what it runs, which is in a group of its own
 		_ = c.Wait()
 	})
-	deadline := time.Now().Add(patience)
-	for !strings.Contains(strings.Join(paged(ts, "skillrouter agents"), "\n"), "online  working") {
-		if time.Now().After(deadline) {
-			ts.Fatalf("$ %s\nno agent checks in", command)
-		}
-		time.Sleep(50 * time.Millisecond)
+	agent := named.FindStringSubmatch(command)
+	if agent == nil {
+		ts.Fatalf("$ %s &\nis no agent's: how long is it to be waited for?", command)
 	}
-	time.Sleep(time.Second) // who reads a page takes longer; questions know an agent by its name after that
+	until(ts, "the router to know the agent of "+command, func() bool {
+		return strings.Contains(strings.Join(paged(ts, "skillrouter query 'what is "+agent[1]+" working on?'"), "\n"), "names the agent "+agent[1])
+	})
 }
