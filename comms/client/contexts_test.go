@@ -1,0 +1,80 @@
+package client_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"skillrouter"
+	"skillrouter/comms/client"
+	"skillrouter/learning"
+	"skillrouter/router"
+)
+
+// TestContext holds that a context over HTTP, and from the tool, is what the builder makes of the real stores.
+func TestContext(t *testing.T) {
+	address, _ := serve(t)
+	c := dial(t, address, client.Options{})
+	request := router.ContextRequest{Task: "deploy the payment gateway", Budget: 1500, AgentID: "carol"}
+	if empty, err := c.Context.Build(t.Context(), request); err != nil || empty.Text != "" || empty.Tokens != 0 || empty.Items == nil || empty.LeftOut == nil {
+		t.Fatalf("%+v %v", empty, err)
+	}
+	stored, err := c.Knowledge.Store(t.Context(), learning.KnowledgeDraft{Category: "gotcha", Title: "Payment gateway deploy", Content: "Deploy the gateway after the ledger.", AgentID: "alice"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := c.Knowledge.Store(t.Context(), learning.KnowledgeDraft{Category: "gotcha", Title: "Gateway of the garden", Content: "Noodles.", AgentID: "alice"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Facts.Remember(t.Context(), learning.FactDraft{Key: "payment.gateway.url", Value: json.RawMessage(`"https://pay.example"`)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Lessons.Report(t.Context(), learning.LessonDraft{
+		Type: learning.LessonAntiPattern, Domain: "payments", Category: "deploy", Title: "Never deploy the payment gateway by hand", Context: "A deploy.", Action: "Deployed by hand.", Outcome: "Lost payments.",
+		RelatedCommands: []string{"scp gateway.jar prod:"}, Severity: learning.SeverityCritical, SourceAgent: "bob",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	built, err := c.Context.Build(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]int{}
+	for _, item := range built.Items {
+		kinds[item.Kind]++
+	}
+	if kinds[router.KindGuard] != 1 || kinds[router.KindKnowledge] != 1 || kinds[router.KindFact] != 1 || built.Items[0].Author != "bob" || built.Tokens != router.CountTokens(built.Text) {
+		t.Errorf("%+v\n%s", built, built.Text)
+	}
+	entry, err := c.Knowledge.Entry(t.Context(), stored.ID)
+	if err != nil || entry.UseCount != 1 {
+		t.Errorf("used %d times: %v", entry.UseCount, err)
+	}
+	if entry, err := c.Knowledge.Entry(t.Context(), other.ID); err != nil || entry.UseCount != 0 {
+		t.Errorf("what was left out counts as used %d times: %v", entry.UseCount, err)
+	}
+
+	response, err := http.Post(address+"/api/tools/build_context", "application/json", bytes.NewReader([]byte(`{"task":"deploy the payment gateway","budget":1500}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var tool struct {
+		Success bool
+		Result  router.Context
+	}
+	if err := json.NewDecoder(response.Body).Decode(&tool); err != nil || !tool.Success || !strings.Contains(tool.Result.Text, "Deploy the gateway after the ledger.") {
+		t.Errorf("%+v %v", tool, err)
+	}
+	for field, request := range map[string]router.ContextRequest{
+		"budget": {Task: "x", Budget: 10_000_000}, "task": {Budget: 100}, "persona": {Task: "x", Budget: 100, Persona: "../x"},
+	} {
+		_, err := c.Context.Build(t.Context(), request)
+		if skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
