@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -140,7 +141,7 @@ func TestFactsAreFoundAfterARestart(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	for begin := time.Now(); ; time.Sleep(time.Millisecond) {
+	for begin := time.Now(); ; runtime.Gosched() {
 		found, err := again.Find(g.ctx, learning.FactSearch{Persona: "p0", Query: "gateway"})
 		if err != nil {
 			t.Fatal(err)
