@@ -102,3 +102,42 @@ func Limit(asked, def, max int) (int, error) {
 	}
 	return asked, nil
 }
+
+// DefaultPersona is whose memory is meant if nobody says (seed 002).
+const DefaultPersona = "default"
+
+// MaxPersona bounds a persona's name, in bytes; it may become a folder's.
+const MaxPersona = 64
+
+// CheckPersona returns a persona's name, DefaultPersona for an empty one, or
+// an Invalid error. The name is letters, digits, and . _ - after the first of
+// them: it can be a folder's name and can leave no folder.
+func CheckPersona(name string) (string, error) {
+	if name == "" {
+		return DefaultPersona, nil
+	}
+	if len(name) > MaxPersona {
+		return "", InvalidField("persona", "is longer than %d bytes", MaxPersona)
+	}
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		case (c == '.' || c == '_' || c == '-') && i > 0:
+		default:
+			return "", InvalidField("persona", "must be letters A–Z and a–z, digits, and after the first also . _ -")
+		}
+	}
+	return name, nil
+}
+
+// Head returns the beginning of a text, at most that many bytes of whole characters.
+func Head(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}

@@ -30,7 +30,7 @@ const (
 // cuts their secrets out.
 func prepareTranscript(draft TranscriptDraft) (t Transcript, err error) {
 	t.AgentID, t.SessionID, t.Project = draft.AgentID, draft.SessionID, draft.Project
-	if t.Persona, err = checkPersona(draft.Persona); err != nil {
+	if t.Persona, err = skillrouter.CheckPersona(draft.Persona); err != nil {
 		return t, err
 	}
 	if err = checkSession(draft.SessionID); err != nil {
@@ -205,7 +205,7 @@ func secretName(key string) bool { return secretWord.MatchString(key) }
 
 func checkProposalFilter(filter *ProposalFilter) (err error) {
 	if filter.Persona != "" {
-		if _, err = checkPersona(filter.Persona); err != nil {
+		if _, err = skillrouter.CheckPersona(filter.Persona); err != nil {
 			return err
 		}
 	}

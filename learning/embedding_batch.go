@@ -129,7 +129,7 @@ func (f *filling) make(ctx context.Context, batch []piece) (map[EmbeddingKey][]f
 		return made, err
 	}
 	if p := batch[0]; len(p.text) > shortest {
-		p.text = head(p.text, len(p.text)/2)
+		p.text = skillrouter.Head(p.text, len(p.text)/2)
 		return f.make(ctx, []piece{p})
 	}
 	call, cancel = context.WithTimeout(ctx, fillTime)

@@ -51,7 +51,7 @@ func (v *Vectors) ask(kind EmbeddingKind, text string) *meaning {
 		return nil
 	}
 	clean, _ := skillrouter.Redact(text)
-	asked, notice := v.queries.ask(v.queryPrefix + head(clean, MaxEmbedText))
+	asked, notice := v.queries.ask(v.queryPrefix + skillrouter.Head(clean, MaxEmbedText))
 	return &meaning{v, kind, asked, notice}
 }
 

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"skillrouter"
 	"skillrouter/tfidf"
@@ -194,24 +193,13 @@ func (v *Vectors) textOf(doc tfidf.Document) string {
 	if doc.Title != "" {
 		text = doc.Title + "\n" + doc.Body
 	}
-	return v.itemPrefix + head(text, MaxEmbedText)
+	return v.itemPrefix + skillrouter.Head(text, MaxEmbedText)
 }
 
 // hashOf tells texts apart; that two have the same by chance needs billions of them.
 func hashOf(text string) int64 {
 	sum := sha256.Sum256([]byte(text))
 	return int64(binary.LittleEndian.Uint64(sum[:8]))
-}
-
-// head returns at most limit bytes of the beginning of a text, whole characters.
-func head(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit]
 }
 
 // refusal tells whether an error says that a text is not taken, rather than

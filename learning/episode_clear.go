@@ -41,7 +41,7 @@ func (l *Episodes) Clear(ctx context.Context, persona, category string, most int
 	if err := caller.Need(skillrouter.ScopeCaptain); err != nil {
 		return 0, err
 	}
-	if persona, err = checkPersona(persona); err != nil {
+	if persona, err = skillrouter.CheckPersona(persona); err != nil {
 		return 0, err
 	}
 	last, err := l.store.LastEpisodeNumber(ctx)

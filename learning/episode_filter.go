@@ -23,7 +23,7 @@ func (l *Episodes) resolve(ctx context.Context, filter *EpisodeFilter) error {
 	if filter.Persona == EveryPersona {
 		filter.Persona = ""
 	} else if filter.Persona != "" {
-		if _, err := checkPersona(filter.Persona); err != nil {
+		if _, err := skillrouter.CheckPersona(filter.Persona); err != nil {
 			return err
 		}
 	}

@@ -39,7 +39,7 @@ func SplitEventType(text string) (eventType, event string) {
 // the content, unless the draft says otherwise; it is an outcome, unless it says so.
 func prepareEpisode(draft EpisodeDraft, at time.Time) (e Episode, err error) {
 	e = Episode{EventType: draft.EventType, Project: draft.Project, Importance: DefaultImportance, CreatedAt: at.UTC().Truncate(time.Millisecond)}
-	if e.Persona, err = checkPersona(draft.Persona); err != nil {
+	if e.Persona, err = skillrouter.CheckPersona(draft.Persona); err != nil {
 		return e, err
 	}
 	if err = skillrouter.CheckName("event", draft.Event); err != nil {

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"skillrouter"
 )
@@ -242,17 +241,6 @@ func plainJSON(value any) ([]byte, error) {
 	encoder.SetEscapeHTML(false)
 	err := encoder.Encode(value)
 	return bytes.TrimRight(b.Bytes(), "\n"), err
-}
-
-// cutText is the beginning of a text, at most that many bytes of it.
-func cutText(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most]
 }
 
 // checkExperienceFilter checks what a client asks for, and sets its limit.

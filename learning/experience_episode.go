@@ -3,6 +3,8 @@ package learning
 import (
 	"fmt"
 	"strings"
+
+	"skillrouter"
 )
 
 // experienceEpisode renders an experience as the episode that it is to seed
@@ -59,6 +61,6 @@ func experienceEpisode(e Experience, problem *ExperienceProblem, solution *Exper
 	}
 	return Episode{
 		AgentID: e.AgentID, Persona: DefaultPersona, EventType: kind, Project: e.Project,
-		Title: cutText(cleanLine(title), MaxTitle), Content: strings.TrimSuffix(content.String(), "\n"),
+		Title: skillrouter.Head(cleanLine(title), MaxTitle), Content: strings.TrimSuffix(content.String(), "\n"),
 	}
 }

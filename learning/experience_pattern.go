@@ -188,7 +188,7 @@ func learnedPattern(tx PipelineTx, description string, episodes []Experience, at
 		return Pattern{}, err
 	}
 	pattern := Pattern{
-		ID: id, Name: cutText(cleanLine(description), skillrouter.MaxName), Type: patternKind(rate), Description: description,
+		ID: id, Name: skillrouter.Head(cleanLine(description), skillrouter.MaxName), Type: patternKind(rate), Description: description,
 		Domain: GeneralDomain, Categories: types, Frequency: int64(len(episodes)), FirstSeen: first, LastSeen: at, Status: PatternEmerging,
 		Prevention: []string{}, Weight: weight, CreatedAt: at, UpdatedAt: at,
 		Belief: Belief{InitialConfidence: patternConfidence(weight), DecayConstant: DecayConstant, ConfidenceAt: at},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"skillrouter"
 )
 
 // FactService is what can be done with facts: values that an agent keeps under
@@ -178,15 +180,13 @@ type CacheStats struct {
 // Defaults and bounds of facts.
 const (
 	// DefaultPersona is whose facts are meant if nobody says (seed 002).
-	DefaultPersona = "default"
+	DefaultPersona = skillrouter.DefaultPersona
 	// DefaultFactCategory is seed 002's.
 	DefaultFactCategory = "general"
 	// DefaultFactTTL is seed 002's, in seconds.
 	DefaultFactTTL = 3600
 	// MaxFactTTL is ten years, in seconds. What lives longer lives for ever: 0 says so.
 	MaxFactTTL = 10 * 365 * 86400
-	// MaxPersona bounds a persona's name, in bytes; it may become a folder's.
-	MaxPersona = 64
 	// MaxFactKey bounds a key, in bytes. A longer one is a text: hash it.
 	MaxFactKey = 512
 	// MaxFactValue bounds a value, in bytes of compact JSON. Larger ones are files, and the

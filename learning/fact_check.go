@@ -7,28 +7,6 @@ import (
 	"skillrouter"
 )
 
-// checkPersona returns a persona's name, DefaultPersona for an empty one. The
-// name is letters, digits, and . _ - between them: it can be a folder's name
-// and can leave no folder.
-func checkPersona(name string) (string, error) {
-	if name == "" {
-		return DefaultPersona, nil
-	}
-	if len(name) > MaxPersona {
-		return "", skillrouter.InvalidField("persona", "is longer than %d bytes", MaxPersona)
-	}
-	for i := range len(name) {
-		c := name[i]
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-		case (c == '.' || c == '_' || c == '-') && i > 0:
-		default:
-			return "", skillrouter.InvalidField("persona", "must be letters A–Z and a–z, digits, and after the first also . _ -")
-		}
-	}
-	return name, nil
-}
-
 // checkFactKey holds a key to what can be put into a path and on one line.
 func checkFactKey(key string) error {
 	if len(key) > MaxFactKey {
@@ -49,7 +27,7 @@ func checkFactKey(key string) error {
 }
 
 func checkFactRef(ref *FactRef) (err error) {
-	if ref.Persona, err = checkPersona(ref.Persona); err != nil {
+	if ref.Persona, err = skillrouter.CheckPersona(ref.Persona); err != nil {
 		return err
 	}
 	return checkFactKey(ref.Key)
@@ -91,7 +69,7 @@ type preparedFact struct {
 func prepareFact(draft FactDraft) (p preparedFact, err error) {
 	f := &p.Fact
 	f.Key, f.Trust, p.ifVersion = draft.Key, TrustAgent, draft.IfVersion
-	if f.Persona, err = checkPersona(draft.Persona); err != nil {
+	if f.Persona, err = skillrouter.CheckPersona(draft.Persona); err != nil {
 		return p, err
 	}
 	if err = checkFactKey(draft.Key); err != nil {

@@ -135,7 +135,7 @@ func (f *Facts) Find(ctx context.Context, query FactSearch) (FactsFound, error) 
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
 		return FactsFound{}, err
 	}
-	persona, err := checkPersona(query.Persona)
+	persona, err := skillrouter.CheckPersona(query.Persona)
 	if err != nil {
 		return FactsFound{}, err
 	}
@@ -184,7 +184,3 @@ func (f *Facts) Used(persona string, keys ...string) {
 		f.uses.count(ids, f.clock())
 	}
 }
-
-// CheckPersona returns a persona's name, DefaultPersona for an empty one, or
-// an Invalid error that blames the field persona.
-func CheckPersona(name string) (string, error) { return checkPersona(name) }

@@ -15,7 +15,7 @@ func (f *Facts) Search(ctx context.Context, query FactQuery) (FactPage, error) {
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
 		return FactPage{}, err
 	}
-	persona, err := checkPersona(query.Persona)
+	persona, err := skillrouter.CheckPersona(query.Persona)
 	if err != nil {
 		return FactPage{}, err
 	}
@@ -95,7 +95,7 @@ func (f *Facts) Categories(ctx context.Context, persona string) ([]FactCategory,
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
 		return nil, err
 	}
-	persona, err := checkPersona(persona)
+	persona, err := skillrouter.CheckPersona(persona)
 	if err != nil {
 		return nil, err
 	}

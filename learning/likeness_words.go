@@ -4,7 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"skillrouter"
 )
 
 // Bounds of what is read of a lesson for its likeness.
@@ -91,13 +92,7 @@ var likenessPassing = regexp.MustCompile(`(?i)\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(
 
 // likenessClean cuts a text to what is read of it, without what is passing.
 func likenessClean(text string) string {
-	if len(text) > likenessText {
-		end := likenessText
-		for end > 0 && !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text = text[:end]
-	}
+	text = skillrouter.Head(text, likenessText)
 	if strings.ContainsAny(text, ":-x") && strings.ContainsAny(text, "0123456789") {
 		text = likenessPassing.ReplaceAllString(text, " ")
 	}

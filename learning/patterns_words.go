@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"skillrouter"
 	"skillrouter/tfidf"
@@ -33,14 +32,11 @@ func cutLine(text string) string {
 		return text
 	}
 	const mark = "…"
-	end := skillrouter.MaxName - len(mark)
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
+	text = skillrouter.Head(text, skillrouter.MaxName-len(mark))
+	if space := strings.LastIndexByte(text, ' '); space > len(text)/2 {
+		text = text[:space]
 	}
-	if space := strings.LastIndexByte(text[:end], ' '); space > end/2 {
-		end = space
-	}
-	return text[:end] + mark
+	return text + mark
 }
 
 // draw takes into a pattern what a lesson advises: the recommended action is

@@ -67,7 +67,7 @@ func checkProcedureName(field, name string) error {
 }
 
 func checkProcedureRef(ref *ProcedureRef) (err error) {
-	if ref.Persona, err = checkPersona(ref.Persona); err != nil {
+	if ref.Persona, err = skillrouter.CheckPersona(ref.Persona); err != nil {
 		return err
 	}
 	if ref.Version < 0 {
@@ -93,7 +93,7 @@ func PrepareProcedure(draft ProcedureDraft) error {
 
 func prepareProcedure(draft ProcedureDraft) (p preparedProcedure, err error) {
 	p.name = draft.Name
-	if p.persona, err = checkPersona(draft.Persona); err != nil {
+	if p.persona, err = skillrouter.CheckPersona(draft.Persona); err != nil {
 		return p, err
 	}
 	if err = checkProcedureName("name", draft.Name); err != nil {

@@ -18,7 +18,7 @@ func (p *Procedures) Clear(ctx context.Context, persona, category string, most i
 	if err := caller.Need(skillrouter.ScopeCaptain); err != nil {
 		return 0, err
 	}
-	if persona, err = checkPersona(persona); err != nil {
+	if persona, err = skillrouter.CheckPersona(persona); err != nil {
 		return 0, err
 	}
 	for most > 0 {

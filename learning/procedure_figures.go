@@ -68,7 +68,7 @@ func (r *StepRecord) add(step RunStep) bool {
 	case StepFailed:
 		r.Failed++
 		r.Recent += "f"
-		r.Errors = append(r.Errors, cutText(step.Error, 500)) // the proposal quotes them
+		r.Errors = append(r.Errors, skillrouter.Head(step.Error, 500)) // the proposal quotes them
 		r.Errors = r.Errors[max(len(r.Errors)-StepFailuresToLearn, 0):]
 	case StepSkipped:
 		r.Skipped++

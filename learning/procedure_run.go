@@ -163,7 +163,7 @@ func (r *Run) stops(step *RunStep, at time.Time) bool {
 		r.Reason += ": " + firstLine(step.Error)
 	}
 	if len(r.Reason) > MaxProcedureText {
-		r.Reason = cutText(r.Reason, MaxProcedureText)
+		r.Reason = skillrouter.Head(r.Reason, MaxProcedureText)
 	}
 	return true
 }

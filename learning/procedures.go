@@ -252,7 +252,7 @@ func personaOrAll(persona string) (string, error) {
 	if persona == "*" {
 		return "", nil
 	}
-	return checkPersona(persona)
+	return skillrouter.CheckPersona(persona)
 }
 
 // Search implements ProcedureService.

@@ -17,33 +17,6 @@ const (
 	maxContextDepth    = 64 // how deep a context may be nested
 )
 
-// DefaultPersona is whose reminders are meant if nobody says (seed 002).
-const DefaultPersona = "default"
-
-// maxPersona bounds a persona's name, in bytes.
-const maxPersona = 64
-
-// checkPersona returns a persona's name, DefaultPersona for an empty one. The
-// rule is that of facts: the name can be a folder's and can leave no folder.
-func checkPersona(name string) (string, error) {
-	if name == "" {
-		return DefaultPersona, nil
-	}
-	if len(name) > maxPersona {
-		return "", skillrouter.InvalidField("persona", "is longer than %d bytes", maxPersona)
-	}
-	for i := range len(name) {
-		c := name[i]
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-		case (c == '.' || c == '_' || c == '-') && i > 0:
-		default:
-			return "", skillrouter.InvalidField("persona", "must be letters A–Z and a–z, digits, and after the first also . _ -")
-		}
-	}
-	return name, nil
-}
-
 // reminderOf checks a draft and makes a reminder of it, all but who made it.
 func (d ReminderDraft) reminderOf(now time.Time, condition func(persona, expression string) error) (Reminder, error) {
 	r := Reminder{
@@ -51,7 +24,7 @@ func (d ReminderDraft) reminderOf(now time.Time, condition func(persona, express
 		AgentID: d.AgentID, Project: d.Project, CreatedAt: now, UpdatedAt: now,
 	}
 	var err error
-	if r.Persona, err = checkPersona(d.Persona); err != nil {
+	if r.Persona, err = skillrouter.CheckPersona(d.Persona); err != nil {
 		return r, err
 	}
 	if err := skillrouter.CheckRequired("task", d.Task, MaxReminderTask); err != nil {

@@ -189,7 +189,7 @@ func (f *ReminderFilter) check() error {
 		return err
 	}
 	if f.Persona != "" {
-		if f.Persona, err = checkPersona(f.Persona); err != nil {
+		if f.Persona, err = skillrouter.CheckPersona(f.Persona); err != nil {
 			return err
 		}
 	}
@@ -215,7 +215,7 @@ func (s *Reminders) Pending(ctx context.Context, query PendingQuery) ([]Reminder
 	if err := p.Need(skillrouter.ScopeRead); err != nil {
 		return nil, err
 	}
-	persona, err := checkPersona(query.Persona)
+	persona, err := skillrouter.CheckPersona(query.Persona)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +238,7 @@ func (s *Reminders) Pending(ctx context.Context, query PendingQuery) ([]Reminder
 func (s *Reminders) told(ctx context.Context, list []Reminder, agent string) error {
 	var numbers []int64
 	for i, r := range list {
-		if r.Status == ReminderDue && r.DeliveredTo == "" && (r.Persona != DefaultPersona || r.CreatedBy == agent) {
+		if r.Status == ReminderDue && r.DeliveredTo == "" && (r.Persona != skillrouter.DefaultPersona || r.CreatedBy == agent) {
 			numbers = append(numbers, r.Number)
 			list[i].DeliveredTo = agent
 		}

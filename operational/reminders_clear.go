@@ -40,7 +40,7 @@ func (s *Reminders) Clear(ctx context.Context, persona, triggerType string, most
 	if err := caller.Need(skillrouter.ScopeCaptain); err != nil {
 		return 0, err
 	}
-	if persona, err = checkPersona(persona); err != nil {
+	if persona, err = skillrouter.CheckPersona(persona); err != nil {
 		return 0, err
 	}
 	last, err := s.store.LastReminder(ctx)

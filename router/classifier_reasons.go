@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"skillrouter"
 )
 
 const (
@@ -212,11 +214,7 @@ func (s *scratch) quote(from, to int) string {
 // clip shortens a quotation, at a character's border, and makes it one line of valid UTF-8.
 func clip(text string) string {
 	if len(text) > maxQuoted {
-		cut := maxQuoted
-		for cut > 0 && !utf8.RuneStart(text[cut]) {
-			cut--
-		}
-		text = text[:cut] + "…"
+		text = skillrouter.Head(text, maxQuoted) + "…"
 	}
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == utf8.RuneError {

@@ -114,7 +114,7 @@ func checkContextRequest(r *ContextRequest) error {
 		return skillrouter.InvalidField("budget", "must lie between %d and %d tokens", MinContextBudget, MaxContextBudget)
 	}
 	var err error
-	if r.Persona, err = learning.CheckPersona(r.Persona); err != nil {
+	if r.Persona, err = skillrouter.CheckPersona(r.Persona); err != nil {
 		return err
 	}
 	if r.AgentID != "" {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"skillrouter"
 	"skillrouter/tfidf"
 )
 
@@ -146,7 +147,7 @@ var negations = map[string]bool{"not": true, "never": true, "no": true, "without
 // readWords reads a text's words.
 func readWords(title, body string) words {
 	w := words{title: distinct(hashes(tfidf.Terms(title), nil))}
-	all := tfidf.Terms(title + "\n" + head(body, readBytes))
+	all := tfidf.Terms(title + "\n" + skillrouter.Head(body, readBytes))
 	w.length = len(all)
 	var sharp []uint64
 	said := hashes(all, &sharp)
@@ -180,14 +181,6 @@ func hashes(stems []string, sharp *[]uint64) []uint64 {
 func distinct(list []uint64) []uint64 {
 	slices.Sort(list)
 	return slices.Compact(list)
-}
-
-// head returns the first bytes of a text, cut between characters.
-func head(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "")
 }
 
 // relevance is how much of the task a text holds, from 0 to 1: the weight of

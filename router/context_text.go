@@ -5,6 +5,8 @@ import (
 	"sort"
 	"strings"
 	"unicode"
+
+	"skillrouter"
 )
 
 // How every context that holds something begins; a small one has no room for many words.
@@ -76,7 +78,7 @@ func (c *choice) fit(r *rated, room int) bool {
 	if room < leastItem {
 		return false
 	}
-	title, body := tidied(r.title), tidied(head(r.body, room*mostBytesPerToken+utf8Slack))
+	title, body := tidied(r.title), tidied(skillrouter.Head(r.body, room*mostBytesPerToken+utf8Slack))
 	whole := len(r.body) <= room*mostBytesPerToken+utf8Slack
 	if r.kind == KindFact {
 		title = r.title // a key is as it is

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"skillrouter"
-	"skillrouter/learning"
 )
 
 // HeldMemory is one type of memory as introspection sees it.
@@ -66,7 +65,7 @@ func (i *Introspection) Categories(ctx context.Context, persona string) (MemoryC
 func (i *Introspection) Stats(ctx context.Context, persona string) (MemoryStats, error) {
 	if persona != "" {
 		var err error
-		if persona, err = learning.CheckPersona(persona); err != nil {
+		if persona, err = skillrouter.CheckPersona(persona); err != nil {
 			return MemoryStats{}, err
 		}
 	}
@@ -241,5 +240,5 @@ func readable(ctx context.Context, persona string) (string, error) {
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
 		return "", err
 	}
-	return learning.CheckPersona(persona)
+	return skillrouter.CheckPersona(persona)
 }

@@ -54,7 +54,7 @@ func (r *ReminderRoster) Recipient(reminder operational.Reminder) string {
 	if agent := r.fitting[reminder.Persona]; agent != "" {
 		return agent
 	}
-	if reminder.Persona == operational.DefaultPersona {
+	if reminder.Persona == skillrouter.DefaultPersona {
 		return reminder.CreatedBy
 	}
 	return ""

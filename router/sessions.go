@@ -127,7 +127,7 @@ func (s *Sessions) prepare(ctx context.Context, draft SessionDraft) (session ope
 	} else if err = operational.CheckSessionID("id", draft.ID); err != nil {
 		return session, err
 	}
-	if session.Persona, err = learning.CheckPersona(draft.Persona); err != nil {
+	if session.Persona, err = skillrouter.CheckPersona(draft.Persona); err != nil {
 		return session, err
 	}
 	if err = skillrouter.CheckName("project", draft.Project); err != nil {
@@ -269,7 +269,7 @@ func (s *Sessions) List(ctx context.Context, filter operational.SessionFilter) (
 		}
 	}
 	if filter.Persona != "" {
-		if _, err := learning.CheckPersona(filter.Persona); err != nil {
+		if _, err := skillrouter.CheckPersona(filter.Persona); err != nil {
 			return nil, err
 		}
 	}

@@ -267,7 +267,7 @@ func factPersonas(t *testing.T, ctx context.Context, w FactWorld) {
 			t.Errorf("%q has %s", persona, got.Value)
 		}
 	}
-	for _, persona := range []string{"../x", "..", ".", ".hidden", "a/b", "a b", "ä", "-x", "x\x00", "a\n", strings.Repeat("x", learning.MaxPersona+1)} {
+	for _, persona := range []string{"../x", "..", ".", ".hidden", "a/b", "a b", "ä", "-x", "x\x00", "a\n", strings.Repeat("x", skillrouter.MaxPersona+1)} {
 		d := fact("k", "1")
 		d.Persona = persona
 		_, err := w.Facts.Remember(ctx, d)

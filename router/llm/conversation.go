@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+
+	"skillrouter"
 )
 
 // conversation is a request of a chat completion as its client wrote it. What is
@@ -145,7 +147,7 @@ func (c *conversation) question() string {
 		}
 	}
 	if len(said) > 2*half {
-		said = head(said, half) + "\n" + tail(said, half)
+		said = skillrouter.Head(said, half) + "\n" + tail(said, half)
 	}
 	return said
 }

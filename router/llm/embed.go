@@ -8,7 +8,6 @@ import (
 	"math"
 	"net/http"
 	"strings"
-	"unicode/utf8"
 
 	"skillrouter"
 	"skillrouter/learning"
@@ -67,7 +66,7 @@ func (e *Embeddings) batch(ctx context.Context, texts []string) ([][]float32, er
 		if strings.TrimSpace(text) == "" {
 			return nil, skillrouter.InvalidField("texts", "may not hold a blank one")
 		}
-		input[i] = head(strings.ToValidUTF8(text, "\uFFFD"), MaxEmbedText)
+		input[i] = skillrouter.Head(strings.ToValidUTF8(text, "\uFFFD"), MaxEmbedText)
 	}
 	body, err := json.Marshal(struct {
 		Model  string   `json:"model"`
@@ -125,15 +124,4 @@ func vectorsOf(text []byte, n int) ([][]float32, error) {
 		vectors[one.Index] = one.Embedding
 	}
 	return vectors, nil
-}
-
-// head returns at most limit bytes of the beginning of a text, whole characters.
-func head(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit]
 }

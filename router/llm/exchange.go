@@ -113,7 +113,7 @@ func kept(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	return head(text, limit) + " […]"
+	return skillrouter.Head(text, limit) + " […]"
 }
 
 // Run stores exchanges until ctx ends, and then those that still wait.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"skillrouter"
 	"skillrouter/router"
 )
 
@@ -79,17 +79,6 @@ func shares(lengths []int) []int {
 	return given
 }
 
-// cut shortens a text to at most n bytes, between characters.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
 // fit shortens the titles and contents of one answer so that all of them are
 // within maxAnswer, and returns how many bytes of each content were left out.
 func fit(titles, contents []*string) []int {
@@ -118,7 +107,7 @@ func fitTexts(items [][]*string) []int {
 	}
 	for i, share := range shares(lengths) {
 		for _, t := range items[i] {
-			*t = cut(*t, share)
+			*t = skillrouter.Head(*t, share)
 			share -= len(*t)
 			lengths[i] -= len(*t)
 		}

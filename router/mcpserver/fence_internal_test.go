@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"skillrouter"
 )
 
 func TestShares(t *testing.T) {
@@ -46,9 +48,9 @@ func FuzzCutAndVisible(f *testing.F) {
 		if !utf8.ValidString(s) {
 			t.Skip("stored text is valid UTF-8")
 		}
-		short := cut(s, max(n, 0))
+		short := skillrouter.Head(s, max(n, 0))
 		if !utf8.ValidString(short) || len(short) > max(n, 0) || !strings.HasPrefix(s, short) {
-			t.Errorf("cut(%q, %d) = %q", s, n, short)
+			t.Errorf("skillrouter.Head(%q, %d) = %q", s, n, short)
 		}
 		shown := visible(s)
 		if !utf8.ValidString(shown) || strings.ContainsAny(shown, "\x00\x1b\r\u202e\u2066\U000e0041") || shown != visible(shown) {

@@ -256,7 +256,7 @@ func (f *fence) addSummaries(list []procedureSummary) {
 
 func summaryOf(p learning.Procedure) procedureSummary {
 	return procedureSummary{
-		Persona: p.Persona, Name: p.Name, Description: cut(p.Description, 300), Category: p.Category, Steps: len(p.Steps),
+		Persona: p.Persona, Name: p.Name, Description: skillrouter.Head(p.Description, 300), Category: p.Category, Steps: len(p.Steps),
 		Version: p.Version, SuccessRate: p.SuccessRate, AvgTime: p.AvgTime, Runs: p.Runs,
 	}
 }
@@ -311,9 +311,9 @@ func shownRun(run learning.Run) reply[runView] {
 	f.explain()
 	var stand []string
 	for _, step := range run.Steps {
-		out.Steps = append(out.Steps, stepView{step.Index, step.Name, step.Status, step.Reason, cut(step.Error, 500)})
+		out.Steps = append(out.Steps, stepView{step.Index, step.Name, step.Status, step.Reason, skillrouter.Head(step.Error, 500)})
 		line := fmt.Sprintf("%d %s: %s", step.Index, step.Name, step.Status)
-		for _, more := range []string{step.Reason, cut(step.Error, 500)} {
+		for _, more := range []string{step.Reason, skillrouter.Head(step.Error, 500)} {
 			if more != "" {
 				line += ", " + more
 			}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"skillrouter"
 	"skillrouter/router"
 )
 
@@ -69,7 +70,7 @@ func (s *Server) routeQuery(ctx context.Context, in routeQuery) (reply[answer], 
 		var fields string
 		if len(item.Fields) > 0 {
 			if raw, err := json.Marshal(item.Fields); err == nil {
-				fields = cut(string(raw), 4<<10)
+				fields = skillrouter.Head(string(raw), 4<<10)
 			}
 		}
 		label := fmt.Sprintf("%d. %s", i+1, visible(item.Kind))
