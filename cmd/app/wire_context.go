@@ -10,11 +10,9 @@ import (
 func (a *App) wireContext(ctx context.Context, p *parts) error {
 	a.life.run(ctx, "facts index", p.facts.RunIndex)
 	sources := router.ContextSources{
-		Guards: p.guards, Lessons: p.lessons, Knowledge: p.knowledge, Facts: p.facts, Episodes: p.episodes, Tasks: p.tasks,
+		Guards: p.guards, Lessons: p.lessons, Knowledge: p.knowledge, Facts: p.facts, Procedures: p.procedures,
+		Episodes: p.episodes, Tasks: p.tasks,
 		Words: []router.Frequencies{p.knowledge, p.lessons, p.episodes, p.facts},
-	}
-	if p.procedures != nil {
-		sources.Procedures = p.procedures
 	}
 	p.context = router.NewContextBuilder(sources, router.ContextOptions{Now: a.now, Log: a.log})
 	return nil

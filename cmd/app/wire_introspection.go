@@ -8,35 +8,22 @@ import (
 	"skillrouter/router"
 )
 
-// clearer is a service whose memory can be cleared.
-type clearer interface {
-	Clear(ctx context.Context, persona, category string, most int) (int64, error)
-}
-
 // introspection builds what tells of all memories, once they are all there.
 func (a *App) introspection(p *parts) *router.Introspection {
 	team := func(held func(ctx context.Context) ([]skillrouter.Holding, error)) func(context.Context, string) ([]skillrouter.Holding, error) {
 		return func(ctx context.Context, _ string) ([]skillrouter.Holding, error) { return held(ctx) }
 	}
-	memories := []router.HeldMemory{
+	return router.NewIntrospection([]router.HeldMemory{
 		{Type: router.SemanticMemory, Clear: p.facts.Clear, Held: func(ctx context.Context, persona string) ([]skillrouter.Holding, error) {
 			return p.memory.FactHoldings(ctx, persona, a.now())
 		}},
 		{Type: router.EpisodicMemory, Clear: p.episodes.Clear, Held: p.memory.EpisodeHoldings},
-	}
-	if procedures, ok := p.procedures.(clearer); ok {
-		memories = append(memories, router.HeldMemory{Type: router.ProceduralMemory, Clear: procedures.Clear, Held: p.memory.ProcedureHoldings})
-	}
-	if reminders, ok := p.reminders.(clearer); ok {
-		memories = append(memories, router.HeldMemory{Type: router.ProspectiveMemory, Clear: reminders.Clear, Held: p.operations.ReminderHoldings})
-	}
-	if p.sessions != nil {
-		memories = append(memories, router.HeldMemory{Type: router.WorkingMemory, Held: p.operations.SessionHoldings})
-	}
-	return router.NewIntrospection(append(memories,
-		router.HeldMemory{Type: router.TeamKnowledge, Held: team(p.memory.KnowledgeHoldings)},
-		router.HeldMemory{Type: router.TeamLessons, Held: team(p.memory.LessonHoldings)},
-	), a.databaseSizes)
+		{Type: router.ProceduralMemory, Clear: p.procedures.Clear, Held: p.memory.ProcedureHoldings},
+		{Type: router.ProspectiveMemory, Clear: p.reminders.Clear, Held: p.operations.ReminderHoldings},
+		{Type: router.WorkingMemory, Held: p.operations.SessionHoldings},
+		{Type: router.TeamKnowledge, Held: team(p.memory.KnowledgeHoldings)},
+		{Type: router.TeamLessons, Held: team(p.memory.LessonHoldings)},
+	}, a.databaseSizes)
 }
 
 // databaseSizes is how large the databases are on the disk.

@@ -34,9 +34,9 @@ type parts struct {
 	embedder learning.Embedder
 	endpoint *llm.Endpoint // what model is at, and /v1 is in front of; nil without llm.base_url
 
-	procedures    learning.ProcedureService
+	procedures    *learning.Procedures
 	consolidation learning.ConsolidationService
-	reminders     operational.ReminderService
+	reminders     *operational.Reminders
 	sessions      router.SessionService
 	context       router.ContextService
 	chat          http.Handler
