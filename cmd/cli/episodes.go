@@ -43,12 +43,7 @@ CONTENT the title stands for it; "-" reads it from standard input.`,
 		if cmd.Flags().Changed("importance") {
 			draft.Importance = &importance
 		}
-		draft.AgentID = s.sender(draft.AgentID)
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		episode, err := c.Episodes.Record(ctx, draft)
+		episode, err := s.recordEpisode(ctx, draft)
 		if err != nil {
 			return err
 		}
@@ -62,6 +57,16 @@ CONTENT the title stands for it; "-" reads it from standard input.`,
 	flags.StringVar(&draft.Project, "project", "", "project")
 	flags.Float64Var(&importance, "importance", learning.DefaultImportance, "importance, 0 to 1")
 	return cmd
+}
+
+// recordEpisode records an episode of the agent that it names, or of whoever calls.
+func (s *shell) recordEpisode(ctx context.Context, draft learning.EpisodeDraft) (learning.Episode, error) {
+	draft.AgentID = s.sender(draft.AgentID)
+	c, err := s.client()
+	if err != nil {
+		return learning.Episode{}, err
+	}
+	return c.Episodes.Record(ctx, draft)
 }
 
 func (s *shell) episodesRecent() *cobra.Command {
@@ -169,12 +174,7 @@ func (s *shell) episodesRemember() *cobra.Command {
 				return skillrouter.InvalidField("context", "is not valid JSON")
 			}
 		}
-		draft.AgentID = s.sender(draft.AgentID)
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		episode, err := c.Episodes.Record(ctx, draft)
+		episode, err := s.recordEpisode(ctx, draft)
 		if err != nil {
 			return err
 		}
