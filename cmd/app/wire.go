@@ -107,6 +107,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	// Each of these may use what those before it have built.
 	for _, wire := range []func(context.Context, *parts) error{
 		a.wireLLM, a.wireEmbeddings, a.wireProcedures, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireContext, a.wireChat,
+		a.wireFeed, a.wireMesh, a.wireGaps, a.wireTransfer, a.wireWeb,
 	} {
 		if err := wire(ctx, p); err != nil {
 			return err
@@ -149,6 +150,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Facts:      facts,
 		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
 		Introspection: introspection, Embeddings: p.vectors,
+		Events: p.events, Socket: p.socket, Web: p.web,
 		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Registry: registry,
 	}, httpapi.Options{
 		Version: a.options.Version, RequireToken: beyondLoopback(a.listener.Addr()),

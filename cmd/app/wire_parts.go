@@ -40,4 +40,8 @@ type parts struct {
 	sessions      router.SessionService
 	context       router.ContextService
 	chat          http.Handler
+
+	feed           router.FeedService
+	events, socket http.Handler // the feed's two transports
+	web            http.Handler // the dashboard
 }

@@ -84,6 +84,10 @@ type Services struct {
 	Introspection router.IntrospectionService
 	Embeddings    learning.EmbeddingService
 	Chat          http.Handler // /v1: what an OpenAI client asks of a model, with memory
+
+	Events http.Handler // GET /events: the feed as server-sent events
+	Socket http.Handler // GET /ws: the feed as a WebSocket
+	Web    http.Handler // GET /: the dashboard
 }
 
 // Options are the settings of a Server. The zero value serves loopback without tokens.
@@ -196,6 +200,11 @@ func (s *Server) routes() {
 	s.introspectionRoutes()
 	s.chatRoutes()
 	s.embeddingRoutes()
+	s.feedRoutes()
+	s.gapRoutes()
+	s.transferRoutes()
+	s.meshRoutes()
+	s.webRoutes()
 }
 
 // ServeHTTP implements http.Handler.

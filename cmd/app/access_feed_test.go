@@ -1,0 +1,4 @@
+package app_test
+
+// feedAccess has the routes of this part.
+var feedAccess = map[string][]access{}

@@ -1,0 +1,4 @@
+package app_test
+
+// meshAccess has the routes of this part.
+var meshAccess = map[string][]access{}
