@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -78,7 +77,7 @@ func prepareTranscript(draft TranscriptDraft) (t Transcript, err error) {
 }
 
 // saidSecret is a secret as people say it, rather than as programs are given it.
-var saidSecret = regexp.MustCompile("(?i)\\b(pass(?:word|phrase|code)|secret(?: key)?|api[ _-]?key|access[ _-]?key|(?:auth|access|api)[ _-]?token|token|credentials?|pin)( (?:for|of|to) [^.\\n]{1,40}?)? (is|are|was) (now )?(\"[^\"\\n]+\"|'[^'\\n]+'|`[^`\\n]+`|[^\\s]+)")
+var saidSecret = skillrouter.Lazily("(?i)\\b(pass(?:word|phrase|code)|secret(?: key)?|api[ _-]?key|access[ _-]?key|(?:auth|access|api)[ _-]?token|token|credentials?|pin)( (?:for|of|to) [^.\\n]{1,40}?)? (is|are|was) (now )?(\"[^\"\\n]+\"|'[^'\\n]+'|`[^`\\n]+`|[^\\s]+)")
 
 // redactSaid cuts out secrets that are said in a sentence: "the password is hunter2".
 func redactSaid(text string) string {
@@ -198,7 +197,7 @@ func proposalContent(t Transcript, draft ProposalDraft, p StoredProposal) (conte
 	return content, name, true
 }
 
-var secretWord = regexp.MustCompile(`(?i)(^|[._\- ])(pass(word|phrase|wd|code)?|secrets?|tokens?|credentials?|pin|(api|access|private|secret|signing|encryption)[._-]?key)($|[._\- ])`)
+var secretWord = skillrouter.Lazily(`(?i)(^|[._\- ])(pass(word|phrase|wd|code)?|secrets?|tokens?|credentials?|pin|(api|access|private|secret|signing|encryption)[._-]?key)($|[._\- ])`)
 
 // secretName tells whether what is under the name is nobody's to remember.
 func secretName(key string) bool { return secretWord.MatchString(key) }

@@ -2,7 +2,6 @@ package learning
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"skillrouter"
@@ -39,8 +38,8 @@ var speakers = map[string]string{
 }
 
 var (
-	labelled = regexp.MustCompile(`^\s{0,3}(?:\*\*|__)?\[?([A-Za-z]+(?: [A-Za-z]+)?)\]?(?: \([^)]{0,40}\))?(?:\*\*|__)?:(?:\*\*|__)?(?:[ \t]+|$)`)
-	headed   = regexp.MustCompile(`^#{1,6}[ \t]+(?:\*\*)?([A-Za-z]+(?: [A-Za-z]+)?)(?:\*\*)?:?[ \t]*$`)
+	labelled = skillrouter.Lazily(`^\s{0,3}(?:\*\*|__)?\[?([A-Za-z]+(?: [A-Za-z]+)?)\]?(?: \([^)]{0,40}\))?(?:\*\*|__)?:(?:\*\*|__)?(?:[ \t]+|$)`)
+	headed   = skillrouter.Lazily(`^#{1,6}[ \t]+(?:\*\*)?([A-Za-z]+(?: [A-Za-z]+)?)(?:\*\*)?:?[ \t]*$`)
 )
 
 // readLabelled reads a text whose lines or headings say who speaks. A label

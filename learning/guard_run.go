@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"skillrouter"
 )
 
 // Names of acts that no program has.
@@ -128,7 +129,7 @@ func (s *guardShell) command(words []string, env map[string]string, in guardStre
 	return s.act(name, words, env, in)
 }
 
-var guardUnsetVariable = regexp.MustCompile(`\$\{\w+\}`)
+var guardUnsetVariable = skillrouter.Lazily(`\$\{\w+\}`)
 
 // guessed follows a command whose name is a pattern as each known program that fits it.
 func (s *guardShell) guessed(words []string, env map[string]string, in guardStream) guardStream {

@@ -2,9 +2,10 @@ package learning
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"skillrouter"
 )
 
 // guardNormalize gives a command its one spelling.
@@ -184,7 +185,7 @@ func guardResource(w string) string {
 }
 
 // guardCollection are the other ways to write db.name.
-var guardCollection = regexp.MustCompile(`db\s*(?:\.\s*getCollection\s*\(\s*["'](\w+)["']\s*\)|\[\s*["'](\w+)["']\s*\])`)
+var guardCollection = skillrouter.Lazily(`db\s*(?:\.\s*getCollection\s*\(\s*["'](\w+)["']\s*\)|\[\s*["'](\w+)["']\s*\])`)
 
 // guardScriptWords are the statements of a database's own language, without spaces.
 func guardScriptWords(code string) (words []string) {

@@ -1,7 +1,6 @@
 package learning
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -87,7 +86,7 @@ var likenessIdleTags = map[string]bool{
 }
 
 // likenessPassing is what differs each time the same thing happens: dates, times of day, UUIDs, addresses in memory.
-var likenessPassing = regexp.MustCompile(`(?i)\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?\b|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b|` +
+var likenessPassing = skillrouter.Lazily(`(?i)\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?\b|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b|` +
 	`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b0x[0-9a-f]{6,16}\b`)
 
 // likenessClean cuts a text to what is read of it, without what is passing.

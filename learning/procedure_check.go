@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -45,8 +44,8 @@ const (
 )
 
 var (
-	procedureName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
-	paramName     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	procedureName = skillrouter.Lazily(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+	paramName     = skillrouter.Lazily(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	// reservedParams mean something else in a condition.
 	reservedParams = []string{
 		paramsName, resultsName, "fact", "recall_fact", "None", "True", "False", "is", "nil", "true", "false", "not", "and", "or", "in",

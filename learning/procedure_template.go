@@ -3,7 +3,6 @@ package learning
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -13,7 +12,7 @@ import (
 
 // templateName is ${name} in an action or a command line. $${name} stands for
 // ${name} itself in an action; a shell's own variable is $NAME in a command line.
-var templateName = regexp.MustCompile(`\$?\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+var templateName = skillrouter.Lazily(`\$?\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // checkAction refuses an action that names a parameter which the procedure has not.
 func checkAction(field, text string, params []Param) error {

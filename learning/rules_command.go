@@ -3,11 +3,12 @@ package learning
 import (
 	"context"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"skillrouter"
 )
 
 // ruleCommand is a command line, read so that runs of it can be compared.
@@ -18,7 +19,7 @@ type ruleCommand struct {
 	tries bool     // it tests whether something works, and mends nothing
 }
 
-var sqlVerb = regexp.MustCompile(`(?i)^\s*(select|insert|update|delete|with|create|alter|drop|explain|truncate|show|describe)\b`)
+var sqlVerb = skillrouter.Lazily(`(?i)^\s*(select|insert|update|delete|with|create|alter|drop|explain|truncate|show|describe)\b`)
 
 // readCommand reads a command line; ok is false for what is none.
 func readCommand(ctx context.Context, text string) (c ruleCommand, ok bool) {
@@ -51,7 +52,7 @@ func readCommand(ctx context.Context, text string) (c ruleCommand, ok bool) {
 }
 
 // program is what a program's name looks like, a path to one included.
-var program = regexp.MustCompile(`^(?:[A-Za-z_]|[.~]{0,2}/)[A-Za-z0-9_.+/~:@-]*$`)
+var program = skillrouter.Lazily(`^(?:[A-Za-z_]|[.~]{0,2}/)[A-Za-z0-9_.+/~:@-]*$`)
 
 // trivial commands say nothing of what a line is about.
 var trivial = map[string]bool{"cd": true, "set": true, "pushd": true, "popd": true, "source": true, ".": true, "clear": true, "true": true, "echo": true, "sleep": true, "export": true}
@@ -218,7 +219,7 @@ var (
 		"pnpm": setOf("test lint typecheck"), "make": setOf("test check lint"), "bun": setOf("test"), "terraform": setOf("validate plan"), "dotnet": setOf("test"),
 		"mvn": setOf("test verify"), "gradle": setOf("test check"), "alembic": setOf("current history"),
 	}
-	writesBack = regexp.MustCompile(`(^| )(-X|--request|-d|--data\S*|-F|--form|-T|-O|-o|--output|--fix|--write|-w)( |$|=)`)
+	writesBack = skillrouter.Lazily(`(^| )(-X|--request|-d|--data\S*|-F|--form|-T|-O|-o|--output|--fix|--write|-w)( |$|=)`)
 )
 
 func (c ruleCommand) group() string {

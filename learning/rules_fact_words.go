@@ -2,10 +2,11 @@ package learning
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"skillrouter"
 )
 
 // The categories of stated values.
@@ -32,11 +33,11 @@ func slotNoun(subject string) bool {
 }
 
 var (
-	possessive = regexp.MustCompile(`(?i)^(.+?)(?:'s|s') (.+)$`)
-	ofPhrase   = regexp.MustCompile(`(?i)^(.+?) (?:of|for|in|on) (?:the |our |this |my |all )?(.+)$`)
-	dottedKey  = regexp.MustCompile(`^[A-Za-z_][\w-]*(?:\.[\w-]+)+$`)
-	envKey     = regexp.MustCompile(`^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$`)
-	keyWord    = regexp.MustCompile(`^[a-z0-9][a-z0-9_.+/-]*$`)
+	possessive = skillrouter.Lazily(`(?i)^(.+?)(?:'s|s') (.+)$`)
+	ofPhrase   = skillrouter.Lazily(`(?i)^(.+?) (?:of|for|in|on) (?:the |our |this |my |all )?(.+)$`)
+	dottedKey  = skillrouter.Lazily(`^[A-Za-z_][\w-]*(?:\.[\w-]+)+$`)
+	envKey     = skillrouter.Lazily(`^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$`)
+	keyWord    = skillrouter.Lazily(`^[a-z0-9][a-z0-9_.+/-]*$`)
 )
 
 // articles stand before what is spoken of and say nothing of it.
@@ -177,15 +178,15 @@ var compounds = map[string]bool{
 }
 
 var (
-	numeric  = regexp.MustCompile(`^-?\d{1,15}(?:\.\d{1,10})?$`)
-	grouped  = regexp.MustCompile(`^\d{1,3}(?:,\d{3})+$`)
-	measured = regexp.MustCompile(`(?i)^\d+(?:\.\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|days?|weeks?|kb|mb|gb|tb|kib|mib|gib|%|percent|req/s|rps|requests per \w+|characters|chars|spaces|columns|rows|bytes|users|usd|eur|px)$`)
-	address  = regexp.MustCompile(`^(?:https?|wss?|postgres(?:ql)?|mysql|redis|amqp|s3|gs|git|ssh|file)://\S+$`)
-	pathLike = regexp.MustCompile(`^[~.]?/?[\w@.-]+(?:/[\w@.*-]+)+/?$|^/\w[\w./-]*$|^[\w-]+\.(?:ya?ml|toml|json|env|ini|cfg|conf|md|py|go|ts|js|sql|lock|txt|xml)$`)
-	hostLike = regexp.MustCompile(`^[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?$|^\w[\w.-]*:\d{2,5}$`)
-	idLike   = regexp.MustCompile(`^[A-Za-z][\w.@+-]*(?:[\d_.+@-])[\w.@+-]*$|^v?\d+(?:\.\d+)+[\w.-]*$`)
-	proper   = regexp.MustCompile(`^[A-Z][\w.+#-]*(?: (?:[A-Z][\w.+#-]*|\d[\w.]*))*$`)
-	plain    = regexp.MustCompile(`^[a-z][a-z0-9-]{1,30}$`)
+	numeric  = skillrouter.Lazily(`^-?\d{1,15}(?:\.\d{1,10})?$`)
+	grouped  = skillrouter.Lazily(`^\d{1,3}(?:,\d{3})+$`)
+	measured = skillrouter.Lazily(`(?i)^\d+(?:\.\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|days?|weeks?|kb|mb|gb|tb|kib|mib|gib|%|percent|req/s|rps|requests per \w+|characters|chars|spaces|columns|rows|bytes|users|usd|eur|px)$`)
+	address  = skillrouter.Lazily(`^(?:https?|wss?|postgres(?:ql)?|mysql|redis|amqp|s3|gs|git|ssh|file)://\S+$`)
+	pathLike = skillrouter.Lazily(`^[~.]?/?[\w@.-]+(?:/[\w@.*-]+)+/?$|^/\w[\w./-]*$|^[\w-]+\.(?:ya?ml|toml|json|env|ini|cfg|conf|md|py|go|ts|js|sql|lock|txt|xml)$`)
+	hostLike = skillrouter.Lazily(`^[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?$|^\w[\w.-]*:\d{2,5}$`)
+	idLike   = skillrouter.Lazily(`^[A-Za-z][\w.@+-]*(?:[\d_.+@-])[\w.@+-]*$|^v?\d+(?:\.\d+)+[\w.-]*$`)
+	proper   = skillrouter.Lazily(`^[A-Z][\w.+#-]*(?: (?:[A-Z][\w.+#-]*|\d[\w.]*))*$`)
+	plain    = skillrouter.Lazily(`^[a-z][a-z0-9-]{1,30}$`)
 )
 
 // stateWords are what things are for a while, or in somebody's eyes: no values.
@@ -245,7 +246,7 @@ func factValue(text string, slot bool) (value any, word, ok bool) {
 	return nil, false, false
 }
 
-var leadingCode = regexp.MustCompile("^(?:port |branch |version )?`([^`]+)`(?:,? (?:in|on|from|at|for|because|so|since|which|with|and) .*| \\([^)]*\\)| (?:branch|command|file|folder|directory|port|database|schema|table))?$")
+var leadingCode = skillrouter.Lazily("^(?:port |branch |version )?`([^`]+)`(?:,? (?:in|on|from|at|for|because|so|since|which|with|and) .*| \\([^)]*\\)| (?:branch|command|file|folder|directory|port|database|schema|table))?$")
 
 func factCategory(key string, value any) string {
 	text, _ := value.(string)

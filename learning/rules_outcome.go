@@ -1,9 +1,10 @@
 package learning
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"skillrouter"
 )
 
 // ruleOutcome is how a command went.
@@ -17,10 +18,10 @@ const (
 )
 
 var (
-	exitCode = regexp.MustCompile(`(?i)(?:\bexit(?:ed)?(?: with)?(?: code| status)[:=]? ?|\[exit(?: code)?:? |\breturn(?:ed)? code:? |non-zero exit status |\bexited with )(\d{1,3})\b`)
+	exitCode = skillrouter.Lazily(`(?i)(?:\bexit(?:ed)?(?: with)?(?: code| status)[:=]? ?|\[exit(?: code)?:? |\breturn(?:ed)? code:? |non-zero exit status |\bexited with )(\d{1,3})\b`)
 
 	// failures are lines by which programs say that they failed.
-	failures = regexp.MustCompile(strings.Join([]string{
+	failures = skillrouter.Lazily(strings.Join([]string{
 		`command not found`, `: not found$`, `^Traceback \(most recent call last\)`, `^E {2,}\S`,
 		`^(?:[\w./@:-]+: )*(?i:fatal|error|panic)(?: \w+| TS\d+|\[\w+\])*:`, `^(?:npm|pnpm) (?:ERR!|error|ERR_)`, ` ERR_\w+`, `^[\w.]*(?:Error|Exception)(?::| \[|$)`, `^ERROR\b`, `^Error `,
 		`error TS\d+`, `No such file or directory`, `[Pp]ermission denied`, `[Cc]onnection refused`, `ECONNREFUSED`, `EADDRINUSE`, `address already in use`,
@@ -30,12 +31,12 @@ var (
 		`undefined reference`, `undefined: `, `^\s*✖ `, `password authentication failed`, `[Ss]yntax error`, `\bcannot find package\b`, `is not a git command`, `has no upstream branch`, `HTTP/[\d.]+ [45]\d\d`, `^\s*(?:Status|status)?:? ?(?:50[0234]|40[134]) `,
 	}, "|"))
 	// harmless are lines that hold such words and say something else.
-	harmless = regexp.MustCompile(`(?i)\b(?:0|no) (?:errors?|failed|failures|failing)\b|\bwarn(?:ing)?\b|deprecat|^\s*(?:#|//)|^\+\+\+|if .* (?:fails|failed)`)
+	harmless = skillrouter.Lazily(`(?i)\b(?:0|no) (?:errors?|failed|failures|failing)\b|\bwarn(?:ing)?\b|deprecat|^\s*(?:#|//)|^\+\+\+|if .* (?:fails|failed)`)
 	// proofs are lines by which programs say that they worked.
-	proofs = regexp.MustCompile(`(?i)\b[1-9]\d* (?:passed|passing)\b|^ok\b|^PASS\b|\bBUILD SUCCESS|successfully|\bsucceeded\b|\bdone\b|\b0 (?:errors|failures)\b|found 0 vulnerabilities|compiled successfully|Server (?:is )?(?:running|listening|started)|HTTP/[\d.]+ 2\d\d|\(\d+ rows?\)|^INSERT 0 \d+|^(?:CREATE|ALTER) TABLE|\bhealthy\b|\bup to date\b|all checks passed|new branch`)
+	proofs = skillrouter.Lazily(`(?i)\b[1-9]\d* (?:passed|passing)\b|^ok\b|^PASS\b|\bBUILD SUCCESS|successfully|\bsucceeded\b|\bdone\b|\b0 (?:errors|failures)\b|found 0 vulnerabilities|compiled successfully|Server (?:is )?(?:running|listening|started)|HTTP/[\d.]+ 2\d\d|\(\d+ rows?\)|^INSERT 0 \d+|^(?:CREATE|ALTER) TABLE|\bhealthy\b|\bup to date\b|all checks passed|new branch`)
 
-	pythonError = regexp.MustCompile(`^(?:E +)?(?:[\w]+\.)*\w*(?:Error|Exception|NotFound|Interrupt|Exit)\b(?::|$)`)
-	shellSays   = regexp.MustCompile(`^(?:bash|zsh|sh|-bash|fish|/bin/sh|/usr/bin/\w+)(?::| )|^(?:fatal|error|Error|ERROR)\b`)
+	pythonError = skillrouter.Lazily(`^(?:E +)?(?:[\w]+\.)*\w*(?:Error|Exception|NotFound|Interrupt|Exit)\b(?::|$)`)
+	shellSays   = skillrouter.Lazily(`^(?:bash|zsh|sh|-bash|fish|/bin/sh|/usr/bin/\w+)(?::| )|^(?:fatal|error|Error|ERROR)\b`)
 )
 
 // readOutcome tells from what a command printed how it went, and the line that says why it failed.
@@ -116,8 +117,8 @@ func weakSymptom(line string) bool {
 }
 
 var (
-	weakCount     = regexp.MustCompile(`^[=\s]*\d+ (?:failed|failing|errors?)\b|^(?:ERROR|error):? (?:Command|Process) failed|^ERROR (?:\S+/)?\S+\.py`)
-	symptomDetail = regexp.MustCompile(`\d+|0x[0-9a-f]+|["'` + "`" + `][^"'` + "`" + `]*["'` + "`" + `]|/\S+`)
+	weakCount     = skillrouter.Lazily(`^[=\s]*\d+ (?:failed|failing|errors?)\b|^(?:ERROR|error):? (?:Command|Process) failed|^ERROR (?:\S+/)?\S+\.py`)
+	symptomDetail = skillrouter.Lazily(`\d+|0x[0-9a-f]+|["'` + "`" + `][^"'` + "`" + `]*["'` + "`" + `]|/\S+`)
 )
 
 // symptomKind is a symptom without what differs from one time to the next.

@@ -2,10 +2,11 @@ package learning
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"skillrouter"
 )
 
 // Bounds of a repeated sequence.
@@ -159,7 +160,7 @@ func routine(runs []happening, at []int, n int) (p ProposalDraft, ok bool) {
 // cutPlain cuts a text of ASCII.
 func cutPlain(s string, n int) string { return s[:min(n, len(s))] }
 
-var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
+var notSlug = skillrouter.Lazily(`[^a-z0-9]+`)
 
 func slug(s, between string) string {
 	return strings.Trim(notSlug.ReplaceAllString(strings.ToLower(s), between), between)
@@ -172,9 +173,9 @@ type routineParameters struct {
 }
 
 var (
-	shellWord = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']+|\s+`)
-	versioned = regexp.MustCompile(`^v?\d+\.\d+(?:\.\d+)?[\w.-]*$`)
-	digits    = regexp.MustCompile(`^\d+$`)
+	shellWord = skillrouter.Lazily(`"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']+|\s+`)
+	versioned = skillrouter.Lazily(`^v?\d+\.\d+(?:\.\d+)?[\w.-]*$`)
+	digits    = skillrouter.Lazily(`^\d+$`)
 )
 
 // template is a command with a parameter wherever the times differ.

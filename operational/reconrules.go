@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -157,7 +156,7 @@ func (s Sighting) SeeAgain(f *Finding) *FindingChange {
 }
 
 // cveID is the form of an id in the CVE list (https://www.cve.org/ResourcesSupport/FAQs).
-var cveID = regexp.MustCompile(`^CVE-\d{4}-\d{4,19}$`)
+var cveID = skillrouter.Lazily(`^CVE-\d{4}-\d{4,19}$`)
 
 // fingerprint is what makes a finding the same as another of its environment:
 // the CVE, or else the title without regard to case and spacing, and the location.

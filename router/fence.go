@@ -5,10 +5,11 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"skillrouter"
 )
 
 // Fencer draws the marks between which a text that agents wrote stands before a
@@ -37,7 +38,7 @@ func (f *Fencer) Mark(text string) string {
 }
 
 // imitation is what begins like a mark, in whatever spelling.
-var imitation = regexp.MustCompile(`(?i)<(\s*/?\s*memory)`)
+var imitation = skillrouter.Lazily(`(?i)<(\s*/?\s*memory)`)
 
 // Unfenced returns a text in which nothing looks like a mark: of what does, the
 // bracket is another one.

@@ -1,10 +1,10 @@
 package router
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"skillrouter"
 	"skillrouter/operational"
 )
 
@@ -27,7 +27,7 @@ func (s sighted) bound() bool {
 }
 
 var (
-	cveInText = regexp.MustCompile(`(?i)\bCVE-\d{4}-\d{4,19}\b`)
+	cveInText = skillrouter.Lazily(`(?i)\bCVE-\d{4}-\d{4,19}\b`)
 
 	severityWords = map[string][]operational.Severity{
 		"critical": {operational.SeverityCritical}, "criticals": {operational.SeverityCritical},

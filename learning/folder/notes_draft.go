@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,7 +108,7 @@ func (n *note) text(p part) string {
 }
 
 // dated finds a date at either end of a title.
-var dated = regexp.MustCompile(`^\s*[\[(]?(\d{4}-\d{2}-\d{2})[\])]?\s*[:–—|-]?\s*|\s*[–—|-]?\s*[\[(]?(\d{4}-\d{2}-\d{2})[\])]?\s*$`)
+var dated = skillrouter.Lazily(`^\s*[\[(]?(\d{4}-\d{2}-\d{2})[\])]?\s*[:–—|-]?\s*|\s*[–—|-]?\s*[\[(]?(\d{4}-\d{2}-\d{2})[\])]?\s*$`)
 
 // draft makes the lesson. It is Invalid or TooLarge if the service could not take it.
 func (n *note) draft(domain string, ids map[string]int) (learning.LessonDraft, error) {

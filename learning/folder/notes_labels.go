@@ -2,10 +2,11 @@ package folder
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"skillrouter"
 )
 
 // part is a part of a lesson that a label can name.
@@ -54,7 +55,7 @@ var labels = func() map[string]part {
 }()
 
 // ordinal is the number of a heading, such as "2. Cause".
-var ordinal = regexp.MustCompile(`^\d{1,3}[.)]\s+`)
+var ordinal = skillrouter.Lazily(`^\d{1,3}[.)]\s+`)
 
 // labelOf is the part that a heading, or a cell of a table, names as a whole.
 func labelOf(title string) part {

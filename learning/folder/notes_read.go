@@ -1,11 +1,12 @@
 package folder
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
+
+	"skillrouter"
 )
 
 // topicWords is the most words of a heading over a plain list whose items are
@@ -372,7 +373,7 @@ func (p *partReader) begin(kind part, line int) {
 }
 
 // ruled is the line below a table's head.
-var ruled = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$`)
+var ruled = skillrouter.Lazily(`^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$`)
 
 // table reads a table whose head or first column are labels; any other stays text.
 func (p *partReader) table(b block) bool {

@@ -2,7 +2,6 @@ package folder
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,7 +119,7 @@ func (l layout) text(s string) string {
 }
 
 // bare is a text that YAML reads as that text without quotes.
-var bare = regexp.MustCompile(`^[A-Za-z](?:[A-Za-z0-9._/-]| [A-Za-z0-9._/-])*$`)
+var bare = skillrouter.Lazily(`^[A-Za-z](?:[A-Za-z0-9._/-]| [A-Za-z0-9._/-])*$`)
 
 // reserved are bare words that some YAML readers take for something else.
 var reserved = []string{"null", "true", "false", "yes", "no", "on", "off", "y", "n"}

@@ -4,12 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"skillrouter"
 )
 
 // maxSlug bounds the readable part of a file's name, in bytes: with the rest it
@@ -18,10 +19,10 @@ const maxSlug = 60
 
 // named are ids that are file names as they stand: lower case, so that no file
 // system takes two of them for one.
-var named = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9_-]|\.[a-z0-9_-]){0,78}$`)
+var named = skillrouter.Lazily(`^[a-z0-9](?:[a-z0-9_-]|\.[a-z0-9_-]){0,78}$`)
 
 // given tells an id that the router gave (a UUID), which no person would look for.
-var given = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+var given = skillrouter.Lazily(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // devices are names that Windows keeps for itself, whatever stands behind the first dot.
 var devices = []string{

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
-	"regexp"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -38,9 +37,9 @@ var (
 	}()
 	requestCount atomic.Uint64
 
-	givenRequestID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
+	givenRequestID = skillrouter.Lazily(`^[A-Za-z0-9._:-]{1,64}$`)
 	// traceparent is the header of https://www.w3.org/TR/trace-context/, version 00.
-	traceparent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
+	traceparent = skillrouter.Lazily(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 )
 
 // identify gives the request its id, answers its trace, and logs and counts it at its end.

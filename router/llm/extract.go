@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -121,7 +122,7 @@ func (e *Extractor) ask(ctx context.Context, part string, answer int) (extractio
 			{RoleSystem, extractTask},
 			{RoleUser, "<" + fence + ">\n" + part + "</" + fence + ">\n\nExtract what is worth remembering, as the JSON object."},
 		},
-		MaxTokens: answer, Temperature: &zero, Schema: extractionSchemaText, SchemaName: "learnings",
+		MaxTokens: answer, Temperature: &zero, Schema: json.RawMessage(extractionSchemaText), SchemaName: "learnings",
 	}
 	var wrong error
 	for range 2 {
@@ -181,9 +182,8 @@ type founded struct {
 	Confidence *float64 `json:"confidence"`
 }
 
-// extractionSchemaText is what an answer must be, and extractionSchema the same, ready to check one.
-var extractionSchemaText, extractionSchema = func() (json.RawMessage, *jsonschema.Resolved) {
-	text := json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{
+// extractionSchemaText is what an answer must be.
+const extractionSchemaText = `{"type":"object","additionalProperties":false,"properties":{
 "facts":{"type":"array","maxItems":50,"items":{"type":"object","additionalProperties":false,"required":["key","value"],"properties":{
 "key":{"type":"string","minLength":1,"maxLength":200},"value":{},"ttl":{"type":["number","null"],"minimum":0},"category":{"type":["string","null"],"maxLength":100},
 "evidence":{"type":"array","items":{"type":"string"}},"confidence":{"type":["number","null"],"minimum":0,"maximum":1}}}},
@@ -193,17 +193,20 @@ var extractionSchemaText, extractionSchema = func() (json.RawMessage, *jsonschem
 "procedures":{"type":"array","maxItems":50,"items":{"type":"object","additionalProperties":false,"required":["name","steps"],"properties":{
 "name":{"type":"string","minLength":1,"maxLength":100},"description":{"type":["string","null"],"maxLength":2000},"category":{"type":["string","null"],"maxLength":100},
 "steps":{"type":"array","minItems":1,"maxItems":50,"items":{"type":["string","object"]}},
-"evidence":{"type":"array","items":{"type":"string"}},"confidence":{"type":["number","null"],"minimum":0,"maximum":1}}}}}}`)
+"evidence":{"type":"array","items":{"type":"string"}},"confidence":{"type":["number","null"],"minimum":0,"maximum":1}}}}}}`
+
+// extractionSchema is the same, ready to check one.
+var extractionSchema = sync.OnceValue(func() *jsonschema.Resolved {
 	schema := new(jsonschema.Schema)
-	if err := json.Unmarshal(text, schema); err != nil {
+	if err := json.Unmarshal([]byte(extractionSchemaText), schema); err != nil {
 		panic(err) // it is the text above
 	}
 	resolved, err := schema.Resolve(nil)
 	if err != nil {
 		panic(err)
 	}
-	return text, resolved
-}()
+	return resolved
+})
 
 // readExtraction reads a model's answer: JSON, which may stand in a fenced block or in prose.
 func readExtraction(answer string) (found extraction, err error) {
@@ -223,7 +226,7 @@ func readExtraction(answer string) (found extraction, err error) {
 		if err := json.Unmarshal(raw, &value); err != nil {
 			return found, err
 		}
-		if err := extractionSchema.Validate(value); err != nil {
+		if err := extractionSchema().Validate(value); err != nil {
 			return found, err
 		}
 		return found, json.Unmarshal(raw, &found)

@@ -1,0 +1,61 @@
+package skillrouter
+
+import (
+	"regexp"
+	"sync"
+)
+
+// Regexp is a regular expression that is compiled when it is first used: the
+// program is started for each of an agent's steps, most of which need none of
+// the hundred that the packages hold. It is safe for concurrent use.
+type Regexp struct {
+	expression string
+	once       sync.Once
+	compiled   *regexp.Regexp
+}
+
+// Lazily returns the expression as regexp.MustCompile would, without compiling
+// it yet. Its first use panics if it is not valid, so that each needs a test
+// that uses it.
+func Lazily(expression string) *Regexp { return &Regexp{expression: expression} }
+
+// Compiled returns the expression ready for use.
+func (r *Regexp) Compiled() *regexp.Regexp {
+	r.once.Do(func() { r.compiled = regexp.MustCompile(r.expression) })
+	return r.compiled
+}
+
+// MatchString is [regexp.Regexp.MatchString].
+func (r *Regexp) MatchString(s string) bool { return r.Compiled().MatchString(s) }
+
+// FindString is [regexp.Regexp.FindString].
+func (r *Regexp) FindString(s string) string { return r.Compiled().FindString(s) }
+
+// FindStringSubmatch is [regexp.Regexp.FindStringSubmatch].
+func (r *Regexp) FindStringSubmatch(s string) []string { return r.Compiled().FindStringSubmatch(s) }
+
+// FindStringSubmatchIndex is [regexp.Regexp.FindStringSubmatchIndex].
+func (r *Regexp) FindStringSubmatchIndex(s string) []int {
+	return r.Compiled().FindStringSubmatchIndex(s)
+}
+
+// FindAllString is [regexp.Regexp.FindAllString].
+func (r *Regexp) FindAllString(s string, n int) []string { return r.Compiled().FindAllString(s, n) }
+
+// FindAllStringIndex is [regexp.Regexp.FindAllStringIndex].
+func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
+	return r.Compiled().FindAllStringIndex(s, n)
+}
+
+// FindAllStringSubmatch is [regexp.Regexp.FindAllStringSubmatch].
+func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
+	return r.Compiled().FindAllStringSubmatch(s, n)
+}
+
+// ReplaceAllString is [regexp.Regexp.ReplaceAllString].
+func (r *Regexp) ReplaceAllString(s, by string) string { return r.Compiled().ReplaceAllString(s, by) }
+
+// ReplaceAllStringFunc is [regexp.Regexp.ReplaceAllStringFunc].
+func (r *Regexp) ReplaceAllStringFunc(s string, by func(string) string) string {
+	return r.Compiled().ReplaceAllStringFunc(s, by)
+}
