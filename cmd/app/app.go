@@ -10,11 +10,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -31,14 +31,13 @@ const settleAfter = 2 * time.Second
 
 // App is a sidecar that is open, wired and bound to its address.
 type App struct {
-	config   config.Config
-	options  Options
-	log      *slog.Logger
-	now      skillrouter.Clock
-	life     *life
-	listener net.Listener
-	server   *http.Server
-	started  time.Time
+	config  config.Config
+	options Options
+	log     *slog.Logger
+	now     skillrouter.Clock
+	life    *life
+	doors   []door // the first is the one that the process is known by
+	started time.Time
 
 	learning, operational *Database
 	services              services
@@ -74,10 +73,9 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 		return nil, err
 	}
 	a.life.defers("lock", lock.Release)
-	if a.listener, err = net.Listen("tcp", cfg.Listen); err != nil {
-		return nil, skillrouter.Wrap(skillrouter.Unavailable, err, "cannot listen on %s: %v", cfg.Listen, errors.Unwrap(err))
+	if err := a.openDoors(); err != nil {
+		return nil, err
 	}
-	a.life.defers("listener", func() error { return ignoreClosed(a.listener.Close()) })
 	holder.Listen = a.URL()
 	if err := lock.SetHolder(holder); err != nil {
 		return nil, fmt.Errorf("write the lock file: %w", err)
@@ -99,12 +97,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 	if err := a.wire(ctx, registry); err != nil {
 		return nil, err
 	}
-	a.server = &http.Server{
-		Handler: a.handler, ReadHeaderTimeout: httpapi.ReadHeaderTimeout, IdleTimeout: httpapi.IdleTimeout,
-		WriteTimeout: httpapi.WriteTimeout, MaxHeaderBytes: httpapi.MaxHeader,
-		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelDebug), // what clients do to connections is no error of ours
-		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
-	}
+	a.serveDoors(ctx)
 	return a, nil
 }
 
@@ -113,7 +106,11 @@ func (a *App) Routes() []httpapi.Route { return a.handler.Routes() }
 
 // URL is the address that the App is bound to.
 func (a *App) URL() string {
-	address := a.listener.Addr().String()
+	return urlOf(a.doors[0].listener.Addr())
+}
+
+func urlOf(bound net.Addr) string {
+	address := bound.String()
 	if host, port, err := net.SplitHostPort(address); err == nil {
 		if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
 			address = net.JoinHostPort("127.0.0.1", port)
@@ -129,11 +126,13 @@ func (a *App) Handler() *httpapi.Server { return a.handler }
 // come back, calls under way get the grace period, what is in memory only is
 // written, and the databases are closed. It returns nil after a clean stop.
 func (a *App) Run(ctx context.Context) error {
-	serve := make(chan error, 1)
-	go func() { serve <- a.server.Serve(a.listener) }()
+	serve := make(chan error, len(a.doors))
+	for _, d := range a.doors {
+		go func() { serve <- d.server.Serve(d.listener) }()
+	}
 	settle := time.AfterFunc(settleAfter, debug.FreeOSMemory)
 	defer settle.Stop()
-	a.log.Info("listening", "url", a.URL(), "data", a.config.Data, "version", a.options.Version)
+	a.log.Info("listening", "url", strings.Join(a.Addresses(), " "), "data", a.config.Data, "version", a.options.Version)
 	var failure error
 	select {
 	case <-ctx.Done():
@@ -146,10 +145,7 @@ func (a *App) Run(ctx context.Context) error {
 	if err := a.services.endStreams(grace); err != nil {
 		a.log.Warn("streams did not end in time", "error", err)
 	}
-	if err := a.server.Shutdown(grace); err != nil {
-		a.log.Warn("calls were cut off at the end of the grace period", "grace", a.config.ShutdownGrace)
-		_ = a.server.Close() // its connections are being given up
-	}
+	a.shutDoors(grace)
 	err := errors.Join(failure, a.life.stop())
 	a.log.Info("stopped", "took_ms", time.Since(begin).Milliseconds(), "clean", err == nil)
 	return err

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"skillrouter/router/httpapi"
@@ -36,11 +37,11 @@ func (a *App) doctor(ctx context.Context) []httpapi.Check {
 
 func (a *App) checkSettings() httpapi.Check {
 	access := "open to every program on this machine until a token is issued"
-	if beyondLoopback(a.listener.Addr()) {
+	if a.needsToken() {
 		access = "reachable from other machines, a token is needed"
 	}
 	return httpapi.Check{Name: "settings", OK: true, Detail: fmt.Sprintf("listening on %s (%s), data in %s, heartbeat every %s, stale after %s, offline after %s, %s %s/%s",
-		a.URL(), access, a.config.Data, a.config.Presence.HeartbeatInterval, a.config.Presence.StaleAfter, a.config.Presence.OfflineAfter,
+		strings.Join(a.Addresses(), ", "), access, a.config.Data, a.config.Presence.HeartbeatInterval, a.config.Presence.StaleAfter, a.config.Presence.OfflineAfter,
 		runtime.Version(), runtime.GOOS, runtime.GOARCH)}
 }
 

@@ -153,7 +153,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Events: p.events, Socket: p.socket, Web: p.web,
 		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Registry: registry,
 	}, httpapi.Options{
-		Version: a.options.Version, RequireToken: beyondLoopback(a.listener.Addr()),
+		Version: a.options.Version, RequireToken: a.needsToken(),
 		AllowedHosts: a.config.AllowedHosts, Log: a.log, Now: a.now,
 	})
 	return nil

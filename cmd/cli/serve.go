@@ -52,6 +52,9 @@ flags; "skillrouter config example" prints such a file.`,
 			continue
 		}
 		flags.String(setting.Flag(), setting.Show(defaults), setting.Usage+" ("+setting.Env()+")")
+		if setting.Switch {
+			flags.Lookup(setting.Flag()).NoOptDefVal = "true"
+		}
 	}
 	return cmd
 }

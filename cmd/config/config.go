@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,7 +18,10 @@ import (
 
 // Config is every setting of the running sidecar.
 type Config struct {
-	Listen        string        `yaml:"listen"`        // host:port of the HTTP listener; port 0 takes a free one
+	Listen        string        `yaml:"listen"`     // host:port of the HTTP listener; port 0 takes a free one
+	SeedPorts     bool          `yaml:"seed_ports"` // also listen on the ports that the papers name, on the host of Listen
+	Listeners     Listeners     `yaml:"listeners"`
+	InterLock     InterLock     `yaml:"interlock"`
 	Data          string        `yaml:"data"`          // folder of the databases, the lock and the owner's token
 	AllowedHosts  []string      `yaml:"allowed_hosts"` // names, besides loopback's and the listener's own, that Host and Origin may bear
 	ShutdownGrace time.Duration `yaml:"shutdown_grace"`
@@ -145,6 +147,7 @@ const (
 func Default() Config {
 	return Config{
 		Listen:        "127.0.0.1:8025",
+		Listeners:     Listeners{HTTP: []string{}, WebSocket: []string{}},
 		Data:          defaultData(),
 		AllowedHosts:  []string{},
 		ShutdownGrace: 5 * time.Second,
@@ -165,15 +168,8 @@ func Default() Config {
 // Validate returns an Invalid error, naming the setting, unless every setting
 // is in its range and they fit each other.
 func (c Config) Validate() error {
-	host, port, err := net.SplitHostPort(c.Listen)
-	if err != nil {
-		return skillrouter.InvalidField("listen", "must be HOST:PORT, such as 127.0.0.1:8025")
-	}
-	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		return skillrouter.InvalidField("listen", "must end in a port between 0 and 65535")
-	}
-	if strings.ContainsAny(host, "/ @?#") {
-		return skillrouter.InvalidField("listen", "must be HOST:PORT without a scheme or a path")
+	if err := c.validateListeners(); err != nil {
+		return err
 	}
 	if c.Data == "" {
 		return skillrouter.InvalidField("data", "is required: this platform names no folder for it")

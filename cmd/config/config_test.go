@@ -296,3 +296,58 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// TestSeedPorts: the one switch opens the four ports that the papers name, on
+// the host that is listened on, and none twice.
+func TestSeedPorts(t *testing.T) {
+	c := config.Default()
+	if _, on := c.InterLockAddress(); on || len(c.HTTPAddresses())+len(c.WebSocketAddresses()) > 0 {
+		t.Error("more than the one listener is open by default")
+	}
+	c.SeedPorts = true
+	for _, test := range []struct {
+		listen                string
+		http, websocket, mesh string
+	}{
+		{"127.0.0.1:8025", "127.0.0.1:8031", "127.0.0.1:9031", "127.0.0.1:3031"},
+		{"[::1]:9000", "[::1]:8025 [::1]:8031", "[::1]:9031", "[::1]:3031"},
+	} {
+		c.Listen = test.listen
+		mesh, on := c.InterLockAddress()
+		if got := joined(c.HTTPAddresses()); got != test.http {
+			t.Errorf("HTTP beside %s: %s", test.listen, got)
+		}
+		if got := joined(c.WebSocketAddresses()); got != test.websocket {
+			t.Errorf("WebSocket beside %s: %s", test.listen, got)
+		}
+		if !on || mesh.Listen != test.mesh {
+			t.Errorf("InterLock beside %s: %v", test.listen, mesh)
+		}
+	}
+	c.Listeners.HTTP, c.InterLock.Listen = []string{"[::1]:8031", "127.0.0.1:0", "127.0.0.1:0"}, "127.0.0.1:7"
+	if got := joined(c.HTTPAddresses()); got != "[::1]:8031 127.0.0.1:0 127.0.0.1:0 [::1]:8025" {
+		t.Errorf("named and by the switch: %s", got)
+	}
+	if mesh, _ := c.InterLockAddress(); mesh.Listen != "127.0.0.1:7" {
+		t.Errorf("a named address does not outweigh the switch: %v", mesh)
+	}
+}
+
+func joined(list []config.Address) string {
+	var text []string
+	for _, address := range list {
+		text = append(text, address.Listen)
+	}
+	return strings.Join(text, " ")
+}
+
+func TestListenersAreChecked(t *testing.T) {
+	for _, text := range []string{
+		"listeners:\n  http: [8031]\n", "listeners:\n  websocket: ['http://x:1']\n", "listeners:\n  http: ['127.0.0.1:70000']\n",
+		"interlock:\n  listen: nowhere\n", "listeners:\n  http: [" + strings.Repeat("'127.0.0.1:0',", config.MaxListeners+1) + "]\n",
+	} {
+		if _, err := config.Load(config.Sources{File: write(t, text)}); skillrouter.CodeOf(err) != skillrouter.Invalid {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

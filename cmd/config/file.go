@@ -66,7 +66,7 @@ func decode(name string, text []byte, c *Config) ([]string, error) {
 	if err := yaml.UnmarshalWithOptions(text, c, yaml.DisallowUnknownField()); err != nil {
 		return nil, located(name, err)
 	}
-	for _, list := range []*[]string{&c.AllowedHosts, &c.Escalation.Supervisors, &c.MCP.Toolsets} {
+	for _, list := range []*[]string{&c.AllowedHosts, &c.Listeners.HTTP, &c.Listeners.WebSocket, &c.Escalation.Supervisors, &c.MCP.Toolsets} {
 		if *list == nil {
 			*list = []string{}
 		}

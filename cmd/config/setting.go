@@ -13,6 +13,8 @@ import (
 type Setting struct {
 	Name  string // as in the file, with dots between levels
 	Usage string
+	// Switch means that the flag alone, without a value, switches the setting on.
+	Switch bool
 	// Secret means that Show gives a mask, and that there is no flag: the list of processes shows those to everybody.
 	Secret bool
 
@@ -39,6 +41,11 @@ func (s Setting) Show(c Config) string { return s.show(c) }
 func Settings() []Setting {
 	return []Setting{
 		text("listen", "address to listen on, HOST:PORT", func(c *Config) *string { return &c.Listen }),
+		toggle("seed_ports", "also listen on the ports that seed systems' clients call: 8025 and 8031 (HTTP), 9031 (WebSocket), 3031 (UDP)", func(c *Config) *bool { return &c.SeedPorts }),
+		list("listeners.http", "further addresses to answer HTTP on, HOST:PORT, separated by commas", func(c *Config) *[]string { return &c.Listeners.HTTP }),
+		list("listeners.websocket", "addresses where the event feed is a WebSocket at the root, HOST:PORT, separated by commas", func(c *Config) *[]string { return &c.Listeners.WebSocket }),
+		text("interlock.listen", "address of the UDP mesh, HOST:PORT; empty: off", func(c *Config) *string { return &c.InterLock.Listen }),
+		text("interlock.config", "file of the mesh's peers and tumbler; empty: interlock.json, in the data folder", func(c *Config) *string { return &c.InterLock.Config }),
 		text("data", "folder that holds the databases", func(c *Config) *string { return &c.Data }),
 		list("allowed_hosts", "further host names that requests may bear, separated by commas", func(c *Config) *[]string { return &c.AllowedHosts }),
 		duration("shutdown_grace", "how long open requests may take to end at shutdown", func(c *Config) *time.Duration { return &c.ShutdownGrace }),
@@ -101,7 +108,7 @@ func number(name, usage string, field func(*Config) *int) Setting {
 
 func toggle(name, usage string, field func(*Config) *bool) Setting {
 	return Setting{
-		Name: name, Usage: usage,
+		Name: name, Usage: usage, Switch: true,
 		set: func(c *Config, value string) error {
 			on, err := strconv.ParseBool(value)
 			if err != nil {

@@ -1,0 +1,118 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+
+	"skillrouter"
+	"skillrouter/cmd/config"
+	"skillrouter/router/httpapi"
+)
+
+// door is a listener and the server that answers at it.
+type door struct {
+	listener net.Listener
+	server   *http.Server
+	socket   bool // the event feed is at its root
+}
+
+// openDoors binds the address of Listen and every further one, before anything
+// else is opened: a port that is taken ends the start at once. The first door
+// is the one that the process is known by.
+func (a *App) openDoors() error {
+	if err := a.openDoor(config.Address{Listen: a.config.Listen, Setting: "listen"}, false); err != nil {
+		return err
+	}
+	for _, address := range a.config.HTTPAddresses() {
+		if err := a.openDoor(address, false); err != nil {
+			return err
+		}
+	}
+	for _, address := range a.config.WebSocketAddresses() {
+		if err := a.openDoor(address, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *App) openDoor(address config.Address, socket bool) error {
+	listener, err := net.Listen("tcp", address.Listen)
+	if err != nil {
+		return cannotListen(address, "", err)
+	}
+	a.life.defers("listener", func() error { return ignoreClosed(listener.Close()) })
+	a.doors = append(a.doors, door{listener: listener, socket: socket})
+	return nil
+}
+
+// cannotListen says which address of which setting is not to be had, and why.
+func cannotListen(address config.Address, network string, err error) error {
+	cause := err
+	if inner := errors.Unwrap(err); inner != nil {
+		cause = inner
+	}
+	return skillrouter.Wrap(skillrouter.Unavailable, err, "cannot listen on %s%s (%s): %v", network, address.Listen, address.Setting, cause)
+}
+
+// serveDoors gives each door its server.
+func (a *App) serveDoors(ctx context.Context) {
+	for i := range a.doors {
+		handler := http.Handler(a.handler)
+		if a.doors[i].socket {
+			handler = a.handler.SocketPort()
+		}
+		a.doors[i].server = &http.Server{
+			Handler: handler, ReadHeaderTimeout: httpapi.ReadHeaderTimeout, IdleTimeout: httpapi.IdleTimeout,
+			WriteTimeout: httpapi.WriteTimeout, MaxHeaderBytes: httpapi.MaxHeader,
+			ErrorLog:    slog.NewLogLogger(a.log.Handler(), slog.LevelDebug), // what clients do to connections is no error of ours
+			BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+		}
+	}
+}
+
+// shutDoors lets the calls under way at every door end within the grace
+// period, all at once, and cuts off those that do not.
+func (a *App) shutDoors(grace context.Context) {
+	shut := make(chan error, len(a.doors))
+	for _, d := range a.doors {
+		go func() {
+			err := d.server.Shutdown(grace)
+			if err != nil {
+				_ = d.server.Close() // its connections are being given up
+			}
+			shut <- err
+		}()
+	}
+	var cut error
+	for range a.doors {
+		cut = errors.Join(cut, <-shut)
+	}
+	if cut != nil {
+		a.log.Warn("calls were cut off at the end of the grace period", "grace", a.config.ShutdownGrace)
+	}
+}
+
+// Addresses are the URLs of every door, the one that the process is known by first.
+func (a *App) Addresses() []string {
+	list := make([]string, 0, len(a.doors))
+	for _, d := range a.doors {
+		list = append(list, urlOf(d.listener.Addr()))
+	}
+	return list
+}
+
+// needsToken tells whether others than this machine can reach any of the
+// doors: then every call needs a token, at each of them, or the one that is
+// open to this machine alone would be a way around it.
+func (a *App) needsToken() bool {
+	for _, d := range a.doors {
+		if beyondLoopback(d.listener.Addr()) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,162 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"skillrouter"
+	"skillrouter/cmd/app"
+	"skillrouter/cmd/config"
+)
+
+// opened is a router in this process, with its settings.
+func opened(t *testing.T, cfg config.Config) *app.App {
+	t.Helper()
+	a, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return a
+}
+
+// ask makes a call and returns its status and what its JSON says.
+func ask(t *testing.T, method, address, body string, header http.Header) (int, map[string]any) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out map[string]any
+	_ = json.NewDecoder(bytes.NewReader(text)).Decode(&out) // not every answer is an object
+	return answer.StatusCode, out
+}
+
+// TestFurtherListeners: what the table of seed 003 offers at its own port is
+// there unchanged, and the port for WebSockets says what it is for.
+func TestFurtherListeners(t *testing.T) {
+	cfg := settings(t)
+	cfg.Listeners = config.Listeners{HTTP: []string{"127.0.0.1:0"}, WebSocket: []string{"127.0.0.1:0"}}
+	doors := opened(t, cfg).Addresses()
+	if len(doors) != 3 {
+		t.Fatalf("doors: %v", doors)
+	}
+	seed003, sockets := doors[1], doors[2]
+	status, recorded := ask(t, http.MethodPost, seed003+"/api/experience", `{"operation_type":"build","outcome":"success","problem":{"query":"compile"}}`, nil)
+	if status != http.StatusCreated || recorded["recorded"] != true {
+		t.Errorf("POST /api/experience: %d %v", status, recorded)
+	}
+	for _, path := range []string{"/health", "/api/stats", "/api/episodes/type/build", "/api/episodes/outcome/success", "/api/patterns", "/api/lessons"} {
+		for _, door := range doors {
+			if status, _ := ask(t, http.MethodGet, door+path, "", nil); status != http.StatusOK {
+				t.Errorf("GET %s%s: %d", door, path, status)
+			}
+		}
+	}
+	if status, problem := ask(t, http.MethodGet, sockets+"/", "", nil); status != http.StatusUpgradeRequired || !strings.Contains(problem["detail"].(string), "WebSocket") {
+		t.Errorf("the root of the port for WebSockets: %d %v", status, problem)
+	}
+	// The checks are the same at each: a foreign page is let in nowhere, a page of the door itself is.
+	for _, door := range doors {
+		at, err := url.Parse(door)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status, _ := ask(t, http.MethodGet, door+"/api/stats", "", http.Header{"Origin": {"http://evil.example"}}); status != http.StatusForbidden {
+			t.Errorf("%s lets a foreign page in: %d", door, status)
+		}
+		if status, _ := ask(t, http.MethodGet, door+"/", "", http.Header{"Origin": {"http://evil.example"}}); status != http.StatusForbidden {
+			t.Errorf("the root of %s lets a foreign page in: %d", door, status)
+		}
+		if status, _ := ask(t, http.MethodGet, door+"/api/stats", "", http.Header{"Origin": {"http://" + at.Host}}); status != http.StatusOK {
+			t.Errorf("%s refuses its own page: %d", door, status)
+		}
+	}
+}
+
+// TestDoorBeyondLoopback: one door that others can reach makes every door want a token.
+func TestDoorBeyondLoopback(t *testing.T) {
+	cfg := settings(t)
+	cfg.Listeners.HTTP = []string{"0.0.0.0:0"}
+	for _, door := range opened(t, cfg).Addresses() {
+		if status, _ := ask(t, http.MethodGet, door+"/api/stats", "", nil); status != http.StatusUnauthorized {
+			t.Errorf("%s answers %d without a token", door, status)
+		}
+	}
+	// The negative control: without it none does.
+	if status, _ := ask(t, http.MethodGet, opened(t, settings(t)).URL()+"/api/stats", "", nil); status != http.StatusOK {
+		t.Errorf("on loopback alone: %d", status)
+	}
+}
+
+// TestTakenPort: the start names the port that is taken and the setting that
+// asks for it, and leaves nothing behind.
+func TestTakenPort(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for setting, cfg := range map[string]config.Config{
+		"listen":              {Listen: taken.Addr().String()},
+		"listeners.http":      {Listeners: config.Listeners{HTTP: []string{"127.0.0.1:0", taken.Addr().String()}}},
+		"listeners.websocket": {Listeners: config.Listeners{WebSocket: []string{taken.Addr().String()}}},
+	} {
+		t.Run(setting, func(t *testing.T) {
+			whole := settings(t)
+			if cfg.Listen != "" {
+				whole.Listen = cfg.Listen
+			}
+			whole.Listeners, whole.InterLock = cfg.Listeners, cfg.InterLock
+			_, port, _ := net.SplitHostPort(taken.Addr().String())
+			_, err := app.New(t.Context(), whole, slog.New(slog.DiscardHandler), app.Options{})
+			message := skillrouter.MessageOf(err)
+			if skillrouter.CodeOf(err) != skillrouter.Unavailable || !strings.Contains(message, port) || !strings.Contains(message, "("+setting+")") {
+				t.Fatalf("the start says: %v", err)
+			}
+			whole.Listen, whole.Listeners, whole.InterLock = "127.0.0.1:0", config.Listeners{}, config.InterLock{}
+			stop(t, opensAgain(t, whole))
+		})
+	}
+}
+
+// opensAgain makes an App on a folder that a failed start must have given up.
+func opensAgain(t *testing.T, cfg config.Config) *app.App {
+	t.Helper()
+	a, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{})
+	if err != nil {
+		t.Fatalf("after a failed start: %v", err)
+	}
+	return a
+}

@@ -1,0 +1,148 @@
+package config
+
+import (
+	"net"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"skillrouter"
+)
+
+// The ports that the papers name, which clients written for them call.
+const (
+	agentsPort    = "8025" // seed 004, and the default of listen
+	seedHTTP      = "8031" // seed 003, HTTP
+	seedWebSocket = "9031" // seed 003, WebSocket
+	seedInterLock = "3031" // seed 003, UDP
+)
+
+// MaxListeners bounds the further addresses of one kind: each costs a socket and a goroutine.
+const MaxListeners = 16
+
+// Listeners are further addresses, besides Listen, that the same handlers answer at.
+type Listeners struct {
+	HTTP      []string `yaml:"http"`      // HOST:PORT each
+	WebSocket []string `yaml:"websocket"` // HOST:PORT each; the event feed is at their root
+}
+
+// InterLock says whether and where the UDP mesh listens.
+type InterLock struct {
+	Listen string `yaml:"listen"` // HOST:PORT; empty: off
+	Config string `yaml:"config"` // file of the peers and the tumbler; empty: interlock.json, in the data folder
+}
+
+// Address is a place to listen at, and the setting that asks for it.
+type Address struct{ Listen, Setting string }
+
+// HTTPAddresses are the further addresses of the whole HTTP handler.
+func (c Config) HTTPAddresses() []Address {
+	list := addresses("listeners.http", c.Listeners.HTTP...)
+	if c.SeedPorts {
+		host, port, _ := net.SplitHostPort(c.Listen) // Validate has looked at it
+		for _, seed := range []string{agentsPort, seedHTTP} {
+			if seed != port {
+				list = append(list, Address{net.JoinHostPort(host, seed), "seed_ports"})
+			}
+		}
+	}
+	return distinct(list)
+}
+
+// WebSocketAddresses are the addresses where the event feed is at the root.
+func (c Config) WebSocketAddresses() []Address {
+	list := addresses("listeners.websocket", c.Listeners.WebSocket...)
+	if c.SeedPorts {
+		list = append(list, Address{c.beside(seedWebSocket), "seed_ports"})
+	}
+	return distinct(list)
+}
+
+// InterLockAddress is where the UDP mesh listens; ok is false if it is off.
+func (c Config) InterLockAddress() (address Address, ok bool) {
+	switch {
+	case c.InterLock.Listen != "":
+		return Address{c.InterLock.Listen, "interlock.listen"}, true
+	case c.SeedPorts:
+		return Address{c.beside(seedInterLock), "seed_ports"}, true
+	}
+	return Address{}, false
+}
+
+// InterLockFile is the file of the mesh's peers, and whether somebody named it: then it must be there.
+func (c Config) InterLockFile() (path string, named bool) {
+	if c.InterLock.Config != "" {
+		return c.InterLock.Config, true
+	}
+	return filepath.Join(c.Data, "interlock.json"), false
+}
+
+// beside is another port of the host that is listened on.
+func (c Config) beside(port string) string {
+	host, _, _ := net.SplitHostPort(c.Listen) // Validate has looked at it
+	return net.JoinHostPort(host, port)
+}
+
+func addresses(setting string, listen ...string) []Address {
+	list := make([]Address, 0, len(listen))
+	for _, address := range listen {
+		list = append(list, Address{address, setting})
+	}
+	return list
+}
+
+// distinct drops what is asked for twice: by name and by seed_ports. Port 0 is another one each time.
+func distinct(list []Address) []Address {
+	kept := list[:0]
+	for _, address := range list {
+		again := slices.ContainsFunc(kept, func(other Address) bool { return other.Listen == address.Listen })
+		if !again || strings.HasSuffix(address.Listen, ":0") {
+			kept = append(kept, address)
+		}
+	}
+	return kept
+}
+
+// validateListeners checks every address that is listened on.
+func (c Config) validateListeners() error {
+	if err := checkAddress("listen", c.Listen); err != nil {
+		return err
+	}
+	for _, list := range []struct {
+		setting string
+		listen  []string
+	}{{"listeners.http", c.Listeners.HTTP}, {"listeners.websocket", c.Listeners.WebSocket}} {
+		if len(list.listen) > MaxListeners {
+			return skillrouter.InvalidField(list.setting, "may hold at most %d addresses", MaxListeners)
+		}
+		for _, address := range list.listen {
+			if err := checkAddress(list.setting, address); err != nil {
+				return err
+			}
+		}
+	}
+	if c.InterLock.Listen != "" {
+		if err := checkAddress("interlock.listen", c.InterLock.Listen); err != nil {
+			return err
+		}
+	}
+	if strings.IndexByte(c.InterLock.Config, 0) >= 0 {
+		return skillrouter.InvalidField("interlock.config", "may not hold the character NUL")
+	}
+	return nil
+}
+
+func checkAddress(setting, address string) error {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return skillrouter.InvalidField(setting, "must be HOST:PORT, such as 127.0.0.1:8025")
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return skillrouter.InvalidField(setting, "must end in a port between 0 and 65535")
+	}
+	if strings.ContainsAny(host, "/ @?#") {
+		return skillrouter.InvalidField(setting, "must be HOST:PORT without a scheme or a path")
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"skillrouter"
+)
+
+// SocketPort is the handler of a port that is for the event feed, as seed 003's
+// 9031: a WebSocket opened at the root is the one at /ws. Every other path is
+// the Server's own, with the same checks; the root is nothing else there.
+func (s *Server) SocketPort() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			s.ServeHTTP(w, r)
+			return
+		}
+		if !upgrades(r.Header) {
+			if p := s.hosts.check(r); p != nil {
+				writeProblem(w, p, p)
+				return
+			}
+			w.Header().Set("Connection", "Upgrade")
+			w.Header().Set("Upgrade", "websocket")
+			p := refusal(http.StatusUpgradeRequired, skillrouter.Invalid, "this port is for WebSockets: open one here, or see /health")
+			writeProblem(w, p, p)
+			return
+		}
+		there := *r
+		there.URL = &url.URL{Path: "/ws", RawQuery: r.URL.RawQuery}
+		s.ServeHTTP(w, &there)
+	})
+}
+
+// upgrades tells whether a request asks to become a WebSocket (RFC 6455, section 4.2.1).
+func upgrades(header http.Header) bool {
+	return hasToken(header.Values("Connection"), "upgrade") && hasToken(header.Values("Upgrade"), "websocket")
+}
+
+// hasToken looks for a token in a header's comma-separated values, without regard to case.
+func hasToken(values []string, token string) bool {
+	for _, value := range values {
+		for one := range strings.SplitSeq(value, ",") {
+			if strings.EqualFold(strings.TrimSpace(one), token) {
+				return true
+			}
+		}
+	}
+	return false
+}
