@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"reflect"
-	"strings"
 	"sync"
 	"time"
 
@@ -150,27 +149,16 @@ func New(services Services, options Options) *Server {
 	})
 	config := huma.DefaultConfig("Skill Router", options.Version)
 	config.CreateHooks = nil // no $schema member in answers
-	config.DocsPath = ""     // the reader page would load scripts from another host
+	config.OpenAPI = newDocument(options.Version)
+	config.OpenAPIPath = "" // see documentRoutes
+	config.DocsPath = ""    // huma's page would load scripts from another host; see readerRoutes
 	config.SchemasPath = ""
 	config.RejectUnknownQueryParameters = true
 	config.Formats = formats()
-	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	s.api = humagin.New(e, config)
 	s.routes()
+	s.describePlain()
 	return s
-}
-
-// schemaName names a type in the OpenAPI document. Both domains have types of
-// the same name; those of operational then bear it in front.
-func schemaName(t reflect.Type, hint string) string {
-	name := huma.DefaultSchemaNamer(t, hint)
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Name() == "Reported" && strings.HasSuffix(t.PkgPath(), "/operational") {
-		return "Operational" + name
-	}
-	return name
 }
 
 // routes mounts each resource that has a service.
@@ -205,6 +193,8 @@ func (s *Server) routes() {
 	s.transferRoutes()
 	s.meshRoutes()
 	s.webRoutes()
+	s.documentRoutes()
+	s.readerRoutes()
 }
 
 // ServeHTTP implements http.Handler.
@@ -229,6 +219,7 @@ func register[I, O any](s *Server, op huma.Operation, handle func(ctx context.Co
 		op.MaxBodyBytes = MaxBody
 	}
 	op.BodyReadTimeout = bodyTimeout
+	op.Parameters = append(op.Parameters, s.pathParameters(op.Path, reflect.TypeFor[I]())...)
 	huma.Register(s.api, op, func(ctx context.Context, input *I) (*O, error) {
 		output, err := handle(ctx, input)
 		if err != nil {

@@ -1,0 +1,134 @@
+package httpapi
+
+import (
+	"net/http"
+	"reflect"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gin-gonic/gin"
+)
+
+// The OpenAPI document is derived from the typed handlers. What is served by
+// plain handlers (streams, protocols of others, pages) is described here by
+// hand, and a test holds every route that is mounted to the document.
+
+// documentPath is where the document lies, without what its form appends.
+const documentPath = "/openapi"
+
+// bearerScheme is the document's name for a token in the Authorization header.
+const bearerScheme = "token"
+
+// newDocument makes the document that the typed routes fill.
+func newDocument(version string) *huma.OpenAPI {
+	return &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{
+			Title: "Skill Router", Version: version,
+			Description: "One process beside a team of coding agents: what they learn, what they ask, what they must not do again, and what they tell each other.",
+		},
+		Servers: []*huma.Server{{URL: "/"}},
+		// The empty alternative: on loopback no token is needed until the first is issued.
+		Security: []map[string][]string{{}, {bearerScheme: {}}},
+		Components: &huma.Components{
+			Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName),
+			SecuritySchemes: map[string]*huma.SecurityScheme{
+				bearerScheme: {Type: "http", Scheme: "bearer", Description: "A token of `skillrouter token create`; needed once one is issued, and beyond loopback always."},
+			},
+		},
+	}
+}
+
+// notInNames are the characters that the name of a component must not have.
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]`)
+
+// schemaName names a type in the OpenAPI document. Both domains have types of
+// the same name; those of operational then bear it in front.
+func schemaName(t reflect.Type, hint string) string {
+	name := notInNames.ReplaceAllString(huma.DefaultSchemaNamer(t, hint), "")
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Name() == "Reported" && strings.HasSuffix(t.PkgPath(), "/operational") {
+		return "Operational" + name
+	}
+	return name
+}
+
+// inBraces are the parameters in a path.
+var inBraces = regexp.MustCompile(`\{(\w+)\}`)
+
+// pathParameters describes the parameters in the path of a typed route. huma
+// does not see those that an unexported type embeds into the input.
+func (s *Server) pathParameters(path string, input reflect.Type) (list []*huma.Param) {
+	for _, name := range inBraces.FindAllStringSubmatch(path, -1) {
+		for _, field := range reflect.VisibleFields(input) {
+			if field.Tag.Get("path") != name[1] {
+				continue
+			}
+			schema := huma.SchemaFromField(s.api.OpenAPI().Components.Schemas, field, "")
+			list = append(list, &huma.Param{Name: name[1], In: "path", Required: true, Description: schema.Description, Schema: schema})
+		}
+	}
+	return list
+}
+
+// describePlain adds the plain routes that are mounted to the document.
+func (s *Server) describePlain() {
+	mounted := map[Route]bool{}
+	for _, route := range s.Routes() {
+		mounted[Route{route.Method, documentedPath(route.Path)}] = true
+	}
+	for _, op := range plainOperations() {
+		if !mounted[Route{op.Method, op.Path}] {
+			continue
+		}
+		op.OperationID = operationID(op.Method, op.Path)
+		if op.Responses["default"] == nil && !strings.HasPrefix(op.Path, chatPath) { // errors of /v1 have OpenAI's shape
+			op.Responses["default"] = s.problemResponse()
+		}
+		s.api.OpenAPI().AddOperation(&op)
+	}
+}
+
+// problemResponse describes every error.
+func (s *Server) problemResponse() *huma.Response {
+	schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "")
+	return &huma.Response{Description: "An error", Content: map[string]*huma.MediaType{"application/problem+json": {Schema: schema}}}
+}
+
+// documentedPath turns gin's :id and *id into {id}.
+func documentedPath(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if part != "" && (part[0] == ':' || part[0] == '*') {
+			parts[i] = "{" + part[1:] + "}"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// documentRoutes serves the document in its forms, each made when it is first asked for.
+func (s *Server) documentRoutes() {
+	for _, form := range []struct {
+		suffix, kind string
+		make         func(*huma.OpenAPI) ([]byte, error)
+	}{
+		{".json", "application/openapi+json", (*huma.OpenAPI).MarshalJSON},
+		{".yaml", "application/openapi+yaml", (*huma.OpenAPI).YAML},
+		{"-3.0.json", "application/openapi+json", func(d *huma.OpenAPI) ([]byte, error) { return d.Downgrade() }},
+		{"-3.0.yaml", "application/openapi+yaml", (*huma.OpenAPI).DowngradeYAML},
+	} {
+		text := sync.OnceValues(func() ([]byte, error) { return form.make(s.api.OpenAPI()) })
+		s.engine.GET(documentPath+form.suffix, func(c *gin.Context) {
+			b, err := text()
+			if err != nil {
+				abort(c, s.fail(c.Request.Context(), err))
+				return
+			}
+			c.Data(http.StatusOK, form.kind, b)
+		})
+	}
+}
