@@ -32,6 +32,8 @@ type access struct {
 	body string
 	// hidden: those who may not are told that there is no such thing.
 	hidden bool
+	// public: those without a token may call it too.
+	public bool
 	// answers is the status of a call that may be made, if it is none of success.
 	answers int
 }

@@ -62,6 +62,9 @@ func (s *serving) issue() {
 	}
 }
 
+// stay follows no redirect: what a form answers is its own answer.
+var stay = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
 // do makes a call and returns its status, and its body unless that is a stream.
 func (s *serving) do(who, method, path, body string, header map[string]string) (int, string) {
 	s.t.Helper()
@@ -73,6 +76,9 @@ func (s *serving) do(who, method, path, body string, header map[string]string) (
 	}
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
+		if strings.HasPrefix(path, "/ui/") {
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}
 	}
 	if path == "/mcp" {
 		r.Header.Set("Accept", "application/json, text/event-stream")
@@ -91,7 +97,7 @@ func (s *serving) do(who, method, path, body string, header map[string]string) (
 			r.Header.Set(name, value)
 		}
 	}
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := stay.Do(r)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -213,6 +219,8 @@ func (s *serving) sample(call access) access {
 		"{procedure}": procedure,
 		"{run}":       func() string { return make("/api/procedures/default/"+procedure()+"/runs", `{"agent_id":"a"}`) },
 		"{lease}":     func() string { return make("/api/facts/cache", fmt.Sprintf(`{"key":"l%d"}`, s.made)) },
+		"{form}":      s.formToken,
+		"{asset}":     func() string { return s.found(styles) },
 	}
 	for brace, one := range made {
 		if strings.Contains(call.path+call.body, brace) {
@@ -270,6 +278,10 @@ func TestAuthorization(t *testing.T) {
 					t.Errorf("%s %s %s as %s: %d, want %s: %.200s", route.Method, call.path, call.body, who, status, want, body)
 				}
 				switch {
+				case call.public: // what it may show to whom is its own tests' matter
+					if who != forger && (call.answers != 0 && status != call.answers || call.answers == 0 && status/100 != 2) {
+						complain("success")
+					}
 				case who == stranger:
 					if status != http.StatusUnauthorized {
 						complain("401")

@@ -102,19 +102,19 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	p := &parts{
 		memory: memory, operations: operations, tasks: tasks, presence: presence, mailbox: mailbox, knowledge: knowledge, episodes: episodes,
-		lessons: lessons, patterns: patterns, guards: guards, facts: facts, border: border,
+		lessons: lessons, patterns: patterns, guards: guards, facts: facts, border: border, tokens: tokens, experiences: experiences,
 	}
 	// Each of these may use what those before it have built.
 	for _, wire := range []func(context.Context, *parts) error{
 		a.wireLLM, a.wireEmbeddings, a.wireProcedures, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireContext, a.wireChat,
-		a.wireFeed, a.wireMesh, a.wireGaps, a.wireTransfer, a.wireWeb,
+		a.wireFeed, a.wireMesh, a.wireGaps, a.wireTransfer,
 	} {
 		if err := wire(ctx, p); err != nil {
 			return err
 		}
 	}
 
-	introspection := a.introspection(p)
+	p.introspection = a.introspection(p)
 
 	a.life.run(ctx, "crossing", border.crossing.Run)
 
@@ -126,7 +126,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	if err != nil {
 		return fmt.Errorf("load the classifier: %w", err)
 	}
-	queries := router.New(classifier, router.Sources{
+	p.queries = router.New(classifier, router.Sources{
 		Knowledge: knowledge, Episodes: episodes, Agents: presence, Tasks: tasks, Recon: recon, Mail: operations, Names: operations,
 	}, router.Options{Now: a.now, Changed: operations.EventBell()})
 
@@ -135,21 +135,25 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		return skillrouter.InvalidField("mcp.toolsets", "%s", skillrouter.MessageOf(err))
 	}
 	tools := mcpserver.New(mcpserver.Services{
-		Knowledge: knowledge, Episodes: episodes, Router: queries, Mailbox: mailbox, Presence: presence, Guard: guards, Experiences: experiences,
+		Knowledge: knowledge, Episodes: episodes, Router: p.queries, Mailbox: mailbox, Presence: presence, Guard: guards, Experiences: experiences,
 		Lessons: lessons, Patterns: patterns, Escalations: border.escalations(),
 		Facts: facts, Memory: border.memory,
-		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Introspection: introspection,
+		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Introspection: p.introspection,
 	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log})
 	a.life.defers("mcp sessions", tools.Close)
 
+	if err := a.wireWeb(p); err != nil {
+		return err
+	}
+
 	a.handler = httpapi.New(httpapi.Services{
 		Auth: tokens, Tokens: tokens, Presence: presence, Mailbox: mailbox, Messages: hub,
-		Knowledge: knowledge, Episodes: episodes, Router: queries, Tasks: tasks, Recon: recon, Guard: guards, Experiences: experiences, Tools: tools,
+		Knowledge: knowledge, Episodes: episodes, Router: p.queries, Tasks: tasks, Recon: recon, Guard: guards, Experiences: experiences, Tools: tools,
 		Escalations: border.escalations(), Memory: border.memory,
 		Lessons: lessons, Patterns: patterns,
 		Facts:      facts,
 		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
-		Introspection: introspection, Embeddings: p.vectors,
+		Introspection: p.introspection, Embeddings: p.vectors,
 		Events: p.events, Socket: p.socket, Web: p.web,
 		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Registry: registry,
 	}, httpapi.Options{

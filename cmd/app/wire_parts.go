@@ -10,6 +10,7 @@ import (
 	operationalstore "skillrouter/operational/store"
 	"skillrouter/router"
 	"skillrouter/router/llm"
+	"skillrouter/router/web"
 )
 
 // parts is what wire has built so far, for what is built on it.
@@ -43,5 +44,11 @@ type parts struct {
 
 	feed           router.FeedService
 	events, socket http.Handler // the feed's two transports
-	web            http.Handler // the dashboard
+
+	// What the dashboard shows beside the above; set when all parts are wired.
+	tokens        *operational.Tokens
+	experiences   *learning.Experiences
+	queries       router.Service
+	introspection router.IntrospectionService
+	web           *web.Server // the dashboard
 }

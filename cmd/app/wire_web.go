@@ -1,5 +1,35 @@
 package app
 
-import "context"
+import (
+	"context"
+	"time"
 
-func (a *App) wireWeb(_ context.Context, _ *parts) error { return nil }
+	"skillrouter/router/httpapi"
+	"skillrouter/router/web"
+)
+
+// wireWeb builds the dashboard, on all that there is to show: it comes last.
+func (a *App) wireWeb(p *parts) error {
+	options := web.Options{Status: httpapi.Status, Log: a.log, Now: a.now}
+	if p.events != nil {
+		options.Events = "/events"
+	}
+	var err error
+	p.web, err = web.New(web.Services{
+		Auth: p.tokens, Presence: p.presence, Mailbox: p.mailbox, Tasks: p.tasks, Reminders: p.reminders, Escalations: p.border.escalations(),
+		Sessions: p.sessions, Feed: p.feed, Router: p.queries, Introspection: p.introspection,
+		Knowledge: p.knowledge, Episodes: p.episodes, Experiences: p.experiences, Lessons: p.lessons, Patterns: p.patterns,
+		Guard: p.guards, Facts: p.facts, Procedures: p.procedures, Consolidation: p.consolidation,
+		Health: a.webHealth,
+	}, options)
+	return err
+}
+
+// webHealth is what the dashboard shows of GET /health.
+func (a *App) webHealth(ctx context.Context) web.Health {
+	health := a.health(ctx)
+	return web.Health{
+		Status: health.Status, Version: health.Version, Uptime: time.Duration(health.UptimeMS) * time.Millisecond,
+		Stats: health.Stats, Interlock: health.Interlock,
+	}
+}

@@ -51,6 +51,7 @@ func plainOperations() []huma.Operation {
 		plain(get, chatPath+"models", "The models that the configured endpoint has.", object),
 		plain(get, chatPath+"models/{id}", "One of them; its name may hold slashes.", object, model),
 
+		plain(get, "/", "The dashboard, for browsers; its further pages and forms lie under `/ui/`. See docs/dashboard.md.", page),
 		plain(get, documentPath+".json", "The OpenAPI 3.1 document, which this is.", "application/openapi+json"),
 		plain(get, documentPath+".yaml", "The same as YAML.", "application/openapi+yaml"),
 		plain(get, documentPath+"-3.0.json", "The same as OpenAPI 3.0, for older programs.", "application/openapi+json"),

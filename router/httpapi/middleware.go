@@ -110,7 +110,14 @@ func (s *Server) checkHost(c *gin.Context) {
 // issued, on a loopback bind, everyone is skillrouter.Open.
 func (s *Server) authenticate(c *gin.Context) {
 	ctx := c.Request.Context()
-	principal, err := s.principal(ctx, c.Request)
+	principal, known := s.visitor(c)
+	var err error
+	if !known {
+		principal, err = s.principal(ctx, c.Request)
+	}
+	if skillrouter.CodeOf(err) == skillrouter.Unauthenticated && s.mayLogIn(c) {
+		principal, err = skillrouter.Principal{}, nil
+	}
 	if err != nil {
 		abort(c, s.fail(ctx, err))
 		return
@@ -162,6 +169,7 @@ func bearer(r *http.Request) (string, bool) {
 
 // checkContentType refuses a body that is not declared as JSON. Browsers send
 // the types that forms can have across sites without asking; these they don't.
+// The dashboard alone takes forms: each of its own bears a token that no other site has.
 func (s *Server) checkContentType(c *gin.Context) {
 	switch c.Request.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
@@ -175,6 +183,14 @@ func (s *Server) checkContentType(c *gin.Context) {
 		return
 	}
 	kind, _, err := mime.ParseMediaType(declared)
+	if s.isWeb(c) {
+		if err != nil || kind != formType {
+			abort(c, refusal(http.StatusUnsupportedMediaType, skillrouter.Invalid, "the Content-Type of the dashboard's forms is "+formType))
+			return
+		}
+		c.Next()
+		return
+	}
 	if err != nil || (kind != "application/json" && kind != "application/x-ndjson" && kind != "application/jsonl") {
 		abort(c, refusal(http.StatusUnsupportedMediaType, skillrouter.Invalid, "the Content-Type of a write must be application/json"))
 		return

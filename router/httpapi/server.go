@@ -86,7 +86,7 @@ type Services struct {
 
 	Events http.Handler // GET /events: the feed as server-sent events
 	Socket http.Handler // GET /ws: the feed as a WebSocket
-	Web    http.Handler // GET /: the dashboard
+	Web    Dashboard    // GET / and what it leads to: the dashboard
 }
 
 // Options are the settings of a Server. The zero value serves loopback without tokens.
@@ -111,6 +111,7 @@ type Server struct {
 	metrics  *httpMetrics
 	hosts    hostCheck
 	hot      map[string]func(*gin.Context) bool // short cuts by path; see registerHot
+	web      map[string]bool                    // the dashboard's routes: method, space, path
 }
 
 // setHuma makes huma speak our errors. It is process-wide in huma, and so done once.
@@ -141,9 +142,7 @@ func New(services Services, options Options) *Server {
 	e.UseRawPath = true // ids may hold an escaped slash
 	e.UnescapePathValues = true
 	e.Use(s.identify, s.recover, s.checkHost, s.authenticate, s.checkContentType, s.takeShortCut)
-	e.NoRoute(func(c *gin.Context) {
-		abort(c, refusal(http.StatusNotFound, skillrouter.NotFound, "there is no "+c.Request.URL.Path+" here; docs/http-api.md lists what there is"))
-	})
+	e.NoRoute(s.notFound)
 	e.NoMethod(func(c *gin.Context) {
 		abort(c, refusal(http.StatusMethodNotAllowed, skillrouter.Invalid, c.Request.Method+" is not allowed on this path"))
 	})

@@ -1,0 +1,115 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"skillrouter"
+)
+
+// assetsPath is where the assets lie. The names of the files are in the binary,
+// and each is asked for by a URL with the hash of its content, so that a
+// browser may keep it for ever.
+const assetsPath = "/assets/"
+
+// hashLength is how much of a content's hash is in its URL, in hex digits.
+const hashLength = 12
+
+//go:embed assets
+var assetFiles embed.FS
+
+// asset is a file as it is sent.
+type asset struct {
+	kind          string
+	plain, zipped []byte // zipped is nil if it would not be shorter
+}
+
+// assets are the embedded files, compressed once at the start.
+type assets struct {
+	urls  map[string]string // by file name
+	byURL map[string]asset
+}
+
+var assetKinds = map[string]string{
+	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
+}
+
+func openAssets() (assets, error) {
+	a := assets{urls: map[string]string{}, byURL: map[string]asset{}}
+	err := fs.WalkDir(assetFiles, "assets", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := assetFiles.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		name := path.Base(file)
+		one := asset{kind: assetKinds[path.Ext(name)], plain: content}
+		var zipped bytes.Buffer
+		w, _ := gzip.NewWriterLevel(&zipped, gzip.BestCompression) // the level is one of its own
+		if _, err := w.Write(content); err != nil {
+			return err
+		}
+		if err := w.Close(); err != nil {
+			return err
+		}
+		if zipped.Len() < len(content) {
+			one.zipped = zipped.Bytes()
+		}
+		sum := sha256.Sum256(content)
+		url := assetsPath + hex.EncodeToString(sum[:])[:hashLength] + "/" + name
+		a.urls[name], a.byURL[url] = url, one
+		return nil
+	})
+	return a, err
+}
+
+// url is where a file is asked for.
+func (a assets) url(name string) (string, error) {
+	if url, ok := a.urls[name]; ok {
+		return url, nil
+	}
+	return "", skillrouter.Errorf(skillrouter.Internal, "there is no asset %q", name)
+}
+
+// serve answers a request for an asset, and tells whether it was one.
+func (a assets) serve(w http.ResponseWriter, r *http.Request) bool {
+	one, ok := a.byURL[r.URL.Path]
+	if !ok || r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
+	h := w.Header()
+	h.Set("Content-Type", one.kind)
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("Vary", "Accept-Encoding")
+	body := one.plain
+	if one.zipped != nil && acceptsGzip(r) {
+		h.Set("Content-Encoding", "gzip")
+		body = one.zipped
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(body) // a browser that has gone cannot be told
+	}
+	return true
+}
+
+// acceptsGzip tells whether the client takes gzip. A quality of zero is no.
+func acceptsGzip(r *http.Request) bool {
+	for one := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		name, quality, _ := strings.Cut(strings.TrimSpace(one), ";")
+		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			return !strings.HasPrefix(strings.ReplaceAll(quality, " ", ""), "q=0") || strings.ContainsAny(quality, "123456789")
+		}
+	}
+	return false
+}

@@ -1,0 +1,66 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"skillrouter"
+)
+
+const loginPath = "/ui/login"
+
+func (s *Server) loginPages() {
+	s.loads[loginPath] = pageOf{path: loginPath, file: "login.html", title: "Log in", load: s.login, public: true}
+	s.acts[loginPath] = action{back: loginPath, do: s.logIn, public: true}
+	s.acts["/ui/logout"] = action{back: loginPath, do: s.logOut, public: true}
+}
+
+// loginForm is what the login page shows.
+type loginForm struct {
+	Next string // where to go on to
+}
+
+func (s *Server) login(v *visit) (any, error) { return loginForm{Next: ownPath(v.value("next"))}, nil }
+
+// logIn opens a session. Whoever may use no token cannot log in with one.
+func (s *Server) logIn(v *visit) (string, error) {
+	secret := v.value("secret")
+	if secret == "" {
+		return "", skillrouter.InvalidField("token", "is required")
+	}
+	cookie, err := s.sessions.open(v.Context(), v.Request, secret)
+	if err != nil {
+		return "", err
+	}
+	s.sessions.end(v.Request) // one browser, one session: the id is never one from before the login
+	http.SetCookie(v.writer, cookie)
+	return ownPath(v.value("next")), nil
+}
+
+func (s *Server) logOut(v *visit) (string, error) {
+	http.SetCookie(v.writer, s.sessions.end(v.Request))
+	return "/", nil
+}
+
+// askLogin shows the login page in the place of one that needs a login.
+func (s *Server) askLogin(w http.ResponseWriter, r *http.Request) {
+	next := "/"
+	if r.Method == http.MethodGet {
+		next = r.URL.RequestURI()
+	}
+	v := &visit{Request: r, server: s, writer: w, title: "Log in"}
+	v.Form = url.Values{}
+	s.write(v, s.loads[loginPath], http.StatusUnauthorized, loginForm{Next: ownPath(next)})
+}
+
+// ownPath returns a path of this dashboard, and "/" in the place of anything
+// else: a login leads to no other site.
+func ownPath(path string) string {
+	u, err := url.Parse(path)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || strings.ContainsAny(path, "\\\r\n") ||
+		(u.Path != "/" && !strings.HasPrefix(u.Path, "/ui/")) || strings.HasPrefix(u.Path, loginPath) || len(path) > maxQuery {
+		return "/"
+	}
+	return u.RequestURI()
+}

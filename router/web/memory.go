@@ -1,0 +1,4 @@
+package web
+
+// memoryPages registers the pages of what is remembered and learned.
+func (s *Server) memoryPages() {}

@@ -1,0 +1,337 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"skillrouter"
+)
+
+// How a page joins: a file of Go has a method that pages calls, and in it
+//
+//	s.page("/ui/things", "things.html", "Things", s.things)      a page: its path, template, title and loader
+//	s.action("/ui/things/mend", "/ui/things", s.mend)            a form's POST: its path, the page that shows its errors, what it does
+//	s.section(operations, "Things", "/ui/things")                its place in the navigation
+//
+// The template defines "main" and reads what the loader returned as .Data, and
+// the rest of view. A part that is live is a section with an id:
+//
+//	<section id="things" hx-get="{{.Self}}" hx-select="#things" hx-swap="outerHTML" hx-trigger="live" data-live="thing. task.">
+//
+// which is fetched again after events whose type begins with one of the words
+// of data-live. A form lies outside of it, or what is typed would be lost.
+//
+// Paths are fixed, and what a page is about is in its query (?id=): ids are
+// whatever agents chose, and "." and ".." are no steps of a path there.
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+// The groups of the navigation, in their order.
+const (
+	operations = "Operations"
+	memory     = "Memory"
+	system     = "System"
+)
+
+var groups = []string{operations, memory, system}
+
+// pages registers every page.
+func (s *Server) pages() error {
+	s.loginPages()
+	s.overviewPages()
+	s.memoryPages()
+	for path, page := range s.loads {
+		parsed, err := parse(page.file)
+		if err != nil {
+			return fmt.Errorf("template %s: %w", page.file, err)
+		}
+		page.template = parsed
+		s.loads[path] = page
+	}
+	return nil
+}
+
+// pageOf is a page as it was registered.
+type pageOf struct {
+	path, file, title string
+	load              func(v *visit) (any, error)
+	template          *template.Template
+	public            bool // also for those who have not logged in
+}
+
+// action is a form's POST as it was registered.
+type action struct {
+	back   string // the page that shows what went wrong
+	do     func(v *visit) (to string, err error)
+	public bool
+}
+
+// section is an entry of the navigation.
+type section struct{ Group, Name, Path string }
+
+func (s *Server) page(path, file, title string, load func(v *visit) (any, error)) {
+	s.loads[path] = pageOf{path: path, file: file, title: title, load: load}
+}
+
+// action registers what a form does. do returns where to go on then: a path of
+// the dashboard with its query, to which done may have been added.
+func (s *Server) action(path, back string, do func(v *visit) (to string, err error)) {
+	s.acts[path] = action{back: back, do: do}
+}
+
+func (s *Server) section(group, name, path string) {
+	s.sections = append(s.sections, section{group, name, path})
+}
+
+// notice registers the sentence that a page shows when its query says done=code.
+// Only such sentences are shown: a link cannot put words into the page.
+func (s *Server) notice(code, sentence string) { s.notices[code] = sentence }
+
+// visit is one request of a page, or of an action of one.
+type visit struct {
+	*http.Request
+	server *Server
+	writer http.ResponseWriter
+	title  string // the page's own, unless its loader sets another
+	fault  error  // what went wrong with the action that came back here
+	charts bool   // the page has charts, and needs the library
+}
+
+// context is the request's, which bears who calls.
+func (v *visit) context() context.Context { return v.Context() }
+
+// principal is who calls.
+func (v *visit) principal() skillrouter.Principal { return skillrouter.PrincipalOf(v.Context()) }
+
+// value is a field of the form or of the query, without white space around it.
+func (v *visit) value(name string) string { return strings.TrimSpace(v.Form.Get(name)) }
+
+// view is what a template sees.
+type view struct {
+	Title    string
+	Path     string // of the page
+	Self     string // path and query of the page, to fetch it again
+	Sections []group
+	Form     url.Values // what was asked for or typed
+	Token    string     // of the page's forms
+	Notice   string     // what was just done
+	Fault    string     // what went wrong
+	FaultOf  string     // the field at fault
+	Acted    bool       // this answers a form
+	Events   string     // where changes are told; empty: the page is not live
+	Charts   bool
+	LoggedIn bool
+	Who      string
+	Captain  bool // may act as any agent
+	MayAct   bool // may write at all
+	Now      time.Time
+	Asset    func(name string) (string, error)
+	Data     any
+}
+
+// group is a part of the navigation.
+type group struct {
+	Name    string
+	Entries []section
+}
+
+// buffers are for pages as they are made: nothing is sent before all of it is there.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// MaxForm bounds what a form may send, in bytes: the longest text that one has, URL-encoded.
+const MaxForm = 1 << 20
+
+// maxQuery bounds a page's query, in bytes; it is repeated in the links of the page.
+const maxQuery = 4 << 10
+
+// show answers a GET.
+func (s *Server) show(w http.ResponseWriter, r *http.Request, page pageOf) {
+	if !page.public && !identified(r) {
+		s.askLogin(w, r)
+		return
+	}
+	v := &visit{Request: r, server: s, writer: w, title: page.title}
+	if len(r.URL.RawQuery) > maxQuery {
+		s.fail(v, &skillrouter.Error{Code: skillrouter.TooLarge, Message: "the query of this page is too long"})
+		return
+	}
+	if err := r.ParseForm(); err != nil {
+		s.fail(v, skillrouter.Errorf(skillrouter.Invalid, "the query of this page is malformed"))
+		return
+	}
+	s.render(v, page, http.StatusOK)
+}
+
+// act answers a POST: it does what the form says and sends the browser on, or
+// shows the page of the form again with what went wrong.
+func (s *Server) act(w http.ResponseWriter, r *http.Request, action action) {
+	v := &visit{Request: r, server: s, writer: w, title: "Not done"}
+	r.Body = http.MaxBytesReader(w, r.Body, MaxForm)
+	if err := r.ParseForm(); err != nil {
+		s.fail(v, &skillrouter.Error{Code: skillrouter.TooLarge, Message: "the form cannot be read, or holds more than the router takes"})
+		return
+	}
+	if err := s.checkForm(r); err != nil {
+		s.fail(v, err)
+		return
+	}
+	if !action.public && !identified(r) {
+		s.askLogin(w, r)
+		return
+	}
+	to, err := action.do(v)
+	if err != nil {
+		v.fault = err
+		page, ok := s.loads[action.back]
+		if !ok {
+			s.fail(v, err)
+			return
+		}
+		v.title = page.title
+		s.log.InfoContext(r.Context(), "an action of the dashboard was refused", "path", r.URL.Path, "code", skillrouter.CodeOf(err), "error", err)
+		s.render(v, page, s.options.Status(skillrouter.CodeOf(err)))
+		return
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// render loads the page and writes it.
+func (s *Server) render(v *visit, page pageOf, status int) {
+	data, err := page.load(v)
+	if err != nil {
+		if v.fault != nil { // what the action was about is gone too: the first failure says more
+			err = v.fault
+		}
+		s.fail(v, err)
+		return
+	}
+	s.write(v, page, status, data)
+}
+
+// fail shows an error as a page of its own.
+func (s *Server) fail(v *visit, err error) {
+	code := skillrouter.CodeOf(err)
+	status := s.options.Status(code)
+	if status >= http.StatusInternalServerError && v.Context().Err() == nil {
+		s.log.ErrorContext(v.Context(), "a page of the dashboard failed", "path", v.URL.Path, "code", code, "error", err)
+	}
+	v.title = http.StatusText(status)
+	v.fault = err
+	s.write(v, errorPage(), status, nil)
+}
+
+// NotFound answers a browser that asks for a page that there is not.
+func (s *Server) NotFound(w http.ResponseWriter, r *http.Request) {
+	protect(w.Header())
+	s.fail(&visit{Request: r, server: s, writer: w}, skillrouter.Errorf(skillrouter.NotFound, "there is no such page here"))
+}
+
+var errorPage = sync.OnceValue(func() pageOf {
+	return pageOf{file: "error.html", template: template.Must(parse("error.html"))}
+})
+
+// write executes the page's template and sends what it made.
+func (s *Server) write(v *visit, page pageOf, status int, data any) {
+	buffer := buffers.Get().(*bytes.Buffer)
+	defer buffers.Put(buffer)
+	buffer.Reset()
+	if err := page.template.ExecuteTemplate(buffer, "layout", s.view(v, page, data)); err != nil {
+		s.log.ErrorContext(v.Context(), "a template of the dashboard failed", "file", page.file, "error", err)
+		http.Error(v.writer, "this page could not be made; the router's log has the cause", http.StatusInternalServerError)
+		return
+	}
+	h := v.writer.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	v.writer.WriteHeader(status)
+	_, _ = v.writer.Write(neutralise(buffer.Bytes())) // a browser that has gone cannot be told
+}
+
+func (s *Server) view(v *visit, page pageOf, data any) view {
+	p := v.principal()
+	w := view{
+		Title: v.title, Path: page.path, Self: page.path, Form: v.Form, Token: s.formToken(v.Request), Events: s.options.Events,
+		Charts: v.charts, Who: who(p), Captain: p.Has(skillrouter.ScopeCaptain), MayAct: p.Has(skillrouter.ScopeAgent),
+		Now: s.now().UTC(), Asset: s.assets.url, Data: data, Acted: v.Method == http.MethodPost,
+	}
+	if v.Form == nil {
+		w.Form = url.Values{}
+	}
+	query := url.Values{}
+	if v.Method != http.MethodPost { // a form's fields are no query of its page
+		for name, values := range w.Form {
+			if name != "done" {
+				query[name] = values
+			}
+		}
+	} else if id := w.Form.Get("id"); id != "" {
+		query.Set("id", id)
+	}
+	if len(query) > 0 {
+		w.Self += "?" + query.Encode()
+	}
+	w.Notice = s.notices[w.Form.Get("done")]
+	if v.fault != nil {
+		w.Notice, w.Fault, w.FaultOf = "", skillrouter.MessageOf(v.fault), skillrouter.FieldOf(v.fault)
+		if w.FaultOf != "" {
+			w.Fault = w.FaultOf + " " + w.Fault
+		}
+	}
+	_, w.LoggedIn = s.sessions.principal(v.Request)
+	if identified(v.Request) {
+		for _, name := range groups {
+			entries := slices.DeleteFunc(slices.Clone(s.sections), func(e section) bool { return e.Group != name })
+			if len(entries) > 0 {
+				w.Sections = append(w.Sections, group{name, entries})
+			}
+		}
+	} else {
+		w.Events = "" // nobody tells a stranger
+	}
+	return w
+}
+
+// identified tells whether the request is anybody's.
+func identified(r *http.Request) bool { return len(skillrouter.PrincipalOf(r.Context()).Scopes) > 0 }
+
+// who names a principal for people.
+func who(p skillrouter.Principal) string {
+	switch {
+	case p.AgentID != "":
+		return p.AgentID
+	case p.Has(skillrouter.ScopeAdmin):
+		return "owner"
+	case p.Has(skillrouter.ScopeCaptain):
+		return "captain"
+	}
+	return "reader"
+}
+
+// parse reads a page's template with the layout and the parts that all share.
+func parse(file string) (*template.Template, error) {
+	return template.New(file).Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+file)
+}
+
+// link makes a path with a query. Pairs whose value is empty are left out.
+func link(path string, pairs ...string) string {
+	query := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			query.Set(pairs[i], pairs[i+1])
+		}
+	}
+	if len(query) == 0 {
+		return path
+	}
+	return path + "?" + query.Encode()
+}

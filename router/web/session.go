@@ -1,0 +1,163 @@
+package web
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"skillrouter"
+)
+
+const (
+	// sessionFor is how long a login lasts: a working day.
+	sessionFor = 12 * time.Hour
+	// maxSessions bounds the logins that are remembered; the oldest gives way.
+	maxSessions = 256
+	// sessionBytes is the length of a session's id: nobody guesses 256 bits.
+	sessionBytes = 32
+	// cookieName is the cookie's name without the port: cookies do not tell
+	// ports apart, and two routers on one machine must not log each other out.
+	cookieName = "skillrouter_session"
+)
+
+// sessions are the logins. They live in memory: after a restart one logs in
+// again. The browser holds a random id, never the token; the token is asked
+// anew at each request, so that a session ends when its token is revoked or expires.
+type sessions struct {
+	auth Authenticator
+	now  skillrouter.Clock
+
+	mu   sync.Mutex
+	held map[[sha256.Size]byte]session // by the digest of the id
+}
+
+type session struct {
+	secret  string // the token
+	expires time.Time
+}
+
+func newSessions(auth Authenticator, now skillrouter.Clock) *sessions {
+	return &sessions{auth: auth, now: now, held: map[[sha256.Size]byte]session{}}
+}
+
+// open makes a session for a token and returns its cookie.
+func (s *sessions) open(ctx context.Context, r *http.Request, secret string) (*http.Cookie, error) {
+	if s.auth == nil {
+		return nil, skillrouter.Errorf(skillrouter.Unavailable, "this router knows no tokens")
+	}
+	if _, err := s.auth.Authenticate(ctx, secret); err != nil {
+		return nil, err
+	}
+	random := make([]byte, sessionBytes)
+	_, _ = rand.Read(random) // never fails, see crypto/rand
+	id := base64.RawURLEncoding.EncodeToString(random)
+	now := s.now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for digest, one := range s.held {
+		if !now.Before(one.expires) {
+			delete(s.held, digest)
+		}
+	}
+	for len(s.held) >= maxSessions {
+		var oldest [sha256.Size]byte
+		first := true
+		for digest, one := range s.held {
+			if first || one.expires.Before(s.held[oldest].expires) {
+				oldest, first = digest, false
+			}
+		}
+		delete(s.held, oldest)
+	}
+	s.held[sha256.Sum256([]byte(id))] = session{secret: secret, expires: now.Add(sessionFor)}
+	return &http.Cookie{
+		Name: cookieFor(r), Value: id, Path: "/", MaxAge: int(sessionFor / time.Second),
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
+	}, nil
+}
+
+// principal says who a request's session belongs to.
+func (s *sessions) principal(r *http.Request) (skillrouter.Principal, bool) {
+	digest, ok := sessionOf(r)
+	if !ok || s.auth == nil {
+		return skillrouter.Principal{}, false
+	}
+	s.mu.Lock()
+	one, ok := s.held[digest]
+	s.mu.Unlock()
+	if !ok {
+		return skillrouter.Principal{}, false
+	}
+	if s.now().Before(one.expires) {
+		if p, err := s.auth.Authenticate(r.Context(), one.secret); err == nil {
+			return p, true
+		}
+	}
+	s.mu.Lock()
+	delete(s.held, digest)
+	s.mu.Unlock()
+	return skillrouter.Principal{}, false
+}
+
+// end ends a request's session and returns the cookie that says so.
+func (s *sessions) end(r *http.Request) *http.Cookie {
+	if digest, ok := sessionOf(r); ok {
+		s.mu.Lock()
+		delete(s.held, digest)
+		s.mu.Unlock()
+	}
+	return &http.Cookie{Name: cookieFor(r), Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil}
+}
+
+// sessionOf returns the digest of the id in the request's cookie.
+func sessionOf(r *http.Request) ([sha256.Size]byte, bool) {
+	cookie, err := r.Cookie(cookieFor(r))
+	if err != nil || len(cookie.Value) != base64.RawURLEncoding.EncodedLen(sessionBytes) {
+		return [sha256.Size]byte{}, false
+	}
+	return sha256.Sum256([]byte(cookie.Value)), true
+}
+
+func cookieFor(r *http.Request) string {
+	_, port, err := net.SplitHostPort(r.Host)
+	for _, c := range port {
+		if c < '0' || c > '9' {
+			return cookieName
+		}
+	}
+	if err != nil || port == "" {
+		return cookieName
+	}
+	return cookieName + "_" + port
+}
+
+// formToken is what a form of a page must send back. It is bound to the
+// session, and to this process; a page of another site cannot read it.
+func (s *Server) formToken(r *http.Request) string {
+	mac := hmac.New(sha256.New, s.key[:])
+	if digest, ok := sessionOf(r); ok {
+		_, _ = mac.Write(digest[:]) // a hash takes all
+	}
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// checkForm refuses a form that is not from a page of ours. What bears a token
+// in its Authorization header is no browser's form, and needs none.
+func (s *Server) checkForm(r *http.Request) error {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
+		return skillrouter.Errorf(skillrouter.Forbidden, "this form was sent from another site")
+	}
+	if r.Header.Get("Authorization") != "" {
+		return nil
+	}
+	if !hmac.Equal([]byte(r.PostForm.Get("token_of_form")), []byte(s.formToken(r))) {
+		return skillrouter.Errorf(skillrouter.Forbidden, "this form is not from a page of this router, or from before it was restarted: load the page again")
+	}
+	return nil
+}

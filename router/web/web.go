@@ -1,0 +1,185 @@
+// Package web is the dashboard that people look at in a browser: pages made
+// with html/template, and the few scripts, styles and libraries that they
+// load, all of it embedded. It owns what is a browser's alone: pages, forms,
+// sessions by cookie, what a page may load and where it may send. It calls the
+// services as whoever is logged in, holds no rule of any domain, and knows no
+// database and no other transport.
+//
+// Everything that is shown was written by somebody else and is treated as
+// hostile: the templates escape it, neutralise makes what cannot be seen
+// visible, and the Content-Security-Policy lets no script run but ours.
+//
+// A page is a file of Go with its loader and a file in templates with the same
+// name; see pages.go for how it is registered.
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"iter"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"skillrouter"
+	"skillrouter/comms"
+	"skillrouter/learning"
+	"skillrouter/operational"
+	"skillrouter/router"
+)
+
+// Authenticator says who a secret belongs to.
+type Authenticator interface {
+	// Authenticate returns the principal of a token's secret, or an Unauthenticated error.
+	Authenticate(ctx context.Context, secret string) (skillrouter.Principal, error)
+	// Issued tells whether any token is in force; from then on every call needs one.
+	Issued(ctx context.Context) (bool, error)
+}
+
+// Services is what is shown. The pages of a nil service are not served.
+type Services struct {
+	Auth          Authenticator
+	Presence      comms.PresenceService
+	Mailbox       comms.MailboxService
+	Tasks         operational.TaskService
+	Reminders     operational.ReminderService
+	Escalations   operational.EscalationService
+	Sessions      router.SessionService
+	Feed          router.FeedService
+	Router        router.Service
+	Introspection router.IntrospectionService
+	Knowledge     *learning.KnowledgeBase
+	Episodes      learning.EpisodeService
+	Experiences   learning.ExperienceService
+	Lessons       learning.LessonService
+	Patterns      learning.PatternService
+	Guard         learning.GuardService
+	Facts         learning.FactService
+	Procedures    learning.ProcedureService
+	Consolidation learning.ConsolidationService
+	Health        func(ctx context.Context) Health
+}
+
+// Health is how the process is.
+type Health struct {
+	Status    string // "ok" or "degraded"
+	Version   string
+	Uptime    time.Duration
+	Stats     map[string]int64 // how many of each there are
+	Interlock string           // state of the UDP mesh
+}
+
+// Options are the settings of a Server. The zero value is usable.
+type Options struct {
+	// Events is the path that the pages hear of changes from, as server-sent events; empty: they are not live.
+	Events string
+	// Status is the HTTP status of an error's code. Nil answers 400 to every error.
+	Status func(code skillrouter.Code) int
+	Log    *slog.Logger
+	Now    skillrouter.Clock
+}
+
+// Server serves the dashboard. It is an http.Handler for the paths that Routes lists.
+type Server struct {
+	services Services
+	options  Options
+	log      *slog.Logger
+	now      skillrouter.Clock
+	assets   assets
+	sessions *sessions
+	key      [sha256.Size]byte // of this process's forms; see formToken
+	loads    map[string]pageOf // by path
+	acts     map[string]action // by path
+	sections []section
+	notices  map[string]string // what is said after an action, by the code that a redirect bears
+}
+
+// New makes the dashboard of the services. It fails if a page's template does not parse.
+func New(services Services, options Options) (*Server, error) {
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	if options.Status == nil {
+		options.Status = func(skillrouter.Code) int { return http.StatusBadRequest }
+	}
+	embedded, err := openAssets()
+	if err != nil {
+		return nil, fmt.Errorf("open the dashboard's assets: %w", err)
+	}
+	s := &Server{
+		services: services, options: options, log: options.Log, now: options.Now, assets: embedded,
+		sessions: newSessions(services.Auth, options.Now),
+		loads:    map[string]pageOf{}, acts: map[string]action{}, notices: map[string]string{},
+	}
+	_, _ = rand.Read(s.key[:]) // never fails, see crypto/rand
+	if err := s.pages(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Routes lists the methods and paths that the dashboard serves. A path that
+// ends in "/*" stands for all below it.
+func (s *Server) Routes() iter.Seq2[string, string] {
+	return func(yield func(method, path string) bool) {
+		for path := range s.loads {
+			if !yield(http.MethodGet, path) {
+				return
+			}
+		}
+		for path := range s.acts {
+			if !yield(http.MethodPost, path) {
+				return
+			}
+		}
+		yield(http.MethodGet, assetsPath+"*")
+	}
+}
+
+// Principal says who the cookie of a request belongs to, if it has one of a session that lasts.
+func (s *Server) Principal(r *http.Request) (skillrouter.Principal, bool) {
+	return s.sessions.principal(r)
+}
+
+// ServeHTTP implements http.Handler. The request's context says who calls
+// (skillrouter.PrincipalOf); the zero Principal is somebody who must log in
+// first, and sees the login page and the assets only.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	protect(w.Header())
+	if s.assets.serve(w, r) {
+		return
+	}
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		if page, ok := s.loads[r.URL.Path]; ok {
+			s.show(w, r, page)
+			return
+		}
+	case http.MethodPost:
+		if action, ok := s.acts[r.URL.Path]; ok {
+			s.act(w, r, action)
+			return
+		}
+	}
+	s.NotFound(w, r)
+}
+
+// protect sets what a browser may do with an answer: load from here alone, run
+// no script and use no style that is written into a page, be in no frame, send
+// forms only here. The referrer is kept to this site; without any, browsers
+// would send forms with the Origin "null", which is refused as foreign.
+func protect(h http.Header) {
+	h.Set("Content-Security-Policy", "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "+
+		"object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
+}
