@@ -11,10 +11,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"skillrouter"
+	"skillrouter/cmd/config"
 )
 
 // The exit codes. `skillrouter run` passes on its child's instead.
@@ -31,12 +33,31 @@ const (
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := &shell{in: stdin, out: stdout, err: stderr, lookupEnv: os.LookupEnv}
 	root := s.root()
+	if completes(args) {
+		s.completions(root)
+	}
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	return s.exit(cmd, err)
+}
+
+// Commands is the tree of all commands, for programs that describe it. What
+// depends on the machine that describes it is said in words.
+func Commands() *cobra.Command {
+	s := &shell{in: strings.NewReader(""), out: io.Discard, err: io.Discard, lookupEnv: func(string) (string, bool) { return "", false }}
+	root := s.root()
+	root.SetOut(io.Discard)
+	root.SetErr(io.Discard)
+	root.InitDefaultCompletionCmd("completion")
+	for _, cmd := range root.Commands() {
+		if flag := cmd.Flags().Lookup("data"); flag != nil && flag.DefValue == config.Default().Data {
+			flag.DefValue = "the platform's folder for a user's data"
+		}
+	}
+	return root
 }
 
 func (s *shell) root() *cobra.Command {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,24 +11,28 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// release is the version of a released program: scripts/dist sets it by the
+// linker's -X. Without it the version is what Go knows of the module.
+var release string
+
 // build is what this program was made of.
 type build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
 	Modified bool   `json:"modified,omitempty"` // there were changes beside the commit
-	Time     string `json:"time,omitempty"`
+	Date     string `json:"date,omitempty"`     // the commit's, RFC 3339
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
 
 // version reads what Go wrote into the program when it was built.
 func version() build {
-	b := build{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b := build{Version: cmp.Or(release, "devel"), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
 	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
+	if v := info.Main.Version; release == "" && v != "" && v != "(devel)" {
 		b.Version = v
 	}
 	for _, setting := range info.Settings {
@@ -37,7 +42,7 @@ func version() build {
 		case "vcs.modified":
 			b.Modified = setting.Value == "true"
 		case "vcs.time":
-			b.Time = setting.Value
+			b.Date = setting.Value
 		}
 	}
 	return b
@@ -55,7 +60,7 @@ func (s *shell) versionCommand() *cobra.Command {
 				if b.Modified {
 					changed = ", with changes"
 				}
-				fmt.Fprintf(w, "commit %s of %s%s\n", b.Commit, b.Time, changed)
+				fmt.Fprintf(w, "commit %s of %s%s\n", b.Commit, b.Date, changed)
 			}
 			fmt.Fprintf(w, "%s %s\n", b.Go, b.Platform)
 		})

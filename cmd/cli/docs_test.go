@@ -1,0 +1,151 @@
+package cli_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"skillrouter/cmd/cli"
+)
+
+var update = flag.Bool("update", false, "write the generated page instead of comparing it")
+
+// TestCommandLinePage holds docs/cli.md to the commands that there are.
+func TestCommandLinePage(t *testing.T) {
+	root := cli.Commands()
+	var page strings.Builder
+	page.WriteString(`# Command line
+
+Generated from the commands by ` + "`go test ./cmd/cli -run CommandLinePage -update`" + `; ` + "`skillrouter COMMAND --help`" + ` prints the same,
+and so do the man pages of a [package](install.md).
+
+` + "`skillrouter serve`" + ` is the router. Every other command is a client of it and takes, beside its own flags:
+
+| flag | what it is |
+|---|---|
+`)
+	common := map[string]*pflag.Flag{}
+	agents, _, err := root.Find([]string{"agents"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"server", "token", "json"} {
+		common[name] = agents.Flags().Lookup(name)
+		page.WriteString(flagLine(common[name]))
+	}
+	page.WriteString(`
+Exit codes: 0 done, 1 failed, 2 refused or blocked, 64 wrong usage; ` + "`check`" + ` has its own, and ` + "`run`" + ` passes on its command's.
+
+`)
+	count := 0
+	visible(root, func(cmd *cobra.Command) {
+		if cmd.HasParent() && !cmd.HasAvailableSubCommands() || cmd.Runnable() && cmd.HasParent() && cmd.Flags().HasAvailableFlags() {
+			fmt.Fprintf(&page, "- [`%s`](#%s): %s\n", path(cmd), anchor(cmd), cmd.Short)
+			count++
+		}
+	})
+	if count < 50 {
+		t.Fatalf("only %d commands were found: the walk is broken", count)
+	}
+	visible(root, func(cmd *cobra.Command) {
+		if cmd.HasParent() {
+			describe(&page, cmd, common)
+		}
+	})
+	compare(t, "../../docs/cli.md", page.String())
+	if home, err := os.UserHomeDir(); err == nil && len(home) > 1 && strings.Contains(page.String(), home) {
+		t.Errorf("the page holds this machine's %s", home)
+	}
+}
+
+// visible goes over the commands that help shows, each before those below it.
+func visible(cmd *cobra.Command, visit func(cmd *cobra.Command)) {
+	visit(cmd)
+	for _, below := range cmd.Commands() {
+		if below.IsAvailableCommand() && below.Name() != "help" {
+			visible(below, visit)
+		}
+	}
+}
+
+func path(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "skillrouter ") }
+
+// anchor is the address of a command's heading, as GitHub makes it.
+func anchor(cmd *cobra.Command) string { return strings.ReplaceAll(path(cmd), " ", "-") }
+
+func describe(page *strings.Builder, cmd *cobra.Command, common map[string]*pflag.Flag) {
+	heading := "##"
+	if cmd.Parent().HasParent() {
+		heading = "###"
+	}
+	fmt.Fprintf(page, "\n%s %s\n\n", heading, path(cmd))
+	if cmd.Long != "" {
+		fmt.Fprintf(page, "```text\n%s\n```\n", strings.TrimSpace(cmd.Long))
+	} else {
+		fmt.Fprintf(page, "%s.\n", cmd.Short)
+	}
+	if cmd.HasAvailableSubCommands() && !cmd.Flags().HasAvailableFlags() {
+		return
+	}
+	fmt.Fprintf(page, "\n```sh\n%s\n```\n", strings.TrimSpace(strings.ReplaceAll(cmd.UseLine(), "\n  ", "\n")))
+	if cmd.Example != "" {
+		fmt.Fprintf(page, "\nExamples:\n\n```sh\n%s\n```\n", unindent(cmd.Example))
+	}
+	var lines string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if same := common[f.Name]; f.Hidden || f.Name == "help" || same != nil && same.Usage == f.Usage {
+			return
+		}
+		lines += flagLine(f)
+	})
+	if lines != "" {
+		fmt.Fprintf(page, "\n| flag | what it is |\n|---|---|\n%s", lines)
+	}
+}
+
+func flagLine(f *pflag.Flag) string {
+	name := "--" + f.Name
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand + ", " + name
+	}
+	kind, usage := pflag.UnquoteUsage(f)
+	if kind != "" {
+		name += " " + kind
+	}
+	switch f.DefValue {
+	case "", "0", "false", "[]", "0s", "map[]":
+	default:
+		usage += "; default: " + f.DefValue
+	}
+	return fmt.Sprintf("| `%s` | %s |\n", name, strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(usage))
+}
+
+func unindent(text string) string {
+	lines := strings.Split(strings.Trim(text, "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimPrefix(line, "  ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func compare(t *testing.T, path, want string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("%s is out of date: go test ./cmd/cli -run CommandLinePage -update", path)
+	}
+}
