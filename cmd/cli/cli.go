@@ -32,6 +32,9 @@ const (
 // command's own output goes to stdout.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := &shell{in: stdin, out: stdout, err: stderr, lookupEnv: os.LookupEnv}
+	if code, done := s.quickHook(ctx, args); done {
+		return code
+	}
 	root := s.root()
 	if completes(args) {
 		s.completions(root)

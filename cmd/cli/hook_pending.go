@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"skillrouter/learning"
+)
+
+// What the guard spoke against is kept as one small file each, in the user's
+// cache, until it is known whether it was done all the same: a hook is a process
+// of its own each time, and hooks of one session run at once.
+const (
+	pendingFolder = "hooks"
+	// maxPending bounds what a session's end tells the guard.
+	maxPending = 64
+	// pendingAge is when a file is dropped whose session never ended.
+	pendingAge = 7 * 24 * time.Hour
+)
+
+// pendingPath is the file of this use of a tool, or empty if there is no folder
+// for it. Agents without an id for each use name it by what was asked for.
+func (h *hooked) pendingPath() string {
+	cache, err := os.UserCacheDir()
+	if err != nil || h.call.Session == "" {
+		return ""
+	}
+	use := h.call.ToolUse
+	if use == "" {
+		args, err := json.Marshal(h.call.Args)
+		if err != nil {
+			return ""
+		}
+		use = h.call.Tool + "\n" + string(args)
+	}
+	return filepath.Join(cache, "skillrouter", pendingFolder, digest(h.call.Session)+"-"+digest(use))
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:12])
+}
+
+// remember keeps the check that spoke against this use. Without it the guard
+// only learns less.
+func (h *hooked) remember(check string) {
+	path := h.pendingPath()
+	if path == "" || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
+		return
+	}
+	_ = os.WriteFile(path, []byte(check), 0o600)
+}
+
+// recall takes back the check that spoke against this use, if one did.
+func (h *hooked) recall() string {
+	path := h.pendingPath()
+	if path == "" {
+		return ""
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || os.Remove(path) != nil { // whoever removes it tells of it
+		return ""
+	}
+	return string(text)
+}
+
+// heed tells the guard that what it spoke against in this session, and was not
+// seen to be done, was not done.
+func (h *hooked) heed(ctx context.Context) error {
+	path := h.pendingPath()
+	if path == "" {
+		return nil
+	}
+	dir := filepath.Dir(path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // nothing was kept
+	}
+	told := 0
+	for _, entry := range entries {
+		name := filepath.Join(dir, entry.Name())
+		if !strings.HasPrefix(entry.Name(), digest(h.call.Session)+"-") {
+			if info, err := entry.Info(); err == nil && h.shell.now().Sub(info.ModTime()) > pendingAge {
+				_ = os.Remove(name)
+			}
+			continue
+		}
+		check, err := os.ReadFile(name)
+		if err != nil || os.Remove(name) != nil || told == maxPending {
+			continue
+		}
+		told++
+		c, err := h.connect()
+		if err != nil {
+			return err
+		}
+		draft := learning.OutcomeDraft{CheckID: string(check), Outcome: learning.OutcomeHeeded, Agent: h.agent, Notes: "not seen to be done by the end of the session"}
+		if _, err := c.Guard.Outcome(ctx, draft); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+// Package hook reads what coding agents tell their hooks on standard input and
+// writes what they expect to be told: one form inside, one dialect for each
+// agent outside. It owns the dialects and their bounds. It must know no router,
+// open nothing and decide nothing: what is asked and answered is the caller's.
+package hook
+
+import "slices"
+
+// MaxInput bounds what is read of an agent's message, in bytes. The longest are
+// the contents of files that are to be written; whatever is longer is let pass.
+const MaxInput = 1 << 20
+
+// Event is what happens in the agent, under the name that the command line has for it.
+type Event string
+
+// The events.
+const (
+	SessionStart Event = "session-start"         // a session begins: what it should know is injected
+	UserPrompt   Event = "user-prompt"           // a person asks for something: the same, for what is asked
+	PreToolUse   Event = "pre-tool-use"          // a tool is about to be used: the guard is asked
+	PostToolUse  Event = "post-tool-use"         // it was used
+	PostFailure  Event = "post-tool-use-failure" // it was used, and failed
+	SessionEnd   Event = "session-end"           // the session is over: its transcript is consolidated
+)
+
+// Events lists every event.
+func Events() []Event {
+	return []Event{SessionStart, UserPrompt, PreToolUse, PostToolUse, PostFailure, SessionEnd}
+}
+
+// Dialect is the protocol of an agent's hooks.
+type Dialect string
+
+// The dialects. docs/setup.md names the documents that they were read from.
+const (
+	ClaudeCode Dialect = "claude-code"
+	Codex      Dialect = "codex"
+	Gemini     Dialect = "gemini"
+	Cursor     Dialect = "cursor"
+	OpenCode   Dialect = "opencode" // spoken by the plugin that setup writes
+	// Generic is for what has no dialect of its own: Claude Code's fields come in,
+	// a context goes out as bare text, and a block as exit code 2 with the reason on
+	// standard error, which most agents understand.
+	Generic Dialect = "generic"
+)
+
+// Dialects lists every dialect.
+func Dialects() []Dialect { return []Dialect{ClaudeCode, Codex, Gemini, Cursor, OpenCode, Generic} }
+
+// Known tells whether the dialect is one of Dialects.
+func (d Dialect) Known() bool { return slices.Contains(Dialects(), d) }
+
+// Known tells whether the event is one of Events.
+func (e Event) Known() bool { return slices.Contains(Events(), e) }
