@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -42,6 +43,7 @@ type App struct {
 	learning, operational *Database
 	services              services
 	handler               *httpapi.Server
+	copying               sync.Mutex // a backup is being made
 }
 
 // Options are what an App takes besides its settings. The zero value is the real thing.
@@ -73,6 +75,9 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 		return nil, err
 	}
 	a.life.defers("lock", lock.Release)
+	if err := errors.Join(finishRestore(cfg.Data), sweepBackups(cfg.Data)); err != nil {
+		return nil, err
+	}
 	if err := a.openDoors(); err != nil {
 		return nil, err
 	}

@@ -155,7 +155,8 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
 		Introspection: p.introspection, Embeddings: p.vectors,
 		Events: p.events, Socket: p.socket, Web: p.web,
-		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Registry: registry,
+		Backup: a.backup,
+		MCP:    tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Registry: registry,
 	}, httpapi.Options{
 		Version: a.options.Version, RequireToken: a.needsToken(),
 		AllowedHosts: a.config.AllowedHosts, Log: a.log, Now: a.now,

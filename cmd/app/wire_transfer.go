@@ -1,5 +1,37 @@
 package app
 
-import "context"
+import (
+	"context"
+	"fmt"
+
+	"skillrouter"
+	"skillrouter/router/httpapi"
+)
 
 func (a *App) wireTransfer(_ context.Context, _ *parts) error { return nil }
+
+// backup prepares a backup of the running router. There is one at a time:
+// each needs the room of both databases.
+func (a *App) backup(ctx context.Context, ownerToken bool) (httpapi.Archive, error) {
+	if !a.copying.TryLock() {
+		return nil, skillrouter.Errorf(skillrouter.Conflict, "another backup is being made: try again when it is done")
+	}
+	snapshot, err := TakeSnapshot(ctx, a.config.Data, BackupOptions{Version: a.options.Version, Now: a.now, OwnerToken: ownerToken})
+	if err != nil {
+		a.copying.Unlock()
+		return nil, fmt.Errorf("make a backup: %w", err)
+	}
+	return &archive{Snapshot: snapshot, done: a.copying.Unlock}, nil
+}
+
+// archive is a snapshot that lets the next backup begin when it is closed.
+type archive struct {
+	*Snapshot
+	done func()
+}
+
+// Close implements httpapi.Archive.
+func (a *archive) Close() error {
+	defer a.done()
+	return a.Snapshot.Close()
+}

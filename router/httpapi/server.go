@@ -87,6 +87,8 @@ type Services struct {
 	Events http.Handler // GET /events: the feed as server-sent events
 	Socket http.Handler // GET /ws: the feed as a WebSocket
 	Web    Dashboard    // GET / and what it leads to: the dashboard
+
+	Backup func(ctx context.Context, ownerToken bool) (Archive, error) // GET /api/backup
 }
 
 // Options are the settings of a Server. The zero value serves loopback without tokens.

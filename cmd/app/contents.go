@@ -1,0 +1,208 @@
+package app
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/glebarez/sqlite"
+	"github.com/pressly/goose/v3"
+
+	"skillrouter/migrations"
+)
+
+// openForReading opens a database file that this process does not own, and changes nothing of it.
+func openForReading(path string) (*sql.DB, error) {
+	db, err := sql.Open(sqlite.DriverName, readerDSN(path))
+	if err == nil {
+		db.SetMaxOpenConns(1)
+	}
+	return db, err
+}
+
+// contentsOf counts what a database holds, in one state of it.
+func contentsOf(ctx context.Context, path string) (c Contents, err error) {
+	db, err := openForReading(path)
+	if err != nil {
+		return c, err
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return c, err
+	}
+	defer tx.Rollback() //nolint:errcheck // it only read
+	if err := tx.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&c.Schema); err != nil {
+		return c, err
+	}
+	if err := tx.QueryRowContext(ctx, "SELECT ifnull(max(seq), 0) FROM events").Scan(&c.LastEvent); err != nil {
+		return c, err
+	}
+	tables, err := texts(ctx, tx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'goose_db_version' ORDER BY name")
+	if err != nil {
+		return c, err
+	}
+	c.Rows = map[string]int64{}
+	for _, table := range tables {
+		var n int64
+		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM "+quoteName(table)).Scan(&n); err != nil {
+			return c, err
+		}
+		c.Rows[table] = n
+	}
+	if !slices.Contains(tables, "cursors") {
+		return c, nil
+	}
+	rows, err := tx.QueryContext(ctx, "SELECT name, seq FROM cursors")
+	if err != nil {
+		return c, err
+	}
+	defer rows.Close()
+	c.Cursors = map[string]int64{}
+	for rows.Next() {
+		var name string
+		var seq int64
+		if err := rows.Scan(&name, &seq); err != nil {
+			return c, err
+		}
+		c.Cursors[name] = seq
+	}
+	return c, rows.Err()
+}
+
+// same tells whether two databases hold the same, and else what they differ in.
+func (c Contents) same(other Contents) (bool, string) {
+	switch {
+	case c.Schema != other.Schema:
+		return false, fmt.Sprintf("schema version %d and not %d", other.Schema, c.Schema)
+	case c.LastEvent != other.LastEvent:
+		return false, fmt.Sprintf("last event %d and not %d", other.LastEvent, c.LastEvent)
+	}
+	for _, table := range slices.Sorted(maps.Keys(c.Rows)) {
+		if c.Rows[table] != other.Rows[table] {
+			return false, fmt.Sprintf("%d rows in %s and not %d", other.Rows[table], table, c.Rows[table])
+		}
+	}
+	if len(c.Rows) != len(other.Rows) {
+		return false, fmt.Sprintf("%d tables and not %d", len(other.Rows), len(c.Rows))
+	}
+	return true, ""
+}
+
+// examine looks a database file through from end to end, and changes nothing
+// of it. It returns what is wrong with it, in words; err is of not being able to look.
+func examine(ctx context.Context, name, path string) (c Contents, wrong []string, err error) {
+	if err := inspect(ctx, name, path); err != nil {
+		return c, []string{strings.TrimSuffix(strings.TrimPrefix(err.Error(), path+" "), " It was not changed.")}, nil
+	}
+	db, err := openForReading(path)
+	if err != nil {
+		return c, nil, err
+	}
+	defer db.Close()
+	for _, check := range []struct{ pragma, well string }{{"integrity_check(1)", "ok"}, {"foreign_key_check", ""}} {
+		found, err := texts(ctx, db, "PRAGMA "+check.pragma)
+		if ctx.Err() != nil {
+			return c, nil, ctx.Err()
+		}
+		verdict := strings.Join(found[:min(len(found), 1)], "")
+		if err != nil || verdict != check.well {
+			wrong = append(wrong, check.pragma+" says "+cmpErr(err, verdict))
+		}
+	}
+	if len(wrong) > 0 {
+		return c, wrong, nil
+	}
+	if c, err = contentsOf(ctx, path); err != nil {
+		return c, []string{err.Error()}, ctx.Err()
+	}
+	foreign, err := foreignSchema(ctx, name, db, c.Schema)
+	if err != nil {
+		return c, nil, err
+	}
+	if foreign != "" {
+		wrong = append(wrong, foreign)
+	}
+	return c, wrong, nil
+}
+
+// foreignSchema compares a database's tables, indexes, triggers and views with
+// those that its migrations make, and names the first that differs: a file
+// that somebody else made could bring triggers of its own.
+func foreignSchema(ctx context.Context, name string, db *sql.DB, version int64) (string, error) {
+	const list = "SELECT type || ' ' || name || char(10) || ifnull(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name"
+	there, err := texts(ctx, db, list)
+	if err != nil {
+		return "", err
+	}
+	model, err := sql.Open(sqlite.DriverName, ":memory:")
+	if err != nil {
+		return "", err
+	}
+	defer model.Close()
+	model.SetMaxOpenConns(1)
+	files, err := migrations.FS(name, "sqlite")
+	if err != nil {
+		return "", err
+	}
+	steps, err := goose.NewProvider(goose.DialectSQLite3, model, files)
+	if err != nil {
+		return "", err
+	}
+	if _, err := steps.UpTo(ctx, version); err != nil {
+		return "", fmt.Errorf("make the schema to compare with: %w", err)
+	}
+	want, err := texts(ctx, model, list)
+	if err != nil {
+		return "", err
+	}
+	for _, side := range []struct {
+		has, other []string
+		what       string
+	}{{there, want, "is not as schema version %d has it"}, {want, there, "of schema version %d is missing or another"}} {
+		for _, object := range side.has {
+			if !slices.Contains(side.other, object) {
+				title, _, _ := strings.Cut(object, "\n")
+				return title + " " + fmt.Sprintf(side.what, version), nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// querier is a database or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// texts reads the first column of what a query answers.
+func texts(ctx context.Context, db querier, query string) ([]string, error) {
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for rows.Next() {
+		var text sql.NullString
+		row := make([]any, len(columns))
+		row[0] = &text
+		for i := 1; i < len(row); i++ {
+			row[i] = new(any)
+		}
+		if err := rows.Scan(row...); err != nil {
+			return found, err
+		}
+		found = append(found, text.String)
+	}
+	return found, rows.Err()
+}
+
+func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

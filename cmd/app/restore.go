@@ -1,0 +1,249 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"skillrouter"
+)
+
+// A restore unpacks into stagingPrefix…, inside the data folder, and looks
+// everything through. Then it renames that to readyName, and from there on it
+// has happened: whoever takes the folder next, after whatever kill, moves what
+// was there aside and the restored files into place before anything is opened.
+const (
+	stagingPrefix = "restore.tmp-"
+	readyName     = "restore.ready"
+	asideFile     = "aside" // in readyName: the name of the folder for what was there
+	asidePrefix   = "before-restore-"
+)
+
+// RestoreOptions are what a restore takes besides the archive and the folder.
+type RestoreOptions struct {
+	Force bool              // also over databases that are there; these are kept aside
+	Now   skillrouter.Clock // time.Now if nil
+}
+
+// Restored says what became of a restore.
+type Restored struct {
+	Data  string `json:"data"`
+	Aside string `json:"aside,omitempty"` // the folder that has what was there before; empty: nothing was
+	Verification
+}
+
+// Restore puts a backup's databases into a data folder that no router holds.
+// Until the archive has been read and looked through from end to end, nothing
+// of the folder changes; then all of it does.
+func Restore(ctx context.Context, archive io.Reader, data string, options RestoreOptions) (r Restored, err error) {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	_, existed := os.Stat(data)
+	if err := prepareFolder(data); err != nil {
+		return r, err
+	}
+	lock, err := Acquire(data, Holder{PID: os.Getpid(), Started: options.Now()})
+	if err != nil {
+		return r, err
+	}
+	defer func() {
+		err = errors.Join(err, lock.Release())
+		if err != nil && errors.Is(existed, fs.ErrNotExist) {
+			_ = os.Remove(filepath.Join(data, LockName)) // a folder that was made for nothing goes again, if it is empty
+			_ = os.Remove(data)
+		}
+	}()
+	if err := finishRestore(data); err != nil {
+		return r, err
+	}
+	if err := sweepBackups(data); err != nil {
+		return r, err
+	}
+	if there := present(data); len(there) > 0 && !options.Force {
+		return r, skillrouter.Errorf(skillrouter.Conflict, "%s holds %s already: restore to another folder, or force it, which keeps what is there aside", data, strings.Join(there, ", "))
+	}
+	staging, err := os.MkdirTemp(data, stagingPrefix)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }() // it is not there any more if all went well
+	m, err := unpackInto(ctx, archive, staging)
+	if err != nil {
+		return r, err
+	}
+	if r.Verification, err = verifyUnpacked(ctx, m, staging); err != nil {
+		return r, err
+	}
+	if !r.OK {
+		return r, archiveFault("is not sound: %s", strings.Join(r.Problems, "; "))
+	}
+	r.Data = data
+	keep := freshName(data, asidePrefix+options.Now().UTC().Format("20060102T150405Z"))
+	if err := clean(staging); err != nil {
+		return r, err
+	}
+	if err := writeSynced(filepath.Join(staging, asideFile), []byte(keep)); err != nil {
+		return r, err
+	}
+	if err := errors.Join(syncFolder(staging), ctx.Err()); err != nil {
+		return r, err
+	}
+	if err := os.Rename(staging, filepath.Join(data, readyName)); err != nil {
+		return r, err
+	}
+	if err := errors.Join(syncFolder(data), finishRestore(data)); err != nil {
+		return r, err
+	}
+	if _, err := os.Stat(filepath.Join(data, keep)); err == nil {
+		r.Aside = filepath.Join(data, keep)
+	}
+	return r, nil
+}
+
+// freshName returns a name that nothing in the folder has.
+func freshName(dir, name string) string {
+	for n, fresh := 2, name; ; n++ {
+		if _, err := os.Lstat(filepath.Join(dir, fresh)); errors.Is(err, fs.ErrNotExist) {
+			return fresh
+		}
+		fresh = fmt.Sprintf("%s-%d", name, n)
+	}
+}
+
+// clean removes what looking databases through left beside them.
+func clean(dir string) error {
+	for _, name := range databaseNames() {
+		for _, suffix := range []string{"-wal", "-shm"} {
+			if err := os.Remove(filepath.Join(dir, name+".db"+suffix)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// finishRestore does what is left of a restore that was decided. It may be
+// killed at any step and begun again. The folder must be held, and no database open.
+func finishRestore(data string) error {
+	ready := filepath.Join(data, readyName)
+	aside, err := os.ReadFile(filepath.Join(ready, asideFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		// It is not there, or all that is left of it is the empty folder.
+		if err := os.Remove(ready); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return skillrouter.Wrap(skillrouter.Unavailable, err, "%s is no finished restore: move it away", ready)
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	name := string(aside)
+	if !strings.HasPrefix(name, asidePrefix) || name != filepath.Base(name) {
+		return skillrouter.Errorf(skillrouter.Unavailable, "%s does not say where what is there goes: move it away", ready)
+	}
+	keep := filepath.Join(data, name)
+	entries, err := os.ReadDir(ready)
+	if err != nil {
+		return err
+	}
+	restored := []string{}
+	for _, entry := range entries {
+		if entry.Name() != asideFile {
+			restored = append(restored, entry.Name())
+		}
+	}
+	// A database that has not been moved in yet stands before a file of that name that is
+	// the old one; one that has, does not, and what is there is not touched again.
+	for _, name := range append(restored, proceduresFolder) {
+		if name == proceduresFolder && len(restored) == 0 {
+			continue // it went aside before the last file came in
+		}
+		if err := moveAside(data, keep, name); err != nil {
+			return err
+		}
+	}
+	for _, name := range restored {
+		if err := os.Rename(filepath.Join(ready, name), filepath.Join(data, name)); err != nil {
+			return err
+		}
+	}
+	if err := syncFolder(data); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(ready, asideFile)); err != nil {
+		return err
+	}
+	return os.Remove(ready)
+}
+
+// proceduresFolder is where procedures are files, unless the settings say
+// otherwise. The databases have them too, and write the files again: those of
+// before the restore would be taken for newer ones.
+const proceduresFolder = "procedures"
+
+// moveAside moves a file, or a database with its log, out of the way.
+func moveAside(data, keep, name string) error {
+	names := []string{name}
+	if strings.HasSuffix(name, ".db") {
+		// The log first: without its database it is refused, never applied to another one.
+		names = []string{name + "-shm", name + "-wal", name}
+	}
+	for _, one := range names {
+		from := filepath.Join(data, one)
+		if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err := os.MkdirAll(keep, 0o700); err != nil {
+			return err
+		}
+		if err := os.Rename(from, filepath.Join(keep, one)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// present names what of a router's a folder holds.
+func present(data string) (there []string) {
+	for _, name := range databaseNames() {
+		if _, err := os.Lstat(filepath.Join(data, name+".db")); err == nil {
+			there = append(there, name+".db")
+		} else if log, err := os.Stat(filepath.Join(data, name+".db-wal")); err == nil && log.Size() > 0 {
+			there = append(there, name+".db-wal")
+		}
+	}
+	if entries, err := os.ReadDir(filepath.Join(data, proceduresFolder)); err == nil && len(entries) > 0 {
+		there = append(there, proceduresFolder)
+	}
+	slices.Sort(there)
+	return there
+}
+
+func writeSynced(path string, text []byte) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	return errors.Join(err, file.Sync(), file.Close())
+}
+
+// syncFolder makes renames within a folder last through a power cut, where the system can.
+func syncFolder(dir string) error {
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	if err := folder.Sync(); err != nil && !errors.Is(err, fs.ErrInvalid) && !errors.Is(err, fs.ErrPermission) {
+		return errors.Join(fmt.Errorf("sync %s: %w", dir, err), folder.Close())
+	}
+	return folder.Close()
+}
