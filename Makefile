@@ -8,7 +8,7 @@ FUZZTIME ?= 60s
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build train-router train-router-check run test race lint fmt fuzz bench cross check clean
+.PHONY: help build train-router train-router-check run test race lint fmt fuzz bench cross dist dist-check check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,7 +60,13 @@ cross: ## compile for the platforms we don't test on
 	@set -e; for target in linux/arm64 darwin/arm64 windows/amd64; do \
 	  echo "== $$target"; GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -tags $(TAGS) -o /dev/null ./cmd/skillrouter; done
 
+dist: ## make the packages of the commit for every platform, in dist/ (DIST_FLAGS="-platforms linux/amd64")
+	$(GO) run -tags $(TAGS) ./scripts/dist $(DIST_FLAGS)
+
+dist-check: ## build this machine's package twice, in different places, and compare the bytes (FRESH=1: without the build cache)
+	$(GO) run -tags $(TAGS) ./scripts/dist -check $(if $(FRESH),-fresh) -platforms $$($(GO) env GOOS)/$$($(GO) env GOARCH)
+
 check: lint build cross test ## what CI runs
 
 clean: ## remove what was built
-	rm -rf bin
+	rm -rf bin dist

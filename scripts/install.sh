@@ -1,67 +1,142 @@
 #!/bin/sh
-# Builds skillrouter from this checkout and installs it for the current user.
+# Installs skillrouter for the current user: from this checkout, from the unpacked package that
+# this script lies in, or from a package's archive. It downloads nothing but what Go needs to build.
 #
-#   scripts/install.sh [--prefix DIR] [--service]
+#   install.sh [--prefix DIR] [--service] [--archive FILE [--sha256 SUM]]
 #
-# --prefix DIR   install DIR/bin/skillrouter (default: ~/.local)
-# --service      also start it with the session, as a systemd user service
+# --prefix DIR    install into DIR/bin and DIR/share (default: ~/.local)
+# --service       also start it with the session: a systemd user service, or a launchd agent
+# --archive FILE  install this package; its SHA-256 must stand in the SHA256SUMS beside it
+# --sha256 SUM    what the archive's SHA-256 must be, instead
 set -eu
+
+fail() {
+	echo "install.sh: $1" >&2
+	exit "${2:-1}"
+}
+
+usage() {
+	sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
+	exit 64
+}
 
 prefix=${HOME:?HOME is not set}/.local
 service=no
+archive=
+want=
 while [ $# -gt 0 ]; do
 	case $1 in
-	--prefix)
-		[ $# -ge 2 ] || { echo "install.sh: --prefix needs a folder" >&2; exit 64; }
-		prefix=$2
+	--prefix | --archive | --sha256)
+		[ $# -ge 2 ] || fail "$1 needs a value" 64
+		case $1 in
+		--prefix) prefix=$2 ;;
+		--archive) archive=$2 ;;
+		--sha256) want=$2 ;;
+		esac
 		shift 2
 		;;
 	--service)
 		service=yes
 		shift
 		;;
-	*)
-		sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
-		exit 64
-		;;
+	*) usage ;;
 	esac
 done
+[ -z "$want" ] || [ -n "$archive" ] || fail "--sha256 is for an --archive" 64
 
-cd "$(dirname "$0")/.."
-command -v go >/dev/null || { echo "install.sh: Go is needed to build: https://go.dev/dl/" >&2; exit 1; }
+sum() {
+	if command -v sha256sum >/dev/null; then
+		sha256sum <"$1" | cut -d' ' -f1
+	elif command -v shasum >/dev/null; then
+		shasum -a 256 <"$1" | cut -d' ' -f1
+	else
+		fail "neither sha256sum nor shasum is here, and what is not checked is not installed"
+	fi
+}
+
+# The source: a folder with a program in it, or this checkout.
+here=$(cd "$(dirname "$0")" && pwd)
+source=
+temporary=
+trap '[ -z "$temporary" ] || rm -rf "$temporary"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+if [ -n "$archive" ]; then
+	[ -f "$archive" ] || fail "there is no $archive"
+	if [ -z "$want" ]; then
+		sums=$(dirname "$archive")/SHA256SUMS
+		[ -f "$sums" ] || fail "there is no SHA256SUMS beside the archive; give its sum by --sha256"
+		want=$(awk -v name="$(basename "$archive")" '$2 == name || $2 == "*" name { print $1; exit }' "$sums")
+		[ -n "$want" ] || fail "$sums does not name $(basename "$archive")"
+	fi
+	got=$(sum "$archive")
+	[ "$got" = "$(printf %s "$want" | tr 'A-F' 'a-f')" ] || fail "the archive is not what its checksum says: it has $got, and should have $want"
+	temporary=$(mktemp -d)
+	tar -xzf "$archive" -C "$temporary"
+	for dir in "$temporary"/*/; do source=${dir%/}; done
+	[ -f "$source/skillrouter" ] || fail "the archive holds no skillrouter"
+elif [ -f "$here/skillrouter" ]; then
+	source=$here
+fi
 
 mkdir -p "$prefix/bin"
 prefix=$(cd "$prefix" && pwd)
 target=$prefix/bin/skillrouter
-# Built beside its place and moved there, so that a running program is not overwritten.
-CGO_ENABLED=0 go build -tags nomsgpack -trimpath -o "$target.new" ./cmd/skillrouter
+# Put beside its place and moved there, so that a running program is not overwritten.
+if [ -n "$source" ]; then
+	cp "$source/skillrouter" "$target.new"
+	chmod 755 "$target.new"
+	"$target.new" version >/dev/null || { rm -f "$target.new"; fail "the program does not run here: is the package for this platform ($(uname -sm))?"; }
+else
+	command -v go >/dev/null || fail "Go is needed to build: https://go.dev/dl/ (or install a package by --archive)"
+	(cd "$here/.." && CGO_ENABLED=0 go build -tags nomsgpack -trimpath -o "$target.new" ./cmd/skillrouter)
+fi
 mv "$target.new" "$target"
 "$target" version
 echo "installed $target"
+
+# put SHELL FILE: the completion of a shell, where it looks for such.
+put() {
+	mkdir -p "$(dirname "$prefix/share/$2")"
+	"$target" completion "$1" >"$prefix/share/$2"
+}
+put bash bash-completion/completions/skillrouter
+put zsh zsh/site-functions/_skillrouter
+put fish fish/vendor_completions.d/skillrouter.fish
+if [ -n "$source" ] && [ -d "$source/man" ]; then
+	mkdir -p "$prefix/share/man/man1"
+	cp "$source"/man/man1/*.1 "$prefix/share/man/man1/"
+fi
 case :$PATH: in
 *:"$prefix/bin":*) ;;
 *) echo "note: $prefix/bin is not in your PATH" ;;
 esac
 
-if [ "$service" = yes ]; then
-	command -v systemctl >/dev/null || { echo "install.sh: --service needs systemd" >&2; exit 1; }
+if [ "$service" = no ]; then
+	echo "start it with: $target serve"
+	exit
+fi
+package=${source:-$here/package}
+quoted=$(printf %s "$target" | sed 's/[\\&|]/\\&/g') # for the right side of s|…|…|
+case $(uname -s) in
+Darwin)
+	agents=$HOME/Library/LaunchAgents
+	mkdir -p "$agents" "$HOME/Library/Logs"
+	logs=$(printf %s "$HOME/Library/Logs/skillrouter.log" | sed 's/[\\&|]/\\&/g')
+	sed -e "s|/usr/local/bin/skillrouter|$quoted|" -e "s|/tmp/skillrouter.log|$logs|" \
+		"$package/launchd/dev.skillrouter.plist" >"$agents/dev.skillrouter.plist"
+	launchctl bootout "gui/$(id -u)/dev.skillrouter" 2>/dev/null || true # it is there when this is an upgrade
+	launchctl bootstrap "gui/$(id -u)" "$agents/dev.skillrouter.plist"
+	echo "started; its log: $HOME/Library/Logs/skillrouter.log"
+	;;
+*)
+	command -v systemctl >/dev/null || fail "--service needs systemd, or a Mac's launchd"
 	units=${XDG_CONFIG_HOME:-$HOME/.config}/systemd/user
 	mkdir -p "$units"
-	cat >"$units/skillrouter.service" <<UNIT
-[Unit]
-Description=Skill Router
-
-[Service]
-ExecStart="$target" serve
-Restart=on-failure
-NoNewPrivileges=yes
-
-[Install]
-WantedBy=default.target
-UNIT
+	sed "s|^ExecStart=.*|ExecStart=\"$quoted\" serve|" "$package/systemd/user/skillrouter.service" >"$units/skillrouter.service"
 	systemctl --user daemon-reload
-	systemctl --user enable --now skillrouter.service
+	systemctl --user enable skillrouter.service
+	systemctl --user restart skillrouter.service # an upgrade replaces the one that runs
 	echo "started; its log: journalctl --user -u skillrouter"
-else
-	echo "start it with: $target serve"
-fi
+	;;
+esac

@@ -1,0 +1,153 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// standIn is installed in place of the program: it answers what install.sh asks.
+const standIn = "#!/bin/sh\ncase $1 in version) echo skillrouter 1.0.0;; completion) echo \"# $2\";; *) exit 64;; esac\n"
+
+// archiveOf makes a package as pack does, with the program's stand-in.
+func archiveOf(t *testing.T, dir, program string) string {
+	t.Helper()
+	b := &builder{root: "../..", name: "1.0.0", at: moment}
+	content, err := b.content(platform{"linux", "amd64"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var archive bytes.Buffer
+	if err := writeTar(&archive, "skillrouter_1.0.0_linux_amd64", moment, append(content, entry{name: "skillrouter", mode: 0o755, text: []byte(program)})); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "skillrouter_1.0.0_linux_amd64.tar.gz")
+	if err := os.WriteFile(file, archive.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sums := fmt.Sprintf("%x  %s\n", sha256.Sum256(archive.Bytes()), filepath.Base(file))
+	if err := os.WriteFile(filepath.Join(dir, checksums), []byte(sums), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// install runs an install.sh and returns what it prints and whether it succeeded.
+func install(t *testing.T, script, home string, args ...string) (string, bool) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", append([]string{script}, args...)...)
+	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}
+	text, err := cmd.CombinedOutput()
+	if _, ended := err.(*exec.ExitError); err != nil && !ended {
+		t.Fatal(err)
+	}
+	return string(text), err == nil
+}
+
+// TestInstallArchive installs a package from its archive: no network, no Go.
+func TestInstallArchive(t *testing.T) {
+	home, dir := t.TempDir(), t.TempDir()
+	file := archiveOf(t, dir, standIn)
+	text, ok := install(t, "../install.sh", home, "--archive", file)
+	if !ok || !strings.Contains(text, "installed "+home+"/.local/bin/skillrouter") {
+		t.Fatal(text)
+	}
+	for name, want := range map[string]string{
+		"bin/skillrouter": standIn, "share/bash-completion/completions/skillrouter": "# bash\n",
+		"share/zsh/site-functions/_skillrouter": "# zsh\n", "share/fish/vendor_completions.d/skillrouter.fish": "# fish\n",
+	} {
+		if got, err := os.ReadFile(filepath.Join(home, ".local", name)); err != nil || string(got) != want {
+			t.Errorf("%s: %q %v", name, got, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(home, ".local/share/man/man1/skillrouter-serve.1")); err != nil {
+		t.Error(err)
+	}
+
+	// From the unpacked package, over what is there, into a folder with a blank in its name.
+	unpacked := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "tar", "-xzf", file, "-C", unpacked).CombinedOutput(); err != nil {
+		t.Fatalf("%s", out)
+	}
+	prefix := filepath.Join(t.TempDir(), "of mine")
+	if text, ok := install(t, filepath.Join(unpacked, "skillrouter_1.0.0_linux_amd64/install.sh"), home, "--prefix", prefix); !ok {
+		t.Error(text)
+	}
+	if _, err := os.Stat(filepath.Join(prefix, "bin/skillrouter")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestInstallRefuses: what is not what its checksum says, or does not run, leaves what is installed as it was.
+func TestInstallRefuses(t *testing.T) {
+	for name, test := range map[string]struct {
+		spoil   func(t *testing.T, file string)
+		program string
+		args    []string
+		says    string
+	}{
+		"other bytes": {spoil: func(t *testing.T, file string) {
+			t.Helper()
+			f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			if _, err := f.WriteString("x"); err != nil {
+				t.Fatal(err)
+			}
+		}, says: "not what its checksum says"},
+		"no checksums": {spoil: func(t *testing.T, file string) {
+			t.Helper()
+			if err := os.Remove(filepath.Join(filepath.Dir(file), checksums)); err != nil {
+				t.Fatal(err)
+			}
+		}, says: "no SHA256SUMS"},
+		"not named": {spoil: func(t *testing.T, file string) {
+			t.Helper()
+			if err := os.WriteFile(filepath.Join(filepath.Dir(file), checksums), []byte("0  other.tar.gz\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, says: "does not name"},
+		"another sum":            {args: []string{"--sha256", strings.Repeat("0", 64)}, says: "not what its checksum says"},
+		"for another platform":   {program: "#!/bin/sh\nexit 126\n", says: "does not run here"},
+		"sum without an archive": {args: []string{"--sha256"}, says: "needs a value"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			installed := filepath.Join(home, ".local/bin/skillrouter")
+			if err := os.MkdirAll(filepath.Dir(installed), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(installed, []byte("before"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			program := standIn
+			if test.program != "" {
+				program = test.program
+			}
+			file := archiveOf(t, t.TempDir(), program)
+			if test.spoil != nil {
+				test.spoil(t, file)
+			}
+			text, ok := install(t, "../install.sh", home, append([]string{"--archive", file}, test.args...)...)
+			if ok || !strings.Contains(text, test.says) {
+				t.Errorf("%v: %s", ok, text)
+			}
+			got, err := os.ReadFile(installed)
+			if err != nil || string(got) != "before" {
+				t.Errorf("what was installed is %q now (%v)", got, err)
+			}
+			if left, err := filepath.Glob(installed + ".*"); err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
