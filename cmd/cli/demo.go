@@ -1,7 +1,208 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"errors"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"skillrouter/learning"
+)
+
+// demoPace is how long the tour waits after each thing that it shows: long
+// enough to read it, so that the whole takes about two minutes.
+const demoPace = 4 * time.Second
+
+// demoOptions are how the tour is gone through.
+type demoOptions struct {
+	pace time.Duration
+	// forgetRule takes the rule away before the guard is asked. The tour must
+	// then fail: that is how a test knows that the tour shows what happens.
+	forgetRule bool
+}
 
 func (s *shell) demoCommand() *cobra.Command {
-	return s.group(&cobra.Command{Use: "demo", Hidden: true})
+	options := demoOptions{}
+	fast := false
+	var cmd *cobra.Command
+	cmd = s.command(&cobra.Command{
+		Use: "demo [--fast | --pace DURATION]", Short: "See what the router does, in two minutes, on data that goes away again", Args: cobra.NoArgs,
+		Long: `Starts a router of its own on a free port, in a temporary folder, and shows four
+things with real commands and their real output: that a failure which several
+agents report becomes a rule, that the rule stops the next who would repeat it,
+that agents reach each other, and that nothing is lost when the router is killed.
+
+It touches neither your data nor your router, connects to nothing but itself,
+and leaves nothing behind. Each thing that it says is checked: if one does not
+come about, it says so and exits with 1. Where the output is no terminal it
+waits for nobody.`,
+		Example: `  skillrouter demo
+  skillrouter demo --fast`,
+	}, func(ctx context.Context, _ []string) error {
+		if fast && cmd.Flags().Changed("pace") {
+			return usagef("give --fast or --pace, not both")
+		}
+		if options.pace < 0 {
+			return usagef("--pace cannot be negative")
+		}
+		if fast || !cmd.Flags().Changed("pace") && !terminal(s.out) {
+			options.pace = 0
+		}
+		// A terminal that is closed must not leave a router behind either.
+		ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
+		defer stop()
+		return s.demo(ctx, options)
+	})
+	flags := cmd.Flags()
+	flags.BoolVar(&fast, "fast", false, "wait for nobody")
+	flags.DurationVar(&options.pace, "pace", demoPace, "how long to wait after each thing that is shown")
+	flags.BoolVar(&options.forgetRule, "forget-rule", false, "take the rule away before the guard is asked")
+	_ = flags.MarkHidden("forget-rule") // it is there
+	return cmd
+}
+
+// demo goes through the tour.
+func (s *shell) demo(ctx context.Context, options demoOptions) error {
+	t, err := newTour(s.out, options.pace)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	for _, chapter := range []func(ctx context.Context) error{
+		t.begin, t.learning,
+		func(ctx context.Context) error { return t.guarding(ctx, options.forgetRule) },
+		t.signalling, t.resuming,
+	} {
+		if err := chapter(ctx); err != nil {
+			if ctx.Err() != nil {
+				return errors.New("the tour was broken off; nothing is left of it")
+			}
+			return err
+		}
+	}
+	t.say("That was all real. Now with your own agents: skillrouter serve, and skillrouter setup for the agent that you use.")
+	return nil
+}
+
+// The story: the same mistake, by three agents.
+const (
+	demoRule    = "Never empty a shared Redis"
+	demoMistake = "redis-cli -h cache FLUSHALL"
+	demoAgain   = "sh -c 'redis-cli -h cache FLUSHALL && echo clean'"
+	demoInstead = "redis-cli -h cache --scan --pattern 'session:*' | xargs redis-cli -h cache DEL"
+)
+
+func (t *tour) begin(ctx context.Context) error {
+	t.say("A router of its own, in a folder that goes away with this tour.")
+	if err := t.start(ctx, "127.0.0.1:0"); err != nil {
+		return err
+	}
+	_, err := t.run(ctx, exitDone, "status")
+	return err
+}
+
+// learning: three failures become a pattern, and the pattern a rule.
+func (t *tour) learning(ctx context.Context) error {
+	t.chapter("1. Learning")
+	t.say("Dana's agent is about to empty a cache. The guard knows nothing against it yet:")
+	if _, err := t.run(ctx, exitDone, "check", "--agent", "dana", "--", demoMistake); err != nil {
+		return err
+	}
+	t.say("Three others have done so before, and each reports what came of it:")
+	for _, report := range []struct{ title, context, agent, instead string }{
+		{"Emptying the shared Redis lost the job queue", "tests were flaky, so the cache was emptied", "alice", demoInstead},
+		{"FLUSHALL on the shared Redis lost all queued jobs", "sessions were stale, so the cache was emptied", "bob", ""},
+		{"Job queue lost after FLUSHALL of the shared Redis", "a migration wanted an empty cache", "carol", ""},
+	} {
+		args := []string{
+			"lessons", "report", report.title, "--type", "failure", "--domain", "redis", "--severity", "critical",
+			"--context", report.context, "--command", "redis-cli FLUSHALL", "--agent", report.agent,
+		}
+		if report.instead != "" {
+			args = append(args, "--instead", report.instead)
+		}
+		said, err := t.run(ctx, exitDone, args...)
+		if err != nil {
+			return err
+		}
+		if err := t.claim(strings.Contains(said, "recorded"), "the report of "+report.agent+" is recorded"); err != nil {
+			return err
+		}
+	}
+	t.say("That is no accident any more. The router sees what the three have in common:")
+	said, err := t.run(ctx, exitDone, "patterns", "emerging")
+	if err != nil {
+		return err
+	}
+	if err := t.claim(strings.Contains(said, "the same command: redis-cli FLUSHALL"), "the pattern names the command"); err != nil {
+		return err
+	}
+	number, err := t.pattern(ctx)
+	if err != nil {
+		return err
+	}
+	t.say("Somebody who may decide looks at the evidence and confirms it. From failures alone comes a warning:")
+	if _, err = t.run(ctx, exitDone, "patterns", "confirm", number, "--by", "captain"); err != nil {
+		return err
+	}
+	said, err = t.run(ctx, exitWarned, "check", "--agent", "dana", "--", demoMistake)
+	if err != nil {
+		return err
+	}
+	if err := t.claim(strings.Contains(said, "Warned."), "the confirmed pattern warns"); err != nil {
+		return err
+	}
+	t.say("That it must not happen again at all, somebody has to say:")
+	_, err = t.run(ctx, exitDone, "lessons", "report", demoRule, "--type", "anti_pattern", "--domain", "redis", "--severity", "critical",
+		"--context", "it loses the job queue", "--command", "redis-cli FLUSHALL", "--instead", demoInstead, "--agent", "captain")
+	return err
+}
+
+// pattern returns the number of the pattern that became of the reports.
+func (t *tour) pattern(ctx context.Context) (string, error) {
+	c, err := t.client()
+	if err != nil {
+		return "", err
+	}
+	patterns, err := c.Patterns.List(ctx, learning.PatternFilter{Type: learning.PatternAntiPattern})
+	if err != nil {
+		return "", err
+	}
+	for _, p := range patterns {
+		return strconv.FormatInt(p.Number, 10), nil
+	}
+	return "", t.claim(false, "there is a pattern of what keeps failing")
+}
+
+// guarding: the rule stops the next agent, however the command is written.
+func (t *tour) guarding(ctx context.Context, forget bool) error {
+	t.chapter("2. Guarding")
+	if forget {
+		if _, err := t.run(ctx, exitDone, "lessons", "retire", "4", "to see the tour fail", "--by", "captain"); err != nil {
+			return err
+		}
+	}
+	t.say("Dana's agent asks again, and writes it otherwise. Hooks of coding agents ask in this way before each command:")
+	said, err := t.run(ctx, exitRefused, "check", "--agent", "dana", "--", demoAgain)
+	if err != nil {
+		return err
+	}
+	if err := t.claim(strings.Contains(said, "BLOCKED") && strings.Contains(said, "instead: "+demoInstead), "the guard says why, and what to do instead"); err != nil {
+		return err
+	}
+	t.say("What only looks like it is let through:")
+	if _, err := t.run(ctx, exitDone, "check", "--agent", "dana", "--", "git commit -m 'explain redis-cli FLUSHALL'"); err != nil {
+		return err
+	}
+	t.say("And whoever asks in words is told what the others learned:")
+	said, err = t.run(ctx, exitDone, "lessons", "search", "stale entries in the cache, can I empty redis?")
+	if err != nil {
+		return err
+	}
+	return t.claim(strings.Contains(said, "lost all queued jobs"), "the lessons are found")
 }
