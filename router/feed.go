@@ -2,6 +2,7 @@ package router
 
 import (
 	"context"
+	"math"
 
 	"skillrouter"
 )
@@ -16,19 +17,34 @@ type FeedService interface {
 	FeedBell() *skillrouter.Bell
 }
 
+// FeedNow is what FeedQuery.After is for somebody who wants what happens from
+// now on: nothing lies beyond it, and the page's Seen is the end of the feed.
+const FeedNow = math.MaxInt64
+
 // FeedQuery says which events are asked for.
 type FeedQuery struct {
-	After   int64    // the number of the last event that the caller has
-	Types   []string // such as "task.claimed", "task.*"; empty: all
-	Agent   string   // whom it is about; empty: all
+	// After is the number of the last event that the caller has. One beyond the end, as
+	// from another data folder, is taken for the end.
+	After   int64
+	Types   []string // such as "task.claimed", "task.*"; by either name of an event that has two; empty: all
+	Agent   string   // whom it is about, or whom a message is to; empty: all
 	Project string   // empty: all
-	Limit   int      // 0: the default
+	Limit   int      // 0: DefaultFeed; at most MaxFeed
 }
+
+// Bounds of a FeedQuery.
+const (
+	DefaultFeed = 100
+	MaxFeed     = 1000
+	// MaxFeedTypes bounds a query's types: as many as there are, and every group of them.
+	MaxFeedTypes = 128
+)
 
 // FeedEvent is an event with its place in the feed.
 type FeedEvent struct {
 	skillrouter.Event        // Seq is the feed's own number
-	Source            string `json:"source"` // the log that it is from: learning, operational or messages
+	Kind              string `json:"kind,omitempty"` // the type in its log, if Type is the name that seed 003 gives it
+	Source            string `json:"source"`         // the log that it is from: learning, operational or messages
 }
 
 // FeedPage is what Feed found.

@@ -154,7 +154,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Facts:      facts,
 		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
 		Introspection: p.introspection, Embeddings: p.vectors,
-		Events: p.events, Socket: p.socket, Web: p.web,
+		Feed: p.feed, Events: p.events, Socket: p.socket, Web: p.web,
 		Backup: a.backup,
 		MCP:    tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Registry: registry,
 	}, httpapi.Options{

@@ -1,5 +1,38 @@
 package app
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
 
-func (a *App) wireFeed(_ context.Context, _ *parts) error { return nil }
+	"skillrouter/comms/stream"
+	"skillrouter/router"
+	"skillrouter/router/httpapi"
+)
+
+// wireFeed builds the feed of events and its transports.
+func (a *App) wireFeed(ctx context.Context, p *parts) error {
+	feed, err := router.NewFeed(ctx, router.FeedPorts{
+		Journal: p.operations, Learning: p.memory, Operational: p.operations, Messages: p.operations.PostLog(),
+	}, a.log)
+	if err != nil {
+		return fmt.Errorf("read the feed's journal: %w", err)
+	}
+	a.life.run(ctx, "feed", feed.Run)
+	fail := func(w http.ResponseWriter, _ *http.Request, err error) { httpapi.WriteProblem(w, err) }
+	events := stream.NewFeed(feed, fail, a.log)
+	p.feed, p.events = feed, events
+	a.endsStreams(events.Shutdown)
+	return nil
+}
+
+// endsStreams adds to what ends the streams when the App stops.
+func (a *App) endsStreams(end func(ctx context.Context) error) {
+	before := a.services.endStreams
+	a.services.endStreams = func(ctx context.Context) error {
+		ended := make(chan error, 1)
+		go func() { ended <- end(ctx) }() // all have the same time
+		return errors.Join(before(ctx), <-ended)
+	}
+}

@@ -9,33 +9,31 @@ import (
 	"time"
 
 	"github.com/r3labs/sse/v2"
-
-	"skillrouter/comms"
 )
 
-// connection is one client's open stream. Its pump takes messages from the
-// subscription and publishes them; the library's loop hands them to the
-// goroutine of the request, which writes them.
+// connection is one client's open stream. Its pump takes entries from the
+// source and publishes them; the library's loop hands them to the goroutine of
+// the request, which writes them.
 type connection struct {
-	hub          *Hub
-	id           string
-	ctx          context.Context
-	cancel       context.CancelFunc
-	subscription *comms.Subscription
-	out          *writer
-	pumped       chan struct{} // closed when the pump has ended
-	removed      chan struct{} // closed when the library has let go of the stream
-	ending       atomic.Bool   // the hub is shutting down
+	hub     *Hub
+	id      string
+	ctx     context.Context
+	cancel  context.CancelFunc
+	source  source
+	out     *writer
+	pumped  chan struct{} // closed when the pump has ended
+	removed chan struct{} // closed when the library has let go of the stream
+	ending  atomic.Bool   // the hub is shutting down
 
 	mu       sync.Mutex
-	pipeline []*comms.Post // published and not yet written; nil stands for a keep-alive
+	pipeline []entry       // published and not yet written
 	bytes    int           // of the pipeline
 	room     chan struct{} // signalled when the pipeline has room again
 }
 
-func newConnection(h *Hub, id string, ctx context.Context, cancel context.CancelFunc, s *comms.Subscription, w http.ResponseWriter) *connection {
+func newConnection(h *Hub, id string, ctx context.Context, cancel context.CancelFunc, s source, w http.ResponseWriter) *connection {
 	c := &connection{
-		hub: h, id: id, ctx: ctx, cancel: cancel, subscription: s,
+		hub: h, id: id, ctx: ctx, cancel: cancel, source: s,
 		pumped: make(chan struct{}), removed: make(chan struct{}), room: make(chan struct{}, 1),
 	}
 	c.out = newWriter(w, c)
@@ -54,17 +52,17 @@ func (c *connection) pump() {
 	alive := time.NewTimer(KeepAlive)
 	defer alive.Stop()
 	for {
-		posts, err := c.subscription.Take(c.ctx)
+		entries, err := c.source.take(c.ctx)
 		switch {
 		case c.ctx.Err() != nil:
 			return
 		case err != nil: // the client comes back and goes on where it was
-			c.hub.log.Error("the message log could not be read", "error", err)
+			c.hub.log.Error("a stream's log could not be read", "error", err)
 			c.cancel()
 			return
-		case len(posts) > 0:
+		case len(entries) > 0:
 			alive.Reset(KeepAlive)
-			if !c.publish(posts) {
+			if !c.publish(entries) {
 				return
 			}
 			continue
@@ -72,21 +70,21 @@ func (c *connection) pump() {
 		select {
 		case <-c.ctx.Done():
 			return
-		case <-c.subscription.Ready():
+		case <-c.source.ready():
 		case <-alive.C:
 			alive.Reset(KeepAlive)
-			if c.admit([]*comms.Post{nil}) > 0 { // otherwise a write is under way
+			if c.admit([]entry{{}}) > 0 { // otherwise a write is under way
 				c.hub.server.Publish(c.id, &sse.Event{Comment: []byte("keep-alive")})
 			}
 		}
 	}
 }
 
-// publish hands posts to the library as fast as the client takes them. It
+// publish hands entries to the library as fast as the client takes them. It
 // returns false when the connection has ended.
-func (c *connection) publish(posts []*comms.Post) bool {
-	for len(posts) > 0 {
-		n := c.admit(posts)
+func (c *connection) publish(entries []entry) bool {
+	for len(entries) > 0 {
+		n := c.admit(entries)
 		if n == 0 {
 			select {
 			case <-c.room:
@@ -95,45 +93,37 @@ func (c *connection) publish(posts []*comms.Post) bool {
 			}
 			continue
 		}
-		for _, p := range posts[:n] {
-			c.hub.server.Publish(c.id, &sse.Event{
-				ID:    strconv.AppendInt(nil, p.Message.Seq, 10),
-				Event: []byte(p.Message.Signal),
-				Data:  p.Body,
-			})
+		for _, e := range entries[:n] {
+			c.hub.server.Publish(c.id, &sse.Event{ID: strconv.AppendInt(nil, e.id, 10), Event: []byte(e.name), Data: e.body})
 		}
-		posts = posts[n:]
+		entries = entries[n:]
 	}
 	return true
 }
 
-// admit puts as many posts as there is room for into the pipeline, before
+// admit puts as many entries as there is room for into the pipeline, before
 // they are published, so that the writer knows that more is coming.
-func (c *connection) admit(posts []*comms.Post) (n int) {
+func (c *connection) admit(entries []entry) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for n < len(posts) && c.bytes < pipelineBytes {
-		c.pipeline = append(c.pipeline, posts[n])
-		if posts[n] != nil {
-			c.bytes += len(posts[n].Body)
-		}
+	for n < len(entries) && c.bytes < pipelineBytes {
+		c.pipeline = append(c.pipeline, entries[n])
+		c.bytes += len(entries[n].body)
 		n++
 	}
 	return n
 }
 
-// written takes the event that was just written out of the pipeline, and
+// written takes the entry that was just written out of the pipeline, and
 // tells whether more is coming.
-func (c *connection) written() (post *comms.Post, more bool) {
+func (c *connection) written() (e entry, more bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	post, c.pipeline = c.pipeline[0], c.pipeline[1:]
-	if post != nil {
-		c.bytes -= len(post.Body)
-	}
+	e, c.pipeline = c.pipeline[0], c.pipeline[1:]
+	c.bytes -= len(e.body)
 	select {
 	case c.room <- struct{}{}:
 	default:
 	}
-	return post, len(c.pipeline) > 0
+	return e, len(c.pipeline) > 0
 }

@@ -1,9 +1,10 @@
-// Package stream serves an agent's messages as server-sent events
-// (GET /messages). The log is the truth: each connection has an r3labs/sse
-// stream of its own and a pump that reads the log behind the connection's
-// cursor, so that a slow client holds up only itself. The package owns
-// connections, deadlines, keep-alives and the farewell at shutdown. It must
-// not know how messages are stored, or who may read them.
+// Package stream serves an agent's messages (GET /messages) and the feed of
+// events (GET /events) as server-sent events, and the feed as a WebSocket too
+// (GET /ws). The logs are the truth: each stream has an r3labs/sse stream of
+// its own and a pump that reads the log behind the connection's cursor, so that
+// a slow client holds up only itself. The package owns connections, deadlines,
+// keep-alives and the farewell at shutdown. It must not know how messages and
+// events are stored, or who may read them.
 package stream
 
 import (
@@ -44,23 +45,39 @@ const (
 	retrySpread = 2 * time.Second
 )
 
-// Hub serves message streams.
+// Hub serves streams of server-sent events.
 type Hub struct {
-	mailbox *comms.Mailbox
-	fail    func(w http.ResponseWriter, r *http.Request, err error)
-	log     *slog.Logger
-	server  *sse.Server
-	last    atomic.Uint64 // the newest connection's number
+	open   func(r *http.Request) (source, error)
+	most   int
+	fail   func(w http.ResponseWriter, r *http.Request, err error)
+	log    *slog.Logger
+	server *sse.Server
+	last   atomic.Uint64 // the newest connection's number
+	gate   gate[*connection]
 
 	mu          sync.Mutex
 	connections map[string]*connection
-	closing     bool
-	idle        chan struct{} // closed when the last connection has ended while closing
 }
 
-// New makes a Hub on a mailbox. fail answers a request that cannot be served.
+// New makes a Hub that serves the messages of the agent in the query. fail
+// answers a request that cannot be served.
 func New(mailbox *comms.Mailbox, fail func(w http.ResponseWriter, r *http.Request, err error), log *slog.Logger) *Hub {
-	h := &Hub{mailbox: mailbox, fail: fail, log: log, connections: map[string]*connection{}, idle: make(chan struct{})}
+	return newHub(func(r *http.Request) (source, error) {
+		cursor, err := cursorOf(r)
+		if err != nil {
+			return nil, err
+		}
+		subscription, err := mailbox.Subscribe(r.Context(), r.URL.Query().Get("agent_id"), cursor)
+		if err != nil {
+			return nil, err
+		}
+		return letters{subscription}, nil
+	}, comms.MaxStreams, fail, log)
+}
+
+// newHub makes a Hub for at most so many clients, each of which reads what open gives it.
+func newHub(open func(r *http.Request) (source, error), most int, fail func(w http.ResponseWriter, r *http.Request, err error), log *slog.Logger) *Hub {
+	h := &Hub{open: open, most: most, fail: fail, log: log, connections: map[string]*connection{}}
 	h.server = sse.New()
 	h.server.AutoReplay, h.server.AutoStream, h.server.SplitData, h.server.BufferSize = false, false, true, streamBuffer
 	// The library runs its hooks in goroutines of their own; ServeHTTP waits for both.
@@ -80,28 +97,32 @@ func New(mailbox *comms.Mailbox, fail func(w http.ResponseWriter, r *http.Reques
 	return h
 }
 
-// ServeHTTP streams the messages of the agent in the query, until the client
-// goes away, takes nothing for WriteTimeout, or the hub shuts down.
+// ServeHTTP streams until the client goes away, takes nothing for
+// WriteTimeout, or the hub shuts down.
 func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	cursor, err := cursorOf(r)
-	if err != nil {
-		h.fail(w, r, err)
-		return
-	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	subscription, err := h.mailbox.Subscribe(ctx, r.URL.Query().Get("agent_id"), cursor)
+	r = r.WithContext(ctx)
+	source, err := h.open(r)
 	if err != nil {
 		h.fail(w, r, err)
 		return
 	}
-	defer subscription.Close()
-	c := newConnection(h, strconv.FormatUint(h.last.Add(1), 10), ctx, cancel, subscription, w)
-	if !h.open(c) {
-		h.fail(w, r, skillrouter.Errorf(skillrouter.Unavailable, "the router is stopping"))
+	defer source.close()
+	c := newConnection(h, strconv.FormatUint(h.last.Add(1), 10), ctx, cancel, source, w)
+	if entered, closing := h.gate.enter(c, h.most); !entered {
+		h.fail(w, r, refused(closing, h.most))
 		return
 	}
-	defer h.close(c)
+	defer h.gate.leave(c)
+	h.mu.Lock()
+	h.connections[c.id] = c
+	h.mu.Unlock()
+	defer func() {
+		h.mu.Lock()
+		delete(h.connections, c.id)
+		h.mu.Unlock()
+	}()
 	h.server.CreateStream(c.id)
 
 	// The library gets a request that says only which stream; the cursor is ours.
@@ -118,49 +139,20 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// refused says why a connection was not let in.
+func refused(closing bool, most int) error {
+	if closing {
+		return skillrouter.Errorf(skillrouter.Unavailable, "the router is stopping")
+	}
+	return skillrouter.Errorf(skillrouter.Unavailable, "%d streams are open: the router takes no more", most)
+}
+
 // Shutdown ends all streams and refuses further ones. Clients are told when to
 // come back. It returns when all have ended, or with ctx's error.
-func (h *Hub) Shutdown(ctx context.Context) error {
-	h.mu.Lock()
-	if !h.closing {
-		h.closing = true
-		if len(h.connections) == 0 {
-			close(h.idle)
-		}
-	}
-	for _, c := range h.connections {
-		c.end()
-	}
-	h.mu.Unlock()
-	select {
-	case <-h.idle:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func (h *Hub) Shutdown(ctx context.Context) error { return h.gate.shut(ctx) }
 
 func (h *Hub) connection(id string) *connection {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.connections[id]
-}
-
-func (h *Hub) open(c *connection) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closing {
-		return false
-	}
-	h.connections[c.id] = c
-	return true
-}
-
-func (h *Hub) close(c *connection) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.connections, c.id)
-	if h.closing && len(h.connections) == 0 {
-		close(h.idle)
-	}
 }

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
-	"skillrouter/comms"
 )
 
 // writer stands between the library and the client's connection. The library
@@ -20,10 +18,10 @@ type writer struct {
 	control    *http.ResponseController
 	flush      func() error
 
-	opened bool
-	broken bool
-	buffer []byte
-	posts  []*comms.Post // those in the buffer
+	opened  bool
+	broken  bool
+	buffer  []byte
+	entries []entry // those in the buffer
 
 	mu sync.Mutex // orders the deadlines of send and hurry
 }
@@ -67,9 +65,9 @@ func (w *writer) Flush() {
 		w.send()
 		return
 	}
-	post, more := w.connection.written()
-	if post != nil {
-		w.posts = append(w.posts, post)
+	e, more := w.connection.written()
+	if e.post != nil {
+		w.entries = append(w.entries, e)
 	}
 	if !more || len(w.buffer) >= flushBytes {
 		w.send()
@@ -81,8 +79,8 @@ func (w *writer) WriteHeader(int) {}
 
 // send writes what is gathered.
 func (w *writer) send() {
-	buffer, posts := w.buffer, w.posts
-	w.buffer, w.posts = w.buffer[:0], w.posts[:0]
+	buffer, entries := w.buffer, w.entries
+	w.buffer, w.entries = w.buffer[:0], w.entries[:0]
 	if w.broken || len(buffer) == 0 {
 		return
 	}
@@ -96,7 +94,7 @@ func (w *writer) send() {
 		w.connection.cancel()
 		return
 	}
-	w.connection.subscription.Delivered(posts)
+	w.connection.source.delivered(entries)
 	if cap(buffer) > 2*flushBytes {
 		w.buffer = nil // one large event shall not stay in memory
 	}
@@ -120,6 +118,6 @@ func (w *writer) hurry() { w.deadline(farewellTimeout) }
 func (w *writer) farewell() {
 	again := retryFirst + rand.N(retrySpread)
 	w.buffer = fmt.Appendf(w.buffer[:0], "retry: %d\n: the router is stopping, come back\n\n", again.Milliseconds())
-	w.posts = nil
+	w.entries = nil
 	w.send()
 }

@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 
 	"skillrouter"
+	"skillrouter/operational"
 )
 
 // SignalLog is the stored messages as a log of events, for who follows the
@@ -15,14 +17,7 @@ func (s *Store) SignalLog() SignalLog { return SignalLog{s} }
 
 // Events returns up to limit signals after seq, in order, without their contexts.
 func (l SignalLog) Events(ctx context.Context, after int64, limit int) ([]skillrouter.Event, error) {
-	var rows []struct {
-		Seq       int64
-		ID        string
-		FromAgent string
-		Signal    string
-		CreatedAt int64
-	}
-	err := l.store.read.WithContext(ctx).Raw("SELECT seq, id, from_agent, signal, created_at FROM messages WHERE seq > ? ORDER BY seq LIMIT ?", after, min(limit, MaxEvents)).Scan(&rows).Error
+	rows, err := l.store.envelopes(ctx, after, limit)
 	events := make([]skillrouter.Event, len(rows))
 	for i, r := range rows {
 		events[i] = skillrouter.Event{Seq: r.Seq, Type: r.Signal, Subject: r.ID, Agent: r.FromAgent, At: fromMillis(r.CreatedAt)}
@@ -35,3 +30,45 @@ func (l SignalLog) LastEvent(ctx context.Context) (int64, error) { return l.stor
 
 // EventBell rings after each commit that stored a message.
 func (l SignalLog) EventBell() *skillrouter.Bell { return &l.store.mailed }
+
+// PostLog is the stored messages as events of one type that tell who sent
+// what signal to whom, for the feed.
+type PostLog struct{ SignalLog }
+
+// PostLog returns the messages as events that tell of them.
+func (s *Store) PostLog() PostLog { return PostLog{s.SignalLog()} }
+
+// Events returns up to limit messages after seq, in order, without their contexts.
+func (l PostLog) Events(ctx context.Context, after int64, limit int) ([]skillrouter.Event, error) {
+	rows, err := l.store.envelopes(ctx, after, limit)
+	events := make([]skillrouter.Event, len(rows))
+	for i, r := range rows {
+		// Marshalling strings and whole numbers cannot fail.
+		data, _ := json.Marshal(operational.MessageEvent{
+			ID: r.ID, Seq: r.Seq, From: r.FromAgent, To: r.ToAgent, Signal: r.Signal, Priority: r.Priority, ThreadID: r.ThreadID,
+		})
+		events[i] = skillrouter.Event{
+			Seq: r.Seq, Type: operational.EventMessageSent, Subject: r.ID, Agent: r.FromAgent, At: fromMillis(r.CreatedAt), Data: data,
+		}
+	}
+	return events, err
+}
+
+// envelope is a message without what it says.
+type envelope struct {
+	Seq       int64
+	ID        string
+	FromAgent string
+	ToAgent   string
+	Signal    string
+	Priority  int
+	ThreadID  string
+	CreatedAt int64
+}
+
+func (s *Store) envelopes(ctx context.Context, after int64, limit int) ([]envelope, error) {
+	var rows []envelope
+	err := s.read.WithContext(ctx).Raw(`SELECT seq, id, from_agent, to_agent, signal, priority, thread_id, created_at
+		FROM messages WHERE seq > ? ORDER BY seq LIMIT ?`, after, min(limit, MaxEvents)).Scan(&rows).Error
+	return rows, err
+}

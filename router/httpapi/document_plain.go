@@ -22,8 +22,9 @@ func plainOperations() []huma.Operation {
 		described("header", "Last-Event-ID", "The same, as browsers send it", integer()),
 	}
 	feed := []*huma.Param{
-		described("query", "types", "Only these, comma-separated, such as `task.*,lesson.created`", text()),
-		described("query", "agent", "Only what is about this agent", text()),
+		described("query", "after", "Continue after this seq; 0: from the beginning; without it: from now on", integer()),
+		described("query", "type", "Only these, comma-separated, such as `task.*,lesson_extracted`", text()),
+		described("query", "agent", "Only what this agent did, what happened to it, and messages to it", text()),
 		described("query", "project", "Only what is about this project", text()),
 	}
 	model := described("path", "id", "The model's name; it may hold slashes", text())
@@ -35,7 +36,7 @@ func plainOperations() []huma.Operation {
 			sse, append([]*huma.Param{required("agent_id", "Whose")}, resume...)...),
 		plain(get, "/events", "Feed of all that happens as server-sent events: `id:` is the event's place in the feed, `event:` its type, `data:` the event.",
 			sse, append(feed, resume...)...),
-		switching(plain(get, "/ws", "The same feed as a WebSocket: frames `{type, data, timestamp}`, and `pong` for `ping`.", "", feed...)),
+		switching(plain(get, "/ws", "The same feed as a WebSocket: frames `{type, data, timestamp, seq}`, and `pong` for `ping`. See docs/events.md.", "", feed...)),
 		plain(get, "/metrics", "Figures in Prometheus' text format.", "text/plain"),
 
 		answering(plain(get, "/mcp", "Refused with 405, as the protocol allows: the server has nothing to say unasked.", ""), "405", "There is no such stream"),

@@ -84,6 +84,7 @@ type Services struct {
 	Embeddings    learning.EmbeddingService
 	Chat          http.Handler // /v1: what an OpenAI client asks of a model, with memory
 
+	Feed   router.FeedService
 	Events http.Handler // GET /events: the feed as server-sent events
 	Socket http.Handler // GET /ws: the feed as a WebSocket
 	Web    Dashboard    // GET / and what it leads to: the dashboard

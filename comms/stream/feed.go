@@ -1,0 +1,94 @@
+package stream
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"skillrouter"
+	"skillrouter/router"
+)
+
+// MaxFollowers bounds the clients that follow the feed over one transport:
+// with a connection each takes about 50 KB.
+const MaxFollowers = 4096
+
+// NewFeed makes a Hub that serves the feed. fail answers a request that cannot be served.
+func NewFeed(feed *router.Feed, fail func(w http.ResponseWriter, r *http.Request, err error), log *slog.Logger) *Hub {
+	return newHub(func(r *http.Request) (source, error) {
+		query, err := feedQueryOf(r)
+		if err != nil {
+			return nil, err
+		}
+		reader, err := feed.Follow(r.Context(), query)
+		if err != nil {
+			return nil, err
+		}
+		return following{reader}, nil
+	}, MaxFollowers, fail, log)
+}
+
+// feedQueryOf reads what a client asks of the feed. Without a place to begin
+// at it gets what happens from now on. The header counts before the query, as
+// with messages: see cursorOf.
+func feedQueryOf(r *http.Request) (router.FeedQuery, error) {
+	query := router.FeedQuery{After: router.FeedNow}
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return query, skillrouter.Errorf(skillrouter.Invalid, "the query of the address cannot be read")
+	}
+	if values.Has("after") && values.Has("last_event_id") {
+		return query, skillrouter.InvalidField("last_event_id", "says the same as after: give one of them")
+	}
+	for name, given := range values {
+		if name != "type" && len(given) > 1 {
+			return query, skillrouter.InvalidField(name, "is given more than once")
+		}
+		switch name {
+		case "type":
+			for _, list := range given {
+				query.Types = append(query.Types, strings.Split(list, ",")...)
+			}
+		case "agent":
+			query.Agent = given[0]
+		case "project":
+			query.Project = given[0]
+		case "after", "last_event_id":
+			if query.After, err = ParseEventID(name, given[0]); err != nil {
+				return query, err
+			}
+		default:
+			return query, skillrouter.InvalidField(name, "is no parameter of the feed: there are after, last_event_id, type, agent and project")
+		}
+	}
+	if text := r.Header.Get("Last-Event-ID"); text != "" {
+		query.After, err = ParseEventID("Last-Event-ID", text)
+	}
+	return query, err
+}
+
+// following is a reader of the feed as a source.
+type following struct{ *router.FeedReader }
+
+func (f following) take(ctx context.Context) ([]entry, error) {
+	items, err := f.Take(ctx)
+	entries := make([]entry, len(items))
+	for i, item := range items {
+		entries[i] = entry{id: item.Seq, name: item.Type, body: item.As(router.FeedServerSent, encodeEvent)}
+	}
+	return entries, err
+}
+
+func (f following) ready() <-chan struct{} { return f.Ready() }
+func (f following) delivered([]entry)      {}
+func (f following) close()                 { f.Close() }
+
+// encodeEvent writes an event as the data of a server-sent event.
+func encodeEvent(event router.FeedEvent) []byte {
+	// Marshalling strings, whole numbers, times of this era and JSON that was stored cannot fail.
+	text, _ := json.Marshal(event)
+	return text
+}

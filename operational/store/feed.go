@@ -1,0 +1,98 @@
+package store
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	"skillrouter/operational"
+)
+
+// feedRunRow is a row of the feed's journal.
+type feedRunRow struct {
+	First  int64
+	Source operational.FeedSource
+	Start  int64
+	Count  int64
+}
+
+func (r feedRunRow) run() operational.FeedRun {
+	return operational.FeedRun{First: r.First, Count: r.Count, Source: r.Source, Start: r.Start}
+}
+
+// FeedEnds returns the feed's last run and the last run of each log; a run
+// that is not there is the zero one.
+func (s *Store) FeedEnds(ctx context.Context) (last operational.FeedRun, ends map[operational.FeedSource]operational.FeedRun, err error) {
+	var rows []feedRunRow
+	read := s.read.WithContext(ctx)
+	if err := read.Raw("SELECT first, source, start, count FROM feed_runs ORDER BY first DESC LIMIT 1").Scan(&rows).Error; err != nil || len(rows) == 0 {
+		return last, nil, err
+	}
+	last, ends = rows[0].run(), map[operational.FeedSource]operational.FeedRun{}
+	for _, source := range []operational.FeedSource{operational.FeedLearning, operational.FeedOperational, operational.FeedMessages} {
+		rows = nil
+		if err := read.Raw("SELECT first, source, start, count FROM feed_runs WHERE source = ? ORDER BY first DESC LIMIT 1", source).Scan(&rows).Error; err != nil {
+			return last, nil, err
+		}
+		if len(rows) > 0 {
+			ends[source] = rows[0].run()
+		}
+	}
+	return last, ends, nil
+}
+
+// FeedRuns returns up to limit runs in order, from the one that holds a number on.
+func (s *Store) FeedRuns(ctx context.Context, from int64, limit int) ([]operational.FeedRun, error) {
+	var rows []feedRunRow
+	err := s.read.WithContext(ctx).Raw(`SELECT first, source, start, count FROM feed_runs
+		WHERE first >= ifnull((SELECT max(first) FROM feed_runs WHERE first <= ?), 0) AND first + count > ? ORDER BY first LIMIT ?`, from, from, limit).Scan(&rows).Error
+	runs := make([]operational.FeedRun, len(rows))
+	for i, row := range rows {
+		runs[i] = row.run()
+	}
+	return runs, err
+}
+
+// AppendFeed adds runs to the end of the journal. A run that is there already
+// may come again with a greater count. Nothing is announced: a row of the
+// journal is no event.
+func (s *Store) AppendFeed(ctx context.Context, runs []operational.FeedRun) error {
+	return s.commit.Write(ctx, func(tx *gorm.DB) error { return putFeedRuns(tx, runs) }, nil)
+}
+
+func putFeedRuns(tx *gorm.DB, runs []operational.FeedRun) error {
+	for _, r := range runs {
+		if err := tx.Exec("INSERT INTO feed_runs (first, source, start, count) VALUES (?, ?, ?, ?) ON CONFLICT (first) DO UPDATE SET count = excluded.count",
+			r.First, r.Source, r.Start, r.Count).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CutFeed gives up the numbers that stand for rows of a log beyond its end,
+// so that they do not come to stand for others when the log grows again. No
+// number is given twice.
+func (s *Store) CutFeed(ctx context.Context, source operational.FeedSource, end int64) error {
+	return s.commit.Write(ctx, func(tx *gorm.DB) error {
+		var rows []feedRunRow
+		if err := tx.Raw("SELECT first, source, start, count FROM feed_runs WHERE source = ? AND start + count - 1 > ? ORDER BY first", source, end).Scan(&rows).Error; err != nil {
+			return err
+		}
+		for _, row := range rows {
+			kept := max(end-row.Start+1, 0)
+			if kept == 0 {
+				if err := tx.Exec("UPDATE feed_runs SET source = ? WHERE first = ?", operational.FeedLost, row.First).Error; err != nil {
+					return err
+				}
+				continue
+			}
+			lost := operational.FeedRun{First: row.First + kept, Count: row.Count - kept, Source: operational.FeedLost, Start: row.Start + kept}
+			row.Count = kept
+			if err := putFeedRuns(tx, []operational.FeedRun{row.run(), lost}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil)
+}

@@ -1,0 +1,90 @@
+package router
+
+import (
+	"slices"
+	"strings"
+
+	"skillrouter"
+	"skillrouter/operational"
+)
+
+// feedFilter is a FeedQuery and its caller, ready to be asked.
+type feedFilter struct {
+	caller         skillrouter.Principal
+	captain, admin bool
+	all            bool // nothing is filtered
+	types          []string
+	groups         []string // "task." of "task.*"
+	agent, project string
+}
+
+// newFeedFilter checks a query. Whoever asks needs ScopeRead.
+func newFeedFilter(caller skillrouter.Principal, query FeedQuery) (feedFilter, error) {
+	f := feedFilter{
+		caller: caller, captain: caller.Has(skillrouter.ScopeCaptain), admin: caller.Has(skillrouter.ScopeAdmin),
+		agent: query.Agent, project: query.Project,
+	}
+	if err := caller.Need(skillrouter.ScopeRead); err != nil {
+		return f, err
+	}
+	if query.After < 0 {
+		return f, skillrouter.InvalidField("after", "must not be negative")
+	}
+	if len(query.Types) > MaxFeedTypes {
+		return f, skillrouter.InvalidField("type", "holds more than %d types", MaxFeedTypes)
+	}
+	for _, name := range query.Types {
+		if !knownFeedType(name) {
+			return f, skillrouter.InvalidField("type", `names no type of event, nor a group such as "task.*"; docs/events.md lists them`)
+		}
+		if group, ok := strings.CutSuffix(name, "*"); ok {
+			f.groups = append(f.groups, group)
+		} else {
+			f.types = append(f.types, name)
+		}
+	}
+	if query.Agent != "" {
+		if err := skillrouter.CheckAgentID("agent", query.Agent); err != nil {
+			return f, err
+		}
+	}
+	if err := skillrouter.CheckName("project", query.Project); err != nil {
+		return f, err
+	}
+	f.all = f.admin && len(query.Types) == 0 && f.agent == "" && f.project == ""
+	return f, nil
+}
+
+// passes tells whether an event is asked for and may be seen.
+func (f *feedFilter) passes(item *FeedItem) bool {
+	if f.all {
+		return true
+	}
+	if f.project != "" && item.Project != f.project || f.agent != "" && item.Agent != f.agent && (!item.mail || item.to != f.agent) {
+		return false
+	}
+	if len(f.types)+len(f.groups) > 0 && !f.named(item.Type) && (item.Kind == "" || !f.named(item.Kind)) {
+		return false
+	}
+	return f.sees(item)
+}
+
+func (f *feedFilter) named(kind string) bool {
+	return slices.Contains(f.types, kind) || slices.ContainsFunc(f.groups, func(group string) bool { return strings.HasPrefix(kind, group) })
+}
+
+// sees tells whether the caller may see an event: that of a token as
+// whoever may list tokens, that of a message as whoever may read a mailbox
+// that it is in, and all others.
+func (f *feedFilter) sees(item *FeedItem) bool {
+	switch {
+	case f.admin:
+		return true
+	case item.Type == operational.EventTokenIssued, item.Type == operational.EventTokenRevoked:
+		return false
+	case !item.mail || f.captain:
+		return true
+	}
+	own := f.caller.AgentID
+	return own != "" && f.caller.Has(skillrouter.ScopeAgent) && (item.to == "" || item.to == own || item.Agent == own)
+}

@@ -1,0 +1,63 @@
+package router
+
+import (
+	"encoding/json"
+	"sync"
+
+	"skillrouter"
+	"skillrouter/operational"
+)
+
+// FeedItem is an event of the feed as all who follow it share it. It must not be changed.
+type FeedItem struct {
+	FeedEvent
+
+	mail  bool   // it tells of a message
+	to    string // whom that is to
+	forms [feedForms]feedForm
+}
+
+// FeedForm is one of the ways in which transports write an event.
+type FeedForm int
+
+// The forms.
+const (
+	FeedServerSent FeedForm = iota // the data of a server-sent event
+	FeedFrame                      // a frame of a WebSocket
+	feedForms
+)
+
+type feedForm struct {
+	once sync.Once
+	text []byte
+}
+
+// As returns the item in a form, which encode makes of it the first time that
+// anybody asks. The text is shared.
+func (i *FeedItem) As(form FeedForm, encode func(event FeedEvent) []byte) []byte {
+	f := &i.forms[form]
+	f.once.Do(func() { f.text = encode(i.FeedEvent) })
+	return f.text
+}
+
+// size is about what the item takes in memory, with both its forms.
+func (i *FeedItem) size() int {
+	return 512 + 3*(len(i.Data)+len(i.Subject)+len(i.Agent)+len(i.Project))
+}
+
+// newFeedItem makes the item of a log's event.
+func newFeedItem(source operational.FeedSource, number int64, e skillrouter.Event) *FeedItem {
+	item := &FeedItem{FeedEvent: FeedEvent{Event: e, Source: string(source)}}
+	item.Seq = number
+	if source == operational.FeedMessages {
+		item.mail = true
+		var message operational.MessageEvent
+		if json.Unmarshal(e.Data, &message) == nil { // the store has just written it
+			item.to = message.To
+		}
+	}
+	if name, data, ok := experienceName(e); ok {
+		item.Kind, item.Type, item.Data = e.Type, name, data
+	}
+	return item
+}

@@ -1,0 +1,79 @@
+package router
+
+import (
+	"context"
+	"slices"
+)
+
+// Bounds of the feed's tail: what a client that fell behind for a few seconds
+// under full load needs, and no more memory than that.
+const (
+	feedTailEvents = 4096
+	feedTailBytes  = 4 << 20
+)
+
+// feedTail is the newest events in memory, in order: every one after floor up
+// to last. Readers share the items.
+type feedTail struct {
+	items []*FeedItem
+	bytes int
+	floor int64
+	last  int64
+}
+
+// reset empties the tail, which then holds what comes after a number.
+func (t *feedTail) reset(last int64) { *t = feedTail{floor: last, last: last} }
+
+func (t *feedTail) append(items []*FeedItem, seen int64) {
+	t.items, t.last = append(t.items, items...), seen
+	for _, item := range items {
+		t.bytes += item.size()
+	}
+	drop := 0
+	for ; drop < len(t.items) && (len(t.items)-drop > feedTailEvents || t.bytes > feedTailBytes); drop++ {
+		t.bytes -= t.items[drop].size()
+		t.floor = t.items[drop].Seq
+	}
+	t.items = t.items[drop:] // append moves the rest to a new array once this one is used up
+}
+
+// after returns what comes after a number, or false if the tail does not reach
+// back so far. The items are shared and must stay as they are.
+func (t *feedTail) after(seq int64) ([]*FeedItem, bool) {
+	if seq < t.floor {
+		return nil, false
+	}
+	at, _ := slices.BinarySearchFunc(t.items, seq+1, func(item *FeedItem, seq int64) int {
+		return int(min(max(item.Seq-seq, -1), 1))
+	})
+	return t.items[at:len(t.items):len(t.items)], true
+}
+
+// extend reads what was just announced into the tail, if somebody follows.
+func (f *Feed) extend(ctx context.Context, end int64) {
+	f.mu.RLock()
+	from := f.tail.last
+	f.mu.RUnlock()
+	var items []*FeedItem
+	for seen := from; seen < end; {
+		if f.readers.Load() == 0 || end-from > feedTailEvents {
+			items = nil
+			from = end
+			break
+		}
+		page, upTo, err := f.page(ctx, seen, end, feedPageRows)
+		if err != nil {
+			f.log.Warn("the newest events cannot be kept in memory; they are read from the tables", "error", err)
+			items, from = nil, end
+			break
+		}
+		items, seen = append(items, page...), upTo
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if from == end {
+		f.tail.reset(end)
+		return
+	}
+	f.tail.append(items, end)
+}
