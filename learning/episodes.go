@@ -17,6 +17,7 @@ type Episodes struct {
 	now      skillrouter.Clock
 	sessions sessions
 	vectors  atomic.Pointer[Vectors] // nil: there are none
+	gaps     *Gaps                   // is told of searches in vain; may be nil
 
 	mu      sync.Mutex
 	changed map[string]bool // ids recorded while a Rebuild runs, nil while none does
@@ -100,8 +101,14 @@ func (l *Episodes) Search(ctx context.Context, query EpisodeQuery) (EpisodeResul
 		func(episode *Episode, hit tfidf.Hit) {
 			results.Results = append(results.Results, EpisodeHit{*episode, hit.Score, reasons(hit.Why)})
 		})
+	if err != nil {
+		return EpisodeResults{}, err
+	}
 	results.Count = len(results.Results)
-	return results, err
+	if results.Vain = vain(found, results.Count, query.Query) && (meaning == nil || results.Count == 0); results.Vain && query.whole() {
+		l.gaps.Missed(ctx, Miss{Question: query.Query, Project: query.Project, In: GapInEpisodes})
+	}
+	return results, nil
 }
 
 // Len returns how many episodes can be found.

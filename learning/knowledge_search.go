@@ -19,6 +19,9 @@ func (k *KnowledgeBase) Search(ctx context.Context, query KnowledgeQuery) (Knowl
 		}
 		k.Used(used...)
 	}
+	if err == nil && results.Vain && query.whole() {
+		k.gaps.Missed(ctx, Miss{Question: query.Query, Project: query.Project, In: GapInKnowledge})
+	}
 	return results, err
 }
 
@@ -71,6 +74,7 @@ func (k *KnowledgeBase) Find(ctx context.Context, query KnowledgeQuery) (Knowled
 		return KnowledgeResults{}, err
 	}
 	results.Count = len(results.Results)
+	results.Vain = vain(found, results.Count, query.Query) && (meaning == nil || results.Count == 0)
 	return results, nil
 }
 

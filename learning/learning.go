@@ -166,6 +166,8 @@ type KnowledgeResults struct {
 	LeftOut   int               `json:"left_out,omitempty"`  // how many more would have made the answer larger than MaxAnswer
 	Corrected map[string]string `json:"corrected,omitempty"` // words nobody wrote, and what was searched instead
 	Notice    string            `json:"notice,omitempty"`    // what the caller should know of how it was searched: that it went by words alone though vectors are configured
+	// Vain says that what was found, if anything, cannot be what was meant: see GapService. Beside the database alone.
+	Vain bool `json:"-"`
 }
 
 // The event types of seed 004's episodes. Others are refused.
@@ -260,6 +262,7 @@ type EpisodeResults struct {
 	LeftOut   int               `json:"left_out,omitempty"` // how many more would have made the answer larger than MaxAnswer
 	Corrected map[string]string `json:"corrected,omitempty"`
 	Notice    string            `json:"notice,omitempty"` // as KnowledgeResults'
+	Vain      bool              `json:"-"`                // as KnowledgeResults'
 }
 
 // Defaults and bounds.

@@ -303,6 +303,7 @@ type LessonResults struct {
 	LeftOut   int               `json:"left_out,omitempty"`
 	Corrected map[string]string `json:"corrected,omitempty"`
 	Notice    string            `json:"notice,omitempty"` // as KnowledgeResults'
+	Vain      bool              `json:"-"`                // as KnowledgeResults'
 }
 
 // ValidationType is a judgement on a lesson, in the words of seed 000.

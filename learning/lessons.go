@@ -28,6 +28,7 @@ type Lessons struct {
 
 	line    reportLine
 	vectors atomic.Pointer[Vectors] // nil: there are none
+	gaps    *Gaps                   // is told of searches in vain; may be nil
 
 	mu      sync.Mutex
 	changed map[string]bool // ids that changed while a Rebuild runs, nil while none does

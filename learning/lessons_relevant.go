@@ -47,6 +47,14 @@ const (
 // words fit best (with vectors, whose words and meaning together do); of a lesson of another domain or project a part of it. Recency
 // is e^(−0.01·days since it last occurred), the decay of seed 003.
 func (l *Lessons) Relevant(ctx context.Context, query LessonQuery) (LessonResults, error) {
+	results, err := l.relevant(ctx, query)
+	if err == nil && results.Vain && query.whole() {
+		l.gaps.Missed(ctx, Miss{Question: query.Context, Project: query.Project, AgentID: query.Agent, In: GapInLessons})
+	}
+	return results, err
+}
+
+func (l *Lessons) relevant(ctx context.Context, query LessonQuery) (LessonResults, error) {
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
 		return LessonResults{}, err
 	}
@@ -73,7 +81,7 @@ func (l *Lessons) Relevant(ctx context.Context, query LessonQuery) (LessonResult
 	found := l.index.Search(search)
 	results := LessonResults{Results: []LessonHit{}, Corrected: found.Corrected}
 	found.Hits, results.Notice = meaning.fuse(ctx, found.Hits, search, search.Limit)
-	if len(found.Hits) == 0 {
+	if results.Vain = len(found.Hits) == 0; results.Vain {
 		return results, nil
 	}
 	// All that fit are weighed by where and when they hold; only those that are answered are read.
@@ -89,6 +97,7 @@ func (l *Lessons) Relevant(ctx context.Context, query LessonQuery) (LessonResult
 		return LessonResults{}, err
 	}
 	results.Count = len(results.Results)
+	results.Vain = vain(found, results.Count, query.Context) && (meaning == nil || results.Count == 0)
 	return results, nil
 }
 

@@ -146,7 +146,7 @@ func (s ContextSources) guards(ctx context.Context, r ContextRequest) (f gathere
 }
 
 func (s ContextSources) lessons(ctx context.Context, r ContextRequest) (f gathered, err error) {
-	results, err := s.Lessons.Relevant(ctx, learning.LessonQuery{Context: r.Task, Agent: r.AgentID, Project: r.Project, Limit: r.nominated(), Explain: true})
+	results, err := s.Lessons.Relevant(learning.NotAsked(ctx), learning.LessonQuery{Context: r.Task, Agent: r.AgentID, Project: r.Project, Limit: r.nominated(), Explain: true})
 	f.corrected = results.Corrected
 	for _, hit := range results.Results {
 		l := &hit.Lesson
@@ -226,7 +226,7 @@ func (s ContextSources) procedures(ctx context.Context, r ContextRequest) (f gat
 
 func (s ContextSources) episodes(project string) func(context.Context, ContextRequest) (gathered, error) {
 	return func(ctx context.Context, r ContextRequest) (f gathered, err error) {
-		results, err := s.Episodes.Search(ctx, learning.EpisodeQuery{Query: r.Task, Persona: r.Persona, Project: project, Limit: r.nominated(), Explain: true})
+		results, err := s.Episodes.Search(learning.NotAsked(ctx), learning.EpisodeQuery{Query: r.Task, Persona: r.Persona, Project: project, Limit: r.nominated(), Explain: true})
 		f.corrected = results.Corrected
 		for _, hit := range results.Results {
 			f.candidates = append(f.candidates, candidate{

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"skillrouter"
+	"skillrouter/learning"
 )
 
 // queryClassifier tells what kind of question a query is.
@@ -23,6 +24,7 @@ type Router struct {
 	sources    map[Class]source
 	names      *names // nil without a Namer
 	now        skillrouter.Clock
+	misses     learning.MissObserver // may be nil
 }
 
 var _ Service = (*Router)(nil)
@@ -33,6 +35,8 @@ type Options struct {
 	Now skillrouter.Clock
 	// Changed rings when names may have changed: the operational store's event bell. May be nil.
 	Changed *skillrouter.Bell
+	// Misses is told of questions that no source could answer. May be nil.
+	Misses learning.MissObserver
 }
 
 // New makes a Router that asks the sources.
@@ -40,7 +44,7 @@ func New(classifier queryClassifier, sources Sources, options Options) *Router {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	r := &Router{classifier: classifier, now: options.Now, sources: map[Class]source{
+	r := &Router{classifier: classifier, now: options.Now, misses: options.Misses, sources: map[Class]source{
 		ClassKnowledge:   knowledgeSource{sources.Knowledge},
 		ClassEpisode:     episodeSource{sources.Episodes},
 		ClassOperational: operationalSource{sources.Agents, sources.Tasks, sources.Mail},
@@ -80,6 +84,8 @@ func (r *Router) Ask(ctx context.Context, query Query) (Answer, error) {
 		QueryType: decided.Class, Confidence: decided.Confidence, Reasons: slices.Clone(decided.Reasons), Query: query.Query,
 		Source: sourceOf(decided.Class), Items: []Item{},
 	}
+	asker := ctx
+	ctx = learning.NotAsked(ctx) // whether the whole question is a gap is seen below
 	first, err := r.sources[decided.Class].ask(ctx, q)
 	if err != nil {
 		return Answer{}, err
@@ -99,11 +105,24 @@ func (r *Router) Ask(ctx context.Context, query Query) (Answer, error) {
 			return Answer{}, err
 		}
 	}
+	if r.misses != nil && gap(query, decided.Class, first, &answer) {
+		r.misses.Missed(asker, learning.Miss{Question: query.Query, Project: query.Project, AgentID: query.AgentID, In: learning.GapInQuery})
+	}
 	answer.Count = len(answer.Items)
 	if answer.Reasons == nil {
 		answer.Reasons = []string{}
 	}
 	return answer, nil
+}
+
+// gap tells whether an answer shows that something is not known: nothing was
+// found though what is learned was looked at, or what was found there has not
+// the question's words. That there is no such task is an answer.
+func gap(query Query, class Class, first found, answer *Answer) bool {
+	if len(answer.Items) > 0 {
+		return first.vain && answer.Source == SourceLearning && len(answer.Also) == 0
+	}
+	return !first.settled && (query.Type == "" || sourceOf(class) == SourceLearning)
 }
 
 // check refuses what cannot be asked, and returns how many items are wanted.

@@ -128,7 +128,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	}
 	p.queries = router.New(classifier, router.Sources{
 		Knowledge: knowledge, Episodes: episodes, Agents: presence, Tasks: tasks, Recon: recon, Mail: operations, Names: operations,
-	}, router.Options{Now: a.now, Changed: operations.EventBell()})
+	}, router.Options{Now: a.now, Changed: operations.EventBell(), Misses: p.gaps})
 
 	toolsets, err := mcpserver.ParseToolsets(a.config.MCP.Toolsets...)
 	if err != nil {
@@ -153,7 +153,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Lessons: lessons, Patterns: patterns,
 		Facts:      facts,
 		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
-		Introspection: p.introspection, Embeddings: p.vectors,
+		Introspection: p.introspection, Embeddings: p.vectors, Gaps: p.gaps,
 		Feed: p.feed, Events: p.events, Socket: p.socket, Web: p.web,
 		Backup: a.backup,
 		MCP:    tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Registry: registry,

@@ -1,5 +1,19 @@
 package app
 
-import "context"
+import (
+	"context"
 
-func (a *App) wireGaps(_ context.Context, _ *parts) error { return nil }
+	"skillrouter/learning"
+)
+
+// wireGaps has the searches tell of what was asked in vain.
+func (a *App) wireGaps(ctx context.Context, p *parts) error {
+	p.gaps = learning.NewGaps(p.memory, learning.GapSources{Knowledge: p.knowledge, Episodes: p.episodes, Lessons: p.lessons}, learning.GapsOptions{
+		Options: learning.Options{Now: a.now, Log: a.log}, Changed: p.memory.EventBell(),
+	})
+	p.knowledge.ReportMisses(p.gaps)
+	p.episodes.ReportMisses(p.gaps)
+	p.lessons.ReportMisses(p.gaps)
+	a.life.run(ctx, "gaps", p.gaps.Run)
+	return nil
+}

@@ -41,6 +41,7 @@ type parts struct {
 	sessions      router.SessionService
 	context       router.ContextService
 	chat          http.Handler
+	gaps          *learning.Gaps
 
 	feed           router.FeedService
 	events, socket http.Handler // the feed's two transports

@@ -80,6 +80,7 @@ type Client struct {
 	Consolidation Consolidation
 	Context       Context
 	Introspection Introspection
+	Gaps          Gaps
 
 	base    string // without a slash at its end
 	options Options
@@ -131,7 +132,7 @@ func New(baseURL string, options Options) (*Client, error) {
 	c.Facts = Facts{c}
 	c.Procedures, c.Reminders, c.Sessions = Procedures{c}, Reminders{c}, Sessions{c}
 	c.Consolidation, c.Context = Consolidation{c}, Context{c}
-	c.Introspection = Introspection{c}
+	c.Introspection, c.Gaps = Introspection{c}, Gaps{c}
 	return c, nil
 }
 

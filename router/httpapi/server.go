@@ -82,6 +82,7 @@ type Services struct {
 	Context       router.ContextService
 	Introspection router.IntrospectionService
 	Embeddings    learning.EmbeddingService
+	Gaps          learning.GapService
 	Chat          http.Handler // /v1: what an OpenAI client asks of a model, with memory
 
 	Feed   router.FeedService

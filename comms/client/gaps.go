@@ -1,0 +1,48 @@
+package client
+
+import (
+	"context"
+	"net/http"
+
+	"skillrouter/learning"
+)
+
+// Gaps is learning.GapService over HTTP.
+type Gaps struct{ c *Client }
+
+var _ learning.GapService = Gaps{}
+
+// List implements learning.GapService.
+func (g Gaps) List(ctx context.Context, query learning.GapQuery) (learning.GapPage, error) {
+	return call[learning.GapPage](ctx, g.c, http.MethodGet, "/api/gaps", values(
+		"status", query.Status, "project", query.Project, "asked_in", query.AskedIn, "order", query.Order, "cursor", query.Cursor, "limit", query.Limit,
+	), nil)
+}
+
+// Gap implements learning.GapService.
+func (g Gaps) Gap(ctx context.Context, id string) (learning.Gap, error) {
+	return g.one(ctx, http.MethodGet, id, "", nil)
+}
+
+// Check implements learning.GapService.
+func (g Gaps) Check(ctx context.Context, id string) (learning.Gap, error) {
+	return g.one(ctx, http.MethodPost, id, "/check", nil)
+}
+
+// Dismiss implements learning.GapService.
+func (g Gaps) Dismiss(ctx context.Context, id, reason string) (learning.Gap, error) {
+	return g.one(ctx, http.MethodPost, id, "/dismiss", map[string]string{"reason": reason})
+}
+
+// Reopen implements learning.GapService.
+func (g Gaps) Reopen(ctx context.Context, id string) (learning.Gap, error) {
+	return g.one(ctx, http.MethodPost, id, "/reopen", nil)
+}
+
+func (g Gaps) one(ctx context.Context, method, id, verb string, body any) (learning.Gap, error) {
+	escaped, err := segment("id", id)
+	if err != nil {
+		return learning.Gap{}, err
+	}
+	return call[learning.Gap](ctx, g.c, method, "/api/gaps/"+escaped+verb, nil, body)
+}

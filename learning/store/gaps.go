@@ -1,0 +1,177 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+
+	"skillrouter/learning"
+)
+
+var _ learning.GapStore = (*Store)(nil)
+
+const gapColumns = `id, question, project, asked_in, agents, count, first_asked, last_asked, status, answered_by, settled_by, reason, settled_at`
+
+func scanGap(rows *sql.Rows) (g learning.Gap, err error) {
+	var places, agents, status string
+	var first, last int64
+	var settled *int64
+	if err = rows.Scan(&g.ID, &g.Question, &g.Project, &places, &agents, &g.Count, &first, &last, &status,
+		&g.AnsweredBy, &g.SettledBy, &g.Reason, &settled); err != nil {
+		return g, err
+	}
+	g.Status, g.FirstAsked, g.LastAsked, g.SettledAt = learning.GapStatus(status), fromMillis(first), fromMillis(last), fromMillisPtr(settled)
+	return g, errors.Join(json.Unmarshal([]byte(places), &g.AskedIn), json.Unmarshal([]byte(agents), &g.Agents))
+}
+
+func gaps(db *gorm.DB, where string, args ...any) ([]learning.Gap, error) {
+	rows, err := query(db, "SELECT "+gapColumns+" FROM gaps "+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	list := []learning.Gap{}
+	for rows.Next() {
+		gap, err := scanGap(rows)
+		if err != nil {
+			return nil, closing(rows, err)
+		}
+		list = append(list, gap)
+	}
+	return list, closing(rows, rows.Err())
+}
+
+// Gap implements learning.GapStore.
+func (s *Store) Gap(ctx context.Context, id string) (learning.Gap, bool, error) {
+	return oneGap(s.read.WithContext(ctx), id)
+}
+
+func oneGap(db *gorm.DB, id string) (learning.Gap, bool, error) {
+	list, err := gaps(db, "WHERE id = ?", id)
+	if err != nil || len(list) == 0 {
+		return learning.Gap{}, false, err
+	}
+	return list[0], true, nil
+}
+
+// putGap writes a gap over what is there.
+func putGap(tx *gorm.DB, g *learning.Gap, checked time.Time) error {
+	places, err := json.Marshal(g.AskedIn)
+	if err != nil {
+		return err
+	}
+	if g.Agents == nil {
+		g.Agents = []string{}
+	}
+	agents, err := json.Marshal(g.Agents)
+	if err != nil {
+		return err
+	}
+	_, err = exec(tx, `INSERT OR REPLACE INTO gaps (`+gapColumns+`, checked_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		g.ID, g.Question, g.Project, string(places), string(agents), g.Count, millis(g.FirstAsked), millis(g.LastAsked),
+		string(g.Status), g.AnsweredBy, g.SettledBy, g.Reason, millisPtr(g.SettledAt), millis(checked))
+	return err
+}
+
+// AddMisses implements learning.GapStore.
+func (s *Store) AddMisses(ctx context.Context, misses []learning.GapMisses, most int) error {
+	return s.commit.Write(ctx, func(tx *gorm.DB) error {
+		for i := range misses {
+			gap, there, err := oneGap(tx, misses[i].ID)
+			if err != nil {
+				return err
+			}
+			if !there {
+				gap = learning.Gap{ID: misses[i].ID, Project: misses[i].Project, FirstAsked: misses[i].First, LastAsked: misses[i].Last, Status: learning.GapOpen}
+			}
+			gap.Add(misses[i])
+			if err := putGap(tx, &gap, gap.LastAsked); err != nil {
+				return err
+			}
+		}
+		_, err := exec(tx, `DELETE FROM gaps WHERE id IN (SELECT id FROM gaps ORDER BY last_asked LIMIT max(0, (SELECT count(*) FROM gaps) - ?))`, most)
+		return err
+	}, nil)
+}
+
+// ListGaps implements learning.GapStore.
+func (s *Store) ListGaps(ctx context.Context, q learning.GapQuery, after *learning.GapMark) ([]learning.Gap, int64, error) {
+	where, args := "WHERE status = ?", []any{string(q.Status)}
+	if q.Project != "" {
+		where, args = where+" AND project = ?", append(args, q.Project)
+	}
+	if q.AskedIn != "" {
+		where, args = where+" AND EXISTS (SELECT 1 FROM json_each(asked_in) WHERE value = ?)", append(args, string(q.AskedIn))
+	}
+	var total int64
+	if err := s.read.WithContext(ctx).Raw("SELECT count(*) FROM gaps "+where, args...).Scan(&total).Error; err != nil {
+		return nil, 0, err
+	}
+	column := "last_asked"
+	if q.Order == learning.GapsOften {
+		column = "count"
+	}
+	if after != nil {
+		where, args = where+" AND ("+column+", id) < (?, ?)", append(args, after.Value, after.ID)
+	}
+	list, err := gaps(s.read.WithContext(ctx), where+" ORDER BY "+column+" DESC, id DESC LIMIT ?", append(slices.Clip(args), q.Limit)...)
+	return list, total, err
+}
+
+// OpenGaps implements learning.GapStore.
+func (s *Store) OpenGaps(ctx context.Context, since time.Time, limit int) ([]learning.Gap, error) {
+	return gaps(s.read.WithContext(ctx), "WHERE status = 'open' AND checked_at <= ? ORDER BY checked_at LIMIT ?", millis(since), limit)
+}
+
+// ChangeGap implements learning.GapStore.
+func (s *Store) ChangeGap(ctx context.Context, id string, decide func(gap *learning.Gap) error) (changed learning.Gap, err error) {
+	err = s.commit.Write(ctx, func(tx *gorm.DB) error {
+		gap, there, err := oneGap(tx, id)
+		if err != nil {
+			return err
+		}
+		if !there {
+			return learning.NoGap()
+		}
+		if err := decide(&gap); err != nil {
+			return err
+		}
+		changed = gap
+		return putGap(tx, &gap, gap.LastAsked)
+	}, nil)
+	return changed, err
+}
+
+// MarkChecked implements learning.GapStore.
+func (s *Store) MarkChecked(ctx context.Context, ids []string, at time.Time) error {
+	return s.commit.Write(ctx, func(tx *gorm.DB) error {
+		for _, id := range ids {
+			if _, err := exec(tx, "UPDATE gaps SET checked_at = max(checked_at, ?) WHERE id = ?", millis(at), id); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil)
+}
+
+// CountGaps implements learning.GapStore.
+func (s *Store) CountGaps(ctx context.Context) (map[learning.GapStatus]int64, error) {
+	rows, err := query(s.read.WithContext(ctx), "SELECT status, count(*) FROM gaps GROUP BY status")
+	if err != nil {
+		return nil, err
+	}
+	counts := map[learning.GapStatus]int64{}
+	for rows.Next() {
+		var status string
+		var n int64
+		if err := rows.Scan(&status, &n); err != nil {
+			return nil, closing(rows, err)
+		}
+		counts[learning.GapStatus(status)] = n
+	}
+	return counts, closing(rows, rows.Err())
+}
