@@ -34,6 +34,8 @@ type MessageStore interface {
 	AppendMessages(ctx context.Context, take func() []*operational.MessageAppend, stored func()) error
 	Mail(ctx context.Context, q operational.MailQuery) ([]operational.Message, bool, error)
 	Message(ctx context.Context, id string) (operational.Message, error)
+	// MessageLog returns messages, the latest first, and the seq before which there may be more; 0: there is none.
+	MessageLog(ctx context.Context, q operational.LogQuery) (messages []operational.Message, next int64, err error)
 	Mark(ctx context.Context, r operational.MarkRequest, marked func(operational.Marked)) error
 	SaveDeliveries(ctx context.Context, deliveries []operational.Delivery) error
 	AckedAfter(ctx context.Context, agentID string, after int64, limit int) ([]int64, error)

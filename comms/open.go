@@ -3,8 +3,22 @@ package comms
 import (
 	"context"
 
+	"skillrouter"
 	"skillrouter/operational"
 )
+
+// Unread returns how many messages the agent has not acknowledged, up to what a
+// heartbeat counts. The caller must be that agent, or a Captain.
+func (p *Presence) Unread(ctx context.Context, agentID string) (int, error) {
+	if err := skillrouter.PrincipalOf(ctx).ActAs(agentID); err != nil {
+		return 0, err
+	}
+	m, err := p.roster.known(agentID)
+	if err != nil {
+		return 0, err
+	}
+	return p.roster.unacked(ctx, m)
+}
 
 // Unacked returns the oldest messages that the agent has not acknowledged, at
 // most limit of them, and how many there are, up to what a heartbeat counts.

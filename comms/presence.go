@@ -283,7 +283,11 @@ func (p *Presence) Agents(ctx context.Context, filter operational.AgentFilter) (
 			agents = append(agents, a)
 		}
 	}
+	if filter.Skip < 0 {
+		return nil, skillrouter.InvalidField("skip", "must not be negative")
+	}
 	byLastSeen(agents)
+	agents = agents[min(filter.Skip, len(agents)):]
 	return agents[:min(limit, len(agents))], nil
 }
 

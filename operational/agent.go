@@ -81,6 +81,7 @@ type AgentFilter struct {
 	Project string
 	Role    string
 	Task    string // part of the current task, without regard to case
+	Skip    int    // leave out so many of the first ones
 	Limit   int    // 1 to MaxLimit; 0 means DefaultLimit
 }
 

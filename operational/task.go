@@ -64,6 +64,7 @@ type TaskFilter struct {
 	AnyOf   []string  // words of which it must hold one; those that hold more come first. At most MaxAnyOf
 	Since   time.Time // only those changed at or after this
 	Until   time.Time // only those changed before this
+	After   int64     // only those that are listed after the task of this number; not together with AnyOf
 	Limit   int       // 1 to MaxLimit; 0 means DefaultLimit
 }
 

@@ -107,6 +107,12 @@ func (f *TaskFilter) check() error {
 	if err := checkAnyOf(f.AnyOf); err != nil {
 		return err
 	}
+	switch {
+	case f.After < 0:
+		return skillrouter.InvalidField("after", "must not be negative")
+	case f.After > 0 && len(f.AnyOf) > 0:
+		return skillrouter.InvalidField("after", "may not be given together with any_of")
+	}
 	return skillrouter.CheckText("text", f.Text, MaxFilterText)
 }
 

@@ -34,7 +34,7 @@ func (p Presence) Agents(ctx context.Context, filter operational.AgentFilter) ([
 		Agents []operational.Agent `json:"agents"`
 	}
 	list, err := call[listing](ctx, p.c, http.MethodGet, "/api/agents", values(
-		"state", filter.State, "status", filter.Status, "project", filter.Project, "role", filter.Role, "task", filter.Task, "limit", filter.Limit,
+		"state", filter.State, "status", filter.Status, "project", filter.Project, "role", filter.Role, "task", filter.Task, "skip", filter.Skip, "limit", filter.Limit,
 	), nil)
 	return list.Agents, err
 }

@@ -103,7 +103,7 @@ func (t Tasks) change(ctx context.Context, ref, verb string, body any) (operatio
 
 func taskSelection(f operational.TaskFilter) url.Values {
 	query := values("status", list(f.Status), "agent_id", f.AgentID, "project", f.Project, "unheld", f.Unheld,
-		"text", f.Text, "any_of", list(f.AnyOf), "since", f.Since, "until", f.Until, "limit", f.Limit)
+		"text", f.Text, "any_of", list(f.AnyOf), "since", f.Since, "until", f.Until, "after", f.After, "limit", f.Limit)
 	if f.Open != nil {
 		query.Set("open", strconv.FormatBool(*f.Open))
 	}

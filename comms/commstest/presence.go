@@ -99,6 +99,8 @@ func agentsAreFiltered(t *testing.T, as func(skillrouter.Principal) caller) {
 		{"role", operational.AgentFilter{Role: "scout"}, 1},
 		{"task", operational.AgentFilter{Task: "login"}, 1},
 		{"limit", operational.AgentFilter{Limit: 2}, 2},
+		{"skip", operational.AgentFilter{Skip: 1}, 2},
+		{"skip all", operational.AgentFilter{Skip: 9}, 0},
 		{"none", operational.AgentFilter{Role: "nobody"}, 0},
 	} {
 		if got := must(c.Presence.Agents(c.ctx, one.filter))(t); len(got) != one.want {

@@ -204,6 +204,7 @@ func taskInput(t *testing.T, w World[operational.TaskService]) {
 			return err
 		}, skillrouter.Invalid, "project"},
 		"limit": {func() error { _, err := svc.List(ctx, operational.TaskFilter{Limit: -1}); return err }, skillrouter.Invalid, "limit"},
+		"after": {func() error { _, err := svc.List(ctx, operational.TaskFilter{After: -1}); return err }, skillrouter.Invalid, "after"},
 		"status": {func() error {
 			_, err := svc.List(ctx, operational.TaskFilter{Status: []operational.TaskStatus{"lost"}})
 			return err
@@ -338,6 +339,10 @@ func taskFilters(t *testing.T, w World[operational.TaskService]) {
 		"no such text":                {operational.TaskFilter{Text: "%" + "x"}, nil},
 		"any word, more first":        {operational.TaskFilter{AnyOf: []string{"Zählen", "apfel", "docs", "write"}}, []int64{3, 2}},
 		"limit":                       {operational.TaskFilter{Limit: 1}, []int64{2}},
+		"after an open one":           {operational.TaskFilter{After: 2}, []int64{1, 3, 4}},
+		"after one, limited":          {operational.TaskFilter{After: 1, Limit: 1}, []int64{3}},
+		"after the last open one":     {operational.TaskFilter{After: 3}, []int64{4}},
+		"after a finished one":        {operational.TaskFilter{After: 4}, nil},
 	} {
 		list, err := svc.List(ctx, c.filter)
 		if err != nil {

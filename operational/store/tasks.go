@@ -83,6 +83,12 @@ func (s *Store) Task(ctx context.Context, ref operational.TaskRef) (operational.
 // looked up apart, because each have an index in the order that they are listed in.
 func (s *Store) ListTasks(ctx context.Context, filter operational.TaskFilter) ([]operational.Task, error) {
 	tasks := []operational.Task{}
+	var last taskRow // the one that the list goes on after
+	if filter.After > 0 {
+		if err := byRef(s.read.WithContext(ctx), operational.TaskRef{Number: filter.After}).Take(&last).Error; err != nil {
+			return nil, notFound(err, "there is no such task to go on after")
+		}
+	}
 	for _, part := range []struct {
 		open             bool
 		condition, order string
@@ -103,6 +109,15 @@ func (s *Store) ListTasks(ctx context.Context, filter operational.TaskFilter) ([
 			order = "+" + order
 		}
 		q := holdingAny(selectTasks(s.read.WithContext(ctx), filter), filter.AnyOf, order).Where(part.condition)
+		switch { // the first condition of each lets the index begin at the place, the second leaves out what is before it
+		case last.Number == 0:
+		case part.open && last.FinishedAt == nil:
+			q = q.Where("priority <= ? AND (priority < ? OR number > ?)", last.Priority, last.Priority, last.Number)
+		case part.open:
+			continue // the place lies among the finished ones
+		case last.FinishedAt != nil:
+			q = q.Where("finished_at <= ? AND (finished_at < ? OR number < ?)", *last.FinishedAt, *last.FinishedAt, last.Number)
+		}
 		if err := q.Limit(filter.Limit - len(tasks)).Find(&rows).Error; err != nil {
 			return nil, err
 		}

@@ -57,11 +57,12 @@ func (s *Server) presenceRoutes() {
 			Project string                 `query:"project" doc:"Last element of the project's path, in any case"`
 			Role    string                 `query:"role" doc:"In any case"`
 			Task    string                 `query:"task" doc:"Part of the current task, in any case"`
+			Skip    int                    `query:"skip" minimum:"0" doc:"Leave out so many of the first ones"`
 			Limit   int                    `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"`
 		},
 		) (*answer[AgentList], error) {
 			list, err := presence.Agents(ctx, operational.AgentFilter{
-				State: in.State, Status: in.Status, Project: in.Project, Role: in.Role, Task: in.Task, Limit: in.Limit,
+				State: in.State, Status: in.Status, Project: in.Project, Role: in.Role, Task: in.Task, Skip: in.Skip, Limit: in.Limit,
 			})
 			return reply(AgentList{Agents: emptied(list), Count: len(list)}), err
 		})

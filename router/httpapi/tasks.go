@@ -27,13 +27,14 @@ type taskSelection struct {
 	AnyOf   []string                 `query:"any_of" doc:"Words, separated by commas, of which it must hold one; those that hold more come first"`
 	Since   time.Time                `query:"since" doc:"Only those changed at or after this time"`
 	Until   time.Time                `query:"until" doc:"Only those changed before this time"`
+	After   int64                    `query:"after" minimum:"0" doc:"Only those that are listed after the task of this number, for the next page"`
 	Limit   int                      `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"`
 }
 
 func (s taskSelection) filter() operational.TaskFilter {
 	f := operational.TaskFilter{
 		Status: s.Status, AgentID: s.AgentID, Project: s.Project, Unheld: s.Unheld, Text: s.Text, AnyOf: s.AnyOf,
-		Since: s.Since, Until: s.Until, Limit: s.Limit,
+		Since: s.Since, Until: s.Until, After: s.After, Limit: s.Limit,
 	}
 	if s.Open != "" {
 		open := s.Open == "true"

@@ -1,0 +1,65 @@
+package comms
+
+import (
+	"context"
+
+	"skillrouter"
+	"skillrouter/operational"
+)
+
+// logReach is how many seqs one page of the log looks through: what has no
+// index is looked for among so many, and the next page goes on from there.
+const logReach = 100_000
+
+// LogQuery asks for a page of the log of all messages, the latest first.
+type LogQuery struct {
+	Before int64  // only smaller seqs; 0: from the newest
+	Agent  string // sent by or to this agent, or to every agent
+	Thread string
+	Signal string
+	Limit  int // 1 to MaxLimit; 0 means DefaultLimit
+}
+
+// LogPage is a page of the log.
+type LogPage struct {
+	Messages []operational.Message `json:"messages"`
+	Next     int64                 `json:"next,omitempty"` // ask again with Before = this for what is older; 0: there is no more
+}
+
+// Log reads the log of all messages. It marks none as delivered: whoever reads
+// the log is not whom they are for. A Captain sees all of it, an agent what it
+// sent, what is for it and what is for everybody.
+func (b *Mailbox) Log(ctx context.Context, q LogQuery) (LogPage, error) {
+	principal := skillrouter.PrincipalOf(ctx)
+	if err := principal.Need(skillrouter.ScopeAgent); err != nil {
+		return LogPage{}, err
+	}
+	limit, err := skillrouter.Limit(q.Limit, DefaultLimit, MaxLimit)
+	if err != nil {
+		return LogPage{}, err
+	}
+	if q.Before < 0 {
+		return LogPage{}, skillrouter.InvalidField("before", "must not be negative")
+	}
+	if q.Agent != "" {
+		if err := skillrouter.CheckAgentID("agent", q.Agent); err != nil {
+			return LogPage{}, err
+		}
+	}
+	if err := skillrouter.CheckName("thread", q.Thread); err != nil {
+		return LogPage{}, err
+	}
+	if err := skillrouter.CheckName("signal", q.Signal); err != nil {
+		return LogPage{}, err
+	}
+	if !principal.Has(skillrouter.ScopeCaptain) {
+		if q.Agent != "" && q.Agent != principal.AgentID {
+			return LogPage{}, principal.ActAs(q.Agent)
+		}
+		q.Agent = principal.AgentID
+	}
+	messages, next, err := b.store.MessageLog(ctx, operational.LogQuery{
+		Before: q.Before, Agent: q.Agent, Thread: q.Thread, Signal: q.Signal, Limit: limit, Reach: logReach,
+	})
+	return LogPage{Messages: messages, Next: next}, err
+}

@@ -1,0 +1,93 @@
+package comms_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"skillrouter"
+	"skillrouter/comms"
+	"skillrouter/operational"
+)
+
+func TestLog(t *testing.T) {
+	h := open(t, t.TempDir(), time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
+	ctx := captain(t)
+	for i, d := range []operational.MessageDraft{
+		{From: "a", To: "b", Signal: "message", ThreadID: "t1"},
+		{From: "b", To: "a", Signal: "message", ThreadID: "t1"},
+		{From: "c", To: "", Signal: "pause"},
+		{From: "c", To: "d", Signal: "stop"},
+		{From: "a", To: "d", Signal: "message"},
+	} {
+		if sent, err := h.Mailbox.Send(ctx, d); err != nil || sent.Seq != int64(i+1) {
+			t.Fatal(sent, err)
+		}
+	}
+	as := func(agent string) skillrouter.Principal {
+		return skillrouter.Principal{AgentID: agent, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
+	}
+	for name, c := range map[string]struct {
+		who  skillrouter.Principal
+		q    comms.LogQuery
+		want []int64
+		next int64
+		code skillrouter.Code
+	}{
+		"all, the latest first":        {skillrouter.Open(), comms.LogQuery{}, []int64{5, 4, 3, 2, 1}, 0, ""},
+		"a page":                       {skillrouter.Open(), comms.LogQuery{Limit: 2}, []int64{5, 4}, 4, ""},
+		"the next page":                {skillrouter.Open(), comms.LogQuery{Limit: 2, Before: 4}, []int64{3, 2}, 2, ""},
+		"the last page":                {skillrouter.Open(), comms.LogQuery{Limit: 2, Before: 2}, []int64{1}, 0, ""},
+		"beyond the end is the end":    {skillrouter.Open(), comms.LogQuery{Limit: 1, Before: 1 << 60}, []int64{5}, 5, ""},
+		"a thread":                     {skillrouter.Open(), comms.LogQuery{Thread: "t1"}, []int64{2, 1}, 0, ""},
+		"a signal":                     {skillrouter.Open(), comms.LogQuery{Signal: "stop"}, []int64{4}, 0, ""},
+		"an agent's, and broadcasts":   {skillrouter.Open(), comms.LogQuery{Agent: "b"}, []int64{3, 2, 1}, 0, ""},
+		"an agent sees its own":        {as("b"), comms.LogQuery{}, []int64{3, 2, 1}, 0, ""},
+		"an agent asks for its own":    {as("b"), comms.LogQuery{Agent: "b", Signal: "pause"}, []int64{3}, 0, ""},
+		"another's are not for it":     {as("b"), comms.LogQuery{Agent: "d"}, nil, 0, skillrouter.Forbidden},
+		"a reader has no mailbox":      {skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}, comms.LogQuery{}, nil, 0, skillrouter.Forbidden},
+		"nobody":                       {skillrouter.Principal{}, comms.LogQuery{}, nil, 0, skillrouter.Forbidden},
+		"a limit beyond the bound":     {skillrouter.Open(), comms.LogQuery{Limit: comms.MaxLimit + 1}, nil, 0, skillrouter.Invalid},
+		"a negative place":             {skillrouter.Open(), comms.LogQuery{Before: -1}, nil, 0, skillrouter.Invalid},
+		"a thread's name of two lines": {skillrouter.Open(), comms.LogQuery{Thread: "a\nb"}, nil, 0, skillrouter.Invalid},
+	} {
+		page, err := h.Mailbox.Log(skillrouter.WithPrincipal(t.Context(), c.who), c.q)
+		var got []int64
+		for _, m := range page.Messages {
+			got = append(got, m.Seq)
+		}
+		if skillrouter.CodeOf(err) != c.code || !slices.Equal(got, c.want) || page.Next != c.next {
+			t.Errorf("%s: %v, next %d, %v; want %v, next %d, %q", name, got, page.Next, err, c.want, c.next, c.code)
+		}
+	}
+	for _, agent := range []string{"b", "d"} { // whoever reads the log has taken nobody's mail
+		inbox, err := h.Mailbox.Inbox(ctx, comms.InboxQuery{AgentID: agent, Unacked: true})
+		if err != nil || len(inbox.Messages) == 0 || inbox.Messages[0].Delivered {
+			t.Errorf("%s: %+v %v", agent, inbox, err)
+		}
+	}
+}
+
+func TestUnread(t *testing.T) {
+	h := open(t, t.TempDir(), time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
+	ctx := captain(t)
+	if _, err := h.Presence.Heartbeat(ctx, comms.Heartbeat{AgentID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if _, err := h.Mailbox.Send(ctx, operational.MessageDraft{From: "b", To: "a", Signal: fmt.Sprint("s", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := h.Presence.Unread(ctx, "a"); n != 3 || err != nil {
+		t.Error(n, err)
+	}
+	other := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "b", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+	if _, err := h.Presence.Unread(other, "a"); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		t.Error(err)
+	}
+	if _, err := h.Presence.Unread(ctx, "nobody"); skillrouter.CodeOf(err) != skillrouter.NotFound {
+		t.Error(err)
+	}
+}

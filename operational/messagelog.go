@@ -1,0 +1,11 @@
+package operational
+
+// LogQuery selects messages of the whole log, the latest first; empty fields select everything.
+type LogQuery struct {
+	Before int64  // only smaller seqs; 0: from the newest
+	Agent  string // sent by or to this agent, or to every agent
+	Thread string
+	Signal string
+	Limit  int // most messages
+	Reach  int // how many seqs are looked through at most: no index has every field
+}

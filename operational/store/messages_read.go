@@ -1,0 +1,53 @@
+package store
+
+import (
+	"context"
+
+	"skillrouter/operational"
+)
+
+// MessageLog returns what the query selects, the latest first, and the seq
+// before which the next page begins; 0: there is nothing before it. A thread
+// has its index; everything else is looked through by seq, as far as Reach.
+func (s *Store) MessageLog(ctx context.Context, q operational.LogQuery) ([]operational.Message, int64, error) {
+	before := q.Before
+	if last, err := s.LastSeq(ctx); err != nil {
+		return nil, 0, err
+	} else if before == 0 || before > last+1 {
+		before = last + 1
+	}
+	floor := int64(0)
+	text, args := "SELECT "+messageColumns+" FROM messages m WHERE m.seq < ?", []any{before}
+	if q.Thread != "" {
+		text, args = text+" AND m.thread_id <> '' AND m.thread_id = ?", append(args, q.Thread)
+	} else if q.Agent != "" || q.Signal != "" {
+		floor = max(before-int64(q.Reach), 0)
+		text, args = text+" AND m.seq >= ?", append(args, floor)
+	}
+	if q.Agent != "" {
+		text, args = text+" AND (m.from_agent = ? OR +m.to_agent = ? OR +m.to_agent = '')", append(args, q.Agent, q.Agent)
+	}
+	if q.Signal != "" {
+		text, args = text+" AND +m.signal = ?", append(args, q.Signal)
+	}
+	rows, err := s.read.WithContext(ctx).Raw(text+" ORDER BY m.seq DESC LIMIT ?", append(args, q.Limit+1)...).Rows()
+	if err != nil {
+		return nil, 0, err
+	}
+	defer rows.Close()
+	messages := []operational.Message{}
+	for rows.Next() {
+		if len(messages) == q.Limit {
+			return messages, messages[q.Limit-1].Seq, nil
+		}
+		m, err := scanMessage(rows)
+		if err != nil {
+			return nil, 0, err
+		}
+		messages = append(messages, m)
+	}
+	if floor <= 1 { // seqs begin with 1
+		floor = 0
+	}
+	return messages, floor, rows.Err()
+}
