@@ -7,10 +7,32 @@ import (
 
 // webAccess has the routes of this part. A POST bears what its form holds: {form} is the token of each.
 var webAccess = join(memoryPagesAccess, map[string][]access{
-	"GET /":             {{may: anyone, path: "/"}},
-	"GET /ui/login":     {{may: anyone, path: "/ui/login", public: true}},
-	"POST /ui/login":    {{may: anyone, path: "/ui/login", body: "token_of_form={form}", public: true, answers: http.StatusBadRequest}},
-	"POST /ui/logout":   {{may: anyone, path: "/ui/logout", body: "token_of_form={form}", public: true, answers: http.StatusSeeOther}},
+	"GET /":           {{may: anyone, path: "/"}},
+	"GET /ui/login":   {{may: anyone, path: "/ui/login", public: true}},
+	"POST /ui/login":  {{may: anyone, path: "/ui/login", body: "token_of_form={form}", public: true, answers: http.StatusBadRequest}},
+	"POST /ui/logout": {{may: anyone, path: "/ui/logout", body: "token_of_form={form}", public: true, answers: http.StatusSeeOther}},
+
+	"GET /ui/agents":              {{may: anyone, path: "/ui/agents"}},
+	"GET /ui/agent":               {{may: anyone, path: "/ui/agent?id=a"}},
+	"GET /ui/agent/stop":          {{may: anyone, path: "/ui/agent/stop?id=a"}},
+	"POST /ui/agent/stop":         {{may: agents, path: "/ui/agent/stop", body: "id=a&sure=1&token_of_form={form}", answers: http.StatusSeeOther}},
+	"POST /ui/agent/signal":       {{may: agents, path: "/ui/agent/signal", body: "id=a&signal=note&token_of_form={form}", answers: http.StatusSeeOther}},
+	"GET /ui/tasks":               {{may: anyone, path: "/ui/tasks"}},
+	"POST /ui/tasks":              {{may: agents, path: "/ui/tasks", body: "title=t&token_of_form={form}", answers: http.StatusSeeOther}},
+	"GET /ui/task":                {{may: anyone, path: "/ui/task?id={task}"}},
+	"POST /ui/task/reassign":      {{may: captains, path: "/ui/task/reassign", body: "id={task}&agent_id=b&token_of_form={form}", answers: http.StatusSeeOther}},
+	"POST /ui/task/release":       {{may: asAgentA, path: "/ui/task/release", body: "id={task}&token_of_form={form}", answers: http.StatusSeeOther}},
+	"POST /ui/task/unblock":       {{may: asAgentA, path: "/ui/task/unblock", body: "id={blocked}&token_of_form={form}", answers: http.StatusSeeOther}},
+	"POST /ui/task/cancel":        {{may: asAgentA, path: "/ui/task/cancel", body: "id={task}&sure=1&token_of_form={form}", answers: http.StatusSeeOther}},
+	"GET /ui/messages":            {{may: agents, path: "/ui/messages"}},
+	"GET /ui/messages/overdue":    {{may: agents, path: "/ui/messages/overdue"}},
+	"GET /ui/message":             {{may: asAgentA, path: "/ui/message?id={message}", hidden: true}},
+	"POST /ui/messages/broadcast": {{may: agents, path: "/ui/messages/broadcast", body: "signal=note&sure=1&token_of_form={form}", answers: http.StatusSeeOther}},
+	"GET /ui/sessions":            {{may: anyone, path: "/ui/sessions"}},
+	"GET /ui/session":             {{may: anyone, path: "/ui/session?id={session}"}},
+	"GET /ui/reminders":           {{may: anyone, path: "/ui/reminders"}},
+	"GET /ui/health":              {{may: anyone, path: "/ui/health"}},
+
 	"GET /assets/*name": {{may: anyone, path: "/assets/{asset}", public: true}},
 })
 

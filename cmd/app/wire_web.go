@@ -20,7 +20,7 @@ func (a *App) wireWeb(p *parts) error {
 		Sessions: p.sessions, Feed: p.feed, Router: p.queries, Introspection: p.introspection,
 		Knowledge: p.knowledge, Episodes: p.episodes, Experiences: p.experiences, Lessons: p.lessons, Patterns: p.patterns,
 		Guard: p.guards, Facts: p.facts, Procedures: p.procedures, Consolidation: p.consolidation,
-		Health: a.webHealth,
+		Memory: p.border.memory, Unread: p.presence, Log: p.mailbox, Health: a.webHealth, Doctor: a.webDoctor,
 	}, options)
 	return err
 }
@@ -32,4 +32,13 @@ func (a *App) webHealth(ctx context.Context) web.Health {
 		Status: health.Status, Version: health.Version, Uptime: time.Duration(health.UptimeMS) * time.Millisecond,
 		Stats: health.Stats, Interlock: health.Interlock,
 	}
+}
+
+// webDoctor is what the dashboard shows of GET /api/doctor.
+func (a *App) webDoctor(ctx context.Context) []web.Check {
+	var checks []web.Check
+	for _, check := range a.doctor(ctx) {
+		checks = append(checks, web.Check(check))
+	}
+	return checks
 }

@@ -1,5 +1,26 @@
 package web
 
+import (
+	"math"
+	"slices"
+	"time"
+
+	"skillrouter"
+	"skillrouter/comms"
+	"skillrouter/learning"
+	"skillrouter/operational"
+	"skillrouter/router"
+)
+
+const (
+	// latestEvents is how many events the overview shows.
+	latestEvents = 15
+	// overdueAfter is how long a message may wait for the acknowledgement that it asked for.
+	overdueAfter = 10 * time.Minute
+	// attention bounds each list of what wants looking at.
+	attention = 5
+)
+
 func (s *Server) overviewPages() {
 	s.page("/", "overview.html", "Overview", s.overview)
 	s.section(operations, "Overview", "/")
@@ -7,14 +28,67 @@ func (s *Server) overviewPages() {
 
 // overview is what the page at / shows.
 type overview struct {
-	Health *Health
+	Health  *Health
+	Tasks   *taskFigures
+	Lessons *learning.LessonFigures
+	Live    []operational.Agent // online ones, the latest seen first
+	Stale   []operational.Agent
+	Blocked []operational.Task
+	Overdue []comms.OverdueMessage
+	Events  []router.FeedEvent // the latest first
 }
 
+// taskFigures are how many tasks are unfinished, and why.
+type taskFigures struct{ Open, Waiting, Blocked int }
+
 func (s *Server) overview(v *visit) (any, error) {
-	var o overview
+	ctx, o := v.Context(), overview{}
 	if s.services.Health != nil {
-		health := s.services.Health(v.context())
+		health := s.services.Health(ctx)
 		o.Health = &health
+	}
+	var err error
+	if s.services.Presence != nil {
+		if o.Live, err = s.services.Presence.Agents(ctx, operational.AgentFilter{State: operational.AgentOnline, Limit: 10}); err != nil {
+			return nil, err
+		}
+		if o.Stale, err = s.services.Presence.Agents(ctx, operational.AgentFilter{State: operational.AgentStale, Limit: attention}); err != nil {
+			return nil, err
+		}
+	}
+	if s.services.Tasks != nil {
+		summary, err := s.services.Tasks.Summary(ctx, operational.TaskFilter{})
+		if err != nil {
+			return nil, err
+		}
+		o.Tasks = &taskFigures{Open: summary.Open, Waiting: summary.ByStatus[operational.TaskPending], Blocked: summary.ByStatus[operational.TaskBlocked]}
+		if o.Blocked, err = s.services.Tasks.List(ctx, operational.TaskFilter{Status: []operational.TaskStatus{operational.TaskBlocked}, Limit: attention}); err != nil {
+			return nil, err
+		}
+	}
+	if s.services.Memory != nil {
+		figures, err := s.services.Memory.Figures(ctx)
+		if err != nil {
+			return nil, err
+		}
+		o.Lessons = &figures
+	}
+	if s.services.Mailbox != nil && v.principal().Has(skillrouter.ScopeAgent) {
+		if o.Overdue, err = s.services.Mailbox.Overdue(ctx, overdueAfter, attention); err != nil {
+			return nil, err
+		}
+	}
+	if s.services.Feed != nil {
+		end, err := s.services.Feed.Feed(ctx, router.FeedQuery{After: math.MaxInt64, Limit: 1}) // nothing lies beyond it: it tells where the end is
+		if err != nil {
+			return nil, err
+		}
+		page, err := s.services.Feed.Feed(ctx, router.FeedQuery{After: max(end.Seen-latestEvents, 0), Limit: latestEvents})
+		if err != nil {
+			return nil, err
+		}
+		slices.Reverse(page.Events)
+		o.Events = page.Events
 	}
 	return o, nil
 }

@@ -49,7 +49,12 @@ var groups = []string{operations, memory, system}
 func (s *Server) pages() error {
 	s.loginPages()
 	s.overviewPages()
+	s.agentPages()
+	s.taskPages()
+	s.messagePages()
+	s.planPages()
 	s.memoryPages()
+	s.healthPages()
 	for path, page := range s.loads {
 		parsed, err := parse(page.file)
 		if err != nil {
@@ -319,7 +324,7 @@ func who(p skillrouter.Principal) string {
 
 // parse reads a page's template with the layout and the parts that all share.
 func parse(file string) (*template.Template, error) {
-	return template.New(file).Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+file)
+	return template.New(file).Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/operations.html", "templates/"+file)
 }
 
 // link makes a path with a query. Pairs whose value is empty are left out.

@@ -50,6 +50,7 @@ type Services struct {
 	Feed          router.FeedService
 	Router        router.Service
 	Introspection router.IntrospectionService
+	Memory        router.MemoryService
 	Knowledge     *learning.KnowledgeBase
 	Episodes      learning.EpisodeService
 	Experiences   learning.ExperienceService
@@ -59,7 +60,29 @@ type Services struct {
 	Facts         learning.FactService
 	Procedures    learning.ProcedureService
 	Consolidation learning.ConsolidationService
+	Unread        Unread
+	Log           MessageLog
 	Health        func(ctx context.Context) Health
+	Doctor        func(ctx context.Context) []Check
+}
+
+// Unread tells how many messages wait for an agent; comms.Presence does.
+type Unread interface {
+	// Unread returns how many messages the agent has not acknowledged. The caller must be that agent, or a Captain.
+	Unread(ctx context.Context, agentID string) (int, error)
+}
+
+// MessageLog reads the log of all messages; comms.Mailbox does.
+type MessageLog interface {
+	// Log returns messages, the latest first, and marks none as delivered.
+	Log(ctx context.Context, query comms.LogQuery) (comms.LogPage, error)
+}
+
+// Check is one line of what doctor found.
+type Check struct {
+	Name   string
+	OK     bool
+	Detail string
 }
 
 // Health is how the process is.

@@ -29,7 +29,7 @@
   const waiting = new Set();
 
   const parts = () => document.querySelectorAll("[data-live]");
-  const hears = (part, type) => part.dataset.live.split(" ").some((word) => word && type.startsWith(word));
+  const hears = (part, type) => part.dataset.live.split(" ").some((word) => word === "*" || (word && type.startsWith(word)));
   // Whoever is in a part with the keyboard, a selection or an opened text is not interrupted.
   const occupied = (part) => part.contains(document.activeElement) || part.querySelector("details[open]") !== null ||
     (!getSelection().isCollapsed && part.contains(getSelection().anchorNode));

@@ -1,0 +1,87 @@
+package web
+
+import (
+	"strconv"
+
+	"skillrouter"
+	"skillrouter/operational"
+)
+
+// planPages registers the pages of what goes on over time: sessions and reminders.
+func (s *Server) planPages() {
+	if s.services.Sessions != nil {
+		s.page("/ui/sessions", "sessions.html", "Sessions", s.sessionsOf)
+		s.page("/ui/session", "session.html", "Session", s.session)
+		s.section(operations, "Sessions", "/ui/sessions")
+	}
+	if s.services.Reminders != nil {
+		s.page("/ui/reminders", "reminders.html", "Reminders", s.reminders)
+		s.section(operations, "Reminders", "/ui/reminders")
+	}
+}
+
+// sessionList is what the page of the sessions shows.
+type sessionList struct{ Sessions []operational.Session }
+
+func (s *Server) sessionsOf(v *visit) (any, error) {
+	sessions, err := s.services.Sessions.List(v.Context(), operational.SessionFilter{
+		AgentID: v.value("agent"), Project: v.value("project"), Status: operational.SessionStatus(v.value("status")), Limit: pageRows,
+	})
+	return sessionList{sessions}, err
+}
+
+func (s *Server) session(v *visit) (any, error) {
+	session, err := s.services.Sessions.Session(v.Context(), v.value("id"))
+	v.title = "Session of " + session.AgentID
+	return session, err
+}
+
+// reminderList is what the page of the reminders shows.
+type reminderList struct {
+	Reminders []operational.Reminder
+	Statuses  []operational.ReminderStatus
+	Older     string
+	Newer     string
+	// NewerName and OlderName say where they lead.
+	NewerName, OlderName string
+}
+
+func (s *Server) reminders(v *visit) (any, error) {
+	after, err := v.number("after", 1<<53)
+	if err != nil {
+		return nil, err
+	}
+	filter := operational.ReminderFilter{AgentID: v.value("agent"), Persona: v.value("persona"), After: int64(after), Limit: pageRows + 1}
+	switch status := v.value("status"); status {
+	case "":
+		filter.Open = true
+	case "all":
+	default:
+		one := operational.ReminderStatus(status)
+		if err := skillrouter.CheckOneOf("status", one, operational.ReminderStatuses()); err != nil {
+			return nil, err
+		}
+		filter.Status = []operational.ReminderStatus{one}
+	}
+	list := reminderList{Statuses: operational.ReminderStatuses(), NewerName: "From the beginning", OlderName: "More"}
+	if list.Reminders, err = s.services.Reminders.List(v.Context(), filter); err != nil {
+		return nil, err
+	}
+	if len(list.Reminders) > pageRows {
+		list.Reminders = list.Reminders[:pageRows]
+		last := list.Reminders[pageRows-1].Number
+		if after == 0 { // those that are due stand first here; the pages go by number from the beginning
+			last = 0
+			for _, one := range list.Reminders {
+				if one.Status != operational.ReminderDue {
+					last = max(last, one.Number)
+				}
+			}
+		}
+		list.Older = v.with("after", strconv.FormatInt(last, 10))
+	}
+	if after > 0 {
+		list.Newer = v.with("after", "")
+	}
+	return list, nil
+}
