@@ -194,6 +194,7 @@ type LessonDraft struct {
 	Status          LessonStatus `json:"status,omitempty"`          // of an import: what another store held it for; empty: candidate
 	LastValidatedAt *time.Time   `json:"last_validated_at,omitempty"`
 	PatternID       string       `json:"-"` // the pattern that it was learned from: ours to say, never a client's
+	Trust           Trust        `json:"-"` // of where it comes from; TrustImported is hearsay, see temper. Empty: who writes is known
 }
 
 // LessonPatch is what may be changed of a lesson's text; nil leaves a field as it is.
@@ -327,6 +328,7 @@ type ValidationDraft struct {
 	Type  ValidationType `json:"validation_type,omitempty"`
 	By    string         `json:"validated_by"`
 	Notes string         `json:"notes,omitempty"`
+	Trust Trust          `json:"-"` // of who judges; TrustImported is hearsay: it moves the confidence and nothing else. Empty: who judges is known
 }
 
 // Result is how an application, an experience or an overridden check went.

@@ -28,6 +28,9 @@ func (g *reporting) occur(tx PipelineTx, i int, known Lesson, sources []string) 
 	}
 	s := storing{report: r, outcome: i}
 	before := snapshotOf(&lesson, g.at)
+	if !lesson.active() && r.hearsay {
+		return retiredAlready()
+	}
 	if !lesson.active() && r.lesson.active() {
 		restore(&lesson)
 		s.reworded = true
@@ -46,7 +49,11 @@ func (g *reporting) occur(tx PipelineTx, i int, known Lesson, sources []string) 
 	}
 	change := LessonChange{LessonID: lesson.ID, Kind: ChangeOccurred, Agent: r.lesson.SourceAgent, At: g.at}
 	severity := lesson.Severity
-	was, became, others := enrich(&lesson, &r.lesson)
+	var was, became *LessonPatch
+	var others []string
+	if !r.hearsay {
+		was, became, others = enrich(&lesson, &r.lesson)
+	}
 	s.milder = milder(severity, lesson.Severity)
 	lesson.SourceCaseIDs = sources
 	if was != nil {
@@ -62,7 +69,11 @@ func (g *reporting) occur(tx PipelineTx, i int, known Lesson, sources []string) 
 	}
 	s.lesson = lesson
 	g.changes = append(g.changes, change)
-	g.note(i, s, EventLessonOccurred, g.lessons.escalations.For(present(lesson, g.at)))
+	var escalate []Escalation
+	if !r.hearsay {
+		escalate = g.lessons.escalations.For(present(lesson, g.at))
+	}
+	g.note(i, s, EventLessonOccurred, escalate)
 	return nil
 }
 

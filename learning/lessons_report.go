@@ -49,6 +49,7 @@ type report struct {
 	document tfidf.Document
 	escalate []Escalation // if it is new
 	named    bool         // the client gave the id
+	hearsay  bool         // nobody vouches for it: it counts, and changes nothing that is there
 	size     int          // bytes of text
 	redacted []string
 	notes    []string
@@ -63,11 +64,15 @@ func (l *Lessons) prepare(ctx context.Context, writer skillrouter.Principal, dra
 	if err := checkGrant(writer, &draft); err != nil {
 		return nil, err
 	}
+	rumour := hearsay(draft.Trust)
+	if rumour {
+		draft.temper()
+	}
 	imported := draft.LastValidatedAt != nil || draft.Status != "" && draft.Status != StatusCandidate
 	if err := checkLessonDraft(&draft, at); err != nil {
 		return nil, err
 	}
-	r := &report{named: draft.ID != "", writer: writer}
+	r := &report{named: draft.ID != "", writer: writer, hearsay: rumour}
 	if !r.named {
 		if draft.ID, err = newID(); err != nil {
 			return nil, err
@@ -85,7 +90,7 @@ func (l *Lessons) prepare(ctx context.Context, writer skillrouter.Principal, dra
 		Occurrences: 1, LastOccurred: at, LastValidatedAt: draft.LastValidatedAt, CreatedAt: at, UpdatedAt: at,
 		Validated: draft.Status == StatusValidated || draft.Status == StatusCanonical,
 	}
-	if imported {
+	if imported || rumour {
 		r.lesson.Trust = TrustImported
 	}
 	if draft.Status == StatusRetired {
@@ -97,7 +102,9 @@ func (l *Lessons) prepare(ctx context.Context, writer skillrouter.Principal, dra
 		}
 	}
 	r.print, r.like, r.document = r.lesson.print(), l.like.prepare(r.lesson), lessonDocument(&r.lesson)
-	r.escalate = l.escalations.For(r.lesson)
+	if !rumour {
+		r.escalate = l.escalations.For(r.lesson)
+	}
 	r.size = len(r.document.Title) + len(r.document.Body)
 	return r, nil
 }
