@@ -1,4 +1,6 @@
 package app_test
 
 // meshAccess has the routes of this part.
-var meshAccess = map[string][]access{}
+var meshAccess = map[string][]access{
+	"GET /api/interlock": {{may: anyone, path: "/api/interlock"}},
+}

@@ -23,6 +23,7 @@ type census struct {
 	presence    *comms.Presence
 	mailbox     *comms.Mailbox
 	vectors     *learning.Vectors
+	mesh        func() comms.Mesh // nil: it is off
 }
 
 // stats are the counts of GET /health.
@@ -56,6 +57,9 @@ func (c census) Describe(ch chan<- *prometheus.Desc) {
 	ch <- vectorsDesc
 	ch <- failingDesc
 	ch <- streamsDesc
+	for _, desc := range []*prometheus.Desc{meshReceivedDesc, meshUnsentDesc, meshHeardDesc, meshEmittedDesc, meshRefusedDesc} {
+		ch <- desc
+	}
 }
 
 // Collect implements prometheus.Collector.
@@ -70,6 +74,9 @@ func (c census) Collect(ch chan<- prometheus.Metric) {
 		gauge(agentsDesc, n, string(state))
 	}
 	gauge(streamsDesc, c.mailbox.Streams())
+	if c.mesh != nil {
+		collectMesh(ch, c.mesh())
+	}
 	if s := c.vectors.Status(); s.State != learning.EmbeddingsOff {
 		gauge(vectorsDesc, s.Done, "done")
 		gauge(vectorsDesc, max(0, s.Total-s.Done-s.Refused-s.LeftOut), "waiting")

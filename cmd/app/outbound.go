@@ -25,6 +25,7 @@ func Outbounds(c config.Config) []httpapi.Outbound {
 	return []httpapi.Outbound{
 		outbound("model", "answers at /v1, learns from transcripts", "llm.base_url", c.LLM.BaseURL),
 		outbound("embeddings", "makes vectors for the search", "llm.embedding_model", c.LLM.EmbeddingBase()),
+		plannedMesh(c),
 	}
 }
 
@@ -50,8 +51,16 @@ func OnThisMachine(address string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// outbounds is Outbounds of this App's settings.
-func (a *App) outbounds() []httpapi.Outbound { return Outbounds(a.config) }
+// outbounds is Outbounds of this App, with the mesh's peers as they were read at its start.
+func (a *App) outbounds() []httpapi.Outbound {
+	places := Outbounds(a.config)
+	for i := range places {
+		if places[i].Name == a.services.outbound.Name {
+			places[i] = a.services.outbound
+		}
+	}
+	return places
+}
 
 // checkOutbound says what leaves this machine. That something does is no fault: somebody configured it.
 func (a *App) checkOutbound() httpapi.Check {

@@ -26,7 +26,9 @@ import (
 type services struct {
 	endStreams func(ctx context.Context) error
 	census     census
-	endpoint   *llm.Endpoint // nil: none is configured
+	mesh       string           // the state of the UDP mesh, for GET /health
+	outbound   httpapi.Outbound // whom the mesh sends to
+	endpoint   *llm.Endpoint    // nil: none is configured
 }
 
 // wire builds every service on the open databases, and the transports on the services.
@@ -118,7 +120,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	a.life.run(ctx, "crossing", border.crossing.Run)
 
-	a.services.census = census{knowledge: knowledge, episodes: episodes, lessons: lessons, experiences: experiences, presence: presence, mailbox: mailbox, vectors: p.vectors}
+	a.services.census = census{knowledge: knowledge, episodes: episodes, lessons: lessons, experiences: experiences, presence: presence, mailbox: mailbox, vectors: p.vectors, mesh: p.meshStatus}
 	registry.MustRegister(a.services.census)
 
 	recon := operational.NewRecon(operations, a.now)
@@ -154,7 +156,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Facts:      facts,
 		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
 		Introspection: p.introspection, Embeddings: p.vectors, Gaps: p.gaps,
-		Feed: p.feed, Events: p.events, Socket: p.socket, Web: p.web,
+		Feed: p.feed, Events: p.events, Socket: p.socket, Web: p.web, Mesh: p.mesh,
 		Backup: a.backup,
 		MCP:    tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Registry: registry,
 	}, httpapi.Options{
@@ -170,6 +172,6 @@ func (a *App) health(ctx context.Context) httpapi.Health {
 	return httpapi.Health{
 		Status: "ok", Server: "skillrouter", Version: a.options.Version,
 		UptimeMS: now.Sub(a.started).Milliseconds(), Timestamp: now.UTC(),
-		Stats: a.services.census.stats(ctx, a.log), Interlock: "off",
+		Stats: a.services.census.stats(ctx, a.log), Interlock: a.services.mesh,
 	}
 }

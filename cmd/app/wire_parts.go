@@ -52,4 +52,7 @@ type parts struct {
 	queries       router.Service
 	introspection router.IntrospectionService
 	web           *web.Server // the dashboard
+
+	mesh       comms.MeshService
+	meshStatus func() comms.Mesh // for the metrics; nil: it is off
 }

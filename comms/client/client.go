@@ -72,6 +72,7 @@ type Client struct {
 	Tokens      Tokens
 	Router      Router
 	System      System
+	Mesh        Mesh
 
 	Facts         Facts // values that agents keep, and Remember's cache
 	Procedures    Procedures
@@ -133,6 +134,7 @@ func New(baseURL string, options Options) (*Client, error) {
 	c.Procedures, c.Reminders, c.Sessions = Procedures{c}, Reminders{c}, Sessions{c}
 	c.Consolidation, c.Context = Consolidation{c}, Context{c}
 	c.Introspection, c.Gaps = Introspection{c}, Gaps{c}
+	c.Mesh = Mesh{c}
 	return c, nil
 }
 

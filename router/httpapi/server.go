@@ -91,6 +91,8 @@ type Services struct {
 	Web    Dashboard    // GET / and what it leads to: the dashboard
 
 	Backup func(ctx context.Context, ownerToken bool) (Archive, error) // GET /api/backup
+
+	Mesh comms.MeshService // GET /api/interlock
 }
 
 // Options are the settings of a Server. The zero value serves loopback without tokens.

@@ -1,0 +1,133 @@
+package interlock
+
+import (
+	"maps"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// experienceOf makes an experience of a build, a verification, a validation or
+// an operation (docs/interlock.md has the table). What it does not know becomes
+// the problem's context, beside where it comes from.
+func experienceOf(d admitted) (learning.ExperienceDraft, error) {
+	m := members(maps.Clone(d.Data))
+	draft := learning.ExperienceDraft{
+		ServerName: m.text("server_name", "server"), Project: m.text("project"),
+		Problem:    problemOf(m),
+		Solution:   solutionOf(m),
+		Metadata:   metadataOf(m),
+		DurationMS: m.milliseconds("duration_ms", "elapsed_ms", "duration"),
+	}
+	if draft.ServerName == "" {
+		draft.ServerName = d.Sender
+	}
+	switch d.Signal {
+	case BuildCompleted:
+		draft.OperationType = "build"
+	case VerificationResult:
+		draft.OperationType = "verification"
+	case ValidationApproved, ValidationRejected:
+		draft.OperationType = "validation"
+	default:
+		if draft.OperationType = m.text("operation_type", "operation", "type"); draft.OperationType == "" {
+			draft.OperationType = "operation"
+		}
+	}
+	switch d.Signal {
+	case ValidationApproved:
+		draft.Outcome = learning.ResultSuccess
+	case ValidationRejected:
+		draft.Outcome = learning.ResultFailure
+	default:
+		draft.Outcome = m.result("outcome", "success", "result", "status", "verified", "passed", "approved", "ok")
+	}
+	if draft.Outcome == "" {
+		if d.Signal == VerificationResult {
+			return draft, skillrouter.InvalidField("outcome", "is required: a verification without a result says nothing")
+		}
+		draft.Outcome = learning.ResultSuccess // it is complete, and says of no failure
+	}
+	draft.QualityScore = m.share("quality_score", "quality", "score", "confidence")
+	draft.Notes = m.text("notes", "message", "reason", "summary", "error", "details")
+	if draft.Problem == nil {
+		draft.Problem = &learning.ExperienceProblem{}
+	}
+	context := map[string]any{}
+	maps.Copy(context, m)
+	maps.Copy(context, draft.Problem.Context)
+	context["interlock"] = map[string]any{"signal": d.Signal.String(), "sender": d.Sender, "signed": d.trust == learning.TrustAgent}
+	draft.Problem.Context = context
+	return draft, nil
+}
+
+// problemOf takes what was to be solved: an object as seed 003 has it, a text, or members of their own.
+func problemOf(m members) *learning.ExperienceProblem {
+	p := &learning.ExperienceProblem{}
+	if object := members(m.object("problem")); object != nil {
+		p.Query, p.Constraints, p.Context = object.text("query"), object.object("constraints"), object.object("context")
+		if len(object) > 0 && p.Context == nil {
+			p.Context = map[string]any{}
+		}
+		maps.Copy(p.Context, object)
+	}
+	if p.Query == "" {
+		p.Query = m.text("query", "problem", "task", "target", "claim", "description", "goal")
+	}
+	if p.Constraints == nil {
+		p.Constraints = m.object("constraints")
+	}
+	if p.Context == nil {
+		p.Context = m.object("context")
+	}
+	return p
+}
+
+// solutionOf takes what was done about it.
+func solutionOf(m members) *learning.ExperienceSolution {
+	s := &learning.ExperienceSolution{}
+	if object := members(m.object("solution")); object != nil {
+		s.Tool, s.Params, s.Approach = object.text("tool"), object.object("params"), object.text("approach")
+		if len(object) > 0 && s.Params == nil {
+			s.Params = map[string]any{}
+		}
+		maps.Copy(s.Params, object)
+	}
+	if s.Tool == "" {
+		s.Tool = m.text("tool")
+	}
+	if s.Params == nil {
+		s.Params = m.object("params", "parameters")
+	}
+	if s.Approach == "" {
+		s.Approach = m.text("approach", "solution", "method")
+	}
+	if s.Tool == "" && s.Approach == "" && s.Params == nil {
+		return nil
+	}
+	return s
+}
+
+// metadataOf takes where it happened.
+func metadataOf(m members) *learning.ExperienceMetadata {
+	var d learning.ExperienceMetadata
+	if object := members(m.object("metadata")); object != nil {
+		d.Environment, d.Dependencies, d.Triggers = object.text("environment"), object.texts("dependencies"), object.texts("triggers")
+		if len(object) > 0 {
+			m["metadata"] = map[string]any(object)
+		}
+	}
+	if d.Environment == "" {
+		d.Environment = m.text("environment")
+	}
+	if d.Dependencies == nil {
+		d.Dependencies = m.texts("dependencies")
+	}
+	if d.Triggers == nil {
+		d.Triggers = m.texts("triggers")
+	}
+	if d.Environment == "" && d.Dependencies == nil && d.Triggers == nil {
+		return nil
+	}
+	return &d
+}

@@ -1,0 +1,55 @@
+package interlock
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// lessonOf makes a lesson of what a peer has learned. What it does not know becomes the lesson's body.
+func lessonOf(d admitted) (learning.LessonDraft, error) {
+	m := members(maps.Clone(d.Data))
+	statement := m.text("statement", "lesson_statement", "lesson", "title", "content")
+	if statement == "" {
+		return learning.LessonDraft{}, skillrouter.InvalidField("statement", "is required")
+	}
+	draft := learning.LessonDraft{
+		Type: learning.LessonType(m.text("lesson_type", "type")), Domain: m.text("domain"),
+		Category: m.text("category"), Context: m.text("context", "pattern_description", "description", "summary"),
+		Action: m.text("action_taken", "action"), Outcome: m.text("outcome", "result"), RootCause: m.text("root_cause"), Solution: m.text("solution"),
+		Severity: learning.Severity(m.text("severity")), Tags: m.texts("tags"),
+		Contexts: m.texts("contexts", "operation_types", "operation_type"), Project: m.text("project"),
+		Confidence: m.share("confidence", "initial_confidence"), Trust: d.trust,
+	}
+	if !slices.Contains(learning.LessonTypes(), draft.Type) {
+		draft.Type = learning.LessonDiscovery
+	}
+	if !slices.Contains(learning.Severities(), draft.Severity) {
+		draft.Severity = ""
+	}
+	if draft.Domain == "" {
+		draft.Domain = learning.GeneralDomain
+	}
+	if draft.Category == "" {
+		draft.Category = "interlock"
+	}
+	draft.Title = strings.Join(strings.Fields(statement), " ")
+	if len(draft.Title) > learning.MaxTitle {
+		if draft.Context != "" {
+			statement += "\n\n" + draft.Context
+		}
+		draft.Title, draft.Context = skillrouter.Head(draft.Title, learning.MaxTitle), statement
+	}
+	if len(m) > 0 {
+		rest, err := json.Marshal(map[string]any(m))
+		if err != nil {
+			return draft, skillrouter.Wrap(skillrouter.Invalid, err, "the data cannot be written as JSON")
+		}
+		draft.Body = "Heard with it: " + string(rest)
+	}
+	return draft, nil
+}
