@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	stdpath "path"
 	"strings"
 
 	"skillrouter"
@@ -59,7 +60,7 @@ func (s *Server) askLogin(w http.ResponseWriter, r *http.Request) {
 func ownPath(path string) string {
 	u, err := url.Parse(path)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || strings.ContainsAny(path, "\\\r\n") ||
-		(u.Path != "/" && !strings.HasPrefix(u.Path, "/ui/")) || strings.HasPrefix(u.Path, loginPath) || len(path) > maxQuery {
+		stdpath.Clean(u.Path) != u.Path || (u.Path != "/" && !strings.HasPrefix(u.Path, "/ui/")) || strings.HasPrefix(u.Path, loginPath) || len(path) > maxQuery {
 		return "/"
 	}
 	return u.RequestURI()

@@ -82,12 +82,7 @@
   document.body.addEventListener("htmx:sseOpen", (event) => {
     if (event.detail.source !== source) {
       source = event.detail.source;
-      const listen = (event) => {
-        let type = event.type;
-        try { type = JSON.parse(event.data).type || type; } catch { /* the name of the event is its type */ }
-        heard(type);
-      };
-      source.addEventListener("message", listen);
+      const listen = (event) => heard(event.type);
       for (const type of place.dataset.types.split(" ")) source.addEventListener(type, listen);
     }
     say(paused ? "Paused" : "Live", !paused);

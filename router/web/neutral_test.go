@@ -1,0 +1,90 @@
+package web_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"skillrouter/router/web"
+)
+
+func TestNeutralise(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain\tand\r\nlines":          "plain\tand\r\nlines",
+		"Grüße, 日本語, שלום, 👩\u200d🔬":   "Grüße, 日本語, שלום, 👩\u200d🔬",
+		"photo\u202egnp.exe":           "photo[U+202E]gnp.exe",
+		"\x1b[31mred\x07":              "[U+001B][31mred[U+0007]",
+		"a\u200bb\ufeffc\u2066d":       "a[U+200B]b[U+FEFF]c[U+2066]d",
+		"line\u2028separator":          "line[U+2028]separator",
+		"tag\U000e0041s":               "tag[U+E0041]s",
+		"nul\x00 c1\u0085 del\x7f":     "nul[U+0000] c1[U+0085] del[U+007F]",
+		"broken \xff\xfe bytes":        "broken \ufffd\ufffd bytes",
+		"the replacement \ufffd stays": "the replacement \ufffd stays",
+	} {
+		if got := string(web.Neutralise([]byte(in))); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzNeutralise(f *testing.F) {
+	f.Add([]byte("a\u202eb\xff"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		out := web.Neutralise(in)
+		if !utf8.Valid(out) {
+			t.Fatalf("%q: %q is not UTF-8", in, out)
+		}
+		if again := web.Neutralise(out); string(again) != string(out) {
+			t.Fatalf("%q: once more it is %q", out, again)
+		}
+	})
+}
+
+// TestOwnPath: a login leads to no other site, however the address is written.
+func TestOwnPath(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                                 "/",
+		"/":                                "/",
+		"/ui/agents":                       "/ui/agents",
+		"/ui/agents?state=online":          "/ui/agents?state=online",
+		"/?done=sent":                      "/?done=sent",
+		"//evil.example/ui/x":              "/",
+		"/\\evil.example":                  "/",
+		"\\/evil.example":                  "/",
+		"https://evil.example/":            "/",
+		"https:/ui/agents":                 "/",
+		"javascript:alert(1)":              "/",
+		"/api/tokens":                      "/",
+		"/ui/login?next=/ui/x":             "/",
+		"/ui/a\r\nSet-Cookie: x":           "/",
+		"/ui/../api/tokens":                "/",
+		"/ui/" + strings.Repeat("x", 5000): "/",
+	} {
+		if got := web.OwnPath(in); got != want {
+			t.Errorf("%q leads to %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestFormats(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for at, want := range map[time.Time]string{
+		now.Add(-59 * time.Second): "59 s ago", now.Add(-90 * time.Minute): "1 h ago", now.Add(-49 * time.Hour): "2 d ago", now.Add(2 * time.Minute): "in 2 min",
+	} {
+		if got := web.Moment(now, at); got.Ago != want || got.Zero {
+			t.Errorf("%v: %+v, want %s", at, got, want)
+		}
+	}
+	if !web.Moment(now, time.Time{}).Zero || !web.Moment(now, (*time.Time)(nil)).Zero {
+		t.Error("no time is shown as one")
+	}
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "−1,000"} {
+		if got := web.Count(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+	if got := web.Short(3, "äöüß"); got != "äöü…" {
+		t.Error(got)
+	}
+}
