@@ -233,7 +233,7 @@ func TestToolGateway(t *testing.T) {
 		}
 		sets[tool["toolset"]]++
 	}
-	if list.Count != len(list.Tools) || sets["default"] < 8 || sets["lessons"] < 6 {
+	if list.Count != len(list.Tools) || sets["core"] < 8 || sets["experience"] != 6 {
 		t.Errorf("%d tools: %v", list.Count, sets)
 	}
 	for _, test := range []struct {

@@ -141,6 +141,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Lessons: lessons, Patterns: patterns, Escalations: border.escalations(),
 		Facts: facts, Memory: border.memory,
 		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Introspection: p.introspection,
+		Tasks: tasks, Recon: recon, Tokens: tokens, System: system{a}, Embeddings: p.vectors,
 	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log})
 	a.life.defers("mcp sessions", tools.Close)
 

@@ -7,6 +7,8 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/config"
+	"skillrouter/comms/client"
+	"skillrouter/router"
 	"skillrouter/router/mcpserver"
 )
 
@@ -48,6 +50,7 @@ belongs to one agent can read its messages only if that agent is named here.
 			Experiences: c.Experience, Guard: c.Guard, Escalations: c.Escalations, Memory: c.Memory, Facts: c.Facts,
 			Procedures: c.Procedures, Reminders: c.Reminders, Sessions: c.Sessions, Consolidation: c.Consolidation,
 			Context: c.Context, Introspection: c.Introspection,
+			Tasks: c.Tasks, Recon: c.Recon, Tokens: c.Tokens, System: remoteSystem{c.System}, Embeddings: c.System,
 		}, mcpserver.Options{Agent: agent, Toolsets: chosen, Version: version().Version, Log: s.logger(config.Log{Level: "warn"})})
 		return tools.ServeStdio(ctx, s.in, s.out)
 	})
@@ -57,6 +60,25 @@ belongs to one agent can read its messages only if that agent is named here.
 	flags.StringVar(&s.server, "server", "", "URL of the router (SKILLROUTER_SERVER)")
 	flags.StringVar(&s.token, "token", "", "token to send (SKILLROUTER_TOKEN)")
 	return cmd
+}
+
+// remoteSystem is the running router as the service that it has of itself.
+type remoteSystem struct{ client.System }
+
+// Health implements router.SystemService.
+func (s remoteSystem) Health(ctx context.Context) (router.SystemHealth, error) {
+	h, err := s.System.Health(ctx)
+	return router.SystemHealth{Status: h.Status, Version: h.Version, UptimeMS: h.UptimeMS, Timestamp: h.Timestamp, Stats: h.Stats}, err
+}
+
+// Doctor implements router.SystemService.
+func (s remoteSystem) Doctor(ctx context.Context) ([]router.SystemCheck, error) {
+	found, err := s.System.Doctor(ctx)
+	var checks []router.SystemCheck
+	for _, c := range found {
+		checks = append(checks, router.SystemCheck{Name: c.Name, OK: c.OK, Detail: c.Detail})
+	}
+	return checks, err
 }
 
 // toolsets are those that the flag or else the environment names, and those

@@ -124,7 +124,7 @@ func TestMCPToolsets(t *testing.T) {
 		"by the flag":        {args: []string{"--toolsets", "lessons"}, want: `"store_knowledge"`},
 		"by the environment": {variable: "all", want: `"store_knowledge"`},
 		"by the settings":    {setting: "lessons", want: `"store_knowledge"`},
-		"unknown":            {args: []string{"--toolsets", "leasons"}, want: `--toolsets has "leasons", which is no toolset; there are: default, lessons, facts, procedures, reminders, context, all`, code: 64},
+		"unknown":            {args: []string{"--toolsets", "leasons"}, want: `--toolsets has "leasons", which is no toolset; there are: core, lessons, facts, procedures, reminders, experience, operations, admin, all`, code: 64},
 		"unknown variable":   {variable: "leasons", want: `has "leasons"`, code: 64},
 		"unknown setting":    {setting: "leasons", want: `mcp.toolsets has "leasons"`, code: 1},
 	} {

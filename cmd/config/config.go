@@ -59,7 +59,7 @@ type Retention struct {
 
 // MCP says what the tools' clients are offered.
 type MCP struct {
-	Toolsets []string `yaml:"toolsets"` // switched on for every client, besides the default one
+	Toolsets []string `yaml:"toolsets"` // switched on for every client, besides the core
 }
 
 // Escalation says who is told of a lesson.

@@ -54,11 +54,11 @@ type oneProposal struct {
 	Notice   string   `json:"notice,omitempty"`
 }
 
-// addConsolidationTools offers what makes memory of a transcript, in the toolset context.
+// addConsolidationTools offers what makes memory of a transcript, in the toolset of the memories that it fills.
 func (s *Server) addConsolidationTools() {
 	persona := text("persona", "Whose memory; default \"default\"")
 	add(s, tool{
-		name: "consolidate_transcript", title: "Consolidate a transcript", set: ToolsetContext, effect: ensure,
+		name: "consolidate_transcript", title: "Consolidate a transcript", set: ToolsetFacts, former: formerContext, effect: ensure,
 		description: "Propose facts, episodes and procedures from a session's transcript. The same one again changes nothing.",
 		input: arguments(
 			required(text("transcript", "Lines \"User: …\", \"Assistant: …\", \"Tool: …\", or messages as JSON")),
@@ -67,7 +67,7 @@ func (s *Server) addConsolidationTools() {
 		output: holds("proposals"),
 	}, s.consolidateTranscript)
 	add(s, tool{
-		name: "list_proposals", title: "List proposals", set: ToolsetContext, effect: reads,
+		name: "list_proposals", title: "List proposals", set: ToolsetFacts, former: formerContext, effect: reads,
 		description: "What transcripts propose to remember, the latest first, with the evidence.",
 		input: arguments(
 			persona, text("session_id", ""),
@@ -78,13 +78,13 @@ func (s *Server) addConsolidationTools() {
 		output: holds("proposals"),
 	}, s.listProposals)
 	add(s, tool{
-		name: "accept_proposal", title: "Accept a proposal", set: ToolsetContext, effect: ensure,
+		name: "accept_proposal", title: "Accept a proposal", set: ToolsetFacts, former: formerContext, effect: ensure,
 		description: "Store what is proposed from a transcript of yours.",
 		input:       arguments(required(text("proposal_id", ""))),
 		output:      holds("proposal"),
 	}, s.acceptProposal)
 	add(s, tool{
-		name: "reject_proposal", title: "Reject a proposal", set: ToolsetContext, effect: ensure,
+		name: "reject_proposal", title: "Reject a proposal", set: ToolsetFacts, former: formerContext, effect: ensure,
 		description: "Say that a proposal is not worth remembering.",
 		input:       arguments(required(text("proposal_id", "")), text("reason", "")),
 		output:      holds("proposal"),

@@ -22,10 +22,10 @@ type built struct {
 	Notice string `json:"notice,omitempty"`
 }
 
-// addContextTools offers what spans the memories, in a toolset of its own.
+// addContextTools offers the context of a task, which spans the memories.
 func (s *Server) addContextTools() {
 	add(s, tool{
-		name: "build_context", title: "Build the context of a task", set: ToolsetContext, effect: reads,
+		name: "build_context", title: "Build the context of a task", set: ToolsetOperations, former: formerContext, effect: reads,
 		description: "All that is known for a task, from every memory, within a budget of tokens: rules first, then lessons, knowledge, facts, procedures, episodes, open tasks.",
 		input: arguments(
 			required(text("task", "What is to be done, in plain words")),

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"skillrouter"
@@ -31,8 +32,9 @@ import (
 // tools calls tools over HTTP, each agent's over a connection of its own, and
 // turns failed results back into errors.
 type tools struct {
-	t   *testing.T
-	url string
+	t       *testing.T
+	url     string
+	answers map[string]*jsonschema.Resolved // the output schema of each tool
 
 	mu      sync.Mutex
 	clients map[string]*mcp.ClientSession
@@ -52,7 +54,11 @@ func serveTools(t *testing.T, services mcpserver.Services) *tools {
 		server.Handler().ServeHTTP(w, r.WithContext(skillrouter.WithPrincipal(r.Context(), p)))
 	}))
 	t.Cleanup(func() { end(t, server, s) })
-	return &tools{t: t, url: s.URL, clients: map[string]*mcp.ClientSession{}}
+	answers := map[string]*jsonschema.Resolved{}
+	for _, tool := range server.Tools() {
+		answers[tool.Name] = resolve(t, tool.OutputSchema)
+	}
+	return &tools{t: t, url: s.URL, answers: answers, clients: map[string]*mcp.ClientSession{}}
 }
 
 // bearer sends the principal with each request.
@@ -81,6 +87,9 @@ func callTool[Out any](ctx context.Context, c *tools, agent, name string, argume
 	raw, err := json.Marshal(result.StructuredContent)
 	if err != nil {
 		return out, err
+	}
+	if err := c.answers[name].Validate(result.StructuredContent); err != nil {
+		c.t.Errorf("%s answers %s, which does not fit its output schema: %v", name, raw, err)
 	}
 	return out, json.Unmarshal(raw, &out)
 }

@@ -84,11 +84,11 @@ func (s *Server) addEpisodeTools() {
 		description: "Log what happened, so that you and others can pick up from there.",
 		input: arguments(
 			required(oneOf("event_type", "", eventTypes()...)),
-			required(text("title", "One line")),
+			required(text("title", "")),
 			required(text("content", "What happened, why, and what came of it")),
 			text("project", ""),
-			number("importance", "", 0, 1),
-			text("session_id", "Default: your current session"),
+			value("number", "importance", "0–1"),
+			text("session_id", ""),
 		),
 		output: holds("episode_id"),
 	}, s.recordEpisode)
@@ -97,8 +97,8 @@ func (s *Server) addEpisodeTools() {
 		description: "What happened last, newest first: your current session, or what was before.",
 		input: arguments(
 			text("session_id", `A session, or "*" for all`),
-			text("agent_id", "Another agent than you"),
-			integer("limit", "Default 10", 1, learning.MaxLimit),
+			text("agent_id", ""),
+			upTo("limit", "1–%d, default 10", learning.MaxLimit),
 		),
 		output: holds("episodes"),
 	}, s.recentEpisodes)
@@ -112,7 +112,7 @@ func (s *Server) addEpisodeTools() {
 			text("persona", ""),
 			text("project", ""),
 			text("agent_id", ""),
-			integer("limit", "Default 10", 1, learning.MaxLimit),
+			upTo("limit", "1–%d, default 10", learning.MaxLimit),
 		),
 		output: holds("results"),
 	}, s.searchEpisodes)

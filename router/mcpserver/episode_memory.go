@@ -28,7 +28,7 @@ type recallEpisodes struct {
 }
 
 // addEpisodeMemoryTools offers seed 002's episodic memory, in the toolset of its
-// semantic one. They are the same episodes as those of the default toolset.
+// semantic one. They are the same episodes as those of the core.
 func (s *Server) addEpisodeMemoryTools() {
 	add(s, tool{
 		name: "remember_episode", title: "Remember an episode", set: ToolsetFacts, effect: adds,

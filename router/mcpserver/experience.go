@@ -70,10 +70,10 @@ type applicable struct {
 	Notice string `json:"notice,omitempty"`
 }
 
-// addExperienceTools offers seed 003's tools, in the toolset of what tends lessons.
+// addExperienceTools offers seed 003's tools, in a toolset of their own.
 func (s *Server) addExperienceTools() {
 	add(s, tool{
-		name: "record_experience", title: "Record an experience", set: ToolsetLessons, effect: adds,
+		name: "record_experience", title: "Record an experience", set: ToolsetExperience, effect: adds,
 		description: "Store how an operation went, so that what recurs becomes a pattern and a lesson.",
 		input: arguments(
 			required(text("operation_type", "build, search, verify, …")),
@@ -89,7 +89,7 @@ func (s *Server) addExperienceTools() {
 		output: holds("episode_id", "recorded", "utility_score"),
 	}, s.recordExperience)
 	add(s, tool{
-		name: "recall_by_type", title: "Recall by operation type", set: ToolsetLessons, effect: reads,
+		name: "recall_by_type", title: "Recall by operation type", set: ToolsetExperience, effect: reads,
 		description: "Past experiences of an operation type, newest first, and the patterns in them.",
 		input: arguments(
 			required(text("operation_type", "")),
@@ -101,7 +101,7 @@ func (s *Server) addExperienceTools() {
 		return s.recall(ctx, learning.ExperienceFilter{OperationType: in.OperationType, Outcome: in.Outcome, Limit: in.Limit})
 	})
 	add(s, tool{
-		name: "recall_by_outcome", title: "Recall by outcome", set: ToolsetLessons, effect: reads,
+		name: "recall_by_outcome", title: "Recall by outcome", set: ToolsetExperience, effect: reads,
 		description: "Past experiences that went so, newest first.",
 		input: arguments(
 			required(oneOf("outcome", "", learning.Results()...)),
@@ -113,7 +113,7 @@ func (s *Server) addExperienceTools() {
 		return s.recall(ctx, learning.ExperienceFilter{OperationType: in.OperationType, Outcome: in.Outcome, Limit: in.Limit})
 	})
 	add(s, tool{
-		name: "get_lessons", title: "Lessons that apply", set: ToolsetLessons, effect: reads,
+		name: "get_lessons", title: "Lessons that apply", set: ToolsetExperience, effect: reads,
 		description: "Lessons that hold in a context, those that name it first, with their confidence now.",
 		input: arguments(
 			anObject("context", "Its names and texts are compared with the lessons' contexts"),
@@ -123,7 +123,7 @@ func (s *Server) addExperienceTools() {
 		output: holds("lessons", "confidence_summary"),
 	}, s.getLessons)
 	add(s, tool{
-		name: "apply_lesson", title: "A lesson was applied", set: ToolsetLessons, effect: adds,
+		name: "apply_lesson", title: "A lesson was applied", set: ToolsetExperience, effect: adds,
 		description: "Say that you applied a lesson and how it went; its confidence moves with it.",
 		input: arguments(
 			required(whole("lesson_id", "Its number")),
@@ -133,7 +133,7 @@ func (s *Server) addExperienceTools() {
 		output: holds("applied", "lesson_id", "previous_confidence", "new_confidence", "total_applications", "success_rate"),
 	}, s.applyLesson)
 	add(s, tool{
-		name: "learn_from_pattern", title: "Learn from a pattern", set: ToolsetLessons, effect: ensure,
+		name: "learn_from_pattern", title: "Learn from a pattern", set: ToolsetExperience, effect: ensure,
 		description: "Make a lesson of what at least three experiences show.",
 		input: arguments(
 			required(text("pattern_description", "What recurs")),

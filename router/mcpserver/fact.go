@@ -83,6 +83,11 @@ func anything(name, description string) field {
 	return field{name: name, schema: &jsonschema.Schema{Description: description}}
 }
 
+type forgetFact struct {
+	Key     string `json:"key"`
+	Persona string `json:"persona"`
+}
+
 // addFactTools offers seed 002's semantic memory, in a toolset of its own.
 func (s *Server) addFactTools() {
 	key, persona := required(text("key", "Such as database.orders.schema")), text("persona", "Whose memory; default \"default\"")
@@ -130,6 +135,18 @@ func (s *Server) addFactTools() {
 		),
 		output: holds("fact"),
 	}, s.updateFact)
+	add(s, tool{
+		name: "forget_fact", title: "Forget a fact", set: ToolsetFacts, effect: steers,
+		description: "Delete a fact for good.",
+		input:       arguments(key, persona), output: holds("deleted"),
+	}, s.forgetFact)
+}
+
+func (s *Server) forgetFact(ctx context.Context, in forgetFact) (reply[deleted], error) {
+	if err := s.services.Facts.Forget(ctx, learning.FactRef{Persona: in.Persona, Key: in.Key}); err != nil {
+		return reply[deleted]{}, err
+	}
+	return reply[deleted]{deleted{in.Key}, "The fact is forgotten."}, nil
 }
 
 func (s *Server) rememberFact(ctx context.Context, in rememberFact) (reply[learning.FactStored], error) {

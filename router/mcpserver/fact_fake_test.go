@@ -58,3 +58,5 @@ func (h *houseFacts) Search(ctx context.Context, q learning.FactQuery) (learning
 	defer h.mu.Unlock()
 	return learning.FactPage{Facts: append([]learning.Fact{}, h.list...), Count: len(h.list), Next: "k"}, nil
 }
+
+func (h *houseFacts) Forget(context.Context, learning.FactRef) error { return nil }

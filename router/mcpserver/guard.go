@@ -44,7 +44,7 @@ func (s *Server) addGuardTools() {
 			text("tool", "Instead of a command"),
 			anObject("args", ""),
 		),
-		output: holds("decision", "blocked"),
+		output: holds("decision"),
 	}, s.checkBeforeAction)
 	add(s, tool{
 		name: "check_outcome", title: "After a checked action", set: ToolsetLessons, effect: ensure,

@@ -101,3 +101,16 @@ func (houseGuard) Outcome(_ context.Context, d learning.OutcomeDraft) (learning.
 	}
 	return settled, nil
 }
+
+func (houseGuard) Rules(ctx context.Context, _ learning.RuleFilter) (learning.RulePage, error) {
+	r, err := houseGuard{}.RestoreRule(ctx, "", learning.RestorationDraft{})
+	return learning.RulePage{Rules: []learning.Rule{r}, Count: 1, Total: 1}, err
+}
+
+func (houseGuard) RestoreRule(context.Context, string, learning.RestorationDraft) (learning.Rule, error) {
+	return learning.Rule{ID: "r1", Title: "T", WhyBad: "W", Severity: learning.SeverityHigh, Blocks: true}, nil
+}
+
+func (houseGuard) Ledger(context.Context, learning.LedgerFilter) (learning.LedgerPage, error) {
+	return learning.LedgerPage{Checks: []learning.CheckRecord{{ID: "c1", Agent: "a", Action: "rm -rf /data", Decision: learning.DecisionBlock, At: noon}}, Count: 1}, nil
+}

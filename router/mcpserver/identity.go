@@ -62,6 +62,9 @@ func identified(next http.Handler) http.Handler {
 		if agent := r.URL.Query().Get(agentParameter); agent != "" {
 			ctx = context.WithValue(ctx, agentKey{}, agent)
 		}
+		if r.Header.Get(versionHeader) >= statelessFrom {
+			ctx = context.WithValue(ctx, statelessKey{}, true)
+		}
 		ctx, err := withToolsets(ctx, r)
 		if err != nil {
 			refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidParams, "toolsets "+skillrouter.MessageOf(err))

@@ -26,19 +26,19 @@ const listedCategories = 100
 func (s *Server) addIntrospectionTools() {
 	persona := text("persona", "Whose memory; default \"default\"")
 	add(s, tool{
-		name: "list_memory_categories", title: "List memory categories", set: ToolsetContext, effect: reads,
+		name: "list_memory_categories", title: "List memory categories", set: ToolsetAdmin, former: formerContext, effect: reads,
 		description: "The categories of what is remembered, with how much is in each.",
 		input:       arguments(persona),
 		output:      holds("persona", "categories", "count", "held"),
 	}, s.listMemoryCategories)
 	add(s, tool{
-		name: "memory_stats", title: "Count what is remembered", set: ToolsetContext, effect: reads,
+		name: "memory_stats", title: "Count what is remembered", set: ToolsetAdmin, former: formerContext, effect: reads,
 		description: "Count and size of each type of memory, and of the databases.",
 		input:       arguments(text("persona", "Only this one's; default everybody's")),
 		output:      holds("count", "bytes", "types", "personas", "databases"),
 	}, s.memoryStats)
 	add(s, tool{
-		name: "clear_memory", title: "Clear a memory", set: ToolsetContext, effect: steers,
+		name: "clear_memory", title: "Clear a memory", set: ToolsetAdmin, former: formerContext, effect: steers,
 		description: "Delete what a persona remembers for good. Without confirm nothing is deleted, and you are told what would be.",
 		input: arguments(
 			text("category", "Only this category; default all"),

@@ -56,22 +56,22 @@ func (s *Server) addKnowledgeTools() {
 		input: arguments(
 			required(text("category", "error_solution, pattern, best_practice, gotcha, or your own")),
 			required(text("title", "One line that says the point")),
-			required(text("content", "Full details")),
+			required(text("content", "")),
 			texts("tags", ""),
-			text("project", "Leave out if it holds anywhere"),
+			text("project", "Empty: any"),
 			text("source", ""),
 		),
-		output: holds("knowledge_id", "duplicate"),
+		output: holds("knowledge_id"),
 	}, s.storeKnowledge)
 	add(s, tool{
 		name: "search_knowledge", title: "Search knowledge", effect: reads,
 		description: "Find what agents have learned. Ask before you solve a problem; give error texts and identifiers as they are.",
 		input: arguments(
 			required(text("query", "")),
-			text("category", "Filter"),
-			text("project", "Filter"),
-			texts("tags", "Filter: all of these"),
-			integer("limit", "Default 5", 1, learning.MaxLimit),
+			text("category", ""),
+			text("project", ""),
+			texts("tags", "All of these"),
+			upTo("limit", "1–%d, default 5", learning.MaxLimit),
 		),
 		output: holds("results"),
 	}, s.searchKnowledge)

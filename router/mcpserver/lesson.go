@@ -81,21 +81,21 @@ func (s *Server) addLessonTools() {
 		description: "Report what worked, what failed, or what nobody should do again (anti_pattern: its related_commands are stopped).",
 		input: arguments(
 			required(oneOf("lesson_type", "", learning.LessonTypes()...)),
-			required(text("domain", "Such as docker")),
-			required(text("title", "One line")),
+			required(text("domain", "")),
+			required(text("title", "")),
 			required(text("context", "")),
 			required(text("action_taken", "")),
 			required(text("outcome", "")),
-			text("category", "Default: the domain"),
+			text("category", ""),
 			text("root_cause", ""),
 			text("solution", ""),
 			texts("alternatives", "What to do instead"),
-			oneOf("severity", "Default medium", learning.Severities()...),
+			oneOf("severity", "", learning.Severities()...),
 			texts("tags", ""),
 			texts("related_commands", ""),
 			text("project", ""),
 		),
-		output: holds("lesson_id", "duplicate"),
+		output: holds("lesson_id"),
 	}, s.reportLesson)
 	add(s, tool{
 		name: "get_relevant_lessons", title: "Relevant lessons", effect: reads,
@@ -103,7 +103,7 @@ func (s *Server) addLessonTools() {
 		input: arguments(
 			required(text("context", "The task")),
 			text("domain", ""),
-			integer("max_results", "Default 10", 1, learning.MaxLimit),
+			upTo("max_results", "1–%d, default 10", learning.MaxLimit),
 		),
 		output: holds("results"),
 	}, s.relevantLessons)

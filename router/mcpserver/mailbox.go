@@ -71,25 +71,25 @@ func (s *Server) addMailboxTools() {
 			required(text("to_agent_id", `An agent's id, or "*" for all agents`)),
 			required(text("signal", "message, stop, pause, resume, or your own")),
 			anObject("context", `What it is about, such as {"text": "…"}`),
-			integer("priority", "", -10, 10),
-			text("thread_id", "Groups an exchange"),
-			boolean("ack_required", "Overdue until acknowledged"),
-			whole("ttl_seconds", "Not delivered later than this"),
-			text("idempotency_key", "Sends once per key"),
+			value("integer", "priority", "-10 to 10"),
+			text("thread_id", ""),
+			boolean("ack_required", ""),
+			value("integer", "ttl_seconds", ""),
+			text("idempotency_key", ""),
 		),
-		output: holds("message_id", "seq", "delivered", "target"),
+		output: holds("message_id", "seq", "delivered"),
 	}, s.sendSignal)
 	add(s, tool{
 		name: "check_messages", title: "Check messages", effect: adds,
-		description: "Read what was sent to you, oldest first, and whether you should stop. A message comes again until you acknowledge it, once dealt with.",
+		description: "Your messages, oldest first, and whether you should stop. They come again until you acknowledge them.",
 		input: arguments(
-			whole("ack_through", "First acknowledge all up to this seq"),
+			value("integer", "ack_through", "First acknowledge all up to this seq"),
 			boolean("ack", "Acknowledge at once what is returned"),
-			whole("since", "Only after this seq"),
-			integer("limit", "Default 20", 1, comms.MaxLimit),
-			text("agent_id", "Default: you"),
+			value("integer", "since", ""),
+			upTo("limit", "1–%d, default 20", comms.MaxLimit),
+			text("agent_id", ""),
 		),
-		output: holds("messages", "last_seq", "more", "should_stop"),
+		output: holds("messages", "last_seq", "should_stop"),
 	}, s.checkMessages)
 }
 
@@ -223,11 +223,6 @@ func messagesText(out *messages, marked error) string {
 	case out.Acked > 0:
 		f.say("Acknowledged: %d.", out.Acked)
 	}
-	if out.ShouldStop {
-		f.say("YOU SHOULD STOP: bring what you are doing to a safe end, record it with record_episode, and end.")
-		if out.StopReason != "" {
-			f.add("Reason given:", out.StopReason)
-		}
-	}
+	f.stop(out.ShouldStop, out.StopReason)
 	return f.String()
 }

@@ -33,13 +33,47 @@ func (s *Server) recoverPanics(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // refuseSubscriptions refuses the call that would hold a stream open for
-// notices of change: nothing here changes, and so such a stream is only a cost.
+// notices of change to a client that keeps no session: its lists never
+// change, and so such a stream is only a cost. Such a client is told that there are none.
 func refuseSubscriptions(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		if method == "subscriptions/listen" {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "this server's lists never change: there is nothing to subscribe to"}
+		if stateless, _ := ctx.Value(statelessKey{}).(bool); !stateless {
+			return next(ctx, method, req)
 		}
-		return next(ctx, method, req)
+		if method == methodListen {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "without a session this server's lists never change: there is nothing to subscribe to"}
+		}
+		result, err := next(ctx, method, req)
+		if found, ok := result.(*mcp.DiscoverResult); ok && found.Capabilities != nil && found.Capabilities.Tools != nil {
+			found.Capabilities.Tools.ListChanged = false // the library made a copy for this answer
+		}
+		return result, err
+	}
+}
+
+// methodListen subscribes to notifications, for as long as the call is under way.
+const methodListen = "subscriptions/listen"
+
+// toolsChanged is the notification that a list of tools is another now.
+const toolsChanged = "notifications/tools/list_changed"
+
+// tellOfTools lets the notification that the list of tools has changed through
+// to those sessions whose list it is. The library sends it to all. That a
+// client does not listen is no failure.
+func (s *Server) tellOfTools(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if method != toolsChanged {
+			return next(ctx, method, req)
+		}
+		session, _ := req.GetSession().(*mcp.ServerSession)
+		if !s.enabled.tell(session) {
+			return nil, nil
+		}
+		result, err := next(ctx, method, req)
+		if err != nil {
+			s.log.DebugContext(ctx, "a client was not told of its new tools", "error", err)
+		}
+		return result, nil
 	}
 }
 

@@ -31,18 +31,30 @@ func TestPage(t *testing.T) {
 		t.Fatalf("%s has lost the marks of its table", page)
 	}
 	tools := listTools(t, mcpserver.New(new(house).services(), mcpserver.Options{Toolsets: toolsets(t, "all")}))
-	const heading = "| Tool | What it is for | Takes |\n|---|---|---|\n"
+	const heading = "| Tool | What it is for | Takes | Always answers |\n|---|---|---|---|\n"
+	answers := map[string]string{}
+	for _, tool := range mcpserver.New(new(house).services(), mcpserver.Options{}).Tools() {
+		answers[tool.Name] = fields(tool.OutputSchema.(*jsonschema.Schema))
+	}
 	rows := func(names []string) (text string) {
 		for _, name := range names {
-			text += fmt.Sprintf("| `%s` | %s | %s |\n", name, tools[name].Description, parameters(t, tools[name].InputSchema))
+			text += fmt.Sprintf("| `%s` | %s | %s | %s |\n", name, tools[name].Description, parameters(t, tools[name].InputSchema), answers[name])
 		}
 		return text
 	}
-	table := "\n" + heading + rows(toolNames) + "\nThe toolset `lessons`:\n\n" + heading + rows(lessonTools) +
-		"\nThe toolset `facts`:\n\n" + heading + rows(factTools) +
-		"\nThe toolset `procedures`:\n\n" + heading + rows(procedureTools) +
-		"\nThe toolset `context`:\n\n" + heading + rows(contextTools) +
-		"\nThe toolset `reminders`:\n\n" + heading + rows(reminderTools)
+	table := "\n"
+	for _, set := range mcpserver.ToolsetNames() {
+		count, tokens := listTokens(t, set)
+		if set == mcpserver.ToolsetCore {
+			table += fmt.Sprintf("The toolset `core`, always on: %d tools, %d tokens:\n\n", count, tokens)
+		} else {
+			_, core := listTokens(t)
+			table += fmt.Sprintf("\nThe toolset `%s`: %d tools, %d tokens more:\n\n", set, count-len(byToolset["core"]), tokens-core)
+		}
+		table += heading + rows(byToolset[set])
+	}
+	all, tokens := listTokens(t, "all")
+	table += fmt.Sprintf("\nAll of them: %d tools, %d tokens.\n", all, tokens)
 	want := before + pageBegin + table + "\n" + pageEnd + after
 	if *update {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
@@ -51,11 +63,19 @@ func TestPage(t *testing.T) {
 	} else if want != string(raw) {
 		t.Errorf("%s is out of date: go test ./router/mcpserver -run TestPage -update", page)
 	}
-	for _, name := range everyTool() {
-		if strings.Count(want, "`"+name+"`") < 2 {
-			t.Errorf("%s does not say what %s answers", page, name)
+}
+
+// fields are the fields that an answer always has, with their types.
+func fields(schema *jsonschema.Schema) string {
+	var parts []string
+	for _, name := range schema.Required {
+		part := "`" + name + "`"
+		if kind := schema.Properties[name].Type; kind != "" {
+			part += " " + kind
 		}
+		parts = append(parts, part)
 	}
+	return strings.Join(parts, ", ")
 }
 
 func parameters(t *testing.T, schema any) string {

@@ -72,6 +72,12 @@ func (s *Server) addPatternTools() {
 		),
 		output: holds("pattern"),
 	}, s.confirmPattern)
+	add(s, tool{
+		name: "deprecate_pattern", title: "Deprecate a pattern", set: ToolsetLessons, effect: ensure,
+		description: "Say that a pattern is none, or holds no more.",
+		input:       arguments(required(text("pattern", "Its id or number")), text("notes", "Why")),
+		output:      holds("pattern"),
+	}, s.deprecatePattern)
 }
 
 func (s *Server) emergingPatterns(ctx context.Context, in emergingPatterns) (reply[patterns], error) {
@@ -101,6 +107,17 @@ func (s *Server) confirmPattern(ctx context.Context, in confirmPattern) (reply[o
 	}
 	list := []pattern{shownPattern(confirmed)}
 	f := newFence("Pattern %d is confirmed.", confirmed.Number)
+	f.addPatterns(list)
+	return reply[onePattern]{onePattern{list[0], notice}, f.String()}, nil
+}
+
+func (s *Server) deprecatePattern(ctx context.Context, in confirmPattern) (reply[onePattern], error) {
+	deprecated, err := s.services.Patterns.Deprecate(ctx, in.Pattern, learning.ConfirmationDraft{By: s.actor(ctx, ""), Notes: in.Notes})
+	if err != nil {
+		return reply[onePattern]{}, err
+	}
+	list := []pattern{shownPattern(deprecated)}
+	f := newFence("Pattern %d is deprecated.", deprecated.Number)
 	f.addPatterns(list)
 	return reply[onePattern]{onePattern{list[0], notice}, f.String()}, nil
 }

@@ -38,6 +38,10 @@ func (h *housePatterns) Confirm(_ context.Context, ref string, d learning.Confir
 	return p, nil
 }
 
+func (h *housePatterns) Deprecate(ctx context.Context, ref string, d learning.ConfirmationDraft) (learning.Pattern, error) {
+	return h.Confirm(ctx, ref, d)
+}
+
 // houseEscalations has one escalation.
 type houseEscalations struct {
 	operational.EscalationService // what no tool calls

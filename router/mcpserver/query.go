@@ -27,12 +27,12 @@ func (s *Server) addQueryTool() {
 		name: "route_query", title: "Ask the Skill Router", effect: reads,
 		description: "Ask anything in plain words: what was learned, what happened, how agents and tasks stand, what scans found.",
 		input: arguments(
-			required(text("query", "One question")),
+			required(text("query", "")),
 			oneOf("type", "Ask only there", router.Classes()...),
 			text("project", ""),
-			integer("limit", "Default 10", 1, router.MaxLimit),
+			upTo("limit", "1–%d, default 10", router.MaxLimit),
 		),
-		output: holds("query_type", "confidence", "source", "items"),
+		output: holds("query_type", "items"),
 	}, s.routeQuery)
 }
 

@@ -95,3 +95,7 @@ func TestSessionTools(t *testing.T) {
 		t.Errorf("the hand-over: %v", got)
 	}
 }
+
+func (h *houseSessions) List(context.Context, operational.SessionFilter) ([]operational.Session, error) {
+	return []operational.Session{{ID: "s1", AgentID: "a", Persona: "default", Status: "ended", StartedAt: noon}}, nil
+}

@@ -57,7 +57,7 @@ type shownHandover struct {
 // addSessionTools offers the hand-over from one session to the next.
 func (s *Server) addSessionTools() {
 	add(s, tool{
-		name: "start_session", title: "Start a session", set: ToolsetContext, effect: ensure,
+		name: "start_session", title: "Start a session", set: ToolsetOperations, former: formerContext, effect: ensure,
 		description: "Begin your work: what the last session left to you comes back, and your episodes belong to this one until it ends.",
 		input: arguments(
 			text("goal", "What you are about to do"),
@@ -68,7 +68,7 @@ func (s *Server) addSessionTools() {
 		output: holds("session_id"),
 	}, s.startSession)
 	add(s, tool{
-		name: "end_session", title: "End a session", set: ToolsetContext, effect: ensure,
+		name: "end_session", title: "End a session", set: ToolsetOperations, former: formerContext, effect: ensure,
 		description: "End your work with a summary. Your unfinished tasks, unread messages, undone steps and reminders are handed to the successor.",
 		input: arguments(
 			text("summary", "What was done, how it stands, what comes next"),
@@ -79,7 +79,7 @@ func (s *Server) addSessionTools() {
 		output: holds("session_id"),
 	}, s.endSession)
 	add(s, tool{
-		name: "get_handover", title: "Get a hand-over", set: ToolsetContext, effect: reads,
+		name: "get_handover", title: "Get a hand-over", set: ToolsetOperations, former: formerContext, effect: reads,
 		description: "What the session before yours said and left undone.",
 		input:       arguments(text("session_id", "Default: the one that was handed to you")),
 		output:      holds("found"),

@@ -167,8 +167,8 @@ func (l *lines) accept(line []byte) error {
 		}
 		l.queue = append(l.queue, message)
 		call, ok := message.(*jsonrpc.Request)
-		if !ok || !call.IsCall() {
-			continue
+		if !ok || !call.IsCall() || call.Method == methodListen {
+			continue // a subscription has no end of its own, and nobody waits for its answer
 		}
 		if _, twice := l.pending[call.ID]; twice {
 			continue // the library refuses it, without its id

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -15,12 +16,11 @@ import (
 )
 
 // tool describes a tool. What it needs and what it answers are the types of
-// its function; the schemas say the same, which a test holds true. The schema
-// of the answer is for programs, which have it from Tools: MCP's list is read
-// by models, to whom it is a cost without a use.
+// its function; the schemas say the same, which tests hold true.
 type tool struct {
 	name, title, description string
-	set                      string // its toolset; empty: the default one
+	set                      string // its toolset; empty: the core
+	former                   string // the name of a toolset that it was in first, by which it is still switched on
 	input, output            *jsonschema.Schema
 	effect                   effect
 }
@@ -54,8 +54,9 @@ type reply[Out any] struct {
 // on; the cause of what is not the caller's fault goes to the log.
 func add[In, Out any](s *Server, t tool, call func(ctx context.Context, in In) (reply[Out], error)) {
 	if t.set == "" {
-		t.set = ToolsetDefault
+		t.set = ToolsetCore
 	}
+	t.output = typed(t.output, reflect.TypeFor[Out]())
 	run := func(ctx context.Context, arguments json.RawMessage) (any, string, error) {
 		var in In
 		if err := decode(arguments, t.input, &in); err != nil {
@@ -65,22 +66,50 @@ func add[In, Out any](s *Server, t tool, call func(ctx context.Context, in In) (
 		return answer.out, answer.text, err
 	}
 	s.tools[t.name] = offered{tool: t, call: run}
-	s.mcp.AddTool(&mcp.Tool{
+	s.offer(t)
+}
+
+// offer adds a tool to what the library lists and calls. What is in the core is
+// read by every model at every turn, and so is listed without what a model has
+// no use for: its title, which its name says too, and that its world is closed,
+// which is half true of what other agents write.
+func (s *Server) offer(t tool) {
+	listed := &mcp.Tool{
 		Name: t.name, Title: t.title, Description: t.description,
-		InputSchema: t.input, Annotations: t.effect.annotations(),
-	}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		fields, text, err := run(ctx, req.Params.Arguments)
-		if err != nil {
-			if skillrouter.CodeOf(err) == skillrouter.Internal && ctx.Err() == nil {
-				s.log.ErrorContext(ctx, "tool failed", "tool", t.name, "error", err)
-			}
-			return failure(t.name, err), nil
-		}
-		return &mcp.CallToolResult{
-			StructuredContent: fields,
-			Content:           []mcp.Content{&mcp.TextContent{Text: text}},
-		}, nil
+		InputSchema: t.input, OutputSchema: t.output, Annotations: t.effect.annotations(),
+	}
+	if t.set == ToolsetCore {
+		listed.Title, listed.OutputSchema, listed.Annotations.OpenWorldHint = "", brief(t.output), nil
+	}
+	s.mcp.AddTool(listed, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return s.answer(ctx, s.tools[t.name], req), nil
 	})
+}
+
+// answer calls a tool for a session's request.
+func (s *Server) answer(ctx context.Context, t offered, req *mcp.CallToolRequest) *mcp.CallToolResult {
+	fields, text, err := t.call(context.WithValue(ctx, requestKey{}, req), req.Params.Arguments)
+	if err != nil {
+		if skillrouter.CodeOf(err) == skillrouter.Internal && ctx.Err() == nil {
+			s.log.ErrorContext(ctx, "tool failed", "tool", t.name, "error", err)
+		}
+		return failure(t.name, err)
+	}
+	return &mcp.CallToolResult{
+		StructuredContent: fields,
+		Content:           []mcp.Content{&mcp.TextContent{Text: text}},
+	}
+}
+
+// requestKey is where a call's context holds the request that made it, for the
+// few tools that are about the session itself.
+type requestKey struct{}
+
+// requestOf returns the request of a session that the call is made by; nil: it
+// is made outside of any.
+func requestOf(ctx context.Context) *mcp.CallToolRequest {
+	req, _ := ctx.Value(requestKey{}).(*mcp.CallToolRequest)
+	return req
 }
 
 // decode reads a call's arguments. It refuses, by name, a parameter that is

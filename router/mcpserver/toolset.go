@@ -18,23 +18,34 @@ import (
 // neither listed to it nor callable by it: each listed tool costs its model's
 // context, whether it is used or not.
 const (
-	// ToolsetDefault holds what every agent needs. It is always on.
-	ToolsetDefault = "default"
-	// ToolsetLessons holds what tends lessons, patterns, escalations and experience.
+	// ToolsetCore holds what every agent needs. It is always on.
+	ToolsetCore = "core"
+	// ToolsetLessons holds what tends lessons, patterns, rules, escalations and knowledge.
 	ToolsetLessons = "lessons"
-	// ToolsetFacts holds seed 002's semantic memory.
+	// ToolsetFacts holds seed 002's semantic and episodic memory, and what transcripts propose for them.
 	ToolsetFacts = "facts"
-
 	// ToolsetProcedures holds seed 002's procedural memory.
 	ToolsetProcedures = "procedures"
 	// ToolsetReminders holds seed 002's prospective memory.
 	ToolsetReminders = "reminders"
-	// ToolsetContext holds what spans the memories: context under a budget, sessions,
-	// consolidation, introspection.
-	ToolsetContext = "context"
+	// ToolsetExperience holds seed 003's tools.
+	ToolsetExperience = "experience"
+	// ToolsetOperations holds the team's work: agents, tasks, sessions, receipts, scans,
+	// and the context of a task under a budget.
+	ToolsetOperations = "operations"
+	// ToolsetAdmin holds what looks after the router and its memory.
+	ToolsetAdmin = "admin"
+)
 
-	// everyToolset is the name by which all of them are switched on.
+// Names that stand for others wherever toolsets are named.
+const (
+	// everyToolset switches all of them on.
 	everyToolset = "all"
+	// formerCore is what ToolsetCore was called first.
+	formerCore = "default"
+	// formerContext is a toolset that there was: what spanned the memories. Its tools
+	// are in others now, and who asks for it gets exactly those.
+	formerContext = "context"
 )
 
 const (
@@ -46,12 +57,12 @@ const (
 	toolsetsHeader = "X-Mcp-Toolsets"
 )
 
-// ToolsetNames lists the toolsets that can be switched on.
+// ToolsetNames lists the toolsets.
 func ToolsetNames() []string {
-	return []string{ToolsetLessons, ToolsetFacts, ToolsetProcedures, ToolsetReminders, ToolsetContext}
+	return []string{ToolsetCore, ToolsetLessons, ToolsetFacts, ToolsetProcedures, ToolsetReminders, ToolsetExperience, ToolsetOperations, ToolsetAdmin}
 }
 
-// Toolsets is a choice of toolsets. The zero Toolsets is the default one alone.
+// Toolsets is a choice of toolsets. The zero Toolsets is the core alone.
 type Toolsets struct{ names []string }
 
 // ParseToolsets reads the names of toolsets, of which each text may hold
@@ -62,14 +73,14 @@ func ParseToolsets(texts ...string) (Toolsets, error) {
 	for _, text := range texts {
 		for name := range strings.SplitSeq(text, ",") {
 			switch name = strings.TrimSpace(name); {
-			case name == "" || name == ToolsetDefault:
+			case name == "" || name == formerCore:
 			case name == everyToolset:
 				chosen.names = append(chosen.names, ToolsetNames()...)
-			case slices.Contains(ToolsetNames(), name):
+			case name == formerContext || slices.Contains(ToolsetNames(), name):
 				chosen.names = append(chosen.names, name)
 			default:
-				return Toolsets{}, skillrouter.InvalidField(toolsetsParameter, "has %q, which is no toolset; there are: %s, %s, %s",
-					shown(name), ToolsetDefault, strings.Join(ToolsetNames(), ", "), everyToolset)
+				return Toolsets{}, skillrouter.InvalidField(toolsetsParameter, "has %q, which is no toolset; there are: %s, %s",
+					shown(name), strings.Join(ToolsetNames(), ", "), everyToolset)
 			}
 		}
 	}
@@ -78,7 +89,7 @@ func ParseToolsets(texts ...string) (Toolsets, error) {
 
 // Has tells whether the toolset of that name is on.
 func (t Toolsets) Has(name string) bool {
-	return name == ToolsetDefault || slices.Contains(t.names, name)
+	return name == ToolsetCore || slices.Contains(t.names, name)
 }
 
 type toolsetsKey struct{}
@@ -94,25 +105,34 @@ func withToolsets(ctx context.Context, r *http.Request) (context.Context, error)
 	return context.WithValue(ctx, toolsetsKey{}, chosen), err
 }
 
-// on tells whether a call may use a tool of that toolset: the request that
-// carried the call, or the server's own settings, switch it on.
-func (s *Server) on(ctx context.Context, toolset string) bool {
+// on tells whether a tool is listed to a caller and callable by it: the request
+// that carried the call, the server's own settings, or the caller's session
+// switch it on. A tool that is none of this package's is always on.
+func (s *Server) on(ctx context.Context, session *mcp.ServerSession, name string) bool {
+	t, ours := s.tools[name]
+	if !ours {
+		return true
+	}
 	chosen, _ := ctx.Value(toolsetsKey{}).(Toolsets)
-	return chosen.Has(toolset) || s.toolsets.Has(toolset)
+	for _, set := range []string{t.set, t.former} {
+		if set != "" && (chosen.Has(set) || s.toolsets.Has(set)) {
+			return true
+		}
+	}
+	return s.enabled.has(session, name)
 }
 
-// keepToolsets hides the tools whose toolset the caller has not switched on.
+// keepToolsets hides the tools that the caller has not switched on.
 func (s *Server) keepToolsets(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		if call, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok {
-			if t, known := s.tools[call.Name]; known && !s.on(ctx, t.set) {
-				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool \"" + call.Name +
-					"\": it belongs to the toolset \"" + t.set + "\", which is not switched on (--toolsets, or ?toolsets= in the URL)"}
-			}
+		session, _ := req.GetSession().(*mcp.ServerSession)
+		if call, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && !s.on(ctx, session, call.Name) {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool \"" + call.Name +
+				"\": it belongs to the toolset \"" + s.tools[call.Name].set + "\", which is not switched on (--toolsets, or ?toolsets= in the URL); " + callTool + " calls it all the same"}
 		}
 		result, err := next(ctx, method, req)
 		if list, ok := result.(*mcp.ListToolsResult); ok && err == nil {
-			list.Tools = slices.DeleteFunc(list.Tools, func(t *mcp.Tool) bool { return !s.on(ctx, s.tools[t.Name].set) })
+			list.Tools = slices.DeleteFunc(list.Tools, func(t *mcp.Tool) bool { return !s.on(ctx, session, t.Name) })
 		}
 		return result, err
 	}

@@ -27,17 +27,19 @@ func toolsets(t *testing.T, names ...string) mcpserver.Toolsets {
 func TestParseToolsets(t *testing.T) {
 	for name, c := range map[string]struct {
 		texts []string
-		on    bool
+		on    bool // lessons
 		want  string
 	}{
 		"nothing":          {nil, false, ""},
 		"empty":            {[]string{""}, false, ""},
-		"the default":      {[]string{"default"}, false, ""},
+		"the core":         {[]string{"core"}, false, ""},
+		"its former name":  {[]string{"default"}, false, ""},
+		"a former toolset": {[]string{"context"}, false, ""},
 		"lessons":          {[]string{"lessons"}, true, ""},
 		"a list":           {[]string{" default , lessons,"}, true, ""},
 		"said twice":       {[]string{"lessons", "lessons,default"}, true, ""},
 		"all":              {[]string{"all"}, true, ""},
-		"unknown":          {[]string{"lessons,leasons"}, false, `has "leasons", which is no toolset; there are: default, lessons, facts, procedures, reminders, context, all`},
+		"unknown":          {[]string{"lessons,leasons"}, false, `has "leasons", which is no toolset; there are: core, lessons, facts, procedures, reminders, experience, operations, admin, all`},
 		"other letters":    {[]string{"Lessons"}, false, `has "Lessons"`},
 		"hidden character": {[]string{"les\u202esons"}, false, "has \"les\ufffdsons\""},
 	} {
@@ -49,7 +51,7 @@ func TestParseToolsets(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || chosen.Has("lessons") != c.on || !chosen.Has("default") {
+			if err != nil || chosen.Has("lessons") != c.on || !chosen.Has("core") {
 				t.Errorf("%+v, %v", chosen, err)
 			}
 		})
@@ -58,7 +60,8 @@ func TestParseToolsets(t *testing.T) {
 
 // TestToolsetsAreOffUntilSwitchedOn goes over every way to switch one on.
 func TestToolsetsAreOffUntilSwitchedOn(t *testing.T) {
-	withLessons := slices.Sorted(slices.Values(slices.Concat(toolNames, lessonTools)))
+	withLessons := coreWith("lessons")
+	formerly := slices.Sorted(slices.Values(append(coreWith(), formerContext...)))
 	if got := slices.Sorted(maps.Keys(listTools(t, mcpserver.New(new(house).services(), mcpserver.Options{Toolsets: toolsets(t, "lessons")})))); !slices.Equal(got, withLessons) {
 		t.Errorf("with the option: %v", got)
 	}
@@ -75,12 +78,14 @@ func TestToolsetsAreOffUntilSwitchedOn(t *testing.T) {
 		transport *mcp.StreamableClientTransport
 		want      []string
 	}{
-		"nothing asked":  {&mcp.StreamableClientTransport{Endpoint: url}, toolNames},
-		"by the URL":     {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=lessons&agent_id=a"}, withLessons},
-		"by the header":  {&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: header("default,lessons")}, withLessons},
-		"all of them":    {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=all"}, everyTool()},
-		"only defaults":  {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=default"}, toolNames},
-		"another's mind": {&mcp.StreamableClientTransport{Endpoint: url + "?agent_id=lessons"}, toolNames},
+		"nothing asked":    {&mcp.StreamableClientTransport{Endpoint: url}, coreWith()},
+		"by the URL":       {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=lessons&agent_id=a"}, withLessons},
+		"by the header":    {&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: header("default,lessons")}, withLessons},
+		"all of them":      {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=all"}, everyTool()},
+		"only defaults":    {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=default"}, coreWith()},
+		"by a former name": {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=context"}, formerly},
+		"two of them":      {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=lessons,admin"}, coreWith("lessons", "admin")},
+		"another's mind":   {&mcp.StreamableClientTransport{Endpoint: url + "?agent_id=lessons"}, coreWith()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := connect(t, c.transport)
@@ -96,7 +101,7 @@ func TestToolsetsAreOffUntilSwitchedOn(t *testing.T) {
 				t.Errorf("tools %v, want %v", got, c.want)
 			}
 			_, err = client.CallTool(t.Context(), &mcp.CallToolParams{Name: "review_lessons"})
-			if on := len(c.want) > len(toolNames); on && err != nil {
+			if on := slices.Contains(c.want, "review_lessons"); on && err != nil {
 				t.Errorf("a tool that is listed cannot be called: %v", err)
 			} else if !on && (err == nil || !strings.Contains(err.Error(), `unknown tool "review_lessons": it belongs to the toolset "lessons", which is not switched on`)) {
 				t.Errorf("a tool that is switched off: %v", err)
@@ -113,7 +118,7 @@ func TestUnknownToolsetIsRefused(t *testing.T) {
 	server := mcpserver.New(new(house).services(), mcpserver.Options{})
 	url := framed(t, server)
 	status, body, _ := post(t, url+"?toolsets=leasons", "", "", "", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-	if status != http.StatusBadRequest || !strings.Contains(body, `toolsets has \"leasons\", which is no toolset; there are: default, lessons, facts, procedures, reminders, context, all`) {
+	if status != http.StatusBadRequest || !strings.Contains(body, `toolsets has \"leasons\", which is no toolset; there are: core, lessons, facts, procedures, reminders, experience, operations, admin, all`) {
 		t.Errorf("%d %s", status, body)
 	}
 }

@@ -1,0 +1,34 @@
+package app
+
+import (
+	"context"
+
+	"skillrouter"
+	"skillrouter/router"
+)
+
+var _ router.SystemService = system{}
+
+// system is the App as a service for whoever wants to know how it is.
+type system struct{ app *App }
+
+// Health implements router.SystemService.
+func (s system) Health(ctx context.Context) (router.SystemHealth, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return router.SystemHealth{}, err
+	}
+	h := s.app.health(ctx)
+	return router.SystemHealth{Status: h.Status, Version: h.Version, UptimeMS: h.UptimeMS, Timestamp: h.Timestamp, Stats: h.Stats}, nil
+}
+
+// Doctor implements router.SystemService.
+func (s system) Doctor(ctx context.Context) ([]router.SystemCheck, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+		return nil, err
+	}
+	var checks []router.SystemCheck
+	for _, c := range s.app.doctor(ctx) {
+		checks = append(checks, router.SystemCheck{Name: c.Name, OK: c.OK, Detail: c.Detail})
+	}
+	return checks, nil
+}

@@ -1,0 +1,171 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"skillrouter"
+	"skillrouter/router"
+)
+
+// The two tools of the core by which every other one is reached.
+const (
+	findTools = "find_tools"
+	callTool  = "call_tool"
+)
+
+const (
+	// defaultFound is how many tools find_tools answers with if it is not told: each
+	// comes with its schema, and a model that asked well needs the first or the second.
+	defaultFound = 5
+	// maxFound bounds them. More is a listing, which a toolset is for.
+	maxFound = 20
+	// maxFindWords bounds the words of a search, in bytes.
+	maxFindWords = 1 << 10
+)
+
+type findToolsArguments struct {
+	Query  string `json:"query"`
+	Enable bool   `json:"enable"`
+	Limit  int    `json:"limit"`
+}
+
+// foundTool is a tool as find_tools shows it.
+type foundTool struct {
+	Name        string             `json:"name"`
+	Toolset     string             `json:"toolset"`
+	Description string             `json:"description"`
+	InputSchema *jsonschema.Schema `json:"inputSchema"`
+}
+
+type foundTools struct {
+	Tools   []foundTool `json:"tools"`
+	Enabled []string    `json:"enabled"` // of them, those that are listed to this session from now on
+	How     string      `json:"how"`     // to use what was found
+}
+
+type callToolArguments struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// addFindTools offers the search for the tools that are not listed, and the
+// call of what it finds. It comes last, when all others are there.
+func (s *Server) addFindTools() {
+	if len(s.tools) == 0 {
+		return
+	}
+	add(s, tool{
+		name: findTools, title: "Find tools", effect: reads,
+		description: "Search the tools that are not listed: facts, procedures, reminders, team tasks, scans, admin, more.",
+		input: arguments(
+			required(text("query", "What you want to do")),
+			boolean("enable", "List them from now on"),
+			value("integer", "limit", ""),
+		),
+		output: holds("tools"),
+	}, s.findTools)
+	add(s, tool{
+		name: callTool, title: "Call a found tool", effect: steers,
+		description: "Call a tool that find_tools found.",
+		input:       arguments(required(text("name", "")), anObject("arguments", "By its inputSchema")),
+		output:      holds(),
+	}, s.callFound)
+	s.index = router.NewToolIndex(s.Tools(), func(t router.Tool) (words []string) {
+		schema := t.InputSchema.(*jsonschema.Schema)
+		for _, name := range schema.PropertyOrder {
+			words = append(words, name, schema.Properties[name].Description)
+		}
+		return words
+	})
+}
+
+func (s *Server) findTools(ctx context.Context, in findToolsArguments) (reply[foundTools], error) {
+	limit, err := skillrouter.Limit(in.Limit, defaultFound, maxFound)
+	if err != nil {
+		return reply[foundTools]{}, err
+	}
+	if len(in.Query) > maxFindWords {
+		return reply[foundTools]{}, skillrouter.InvalidField("query", "may have at most %d bytes", maxFindWords)
+	}
+	var session *mcp.ServerSession
+	if req := requestOf(ctx); req != nil {
+		session = req.Session
+	}
+	out := foundTools{Tools: []foundTool{}, Enabled: []string{}}
+	for _, name := range s.index.Find(in.Query) {
+		if len(out.Tools) < limit && !s.on(ctx, session, name) {
+			t := s.tools[name]
+			out.Tools = append(out.Tools, foundTool{Name: name, Toolset: t.set, Description: t.description, InputSchema: t.input})
+		}
+	}
+	if len(out.Tools) == 0 {
+		out.How = "Say in other words what you want to do."
+		return reply[foundTools]{out, "No tool that is not listed already fits. " + out.How}, nil
+	}
+	sets := []string{}
+	for _, t := range out.Tools {
+		if !slices.Contains(sets, t.Toolset) {
+			sets = append(sets, t.Toolset)
+		}
+	}
+	out.How = fmt.Sprintf("Call one with %s. Your user can list a whole toolset for good: --toolsets %s, or ?toolsets=%[2]s in the URL.", callTool, strings.Join(sets, ","))
+	switch lasting := lasts(ctx, session); {
+	case in.Enable && lasting:
+		for _, t := range out.Tools {
+			out.Enabled = append(out.Enabled, t.Name)
+		}
+		s.enable(session, out.Enabled)
+		out.How = "They are in your list of tools from now on. If your client does not show them, " + strings.ToLower(out.How[:1]) + out.How[1:]
+	case in.Enable:
+		out.How = "They cannot be listed to you: your client keeps no session. " + out.How
+	case lasting:
+		out.How += " With enable they are listed to you for this session."
+	}
+	var said strings.Builder
+	fmt.Fprintf(&said, "Found %s, best first. %s", count(len(out.Tools), "tool", "tools"), out.How)
+	for _, t := range out.Tools {
+		schema, err := json.Marshal(t.InputSchema)
+		if err != nil {
+			return reply[foundTools]{}, fmt.Errorf("write the schema of %s: %w", t.Name, err)
+		}
+		fmt.Fprintf(&said, "\n\n%s (%s): %s\n%s", t.Name, t.Toolset, t.Description, schema)
+	}
+	return reply[foundTools]{out, said.String()}, nil
+}
+
+// callFound calls any tool for the caller. It gives no right that the caller
+// has not: toolsets save a model's context, and it is the services that refuse.
+func (s *Server) callFound(ctx context.Context, in callToolArguments) (reply[any], error) {
+	t, known := s.tools[in.Name]
+	if !known || in.Name == callTool {
+		return reply[any]{}, &skillrouter.Error{
+			Code: skillrouter.NotFound, Field: "name", Message: fmt.Sprintf("is %q, and there is no such tool: ask %s", shown(in.Name), findTools),
+		}
+	}
+	fields, text, err := t.call(ctx, in.Arguments)
+	return reply[any]{fields, text}, err
+}
+
+// statelessKey marks the context of a request after which nothing is remembered.
+type statelessKey struct{}
+
+// lasts tells whether a session goes on after this call.
+func lasts(ctx context.Context, session *mcp.ServerSession) bool {
+	stateless, _ := ctx.Value(statelessKey{}).(bool)
+	return session != nil && !stateless
+}
+
+// enable lists tools to a session from now on, and has it told.
+func (s *Server) enable(session *mcp.ServerSession, tools []string) {
+	s.enabled.add(session, tools)
+	// The library tells of a change of its list, to every session; tellOfTools lets
+	// through what is for this one. That a tool is added again is such a change.
+	s.offer(s.tools[findTools].tool)
+}

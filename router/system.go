@@ -1,0 +1,30 @@
+package router
+
+import (
+	"context"
+	"time"
+)
+
+// SystemService looks at the process that serves, rather than at what it holds.
+type SystemService interface {
+	// Health says whether the router is well, and how much it holds. It needs ScopeRead.
+	Health(ctx context.Context) (SystemHealth, error)
+	// Doctor has the router check itself: settings, databases, index, disk, clock. It needs ScopeCaptain.
+	Doctor(ctx context.Context) ([]SystemCheck, error)
+}
+
+// SystemHealth is what the router says of itself.
+type SystemHealth struct {
+	Status    string           `json:"status"` // ok or degraded
+	Version   string           `json:"version"`
+	UptimeMS  int64            `json:"uptime_ms"`
+	Timestamp time.Time        `json:"timestamp"`
+	Stats     map[string]int64 `json:"stats"` // how many of each there are
+}
+
+// SystemCheck is one thing that the router checked about itself.
+type SystemCheck struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+}
