@@ -120,6 +120,7 @@ type FactSearch struct {
 	Persona string
 	Query   string
 	Limit   int // 1 to MaxLimit; 0 means DefaultKnowledgeLimit
+	Explain bool
 }
 
 // FactsFound is the answer to a FactSearch, the best first.
@@ -127,6 +128,14 @@ type FactsFound struct {
 	Facts     []Fact
 	Corrected map[string]string
 	Reading   bool // not all facts have been read in since the start
+	// Scores are those of Facts, one for each, as KnowledgeHit's.
+	Scores []FactScore
+}
+
+// FactScore is how well a fact fits, and why.
+type FactScore struct {
+	Score float64
+	Why   []Reason
 }
 
 // Find returns the live facts of a persona whose keys and values fit words
@@ -147,7 +156,7 @@ func (f *Facts) Find(ctx context.Context, query FactSearch) (FactsFound, error) 
 		return FactsFound{}, err
 	}
 	// Some of those that are found may have expired and not been swept.
-	found := f.found.index.Search(tfidf.Query{Text: query.Query, Project: persona, Limit: min(2*limit, tfidf.MaxLimit)})
+	found := f.found.index.Search(tfidf.Query{Text: query.Query, Project: persona, Limit: min(2*limit, tfidf.MaxLimit), Explain: query.Explain})
 	answer := FactsFound{Corrected: found.Corrected, Reading: !f.found.filled()}
 	if len(found.Hits) == 0 {
 		return answer, nil
@@ -165,10 +174,11 @@ func (f *Facts) Find(ctx context.Context, query FactSearch) (FactsFound, error) 
 		byKey[facts[i].Key] = i
 	}
 	at := f.now()
-	for _, key := range keys {
+	for n, key := range keys {
 		if i, there := byKey[key]; there && facts[i].Live(at) && len(answer.Facts) < limit {
 			f.show(&facts[i])
 			answer.Facts = append(answer.Facts, facts[i])
+			answer.Scores = append(answer.Scores, FactScore{found.Hits[n].Score, reasons(found.Hits[n].Why)})
 		}
 	}
 	return answer, nil

@@ -36,9 +36,6 @@ var webAccess = join(memoryPagesAccess, map[string][]access{
 	"GET /assets/*name": {{may: anyone, path: "/assets/{asset}", public: true}},
 })
 
-// memoryPagesAccess has the pages of what is remembered and learned.
-var memoryPagesAccess = map[string][]access{}
-
 var (
 	formToken = regexp.MustCompile(`name="token_of_form" value="([^"]+)"`)
 	styles    = regexp.MustCompile(`href="/assets/([^"]+/app\.css)"`)

@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
+	"runtime/metrics"
 	"time"
 
+	"skillrouter/router"
 	"skillrouter/router/httpapi"
 	"skillrouter/router/web"
 )
@@ -21,6 +23,10 @@ func (a *App) wireWeb(p *parts) error {
 		Knowledge: p.knowledge, Episodes: p.episodes, Experiences: p.experiences, Lessons: p.lessons, Patterns: p.patterns,
 		Guard: p.guards, Facts: p.facts, Procedures: p.procedures, Consolidation: p.consolidation,
 		Memory: p.border.memory, Unread: p.presence, Log: p.mailbox, Health: a.webHealth, Doctor: a.webDoctor,
+		Finder: router.NewFinder(router.FindSources{
+			Knowledge: p.knowledge, Episodes: p.episodes, Lessons: p.lessons, Facts: p.facts, Procedures: p.procedures,
+		}, p.gaps),
+		Gaps: p.gaps, Embeddings: p.vectors, Process: a.process,
 	}, options)
 	return err
 }
@@ -41,4 +47,22 @@ func (a *App) webDoctor(ctx context.Context) []web.Check {
 		checks = append(checks, web.Check(check))
 	}
 	return checks
+}
+
+// process is what the process takes, as the Go runtime counts it.
+func (a *App) process() web.Process {
+	samples := []metrics.Sample{
+		{Name: "/memory/classes/total:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"},
+		{Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/sched/goroutines:goroutines"},
+	}
+	metrics.Read(samples)
+	value := func(i int) uint64 {
+		if samples[i].Value.Kind() != metrics.KindUint64 {
+			return 0 // a later runtime may count it otherwise
+		}
+		return samples[i].Value.Uint64()
+	}
+	return web.Process{Memory: value(0) - min(value(0), value(1)), Heap: value(2), Goroutines: int(value(3))}
 }

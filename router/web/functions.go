@@ -30,6 +30,9 @@ var functions = template.FuncMap{
 	"has":       func(items []string, one string) bool { return slices.Contains(items, one) },
 	"json":      compactJSON,
 	"liveTypes": func() string { return liveTypes },
+	"percent":   percent,
+	"plural":    plural,
+	"bytes":     size,
 	"add":       func(a, b int) int { return a + b },
 }
 
@@ -162,6 +165,43 @@ func number(decimals int, value float64) string {
 		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
 	}
 	return s
+}
+
+// percent writes a share as a whole per cent.
+func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 0, 64) + " %" }
+
+// plural names a kind of memory as the head of a list.
+func plural(kind string) string {
+	if kind == "" {
+		return ""
+	}
+	if kind != "knowledge" {
+		kind += "s"
+	}
+	return strings.ToUpper(kind[:1]) + kind[1:]
+}
+
+// size writes a number of bytes in its largest unit.
+func size(value any) string {
+	v := reflect.ValueOf(value)
+	var n float64
+	switch {
+	case v.CanInt():
+		n = float64(v.Int())
+	case v.CanUint():
+		n = float64(v.Uint())
+	default:
+		return fmt.Sprint(value)
+	}
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
+		if n >= unit.size {
+			return number(1, n/unit.size) + " " + unit.name
+		}
+	}
+	return number(0, n) + " B"
 }
 
 // tones are the colours of chips by the word in them. The word is always there:

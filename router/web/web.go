@@ -64,6 +64,11 @@ type Services struct {
 	Log           MessageLog
 	Health        func(ctx context.Context) Health
 	Doctor        func(ctx context.Context) []Check
+
+	Finder     *router.Finder
+	Gaps       learning.GapService
+	Embeddings learning.EmbeddingService
+	Process    func() Process
 }
 
 // Unread tells how many messages wait for an agent; comms.Presence does.

@@ -1,0 +1,47 @@
+package app_test
+
+import "net/http"
+
+const done = http.StatusSeeOther // a form that was obeyed sends the browser on
+
+// memoryPagesAccess has the pages of what is remembered and learned.
+var memoryPagesAccess = map[string][]access{
+	"GET /ui/search":       {{may: anyone, path: "/ui/search?q=x"}},
+	"GET /ui/lessons":      {{may: anyone, path: "/ui/lessons"}},
+	"GET /ui/lesson":       {{may: anyone, path: "/ui/lesson?id={lesson}"}},
+	"GET /ui/patterns":     {{may: anyone, path: "/ui/patterns"}},
+	"GET /ui/pattern":      {{may: anyone, path: "/ui/pattern?id=none", answers: http.StatusNotFound}},
+	"GET /ui/guard":        {{may: anyone, path: "/ui/guard"}},
+	"GET /ui/guard/ledger": {{may: anyone, path: "/ui/guard/ledger"}},
+	"GET /ui/escalations":  {{may: anyone, path: "/ui/escalations"}},
+	"GET /ui/proposals":    {{may: anyone, path: "/ui/proposals"}},
+	"GET /ui/gaps":         {{may: anyone, path: "/ui/gaps"}},
+	"GET /ui/gap":          {{may: anyone, path: "/ui/gap?id=none", answers: http.StatusNotFound}},
+	"GET /ui/figures":      {{may: anyone, path: "/ui/figures"}},
+
+	"POST /ui/lesson/validate": {
+		{may: asAgentB, path: "/ui/lesson/validate", body: "token_of_form={form}&id={lesson}&judgement=confirmed&by=b", answers: done},
+	},
+	"POST /ui/lesson/apply": {
+		{may: asAgentA, path: "/ui/lesson/apply", body: "token_of_form={form}&id={lesson}&outcome=success&by=a", answers: done},
+	},
+	"POST /ui/lesson/promote": {{may: agents, path: "/ui/lesson/promote", body: "token_of_form={form}&id={lesson}", answers: http.StatusConflict}},
+	"POST /ui/lesson/retire":  {{may: asAgentA, path: "/ui/lesson/retire", body: "token_of_form={form}&id={lesson}&reason=r", answers: done}},
+	"POST /ui/lesson/restore": {{may: asAgentA, path: "/ui/lesson/restore", body: "token_of_form={form}&id={retired}", answers: done}},
+	"POST /ui/pattern/confirm": {
+		{may: asAgentB, path: "/ui/pattern/confirm", body: "token_of_form={form}&id=none&by=b", answers: http.StatusNotFound},
+	},
+	"POST /ui/pattern/deprecate": {
+		{may: asAgentB, path: "/ui/pattern/deprecate", body: "token_of_form={form}&id=none&by=b", answers: http.StatusNotFound},
+	},
+	"POST /ui/guard/restore":       {{may: captains, path: "/ui/guard/restore", body: "token_of_form={form}&id=builtin:n8n-sql", answers: done}},
+	"POST /ui/escalations/review":  {{may: agents, path: "/ui/escalations/review", body: "token_of_form={form}&id=none", answers: http.StatusNotFound}},
+	"POST /ui/escalations/resolve": {{may: agents, path: "/ui/escalations/resolve", body: "token_of_form={form}&id=none", answers: http.StatusNotFound}},
+	"POST /ui/escalations/dismiss": {{may: agents, path: "/ui/escalations/dismiss", body: "token_of_form={form}&id=none", answers: http.StatusNotFound}},
+	"POST /ui/proposals/accept":    {{may: asAgentA, path: "/ui/proposals/accept", body: "token_of_form={form}&id={proposal}", answers: done}},
+	"POST /ui/proposals/reject":    {{may: asAgentA, path: "/ui/proposals/reject", body: "token_of_form={form}&id={proposal}&notes=r", answers: done}},
+	"POST /ui/gap/check":           {{may: agents, path: "/ui/gap/check", body: "token_of_form={form}&id=none", answers: http.StatusNotFound}},
+	"POST /ui/gap/dismiss":         {{may: agents, path: "/ui/gap/dismiss", body: "token_of_form={form}&id=none", answers: http.StatusNotFound}},
+	"POST /ui/gap/reopen":          {{may: agents, path: "/ui/gap/reopen", body: "token_of_form={form}&id=none", answers: http.StatusNotFound}},
+	"POST /ui/gap/answer":          {{may: agents, path: "/ui/gap/answer", body: "token_of_form={form}&id=none", answers: http.StatusNotFound}},
+}

@@ -1,0 +1,116 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"skillrouter/learning"
+	"skillrouter/router"
+)
+
+// Process is what the router's process takes.
+type Process struct {
+	Memory     uint64 // bytes that are taken from the system
+	Heap       uint64 // bytes of it in use
+	Goroutines int
+}
+
+func (s *Server) figurePages() {
+	s.page("/ui/figures", "figures.html", "Figures", s.figures)
+	s.section(system, "Figures", "/ui/figures")
+}
+
+// figures is what the page of figures shows.
+type figures struct {
+	Health     *Health
+	Counts     []figure
+	Process    *Process
+	Memories   *router.MemoryStats
+	Types      []memoryRow
+	Lessons    *learning.LessonFigures
+	Experience *learning.ExperienceStats
+	Embeddings *learning.EmbeddingStatus
+	Gaps       int64
+}
+
+// figure is a number with its name.
+type figure struct {
+	Name  string
+	Count int64
+}
+
+// memoryRow is how much there is of a type of memory.
+type memoryRow struct {
+	Type router.MemoryType
+	router.MemoryCount
+	Share float64 // of the largest
+}
+
+// figuresWait bounds what the page waits for the figures of large databases.
+const figuresWait = 5 * time.Second
+
+func (s *Server) figures(v *visit) (any, error) {
+	ctx, cancel := context.WithTimeout(v.context(), figuresWait)
+	defer cancel()
+	var page figures
+	if s.services.Health != nil {
+		health := s.services.Health(ctx)
+		page.Health = &health
+		for name, count := range health.Stats {
+			page.Counts = append(page.Counts, figure{name, count})
+		}
+		slices.SortFunc(page.Counts, func(a, b figure) int { return strings.Compare(a.Name, b.Name) })
+	}
+	if s.services.Process != nil {
+		process := s.services.Process()
+		page.Process = &process
+	}
+	if s.services.Introspection != nil {
+		stats, err := s.services.Introspection.Stats(ctx, "")
+		if err != nil {
+			return nil, err
+		}
+		page.Memories = &stats
+		var most int64 = 1
+		for kind, held := range stats.Types {
+			page.Types = append(page.Types, memoryRow{Type: kind, MemoryCount: held})
+			most = max(most, held.Count)
+		}
+		slices.SortFunc(page.Types, func(a, b memoryRow) int { return cmp.Compare(a.Type, b.Type) })
+		for i := range page.Types {
+			page.Types[i].Share = float64(page.Types[i].Count) / float64(most)
+		}
+	}
+	if s.services.Memory != nil {
+		lessons, err := s.services.Memory.Figures(ctx)
+		if err != nil {
+			return nil, err
+		}
+		page.Lessons = &lessons
+	}
+	if s.services.Experiences != nil {
+		stats, err := s.services.Experiences.Stats(ctx)
+		if err != nil {
+			return nil, err
+		}
+		page.Experience = &stats
+	}
+	if s.services.Embeddings != nil {
+		status, err := s.services.Embeddings.Embeddings(ctx)
+		if err != nil {
+			return nil, err
+		}
+		page.Embeddings = &status
+	}
+	if s.services.Gaps != nil {
+		gaps, err := s.services.Gaps.List(ctx, learning.GapQuery{Limit: 1})
+		if err != nil {
+			return nil, err
+		}
+		page.Gaps = gaps.Total
+	}
+	return page, nil
+}

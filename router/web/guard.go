@@ -1,0 +1,99 @@
+package web
+
+import (
+	"skillrouter/learning"
+)
+
+func (s *Server) guardPages() {
+	if s.services.Guard == nil {
+		return
+	}
+	s.page("/ui/guard", "guard.html", "Guard", s.guard)
+	s.page("/ui/guard/ledger", "ledger.html", "Guard ledger", s.ledger)
+	s.section(memory, "Guard", "/ui/guard")
+	s.section(memory, "Guard ledger", "/ui/guard/ledger")
+	s.notice("rule-restored", "The rule blocks again.")
+	s.action("/ui/guard/restore", "/ui/guard", func(v *visit) (string, error) {
+		_, err := s.services.Guard.RestoreRule(v.context(), v.value("id"), learning.RestorationDraft{By: v.by(), Notes: v.value("notes")})
+		return link("/ui/guard", "done", "rule-restored"), err
+	})
+}
+
+// ruleList is what the list of the guard's rules shows.
+type ruleList struct {
+	Rules                []learning.Rule
+	Total                int
+	Domain               string
+	Sources, Standings   []option
+	Older, Newer         string
+	NewerName, OlderName string
+}
+
+// What a rule does, as the list's filter names it.
+const (
+	ruleBlocks  = "blocks"
+	ruleWarns   = "warns"
+	ruleDemoted = "demoted"
+)
+
+func (s *Server) guard(v *visit) (any, error) {
+	yes, no := true, false
+	filter := learning.RuleFilter{Source: v.value("source"), Domain: v.value("domain"), Cursor: v.value("cursor")}
+	switch v.value("standing") {
+	case ruleBlocks:
+		filter.Blocks = &yes
+	case ruleWarns:
+		filter.Blocks = &no
+	case ruleDemoted:
+		filter.Demoted = &yes
+	}
+	found, err := s.services.Guard.Rules(v.context(), filter)
+	if err != nil {
+		return nil, err
+	}
+	fields := []string{"source", "standing", "domain"}
+	return ruleList{
+		Rules: found.Rules, Total: found.Total, Domain: filter.Domain,
+		Sources:   options("every source", filter.Source, []string{learning.RuleOfLesson, learning.RuleOfPattern, learning.RuleBuiltin}),
+		Standings: options("all", v.value("standing"), []string{ruleBlocks, ruleWarns, ruleDemoted}),
+		Older:     v.older("/ui/guard", found.Next, fields...), Newer: v.first("/ui/guard", fields...), NewerName: "First", OlderName: "More",
+	}, nil
+}
+
+// ledgerPage is what the ledger shows.
+type ledgerPage struct {
+	Checks               []learning.CheckRecord
+	Rule                 *learning.Rule
+	Agent                string
+	Decisions, Outcomes  []option
+	Older, Newer         string
+	NewerName, OlderName string
+}
+
+// decisions are what a check can come to.
+var decisions = []learning.Decision{learning.DecisionAllow, learning.DecisionWarn, learning.DecisionBlock}
+
+func (s *Server) ledger(v *visit) (any, error) {
+	filter := learning.LedgerFilter{
+		Agent: v.value("agent"), RuleID: v.value("rule"), Decision: learning.Decision(v.value("decision")), Outcome: learning.Outcome(v.value("outcome")), Cursor: v.value("cursor"),
+	}
+	found, err := s.services.Guard.Ledger(v.context(), filter)
+	if err != nil {
+		return nil, err
+	}
+	fields := []string{"agent", "rule", "decision", "outcome"}
+	page := ledgerPage{
+		Checks: found.Checks, Agent: filter.Agent,
+		Decisions: options("every decision", v.value("decision"), decisions),
+		Outcomes:  options("any", v.value("outcome"), learning.Outcomes()),
+		Older:     v.older("/ui/guard/ledger", found.Next, fields...), Newer: v.first("/ui/guard/ledger", fields...), NewerName: "Newest",
+	}
+	if filter.RuleID != "" {
+		rule, err := s.services.Guard.Rule(v.context(), filter.RuleID)
+		if err != nil {
+			return nil, err
+		}
+		page.Rule = &rule
+	}
+	return page, nil
+}
