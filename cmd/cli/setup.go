@@ -1,7 +1,315 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"mvdan.cc/sh/v3/syntax"
+
+	"skillrouter"
+	"skillrouter/cmd/setup"
+)
+
+// setupFolder is the folder in the data folder where it is kept what setups did.
+const setupFolder = "setup"
+
+// settingUp is one run of setup.
+type settingUp struct {
+	shell   *shell
+	agent   string
+	project string
+	user    bool
+	dry     bool
+	yes     bool
+	remove  bool
+	check   bool
+	content setup.Content
+}
 
 func (s *shell) setupCommand() *cobra.Command {
-	return s.group(&cobra.Command{Use: "setup", Hidden: true})
+	u := settingUp{shell: s}
+	agents := make([]string, 0, len(setup.Agents()))
+	for _, a := range setup.Agents() {
+		agents = append(agents, string(a))
+	}
+	cmd := s.command(&cobra.Command{
+		Use: "setup AGENT [--project DIR | --user]", Short: "Set a coding agent up: MCP server, hooks and rules in one command",
+		Long: `Writes Skill Router into an agent's configuration: the MCP server, the hooks
+(context at a session's start, the guard before a tool is used, failures
+recorded, the transcript read at the end) and a few lines of rules.
+AGENT is one of ` + strings.Join(agents, ", ") + `.
+
+Shows every change as a diff and asks before it writes. What was there stays:
+comments, order and everything else. Doing it twice does nothing the second
+time. --remove takes out what it put in; a file that nobody has touched since is
+then what it was, to the byte. A file that is not understood is named with its
+line, and nothing is changed.
+
+Without a terminal, nothing is written unless --yes is given; the exit code is
+then 1 if there was something to do.`,
+		Example: `  skillrouter setup claude-code
+  skillrouter setup codex --user --dry-run
+  skillrouter setup gemini --project ~/src/shop --yes
+  skillrouter setup --check
+  skillrouter setup cursor --remove`,
+		Args: cobra.MaximumNArgs(1), ValidArgs: agents,
+	}, func(ctx context.Context, args []string) error {
+		if len(args) == 1 {
+			u.agent = args[0]
+		}
+		return u.run(ctx)
+	})
+	flags := cmd.Flags()
+	flags.StringVar(&u.project, "project", "", "the project's folder (default: the repository that this folder is in, or this folder)")
+	flags.BoolVar(&u.user, "user", false, "for all of your projects instead of one")
+	flags.BoolVar(&u.dry, "dry-run", false, "show what would be done, and do nothing")
+	flags.BoolVarP(&u.yes, "yes", "y", false, "do not ask")
+	flags.BoolVar(&u.remove, "remove", false, "take out what was put in")
+	flags.BoolVar(&u.check, "check", false, "look whether it works, change nothing, and say what is missing")
+	flags.StringVar(&u.content.Name, "agent", "", "id under which the agent speaks (default: the agent's name)")
+	flags.StringVar(&u.content.Program, "program", "", "path of this program in the configuration (default: its name if it is in PATH, else its path)")
+	flags.StringVar(&u.content.Server, "server", "", "URL of a router that is not your own")
+	flags.BoolVar(&u.content.Prompts, "prompts", false, "inject what fits each prompt too, not only at a session's start")
+	flags.BoolVar(&s.json, "json", false, "print JSON, for programs")
+	return cmd
+}
+
+func (u *settingUp) run(ctx context.Context) error {
+	if err := u.usage(); err != nil {
+		return err
+	}
+	store, err := u.store()
+	if err != nil {
+		return err
+	}
+	if u.content.Program == "" {
+		if u.content.Program, err = u.program(); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"SKILLROUTER_CONFIG", "SKILLROUTER_DATA"} { // some agents start servers without their environment
+		if value := u.shell.env(name); value != "" {
+			u.content.Vars = append(u.content.Vars, name+"="+value)
+		}
+	}
+	if u.check {
+		return u.checkUp(ctx, store)
+	}
+	target, err := u.target(setup.Agent(u.agent))
+	if err != nil {
+		return err
+	}
+	if u.remove {
+		if known, had, err := store.Content(target); err != nil {
+			return err
+		} else if had {
+			u.content = known
+		}
+	}
+	planned := setup.PlanSetup
+	if u.remove {
+		planned = setup.PlanRemoval
+	}
+	plan, err := planned(target, u.content, store)
+	if err != nil {
+		return err
+	}
+	return u.apply(plan, target)
+}
+
+func (u *settingUp) usage() error {
+	switch {
+	case u.agent == "" && !u.check:
+		return usagef("which agent: %s?", names(setup.Agents()))
+	case u.agent != "" && !setup.Agent(u.agent).Known():
+		return usagef("%q is no agent that can be set up: %s", u.agent, names(setup.Agents()))
+	case u.user && u.project != "":
+		return usagef("--user and --project exclude each other")
+	case u.check && (u.remove || u.dry || u.yes):
+		return usagef("--check changes nothing, and goes with none of --remove, --dry-run and --yes")
+	}
+	if u.content.Name != "" {
+		if err := skillrouter.CheckAgentID("--agent", u.content.Name); err != nil {
+			return usagef("%s", explain(err))
+		}
+	}
+	return nil
+}
+
+// store is where it is kept what setups did.
+func (u *settingUp) store() (setup.Store, error) {
+	settings, err := u.shell.settings()
+	if err != nil {
+		return setup.Store{}, err
+	}
+	return setup.Store{Dir: filepath.Join(settings.Data, setupFolder)}, nil
+}
+
+// target is the place that the flags name.
+func (u *settingUp) target(agent setup.Agent) (setup.Target, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return setup.Target{}, err
+	}
+	t := setup.Target{Agent: agent, Home: home, Env: u.shell.env}
+	if u.user {
+		return t, nil
+	}
+	if t.Dir, err = filepath.Abs(u.project); err != nil {
+		return t, err
+	}
+	if u.project == "" {
+		if root := repositoryOf(t.Dir); root != "" {
+			t.Dir = root
+		}
+	}
+	if t.Dir, err = filepath.EvalSymlinks(t.Dir); err != nil {
+		return t, usagef("the project's folder cannot be found: %w", reason(err))
+	}
+	if info, err := os.Stat(t.Dir); err != nil || !info.IsDir() {
+		return t, usagef("%s is no folder", t.Dir)
+	}
+	if t.Dir == filepath.Clean(home) {
+		return t, usagef("%s is your home and no project: say --user, or name another with --project", t.Dir)
+	}
+	return t, nil
+}
+
+// program is how agents start this program: by its name if that is what PATH
+// finds, so that a project's files serve the whole team, else by its path.
+func (u *settingUp) program() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("this program cannot tell where it lies, say it with --program: %w", err)
+	}
+	const name = "skillrouter"
+	if found, err := exec.LookPath(name); err == nil {
+		here, errHere := os.Stat(path)
+		there, errThere := os.Stat(found)
+		if errHere == nil && errThere == nil && os.SameFile(here, there) {
+			return name, nil
+		}
+	}
+	return path, nil
+}
+
+// applied is what a setup says to programs.
+type applied struct {
+	setup.Plan
+	Applied bool `json:"applied"`
+}
+
+// apply shows the plan, asks and makes the changes.
+func (u *settingUp) apply(plan setup.Plan, target setup.Target) error {
+	pending := plan.Pending()
+	if len(pending) == 0 {
+		// What is there already may still have to be known as this agent's too.
+		if !u.dry && plan.Recorded() == u.remove {
+			if err := plan.Apply(u.shell.now()); err != nil {
+				return err
+			}
+		}
+		return u.shell.print(applied{plan, false}, func(w io.Writer) {
+			fmt.Fprintln(w, "Nothing to do.")
+			u.notes(w, plan)
+		})
+	}
+	if !u.shell.json {
+		for _, c := range pending {
+			fmt.Fprint(u.shell.out, clean(c.Diff))
+			if !strings.HasSuffix(c.Diff, "\n") {
+				fmt.Fprintln(u.shell.out)
+			}
+		}
+		fmt.Fprintln(u.shell.out)
+	}
+	if u.dry {
+		return u.shell.print(applied{plan, false}, func(w io.Writer) {
+			fmt.Fprintf(w, "%s would be changed for %s.\n", plural(len(pending), "file"), target.Where())
+		})
+	}
+	if !u.yes {
+		ok, err := u.ask(fmt.Sprintf("Change %s for %s?", plural(len(pending), "file"), target.Where()))
+		if err != nil {
+			return err
+		}
+		if !ok {
+			if u.shell.json {
+				if err := u.shell.print(applied{plan, false}, nil); err != nil {
+					return err
+				}
+			}
+			fmt.Fprintln(u.shell.err, "Nothing was changed.")
+			return exitError(exitFailed)
+		}
+	}
+	if err := plan.Apply(u.shell.now()); err != nil {
+		return err
+	}
+	return u.shell.print(applied{plan, true}, func(w io.Writer) {
+		for _, c := range pending {
+			fmt.Fprintf(w, "%s  %s\n", map[setup.Action]string{setup.Create: "created ", setup.Modify: "changed ", setup.Delete: "removed "}[c.Action], clean(c.Path))
+		}
+		u.notes(w, plan)
+		if !u.remove {
+			fmt.Fprintf(w, "Look whether it works: skillrouter setup %s --check%s\n", plan.Agent, u.scope(target))
+		}
+	})
+}
+
+// scope repeats the flags that name the place, for a command that is shown.
+func (u *settingUp) scope(target setup.Target) string {
+	switch {
+	case u.user:
+		return " --user"
+	case u.project != "":
+		return " --project " + shown(target.Dir)
+	}
+	return ""
+}
+
+func (u *settingUp) notes(w io.Writer, plan setup.Plan) {
+	for _, note := range plan.Notes {
+		fmt.Fprintf(w, "Note: %s\n", clean(note))
+	}
+}
+
+// ask asks a person at the terminal; without one, the answer is no.
+func (u *settingUp) ask(question string) (bool, error) {
+	file, ok := u.shell.in.(*os.File)
+	if !ok {
+		return u.nobody()
+	}
+	if info, err := file.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return u.nobody()
+	}
+	fmt.Fprintf(u.shell.err, "%s [y/N] ", clean(question))
+	line, err := bufio.NewReader(file).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return answer == "y" || answer == "yes", nil
+}
+
+func (u *settingUp) nobody() (bool, error) {
+	fmt.Fprintln(u.shell.err, "Nobody can be asked here: say --yes to have it done.")
+	return false, nil
+}
+
+// shown quotes a word of a command that is shown to people.
+func shown(word string) string {
+	quoted, err := syntax.Quote(word, syntax.LangBash)
+	if err != nil {
+		return word
+	}
+	return quoted
 }

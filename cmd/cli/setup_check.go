@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"skillrouter"
+	"skillrouter/cmd/setup"
+)
+
+// Bounds of looking whether a setup works.
+const (
+	// checkRuns is how often the hook is run; the time in the middle counts.
+	checkRuns = 5
+	// slowHook is when a hook is called slow. It takes a fraction of it on a machine
+	// that has something else to do as well; an agent waits for it at each step.
+	slowHook = 250 * time.Millisecond
+	// serverTime bounds how long the MCP server may take to list its tools.
+	serverTime = 20 * time.Second
+)
+
+// checkItem is one thing that must be there for an agent to work with the router.
+type checkItem struct {
+	Agent setup.Agent `json:"agent,omitempty"`
+	Name  string      `json:"name"`
+	OK    bool        `json:"ok"`
+	Said  string      `json:"said"`
+	Mend  string      `json:"mend,omitempty"` // the command that mends it
+}
+
+// checkReport is what `setup --check` finds.
+type checkReport struct {
+	OK    bool        `json:"ok"`
+	Items []checkItem `json:"items"`
+}
+
+// checkUp looks whether the agents are set up and reach the router. It changes
+// nothing: it starts no router, and asks nothing that the router writes down.
+func (u *settingUp) checkUp(ctx context.Context, store setup.Store) error {
+	report := checkReport{OK: true}
+	add := func(item checkItem) {
+		report.OK = report.OK && item.OK
+		report.Items = append(report.Items, item)
+	}
+	u.shell.server = u.content.Server
+	router := u.checkRouter(ctx)
+	add(router)
+	agents, err := u.agents(store)
+	if err != nil {
+		return err
+	}
+	if len(agents) == 0 {
+		add(checkItem{Name: "agent", Said: "none is set up here", Mend: "skillrouter setup AGENT" + u.scope(setup.Target{Dir: u.project})})
+	}
+	for _, agent := range agents {
+		target, err := u.target(agent)
+		if err != nil {
+			return err
+		}
+		content, had, err := store.Content(target)
+		if err != nil {
+			return err
+		}
+		if !had {
+			content = u.content
+		}
+		for _, item := range u.checkAgent(ctx, target, content, store, router.OK) {
+			item.Agent = agent
+			add(item)
+		}
+	}
+	if err := u.shell.print(report, func(w io.Writer) { printCheckUp(w, report) }); err != nil {
+		return err
+	}
+	if !report.OK {
+		return exitError(exitFailed)
+	}
+	return nil
+}
+
+// agents are the one that was named, or those that were set up here.
+func (u *settingUp) agents(store setup.Store) ([]setup.Agent, error) {
+	if u.agent != "" {
+		return []setup.Agent{setup.Agent(u.agent)}, nil
+	}
+	var found []setup.Agent
+	for _, agent := range setup.Agents() {
+		target, err := u.target(agent)
+		if err != nil {
+			return nil, err
+		}
+		if _, had, err := store.Content(target); err != nil {
+			return nil, err
+		} else if had {
+			found = append(found, agent)
+		}
+	}
+	return found, nil
+}
+
+func (u *settingUp) checkRouter(ctx context.Context) checkItem {
+	c, err := u.shell.client()
+	if err != nil {
+		return checkItem{Name: "router", Said: explain(err)}
+	}
+	defer c.Close()
+	if err := probe(ctx, c); err != nil {
+		return checkItem{Name: "router", Said: explain(err), Mend: "skillrouter serve"}
+	}
+	return checkItem{Name: "router", OK: true, Said: "answers at " + c.BaseURL()}
+}
+
+func (u *settingUp) checkAgent(ctx context.Context, target setup.Target, content setup.Content, store setup.Store, router bool) (items []checkItem) {
+	mend := "skillrouter setup " + string(target.Agent) + u.scope(target)
+	plan, err := setup.PlanSetup(target, content, store)
+	if err != nil {
+		return []checkItem{{Name: "files", Said: explain(err)}}
+	}
+	for _, c := range plan.Changes {
+		name := shortPath(c.Path, target)
+		item := checkItem{Name: string(c.Kind), OK: c.Action == setup.Keep, Said: "in " + name}
+		if !item.OK {
+			item.Said, item.Mend = "not in "+name, mend
+			if c.Action == setup.Modify {
+				item.Said = "not, or not as it should be, in " + name
+			}
+		}
+		items = append(items, item)
+	}
+	program, err := exec.LookPath(content.Program)
+	if err != nil {
+		return append(items, checkItem{Name: "program", Said: content.Program + " cannot be run: " + reason(err).Error(), Mend: mend + " --program PATH"})
+	}
+	if !router {
+		return items // what needs one is not asked: it would start one
+	}
+	if args := content.ServerArgs(target.Agent); args != nil {
+		items = append(items, u.checkServer(ctx, program, args, content))
+	}
+	if target.Agent.Hooked() {
+		items = append(items, u.checkHook(ctx, program, target.Agent, content))
+	}
+	return items
+}
+
+// shortPath is a file's path as people name it: from the project's folder, or from home.
+func shortPath(path string, target setup.Target) string {
+	if rest, ok := strings.CutPrefix(path, target.Dir+string(filepath.Separator)); ok && target.Dir != "" {
+		return rest
+	}
+	if rest, ok := strings.CutPrefix(path, target.Home+string(filepath.Separator)); ok {
+		return "~" + string(filepath.Separator) + rest
+	}
+	return path
+}
+
+// checkServer starts the MCP server as the agent would, and has it list its tools.
+func (u *settingUp) checkServer(ctx context.Context, program string, args []string, content setup.Content) checkItem {
+	ctx, cancel := context.WithTimeout(ctx, serverTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = append(os.Environ(), content.Vars...)
+	item := checkItem{Name: "tools"}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "skillrouter-setup", Version: version().Version}, nil).
+		Connect(ctx, &mcp.CommandTransport{Command: cmd, TerminateDuration: time.Second}, nil)
+	if err != nil {
+		item.Said = fmt.Sprintf("%s %s does not speak MCP: %v", program, strings.Join(args, " "), err)
+		return item
+	}
+	defer session.Close()
+	listed, err := session.ListTools(ctx, nil)
+	if err != nil || len(listed.Tools) == 0 {
+		item.Said = fmt.Sprintf("the MCP server lists no tools: %v", err)
+		return item
+	}
+	item.OK, item.Said = true, fmt.Sprintf("the MCP server lists %s", plural(len(listed.Tools), "tool"))
+	return item
+}
+
+// checkHook runs a hook that asks nothing as the agent would, and takes its time.
+func (u *settingUp) checkHook(ctx context.Context, program string, agent setup.Agent, content setup.Content) checkItem {
+	args := []string{"hook", string(ping), "--for", string(agent), "--verbose"}
+	if content.Server != "" {
+		args = append(args, "--server", content.Server)
+	}
+	times := make([]time.Duration, 0, checkRuns)
+	for range checkRuns {
+		begin := time.Now()
+		cmd := exec.CommandContext(ctx, program, args...)
+		cmd.Env = append(os.Environ(), content.Vars...)
+		cmd.Stdin = strings.NewReader("{}")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return checkItem{Name: "hook", Said: "a hook fails: " + skillrouter.Head(strings.TrimSpace(string(out)), maxVerdictText)}
+		}
+		times = append(times, time.Since(begin))
+	}
+	slices.Sort(times)
+	middle := times[checkRuns/2]
+	item := checkItem{Name: "hook", OK: middle <= slowHook, Said: fmt.Sprintf("answers in %d ms", middle.Milliseconds())}
+	if !item.OK {
+		item.Said += fmt.Sprintf(", which is slow: at most %d", slowHook.Milliseconds())
+	}
+	return item
+}
+
+func printCheckUp(w io.Writer, report checkReport) {
+	rows := make([][]string, 0, len(report.Items))
+	for _, item := range report.Items {
+		state := "ok"
+		if !item.OK {
+			state = "MISSING"
+		}
+		rows = append(rows, []string{state, string(item.Agent), item.Name, item.Said})
+	}
+	table(w, []string{"STATE", "AGENT", "WHAT", "FOUND"}, rows)
+	seen := map[string]bool{}
+	for _, item := range report.Items {
+		if item.Mend != "" && !seen[item.Mend] {
+			seen[item.Mend] = true
+			fmt.Fprintf(w, "To mend it: %s\n", clean(item.Mend))
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package setup
+
+import (
+	"path/filepath"
+	"strings"
+
+	"skillrouter"
+)
+
+// serverName is the name of our MCP server in every agent's configuration.
+const serverName = "skillrouter"
+
+// aiderFile is what Aider is given to read; `skillrouter run --context-file`
+// keeps it fresh.
+const aiderFile = ".aider.skillrouter.md"
+
+// Which tools' use is worth a question: those that run, write or reach out.
+const (
+	claudeTools = "Bash|Write|Edit|NotebookEdit|mcp__.*"
+	codexTools  = "Bash|apply_patch|mcp__.*"
+	geminiTools = "run_shell_command|write_file|replace|mcp_.*"
+)
+
+// Kind says what a file is for.
+type Kind string
+
+// The kinds.
+const (
+	KindMCP   Kind = "mcp"
+	KindHooks Kind = "hooks"
+	KindRules Kind = "rules"
+)
+
+// part is a file of an agent's, and what is ours in it.
+type part struct {
+	kind Kind
+	path string
+	edit edit
+}
+
+// parts are the files of an agent's configuration, and notes what a person has
+// to do beside.
+func (t Target) parts(c Content) (parts []part, notes []string, err error) {
+	if c.Program == "" || strings.ContainsAny(c.Program+c.Name+c.Server, "\x00\n\r") {
+		return nil, nil, skillrouter.InvalidField("program", "is needed, and may not hold line breaks")
+	}
+	switch t.Agent {
+	case ClaudeCode:
+		parts, notes = t.claudeCode(c)
+	case Codex:
+		parts, notes = t.codex(c)
+	case Gemini:
+		parts, notes = t.gemini(c)
+	case OpenCode:
+		parts, notes = t.openCode(c)
+	case Cursor:
+		parts, notes = t.cursor(c)
+	case Aider:
+		parts, notes = t.aider(c)
+	case Generic:
+		parts, notes = t.generic(c)
+	}
+	return parts, notes, nil
+}
+
+// stdio is the member that most agents have for a server that they start.
+func (c Content) stdio(agent Agent) jsonEdit {
+	return jsonEdit{members: []member{{path: []string{"mcpServers", serverName}, value: asJSON(struct {
+		Command string            `json:"command"`
+		Args    []string          `json:"args"`
+		Env     map[string]string `json:"env,omitempty"`
+	}{c.Program, c.server(agent), c.vars()})}}}
+}
+
+// prompts adds the event of a person's prompt where it was asked for.
+func (c Content) prompts(events []wired, theirs string) []wired {
+	if !c.Prompts {
+		return events
+	}
+	return append(events, wired{theirs, "user-prompt", "", hookSeconds})
+}
+
+func (t Target) claudeCode(c Content) ([]part, []string) {
+	hooks := jsonEdit{elements: c.groups(ClaudeCode, c.prompts([]wired{
+		{"SessionStart", "session-start", "", startSeconds},
+		{"PreToolUse", "pre-tool-use", claudeTools, hookSeconds},
+		{"PostToolUse", "post-tool-use", claudeTools, hookSeconds},
+		{"PostToolUseFailure", "post-tool-use-failure", claudeTools, hookSeconds},
+		{"SessionEnd", "session-end", "", hookSeconds},
+	}, "UserPromptSubmit"))}
+	server := c.stdio(ClaudeCode)
+	if t.user() {
+		home := t.folder("CLAUDE_CONFIG_DIR", ".claude")
+		state := filepath.Join(t.Home, ".claude.json")
+		if named := t.Env("CLAUDE_CONFIG_DIR"); filepath.IsAbs(named) {
+			state = filepath.Join(named, ".claude.json")
+		}
+		return []part{
+			{KindMCP, state, server},
+			{KindHooks, filepath.Join(home, "settings.json"), hooks},
+			{KindRules, filepath.Join(home, "CLAUDE.md"), markdownBlock(rules)},
+		}, []string{"Claude Code keeps its own state in .claude.json: close its sessions first, or it may write over the change."}
+	}
+	return []part{
+		{KindMCP, filepath.Join(t.Dir, ".mcp.json"), server},
+		{KindHooks, filepath.Join(t.Dir, ".claude", "settings.json"), hooks},
+		{KindRules, filepath.Join(t.Dir, "CLAUDE.md"), markdownBlock(rules)},
+	}, []string{"Claude Code asks once, at its next start here, whether the server in .mcp.json may be used."}
+}
+
+func (t Target) codex(c Content) ([]part, []string) {
+	home := filepath.Join(t.Dir, ".codex")
+	agents := filepath.Join(t.Dir, "AGENTS.md")
+	notes := []string{"Codex runs a new hook only once you have trusted it: start codex and type /hooks."}
+	if t.user() {
+		home = t.folder("CODEX_HOME", ".codex")
+		agents = filepath.Join(home, "AGENTS.md")
+	} else {
+		notes = append(notes, "Codex reads a project's .codex folder only if the project is trusted.")
+	}
+	// A basic string of TOML takes JSON's escapes.
+	var table strings.Builder
+	table.WriteString("[mcp_servers." + serverName + "]\ncommand = " + asJSON(c.Program) + "\nargs = " + asJSON(c.server(Codex)))
+	table.WriteString("\nstartup_timeout_sec = 30")
+	if len(c.Vars) > 0 {
+		table.WriteString("\n\n[mcp_servers." + serverName + ".env]")
+		for _, v := range c.Vars {
+			name, value, _ := strings.Cut(v, "=")
+			table.WriteString("\n" + name + " = " + asJSON(value))
+		}
+	}
+	return []part{
+		{KindMCP, filepath.Join(home, "config.toml"), hashBlock(table.String(), tomlFree)},
+		{KindHooks, filepath.Join(home, "hooks.json"), jsonEdit{elements: c.groups(Codex, c.prompts([]wired{
+			{"SessionStart", "session-start", "", startSeconds},
+			{"PreToolUse", "pre-tool-use", codexTools, hookSeconds},
+			{"PostToolUse", "post-tool-use", codexTools, hookSeconds},
+			{"SessionEnd", "session-end", "", hookSeconds},
+		}, "UserPromptSubmit"))}},
+		{KindRules, agents, markdownBlock(rules)},
+	}, notes
+}
+
+func (t Target) gemini(c Content) ([]part, []string) {
+	home, rulesFile := filepath.Join(t.Dir, ".gemini"), filepath.Join(t.Dir, "GEMINI.md")
+	if t.user() {
+		home = filepath.Join(t.Home, ".gemini")
+		rulesFile = filepath.Join(home, "GEMINI.md")
+	}
+	both := c.stdio(Gemini)
+	both.elements = c.groups(Gemini, c.prompts([]wired{
+		{"SessionStart", "session-start", "", startSeconds},
+		{"BeforeTool", "pre-tool-use", geminiTools, hookSeconds},
+		{"AfterTool", "post-tool-use", geminiTools, hookSeconds},
+		{"SessionEnd", "session-end", "", hookSeconds},
+	}, "BeforeAgent"))
+	return []part{
+		{KindHooks, filepath.Join(home, "settings.json"), both},
+		{KindRules, rulesFile, markdownBlock(rules)},
+	}, []string{"Gemini CLI reads a project's .gemini folder only if the folder is trusted."}
+}
+
+func (t Target) openCode(c Content) ([]part, []string) {
+	home, settings, agents := filepath.Join(t.Dir, ".opencode"), t.Dir, filepath.Join(t.Dir, "AGENTS.md")
+	if t.user() {
+		home = filepath.Join(t.folder("XDG_CONFIG_HOME", ".config"), "opencode")
+		settings, agents = home, filepath.Join(home, "AGENTS.md")
+	}
+	server := jsonEdit{members: []member{{path: []string{"mcp", serverName}, value: asJSON(struct {
+		Type        string            `json:"type"`
+		Command     []string          `json:"command"`
+		Enabled     bool              `json:"enabled"`
+		Environment map[string]string `json:"environment,omitempty"`
+	}{"local", append([]string{c.Program}, c.server(OpenCode)...), true, c.vars()})}}}
+	return []part{
+		{KindMCP, existing(filepath.Join(settings, "opencode.json"), filepath.Join(settings, "opencode.jsonc")), server},
+		{KindHooks, filepath.Join(home, "plugins", "skillrouter.js"), ownFile{c.plugin()}},
+		{KindRules, agents, markdownBlock(rules)},
+	}, []string{"opencode tells its plugins of no end of a session, so its transcripts are not read. The plugin is for opencode 1."}
+}
+
+func (t Target) cursor(c Content) ([]part, []string) {
+	home := filepath.Join(t.Dir, ".cursor")
+	if t.user() {
+		home = filepath.Join(t.Home, ".cursor")
+	}
+	hooks := jsonEdit{
+		members: []member{{path: []string{"version"}, value: "1", weak: true}},
+		elements: c.flat(Cursor, []wired{
+			{"sessionStart", "session-start", "", startSeconds},
+			{"beforeShellExecution", "pre-tool-use", "", hookSeconds},
+			{"beforeMCPExecution", "pre-tool-use", "", hookSeconds},
+			{"afterShellExecution", "post-tool-use", "", hookSeconds},
+			{"postToolUseFailure", "post-tool-use-failure", "", hookSeconds},
+			{"sessionEnd", "session-end", "", hookSeconds},
+		}),
+	}
+	parts := []part{
+		{KindMCP, filepath.Join(home, "mcp.json"), c.stdio(Cursor)},
+		{KindHooks, filepath.Join(home, "hooks.json"), hooks},
+	}
+	if t.user() {
+		return parts, []string{"Cursor keeps a user's rules in its settings (Rules); put this there:\n" + rules}
+	}
+	return append(parts, part{KindRules, filepath.Join(home, "rules", "skillrouter.mdc"), ownFile{
+		"---\ndescription: Shared memory (Skill Router). " + ownMark + "; --remove takes it away.\nalwaysApply: true\n---\n\n" + rules + "\n",
+	}}), nil
+}
+
+func (t Target) aider(Content) ([]part, []string) {
+	dir, name := t.Dir, aiderFile
+	if t.user() {
+		dir, name = t.Home, filepath.Join(t.Home, aiderFile)
+	}
+	return []part{
+		{KindHooks, filepath.Join(dir, ".aider.conf.yml"), hashBlock("read: ["+asJSON(name)+"]", yamlFree)},
+		{KindRules, filepath.Join(dir, aiderFile), ownFile{"<!-- " + ownMark + "; --remove takes it away. -->\n" + shellRules + "\n"}},
+	}, []string{"Aider has no hooks. Start it with\n  skillrouter run --agent aider --context-file " + aiderFile + " -- aider\nto have its context fresh and its end recorded."}
+}
+
+func (t Target) generic(c Content) ([]part, []string) {
+	agents := filepath.Join(t.Dir, "AGENTS.md")
+	if t.user() {
+		agents = filepath.Join(t.Home, "AGENTS.md")
+	}
+	return []part{{KindRules, agents, markdownBlock(rules)}}, []string{
+		"The MCP server, as most agents take it:\n  " + c.stdio(Generic).asText(),
+		"Hooks, if the agent has any: the message on standard input, exit code 2 blocks, e.g.\n  " + c.commandLine(Generic, "pre-tool-use"),
+	}
+}
+
+// asText is the edit's first member as a whole file would have it.
+func (e jsonEdit) asText() string {
+	m := e.members[0]
+	text := m.value
+	for i := len(m.path) - 1; i >= 0; i-- {
+		text = `{"` + m.path[i] + `":` + text + `}`
+	}
+	return text
+}
+
+// folder is the one that a variable names, else one in the user's home.
+func (t Target) folder(variable, name string) string {
+	if named := t.Env(variable); filepath.IsAbs(named) {
+		return named
+	}
+	return filepath.Join(t.Home, name)
+}

@@ -1,0 +1,146 @@
+package setup
+
+import (
+	"encoding/json"
+	"runtime"
+	"strings"
+
+	"skillrouter"
+)
+
+// Times after which agents end a hook, in seconds. They are far above what one
+// takes (milliseconds): they are for a machine that stands still.
+const (
+	hookSeconds  = 10
+	startSeconds = 15 // the first of a day may start the router
+)
+
+// ourHook tells a hook that setup wrote, whatever the program's path and name.
+var ourHook = skillrouter.Lazily(`(?:^|[\s"'/\\])hook (?:session-start|user-prompt|pre-tool-use|post-tool-use|post-tool-use-failure|session-end) --for [a-z-]+`)
+
+// commandLine is a hook's command as a shell takes it.
+func (c Content) commandLine(agent Agent, event string) string {
+	line := shellWord(c.Program) + " hook " + event + " --for " + string(agent)
+	if c.Name != "" {
+		line += " --agent " + shellWord(c.Name)
+	}
+	if c.Server != "" {
+		line += " --server " + shellWord(c.Server)
+	}
+	if event == "session-start" {
+		line += " --start"
+	}
+	return line
+}
+
+// shellWord quotes a word for a POSIX shell or, on Windows, for cmd.exe.
+func shellWord(word string) string {
+	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-:@+=") == "" {
+		return word
+	}
+	if runtime.GOOS == "windows" {
+		return `"` + word + `"` // no path holds a quotation mark there
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// wired is one of an agent's events, and ours for it.
+type wired struct {
+	theirs  string // the agent's name of the event
+	ours    string
+	matcher string // of tools; empty: every one
+	seconds int
+}
+
+// groups are Claude Code's form of hooks, which Codex and Gemini took over:
+// {"hooks": {EVENT: [{"matcher": …, "hooks": [{"type": "command", …}]}]}}.
+func (c Content) groups(agent Agent, events []wired) []element {
+	elements := make([]element, 0, len(events))
+	for _, e := range events {
+		type handler struct {
+			Name    string `json:"name,omitempty"`
+			Type    string `json:"type"`
+			Command string `json:"command"`
+			Timeout int    `json:"timeout"`
+		}
+		h := handler{Type: "command", Command: c.commandLine(agent, e.ours), Timeout: e.seconds}
+		if agent == Gemini {
+			h.Name, h.Timeout = "skillrouter-"+e.ours, e.seconds*1000 // Gemini counts milliseconds
+		}
+		elements = append(elements, element{path: []string{"hooks", e.theirs}, ours: oursAlone, value: asJSON(struct {
+			Matcher string    `json:"matcher,omitempty"`
+			Hooks   []handler `json:"hooks"`
+		}{e.matcher, []handler{h}})})
+	}
+	return elements
+}
+
+// flat are Cursor's hooks: {"hooks": {EVENT: [{"command": …}]}}.
+func (c Content) flat(agent Agent, events []wired) []element {
+	elements := make([]element, 0, len(events))
+	for _, e := range events {
+		elements = append(elements, element{path: []string{"hooks", e.theirs}, ours: oursAlone, value: asJSON(struct {
+			Command string `json:"command"`
+			Timeout int    `json:"timeout"`
+		}{c.commandLine(agent, e.ours), e.seconds})})
+	}
+	return elements
+}
+
+// oursAlone tells whether every command in a hook, or in a group of hooks, is ours.
+func oursAlone(text []byte) bool {
+	var found struct {
+		Command string `json:"command"`
+		Hooks   []struct {
+			Command string `json:"command"`
+		} `json:"hooks"`
+	}
+	if json.Unmarshal(standard(text), &found) != nil {
+		return false
+	}
+	if found.Command != "" {
+		return ourHook.MatchString(found.Command)
+	}
+	for _, h := range found.Hooks {
+		if !ourHook.MatchString(h.Command) {
+			return false
+		}
+	}
+	return len(found.Hooks) > 0
+}
+
+// server is how an agent starts our MCP server.
+func (c Content) server(agent Agent) []string {
+	name := c.Name
+	if name == "" {
+		name = string(agent)
+	}
+	args := []string{"mcp", "--agent", name}
+	if c.Server != "" {
+		args = append(args, "--server", c.Server)
+	}
+	return args
+}
+
+// vars are Vars as an object.
+func (c Content) vars() map[string]string {
+	if len(c.Vars) == 0 {
+		return nil
+	}
+	vars := map[string]string{}
+	for _, v := range c.Vars {
+		name, value, _ := strings.Cut(v, "=")
+		vars[name] = value
+	}
+	return vars
+}
+
+func asJSON(value any) string {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		panic("setup: " + err.Error()) // strings and numbers
+	}
+	return strings.TrimSpace(out.String())
+}

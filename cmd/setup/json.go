@@ -1,0 +1,432 @@
+package setup
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"skillrouter"
+)
+
+// jsonEdit puts members into an object and elements into lists of a JSON file,
+// which may have comments and trailing commas; both stay.
+type jsonEdit struct {
+	members  []member
+	elements []element
+}
+
+// member is one of an object's members.
+type member struct {
+	path  []string // of objects, which are made where they are missing
+	value string   // JSON
+	// weak is set if the member only has to be there: a value that somebody gave it stays.
+	weak bool
+}
+
+// element is one of a list's elements.
+type element struct {
+	path  []string // of the list, which is made if it is missing
+	value string   // JSON
+	// ours tells one that we wrote, now or in an earlier version.
+	ours func(text []byte) bool
+}
+
+// standsAt finds the line in hujson's messages.
+var standsAt = skillrouter.Lazily(`^hujson: line (\d+), column \d+: `)
+
+func parseJSON(path string, text []byte) (hujson.Value, *hujson.Object, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = []byte("{}\n")
+	}
+	root, err := hujson.Parse(text)
+	if err != nil {
+		said, line := err.Error(), 0
+		if m := standsAt.FindStringSubmatch(said); m != nil {
+			line, _ = strconv.Atoi(m[1])
+			said = said[len(m[0]):]
+		}
+		return root, nil, refused(path, line, "this is no JSON: %s", said)
+	}
+	object, ok := root.Value.(*hujson.Object)
+	if !ok {
+		return root, nil, refused(path, 1, "this is no JSON object")
+	}
+	return root, object, nil
+}
+
+func (e jsonEdit) put(path string, text []byte) ([]byte, error) {
+	root, object, err := parseJSON(path, text)
+	if err != nil {
+		return nil, err
+	}
+	w := jsonWriter{path: path, text: text, unit: indentOf(object)}
+	for _, m := range e.members {
+		parent, err := w.object(object, m.path[:len(m.path)-1])
+		if err != nil {
+			return nil, err
+		}
+		w.set(parent, m.path[len(m.path)-1], m.value, len(m.path), m.weak)
+	}
+	for _, el := range e.elements {
+		if err := w.join(object, el); err != nil {
+			return nil, err
+		}
+	}
+	if !w.changed && text != nil {
+		return text, nil
+	}
+	return root.Pack(), nil
+}
+
+func (e jsonEdit) cut(path string, text, before []byte) ([]byte, error) {
+	root, object, err := parseJSON(path, text)
+	if err != nil {
+		return nil, err
+	}
+	_, former, err := parseJSON(path, before)
+	if err != nil {
+		former = &hujson.Object{}
+	}
+	changed := false
+	for _, el := range e.elements {
+		if drop(object, former, el) {
+			changed = true
+		}
+	}
+	for _, m := range slices.Backward(e.members) {
+		parent := walk(object, m.path[:len(m.path)-1])
+		if parent == nil {
+			continue
+		}
+		name := m.path[len(m.path)-1]
+		at := find(parent, name)
+		if at < 0 {
+			continue
+		}
+		var had *hujson.Value
+		if p := walk(former, m.path[:len(m.path)-1]); p != nil {
+			if i := find(p, name); i >= 0 {
+				had = &p.Members[i].Value
+			}
+		}
+		switch {
+		case m.weak && (!changed || had != nil || len(parent.Members) > 1+len(former.Members)):
+			// Whoever came to have something else in the file needs it.
+		case had != nil && !same(had.Pack(), parent.Members[at].Value.Pack()):
+			parent.Members[at].Value.Value, changed = had.Value, true
+		case had == nil:
+			remove(parent, at)
+			prune(object, former, m.path[:len(m.path)-1])
+			changed = true
+		}
+	}
+	if !changed {
+		return text, nil
+	}
+	return root.Pack(), nil
+}
+
+// drop takes our elements out of a list, and the list away if it was none before.
+func drop(object, former *hujson.Object, el element) (changed bool) {
+	parent := walk(object, el.path[:len(el.path)-1])
+	if parent == nil {
+		return false
+	}
+	at := find(parent, el.path[len(el.path)-1])
+	if at < 0 {
+		return false
+	}
+	list, ok := parent.Members[at].Value.Value.(*hujson.Array)
+	if !ok {
+		return false
+	}
+	for i := len(list.Elements) - 1; i >= 0; i-- {
+		if el.ours(list.Elements[i].Pack()) {
+			if note := comments(list.Elements[i].BeforeExtra); note != nil { // somebody's words stay
+				keepNote(list, i, note)
+			}
+			list.Elements = slices.Delete(list.Elements, i, i+1)
+			changed = true
+		} else if rest, trimmed := trimGroup(list.Elements[i], el.ours); trimmed {
+			list.Elements[i] = rest
+			changed = true
+		}
+	}
+	if changed && len(list.Elements) == 0 && comments(list.AfterExtra) == nil && !has(former, el.path) {
+		remove(parent, at)
+		prune(object, former, el.path[:len(el.path)-1])
+	}
+	return changed
+}
+
+// trimGroup takes our hooks out of a group ({"matcher": …, "hooks": […]}) that
+// holds others as well.
+func trimGroup(group hujson.Value, ours func([]byte) bool) (hujson.Value, bool) {
+	object, ok := group.Value.(*hujson.Object)
+	if !ok {
+		return group, false
+	}
+	at := find(object, "hooks")
+	if at < 0 {
+		return group, false
+	}
+	list, ok := object.Members[at].Value.Value.(*hujson.Array)
+	if !ok {
+		return group, false
+	}
+	kept := slices.DeleteFunc(slices.Clone(list.Elements), func(v hujson.Value) bool { return ours(v.Pack()) })
+	if len(kept) == len(list.Elements) {
+		return group, false
+	}
+	list.Elements = kept
+	return group, true
+}
+
+// keepNote hands the comment before an element on to what follows.
+func keepNote(list *hujson.Array, at int, note hujson.Extra) {
+	if at+1 < len(list.Elements) {
+		list.Elements[at+1].BeforeExtra = before(note, list.Elements[at+1].BeforeExtra)
+		return
+	}
+	list.AfterExtra = before(note, list.AfterExtra)
+}
+
+// jsonWriter writes into a parsed text.
+type jsonWriter struct {
+	path    string
+	text    []byte
+	unit    string // one step of indentation
+	changed bool
+}
+
+// object returns the object at a path, and makes what is missing of it.
+func (w *jsonWriter) object(at *hujson.Object, path []string) (*hujson.Object, error) {
+	for depth, name := range path {
+		i := find(at, name)
+		if i < 0 {
+			w.add(at, name, "{}", depth+1)
+			i = len(at.Members) - 1
+		}
+		next, ok := at.Members[i].Value.Value.(*hujson.Object)
+		if !ok {
+			return nil, refused(w.path, lineOf(w.text, at.Members[i].Value.StartOffset), "%q is no object", name)
+		}
+		at = next
+	}
+	return at, nil
+}
+
+func (w *jsonWriter) set(parent *hujson.Object, name, value string, depth int, weak bool) {
+	i := find(parent, name)
+	switch {
+	case i < 0:
+		w.add(parent, name, value, depth)
+	case weak, same(parent.Members[i].Value.Pack(), []byte(value)):
+	default:
+		parent.Members[i].Value.Value = w.value(value, depth).Value
+		w.changed = true
+	}
+}
+
+// join sees that the list holds the element once, in the place where it is.
+func (w *jsonWriter) join(root *hujson.Object, el element) error {
+	parent, err := w.object(root, el.path[:len(el.path)-1])
+	if err != nil {
+		return err
+	}
+	name := el.path[len(el.path)-1]
+	i := find(parent, name)
+	if i < 0 {
+		w.add(parent, name, "["+el.value+"]", len(el.path))
+		return nil
+	}
+	list, ok := parent.Members[i].Value.Value.(*hujson.Array)
+	if !ok {
+		return refused(w.path, lineOf(w.text, parent.Members[i].Value.StartOffset), "%q is no list", name)
+	}
+	placed := false
+	for at := 0; at < len(list.Elements); at++ {
+		if !el.ours(list.Elements[at].Pack()) {
+			continue
+		}
+		switch {
+		case placed: // written twice
+			list.Elements = slices.Delete(list.Elements, at, at+1)
+			at--
+			w.changed = true
+		case !same(list.Elements[at].Pack(), []byte(el.value)):
+			list.Elements[at].Value = w.value(el.value, len(el.path)+1).Value
+			w.changed = true
+		}
+		placed = true
+	}
+	if placed {
+		return nil
+	}
+	// What somebody joined theirs to is not ours any more; our part of it is written anew.
+	for at := range list.Elements {
+		if rest, trimmed := trimGroup(list.Elements[at], el.ours); trimmed {
+			list.Elements[at] = rest
+		}
+	}
+	w.changed = true
+	added := w.value(el.value, len(el.path)+1)
+	added.BeforeExtra = append(comments(list.AfterExtra), []byte("\n"+strings.Repeat(w.unit, len(el.path)+1))...)
+	if n := len(list.Elements); n > 0 && list.Elements[n-1].AfterExtra != nil {
+		added.AfterExtra = hujson.Extra{}
+	}
+	list.Elements = append(list.Elements, added)
+	list.AfterExtra = hujson.Extra("\n" + strings.Repeat(w.unit, len(el.path)))
+	return nil
+}
+
+// add appends a member, on a line of its own.
+func (w *jsonWriter) add(parent *hujson.Object, name, value string, depth int) {
+	w.changed = true
+	m := hujson.ObjectMember{Name: hujson.Value{Value: hujson.String(name)}, Value: w.value(value, depth)}
+	// A comment that closed the object stays with the member that it stood behind.
+	m.Name.BeforeExtra = append(comments(parent.AfterExtra), []byte("\n"+strings.Repeat(w.unit, depth))...)
+	m.Value.BeforeExtra = hujson.Extra(" ")
+	if n := len(parent.Members); n > 0 && parent.Members[n-1].Value.AfterExtra != nil {
+		m.Value.AfterExtra = hujson.Extra{} // a trailing comma stays one
+	}
+	parent.Members = append(parent.Members, m)
+	parent.AfterExtra = hujson.Extra("\n" + strings.Repeat(w.unit, depth-1))
+}
+
+// value is a JSON text, indented as what stands at a depth.
+func (w *jsonWriter) value(text string, depth int) hujson.Value {
+	var out bytes.Buffer
+	if err := json.Indent(&out, []byte(text), strings.Repeat(w.unit, depth), w.unit); err != nil {
+		panic("setup: " + err.Error()) // it is ours
+	}
+	parsed, err := hujson.Parse(out.Bytes())
+	if err != nil {
+		panic("setup: " + err.Error())
+	}
+	return parsed
+}
+
+// find is the last member of a name, which is the one that readers take; -1 if there is none.
+func find(object *hujson.Object, name string) int {
+	for i, m := range slices.Backward(object.Members) {
+		if literal, ok := m.Name.Value.(hujson.Literal); ok && literal.String() == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// walk returns the object at a path, or nil.
+func walk(object *hujson.Object, path []string) *hujson.Object {
+	for _, name := range path {
+		i := find(object, name)
+		if i < 0 {
+			return nil
+		}
+		next, ok := object.Members[i].Value.Value.(*hujson.Object)
+		if !ok {
+			return nil
+		}
+		object = next
+	}
+	return object
+}
+
+func has(object *hujson.Object, path []string) bool {
+	parent := walk(object, path[:len(path)-1])
+	return parent != nil && find(parent, path[len(path)-1]) >= 0
+}
+
+// remove takes a member away; a comment before it stays.
+func remove(object *hujson.Object, at int) {
+	note := comments(object.Members[at].Name.BeforeExtra)
+	last := at == len(object.Members)-1
+	object.Members = slices.Delete(object.Members, at, at+1)
+	if note == nil {
+		return
+	}
+	if last {
+		object.AfterExtra = before(note, object.AfterExtra)
+		return
+	}
+	object.Members[at].Name.BeforeExtra = before(note, object.Members[at].Name.BeforeExtra)
+}
+
+// prune removes the objects on a path that are empty and were not there before.
+func prune(object, former *hujson.Object, path []string) {
+	for ; len(path) > 0; path = path[:len(path)-1] {
+		parent := walk(object, path[:len(path)-1])
+		at := find(parent, path[len(path)-1])
+		inner, ok := parent.Members[at].Value.Value.(*hujson.Object)
+		if !ok || len(inner.Members) > 0 || comments(inner.AfterExtra) != nil || has(former, path) {
+			return
+		}
+		remove(parent, at)
+	}
+}
+
+// comments is what a person wrote between two values, without the white space
+// behind it; nil if it is white space alone. A line's comment keeps its end.
+func comments(extra hujson.Extra) hujson.Extra {
+	trimmed := bytes.TrimRight(extra, " \t\r\n")
+	if len(trimmed) == 0 {
+		return nil
+	}
+	return slices.Clone(trimmed)
+}
+
+// before is a comment and what follows it, on a line of its own: a comment may
+// end only with its line.
+func before(note, rest hujson.Extra) hujson.Extra {
+	if !bytes.HasPrefix(rest, []byte("\n")) {
+		note = append(note, '\n')
+	}
+	return append(note, rest...)
+}
+
+// same tells whether two JSON texts mean the same.
+func same(a, b []byte) bool {
+	x, y := canonical(a), canonical(b)
+	return x != nil && bytes.Equal(x, y)
+}
+
+// canonical is a JSON text in the one form that all of its meaning have; nil if
+// it is none.
+func canonical(text []byte) []byte {
+	var value any
+	decoder := json.NewDecoder(bytes.NewReader(standard(text)))
+	decoder.UseNumber()
+	if decoder.Decode(&value) != nil {
+		return nil
+	}
+	out, err := json.Marshal(value)
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// standard is a JSON text without comments and trailing commas; nil if it is none.
+func standard(text []byte) []byte {
+	plain, err := hujson.Standardize(bytes.Clone(text))
+	if err != nil {
+		return nil
+	}
+	return plain
+}
+
+// indentOf is one step of a text's indentation, as its first member shows it.
+func indentOf(object *hujson.Object) string {
+	if len(object.Members) > 0 {
+		before := string(object.Members[0].Name.BeforeExtra)
+		if at := strings.LastIndexByte(before, '\n'); at >= 0 && strings.TrimLeft(before[at+1:], " \t") == "" && len(before[at+1:]) > 0 {
+			return before[at+1:]
+		}
+	}
+	return "  "
+}

@@ -1,0 +1,168 @@
+package setup
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"skillrouter"
+)
+
+// Store is the folder in which it is kept what setups did, one file for each
+// agent and place. It holds what people's configuration was, and is for their
+// eyes alone.
+type Store struct{ Dir string }
+
+// record is what a setup did.
+type record struct {
+	Agent   Agent    `json:"agent"`
+	Dir     string   `json:"dir,omitempty"` // the project's folder; empty: the user's
+	Home    string   `json:"home"`
+	Content Content  `json:"content"`
+	Files   []kept   `json:"files"`
+	Folders []string `json:"folders,omitempty"` // that were made, the outermost first
+}
+
+// kept is a file that a setup wrote.
+type kept struct {
+	Path   string `json:"path"`
+	Real   string `json:"real"`  // behind a symbolic link
+	After  string `json:"after"` // the digest of what it wrote
+	Before []byte `json:"before,omitempty"`
+	Was    bool   `json:"was"` // there was a file before
+	Backup string `json:"backup,omitempty"`
+}
+
+// before is what the file held; nil if there was none.
+func (k *kept) before() []byte {
+	if !k.Was {
+		return nil
+	}
+	return append([]byte{}, k.Before...)
+}
+
+// file is what is kept of a file, or nil. A nil record keeps nothing.
+func (r *record) file(path string) *kept {
+	if r == nil {
+		return nil
+	}
+	for i := range r.Files {
+		if r.Files[i].Path == path {
+			return &r.Files[i]
+		}
+	}
+	return nil
+}
+
+// fileAt is the same for a file behind a link.
+func (r *record) fileAt(real string) *kept {
+	for i := range r.Files {
+		if r.Files[i].Real == real {
+			return &r.Files[i]
+		}
+	}
+	return nil
+}
+
+// records are those of several setups.
+type records []*record
+
+// holding is a setup that wrote the file, or nil.
+func (rs records) holding(real string) *record {
+	for _, r := range rs {
+		if r.fileAt(real) != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+func (s Store) path(t Target) string {
+	where := "project\n" + t.Dir
+	if t.user() {
+		where = "user\n" + t.Home
+	}
+	return filepath.Join(s.Dir, string(t.Agent)+"-"+digest([]byte(where))[:16]+".json")
+}
+
+// load reads what was done for a target; nil if nothing was.
+func (s Store) load(t Target) (*record, error) {
+	return loadRecord(s.path(t))
+}
+
+func loadRecord(path string) (*record, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	var r record
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, refused(path, 0, "what an earlier setup did cannot be read: %v", err)
+	}
+	return &r, nil
+}
+
+// Content is what a target was set up with, and whether it was.
+func (s Store) Content(t Target) (Content, bool, error) {
+	r, err := s.load(t)
+	if err != nil || r == nil {
+		return Content{}, false, err
+	}
+	return r.Content, true, nil
+}
+
+// others are the setups of other agents.
+func (s Store) others(t Target) (records, error) {
+	entries, err := os.ReadDir(s.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unreadable(s.Dir, err)
+	}
+	var found records
+	for _, e := range entries {
+		path := filepath.Join(s.Dir, e.Name())
+		if path == s.path(t) || !strings.HasSuffix(path, ".json") {
+			continue
+		}
+		r, err := loadRecord(path)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, r)
+	}
+	return found, nil
+}
+
+// save writes what is done for a target; nil forgets it.
+func (s Store) save(t Target, r *record) error {
+	path := s.path(t)
+	if r == nil {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "the folder %s cannot be made; nothing was changed", s.Dir)
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return write(path, text, 0o600)
+}
+
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,103 @@
+// Package setup writes this program into the configuration of coding agents,
+// and takes it out again: it plans every change before it makes one, shows it
+// as a diff, keeps what was there, and undoes exactly what it did. It owns the
+// formats and places that each agent reads, and how a file is edited without
+// losing what people wrote in it. It must not know the router, ask anybody, or
+// start anything.
+package setup
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"skillrouter"
+)
+
+// Agent is a coding agent that can be set up.
+type Agent string
+
+// The agents.
+const (
+	ClaudeCode Agent = "claude-code"
+	Codex      Agent = "codex"
+	Gemini     Agent = "gemini"
+	OpenCode   Agent = "opencode"
+	Cursor     Agent = "cursor"
+	Aider      Agent = "aider"
+	Generic    Agent = "generic" // whoever reads AGENTS.md
+)
+
+// Agents lists every agent.
+func Agents() []Agent {
+	return []Agent{ClaudeCode, Codex, Gemini, OpenCode, Cursor, Aider, Generic}
+}
+
+// Known tells whether the agent is one of Agents.
+func (a Agent) Known() bool { return slices.Contains(Agents(), a) }
+
+// Target says who is set up, and where.
+type Target struct {
+	Agent Agent
+	// Dir is the project's folder; empty means the user, for all projects.
+	Dir string
+	// Home is the user's folder, and Env the environment, in which some agents name
+	// folders of their own.
+	Home string
+	Env  func(string) string
+}
+
+// Content is what is written into the configuration.
+type Content struct {
+	Program string   `json:"program"`           // path or name under which agents start this program
+	Name    string   `json:"name,omitempty"`    // id under which the agent speaks; empty: the Agent's own name
+	Server  string   `json:"server,omitempty"`  // URL of a router that is not this user's own; may be empty
+	Vars    []string `json:"vars,omitempty"`    // NAME=value, for agents that hand their environment on to no server
+	Prompts bool     `json:"prompts,omitempty"` // inject what fits each prompt too
+}
+
+// ServerArgs are the arguments with which an agent starts our MCP server; nil
+// if it starts none.
+func (c Content) ServerArgs(agent Agent) []string {
+	if agent == Aider {
+		return nil
+	}
+	return c.server(agent)
+}
+
+// Hooked tells whether setup writes hooks for an agent.
+func (a Agent) Hooked() bool { return a != Aider && a != Generic }
+
+// user tells whether all of the user's projects are meant.
+func (t Target) user() bool { return t.Dir == "" }
+
+// check refuses a target that is none.
+func (t Target) check() error {
+	if !t.Agent.Known() {
+		return skillrouter.InvalidField("agent", "must be one of %v", Agents())
+	}
+	if !filepath.IsAbs(t.Home) {
+		return skillrouter.InvalidField("home", "is not known: set HOME")
+	}
+	if !t.user() && !filepath.IsAbs(t.Dir) {
+		return skillrouter.InvalidField("project", "must be an absolute path")
+	}
+	return nil
+}
+
+// Where names the target for people.
+func (t Target) Where() string {
+	if t.user() {
+		return "the user " + t.Home
+	}
+	return "the project " + t.Dir
+}
+
+// refused says where in a file what is wrong, and that nothing was changed.
+func refused(path string, line int, format string, args ...any) error {
+	place := path
+	if line > 0 {
+		place = fmt.Sprintf("%s:%d", path, line)
+	}
+	return skillrouter.Errorf(skillrouter.Conflict, "%s: %s; nothing was changed", place, fmt.Sprintf(format, args...))
+}

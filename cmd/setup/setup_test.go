@@ -1,0 +1,282 @@
+package setup_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tailscale/hujson"
+
+	"skillrouter"
+	"skillrouter/cmd/setup"
+)
+
+// TestLaterEdits sees that what people change after a setup outlives its removal.
+func TestLaterEdits(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("project/.claude/settings.json", "{\n  // ours alone\n  \"permissions\": {\"allow\": []},\n}")
+	p.write("project/CLAUDE.md", "# House rules\n")
+	target := p.target(setup.ClaudeCode, false)
+	p.set(target, content)
+
+	settings := read(t, p, "project/.claude/settings.json")
+	settings = strings.Replace(settings, `"permissions"`, "// mine\n  \"model\": \"opus\",\n  \"permissions\"", 1)
+	settings = strings.Replace(settings, `"hooks": [`, `"hooks": [{"type": "command", "command": "./mine.sh"},`, 1) // in the first of our groups
+	settings = strings.Replace(settings, "\"PostToolUse\": [", "\"PostToolUse\": [ /* theirs */ {\"hooks\": [{\"type\": \"command\", \"command\": \"./after.sh\"}]},", 1)
+	p.write("project/.claude/settings.json", settings)
+	p.write("project/CLAUDE.md", "First of all.\n"+read(t, p, "project/CLAUDE.md")+"Last of all.\n")
+	p.write("project/.mcp.json", strings.Replace(read(t, p, "project/.mcp.json"), `"mcpServers": {`, `"mcpServers": {"mine": {"command": "m"},`, 1))
+
+	p.remove(target, content)
+	if got, want := read(t, p, "project/CLAUDE.md"), "First of all.\n# House rules\nLast of all.\n"; got != want {
+		t.Errorf("CLAUDE.md is %q, not %q", got, want)
+	}
+	settings = read(t, p, "project/.claude/settings.json")
+	for _, word := range []string{"// ours alone", "// mine", `"model": "opus"`, "./mine.sh", "/* theirs */", "./after.sh"} {
+		if !strings.Contains(settings, word) {
+			t.Errorf("%q is lost:\n%s", word, settings)
+		}
+	}
+	if strings.Contains(settings, "skillrouter") || strings.Contains(settings, "SessionEnd") {
+		t.Errorf("something of ours is left:\n%s", settings)
+	}
+	if diff := cmp.Diff(`{"mcpServers":{"mine":{"command":"m"}}}`, plain(t, read(t, p, "project/.mcp.json"))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestProgramMoved sees that a setup with another path writes no second entry,
+// and that its removal goes back to before the first.
+func TestProgramMoved(t *testing.T) {
+	t.Parallel()
+	for _, agent := range setup.Agents() {
+		p := newPlace(t)
+		for path, text := range theirs {
+			p.write(path, text)
+		}
+		before := p.tree()
+		target := p.target(agent, false)
+		p.set(target, setup.Content{Program: "/old/skillrouter", Name: "a"})
+		moved := setup.Content{Program: `/new place/it's "ünï" $(code)/skillrouter`, Server: "http://127.0.0.1:9", Prompts: true}
+		p.set(target, moved)
+		for path, text := range p.tree() {
+			if strings.Contains(text, "/old/skillrouter") && !strings.HasSuffix(path, ".bak") {
+				t.Errorf("%s: %s still names the old place:\n%s", agent, path, text)
+			}
+		}
+		p.remove(target, moved)
+		if diff := cmp.Diff(before, p.tree()); diff != "" {
+			t.Errorf("%s: the removal left something else:\n%s", agent, diff)
+		}
+	}
+}
+
+// TestSharedFile sees that AGENTS.md keeps its block while one agent needs it.
+func TestSharedFile(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("project/AGENTS.md", "mine\n")
+	before := p.tree()
+	p.set(p.target(setup.Codex, false), content)
+	p.set(p.target(setup.OpenCode, false), content)
+	p.set(p.target(setup.Generic, false), content)
+	p.remove(p.target(setup.Codex, false), content)
+	p.remove(p.target(setup.OpenCode, false), content)
+	if !strings.Contains(read(t, p, "project/AGENTS.md"), "skillrouter:begin") {
+		t.Error("the block went with the first agent")
+	}
+	p.remove(p.target(setup.Generic, false), content)
+	if diff := cmp.Diff(before, p.tree()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLostStore(t *testing.T) {
+	t.Parallel()
+	for _, agent := range setup.Agents() {
+		p := newPlace(t)
+		p.write("project/CLAUDE.md", "mine\n")
+		p.set(p.target(agent, false), content)
+		if err := os.RemoveAll(p.store.Dir); err != nil {
+			t.Fatal(err)
+		}
+		p.remove(p.target(agent, false), content)
+		for path, text := range p.tree() {
+			if strings.Contains(text, "skillrouter") && !strings.HasSuffix(path, ".bak") {
+				t.Errorf("%s: %s is left:\n%s", agent, path, text)
+			}
+		}
+	}
+}
+
+// TestRefuses sees that what is not understood is named and left alone, with
+// all the other files.
+func TestRefuses(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name  string
+		agent setup.Agent
+		path  string
+		text  string
+		say   string
+	}{
+		{"no JSON", setup.ClaudeCode, ".mcp.json", "{\n  \"a\": 1,\n  oops\n}", ".mcp.json:3: this is no JSON"},
+		{"a list", setup.ClaudeCode, ".mcp.json", "[]", "no JSON object"},
+		{"a member of another kind", setup.ClaudeCode, ".claude/settings.json", "{\n\n  \"hooks\": []\n}", `settings.json:3: "hooks" is no object`},
+		{"an event of another kind", setup.ClaudeCode, ".claude/settings.json", "{\"hooks\":\n{\"PreToolUse\": {}}}", `settings.json:2: "PreToolUse" is no list`},
+		{"a mark without its end", setup.ClaudeCode, "CLAUDE.md", "a\n<!-- skillrouter:begin -->\nb\n", "CLAUDE.md:2: a mark"},
+		{"an end without its beginning", setup.ClaudeCode, "CLAUDE.md", "a\n\n<!-- skillrouter:end -->\n", "CLAUDE.md:3: a mark"},
+		{"two blocks", setup.Codex, "AGENTS.md", "skillrouter:begin\nskillrouter:end\nskillrouter:begin\nskillrouter:end\n", "AGENTS.md:3: a second mark"},
+		{"no text", setup.ClaudeCode, "CLAUDE.md", "a\n\x00", "CLAUDE.md:2: this is no text"},
+		{"no TOML", setup.Codex, ".codex/config.toml", "a = 1\nb = = 2\n", "config.toml:2: this is no TOML"},
+		{"a table of theirs", setup.Codex, ".codex/config.toml", "[mcp_servers.skillrouter]\ncommand = \"x\"\n", "has a table mcp_servers.skillrouter already"},
+		{"an inline table", setup.Codex, ".codex/config.toml", "mcp_servers = {}\n", "cannot be added"},
+		{"a list of theirs", setup.Aider, ".aider.conf.yml", "read: a.md\n", `has a list "read" already`},
+		{"no YAML map", setup.Aider, ".aider.conf.yml", "- a\n- b\n", "no YAML that settings can be added to"},
+		{"somebody else's file", setup.Cursor, ".cursor/rules/skillrouter.mdc", "mine", "somebody else's file"},
+		{"a folder", setup.Generic, "AGENTS.md/x", "", "this is no file"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			p.write("project/"+tc.path, tc.text)
+			before := p.tree()
+			_, err := setup.PlanSetup(p.target(tc.agent, false), content, p.store)
+			if err == nil || !strings.Contains(err.Error(), tc.say) || !strings.Contains(err.Error(), "nothing was changed") {
+				t.Errorf("refused with %v, not %q", err, tc.say)
+			}
+			if diff := cmp.Diff(before, p.tree()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestLinksAndModes(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("links need rights there")
+	}
+	p := newPlace(t)
+	p.write("dotfiles/claude.md", "mine\n")
+	real, link := filepath.Join(p.root, "dotfiles/claude.md"), filepath.Join(p.root, "project/CLAUDE.md")
+	if err := os.Symlink(real, link); err != nil {
+		t.Fatal(err)
+	}
+	p.write("project/.mcp.json", "{}")
+	secret := filepath.Join(p.root, "project/.mcp.json")
+	if err := os.Chmod(secret, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	target := p.target(setup.ClaudeCode, false)
+	plan := p.set(target, content)
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link became %v, %v", info, err)
+	}
+	if !strings.Contains(read(t, p, "dotfiles/claude.md"), "skillrouter:begin") || !strings.Contains(plan.Diff(), " -> "+real) {
+		t.Error("it was not written behind the link, or the diff does not say where")
+	}
+	matches, err := filepath.Glob(filepath.Join(p.root, "project", ".mcp.json*"))
+	if err != nil || len(matches) != 2 {
+		t.Fatal(matches, err)
+	}
+	for _, name := range matches {
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has %v, %v", name, info.Mode(), err)
+		}
+	}
+	p.remove(target, content)
+	if read(t, p, "dotfiles/claude.md") != "mine\n" || read(t, p, "project/.mcp.json") != "{}" {
+		t.Error("the removal left something else")
+	}
+
+	if err := os.Remove(real); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := setup.PlanSetup(target, content, p.store); err == nil || !strings.Contains(err.Error(), "leads nowhere") {
+		t.Errorf("a link to nothing gives %v", err)
+	}
+}
+
+// TestNoBackup sees that a backup that cannot be made leaves nothing done.
+func TestNoBackup(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("project/.mcp.json", "{}")
+	p.write("project/CLAUDE.md", "mine\n")
+	p.write("project/CLAUDE.md.skillrouter-20261121T200000Z.bak", "somebody else's")
+	before := p.tree()
+	plan, err := setup.PlanSetup(p.target(setup.ClaudeCode, false), content, p.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plan.Apply(now); err == nil || !strings.Contains(err.Error(), "cannot be backed up") {
+		t.Errorf("applied: %v", err)
+	}
+	if diff := cmp.Diff(before, p.tree()); diff != "" {
+		t.Errorf("something is left:\n%s", diff)
+	}
+}
+
+func TestChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("project/CLAUDE.md", "mine\n")
+	plan, err := setup.PlanSetup(p.target(setup.ClaudeCode, false), content, p.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.write("project/CLAUDE.md", "mine, and more\n")
+	before := p.tree()
+	if err := plan.Apply(now); skillrouter.CodeOf(err) != skillrouter.Conflict {
+		t.Errorf("applied: %v", err)
+	}
+	if diff := cmp.Diff(before, p.tree()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestKilled sees that a setup that was killed between two files is taken back.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("project/CLAUDE.md", "mine\n")
+	p.write("project/.mcp.json", "{}")
+	before := p.tree()
+	target := p.target(setup.ClaudeCode, false)
+	p.set(target, content)
+	p.write("project/CLAUDE.md", "mine\n") // as if it had not been reached
+	p.remove(target, content)
+	if diff := cmp.Diff(before, p.tree()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func read(t *testing.T, p *place, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(p.root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// plain is a JSON text without what only people read.
+func plain(t *testing.T, text string) string {
+	t.Helper()
+	standard, err := hujson.Standardize([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := json.Compact(&out, standard); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
