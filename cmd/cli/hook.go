@@ -8,8 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -276,15 +274,11 @@ func (h *hooked) connect() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	dial, proxy := hookDialFar, http.ProxyFromEnvironment
+	dial := hookDialFar
 	if u, err := url.Parse(address); err == nil && loopback(u) {
-		dial, proxy = hookDial, nil
+		dial = hookDial
 	}
-	transport := &http.Transport{Proxy: proxy, DialContext: (&net.Dialer{Timeout: dial}).DialContext, TLSHandshakeTimeout: dial}
-	h.client, err = client.New(address, client.Options{
-		Token: h.shell.secret(address), UserAgent: "skillrouter/hook", Timeout: hookEndTime,
-		HTTPClient: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
-	})
+	h.client, err = client.New(address, client.Options{Token: h.shell.secret(address), UserAgent: "skillrouter/hook", Timeout: hookEndTime, Dial: dial})
 	return h.client, err
 }
 

@@ -271,7 +271,7 @@ func (u *settingUp) scope(target setup.Target) string {
 	case u.user:
 		return " --user"
 	case u.project != "":
-		return " --project " + shown(target.Dir)
+		return " --project " + shellQuoted(target.Dir)
 	}
 	return ""
 }
@@ -305,8 +305,8 @@ func (u *settingUp) nobody() (bool, error) {
 	return false, nil
 }
 
-// shown quotes a word of a command that is shown to people.
-func shown(word string) string {
+// shellQuoted quotes a word of a command that is shown to people.
+func shellQuoted(word string) string {
 	quoted, err := syntax.Quote(word, syntax.LangBash)
 	if err != nil {
 		return word

@@ -50,6 +50,8 @@ type Options struct {
 	HTTPClient *http.Client
 	// Timeout bounds each call that is no stream; zero means DefaultTimeout.
 	Timeout time.Duration
+	// Dial bounds the connecting alone, unless HTTPClient is given; zero means 5 seconds.
+	Dial time.Duration
 	// UserAgent names the program; empty means "skillrouter".
 	UserAgent string
 }
@@ -102,6 +104,9 @@ func New(baseURL string, options Options) (*Client, error) {
 	if options.Timeout == 0 {
 		options.Timeout = DefaultTimeout
 	}
+	if options.Dial == 0 {
+		options.Dial = dialTimeout
+	}
 	if options.UserAgent == "" {
 		options.UserAgent = "skillrouter"
 	}
@@ -110,8 +115,8 @@ func New(baseURL string, options Options) (*Client, error) {
 		c.http = &http.Client{
 			Transport: &http.Transport{
 				Proxy:                 http.ProxyFromEnvironment, // never for loopback
-				DialContext:           (&net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}).DialContext,
-				TLSHandshakeTimeout:   dialTimeout,
+				DialContext:           (&net.Dialer{Timeout: options.Dial, KeepAlive: 15 * time.Second}).DialContext,
+				TLSHandshakeTimeout:   options.Dial,
 				MaxIdleConnsPerHost:   idleConnections,
 				IdleConnTimeout:       90 * time.Second,
 				ForceAttemptHTTP2:     true,

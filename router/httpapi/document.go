@@ -3,12 +3,13 @@ package httpapi
 import (
 	"net/http"
 	"reflect"
-	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
+
+	"skillrouter"
 )
 
 // The OpenAPI document is derived from the typed handlers. What is served by
@@ -42,7 +43,7 @@ func newDocument(version string) *huma.OpenAPI {
 }
 
 // notInNames are the characters that the name of a component must not have.
-var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]`)
+var notInNames = skillrouter.Lazily(`[^A-Za-z0-9._-]`)
 
 // schemaName names a type in the OpenAPI document. Both domains have types of
 // the same name; those of operational then bear it in front.
@@ -58,7 +59,7 @@ func schemaName(t reflect.Type, hint string) string {
 }
 
 // inBraces are the parameters in a path.
-var inBraces = regexp.MustCompile(`\{(\w+)\}`)
+var inBraces = skillrouter.Lazily(`\{(\w+)\}`)
 
 // pathParameters describes the parameters in the path of a typed route. huma
 // does not see those that an unexported type embeds into the input.

@@ -32,7 +32,9 @@ const (
 //go:embed reader/*.html reader/style.css
 var readerFiles embed.FS
 
-var readerPages = template.Must(template.New("").ParseFS(readerFiles, "reader/*.html"))
+var readerPages = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").ParseFS(readerFiles, "reader/*.html"))
+})
 
 // reader is the document as its pages need it.
 type reader struct {
@@ -95,7 +97,7 @@ func (s *Server) readerRoutes() {
 // show answers with a page.
 func (s *Server) show(c *gin.Context, page string, value any) {
 	var b bytes.Buffer
-	if err := readerPages.ExecuteTemplate(&b, page, value); err != nil {
+	if err := readerPages().ExecuteTemplate(&b, page, value); err != nil {
 		abort(c, s.fail(c.Request.Context(), err))
 		return
 	}
