@@ -18,6 +18,10 @@ type ExperienceTx interface {
 	SameProblem(operationType string, print int64, last int) (same, seen int, err error)
 	// InsertExperience stores an experience as the episode that it is, and gives both its number.
 	InsertExperience(experience *Experience, episode *Episode, print int64) error
+	// EpisodeNumbers returns the numbers of the episodes with the ids that there are.
+	EpisodeNumbers(ids []string) (map[string]int64, error)
+	// InsertEpisode stores an episode that has no outcome, and gives it its number.
+	InsertEpisode(episode *Episode) error
 	// WindowEpisodes returns the evidence that the latest episodes of a type since from
 	// are, at most limit of them, the oldest first.
 	WindowEpisodes(operationType string, from time.Time, limit int) ([]Evidence, error)

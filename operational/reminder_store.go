@@ -17,6 +17,8 @@ type ReminderStore interface {
 	CreateReminder(ctx context.Context, r Reminder, key string, learning int64, made func(Reminder) skillrouter.Event) (stored Reminder, existed bool, err error)
 	Reminder(ctx context.Context, number int64) (Reminder, error)
 	ListReminders(ctx context.Context, filter ReminderFilter) ([]Reminder, error)
+	// ReminderKeyed tells whether a maker has used an idempotency key.
+	ReminderKeyed(ctx context.Context, maker, key string) (bool, error)
 	// ChangeReminder applies change to the reminder, stores it and writes the event that change
 	// returns. A change that returns neither event nor error stores nothing.
 	ChangeReminder(ctx context.Context, number int64, change func(*Reminder) (*skillrouter.Event, error)) (Reminder, error)

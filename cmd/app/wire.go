@@ -104,7 +104,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	p := &parts{
 		memory: memory, operations: operations, tasks: tasks, presence: presence, mailbox: mailbox, knowledge: knowledge, episodes: episodes,
-		lessons: lessons, patterns: patterns, guards: guards, facts: facts, border: border, tokens: tokens, experiences: experiences,
+		lessons: lessons, patterns: patterns, guards: guards, facts: facts, border: border, experiences: experiences, tokens: tokens,
 	}
 	// Each of these may use what those before it have built.
 	for _, wire := range []func(context.Context, *parts) error{
@@ -158,8 +158,8 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
 		Introspection: p.introspection, Embeddings: p.vectors, Gaps: p.gaps,
 		Feed: p.feed, Events: p.events, Socket: p.socket, Web: p.web, Mesh: p.mesh,
-		Backup: a.backup,
-		MCP:    tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Registry: registry,
+		Backup: a.backup, Transfer: p.transfer,
+		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Registry: registry,
 	}, httpapi.Options{
 		Version: a.options.Version, RequireToken: a.needsToken(),
 		AllowedHosts: a.config.AllowedHosts, Log: a.log, Now: a.now,

@@ -42,13 +42,14 @@ type parts struct {
 	context       router.ContextService
 	chat          http.Handler
 	gaps          *learning.Gaps
+	experiences   *learning.Experiences
+	transfer      router.TransferService
 
 	feed           router.FeedService
 	events, socket http.Handler // the feed's two transports
 
 	// What the dashboard shows beside the above; set when all parts are wired.
 	tokens        *operational.Tokens
-	experiences   *learning.Experiences
 	queries       router.Service
 	introspection router.IntrospectionService
 	web           *web.Server // the dashboard

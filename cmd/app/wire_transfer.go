@@ -5,10 +5,17 @@ import (
 	"fmt"
 
 	"skillrouter"
+	"skillrouter/router"
 	"skillrouter/router/httpapi"
 )
 
-func (a *App) wireTransfer(_ context.Context, _ *parts) error { return nil }
+func (a *App) wireTransfer(_ context.Context, p *parts) error {
+	p.transfer = router.NewTransfer(router.TransferPorts{
+		Memory: p.memory, Knowledge: p.knowledge, Experiences: p.experiences, Lessons: p.lessons, Patterns: p.patterns, Facts: p.facts,
+		Procedures: p.procedures, ReminderRows: p.operations, Reminders: p.reminders,
+	}, a.now)
+	return nil
+}
 
 // backup prepares a backup of the running router. There is one at a time:
 // each needs the room of both databases.

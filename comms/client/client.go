@@ -84,6 +84,7 @@ type Client struct {
 	Context       Context
 	Introspection Introspection
 	Gaps          Gaps
+	Transfer      Transfer
 
 	base    string // without a slash at its end
 	options Options
@@ -140,6 +141,7 @@ func New(baseURL string, options Options) (*Client, error) {
 	c.Consolidation, c.Context = Consolidation{c}, Context{c}
 	c.Introspection, c.Gaps = Introspection{c}, Gaps{c}
 	c.Mesh = Mesh{c}
+	c.Transfer = Transfer{c}
 	return c, nil
 }
 

@@ -90,7 +90,8 @@ type Services struct {
 	Socket http.Handler // GET /ws: the feed as a WebSocket
 	Web    Dashboard    // GET / and what it leads to: the dashboard
 
-	Backup func(ctx context.Context, ownerToken bool) (Archive, error) // GET /api/backup
+	Transfer router.TransferService
+	Backup   func(ctx context.Context, ownerToken bool) (Archive, error) // GET /api/backup
 
 	Mesh comms.MeshService // GET /api/interlock
 }

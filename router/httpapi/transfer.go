@@ -26,6 +26,10 @@ type Archive interface {
 
 // transferRoutes mounts what takes everything out of the router, and in.
 func (s *Server) transferRoutes() {
+	if s.services.Transfer != nil {
+		s.importRoute(s.services.Transfer)
+		s.exportRoute()
+	}
 	if s.services.Backup != nil {
 		s.engine.GET("/api/backup", s.backup)
 		op := operation(http.MethodGet, "/api/backup", "system", "A backup of both databases, taken while they are in use, as a gzipped tar archive")

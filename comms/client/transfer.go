@@ -1,0 +1,86 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+
+	"skillrouter"
+	"skillrouter/router"
+)
+
+// Transfer is router.TransferService over HTTP.
+type Transfer struct{ c *Client }
+
+var _ router.TransferService = Transfer{}
+
+// Import implements router.TransferService.
+func (t Transfer) Import(ctx context.Context, request router.ImportRequest) (router.Imported, error) {
+	return call[router.Imported](ctx, t.c, http.MethodPost, "/api/import", nil, request)
+}
+
+// Export implements router.TransferService.
+func (t Transfer) Export(ctx context.Context, query router.ExportQuery, visit func(router.Record) error) error {
+	return t.Lines(ctx, query, func(kind router.Kind, line []byte) error {
+		record, err := router.DecodeRecord(kind, line)
+		if err != nil {
+			return skillrouter.Wrap(skillrouter.Unavailable, err, "%s sent a record that cannot be read", t.c.base)
+		}
+		return visit(record)
+	})
+}
+
+// maxLine bounds a line of an export, in bytes: the largest memory, each byte of it escaped.
+const maxLine = 16 << 20
+
+// Lines visits the lines of an export as the router sends them, which are not
+// to be kept. It fails if the export has not its end.
+func (t Transfer) Lines(ctx context.Context, query router.ExportQuery, visit func(kind router.Kind, line []byte) error) error {
+	kinds := make([]string, len(query.Kinds))
+	for i, kind := range query.Kinds {
+		kinds[i] = string(kind)
+	}
+	reader, writer := io.Pipe()
+	defer reader.Close() // the router's end is closed too, if a visit gave up
+	streamed := make(chan error, 1)
+	go func() {
+		err := t.c.stream(ctx, "/api/export", "application/x-ndjson", values("kinds", strings.Join(kinds, ","), "project", query.Project), writer)
+		writer.CloseWithError(err)
+		streamed <- err
+	}()
+	lines := bufio.NewScanner(reader)
+	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
+	ended, records := false, 0
+	for lines.Scan() {
+		line := bytes.TrimSpace(lines.Bytes())
+		var head struct {
+			Kind    router.Kind `json:"kind"`
+			Records int         `json:"records"`
+		}
+		if err := json.Unmarshal(line, &head); err != nil {
+			return skillrouter.Wrap(skillrouter.Unavailable, err, "%s sent a line that is no record", t.c.base)
+		}
+		if head.Kind == "end" {
+			ended = head.Records == records
+			continue
+		}
+		records++
+		if err := visit(head.Kind, line); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	if err := <-streamed; err != nil {
+		return err
+	}
+	if !ended {
+		return skillrouter.Errorf(skillrouter.Unavailable, "the export of %s has no end: it broke off after %d records", t.c.base, records)
+	}
+	return nil
+}

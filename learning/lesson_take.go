@@ -1,0 +1,311 @@
+package learning
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"skillrouter"
+	"skillrouter/tfidf"
+)
+
+// takenLesson is a lesson that was checked, with all that can be made of it
+// before its transaction.
+type takenLesson struct {
+	lesson   Lesson
+	print    Fingerprint
+	document tfidf.Document
+	like     likenessOf
+}
+
+// Take takes in lessons of another router as they are: none is merged with
+// another that is like it, no pattern forms, nobody is told. An anti_pattern
+// that is in use is a guard rule from then on. It needs ScopeCaptain.
+func (l *Lessons) Take(ctx context.Context, lessons []Lesson, t Taking) ([]Taken, error) {
+	by := skillrouter.PrincipalOf(ctx)
+	if err := by.Need(skillrouter.ScopeCaptain); err != nil {
+		return nil, err
+	}
+	taken, ready := make([]Taken, len(lessons)), make([]takenLesson, len(lessons))
+	at := l.clock()
+	for i := range lessons {
+		taken[i].ID = lessons[i].ID
+		ready[i], taken[i].Err = l.takeLesson(ctx, lessons[i], at)
+	}
+	var stored []takenLesson
+	err := t.settle(l.store.Change(ctx, func(tx PipelineTx) error {
+		stored = nil
+		var changes []LessonChange
+		var events []skillrouter.Event
+		for i := range ready {
+			if taken[i].Err != nil {
+				continue
+			}
+			r := ready[i]
+			_, there, err := tx.LessonOf(r.lesson.ID)
+			if err != nil {
+				return err
+			}
+			if taken[i].Duplicate = there; there {
+				continue
+			}
+			if err := tx.InsertLesson(&r.lesson, r.print); err != nil {
+				return err
+			}
+			r.document.Order = r.lesson.Number
+			stored = append(stored, r)
+			changes = append(changes, LessonChange{LessonID: r.lesson.ID, Kind: ChangeImported, Agent: by.AgentID, After: snapshotOf(&r.lesson, at), At: at})
+			events = append(events, lessonEvent(EventLessonImported, &r.lesson, by.AgentID, at, LessonEvent{}))
+		}
+		if err := tx.AddChange(changes...); err != nil {
+			return err
+		}
+		if err := tx.AddEvents(events...); err != nil {
+			return err
+		}
+		return t.done()
+	}, func() { l.took(stored, at) }))
+	return taken, err
+}
+
+// took keeps what is in memory in step with the lessons that were stored.
+func (l *Lessons) took(stored []takenLesson, at time.Time) {
+	var documents []tfidf.Document
+	var rules []Lesson
+	for _, r := range stored {
+		l.prints.add(r.print)
+		l.like.put(r.lesson.ID, r.like)
+		if r.lesson.active() {
+			documents = append(documents, r.document)
+		}
+		if r.lesson.Type == LessonAntiPattern {
+			rules = append(rules, present(r.lesson, at))
+		}
+	}
+	l.putDocuments(documents)
+	if l.rules != nil && len(rules) > 0 {
+		l.rules.keepRules(rules...)
+	}
+}
+
+func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r takenLesson, err error) {
+	if err := checkLessonID("id", given.ID); err != nil {
+		return r, err
+	}
+	if err := checkAuthor("source_agent", given.SourceAgent); err != nil {
+		return r, err
+	}
+	draft := LessonDraft{
+		ID: given.ID, Type: given.Type, Domain: given.Domain, Category: given.Category, Title: given.Title, Context: given.Context, Action: given.Action,
+		Outcome: given.Outcome, RootCause: given.RootCause, Solution: given.Solution, Body: given.Body, Alternatives: slices.Clone(given.Alternatives),
+		Severity: given.Severity, Tags: slices.Clone(given.Tags), RelatedFiles: slices.Clone(given.RelatedFiles), RelatedCommands: slices.Clone(given.RelatedCommands),
+		Contexts: slices.Clone(given.Contexts), TriggerPattern: given.TriggerPattern, BlockAction: given.BlockAction, Project: given.Project, Level: given.Level,
+		Transferability: given.Transferability, SourceCaseIDs: slices.Clone(given.SourceCaseIDs), Confidence: &given.InitialConfidence, Status: given.Status,
+	}
+	if err := checkLessonDraft(&draft, at); err != nil {
+		return r, err
+	}
+	if err := checkBelief(given.Belief); err != nil {
+		return r, err
+	}
+	if err := checkFigures("occurrence_count", given.Occurrences, "times_applied", given.TimesApplied, "times_succeeded", given.TimesSucceeded); err != nil {
+		return r, err
+	}
+	for _, name := range []struct{ field, value string }{
+		{"validated_by", given.ValidatedBy}, {"pattern_id", given.PatternID}, {"superseded_by", given.SupersededBy},
+	} {
+		if err := skillrouter.CheckName(name.field, name.value); err != nil {
+			return r, err
+		}
+	}
+	for _, text := range []struct{ field, value string }{{"validation_notes", given.ValidationNotes}, {"retired_reason", given.RetiredReason}} {
+		if err := skillrouter.CheckText(text.field, text.value, MaxLessonText); err != nil {
+			return r, err
+		}
+	}
+	redactLesson(&draft)
+	var c redaction
+	c.text(&given.ValidationNotes, &given.RetiredReason)
+	r.lesson = Lesson{
+		ID: draft.ID, Type: draft.Type, Domain: draft.Domain, Category: draft.Category, Title: draft.Title, Context: draft.Context, Action: draft.Action,
+		Outcome: draft.Outcome, RootCause: draft.RootCause, Solution: draft.Solution, Body: draft.Body, Alternatives: neverNil(draft.Alternatives),
+		Severity: draft.Severity, Tags: draft.Tags, SourceAgent: given.SourceAgent, RelatedFiles: neverNil(draft.RelatedFiles), RelatedCommands: neverNil(draft.RelatedCommands),
+		Contexts: neverNil(draft.Contexts), TriggerPattern: draft.TriggerPattern, BlockAction: draft.BlockAction, Project: draft.Project, Trust: TrustImported,
+		Level: draft.Level, Status: draft.Status, Transferability: draft.Transferability, SourceCaseIDs: neverNil(draft.SourceCaseIDs), PatternID: given.PatternID,
+		Belief: given.Belief, Occurrences: max(given.Occurrences, 1), LastOccurred: given.LastOccurred, TimesApplied: given.TimesApplied,
+		TimesSucceeded: min(given.TimesSucceeded, given.TimesApplied), Validated: given.Validated, ValidatedBy: given.ValidatedBy, ValidationNotes: given.ValidationNotes,
+		LastValidatedAt: copyTime(given.LastValidatedAt), SupersededBy: given.SupersededBy, RetiredAt: copyTime(given.RetiredAt), RetiredReason: given.RetiredReason,
+		CreatedAt: given.CreatedAt, UpdatedAt: given.UpdatedAt,
+	}
+	e := &r.lesson
+	moments(at, at, &e.CreatedAt)
+	moments(at, e.CreatedAt, &e.UpdatedAt, &e.LastOccurred, &e.ConfidenceAt)
+	optionalMoments(at, e.LastValidatedAt, e.RetiredAt)
+	if e.Status == StatusRetired && e.RetiredAt == nil {
+		e.RetiredAt, e.RetiredReason = &at, "it was retired where it comes from"
+	}
+	e.Confidence = e.At(at)
+	if l.rules != nil && e.Type == LessonAntiPattern && e.active() {
+		if _, err := l.rules.checkRule(ctx, *e, false); err != nil {
+			return r, err
+		}
+	}
+	r.print, r.like, r.document = e.print(), l.like.prepare(*e), lessonDocument(e)
+	return r, nil
+}
+
+func neverNil(items []string) []string {
+	if items == nil {
+		return []string{}
+	}
+	return items
+}
+
+// Take takes in patterns of another router, with what of their evidence is
+// here: lessons and episodes are to be taken in before. It needs ScopeCaptain.
+func (p *Patterns) Take(ctx context.Context, records []PatternRecord, t Taking) ([]Taken, error) {
+	by := skillrouter.PrincipalOf(ctx)
+	if err := by.Need(skillrouter.ScopeCaptain); err != nil {
+		return nil, err
+	}
+	taken, ready := make([]Taken, len(records)), make([]Pattern, len(records))
+	at := p.clock()
+	for i, r := range records {
+		taken[i].ID = r.ID
+		ready[i], taken[i].Err = takePattern(r.Pattern, at)
+	}
+	var stored []Pattern
+	err := t.settle(p.store.Change(ctx, func(tx PipelineTx) error {
+		stored = nil
+		var events []skillrouter.Event
+		for i := range ready {
+			if taken[i].Err != nil {
+				continue
+			}
+			pattern := ready[i]
+			_, there, err := tx.PatternOf(pattern.ID)
+			if err != nil {
+				return err
+			}
+			if taken[i].Duplicate = there; there {
+				continue
+			}
+			if err := tx.InsertPattern(&pattern); err != nil {
+				return err
+			}
+			evidence, err := carriedEvidence(tx, pattern, records[i])
+			if err != nil {
+				return err
+			}
+			if len(evidence) > 0 {
+				if _, err := tx.AddEvidence(pattern.ID, evidence...); err != nil {
+					return err
+				}
+			}
+			stored = append(stored, pattern)
+			events = append(events, skillrouter.Event{Type: EventPatternImported, Subject: pattern.ID, Agent: by.AgentID, At: at})
+		}
+		if err := tx.AddEvents(events...); err != nil {
+			return err
+		}
+		return t.done()
+	}, func() {
+		for _, pattern := range stored {
+			if words, there := p.like.wordsOf(pattern.Representative); there && pattern.Command == "" {
+				p.reps.put(pattern.ID, words)
+			}
+		}
+	}))
+	return taken, err
+}
+
+// carriedEvidence returns what of a pattern's evidence is here, the latest last.
+func carriedEvidence(tx PipelineTx, pattern Pattern, record PatternRecord) (evidence []Evidence, err error) {
+	for _, id := range slices.Backward(record.LessonIDs) {
+		lesson, there, err := tx.LessonOf(id)
+		if err != nil {
+			return nil, err
+		}
+		if there {
+			evidence = append(evidence, Evidence{Kind: EvidenceLesson, Ref: lesson.ID, Agent: lesson.SourceAgent, At: lesson.CreatedAt})
+		}
+	}
+	numbers, err := tx.EpisodeNumbers(record.Episodes)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range slices.Backward(record.Episodes) {
+		if number, there := numbers[id]; there {
+			evidence = append(evidence, Evidence{Kind: EvidenceEpisode, Ref: strconv.FormatInt(number, 10), At: pattern.LastSeen})
+		}
+	}
+	return evidence, nil
+}
+
+func takePattern(p Pattern, at time.Time) (Pattern, error) {
+	if err := checkLessonID("id", p.ID); err != nil {
+		return p, err
+	}
+	if err := skillrouter.CheckOneOf("pattern_type", p.Type, PatternTypes()); err != nil {
+		return p, err
+	}
+	if err := skillrouter.CheckOneOf("status", p.Status, PatternStatuses()); err != nil {
+		return p, err
+	}
+	for _, text := range []struct{ field, value string }{
+		{"pattern_name", p.Name}, {"description", p.Description}, {"recommended_action", p.Action}, {"command", p.Command},
+	} {
+		if err := skillrouter.CheckText(text.field, text.value, MaxLessonText); err != nil {
+			return p, err
+		}
+	}
+	for _, name := range []struct{ field, value string }{
+		{"domain", p.Domain}, {"operation_type", p.OperationType}, {"confirmed_by", p.ConfirmedBy}, {"representative", p.Representative},
+	} {
+		if err := skillrouter.CheckName(name.field, name.value); err != nil {
+			return p, err
+		}
+	}
+	for _, items := range []struct {
+		field string
+		list  *[]string
+	}{{"categories", &p.Categories}, {"prevention_steps", &p.Prevention}, {"why", &p.Why}, {"lesson_ids", &p.LessonIDs}} {
+		*items.list = neverNil(slices.Clone(*items.list))
+		if len(*items.list) > MaxEvidence {
+			return p, skillrouter.InvalidField(items.field, "holds more than %d", MaxEvidence)
+		}
+		for _, item := range *items.list {
+			if err := skillrouter.CheckText(items.field, item, MaxListItem); err != nil {
+				return p, err
+			}
+		}
+	}
+	if err := checkBelief(p.Belief); err != nil {
+		return p, err
+	}
+	for _, figure := range []struct {
+		field string
+		value float64
+		most  float64
+	}{{"discrimination_weight", p.Weight, 1e6}, {"action_confidence", p.ActionConfidence, 1}} {
+		if err := skillrouter.CheckRange(figure.field, figure.value, 0, figure.most); err != nil {
+			return p, err
+		}
+	}
+	if err := checkFigures("occurrence_count", p.Frequency, "lesson_count", p.Lessons, "agent_count", p.Agents,
+		"times_applied", p.TimesApplied, "times_succeeded", p.TimesSucceeded); err != nil {
+		return p, err
+	}
+	if p.Status == PatternConfirmed && p.Type == PatternAntiPattern {
+		p.Status, p.ConfirmedBy, p.ConfirmedAt = PatternEmerging, "", nil // it would block what somebody here does: somebody here confirms it
+	}
+	var c redaction
+	c.text(&p.Name, &p.Description, &p.Action, &p.Command)
+	c.list(p.Categories, p.Prevention, p.Why)
+	p.ConfirmedAt, p.LastValidated = copyTime(p.ConfirmedAt), copyTime(p.LastValidated)
+	moments(at, at, &p.CreatedAt)
+	moments(at, p.CreatedAt, &p.UpdatedAt, &p.FirstSeen, &p.LastSeen, &p.ConfidenceAt)
+	optionalMoments(at, p.ConfirmedAt, p.LastValidated)
+	return p, nil
+}

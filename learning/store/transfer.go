@@ -1,0 +1,141 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"skillrouter/learning"
+)
+
+var _ learning.TransferStore = (*Store)(nil)
+
+// after selects a project's rows behind a number.
+func after(project string, number int64) (where string, args []any) {
+	var c conditions
+	c.add("num > ?", number)
+	c.equal("project", project)
+	return c.text, c.args
+}
+
+// KnowledgeAfter implements learning.TransferStore.
+func (s *Store) KnowledgeAfter(ctx context.Context, project string, number int64, limit int) ([]learning.Knowledge, error) {
+	where, args := after(project, number)
+	found, _, err := selectKnowledge(s.read.WithContext(ctx), learning.MaxAnswer, where+" ORDER BY num LIMIT ?", append(args, limit)...)
+	return found, err
+}
+
+// EpisodesAfter implements learning.TransferStore.
+func (s *Store) EpisodesAfter(ctx context.Context, project string, number int64, limit int) ([]learning.EpisodeRecord, error) {
+	db := s.read.WithContext(ctx)
+	where, args := after(project, number)
+	found, err := selectEpisodes(db, learning.MaxAnswer, where+" ORDER BY num LIMIT ?", append(args, limit)...)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	outcomes, err := experiences(db, unbounded, "WHERE "+isExperience+" AND num >= ? AND num <= ?", found[0].Number, found[len(found)-1].Number)
+	if err != nil {
+		return nil, err
+	}
+	byNumber := make(map[int64]*learning.Experience, len(outcomes))
+	for i := range outcomes {
+		byNumber[outcomes[i].Number] = &outcomes[i]
+	}
+	records := make([]learning.EpisodeRecord, len(found))
+	for i, e := range found {
+		records[i] = learning.EpisodeRecord{Episode: e, Experience: byNumber[e.Number]}
+	}
+	return records, nil
+}
+
+// LessonsAfter implements learning.TransferStore.
+func (s *Store) LessonsAfter(ctx context.Context, project string, number int64, limit int) ([]learning.Lesson, error) {
+	where, args := after(project, number)
+	return lessons(s.read.WithContext(ctx), learning.MaxAnswer, where+" ORDER BY num LIMIT ?", append(args, limit)...)
+}
+
+// PatternsAfter implements learning.TransferStore.
+func (s *Store) PatternsAfter(ctx context.Context, number int64, limit int) ([]learning.PatternRecord, error) {
+	db := s.read.WithContext(ctx)
+	found, err := patterns(db, "WHERE num > ? ORDER BY num LIMIT ?", number, limit)
+	if err != nil {
+		return nil, err
+	}
+	records := make([]learning.PatternRecord, len(found))
+	for i := range found {
+		if err := addEvidence(db, &found[i]); err != nil {
+			return nil, err
+		}
+		records[i].Pattern = found[i]
+		if err := eachID(db, `SELECT episodes.id FROM pattern_evidence JOIN episodes ON episodes.num = CAST(pattern_evidence.ref AS INTEGER)
+			WHERE pattern_id = ? AND kind = ? ORDER BY pattern_evidence.num DESC LIMIT ?`, func(id string) {
+			records[i].Episodes = append(records[i].Episodes, id)
+		}, found[i].ID, learning.EvidenceEpisode, learning.MaxEvidence); err != nil {
+			return nil, err
+		}
+	}
+	return records, nil
+}
+
+// FactsAfter implements learning.TransferStore.
+func (s *Store) FactsAfter(ctx context.Context, persona, key string, at time.Time, limit int) (found []learning.Fact, err error) {
+	rows, err := query(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts WHERE (persona, key) > (?, ?) AND (expires_at IS NULL OR expires_at > ?)"+
+		" ORDER BY persona, key LIMIT ?", persona, key, millis(at), limit)
+	if err != nil {
+		return nil, err
+	}
+	for size := 0; size <= learning.MaxAnswer && rows.Next(); {
+		var fact learning.Fact
+		if err := scanFact(rows, &fact, true); err != nil {
+			return nil, closing(rows, err)
+		}
+		size += len(fact.Value)
+		found = append(found, fact)
+	}
+	return found, closing(rows, rows.Err())
+}
+
+// ProceduresAfter implements learning.TransferStore.
+func (s *Store) ProceduresAfter(ctx context.Context, number int64, limit int) ([]learning.Procedure, int64, error) {
+	found, err := procedures(s.read.WithContext(ctx), "WHERE deleted_at IS NULL AND num > ? ORDER BY num LIMIT ?", number, limit)
+	shown := make([]learning.Procedure, len(found))
+	for i := range found {
+		shown[i], number = found[i].Shown(), found[i].Number
+	}
+	return shown, number, err
+}
+
+// EpisodeNumbers implements learning.ExperienceTx.
+func (tx *pipelineTx) EpisodeNumbers(ids []string) (map[string]int64, error) {
+	numbers := make(map[string]int64, len(ids))
+	for part := range slices.Chunk(ids, lookups) {
+		var c conditions
+		among(&c, "id", part)
+		rows, err := query(tx.db, "SELECT id, num FROM episodes "+c.text, c.args...)
+		if err != nil {
+			return nil, err
+		}
+		for rows.Next() {
+			var id string
+			var number int64
+			if err := rows.Scan(&id, &number); err != nil {
+				return nil, closing(rows, err)
+			}
+			numbers[id] = number
+		}
+		if err := closing(rows, rows.Err()); err != nil {
+			return nil, err
+		}
+	}
+	return numbers, nil
+}
+
+const insertEpisode = `INSERT INTO episodes (id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, importance, created_at)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+// InsertEpisode implements learning.ExperienceTx.
+func (tx *pipelineTx) InsertEpisode(e *learning.Episode) (err error) {
+	e.Number, err = insertOne(tx.db, insertEpisode, e.ID, e.SessionID, e.AgentID, e.Persona, e.EventType, e.Event, e.Title, e.Content, rawText(e.Context), e.Learned,
+		e.Project, e.Importance, millis(e.CreatedAt))
+	return err
+}

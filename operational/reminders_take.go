@@ -1,0 +1,151 @@
+package operational
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"skillrouter"
+)
+
+// ReminderTransfer reads reminders to be carried to another router.
+type ReminderTransfer interface {
+	// RemindersAfter returns reminders of a project (of all, if it is empty) whose number is greater than after, in order.
+	RemindersAfter(ctx context.Context, project string, after int64, limit int) ([]Reminder, error)
+}
+
+// TakenReminder is what became of a reminder that was taken in.
+type TakenReminder struct {
+	Key       string
+	Duplicate bool
+	Err       error // it was refused
+}
+
+// takenPrefix begins the idempotency keys of reminders of other routers.
+const takenPrefix = "imported-"
+
+// maxFired bounds how often a reminder may say that it came due.
+const maxFired = 1 << 40
+
+// Take takes in reminders of another router, with what became of them there;
+// dryRun only says what would become of them. What is pending and whose time
+// has passed comes due at once. A reminder gets a number of this router; it is
+// known again by what it says and when it was made. It needs ScopeCaptain.
+func (s *Reminders) Take(ctx context.Context, reminders []Reminder, dryRun bool) ([]TakenReminder, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+		return nil, err
+	}
+	now := stamp(s.now)
+	taken := make([]TakenReminder, len(reminders))
+	seen := map[string]bool{}
+	for i, given := range reminders {
+		r, err := s.taken(given, now)
+		if err == nil && r.Status == ReminderPending {
+			err = s.roomFor(ctx, r)
+		}
+		if taken[i].Err = err; err != nil {
+			if skillrouter.CodeOf(err) == skillrouter.Internal {
+				return taken, err
+			}
+			continue
+		}
+		taken[i].Key = keyOfTaken(given)
+		if dryRun {
+			there, err := s.store.ReminderKeyed(ctx, r.CreatedBy, taken[i].Key)
+			if err != nil {
+				return taken, err
+			}
+			taken[i].Duplicate = there || seen[taken[i].Key]
+			seen[taken[i].Key] = true
+			continue
+		}
+		if taken[i].Duplicate, err = s.take(ctx, r, taken[i].Key); err != nil {
+			return taken, err
+		}
+	}
+	return taken, nil
+}
+
+func (s *Reminders) take(ctx context.Context, r Reminder, key string) (existed bool, err error) {
+	var elsewhere int64
+	if r.TriggerType == TriggerEvent {
+		defer s.awaited.begin()()
+		if s.options.Elsewhere != nil {
+			if elsewhere, err = s.options.Elsewhere(ctx); err != nil {
+				return false, err
+			}
+		}
+	}
+	stored, existed, err := s.store.CreateReminder(ctx, r, key, elsewhere, func(r Reminder) skillrouter.Event {
+		return reminderEvent(EventReminderScheduled, r, skillrouter.PrincipalOf(ctx).AgentID, stamp(s.now))
+	})
+	if err != nil || existed {
+		return existed, err
+	}
+	if r.TriggerType == TriggerCondition {
+		s.judged.Ring()
+	}
+	s.comesSooner(stored)
+	return false, nil
+}
+
+// keyOfTaken is the same for the same reminder of the same router.
+func keyOfTaken(r Reminder) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d\x00%d\x00%s\x00%s\x00%s\x00%s", r.Number, r.CreatedAt.UnixMilli(), r.Persona, r.CreatedBy, r.TriggerValue, r.Task))
+	return takenPrefix + hex.EncodeToString(sum[:16])
+}
+
+// taken checks a reminder as Schedule checks a draft, and keeps where it stands.
+func (s *Reminders) taken(given Reminder, now time.Time) (Reminder, error) {
+	if err := skillrouter.CheckOneOf("status", given.Status, ReminderStatuses()); err != nil {
+		return given, err
+	}
+	if given.CreatedBy != "" {
+		if err := skillrouter.CheckAgentID("created_by", given.CreatedBy); err != nil {
+			return given, err
+		}
+	}
+	for _, name := range []struct{ field, value string }{{"delivered_to", given.DeliveredTo}, {"message_id", given.MessageID}} {
+		if err := skillrouter.CheckName(name.field, name.value); err != nil {
+			return given, err
+		}
+	}
+	if err := skillrouter.CheckText("note", given.Note, MaxReminderNote); err != nil {
+		return given, err
+	}
+	if given.Fired < 0 || given.Fired > maxFired {
+		return given, skillrouter.InvalidField("fired", "must lie between 0 and %d", int64(maxFired))
+	}
+	draft := ReminderDraft{
+		Persona: given.Persona, ConversationID: given.ConversationID, Task: given.Task, Trigger: string(given.TriggerType) + ":" + given.TriggerValue,
+		Recurring: given.Recurring, Timezone: given.Timezone, Context: given.Context, AgentID: given.AgentID, Project: given.Project,
+	}
+	r, err := draft.reminderOf(now, s.options.Condition)
+	if err != nil {
+		return r, err
+	}
+	redact(&given.Note)
+	r.TriggerValue, r.Status, r.CreatedBy = given.TriggerValue, given.Status, given.CreatedBy
+	r.Fired, r.FiredAt, r.Missed, r.DeliveredTo, r.MessageID, r.Note = given.Fired, given.FiredAt, given.Missed, given.DeliveredTo, given.MessageID, given.Note
+	r.ScheduledFor, r.CreatedAt, r.UpdatedAt = given.ScheduledFor, past(given.CreatedAt, now), past(given.UpdatedAt, now)
+	switch {
+	case !r.Status.Open():
+		r.Next = nil
+	case given.Next != nil:
+		next := given.Next.UTC().Truncate(time.Millisecond)
+		r.Next = &next
+	case given.Status == ReminderDue:
+		r.Next = nil
+	}
+	return r, nil
+}
+
+// past brings a time into the past and whole milliseconds.
+func past(t, now time.Time) time.Time {
+	if t = t.UTC().Truncate(time.Millisecond); t.After(now) || t.Year() < 1970 {
+		return now
+	}
+	return t
+}

@@ -1,0 +1,33 @@
+package store
+
+import (
+	"context"
+
+	"skillrouter/operational"
+)
+
+var _ operational.ReminderTransfer = (*Store)(nil)
+
+// RemindersAfter implements operational.ReminderTransfer.
+func (s *Store) RemindersAfter(ctx context.Context, project string, after int64, limit int) ([]operational.Reminder, error) {
+	q := s.read.WithContext(ctx).Where("number > ?", after)
+	if project != "" {
+		q = q.Where("project = ?", project)
+	}
+	var rows []reminderRow
+	if err := q.Order("number").Limit(limit).Find(&rows).Error; err != nil {
+		return nil, err
+	}
+	found := make([]operational.Reminder, len(rows))
+	for i, row := range rows {
+		found[i] = row.reminder()
+	}
+	return found, nil
+}
+
+// ReminderKeyed implements operational.ReminderStore.
+func (s *Store) ReminderKeyed(ctx context.Context, maker, key string) (bool, error) {
+	var n int64
+	err := s.read.WithContext(ctx).Model(&reminderRow{}).Where("created_by = ? AND idempotency_key = ?", maker, key).Count(&n).Error
+	return n > 0, err
+}
