@@ -123,6 +123,8 @@ Darwin)
 	agents=$HOME/Library/LaunchAgents
 	mkdir -p "$agents" "$HOME/Library/Logs"
 	logs=$(printf %s "$HOME/Library/Logs/skillrouter.log" | sed 's/[\\&|]/\\&/g')
+	# In XML & and < have other names; in sed's right side & is another's.
+	quoted=$(printf %s "$target" | sed -e 's/&/\&amp;/g' -e 's/</\&lt;/g' -e 's/[\\&|]/\\&/g')
 	sed -e "s|/usr/local/bin/skillrouter|$quoted|" -e "s|/tmp/skillrouter.log|$logs|" \
 		"$package/launchd/dev.skillrouter.plist" >"$agents/dev.skillrouter.plist"
 	launchctl bootout "gui/$(id -u)/dev.skillrouter" 2>/dev/null || true # it is there when this is an upgrade

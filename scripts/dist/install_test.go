@@ -151,3 +151,62 @@ func TestInstallRefuses(t *testing.T) {
 		})
 	}
 }
+
+// TestInstallService: the unit that --service writes starts the program that was installed, wherever it lies,
+// and systemd is told of it. A stand-in notes what systemctl is asked.
+func TestInstallService(t *testing.T) {
+	for _, platform := range []struct{ system, tool, unit, want string }{
+		{"Linux", "systemctl", ".config/systemd/user/skillrouter.service", "ExecStart=\"%s/bin/skillrouter\" serve\n"},
+		{"Darwin", "launchctl", "Library/LaunchAgents/dev.skillrouter.plist", "<string>%s/bin/skillrouter</string>"},
+	} {
+		t.Run(platform.system, func(t *testing.T) {
+			home, bin := t.TempDir(), t.TempDir()
+			asked := filepath.Join(home, "asked")
+			for name, text := range map[string]string{
+				"uname": "#!/bin/sh\necho " + platform.system + "\n", platform.tool: "#!/bin/sh\necho \"$@\" >>" + asked + "\n",
+			} {
+				if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+			unpacked := t.TempDir()
+			b := &builder{root: "../..", name: "1.0.0", at: moment}
+			files, err := b.folder("scripts/package", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			script, err := os.ReadFile("../install.sh")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range append(files, entry{name: "install.sh", text: script}, entry{name: "skillrouter", text: []byte(standIn)}) {
+				path := filepath.Join(unpacked, e.name)
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, e.text, 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			prefix := filepath.Join(t.TempDir(), "R&D|x")
+			if text, ok := install(t, filepath.Join(unpacked, "install.sh"), home, "--prefix", prefix, "--service"); !ok {
+				t.Fatal(text)
+			}
+			unit, err := os.ReadFile(filepath.Join(home, platform.unit))
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := prefix
+			if platform.system == "Darwin" {
+				path = strings.ReplaceAll(prefix, "&", "&amp;") // in XML
+			}
+			if want := fmt.Sprintf(platform.want, path); !strings.Contains(string(unit), want) {
+				t.Errorf("the file has no %s:\n%s", want, unit)
+			}
+			if text, err := os.ReadFile(asked); err != nil || !strings.Contains(string(text), "skillrouter") {
+				t.Errorf("%s was asked %q (%v)", platform.tool, text, err)
+			}
+		})
+	}
+}
