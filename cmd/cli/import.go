@@ -54,9 +54,18 @@ type imported struct {
 
 func (s *shell) importCommand() *cobra.Command {
 	var defaults learning.KnowledgeDraft
+	var foreign foreignImport
 	cmd := s.remote(s.command(&cobra.Command{
-		Use: "import FILE.jsonl", Short: "Store many entries of knowledge from a file of JSON lines", Args: cobra.ExactArgs(1),
-		Long: `Streams a file of JSON lines to the router, one entry a line:
+		Use: "import [--from FORMAT] PATH", Short: "Take memories in from a file or folder: of a router, or of another system", Args: cobra.ExactArgs(1),
+		Long: `With --from it reads one of these, and needs the scope captain:
+
+` + formatList() + `
+Each thing is taken in once, however often the import is repeated: after an
+interruption, run it again. --dry-run changes nothing and says what would become
+of each; --report writes a line of JSON for each that was refused. What is
+imported counts as little trusted, and secrets are cut out.
+
+Without --from it streams a file of JSON lines to the router, one entry a line:
 
   {"id": "…", "category": "…", "title": "…", "content": "…", "tags": ["…"], "project": "…"}
 
@@ -68,6 +77,12 @@ code is 1 if any line was refused.`,
 		c, err := s.client()
 		if err != nil {
 			return err
+		}
+		if foreign.from != "" {
+			return s.importForeign(ctx, c.Transfer, args[0], foreign, defaults)
+		}
+		if foreign.dryRun || foreign.report != "" {
+			return usagef("--dry-run and --report go with --from")
 		}
 		file, size, err := s.open(args[0])
 		if err != nil {
@@ -101,10 +116,14 @@ code is 1 if any line was refused.`,
 		return nil
 	}))
 	flags := cmd.Flags()
-	flags.StringVar(&defaults.Category, "category", learning.CategoryPattern, "category of lines that say none")
-	flags.StringVar(&defaults.Project, "project", "", "project of lines that say none")
-	flags.StringVar(&defaults.Source, "source", "", "source of lines that say none")
-	flags.StringSliceVar(&defaults.Tags, "tag", nil, "tag of lines that have none; may be repeated")
+	flags.StringVar(&foreign.from, "from", "", "format of PATH")
+	flags.BoolVar(&foreign.dryRun, "dry-run", false, "change nothing, and say what would become of each thing")
+	flags.StringVar(&foreign.report, "report", "", "file for a line of JSON on each thing that was refused or passed over")
+	flags.StringVar(&defaults.AgentID, "agent", "", "author of what says none; with --from")
+	flags.StringVar(&defaults.Category, "category", learning.CategoryPattern, "category of what says none")
+	flags.StringVar(&defaults.Project, "project", "", "project of what says none")
+	flags.StringVar(&defaults.Source, "source", "", "source of what says none")
+	flags.StringSliceVar(&defaults.Tags, "tag", nil, "tag of what has none; may be repeated")
 	return cmd
 }
 

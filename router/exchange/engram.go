@@ -1,0 +1,144 @@
+package exchange
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/router"
+)
+
+// engramObservation is what an agent saved (engram 1.x, `engram export`).
+type engramObservation struct {
+	ID        int64   `json:"id"`
+	SyncID    string  `json:"sync_id"` // the same on every machine; older exports have none
+	SessionID string  `json:"session_id"`
+	Type      string  `json:"type"`
+	Title     string  `json:"title"`
+	Content   string  `json:"content"`
+	ToolName  *string `json:"tool_name"`
+	Project   *string `json:"project"`
+	Scope     string  `json:"scope"`
+	TopicKey  *string `json:"topic_key"`
+	CreatedAt string  `json:"created_at"`
+	UpdatedAt string  `json:"updated_at"`
+	DeletedAt *string `json:"deleted_at"`
+}
+
+// engramSession is a piece of work.
+type engramSession struct {
+	ID        string  `json:"id"`
+	Project   string  `json:"project"`
+	Directory string  `json:"directory"`
+	StartedAt string  `json:"started_at"`
+	EndedAt   *string `json:"ended_at"`
+	Summary   *string `json:"summary"`
+}
+
+// engramPrompt is what a person asked.
+type engramPrompt struct {
+	ID        int64  `json:"id"`
+	SyncID    string `json:"sync_id"`
+	SessionID string `json:"session_id"`
+	Content   string `json:"content"`
+	Project   string `json:"project"`
+	CreatedAt string `json:"created_at"`
+}
+
+// engramCategories are seed 004's words for engram's types of observations; the others keep their own.
+var engramCategories = map[string]string{"bugfix": learning.CategoryErrorSolution, "pattern": learning.CategoryPattern, "discovery": learning.CategoryGotcha}
+
+// readEngram reads the document of `engram export`: observations become
+// knowledge, prompts and sessions that have a summary become episodes.
+func readEngram(r io.Reader, o Options, yield func(Item) bool) error {
+	d := newDocument(r)
+	if token, err := d.token(); err != nil || token != json.Delim('{') {
+		if err == nil {
+			err = fmt.Errorf("this is no export of engram: it is no JSON object")
+		}
+		return err
+	}
+	found, err := d.members(map[string]func(place string, text json.RawMessage) bool{
+		"observations": func(place string, text json.RawMessage) bool {
+			var e engramObservation
+			if err := json.Unmarshal(text, &e); err != nil {
+				return yield(refusal(place, explained(err)))
+			}
+			if said(e.DeletedAt) != "" {
+				return yield(Item{Place: place, Skipped: true, Refused: "was deleted in engram"})
+			}
+			return yield(e.item(place, o))
+		},
+		"prompts": func(place string, text json.RawMessage) bool {
+			var p engramPrompt
+			if err := json.Unmarshal(text, &p); err != nil {
+				return yield(refusal(place, explained(err)))
+			}
+			return yield(episode(place, learning.Episode{
+				ID: idOf("engram", "prompt", first(p.SyncID, fmt.Sprint(p.ID)), p.CreatedAt), SessionID: p.SessionID, EventType: learning.EventAction,
+				Title: "Asked: " + line(skillrouter.Head(p.Content, 200)), Content: p.Content, Project: p.Project, CreatedAt: moment(p.CreatedAt),
+			}, o))
+		},
+		"sessions": func(place string, text json.RawMessage) bool {
+			var s engramSession
+			if err := json.Unmarshal(text, &s); err != nil {
+				return yield(refusal(place, explained(err)))
+			}
+			summary := said(s.Summary)
+			if summary == "" {
+				return yield(Item{Place: place, Skipped: true, Refused: "is a session without a summary"})
+			}
+			return yield(episode(place, learning.Episode{
+				ID: idOf("engram", "session", s.ID), SessionID: s.ID, EventType: learning.EventOutcome, Title: "Session: " + line(skillrouter.Head(summary, 200)),
+				Content: summary, Project: s.Project, CreatedAt: moment(first(said(s.EndedAt), s.StartedAt)),
+			}, o))
+		},
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("this is no export of engram: it has neither observations nor sessions nor prompts")
+	}
+	return err
+}
+
+func (e engramObservation) item(place string, o Options) Item {
+	category := first(engramCategories[e.Type], e.Type)
+	topics := []string{"engram", e.Scope, said(e.ToolName), said(e.TopicKey)}
+	return knowledge(place, learning.Knowledge{
+		ID:       idOf("engram", "observation", first(e.SyncID, fmt.Sprint(e.ID, " ", e.CreatedAt))),
+		Category: category, Title: e.Title, Content: first(e.Content, e.Title), Tags: topics,
+		Source: "engram " + first(e.SyncID, fmt.Sprint(e.ID)) + ", session " + e.SessionID, Project: said(e.Project),
+		CreatedAt: moment(e.CreatedAt), UpdatedAt: moment(e.UpdatedAt),
+	}, o)
+}
+
+// episode makes an episode's item, with the options for what it does not say.
+func episode(place string, e learning.Episode, o Options) Item {
+	e.Persona, e.Importance = skillrouter.DefaultPersona, learning.DefaultImportance
+	e.Project, e.AgentID = fitting(first(e.Project, o.Project), skillrouter.MaxName), first(e.AgentID, o.Agent)
+	e.SessionID = fitting(line(first(e.SessionID, "imported")), skillrouter.MaxName)
+	e.Title = fitting(line(e.Title), learning.MaxTitle)
+	return Item{Place: place, Record: router.Record{Kind: router.RecordEpisode, Episode: &learning.EpisodeRecord{Episode: e}}}
+}
+
+func said(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// layouts are the forms of times that other systems write; those without an offset are in UTC.
+var layouts = []string{time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02T15:04:05.999999", "2006-01-02 15:04:05.999999Z07:00", "2006-01-02 15:04:05 -0700 MST", time.DateOnly}
+
+// moment reads a time; one that cannot be read is none, and the import's counts then.
+func moment(text string) time.Time {
+	for _, layout := range layouts {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
+}

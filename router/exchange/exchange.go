@@ -1,0 +1,220 @@
+// Package exchange reads what other systems export and writes what people read:
+// parsers from foreign formats to the records that the router takes in, and
+// writers from these. It owns the formats alone. It opens nothing, follows no
+// reference out of what it is handed, and holds one item at a time; what may be
+// stored is the domains' to say.
+package exchange
+
+import (
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/router"
+)
+
+// Item is one thing that was read: a record, or why there is none.
+type Item struct {
+	Place  string // where it stands: "line 12", "notes/a.md:7", "observations[3]"
+	Record router.Record
+	// Refused says why the thing is no record; Field which part of it, if that can be said.
+	Refused string
+	Field   string
+	// Skipped is set for what the format has and memories have not, such as a deleted entry:
+	// it is told of, and no fault.
+	Skipped bool
+}
+
+// Options are what a parser fills in for what the source does not say.
+type Options struct {
+	Category string
+	Project  string
+	Agent    string // the author
+	Source   string
+	Tags     []string
+	Read     func(bytes int) // is told of each piece that was read; nil: nobody is
+}
+
+// Format is a format that can be read.
+type Format struct {
+	Name string
+	What string // for people
+	// Folder tells whether a folder of files can be read, rather than one stream.
+	Folder bool
+
+	stream func(r io.Reader, o Options, yield func(Item) bool) error
+	file   func(name, text string, o Options, yield func(Item) bool) bool
+	fits   func(name string) bool // which files of a folder belong to it
+}
+
+// Formats lists what can be read.
+func Formats() []Format {
+	markdown := func(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".md") }
+	return []Format{
+		{Name: "jsonl", What: "JSON lines: an export of a router, or entries of knowledge", stream: readLines},
+		{Name: "markdown", What: "Markdown: a file or folder, each heading an entry", Folder: true, file: readMarkdown, fits: markdown},
+		{Name: "claude-md", What: "CLAUDE.md, AGENTS.md and memory files: each bullet or paragraph an entry", Folder: true, file: readInstructions, fits: isInstructions},
+		{Name: "engram", What: "engram export: sessions, observations and prompts in one JSON document", stream: readEngram},
+		{Name: "mem0", What: "mem0: the JSON of get_all or of a memory export", stream: readMem0},
+		{Name: "mcp-memory", What: "the MCP memory server's memory.jsonl: entities and relations", stream: readGraph},
+		{Name: "basic-memory", What: "Basic Memory: a folder of notes with front matter, observations and relations", Folder: true, file: readNote, fits: markdown},
+	}
+}
+
+// FormatOf returns a format by its name.
+func FormatOf(name string) (Format, error) {
+	var names []string
+	for _, f := range Formats() {
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	return Format{}, skillrouter.InvalidField("from", "must be one of %s", strings.Join(names, ", "))
+}
+
+// MaxFile bounds a Markdown file, in bytes: it is held as a whole, and a
+// longer one is no note.
+const MaxFile = 8 << 20
+
+// Read visits what a stream holds, in order, until yield has enough. An error
+// means that the rest could not be read; what was visited before it stands.
+func (f Format) Read(r io.Reader, o Options, yield func(Item) bool) error {
+	r = &told{from: r, read: o.Read}
+	if f.stream != nil {
+		return f.stream(r, o, yield)
+	}
+	text, err := io.ReadAll(io.LimitReader(r, MaxFile+1))
+	if err != nil {
+		return err
+	}
+	f.text("standard input", string(text), o, yield)
+	return nil
+}
+
+// ReadFolder visits what the files of a folder hold, in the order of their
+// names. Only regular files below it are read, whatever links there are.
+func (f Format) ReadFolder(folder fs.FS, o Options, yield func(Item) bool) error {
+	if !f.Folder {
+		return skillrouter.Errorf(skillrouter.Invalid, "the format %s is a file, not a folder", f.Name)
+	}
+	return fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return one(yield, Item{Place: name, Refused: "cannot be read: " + err.Error()})
+		case d.IsDir() && name != "." && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case d.IsDir() || !f.fits(name):
+			return nil
+		case !d.Type().IsRegular():
+			return one(yield, Item{Place: name, Refused: "is no regular file"})
+		}
+		return f.readFile(folder, name, o, yield)
+	})
+}
+
+// ReadFile visits what one file of a folder holds, whatever its name is.
+func (f Format) ReadFile(folder fs.FS, name string, o Options, yield func(Item) bool) error {
+	if err := f.readFile(folder, name, o, yield); err != nil && err != fs.SkipAll { //nolint:errorlint // it is never wrapped
+		return err
+	}
+	return nil
+}
+
+func (f Format) readFile(folder fs.FS, name string, o Options, yield func(Item) bool) error {
+	file, err := folder.Open(name)
+	if err != nil {
+		return one(yield, Item{Place: name, Refused: "cannot be read: " + err.Error()})
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(&told{from: file, read: o.Read}, MaxFile+1))
+	if err != nil {
+		return one(yield, Item{Place: name, Refused: "cannot be read: " + err.Error()})
+	}
+	if !f.text(name, string(text), o, yield) {
+		return fs.SkipAll
+	}
+	return nil
+}
+
+func (f Format) text(name, text string, o Options, yield func(Item) bool) bool {
+	if len(text) > MaxFile {
+		return yield(Item{Place: name, Refused: "is longer than 8 MiB"})
+	}
+	if wrong := unreadable(text); wrong != "" {
+		return yield(Item{Place: name, Refused: wrong})
+	}
+	return f.file(name, strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), o, yield)
+}
+
+func one(yield func(Item) bool, item Item) error {
+	if !yield(item) {
+		return fs.SkipAll
+	}
+	return nil
+}
+
+// told tells how much was read.
+type told struct {
+	from io.Reader
+	read func(int)
+}
+
+// Read implements io.Reader.
+func (t *told) Read(p []byte) (int, error) {
+	n, err := t.from.Read(p)
+	if t.read != nil && n > 0 {
+		t.read(n)
+	}
+	return n, err
+}
+
+// space is the name space of the ids that follow from where a thing comes from.
+var space = uuid.MustParse("0f2f6c1e-8a53-5f0b-9a3e-6d1f2b7c4e90")
+
+// idOf is the same for the same origin, so that a thing that is imported twice is there once.
+func idOf(parts ...string) string {
+	return uuid.NewSHA1(space, []byte(strings.Join(parts, "\x00"))).String()
+}
+
+// knowledge makes an entry's item, with the options for what it does not say.
+func knowledge(place string, k learning.Knowledge, o Options) Item {
+	k.Category = fitting(first(k.Category, o.Category, learning.CategoryPattern), skillrouter.MaxName)
+	k.Project, k.Author = fitting(first(k.Project, o.Project), skillrouter.MaxName), first(k.Author, o.Agent)
+	k.Source = fitting(first(k.Source, o.Source), learning.MaxSource)
+	k.Title = fitting(line(k.Title), learning.MaxTitle)
+	k.Tags = tags(k.Tags, o.Tags)
+	return Item{Place: place, Record: router.Record{Kind: router.RecordKnowledge, Knowledge: &k}}
+}
+
+// tags joins lists of tags, each once and none longer than a name, as many as an entry has.
+func tags(lists ...[]string) []string {
+	all := []string{}
+	for _, tag := range slices.Concat(lists...) {
+		tag = fitting(line(tag), skillrouter.MaxName)
+		if tag != "" && !slices.Contains(all, tag) && len(all) < learning.MaxTags {
+			all = append(all, tag)
+		}
+	}
+	return all
+}
+
+// line is a text as one line.
+func line(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// fitting cuts a text to what a field holds.
+func fitting(text string, most int) string { return skillrouter.Head(strings.TrimSpace(text), most) }
+
+func first(texts ...string) string {
+	for _, text := range texts {
+		if strings.TrimSpace(text) != "" {
+			return text
+		}
+	}
+	return ""
+}

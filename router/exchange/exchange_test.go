@@ -1,0 +1,221 @@
+package exchange_test
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"skillrouter/router"
+	"skillrouter/router/exchange"
+)
+
+func read(t *testing.T, format, text string, o exchange.Options) (items []exchange.Item, err error) {
+	t.Helper()
+	f, err := exchange.FormatOf(format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = f.Read(strings.NewReader(text), o, func(i exchange.Item) bool {
+		items = append(items, i)
+		return true
+	})
+	return items, err
+}
+
+// shown is an item in one line.
+func shown(i exchange.Item) string {
+	switch {
+	case i.Skipped:
+		return i.Place + " skipped: " + i.Refused
+	case i.Refused != "":
+		return i.Place + " refused: " + strings.TrimSpace(i.Field+" "+i.Refused)
+	case i.Record.Kind == router.RecordKnowledge:
+		k := i.Record.Knowledge
+		return i.Place + " " + k.Category + "|" + k.Title + "|" + strings.ReplaceAll(k.Content, "\n", "\\n") + "|" + strings.Join(k.Tags, ",")
+	case i.Record.Kind == router.RecordEpisode:
+		return i.Place + " episode " + i.Record.Episode.EventType + "|" + i.Record.Episode.Title + "|" + i.Record.Episode.Content
+	}
+	return i.Place + " " + string(i.Record.Kind)
+}
+
+func TestFormats(t *testing.T) {
+	tests := []struct {
+		name, format, text string
+		want               []string
+		wrong              string
+	}{
+		{
+			name: "lines of knowledge and of an export", format: "jsonl",
+			text: "\ufeff{\"title\":\"t\",\"text\":\"c\",\"tags\":[\"x\"]}\n\nnonsense\n{\"kind\":\"knowledge\",\"id\":\"1\",\"category\":\"gotcha\",\"title\":\"a\",\"content\":\"b\"}\n{\"kind\":\"fact\",\"key\":\"k\",\"value\":1}\n{\"kind\":\"agent\"}\n{\"title\":1}\n{\"colour\":2}\n{\"kind\":\"end\",\"records\":2}\n{\"tit",
+			want: []string{
+				"line 1 pattern|t|c|x", "line 3 refused: is not valid JSON at byte 2", "line 4 gotcha|a|b|", "line 5 fact",
+				"line 6 refused: kind is not one of [knowledge episode lesson pattern fact procedure reminder]",
+				"line 7 refused: title may not be of the type number", `line 8 refused: cannot be read: unknown field "colour"`, "line 10 refused: is truncated: it is not finished JSON",
+			},
+		},
+		{
+			name: "a line of more than may be held", format: "jsonl",
+			text: `{"title":"a"}` + "\n" + strings.Repeat("x", exchange.MaxLine+1) + "\n" + `{"title":"b"}`,
+			want: []string{"line 1 pattern|a|a|", "line 2 refused: is longer than 8 MiB", "line 3 pattern|b|b|"},
+		},
+		{
+			name: "engram", format: "engram",
+			text: `{"version":"0.1.0","exported_at":"x","sessions":[{"id":"s1","project":"p","started_at":"2026-01-02 03:04:05","summary":"Done."},{"id":"s2"}],
+				"observations":[{"id":1,"sync_id":"obs-1","session_id":"s1","type":"bugfix","title":"T","content":"C","scope":"project","created_at":"2026-01-02 03:04:05"},{"id":2,"deleted_at":"x"},{"id":"x"}],
+				"prompts":[{"id":1,"session_id":"s1","content":"Why?","created_at":"2026-01-02 03:04:05"}],"other":{"a":[1,{"b":2}]}}`,
+			want: []string{
+				"sessions[0] episode outcome|Session: Done.|Done.", "sessions[1] skipped: is a session without a summary",
+				"observations[0] error_solution|T|C|engram,project", "observations[1] skipped: was deleted in engram", "observations[2] refused: id may not be of the type string",
+				"prompts[0] episode action|Asked: Why?|Why?",
+			},
+		},
+		{name: "engram, truncated", format: "engram", text: `{"observations":[{"id":1,"title":"T","content":"C"},{"id":`, want: []string{"observations[0] pattern|T|C|engram"}, wrong: "truncated"},
+		{name: "not engram", format: "engram", text: `{"a":1}`, wrong: "no export of engram"},
+		{
+			name: "mem0, results", format: "mem0",
+			text: `{"results":[{"id":"m1","memory":"Likes tests. A lot.","user_id":"dev","metadata":{"category":"preference","lang":"go"},"created_at":"2026-01-02T03:04:05.1-07:00"},{"id":"m2"}],"count":2}`,
+			want: []string{"results[0] preference|Likes tests.|Likes tests. A lot.|mem0,lang:go,user:dev", "results[1] refused: memory is required"},
+		},
+		{name: "mem0, a list", format: "mem0", text: ` [{"memory":"x","agent_id":"a b"}]`, want: []string{"[0] pattern|x|x|mem0,agent:a b"}},
+		{name: "mem0, something behind it", format: "mem0", text: `[] {}`, wrong: "something follows"},
+		{
+			name: "a knowledge graph", format: "mcp-memory",
+			text: `{"type":"entity","name":"Ada","entityType":"person","observations":["writes Go","likes tea"]}` + "\n" + `{"type":"relation","from":"Ada","to":"Shop","relationType":"works_at"}` + "\n" + `{"type":"x"}` + "\n" + `{"type":"entity"}`,
+			want: []string{
+				"line 1 person|Ada|- writes Go\\n- likes tea|mcp-memory,person", "line 2 relation|Ada works at Shop|Ada works at Shop|mcp-memory,works_at",
+				"line 3 refused: type must be entity or relation", "line 4 refused: name is required",
+			},
+		},
+		{
+			name: "markdown", format: "markdown", text: "---\ntags: [a, b]\n---\nIntro.\n# One\nText of one.\n```\n# no heading\n```\n## Two\n\n### Three\nText of three.\n",
+			want: []string{
+				"standard input:4 pattern|standard input|Intro.|a,b", "standard input:6 pattern|One|Text of one.\\n```\\n# no heading\\n```|a,b", "standard input:13 pattern|Three|Text of three.|a,b",
+			},
+		},
+		{
+			name: "instructions", format: "claude-md", text: "# Build\n- Use `make`.\n  Never npm.\n- **Lint** first.\n@../secret.md\n\nA paragraph.\n",
+			want: []string{
+				"standard input:2 best_practice|Build: Use `make`.|Use `make`.\\n  Never npm.|instructions",
+				"standard input:4 best_practice|Build: Lint** first.|**Lint** first.|instructions",
+				"standard input:5 skipped: refers to another file, which is not followed",
+				"standard input:7 best_practice|Build: A paragraph.|A paragraph.|instructions",
+			},
+		},
+		{name: "a reference", format: "claude-md", text: "@/etc/passwd\n", want: []string{"standard input:1 skipped: refers to another file, which is not followed"}},
+		{
+			name: "a note", format: "basic-memory",
+			text: "---\ntitle: Coffee\ntype: guide\ntags: [brewing]\npermalink: coffee\n---\n# Coffee\nGood.\n## Observations\n- [method] Pour over is clear #taste (personal)\n- [ ] a task\n- [10:30] a time\n## Relations\n- relates_to [[Tea]]\n",
+			want: []string{
+				"standard input:10 method|Coffee: Pour over is clear|Pour over is clear #taste\\n\\nContext: personal|brewing,guide,taste",
+				"standard input:14 relation|Coffee relates to Tea|Coffee relates to Tea|relates_to,brewing,guide",
+				"standard input:7 note|Coffee|Coffee\\n\\nGood.\\n\\nObservations\\n\\n- [ ] a task\\n- [10:30] a time|brewing,guide",
+			},
+		},
+		{name: "no text", format: "markdown", text: "a\xff", want: []string{"standard input refused: is not valid UTF-8"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			items, err := read(t, test.format, test.text, exchange.Options{})
+			var got []string
+			for _, i := range items {
+				got = append(got, shown(i))
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+			}
+			if (err == nil) != (test.wrong == "") || err != nil && !strings.Contains(err.Error(), test.wrong) {
+				t.Errorf("the error is %v, and should say %q", err, test.wrong)
+			}
+			again, _ := read(t, test.format, test.text, exchange.Options{})
+			for n := range again {
+				if k := again[n].Record.Knowledge; k != nil && k.ID != items[n].Record.Knowledge.ID {
+					t.Errorf("%s has another id the second time", items[n].Place)
+				}
+			}
+		})
+	}
+}
+
+func TestReadFolder(t *testing.T) {
+	f, _ := exchange.FormatOf("basic-memory")
+	folder := fstest.MapFS{
+		"b/two.md": {Data: []byte("Two.")}, "one.md": {Data: []byte("One.")}, "x.txt": {Data: []byte("no")}, ".git/c.md": {Data: []byte("no")},
+		"link.md": {Data: []byte("/etc/passwd"), Mode: 0o777 | 1<<27},
+	}
+	var got []string
+	if err := f.ReadFolder(folder, exchange.Options{}, func(i exchange.Item) bool {
+		got = append(got, shown(i))
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"b/two.md:1 note|two|Two.|", "link.md refused: is no regular file", "one.md:1 note|one|One.|"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestHugeLine passes over a line of 1 GiB without holding it.
+func TestHugeLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads a gigabyte")
+	}
+	f, _ := exchange.FormatOf("jsonl")
+	var got []string
+	err := f.Read(io.MultiReader(strings.NewReader(`{"title":"a"}`+"\n"), io.LimitReader(endless{}, 1<<30), strings.NewReader("\n"+`{"title":"b"}`)), exchange.Options{}, func(i exchange.Item) bool {
+		got = append(got, shown(i))
+		return true
+	})
+	if err != nil || len(got) != 3 || !strings.HasPrefix(got[1], "line 2 refused") {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
+
+func fuzz(f *testing.F, format string, seeds ...string) {
+	for _, seed := range seeds {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		items, _ := read(t, format, text, exchange.Options{})
+		for _, i := range items {
+			if i.Place == "" || (i.Refused == "") == (i.Record.Kind == "") {
+				t.Fatalf("%+v is neither a record nor refused", i)
+			}
+		}
+	})
+}
+
+func FuzzLines(f *testing.F) {
+	fuzz(f, "jsonl", `{"kind":"lesson","id":"x"}`+"\n", "{", "\ufeff{}\r\n[1]")
+}
+
+func FuzzMarkdown(f *testing.F) {
+	fuzz(f, "markdown", "---\na: [b, c]\n---\n# x\n```\n# y\n", "---\n---", "#\n##### z\nt")
+}
+func FuzzInstructions(f *testing.F) { fuzz(f, "claude-md", "- a\n  b\n1. c\n\n@d\n```\n- e\n") }
+func FuzzEngram(f *testing.F) {
+	fuzz(f, "engram", `{"sessions":null,"observations":[{"id":1},2],"prompts":[{}]}`, `{"observations":{}}`)
+}
+
+func FuzzMem0(f *testing.F) {
+	fuzz(f, "mem0", `{"results":[{"memory":"x","metadata":{"tags":[1]}}]}`, `[{}]`, " ")
+}
+
+func FuzzGraph(f *testing.F) {
+	fuzz(f, "mcp-memory", `{"type":"entity","name":"a"}`, `{"type":"relation"}`)
+}
+
+func FuzzNote(f *testing.F) {
+	fuzz(f, "basic-memory", "---\ntitle: x\n---\n- [a] b #c (d)\n- e [[f]] g\n", "- [[a]]")
+}

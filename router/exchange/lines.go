@@ -1,0 +1,156 @@
+package exchange
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/router"
+)
+
+// MaxLine bounds a line, in bytes: the largest memory with JSON's escapes, and
+// room for the rest. A longer one is passed over without being held.
+const MaxLine = 8 << 20
+
+// eachLine visits lines with their numbers, from 1. A line that is too long is
+// visited as nil. It returns false if visit had enough.
+func eachLine(r io.Reader, most int, visit func(number int, text []byte) bool) error {
+	in := bufio.NewReaderSize(r, 64<<10)
+	var long []byte
+	for number := 1; ; number++ {
+		long = long[:0]
+		tooLong := false
+		for {
+			part, err := in.ReadSlice('\n')
+			if tooLong = tooLong || len(long)+len(part) > most; !tooLong {
+				long = append(long, part...)
+			}
+			if errors.Is(err, bufio.ErrBufferFull) {
+				continue
+			}
+			if err != nil && !errors.Is(err, io.EOF) {
+				return fmt.Errorf("line %d: %w", number, err)
+			}
+			if tooLong && !visit(number, nil) || !tooLong && !(err != nil && len(long) == 0) && !visit(number, clip(long, number)) {
+				return nil
+			}
+			if err != nil {
+				return nil
+			}
+			break
+		}
+	}
+}
+
+func clip(text []byte, number int) []byte {
+	if number == 1 {
+		text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	}
+	if text = bytes.TrimSpace(text); text == nil {
+		text = []byte{} // nil stands for a line that is too long
+	}
+	return text
+}
+
+// unreadable says why a text is none, or "".
+func unreadable(text string) string {
+	switch {
+	case !utf8.ValidString(text):
+		return "is not valid UTF-8"
+	case strings.IndexByte(text, 0) >= 0:
+		return "holds a NUL character"
+	}
+	return ""
+}
+
+// ndjson visits the lines of a stream that are objects, and refuses the others.
+func ndjson(r io.Reader, yield func(Item) bool, visit func(place string, text []byte) bool) error {
+	return eachLine(r, MaxLine, func(number int, text []byte) bool {
+		place := fmt.Sprintf("line %d", number)
+		switch {
+		case text == nil:
+			return yield(Item{Place: place, Refused: fmt.Sprintf("is longer than %d MiB", MaxLine>>20)})
+		case len(text) == 0:
+			return true
+		case !utf8.Valid(text):
+			return yield(Item{Place: place, Refused: "is not valid UTF-8"})
+		case text[0] != '{' || !json.Valid(text):
+			return yield(Item{Place: place, Refused: notObject(text)})
+		}
+		return visit(place, text)
+	})
+}
+
+// notObject says what is wrong with a line that should be an object.
+func notObject(text []byte) string {
+	var any json.RawMessage
+	err := json.Unmarshal(text, &any)
+	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+		if wrong.Offset >= int64(len(text)) {
+			return "is truncated: it is not finished JSON"
+		}
+		return fmt.Sprintf("is not valid JSON at byte %d", wrong.Offset)
+	}
+	return "is no JSON object"
+}
+
+// entry is a line of knowledge, under the names that collections out there use too.
+type entry struct {
+	Kind string `json:"kind"`
+	learning.Knowledge
+	Text  string `json:"text"`  // instead of content
+	Body  string `json:"body"`  // instead of content
+	Scope string `json:"scope"` // instead of project
+}
+
+// readLines reads what a router exports, and lines of knowledge without a kind.
+func readLines(r io.Reader, o Options, yield func(Item) bool) error {
+	return ndjson(r, yield, func(place string, text []byte) bool {
+		var head struct {
+			Kind router.Kind `json:"kind"`
+		}
+		_ = json.Unmarshal(text, &head) // a kind that is no text is refused below
+		if head.Kind == "end" {
+			return true // an export's last line
+		}
+		if head.Kind != "" && head.Kind != router.RecordKnowledge {
+			record, err := router.DecodeRecord(head.Kind, text)
+			if err != nil {
+				return yield(refusal(place, err))
+			}
+			return yield(Item{Place: place, Record: record})
+		}
+		var e entry
+		decoder := json.NewDecoder(bytes.NewReader(text))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&e); err != nil {
+			return yield(refusal(place, explained(err)))
+		}
+		e.Content = first(e.Content, e.Text, e.Body, e.Title)
+		e.Project = first(e.Project, e.Scope)
+		if head.Kind != "" { // an export says everything: what it leaves out is empty
+			return yield(Item{Place: place, Record: router.Record{Kind: router.RecordKnowledge, Knowledge: &e.Knowledge}})
+		}
+		return yield(knowledge(place, e.Knowledge, o))
+	})
+}
+
+func refusal(place string, err error) Item {
+	return Item{Place: place, Refused: skillrouter.MessageOf(err), Field: skillrouter.FieldOf(err)}
+}
+
+// explained gives an error of the decoder words for people.
+func explained(err error) error {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		field := wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:]
+		return skillrouter.InvalidField(field, "may not be of the type %s", wrong.Value)
+	}
+	return skillrouter.Errorf(skillrouter.Invalid, "cannot be read: %s", strings.TrimPrefix(err.Error(), "json: "))
+}
