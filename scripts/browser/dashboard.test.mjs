@@ -1,0 +1,336 @@
+// Looks at the dashboard in a real browser, against the real binary.
+//
+//   SKILLROUTER  the binary (../../bin/skillrouter)      CHROMIUM  the browser (found on the path)
+//   ENTRIES      how many make a full router (100000)    SHOTS     a folder for the pictures of docs/
+import { after, before, test } from "node:test";
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import playwright from "playwright-core";
+import { chromium, start } from "./router.mjs";
+import { hostile, learned, many, team } from "./seed.mjs";
+
+const entries = Number(process.env.ENTRIES || 100000);
+const budget = 150 * 1024; // bytes of the first page, with all that it loads
+
+let browser;
+before(async () => { browser = await playwright.chromium.launch({ executablePath: chromium(), args: ["--no-sandbox"] }); });
+after(async () => { await browser?.close(); });
+
+// look opens a page of a router and keeps what must not happen there.
+async function look(router, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  context.setDefaultTimeout(30000);
+  const page = await context.newPage();
+  const faults = [], sizes = [];
+  page.expects = []; // statuses that a test provokes
+  page.on("console", (m) => { if (m.type() === "error" && !page.expects.some((text) => m.text().includes(text))) faults.push("console: " + m.text()); });
+  page.on("pageerror", (e) => faults.push("error: " + e.message));
+  page.on("dialog", (d) => { faults.push("dialog: " + d.message()); d.dismiss(); });
+  page.on("request", (r) => { if (!r.url().startsWith(router.url + "/")) faults.push("foreign request: " + r.url()); });
+  page.on("requestfinished", async (r) => {
+    try { const s = await r.sizes(); sizes.push([r.url(), s.responseBodySize + s.responseHeadersSize]); } catch { /* it is gone */ }
+  });
+  return { page, context, faults, sizes, clean: (where) => assert.deepEqual(faults.splice(0), [], where), close: () => context.close() };
+}
+
+// paths are the pages that the navigation leads to, and one of each kind that these link to.
+async function paths(router, page) {
+  await page.goto(router.url + "/");
+  const found = new Map([["/", "/"]]);
+  const queue = await page.$$eval("nav[aria-label=Pages] a", (links) => links.map((a) => a.getAttribute("href")));
+  while (queue.length) {
+    const href = queue.shift();
+    const path = href.split("?")[0];
+    if (!path.startsWith("/ui/") || found.has(path)) continue;
+    found.set(path, href);
+    await page.goto(router.url + href);
+    queue.push(...await page.$$eval("main a[href^='/ui/']", (links) => links.map((a) => a.getAttribute("href"))));
+  }
+  return [...found.values()];
+}
+
+// structure is what a screen reader needs of every page.
+const structure = () => {
+  const faults = [];
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  if (document.documentElement.lang !== "en") faults.push("no language");
+  if (all("h1").length !== 1) faults.push(all("h1").length + " h1");
+  if (all("main").length !== 1) faults.push("no main");
+  for (const e of all("input:not([type=hidden]), select, textarea")) if (!e.labels?.length && !e.getAttribute("aria-label")) faults.push("no label: " + e.outerHTML.slice(0, 80));
+  for (const e of all("table")) if (!e.caption || e.querySelector("thead th:not([scope])")) faults.push("a table without caption or scopes");
+  for (const e of all("a, button")) if (!e.textContent.trim() && !e.getAttribute("aria-label")) faults.push("no name: " + e.outerHTML.slice(0, 80));
+  for (const e of all("main section, nav")) if (!e.getAttribute("aria-label") && !e.getAttribute("aria-labelledby") && !e.querySelector("h2")) faults.push("no name: " + e.outerHTML.slice(0, 80));
+  const ids = all("[id]").map((e) => e.id), twice = ids.filter((id, i) => ids.indexOf(id) !== i);
+  if (twice.length) faults.push("ids twice: " + twice.join(" "));
+  if (document.documentElement.scrollWidth > innerWidth) faults.push(`wider than the window: ${document.documentElement.scrollWidth} > ${innerWidth}`);
+  return faults;
+};
+
+// contrast lists the texts whose contrast is below WCAG's AA.
+const contrast = () => {
+  const light = ([r, g, b]) => {
+    const [x, y, z] = [r, g, b].map((c) => { c /= 255; return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; });
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+  };
+  const parse = (text) => text.match(/[\d.]+/g).map(Number);
+  const ground = (e) => {
+    for (; e; e = e.parentElement) {
+      const c = parse(getComputedStyle(e).backgroundColor);
+      if (c.length === 3 || c[3] > 0.99) return c;
+    }
+    return [255, 255, 255];
+  };
+  const faults = new Set();
+  for (const e of document.querySelectorAll("body *")) {
+    if (![...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim()) || !e.checkVisibility()) continue;
+    const style = getComputedStyle(e), a = light(parse(style.color)), b = light(ground(e));
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < (parseFloat(style.fontSize) >= 24 ? 3 : 4.5)) faults.add(`${e.tagName}.${e.className} ${ratio.toFixed(2)}: ${e.textContent.trim().slice(0, 30)}`);
+  }
+  return [...faults];
+};
+
+test("an empty router: every page loads, within the budget", async (t) => {
+  const router = await start();
+  t.after(router.stop);
+  const { page, faults, sizes, clean } = await look(router);
+  await page.goto(router.url + "/", { waitUntil: "load" });
+  await page.waitForTimeout(300);
+  const bytes = sizes.reduce((sum, [, size]) => sum + size, 0), requests = sizes.length;
+  const paints = [];
+  for (let i = 0; i < 5; i++) {
+    await page.goto(router.url + "/ui/health");
+    await page.goto(router.url + "/", { waitUntil: "load" });
+    paints.push(await page.evaluate(() => new Promise((done) => {
+      new PerformanceObserver((list) => done(list.getEntries().at(-1).startTime)).observe({ type: "paint", buffered: true });
+    })));
+  }
+  paints.sort((a, b) => a - b);
+  t.diagnostic(`first page: ${bytes} bytes in ${requests} requests; first paint ${paints.map((p) => p.toFixed(0)).join(", ")} ms`);
+  assert.ok(bytes > 5000 && bytes <= budget, `${bytes} bytes`);
+  assert.ok(paints[0] <= 400, "the fastest first paint took " + paints[0]); // 200 ms on a quiet machine
+  const list = await paths(router, page);
+  assert.ok(list.length >= 7, list.join(" "));
+  for (const path of list) {
+    const answer = await page.goto(router.url + path);
+    assert.equal(answer.status(), 200, path);
+    assert.deepEqual(await page.evaluate(structure), [], path);
+    clean(path);
+  }
+  assert.deepEqual(faults, []);
+});
+
+test("a team at work: pages, contrast, narrow windows, live updates, actions", async (t) => {
+  const router = await start();
+  t.after(router.stop);
+  await team(router.api);
+  await learned(router.api, "docker compose down removes the volumes");
+  const { page, context, clean } = await look(router);
+  const list = await paths(router, page);
+  t.diagnostic("pages: " + list.join(" "));
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    for (const path of list) {
+      await page.goto(router.url + path);
+      assert.deepEqual(await page.evaluate(contrast), [], `${path} ${colorScheme}`);
+      assert.deepEqual(await page.evaluate(structure), [], path);
+      clean(path);
+    }
+    if (process.env.SHOTS) {
+      await page.goto(router.url + "/");
+      await page.waitForFunction(() => document.getElementById("live-state").textContent === "Live");
+      await page.screenshot({ path: join(process.env.SHOTS, `dashboard-${colorScheme}.png`) });
+    }
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 380, height: 800 });
+  for (const path of list) {
+    await page.goto(router.url + path);
+    assert.deepEqual(await page.evaluate(structure), [], path + " in a narrow window");
+  }
+  await page.setViewportSize({ width: 1280, height: 900 });
+  if (process.env.SHOTS) {
+    await page.goto(router.url + "/ui/agent?id=builder-1");
+    await page.screenshot({ path: join(process.env.SHOTS, "dashboard-agent.png") });
+  }
+
+  await t.test("a page hears of what happens", async () => {
+    await page.goto(router.url + "/ui/agents");
+    await page.waitForFunction(() => document.getElementById("live-state").textContent === "Live");
+    await router.api("POST", "/heartbeat", { agent_id: "newcomer", status: "working", current_task: "Learn the ropes" });
+    await page.getByRole("link", { name: "newcomer" }).waitFor({ timeout: 8000 });
+    let fetched = 0;
+    page.on("request", (r) => { if (r.url().includes("/ui/agents")) fetched++; });
+    await many(1000, (n) => router.api("POST", "/status", { agent_id: "newcomer", status: "s" + n, progress: n % 100 }));
+    const task = "The last of a thousand";
+    await router.api("POST", "/status", { agent_id: "newcomer", status: "done", current_task: task });
+    await page.getByText(task).first().waitFor({ timeout: 8000 });
+    t.diagnostic(`1,000 events: the page was fetched ${fetched} times`);
+    assert.ok(fetched < 30, `${fetched} fetches`);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await router.api("POST", "/heartbeat", { agent_id: "unnoticed" });
+    await page.waitForTimeout(2500);
+    assert.equal(await page.getByRole("link", { name: "unnoticed" }).count(), 0);
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.getByRole("link", { name: "unnoticed" }).waitFor({ timeout: 8000 });
+    clean("live");
+  });
+
+  await t.test("what is clicked is done", async () => {
+    await page.goto(router.url + "/ui/agent?id=reviewer");
+    await page.getByLabel("Text").fill("Look at #1, please");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText("The signal is stored").waitFor();
+    const inbox = await router.api("GET", "/messages/inbox?agent_id=reviewer");
+    assert.equal(inbox.messages.at(-1).context.text, "Look at #1, please");
+    await page.getByRole("link", { name: /Stop this agent/ }).click();
+    await page.getByLabel("Reason").fill("The work is over");
+    await page.getByLabel(/Yes, stop/).check();
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByText("was told to stop").waitFor();
+    const check = await router.api("GET", "/shutdown-check?agent_id=reviewer");
+    assert.deepEqual([check.should_stop, check.reason], [true, "The work is over"]);
+    await page.goto(router.url + "/ui/task?id=3");
+    await page.getByLabel("Agent", { exact: true }).fill("scout");
+    await page.getByRole("button", { name: "Reassign" }).click();
+    await page.getByText("another holder").waitFor();
+    assert.equal((await router.api("GET", "/api/tasks/3")).agent_id, "scout");
+    page.expects.push("400 (Bad Request)");
+    await page.goto(router.url + "/ui/agent?id=scout");
+    await page.getByLabel("Signal", { exact: true }).fill("stop");
+    await page.getByLabel("Text").fill("kept");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("alert").waitFor();
+    assert.equal(await page.getByLabel("Text").inputValue(), "kept");
+    clean("actions");
+  });
+
+  await t.test("the keyboard reaches everything", async () => {
+    await page.goto(router.url + "/ui/agents");
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.className), "skip");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "main");
+    const wanted = await page.$$eval("a[href], button, input:not([type=hidden]), select, textarea, summary", (all) => all.filter((e) => e.checkVisibility() && !e.disabled).length);
+    const reached = new Set();
+    await page.goto(router.url + "/ui/agents");
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.evaluate(() => { document.activeElement.blur(); let n = 0; for (const e of document.querySelectorAll("*")) e.dataset.n = n++; });
+    for (let i = 0; i < wanted + 5; i++) {
+      await page.keyboard.press("Tab");
+      const seen = await page.evaluate(() => {
+        const e = document.activeElement, style = getComputedStyle(e);
+        return e === document.body ? null : { n: e.dataset.n, visible: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2, html: e.outerHTML.slice(0, 80) };
+      });
+      if (!seen) continue;
+      assert.ok(seen.visible, "the focus is not seen on " + seen.html);
+      reached.add(seen.n);
+    }
+    assert.ok(reached.size >= wanted - 1, `${reached.size} of ${wanted} were reached`);
+  });
+
+  await t.test("pages are read, and forms sent, without JavaScript", async () => {
+    const plain = await look(router, { javaScriptEnabled: false });
+    for (const path of list) {
+      const answer = await plain.page.goto(router.url + path);
+      assert.equal(answer.status(), 200, path);
+      assert.ok((await plain.page.locator("main").innerText()).length > 20, path);
+    }
+    await plain.page.goto(router.url + "/ui/tasks");
+    await plain.page.getByLabel("Title").fill("Made without a script");
+    await plain.page.getByRole("button", { name: "Create" }).click();
+    assert.ok((await plain.page.locator("h1").innerText()).includes("Made without a script"));
+    plain.clean("without JavaScript");
+    await plain.close();
+  });
+
+  await t.test("once there are tokens, one logs in", async () => {
+    const { token } = await router.api("POST", "/api/tokens", { agent_id: "lead", scopes: ["captain"] }, router.owner);
+    page.expects.push("401 (Unauthorized)");
+    await page.goto(router.url + "/ui/agents");
+    assert.equal(await page.getByRole("heading", { level: 1 }).innerText(), "Log in");
+    await page.getByLabel("Token").fill("skr_wrong");
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.getByRole("alert").waitFor();
+    await page.getByLabel("Token").fill(token);
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.goto(router.url + "/ui/agents");
+    await page.waitForFunction(() => document.getElementById("live-state").textContent === "Live");
+    assert.deepEqual(await page.evaluate(() => document.cookie), "");
+    await page.getByRole("button", { name: "Log out" }).click();
+    assert.equal(await page.getByRole("heading", { level: 1 }).innerText(), "Log in");
+    clean("login");
+  });
+  await context.close();
+});
+
+test("hostile text in every field: no script of it runs", async (t) => {
+  const router = await start();
+  t.after(router.stop);
+  const { api } = router;
+  await learned(api, hostile);
+  await api("POST", "/heartbeat", { agent_id: "a..", status: hostile.slice(0, 100), current_task: hostile, project_path: "/" + hostile, model: "<img src=x onerror=ran=1>", role: "<script>ran=1</script>" });
+  await api("POST", "/api/tasks", { title: hostile, description: hostile.repeat(50), project: "<script>ran=1</script>", agent_id: "a.." });
+  await api("POST", "/api/tasks/1/block", { reason: hostile });
+  await api("POST", "/signal", { from_agent_id: "a..", to_agent_id: "a..", signal: "<img src=x onerror=ran=1>", thread_id: "\"><script>ran=1</script>", context: { [hostile]: hostile }, ack_required: true });
+  await api("POST", "/api/sessions", { agent_id: "a..", goal: hostile, data: { x: hostile } });
+  await api("POST", "/api/reminders", { task: hostile, trigger: "time:+1h" });
+  const { page, clean } = await look(router);
+  const list = await paths(router, page);
+  list.push("/ui/tasks?text=" + encodeURIComponent(hostile), "/ui/messages?thread=" + encodeURIComponent("\"><script>ran=1</script>"));
+  if (list.some((path) => path.startsWith("/ui/search"))) list.push("/ui/search?q=" + encodeURIComponent(hostile));
+  for (const path of list) {
+    await page.goto(router.url + path);
+    for (const summary of await page.$$("summary")) await summary.click();
+    await page.mouse.move(600, 400);
+    const found = await page.evaluate(() => ({ ran: window.ran, images: document.images.length, inline: document.querySelectorAll("script:not([src]), [onerror], [onmouseover], [style*=expression]").length }));
+    assert.deepEqual(found, { ran: undefined, images: 0, inline: 0 }, path);
+    assert.ok(!(await page.content()).includes("\u202e"), path);
+    clean(path);
+  }
+  const control = await browser.newPage(); // where nothing escapes it, it does run
+  await control.setContent("<table><tr><td>" + hostile);
+  await control.waitForFunction(() => window.ran === 1);
+  await control.close();
+});
+
+test(`a full router: every page loads with ${entries} entries`, { timeout: 1800000 }, async (t) => {
+  const router = await start();
+  t.after(router.stop);
+  const { api } = router;
+  await team(api);
+  const begin = Date.now();
+  const agents = Math.min(entries, 2000);
+  await many(agents, (n) => api("POST", "/heartbeat", { agent_id: "agent-" + n, status: "working", current_task: "Task " + n }));
+  await many(entries, (n) => api("POST", "/api/tasks", { title: "Task number " + n, priority: n % 20 - 10, project: "p" + n % 50 }));
+  await many(entries, (n) => api("POST", "/signal", { from_agent_id: "agent-" + n % agents, to_agent_id: "agent-" + (n * 7) % agents, signal: "message", context: { text: "Message " + n }, thread_id: "t" + n % 1000 }));
+  const batch = 5000;
+  for (let from = 0; from < entries; from += batch) {
+    const lines = [];
+    for (let n = from; n < Math.min(from + batch, entries); n++) lines.push(JSON.stringify({ category: "c" + n % 30, title: "Entry " + n, content: `What is known of the matter ${n}, and of ${n % 977}` }));
+    await api("POST", "/api/knowledge/bulk", lines.join("\n"));
+  }
+  await learned(api, "docker compose down removes the volumes");
+  t.diagnostic(`filled in ${((Date.now() - begin) / 1000).toFixed(0)} s`);
+  const { page, clean } = await look(router);
+  const list = await paths(router, page);
+  list.push("/ui/tasks?status=pending", "/ui/messages?agent=agent-7", "/ui/messages?signal=nothing");
+  if (list.some((path) => path.startsWith("/ui/search"))) list.push("/ui/search?q=matter+977");
+  for (const path of list) {
+    const before = Date.now();
+    const answer = await page.goto(router.url + path);
+    const took = Date.now() - before, size = (await answer.text()).length;
+    t.diagnostic(`${path}: ${took} ms, ${size} characters`);
+    assert.equal(answer.status(), 200, path);
+    assert.ok(size < 400000, `${path} has ${size} characters`);
+    assert.ok(took < 5000, `${path} took ${took} ms`);
+    clean(path);
+  }
+  await page.goto(router.url + "/ui/tasks");
+  for (let i = 0; i < 3; i++) await page.getByRole("link", { name: /More/ }).click();
+  assert.equal(await page.locator("main table tbody tr").count(), 50);
+  await page.goto(router.url + "/ui/messages");
+  for (let i = 0; i < 3; i++) await page.getByRole("link", { name: /Older/ }).click();
+  assert.equal(await page.locator("main table tbody tr").count(), 50);
+  clean("pages");
+});
