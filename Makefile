@@ -8,7 +8,7 @@ FUZZTIME ?= 60s
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build train-router train-router-check run test race lint fmt fuzz bench cross dist dist-check check clean
+.PHONY: help build train-router train-router-check run test race lint fmt fuzz bench browser cross dist dist-check check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ bench: ## measure against floors that run beside it (some minutes; wants a quiet
 	$(GO) test -tags $(TAGS) -run '^$$' -bench 'Search100k|Put' ./tfidf
 	$(GO) test -tags $(TAGS) -run '^$$' -bench 'Classify' ./router
 	$(GO) test -tags $(TAGS) -run '^$$' -bench 'GuardCheck' ./learning
+
+browser: build ## look at the dashboard in Chromium ($CHROMIUM, or the one on the path); wants Node 20. ENTRIES=100000 make it full, SHOTS=dir takes pictures
+	cd scripts/browser && npm ci --ignore-scripts --no-audit --no-fund && npm test
 
 cross: ## compile for the platforms we don't test on
 	@set -e; for target in linux/arm64 darwin/arm64 windows/amd64; do \

@@ -57,9 +57,9 @@ const structure = () => {
   if (all("h1").length !== 1) faults.push(all("h1").length + " h1");
   if (all("main").length !== 1) faults.push("no main");
   for (const e of all("input:not([type=hidden]), select, textarea")) if (!e.labels?.length && !e.getAttribute("aria-label")) faults.push("no label: " + e.outerHTML.slice(0, 80));
-  for (const e of all("table")) if (!e.caption || e.querySelector("thead th:not([scope])")) faults.push("a table without caption or scopes");
+  for (const e of all("table")) if (!(e.caption || e.getAttribute("aria-label") || e.getAttribute("aria-labelledby")) || e.querySelector("thead th:not([scope])")) faults.push("a table without caption or scopes");
   for (const e of all("a, button")) if (!e.textContent.trim() && !e.getAttribute("aria-label")) faults.push("no name: " + e.outerHTML.slice(0, 80));
-  for (const e of all("main section, nav")) if (!e.getAttribute("aria-label") && !e.getAttribute("aria-labelledby") && !e.querySelector("h2")) faults.push("no name: " + e.outerHTML.slice(0, 80));
+  for (const e of all("nav")) if (!e.getAttribute("aria-label") && !e.getAttribute("aria-labelledby") && !e.querySelector("h2")) faults.push("no name: " + e.outerHTML.slice(0, 80));
   const ids = all("[id]").map((e) => e.id), twice = ids.filter((id, i) => ids.indexOf(id) !== i);
   if (twice.length) faults.push("ids twice: " + twice.join(" "));
   if (document.documentElement.scrollWidth > innerWidth) faults.push(`wider than the window: ${document.documentElement.scrollWidth} > ${innerWidth}`);
@@ -109,14 +109,15 @@ test("an empty router: every page loads, within the budget", async (t) => {
   t.diagnostic(`first page: ${bytes} bytes in ${requests} requests; first paint ${paints.map((p) => p.toFixed(0)).join(", ")} ms`);
   assert.ok(bytes > 5000 && bytes <= budget, `${bytes} bytes`);
   assert.ok(paints[0] <= 400, "the fastest first paint took " + paints[0]); // 200 ms on a quiet machine
-  const list = await paths(router, page);
+  const list = await paths(router, page), wrong = [];
   assert.ok(list.length >= 7, list.join(" "));
   for (const path of list) {
     const answer = await page.goto(router.url + path);
     assert.equal(answer.status(), 200, path);
-    assert.deepEqual(await page.evaluate(structure), [], path);
+    wrong.push(...(await page.evaluate(structure)).map((fault) => path + ": " + fault));
     clean(path);
   }
+  assert.deepEqual(wrong, []);
   assert.deepEqual(faults, []);
 });
 
@@ -127,13 +128,13 @@ test("a team at work: pages, contrast, narrow windows, live updates, actions", a
   await learned(router.api, "docker compose down removes the volumes");
   const { page, context, clean } = await look(router);
   const list = await paths(router, page);
+  const wrong = [];
   t.diagnostic("pages: " + list.join(" "));
   for (const colorScheme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme });
     for (const path of list) {
       await page.goto(router.url + path);
-      assert.deepEqual(await page.evaluate(contrast), [], `${path} ${colorScheme}`);
-      assert.deepEqual(await page.evaluate(structure), [], path);
+      wrong.push(...[...await page.evaluate(contrast), ...await page.evaluate(structure)].map((fault) => `${path} ${colorScheme}: ${fault}`));
       clean(path);
     }
     if (process.env.SHOTS) {
@@ -146,8 +147,9 @@ test("a team at work: pages, contrast, narrow windows, live updates, actions", a
   await page.setViewportSize({ width: 380, height: 800 });
   for (const path of list) {
     await page.goto(router.url + path);
-    assert.deepEqual(await page.evaluate(structure), [], path + " in a narrow window");
+    wrong.push(...(await page.evaluate(structure)).map((fault) => `${path} in a narrow window: ${fault}`));
   }
+  assert.deepEqual(wrong, []);
   await page.setViewportSize({ width: 1280, height: 900 });
   if (process.env.SHOTS) {
     await page.goto(router.url + "/ui/agent?id=builder-1");
