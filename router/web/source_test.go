@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"go/ast"
 	"go/parser"
-	"go/token"
+	gotoken "go/token"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -35,7 +35,7 @@ func TestNothingIsTrusted(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, name := range files {
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		file, err := parser.ParseFile(gotoken.NewFileSet(), name, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestNothingIsTrusted(t *testing.T) {
 			t.Errorf("%s uses template.%s: what is stored was written by anybody", name, what)
 		}
 	}
-	bad, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\nvar y = template.HTML(z)", 0)
+	bad, err := parser.ParseFile(gotoken.NewFileSet(), "x.go", "package x\nvar y = template.HTML(z)", 0)
 	if err != nil || len(find(bad)) != 1 {
 		t.Error("the check finds nothing", err)
 	}
