@@ -8,7 +8,7 @@ FUZZTIME ?= 60s
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build train-router train-router-check run test race lint fmt fuzz bench browser cross dist dist-check check clean
+.PHONY: help build train-router train-router-check run test race lint fmt fuzz garbage bench browser cross dist dist-check check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ fuzz: ## run each fuzz target for FUZZTIME (60s)
 	  for target in $$($(GO) test -tags $(TAGS) -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 	    echo "== $$pkg $$target"; $(GO) test -tags $(TAGS) -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$pkg; \
 	  done; done
+
+garbage: ## send the mesh a million garbage datagrams: no crash, no change, no growth
+	SKILLROUTER_GARBAGE=1000000 $(GO) test -tags $(TAGS) -count 1 -v -run '^TestGarbage' ./comms/interlock
 
 train-router: ## make the query classifier's model and its figures anew from the training lines
 	$(GO) run ./scripts/trainrouter

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/netip"
@@ -345,6 +346,53 @@ func TestMeshInTheProof(t *testing.T) {
 	if found != len(interlock.Reasons()) {
 		t.Errorf("%d counters of reasons in the metrics, want %d", found, len(interlock.Reasons()))
 	}
+}
+
+// TestInterLockGarbage: what comes over the wire and is no datagram changes
+// nothing in the databases, and honest peers are heard after it.
+func TestInterLockGarbage(t *testing.T) {
+	a, _ := meshed(t, `{"peers":[{"name":"verifier","port":3021}]}`)
+	to := netip.MustParseAddrPort(mesh(t, a).Listen)
+	before, _ := json.Marshal(statsOf(t, a))
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // garbage that comes out the same each time
+	for range 20 {
+		socket, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 500 {
+			text := make([]byte, random.IntN(1500))
+			for i := range text {
+				text[i] = byte(random.Uint32())
+			}
+			if len(text) > 12 && random.IntN(2) == 0 {
+				copy(text, []byte{0, 0xE5, 1, 0, 0, 0, byte((len(text) - 12) >> 8), byte(len(text) - 12)}) //nolint:gosec // below 1,500
+				copy(text[12:], `{"sender":"verifier","statement":"`)
+			}
+			_, _ = socket.Write(text) // the kernel may drop it
+		}
+		_ = socket.Close()
+	}
+	datagram, err := interlock.Format(interlock.Heartbeat, time.Now(), "verifier", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a peer is heard after the garbage", func() bool {
+		_ = interlock.Send(to, datagram)
+		return mesh(t, a).Heard["HEARTBEAT"] == 1
+	})
+	if after, _ := json.Marshal(statsOf(t, a)); string(after) != string(before) {
+		t.Errorf("garbage has changed what is stored: %s, before it %s", after, before)
+	}
+	if status := mesh(t, a); status.Received < 1000 {
+		t.Errorf("only %d datagrams came in", status.Received)
+	}
+}
+
+func statsOf(t *testing.T, a *app.App) any {
+	t.Helper()
+	_, health := ask(t, http.MethodGet, a.URL()+"/health", "", nil)
+	return health["stats"]
 }
 
 // TestSeedPortsForReal opens the very ports, where nothing else has them.

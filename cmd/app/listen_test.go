@@ -128,9 +128,15 @@ func TestTakenPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
+	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packets.Close()
 	for setting, cfg := range map[string]config.Config{
 		"listen":              {Listen: taken.Addr().String()},
 		"listeners.http":      {Listeners: config.Listeners{HTTP: []string{"127.0.0.1:0", taken.Addr().String()}}},
+		"interlock.listen":    {InterLock: config.InterLock{Listen: packets.LocalAddr().String()}},
 		"listeners.websocket": {Listeners: config.Listeners{WebSocket: []string{taken.Addr().String()}}},
 	} {
 		t.Run(setting, func(t *testing.T) {
@@ -140,6 +146,9 @@ func TestTakenPort(t *testing.T) {
 			}
 			whole.Listeners, whole.InterLock = cfg.Listeners, cfg.InterLock
 			_, port, _ := net.SplitHostPort(taken.Addr().String())
+			if cfg.InterLock.Listen != "" {
+				_, port, _ = net.SplitHostPort(packets.LocalAddr().String())
+			}
 			_, err := app.New(t.Context(), whole, slog.New(slog.DiscardHandler), app.Options{})
 			message := skillrouter.MessageOf(err)
 			if skillrouter.CodeOf(err) != skillrouter.Unavailable || !strings.Contains(message, port) || !strings.Contains(message, "("+setting+")") {

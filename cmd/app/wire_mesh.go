@@ -39,7 +39,7 @@ func (a *App) wireMesh(ctx context.Context, p *parts) error {
 	p.mesh, p.meshStatus = mesh, mesh.Status
 	a.services.mesh = comms.MeshOn + " (udp " + mesh.Address().String() + ")"
 	a.services.outbound = meshOutbound(address, file.Peers)
-	a.log.Info("listening", "interlock", mesh.Address().String(), "peers", len(file.Peers))
+	a.log.Info("the mesh is on", "address", mesh.Address().String(), "peers", len(file.Peers))
 	return nil
 }
 

@@ -45,10 +45,21 @@ type EventLog interface {
 	EventBell() *skillrouter.Bell
 }
 
+// Experiences records what peers did; learning.Experiences does.
+type Experiences interface {
+	Record(ctx context.Context, draft learning.ExperienceDraft) (learning.Recorded, error)
+}
+
+// Lessons takes in what peers learned, and what they judge; learning.Lessons does.
+type Lessons interface {
+	Report(ctx context.Context, draft learning.LessonDraft) (learning.Reported, error)
+	Validate(ctx context.Context, ref string, draft learning.ValidationDraft) (learning.Lesson, error)
+}
+
 // Services are what datagrams are turned into calls of, and what they are made of.
 type Services struct {
-	Experiences learning.ExperienceService
-	Lessons     learning.LessonService
+	Experiences Experiences
+	Lessons     Lessons
 	Log         EventLog
 	// Issued tells whether the router has issued a token: from then on nobody without an entry is heard.
 	Issued func(ctx context.Context) (bool, error)

@@ -1,0 +1,489 @@
+package interlock
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// desk is what a mesh writes to in these tests, and the log that it reads.
+type desk struct {
+	mu      sync.Mutex
+	drafts  []learning.ExperienceDraft
+	lessons []learning.LessonDraft
+	judged  []learning.ValidationDraft
+	authors []string
+	events  []skillrouter.Event
+	bell    skillrouter.Bell
+	issued  bool
+	panics  bool
+}
+
+func (d *desk) Record(ctx context.Context, draft learning.ExperienceDraft) (learning.Recorded, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.panics {
+		panic("at the disk")
+	}
+	d.drafts, d.authors = append(d.drafts, draft), append(d.authors, skillrouter.PrincipalOf(ctx).AgentID)
+	return learning.Recorded{}, nil
+}
+
+func (d *desk) Report(_ context.Context, draft learning.LessonDraft) (learning.Reported, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lessons = append(d.lessons, draft)
+	return learning.Reported{}, nil
+}
+
+func (d *desk) Validate(_ context.Context, _ string, draft learning.ValidationDraft) (learning.Lesson, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.judged = append(d.judged, draft)
+	return learning.Lesson{}, nil
+}
+
+func (d *desk) stored() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.drafts) + len(d.lessons) + len(d.judged)
+}
+
+func (d *desk) Events(_ context.Context, after int64, limit int) ([]skillrouter.Event, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	from := min(int(after), len(d.events))
+	return append([]skillrouter.Event(nil), d.events[from:min(len(d.events), from+limit)]...), nil
+}
+
+func (d *desk) LastEvent(context.Context) (int64, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return int64(len(d.events)), nil
+}
+
+func (d *desk) EventBell() *skillrouter.Bell { return &d.bell }
+
+// add appends to the log.
+func (d *desk) add(kind, agent string, data any) {
+	text, _ := json.Marshal(data)
+	d.mu.Lock()
+	d.events = append(d.events, skillrouter.Event{Seq: int64(len(d.events) + 1), Type: kind, Agent: agent, Data: text})
+	d.mu.Unlock()
+	d.bell.Ring()
+}
+
+// made is a mesh on a socket of its own, which is told of datagrams by hand; its clock stands at the pointer.
+func made(t testing.TB, file string) (*Mesh, *desk, *time.Time) {
+	t.Helper()
+	parsed, err := ParseFile([]byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = socket.Close() })
+	now, d := noon, &desk{}
+	m, err := New(t.Context(), socket, parsed, Services{
+		Experiences: d, Lessons: d, Log: d, Issued: func(context.Context) (bool, error) { return d.issued, nil },
+	}, Options{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, d, &now
+}
+
+// drain acts on what waits.
+func (m *Mesh) drain(t testing.TB) {
+	for {
+		select {
+		case d := <-m.queue:
+			m.store(t.Context(), d)
+		default:
+			return
+		}
+	}
+}
+
+func datagram(t testing.TB, s Signal, at time.Time, sender string, key string, data map[string]any) []byte {
+	t.Helper()
+	text, err := Format(s, at, sender, data, []byte(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+var loopback = netip.MustParseAddrPort("127.0.0.1:5555")
+
+const secret = "0123456789abcdef"
+
+const peered = `{"peers":[{"name":"plain","port":1},{"name":"keyed","port":2,"key":"` + secret + `"},
+	{"name":"far","port":3,"host":"192.0.2.1","key":"` + secret + `far"}],"tumbler":{"mode":"blacklist","signals":["VALIDATION_APPROVED"]}}`
+
+// TestAdmission gives each reason that a well-formed datagram can be refused for, and the controls that are let in.
+func TestAdmission(t *testing.T) {
+	far := netip.MustParseAddrPort("192.0.2.1:9")
+	tampered := datagram(t, OperationComplete, noon, "keyed", secret, map[string]any{"x": "aaa"})
+	tampered[bytes.Index(tampered, []byte("aaa"))] = 'b'
+	late := datagram(t, OperationComplete, noon, "keyed", secret, nil)
+	late[11]++ // the time in the header is signed too
+	moved := append(bytes.TrimSuffix(datagram(t, Heartbeat, noon, "keyed", secret, nil), []byte("}")), []byte(`,"x":1}`)...)
+	moved[7] += 6
+	for name, test := range map[string]struct {
+		from netip.AddrPort
+		data []byte
+		want Reason
+	}{
+		"a peer":                         {loopback, datagram(t, OperationComplete, noon, "plain", "", nil), ""},
+		"a peer by IPv6":                 {netip.MustParseAddrPort("[::1]:7"), datagram(t, OperationComplete, noon, "plain", "", nil), ""},
+		"a peer with a needless key":     {loopback, datagram(t, OperationComplete, noon, "plain", secret, nil), ""},
+		"a signed one":                   {loopback, datagram(t, OperationComplete, noon, "keyed", secret, nil), ""},
+		"one from afar":                  {far, datagram(t, OperationComplete, noon, "far", secret+"far", nil), ""},
+		"nearly stale":                   {loopback, datagram(t, OperationComplete, noon.Add(30*time.Second), "plain", "", nil), ""},
+		"stale":                          {loopback, datagram(t, OperationComplete, noon.Add(31*time.Second), "plain", "", nil), RefusedStale},
+		"from before the start":          {loopback, datagram(t, OperationComplete, noon.Add(-time.Second), "plain", "", nil), RefusedStale},
+		"of 1970":                        {loopback, datagram(t, OperationComplete, time.Unix(0, 0), "plain", "", nil), RefusedStale},
+		"a stranger":                     {loopback, datagram(t, OperationComplete, noon, "who", "", nil), RefusedUnknown},
+		"a peer's name from elsewhere":   {far, datagram(t, OperationComplete, noon, "plain", "", nil), RefusedSource},
+		"a far peer's name from here":    {loopback, datagram(t, OperationComplete, noon, "far", secret+"far", nil), RefusedSource},
+		"unsigned":                       {loopback, datagram(t, OperationComplete, noon, "keyed", "", nil), RefusedUnsigned},
+		"a signature that is not last":   {loopback, moved, RefusedUnsigned},
+		"another's key":                  {loopback, datagram(t, OperationComplete, noon, "keyed", secret+"far", nil), RefusedSignature},
+		"changed on its way":             {loopback, tampered, RefusedSignature},
+		"with another time":              {loopback, late, RefusedSignature},
+		"our own, sent back to us":       {loopback, datagram(t, OperationComplete, noon, DefaultName, secret, nil), RefusedSelf},
+		"what we emit":                   {loopback, datagram(t, ExperienceRecorded, noon, "plain", "", nil), RefusedSignal},
+		"of no known signal":             {loopback, datagram(t, Signal(0xABCD), noon, "plain", "", nil), RefusedSignal},
+		"filtered":                       {loopback, datagram(t, ValidationApproved, noon, "plain", "", nil), RefusedTumbler},
+		"a build without a build's data": {loopback, datagram(t, BuildCompleted, noon, "plain", "", nil), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, d, _ := made(t, peered)
+			m.receive(t.Context(), test.data, test.from)
+			m.drain(t)
+			status, stored := m.Status(), d.stored()
+			refused := int64(0)
+			for _, n := range status.Refused {
+				refused += n
+			}
+			if test.want == "" && (refused != 0 || stored != 1) || test.want != "" && (refused != 1 || status.Refused[string(test.want)] != 1 || stored != 0) {
+				t.Errorf("refused %v, stored %d; want %q", status.Refused, stored, test.want)
+			}
+		})
+	}
+}
+
+// TestOpenHearing: without peers, processes on this machine are heard until a token is issued; others never are.
+func TestOpenHearing(t *testing.T) {
+	m, d, _ := made(t, `{}`)
+	try := func(n int, from netip.AddrPort) {
+		m.receive(t.Context(), datagram(t, OperationComplete, noon, "who", "", map[string]any{"n": n}), from)
+		m.drain(t)
+	}
+	try(1, loopback)
+	try(2, netip.MustParseAddrPort("192.0.2.1:9"))
+	d.issued = true
+	try(3, loopback)
+	if d.stored() != 1 || m.Status().Refused["unknown_sender"] != 2 || d.authors[0] != "mesh:who" {
+		t.Errorf("stored %d by %v, refused %v", d.stored(), d.authors, m.Status().Refused)
+	}
+}
+
+// TestReplay: a datagram is heard once, also where it comes from another
+// address, and is stale when it has been forgotten.
+func TestReplay(t *testing.T) {
+	m, d, now := made(t, peered)
+	first := datagram(t, OperationComplete, noon, "keyed", secret, nil)
+	for i := range 10 {
+		m.receive(t.Context(), first, netip.AddrPortFrom(loopback.Addr(), uint16(6000+i)))
+		*now = now.Add(3 * time.Second)
+	}
+	*now = noon.Add(45 * time.Second)
+	m.receive(t.Context(), first, loopback)
+	m.drain(t)
+	if status := m.Status(); d.stored() != 1 || status.Refused["replay"] != 9 || status.Refused["stale"] != 1 {
+		t.Errorf("stored %d, refused %v", d.stored(), status.Refused)
+	}
+	if m.seen.room(noon.Add(2 * time.Minute)); len(m.seen.seen) != 0 || len(m.seen.order) != 0 {
+		t.Error("what cannot be heard again is still remembered")
+	}
+	// A restart forgets, and hears nothing from before it.
+	again, d, later := made(t, peered)
+	*later = noon.Add(5 * time.Second)
+	again.started = *later
+	again.receive(t.Context(), first, loopback)
+	if again.drain(t); d.stored() != 0 || again.Status().Refused["stale"] != 1 {
+		t.Errorf("after a restart: stored %d, refused %v", d.stored(), again.Status().Refused)
+	}
+}
+
+// TestFlood: a source that sends without end is held to its pace, does not keep
+// another from being heard, and what is remembered of sources is bounded.
+func TestFlood(t *testing.T) {
+	m, d, now := made(t, peered)
+	for i := range 5000 {
+		m.receive(t.Context(), datagram(t, OperationComplete, noon, "plain", "", map[string]any{"i": i}), loopback)
+		m.drain(t)
+	}
+	if status := m.Status(); d.stored() != sourceBurst || status.Refused["rate"] != 5000-sourceBurst {
+		t.Errorf("one source: stored %d, refused %v", d.stored(), status.Refused)
+	}
+	m.receive(t.Context(), datagram(t, OperationComplete, noon, "keyed", secret, nil), netip.AddrPortFrom(loopback.Addr(), 7))
+	if m.drain(t); d.stored() != sourceBurst+1 {
+		t.Error("another peer is not heard in a flood")
+	}
+	for i := range 3 * maxSources { // one sender from many sockets has one pace all the same
+		m.receive(t.Context(), datagram(t, OperationComplete, noon, "plain", "", map[string]any{"j": i}), netip.AddrPortFrom(loopback.Addr(), uint16(10000+i)))
+		m.drain(t)
+	}
+	if d.stored() != sourceBurst+1 || len(m.sources.byKey) != maxSources || m.sources.latest.Len() != maxSources {
+		t.Errorf("many sockets: stored %d, %d sources remembered", d.stored(), len(m.sources.byKey))
+	}
+	*now = now.Add(time.Second)
+	m.receive(t.Context(), datagram(t, OperationComplete, *now, "plain", "", nil), loopback)
+	if m.drain(t); d.stored() != sourceBurst+2 {
+		t.Error("a source that fell silent is not heard again")
+	}
+}
+
+// TestBusy: what waits is bounded, and what was refused for it can be said again.
+func TestBusy(t *testing.T) {
+	m, d, now := made(t, `{"peers":[`+manyPeers(8)+`]}`)
+	n := 0
+	send := func(peer int) {
+		n++
+		m.receive(t.Context(), datagram(t, OperationComplete, noon, fmt.Sprint("p", peer), "", map[string]any{"n": n}), netip.AddrPortFrom(loopback.Addr(), uint16(100+peer)))
+	}
+	for peer := range 8 {
+		for range sourceBurst / 2 {
+			send(peer)
+		}
+	}
+	if busy := m.Status().Refused["busy"]; busy != 8*sourceBurst/2-maxQueue {
+		t.Errorf("%d are refused as busy", busy)
+	}
+	m.drain(t)
+	*now = now.Add(2 * time.Second)
+	send(7)
+	if m.drain(t); d.stored() != maxQueue+1 {
+		t.Errorf("%d are stored, want %d", d.stored(), maxQueue+1)
+	}
+}
+
+func manyPeers(n int) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf(`{"name":"p%d","port":%d}`, i, i+1)
+	}
+	return strings.Join(list, ",")
+}
+
+// TestPanicIsCounted: a datagram that breaks something ends nothing else.
+func TestPanicIsCounted(t *testing.T) {
+	m, d, _ := made(t, peered)
+	d.panics = true
+	m.receive(t.Context(), datagram(t, OperationComplete, noon, "plain", "", nil), loopback)
+	m.drain(t)
+	if m.Status().Refused["failure"] != 1 {
+		t.Errorf("refused %v", m.Status().Refused)
+	}
+}
+
+// TestGarbage sends SKILLROUTER_GARBAGE datagrams, or 20,000, that are garbage in
+// every way that a random or a hostile sender has: nothing is stored, each is
+// counted once, and memory stays where it was.
+func TestGarbage(t *testing.T) {
+	count := 20_000
+	if asked := os.Getenv("SKILLROUTER_GARBAGE"); asked != "" {
+		var err error
+		if count, err = strconv.Atoi(asked); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, d, now := made(t, peered)
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // garbage that comes out the same each time
+	honest := [][]byte{
+		datagram(t, OperationComplete, noon, "keyed", secret, map[string]any{"x": []any{1, map[string]any{"y": "z"}}}),
+		datagram(t, LessonLearned, noon, "keyed", secret, map[string]any{"statement": "s"}),
+		datagram(t, ClaimRefuted, noon, "far", secret+"far", map[string]any{"lesson_id": 1}),
+	}
+	long := bytes.Repeat([]byte{'['}, MaxDatagram+1)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range count {
+		if i%1000 == 0 {
+			*now = now.Add(10 * time.Millisecond)
+		}
+		from := netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, byte(random.Uint32()), byte(random.Uint32()), byte(random.Uint32())}), uint16(random.Uint32()))
+		m.receive(t.Context(), garbage(random, honest, long), from)
+	}
+	m.drain(t)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	refused := int64(0)
+	for _, n := range m.Status().Refused {
+		refused += n
+	}
+	if d.stored() != 0 || refused != int64(count) || m.Status().Received != int64(count) {
+		t.Errorf("%d stored, %d of %d refused: %v", d.stored(), refused, count, m.Status().Refused)
+	}
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 8<<20 {
+		t.Errorf("memory grew by %d bytes", grown)
+	}
+	if len(m.counts.unlisted) != 0 || len(m.seen.order) != 0 {
+		t.Error("something of it is remembered")
+	}
+	t.Logf("%d datagrams: %v", count, m.Status().Refused)
+}
+
+// garbage is random bytes, a torn or changed honest datagram, one with a good
+// header, a tower, or one from nobody. No source has a peer's address and key.
+func garbage(random *rand.Rand, honest [][]byte, long []byte) []byte {
+	data := bytes.Clone(honest[random.IntN(len(honest))])
+	switch random.IntN(6) {
+	case 0:
+		data = make([]byte, random.IntN(200))
+		for i := range data {
+			data[i] = byte(random.Uint32())
+		}
+	case 1:
+		data = data[:random.IntN(len(data))]
+	case 2:
+		for range 1 + random.IntN(4) {
+			data[random.IntN(len(data))] = byte(random.Uint32())
+		}
+	case 3:
+		data = append(data, long[:random.IntN(100)+1]...)
+	case 4:
+		n := 12 + random.IntN(3000)
+		data = append(data[:4], 0, 0, byte((n-12)>>8), byte(n-12), 1, 2, 3, 4)
+		data = append(data, long[:n-12]...)
+	default:
+		if random.IntN(50) == 0 {
+			data = long
+		}
+	}
+	return data
+}
+
+// TestTelling: each event goes to whom seed 003 names, signed where there is a
+// key, and not to the peer that brought it about; an event from before the start
+// is no news, and a judgement that moved nothing is none.
+func TestTelling(t *testing.T) {
+	sockets := map[string]interface {
+		ReadFromUDPAddrPort(b []byte) (int, netip.AddrPort, error)
+		SetReadDeadline(at time.Time) error
+	}{}
+	list := []string{}
+	for _, name := range []string{"consciousness", "trinity", "other"} {
+		socket, err := Listen("127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer socket.Close()
+		sockets[name] = socket
+		list = append(list, fmt.Sprintf(`{"name":%q,"port":%d,"key":"%s"}`, name, netip.MustParseAddrPort(socket.LocalAddr().String()).Port(), secret))
+	}
+	old := &desk{}
+	old.add(learning.EventExperienceRecorded, "", learning.ExperienceEvent{EpisodeID: 1})
+	m, d, _ := made(t, `{"peers":[`+strings.Join(list, ",")+`]}`)
+	d.events, m.from = old.events, 1
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- m.Run(ctx) }()
+	half, third := 0.5, 0.3
+	d.add(learning.EventExperienceRecorded, "mesh:consciousness", learning.ExperienceEvent{EpisodeID: 2}) // it told us itself
+	d.add(learning.EventExperienceRecorded, "mesh:verifier", learning.ExperienceEvent{EpisodeID: 3, Utility: 0.5, OperationType: "build"})
+	d.add(learning.EventPatternEmerged, "", learning.PatternEvent{Number: 4, Description: "d"})
+	d.add(learning.EventLessonReported, "mesh:other", learning.LessonEvent{Number: 5, Title: "t", Confidence: 0.5})
+	d.add(learning.EventLessonValidated, "", learning.LessonEvent{Number: 5, Confidence: 0.5, Previous: &half})
+	d.add(learning.EventLessonApplied, "", learning.LessonEvent{Number: 5, Confidence: 0.5, Previous: &third})
+	d.add("agent.state", "", nil)
+	for name, want := range map[string][]string{
+		"consciousness": {"EXPERIENCE_RECORDED 3", "PATTERN_EMERGED 4", "LESSON_EXTRACTED 5", "LESSON_VALIDATED 5"},
+		"trinity":       {"PATTERN_EMERGED 4", "LESSON_EXTRACTED 5"},
+		"other":         {},
+	} {
+		buffer := make([]byte, MaxDatagram)
+		for _, next := range want {
+			_ = sockets[name].SetReadDeadline(time.Now().Add(10 * time.Second))
+			n, _, err := sockets[name].ReadFromUDPAddrPort(buffer)
+			if err != nil {
+				t.Fatalf("%s hears no %s: %v", name, next, err)
+			}
+			told, err := Parse(buffer[:n])
+			if err != nil || told.verify([]byte(secret)) != nil {
+				t.Fatalf("%s hears %q: %v", name, buffer[:n], err)
+			}
+			got := told.Signal.String()
+			for _, id := range []string{"episode_id", "pattern_id", "lesson_id"} {
+				if number, there := told.Data[id].(float64); there {
+					got += " " + strconv.Itoa(int(number))
+				}
+			}
+			if got != next {
+				t.Errorf("%s hears %s, want %s", name, got, next)
+			}
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if status := m.Status(); status.Emitted["LESSON_EXTRACTED"] != 2 || status.Emitted["EXPERIENCE_RECORDED"] != 1 || status.Peers[2].Emitted != 0 || status.Unsent != 0 {
+		t.Errorf("emitted %v to %v", status.Emitted, status.Peers)
+	}
+}
+
+// TestNeverAnswers: whatever is sent, nothing comes back.
+func TestNeverAnswers(t *testing.T) {
+	m, _, now := made(t, peered)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- m.Run(ctx) }()
+	socket, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	for _, data := range [][]byte{{}, {1}, datagram(t, Heartbeat, *now, "who", "", nil), datagram(t, Heartbeat, *now, "plain", "", nil), datagram(t, Heartbeat, *now, "keyed", secret, nil)} {
+		if _, err := socket.WriteToUDPAddrPort(data, m.Address()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	for limit := time.Now().Add(10 * time.Second); m.Status().Received < 5 && time.Now().Before(limit); {
+		<-look.C
+	}
+	_ = socket.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+	if n, from, err := socket.ReadFromUDPAddrPort(make([]byte, 100)); err == nil {
+		t.Errorf("%d bytes came back from %s", n, from)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if status := m.Status(); status.Received != 5 || status.Heard["HEARTBEAT"] != 2 {
+		t.Errorf("%+v", status)
+	}
+}
