@@ -22,8 +22,10 @@ func (a *App) wireFeed(ctx context.Context, p *parts) error {
 	a.life.run(ctx, "feed", feed.Run)
 	fail := func(w http.ResponseWriter, _ *http.Request, err error) { httpapi.WriteProblem(w, err) }
 	events := stream.NewFeed(feed, fail, a.log)
-	p.feed, p.events = feed, events
+	sockets := stream.NewSockets(feed, fail, a.now, a.log)
+	p.feed, p.events, p.socket = feed, events, sockets
 	a.endsStreams(events.Shutdown)
+	a.endsStreams(sockets.Shutdown)
 	return nil
 }
 

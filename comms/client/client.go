@@ -85,6 +85,7 @@ type Client struct {
 	Introspection Introspection
 	Gaps          Gaps
 	Transfer      Transfer
+	Feed          Feed // everything that happens
 
 	base    string // without a slash at its end
 	options Options
@@ -142,6 +143,7 @@ func New(baseURL string, options Options) (*Client, error) {
 	c.Introspection, c.Gaps = Introspection{c}, Gaps{c}
 	c.Mesh = Mesh{c}
 	c.Transfer = Transfer{c}
+	c.Feed = Feed{c}
 	return c, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -51,9 +52,22 @@ type Follower struct {
 // router refuses for good (Invalid, Unauthenticated, Forbidden, NotFound) is
 // returned.
 func (m Mailbox) Follow(ctx context.Context, f Follower, fn func(operational.Message) error) error {
-	s := stream{c: m.c, Follower: f, last: f.After, base: firstWait}
+	s := stream{c: m.c, path: "/messages", query: values("agent_id", f.AgentID), last: f.After, up: f.Up, down: f.Down}
+	return s.follow(ctx, func(seq int64, data []byte) error {
+		var message operational.Message
+		if err := json.Unmarshal(data, &message); err != nil || message.Seq != seq {
+			return notOurs(seq, err)
+		}
+		return fn(message)
+	})
+}
+
+// follow hands take the data of each event of a stream, until ctx ends, take
+// fails, or the router refuses for good.
+func (s *stream) follow(ctx context.Context, take func(seq int64, data []byte) error) error {
+	s.base = firstWait
 	for attempt := 0; ; attempt++ {
-		stood, err := s.connect(ctx, fn)
+		stood, err := s.connect(ctx, take)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -67,8 +81,8 @@ func (m Mailbox) Follow(ctx context.Context, f Follower, fn func(operational.Mes
 			attempt = 0
 		}
 		wait := backOff(s.base, attempt)
-		if f.Down != nil {
-			f.Down(err, wait)
+		if s.down != nil {
+			s.down(err, wait)
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -80,25 +94,28 @@ func (m Mailbox) Follow(ctx context.Context, f Follower, fn func(operational.Mes
 	}
 }
 
-// stopped marks an error as fn's own, or as one that no new connection mends.
+// stopped marks an error as take's own, or as one that no new connection mends.
 type stopped struct{ error }
 
 // stream is where a follower stands.
 type stream struct {
-	Follower
-	c    *Client
-	last int64
-	base time.Duration
+	c     *Client
+	path  string
+	query url.Values
+	up    func()
+	down  func(err error, wait time.Duration)
+	last  int64 // the seq of the last event that was taken; negative: from where the router says
+	base  time.Duration
 }
 
 // connect follows one connection to its end. It tells whether the router took it.
-func (s *stream) connect(ctx context.Context, fn func(operational.Message) error) (stood bool, err error) {
+func (s *stream) connect(ctx context.Context, take func(seq int64, data []byte) error) (stood bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	// The router's first bytes, too, must come in time.
 	alive := time.AfterFunc(silence, cancel)
 	defer alive.Stop()
-	r, err := s.c.request(ctx, http.MethodGet, "/messages", values("agent_id", s.AgentID), nil, "")
+	r, err := s.c.request(ctx, http.MethodGet, s.path, s.query, nil, "")
 	if err != nil {
 		return false, err
 	}
@@ -115,8 +132,8 @@ func (s *stream) connect(ctx context.Context, fn func(operational.Message) error
 	if response.StatusCode != http.StatusOK {
 		return false, s.c.problem(response)
 	}
-	if s.Up != nil {
-		s.Up()
+	if s.up != nil {
+		s.up()
 	}
 	events := newEvents(&pulse{r: response.Body, alive: alive})
 	for {
@@ -132,30 +149,31 @@ func (s *stream) connect(ctx context.Context, fn func(operational.Message) error
 		case err != nil:
 			return true, s.c.unreachable(ctx, err)
 		}
-		alive.Stop() // fn may take its time
-		if err := s.hand(ev, fn); err != nil {
+		alive.Stop() // take may take its time
+		if err := s.hand(ev, take); err != nil {
 			return true, stopped{err}
 		}
 		alive.Reset(silence)
 	}
 }
 
-// hand gives an event's message to fn, unless it was given before. Events
-// without a seq of their own are the router's, not anybody's message.
-func (s *stream) hand(ev event, fn func(operational.Message) error) error {
+// hand gives an event to take, unless it was given before. Events without a
+// seq of their own are the router's, and none of the log.
+func (s *stream) hand(ev event, take func(seq int64, data []byte) error) error {
 	seq, err := strconv.ParseInt(ev.id, 10, 64)
 	if err != nil || seq <= s.last {
 		return nil
 	}
-	var message operational.Message
-	if err := json.Unmarshal([]byte(ev.data), &message); err != nil || message.Seq != seq {
-		return &skillrouter.Error{Code: skillrouter.Internal, Message: fmt.Sprintf("event %d of the stream is no message", seq), Err: err}
-	}
-	if err := fn(message); err != nil {
+	if err := take(seq, []byte(ev.data)); err != nil {
 		return err
 	}
 	s.last = seq
 	return nil
+}
+
+// notOurs is the error of an event that does not hold what its stream bears.
+func notOurs(seq int64, err error) error {
+	return &skillrouter.Error{Code: skillrouter.Internal, Message: fmt.Sprintf("event %d of the stream is not what it should be", seq), Err: err}
 }
 
 // permanent tells whether another attempt would be refused the same.

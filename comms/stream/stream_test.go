@@ -125,6 +125,11 @@ func listen(t *testing.T, server *httptest.Server, query, lastEventID string) li
 	if lastEventID != "" {
 		r.Header.Set("Last-Event-ID", lastEventID)
 	}
+	return listenTo(t, r)
+}
+
+func listenTo(t *testing.T, r *http.Request) listener {
+	t.Helper()
 	answer, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)

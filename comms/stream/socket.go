@@ -1,0 +1,199 @@
+package stream
+
+import (
+	"context"
+	"encoding/binary"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"skillrouter"
+	"skillrouter/router"
+)
+
+// Sockets serves the feed as WebSockets. Who may connect (Host, Origin, token)
+// was decided by whoever calls it.
+type Sockets struct {
+	feed *router.Feed
+	fail func(w http.ResponseWriter, r *http.Request, err error)
+	log  *slog.Logger
+	now  skillrouter.Clock
+	gate gate[*socket]
+}
+
+// NewSockets makes Sockets. fail answers a request that cannot be served.
+func NewSockets(feed *router.Feed, fail func(w http.ResponseWriter, r *http.Request, err error), now skillrouter.Clock, log *slog.Logger) *Sockets {
+	return &Sockets{feed: feed, fail: fail, log: log, now: now}
+}
+
+// deadAfter is how long a client may be silent: it has answered none of two pings then.
+const deadAfter = 2*KeepAlive + KeepAlive/2
+
+// ServeHTTP turns the request into a WebSocket and writes the feed to it,
+// until the client goes away, takes nothing for WriteTimeout, answers no ping,
+// or the router shuts down.
+func (s *Sockets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+		s.fail(w, r, skillrouter.Errorf(skillrouter.Invalid, "this is a WebSocket: connect to it with a WebSocket client; GET /events is the same feed for others"))
+		return
+	}
+	query, err := feedQueryOf(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	reader, err := s.feed.Follow(r.Context(), query)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	defer reader.Close()
+	// The request's own context means nothing once its connection is taken over.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+	defer cancel()
+	c := &socket{cancel: cancel}
+	if entered, closing := s.gate.enter(c, MaxFollowers); !entered {
+		s.fail(w, r, refused(closing, MaxFollowers))
+		return
+	}
+	defer s.gate.leave(c)
+	out := &upgrade{ResponseWriter: w}
+	c.heard.Store(s.now().UnixNano())
+	hear := func() { c.heard.Store(s.now().UnixNano()) }
+	conn, err := websocket.Accept(out, r, &websocket.AcceptOptions{
+		InsecureSkipVerify: true, // the Origin was checked with every other request's
+		CompressionMode:    websocket.CompressionDisabled,
+		OnPingReceived:     func(context.Context, []byte) bool { hear(); return true },
+		OnPongReceived:     func(context.Context, []byte) { hear() },
+	})
+	if err != nil {
+		return // the library has answered
+	}
+	defer func() { _ = conn.CloseNow() }()
+	conn.SetReadLimit(MaxFrame)
+	c.plug.Store(out.plug)
+	if c.ending.Load() {
+		c.end() // it was told to before there was a plug
+	}
+	reading, stop := context.WithCancel(context.WithoutCancel(ctx)) // it goes on until the farewell was answered
+	defer stop()
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		defer cancel()
+		s.listen(reading, conn, out.plug, hear)
+	}()
+	s.pump(ctx, c, out.plug, reader)
+	if c.ending.Load() && out.plug.frames(farewellFrame) == nil {
+		select {
+		case <-gone:
+		case <-time.After(farewellTimeout):
+		}
+	}
+	stop()
+	_ = conn.CloseNow()
+	<-gone
+}
+
+// farewellFrame closes a connection of a router that stops: status 1001, "going away".
+var farewellFrame = rawFrame(finalClose, append(binary.BigEndian.AppendUint16(nil, uint16(websocket.StatusGoingAway)), "the router is stopping, come back"...))
+
+// pingFrame asks a silent client whether it is still there.
+var pingFrame = rawFrame(finalPing, nil)
+
+// listen answers what a client sends, until it goes away. A client that sends
+// without reading the answers is not read any further.
+func (s *Sockets) listen(ctx context.Context, conn *websocket.Conn, out *plug, hear func()) {
+	for {
+		kind, text, err := conn.Read(ctx)
+		if err != nil {
+			return
+		}
+		hear()
+		if kind != websocket.MessageText {
+			_ = conn.Close(websocket.StatusUnsupportedData, "frames are text")
+			return
+		}
+		if out.frames(answerFrame(text, s.now)) != nil {
+			return
+		}
+	}
+}
+
+// pump writes what the reader finds until ctx ends or the client is cut.
+func (s *Sockets) pump(ctx context.Context, c *socket, out *plug, reader *router.FeedReader) {
+	tick := time.NewTicker(KeepAlive)
+	defer tick.Stop()
+	for {
+		items, err := reader.Take(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil: // the client comes back and goes on where it was
+			s.log.Error("the feed could not be read", "error", err)
+			return
+		}
+		if len(items) > 0 {
+			if !write(ctx, out, items) {
+				return
+			}
+			continue // there may be more behind them
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-reader.Ready():
+		case <-tick.C:
+			if s.now().Sub(time.Unix(0, c.heard.Load())) > deadAfter || out.frames(pingFrame) != nil {
+				return
+			}
+		}
+	}
+}
+
+// write writes items, and tells whether the connection stands.
+func write(ctx context.Context, out *plug, items []*router.FeedItem) bool {
+	frames := make([][]byte, 0, min(len(items), maxGathered))
+	for len(items) > 0 {
+		frames = frames[:0]
+		for size := 0; len(items) > 0 && size < flushBytes && len(frames) < maxGathered; items = items[1:] {
+			frame := items[0].As(router.FeedFrame, encodeFrame)
+			frames, size = append(frames, frame), size+len(frame)
+		}
+		if out.frames(frames...) != nil || ctx.Err() != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// maxGathered is how many frames one write holds at most.
+const maxGathered = 128
+
+// Shutdown ends all connections and refuses further ones. It returns when all
+// have ended, or with ctx's error.
+func (s *Sockets) Shutdown(ctx context.Context) error { return s.gate.shut(ctx) }
+
+// Count is how many clients are connected.
+func (s *Sockets) Count() int { return s.gate.count() }
+
+// socket is one client's connection, as the gate knows it.
+type socket struct {
+	cancel context.CancelFunc
+	plug   atomic.Pointer[plug]
+	ending atomic.Bool
+	heard  atomic.Int64 // when the client was last heard of, in Unix nanoseconds
+}
+
+// end implements gate's.
+func (c *socket) end() {
+	c.ending.Store(true)
+	c.cancel()
+	if p := c.plug.Load(); p != nil {
+		p.hurry()
+	}
+}
