@@ -52,6 +52,8 @@ var feedTypes = []FeedType{
 	{learning.EventPatternConfirmed, nil, operational.FeedLearning, patternMembers, "a pattern was confirmed"},
 	{learning.EventPatternDeprecated, nil, operational.FeedLearning, patternMembers, "a pattern no longer holds"},
 	{learning.EventPatternSwept, nil, operational.FeedLearning, patternMembers, "an old pattern was deleted"},
+	{learning.EventLessonImported, nil, operational.FeedLearning, lessonMembers, "a lesson came from another router"},
+	{learning.EventPatternImported, nil, operational.FeedLearning, "", "a pattern came from another router"},
 	{learning.EventExperiencesSwept, nil, operational.FeedLearning, "count, before", "old episodes were deleted"},
 	{learning.EventEpisodeRecorded, nil, operational.FeedLearning, "", "an episode was recorded"},
 	{learning.EventEpisodesCleared, nil, operational.FeedLearning, "persona, category, count", "a persona's episodes were cleared"},

@@ -1,0 +1,133 @@
+package router_test
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"skillrouter/router"
+)
+
+var updateFeedPage = flag.Bool("update", false, "write the generated tables instead of comparing them")
+
+// eventType is how the types of events are spelt.
+var eventType = regexp.MustCompile(`^[a-z]+\.[a-z_]+$`)
+
+// emitted lists the types of events that the domains' sources name: the
+// constants called Event… and the literals that are given as an event's Type.
+func emitted(t *testing.T, dirs ...string) []string {
+	t.Helper()
+	var types []string
+	note := func(e ast.Expr) {
+		if literal, ok := e.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			if text, err := strconv.Unquote(literal.Value); err == nil && eventType.MatchString(text) {
+				types = append(types, text)
+			}
+		}
+	}
+	for _, dir := range dirs {
+		files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(parsed, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.ValueSpec:
+					for i, name := range n.Names {
+						if strings.HasPrefix(name.Name, "Event") && i < len(n.Values) {
+							note(n.Values[i])
+						}
+					}
+				case *ast.KeyValueExpr:
+					if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Type" {
+						note(n.Value)
+					}
+				}
+				return true
+			})
+		}
+	}
+	return types
+}
+
+// TestFeedTypesAreAll holds the feed's table to what the code can emit.
+func TestFeedTypesAreAll(t *testing.T) {
+	var known []string
+	for _, kind := range router.FeedTypes() {
+		if len(kind.Kinds) == 0 {
+			known = append(known, kind.Type)
+		}
+		known = append(known, kind.Kinds...)
+	}
+	if repeated := len(known) - len(slices.Compact(slices.Sorted(slices.Values(known)))); repeated > 0 {
+		t.Errorf("%d types are in the table twice", repeated)
+	}
+	found := emitted(t, "learning", "operational", "comms", "router", "learning/store", "operational/store")
+	for _, kind := range found {
+		if !slices.Contains(known, kind) {
+			t.Errorf("the code can emit %q, which router/feed_types.go does not have", kind)
+		}
+	}
+	for _, kind := range known {
+		if !slices.Contains(found, kind) {
+			t.Errorf("the table has %q, which no code emits", kind)
+		}
+	}
+	if len(found) < 40 {
+		t.Errorf("only %d types were found: the search is broken", len(found))
+	}
+}
+
+// TestEventsPage holds the table of docs/events.md to the types that there are.
+func TestEventsPage(t *testing.T) {
+	const path, begin, end = "../docs/events.md", "<!-- types: begin -->\n", "<!-- types: end -->"
+	var table strings.Builder
+	table.WriteString("| type | in its log | log | data | when |\n|---|---|---|---|---|\n")
+	for _, kind := range router.FeedTypes() {
+		names := ""
+		if len(kind.Kinds) > 0 {
+			names = "`" + strings.Join(kind.Kinds, "`, `") + "`"
+		}
+		data := ""
+		if kind.Data != "" {
+			data = "`" + kind.Data + "`"
+		}
+		fmt.Fprintf(&table, "| `%s` | %s | %s | %s | %s |\n", kind.Type, names, kind.Source, data, kind.When)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("%s has no place for the table", path)
+	}
+	page := before + begin + table.String() + end + after
+	if page == string(text) {
+		return
+	}
+	if !*updateFeedPage {
+		t.Fatalf("%s is out of date: go test ./router -run EventsPage -update", path)
+	}
+	if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
