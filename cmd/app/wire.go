@@ -144,6 +144,11 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Tasks: tasks, Recon: recon, Tokens: tokens, System: system{a}, Embeddings: p.vectors,
 	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log})
 	a.life.defers("mcp sessions", tools.Close)
+	before := a.services.endStreams
+	a.services.endStreams = func(ctx context.Context) error {
+		tools.EndStreams()
+		return before(ctx)
+	}
 
 	if err := a.wireWeb(p); err != nil {
 		return err

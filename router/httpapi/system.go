@@ -96,7 +96,7 @@ func (s *Server) systemRoutes() {
 	}
 	if s.services.MCP != nil {
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
-			s.engine.Handle(method, "/mcp", gin.WrapH(s.services.MCP)) // it opens no streams: WriteTimeout holds
+			s.engine.Handle(method, "/mcp", gin.WrapH(s.services.MCP)) // its streams set their own deadlines; for the rest WriteTimeout holds
 		}
 	}
 }

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +25,8 @@ const (
 	MaxBatch = 32
 	// bodyTimeout is how long a request's body may take to arrive.
 	bodyTimeout = 10 * time.Second
+	// streamWrite is how long one write to a stream may take. Between writes a stream may be silent for hours.
+	streamWrite = 10 * time.Second
 )
 
 // statelessFrom is the first protocol version without sessions: what a call
@@ -36,33 +39,51 @@ const (
 )
 
 // newHandler makes the HTTP side: calls of the newest protocol each stand
-// alone; the older ones have sessions. There is no stream from the server,
-// because it has nothing to say unasked: GET is refused, as the protocol allows.
+// alone; the older ones have sessions. A session's answers are streams, because
+// progress and log messages come before the answer, and the list of its tools
+// may change, which GET hears of. A call that stands alone is answered by a stream if
+// it asks for such messages, and else by the answer alone.
 func (s *Server) newHandler(log *slog.Logger) http.Handler {
 	server := func(*http.Request) *mcp.Server { return s.mcp }
 	// Host and Origin are checked by the frame, which knows what this server may be called.
-	stateless := mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, Logger: log,
-		DisableLocalhostProtection: true, MaxRequestBodyBytes: MaxMessage,
-	})
+	alone := func(plain bool) http.Handler {
+		return mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
+			Stateless: true, JSONResponse: plain, PropagateRequestCancellation: true, Logger: log,
+			DisableLocalhostProtection: true, MaxRequestBodyBytes: MaxMessage,
+		})
+	}
+	stateless, streaming := alone(true), alone(false)
 	stateful := mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
-		JSONResponse: true, SessionTimeout: SessionTimeout, Logger: log,
+		SessionTimeout: SessionTimeout, Logger: log,
 		DisableLocalhostProtection: true, MaxRequestBodyBytes: MaxMessage,
 	})
 	return identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		wantsStream := false
 		switch r.Method {
 		case http.MethodPost:
-			if !readWhole(w, r) {
+			body, ok := readWhole(w, r)
+			if !ok {
 				return
 			}
+			wantsStream = asksForMessages(body)
 		case http.MethodDelete:
+		case http.MethodGet:
+			if r.Header.Get(sessionHeader) != "" && r.Header.Get(versionHeader) < statelessFrom {
+				s.listen(w, r, stateful)
+				return
+			}
+			fallthrough
 		default:
 			w.Header().Set("Allow", "POST, DELETE")
-			refuse(w, http.StatusMethodNotAllowed, jsonrpc.CodeInvalidRequest, "this server opens no streams of its own: send calls with POST")
+			refuse(w, http.StatusMethodNotAllowed, jsonrpc.CodeInvalidRequest, "without a session there are no streams: send calls with POST")
 			return
 		}
 		if r.Header.Get(versionHeader) >= statelessFrom {
-			stateless.ServeHTTP(w, r)
+			if wantsStream {
+				streaming.ServeHTTP(w, r)
+			} else {
+				stateless.ServeHTTP(w, r)
+			}
 			return
 		}
 		defer s.sessions.use(r.Header.Get(sessionHeader))()
@@ -70,9 +91,70 @@ func (s *Server) newHandler(log *slog.Logger) http.Handler {
 	}))
 }
 
+// asksForMessages tells whether a call wants to hear of its progress, or of what is logged.
+func asksForMessages(body []byte) bool {
+	var call struct {
+		Params struct {
+			Meta map[string]json.RawMessage `json:"_meta"`
+		} `json:"params"`
+	}
+	if json.Unmarshal(body, &call) != nil {
+		return false // it is a batch, or will be refused
+	}
+	return call.Params.Meta["progressToken"] != nil || call.Params.Meta["io.modelcontextprotocol/logLevel"] != nil
+}
+
+// listen serves the stream by which a session hears what no call of its own asked for. It ends with
+// EndStreams, and a client that reads nothing for streamWrite is cut off.
+func (s *Server) listen(w http.ResponseWriter, r *http.Request, stateful http.Handler) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	go func() {
+		select {
+		case <-s.streams.ended:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	defer s.sessions.use(r.Header.Get(sessionHeader))()
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // see streamWriter
+	stateful.ServeHTTP(&streamWriter{w, http.NewResponseController(w)}, r.WithContext(ctx))
+}
+
+// streamWriter gives each write of a stream its own deadline, in place of one for all of it.
+type streamWriter struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+func (w *streamWriter) Write(p []byte) (int, error) {
+	w.extend()
+	defer w.release()
+	return w.ResponseWriter.Write(p)
+}
+
+// FlushError implements what http.ResponseController looks for.
+func (w *streamWriter) FlushError() error {
+	w.extend()
+	defer w.release()
+	return w.control.Flush()
+}
+
+// Flush implements http.Flusher.
+func (w *streamWriter) Flush() { _ = w.FlushError() } // the next write finds out
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *streamWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *streamWriter) release() { _ = w.control.SetWriteDeadline(time.Time{}) }
+
+func (w *streamWriter) extend() {
+	_ = w.control.SetWriteDeadline(time.Now().Add(streamWrite)) // fails only for writers that are no connection
+}
+
 // readWhole reads the body, within its bounds of size and time, before
 // anything is started for it, and answers what is over them.
-func readWhole(w http.ResponseWriter, r *http.Request) bool {
+func readWhole(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	deadline := http.NewResponseController(w)
 	_ = deadline.SetReadDeadline(time.Now().Add(bodyTimeout)) // fails only for writers that are no connection
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxMessage))
@@ -83,15 +165,15 @@ func readWhole(w http.ResponseWriter, r *http.Request) bool {
 		} else {
 			refuse(w, http.StatusBadRequest, jsonrpc.CodeParseError, "the body could not be read")
 		}
-		return false
+		return nil, false
 	}
 	if fault := checkMessage(body); fault != nil {
 		refuse(w, http.StatusBadRequest, fault.Code, fault.Message)
-		return false
+		return nil, false
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))
-	return true
+	return body, true
 }
 
 const tooLong = "the message is longer than 8 MiB; shorten what it carries, or store it in a file and send its path"

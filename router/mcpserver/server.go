@@ -7,9 +7,13 @@
 package mcpserver
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
+	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -69,6 +73,20 @@ type Options struct {
 	Toolsets Toolsets     // switched on for every client, besides the default one
 	Version  string       // of this program, shown to clients
 	Log      *slog.Logger // nil discards
+	PageSize int          // of the lists of tools and prompts; 0: 1,000, more than there are
+	// ProgressEvery is how often a call says that it is under way, to who asks for that; 0: each second.
+	ProgressEvery time.Duration
+	// Extend adds to what the server offers, for programs that are no router.
+	Extend func(*mcp.Server)
+}
+
+// EndStreams ends what listens, so that a server that is shut down need not wait for it.
+func (s *Server) EndStreams() { s.streams.once.Do(func() { close(s.streams.ended) }) }
+
+// streams is what EndStreams ends.
+type streams struct {
+	once  sync.Once
+	ended chan struct{}
 }
 
 // Server offers the services' tools. One Server serves any number of
@@ -83,7 +101,10 @@ type Server struct {
 	log      *slog.Logger
 	mcp      *mcp.Server
 	sessions *sessions
-	handler  http.Handler
+
+	progressEvery time.Duration
+	streams       streams
+	handler       http.Handler
 }
 
 // New makes a Server.
@@ -98,19 +119,34 @@ func New(services Services, options Options) *Server {
 	s := &Server{services: services, agent: options.Agent, toolsets: options.Toolsets, tools: map[string]offered{}, log: log}
 	quiet := slog.New(atLeast{log.Handler(), slog.LevelWarn}) // the library logs each session's coming and going
 	s.sessions, s.enabled = newSessions(), newEnabled()
+	s.streams.ended = make(chan struct{})
+	s.progressEvery = cmp.Or(options.ProgressEvery, progressEvery)
 	s.mcp = mcp.NewServer(
 		&mcp.Implementation{Name: "skillrouter", Title: "Skill Router", Version: options.Version},
 		&mcp.ServerOptions{
 			Instructions: instructions,
 			Logger:       quiet,
 			GetSessionID: s.sessions.open,
-			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
+			// The list of tools is the session's own, and may change. That there is more to
+			// read is no news: what is listed is what there is when it is asked for.
+			Capabilities: &mcp.ServerCapabilities{
+				Tools: &mcp.ToolCapabilities{ListChanged: true}, Prompts: &mcp.PromptCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Logging: &mcp.LoggingCapabilities{},
+			},
+			CompletionHandler: s.complete,
+			PageSize:          options.PageSize,
+			// What a list or a resource holds depends on who asks.
+			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 		})
 	s.sessions.server, s.enabled.server = s.mcp, s.mcp
-	s.mcp.AddReceivingMiddleware(s.recoverPanics, withRequestValues, refuseSubscriptions, s.keepToolsets)
+	s.mcp.AddReceivingMiddleware(s.recoverPanics, withRequestValues, refuseSubscriptions, s.tellProgress, s.keepToolsets, s.listResources)
 	s.mcp.AddSendingMiddleware(s.tellOfTools)
 	s.addTools()
 	s.addFindTools()
+	s.addResources()
+	s.addPrompts()
+	if options.Extend != nil {
+		options.Extend(s.mcp)
+	}
 	s.handler = s.newHandler(quiet)
 	return s
 }
@@ -199,6 +235,7 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // Close ends every session. Calls under way are waited for; those that come
 // later are answered as calls of a session that is gone.
 func (s *Server) Close() error {
+	s.EndStreams()
 	var errs []error
 	for session := range s.mcp.Sessions() {
 		errs = append(errs, session.Close())

@@ -93,6 +93,7 @@ func (s *Server) answer(ctx context.Context, t offered, req *mcp.CallToolRequest
 		if skillrouter.CodeOf(err) == skillrouter.Internal && ctx.Err() == nil {
 			s.log.ErrorContext(ctx, "tool failed", "tool", t.name, "error", err)
 		}
+		s.tellFailure(ctx, req.Session, t.name, err)
 		return failure(t.name, err)
 	}
 	return &mcp.CallToolResult{

@@ -1,0 +1,69 @@
+package mcpserver
+
+import (
+	"context"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"skillrouter"
+)
+
+// progressEvery is how often a call under way says that it is, if its client
+// wants to know: clients give up on calls that they hear nothing of, mostly
+// after a minute, and start their clock anew at each such word.
+const progressEvery = time.Second
+
+// tellProgress tells a client that gave a token for it that its call is still
+// under way, for how long, and when it is done.
+func (s *Server) tellProgress(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		params, ok := req.GetParams().(mcp.RequestParams)
+		session, isServer := req.GetSession().(*mcp.ServerSession)
+		if !ok || !isServer || method != "tools/call" && method != "prompts/get" && method != "resources/read" || params.GetProgressToken() == nil {
+			return next(ctx, method, req)
+		}
+		if call, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && s.tools[call.Name].name == "" {
+			return next(ctx, method, req) // a tool that is none of ours tells its own
+		}
+		begin := time.Now()
+		ticker := time.NewTicker(s.progressEvery)
+		ended, stopped := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(stopped)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ended:
+					return
+				case <-ctx.Done():
+					return
+				case <-ticker.C:
+					_ = session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ // the client may be gone
+						ProgressToken: params.GetProgressToken(), Progress: time.Since(begin).Seconds(), Message: "under way",
+					})
+				}
+			}
+		}()
+		defer func() {
+			close(ended)
+			<-stopped // nothing may be said after the answer
+		}()
+		return next(ctx, method, req)
+	}
+}
+
+// tellFailure tells a client that wants to be told that a tool failed for
+// another reason than its arguments.
+func (s *Server) tellFailure(ctx context.Context, session *mcp.ServerSession, tool string, err error) {
+	level := mcp.LoggingLevel("warning")
+	switch skillrouter.CodeOf(err) {
+	case skillrouter.Invalid, skillrouter.NotFound, skillrouter.Conflict:
+		level = "info"
+	case skillrouter.Internal, skillrouter.StorageFull:
+		level = "error"
+	}
+	_ = session.Log(ctx, &mcp.LoggingMessageParams{ // the client may be gone
+		Level: level, Logger: "skillrouter", Data: map[string]any{"tool": tool, "code": skillrouter.CodeOf(err), "message": skillrouter.MessageOf(err)},
+	})
+}

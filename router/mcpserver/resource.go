@@ -1,0 +1,236 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/operational"
+)
+
+const (
+	// listedPerKind bounds how many resources of a kind are listed, the latest first:
+	// a listing is to choose from, and everything else is found by search.
+	listedPerKind = 50
+	// resourcePage is how many resources one page of the listing has.
+	resourcePage = 50
+	// agentsURI is the resource that lists the agents.
+	agentsURI = "agents://"
+)
+
+// resource is a kind of thing that can be read by its URI. Reading it is
+// calling a tool: the same rights, the same fence, the same fields.
+type resource struct {
+	template, name, description string
+	tool                        string
+	arguments                   []string // of the tool, by the order of the template's variables
+	found                       string   // a field of the answer that is false or missing if there is none; empty: the tool fails then
+}
+
+// resources are those whose tools are offered.
+func (s *Server) resources() (offered []resource) {
+	for _, r := range []resource{
+		{"memory://knowledge/{id}", "knowledge", "An entry of the team's knowledge", "get_knowledge", []string{"knowledge_id"}, ""},
+		{"memory://lessons/{id}", "lesson", "A lesson, by its id or number", "get_lesson", []string{"lesson"}, ""},
+		{"memory://facts/{persona}/{key}", "fact", "A fact that a persona remembers", "recall_fact", []string{"persona", "key"}, "found"},
+		{"memory://procedures/{persona}/{name}", "procedure", "The steps under a name", "recall_procedure", []string{"persona", "name"}, "procedure"},
+		{"agents://{id}", "agent", "How an agent stands", "get_agent", []string{"agent_id"}, ""},
+		{"tasks://{id}", "task", "A task of the team, by its id or number", "get_team_task", []string{"task"}, ""},
+		{"findings://{id}", "finding", "What a scan found", "get_finding", []string{"finding_id"}, ""},
+	} {
+		if _, ok := s.tools[r.tool]; ok {
+			offered = append(offered, r)
+		}
+	}
+	return offered
+}
+
+// addResources offers what can be read by a URI.
+func (s *Server) addResources() {
+	for _, r := range s.resources() {
+		s.mcp.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: r.template, Name: r.name, Description: r.description, MIMEType: "text/plain"},
+			func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+				values, ok := r.values(req.Params.URI)
+				if !ok {
+					return nil, mcp.ResourceNotFoundError(req.Params.URI)
+				}
+				arguments := map[string]string{}
+				for i, name := range r.arguments {
+					arguments[name] = values[i]
+				}
+				return s.read(ctx, req.Params.URI, r, arguments)
+			})
+	}
+	if _, ok := s.tools["list_agents"]; ok {
+		s.mcp.AddResource(&mcp.Resource{URI: agentsURI, Name: "agents", Description: "Who is on the team", MIMEType: "text/plain"},
+			func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+				return s.read(ctx, agentsURI, resource{tool: "list_agents"}, map[string]string{})
+			})
+	}
+}
+
+// values are what stands in a URI for the template's variables.
+func (r resource) values(uri string) ([]string, bool) {
+	prefix, _, _ := strings.Cut(r.template, "{")
+	rest, ok := strings.CutPrefix(uri, prefix)
+	parts := strings.Split(rest, "/")
+	if !ok || len(parts) != len(r.arguments) {
+		return nil, false
+	}
+	for i, part := range parts {
+		value, err := url.PathUnescape(part)
+		if err != nil || value == "" {
+			return nil, false
+		}
+		parts[i] = value
+	}
+	return parts, true
+}
+
+// read answers a reading with the tool's text, fenced, and with its fields.
+func (s *Server) read(ctx context.Context, uri string, r resource, arguments map[string]string) (*mcp.ReadResourceResult, error) {
+	raw, err := json.Marshal(arguments)
+	if err != nil {
+		return nil, err
+	}
+	fields, text, err := s.tools[r.tool].call(ctx, raw)
+	if skillrouter.CodeOf(err) == skillrouter.NotFound {
+		return nil, mcp.ResourceNotFoundError(uri)
+	}
+	if err != nil {
+		return nil, s.fault(ctx, "resources/read", err)
+	}
+	whole, err := json.Marshal(fields)
+	if err != nil {
+		return nil, s.fault(ctx, "resources/read", err)
+	}
+	if r.found != "" {
+		var there map[string]any
+		if json.Unmarshal(whole, &there) == nil && (there[r.found] == nil || there[r.found] == false) {
+			return nil, mcp.ResourceNotFoundError(uri)
+		}
+	}
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{
+		{URI: uri, MIMEType: "text/plain", Text: text},
+		{URI: uri, MIMEType: "application/json", Text: string(whole)},
+	}}, nil
+}
+
+// fault is an error where no tool's result can say it. The cause is for the log.
+func (s *Server) fault(ctx context.Context, method string, err error) error {
+	code := int64(jsonrpc.CodeInvalidParams)
+	if skillrouter.CodeOf(err) == skillrouter.Internal {
+		code = jsonrpc.CodeInternalError
+		s.log.ErrorContext(ctx, "call failed", "method", method, "error", err)
+	}
+	message := skillrouter.MessageOf(err)
+	if field := skillrouter.FieldOf(err); field != "" {
+		message = field + " " + message
+	}
+	return &jsonrpc.Error{Code: code, Message: string(skillrouter.CodeOf(err)) + ": " + message}
+}
+
+// listResources answers resources/list in the library's place: what there is to
+// read changes with every write, and is asked for when it is listed.
+func (s *Server) listResources(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		params, ok := req.GetParams().(*mcp.ListResourcesParams)
+		if method != "resources/list" || !ok {
+			return next(ctx, method, req)
+		}
+		from := 0
+		cursor := ""
+		if params != nil {
+			cursor = params.Cursor
+			params.Cursor = ""
+		}
+		if cursor != "" {
+			raw, err := base64.RawURLEncoding.DecodeString(cursor)
+			if err == nil {
+				from, err = strconv.Atoi(string(raw))
+			}
+			if err != nil || from < 0 {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "cursor is not one that this server gave"}
+			}
+		}
+		result, err := next(ctx, method, req)
+		list, ok := result.(*mcp.ListResourcesResult)
+		if err != nil || !ok {
+			return result, err
+		}
+		recent, err := s.recent(ctx)
+		if err != nil {
+			return nil, s.fault(ctx, method, err)
+		}
+		list.Resources = append(list.Resources, recent...)
+		end := min(from+resourcePage, len(list.Resources))
+		if end < len(list.Resources) {
+			list.NextCursor = base64.RawURLEncoding.EncodeToString([]byte(strconv.Itoa(end)))
+		}
+		list.Resources = append([]*mcp.Resource{}, list.Resources[min(from, end):end]...)
+		return list, nil
+	}
+}
+
+// recent are the resources that the caller may choose from: agents, lessons,
+// open tasks, and the facts and procedures of the default persona.
+func (s *Server) recent(ctx context.Context) (list []*mcp.Resource, err error) {
+	offer := func(uri, name string) {
+		list = append(list, &mcp.Resource{URI: uri, Name: visible(skillrouter.Head(strings.ReplaceAll(name, "\n", " "), 100)), MIMEType: "text/plain"})
+	}
+	if s.services.Presence != nil {
+		agents, err := s.services.Presence.Agents(ctx, operational.AgentFilter{Limit: listedPerKind})
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range agents {
+			offer("agents://"+url.PathEscape(a.ID), "agent "+a.ID)
+		}
+	}
+	if s.services.Lessons != nil {
+		page, err := s.services.Lessons.List(ctx, learning.LessonFilter{Limit: listedPerKind})
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range page.Lessons {
+			offer("memory://lessons/"+url.PathEscape(l.ID), "lesson: "+l.Title)
+		}
+	}
+	if s.services.Tasks != nil {
+		open := true
+		tasks, err := s.services.Tasks.List(ctx, operational.TaskFilter{Open: &open, Limit: listedPerKind})
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range tasks {
+			offer("tasks://"+strconv.FormatInt(t.Number, 10), "task: "+t.Title)
+		}
+	}
+	if s.services.Facts != nil {
+		page, err := s.services.Facts.Search(ctx, learning.FactQuery{Limit: listedPerKind})
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range page.Facts {
+			offer("memory://facts/"+url.PathEscape(f.Persona)+"/"+url.PathEscape(f.Key), "fact: "+f.Key)
+		}
+	}
+	if s.services.Procedures != nil {
+		page, err := s.services.Procedures.List(ctx, learning.ProcedureFilter{Limit: listedPerKind})
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range page.Procedures {
+			offer("memory://procedures/"+url.PathEscape(p.Persona)+"/"+url.PathEscape(p.Name), "procedure: "+p.Name)
+		}
+	}
+	return list, nil
+}
