@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,6 +34,7 @@ const (
 
 func (s *shell) runCommand() *cobra.Command {
 	w := wrapper{}
+	m := memoryFor{wrapper: &w}
 	cmd := s.remote(s.command(&cobra.Command{
 		Use: "run --agent ID [--role R] [--task T] -- COMMAND [ARG...]", Short: "Run an agent's command, and keep it in touch with the router", Args: cobra.MinimumNArgs(1),
 		Long: `Runs COMMAND with this terminal and checks the agent in while it runs. A signal
@@ -43,7 +45,12 @@ if a signal ended it, 127 if there is no such command and 126 if it cannot be ru
 
 If the router is away, the command runs on, and the agent is checked in again
 when the router is back. The command finds SKILLROUTER_AGENT,
-SKILLROUTER_SERVER and, if one was given, SKILLROUTER_TOKEN in its environment.`,
+SKILLROUTER_SERVER and, if one was given, SKILLROUTER_TOKEN in its environment.
+
+For agents without hooks: --context-file keeps a file with what is known for them
+while they run, --record makes an episode of how they ended (with the lines of
+--watch that tell of errors), and --proxy sends them through the memory proxy.
+Their output is not read: it is their terminal's.`,
 	}, func(ctx context.Context, args []string) error {
 		if err := skillrouter.CheckAgentID("--agent", w.beat.AgentID); err != nil {
 			return usagef("%s", explain(err))
@@ -51,7 +58,8 @@ SKILLROUTER_SERVER and, if one was given, SKILLROUTER_TOKEN in its environment.`
 		if w.grace < 0 || w.interval < minInterval || w.interval > maxInterval {
 			return usagef("--grace must not be negative, and --interval lies between %s and %s", minInterval, maxInterval)
 		}
-		code, err := s.wrap(ctx, &w, args)
+		m.record = m.record || m.file != "" || m.watch != ""
+		code, err := s.wrap(ctx, &w, &m, args)
 		if err != nil {
 			return err
 		}
@@ -68,12 +76,16 @@ SKILLROUTER_SERVER and, if one was given, SKILLROUTER_TOKEN in its environment.`
 	flags.DurationVar(&w.grace, "grace", defaultGrace, "how long it may take to end once it was asked to")
 	flags.DurationVar(&w.interval, "interval", defaultInterval, "how often to check in")
 	flags.BoolVar(&w.start, "start", false, "start the router if none answers")
+	flags.StringVar(&m.file, "context-file", "", "file that holds what is known while the command runs, and what it held before afterwards; implies --record")
+	flags.StringVar(&m.watch, "watch", "", "file that the command writes, such as Aider's .aider.chat.history.md: its new lines with errors are recorded; implies --record")
+	flags.BoolVar(&m.record, "record", false, "record how the command ended as an episode")
+	flags.BoolVar(&m.proxy, "proxy", false, "send the command's calls of a model through the router (OPENAI_API_BASE, OPENAI_BASE_URL)")
 	flags.BoolVar(&w.verbose, "verbose", false, "say on standard error what happens between the agent and the router")
 	return cmd
 }
 
 // wrap runs the command to its end and returns the exit code to pass on.
-func (s *shell) wrap(ctx context.Context, w *wrapper, args []string) (int, error) {
+func (s *shell) wrap(ctx context.Context, w *wrapper, m *memoryFor, args []string) (int, error) {
 	address, err := s.address()
 	if err != nil {
 		return 0, err
@@ -100,14 +112,32 @@ func (s *shell) wrap(ctx context.Context, w *wrapper, args []string) (int, error
 	if w.verbose {
 		w.log = func(format string, args ...any) { fmt.Fprintf(s.err, "skillrouter run: "+format+"\n", args...) }
 	}
+	if m.proxy {
+		for _, name := range []string{"OPENAI_API_BASE", "OPENAI_BASE_URL"} { // the older name and the newer
+			env = withEnv(env, name, strings.TrimRight(address, "/")+"/v1")
+		}
+	}
+	if err := m.begin(ctx, args); err != nil {
+		return 0, err
+	}
 	w.child, err = startChild(program, args, env)
 	if err != nil {
+		m.record = false // there is nothing to tell of
+		m.end(context.WithoutCancel(ctx), exitNotExecutable)
 		fmt.Fprintf(s.err, "skillrouter: %s: %v\n", clean(program), reason(err))
 		return exitNotExecutable, nil
 	}
 	w.beat.PID, w.beat.Status = w.child.pid, statusWorking
 	// Signals are passed on to the child and end nothing here: the wrapper ends when the child has.
-	return w.run(context.WithoutCancel(ctx)), nil
+	ctx = context.WithoutCancel(ctx)
+	stay, leave := context.WithCancel(ctx)
+	var staying sync.WaitGroup
+	staying.Go(func() { m.stay(stay) })
+	code = w.run(ctx)
+	leave()
+	staying.Wait()
+	m.end(ctx, code)
+	return code, nil
 }
 
 // find finds the program of a command as a shell would, or says why it cannot

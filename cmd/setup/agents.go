@@ -215,7 +215,7 @@ func (t Target) aider(Content) ([]part, []string) {
 	return []part{
 		{KindHooks, filepath.Join(dir, ".aider.conf.yml"), hashBlock("read: ["+asJSON(name)+"]", yamlFree)},
 		{KindRules, filepath.Join(dir, aiderFile), ownFile{"<!-- " + ownMark + "; --remove takes it away. -->\n" + shellRules + "\n"}},
-	}, []string{"Aider has no hooks. Start it with\n  skillrouter run --agent aider --context-file " + aiderFile + " -- aider\nto have its context fresh and its end recorded."}
+	}, []string{"Aider has no hooks. Start it with\n  skillrouter run --agent aider --context-file " + aiderFile + " --watch .aider.chat.history.md -- aider\nto have its context fresh and its end recorded."}
 }
 
 func (t Target) generic(c Content) ([]part, []string) {
