@@ -36,17 +36,25 @@ type escalationList struct {
 	Full        bool // there may be more
 }
 
-// maxEscalations bounds the page: what does not fit is less urgent.
-const maxEscalations = 100
+// maxEscalations bounds the escalations of one status on the page: what does not fit is less urgent.
+const maxEscalations = 40
 
 func (s *Server) escalations(v *visit) (any, error) {
 	page := escalationList{Status: v.value("status"), To: v.value("to"), Statuses: options("open", v.value("status"), operational.EscalationStatuses())}
-	filter := operational.EscalationFilter{To: page.To, Limit: maxEscalations, Status: []operational.EscalationStatus{operational.EscalationPending, operational.EscalationReviewed}}
-	if page.Status != "" {
-		filter.Status = []operational.EscalationStatus{operational.EscalationStatus(page.Status)}
+	statuses := []operational.EscalationStatus{operational.EscalationStatus(page.Status)}
+	if page.Status == "" {
+		statuses = []operational.EscalationStatus{operational.EscalationPending, operational.EscalationReviewed}
 	}
-	var err error
-	page.Escalations, err = s.services.Escalations.List(v.context(), filter)
-	page.Full = len(page.Escalations) == maxEscalations
-	return page, err
+	// One status at a time: the most urgent of each lie together in the index, and those of several do not.
+	for _, status := range statuses {
+		found, err := s.services.Escalations.List(v.context(), operational.EscalationFilter{
+			To: page.To, Status: []operational.EscalationStatus{status}, Limit: maxEscalations,
+		})
+		if err != nil {
+			return nil, err
+		}
+		page.Escalations = append(page.Escalations, found...)
+		page.Full = page.Full || len(found) == maxEscalations
+	}
+	return page, nil
 }

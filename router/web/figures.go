@@ -5,8 +5,10 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/router"
 )
@@ -49,12 +51,36 @@ type memoryRow struct {
 	Share float64 // of the largest
 }
 
-// figuresWait bounds what the page waits for the figures of large databases.
-const figuresWait = 5 * time.Second
+// figuresFor is how long the sizes of the memories are shown as they were: they
+// are counted by reading all of it, which takes a second for 100,000 entries.
+const figuresFor = 30 * time.Second
+
+// sizes keeps the sizes of the memories for a while. Who asks meanwhile waits
+// for the one who counts, instead of counting too.
+type sizes struct {
+	mu    sync.Mutex
+	at    time.Time
+	stats router.MemoryStats
+}
+
+func (s *Server) memorySizes(ctx context.Context) (router.MemoryStats, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil { // as Stats asks of whoever counts
+		return router.MemoryStats{}, err
+	}
+	s.sizes.mu.Lock()
+	defer s.sizes.mu.Unlock()
+	if now := s.now(); s.sizes.at.IsZero() || now.Sub(s.sizes.at) >= figuresFor || now.Before(s.sizes.at) {
+		stats, err := s.services.Introspection.Stats(ctx, "")
+		if err != nil {
+			return router.MemoryStats{}, err
+		}
+		s.sizes.at, s.sizes.stats = s.now(), stats
+	}
+	return s.sizes.stats, nil
+}
 
 func (s *Server) figures(v *visit) (any, error) {
-	ctx, cancel := context.WithTimeout(v.context(), figuresWait)
-	defer cancel()
+	ctx := v.context()
 	var page figures
 	if s.services.Health != nil {
 		health := s.services.Health(ctx)
@@ -69,7 +95,7 @@ func (s *Server) figures(v *visit) (any, error) {
 		page.Process = &process
 	}
 	if s.services.Introspection != nil {
-		stats, err := s.services.Introspection.Stats(ctx, "")
+		stats, err := s.memorySizes(ctx)
 		if err != nil {
 			return nil, err
 		}

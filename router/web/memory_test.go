@@ -100,12 +100,12 @@ func (s site) shows(path string, texts ...string) string {
 	return page
 }
 
-var token = regexp.MustCompile(`name="token_of_form" value="([^"]+)"`)
+var tokenOfForm = regexp.MustCompile(`name="token_of_form" value="([^"]+)"`)
 
 // send sends a form of a page, and returns where it leads. Fields are pairs.
 func (s site) send(page, action string, status int, fields ...string) string {
 	s.t.Helper()
-	match := token.FindStringSubmatch(s.get(page, http.StatusOK))
+	match := tokenOfForm.FindStringSubmatch(s.get(page, http.StatusOK))
 	if match == nil {
 		s.t.Fatalf("%s has no form", page)
 	}

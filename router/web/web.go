@@ -121,6 +121,7 @@ type Server struct {
 	loads    map[string]pageOf // by path
 	acts     map[string]action // by path
 	sections []section
+	sizes    sizes
 	notices  map[string]string // what is said after an action, by the code that a redirect bears
 }
 

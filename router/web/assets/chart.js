@@ -45,6 +45,8 @@
         label: one.name, stroke: colour(tones[(i - 1) % 4]), dash: dashes[(i - 1) % 4], width: 2, spanGaps: true, points: { size: 5 },
       })),
     }, series.map((one) => one.values), box));
+    const legend = box.querySelector("table");
+    if (legend) { legend.createCaption().textContent = "What is drawn"; legend.caption.className = "unseen"; }
   };
   const all = (root) => { for (const table of (root.querySelectorAll ? root : document).querySelectorAll("table[data-chart]")) draw(table); };
   all(document);
