@@ -45,6 +45,8 @@ type agentList struct {
 	Unread bool // whoever looks may know how many messages wait
 	Older  string
 	Newer  string
+	// NewerName and OlderName say where they lead, where that is not what the words say.
+	NewerName, OlderName string
 }
 
 type agentRow struct {

@@ -34,8 +34,8 @@ type messageList struct {
 	Messages []operational.Message
 	Older    string
 	Newer    string
-	// NewerName says where Newer leads.
-	NewerName string
+	// NewerName and OlderName say where they lead, where that is not what the words say.
+	NewerName, OlderName string
 }
 
 func (s *Server) messages(v *visit) (any, error) {
