@@ -14,8 +14,8 @@ import (
 // machine, and time is not: they were 3.5 MB in 23,000 allocations, of which
 // compiling expressions nobody used took 30 ms.
 const (
-	maxStartBytes       = 400 << 10
-	maxStartAllocations = 1500
+	maxStartBytes       = 450 << 10
+	maxStartAllocations = 1750
 )
 
 func TestStartUp(t *testing.T) {
