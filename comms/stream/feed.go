@@ -12,13 +12,22 @@ import (
 	"skillrouter/router"
 )
 
-// MaxFollowers bounds the clients that follow the feed over one transport:
-// with a connection each takes about 50 KB.
-const MaxFollowers = 4096
+// Bounds of the clients that follow the feed, over each transport.
+const (
+	// MaxFollowers bounds them all: with a connection each takes about 50 KB.
+	MaxFollowers = 4096
+	// MaxFollowersPerAgent is for one agent's token, as comms.MaxStreamsPerAgent is
+	// for its mailbox: an agent needs one, and reconnects whose predecessors are not yet known to be gone.
+	MaxFollowersPerAgent = 16
+	// MaxFollowersPerSource is for one address, of those that are no agents. A
+	// proxy, or a machine with all of a team's tools, is one address and may have a
+	// thousand clients; half of the places stay free for others, whatever it does.
+	MaxFollowersPerSource = MaxFollowers / 2
+)
 
 // NewFeed makes a Hub that serves the feed. fail answers a request that cannot be served.
 func NewFeed(feed *router.Feed, fail func(w http.ResponseWriter, r *http.Request, err error), log *slog.Logger) *Hub {
-	return newHub(func(r *http.Request) (source, error) {
+	h := newHub(func(r *http.Request) (source, error) {
 		query, err := feedQueryOf(r)
 		if err != nil {
 			return nil, err
@@ -29,6 +38,8 @@ func NewFeed(feed *router.Feed, fail func(w http.ResponseWriter, r *http.Request
 		}
 		return following{reader}, nil
 	}, MaxFollowers, fail, log)
+	h.caller = callerOf
+	return h
 }
 
 // feedQueryOf reads what a client asks of the feed. Without a place to begin

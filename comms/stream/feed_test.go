@@ -381,6 +381,88 @@ func TestSocketRefuses(t *testing.T) {
 	}
 }
 
+// TestFollowersOfACallerAreBounded: neither an agent nor an address takes all
+// places, and each is given back.
+func TestFollowersOfACallerAreBounded(t *testing.T) {
+	k := openTicker(t)
+	open := func(ctx context.Context, path, from, agent string) (code skillrouter.Code, end func()) {
+		ctx, cancel := context.WithCancel(skillrouter.WithPrincipal(ctx, skillrouter.Principal{AgentID: agent, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}))
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil)
+		r.RemoteAddr = from
+		out := &quiet{header: http.Header{}}
+		count := k.hub.Count()
+		served := make(chan struct{})
+		go func() { defer close(served); k.hub.ServeHTTP(out, r) }()
+		for k.hub.Count() == count {
+			select {
+			case <-served:
+				cancel()
+				return skillrouter.Code(out.header.Get("Code")), func() {}
+			case <-time.After(time.Millisecond):
+			}
+		}
+		return "", func() { cancel(); <-served }
+	}
+	for name, c := range map[string]struct {
+		agent, other string
+		most         int
+	}{
+		"an agent":   {"greedy", "modest", stream.MaxFollowersPerAgent},
+		"an address": {"", "", stream.MaxFollowersPerSource},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if testing.Short() && c.most > 100 {
+				t.Skip("opens two thousand streams")
+			}
+			var ends []func()
+			defer func() {
+				for _, end := range ends {
+					end()
+				}
+			}()
+			for i := range c.most {
+				code, end := open(t.Context(), "/events", fmt.Sprint("10.0.0.1:", 1000+i), c.agent)
+				if ends = append(ends, end); code != "" {
+					t.Fatalf("stream %d is answered %s", i, code)
+				}
+			}
+			if code, _ := open(t.Context(), "/events", "10.0.0.1:999", c.agent); code != skillrouter.RateLimited {
+				t.Errorf("one too many is answered %q", code)
+			}
+			code, end := open(t.Context(), "/events", "10.0.0.2:999", c.other)
+			if ends = append(ends, end); code != "" {
+				t.Errorf("another's is answered %q", code)
+			}
+			ends[0]()
+			code, end = open(t.Context(), "/events", "10.0.0.1:998", c.agent)
+			if ends = append(ends, end); code != "" {
+				t.Errorf("a place that was given back is answered %q", code)
+			}
+		})
+	}
+}
+
+// TestSocketOfAStranger: a socket whose caller may no longer have it is told so.
+func TestSocketOfAStranger(t *testing.T) {
+	k := openTicker(t)
+	end := make(chan context.CancelCauseFunc, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithCancelCause(skillrouter.WithPrincipal(r.Context(), skillrouter.Open()))
+		end <- cancel
+		k.sockets.ServeHTTP(w, r.WithContext(ctx))
+	}))
+	defer server.Close()
+	conn, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(server.URL, "http"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.CloseNow() }()
+	(<-end)(skillrouter.Errorf(skillrouter.Unauthenticated, "the token is no longer valid"))
+	if _, _, err := conn.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
 func TestFeedFromNowOn(t *testing.T) {
 	k := openTicker(t)
 	k.task(t, "before")

@@ -18,7 +18,6 @@ import (
 
 	"github.com/r3labs/sse/v2"
 
-	"skillrouter"
 	"skillrouter/comms"
 )
 
@@ -48,6 +47,7 @@ const (
 // Hub serves streams of server-sent events.
 type Hub struct {
 	open   func(r *http.Request) (source, error)
+	caller func(r *http.Request) caller // whom a connection counts as
 	most   int
 	fail   func(w http.ResponseWriter, r *http.Request, err error)
 	log    *slog.Logger
@@ -77,7 +77,7 @@ func New(mailbox *comms.Mailbox, fail func(w http.ResponseWriter, r *http.Reques
 
 // newHub makes a Hub for at most so many clients, each of which reads what open gives it.
 func newHub(open func(r *http.Request) (source, error), most int, fail func(w http.ResponseWriter, r *http.Request, err error), log *slog.Logger) *Hub {
-	h := &Hub{open: open, most: most, fail: fail, log: log, connections: map[string]*connection{}}
+	h := &Hub{open: open, caller: func(*http.Request) caller { return caller{} }, most: most, fail: fail, log: log, connections: map[string]*connection{}}
 	h.server = sse.New()
 	h.server.AutoReplay, h.server.AutoStream, h.server.SplitData, h.server.BufferSize = false, false, true, streamBuffer
 	// The library runs its hooks in goroutines of their own; ServeHTTP waits for both.
@@ -110,8 +110,8 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer source.close()
 	c := newConnection(h, strconv.FormatUint(h.last.Add(1), 10), ctx, cancel, source, w)
-	if entered, closing := h.gate.enter(c, h.most); !entered {
-		h.fail(w, r, refused(closing, h.most))
+	if err := h.gate.enter(c, h.caller(r), h.most); err != nil {
+		h.fail(w, r, err)
 		return
 	}
 	defer h.gate.leave(c)
@@ -139,17 +139,12 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refused says why a connection was not let in.
-func refused(closing bool, most int) error {
-	if closing {
-		return skillrouter.Errorf(skillrouter.Unavailable, "the router is stopping")
-	}
-	return skillrouter.Errorf(skillrouter.Unavailable, "%d streams are open: the router takes no more", most)
-}
-
 // Shutdown ends all streams and refuses further ones. Clients are told when to
 // come back. It returns when all have ended, or with ctx's error.
 func (h *Hub) Shutdown(ctx context.Context) error { return h.gate.shut(ctx) }
+
+// Count is how many clients are connected.
+func (h *Hub) Count() int { return h.gate.count() }
 
 func (h *Hub) connection(id string) *connection {
 	h.mu.Lock()

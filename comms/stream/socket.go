@@ -35,7 +35,8 @@ const deadAfter = 2*KeepAlive + KeepAlive/2
 
 // ServeHTTP turns the request into a WebSocket and writes the feed to it,
 // until the client goes away, takes nothing for WriteTimeout, answers no ping,
-// or the router shuts down.
+// the request's context ends, or the router shuts down. A context that ends
+// because of a skillrouter.Unauthenticated error is told to the client as such.
 func (s *Sockets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		s.fail(w, r, skillrouter.Errorf(skillrouter.Invalid, "this is a WebSocket: connect to it with a WebSocket client; GET /events is the same feed for others"))
@@ -52,12 +53,12 @@ func (s *Sockets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer reader.Close()
-	// The request's own context means nothing once its connection is taken over.
-	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+	// Once its connection is taken over, the request's own context ends only where the caller's right to it does.
+	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	c := &socket{cancel: cancel}
-	if entered, closing := s.gate.enter(c, MaxFollowers); !entered {
-		s.fail(w, r, refused(closing, MaxFollowers))
+	if err := s.gate.enter(c, callerOf(r), MaxFollowers); err != nil {
+		s.fail(w, r, err)
 		return
 	}
 	defer s.gate.leave(c)
@@ -88,7 +89,14 @@ func (s *Sockets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.listen(reading, conn, out.plug, hear)
 	}()
 	s.pump(ctx, c, out.plug, reader)
-	if c.ending.Load() && out.plug.frames(farewellFrame) == nil {
+	var last []byte
+	switch {
+	case c.ending.Load():
+		last = farewellFrame
+	case skillrouter.CodeOf(context.Cause(r.Context())) == skillrouter.Unauthenticated:
+		last = strangerFrame
+	}
+	if last != nil && out.plug.frames(last) == nil {
 		select {
 		case <-gone:
 		case <-time.After(farewellTimeout):
@@ -101,6 +109,9 @@ func (s *Sockets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // farewellFrame closes a connection of a router that stops: status 1001, "going away".
 var farewellFrame = rawFrame(finalClose, append(binary.BigEndian.AppendUint16(nil, uint16(websocket.StatusGoingAway)), "the router is stopping, come back"...))
+
+// strangerFrame closes a connection whose caller may no longer have it: status 1008, "policy violation".
+var strangerFrame = rawFrame(finalClose, append(binary.BigEndian.AppendUint16(nil, uint16(websocket.StatusPolicyViolation)), "the token is no longer valid"...))
 
 // pingFrame asks a silent client whether it is still there.
 var pingFrame = rawFrame(finalPing, nil)

@@ -4,17 +4,15 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/gin-gonic/gin"
-
 	"skillrouter/router"
 )
 
 func (s *Server) feedRoutes() {
 	if s.services.Events != nil {
-		s.engine.GET("/events", gin.WrapH(s.services.Events))
+		s.engine.GET("/events", s.stream(s.services.Events))
 	}
 	if s.services.Socket != nil {
-		s.engine.GET("/ws", gin.WrapH(s.services.Socket))
+		s.engine.GET("/ws", s.stream(s.services.Socket))
 	}
 	feed := s.services.Feed
 	if feed == nil {

@@ -110,11 +110,7 @@ func (s *Server) checkHost(c *gin.Context) {
 // issued, on a loopback bind, everyone is skillrouter.Open.
 func (s *Server) authenticate(c *gin.Context) {
 	ctx := c.Request.Context()
-	principal, known := s.visitor(c)
-	var err error
-	if !known {
-		principal, err = s.principal(ctx, c.Request)
-	}
+	principal, err := s.caller(c)
 	if skillrouter.CodeOf(err) == skillrouter.Unauthenticated && s.mayLogIn(c) {
 		principal, err = skillrouter.Principal{}, nil
 	}
@@ -124,6 +120,14 @@ func (s *Server) authenticate(c *gin.Context) {
 	}
 	c.Request = c.Request.WithContext(skillrouter.WithPrincipal(ctx, principal))
 	c.Next()
+}
+
+// caller is whom a request is made as, by its cookie or its token.
+func (s *Server) caller(c *gin.Context) (skillrouter.Principal, error) {
+	if visitor, known := s.visitor(c); known {
+		return visitor, nil
+	}
+	return s.principal(c.Request.Context(), c.Request)
 }
 
 func (s *Server) principal(ctx context.Context, r *http.Request) (skillrouter.Principal, error) {

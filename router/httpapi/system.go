@@ -92,7 +92,7 @@ func (s *Server) systemRoutes() {
 	metrics := promhttp.HandlerFor(s.services.Registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
 	s.engine.GET("/metrics", gin.WrapH(metrics))
 	if s.services.Messages != nil {
-		s.engine.GET("/messages", gin.WrapH(s.services.Messages))
+		s.engine.GET("/messages", s.stream(s.services.Messages))
 	}
 	if s.services.MCP != nil {
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
