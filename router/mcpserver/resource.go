@@ -171,11 +171,12 @@ func (s *Server) listResources(next mcp.MethodHandler) mcp.MethodHandler {
 			return nil, s.fault(ctx, method, err)
 		}
 		list.Resources = append(list.Resources, recent...)
+		from = min(from, len(list.Resources)) // the list may have become shorter, and a cursor may be anybody's
 		end := min(from+resourcePage, len(list.Resources))
 		if end < len(list.Resources) {
 			list.NextCursor = base64.RawURLEncoding.EncodeToString([]byte(strconv.Itoa(end)))
 		}
-		list.Resources = append([]*mcp.Resource{}, list.Resources[min(from, end):end]...)
+		list.Resources = append([]*mcp.Resource{}, list.Resources[from:end]...)
 		return list, nil
 	}
 }
