@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -35,6 +36,10 @@ const (
 	// hookEndTime bounds what a session's end does behind the agent's back: with a
 	// model, a transcript takes its time.
 	hookEndTime = 90 * time.Second
+	// hookGC puts the first collection of garbage off to a heap of 64 MiB (16 times the
+	// 4 MiB of runtime/debug.SetGCPercent(100)): a hook is over before it, and what libraries
+	// make before main would have one begun at once, which costs some milliseconds.
+	hookGC = 1600
 )
 
 // ping is the event of `setup --check`: all that a hook does before it asks
@@ -52,8 +57,9 @@ type hooked struct {
 	now     bool // a session's end is worked on here and not behind the agent's back
 	start   bool // a router may be started
 
-	call   hook.Call
-	client *client.Client
+	call       hook.Call
+	client     *client.Client
+	attendance *attendance // what was told, and is to be marked as read; nil: nothing
 }
 
 // hookUsage is what people read of it; agents run it.
@@ -67,6 +73,9 @@ input and answers on standard output in the agent's dialect. EVENT is one of
   post-tool-use           tell the guard that the tool was used all the same
   post-tool-use-failure   record the failure as an episode
   session-end             read the session's transcript for what is worth remembering
+
+Each checks the agent in and tells it of new messages, and of a stop that it is asked
+for, where the agent's hooks can carry words to the model.
 
 ` + "`skillrouter setup`" + ` writes it into the agents' configuration. A router that is away,
 a message that is not understood or too long (1 MiB), or anything else that fails lets the
@@ -132,6 +141,9 @@ func (s *shell) quickHook(ctx context.Context, args []string) (code int, done bo
 	if set.Parse(args[2:]) != nil || set.NArg() > 0 || !h.dialect.Known() {
 		return 0, false
 	}
+	if !h.now {
+		debug.SetGCPercent(hookGC)
+	}
 	return h.run(ctx), true
 }
 
@@ -159,6 +171,11 @@ func (h *hooked) run(ctx context.Context) int {
 	if answer.Out != "" {
 		_, _ = io.WriteString(h.shell.out, answer.Out) // an agent that does not listen is not helped by an error
 	}
+	if h.attendance != nil {
+		if err := h.attendance.settle(ctx); err != nil && h.verbose {
+			fmt.Fprintf(h.shell.err, "skillrouter hook: %s\n", clean(explain(err)))
+		}
+	}
 	return answer.Code
 }
 
@@ -177,12 +194,12 @@ func (h *hooked) answer(ctx context.Context) (hook.Answer, error) {
 	case hook.PreToolUse:
 		return h.judge(ctx)
 	case hook.PostToolUse, hook.PostFailure:
-		return hook.Answer{}, h.learn(ctx)
+		return h.after(ctx)
 	case hook.SessionEnd:
 		if h.now {
 			return hook.Answer{}, h.end(ctx)
 		}
-		return hook.Answer{}, h.leave(text)
+		return hook.Answer{}, h.goodbye(ctx, text)
 	}
 	c, err := h.connect()
 	if err != nil {

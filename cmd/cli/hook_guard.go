@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -20,7 +21,8 @@ const (
 // which need no guard.
 const ownTools = "mcp__skillrouter__"
 
-// judge asks the guard about a tool's use, before it.
+// judge asks the guard about a tool's use, before it, and checks the agent in
+// meanwhile. What became of the one is no obstacle to the other.
 func (h *hooked) judge(ctx context.Context) (hook.Answer, error) {
 	if h.call.Tool == "" || strings.HasPrefix(h.call.Tool, ownTools) {
 		return hook.Answer{}, nil
@@ -29,24 +31,50 @@ func (h *hooked) judge(ctx context.Context) (hook.Answer, error) {
 	if err != nil {
 		return hook.Answer{}, err
 	}
+	here := h.attend(ctx)
+	verdict, reason := hook.Pass, ""
 	checked, err := c.Guard.Check(ctx, learning.Action{Tool: h.call.Tool, Args: h.call.Args, Agent: h.agent, Project: h.project})
-	if err != nil {
-		return hook.Answer{}, err
+	if err == nil {
+		verdict = verdictOf(checked.Decision)
 	}
-	verdict := hook.Pass
-	switch checked.Decision {
+	if verdict != hook.Pass {
+		reason = reasonOf(checked)
+		if checked.CheckID != "" {
+			h.remember(checked.CheckID)
+		}
+	}
+	note, wrong := h.hear(ctx, here)
+	return h.dialect.Judge(verdict, reason, note), errors.Join(err, wrong)
+}
+
+func verdictOf(decision learning.Decision) hook.Verdict {
+	switch decision {
 	case learning.DecisionBlock:
-		verdict = hook.Block
+		return hook.Block
 	case learning.DecisionWarn:
-		verdict = hook.Warn
+		return hook.Warn
 	}
-	if verdict == hook.Pass {
-		return hook.Answer{}, nil
+	return hook.Pass
+}
+
+// hear returns what the check-in brought, which is marked as read once it is written.
+func (h *hooked) hear(ctx context.Context, here *attendance) (hook.Note, error) {
+	note, err := here.told(ctx)
+	if here.heard {
+		h.attendance = here
 	}
-	if checked.CheckID != "" {
-		h.remember(checked.CheckID)
+	return note, err
+}
+
+// after checks the agent in and learns from how the tool's use went.
+func (h *hooked) after(ctx context.Context) (hook.Answer, error) {
+	if h.call.Tool == "" || strings.HasPrefix(h.call.Tool, ownTools) {
+		return hook.Answer{}, h.learn(ctx)
 	}
-	return h.dialect.Judge(verdict, reasonOf(checked)), nil
+	here := h.attend(ctx)
+	err := h.learn(ctx)
+	note, wrong := h.hear(ctx, here)
+	return h.dialect.Tell(h.event, note), errors.Join(err, wrong)
 }
 
 // reasonOf tells the model what speaks against a tool's use, who says so, and

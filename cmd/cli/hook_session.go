@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -53,6 +54,7 @@ func (h *hooked) inject(ctx context.Context) (hook.Answer, error) {
 		}
 	}
 	var parts []string
+	here := h.attend(ctx)
 	if h.event == hook.SessionStart {
 		known, err := c.Memory.SessionContext(ctx, router.SessionQuery{Agent: h.agent})
 		if err != nil {
@@ -67,7 +69,11 @@ func (h *hooked) inject(ctx context.Context) (hook.Answer, error) {
 		}
 		parts = append(parts, built.Text)
 	}
-	return h.dialect.Inject(h.event, strings.TrimSpace(strings.Join(parts, "\n"))), nil
+	note, wrong := h.hear(ctx, here)
+	if note.Text != "" {
+		parts = append([]string{note.Text}, parts...)
+	}
+	return h.dialect.Inject(h.event, strings.TrimSpace(strings.Join(parts, "\n"))), wrong
 }
 
 // brief is what every session begins with: what must never be done, what failed
@@ -130,6 +136,18 @@ func branchWords(dir string) string {
 		return ""
 	}
 	return strings.Join(strings.FieldsFunc(branch, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
+}
+
+// goodbye says that the agent has gone, before its next session can check in,
+// and hands the rest to a process of its own.
+func (h *hooked) goodbye(ctx context.Context, text []byte) error {
+	if h.shell.env(wrapped) != "" {
+		return h.leave(text)
+	}
+	here := h.attend(ctx)
+	err := h.leave(text)
+	_, wrong := here.told(ctx)
+	return errors.Join(err, wrong)
 }
 
 // leave hands a session's end to a process of its own: agents end a hook that is slow

@@ -105,6 +105,7 @@ func (s *shell) wrap(ctx context.Context, w *wrapper, m *memoryFor, args []strin
 	}
 	env := withEnv(os.Environ(), "SKILLROUTER_AGENT", w.beat.AgentID)
 	env = withEnv(env, "SKILLROUTER_SERVER", address)
+	env = withEnv(env, wrapped, "1")
 	if token := first(s.token, s.env("SKILLROUTER_TOKEN")); token != "" {
 		env = withEnv(env, "SKILLROUTER_TOKEN", token)
 	}

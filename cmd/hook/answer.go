@@ -24,23 +24,53 @@ type Answer struct {
 // exitBlocked tells an agent that the use of a tool is refused.
 const exitBlocked = 2
 
+// Note is what an agent is told besides an answer. The zero Note says nothing.
+type Note struct {
+	Text   string // for the model
+	Person string // for whoever sits before the agent
+}
+
+// Tells tells whether the agent's hook on an event can carry a Note's text to the model.
+func (d Dialect) Tells(event Event) bool {
+	switch event {
+	case SessionStart:
+		return true
+	case UserPrompt:
+		return d != Cursor
+	case PreToolUse:
+		return d != Gemini && d != Cursor
+	case PostToolUse:
+		return d != Cursor && d != OpenCode
+	case PostFailure:
+		return d == ClaudeCode || d == Generic
+	}
+	return false
+}
+
 // Judge is the answer to PreToolUse. The reason stands on lines of its own and
-// is meant for the model; a Pass needs none.
-func (d Dialect) Judge(verdict Verdict, reason string) Answer {
+// is meant for the model; a Pass needs none. The note goes with it where Tells says so.
+func (d Dialect) Judge(verdict Verdict, reason string, note Note) Answer {
+	if !d.Tells(PreToolUse) {
+		note = Note{}
+	}
 	if verdict == Pass {
-		return Answer{}
+		return d.Tell(PreToolUse, note)
 	}
 	block := verdict == Block
 	switch d {
 	case ClaudeCode, Codex, OpenCode:
 		said := map[string]any{"hookEventName": "PreToolUse"}
+		whole := map[string]any{"hookSpecificOutput": said}
 		if block {
-			said["permissionDecision"], said["permissionDecisionReason"] = "deny", reason
-			return written(map[string]any{"hookSpecificOutput": said})
+			said["permissionDecision"], said["permissionDecisionReason"] = "deny", joined(reason, note.Text)
+			if note.Person != "" {
+				whole["systemMessage"] = note.Person
+			}
+			return written(whole)
 		}
 		// No decision: a warning must not take the place of the person's permission.
-		said["additionalContext"] = reason
-		return written(map[string]any{"hookSpecificOutput": said, "systemMessage": reason})
+		said["additionalContext"], whole["systemMessage"] = joined(reason, note.Text), joined(reason, note.Person)
+		return written(whole)
 	case Gemini:
 		if block {
 			return written(map[string]any{"decision": "deny", "reason": reason})
@@ -53,10 +83,49 @@ func (d Dialect) Judge(verdict Verdict, reason string) Answer {
 		// "allow" would skip the person's own list; a warning is for them to weigh.
 		return written(map[string]any{"permission": "ask", "user_message": reason, "agent_message": reason})
 	}
+	reason = joined(reason, note.Text)
 	if block {
 		return Answer{Err: reason + "\n", Code: exitBlocked}
 	}
 	return Answer{Err: reason + "\n"}
+}
+
+// Tell is the answer to an event about a tool that decides nothing: a note, or
+// nothing if the dialect has no room for one there. It never says that the
+// agent must end ("continue": false): that would cut it off between two steps.
+func (d Dialect) Tell(event Event, note Note) Answer {
+	if note.Text == "" || !d.Tells(event) {
+		return Answer{}
+	}
+	name := ""
+	switch event {
+	case PreToolUse:
+		name = "PreToolUse"
+	case PostToolUse:
+		name = "PostToolUse"
+		if d == Gemini {
+			name = "AfterTool"
+		}
+	case PostFailure:
+		name = "PostToolUseFailure"
+	default:
+		return Answer{}
+	}
+	if d == Generic {
+		return Answer{Out: note.Text + "\n"}
+	}
+	whole := map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": name, "additionalContext": note.Text}}
+	if note.Person != "" {
+		whole["systemMessage"] = note.Person
+	}
+	return written(whole)
+}
+
+func joined(reason, more string) string {
+	if more == "" {
+		return reason
+	}
+	return reason + "\n\n" + more
 }
 
 // Inject is the answer to SessionStart and UserPrompt: a text for the model. An

@@ -1,6 +1,7 @@
 package hook_test
 
 import (
+	"strings"
 	"testing"
 
 	"skillrouter/cmd/hook"
@@ -26,13 +27,13 @@ func TestJudge(t *testing.T) {
 		},
 		{hook.Generic, hook.Answer{Err: "<no> \"way\"\n", Code: 2}, hook.Answer{Err: "<no> \"way\"\n"}},
 	} {
-		if got := tc.dialect.Judge(hook.Block, `<no> "way"`); got != tc.block {
+		if got := tc.dialect.Judge(hook.Block, `<no> "way"`, hook.Note{}); got != tc.block {
 			t.Errorf("%s blocks with %+v", tc.dialect, got)
 		}
-		if got := tc.dialect.Judge(hook.Warn, `<no> "way"`); got != tc.warn {
+		if got := tc.dialect.Judge(hook.Warn, `<no> "way"`, hook.Note{}); got != tc.warn {
 			t.Errorf("%s warns with %+v", tc.dialect, got)
 		}
-		if got := tc.dialect.Judge(hook.Pass, "x"); got != (hook.Answer{}) {
+		if got := tc.dialect.Judge(hook.Pass, "x", hook.Note{}); got != (hook.Answer{}) {
 			t.Errorf("%s passes with %+v", tc.dialect, got)
 		}
 	}
@@ -58,6 +59,44 @@ func TestInject(t *testing.T) {
 		}
 		if got := tc.dialect.Inject(tc.event, ""); got != (hook.Answer{}) {
 			t.Errorf("%s at %s says %+v of nothing", tc.dialect, tc.event, got)
+		}
+	}
+}
+
+// TestTell holds where each agent's hooks have room for a note, and that none of
+// them says more than that: no decision, no end.
+func TestTell(t *testing.T) {
+	t.Parallel()
+	note := hook.Note{Text: "<m> waits", Person: "stop"}
+	const both = `{"hookSpecificOutput":{"additionalContext":"<m> waits","hookEventName":"%"},"systemMessage":"stop"}` + "\n"
+	as := func(name string) string { return strings.Replace(both, "%", name, 1) }
+	for _, tc := range []struct {
+		dialect               hook.Dialect
+		before, after, failed string
+	}{
+		{hook.ClaudeCode, as("PreToolUse"), as("PostToolUse"), as("PostToolUseFailure")},
+		{hook.Codex, as("PreToolUse"), as("PostToolUse"), ""},
+		{hook.OpenCode, as("PreToolUse"), "", ""},
+		{hook.Gemini, "", as("AfterTool"), ""},
+		{hook.Cursor, "", "", ""},
+		{hook.Generic, "<m> waits\n", "<m> waits\n", "<m> waits\n"},
+	} {
+		for event, want := range map[hook.Event]string{
+			hook.PreToolUse: tc.before, hook.PostToolUse: tc.after, hook.PostFailure: tc.failed, hook.SessionEnd: "",
+		} {
+			if got := tc.dialect.Tell(event, note); got != (hook.Answer{Out: want}) {
+				t.Errorf("%s at %s tells %+v", tc.dialect, event, got)
+			}
+			if got := tc.dialect.Tell(event, hook.Note{}); got != (hook.Answer{}) {
+				t.Errorf("%s at %s tells %+v of nothing", tc.dialect, event, got)
+			}
+		}
+		if got := tc.dialect.Judge(hook.Pass, "", note); got != (hook.Answer{Out: tc.before}) {
+			t.Errorf("%s passes with %+v", tc.dialect, got)
+		}
+		blocked := tc.dialect.Judge(hook.Block, "no", note)
+		if told := strings.Contains(blocked.Out+blocked.Err, "waits"); told != (tc.before != "") || !strings.Contains(blocked.Out+blocked.Err, "no") {
+			t.Errorf("%s blocks with %+v", tc.dialect, blocked)
 		}
 	}
 }

@@ -20,6 +20,7 @@ type Call struct {
 	ToolUse    string         // the agent's own id of this use; empty in most dialects
 	Args       map[string]any // what the tool is called with
 	Prompt     string         // what a person asked
+	Model      string         // the model that the agent uses; empty in most messages
 	Failed     bool           // the tool's use failed
 	Stopped    bool           // a person stopped it: no failure of the tool's
 	Failure    string         // what was said of it
@@ -40,6 +41,7 @@ type message struct {
 	Command      string          `json:"command"`     // Cursor's shell events
 	ShellOutput  string          `json:"output"`
 	Prompt       string          `json:"prompt"`
+	Model        json.RawMessage `json:"model"`
 	Error        json.RawMessage `json:"error"`
 	ErrorMessage string          `json:"error_message"` // Cursor
 	FailureType  string          `json:"failure_type"`
@@ -63,7 +65,7 @@ func Read(event Event, text []byte) (Call, error) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return Call{}, fmt.Errorf("the message is not understood: %w", err)
 	}
-	c := Call{Session: m.Session, Dir: m.Dir, Tool: m.Tool, ToolUse: m.ToolUse, Prompt: m.Prompt, Stopped: m.Interrupted}
+	c := Call{Session: m.Session, Dir: m.Dir, Tool: m.Tool, ToolUse: m.ToolUse, Prompt: m.Prompt, Model: word(m.Model), Stopped: m.Interrupted}
 	if c.Session == "" {
 		c.Session = m.Conversation
 	}
@@ -112,6 +114,15 @@ func object(raw json.RawMessage) map[string]any {
 		return map[string]any{"input": text}
 	}
 	return nil
+}
+
+// word is a value that is a string, or empty.
+func word(raw json.RawMessage) string {
+	var text string
+	if len(raw) == 0 || json.Unmarshal(raw, &text) != nil {
+		return ""
+	}
+	return text
 }
 
 // maxNesting is how deep a failure is looked for: codes stand in the answer

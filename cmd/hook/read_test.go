@@ -35,7 +35,7 @@ func TestRead(t *testing.T) {
 		{
 			"Codex after a command that failed", hook.PostToolUse,
 			`{"session_id":"s","turn_id":"1","transcript_path":null,"cwd":"/w","hook_event_name":"PostToolUse","model":"m","permission_mode":"default","tool_name":"Bash","tool_input":{"command":"false"},"tool_response":"Exit code: 1\nWall time: 0 seconds\nOutput:\nno","tool_use_id":"c"}`,
-			hook.Call{Session: "s", Dir: "/w", Tool: "Bash", ToolUse: "c", Args: map[string]any{"command": "false", "cwd": "/w"}, Failed: true, Failure: "Exit code: 1\nWall time: 0 seconds\nOutput:\nno"},
+			hook.Call{Session: "s", Dir: "/w", Tool: "Bash", ToolUse: "c", Model: "m", Args: map[string]any{"command": "false", "cwd": "/w"}, Failed: true, Failure: "Exit code: 1\nWall time: 0 seconds\nOutput:\nno"},
 		},
 		{
 			"Codex after a command that went well", hook.PostToolUse,
@@ -120,7 +120,7 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, d := range hook.Dialects() {
 			for _, verdict := range []hook.Verdict{hook.Pass, hook.Warn, hook.Block} {
-				answer := d.Judge(verdict, call.Failure)
+				answer := d.Judge(verdict, call.Failure, hook.Note{})
 				if verdict == hook.Pass && answer != (hook.Answer{}) {
 					t.Errorf("%s: a pass says %+v", d, answer)
 				}
