@@ -193,4 +193,7 @@ func redactPatch(patch *KnowledgePatch) {
 			*field = &clean
 		}
 	}
+	if patch.Tags != nil {
+		new(redaction).list(*patch.Tags) // a copy, by checkPatch
+	}
 }

@@ -49,19 +49,14 @@ func (k *KnowledgeBase) prepare(writer skillrouter.Principal, draft KnowledgeDra
 			return prepared{}, err
 		}
 	}
-	redact := func(text string) string {
-		clean, kinds := skillrouter.Redact(text)
-		for _, kind := range kinds {
-			if !slices.Contains(p.redacted, kind) {
-				p.redacted = append(p.redacted, kind)
-			}
-		}
-		return clean
-	}
+	var c redaction
+	c.text(&draft.Title, &draft.Content, &draft.Source)
+	c.list(draft.Tags)
+	p.redacted = c.kinds
 	at := k.clock()
 	p.record.Knowledge = Knowledge{
-		ID: draft.ID, Category: draft.Category, Title: redact(draft.Title), Content: redact(draft.Content), Tags: draft.Tags,
-		Source: redact(draft.Source), Author: author, Project: draft.Project, Trust: trust, CreatedAt: at, UpdatedAt: at,
+		ID: draft.ID, Category: draft.Category, Title: draft.Title, Content: draft.Content, Tags: draft.Tags,
+		Source: draft.Source, Author: author, Project: draft.Project, Trust: trust, CreatedAt: at, UpdatedAt: at,
 	}
 	p.record.Fingerprint = fingerprint(p.record.Project, p.record.Title, p.record.Content)
 	return p, nil

@@ -81,6 +81,7 @@ func takenKnowledge(e Knowledge, now time.Time) (r KnowledgeRecord, err error) {
 	}
 	var c redaction
 	c.text(&draft.Title, &draft.Content, &draft.Source)
+	c.list(draft.Tags)
 	r.Knowledge = Knowledge{
 		ID: draft.ID, Category: draft.Category, Title: draft.Title, Content: draft.Content, Tags: draft.Tags, Source: draft.Source, Author: e.Author,
 		Project: draft.Project, Trust: TrustImported, UseCount: e.UseCount, LastUsed: copyTime(e.LastUsed), CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt,

@@ -199,7 +199,7 @@ func cleanList(field string, list *[]string) error {
 	return nil
 }
 
-// redaction cuts the secrets out of a lesson's texts and gathers their kinds.
+// redaction cuts the secrets out of the texts of an entry or a lesson, and gathers their kinds.
 type redaction struct{ kinds []string }
 
 func (r *redaction) text(texts ...*string) {

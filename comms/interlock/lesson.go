@@ -39,6 +39,8 @@ func lessonOf(d admitted) (learning.LessonDraft, error) {
 	}
 	draft.Title = strings.Join(strings.Fields(statement), " ")
 	if len(draft.Title) > learning.MaxTitle {
+		// Before it is cut: half of a secret is not known for what it is any more.
+		draft.Title, _ = skillrouter.Redact(draft.Title)
 		if draft.Context != "" {
 			statement += "\n\n" + draft.Context
 		}

@@ -235,6 +235,15 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// TestSecretAtACut: a statement is cut to a title after its secrets are out, not through one.
+func TestSecretAtACut(t *testing.T) {
+	statement := strings.Repeat("x ", learning.MaxTitle/2-8) + "AKIAIOSFODNN7EXAMPLE"
+	draft, err := lessonOf(admitted{Datagram: Datagram{Signal: LessonLearned, Sender: "a", Data: map[string]any{"statement": statement}}})
+	if err != nil || strings.Contains(draft.Title, "AKIA") || len(draft.Title) > learning.MaxTitle {
+		t.Errorf("title %q, %v", draft.Title, err)
+	}
+}
+
 // TestFlood: a source that sends without end is held to its pace, does not keep
 // another from being heard, and what is remembered of sources is bounded.
 func TestFlood(t *testing.T) {

@@ -343,7 +343,17 @@ func redacts(t *testing.T, k learning.KnowledgeService) {
 	if strings.Contains(e.Content, "s3cretpw") || strings.Contains(e.Content, "hunter2x") || !strings.Contains(e.Content, "postgres://app:[redacted: password]@db:5432/app") {
 		t.Errorf("content = %q", e.Content)
 	}
-	e = must[learning.Knowledge](t)(k.Update(ctx, stored.ID, learning.KnowledgePatch{Content: ptr("now password=hunter3y")}))
+	tagged := draft("Deployments", "They are done by the bot.")
+	tagged.Tags = []string{"deploy", "token:ghp_abcdefghijklmnopqrstuvwxyz0123456789"}
+	stored = must[learning.Stored](t)(k.Store(ctx, tagged))
+	if e := must[learning.Knowledge](t)(k.Entry(ctx, stored.ID)); len(e.Tags) != 2 || e.Tags[0] != "deploy" || strings.Contains(e.Tags[1], "ghp_") || len(stored.Redacted) != 1 {
+		t.Errorf("tags = %q, redacted = %v", e.Tags, stored.Redacted)
+	}
+	patch := learning.KnowledgePatch{Tags: &tagged.Tags}
+	if e := must[learning.Knowledge](t)(k.Update(ctx, stored.ID, patch)); len(e.Tags) != 2 || strings.Contains(e.Tags[1], "ghp_") {
+		t.Errorf("tags after an update = %q", e.Tags)
+	}
+	e = must[learning.Knowledge](t)(k.Update(ctx, e.ID, learning.KnowledgePatch{Content: ptr("now password=hunter3y")}))
 	if strings.Contains(e.Content, "hunter3y") {
 		t.Errorf("content after an update = %q", e.Content)
 	}

@@ -79,7 +79,7 @@ func readEngram(r io.Reader, o Options, yield func(Item) bool) error {
 			}
 			return yield(episode(place, learning.Episode{
 				ID: idOf("engram", "prompt", first(p.SyncID, fmt.Sprint(p.ID)), p.CreatedAt), SessionID: p.SessionID, EventType: learning.EventAction,
-				Title: "Asked: " + line(skillrouter.Head(p.Content, 200)), Content: p.Content, Project: p.Project, CreatedAt: moment(p.CreatedAt),
+				Title: "Asked: " + line(fitting(p.Content, 200)), Content: p.Content, Project: p.Project, CreatedAt: moment(p.CreatedAt),
 			}, o))
 		},
 		"sessions": func(place string, text json.RawMessage) bool {
@@ -92,7 +92,7 @@ func readEngram(r io.Reader, o Options, yield func(Item) bool) error {
 				return yield(Item{Place: place, Skipped: true, Refused: "is a session without a summary"})
 			}
 			return yield(episode(place, learning.Episode{
-				ID: idOf("engram", "session", s.ID), SessionID: s.ID, EventType: learning.EventOutcome, Title: "Session: " + line(skillrouter.Head(summary, 200)),
+				ID: idOf("engram", "session", s.ID), SessionID: s.ID, EventType: learning.EventOutcome, Title: "Session: " + line(fitting(summary, 200)),
 				Content: summary, Project: s.Project, CreatedAt: moment(first(said(s.EndedAt), s.StartedAt)),
 			}, o))
 		},

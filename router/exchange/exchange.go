@@ -207,8 +207,14 @@ func tags(lists ...[]string) []string {
 // line is a text as one line.
 func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// fitting cuts a text to what a field holds.
-func fitting(text string, most int) string { return skillrouter.Head(strings.TrimSpace(text), most) }
+// fitting cuts a text to what a field holds. The secrets go first: half of one
+// is not known for what it is any more.
+func fitting(text string, most int) string {
+	if text = strings.TrimSpace(text); len(text) > most {
+		text, _ = skillrouter.Redact(text)
+	}
+	return skillrouter.Head(text, most)
+}
 
 func first(texts ...string) string {
 	for _, text := range texts {

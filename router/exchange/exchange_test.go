@@ -113,6 +113,11 @@ func TestFormats(t *testing.T) {
 				"standard input:7 note|Coffee|Coffee\\n\\nGood.\\n\\nObservations\\n\\n- [ ] a task\\n- [10:30] a time|brewing,guide",
 			},
 		},
+		{
+			name: "a secret across the end of a title", format: "mem0",
+			text: `[{"memory":"` + strings.Repeat("x ", 53) + `AKIAIOSFODNN7EXAMPLE"}]`,
+			want: []string{"[0] pattern|" + strings.Repeat("x ", 53) + "[redacted: aws|" + strings.Repeat("x ", 53) + "AKIAIOSFODNN7EXAMPLE|mem0"}, // what is stored of the content, learning cuts out
+		},
 		{name: "no text", format: "markdown", text: "a\xff", want: []string{"standard input refused: is not valid UTF-8"}},
 	}
 	for _, test := range tests {

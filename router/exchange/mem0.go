@@ -122,5 +122,5 @@ func headline(text string) string {
 	if end := strings.Index(text, ". "); end > 0 {
 		text = text[:end+1]
 	}
-	return skillrouter.Head(line(text), 120)
+	return fitting(line(text), 120)
 }
