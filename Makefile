@@ -8,7 +8,7 @@ FUZZTIME ?= 60s
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build train-router train-router-check run test race lint fmt fuzz garbage bench browser cross dist dist-check check clean
+.PHONY: help build train-router train-router-check run test race lint fmt fuzz garbage bench browser conformance cross dist dist-check check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ bench: ## measure against floors that run beside it (some minutes; wants a quiet
 
 browser: build ## look at the dashboard in Chromium ($CHROMIUM, or the one on the path); wants Node 20. ENTRIES=100000 make it full, SHOTS=dir takes pictures
 	cd scripts/browser && npm ci --ignore-scripts --no-audit --no-fund && npm test
+
+conformance: build ## run the official MCP conformance suites and the Inspector's command line (wants npm and its registry, the first time). CONFORMANCE_FLAGS=-update writes docs/mcp.md
+	$(GO) run -tags $(TAGS) ./scripts/conformance $(CONFORMANCE_FLAGS)
 
 cross: ## compile for the platforms we don't test on
 	@set -e; for target in linux/arm64 darwin/arm64 windows/amd64; do \
