@@ -348,6 +348,8 @@ func TestForeignHostAndOrigin(t *testing.T) {
 		{"Origin": "https://evil.example"},
 		{"Origin": "null"},
 		{"Origin": "http://localhost.evil.example", "Sec-Fetch-Site": "cross-site"},
+		{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"},
+		{"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "script"},
 	} {
 		s.eachRoute(func(route httpapi.Route, calls []access) {
 			for _, who := range []string{stranger, admin} {

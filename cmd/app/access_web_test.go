@@ -32,6 +32,7 @@ var webAccess = join(memoryPagesAccess, map[string][]access{
 	"GET /ui/session":             {{may: anyone, path: "/ui/session?id={session}"}},
 	"GET /ui/reminders":           {{may: anyone, path: "/ui/reminders"}},
 	"GET /ui/health":              {{may: anyone, path: "/ui/health"}},
+	"POST /ui/health/check":       {{may: captains, path: "/ui/health/check", body: "token_of_form={form}", answers: http.StatusSeeOther}},
 
 	"GET /assets/*name": {{may: anyone, path: "/assets/{asset}", public: true}},
 })

@@ -352,7 +352,7 @@ func TestDashboardHostile(t *testing.T) {
 func TestDashboardHeaders(t *testing.T) {
 	b := browse(t)
 	for path, want := range map[string]int{
-		"/": 200, "/ui/nothing": 404, "/ui/task?id=999": 404, "/ui/tasks?status=lost": 400, "/ui/agents?skip=-1": 400, "/ui/agent": 400, "/ui/agent?id=nobody": 404,
+		"/": 200, "/ui/nothing": 404, "/ui/task?id=999": 404, "/ui/tasks?status=lost": 400, "/ui/agents?skip=-1": 400, "/ui/agent": 400, "/ui/agent?id=nobody": 200, "/ui/agent/stop?id=nobody": 404, "/ui/agent?id=no/body": 400,
 		"/ui/messages?agent=a/b": 400, "/ui/tasks?text=" + strings.Repeat("x", 5000): 413, "/ui/tasks?%zz": 400, "/ui/tasks?text=%ff": 400,
 	} {
 		w := b.send(http.MethodGet, path, nil, map[string]string{"Accept": "text/html"})

@@ -35,7 +35,7 @@ func (h hostCheck) check(r *http.Request) *Problem {
 	}
 	origins := r.Header.Values("Origin")
 	if len(origins) == 0 {
-		return nil
+		return checkSite(r)
 	}
 	origin, err := url.Parse(origins[0])
 	same := err == nil && len(origins) == 1 && (origin.Scheme == "http" || origin.Scheme == "https") &&
@@ -45,6 +45,21 @@ func (h hostCheck) check(r *http.Request) *Problem {
 			"the Origin header names another site; if you trust it, add its host to allowed_hosts")
 	}
 	return nil
+}
+
+// checkSite refuses what a page of another site, or of another port, has a
+// browser fetch without naming an Origin: an image, a script, a frame. The page
+// could not read the answer, but some reads leave a trace, as that of an inbox
+// does. A link that somebody follows is no such thing.
+func checkSite(r *http.Request) *Problem {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+		return nil
+	}
+	if r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document" {
+		return nil
+	}
+	return refusal(http.StatusForbidden, skillrouter.Forbidden, "a browser sent this for a page of another site")
 }
 
 func (h hostCheck) allows(name string) bool {

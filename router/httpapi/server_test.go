@@ -84,6 +84,12 @@ func TestHostAndOrigin(t *testing.T) {
 		"foreign origin":         {local, map[string]string{"Origin": "https://evil.example"}, 403},
 		"other port":             {local, map[string]string{"Origin": "http://127.0.0.1:3000"}, 403},
 		"null origin":            {local, map[string]string{"Origin": "null"}, 403},
+		"image of another site":  {local, map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}, 403},
+		"script of another port": {local, map[string]string{"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "script"}, 403},
+		"frame of another site":  {local, map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}, 403},
+		"link of another site":   {local, map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, 200},
+		"address that is typed":  {local, map[string]string{"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, 200},
+		"page of its own":        {local, map[string]string{"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"}, 200},
 		"public bind by address": {public, map[string]string{"Host": "10.1.2.3:8025", "Authorization": "Bearer s"}, 200},
 		"public bind by name":    {public, map[string]string{"Host": "evil.example", "Authorization": "Bearer s"}, 403},
 	} {

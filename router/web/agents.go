@@ -108,18 +108,25 @@ type agentDetail struct {
 	Sessions []operational.Session
 	MaySend  bool
 	MayRead  bool
+	Never    bool // it never checked in: it is a name in messages, tasks and the like
 	Signals  []string
 }
 
+// agent shows an agent. Others may write to a name, or give it a task, before
+// it ever checks in: such a name has a page too, which says so.
 func (s *Server) agent(v *visit) (any, error) {
 	id := v.value("id")
 	one, err := s.services.Presence.Agent(v.Context(), id)
+	never := skillrouter.CodeOf(err) == skillrouter.NotFound
+	if never {
+		one, err = operational.Agent{ID: id}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	v.title = one.ID
 	d := agentDetail{
-		agentRow: agentRow{Agent: one}, MaySend: s.services.Mailbox != nil && v.principal().Has(skillrouter.ScopeAgent),
+		Never: never, agentRow: agentRow{Agent: one}, MaySend: s.services.Mailbox != nil && v.principal().Has(skillrouter.ScopeAgent),
 		Signals: []string{operational.SignalMessage, operational.SignalPause, operational.SignalResume},
 	}
 	if s.services.Tasks != nil {
@@ -129,7 +136,7 @@ func (s *Server) agent(v *visit) (any, error) {
 		}
 	}
 	d.MayRead = v.principal().ActAs(id) == nil
-	if d.MayRead && s.services.Unread != nil {
+	if d.MayRead && !never && s.services.Unread != nil {
 		if d.Unread, err = s.services.Unread.Unread(v.Context(), id); err != nil {
 			return nil, err
 		}

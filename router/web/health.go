@@ -1,7 +1,10 @@
 package web
 
 import (
+	"context"
 	"slices"
+	"sync"
+	"time"
 
 	"skillrouter"
 	"skillrouter/router"
@@ -13,14 +16,19 @@ func (s *Server) healthPages() {
 	}
 	s.page("/ui/health", "health.html", "Health", s.health)
 	s.section(system, "Health", "/ui/health")
+	if s.services.Doctor != nil {
+		s.action("/ui/health/check", "/ui/health", s.check)
+	}
 }
 
 // healthDetail is what the page of the process shows.
 type healthDetail struct {
 	Health
-	Checks []Check // nil: whoever looks may not know, or nobody checks
-	Memory *router.MemoryStats
-	Counts []memoryCount
+	May     bool      // whoever looks may have it checked
+	Checks  []Check   // as they were last made; nil: never yet
+	Checked time.Time // when
+	Memory  *router.MemoryStats
+	Counts  []memoryCount
 }
 
 // memoryCount is how much of one kind is remembered.
@@ -31,13 +39,13 @@ type memoryCount struct {
 
 func (s *Server) health(v *visit) (any, error) {
 	d := healthDetail{Health: s.services.Health(v.Context())}
-	if s.services.Doctor != nil && v.principal().Has(skillrouter.ScopeCaptain) {
-		d.Checks = s.services.Doctor(v.Context())
+	if d.May = s.services.Doctor != nil && v.principal().Has(skillrouter.ScopeCaptain); d.May {
+		d.Checks, d.Checked = s.checkup.last()
 	}
 	if s.services.Introspection == nil {
 		return d, nil
 	}
-	stats, err := s.services.Introspection.Stats(v.Context(), "")
+	stats, err := s.memorySizes(v.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -52,4 +60,49 @@ func (s *Server) health(v *visit) (any, error) {
 		return 1
 	})
 	return d, nil
+}
+
+// check has everything checked, and leads back to the page that shows it.
+func (s *Server) check(v *visit) (string, error) {
+	if err := v.principal().Need(skillrouter.ScopeCaptain); err != nil {
+		return "", err
+	}
+	s.checkup.run(v.Context(), s.services.Doctor, s.now)
+	return "/ui/health", nil
+}
+
+// checkup is what doctor found the last time. Doctor reads every page of both
+// databases, which takes seconds where they are large: it is asked by a button
+// and not by whoever looks at the page, and for one visitor at a time.
+type checkup struct {
+	running sync.Mutex
+
+	mu     sync.Mutex
+	checks []Check
+	at     time.Time
+}
+
+// last returns the checks of the last run, and when it ended.
+func (c *checkup) last() ([]Check, time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.checks, c.at
+}
+
+// run runs the checks. Whoever comes while they run waits, and finds what they
+// found: a button that is pressed again and again costs one run at a time.
+func (c *checkup) run(ctx context.Context, doctor func(context.Context) []Check, now skillrouter.Clock) {
+	_, before := c.last()
+	c.running.Lock()
+	defer c.running.Unlock()
+	if _, at := c.last(); at.After(before) || ctx.Err() != nil {
+		return
+	}
+	checks := doctor(ctx)
+	if ctx.Err() != nil { // what was broken off found faults that are none
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.checks, c.at = checks, now()
 }

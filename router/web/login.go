@@ -3,8 +3,6 @@ package web
 import (
 	"net/http"
 	"net/url"
-	stdpath "path"
-	"strings"
 
 	"skillrouter"
 )
@@ -22,7 +20,9 @@ type loginForm struct {
 	Next string // where to go on to
 }
 
-func (s *Server) login(v *visit) (any, error) { return loginForm{Next: ownPath(v.value("next"))}, nil }
+func (s *Server) login(v *visit) (any, error) {
+	return loginForm{Next: s.ownPath(v.value("next"))}, nil
+}
 
 // logIn opens a session. Whoever may use no token cannot log in with one.
 func (s *Server) logIn(v *visit) (string, error) {
@@ -36,7 +36,7 @@ func (s *Server) logIn(v *visit) (string, error) {
 	}
 	s.sessions.end(v.Request) // one browser, one session: the id is never one from before the login
 	http.SetCookie(v.writer, cookie)
-	return ownPath(v.value("next")), nil
+	return s.ownPath(v.value("next")), nil
 }
 
 func (s *Server) logOut(v *visit) (string, error) {
@@ -52,15 +52,22 @@ func (s *Server) askLogin(w http.ResponseWriter, r *http.Request) {
 	}
 	v := &visit{Request: r, server: s, writer: w, title: "Log in"}
 	v.Form = url.Values{}
-	s.write(v, s.loads[loginPath], http.StatusUnauthorized, loginForm{Next: ownPath(next)})
+	s.write(v, s.loads[loginPath], http.StatusUnauthorized, loginForm{Next: s.ownPath(next)})
 }
 
-// ownPath returns a path of this dashboard, and "/" in the place of anything
-// else: a login leads to no other site.
-func ownPath(path string) string {
+// ownPath returns where a login leads.
+func (s *Server) ownPath(path string) string {
+	return ownPath(path, func(page string) bool {
+		_, ok := s.loads[page]
+		return ok && page != loginPath
+	})
+}
+
+// ownPath returns the path of a page that there is, with its query, and "/" in
+// the place of anything else: a login leads to no other site.
+func ownPath(path string, is func(page string) bool) string {
 	u, err := url.Parse(path)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || strings.ContainsAny(path, "\\\r\n") ||
-		stdpath.Clean(u.Path) != u.Path || (u.Path != "/" && !strings.HasPrefix(u.Path, "/ui/")) || strings.HasPrefix(u.Path, loginPath) || len(path) > maxQuery {
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || len(path) > maxQuery || !is(u.Path) {
 		return "/"
 	}
 	return u.RequestURI()

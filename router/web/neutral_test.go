@@ -43,6 +43,7 @@ func FuzzNeutralise(f *testing.F) {
 
 // TestOwnPath: a login leads to no other site, however the address is written.
 func TestOwnPath(t *testing.T) {
+	pages := func(page string) bool { return page == "/" || page == "/ui/agents" }
 	for in, want := range map[string]string{
 		"":                                 "/",
 		"/":                                "/",
@@ -59,9 +60,16 @@ func TestOwnPath(t *testing.T) {
 		"/ui/login?next=/ui/x":             "/",
 		"/ui/a\r\nSet-Cookie: x":           "/",
 		"/ui/../api/tokens":                "/",
+		"/ui/logout":                       "/",
+		"/ui/agents;//evil.example":        "/",
+		"/ui/%2e%2e//evil.example":         "/",
+		"/ui/@evil.example":                "/",
+		"///evil.example":                  "/",
+		"\t//evil.example":                 "/",
+		"/ui/agents?x=%0d%0aSet-Cookie: y": "/ui/agents?x=%0d%0aSet-Cookie: y",
 		"/ui/" + strings.Repeat("x", 5000): "/",
 	} {
-		if got := web.OwnPath(in); got != want {
+		if got := web.OwnPath(in, pages); got != want {
 			t.Errorf("%q leads to %q, want %q", in, got, want)
 		}
 	}

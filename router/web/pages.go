@@ -207,6 +207,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action action) {
 		s.render(v, page, s.options.Status(skillrouter.CodeOf(err)))
 		return
 	}
+	w.Header().Set("Cache-Control", "no-store") // it may bear the cookie of a session
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 

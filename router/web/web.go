@@ -122,6 +122,7 @@ type Server struct {
 	acts     map[string]action // by path
 	sections []section
 	sizes    sizes
+	checkup  checkup
 	notices  map[string]string // what is said after an action, by the code that a redirect bears
 }
 
