@@ -1,6 +1,7 @@
 // A router of the real binary on a temporary data folder, for one test file.
 import { spawn } from "node:child_process";
 import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { Agent, request } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
@@ -15,6 +16,26 @@ const freePort = async () => {
   server.close();
   await once(server, "close");
   return port;
+};
+
+// caller returns what calls the API at a URL. Connections are kept, and fetch is
+// not used: a router is filled several times faster without it.
+export const caller = (url) => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  return (method, path, body, token) => new Promise((done, failed) => {
+    const text = body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body);
+    const headers = { "Content-Length": Buffer.byteLength(text), "Content-Type": typeof body === "string" ? "application/x-ndjson" : "application/json" };
+    if (token) headers.Authorization = "Bearer " + token;
+    const sent = request(url + path, { method, agent, headers }, (answer) => {
+      const parts = [];
+      answer.on("data", (part) => parts.push(part)).on("error", failed).on("end", () => {
+        const said = Buffer.concat(parts).toString();
+        if (answer.statusCode >= 300) failed(new Error(`${method} ${path}: ${answer.statusCode} ${said.slice(0, 300)}`));
+        else done(said ? JSON.parse(said) : null);
+      });
+    });
+    sent.on("error", failed).end(text);
+  });
 };
 
 // start returns a router that answers, and what calls its API.
@@ -33,15 +54,7 @@ export async function start() {
     await new Promise((done) => setTimeout(done, 50));
   }
   const owner = readFileSync(join(data, "owner.token"), "utf8").trim();
-  const api = async (method, path, body, token) => {
-    const answer = await fetch(url + path, {
-      method, body: body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body),
-      headers: { "Content-Type": typeof body === "string" ? "application/x-ndjson" : "application/json", ...(token ? { Authorization: "Bearer " + token } : {}) },
-    });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text.slice(0, 300)}`);
-    return text ? JSON.parse(text) : null;
-  };
+  const api = caller(url);
   const stop = async () => {
     if (child.exitCode === null) {
       child.kill("SIGTERM");
