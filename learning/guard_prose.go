@@ -37,10 +37,10 @@ func guardLooksCommand(ctx context.Context, text string, commands []string) bool
 // guardKnownProgram reports whether the tables know the program.
 func guardKnownProgram(name string) bool {
 	name, _, _ = strings.Cut(name, " ")
-	if _, ok := guardOptionTable[name]; ok {
+	if _, ok := guardOptionTable()[name]; ok {
 		return true
 	}
-	if _, ok := guardWrappers[name]; ok {
+	if _, ok := guardWrappers()[name]; ok {
 		return true
 	}
 	if _, ok := guardSQLClients[name]; ok {

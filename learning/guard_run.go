@@ -138,7 +138,7 @@ func (s *guardShell) guessed(words []string, env map[string]string, in guardStre
 		return guardStream{given: true}
 	}
 	var out guardStream
-	for _, name := range slices.Sorted(maps.Keys(guardOptionTable)) {
+	for _, name := range slices.Sorted(maps.Keys(guardOptionTable())) {
 		if !strings.Contains(name, " ") && guardNameFits(pattern, name) {
 			out = out.followedBy(s.command(append([]string{name}, words[1:]...), env, in))
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"skillrouter"
 )
@@ -265,7 +266,7 @@ func factCategory(key string, value any) string {
 }
 
 // tools are what well-known programs are to a project that uses them.
-var tools = func() map[string]string {
+var tools = sync.OnceValue(func() map[string]string {
 	of := map[string]string{}
 	for key, names := range map[string]string{
 		"package_manager":  "pnpm yarn npm bun poetry uv pipenv pip conda cargo composer maven gradle",
@@ -288,11 +289,11 @@ var tools = func() map[string]string {
 		}
 	}
 	return of
-}()
+})
 
 // usesFact states what a project uses something for.
 func usesFact(name, purpose string) (statement, bool) {
-	key := tools[strings.ToLower(name)]
+	key := tools()[strings.ToLower(name)]
 	if purpose != "" {
 		words := subjectWords(purpose)
 		if len(words) == 0 || len(words) > 4 || !nameable(words) {
@@ -305,7 +306,7 @@ func usesFact(name, purpose string) (statement, bool) {
 	if key == "" || nobody[strings.ToLower(name)] || unnameable[strings.ToLower(name)] {
 		return statement{}, false
 	}
-	return statement{key: "project." + key, category: categoryTooling, value: name, word: tools[strings.ToLower(name)] == ""}, true
+	return statement{key: "project." + key, category: categoryTooling, value: name, word: tools()[strings.ToLower(name)] == ""}, true
 }
 
 // generalPurpose are purposes that a tool's own kind says better.

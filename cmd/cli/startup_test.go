@@ -14,8 +14,8 @@ import (
 // machine, and time is not: they were 3.5 MB in 23,000 allocations, of which
 // compiling expressions nobody used took 30 ms.
 const (
-	maxStartBytes       = 450 << 10
-	maxStartAllocations = 1750
+	maxStartBytes       = 320 << 10
+	maxStartAllocations = 1150
 )
 
 func TestStartUp(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"skillrouter"
@@ -30,7 +31,7 @@ const (
 )
 
 // labels are the words that name a part of a lesson, in lower case.
-var labels = func() map[string]part {
+var labels = sync.OnceValue(func() map[string]part {
 	all := map[string]part{}
 	for p, words := range map[part]string{
 		partContext:     "symptom,symptoms,problem,the problem,issue,the issue,error,error message,what happened,observed,observation,context,background,situation,description,summary,details,trigger,when it happens",
@@ -52,14 +53,14 @@ var labels = func() map[string]part {
 		}
 	}
 	return all
-}()
+})
 
 // ordinal is the number of a heading, such as "2. Cause".
 var ordinal = skillrouter.Lazily(`^\d{1,3}[.)]\s+`)
 
 // labelOf is the part that a heading, or a cell of a table, names as a whole.
 func labelOf(title string) part {
-	return labels[labelWords(title)]
+	return labels()[labelWords(title)]
 }
 
 // labelWords is a text as labels are compared: without case, marks and what stands around the words.
@@ -95,7 +96,7 @@ func labelled(line string) (p part, rest string, ok bool) {
 		colon = wide
 	}
 	if colon > 0 {
-		if p, ok := labels[labelWords(window[:colon])]; ok {
+		if p, ok := labels()[labelWords(window[:colon])]; ok {
 			rest = strings.TrimPrefix(strings.TrimPrefix(inner[colon:], ":"), "：")
 			if emphasised {
 				rest = strings.TrimLeft(rest, "*_")
@@ -107,7 +108,7 @@ func labelled(line string) (p part, rest string, ok bool) {
 		return partNone, "", false
 	}
 	if end := strings.IndexAny(window, "*_"); end > 0 {
-		if p, ok := labels[labelWords(window[:end])]; ok {
+		if p, ok := labels()[labelWords(window[:end])]; ok {
 			rest = strings.TrimSpace(strings.TrimLeft(inner[end:], "*_"))
 			for _, dash := range []string{"–", "—", "-"} {
 				if after, found := strings.CutPrefix(rest, dash); found {
@@ -156,4 +157,4 @@ func bulleted(line string) bool {
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
 // LabelWords lists every label, in lower case and in order.
-func LabelWords() []string { return slices.Sorted(maps.Keys(labels)) }
+func LabelWords() []string { return slices.Sorted(maps.Keys(labels())) }

@@ -3,22 +3,22 @@ package exchange
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
+	"skillrouter"
 	"skillrouter/learning"
 )
 
 var (
-	heading     = regexp.MustCompile(`^(#{1,6})\s+(.*?)\s*#*\s*$`)
-	fence       = regexp.MustCompile("^\\s*(```|~~~)")
-	bullet      = regexp.MustCompile(`^(?:[-*+]|\d{1,9}[.)])\s+(.*)$`)
-	reference   = regexp.MustCompile(`^@\S+$`)
-	observation = regexp.MustCompile(`^[-*+]\s+\[([^\[\]()]+)\]\s+(.+)$`)
-	relation    = regexp.MustCompile(`^[-*+]\s+(.*?)\s*\[\[([^\[\]]+)\]\]\s*(.*)$`)
-	hashtag     = regexp.MustCompile(`(?:^|\s)#([\p{L}\p{N}][\p{L}\p{N}_/-]*)`)
-	context     = regexp.MustCompile(`\s*\(([^()]*)\)\s*$`)
-	moment0     = regexp.MustCompile(`^\d[\d:.,\- ]*$`)
+	heading     = skillrouter.Lazily(`^(#{1,6})\s+(.*?)\s*#*\s*$`)
+	fence       = skillrouter.Lazily("^\\s*(```|~~~)")
+	bullet      = skillrouter.Lazily(`^(?:[-*+]|\d{1,9}[.)])\s+(.*)$`)
+	reference   = skillrouter.Lazily(`^@\S+$`)
+	observation = skillrouter.Lazily(`^[-*+]\s+\[([^\[\]()]+)\]\s+(.+)$`)
+	relation    = skillrouter.Lazily(`^[-*+]\s+(.*?)\s*\[\[([^\[\]]+)\]\]\s*(.*)$`)
+	hashtag     = skillrouter.Lazily(`(?:^|\s)#([\p{L}\p{N}][\p{L}\p{N}_/-]*)`)
+	context     = skillrouter.Lazily(`\s*\(([^()]*)\)\s*$`)
+	moment0     = skillrouter.Lazily(`^\d[\d:.,\- ]*$`)
 )
 
 // frontMatter splits what stands between the dashes at a file's beginning from
