@@ -19,6 +19,8 @@ type ReminderStore interface {
 	ListReminders(ctx context.Context, filter ReminderFilter) ([]Reminder, error)
 	// ReminderKeyed tells whether a maker has used an idempotency key.
 	ReminderKeyed(ctx context.Context, maker, key string) (bool, error)
+	// RemindersMade returns the reminders that were made at one of these times, to the millisecond.
+	RemindersMade(ctx context.Context, times []time.Time) ([]Reminder, error)
 	// ChangeReminder applies change to the reminder, stores it and writes the event that change
 	// returns. A change that returns neither event nor error stores nothing.
 	ChangeReminder(ctx context.Context, number int64, change func(*Reminder) (*skillrouter.Event, error)) (Reminder, error)

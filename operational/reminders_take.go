@@ -39,7 +39,10 @@ func (s *Reminders) Take(ctx context.Context, reminders []Reminder, dryRun bool)
 	}
 	now := stamp(s.now)
 	taken := make([]TakenReminder, len(reminders))
-	seen := map[string]bool{}
+	seen, err := s.madeAlready(ctx, reminders)
+	if err != nil {
+		return nil, err
+	}
 	for i, given := range reminders {
 		r, err := s.taken(given, now)
 		if err == nil && r.Status == ReminderPending {
@@ -52,6 +55,9 @@ func (s *Reminders) Take(ctx context.Context, reminders []Reminder, dryRun bool)
 			continue
 		}
 		taken[i].Key = keyOfTaken(given)
+		if taken[i].Duplicate = seen[keyOfTaken(r)]; taken[i].Duplicate {
+			continue
+		}
 		if dryRun {
 			there, err := s.store.ReminderKeyed(ctx, r.CreatedBy, taken[i].Key)
 			if err != nil {
@@ -91,9 +97,25 @@ func (s *Reminders) take(ctx context.Context, r Reminder, key string) (existed b
 	return false, nil
 }
 
-// keyOfTaken is the same for the same reminder of the same router.
+// madeAlready returns the keys of what this router has of the times at which
+// the given ones were made. An export that comes back to where it began meets the reminders that
+// it was made of, which nobody gave a key.
+func (s *Reminders) madeAlready(ctx context.Context, given []Reminder) (map[string]bool, error) {
+	times := make([]time.Time, len(given))
+	for i, r := range given {
+		times[i] = r.CreatedAt.UTC().Truncate(time.Millisecond)
+	}
+	there, err := s.store.RemindersMade(ctx, times)
+	keys := make(map[string]bool, len(there))
+	for _, r := range there {
+		keys[keyOfTaken(r)] = true
+	}
+	return keys, err
+}
+
+// keyOfTaken is the same for the same reminder, whatever number a router gave it.
 func keyOfTaken(r Reminder) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d\x00%d\x00%s\x00%s\x00%s\x00%s", r.Number, r.CreatedAt.UnixMilli(), r.Persona, r.CreatedBy, r.TriggerValue, r.Task))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d\x00%s\x00%s\x00%s\x00%s", r.CreatedAt.UnixMilli(), r.Persona, r.CreatedBy, r.TriggerValue, r.Task))
 	return takenPrefix + hex.EncodeToString(sum[:16])
 }
 

@@ -159,6 +159,12 @@ func TestExportImportRoundTrip(t *testing.T) {
 			t.Errorf("the second time, dry run %v: %+v, %v", dryRun, twice, err)
 		}
 	}
+	// Neither does what comes back to where it began, from there or by way of another router.
+	for _, back := range [][]router.Record{records, again} {
+		if home, err := from.Transfer.Import(t.Context(), router.ImportRequest{Records: back}); err != nil || home.Duplicates != len(records) {
+			t.Errorf("back home: %+v, %v", home, err)
+		}
+	}
 	// It is found, and guards.
 	results, err := to.Knowledge.Search(t.Context(), searchFor("staging database wiped"))
 	if err != nil || results.Count != 1 {

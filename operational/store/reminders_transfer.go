@@ -2,9 +2,14 @@ package store
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"skillrouter/operational"
 )
+
+// timesOfQuery bounds the times of one query: databases bound its variables.
+const timesOfQuery = 500
 
 var _ operational.ReminderTransfer = (*Store)(nil)
 
@@ -21,6 +26,25 @@ func (s *Store) RemindersAfter(ctx context.Context, project string, after int64,
 	found := make([]operational.Reminder, len(rows))
 	for i, row := range rows {
 		found[i] = row.reminder()
+	}
+	return found, nil
+}
+
+// RemindersMade implements operational.ReminderStore. It passes over the whole
+// table once for every timesOfQuery, which an import asks for together.
+func (s *Store) RemindersMade(ctx context.Context, times []time.Time) (found []operational.Reminder, err error) {
+	for some := range slices.Chunk(times, timesOfQuery) {
+		made := make([]int64, len(some))
+		for i, t := range some {
+			made[i] = millis(t)
+		}
+		var rows []reminderRow
+		if err := s.read.WithContext(ctx).Where("created_at IN ?", made).Find(&rows).Error; err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			found = append(found, row.reminder())
+		}
 	}
 	return found, nil
 }
