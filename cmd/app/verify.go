@@ -47,6 +47,22 @@ func VerifyArchive(ctx context.Context, archive io.Reader, scratch string) (v Ve
 	return verifyUnpacked(ctx, m, dir)
 }
 
+// UnpackArchive reads a backup from end to end into an empty folder, and looks
+// its databases through there. If it fails, what was unpacked so far is left to the caller.
+func UnpackArchive(ctx context.Context, archive io.Reader, dir string) (v Verification, err error) {
+	m, err := unpackInto(ctx, archive, dir)
+	if err != nil {
+		return v, err
+	}
+	if v, err = verifyUnpacked(ctx, m, dir); err != nil {
+		return v, err
+	}
+	if !v.OK {
+		return v, archiveFault("is not sound: %s", strings.Join(v.Problems, "; "))
+	}
+	return v, clean(dir)
+}
+
 // unpackInto unpacks an archive into an empty folder.
 func unpackInto(ctx context.Context, archive io.Reader, dir string) (Manifest, error) {
 	return unpack(archive, func(m Manifest) error {

@@ -8,34 +8,61 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"skillrouter"
+	"skillrouter/cmd/app"
 	"skillrouter/router"
+)
+
+// The formats of an export.
+const (
+	toLines     = "jsonl"
+	toMarkdown  = "markdown"
+	toDatabases = "sqlite"
 )
 
 // exported is what export prints.
 type exported struct {
 	Path    string              `json:"path"`
+	To      string              `json:"to"`
 	Records map[router.Kind]int `json:"records"`
 }
 
 func (s *shell) exportCommand() *cobra.Command {
 	var kinds []string
-	var project string
+	var to, project string
 	var force bool
 	cmd := s.remote(s.command(&cobra.Command{
-		Use: "export PATH", Short: "Write everything that is remembered to a file of JSON lines", Args: cobra.ExactArgs(1),
-		Long: `Writes a line of JSON for each memory: knowledge, episodes with their outcomes,
-lessons, patterns, facts, procedures and reminders. "skillrouter import --from
-jsonl" takes the file in elsewhere, each memory once. "-" writes to standard output.
+		Use: "export [--to FORMAT] PATH", Short: "Write everything that is remembered to a file of JSON lines, or to Markdown or SQLite", Args: cobra.ExactArgs(1),
+		Long: `Writes knowledge, episodes with their outcomes, lessons, patterns, facts,
+procedures and reminders:
+
+  jsonl     a file with a line of JSON for each; "-" is standard output
+  markdown  a folder with a file for each, for people to read
+  sqlite    a folder with copies of both databases, which hold everything else too
+
+"skillrouter import --from jsonl" or "--from markdown" takes it in elsewhere, each memory once.
 
 Messages, agents, tasks and tokens are no memories: "skillrouter backup" has them too.`,
 	}, func(ctx context.Context, args []string) error {
 		query := router.ExportQuery{Project: project}
 		for _, kind := range kinds {
 			query.Kinds = append(query.Kinds, router.Kind(kind))
+		}
+		formats := []string{toLines, toMarkdown, toDatabases}
+		switch {
+		case !slices.Contains(formats, to):
+			return usagef("--to must be one of %s", strings.Join(formats, ", "))
+		case to != toLines && args[0] == "-":
+			return usagef("an export to %s is a folder: name one", to)
+		case to == toDatabases && (len(kinds) > 0 || project != ""):
+			return usagef("databases are copied as a whole: --kinds and --project go with the other formats")
+		case to == toDatabases:
+			return s.exportDatabases(ctx, args[0])
 		}
 		if err := query.Check(); err != nil {
 			return usageError{errors.New(explain(err))}
@@ -44,20 +71,34 @@ Messages, agents, tasks and tokens are no memories: "skillrouter backup" has the
 		if err != nil {
 			return err
 		}
-		out := exported{Path: args[0], Records: map[router.Kind]int{}}
-		write := func(w io.Writer) error {
+		out := exported{Path: args[0], To: to, Records: map[router.Kind]int{}}
+		bar := s.bar("exporting", -1)
+		defer func() { _ = bar.Exit() }()
+		lines := func(visit func(router.Kind, []byte) error) error {
 			return c.Transfer.Lines(ctx, query, func(kind router.Kind, line []byte) error {
 				out.Records[kind]++
+				_ = bar.Add(len(line)) // a bar that cannot be drawn changes nothing
+				return visit(kind, line)
+			})
+		}
+		write := func(w io.Writer) error {
+			return lines(func(_ router.Kind, line []byte) error {
 				_, err := w.Write(append(line, '\n'))
 				return err
 			})
 		}
-		if args[0] == "-" {
+		switch {
+		case to == toMarkdown:
+			err = exportPages(args[0], force, &out, lines)
+		case args[0] == "-":
 			return write(s.out)
+		default:
+			err = writeExport(args[0], force, write)
 		}
-		if err := writeExport(args[0], force, write); err != nil {
+		if err != nil {
 			return err
 		}
+		_ = bar.Clear()
 		return s.print(out, func(w io.Writer) {
 			fmt.Fprintf(w, "%s:", out.Path)
 			for _, kind := range router.Kinds() {
@@ -69,10 +110,31 @@ Messages, agents, tasks and tokens are no memories: "skillrouter backup" has the
 		})
 	}))
 	flags := cmd.Flags()
+	flags.StringVar(&to, "to", toLines, "format: jsonl, markdown or sqlite")
 	flags.StringSliceVar(&kinds, "kinds", nil, "only these kinds, comma-separated")
 	flags.StringVar(&project, "project", "", "only what belongs to this project")
-	flags.BoolVar(&force, "force", false, "replace PATH if it is there")
+	flags.BoolVar(&force, "force", false, "replace PATH if it is there: a file, or a folder that an export to markdown wrote")
 	return cmd
+}
+
+func (s *shell) exportDatabases(ctx context.Context, folder string) error {
+	backup, err := s.backupSource(ctx, "", false)
+	if err != nil {
+		return err
+	}
+	bar := s.bar("exporting", -1)
+	defer func() { _ = bar.Exit() }()
+	v, err := exportDatabases(ctx, folder, func(w io.Writer) error { return backup(io.MultiWriter(w, bar)) })
+	if err != nil {
+		return err
+	}
+	_ = bar.Clear()
+	out := struct {
+		Path string `json:"path"`
+		To   string `json:"to"`
+		app.Verification
+	}{folder, toDatabases, v}
+	return s.print(out, func(w io.Writer) { verificationText(w, folder, v) })
 }
 
 // writeExport writes a file under another name and gives it its own when it is whole.

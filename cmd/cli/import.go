@@ -61,7 +61,8 @@ func (s *shell) importCommand() *cobra.Command {
 
 ` + formatList() + `
 Each thing is taken in once, however often the import is repeated: after an
-interruption, run it again. --dry-run changes nothing and says what would become
+interruption or a kill, run it again: it goes on where it was, and counts what
+is there already. --dry-run changes nothing and says what would become
 of each; --report writes a line of JSON for each that was refused. What is
 imported counts as little trusted, and secrets are cut out.
 
@@ -90,7 +91,7 @@ code is 1 if any line was refused.`,
 		}
 		defer file.Close()
 		begin := time.Now()
-		bar := s.bar(size)
+		bar := s.bar("importing", size)
 		lines := &lineReader{defaults: defaults, read: func(n int) { _ = bar.Add(n) }}
 		result, err := c.Knowledge.Import(ctx, lines.drafts(file), nil)
 		_ = bar.Exit() // a bar that cannot be drawn changes nothing
@@ -144,13 +145,14 @@ func importText(w io.Writer, out imported) {
 }
 
 // bar draws progress on stderr if that is a terminal, and nothing otherwise.
-func (s *shell) bar(size int64) *progressbar.ProgressBar {
+// A size below zero is not known.
+func (s *shell) bar(doing string, size int64) *progressbar.ProgressBar {
 	file, ok := s.err.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return progressbar.DefaultBytesSilent(size)
 	}
 	return progressbar.NewOptions64(size,
-		progressbar.OptionSetWriter(s.err), progressbar.OptionSetDescription("importing"),
+		progressbar.OptionSetWriter(s.err), progressbar.OptionSetDescription(doing),
 		progressbar.OptionShowBytes(true), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(),
 		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSpinnerType(14))
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"skillrouter/learning"
@@ -55,6 +56,7 @@ type importing struct {
 	out    importedForeign
 	report *json.Encoder // nil: none
 	known  map[string]bool
+	sent   func() // is told whenever the router has answered
 	batch  []exchange.Item
 	size   int
 	err    error
@@ -83,10 +85,18 @@ func (s *shell) importForeign(ctx context.Context, to router.TransferService, pa
 		i.report = json.NewEncoder(file)
 	}
 	options := exchange.Options{Category: defaults.Category, Project: defaults.Project, Agent: defaults.AgentID, Source: defaults.Source, Tags: defaults.Tags}
-	broken := s.readForeign(path, format, options, i.take)
+	source, size, err := s.foreignSource(path)
+	if err != nil {
+		return err
+	}
+	bar := s.bar("importing", size)
+	options.Read = func(n int) { _ = bar.Add(n) } // a bar that cannot be drawn changes nothing
+	i.sent = func() { bar.Describe(i.out.progress()) }
+	broken := source(format, options, i.take)
 	if i.err == nil {
 		i.send()
 	}
+	_ = bar.Exit()
 	if i.err != nil {
 		return fmt.Errorf("the import broke off; what was stored remains, and it can be repeated: %w", i.err)
 	}
@@ -102,28 +112,30 @@ func (s *shell) importForeign(ctx context.Context, to router.TransferService, pa
 	return nil
 }
 
-func (s *shell) readForeign(path string, format exchange.Format, options exchange.Options, take func(exchange.Item) bool) error {
+// foreignSource opens what is imported, and returns who reads it and its size in
+// bytes, below zero if that is not known.
+func (s *shell) foreignSource(path string) (read func(f exchange.Format, o exchange.Options, take func(exchange.Item) bool) error, size int64, err error) {
 	if info, err := os.Stat(path); path != "-" && err == nil && info.IsDir() {
 		root, err := os.OpenRoot(path) // a link that leads out of it is not followed
 		if err != nil {
-			return err
+			return nil, 0, err
 		}
-		defer root.Close()
-		return format.ReadFolder(root.FS(), options, take)
+		return func(f exchange.Format, o exchange.Options, take func(exchange.Item) bool) error {
+			defer root.Close()
+			return f.ReadFolder(root.FS(), o, take)
+		}, -1, nil
 	}
 	file, size, err := s.open(path)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
-	defer file.Close()
-	bar := s.bar(size)
-	options.Read = func(n int) { _ = bar.Add(n) }
-	defer func() { _ = bar.Exit() }()
-	if format.Folder && path != "-" {
-		folder, name := filepath.Split(path)
-		return format.ReadFile(os.DirFS(filepath.Clean("./"+folder)), name, options, take)
-	}
-	return format.Read(file, options, take)
+	return func(f exchange.Format, o exchange.Options, take func(exchange.Item) bool) error {
+		defer file.Close()
+		if f.Folder && path != "-" {
+			return f.ReadFile(os.DirFS(filepath.Dir(path)), filepath.Base(path), o, take)
+		}
+		return f.Read(file, o, take)
+	}, size, nil
 }
 
 // take gathers what was read, and sends it when there is enough.
@@ -177,6 +189,29 @@ func (i *importing) send() {
 		}
 	}
 	i.batch, i.size = i.batch[:0], 0
+	i.sent()
+}
+
+// progress says how far an import is: one that is repeated passes what is there already.
+func (out importedForeign) progress() string {
+	stored := "stored"
+	if out.DryRun {
+		stored = "to be stored"
+	}
+	text := fmt.Sprintf("importing: %s %s, %s already here", thousands(out.Stored), stored, thousands(out.Duplicates))
+	if out.Refused > 0 {
+		text += fmt.Sprintf(", %s refused", thousands(out.Refused))
+	}
+	return text
+}
+
+// thousands is a number for people, in groups of three digits.
+func thousands(n int) string {
+	text := strconv.Itoa(n)
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
 }
 
 // leave notes a thing that is not taken in.

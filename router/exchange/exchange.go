@@ -57,7 +57,7 @@ func Formats() []Format {
 	markdown := func(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".md") }
 	return []Format{
 		{Name: "jsonl", What: "JSON lines: an export of a router, or entries of knowledge", stream: readLines},
-		{Name: "markdown", What: "Markdown: a file or folder, each heading an entry", Folder: true, file: readMarkdown, fits: markdown},
+		{Name: "markdown", What: "Markdown: a file or folder, each heading an entry; an export's pages what they were", Folder: true, file: readMarkdown, fits: markdown},
 		{Name: "claude-md", What: "CLAUDE.md, AGENTS.md and memory files: each bullet or paragraph an entry", Folder: true, file: readInstructions, fits: isInstructions},
 		{Name: "engram", What: "engram export: sessions, observations and prompts in one JSON document", stream: readEngram},
 		{Name: "mem0", What: "mem0: the JSON of get_all or of a memory export", stream: readMem0},

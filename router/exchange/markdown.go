@@ -105,8 +105,12 @@ func sections(text string, first int) (all []section) {
 
 func stem(name string) string { return strings.TrimSuffix(path.Base(name), path.Ext(name)) }
 
-// readMarkdown makes an entry of each heading that has a text.
+// readMarkdown makes an entry of each heading that has a text. A page of an
+// export is the record that it was.
 func readMarkdown(name, text string, o Options, yield func(Item) bool) bool {
+	if item, is := readPage(name, text); is {
+		return item.Place == "" || yield(item) // the index is no record
+	}
 	fields, body, skipped := frontMatter(text)
 	seen := map[string]int{}
 	for _, s := range sections(body, skipped+1) {

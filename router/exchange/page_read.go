@@ -1,0 +1,136 @@
+package exchange
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"skillrouter/router"
+)
+
+// readPage reads a page. It is false if the text is none.
+func readPage(name, text string) (item Item, is bool) {
+	rest, is := strings.CutPrefix(text, "---\n"+recordKey+":")
+	if !is {
+		return item, false
+	}
+	kind, rest, _ := strings.Cut(rest, "\n")
+	kind = unquoted(kind)
+	if kind == indexKind {
+		return Item{}, true
+	}
+	item = Item{Place: name}
+	s, there := shapes[router.Kind(kind)]
+	if !there {
+		item.Refused, item.Field = fmt.Sprintf("is not one of %v", router.Kinds()), recordKey
+		return item, true
+	}
+	head, body, ends := cutFront(rest)
+	if !ends {
+		item.Refused = "is truncated: its front matter has no end"
+		return item, true
+	}
+	members, wrong := frontMembers(head)
+	if wrong != "" {
+		item.Refused = wrong
+		return item, true
+	}
+	s.read(body, members)
+	if _, said := members["id"]; !said && slices.Equal(s.key, []string{"id"}) && s.folder != "reminders" { // written by hand
+		members["id"] = quoted(idOf("page", name, kind, head, body))
+	}
+	members["kind"] = quoted(kind)
+	record, err := json.Marshal(members)
+	if err != nil {
+		item.Refused = "cannot be read: " + err.Error()
+		return item, true
+	}
+	if item.Record, err = router.DecodeRecord(router.Kind(kind), record); err != nil {
+		item = refusal(name, err)
+	}
+	return item, true
+}
+
+func cutFront(rest string) (head, body string, ends bool) {
+	if body, empty := strings.CutPrefix(rest, "---\n"); empty {
+		return "", body, true
+	}
+	if head, body, ends = strings.Cut(rest, "\n---\n"); !ends {
+		head, ends = strings.CutSuffix(rest, "\n---")
+	}
+	return head, body, ends
+}
+
+// frontMembers reads front matter line by line. A value is JSON, as pages have
+// it, or the rest of the line, as people write it; a list may have its items on lines of their own.
+func frontMembers(head string) (members map[string]json.RawMessage, wrong string) {
+	members = map[string]json.RawMessage{}
+	lists, key := map[string][]string{}, ""
+	for n, l := range strings.Split(head, "\n") {
+		trimmed := strings.TrimSpace(l)
+		if trimmed == "" || strings.HasPrefix(trimmed, "#") {
+			continue
+		}
+		if item, is := strings.CutPrefix(trimmed, "- "); is && key != "" {
+			lists[key] = append(lists[key], unquoted(item))
+			continue
+		}
+		name, value, is := strings.Cut(l, ":")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if !is || name == "" {
+			return nil, fmt.Sprintf("has front matter that cannot be read, in line %d", n+3)
+		}
+		if _, twice := members[name]; twice || lists[name] != nil {
+			return nil, fmt.Sprintf("says %s twice in its front matter, in line %d again", name, n+3)
+		}
+		switch key = ""; {
+		case value == "":
+			key = name
+		case json.Valid([]byte(value)):
+			members[name] = json.RawMessage(value)
+		default:
+			members[name] = quoted(unquoted(value))
+		}
+	}
+	for name, items := range lists {
+		members[name], _ = json.Marshal(items) // texts
+	}
+	return members, ""
+}
+
+// read takes the texts below the headings, unless the front matter has them.
+func (s shape) read(body string, members map[string]json.RawMessage) {
+	member, begin := s.text, 0
+	take := func(end int, last bool) {
+		text := strings.TrimSuffix(body[begin:end], "\n")
+		if !last {
+			text = strings.TrimSuffix(text, "\n") // the line before the next heading
+		}
+		text = strings.TrimPrefix(text, "\n")
+		if _, said := members[member]; !said && member != "" && strings.TrimSpace(text) != "" {
+			members[member] = quoted(text)
+		}
+	}
+	titled := false
+	for from := 0; from < len(body); {
+		end := len(body)
+		if i := strings.IndexByte(body[from:], '\n'); i >= 0 {
+			end = from + i + 1
+		}
+		l := strings.TrimSuffix(body[from:end], "\n")
+		if !titled && strings.HasPrefix(l, "# ") && strings.TrimSpace(body[:from]) == "" {
+			titled, begin = true, end
+		} else if i := slices.IndexFunc(s.parts, func(p part) bool { return l == "## "+p.heading }); i >= 0 {
+			take(from, false)
+			member, begin = s.parts[i].member, end
+		}
+		from = end
+	}
+	take(len(body), true)
+}
+
+func quoted(text string) json.RawMessage {
+	value, _ := json.Marshal(text) // of a text it never fails
+	return value
+}
