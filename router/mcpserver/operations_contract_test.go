@@ -63,7 +63,7 @@ func (s toolTasks) List(ctx context.Context, f operational.TaskFilter) ([]operat
 		Tasks []operational.Task `json:"tasks"`
 	}
 	answer, err := callTool[listing](skillrouter.WithPrincipal(ctx, s.as), s.tools, "", "list_team_tasks", map[string]any{
-		"status": f.Status, "agent_id": f.AgentID, "project": f.Project, "open": f.Open, "unheld": f.Unheld, "text": f.Text, "limit": f.Limit,
+		"status": f.Status, "agent_id": f.AgentID, "project": f.Project, "open": f.Open, "unheld": f.Unheld, "text": f.Text, "after": f.After, "limit": f.Limit,
 	})
 	return answer.Tasks, err
 }

@@ -24,6 +24,7 @@ type listTeamTasks struct {
 	Open    *bool                    `json:"open"`
 	Unheld  bool                     `json:"unheld"`
 	Text    string                   `json:"text"`
+	After   int64                    `json:"after"`
 	Limit   int                      `json:"limit"`
 }
 
@@ -100,6 +101,7 @@ func (s *Server) addTeamTaskTools() {
 			boolean("open", "true: unfinished ones, false: finished ones"),
 			boolean("unheld", "Only those that no agent holds"),
 			text("text", "Words of the title or description"),
+			whole("after", "For the next page: number of the last task"),
 			integer("limit", "Default 100", 1, operational.MaxLimit),
 		),
 		output: holds("tasks", "summary"),
@@ -162,7 +164,7 @@ func (s *Server) createTeamTask(ctx context.Context, in createTeamTask) (reply[o
 
 func (s *Server) listTeamTasks(ctx context.Context, in listTeamTasks) (reply[teamTasks], error) {
 	filter := operational.TaskFilter{
-		Status: in.Status, AgentID: in.AgentID, Project: in.Project, Open: in.Open, Unheld: in.Unheld, Text: in.Text, Limit: in.Limit,
+		Status: in.Status, AgentID: in.AgentID, Project: in.Project, Open: in.Open, Unheld: in.Unheld, Text: in.Text, After: in.After, Limit: in.Limit,
 	}
 	found, err := s.services.Tasks.List(ctx, filter)
 	if err != nil {

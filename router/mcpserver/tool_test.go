@@ -167,7 +167,7 @@ var every = map[string]string{
 	"check_in":             `{"agent_id":"a","status":"working","current_task":"t","role":"r","model":"m","project_path":"/p"}`,
 	"report_status":        `{"agent_id":"a","status":"working","current_task":"t","progress":50}`,
 	"create_team_task":     `{"title":"t","description":"d","project":"p","priority":1,"agent_id":"a"}`,
-	"list_team_tasks":      `{"status":["pending"],"agent_id":"a","project":"p","open":true,"unheld":true,"text":"x","limit":5}`,
+	"list_team_tasks":      `{"status":["pending"],"agent_id":"a","project":"p","open":true,"unheld":true,"text":"x","after":1,"limit":5}`,
 	"get_team_task":        `{"task":"1"}`,
 	"claim_team_task":      `{"task":"1","project":"p","agent_id":"a"}`,
 	"report_task_progress": `{"task":"1","progress":50,"note":"n","agent_id":"a"}`,
