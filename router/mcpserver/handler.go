@@ -65,6 +65,9 @@ func (s *Server) newHandler(log *slog.Logger) http.Handler {
 			if !ok {
 				return
 			}
+			if r.Header.Get(versionHeader) < statelessFrom && refuseUnknown(w, body) {
+				return
+			}
 			wantsStream = asksForMessages(body)
 		case http.MethodDelete:
 		case http.MethodGet:
@@ -89,6 +92,37 @@ func (s *Server) newHandler(log *slog.Logger) http.Handler {
 		defer s.sessions.use(r.Header.Get(sessionHeader))()
 		stateful.ServeHTTP(w, r)
 	}))
+}
+
+// methods are what a client may call. Custom ones, of which there are none, would belong here too.
+var methods = map[string]bool{
+	"initialize": true, "ping": true, "server/discover": true, methodListen: true,
+	"tools/list": true, "tools/call": true, "prompts/list": true, "prompts/get": true,
+	"resources/list": true, "resources/templates/list": true, "resources/read": true, "resources/subscribe": true, "resources/unsubscribe": true,
+	"logging/setLevel": true, "completion/complete": true,
+}
+
+// refuseUnknown answers a call of a method that there is not, as on standard
+// input. To calls of a session the library answers plain text, which a client
+// takes for a fault of the transport; 404 would tell it that its session is gone.
+func refuseUnknown(w http.ResponseWriter, body []byte) bool {
+	if _, isBatch := elements(body); isBatch {
+		return false
+	}
+	message, _ := jsonrpc.DecodeMessage(body) // readWhole has decoded it before
+	call, ok := message.(*jsonrpc.Request)
+	if !ok || !call.IsCall() || methods[call.Method] {
+		return false
+	}
+	raw, err := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: call.ID, Error: &jsonrpc.Error{
+		Code: jsonrpc.CodeMethodNotFound, Message: "method not found: \"" + shown(call.Method) + "\"",
+	}})
+	if err != nil {
+		return false
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(raw) // the client may be gone
+	return true
 }
 
 // asksForMessages tells whether a call wants to hear of its progress, or of what is logged.

@@ -271,3 +271,23 @@ func TestHTTPRefusals(t *testing.T) {
 		t.Errorf("subscriptions/listen: %s", body)
 	}
 }
+
+// TestUnknownMethods holds that a session's call of a method that there is not
+// has the protocol's answer, with its id, and that no method that there is has it.
+func TestUnknownMethods(t *testing.T) {
+	url := framed(t, mcpserver.New(new(house).services(), mcpserver.Options{}))
+	for _, version := range []string{"", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"} {
+		status, body, _ := post(t, url, version, "", "", `{"jsonrpc":"2.0","id":"mine","method":"no/such","params":{"x":1`+meta+`}}`)
+		if want := map[bool]int{false: 200, true: 404}[version == "2026-07-28"]; status != want || !strings.Contains(body, "-32601") || !strings.Contains(body, `"id":"mine"`) {
+			t.Errorf("protocol %q: %d %s, want %d", version, status, body, want)
+		}
+	}
+	for _, method := range []string{
+		"initialize", "ping", "tools/list", "tools/call", "prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read",
+		"logging/setLevel", "completion/complete",
+	} {
+		if _, body, _ := post(t, url, "2025-06-18", "nobody", "", `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{}}`); strings.Contains(body, "-32601") {
+			t.Errorf("%s: %s", method, body)
+		}
+	}
+}

@@ -130,7 +130,9 @@ func New(services Services, options Options) *Server {
 			// The list of tools is the session's own, and may change. That there is more to
 			// read is no news: what is listed is what there is when it is asked for.
 			Capabilities: &mcp.ServerCapabilities{
-				Tools: &mcp.ToolCapabilities{ListChanged: true}, Prompts: &mcp.PromptCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Logging: &mcp.LoggingCapabilities{},
+				Tools: &mcp.ToolCapabilities{ListChanged: true}, Prompts: &mcp.PromptCapabilities{}, Resources: &mcp.ResourceCapabilities{},
+				//lint:ignore SA1019 protocol 2026-07-28 deprecates log messages, and clients of the earlier ones ask for them
+				Logging: &mcp.LoggingCapabilities{},
 			},
 			CompletionHandler: s.complete,
 			PageSize:          options.PageSize,
