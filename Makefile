@@ -55,6 +55,7 @@ bench: ## measure against floors that run beside it (some minutes; wants a quiet
 	$(GO) run -tags $(TAGS) ./scripts/bench/facts
 	$(GO) run -tags $(TAGS) ./scripts/bench/context
 	$(GO) run -tags $(TAGS) ./scripts/bench/reminders
+	$(GO) run -tags $(TAGS) ./scripts/bench/hook
 	$(GO) test -tags $(TAGS) -run '^$$' -bench 'Search100k|Put' ./tfidf
 	$(GO) test -tags $(TAGS) -run '^$$' -bench 'Classify' ./router
 	$(GO) test -tags $(TAGS) -run '^$$' -bench 'GuardCheck' ./learning
