@@ -182,11 +182,7 @@ func (f *Feed) step(ctx context.Context) error {
 		f.loaded = false
 		return err
 	}
-	f.mu.Lock()
-	f.last, f.ends = runs[len(runs)-1], ends
-	end := f.end()
-	f.mu.Unlock()
-	f.extend(ctx, end)
+	f.announce(ctx, runs[len(runs)-1], ends)
 	f.bell.Ring()
 	return nil
 }

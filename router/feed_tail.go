@@ -3,6 +3,8 @@ package router
 import (
 	"context"
 	"slices"
+
+	"skillrouter/operational"
 )
 
 // Bounds of the feed's tail: what a client that fell behind for a few seconds
@@ -49,31 +51,40 @@ func (t *feedTail) after(seq int64) ([]*FeedItem, bool) {
 	return t.items[at:len(t.items):len(t.items)], true
 }
 
-// extend reads what was just announced into the tail, if somebody follows.
-func (f *Feed) extend(ctx context.Context, end int64) {
+// announce makes runs known together with their events, if somebody follows:
+// nobody sees an end that the tail does not reach, or all who follow would
+// read the tables at once.
+func (f *Feed) announce(ctx context.Context, last operational.FeedRun, ends map[operational.FeedSource]int64) {
 	f.mu.RLock()
 	from := f.tail.last
 	f.mu.RUnlock()
-	var items []*FeedItem
+	items, held := f.newest(ctx, from, last.Last())
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.last, f.ends = last, ends
+	if held {
+		f.tail.append(items, last.Last())
+	} else {
+		f.tail.reset(last.Last())
+	}
+}
+
+// newest reads the events after a number up to the end for the tail, or
+// returns false if nobody follows, or the tail could not hold them.
+func (f *Feed) newest(ctx context.Context, from, end int64) (items []*FeedItem, held bool) {
+	if end-from > feedTailEvents {
+		return nil, false
+	}
 	for seen := from; seen < end; {
-		if f.readers.Load() == 0 || end-from > feedTailEvents {
-			items = nil
-			from = end
-			break
+		if f.readers.Load() == 0 {
+			return nil, false
 		}
 		page, upTo, err := f.page(ctx, seen, end, feedPageRows)
 		if err != nil {
 			f.log.Warn("the newest events cannot be kept in memory; they are read from the tables", "error", err)
-			items, from = nil, end
-			break
+			return nil, false
 		}
 		items, seen = append(items, page...), upTo
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if from == end {
-		f.tail.reset(end)
-		return
-	}
-	f.tail.append(items, end)
+	return items, true
 }

@@ -30,8 +30,10 @@ func NewSockets(feed *router.Feed, fail func(w http.ResponseWriter, r *http.Requ
 	return &Sockets{feed: feed, fail: fail, log: log, now: now}
 }
 
-// deadAfter is how long a client may be silent: it has answered none of two pings then.
-const deadAfter = 2*KeepAlive + KeepAlive/2
+// maxUnanswered is how many pings a client may leave unanswered before it is
+// cut. They are counted and not timed: a client that was not asked, because
+// the router was slow to come to it, is not dead.
+const maxUnanswered = 2
 
 // ServeHTTP turns the request into a WebSocket and writes the feed to it,
 // until the client goes away, takes nothing for WriteTimeout, answers no ping,
@@ -63,8 +65,7 @@ func (s *Sockets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer s.gate.leave(c)
 	out := &upgrade{ResponseWriter: w}
-	c.heard.Store(s.now().UnixNano())
-	hear := func() { c.heard.Store(s.now().UnixNano()) }
+	hear := func() { c.unanswered.Store(0) }
 	conn, err := websocket.Accept(out, r, &websocket.AcceptOptions{
 		InsecureSkipVerify: true, // the Origin was checked with every other request's
 		CompressionMode:    websocket.CompressionDisabled,
@@ -159,7 +160,7 @@ func (s *Sockets) pump(ctx context.Context, c *socket, out *plug, reader *router
 			return
 		case <-reader.Ready():
 		case <-tick.C:
-			if s.now().Sub(time.Unix(0, c.heard.Load())) > deadAfter || out.frames(pingFrame) != nil {
+			if c.unanswered.Add(1) > maxUnanswered || out.frames(pingFrame) != nil {
 				return
 			}
 		}
@@ -194,10 +195,10 @@ func (s *Sockets) Count() int { return s.gate.count() }
 
 // socket is one client's connection, as the gate knows it.
 type socket struct {
-	cancel context.CancelFunc
-	plug   atomic.Pointer[plug]
-	ending atomic.Bool
-	heard  atomic.Int64 // when the client was last heard of, in Unix nanoseconds
+	cancel     context.CancelFunc
+	plug       atomic.Pointer[plug]
+	ending     atomic.Bool
+	unanswered atomic.Int32 // pings since the client was last heard of
 }
 
 // end implements gate's.
