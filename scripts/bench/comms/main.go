@@ -1,7 +1,7 @@
-// Command comms measures heartbeats, signals, broadcasts, replays and what a
-// subscriber that never reads does to the others, against floors that it runs
+// Command comms measures heartbeats, signals, broadcasts, replays, what a
+// subscriber that never reads does to the others, and the feed of events, against floors that it runs
 // itself, in turns, in the same process: a gin handler that only binds the
-// JSON, and a message hub that keeps everything in memory. What it prints is a
+// JSON, and hubs that keep everything in memory. What it prints is a
 // ratio, so that the machine and its load matter little.
 //
 //	go run ./scripts/bench/comms [-rounds 5] [-only heartbeat,signal,…] [-cpuprofile FILE]
@@ -36,7 +36,7 @@ const (
 
 func main() {
 	rounds := flag.Int("rounds", 5, "rounds; the median counts")
-	only := flag.String("only", "heartbeat,signal,pace,broadcast,replay,slow", "what to measure")
+	only := flag.String("only", "heartbeat,signal,pace,broadcast,replay,slow,feed", "what to measure")
 	profile := flag.String("cpuprofile", "", "write a CPU profile here")
 	flag.Parse()
 	if err := run(*rounds, strings.Split(*only, ","), *profile); err != nil {
@@ -62,7 +62,7 @@ func run(rounds int, only []string, profile string) error {
 		name    string
 		measure func(rounds int) error
 	}{
-		{"heartbeat", heartbeats}, {"signal", signals}, {"pace", paced}, {"broadcast", broadcasts}, {"replay", replay}, {"slow", slowReader},
+		{"heartbeat", heartbeats}, {"signal", signals}, {"pace", paced}, {"broadcast", broadcasts}, {"replay", replay}, {"slow", slowReader}, {"feed", feeds},
 	} {
 		if slices.Contains(only, m.name) {
 			if err := m.measure(rounds); err != nil {
