@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -63,7 +62,7 @@ var shapes = map[router.Kind]shape{
 const maxSlug = 60
 
 // memberName is what a member's name may be: it stands in the front matter as it is.
-var memberName = regexp.MustCompile(`^[a-z_]{1,64}$`)
+var memberName = skillrouter.Lazily(`^[a-z_]{1,64}$`)
 
 // Page writes a record, as an export has it, as Markdown. name is a path of
 // lower-case letters, digits, dots, dashes and one slash, which no system gives a
