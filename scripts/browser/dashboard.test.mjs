@@ -4,10 +4,11 @@
 //   ENTRIES      how many make a full router (100000)    SHOTS     a folder for the pictures of docs/
 import { after, before, test } from "node:test";
 import assert from "node:assert/strict";
+import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import playwright from "playwright-core";
 import { chromium, start } from "./router.mjs";
-import { hostile, learned, many, team } from "./seed.mjs";
+import { full, hostile, learned, many, team } from "./seed.mjs";
 
 const entries = Number(process.env.ENTRIES || 100000);
 const budget = 150 * 1024; // bytes of the first page, with all that it loads
@@ -98,7 +99,7 @@ test("an empty router: every page loads, within the budget", async (t) => {
   await page.waitForTimeout(300);
   const bytes = sizes.reduce((sum, [, size]) => sum + size, 0), requests = sizes.length;
   const paints = [];
-  for (let i = 0; i < 5; i++) {
+  for (let i = 0; i < 10; i++) {
     await page.goto(router.url + "/ui/health");
     await page.goto(router.url + "/", { waitUntil: "load" });
     paints.push(await page.evaluate(() => new Promise((done) => {
@@ -106,7 +107,7 @@ test("an empty router: every page loads, within the budget", async (t) => {
     })));
   }
   paints.sort((a, b) => a - b);
-  t.diagnostic(`first page: ${bytes} bytes in ${requests} requests; first paint ${paints.map((p) => p.toFixed(0)).join(", ")} ms`);
+  t.diagnostic(`first page: ${bytes} bytes in ${requests} requests; first paint ${paints.map((p) => p.toFixed(0)).join(", ")} ms at a load of ${loadavg()[0].toFixed(1)} on ${cpus().length} cores`);
   assert.ok(bytes > 5000 && bytes <= budget, `${bytes} bytes`);
   assert.ok(paints[0] <= 400, "the fastest first paint took " + paints[0]); // 200 ms on a quiet machine
   const list = await paths(router, page), wrong = [];
@@ -261,6 +262,8 @@ test("a team at work: pages, contrast, narrow windows, live updates, actions", a
     assert.deepEqual(await page.evaluate(() => document.cookie), "");
     await page.getByRole("button", { name: "Log out" }).click();
     assert.equal(await page.getByRole("heading", { level: 1 }).innerText(), "Log in");
+    await page.goBack(); // what was seen is not kept
+    assert.equal(await page.getByRole("heading", { level: 1 }).innerText(), "Log in");
     clean("login");
   });
   await context.close();
@@ -302,21 +305,12 @@ test(`a full router: every page loads with ${entries} entries`, { timeout: 18000
   const { api } = router;
   await team(api);
   const begin = Date.now();
-  const agents = Math.min(entries, 2000);
-  await many(agents, (n) => api("POST", "/heartbeat", { agent_id: "agent-" + n, status: "working", current_task: "Task " + n }));
-  await many(entries, (n) => api("POST", "/api/tasks", { title: "Task number " + n, priority: n % 20 - 10, project: "p" + n % 50 }));
-  await many(entries, (n) => api("POST", "/signal", { from_agent_id: "agent-" + n % agents, to_agent_id: "agent-" + (n * 7) % agents, signal: "message", context: { text: "Message " + n }, thread_id: "t" + n % 1000 }));
-  const batch = 5000;
-  for (let from = 0; from < entries; from += batch) {
-    const lines = [];
-    for (let n = from; n < Math.min(from + batch, entries); n++) lines.push(JSON.stringify({ category: "c" + n % 30, title: "Entry " + n, content: `What is known of the matter ${n}, and of ${n % 977}` }));
-    await api("POST", "/api/knowledge/bulk", lines.join("\n"));
-  }
+  await full(api, entries, (line) => t.diagnostic(line));
   await learned(api, "docker compose down removes the volumes");
   t.diagnostic(`filled in ${((Date.now() - begin) / 1000).toFixed(0)} s`);
   const { page, clean } = await look(router);
   const list = await paths(router, page);
-  list.push("/ui/tasks?status=pending", "/ui/messages?agent=agent-7", "/ui/messages?signal=nothing");
+  list.push("/ui/tasks?status=pending", "/ui/messages?agent=agent-7", "/ui/messages?signal=nothing", "/ui/tasks?text=number+977");
   if (list.some((path) => path.startsWith("/ui/search"))) list.push("/ui/search?q=matter+977");
   for (const path of list) {
     const before = Date.now();
