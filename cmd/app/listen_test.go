@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coder/websocket"
+
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
@@ -102,6 +104,30 @@ func TestFurtherListeners(t *testing.T) {
 		if status, _ := ask(t, http.MethodGet, door+"/api/stats", "", http.Header{"Origin": {"http://" + at.Host}}); status != http.StatusOK {
 			t.Errorf("%s refuses its own page: %d", door, status)
 		}
+	}
+}
+
+// TestSocketAtEachDoor: the feed is a WebSocket at /ws of every door, and at
+// the root of the one for WebSockets; a foreign page opens none.
+func TestSocketAtEachDoor(t *testing.T) {
+	cfg := settings(t)
+	cfg.Listeners = config.Listeners{WebSocket: []string{"127.0.0.1:0"}}
+	doors := opened(t, cfg).Addresses()
+	for _, address := range []string{doors[0] + "/ws", doors[1] + "/ws", doors[1] + "/?after=0"} {
+		if _, answer, err := websocket.Dial(t.Context(), address, &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"http://evil.example"}}}); err == nil || answer.StatusCode != http.StatusForbidden {
+			t.Errorf("%s: a foreign page is answered %v", address, err)
+		}
+		conn, _, err := websocket.Dial(t.Context(), address, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", address, err)
+		}
+		if err := conn.Write(t.Context(), websocket.MessageText, []byte(`{"type":"ping"}`)); err != nil {
+			t.Fatal(err)
+		}
+		if _, text, err := conn.Read(t.Context()); err != nil || !strings.Contains(string(text), `"pong"`) {
+			t.Errorf("%s answers a ping with %s (%v)", address, text, err)
+		}
+		_ = conn.CloseNow()
 	}
 }
 
