@@ -69,23 +69,5 @@ func (s *Store) OperationPatterns(ctx context.Context, operationType string) ([]
 
 // PatternNumbers implements learning.ExperienceReader.
 func (s *Store) PatternNumbers(ctx context.Context, ids []string) (map[string]int64, error) {
-	numbers := map[string]int64{}
-	for part := range slices.Chunk(ids, lookups) {
-		rows, err := query(s.read.WithContext(ctx), "SELECT id, num FROM patterns WHERE id IN ("+marks(len(part))+")", anys(part)...)
-		if err != nil {
-			return nil, err
-		}
-		for rows.Next() {
-			var id string
-			var number int64
-			if err := rows.Scan(&id, &number); err != nil {
-				return nil, closing(rows, err)
-			}
-			numbers[id] = number
-		}
-		if err := closing(rows, rows.Err()); err != nil {
-			return nil, err
-		}
-	}
-	return numbers, nil
+	return numbersOf(s.read.WithContext(ctx), "patterns", ids)
 }

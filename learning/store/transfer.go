@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"gorm.io/gorm"
+
 	"skillrouter/learning"
 )
 
@@ -107,11 +109,14 @@ func (s *Store) ProceduresAfter(ctx context.Context, number int64, limit int) ([
 
 // EpisodeNumbers implements learning.ExperienceTx.
 func (tx *pipelineTx) EpisodeNumbers(ids []string) (map[string]int64, error) {
+	return numbersOf(tx.db, "episodes", ids)
+}
+
+// numbersOf returns the numbers of a table's rows by their ids; what there is not, is not in it.
+func numbersOf(db *gorm.DB, table string, ids []string) (map[string]int64, error) {
 	numbers := make(map[string]int64, len(ids))
 	for part := range slices.Chunk(ids, lookups) {
-		var c conditions
-		among(&c, "id", part)
-		rows, err := query(tx.db, "SELECT id, num FROM episodes "+c.text, c.args...)
+		rows, err := query(db, "SELECT id, num FROM "+table+" WHERE id IN ("+marks(len(part))+")", anys(part)...)
 		if err != nil {
 			return nil, err
 		}
