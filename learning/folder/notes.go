@@ -199,6 +199,13 @@ func (r *notesReader) frontMatter() int {
 		text := strings.TrimRight(r.line(n), " \t")
 		if text == "---" {
 			r.unread(1, n+1, "is front matter, and not part of a note")
+			// The parser must not see it: a fence within it would take in all that follows.
+			r.source = bytes.Clone(r.source)
+			for i, c := range r.source[:r.starts[n-1]+len(lineText(r.source, r.starts, n))] {
+				if c != '\n' && c != '\r' {
+					r.source[i] = ' '
+				}
+			}
 			return n + 1
 		}
 		if text == "" {

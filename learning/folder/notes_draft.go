@@ -34,7 +34,8 @@ func newNote(title string, first int) *note {
 
 // add puts a text, as it was written, into a part.
 func (n *note) add(p part, text string) {
-	if p == partNone {
+	switch p {
+	case partNone, partDate, partTags, partSeverity, partName: // which hold a value and no text
 		p = partContext
 	}
 	if strings.TrimSpace(text) != "" || len(n.texts[p]) > 0 {

@@ -143,17 +143,19 @@ func (r *notesReader) hasLabel(s section) bool {
 	return false
 }
 
-// path is the headings above a section, and marks them as used.
-func (r *notesReader) path(s section, used []bool) []string {
-	var path []string
+// path is the headings above a section. It marks them as used, and returns
+// which of them were not before.
+func (r *notesReader) path(s section, used []bool) (path []string, marked []int) {
 	for p := s.parent; p >= 0; p = r.parts[p].parent {
 		if title := r.parts[p].head.title; len(pieces(title)) > 0 && !generic[labelWords(title)] {
 			path = append(path, title)
-			used[p] = true
+			if !used[p] {
+				used[p], marked = true, append(marked, p)
+			}
 		}
 	}
 	slices.Reverse(path)
-	return path
+	return path, marked
 }
 
 // preamble reads what stands before the first heading: all of the lessons if
@@ -185,8 +187,17 @@ func (r *notesReader) preamble(s section, introduces bool) {
 func (r *notesReader) lesson(s section, below []section, title string, used []bool, i int) {
 	var path []string
 	if used != nil {
-		path = r.path(s, used)
+		var marked []int
+		path, marked = r.path(s, used)
 		used[i] = true
+		before := len(r.out.Lessons)
+		defer func() {
+			if len(r.out.Lessons) == before { // the headings above stand in no lesson by this one
+				for _, p := range marked {
+					used[p] = false
+				}
+			}
+		}()
 	}
 	if r.split(s, below, title, path) {
 		return

@@ -64,6 +64,7 @@ func TestNotesShapes(t *testing.T) {
 		{"a table of something else", "## T\n| x | y |\n|---|---|\n| 1 | 2 |\n", []string{"T|| x | y |\n|---|---|\n| 1 | 2 |||"}, nil},
 		{"setext", "Subject\n=======\n\ntext\n", []string{"Subject|text||"}, nil},
 		{"headings alone", "# A\n## B\n", nil, []int{1, 2}},
+		{"a label under a heading of no words", "# Alpha\n##\n#### Cause\n", nil, []int{1, 2, 3}},
 		{"an introduction", "# Lessons\n\nintro\n\n## T\n\ntext\n", []string{"T|text||"}, []int{1, 3}},
 		{"before the first heading", "hello\n\n# T\n\ntext\n", []string{"T|text||"}, []int{1}},
 		{"front matter", "---\ntitle: x\n---\n# T\n\ntext\n", []string{"T|text||"}, []int{1, 2, 3}},
