@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -28,19 +27,7 @@ type serving struct {
 func serve(t *testing.T) *serving {
 	t.Helper()
 	cfg := settings(t)
-	a, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- a.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
+	a := opened(t, cfg)
 	owner, err := app.ReadOwnerToken(cfg.Data)
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,7 +20,6 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
-	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
 )
 
@@ -132,20 +130,7 @@ func serveModel(t *testing.T, m *model, change func(*config.Config)) string {
 	if change != nil {
 		change(&cfg)
 	}
-	a, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- a.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	return a.URL()
+	return opened(t, cfg).URL()
 }
 
 // broken waits until the model was told that its client has gone.
