@@ -1,0 +1,157 @@
+package tfidf
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Keeper keeps an Index in step with a Source: it opens the snapshot that the
+// process before it left, catches up with what changed since, and builds the
+// index anew if there is no usable one. Meanwhile it answers already, and adds
+// to what it has what the Source finds. It saves a new snapshot from time to
+// time, and at the end of Run.
+//
+// Put and Delete are called after the commit of each change, in the order of
+// the commits, from before Load on. Load is called once, before the first
+// Search; Run does the rest.
+type Keeper struct {
+	source Source
+	opts   KeeperOptions
+
+	index atomic.Pointer[Index]
+	stage atomic.Int32 // a Stage
+
+	mu       sync.Mutex      // guards what follows, and the order of changes of the index
+	changed  map[string]bool // ids that were put or deleted since reading began; nil when the index is whole
+	replaced chan struct{}   // closed when another Index takes the place of this one
+	whole    chan struct{}   // closed when the index is whole
+	gap      []string        // ids that are yet to be read to catch up; nil while rebuilding
+	refused  string          // why the snapshot was not used; empty if it was
+	opened   time.Time       // when the snapshot that was opened had been saved
+	failed   string          // why reading stopped; it is tried again
+
+	read, total atomic.Int64 // documents, for the progress
+	highest     atomic.Int64 // the greatest Order that a rebuild has read
+
+	saver saver
+}
+
+// KeeperOptions are the settings of a Keeper.
+type KeeperOptions struct {
+	// Path is the file of the snapshot, whose folder is made if it is not there. Empty: there is none.
+	Path string
+	// Form names how documents are made of what is stored. A snapshot of another form
+	// is not used: it must change whenever the same row makes another Document.
+	Form string
+	// Index are the settings of the index.
+	Index Options
+	// Now is time.Now if nil, Log discards if nil.
+	Now func() time.Time
+	Log *slog.Logger
+}
+
+// NewKeeper makes a Keeper of an empty index.
+func NewKeeper(source Source, opts KeeperOptions) *Keeper {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	k := &Keeper{source: source, opts: opts, replaced: make(chan struct{}), whole: make(chan struct{})}
+	k.index.Store(New(opts.Index))
+	k.saver.wake = make(chan struct{}, 1)
+	return k
+}
+
+// Await waits until the index is whole, or returns ctx's error.
+func (k *Keeper) Await(ctx context.Context) error {
+	k.mu.Lock()
+	whole := k.whole
+	k.mu.Unlock()
+	select {
+	case <-whole:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Index returns the index as it is, which may not be whole.
+func (k *Keeper) Index() *Index { return k.index.Load() }
+
+// Len returns how many documents are in the index.
+func (k *Keeper) Len() int { return k.Index().Len() }
+
+// Put puts documents that a commit wrote.
+func (k *Keeper) Put(docs ...Document) {
+	if len(docs) == 0 {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.changed != nil {
+		for i := range docs {
+			k.changed[docs[i].ID] = true
+		}
+	}
+	k.Index().Put(docs...)
+	k.saver.count(len(docs), k.opts.Now())
+}
+
+// Delete removes documents that a commit deleted; ids that nothing has are ignored.
+func (k *Keeper) Delete(ids ...string) {
+	if len(ids) == 0 {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.changed != nil {
+		for _, id := range ids {
+			k.changed[id] = true
+		}
+	}
+	k.Index().Delete(ids...)
+	k.saver.count(len(ids), k.opts.Now())
+}
+
+// Run brings the index to a whole if Load left that to it, tidies it and saves
+// it until ctx ends. Then it saves it a last time, if that takes no longer than
+// a stop may, and returns nil. The Source must answer until it returns.
+func (k *Keeper) Run(ctx context.Context) error {
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	beside.Go(func() { k.tidy(ctx) })
+	k.mend(ctx)
+	k.keepSaving(ctx)
+	return nil
+}
+
+// tidy runs the index, and the one that takes its place, until ctx ends.
+func (k *Keeper) tidy(ctx context.Context) {
+	for ctx.Err() == nil {
+		k.mu.Lock()
+		replaced := k.replaced
+		k.mu.Unlock()
+		of, cancel := context.WithCancel(ctx)
+		go func() {
+			select {
+			case <-replaced:
+				cancel()
+			case <-of.Done():
+			}
+		}()
+		_ = k.Index().Run(of) // it returns nil, when its context ends
+		cancel()
+	}
+}
+
+// replace puts an index in the place of the other; the caller holds k.mu.
+func (k *Keeper) replace(ix *Index) {
+	k.index.Store(ix)
+	close(k.replaced)
+	k.replaced = make(chan struct{})
+}

@@ -1,0 +1,195 @@
+package tfidf
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// When a snapshot is saved. It costs the writing of the whole index, and saves
+// the next start reading again what changed since.
+const (
+	// saveLook is how often it is asked whether a snapshot is due.
+	saveLook = 5 * time.Second
+	// saveFew is how many changes make a snapshot due when nothing has changed for
+	// saveLook, and savePart the part of a large index that must have changed besides:
+	// so a large one is not written again for a handful of entries.
+	saveFew  = 200
+	savePart = 100
+	// saveMany is how many changes make it due while more are coming, and saveShare the
+	// part of the index besides: a long import writes it a few times in all.
+	saveMany  = 20_000
+	saveShare = 4
+	// saveOld is after how long any change makes it due.
+	saveOld = time.Hour
+	// saveAgain is how long a failed attempt is not repeated: the disk may be full.
+	saveAgain = time.Minute
+	// stopBudget is how long the last saving may take; one that would take longer is
+	// left out, and the next start reads what changed since the one before it.
+	stopBudget = 700 * time.Millisecond
+	// saveRate is how many bytes a second a disk is taken to write before one was timed.
+	saveRate = 100 << 20
+)
+
+// saver remembers when the index was saved, and what changed since.
+type saver struct {
+	saving sync.Mutex // held while a snapshot is being written
+
+	mu      sync.Mutex
+	changes int           // since the newest snapshot
+	last    time.Time     // when the latest of them came
+	saved   time.Time     // when this process saved a snapshot
+	tried   time.Time     // when an attempt failed
+	failed  string        // why
+	took    time.Duration // how long the latest saving took
+	due     bool
+	wake    chan struct{}
+}
+
+func (s *saver) count(changes int, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changes += changes
+	s.last = at
+}
+
+// now makes a snapshot due at once.
+func (s *saver) now() {
+	s.mu.Lock()
+	s.due = true
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (s *saver) tell(state *KeeperState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.saved.After(state.Saved) {
+		state.Saved = s.saved
+	}
+	state.Unsaved, state.SaveFailed = s.changes, s.failed
+}
+
+// isDue tells whether a snapshot of so many documents should be saved now.
+func (s *saver) isDue(documents int, at time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case !s.tried.IsZero() && at.Sub(s.tried) < saveAgain:
+		return false
+	case s.due:
+		return true
+	case s.changes == 0:
+		return false
+	case s.changes >= max(saveMany, documents/saveShare):
+		return true
+	case s.changes >= max(saveFew, documents/savePart) && at.Sub(s.last) >= saveLook:
+		return true
+	}
+	return at.Sub(s.saved) >= saveOld && !s.saved.IsZero()
+}
+
+// keepSaving saves the index when it is due, and a last time when ctx ends.
+func (k *Keeper) keepSaving(ctx context.Context) {
+	if k.opts.Path == "" {
+		<-ctx.Done()
+		return
+	}
+	k.saver.mu.Lock()
+	if k.saver.saved.IsZero() {
+		k.saver.saved = k.opened // from then on the hour counts
+	}
+	k.saver.mu.Unlock()
+	look := time.NewTicker(saveLook)
+	defer look.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-look.C:
+		case <-k.saver.wake:
+		case <-ctx.Done():
+			continue
+		}
+		if k.saver.isDue(k.Len(), k.opts.Now()) {
+			_ = k.Save(ctx) // it is logged, and tried again
+		}
+	}
+	if k.worthLast() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopBudget)
+		defer cancel()
+		_ = k.Save(last)
+	}
+}
+
+// worthLast tells whether a stop should wait for a last snapshot.
+func (k *Keeper) worthLast() bool {
+	k.saver.mu.Lock()
+	defer k.saver.mu.Unlock()
+	if k.saver.changes == 0 && !k.saver.due {
+		return false
+	}
+	took := k.saver.took
+	if info, err := os.Stat(k.opts.Path); err == nil && took == 0 {
+		took = time.Duration(info.Size()) * time.Second / saveRate
+	}
+	return took <= stopBudget
+}
+
+// Save writes a snapshot of the index if it is whole. A failure is told once, by
+// State and in the log, until an attempt succeeds; it harms nothing else.
+func (k *Keeper) Save(ctx context.Context) error {
+	if k.opts.Path == "" || !k.Whole() {
+		return nil
+	}
+	k.saver.saving.Lock()
+	defer k.saver.saving.Unlock()
+	begin := k.opts.Now()
+	changes, err := k.write(ctx)
+	if ctx.Err() != nil && err != nil {
+		return err // the process stops
+	}
+	s := &k.saver
+	s.mu.Lock()
+	first := s.failed == ""
+	s.due = false
+	if err == nil {
+		s.changes -= changes
+		s.saved, s.tried, s.failed, s.took = begin, time.Time{}, "", k.opts.Now().Sub(begin)
+	} else {
+		s.tried, s.failed = k.opts.Now(), err.Error()
+	}
+	s.mu.Unlock()
+	if err != nil && first && !errors.Is(err, errors.ErrUnsupported) {
+		k.opts.Log.WarnContext(ctx, "the search index cannot be saved: the next start will read it from the database again; trying again later", "path", k.opts.Path, "error", err)
+	}
+	return err
+}
+
+// write captures the index at a known position and writes that.
+func (k *Keeper) write(ctx context.Context) (changes int, err error) {
+	m := mark{Form: k.opts.Form, Time: k.opts.Now().UnixMilli()}
+	var capture *Capture
+	err = k.source.Settled(ctx, func(at Position) {
+		m.At, capture = at, k.Index().Capture()
+		k.saver.mu.Lock()
+		changes = k.saver.changes
+		k.saver.mu.Unlock()
+	})
+	if err != nil || m.At == (Position{}) {
+		return changes, err // nothing was ever written: there is nothing to save
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return 0, err
+	}
+	if err := os.MkdirAll(filepath.Dir(k.opts.Path), 0o700); err != nil {
+		return 0, err
+	}
+	return changes, capture.Save(k.opts.Path, text)
+}

@@ -1,0 +1,90 @@
+package tfidf
+
+import (
+	"fmt"
+	"time"
+)
+
+// Stage is how far an index is on its way to hold everything.
+type Stage int32
+
+// The stages, in the order in which a start goes through them.
+const (
+	// Unread is before Load.
+	Unread Stage = iota
+	// Rebuilding is while everything is being read, for want of a usable snapshot.
+	Rebuilding
+	// CatchingUp is while what changed since the snapshot is being read.
+	CatchingUp
+	// Whole is when the index holds all that is stored.
+	Whole
+)
+
+// String names the stage, as it stands in answers and metrics.
+func (s Stage) String() string {
+	switch s {
+	case Rebuilding:
+		return "rebuilding"
+	case CatchingUp:
+		return "catching up"
+	case Whole:
+		return "whole"
+	}
+	return "not read"
+}
+
+// KeeperState tells how an index is doing.
+type KeeperState struct {
+	Stage     Stage
+	Documents int // in the index
+	// Percent is how much of what is to be read has been; 100 when the index is whole.
+	Percent int
+	// Refused says why the snapshot of the process before this one was not used; empty: it was.
+	Refused string
+	// Failed says why reading had to stop; it is tried again. Empty: it did not.
+	Failed string
+	// Saved is when the newest snapshot that can be used was saved, zero if there is
+	// none, and Unsaved how many documents changed since.
+	Saved   time.Time
+	Unsaved int
+	// SaveFailed says why the latest attempt to save failed; empty: it did not.
+	SaveFailed string
+}
+
+// State tells how the index is doing.
+func (k *Keeper) State() KeeperState {
+	s := KeeperState{Stage: Stage(k.stage.Load()), Documents: k.Len()}
+	k.mu.Lock()
+	s.Refused, s.Failed, s.Saved = k.refused, k.failed, k.opened
+	k.mu.Unlock()
+	s.Percent = k.percent(s.Stage)
+	k.saver.tell(&s)
+	return s
+}
+
+// percent is how much of what is to be read has been.
+func (k *Keeper) percent(stage Stage) int {
+	if stage == Whole {
+		return 100
+	}
+	read, total := k.read.Load(), k.total.Load()
+	if total == 0 {
+		return 0
+	}
+	return int(min(99, 100*read/total))
+}
+
+// Whole tells whether the index holds all that is stored.
+func (k *Keeper) Whole() bool { return Stage(k.stage.Load()) == Whole }
+
+// Notice says that an answer may lack something, empty if it does not.
+func (k *Keeper) Notice() string {
+	switch stage := Stage(k.stage.Load()); stage {
+	case Whole:
+		return ""
+	case CatchingUp:
+		return fmt.Sprintf("the search index is catching up with what was written since it was saved, %d %% read; the rest is looked up in the database, which is slower and less exact", k.percent(stage))
+	default:
+		return fmt.Sprintf("the search index is being rebuilt, %d %% read; the rest is looked up in the database, which is slower and less exact", k.percent(stage))
+	}
+}

@@ -1,0 +1,283 @@
+package tfidf_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"skillrouter/tfidf"
+)
+
+// shelf is a Source in memory, and what writes to it. Its commits put into its
+// Keeper in their order.
+type shelf struct {
+	mu     sync.Mutex
+	keeper *tfidf.Keeper
+	docs   map[string]tfidf.Document
+	log    []string // the subject of each record; empty: it does not say
+	name   string   // tells this log from others
+	fail   error    // of Scan and Documents
+	scans  int
+	during func() // runs while a scan has read and not yet handed over
+}
+
+func newShelf(n int) *shelf {
+	s := &shelf{docs: map[string]tfidf.Document{}, name: "a"}
+	for i := range n {
+		s.write(entry(i, "flaky tests"))
+	}
+	return s
+}
+
+func entry(i int, about string) tfidf.Document {
+	return tfidf.Document{ID: fmt.Sprint("e", i), Title: fmt.Sprintf("entry %d", i), Body: about, Order: int64(i + 1)}
+}
+
+func (s *shelf) write(d tfidf.Document) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.docs[d.ID] = d
+	s.log = append(s.log, d.ID)
+	if s.keeper != nil {
+		s.keeper.Put(d)
+	}
+}
+
+func (s *shelf) remove(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.docs, id)
+	s.log = append(s.log, id)
+	if s.keeper != nil {
+		s.keeper.Delete(id)
+	}
+}
+
+// keep makes a Keeper, as a start does; the one before it is told of nothing more.
+func (s *shelf) keep(path string) *tfidf.Keeper {
+	k := tfidf.NewKeeper(s, tfidf.KeeperOptions{Path: path, Form: "shelf 1"})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keeper = k
+	return k
+}
+
+func (s *shelf) position() tfidf.Position {
+	if len(s.log) == 0 {
+		return tfidf.Position{}
+	}
+	return tfidf.Position{Seq: int64(len(s.log)), Print: s.name + s.log[len(s.log)-1]}
+}
+
+func (s *shelf) Position(context.Context) (tfidf.Position, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.position(), nil
+}
+
+func (s *shelf) Holds(_ context.Context, at tfidf.Position) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return at.Seq > 0 && at.Seq <= int64(len(s.log)) && at.Print == s.name+s.log[at.Seq-1], nil
+}
+
+func (s *shelf) Changed(_ context.Context, after tfidf.Position, visit func(ids []string) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range s.log[after.Seq:] {
+		if id == "" {
+			return fmt.Errorf("a record: %w", tfidf.ErrGap)
+		}
+		if err := visit([]string{id}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *shelf) Documents(_ context.Context, ids []string) ([]tfidf.Document, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var docs []tfidf.Document
+	for _, id := range ids {
+		if d, ok := s.docs[id]; ok {
+			docs = append(docs, d)
+		}
+	}
+	return docs, s.fail
+}
+
+func (s *shelf) sorted() []tfidf.Document {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.SortedFunc(maps.Values(s.docs), func(a, b tfidf.Document) int { return int(a.Order - b.Order) })
+}
+
+func (s *shelf) Scan(ctx context.Context, visit func([]tfidf.Document) error) error {
+	s.mu.Lock()
+	s.scans++
+	fail, during := s.fail, s.during
+	s.fail = nil // the next attempt succeeds
+	s.mu.Unlock()
+	if fail != nil {
+		return fail
+	}
+	docs := s.sorted()
+	if during != nil {
+		during()
+	}
+	for part := range slices.Chunk(docs, 100) {
+		if err := visit(part); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+func (s *shelf) Count(context.Context) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.docs), nil
+}
+
+func (s *shelf) Containing(_ context.Context, words []string, after int64, _ tfidf.Query, visit func([]tfidf.Document) bool) error {
+	docs := s.sorted()
+	slices.Reverse(docs)
+	for _, d := range docs {
+		holds := slices.ContainsFunc(words, func(w string) bool { return strings.Contains(strings.ToLower(d.Title+" "+d.Body), w) })
+		if d.Order > after && holds && !visit([]tfidf.Document{d}) {
+			break
+		}
+	}
+	return nil
+}
+
+func (s *shelf) Settled(_ context.Context, then func(tfidf.Position)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	then(s.position())
+	return nil
+}
+
+// check compares what the keeper has with what is stored, by ids and by a search.
+func (s *shelf) check(t *testing.T, k *tfidf.Keeper) {
+	t.Helper()
+	got, want := k.Index().IDs(), slices.Collect(maps.Keys(s.docs))
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Fatalf("the index has %v, stored are %v", got, want)
+	}
+	fresh := tfidf.New(tfidf.Options{})
+	fresh.Put(s.sorted()...)
+	query := tfidf.Query{Text: "flaky kubelet entry 7", Limit: 50}
+	found, notice := k.Search(t.Context(), query)
+	if notice != "" {
+		t.Errorf("a whole index says %q", notice)
+	}
+	if want := fresh.Search(query); fmt.Sprint(found.Hits) != fmt.Sprint(want.Hits) {
+		t.Errorf("found %v, a fresh index finds %v", found.Hits, want.Hits)
+	}
+}
+
+func TestKeeperWithoutASnapshotAnswersAtOnceAndSaysSo(t *testing.T) {
+	s := newShelf(300)
+	s.write(entry(300, "the kubelet was evicted"))
+	k := s.keep("")
+	if err := k.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if state := k.State(); state.Stage != tfidf.Rebuilding || state.Refused == "" || state.Documents != 0 {
+		t.Errorf("after a load without a snapshot: %+v", state)
+	}
+	s.write(entry(301, "the kubelet came back"))
+	found, notice := k.Search(t.Context(), tfidf.Query{Text: "kubelets evicted"})
+	if len(found.Hits) != 2 || found.Hits[0].ID != "e300" || found.Hits[1].ID != "e301" {
+		t.Errorf("while nothing was read: %v", found.Hits)
+	}
+	if !strings.Contains(notice, "being rebuilt, 0 % read") {
+		t.Errorf("notice %q", notice)
+	}
+	run(t, k)
+	await(t, k)
+	s.check(t, k)
+}
+
+func TestKeeperOfNothingIsWholeAtOnce(t *testing.T) {
+	s := newShelf(0)
+	k := s.keep("")
+	if err := k.Load(t.Context()); err != nil || !k.Whole() || k.Notice() != "" {
+		t.Errorf("%v, %+v", err, k.State())
+	}
+	s.write(entry(0, "flaky"))
+	s.check(t, k)
+}
+
+func TestKeeperTriesAgainWhatFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf(10)
+		s.fail = errors.New("the disk is gone")
+		k := s.keep("")
+		if err := k.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		run(t, k)
+		synctest.Wait()
+		if state := k.State(); state.Failed != "the disk is gone" || state.Stage != tfidf.Rebuilding {
+			t.Errorf("after a failure: %+v", state)
+		}
+		await(t, k)
+		if s.scans != 2 || k.State().Failed != "" {
+			t.Errorf("%d scans, %+v", s.scans, k.State())
+		}
+		s.check(t, k)
+	})
+}
+
+func TestWhatIsCommittedDuringARebuildWins(t *testing.T) {
+	s := newShelf(500)
+	k := s.keep("")
+	s.during = func() {
+		s.remove("e7")
+		s.write(entry(8, "kubelet"))
+		s.write(entry(500, "kubelet"))
+		s.write(entry(501, "kubelet"))
+		s.remove("e501")
+	}
+	if err := k.Rebuild(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.check(t, k)
+	s.during = nil
+	if err := k.Rebuild(t.Context()); err != nil { // over a full index
+		t.Fatal(err)
+	}
+	s.check(t, k)
+}
+
+// run runs the keeper until the test ends.
+func run(t *testing.T, k *tfidf.Keeper) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- k.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func await(t *testing.T, k *tfidf.Keeper) {
+	t.Helper()
+	if err := k.Await(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
