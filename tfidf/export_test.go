@@ -6,7 +6,7 @@ func (ix *Index) SearchExhaustive(q Query) Result { return ix.search(q, false) }
 // Segments returns how many segments there are, and how many documents, dead ones too, each holds.
 func (ix *Index) Segments() (sizes []int) {
 	for _, s := range ix.view.Load().segs {
-		sizes = append(sizes, len(s.ids))
+		sizes = append(sizes, s.docs())
 	}
 	return sizes
 }

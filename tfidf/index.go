@@ -3,6 +3,7 @@ package tfidf
 import (
 	"context"
 	"maps"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
@@ -29,13 +30,13 @@ const (
 type Index struct {
 	weights Weights
 	vocab   *vocabulary
-	letters letterCounts
+	letters *letterCounts
 	typos   typoIndex
 
 	view atomic.Pointer[view]
 
 	mu      sync.Mutex // guards all below, and the order of views
-	byID    map[string]uint32
+	byID    idTable
 	places  []place  // by document number
 	free    []uint32 // document numbers that nothing has
 	open    map[uint32]*segment
@@ -70,7 +71,12 @@ func New(opts Options) *Index {
 	if opts.Weights != nil {
 		w = *opts.Weights
 	}
-	ix := &Index{weights: w, vocab: newVocabulary(), byID: map[string]uint32{}, open: map[uint32]*segment{}, wake: make(chan struct{}, 1)}
+	return newIndex(w, rand.Uint64())
+}
+
+// newIndex returns an empty index whose hash tables are keyed by seed.
+func newIndex(w Weights, seed uint64) *Index {
+	ix := &Index{weights: w, vocab: newVocabulary(seed), letters: new(letterCounts), byID: idTable{seed: seed}, open: map[uint32]*segment{}, wake: make(chan struct{}, 1)}
 	ix.analyze = analyzer{vocab: ix.vocab, title: w.Title}
 	ix.view.Store(&view{})
 	return ix
@@ -106,9 +112,9 @@ func (ix *Index) Delete(ids ...string) {
 	v := *ix.view.Load()
 	v.seq++
 	for _, id := range ids {
-		if number, ok := ix.byID[id]; ok {
+		if number, ok := ix.number(&v, id); ok {
 			ix.kill(&v, number)
-			delete(ix.byID, id)
+			ix.byID.remove(id, number)
 			ix.free = append(ix.free, number)
 		}
 	}
@@ -147,7 +153,7 @@ func (ix *Index) analyzeAll(docs []Document) []*doc {
 
 // insert adds d to the tail of v and to the counts, in place of an older version.
 func (ix *Index) insert(v *view, d *doc) {
-	number, known := ix.byID[d.id]
+	number, known := ix.number(v, d.id)
 	if known {
 		ix.kill(v, number)
 	} else {
@@ -157,7 +163,7 @@ func (ix *Index) insert(v *view, d *doc) {
 			number = uint32(len(ix.places))
 			ix.places = append(ix.places, place{})
 		}
-		ix.byID[d.id] = number
+		ix.byID.insert(d.id, number)
 	}
 	d.number = number
 	ix.places[number] = place{at: uint32(len(v.tail))}
@@ -166,6 +172,17 @@ func (ix *Index) insert(v *view, d *doc) {
 	v.length += uint64(d.length)
 	ix.count(d.attrs, d.held, 1)
 	d.held = nil
+}
+
+// number returns the number of the document with an ID, if there is one.
+func (ix *Index) number(v *view, id string) (uint32, bool) {
+	return ix.byID.find(id, func(number uint32) bool {
+		p := ix.places[number]
+		if p.segment == 0 {
+			return v.tail[p.at].id == id
+		}
+		return ix.open[p.segment].id(p.at) == id
+	})
 }
 
 // kill takes the document with a number out of v and the counts.
@@ -315,10 +332,10 @@ func (ix *Index) mergeOnce() bool {
 			}
 		}
 	}
-	ix.open[s.serial] = s
 	now := *ix.view.Load()
 	now.segs = slices.DeleteFunc(slices.Clone(now.segs), func(s *segment) bool { return slices.Contains(due, s) })
-	if len(s.ids) > 0 {
+	if s.docs() > 0 {
+		ix.open[s.serial] = s
 		now.segs = append(now.segs, s)
 	}
 	ix.view.Store(&now)
@@ -330,7 +347,7 @@ func (ix *Index) mergeOnce() bool {
 func dueForMerge(segs []*segment) []*segment {
 	classes := map[int][]*segment{}
 	for _, s := range segs {
-		live, class := len(s.ids)-int(s.dead.Load()), 0
+		live, class := s.docs()-int(s.dead.Load()), 0
 		for n := live / tailDocs; n >= mergeFactor; n /= mergeFactor {
 			class++
 		}
@@ -342,7 +359,7 @@ func dueForMerge(segs []*segment) []*segment {
 		}
 	}
 	for _, s := range segs {
-		if float64(s.dead.Load()) > sparse*float64(len(s.ids)) {
+		if float64(s.dead.Load()) > sparse*float64(s.docs()) {
 			return []*segment{s}
 		}
 	}

@@ -34,8 +34,8 @@ func (s *search) scanSegment(seg *segment) {
 	// computed. Where documents have become longer since, impacts have grown,
 	// at most in proportion.
 	raise := max(1, s.sat.excess(seg.average, s.ix.weights)) * slack
-	for lo := 0; lo < len(seg.ids); lo += windowDocs {
-		s.scanWindow(seg, uint32(lo), uint32(min(lo+windowDocs, len(seg.ids))), raise)
+	for lo := 0; lo < seg.docs(); lo += windowDocs {
+		s.scanWindow(seg, uint32(lo), uint32(min(lo+windowDocs, seg.docs())), raise)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 )
 
 // ranking is the scratch memory of the second pass.
@@ -33,7 +34,7 @@ func (s *search) rerank(limit int, explain bool) []Hit {
 	s.sortByScore()
 	hits := make([]Hit, 0, min(limit, len(s.heap)))
 	for _, k := range r.order[:cap(hits)] {
-		h := Hit{ID: s.view.id(s.heap[k]), Score: r.score[k]}
+		h := Hit{ID: strings.Clone(s.view.id(s.heap[k])), Score: r.score[k]}
 		if explain {
 			h.Why = s.reasons(k)
 		}

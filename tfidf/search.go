@@ -28,11 +28,12 @@ func (v *view) before(a, b candidate) bool {
 	return a.score > b.score || a.score == b.score && v.id(a) < v.id(b)
 }
 
+// id returns the candidate's Document.ID, which may be the segment's memory.
 func (v *view) id(c candidate) string {
 	if c.seg == nil {
 		return v.tail[c.at].id
 	}
-	return c.seg.ids[c.at]
+	return c.seg.id(c.at)
 }
 
 // words returns the candidate's appendWords.

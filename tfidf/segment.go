@@ -1,17 +1,24 @@
 package tfidf
 
 import (
+	"runtime"
 	"slices"
 	"sync/atomic"
+	"unsafe"
 )
 
 // segment is an immutable part of the index: its documents, numbered from 0,
 // and their postings. Only died changes.
+//
+// Each of its slices is a plain column, without pointers, that can as well lie
+// in a mapped file; columns lists them.
 type segment struct {
 	serial  uint32
-	average float64 // the average length that the blocks' bounds were computed with
+	average float64  // the average length that the blocks' bounds were computed with
+	mapped  *mapping // what keeps the columns' memory, if that is not the heap
 
-	ids      []string
+	ids      []byte   // every document's ID
+	idStarts []uint64 // where it starts there, and the end of the last
 	numbers  []uint32 // the documents' numbers in the index
 	lengths  []uint32
 	orders   []int64
@@ -29,6 +36,15 @@ type segment struct {
 	counts []uint32 // per term, its postings
 	blocks []block
 	data   []byte
+}
+
+// docs returns how many documents there are, dead ones too.
+func (s *segment) docs() int { return len(s.lengths) }
+
+// id returns the ID of document d. It is the segment's memory: what goes to a caller is cloned.
+func (s *segment) id(d uint32) string {
+	id := s.ids[s.idStarts[d]:s.idStarts[d+1]]
+	return unsafe.String(unsafe.SliceData(id), len(id))
 }
 
 // find returns where a term lies in s.terms.
@@ -52,11 +68,11 @@ type sealer struct {
 // seal makes a segment of documents, in their order.
 func (z *sealer) seal(docs []*doc, w Weights, average float64) *segment {
 	s := &segment{average: average}
-	s.grow(len(docs))
-	size, postings := 0, 0
+	size, ids, postings := 0, 0, 0
 	var last uint32
 	for _, d := range docs {
 		size += len(d.words)
+		ids += len(d.id)
 		postings += len(d.terms) + len(d.attrs)
 		for _, t := range d.terms {
 			last = max(last, t.term)
@@ -65,7 +81,7 @@ func (z *sealer) seal(docs []*doc, w Weights, average float64) *segment {
 			last = max(last, t)
 		}
 	}
-	s.words = make([]byte, 0, size)
+	s.grow(len(docs), ids, size)
 	for i, d := range docs {
 		s.append(d.id, d.number, d.length, d.order, d.moment, d.words)
 		s.project, s.category = append(s.project, d.project), append(s.category, d.category)
@@ -130,8 +146,11 @@ func (z *sealer) seal(docs []*doc, w Weights, average float64) *segment {
 	return s
 }
 
-func (s *segment) grow(n int) {
-	s.ids = make([]string, 0, n)
+// grow makes room for n documents, of which the IDs and words take that many bytes.
+func (s *segment) grow(n, ids, words int) {
+	s.ids = make([]byte, 0, ids)
+	s.idStarts = append(make([]uint64, 0, n+1), 0)
+	s.words = make([]byte, 0, words)
 	s.numbers = make([]uint32, 0, n)
 	s.lengths = make([]uint32, 0, n)
 	s.orders, s.moments = make([]int64, 0, n), make([]int64, 0, n)
@@ -142,7 +161,8 @@ func (s *segment) grow(n int) {
 
 func (s *segment) append(id string, number, length uint32, order, moment int64, words []byte) {
 	s.orders, s.moments = append(s.orders, order), append(s.moments, moment)
-	s.ids = append(s.ids, id)
+	s.ids = append(s.ids, id...)
+	s.idStarts = append(s.idStarts, uint64(len(s.ids)))
 	s.numbers = append(s.numbers, number)
 	s.lengths = append(s.lengths, length)
 	s.words = append(s.words, words...)
@@ -152,41 +172,36 @@ func (s *segment) append(id string, number, length uint32, order, moment int64, 
 func (s *segment) clip() {
 	s.terms, s.first, s.counts = slices.Clone(s.terms), slices.Clone(s.first), slices.Clone(s.counts)
 	s.blocks, s.data = slices.Clone(s.blocks), slices.Clone(s.data)
+	if cap(s.words)-len(s.words) > len(s.words)/8 { // many of those that it was sized for had died
+		s.words, s.ids = slices.Clone(s.words), slices.Clone(s.ids)
+	}
 }
 
 // merge makes one segment of the documents that live in several. It also
 // returns, per segment, the new number of each document, none for a dead one.
 func merge(segs []*segment, w Weights, average float64) (*segment, [][]uint32) {
-	live := 0
+	live, ids, size := 0, 0, 0
 	for _, s := range segs {
-		live += len(s.ids) - int(s.dead.Load())
-	}
-	out := &segment{average: average}
-	out.ids = make([]string, 0, live)
-	out.numbers = make([]uint32, 0, live)
-	out.lengths = make([]uint32, 0, live)
-	out.orders, out.moments = make([]int64, 0, live), make([]int64, 0, live)
-	out.project, out.category = make([]uint32, 0, live), make([]uint32, 0, live)
-	out.starts = append(make([]uint64, 0, live+1), 0)
-	moved := make([][]uint32, len(segs))
-	size := 0
-	for _, s := range segs {
+		live += s.docs() - int(s.dead.Load())
+		ids += len(s.ids)
 		size += len(s.words)
 	}
-	out.words = make([]byte, 0, size)
+	out := &segment{average: average}
+	out.grow(live, ids, size)
+	moved := make([][]uint32, len(segs))
 	for i, s := range segs {
-		moved[i] = make([]uint32, len(s.ids))
-		for d := range s.ids {
+		moved[i] = make([]uint32, s.docs())
+		for d := range uint32(s.docs()) {
 			if s.died[d].Load() != 0 {
 				moved[i][d] = none
 				continue
 			}
-			moved[i][d] = uint32(len(out.ids))
-			out.append(s.ids[d], s.numbers[d], s.lengths[d], s.orders[d], s.moments[d], s.wordsOf(uint32(d)))
+			moved[i][d] = uint32(out.docs())
+			out.append(s.id(d), s.numbers[d], s.lengths[d], s.orders[d], s.moments[d], s.wordsOf(d))
 			out.project, out.category = append(out.project, s.project[d]), append(out.category, s.category[d])
 		}
 	}
-	out.died = make([]atomic.Uint32, len(out.ids))
+	out.died = out.died[:out.docs()]
 	pw := postingWriter{seg: out, norm: newSaturation(w, average)}
 	next := make([]int, len(segs))
 	var c cursor
@@ -219,5 +234,6 @@ func merge(segs []*segment, w Weights, average float64) (*segment, [][]uint32) {
 		pw.end()
 	}
 	out.clip()
+	runtime.KeepAlive(segs)
 	return out, moved
 }

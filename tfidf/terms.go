@@ -1,6 +1,9 @@
 package tfidf
 
-import "slices"
+import (
+	"runtime"
+	"slices"
+)
 
 // QueryTerms returns the distinct stems that a search for the text would look
 // for first, in order: its words without those that say nothing; and, apart
@@ -55,5 +58,6 @@ func (ix *Index) Frequencies(stems []string) (frequencies []int, documents int) 
 	for i, s := range stems {
 		_, frequencies[i] = ix.known(s, v)
 	}
+	runtime.KeepAlive(ix) // and with it what the vocabulary is mapped from
 	return frequencies, v.docs
 }

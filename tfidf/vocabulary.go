@@ -2,9 +2,12 @@ package tfidf
 
 import (
 	"bytes"
-	"hash/maphash"
+	"encoding/binary"
+	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/zeebo/xxh3"
 )
 
 // A vocabulary numbers words and stems. A number is never given up, so that
@@ -15,16 +18,24 @@ import (
 //
 // Looking a word up takes no lock. Adding one locks the shard that its hash
 // falls into.
+//
+// The hash is keyed by a seed that each index draws for itself, so that nobody
+// can prepare words which all fall on one slot, and that its snapshot keeps.
 type vocabulary struct {
-	seed   maphash.Seed
+	seed   uint64
 	shards [vocabularyShards]shard
 	grow   sync.Mutex
 	count  atomic.Uint32
 	chunks [maxChunks]atomic.Pointer[[chunkWords]entry]
+
+	base   []byte                 // long words that a snapshot held
+	long   atomic.Pointer[[]byte] // and those that came since
+	mapped *mapping               // what keeps the memory of a snapshot
 }
 
 const (
 	vocabularyShards = 32
+	shardSlots       = 64 // of a shard at first
 	chunkWords       = 1 << 12
 	maxChunks        = 1 << 13
 	// maxWords bounds the vocabulary; what comes after is not indexed.
@@ -42,10 +53,20 @@ type entry struct {
 	text [inlineWord]byte
 }
 
-// longWords holds the words that do not fit their entries, by number.
-type longWords struct {
-	mu    sync.RWMutex
-	words map[uint32][]byte
+// longWord is the size of an entry whose word does not fit it. Its text then
+// holds where the word lies among the long ones, in eight bytes, and its
+// length, in four.
+const longWord = inlineWord + 1
+
+// setLong points an entry at a long word.
+func (e *entry) setLong(at, n int) {
+	e.size = longWord
+	binary.LittleEndian.PutUint64(e.text[:], uint64(at))
+	binary.LittleEndian.PutUint32(e.text[8:], uint32(n))
+}
+
+func (e *entry) longAt() (at, n int) {
+	return int(binary.LittleEndian.Uint64(e.text[:])), int(binary.LittleEndian.Uint32(e.text[8:]))
 }
 
 // shard is an open hash table. A slot holds 32 bits of the hash and the number of the word.
@@ -53,10 +74,13 @@ type shard struct {
 	mu    sync.Mutex
 	used  int
 	slots atomic.Pointer[[]atomic.Uint64]
-	long  longWords
 }
 
-func newVocabulary() *vocabulary { return &vocabulary{seed: maphash.MakeSeed()} }
+func newVocabulary(seed uint64) *vocabulary {
+	v := &vocabulary{seed: seed}
+	v.long.Store(new([]byte))
+	return v
+}
 
 func (v *vocabulary) entry(id uint32) *entry {
 	return &v.chunks[id/chunkWords].Load()[id%chunkWords]
@@ -68,15 +92,17 @@ func (v *vocabulary) text(id uint32) []byte {
 	if e.size <= inlineWord {
 		return e.text[:e.size]
 	}
-	long := &v.shards[e.text[0]].long
-	long.mu.RLock()
-	defer long.mu.RUnlock()
-	return long.words[id]
+	at, n := e.longAt()
+	if at < len(v.base) {
+		return v.base[at : at+n]
+	}
+	at -= len(v.base)
+	return (*v.long.Load())[at : at+n]
 }
 
 // lookup returns the number of a word, or 0.
 func (v *vocabulary) lookup(word string) uint32 {
-	h := maphash.String(v.seed, word)
+	h := xxh3.HashStringSeed(word, v.seed)
 	var buf [2 * maxWord]byte
 	return v.find(&v.shards[h%vocabularyShards], h, append(buf[:0], word...))
 }
@@ -87,8 +113,8 @@ func (v *vocabulary) find(s *shard, h uint64, word []byte) uint32 {
 		return 0
 	}
 	mask := uint64(len(*slots) - 1)
-	for i := h >> 5; ; i++ {
-		slot := (*slots)[i&mask].Load()
+	for i := range uint64(len(*slots)) {
+		slot := (*slots)[(h>>5+i)&mask].Load()
 		if slot == 0 {
 			return 0
 		}
@@ -96,11 +122,12 @@ func (v *vocabulary) find(s *shard, h uint64, word []byte) uint32 {
 			return uint32(slot)
 		}
 	}
+	return 0
 }
 
 // intern returns the number of a word, giving it one if it is new, or 0 if the vocabulary is full.
 func (v *vocabulary) intern(word []byte) uint32 {
-	h := maphash.Bytes(v.seed, word)
+	h := xxh3.HashSeed(word, v.seed)
 	s := &v.shards[h%vocabularyShards]
 	if id := v.find(s, h, word); id != 0 {
 		return id
@@ -110,7 +137,7 @@ func (v *vocabulary) intern(word []byte) uint32 {
 	if id := v.find(s, h, word); id != 0 {
 		return id
 	}
-	id := v.add(s, uint8(h%vocabularyShards), word)
+	id := v.add(word)
 	if id != 0 {
 		s.insert(h, id, v)
 	}
@@ -121,7 +148,7 @@ func (v *vocabulary) intern(word []byte) uint32 {
 func (s *shard) insert(h uint64, id uint32, v *vocabulary) {
 	slots := s.slots.Load()
 	if slots == nil || 3*s.used >= 2*len(*slots) {
-		n := 64
+		n := shardSlots
 		if slots != nil {
 			n = 2 * len(*slots)
 		}
@@ -129,7 +156,7 @@ func (s *shard) insert(h uint64, id uint32, v *vocabulary) {
 		if slots != nil {
 			for i := range *slots {
 				if slot := (*slots)[i].Load(); slot != 0 {
-					put(wider, maphash.Bytes(v.seed, v.text(uint32(slot))), uint32(slot))
+					put(wider, xxh3.HashSeed(v.text(uint32(slot)), v.seed), uint32(slot))
 				}
 			}
 		}
@@ -150,8 +177,18 @@ func put(slots []atomic.Uint64, h uint64, id uint32) {
 	slots[i&mask].Store(h>>32<<32 | uint64(id))
 }
 
+// appendSlots copies slots behind others.
+func appendSlots(to, from []atomic.Uint64) []atomic.Uint64 {
+	n := len(to)
+	to = slices.Grow(to, len(from))[:n+len(from)]
+	for i := range from {
+		to[n+i].Store(from[i].Load())
+	}
+	return to
+}
+
 // add makes the entry of a new word.
-func (v *vocabulary) add(s *shard, number uint8, word []byte) uint32 {
+func (v *vocabulary) add(word []byte) uint32 {
 	v.grow.Lock()
 	id := v.count.Load() + 1
 	if id > maxWords {
@@ -166,14 +203,11 @@ func (v *vocabulary) add(s *shard, number uint8, word []byte) uint32 {
 	if e.size = uint8(len(word)); len(word) <= inlineWord {
 		copy(e.text[:], word)
 	} else {
-		e.size = inlineWord + 1
-		e.text[0] = number
-		s.long.mu.Lock()
-		if s.long.words == nil {
-			s.long.words = map[uint32][]byte{}
-		}
-		s.long.words[id] = bytes.Clone(word)
-		s.long.mu.Unlock()
+		long := *v.long.Load()
+		e.setLong(len(v.base)+len(long), len(word))
+		// Readers of the slice before see none of what is appended behind its end.
+		long = append(long, word...)
+		v.long.Store(&long)
 	}
 	v.count.Store(id)
 	v.grow.Unlock()
