@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -40,17 +41,22 @@ func TestTrainingLinesAreDeterministicAndApart(t *testing.T) {
 			t.Fatalf("line %d is %q, then %q", i, first[i].Query, second[i].Query)
 		}
 	}
-	held, err := Validation(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	validation := map[string]bool{}
-	for _, l := range held {
-		validation[plain(l.Query)] = true
+	measured := map[string]string{}
+	for _, set := range heldOut {
+		held, err := readLabelled(filepath.Join(dir, set.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range held {
+			if other := measured[plain(l.Query)]; other != "" {
+				t.Errorf("%s is in %s and in %s", l.Query, other, set.file)
+			}
+			measured[plain(l.Query)] = set.file
+		}
 	}
 	for _, l := range first {
-		if validation[plain(l.Query)] {
-			t.Errorf("a training line is also a validation question: %s", l.Query)
+		if file := measured[plain(l.Query)]; file != "" {
+			t.Errorf("a training line is also a question of %s: %s", file, l.Query)
 		}
 	}
 }

@@ -15,7 +15,7 @@ const (
 )
 
 // updatePage writes the figures into the page. Times are left out: they differ from run to run.
-func updatePage(path string, report router.TrainingReport, m, slipped Measured, size int) error {
+func updatePage(path string, report router.TrainingReport, m, slipped Measured, others map[string]Measured, size int) error {
 	page, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -32,9 +32,15 @@ func updatePage(path string, report router.TrainingReport, m, slipped Measured, 
 	fmt.Fprintf(&b, "| the %d validation questions | **%.3f** (%d right) |\n", m.Total, m.Accuracy(), m.Right)
 	fmt.Fprintf(&b, "| the same, when a near tie may be answered by either source (%d near ties) | %.3f |\n", m.NearTies, float64(m.InBoth)/float64(m.Total))
 	fmt.Fprintf(&b, "| the same, with one letter mistyped in each | %.3f |\n", slipped.Accuracy())
+	for _, set := range heldOut[1:] {
+		o := others[set.file]
+		fmt.Fprintf(&b, "| the %d of `%s`, %s | %.3f (%d right) |\n", o.Total, set.file, set.name, o.Accuracy(), o.Right)
+	}
 	fmt.Fprintf(&b, "| hand-written training lines, each held out once in %d folds | %.3f |\n", router.TrainingFolds, report.Accuracy)
 	fmt.Fprintf(&b, "\nConfusion on the validation questions:\n%s\nReliability on them (expected calibration error %.3f; temperature %.2f, fitted to held-out training lines):\n%s\n",
 		m.confusionTable(), m.Calibration, report.Temperature, m.reliabilityTable())
+	sealed := others[heldOut[len(heldOut)-1].file]
+	fmt.Fprintf(&b, "Reliability on the sealed ones (expected calibration error %.3f):\n%s\n", sealed.Calibration, sealed.reliabilityTable())
 	b.Write(page[end:])
 	if bytes.Equal(page, b.Bytes()) {
 		return nil
