@@ -32,6 +32,8 @@ func (s *segment) columns() []column {
 		columnOf("id starts", &s.idStarts),
 		columnOf("numbers", &s.numbers),
 		columnOf("lengths", &s.lengths),
+		columnOf("length classes", &s.norms),
+		columnOf("ascends", &s.ascends),
 		columnOf("orders", &s.orders),
 		columnOf("moments", &s.moments),
 		columnOf("projects", &s.project),

@@ -27,3 +27,12 @@ func Words(text string) (words []string) {
 	}
 	return words
 }
+
+// TFClass returns the class of a frequency and what the class stands for.
+func TFClass(tf uint32) (class uint32, stands float64) { return tfClass(tf), classTF(tfClass(tf)) }
+
+// LengthClass returns the class of a length and what the class stands for.
+func LengthClass(length uint32) (class uint32, stands float64) {
+	c := uint32(lengthClass(length))
+	return c, classLength(c)
+}

@@ -33,7 +33,8 @@ type Index struct {
 	letters *letterCounts
 	typos   typoIndex
 
-	view atomic.Pointer[view]
+	view   atomic.Pointer[view]
+	worths atomic.Pointer[worths]
 
 	mu      sync.Mutex // guards all below, and the order of views
 	byID    idTable

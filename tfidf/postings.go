@@ -12,7 +12,7 @@ const blockSize = 128
 type block struct {
 	last uint32  // the last document in it
 	off  uint32  // where its postings start
-	max  float32 // no posting of it has a greater impact, at the segment's average length
+	max  float32 // none of its postings has a greater share (see saturation.share), at the segment's average length
 }
 
 // postingWriter writes the posting lists of a segment, term after term, each
@@ -63,7 +63,7 @@ func (w *postingWriter) flush() {
 	for i, d := range w.docs {
 		gap, prev = max(gap, d-prev), d
 		most = max(most, w.tfs[i])
-		b.max = max(b.max, roundUp(w.norm.impact(w.tfs[i], s.lengths[d])))
+		b.max = max(b.max, roundUp(w.norm.share(classTF(tfClass(w.tfs[i])), classLength(uint32(s.norms[d])))))
 	}
 	dw, tw := width(gap), width(most)
 	if most == 1 {

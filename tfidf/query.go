@@ -15,6 +15,7 @@ type term struct {
 	df     int // how many live documents are taken to hold it
 
 	factor float64 // weight · idf
+	share  uint32  // the factor as a part of maxScore, for the first pass
 }
 
 // question is an analysed query.

@@ -17,7 +17,7 @@ const (
 
 // candidate is a document that the first pass found.
 type candidate struct {
-	score float64
+	score uint32
 	seg   *segment // nil if it is in the tail
 	at    uint32
 }
@@ -76,11 +76,14 @@ type search struct {
 	want              int
 	prune             bool // leave out what cannot be among the best; false in tests only
 
+	worths  *worths
 	cursors []cursor
-	window  []float64
-	touched []uint64
-	ub      []float64
-	rest    []float64
+	segs    []*segment // in the order of scanning
+	scores  *scores    // of a window's documents, all 0 between windows
+	found   []uint32   // a window's documents that may be among the best
+	ub      []uint32
+	rest    []uint32
+	spread  []int // per term, how many blocks of its list the window meets
 	part    []part
 	tfs     []uint16
 	rank    ranking
@@ -115,7 +118,10 @@ func (ix *Index) search(q Query, prune bool) Result {
 		s.scanPart()
 	} else {
 		s.statistics()
-		for _, seg := range s.view.segs {
+		// The largest first: it is where the best are, beside which the rest is skipped.
+		s.segs = append(s.segs[:0], s.view.segs...)
+		slices.SortFunc(s.segs, func(a, b *segment) int { return cmp.Compare(b.docs(), a.docs()) })
+		for _, seg := range s.segs {
 			s.scanSegment(seg)
 		}
 		s.scanTail()
@@ -131,6 +137,7 @@ func (ix *Index) search(q Query, prune bool) Result {
 func (s *search) release() {
 	clear(s.heap)
 	clear(s.part)
+	clear(s.segs)
 	for i := range s.cursors {
 		s.cursors[i].blocks, s.cursors[i].data, s.cursors[i].tfData = nil, nil, nil
 	}
@@ -187,17 +194,28 @@ func (s *search) narrowest(q Query) (few int, ok bool) {
 // search: measured, they rank better there than those of the part.
 func (s *search) statistics() {
 	s.sat = newSaturation(s.ix.weights, s.view.average())
+	s.worths = s.ix.worthsAt(s.view.average())
+	sum := 0.0
 	for i := range s.q.terms {
 		t := &s.q.terms[i]
 		t.factor = t.weight * idf(s.view.docs, t.df)
+		sum += t.factor
 	}
 	slices.SortStableFunc(s.q.terms, func(a, b term) int {
 		return cmp.Or(cmp.Compare(b.factor, a.factor), cmp.Compare(a.text, b.text))
 	})
+	for i := range s.q.terms {
+		if t := &s.q.terms[i]; t.factor > 0 {
+			t.share = uint32(max(1, t.factor/sum*float64(maxScore-len(s.q.terms))))
+		}
+	}
 }
 
-// offer puts a document among the best if it belongs there.
-func (s *search) offer(c candidate) {
+// full tells whether there are as many candidates as are wanted, so that others must beat the worst.
+func (s *search) full() bool { return s.prune && len(s.heap) == s.want }
+
+// offer puts a document among the best and tells whether it belongs there.
+func (s *search) offer(c candidate) bool {
 	if len(s.heap) < s.want {
 		s.heap = append(s.heap, c)
 		for i := len(s.heap) - 1; i > 0; {
@@ -208,23 +226,23 @@ func (s *search) offer(c candidate) {
 			s.heap[p], s.heap[i] = s.heap[i], s.heap[p]
 			i = p
 		}
-		return
+		return true
 	}
 	if !s.view.before(c, s.heap[0]) {
-		return
+		return false
 	}
 	h := s.heap
 	h[0] = c
 	for i := 0; ; {
 		k := 2*i + 1
 		if k >= len(h) {
-			return
+			return true
 		}
 		if k+1 < len(h) && s.view.before(h[k], h[k+1]) {
 			k++
 		}
 		if !s.view.before(h[i], h[k]) {
-			return
+			return true
 		}
 		h[i], h[k] = h[k], h[i]
 		i = k
@@ -232,9 +250,9 @@ func (s *search) offer(c candidate) {
 }
 
 // threshold returns the score that a document must reach to be among the best.
-func (s *search) threshold() float64 {
-	if !s.prune || len(s.heap) < s.want {
-		return 0
+func (s *search) threshold() uint32 {
+	if !s.full() {
+		return 1
 	}
 	return s.heap[0].score
 }
@@ -275,10 +293,10 @@ func (s *search) scanTail() {
 		if !d.alive(s.view.seq) || !s.fitsTail(d) {
 			continue
 		}
-		score := 0.0
+		score, norm := uint32(0), lengthClass(d.length)
 		for _, t := range s.q.terms {
 			if tf := d.tf(t.id); tf > 0 {
-				score += t.factor * s.sat.impact(tf, d.length)
+				score += s.worths.in(t.share, tf, norm)
 			}
 		}
 		if score > 0 {
@@ -362,16 +380,15 @@ func (s *search) scanPart() {
 		}
 	}
 	for j, p := range s.part {
-		score := 0.0
+		score, norm := uint32(0), lengthClass(p.length)
 		for i := range terms {
 			if tf := s.tfs[i*n+j]; tf > 0 {
-				score += terms[i].factor * s.sat.impact(uint32(tf), p.length)
+				score += s.worths.in(terms[i].share, uint32(tf), norm)
 			}
 		}
-		if score <= 0 {
-			continue
+		if score > 0 {
+			s.offer(candidate{score: score, seg: p.seg, at: p.at})
 		}
-		s.offer(candidate{score: score, seg: p.seg, at: p.at})
 	}
 }
 

@@ -21,6 +21,8 @@ type segment struct {
 	idStarts []uint64 // where it starts there, and the end of the last
 	numbers  []uint32 // the documents' numbers in the index
 	lengths  []uint32
+	norms    []uint8 // lengthClass of each
+	ascends  []uint8 // per window of documents, 1 if their IDs ascend
 	orders   []int64
 	moments  []int64
 	project  []uint32
@@ -153,6 +155,8 @@ func (s *segment) grow(n, ids, words int) {
 	s.words = make([]byte, 0, words)
 	s.numbers = make([]uint32, 0, n)
 	s.lengths = make([]uint32, 0, n)
+	s.norms = make([]uint8, 0, n)
+	s.ascends = make([]uint8, 0, windowsOf(n))
 	s.orders, s.moments = make([]int64, 0, n), make([]int64, 0, n)
 	s.project, s.category = make([]uint32, 0, n), make([]uint32, 0, n)
 	s.died = make([]atomic.Uint32, n)
@@ -161,10 +165,16 @@ func (s *segment) grow(n, ids, words int) {
 
 func (s *segment) append(id string, number, length uint32, order, moment int64, words []byte) {
 	s.orders, s.moments = append(s.orders, order), append(s.moments, moment)
+	if d := s.docs(); d%windowDocs == 0 {
+		s.ascends = append(s.ascends, 1)
+	} else if id < s.id(uint32(d-1)) {
+		s.ascends[d/windowDocs] = 0
+	}
 	s.ids = append(s.ids, id...)
 	s.idStarts = append(s.idStarts, uint64(len(s.ids)))
 	s.numbers = append(s.numbers, number)
 	s.lengths = append(s.lengths, length)
+	s.norms = append(s.norms, lengthClass(length))
 	s.words = append(s.words, words...)
 	s.starts = append(s.starts, uint64(len(s.words)))
 }

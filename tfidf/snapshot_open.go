@@ -214,7 +214,7 @@ func (ix *Index) adopt(t *tables, h snapshotHead, m *mapping) {
 func (s *segment) check(h segmentHead) error {
 	n := len(s.lengths)
 	for _, other := range []int{
-		len(s.idStarts) - 1, len(s.numbers), len(s.orders), len(s.moments), len(s.project), len(s.category), len(s.died), len(s.starts) - 1,
+		len(s.idStarts) - 1, len(s.numbers), len(s.norms), len(s.orders), len(s.moments), len(s.project), len(s.category), len(s.died), len(s.starts) - 1,
 	} {
 		if other != n {
 			return errors.New("its columns differ in length")
@@ -225,6 +225,8 @@ func (s *segment) check(h segmentHead) error {
 		return errors.New("a segment's head does not fit it")
 	case math.IsNaN(s.average) || math.IsInf(s.average, 0) || s.average < 0:
 		return errors.New("a segment's average is no number")
+	case len(s.ascends) != windowsOf(n):
+		return errors.New("its windows are not as many as its documents fill")
 	case len(s.first) != len(s.terms) || len(s.counts) != len(s.terms):
 		return errors.New("its terms differ in length")
 	}
