@@ -1,5 +1,7 @@
 package tfidf
 
+import "github.com/zeebo/xxh3"
+
 // SearchExhaustive answers like Search, but scores every document.
 func (ix *Index) SearchExhaustive(q Query) Result { return ix.search(q, false) }
 
@@ -36,3 +38,21 @@ func LengthClass(length uint32) (class uint32, stands float64) {
 	c := uint32(lengthClass(length))
 	return c, classLength(c)
 }
+
+// FormatOf returns a hash of what the columns of the index's segments hold.
+func FormatOf(ix *Index) uint64 {
+	h := xxh3.New()
+	for _, s := range ix.Capture().segments() {
+		for _, c := range s.columns() {
+			_, _ = h.WriteString(c.name)
+			_, _ = h.Write(c.bytes())
+		}
+	}
+	return h.Sum64()
+}
+
+// The versions in a snapshot's head.
+const (
+	SnapshotFormat   = snapshotFormat
+	SnapshotAnalysis = snapshotAnalysis
+)

@@ -15,15 +15,9 @@ type mapping struct{ bytes []byte }
 
 // mapFile maps size bytes of a file, private to this process: what is written
 // there never reaches the file. Where that cannot be, it reads them.
-//
-// Windows refuses to replace a file that is mapped, and so the next snapshot.
 func mapFile(file *os.File, size int) (*mapping, error) {
-	if runtime.GOOS != "windows" {
-		if b, err := mmap.MapRegion(file, size, mmap.COPY, 0, 0); err == nil {
-			m := &mapping{b}
-			runtime.AddCleanup(m, func(b mmap.MMap) { _ = b.Unmap() }, b)
-			return m, nil
-		}
+	if m := tryMap(file, size); m != nil {
+		return m, nil
 	}
 	words := make([]uint64, (size+7)/8) // so that every column is aligned
 	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), size)
@@ -31,4 +25,28 @@ func mapFile(file *os.File, size int) (*mapping, error) {
 		return nil, err
 	}
 	return &mapping{b}, nil
+}
+
+// tryMap maps size bytes of a file, or returns nil where that cannot be.
+//
+// Windows would refuse to replace a file that is mapped, and so the next snapshot.
+func tryMap(file *os.File, size int) *mapping {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	b, err := mmap.MapRegion(file, size, mmap.COPY, 0, 0)
+	if err != nil {
+		return nil
+	}
+	m := &mapping{b}
+	runtime.AddCleanup(m, func(b mmap.MMap) { _ = b.Unmap() }, b)
+	return m
+}
+
+// lay lays columns over the sections of a file that is in memory.
+func (m *mapping) lay(columns []column, sections []section) {
+	for i, c := range columns {
+		s := sections[i]
+		c.set(m.bytes[s.Offset : s.Offset+s.Size : s.Offset+s.Size])
+	}
 }

@@ -2,7 +2,9 @@ package tfidf
 
 import (
 	"errors"
+	"os"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"github.com/zeebo/xxh3"
@@ -171,6 +173,9 @@ func (c *Capture) documents(t *tables, segs []*segment) {
 // Save writes the capture to path: into a temporary file beside it, which is
 // synced and then renamed, so that path is the old snapshot or the new one.
 // mark is the caller's: Open gives it back.
+//
+// What it has written the index then uses in place of its own memory, where a
+// file can be mapped: the file must not be changed, but may be removed or replaced.
 func (c *Capture) Save(path string, mark []byte) error {
 	segs := c.segments()
 	w := &snapshotWriter{head: snapshotHead{
@@ -182,7 +187,42 @@ func (c *Capture) Save(path string, mark []byte) error {
 		w.columns = append(w.columns, s.columns()...)
 	}
 	w.columns = append(w.columns, c.tables(segs).columns()...)
-	err := w.write(path)
+	err := w.write(path, func(file *os.File) {
+		if m := tryMap(file, w.size); m != nil {
+			c.adopt(m, segs, w.sections)
+		}
+	})
 	runtime.KeepAlive(c)
 	return err
+}
+
+// adopt puts the segments of the file in place of those of the index that they
+// were written from.
+func (c *Capture) adopt(m *mapping, segs []*segment, sections []section) {
+	ix := c.ix
+	ix.merging.Lock() // a merge knows its segments by their addresses
+	defer ix.merging.Unlock()
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	now := *ix.view.Load()
+	now.segs = slices.Clone(now.segs)
+	for i, old := range c.view.segs {
+		at := slices.Index(now.segs, old)
+		if at < 0 { // it was merged with others since
+			continue
+		}
+		s := &segment{serial: old.serial, average: old.average, mapped: m}
+		columns := s.columns()
+		m.lay(columns, sections[i*len(columns):])
+		if old.dead.Load() != segs[i].dead.Load() { // some have died since
+			for d := range s.died {
+				if died := old.died[d].Load(); died != 0 && s.died[d].Load() == 0 {
+					s.died[d].Store(died)
+				}
+			}
+		}
+		s.dead.Store(old.dead.Load())
+		now.segs[at], ix.open[s.serial] = s, s
+	}
+	ix.view.Store(&now)
 }

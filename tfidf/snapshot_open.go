@@ -160,10 +160,7 @@ func verify(file io.ReaderAt, l *layout) error {
 func (l *layout) index(m *mapping, w Weights) (*Index, error) {
 	sections := l.sections
 	lay := func(columns []column) {
-		for i, c := range columns {
-			s := sections[i]
-			c.set(m.bytes[s.Offset : s.Offset+s.Size : s.Offset+s.Size])
-		}
+		m.lay(columns, sections)
 		sections = sections[len(columns):]
 	}
 	ix := newIndex(w, l.head.Seed)
@@ -184,13 +181,13 @@ func (l *layout) index(m *mapping, w Weights) (*Index, error) {
 	if err := t.check(l.head); err != nil {
 		return nil, err
 	}
-	ix.adopt(t, l.head, m)
+	ix.take(t, l.head, m)
 	ix.view.Store(v)
 	return ix, nil
 }
 
-// adopt takes tables for its own.
-func (ix *Index) adopt(t *tables, h snapshotHead, m *mapping) {
+// take makes tables the index's own.
+func (ix *Index) take(t *tables, h snapshotHead, m *mapping) {
 	v := ix.vocab
 	v.mapped, v.base = m, t.long
 	for i := range len(t.entries) / chunkWords {

@@ -22,13 +22,15 @@ type snapshotWriter struct {
 	columns  []column
 	mark     []byte
 
-	file *os.File
-	buf  []byte // at most a chunk
-	sums []uint64
+	file     *os.File
+	buf      []byte // at most a chunk
+	sums     []uint64
+	size     int
+	sections []section
 }
 
-// write makes the snapshot at path.
-func (w *snapshotWriter) write(path string) error {
+// write makes the snapshot at path. When it is there, it calls done with the file.
+func (w *snapshotWriter) write(path string, done func(*os.File)) error {
 	if len(w.mark) > maxMark {
 		return fmt.Errorf("the mark of a snapshot has %d bytes, of %d at most", len(w.mark), maxMark)
 	}
@@ -41,7 +43,7 @@ func (w *snapshotWriter) write(path string) error {
 	if err := os.Remove(temporary); err != nil && !errors.Is(err, os.ErrNotExist) { // left by a process that was killed
 		return err
 	}
-	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := os.OpenFile(temporary, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -50,14 +52,16 @@ func (w *snapshotWriter) write(path string) error {
 	if err == nil {
 		err = file.Sync()
 	}
-	err = errors.Join(err, file.Close())
-	if err == nil {
-		err = os.Rename(temporary, path)
-	}
 	if err != nil {
-		return errors.Join(err, os.Remove(temporary))
+		return errors.Join(err, file.Close(), os.Remove(temporary))
 	}
-	return syncFolder(filepath.Dir(path))
+	if err = os.Rename(temporary, path); err != nil {
+		return errors.Join(err, file.Close(), os.Remove(temporary))
+	}
+	if err = syncFolder(filepath.Dir(path)); err == nil {
+		done(file)
+	}
+	return errors.Join(err, file.Close())
 }
 
 // fill writes the columns, and then the head, which holds their checksums.
@@ -96,6 +100,7 @@ func (w *snapshotWriter) fill() error {
 		return err
 	}
 	l.chunks = w.sums
+	w.size, w.sections = int(l.head.File), l.sections
 	head, err := l.encode()
 	if err != nil {
 		return err
