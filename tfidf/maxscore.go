@@ -25,13 +25,14 @@ func (s *scores) add(d, x uint32) {
 	binary.LittleEndian.PutUint16(at, binary.LittleEndian.Uint16(at)+uint16(x))
 }
 
-// sweep appends to out the documents among the first n that have at least a score.
-func (s *scores) sweep(out []uint32, n int, least uint32) []uint32 {
+// sweep appends to out the documents lo ≤ d < hi that have at least a score. lo
+// is a multiple of 16.
+func (s *scores) sweep(out []uint32, lo, hi, least uint32) []uint32 {
 	const high, each = 0x8000_8000_8000_8000, 0x0001_0001_0001_0001
 	// Scores are below 2¹⁵. With the topmost bit set a score stays above the
 	// least one, and keeps the bit, if and only if it reaches that.
 	need := uint64(least) * each
-	for at := 0; at < 2*n; at += 32 {
+	for at := 2 * lo; at < 2*hi; at += 32 {
 		b := s[at : at+32]
 		x0, x1 := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
 		x2, x3 := binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint64(b[24:])
@@ -41,7 +42,7 @@ func (s *scores) sweep(out []uint32, n int, least uint32) []uint32 {
 		}
 		for i, x := range [4]uint64{x0, x1, x2, x3} {
 			for x &= high; x != 0; x &= x - 1 {
-				out = append(out, uint32(at/2+4*i+bits.TrailingZeros64(x)/16))
+				out = append(out, at/2+uint32(4*i+bits.TrailingZeros64(x)/16))
 			}
 		}
 	}
@@ -139,11 +140,42 @@ func (s *search) scanWindow(seg *segment, lo, hi uint32, raise float64) {
 			s.accumulate(&s.cursors[i], terms[i].share, seg, lo, hi)
 		}
 	}
-	found := s.scores.sweep(s.found[:0], int(hi-lo), need-s.rest[essential])
-	if seg.dead.Load() > 0 || s.filtered {
-		found = s.narrow(found, seg, lo)
+	// Where all has been summed, the documents are offered a few at a time, so that
+	// those behind have to beat what was found before.
+	step := hi - lo
+	if essential == len(terms) {
+		step = sweepDocs
 	}
-	for i := essential; i < len(terms) && len(found) > 0; i++ {
+	for at := uint32(0); at < hi-lo; at += step {
+		found := s.scores.sweep(s.found[:0], at, min(at+step, hi-lo), need-s.rest[essential])
+		if seg.dead.Load() > 0 || s.filtered {
+			found = s.narrow(found, seg, lo)
+		}
+		found = s.complete(found, essential, need, seg, lo, hi)
+		for _, d := range found {
+			score := s.scores.of(d)
+			if score < need {
+				continue
+			}
+			if s.offer(candidate{score: score, seg: seg, at: lo + d}) {
+				need = s.threshold()
+			} else if ascends && s.prune {
+				need++ // equal scores are of no use from here on
+			}
+		}
+		s.found = found
+	}
+	clear(s.scores[:2*(hi-lo)])
+}
+
+// sweepDocs is how many documents are offered at a time.
+const sweepDocs = 256
+
+// complete adds to the scores of the documents found what the terms from
+// number i on are worth in them, and leaves those that can reach need.
+func (s *search) complete(found []uint32, i int, need uint32, seg *segment, lo, hi uint32) []uint32 {
+	terms := s.q.terms
+	for ; i < len(terms) && len(found) > 0; i++ {
 		if s.ub[i] == 0 {
 			continue
 		}
@@ -164,19 +196,7 @@ func (s *search) scanWindow(seg *segment, lo, hi uint32, raise float64) {
 		}
 		found = kept
 	}
-	for _, d := range found {
-		score := s.scores.of(d)
-		if score < need {
-			continue
-		}
-		if s.offer(candidate{score: score, seg: seg, at: lo + d}) {
-			need = s.threshold()
-		} else if ascends && s.prune {
-			need++ // equal scores are of no use from here on
-		}
-	}
-	s.found = found
-	clear(s.scores[:2*(hi-lo)])
+	return found
 }
 
 // narrow leaves those of the documents found that live and fit the filter.
