@@ -8,7 +8,7 @@ FUZZTIME ?= 60s
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build train-router train-router-check run test race lint fmt fuzz garbage bench browser conformance cross dist dist-check check clean
+.PHONY: help build train-router train-router-check golden-search run test race lint fmt fuzz garbage bench browser conformance cross dist dist-check check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ train-router: ## make the query classifier's model and its figures anew from the
 
 train-router-check: ## fail if the committed model is not what the training lines give
 	$(GO) run ./scripts/trainrouter -check
+
+golden-search: ## agree to the ranking as it is now: write the judged collection's golden anew, and show what moved
+	$(GO) test -tags $(TAGS) -count 1 -v -run '^TestJudgedGolden$$' ./router -update
 
 bench: ## measure against floors that run beside it (some minutes; wants a quiet machine)
 	$(GO) run -tags $(TAGS) ./scripts/bench/comms
