@@ -8,7 +8,7 @@ FUZZTIME ?= 60s
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build train-router train-router-check golden-search run test race lint fmt fuzz garbage bench browser conformance cross dist dist-check check clean
+.PHONY: help build train-router train-router-check golden-search run test race lint fmt fuzz garbage bench bench-search-tidy bench-search-check bench-search browser conformance cross dist dist-check check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +62,15 @@ bench: ## measure against floors that run beside it (some minutes; wants a quiet
 	$(GO) test -tags $(TAGS) -run '^$$' -bench 'Search100k|Put' ./tfidf
 	$(GO) test -tags $(TAGS) -run '^$$' -bench 'Classify' ./router
 	$(GO) test -tags $(TAGS) -run '^$$' -bench 'GuardCheck' ./learning
+
+bench-search: ## measure the search beside FTS5 and bleve on the same data (some minutes). ARGS="-sizes 10000,100000,1000000", ARGS="-collections DIR..."
+	cd scripts/bench/search && $(GO) build -tags $(TAGS) -trimpath -o ../../../bin/bench-search . && cd $(CURDIR) && bin/bench-search $(ARGS)
+
+bench-search-check: ## vet that module (it is no part of check: what it compares with would have to be downloaded)
+	cd scripts/bench/search && $(GO) vet -tags $(TAGS) ./... && $(GO) tool -modfile=$(CURDIR)/go.mod staticcheck -tags $(TAGS) ./...
+
+bench-search-tidy: ## give that module the product's versions, after they changed
+	cd scripts/bench/search && $(GO) mod tidy
 
 browser: build ## look at the dashboard in Chromium ($CHROMIUM, or the one on the path); wants Node 20. ENTRIES=100000 make it full, SHOTS=dir takes pictures
 	cd scripts/browser && npm ci --ignore-scripts --no-audit --no-fund && npm test

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"skillrouter"
+	"skillrouter/cmd/app"
+	"skillrouter/learning"
+	"skillrouter/learning/store"
+)
+
+// ours is the knowledge of a router without its transports: learning.db, the
+// committer, the rules of writing and the index.
+type ours struct {
+	db   *app.Database
+	base *learning.KnowledgeBase
+	stop context.CancelFunc
+	done chan error
+	runs int
+}
+
+// idsOnly leaves the rows of what was found unread: the other engines are asked for ids too.
+type idsOnly struct{ *store.Store }
+
+// Knowledge implements learning.KnowledgeStore.
+func (idsOnly) Knowledge(_ context.Context, ids []string) ([]learning.Knowledge, error) {
+	entries := make([]learning.Knowledge, len(ids))
+	for i, id := range ids {
+		entries[i].ID = id
+	}
+	return entries, nil
+}
+
+func openOurs(ctx context.Context, dir string) (engine, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	db, err := app.OpenDatabase(ctx, dir, "learning", time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	running, stop := context.WithCancel(ctx)
+	o := &ours{db: db, stop: stop, done: make(chan error, 2)}
+	o.base = learning.NewKnowledgeBase(idsOnly{store.New(db.Read, db.Commit)}, learning.Options{})
+	o.run(running, db.Commit.Run)
+	if err := o.base.Rebuild(ctx); err != nil {
+		return nil, errors.Join(err, o.close())
+	}
+	o.run(running, o.base.Run)
+	return o, nil
+}
+
+func (o *ours) run(ctx context.Context, run func(context.Context) error) {
+	o.runs++
+	go func() { o.done <- run(ctx) }()
+}
+
+func (o *ours) add(ctx context.Context, entries []entry) error {
+	at := 0
+	result, err := o.base.Bulk(skillrouter.WithPrincipal(ctx, skillrouter.Open()), func() (learning.KnowledgeDraft, error) {
+		if at == len(entries) {
+			return learning.KnowledgeDraft{}, io.EOF
+		}
+		e := entries[at]
+		at++
+		return learning.KnowledgeDraft{ID: e.ID, Category: "pattern", Title: e.Title, Content: e.Body, Project: e.Scope}, nil
+	})
+	if err == nil && result.RefusedCount > 0 {
+		err = errors.New(result.Refused[0].Error)
+	}
+	return err
+}
+
+func (o *ours) search(ctx context.Context, q question) ([]string, error) {
+	ctx = skillrouter.WithPrincipal(ctx, skillrouter.Open())
+	found, err := o.base.Find(ctx, learning.KnowledgeQuery{Query: q.Text, Project: q.Scope, Limit: q.Limit})
+	ids := make([]string, len(found.Results))
+	for i := range found.Results {
+		ids[i] = found.Results[i].ID
+	}
+	return ids, err
+}
+
+func (o *ours) close() error {
+	o.stop()
+	var errs []error
+	for range o.runs {
+		errs = append(errs, <-o.done)
+	}
+	return errors.Join(append(errs, o.db.Close())...)
+}
