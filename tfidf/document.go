@@ -176,6 +176,19 @@ type wordReader struct {
 	left   int // words that are left
 }
 
+// readOn returns a reader of the words, past the attributes.
+func readOn(b []byte) wordReader {
+	n, at := uvarint(b)
+	for range n {
+		_, w := uvarint(b[at:])
+		at += w
+	}
+	titled, w := uvarint(b[at:])
+	at += w
+	left, w := uvarint(b[at:])
+	return wordReader{b[at+w:], int(titled), int(left)}
+}
+
 // readWords returns the attributes, appended to attrs, and a reader of the words.
 func readWords(b []byte, attrs []uint32) ([]uint32, wordReader) {
 	n, at := uvarint(b)

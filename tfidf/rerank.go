@@ -59,7 +59,7 @@ func (s *search) readAll() {
 	}
 	mean /= float64(max(asked, 1))
 	for k := range s.heap {
-		s.read(s.heap[k])
+		s.read(k)
 		length := s.view.lengthOf(s.heap[k])
 		for i := range terms {
 			x := 0.0
@@ -153,7 +153,10 @@ func (s *search) sortByScore() {
 		r.order[k] = k
 	}
 	slices.SortFunc(r.order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(r.score[b], r.score[a]), cmp.Compare(s.view.id(s.heap[a]), s.view.id(s.heap[b])))
+		if r.score[a] != r.score[b] {
+			return cmp.Compare(r.score[b], r.score[a])
+		}
+		return cmp.Compare(s.view.id(s.heap[a]), s.view.id(s.heap[b]))
 	})
 }
 
@@ -214,14 +217,23 @@ func (s *search) compare() {
 		return
 	}
 	s.sortByScore()
-	best := r.order[:min(models, n)]
-	r.vectors.load(best)
+	best, worth := r.order[:min(models, n)], [models]float64{}
+	r.vectors.load(best, len(r.idfs))
+	for i, m := range best {
+		if norm := r.vectors.norm[m]; norm > 0 {
+			worth[i] = math.Pow(r.score[m]/r.score[best[0]], modelPower) / norm
+		}
+	}
 	top := 0.0
 	for k := range n {
+		norm := r.vectors.norm[k]
+		if norm == 0 {
+			continue
+		}
+		dots := r.vectors.products(k)
 		for i, m := range best {
 			if m != k {
-				like := r.vectors.cosine(k, i, m) * math.Pow(r.score[m]/r.score[best[0]], modelPower)
-				r.alike[k] = max(r.alike[k], like)
+				r.alike[k] = max(r.alike[k], float64(dots[i])/norm*worth[i])
 			}
 		}
 		top = max(top, r.alike[k])

@@ -127,7 +127,10 @@ func (ix *Index) search(q Query, prune bool) Result {
 		s.scanTail()
 	}
 	slices.SortFunc(s.heap, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(s.view.id(a), s.view.id(b)))
+		if a.score != b.score {
+			return cmp.Compare(b.score, a.score)
+		}
+		return cmp.Compare(s.view.id(a), s.view.id(b))
 	})
 	res.Hits = s.rerank(limit, q.Explain)
 	return res

@@ -3,15 +3,14 @@ package tfidf
 import "math"
 
 // vectors holds the candidates' terms with their weights, each document's one
-// after the other, and dense copies of the few that all are compared with.
+// after the other, and of the few that all are compared with a table by term.
 type vectors struct {
 	ends   []int // per candidate, where its entries end
 	terms  []uint32
 	weight []float32
 	norm   []float64
 
-	dense [models][]float32
-	used  [models][]uint32 // what of dense is not zero
+	dense [][models]float32
 }
 
 func (v *vectors) reset() {
@@ -37,34 +36,26 @@ func (v *vectors) entries(k int) (terms []uint32, weights []float32) {
 	return v.terms[from:v.ends[k]], v.weight[from:v.ends[k]]
 }
 
-// load makes the vectors of a few candidates dense.
-func (v *vectors) load(candidates []int) {
+// load makes the vectors of a few candidates, whose terms are below n, ready to be compared with.
+func (v *vectors) load(candidates []int, n int) {
+	v.dense = grown(v.dense, n)
+	clear(v.dense)
 	for i, k := range candidates {
-		for _, t := range v.used[i] {
-			v.dense[i][t] = 0
-		}
-		v.used[i] = v.used[i][:0]
-		if len(v.dense[i]) < maxLocal {
-			v.dense[i] = make([]float32, maxLocal)
-		}
 		terms, weights := v.entries(k)
 		for j, t := range terms {
-			v.dense[i][t] = weights[j]
-			v.used[i] = append(v.used[i], t)
+			v.dense[t][i] = weights[j]
 		}
 	}
 }
 
-// cosine compares candidate k with candidate m, which was loaded as number i.
-func (v *vectors) cosine(k, i, m int) float64 {
+// products returns the scalar products of candidate k with those that were loaded.
+func (v *vectors) products(k int) (dots [models]float32) {
 	terms, weights := v.entries(k)
-	dense := v.dense[i]
-	dot := float32(0)
 	for j, t := range terms {
-		dot += weights[j] * dense[t]
+		w, d := weights[j], &v.dense[t]
+		for i := range dots {
+			dots[i] += w * d[i]
+		}
 	}
-	if n := v.norm[k] * v.norm[m]; n > 0 {
-		return float64(dot) / n
-	}
-	return 0
+	return dots
 }
