@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"skillrouter/tfidf"
 )
@@ -33,8 +34,13 @@ func reopened(t testing.TB, ix *tfidf.Index) *tfidf.Index {
 }
 
 // same holds that two indexes hold the same documents and answer alike.
-func same(t testing.TB, got, want *tfidf.Index, queries []tfidf.Query) {
+func same(t rapid.TB, got, want *tfidf.Index, queries []tfidf.Query) {
 	t.Helper()
+	for _, ix := range []*tfidf.Index{got, want} {
+		if err := ix.Check(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	a, b := got.IDs(), want.IDs()
 	slices.Sort(a)
 	slices.Sort(b)
