@@ -27,7 +27,7 @@ const snapshotFormat = 2
 // snapshotAnalysis must be raised with every change to how a text becomes
 // words and terms, so that no index holds what two versions made of texts.
 // TestSnapshotAnalysis fails where that was forgotten.
-const snapshotAnalysis = 1
+const snapshotAnalysis = 2
 
 const (
 	snapshotMagic = "srtfidf\n"

@@ -7,10 +7,19 @@ import (
 	"github.com/kljensen/snowball/russian"
 )
 
-// findStem finds the stem of a folded word: English for Latin letters without
-// accents, Russian for Cyrillic ones. Words with digits or signs, and words of
-// other scripts, are their own stems.
+// findStem finds the stem of a folded word: that of the word it is an irregular
+// form of, or else what the rules make of it.
 func findStem(word string) string {
+	if stem, ok := forms()[word]; ok {
+		return stem
+	}
+	return ruleStem(word)
+}
+
+// ruleStem finds the stem of a folded word by rules: English for Latin letters
+// without accents, Russian for Cyrillic ones. Words with digits or signs, and
+// words of other scripts, are their own stems.
+func ruleStem(word string) string {
 	if len(word) <= 2 {
 		return word
 	}
