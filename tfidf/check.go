@@ -121,7 +121,7 @@ func (x *typoIndex) check(count uint32) error {
 func (s *segment) checkDocuments(ix *Index) error {
 	n, count, dead := s.docs(), ix.vocab.count.Load(), 0
 	if s.idStarts[0] != 0 || s.starts[0] != 0 || !slices.IsSorted(s.idStarts) || !slices.IsSorted(s.starts) ||
-		s.idStarts[n] != uint64(len(s.ids)) || s.starts[n] != uint64(len(s.words)) {
+		s.idStarts[n] != uint32(len(s.ids)) || s.starts[n] != uint32(len(s.words)) {
 		return errors.New("the starts of its documents do not ascend")
 	}
 	for d := range uint32(n) {

@@ -1,8 +1,6 @@
 package tfidf
 
 import (
-	"context"
-	"maps"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -17,6 +15,9 @@ const (
 	tailWords = 64 << 10
 	// batchDocs is how many documents of a bulk Put become one segment.
 	batchDocs = 8192
+	// batchBytes is from how many bytes of their words and IDs on it is several segments,
+	// so that none grows beyond what it can count.
+	batchBytes = 256 << 20
 	// parallelDocs is from how many documents on Put analyses them on several cores:
 	// a start reads thousands at a time and wants all of them, while an import, in
 	// smaller batches, must leave a core to the searches beside it.
@@ -97,8 +98,13 @@ func (ix *Index) Put(docs ...Document) {
 	v := *ix.view.Load()
 	v.seq++
 	for part := range slices.Chunk(docs, batchDocs) {
+		size := 0
 		for _, d := range ix.analyzeAll(part) {
 			ix.insert(&v, d)
+			if size += len(d.id) + len(d.words); size > batchBytes {
+				ix.sealTail(&v)
+				size = 0
+			}
 		}
 		ix.sealTail(&v)
 	}
@@ -264,105 +270,4 @@ type tally struct {
 
 	seen  []uint32 // per letter group, the round in which it was last met
 	round uint32
-}
-
-// Limits of merging. Segments of like size are merged, so that their number
-// grows with the logarithm of the index and each document is copied only so often.
-const (
-	mergeFactor = 8
-	// sparse is the share of dead documents from which on a segment is written anew.
-	sparse = 0.3
-)
-
-// tidy starts or does the merges that are due: with Run they are Run's, unless
-// it has fallen far behind.
-func (ix *Index) tidy() {
-	if ix.running.Load() > 0 && len(ix.view.Load().segs) < 8*mergeFactor {
-		select {
-		case ix.wake <- struct{}{}:
-		default:
-		}
-		return
-	}
-	for ix.mergeOnce() {
-	}
-}
-
-// Run merges segments in the background until ctx ends, and returns nil.
-// Without it an Index works the same, and its writers do the merging.
-func (ix *Index) Run(ctx context.Context) error {
-	ix.running.Add(1)
-	defer ix.running.Add(-1)
-	for {
-		for ctx.Err() == nil && ix.mergeOnce() {
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ix.wake:
-		}
-	}
-}
-
-// mergeOnce does one merge and tells whether there was one to do.
-func (ix *Index) mergeOnce() bool {
-	ix.merging.Lock()
-	defer ix.merging.Unlock()
-	v := ix.view.Load()
-	due := dueForMerge(v.segs)
-	if len(due) == 0 {
-		return false
-	}
-	s, moved := merge(due, ix.weights, v.average())
-
-	ix.mu.Lock()
-	defer ix.mu.Unlock()
-	ix.serial++
-	s.serial = ix.serial
-	for i, old := range due {
-		delete(ix.open, old.serial)
-		for d, at := range moved[i] {
-			if at == none {
-				continue
-			}
-			if died := old.died[d].Load(); died != 0 { // while it was being copied
-				s.died[at].Store(died)
-				s.dead.Add(1)
-			} else {
-				ix.places[s.numbers[at]] = place{s.serial, at}
-			}
-		}
-	}
-	now := *ix.view.Load()
-	now.segs = slices.DeleteFunc(slices.Clone(now.segs), func(s *segment) bool { return slices.Contains(due, s) })
-	if s.docs() > 0 {
-		ix.open[s.serial] = s
-		now.segs = append(now.segs, s)
-	}
-	ix.view.Store(&now)
-	return true
-}
-
-// dueForMerge picks the segments to merge next: those of one size class if
-// there are mergeFactor of them, or one that is mostly dead.
-func dueForMerge(segs []*segment) []*segment {
-	classes := map[int][]*segment{}
-	for _, s := range segs {
-		live, class := s.docs()-int(s.dead.Load()), 0
-		for n := live / tailDocs; n >= mergeFactor; n /= mergeFactor {
-			class++
-		}
-		classes[class] = append(classes[class], s)
-	}
-	for _, class := range slices.Sorted(maps.Keys(classes)) {
-		if len(classes[class]) >= mergeFactor {
-			return classes[class]
-		}
-	}
-	for _, s := range segs {
-		if float64(s.dead.Load()) > sparse*float64(s.docs()) {
-			return []*segment{s}
-		}
-	}
-	return nil
 }

@@ -117,6 +117,7 @@ func (k *Keeper) keepSaving(ctx context.Context) {
 			continue
 		}
 		if k.saver.isDue(k.Len(), k.opts.Now()) {
+			k.Index().Compact()
 			_ = k.Save(ctx) // it is logged, and tried again
 		}
 	}

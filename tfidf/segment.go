@@ -18,7 +18,7 @@ type segment struct {
 	mapped  *mapping // what keeps the columns' memory, if that is not the heap
 
 	ids      []byte   // every document's ID
-	idStarts []uint64 // where it starts there, and the end of the last
+	idStarts []uint32 // where it starts there, and the end of the last
 	numbers  []uint32 // the documents' numbers in the index
 	lengths  []uint32
 	norms    []uint8 // lengthClass of each
@@ -31,7 +31,7 @@ type segment struct {
 	dead     atomic.Int64    // how many have died
 
 	words  []byte // appendWords of every document
-	starts []uint64
+	starts []uint32
 
 	terms  []uint32 // sorted
 	first  []uint32 // per term, its first block
@@ -151,7 +151,7 @@ func (z *sealer) seal(docs []*doc, w Weights, average float64) *segment {
 // grow makes room for n documents, of which the IDs and words take that many bytes.
 func (s *segment) grow(n, ids, words int) {
 	s.ids = make([]byte, 0, ids)
-	s.idStarts = append(make([]uint64, 0, n+1), 0)
+	s.idStarts = append(make([]uint32, 0, n+1), 0)
 	s.words = make([]byte, 0, words)
 	s.numbers = make([]uint32, 0, n)
 	s.lengths = make([]uint32, 0, n)
@@ -160,7 +160,7 @@ func (s *segment) grow(n, ids, words int) {
 	s.orders, s.moments = make([]int64, 0, n), make([]int64, 0, n)
 	s.project, s.category = make([]uint32, 0, n), make([]uint32, 0, n)
 	s.died = make([]atomic.Uint32, n)
-	s.starts = append(make([]uint64, 0, n+1), 0)
+	s.starts = append(make([]uint32, 0, n+1), 0)
 }
 
 func (s *segment) append(id string, number, length uint32, order, moment int64, words []byte) {
@@ -171,12 +171,12 @@ func (s *segment) append(id string, number, length uint32, order, moment int64, 
 		s.ascends[d/windowDocs] = 0
 	}
 	s.ids = append(s.ids, id...)
-	s.idStarts = append(s.idStarts, uint64(len(s.ids)))
+	s.idStarts = append(s.idStarts, uint32(len(s.ids)))
 	s.numbers = append(s.numbers, number)
 	s.lengths = append(s.lengths, length)
 	s.norms = append(s.norms, lengthClass(length))
 	s.words = append(s.words, words...)
-	s.starts = append(s.starts, uint64(len(s.words)))
+	s.starts = append(s.starts, uint32(len(s.words)))
 }
 
 func (s *segment) clip() {

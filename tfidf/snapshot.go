@@ -132,7 +132,7 @@ func (c *Capture) vocabulary(t *tables) {
 	for _, words := range shards {
 		used := len(words) / 2
 		size := shardSlots
-		for 3*used >= 2*size {
+		for 8*used >= 7*size { // fuller than those that grow: few words come to what was saved
 			size *= 2
 		}
 		slots := make([]atomic.Uint64, size)

@@ -55,6 +55,9 @@ func TestSaveWhileBusy(t *testing.T) {
 	writers.Go(func() {
 		for i := range 12 {
 			path := filepath.Join(folder, fmt.Sprint("index", i%2))
+			if i%3 == 0 {
+				ix.Compact()
+			}
 			capture := ix.Capture()
 			if err := capture.Save(path, fmt.Append(nil, i)); err != nil {
 				t.Error(err)
@@ -163,6 +166,30 @@ func TestSaveFreesMemory(t *testing.T) {
 	saved := heap() - before
 	if saved > built/2 {
 		t.Errorf("%d bytes on the heap, and %d after saving", built, saved)
+	}
+	if err := ix.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCompact leaves one segment of many, and copies a large one only when the
+// small ones beside it have become as much as a part of it.
+func TestCompact(t *testing.T) {
+	ix := tfidf.New(tfidf.Options{})
+	docs := corpus(rand.New(rand.NewPCG(9, 9)), 6000, 10)
+	for part := range slices.Chunk(docs[:5000], 300) {
+		ix.Put(part...)
+	}
+	before := len(ix.Segments())
+	ix.Compact()
+	if got := ix.Segments(); before < 2 || len(got) != 1 {
+		t.Errorf("%d segments became %v", before, got)
+	}
+	ix.Put(docs[5000:5300]...)
+	ix.Put(docs[5300:5600]...)
+	ix.Compact()
+	if got := ix.Segments(); len(got) != 2 || got[0] < 4700 {
+		t.Errorf("small ones beside a large one: %v", got)
 	}
 	if err := ix.Check(); err != nil {
 		t.Error(err)

@@ -234,7 +234,7 @@ func (s *segment) check(h segmentHead) error {
 func (t *tables) check(h snapshotHead) error {
 	sum := uint64(0)
 	for _, s := range t.shards {
-		if s.slots < shardSlots || s.slots&(s.slots-1) != 0 || 3*uint64(s.used) > 2*uint64(s.slots) {
+		if s.slots < shardSlots || s.slots&(s.slots-1) != 0 || 8*uint64(s.used) >= 7*uint64(s.slots) {
 			return errors.New("a hash table of its words is out of bounds")
 		}
 		sum += uint64(s.slots)

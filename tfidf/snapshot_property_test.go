@@ -85,6 +85,7 @@ func TestSnapshotAnyOrder(t *testing.T) {
 					ix.Delete(fmt.Sprint("id", id))
 				}
 			},
+			"compact": func(*rapid.T) { ix.Compact() },
 			"save": func(t *rapid.T) {
 				if err := ix.Capture().Save(path, nil); err != nil {
 					t.Fatal(err)
