@@ -99,24 +99,6 @@ func (v *vocabulary) check() error {
 	return nil
 }
 
-// check reads the groups.
-func (x *typoIndex) check(count uint32) error {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	if len(x.starts) > 0 && (x.starts[0] != 0 || !slices.IsSorted(x.starts) || int(x.starts[typoGroupCount]) != len(x.words)) {
-		return errors.New("their starts do not ascend")
-	}
-	for g := range typoGroupCount {
-		words, newer := x.group(uint16(g))
-		for _, list := range [][]uint32{words, newer} {
-			if n := len(list); n > 0 && (list[0] == 0 || list[n-1] > count || !slices.IsSorted(list)) {
-				return fmt.Errorf("group %d is out of bounds", g)
-			}
-		}
-	}
-	return nil
-}
-
 // checkDocuments reads what the segment holds of each document.
 func (s *segment) checkDocuments(ix *Index) error {
 	n, count, dead := s.docs(), ix.vocab.count.Load(), 0

@@ -57,7 +57,7 @@ type tables struct {
 	slots   []atomic.Uint64 // of all shards
 	letters []atomic.Uint32
 
-	typoStarts, typoWords []uint32
+	typos packedGroups
 
 	ids    []uint64
 	places []place
@@ -75,8 +75,9 @@ func (t *tables) columns() []column {
 		columnOf("shards", &t.shards),
 		columnOf("slots", &t.slots),
 		columnOf("letters", &t.letters),
-		columnOf("typo starts", &t.typoStarts),
-		columnOf("typo words", &t.typoWords),
+		columnOf("typo starts", &t.typos.starts),
+		columnOf("typo sizes", &t.typos.sizes),
+		columnOf("typo gaps", &t.typos.gaps),
 		columnOf("id slots", &t.ids),
 		columnOf("places", &t.places),
 		columnOf("free numbers", &t.free),

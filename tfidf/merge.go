@@ -44,6 +44,7 @@ func (ix *Index) tidy() {
 func (ix *Index) Compact() {
 	for ix.mergeOnce(dueForCompaction) {
 	}
+	ix.typos.compact()
 }
 
 // Run merges segments in the background until ctx ends, and returns nil.

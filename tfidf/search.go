@@ -57,7 +57,7 @@ func (v *view) order(c candidate) int64 {
 	if c.seg == nil {
 		return v.tail[c.at].order
 	}
-	return c.seg.orders[c.at]
+	return c.seg.order(c.at)
 }
 
 // search is one search under way, with its scratch memory.
@@ -262,7 +262,7 @@ func (s *search) threshold() uint32 {
 
 // fits tells whether document d of a segment has every attribute of the filter.
 func (s *search) fits(seg *segment, d uint32) bool {
-	return s.within(seg.moments[d]) && (s.project == 0 || seg.project[d] == s.project) && (s.category == 0 || seg.category[d] == s.category) &&
+	return s.within(seg.moment(d)) && (s.project == 0 || seg.project[d] == s.project) && (s.category == 0 || seg.category[d] == s.category) &&
 		(len(s.tags) == 0 || hasAll(seg.wordsOf(d), s.tags))
 }
 

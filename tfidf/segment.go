@@ -23,7 +23,7 @@ type segment struct {
 	lengths  []uint32
 	norms    []uint8 // lengthClass of each
 	ascends  []uint8 // per window of documents, 1 if their IDs ascend
-	orders   []int64
+	orders   []int64 // empty if all are 0, like moments
 	moments  []int64
 	project  []uint32
 	category []uint32
@@ -157,14 +157,13 @@ func (s *segment) grow(n, ids, words int) {
 	s.lengths = make([]uint32, 0, n)
 	s.norms = make([]uint8, 0, n)
 	s.ascends = make([]uint8, 0, windowsOf(n))
-	s.orders, s.moments = make([]int64, 0, n), make([]int64, 0, n)
 	s.project, s.category = make([]uint32, 0, n), make([]uint32, 0, n)
 	s.died = make([]atomic.Uint32, n)
 	s.starts = append(make([]uint32, 0, n+1), 0)
 }
 
 func (s *segment) append(id string, number, length uint32, order, moment int64, words []byte) {
-	s.orders, s.moments = append(s.orders, order), append(s.moments, moment)
+	s.orders, s.moments = s.appendTo(s.orders, order), s.appendTo(s.moments, moment)
 	if d := s.docs(); d%windowDocs == 0 {
 		s.ascends = append(s.ascends, 1)
 	} else if id < s.id(uint32(d-1)) {
@@ -177,6 +176,33 @@ func (s *segment) append(id string, number, length uint32, order, moment int64, 
 	s.norms = append(s.norms, lengthClass(length))
 	s.words = append(s.words, words...)
 	s.starts = append(s.starts, uint32(len(s.words)))
+}
+
+// appendTo appends the number of the next document to a column that is empty as long as all are 0.
+func (s *segment) appendTo(column []int64, x int64) []int64 {
+	if len(column) == 0 {
+		if x == 0 {
+			return column
+		}
+		column = make([]int64, s.docs(), cap(s.lengths))
+	}
+	return append(column, x)
+}
+
+// order returns the Document.Order of document d.
+func (s *segment) order(d uint32) int64 {
+	if len(s.orders) == 0 {
+		return 0
+	}
+	return s.orders[d]
+}
+
+// moment returns the Document.At of document d.
+func (s *segment) moment(d uint32) int64 {
+	if len(s.moments) == 0 {
+		return 0
+	}
+	return s.moments[d]
 }
 
 func (s *segment) clip() {
@@ -207,7 +233,7 @@ func merge(segs []*segment, w Weights, average float64) (*segment, [][]uint32) {
 				continue
 			}
 			moved[i][d] = uint32(out.docs())
-			out.append(s.id(d), s.numbers[d], s.lengths[d], s.orders[d], s.moments[d], s.wordsOf(d))
+			out.append(s.id(d), s.numbers[d], s.lengths[d], s.order(d), s.moment(d), s.wordsOf(d))
 			out.project, out.category = append(out.project, s.project[d]), append(out.category, s.category[d])
 		}
 	}

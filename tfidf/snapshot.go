@@ -106,7 +106,7 @@ func (c *Capture) tables(segs []*segment) *tables {
 	x := &c.ix.typos
 	x.grow(c.ix.vocab)
 	x.mu.RLock()
-	t.typoStarts, t.typoWords = x.flat(c.words)
+	t.typos = x.pack(c.words)
 	x.mu.RUnlock()
 	return t
 }

@@ -164,7 +164,7 @@ func TestSaveFreesMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	saved := heap() - before
-	if saved > built/2 {
+	if saved > built*2/3 { // the words and the tables stay
 		t.Errorf("%d bytes on the heap, and %d after saving", built, saved)
 	}
 	if err := ix.Check(); err != nil {
@@ -193,5 +193,38 @@ func TestCompact(t *testing.T) {
 	}
 	if err := ix.Check(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSharedTerm indexes tiny documents that all hold one term, saves and opens them, and deletes half.
+func TestSharedTerm(t *testing.T) {
+	n := 100_000
+	if testing.Short() {
+		n = 20_000
+	}
+	docs := make([]tfidf.Document, n)
+	for i := range docs {
+		docs[i] = tfidf.Document{ID: fmt.Sprint(i), Body: "shared"}
+	}
+	docs[7].Body = "shared rare"
+	ix := tfidf.New(tfidf.Options{})
+	ix.Put(docs...)
+	opened := reopened(t, ix)
+	if err := opened.Check(); err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < n; i += 2 {
+		opened.Delete(docs[i].ID)
+	}
+	opened = reopened(t, opened)
+	if err := opened.Check(); err != nil || opened.Len() != n/2 {
+		t.Fatalf("%d documents of %d: %v", opened.Len(), n, err)
+	}
+	r := opened.Search(tfidf.Query{Text: "rare shared", Limit: 5})
+	if len(r.Hits) != 5 || r.Hits[0].ID != "7" {
+		t.Errorf("found %q", found(r))
+	}
+	if frequencies, documents := opened.Frequencies([]string{"share"}); frequencies[0] != n/2 || documents != n/2 {
+		t.Errorf("it occurs in %v of %d documents", frequencies, documents)
 	}
 }

@@ -202,7 +202,7 @@ func (ix *Index) take(t *tables, h snapshotHead, m *mapping) {
 		v.shards[i].slots.Store(&own)
 	}
 	ix.letters = (*letterCounts)(unsafe.Pointer(unsafe.SliceData(t.letters)))
-	ix.typos.until, ix.typos.starts, ix.typos.words = h.Words, t.typoStarts, t.typoWords
+	ix.typos.until, ix.typos.packed = h.Words, t.typos
 	ix.byID.slots, ix.byID.used = t.ids, int(h.Documents)
 	ix.places, ix.free = t.places, t.free
 }
@@ -211,7 +211,7 @@ func (ix *Index) take(t *tables, h snapshotHead, m *mapping) {
 func (s *segment) check(h segmentHead) error {
 	n := len(s.lengths)
 	for _, other := range []int{
-		len(s.idStarts) - 1, len(s.numbers), len(s.norms), len(s.orders), len(s.moments), len(s.project), len(s.category), len(s.died), len(s.starts) - 1,
+		len(s.idStarts) - 1, len(s.numbers), len(s.norms), len(s.project), len(s.category), len(s.died), len(s.starts) - 1,
 	} {
 		if other != n {
 			return errors.New("its columns differ in length")
@@ -222,6 +222,8 @@ func (s *segment) check(h segmentHead) error {
 		return errors.New("a segment's head does not fit it")
 	case math.IsNaN(s.average) || math.IsInf(s.average, 0) || s.average < 0:
 		return errors.New("a segment's average is no number")
+	case len(s.orders) != 0 && len(s.orders) != n || len(s.moments) != 0 && len(s.moments) != n:
+		return errors.New("its columns differ in length")
 	case len(s.ascends) != windowsOf(n):
 		return errors.New("its windows are not as many as its documents fill")
 	case len(s.first) != len(s.terms) || len(s.counts) != len(s.terms):
@@ -244,7 +246,7 @@ func (t *tables) check(h snapshotHead) error {
 		return errors.New("the hash tables of its words differ in length")
 	case len(t.entries) != (int(h.Words)/chunkWords+1)*chunkWords:
 		return errors.New("its words are not as many as its head says")
-	case len(t.letters) != len(letterCounts{}) || len(t.typoStarts) != typoGroupCount+1:
+	case len(t.letters) != len(letterCounts{}) || len(t.typos.starts) != typoGroupCount+1 || len(t.typos.sizes) != typoGroupCount:
 		return errors.New("its letter groups are not as many as there are")
 	case len(t.ids)&(len(t.ids)-1) != 0 || h.Documents > uint64(len(t.ids)) || h.Documents > uint64(len(t.places)):
 		return errors.New("the table of its ids is out of bounds")

@@ -3,7 +3,6 @@ package tfidf
 import (
 	"bytes"
 	"slices"
-	"sync"
 	"unicode/utf8"
 )
 
@@ -16,83 +15,9 @@ const (
 	typoTries = 8192
 	// typoBits is the width of a hashed group of three bytes.
 	typoBits = 14
+	// typoGroupCount is how many hashed groups there are.
+	typoGroupCount = 1 << typoBits
 )
-
-// typoIndex finds words of the vocabulary by groups of three bytes. The words
-// of each group lie one after the other in one array, and what is newer than
-// that in a list of each group's own, until there is much of it.
-type typoIndex struct {
-	mu    sync.RWMutex
-	until uint32 // words with smaller numbers, and this one, are in
-
-	starts []uint32 // per group, where its words start; one more for the end of the last
-	words  []uint32
-	newer  [typoGroupCount][]uint32
-	fresh  int // how many are in newer
-}
-
-// typoGroupCount is how many hashed groups there are.
-const typoGroupCount = 1 << typoBits
-
-// typoFresh is how many may be in the lists of their own, besides half as many as in the array.
-const typoFresh = 1 << 16
-
-// grow takes in the words that are new in the vocabulary.
-func (x *typoIndex) grow(v *vocabulary) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	var buf []uint16
-	for until := v.count.Load(); x.until < until; {
-		x.until++
-		word := v.text(x.until)
-		if !correctable(word) {
-			continue
-		}
-		buf = typoGroups(word, buf[:0])
-		for _, g := range buf {
-			x.newer[g] = append(x.newer[g], x.until)
-		}
-		x.fresh += len(buf)
-	}
-	if x.fresh > typoFresh+len(x.words)/2 {
-		x.starts, x.words = x.flat(x.until)
-		clear(x.newer[:])
-		x.fresh = 0
-	}
-}
-
-// group returns the words of a group: those of the array, and newer ones.
-func (x *typoIndex) group(g uint16) (words, newer []uint32) {
-	if len(x.starts) > 0 {
-		words = x.words[x.starts[g]:x.starts[g+1]]
-	}
-	return words, x.newer[g]
-}
-
-// size returns how many words a group has.
-func (x *typoIndex) size(g uint16) int {
-	words, newer := x.group(g)
-	return len(words) + len(newer)
-}
-
-// flat returns the words up to a number as starts and words.
-func (x *typoIndex) flat(until uint32) (starts, words []uint32) {
-	starts, words = make([]uint32, typoGroupCount+1), make([]uint32, 0, len(x.words)+x.fresh)
-	for g := range typoGroupCount {
-		old, newer := x.group(uint16(g))
-		if n := len(old); n > 0 && old[n-1] > until {
-			n, _ = slices.BinarySearch(old, until+1)
-			old = old[:n]
-		}
-		if n := len(newer); n > 0 && newer[n-1] > until {
-			n, _ = slices.BinarySearch(newer, until+1)
-			newer = newer[:n]
-		}
-		words = append(append(words, old...), newer...)
-		starts[g+1] = uint32(len(words))
-	}
-	return starts, words
-}
 
 // correctable tells whether a word may be taken for a misspelling or be a
 // correction: letters only, because a number or a code with one digit changed
@@ -153,15 +78,10 @@ func (x *typoIndex) correct(v *vocabulary, word string) (id uint32, distance int
 	tries := 0
 	seen := map[uint32]bool{}
 	var other []rune
+	var words []uint32
 	for _, g := range groups {
-		words, newer := x.group(g)
-		for i := range len(words) + len(newer) {
-			var c uint32
-			if i < len(words) {
-				c = words[i]
-			} else {
-				c = newer[i-len(words)]
-			}
+		words = x.group(g, words[:0])
+		for _, c := range words {
 			h := v.entry(c).held.Load()
 			if h == 0 {
 				continue
