@@ -23,6 +23,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/config"
+	"skillrouter/router"
 	"skillrouter/router/httpapi"
 )
 
@@ -40,6 +41,7 @@ type App struct {
 	doors   []door // the first is the one that the process is known by
 	started time.Time
 
+	classifier            func() (*router.Classifier, error)
 	learning, operational *Database
 	services              services
 	handler               *httpapi.Server
@@ -85,17 +87,9 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 	if err := lock.SetHolder(holder); err != nil {
 		return nil, fmt.Errorf("write the lock file: %w", err)
 	}
-	for _, db := range []struct {
-		name string
-		into **Database
-	}{{"learning", &a.learning}, {"operational", &a.operational}} {
-		opened, err := OpenDatabase(ctx, cfg.Data, db.name, a.now, log)
-		if err != nil {
-			return nil, err
-		}
-		*db.into = opened
-		a.life.defers(db.name+".db", opened.Close)
-		a.life.run(ctx, db.name+" committer", opened.Commit.Run)
+	a.classifier = early(router.NewClassifier)
+	if err := a.openDatabases(ctx); err != nil {
+		return nil, err
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -104,6 +98,32 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 	}
 	a.serveDoors(ctx)
 	return a, nil
+}
+
+// openDatabases opens both at the same time, as each waits for its disk, and starts their committers.
+func (a *App) openDatabases(ctx context.Context) error {
+	names := []string{"learning", "operational"}
+	opened, errs := make([]*Database, len(names)), make([]error, len(names))
+	var all sync.WaitGroup
+	for i, name := range names {
+		all.Go(func() { opened[i], errs[i] = OpenDatabase(ctx, a.config.Data, name, a.now, a.log) })
+	}
+	all.Wait()
+	for i, db := range opened {
+		if errs[i] == nil {
+			a.life.defers(names[i]+".db", db.Close)
+			a.life.run(ctx, names[i]+" committer", db.Commit.Run)
+		}
+	}
+	a.learning, a.operational = opened[0], opened[1]
+	return errors.Join(errs...)
+}
+
+// early begins to make what is needed later, and returns what waits for it.
+func early[T any](make func() (T, error)) func() (T, error) {
+	wait := sync.OnceValues(make)
+	go func() { _, _ = wait() }() // whoever needs it is told its error
+	return wait
 }
 
 // Routes lists what the App serves over HTTP, for the tests that go over all of it.

@@ -124,7 +124,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	registry.MustRegister(a.services.census)
 
 	recon := operational.NewRecon(operations, a.now)
-	classifier, err := router.NewClassifier()
+	classifier, err := a.classifier()
 	if err != nil {
 		return fmt.Errorf("load the classifier: %w", err)
 	}
@@ -150,9 +150,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		return before(ctx)
 	}
 
-	if err := a.wireWeb(p); err != nil {
-		return err
-	}
+	a.wireWeb(p)
 
 	a.handler = httpapi.New(httpapi.Services{
 		Auth: tokens, Tokens: tokens, Presence: presence, Mailbox: mailbox, Messages: hub,

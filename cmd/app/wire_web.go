@@ -11,13 +11,12 @@ import (
 )
 
 // wireWeb builds the dashboard, on all that there is to show: it comes last.
-func (a *App) wireWeb(p *parts) error {
+func (a *App) wireWeb(p *parts) {
 	options := web.Options{Status: httpapi.Status, Log: a.log, Now: a.now}
 	if p.events != nil {
 		options.Events = "/events"
 	}
-	var err error
-	p.web, err = web.New(web.Services{
+	p.web = web.New(web.Services{
 		Auth: p.tokens, Presence: p.presence, Mailbox: p.mailbox, Tasks: p.tasks, Reminders: p.reminders, Escalations: p.border.escalations(),
 		Sessions: p.sessions, Feed: p.feed, Router: p.queries, Introspection: p.introspection,
 		Knowledge: p.knowledge, Episodes: p.episodes, Experiences: p.experiences, Lessons: p.lessons, Patterns: p.patterns,
@@ -28,7 +27,6 @@ func (a *App) wireWeb(p *parts) error {
 		}, p.gaps),
 		Gaps: p.gaps, Embeddings: p.vectors, Process: a.process,
 	}, options)
-	return err
 }
 
 // webHealth is what the dashboard shows of GET /health.

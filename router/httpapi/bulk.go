@@ -45,20 +45,22 @@ type bulk[Draft, Result, Broken any] struct {
 func (b bulk[Draft, Result, Broken]) mount(s *Server) {
 	s.engine.POST(b.op.Path, func(c *gin.Context) { b.serve(s, c) })
 
-	registry := s.api.OpenAPI().Components.Schemas
-	drafts := registry.Schema(reflect.TypeFor[[]Draft](), true, "Drafts")
-	line := registry.Schema(reflect.TypeFor[Draft](), true, "Draft")
-	b.op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
-		"application/json":     {Schema: drafts},
-		"application/x-ndjson": {Schema: line},
-	}}
-	result := registry.Schema(reflect.TypeFor[Result](), true, "Result")
-	broken := registry.Schema(reflect.TypeFor[Broken](), true, "BulkProblem")
-	b.op.Responses = map[string]*huma.Response{
-		"200":     {Description: "What became of the records", Content: map[string]*huma.MediaType{"application/json": {Schema: result}}},
-		"default": {Description: "Broken off", Content: map[string]*huma.MediaType{"application/problem+json": {Schema: broken}}},
-	}
-	s.api.OpenAPI().AddOperation(&b.op)
+	s.describe(func(api huma.API) {
+		op, registry := b.op, api.OpenAPI().Components.Schemas
+		drafts := registry.Schema(reflect.TypeFor[[]Draft](), true, "Drafts")
+		line := registry.Schema(reflect.TypeFor[Draft](), true, "Draft")
+		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+			"application/json":     {Schema: drafts},
+			"application/x-ndjson": {Schema: line},
+		}}
+		result := registry.Schema(reflect.TypeFor[Result](), true, "Result")
+		broken := registry.Schema(reflect.TypeFor[Broken](), true, "BulkProblem")
+		op.Responses = map[string]*huma.Response{
+			"200":     {Description: "What became of the records", Content: map[string]*huma.MediaType{"application/json": {Schema: result}}},
+			"default": {Description: "Broken off", Content: map[string]*huma.MediaType{"application/problem+json": {Schema: broken}}},
+		}
+		api.OpenAPI().AddOperation(&op)
+	})
 }
 
 func (b bulk[Draft, Result, Broken]) serve(s *Server, c *gin.Context) {

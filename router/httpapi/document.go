@@ -63,13 +63,13 @@ var inBraces = skillrouter.Lazily(`\{(\w+)\}`)
 
 // pathParameters describes the parameters in the path of a typed route. huma
 // does not see those that an unexported type embeds into the input.
-func (s *Server) pathParameters(path string, input reflect.Type) (list []*huma.Param) {
+func pathParameters(registry huma.Registry, path string, input reflect.Type) (list []*huma.Param) {
 	for _, name := range inBraces.FindAllStringSubmatch(path, -1) {
 		for _, field := range reflect.VisibleFields(input) {
 			if field.Tag.Get("path") != name[1] {
 				continue
 			}
-			schema := huma.SchemaFromField(s.api.OpenAPI().Components.Schemas, field, "")
+			schema := huma.SchemaFromField(registry, field, "")
 			list = append(list, &huma.Param{Name: name[1], In: "path", Required: true, Description: schema.Description, Schema: schema})
 		}
 	}
@@ -77,7 +77,7 @@ func (s *Server) pathParameters(path string, input reflect.Type) (list []*huma.P
 }
 
 // describePlain adds the plain routes that are mounted to the document.
-func (s *Server) describePlain() {
+func (s *Server) describePlain(document *huma.OpenAPI) {
 	mounted := map[Route]bool{}
 	for _, route := range s.Routes() {
 		mounted[Route{route.Method, documentedPath(route.Path)}] = true
@@ -88,15 +88,15 @@ func (s *Server) describePlain() {
 		}
 		op.OperationID = operationID(op.Method, op.Path)
 		if op.Responses["default"] == nil && !strings.HasPrefix(op.Path, chatPath) { // errors of /v1 have OpenAI's shape
-			op.Responses["default"] = s.problemResponse()
+			op.Responses["default"] = problemResponse(document)
 		}
-		s.api.OpenAPI().AddOperation(&op)
+		document.AddOperation(&op)
 	}
 }
 
 // problemResponse describes every error.
-func (s *Server) problemResponse() *huma.Response {
-	schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "")
+func problemResponse(document *huma.OpenAPI) *huma.Response {
+	schema := document.Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "")
 	return &huma.Response{Description: "An error", Content: map[string]*huma.MediaType{"application/problem+json": {Schema: schema}}}
 }
 
@@ -122,7 +122,7 @@ func (s *Server) documentRoutes() {
 		{"-3.0.json", "application/openapi+json", func(d *huma.OpenAPI) ([]byte, error) { return d.Downgrade() }},
 		{"-3.0.yaml", "application/openapi+yaml", (*huma.OpenAPI).DowngradeYAML},
 	} {
-		text := sync.OnceValues(func() ([]byte, error) { return form.make(s.api.OpenAPI()) })
+		text := sync.OnceValues(func() ([]byte, error) { return form.make(s.document()) })
 		s.engine.GET(documentPath+form.suffix, func(c *gin.Context) {
 			b, err := text()
 			if err != nil {

@@ -73,7 +73,7 @@ type readerField struct {
 
 // readerRoutes mounts the pages.
 func (s *Server) readerRoutes() {
-	pages := sync.OnceValue(func() *reader { return newReader(s.api.OpenAPI()) })
+	pages := sync.OnceValue(func() *reader { return newReader(s.document()) })
 	s.engine.GET(readerPath, func(c *gin.Context) { s.show(c, "index.html", pages()) })
 	s.engine.GET(readerPath+"/style.css", func(c *gin.Context) {
 		style, err := readerFiles.ReadFile("reader/style.css")

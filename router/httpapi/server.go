@@ -8,12 +8,10 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"reflect"
 	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humagin"
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -109,16 +107,17 @@ type Options struct {
 
 // Server is the HTTP handler of the whole process.
 type Server struct {
-	services Services
-	options  Options
-	engine   *gin.Engine
-	api      huma.API
-	log      *slog.Logger
-	now      skillrouter.Clock
-	metrics  *httpMetrics
-	hosts    hostCheck
-	hot      map[string]func(*gin.Context) bool // short cuts by path; see registerHot
-	web      map[string]bool                    // the dashboard's routes: method, space, path
+	services   Services
+	options    Options
+	engine     *gin.Engine
+	document   func() *huma.OpenAPI // made when it is first asked for
+	log        *slog.Logger
+	now        skillrouter.Clock
+	metrics    *httpMetrics
+	hosts      hostCheck
+	hot        map[string]func(*gin.Context) bool // short cuts by path; see registerHot
+	describing []func(huma.API)                   // what the document is made of
+	web        map[string]bool                    // the dashboard's routes: method, space, path
 }
 
 // setHuma makes huma speak our errors. It is process-wide in huma, and so done once.
@@ -153,17 +152,8 @@ func New(services Services, options Options) *Server {
 	e.NoMethod(func(c *gin.Context) {
 		abort(c, refusal(http.StatusMethodNotAllowed, skillrouter.Invalid, c.Request.Method+" is not allowed on this path"))
 	})
-	config := huma.DefaultConfig("Skill Router", options.Version)
-	config.CreateHooks = nil // no $schema member in answers
-	config.OpenAPI = newDocument(options.Version)
-	config.OpenAPIPath = "" // see documentRoutes
-	config.DocsPath = ""    // huma's page would load scripts from another host; see readerRoutes
-	config.SchemasPath = ""
-	config.RejectUnknownQueryParameters = true
-	config.Formats = formats()
-	s.api = humagin.New(e, config)
+	s.document = sync.OnceValue(s.makeDocument)
 	s.routes()
-	s.describePlain()
 	return s
 }
 
@@ -216,23 +206,6 @@ func (s *Server) Routes() []Route {
 		routes = append(routes, Route{r.Method, r.Path})
 	}
 	return routes
-}
-
-// register mounts a typed handler. The error that it returns reaches the
-// client through problemOf alone.
-func register[I, O any](s *Server, op huma.Operation, handle func(ctx context.Context, input *I) (*O, error)) {
-	if op.MaxBodyBytes == 0 {
-		op.MaxBodyBytes = MaxBody
-	}
-	op.BodyReadTimeout = bodyTimeout
-	op.Parameters = append(op.Parameters, s.pathParameters(op.Path, reflect.TypeFor[I]())...)
-	huma.Register(s.api, op, func(ctx context.Context, input *I) (*O, error) {
-		output, err := handle(ctx, input)
-		if err != nil {
-			return nil, s.fail(ctx, err)
-		}
-		return output, nil
-	})
 }
 
 // fail logs what is ours to mend, and returns what the caller may see.

@@ -39,10 +39,13 @@ func (s *Server) transferRoutes() {
 			Name: "owner_token", In: "query", Description: "Put the owner's token in: whoever has the archive then has every right.",
 			Schema: &huma.Schema{Type: huma.TypeBoolean},
 		}}
-		op.Responses = map[string]*huma.Response{"200": {
-			Description: "The archive", Content: map[string]*huma.MediaType{"application/gzip": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
-		}, "default": s.problemResponse()}
-		s.api.OpenAPI().AddOperation(&op)
+		s.describe(func(api huma.API) {
+			own := op
+			own.Responses = map[string]*huma.Response{"200": {
+				Description: "The archive", Content: map[string]*huma.MediaType{"application/gzip": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
+			}, "default": problemResponse(api.OpenAPI())}
+			api.OpenAPI().AddOperation(&own)
+		})
 	}
 }
 

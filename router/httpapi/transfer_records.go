@@ -53,11 +53,14 @@ func (s *Server) exportRoute() {
 		described("query", "kinds", "Only these, comma-separated: knowledge, episode, lesson, pattern, fact, procedure, reminder", text()),
 		described("query", "project", "Only what belongs to this project", text()),
 	}
-	op.Responses = map[string]*huma.Response{
-		"200":     {Description: "The memories", Content: map[string]*huma.MediaType{"application/x-ndjson": {Schema: text()}}},
-		"default": s.problemResponse(),
-	}
-	s.api.OpenAPI().AddOperation(&op)
+	s.describe(func(api huma.API) {
+		own := op
+		own.Responses = map[string]*huma.Response{
+			"200":     {Description: "The memories", Content: map[string]*huma.MediaType{"application/x-ndjson": {Schema: text()}}},
+			"default": problemResponse(api.OpenAPI()),
+		}
+		api.OpenAPI().AddOperation(&own)
+	})
 }
 
 // exportQuery reads what an export is asked for.

@@ -77,7 +77,7 @@ func (s *Server) addFindTools() {
 		input:       arguments(required(text("name", "")), anObject("arguments", "By its inputSchema")),
 		output:      holds(),
 	}, s.callFound)
-	s.index = router.NewToolIndex(s.Tools(), func(t router.Tool) (words []string) {
+	s.index = router.NewToolIndex(s.listed(), func(t router.Tool) (words []string) {
 		schema := t.InputSchema.(*jsonschema.Schema)
 		for _, name := range schema.PropertyOrder {
 			words = append(words, name, schema.Properties[name].Description)

@@ -58,6 +58,7 @@ func (s *Server) newHandler(log *slog.Logger) http.Handler {
 		DisableLocalhostProtection: true, MaxRequestBodyBytes: MaxMessage,
 	})
 	return identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.ready()
 		wantsStream := false
 		switch r.Method {
 		case http.MethodPost:

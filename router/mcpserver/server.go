@@ -95,7 +95,8 @@ type Server struct {
 	services Services
 	agent    string
 	toolsets Toolsets
-	tools    map[string]offered // by name; written by New alone
+	ready    func()             // adds what is offered: a hundred tools' schemas take 15 ms, which no start should wait for
+	tools    map[string]offered // by name; written by ready alone, which whoever comes from outside calls first
 	index    *router.ToolIndex  // of tools
 	enabled  *enabled
 	log      *slog.Logger
@@ -142,13 +143,15 @@ func New(services Services, options Options) *Server {
 	s.sessions.server, s.enabled.server = s.mcp, s.mcp
 	s.mcp.AddReceivingMiddleware(s.recoverPanics, withRequestValues, refuseSubscriptions, s.tellProgress, s.keepToolsets, s.listResources)
 	s.mcp.AddSendingMiddleware(s.tellOfTools)
-	s.addTools()
-	s.addFindTools()
-	s.addResources()
-	s.addPrompts()
-	if options.Extend != nil {
-		options.Extend(s.mcp)
-	}
+	s.ready = sync.OnceFunc(func() {
+		s.addTools()
+		s.addFindTools()
+		s.addResources()
+		s.addPrompts()
+		if options.Extend != nil {
+			options.Extend(s.mcp)
+		}
+	})
 	s.handler = s.newHandler(quiet)
 	return s
 }

@@ -25,6 +25,7 @@ const drainTime = 30 * time.Second
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	s.ready()
 	lines := newLines(in, out)
 	session, err := s.mcp.Connect(ctx, lines, nil)
 	if err != nil {

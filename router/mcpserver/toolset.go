@@ -148,6 +148,12 @@ var _ router.ToolService = (*Server)(nil)
 
 // Tools implements router.ToolService.
 func (s *Server) Tools() []router.Tool {
+	s.ready()
+	return s.listed()
+}
+
+// listed is every tool, by name.
+func (s *Server) listed() []router.Tool {
 	list := make([]router.Tool, 0, len(s.tools))
 	for _, t := range s.tools {
 		list = append(list, router.Tool{Name: t.name, Title: t.title, Description: t.description, Toolset: t.set, InputSchema: t.input, OutputSchema: t.output})
@@ -158,6 +164,7 @@ func (s *Server) Tools() []router.Tool {
 
 // CallTool implements router.ToolService.
 func (s *Server) CallTool(ctx context.Context, name string, arguments json.RawMessage) (any, error) {
+	s.ready()
 	t, ok := s.tools[name]
 	if !ok {
 		return nil, skillrouter.Errorf(skillrouter.NotFound, "there is no tool %q", shown(name))

@@ -11,6 +11,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 
 	"skillrouter"
 )
@@ -32,7 +33,7 @@ type asset struct {
 	plain, zipped []byte // zipped is nil if it would not be shorter
 }
 
-// assets are the embedded files, compressed once at the start.
+// assets are the embedded files, compressed once, when the first is asked for.
 type assets struct {
 	urls  map[string]string // by file name
 	byURL map[string]asset
@@ -41,6 +42,16 @@ type assets struct {
 var assetKinds = map[string]string{
 	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
 }
+
+// embedded are the assets. Compressing them takes 15 ms, which no start should
+// wait for; they are the program's own, so that it cannot fail.
+var embedded = sync.OnceValue(func() assets {
+	a, err := openAssets()
+	if err != nil {
+		panic("the dashboard's assets: " + err.Error())
+	}
+	return a
+})
 
 func openAssets() (assets, error) {
 	a := assets{urls: map[string]string{}, byURL: map[string]asset{}}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"embed"
-	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -46,7 +45,7 @@ const (
 var groups = []string{operations, memory, system}
 
 // pages registers every page.
-func (s *Server) pages() error {
+func (s *Server) pages() {
 	s.loginPages()
 	s.overviewPages()
 	s.agentPages()
@@ -55,23 +54,14 @@ func (s *Server) pages() error {
 	s.planPages()
 	s.memoryPages()
 	s.healthPages()
-	for path, page := range s.loads {
-		parsed, err := parse(page.file)
-		if err != nil {
-			return fmt.Errorf("template %s: %w", page.file, err)
-		}
-		page.template = parsed
-		s.loads[path] = page
-	}
-	return nil
 }
 
 // pageOf is a page as it was registered.
 type pageOf struct {
 	path, file, title string
 	load              func(v *visit) (any, error)
-	template          *template.Template
-	public            bool // also for those who have not logged in
+	template          func() *template.Template // parsed once, when the page is first shown
+	public            bool                      // also for those who have not logged in
 }
 
 // action is a form's POST as it was registered.
@@ -85,7 +75,7 @@ type action struct {
 type section struct{ Group, Name, Path string }
 
 func (s *Server) page(path, file, title string, load func(v *visit) (any, error)) {
-	s.loads[path] = pageOf{path: path, file: file, title: title, load: load}
+	s.loads[path] = pageOf{path: path, file: file, title: title, load: load, template: parsed(file)}
 }
 
 // action registers what a form does. do returns where to go on then: a path of
@@ -233,7 +223,7 @@ func (s *Server) fail(v *visit, err error) {
 	}
 	v.title = http.StatusText(status)
 	v.fault = err
-	s.write(v, errorPage(), status, nil)
+	s.write(v, errorPage, status, nil)
 }
 
 // NotFound answers a browser that asks for a page that there is not.
@@ -242,16 +232,20 @@ func (s *Server) NotFound(w http.ResponseWriter, r *http.Request) {
 	s.fail(&visit{Request: r, server: s, writer: w}, skillrouter.Errorf(skillrouter.NotFound, "there is no such page here"))
 }
 
-var errorPage = sync.OnceValue(func() pageOf {
-	return pageOf{file: "error.html", template: template.Must(parse("error.html"))}
-})
+var errorPage = pageOf{file: "error.html", template: parsed("error.html")}
+
+// parsed parses a template when it is first asked for. The templates are the
+// program's own, and a test shows every page: it cannot fail.
+func parsed(file string) func() *template.Template {
+	return sync.OnceValue(func() *template.Template { return template.Must(parse(file)) })
+}
 
 // write executes the page's template and sends what it made.
 func (s *Server) write(v *visit, page pageOf, status int, data any) {
 	buffer := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(buffer)
 	buffer.Reset()
-	if err := page.template.ExecuteTemplate(buffer, "layout", s.view(v, page, data)); err != nil {
+	if err := page.template().ExecuteTemplate(buffer, "layout", s.view(v, page, data)); err != nil {
 		s.log.ErrorContext(v.Context(), "a template of the dashboard failed", "file", page.file, "error", err)
 		http.Error(v.writer, "this page could not be made; the router's log has the cause", http.StatusInternalServerError)
 		return
@@ -268,7 +262,7 @@ func (s *Server) view(v *visit, page pageOf, data any) view {
 	w := view{
 		Title: v.title, Path: page.path, Self: page.path, Form: v.Form, Token: s.formToken(v.Request), Events: s.options.Events,
 		Charts: v.charts, Who: who(p), Captain: p.Has(skillrouter.ScopeCaptain), MayAct: p.Has(skillrouter.ScopeAgent),
-		Now: s.now().UTC(), Asset: s.assets.url, Data: data, Acted: v.Method == http.MethodPost,
+		Now: s.now().UTC(), Asset: embedded().url, Data: data, Acted: v.Method == http.MethodPost,
 	}
 	if v.Form == nil {
 		w.Form = url.Values{}

@@ -17,10 +17,10 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"fmt"
 	"iter"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"skillrouter"
@@ -115,7 +115,6 @@ type Server struct {
 	options  Options
 	log      *slog.Logger
 	now      skillrouter.Clock
-	assets   assets
 	sessions *sessions
 	key      [sha256.Size]byte // of this process's forms; see formToken
 	loads    map[string]pageOf // by path
@@ -126,8 +125,9 @@ type Server struct {
 	notices  map[string]string // what is said after an action, by the code that a redirect bears
 }
 
-// New makes the dashboard of the services. It fails if a page's template does not parse.
-func New(services Services, options Options) (*Server, error) {
+// New makes the dashboard of the services. Templates and assets are prepared
+// when a browser first asks for them.
+func New(services Services, options Options) *Server {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
@@ -137,20 +137,14 @@ func New(services Services, options Options) (*Server, error) {
 	if options.Status == nil {
 		options.Status = func(skillrouter.Code) int { return http.StatusBadRequest }
 	}
-	embedded, err := openAssets()
-	if err != nil {
-		return nil, fmt.Errorf("open the dashboard's assets: %w", err)
-	}
 	s := &Server{
-		services: services, options: options, log: options.Log, now: options.Now, assets: embedded,
+		services: services, options: options, log: options.Log, now: options.Now,
 		sessions: newSessions(services.Auth, options.Now),
 		loads:    map[string]pageOf{}, acts: map[string]action{}, notices: map[string]string{},
 	}
 	_, _ = rand.Read(s.key[:]) // never fails, see crypto/rand
-	if err := s.pages(); err != nil {
-		return nil, err
-	}
-	return s, nil
+	s.pages()
+	return s
 }
 
 // Routes lists the methods and paths that the dashboard serves. A path that
@@ -181,7 +175,7 @@ func (s *Server) Principal(r *http.Request) (skillrouter.Principal, bool) {
 // first, and sees the login page and the assets only.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	protect(w.Header())
-	if s.assets.serve(w, r) {
+	if strings.HasPrefix(r.URL.Path, assetsPath) && embedded().serve(w, r) {
 		return
 	}
 	switch r.Method {
