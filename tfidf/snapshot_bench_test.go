@@ -21,8 +21,9 @@ func processor() time.Duration {
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
-// benchmarkSnapshot measures what capturing, saving and opening an index takes.
+// benchmarkSnapshot measures what compacting, capturing, saving and opening an index takes.
 func benchmarkSnapshot(b *testing.B, n int) {
+	empty := heap()
 	ix := tfidf.New(tfidf.Options{})
 	c := newBench(n)
 	for part := range slices.Chunk(c.docs, 1000) {
@@ -30,43 +31,59 @@ func benchmarkSnapshot(b *testing.B, n int) {
 	}
 	queries := c.queries(1000)
 	c = nil
-	runtime.GC()
-	path := filepath.Join(b.TempDir(), "index")
-	from := time.Now()
-	capture := ix.Capture()
-	b.ReportMetric(float64(time.Since(from).Microseconds())/1000, "capture-ms")
-	before := processor()
-	if err := capture.Save(path, nil); err != nil {
-		b.Fatal(err)
+	figures := map[string]float64{"built-heap-MB": float64(int64(heap())-int64(empty)) / (1 << 20)}
+	timed := func(name string, f func()) {
+		before := processor()
+		f()
+		figures[name] = float64((processor() - before).Microseconds()) / 1000
 	}
-	b.ReportMetric(float64((processor() - before).Milliseconds()), "save-cpu-ms")
+	path := filepath.Join(b.TempDir(), "index")
+	var capture *tfidf.Capture
+	timed("compact-cpu-ms", ix.Compact)
+	timed("capture-cpu-ms", func() { capture = ix.Capture() })
+	timed("save-cpu-ms", func() {
+		if err := capture.Save(path, nil); err != nil {
+			b.Fatal(err)
+		}
+	})
+	capture = nil
+	figures["saved-heap-MB"] = float64(int64(heap())-int64(empty)) / (1 << 20)
+	runtime.KeepAlive(ix)
+	ix = nil
 	info, err := os.Stat(path)
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.ReportMetric(float64(info.Size())/(1<<20), "file-MB")
-	ix, capture = nil, nil
-	empty := heap()
+	figures["file-MB"] = float64(info.Size()) / (1 << 20)
 	var opened *tfidf.Index
-	before = processor()
-	opens := 0
+	before, opens := processor(), 0
 	for b.Loop() {
 		if opened, _, err = tfidf.Open(path, tfidf.Options{}); err != nil {
 			b.Fatal(err)
 		}
 		opens++
 	}
-	b.ReportMetric(float64((processor()-before).Microseconds())/1000/float64(opens), "cpu-ms/op")
-	b.ReportMetric(float64(int64(heap())-int64(empty))/(1<<20), "heap-MB")
-	from = time.Now()
-	for _, q := range queries[:100] {
-		opened.Search(tfidf.Query{Text: q})
+	figures["open-cpu-ms"] = float64((processor() - before).Microseconds()) / 1000 / float64(opens)
+	figures["opened-heap-MB"] = float64(int64(heap())-int64(empty)) / (1 << 20)
+	timed("first-100-searches-cpu-ms", func() {
+		for _, q := range queries[:100] {
+			opened.Search(tfidf.Query{Text: q})
+		}
+	})
+	timed("next-100-searches-cpu-ms", func() {
+		for _, q := range queries[100:200] {
+			opened.Search(tfidf.Query{Text: q})
+		}
+	})
+	timed("first-put-cpu-ms", func() { opened.Put(tfidf.Document{ID: "new", Title: "what comes after"}) })
+	timed("check-cpu-ms", func() {
+		if err := opened.Check(); err != nil {
+			b.Fatal(err)
+		}
+	})
+	for name, x := range figures {
+		b.ReportMetric(x, name)
 	}
-	b.ReportMetric(float64(time.Since(from).Microseconds())/1000/100, "first-100-ms")
-	from = time.Now()
-	opened.Put(tfidf.Document{ID: "new", Title: "what comes after"})
-	b.ReportMetric(float64(time.Since(from).Microseconds())/1000, "first-put-ms")
-	runtime.KeepAlive(opened)
 }
 
 func BenchmarkSnapshot100k(b *testing.B) { benchmarkSnapshot(b, 100_000) }
