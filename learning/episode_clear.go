@@ -20,6 +20,8 @@ type EpisodesCleared struct {
 	Persona  string `json:"persona"`
 	Category string `json:"category,omitempty"`
 	Count    int    `json:"count"`
+	// IDs are those of the episodes, by which whoever follows the log knows what is gone.
+	IDs []string `json:"ids"`
 }
 
 // EpisodeClearing is which episodes ClearEpisodes deletes.
@@ -50,8 +52,8 @@ func (l *Episodes) Clear(ctx context.Context, persona, category string, most int
 	}
 	for most > 0 {
 		clearing := EpisodeClearing{Persona: persona, Category: category, UpTo: last, Limit: min(most, episodeClearStep)}
-		n, err := l.store.ClearEpisodes(ctx, clearing, func(count int) (skillrouter.Event, error) {
-			data, err := json.Marshal(EpisodesCleared{persona, category, count})
+		n, err := l.store.ClearEpisodes(ctx, clearing, func(ids []string) (skillrouter.Event, error) {
+			data, err := json.Marshal(EpisodesCleared{persona, category, len(ids), ids})
 			return skillrouter.Event{Type: EventEpisodesCleared, Subject: persona, Agent: caller.AgentID, At: l.now().UTC(), Data: data}, err
 		}, func(ids []string) { l.remove(ids...) })
 		if err != nil {

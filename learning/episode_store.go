@@ -8,6 +8,7 @@ import (
 
 // EpisodeStore keeps episodes. learning/store implements it on learning.db.
 type EpisodeStore interface {
+	KeptStore
 	// AddEpisode stores an episode and its event durably, gives it its number, and calls
 	// after with it when it is committed, in commit order, before it returns.
 	AddEpisode(ctx context.Context, episode Episode, event skillrouter.Event, after func(Episode)) (Episode, error)
@@ -23,9 +24,12 @@ type EpisodeStore interface {
 	ScanEpisodes(ctx context.Context, visit func(chunk []Episode) error) error
 	// LastEpisodeNumber returns the greatest number that is there, or 0.
 	LastEpisodeNumber(ctx context.Context) (int64, error)
-	// ClearEpisodes deletes episodes, with the event that told returns for their number, in
+	// ClearEpisodes deletes episodes, with the event that told returns for their ids, in
 	// one transaction. after is called with their ids, as AddEpisode's is. It returns how many.
-	ClearEpisodes(ctx context.Context, clearing EpisodeClearing, told func(count int) (skillrouter.Event, error), after func(ids []string)) (int, error)
+	ClearEpisodes(ctx context.Context, clearing EpisodeClearing, told func(ids []string) (skillrouter.Event, error), after func(ids []string)) (int, error)
+	// FindEpisodes visits what is searched of episodes that the search fits, newest first,
+	// until visit returns false or ctx ends, which is no error.
+	FindEpisodes(ctx context.Context, search KeptSearch, visit func(found []Episode) (more bool)) error
 	// EpisodeIDs visits the id of every episode.
 	EpisodeIDs(ctx context.Context, visit func(id string)) error
 }

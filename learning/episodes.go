@@ -2,25 +2,21 @@ package learning
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 
 	"skillrouter"
 	"skillrouter/tfidf"
 )
 
-// Episodes is the EpisodeService beside the database. Rebuild fills its
+// Episodes is the EpisodeService beside the database. Load opens its
 // index at start; Run does its background work.
 type Episodes struct {
 	store    EpisodeStore
-	index    *tfidf.Index
+	kept     *tfidf.Keeper
 	now      skillrouter.Clock
 	sessions sessions
 	vectors  atomic.Pointer[Vectors] // nil: there are none
 	gaps     *Gaps                   // is told of searches in vain; may be nil
-
-	mu      sync.Mutex
-	changed map[string]bool // ids recorded while a Rebuild runs, nil while none does
 }
 
 var _ EpisodeService = (*Episodes)(nil)
@@ -28,10 +24,17 @@ var _ EpisodeService = (*Episodes)(nil)
 // NewEpisodes makes Episodes with an empty index.
 func NewEpisodes(store EpisodeStore, options Options) *Episodes {
 	options = options.withDefaults()
-	return &Episodes{
-		store: store, index: tfidf.New(tfidf.Options{}), now: options.Now,
+	l := &Episodes{
+		store: store, now: options.Now,
 		sessions: sessions{store: store, current: map[string]session{}, begun: map[string]string{}, ended: map[string]string{}},
 	}
+	l.kept = keep(keptSource{
+		KeptStore: store, kind: KeptEpisodes, prefixes: []string{"episode.", "experience."}, told: toldOfEpisodes, scan: l.scanDocuments, documents: l.documents,
+		find: func(ctx context.Context, search KeptSearch, visit func(docs []tfidf.Document) bool) error {
+			return store.FindEpisodes(ctx, search, func(found []Episode) bool { return visit(episodeDocuments(found)) })
+		},
+	}, options)
+	return l
 }
 
 // Record implements EpisodeService. It needs ScopeAgent. Secrets are cut out
@@ -92,10 +95,10 @@ func (l *Episodes) Search(ctx context.Context, query EpisodeQuery) (EpisodeResul
 		Text: query.Query, Category: filter.EventType, Project: filter.Project, Tags: episodeTags(filter.AgentID, filter.Persona, filter.SessionID, filter.Event),
 		From: moment(filter.Since), To: moment(filter.Until), Limit: meaning.depth(filter.Limit), Explain: query.Explain,
 	}
-	found := l.index.Search(request)
+	found, rebuilding := l.kept.Search(ctx, request)
 	results := EpisodeResults{Results: []EpisodeHit{}, Corrected: found.Corrected}
 	hits, notice := meaning.fuse(ctx, found.Hits, request, filter.Limit)
-	results.Notice = notice
+	results.Notice = notices(rebuilding, notice)
 	var err error
 	results.LeftOut, err = fetch(ctx, hits, l.store.Episodes, func(e *Episode) (string, int) { return e.ID, len(e.Content) },
 		func(episode *Episode, hit tfidf.Hit) {
@@ -105,37 +108,28 @@ func (l *Episodes) Search(ctx context.Context, query EpisodeQuery) (EpisodeResul
 		return EpisodeResults{}, err
 	}
 	results.Count = len(results.Results)
-	if results.Vain = vain(found, results.Count, query.Query) && (meaning == nil || results.Count == 0); results.Vain && query.whole() {
+	if results.Vain = rebuilding == "" && vain(found, results.Count, query.Query) && (meaning == nil || results.Count == 0); results.Vain && query.whole() {
 		l.gaps.Missed(ctx, Miss{Question: query.Query, Project: query.Project, In: GapInEpisodes})
 	}
 	return results, nil
 }
 
 // Len returns how many episodes can be found.
-func (l *Episodes) Len() int { return l.index.Len() }
+func (l *Episodes) Len() int { return l.kept.Len() }
 
-// Run tidies the index until ctx ends, and returns nil.
-func (l *Episodes) Run(ctx context.Context) error { return l.index.Run(ctx) }
+// IndexState tells how the search index is doing.
+func (l *Episodes) IndexState() tfidf.KeeperState { return l.kept.State() }
 
-// Rebuild fills the index from the database. Episodes may be recorded and
-// searched meanwhile; a search does not find what has not been read yet.
-func (l *Episodes) Rebuild(ctx context.Context) error {
-	l.mu.Lock()
-	l.changed = map[string]bool{}
-	l.mu.Unlock()
-	defer func() {
-		l.mu.Lock()
-		l.changed = nil
-		l.mu.Unlock()
-	}()
-	return rebuild(ctx, func(ctx context.Context, chunks chan<- []tfidf.Document) error {
-		return l.scanDocuments(ctx, func(docs []tfidf.Document) error { return send(ctx, chunks, docs) })
-	}, func(docs []tfidf.Document) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.index.Put(unchanged(docs, l.changed)...)
-	})
-}
+// Load opens the index, and leaves to Run what takes long. It is called once,
+// before the first search. Episodes may be recorded before, and are found.
+func (l *Episodes) Load(ctx context.Context) error { return l.kept.Load(ctx) }
+
+// Run keeps the index until ctx ends, and returns nil.
+func (l *Episodes) Run(ctx context.Context) error { return l.kept.Run(ctx) }
+
+// Rebuild builds the index anew from the database. Episodes may be recorded
+// and searched meanwhile.
+func (l *Episodes) Rebuild(ctx context.Context) error { return l.kept.Rebuild(ctx) }
 
 // scanDocuments visits what is searched of every episode, oldest first.
 func (l *Episodes) scanDocuments(ctx context.Context, visit func(docs []tfidf.Document) error) error {
@@ -159,29 +153,17 @@ func episodeDocuments(episodes []Episode) []tfidf.Document {
 // Check compares the index with the database. Episodes that are recorded
 // meanwhile may show as missing or surplus.
 func (l *Episodes) Check(ctx context.Context) (IndexCheck, error) {
-	return checkIndex(l.index.IDs(), func(visit func(id string)) error { return l.store.EpisodeIDs(ctx, visit) })
+	return checkIndex(l.kept.Index().IDs(), func(visit func(id string)) error { return l.store.EpisodeIDs(ctx, visit) })
 }
 
 // put keeps the index in step with commits; it runs in commit order.
 func (l *Episodes) put(e Episode) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.changed != nil {
-		l.changed[e.ID] = true
-	}
-	l.index.Put(episodeDocument(e))
+	l.kept.Put(episodeDocument(e))
 	l.vectors.Load().touch(EmbeddedEpisode, e.ID)
 }
 
 // remove takes episodes out of the index after the commit that forgot them.
 func (l *Episodes) remove(ids ...string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, id := range ids {
-		if l.changed != nil {
-			l.changed[id] = true
-		}
-		l.index.Delete(id)
-	}
+	l.kept.Delete(ids...)
 	l.vectors.Load().touch(EmbeddedEpisode, ids...)
 }

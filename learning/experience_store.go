@@ -138,4 +138,5 @@ const (
 type SweptEvent struct {
 	Count  int       `json:"count"`
 	Before time.Time `json:"before"`
+	IDs    []string  `json:"ids"` // of the episodes that are gone
 }

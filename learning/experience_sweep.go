@@ -121,7 +121,7 @@ func (x *Experiences) forgetEpisodes(ctx context.Context, before, keep, now time
 		if ids, err = tx.DropExperiences(numbers, before); err != nil || len(ids) == 0 {
 			return err
 		}
-		told, err := json.Marshal(SweptEvent{Count: len(ids), Before: before})
+		told, err := json.Marshal(SweptEvent{Count: len(ids), Before: before, IDs: ids})
 		if err != nil {
 			return err
 		}

@@ -78,12 +78,10 @@ func (g *Guards) Load(ctx context.Context) error {
 	for _, s := range standings {
 		known[s.RuleID] = s
 	}
-	if err := g.store.ScanLessons(ctx, func(chunk []Lesson) error {
+	if err := g.store.ScanRules(ctx, func(chunk []Lesson) error {
 		var kept []*keptRule
 		for i := range chunk {
-			if l := &chunk[i]; l.Type == LessonAntiPattern && l.Status != StatusRetired {
-				kept = append(kept, g.ofLesson(ctx, l, known[l.ID]))
-			}
+			kept = append(kept, g.ofLesson(ctx, &chunk[i], known[chunk[i].ID]))
 		}
 		g.keep(kept...)
 		return ctx.Err()

@@ -3,7 +3,6 @@ package learning
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,20 +12,17 @@ import (
 	"skillrouter/tfidf"
 )
 
-// KnowledgeBase is the KnowledgeService beside the database. Rebuild fills
-// its index at start; Run does its background work.
+// KnowledgeBase is the KnowledgeService beside the database. Load opens its
+// index at start; Run does its background work.
 type KnowledgeBase struct {
 	store KnowledgeStore
-	index *tfidf.Index
+	kept  *tfidf.Keeper
 	now   skillrouter.Clock
 	log   *slog.Logger
 	uses  uses
 
 	vectors atomic.Pointer[Vectors] // nil: there are none
 	gaps    *Gaps                   // is told of searches in vain; may be nil
-
-	mu      sync.Mutex
-	changed map[string]bool // ids that changed while a Rebuild runs, nil while none does
 }
 
 var _ KnowledgeService = (*KnowledgeBase)(nil)
@@ -35,6 +31,9 @@ var _ KnowledgeService = (*KnowledgeBase)(nil)
 type Options struct {
 	Now skillrouter.Clock // time.Now if nil
 	Log *slog.Logger      // discards if nil
+	// Indexes is the folder of the snapshots of the search indexes, which is made if
+	// it is not there. Empty: none are kept, and each start reads everything.
+	Indexes string
 }
 
 func (o Options) withDefaults() Options {
@@ -50,7 +49,14 @@ func (o Options) withDefaults() Options {
 // NewKnowledgeBase makes a KnowledgeBase with an empty index.
 func NewKnowledgeBase(store KnowledgeStore, options Options) *KnowledgeBase {
 	options = options.withDefaults()
-	return &KnowledgeBase{store: store, index: tfidf.New(tfidf.Options{}), now: options.Now, log: options.Log, uses: newUses()}
+	k := &KnowledgeBase{store: store, now: options.Now, log: options.Log, uses: newUses()}
+	k.kept = keep(keptSource{
+		KeptStore: store, kind: KeptKnowledge, prefixes: []string{"knowledge."}, scan: k.scanDocuments, documents: k.documents,
+		find: func(ctx context.Context, search KeptSearch, visit func(docs []tfidf.Document) bool) error {
+			return store.FindKnowledge(ctx, search, func(found []Knowledge) bool { return visit(knowledgeDocuments(found)) })
+		},
+	}, options)
+	return k
 }
 
 // Store implements KnowledgeService. It needs ScopeAgent.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"skillrouter/tfidf"
 )
 
@@ -24,7 +22,14 @@ type IndexCheck struct {
 func (c IndexCheck) OK() bool { return c.Stored == c.Indexed && len(c.Missing)+len(c.Surplus) == 0 }
 
 // Len returns how many entries can be found.
-func (k *KnowledgeBase) Len() int { return k.index.Len() }
+func (k *KnowledgeBase) Len() int { return k.kept.Len() }
+
+// IndexState tells how the search index is doing.
+func (k *KnowledgeBase) IndexState() tfidf.KeeperState { return k.kept.State() }
+
+// Load opens the index, and leaves to Run what takes long. It is called once,
+// before the first search. Entries may be written before, and are found.
+func (k *KnowledgeBase) Load(ctx context.Context) error { return k.kept.Load(ctx) }
 
 // put and remove keep the index in step with commits; they run in commit order.
 func (k *KnowledgeBase) put(entries ...Knowledge) {
@@ -35,14 +40,7 @@ func (k *KnowledgeBase) put(entries ...Knowledge) {
 	for i, e := range entries {
 		docs[i] = knowledgeDocument(e)
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.changed != nil {
-		for _, d := range docs {
-			k.changed[d.ID] = true
-		}
-	}
-	k.index.Put(docs...)
+	k.kept.Put(docs...)
 	k.vectors.Load().touch(EmbeddedKnowledge, documentIDs(docs)...)
 }
 
@@ -55,12 +53,7 @@ func documentIDs(docs []tfidf.Document) []string {
 }
 
 func (k *KnowledgeBase) remove(id string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.changed != nil {
-		k.changed[id] = true
-	}
-	k.index.Delete(id)
+	k.kept.Delete(id)
 	k.vectors.Load().touch(EmbeddedKnowledge, id)
 }
 
@@ -74,25 +67,9 @@ func knowledgeDocument(e Knowledge) tfidf.Document {
 	return tfidf.Document{ID: e.ID, Title: e.Title, Body: body, Category: e.Category, Project: e.Project, Tags: foldTags(e.Tags), Order: e.Number}
 }
 
-// Rebuild fills the index from the database. Entries may be written and
-// searched meanwhile; a search does not find what has not been read yet.
-func (k *KnowledgeBase) Rebuild(ctx context.Context) error {
-	k.mu.Lock()
-	k.changed = map[string]bool{}
-	k.mu.Unlock()
-	defer func() {
-		k.mu.Lock()
-		k.changed = nil
-		k.mu.Unlock()
-	}()
-	return rebuild(ctx, func(ctx context.Context, chunks chan<- []tfidf.Document) error {
-		return k.scanDocuments(ctx, func(docs []tfidf.Document) error { return send(ctx, chunks, docs) })
-	}, func(docs []tfidf.Document) {
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		k.index.Put(unchanged(docs, k.changed)...)
-	})
-}
+// Rebuild builds the index anew from the database. Entries may be written and
+// searched meanwhile.
+func (k *KnowledgeBase) Rebuild(ctx context.Context) error { return k.kept.Rebuild(ctx) }
 
 // scanDocuments visits what is searched of every entry, oldest first.
 func (k *KnowledgeBase) scanDocuments(ctx context.Context, visit func(docs []tfidf.Document) error) error {
@@ -113,32 +90,6 @@ func knowledgeDocuments(entries []Knowledge) []tfidf.Document {
 	return docs
 }
 
-// rebuild reads documents and puts them at the same time.
-func rebuild(ctx context.Context, read func(ctx context.Context, chunks chan<- []tfidf.Document) error, put func([]tfidf.Document)) error {
-	group, ctx := errgroup.WithContext(ctx)
-	chunks := make(chan []tfidf.Document, 1)
-	group.Go(func() error {
-		defer close(chunks)
-		return read(ctx, chunks)
-	})
-	group.Go(func() error {
-		for docs := range chunks {
-			put(docs)
-		}
-		return nil
-	})
-	return group.Wait()
-}
-
-func send(ctx context.Context, chunks chan<- []tfidf.Document, docs []tfidf.Document) error {
-	select {
-	case chunks <- docs:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // unchanged drops the documents that a later commit wrote or deleted.
 func unchanged(docs []tfidf.Document, changed map[string]bool) []tfidf.Document {
 	if len(changed) == 0 {
@@ -156,7 +107,7 @@ func unchanged(docs []tfidf.Document, changed map[string]bool) []tfidf.Document 
 // Check compares the index with the database. Entries that are written
 // meanwhile may show as missing or surplus.
 func (k *KnowledgeBase) Check(ctx context.Context) (IndexCheck, error) {
-	return checkIndex(k.index.IDs(), func(visit func(id string)) error { return k.store.KnowledgeIDs(ctx, visit) })
+	return checkIndex(k.kept.Index().IDs(), func(visit func(id string)) error { return k.store.KnowledgeIDs(ctx, visit) })
 }
 
 func checkIndex(indexed []string, stored func(visit func(id string)) error) (IndexCheck, error) {

@@ -58,10 +58,10 @@ func (k *KnowledgeBase) Find(ctx context.Context, query KnowledgeQuery) (Knowled
 	request := tfidf.Query{
 		Text: query.Query, Category: query.Category, Project: query.Project, Tags: foldTags(tags), Limit: meaning.depth(limit), Explain: query.Explain,
 	}
-	found := k.index.Search(request)
+	found, rebuilding := k.kept.Search(ctx, request)
 	results := KnowledgeResults{Results: []KnowledgeHit{}, Corrected: found.Corrected}
 	hits, notice := meaning.fuse(ctx, found.Hits, request, limit)
-	results.Notice = notice
+	results.Notice = notices(rebuilding, notice)
 	results.LeftOut, err = fetch(ctx, hits, k.store.Knowledge, func(e *Knowledge) (string, int) { return e.ID, len(e.Content) },
 		func(entry *Knowledge, hit tfidf.Hit) {
 			if meaning != nil && !fits(knowledgeDocument(*entry), request) {
@@ -74,7 +74,7 @@ func (k *KnowledgeBase) Find(ctx context.Context, query KnowledgeQuery) (Knowled
 		return KnowledgeResults{}, err
 	}
 	results.Count = len(results.Results)
-	results.Vain = vain(found, results.Count, query.Query) && (meaning == nil || results.Count == 0)
+	results.Vain = rebuilding == "" && vain(found, results.Count, query.Query) && (meaning == nil || results.Count == 0)
 	return results, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 // KnowledgeStore keeps entries. learning/store implements it on learning.db.
 type KnowledgeStore interface {
+	KeptStore
 	// ChangeKnowledge queues a change and returns at once; changes are made in the order
 	// in which they were queued. In one durable transaction decide is told what is stored
 	// under the keys and answers what to write, which is written together with its
@@ -22,6 +23,9 @@ type KnowledgeStore interface {
 	// ScanKnowledge visits what is searched of every entry, oldest first, chunk by chunk.
 	// visit may keep the chunk.
 	ScanKnowledge(ctx context.Context, visit func(chunk []Knowledge) error) error
+	// FindKnowledge visits what is searched of entries that the search fits, newest first,
+	// until visit returns false or ctx ends, which is no error.
+	FindKnowledge(ctx context.Context, search KeptSearch, visit func(found []Knowledge) (more bool)) error
 	// KnowledgeIDs visits the id of every entry.
 	KnowledgeIDs(ctx context.Context, visit func(id string)) error
 	// AddUse adds to the use counts of entries; ids that nothing has are ignored.

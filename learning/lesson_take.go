@@ -27,6 +27,9 @@ func (l *Lessons) Take(ctx context.Context, lessons []Lesson, t Taking) ([]Taken
 	if err := by.Need(skillrouter.ScopeCaptain); err != nil {
 		return nil, err
 	}
+	if err := l.reading.wait(ctx); err != nil {
+		return nil, err
+	}
 	taken, ready := make([]Taken, len(lessons)), make([]takenLesson, len(lessons))
 	at := l.clock()
 	for i := range lessons {

@@ -3,7 +3,6 @@ package learning
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -11,12 +10,12 @@ import (
 	"skillrouter/tfidf"
 )
 
-// Lessons is the LessonService beside the database. Rebuild fills its index at
+// Lessons is the LessonService beside the database. Load opens its index at
 // start; Run does its background work.
 type Lessons struct {
 	store       PipelineStore
-	index       *tfidf.Index // lessons that are not retired
-	like        *likeness    // every lesson
+	kept        *tfidf.Keeper // lessons that are not retired
+	like        *likeness     // every lesson
 	prints      prints
 	patterns    detector
 	rules       ruleKeeper
@@ -30,8 +29,7 @@ type Lessons struct {
 	vectors atomic.Pointer[Vectors] // nil: there are none
 	gaps    *Gaps                   // is told of searches in vain; may be nil
 
-	mu      sync.Mutex
-	changed map[string]bool // ids that changed while a Rebuild runs, nil while none does
+	reading recollection
 }
 
 // LessonOptions are the settings of Lessons. The zero value is usable.
@@ -55,6 +53,8 @@ type detector interface {
 	observe(tx PipelineTx, lesson Lesson, by string, first bool, looks *looks, at time.Time) ([]Pattern, []skillrouter.Event, error)
 	// look looks for what a new lesson is like before its transaction, which is spared that.
 	look(lesson *Lesson, of likenessOf) *looks
+	// recall reads in what it remembers of the patterns there are, after the lessons' texts.
+	recall(ctx context.Context) error
 	// resemblance is the memory of lessons' texts that patterns and lessons share.
 	// Lessons fills it.
 	resemblance() *likeness
@@ -76,7 +76,7 @@ type ruleKeeper interface {
 func NewLessons(store PipelineStore, options LessonOptions) *Lessons {
 	o := options.Options.withDefaults()
 	l := &Lessons{
-		store: store, index: tfidf.New(tfidf.Options{}), patterns: options.Patterns, rules: options.Rules,
+		store: store, patterns: options.Patterns, rules: options.Rules,
 		escalations: options.Escalations, weights: options.Relevance.withDefaults(), domainOf: options.DomainOf, now: o.Now, log: o.Log,
 	}
 	if l.patterns != nil {
@@ -84,6 +84,12 @@ func NewLessons(store PipelineStore, options LessonOptions) *Lessons {
 	} else {
 		l.like = newLikeness()
 	}
+	l.kept = keep(keptSource{
+		KeptStore: store, kind: KeptLessons, prefixes: []string{"lesson."}, scan: l.scanDocuments, documents: l.documents,
+		find: func(ctx context.Context, search KeptSearch, visit func(docs []tfidf.Document) bool) error {
+			return store.FindLessons(ctx, search, func(found []Lesson) bool { return visit(lessonDocuments(found)) })
+		},
+	}, o)
 	return l
 }
 

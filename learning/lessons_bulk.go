@@ -25,6 +25,9 @@ func (l *Lessons) ReportAll(ctx context.Context, drafts []LessonDraft) (BulkRepo
 	if err := b.writer.Need(skillrouter.ScopeAgent); err != nil {
 		return b.result, err
 	}
+	if err := l.reading.wait(ctx); err != nil {
+		return b.result, err
+	}
 	err := b.read(ctx, drafts)
 	for len(b.flight) > 0 {
 		if landed := b.land(); err == nil {

@@ -42,6 +42,9 @@ func (l *Lessons) change(ctx context.Context, ref string, decide func(tx Pipelin
 	if err := checkID("lesson_id", ref); err != nil {
 		return Lesson{}, err
 	}
+	if err := l.reading.wait(ctx); err != nil {
+		return Lesson{}, err
+	}
 	var before, lesson Lesson
 	var moved, reworded, restores bool
 	at := l.clock()

@@ -8,7 +8,10 @@ import (
 )
 
 // Len returns how many lessons can be found.
-func (l *Lessons) Len() int { return l.index.Len() }
+func (l *Lessons) Len() int { return l.kept.Len() }
+
+// IndexState tells how the search index is doing.
+func (l *Lessons) IndexState() tfidf.KeeperState { return l.kept.State() }
 
 // lessonDocument is what is searched of a lesson. Its domain is the document's
 // category. Tags are words of its text too: whoever chose them meant the lesson
@@ -53,24 +56,12 @@ func (l *Lessons) putDocuments(docs []tfidf.Document) {
 	if len(docs) == 0 {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.changed != nil {
-		for _, d := range docs {
-			l.changed[d.ID] = true
-		}
-	}
-	l.index.Put(docs...)
+	l.kept.Put(docs...)
 	l.vectors.Load().touch(EmbeddedLesson, documentIDs(docs)...)
 }
 
 func (l *Lessons) removeDocument(id string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.changed != nil {
-		l.changed[id] = true
-	}
-	l.index.Delete(id)
+	l.kept.Delete(id)
 	l.vectors.Load().touch(EmbeddedLesson, id)
 }
 
@@ -95,46 +86,8 @@ func lessonDocuments(lessons []Lesson) []tfidf.Document {
 	return docs
 }
 
-// Rebuild fills the index, and the likeness by which reports are compared, from
-// the database. Lessons may be reported and searched meanwhile; what has not
-// been read yet is not found.
-func (l *Lessons) Rebuild(ctx context.Context) error {
-	l.mu.Lock()
-	l.changed = map[string]bool{}
-	l.mu.Unlock()
-	defer func() {
-		l.mu.Lock()
-		l.changed = nil
-		l.mu.Unlock()
-	}()
-	err := rebuild(ctx, func(ctx context.Context, chunks chan<- []tfidf.Document) error {
-		return l.store.ScanLessons(ctx, func(chunk []Lesson) error {
-			docs := make([]tfidf.Document, 0, len(chunk))
-			for i := range chunk {
-				l.prints.add(chunk[i].print())
-				l.like.put(chunk[i].ID, l.like.prepare(chunk[i]))
-				if chunk[i].active() {
-					docs = append(docs, lessonDocument(&chunk[i]))
-				}
-			}
-			return send(ctx, chunks, docs)
-		})
-	}, func(docs []tfidf.Document) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.index.Put(unchanged(docs, l.changed)...)
-	})
-	if err == nil {
-		l.prints.complete()
-	}
-	return err
-}
-
-// Run tidies the index until ctx ends, and returns nil then.
-func (l *Lessons) Run(ctx context.Context) error { return l.index.Run(ctx) }
-
 // Check compares the index with the database. Lessons that are reported or
 // retired meanwhile may show as missing or surplus.
 func (l *Lessons) Check(ctx context.Context) (IndexCheck, error) {
-	return checkIndex(l.index.IDs(), func(visit func(id string)) error { return l.store.LessonIDs(ctx, visit) })
+	return checkIndex(l.kept.Index().IDs(), func(visit func(id string)) error { return l.store.LessonIDs(ctx, visit) })
 }

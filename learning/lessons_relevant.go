@@ -78,10 +78,13 @@ func (l *Lessons) relevant(ctx context.Context, query LessonQuery) (LessonResult
 		search.Category = query.Domain
 	}
 	meaning := l.vectors.Load().ask(EmbeddedLesson, query.Context)
-	found := l.index.Search(search)
+	found, rebuilding := l.kept.Search(ctx, search)
 	results := LessonResults{Results: []LessonHit{}, Corrected: found.Corrected}
-	found.Hits, results.Notice = meaning.fuse(ctx, found.Hits, search, search.Limit)
-	if results.Vain = len(found.Hits) == 0; results.Vain {
+	var notice string
+	found.Hits, notice = meaning.fuse(ctx, found.Hits, search, search.Limit)
+	results.Notice = notices(rebuilding, notice)
+	if len(found.Hits) == 0 {
+		results.Vain = rebuilding == ""
 		return results, nil
 	}
 	// All that fit are weighed by where and when they hold; only those that are answered are read.
@@ -97,7 +100,7 @@ func (l *Lessons) relevant(ctx context.Context, query LessonQuery) (LessonResult
 		return LessonResults{}, err
 	}
 	results.Count = len(results.Results)
-	results.Vain = vain(found, results.Count, query.Context) && (meaning == nil || results.Count == 0)
+	results.Vain = rebuilding == "" && vain(found, results.Count, query.Context) && (meaning == nil || results.Count == 0)
 	return results, nil
 }
 

@@ -31,6 +31,9 @@ func (l *Lessons) Report(ctx context.Context, draft LessonDraft) (Reported, erro
 	if err != nil {
 		return Reported{}, err
 	}
+	if err := l.reading.wait(ctx); err != nil {
+		return Reported{}, err
+	}
 	if l.patterns != nil && l.prints.without(r.print) { // one that is there already is known by its title
 		r.looks = l.patterns.look(&r.lesson, r.like)
 	}

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Rebuild reads in the representatives of the patterns. It comes after
-// Lessons.Rebuild, from which it has their words.
-func (p *Patterns) Rebuild(ctx context.Context) error {
+// recall implements detector: it reads in the representatives of the patterns,
+// whose words it has from the lessons.
+func (p *Patterns) recall(ctx context.Context) error {
 	return p.store.ScanPatterns(ctx, func(chunk []Pattern) error {
 		for i := range chunk {
 			if words, there := p.like.wordsOf(chunk[i].Representative); there && chunk[i].Command == "" {

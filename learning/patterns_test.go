@@ -55,9 +55,6 @@ func reopenSchool(t testing.TB, dir string, c *schoolClock) *school {
 	if err := lessons.Rebuild(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := patterns.Rebuild(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	return &school{m, lessons, patterns, c}
 }
 

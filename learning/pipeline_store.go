@@ -10,6 +10,7 @@ import (
 // PipelineStore keeps lessons, patterns, their evidence and what happened to
 // them. learning/store implements it on learning.db.
 type PipelineStore interface {
+	KeptStore
 	// Change queues a change and returns at once; changes are made in the order in which
 	// they were queued. decide runs in a durable transaction, sees what earlier changes of
 	// the same transaction wrote, and reads and writes through tx alone. It may run twice
@@ -29,6 +30,11 @@ type PipelineStore interface {
 	ListLessons(ctx context.Context, filter LessonFilter, before int64, at time.Time) ([]Lesson, error)
 	// ScanLessons visits every lesson, oldest first, chunk by chunk. visit may keep the chunk.
 	ScanLessons(ctx context.Context, visit func(chunk []Lesson) error) error
+	// ScanRules visits every anti_pattern that is not retired, as ScanLessons does.
+	ScanRules(ctx context.Context, visit func(chunk []Lesson) error) error
+	// FindLessons visits lessons in use that the search fits, newest first, until visit
+	// returns false or ctx ends, which is no error.
+	FindLessons(ctx context.Context, search KeptSearch, visit func(found []Lesson) (more bool)) error
 	// LessonIDs visits the id of every lesson that is not retired.
 	LessonIDs(ctx context.Context, visit func(id string)) error
 	// LessonChanges returns a lesson's history, oldest first: the latest limit changes of it.

@@ -166,6 +166,7 @@ type ProcedureResults struct {
 	Results   []ProcedureHit    `json:"results"`
 	Count     int               `json:"count"`
 	Corrected map[string]string `json:"corrected,omitempty"`
+	Notice    string            `json:"notice,omitempty" doc:"What the caller should know about this answer"`
 }
 
 // FileProblem is a file that holds no procedure.

@@ -10,6 +10,7 @@ import (
 
 // ProcedureStore keeps procedures and their runs. learning/store implements it on learning.db.
 type ProcedureStore interface {
+	KeptStore
 	// ChangeProcedures queues a change and returns at once; changes are made in the order in
 	// which they were queued, each in a durable transaction. decide may be called twice.
 	// after is called after the commit, in commit order, before wait returns; not if it failed.
@@ -27,6 +28,9 @@ type ProcedureStore interface {
 	ProceduresByID(ctx context.Context, ids []string) ([]StoredProcedure, error)
 	// ScanProcedures visits every procedure that is not deleted, chunk by chunk.
 	ScanProcedures(ctx context.Context, visit func(chunk []StoredProcedure) error) error
+	// FindProcedures visits procedures that the search fits, newest first, until visit
+	// returns false or ctx ends, which is no error.
+	FindProcedures(ctx context.Context, search KeptSearch, visit func(found []StoredProcedure) (more bool)) error
 	// ProcedureFiles returns all procedures, deleted ones too, that a file may have to do with.
 	ProcedureFiles(ctx context.Context) ([]StoredProcedure, error)
 	// StoredRun returns a run.

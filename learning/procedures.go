@@ -12,19 +12,16 @@ import (
 	"skillrouter/tfidf"
 )
 
-// Procedures is the ProcedureService beside the database. Rebuild fills its
-// index at start; Tidy does its background work.
+// Procedures is the ProcedureService beside the database. Load opens its
+// index at start; RunIndex does its background work.
 type Procedures struct {
 	store   ProcedureStore
 	now     skillrouter.Clock
 	log     *slog.Logger
 	facts   func(ctx context.Context, persona, key string) (json.RawMessage, bool, error)
 	lessons LessonProposals
-	index   *tfidf.Index
+	kept    *tfidf.Keeper
 	bell    skillrouter.Bell // rings when a procedure was saved or deleted
-
-	mu      sync.Mutex
-	changed map[string]bool // ids written while a Rebuild runs, nil while none does
 
 	filesMu  sync.RWMutex
 	files    int
@@ -51,9 +48,14 @@ type ProcedureOptions struct {
 // NewProcedures makes Procedures with an empty index.
 func NewProcedures(store ProcedureStore, options ProcedureOptions) *Procedures {
 	options.Options = options.withDefaults()
-	return &Procedures{
-		store: store, now: options.Now, log: options.Log, facts: options.Facts, lessons: options.Lessons, index: tfidf.New(tfidf.Options{}),
-	}
+	p := &Procedures{store: store, now: options.Now, log: options.Log, facts: options.Facts, lessons: options.Lessons}
+	p.kept = keep(keptSource{
+		KeptStore: store, kind: KeptProcedures, prefixes: []string{"procedure."}, scan: p.scanDocuments, documents: p.documents,
+		find: func(ctx context.Context, search KeptSearch, visit func(docs []tfidf.Document) bool) error {
+			return store.FindProcedures(ctx, search, func(found []StoredProcedure) bool { return visit(procedureDocuments(found)) })
+		},
+	}, options.Options)
+	return p
 }
 
 // Save implements ProcedureService.
@@ -278,8 +280,8 @@ func (p *Procedures) Search(ctx context.Context, query ProcedureQuery) (Procedur
 	if persona != "" {
 		request.Tags = []string{persona}
 	}
-	found := p.index.Search(request)
-	results := ProcedureResults{Results: []ProcedureHit{}, Corrected: found.Corrected}
+	found, rebuilding := p.kept.Search(ctx, request)
+	results := ProcedureResults{Results: []ProcedureHit{}, Corrected: found.Corrected, Notice: rebuilding}
 	_, err = fetch(ctx, found.Hits, p.store.ProceduresByID, func(s *StoredProcedure) (string, int) {
 		return ProcedureID(s.Persona, s.Name), s.Body.size()
 	}, func(s *StoredProcedure, hit tfidf.Hit) {

@@ -86,11 +86,11 @@ func (u *uses) flush(ctx context.Context, write func(context.Context, map[string
 	return err
 }
 
-// Run tidies the index and writes use counts until ctx ends; then it writes
+// Run keeps the index and writes use counts until ctx ends; then it writes
 // the last ones and returns nil. The store must take writes until it returns.
 func (k *KnowledgeBase) Run(ctx context.Context) error {
 	var tidying sync.WaitGroup
-	tidying.Go(func() { _ = k.index.Run(ctx) }) // it returns nil, when ctx ends
+	tidying.Go(func() { _ = k.kept.Run(ctx) }) // it returns nil, when ctx ends
 	defer tidying.Wait()
 	ticker := time.NewTicker(usesEvery)
 	defer ticker.Stop()

@@ -56,7 +56,7 @@ var feedTypes = []FeedType{
 	{learning.EventPatternImported, nil, operational.FeedLearning, "", "a pattern came from another router"},
 	{learning.EventExperiencesSwept, nil, operational.FeedLearning, "count, before", "old episodes were deleted"},
 	{learning.EventEpisodeRecorded, nil, operational.FeedLearning, "", "an episode was recorded"},
-	{learning.EventEpisodesCleared, nil, operational.FeedLearning, "persona, category, count", "a persona's episodes were cleared"},
+	{learning.EventEpisodesCleared, nil, operational.FeedLearning, "persona, category, count, ids", "a persona's episodes were cleared"},
 	{learning.EventActionChecked, nil, operational.FeedLearning, guardMembers, "the guard warned of an action or blocked it; what it allows is no event"},
 	{learning.EventCheckSettled, nil, operational.FeedLearning, guardMembers, "what came of a check"},
 	{learning.EventRuleDemoted, nil, operational.FeedLearning, lessonMembers, "a rule no longer blocks"},

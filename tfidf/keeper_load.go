@@ -163,7 +163,7 @@ func (k *Keeper) Rebuild(ctx context.Context) error {
 
 // mend brings the index to a whole. What fails is tried again until ctx ends.
 func (k *Keeper) mend(ctx context.Context) {
-	for !k.Whole() && ctx.Err() == nil {
+	for Stage(k.stage.Load()) != Unread && !k.Whole() && ctx.Err() == nil {
 		read := k.rebuild
 		k.mu.Lock()
 		if k.gap != nil {

@@ -22,12 +22,12 @@ const (
 
 // Search searches the index. As long as that is not whole, the answer is ranked
 // among what the index found and what the Source finds in a bounded time, and
-// the notice says so. A failure of the Source is not one of the search.
+// the notice says so. Before Load it is searched for what was put. A failure of the Source is not one of the search.
 func (k *Keeper) Search(ctx context.Context, q Query) (found Result, notice string) {
-	if k.Whole() {
+	notice = k.Notice()
+	if notice == "" {
 		return k.Index().Search(q), ""
 	}
-	notice = k.Notice()
 	found = k.Index().Search(q)
 	docs := k.lookUp(ctx, q)
 	if len(docs) == 0 {

@@ -80,7 +80,7 @@ func (k *Keeper) Whole() bool { return Stage(k.stage.Load()) == Whole }
 // Notice says that an answer may lack something, empty if it does not.
 func (k *Keeper) Notice() string {
 	switch stage := Stage(k.stage.Load()); stage {
-	case Whole:
+	case Unread, Whole:
 		return ""
 	case CatchingUp:
 		return fmt.Sprintf("the search index is catching up with what was written since it was saved, %d %% read; the rest is looked up in the database, which is slower and less exact", k.percent(stage))

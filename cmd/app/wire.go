@@ -60,8 +60,8 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	hub := stream.New(mailbox, func(w http.ResponseWriter, _ *http.Request, err error) { httpapi.WriteProblem(w, err) }, a.log)
 
 	memory := learningstore.New(a.learning.Read, a.learning.Commit)
-	knowledge := learning.NewKnowledgeBase(memory, learning.Options{Now: a.now, Log: a.log})
-	episodes := learning.NewEpisodes(memory, learning.Options{Now: a.now, Log: a.log})
+	knowledge := learning.NewKnowledgeBase(memory, a.learningOptions())
+	episodes := learning.NewEpisodes(memory, a.learningOptions())
 	guards := learning.NewGuards(ctx, memory, learning.GuardsOptions{Options: learning.Options{Now: a.now, Log: a.log}, Retention: a.config.Retention.Checks})
 	border, err := a.cross(ctx, memory, operations, episodes, presence, mailbox)
 	if err != nil {
@@ -69,7 +69,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	}
 	patterns := learning.NewPatterns(memory, learning.PatternOptions{Options: learning.Options{Now: a.now, Log: a.log}, Rules: guards})
 	lessons := learning.NewLessons(memory, learning.LessonOptions{
-		Options: learning.Options{Now: a.now, Log: a.log}, Patterns: patterns, Escalations: border.rules, DomainOf: border.domainOf, Relevance: a.relevance(), Rules: guards,
+		Options: a.learningOptions(), Patterns: patterns, Escalations: border.rules, DomainOf: border.domainOf, Relevance: a.relevance(), Rules: guards,
 	})
 	facts := learning.NewFacts(memory, learning.Options{Now: a.now, Log: a.log})
 	a.life.run(ctx, "facts", facts.Run)
@@ -78,20 +78,15 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		return hub.Shutdown(ctx)
 	}
 	begin := time.Now()
-	indexing, indexCtx := errgroup.WithContext(ctx)
-	indexing.Go(func() error { return knowledge.Rebuild(indexCtx) })
-	indexing.Go(func() error { return episodes.Rebuild(indexCtx) })
-	indexing.Go(func() error {
-		if err := lessons.Rebuild(indexCtx); err != nil {
-			return err
-		}
-		return patterns.Rebuild(indexCtx)
-	})
-	indexing.Go(func() error { return guards.Load(indexCtx) })
-	if err := indexing.Wait(); err != nil {
-		return fmt.Errorf("build the search index from learning.db: %w", err)
+	// No check of the guard may pass because a rule was not read yet: that one is waited for.
+	loading, loadCtx := errgroup.WithContext(ctx)
+	for _, load := range []func(context.Context) error{knowledge.Load, episodes.Load, lessons.Load, guards.Load} {
+		loading.Go(func() error { return load(loadCtx) })
 	}
-	a.log.Debug("index built", "took_ms", time.Since(begin).Milliseconds())
+	if err := loading.Wait(); err != nil {
+		return fmt.Errorf("open the search indexes of learning.db: %w", err)
+	}
+	a.log.Debug("indexes opened", "took_ms", time.Since(begin).Milliseconds())
 	a.life.run(ctx, "knowledge", knowledge.Run)
 	a.life.run(ctx, "episodes", episodes.Run)
 	a.life.run(ctx, "lessons", lessons.Run)

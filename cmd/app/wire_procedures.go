@@ -12,7 +12,7 @@ import (
 
 func (a *App) wireProcedures(ctx context.Context, p *parts) error {
 	procedures := learning.NewProcedures(p.memory, learning.ProcedureOptions{
-		Options: learning.Options{Now: a.now, Log: a.log}, Lessons: p.lessons,
+		Options: a.learningOptions(), Lessons: p.lessons,
 		Facts: func(ctx context.Context, persona, key string) (json.RawMessage, bool, error) {
 			fact, err := p.facts.Recall(ctx, learning.FactRef{Persona: persona, Key: key})
 			if skillrouter.CodeOf(err) == skillrouter.NotFound {
@@ -21,10 +21,10 @@ func (a *App) wireProcedures(ctx context.Context, p *parts) error {
 			return fact.Value, err == nil, err
 		},
 	})
-	if err := procedures.Rebuild(ctx); err != nil {
-		return fmt.Errorf("build the index of procedures from learning.db: %w", err)
+	if err := procedures.Load(ctx); err != nil {
+		return fmt.Errorf("open the index of procedures: %w", err)
 	}
-	a.life.run(ctx, "procedures", procedures.Tidy)
+	a.life.run(ctx, "procedures", procedures.RunIndex)
 	folder, err := runbooks.Open(a.config.ProceduresFolder(), procedures, runbooks.Options{Now: a.now, Log: a.log})
 	if err != nil {
 		return err

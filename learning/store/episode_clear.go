@@ -22,7 +22,7 @@ func (s *Store) LastEpisodeNumber(ctx context.Context) (number int64, err error)
 // ClearEpisodes implements learning.EpisodeStore. Experiences among them go as a
 // sweep lets them go, out of what is known of their type.
 func (s *Store) ClearEpisodes(ctx context.Context, clearing learning.EpisodeClearing,
-	told func(count int) (skillrouter.Event, error), after func(ids []string),
+	told func(ids []string) (skillrouter.Event, error), after func(ids []string),
 ) (int, error) {
 	var ids []string
 	err := s.queue(ctx, func(db *gorm.DB) error {
@@ -42,7 +42,7 @@ func (s *Store) ClearEpisodes(ctx context.Context, clearing learning.EpisodeClea
 		if _, err := exec(db, "DELETE FROM episodes WHERE num IN ("+marks(len(rest))+")", rest...); err != nil {
 			return err
 		}
-		event, err := told(len(ids))
+		event, err := told(ids)
 		if err != nil {
 			return err
 		}

@@ -108,15 +108,26 @@ func selectEpisodes(db *gorm.DB, most int, where string, args ...any) ([]learnin
 // ScanEpisodes implements learning.EpisodeStore. It reads one state of the
 // database from end to end.
 func (s *Store) ScanEpisodes(ctx context.Context, visit func(chunk []learning.Episode) error) error {
-	db := s.read.WithContext(ctx).Raw("SELECT num, id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, created_at FROM episodes ORDER BY num")
-	return eachChunk(db, func(rows *sql.Rows) (e learning.Episode, size int, err error) {
-		var created int64
-		var object sql.NullString
-		err = rows.Scan(&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.Persona, &e.EventType, &e.Event, &e.Title, &e.Content, &object, &e.Learned,
-			&e.Project, &created)
-		e.CreatedAt, e.Context = fromMillis(created), rawOf(object)
-		return e, len(e.Content) + len(e.Context) + len(e.Learned), err
-	}, visit)
+	return eachChunk(s.read.WithContext(ctx).Raw(selectSearchedEpisode+" ORDER BY num"), scanSearchedEpisode, visit)
+}
+
+// selectSearchedEpisode and scanSearchedEpisode read what is searched of an episode.
+const selectSearchedEpisode = "SELECT num, id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, created_at FROM episodes"
+
+func scanSearchedEpisode(rows *sql.Rows) (e learning.Episode, size int, err error) {
+	var created int64
+	var object sql.NullString
+	err = rows.Scan(&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.Persona, &e.EventType, &e.Event, &e.Title, &e.Content, &object, &e.Learned,
+		&e.Project, &created)
+	e.CreatedAt, e.Context = fromMillis(created), rawOf(object)
+	return e, len(e.Content) + len(e.Context) + len(e.Learned), err
+}
+
+// FindEpisodes implements learning.EpisodeStore.
+func (s *Store) FindEpisodes(ctx context.Context, search learning.KeptSearch, visit func(found []learning.Episode) (more bool)) error {
+	return containing(ctx, s.read.WithContext(ctx), contained[learning.Episode]{
+		table: "episodes", choose: selectSearchedEpisode, texts: []string{"title", "content", "context", "learned", "event"}, project: true, scan: scanSearchedEpisode,
+	}, search, visit)
 }
 
 // EpisodeIDs implements learning.EpisodeStore.

@@ -184,14 +184,25 @@ func selectKnowledge(db *gorm.DB, most int, where string, args ...any) ([]learni
 // ScanKnowledge implements learning.KnowledgeStore. It reads one state of the
 // database from end to end.
 func (s *Store) ScanKnowledge(ctx context.Context, visit func(chunk []learning.Knowledge) error) error {
-	db := s.read.WithContext(ctx).Raw("SELECT num, id, category, title, content, tags, project FROM knowledge ORDER BY num")
-	return eachChunk(db, func(rows *sql.Rows) (e learning.Knowledge, size int, err error) {
-		var tags string
-		if err = rows.Scan(&e.Number, &e.ID, &e.Category, &e.Title, &e.Content, &tags, &e.Project); err == nil {
-			e.Tags, err = parseTags(tags)
-		}
-		return e, len(e.Content), err
-	}, visit)
+	return eachChunk(s.read.WithContext(ctx).Raw(selectSearched+" ORDER BY num"), scanSearched, visit)
+}
+
+// selectSearched and scanSearched read what is searched of an entry.
+const selectSearched = "SELECT num, id, category, title, content, tags, project FROM knowledge"
+
+func scanSearched(rows *sql.Rows) (e learning.Knowledge, size int, err error) {
+	var tags string
+	if err = rows.Scan(&e.Number, &e.ID, &e.Category, &e.Title, &e.Content, &tags, &e.Project); err == nil {
+		e.Tags, err = parseTags(tags)
+	}
+	return e, len(e.Content), err
+}
+
+// FindKnowledge implements learning.KnowledgeStore.
+func (s *Store) FindKnowledge(ctx context.Context, search learning.KeptSearch, visit func(found []learning.Knowledge) (more bool)) error {
+	return containing(ctx, s.read.WithContext(ctx), contained[learning.Knowledge]{
+		table: "knowledge", choose: selectSearched, texts: []string{"title", "content", "tags"}, project: true, scan: scanSearched,
+	}, search, visit)
 }
 
 // KnowledgeIDs implements learning.KnowledgeStore.

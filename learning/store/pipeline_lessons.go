@@ -212,3 +212,19 @@ func (s *Store) ScanLessons(ctx context.Context, visit func(chunk []learning.Les
 func (s *Store) LessonIDs(ctx context.Context, visit func(id string)) error {
 	return eachID(s.read.WithContext(ctx), "SELECT id FROM lessons WHERE status <> ?", visit, string(learning.StatusRetired))
 }
+
+// FindLessons implements learning.PipelineStore.
+func (s *Store) FindLessons(ctx context.Context, search learning.KeptSearch, visit func(found []learning.Lesson) (more bool)) error {
+	return containing(ctx, s.read.WithContext(ctx), contained[learning.Lesson]{
+		table: "lessons", choose: selectLesson, where: "status <> 'retired'", project: true, scan: scanLesson,
+		texts: []string{
+			"title", "context", "action_taken", "outcome", "root_cause", "solution", "body", "alternatives", "tags", "related_commands", "contexts", "category",
+		},
+	}, search, visit)
+}
+
+// ScanRules implements learning.PipelineStore.
+func (s *Store) ScanRules(ctx context.Context, visit func(chunk []learning.Lesson) error) error {
+	return eachChunk(s.read.WithContext(ctx).Raw(selectLesson+"WHERE lesson_type = ? AND +status <> ? ORDER BY num",
+		string(learning.LessonAntiPattern), string(learning.StatusRetired)), scanLesson, visit)
+}

@@ -246,3 +246,10 @@ func (tx *procedureTx) DropStepRecords(procedure int64) error {
 func (tx *procedureTx) AddEvents(events ...skillrouter.Event) error {
 	return appendEvents(tx.db, events)
 }
+
+// FindProcedures implements learning.ProcedureStore.
+func (s *Store) FindProcedures(ctx context.Context, search learning.KeptSearch, visit func(found []learning.StoredProcedure) (more bool)) error {
+	return containing(ctx, s.read.WithContext(ctx), contained[learning.StoredProcedure]{
+		table: "procedures", choose: "SELECT " + procedureColumns + " FROM procedures", texts: []string{"name", "body"}, where: "deleted_at IS NULL", scan: scanProcedure,
+	}, search, visit)
+}

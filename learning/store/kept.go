@@ -1,0 +1,168 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"skillrouter/learning"
+)
+
+var _ learning.KeptStore = (*Store)(nil)
+
+// LogPosition implements learning.KeptStore.
+func (s *Store) LogPosition(ctx context.Context) (learning.LogPosition, error) {
+	return position(s.read.WithContext(ctx))
+}
+
+func position(db *gorm.DB) (learning.LogPosition, error) {
+	return positionOf(db, "ORDER BY seq DESC LIMIT 1")
+}
+
+// positionOf reads an event and makes the print that tells it from others:
+// of all that it says, its time and the random id in it.
+func positionOf(db *gorm.DB, rest string, args ...any) (at learning.LogPosition, err error) {
+	var kind, subject, agent, project string
+	var millis int64
+	var data sql.NullString
+	found, err := one(db, []any{&at.Seq, &kind, &subject, &agent, &project, &millis, &data}, "SELECT seq, type, subject, agent_id, project, at, data FROM events "+rest, args...)
+	if err != nil || !found {
+		return learning.LogPosition{}, err
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %q %q %q %q %d %q", at.Seq, kind, subject, agent, project, millis, data.String))
+	at.Print = hex.EncodeToString(sum[:8])
+	return at, nil
+}
+
+// HoldsPosition implements learning.KeptStore.
+func (s *Store) HoldsPosition(ctx context.Context, at learning.LogPosition) (bool, error) {
+	found, err := positionOf(s.read.WithContext(ctx), "WHERE seq = ?", at.Seq)
+	return found == at && at.Seq > 0, err
+}
+
+// EventsOf implements learning.KeptStore.
+func (s *Store) EventsOf(ctx context.Context, after int64, prefixes []string, visit func(kind, subject string, data []byte) error) error {
+	where, args := "", []any{after}
+	for _, prefix := range prefixes {
+		where += " OR type >= ? AND type < ?"
+		args = append(args, prefix, prefix+"\xff")
+	}
+	rows, err := query(s.read.WithContext(ctx), "SELECT type, subject, data FROM events WHERE seq > ? AND ("+where[len(" OR "):]+") ORDER BY seq", args...)
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		var kind, subject string
+		var data sql.RawBytes
+		if err := rows.Scan(&kind, &subject, &data); err != nil {
+			return closing(rows, err)
+		}
+		if err := visit(kind, subject, data); err != nil {
+			return closing(rows, err)
+		}
+	}
+	return closing(rows, rows.Err())
+}
+
+// Settled implements learning.KeptStore. It stands in the line of the writes as
+// one that writes nothing: what was committed before it has been announced when
+// its turn to announce comes, and what it reads is what they have written.
+func (s *Store) Settled(ctx context.Context, then func(at learning.LogPosition)) error {
+	var at learning.LogPosition
+	return s.commit.Write(ctx, func(tx *gorm.DB) (err error) {
+		at, err = position(tx)
+		return err
+	}, func() { then(at) })
+}
+
+// Span implements learning.KeptStore. It reads two ends of an index, however many rows there are.
+func (s *Store) Span(ctx context.Context, kind learning.KeptKind) (int, error) {
+	table, ok := map[learning.KeptKind]string{
+		learning.KeptKnowledge: "knowledge", learning.KeptEpisodes: "episodes", learning.KeptLessons: "lessons", learning.KeptProcedures: "procedures",
+	}[kind]
+	if !ok {
+		return 0, fmt.Errorf("no rows are known of the kind %q", kind)
+	}
+	db := s.read.WithContext(ctx)
+	var first, last int64
+	if found, err := one(db, []any{&first}, "SELECT num FROM "+table+" ORDER BY num LIMIT 1"); err != nil || !found {
+		return 0, err
+	}
+	_, err := one(db, []any{&last}, "SELECT num FROM "+table+" ORDER BY num DESC LIMIT 1")
+	return int(last - first + 1), err
+}
+
+// containingRows is how many numbers one query of containing goes over: it
+// takes a few milliseconds, after which the time is looked at again. A query
+// under way is not interrupted.
+const containingRows = 2048
+
+// contained is a table whose texts are searched.
+type contained[Row any] struct {
+	table   string
+	choose  string // the SELECT, without its WHERE
+	texts   []string
+	where   string // a condition besides; may be empty
+	project bool   // it has a column of projects
+	scan    func(rows *sql.Rows) (row Row, size int, err error)
+}
+
+// containing visits rows that hold one of the words, newest first, until visit
+// has enough or ctx ends, which is no error.
+func containing[Row any](ctx context.Context, db *gorm.DB, of contained[Row], search learning.KeptSearch, visit func(rows []Row) (more bool)) error {
+	var last int64
+	if found, err := one(db, []any{&last}, "SELECT num FROM "+of.table+" ORDER BY num DESC LIMIT 1"); err != nil || !found {
+		return err
+	}
+	text, args := "", []any{}
+	for _, word := range search.Words {
+		pattern := "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(word) + "%"
+		for _, column := range of.texts {
+			text += " OR " + column + ` LIKE ? ESCAPE '\'`
+			args = append(args, pattern)
+		}
+	}
+	text = " WHERE num > ? AND num <= ? AND (" + text[len(" OR "):] + ")"
+	if of.where != "" {
+		text += " AND " + of.where
+	}
+	if of.project && search.Project != "" {
+		text += " AND project = ?"
+		args = append(args, search.Project)
+	}
+	text = of.choose + text + " ORDER BY num DESC"
+	for high := last; high > search.After && ctx.Err() == nil; high -= containingRows {
+		rows, err := query(db, text, append([]any{max(search.After, high-containingRows), high}, args...)...)
+		if err != nil {
+			return unlessEnded(ctx, err)
+		}
+		var found []Row
+		for rows.Next() {
+			row, _, err := of.scan(rows)
+			if err != nil {
+				return unlessEnded(ctx, closing(rows, err))
+			}
+			found = append(found, row)
+		}
+		if err := closing(rows, rows.Err()); err != nil {
+			visit(found)
+			return unlessEnded(ctx, err)
+		}
+		if len(found) > 0 && !visit(found) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func unlessEnded(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
