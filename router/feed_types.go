@@ -54,7 +54,7 @@ var feedTypes = []FeedType{
 	{learning.EventPatternSwept, nil, operational.FeedLearning, patternMembers, "an old pattern was deleted"},
 	{learning.EventLessonImported, nil, operational.FeedLearning, lessonMembers, "a lesson came from another router"},
 	{learning.EventPatternImported, nil, operational.FeedLearning, "", "a pattern came from another router"},
-	{learning.EventExperiencesSwept, nil, operational.FeedLearning, "count, before", "old episodes were deleted"},
+	{learning.EventExperiencesSwept, nil, operational.FeedLearning, "count, before, ids", "old episodes were deleted"},
 	{learning.EventEpisodeRecorded, nil, operational.FeedLearning, "", "an episode was recorded"},
 	{learning.EventEpisodesCleared, nil, operational.FeedLearning, "persona, category, count, ids", "a persona's episodes were cleared"},
 	{learning.EventActionChecked, nil, operational.FeedLearning, guardMembers, "the guard warned of an action or blocked it; what it allows is no event"},

@@ -30,7 +30,7 @@ const (
 	saveAgain = time.Minute
 	// stopBudget is how long the last saving may take; one that would take longer is
 	// left out, and the next start reads what changed since the one before it.
-	stopBudget = 700 * time.Millisecond
+	stopBudget = 1500 * time.Millisecond
 	// saveRate is how many bytes a second a disk is taken to write before one was timed.
 	saveRate = 100 << 20
 )
@@ -158,7 +158,7 @@ func (k *Keeper) Save(ctx context.Context) error {
 	s := &k.saver
 	s.mu.Lock()
 	first := s.failed == ""
-	s.due = false
+	s.due = err != nil
 	if err == nil {
 		s.changes -= changes
 		s.saved, s.tried, s.failed, s.took = begin, time.Time{}, "", k.opts.Now().Sub(begin)

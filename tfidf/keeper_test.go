@@ -281,3 +281,10 @@ func await(t *testing.T, k *tfidf.Keeper) {
 		t.Fatal(err)
 	}
 }
+
+func cancelable(t *testing.T) (context.Context, context.CancelFunc) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	return ctx, cancel
+}

@@ -96,6 +96,9 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 	if err := a.wire(ctx, registry); err != nil {
 		return nil, err
 	}
+	for _, db := range []*Database{a.learning, a.operational} {
+		a.life.run(ctx, db.Name+" check", db.CheckLate)
+	}
 	a.serveDoors(ctx)
 	return a, nil
 }

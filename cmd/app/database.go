@@ -30,8 +30,10 @@ const (
 	// smallest machine this runs on, so that one slow query does not hold up the rest.
 	readers = 4
 	// quickCheckBelow is the size, in bytes, up to which a database is checked page by
-	// page at start; that takes about 2 ms a MiB. Larger ones are checked by doctor.
-	quickCheckBelow = 64 << 20
+	// page before it is opened; that takes about 2 ms a MiB. A larger one is checked
+	// while it is in use, up to lateCheckBelow; beyond, by doctor alone.
+	quickCheckBelow = 4 << 20
+	lateCheckBelow  = 64 << 20
 	// busyTimeout only matters beside tools that open the file from outside: inside
 	// there is one writer.
 	busyTimeout = 5 * time.Second
@@ -147,10 +149,39 @@ func inspect(ctx context.Context, name, path string) error {
 	if info, err := file.Stat(); err != nil || info.Size() > quickCheckBelow {
 		return err
 	}
+	if fault := quickCheck(ctx, db); fault != "" {
+		return refusal(path, "is damaged: %s", fault)
+	}
+	return nil
+}
+
+// quickCheck reads a database page by page, and says what is wrong with it.
+func quickCheck(ctx context.Context, db *sql.DB) (fault string) {
 	var verdict string
 	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil || verdict != "ok" {
-		return refusal(path, "is damaged: %s", cmpErr(err, verdict))
+		return cmpErr(err, verdict)
 	}
+	return ""
+}
+
+// CheckLate checks, page by page, a database that was too large to be checked
+// before it was opened, and waits for the end of ctx then. Its error stops the
+// router: whoever goes on writing into a damaged database damages more of it.
+func (db *Database) CheckLate(ctx context.Context) error {
+	if info, err := os.Stat(db.Path); err == nil && info.Size() > quickCheckBelow && info.Size() <= lateCheckBelow {
+		conn, err := sql.Open(sqlite.DriverName, "file:"+escape(db.Path)+"?mode=ro&_pragma=query_only(1)")
+		if err != nil {
+			return err
+		}
+		fault := quickCheck(ctx, conn)
+		if err := conn.Close(); err != nil {
+			return err
+		}
+		if fault != "" && ctx.Err() == nil {
+			return skillrouter.Errorf(skillrouter.Unavailable, "%s is damaged: %s. Nothing more is written into it.", db.Path, fault)
+		}
+	}
+	<-ctx.Done()
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"skillrouter/learning"
 	"skillrouter/operational"
 	"skillrouter/router/httpapi"
+	"skillrouter/tfidf"
 )
 
 // census counts what the process holds, for health and for the metrics.
@@ -24,6 +25,17 @@ type census struct {
 	mailbox     *comms.Mailbox
 	vectors     *learning.Vectors
 	mesh        func() comms.Mesh // nil: it is off
+	indexes     []keptIndex
+	now         skillrouter.Clock
+}
+
+// search tells the state of each search index.
+func (c census) search() map[string]string {
+	states := make(map[string]string, len(c.indexes))
+	for _, index := range c.indexes {
+		states[index.name] = stateOf(index.state())
+	}
+	return states
 }
 
 // stats are the counts of GET /health.
@@ -57,7 +69,7 @@ func (c census) Describe(ch chan<- *prometheus.Desc) {
 	ch <- vectorsDesc
 	ch <- failingDesc
 	ch <- streamsDesc
-	for _, desc := range []*prometheus.Desc{meshReceivedDesc, meshUnsentDesc, meshHeardDesc, meshEmittedDesc, meshRefusedDesc} {
+	for _, desc := range []*prometheus.Desc{indexReadDesc, indexUnsavedDesc, indexSavedDesc, meshReceivedDesc, meshUnsentDesc, meshHeardDesc, meshEmittedDesc, meshRefusedDesc} {
 		ch <- desc
 	}
 }
@@ -74,6 +86,9 @@ func (c census) Collect(ch chan<- prometheus.Metric) {
 		gauge(agentsDesc, n, string(state))
 	}
 	gauge(streamsDesc, c.mailbox.Streams())
+	for _, index := range c.indexes {
+		collectIndex(ch, index)
+	}
 	if c.mesh != nil {
 		collectMesh(ch, c.mesh())
 	}
@@ -93,14 +108,17 @@ func (c census) Collect(ch chan<- prometheus.Metric) {
 // checks are doctor's looks at the services.
 func (c census) checks(ctx context.Context) []httpapi.Check {
 	counts := c.presence.Count()
-	return []httpapi.Check{
-		checkIndex("knowledge index", func() (learning.IndexCheck, error) { return c.knowledge.Check(ctx) }),
-		checkIndex("episode index", func() (learning.IndexCheck, error) { return c.episodes.Check(ctx) }),
-		checkIndex("lesson index", func() (learning.IndexCheck, error) { return c.lessons.Check(ctx) }),
-		checkVectors(c.vectors.Status()),
-		{Name: "agents", OK: true, Detail: fmt.Sprintf("%d online, %d starting, %d stale, %d offline; %d streams open",
-			counts[operational.AgentOnline], counts[operational.AgentStarting], counts[operational.AgentStale], counts[operational.AgentOffline], c.mailbox.Streams())},
+	checks := []httpapi.Check{
+		checkIndex("knowledge index", c.knowledge.IndexState().Stage, func() (learning.IndexCheck, error) { return c.knowledge.Check(ctx) }),
+		checkIndex("episode index", c.episodes.IndexState().Stage, func() (learning.IndexCheck, error) { return c.episodes.Check(ctx) }),
+		checkIndex("lesson index", c.lessons.IndexState().Stage, func() (learning.IndexCheck, error) { return c.lessons.Check(ctx) }),
 	}
+	for _, index := range c.indexes {
+		checks = append(checks, checkSnapshot(index, c.now()))
+	}
+	return append(checks, checkVectors(c.vectors.Status()),
+		httpapi.Check{Name: "agents", OK: true, Detail: fmt.Sprintf("%d online, %d starting, %d stale, %d offline; %d streams open",
+			counts[operational.AgentOnline], counts[operational.AgentStarting], counts[operational.AgentStale], counts[operational.AgentOffline], c.mailbox.Streams())})
 }
 
 func checkVectors(s learning.EmbeddingStatus) httpapi.Check {
@@ -114,14 +132,17 @@ func checkVectors(s learning.EmbeddingStatus) httpapi.Check {
 	return httpapi.Check{Name: "embeddings", OK: s.FailingSince == nil, Detail: detail}
 }
 
-func checkIndex(name string, compare func() (learning.IndexCheck, error)) httpapi.Check {
+func checkIndex(name string, stage tfidf.Stage, compare func() (learning.IndexCheck, error)) httpapi.Check {
+	if stage != tfidf.Whole {
+		return httpapi.Check{Name: name, OK: true, Detail: "not compared with the database: it is " + stage.String()}
+	}
 	found, err := compare()
 	if err != nil {
 		return httpapi.Check{Name: name, Detail: err.Error()}
 	}
 	detail := fmt.Sprintf("%d indexed, %d stored", found.Indexed, found.Stored)
 	if !found.OK() {
-		detail += fmt.Sprintf("; not indexed: %v; not stored: %v; a restart rebuilds the index", found.Missing, found.Surplus)
+		detail += fmt.Sprintf("; not indexed: %v; not stored: %v; it is built anew by the next start if the folder index, in the data folder, is deleted while the router is down", found.Missing, found.Surplus)
 	}
 	return httpapi.Check{Name: name, OK: found.OK(), Detail: detail}
 }

@@ -160,6 +160,10 @@ func finishRestore(data string) error {
 			restored = append(restored, entry.Name())
 		}
 	}
+	// The search indexes are of what was there before.
+	if err := os.RemoveAll(filepath.Join(data, indexesFolder)); err != nil {
+		return err
+	}
 	// A database that has not been moved in yet stands before a file of that name that is
 	// the old one; one that has, does not, and what is there is not touched again.
 	for _, name := range append(restored, proceduresFolder) {

@@ -115,7 +115,15 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	a.life.run(ctx, "crossing", border.crossing.Run)
 
-	a.services.census = census{knowledge: knowledge, episodes: episodes, lessons: lessons, experiences: experiences, presence: presence, mailbox: mailbox, vectors: p.vectors, mesh: p.meshStatus}
+	a.services.census = census{
+		knowledge: knowledge, episodes: episodes, lessons: lessons, experiences: experiences, presence: presence, mailbox: mailbox, vectors: p.vectors, mesh: p.meshStatus, now: a.now,
+		indexes: []keptIndex{
+			{"knowledge", knowledge.IndexState},
+			{"episodes", episodes.IndexState},
+			{"lessons", lessons.IndexState},
+			{"procedures", p.procedures.IndexState},
+		},
+	}
 	registry.MustRegister(a.services.census)
 
 	recon := operational.NewRecon(operations, a.now)
@@ -171,6 +179,6 @@ func (a *App) health(ctx context.Context) httpapi.Health {
 	return httpapi.Health{
 		Status: "ok", Server: "skillrouter", Version: a.options.Version,
 		UptimeMS: now.Sub(a.started).Milliseconds(), Timestamp: now.UTC(),
-		Stats: a.services.census.stats(ctx, a.log), Interlock: a.services.mesh,
+		Stats: a.services.census.stats(ctx, a.log), Search: a.services.census.search(), Interlock: a.services.mesh,
 	}
 }

@@ -15,13 +15,14 @@ type System struct{ c *Client }
 
 // Health is what the router says of itself (GET /health).
 type Health struct {
-	Status    string           `json:"status"`
-	Server    string           `json:"server"`
-	Version   string           `json:"version"`
-	UptimeMS  int64            `json:"uptime_ms"`
-	Timestamp time.Time        `json:"timestamp"`
-	Stats     map[string]int64 `json:"stats"`
-	Interlock any              `json:"interlock,omitempty"`
+	Status    string            `json:"status"`
+	Server    string            `json:"server"`
+	Version   string            `json:"version"`
+	UptimeMS  int64             `json:"uptime_ms"`
+	Timestamp time.Time         `json:"timestamp"`
+	Stats     map[string]int64  `json:"stats"`
+	Search    map[string]string `json:"search,omitempty"`
+	Interlock any               `json:"interlock,omitempty"`
 }
 
 // Check is one thing that the router checked about itself.

@@ -16,13 +16,14 @@ import (
 
 // Health is the answer of GET /health. Its first members are those of seed 003.
 type Health struct {
-	Status    string           `json:"status" enum:"ok,degraded" doc:"degraded: it answers, and doctor has something to say"`
-	Server    string           `json:"server"`
-	Version   string           `json:"version"`
-	UptimeMS  int64            `json:"uptime_ms"`
-	Timestamp time.Time        `json:"timestamp"`
-	Stats     map[string]int64 `json:"stats" doc:"How many of each there are"`
-	Interlock string           `json:"interlock" doc:"State of the UDP mesh"`
+	Status    string            `json:"status" enum:"ok,degraded" doc:"degraded: it answers, and doctor has something to say"`
+	Server    string            `json:"server"`
+	Version   string            `json:"version"`
+	UptimeMS  int64             `json:"uptime_ms"`
+	Timestamp time.Time         `json:"timestamp"`
+	Stats     map[string]int64  `json:"stats" doc:"How many of each there are"`
+	Search    map[string]string `json:"search" doc:"State of each search index: whole, or how much of it has been read since the start; meanwhile searches look up the rest in the database"`
+	Interlock string            `json:"interlock" doc:"State of the UDP mesh"`
 }
 
 // Check is one line of what doctor found.
