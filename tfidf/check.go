@@ -102,6 +102,7 @@ func (v *vocabulary) check() error {
 // checkDocuments reads what the segment holds of each document.
 func (s *segment) checkDocuments(ix *Index) error {
 	n, count, dead := s.docs(), ix.vocab.count.Load(), 0
+	var runs []uint32
 	if s.idStarts[0] != 0 || s.starts[0] != 0 || !slices.IsSorted(s.idStarts) || !slices.IsSorted(s.starts) ||
 		s.idStarts[n] != uint32(len(s.ids)) || s.starts[n] != uint32(len(s.words)) {
 		return errors.New("the starts of its documents do not ascend")
@@ -110,9 +111,7 @@ func (s *segment) checkDocuments(ix *Index) error {
 		if s.lengths[d] > maxLength || s.norms[d] != lengthClass(s.lengths[d]) {
 			return fmt.Errorf("the length of document %d is out of bounds", d)
 		}
-		if at := d / windowDocs; d%windowDocs > 0 && s.ascends[at] != 0 && s.id(d) < s.id(d-1) {
-			return fmt.Errorf("the ids of documents do not ascend at %d", d)
-		}
+		runs = appendRun(runs, int(d), d > 0 && s.id(d-1) < s.id(d))
 		if s.project[d] > count || s.category[d] > count {
 			return fmt.Errorf("an attribute of document %d is no word", d)
 		}
@@ -128,6 +127,9 @@ func (s *segment) checkDocuments(ix *Index) error {
 		} else if ix.places[number] != (place{s.serial, d}) {
 			return fmt.Errorf("document %d is not where its number leads", d)
 		}
+	}
+	if !slices.Equal(runs, s.runs) {
+		return errors.New("the runs of its ids are others")
 	}
 	if int64(dead) != s.dead.Load() {
 		return fmt.Errorf("%d documents are dead, and should be %d", dead, s.dead.Load())
@@ -190,22 +192,25 @@ func (s *segment) checkPostings(count uint32) error {
 		if term == 0 || term > count || i > 0 && term <= s.terms[i-1] {
 			return fmt.Errorf("term %d is out of order", i)
 		}
-		n := int64(s.counts[i])
-		if n == 0 || n > int64(s.docs()) || int64(s.first[i]) != int64(at) {
+		h := s.heads[i]
+		if h.count == 0 || int64(h.count) > int64(s.docs()) || h.heavy > h.count || int64(h.first) != int64(at) {
 			return fmt.Errorf("the list of term %d is out of bounds", term)
 		}
-		blocks := int((n + blockSize - 1) / blockSize)
-		if blocks > len(s.blocks)-at {
-			return fmt.Errorf("the list of term %d has too few blocks", term)
-		}
-		last := int64(-1)
-		for j, b := range s.blocks[at : at+blocks] {
-			var err error
-			if last, err = s.checkBlock(b, int(min(blockSize, n-int64(j)*blockSize)), last); err != nil {
-				return fmt.Errorf("term %d: %w", term, err)
+		for _, n := range []uint32{h.heavy, h.count - h.heavy} {
+			blocks := int(blocksOf(n))
+			if blocks > len(s.blocks)-at {
+				return fmt.Errorf("the list of term %d has too few blocks", term)
 			}
+			last, left := int64(-1), int(n)
+			for _, b := range s.blocks[at : at+blocks] {
+				var err error
+				if last, err = s.checkBlock(b, min(blockSize, left), last); err != nil {
+					return fmt.Errorf("term %d: %w", term, err)
+				}
+				left -= blockSize
+			}
+			at += blocks
 		}
-		at += blocks
 	}
 	if at != len(s.blocks) {
 		return errors.New("some blocks belong to no term")

@@ -33,7 +33,7 @@ func (s *segment) columns() []column {
 		columnOf("numbers", &s.numbers),
 		columnOf("lengths", &s.lengths),
 		columnOf("length classes", &s.norms),
-		columnOf("ascends", &s.ascends),
+		columnOf("runs", &s.runs),
 		columnOf("orders", &s.orders),
 		columnOf("moments", &s.moments),
 		columnOf("projects", &s.project),
@@ -42,8 +42,7 @@ func (s *segment) columns() []column {
 		columnOf("words", &s.words),
 		columnOf("word starts", &s.starts),
 		columnOf("terms", &s.terms),
-		columnOf("first blocks", &s.first),
-		columnOf("counts", &s.counts),
+		columnOf("heads", &s.heads),
 		columnOf("blocks", &s.blocks),
 		columnOf("data", &s.data),
 	}

@@ -1,8 +1,10 @@
 package tfidf
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // windowDocs is how many documents of a segment are scored at a time: their
@@ -17,11 +19,11 @@ func windowsOf(n int) int { return (n + windowDocs - 1) / windowDocs }
 type scores [2 * windowDocs]byte
 
 func (s *scores) of(d uint32) uint32 {
-	return uint32(binary.LittleEndian.Uint16(s[2*d%(2*windowDocs):]))
+	return uint32(binary.LittleEndian.Uint16(s[2*d&(2*windowDocs-2):]))
 }
 
 func (s *scores) add(d, x uint32) {
-	at := s[2*d%(2*windowDocs):]
+	at := s[2*d&(2*windowDocs-2):]
 	binary.LittleEndian.PutUint16(at, binary.LittleEndian.Uint16(at)+uint16(x))
 }
 
@@ -59,17 +61,10 @@ func (s *scores) sweep(out []uint32, lo, hi, least uint32) []uint32 {
 // up only for documents that can still reach it, or summed as well where
 // those are many.
 func (s *search) scanSegment(seg *segment) {
-	terms := s.q.terms
-	s.cursors = grown(s.cursors, len(terms))
-	s.ub, s.rest = grown(s.ub, len(terms)), grown(s.rest, len(terms)+1)
-	s.spread = grown(s.spread, len(terms))
-	any := false
-	for i := range terms {
-		any = s.cursors[i].reset(seg, terms[i].id) && terms[i].share > 0 || any
-	}
-	if !any {
+	if !s.openLists(seg) {
 		return
 	}
+	s.ub, s.rest, s.spread = grown(s.ub, len(s.lists)), grown(s.rest, len(s.lists)+1), grown(s.spread, len(s.lists))
 	// The bounds hold at the average length of the time at which they were
 	// computed. Where documents have become longer since, impacts have grown,
 	// at most in proportion.
@@ -77,6 +72,47 @@ func (s *search) scanSegment(seg *segment) {
 	for lo := 0; lo < seg.docs(); lo += windowDocs {
 		s.scanWindow(seg, uint32(lo), uint32(min(lo+windowDocs, seg.docs())), raise)
 	}
+}
+
+// list is a part of a term's posting list in the segment at hand.
+type list struct {
+	cursor
+	share uint32  // the term's
+	dear  float64 // how many postings it has for what it can be worth
+}
+
+// openLists sets up the lists of the query's terms in a segment, those first
+// that have few postings for what they can be worth, and tells whether there
+// are any: the last ones are those that are better not read.
+func (s *search) openLists(seg *segment) bool {
+	s.lists = s.lists[:0]
+	for i := range s.q.terms {
+		t := &s.q.terms[i]
+		at, ok := seg.find(t.id)
+		if !ok || t.share == 0 {
+			continue
+		}
+		for part := range parts {
+			n := len(s.lists)
+			s.lists = slices.Grow(s.lists, 1)[:n+1]
+			l := &s.lists[n]
+			if !l.resetAt(seg, at, part) {
+				s.lists = s.lists[:n]
+				continue
+			}
+			most := float32(0)
+			for _, b := range l.blocks[:min(len(l.blocks), 8)] {
+				most = max(most, b.max)
+			}
+			l.share, l.dear = t.share, float64(l.total)/(float64(most)*float64(t.share))
+		}
+	}
+	s.order = grown(s.order, len(s.lists))
+	for i := range s.order {
+		s.order[i] = &s.lists[i]
+	}
+	slices.SortFunc(s.order, func(a, b *list) int { return cmp.Compare(a.dear, b.dear) })
+	return len(s.lists) > 0
 }
 
 // excess returns by how much at most an impact under n exceeds the one that was
@@ -88,14 +124,12 @@ func (n saturation) excess(average float64, w Weights) float64 {
 	return newSaturation(w, average).slope / n.slope
 }
 
-// bound finds the most that each term is worth in the documents lo ≤ d < hi,
+// bound finds the most that each list is worth in the documents lo ≤ d < hi,
 // in s.ub, and in s.rest what it and all after it are together.
 func (s *search) bound(lo, hi uint32, raise float64) {
-	terms := s.q.terms
-	for i := range terms {
-		c := &s.cursors[i]
+	for i, c := range s.order {
 		s.ub[i], s.spread[i] = 0, 0
-		if terms[i].share == 0 || !c.seekBlock(lo) {
+		if !c.seekBlock(lo) {
 			continue
 		}
 		from, b := c.at, c.at
@@ -104,14 +138,19 @@ func (s *search) bound(lo, hi uint32, raise float64) {
 			most = max(most, c.blocks[b+1].max)
 		}
 		// One more, because both are rounded.
-		s.ub[i] = scaled(min(uint32(float64(most)*raise)+1, 1<<worthBits-1), terms[i].share)
+		s.ub[i] = scaled(min(uint32(float64(most)*raise)+1, 1<<worthBits-1), c.share)
 		s.spread[i] = b + 1 - from
 	}
-	s.rest[len(terms)] = 0
-	for i := len(terms) - 1; i >= 0; i-- {
+	s.rest[len(s.order)] = 0
+	for i := len(s.order) - 1; i >= 0; i-- {
 		s.rest[i] = s.rest[i+1] + s.ub[i]
 	}
 }
+
+// settled is which part of the threshold, one in so many, may be unknown when a
+// window's scores are first looked at. With less than all of it, few documents
+// are looked at that have no chance.
+const settled = 6
 
 // lookUps is how many documents are looked up in a list for each block that it
 // has in the window, before reading all of the list is cheaper.
@@ -119,8 +158,8 @@ const lookUps = 4
 
 // scanWindow scores the documents lo ≤ d < hi of a segment.
 func (s *search) scanWindow(seg *segment, lo, hi uint32, raise float64) {
-	terms, need := s.q.terms, s.threshold()
-	ascends := seg.ascends[lo/windowDocs] == 1
+	need := s.threshold()
+	ascends := seg.runs[lo/windowDocs] != 0
 	if ascends && s.full() && s.view.id(s.heap[0]) < seg.id(lo) {
 		need++ // of equal scores none has an ID that is low enough
 	}
@@ -128,22 +167,22 @@ func (s *search) scanWindow(seg *segment, lo, hi uint32, raise float64) {
 	if s.rest[0] < need {
 		return
 	}
-	essential := len(terms)
-	for essential > 0 && (s.ub[essential-1] == 0 || s.rest[essential-1] < need) {
+	essential := len(s.order)
+	for essential > 0 && (s.ub[essential-1] == 0 || settled*s.rest[essential-1] < need) {
 		essential--
 	}
 	if s.scores == nil {
 		s.scores = new(scores)
 	}
-	for i := range terms[:essential] {
+	for i, l := range s.order[:essential] {
 		if s.ub[i] > 0 {
-			s.accumulate(&s.cursors[i], terms[i].share, seg, lo, hi)
+			s.accumulate(l, seg, lo, hi)
 		}
 	}
 	// Where all has been summed, the documents are offered a few at a time, so that
 	// those behind have to beat what was found before.
 	step := hi - lo
-	if essential == len(terms) {
+	if essential == len(s.order) {
 		step = sweepDocs
 	}
 	for at := uint32(0); at < hi-lo; at += step {
@@ -171,20 +210,19 @@ func (s *search) scanWindow(seg *segment, lo, hi uint32, raise float64) {
 // sweepDocs is how many documents are offered at a time.
 const sweepDocs = 256
 
-// complete adds to the scores of the documents found what the terms from
+// complete adds to the scores of the documents found what the lists from
 // number i on are worth in them, and leaves those that can reach need.
 func (s *search) complete(found []uint32, i int, need uint32, seg *segment, lo, hi uint32) []uint32 {
-	terms := s.q.terms
-	for ; i < len(terms) && len(found) > 0; i++ {
+	for ; i < len(s.order) && len(found) > 0; i++ {
 		if s.ub[i] == 0 {
 			continue
 		}
-		if c := &s.cursors[i]; len(found) > lookUps*s.spread[i] {
-			s.accumulate(c, terms[i].share, seg, lo, hi)
+		if l := s.order[i]; len(found) > lookUps*s.spread[i] {
+			s.accumulate(l, seg, lo, hi)
 		} else {
 			for _, d := range found {
-				if c.seek(lo+d) == lo+d {
-					s.scores.add(d, s.worths.in(terms[i].share, c.tf(c.pos), seg.norms[lo+d]))
+				if l.seek(lo+d) == lo+d {
+					s.scores.add(d, s.worths.in(l.share, l.tf(l.pos), seg.norms[lo+d]))
 				}
 			}
 		}
@@ -212,11 +250,11 @@ func (s *search) narrow(found []uint32, seg *segment, lo uint32) []uint32 {
 
 // accumulate adds what a term is worth to the scores of all documents
 // lo ≤ d < hi that have it.
-func (s *search) accumulate(c *cursor, share uint32, seg *segment, lo, hi uint32) {
+func (s *search) accumulate(c *list, seg *segment, lo, hi uint32) {
 	if c.seek(lo) == none {
 		return
 	}
-	scores, norms, of := s.scores, seg.norms[lo:hi], &s.worths.of
+	scores, norms, of, share := s.scores, seg.norms[lo:hi], &s.worths.of, c.share
 	for {
 		docs := c.docs[c.pos:c.n]
 		if c.blocks[c.at].last >= hi {
@@ -250,9 +288,38 @@ func (s *search) accumulate(c *cursor, share uint32, seg *segment, lo, hi uint32
 		}
 		c.at++
 		c.open = false
+		for c.at < len(c.blocks) && c.blocks[c.at].last < hi && s.accumulateBlock(c, norms, lo) {
+			c.at++
+		}
 		if c.at == len(c.blocks) {
 			return
 		}
 		c.decode()
 	}
+}
+
+// accumulateBlock is accumulate for block c.at, all of which lies in the
+// window, if its documents lie close together and their frequencies are small,
+// as those of a frequent term do. It tells whether it did.
+func (s *search) accumulateBlock(c *list, norms []uint8, lo uint32) bool {
+	in := c.data[c.blocks[c.at].off:]
+	n := min(blockSize, c.total-c.at*blockSize)
+	scores, of, share := s.scores, &s.worths.of, c.share
+	d := c.blocks[c.at-1].last - lo
+	switch gaps := in[1:][:n]; in[0] {
+	case 1:
+		for _, gap := range gaps {
+			d += uint32(gap)
+			scores.add(d, scaled(uint32(of[lengthClasses+uint32(norms[d])]), share))
+		}
+	case 1 | 1<<2:
+		tfs := in[1+n:][:n]
+		for i, gap := range gaps {
+			d += uint32(gap)
+			scores.add(d, scaled(uint32(of[(uint32(tfClassOf[tfs[i]])*lengthClasses+uint32(norms[d]))%uint32(len(of))]), share))
+		}
+	default:
+		return false
+	}
+	return true
 }

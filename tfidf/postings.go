@@ -15,55 +15,122 @@ type block struct {
 	max  float32 // none of its postings has a greater share (see saturation.share), at the segment's average length
 }
 
+// head tells where the posting list of a term lies in a segment.
+type head struct {
+	first uint32 // its first block
+	count uint32 // its postings
+	heavy uint32 // how many of them are in its first part; see postingWriter
+}
+
+// blocksOf returns how many blocks n postings fill.
+func blocksOf(n uint32) uint32 { return (n + blockSize - 1) / blockSize }
+
 // postingWriter writes the posting lists of a segment, term after term, each
 // in the order of documents.
+//
+// A long list is written in two parts: first its heavy postings, of which there
+// are few, then the light ones. A search that bounds what a frequent term can
+// add need not assume the most that it adds anywhere, such as in a title.
 //
 // A block is one byte that holds how many bytes a document takes (low two
 // bits) and a frequency takes (next two), then the distances between
 // documents, then the frequencies, which are left out if all are 1.
 type postingWriter struct {
-	seg  *segment
-	norm saturation
-	last uint32 // the document before the block
-	docs []uint32
-	tfs  []uint32
+	seg    *segment
+	norm   saturation
+	list   []posting // of the term at hand; posting.term is the document
+	shares []float32 // of each
+	last   uint32    // the document before the block
 }
 
 func (w *postingWriter) begin(term uint32) {
 	w.seg.terms = append(w.seg.terms, term)
-	w.seg.first = append(w.seg.first, uint32(len(w.seg.blocks)))
-	w.seg.counts = append(w.seg.counts, 0)
-	w.last = 0
+	w.seg.heads = append(w.seg.heads, head{first: uint32(len(w.seg.blocks))})
+	w.list, w.shares = w.list[:0], w.shares[:0]
 }
 
 func (w *postingWriter) add(doc, tf uint32) {
-	w.docs, w.tfs = append(w.docs, doc), append(w.tfs, tf)
-	if len(w.docs) == blockSize {
-		w.flush()
-	}
+	w.list = append(w.list, posting{doc, tf})
+	w.shares = append(w.shares, roundUp(w.norm.share(classTF(tfClass(tf)), classLength(uint32(w.seg.norms[doc])))))
 }
 
 // end finishes the term; one without postings leaves no trace.
 func (w *postingWriter) end() {
-	w.flush()
-	s := w.seg
-	if n := len(s.terms) - 1; s.counts[n] == 0 {
-		s.terms, s.first, s.counts = s.terms[:n], s.first[:n], s.counts[:n]
-	}
-}
-
-func (w *postingWriter) flush() {
-	if len(w.docs) == 0 {
+	s, n := w.seg, len(w.seg.terms)-1
+	if len(w.list) == 0 {
+		s.terms, s.heads = s.terms[:n], s.heads[:n]
 		return
 	}
+	s.heads[n].count = uint32(len(w.list))
+	least := w.heavyFrom()
+	if least > 0 {
+		s.heads[n].heavy = w.part(func(share float32) bool { return share >= least })
+	}
+	w.part(func(share float32) bool { return least == 0 || share < least })
+}
+
+const (
+	// splitFrom is how long a list is that is written in two parts.
+	splitFrom = 4 * blockSize
+	// heavyPart is the part of a list, one in so many, that is heavy at most.
+	heavyPart = 8
+	// shareSteps is how finely shares are told apart for that.
+	shareSteps = 64
+)
+
+// heavyFrom returns the share from which on postings of the list at hand are
+// heavy, or 0 if the list is not to be split.
+func (w *postingWriter) heavyFrom() float32 {
+	if len(w.list) < splitFrom {
+		return 0
+	}
+	var counts [shareSteps + 1]int
+	for _, share := range w.shares {
+		counts[int(share*shareSteps)]++
+	}
+	step, sum := len(counts), 0
+	for step > 0 && sum+counts[step-1] <= len(w.list)/heavyPart {
+		step--
+		sum += counts[step]
+	}
+	if sum == 0 || sum == len(w.list) {
+		return 0
+	}
+	return float32(step) / shareSteps
+}
+
+// part writes the postings of the list at hand that are chosen by their share
+// and returns how many they are.
+func (w *postingWriter) part(chosen func(float32) bool) (n uint32) {
+	w.last = 0
+	var docs, tfs [blockSize]uint32
+	fill, most := 0, float32(0)
+	for i, p := range w.list {
+		if !chosen(w.shares[i]) {
+			continue
+		}
+		docs[fill], tfs[fill], most = p.term, p.tf, max(most, w.shares[i])
+		n++
+		if fill++; fill == blockSize {
+			w.flush(docs[:], tfs[:], most)
+			fill, most = 0, 0
+		}
+	}
+	if fill > 0 {
+		w.flush(docs[:fill], tfs[:fill], most)
+	}
+	return n
+}
+
+// flush writes a block.
+func (w *postingWriter) flush(docs, tfs []uint32, share float32) {
 	s := w.seg
-	b := block{last: w.docs[len(w.docs)-1], off: uint32(len(s.data))}
+	b := block{last: docs[len(docs)-1], off: uint32(len(s.data)), max: share}
 	var gap, most uint32
 	prev := w.last
-	for i, d := range w.docs {
+	for i, d := range docs {
 		gap, prev = max(gap, d-prev), d
-		most = max(most, w.tfs[i])
-		b.max = max(b.max, roundUp(w.norm.share(classTF(tfClass(w.tfs[i])), classLength(uint32(s.norms[d])))))
+		most = max(most, tfs[i])
 	}
 	dw, tw := width(gap), width(most)
 	if most == 1 {
@@ -71,17 +138,15 @@ func (w *postingWriter) flush() {
 	}
 	s.data = append(s.data, byte(dw|tw<<2))
 	prev = w.last
-	for _, d := range w.docs {
+	for _, d := range docs {
 		s.data = appendInt(s.data, d-prev, dw)
 		prev = d
 	}
-	for _, tf := range w.tfs {
+	for _, tf := range tfs {
 		s.data = appendInt(s.data, tf, tw)
 	}
 	s.blocks = append(s.blocks, b)
-	s.counts[len(s.counts)-1] += uint32(len(w.docs))
 	w.last = b.last
-	w.docs, w.tfs = w.docs[:0], w.tfs[:0]
 }
 
 // roundUp converts so that a bound stays one.
@@ -119,7 +184,14 @@ func appendInt(b []byte, x uint32, width int) []byte {
 // none is past every document.
 const none = math.MaxUint32
 
-// cursor walks over one posting list.
+// A posting list has two parts, each in the order of documents.
+const (
+	heavy = iota
+	light // all, if the list is not split
+	parts
+)
+
+// cursor walks over one part of a posting list.
 type cursor struct {
 	blocks []block
 	data   []byte
@@ -134,19 +206,42 @@ type cursor struct {
 }
 
 // reset points c at the postings of a term in s and tells whether there are any.
-func (c *cursor) reset(s *segment, term uint32) bool {
+func (c *cursor) reset(s *segment, term uint32, part int) bool {
 	i, ok := s.find(term)
 	if !ok {
 		c.blocks, c.total = nil, 0
 		return false
 	}
-	end := uint32(len(s.blocks))
-	if i+1 < len(s.first) {
-		end = s.first[i+1]
+	return c.resetAt(s, i, part)
+}
+
+// resetAt is reset by where the term lies in s.terms.
+func (c *cursor) resetAt(s *segment, i, part int) bool {
+	h, n := s.heads[i], uint32(0)
+	from := h.first
+	if part == heavy {
+		n = h.heavy
+	} else {
+		n = h.count - h.heavy
+		from += blocksOf(h.heavy)
 	}
-	c.blocks, c.data, c.total = s.blocks[s.first[i]:end], s.data, int(s.counts[i])
+	to := from + blocksOf(n)
+	c.total = int(n)
+	c.blocks, c.data = s.blocks[from:to], s.data
 	c.at, c.open, c.pos = 0, false, 0
-	return true
+	return c.total > 0
+}
+
+// all yields the documents of the cursor's part and their frequencies, in order.
+func (c *cursor) all(yield func(doc, tf uint32) bool) {
+	for c.at = range c.blocks {
+		c.decode()
+		for i, d := range c.docs[:c.n] {
+			if !yield(d, c.tf(i)) {
+				return
+			}
+		}
+	}
 }
 
 // decode opens block c.at.

@@ -232,13 +232,12 @@ func (ix *Index) known(word string, v *view) (uint32, int) {
 func (v *view) holds(term uint32) bool {
 	var c cursor
 	for _, s := range v.segs {
-		if !c.reset(s, term) {
-			continue
-		}
-		for c.at = range c.blocks {
-			c.decode()
-			for _, d := range c.docs[:c.n] {
-				if s.alive(d, v.seq) {
+		for part := range parts {
+			if !c.reset(s, term, part) {
+				continue
+			}
+			for doc := range c.all {
+				if s.alive(doc, v.seq) {
 					return true
 				}
 			}

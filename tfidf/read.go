@@ -170,7 +170,8 @@ func (s *search) read(k int) {
 		r.tfs[i] = min(r.freqs[i], maxTF)
 	}
 	v, norm, length := &s.rank.vectors, 0.0, s.view.lengthOf(s.heap[k])
-	once := s.sat.impact(1, length)
+	once, entries := s.sat.impact(1, length), 0
+	into, weights := v.begin(len(r.seen))
 	for _, l := range r.seen {
 		if x := r.idfs[l]; x > 0 {
 			if f := r.freqs[l]; f == 1 {
@@ -178,12 +179,13 @@ func (s *search) read(k int) {
 			} else {
 				x *= s.sat.impact(f, length)
 			}
-			v.add(l, x)
+			into[entries], weights[entries] = l, float32(x)
+			entries++
 			norm += x * x
 		}
 		r.freqs[l] = 0
 	}
-	v.end(norm)
+	v.end(entries, norm)
 	if p.cut {
 		s.lookUpTFs(s.heap[k])
 	}
@@ -208,15 +210,17 @@ func (s *search) nearness(t, at int) {
 // lookUpTFs asks the index for the frequencies in a document too long to be walked over.
 func (s *search) lookUpTFs(c candidate) {
 	r := &s.rank.reader
-	s.cursors = grown(s.cursors, 1)
-	cur := &s.cursors[0]
+	var cur cursor
 	for i, t := range s.q.terms {
 		r.tfs[i] = 0
-		switch {
-		case c.seg == nil:
+		if c.seg == nil {
 			r.tfs[i] = s.view.tail[c.at].tf(t.id)
-		case cur.reset(c.seg, t.id) && cur.seek(c.at) == c.at:
-			r.tfs[i] = cur.tf(cur.pos)
+			continue
+		}
+		for part := range parts {
+			if cur.reset(c.seg, t.id, part) && cur.seek(c.at) == c.at {
+				r.tfs[i] = cur.tf(cur.pos)
+			}
 		}
 	}
 }

@@ -25,7 +25,13 @@ type candidate struct {
 // before orders candidates: the better first, equal ones by id, so that the
 // order does not depend on where a document happens to lie.
 func (v *view) before(a, b candidate) bool {
-	return a.score > b.score || a.score == b.score && v.id(a) < v.id(b)
+	switch {
+	case a.score != b.score:
+		return a.score > b.score
+	case a.seg == b.seg && a.seg != nil && a.seg.inOneRun(a.at, b.at):
+		return a.at < b.at
+	}
+	return v.id(a) < v.id(b)
 }
 
 // id returns the candidate's Document.ID, which may be the segment's memory.
@@ -76,17 +82,18 @@ type search struct {
 	want              int
 	prune             bool // leave out what cannot be among the best; false in tests only
 
-	worths  *worths
-	cursors []cursor
-	segs    []*segment // in the order of scanning
-	scores  *scores    // of a window's documents, all 0 between windows
-	found   []uint32   // a window's documents that may be among the best
-	ub      []uint32
-	rest    []uint32
-	spread  []int // per term, how many blocks of its list the window meets
-	part    []part
-	tfs     []uint16
-	rank    ranking
+	worths *worths
+	lists  []list
+	order  []*list    // in the order of scanning
+	segs   []*segment // in the order of scanning
+	scores *scores    // of a window's documents, all 0 between windows
+	found  []uint32   // a window's documents that may be among the best
+	ub     []uint32
+	rest   []uint32
+	spread []int // per list, how many of its blocks the window meets
+	part   []narrowed
+	tfs    []uint16
+	rank   ranking
 }
 
 var searches = sync.Pool{New: func() any { return new(search) }}
@@ -127,10 +134,10 @@ func (ix *Index) search(q Query, prune bool) Result {
 		s.scanTail()
 	}
 	slices.SortFunc(s.heap, func(a, b candidate) int {
-		if a.score != b.score {
-			return cmp.Compare(b.score, a.score)
+		if s.view.before(a, b) {
+			return -1
 		}
-		return cmp.Compare(s.view.id(a), s.view.id(b))
+		return 1
 	})
 	res.Hits = s.rerank(limit, q.Explain)
 	return res
@@ -141,9 +148,7 @@ func (s *search) release() {
 	clear(s.heap)
 	clear(s.part)
 	clear(s.segs)
-	for i := range s.cursors {
-		s.cursors[i].blocks, s.cursors[i].data, s.cursors[i].tfData = nil, nil, nil
-	}
+	clear(s.lists[:cap(s.lists)])
 	s.heap, s.part, s.filter, s.q = s.heap[:0], s.part[:0], s.filter[:0], question{}
 	s.ix, s.view = nil, nil
 	searches.Put(s)
@@ -323,8 +328,8 @@ func (d *doc) tf(id uint32) uint32 {
 	return d.terms[i].tf
 }
 
-// part is a document of a narrow filter.
-type part struct {
+// narrowed is a document of a narrow filter.
+type narrowed struct {
 	seg    *segment // nil if it is in the tail
 	at     uint32
 	length uint32
@@ -333,27 +338,27 @@ type part struct {
 // scanPart scores the documents that have every attribute of the filter, of
 // which there are few.
 func (s *search) scanPart() {
-	s.cursors = grown(s.cursors, 1)
-	c := &s.cursors[0]
+	var c cursor
 	spans := make([]int, 0, 32) // where each segment's documents start in s.part
 	for _, seg := range s.view.segs {
-		spans = append(spans, len(s.part))
-		if !c.reset(seg, s.filter[0]) {
-			continue
-		}
-		for c.at = range c.blocks {
-			c.decode()
-			for _, d := range c.docs[:c.n] {
+		from := len(s.part)
+		spans = append(spans, from)
+		for part := range parts {
+			if !c.reset(seg, s.filter[0], part) {
+				continue
+			}
+			for d := range c.all {
 				if seg.alive(d, s.view.seq) && (len(s.filter) == 1 && !s.bounded || s.fits(seg, d)) {
-					s.part = append(s.part, part{seg: seg, at: d, length: seg.lengths[d]})
+					s.part = append(s.part, narrowed{seg: seg, at: d, length: seg.lengths[d]})
 				}
 			}
 		}
+		slices.SortFunc(s.part[from:], func(a, b narrowed) int { return cmp.Compare(a.at, b.at) })
 	}
 	spans = append(spans, len(s.part))
 	for at, d := range s.view.tail {
 		if d.alive(s.view.seq) && s.fitsTail(d) {
-			s.part = append(s.part, part{at: uint32(at), length: d.length})
+			s.part = append(s.part, narrowed{at: uint32(at), length: d.length})
 		}
 	}
 	s.statistics()
@@ -364,17 +369,19 @@ func (s *search) scanPart() {
 		tfs := s.tfs[k*n : (k+1)*n]
 		for i, seg := range s.view.segs {
 			from, to := spans[i], spans[i+1]
-			if from == to || !c.reset(seg, terms[k].id) {
-				continue
-			}
-			for j := from; j < to; j++ {
-				d := s.part[j].at
-				at := c.seek(d)
-				if at == none {
-					break
+			for half := range parts {
+				if from == to || !c.reset(seg, terms[k].id, half) {
+					continue
 				}
-				if at == d {
-					tfs[j] = uint16(c.tf(c.pos))
+				for j := from; j < to; j++ {
+					d := s.part[j].at
+					at := c.seek(d)
+					if at == none {
+						break
+					}
+					if at == d {
+						tfs[j] = uint16(c.tf(c.pos))
+					}
 				}
 			}
 		}

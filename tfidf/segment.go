@@ -21,9 +21,9 @@ type segment struct {
 	idStarts []uint32 // where it starts there, and the end of the last
 	numbers  []uint32 // the documents' numbers in the index
 	lengths  []uint32
-	norms    []uint8 // lengthClass of each
-	ascends  []uint8 // per window of documents, 1 if their IDs ascend
-	orders   []int64 // empty if all are 0, like moments
+	norms    []uint8  // lengthClass of each
+	runs     []uint32 // per window of documents, in which run of ascending IDs it lies, or 0
+	orders   []int64  // empty if all are 0, like moments
 	moments  []int64
 	project  []uint32
 	category []uint32
@@ -34,8 +34,7 @@ type segment struct {
 	starts []uint32
 
 	terms  []uint32 // sorted
-	first  []uint32 // per term, its first block
-	counts []uint32 // per term, its postings
+	heads  []head   // per term
 	blocks []block
 	data   []byte
 }
@@ -49,8 +48,41 @@ func (s *segment) id(d uint32) string {
 	return unsafe.String(unsafe.SliceData(id), len(id))
 }
 
-// find returns where a term lies in s.terms.
-func (s *segment) find(term uint32) (int, bool) { return slices.BinarySearch(s.terms, term) }
+// find returns where a term lies in s.terms. That is never behind the term's
+// number, and mostly not far before it: nearly all of the first numbers, which
+// frequent terms have, are there.
+func (s *segment) find(term uint32) (int, bool) {
+	hi := min(len(s.terms), int(term))
+	lo, step := hi, 1
+	for lo > 0 && s.terms[lo-1] >= term {
+		hi = lo
+		lo = max(lo-step, 0)
+		step *= 2
+	}
+	i, ok := slices.BinarySearch(s.terms[lo:hi], term)
+	return lo + i, ok
+}
+
+// appendRun notes in a segment's runs whether the ID of document d is above the one before.
+func appendRun(runs []uint32, d int, above bool) []uint32 {
+	switch w := d / windowDocs; {
+	case d%windowDocs > 0 && !above:
+		runs[w] = 0
+	case d%windowDocs > 0:
+	case above && runs[w-1] != 0:
+		runs = append(runs, runs[w-1])
+	default:
+		runs = append(runs, uint32(w+1))
+	}
+	return runs
+}
+
+// inOneRun tells whether two documents lie in one run of ascending IDs, so
+// that their numbers are in the order of those.
+func (s *segment) inOneRun(a, b uint32) bool {
+	run := s.runs[a/windowDocs]
+	return run != 0 && run == s.runs[b/windowDocs]
+}
 
 // wordsOf returns appendWords of document d.
 func (s *segment) wordsOf(d uint32) []byte { return s.words[s.starts[d]:s.starts[d+1]] }
@@ -156,7 +188,7 @@ func (s *segment) grow(n, ids, words int) {
 	s.numbers = make([]uint32, 0, n)
 	s.lengths = make([]uint32, 0, n)
 	s.norms = make([]uint8, 0, n)
-	s.ascends = make([]uint8, 0, windowsOf(n))
+	s.runs = make([]uint32, 0, windowsOf(n))
 	s.project, s.category = make([]uint32, 0, n), make([]uint32, 0, n)
 	s.died = make([]atomic.Uint32, n)
 	s.starts = append(make([]uint32, 0, n+1), 0)
@@ -164,11 +196,8 @@ func (s *segment) grow(n, ids, words int) {
 
 func (s *segment) append(id string, number, length uint32, order, moment int64, words []byte) {
 	s.orders, s.moments = s.appendTo(s.orders, order), s.appendTo(s.moments, moment)
-	if d := s.docs(); d%windowDocs == 0 {
-		s.ascends = append(s.ascends, 1)
-	} else if id < s.id(uint32(d-1)) {
-		s.ascends[d/windowDocs] = 0
-	}
+	d := s.docs()
+	s.runs = appendRun(s.runs, d, d > 0 && s.id(uint32(d-1)) < id)
 	s.ids = append(s.ids, id...)
 	s.idStarts = append(s.idStarts, uint32(len(s.ids)))
 	s.numbers = append(s.numbers, number)
@@ -206,7 +235,7 @@ func (s *segment) moment(d uint32) int64 {
 }
 
 func (s *segment) clip() {
-	s.terms, s.first, s.counts = slices.Clone(s.terms), slices.Clone(s.first), slices.Clone(s.counts)
+	s.terms, s.heads = slices.Clone(s.terms), slices.Clone(s.heads)
 	s.blocks, s.data = slices.Clone(s.blocks), slices.Clone(s.data)
 	if cap(s.words)-len(s.words) > len(s.words)/8 { // many of those that it was sized for had died
 		s.words, s.ids = slices.Clone(s.words), slices.Clone(s.ids)
@@ -240,7 +269,7 @@ func merge(segs []*segment, w Weights, average float64) (*segment, [][]uint32) {
 	out.died = out.died[:out.docs()]
 	pw := postingWriter{seg: out, norm: newSaturation(w, average)}
 	next := make([]int, len(segs))
-	var c cursor
+	var both [parts]cursor
 	for {
 		term := uint32(none)
 		for i, s := range segs {
@@ -256,13 +285,12 @@ func merge(segs []*segment, w Weights, average float64) (*segment, [][]uint32) {
 			if next[i] == len(s.terms) || s.terms[next[i]] != term {
 				continue
 			}
-			c.reset(s, term)
-			for c.at = range c.blocks {
-				c.decode()
-				for j, d := range c.docs[:c.n] {
-					if to := moved[i][d]; to != none {
-						pw.add(to, c.tf(j))
-					}
+			for part := range both {
+				both[part].resetAt(s, next[i], part)
+			}
+			for doc, tf := range inOrder(&both) {
+				if to := moved[i][doc]; to != none {
+					pw.add(to, tf)
 				}
 			}
 			next[i]++
@@ -272,4 +300,43 @@ func merge(segs []*segment, w Weights, average float64) (*segment, [][]uint32) {
 	out.clip()
 	runtime.KeepAlive(segs)
 	return out, moved
+}
+
+// inOrder yields the postings of both parts of a list in the order of documents.
+func inOrder(both *[parts]cursor) func(yield func(doc, tf uint32) bool) {
+	return func(yield func(doc, tf uint32) bool) {
+		a, b := &both[heavy], &both[light]
+		x, y := a.next(), b.next()
+		for x != none || y != none {
+			least := a
+			if y < x {
+				least = b
+			}
+			if !yield(min(x, y), least.tf(least.pos)) {
+				return
+			}
+			least.pos++
+			if least == a {
+				x = a.next()
+			} else {
+				y = b.next()
+			}
+		}
+	}
+}
+
+// next opens the next block if the one at hand is done, and returns the
+// document at c.pos, or none.
+func (c *cursor) next() uint32 {
+	if c.open && c.pos == c.n {
+		c.at++
+		c.open = false
+	}
+	if c.at == len(c.blocks) {
+		return none
+	}
+	if !c.open {
+		c.decode()
+	}
+	return c.docs[c.pos]
 }

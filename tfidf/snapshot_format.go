@@ -22,7 +22,7 @@ import (
 // snapshotFormat must be raised with every change to what the columns mean
 // that their names and widths do not show, such as another coding of postings.
 // TestSnapshotFormat fails where that was forgotten.
-const snapshotFormat = 4
+const snapshotFormat = 5
 
 // snapshotAnalysis must be raised with every change to how a text becomes
 // words and terms, so that no index holds what two versions made of texts.

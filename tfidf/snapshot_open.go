@@ -224,9 +224,9 @@ func (s *segment) check(h segmentHead) error {
 		return errors.New("a segment's average is no number")
 	case len(s.orders) != 0 && len(s.orders) != n || len(s.moments) != 0 && len(s.moments) != n:
 		return errors.New("its columns differ in length")
-	case len(s.ascends) != windowsOf(n):
+	case len(s.runs) != windowsOf(n):
 		return errors.New("its windows are not as many as its documents fill")
-	case len(s.first) != len(s.terms) || len(s.counts) != len(s.terms):
+	case len(s.heads) != len(s.terms):
 		return errors.New("its terms differ in length")
 	}
 	return nil

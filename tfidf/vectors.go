@@ -1,6 +1,9 @@
 package tfidf
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // vectors holds the candidates' terms with their weights, each document's one
 // after the other, and of the few that all are compared with a table by term.
@@ -17,13 +20,16 @@ func (v *vectors) reset() {
 	v.ends, v.terms, v.weight, v.norm = v.ends[:0], v.terms[:0], v.weight[:0], v.norm[:0]
 }
 
-func (v *vectors) add(term uint32, weight float64) {
-	v.terms = append(v.terms, term)
-	v.weight = append(v.weight, float32(weight))
+// begin makes room for a vector of n entries at most.
+func (v *vectors) begin(n int) (terms []uint32, weights []float32) {
+	at := len(v.terms)
+	v.terms, v.weight = slices.Grow(v.terms, n), slices.Grow(v.weight, n)
+	return v.terms[at : at+n], v.weight[at : at+n]
 }
 
-// end finishes the vector of one candidate.
-func (v *vectors) end(norm float64) {
+// end finishes the vector of one candidate, of which n entries have been filled.
+func (v *vectors) end(n int, norm float64) {
+	v.terms, v.weight = v.terms[:len(v.terms)+n], v.weight[:len(v.weight)+n]
 	v.ends = append(v.ends, len(v.terms))
 	v.norm = append(v.norm, math.Sqrt(norm))
 }
