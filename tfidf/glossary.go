@@ -8,18 +8,17 @@ import (
 
 // maxLocal bounds how many distinct terms of the candidates are told apart for
 // comparing them; what comes after, in the worst of them, is left out.
-const maxLocal = 1 << 13
+const maxLocal = 1 << 14
 
 // glossary says what each distinct word of the candidates means to the query.
 // Words, and the terms that are their stems, get small numbers for the time of
 // one query, so that all that is kept of them lies close together.
 type glossary struct {
-	words numbering // by number in the vocabulary
+	words numbering // of words and terms, which are words too; the first ones are the query's terms
 	met   []meaning // per word
 	stems []uint32  // per word, its term's number in the vocabulary
+	idfs  []float64 // per word, as a term; 0 for one that does not tell documents apart
 
-	terms     numbering                // by number in the vocabulary; the first ones are the query's
-	idfs      []float64                // per term; 0 for one that does not tell documents apart
 	groupSets [][maxGroups / 64]uint64 // which letter groups of the query a word has
 }
 
@@ -66,7 +65,11 @@ func (t *numbering) number(key uint32) uint32 {
 // at a time, so that the waits for memory overlap.
 func (s *search) meetAll() {
 	r, vocab := &s.rank.reader, s.ix.vocab
-	r.words.reset(len(r.ids))
+	// Twice as many keys fit: no more than these and their terms come.
+	r.words.reset(len(r.ids) + len(s.q.terms))
+	for i := range s.q.terms {
+		r.words.number(s.q.terms[i].id)
+	}
 	for i, id := range r.ids {
 		r.ids[i] = r.words.number(id)
 	}
@@ -75,25 +78,24 @@ func (s *search) meetAll() {
 	for i, id := range r.words.keys {
 		r.stems[i] = vocab.entry(id).stem.Load()
 	}
-	r.terms.reset(n + len(s.q.terms))
-	for i := range s.q.terms {
-		r.terms.number(s.q.terms[i].id)
-	}
 	r.met, r.groupSets = grown(r.met, n), r.groupSets[:0]
-	for i, id := range r.words.keys {
-		word := vocab.text(id)
-		if r.stems[i] == 0 {
-			r.stems[i] = vocab.term(id)
+	for i, id := range r.words.keys[:n] {
+		word, term, local := vocab.text(id), r.stems[i], uint32(i)
+		if term == 0 {
+			term = vocab.term(id)
+		}
+		if term != id {
+			local = r.words.number(term)
 		}
 		r.met[i] = meaning{
-			local:  uint16(min(r.terms.number(r.stems[i]), maxLocal)),
+			local:  uint16(min(local, maxLocal)),
 			groups: r.groupsOf(word),
 			time:   s.q.time && timeWords[string(word)],
 		}
 	}
 	docs, logs := math.Log(float64(s.view.docs+1)), mantissaLogs()
-	r.idfs = grown(r.idfs, len(r.terms.keys))
-	for i, id := range r.terms.keys {
+	r.idfs = grown(r.idfs, len(r.words.keys))
+	for i, id := range r.words.keys {
 		// ln(1+(N−df+½)/(df+½)) is ln(N+1) − ln(df+½). A term of one document makes none alike.
 		r.idfs[i] = 0
 		if df := vocab.entry(id).df.Load(); df > 1 {

@@ -100,11 +100,11 @@ func (s *search) openLists(seg *segment) bool {
 				s.lists = s.lists[:n]
 				continue
 			}
-			most := float32(0)
-			for _, b := range l.blocks[:min(len(l.blocks), 8)] {
-				most = max(most, b.max)
+			worth := float64(t.share)
+			if part == light && seg.heads[at].heavy > 0 {
+				worth /= 2 // about: to read a block's bound is to wait for memory
 			}
-			l.share, l.dear = t.share, float64(l.total)/(float64(most)*float64(t.share))
+			l.share, l.dear = t.share, float64(l.total)/worth
 		}
 	}
 	s.order = grown(s.order, len(s.lists))
