@@ -119,6 +119,11 @@ func fused(words []tfidf.Hit, found []neighbour, least float64, limit int, expla
 			hits[at].Why = append(hits[at].Why, tfidf.Reason{Lane: LaneVector, Term: fmt.Sprintf("cosine %.3f", n.cosine), Weight: share(i + 1)})
 		}
 	}
+	if explain {
+		for i := range hits {
+			exact(hits[i].Score, hits[i].Why)
+		}
+	}
 	first := ""
 	if len(words) > 0 {
 		first = words[0].ID

@@ -151,10 +151,13 @@ func (l *Lessons) weigh(lessons []Lesson, found []tfidf.Hit, query LessonQuery) 
 		h.Score = l.weights.Similarity*h.Similarity + l.weights.Recency*h.Recency
 		if query.Explain {
 			scale := l.weights.Similarity * part / best
+			why := make([]tfidf.Reason, 0, len(hit.Why)+1)
 			for _, r := range hit.Why {
-				h.Why = append(h.Why, Reason{Lane: r.Lane, Term: r.Term, Weight: r.Weight * scale})
+				why = append(why, tfidf.Reason{Lane: r.Lane, Term: r.Term, Weight: r.Weight * scale})
 			}
-			h.Why = append(h.Why, Reason{Lane: LaneRecency, Weight: l.weights.Recency * h.Recency})
+			why = append(why, tfidf.Reason{Lane: LaneRecency, Weight: l.weights.Recency * h.Recency})
+			exact(h.Score, why)
+			h.Why = reasons(why)
 		}
 		hits = append(hits, h)
 	}

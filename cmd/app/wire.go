@@ -163,7 +163,8 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Facts:      facts,
 		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
 		Introspection: p.introspection, Embeddings: p.vectors, Gaps: p.gaps,
-		Feed: p.feed, Events: p.events, Socket: p.socket, Web: p.web, Mesh: p.mesh,
+		Judgements: learning.NewJudgements(p.memory, p.knowledge, learning.Options{Now: a.now, Log: a.log}),
+		Feed:       p.feed, Events: p.events, Socket: p.socket, Web: p.web, Mesh: p.mesh,
 		Backup: a.backup, Transfer: p.transfer,
 		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Registry: registry,
 	}, httpapi.Options{

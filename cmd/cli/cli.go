@@ -91,10 +91,10 @@ holds your data folder, else the address in your settings.`,
 		s.lessonsCommand(), s.checkCommand(), s.tasksCommand(), s.reconCommand(), s.patternsCommand(), s.escalationsCommand(), s.memoryCommand(),
 		s.factsCommand(), s.cacheCommand(),
 		s.proceduresCommand(), s.remindersCommand(), s.sessionsCommand(), s.proposalsCommand(), s.contextCommand(),
-		s.eventsCommand(), s.gapsCommand(), s.interlockCommand(),
+		s.eventsCommand(), s.gapsCommand(), s.judgeCommand(), s.interlockCommand(),
 		s.setupCommand(), s.hookCommand(), s.demoCommand(),
 		s.exportCommand(), s.backupCommand(), s.restoreCommand(), s.verifyCommand(),
-		s.mcpCommand(), s.tokenCommand(), s.doctorCommand(), s.embeddingsCommand(), s.configCommand(), s.versionCommand(),
+		s.mcpCommand(), s.tokenCommand(), s.doctorCommand(), s.selftestCommand(), s.embeddingsCommand(), s.configCommand(), s.versionCommand(),
 	)
 	return root
 }

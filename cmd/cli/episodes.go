@@ -133,7 +133,7 @@ func (s *shell) episodesSearch() *cobra.Command {
 				fmt.Fprintf(w, "%d. %s  [%s, %.3f]\n", i+1, clean(hit.Title), clean(hit.ID), hit.RelevanceScore)
 				fmt.Fprintf(w, "    (%s by %s, %s)\n", clean(hit.EventType), clean(hit.AgentID), ago(now, hit.CreatedAt))
 				indented(w, shortened(hit.Content))
-				reasons(w, hit.Why)
+				explained(w, hit.RelevanceScore, hit.Why)
 			}
 		})
 	}))

@@ -122,7 +122,7 @@ func (s *shell) lessonsSearch() *cobra.Command {
 				fmt.Fprintf(w, "    (%s; %s; similarity %.2f, recency %.2f, confidence %.2f)\n",
 					place(hit.Lesson), hit.Severity, hit.Similarity, hit.Recency, hit.Confidence)
 				indented(w, shortened(first(hit.Solution, hit.Outcome, hit.Context)))
-				reasons(w, hit.Why)
+				explained(w, hit.Score, hit.Why)
 			}
 			if found.LeftOut > 0 {
 				fmt.Fprintf(w, "\n%d more were too long to add.\n", found.LeftOut)

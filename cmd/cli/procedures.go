@@ -175,13 +175,19 @@ func (s *shell) proceduresSearch() *cobra.Command {
 				list = append(list, hit.Procedure)
 			}
 			printProcedures(w, list)
+			for _, hit := range found.Results {
+				if len(hit.Why) > 0 {
+					fmt.Fprintf(w, "\n%s  [%.3f]\n", clean(hit.Name), hit.RelevanceScore)
+					explained(w, hit.RelevanceScore, hit.Why)
+				}
+			}
 		})
 	}))
 	flags := cmd.Flags()
 	flags.StringVar(&query.Persona, "persona", "", "whose memory (default \"default\"; \"*\": everybody's)")
 	flags.StringVarP(&query.Category, "category", "c", "", "only procedures of this category")
 	flags.IntVar(&query.Limit, "limit", 0, "how many at most")
-	flags.BoolVar(&query.Explain, "explain", false, "say why each was found (with --json)")
+	flags.BoolVar(&query.Explain, "explain", false, "show what each score is made of")
 	return cmd
 }
 

@@ -48,7 +48,7 @@ func (s *shell) searchCommand() *cobra.Command {
 				}
 				fmt.Fprintf(w, "    (%s; used %d×)\n", about, hit.UseCount)
 				indented(w, shortened(hit.Content))
-				reasons(w, hit.Why)
+				explained(w, hit.RelevanceScore, hit.Why)
 			}
 		})
 	}))
@@ -72,15 +72,5 @@ func corrections(w io.Writer, corrected map[string]string) {
 func noticed(w io.Writer, notice string) {
 	if notice != "" {
 		fmt.Fprintf(w, "The %s.\n", clean(notice))
-	}
-}
-
-func reasons(w io.Writer, why []learning.Reason) {
-	for _, r := range why {
-		term := ""
-		if r.Term != "" {
-			term = " " + r.Term
-		}
-		fmt.Fprintf(w, "    %+.3f  %s%s\n", r.Weight, clean(r.Lane), clean(term))
 	}
 }

@@ -84,6 +84,7 @@ type Client struct {
 	Context       Context
 	Introspection Introspection
 	Gaps          Gaps
+	Judgements    Judgements
 	Transfer      Transfer
 	Feed          Feed // everything that happens
 
@@ -140,7 +141,7 @@ func New(baseURL string, options Options) (*Client, error) {
 	c.Facts = Facts{c}
 	c.Procedures, c.Reminders, c.Sessions = Procedures{c}, Reminders{c}, Sessions{c}
 	c.Consolidation, c.Context = Consolidation{c}, Context{c}
-	c.Introspection, c.Gaps = Introspection{c}, Gaps{c}
+	c.Introspection, c.Gaps, c.Judgements = Introspection{c}, Gaps{c}, Judgements{c}
 	c.Mesh = Mesh{c}
 	c.Transfer = Transfer{c}
 	c.Feed = Feed{c}

@@ -120,12 +120,14 @@ func (s *Server) lessonRoutes() {
 		})
 	s.lessonBulkRoutes(lessons)
 	register(s, op(http.MethodPost, "/query/relevant", "The lessons that fit a situation, best first, as a bare list"),
-		func(ctx context.Context, in *struct{ Body learning.LessonQuery }) (*answer[[]learning.LessonHit], error) {
+		func(ctx context.Context, in *explainInput[learning.LessonQuery]) (*answer[[]learning.LessonHit], error) {
+			in.Body.Explain = in.Body.Explain || in.Explain
 			found, err := lessons.Relevant(ctx, in.Body)
 			return reply(emptied(found.Results)), err
 		})
 	register(s, op(http.MethodPost, lessonsPath+"/search", "The same as /query/relevant, and what was left out or searched otherwise"),
-		func(ctx context.Context, in *struct{ Body learning.LessonQuery }) (*answer[learning.LessonResults], error) {
+		func(ctx context.Context, in *explainInput[learning.LessonQuery]) (*answer[learning.LessonResults], error) {
+			in.Body.Explain = in.Body.Explain || in.Explain
 			found, err := lessons.Relevant(ctx, in.Body)
 			found.Results = emptied(found.Results)
 			return reply(found), err

@@ -86,7 +86,8 @@ func (s *Server) procedureRoutes() {
 		return reply(page), err
 	})
 	register(s, op(http.MethodPost, "/search", "The procedures that fit a need in plain words, best first"),
-		func(ctx context.Context, in *struct{ Body learning.ProcedureQuery }) (*answer[learning.ProcedureResults], error) {
+		func(ctx context.Context, in *explainInput[learning.ProcedureQuery]) (*answer[learning.ProcedureResults], error) {
+			in.Body.Explain = in.Body.Explain || in.Explain
 			found, err := procedures.Search(ctx, in.Body)
 			found.Results = emptied(found.Results)
 			return reply(found), err

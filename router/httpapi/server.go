@@ -81,6 +81,7 @@ type Services struct {
 	Introspection router.IntrospectionService
 	Embeddings    learning.EmbeddingService
 	Gaps          learning.GapService
+	Judgements    learning.JudgementService
 	Chat          http.Handler // /v1: what an OpenAI client asks of a model, with memory
 
 	Feed   router.FeedService
@@ -186,6 +187,7 @@ func (s *Server) routes() {
 	s.embeddingRoutes()
 	s.feedRoutes()
 	s.gapRoutes()
+	s.judgementRoutes()
 	s.transferRoutes()
 	s.meshRoutes()
 	s.webRoutes()

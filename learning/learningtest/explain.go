@@ -1,0 +1,103 @@
+package learningtest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"skillrouter/learning"
+)
+
+// ExplainWorld is the searches whose scores are explained.
+type ExplainWorld struct {
+	Knowledge  learning.KnowledgeService
+	Episodes   learning.EpisodeService
+	Lessons    learning.LessonService
+	Procedures learning.ProcedureService
+}
+
+// Explain holds every search to explanations whose parts, added from the first
+// to the last, are exactly the score, and to explaining nothing unasked. open must
+// give services on a database of their own.
+func Explain(t *testing.T, open func(t *testing.T) ExplainWorld) {
+	w, ctx := open(t), caller(t)
+	w.fill(t, ctx)
+	for _, query := range []string{
+		"rotate the signing keys", "roatte signign key", "SIGNING_KEY_ID", "what did we do about keys last spring",
+		"error 4711: key expired at /srv/app/main.go:17", "keys", "certificate renewal of the gateway",
+	} {
+		for _, explain := range []bool{true, false} {
+			for kind, hits := range w.search(t, ctx, query, explain) {
+				if len(hits) == 0 && query == "keys" {
+					t.Errorf("%s: nothing was found for %q", kind, query)
+				}
+				for _, hit := range hits {
+					hit.check(t, kind+" "+query, explain)
+				}
+			}
+		}
+	}
+}
+
+// explained is a score and what it is said to be made of.
+type explained struct {
+	score float64
+	why   []learning.Reason
+}
+
+func (e explained) check(t *testing.T, of string, asked bool) {
+	t.Helper()
+	if !asked {
+		if len(e.why) != 0 {
+			t.Errorf("%s: explained unasked", of)
+		}
+		return
+	}
+	sum := 0.0
+	for _, r := range e.why {
+		if r.Lane == "" {
+			t.Errorf("%s: a part without a lane", of)
+		}
+		sum += r.Weight
+	}
+	if len(e.why) == 0 || sum != e.score {
+		t.Errorf("%s: %d parts add up to %v and not %v", of, len(e.why), sum, e.score)
+	}
+}
+
+func (w ExplainWorld) fill(t *testing.T, ctx context.Context) {
+	t.Helper()
+	for i := range 12 {
+		title := []string{"Rotate the signing keys", "Renew the gateway's certificate", "Keys expire", "SIGNING_KEY_ID is not set"}[i%4]
+		text := fmt.Sprintf("step %d: publish the new key, error %d, then wait for the old ones to expire in /srv/app/main.go", i, 4700+i)
+		title = fmt.Sprintf("%s, part %d", title, i)
+		must[learning.Stored](t)(w.Knowledge.Store(ctx, learning.KnowledgeDraft{Category: "gotcha", Title: title, Content: text, Tags: []string{"keys"}}))
+		must[learning.Episode](t)(w.Episodes.Record(ctx, learning.EpisodeDraft{EventType: learning.EventError, AgentID: "a", Title: title, Content: text}))
+		must[learning.Reported](t)(w.Lessons.Report(ctx, learning.LessonDraft{
+			Type: "success", Title: title, Context: text, Action: "did it", Outcome: "it worked", Category: "keys", Domain: []string{"web", "ops"}[i%2], SourceAgent: "a",
+		}))
+		must[learning.ProcedureSaved](t)(w.Procedures.Save(ctx, learning.ProcedureDraft{
+			Name: fmt.Sprintf("rotate-keys-%d", i), Description: title, Steps: []learning.Step{{Name: "publish", Action: text}},
+		}))
+	}
+}
+
+func (w ExplainWorld) search(t *testing.T, ctx context.Context, query string, explain bool) map[string][]explained {
+	t.Helper()
+	found := map[string][]explained{}
+	for _, h := range must[learning.KnowledgeResults](t)(w.Knowledge.Search(ctx, learning.KnowledgeQuery{Query: query, Limit: 20, Explain: explain})).Results {
+		found["knowledge"] = append(found["knowledge"], explained{h.RelevanceScore, h.Why})
+	}
+	for _, h := range must[learning.EpisodeResults](t)(w.Episodes.Search(ctx, learning.EpisodeQuery{Query: query, Limit: 20, Explain: explain})).Results {
+		found["episodes"] = append(found["episodes"], explained{h.RelevanceScore, h.Why})
+	}
+	for _, domain := range []string{"", "web"} {
+		for _, h := range must[learning.LessonResults](t)(w.Lessons.Relevant(ctx, learning.LessonQuery{Context: query, Domain: domain, Limit: 20, Explain: explain})).Results {
+			found["lessons"] = append(found["lessons"], explained{h.Score, h.Why})
+		}
+	}
+	for _, h := range must[learning.ProcedureResults](t)(w.Procedures.Search(ctx, learning.ProcedureQuery{Query: query, Limit: 20, Explain: explain})).Results {
+		found["procedures"] = append(found["procedures"], explained{h.RelevanceScore, h.Why})
+	}
+	return found
+}
