@@ -50,6 +50,9 @@ func open(path string, w Weights) (*Index, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if int64(int(info.Size())) != info.Size() {
+		return nil, nil, errors.New("it is larger than this machine can address")
+	}
 	l, err := readLayout(file, info.Size(), w)
 	if err != nil {
 		return nil, nil, err
@@ -218,7 +221,7 @@ func (s *segment) check(h segmentHead) error {
 		}
 	}
 	switch {
-	case uint64(n) != h.Documents || n >= none || uint64(h.Dead) > h.Documents || s.serial == 0:
+	case uint64(n) != h.Documents || uint64(n) >= none || uint64(h.Dead) > h.Documents || s.serial == 0:
 		return errors.New("a segment's head does not fit it")
 	case math.IsNaN(s.average) || math.IsInf(s.average, 0) || s.average < 0:
 		return errors.New("a segment's average is no number")
