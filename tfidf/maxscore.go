@@ -164,7 +164,7 @@ func (s *search) scanWindow(seg *segment, lo, hi uint32, raise float64) {
 		need++ // of equal scores none has an ID that is low enough
 	}
 	s.bound(lo, hi, raise)
-	if s.rest[0] < need {
+	if s.rest[0] < need || !s.anyWithin(seg, lo, hi) {
 		return
 	}
 	essential := len(s.order)
@@ -235,6 +235,16 @@ func (s *search) complete(found []uint32, i int, need uint32, seg *segment, lo, 
 		found = kept
 	}
 	return found
+}
+
+// anyWithin tells whether any of the documents lo ≤ d < hi may lie within the
+// bounds of the query. What is asked for by time was often written together,
+// and then most windows need not be read.
+func (s *search) anyWithin(seg *segment, lo, hi uint32) bool {
+	if !s.bounded || len(seg.moments) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(seg.moments[lo:hi], s.within)
 }
 
 // narrow leaves those of the documents found that live and fit the filter.
