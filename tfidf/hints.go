@@ -31,6 +31,11 @@ var settings = words(`
 bash c cpp golang java javascript js linux mac macos osx perl php py python python2 python3 ruby rust shell
 typescript ubuntu unix windows`)
 
+// programming are the languages and libraries that make a question none for a shell's command.
+var programming = words(`
+c cpp csharp django golang java javascript js kotlin numpy pandas php py python python2 python3 react ruby rust scala
+sql swift typescript`)
+
 // timeWords tell when something was or will be.
 var timeWords = words(`
 yesterday today tomorrow tonight week weeks weekend month months year years day days hour hours minute minutes
@@ -54,3 +59,9 @@ func asksForTime(query []string) bool {
 	}
 	return false
 }
+
+// kindQuestions begin questions whose answer may be a member of a kind.
+var kindQuestions = words(`what which who whose where how in at on from`)
+
+// asksForKind tells whether the words of a query may ask for a member of a kind that they name.
+func asksForKind(query []string) bool { return len(query) > 1 && kindQuestions[query[0]] }

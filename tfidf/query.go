@@ -3,6 +3,8 @@ package tfidf
 import (
 	"cmp"
 	"slices"
+	"strings"
+	"unicode"
 )
 
 // term is one thing that a query looks for.
@@ -56,6 +58,9 @@ func (ix *Index) parse(text string, v *view) question {
 				if sp.quoted {
 					weight = w.Quoted
 				}
+				if isCode(word) {
+					weight *= w.Code
+				}
 				if settings[word] {
 					weight *= w.Language
 				}
@@ -89,7 +94,7 @@ func (ix *Index) parse(text string, v *view) question {
 		}
 	}
 	q.keepRarest()
-	ix.lookForRelated(&q)
+	ix.lookForRelated(&q, all)
 	return q
 }
 
@@ -163,38 +168,6 @@ func (ix *Index) held(word string) (id, df uint32) {
 	return id, ix.vocab.entry(id).df.Load()
 }
 
-// lookForRelated adds what the thesaurus knows, as long as there is room. A
-// related word counts no more than the word it is related to would, however
-// rare it is.
-func (ix *Index) lookForRelated(q *question) {
-	if ix.weights.Related == 0 {
-		return
-	}
-	add := func(stem string, weight float64, atLeast int) {
-		for _, r := range related()[stem] {
-			if len(q.terms) >= MaxQueryTerms {
-				return
-			}
-			id := ix.vocab.lookup(r.stem)
-			if id == 0 {
-				continue
-			}
-			df := int(ix.vocab.entry(id).df.Load())
-			if _, ok := q.at[id]; df > 0 && !ok {
-				q.add(term{id: id, text: r.text, lane: LaneRelated, weight: weight * ix.weights.Related, place: -1, df: max(df, atLeast)})
-			}
-		}
-	}
-	for _, t := range q.terms {
-		if t.place >= 0 {
-			add(string(ix.vocab.text(t.id)), t.weight, t.df)
-		}
-	}
-	for _, word := range q.unknown {
-		add(stem(word), 1, 0)
-	}
-}
-
 // keepRarest drops the commonest terms beyond MaxQueryTerms.
 func (q *question) keepRarest() {
 	if len(q.terms) <= MaxQueryTerms {
@@ -254,7 +227,7 @@ func (v *view) holds(term uint32) bool {
 // queryWords appends the words among the scanned tokens of a query, and what
 // is looked for as a whole: identifiers, and neighbours that may be one word elsewhere.
 func queryWords(s *scanner, words, whole []string) (_, _ []string) {
-	end, before := int32(-1), ""
+	end, before, former := int32(-1), "", ""
 	for i, t := range s.toks {
 		word := string(s.buf[t.start:t.end])
 		switch t.kind {
@@ -270,9 +243,12 @@ func queryWords(s *scanner, words, whole []string) (_, _ []string) {
 		}
 		if before != "" && t.start >= end && len(before)+len(word) <= maxWord && len(whole) < maxQueryWords {
 			whole = append(whole, before+word)
+			if former != "" && len(former)+len(before)+len(word) <= maxWord {
+				whole = append(whole, former+before+word)
+			}
 		}
 		words = append(words, word)
-		before, end = word, t.end
+		former, before, end = before, word, t.end
 	}
 	return words, whole
 }
@@ -304,3 +280,8 @@ func Terms(text string) []string {
 
 // StopWord tells whether a folded word, not stemmed, is one that a query drops.
 func StopWord(word string) bool { return stopWords[word] }
+
+// isCode tells whether a word has letters and digits.
+func isCode(word string) bool {
+	return strings.ContainsAny(word, "0123456789") && strings.ContainsFunc(word, unicode.IsLetter)
+}

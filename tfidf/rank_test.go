@@ -65,6 +65,22 @@ func TestLanes(t *testing.T) {
 			[]tfidf.Document{{ID: "a", Body: "cannot borrow as mutable"}, {ID: "b", Body: "the counter is shown"}},
 			"cannot borrow `counter`", "a", tfidf.LaneWord,
 		},
+		"a command that does what is asked for": {
+			[]tfidf.Document{{ID: "a", Title: "chmod", Body: "sets the bits of a mode"}, {ID: "b", Body: "paint the wall"}},
+			"make a script executable", "a", tfidf.LaneRelated,
+		},
+		"a word of every day": {
+			[]tfidf.Document{{ID: "a", Body: "the physician came late"}, {ID: "b", Body: "the painter came late"}},
+			"doctor", "a", tfidf.LaneRelated,
+		},
+		"a member of the kind asked for": {
+			[]tfidf.Document{{ID: "a", Body: "the team moved to portugal"}, {ID: "b", Body: "the team moved to monday"}},
+			"which country did the team move to", "a", tfidf.LaneRelated,
+		},
+		"a title that is asked for whole": {
+			[]tfidf.Document{{ID: "a", Title: "gateway", Body: "restarts, probes"}, {ID: "b", Title: "gateway replicas budget", Body: "restarts"}},
+			"gateway", "a", tfidf.LaneTitle,
+		},
 		"words in their order": {
 			[]tfidf.Document{{ID: "a", Body: "retry budget exhausted"}, {ID: "b", Body: "budget talks and one retry"}},
 			"retry budget", "a", tfidf.LaneNear,
@@ -142,5 +158,20 @@ func TestLongDocument(t *testing.T) {
 				t.Errorf("found %+v", r.Hits)
 			}
 		})
+	}
+}
+
+// TestToolsOfShells asks for what a command does in another language, which is not to find the command.
+func TestToolsOfShells(t *testing.T) {
+	ix := tfidf.New(tfidf.Options{})
+	ix.Put(filler(60)...)
+	ix.Put(
+		tfidf.Document{ID: "command", Title: "chmod", Body: "sets the bits of a mode"},
+		tfidf.Document{ID: "function", Title: "set_mode", Body: "makes the path executable"},
+	)
+	for query, want := range map[string]bool{"make executable": true, "python make executable": false} {
+		if r := ix.Search(tfidf.Query{Text: query}); slices.Contains(r.Terms, "chmod") != want {
+			t.Errorf("%q searched for %q", query, r.Terms)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package tfidf
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -36,6 +37,7 @@ type reader struct {
 	tfs    []uint32  // per term of the query
 	gain   []float64 // per term, for being near the next one
 	timed  bool
+	title  heading
 	counts [maxGroups]uint32
 	seen   []uint32 // the numbers of its terms
 	freqs  []uint32 // per number, how often it has the term
@@ -135,7 +137,7 @@ func (s *search) read(k int) {
 	for i := range terms {
 		r.tfs[i], r.gain[i], r.last[i] = 0, 0, -2*nearWords
 	}
-	r.timed = false
+	r.timed, r.title = false, heading{}
 	clear(r.counts[:len(r.groups)])
 	r.seen = r.seen[:0]
 	title, p := uint32(s.ix.weights.Title), r.pages[k]
@@ -157,6 +159,9 @@ func (s *search) read(k int) {
 		l := uint32(m.local)
 		if l >= maxLocal {
 			continue
+		}
+		if at < p.titled {
+			s.headed(l)
 		}
 		if r.freqs[l] == 0 {
 			r.seen = append(r.seen, l)
@@ -189,6 +194,20 @@ func (s *search) read(k int) {
 	if p.cut {
 		s.lookUpTFs(s.heap[k])
 	}
+}
+
+// headed notes that the title at hand has the term with a number.
+func (s *search) headed(number uint32) {
+	r := &s.rank.reader
+	weight := r.idfs[number]
+	if weight == 0 { // no other document has it
+		weight = math.Log(float64(s.view.docs + 1))
+	}
+	var t *term
+	if int(number) < len(s.q.terms) {
+		t = &s.q.terms[number]
+	}
+	r.title.meet(weight, t, r.freqs[number] == 0)
 }
 
 // nearness notes that the document at hand has term t at a place.

@@ -12,6 +12,7 @@ type ranking struct {
 	reader
 	words     []float64 // per candidate and term, the parts of the words' lane
 	near      []float64 // per candidate, and so on
+	heading   []float64
 	time      []float64
 	letters   []float64
 	neighbour []float64
@@ -48,7 +49,7 @@ func (s *search) readAll() {
 	r, w, terms, n := &s.rank, &s.ix.weights, s.q.terms, len(s.heap)
 	s.prepare()
 	r.words = grown(r.words, n*len(terms))
-	r.near, r.time, r.letters = grown(r.near, n), grown(r.time, n), grown(r.letters, n)
+	r.near, r.heading, r.time, r.letters = grown(r.near, n), grown(r.heading, n), grown(r.time, n), grown(r.letters, n)
 	r.neighbour, r.alike, r.score = grown(r.neighbour, n), grown(r.alike, n), grown(r.score, n)
 	mean, asked := 0.0, 0
 	for _, t := range terms {
@@ -72,6 +73,7 @@ func (s *search) readAll() {
 		for i := range terms {
 			r.near[k] += w.Near * r.gain[i]
 		}
+		r.heading[k] = r.title.score(asked, w)
 		if r.timed {
 			r.time[k] = w.Time * mean
 		}
@@ -79,13 +81,13 @@ func (s *search) readAll() {
 	}
 }
 
-// scale divides the words' lane, with nearness and time, and the letters' lane
+// scale divides the words' lane, with nearness, titles and time, and the letters' lane
 // by the best candidate of each, and adds them up.
 func (s *search) scale() {
 	r, w, t, n := &s.rank, &s.ix.weights, len(s.q.terms), len(s.heap)
 	topWords, topLetters := 0.0, 0.0
 	for k := range n {
-		sum := r.near[k] + r.time[k]
+		sum := r.near[k] + r.heading[k] + r.time[k]
 		for _, x := range r.words[k*t : (k+1)*t] {
 			sum += x
 		}
@@ -101,6 +103,7 @@ func (s *search) scale() {
 			parts[i] /= topWords
 		}
 		r.near[k] /= topWords
+		r.heading[k] /= topWords
 		r.time[k] /= topWords
 		r.letters[k] *= letters
 		r.neighbour[k], r.alike[k] = 0, 0
@@ -115,6 +118,7 @@ func (r *ranking) add(k, terms int) {
 		sum += x
 	}
 	sum += r.near[k]
+	sum += r.heading[k]
 	sum += r.time[k]
 	sum += r.letters[k]
 	sum += r.neighbour[k]
@@ -133,6 +137,7 @@ func (s *search) reasons(k int) []Reason {
 	}
 	for _, part := range []Reason{
 		{LaneNear, "", r.near[k]},
+		{LaneTitle, "", r.heading[k]},
 		{LaneTime, "", r.time[k]},
 		{LaneLetters, "", r.letters[k]},
 		{LaneNeighbour, "", r.neighbour[k]},

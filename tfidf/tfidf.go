@@ -76,10 +76,13 @@ const (
 	LaneCompound = "compound"
 	// LaneTypo is a known word that stood in for an unknown one.
 	LaneTypo = "typo"
-	// LaneRelated is a word that developers use for a word of the query.
+	// LaneRelated is what people write for a word of the query: one that developers or
+	// others use for it, a command that does what is asked for, a member of the kind asked for.
 	LaneRelated = "related"
 	// LaneNear is a gain for words of the query that stand near one another.
 	LaneNear = "near"
+	// LaneTitle is a gain for a title that the query names, the more of it the better.
+	LaneTitle = "title"
 	// LaneTime is a gain for telling a time, where the query asks for one.
 	LaneTime = "time"
 	// LaneLetters is a gain for groups of four letters in common, which

@@ -434,9 +434,12 @@ zero null
 type relative struct{ text, stem string }
 
 // related maps the stem of each word of the thesaurus to the words it stands with.
-var related = sync.OnceValue(func() map[string][]relative {
+var related = sync.OnceValue(func() map[string][]relative { return relatives(thesaurus) })
+
+// relatives reads groups of words, a group a line.
+func relatives(groups string) map[string][]relative {
 	m := map[string][]relative{}
-	for line := range strings.Lines(thesaurus) {
+	for line := range strings.Lines(groups) {
 		var group []relative
 		for _, w := range strings.Fields(line) {
 			group = append(group, relative{w, findStem(w)})
@@ -450,4 +453,4 @@ var related = sync.OnceValue(func() map[string][]relative {
 		}
 	}
 	return m
-})
+}

@@ -15,12 +15,18 @@ type Weights struct {
 	Parts    float64 // the parts of a word that may be a compound
 	Typo1    float64 // a stand-in at edit distance 1
 	Typo2    float64 // a stand-in at edit distance 2
-	Related  float64 // a word of the thesaurus
+	Related  float64 // a word of the developers' thesaurus
+	Everyday float64 // a word of the everyday thesaurus
+	Member   float64 // a member of a kind that the query asks for
+	Tool     float64 // a command that does what is asked for, for each word that says so
 	Repeat   float64 // what each repetition of a word in the query adds to its weight
 	Quoted   float64 // factor for what is quoted: mostly a name of the asker's own
+	Code     float64 // factor for what has letters and digits, as the code of an error
 	Language float64 // factor for the name of a language or system: mostly the setting, not the matter
 
 	Near      float64 // gain for nearness, in units of the words' lane
+	Heading   float64 // gain for a title that the query names, in units of the words' lane
+	Whole     float64 // gain for a title that has the query's words and no others, in the same units
 	Time      float64 // gain for telling a time when asked for one, in units of a mean word
 	Letters   float64 // the letter groups' lane
 	LettersK  float64 // how soon repeating a letter group stops to count
@@ -33,7 +39,7 @@ type Weights struct {
 func DefaultWeights() Weights {
 	return Weights{
 		K1: 2.6, B: 0.75, Title: 5,
-		Compound: 0.2, Parts: 0.4, Typo1: 1, Typo2: 0.6, Related: 0.4, Repeat: 0.6, Quoted: 0.5, Language: 0.5,
-		Near: 1, Time: 0.6, Letters: 0.5, LettersK: 1, LettersB: 0.5, Neighbour: 0.12, Alike: 0.25,
+		Compound: 0.2, Parts: 0.4, Typo1: 1, Typo2: 0.6, Related: 0.4, Everyday: 0.2, Member: 0.4, Tool: 0.6, Repeat: 0.6, Quoted: 0.5, Code: 1.5, Language: 0.5,
+		Near: 1, Heading: 0.3, Whole: 1, Time: 0.6, Letters: 0.5, LettersK: 1, LettersB: 0.5, Neighbour: 0.12, Alike: 0.25,
 	}
 }
