@@ -41,7 +41,7 @@ var members = sync.OnceValue(func() map[string][]relative {
 			continue
 		}
 		for _, w := range strings.Fields(list) {
-			m[findStem(kind)] = append(m[findStem(kind)], relative{w, findStem(w)})
+			m[stem(kind)] = append(m[stem(kind)], relative{w, stem(w)})
 		}
 	}
 	return m

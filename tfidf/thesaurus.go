@@ -442,7 +442,7 @@ func relatives(groups string) map[string][]relative {
 	for line := range strings.Lines(groups) {
 		var group []relative
 		for _, w := range strings.Fields(line) {
-			group = append(group, relative{w, findStem(w)})
+			group = append(group, relative{w, stem(w)})
 		}
 		for _, a := range group {
 			for _, b := range group {

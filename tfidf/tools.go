@@ -184,11 +184,11 @@ var ways = sync.OnceValue(func() map[string][]way {
 		if !ok {
 			continue
 		}
-		tool := relative{name, findStem(name)}
+		tool := relative{name, stem(name)}
 		for text := range strings.SplitSeq(list, ",") {
 			var stems []string
 			for _, w := range strings.Fields(text) {
-				if s := findStem(w); !slices.Contains(stems, s) {
+				if s := stem(w); !slices.Contains(stems, s) {
 					stems = append(stems, s)
 				}
 			}
