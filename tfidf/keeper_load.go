@@ -47,6 +47,11 @@ func (k *Keeper) Load(ctx context.Context) error {
 	k.opened = time.UnixMilli(m.Time)
 	k.mu.Unlock()
 	k.stage.Store(int32(CatchingUp))
+	from := m.At
+	m.At = k.furthest(ctx, from)
+	k.saver.mu.Lock()
+	k.saver.from, k.saver.at = from, m.At
+	k.saver.mu.Unlock()
 
 	// What was committed before this moment is in the log, and what is later is put.
 	gap := map[string]bool{}
@@ -119,6 +124,9 @@ func (k *Keeper) begin(ctx context.Context, because error) error {
 	k.changed, k.gap = map[string]bool{}, nil
 	if because != nil {
 		k.refused, k.opened = because.Error(), time.Time{}
+		k.saver.mu.Lock()
+		k.saver.from, k.saver.at = Position{}, Position{}
+		k.saver.mu.Unlock()
 	}
 	if k.Len() > 0 {
 		k.replace(New(k.opts.Index))

@@ -24,6 +24,8 @@ const (
 	// part of the index besides: a long import writes it a few times in all.
 	saveMany  = 20_000
 	saveShare = 4
+	// advanceEvery is how often it is looked whether an unchanged snapshot has fallen behind the log.
+	advanceEvery = time.Minute
 	// saveOld is after how long any change makes it due.
 	saveOld = time.Hour
 	// saveAgain is how long a failed attempt is not repeated: the disk may be full.
@@ -47,6 +49,8 @@ type saver struct {
 	failed  string        // why
 	took    time.Duration // how long the latest saving took
 	due     bool
+	from    Position // the newest snapshot's own
+	at      Position // up to where it is written down to hold
 	wake    chan struct{}
 }
 
@@ -107,11 +111,15 @@ func (k *Keeper) keepSaving(ctx context.Context) {
 		k.saver.saved = k.opened // from then on the hour counts
 	}
 	k.saver.mu.Unlock()
-	look := time.NewTicker(saveLook)
+	look, further := time.NewTicker(saveLook), time.NewTicker(advanceEvery)
 	defer look.Stop()
+	defer further.Stop()
 	for ctx.Err() == nil {
 		select {
 		case <-look.C:
+		case <-further.C:
+			k.advance(ctx)
+			continue
 		case <-k.saver.wake:
 		case <-ctx.Done():
 			continue
@@ -121,11 +129,12 @@ func (k *Keeper) keepSaving(ctx context.Context) {
 			_ = k.Save(ctx) // it is logged, and tried again
 		}
 	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopBudget)
+	defer cancel()
 	if k.worthLast() {
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopBudget)
-		defer cancel()
 		_ = k.Save(last)
 	}
+	k.advance(last)
 }
 
 // worthLast tells whether a stop should wait for a last snapshot.
@@ -151,7 +160,7 @@ func (k *Keeper) Save(ctx context.Context) error {
 	k.saver.saving.Lock()
 	defer k.saver.saving.Unlock()
 	begin := k.opts.Now()
-	changes, err := k.write(ctx)
+	at, changes, err := k.write(ctx)
 	if ctx.Err() != nil && err != nil {
 		return err // the process stops
 	}
@@ -161,6 +170,9 @@ func (k *Keeper) Save(ctx context.Context) error {
 	s.due = err != nil
 	if err == nil {
 		s.changes -= changes
+		if at.Seq > 0 {
+			s.from, s.at = at, at
+		}
 		s.saved, s.tried, s.failed, s.took = begin, time.Time{}, "", k.opts.Now().Sub(begin)
 	} else {
 		s.tried, s.failed = k.opts.Now(), err.Error()
@@ -173,7 +185,7 @@ func (k *Keeper) Save(ctx context.Context) error {
 }
 
 // write captures the index at a known position and writes that.
-func (k *Keeper) write(ctx context.Context) (changes int, err error) {
+func (k *Keeper) write(ctx context.Context) (at Position, changes int, err error) {
 	m := mark{Form: k.opts.Form, Time: k.opts.Now().UnixMilli()}
 	var capture *Capture
 	err = k.source.Settled(ctx, func(at Position) {
@@ -183,14 +195,14 @@ func (k *Keeper) write(ctx context.Context) (changes int, err error) {
 		k.saver.mu.Unlock()
 	})
 	if err != nil || m.At == (Position{}) {
-		return changes, err // nothing was ever written: there is nothing to save
+		return m.At, changes, err // nothing was ever written: there is nothing to save
 	}
 	text, err := json.Marshal(m)
 	if err != nil {
-		return 0, err
+		return m.At, 0, err
 	}
 	if err := os.MkdirAll(filepath.Dir(k.opts.Path), 0o700); err != nil {
-		return 0, err
+		return m.At, 0, err
 	}
-	return changes, capture.Save(k.opts.Path, text)
+	return m.At, changes, capture.Save(k.opts.Path, text)
 }

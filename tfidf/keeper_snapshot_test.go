@@ -214,6 +214,55 @@ func TestSnapshotsAreSavedInTimeAndAtTheEnd(t *testing.T) {
 	})
 }
 
+// TestAnUnchangedSnapshotFollowsTheLog lets the log grow by records of other
+// documents: a start need not go over them, and the snapshot is not written again.
+func TestAnUnchangedSnapshotFollowsTheLog(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		spoil func(t *testing.T, s *shelf, path string)
+		told  int
+	}{
+		{"it follows", func(*testing.T, *shelf, string) {}, 3},
+		{"the note is gone", func(t *testing.T, _ *shelf, path string) { must(t, os.Remove(path+".at")) }, 10_003},
+		{"the note is damaged", func(t *testing.T, _ *shelf, path string) { must(t, os.WriteFile(path+".at", []byte("{"), 0o600)) }, 10_003},
+		{"the note is of another log", func(_ *testing.T, s *shelf, _ string) { s.log[len(s.log)-4] = "other" }, 10_003},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, path := saved(t, 50)
+				before, err := os.Stat(path)
+				must(t, err)
+				k := s.keep(path)
+				load(t, k)
+				ctx, cancel := cancelable(t)
+				ended := make(chan error)
+				go func() { ended <- k.Run(ctx) }()
+				s.mu.Lock()
+				for range 10_000 {
+					s.log = append(s.log, "-")
+				}
+				s.mu.Unlock()
+				time.Sleep(2 * time.Minute)
+				cancel()
+				must(t, <-ended)
+				if after, err := os.Stat(path); err != nil || !after.ModTime().Equal(before.ModTime()) {
+					t.Errorf("the snapshot was written again: %v", err)
+				}
+				s.keeper, s.told = nil, 0
+				s.log = append(s.log, "-", "-")
+				s.write(entry(7, "the kubelet"))
+				tt.spoil(t, s, path)
+				again := s.keep(path)
+				load(t, again)
+				if s.told != tt.told {
+					t.Errorf("a start went over %d records", s.told)
+				}
+				s.check(t, again)
+			})
+		})
+	}
+}
+
 // TestAnyHistoryIsCaughtUp writes, saves, restarts and dies in any order: what is
 // found is always what a fresh index finds.
 func TestAnyHistoryIsCaughtUp(t *testing.T) {

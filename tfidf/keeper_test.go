@@ -24,6 +24,7 @@ type shelf struct {
 	name   string   // tells this log from others
 	fail   error    // of Scan and Documents
 	scans  int
+	told   int    // records that Changed went over
 	during func() // runs while a scan has read and not yet handed over
 }
 
@@ -91,6 +92,10 @@ func (s *shelf) Changed(_ context.Context, after tfidf.Position, visit func(ids 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range s.log[after.Seq:] {
+		s.told++
+		if id == "-" { // of other documents
+			continue
+		}
 		if id == "" {
 			return fmt.Errorf("a record: %w", tfidf.ErrGap)
 		}

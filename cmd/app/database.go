@@ -168,6 +168,13 @@ func quickCheck(ctx context.Context, db *sql.DB) (fault string) {
 // before it was opened, and waits for the end of ctx then. Its error stops the
 // router: whoever goes on writing into a damaged database damages more of it.
 func (db *Database) CheckLate(ctx context.Context) error {
+	first := time.NewTimer(settleAfter) // the first answers come first, and a short life needs none
+	defer first.Stop()
+	select {
+	case <-first.C:
+	case <-ctx.Done():
+		return nil
+	}
 	if info, err := os.Stat(db.Path); err == nil && info.Size() > quickCheckBelow && info.Size() <= lateCheckBelow {
 		conn, err := sql.Open(sqlite.DriverName, "file:"+escape(db.Path)+"?mode=ro&_pragma=query_only(1)")
 		if err != nil {
