@@ -96,10 +96,13 @@ func (l *Lessons) Run(ctx context.Context) error {
 func (l *Lessons) recall(ctx context.Context) error {
 	err := l.store.ScanLessons(ctx, func(chunk []Lesson) error {
 		for i := range chunk {
+			if err := ctx.Err(); err != nil {
+				return err // a stop need not wait for the rest of the chunk
+			}
 			l.prints.add(chunk[i].print())
 			l.like.put(chunk[i].ID, l.like.prepare(chunk[i]))
 		}
-		return ctx.Err()
+		return nil
 	})
 	if err != nil {
 		return err
