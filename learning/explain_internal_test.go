@@ -10,7 +10,7 @@ import (
 	"skillrouter/tfidf"
 )
 
-// parts draws the reasons of a score and the score, which is their sum times a
+// drawnParts draws the reasons of a score and the score, which is their sum times a
 // factor, rounded in another order than they add up.
 func drawnParts(rt *rapid.T) (score float64, why []tfidf.Reason) {
 	factor := rapid.Float64Range(1e-6, 1e3).Draw(rt, "factor")

@@ -129,11 +129,8 @@ func (k toolKnowledge) Store(ctx context.Context, d learning.KnowledgeDraft) (le
 }
 
 func (k toolKnowledge) Search(ctx context.Context, q learning.KnowledgeQuery) (learning.KnowledgeResults, error) {
-	if q.Explain {
-		return k.KnowledgeService.Search(ctx, q)
-	}
 	found, err := callTool[learning.KnowledgeResults](ctx, k.tools, "", "search_knowledge", map[string]any{
-		"query": q.Query, "category": q.Category, "project": q.Project, "tags": q.Tags, "limit": q.Limit,
+		"query": q.Query, "category": q.Category, "project": q.Project, "tags": q.Tags, "limit": q.Limit, "explain": q.Explain,
 	})
 	found.Count = len(found.Results)
 	for i, hit := range found.Results { // what the tool shows must be what is stored; what it leaves out is added
@@ -205,11 +202,11 @@ func (e toolEpisodes) Recent(ctx context.Context, f learning.EpisodeFilter) ([]l
 }
 
 func (e toolEpisodes) Search(ctx context.Context, q learning.EpisodeQuery) (learning.EpisodeResults, error) {
-	if q.Explain || q.EventType != "" || q.Query == "" {
+	if q.EventType != "" || q.Query == "" {
 		return e.EpisodeService.Search(ctx, q)
 	}
 	found, err := callTool[learning.EpisodeResults](ctx, e.tools, "", "search_episodes", map[string]any{
-		"query": q.Query, "project": q.Project, "agent_id": q.AgentID, "limit": q.Limit,
+		"query": q.Query, "project": q.Project, "agent_id": q.AgentID, "limit": q.Limit, "explain": q.Explain,
 	})
 	found.Count = len(found.Results)
 	return found, err
@@ -239,20 +236,20 @@ func (l toolLessons) Report(ctx context.Context, d learning.LessonDraft) (learni
 
 func (l toolLessons) Relevant(ctx context.Context, q learning.LessonQuery) (learning.LessonResults, error) {
 	direct, err := l.LessonService.Relevant(ctx, q)
-	if err != nil || q.Explain || q.Project != "" || q.CrossDomain != nil {
+	if err != nil || q.Project != "" || q.CrossDomain != nil {
 		return direct, err
 	}
 	type hits struct {
 		Results []learning.LessonHit `json:"results"`
 	}
-	found, err := callTool[hits](ctx, l.tools, q.Agent, "get_relevant_lessons", map[string]any{"context": q.Context, "domain": q.Domain, "max_results": q.Limit})
+	found, err := callTool[hits](ctx, l.tools, q.Agent, "get_relevant_lessons", map[string]any{"context": q.Context, "domain": q.Domain, "max_results": q.Limit, "explain": q.Explain})
 	if err == nil && len(found.Results) != len(direct.Results) {
 		l.tools.t.Errorf("the tool shows %d lessons, want %d", len(found.Results), len(direct.Results))
 		return direct, nil
 	}
 	for i, hit := range found.Results { // what the tool shows must be what is stored
 		want := direct.Results[i]
-		if hit.ID != want.ID || hit.Title != want.Title || hit.Solution != want.Solution || hit.Similarity != want.Similarity || math.Abs(hit.Score-want.Score) > 1e-6 {
+		if hit.ID != want.ID || hit.Title != want.Title || hit.Solution != want.Solution || hit.Similarity != want.Similarity || math.Abs(hit.Score-want.Score) > 1e-6 || len(hit.Why) != len(want.Why) {
 			l.tools.t.Errorf("the tool shows %+v, want %+v", hit, want)
 		}
 	}

@@ -40,25 +40,27 @@ type searchEpisodes struct {
 	Project   string          `json:"project"`
 	AgentID   string          `json:"agent_id"`
 	Limit     int             `json:"limit"`
+	Explain   bool            `json:"explain"`
 }
 
 // episode is what a model needs of something that happened.
 type episode struct {
-	ID             string          `json:"id"`
-	Persona        string          `json:"persona"`
-	EventType      string          `json:"event_type"`
-	Event          string          `json:"event,omitempty"`
-	Title          string          `json:"title"`
-	Content        string          `json:"content"`
-	Context        json.RawMessage `json:"context,omitempty"` // left out, as is Learned, if it is long: the content says it too
-	Learned        string          `json:"learned,omitempty"`
-	SessionID      string          `json:"session_id"`
-	AgentID        string          `json:"agent_id"`
-	Project        string          `json:"project,omitempty"`
-	Importance     float64         `json:"importance"`
-	CreatedAt      time.Time       `json:"created_at"`
-	RelevanceScore *float64        `json:"relevance_score,omitempty"` // of what was searched for
-	CutBytes       int             `json:"cut_bytes,omitempty"`       // of the content, left out of this answer
+	ID             string            `json:"id"`
+	Persona        string            `json:"persona"`
+	EventType      string            `json:"event_type"`
+	Event          string            `json:"event,omitempty"`
+	Title          string            `json:"title"`
+	Content        string            `json:"content"`
+	Context        json.RawMessage   `json:"context,omitempty"` // left out, as is Learned, if it is long: the content says it too
+	Learned        string            `json:"learned,omitempty"`
+	SessionID      string            `json:"session_id"`
+	AgentID        string            `json:"agent_id"`
+	Project        string            `json:"project,omitempty"`
+	Importance     float64           `json:"importance"`
+	CreatedAt      time.Time         `json:"created_at"`
+	RelevanceScore *float64          `json:"relevance_score,omitempty"` // of what was searched for
+	Why            []learning.Reason `json:"why,omitempty"`
+	CutBytes       int               `json:"cut_bytes,omitempty"` // of the content, left out of this answer
 }
 
 type episodes struct {
@@ -113,6 +115,7 @@ func (s *Server) addEpisodeTools() {
 			text("project", ""),
 			text("agent_id", ""),
 			upTo("limit", "1–%d, default 10", learning.MaxLimit),
+			boolean("explain", ""),
 		),
 		output: holds("results"),
 	}, s.searchEpisodes)
@@ -184,7 +187,7 @@ func (s *Server) searchEpisodes(ctx context.Context, in searchEpisodes) (reply[e
 	if err != nil {
 		return reply[episodeHits]{}, err
 	}
-	query := learning.EpisodeQuery{Query: in.Query, Persona: in.Persona, Project: in.Project, AgentID: in.AgentID, TimeRange: span, Limit: in.Limit}
+	query := learning.EpisodeQuery{Query: in.Query, Persona: in.Persona, Project: in.Project, AgentID: in.AgentID, TimeRange: span, Limit: in.Limit, Explain: in.Explain}
 	query.EventType, query.Event = learning.SplitEventType(in.EventType)
 	var found learning.EpisodeResults
 	if in.Query == "" {
@@ -205,7 +208,7 @@ func (s *Server) searchEpisodes(ctx context.Context, in searchEpisodes) (reply[e
 	for _, hit := range found.Results {
 		shown := shownEpisode(hit.Episode)
 		if in.Query != "" {
-			shown.RelevanceScore = &hit.RelevanceScore
+			shown.RelevanceScore, shown.Why = &hit.RelevanceScore, hit.Why
 		}
 		out.Results = append(out.Results, shown)
 	}
@@ -258,6 +261,6 @@ func (f *fence) addEpisodes(list []episode) {
 		if e.RelevanceScore != nil {
 			label += fmt.Sprintf(", relevance %.3g", *e.RelevanceScore)
 		}
-		f.add(label, attributes("id", e.ID, "session", e.SessionID, "project", e.Project), e.Title, e.Content, cutNote(e.CutBytes))
+		f.add(label, attributes("id", e.ID, "session", e.SessionID, "project", e.Project), e.Title, e.Content, whyNote(e.Why), cutNote(e.CutBytes))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"skillrouter"
+	"skillrouter/learning"
 	"skillrouter/router"
 )
 
@@ -118,6 +119,15 @@ func fitTexts(items [][]*string) []int {
 		}
 	}
 	return lengths
+}
+
+// whyNote tells what a score is made of. Its terms are words of agents' texts: it belongs into a fence.
+func whyNote(why []learning.Reason) string {
+	parts := make([]string, len(why))
+	for i, r := range why {
+		parts[i] = strings.TrimSuffix(fmt.Sprintf("%.3f %s %s", r.Weight, r.Lane, r.Term), " ")
+	}
+	return part("Why", strings.Join(parts, ", "))
 }
 
 // cutNote says, in the text for a model, that a content was cut.

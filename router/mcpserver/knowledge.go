@@ -25,20 +25,22 @@ type searchKnowledge struct {
 	Project  string   `json:"project"`
 	Tags     []string `json:"tags"`
 	Limit    int      `json:"limit"`
+	Explain  bool     `json:"explain"`
 }
 
 // knowledgeHit is what a model needs of an entry that was found.
 type knowledgeHit struct {
-	ID             string         `json:"id"`
-	Title          string         `json:"title"`
-	Content        string         `json:"content"`
-	Category       string         `json:"category"`
-	Tags           []string       `json:"tags,omitempty"`
-	Project        string         `json:"project,omitempty"`
-	Author         string         `json:"agent_id,omitempty"`
-	Trust          learning.Trust `json:"trust"`
-	RelevanceScore float64        `json:"relevance_score"`
-	CutBytes       int            `json:"cut_bytes,omitempty"` // of the content, left out of this answer
+	ID             string            `json:"id"`
+	Title          string            `json:"title"`
+	Content        string            `json:"content"`
+	Category       string            `json:"category"`
+	Tags           []string          `json:"tags,omitempty"`
+	Project        string            `json:"project,omitempty"`
+	Author         string            `json:"agent_id,omitempty"`
+	Trust          learning.Trust    `json:"trust"`
+	RelevanceScore float64           `json:"relevance_score"`
+	Why            []learning.Reason `json:"why,omitempty"`
+	CutBytes       int               `json:"cut_bytes,omitempty"` // of the content, left out of this answer
 }
 
 type knowledgeHits struct {
@@ -72,6 +74,7 @@ func (s *Server) addKnowledgeTools() {
 			text("project", ""),
 			texts("tags", "All of these"),
 			upTo("limit", "1–%d, default 5", learning.MaxLimit),
+			boolean("explain", ""),
 		),
 		output: holds("results"),
 	}, s.searchKnowledge)
@@ -97,7 +100,7 @@ func (s *Server) storeKnowledge(ctx context.Context, in storeKnowledge) (reply[l
 
 func (s *Server) searchKnowledge(ctx context.Context, in searchKnowledge) (reply[knowledgeHits], error) {
 	found, err := s.services.Knowledge.Search(ctx, learning.KnowledgeQuery{
-		Query: in.Query, Category: in.Category, Project: in.Project, Tags: in.Tags, Limit: in.Limit,
+		Query: in.Query, Category: in.Category, Project: in.Project, Tags: in.Tags, Limit: in.Limit, Explain: in.Explain,
 	})
 	if err != nil {
 		return reply[knowledgeHits]{}, err
@@ -107,7 +110,7 @@ func (s *Server) searchKnowledge(ctx context.Context, in searchKnowledge) (reply
 	for _, hit := range found.Results {
 		out.Results = append(out.Results, knowledgeHit{
 			ID: hit.ID, Title: hit.Title, Content: hit.Content, Category: hit.Category, Tags: hit.Tags,
-			Project: hit.Project, Author: hit.Author, Trust: hit.Trust, RelevanceScore: hit.RelevanceScore,
+			Project: hit.Project, Author: hit.Author, Trust: hit.Trust, RelevanceScore: hit.RelevanceScore, Why: hit.Why,
 		})
 	}
 	for i := range out.Results {
@@ -126,7 +129,7 @@ func (s *Server) searchKnowledge(ctx context.Context, in searchKnowledge) (reply
 		f.add(
 			fmt.Sprintf("%d. relevance %.3g, by %s, trust %q", i+1, hit.RelevanceScore, author(hit.Author), string(hit.Trust)),
 			attributes("id", hit.ID, "category", hit.Category, "project", hit.Project, "tags", strings.Join(hit.Tags, ", ")),
-			hit.Title, hit.Content, cutNote(hit.CutBytes))
+			hit.Title, hit.Content, whyNote(hit.Why), cutNote(hit.CutBytes))
 	}
 	return reply[knowledgeHits]{out, f.String()}, nil
 }

@@ -31,6 +31,7 @@ type relevantLessons struct {
 	Context string `json:"context"`
 	Domain  string `json:"domain"`
 	Limit   int    `json:"max_results"`
+	Explain bool   `json:"explain"`
 }
 
 // lesson is what a model needs of a lesson.
@@ -62,6 +63,7 @@ type lesson struct {
 	Similarity      *float64              `json:"similarity,omitempty"` // of what was searched for, as the two below
 	Recency         *float64              `json:"recency_score,omitempty"`
 	RelevanceScore  *float64              `json:"relevance_score,omitempty"`
+	Why             []learning.Reason     `json:"why,omitempty"`
 	CutBytes        int                   `json:"cut_bytes,omitempty"` // of the texts, left out of this answer
 }
 
@@ -104,6 +106,7 @@ func (s *Server) addLessonTools() {
 			required(text("context", "The task")),
 			text("domain", ""),
 			upTo("max_results", "1–%d, default 10", learning.MaxLimit),
+			boolean("explain", ""),
 		),
 		output: holds("results"),
 	}, s.relevantLessons)
@@ -145,7 +148,7 @@ func (s *Server) reportLesson(ctx context.Context, in reportLesson) (reply[learn
 
 func (s *Server) relevantLessons(ctx context.Context, in relevantLessons) (reply[lessonHits], error) {
 	found, err := s.services.Lessons.Relevant(ctx, learning.LessonQuery{
-		Context: in.Context, Domain: in.Domain, Agent: s.actor(ctx, ""), Limit: in.Limit,
+		Context: in.Context, Domain: in.Domain, Agent: s.actor(ctx, ""), Limit: in.Limit, Explain: in.Explain,
 	})
 	if err != nil {
 		return reply[lessonHits]{}, err
@@ -154,6 +157,7 @@ func (s *Server) relevantLessons(ctx context.Context, in relevantLessons) (reply
 	for _, hit := range found.Results {
 		shown := shownLesson(hit.Lesson)
 		shown.Similarity, shown.Recency, shown.RelevanceScore = &hit.Similarity, &hit.Recency, &hit.Score
+		shown.Why = hit.Why
 		out.Results = append(out.Results, shown)
 	}
 	if len(out.Results) == 0 {
@@ -207,7 +211,7 @@ func (f *fence) addLessons(list []lesson) {
 			attributes("id", l.ID, "domain", l.Domain, "category", l.Category, "project", l.Project, "tags", strings.Join(l.Tags, ", ")),
 			l.Title, part("Context", l.Context), part("Done", l.Action), part("Outcome", l.Outcome), part("Root cause", l.RootCause),
 			part("Solution", l.Solution), part("Instead", strings.Join(l.Alternatives, "; ")), part("Commands", strings.Join(l.RelatedCommands, "; ")),
-			l.Body, cutNote(l.CutBytes))
+			l.Body, whyNote(l.Why), cutNote(l.CutBytes))
 	}
 }
 
