@@ -8,7 +8,7 @@ FUZZTIME ?= 60s
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build train-router train-router-check golden-search run test race lint fmt fuzz garbage bench bench-search-tidy bench-search-check bench-search browser conformance cross dist dist-check check clean
+.PHONY: help build train-router train-router-check golden-search run test race lint fmt fuzz garbage bench bench-search-tidy bench-search-check bench-search bench-scale browser conformance cross dist dist-check check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ bench-search-check: ## vet that module (it is no part of check: what it compares
 
 bench-search-tidy: ## give that module the product's versions, after they changed
 	cd scripts/bench/search && $(GO) mod tidy
+
+bench-scale: build ## fill a router with a million entries over HTTP and search beside it (some minutes). ARGS="-entries 100000"
+	$(GO) run -tags $(TAGS) ./scripts/bench/scale -binary $(BIN) $(ARGS)
 
 browser: build ## look at the dashboard in Chromium ($CHROMIUM, or the one on the path); wants Node 20. ENTRIES=100000 make it full, SHOTS=dir takes pictures
 	cd scripts/browser && npm ci --ignore-scripts --no-audit --no-fund && npm test

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"slices"
 
 	"skillrouter"
@@ -15,6 +16,9 @@ const (
 	// share a commit's cost, small enough that other writers hardly wait.
 	bulkRecords = 512
 	bulkBytes   = 1 << 20
+	// bulkBreath is how many records are read before others may have the core: with fewer
+	// cores than an import keeps busy, a search would wait 10 ms at each turn.
+	bulkBreath = 16
 	// bulkInFlight is how many chunks are on their way: one is being written while
 	// the one before it is being indexed and the one after it is being read.
 	bulkInFlight = 3
@@ -76,6 +80,9 @@ type flight struct {
 
 func (b *bulk) read(ctx context.Context, next func() (KnowledgeDraft, error)) error {
 	for index := 0; ; index++ {
+		if index%bulkBreath == 0 {
+			runtime.Gosched()
+		}
 		draft, err := next()
 		if errors.Is(err, io.EOF) {
 			return nil

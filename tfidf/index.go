@@ -137,6 +137,7 @@ func (ix *Index) analyzeAll(docs []Document) []*doc {
 	if len(docs) < parallelDocs || workers == 1 {
 		for i, d := range docs {
 			out[i] = ix.analyze.analyze(d)
+			runtime.Gosched() // a search that waits for a core goes first
 		}
 		return out
 	}

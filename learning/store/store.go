@@ -8,6 +8,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"runtime"
 	"strings"
 	"time"
 
@@ -77,6 +78,7 @@ func insertOr(tx *gorm.DB, conflict, table string, columns []string, n int, row 
 	values := make([]any, 0, min(n, insertRows)*len(columns))
 	var full *sql.Stmt
 	for from := 0; from < n; from += insertRows {
+		runtime.Gosched() // each of these takes a millisecond or two: a search that waits for a core goes first
 		rows := min(insertRows, n-from)
 		values = values[:0]
 		for i := range rows {

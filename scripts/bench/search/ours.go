@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"time"
 
 	"skillrouter"
@@ -24,11 +25,18 @@ type ours struct {
 	runs int
 }
 
-// idsOnly leaves the rows of what was found unread: the other engines are asked for ids too.
+// idsOnly leaves the rows of what a search found unread: the other engines are
+// asked for ids too. What keeps the index up to date reads them.
 type idsOnly struct{ *store.Store }
 
+// searching marks the context of a search.
+type searching struct{}
+
 // Knowledge implements learning.KnowledgeStore.
-func (idsOnly) Knowledge(_ context.Context, ids []string) ([]learning.Knowledge, error) {
+func (s idsOnly) Knowledge(ctx context.Context, ids []string) ([]learning.Knowledge, error) {
+	if ctx.Value(searching{}) == nil {
+		return s.Store.Knowledge(ctx, ids)
+	}
 	entries := make([]learning.Knowledge, len(ids))
 	for i, id := range ids {
 		entries[i].ID = id
@@ -46,9 +54,9 @@ func openOurs(ctx context.Context, dir string) (engine, error) {
 	}
 	running, stop := context.WithCancel(ctx)
 	o := &ours{db: db, stop: stop, done: make(chan error, 2)}
-	o.base = learning.NewKnowledgeBase(idsOnly{store.New(db.Read, db.Commit)}, learning.Options{})
+	o.base = learning.NewKnowledgeBase(idsOnly{store.New(db.Read, db.Commit)}, learning.Options{Indexes: filepath.Join(dir, "index")})
 	o.run(running, db.Commit.Run)
-	if err := o.base.Rebuild(ctx); err != nil {
+	if err := o.base.Load(ctx); err != nil {
 		return nil, errors.Join(err, o.close())
 	}
 	o.run(running, o.base.Run)
@@ -77,8 +85,11 @@ func (o *ours) add(ctx context.Context, entries []entry) error {
 }
 
 func (o *ours) search(ctx context.Context, q question) ([]string, error) {
-	ctx = skillrouter.WithPrincipal(ctx, skillrouter.Open())
+	ctx = context.WithValue(skillrouter.WithPrincipal(ctx, skillrouter.Open()), searching{}, true)
 	found, err := o.base.Find(ctx, learning.KnowledgeQuery{Query: q.Text, Project: q.Scope, Limit: q.Limit})
+	if err == nil && found.Notice != "" { // such as that the index is still being built
+		err = errors.New(found.Notice)
+	}
 	ids := make([]string, len(found.Results))
 	for i := range found.Results {
 		ids[i] = found.Results[i].ID

@@ -49,6 +49,21 @@ func Serve(ctx context.Context, dir, address string) error {
 
 // Start starts this program again as the sidecar on a free port and waits until it answers.
 func Start(ctx context.Context, dir string) (*Sidecar, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return start(ctx, program, func(address string) []string { return []string{"serve", dir, address} })
+}
+
+// StartBinary is Start for a built skillrouter.
+func StartBinary(ctx context.Context, binary, dir string) (*Sidecar, error) {
+	return start(ctx, binary, func(address string) []string {
+		return []string{"serve", "--listen", address, "--data", dir}
+	})
+}
+
+func start(ctx context.Context, program string, args func(address string) []string) (*Sidecar, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -57,11 +72,7 @@ func Start(ctx context.Context, dir string) (*Sidecar, error) {
 	if err := listener.Close(); err != nil {
 		return nil, err
 	}
-	program, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	s := &Sidecar{cmd: exec.CommandContext(ctx, program, "serve", dir, address), Base: "http://" + address}
+	s := &Sidecar{cmd: exec.CommandContext(ctx, program, args(address)...), Base: "http://" + address}
 	s.cmd.Stderr = os.Stderr
 	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(os.Interrupt) }
 	began := time.Now()

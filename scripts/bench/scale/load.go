@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"skillrouter/learning"
+	"skillrouter/scripts/bench/sidecar"
+)
+
+// texts makes entries of 60 words, the title's included.
+type texts struct{ *sidecar.Words }
+
+func newTexts() *texts { return &texts{sidecar.NewWords(42)} }
+
+// lines is n entries from the number from on, one JSON object a line.
+func (t *texts) lines(from, n int) []byte {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	for i := from; i < from+n; i++ {
+		_ = encoder.Encode(learning.KnowledgeDraft{ // a buffer and plain strings cannot fail
+			ID: fmt.Sprintf("entry-%07d", i), Category: []string{"error_solution", "pattern", "best_practice", "gotcha"}[i%4],
+			Title: t.Phrase(5), Content: t.Phrase(55), Project: fmt.Sprintf("project-%d", i%20),
+		})
+	}
+	return out.Bytes()
+}
+
+func bulk(ctx context.Context, s *sidecar.Sidecar, lines []byte, n int) error {
+	var result learning.BulkResult
+	if err := s.Post(ctx, "/api/knowledge/bulk", "application/x-ndjson", bytes.NewReader(lines), &result); err != nil {
+		return err
+	}
+	if result.Stored != n {
+		return fmt.Errorf("%d of %d entries were stored: %+v", result.Stored, n, result.Refused)
+	}
+	return nil
+}
+
+// searches are how long searches took.
+type searches []time.Duration
+
+// String is p50 / p99 and the worst, in milliseconds, for a table.
+func (s searches) String() string {
+	if len(s) == 0 {
+		return "none | none"
+	}
+	slices.Sort(s)
+	ms := func(at int) float64 { return float64(s[at].Microseconds()) / 1000 }
+	return fmt.Sprintf("%.1f / %.1f (%d) | %.1f", ms(len(s)/2), ms(len(s)*99/100), len(s), ms(len(s)-1))
+}
+
+// searchBeside searches one after the other, with pauses, until what it
+// returns is called, which returns how long each took. Before the first entry
+// there is nothing to find; from then on an empty answer is a failure.
+func searchBeside(ctx context.Context, s *sidecar.Sidecar, pause time.Duration) func() (searches, error) {
+	ctx, stop := context.WithCancel(ctx)
+	type outcome struct {
+		took searches
+		err  error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		words := sidecar.NewWords(42) // the same vocabulary
+		seen := false
+		for ctx.Err() == nil && o.err == nil {
+			body, _ := json.Marshal(learning.KnowledgeQuery{Query: words.Query(), Limit: 10})
+			var found learning.KnowledgeResults
+			began := time.Now()
+			o.err = s.Post(context.WithoutCancel(ctx), "/api/knowledge/search", "application/json", bytes.NewReader(body), &found)
+			o.took = append(o.took, time.Since(began))
+			if o.err == nil && found.Count == 0 && seen {
+				o.err = fmt.Errorf("nothing found for %s", body)
+			}
+			seen = seen || found.Count > 0
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
+		}
+		done <- o
+	}()
+	return func() (searches, error) {
+		stop()
+		o := <-done
+		return o.took, o.err
+	}
+}
