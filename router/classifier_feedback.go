@@ -16,6 +16,12 @@ const (
 	// taughtAlike and taughtSame are what one entry adds.
 	taughtAlike = 1.0
 	taughtSame  = 4.0
+	// An agent's word counts for half of a captain's: one agent alone turns a doubtful
+	// question, and it takes two to turn a clear one for everybody.
+	agentShare = 0.5
+	// maxAgentAlike bounds what one agent's entries on similar questions add to a class,
+	// however many there are.
+	maxAgentAlike = 0.75
 	// minAlike is the least share of common words, by Jaccard, for questions to be alike.
 	minAlike = 0.5
 )
@@ -24,12 +30,17 @@ const (
 type Feedback struct {
 	Query string `json:"query"`
 	Class Class  `json:"class"`
+	// Not says that the query is not of the class.
+	Not bool `json:"not,omitempty"`
+	// Teacher is the agent whose word it is; empty: a captain's.
+	Teacher string `json:"teacher,omitempty"`
 }
 
 // feedback is the list in the form that Classify asks.
 type feedback struct {
-	entries []taughtQuery
-	byWord  map[uint32][]int32 // entries that hold the word, in order
+	entries  []taughtQuery
+	teachers int                // agents that teach
+	byWord   map[uint32][]int32 // entries that hold the word, in order
 }
 
 type taughtQuery struct {
@@ -37,6 +48,8 @@ type taughtQuery struct {
 	class int
 	words []uint32 // sorted, without repeats
 	whole uint32   // hash of all words in order
+	not   bool
+	agent int // its place among the teachers, −1: a captain
 }
 
 // taught is what feedback adds to each class, and the entry that weighed most.
@@ -58,6 +71,7 @@ func (c *Classifier) WithFeedback(list []Feedback) *Classifier {
 		list = list[len(list)-MaxFeedback:]
 	}
 	f := &feedback{byWord: make(map[uint32][]int32)}
+	teachers := map[string]int{}
 	s := c.pool.Get().(*scratch)
 	defer c.pool.Put(s)
 	for _, entry := range list {
@@ -74,8 +88,16 @@ func (c *Classifier) WithFeedback(list []Feedback) *Classifier {
 		for _, w := range words {
 			f.byWord[w] = append(f.byWord[w], int32(len(f.entries)))
 		}
-		f.entries = append(f.entries, taughtQuery{query: clip(entry.Query), class: class, words: words, whole: whole})
+		agent := -1
+		if entry.Teacher != "" {
+			if _, known := teachers[entry.Teacher]; !known {
+				teachers[entry.Teacher] = len(teachers)
+			}
+			agent = teachers[entry.Teacher]
+		}
+		f.entries = append(f.entries, taughtQuery{query: clip(entry.Query), class: class, words: words, whole: whole, not: entry.Not, agent: agent})
 	}
+	f.teachers = len(teachers)
 	if len(f.entries) > 0 {
 		taughtClassifier.feedback = f
 	}
@@ -113,6 +135,11 @@ func (f *feedback) shift(s *scratch) taught {
 			common[e]++
 		}
 	}
+	if n := f.teachers * numClasses; cap(s.taught) < n {
+		s.taught = make([]float64, n)
+	}
+	byAgent := s.taught[:f.teachers*numClasses] // what each has added for similar questions
+	clear(byAgent)
 	var alike, same [numClasses]float64
 	best := 0.0
 	for e, n := range common {
@@ -125,17 +152,33 @@ func (f *feedback) shift(s *scratch) taught {
 		switch {
 		case entry.whole == whole:
 			weight = taughtSame
-			same[entry.class] += weight
+			if entry.agent >= 0 {
+				weight *= agentShare
+			}
+			same[entry.class] += entry.sign() * weight
 		case share >= minAlike:
 			weight = taughtAlike * share
-			alike[entry.class] += weight
+			if entry.agent >= 0 {
+				so := &byAgent[entry.agent*numClasses+entry.class]
+				weight = min(weight*agentShare, max(0, maxAgentAlike-*so))
+				*so += weight
+			}
+			alike[entry.class] += entry.sign() * weight
 		}
-		if weight > 0 && weight >= best {
+		if weight > 0 && weight >= best && !entry.not {
 			best, t.best, t.class, t.same = weight, entry.query, entry.class, entry.whole == whole
 		}
 	}
 	for k := range t.shift {
-		t.shift[k] = min(alike[k], maxTaughtAlike) + min(same[k], maxTaughtSame)
+		t.shift[k] = max(-maxTaughtAlike, min(alike[k], maxTaughtAlike)) + max(-maxTaughtSame, min(same[k], maxTaughtSame))
 	}
 	return t
+}
+
+// sign is −1 for what says that a query is not of a class.
+func (q *taughtQuery) sign() float64 {
+	if q.not {
+		return -1
+	}
+	return 1
 }

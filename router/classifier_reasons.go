@@ -26,6 +26,11 @@ func (c *Classifier) reasons(s *scratch, first, second int, mentions []Mention, 
 			out = append(out, "feedback on a similar question: “"+t.best+"”")
 		}
 	}
+	for k := range t.shift {
+		if k != first && t.shift[k] <= -1 {
+			out = append(out, "feedback said that this question is not "+string(classAt[k]))
+		}
+	}
 	out = s.mentionReasons(out, first, mentions)
 	if len(s.tokens) == 0 {
 		return append(out, "there are no words to go by")

@@ -58,8 +58,9 @@ type scratch struct {
 	person       uint8
 	wh           uint32
 
-	stems  []uint32 // of shift
-	common []uint8  // of shift: words in common with each entry
+	stems  []uint32  // of shift
+	common []uint8   // of shift: words in common with each entry
+	taught []float64 // of shift: what each teacher has added to each class
 }
 
 type orderSymbol struct {

@@ -44,6 +44,31 @@ type Answer struct {
 	Source     string   `json:"source"`         // learning.db or operational.db
 	Also       []Class  `json:"also,omitempty"` // further classes whose sources were asked, after a near tie
 	Miss       *Miss    `json:"miss,omitempty"`
+	// Sections are the answers to each of several questions in one query, in its order,
+	// at most MaxSections. The first is also this answer; a query with one question has none.
+	Sections []Section `json:"sections,omitempty"`
+}
+
+// Section answers one of several questions that a query asks at once.
+type Section struct {
+	Query      string   `json:"query"` // this question's part of the query
+	QueryType  Class    `json:"query_type"`
+	Confidence float64  `json:"confidence"`
+	Reasons    []string `json:"reasons"`
+	Summary    string   `json:"summary,omitempty"`
+	Items      []Item   `json:"items"`
+	Count      int      `json:"count"`
+	Source     string   `json:"source"`
+	Also       []Class  `json:"also,omitempty"`
+	Miss       *Miss    `json:"miss,omitempty"`
+}
+
+// section is an answer as a part of a larger one.
+func (a *Answer) section() Section {
+	return Section{
+		Query: a.Query, QueryType: a.QueryType, Confidence: a.Confidence, Reasons: a.Reasons, Summary: a.Summary,
+		Items: a.Items, Count: a.Count, Source: a.Source, Also: a.Also, Miss: a.Miss,
+	}
 }
 
 // Miss says that the first place asked had nothing, and what was tried then.

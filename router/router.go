@@ -70,16 +70,67 @@ func (r *Router) Ask(ctx context.Context, query Query) (Answer, error) {
 	if q.agentID == "" {
 		q.agentID = caller.AgentID
 	}
-	var mentions []Mention
 	if r.names != nil {
 		if q.names, err = r.names.in(ctx, query.Query); err != nil {
 			return Answer{}, err
 		}
-		for _, n := range q.names {
-			mentions = append(mentions, n.Mention)
-		}
 	}
-	decided := r.classify(query, mentions)
+	if query.Type != "" {
+		return r.answer(ctx, query, q)
+	}
+	parts := r.split(query.Query, func(text string) []Mention { return mentionsOf(namesIn(text, q.names)) })
+	if len(parts) < 2 {
+		return r.answer(ctx, query, q)
+	}
+	return r.sections(ctx, query, q, parts)
+}
+
+// sections answers each question of a query that holds several.
+func (r *Router) sections(ctx context.Context, query Query, q question, parts []clause) (Answer, error) {
+	var whole Answer
+	all, named := q.names, q.names[:0:0]
+	for i, part := range parts {
+		one := query
+		one.Query, q.text = part.text, part.text
+		q.names = namesIn(part.text, all)
+		if len(q.names) == 0 && pointsBack(part.text) {
+			q.names = named // "what did red do, and what is it doing now"
+		}
+		if len(q.names) > 0 {
+			named = q.names
+		}
+		answer, err := r.answer(ctx, one, q)
+		if err != nil {
+			return Answer{}, err
+		}
+		if i == 0 {
+			whole = answer
+			whole.Query = query.Query
+			whole.Reasons = append(slices.Clone(answer.Reasons), fmt.Sprintf("it asks %d things: this answers the first, the sections answer each", len(parts)))
+		}
+		whole.Sections = append(whole.Sections, answer.section())
+	}
+	return whole, nil
+}
+
+// namesIn returns those of the names that a part of the query holds.
+func namesIn(text string, all []named) []named {
+	folded := strings.ToLower(text)
+	return slices.DeleteFunc(slices.Clone(all), func(n named) bool { return !strings.Contains(folded, strings.ToLower(n.Name)) })
+}
+
+func mentionsOf(names []named) []Mention {
+	var mentions []Mention
+	for _, n := range names {
+		mentions = append(mentions, n.Mention)
+	}
+	return mentions
+}
+
+// answer answers one question.
+func (r *Router) answer(ctx context.Context, query Query, q question) (Answer, error) {
+	limit := q.limit
+	decided := r.classify(query, mentionsOf(q.names))
 	answer := Answer{
 		QueryType: decided.Class, Confidence: decided.Confidence, Reasons: slices.Clone(decided.Reasons), Query: query.Query,
 		Source: sourceOf(decided.Class), Items: []Item{},

@@ -131,7 +131,11 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	if err != nil {
 		return fmt.Errorf("load the classifier: %w", err)
 	}
-	p.queries = router.New(classifier, router.Sources{
+	taught, err := router.NewTaught(ctx, classifier, memory, a.now)
+	if err != nil {
+		return fmt.Errorf("read what the router was taught: %w", err)
+	}
+	p.queries = router.New(taught, router.Sources{
 		Knowledge: knowledge, Episodes: episodes, Agents: presence, Tasks: tasks, Recon: recon, Mail: operations, Names: operations,
 	}, router.Options{Now: a.now, Changed: operations.EventBell(), Misses: p.gaps})
 
@@ -157,7 +161,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	a.handler = httpapi.New(httpapi.Services{
 		Auth: tokens, Tokens: tokens, Presence: presence, Mailbox: mailbox, Messages: hub,
-		Knowledge: knowledge, Episodes: episodes, Router: p.queries, Tasks: tasks, Recon: recon, Guard: guards, Experiences: experiences, Tools: tools,
+		Knowledge: knowledge, Episodes: episodes, Router: p.queries, Feedback: taught, Tasks: tasks, Recon: recon, Guard: guards, Experiences: experiences, Tools: tools,
 		Escalations: border.escalations(), Memory: border.memory,
 		Lessons: lessons, Patterns: patterns,
 		Facts:      facts,

@@ -37,7 +37,25 @@ func (s *shell) queryCommand() *cobra.Command {
 	return cmd
 }
 
+// answerText prints an answer; of several questions in one query, each with its own.
 func answerText(w io.Writer, a router.Answer) {
+	if len(a.Sections) == 0 {
+		oneAnswerText(w, a)
+		return
+	}
+	for i, section := range a.Sections {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "# %s\n", cell(section.Query))
+		oneAnswerText(w, router.Answer{
+			QueryType: section.QueryType, Confidence: section.Confidence, Reasons: section.Reasons, Summary: section.Summary,
+			Items: section.Items, Source: section.Source, Miss: section.Miss,
+		})
+	}
+}
+
+func oneAnswerText(w io.Writer, a router.Answer) {
 	fmt.Fprintf(w, "%s (confidence %.2f), from %s\n", a.QueryType, a.Confidence, clean(a.Source))
 	if len(a.Reasons) > 0 {
 		fmt.Fprintf(w, "because %s\n", clean(strings.Join(a.Reasons, "; ")))

@@ -163,3 +163,13 @@ func TestSessionsContract(t *testing.T) {
 		}
 	})
 }
+
+func TestFeedbackContract(t *testing.T) {
+	routertest.RunFeedback(t, func(t *testing.T) func(skillrouter.Principal) routertest.FeedbackWorld {
+		as := clients(t)
+		return func(p skillrouter.Principal) routertest.FeedbackWorld {
+			c := as(p)
+			return routertest.FeedbackWorld{Feedback: c.Router, Router: c.Router}
+		}
+	})
+}

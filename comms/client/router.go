@@ -16,3 +16,30 @@ var _ router.Service = Router{}
 func (r Router) Ask(ctx context.Context, query router.Query) (router.Answer, error) {
 	return call[router.Answer](ctx, r.c, http.MethodPost, "/query", nil, query)
 }
+
+var _ router.FeedbackService = Router{}
+
+// Teach implements router.FeedbackService.
+func (r Router) Teach(ctx context.Context, draft router.FeedbackDraft) (router.FeedbackTaught, error) {
+	return call[router.FeedbackTaught](ctx, r.c, http.MethodPost, "/query/feedback", nil, draft)
+}
+
+// Feedback implements router.FeedbackService.
+func (r Router) Feedback(ctx context.Context) (router.FeedbackList, error) {
+	return call[router.FeedbackList](ctx, r.c, http.MethodGet, "/query/feedback", nil, nil)
+}
+
+// Unteach implements router.FeedbackService.
+func (r Router) Unteach(ctx context.Context, id string) error {
+	escaped, err := segment("id", id)
+	if err != nil {
+		return err
+	}
+	_, err = call[struct{}](ctx, r.c, http.MethodDelete, "/query/feedback/"+escaped, nil, nil)
+	return err
+}
+
+// UnteachAll implements router.FeedbackService.
+func (r Router) UnteachAll(ctx context.Context, agentID string) (router.FeedbackGone, error) {
+	return call[router.FeedbackGone](ctx, r.c, http.MethodDelete, "/query/feedback", values("agent_id", agentID), nil)
+}

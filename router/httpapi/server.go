@@ -63,6 +63,7 @@ type Services struct {
 	Memory      router.MemoryService
 	Tools       router.ToolService
 	Router      router.Service
+	Feedback    router.FeedbackService // what Router is taught
 	Tasks       operational.TaskService
 	Recon       operational.ReconService
 	Tokens      operational.TokenService

@@ -45,11 +45,10 @@ func (s *Server) routeQuery(ctx context.Context, in routeQuery) (reply[answer], 
 	}
 	out := answer{Answer: found}
 	out.Items = append([]router.Item{}, found.Items...)
-	var titles, contents []*string
-	for i := range out.Items {
-		titles, contents = append(titles, &out.Items[i].Title), append(contents, &out.Items[i].Content)
+	if len(found.Sections) > 0 {
+		return s.routeQueries(out)
 	}
-	left := fit(titles, contents)
+	left := fitItems(out.Items)
 	f := newFence("Asked: %s (confidence %.2f, from %s).", found.QueryType, found.Confidence, found.Source)
 	for _, also := range found.Also {
 		fmt.Fprintf(f, " Asked too: %s.", also)
@@ -66,7 +65,54 @@ func (s *Server) routeQuery(ctx context.Context, in routeQuery) (reply[answer], 
 	if found.Summary != "" { // it names tasks and agents in their owners' words
 		f.add("In short:", found.Summary)
 	}
-	for i, item := range out.Items {
+	addItems(f, out.Items, left)
+	return reply[answer]{out, f.String()}, nil
+}
+
+// routeQueries renders the answers to several questions in one query.
+func (s *Server) routeQueries(out answer) (reply[answer], error) {
+	f := newFence("%d questions, each answered on its own.", len(out.Sections))
+	out.Sections = append([]router.Section{}, out.Sections...)
+	items := []router.Item{}
+	var ends []int
+	for _, section := range out.Sections {
+		items = append(items, section.Items...)
+		ends = append(ends, len(items))
+	}
+	left := fitItems(items)
+	out.Notice = notice
+	f.explain()
+	begin := 0
+	for i := range out.Sections {
+		section := &out.Sections[i]
+		section.Items = items[begin:ends[i]]
+		said := fmt.Sprintf("asked: %s (confidence %.2f, from %s)", section.QueryType, section.Confidence, section.Source)
+		switch {
+		case section.Summary != "":
+			said += "\n" + section.Summary
+		case len(section.Items) == 0:
+			said += "\nNothing was found."
+		}
+		f.add(fmt.Sprintf("Question %d:", i+1), section.Query, said)
+		addItems(f, section.Items, left[begin:ends[i]])
+		begin = ends[i]
+	}
+	out.Items = out.Sections[0].Items
+	return reply[answer]{out, f.String()}, nil
+}
+
+// fitItems shortens items to what an answer may hold, and says what was left out of each.
+func fitItems(items []router.Item) []int {
+	var titles, contents []*string
+	for i := range items {
+		titles, contents = append(titles, &items[i].Title), append(contents, &items[i].Content)
+	}
+	return fit(titles, contents)
+}
+
+// addItems puts items into the fence.
+func addItems(f *fence, items []router.Item, left []int) {
+	for i, item := range items {
 		var fields string
 		if len(item.Fields) > 0 {
 			if raw, err := json.Marshal(item.Fields); err == nil {
@@ -80,5 +126,4 @@ func (s *Server) routeQuery(ctx context.Context, in routeQuery) (reply[answer], 
 		f.add(label,
 			attributes("id", item.ID, "project", item.Project), item.Title, item.Content, fields, cutNote(left[i]))
 	}
-	return reply[answer]{out, f.String()}, nil
 }

@@ -1,0 +1,11 @@
+package app_test
+
+import "net/http"
+
+// queryAccess has the routes by which the router is taught.
+var queryAccess = map[string][]access{
+	"POST /query/feedback":       {{may: agents, path: "/query/feedback", body: `{"query":"{new}","query_type":"episode"}`}},
+	"GET /query/feedback":        {{may: anyone, path: "/query/feedback"}},
+	"DELETE /query/feedback":     {{may: captains, path: "/query/feedback?agent_id=nobody"}},
+	"DELETE /query/feedback/:id": {{may: agents, path: "/query/feedback/none", answers: http.StatusNotFound}},
+}

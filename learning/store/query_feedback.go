@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	"skillrouter/learning"
+)
+
+var _ learning.QueryFeedbackStore = (*Store)(nil)
+
+// AddQueryFeedback implements learning.QueryFeedbackStore.
+func (s *Store) AddQueryFeedback(ctx context.Context, e learning.QueryFeedback, mine, all int) error {
+	return s.commit.Write(ctx, func(tx *gorm.DB) error {
+		if _, err := exec(tx, "DELETE FROM query_feedback WHERE agent_id = ? AND query = ?", e.AgentID, e.Query); err != nil {
+			return err
+		}
+		if _, err := exec(tx, "INSERT INTO query_feedback (id, query, query_type, negated, note, agent_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			e.ID, e.Query, e.QueryType, e.Not, e.Note, e.AgentID, millis(e.CreatedAt)); err != nil {
+			return err
+		}
+		if _, err := exec(tx, `DELETE FROM query_feedback WHERE agent_id = ? AND seq <= (SELECT seq FROM query_feedback WHERE agent_id = ? ORDER BY seq DESC LIMIT 1 OFFSET ?)`,
+			e.AgentID, e.AgentID, mine); err != nil {
+			return err
+		}
+		_, err := exec(tx, `DELETE FROM query_feedback WHERE (SELECT count(*) FROM query_feedback) > ? AND seq = (
+			SELECT min(seq) FROM query_feedback GROUP BY agent_id ORDER BY count(*) DESC, min(seq) LIMIT 1)`, all)
+		return err
+	}, nil)
+}
+
+// QueryFeedback implements learning.QueryFeedbackStore.
+func (s *Store) QueryFeedback(ctx context.Context) ([]learning.QueryFeedback, error) {
+	rows, err := query(s.read.WithContext(ctx), "SELECT id, query, query_type, negated, note, agent_id, created_at FROM query_feedback ORDER BY seq")
+	if err != nil {
+		return nil, err
+	}
+	list := []learning.QueryFeedback{}
+	for rows.Next() {
+		var e learning.QueryFeedback
+		var at int64
+		if err := rows.Scan(&e.ID, &e.Query, &e.QueryType, &e.Not, &e.Note, &e.AgentID, &at); err != nil {
+			return nil, closing(rows, err)
+		}
+		e.CreatedAt = fromMillis(at)
+		list = append(list, e)
+	}
+	return list, closing(rows, rows.Err())
+}
+
+// DeleteQueryFeedback implements learning.QueryFeedbackStore.
+func (s *Store) DeleteQueryFeedback(ctx context.Context, id string) (there bool, err error) {
+	err = s.commit.Write(ctx, func(tx *gorm.DB) error {
+		result, err := exec(tx, "DELETE FROM query_feedback WHERE id = ?", id)
+		if err != nil {
+			return err
+		}
+		n, err := result.RowsAffected()
+		there = n > 0
+		return err
+	}, nil)
+	return there, err
+}
+
+// ClearQueryFeedback implements learning.QueryFeedbackStore.
+func (s *Store) ClearQueryFeedback(ctx context.Context, agentID string) (gone int64, err error) {
+	err = s.commit.Write(ctx, func(tx *gorm.DB) error {
+		result, err := exec(tx, "DELETE FROM query_feedback WHERE ? = '' OR agent_id = ?", agentID, agentID)
+		if err != nil {
+			return err
+		}
+		gone, err = result.RowsAffected()
+		return err
+	}, nil)
+	return gone, err
+}

@@ -1,0 +1,229 @@
+package router
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// FeedbackService teaches the classifier of one installation. Taught implements
+// it beside the database, comms/client over HTTP.
+type FeedbackService interface {
+	// Teach says what kind of question a query is, at once and until it is deleted. It
+	// needs ScopeAgent. A captain's word counts fully, an agent's for half, and one
+	// agent's word on one query once: its last.
+	Teach(ctx context.Context, draft FeedbackDraft) (FeedbackTaught, error)
+	// Feedback lists what was taught, the oldest first. It needs ScopeRead.
+	Feedback(ctx context.Context) (FeedbackList, error)
+	// Unteach deletes an entry: its own with ScopeAgent, any with ScopeCaptain.
+	Unteach(ctx context.Context, id string) error
+	// UnteachAll deletes every entry, or those of one agent. It needs ScopeCaptain.
+	UnteachAll(ctx context.Context, agentID string) (FeedbackGone, error)
+}
+
+// FeedbackDraft is what a client may say of a query: its type, or whether the
+// type that the router chooses for it is right.
+type FeedbackDraft struct {
+	Query     string `json:"query"`
+	QueryType Class  `json:"query_type,omitempty"` // what it is; then correct is not needed
+	Correct   *bool  `json:"correct,omitempty"`    // without a type: whether the router's choice is right
+	Note      string `json:"note,omitempty"`
+}
+
+// FeedbackTaught says what was learned and what the router makes of the query now.
+type FeedbackTaught struct {
+	learning.QueryFeedback
+	Before Decision `json:"before"`
+	Now    Decision `json:"now"`
+	// Redacted lists the kinds of secret that were cut out before it was stored.
+	Redacted []string `json:"redacted,omitempty"`
+}
+
+// Decision is what kind of question the router holds a query to be.
+type Decision struct {
+	QueryType  Class    `json:"query_type"`
+	Confidence float64  `json:"confidence"`
+	Reasons    []string `json:"reasons"`
+}
+
+// FeedbackList is what was taught.
+type FeedbackList struct {
+	Feedback []learning.QueryFeedback `json:"feedback"`
+	Count    int                      `json:"count"`
+}
+
+// FeedbackGone says how many entries were deleted.
+type FeedbackGone struct {
+	Deleted int64 `json:"deleted"`
+}
+
+// Bounds of feedback. MaxFeedback bounds all of it.
+const (
+	// MaxFeedbackOfAgent is how many entries of one agent are kept, its last: no agent
+	// alone can fill the list.
+	MaxFeedbackOfAgent = 100
+	// MaxFeedbackQuery bounds a query, in bytes: longer ones are not asked twice.
+	MaxFeedbackQuery = 500
+	// MaxFeedbackNote bounds a note, in bytes.
+	MaxFeedbackNote = 500
+)
+
+// Taught is a Classifier that an installation's feedback teaches, and the
+// FeedbackService over it.
+type Taught struct {
+	base  *Classifier
+	store learning.QueryFeedbackStore
+	now   skillrouter.Clock
+
+	changing sync.Mutex // a change is stored and then heeded before the next begins
+	heeds    atomic.Pointer[Classifier]
+}
+
+var (
+	_ queryClassifier = (*Taught)(nil)
+	_ FeedbackService = (*Taught)(nil)
+)
+
+// NewTaught makes a Taught that heeds what the store holds.
+func NewTaught(ctx context.Context, base *Classifier, store learning.QueryFeedbackStore, now skillrouter.Clock) (*Taught, error) {
+	if now == nil {
+		now = time.Now
+	}
+	t := &Taught{base: base, store: store, now: now}
+	return t, t.heed(ctx)
+}
+
+// heed makes the classifier anew from what the store holds.
+func (t *Taught) heed(ctx context.Context) error {
+	kept, err := t.store.QueryFeedback(ctx)
+	if err != nil {
+		return err
+	}
+	list := make([]Feedback, len(kept))
+	for i, e := range kept {
+		list[i] = Feedback{Query: e.Query, Class: Class(e.QueryType), Not: e.Not, Teacher: e.AgentID}
+	}
+	t.heeds.Store(t.base.WithFeedback(list))
+	return nil
+}
+
+// Classify classifies a query as Classifier does, heeding the feedback.
+func (t *Taught) Classify(query string, mentions []Mention) Classification {
+	return t.heeds.Load().Classify(query, mentions)
+}
+
+func (t *Taught) decide(query string) Decision {
+	c := t.Classify(query, nil)
+	return Decision{QueryType: c.Class, Confidence: c.Confidence, Reasons: c.Reasons}
+}
+
+// Teach implements FeedbackService.
+func (t *Taught) Teach(ctx context.Context, draft FeedbackDraft) (FeedbackTaught, error) {
+	caller := skillrouter.PrincipalOf(ctx)
+	if err := caller.Need(skillrouter.ScopeAgent); err != nil {
+		return FeedbackTaught{}, err
+	}
+	if err := skillrouter.CheckRequired("query", draft.Query, MaxFeedbackQuery); err != nil {
+		return FeedbackTaught{}, err
+	}
+	if err := skillrouter.CheckText("note", draft.Note, MaxFeedbackNote); err != nil {
+		return FeedbackTaught{}, err
+	}
+	if draft.QueryType != "" && !slices.Contains(Classes(), draft.QueryType) {
+		return FeedbackTaught{}, skillrouter.InvalidField("query_type", "is not one of %v", Classes())
+	}
+	if draft.QueryType == "" && draft.Correct == nil {
+		return FeedbackTaught{}, skillrouter.InvalidField("query_type", "is required where correct is not given")
+	}
+	entry := learning.QueryFeedback{CreatedAt: t.now().UTC().Truncate(time.Millisecond)}
+	var kinds, noted []string
+	entry.Query, kinds = skillrouter.Redact(strings.Join(strings.Fields(draft.Query), " "))
+	entry.Note, noted = skillrouter.Redact(draft.Note)
+	if !caller.Has(skillrouter.ScopeCaptain) {
+		entry.AgentID = caller.AgentID
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return FeedbackTaught{}, err
+	}
+	entry.ID = id.String()
+	t.changing.Lock()
+	defer t.changing.Unlock()
+	taught := FeedbackTaught{Before: t.decide(entry.Query), Redacted: append(kinds, noted...)}
+	entry.QueryType = string(draft.QueryType)
+	switch {
+	case draft.QueryType == "":
+		entry.QueryType, entry.Not = string(taught.Before.QueryType), !*draft.Correct
+	case draft.Correct != nil:
+		entry.Not = !*draft.Correct
+	}
+	if err := t.store.AddQueryFeedback(ctx, entry, MaxFeedbackOfAgent, MaxFeedback); err != nil {
+		return FeedbackTaught{}, err
+	}
+	if err := t.heed(ctx); err != nil {
+		return FeedbackTaught{}, err
+	}
+	taught.QueryFeedback, taught.Now = entry, t.decide(entry.Query)
+	return taught, nil
+}
+
+// Feedback implements FeedbackService.
+func (t *Taught) Feedback(ctx context.Context) (FeedbackList, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return FeedbackList{}, err
+	}
+	kept, err := t.store.QueryFeedback(ctx)
+	return FeedbackList{Feedback: kept, Count: len(kept)}, err
+}
+
+// Unteach implements FeedbackService.
+func (t *Taught) Unteach(ctx context.Context, id string) error {
+	caller := skillrouter.PrincipalOf(ctx)
+	if err := caller.Need(skillrouter.ScopeAgent); err != nil {
+		return err
+	}
+	t.changing.Lock()
+	defer t.changing.Unlock()
+	kept, err := t.store.QueryFeedback(ctx)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(kept, func(e learning.QueryFeedback) bool { return e.ID == id })
+	if at < 0 {
+		return skillrouter.Errorf(skillrouter.NotFound, "no feedback has this id")
+	}
+	if err := caller.ActAs(kept[at].AgentID); err != nil {
+		return err
+	}
+	if _, err := t.store.DeleteQueryFeedback(ctx, id); err != nil {
+		return err
+	}
+	return t.heed(ctx)
+}
+
+// UnteachAll implements FeedbackService.
+func (t *Taught) UnteachAll(ctx context.Context, agentID string) (FeedbackGone, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+		return FeedbackGone{}, err
+	}
+	if agentID != "" {
+		if err := skillrouter.CheckAgentID("agent_id", agentID); err != nil {
+			return FeedbackGone{}, err
+		}
+	}
+	t.changing.Lock()
+	defer t.changing.Unlock()
+	gone, err := t.store.ClearQueryFeedback(ctx, agentID)
+	if err != nil {
+		return FeedbackGone{}, err
+	}
+	return FeedbackGone{Deleted: gone}, t.heed(ctx)
+}

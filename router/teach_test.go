@@ -1,0 +1,86 @@
+package router_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/router"
+	"skillrouter/router/routertest"
+)
+
+// none has nothing to find.
+type none struct{}
+
+func (none) Search(context.Context, learning.KnowledgeQuery) (learning.KnowledgeResults, error) {
+	return learning.KnowledgeResults{}, nil
+}
+
+func taught(t *testing.T) (*router.Taught, *border) {
+	t.Helper()
+	c, err := router.NewClassifier()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := openBorder(t)
+	tt, err := router.NewTaught(t.Context(), c, b.learning, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tt, b
+}
+
+func TestFeedbackContract(t *testing.T) {
+	routertest.RunFeedback(t, func(t *testing.T) func(skillrouter.Principal) routertest.FeedbackWorld {
+		tt, b := taught(t)
+		r := router.New(tt, router.Sources{Knowledge: none{}, Episodes: b.episodes, Tasks: b.tasks}, router.Options{})
+		return func(skillrouter.Principal) routertest.FeedbackWorld {
+			return routertest.FeedbackWorld{Feedback: tt, Router: r}
+		}
+	})
+}
+
+// TestFeedbackOutlivesTheProcess proves that what was taught is heeded by the next classifier on the same database.
+func TestFeedbackOutlivesTheProcess(t *testing.T) {
+	first, b := taught(t)
+	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.System())
+	if _, err := first.Teach(ctx, router.FeedbackDraft{Query: "frobnicator baseline", QueryType: router.ClassRecon}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := router.NewClassifier()
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := router.NewTaught(t.Context(), c, b.learning, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := second.Classify("frobnicator baseline", nil); got.Class != router.ClassRecon {
+		t.Errorf("after a restart it is %s", got.Class)
+	}
+}
+
+// BenchmarkClassifyTaught is a classification with the list of feedback full.
+func BenchmarkClassifyTaught(b *testing.B) {
+	base, err := router.NewClassifier()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var list []router.Feedback
+	for i := range router.MaxFeedback {
+		list = append(list, router.Feedback{
+			Query: fmt.Sprintf("what is the state of the build %d in the queue of project %d", i, i%7), Class: router.Classes()[i%4], Teacher: fmt.Sprint("agent-", i%10),
+		})
+	}
+	c := base.WithFeedback(list)
+	var most time.Duration
+	for b.Loop() {
+		began := time.Now()
+		c.Classify("what is the state of the build 17 in the queue", nil)
+		most = max(most, time.Since(began))
+	}
+	b.ReportMetric(float64(most.Microseconds()), "max-µs")
+}
