@@ -23,6 +23,8 @@ type KnowledgeBase struct {
 
 	vectors atomic.Pointer[Vectors] // nil: there are none
 	gaps    *Gaps                   // is told of searches in vain; may be nil
+
+	answered *Answered // what was learned from use; may be nil
 }
 
 var _ KnowledgeService = (*KnowledgeBase)(nil)

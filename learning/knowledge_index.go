@@ -55,6 +55,7 @@ func documentIDs(docs []tfidf.Document) []string {
 func (k *KnowledgeBase) remove(id string) {
 	k.kept.Delete(id)
 	k.vectors.Load().touch(EmbeddedKnowledge, id)
+	k.answered.forget(id)
 }
 
 // knowledgeDocument is what is searched of an entry. Tags are words of its

@@ -62,6 +62,10 @@ func (k *KnowledgeBase) Find(ctx context.Context, query KnowledgeQuery) (Knowled
 	results := KnowledgeResults{Results: []KnowledgeHit{}, Corrected: found.Corrected}
 	hits, notice := meaning.fuse(ctx, found.Hits, request, limit)
 	results.Notice = notices(rebuilding, notice)
+	before := len(hits)
+	if hits, err = k.answered.gain(ctx, hits, request, limit, k.documents); err != nil {
+		return KnowledgeResults{}, err
+	}
 	results.LeftOut, err = fetch(ctx, hits, k.store.Knowledge, func(e *Knowledge) (string, int) { return e.ID, len(e.Content) },
 		func(entry *Knowledge, hit tfidf.Hit) {
 			if meaning != nil && !fits(knowledgeDocument(*entry), request) {
@@ -74,7 +78,7 @@ func (k *KnowledgeBase) Find(ctx context.Context, query KnowledgeQuery) (Knowled
 		return KnowledgeResults{}, err
 	}
 	results.Count = len(results.Results)
-	results.Vain = rebuilding == "" && vain(found, results.Count, query.Query) && (meaning == nil || results.Count == 0)
+	results.Vain = rebuilding == "" && vain(found, results.Count, query.Query) && (meaning == nil || results.Count == 0) && (before > 0 || results.Count == 0)
 	return results, nil
 }
 

@@ -41,14 +41,14 @@ type FeedbackDraft struct {
 // FeedbackTaught says what was learned and what the router makes of the query now.
 type FeedbackTaught struct {
 	learning.QueryFeedback
-	Before Decision `json:"before"`
-	Now    Decision `json:"now"`
+	Before RoutedAs `json:"before"`
+	Now    RoutedAs `json:"now"`
 	// Redacted lists the kinds of secret that were cut out before it was stored.
 	Redacted []string `json:"redacted,omitempty"`
 }
 
-// Decision is what kind of question the router holds a query to be.
-type Decision struct {
+// RoutedAs is what kind of question the router holds a query to be.
+type RoutedAs struct {
 	QueryType  Class    `json:"query_type"`
 	Confidence float64  `json:"confidence"`
 	Reasons    []string `json:"reasons"`
@@ -120,9 +120,9 @@ func (t *Taught) Classify(query string, mentions []Mention) Classification {
 	return t.heeds.Load().Classify(query, mentions)
 }
 
-func (t *Taught) decide(query string) Decision {
+func (t *Taught) decide(query string) RoutedAs {
 	c := t.Classify(query, nil)
-	return Decision{QueryType: c.Class, Confidence: c.Confidence, Reasons: c.Reasons}
+	return RoutedAs{QueryType: c.Class, Confidence: c.Confidence, Reasons: c.Reasons}
 }
 
 // Teach implements FeedbackService.

@@ -104,7 +104,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	// Each of these may use what those before it have built.
 	for _, wire := range []func(context.Context, *parts) error{
 		a.wireLLM, a.wireEmbeddings, a.wireProcedures, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireContext, a.wireChat,
-		a.wireFeed, a.wireMesh, a.wireGaps, a.wireTransfer,
+		a.wireFeed, a.wireMesh, a.wireGaps, a.wireAnswered, a.wireTransfer,
 	} {
 		if err := wire(ctx, p); err != nil {
 			return err
@@ -166,7 +166,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Lessons: lessons, Patterns: patterns,
 		Facts:      facts,
 		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
-		Introspection: p.introspection, Embeddings: p.vectors, Gaps: p.gaps,
+		Introspection: p.introspection, Embeddings: p.vectors, Gaps: p.gaps, Answered: p.answered,
 		Judgements: learning.NewJudgements(p.memory, p.knowledge, learning.Options{Now: a.now, Log: a.log}),
 		Feed:       p.feed, Events: p.events, Socket: p.socket, Web: p.web, Mesh: p.mesh,
 		Backup: a.backup, Transfer: p.transfer,

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 
 	"skillrouter/learning"
 )
@@ -15,5 +16,14 @@ func (a *App) wireGaps(ctx context.Context, p *parts) error {
 	p.episodes.ReportMisses(p.gaps)
 	p.lessons.ReportMisses(p.gaps)
 	a.life.run(ctx, "gaps", p.gaps.Run)
+	return nil
+}
+
+// wireAnswered has the searches heed which entries answered which questions.
+func (a *App) wireAnswered(ctx context.Context, p *parts) (err error) {
+	if p.answered, err = learning.NewAnswered(ctx, p.memory, p.knowledge.Used, a.now); err != nil {
+		return fmt.Errorf("read what was learned from use: %w", err)
+	}
+	p.knowledge.LearnFrom(p.answered)
 	return nil
 }

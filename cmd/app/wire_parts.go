@@ -42,6 +42,7 @@ type parts struct {
 	context       router.ContextService
 	chat          http.Handler
 	gaps          *learning.Gaps
+	answered      *learning.Answered
 	experiences   *learning.Experiences
 	transfer      router.TransferService
 

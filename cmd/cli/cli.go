@@ -87,7 +87,7 @@ holds your data folder, else the address in your settings.`,
 	root.AddCommand(
 		s.serveCommand(), s.runCommand(),
 		s.agentsCommand(), s.statusCommand(), s.stopCommand(), s.signalCommand(), s.messagesCommand(),
-		s.queryCommand(), s.feedbackCommand(), s.searchCommand(), s.rememberCommand(), s.importCommand(), s.episodesCommand(), s.experienceCommand(),
+		s.queryCommand(), s.feedbackCommand(), s.searchCommand(), s.rememberCommand(), s.usedCommand(), s.importCommand(), s.episodesCommand(), s.experienceCommand(),
 		s.lessonsCommand(), s.checkCommand(), s.tasksCommand(), s.reconCommand(), s.patternsCommand(), s.escalationsCommand(), s.memoryCommand(),
 		s.factsCommand(), s.cacheCommand(),
 		s.proceduresCommand(), s.remindersCommand(), s.sessionsCommand(), s.proposalsCommand(), s.contextCommand(),

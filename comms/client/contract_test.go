@@ -173,3 +173,11 @@ func TestFeedbackContract(t *testing.T) {
 		}
 	})
 }
+
+func TestAnsweredContract(t *testing.T) {
+	learningtest.RunAnswered(t, func(t *testing.T) (context.Context, learningtest.AnsweredWorld) {
+		address, _ := serve(t)
+		c := dial(t, address, client.Options{})
+		return t.Context(), learningtest.AnsweredWorld{Knowledge: c.Knowledge, Answered: c.Answered}
+	})
+}

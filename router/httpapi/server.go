@@ -83,6 +83,7 @@ type Services struct {
 	Embeddings    learning.EmbeddingService
 	Gaps          learning.GapService
 	Judgements    learning.JudgementService
+	Answered      learning.AnswerService
 	Chat          http.Handler // /v1: what an OpenAI client asks of a model, with memory
 
 	Feed   router.FeedService
@@ -189,6 +190,7 @@ func (s *Server) routes() {
 	s.feedRoutes()
 	s.gapRoutes()
 	s.judgementRoutes()
+	s.answeredRoutes()
 	s.transferRoutes()
 	s.meshRoutes()
 	s.webRoutes()

@@ -1,0 +1,119 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"skillrouter/learning"
+)
+
+var _ learning.AnswerStore = (*Store)(nil)
+
+// AddAnswer implements learning.AnswerStore.
+func (s *Store) AddAnswer(ctx context.Context, a learning.AnswerVoice, most learning.AnswerBounds) (changed []string, err error) {
+	err = s.commit.Write(ctx, func(tx *gorm.DB) error {
+		changed = []string{a.EntryID}
+		var there int64
+		if err := tx.Raw("SELECT count(*) FROM knowledge WHERE id = ?", a.EntryID).Scan(&there).Error; err != nil {
+			return err
+		}
+		if there == 0 {
+			return learning.NoEntry()
+		}
+		if _, err := exec(tx, "DELETE FROM knowledge_answers WHERE entry_id = ? AND question_key = ? AND agent_id = ?", a.EntryID, a.Key, a.AgentID); err != nil {
+			return err
+		}
+		if _, err := exec(tx, "INSERT INTO knowledge_answers (entry_id, question_key, question, agent_id, helpful, at) VALUES (?, ?, ?, ?, ?, ?)",
+			a.EntryID, a.Key, a.Question, a.AgentID, a.Helpful, millis(a.At)); err != nil {
+			return err
+		}
+		for _, bound := range []struct {
+			where string
+			args  []any
+			most  int
+		}{
+			{"entry_id = ? AND agent_id = ?", []any{a.EntryID, a.AgentID}, most.ByAgent},
+			{"entry_id = ?", []any{a.EntryID}, most.OfEntry},
+			{"agent_id = ?", []any{a.AgentID}, most.OfAgent},
+			{"seq > ?", []any{0}, most.All},
+		} {
+			gone, err := dropAnswers(tx, bound.where, bound.args, bound.most)
+			if err != nil {
+				return err
+			}
+			changed = append(changed, gone...)
+		}
+		slices.Sort(changed)
+		changed = slices.Compact(changed)
+		return nil
+	}, nil)
+	return changed, err
+}
+
+// dropAnswers deletes the oldest of the rows that fit beyond the last most, and returns their entries.
+func dropAnswers(tx *gorm.DB, where string, args []any, most int) ([]string, error) {
+	rows, err := query(tx, "DELETE FROM knowledge_answers WHERE "+where+" AND seq <= (SELECT seq FROM knowledge_answers WHERE "+where+
+		" ORDER BY seq DESC LIMIT 1 OFFSET ?) RETURNING entry_id", append(slices.Concat(args, args), most)...)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, closing(rows, err)
+		}
+		ids = append(ids, id)
+	}
+	return ids, closing(rows, rows.Err())
+}
+
+// Answers implements learning.AnswerStore.
+func (s *Store) Answers(ctx context.Context, ids []string) ([]learning.AnswerVoice, error) {
+	const columns = "SELECT entry_id, question_key, question, agent_id, helpful, at FROM knowledge_answers "
+	if ids == nil {
+		return s.answers(ctx, columns+"ORDER BY seq")
+	}
+	var list []learning.AnswerVoice
+	for _, id := range ids {
+		of, err := s.answers(ctx, columns+"WHERE entry_id = ? ORDER BY seq", id)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, of...)
+	}
+	return list, nil
+}
+
+func (s *Store) answers(ctx context.Context, text string, args ...any) ([]learning.AnswerVoice, error) {
+	rows, err := query(s.read.WithContext(ctx), text, args...)
+	if err != nil {
+		return nil, err
+	}
+	var list []learning.AnswerVoice
+	for rows.Next() {
+		var a learning.AnswerVoice
+		var at int64
+		if err := rows.Scan(&a.EntryID, &a.Key, &a.Question, &a.AgentID, &a.Helpful, &at); err != nil {
+			return nil, closing(rows, err)
+		}
+		a.At = fromMillis(at)
+		list = append(list, a)
+	}
+	return list, closing(rows, rows.Err())
+}
+
+// DeleteAnswers implements learning.AnswerStore.
+func (s *Store) DeleteAnswers(ctx context.Context, id, agentID string, everybody bool) (gone int64, err error) {
+	err = s.commit.Write(ctx, func(tx *gorm.DB) error {
+		result, err := exec(tx, "DELETE FROM knowledge_answers WHERE entry_id = ? AND (? OR agent_id = ?)", id, everybody, agentID)
+		if err != nil {
+			return err
+		}
+		gone, err = result.RowsAffected()
+		return err
+	}, nil)
+	return gone, err
+}
