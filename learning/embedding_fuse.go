@@ -98,7 +98,7 @@ func fused(words []tfidf.Hit, found []neighbour, least float64, limit int, expla
 	hits := make([]tfidf.Hit, len(words), len(words)+len(found))
 	place := make(map[string]int, len(words)+len(found))
 	for i, w := range words {
-		hits[i] = tfidf.Hit{ID: w.ID, Score: share(i + 1)}
+		hits[i] = tfidf.Hit{ID: w.ID, Score: share(i + 1), Evidence: w.Evidence}
 		place[w.ID] = i
 		for _, r := range w.Why {
 			hits[i].Why = append(hits[i].Why, tfidf.Reason{Lane: r.Lane, Term: r.Term, Weight: r.Weight / w.Score * hits[i].Score})

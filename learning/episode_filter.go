@@ -31,7 +31,7 @@ func (l *Episodes) resolve(ctx context.Context, filter *EpisodeFilter) error {
 	if err != nil {
 		return err
 	}
-	span = span.meet(TimeRange{filter.Since, filter.Until})
+	span = span.Meet(TimeRange{filter.Since, filter.Until})
 	filter.Since, filter.Until, filter.TimeRange = span.From, span.To, ""
 	if filter.SessionID != CurrentSession {
 		return nil

@@ -16,7 +16,8 @@ type Episodes struct {
 	now      skillrouter.Clock
 	sessions sessions
 	vectors  atomic.Pointer[Vectors] // nil: there are none
-	gaps     *Gaps                   // is told of searches in vain; may be nil
+	repairs  repairs
+	gaps     *Gaps // is told of searches in vain; may be nil
 }
 
 var _ EpisodeService = (*Episodes)(nil)
@@ -93,22 +94,31 @@ func (l *Episodes) Search(ctx context.Context, query EpisodeQuery) (EpisodeResul
 	meaning := l.vectors.Load().ask(EmbeddedEpisode, query.Query)
 	request := tfidf.Query{
 		Text: query.Query, Category: filter.EventType, Project: filter.Project, Tags: episodeTags(filter.AgentID, filter.Persona, filter.SessionID, filter.Event),
-		From: moment(filter.Since), To: moment(filter.Until), Limit: meaning.depth(filter.Limit), Explain: query.Explain,
+		From: moment(filter.Since), To: moment(filter.Until), Limit: meaning.depth(filter.Limit), Explain: query.Explain, Corpus: query.Corpus,
 	}
 	found, rebuilding := l.kept.Search(ctx, request)
 	results := EpisodeResults{Results: []EpisodeHit{}, Corrected: found.Corrected}
 	hits, notice := meaning.fuse(ctx, found.Hits, request, filter.Limit)
 	results.Notice = notices(rebuilding, notice)
+	if len(hits) == 0 && rebuilding == "" {
+		hidden := ""
+		if query.Persona == DefaultPersona {
+			hidden = "persona:" + DefaultPersona
+		}
+		results.Tried, results.Notice = l.repairs.try(ctx, l.kept.Index(), request, &found, filtersOf(request, "event_type", "project", hidden), results.Notice)
+		hits, results.Corrected = found.Hits, found.Corrected
+	}
 	var err error
 	results.LeftOut, err = fetch(ctx, hits, l.store.Episodes, func(e *Episode) (string, int) { return e.ID, len(e.Content) },
 		func(episode *Episode, hit tfidf.Hit) {
-			results.Results = append(results.Results, EpisodeHit{*episode, hit.Score, reasons(hit.Why)})
+			results.Results = append(results.Results, EpisodeHit{*episode, hit.Score, reasons(hit.Why), hit.Evidence})
 		})
 	if err != nil {
 		return EpisodeResults{}, err
 	}
 	results.Count = len(results.Results)
-	if results.Vain = rebuilding == "" && vain(found, results.Count, query.Query) && (meaning == nil || results.Count == 0); results.Vain && query.whole() {
+	vainly := len(results.Tried) > 0 || vain(found, results.Count, query.Query) && (meaning == nil || results.Count == 0)
+	if results.Vain = rebuilding == "" && vainly; results.Vain && query.whole() {
 		l.gaps.Missed(ctx, Miss{Question: query.Query, Project: query.Project, In: GapInEpisodes})
 	}
 	return results, nil

@@ -3,6 +3,7 @@ package learning
 import (
 	"context"
 	"sync"
+	"time"
 
 	"skillrouter"
 	"skillrouter/tfidf"
@@ -31,6 +32,7 @@ func factDocument(fact *Fact) tfidf.Document {
 	value := fact.Value[:min(len(fact.Value), factIndexed)]
 	return tfidf.Document{
 		ID: FactID(fact.Persona, fact.Key), Title: fact.Key, Body: string(value) + "\n" + fact.Category, Category: fact.Category, Project: fact.Persona, Order: fact.Version,
+		Tags: written(nil, fact.Author), At: moment(fact.CachedAt),
 	}
 }
 
@@ -121,21 +123,30 @@ type FactSearch struct {
 	Query   string
 	Limit   int // 1 to MaxLimit; 0 means DefaultKnowledgeLimit
 	Explain bool
+
+	Category string
+	AgentID  string    // who stored it
+	Since    time.Time // when the value was stored
+	Until    time.Time
+	Corpus   *tfidf.Corpus // as KnowledgeQuery's
 }
 
 // FactsFound is the answer to a FactSearch, the best first.
 type FactsFound struct {
 	Facts     []Fact
 	Corrected map[string]string
-	Reading   bool // not all facts have been read in since the start
+	Notice    string  // as KnowledgeResults'
+	Tried     []Tried // as KnowledgeResults'
+	Reading   bool    // not all facts have been read in since the start
 	// Scores are those of Facts, one for each, as KnowledgeHit's.
 	Scores []FactScore
 }
 
 // FactScore is how well a fact fits, and why.
 type FactScore struct {
-	Score float64
-	Why   []Reason
+	Score    float64
+	Why      []Reason
+	Evidence tfidf.Evidence // as KnowledgeHit's
 }
 
 // Find returns the live facts of a persona whose keys and values fit words
@@ -156,8 +167,16 @@ func (f *Facts) Find(ctx context.Context, query FactSearch) (FactsFound, error) 
 		return FactsFound{}, err
 	}
 	// Some of those that are found may have expired and not been swept.
-	found := f.found.index.Search(tfidf.Query{Text: query.Query, Project: persona, Limit: min(2*limit, tfidf.MaxLimit), Explain: query.Explain})
-	answer := FactsFound{Corrected: found.Corrected, Reading: !f.found.filled()}
+	request := tfidf.Query{
+		Text: query.Query, Project: persona, Limit: min(2*limit, tfidf.MaxLimit), Explain: query.Explain,
+		Category: query.Category, Tags: written(nil, query.AgentID), From: moment(query.Since), To: moment(query.Until), Corpus: query.Corpus,
+	}
+	found := f.found.index.Search(request)
+	answer := FactsFound{Reading: !f.found.filled()}
+	if len(found.Hits) == 0 {
+		answer.Tried, answer.Notice = f.repairs.try(ctx, f.found.index, request, &found, filtersOf(request, "category", ""), "")
+	}
+	answer.Corrected = found.Corrected
 	if len(found.Hits) == 0 {
 		return answer, nil
 	}
@@ -178,7 +197,7 @@ func (f *Facts) Find(ctx context.Context, query FactSearch) (FactsFound, error) 
 		if i, there := byKey[key]; there && facts[i].Live(at) && len(answer.Facts) < limit {
 			f.show(&facts[i])
 			answer.Facts = append(answer.Facts, facts[i])
-			answer.Scores = append(answer.Scores, FactScore{found.Hits[n].Score, reasons(found.Hits[n].Why)})
+			answer.Scores = append(answer.Scores, FactScore{found.Hits[n].Score, reasons(found.Hits[n].Why), found.Hits[n].Evidence})
 		}
 	}
 	return answer, nil

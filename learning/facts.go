@@ -11,13 +11,14 @@ import (
 
 // Facts is the FactService beside the database. Run does its background work.
 type Facts struct {
-	store  FactStore
-	now    skillrouter.Clock
-	log    *slog.Logger
-	uses   uses
-	recent *recentFacts
-	leases *leases
-	found  *factIndex
+	store   FactStore
+	now     skillrouter.Clock
+	log     *slog.Logger
+	uses    uses
+	repairs repairs
+	recent  *recentFacts
+	leases  *leases
+	found   *factIndex
 }
 
 var _ FactService = (*Facts)(nil)

@@ -48,7 +48,9 @@ func (l *Lessons) ReportMisses(g *Gaps) { l.gaps = g }
 // whole tells whether a query asks all that is known of a project: one that is
 // narrowed otherwise and finds nothing says that there is no such entry, not
 // that nothing is known.
-func (q *KnowledgeQuery) whole() bool { return q.Category == "" && len(q.Tags) == 0 }
+func (q *KnowledgeQuery) whole() bool {
+	return q.Category == "" && len(q.Tags) == 0 && q.AgentID == "" && q.Since.IsZero() && q.Until.IsZero() && q.TimeRange == ""
+}
 
 func (q *EpisodeQuery) whole() bool {
 	return q.SessionID == "" && q.AgentID == "" && (q.Persona == "" || q.Persona == EveryPersona || q.Persona == DefaultPersona) &&

@@ -21,6 +21,8 @@ type KnowledgeBase struct {
 	log   *slog.Logger
 	uses  uses
 
+	repairs repairs
+
 	vectors atomic.Pointer[Vectors] // nil: there are none
 	gaps    *Gaps                   // is told of searches in vain; may be nil
 

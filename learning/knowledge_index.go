@@ -65,7 +65,7 @@ func knowledgeDocument(e Knowledge) tfidf.Document {
 	if len(e.Tags) > 0 {
 		body += "\n" + strings.Join(e.Tags, " ")
 	}
-	return tfidf.Document{ID: e.ID, Title: e.Title, Body: body, Category: e.Category, Project: e.Project, Tags: foldTags(e.Tags), Order: e.Number}
+	return tfidf.Document{ID: e.ID, Title: e.Title, Body: body, Category: e.Category, Project: e.Project, Tags: written(foldTags(e.Tags), e.Author), Order: e.Number, At: moment(e.UpdatedAt)}
 }
 
 // Rebuild builds the index anew from the database. Entries may be written and

@@ -50,13 +50,21 @@ func (k *KnowledgeBase) Find(ctx context.Context, query KnowledgeQuery) (Knowled
 	if err != nil {
 		return KnowledgeResults{}, err
 	}
+	if err := skillrouter.CheckName("agent_id", query.AgentID); err != nil {
+		return KnowledgeResults{}, err
+	}
+	span, err := spanOf(query.Since, query.Until, query.TimeRange, k.now())
+	if err != nil {
+		return KnowledgeResults{}, err
+	}
 	limit, err := skillrouter.Limit(query.Limit, DefaultKnowledgeLimit, MaxLimit)
 	if err != nil {
 		return KnowledgeResults{}, err
 	}
 	meaning := k.vectors.Load().ask(EmbeddedKnowledge, query.Query)
 	request := tfidf.Query{
-		Text: query.Query, Category: query.Category, Project: query.Project, Tags: foldTags(tags), Limit: meaning.depth(limit), Explain: query.Explain,
+		Text: query.Query, Category: query.Category, Project: query.Project, Tags: written(foldTags(tags), query.AgentID),
+		From: moment(span.From), To: moment(span.To), Limit: meaning.depth(limit), Explain: query.Explain, Corpus: query.Corpus,
 	}
 	found, rebuilding := k.kept.Search(ctx, request)
 	results := KnowledgeResults{Results: []KnowledgeHit{}, Corrected: found.Corrected}
@@ -66,19 +74,25 @@ func (k *KnowledgeBase) Find(ctx context.Context, query KnowledgeQuery) (Knowled
 	if hits, err = k.answered.gain(ctx, hits, request, limit, k.documents); err != nil {
 		return KnowledgeResults{}, err
 	}
+	if len(hits) == 0 && rebuilding == "" {
+		results.Tried, results.Notice = k.repairs.try(ctx, k.kept.Index(), request, &found, filtersOf(request, "category", "project"), results.Notice)
+		hits, results.Corrected = found.Hits, found.Corrected
+	}
 	results.LeftOut, err = fetch(ctx, hits, k.store.Knowledge, func(e *Knowledge) (string, int) { return e.ID, len(e.Content) },
 		func(entry *Knowledge, hit tfidf.Hit) {
-			if meaning != nil && !fits(knowledgeDocument(*entry), request) {
+			if meaning != nil && len(results.Tried) == 0 && !fits(knowledgeDocument(*entry), request) {
 				return // it was changed a moment ago
 			}
 			k.uses.add(entry)
-			results.Results = append(results.Results, KnowledgeHit{*entry, hit.Score, reasons(hit.Why)})
+			results.Results = append(results.Results, KnowledgeHit{*entry, hit.Score, reasons(hit.Why), hit.Evidence})
 		})
 	if err != nil {
 		return KnowledgeResults{}, err
 	}
 	results.Count = len(results.Results)
-	results.Vain = rebuilding == "" && vain(found, results.Count, query.Query) && (meaning == nil || results.Count == 0) && (before > 0 || results.Count == 0)
+	vainly := len(results.Tried) > 0 ||
+		vain(found, results.Count, query.Query) && (meaning == nil || results.Count == 0) && (before > 0 || results.Count == 0)
+	results.Vain = rebuilding == "" && vainly
 	return results, nil
 }
 

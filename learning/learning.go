@@ -9,6 +9,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"skillrouter/tfidf"
 )
 
 // Trust says how far an entry's text may be believed when it is put before an
@@ -136,9 +138,16 @@ type KnowledgeQuery struct {
 	Query    string   `json:"query"`
 	Category string   `json:"category,omitempty"`
 	Project  string   `json:"project,omitempty"`
-	Tags     []string `json:"tags,omitempty"`    // each must be on the entry
-	Limit    int      `json:"limit,omitempty"`   // 1 to MaxLimit; 0 means DefaultKnowledgeLimit
-	Explain  bool     `json:"explain,omitempty"` // fill Why
+	Tags     []string `json:"tags,omitempty"`     // each must be on the entry
+	AgentID  string   `json:"agent_id,omitempty"` // its author
+	// Since, Until and TimeRange bound when the entry was last changed, as an EpisodeFilter's do.
+	Since     time.Time `json:"since,omitzero"`
+	Until     time.Time `json:"until,omitzero"`
+	TimeRange string    `json:"time_range,omitempty"`
+	Limit     int       `json:"limit,omitempty"`   // 1 to MaxLimit; 0 means DefaultKnowledgeLimit
+	Explain   bool      `json:"explain,omitempty"` // fill Why
+	// Corpus, if not nil, has each hit tell its Evidence: it is one of several searches whose hits are compared.
+	Corpus *tfidf.Corpus `json:"-"`
 }
 
 // Reason is one part of a score: what matched, and what it gave.
@@ -155,8 +164,9 @@ type KnowledgeHit struct {
 	// RelevanceScore orders one answer, and compares with no other's: of words alone it is
 	// as large as the words that fit are rare; fused with vectors it is from 0 to 1, which is
 	// the first by words and by meaning.
-	RelevanceScore float64  `json:"relevance_score"`
-	Why            []Reason `json:"why,omitempty"` // the parts of the score; they add up to it
+	RelevanceScore float64        `json:"relevance_score"`
+	Why            []Reason       `json:"why,omitempty"` // the parts of the score; they add up to it
+	Evidence       tfidf.Evidence `json:"-"`             // see KnowledgeQuery.Corpus
 }
 
 // KnowledgeResults is the answer to a KnowledgeQuery.
@@ -166,6 +176,9 @@ type KnowledgeResults struct {
 	LeftOut   int               `json:"left_out,omitempty"`  // how many more would have made the answer larger than MaxAnswer
 	Corrected map[string]string `json:"corrected,omitempty"` // words nobody wrote, and what was searched instead
 	Notice    string            `json:"notice,omitempty"`    // what the caller should know of how it was searched: that it went by words alone though vectors are configured
+	// Tried says, where nothing was found as it was asked for, what was tried. If that found
+	// something, Notice says so.
+	Tried []Tried `json:"tried,omitempty"`
 	// Vain says that what was found, if anything, cannot be what was meant: see GapService. Beside the database alone.
 	Vain bool `json:"-"`
 }
@@ -246,13 +259,16 @@ type EpisodeQuery struct {
 	TimeRange string    `json:"time_range,omitempty"`
 	Limit     int       `json:"limit,omitempty"` // 1 to MaxLimit; 0 means DefaultEpisodeLimit
 	Explain   bool      `json:"explain,omitempty"`
+
+	Corpus *tfidf.Corpus `json:"-"` // as KnowledgeQuery's
 }
 
 // EpisodeHit is an episode that was found.
 type EpisodeHit struct {
 	Episode
-	RelevanceScore float64  `json:"relevance_score"` // as KnowledgeHit's
-	Why            []Reason `json:"why,omitempty"`
+	RelevanceScore float64        `json:"relevance_score"` // as KnowledgeHit's
+	Why            []Reason       `json:"why,omitempty"`
+	Evidence       tfidf.Evidence `json:"-"` // as KnowledgeHit's
 }
 
 // EpisodeResults is the answer to an EpisodeQuery.
@@ -262,6 +278,7 @@ type EpisodeResults struct {
 	LeftOut   int               `json:"left_out,omitempty"` // how many more would have made the answer larger than MaxAnswer
 	Corrected map[string]string `json:"corrected,omitempty"`
 	Notice    string            `json:"notice,omitempty"` // as KnowledgeResults'
+	Tried     []Tried           `json:"tried,omitempty"`  // as KnowledgeResults'
 	Vain      bool              `json:"-"`                // as KnowledgeResults'
 }
 

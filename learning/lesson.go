@@ -3,6 +3,8 @@ package learning
 import (
 	"context"
 	"time"
+
+	"skillrouter/tfidf"
 )
 
 // LessonService is what can be done with lessons. Lessons implements it beside
@@ -285,6 +287,15 @@ type LessonQuery struct {
 	CrossDomain *bool  `json:"include_cross_domain,omitempty"` // nil: true
 	Limit       int    `json:"max_results,omitempty"`          // 1 to MaxLimit; 0 means DefaultLessonLimit
 	Explain     bool   `json:"explain,omitempty"`
+
+	// Narrow keeps what is not of Domain, Agent and Project out, where they else only say
+	// what comes first; and Agent is then who learned it.
+	Narrow bool     `json:"-"`
+	Tags   []string `json:"-"` // each must be on the lesson
+	// Since and Until bound when it was first reported.
+	Since  time.Time     `json:"-"`
+	Until  time.Time     `json:"-"`
+	Corpus *tfidf.Corpus `json:"-"` // as KnowledgeQuery's
 }
 
 // LessonHit is a lesson that was found. Score = w·Similarity + (1−w)·Recency
@@ -295,6 +306,8 @@ type LessonHit struct {
 	Recency    float64  `json:"recency_score"` // 0 to 1
 	Score      float64  `json:"relevance_score"`
 	Why        []Reason `json:"why,omitempty"`
+
+	Evidence tfidf.Evidence `json:"-"` // as KnowledgeHit's
 }
 
 // LessonResults is the answer to a LessonQuery.
@@ -304,6 +317,7 @@ type LessonResults struct {
 	LeftOut   int               `json:"left_out,omitempty"`
 	Corrected map[string]string `json:"corrected,omitempty"`
 	Notice    string            `json:"notice,omitempty"` // as KnowledgeResults'
+	Tried     []Tried           `json:"tried,omitempty"`  // as KnowledgeResults'
 	Vain      bool              `json:"-"`                // as KnowledgeResults'
 }
 

@@ -16,6 +16,7 @@ type Lessons struct {
 	store       PipelineStore
 	kept        *tfidf.Keeper // lessons that are not retired
 	like        *likeness     // every lesson
+	repairs     repairs
 	prints      prints
 	patterns    detector
 	rules       ruleKeeper

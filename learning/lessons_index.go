@@ -30,7 +30,7 @@ func lessonDocument(l *Lesson) tfidf.Document {
 		parts = append(parts, l.Category)
 	}
 	return tfidf.Document{
-		ID: l.ID, Title: l.Title, Body: strings.Join(parts, "\n"), Category: l.Domain, Project: l.Project, Tags: foldTags(l.Tags), Order: l.Number,
+		ID: l.ID, Title: l.Title, Body: strings.Join(parts, "\n"), Category: l.Domain, Project: l.Project, Tags: written(foldTags(l.Tags), l.SourceAgent), Order: l.Number, At: moment(l.CreatedAt),
 	}
 }
 

@@ -70,10 +70,16 @@ func (l *Lessons) relevant(ctx context.Context, query LessonQuery) (LessonResult
 	if err != nil {
 		return LessonResults{}, renamed(err, "max_results")
 	}
-	if query.Domain == "" && query.Agent != "" && l.domainOf != nil {
+	if query.Domain == "" && !query.Narrow && query.Agent != "" && l.domainOf != nil {
 		query.Domain = l.domainOf(ctx, query.Agent)
 	}
-	search := tfidf.Query{Text: query.Context, Limit: max(relevantDepth, 2*limit), Explain: query.Explain}
+	search := tfidf.Query{
+		Text: query.Context, Tags: foldTags(query.Tags), From: moment(query.Since), To: moment(query.Until),
+		Limit: max(relevantDepth, 2*limit), Explain: query.Explain, Corpus: query.Corpus,
+	}
+	if query.Narrow {
+		search.Category, search.Project, search.Tags = query.Domain, query.Project, written(search.Tags, query.Agent)
+	}
 	if query.CrossDomain != nil && !*query.CrossDomain {
 		search.Category = query.Domain
 	}
@@ -83,6 +89,10 @@ func (l *Lessons) relevant(ctx context.Context, query LessonQuery) (LessonResult
 	var notice string
 	found.Hits, notice = meaning.fuse(ctx, found.Hits, search, search.Limit)
 	results.Notice = notices(rebuilding, notice)
+	if len(found.Hits) == 0 && rebuilding == "" {
+		results.Tried, results.Notice = l.repairs.try(ctx, l.kept.Index(), search, &found, filtersOf(search, "domain", "project"), results.Notice)
+		results.Corrected = found.Corrected
+	}
 	if len(found.Hits) == 0 {
 		results.Vain = rebuilding == ""
 		return results, nil
@@ -100,7 +110,8 @@ func (l *Lessons) relevant(ctx context.Context, query LessonQuery) (LessonResult
 		return LessonResults{}, err
 	}
 	results.Count = len(results.Results)
-	results.Vain = rebuilding == "" && vain(found, results.Count, query.Context) && (meaning == nil || results.Count == 0)
+	vainly := len(results.Tried) > 0 || vain(found, results.Count, query.Context) && (meaning == nil || results.Count == 0)
+	results.Vain = rebuilding == "" && vainly
 	return results, nil
 }
 
@@ -147,7 +158,7 @@ func (l *Lessons) weigh(lessons []Lesson, found []tfidf.Hit, query LessonQuery) 
 	for _, lesson := range lessons {
 		hit := byID[lesson.ID]
 		part := nearness(&lesson, query)
-		h := LessonHit{Lesson: lesson, Similarity: min(hit.Score/best, 1) * part, Recency: recency(lesson.LastOccurred, at)}
+		h := LessonHit{Lesson: lesson, Evidence: hit.Evidence, Similarity: min(hit.Score/best, 1) * part, Recency: recency(lesson.LastOccurred, at)}
 		h.Score = l.weights.Similarity*h.Similarity + l.weights.Recency*h.Recency
 		if query.Explain {
 			scale := l.weights.Similarity * part / best

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"skillrouter/tfidf"
 )
 
 // ProcedureService is what can be done with procedures: steps that worked, to
@@ -150,15 +152,23 @@ type ProcedureQuery struct {
 	Query    string `json:"query"`
 	Persona  string `json:"persona,omitempty"` // empty: DefaultPersona; "*": everybody's
 	Category string `json:"category,omitempty"`
-	Limit    int    `json:"limit,omitempty"`
-	Explain  bool   `json:"explain,omitempty"`
+	AgentID  string `json:"agent_id,omitempty"` // its author
+	// Since, Until and TimeRange bound when it was last saved, as an EpisodeFilter's do.
+	Since     time.Time `json:"since,omitzero"`
+	Until     time.Time `json:"until,omitzero"`
+	TimeRange string    `json:"time_range,omitempty"`
+	Limit     int       `json:"limit,omitempty"`
+	Explain   bool      `json:"explain,omitempty"`
+
+	Corpus *tfidf.Corpus `json:"-"` // as KnowledgeQuery's
 }
 
 // ProcedureHit is a procedure that was found.
 type ProcedureHit struct {
 	Procedure
-	RelevanceScore float64  `json:"relevance_score"`
-	Why            []Reason `json:"why,omitempty"`
+	RelevanceScore float64        `json:"relevance_score"`
+	Why            []Reason       `json:"why,omitempty"`
+	Evidence       tfidf.Evidence `json:"-"` // as KnowledgeHit's
 }
 
 // ProcedureResults is the answer to a ProcedureQuery.
@@ -167,6 +177,7 @@ type ProcedureResults struct {
 	Count     int               `json:"count"`
 	Corrected map[string]string `json:"corrected,omitempty"`
 	Notice    string            `json:"notice,omitempty" doc:"What the caller should know about this answer"`
+	Tried     []Tried           `json:"tried,omitempty"` // as KnowledgeResults'
 }
 
 // FileProblem is a file that holds no procedure.

@@ -71,6 +71,6 @@ func procedureDocument(s StoredProcedure) tfidf.Document {
 	}
 	return tfidf.Document{
 		ID: ProcedureID(s.Persona, s.Name), Title: s.Name + ": " + s.Body.Description, Body: body.String(),
-		Category: s.Body.Category, Tags: []string{s.Persona}, Order: s.Number,
+		Category: s.Body.Category, Tags: written([]string{s.Persona}, s.Author), Order: s.Number, At: moment(s.UpdatedAt),
 	}
 }

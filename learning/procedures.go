@@ -20,6 +20,7 @@ type Procedures struct {
 	log     *slog.Logger
 	facts   func(ctx context.Context, persona, key string) (json.RawMessage, bool, error)
 	lessons LessonProposals
+	repairs repairs
 	kept    *tfidf.Keeper
 	bell    skillrouter.Bell // rings when a procedure was saved or deleted
 
@@ -276,16 +277,30 @@ func (p *Procedures) Search(ctx context.Context, query ProcedureQuery) (Procedur
 	if err != nil {
 		return ProcedureResults{}, err
 	}
-	request := tfidf.Query{Text: query.Query, Category: query.Category, Limit: limit, Explain: query.Explain}
+	if err := skillrouter.CheckName("agent_id", query.AgentID); err != nil {
+		return ProcedureResults{}, err
+	}
+	span, err := spanOf(query.Since, query.Until, query.TimeRange, p.now())
+	if err != nil {
+		return ProcedureResults{}, err
+	}
+	request := tfidf.Query{
+		Text: query.Query, Category: query.Category, From: moment(span.From), To: moment(span.To), Limit: limit, Explain: query.Explain, Corpus: query.Corpus,
+	}
 	if persona != "" {
 		request.Tags = []string{persona}
 	}
+	request.Tags = written(request.Tags, query.AgentID)
 	found, rebuilding := p.kept.Search(ctx, request)
-	results := ProcedureResults{Results: []ProcedureHit{}, Corrected: found.Corrected, Notice: rebuilding}
+	results := ProcedureResults{Results: []ProcedureHit{}, Notice: rebuilding}
+	if len(found.Hits) == 0 && rebuilding == "" {
+		results.Tried, results.Notice = p.repairs.try(ctx, p.kept.Index(), request, &found, filtersOf(request, "category", "", persona), "")
+	}
+	results.Corrected = found.Corrected
 	_, err = fetch(ctx, found.Hits, p.store.ProceduresByID, func(s *StoredProcedure) (string, int) {
 		return ProcedureID(s.Persona, s.Name), s.Body.size()
 	}, func(s *StoredProcedure, hit tfidf.Hit) {
-		results.Results = append(results.Results, ProcedureHit{s.shown(), hit.Score, reasons(hit.Why)})
+		results.Results = append(results.Results, ProcedureHit{s.shown(), hit.Score, reasons(hit.Why), hit.Evidence})
 	})
 	results.Count = len(results.Results)
 	return results, err

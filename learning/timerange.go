@@ -193,8 +193,8 @@ func DateRange(field string, raw json.RawMessage) (string, error) {
 	return text, err
 }
 
-// meet returns the stretch that both ranges have.
-func (r TimeRange) meet(other TimeRange) TimeRange {
+// Meet returns the stretch that both ranges have.
+func (r TimeRange) Meet(other TimeRange) TimeRange {
 	if other.From.After(r.From) {
 		r.From = other.From
 	}

@@ -53,6 +53,8 @@ const (
 	KindProcedure = "procedure"
 	KindEpisode   = "episode"
 	KindTask      = "task"
+	KindMessage   = "message"
+	KindFinding   = "finding"
 )
 
 // TrustBuiltin is the trust of what the router itself brings: the built-in guard rules.

@@ -27,6 +27,7 @@ type question struct {
 	corrected map[string]string
 	unknown   []string
 	time      bool // a time is asked for
+	exactly   bool // see Query.Exact
 
 	at map[uint32]int // where each term is in terms
 }

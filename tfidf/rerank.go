@@ -39,6 +39,9 @@ func (s *search) rerank(limit int, explain bool) []Hit {
 		if explain {
 			h.Why = s.reasons(k)
 		}
+		if s.corpus != nil {
+			h.Evidence = s.evidence(s.heap[k], r.score[k]/r.score[r.order[0]])
+		}
 		hits = append(hits, h)
 	}
 	return hits

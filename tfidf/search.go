@@ -80,7 +80,8 @@ type search struct {
 	sat               saturation
 	heap              []candidate // the worst first
 	want              int
-	prune             bool // leave out what cannot be among the best; false in tests only
+	corpus            *Corpus // see Query
+	prune             bool    // leave out what cannot be among the best; false in tests only
 
 	worths *worths
 	lists  []list
@@ -112,7 +113,10 @@ func (ix *Index) search(q Query, prune bool) Result {
 	limit = min(limit, MaxLimit)
 	s.want = max(depth, limit)
 
-	s.q = ix.parse(q.Text, s.view)
+	s.q, s.corpus = ix.parse(q.Text, s.view), q.Corpus
+	if q.Exact {
+		s.q.exact(q.Corpus, func(term uint32) string { return string(ix.vocab.text(term)) })
+	}
 	res := Result{Corrected: s.q.corrected, Unknown: s.q.unknown}
 	for _, t := range s.q.terms {
 		res.Terms = append(res.Terms, t.text)
@@ -150,7 +154,7 @@ func (s *search) release() {
 	clear(s.segs)
 	clear(s.lists[:cap(s.lists)])
 	s.heap, s.part, s.filter, s.q = s.heap[:0], s.part[:0], s.filter[:0], question{}
-	s.ix, s.view = nil, nil
+	s.ix, s.view, s.corpus = nil, nil, nil
 	searches.Put(s)
 }
 

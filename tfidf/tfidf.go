@@ -56,6 +56,11 @@ type Query struct {
 	From, To          int64
 	Limit             int  // DefaultLimit if not positive, MaxLimit at most
 	Explain           bool // fill Hit.Why
+	// Corpus, if not nil, has each Hit tell its Evidence.
+	Corpus *Corpus
+	// Exact looks for the words of the query as they are: no other stands in for one. A
+	// caller who may see a part of the documents alone learns nothing then of what the others hold.
+	Exact bool
 }
 
 // Reason is one part of a hit's score.
@@ -101,6 +106,8 @@ type Hit struct {
 	ID    string
 	Score float64
 	Why   []Reason
+	// Evidence is filled for a Query with a Corpus.
+	Evidence Evidence
 }
 
 // Result is the answer to a Query, best hit first; equal scores are ordered by ID.

@@ -104,7 +104,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	// Each of these may use what those before it have built.
 	for _, wire := range []func(context.Context, *parts) error{
 		a.wireLLM, a.wireEmbeddings, a.wireProcedures, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireContext, a.wireChat,
-		a.wireFeed, a.wireMesh, a.wireGaps, a.wireAnswered, a.wireTransfer,
+		a.wireFeed, a.wireMesh, a.wireGaps, a.wireAnswered, a.wireSearch, a.wireTransfer,
 	} {
 		if err := wire(ctx, p); err != nil {
 			return err
@@ -148,7 +148,8 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Lessons: lessons, Patterns: patterns, Escalations: border.escalations(),
 		Facts: facts, Memory: border.memory,
 		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Introspection: p.introspection,
-		Tasks: tasks, Recon: recon, Tokens: tokens, System: system{a}, Embeddings: p.vectors,
+		Search: p.search,
+		Tasks:  tasks, Recon: recon, Tokens: tokens, System: system{a}, Embeddings: p.vectors,
 	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log})
 	a.life.defers("mcp sessions", tools.Close)
 	before := a.services.endStreams
@@ -166,7 +167,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Lessons: lessons, Patterns: patterns,
 		Facts:      facts,
 		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
-		Introspection: p.introspection, Embeddings: p.vectors, Gaps: p.gaps, Answered: p.answered,
+		Introspection: p.introspection, Embeddings: p.vectors, Gaps: p.gaps, Search: p.search, Answered: p.answered,
 		Judgements: learning.NewJudgements(p.memory, p.knowledge, learning.Options{Now: a.now, Log: a.log}),
 		Feed:       p.feed, Events: p.events, Socket: p.socket, Web: p.web, Mesh: p.mesh,
 		Backup: a.backup, Transfer: p.transfer,

@@ -43,6 +43,7 @@ type parts struct {
 	chat          http.Handler
 	gaps          *learning.Gaps
 	answered      *learning.Answered
+	search        *router.Searcher
 	experiences   *learning.Experiences
 	transfer      router.TransferService
 

@@ -5,7 +5,6 @@ import (
 	"runtime/metrics"
 	"time"
 
-	"skillrouter/router"
 	"skillrouter/router/httpapi"
 	"skillrouter/router/web"
 )
@@ -22,10 +21,8 @@ func (a *App) wireWeb(p *parts) {
 		Knowledge: p.knowledge, Episodes: p.episodes, Experiences: p.experiences, Lessons: p.lessons, Patterns: p.patterns,
 		Guard: p.guards, Facts: p.facts, Procedures: p.procedures, Consolidation: p.consolidation,
 		Memory: p.border.memory, Unread: p.presence, Log: p.mailbox, Health: a.webHealth, Doctor: a.webDoctor,
-		Finder: router.NewFinder(router.FindSources{
-			Knowledge: p.knowledge, Episodes: p.episodes, Lessons: p.lessons, Facts: p.facts, Procedures: p.procedures,
-		}, p.gaps),
-		Gaps: p.gaps, Embeddings: p.vectors, Process: a.process,
+		Search: p.search,
+		Gaps:   p.gaps, Embeddings: p.vectors, Process: a.process,
 	}, options)
 }
 

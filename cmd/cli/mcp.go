@@ -49,7 +49,7 @@ belongs to one agent can read its messages only if that agent is named here.
 			Knowledge: c.Knowledge, Episodes: c.Episodes, Router: c.Router, Mailbox: c.Mailbox, Presence: c.Presence, Lessons: c.Lessons, Patterns: c.Patterns,
 			Experiences: c.Experience, Guard: c.Guard, Escalations: c.Escalations, Memory: c.Memory, Facts: c.Facts,
 			Procedures: c.Procedures, Reminders: c.Reminders, Sessions: c.Sessions, Consolidation: c.Consolidation,
-			Context: c.Context, Introspection: c.Introspection,
+			Context: c.Context, Introspection: c.Introspection, Search: c.Search,
 			Tasks: c.Tasks, Recon: c.Recon, Tokens: c.Tokens, System: remoteSystem{c.System}, Embeddings: c.System,
 		}, mcpserver.Options{Agent: agent, Toolsets: chosen, Version: version().Version, Log: s.logger(config.Log{Level: "warn"})})
 		return tools.ServeStdio(ctx, s.in, s.out)

@@ -9,13 +9,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/learning"
+	"skillrouter/router"
 )
 
 func (s *shell) searchCommand() *cobra.Command {
 	var query learning.KnowledgeQuery
+	var all bool
+	var kinds []string
 	cmd := s.remote(s.command(&cobra.Command{
-		Use: "search TEXT... [--explain]", Short: "Search knowledge", Args: cobra.MinimumNArgs(1),
+		Use: "search TEXT... [--all] [--explain]", Short: "Search knowledge, or every memory", Args: cobra.MinimumNArgs(1),
 	}, func(ctx context.Context, args []string) error {
+		if all || len(kinds) > 0 {
+			return s.searchAll(ctx, router.SearchQuery{
+				Query: strings.Join(args, " "), Kinds: kinds, Category: query.Category, Project: query.Project, Tags: query.Tags, AgentID: query.AgentID,
+				TimeRange: query.TimeRange, Limit: query.Limit, Explain: query.Explain,
+			})
+		}
 		c, err := s.client()
 		if err != nil {
 			return err
@@ -31,6 +40,7 @@ func (s *shell) searchCommand() *cobra.Command {
 			if len(results.Results) == 0 {
 				fmt.Fprintln(w, "Nothing was found.")
 			}
+			triedSteps(w, results.Tried)
 			for i, hit := range results.Results {
 				if i > 0 {
 					fmt.Fprintln(w)
@@ -53,6 +63,10 @@ func (s *shell) searchCommand() *cobra.Command {
 		})
 	}))
 	flags := cmd.Flags()
+	flags.BoolVar(&all, "all", false, "search every memory: lessons, procedures, facts, tasks, findings, episodes and your messages too")
+	flags.StringSliceVar(&kinds, "kind", nil, "search this kind of memory: "+strings.Join(router.SearchKinds(), ", ")+"; may be repeated")
+	flags.StringVar(&query.AgentID, "agent", "", "only what this agent wrote")
+	flags.StringVar(&query.TimeRange, "time-range", "", "only what was written or changed then, such as 7d, yesterday or 2026-01")
 	flags.StringVar(&query.Category, "category", "", "only this category")
 	flags.StringVar(&query.Project, "project", "", "only this project")
 	flags.StringSliceVar(&query.Tags, "tag", nil, "only entries with this tag; may be repeated")

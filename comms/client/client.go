@@ -86,6 +86,7 @@ type Client struct {
 	Gaps          Gaps
 	Judgements    Judgements
 	Answered      Answered
+	Search        Search
 	Transfer      Transfer
 	Feed          Feed // everything that happens
 
@@ -143,7 +144,7 @@ func New(baseURL string, options Options) (*Client, error) {
 	c.Procedures, c.Reminders, c.Sessions = Procedures{c}, Reminders{c}, Sessions{c}
 	c.Consolidation, c.Context = Consolidation{c}, Context{c}
 	c.Introspection, c.Gaps, c.Judgements = Introspection{c}, Gaps{c}, Judgements{c}
-	c.Answered = Answered{c}
+	c.Answered, c.Search = Answered{c}, Search{c}
 	c.Mesh = Mesh{c}
 	c.Transfer = Transfer{c}
 	c.Feed = Feed{c}

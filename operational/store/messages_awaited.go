@@ -89,7 +89,11 @@ func (s *Store) Sweep(ctx context.Context, after int64, cutoff time.Time, window
 			return nil
 		}
 		return tx.Exec(sweepMarks, named).Error
-	}, nil)
+	}, func() {
+		if out.Deleted > 0 {
+			s.swept.Ring()
+		}
+	})
 	return out, err
 }
 

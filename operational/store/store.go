@@ -21,6 +21,7 @@ type Store struct {
 	commit *skillrouter.Committer[*gorm.DB]
 	events skillrouter.Bell
 	mailed skillrouter.Bell
+	swept  skillrouter.Bell // rings after each commit that deleted messages
 }
 
 // New makes a Store on an open and migrated database.

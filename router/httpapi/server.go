@@ -84,6 +84,7 @@ type Services struct {
 	Gaps          learning.GapService
 	Judgements    learning.JudgementService
 	Answered      learning.AnswerService
+	Search        router.SearchService
 	Chat          http.Handler // /v1: what an OpenAI client asks of a model, with memory
 
 	Feed   router.FeedService
@@ -191,6 +192,7 @@ func (s *Server) routes() {
 	s.gapRoutes()
 	s.judgementRoutes()
 	s.answeredRoutes()
+	s.searchRoutes()
 	s.transferRoutes()
 	s.meshRoutes()
 	s.webRoutes()

@@ -60,6 +60,7 @@ type Services struct {
 	Introspection router.IntrospectionService
 	Tasks         operational.TaskService
 	Recon         operational.ReconService
+	Search        router.SearchService
 	Tokens        operational.TokenService
 	System        router.SystemService
 	Embeddings    learning.EmbeddingService
@@ -186,6 +187,9 @@ func (s *Server) addTools() {
 	}
 	if s.services.Recon != nil {
 		s.addReconTools()
+	}
+	if s.services.Search != nil {
+		s.addSearchTools()
 	}
 	if s.services.Lessons != nil {
 		s.addLessonTools()

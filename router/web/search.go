@@ -1,11 +1,15 @@
 package web
 
 import (
+	"cmp"
+	"slices"
+
+	"skillrouter/learning"
 	"skillrouter/router"
 )
 
 func (s *Server) searchPages() {
-	if s.services.Finder == nil {
+	if s.services.Search == nil {
 		return
 	}
 	s.page("/ui/search", "search.html", "Search", s.search)
@@ -17,22 +21,72 @@ type search struct {
 	Query, Project string
 	Kinds          []option
 	Asked          bool
-	Found          []router.Found
-	Total          int
+	Found          router.SearchResults
+	Hits           []searchHit
 }
 
+// searchHit is a hit, and why it was found.
+type searchHit struct {
+	router.SearchHit
+	Parts []scorePart
+}
+
+// scorePart is what one lane gives to a hit's score.
+type scorePart struct {
+	Lane   string
+	Weight float64
+	Share  float64  // of the hit's score, 0 to 1
+	Terms  []string // what fitted, the weightiest first
+}
+
+// maxPartTerms bounds the terms that a part names.
+const maxPartTerms = 8
+
 func (s *Server) search(v *visit) (any, error) {
-	page := search{Query: v.value("q"), Project: v.value("project"), Kinds: options("every memory", v.value("kind"), router.FindKinds())}
+	page := search{Query: v.value("q"), Project: v.value("project"), Kinds: options("every memory", v.value("kind"), router.SearchKinds())}
 	if page.Query == "" {
 		return page, nil
 	}
-	found, err := s.services.Finder.Find(v.context(), router.FindQuery{Query: page.Query, Project: page.Project, Kind: v.value("kind")})
+	query := router.SearchQuery{Query: page.Query, Project: page.Project, Limit: pageHits, Explain: true}
+	if kind := v.value("kind"); kind != "" {
+		query.Kinds = []string{kind}
+	}
+	found, err := s.services.Search.Search(v.context(), query)
 	if err != nil {
 		return nil, err
 	}
 	page.Asked, page.Found = true, found
-	for _, one := range found {
-		page.Total += len(one.Hits)
+	for _, hit := range found.Results {
+		page.Hits = append(page.Hits, searchHit{hit, scoreParts(hit.Why, hit.RelevanceScore)})
 	}
 	return page, nil
+}
+
+// pageHits is how many hits the page shows.
+const pageHits = 20
+
+// scoreParts gathers the reasons of a score by their lanes, the weightiest first.
+func scoreParts(why []learning.Reason, score float64) []scorePart {
+	why = slices.Clone(why)
+	slices.SortStableFunc(why, func(a, b learning.Reason) int { return cmp.Compare(b.Weight, a.Weight) })
+	var parts []scorePart
+	for _, r := range why {
+		i := slices.IndexFunc(parts, func(p scorePart) bool { return p.Lane == r.Lane })
+		if i < 0 {
+			i = len(parts)
+			parts = append(parts, scorePart{Lane: r.Lane})
+		}
+		p := &parts[i]
+		p.Weight += r.Weight
+		if r.Term != "" && len(p.Terms) < maxPartTerms && !slices.Contains(p.Terms, r.Term) {
+			p.Terms = append(p.Terms, r.Term)
+		}
+	}
+	for i := range parts {
+		if score > 0 {
+			parts[i].Share = min(max(parts[i].Weight/score, 0), 1)
+		}
+	}
+	slices.SortStableFunc(parts, func(a, b scorePart) int { return cmp.Compare(b.Weight, a.Weight) })
+	return parts
 }

@@ -65,7 +65,7 @@ type Services struct {
 	Health        func(ctx context.Context) Health
 	Doctor        func(ctx context.Context) []Check
 
-	Finder     *router.Finder
+	Search     router.SearchService
 	Gaps       learning.GapService
 	Embeddings learning.EmbeddingService
 	Process    func() Process

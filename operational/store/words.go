@@ -1,0 +1,108 @@
+package store
+
+import (
+	"context"
+
+	"skillrouter"
+	"skillrouter/operational"
+)
+
+// wordsAtOnce is how many rows one page of a scan for the search index has, or
+// are read by their ids.
+const wordsAtOnce = 500
+
+// TasksOf returns the tasks with the ids, in any order; those that are not there are left out.
+func (s *Store) TasksOf(ctx context.Context, ids []string) ([]operational.Task, error) {
+	var rows []taskRow
+	err := s.read.WithContext(ctx).Where("id IN ?", ids).Find(&rows).Error
+	return tasksOf(rows), err
+}
+
+// TasksAfter returns the tasks that come after a number, in their order, as many as a page has.
+func (s *Store) TasksAfter(ctx context.Context, number int64) ([]operational.Task, error) {
+	var rows []taskRow
+	err := s.read.WithContext(ctx).Where("number > ?", number).Order("number").Limit(wordsAtOnce).Find(&rows).Error
+	return tasksOf(rows), err
+}
+
+func tasksOf(rows []taskRow) []operational.Task {
+	tasks := make([]operational.Task, len(rows))
+	for i, r := range rows {
+		tasks[i] = r.task()
+	}
+	return tasks
+}
+
+// FindingsOf returns the findings with the ids, in any order; those that are not there are left out.
+func (s *Store) FindingsOf(ctx context.Context, ids []string) ([]operational.Finding, error) {
+	var rows []findingRow
+	err := findings(s.read.WithContext(ctx)).Where("findings.id IN ?", ids).Scan(&rows).Error
+	return findingsOf(rows), err
+}
+
+// FindingsAfter returns the findings that come after an id, in their order, as
+// many as a page has; with an environment's id those of that one alone.
+func (s *Store) FindingsAfter(ctx context.Context, id, environment string) ([]operational.Finding, error) {
+	var rows []findingRow
+	q := findings(s.read.WithContext(ctx)).Where("findings.id > ?", id)
+	if environment != "" {
+		q = q.Where("findings.environment_id = ?", environment)
+	}
+	err := q.Order("findings.id").Limit(wordsAtOnce).Scan(&rows).Error
+	return findingsOf(rows), err
+}
+
+func findingsOf(rows []findingRow) []operational.Finding {
+	list := make([]operational.Finding, len(rows))
+	for i, r := range rows {
+		list[i] = r.finding()
+	}
+	return list
+}
+
+// MessagesOf returns the messages with the ids, in any order; those that are not there are left out.
+func (s *Store) MessagesOf(ctx context.Context, ids []string) ([]operational.Message, error) {
+	return s.messages(ctx, "m.id IN ?", ids)
+}
+
+// MessagesAfter returns the messages after a seq, in their order, as many as a page has.
+func (s *Store) MessagesAfter(ctx context.Context, seq int64) ([]operational.Message, error) {
+	return s.messages(ctx, "m.seq > ? ORDER BY m.seq LIMIT ?", seq, wordsAtOnce)
+}
+
+func (s *Store) messages(ctx context.Context, condition string, args ...any) ([]operational.Message, error) {
+	rows, err := s.read.WithContext(ctx).Raw("SELECT "+messageColumns+" FROM messages m WHERE "+condition, args...).Rows()
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var messages []operational.Message
+	for rows.Next() {
+		m, err := scanMessage(rows)
+		if err != nil {
+			return nil, err
+		}
+		messages = append(messages, m)
+	}
+	return messages, rows.Err()
+}
+
+// MessageIDs visits the id of every message.
+func (s *Store) MessageIDs(ctx context.Context, visit func(id string)) error {
+	rows, err := s.read.WithContext(ctx).Raw("SELECT id FROM messages").Rows()
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		visit(id)
+	}
+	return rows.Err()
+}
+
+// SweptBell rings after each commit that deleted messages.
+func (s *Store) SweptBell() *skillrouter.Bell { return &s.swept }

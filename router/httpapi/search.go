@@ -1,0 +1,42 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"skillrouter/router"
+)
+
+// searchInput is a search in an address.
+type searchInput struct {
+	Query     string    `query:"q" doc:"What is looked for, in plain words"`
+	Kinds     []string  `query:"kind" doc:"Only these kinds, separated by commas: lesson, knowledge, procedure, fact, task, finding, episode, message"`
+	Project   string    `query:"project"`
+	Category  string    `query:"category" doc:"A lesson's domain, an episode's event type, a message's signal, a finding's severity, a task's status"`
+	Tags      []string  `query:"tags" doc:"Each must be on it; separated by commas"`
+	AgentID   string    `query:"agent_id" doc:"Who wrote it; of a task, who made or has it"`
+	Since     time.Time `query:"since" doc:"Written or last changed at or after this time"`
+	Until     time.Time `query:"until" doc:"And before this time"`
+	TimeRange string    `query:"time_range" doc:"Such as 7d, yesterday, 2026-01"`
+	Limit     int       `query:"limit" doc:"1 to 50; 0: 10"`
+	Explain   bool      `query:"explain" doc:"Say why each result was found"`
+}
+
+func (s *Server) searchRoutes() {
+	search := s.services.Search
+	if search == nil {
+		return
+	}
+	register(s, operation(http.MethodGet, "/api/search", "search", "Find what fits a question in every memory, the likeliest first"),
+		func(ctx context.Context, in *searchInput) (*answer[router.SearchResults], error) {
+			results, err := search.Search(ctx, router.SearchQuery(*in))
+			return reply(results), err
+		})
+	post := operation(http.MethodPost, "/api/search", "search", "The same, for a longer question")
+	register(s, post, func(ctx context.Context, in *explainInput[router.SearchQuery]) (*answer[router.SearchResults], error) {
+		in.Body.Explain = in.Body.Explain || in.Explain
+		results, err := search.Search(ctx, in.Body)
+		return reply(results), err
+	})
+}
