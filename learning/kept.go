@@ -28,7 +28,7 @@ const (
 // keptForms are how documents are made of the rows of each kind. A number grows
 // whenever the same row makes another document than before: the snapshots of
 // earlier versions are built anew then.
-var keptForms = map[KeptKind]int{KeptKnowledge: 1, KeptEpisodes: 1, KeptLessons: 1, KeptProcedures: 1}
+var keptForms = map[KeptKind]int{KeptKnowledge: 2, KeptEpisodes: 1, KeptLessons: 2, KeptProcedures: 2}
 
 // KeptSearch asks for rows straight from the database, without an index.
 type KeptSearch struct {

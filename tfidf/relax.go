@@ -55,33 +55,36 @@ func (x *typoIndex) nearest(v *vocabulary, word string) string {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	groups := typoGroups([]byte(word), nil)
-	slices.SortFunc(groups, func(a, b uint16) int { return len(x.groups[a]) - len(x.groups[b]) })
+	slices.SortFunc(groups, func(a, b uint16) int { return x.size(a) - x.size(b) })
 	var found []byte
 	best, held, tries := most+1, uint32(0), 0
 	seen := map[uint32]bool{}
 	var other []rune
 	for _, g := range groups {
-		for _, c := range x.groups[g] {
-			h := v.entry(c).held.Load()
-			if h == 0 || seen[c] {
-				continue
+		words, newer := x.group(g)
+		for _, list := range [][]uint32{words, newer} {
+			for _, c := range list {
+				h := v.entry(c).held.Load()
+				if h == 0 || seen[c] {
+					continue
+				}
+				seen[c] = true
+				if tries++; tries > relaxTries {
+					return string(found)
+				}
+				text, d := v.text(c), 0
+				switch {
+				case bytes.HasPrefix(text, []byte(word)) && len(text) <= 3*len(word):
+				case len(text) > relaxPrefix && bytes.HasPrefix([]byte(word), text) && len(word) <= 2*len(text):
+				default:
+					other = appendRunes(other[:0], text)
+					d = max(editDistance(runes, other, min(best, most)), 1)
+				}
+				if d > most || d > best || d == best && (h < held || h == held && bytes.Compare(text, found) >= 0) {
+					continue
+				}
+				found, best, held = text, d, h
 			}
-			seen[c] = true
-			if tries++; tries > relaxTries {
-				return string(found)
-			}
-			text, d := v.text(c), 0
-			switch {
-			case bytes.HasPrefix(text, []byte(word)) && len(text) <= 3*len(word):
-			case len(text) > relaxPrefix && bytes.HasPrefix([]byte(word), text) && len(word) <= 2*len(text):
-			default:
-				other = appendRunes(other[:0], text)
-				d = max(editDistance(runes, other, min(best, most)), 1)
-			}
-			if d > most || d > best || d == best && (h < held || h == held && bytes.Compare(text, found) >= 0) {
-				continue
-			}
-			found, best, held = text, d, h
 		}
 	}
 	return string(found)

@@ -40,7 +40,7 @@ func (s *search) rerank(limit int, explain bool) []Hit {
 			h.Why = s.reasons(k)
 		}
 		if s.corpus != nil {
-			h.Evidence = s.evidence(s.heap[k], r.score[k]/r.score[r.order[0]])
+			h.Evidence = s.evidence(k, r.score[k]/r.score[r.order[0]])
 		}
 		hits = append(hits, h)
 	}

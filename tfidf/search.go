@@ -118,7 +118,13 @@ func (ix *Index) search(q Query, prune bool) Result {
 		s.q.exact(q.Corpus, func(term uint32) string { return string(ix.vocab.text(term)) })
 	}
 	res := Result{Corrected: s.q.corrected, Unknown: s.q.unknown}
+	if q.Exact {
+		res.Unknown = nil
+	}
 	for _, t := range s.q.terms {
+		if q.Exact { // which of the words are known tells of others' documents
+			break
+		}
 		res.Terms = append(res.Terms, t.text)
 	}
 	few, ok := s.narrowest(q)

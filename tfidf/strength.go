@@ -36,8 +36,8 @@ type Evidence struct {
 	Letters float64
 	// Near is how near one another the query's neighbouring words stand.
 	Near float64
-	// Mass is how much the words that are there tell, in nats: an error code found among
-	// a million documents has 14, a word that every second one has 0.7.
+	// Mass is how much the words that are there tell, in units of a word that one document
+	// alone has: two error codes have 2, a word that every hundredth of 10,000 documents has 0.5.
 	Mass float64
 	// Best is the hit's share of the score of its result's best hit.
 	Best float64
@@ -55,7 +55,7 @@ const (
 // exact takes out of the question what stands in for a word of the query. What
 // is left finds a document by its own words whatever other documents hold.
 func (q *question) exact(corpus *Corpus, text func(term uint32) string) {
-	q.exactly, q.corrected = true, nil
+	q.exactly, q.corrected = true, nil // what is unknown is told of to nobody, see Search
 	q.terms = slices.DeleteFunc(q.terms, func(t term) bool {
 		if t.lane == LaneCompound && corpus != nil {
 			_, asked := corpus.Holding[text(t.id)]
@@ -70,8 +70,8 @@ func (q *question) exact(corpus *Corpus, text func(term uint32) string) {
 }
 
 // evidence reads a candidate once more, for what speaks for it in the corpus.
-func (s *search) evidence(c candidate, best float64) Evidence {
-	s.read(c)
+func (s *search) evidence(k int, best float64) Evidence {
+	s.read(k)
 	r, corpus := &s.rank.reader, s.corpus
 	e := Evidence{Best: best}
 	total, words, whole, near := 0.0, 0.0, 0.0, 0.0
@@ -81,13 +81,20 @@ func (s *search) evidence(c candidate, best float64) Evidence {
 			df = t.df
 		}
 		mass := t.weight * idf(corpus.Docs, df)
+		if asked && df == 0 && t.place >= 0 {
+			if mass *= unheardWord; r.tfs[i] == 0 { // as if it were unknown: that another document has it is nobody's to be told
+				mass = unheardWord * idf(corpus.Docs, 0)
+			}
+		}
 		there := float64(r.tfs[i]) / (float64(r.tfs[i]) + presence)
 		if t.place < 0 {
 			whole += mass * there
 			continue
 		}
 		total += mass
-		near += mass * min(r.gain[i]/t.factor, 1)
+		if f := r.follows[i]; f >= 0 { // a gain is in units of the lesser of two words; how rare these are here is left out of it
+			near += mass * min(r.gain[i]/min(t.factor, s.q.terms[f].factor), 1)
+		}
 		if t.lane == LaneTypo {
 			there *= s.standIn(t.text)
 		}
@@ -103,6 +110,7 @@ func (s *search) evidence(c candidate, best float64) Evidence {
 			total += unheardWord * idf(corpus.Docs, 0)
 		}
 	}
+	e.Mass /= idf(corpus.Docs, 1)
 	if total > 0 {
 		e.Words, e.Whole, e.Near = min(words/total, 1), min(whole/total, 1), min(near/total, 1)
 	}
