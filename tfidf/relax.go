@@ -60,31 +60,30 @@ func (x *typoIndex) nearest(v *vocabulary, word string) string {
 	best, held, tries := most+1, uint32(0), 0
 	seen := map[uint32]bool{}
 	var other []rune
+	var words []uint32
 	for _, g := range groups {
-		words, newer := x.group(g)
-		for _, list := range [][]uint32{words, newer} {
-			for _, c := range list {
-				h := v.entry(c).held.Load()
-				if h == 0 || seen[c] {
-					continue
-				}
-				seen[c] = true
-				if tries++; tries > relaxTries {
-					return string(found)
-				}
-				text, d := v.text(c), 0
-				switch {
-				case bytes.HasPrefix(text, []byte(word)) && len(text) <= 3*len(word):
-				case len(text) > relaxPrefix && bytes.HasPrefix([]byte(word), text) && len(word) <= 2*len(text):
-				default:
-					other = appendRunes(other[:0], text)
-					d = max(editDistance(runes, other, min(best, most)), 1)
-				}
-				if d > most || d > best || d == best && (h < held || h == held && bytes.Compare(text, found) >= 0) {
-					continue
-				}
-				found, best, held = text, d, h
+		words = x.group(g, words[:0])
+		for _, c := range words {
+			h := v.entry(c).held.Load()
+			if h == 0 || seen[c] {
+				continue
 			}
+			seen[c] = true
+			if tries++; tries > relaxTries {
+				return string(found)
+			}
+			text, d := v.text(c), 0
+			switch {
+			case bytes.HasPrefix(text, []byte(word)) && len(text) <= 3*len(word):
+			case len(text) > relaxPrefix && bytes.HasPrefix([]byte(word), text) && len(word) <= 2*len(text):
+			default:
+				other = appendRunes(other[:0], text)
+				d = max(editDistance(runes, other, min(best, most)), 1)
+			}
+			if d > most || d > best || d == best && (h < held || h == held && bytes.Compare(text, found) >= 0) {
+				continue
+			}
+			found, best, held = text, d, h
 		}
 	}
 	return string(found)
