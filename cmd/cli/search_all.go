@@ -44,7 +44,7 @@ func (s *shell) searchAll(ctx context.Context, query router.SearchQuery) error {
 			for _, also := range hit.Also {
 				fmt.Fprintf(w, "    also the %s %s\n", clean(also.Kind), clean(also.Title))
 			}
-			reasons(w, hit.Why)
+			explained(w, hit.RelevanceScore, hit.Why)
 		}
 		for _, kind := range results.Kinds {
 			if kind.LeftOut != "" {
