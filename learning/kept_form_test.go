@@ -28,10 +28,10 @@ func TestKeptFormsAreOfTheirNumber(t *testing.T) {
 		},
 	)
 	want := map[learning.KeptKind]string{
-		learning.KeptKnowledge:  `1 {"ID":"k","Title":"t","Body":"content\nTag","Category":"c","Project":"p","Tags":["tag"],"Order":7,"At":0}<nil>`,
+		learning.KeptKnowledge:  `2 {"ID":"k","Title":"t","Body":"content\nTag","Category":"c","Project":"p","Tags":["tag","\u0000by:a"],"Order":7,"At":0}<nil>`,
 		learning.KeptEpisodes:   `1 {"ID":"e","Title":"t","Body":"content\nLearned: learned\nx: y","Category":"action","Project":"p","Tags":["agent:a","persona:pe","session:s","event:ev"],"Order":7,"At":1700000000000}<nil>`,
-		learning.KeptLessons:    `1 {"ID":"l","Title":"t","Body":"context\naction\noutcome\nroot\nsolution\nbody\nother\nmake\nci\nTag\nc","Category":"d","Project":"p","Tags":["tag"],"Order":7,"At":0}<nil>`,
-		learning.KeptProcedures: `1 {"ID":"pe/n","Title":"n: d","Body":"s\nsd\nsa\nsr\n","Category":"c","Project":"","Tags":["pe"],"Order":7,"At":0}<nil>`,
+		learning.KeptLessons:    `2 {"ID":"l","Title":"t","Body":"context\naction\noutcome\nroot\nsolution\nbody\nother\nmake\nci\nTag\nc","Category":"d","Project":"p","Tags":["tag"],"Order":7,"At":0}<nil>`,
+		learning.KeptProcedures: `2 {"ID":"pe/n","Title":"n: d","Body":"s\nsd\nsa\nsr\n","Category":"c","Project":"","Tags":["pe"],"Order":7,"At":0}<nil>`,
 	}
 	for kind, text := range want {
 		if got[kind] != text {

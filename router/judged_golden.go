@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,21 +41,16 @@ func ReadGolden(text []byte) (*Golden, error) {
 		if n == 0 {
 			continue
 		}
-		var is struct {
-			QuestionResult
-			RoutingResult
-			Query string `json:"query"`
-		}
-		if err := json.Unmarshal(line, &is); err != nil {
+		var question QuestionResult
+		var routing RoutingResult
+		if err := errors.Join(json.Unmarshal(line, &question), json.Unmarshal(line, &routing)); err != nil {
 			return nil, fmt.Errorf("golden line %d: %w", n+1, err)
 		}
-		if is.Class != "" {
-			is.RoutingResult.Query = is.Query
-			g.Routing = append(g.Routing, is.RoutingResult)
+		if routing.Class != "" { // only these have one
+			g.Routing = append(g.Routing, routing)
 			continue
 		}
-		is.QuestionResult.Query = is.Query
-		g.Questions = append(g.Questions, is.QuestionResult)
+		g.Questions = append(g.Questions, question)
 	}
 	return g, nil
 }

@@ -116,7 +116,7 @@ func (w *Words) readMessages(ctx context.Context, visit func([]tfidf.Document) e
 }
 
 func (w *Words) toldMessages(ctx context.Context, events []skillrouter.Event) ([]tfidf.Document, []string, error) {
-	ids := subjects(events, func(string) bool { return true })
+	ids := subjectsOf(events, func(string) bool { return true })
 	page, err := w.store.MessagesOf(ctx, ids)
 	return documents(page, messageDocument), ids, err
 }
@@ -159,7 +159,7 @@ func (w *Words) findingsOf(ctx context.Context, environment string, visit func([
 // was changed all of them, because their project is its.
 func (w *Words) toldFindings(ctx context.Context, events []skillrouter.Event) ([]tfidf.Document, []string, error) {
 	var docs []tfidf.Document
-	for _, environment := range subjects(events, func(kind string) bool { return kind == operational.EventEnvironmentStored }) {
+	for _, environment := range subjectsOf(events, func(kind string) bool { return kind == operational.EventEnvironmentStored }) {
 		err := w.findingsOf(ctx, environment, func(page []tfidf.Document) error {
 			docs = append(docs, page...)
 			return ctx.Err()
@@ -168,7 +168,7 @@ func (w *Words) toldFindings(ctx context.Context, events []skillrouter.Event) ([
 			return nil, nil, err
 		}
 	}
-	ids := subjects(events, func(kind string) bool { return strings.HasPrefix(kind, "finding.") })
+	ids := subjectsOf(events, func(kind string) bool { return strings.HasPrefix(kind, "finding.") })
 	if len(ids) == 0 {
 		return docs, nil, nil
 	}
@@ -201,7 +201,7 @@ func (w *Words) readTasks(ctx context.Context, visit func([]tfidf.Document) erro
 }
 
 func (w *Words) toldTasks(ctx context.Context, events []skillrouter.Event) ([]tfidf.Document, []string, error) {
-	ids := subjects(events, func(kind string) bool { return strings.HasPrefix(kind, "task.") })
+	ids := subjectsOf(events, func(kind string) bool { return strings.HasPrefix(kind, "task.") })
 	if len(ids) == 0 {
 		return nil, nil, nil
 	}

@@ -157,8 +157,8 @@ func (x *wordIndex) keep(ctx context.Context, stored func(ctx context.Context, v
 	return nil
 }
 
-// subjects returns what events of some types tell of, each once.
-func subjects(events []skillrouter.Event, ofType func(string) bool) []string {
+// subjectsOf returns what events of some types tell of, each once.
+func subjectsOf(events []skillrouter.Event, ofType func(string) bool) []string {
 	var ids []string
 	seen := map[string]bool{}
 	for _, e := range events {

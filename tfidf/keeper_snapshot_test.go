@@ -164,14 +164,14 @@ func TestSavingFailsQuietlyAndIsTriedAgain(t *testing.T) {
 		load(t, k)
 		run(t, k)
 		await(t, k)
-		time.Sleep(5 * time.Minute)
+		<-time.After(5 * time.Minute)
 		if n := strings.Count(told.String(), "cannot be saved"); n != 1 || k.State().SaveFailed == "" {
 			t.Errorf("told %d times: %s", n, told.String())
 		}
 		s.write(entry(400, "kubelet"))
 		s.check(t, k)
 		must(t, os.Remove(folder))
-		time.Sleep(2 * time.Minute)
+		<-time.After(2 * time.Minute)
 		if state := k.State(); state.SaveFailed != "" || state.Unsaved != 0 || time.Since(state.Saved) > 2*time.Minute {
 			t.Errorf("when the way is free: %+v", state)
 		}
@@ -189,19 +189,19 @@ func TestSnapshotsAreSavedInTimeAndAtTheEnd(t *testing.T) {
 		for i := range 10 {
 			s.write(entry(2000+i, "kubelet"))
 		}
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		if n := k.State().Unsaved; n != 10 {
 			t.Errorf("a handful is saved at once: %d are not", n)
 		}
 		for i := range 300 {
 			s.write(entry(3000+i, "kubelet"))
 		}
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		if n := k.State().Unsaved; n != 0 {
 			t.Errorf("after many changes and a quiet moment %d are not saved", n)
 		}
 		s.write(entry(5000, "kubelet"))
-		time.Sleep(2 * time.Hour)
+		<-time.After(2 * time.Hour)
 		if n := k.State().Unsaved; n != 0 {
 			t.Errorf("after hours %d are not saved", n)
 		}
@@ -242,7 +242,7 @@ func TestAnUnchangedSnapshotFollowsTheLog(t *testing.T) {
 					s.log = append(s.log, "-")
 				}
 				s.mu.Unlock()
-				time.Sleep(2 * time.Minute)
+				<-time.After(2 * time.Minute)
 				cancel()
 				must(t, <-ended)
 				if after, err := os.Stat(path); err != nil || !after.ModTime().Equal(before.ModTime()) {

@@ -21,7 +21,7 @@ func TestFirstRequests(t *testing.T) {
 			{"POST", "/api/tasks", `{"title":"a","agent_id":"b"}`, http.StatusCreated},
 			{"POST", "/api/tasks", `{"title":"a","prio":1}`, http.StatusBadRequest},
 			{"GET", "/api/tasks/99", "", http.StatusNotFound},
-			{"GET", "/api/tokens", "", http.StatusOK},
+			{"GET", "/api/tokens", "", http.StatusForbidden},
 			{"GET", "/openapi.json", "", http.StatusOK},
 			{"GET", "/openapi-3.0.yaml", "", http.StatusOK},
 		} {
