@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"skillrouter"
@@ -18,11 +19,9 @@ import (
 // ours is the knowledge of a router without its transports: learning.db, the
 // committer, the rules of writing and the index.
 type ours struct {
-	db   *app.Database
-	base *learning.KnowledgeBase
-	stop context.CancelFunc
-	done chan error
-	runs int
+	db    *app.Database
+	base  *learning.KnowledgeBase
+	stops []func() error // in the order of starting
 }
 
 // idsOnly leaves the rows of what a search found unread: the other engines are
@@ -52,20 +51,24 @@ func openOurs(ctx context.Context, dir string) (engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	running, stop := context.WithCancel(ctx)
-	o := &ours{db: db, stop: stop, done: make(chan error, 2)}
+	o := &ours{db: db}
 	o.base = learning.NewKnowledgeBase(idsOnly{store.New(db.Read, db.Commit)}, learning.Options{Indexes: filepath.Join(dir, "index")})
-	o.run(running, db.Commit.Run)
+	o.run(ctx, db.Commit.Run)
 	if err := o.base.Load(ctx); err != nil {
 		return nil, errors.Join(err, o.close())
 	}
-	o.run(running, o.base.Run)
+	o.run(ctx, o.base.Run)
 	return o, nil
 }
 
 func (o *ours) run(ctx context.Context, run func(context.Context) error) {
-	o.runs++
-	go func() { o.done <- run(ctx) }()
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- run(ctx) }()
+	o.stops = append(o.stops, func() error {
+		cancel()
+		return <-done
+	})
 }
 
 func (o *ours) add(ctx context.Context, entries []entry) error {
@@ -97,11 +100,12 @@ func (o *ours) search(ctx context.Context, q question) ([]string, error) {
 	return ids, err
 }
 
+// close stops what was started last first: the index asks the committer where
+// the log stands when it saves its last snapshot.
 func (o *ours) close() error {
-	o.stop()
 	var errs []error
-	for range o.runs {
-		errs = append(errs, <-o.done)
+	for _, stop := range slices.Backward(o.stops) {
+		errs = append(errs, stop())
 	}
 	return errors.Join(append(errs, o.db.Close())...)
 }
