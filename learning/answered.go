@@ -82,6 +82,8 @@ type AnswerStore interface {
 	AddAnswer(ctx context.Context, a AnswerVoice, bounds AnswerBounds) (changed []string, err error)
 	// Answers returns the voices on entries, of all where ids is nil, the oldest first.
 	Answers(ctx context.Context, ids []string) ([]AnswerVoice, error)
+	// Knowledge returns the entries with these ids that are there.
+	Knowledge(ctx context.Context, ids []string) ([]Knowledge, error)
 	// DeleteAnswers deletes an agent's voices on an entry, or everybody's, and counts them.
 	DeleteAnswers(ctx context.Context, id, agentID string, everybody bool) (int64, error)
 }
@@ -152,6 +154,10 @@ func (a *Answered) Answered(ctx context.Context, id string, use AnswerDraft) (An
 		if err := a.read(ctx, changed); err != nil {
 			return AnswerLearned{}, err
 		}
+	} else if there, err := a.store.Knowledge(ctx, []string{id}); err != nil {
+		return AnswerLearned{}, err
+	} else if len(there) == 0 {
+		return AnswerLearned{}, noEntry()
 	}
 	if one.Helpful {
 		a.count(id)
