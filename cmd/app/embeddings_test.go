@@ -51,7 +51,7 @@ func newEmbeddingServer(t *testing.T) *embeddingServer {
 		for i, text := range request.Input {
 			vector := make([]float32, 128)
 			for word := range strings.FieldsSeq(strings.ToLower(text)) {
-				word = strings.NewReplacer("automobile", "car", "vehicle", "car", "terminate", "halt").Replace(word)
+				word = strings.NewReplacer("zeppelin", "car", "airship", "car", "terminate", "halt").Replace(word)
 				h := fnv.New32a()
 				h.Write([]byte(word))
 				vector[h.Sum32()%128]++
@@ -106,7 +106,7 @@ func TestEmbeddingsOverHTTP(t *testing.T) {
 			}
 		}
 	}
-	stored, err := c.Knowledge.Store(ctx, learning.KnowledgeDraft{Category: "gotcha", Title: "halt vehicle", Content: "by hand"})
+	stored, err := c.Knowledge.Store(ctx, learning.KnowledgeDraft{Category: "gotcha", Title: "halt airship", Content: "by hand"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,11 +119,11 @@ func TestEmbeddingsOverHTTP(t *testing.T) {
 	if s := status(); s.Model != "scripted" || s.Dimension != 128 || s.Total != 6 || len(s.Kinds) != 3 {
 		t.Errorf("%+v", s)
 	}
-	found, err := c.Knowledge.Search(ctx, learning.KnowledgeQuery{Query: "terminate automobile", Explain: true})
+	found, err := c.Knowledge.Search(ctx, learning.KnowledgeQuery{Query: "terminate zeppelin", Explain: true})
 	if err != nil || found.Count == 0 || found.Results[0].ID != stored.ID || found.Notice != "" || found.Results[0].Why[0].Lane != learning.LaneVector {
 		t.Errorf("%+v, %v", found, err)
 	}
-	if sent := endpoint.sent.Load().(string); !strings.Contains(sent, "query: terminate automobile") {
+	if sent := endpoint.sent.Load().(string); !strings.Contains(sent, "query: terminate zeppelin") {
 		t.Errorf("sent %s", sent)
 	}
 	get := func(path string) string {
