@@ -310,6 +310,11 @@ func Backup(ctx context.Context, path, target string) error {
 // pragma is a setting and what reading it back must give.
 type pragma struct{ name, set, want string }
 
+// writerCacheKiB is the most that the writer keeps of a database's pages, in KiB. An
+// import into a large database touches indexes all over: with SQLite's own 2 MiB each
+// row reads and writes pages again.
+const writerCacheKiB = 32 << 10
+
 func writerPragmas() []pragma {
 	return []pragma{
 		{"journal_mode", "WAL", "wal"},
@@ -317,6 +322,7 @@ func writerPragmas() []pragma {
 		{"synchronous", "FULL", "2"},
 		{"foreign_keys", "1", "1"},
 		{"trusted_schema", "0", "0"},
+		{"cache_size", fmt.Sprint(-writerCacheKiB), fmt.Sprint(-writerCacheKiB)},
 	}
 }
 
