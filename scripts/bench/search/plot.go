@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -82,15 +83,19 @@ func (p panel) draw(b *strings.Builder, runs []run, left, top int) {
 	for _, r := range runs {
 		fmt.Fprintf(b, `<text x="%.1f" y="%d" text-anchor="middle" fill="#555">%s</text>`+"\n", x(r.Size), top+panelHeight+16, thousands(r.Size))
 	}
-	for at := range runs[0].Engines {
+	for at, engine := range runs[0].Engines {
 		ink := inks[at%len(inks)]
 		var path strings.Builder
-		for i, r := range runs {
+		for _, r := range runs {
+			i := slices.IndexFunc(r.Engines, func(f figures) bool { return f.Name == engine.Name })
+			if i < 0 {
+				continue // it was not measured at this size
+			}
 			move := "L"
-			if i == 0 {
+			if path.Len() == 0 {
 				move = "M"
 			}
-			fmt.Fprintf(&path, "%s%.1f %.1f", move, x(r.Size), y(p.value(r.Engines[at])))
+			fmt.Fprintf(&path, "%s%.1f %.1f", move, x(r.Size), y(p.value(r.Engines[i])))
 		}
 		fmt.Fprintf(b, `<path d="%s" fill="none" stroke="%s" stroke-width="2" stroke-dasharray="%s"/>`+"\n", path.String(), ink.colour, ink.dash)
 	}
