@@ -107,13 +107,5 @@ func (s *Store) answers(ctx context.Context, text string, args ...any) ([]learni
 
 // DeleteAnswers implements learning.AnswerStore.
 func (s *Store) DeleteAnswers(ctx context.Context, id, agentID string, everybody bool) (gone int64, err error) {
-	err = s.commit.Write(ctx, func(tx *gorm.DB) error {
-		result, err := exec(tx, "DELETE FROM knowledge_answers WHERE entry_id = ? AND (? OR agent_id = ?)", id, everybody, agentID)
-		if err != nil {
-			return err
-		}
-		gone, err = result.RowsAffected()
-		return err
-	}, nil)
-	return gone, err
+	return s.deleteRows(ctx, "DELETE FROM knowledge_answers WHERE entry_id = ? AND (? OR agent_id = ?)", id, everybody, agentID)
 }

@@ -67,14 +67,7 @@ func (s *Store) PutEmbeddings(ctx context.Context, model string, put []learning.
 
 // DropEmbeddings implements learning.EmbeddingStore.
 func (s *Store) DropEmbeddings(ctx context.Context, model string, dimension, limit int) (int, error) {
-	var dropped int64
-	err := s.commit.Write(ctx, func(tx *gorm.DB) error {
-		result, err := exec(tx, "DELETE FROM embeddings WHERE num IN (SELECT num FROM embeddings WHERE model <> ? OR dimension <> ? LIMIT ?)", model, dimension, limit)
-		if err == nil {
-			dropped, err = result.RowsAffected()
-		}
-		return err
-	}, nil)
+	dropped, err := s.deleteRows(ctx, "DELETE FROM embeddings WHERE num IN (SELECT num FROM embeddings WHERE model <> ? OR dimension <> ? LIMIT ?)", model, dimension, limit)
 	return int(dropped), err
 }
 

@@ -51,27 +51,11 @@ func (s *Store) QueryFeedback(ctx context.Context) ([]learning.QueryFeedback, er
 
 // DeleteQueryFeedback implements learning.QueryFeedbackStore.
 func (s *Store) DeleteQueryFeedback(ctx context.Context, id string) (there bool, err error) {
-	err = s.commit.Write(ctx, func(tx *gorm.DB) error {
-		result, err := exec(tx, "DELETE FROM query_feedback WHERE id = ?", id)
-		if err != nil {
-			return err
-		}
-		n, err := result.RowsAffected()
-		there = n > 0
-		return err
-	}, nil)
-	return there, err
+	gone, err := s.deleteRows(ctx, "DELETE FROM query_feedback WHERE id = ?", id)
+	return gone > 0, err
 }
 
 // ClearQueryFeedback implements learning.QueryFeedbackStore.
 func (s *Store) ClearQueryFeedback(ctx context.Context, agentID string) (gone int64, err error) {
-	err = s.commit.Write(ctx, func(tx *gorm.DB) error {
-		result, err := exec(tx, "DELETE FROM query_feedback WHERE ? = '' OR agent_id = ?", agentID, agentID)
-		if err != nil {
-			return err
-		}
-		gone, err = result.RowsAffected()
-		return err
-	}, nil)
-	return gone, err
+	return s.deleteRows(ctx, "DELETE FROM query_feedback WHERE ? = '' OR agent_id = ?", agentID, agentID)
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 
@@ -58,4 +59,17 @@ func eachChunk[T any](db *gorm.DB, scan func(rows *sql.Rows) (row T, size int, e
 		return err
 	}
 	return visit(chunk)
+}
+
+// deleteRows runs a statement that deletes as one change, and counts what it deleted.
+func (s *Store) deleteRows(ctx context.Context, statement string, args ...any) (gone int64, err error) {
+	err = s.commit.Write(ctx, func(tx *gorm.DB) error {
+		result, err := exec(tx, statement, args...)
+		if err != nil {
+			return err
+		}
+		gone, err = result.RowsAffected()
+		return err
+	}, nil)
+	return gone, err
 }
