@@ -4,11 +4,14 @@ GO       ?= go
 TAGS     := nomsgpack
 BIN      := bin/skillrouter
 FUZZTIME ?= 60s
+SOAKTIME ?= 10m
 # The race detector needs cgo; the program itself never does.
 export CGO_ENABLED ?= 0
+# One set of flags for all that compiles: vet, tests and the program share what is compiled.
+export GOFLAGS += -trimpath
 
 .DEFAULT_GOAL := help
-.PHONY: help build train-router train-router-check golden-search run test race lint fmt fuzz garbage bench bench-search-tidy bench-search-check bench-search bench-scale browser conformance cross dist dist-check check clean
+.PHONY: help build train-router train-router-check golden-search run test race lint fmt fuzz garbage bench soak soak-check bench-search-tidy bench-search-check bench-search bench-scale browser conformance agents cross dist dist-check check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,7 +23,7 @@ run: build ## start the sidecar on its embedded default, in the foreground
 	$(BIN) serve
 
 test: ## run every test, without the race detector
-	$(GO) test -tags $(TAGS) ./...
+	$(GO) test -tags $(TAGS) -vet=off ./...
 
 race: ## run every test under the race detector
 	CGO_ENABLED=1 $(GO) test -tags $(TAGS) -race ./...
@@ -41,6 +44,12 @@ fuzz: ## run each fuzz target for FUZZTIME (60s)
 
 garbage: ## send the mesh a million garbage datagrams: no crash, no change, no growth
 	SKILLROUTER_GARBAGE=1000000 $(GO) test -tags $(TAGS) -count 1 -v -run '^TestGarbage' ./comms/interlock
+
+soak: build ## break the router from outside for SOAKTIME (10m): kills, power cuts, I/O errors, damaged files, streams. SOAK=kill,power runs only these
+	$(GO) run -tags $(TAGS) ./scripts/soak -binary $(BIN) -time $(SOAKTIME) -only "$(SOAK)"
+
+soak-check: ## vet the file system that loses what was not synced (a module of its own: its library would have to be downloaded for check)
+	cd scripts/soak/powerdisk && $(GO) vet ./... && $(GO) tool -modfile=$(CURDIR)/go.mod staticcheck ./...
 
 train-router: ## make the query classifier's model and its figures anew from the training lines
 	$(GO) run ./scripts/trainrouter
@@ -80,6 +89,14 @@ browser: build ## look at the dashboard in Chromium ($CHROMIUM, or the one on th
 
 conformance: build ## run the official MCP conformance suites and the Inspector's command line (wants npm and its registry, the first time). CONFORMANCE_FLAGS=-update writes docs/mcp.md
 	$(GO) run -tags $(TAGS) ./scripts/conformance $(CONFORMANCE_FLAGS)
+
+AGENTS_DIR ?= bin/agents
+agents: build ## run real coding agents in pinned versions beside the router, on linux/amd64, without a network where unshare makes such a place (wants npm, its registry the first time, and 1.2 GB)
+	npm install --prefix $(AGENTS_DIR) --ignore-scripts --no-audit --no-fund @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 opencode-ai@1.18.33 @google/gemini-cli@0.61.0
+	$(GO) test -tags $(TAGS) -c -o bin/agents.test ./scripts/agents
+	@cd scripts/agents && export SKILLROUTER_REAL_AGENTS=$(abspath $(AGENTS_DIR)) SKILLROUTER_BIN=$(abspath $(BIN)); \
+	if unshare -rn ip link set lo up 2>/dev/null; then unshare -rn sh -c 'ip link set lo up && exec $(CURDIR)/bin/agents.test -test.v -test.timeout 30m'; \
+	else echo "unshare makes no network of its own here: the agents are told to be quiet, and nothing holds them to it"; $(CURDIR)/bin/agents.test -test.v -test.timeout 30m; fi
 
 cross: ## compile for the platforms we don't test on
 	@set -e; for target in linux/arm64 darwin/arm64 windows/amd64; do \

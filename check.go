@@ -16,7 +16,8 @@ const (
 )
 
 // CheckAgentID returns an Invalid error, naming field, unless id is 1–64 of
-// the characters A–Z a–z 0–9 . _ : -.
+// the characters A–Z a–z 0–9 . _ : -. It may not begin with a - or be dots alone: such
+// a name is an option to a program, or a folder.
 func CheckAgentID(field, id string) error {
 	if id == "" {
 		return InvalidField(field, "is required")
@@ -31,12 +32,28 @@ func CheckAgentID(field, id string) error {
 			return InvalidField(field, "may hold only letters A–Z and a–z, digits, and . _ : -")
 		}
 	}
-	return nil
+	if id[0] == '-' || strings.Trim(id, ".") == "" {
+		return InvalidField(field, "may not begin with - or be dots alone")
+	}
+	return HoldsSecret(field, id)
 }
 
+// OwnSessionID is the id that an agent's session gets in place of the one that its
+// client chose, if that is another agent's already: so nobody can take an id from
+// another. A client cannot choose one like it, because no chosen id may hold a "~".
+func OwnSessionID(id, agentID string) string { return id + "~" + agentID }
+
 // CheckName returns an Invalid error, naming field, unless s is at most
-// MaxName bytes of printable UTF-8 on one line. Empty is allowed.
+// MaxName bytes of printable UTF-8 on one line, and no secret. Empty is allowed.
 func CheckName(field, s string) error {
+	if err := CheckLine(field, s); err != nil {
+		return err
+	}
+	return HoldsSecret(field, s)
+}
+
+// CheckLine is CheckName for a text whose secrets are cut out elsewhere.
+func CheckLine(field, s string) error {
 	if len(s) > MaxName {
 		return InvalidField(field, "is longer than %d bytes", MaxName)
 	}
@@ -106,6 +123,10 @@ func Limit(asked, def, max int) (int, error) {
 // DefaultPersona is whose memory is meant if nobody says (seed 002).
 const DefaultPersona = "default"
 
+// SharedPersona is, beside DefaultPersona, the persona whose facts and procedures
+// every agent may write over and delete.
+const SharedPersona = "shared"
+
 // MaxPersona bounds a persona's name, in bytes; it may become a folder's.
 const MaxPersona = 64
 
@@ -128,7 +149,7 @@ func CheckPersona(name string) (string, error) {
 			return "", InvalidField("persona", "must be letters A–Z and a–z, digits, and after the first also . _ -")
 		}
 	}
-	return name, nil
+	return name, HoldsSecret("persona", name)
 }
 
 // Head returns the beginning of a text, at most that many bytes of whole characters.

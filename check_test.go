@@ -13,6 +13,7 @@ import (
 func TestCheckAgentID(t *testing.T) {
 	for id, ok := range map[string]bool{
 		"builder-2": true, "A.b_c:d-9": true, strings.Repeat("x", 64): true,
+		"-rf": false, "--help": false, ".": false, "..": false, "....": false, ".a": true, "a..": true, // S9k: an option, a folder
 		"": false, strings.Repeat("x", 65): false, "a b": false, "../x": false, "a\n": false,
 		"\u212a": false /* U+212A, which NFC turns into K */, "é": false, "a\x00": false, "\xff": false,
 	} {

@@ -23,14 +23,38 @@ const (
 //
 // It knows no database: Tx is whatever the transaction function hands out.
 type Committer[Tx any] struct {
+	// Reserve may be set before Run; nil: nothing is kept for essential writes.
+	Reserve Reserve
+
 	transact  func(fn func(tx Tx) error) error
 	savepoint func(tx Tx, fn func(tx Tx) error) error
 	queue     chan *write[Tx]
 	announce  chan []*write[Tx]
 
-	mu     sync.RWMutex // guards closed against Write's send
-	closed bool
+	mu      sync.RWMutex // guards closed and stopped against Write's send
+	closed  bool         // queue is closed
+	stopped bool         // nobody reads queue any more
+	broken  error        // why it is unknown what is on disk; Run's own
 }
+
+// Reserve is room that is kept for essential writes where there is no other.
+type Reserve interface {
+	// Admit tells why only essential writes are taken now; nil: all are.
+	Admit() error
+	// Release gives the room away, and tells whether there was some.
+	Release() bool
+}
+
+type essentialKey struct{}
+
+// Essential marks the writes of a context as ones that must get through on a
+// full disk: what stops agents, and what keeps them in touch.
+func Essential(ctx context.Context) context.Context {
+	return context.WithValue(ctx, essentialKey{}, true)
+}
+
+// errUnknown is what a write is told whose commit failed on the way to the disk.
+const errUnknown = "the disk failed while this was being stored: it may be there or not once the router has been started again, so ask before you repeat it"
 
 type write[Tx any] struct {
 	ctx   context.Context
@@ -70,7 +94,7 @@ func (c *Committer[Tx]) Queue(ctx context.Context, apply func(tx Tx) error, afte
 	w := &write[Tx]{ctx: ctx, apply: apply, after: after, done: make(chan struct{})}
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if c.closed {
+	if c.closed || c.stopped {
 		return func() error { return Errorf(Unavailable, "the router is stopping") }
 	}
 	select {
@@ -86,6 +110,10 @@ func (c *Committer[Tx]) Queue(ctx context.Context, apply func(tx Tx) error, afte
 
 // Run commits what is written until ctx ends; then it commits what still
 // waits, refuses further writes and returns nil.
+//
+// If a commit fails so that nobody knows whether it is on disk, as with a failed
+// fsync, nothing is written after it: what was lost could no longer be told from what
+// was kept. Run then refuses what waits and returns the error, and the process must end.
 func (c *Committer[Tx]) Run(ctx context.Context) error {
 	var announcer sync.WaitGroup
 	announcer.Go(func() {
@@ -121,12 +149,85 @@ func (c *Committer[Tx]) Run(ctx context.Context) error {
 				break gather
 			}
 		}
+		if batch = c.admit(batch); len(batch) == 0 {
+			continue
+		}
 		acknowledge := func() { c.announce <- batch }
-		if early := c.commit(batch, acknowledge); !early {
+		early := c.commit(batch, acknowledge)
+		c.resort(batch)
+		if !early {
 			acknowledge()
+		}
+		if c.broken != nil {
+			c.refuse()
+			return c.broken
 		}
 	}
 	return nil
+}
+
+// admit refuses, while the disk is full, what must not take the room that is kept.
+func (c *Committer[Tx]) admit(batch []*write[Tx]) []*write[Tx] {
+	if c.Reserve == nil {
+		return batch
+	}
+	full := c.Reserve.Admit()
+	if full == nil {
+		return batch
+	}
+	var admitted, refused []*write[Tx]
+	for _, w := range batch {
+		if w.ctx.Value(essentialKey{}) != nil {
+			admitted = append(admitted, w)
+		} else {
+			w.err = full
+			refused = append(refused, w)
+		}
+	}
+	if len(refused) > 0 {
+		c.announce <- refused
+	}
+	return admitted
+}
+
+// resort commits the essential writes of a batch for which the disk was full
+// once more, in the room that is kept for them.
+func (c *Committer[Tx]) resort(batch []*write[Tx]) {
+	var again []*write[Tx]
+	for _, w := range batch {
+		if CodeOf(w.err) == StorageFull && w.ctx.Value(essentialKey{}) != nil {
+			again = append(again, w)
+		}
+	}
+	if len(again) > 0 && c.Reserve != nil && c.Reserve.Release() {
+		c.commit(again, func() {})
+	}
+}
+
+// refuse takes no more writes, and answers those that wait.
+func (c *Committer[Tx]) refuse() {
+	stopped := make(chan struct{})
+	go func() {
+		c.mu.Lock() // waits for the sends under way, which this loop still receives
+		c.stopped = true
+		c.mu.Unlock()
+		close(stopped)
+	}()
+	for {
+		select {
+		case w, open := <-c.queue:
+			if !open {
+				return
+			}
+			w.err = Errorf(Unavailable, "the disk failed and the router ends: nothing of this was stored")
+			close(w.done)
+			continue
+		case <-stopped:
+		}
+		if len(c.queue) == 0 {
+			return
+		}
+	}
 }
 
 // commit applies a batch in one transaction. If a write fails, the whole
@@ -134,7 +235,7 @@ func (c *Committer[Tx]) Run(ctx context.Context) error {
 // failures are rare, and so the usual batch pays for no savepoints.
 // It tells whether it has acknowledged the batch already; see ackEarly.
 func (c *Committer[Tx]) commit(batch []*write[Tx], acknowledge func()) (early bool) {
-	var failed bool
+	var failed, applied bool
 	err := c.transact(func(tx Tx) error {
 		for _, w := range batch {
 			if w.err = w.ctx.Err(); w.err != nil {
@@ -146,9 +247,14 @@ func (c *Committer[Tx]) commit(batch []*write[Tx], acknowledge func()) (early bo
 				return w.err
 			}
 		}
+		applied = true
 		early = ackEarly(acknowledge)
 		return nil
 	})
+	if err = c.doubt(err, applied); c.broken != nil {
+		setErr(batch, err)
+		return early
+	}
 	switch {
 	case err == nil || early:
 		return early
@@ -156,6 +262,7 @@ func (c *Committer[Tx]) commit(batch []*write[Tx], acknowledge func()) (early bo
 		setErr(batch, err)
 		return false
 	}
+	applied = false
 	err = c.transact(func(tx Tx) error {
 		for _, w := range batch {
 			if w.err = w.ctx.Err(); w.err != nil {
@@ -167,10 +274,22 @@ func (c *Committer[Tx]) commit(batch []*write[Tx], acknowledge func()) (early bo
 				return w.err // a full disk may have ended the transaction, and the savepoints with it
 			}
 		}
+		applied = true
 		return nil
 	})
-	setErr(batch, err)
+	setErr(batch, c.doubt(err, applied))
 	return false
+}
+
+// doubt tells what the writers of a transaction are answered whose commit
+// failed. What a full or a busy database refuses is not stored; of any other
+// failure that is not known.
+func (c *Committer[Tx]) doubt(err error, applied bool) error {
+	if code := CodeOf(err); err == nil || !applied || code == StorageFull || code == Unavailable {
+		return err
+	}
+	c.broken = fmt.Errorf("a commit failed and what is on disk is unknown: %w", err)
+	return Wrap(Internal, err, errUnknown)
 }
 
 func setErr[Tx any](batch []*write[Tx], err error) {

@@ -3,6 +3,9 @@ package skillrouter_test
 import (
 	"context"
 	"errors"
+	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -220,4 +223,148 @@ func TestBell(t *testing.T) {
 		woken.Wait()
 		<-first
 	})
+}
+
+// room is a Reserve: while it is used, only essential writes are admitted.
+type room struct {
+	mu       sync.Mutex
+	left     int // how often it can be released
+	used     bool
+	released func()
+}
+
+func (r *room) Admit() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.used {
+		return skillrouter.Errorf(skillrouter.StorageFull, "kept")
+	}
+	return nil
+}
+
+func (r *room) Release() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.used || r.left == 0 {
+		return false
+	}
+	r.used = true
+	r.left--
+	r.released()
+	return true
+}
+
+// TestCommitterKeepsRoomForWhatIsEssential (finding B9): on a full disk a stop,
+// an acknowledgement or a heartbeat was refused as everything else is.
+func TestCommitterKeepsRoomForWhatIsEssential(t *testing.T) {
+	full := skillrouter.Errorf(skillrouter.StorageFull, "full")
+	l := &ledger{failCommit: full}
+	c := skillrouter.NewCommitter(l.transact, l.savepoint)
+	r := &room{left: 1, released: func() { l.mu.Lock(); defer l.mu.Unlock(); l.failCommit = nil }}
+	c.Reserve = r
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- c.Run(ctx) }()
+	put := func(ctx context.Context, i int) error {
+		return c.Write(ctx, func(tx *ledger) error { tx.pending = append(tx.pending, i); return nil }, nil)
+	}
+	if err := put(t.Context(), 1); !errors.Is(err, full) {
+		t.Errorf("an ordinary write: %v", err)
+	}
+	if err := put(skillrouter.Essential(t.Context()), 2); err != nil {
+		t.Errorf("an essential write: %v", err)
+	}
+	if err := put(t.Context(), 3); skillrouter.CodeOf(err) != skillrouter.StorageFull {
+		t.Errorf("an ordinary write took the room that is kept: %v", err)
+	}
+	l.mu.Lock()
+	l.failCommit = full // that is used up, too
+	l.mu.Unlock()
+	if err := put(skillrouter.Essential(t.Context()), 4); !errors.Is(err, full) {
+		t.Errorf("an essential write without room: %v", err)
+	}
+	l.mu.Lock()
+	l.failCommit = nil
+	l.mu.Unlock()
+	r.mu.Lock()
+	r.used = false
+	r.mu.Unlock()
+	if err := put(t.Context(), 5); err != nil {
+		t.Errorf("once there is room: %v", err)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if !slices.Equal(l.committed, []int{2, 5}) {
+		t.Errorf("%v are stored", l.committed)
+	}
+}
+
+// TestCommitterEndsWhenItDoubtsTheDisk (finding B10): after a commit of which
+// nobody knows whether it is on disk, writes went on as if nothing were.
+func TestCommitterEndsWhenItDoubtsTheDisk(t *testing.T) {
+	l := &ledger{}
+	c := skillrouter.NewCommitter(l.transact, l.savepoint)
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(t.Context()) }()
+	put := func(i int) error {
+		return c.Write(t.Context(), func(tx *ledger) error { tx.pending = append(tx.pending, i); return nil }, nil)
+	}
+	if err := put(1); err != nil {
+		t.Fatal(err)
+	}
+	bad := errors.New("fsync: input/output error")
+	l.mu.Lock()
+	l.failCommit = bad
+	l.mu.Unlock()
+	if err := put(2); !errors.Is(err, bad) || skillrouter.CodeOf(err) != skillrouter.Internal || !strings.Contains(skillrouter.MessageOf(err), "may be there or not") {
+		t.Errorf("the write in doubt: %v", err)
+	}
+	if err := <-ended; !errors.Is(err, bad) {
+		t.Errorf("it ended with %v", err)
+	}
+	l.mu.Lock()
+	l.failCommit = nil
+	l.mu.Unlock()
+	var writers sync.WaitGroup
+	for i := range 2000 { // more than the queue holds: none may wait for ever
+		writers.Go(func() {
+			if err := put(i + 3); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+				t.Errorf("a write after it: %v", err)
+			}
+		})
+	}
+	writers.Wait()
+	if !slices.Equal(l.committed, []int{1}) {
+		t.Errorf("%v are stored", l.committed)
+	}
+}
+
+// TestCommitterAnswersWhoWaitsWhenItEnds (finding B10): the writes that wait
+// behind the one in doubt, more than the queue holds, are all refused.
+func TestCommitterAnswersWhoWaitsWhenItEnds(t *testing.T) {
+	l := &ledger{failCommit: errors.New("fsync: input/output error")}
+	c := skillrouter.NewCommitter(l.transact, l.savepoint)
+	l.mu.Lock() // the first commit waits for it
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(t.Context()) }()
+	var writers sync.WaitGroup
+	var begun atomic.Int64
+	for range 3000 {
+		writers.Go(func() {
+			begun.Add(1)
+			if err := c.Write(t.Context(), func(*ledger) error { return nil }, nil); err == nil {
+				t.Error("a write was acknowledged")
+			}
+		})
+	}
+	for begun.Load() < 3000 {
+		runtime.Gosched()
+	}
+	l.mu.Unlock()
+	writers.Wait()
+	if err := <-ended; err == nil {
+		t.Error("it ended without saying why")
+	}
 }

@@ -28,11 +28,17 @@ func Scopes() []Scope { return []Scope{ScopeRead, ScopeAgent, ScopeCaptain, Scop
 type Principal struct {
 	AgentID string // the agent that the token was issued to; empty for one that is no agent's
 	Scopes  []Scope
+
+	open bool // it stands for whoever calls
 }
 
 // Open is the principal of every call while no token has been issued on a
 // loopback bind: it may act as anyone, and may not issue tokens.
-func Open() Principal { return Principal{Scopes: []Scope{ScopeCaptain}} }
+func Open() Principal { return Principal{Scopes: []Scope{ScopeCaptain}, open: true} }
+
+// IsOpen tells whether p is that of Open: what a captain alone is granted for
+// being one, such as to pass a mailbox's bounds, is not meant for everybody.
+func (p Principal) IsOpen() bool { return p.open }
 
 // System is the principal of the router's own work: timers, sweeps, start-up.
 func System() Principal { return Principal{Scopes: []Scope{ScopeAdmin}} }
@@ -66,6 +72,24 @@ func (p Principal) Need(scope Scope) error {
 		return nil
 	}
 	return Errorf(Forbidden, "this needs a token with the scope %q", scope)
+}
+
+type standingKey struct{}
+
+// WithStanding returns a context of a stream that may outlive its caller's right
+// to it; check returns an error once that has ended.
+func WithStanding(ctx context.Context, check func() error) context.Context {
+	return context.WithValue(ctx, standingKey{}, check)
+}
+
+// Standing returns an error if the caller of a stream may hear no more. Whoever
+// serves one asks before it hands on what it took, so that what happens after a
+// token was revoked does not reach its streams. It costs a digest and a look into memory.
+func Standing(ctx context.Context) error {
+	if check, ok := ctx.Value(standingKey{}).(func() error); ok {
+		return check()
+	}
+	return nil
 }
 
 type principalKey struct{}

@@ -1,251 +1,381 @@
 package skillrouter
 
 import (
-	"bytes"
+	"cmp"
+	"net/url"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Redact replaces what looks like a secret in text by "[redacted: kind]", and
 // returns the kinds it found, each once, in the order of their first finding.
 // It knows the token forms of the services that coding agents meet, private
-// key blocks, passwords in addresses, and values that are assigned to a name
-// such as password or api_key. Placeholders ("${TOKEN}", "your-api-key",
-// "****") and code that only passes a secret on stay as they are. Time is
-// linear in the length of text, and text without a secret is returned as it is.
+// key blocks, passwords in addresses and on command lines, and values that are
+// given to a name such as password or api_key; also where they are encoded in
+// base64 or for an address, or broken up. What is recognised once is cut
+// everywhere in the text where it stands as a whole token. Placeholders
+// ("${TOKEN}", "your-api-key", "****") and code that only passes a secret on
+// stay as they are. Time is linear in the length of text, text without a secret
+// is returned as it is, and what is redacted has nothing left to redact.
 func Redact(text string) (string, []string) {
-	r := redactor{text: text}
-	for i := 0; i < len(text); i++ {
-		switch trigger[text[i]] {
-		case 0:
-		case startsToken:
-			if i == 0 || !isWord(text[i-1]) {
-				i = r.token(i)
-			}
-		case assigns:
-			i = r.assignment(i)
-		case startsOption:
-			if strings.HasPrefix(text[i:], blockBegin) {
-				i = r.keyBlock(i)
-			} else if i == 0 || text[i-1] <= ' ' {
-				i = r.option(i)
-			}
-		}
-	}
-	if r.out == nil {
+	if text == "" {
 		return text, nil
 	}
-	r.out = append(r.out, text[r.copied:]...)
-	return string(r.out), r.kinds
+	var r Redaction
+	text = r.cut(text)
+	return text, r.kinds
 }
 
-// redactor is one pass over a text. Each find method looks at the position of
-// a trigger and returns the position where the pass goes on, less one.
-type redactor struct {
-	text   string
-	out    []byte // what is redacted so far, nil until something is
-	copied int    // text up to here is in out
+// HoldsSecret returns an error that names the field if the text holds a secret.
+// It is for names, keys and ids: with a secret cut out they would name something else.
+func HoldsSecret(field, text string) error {
+	if len(text) < leastSpread {
+		return nil
+	}
+	// Names are made by generators too: what only looks like a key is none here.
+	f := finder{text: text, named: true}
+	if f.look(); len(f.spans) == 0 && len(f.edits) > 0 {
+		f = finder{text: undisguise(text, f.edits).text, inner: true, named: true}
+		f.look()
+	}
+	f.opaque()
+	if len(f.spans) == 0 {
+		return nil
+	}
+	return InvalidField(field, "holds a secret (%s), which is never stored", f.spans[0].kind)
+}
+
+// A Redaction cuts the secrets out of the texts of one record: what is
+// recognised in one of them is cut out of the others too, whichever comes
+// first. The zero value is ready. The texts must not be changed in between.
+type Redaction struct {
 	kinds  []string
-	noEnd  bool // no key block ends further on in the text
+	texts  []*string
+	values []secretValue
 }
 
-// The kinds of trigger bytes.
-const (
-	startsToken  = iota + 1 // first byte of a token's prefix
-	assigns                 // = or :
-	startsOption            // -, of an option or of a key block
-)
+// Kinds are the kinds of secret that were found so far, each once.
+func (r *Redaction) Kinds() []string { return r.kinds }
 
-// trigger is what a byte can begin. Everything else is passed over.
-var trigger = func() (table [256]byte) {
-	for c, forms := range formsBy {
-		if len(forms) > 0 {
-			table[c] = startsToken
+// Cut returns text without its secrets, among them those of the texts before.
+// It is for a text that has no place of its own yet.
+func (r *Redaction) Cut(text string) string { return r.cut(text) }
+
+// Text redacts texts in place. Nil is passed over.
+func (r *Redaction) Text(texts ...*string) {
+	for _, text := range texts {
+		if text == nil || *text == "" {
+			continue
+		}
+		known := len(r.values)
+		if clean := r.cut(*text); clean != *text {
+			*text = clean
+		}
+		for _, other := range r.texts {
+			if len(r.values) > known {
+				if clean := replace(*other, r.spread(*other, r.values[known:], nil)); clean != *other {
+					*other = clean
+				}
+			}
+		}
+		r.texts = append(r.texts, text)
+	}
+}
+
+// List redacts the items of lists in place.
+func (r *Redaction) List(lists ...[]string) {
+	for _, list := range lists {
+		for i := range list {
+			r.Text(&list[i])
 		}
 	}
-	table['b'], table['B'] = startsToken, startsToken // Bearer, Basic
-	table['='], table[':'] = assigns, assigns
-	table['-'] = startsOption
-	return table
-}()
+}
 
-// cut replaces text[from:to].
-func (r *redactor) cut(from, to int, kind string) int {
-	if r.out == nil {
-		r.out = make([]byte, 0, len(r.text)+32)
+// maxRounds bounds how often a text is looked at again after something was cut
+// out of it: a cut can bring together what was apart. Two rounds nearly always do.
+const maxRounds = 6
+
+// cut returns text without its secrets, and gathers their kinds and values.
+func (r *Redaction) cut(text string) string {
+	for range maxRounds {
+		spans := find(text)
+		for _, s := range spans {
+			if !slices.Contains(r.kinds, s.kind) {
+				r.kinds = append(r.kinds, s.kind)
+			}
+			r.remember(text[s.from:s.to], s.kind)
+		}
+		if len(r.values) > 0 {
+			spans = r.spread(text, r.values, spans)
+		}
+		if len(spans) == 0 {
+			return text
+		}
+		text = replace(text, spans)
 	}
-	r.out = append(r.out, r.text[r.copied:from]...)
-	r.out = append(append(append(r.out, "[redacted: "...), kind...), ']')
-	r.copied = to
-	if !slices.Contains(r.kinds, kind) {
-		r.kinds = append(r.kinds, kind)
+	return text
+}
+
+const (
+	marker = "[redacted: "
+	// leastSpread is the least length, in bytes, of a value that is cut
+	// everywhere: shorter ones stand in other words by chance.
+	leastSpread = 8
+	// mostValues is how many values of one record are looked for elsewhere in
+	// it. Each costs a search through the record.
+	mostValues = 64
+)
+
+// secretValue is a secret that was recognised.
+type secretValue struct{ text, kind string }
+
+// remember notes a value, as it stands, as it stands in addresses, and in lower
+// case, as texts are kept for searches.
+func (r *Redaction) remember(value, kind string) {
+	plain, err := url.PathUnescape(value)
+	if err != nil {
+		plain = value
 	}
+	for _, v := range []string{value, plain, url.QueryEscape(plain), strings.ToLower(value)} {
+		if len(v) < leastSpread || len(v) > maxSecretValue || len(r.values) == mostValues || singleWord(v) ||
+			strings.ContainsAny(v, " \n") || strings.Contains(v, marker) ||
+			slices.ContainsFunc(r.values, func(known secretValue) bool { return known.text == v }) {
+			continue
+		}
+		r.values = append(r.values, secretValue{v, kind})
+	}
+}
+
+// spread returns spans and those where values stand as whole tokens in text.
+func (r *Redaction) spread(text string, values []secretValue, spans []span) []span {
+	found := false
+	for _, v := range values {
+		for at := 0; ; {
+			i := strings.Index(text[at:], v.text)
+			if i < 0 {
+				break
+			}
+			from, to := at+i, at+i+len(v.text)
+			at = to
+			if from > 0 && isWord(text[from-1]) && isWord(v.text[0]) && !escaped(text, from) || to < len(text) && isWord(text[to]) && isWord(v.text[len(v.text)-1]) {
+				continue
+			}
+			spans, found = append(spans, span{from, to, v.kind}), true
+			if !slices.Contains(r.kinds, v.kind) {
+				r.kinds = append(r.kinds, v.kind)
+			}
+		}
+	}
+	if found {
+		spans = merge(spans)
+	}
+	return spans
+}
+
+// span is a part of a text that holds a secret.
+type span struct {
+	from, to int
+	kind     string
+}
+
+// merge puts spans in order and joins those that overlap.
+func merge(spans []span) []span {
+	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	merged := spans[:0]
+	for _, s := range spans {
+		if last := len(merged) - 1; last >= 0 && s.from < merged[last].to {
+			merged[last].to = max(merged[last].to, s.to)
+			continue
+		}
+		merged = append(merged, s)
+	}
+	return merged
+}
+
+// replace puts a marker in the place of each span.
+func replace(text string, spans []span) string {
+	if len(spans) == 0 {
+		return text
+	}
+	var out strings.Builder
+	out.Grow(len(text) + 32)
+	copied := 0
+	for _, s := range spans {
+		out.WriteString(text[copied:s.from])
+		out.WriteString(marker)
+		out.WriteString(s.kind)
+		out.WriteByte(']')
+		copied = s.to
+	}
+	out.WriteString(text[copied:])
+	return out.String()
+}
+
+// find returns the secrets of a text, in order and apart.
+func find(text string) []span {
+	f := finder{text: text}
+	f.look()
+	f.opaque()
+	if len(f.edits) > 0 {
+		plain := undisguise(text, f.edits)
+		inner := finder{text: plain.text, inner: true}
+		inner.look()
+		inner.opaque()
+		for _, s := range inner.spans {
+			f.spans = append(f.spans, span{plain.from(s.from), plain.to(s.to), s.kind})
+		}
+	}
+	if len(f.spans) < 2 {
+		return f.spans
+	}
+	return merge(f.spans)
+}
+
+// finder is one pass over a text. Each method looks at the position of a
+// trigger and returns the position where the pass goes on, less one.
+type finder struct {
+	text  string
+	spans []span
+	end   int    // nothing before it is looked at again
+	edits []edit // what stands between the parts of what may be one token
+	inner bool   // this text was undisguised or decoded: it is not done again
+	named bool   // this is a name or an id: what only looks random is no secret
+	noEnd bool   // no key block ends further on in the text
+
+	window, spent int // what was spent on values up to there
+}
+
+// cut notes that text[from:to] is a secret.
+func (f *finder) cut(from, to int, kind string) int {
+	f.spans = append(f.spans, span{from, to, kind})
+	f.end = to
 	return to - 1
 }
 
-// tokenForm is a token that is known by its prefix.
-type tokenForm struct {
-	prefix, kind string
-	chars        func(byte) bool // what follows the prefix
-	least, most  int             // how many of these, 0 for any number at the most
-	parts        int             // how many runs of chars, joined by dots
-	solid        int             // the least run of letters and digits together, with a digit: words joined by dashes have none
+// lookup is what the redactor looks up by a byte or three.
+type lookup struct {
+	formsBy  [256][]tokenForm
+	namesBy  [256][]secretName
+	stagesBy [256][]string
+	saidBy   [256][]saidName
+	trigger  [256]byte
+	starts   [1 << 15]bool
 }
 
-// tokenForms are the published forms: GitHub's and Slack's token prefixes, AWS
-// access key ids, Google, Stripe, Shopify, OpenAI and Anthropic keys, GitLab,
-// Atlassian, npm, PyPI, Docker, Hugging Face, SendGrid, Vault, age and
-// DigitalOcean tokens, JSON Web Tokens (a JSON object in base64url begins with
-// eyJ), and our own.
-var tokenForms = []tokenForm{
-	{"AKIA", "aws_access_key", isUpperDigit, 16, 16, 1, 0},
-	{"ASIA", "aws_access_key", isUpperDigit, 16, 16, 1, 0},
-	{"ghp_", "github_token", isAlnum, 36, 255, 1, 0},
-	{"gho_", "github_token", isAlnum, 36, 255, 1, 0},
-	{"ghu_", "github_token", isAlnum, 36, 255, 1, 0},
-	{"ghs_", "github_token", isAlnum, 36, 255, 1, 0},
-	{"ghr_", "github_token", isAlnum, 36, 255, 1, 0},
-	{"github_pat_", "github_token", isWord, 40, 255, 1, 0},
-	{"xoxb-", "slack_token", isTokenByte, 20, 0, 1, 6},
-	{"xoxp-", "slack_token", isTokenByte, 20, 0, 1, 6},
-	{"xoxa-", "slack_token", isTokenByte, 20, 0, 1, 6},
-	{"xoxr-", "slack_token", isTokenByte, 20, 0, 1, 6},
-	{"xoxs-", "slack_token", isTokenByte, 20, 0, 1, 6},
-	{"xapp-", "slack_token", isTokenByte, 20, 0, 1, 6},
-	{"hooks.slack.com/services/", "slack_webhook", isPathByte, 30, 0, 1, 6},
-	{"sk-", "api_key", isTokenByte, 20, 0, 1, 12},
-	{"sk_live_", "stripe_key", isAlnum, 16, 0, 1, 0},
-	{"sk_test_", "stripe_key", isAlnum, 16, 0, 1, 0},
-	{"rk_live_", "stripe_key", isAlnum, 16, 0, 1, 0},
-	{"shpat_", "shopify_token", isAlnum, 32, 32, 1, 0},
-	{"skr_", "skillrouter_token", isTokenByte, 20, 0, 1, 0},
-	{"AIza", "google_api_key", isTokenByte, 35, 35, 1, 0},
-	{"ya29.", "google_token", isTokenByte, 20, 0, 1, 6},
-	{"GOCSPX-", "google_secret", isTokenByte, 20, 0, 1, 0},
-	{"glpat-", "gitlab_token", isTokenByte, 20, 0, 1, 0},
-	{"ATATT3", "atlassian_token", isTokenByte, 60, 0, 1, 0},
-	{"npm_", "npm_token", isAlnum, 36, 36, 1, 0},
-	{"pypi-", "pypi_token", isTokenByte, 50, 0, 1, 6},
-	{"dckr_pat_", "docker_token", isTokenByte, 20, 0, 1, 0},
-	{"hf_", "huggingface_token", isAlnum, 30, 0, 1, 0},
-	{"hvs.", "vault_token", isTokenByte, 20, 0, 1, 6},
-	{"AGE-SECRET-KEY-1", "age_key", isUpperDigit, 50, 60, 1, 0},
-	{"dop_v1_", "digitalocean_token", isAlnum, 64, 64, 1, 0},
-	{"SG.", "sendgrid_key", isTokenByte, 60, 0, 2, 6},
-	{"eyJ", "jwt", isTokenByte, 30, 0, 3, 6},
-}
+// tables makes them when a text is first looked through: the program is started
+// for each of an agent's steps, and most of its starts look through none.
+var tables = sync.OnceValue(func() *lookup {
+	t := &lookup{formsBy: makeFormsBy(), namesBy: makeNamesBy(), stagesBy: makeStagesBy(), saidBy: makeSaidBy(), starts: makeStarts()}
+	t.trigger = makeTrigger(&t.formsBy, &t.saidBy)
+	return t
+})
 
-// formsBy holds the forms by their first byte.
-var formsBy = func() (table [256][]tokenForm) {
-	for _, form := range tokenForms {
-		c := form.prefix[0]
-		table[c] = append(table[c], form)
-	}
-	return table
-}()
-
-// match returns where the token that begins text ends, or 0.
-func (f tokenForm) match(text string) int {
-	if !strings.HasPrefix(text, f.prefix) {
-		return 0
-	}
-	from := len(f.prefix)
-	end := run(text, from, f.chars)
-	for range f.parts - 1 {
-		if end == len(text) || text[end] != '.' {
-			return 0
-		}
-		end = run(text, end+1, f.chars)
-	}
-	body := strings.TrimRight(text[from:end], "-")
-	if len(body) < f.least || f.most > 0 && len(body) > f.most || f.solid > 0 && (!mixed(body) || longestSolid(body) < f.solid) {
-		return 0
-	}
-	return from + len(body)
-}
-
-// token looks for a token that begins at i, where a word begins.
-func (r *redactor) token(i int) int {
-	rest := r.text[i:]
-	if c := rest[0]; c == 'b' || c == 'B' {
-		return r.credentials(i)
-	}
-	joined := i > 0 && r.text[i-1] == '-'
-	for _, form := range formsBy[rest[0]] {
-		// A run of token bytes begins once: what follows a dash was looked at with it.
-		if joined && form.chars('-') {
-			continue
-		}
-		if n := form.match(rest); n > 0 {
-			return r.cut(i, i+n, form.kind)
-		}
-	}
-	return i
-}
-
-// credentials looks for the schemes of the Authorization header, "Bearer" and
-// "Basic", and what follows them.
-func (r *redactor) credentials(i int) int {
-	rest := r.text[i:]
-	for _, scheme := range []string{"bearer", "basic"} {
-		n := len(scheme)
-		if len(rest) <= n+1 || rest[n] != ' ' || !strings.EqualFold(rest[:n], scheme) {
-			continue
-		}
-		from := i + n + 1
-		if hasForm(r.text[from:]) {
-			return i // its own form says more of it
-		}
-		to := run(r.text, from, isCredentialByte)
-		value := r.text[from:to]
-		switch {
-		case scheme == "bearer" && len(value) >= 16 && mixed(value):
-			return r.cut(from, to, "bearer_token")
-		case scheme == "basic" && isBasic(value):
-			return r.cut(from, to, "basic_credentials")
-		}
-	}
-	return i
-}
-
-// hasForm tells whether a token of a known form begins text.
-func hasForm(text string) bool {
-	return text != "" && slices.ContainsFunc(formsBy[text[0]], func(f tokenForm) bool { return f.match(text) > 0 })
-}
-
+// The kinds of trigger bytes.
 const (
-	blockBegin = "-----BEGIN "
-	blockEnd   = "-----END "
-	keyWords   = "PRIVATE KEY"
-	// blockLabel is the longest label of a PEM block that is looked at.
-	blockLabel = 64
+	startsWord   = iota + 1 // first letter of a token's prefix, or of a word for a secret
+	assigns                 // = or :
+	startsOption            // -, of an option or of a key block
+	gives                   // what stands between a name and its value in markup, tables and calls
+	marks                   // [, of what is redacted already
+	tilde                   // of Azure's client secrets
+	dot                     // of Terraform's tokens
+	hides                   // what may break a token up
 )
 
-// keyBlock looks whether the PEM block (RFC 7468) that begins at i holds a
-// private key. A block without an end is cut up to the last line of base64.
-func (r *redactor) keyBlock(i int) int {
-	label := r.text[i+len(blockBegin):]
-	label = label[:min(len(label), blockLabel)]
-	closing := strings.Index(label, "-----")
-	if closing < 0 || !strings.Contains(label[:closing], keyWords) {
-		return i
-	}
-	from := i + len(blockBegin) + closing + len("-----")
-	if !r.noEnd {
-		if end := strings.Index(r.text[from:], blockEnd); end >= 0 {
-			to := from + end + len(blockEnd)
-			if close := strings.Index(r.text[to:min(len(r.text), to+blockLabel)], "-----"); close >= 0 {
-				to += close + len("-----")
-			}
-			return r.cut(i, to, "private_key")
+// makeTrigger makes what a byte can begin. Everything else is passed over.
+func makeTrigger(forms *[256][]tokenForm, said *[256][]saidName) (table [256]byte) {
+	for c, forms := range forms {
+		if len(forms) > 0 {
+			table[c] = startsWord
 		}
-		r.noEnd = true
 	}
-	to := from
-	for to < len(r.text) && (isBase64(r.text[to]) || r.text[to] == '\n' || r.text[to] == '\r' || r.text[to] == '\\') {
-		to++
+	for c, names := range said {
+		if len(names) > 0 {
+			table[c], table[upper(byte(c))] = startsWord, startsWord
+		}
 	}
-	return r.cut(i, to, "private_key")
+	table['b'], table['B'] = startsWord, startsWord // Bearer, Basic
+	table['='], table[':'] = assigns, assigns
+	table['-'] = startsOption
+	table['>'], table['|'], table['('] = gives, gives, gives
+	table['['], table['~'], table['.'] = marks, tilde, dot
+	for _, c := range []byte{'%', '\\', '"', '\'', '\n', 0xC2, 0xE2, 0xEF} {
+		table[c] = hides
+	}
+	return table
+}
+
+// makeStarts makes a table that tells of three bytes whether a token's prefix or a word for a secret
+// may begin with them. It rules out nearly every word of ordinary text.
+func makeStarts() (table [1 << 15]bool) {
+	add := func(prefix string) {
+		if len(prefix) > 2 {
+			table[startOf(prefix[0], prefix[1], prefix[2])] = true
+			return
+		}
+		for c := range 32 {
+			table[startOf(prefix[0], prefix[1], byte(c))] = true
+		}
+	}
+	for _, form := range tokenForms {
+		add(form.prefix)
+	}
+	for _, name := range saidNames {
+		add(name.word)
+	}
+	add("bearer")
+	add("basic")
+	for c := range 32 * 32 { // Discord's tokens begin with a number in base64
+		for _, first := range []byte("MNO") {
+			table[startOf(first, byte(c>>5), byte(c))] = true
+		}
+	}
+	return table
+}
+
+// startOf folds three bytes, in any case, into an index.
+func startOf(a, b, c byte) int { return int(a&31)<<10 | int(b&31)<<5 | int(c&31) }
+
+// look goes through the text once.
+func (f *finder) look() {
+	t := tables()
+	for i := 0; i < len(f.text); i++ {
+		kind := t.trigger[f.text[i]]
+		if kind == 0 || i < f.end {
+			continue
+		}
+		switch kind {
+		case startsWord:
+			if i+2 < len(f.text) && t.starts[startOf(f.text[i], f.text[i+1], f.text[i+2])] && (i == 0 || !isAlnum(f.text[i-1]) || escaped(f.text, i)) {
+				i = f.word(i)
+			}
+		case assigns:
+			i = f.assignment(i)
+		case startsOption:
+			i = f.dash(i)
+		case gives:
+			i = f.given(i)
+		case marks:
+			if strings.HasPrefix(f.text[i:], marker) {
+				if end := strings.IndexByte(f.text[i:min(len(f.text), i+2*maxSecretName)], ']'); end > 0 {
+					i += end
+				}
+			}
+		case tilde:
+			i = f.azure(i)
+		case dot:
+			i = f.terraform(i)
+		case hides:
+			f.disguise(i)
+		}
+	}
+}
+
+// escaped tells whether the byte at i follows an escape of a string literal,
+// as in "line\nghp_…".
+func escaped(text string, i int) bool {
+	return i > 1 && text[i-2] == '\\' && strings.IndexByte("nrt", text[i-1]) >= 0
 }
 
 // run returns where the run of bytes of a class that begins at i ends.
@@ -256,13 +386,31 @@ func run(text string, i int, class func(byte) bool) int {
 	return i
 }
 
+// runBack returns where the run of bytes of a class that ends before i begins,
+// at most most bytes before.
+func runBack(text string, i, most int, class func(byte) bool) int {
+	low := max(0, i-most)
+	for i > low && class(text[i-1]) {
+		i--
+	}
+	return i
+}
+
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
+
+func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
+
 func isAlnum(c byte) bool { return isDigit(c) || isLetter(c) }
 
-func isUpperDigit(c byte) bool { return isDigit(c) || c >= 'A' && c <= 'Z' }
+func isUpperDigit(c byte) bool { return isDigit(c) || isUpper(c) }
+
+func isLowerDigit(c byte) bool { return isDigit(c) || isLower(c) }
+
+func isHex(c byte) bool { return isDigit(c) || c >= 'a' && c <= 'f' }
 
 func isWord(c byte) bool { return isAlnum(c) || c == '_' }
 
@@ -272,6 +420,8 @@ func isDotted(c byte) bool { return isTokenByte(c) || c == '.' }
 
 func isPathByte(c byte) bool { return isTokenByte(c) || c == '/' }
 
+func isAddressByte(c byte) bool { return isPathByte(c) || c == '@' || c == '.' }
+
 func isBase64(c byte) bool { return isAlnum(c) || c == '+' || c == '/' || c == '=' }
 
 // isCredentialByte is a byte of token68 (RFC 9110, section 11.2).
@@ -279,24 +429,11 @@ func isCredentialByte(c byte) bool {
 	return isDotted(c) || c == '~' || c == '+' || c == '/' || c == '='
 }
 
-// longestSolid returns the length of the longest run of letters and digits in
-// s that has a digit.
-func longestSolid(s string) int {
-	longest := 0
-	for from := 0; from < len(s); from++ {
-		to := run(s, from, isAlnum)
-		if to-from > longest && has(s[from:to], isDigit) {
-			longest = to - from
-		}
-		from = to
+func upper(c byte) byte {
+	if isLower(c) {
+		return c &^ 0x20
 	}
-	return longest
-}
-
-// mixed tells whether s has letters and digits, as random tokens of any
-// length have and words have not.
-func mixed(s string) bool {
-	return has(s, isDigit) && has(s, isLetter) && !repetitive(s)
+	return c
 }
 
 func has(s string, class func(byte) bool) bool {
@@ -306,27 +443,4 @@ func has(s string, class func(byte) bool) bool {
 		}
 	}
 	return false
-}
-
-// repetitive tells whether s has hardly any different bytes, as the dummies
-// in documentation have: xxxx0000.
-func repetitive(s string) bool {
-	var seen [256]bool
-	distinct := 0
-	for i := range len(s) {
-		if !seen[s[i]] {
-			seen[s[i]] = true
-			distinct++
-		}
-	}
-	return distinct <= 4
-}
-
-// isBasic tells whether value is base64 of "user:password" (RFC 7617).
-func isBasic(value string) bool {
-	if len(value) < 8 || len(value) > 512 {
-		return false
-	}
-	text, err := decodeBase64(value)
-	return err == nil && bytes.IndexByte(text, ':') > 0 && !bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' })
 }

@@ -120,6 +120,81 @@ func TestRedactLeavesOrdinaryTextAlone(t *testing.T) {
 	}
 }
 
+// TestRedactBrackets puts values into brackets, as text and Markdown do (S5).
+func TestRedactBrackets(t *testing.T) {
+	for in, want := range map[string]string{
+		"(password: FQG9fyt9eN38UHJWuRpm)":      "(password: [redacted: password])",
+		"(DB_PASSWORD=FQG9fyt9eN38UHJWuRpm)":    "(DB_PASSWORD=[redacted: password])",
+		"[password=FQG9fyt9eN38UHJWuRpm]":       "[password=[redacted: password]]",
+		"{password=FQG9fyt9eN38UHJWuRpm}":       "{password=[redacted: password]}",
+		"password=hunter2x1) and more":          "password=[redacted: password]) and more",
+		"f(password=getpass1(), token=tok[i2])": "f(password=getpass1(), token=tok[i2])",
+	} {
+		if out, _ := skillrouter.Redact(in); out != want {
+			t.Errorf("Redact(%q) = %q, want %q", in, out, want)
+		}
+	}
+}
+
+// TestRedactionJSON gives secrets in JSON, which stays JSON.
+func TestRedactionJSON(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"password":"hunter22","n":1.50}`:                        `{"password":"[redacted: password]","n":1.50}`,
+		`{"a":"it was hunter2024","b":{"password":"hunter2024"}}`: `{"a":"it was [redacted: password]","b":{"password":"[redacted: password]"}}`,
+		`[{"name":"DB_PASSWORD","value":"hunter22"}]`:             `[{"name":"DB_PASSWORD","value":"[redacted: password]"}]`,
+		`{"passwords":["hunter22","a b"]}`:                        `{"passwords":["[redacted: password]","a b"]}`,
+		`{"keep":"<b> & \u00e4","n":[1,true,null]}`:               `{"keep":"<b> & \u00e4","n":[1,true,null]}`,
+		`"not closed`: `"not closed`,
+	} {
+		var r skillrouter.Redaction
+		if out := r.JSON([]byte(in)); string(out) != want {
+			t.Errorf("JSON(%s)\n got %s\nwant %s", in, out, want)
+		}
+	}
+}
+
+// TestRedactSpreads gives a secret a second time, where nothing says that it is one (O9).
+func TestRedactSpreads(t *testing.T) {
+	password := secret("q7Vt-", "w2Lx_9Zk3vQ9")
+	for _, test := range []struct{ name, in, want string }{
+		{"later, in prose", "postgresql://app:" + password + "@db/app\nPassword is URL-encoded in DATABASE_URL: `" + password + "`.", "postgresql://app:[redacted: password]@db/app\nPassword is URL-encoded in DATABASE_URL: `[redacted: password]`."},
+		{"before", "it was " + password + ", in password=" + password, "it was [redacted: password], in password=[redacted: password]"},
+		{"encoded for an address", "password='a/b+c1d2e3' and ?p=a%2Fb%2Bc1d2e3", "password='[redacted: password]' and ?p=[redacted: password]"},
+		{"within another word it stays", "password=hunter2024 and xhunter2024 and hunter20245", "password=[redacted: password] and xhunter2024 and hunter20245"},
+		{"too short to be looked for", "password=hunter2 and hunter2", "password=[redacted: password] and hunter2"},
+		{"a word is looked for nowhere", `password: "Passwordless42" then token`, `password: "[redacted: password]" then token`},
+		{"a single word", "mysql -pdatabases -u x # of all databases", "mysql -p[redacted: password] -u x # of all databases"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if out, _ := skillrouter.Redact(test.in); out != test.want {
+				t.Errorf("Redact(%q)\n got %q\nwant %q", test.in, out, test.want)
+			}
+		})
+	}
+}
+
+// TestRedactionSpreadsOverFields gives a secret in one field of a record, and
+// again in another, before or after it (O9).
+func TestRedactionSpreadsOverFields(t *testing.T) {
+	title, body, tags := "How kT9rWq27LmZp got out", "postgres://app:kT9rWq27LmZp@db/app", []string{"x", "kT9rWq27LmZp"}
+	var r skillrouter.Redaction
+	r.Text(nil, &title, &body)
+	r.List(tags)
+	if title != "How [redacted: password] got out" || tags[1] != "[redacted: password]" || !slices.Equal(r.Kinds(), []string{"password"}) {
+		t.Errorf("%q, %q, %q, kinds %v", title, body, tags, r.Kinds())
+	}
+}
+
+func TestHoldsSecretNamesTheField(t *testing.T) {
+	err := skillrouter.HoldsSecret("thread_id", secret("ghp_", body36))
+	if skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != "thread_id" || strings.Contains(err.Error(), body36) {
+		t.Errorf("got %v", err)
+	}
+	if err := skillrouter.HoldsSecret("thread_id", "build-2026-11-22"); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestRedactIsLinear gives the forms that would make a careless matcher look
 // ahead again and again. It needs no clock: quadratic work would not end.
 func TestRedactIsLinear(t *testing.T) {
@@ -136,10 +211,16 @@ func FuzzRedact(f *testing.F) {
 	f.Add("postgres://app:s3cretpw@db/app Bearer 9f8e7d6c5b4a39281706")
 	f.Add("-----BEGIN RSA " + "PRIVATE KEY-----\nMIIE")
 	f.Add(`{"token":"\"`)
+	f.Add("mysql -p's3cretpw9' Cookie: a=0f3a9b8c7d6e5f4a3b2c; the password is hunter2 | token | x |")
+	f.Add("ghp_%61b" + body36 + " \"ghp_\" + \"" + body36 + "\" \u200bAKIA\nA")
+	f.Add(`{"name":"DB_PASSWORD","value":"hunter22"} <password>hunter22</password> login: admin/hunter22`)
 	f.Fuzz(func(t *testing.T, text string) {
 		out, kinds := skillrouter.Redact(text)
 		if (out != text) != (len(kinds) > 0) {
 			t.Errorf("Redact(%q) = %q, %v", text, out, kinds)
+		}
+		if again, more := skillrouter.Redact(out); again != out {
+			t.Errorf("Redact(%q) = %q, and again %q, %v", text, out, again, more)
 		}
 		if utf8.ValidString(text) && !utf8.ValidString(out) {
 			t.Errorf("Redact(%q) broke a rune: %q", text, out)
@@ -148,9 +229,17 @@ func FuzzRedact(f *testing.F) {
 }
 
 func BenchmarkRedact(b *testing.B) {
-	text := strings.Repeat("When the scanner meets a DECIMAL column, use float64 intermediates: rows.Scan(&x) fails = \"bad type\". ", 5)[:500]
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		_, _ = skillrouter.Redact(text)
+	prose := strings.Repeat("When the scanner meets a DECIMAL column, use float64 intermediates: rows.Scan(&x) fails = \"bad type\". ", 10)[:1000]
+	for _, bench := range []struct{ name, text string }{
+		{"prose", prose},
+		{"status", "Running the tests of the parser, 3 of 12 left"},
+		{"secret", prose + " password=hunter22 and " + secret("ghp_", body36)},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			b.SetBytes(int64(len(bench.text)))
+			for b.Loop() {
+				_, _ = skillrouter.Redact(bench.text)
+			}
+		})
 	}
 }

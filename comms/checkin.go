@@ -84,7 +84,7 @@ func (c checkIn) apply(old operational.AgentRecord) operational.AgentRecord {
 		next.CurrentTask, next.Progress = c.CurrentTask, 0
 	}
 	if c.progress != nil {
-		next.Progress = *c.progress
+		next.Progress = int(math.Round(*c.progress))
 	}
 	next.Gone = leaves
 	switch {

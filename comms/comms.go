@@ -65,6 +65,7 @@ type HeartbeatAnswer struct {
 	StopReason   string    `json:"stop_reason,omitempty"`
 	HasMessages  bool      `json:"has_messages"`
 	MessageCount int       `json:"message_count,omitempty"` // not acknowledged yet
+	Redacted     []string  `json:"redacted,omitempty"`      // kinds of secret that were cut out of what the agent said
 }
 
 // StatusReport is what an agent says of its work (POST /status).
@@ -72,13 +73,14 @@ type StatusReport struct {
 	AgentID     string   `json:"agent_id"`
 	Status      string   `json:"status"`
 	CurrentTask *string  `json:"current_task,omitempty"` // absent: unchanged; empty: none
-	Progress    *float64 `json:"progress,omitempty"`     // 0 to 100
+	Progress    *float64 `json:"progress,omitempty"`     // 0 to 100, rounded to a whole number
 }
 
 // StatusAnswer is what the router says to it.
 type StatusAnswer struct {
 	OK        bool      `json:"ok"`
 	Timestamp time.Time `json:"timestamp"`
+	Redacted  []string  `json:"redacted,omitempty"` // kinds of secret that were cut out of the report
 }
 
 // ShutdownAnswer tells an agent whether it should stop (GET /shutdown-check).
@@ -91,12 +93,13 @@ type ShutdownAnswer struct {
 
 // Sent says what became of a signal (POST /signal).
 type Sent struct {
-	Delivered bool   `json:"delivered"` // a live subscriber was handed it; otherwise it is stored and waits
-	Target    string `json:"target"`    // the agent's id, or "broadcast"
-	Signal    string `json:"signal"`
-	MessageID string `json:"message_id"`
-	Seq       int64  `json:"seq"`
-	Duplicate bool   `json:"duplicate,omitempty"` // the idempotency key was used before; this is the message it stands for
+	Delivered bool     `json:"delivered"` // a live subscriber was handed it; otherwise it is stored and waits
+	Target    string   `json:"target"`    // the agent's id, or "broadcast"
+	Signal    string   `json:"signal"`
+	MessageID string   `json:"message_id"`
+	Seq       int64    `json:"seq"`
+	Redacted  []string `json:"redacted,omitempty"`  // kinds of secret that were cut out of the context
+	Duplicate bool     `json:"duplicate,omitempty"` // the idempotency key was used before; this is the message it stands for
 }
 
 // InboxQuery asks for an agent's messages.

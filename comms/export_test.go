@@ -10,7 +10,7 @@ import (
 // Frame makes the message of a draft and the JSON that subscribers get of it
 // once it has its seq.
 func Frame(draft operational.MessageDraft, seq int64, now time.Time) (operational.Message, []byte, error) {
-	m, err := compose(draft, now)
+	m, _, err := compose(draft, now)
 	if err != nil {
 		return m, nil, err
 	}

@@ -112,6 +112,10 @@ func (b *Mailbox) mark(ctx context.Context, ack Ack, kind operational.MarkKind) 
 	if err != nil {
 		return 0, err
 	}
+	if kind == operational.MarkAcked {
+		ctx = skillrouter.Essential(ctx)
+		defer b.boxes.acked(m.id)
+	}
 	var count int64
 	err = b.store.Mark(ctx, operational.MarkRequest{AgentID: m.id, Kind: kind, Seq: ack.Seq, IDs: ack.MessageIDs, At: b.now()}, func(marked operational.Marked) {
 		count = marked.Count

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,6 +25,9 @@ const (
 	MaxAckIDs = 1000
 )
 
+// captainName is the id that the Captain sends as where no token says who he is.
+const captainName = "captain"
+
 // Broadcast is what Sent.Target says of a message to every agent.
 const Broadcast = "broadcast"
 
@@ -38,6 +42,7 @@ type MessageStore interface {
 	MessageLog(ctx context.Context, q operational.LogQuery) (messages []operational.Message, next int64, err error)
 	Mark(ctx context.Context, r operational.MarkRequest, marked func(operational.Marked)) error
 	SaveDeliveries(ctx context.Context, deliveries []operational.Delivery) error
+	MailWaiting(ctx context.Context, q operational.MailQuery) ([]operational.Waiting, error)
 	AckedAfter(ctx context.Context, agentID string, after int64, limit int) ([]int64, error)
 	ReceiptsBetween(ctx context.Context, agentID string, first, last int64) ([]operational.Receipt, error)
 	Receipts(ctx context.Context, m operational.Message, after string, limit int) ([]operational.Receipt, error)
@@ -47,7 +52,9 @@ type MessageStore interface {
 
 // MailboxOptions says how messages are kept. The zero value is usable.
 type MailboxOptions struct {
-	Retention time.Duration // how long a message is kept after it expired or was acknowledged; 0: for ever
+	// OnlyCaptainsStop: an agent may not stop or pause others, unless a captain calls.
+	OnlyCaptainsStop bool
+	Retention        time.Duration // how long a message is kept after it expired or was acknowledged; 0: for ever
 }
 
 // Mailbox carries signals between agents. What it has accepted is on disk; it
@@ -59,7 +66,10 @@ type Mailbox struct {
 	log     *slog.Logger
 	options MailboxOptions
 
+	base   context.Context // never ends: the router composes its own messages within others' transactions
 	outbox outbox
+	urgent outbox // of stops: they share no transaction with what a full disk refuses
+	boxes  boxes
 	tail   tail
 	live   live
 	handed handed
@@ -72,7 +82,7 @@ func NewMailbox(ctx context.Context, presence *Presence, store MessageStore, log
 	if err != nil {
 		return nil, err
 	}
-	m := &Mailbox{roster: presence.roster, store: store, now: presence.now, log: log, options: options}
+	m := &Mailbox{base: context.WithoutCancel(ctx), roster: presence.roster, store: store, now: presence.now, log: log, options: options}
 	m.tail.start(last)
 	m.live.agents = map[string][]*Subscription{}
 	presence.handedOver = m.handedSingly
@@ -95,17 +105,22 @@ func (b *Mailbox) Send(ctx context.Context, draft operational.MessageDraft) (Sen
 		draft.From = principal.AgentID
 	}
 	now := b.now()
-	message, err := compose(draft, now)
+	message, redacted, err := compose(draft, now)
 	if err != nil {
 		return Sent{}, err
 	}
 	if err := principal.ActAs(draft.From); err != nil {
 		return Sent{}, err
 	}
+	if err := b.mayHalt(principal, message); err != nil {
+		return Sent{}, err
+	}
 	if message.ID, err = newID(); err != nil {
 		return Sent{}, err
 	}
-	letter, err := b.outbox.post(ctx, b.store, message, b.announce)
+	// While no token exists the Captain is whoever says so: his messages pass, those in an agent's name do not.
+	passes := message.To == "" || message.Signal == operational.SignalStop || principal.Has(skillrouter.ScopeCaptain) && (!principal.IsOpen() || message.From == captainName)
+	letter, err := b.post(ctx, message, passes)
 	if err != nil {
 		return Sent{}, err
 	}
@@ -114,7 +129,7 @@ func (b *Mailbox) Send(ctx context.Context, draft operational.MessageDraft) (Sen
 	}
 	sent := Sent{
 		Delivered: letter.delivered, Target: message.To, Signal: message.Signal,
-		MessageID: letter.Message.ID, Seq: letter.Message.Seq, Duplicate: letter.Duplicate,
+		MessageID: letter.Message.ID, Seq: letter.Message.Seq, Duplicate: letter.Duplicate, Redacted: redacted,
 	}
 	if sent.Target == "" {
 		sent.Target = Broadcast
@@ -129,41 +144,99 @@ func (b *Mailbox) Send(ctx context.Context, draft operational.MessageDraft) (Sen
 	return sent, nil
 }
 
+// post stores a message, if there is room for it or it passes all bounds.
+func (b *Mailbox) post(ctx context.Context, message operational.Message, passes bool) (*letter, error) {
+	l := &letter{MessageAppend: operational.MessageAppend{Message: message}}
+	settle := func(bool) {}
+	if !passes {
+		var err error
+		settle, err = b.reserve(ctx, message)
+		switch {
+		case err == nil:
+			l.reserved = true
+		case message.IdempotencyKey == "" || skillrouter.CodeOf(err) != skillrouter.RateLimited:
+			return nil, err
+		default: // it may be one that was sent before, which takes no room
+			l.Full, settle = err, func(bool) {}
+		}
+	}
+	out := &b.outbox
+	if message.Signal == operational.SignalStop {
+		out, ctx = &b.urgent, skillrouter.Essential(ctx)
+	}
+	err := out.post(ctx, b.store, l, b.announce)
+	settle(err == nil && l.Err == nil && !l.Duplicate)
+	return l, err
+}
+
+// Tell sends a message of the router's own. If there is no room for it in the
+// mailbox it is dropped and counted: nothing waits for it.
+func (b *Mailbox) Tell(ctx context.Context, draft operational.MessageDraft) error {
+	message, err := b.Compose(draft)
+	if skillrouter.CodeOf(err) == skillrouter.RateLimited {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	l, err := b.post(ctx, message, true) // Compose has looked for room
+	if err != nil {
+		return err
+	}
+	return l.Err
+}
+
+// mayHalt returns a Forbidden error for a signal that halts others, from whoever may not send it.
+func (b *Mailbox) mayHalt(p skillrouter.Principal, m operational.Message) error {
+	name := strings.TrimSpace(m.Signal) // clients compare as they like
+	if !strings.EqualFold(name, operational.SignalStop) && !strings.EqualFold(name, operational.SignalPause) {
+		return nil
+	}
+	if !b.options.OnlyCaptainsStop || m.To == m.From || p.Has(skillrouter.ScopeCaptain) {
+		return nil
+	}
+	return skillrouter.Errorf(skillrouter.Forbidden,
+		"an agent's token may stop or pause only its own agent: ask a captain to, or let agents do it with the setting agents_may_stop")
+}
+
 func newID() (string, error) {
 	id, err := uuid.NewV7()
 	return id.String(), skillrouter.Wrap(skillrouter.Internal, err, "no id could be made")
 }
 
-// compose checks a draft and makes a message of it.
-func compose(d operational.MessageDraft, now time.Time) (operational.Message, error) {
+// compose checks a draft and makes a message of it. Secrets are cut out of its
+// context, and their kinds returned; a name that holds one is refused.
+func compose(d operational.MessageDraft, now time.Time) (operational.Message, []string, error) {
 	var none operational.Message
 	if err := skillrouter.CheckAgentID("from_agent_id", d.From); err != nil {
-		return none, err
+		return none, nil, err
 	}
 	if d.To != "" {
 		if err := skillrouter.CheckAgentID("to_agent_id", d.To); err != nil {
-			return none, err
+			return none, nil, err
 		}
 	}
 	if err := checkSignal(d.Signal); err != nil {
-		return none, err
+		return none, nil, err
 	}
 	if err := skillrouter.CheckName("idempotency_key", d.IdempotencyKey); err != nil {
-		return none, err
+		return none, nil, err
 	}
 	if err := skillrouter.CheckName("thread_id", d.ThreadID); err != nil {
-		return none, err
+		return none, nil, err
 	}
 	if d.Priority < -MaxPriority || d.Priority > MaxPriority {
-		return none, skillrouter.InvalidField("priority", "must lie between %d and %d", -MaxPriority, MaxPriority)
+		return none, nil, skillrouter.InvalidField("priority", "must lie between %d and %d", -MaxPriority, MaxPriority)
 	}
 	if d.TTLSeconds < 0 || d.TTLSeconds > int64(MaxTTL/time.Second) {
-		return none, skillrouter.InvalidField("ttl_seconds", "must lie between 0 and %d", int64(MaxTTL/time.Second))
+		return none, nil, skillrouter.InvalidField("ttl_seconds", "must lie between 0 and %d", int64(MaxTTL/time.Second))
 	}
 	content, err := compact(d.Context)
 	if err != nil {
-		return none, err
+		return none, nil, err
 	}
+	var redaction skillrouter.Redaction
+	content = redaction.JSON(content)
 	m := operational.Message{
 		From: d.From, To: d.To, Signal: d.Signal, Context: content, Priority: d.Priority, ThreadID: d.ThreadID,
 		AckRequired: d.AckRequired, IdempotencyKey: d.IdempotencyKey, CreatedAt: plain(now),
@@ -172,7 +245,7 @@ func compose(d operational.MessageDraft, now time.Time) (operational.Message, er
 		expires := m.CreatedAt.Add(time.Duration(d.TTLSeconds) * time.Second)
 		m.ExpiresAt = &expires
 	}
-	return m, nil
+	return m, redaction.Kinds(), nil
 }
 
 // checkSignal refuses what could not be the name of a server-sent event.
@@ -214,6 +287,9 @@ func (b *Mailbox) announce(letters []*letter) {
 	for _, l := range letters {
 		if l.Err != nil || l.Duplicate {
 			continue
+		}
+		if !l.reserved {
+			b.took(l.Message)
 		}
 		posts = append(posts, l.post())
 		fresh = append(fresh, l)

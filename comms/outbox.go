@@ -33,16 +33,15 @@ type letter struct {
 	operational.MessageAppend
 	body      []byte // the message as JSON, while its seq is 0
 	delivered bool   // a live subscriber was handed it
+	reserved  bool   // its room in the mailbox was taken before it was stored
 }
 
 // post stores a message in a batch with others, and returns once it is stored
 // and announce has run. A batch is not given up when a sender goes away.
-func (o *outbox) post(ctx context.Context, store MessageStore, m operational.Message, announce func([]*letter)) (*letter, error) {
-	body, err := json.Marshal(m)
-	if err != nil {
-		return nil, err
+func (o *outbox) post(ctx context.Context, store MessageStore, l *letter, announce func([]*letter)) (err error) {
+	if l.body, err = json.Marshal(l.Message); err != nil {
+		return err
 	}
-	l := &letter{MessageAppend: operational.MessageAppend{Message: m}, body: body}
 	o.mu.Lock()
 	b, lead := o.open, false
 	if b == nil || len(b.letters) == sendBatch {
@@ -53,7 +52,7 @@ func (o *outbox) post(ctx context.Context, store MessageStore, m operational.Mes
 	o.mu.Unlock()
 	if !lead {
 		<-b.done
-		return l, b.err
+		return b.err
 	}
 	take := func() []*operational.MessageAppend {
 		o.close(b)
@@ -66,7 +65,7 @@ func (o *outbox) post(ctx context.Context, store MessageStore, m operational.Mes
 	b.err = store.AppendMessages(context.WithoutCancel(ctx), take, func() { announce(b.letters) })
 	o.close(b) // if it was refused before it was taken
 	close(b.done)
-	return l, b.err
+	return b.err
 }
 
 // close lets no more messages into a batch.

@@ -4,19 +4,35 @@ import (
 	"encoding/json"
 	"time"
 
+	"skillrouter"
 	"skillrouter/operational"
 )
 
 // Compose makes the message that Send would store for a draft, for a writer
 // that stores it in one transaction with what it is about, and then calls
-// Announce. It is the router's own, and asks for no right.
+// Announce. It is the router's own, and asks for no right. For a full mailbox
+// there is none, and the message that was to be is counted as dropped.
 func (b *Mailbox) Compose(draft operational.MessageDraft) (operational.Message, error) {
-	message, err := compose(draft, b.now())
+	message, _, err := compose(draft, b.now())
 	if err == nil {
 		message.ID, err = newID()
 	}
-	return message, err
+	if err != nil {
+		return message, err
+	}
+	settle, err := b.reserve(b.base, message)
+	if err != nil {
+		if skillrouter.CodeOf(err) == skillrouter.RateLimited && b.boxes.dropped.Add(1)%dropsLogged == 1 {
+			b.log.Warn("a message of the router's own was dropped: the mailbox is full", "agent_id", message.To, "signal", message.Signal, "dropped", b.boxes.dropped.Load())
+		}
+		return message, err
+	}
+	settle(false) // Announce counts it
+	return message, nil
 }
+
+// dropsLogged: one in so many dropped messages is logged.
+const dropsLogged = 1000
 
 // Announce tells whoever is concerned of messages that were just stored
 // elsewhere than in Send. It must be called after their commit, and in commit

@@ -68,7 +68,10 @@ type Presence struct {
 	now     skillrouter.Clock
 	log     *slog.Logger
 	options PresenceOptions
-	started time.Time // silence is counted from here at the earliest: while the router was away nobody could check in
+	// started is where silence is counted from at the earliest: while the router was away,
+	// not started yet or stopped for a while, nobody could check in.
+	started time.Time
+	looked  time.Time // when silence was looked for last; Run's own
 
 	// handedOver is told which messages a shutdown check has handed to an agent.
 	handedOver func(m *member, messages []operational.Message)
@@ -81,6 +84,9 @@ func NewPresence(ctx context.Context, store AgentStore, tasks OpenTasks, now ski
 	roster, err := newRoster(ctx, store, now)
 	if err != nil {
 		return nil, err
+	}
+	if roster.ahead > 0 {
+		log.Warn("the clock was set back: agents were last seen in the future, and count as seen now", "agents", roster.ahead)
 	}
 	return &Presence{
 		roster: roster, tasks: tasks, now: now, log: log, options: options.withDefaults(), started: now(),
@@ -97,6 +103,7 @@ func (p *Presence) Heartbeat(ctx context.Context, beat Heartbeat) (HeartbeatAnsw
 	if err := skillrouter.PrincipalOf(ctx).ActAs(beat.AgentID); err != nil {
 		return HeartbeatAnswer{}, err
 	}
+	redacted := p.redact(&beat)
 	now := p.now()
 	m, err := p.checkIn(ctx, checkIn{Heartbeat: beat, at: now})
 	if err != nil {
@@ -106,7 +113,7 @@ func (p *Presence) Heartbeat(ctx context.Context, beat Heartbeat) (HeartbeatAnsw
 	if err != nil {
 		return HeartbeatAnswer{}, err
 	}
-	answer := HeartbeatAnswer{OK: true, Timestamp: plain(now), HasMessages: count > 0, MessageCount: count}
+	answer := HeartbeatAnswer{OK: true, Timestamp: plain(now), HasMessages: count > 0, MessageCount: count, Redacted: redacted}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if stopInForce(m.record, now) {
@@ -122,7 +129,7 @@ func (b Heartbeat) check() error {
 	for _, named := range [...]struct{ field, value string }{
 		{"config_name", b.ConfigName}, {"status", b.Status}, {"model", b.Model}, {"role", b.Role},
 	} {
-		if err := skillrouter.CheckName(named.field, named.value); err != nil {
+		if err := skillrouter.CheckLine(named.field, named.value); err != nil {
 			return err
 		}
 	}
@@ -133,6 +140,34 @@ func (b Heartbeat) check() error {
 		return skillrouter.InvalidField("pid", "must not be negative")
 	}
 	return skillrouter.CheckText("current_task", b.CurrentTask, MaxTask)
+}
+
+// redact cuts the secrets out of what an agent says of itself. What is known
+// of it already has none: a heartbeat that brings nothing new costs nothing.
+func (p *Presence) redact(beat *Heartbeat) []string {
+	var known operational.Agent
+	if m := p.roster.member(beat.AgentID); m != nil {
+		m.mu.Lock()
+		known = m.record.Agent
+		m.mu.Unlock()
+	}
+	var redaction skillrouter.Redaction
+	for _, said := range [...]struct {
+		text  *string
+		known string
+	}{
+		{&beat.CurrentTask, known.CurrentTask},
+		{&beat.Status, known.Status},
+		{&beat.Role, known.Role},
+		{&beat.Model, known.Model},
+		{&beat.ProjectPath, known.ProjectPath},
+		{&beat.ConfigName, known.ConfigName},
+	} {
+		if *said.text != said.known {
+			redaction.Text(said.text)
+		}
+	}
+	return redaction.Kinds()
 }
 
 // Status records what an agent says of its work. It counts as a check-in. The
@@ -156,9 +191,10 @@ func (p *Presence) Status(ctx context.Context, report StatusReport) (StatusAnswe
 	if err := skillrouter.PrincipalOf(ctx).ActAs(report.AgentID); err != nil {
 		return StatusAnswer{}, err
 	}
+	redacted := p.redact(&beat)
 	now := p.now()
 	_, err := p.checkIn(ctx, checkIn{Heartbeat: beat, at: now, progress: report.Progress, dropTask: report.CurrentTask != nil && *report.CurrentTask == ""})
-	return StatusAnswer{OK: err == nil, Timestamp: plain(now)}, err
+	return StatusAnswer{OK: err == nil, Timestamp: plain(now), Redacted: redacted}, err
 }
 
 // checkIn takes in what an agent says. Only what changes something is written.
@@ -184,7 +220,7 @@ func (p *Presence) checkIn(ctx context.Context, c checkIn) (*member, error) {
 	m.mu.Lock()
 	change := c.change(m.record)
 	m.mu.Unlock()
-	return m, p.roster.store.SaveAgents(ctx, []operational.AgentChange{change.AgentChange}, func() { m.changed(change.AgentChange) })
+	return m, p.roster.store.SaveAgents(skillrouter.Essential(ctx), []operational.AgentChange{change.AgentChange}, func() { m.changed(change.AgentChange) })
 }
 
 // changed takes over into memory what was stored.
@@ -261,6 +297,14 @@ func (p *Presence) ShutdownCheck(ctx context.Context, agentID string) (ShutdownA
 	return answer, nil
 }
 
+// shownTo is an agent as p may see it: why it was told to stop is what a message to it says.
+func shownTo(p skillrouter.Principal, a operational.Agent) operational.Agent {
+	if p.ActAs(a.ID) != nil {
+		a.StopReason = ""
+	}
+	return a
+}
+
 // Agents lists agents, the latest seen first. The caller needs ScopeRead.
 func (p *Presence) Agents(ctx context.Context, filter operational.AgentFilter) ([]operational.Agent, error) {
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
@@ -280,7 +324,7 @@ func (p *Presence) Agents(ctx context.Context, filter operational.AgentFilter) (
 		a := m.agent(now)
 		m.mu.Unlock()
 		if matches(filter, a) {
-			agents = append(agents, a)
+			agents = append(agents, shownTo(skillrouter.PrincipalOf(ctx), a))
 		}
 	}
 	if filter.Skip < 0 {
@@ -311,5 +355,5 @@ func (p *Presence) Agent(ctx context.Context, id string) (operational.Agent, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.agent(p.now()), nil
+	return shownTo(skillrouter.PrincipalOf(ctx), m.agent(p.now())), nil
 }

@@ -46,6 +46,13 @@ func (p *Presence) Run(ctx context.Context) error {
 // markSilent stores the change of state of each agent that has been silent for too long.
 func (p *Presence) markSilent(ctx context.Context) error {
 	now := p.now()
+	// Who looks four times a heartbeat and comes late by half of what makes an agent stale
+	// was stopped itself (SIGSTOP, a suspended machine), and heard nobody meanwhile.
+	if away := now.Sub(p.looked); !p.looked.IsZero() && away >= max(p.options.StaleAfter/2, 2*p.options.HeartbeatEvery/lookEvery) {
+		p.log.Warn("the router itself was stopped for a while: agents' silence is counted from now", "for", away)
+		p.started = now
+	}
+	p.looked = now
 	var members []*member
 	var changes []operational.AgentChange
 	flush := func() error {

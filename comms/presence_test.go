@@ -5,17 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/comms/commstest"
 	"skillrouter/operational"
 )
 
 func captain(t *testing.T) context.Context {
-	return skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	return skillrouter.WithPrincipal(t.Context(), commstest.Captain())
 }
 
 // states lists the changes of state of an agent that the event log holds.
@@ -373,4 +375,54 @@ func TestSendTellsThatNothingWasStored(t *testing.T) {
 			t.Errorf("the error is %v", err)
 		}
 	}
+}
+
+// TestOwnPauseIsNobodysSilence (finding B13): after a pause of the router's own
+// (SIGSTOP, a suspended machine) it told of agents going offline that had beaten all the time.
+func TestOwnPauseIsNobodysSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		// Virtual time cannot stop a goroutine: the clock jumps instead, as it does for one that was stopped.
+		var jumped time.Duration
+		now := func() time.Time { return time.Now().Add(jumped) }
+		h := open(t, t.TempDir(), now, comms.PresenceOptions{HeartbeatEvery: time.Second}, comms.MailboxOptions{})
+		defer h.Close()
+		if _, err := h.Presence.Heartbeat(captain(t), comms.Heartbeat{AgentID: "a", Status: "working"}); err != nil {
+			t.Fatal(err)
+		}
+		pass(time.Second)
+		synctest.Wait()
+		jumped = 20 * time.Second
+		pass(time.Second)
+		synctest.Wait()
+		if got := h.states(t, "a"); got != "[>online]" {
+			t.Errorf("after the pause the agent's states are %s", got)
+		}
+		pass(20 * time.Second) // and then it is silent indeed
+		synctest.Wait()
+		if got := h.states(t, "a"); !strings.Contains(got, "stale>offline") && !strings.Contains(got, "online>offline") {
+			t.Errorf("an agent that is silent: %s", got)
+		}
+	})
+}
+
+// TestSeenInTheFuture (finding B11): after the clock was set back, an agent that
+// never came again stayed online until the clock caught up.
+func TestSeenInTheFuture(t *testing.T) {
+	dir := t.TempDir()
+	ahead := func() time.Time { return time.Now().Add(10 * 365 * 24 * time.Hour) }
+	h := open(t, dir, ahead, comms.PresenceOptions{HeartbeatEvery: time.Second}, comms.MailboxOptions{})
+	if _, err := h.Presence.Heartbeat(captain(t), comms.Heartbeat{AgentID: "a", Status: "working"}); err != nil {
+		t.Fatal(err)
+	}
+	h.Close()
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, dir, func() time.Time { return time.Now().AddDate(30, 0, 0) }, comms.PresenceOptions{HeartbeatEvery: time.Second}, comms.MailboxOptions{})
+		defer h.Close()
+		pass(20 * time.Second)
+		synctest.Wait()
+		agent, err := h.Presence.Agent(captain(t), "a")
+		if err != nil || agent.State != operational.AgentOffline || agent.LastSeen.After(time.Now().AddDate(31, 0, 0)) {
+			t.Errorf("%+v %v", agent, err)
+		}
+	})
 }

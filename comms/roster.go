@@ -35,6 +35,8 @@ type roster struct {
 	store AgentStore
 	now   skillrouter.Clock
 
+	ahead int // agents that were last seen in the future, by the clock at the start
+
 	mu      sync.RWMutex
 	members map[string]*member
 
@@ -71,8 +73,14 @@ func newRoster(ctx context.Context, store AgentStore, now skillrouter.Clock) (*r
 		return nil, err
 	}
 	r := &roster{store: store, now: now, members: make(map[string]*member, len(records))}
+	at := now()
 	for _, record := range records {
-		r.members[record.ID] = &member{id: record.ID, record: record}
+		m := &member{id: record.ID, record: record}
+		if record.LastSeen.After(at) { // the clock was set back: nobody was heard of in the future
+			m.record.LastSeen = at
+			r.ahead++
+		}
+		r.members[record.ID] = m
 	}
 	return r, nil
 }

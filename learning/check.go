@@ -28,6 +28,9 @@ func checkID(field, id string) error {
 	case strings.ContainsFunc(id, breaksLine):
 		return skillrouter.InvalidField(field, "may not hold control characters or line breaks")
 	}
+	if err := skillrouter.HoldsSecret(field, id); err != nil {
+		return err
+	}
 	return nil
 }
 

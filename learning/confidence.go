@@ -71,17 +71,22 @@ func evidenceOf(outcome Result) float64 {
 	return 0
 }
 
+// successesWith returns the share of successes among a lesson's applications
+// with one more that went so, and the successes to store (seed 003): a partial
+// one counts half in the share, and the stored successes are whole, rounded half
+// up. So of two partial ones the shares are 0.5 and 0.75, and the successes 1 and 2.
+func successesWith(outcome Result, applied, succeeded int64) (rate float64, successes int64) {
+	sum := float64(succeeded) + evidenceOf(outcome)
+	return sum / float64(applied+1), int64(math.Floor(sum + 0.5))
+}
+
 // Applied is the Bayesian update of seed 003 on an application at t; applied
-// and succeeded count this one too. The result is kept between 0.1 and 0.95;
-// deprecate tells whether, before that, it fell below DeprecationConfidence
-// with DeprecationApplications made: the kept value, compared as the seed
-// does, could never fall that low.
-func (b Belief) Applied(outcome Result, applied, succeeded int64, t time.Time) (next Belief, deprecate bool) {
+// counts it too, and rate is the share of successes with it, 0 to 1. The result
+// is kept between 0.1 and 0.95; deprecate tells whether, before that, it fell
+// below DeprecationConfidence with DeprecationApplications made: the kept value,
+// compared as the seed does, could never fall that low.
+func (b Belief) Applied(outcome Result, applied int64, rate float64, t time.Time) (next Belief, deprecate bool) {
 	prior := max(0.3, 1-math.Log(float64(applied)+1)/5)
-	rate := 0.0
-	if applied > 0 {
-		rate = float64(succeeded) / float64(applied)
-	}
 	posterior := prior*b.At(t) + (1-prior)*(0.7*rate+0.3*evidenceOf(outcome))
 	deprecate = posterior < DeprecationConfidence && applied >= DeprecationApplications
 	return b.moved(min(max(posterior, minMoved), maxMoved), t), deprecate

@@ -66,7 +66,7 @@ func TestFiguresOfTheContract(t *testing.T) {
 }
 
 func after(b learning.Belief, outcome learning.Result, applied, succeeded int64, day float64) float64 {
-	next, _ := b.Applied(outcome, applied, succeeded, days(day))
+	next, _ := b.Applied(outcome, applied, float64(succeeded)/float64(applied), days(day))
 	return next.InitialConfidence
 }
 
@@ -90,17 +90,15 @@ func TestEvidenceMovesConfidenceItsOwnWay(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b, at := beliefs().Draw(rt, "belief"), times().Draw(rt, "at")
 		applied := rapid.Int64Range(1, 1_000_000).Draw(rt, "applied")
-		succeeded := rapid.Int64Range(0, applied).Draw(rt, "succeeded")
-		good, _ := b.Applied(learning.ResultSuccess, applied, succeeded, at)
-		half, _ := b.Applied(learning.ResultPartial, applied, succeeded, at)
-		bad, _ := b.Applied(learning.ResultFailure, applied, succeeded, at)
+		rate := rapid.Float64Range(0, 1).Draw(rt, "rate")
+		good, _ := b.Applied(learning.ResultSuccess, applied, rate, at)
+		half, _ := b.Applied(learning.ResultPartial, applied, rate, at)
+		bad, _ := b.Applied(learning.ResultFailure, applied, rate, at)
 		if !(bad.InitialConfidence <= half.InitialConfidence && half.InitialConfidence <= good.InitialConfidence) {
 			rt.Errorf("failure %g, partial %g, success %g", bad.InitialConfidence, half.InitialConfidence, good.InitialConfidence)
 		}
-		if succeeded < applied {
-			if more, _ := b.Applied(learning.ResultPartial, applied, succeeded+1, at); more.InitialConfidence < half.InitialConfidence {
-				rt.Errorf("one more success lowers %g to %g", half.InitialConfidence, more.InitialConfidence)
-			}
+		if more, _ := b.Applied(learning.ResultPartial, applied, (1+rate)/2, at); more.InitialConfidence < half.InitialConfidence {
+			rt.Errorf("a greater share of successes lowers %g to %g", half.InitialConfidence, more.InitialConfidence)
 		}
 		left := b.At(at)
 		up, down, same := b.Judged(learning.ValidationConfirmed, at), b.Judged(learning.ValidationRefuted, at), b.Judged(learning.ValidationPartial, at)
@@ -125,10 +123,12 @@ func TestOrderOfOutcomes(t *testing.T) {
 		run := func(outcomes []learning.Result) (succeeded int64, confidence float64) {
 			b := learning.Belief{InitialConfidence: 0.8, DecayConstant: learning.DecayConstant, ConfidenceAt: believedAt}
 			for i, outcome := range outcomes {
-				if outcome == learning.ResultSuccess {
-					succeeded++
+				evidence := map[learning.Result]float64{learning.ResultSuccess: 1, learning.ResultPartial: 0.5}[outcome]
+				rate := (float64(succeeded) + evidence) / float64(i+1)
+				if outcome != learning.ResultFailure {
+					succeeded++ // of what is stored, half a success is a whole one
 				}
-				b, _ = b.Applied(outcome, int64(i+1), succeeded, believedAt)
+				b, _ = b.Applied(outcome, int64(i+1), rate, believedAt)
 			}
 			return succeeded, b.InitialConfidence
 		}
@@ -168,7 +168,7 @@ func TestDeprecationIsReached(t *testing.T) {
 		b = beliefs().Draw(rt, "another")
 		for i := int64(1); i <= 60; i++ {
 			var deprecate bool
-			if b, deprecate = b.Applied(learning.ResultSuccess, i, i, believedAt); deprecate {
+			if b, deprecate = b.Applied(learning.ResultSuccess, i, 1, believedAt); deprecate {
 				rt.Errorf("success %d deprecates", i)
 			}
 		}

@@ -153,7 +153,7 @@ func proposalContent(t Transcript, draft ProposalDraft, p StoredProposal) (conte
 		d := *draft.Fact
 		d.Persona, d.AgentID, d.Source, d.IfVersion = t.Persona, "", "", nil
 		prepared, err := prepareFact(d)
-		if err != nil || len(prepared.redacted) > 0 || secretName(d.Key) || bytes.Contains(d.Value, []byte("[redacted")) {
+		if err != nil || len(prepared.redaction.Kinds()) > 0 || secretName(d.Key) || bytes.Contains(d.Value, []byte("[redacted")) {
 			return nil, "", false
 		}
 		d.Value, d.Category = prepared.Value, prepared.Category

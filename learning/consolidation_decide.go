@@ -146,10 +146,20 @@ func (c *Consolidation) finish(ctx context.Context, id string) (StoredProposal, 
 	return done, err
 }
 
+// storer is as whom an accepted proposal is stored: as the agent of its transcript,
+// which may not write over what is another's by having said so; if a captain
+// accepted it, as the router.
+func (p *StoredProposal) storer(caller skillrouter.Principal) skillrouter.Principal {
+	if caller.Has(skillrouter.ScopeCaptain) || p.AgentID == "" || p.DecidedBy != p.AgentID && p.DecidedBy != ThresholdDecided {
+		return skillrouter.System()
+	}
+	return skillrouter.Principal{AgentID: p.AgentID, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
+}
+
 // carryOut stores an accepted proposal, as the agent of its transcript, and says that
 // it is done. What its place refuses becomes pending again, with the reason.
 func (c *Consolidation) carryOut(ctx context.Context, p StoredProposal) (StoredProposal, error) {
-	ctx = skillrouter.WithPrincipal(ctx, skillrouter.System())
+	ctx = skillrouter.WithPrincipal(ctx, p.storer(skillrouter.PrincipalOf(ctx)))
 	var err error
 	switch p.Kind {
 	case ProposalFact:

@@ -8,7 +8,8 @@ import (
 	"skillrouter"
 )
 
-// message is a message of a transcript in JSON: OpenAI's, or one line of Claude Code's.
+// message is a message of a transcript in JSON: OpenAI's, or one line of Claude
+// Code's, Codex' or Gemini CLI's own record of a session.
 type message struct {
 	Role      string          `json:"role"`
 	Content   json.RawMessage `json:"content"`
@@ -21,9 +22,42 @@ type message struct {
 	At        string `json:"at"`
 	Timestamp string `json:"timestamp"`
 
-	// Claude Code puts the message into another.
+	// Claude Code puts the message into another. It keeps what it sent to the model
+	// itself in the same way, under other types.
 	Type    string   `json:"type"`
 	Message *message `json:"message"`
+	Meta    bool     `json:"isMeta"` // Claude Code says it in the person's name
+
+	// Codex.
+	Payload *struct {
+		Type string    `json:"type"`
+		Item codexItem `json:"item"`
+	} `json:"payload"`
+
+	// Gemini CLI writes a message again, under the same id, when its tools have answered.
+	ID          string `json:"id"`
+	GeminiCalls []struct {
+		Name   string          `json:"name"`
+		Args   json.RawMessage `json:"args"`
+		Result []struct {
+			Response struct {
+				Response struct {
+					Output string `json:"output"`
+					Error  string `json:"error"`
+				} `json:"response"`
+			} `json:"functionResponse"`
+		} `json:"result"`
+	} `json:"toolCalls"`
+}
+
+// codexItem is something that Codex says was said or done.
+type codexItem struct {
+	Type     string          `json:"type"`
+	Content  json.RawMessage `json:"content"`
+	Command  []string        `json:"command"`
+	Output   string          `json:"aggregated_output"`
+	ExitCode *int            `json:"exit_code"`
+	Tool     string          `json:"tool"`
 }
 
 // messagePart is a part of a message's content.
@@ -89,22 +123,43 @@ func readMessages(text string) (turns []Turn, read bool, err error) {
 
 func turnsOf(list []message) ([]Turn, error) {
 	var turns []Turn
+	last := map[string]int{} // where Gemini CLI wrote a message for the last time
+	for i, m := range list {
+		if m.ID != "" {
+			last[m.ID] = i
+		}
+	}
 	for i, m := range list {
 		at := timeOf(m.At, m.Timestamp)
-		if m.Message != nil { // Claude Code's
+		var said []Turn
+		switch {
+		case m.Message != nil: // Claude Code's
+			if m.Meta || m.Type != "" && m.Type != "user" && m.Type != "assistant" {
+				continue // nobody said it
+			}
 			inner := *m.Message
 			if inner.Role == "" {
 				inner.Role = m.Type
 			}
 			m = inner
-		} else if m.Role == "" {
+		case m.Payload != nil && m.Type == "event_msg" && m.Payload.Type == "item_completed":
+			said = m.Payload.Item.turns()
+		case m.Role == "" && m.ID != "" && m.Content != nil && (m.Type == "user" || m.Type == "gemini"):
+			if last[m.ID] != i {
+				continue
+			}
+			said = m.geminiTurns()
+		case m.Role == "":
 			continue // a line of a log that is no message: a summary, a snapshot
 		}
-		role, known := speakers[strings.ToLower(m.Role)]
-		if !known {
-			return nil, skillrouter.InvalidField("text", "has a message, number %d, whose role is none of user, assistant, tool and system", i+1)
+		if m.Role != "" {
+			role, known := speakers[strings.ToLower(m.Role)]
+			if !known {
+				return nil, skillrouter.InvalidField("text", "has a message, number %d, whose role is none of user, assistant, tool and system", i+1)
+			}
+			said = m.turns(role)
 		}
-		for _, turn := range m.turns(role) {
+		for _, turn := range said {
 			if turn.Content = strings.TrimSpace(turn.Content); turn.Content == "" {
 				continue
 			}
@@ -119,6 +174,71 @@ func turnsOf(list []message) ([]Turn, error) {
 		return nil, skillrouter.InvalidField("text", "is JSON that holds no message with role and content")
 	}
 	return turns, nil
+}
+
+// turns are what was said or done, as Codex records it. What it tells the model by
+// itself, instructions and its surroundings, is recorded otherwise.
+func (item codexItem) turns() []Turn {
+	switch item.Type {
+	case "UserMessage":
+		return message{Content: item.Content}.turns(roleUser)
+	case "AgentMessage":
+		return message{Content: item.Content}.turns(roleAssistant)
+	case "CommandExecution":
+		if len(item.Command) == 0 {
+			return nil
+		}
+		command, err := json.Marshal(map[string]string{"command": item.Command[len(item.Command)-1]})
+		if err != nil {
+			return nil
+		}
+		output := item.Output
+		if item.ExitCode != nil && *item.ExitCode != 0 {
+			output = toolFailed + "\n" + output
+		}
+		return called("", command, output)
+	case "McpToolCall":
+		return []Turn{{Role: roleAssistant, Content: toolCallLine(item.Tool, nil)}}
+	}
+	return nil
+}
+
+// geminiTurns are those of a line of Gemini CLI's record.
+func (m message) geminiTurns() []Turn {
+	if m.Type == "user" {
+		return m.turns(roleUser)
+	}
+	turns := m.turns(roleAssistant)
+	for _, call := range m.GeminiCalls {
+		var output strings.Builder
+		for _, r := range call.Result {
+			output.WriteString(r.Response.Response.Error + r.Response.Response.Output)
+		}
+		turns = append(turns, called(call.Name, call.Args, output.String())...)
+	}
+	return turns
+}
+
+// called are a tool's call and its answer.
+func called(name string, arguments json.RawMessage, output string) []Turn {
+	if strings.TrimSpace(output) == "" {
+		output = noOutput
+	}
+	return []Turn{{Role: roleAssistant, Content: toolCallLine(name, arguments)}, {Role: roleTool, Content: output}}
+}
+
+// noOutput is the turn of a tool that said nothing.
+const noOutput = "(no output)"
+
+// aside tells whether a text is what an agent's program adds to what a person says:
+// reminders and surroundings, which nobody said.
+func aside(text string) bool {
+	for _, mark := range []string{"<system-reminder>", "<session_context>", "<environment_context>"} {
+		if strings.HasPrefix(strings.TrimSpace(text), mark) {
+			return true
+		}
+	}
+	return false
 }
 
 func timeOf(texts ...string) *time.Time {
@@ -145,7 +265,9 @@ func (m message) turns(role string) []Turn {
 	var text string
 	switch {
 	case json.Unmarshal(m.Content, &text) == nil:
-		own = append(own, text)
+		if !aside(text) {
+			own = append(own, text)
+		}
 	case json.Unmarshal(m.Content, &parts) == nil:
 		for _, p := range parts {
 			switch p.Type {
@@ -158,11 +280,13 @@ func (m message) turns(role string) []Turn {
 					result = toolFailed + "\n" + result
 				}
 				if strings.TrimSpace(result) == "" {
-					result = "(no output)"
+					result = noOutput
 				}
 				turns = append(turns, Turn{Role: roleTool, Content: result})
 			default:
-				own = append(own, p.Text)
+				if !aside(p.Text) {
+					own = append(own, p.Text)
+				}
 			}
 		}
 	}

@@ -48,11 +48,14 @@ func prepareEpisode(draft EpisodeDraft, at time.Time) (e Episode, err error) {
 	if err = skillrouter.CheckText("learned", draft.Learned, MaxLearned); err != nil {
 		return e, err
 	}
-	if e.Context, err = cleanObject("context", draft.Context, MaxEpisodeContext); err != nil {
+	var redaction skillrouter.Redaction
+	if e.Context, err = CleanObject(&redaction, "context", draft.Context, MaxEpisodeContext); err != nil {
 		return e, err
 	}
-	e.Event, _ = skillrouter.Redact(strings.TrimSpace(draft.Event))
-	e.Learned, _ = skillrouter.Redact(draft.Learned)
+	e.Event, e.Learned, e.Title, e.Content = strings.TrimSpace(draft.Event), draft.Learned, cleanLine(draft.Title), draft.Content
+	redaction.Text(&e.Event, &e.Learned, &e.Title, &e.Content)
+	e.Context = redaction.JSON(e.Context)
+	draft.Title, draft.Content = e.Title, e.Content
 	if e.Event != "" {
 		if draft.EventType == "" {
 			draft.EventType = EventOutcome
@@ -73,14 +76,13 @@ func prepareEpisode(draft EpisodeDraft, at time.Time) (e Episode, err error) {
 	if draft.Importance != nil {
 		e.Importance = *draft.Importance
 	}
-	e.Title, _ = skillrouter.Redact(cleanLine(draft.Title))
-	e.Content, _ = skillrouter.Redact(draft.Content)
+	e.Title, e.Content = cleanLine(draft.Title), draft.Content
 	return e, nil
 }
 
-// cleanObject checks a JSON object, takes its white space out and cuts secrets
-// out of its strings. None, null and an empty one are none.
-func cleanObject(field string, raw json.RawMessage, most int) (json.RawMessage, error) {
+// CleanObject checks a JSON object, takes its white space out and cuts secrets
+// out of its strings, which may be those of a record. None, null and an empty one are none.
+func CleanObject(redaction *skillrouter.Redaction, field string, raw json.RawMessage, most int) (json.RawMessage, error) {
 	text := bytes.TrimSpace(raw)
 	if len(text) == 0 || bytes.Equal(text, []byte("null")) {
 		return nil, nil
@@ -98,11 +100,10 @@ func cleanObject(field string, raw json.RawMessage, most int) (json.RawMessage, 
 	if compact.Len() == len("{}") {
 		return nil, nil
 	}
-	c := valueCleaner{field: field, text: compact.Bytes()}
-	if err := c.clean(); err != nil {
+	if err := checkJSON(field, compact.Bytes()); err != nil {
 		return nil, err
 	}
-	return c.result(), nil
+	return redaction.JSON(compact.Bytes()), nil
 }
 
 // rendered is what was learned and the context as text, a line for each member.

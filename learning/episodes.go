@@ -27,7 +27,7 @@ func NewEpisodes(store EpisodeStore, options Options) *Episodes {
 	options = options.withDefaults()
 	l := &Episodes{
 		store: store, now: options.Now,
-		sessions: sessions{store: store, current: map[string]session{}, begun: map[string]string{}, ended: map[string]string{}},
+		sessions: sessions{store: store, current: map[string]session{}, begun: map[string]string{}, holders: map[string]string{}, ended: map[string]string{}},
 	}
 	l.kept = keep(keptSource{
 		KeptStore: store, kind: KeptEpisodes, prefixes: []string{"episode.", "experience."}, told: toldOfEpisodes, scan: l.scanDocuments, documents: l.documents,

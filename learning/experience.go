@@ -16,11 +16,12 @@ type ExperienceService interface {
 	Experience(ctx context.Context, number int64) (Experience, error)
 	// Recall returns experiences, newest first.
 	Recall(ctx context.Context, filter ExperienceFilter) (Recall, error)
-	// Patterns returns the patterns that fit the filter, the latest seen first.
-	Patterns(ctx context.Context, filter PatternFilter) ([]ExperiencePattern, error)
+	// Patterns returns the patterns that fit the filter, those of the greatest weight first.
+	Patterns(ctx context.Context, filter PatternFilter) (ExperiencePatterns, error)
 	// Pattern returns the pattern of that number.
 	Pattern(ctx context.Context, number int64) (ExperiencePattern, error)
-	// Lessons returns a page of the lessons that fit the filter, newest first.
+	// Lessons returns the lessons that fit the filter: the surest first, or a page newest first if the filter asks
+	// for more than a confidence and a limit.
 	Lessons(ctx context.Context, filter LessonFilter) (ExperienceLessons, error)
 	// Lesson returns the lesson of that number, also one that is retired.
 	Lesson(ctx context.Context, number int64) (ApplicableLesson, error)
@@ -75,22 +76,22 @@ type ExperienceDraft struct {
 // ExperienceProblem is what was to be solved.
 type ExperienceProblem struct {
 	Query       string         `json:"query,omitempty"`
-	Constraints map[string]any `json:"constraints,omitempty"`
-	Context     map[string]any `json:"context,omitempty"`
+	Constraints map[string]any `json:"constraints,omitzero"`
+	Context     map[string]any `json:"context,omitzero"`
 }
 
 // ExperienceSolution is what was done about it.
 type ExperienceSolution struct {
 	Tool     string         `json:"tool,omitempty"`
-	Params   map[string]any `json:"params,omitempty"`
+	Params   map[string]any `json:"params,omitzero"`
 	Approach string         `json:"approach,omitempty"`
 }
 
 // ExperienceMetadata is where it happened.
 type ExperienceMetadata struct {
 	Environment  string   `json:"environment,omitempty"`
-	Dependencies []string `json:"dependencies,omitempty"`
-	Triggers     []string `json:"triggers,omitempty"`
+	Dependencies []string `json:"dependencies,omitzero"` // an empty list is kept as it was sent
+	Triggers     []string `json:"triggers,omitzero"`
 }
 
 // Recorded says what became of an experience.
@@ -98,7 +99,7 @@ type Recorded struct {
 	EpisodeID int64    `json:"episode_id"`
 	Recorded  bool     `json:"recorded"`
 	Utility   float64  `json:"utility_score"`
-	Patterns  []string `json:"patterns_triggered,omitempty"`
+	Patterns  []string `json:"patterns_triggered"` // the texts of the patterns that it formed or joined
 	Redacted  []string `json:"redacted,omitempty"`
 }
 
@@ -108,20 +109,41 @@ type ExperienceFilter struct {
 	Outcome       Result
 	Limit         int // 1 to MaxLimit; 0 means DefaultRecall
 	Offset        int // at most MaxOffset
+	Patterns      int // how many patterns may come with them, 1 to MaxShown; 0 means MaxShown
+	// ByOutcome tells that the outcome is what is asked for and the type narrows it: the
+	// patterns that come with them are then those of the outcome's kind.
+	ByOutcome bool
 }
 
-// DefaultRecall is seed 003's limit of recall_by_type.
-const DefaultRecall = 50
+const (
+	// DefaultRecall is seed 003's limit of recall_by_type.
+	DefaultRecall = 50
+	// MaxShown bounds a listing of all patterns or all lessons on seed 003's paths, which
+	// know no pages: so many are read in a moment, and their total tells of more.
+	MaxShown = 10_000
+)
 
 // Recall is what is remembered of an operation type or outcome.
 type Recall struct {
-	Episodes       []Experience        `json:"episodes"`
-	Count          int                 `json:"count"`
-	Patterns       []ExperiencePattern `json:"patterns_detected,omitempty"` // of the operation type that was asked for
-	AverageUtility float64             `json:"avg_utility"`                 // of these episodes
+	Episodes []Experience `json:"episodes"`
+	Count    int          `json:"count"`
+	Total    *int64       `json:"total,omitempty"` // of all episodes, or of those of the operation type; nil where an outcome was asked for
+	// Patterns are those of the operation type that was asked for and those learned that name
+	// it; where an outcome was asked for without one, or on its path, those of its kind.
+	Patterns       []ExperiencePattern `json:"patterns_detected"`
+	AverageUtility float64             `json:"avg_utility"` // of these episodes
 }
 
-// ExperiencePattern is a pattern as seed 003's clients see it.
+// ExperiencePatterns are patterns as seed 003's clients see them.
+type ExperiencePatterns struct {
+	Patterns []ExperiencePattern `json:"patterns"`
+	Count    int                 `json:"count"`
+	Total    int64               `json:"total"`                 // that fit, also those that are not in this answer
+	Next     int                 `json:"next_offset,omitempty"` // the offset that the next of them are asked for with; 0: there are none
+}
+
+// ExperiencePattern is a pattern as seed 003's clients see it: a pattern of
+// episodes as it was made (see PatternAsMade), with what the model knows beside.
 type ExperiencePattern struct {
 	Number            int64         `json:"id"`
 	PatternID         string        `json:"pattern_id"`
@@ -133,24 +155,29 @@ type ExperiencePattern struct {
 	CreatedAt         int64         `json:"created_at"` // Unix milliseconds
 	InitialConfidence float64       `json:"initial_confidence"`
 	DecayConstant     float64       `json:"decay_constant"`
-	LastValidated     *int64        `json:"last_validated"` // Unix milliseconds
-	TimesApplied      int64         `json:"times_applied"`
+	LastValidated     int64         `json:"last_validated"` // Unix milliseconds: when it was last seen, judged or applied
+	TimesApplied      int64         `json:"times_applied"`  // of the lessons learned from it
 	TimesSucceeded    int64         `json:"times_succeeded"`
 	Weight            float64       `json:"discrimination_weight"`
 	CurrentConfidence float64       `json:"current_confidence"`
 	Status            PatternStatus `json:"status"`
 	OperationType     string        `json:"operation_type,omitempty"`
+	KindNow           PatternType   `json:"kind_now"`        // what its evidence shows now
+	DescriptionNow    string        `json:"description_now"` // that in words
 }
 
-// ApplicableQuery asks for the lessons that hold in a context: those with a
-// context among the operation type and the words of Context (its members'
-// names and their texts), compared without case, and those that hold anywhere
-// because they name none. Without either it asks for all.
+// ApplicableQuery asks for the lessons that hold somewhere, by seed 003's rules;
+// texts are compared without case. A lesson holds for an operation type if its
+// statement, one of its contexts or the text of its pattern has the type in it;
+// it holds in a context if one of its own has the name of a member in it (the
+// member server finds all that name a server), or is in one of the texts of the
+// context. A lesson that names no context holds anywhere. Where both are given
+// both must hold; without either it asks for all.
 type ApplicableQuery struct {
-	Context       map[string]any `json:"context,omitempty"`
+	Context       map[string]any `json:"context,omitzero"` // an empty one finds what names no context
 	OperationType string         `json:"operation_type,omitempty"`
 	MinConfidence float64        `json:"min_confidence,omitempty"` // 0 to 1
-	Limit         int            `json:"limit,omitempty"`          // 1 to MaxLimit; 0 means DefaultRecall
+	Limit         int            `json:"limit,omitempty"`          // 1 to MaxShown; 0 means MaxShown
 }
 
 // ApplicableLesson is a lesson as seed 003's clients see it.
@@ -162,7 +189,7 @@ type ApplicableLesson struct {
 	Contexts          []string `json:"contexts"`
 	InitialConfidence float64  `json:"initial_confidence"`
 	DecayConstant     float64  `json:"decay_constant"`
-	LastValidated     *int64   `json:"last_validated"` // Unix milliseconds
+	LastValidated     int64    `json:"last_validated"` // Unix milliseconds: when its confidence was last moved, or it was judged
 	TimesApplied      int64    `json:"times_applied"`
 	TimesSucceeded    int64    `json:"times_succeeded"`
 	CreatedAt         int64    `json:"created_at"`    // Unix milliseconds
@@ -170,18 +197,18 @@ type ApplicableLesson struct {
 	CurrentConfidence float64  `json:"current_confidence"`
 }
 
-// Applicable is the answer to an ApplicableQuery: those that name one of its
-// contexts before those that name none, the surest first.
+// Applicable is the answer to an ApplicableQuery, the surest first.
 type Applicable struct {
 	Lessons []ApplicableLesson `json:"lessons"`
 	Summary ConfidenceSummary  `json:"confidence_summary"` // of all that hold there, also those beyond the limit
 }
 
-// ExperienceLessons is a page of lessons as seed 003's clients see them.
+// ExperienceLessons are lessons as seed 003's clients see them.
 type ExperienceLessons struct {
 	Lessons []ApplicableLesson `json:"lessons"`
 	Count   int                `json:"count"`
-	Next    string             `json:"next,omitempty"` // cursor of the next page; empty: this is the last
+	Summary ConfidenceSummary  `json:"confidence_summary"` // of all that fit; of a page, of those on it
+	Next    string             `json:"next,omitempty"`     // cursor of the next page; empty: there is none
 }
 
 // ConfidenceSummary counts lessons by confidence: high from 0.7, medium from 0.4, low below (seed 003).

@@ -67,7 +67,7 @@ func prepareExperience(draft ExperienceDraft, author string) (p preparedExperien
 	if c.err != nil {
 		return p, c.err
 	}
-	p = preparedExperience{experience: e, redacted: c.kinds}
+	p = preparedExperience{experience: e, redacted: c.Kinds()}
 	if problem != nil {
 		p.print = queryPrint(problem.Query)
 	}
@@ -97,8 +97,8 @@ func queryPrint(query string) int64 {
 
 // cleaner checks texts, cuts secrets out of them, and keeps the first error.
 type cleaner struct {
-	kinds []string
-	err   error
+	skillrouter.Redaction
+	err error
 }
 
 func (c *cleaner) fail(err error) {
@@ -113,34 +113,22 @@ func (c *cleaner) text(field, s string) string {
 		c.fail(err)
 		return ""
 	}
-	return c.cut(s)
+	return c.Cut(s)
 }
 
-func (c *cleaner) cut(s string) string {
-	clean, kinds := skillrouter.Redact(s)
-	for _, kind := range kinds {
-		if !slices.Contains(c.kinds, kind) {
-			c.kinds = append(c.kinds, kind)
-		}
-	}
-	return clean
-}
-
-// texts cleans a list of texts; empty ones are dropped.
+// texts cleans a list of texts. What was sent comes back as it was: an empty list, and empty texts in it.
 func (c *cleaner) texts(field string, list []string) []string {
 	if len(list) > MaxListItems {
 		c.fail(skillrouter.InvalidField(field, "may hold at most %d items", MaxListItems))
 		return nil
 	}
-	var clean []string
-	for _, s := range list {
+	clean := slices.Clone(list)
+	for i, s := range list {
 		if err := skillrouter.CheckText(field, s, MaxListItem); err != nil {
 			c.fail(err)
 			return nil
 		}
-		if s = strings.TrimSpace(s); s != "" {
-			clean = append(clean, c.cut(s))
-		}
+		clean[i] = c.Cut(s)
 	}
 	return clean
 }
@@ -155,10 +143,10 @@ func (c *cleaner) value(field, name string, v any) any {
 			return nil
 		}
 		before := name + ": "
-		if clean, named := strings.CutPrefix(c.cut(before+v), before); named {
+		if clean, named := strings.CutPrefix(c.Cut(before+v), before); named {
 			return clean
 		}
-		return c.cut(v)
+		return c.Cut(v)
 	case map[string]any:
 		return c.object(field, v)
 	case []any:
@@ -181,7 +169,7 @@ func (c *cleaner) object(field string, members map[string]any) map[string]any {
 			c.fail(err)
 			return nil
 		}
-		clean[c.cut(name)] = c.value(field, name, v)
+		clean[c.Cut(name)] = c.value(field, name, v)
 	}
 	return clean
 }
@@ -257,6 +245,9 @@ func checkExperienceFilter(filter *ExperienceFilter) (err error) {
 	}
 	if filter.Offset < 0 || filter.Offset > MaxOffset {
 		return skillrouter.InvalidField("offset", "must lie between 0 and %d", MaxOffset)
+	}
+	if filter.Patterns < 1 || filter.Patterns > MaxShown {
+		filter.Patterns = MaxShown
 	}
 	filter.Limit, err = skillrouter.Limit(filter.Limit, DefaultRecall, MaxLimit)
 	return err

@@ -3,6 +3,7 @@ package learning
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,23 +30,16 @@ func (x *Experiences) Applicable(ctx context.Context, query ApplicableQuery) (Ap
 	if err := skillrouter.CheckRange("min_confidence", query.MinConfidence, 0, 1); err != nil {
 		return Applicable{}, err
 	}
-	limit, err := skillrouter.Limit(query.Limit, DefaultRecall, MaxLimit)
+	limit, err := skillrouter.Limit(query.Limit, MaxShown, MaxShown)
 	if err != nil {
 		return Applicable{}, err
 	}
-	var contexts []string
-	if query.OperationType != "" {
-		operation, err := checkOperation(query.OperationType)
-		if err != nil {
-			return Applicable{}, err
-		}
-		contexts = append(contexts, lowerASCII(operation))
-	}
-	if contexts, err = contextTerms(contexts, query.Context, 0); err != nil {
+	where, err := whereabouts(query)
+	if err != nil {
 		return Applicable{}, err
 	}
 	at := x.time()
-	found, summary, err := x.store.ApplicableLessons(ctx, contexts, query.MinConfidence, limit, at)
+	found, summary, err := x.store.ApplicableLessons(ctx, where, query.MinConfidence, limit, at)
 	if err != nil {
 		return Applicable{}, err
 	}
@@ -53,24 +47,44 @@ func (x *Experiences) Applicable(ctx context.Context, query ApplicableQuery) (Ap
 	return Applicable{Lessons: views, Summary: summary}, err
 }
 
-// contextTerms adds the words of a context: the names of its members and the
-// texts in it, as contexts are compared.
+// whereabouts are where lessons must hold that a query asks for.
+func whereabouts(query ApplicableQuery) (w Whereabouts, err error) {
+	if query.OperationType != "" {
+		operation, err := checkOperation(query.OperationType)
+		if err != nil {
+			return w, err
+		}
+		w.OperationType = lowerASCII(operation)
+	}
+	w.Context = query.Context != nil
+	for name, value := range query.Context {
+		if w.Names, err = contextTerms(w.Names, name, 1); err != nil {
+			return w, err
+		}
+		if w.Texts, err = contextTerms(w.Texts, value, 1); err != nil {
+			return w, err
+		}
+	}
+	if len(w.Names)+len(w.Texts) > MaxContextTerms {
+		return w, skillrouter.InvalidField("context", "holds more than %d words and texts", MaxContextTerms)
+	}
+	return w, nil
+}
+
+// contextTerms adds the texts of a value in a context, in small letters.
 func contextTerms(terms []string, value any, depth int) ([]string, error) {
 	if depth > maxContextDepth {
 		return nil, skillrouter.InvalidField("context", "is nested more than %d deep", maxContextDepth)
 	}
 	var err error
-	add := func(s string) {
-		if err == nil {
-			err = skillrouter.CheckText("context", s, MaxListItem)
-		}
-		if s = lowerASCII(strings.TrimSpace(s)); s != "" && !slices.Contains(terms, s) && len(terms) <= MaxContextTerms {
-			terms = append(terms, s)
-		}
-	}
 	switch v := value.(type) {
 	case string:
-		add(v)
+		if err = skillrouter.CheckText("context", v, MaxListItem); err != nil {
+			return nil, err
+		}
+		if v = lowerASCII(strings.TrimSpace(v)); v != "" && !slices.Contains(terms, v) && len(terms) <= MaxContextTerms {
+			terms = append(terms, v)
+		}
 	case []any:
 		for _, one := range v {
 			if terms, err = contextTerms(terms, one, depth+1); err != nil {
@@ -78,19 +92,13 @@ func contextTerms(terms []string, value any, depth int) ([]string, error) {
 			}
 		}
 	case map[string]any:
-		for name, one := range v {
-			if add(name); err != nil {
-				return nil, err
-			}
+		for _, one := range v {
 			if terms, err = contextTerms(terms, one, depth+1); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if err == nil && len(terms) > MaxContextTerms {
-		err = skillrouter.InvalidField("context", "holds more than %d words and texts", MaxContextTerms)
-	}
-	return terms, err
+	return terms, nil
 }
 
 // lowerASCII folds the case of the letters that the database folds too.
@@ -105,12 +113,32 @@ func lowerASCII(s string) string {
 
 // Lessons implements ExperienceService. It needs ScopeRead.
 func (x *Experiences) Lessons(ctx context.Context, filter LessonFilter) (ExperienceLessons, error) {
+	// Not nothing but a confidence and a limit: it is our own listing, in pages, that is asked for.
+	if plain := (LessonFilter{MinConfidence: filter.MinConfidence, Limit: filter.Limit}); reflect.DeepEqual(filter, plain) {
+		all, err := x.Applicable(ctx, ApplicableQuery{MinConfidence: filter.MinConfidence, Limit: filter.Limit})
+		return ExperienceLessons{Lessons: all.Lessons, Count: len(all.Lessons), Summary: all.Summary}, err
+	}
 	page, err := x.lessons.List(ctx, filter)
 	if err != nil {
 		return ExperienceLessons{}, err
 	}
 	views, err := x.lessonViews(ctx, page.Lessons, x.time())
-	return ExperienceLessons{Lessons: views, Count: len(views), Next: page.Next}, err
+	list := ExperienceLessons{Lessons: views, Count: len(views), Next: page.Next}
+	for _, l := range views {
+		list.Summary.count(l.CurrentConfidence)
+	}
+	return list, err
+}
+
+func (s *ConfidenceSummary) count(confidence float64) {
+	switch {
+	case confidence >= HighConfidence:
+		s.High++
+	case confidence >= MediumConfidence:
+		s.Medium++
+	default:
+		s.Low++
+	}
 }
 
 // Lesson implements ExperienceService. It needs ScopeRead.
@@ -153,7 +181,7 @@ func (x *Experiences) lessonViews(ctx context.Context, lessons []Lesson, at time
 	for _, l := range lessons {
 		view := ApplicableLesson{
 			Number: l.Number, LessonID: l.ID, Statement: l.Title, Contexts: l.Contexts,
-			InitialConfidence: l.InitialConfidence, DecayConstant: l.DecayConstant, LastValidated: unixMillis(l.LastValidatedAt),
+			InitialConfidence: l.InitialConfidence, DecayConstant: l.DecayConstant, LastValidated: latest(l.ConfidenceAt, l.LastValidatedAt),
 			TimesApplied: l.TimesApplied, TimesSucceeded: l.TimesSucceeded, CreatedAt: l.CreatedAt.UnixMilli(),
 			DeprecatedAt: unixMillis(l.RetiredAt), CurrentConfidence: l.At(at),
 		}
@@ -186,7 +214,7 @@ func (x *Experiences) Learn(ctx context.Context, draft LearnDraft) (Learned, err
 		if len(from) < MinEpisodes {
 			return skillrouter.InvalidField("episode_ids", "names %d episodes that are there, and a lesson takes at least %d", len(from), MinEpisodes)
 		}
-		pattern, err = learnedPattern(tx, draft.Description, from, at)
+		pattern, err = learnedPattern(tx, draft, from, at)
 		return err
 	}, nil)()
 	if err != nil {
@@ -214,10 +242,15 @@ func checkLearn(draft *LearnDraft) error {
 		return skillrouter.InvalidField("episode_ids", "may hold at most %d numbers", MaxLearnEpisodes)
 	}
 	draft.Description, _ = skillrouter.Redact(strings.TrimSpace(draft.Description))
-	draft.EpisodeIDs = slices.Clone(draft.EpisodeIDs)
-	slices.Sort(draft.EpisodeIDs)
-	draft.EpisodeIDs = slices.Compact(draft.EpisodeIDs)
-	if len(draft.EpisodeIDs) < MinEpisodes {
+	var numbers []int64 // in the order given, each once
+	known := map[int64]bool{}
+	for _, number := range draft.EpisodeIDs {
+		if !known[number] {
+			numbers = append(numbers, number)
+		}
+		known[number] = true
+	}
+	if draft.EpisodeIDs = numbers; len(numbers) < MinEpisodes {
 		return skillrouter.InvalidField("episode_ids", "must hold at least %d different numbers", MinEpisodes)
 	}
 	return nil
@@ -226,28 +259,16 @@ func checkLearn(draft *LearnDraft) error {
 // learnedLesson is what episodes teach: a lesson of level pattern, of the type
 // that their outcomes give, that holds where they happened.
 func learnedLesson(draft LearnDraft, from []Experience, pattern Pattern) LessonDraft {
-	var successes int64
-	var mean float64
-	var types, numbers []string
-	for _, e := range from {
-		if e.Outcome == ResultSuccess {
-			successes++
-		}
-		mean += e.Utility / float64(len(from))
-		if !slices.Contains(types, e.OperationType) && len(types) < MaxListItems {
-			types = append(types, e.OperationType)
-		}
-		if len(numbers) < MaxEvidence {
-			numbers = append(numbers, strconv.FormatInt(e.Number, 10))
-		}
+	s := summed(from)
+	var numbers []string
+	for _, e := range from[:min(len(from), MaxEvidence)] {
+		numbers = append(numbers, strconv.FormatInt(e.Number, 10))
 	}
-	rate := successShare(successes, int64(len(from)))
-	confidence := learnedConfidence(rate, len(from), mean)
 	return LessonDraft{
-		Type: learnedType(rate), Domain: GeneralDomain, Category: types[0], Title: draft.Statement,
+		Type: learnedType(s.rate), Domain: GeneralDomain, Category: s.types[0], Title: draft.Statement,
 		Context: draft.Description,
-		Action:  fmt.Sprintf("Learned from %d episodes of %s: %s", len(from), strings.Join(types, ", "), strings.Join(numbers, ", ")),
-		Outcome: fmt.Sprintf("%d of %d succeeded, with a mean utility of %.2f", successes, len(from), mean),
-		Level:   LevelPattern, Contexts: types, Confidence: &confidence, PatternID: pattern.ID,
+		Action:  fmt.Sprintf("Learned from %d episodes of %s: %s", len(from), strings.Join(s.types, ", "), strings.Join(numbers, ", ")),
+		Outcome: fmt.Sprintf("%d of %d succeeded, with a mean utility of %.2f", s.successes, len(from), s.utility),
+		Level:   LevelPattern, Contexts: s.contexts, Confidence: &s.confidence, PatternID: pattern.ID,
 	}
 }

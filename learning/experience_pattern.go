@@ -14,55 +14,66 @@ import (
 // GeneralDomain is the domain of what belongs to none in particular (seed 000's word for it).
 const GeneralDomain = "general"
 
-// gather lets an experience form or join the pattern of its operation type: if
-// the window's episodes have the weight for one. It returns the pattern, nil if
-// there is none, and what to tell of it.
+// gather lets an experience form or join the one pattern of its operation type:
+// if the window's episodes have the weight for one. It returns the pattern's
+// text as it was made, empty if there is none, and what to tell of it.
 //
 // A pattern emerges when it first has MinWeight, is confirmed by its own
 // evidence with ConfirmEpisodes in its window, and is deprecated by the sweep
 // when it has lacked MinWeight for a whole RecencyWindow. It emerges anew when it
-// has it again, unless somebody deprecated it: then it gathers evidence in silence.
-func gather(tx PipelineTx, w Window, e Experience) (*Pattern, []skillrouter.Event, error) {
+// has it again, and when its episodes show another kind than before: what was
+// confirmed of the old kind says nothing of the new. One that somebody
+// deprecated gathers evidence in silence, whatever its kind.
+func gather(tx PipelineTx, w Window, e Experience) (triggered string, events []skillrouter.Event, err error) {
 	rate := successShare(w.Successes, w.Episodes)
 	weight := discrimination(rate, w.Episodes, w.meanAge(e.At))
 	if w.Episodes < MinEpisodes || weight < MinWeight {
-		return nil, nil, nil
+		return "", nil, nil
 	}
 	kind := patternKind(rate)
-	pattern, known, err := tx.OperationPattern(e.OperationType, kind)
+	pattern, known, err := tx.OperationPattern(e.OperationType)
 	if err != nil {
-		return nil, nil, err
+		return "", nil, err
 	}
-	revived := known && pattern.Status == PatternDeprecated && pattern.ConfirmedBy == ""
+	silent := known && pattern.Status == PatternDeprecated && pattern.ConfirmedBy != ""
+	anew := !known || !silent && (pattern.Status == PatternDeprecated || pattern.Type != kind)
 	evidence := []Evidence{{Kind: EvidenceEpisode, Ref: strconv.FormatInt(e.Number, 10), Agent: e.AgentID, Score: weight, At: e.At}}
-	if !known || revived {
+	if anew || w.Episodes > pattern.Made.Frequency+1 { // some came while it lacked the weight
 		if evidence, err = tx.WindowEpisodes(e.OperationType, w.From, MaxEvidence); err != nil {
-			return nil, nil, err
+			return "", nil, err
 		}
 	}
 	if !known {
-		if pattern, err = newOperationPattern(e, kind, w, weight, evidence); err != nil {
-			return nil, nil, err
+		if pattern, err = newOperationPattern(e, kind, rate, w, weight, evidence); err != nil {
+			return "", nil, err
 		}
 		if err := tx.InsertPattern(&pattern); err != nil {
-			return nil, nil, err
+			return "", nil, err
 		}
 	}
 	added, err := tx.AddEvidence(pattern.ID, evidence...)
 	if err != nil {
-		return nil, nil, err
+		return "", nil, err
 	}
-	event := EventPatternEmerged
-	switch {
-	case !known:
-	case revived:
-		pattern.Status = PatternEmerging
+	if known {
 		pattern.Frequency += int64(added)
-	default:
-		event = EventPatternSeen
-		pattern.Frequency += int64(added)
+		pattern.Made.InitialConfidence = (pattern.Made.InitialConfidence + weight) / 2
 	}
-	silent := pattern.Status == PatternDeprecated
+	pattern.Made.Frequency = w.Episodes
+	if pattern.Made.EpisodeIDs, err = tx.WindowNumbers(e.OperationType, w.From, MaxEvidence); err != nil {
+		return "", nil, err
+	}
+	event, floor := EventPatternSeen, pattern.At(e.At)
+	if anew {
+		event = EventPatternEmerged
+		pattern.Status, pattern.ConfirmedBy, pattern.ConfirmedAt = PatternEmerging, "", nil
+		if pattern.Type != kind {
+			floor = 0 // it was sure of something else
+		}
+	}
+	if pattern.Type != kind {
+		pattern.Type, pattern.Name, pattern.Description = kind, e.OperationType+" "+string(kind), describeOperation(e.OperationType, kind)
+	}
 	confirmed := pattern.Status == PatternEmerging && w.Episodes >= ConfirmEpisodes
 	if confirmed {
 		pattern.Status, pattern.ConfirmedAt = PatternConfirmed, &e.At
@@ -70,12 +81,12 @@ func gather(tx PipelineTx, w Window, e Experience) (*Pattern, []skillrouter.Even
 	pattern.Weight, pattern.LastSeen, pattern.UpdatedAt = weight, later(pattern.LastSeen, e.At), later(pattern.UpdatedAt, e.At)
 	pattern.Why = whyPattern(e.OperationType, w, rate, weight, e.At)
 	// What is seen again is as sure as what is new, or surer if it was confirmed: its decay starts anew.
-	pattern.Belief = pattern.moved(max(pattern.At(e.At), patternConfidence(weight)), e.At)
+	pattern.Belief = pattern.moved(max(floor, patternConfidence(weight)), e.At)
 	if err := tx.UpdatePattern(pattern); err != nil || silent {
-		return nil, nil, err
+		return "", nil, err
 	}
-	events, err := patternEvents(pattern, e, event, confirmed)
-	return &pattern, events, err
+	events, err = patternEvents(pattern, e, event, confirmed)
+	return pattern.Made.Description, events, err
 }
 
 // patternEvents tells of a pattern that an experience formed or joined.
@@ -106,7 +117,7 @@ func operationPatternEvent(kind string, p Pattern, reason string, at time.Time) 
 }
 
 // newOperationPattern is a pattern that a window's episodes form for the first time.
-func newOperationPattern(e Experience, kind PatternType, w Window, weight float64, evidence []Evidence) (Pattern, error) {
+func newOperationPattern(e Experience, kind PatternType, rate float64, w Window, weight float64, evidence []Evidence) (Pattern, error) {
 	id, err := newID()
 	first := e.At
 	for _, one := range evidence {
@@ -120,11 +131,16 @@ func newOperationPattern(e Experience, kind PatternType, w Window, weight float6
 		FirstSeen: first, LastSeen: e.At, Status: PatternEmerging, Prevention: []string{}, Weight: weight,
 		Belief:    Belief{InitialConfidence: patternConfidence(weight), DecayConstant: DecayConstant, ConfidenceAt: e.At},
 		CreatedAt: e.At, UpdatedAt: e.At,
+		Made: &PatternAsMade{Type: kind, Description: foundText(e.OperationType, rate, w.Episodes), InitialConfidence: patternConfidence(weight)},
 	}, err
 }
 
-// describeOperation says in words what a pattern of episodes shows. It is the
-// same for as long as the pattern is; its figures are in its Why.
+// foundText is the text that seed 003's clients see of a pattern of episodes, with the figures that it was made by.
+func foundText(operationType string, rate float64, episodes int64) string {
+	return fmt.Sprintf("%s: %.0f%% success rate over %d episodes", operationType, math.Floor(rate*100+0.5), episodes)
+}
+
+// describeOperation says in words what a pattern of episodes shows now; its figures are in its Why.
 func describeOperation(operationType string, kind PatternType) string {
 	switch kind {
 	case PatternSuccess:
@@ -152,52 +168,42 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// learnedPattern is the pattern whose episodes a lesson is learned from: one
-// that has the description and shares its episodes, or a new one. Patterns that
-// form by themselves are left alone: this one says what the client says.
-func learnedPattern(tx PipelineTx, description string, episodes []Experience, at time.Time) (Pattern, error) {
-	evidence := make([]Evidence, 0, len(episodes))
-	var successes int64
-	var age float64
-	first := at
-	types := []string{}
-	for _, e := range episodes {
-		evidence = append(evidence, Evidence{Kind: EvidenceEpisode, Ref: strconv.FormatInt(e.Number, 10), Agent: e.AgentID, Score: e.Utility, At: e.At})
-		if e.Outcome == ResultSuccess {
-			successes++
-		}
-		age += max(0, float64(at.Sub(e.At))) / float64(len(episodes))
-		if e.At.Before(first) {
-			first = e.At
-		}
-		if !slices.Contains(types, e.OperationType) {
-			types = append(types, e.OperationType)
-		}
-	}
-	rate := successShare(successes, int64(len(episodes)))
-	weight := discrimination(rate, int64(len(episodes)), time.Duration(math.Round(age)))
-	known, ok, err := sharedPattern(tx, description, evidence)
+// learnedPattern is the pattern whose episodes a lesson is learned from: the
+// first one that has the description in its text, which then shows these
+// episodes, or a new one.
+func learnedPattern(tx PipelineTx, draft LearnDraft, episodes []Experience, at time.Time) (Pattern, error) {
+	s := summed(episodes)
+	known, ok, err := tx.PatternByText(draft.Description)
 	if err != nil {
 		return Pattern{}, err
 	}
+	made := PatternAsMade{Type: patternKind(s.rate), Description: draft.Description, Frequency: int64(len(episodes)), InitialConfidence: s.confidence, EpisodeIDs: []int64{}}
+	for _, number := range draft.EpisodeIDs {
+		there := slices.ContainsFunc(episodes, func(e Experience) bool { return e.Number == number })
+		if there && len(made.EpisodeIDs) < MaxEvidence {
+			made.EpisodeIDs = append(made.EpisodeIDs, number)
+		}
+	}
 	if ok {
-		return known, addToPattern(tx, &known, evidence, at)
+		known.Made.EpisodeIDs, known.Made.Frequency = made.EpisodeIDs, made.Frequency
+		return known, addToPattern(tx, &known, s.evidence, at)
 	}
 	id, err := newID()
 	if err != nil {
 		return Pattern{}, err
 	}
+	weight := discrimination(s.rate, int64(len(episodes)), 0) // of a learned one the age is no matter
 	pattern := Pattern{
-		ID: id, Name: skillrouter.Head(cleanLine(description), skillrouter.MaxName), Type: patternKind(rate), Description: description,
-		Domain: GeneralDomain, Categories: types, Frequency: int64(len(episodes)), FirstSeen: first, LastSeen: at, Status: PatternEmerging,
-		Prevention: []string{}, Weight: weight, CreatedAt: at, UpdatedAt: at,
+		ID: id, Name: skillrouter.Head(cleanLine(draft.Description), skillrouter.MaxName), Type: made.Type, Description: draft.Description,
+		Domain: GeneralDomain, Categories: s.types, Frequency: int64(len(episodes)), FirstSeen: s.first, LastSeen: at, Status: PatternEmerging,
+		Prevention: []string{}, Weight: weight, CreatedAt: at, UpdatedAt: at, Made: &made,
 		Belief: Belief{InitialConfidence: patternConfidence(weight), DecayConstant: DecayConstant, ConfidenceAt: at},
-		Why:    []string{fmt.Sprintf("%d of the %d episodes that a lesson was learned from succeeded", successes, len(episodes))},
+		Why:    []string{fmt.Sprintf("%d of the %d episodes that a lesson was learned from succeeded", s.successes, len(episodes))},
 	}
 	if err := tx.InsertPattern(&pattern); err != nil {
 		return Pattern{}, err
 	}
-	if _, err := tx.AddEvidence(pattern.ID, evidence...); err != nil {
+	if _, err := tx.AddEvidence(pattern.ID, s.evidence...); err != nil {
 		return Pattern{}, err
 	}
 	event, err := operationPatternEvent(EventPatternEmerged, pattern, "", at)
@@ -207,31 +213,70 @@ func learnedPattern(tx PipelineTx, description string, episodes []Experience, at
 	return pattern, tx.AddEvents(event)
 }
 
-// sharedPattern looks for a pattern of that description among those of the evidence.
-func sharedPattern(tx PipelineTx, description string, evidence []Evidence) (Pattern, bool, error) {
-	for _, one := range evidence[:min(len(evidence), MinEpisodes)] {
-		patterns, err := tx.PatternsOf(one)
-		if err != nil {
-			return Pattern{}, false, err
-		}
-		for _, p := range patterns {
-			if p.OperationType == "" && p.Description == description {
-				return p, true, nil
-			}
-		}
-	}
-	return Pattern{}, false, nil
+// learnedFrom sums up the episodes that a lesson is learned from.
+type learnedFrom struct {
+	evidence   []Evidence
+	successes  int64
+	rate       float64 // of successes
+	utility    float64 // mean
+	confidence float64 // of what is learned
+	first      time.Time
+	types      []string // operation types, at most MaxListItems
+	contexts   []string // where they happened: server:…, env:… and operation:…, at most MaxListItems
 }
 
-// addToPattern adds to the evidence of a pattern that is there, and tells of it if any is new.
+func summed(episodes []Experience) (s learnedFrom) {
+	var places []string
+	for _, e := range episodes {
+		s.evidence = append(s.evidence, Evidence{Kind: EvidenceEpisode, Ref: strconv.FormatInt(e.Number, 10), Agent: e.AgentID, Score: e.Utility, At: e.At})
+		if e.Outcome == ResultSuccess {
+			s.successes++
+		}
+		s.utility += e.Utility / float64(len(episodes))
+		if s.first.IsZero() || e.At.Before(s.first) {
+			s.first = e.At
+		}
+		s.types = appendNew(s.types, e.OperationType)
+		var where ExperienceMetadata
+		_ = json.Unmarshal(e.Metadata, &where) // we wrote it; without metadata there is no environment
+		places = appendNew(places, contextOf("server", e.ServerName), contextOf("env", where.Environment))
+	}
+	s.rate = successShare(s.successes, int64(len(episodes)))
+	s.confidence = learnedConfidence(s.rate, len(episodes), s.utility)
+	s.contexts = slices.Clone(places[:min(len(places), MaxListItems-len(s.types))])
+	for _, operationType := range s.types {
+		s.contexts = appendNew(s.contexts, contextOf("operation", operationType))
+	}
+	return s
+}
+
+// contextOf names a context that a learned lesson holds in; empty if it has no name or too long a one.
+func contextOf(kind, name string) string {
+	if name == "" || len(kind)+1+len(name) > MaxListItem {
+		return ""
+	}
+	return kind + ":" + name
+}
+
+// appendNew appends to a list what it lacks, up to MaxListItems; empty texts are left out.
+func appendNew(list []string, items ...string) []string {
+	for _, item := range items {
+		if item != "" && len(list) < MaxListItems && !slices.Contains(list, item) {
+			list = append(list, item)
+		}
+	}
+	return list
+}
+
+// addToPattern stores a pattern that is there and has more evidence, and tells of it if any is new.
 func addToPattern(tx PipelineTx, pattern *Pattern, evidence []Evidence, at time.Time) error {
 	added, err := tx.AddEvidence(pattern.ID, evidence...)
-	if err != nil || added == 0 {
+	if err != nil {
 		return err
 	}
 	pattern.Frequency += int64(added)
 	pattern.LastSeen, pattern.UpdatedAt = later(pattern.LastSeen, at), later(pattern.UpdatedAt, at)
-	if err := tx.UpdatePattern(*pattern); err != nil {
+	if err := tx.UpdatePattern(*pattern); err != nil || added == 0 {
 		return err
 	}
 	event, err := operationPatternEvent(EventPatternSeen, *pattern, "", at)

@@ -25,6 +25,8 @@ type ExperienceTx interface {
 	// WindowEpisodes returns the evidence that the latest episodes of a type since from
 	// are, at most limit of them, the oldest first.
 	WindowEpisodes(operationType string, from time.Time, limit int) ([]Evidence, error)
+	// WindowNumbers returns the numbers of the latest episodes of a type since from, the newest first.
+	WindowNumbers(operationType string, from time.Time, limit int) ([]int64, error)
 	// ExperiencesOf returns the experiences with those numbers that there are, in the order of their numbers.
 	ExperiencesOf(numbers []int64) ([]Experience, error)
 	// DropExperiences removes those of the numbers that are experiences made before the
@@ -44,11 +46,16 @@ type ExperienceReader interface {
 	Experiences(ctx context.Context, filter ExperienceFilter) ([]Experience, error)
 	// ExperienceOf returns the experience of that number.
 	ExperienceOf(ctx context.Context, number int64) (experience Experience, ok bool, err error)
-	// ApplicableLessons returns the lessons in use that hold in one of the contexts (folded; none: anywhere),
-	// those that name it before those that name none, the surest first; and how sure all of them are at that time.
-	ApplicableLessons(ctx context.Context, contexts []string, minConfidence float64, limit int, at time.Time) ([]Lesson, ConfidenceSummary, error)
-	// OperationPatterns returns the patterns in use of an operation type's episodes, with their evidence.
-	OperationPatterns(ctx context.Context, operationType string) ([]Pattern, error)
+	// ApplicableLessons returns the lessons in use or deprecated that hold there, the surest
+	// first; and how sure all of them are at that time.
+	ApplicableLessons(ctx context.Context, where Whereabouts, minConfidence float64, limit int, at time.Time) ([]Lesson, ConfidenceSummary, error)
+	// ExperiencePatterns returns the patterns that fit the filter by their kind as it was made,
+	// those of the greatest weight first, up to MaxAnswer bytes of them, and how many fit. Of
+	// an operation type it returns that of its episodes and those learned that name it. Only
+	// patterns without their Made have their evidence.
+	ExperiencePatterns(ctx context.Context, operationType string, filter PatternFilter) (found []Pattern, total int64, err error)
+	// TotalExperiences counts the experiences of an operation type; all if it is empty.
+	TotalExperiences(ctx context.Context, operationType string) (int64, error)
 	// PatternNumbers returns the numbers of the patterns with the ids that exist.
 	PatternNumbers(ctx context.Context, ids []string) (map[string]int64, error)
 	// CountExperiences counts what there is at that time.
@@ -62,6 +69,14 @@ type ExperienceReader interface {
 	// LapsedPatterns returns the ids of patterns of episodes that are in use and were last seen
 	// before the time, at most limit of them.
 	LapsedPatterns(ctx context.Context, before time.Time, limit int) ([]string, error)
+}
+
+// Whereabouts are where lessons must hold; see ApplicableQuery. All are in small letters.
+type Whereabouts struct {
+	OperationType string
+	Names         []string // of the members of a context
+	Texts         []string // in it
+	Context       bool     // a context was given
 }
 
 // Operation is what is known of the episodes of one operation type.

@@ -39,7 +39,7 @@ func TestLessonsOfEveryKind(t *testing.T) {
 		numbers = append(numbers, experienced(t, x, "build", learning.ResultSuccess).EpisodeID)
 	}
 	agent := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "builder", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
-	learned, err := x.Learn(agent, learning.LearnDraft{Description: "d", EpisodeIDs: numbers, Statement: "Build from a clean tree"})
+	learned, err := x.Learn(agent, learning.LearnDraft{Description: "what a clean tree gives", EpisodeIDs: numbers, Statement: "Build from a clean tree"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,14 +48,14 @@ func TestLessonsOfEveryKind(t *testing.T) {
 		t.Errorf("as everybody sees it, it is %+v, %v", lesson, err)
 	}
 
-	// One that names the context comes first, one that names none holds there too.
+	// One that names no context holds there too.
 	found, err := x.Applicable(ctx, learning.ApplicableQuery{OperationType: "build"})
 	if err != nil || len(found.Lessons) != 2 || found.Lessons[0].Number != learned.LessonNumber || found.Lessons[1].Number != reported.Number ||
 		found.Lessons[1].Statement != "Volumes outlive containers" || found.Lessons[1].PatternID != nil {
 		t.Errorf("applicable %+v, %v", found, err)
 	}
 
-	// Applied without success until it is deprecated, it is shown by its number alone.
+	// Applied without success until it is deprecated, it is still shown.
 	clock.move(200 * oneDay)
 	for range 40 {
 		applied, err := x.Apply(ctx, reported.Number, learning.ApplicationDraft{Outcome: learning.ResultFailure})
@@ -71,8 +71,26 @@ func TestLessonsOfEveryKind(t *testing.T) {
 		t.Errorf("deprecated it is %+v, %v", gone, err)
 	}
 	page, err := x.Lessons(ctx, learning.LessonFilter{})
-	if err != nil || page.Count != 1 || page.Lessons[0].Number != learned.LessonNumber {
-		t.Errorf("in use are %+v, %v", page, err)
+	if err != nil || page.Count != 2 || page.Summary.Low != 2 {
+		t.Errorf("there are %+v, %v", page, err)
+	}
+	for _, l := range page.Lessons {
+		if (l.DeprecatedAt != nil) != (l.Number == reported.Number) {
+			t.Errorf("deprecated: %+v", l)
+		}
+	}
+	// One that somebody retires is shown by its number alone.
+	if _, err := lessons.Retire(ctx, learned.LessonID, learning.RetirementDraft{Reason: "wrong"}); err != nil {
+		t.Fatal(err)
+	}
+	if page, err = x.Lessons(ctx, learning.LessonFilter{}); err != nil || page.Count != 1 || page.Lessons[0].Number != reported.Number {
+		t.Errorf("after one was retired there are %+v, %v", page, err)
+	}
+	if _, err := x.Apply(ctx, learned.LessonNumber, learning.ApplicationDraft{Outcome: learning.ResultSuccess}); skillrouter.CodeOf(err) != skillrouter.Conflict {
+		t.Errorf("one that was retired is applied: %v", err)
+	}
+	if _, err := lessons.Restore(ctx, learned.LessonID, "right"); err != nil {
+		t.Fatal(err)
 	}
 
 	// The sweep leaves lessons alone, and the patterns that they were learned from with

@@ -56,7 +56,7 @@ func experienced(t testing.TB, x *learning.Experiences, operation string, outcom
 	return r
 }
 
-// patternsOf are the patterns of a type in use, by their type.
+// patternsOf are the patterns of a type in use, by the kind that they show now.
 func patternsOf(t testing.TB, x *learning.Experiences, operation string) map[learning.PatternType]learning.ExperiencePattern {
 	t.Helper()
 	recall, err := x.Recall(captainly(t), learning.ExperienceFilter{OperationType: operation, Limit: 1})
@@ -65,7 +65,7 @@ func patternsOf(t testing.TB, x *learning.Experiences, operation string) map[lea
 	}
 	found := map[learning.PatternType]learning.ExperiencePattern{}
 	for _, p := range recall.Patterns {
-		found[p.Type] = p
+		found[p.KindNow] = p
 	}
 	return found
 }
@@ -165,7 +165,7 @@ func TestPatternLives(t *testing.T) {
 		experienced(t, x, "build", learning.ResultSuccess)
 	}
 	again := patternsOf(t, x, "build")[learning.PatternSuccess]
-	if again.Number != number || again.Status != learning.PatternEmerging || again.Frequency != p.Frequency+3 {
+	if again.Number != number || again.Status != learning.PatternEmerging || again.Frequency != 3 || again.KindNow != learning.PatternSuccess {
 		t.Errorf("seen again it is %+v, was %+v", again, p)
 	}
 	var told []string
@@ -190,7 +190,8 @@ func TestRecordingCostsTheSame(t *testing.T) {
 	for name, statement := range map[string]string{
 		"novelty": "SELECT query_print FROM episodes WHERE operation_type = 'a' AND operation_type <> '' ORDER BY num DESC LIMIT 50",
 		"window":  "SELECT count(*), sum(outcome = 'success') FROM episodes WHERE operation_type = 'a' AND operation_type <> '' AND created_at >= 1 AND created_at < 2",
-		"pattern": "SELECT * FROM patterns WHERE operation_type = 'a' AND operation_type <> '' AND pattern_type = 'success' ORDER BY num DESC LIMIT 1",
+		"pattern": "SELECT * FROM patterns WHERE operation_type = 'a' AND operation_type <> '' AND made_type <> ''",
+		"numbers": "SELECT num FROM episodes WHERE operation_type = 'a' AND operation_type <> '' AND created_at >= 1 ORDER BY created_at DESC LIMIT 100",
 		"type":    "SELECT * FROM episodes WHERE operation_type <> '' AND operation_type = 'a' ORDER BY num DESC LIMIT 50 OFFSET 0",
 		"outcome": "SELECT * FROM episodes WHERE operation_type <> '' AND outcome = 'success' ORDER BY num DESC LIMIT 50 OFFSET 0",
 		"both":    "SELECT * FROM episodes WHERE operation_type <> '' AND operation_type = 'a' AND outcome = 'success' ORDER BY num DESC LIMIT 50 OFFSET 0",
@@ -231,7 +232,7 @@ func TestExperiencesAtOnce(t *testing.T) {
 	if err != nil || stats.Episodes != sides*each || stats.Patterns != 1 {
 		t.Errorf("counted %+v, %v", stats, err)
 	}
-	if p := patternsOf(t, x, "build")[learning.PatternSuccess]; p.Frequency != sides*each || len(p.EpisodeIDs) != learning.MaxEvidence {
+	if p := patternsOf(t, x, "build")[learning.PatternSuccess]; p.Frequency != sides*each || len(p.EpisodeIDs) != learning.MaxEvidence || p.EpisodeIDs[0] != sides*each {
 		t.Errorf("the pattern is %+v", p)
 	}
 	if m.episodes.Len() != sides*each {

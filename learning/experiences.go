@@ -83,23 +83,23 @@ func (x *Experiences) Record(ctx context.Context, draft ExperienceDraft) (Record
 	err = x.store.Change(ctx, func(tx PipelineTx) error {
 		experience, episode := p.experience, p.episode
 		triggered, err := record(tx, &experience, &episode, p)
-		recorded = Recorded{EpisodeID: experience.Number, Recorded: true, Utility: experience.Utility, Patterns: triggered, Redacted: p.redacted}
+		recorded = Recorded{EpisodeID: experience.Number, Recorded: true, Utility: experience.Utility, Patterns: appendNew([]string{}, triggered), Redacted: p.redacted}
 		stored = episode
 		return err
 	}, func() { x.episodes.put(stored) })()
 	return recorded, err
 }
 
-// record scores an experience by those before it, stores it, and tells which
-// patterns it forms or joins. What it reads does not grow with what is stored.
-func record(tx PipelineTx, e *Experience, episode *Episode, p preparedExperience) (triggered []string, err error) {
+// record scores an experience by those before it, stores it, and returns the text of
+// the pattern that it forms or joins. What it reads does not grow with what is stored.
+func record(tx PipelineTx, e *Experience, episode *Episode, p preparedExperience) (triggered string, err error) {
 	operation, err := tx.Operation(e.OperationType, e.At.Add(-RecencyWindow))
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	same, seen, err := tx.SameProblem(e.OperationType, p.print, NoveltyWindow)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	e.Novelty = novelty(same, seen)
 	e.Effectiveness = effectiveness(e.Outcome, e.QualityScore)
@@ -107,23 +107,20 @@ func record(tx PipelineTx, e *Experience, episode *Episode, p preparedExperience
 	e.Utility = utility(e.Novelty, e.Effectiveness, e.Generalizability)
 	episode.Importance = e.Utility
 	if err := tx.InsertExperience(e, episode, p.print); err != nil {
-		return nil, err
+		return "", err
 	}
 	operation = operation.with(e.Outcome, e.Utility, e.At)
 	if err := tx.SetOperation(operation); err != nil {
-		return nil, err
+		return "", err
 	}
 	told, err := json.Marshal(ExperienceEvent{EpisodeID: e.Number, OperationType: e.OperationType, Utility: e.Utility})
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	events := []skillrouter.Event{{Type: EventExperienceRecorded, Subject: e.EpisodeID, Agent: e.AgentID, Project: e.Project, At: e.At, Data: told}}
-	pattern, more, err := gather(tx, operation.Window, *e)
+	triggered, more, err := gather(tx, operation.Window, *e)
 	if err != nil {
-		return nil, err
-	}
-	if pattern != nil {
-		triggered = []string{pattern.Description}
+		return "", err
 	}
 	return triggered, tx.AddEvents(append(events, more...)...)
 }
@@ -155,47 +152,69 @@ func (x *Experiences) Recall(ctx context.Context, filter ExperienceFilter) (Reca
 	if err != nil {
 		return Recall{}, err
 	}
-	recall := Recall{Episodes: found, Count: len(found)}
+	recall := Recall{Episodes: found, Count: len(found), Patterns: []ExperiencePattern{}}
 	for _, e := range found {
 		recall.AverageUtility += e.Utility / float64(len(found))
 	}
-	if filter.OperationType != "" {
-		patterns, err := x.store.OperationPatterns(ctx, filter.OperationType)
+	if filter.Outcome == "" {
+		total, err := x.store.TotalExperiences(ctx, filter.OperationType)
 		if err != nil {
 			return Recall{}, err
 		}
-		recall.Patterns = patternViews(patterns, x.time())
+		recall.Total = &total
 	}
-	return recall, nil
+	if filter.OperationType == "" && filter.Outcome == "" {
+		return recall, nil
+	}
+	operationType, related := filter.OperationType, PatternFilter{Limit: filter.Patterns}
+	if operationType == "" || filter.ByOutcome {
+		operationType, related.Type = "", kindOfOutcome(filter.Outcome)
+	}
+	patterns, _, err := x.store.ExperiencePatterns(ctx, operationType, related)
+	recall.Patterns = patternViews(patterns, x.time())
+	return recall, err
+}
+
+// kindOfOutcome is the kind of the patterns that come with experiences that went so.
+func kindOfOutcome(outcome Result) PatternType {
+	switch outcome {
+	case ResultSuccess:
+		return PatternSuccess
+	case ResultFailure:
+		return PatternFailure
+	case ResultPartial:
+		return PatternCorrelation
+	}
+	return ""
 }
 
 // Patterns implements ExperienceService. It needs ScopeRead.
-func (x *Experiences) Patterns(ctx context.Context, filter PatternFilter) ([]ExperiencePattern, error) {
+func (x *Experiences) Patterns(ctx context.Context, filter PatternFilter) (ExperiencePatterns, error) {
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
-		return nil, err
+		return ExperiencePatterns{}, err
 	}
-	if filter.Type != "" {
-		if err := skillrouter.CheckOneOf("pattern_type", filter.Type, PatternTypes()); err != nil {
-			return nil, err
-		}
+	if err := checkListing(&filter); err != nil {
+		return ExperiencePatterns{}, err
 	}
-	for _, status := range filter.Statuses {
-		if err := skillrouter.CheckOneOf("status", status, PatternStatuses()); err != nil {
-			return nil, err
-		}
+	found, total, err := x.store.ExperiencePatterns(ctx, "", filter)
+	list := ExperiencePatterns{Patterns: patternViews(found, x.time()), Count: len(found), Total: total}
+	if end := filter.Offset + len(found); int64(end) < total && len(found) > 0 && end <= MaxOffset {
+		list.Next = end
 	}
-	if err := skillrouter.CheckName("domain", filter.Domain); err != nil {
-		return nil, err
+	return list, err
+}
+
+// checkListing checks what patterns are asked for, and sets its limit.
+func checkListing(filter *PatternFilter) error {
+	if filter.Limit == 0 {
+		filter.Limit = MaxShown
 	}
-	if filter.Offset < 0 || filter.Offset > MaxOffset {
-		return nil, skillrouter.InvalidField("offset", "must lie between 0 and %d", MaxOffset)
+	if filter.Limit < 1 || filter.Limit > MaxShown {
+		return skillrouter.InvalidField("limit", "must lie between 1 and %d", MaxShown)
 	}
-	var err error
-	if filter.Limit, err = skillrouter.Limit(filter.Limit, DefaultRecall, MaxLimit); err != nil {
-		return nil, err
-	}
-	found, err := x.store.ListPatterns(ctx, filter)
-	return patternViews(found, x.time()), err
+	checked := *filter
+	checked.Limit = 1
+	return checkPatternFilter(&checked)
 }
 
 // Pattern implements ExperienceService. It needs ScopeRead.
@@ -233,12 +252,25 @@ func patternViews(patterns []Pattern, at time.Time) []ExperiencePattern {
 }
 
 func patternView(p Pattern, at time.Time) ExperiencePattern {
-	return ExperiencePattern{
-		Number: p.Number, PatternID: p.ID, Type: p.Type, Description: p.Description, EpisodeIDs: p.EpisodeIDs, Frequency: p.Frequency,
-		LastSeen: p.LastSeen.UnixMilli(), CreatedAt: p.CreatedAt.UnixMilli(), InitialConfidence: p.InitialConfidence,
-		DecayConstant: p.DecayConstant, LastValidated: unixMillis(p.LastValidated), TimesApplied: p.TimesApplied,
-		TimesSucceeded: p.TimesSucceeded, Weight: p.Weight, CurrentConfidence: p.Belief.At(at), Status: p.Status, OperationType: p.OperationType,
+	made := p.Made
+	if made == nil {
+		made = &PatternAsMade{Type: p.Type, Description: p.Description, EpisodeIDs: p.EpisodeIDs, Frequency: p.Frequency, InitialConfidence: p.InitialConfidence}
 	}
+	return ExperiencePattern{
+		Number: p.Number, PatternID: p.ID, Type: made.Type, Description: made.Description, EpisodeIDs: made.EpisodeIDs, Frequency: made.Frequency,
+		LastSeen: p.LastSeen.UnixMilli(), CreatedAt: p.CreatedAt.UnixMilli(), InitialConfidence: made.InitialConfidence,
+		DecayConstant: p.DecayConstant, LastValidated: latest(p.LastSeen, p.LastValidated), TimesApplied: p.TimesApplied,
+		TimesSucceeded: p.TimesSucceeded, Weight: p.Weight, CurrentConfidence: p.Belief.At(at), Status: p.Status, OperationType: p.OperationType,
+		KindNow: p.Type, DescriptionNow: p.Description,
+	}
+}
+
+// latest is the later of two times in Unix milliseconds; the second may be none.
+func latest(a time.Time, b *time.Time) int64 {
+	if b != nil {
+		a = later(a, *b)
+	}
+	return a.UnixMilli()
 }
 
 func unixMillis(t *time.Time) *int64 {

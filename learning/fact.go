@@ -12,8 +12,9 @@ import (
 // a key, for a while or for ever. Facts implements it beside the database,
 // comms/client over HTTP.
 //
-// Facts belong to a persona, not to an agent: whoever may write at all may
-// replace or delete one, and the fact says who wrote what it holds now.
+// Facts belong to a persona, and the fact says who wrote what it holds now. Those of
+// skillrouter.DefaultPersona and SharedPersona any agent may replace or delete; those
+// of another persona, while they have not expired, their writer or a captain. Refused is Forbidden.
 type FactService interface {
 	// Remember stores a value under its key, over whatever is there. It needs ScopeAgent.
 	Remember(ctx context.Context, draft FactDraft) (FactStored, error)

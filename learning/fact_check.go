@@ -23,7 +23,7 @@ func checkFactKey(key string) error {
 	case strings.ContainsFunc(key, breaksLine):
 		return skillrouter.InvalidField("key", "may not hold control characters or line breaks")
 	}
-	return nil
+	return skillrouter.HoldsSecret("key", key)
 }
 
 func checkFactRef(ref *FactRef) (err error) {
@@ -61,7 +61,7 @@ func checkIfVersion(version *int64) error {
 // preparedFact is a draft that was checked and redacted.
 type preparedFact struct {
 	Fact
-	redacted  []string
+	redaction skillrouter.Redaction
 	ifVersion *int64
 }
 
@@ -84,10 +84,13 @@ func prepareFact(draft FactDraft) (p preparedFact, err error) {
 	if err = checkIfVersion(draft.IfVersion); err != nil {
 		return p, err
 	}
-	if f.Value, p.redacted, err = cleanFactValue(draft.Value); err != nil {
+	if f.Value, err = cleanFactValue(&p.redaction, draft.Value); err != nil {
 		return p, err
 	}
 	if f.Probe, err = p.text("probe", draft.Probe, MaxFactProbe); err != nil {
+		return p, err
+	}
+	if err = skillrouter.CheckText("source", draft.Source, MaxSource); err != nil { // before NUL becomes a space
 		return p, err
 	}
 	f.Source, err = p.text("source", cleanLine(draft.Source), MaxSource)
@@ -99,7 +102,5 @@ func (p *preparedFact) text(field, text string, most int) (string, error) {
 	if err := skillrouter.CheckText(field, text, most); err != nil {
 		return "", err
 	}
-	clean, kinds := skillrouter.Redact(text)
-	p.redacted = addKinds(p.redacted, kinds)
-	return clean, nil
+	return p.redaction.Cut(text), nil
 }

@@ -113,10 +113,10 @@ func (f *Facts) Complete(ctx context.Context, result CacheResult) (CacheStored, 
 		f.leases.failed(result.Lease)
 		return CacheStored{}, err
 	}
-	if len(p.redacted) > 0 {
+	if len(p.redaction.Kinds()) > 0 {
 		f.leases.failed(result.Lease)
 		_ = f.leases.release(result.Lease) // it may have run out by now, which does no harm
-		return CacheStored{Redacted: p.redacted}, nil
+		return CacheStored{Redacted: p.redaction.Kinds()}, nil
 	}
 	p.Author = author
 	stored, err := f.put(ctx, p, result.Lease)

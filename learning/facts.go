@@ -57,6 +57,11 @@ func (f *Facts) put(ctx context.Context, p preparedFact, lease string) (FactStor
 			return err
 		}
 		live := there && old.Live(at)
+		if live {
+			if err := mayReplace(skillrouter.PrincipalOf(ctx), p.Persona, old.Author); err != nil {
+				return err
+			}
+		}
 		if err := compareVersion(p.ifVersion, old, live); err != nil {
 			return err
 		}
@@ -80,7 +85,7 @@ func (f *Facts) put(ctx context.Context, p preparedFact, lease string) (FactStor
 	}
 	return FactStored{
 		Persona: fact.Persona, Key: fact.Key, Version: fact.Version, ExpiresAt: fact.ExpiresAt,
-		Replaced: replaced, Redacted: p.redacted,
+		Replaced: replaced, Redacted: p.redaction.Kinds(),
 	}, nil
 }
 
@@ -192,6 +197,9 @@ func (f *Facts) Update(ctx context.Context, ref FactRef, patch FactPatch) (Fact,
 		if !live {
 			return noFact()
 		}
+		if err := mayReplace(skillrouter.PrincipalOf(ctx), ref.Persona, old.Author); err != nil {
+			return err
+		}
 		fact = patchedFact(old, patch, p)
 		fact.UpdatedAt = at
 		if patch.Value != nil {
@@ -240,6 +248,11 @@ func (f *Facts) Forget(ctx context.Context, ref FactRef) error {
 		return err
 	}
 	id := FactID(ref.Persona, ref.Key)
+	if there, ok, err := f.recall(ctx, ref.Persona, ref.Key); err == nil && ok && there.Live(f.now()) {
+		if err := mayReplace(writer, ref.Persona, there.Author); err != nil {
+			return err
+		}
+	}
 	f.leases.dissolve(id) // what is being computed now was asked for before
 	return f.store.ChangeFacts(ctx, func(tx FactTx) error {
 		old, there, err := tx.Fact(ref.Persona, ref.Key)
@@ -248,6 +261,11 @@ func (f *Facts) Forget(ctx context.Context, ref FactRef) error {
 		}
 		if !there {
 			return noFact()
+		}
+		if old.Live(f.clock()) {
+			if err := mayReplace(writer, ref.Persona, old.Author); err != nil {
+				return err
+			}
 		}
 		if err := tx.DeleteFact(ref.Persona, ref.Key); err != nil {
 			return err

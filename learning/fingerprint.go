@@ -14,6 +14,17 @@ import (
 // collision out of reach of any number of entries that fits a disk.
 type Fingerprint [16]byte
 
+// FingerprintOf is the fingerprint of an entry as it is stored: for who changes
+// rows past the services.
+func FingerprintOf(project, title, content string) Fingerprint {
+	return fingerprint(project, title, content)
+}
+
+// FingerprintOfLesson is that of a lesson.
+func FingerprintOfLesson(lessonType LessonType, domain, title string) Fingerprint {
+	return (&Lesson{Type: lessonType, Domain: domain, Title: title}).print()
+}
+
 // fingerprint normalises title and content and hashes them. The project is a
 // name and is compared exactly.
 func fingerprint(project, title, content string) Fingerprint {

@@ -136,8 +136,31 @@ var guardDataDirs = map[string]bool{
 	"kubelet": true, "rabbitmq": true, "influxdb": true, "grafana": true, "prometheus": true, "neo4j": true, "cassandra": true, "libvirt": true, "pgsql": true, "couchdb": true, "minio": true, "n8n": true, "supabase": true, "vault": true, "consul": true,
 }
 
+// guardScratch are folders below /data that are made to be removed.
+var guardScratch = map[string]bool{
+	"tmp": true, "temp": true, "cache": true, ".cache": true, "caches": true, "scratch": true, "build": true, "dist": true, "out": true, "target": true, "node_modules": true, "log": true, "logs": true, "lost+found": true,
+}
+
+// guardBelowData reports whether a path lies right below a folder of data and is
+// data by itself: whatever stands in /data but what is made to be removed, and
+// a service's folder, or one folder in it, wherever data lies.
+func guardBelowData(parts []string) bool {
+	switch {
+	case parts[0] == "data":
+		parts = parts[1:]
+		if len(parts) == 1 && !guardScratch[parts[0]] && !guardPatterned(parts[0]) {
+			return true
+		}
+	case len(parts) > 1 && parts[1] == "data" && (parts[0] == "srv" || parts[0] == "var" || parts[0] == "opt" || parts[0] == "mnt"):
+		parts = parts[2:]
+	default:
+		return false
+	}
+	return (len(parts) == 1 || len(parts) == 2 && !guardScratch[parts[1]]) && guardDataDirs[parts[0]]
+}
+
 // guardDataRemoval fits a recursive removal of the places where data lies:
-// /data, /srv/data, /opt/NAME/data, /var/lib/SERVICE and the like.
+// /data and what is right below it, /srv/data, /opt/NAME/data, /var/lib/SERVICE and the like.
 func guardDataRemoval(a *guardAct, _ *Action) guardFit {
 	for _, e := range a.effects {
 		if e.kind != guardEffectDelete || e.soft || e.word != "" || !e.whole && !guardPatterned(e.path) {
@@ -159,6 +182,7 @@ func guardDataRemoval(a *guardAct, _ *Action) guardFit {
 			len(parts) == 3 && (parts[0] == "opt" || parts[0] == "srv") && parts[2] == "data",
 			len(parts) == 2 && parts[0] == "var" && parts[1] == "lib",
 			len(parts) >= 3 && len(parts) <= 4 && parts[0] == "var" && parts[1] == "lib" && guardDataDirs[parts[2]],
+			e.whole && guardBelowData(parts),
 			len(parts) >= 5 && strings.HasPrefix(e.path, "/var/lib/docker/volumes/"),
 			parts[len(parts)-1] == "pgdata" || parts[len(parts)-1] == "pg_data":
 			return guardFull

@@ -184,7 +184,7 @@ func (c *guardCheck) compare(acts []*guardAct) {
 			}
 			r := p.rule
 			if fit := r.judge(a, c.action); fit != guardNone && !a.harmless() {
-				c.match(r, LaneDeterministic, fit == guardFull && r.Blocks(), "the action runs "+guardShort(a.text()))
+				c.match(r, LaneDeterministic, fit == guardFull && c.stops(r), "the action runs "+guardShort(a.text()))
 			}
 		}
 		c.patterns(a)
@@ -199,7 +199,7 @@ func (c *guardCheck) compare(acts []*guardAct) {
 			c.match(k.rule, LaneDeterministic, false, "the action comes near it: "+guardShort(reasons[k].text()))
 			continue
 		}
-		c.match(k.rule, LaneDeterministic, k.rule.Blocks(), "the action runs "+guardShort(reasons[k].text()))
+		c.match(k.rule, LaneDeterministic, c.stops(k.rule), "the action runs "+guardShort(reasons[k].text()))
 	}
 }
 
@@ -220,7 +220,7 @@ func (c *guardCheck) patterns(a *guardAct) {
 			return
 		}
 		if r.pattern.MatchString(text) {
-			c.match(r, LanePattern, r.Blocks(), "its pattern fits "+guardShort(text))
+			c.match(r, LanePattern, c.stops(r), "its pattern fits "+guardShort(text))
 		}
 	}
 }
@@ -235,7 +235,7 @@ func (c *guardCheck) unread(text, why string) {
 	for p := range c.view.standing(lower) {
 		for _, words := range p.rule.standing {
 			if len(words) > 0 && guardStand(lower, words) {
-				c.match(p.rule, LaneUnread, p.rule.Blocks(), "its words stand in an action that could not be read")
+				c.match(p.rule, LaneUnread, c.stops(p.rule), "its words stand in an action that could not be read")
 				break
 			}
 		}
@@ -336,6 +336,11 @@ func (c *guardCheck) verdict() Verdict {
 		v.Decision = DecisionWarn
 	}
 	return v
+}
+
+// stops tells whether the rule blocks the agent whose action this is.
+func (c *guardCheck) stops(r *GuardRule) bool {
+	return r.Blocks() && (r.draft.OnlyFor == "" || r.draft.OnlyFor == c.action.Agent)
 }
 
 // guardShort cuts what is shown of a command.

@@ -206,6 +206,15 @@ func (r *GuardRule) statementFits(want, got *guardEffect, rule, act *guardAct, a
 	if r.onTarget && len(want.targets) > 0 && reached == guardFull && want.targets.same(got.targets) {
 		return guardFull
 	}
+	if len(w.names) == 0 { // a verb alone, as "DROP TABLE", means whatever it is done to
+		switch {
+		case w.verb != g.verb || w.object != g.object:
+			return guardNone
+		case g.prose:
+			reached = guardNear
+		}
+		return r.boundedFits(w, g, reached)
+	}
 	table := slices.ContainsFunc(g.names, func(n string) bool {
 		return slices.Contains(w.names, n) || slices.ContainsFunc(w.names, guardPlaceholder)
 	})
@@ -221,6 +230,11 @@ func (r *GuardRule) statementFits(want, got *guardEffect, rule, act *guardAct, a
 			return guardNone
 		}
 	}
+	return r.boundedFits(w, g, reached)
+}
+
+// boundedFits is how well a statement fits that is bounded where the rule's is not.
+func (r *GuardRule) boundedFits(w, g *guardStatement, reached guardFit) guardFit {
 	if w.verb == g.verb && !w.bounded && g.bounded && !r.anyWrite {
 		for _, all := range []string{"where", "unbounded", "all", "whole", "every", "mas", "entir"} {
 			if r.title[all] {

@@ -29,6 +29,7 @@ type GuardRuleDraft struct {
 	Severity     Severity // "" means medium, the default of seed 000
 	Block        bool     // blocks whatever the severity
 	WarnOnly     bool     // never blocks: a rule that was demoted
+	OnlyFor      string   // the agent that it blocks, others are warned; empty: it blocks every agent
 	Confidence   float64
 	Domain       string
 	Category     string
@@ -325,6 +326,13 @@ func guardStanding(acts []*guardAct) (words []string) {
 				add(e.sql.verb)
 				for _, n := range e.sql.names {
 					add(n)
+				}
+				if len(e.sql.names) == 0 { // "drop" alone stands in many a text
+					if e.sql.verb == "DELETE" {
+						add("from")
+					} else {
+						add(e.sql.object)
+					}
 				}
 				for _, t := range e.targets {
 					add(t)

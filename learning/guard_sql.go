@@ -13,7 +13,8 @@ type guardStatement struct {
 	object  string   // "table", "database", "schema", … in lower case
 	names   []string // what it changes, without schema, lower case
 	schemas []string // schemas or databases that qualify the names
-	bounded bool     // a WHERE that can be false stands in it
+	bounded bool     // a WHERE that can be false stands in it, or it is of a temporary table
+	prose   bool     // what follows the names is no SQL: it may be a sentence
 	attach  []string // databases that it attaches
 	hidden  bool     // what runs is in a file or a variable
 	text    string
@@ -316,6 +317,7 @@ func guardReadWrite(t []guardSQLToken, i int, verb string) (st guardStatement, e
 		if st.object == "" {
 			return guardStatement{}, 0
 		}
+		st.bounded = verb == "DROP" && slices.ContainsFunc(t[i:k], func(x guardSQLToken) bool { return strings.HasPrefix(x.word(), "TEMP") })
 		k = skip(k+1, "CONCURRENTLY", "IF", "NOT", "EXISTS", "ONLY")
 		if st.object == "index" || st.object == "trigger" || st.object == "policy" || st.object == "rule" {
 			if on := slices.IndexFunc(t[k:], func(x guardSQLToken) bool { return x.word() == "ON" }); on >= 0 {
@@ -329,10 +331,26 @@ func guardReadWrite(t []guardSQLToken, i int, verb string) (st guardStatement, e
 			end = st.name(t, end+1)
 		}
 	}
+	st.prose = guardReadsOn(t[min(end, len(t)):], verb)
 	if w := slices.IndexFunc(t[min(end, len(t)):], func(x guardSQLToken) bool { return x.word() == "WHERE" }); w >= 0 {
 		st.bounded = !guardAlwaysTrue(t[end+w+1:])
 	}
 	return st, end - 1
+}
+
+// guardAfterNames are the words that may follow the names in a statement of these verbs.
+var guardAfterNames = map[string][]string{
+	"DROP":     {"CASCADE", "RESTRICT", "PURGE", "WITH", "ON", "FORCE"},
+	"TRUNCATE": {"CASCADE", "RESTRICT", "RESTART", "CONTINUE", "PARTITION", "REUSE", "DROP"},
+	"DELETE":   {"WHERE", "USING", "RETURNING", "ORDER", "LIMIT", "AS", "PARTITION", "FROM", "OPTION"},
+}
+
+// guardReadsOn reports whether what follows the names of a statement reads on
+// as a sentence would: "drop table support from the docs".
+func guardReadsOn(t []guardSQLToken, verb string) bool {
+	may, known := guardAfterNames[verb]
+	ends := func(k int) bool { return k >= len(t) || t[k].kind != 'w' || slices.Contains(may, t[k].word()) }
+	return known && !ends(0) && (verb != "DELETE" || !ends(1)) // a table may have an alias
 }
 
 // guardAlwaysTrue reports whether a condition is one that people write to mean all rows.
@@ -387,7 +405,7 @@ func guardLooksSQL(text string) bool {
 	}
 	switch word(0) {
 	case "SELECT":
-		return has("FROM") || len(t) <= 4
+		return has("FROM") || len(t) <= 4 || guardWritesAfter(t)
 	case "UPDATE":
 		return has("SET") && len(t) > i+3
 	case "DELETE":
@@ -395,7 +413,7 @@ func guardLooksSQL(text string) bool {
 	case "INSERT", "REPLACE", "MERGE":
 		return has("INTO")
 	case "TRUNCATE":
-		return word(1) == "TABLE" || len(t) == i+2 && t[i+1].kind == 'w' || strings.HasSuffix(strings.TrimSpace(text), ";")
+		return word(1) == "TABLE" || len(t) == i+1 && t[i].text == "TRUNCATE" || len(t) == i+2 && t[i+1].kind == 'w' || strings.HasSuffix(strings.TrimSpace(text), ";")
 	case "DROP", "ALTER", "CREATE":
 		switch word(1) {
 		case "TABLE", "DATABASE", "SCHEMA", "INDEX", "VIEW", "USER", "ROLE", "TRIGGER", "FUNCTION", "PROCEDURE", "SEQUENCE", "TYPE", "EXTENSION", "POLICY", "TEMP", "TEMPORARY", "UNIQUE", "OR", "MATERIALIZED", "SYSTEM", "KEYSPACE", "COLLECTION", "TABLESPACE":
@@ -407,6 +425,17 @@ func guardLooksSQL(text string) bool {
 		return has("TO") || has("FROM")
 	case "BEGIN", "START", "EXPLAIN", "DO":
 		return strings.Contains(text, ";") || word(0) == "EXPLAIN"
+	}
+	return false
+}
+
+// guardWritesAfter reports whether a statement that changes something follows the
+// first: "select" alone is a word of the shell, too.
+func guardWritesAfter(t []guardSQLToken) bool {
+	for i := range len(t) - 1 {
+		if t[i].kind == ';' && guardSQLWrites[t[i+1].word()] {
+			return true
+		}
 	}
 	return false
 }

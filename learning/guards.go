@@ -24,6 +24,7 @@ type Guards struct {
 	base    context.Context // never ends; compiling a rule takes one for its time limits
 	now     skillrouter.Clock
 	log     *slog.Logger
+	confine bool
 
 	mu       sync.RWMutex
 	rules    map[string]*keptRule
@@ -38,13 +39,16 @@ type GuardsOptions struct {
 	Options
 	// Retention is how long a check is kept in the ledger; 0 keeps checks for ever.
 	Retention time.Duration
+	// Confine keeps a rule that blocks, and that an agent's token made, to that agent: others
+	// are warned, until a captain restores it or another agent validates or promotes it.
+	Confine bool
 }
 
 // NewGuards makes Guards with the built-in rules.
 func NewGuards(ctx context.Context, store PipelineStore, options GuardsOptions) *Guards {
 	o := options.Options.withDefaults()
 	g := &Guards{
-		store: store, similar: NewSimilarByWords(), base: context.WithoutCancel(ctx), now: o.Now, log: o.Log,
+		store: store, similar: NewSimilarByWords(), base: context.WithoutCancel(ctx), now: o.Now, log: o.Log, confine: options.Confine,
 		rules: map[string]*keptRule{}, prepared: map[string]preparedRule{}, gone: map[string]*keptRule{},
 	}
 	g.ledger = newGuardLedger(store, g.clock, o.Log, options.Retention)
@@ -55,8 +59,8 @@ func NewGuards(ctx context.Context, store PipelineStore, options GuardsOptions) 
 	return g
 }
 
-// Run tidies the rules' index, writes the checks that nobody waits for, and
-// removes old ones, until ctx ends. It returns nil.
+// Run tidies the rules' index, writes the checks to the ledger behind their
+// verdicts, and removes old ones, until ctx ends. It returns nil.
 func (g *Guards) Run(ctx context.Context) error {
 	var running errgroup.Group
 	running.Go(func() error { return g.similar.Run(ctx) })
@@ -84,20 +88,36 @@ func (g *Guards) Check(ctx context.Context, action Action) (Checked, error) {
 	if err != nil {
 		return Checked{}, err
 	}
+	action.Agent = agent
 	begin := time.Now()
 	verdict := g.guard.Check(ctx, action)
 	took := time.Since(begin)
+	if err := withoutNUL(action); err != nil && verdict.Decision != DecisionBlock {
+		return Checked{}, err // what a rule blocks is answered so, whatever else is wrong with it
+	}
 	at := g.clock()
 	g.fill(verdict.Matches, at)
 	checked := answered(verdict)
 	record := recorded(action, verdict)
 	record.ID, record.Agent, record.At, record.TookUS = id, agent, at, took.Microseconds()
-	if note := g.ledger.enter(ctx, record); note != "" {
+	kept, note := g.ledger.enter(record)
+	if note != "" {
 		checked.Warnings = append(checked.Warnings, note)
-	} else {
+	}
+	if kept {
 		checked.CheckID = id
 	}
 	return checked, nil
+}
+
+// withoutNUL refuses texts that hold NUL: no shell takes them, and other programs cut them there.
+func withoutNUL(a Action) error {
+	for _, text := range []struct{ field, value string }{{"proposed_action", a.Command}, {"context", a.Context}} {
+		if strings.IndexByte(text.value, 0) >= 0 {
+			return skillrouter.InvalidField(text.field, "may not hold the character NUL")
+		}
+	}
+	return nil
 }
 
 // actorOf returns who acts, of whom the client may say something in field: an
@@ -198,6 +218,7 @@ func (g *Guards) Rules(ctx context.Context, filter RuleFilter) (RulePage, error)
 		fitting = fitting[:limit]
 		page.Next = fitting[limit-1].draft.ID
 	}
+	g.ledger.settle(ctx)
 	page.Rules, err = g.shown(ctx, fitting)
 	page.Count = len(page.Rules)
 	return page, err
@@ -243,6 +264,7 @@ func (g *Guards) Rule(ctx context.Context, id string) (Rule, error) {
 	if err != nil {
 		return Rule{}, err
 	}
+	g.ledger.settle(ctx)
 	rules, err := g.shown(ctx, []*keptRule{kept})
 	if err != nil {
 		return Rule{}, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,13 +15,18 @@ import (
 
 // Bounds of the ledger.
 const (
-	// maxPending bounds the checks that wait to be written with nobody waiting for them.
+	// maxPending bounds the checks that wait to be written, in memory: at 2,000 bytes of each
+	// action and context they are some 20 MB. A verdict beyond it goes out all the same.
 	maxPending = 4096
-	// ledgerWait bounds how long a check waits for a place among the writes.
-	ledgerWait = 2 * time.Second
-	// ledgerGather is how long the first check that nobody waits for is held back for others
-	// to join its transaction.
+	// ledgerGather is how long the first check is held back for others to join its transaction.
 	ledgerGather = 25 * time.Millisecond
+	// ledgerStep is how many checks one transaction stores, so that no other writer waits long.
+	ledgerStep = 256
+	// ledgerRetry is how long a ledger that cannot be written is left alone.
+	ledgerRetry = time.Second
+	// ledgerLate is how long a check may wait before whoever asks is told so. What waits is
+	// what a kill of the router loses.
+	ledgerLate = time.Second
 	// ledgerSweepEvery and ledgerSweepStep: old checks are removed a few at a time, so that no writer waits long.
 	ledgerSweepEvery = time.Hour
 	ledgerSweepStep  = 500
@@ -30,9 +36,9 @@ const (
 	maxReason = 500
 )
 
-// guardLedger writes checks. What found something is written before it is
-// answered; what found nothing is written soon after, so that asking costs no
-// wait for the disk. A check that cannot be written is answered all the same.
+// guardLedger writes checks behind their verdicts: a verdict that waited for
+// the disk would come too late for whoever asks, and what is not judged in time
+// is done. So a check is the one answer that is not on disk when it is given.
 type guardLedger struct {
 	store     PipelineStore
 	now       func() time.Time
@@ -41,8 +47,11 @@ type guardLedger struct {
 	kick      chan struct{}
 
 	mu      sync.Mutex
-	pending []CheckRecord
-	failing string // why the last write failed, "" if it did not
+	pending []CheckRecord // in the order of their verdicts
+	writing []CheckRecord // taken out of pending by the flush that is under way
+	oldest  time.Time     // when the first of both was entered
+	failing string        // why the last write failed, "" if it did not
+	lost    int64
 
 	flushing sync.Mutex // held by the one flush that is under way
 }
@@ -51,67 +60,155 @@ func newGuardLedger(store PipelineStore, now func() time.Time, log *slog.Logger,
 	return &guardLedger{store: store, now: now, log: log, retention: retention, kick: make(chan struct{}, 1)}
 }
 
-// enter takes a check in, and says what its agent should know if it is not kept.
-func (l *guardLedger) enter(ctx context.Context, record CheckRecord) (note string) {
-	if record.Decision == DecisionAllow {
-		return l.queue(record)
-	}
-	// The check was made: it belongs in the ledger even if its client has gone.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ledgerWait)
-	defer cancel()
-	event := skillrouter.Event{Type: EventActionChecked, Subject: record.ID, Agent: record.Agent, Project: record.Project, At: record.At}
-	shown := GuardEvent{Decision: record.Decision}
-	for _, m := range record.Matches {
-		shown.RuleIDs = append(shown.RuleIDs, m.RuleID)
-	}
-	var err error
-	if event.Data, err = json.Marshal(shown); err == nil {
-		err = l.store.Change(ctx, func(tx PipelineTx) error {
-			if err := tx.AddChecks(record); err != nil {
-				return err
-			}
-			return tx.AddEvents(event)
-		}, nil)()
-	}
-	l.report(err)
-	if err != nil {
-		return unwritten(skillrouter.MessageOf(err))
-	}
-	return ""
+// LedgerState is how the guard's ledger keeps up with the verdicts.
+type LedgerState struct {
+	Waiting int           // checks that were answered and are not written yet
+	Late    time.Duration // how long the first of them has waited; 0: none waits
+	Failing string        // why the last write failed; empty: it did not
+	Lost    int64         // checks since the start that will never be written
 }
 
-// unwritten is what an agent is told whose check is not in the ledger.
-func unwritten(why string) string { return "this check is not in the ledger: " + why }
+// Well tells whether the ledger keeps up, and has lost nothing.
+func (s LedgerState) Well() bool { return s.Lost == 0 && s.Failing == "" && s.Late < ledgerLate }
 
-func (l *guardLedger) queue(record CheckRecord) (note string) {
+// LedgerState tells how the ledger is.
+func (g *Guards) LedgerState() LedgerState { return g.ledger.state() }
+
+func (l *guardLedger) state() LedgerState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.pending) >= maxPending {
-		return unwritten("too many wait to be written")
+	s := LedgerState{Waiting: len(l.pending) + len(l.writing), Failing: l.failing, Lost: l.lost}
+	if s.Waiting > 0 {
+		s.Late = time.Since(l.oldest)
+	}
+	return s
+}
+
+// enter takes a check in, and says what its agent should know if it is not
+// written as soon as usual. It never waits for the disk. A check that is not
+// kept has no place in the ledger.
+func (l *guardLedger) enter(record CheckRecord) (kept bool, note string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	waiting := len(l.pending) + len(l.writing)
+	if waiting >= maxPending {
+		l.lost++
+		return false, "this check is not in the ledger: too many wait to be written"
+	}
+	if waiting == 0 {
+		l.oldest = time.Now()
 	}
 	l.pending = append(l.pending, record)
 	select {
 	case l.kick <- struct{}{}:
 	default: // somebody knows already
 	}
-	if l.failing != "" {
-		return unwritten(l.failing)
+	switch {
+	case l.failing != "":
+		return true, "this check is not in the ledger yet: " + l.failing
+	case time.Since(l.oldest) >= ledgerLate:
+		return true, "this check is not in the ledger yet: the disk is slow, or another program holds the database"
 	}
-	return ""
+	return true, ""
 }
 
-// flush writes what waits. Who needs to read a check that it was just told of calls it first.
-func (l *guardLedger) flush(ctx context.Context) {
+// holds tells whether a check waits to be written.
+func (l *guardLedger) holds(id string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	is := func(c CheckRecord) bool { return c.ID == id }
+	return slices.ContainsFunc(l.pending, is) || slices.ContainsFunc(l.writing, is)
+}
+
+// settle writes what waits, for whoever reads what the ledger counts. If the
+// ledger is late already, it shows what there is.
+func (l *guardLedger) settle(ctx context.Context) {
+	if s := l.state(); s.Waiting > 0 && s.Failing == "" && s.Late < ledgerLate {
+		l.flush(ctx)
+	}
+}
+
+// flush writes what waits, and tells whether all of it was. What cannot be
+// written now waits on; what never can be is counted as lost.
+func (l *guardLedger) flush(ctx context.Context) bool {
 	l.flushing.Lock()
 	defer l.flushing.Unlock()
-	l.mu.Lock()
-	records := l.pending
-	l.pending = nil
-	l.mu.Unlock()
-	if len(records) == 0 {
-		return
+	for {
+		l.mu.Lock()
+		n := min(len(l.pending), ledgerStep)
+		records := l.pending[:n:n]
+		l.pending, l.writing = l.pending[n:], records
+		l.mu.Unlock()
+		if n == 0 {
+			return true
+		}
+		err := l.write(ctx, records)
+		l.report(err)
+		again := err != nil && passing(err)
+		if err != nil && !again && n > 1 { // whichever of them is to blame shall not take the others with it
+			for i, r := range records {
+				if err = l.write(ctx, records[i:i+1]); err != nil && passing(err) {
+					again, records = true, records[i:]
+					break
+				} else if err != nil {
+					l.drop(r, err)
+				}
+			}
+		} else if err != nil && !again {
+			l.drop(records[0], err)
+		}
+		l.mu.Lock()
+		l.writing = nil
+		if again {
+			l.pending = append(slices.Clone(records), l.pending...)
+		} else if len(l.pending) > 0 {
+			l.oldest = time.Now() // no later than when the first of them came
+		}
+		l.mu.Unlock()
+		if again {
+			return false
+		}
 	}
-	l.report(l.store.Change(context.WithoutCancel(ctx), func(tx PipelineTx) error { return tx.AddChecks(records...) }, nil)())
+}
+
+// passing tells whether a write may succeed later.
+func passing(err error) bool {
+	code := skillrouter.CodeOf(err)
+	return code == skillrouter.StorageFull || code == skillrouter.Unavailable
+}
+
+func (l *guardLedger) drop(record CheckRecord, err error) {
+	l.mu.Lock()
+	l.lost++
+	l.mu.Unlock()
+	l.log.Error("a check cannot be written to the ledger and is lost", "check_id", record.ID, "error", err)
+}
+
+// write stores checks with an event for each that found something, in one transaction.
+func (l *guardLedger) write(ctx context.Context, records []CheckRecord) error {
+	var events []skillrouter.Event
+	for _, r := range records {
+		if r.Decision == DecisionAllow {
+			continue
+		}
+		event := skillrouter.Event{Type: EventActionChecked, Subject: r.ID, Agent: r.Agent, Project: r.Project, At: r.At}
+		shown := GuardEvent{Decision: r.Decision}
+		for _, m := range r.Matches {
+			shown.RuleIDs = append(shown.RuleIDs, m.RuleID)
+		}
+		var err error
+		if event.Data, err = json.Marshal(shown); err != nil {
+			return err
+		}
+		events = append(events, event)
+	}
+	// The checks were made: they belong in the ledger even if their clients have gone.
+	return l.store.Change(context.WithoutCancel(ctx), func(tx PipelineTx) error {
+		if err := tx.AddChecks(records...); err != nil {
+			return err
+		}
+		return tx.AddEvents(events...)
+	}, nil)()
 }
 
 // report remembers whether writing works, and logs it when that changes.
@@ -136,24 +233,44 @@ func (l *guardLedger) run(ctx context.Context) error {
 	sweeping := time.NewTicker(ledgerSweepEvery)
 	defer sweeping.Stop()
 	l.sweep(ctx)
-	gathering := time.NewTimer(0)
-	defer gathering.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			l.flush(ctx)
+			l.end(ctx)
 			return nil
 		case <-l.kick:
-			gathering.Reset(ledgerGather)
-			select {
-			case <-gathering.C:
-			case <-ctx.Done():
+			wait := ledgerGather
+			for pause(ctx, wait) && !l.flush(ctx) {
+				wait = ledgerRetry
 			}
-			l.flush(ctx)
 		case <-sweeping.C:
 			l.sweep(ctx)
 		}
 	}
+}
+
+// pause waits, and tells whether ctx goes on.
+func pause(ctx context.Context, wait time.Duration) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// end writes what still waits, once more, and counts as lost what cannot be written.
+func (l *guardLedger) end(ctx context.Context) {
+	if l.flush(ctx) {
+		return
+	}
+	l.mu.Lock()
+	left, why := len(l.pending), l.failing
+	l.pending, l.lost = nil, l.lost+int64(left)
+	l.mu.Unlock()
+	l.log.Error("checks that were answered are not in the ledger", "lost", left, "why", why)
 }
 
 // sweep removes the checks that are older than the retention, in steps between
@@ -214,7 +331,7 @@ func keepable(text string, most int) string {
 	return text
 }
 
-// Ledger implements GuardService. It needs ScopeRead.
+// Ledger implements GuardService. It needs ScopeRead, and shows each agent its own actions.
 func (g *Guards) Ledger(ctx context.Context, filter LedgerFilter) (LedgerPage, error) {
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
 		return LedgerPage{}, err
@@ -252,7 +369,7 @@ func (g *Guards) Ledger(ctx context.Context, filter LedgerFilter) (LedgerPage, e
 			return LedgerPage{}, skillrouter.InvalidField("cursor", "is none that a page was answered with")
 		}
 	}
-	g.ledger.flush(ctx)
+	g.ledger.settle(ctx)
 	filter.Limit = limit + 1
 	checks, err := g.store.ListChecks(ctx, filter, before)
 	if err != nil {
@@ -264,5 +381,21 @@ func (g *Guards) Ledger(ctx context.Context, filter LedgerFilter) (LedgerPage, e
 		page.Next = strconv.FormatInt(checks[limit-1].Number, 10)
 	}
 	page.Count = len(page.Checks)
+	p := skillrouter.PrincipalOf(ctx)
+	for i := range page.Checks {
+		page.Checks[i].withhold(p)
+	}
 	return page, nil
+}
+
+// withhold takes out of a check what its agent meant to do, unless p is that
+// agent or a captain.
+func (r *CheckRecord) withhold(p skillrouter.Principal) {
+	if p.ActAs(r.Agent) == nil {
+		return
+	}
+	r.Action, r.Context, r.Remark, r.Notes, r.Withheld = "", "", "", []string{}, true
+	for i := range r.Matches {
+		r.Matches[i].Reason = "" // it quotes what fits
+	}
 }

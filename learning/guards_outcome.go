@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"skillrouter"
@@ -27,11 +28,10 @@ func (g *Guards) Outcome(ctx context.Context, draft OutcomeDraft) (Settled, erro
 	}
 	draft.Notes = keepable(draft.Notes, MaxRecorded)
 	settling := &settlement{guards: g, draft: draft, by: by, principal: p, at: g.clock()}
-	err = settling.run(ctx)
-	if skillrouter.CodeOf(err) == skillrouter.NotFound {
-		g.ledger.flush(ctx) // it may wait to be written
-		err = settling.run(ctx)
+	if g.ledger.holds(draft.CheckID) {
+		g.ledger.flush(ctx)
 	}
+	err = settling.run(ctx)
 	return settling.settled, err
 }
 
@@ -223,7 +223,7 @@ func (s *settlement) move(tx PipelineTx, standing *GuardStanding, captain bool) 
 		standing.Belief = &next
 	}
 	after := movedRule{id: standing.RuleID, belief: next}
-	if reason := demotion(kept, *standing, moved.Confidence, captain); reason != "" && standing.DemotedAt == nil && s.draft.Outcome == OutcomeOverridden && s.draft.Result == ResultSuccess {
+	if reason := demotion(kept, *standing, moved.Confidence, captain); reason != "" && (standing.DemotedAt == nil || strings.HasSuffix(standing.DemotedReason, confinedTail)) && s.draft.Outcome == OutcomeOverridden && s.draft.Result == ResultSuccess {
 		standing.DemotedAt, standing.DemotedReason = &s.at, reason
 		if err := s.demote(tx, kept, lesson, moved, reason); err != nil {
 			return err
@@ -336,7 +336,12 @@ func (g *Guards) restored(id string) {
 	g.mu.RUnlock()
 	if kept != nil {
 		next := *kept
-		next.demoted, next.draft.WarnOnly, next.rule = false, false, kept.rule.warning(false)
+		next.demoted, next.confined, next.draft.WarnOnly, next.draft.OnlyFor = false, false, false, ""
+		if kept.rule != nil {
+			rule := *kept.rule
+			rule.draft.WarnOnly, rule.draft.OnlyFor = false, ""
+			next.rule = &rule
+		}
 		g.keep(&next)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"skillrouter"
@@ -25,18 +26,68 @@ type keptRule struct {
 	belief  Belief
 	active  bool // checks see it
 	demoted bool
+	// confined: an agent's token made it, and it blocks that agent alone. It stands in the
+	// database as a demotion with the reason that confinement gives, and is lifted as one.
+	confined bool
+}
+
+// confinedTail ends the reason of a confinement.
+const confinedTail = "'s token made it: it blocks only that agent, and warns others, until a captain restores it or another agent validates it (see agents_may_stop)"
+
+// confinement is why the rule of an agent is confined, as its standing says it. It names the
+// agent, so that no agent confines another's rule by a report that is refused afterwards.
+func confinement(agent string) string { return agent + confinedTail }
+
+// confines tells whether rules that p makes are confined.
+func (g *Guards) confines(p skillrouter.Principal) bool {
+	return g.confine && !p.Has(skillrouter.ScopeCaptain)
+}
+
+// confined tells whether a lesson's rule is.
+func (g *Guards) confined(id string) bool {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if k := g.rules[id]; k != nil {
+		return k.confined
+	}
+	return g.prepared[id].confined // it is stored in the transaction that asks
+}
+
+// vouched tells whether somebody else than who reported the lesson stands by it.
+func (l *Lesson) vouched() bool {
+	return l.Validated && l.ValidatedBy != "" && l.ValidatedBy != l.SourceAgent
+}
+
+// confining returns the rule as its standing and its lesson confine it.
+func (k *keptRule) confining(l *Lesson, confined bool) *keptRule {
+	next := *k
+	next.confined = confined && !l.vouched()
+	if !confined {
+		return &next
+	}
+	next.demoted, next.draft.WarnOnly, next.draft.OnlyFor = next.confined, next.confined && l.SourceAgent == "", ""
+	if next.confined {
+		next.draft.OnlyFor = l.SourceAgent
+	}
+	if k.rule != nil {
+		rule := *k.rule
+		rule.draft.WarnOnly, rule.draft.OnlyFor = next.draft.WarnOnly, next.draft.OnlyFor
+		next.rule = &rule
+	}
+	return &next
 }
 
 // preparedRule is a rule that was compiled before its lesson was stored.
 type preparedRule struct {
-	draft GuardRuleDraft
-	rule  *GuardRule
-	notes []string
+	draft    GuardRuleDraft
+	rule     *GuardRule
+	notes    []string
+	confined bool
 }
 
 // blocks tells whether a match of the rule stops an action.
 func (k *keptRule) blocks() bool {
-	return k.active && k.rule != nil && k.rule.Deterministic() && k.rule.Blocks()
+	return k.active && k.rule != nil && k.rule.Deterministic() && k.rule.Blocks() && !k.confined
 }
 
 func (k *keptRule) shown(s GuardStanding, at time.Time) Rule {
@@ -110,7 +161,7 @@ func (g *Guards) Load(ctx context.Context) error {
 	for id, s := range known {
 		switch k := g.rules[id]; {
 		case k == nil && (s.Forced || s.DemotedAt != nil):
-			g.gone[id] = (&keptRule{draft: GuardRuleDraft{ID: id, Force: s.Forced}}).standing(s)
+			g.gone[id] = (&keptRule{draft: GuardRuleDraft{ID: id, Force: s.Forced}, confined: strings.HasSuffix(s.DemotedReason, confinedTail)}).standing(s)
 		case k != nil && k.source != RuleOfLesson:
 			demoted = append(demoted, k.standing(s))
 		}
@@ -242,13 +293,20 @@ func (g *Guards) checkRule(ctx context.Context, lesson Lesson, force bool) (note
 		}
 		return nil, err
 	}
-	if draft.Force {
+	confined := rule != nil && rule.Blocks() && g.confines(skillrouter.PrincipalOf(ctx)) && g.mayConfine(&lesson)
+	if confined {
+		notes = append(notes, confinement(lesson.SourceAgent))
+	}
+	if draft.Force || confined {
 		err := g.store.Change(ctx, func(tx PipelineTx) error {
 			s, err := tx.GuardStanding(lesson.ID)
 			if err != nil {
 				return err
 			}
-			s.Forced = true
+			s.Forced = s.Forced || draft.Force
+			if confined && s.DemotedAt == nil {
+				s.DemotedAt, s.DemotedReason = new(g.clock()), confinement(lesson.SourceAgent)
+			}
 			return tx.PutGuardStanding(s)
 		}, nil)()
 		if err != nil {
@@ -260,8 +318,17 @@ func (g *Guards) checkRule(ctx context.Context, lesson Lesson, force bool) (note
 	if len(g.prepared) >= maxPrepared {
 		clear(g.prepared)
 	}
-	g.prepared[lesson.ID] = preparedRule{draft, rule, notes}
+	g.prepared[lesson.ID] = preparedRule{draft, rule, notes, confined}
 	return notes, nil
+}
+
+// mayConfine tells whether a lesson that is checked would be confined: a new one, or one that is edited
+// and does not block everybody already. What a report calls by the id of a rule that is there stays as that is.
+func (g *Guards) mayConfine(l *Lesson) bool {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	k := g.rules[l.ID]
+	return k == nil || l.Number > 0 && !k.blocks()
 }
 
 func (d GuardRuleDraft) forced() GuardRuleDraft {
@@ -295,7 +362,10 @@ func (g *Guards) keepRules(lessons ...Lesson) {
 			standing := GuardStanding{Forced: old != nil && old.draft.Force}
 			next = g.ofLesson(g.base, l, standing)
 		}
-		if old != nil && old.demoted && !next.demoted {
+		switch {
+		case ready.confined && (old == nil || !old.demoted), old != nil && old.confined:
+			next = next.confining(l, true)
+		case old != nil && old.demoted && !next.demoted:
 			next.demoted, next.draft.WarnOnly, next.rule = true, true, next.rule.warning(true)
 		}
 		g.keep(next)
@@ -313,9 +383,11 @@ func sameRule(a, b GuardRuleDraft) bool {
 // dropped: a pattern that is too costly by now is left out, with a note.
 func (g *Guards) ofLesson(ctx context.Context, l *Lesson, s GuardStanding) *keptRule {
 	k := &keptRule{source: RuleOfLesson, number: l.Number, draft: guardDraft(l), belief: l.Belief, active: true}
-	k.draft.Force, k.draft.WarnOnly, k.demoted = s.Forced, s.DemotedAt != nil, s.DemotedAt != nil
+	confined := strings.HasSuffix(s.DemotedReason, confinedTail)
+	k.draft.Force, k.demoted = s.Forced, s.DemotedAt != nil && !confined
+	k.draft.WarnOnly = k.demoted
 	g.compileKept(ctx, k)
-	return k
+	return k.confining(l, confined && s.DemotedReason == confinement(l.SourceAgent))
 }
 
 func (g *Guards) compileKept(ctx context.Context, k *keptRule) {
@@ -351,7 +423,11 @@ func (g *Guards) keepPattern(pattern Pattern, lessons []Lesson) {
 		g.drop(pattern.ID)
 		return
 	}
+	if g.confine && pattern.ConfirmedAt != nil { // what joins it later was not seen by who confirmed it
+		lessons = slices.DeleteFunc(slices.Clone(lessons), func(l Lesson) bool { return l.CreatedAt.After(*pattern.ConfirmedAt) })
+	}
 	draft := PatternRule(pattern, lessons)
+	draft.WarnOnly = g.confine && pattern.ConfirmedBy == "" // its evidence may be one agent's alone
 	if pattern.Command == "" {
 		draft.Commands = g.commandsOf(lessons)
 	}

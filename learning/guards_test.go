@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -312,8 +313,8 @@ func TestGuardsLedger(t *testing.T) {
 	g.report(t, false, antiPattern("l1", "Never wipe the cache", "cachectl wipe --all"))
 	g.check(t, "a", "ls")
 	g.check(t, "b", "cachectl wipe --all # password=hunter2hunter2")
-	long := g.check(t, "a", "echo "+strings.Repeat("€", 3000)+"\x00\xff")
-	page, err := g.Ledger(asAgent(t, "r", skillrouter.ScopeRead), learning.LedgerFilter{})
+	long := g.check(t, "a", "echo "+strings.Repeat("€", 3000)+"\x01\xff")
+	page, err := g.Ledger(captainly(t), learning.LedgerFilter{})
 	if err != nil || page.Count != 3 || page.Next != "" {
 		t.Fatalf("%+v %v", page, err)
 	}
@@ -362,6 +363,9 @@ func TestGuardsSweep(t *testing.T) {
 	*g.now = g.now.Add(89 * 24 * time.Hour)
 	g.check(t, "a", "rm -rf /data")
 	*g.now = g.now.Add(2 * 24 * time.Hour)
+	if _, err := g.Ledger(asAgent(t, "a"), learning.LedgerFilter{}); err != nil { // which writes what waits: checks are written behind their verdicts
+		t.Fatal(err)
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	swept := make(chan error)
 	go func() { swept <- g.Run(ctx) }()
@@ -399,11 +403,15 @@ func TestGuardsCheckOnFullDisk(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- g.Run(ctx) }()
 	c, err := g.Check(asAgent(t, "a"), learning.Action{Command: "rm -rf /data"})
-	if err != nil || !c.Blocked || c.CheckID != "" || !strings.Contains(strings.Join(c.Warnings, "\n"), "ledger") || strings.Contains(strings.Join(c.Warnings, "\n"), "ENOSPC") {
+	if err != nil || !c.Blocked || c.CheckID == "" {
 		t.Errorf("%+v %v", c, err)
 	}
+	for g.LedgerState().Failing == "" { // it is written behind the verdict
+		runtime.Gosched()
+	}
 	c, err = g.Check(asAgent(t, "a"), learning.Action{Command: "ls"})
-	if err != nil || c.Decision != learning.DecisionAllow || c.CheckID != "" || len(c.Warnings) != 1 {
+	if err != nil || c.Decision != learning.DecisionAllow || c.CheckID == "" || len(c.Warnings) != 1 ||
+		!strings.Contains(c.Warnings[0], "ledger") || strings.Contains(c.Warnings[0], "ENOSPC") {
 		t.Errorf("%+v %v", c, err)
 	}
 	stop()

@@ -8,8 +8,9 @@ import (
 // GuardService is what can be done with the guard. Guards implements it beside
 // the database, comms/client over HTTP.
 type GuardService interface {
-	// Check judges a proposed action and writes the judgement to the ledger. A ledger that
-	// cannot be written is said in a warning; it keeps no action from being judged.
+	// Check judges a proposed action. The judgement is written to the ledger behind the answer:
+	// a kill of the router may lose what it judged in the last second. A ledger that cannot be
+	// written is said in a warning; it keeps no action from being judged.
 	Check(ctx context.Context, action Action) (Checked, error)
 	// Outcome says what was done after a check, and how it went. It moves the confidence
 	// of the rules that the check showed, and may demote one to warning.
@@ -20,7 +21,8 @@ type GuardService interface {
 	Rule(ctx context.Context, id string) (Rule, error)
 	// RestoreRule lets a rule that was demoted block again.
 	RestoreRule(ctx context.Context, id string, draft RestorationDraft) (Rule, error)
-	// Ledger lists checks, newest first.
+	// Ledger lists checks, newest first. What another agent meant to do is Withheld
+	// from whoever is no captain: only that it was checked, and how that went, is told.
 	Ledger(ctx context.Context, filter LedgerFilter) (LedgerPage, error)
 }
 
@@ -31,7 +33,7 @@ type Checked struct {
 	Matches      []Match  `json:"matching_patterns"`
 	Alternatives []string `json:"alternatives"`
 	Warnings     []string `json:"warnings"`
-	CheckID      string   `json:"check_id"` // names the check when its outcome is told; empty: it is not in the ledger
+	CheckID      string   `json:"check_id"` // names the check when its outcome is told, at once; empty: it is not in the ledger
 	Decision     Decision `json:"decision"`
 	Lanes        []string `json:"lanes"` // in which the matches were found
 }
@@ -167,6 +169,8 @@ type CheckRecord struct {
 	OutcomeBy string     `json:"outcome_by,omitempty"`
 	Remark    string     `json:"outcome_notes,omitempty"`
 	OutcomeAt *time.Time `json:"outcome_at,omitempty"`
+	// Withheld: another agent made the check, and so its action, and all that quotes it, is empty here.
+	Withheld bool `json:"withheld,omitempty"`
 }
 
 // LedgerFilter selects checks; empty fields select everything.

@@ -197,13 +197,15 @@ func patched(entry Knowledge, patch KnowledgePatch) Knowledge {
 }
 
 func redactPatch(patch *KnowledgePatch) {
+	var r skillrouter.Redaction
 	for _, field := range []**string{&patch.Title, &patch.Content, &patch.Source} {
 		if *field != nil {
-			clean, _ := skillrouter.Redact(**field)
-			*field = &clean
+			own := **field // the caller's stays as it is
+			*field = &own
+			r.Text(*field)
 		}
 	}
 	if patch.Tags != nil {
-		new(redaction).list(*patch.Tags) // a copy, by checkPatch
+		r.List(*patch.Tags) // a copy, by checkPatch
 	}
 }

@@ -3,6 +3,7 @@ package learning
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"slices"
@@ -22,6 +23,9 @@ const (
 	// bulkInFlight is how many chunks are on their way: one is being written while
 	// the one before it is being indexed and the one after it is being read.
 	bulkInFlight = 3
+	// MaxUnfit is how many records may be refused before the call is broken off: what has
+	// more is no import with faults in it, and would cost its reading alone.
+	MaxUnfit = 10_000
 )
 
 // BadRecord is a record that cannot be read. It is refused, and those after
@@ -86,6 +90,9 @@ func (b *bulk) read(ctx context.Context, next func() (KnowledgeDraft, error)) er
 		draft, err := next()
 		if errors.Is(err, io.EOF) {
 			return nil
+		}
+		if b.result.RefusedCount >= MaxUnfit {
+			return &skillrouter.Error{Code: skillrouter.TooLarge, Message: fmt.Sprintf("%d records of the body were refused, and no more are read: mend those first", b.result.RefusedCount)}
 		}
 		if bad, ok := errors.AsType[*BadRecord](err); ok {
 			b.refuse(index, bad.Err)

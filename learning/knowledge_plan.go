@@ -49,10 +49,10 @@ func (k *KnowledgeBase) prepare(writer skillrouter.Principal, draft KnowledgeDra
 			return prepared{}, err
 		}
 	}
-	var c redaction
-	c.text(&draft.Title, &draft.Content, &draft.Source)
-	c.list(draft.Tags)
-	p.redacted = c.kinds
+	var c skillrouter.Redaction
+	c.Text(&draft.Title, &draft.Content, &draft.Source)
+	c.List(draft.Tags)
+	p.redacted = c.Kinds()
 	at := k.clock()
 	p.record.Knowledge = Knowledge{
 		ID: draft.ID, Category: draft.Category, Title: draft.Title, Content: draft.Content, Tags: draft.Tags,

@@ -79,9 +79,9 @@ func takenKnowledge(e Knowledge, now time.Time) (r KnowledgeRecord, err error) {
 			return r, err
 		}
 	}
-	var c redaction
-	c.text(&draft.Title, &draft.Content, &draft.Source)
-	c.list(draft.Tags)
+	var c skillrouter.Redaction
+	c.Text(&draft.Title, &draft.Content, &draft.Source)
+	c.List(draft.Tags)
 	r.Knowledge = Knowledge{
 		ID: draft.ID, Category: draft.Category, Title: draft.Title, Content: draft.Content, Tags: draft.Tags, Source: draft.Source, Author: e.Author,
 		Project: draft.Project, Trust: TrustImported, UseCount: e.UseCount, LastUsed: copyTime(e.LastUsed), CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt,

@@ -152,6 +152,7 @@ type Lesson struct {
 	SupersededBy    string     `json:"superseded_by,omitempty"`
 	RetiredAt       *time.Time `json:"retired_at,omitempty"` // seed 003's deprecated_at
 	RetiredReason   string     `json:"retired_reason,omitempty"`
+	Deprecated      bool       `json:"deprecated,omitempty"` // its applications retired it: it may still be applied
 	CreatedAt       time.Time  `json:"created_at"`
 	UpdatedAt       time.Time  `json:"updated_at"`
 }
@@ -375,7 +376,7 @@ type Applied struct {
 	NewConfidence      float64 `json:"new_confidence"`
 	TotalApplications  int64   `json:"total_applications"`
 	SuccessRate        float64 `json:"success_rate"`
-	Deprecated         bool    `json:"deprecated,omitempty"` // the lesson was retired by it
+	Deprecated         bool    `json:"deprecated,omitempty"` // this application, or one before it, retired the lesson
 }
 
 // PromotionDraft asks to raise a lesson to the next level.

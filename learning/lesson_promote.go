@@ -26,17 +26,18 @@ var _ LessonService = (*Lessons)(nil)
 
 // Promote implements LessonService. It needs ScopeAgent; no scope stands in
 // for the evidence:
-//   - A case becomes a pattern with PromotionCases independent cases. The lesson
-//     itself counts, the cases it was drawn from, those that the draft names, and those
-//     that a pattern gathers with it. Cases are independent if they come from different
-//     agents, projects or sessions (SessionIdle apart): one incident, reported
-//     twice, is one case. Retired lessons are no evidence.
-//   - A pattern becomes a principle with successful applications in
+//   - Of PromotionCases independent cases a new pattern is drawn, whose sources
+//     name each of them; the cases stay what and where they are. The lesson itself
+//     counts, the cases that it or the draft names, and those that a pattern gathers
+//     with it. Cases are independent if they come from different agents, projects or
+//     sessions (SessionIdle apart): one incident, reported twice, is one case. Two
+//     that name no agent are two. Retired lessons are no evidence.
+//   - A pattern becomes a principle, in place, with successful applications in
 //     PromotionContexts distinct contexts.
 //   - A principle is the end, and what is retired is not promoted.
 //
-// The evidence stays on the lesson as its sources. A lesson that was validated
-// is canonical from then on; another is validated by its evidence.
+// A new pattern is validated by its evidence; a principle that was validated
+// before is canonical. It returns the pattern or principle.
 func (l *Lessons) Promote(ctx context.Context, ref string, draft PromotionDraft) (Lesson, error) {
 	by, err := speaker(skillrouter.PrincipalOf(ctx), "promoted_by", draft.By)
 	if err != nil {
@@ -48,8 +49,14 @@ func (l *Lessons) Promote(ctx context.Context, ref string, draft PromotionDraft)
 	if err := cleanList("source_case_ids", &draft.Sources); err != nil {
 		return Lesson{}, err
 	}
-	new(redaction).text(&draft.Notes)
-	return l.change(ctx, ref, func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {
+	new(skillrouter.Redaction).Text(&draft.Notes)
+	id, err := newID()
+	if err != nil {
+		return Lesson{}, err
+	}
+	var drawn *takenLesson
+	lesson, err := l.change(ctx, ref, func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {
+		drawn = nil
 		if !lesson.active() {
 			return nil, retiredAlready()
 		}
@@ -66,32 +73,83 @@ func (l *Lessons) Promote(ctx context.Context, ref string, draft PromotionDraft)
 		if evidence.missing != "" {
 			return nil, skillrouter.Errorf(skillrouter.Conflict, "%s", evidence.missing)
 		}
+		why := remark(evidence.why, draft.Notes)
+		if evidence.to == LevelPattern {
+			pattern := drawPattern(id, lesson, evidence, by, at)
+			drawn = &takenLesson{lesson: pattern, print: pattern.print(), like: l.like.prepare(pattern)}
+			return nil, l.storeDrawn(tx, drawn, lesson, by, why, at)
+		}
 		lesson.Level = evidence.to
-		for _, id := range append(sources, evidence.cases...) {
+		for _, id := range sources {
 			if id != lesson.ID && len(lesson.SourceCaseIDs) < MaxListItems && !slices.Contains(lesson.SourceCaseIDs, id) {
 				lesson.SourceCaseIDs = append(slices.Clip(lesson.SourceCaseIDs), id)
 			}
-		}
-		if lesson.PatternID == "" {
-			lesson.PatternID = evidence.pattern
 		}
 		if lesson.Status == StatusValidated || lesson.Status == StatusCanonical {
 			lesson.Status = StatusCanonical
 		} else {
 			lesson.Status, lesson.Validated, lesson.ValidatedBy, lesson.LastValidatedAt = StatusValidated, true, by, &at
 		}
-		return []lessonMove{{kind: ChangePromoted, event: EventLessonPromoted, by: by, note: remark(evidence.why, draft.Notes)}}, nil
+		return []lessonMove{{kind: ChangePromoted, event: EventLessonPromoted, by: by, note: why}}, nil
+	}, func(at time.Time) {
+		if drawn != nil {
+			l.took([]takenLesson{*drawn}, at)
+		}
 	})
+	if err == nil && drawn != nil {
+		lesson = present(drawn.lesson, drawn.lesson.CreatedAt)
+	}
+	return lesson, err
+}
+
+// drawPattern is the pattern that is drawn from a case and the others of its
+// evidence. It says what the case says, without what makes the case a guard rule:
+// the case stays, and goes on guarding.
+func drawPattern(id string, from *Lesson, evidence promotion, by string, at time.Time) Lesson {
+	p := *from
+	p.ID, p.Number, p.Level, p.PatternID, p.SourceCaseIDs = id, 0, LevelPattern, evidence.pattern, evidence.drawn
+	if by != "" {
+		p.SourceAgent = by
+	}
+	p.RelatedCommands, p.TriggerPattern, p.BlockAction = []string{}, "", false
+	p.Status, p.Validated, p.ValidatedBy, p.LastValidatedAt, p.ValidationNotes = StatusValidated, true, by, &at, ""
+	p.Belief = Belief{InitialConfidence: from.At(at), DecayConstant: DecayConstant, ConfidenceAt: at}
+	p.Confidence = p.InitialConfidence
+	p.Occurrences, p.LastOccurred, p.TimesApplied, p.TimesSucceeded = evidence.occurrences, evidence.lastOccurred, 0, 0
+	p.CreatedAt, p.UpdatedAt = at, at
+	return p
+}
+
+// storeDrawn stores a pattern that was drawn from a case, with the history of both.
+func (l *Lessons) storeDrawn(tx PipelineTx, drawn *takenLesson, from *Lesson, by, why string, at time.Time) error {
+	l.prints.add(drawn.print)
+	if err := tx.InsertLesson(&drawn.lesson, drawn.print); err != nil {
+		return err
+	}
+	drawn.document = lessonDocument(&drawn.lesson)
+	before := snapshotOf(from, at)
+	if err := tx.AddChange(
+		LessonChange{LessonID: drawn.lesson.ID, Kind: ChangePromoted, Agent: by, Note: why, Before: before, After: snapshotOf(&drawn.lesson, at), At: at},
+		LessonChange{LessonID: from.ID, Kind: ChangePromoted, Agent: by, Note: "pattern " + drawn.lesson.ID + " was drawn from it", Before: before, After: before, At: at},
+	); err != nil {
+		return err
+	}
+	previous := from.At(at)
+	return tx.AddEvents(lessonEvent(EventLessonPromoted, &drawn.lesson, by, at, LessonEvent{Previous: &previous, Reason: why}))
 }
 
 // promotion is the evidence that a lesson has for the next level.
 type promotion struct {
 	to       Level
-	cases    []string // ids of the cases, the lesson's own among them if it is one
+	cases    []string // ids of the independent cases, the lesson's own among them if it is one
+	drawn    []string // ids of every case that is looked at, the lesson's own first
 	contexts []string
 	pattern  string // id of the pattern that gathers them
 	why      string
 	missing  string // what is there and what is missing; empty: nothing is missing
+
+	occurrences  int64 // of all of those cases
+	lastOccurred time.Time
 }
 
 // named returns what a review shows of the evidence.
@@ -115,6 +173,14 @@ func promotionOf(tx PipelineTx, lesson *Lesson, sources []string) (promotion, er
 
 func casePromotion(tx PipelineTx, lesson *Lesson, sources []string) (promotion, error) {
 	p := promotion{to: LevelPattern}
+	pattern, already, err := tx.PatternDrawnFrom(lesson.ID)
+	if err != nil {
+		return p, err
+	}
+	if already {
+		p.missing = fmt.Sprintf("lesson %d is a pattern that was drawn from this case already", pattern.Number)
+		return p, nil
+	}
 	cases := []Lesson{*lesson}
 	add := func(id string, drawn bool) error {
 		if len(cases) > maxPromotionCases || slices.ContainsFunc(cases, func(c Lesson) bool { return c.ID == id }) {
@@ -156,6 +222,13 @@ func casePromotion(tx PipelineTx, lesson *Lesson, sources []string) (promotion, 
 			p.pattern = pattern.ID
 		}
 	}
+	for _, c := range cases[:min(len(cases), MaxListItems)] {
+		p.drawn = append(p.drawn, c.ID)
+		p.occurrences += c.Occurrences
+		if c.LastOccurred.After(p.lastOccurred) {
+			p.lastOccurred = c.LastOccurred
+		}
+	}
 	independent := independentCases(cases)
 	for _, c := range independent {
 		p.cases = append(p.cases, c.ID)
@@ -172,7 +245,8 @@ func casePromotion(tx PipelineTx, lesson *Lesson, sources []string) (promotion, 
 }
 
 // independentCases returns as many of the cases as are independent of one
-// another, the earliest first.
+// another, the earliest first. Nothing says that two without an agent are one
+// incident: files of a lessons folder name none.
 func independentCases(cases []Lesson) []Lesson {
 	ordered := slices.Clone(cases)
 	slices.SortFunc(ordered, func(a, b Lesson) int {
@@ -186,7 +260,8 @@ func independentCases(cases []Lesson) []Lesson {
 	independent := ordered[:0]
 	for _, c := range ordered {
 		from := place{c.SourceAgent, c.Project}
-		if previous, known := last[from]; known && c.CreatedAt.Sub(previous) < SessionIdle {
+		named := c.SourceAgent != "" && c.Trust != TrustImported // who imports is not who learned
+		if previous, known := last[from]; known && named && c.CreatedAt.Sub(previous) < SessionIdle {
 			continue
 		}
 		last[from] = c.CreatedAt

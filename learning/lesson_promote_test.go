@@ -57,13 +57,23 @@ func TestPromotion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Level != learning.LevelPattern || got.Status != learning.StatusValidated || got.PatternID != another.PatternIDs[0] || got.LastValidatedAt == nil {
+	if got.Level != learning.LevelPattern || got.Status != learning.StatusValidated || got.PatternID != another.PatternIDs[0] || got.LastValidatedAt == nil || got.SourceAgent != "ARIA" {
 		t.Errorf("%+v", got)
 	}
-	if !slices.Contains(got.SourceCaseIDs, another.LessonID) || slices.Contains(got.SourceCaseIDs, first.LessonID) || slices.Contains(got.SourceCaseIDs, second.LessonID) {
-		t.Errorf("sources %v", got.SourceCaseIDs)
+	// It is a lesson of its own, which names its cases; they stay what they were.
+	if got.ID == first.LessonID || !slices.Contains(got.SourceCaseIDs, first.LessonID) || !slices.Contains(got.SourceCaseIDs, another.LessonID) {
+		t.Errorf("%s, of %v", got.ID, got.SourceCaseIDs)
 	}
+	for _, id := range []string{first.LessonID, second.LessonID, another.LessonID} {
+		if l, err := s.lessons.Lesson(ctx, id); err != nil || l.Level != learning.LevelCase || l.Status != learning.StatusCandidate {
+			t.Errorf("the case %s is %s, %s: %v", id, l.Level, l.Status, err)
+		}
+	}
+	_, err = s.promote(t, first.LessonID, learning.PromotionDraft{})
+	conflict(t, err, fmt.Sprintf("lesson %d is a pattern that was drawn from this case already", got.Number))
 
+	case1 := first.LessonID
+	first.LessonID = got.ID
 	_, err = s.promote(t, first.LessonID, learning.PromotionDraft{})
 	conflict(t, err, "3 distinct contexts", "0 of 0 applications", "3 more are missing")
 	for i, where := range []string{"web", "Web", "mobile", "billing"} {
@@ -99,6 +109,9 @@ func TestPromotion(t *testing.T) {
 	if diff := cmp.Diff([]learning.Level{learning.LevelCase, learning.LevelPattern, learning.LevelPattern, learning.LevelPrinciple}, levels); diff != "" {
 		t.Error(diff)
 	}
+	if history, err = s.lessons.History(ctx, case1); err != nil || len(history) == 0 || history[len(history)-1].Kind != learning.ChangePromoted {
+		t.Errorf("the case's history does not say that a pattern was drawn from it: %+v, %v", history, err)
+	}
 	if _, err := s.lessons.Retire(ctx, first.LessonID, learning.RetirementDraft{Reason: "obsolete"}); err != nil {
 		t.Fatal(err)
 	}
@@ -124,8 +137,46 @@ func TestPromotionByNamedSources(t *testing.T) {
 	s.clock.pass(learning.SessionIdle + time.Minute) // another session of the same agent
 	three := s.report(t, pairs[7][0])
 	got, err := s.promote(t, one.LessonID, learning.PromotionDraft{Sources: []string{two.LessonID, fmt.Sprint(three.Number)}})
-	if err != nil || got.Level != learning.LevelPattern || !slices.Contains(got.SourceCaseIDs, three.LessonID) {
+	if err != nil || got.Level != learning.LevelPattern {
 		t.Errorf("%+v, %v", got, err)
+	}
+	if diff := cmp.Diff([]string{one.LessonID, two.LessonID, three.LessonID}, got.SourceCaseIDs); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestCasesWithoutAnAgentAreIndependent: files of a lessons folder name no agent, and
+// nothing says that two of them are one incident (O7).
+func TestCasesWithoutAnAgentAreIndependent(t *testing.T) {
+	s := openSchool(t)
+	pairs := drawnFrom(t, "other")
+	for _, i := range []int{1, 5} {
+		pairs[i][0].SourceAgent = ""
+	}
+	one, two := s.report(t, pairs[1][0]), s.report(t, pairs[5][0])
+	got, err := s.promote(t, one.LessonID, learning.PromotionDraft{Sources: []string{two.LessonID}})
+	if err != nil || !slices.Equal(got.SourceCaseIDs, []string{one.LessonID, two.LessonID}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestPatternOfARuleIsNoSecondRule: the case goes on guarding; what was drawn from it says what it says.
+func TestPatternOfARuleIsNoSecondRule(t *testing.T) {
+	s := openSchool(t)
+	rule := func(title, agent, command string) learning.Reported {
+		return s.report(t, learning.LessonDraft{
+			Type: learning.LessonAntiPattern, Domain: "docker", Category: "c", Title: title, Context: "volumes are in no backup", SourceAgent: agent,
+			Severity: learning.SeverityCritical, RelatedCommands: []string{command},
+		})
+	}
+	one, two := rule("Never prune volumes", "a", "docker volume prune"), rule("Never remove all containers of a host", "b", "docker rm -f")
+	got, err := s.promote(t, one.LessonID, learning.PromotionDraft{Sources: []string{two.LessonID}, By: "ARIA"})
+	if err != nil || len(got.RelatedCommands) != 0 || got.BlockAction {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	left, err := s.lessons.Lesson(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), one.LessonID)
+	if err != nil || len(left.RelatedCommands) != 1 {
+		t.Errorf("%+v, %v", left, err)
 	}
 }
 
@@ -152,7 +203,7 @@ func TestReview(t *testing.T) {
 	if _, err := s.lessons.Validate(ctx, lonely.LessonID, learning.ValidationDraft{Type: learning.ValidationConfirmed, By: "ARIA"}); err != nil {
 		t.Fatal(err)
 	}
-	if review, err = s.lessons.Review(ctx, learning.ReviewQuery{Limit: 10}); err != nil || len(review.Promotions) != 0 || len(review.Stale) != 2 || review.Stale[0].Days != 100 {
+	if review, err = s.lessons.Review(ctx, learning.ReviewQuery{Limit: 10}); err != nil || len(review.Promotions) != 0 || len(review.Stale) != 3 || review.Stale[0].Days != 100 {
 		t.Errorf("%+v, %v", review, err)
 	}
 	if review, err = s.lessons.Review(ctx, learning.ReviewQuery{Domain: "elsewhere"}); err != nil || len(review.Promotions)+len(review.Stale) != 0 {

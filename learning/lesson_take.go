@@ -128,8 +128,8 @@ func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r
 		}
 	}
 	redactLesson(&draft)
-	var c redaction
-	c.text(&given.ValidationNotes, &given.RetiredReason)
+	var c skillrouter.Redaction
+	c.Text(&given.ValidationNotes, &given.RetiredReason)
 	r.lesson = Lesson{
 		ID: draft.ID, Type: draft.Type, Domain: draft.Domain, Category: draft.Category, Title: draft.Title, Context: draft.Context, Action: draft.Action,
 		Outcome: draft.Outcome, RootCause: draft.RootCause, Solution: draft.Solution, Body: draft.Body, Alternatives: neverNil(draft.Alternatives),
@@ -139,7 +139,8 @@ func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r
 		Belief: given.Belief, Occurrences: max(given.Occurrences, 1), LastOccurred: given.LastOccurred, TimesApplied: given.TimesApplied,
 		TimesSucceeded: min(given.TimesSucceeded, given.TimesApplied), Validated: given.Validated, ValidatedBy: given.ValidatedBy, ValidationNotes: given.ValidationNotes,
 		LastValidatedAt: copyTime(given.LastValidatedAt), SupersededBy: given.SupersededBy, RetiredAt: copyTime(given.RetiredAt), RetiredReason: given.RetiredReason,
-		CreatedAt: given.CreatedAt, UpdatedAt: given.UpdatedAt,
+		Deprecated: given.Deprecated && given.Status == StatusRetired,
+		CreatedAt:  given.CreatedAt, UpdatedAt: given.UpdatedAt,
 	}
 	e := &r.lesson
 	moments(at, at, &e.CreatedAt)
@@ -194,11 +195,14 @@ func (p *Patterns) Take(ctx context.Context, records []PatternRecord, t Taking) 
 			if taken[i].Duplicate = there; there {
 				continue
 			}
-			if err := tx.InsertPattern(&pattern); err != nil {
-				return err
-			}
 			evidence, err := carriedEvidence(tx, pattern, records[i])
 			if err != nil {
+				return err
+			}
+			if err := settleMade(tx, &pattern, evidence); err != nil {
+				return err
+			}
+			if err := tx.InsertPattern(&pattern); err != nil {
 				return err
 			}
 			if len(evidence) > 0 {
@@ -244,6 +248,62 @@ func carriedEvidence(tx PipelineTx, pattern Pattern, record PatternRecord) (evid
 		}
 	}
 	return evidence, nil
+}
+
+// takeMade checks what seed 003's clients see of a pattern, and makes it of a
+// pattern of episodes that comes from a router of before. The numbers of its
+// episodes are another router's: settleMade gives it those that they have here.
+func takeMade(p *Pattern) error {
+	kinds := []PatternType{PatternSuccess, PatternFailure, PatternCorrelation}
+	if !slices.Contains(kinds, p.Type) {
+		p.Made = nil
+		return nil
+	}
+	made := PatternAsMade{Type: p.Type, Description: p.Description, Frequency: p.Frequency, InitialConfidence: p.InitialConfidence}
+	if p.Made != nil {
+		made = *p.Made
+	}
+	made.EpisodeIDs, p.Made = []int64{}, &made
+	if err := skillrouter.CheckOneOf("as_made.pattern_type", made.Type, kinds); err != nil {
+		return err
+	}
+	if err := skillrouter.CheckText("as_made.description", made.Description, MaxLessonText); err != nil {
+		return err
+	}
+	if err := checkFigures("as_made.frequency", made.Frequency); err != nil {
+		return err
+	}
+	return skillrouter.CheckRange("as_made.initial_confidence", made.InitialConfidence, 0, 1e6)
+}
+
+// settleMade finishes what takeMade began: here another pattern may stand for the type already.
+func settleMade(tx PipelineTx, p *Pattern, evidence []Evidence) error {
+	if p.Made == nil {
+		return nil
+	}
+	if p.OperationType != "" {
+		_, there, err := tx.OperationPattern(p.OperationType)
+		if err != nil {
+			return err
+		}
+		if there {
+			p.Made, p.Status = nil, PatternDeprecated
+			return nil
+		}
+	}
+	made := *p.Made // a transaction may run twice
+	made.EpisodeIDs = []int64{}
+	for _, e := range slices.Backward(evidence) {
+		if e.Kind == EvidenceEpisode {
+			number, err := strconv.ParseInt(e.Ref, 10, 64)
+			if err != nil {
+				return err
+			}
+			made.EpisodeIDs = append(made.EpisodeIDs, number)
+		}
+	}
+	p.Made = &made
+	return nil
 }
 
 func takePattern(p Pattern, at time.Time) (Pattern, error) {
@@ -303,9 +363,15 @@ func takePattern(p Pattern, at time.Time) (Pattern, error) {
 	if p.Status == PatternConfirmed && p.Type == PatternAntiPattern {
 		p.Status, p.ConfirmedBy, p.ConfirmedAt = PatternEmerging, "", nil // it would block what somebody here does: somebody here confirms it
 	}
-	var c redaction
-	c.text(&p.Name, &p.Description, &p.Action, &p.Command)
-	c.list(p.Categories, p.Prevention, p.Why)
+	if err := takeMade(&p); err != nil {
+		return p, err
+	}
+	var c skillrouter.Redaction
+	c.Text(&p.Name, &p.Description, &p.Action, &p.Command)
+	if p.Made != nil {
+		c.Text(&p.Made.Description)
+	}
+	c.List(p.Categories, p.Prevention, p.Why)
 	p.ConfirmedAt, p.LastValidated = copyTime(p.ConfirmedAt), copyTime(p.LastValidated)
 	moments(at, at, &p.CreatedAt)
 	moments(at, p.CreatedAt, &p.UpdatedAt, &p.FirstSeen, &p.LastSeen, &p.ConfidenceAt)

@@ -71,6 +71,15 @@ type ruleKeeper interface {
 	keepRules(lessons ...Lesson)
 	// restored is told, after the commit, that a rule which was demoted blocks again.
 	restored(id string)
+	// triggers are the commands that a lesson's rule may be recognised by.
+	triggers(lesson *Lesson) []string
+	// unites tells whether the rule of a lesson that a report was merged into would stop
+	// whatever the lesson's rule and the report's own would stop, each for itself.
+	unites(merged, lesson, report *Lesson) bool
+	// confines tells whether p may not make rules that block others, and confined whether the
+	// rule of a lesson was made by such a one.
+	confines(p skillrouter.Principal) bool
+	confined(id string) bool
 }
 
 // NewLessons makes Lessons with an empty index.

@@ -37,8 +37,11 @@ type lessonMove struct {
 // change changes one lesson, in a transaction, with its history and event, and
 // brings the index and the rules in step after the commit. decide is given the
 // lesson as it is and what may move it; it may run twice. No moves mean that
-// nothing changes. The answer is the lesson as it is then.
-func (l *Lessons) change(ctx context.Context, ref string, decide func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error)) (Lesson, error) {
+// nothing changes. after, where it is given, is called after the commit. The
+// answer is the lesson as it is then.
+func (l *Lessons) change(
+	ctx context.Context, ref string, decide func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error), after ...func(at time.Time),
+) (Lesson, error) {
 	if err := checkID("lesson_id", ref); err != nil {
 		return Lesson{}, err
 	}
@@ -91,6 +94,9 @@ func (l *Lessons) change(ctx context.Context, ref string, decide func(tx Pipelin
 				l.rules.restored(lesson.ID)
 			}
 		}
+		for _, f := range after {
+			f(at)
+		}
 	})()
 	if err != nil {
 		return Lesson{}, err
@@ -120,5 +126,5 @@ func captainsRule(p skillrouter.Principal, lesson *Lesson) error {
 	if !lesson.blocks() || p.Has(skillrouter.ScopeCaptain) {
 		return nil
 	}
-	return skillrouter.Errorf(skillrouter.Forbidden, "this lesson is a rule that blocks: only a captain may weaken it or retire it")
+	return skillrouter.Errorf(skillrouter.Forbidden, "this lesson is a rule that blocks: only a captain may change what it stops, or retire it")
 }

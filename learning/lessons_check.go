@@ -199,38 +199,12 @@ func cleanList(field string, list *[]string) error {
 	return nil
 }
 
-// redaction cuts the secrets out of the texts of an entry or a lesson, and gathers their kinds.
-type redaction struct{ kinds []string }
-
-func (r *redaction) text(texts ...*string) {
-	for _, text := range texts {
-		if text == nil || *text == "" {
-			continue
-		}
-		clean, kinds := skillrouter.Redact(*text)
-		*text = clean
-		for _, kind := range kinds {
-			if !slices.Contains(r.kinds, kind) {
-				r.kinds = append(r.kinds, kind)
-			}
-		}
-	}
-}
-
-func (r *redaction) list(lists ...[]string) {
-	for _, list := range lists {
-		for i := range list {
-			r.text(&list[i])
-		}
-	}
-}
-
 // redactLesson cuts the secrets out of everything that a writer says in a lesson.
 func redactLesson(d *LessonDraft) (kinds []string) {
-	var r redaction
-	r.text(&d.Title, &d.Context, &d.Action, &d.Outcome, &d.RootCause, &d.Solution, &d.Body)
-	r.list(d.Alternatives, d.RelatedFiles, d.RelatedCommands, d.Contexts, d.Tags)
-	return r.kinds
+	var r skillrouter.Redaction
+	r.Text(&d.Title, &d.Context, &d.Action, &d.Outcome, &d.RootCause, &d.Solution, &d.Body)
+	r.List(d.Alternatives, d.RelatedFiles, d.RelatedCommands, d.Contexts, d.Tags)
+	return r.Kinds()
 }
 
 // checkTrigger refuses an expression with a secret in it: with the secret cut

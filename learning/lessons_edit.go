@@ -40,7 +40,9 @@ func (l *Lessons) Edit(ctx context.Context, ref string, patch LessonPatch) (Less
 		if was == nil {
 			return nil, nil
 		}
-		if weakens(&old, lesson) {
+		// Where agents may not make rules for others, nor may they widen one.
+		widens := l.rules != nil && l.rules.confines(caller) && !l.rules.confined(lesson.ID) && !slices.Equal(old.RelatedCommands, lesson.RelatedCommands)
+		if widens || weakens(&old, lesson) {
 			if err := captainsRule(caller, &old); err != nil {
 				return nil, err
 			}
@@ -69,6 +71,9 @@ func (l *Lessons) checkEdited(ctx context.Context, ref string, patch LessonPatch
 	}
 	lesson, err := l.Lesson(ctx, ref)
 	if err != nil || lesson.Type != LessonAntiPattern {
+		return nil, err
+	}
+	if err := mayChangeLesson(skillrouter.PrincipalOf(ctx), &lesson); err != nil {
 		return nil, err
 	}
 	seen := lesson.UpdatedAt
@@ -153,11 +158,11 @@ func checkLessonPatch(p *LessonPatch, at time.Time) error {
 }
 
 func redactLessonPatch(p *LessonPatch) {
-	var r redaction
-	r.text(p.Title, p.Context, p.Action, p.Outcome, p.RootCause, p.Solution, p.Body)
+	var r skillrouter.Redaction
+	r.Text(p.Title, p.Context, p.Action, p.Outcome, p.RootCause, p.Solution, p.Body)
 	for _, list := range []*[]string{p.Alternatives, p.Tags, p.RelatedFiles, p.RelatedCommands} {
 		if list != nil {
-			r.list(*list)
+			r.List(*list)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 	if err := skillrouter.CheckText("notes", draft.Notes, MaxLessonText); err != nil {
 		return Lesson{}, err
 	}
-	new(redaction).text(&draft.Notes)
+	new(skillrouter.Redaction).Text(&draft.Notes)
 	captain := caller.Has(skillrouter.ScopeCaptain)
 	return l.change(ctx, ref, func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {
 		if !lesson.active() {
@@ -92,7 +92,8 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 
 // Apply implements LessonService. It needs ScopeAgent. A lesson that fails where
 // it is applied is retired (deprecated, in the words of seed 003); a rule that
-// stops actions is not: its domain's supervisor is asked to.
+// stops actions is not: its domain's supervisor is asked to. One that was retired
+// so may still be applied, as seed 003's may; its figures move, and it stays retired.
 func (l *Lessons) Apply(ctx context.Context, ref string, draft ApplicationDraft) (Applied, error) {
 	caller := skillrouter.PrincipalOf(ctx)
 	agent, err := speaker(caller, "agent", draft.Agent)
@@ -112,31 +113,38 @@ func (l *Lessons) Apply(ctx context.Context, ref string, draft ApplicationDraft)
 	if draft.Context == "" {
 		draft.Context = agent
 	}
-	new(redaction).text(&draft.Notes, &draft.Context)
+	new(skillrouter.Redaction).Text(&draft.Notes, &draft.Context)
 	var answer Applied
 	_, err = l.change(ctx, ref, func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {
-		if !lesson.active() {
+		if !lesson.active() && !lesson.Deprecated {
 			return nil, retiredAlready()
 		}
-		lesson.TimesApplied++
-		if draft.Outcome == ResultSuccess {
-			lesson.TimesSucceeded++
-		}
+		rate, successes := successesWith(draft.Outcome, lesson.TimesApplied, lesson.TimesSucceeded)
+		lesson.TimesApplied, lesson.TimesSucceeded = lesson.TimesApplied+1, successes
 		answer = Applied{
 			Applied: true, LessonID: lesson.ID, LessonNumber: lesson.Number, PreviousConfidence: lesson.At(at),
-			TotalApplications: lesson.TimesApplied, SuccessRate: float64(lesson.TimesSucceeded) / float64(lesson.TimesApplied),
+			TotalApplications: lesson.TimesApplied, SuccessRate: rate, Deprecated: lesson.Deprecated,
 		}
-		belief, deprecate := lesson.Belief.Applied(draft.Outcome, lesson.TimesApplied, lesson.TimesSucceeded, at)
+		belief, deprecate := lesson.Belief.Applied(draft.Outcome, lesson.TimesApplied, rate, at)
 		lesson.Belief, answer.NewConfidence = belief, belief.InitialConfidence
 		moves := []lessonMove{{kind: ChangeApplied, event: EventLessonApplied, by: agent, note: remark(string(draft.Outcome), draft.Notes)}}
-		if deprecate {
+		if deprecate && lesson.active() {
 			reason := fmt.Sprintf("deprecated: %d of %d applications succeeded", lesson.TimesSucceeded, lesson.TimesApplied)
 			if captainsRule(caller, lesson) == nil {
 				retire(lesson, reason, at)
-				answer.Deprecated = true
+				lesson.Deprecated, answer.Deprecated = true, true
 				moves = append(moves, lessonMove{kind: ChangeRetired, event: EventLessonRetired, by: agent, note: reason})
 			} else {
 				moves[0].escalate = []Escalation{{To: l.escalations.Supervisor(lesson.Domain), Reason: "A rule that blocks should be " + reason, Priority: lesson.Severity}}
+			}
+		}
+		if lesson.PatternID != "" {
+			succeeded := int64(0)
+			if draft.Outcome == ResultSuccess {
+				succeeded = 1 // a partial one is none there: seed 003's patterns count whole ones
+			}
+			if err := tx.CountApplication(lesson.PatternID, succeeded, at); err != nil {
+				return nil, err
 			}
 		}
 		return moves, tx.AddApplication(Application{

@@ -11,6 +11,59 @@ import (
 // stands for a rewording by a person.
 const maxSuccessors = 64
 
+// maxSameTitle bounds the rules with one title that a report is compared with.
+// There is more than one only where two say what cannot be said by one.
+const maxSameTitle = 16
+
+// titles says how a report's title and a stored lesson's are one.
+type titles int
+
+const (
+	sameTitle  titles = iota // they are the same, so it is the same rule: commands are united
+	alikeTitle               // the whole text is nearly the same: what names other commands is another rule
+)
+
+// oneRule tells whether a report may count as an occurrence of a stored lesson.
+// Of rules it may not, where what either of them stops would get through
+// afterwards: whoever takes a title first must not keep others' rules out.
+func (g *reporting) oneRule(tx PipelineTx, known Lesson, r *report, by titles) bool {
+	rules := g.lessons.rules
+	if rules == nil || r.lesson.Type != LessonAntiPattern || known.Type != LessonAntiPattern || r.hearsay {
+		return true
+	}
+	lesson, err := successor(tx, known)
+	if err != nil {
+		return true // occur says so
+	}
+	if g.apart(&lesson, r) {
+		return false
+	}
+	added := g.added(&lesson, &r.lesson)
+	if by == alikeTitle && len(added) > 0 {
+		return false
+	}
+	merged := lesson
+	was, _, _ := enrich(&merged, &r.lesson, added)
+	if was == nil && lesson.SourceAgent == r.lesson.SourceAgent {
+		return true // its author says it again
+	}
+	return rules.unites(&merged, &lesson, &r.lesson)
+}
+
+// added are the commands that a report's rule has and the lesson's has not.
+func (g *reporting) added(lesson, report *Lesson) (commands []string) {
+	if g.lessons.rules == nil || lesson.Type != LessonAntiPattern || report.Type != LessonAntiPattern {
+		return nil
+	}
+	has := g.lessons.rules.triggers(lesson)
+	for _, c := range g.lessons.rules.triggers(report) {
+		if !slices.Contains(has, c) {
+			commands = append(commands, c)
+		}
+	}
+	return commands
+}
+
 // occur counts a report as another occurrence of a lesson that is there.
 func (g *reporting) occur(tx PipelineTx, i int, known Lesson, sources []string) error {
 	r, o := g.reports[i], &g.outcomes[i]
@@ -31,7 +84,11 @@ func (g *reporting) occur(tx PipelineTx, i int, known Lesson, sources []string) 
 	if !lesson.active() && r.hearsay {
 		return retiredAlready()
 	}
-	if !lesson.active() && r.lesson.active() {
+	apart := g.apart(&lesson, r) // the id, or what superseded the rule, says that it is this one
+	if apart {
+		o.Notes = append(o.Notes, "what the stored rule stops was left as it is: only a captain may change it")
+	}
+	if !lesson.active() && r.lesson.active() && !apart {
 		restore(&lesson)
 		s.reworded = true
 		o.Notes = append(o.Notes, "it was retired; it happened again, and is a candidate again")
@@ -51,8 +108,12 @@ func (g *reporting) occur(tx PipelineTx, i int, known Lesson, sources []string) 
 	severity := lesson.Severity
 	var was, became *LessonPatch
 	var others []string
-	if !r.hearsay {
-		was, became, others = enrich(&lesson, &r.lesson)
+	switch {
+	case r.hearsay, apart:
+	case r.named && !g.oneRule(tx, lesson, r, sameTitle): // the id says that it is this one
+		o.Notes = append(o.Notes, "the stored rule was left as it is, as one rule cannot stop what both do: report yours under an id of its own")
+	default:
+		was, became, others = enrich(&lesson, &r.lesson, g.added(&lesson, &r.lesson))
 	}
 	s.milder = milder(severity, lesson.Severity)
 	lesson.SourceCaseIDs = sources
@@ -96,9 +157,10 @@ func successor(tx PipelineTx, lesson Lesson) (Lesson, error) {
 }
 
 // enrich fills in what the lesson does not say from a report of it, and raises
-// its severity to the report's. It returns what changed, nil if nothing did,
-// and the fields in which the report says something that was not taken.
-func enrich(lesson, report *Lesson) (was, became *LessonPatch, others []string) {
+// its severity to the report's; the added commands join those of a rule. It
+// returns what changed, nil if nothing did, and the fields in which the report
+// says something that was not taken.
+func enrich(lesson, report *Lesson, added []string) (was, became *LessonPatch, others []string) {
 	was, became = &LessonPatch{}, &LessonPatch{}
 	changed := false
 	for _, f := range []struct {
@@ -138,6 +200,13 @@ func enrich(lesson, report *Lesson) (was, became *LessonPatch, others []string) 
 		{"related_files", &lesson.RelatedFiles, report.RelatedFiles, &was.RelatedFiles, &became.RelatedFiles},
 		{"related_commands", &lesson.RelatedCommands, report.RelatedCommands, &was.RelatedCommands, &became.RelatedCommands},
 	} {
+		if f.name == "related_commands" && lesson.Type == LessonAntiPattern && report.Type == LessonAntiPattern && len(*f.have) > 0 {
+			if len(added) > 0 {
+				old, list := *f.have, slices.Concat(*f.have, added)
+				*f.have, *f.before, *f.now, changed = list, &old, &list, true
+			}
+			continue
+		}
 		switch {
 		case len(f.says) == 0 || slices.Equal(f.says, *f.have):
 		case len(*f.have) == 0:

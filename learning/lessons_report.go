@@ -194,8 +194,8 @@ func (g *reporting) decide(tx PipelineTx) error {
 // observe lets patterns form of a report before the next one is decided: what
 // they are must not depend on which reports share a transaction.
 func (g *reporting) observe(tx PipelineTx, s *storing) error {
-	if g.lessons.patterns == nil || !s.lesson.active() {
-		return nil
+	if g.lessons.patterns == nil || !s.lesson.active() || s.report.lesson.PatternID != "" {
+		return nil // what was learned from a pattern forms no further one: it would count the same episodes twice
 	}
 	patterns, events, err := g.lessons.patterns.observe(tx, s.lesson, s.report.lesson.SourceAgent, s.first, s.report.looks, g.at)
 	if err != nil {
@@ -267,10 +267,11 @@ func (g *reporting) known(tx PipelineTx, r *report, o *reportOutcome) (Lesson, b
 			return known, found, err
 		}
 	}
-	known, found, err := g.lessons.byPrint(tx, r.print)
+	known, found, err := g.byPrint(tx, r)
 	if found && r.named && slices.Index(Levels(), r.lesson.Level) > slices.Index(Levels(), known.Level) {
 		found = false
 	}
+	found = found && !g.apart(&known, r)
 	if err != nil || found || r.named {
 		return known, found, err
 	}
@@ -286,7 +287,7 @@ func (g *reporting) known(tx PipelineTx, r *report, o *reportOutcome) (Lesson, b
 		if err != nil {
 			return known, false, err
 		}
-		if found && known.Domain == r.lesson.Domain && known.Type == r.lesson.Type {
+		if found && known.Domain == r.lesson.Domain && known.Type == r.lesson.Type && g.oneRule(tx, known, r, alikeTitle) {
 			o.Notes = append(o.Notes, fmt.Sprintf("it says nearly the same as %q, and counts as another occurrence of that", known.Title))
 			return known, true, nil
 		}
@@ -294,12 +295,22 @@ func (g *reporting) known(tx PipelineTx, r *report, o *reportOutcome) (Lesson, b
 	return Lesson{}, false, nil
 }
 
-// byPrint finds the lesson with that fingerprint that was reported first.
-func (l *Lessons) byPrint(tx PipelineTx, print Fingerprint) (Lesson, bool, error) {
-	if l.prints.without(print) {
+// byPrint finds the lesson with a report's fingerprint that was reported first.
+// Of rules, it is the first that takes the report's in without either losing anything.
+func (g *reporting) byPrint(tx PipelineTx, r *report) (Lesson, bool, error) {
+	if g.lessons.prints.without(r.print) {
 		return Lesson{}, false, nil
 	}
-	return tx.LessonByPrint(print)
+	all, err := tx.LessonsByPrint(r.print, maxSameTitle)
+	if err != nil {
+		return Lesson{}, false, err
+	}
+	for _, known := range all {
+		if r.named || g.oneRule(tx, known, r, sameTitle) {
+			return known, true, nil
+		}
+	}
+	return Lesson{}, false, nil
 }
 
 // note tells of a report that was stored or counted.

@@ -26,7 +26,7 @@ func (l *Lessons) Retire(ctx context.Context, ref string, draft RetirementDraft)
 		}
 	}
 	draft.Reason = strings.TrimSpace(draft.Reason)
-	new(redaction).text(&draft.Reason)
+	new(skillrouter.Redaction).Text(&draft.Reason)
 	return l.change(ctx, ref, func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {
 		if err := mayChangeLesson(caller, lesson); err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func (l *Lessons) Restore(ctx context.Context, ref, note string) (Lesson, error)
 	if err := skillrouter.CheckText("note", note, MaxLessonText); err != nil {
 		return Lesson{}, err
 	}
-	new(redaction).text(&note)
+	new(skillrouter.Redaction).Text(&note)
 	return l.change(ctx, ref, func(_ PipelineTx, lesson *Lesson, _ time.Time) ([]lessonMove, error) {
 		if err := mayChangeLesson(caller, lesson); err != nil {
 			return nil, err
@@ -94,5 +94,5 @@ func (l *Lessons) Restore(ctx context.Context, ref, note string) (Lesson, error)
 // judged another state of things.
 func restore(lesson *Lesson) {
 	lesson.Status, lesson.Validated = StatusCandidate, false
-	lesson.RetiredAt, lesson.RetiredReason, lesson.SupersededBy = nil, "", ""
+	lesson.RetiredAt, lesson.RetiredReason, lesson.SupersededBy, lesson.Deprecated = nil, "", "", false
 }

@@ -96,6 +96,21 @@ type Pattern struct {
 	ActionConfidence float64 `json:"action_confidence,omitempty"`
 	// Why says what brought the evidence together: shared words, tags, root cause, or the figures of the weight.
 	Why []string `json:"why,omitempty"`
+	// Made is what seed 003's clients see of a pattern of episodes; nil of a pattern of lessons, and
+	// of one that was made before an operation type had one pattern, and for which another stands.
+	Made *PatternAsMade `json:"as_made,omitempty"`
+}
+
+// PatternAsMade is a pattern of episodes by seed 003's rules. Its kind and text
+// stay as they were made, whatever its episodes show since: what they show now
+// are the pattern's own Type and Description.
+type PatternAsMade struct {
+	Type        PatternType `json:"pattern_type"` // PatternSuccess, PatternFailure or PatternCorrelation
+	Description string      `json:"description"`
+	EpisodeIDs  []int64     `json:"episode_ids"` // numbers, as the last change gave them, at most MaxEvidence
+	Frequency   int64       `json:"frequency"`   // how many episodes they were
+	// InitialConfidence is (old + weight)/2 after each episode that moved the weight, so it may pass 1.
+	InitialConfidence float64 `json:"initial_confidence"`
 }
 
 // PatternFilter selects patterns; empty fields select everything.

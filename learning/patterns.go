@@ -43,6 +43,8 @@ type patternKeeper interface {
 	// keepPattern is told, after the commit, of an anti_pattern pattern as it is now, with
 	// its latest lessons in use: a confirmed one is a rule from then on, another no more. See PatternRule.
 	keepPattern(pattern Pattern, lessons []Lesson)
+	// confines tells whether p may not make rules that block others.
+	confines(p skillrouter.Principal) bool
 }
 
 // Bounds of patterns of lessons.

@@ -66,6 +66,11 @@ func (p *Patterns) judge(
 		}
 		was := pattern
 		event := decide(&pattern, by, at)
+		if event == EventPatternConfirmed && p.rules != nil && p.rules.confines(caller) {
+			if err := p.captainsPattern(tx, pattern, at); err != nil {
+				return err
+			}
+		}
 		if event == EventPatternDeprecated && !caller.Has(skillrouter.ScopeCaptain) {
 			if err := p.captainsPattern(tx, was, at); err != nil {
 				return err
@@ -134,7 +139,7 @@ func (p *Patterns) enforcing(tx PipelineTx, pattern Pattern, at time.Time) (func
 }
 
 // captainsPattern returns a Forbidden error if a pattern is in force as a rule
-// that stops actions: nobody takes the guard away that stands before him.
+// that stops actions: nobody takes the guard away that stands before him, nor puts one before all.
 func (p *Patterns) captainsPattern(tx PipelineTx, pattern Pattern, at time.Time) error {
 	if p.rules == nil || pattern.Type != PatternAntiPattern || pattern.Status != PatternConfirmed {
 		return nil
@@ -144,7 +149,7 @@ func (p *Patterns) captainsPattern(tx PipelineTx, pattern Pattern, at time.Time)
 		return err
 	}
 	if rule := PatternRule(pattern, lessons); rule.Block || rule.Severity == SeverityCritical {
-		return skillrouter.Errorf(skillrouter.Forbidden, "this pattern is a rule that blocks: only a captain may deprecate it")
+		return skillrouter.Errorf(skillrouter.Forbidden, "this pattern is a rule that blocks: only a captain may confirm or deprecate it")
 	}
 	return nil
 }

@@ -54,8 +54,12 @@ type PipelineStore interface {
 type PipelineTx interface {
 	// LessonByPrint returns the lesson with that fingerprint that was reported first.
 	LessonByPrint(print Fingerprint) (lesson Lesson, ok bool, err error)
+	// LessonsByPrint returns the lessons with that fingerprint, the first reported first, at most limit.
+	LessonsByPrint(print Fingerprint, limit int) ([]Lesson, error)
 	// LessonOf returns the lesson of an id or number.
 	LessonOf(ref string) (lesson Lesson, ok bool, err error)
+	// PatternDrawnFrom returns a lesson in use, of LevelPattern, that names the case among its sources.
+	PatternDrawnFrom(caseID string) (lesson Lesson, ok bool, err error)
 	// InsertLesson stores a lesson and gives it its number.
 	InsertLesson(lesson *Lesson, print Fingerprint) error
 	// UpdateLesson stores a lesson's fields under its id.
@@ -73,8 +77,13 @@ type PipelineTx interface {
 	PatternOf(ref string) (pattern Pattern, ok bool, err error)
 	// PatternsOf returns the patterns that have a piece of evidence, deprecated ones too, without their evidence.
 	PatternsOf(evidence Evidence) ([]Pattern, error)
-	// OperationPattern returns the pattern of episodes of that operation type and pattern type.
-	OperationPattern(operationType string, kind PatternType) (pattern Pattern, ok bool, err error)
+	// OperationPattern returns the one pattern of an operation type's episodes that has its Made.
+	OperationPattern(operationType string) (pattern Pattern, ok bool, err error)
+	// PatternByText returns the first made of the patterns of episodes whose text, as made, has
+	// that text in it, without case.
+	PatternByText(text string) (pattern Pattern, ok bool, err error)
+	// CountApplication counts one application of a lesson on its pattern, if it is there, with 1 or 0 successes.
+	CountApplication(patternID string, succeeded int64, at time.Time) error
 	// InsertPattern stores a pattern and gives it its number.
 	InsertPattern(pattern *Pattern) error
 	// UpdatePattern stores a pattern's fields under its id.

@@ -62,7 +62,7 @@ func checkProcedureName(field, name string) error {
 	case !procedureName.MatchString(name):
 		return skillrouter.InvalidField(field, "must be letters A–Z and a–z, digits, and after the first also . _ -, since it names a file")
 	}
-	return nil
+	return skillrouter.HoldsSecret(field, name)
 }
 
 func checkProcedureRef(ref *ProcedureRef) (err error) {
@@ -80,7 +80,7 @@ type preparedProcedure struct {
 	persona, name string
 	body          ProcedureBody
 	text          []byte // body as JSON: two that say the same have the same
-	redacted      []string
+	redaction     skillrouter.Redaction
 }
 
 // PrepareProcedure checks a draft as Save does and stores nothing. An error is
@@ -237,36 +237,31 @@ func (p *preparedProcedure) clean(field, text string, most int) (string, error) 
 	if err := skillrouter.CheckText(field, text, most); err != nil {
 		return "", err
 	}
-	clean, kinds := skillrouter.Redact(strings.TrimRight(text, " \t\n"))
-	p.redacted = addKinds(p.redacted, kinds)
-	return clean, nil
+	return p.redaction.Cut(strings.TrimRight(text, " \t\n")), nil
 }
 
 func (p *preparedProcedure) value(field string, raw json.RawMessage, most int) (json.RawMessage, error) {
-	clean, kinds, err := cleanJSON(field, raw, most)
-	p.redacted = addKinds(p.redacted, kinds)
-	return clean, err
+	return cleanJSON(&p.redaction, field, raw, most)
 }
 
 // cleanJSON checks a value, takes its white space out, and cuts secrets out of
 // its strings. An empty one stays empty.
-func cleanJSON(field string, raw json.RawMessage, most int) (json.RawMessage, []string, error) {
+func cleanJSON(redaction *skillrouter.Redaction, field string, raw json.RawMessage, most int) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
-		return nil, nil, nil
+		return nil, nil
 	}
 	if !utf8.Valid(raw) {
-		return nil, nil, skillrouter.InvalidField(field, "is not valid UTF-8")
+		return nil, skillrouter.InvalidField(field, "is not valid UTF-8")
 	}
 	var compact bytes.Buffer
 	if len(raw) <= 4*most && json.Compact(&compact, raw) != nil {
-		return nil, nil, skillrouter.InvalidField(field, "is not valid JSON")
+		return nil, skillrouter.InvalidField(field, "is not valid JSON")
 	}
 	if len(raw) > 4*most || compact.Len() > most {
-		return nil, nil, &skillrouter.Error{Code: skillrouter.TooLarge, Field: field, Message: fmt.Sprintf("is longer than %d bytes of JSON", most)}
+		return nil, &skillrouter.Error{Code: skillrouter.TooLarge, Field: field, Message: fmt.Sprintf("is longer than %d bytes of JSON", most)}
 	}
-	c := valueCleaner{text: compact.Bytes()}
-	if err := c.clean(); err != nil {
-		return nil, nil, skillrouter.InvalidField(field, "%s", skillrouter.MessageOf(err))
+	if err := checkJSON(field, compact.Bytes()); err != nil {
+		return nil, err
 	}
-	return c.result(), c.kinds, nil
+	return redaction.JSON(compact.Bytes()), nil
 }

@@ -42,11 +42,12 @@ func runParams(declared []Param, given map[string]json.RawMessage) (map[string]j
 		if err := checkParamName("params", name); err != nil {
 			return nil, err
 		}
-		value, kinds, err := cleanJSON(field, raw, MaxParamValue)
+		var redaction skillrouter.Redaction
+		value, err := cleanJSON(&redaction, field, raw, MaxParamValue)
 		if err != nil {
 			return nil, err
 		}
-		if len(kinds) > 0 {
+		if kinds := redaction.Kinds(); len(kinds) > 0 {
 			return nil, skillrouter.InvalidField(field, "holds a secret (%s), which is not stored: let the command read it from the environment", kinds[0])
 		}
 		if value == nil {

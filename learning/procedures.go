@@ -87,6 +87,11 @@ func (p *Procedures) put(ctx context.Context, prepared preparedProcedure, author
 		}
 		stored, changed = old, !there || old.DeletedAt != nil || !sameBody(old.Body, prepared)
 		if changed {
+			if there && old.DeletedAt == nil {
+				if err := mayReplace(skillrouter.PrincipalOf(ctx), prepared.persona, old.Author); err != nil {
+					return err
+				}
+			}
 			if !there {
 				stored = StoredProcedure{Persona: prepared.persona, Name: prepared.name}
 			}
@@ -116,7 +121,7 @@ func (p *Procedures) put(ctx context.Context, prepared preparedProcedure, author
 			p.bell.Ring()
 		}
 	})()
-	return ProcedureSaved{Persona: prepared.persona, Name: prepared.name, Version: stored.Version, Changed: changed, Redacted: prepared.redacted}, err
+	return ProcedureSaved{Persona: prepared.persona, Name: prepared.name, Version: stored.Version, Changed: changed, Redacted: prepared.redaction.Kinds()}, err
 }
 
 func sameBody(body ProcedureBody, prepared preparedProcedure) bool {
@@ -147,6 +152,9 @@ func (p *Procedures) remove(ctx context.Context, ref ProcedureRef, agent string,
 		}
 		if !there || old.DeletedAt != nil || old.Name != ref.Name {
 			return noProcedure(ref)
+		}
+		if err := mayReplace(skillrouter.PrincipalOf(ctx), ref.Persona, old.Author); err != nil {
+			return err
 		}
 		if gone != nil {
 			if old.File != *gone || old.File.Version != old.Version {

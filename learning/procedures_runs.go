@@ -181,8 +181,9 @@ func cleanReport(report *StepReport) (err error) {
 			return err
 		}
 	}
-	report.Error, _ = skillrouter.Redact(report.Error)
-	if report.Result, _, err = cleanJSON("result", report.Result, MaxStepResult); string(report.Result) == "null" {
+	var redaction skillrouter.Redaction
+	redaction.Text(&report.Error)
+	if report.Result, err = cleanJSON(&redaction, "result", report.Result, MaxStepResult); string(report.Result) == "null" {
 		report.Result = nil
 	}
 	return err

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"skillrouter"
 )
 
 // maxSessions bounds how many agents' sessions are kept in memory. Those that
@@ -24,6 +26,7 @@ type sessions struct {
 	mu      sync.Mutex
 	current map[string]session
 	begun   map[string]string // agents and the sessions that they began; as many as there are open ones
+	holders map[string]string // the same by session
 	ended   map[string]string // agents and the sessions that they ended last, at most maxEnded
 }
 
@@ -31,7 +34,8 @@ type sessions struct {
 func (s *sessions) begin(agent, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.begun[agent] = id
+	delete(s.holders, s.begun[agent])
+	s.begun[agent], s.holders[id] = id, agent
 }
 
 // end ends a session: what the agent records next belongs to another one, also
@@ -41,6 +45,7 @@ func (s *sessions) end(agent, id string) {
 	defer s.mu.Unlock()
 	if s.begun[agent] == id {
 		delete(s.begun, agent)
+		delete(s.holders, id)
 	}
 	if len(s.ended) >= maxEnded {
 		clear(s.ended)
@@ -56,10 +61,19 @@ type session struct {
 
 // enter returns the session that an episode of the agent at that time belongs
 // to, and makes it the current one. given is the client's own id; empty or
-// CurrentSession asks for the agent's.
+// CurrentSession asks for the agent's. Only a captain may put an episode into the
+// open session of another agent.
 func (s *sessions) enter(ctx context.Context, agent, given string, at time.Time) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if holder, open := s.holders[given]; open && holder != agent {
+		own := skillrouter.OwnSessionID(given, agent)
+		if s.begun[agent] == own {
+			given = own // both chose the same id, and each means its own session
+		} else if !skillrouter.PrincipalOf(ctx).Has(skillrouter.ScopeCaptain) {
+			return "", &skillrouter.Error{Code: skillrouter.Forbidden, Field: "session_id", Message: "names the open session of another agent"}
+		}
+	}
 	if given == "" || given == CurrentSession {
 		known, err := s.lookup(ctx, agent, at)
 		if err != nil {

@@ -38,7 +38,7 @@ type Agent struct {
 	State       AgentState `json:"state"`            // presence, as the router sees it
 	Status      string     `json:"status,omitempty"` // what the agent says of itself: "working", "idle", "blocked", …
 	CurrentTask string     `json:"current_task,omitempty"`
-	Progress    float64    `json:"progress"` // 0 to 100, of the current task
+	Progress    int        `json:"progress"` // 0 to 100, of the current task
 	ShouldStop  bool       `json:"should_stop"`
 	StopReason  string     `json:"stop_reason,omitempty"`
 	StartedAt   time.Time  `json:"started_at"` // first check-in of its present run

@@ -59,6 +59,14 @@ type MessageAppend struct {
 	Message   Message // Seq is set once it is stored; for a duplicate all of it is the stored message
 	Duplicate bool    // the sender had used the idempotency key for the same content before
 	Err       error   // why this one was refused, while others of its batch were stored
+	Full      error   // why it may only be a duplicate: there is no room for another; nil: there is
+}
+
+// Waiting is what one sender has in an agent's mailbox.
+type Waiting struct {
+	From  string
+	Count int
+	Bytes int64 // of the contexts
 }
 
 // MarkKind is one of the steps that a message takes with a recipient after it is stored.

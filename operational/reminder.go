@@ -12,7 +12,8 @@ import (
 type ReminderService interface {
 	// Schedule stores a reminder. It needs ScopeAgent.
 	Schedule(ctx context.Context, draft ReminderDraft) (Reminder, error)
-	// Reminder returns the reminder of that number. It needs ScopeRead.
+	// Reminder returns the reminder of that number. It needs ScopeRead. To this and to the
+	// listings there is no reminder that Reminder.Concerns not.
 	Reminder(ctx context.Context, number int64) (Reminder, error)
 	// List returns reminders: those that are due first, then by number. It needs ScopeRead.
 	List(ctx context.Context, filter ReminderFilter) ([]Reminder, error)
@@ -117,6 +118,8 @@ type ReminderFilter struct {
 	Project string
 	After   int64 // only greater numbers; the list is then by number alone
 	Limit   int   // 1 to MaxLimit; 0 means DefaultLimit
+	// Seen is set by the service, whatever the client says: only those that concern this agent, see Concerns; nil: all.
+	Seen *string `json:"-"`
 }
 
 // PendingQuery asks what is to be done.

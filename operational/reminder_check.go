@@ -42,10 +42,12 @@ func (d ReminderDraft) reminderOf(now time.Time, condition func(persona, express
 			return r, err
 		}
 	}
-	if r.Context, err = cleanContext(d.Context); err != nil {
+	var redaction skillrouter.Redaction
+	redaction.Text(&r.Task)
+	if r.Context, err = cleanContext(&redaction, d.Context); err != nil {
 		return r, err
 	}
-	redact(&r.Task)
+	redaction.Text(&r.Task)
 	return r, r.await(d, now, condition)
 }
 
@@ -113,14 +115,14 @@ func (r *Reminder) at(t time.Time) {
 
 // cleanContext checks a context, takes its white space out and cuts the
 // secrets out of its strings.
-func cleanContext(raw json.RawMessage) (json.RawMessage, error) {
+func cleanContext(redaction *skillrouter.Redaction, raw json.RawMessage) (json.RawMessage, error) {
 	if text := bytes.TrimSpace(raw); len(text) == 0 || bytes.Equal(text, []byte("null")) {
 		return nil, nil
 	}
 	if err := skillrouter.CheckText("context", string(raw), 4*MaxReminderContext); err != nil {
 		return nil, err
 	}
-	if depthOf(raw) > maxContextDepth {
+	if skillrouter.JSONDepth(raw) > maxContextDepth {
 		return nil, skillrouter.InvalidField("context", "is nested deeper than %d", maxContextDepth)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
@@ -129,61 +131,15 @@ func cleanContext(raw json.RawMessage) (json.RawMessage, error) {
 	if err := decoder.Decode(&object); err != nil || decoder.More() {
 		return nil, skillrouter.InvalidField("context", "must be a JSON object")
 	}
-	for name, value := range object {
-		object[name] = cleanMember(name, value)
-	}
 	text, err := marshal(object)
 	if err != nil {
 		return nil, skillrouter.InvalidField("context", "must be a JSON object")
 	}
+	text = redaction.JSON(text)
 	if len(text) > MaxReminderContext {
 		return nil, skillrouter.CheckText("context", string(text), MaxReminderContext)
 	}
 	return text, nil
-}
-
-// cleanMember cuts secrets out of a value, which may be one by its member's name.
-func cleanMember(name string, value any) any {
-	switch v := value.(type) {
-	case string:
-		clean, kinds := skillrouter.Redact(v)
-		if kinds == nil && name != "" && !strings.ContainsAny(v, "\"\n") {
-			if _, byName := skillrouter.Redact(name + `="` + v + `"`); len(byName) > 0 {
-				return "[redacted: " + byName[0] + "]"
-			}
-		}
-		return clean
-	case []any:
-		for i := range v {
-			v[i] = cleanMember(name, v[i])
-		}
-	case map[string]any:
-		for member := range v {
-			v[member] = cleanMember(member, v[member])
-		}
-	}
-	return value
-}
-
-// depthOf is how deep the brackets of a JSON text are nested.
-func depthOf(raw []byte) int {
-	depth, most := 0, 0
-	for i := 0; i < len(raw); i++ {
-		switch raw[i] {
-		case '{', '[':
-			depth++
-			most = max(most, depth)
-		case '}', ']':
-			depth--
-		case '"':
-			for i++; i < len(raw) && raw[i] != '"'; i++ {
-				if raw[i] == '\\' {
-					i++
-				}
-			}
-		}
-	}
-	return most
 }
 
 // marshal writes JSON without the escapes that only HTML needs, which would

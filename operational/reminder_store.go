@@ -109,6 +109,8 @@ type ReminderEvent struct {
 	Fired        int64          `json:"fired"`
 	Missed       bool           `json:"missed,omitempty"`
 	DeliveredTo  string         `json:"delivered_to,omitempty"`
+	AgentID      string         `json:"agent_id,omitempty"`   // whom it is for; empty: nobody in particular
+	CreatedBy    string         `json:"created_by,omitempty"` // these two say whom the event concerns
 	ScheduledFor *time.Time     `json:"scheduled_for,omitempty"`
 }
 
@@ -119,7 +121,7 @@ func reminderEvent(kind string, r Reminder, by string, at time.Time) skillrouter
 	// Marshalling a struct of strings, whole numbers and times of this era cannot fail.
 	data, _ := json.Marshal(ReminderEvent{
 		Number: r.Number, Persona: r.Persona, Task: cut(r.Task, maxEventTask), TriggerType: r.TriggerType, Status: r.Status, Fired: r.Fired,
-		Missed: r.Missed, DeliveredTo: r.DeliveredTo, ScheduledFor: r.ScheduledFor,
+		Missed: r.Missed, DeliveredTo: r.DeliveredTo, AgentID: r.AgentID, CreatedBy: r.CreatedBy, ScheduledFor: r.ScheduledFor,
 	})
 	return skillrouter.Event{Type: kind, Subject: reminderSubject(r.Number), Agent: by, Project: r.Project, At: at, Data: data}
 }

@@ -35,6 +35,10 @@ func ParseTrigger(text string, now time.Time) (Trigger, error) {
 	if err := skillrouter.CheckRequired("trigger", text, MaxTrigger); err != nil {
 		return Trigger{}, err
 	}
+	// With a secret cut out it would wait for something else.
+	if err := skillrouter.HoldsSecret("trigger", text); err != nil {
+		return Trigger{}, err
+	}
 	kind, value, found := strings.Cut(strings.TrimSpace(text), ":")
 	t := Trigger{Type: TriggerType(strings.ToLower(strings.TrimSpace(kind))), Value: strings.TrimSpace(value)}
 	if !found || t.Value == "" {

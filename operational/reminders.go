@@ -162,7 +162,40 @@ func (s *Reminders) Reminder(ctx context.Context, number int64) (Reminder, error
 	if err := checkNumber(number); err != nil {
 		return Reminder{}, err
 	}
-	return s.store.Reminder(ctx, number)
+	r, err := s.store.Reminder(ctx, number)
+	if err == nil && !r.Concerns(skillrouter.PrincipalOf(ctx)) {
+		err = noReminder(number) // the same as of one that there is not
+	}
+	if err != nil {
+		return Reminder{}, err
+	}
+	return r, nil
+}
+
+// Concerns tells whether p may see the reminder: as whom it is for, as its
+// maker, or as a captain. What is for nobody in particular concerns every agent. A
+// token that may only read sees none: what others mean to do is as their mail.
+func (r Reminder) Concerns(p skillrouter.Principal) bool {
+	own := p.AgentID != "" && (p.AgentID == r.AgentID || p.AgentID == r.CreatedBy)
+	return p.Has(skillrouter.ScopeCaptain) || p.Has(skillrouter.ScopeAgent) && (own || r.AgentID == "")
+}
+
+// list returns those reminders of a filter that concern the caller.
+func (s *Reminders) list(ctx context.Context, filter ReminderFilter) ([]Reminder, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	switch {
+	case p.Has(skillrouter.ScopeCaptain):
+		filter.Seen = nil
+	case p.Has(skillrouter.ScopeAgent):
+		filter.Seen = &p.AgentID
+	default:
+		return []Reminder{}, nil
+	}
+	return s.store.ListReminders(ctx, filter)
+}
+
+func noReminder(number int64) error {
+	return skillrouter.Errorf(skillrouter.NotFound, "there is no reminder %d", number)
 }
 
 func checkNumber(number int64) error {
@@ -180,7 +213,7 @@ func (s *Reminders) List(ctx context.Context, filter ReminderFilter) ([]Reminder
 	if err := filter.check(); err != nil {
 		return nil, err
 	}
-	return s.store.ListReminders(ctx, filter)
+	return s.list(ctx, filter)
 }
 
 func (f *ReminderFilter) check() error {
@@ -226,7 +259,7 @@ func (s *Reminders) Pending(ctx context.Context, query PendingQuery) ([]Reminder
 	if err := filter.check(); err != nil {
 		return nil, err
 	}
-	list, err := s.store.ListReminders(ctx, filter)
+	list, err := s.list(ctx, filter)
 	if err != nil || query.AgentID == "" || p.ActAs(query.AgentID) != nil {
 		return list, err
 	}

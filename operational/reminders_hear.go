@@ -170,7 +170,7 @@ func (s *Reminders) Happened(ctx context.Context, happening Happening) (int, err
 	if err := skillrouter.CheckName("project", happening.Project); err != nil {
 		return 0, err
 	}
-	if _, err := cleanContext(happening.Data); err != nil {
+	if _, err := cleanContext(new(skillrouter.Redaction), happening.Data); err != nil {
 		return 0, skillrouter.InvalidField("data", "must be a JSON object of at most %d bytes", MaxReminderContext)
 	}
 	list, err := s.awaited.list(ctx, s.store)

@@ -53,13 +53,27 @@ func CheckSessionID(field, id string) error {
 	if id == "" || id == "current" || id == "handover" {
 		return skillrouter.InvalidField(field, "may not be %q", id)
 	}
-	return nil
+	return skillrouter.HoldsSecret(field, id)
 }
 
 // End ends the session. What it leaves undone goes to the successor or, if that is
 // empty, to whoever goes on.
 func (s *Session) End(summary, successor string, left Handover, at time.Time) {
 	s.Status, s.Summary, s.Successor, s.Handover, s.EndedAt = SessionEnded, summary, successor, &left, &at
+}
+
+// For is the session as p may see it. What was left in the agent's mailbox and
+// among its reminders is for those who may read them there: the agent, the
+// successor that it named, and a captain. Everybody else sees how many they are.
+func (s Session) For(p skillrouter.Principal) Session {
+	successor := s.Successor != "" && p.ActAs(s.Successor) == nil
+	if s.Handover == nil || successor || p.ActAs(s.AgentID) == nil {
+		return s
+	}
+	shown := *s.Handover
+	shown.Messages, shown.Reminders = []OpenItem{}, []OpenItem{}
+	s.Handover = &shown
+	return s
 }
 
 // Count is how many things were left undone.

@@ -32,7 +32,7 @@ type Task struct {
 	AgentID       string     `json:"agent_id,omitempty"` // who holds it
 	CreatedBy     string     `json:"created_by,omitempty"`
 	Priority      int        `json:"priority"` // −10 to 10, greater first
-	Progress      float64    `json:"progress"` // 0 to 100
+	Progress      int        `json:"progress"` // 0 to 100
 	Note          string     `json:"note,omitempty"`
 	BlockedReason string     `json:"blocked_reason,omitempty"`
 	Result        string     `json:"result,omitempty"` // of a completed task

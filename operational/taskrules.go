@@ -26,7 +26,7 @@ type TaskClaim struct {
 // TaskProgress is how far the holder has come. At least one of Progress and Note is needed.
 type TaskProgress struct {
 	AgentID  string   `json:"agent_id,omitempty"`
-	Progress *float64 `json:"progress,omitempty"` // 0 to 100
+	Progress *float64 `json:"progress,omitempty"` // 0 to 100, rounded to a whole number
 	Note     string   `json:"note,omitempty"`
 }
 
@@ -185,7 +185,7 @@ func (t *Task) progress(r TaskProgress) error {
 	}
 	t.Status = TaskInProgress
 	if r.Progress != nil {
-		t.Progress = math.Abs(*r.Progress) // −0 is written as 0
+		t.Progress = int(math.Round(*r.Progress))
 	}
 	if r.Note != "" {
 		t.Note = r.Note

@@ -381,7 +381,7 @@ type TaskEvent struct {
 	From     TaskStatus `json:"from,omitempty"`
 	Status   TaskStatus `json:"status"`
 	AgentID  string     `json:"agent_id,omitempty"` // who holds it now
-	Progress float64    `json:"progress"`
+	Progress int        `json:"progress"`
 	Note     string     `json:"note,omitempty"` // the reason, result, error or note that came with the change, cut to maxEventText
 }
 

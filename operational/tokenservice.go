@@ -65,6 +65,10 @@ func NewSecret() string {
 	return TokenPrefix + base64.RawURLEncoding.EncodeToString(random)
 }
 
+// clockSlack is how far in the future a token may have been issued before the
+// clock counts as set back: clocks are corrected by less every day.
+const clockSlack = time.Minute
+
 // TokenStore keeps tokens. after runs after the commit, in commit order.
 type TokenStore interface {
 	CreateToken(ctx context.Context, token Token, digest TokenDigest, event skillrouter.Event, after func()) error
@@ -98,6 +102,14 @@ func OpenTokens(ctx context.Context, store TokenStore, now skillrouter.Clock, ow
 	live, err := store.LiveTokens(ctx)
 	if err != nil {
 		return nil, err
+	}
+	for digest, token := range live {
+		// The clock was set back since: a token of an hour must not hold for years. It holds an hour from now.
+		if at := now(); token.ExpiresAt != nil && token.CreatedAt.After(at.Add(clockSlack)) {
+			expires := at.Add(token.ExpiresAt.Sub(token.CreatedAt))
+			token.ExpiresAt = &expires
+			live[digest] = token
+		}
 	}
 	ever, err := store.ListTokens(ctx, 1)
 	if err != nil {
@@ -197,7 +209,7 @@ func (t *Tokens) Revoke(ctx context.Context, id string) (Token, error) {
 		return Token{}, err
 	}
 	now := stamp(t.now)
-	return t.store.ChangeToken(ctx, id, func(token *Token) *skillrouter.Event {
+	return t.store.ChangeToken(skillrouter.Essential(ctx), id, func(token *Token) *skillrouter.Event {
 		if token.RevokedAt != nil {
 			return nil
 		}

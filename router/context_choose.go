@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"skillrouter"
 )
 
 // Figures of the choice. docs/context.md says what they mean for a reader, and
@@ -251,7 +253,7 @@ func (c *choice) write() Context {
 		}
 		text.WriteString(r.block)
 		answer.Items = append(answer.Items, ContextItem{
-			Kind: r.kind, ID: r.id, Title: Visible(r.title), Author: r.author, Trust: r.trust, Score: r.score, Tokens: r.tokens, Date: r.date, Cut: r.cut,
+			Kind: r.kind, ID: r.id, Title: skillrouter.Visible(r.title), Author: r.author, Trust: r.trust, Score: r.score, Tokens: r.tokens, Date: r.date, Cut: r.cut,
 		})
 	}
 	answer.Text = text.String()

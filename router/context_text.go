@@ -138,9 +138,9 @@ func frame(r *rated, mark, id, title, body string, cut bool) string {
 		b.WriteString(" cut")
 	}
 	b.WriteString(">\n")
-	b.WriteString(Unfenced(Visible(oneLine(id))) + " by " + Unfenced(Visible(cmp.Or(oneLine(r.author), unknownAuthor))) + "\n")
+	b.WriteString(Unfenced(skillrouter.Visible(oneLine(id))) + " by " + Unfenced(skillrouter.Visible(cmp.Or(oneLine(r.author), unknownAuthor))) + "\n")
 	if r.kind != KindFact && r.kind != KindProcedure { // of which the id is the title
-		b.WriteString(Unfenced(Visible(oneLine(title))))
+		b.WriteString(Unfenced(skillrouter.Visible(oneLine(title))))
 		b.WriteByte('\n')
 	}
 	if body != "" {
@@ -157,7 +157,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 // tidied makes a text visible and takes out of it what costs tokens and says
 // nothing: white space at the ends of lines, and more than one empty line.
 func tidied(text string) string {
-	text = Visible(text)
+	text = skillrouter.Visible(text)
 	var b strings.Builder
 	empty := 0
 	for line := range strings.SplitSeq(text, "\n") {

@@ -75,14 +75,22 @@ func (f *feedFilter) named(kind string) bool {
 
 // sees tells whether the caller may see an event: that of a token as
 // whoever may list tokens, that of a message as whoever may read a mailbox
-// that it is in, and all others.
+// that it is in, that of a reminder as whom it concerns, and all others.
 func (f *feedFilter) sees(item *FeedItem) bool {
 	switch {
 	case f.admin:
 		return true
 	case item.Type == operational.EventTokenIssued, item.Type == operational.EventTokenRevoked:
 		return false
-	case !item.mail || f.captain:
+	case f.captain:
+		return true
+	case item.reminder != nil:
+		told := operational.Reminder{AgentID: item.reminder.AgentID, CreatedBy: item.reminder.CreatedBy}
+		if told.AgentID == "" && told.CreatedBy == "" { // as in events of former versions, which did not say whom they concern
+			return f.caller.ActAs(item.Agent) == nil || f.caller.ActAs(item.reminder.DeliveredTo) == nil
+		}
+		return told.Concerns(f.caller)
+	case !item.mail:
 		return true
 	}
 	own := f.caller.AgentID

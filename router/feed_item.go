@@ -2,6 +2,7 @@ package router
 
 import (
 	"encoding/json"
+	"strings"
 	"sync"
 
 	"skillrouter"
@@ -12,9 +13,10 @@ import (
 type FeedItem struct {
 	FeedEvent
 
-	mail  bool   // it tells of a message
-	to    string // whom that is to
-	forms [feedForms]feedForm
+	mail     bool                       // it tells of a message
+	to       string                     // whom that is to
+	reminder *operational.ReminderEvent // what it tells of a reminder; nil: of something else
+	forms    [feedForms]feedForm
 }
 
 // FeedForm is one of the ways in which transports write an event.
@@ -55,6 +57,10 @@ func newFeedItem(source operational.FeedSource, number int64, e skillrouter.Even
 		if json.Unmarshal(e.Data, &message) == nil { // the store has just written it
 			item.to = message.To
 		}
+	}
+	if strings.HasPrefix(e.Type, "reminder.") && e.Type != operational.EventRemindersCleared {
+		item.reminder = &operational.ReminderEvent{}
+		_ = json.Unmarshal(e.Data, item.reminder) // the domain wrote it; what cannot be read concerns captains alone
 	}
 	if name, data, ok := experienceName(e); ok {
 		item.Kind, item.Type, item.Data = e.Type, name, data

@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -132,6 +133,13 @@ func (f *Feed) End() int64 {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.end()
+}
+
+// Ends returns the last seq of each log that was announced.
+func (f *Feed) Ends() map[operational.FeedSource]int64 {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return maps.Clone(f.ends)
 }
 
 // FeedBell implements FeedService.

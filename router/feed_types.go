@@ -31,7 +31,7 @@ const (
 	procedureMembers = "persona, name, version, category"
 	taskMembers      = "number, title, from?, status, agent_id?, progress, note?"
 	findingMembers   = "environment, cve?, title, severity, from?, status"
-	reminderMembers  = "id, persona, task, trigger_type, status, fired, missed?, delivered_to?, scheduled_for?"
+	reminderMembers  = "id, persona, task, trigger_type, status, fired, missed?, delivered_to?, agent_id?, created_by?, scheduled_for?"
 	escalatedMembers = "the escalation"
 	sessionMembers   = "agent_id, persona, goal?, summary?, successor?, task_count, message_count, step_count, reminder_count"
 	proposalMembers  = "transcript_id, kind, stored_as?, decided_by"

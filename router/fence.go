@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"skillrouter"
 )
@@ -47,35 +46,4 @@ func Unfenced(text string) string {
 		return text
 	}
 	return imitation.ReplaceAllString(text, "‹$1")
-}
-
-// Visible replaces what a reader would not see but a model or a terminal
-// would: control characters other than tab and line feed, the marks that
-// reverse the direction of writing, and the tag characters that can spell
-// hidden text.
-func Visible(s string) string {
-	if !strings.ContainsFunc(s, hidden) {
-		return s
-	}
-	return strings.Map(func(r rune) rune {
-		if r == '\r' {
-			return -1
-		}
-		if hidden(r) {
-			return utf8.RuneError
-		}
-		return r
-	}, s)
-}
-
-func hidden(r rune) bool {
-	switch {
-	case r == '\n', r == '\t':
-		return false
-	case r < 0x20, r >= 0x7f && r < 0xa0,
-		r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, // bidirectional embeddings, overrides and isolates
-		r >= 0xe0000 && r <= 0xe007f: // tags
-		return true
-	}
-	return false
 }

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"slices"
-	"strings"
 
 	"skillrouter"
 	"skillrouter/learning"
@@ -125,70 +123,43 @@ func DecodeRecord(kind Kind, text []byte) (r Record, err error) {
 			head
 			learning.Knowledge
 		}
-		err, r.Knowledge = strictly(text, &in), &in.Knowledge
+		err, r.Knowledge = skillrouter.DecodeJSON(text, &in), &in.Knowledge
 	case RecordEpisode:
 		var in struct {
 			head
 			learning.EpisodeRecord
 		}
-		err, r.Episode = strictly(text, &in), &in.EpisodeRecord
+		err, r.Episode = skillrouter.DecodeJSON(text, &in), &in.EpisodeRecord
 	case RecordLesson:
 		var in struct {
 			head
 			learning.Lesson
 		}
-		err, r.Lesson = strictly(text, &in), &in.Lesson
+		err, r.Lesson = skillrouter.DecodeJSON(text, &in), &in.Lesson
 	case RecordPattern:
 		var in struct {
 			head
 			learning.PatternRecord
 		}
-		err, r.Pattern = strictly(text, &in), &in.PatternRecord
+		err, r.Pattern = skillrouter.DecodeJSON(text, &in), &in.PatternRecord
 	case RecordFact:
 		var in struct {
 			head
 			learning.Fact
 		}
-		err, r.Fact = strictly(text, &in), &in.Fact
+		err, r.Fact = skillrouter.DecodeJSON(text, &in), &in.Fact
 	case RecordProcedure:
 		var in struct {
 			head
 			learning.Procedure
 		}
-		err, r.Procedure = strictly(text, &in), &in.Procedure
+		err, r.Procedure = skillrouter.DecodeJSON(text, &in), &in.Procedure
 	case RecordReminder:
 		var in struct {
 			head
 			operational.Reminder
 		}
-		err, r.Reminder = strictly(text, &in), &in.Reminder
+		err, r.Reminder = skillrouter.DecodeJSON(text, &in), &in.Reminder
 	}
 	return r, err
-}
-
-func strictly(text []byte, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	err := decoder.Decode(into)
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
-		return skillrouter.InvalidField(member(wrong.Field), "may not be of the type %s", wrong.Value)
-	}
-	if err != nil {
-		return skillrouter.Wrap(skillrouter.Invalid, err, "the record cannot be read: %v", err)
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return skillrouter.Errorf(skillrouter.Invalid, "something follows the record")
-	}
-	return nil
-}
-
-// member is a field's name as the record has it, without the types that it is embedded from.
-func member(field string) string {
-	for {
-		head, rest, more := strings.Cut(field, ".")
-		if !more || head == "" || head[0] < 'A' || head[0] > 'Z' {
-			return field
-		}
-		field = rest
-	}
 }

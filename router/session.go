@@ -19,7 +19,9 @@ type SessionService interface {
 	// transcript it consolidates. CurrentSession, or no id, is the one that the agent is in.
 	// Ending it again changes nothing. It needs ScopeAgent, and the agent of the session.
 	End(ctx context.Context, id string, end SessionEnd) (SessionEnded, error)
-	// Session returns one session. It needs ScopeRead.
+	// Session returns one session. It needs ScopeRead. This and the further ones show each
+	// session as operational.Session.For does: what waits in the agent's mailbox and among its
+	// reminders only to those who may read them there.
 	Session(ctx context.Context, id string) (operational.Session, error)
 	// List returns sessions, the latest first. It needs ScopeRead.
 	List(ctx context.Context, filter operational.SessionFilter) ([]operational.Session, error)
@@ -31,7 +33,7 @@ type SessionService interface {
 
 // SessionDraft is what a client may say of a session that begins.
 type SessionDraft struct {
-	ID      string          `json:"id,omitempty"`       // the client's own; empty: one is given
+	ID      string          `json:"id,omitempty"`       // the client's own; empty, or another agent's already: one is given
 	AgentID string          `json:"agent_id,omitempty"` // empty: the caller's own
 	Persona string          `json:"persona,omitempty"`  // empty: default
 	Project string          `json:"project,omitempty"`

@@ -105,9 +105,11 @@ func (s *Sessions) Start(ctx context.Context, draft SessionDraft) (SessionStarte
 			return SessionStarted{}, err
 		}
 	}
+	p := skillrouter.PrincipalOf(ctx)
 	started := SessionStarted{Session: opened.Session, Resumed: opened.Resumed, Ended: opened.Former}
 	for i, left := range opened.Inherited {
 		if i == 0 {
+			left = left.For(p) // it may be another agent's, of the same persona and project
 			started.Inherited = &left
 		} else {
 			started.AlsoInherited = append(started.AlsoInherited, left.ID)
@@ -136,8 +138,11 @@ func (s *Sessions) prepare(ctx context.Context, draft SessionDraft) (session ope
 	if err = skillrouter.CheckText("goal", draft.Goal, operational.MaxSessionGoal); err != nil {
 		return session, err
 	}
-	session.Goal, _ = skillrouter.Redact(draft.Goal)
-	session.Data, err = learning.CleanObject("data", draft.Data, operational.MaxSessionData)
+	var redaction skillrouter.Redaction
+	session.Goal = draft.Goal
+	redaction.Text(&session.Goal)
+	session.Data, err = learning.CleanObject(&redaction, "data", draft.Data, operational.MaxSessionData)
+	redaction.Text(&session.Goal)
 	return session, err
 }
 
@@ -231,7 +236,7 @@ func (s *Sessions) checkEnd(ctx context.Context, end *SessionEnd) error {
 // ending returns the session to end, if the caller may.
 func (s *Sessions) ending(ctx context.Context, id, agent string) (operational.Session, error) {
 	if id != "" && id != CurrentSession {
-		session, err := s.ports.Store.Session(ctx, id)
+		session, err := s.named(ctx, id, agent)
 		if err != nil {
 			return session, err
 		}
@@ -253,7 +258,28 @@ func (s *Sessions) Session(ctx context.Context, id string) (operational.Session,
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
 		return operational.Session{}, err
 	}
-	return s.ports.Store.Session(ctx, id)
+	session, err := s.named(ctx, id, "")
+	return session.For(skillrouter.PrincipalOf(ctx)), err
+}
+
+// named returns the session of an id. Of two agents whose clients chose the
+// same one, each means its own.
+func (s *Sessions) named(ctx context.Context, id, agent string) (operational.Session, error) {
+	if p := skillrouter.PrincipalOf(ctx); agent == "" || p.ActAs(agent) != nil {
+		agent = p.AgentID
+	}
+	session, err := s.ports.Store.Session(ctx, id)
+	if err != nil || agent == "" || session.AgentID == agent {
+		return session, err
+	}
+	own, err := s.ports.Store.Session(ctx, skillrouter.OwnSessionID(id, agent))
+	switch skillrouter.CodeOf(err) {
+	case "":
+		return own, nil
+	case skillrouter.NotFound:
+		return session, nil
+	}
+	return own, err
 }
 
 // List implements SessionService.
@@ -285,7 +311,12 @@ func (s *Sessions) List(ctx context.Context, filter operational.SessionFilter) (
 	if filter.Limit, err = skillrouter.Limit(filter.Limit, operational.DefaultLimit, operational.MaxLimit); err != nil {
 		return nil, err
 	}
-	return s.ports.Store.ListSessions(ctx, filter)
+	list, err := s.ports.Store.ListSessions(ctx, filter)
+	p := skillrouter.PrincipalOf(ctx)
+	for i := range list {
+		list[i] = list[i].For(p)
+	}
+	return list, err
 }
 
 // Handover implements SessionService.
@@ -302,14 +333,15 @@ func (s *Sessions) Handover(ctx context.Context, agentID string) (operational.Se
 	}
 	waiting, err := s.ports.Store.ListSessions(ctx, operational.SessionFilter{Successor: agentID, Waiting: true, Limit: 1})
 	if err != nil || len(waiting) > 0 {
-		return first(waiting), err
+		return first(waiting).For(p), err
 	}
 	own, err := s.ports.Store.ListSessions(ctx, operational.SessionFilter{AgentID: agentID, Limit: 1})
 	if err != nil {
 		return operational.Session{}, err
 	}
 	if latest := first(own); latest.Previous != "" {
-		return s.ports.Store.Session(ctx, latest.Previous)
+		previous, err := s.ports.Store.Session(ctx, latest.Previous)
+		return previous.For(p), err
 	}
 	return operational.Session{}, skillrouter.Errorf(skillrouter.NotFound, "nothing was handed over to %q", agentID)
 }

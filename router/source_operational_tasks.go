@@ -264,7 +264,10 @@ func agentItem(a operational.Agent, held []operational.Task) Item {
 		}
 	}
 	if a.ShouldStop {
-		fields["should_stop"], fields["stop_reason"] = true, a.StopReason
+		fields["should_stop"] = true
+		if a.StopReason != "" { // it is the agent's own to know
+			fields["stop_reason"] = a.StopReason
+		}
 	}
 	if a.CurrentTask != "" {
 		fields["current_task"], fields["progress"] = a.CurrentTask, a.Progress
@@ -299,7 +302,7 @@ func taskState(t operational.Task) string {
 		s += " by " + t.AgentID
 	}
 	if t.Status == operational.TaskInProgress || t.Status == operational.TaskBlocked {
-		s += fmt.Sprintf(", %.0f %% done", t.Progress)
+		s += fmt.Sprintf(", %d %% done", t.Progress)
 	}
 	if t.BlockedReason != "" {
 		s += " (" + shorten(t.BlockedReason) + ")"

@@ -13,9 +13,12 @@ type SystemService interface {
 	Doctor(ctx context.Context) ([]SystemCheck, error)
 }
 
+// StatusHealthy is the Status of a router that is well, in seed 003's word.
+const StatusHealthy = "healthy"
+
 // SystemHealth is what the router says of itself.
 type SystemHealth struct {
-	Status    string           `json:"status"` // ok or degraded
+	Status    string           `json:"status"` // StatusHealthy or degraded
 	Version   string           `json:"version"`
 	UptimeMS  int64            `json:"uptime_ms"`
 	Timestamp time.Time        `json:"timestamp"`

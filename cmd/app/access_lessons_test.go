@@ -3,7 +3,6 @@ package app_test
 import (
 	"fmt"
 	"maps"
-	"net/http"
 )
 
 // asAgentB are those who may do what agent a, whom it is about, may not.
@@ -31,7 +30,7 @@ var lessonAccess = map[string][]access{
 		{may: agents, path: "/lessons/{lesson}/apply", body: `{"outcome":"success"}`},
 		{may: asAgentA, path: "/lessons/{lesson}/apply", body: `{"outcome":"success","agent":"a"}`},
 	},
-	"POST /lessons/:id/promote": {{may: agents, path: "/lessons/{lesson}/promote", answers: http.StatusConflict}},
+	"POST /lessons/:id/promote": {{may: agents, path: "/lessons/{promotable}/promote"}},
 	"POST /lessons/:id/retire":  {{may: asAgentA, path: "/lessons/{lesson}/retire", body: `{"reason":"r"}`}},
 	"POST /lessons/:id/restore": {{may: asAgentA, path: "/lessons/{retired}/restore"}},
 	"GET /lessons/:id/history":  {{may: anyone, path: "/lessons/{lesson}/history"}},

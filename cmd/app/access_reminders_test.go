@@ -13,7 +13,7 @@ var reminderAccess = map[string][]access{
 		{may: agents, path: "/api/reminders/events", body: `{"name":"deployment"}`},
 		{may: asAgentA, path: "/api/reminders/events", body: `{"name":"deployment","agent_id":"a"}`},
 	},
-	"GET /api/reminders/:id": {{may: anyone, path: "/api/reminders/{reminder}"}},
+	"GET /api/reminders/:id": {{may: asAgentA, path: "/api/reminders/{reminder}", hidden: true}},
 	"POST /api/reminders/:id/complete": {
 		{may: asAgentA, path: "/api/reminders/{reminder}/complete", body: `{}`},
 		{may: asAgentA, path: "/api/reminders/{reminder}/complete", body: `{"agent_id":"a"}`},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"skillrouter/cmd/app"
+	"skillrouter/cmd/config"
 	"skillrouter/router/httpapi"
 )
 
@@ -20,19 +21,24 @@ import (
 type serving struct {
 	t       *testing.T
 	app     *app.App
+	stop    func()
 	secrets map[string]string
 	made    int
 }
 
 func serve(t *testing.T) *serving {
 	t.Helper()
-	cfg := settings(t)
-	a := opened(t, cfg)
+	return serveWith(t, settings(t))
+}
+
+func serveWith(t *testing.T, cfg config.Config) *serving {
+	t.Helper()
+	a, stop := running(t, cfg)
 	owner, err := app.ReadOwnerToken(cfg.Data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &serving{t: t, app: a, secrets: map[string]string{forger: "skr_" + strings.Repeat("x", 43), admin: owner}}
+	return &serving{t: t, app: a, stop: stop, secrets: map[string]string{forger: "skr_" + strings.Repeat("x", 43), admin: owner}}
 }
 
 // issue issues the tokens; from then on nobody is let in without one.
@@ -156,9 +162,11 @@ func (s *serving) sample(call access) access {
 		"{learned}":         func() string { lesson, _ := learned(); return lesson },
 		"{learned pattern}": func() string { _, pattern := learned(); return pattern },
 		"{new}":             func() string { return fmt.Sprint("text ", s.made) },
-		"{message}":         func() string { return make("/signal", `{"from_agent_id":"a","to_agent_id":"a","signal":"note"}`) },
+		"{message}": func() string {
+			return make("/signal", `{"from_agent_id":"a","to_agent_id":"a","signal":"note","thread_id":"`+canary("thread")+`","context":{"text":"`+canary("message")+`"}}`)
+		},
 		"{entry}": func() string {
-			return make("/api/knowledge", fmt.Sprintf(`{"category":"c","title":"t","content":"c %d","agent_id":"a"}`, s.made))
+			return make("/api/knowledge", fmt.Sprintf(`{"category":"c","title":"t","content":"c %d %s","agent_id":"a"}`, s.made, canary("knowledge")))
 		},
 		"{new lesson}": func() string { return newLesson(s.made) },
 		"{lesson}":     func() string { return make("/lessons/report", `{`+newLesson(s.made)+`,"source_agent":"a"}`) },
@@ -167,7 +175,7 @@ func (s *serving) sample(call access) access {
 			s.must(admin, http.MethodPost, "/lessons/"+id+"/retire", `{"reason":"r"}`, &struct{}{})
 			return id
 		},
-		"{task}": func() string { return make("/api/tasks", `{"title":"t","agent_id":"a"}`) },
+		"{task}": func() string { return make("/api/tasks", `{"title":"`+canary("task")+`","agent_id":"a"}`) },
 		"{free}": func() string { return make("/api/tasks", `{"title":"t"}`) },
 		"{blocked}": func() string {
 			id := make("/api/tasks", `{"title":"t","agent_id":"a"}`)
@@ -177,30 +185,65 @@ func (s *serving) sample(call access) access {
 		"{finding}": func() string {
 			return make("/api/recon/findings", fmt.Sprintf(`{"environment":"mss","title":"t %d","severity":"low"}`, s.made))
 		},
-		"{check}": func() string { return make("/check/anti-pattern", `{"proposed_action":"rm -rf /data","agent":"a"}`) },
+		"{check}": func() string {
+			return make("/check/anti-pattern", `{"proposed_action":"rm -rf /data # `+canary("check")+`","agent":"a"}`)
+		},
 		"{scan}":  func() string { return make("/api/recon/scans", `{"environment":"mss","scanner":"s"}`) },
-		"{token}": func() string { return make("/api/tokens", `{"scopes":["read"]}`) },
+		"{token}": func() string { return make("/api/tokens", `{"scopes":["read"],"note":"`+canary("note")+`"}`) },
 
 		"{reminder}": func() string {
 			var out struct {
 				ID json.Number `json:"id"`
 			}
-			s.must(admin, http.MethodPost, "/api/reminders", `{"task":"t","trigger":"time:+1h","agent_id":"a","created_by":"a"}`, &out)
+			s.must(admin, http.MethodPost, "/api/reminders", `{"task":"`+canary("reminder")+`","context":{"text":"`+canary("remindercontext")+`"},"trigger":"time:+1h","agent_id":"a","created_by":"a"}`, &out)
 			return out.ID.String()
 		},
-		"{session}": func() string { return make("/api/sessions", `{"agent_id":"a"}`) },
+		"{session}": func() string { return make("/api/sessions", `{"agent_id":"a","goal":"`+canary("goal")+`"}`) },
+		"{ended}": func() string {
+			id := make("/api/sessions", `{"agent_id":"a"}`)
+			s.must(admin, http.MethodPost, "/api/sessions/"+id+"/end", `{"summary":"`+canary("summary")+`"}`, &struct{}{})
+			return id
+		},
+		"{gap}": func() string {
+			question := fmt.Sprintf("unheard%d flugelhorn%d", s.made, s.made)
+			s.must(admin, http.MethodPost, "/api/knowledge/search", `{"query":"`+question+`"}`, &struct{}{})
+			return s.await("/api/gaps", "gaps", question)
+		},
+		"{judgement}": func() string {
+			return make("/api/judgements", fmt.Sprintf(`{"question":"which %d","good":[%q]}`, s.made, s.sample(access{path: "{entry}"}).path))
+		},
+		"{feedback}": func() string {
+			return make("/query/feedback", fmt.Sprintf(`{"query":"text %d","query_type":"episode"}`, s.made))
+		},
+		"{escalation}": func() string {
+			make("/lessons/report", `{`+newLesson(s.made)+`,"source_agent":"a","severity":"critical"}`)
+			return s.await("/escalations/pending", "escalations", fmt.Sprintf("title %d", s.made))
+		},
+		"{promotable}": func() string {
+			other := make("/lessons/report", `{`+newLesson(s.made)+`,"source_agent":"b"}`)
+			s.made++
+			return make("/lessons/report", `{`+newLesson(s.made)+`,"source_agent":"a","source_case_ids":["`+other+`"]}`)
+		},
+		"{pattern}": func() string {
+			var pattern struct {
+				ID string `json:"id"`
+			}
+			_, number := learned()
+			s.must(admin, http.MethodGet, "/patterns/"+number, "", &pattern)
+			return pattern.ID
+		},
 		"{proposal}": func() string {
 			var out struct {
 				Proposals []struct {
 					ID string `json:"id"`
 				} `json:"proposals"`
 			}
-			s.must(admin, http.MethodPost, "/api/consolidations", fmt.Sprintf(`{"agent_id":"a","session_id":"s%d","text":"The API listens on port 8080."}`, s.made), &out)
+			s.must(admin, http.MethodPost, "/api/consolidations", fmt.Sprintf(`{"agent_id":"a","session_id":"s%d-`+canaryMark+`proposal","text":"The API listens on port 8080."}`, s.made), &out)
 			return out.Proposals[0].ID
 		},
 		"{key}": func() string { return fmt.Sprint("key-", s.made) },
 		"{fact}": func() string {
-			s.must(admin, http.MethodPut, fmt.Sprintf("/api/facts/default/f%d", s.made), `{"value":1}`, &struct{}{})
+			s.must(admin, http.MethodPut, fmt.Sprintf("/api/facts/default/f%d", s.made), `{"value":"`+canary("fact")+`"}`, &struct{}{})
 			return fmt.Sprint("f", s.made)
 		},
 		"{procedure}": procedure,
@@ -224,6 +267,8 @@ func (s *serving) world() {
 		s.must(admin, http.MethodPost, "/heartbeat", `{"agent_id":"`+agent+`"}`, &struct{}{})
 	}
 	s.must(admin, http.MethodPost, "/api/recon/environments", `{"name":"mss"}`, &struct{}{})
+	s.must(admin, http.MethodPost, "/api/sessions", `{"agent_id":"b"}`, &struct{}{})
+	s.must(admin, http.MethodPost, "/api/sessions/current/end", `{"agent_id":"b","successor":"heir"}`, &struct{}{})
 }
 
 // eachRoute calls visit for each route that is served, with its calls.
@@ -251,16 +296,33 @@ func (s *serving) eachRoute(visit func(route httpapi.Route, calls []access)) {
 	}
 }
 
-// TestAuthorization makes every call of the matrix as every caller.
+// TestAuthorization makes every call of the matrix as every caller, and looks
+// at what the answers hold (see canaries). Each operation succeeds for somebody,
+// or says in unshown why it does not here.
 func TestAuthorization(t *testing.T) {
 	s := serve(t)
 	s.issue()
 	s.world()
+	s.plant()
+	seen, shown := sightings{}, map[string]bool{}
+	defer func() {
+		for name := range matrix {
+			if why := unshown[name]; !shown[name] && why == "" {
+				t.Errorf("%s succeeds for nobody: nothing is shown of who may what", name)
+			} else if shown[name] && why != "" {
+				t.Errorf("%s succeeds, and is listed as one that does not: %s", name, why)
+			}
+		}
+		s.probe(t, seen)
+		seen.complete(t)
+	}()
 	s.eachRoute(func(route httpapi.Route, calls []access) {
 		for _, call := range calls {
 			call = s.sample(call)
 			for _, who := range callers {
 				status, body := s.do(who, route.Method, call.path, call.body, nil)
+				seen.note(t, who, route.Method+" "+call.path, body)
+				shown[route.Method+" "+route.Path] = shown[route.Method+" "+route.Path] || status < 400
 				complain := func(want string) {
 					t.Errorf("%s %s %s as %s: %d, want %s: %.200s", route.Method, call.path, call.body, who, status, want, body)
 				}

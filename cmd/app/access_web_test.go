@@ -15,7 +15,7 @@ var webAccess = join(memoryPagesAccess, map[string][]access{
 	"GET /ui/agents":              {{may: anyone, path: "/ui/agents"}},
 	"GET /ui/agent":               {{may: anyone, path: "/ui/agent?id=a"}},
 	"GET /ui/agent/stop":          {{may: anyone, path: "/ui/agent/stop?id=a"}},
-	"POST /ui/agent/stop":         {{may: agents, path: "/ui/agent/stop", body: "id=a&sure=1&token_of_form={form}", answers: http.StatusSeeOther}},
+	"POST /ui/agent/stop":         {{may: asAgentA, path: "/ui/agent/stop", body: "id=a&sure=1&token_of_form={form}", answers: http.StatusSeeOther}},
 	"POST /ui/agent/signal":       {{may: agents, path: "/ui/agent/signal", body: "id=a&signal=note&token_of_form={form}", answers: http.StatusSeeOther}},
 	"GET /ui/tasks":               {{may: anyone, path: "/ui/tasks"}},
 	"POST /ui/tasks":              {{may: agents, path: "/ui/tasks", body: "title=t&token_of_form={form}", answers: http.StatusSeeOther}},

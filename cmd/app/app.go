@@ -43,6 +43,7 @@ type App struct {
 
 	classifier            func() (*router.Classifier, error)
 	learning, operational *Database
+	ballast               *ballast
 	services              services
 	handler               *httpapi.Server
 	copying               sync.Mutex // a backup is being made
@@ -52,6 +53,8 @@ type App struct {
 type Options struct {
 	Now     skillrouter.Clock // time.Now if nil
 	Version string
+	// CreateMissing makes a database anew that was lost, and gives up what it held.
+	CreateMissing bool
 }
 
 // New takes the data folder, binds the address, opens and migrates the
@@ -88,7 +91,14 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 		return nil, fmt.Errorf("write the lock file: %w", err)
 	}
 	a.classifier = early(router.NewClassifier)
+	first, err := beginStart(ctx, cfg.Data, options.CreateMissing, log)
+	if err != nil {
+		return nil, err
+	}
 	if err := a.openDatabases(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.noteLosses(ctx); err != nil {
 		return nil, err
 	}
 	registry := prometheus.NewRegistry()
@@ -97,14 +107,19 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 		return nil, err
 	}
 	for _, db := range []*Database{a.learning, a.operational} {
+		a.warnOfClock(ctx, db)
 		a.life.run(ctx, db.Name+" check", db.CheckLate)
 	}
 	a.serveDoors(ctx)
+	if err := first.end(); err != nil {
+		return nil, fmt.Errorf("end the first start: %w", err)
+	}
 	return a, nil
 }
 
 // openDatabases opens both at the same time, as each waits for its disk, and starts their committers.
 func (a *App) openDatabases(ctx context.Context) error {
+	a.ballast = openBallast(a.config.Data, a.log)
 	names := []string{"learning", "operational"}
 	opened, errs := make([]*Database, len(names)), make([]error, len(names))
 	var all sync.WaitGroup
@@ -114,6 +129,7 @@ func (a *App) openDatabases(ctx context.Context) error {
 	all.Wait()
 	for i, db := range opened {
 		if errs[i] == nil {
+			db.Commit.Reserve = reserve{a.ballast, db}
 			a.life.defers(names[i]+".db", db.Close)
 			a.life.run(ctx, names[i]+" committer", db.Commit.Run)
 		}
@@ -167,6 +183,9 @@ func (a *App) Run(ctx context.Context) error {
 	case failure = <-serve:
 	case failure = <-a.life.failed:
 	}
+	if failure != nil {
+		a.log.Error("the router ends: a part of it failed", "error", failure)
+	}
 	begin := time.Now()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.config.ShutdownGrace)
 	defer cancel()
@@ -181,8 +200,11 @@ func (a *App) Run(ctx context.Context) error {
 
 // prepareFolder makes the data folder, and takes other users' rights on it away.
 func prepareFolder(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := MakeFolder(dir); err != nil {
 		return skillrouter.Wrap(skillrouter.Unavailable, err, "cannot make the data folder %s", dir)
+	}
+	if err := writable(dir); err != nil {
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "the data folder %s cannot be written to (%v): this user needs the right to make files in it", dir, err)
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -193,6 +215,27 @@ func prepareFolder(dir string) error {
 	}
 	if err := os.Chmod(dir, 0o700); err != nil {
 		return skillrouter.Wrap(skillrouter.Unavailable, err, "the data folder %s is open to other users and cannot be closed to them", filepath.Clean(dir))
+	}
+	return nil
+}
+
+// MakeFolder makes a folder and those above it, each for good: a power cut
+// takes a folder that its parent does not know yet, with all that is in it.
+func MakeFolder(dir string) error {
+	var made []string
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); err == nil || at == filepath.Dir(at) {
+			break
+		}
+		made = append(made, at)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for _, one := range made {
+		if err := syncFolder(filepath.Dir(one)); err != nil {
+			return err
+		}
 	}
 	return nil
 }

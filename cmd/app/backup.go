@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"skillrouter"
@@ -51,10 +52,14 @@ func TakeSnapshot(ctx context.Context, data string, options BackupOptions) (_ *S
 	s := &Snapshot{Manifest: Manifest{
 		Format: archiveFormat, FormatVersion: archiveVersion, Version: options.Version, CreatedAt: options.Now().UTC(),
 	}}
-	if err := roomForCopies(data); err != nil {
+	scratch := data
+	if writable(data) != nil {
+		scratch = os.TempDir() // it lies on a medium that is only read
+	}
+	if err := roomForCopies(data, scratch); err != nil {
 		return nil, err
 	}
-	if s.dir, err = os.MkdirTemp(data, backupPrefix); err != nil {
+	if s.dir, err = os.MkdirTemp(scratch, backupPrefix); err != nil {
 		return nil, fmt.Errorf("make a folder for the copies: %w", err)
 	}
 	defer func() {
@@ -66,6 +71,11 @@ func TakeSnapshot(ctx context.Context, data string, options BackupOptions) (_ *S
 		from, to := filepath.Join(data, name+".db"), filepath.Join(s.dir, name+".db")
 		if _, err := os.Stat(from); errors.Is(err, os.ErrNotExist) {
 			return nil, skillrouter.Errorf(skillrouter.NotFound, "there is no %s.db in %s: this is no data folder", name, data)
+		}
+		if scratch == data { // nothing is left half done where a router runs
+			if err := rollBack(ctx, from); err != nil {
+				return nil, err
+			}
 		}
 		if err := Backup(ctx, from, to); err != nil {
 			return nil, fmt.Errorf("copy %s: %w", from, translate(err))
@@ -139,7 +149,7 @@ func (s *Snapshot) entry(archive *tar.Writer, name string, size int64, from io.R
 func (s *Snapshot) Close() error { return os.RemoveAll(s.dir) }
 
 // roomForCopies refuses to begin what would fill the disk.
-func roomForCopies(data string) error {
+func roomForCopies(data, scratch string) error {
 	var need uint64 = spareDisk
 	for _, name := range databaseNames() {
 		for _, suffix := range []string{"", "-wal"} {
@@ -148,7 +158,7 @@ func roomForCopies(data string) error {
 			}
 		}
 	}
-	return roomFor(data, need)
+	return roomFor(scratch, need)
 }
 
 func roomFor(dir string, need uint64) error {
@@ -162,15 +172,11 @@ func roomFor(dir string, need uint64) error {
 	return nil
 }
 
-// sweepBackups removes what backups left behind that were killed. The folder must be held.
+// sweepBackups removes what copies left behind that were killed: backups, restores, upgrades. The folder must be held.
 func sweepBackups(data string) error {
-	return errors.Join(removeAll(data, backupPrefix), removeAll(data, stagingPrefix))
-}
-
-func removeAll(data, prefix string) error {
 	entries, err := os.ReadDir(data)
 	for _, entry := range entries {
-		if strings.HasPrefix(entry.Name(), prefix) {
+		if name := entry.Name(); strings.HasPrefix(name, backupPrefix) || strings.HasPrefix(name, stagingPrefix) || strings.HasSuffix(name, partialSuffix) {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(data, entry.Name())))
 		}
 	}
@@ -194,6 +200,9 @@ func checksum(path string) (bytes int64, sum string, err error) {
 // is a Conflict error that names who holds it.
 func Hold(data string) (release func() error, err error) {
 	lock, err := Acquire(data, Holder{PID: os.Getpid(), Started: time.Now()})
+	if sealed := writable(data); sealed != nil && skillrouter.CodeOf(err) != skillrouter.Conflict {
+		return holdSealed(data, lock, err, sealed)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -201,6 +210,22 @@ func Hold(data string) (release func() error, err error) {
 		return nil, errors.Join(err, lock.Release())
 	}
 	return lock.Release, nil
+}
+
+// holdSealed takes a data folder that cannot be written to, where nothing can
+// be brought to its end. Without a lock file nobody has it; on a medium that is
+// only read nobody writes.
+func holdSealed(data string, lock *Lock, failed, sealed error) (release func() error, err error) {
+	release = func() error { return nil }
+	if failed == nil {
+		release = lock.Release
+	} else if _, err := os.Stat(filepath.Join(data, LockName)); err == nil && !errors.Is(sealed, syscall.EROFS) {
+		return nil, failed
+	}
+	if _, err := os.Stat(filepath.Join(data, readyName)); err == nil {
+		return nil, errors.Join(skillrouter.Errorf(skillrouter.Unavailable, "%s holds a restore that was cut off, and cannot be written to so that it could be finished: copy it to where it can", data), release())
+	}
+	return release, nil
 }
 
 // Holds tells whether a folder has a router's databases.

@@ -205,7 +205,7 @@ func TestOpenAIForNode(t *testing.T) {
 		"models":          []any{"plain"},
 		"model":           "hf.co/Qwen/Qwen3:Q4",
 		"embeddings":      []any{0.5, -1.0},
-		"no such path":    failed("NotFoundError", 404.0, "404 there is no /v1/responses here; docs/http-api.md lists what there is"),
+		"no such path":    failed("NotFoundError", 404.0, "404 there is no /v1/audio/speech here; docs/http-api.md lists what there is"),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

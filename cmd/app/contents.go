@@ -1,26 +1,63 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/glebarez/sqlite"
 	"github.com/pressly/goose/v3"
 
+	"skillrouter/learning"
 	"skillrouter/migrations"
 )
 
 // openForReading opens a database file that this process does not own, and changes nothing of it.
 func openForReading(path string) (*sql.DB, error) {
-	db, err := sql.Open(sqlite.DriverName, readerDSN(path))
+	db, err := sql.Open(sqlite.DriverName, readerDSN(path)+immutable(path))
 	if err == nil {
 		db.SetMaxOpenConns(1)
 	}
 	return db, err
+}
+
+// immutable is the option by which SQLite reads a database where it cannot make
+// the files beside it that it wants for a write-ahead one. It is for a folder that
+// cannot be written to and has no such log: then nobody is changing the file.
+func immutable(path string) string {
+	sealed := writable(filepath.Dir(path))
+	if sealed == nil {
+		return ""
+	}
+	log, err := os.Stat(path + "-wal")
+	if errors.Is(err, fs.ErrNotExist) || err == nil && log.Size() == 0 && errors.Is(sealed, syscall.EROFS) {
+		return "&immutable=1"
+	}
+	return ""
+}
+
+// number reads one number.
+func number(ctx context.Context, db querier, query string, into *int64) error {
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(into); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // contentsOf counts what a database holds, in one state of it.
@@ -71,6 +108,61 @@ func contentsOf(ctx context.Context, path string) (c Contents, err error) {
 		c.Cursors[name] = seq
 	}
 	return c, rows.Err()
+}
+
+// hashBatch is how many rows are compared with their hashes in one read, so that
+// a router that writes meanwhile need not keep an old state for long.
+const hashBatch = 500
+
+// maxAltered bounds how many rows are named that are not as they were stored.
+const maxAltered = 20
+
+// hashesCompared says how a comparison of rows with their hashes went.
+type hashesCompared struct {
+	rows    int64    // that were compared
+	wrong   int64    // that are not as they were stored
+	altered []string // the first of these, by id
+}
+
+// compareHashes holds every row of a database that has a hash of its content
+// against it: knowledge, in learning.db. It goes through them in small reads.
+func compareHashes(ctx context.Context, db querier) (c hashesCompared, err error) {
+	for last := int64(-1 << 62); ; {
+		rows, err := db.QueryContext(ctx, "SELECT num, id, project, title, content, content_hash FROM knowledge WHERE num > ? ORDER BY num LIMIT ?", last, hashBatch)
+		if err != nil {
+			return c, err
+		}
+		n := 0
+		for ; rows.Next(); n++ {
+			var id, project, title, content string
+			var hash []byte
+			if err := rows.Scan(&last, &id, &project, &title, &content, &hash); err != nil {
+				return c, errors.Join(err, rows.Close())
+			}
+			want := learning.FingerprintOf(project, title, content)
+			if c.rows++; bytes.Equal(hash, want[:]) {
+				continue
+			}
+			if c.wrong++; len(c.altered) < maxAltered {
+				c.altered = append(c.altered, id)
+			}
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil || n < hashBatch {
+			return c, err
+		}
+	}
+}
+
+// String names the rows that are not as they were stored; it is empty if all are.
+func (c hashesCompared) String() string {
+	if c.wrong == 0 {
+		return ""
+	}
+	said := fmt.Sprintf("%d of %d entries of knowledge are not as they were stored (their content and their hash differ): %s", c.wrong, c.rows, strings.Join(c.altered, ", "))
+	if more := c.wrong - int64(len(c.altered)); more > 0 {
+		said += fmt.Sprintf(" and %d more", more)
+	}
+	return said
 }
 
 // same tells whether two databases hold the same, and else what they differ in.

@@ -47,7 +47,8 @@ type writer struct {
 
 var writers = []writer{
 	{"operational", "messages", "/signal", "message_id", func(n int64) map[string]any {
-		return map[string]any{"from_agent_id": "writer", "to_agent_id": "reader", "signal": "message", "context": map[string]any{"n": n}}
+		// The Captain: others may send an agent 2,500 messages that it has not acknowledged.
+		return map[string]any{"from_agent_id": "captain", "to_agent_id": "reader", "signal": "message", "context": map[string]any{"n": n}}
 	}},
 	{"operational", "tasks", "/api/tasks", "id", func(n int64) map[string]any {
 		return map[string]any{"title": fmt.Sprint("Task ", n), "project": "crash"}
@@ -135,7 +136,7 @@ func crash(t *testing.T, program string) (faults []string) {
 	}
 	faults = append(faults, searchable(t, p, stored)...)
 	// A last message: when the reader has it, it has all that it will be given.
-	status, raw, err := p.post(t.Context(), "/signal", map[string]any{"from_agent_id": "writer", "to_agent_id": "reader", "signal": "last"})
+	status, raw, err := p.post(t.Context(), "/signal", map[string]any{"from_agent_id": "captain", "to_agent_id": "reader", "signal": "last"})
 	if err != nil || status != http.StatusOK {
 		t.Fatalf("%d %s %v", status, raw, err)
 	}

@@ -55,6 +55,7 @@ type Database struct {
 	Commit *skillrouter.Committer[*gorm.DB]
 
 	writer *gorm.DB
+	torn   tornLog // what its write-ahead log had lost when it was opened
 }
 
 // OpenDatabase opens the database name ("learning" or "operational") in dir,
@@ -64,6 +65,13 @@ type Database struct {
 // Commit.Run must be started for writes to happen.
 func OpenDatabase(ctx context.Context, dir, name string, now skillrouter.Clock, log *slog.Logger) (*Database, error) {
 	path := filepath.Join(dir, name+".db")
+	torn, err := scanLog(path) // before anybody opens it: SQLite writes over what it takes to be behind its end
+	if err != nil {
+		return nil, fmt.Errorf("read the write-ahead log of %s: %w", path, err)
+	}
+	if err := rollBack(ctx, path); err != nil {
+		return nil, err
+	}
 	if err := inspect(ctx, name, path); err != nil {
 		return nil, err
 	}
@@ -77,10 +85,10 @@ func OpenDatabase(ctx context.Context, dir, name string, now skillrouter.Clock, 
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	db := &Database{Name: name, Path: path, writer: writer}
+	db := &Database{Name: name, Path: path, writer: writer, torn: torn}
 	db.Commit = skillrouter.NewCommitter(
-		func(fn func(tx *gorm.DB) error) error { return translate(writer.Transaction(fn)) },
-		func(tx *gorm.DB, fn func(tx *gorm.DB) error) error { return translate(tx.Transaction(fn)) },
+		func(fn func(tx *gorm.DB) error) error { return db.translate(writer.Transaction(fn)) },
+		func(tx *gorm.DB, fn func(tx *gorm.DB) error) error { return db.translate(tx.Transaction(fn)) },
 	)
 	if err := db.migrate(ctx, now, log); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -132,13 +140,16 @@ func inspect(ctx context.Context, name, path string) error {
 	if id := binary.BigEndian.Uint32(header[68:]); id != applicationIDs[name] {
 		return refusal(path, "is not the %s database of Skill Router (application id %#x)", name, id)
 	}
-	db, err := sql.Open(sqlite.DriverName, "file:"+escape(path)+"?mode=ro&_pragma=query_only(1)")
+	db, err := openForReading(path)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
 	var version int64
 	if err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&version); err != nil {
+		if reason := notReadable(path); reason != "" {
+			return refusal(path, "%s", reason)
+		}
 		return refusal(path, "is damaged or cannot be read: %v", err)
 	}
 	if newest, err := newestVersion(name); err != nil {
@@ -153,6 +164,42 @@ func inspect(ctx context.Context, name, path string) error {
 		return refusal(path, "is damaged: %s", fault)
 	}
 	return nil
+}
+
+// rollBack takes back what a kill left half done in a database that is no
+// write-ahead one yet, as every SQLite does that may write: its journal lies
+// beside it. One that is only read is refused by SQLite until then, and is not damaged.
+func rollBack(ctx context.Context, path string) error {
+	if journal, err := os.Stat(path + "-journal"); err != nil || journal.Size() == 0 {
+		return nil
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		return nil // inspect says what is wrong
+	}
+	db, err := sql.Open(sqlite.DriverName, "file:"+escape(path)+"?mode=rw&_pragma=synchronous(FULL)")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var n int64
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n); err != nil {
+		return refusal(path, "was left in the middle of a change, which its journal %s-journal cannot take back: %v", path, err)
+	}
+	return nil
+}
+
+// notReadable says why a database that may be sound cannot be read where it
+// lies; it is empty if that is not why.
+func notReadable(path string) string {
+	if journal, err := os.Stat(path + "-journal"); err == nil && journal.Size() > 0 {
+		return "was left in the middle of a change: the next start of the router takes it back"
+	}
+	if err := writable(filepath.Dir(path)); err != nil {
+		if log, gone := os.Stat(path + "-wal"); gone == nil && log.Size() > 0 {
+			return fmt.Sprintf("cannot be read here: its write-ahead log has to be read with it, and the folder cannot be written to (%v). Copy the folder to where it can", err)
+		}
+	}
+	return ""
 }
 
 // quickCheck reads a database page by page, and says what is wrong with it.
@@ -208,7 +255,7 @@ func refusal(path, format string, args ...any) error {
 // that a crash never leaves a half-made file that looks like a damaged one.
 func create(ctx context.Context, name, path string) error {
 	temp := path + ".new"
-	for _, leftover := range []string{temp, temp + "-wal", temp + "-shm"} {
+	for _, leftover := range []string{temp + "-journal", temp + "-wal", temp + "-shm", temp} {
 		if err := os.Remove(leftover); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
@@ -239,7 +286,33 @@ func create(ctx context.Context, name, path string) error {
 	if err := db.Close(); err != nil {
 		return err
 	}
-	return os.Rename(temp, path)
+	if err := turnToWAL(ctx, temp); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// turnToWAL makes a closed database, before it gets its place, one with a
+// write-ahead log, and brings it to disk. Done later, in its place, a kill would
+// leave a journal beside it.
+func turnToWAL(ctx context.Context, path string) error {
+	db, err := sql.Open(sqlite.DriverName, "file:"+escape(path)+"?mode=rw&_pragma=synchronous(FULL)")
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(1)
+	var mode string
+	err = db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
+	if err = errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fmt.Errorf("%s cannot have a write-ahead log: its journal is %q", path, mode)
+	}
+	return syncFile(path)
 }
 
 func provider(name string, db *sql.DB) (*goose.Provider, error) {
@@ -281,8 +354,8 @@ func (db *Database) migrate(ctx context.Context, now skillrouter.Clock, log *slo
 	if current >= target {
 		return nil
 	}
-	backup := fmt.Sprintf("%s.v%d-%s.backup", db.Path, current, now().UTC().Format("20060102T150405Z"))
-	if err := Backup(ctx, db.Path, backup); err != nil {
+	backup, err := db.copyAside(ctx, fmt.Sprintf("%s.db.v%d-%s", db.Name, current, now().UTC().Format("20060102T150405Z")))
+	if err != nil {
 		return fmt.Errorf("back up %s before migrating it: %w", db.Path, err)
 	}
 	if _, err := steps.Up(ctx); err != nil {
@@ -292,11 +365,33 @@ func (db *Database) migrate(ctx context.Context, now skillrouter.Clock, log *slo
 	return nil
 }
 
+// The names of copies that are made before a migration: a whole one, and one
+// that is being written. What a kill leaves of the latter goes at the next start.
+const (
+	copySuffix    = ".backup"
+	partialSuffix = ".backup.partial"
+)
+
+// copyAside makes a copy of the database beside it, under a name that nothing
+// has, and returns that. The name appears with the whole copy behind it.
+func (db *Database) copyAside(ctx context.Context, title string) (string, error) {
+	dir := filepath.Dir(db.Path)
+	temp := filepath.Join(dir, title+partialSuffix)
+	if err := os.Remove(temp); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	if err := errors.Join(Backup(ctx, db.Path, temp), syncFile(temp)); err != nil {
+		return "", err
+	}
+	name := filepath.Join(dir, freshName(dir, title, copySuffix))
+	return name, errors.Join(os.Rename(temp, name), syncFolder(dir))
+}
+
 // Backup writes a consistent copy of the database at path to the new file
 // target, while the database may be in use.
 func Backup(ctx context.Context, path, target string) error {
 	// VACUUM INTO fails under query_only, hence a plain read-only connection.
-	db, err := sql.Open(sqlite.DriverName, "file:"+escape(path)+"?mode=ro")
+	db, err := sql.Open(sqlite.DriverName, "file:"+escape(path)+"?mode=ro"+immutable(path))
 	if err != nil {
 		return err
 	}

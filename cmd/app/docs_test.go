@@ -253,7 +253,10 @@ the address in your settings. `+"`skillrouter run --start` and `skillrouter mcp`
 | file | what it is |
 |---|---|
 | `+"`learning.db`, `operational.db`"+` | the databases, with their `+"`-wal` and `-shm`"+` while the router runs; copy them with it stopped, or by `+"`VACUUM INTO`"+` |
-| `+"`*.backup`"+` | copies made before a migration |
+| `+"`*.backup`"+` | copies made before a migration; whole, once they have that name |
+| `+"`first-start`"+` | a first start has not ended; the next one goes on |
+| `+"`high-water`"+` | how far the logs had come, so that a loss after a crash is known |
+| `+"`lost-writes.log`"+` | what turned out to be lost: [look](operations.md#when-it-says-that-writes-are-gone), then remove it |
 | `+"`owner.token`"+` | the owner's token, for `+"`skillrouter token`"+` ([why](decisions/0004-owner-token.md)) |
 | `+"`skillrouter.lock`"+` | names the process that holds the folder; the system frees it when that process ends |
 

@@ -30,6 +30,7 @@ func (a *App) doctor(ctx context.Context) []httpapi.Check {
 	for _, db := range []*Database{a.learning, a.operational} {
 		checks = append(checks, checkDatabase(ctx, db), a.checkClock(ctx, db))
 	}
+	checks = append(checks, a.checkHashes(ctx), a.checkLosses())
 	checks = append(checks, a.checkFolder(), a.checkDisk(), a.checkOutbound())
 	checks = append(checks, a.checkModel(ctx)...)
 	return append(checks, a.services.census.checks(ctx)...)
@@ -84,12 +85,48 @@ func checkDatabase(ctx context.Context, db *Database) httpapi.Check {
 	return c
 }
 
+// checkHashes holds the rows that have a hash of their content against it.
+func (a *App) checkHashes(ctx context.Context) httpapi.Check {
+	c := httpapi.Check{Name: "knowledge hashes"}
+	bounded, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	db, err := a.learning.Read.DB()
+	if err != nil {
+		c.Detail = err.Error()
+		return c
+	}
+	found, err := compareHashes(bounded, db)
+	switch said := found.String(); {
+	case said != "":
+		c.Detail = said
+	case bounded.Err() != nil && ctx.Err() == nil:
+		c.OK, c.Detail = true, fmt.Sprintf("the first %d rows are as they were stored; the rest was not compared within %s (skillrouter verify compares all)", found.rows, checkTime)
+	case err != nil:
+		c.Detail = err.Error()
+	default:
+		c.OK, c.Detail = true, fmt.Sprintf("%d rows are as they were stored", found.rows)
+	}
+	return c
+}
+
+// checkLosses tells of stored writes that turned out to be gone.
+func (a *App) checkLosses() httpapi.Check {
+	lost, err := Losses(a.config.Data)
+	switch {
+	case err != nil:
+		return httpapi.Check{Name: "stored writes", Detail: err.Error()}
+	case len(lost) > 0:
+		return httpapi.Check{Name: "stored writes", Detail: strings.Join(lost, "; ") + ". Restore a backup, or remove " + filepath.Join(a.config.Data, lossesName) + " when you have seen to it"}
+	}
+	return httpapi.Check{Name: "stored writes", OK: true, Detail: "none is known to be gone"}
+}
+
 // checkClock compares the wall clock with the newest event: order does not
 // depend on clocks, but expiry and presence do.
 func (a *App) checkClock(ctx context.Context, db *Database) httpapi.Check {
 	c := httpapi.Check{Name: db.Name + " clock"}
-	var newest *int64
-	if err := db.Read.WithContext(ctx).Raw("SELECT at FROM events ORDER BY seq DESC LIMIT 1").Scan(&newest).Error; err != nil {
+	newest, err := db.newest(ctx)
+	if err != nil {
 		c.Detail = err.Error()
 		return c
 	}
@@ -106,6 +143,28 @@ func (a *App) checkClock(ctx context.Context, db *Database) httpapi.Check {
 	return c
 }
 
+// clockReach is how many of the newest events the clock is compared with: one that
+// came after the clock was set back must not hide those before.
+const clockReach = 10_000
+
+// newest is the latest time, in Unix milliseconds, of the newest events; nil: there are none.
+func (db *Database) newest(ctx context.Context) (at *int64, err error) {
+	err = db.Read.WithContext(ctx).Raw("SELECT max(at) FROM (SELECT at FROM events ORDER BY seq DESC LIMIT ?)", clockReach).Scan(&at).Error
+	return at, err
+}
+
+// warnOfClock says at the start that the clock was set back: what expires, and
+// what is to be done at a time, waits for it.
+func (a *App) warnOfClock(ctx context.Context, db *Database) {
+	newest, err := db.newest(ctx)
+	if err != nil || newest == nil {
+		return
+	}
+	if ahead := time.UnixMilli(*newest).Sub(a.now()); ahead > clockSlack {
+		a.log.Warn("the clock was set back: facts and reminders of before wait for the time that they were given", "database", db.Name, "by", ahead.Round(time.Second))
+	}
+}
+
 // checkFolder looks for files that other users may read.
 func (a *App) checkFolder() httpapi.Check {
 	c := httpapi.Check{Name: "files", OK: true, Detail: "private to this user"}
@@ -113,7 +172,7 @@ func (a *App) checkFolder() httpapi.Check {
 		c.Detail = "rights are the folder's own on Windows"
 		return c
 	}
-	for _, name := range []string{"", "learning.db", "operational.db", "owner.token", LockName, indexesFolder} {
+	for _, name := range []string{"", "learning.db", "operational.db", OwnerTokenName, LockName, indexesFolder, proceduresFolder, highWaterName, lossesName} {
 		path := filepath.Join(a.config.Data, name)
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
 			return httpapi.Check{Name: "files", Detail: fmt.Sprintf("%s may be read by others (%v): chmod go= it", path, info.Mode().Perm())}
@@ -127,5 +186,5 @@ func (a *App) checkDisk() httpapi.Check {
 	if err != nil {
 		return httpapi.Check{Name: "disk", Detail: err.Error()}
 	}
-	return httpapi.Check{Name: "disk", OK: free >= lowDisk, Detail: fmt.Sprintf("%.1f GiB free", float64(free)/(1<<30))}
+	return httpapi.Check{Name: "disk", OK: free >= lowDisk, Detail: fmt.Sprintf("%.1f GiB free; %s", float64(free)/(1<<30), a.ballast.said())}
 }

@@ -47,7 +47,7 @@ func TestExperienceClient(t *testing.T) {
 		}
 	}
 
-	if h := get("/health"); h["status"] != "ok" || h["stats"].(map[string]any)["patterns"] != 0.0 || h["stats"].(map[string]any)["lessons"] != 0.0 {
+	if h := get("/health"); h["status"] != "healthy" || h["stats"].(map[string]any)["patterns"] != 0.0 || h["stats"].(map[string]any)["lessons"] != 0.0 {
 		t.Errorf("health: %v", h)
 	}
 	if stats := get("/api/stats"); fmt.Sprint(stats) != "map[avgUtility:0 episodes:0 highConfidenceLessons:0 lessons:0 patterns:0]" {
@@ -78,7 +78,7 @@ func TestExperienceClient(t *testing.T) {
 	}
 	for path, want := range map[string]int{
 		"/api/episodes": 4, "/api/episodes?limit=2": 2, "/api/episodes?limit=2&offset=3": 1, "/api/episodes/type/build": 3, "/api/episodes/type/build?outcome=failure": 0,
-		"/api/episodes/outcome/success": 3, "/api/episodes/outcome/failure?operation_type=build": 0, "/api/episodes/outcome/success?limit=1": 1, "/api/episodes/type/build?offset=2": 1, "/api/episodes/type/ci%2Fc++%20100%25": 1, "/api/episodes/type/nothing": 0,
+		"/api/episodes/outcome/success": 3, "/api/episodes/outcome/failure?operation_type=build": 0, "/api/episodes/outcome/failure?type=build": 0, "/api/episodes/outcome/success?type=build": 3, "/api/episodes/outcome/success?limit=1": 1, "/api/episodes/type/build?offset=2": 1, "/api/episodes/type/ci%2Fc++%20100%25": 1, "/api/episodes/type/nothing": 0,
 	} {
 		if got := get(path); len(got["episodes"].([]any)) != want || got["count"] != float64(want) {
 			t.Errorf("%s: %v", path, got)
@@ -117,9 +117,9 @@ func TestExperienceClient(t *testing.T) {
 	}
 	for name, got := range map[string]map[string]any{
 		"GET":              get("/api/lessons/applicable?operation_type=build&min_confidence=0.1"),
-		"GET with JSON":    get("/api/lessons/applicable?context=%7B%22where%22%3A%22build%22%7D"),
-		"GET with members": get("/api/lessons/applicable?where=build"),
-		"POST":             post("/api/lessons/applicable", `{"context":{"where":"build"},"operation_type":null,"min_confidence":null}`, http.StatusOK),
+		"GET with JSON":    get("/api/lessons/applicable?context=%7B%22operation%22%3A%22build%22%7D"),
+		"GET with members": get("/api/lessons/applicable?operation=build"),
+		"POST":             post("/api/lessons/applicable", `{"context":{"operation":"build"},"operation_type":null,"min_confidence":null}`, http.StatusOK),
 	} {
 		list := got["lessons"].([]any)
 		if len(list) != 2 || list[0].(map[string]any)["statement"] != "Build in parallel" || math.Abs(list[0].(map[string]any)["current_confidence"].(float64)-0.9) > 1e-4 {
@@ -131,8 +131,8 @@ func TestExperienceClient(t *testing.T) {
 	}
 	applied := post("/api/lessons/"+lesson+"/apply", `{"outcome":"partial","notes":null}`, http.StatusOK)
 	prior := 1 - math.Log(2)/5
-	want := prior*applied["previous_confidence"].(float64) + (1-prior)*0.3*0.5
-	if applied["applied"] != true || number(applied["lesson_id"]) != lesson || applied["total_applications"] != 1.0 || applied["success_rate"] != 0.0 ||
+	want := prior*applied["previous_confidence"].(float64) + (1-prior)*(0.7*0.5+0.3*0.5)
+	if applied["applied"] != true || number(applied["lesson_id"]) != lesson || applied["total_applications"] != 1.0 || applied["success_rate"] != 0.5 ||
 		math.Abs(applied["new_confidence"].(float64)-want) > 1e-9 {
 		t.Errorf("applied %v, want %v", applied, want)
 	}
@@ -188,6 +188,9 @@ func TestExperienceRefusals(t *testing.T) {
 		{"GET", "/api/episodes/type/" + strings.Repeat("x", 200), "", 400, "operation_type"},
 		{"GET", "/api/patterns/4711", "", 404, "4711"},
 		{"GET", "/api/patterns/x", "", 400, "id"},
+		{"GET", "/api/patterns?limit=10001", "", 400, "limit"},
+		{"GET", "/api/patterns?offset=-1", "", 400, "offset"},
+		{"GET", "/api/lessons?limit=10001", "", 400, "limit"},
 		{"GET", "/api/patterns/type/odd", "", 400, "pattern_type"},
 		{"GET", "/api/lessons/4711", "", 404, ""},
 		{"GET", "/api/lessons/x", "", 400, "id"},

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/coder/websocket"
@@ -22,20 +23,28 @@ import (
 // opened is a router in this process, with its settings.
 func opened(t *testing.T, cfg config.Config) *app.App {
 	t.Helper()
+	a, _ := running(t, cfg)
+	return a
+}
+
+// running is a router in this process, and what stops it before the test ends.
+func running(t *testing.T, cfg config.Config) (a *app.App, stop func()) {
+	t.Helper()
 	a, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
+	stop = sync.OnceFunc(func() {
+		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 	})
-	return a
+	t.Cleanup(stop)
+	return a, stop
 }
 
 // ask makes a call and returns its status and what its JSON says.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -23,6 +24,7 @@ type census struct {
 	experiences *learning.Experiences
 	presence    *comms.Presence
 	mailbox     *comms.Mailbox
+	guards      *learning.Guards
 	vectors     *learning.Vectors
 	mesh        func() comms.Mesh // nil: it is off
 	indexes     []keptIndex
@@ -60,6 +62,9 @@ var (
 	vectorsDesc = prometheus.NewDesc("skillrouter_embeddings", "Items that shall have a vector, by what became of it; none while no model is configured.", []string{"state"}, nil)
 	failingDesc = prometheus.NewDesc("skillrouter_embeddings_failing", "1 while the embedding model makes no vectors.", nil, nil)
 	streamsDesc = prometheus.NewDesc("skillrouter_message_streams", "Open streams of GET /messages.", nil, nil)
+	checksDesc  = prometheus.NewDesc("skillrouter_guard_checks_waiting", "Checks that were answered and are not in the guard's ledger yet.", nil, nil)
+	droppedDesc = prometheus.NewDesc("skillrouter_messages_dropped_total", "Messages of the router's own that found a full mailbox.", nil, nil)
+	lostDesc    = prometheus.NewDesc("skillrouter_guard_checks_lost_total", "Checks that were answered and never will be in the guard's ledger.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
@@ -69,6 +74,9 @@ func (c census) Describe(ch chan<- *prometheus.Desc) {
 	ch <- vectorsDesc
 	ch <- failingDesc
 	ch <- streamsDesc
+	ch <- checksDesc
+	ch <- lostDesc
+	ch <- droppedDesc
 	for _, desc := range []*prometheus.Desc{indexReadDesc, indexUnsavedDesc, indexSavedDesc, meshReceivedDesc, meshUnsentDesc, meshHeardDesc, meshEmittedDesc, meshRefusedDesc} {
 		ch <- desc
 	}
@@ -86,6 +94,10 @@ func (c census) Collect(ch chan<- prometheus.Metric) {
 		gauge(agentsDesc, n, string(state))
 	}
 	gauge(streamsDesc, c.mailbox.Streams())
+	ch <- prometheus.MustNewConstMetric(droppedDesc, prometheus.CounterValue, float64(c.mailbox.Dropped()))
+	ledger := c.guards.LedgerState()
+	gauge(checksDesc, ledger.Waiting)
+	ch <- prometheus.MustNewConstMetric(lostDesc, prometheus.CounterValue, float64(ledger.Lost))
 	for _, index := range c.indexes {
 		collectIndex(ch, index)
 	}
@@ -116,9 +128,25 @@ func (c census) checks(ctx context.Context) []httpapi.Check {
 	for _, index := range c.indexes {
 		checks = append(checks, checkSnapshot(index, c.now()))
 	}
-	return append(checks, checkVectors(c.vectors.Status()),
+	ledger := c.guards.LedgerState()
+	return append(checks, checkVectors(c.vectors.Status()), httpapi.Check{Name: "guard ledger", OK: ledger.Well(), Detail: ledgerSaid(ledger)},
 		httpapi.Check{Name: "agents", OK: true, Detail: fmt.Sprintf("%d online, %d starting, %d stale, %d offline; %d streams open",
 			counts[operational.AgentOnline], counts[operational.AgentStarting], counts[operational.AgentStale], counts[operational.AgentOffline], c.mailbox.Streams())})
+}
+
+// ledgerSaid tells how the guard's ledger keeps up with its verdicts.
+func ledgerSaid(s learning.LedgerState) string {
+	said := "every check is written"
+	if s.Waiting > 0 {
+		said = fmt.Sprintf("%d checks wait to be written, the first for %s", s.Waiting, s.Late.Round(time.Millisecond))
+	}
+	if s.Failing != "" {
+		said += "; " + s.Failing
+	}
+	if s.Lost > 0 {
+		said += fmt.Sprintf("; %d were judged and could not be kept since the start", s.Lost)
+	}
+	return said
 }
 
 func checkVectors(s learning.EmbeddingStatus) httpapi.Check {

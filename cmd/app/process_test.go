@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -31,7 +32,27 @@ var (
 	buildDir      string
 )
 
+// naiveEnv makes the tests' own program the server of serveNaively.
+const naiveEnv = "SKILLROUTER_TEST_NAIVE_IMPORT"
+
+// serveNaively is the negative control: it decodes a whole body at once.
+func serveNaively() {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("http://" + listener.Addr().String())
+	panic(http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct{ Records []map[string]any }
+		err := json.NewDecoder(r.Body).Decode(&in)
+		fmt.Fprintln(w, len(in.Records), err)
+	})))
+}
+
 func TestMain(m *testing.M) {
+	if os.Getenv(naiveEnv) != "" {
+		serveNaively()
+	}
 	var err error
 	if buildDir, err = os.MkdirTemp("", "skillrouter-test"); err != nil {
 		panic(err)
@@ -57,6 +78,9 @@ func program(t *testing.T, build func() (string, error)) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds and runs the real program")
+	}
+	if raceEnabled {
+		t.Skip("the real program is built without the race detector: there is nothing to see")
 	}
 	path, err := build()
 	if err != nil {

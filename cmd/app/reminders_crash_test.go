@@ -54,7 +54,7 @@ func TestKillReminders(t *testing.T) {
 	p := start(t, path, data)
 	reader.at(p.url)
 	settled(t, p, data, kept)
-	if status, raw, err := p.post(t.Context(), "/signal", map[string]any{"from_agent_id": "writer", "to_agent_id": "reader", "signal": "last"}); err != nil || status != http.StatusOK {
+	if status, raw, err := p.post(t.Context(), "/signal", map[string]any{"from_agent_id": "captain", "to_agent_id": "reader", "signal": "last"}); err != nil || status != http.StatusOK {
 		t.Fatalf("%d %s %v", status, raw, err)
 	}
 	if !reader.waitFor(t.Context(), "last", 20*time.Second) {
@@ -105,7 +105,7 @@ func (k *scheduled) bySignal(t *testing.T, p *process) {
 		k.mu.Lock()
 		k.signal[name] = number
 		k.mu.Unlock()
-		status, _, err := p.post(t.Context(), "/signal", map[string]any{"from_agent_id": "writer", "to_agent_id": "somebody", "signal": name})
+		status, _, err := p.post(t.Context(), "/signal", map[string]any{"from_agent_id": "captain", "to_agent_id": "somebody", "signal": name})
 		if err != nil {
 			return
 		}

@@ -82,11 +82,16 @@ func Restore(ctx context.Context, archive io.Reader, data string, options Restor
 	if r.Verification, err = verifyUnpacked(ctx, m, staging); err != nil {
 		return r, err
 	}
-	if !r.OK {
+	if len(r.Problems) > 0 { // rows that were altered are told of, and no reason to be left without the others
 		return r, archiveFault("is not sound: %s", strings.Join(r.Problems, "; "))
 	}
 	r.Data = data
-	keep := freshName(data, asidePrefix+options.Now().UTC().Format("20060102T150405Z"))
+	keep := freshName(data, asidePrefix+options.Now().UTC().Format("20060102T150405Z"), "")
+	for _, name := range databaseNames() {
+		if err := turnToWAL(ctx, filepath.Join(staging, name+".db")); err != nil {
+			return r, err
+		}
+	}
 	if err := clean(staging); err != nil {
 		return r, err
 	}
@@ -108,20 +113,20 @@ func Restore(ctx context.Context, archive io.Reader, data string, options Restor
 	return r, nil
 }
 
-// freshName returns a name that nothing in the folder has.
-func freshName(dir, name string) string {
-	for n, fresh := 2, name; ; n++ {
+// freshName returns a name, of a title and an ending, that nothing in the folder has.
+func freshName(dir, title, ending string) string {
+	for n, fresh := 2, title+ending; ; n++ {
 		if _, err := os.Lstat(filepath.Join(dir, fresh)); errors.Is(err, fs.ErrNotExist) {
 			return fresh
 		}
-		fresh = fmt.Sprintf("%s-%d", name, n)
+		fresh = fmt.Sprintf("%s-%d%s", title, n, ending)
 	}
 }
 
 // clean removes what looking databases through left beside them.
 func clean(dir string) error {
 	for _, name := range databaseNames() {
-		for _, suffix := range []string{"-wal", "-shm"} {
+		for _, suffix := range []string{"-journal", "-wal", "-shm"} {
 			if err := os.Remove(filepath.Join(dir, name+".db"+suffix)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
@@ -166,26 +171,40 @@ func finishRestore(data string) error {
 	}
 	// A database that has not been moved in yet stands before a file of that name that is
 	// the old one; one that has, does not, and what is there is not touched again.
-	for _, name := range append(restored, proceduresFolder) {
-		if name == proceduresFolder && len(restored) == 0 {
-			continue // it went aside before the last file came in
+	if len(restored) > 0 { // else all that is of before went aside before the last file came in
+		for _, name := range append(restored, proceduresFolder, highWaterName, lossesName) {
+			if err := moveAside(data, keep, name); err != nil {
+				return err
+			}
 		}
-		if err := moveAside(data, keep, name); err != nil {
-			return err
-		}
+	}
+	if err := errors.Join(syncIfThere(keep), syncFolder(data)); err != nil {
+		return err
 	}
 	for _, name := range restored {
 		if err := os.Rename(filepath.Join(ready, name), filepath.Join(data, name)); err != nil {
 			return err
 		}
 	}
-	if err := syncFolder(data); err != nil {
+	// Each step is on disk before what tells that it is to do goes.
+	if err := errors.Join(syncFolder(data), syncFolder(ready), unmark(data)); err != nil {
 		return err
 	}
 	if err := os.Remove(filepath.Join(ready, asideFile)); err != nil {
 		return err
 	}
-	return os.Remove(ready)
+	if err := errors.Join(syncFolder(ready), os.Remove(ready)); err != nil {
+		return err
+	}
+	return syncFolder(data)
+}
+
+// syncIfThere is syncFolder for one that may not be there.
+func syncIfThere(dir string) error {
+	if err := syncFolder(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // proceduresFolder is where procedures are files, unless the settings say
@@ -198,14 +217,14 @@ func moveAside(data, keep, name string) error {
 	names := []string{name}
 	if strings.HasSuffix(name, ".db") {
 		// The log first: without its database it is refused, never applied to another one.
-		names = []string{name + "-shm", name + "-wal", name}
+		names = []string{name + "-shm", name + "-wal", name + "-journal", name}
 	}
 	for _, one := range names {
 		from := filepath.Join(data, one)
 		if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err := os.MkdirAll(keep, 0o700); err != nil {
+		if err := MakeFolder(keep); err != nil {
 			return err
 		}
 		if err := os.Rename(from, filepath.Join(keep, one)); err != nil {
@@ -217,6 +236,9 @@ func moveAside(data, keep, name string) error {
 
 // present names what of a router's a folder holds.
 func present(data string) (there []string) {
+	if _, err := os.Lstat(filepath.Join(data, firstStartName)); err == nil {
+		return nil // a first start that was cut off: nobody was told of what is there; it goes aside all the same
+	}
 	for _, name := range databaseNames() {
 		if _, err := os.Lstat(filepath.Join(data, name+".db")); err == nil {
 			there = append(there, name+".db")
@@ -240,9 +262,15 @@ func writeSynced(path string, text []byte) error {
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
+// SyncFolder makes renames within a folder last through a power cut, where the system can.
+func SyncFolder(dir string) error { return syncFolder(dir) }
+
 // syncFolder makes renames within a folder last through a power cut, where the system can.
 func syncFolder(dir string) error {
 	folder, err := os.Open(dir)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil // a parent that this user may pass through and not read
+	}
 	if err != nil {
 		return err
 	}

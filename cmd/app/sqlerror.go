@@ -2,6 +2,8 @@ package app
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 
 	gosqlite "github.com/glebarez/go-sqlite"
 
@@ -16,6 +18,13 @@ const (
 	sqliteIOErr   = 10
 	sqliteCorrupt = 11
 	sqliteFull    = 13
+)
+
+// Extended codes of sqliteIOErr whose cause may be a want of room.
+const (
+	sqliteIOErrWrite    = 778
+	sqliteIOErrTruncate = 1546
+	sqliteIOErrShmSize  = 4874
 )
 
 // translate gives a driver's error the code that fits. What a store has given
@@ -42,4 +51,28 @@ func translate(err error) error {
 		return skillrouter.Wrap(skillrouter.Internal, err, "the disk failed")
 	}
 	return err
+}
+
+// translate is translate for a write, which a quota or a limit on the size of files may refuse.
+func (db *Database) translate(err error) error {
+	translated := translate(err)
+	failure, ok := errors.AsType[*gosqlite.Error](err)
+	if !ok || skillrouter.CodeOf(translated) != skillrouter.Internal {
+		return translated
+	}
+	switch failure.Code() {
+	case sqliteIOErrWrite, sqliteIOErrTruncate, sqliteIOErrShmSize:
+	default:
+		return translated
+	}
+	var largest int64
+	for _, suffix := range []string{"", "-wal"} {
+		if info, err := os.Stat(db.Path + suffix); err == nil {
+			largest = max(largest, info.Size())
+		}
+	}
+	if full := outOfRoom(filepath.Dir(db.Path), largest); full != nil {
+		return skillrouter.Wrap(skillrouter.StorageFull, errors.Join(full, err), "the disk takes no more (%s): nothing was stored, reading goes on", full)
+	}
+	return translated
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"io"
 	"maps"
@@ -22,7 +23,14 @@ type Verification struct {
 	// OwnerToken tells whether the archive has it: whoever has the archive then has every right.
 	OwnerToken bool     `json:"owner_token"`
 	Problems   []string `json:"problems"`
+	Notes      []string `json:"notes,omitempty"` // what may be missing though all is sound
+	// Altered says which rows are not as they were stored, where all else is sound.
+	Altered []string `json:"altered,omitempty"`
 }
+
+// unledgered is what a log that was not folded into its database may mean: no
+// other answer than the guard's is given before it is on disk.
+const unledgered = "learning.db was not closed, or is in use: if its router was killed, checks of the guard's last second may be missing from the ledger; whatever else was answered is here"
 
 // VerifiedFile is a database that was looked through.
 type VerifiedFile struct {
@@ -57,7 +65,7 @@ func UnpackArchive(ctx context.Context, archive io.Reader, dir string) (v Verifi
 	if v, err = verifyUnpacked(ctx, m, dir); err != nil {
 		return v, err
 	}
-	if !v.OK {
+	if len(v.Problems) > 0 {
 		return v, archiveFault("is not sound: %s", strings.Join(v.Problems, "; "))
 	}
 	return v, clean(dir)
@@ -119,7 +127,57 @@ func VerifyFolder(ctx context.Context, data string) (Verification, error) {
 	if _, err := os.Stat(data); err != nil {
 		return v, err
 	}
-	return v, v.look(ctx, data, nil)
+	if log, err := os.Stat(filepath.Join(data, "learning.db-wal")); err == nil && log.Size() > 0 {
+		v.Notes = append(v.Notes, unledgered)
+	}
+	was := readHighWater(data) // before the databases are read, which may go on meanwhile
+	if err := v.look(ctx, data, nil); err != nil || len(v.Problems) > 0 {
+		return v, err
+	}
+	return v, v.compareLogs(ctx, data, was)
+}
+
+// compareLogs looks for what a crash and a damage cost: the logs' own marks of
+// how far they had come, and write-ahead logs that go on behind a damage.
+func (v *Verification) compareLogs(ctx context.Context, data string, was highWater) error {
+	open := map[string]*sql.DB{}
+	for _, name := range databaseNames() {
+		path := filepath.Join(data, name+".db")
+		db, err := openForReading(path)
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		open[name] = db
+		torn, err := settledLog(path)
+		if err != nil {
+			return err
+		}
+		if torn.sure {
+			v.Problems = append(v.Problems, fmt.Sprintf("%s.db-wal is damaged: %s", name, torn))
+		}
+	}
+	now, err := reached(ctx, open["learning"], open["operational"])
+	if err != nil {
+		return err
+	}
+	v.Problems = append(v.Problems, was.behind(now)...)
+	v.OK = v.OK && len(v.Problems) == 0
+	return nil
+}
+
+// settledLog is scanLog where a router may be writing: a frame that is being
+// written looks damaged for a moment, so what is found must be found again.
+func settledLog(path string) (t tornLog, err error) {
+	const looks = 3
+	for n := range looks {
+		again, err := scanLog(path)
+		if err != nil || again.frame == 0 || n > 0 && again.frame != t.frame {
+			return tornLog{}, err
+		}
+		t = again
+	}
+	return t, nil
 }
 
 // look examines both databases, the one with the cursors first, and whether they fit each other.
@@ -151,6 +209,21 @@ func (v *Verification) look(ctx context.Context, dir string, compare func(name s
 		v.Problems = append(v.Problems, leading(found["operational"], found["learning"])...)
 	}
 	v.OK = len(v.Problems) == 0
+	if !v.OK {
+		return nil
+	}
+	db, err := openForReading(filepath.Join(dir, "learning.db"))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	hashes, err := compareHashes(ctx, db)
+	if err != nil {
+		return err
+	}
+	if said := hashes.String(); said != "" {
+		v.Altered, v.OK = append(v.Altered, "learning.db: "+said), false
+	}
 	return nil
 }
 

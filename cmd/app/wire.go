@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -34,6 +35,9 @@ type services struct {
 // wire builds every service on the open databases, and the transports on the services.
 func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	operations := operationalstore.New(a.operational.Read, a.operational.Commit)
+	if _, err := ReadOwnerToken(a.config.Data); errors.Is(err, errEmptyToken) {
+		a.log.Warn("the owner's token was empty, as a power cut leaves it, and is made anew: what had the old one elsewhere is refused")
+	}
 	owner, err := OwnerToken(a.config.Data)
 	if err != nil {
 		return err
@@ -52,7 +56,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		return fmt.Errorf("load the agents: %w", err)
 	}
 	a.life.run(ctx, "presence", presence.Run)
-	mailbox, err := comms.NewMailbox(ctx, presence, operations, a.log, comms.MailboxOptions{Retention: a.config.Retention.Messages})
+	mailbox, err := comms.NewMailbox(ctx, presence, operations, a.log, comms.MailboxOptions{Retention: a.config.Retention.Messages, OnlyCaptainsStop: !a.config.AgentsMayStop})
 	if err != nil {
 		return fmt.Errorf("load the mailboxes: %w", err)
 	}
@@ -62,7 +66,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	memory := learningstore.New(a.learning.Read, a.learning.Commit)
 	knowledge := learning.NewKnowledgeBase(memory, a.learningOptions())
 	episodes := learning.NewEpisodes(memory, a.learningOptions())
-	guards := learning.NewGuards(ctx, memory, learning.GuardsOptions{Options: learning.Options{Now: a.now, Log: a.log}, Retention: a.config.Retention.Checks})
+	guards := learning.NewGuards(ctx, memory, learning.GuardsOptions{Options: learning.Options{Now: a.now, Log: a.log}, Retention: a.config.Retention.Checks, Confine: !a.config.AgentsMayStop})
 	border, err := a.cross(ctx, memory, operations, episodes, presence, mailbox)
 	if err != nil {
 		return err
@@ -116,7 +120,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	a.life.run(ctx, "crossing", border.crossing.Run)
 
 	a.services.census = census{
-		knowledge: knowledge, episodes: episodes, lessons: lessons, experiences: experiences, presence: presence, mailbox: mailbox, vectors: p.vectors, mesh: p.meshStatus, now: a.now,
+		knowledge: knowledge, episodes: episodes, lessons: lessons, experiences: experiences, presence: presence, mailbox: mailbox, guards: guards, vectors: p.vectors, mesh: p.meshStatus, now: a.now,
 		indexes: []keptIndex{
 			{"knowledge", knowledge.IndexState},
 			{"episodes", episodes.IndexState},
@@ -182,9 +186,17 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 // health is the answer of GET /health.
 func (a *App) health(ctx context.Context) httpapi.Health {
 	now := a.now()
+	status := router.StatusHealthy
+	lost, err := Losses(a.config.Data)
+	if err != nil {
+		lost = []string{err.Error()}
+	}
+	if len(lost) > 0 {
+		status = "degraded"
+	}
 	return httpapi.Health{
-		Status: "ok", Server: "skillrouter", Version: a.options.Version,
+		Status: status, Problems: lost, Server: "skillrouter", Version: a.options.Version,
 		UptimeMS: now.Sub(a.started).Milliseconds(), Timestamp: now.UTC(),
-		Stats: a.services.census.stats(ctx, a.log), Search: a.services.census.search(), Interlock: a.services.mesh,
+		Stats: a.services.census.stats(ctx, a.log), Search: a.services.census.search(), Guard: ledgerSaid(a.services.census.guards.LedgerState()), Interlock: a.services.mesh,
 	}
 }

@@ -77,10 +77,7 @@ func (a *App) cross(ctx context.Context, memory *learningstore.Store, operations
 	}
 	b.crossing, err = router.NewCrossing(ctx, router.CrossingPorts{
 		Learning: memory, Operational: operations, Desk: b.desk, Episodes: episodes, Lessons: b.lessons, Agents: presence,
-		Courier: func(ctx context.Context, draft operational.MessageDraft) error {
-			_, err := mailbox.Send(ctx, draft)
-			return err
-		},
+		Courier: mailbox.Tell,
 	}, router.CrossingOptions{Now: a.now, Log: a.log, Rules: b.rules})
 	if err != nil {
 		return b, fmt.Errorf("read how far the logs were followed: %w", err)

@@ -20,6 +20,9 @@ func (a *App) wireFeed(ctx context.Context, p *parts) error {
 		return fmt.Errorf("read the feed's journal: %w", err)
 	}
 	a.life.run(ctx, "feed", feed.Run)
+	a.life.run(ctx, "high water", func(ctx context.Context) error {
+		return keepHighWater(ctx, a.config.Data, feed, p.tokens, a.log)
+	})
 	fail := func(w http.ResponseWriter, _ *http.Request, err error) { httpapi.WriteProblem(w, err) }
 	events := stream.NewFeed(feed, fail, a.log)
 	sockets := stream.NewSockets(feed, fail, a.now, a.log)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"skillrouter"
 	"skillrouter/learning"
@@ -25,6 +27,14 @@ func (a *App) wireProcedures(ctx context.Context, p *parts) error {
 		return fmt.Errorf("open the index of procedures: %w", err)
 	}
 	a.life.run(ctx, "procedures", procedures.RunIndex)
+	if own := filepath.Join(a.config.Data, proceduresFolder); a.config.ProceduresFolder() == own {
+		// Made by an earlier version, it is open to others: they would read it where the data folder is not in the way.
+		if info, err := os.Stat(own); err == nil && info.Mode().Perm()&0o077 != 0 {
+			if err := os.Chmod(own, 0o700); err != nil {
+				return fmt.Errorf("close the folder of procedures to others: %w", err)
+			}
+		}
+	}
 	folder, err := runbooks.Open(a.config.ProceduresFolder(), procedures, runbooks.Options{Now: a.now, Log: a.log})
 	if err != nil {
 		return err

@@ -53,9 +53,9 @@ func (s *shell) agentsCommand() *cobra.Command {
 }
 
 // progress is a task with how far it has come, if it has.
-func progress(task string, percent float64) string {
+func progress(task string, percent int) string {
 	if task != "" && percent > 0 {
-		return fmt.Sprintf("%s (%.0f%%)", cell(task), percent)
+		return fmt.Sprintf("%s (%d%%)", cell(task), percent)
 	}
 	return task
 }

@@ -140,7 +140,10 @@ func writeBackup(path string, force bool, write func(w io.Writer) error) (out ba
 	if err := file.Close(); err != nil {
 		return out, err
 	}
-	return out, os.Rename(file.Name(), path)
+	if err := os.Rename(file.Name(), path); err != nil {
+		return out, err
+	}
+	return out, app.SyncFolder(filepath.Dir(path)) // else a power cut may take the name away again
 }
 
 // ignoring drops an error of a kind that means nothing here.

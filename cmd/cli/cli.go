@@ -93,7 +93,7 @@ holds your data folder, else the address in your settings.`,
 		s.proceduresCommand(), s.remindersCommand(), s.sessionsCommand(), s.proposalsCommand(), s.contextCommand(),
 		s.eventsCommand(), s.gapsCommand(), s.judgeCommand(), s.interlockCommand(),
 		s.setupCommand(), s.hookCommand(), s.demoCommand(),
-		s.exportCommand(), s.backupCommand(), s.restoreCommand(), s.verifyCommand(),
+		s.exportCommand(), s.backupCommand(), s.restoreCommand(), s.verifyCommand(), s.redactCommand(),
 		s.mcpCommand(), s.tokenCommand(), s.doctorCommand(), s.selftestCommand(), s.embeddingsCommand(), s.configCommand(), s.versionCommand(),
 	)
 	return root

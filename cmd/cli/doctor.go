@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
 	"skillrouter/comms/client"
+	"skillrouter/router"
 )
 
 // doctorTime bounds the router's own examination, which reads whole databases.
@@ -107,7 +109,8 @@ func (s *shell) examine(ctx context.Context) (diagnosis, error) {
 		return d, s.offline(&d, settings.Config)
 	}
 	d.Up = true
-	d.add("router", health.Status == "ok", "%s at %s, version %s, up for %s", health.Status, d.Server, health.Version, millis(health.UptimeMS).Round(time.Second))
+	well := health.Status == router.StatusHealthy || health.Status == "ok" // a router of before this word still says ok
+	d.add("router", well, "%s at %s, version %s, up for %s", health.Status, d.Server, health.Version, millis(health.UptimeMS).Round(time.Second))
 	if skew := time.Since(health.Timestamp).Abs(); !health.Timestamp.IsZero() {
 		d.add("clocks", skew < 5*time.Second, "the router's and this one are %s apart", skew.Round(time.Millisecond))
 	}
@@ -139,9 +142,12 @@ func (s *shell) offline(d *diagnosis, settings config.Config) error {
 	}
 	private := info.Mode().Perm()&0o077 == 0 || os.PathSeparator == '\\'
 	d.add("data folder", private, "%s, mode %04o", settings.Data, info.Mode().Perm())
+	_, traces := app.Missing(settings.Data)
 	for _, name := range []string{"learning.db", "operational.db"} {
 		path := filepath.Join(settings.Data, name)
 		switch err := readable(path); {
+		case errors.Is(err, os.ErrNotExist) && len(traces) > 0:
+			d.add(name, false, "is missing, while %s is there: it was lost; restore a backup", strings.Join(traces, ", "))
 		case errors.Is(err, os.ErrNotExist):
 			d.add(name, true, "is not there yet")
 		case err != nil:
@@ -149,6 +155,12 @@ func (s *shell) offline(d *diagnosis, settings config.Config) error {
 		default:
 			d.add(name, true, "begins as a SQLite database does; the router checks more of it")
 		}
+	}
+	switch lost, err := app.Losses(settings.Data); {
+	case err != nil:
+		d.add("stored writes", false, "%v", err)
+	case len(lost) > 0:
+		d.add("stored writes", false, "%s", strings.Join(lost, "; "))
 	}
 	lock, err := app.Acquire(settings.Data, app.Holder{PID: os.Getpid(), Started: s.now()})
 	switch {

@@ -116,12 +116,14 @@ func (s *shell) experienceLessons() *cobra.Command {
 	cmd := s.remote(s.command(&cobra.Command{
 		Use: "lessons [CONTEXT...]", Short: "Show the lessons that hold for an operation or in a context, the surest first",
 	}, func(ctx context.Context, args []string) error {
-		words := make([]any, len(args))
-		for i, word := range args {
-			words[i] = word
+		var words []any
+		for _, word := range args { // what is learned names its kind of context; people need not
+			for _, kind := range []string{"", "operation:", "server:", "env:"} {
+				words = append(words, kind+word)
+			}
 		}
 		if len(words) > 0 {
-			query.Context = map[string]any{"context": words}
+			query.Context = map[string]any{"where": words}
 		}
 		c, err := s.client()
 		if err != nil {

@@ -72,6 +72,8 @@ input and answers on standard output in the agent's dialect. EVENT is one of
   pre-tool-use            ask the guard: block, or warn
   post-tool-use           tell the guard that the tool was used all the same
   post-tool-use-failure   record the failure as an episode
+  turn-end                hand the agent what was sent to it meanwhile; record the failures
+                          that an agent (Codex) tells no other hook of
   session-end             read the session's transcript for what is worth remembering
 
 Each checks the agent in and tells it of new messages, and of a stop that it is asked
@@ -195,6 +197,8 @@ func (h *hooked) answer(ctx context.Context) (hook.Answer, error) {
 		return h.judge(ctx)
 	case hook.PostToolUse, hook.PostFailure:
 		return h.after(ctx)
+	case hook.TurnEnd:
+		return h.turn(ctx)
 	case hook.SessionEnd:
 		if h.now {
 			return hook.Answer{}, h.end(ctx)
@@ -302,7 +306,7 @@ func (h *hooked) connect() (*client.Client, error) {
 // oneLine is a text that somebody wrote, on one line of at most limit bytes,
 // with nothing in it that a terminal or a model would read and a person not see.
 func oneLine(text string, limit int) string {
-	text = strings.Join(strings.Fields(router.Visible(router.Unfenced(text))), " ")
+	text = strings.Join(strings.Fields(skillrouter.Visible(router.Unfenced(text))), " ")
 	if len(text) <= limit {
 		return text
 	}

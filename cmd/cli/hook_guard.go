@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"skillrouter"
 	"skillrouter/cmd/hook"
@@ -17,14 +18,10 @@ const (
 	maxVerdictText  = 400 // bytes of each reason or alternative
 )
 
-// ownTools is how agents name the tools of this program's own MCP server,
-// which need no guard.
-const ownTools = "mcp__skillrouter__"
-
 // judge asks the guard about a tool's use, before it, and checks the agent in
 // meanwhile. What became of the one is no obstacle to the other.
 func (h *hooked) judge(ctx context.Context) (hook.Answer, error) {
-	if h.call.Tool == "" || strings.HasPrefix(h.call.Tool, ownTools) {
+	if h.call.Tool == "" || h.dialect.Own(h.call.Tool) {
 		return hook.Answer{}, nil
 	}
 	c, err := h.connect()
@@ -43,7 +40,11 @@ func (h *hooked) judge(ctx context.Context) (hook.Answer, error) {
 			h.remember(checked.CheckID)
 		}
 	}
-	note, wrong := h.hear(ctx, here)
+	wait := toldTime
+	if verdict != hook.Pass {
+		wait = toldBlocked
+	}
+	note, wrong := h.hear(ctx, here, wait)
 	return h.dialect.Judge(verdict, reason, note), errors.Join(err, wrong)
 }
 
@@ -57,9 +58,9 @@ func verdictOf(decision learning.Decision) hook.Verdict {
 	return hook.Pass
 }
 
-// hear returns what the check-in brought, which is marked as read once it is written.
-func (h *hooked) hear(ctx context.Context, here *attendance) (hook.Note, error) {
-	note, err := here.told(ctx)
+// hear returns what the check-in brought within a time, which is marked as read once it is written.
+func (h *hooked) hear(ctx context.Context, here *attendance, wait time.Duration) (hook.Note, error) {
+	note, err := here.told(ctx, wait)
 	if here.heard {
 		h.attendance = here
 	}
@@ -68,12 +69,15 @@ func (h *hooked) hear(ctx context.Context, here *attendance) (hook.Note, error) 
 
 // after checks the agent in and learns from how the tool's use went.
 func (h *hooked) after(ctx context.Context) (hook.Answer, error) {
-	if h.call.Tool == "" || strings.HasPrefix(h.call.Tool, ownTools) {
+	if h.dialect.Own(h.call.Tool) {
+		return hook.Answer{}, nil // what is asked of us and refused is no failure of the work
+	}
+	if h.call.Tool == "" {
 		return hook.Answer{}, h.learn(ctx)
 	}
 	here := h.attend(ctx)
 	err := h.learn(ctx)
-	note, wrong := h.hear(ctx, here)
+	note, wrong := h.hear(ctx, here, toldTime)
 	return h.dialect.Tell(h.event, note), errors.Join(err, wrong)
 }
 
@@ -135,14 +139,14 @@ func (h *hooked) learn(ctx context.Context) error {
 		}
 		_, wrong = c.Guard.Outcome(ctx, draft)
 	}
-	if !h.call.Failed || h.call.Stopped || h.call.Tool == "" {
+	if !h.call.Failed || h.call.Stopped || h.call.Tool == "" || h.keepsRollout() {
 		return wrong
 	}
 	c, err := h.connect()
 	if err != nil {
 		return err
 	}
-	if _, err := c.Episodes.Record(ctx, h.episode()); err != nil {
+	if _, err := c.Episodes.Record(ctx, h.episode(h.call)); err != nil {
 		return err
 	}
 	return wrong
@@ -157,20 +161,20 @@ const (
 )
 
 // episode is a failure as an episode. The router cuts secrets out of it.
-func (h *hooked) episode() learning.EpisodeDraft {
-	did := h.call.Tool
+func (h *hooked) episode(call hook.Call) learning.EpisodeDraft {
+	did := call.Tool
 	for _, name := range []string{"command", "file_path", "path", "query", "url"} {
-		if text, ok := h.call.Args[name].(string); ok && strings.TrimSpace(text) != "" {
+		if text, ok := call.Args[name].(string); ok && strings.TrimSpace(text) != "" {
 			did = text
 			break
 		}
 	}
-	said := strings.TrimSpace(strings.ToValidUTF8(h.call.Failure, "\ufffd"))
+	said := strings.TrimSpace(strings.ToValidUTF8(call.Failure, "\ufffd"))
 	if len(said) > maxFailureText {
 		said = "…" + strings.ToValidUTF8(said[len(said)-maxFailureText:], "")
 	}
 	var content strings.Builder
-	fmt.Fprintf(&content, "%s failed: %s", h.call.Tool, skillrouter.Head(did, maxFailureCommand))
+	fmt.Fprintf(&content, "%s failed: %s", call.Tool, skillrouter.Head(did, maxFailureCommand))
 	if said != "" {
 		fmt.Fprintf(&content, "\n\n%s", said)
 	}

@@ -3,9 +3,11 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,8 +24,10 @@ const (
 	// sayEvery is how often the router is told what the agent does: that is written to
 	// disk and goes to everybody who follows the feed, where a bare check-in costs neither.
 	sayEvery = 5 * time.Second
-	// toldTime bounds how long a hook that has its own answer waits for the check-in's.
-	toldTime = 250 * time.Millisecond
+	// toldTime bounds how long a hook that has its own answer waits for the check-in's,
+	// from its beginning on; toldBlocked does if that answer is a verdict. What is not told comes next time.
+	toldTime    = 250 * time.Millisecond
+	toldBlocked = 100 * time.Millisecond
 	// maxTold is how many messages are told at once, and maxToldText how much of each, in bytes.
 	maxTold     = 5
 	maxToldText = 1000
@@ -41,10 +45,14 @@ const wrapped = "SKILLROUTER_WRAPPED"
 // tells presence that the agent has gone.
 const departed = "exited: the session ended"
 
+// idle is the status of an agent that has answered and waits for a person.
+const idle = "idle"
+
 // attendance is a check-in that runs beside what the hook asks.
 type attendance struct {
-	h    *hooked
-	done chan struct{}
+	h     *hooked
+	begun time.Time
+	done  chan struct{}
 
 	stop     bool
 	reason   string
@@ -58,10 +66,10 @@ type attendance struct {
 // attend checks the agent in without waiting for it. A token tells the router
 // who calls but not this program, so that an agent without a name is not checked in.
 func (h *hooked) attend(ctx context.Context) *attendance {
-	a := &attendance{h: h, done: make(chan struct{})}
+	a := &attendance{h: h, begun: time.Now(), done: make(chan struct{})}
 	path := h.attendPath()
 	due := h.due(path)
-	tells := h.dialect.Tells(h.event)
+	tells := h.dialect.Tells(h.event) && !h.call.Continued // a turn that we gave the agent is not followed by another
 	after := h.event == hook.PostToolUse || h.event == hook.PostFailure
 	if h.agent == "" || after && !due && (!tells || h.dialect.Tells(hook.PreToolUse)) {
 		close(a.done) // nobody to check in, or the hook before the tool has just done so
@@ -74,9 +82,12 @@ func (h *hooked) attend(ctx context.Context) *attendance {
 		return a
 	}
 	beat := comms.Heartbeat{AgentID: h.agent}
-	if h.event == hook.SessionEnd {
+	switch {
+	case h.event == hook.SessionEnd:
 		beat.Status = departed
-	} else if due {
+	case h.event == hook.TurnEnd:
+		beat.Status = idle
+	case due:
 		beat = h.says()
 		touch(path, h.shell.now())
 	}
@@ -95,6 +106,9 @@ func (h *hooked) attend(ctx context.Context) *attendance {
 			return
 		}
 		a.stop, a.reason = answer.ShouldStop, answer.StopReason
+		if a.stop && h.event == hook.TurnEnd {
+			return // it has ended its turn, as it was asked to
+		}
 		if answer.HasMessages {
 			a.err = a.look(ctx, since)
 		}
@@ -116,6 +130,24 @@ func (h *hooked) says() comms.Heartbeat {
 		beat.CurrentTask = oneLine(branchWords(h.call.Dir), maxBriefText)
 	}
 	return beat
+}
+
+// turn ends a turn. A message to this agent gives it a further turn: one that uses
+// no tool would not hear of it. What goes to all agents waits for the next tool.
+func (h *hooked) turn(ctx context.Context) (hook.Answer, error) {
+	here := h.attend(ctx)
+	err := h.recordRollout(ctx)
+	note, wrong := here.told(ctx, toldTime)
+	if !here.addressed() {
+		return hook.Answer{}, errors.Join(err, wrong)
+	}
+	h.attendance = here
+	return h.dialect.Tell(h.event, note), errors.Join(err, wrong)
+}
+
+// addressed tells whether somebody wrote to this agent, of what was heard.
+func (a *attendance) addressed() bool {
+	return a.heard && slices.ContainsFunc(a.messages, func(m comms.InboxMessage) bool { return m.To != "" && m.From != router.MailAgent })
 }
 
 // look finds the messages that nobody has read to the agent yet.
@@ -146,8 +178,8 @@ func (a *attendance) look(ctx context.Context, since int64) error {
 }
 
 // told waits a little for the check-in and returns what the agent is to be told.
-func (a *attendance) told(ctx context.Context) (hook.Note, error) {
-	limit := time.NewTimer(toldTime)
+func (a *attendance) told(ctx context.Context, wait time.Duration) (hook.Note, error) {
+	limit := time.NewTimer(wait - time.Since(a.begun))
 	defer limit.Stop()
 	select {
 	case <-a.done:

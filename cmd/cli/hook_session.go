@@ -56,6 +56,9 @@ func (h *hooked) inject(ctx context.Context) (hook.Answer, error) {
 	var parts []string
 	here := h.attend(ctx)
 	if h.event == hook.SessionStart {
+		h.openRollout()
+	}
+	if h.event == hook.SessionStart {
 		known, err := c.Memory.SessionContext(ctx, router.SessionQuery{Agent: h.agent})
 		if err != nil {
 			return hook.Answer{}, err
@@ -69,7 +72,7 @@ func (h *hooked) inject(ctx context.Context) (hook.Answer, error) {
 		}
 		parts = append(parts, built.Text)
 	}
-	note, wrong := h.hear(ctx, here)
+	note, wrong := h.hear(ctx, here, toldTime)
 	if note.Text != "" {
 		parts = append([]string{note.Text}, parts...)
 	}
@@ -146,7 +149,7 @@ func (h *hooked) goodbye(ctx context.Context, text []byte) error {
 	}
 	here := h.attend(ctx)
 	err := h.leave(text)
-	_, wrong := here.told(ctx)
+	_, wrong := here.told(ctx, toldTime)
 	return errors.Join(err, wrong)
 }
 
@@ -177,14 +180,20 @@ func (h *hooked) leave(text []byte) error {
 	return in.Close()
 }
 
-// end tells the guard what was heeded, and has the transcript consolidated.
+// end records what failed, tells the guard what was heeded, and has the transcript consolidated.
 func (h *hooked) end(ctx context.Context) error {
-	if err := h.heed(ctx); err != nil {
+	if err := errors.Join(h.recordRollout(ctx), h.heed(ctx)); err != nil {
 		return err
 	}
-	text, err := lastLines(h.call.Transcript, learning.MaxTranscript)
-	if err != nil || len(bytes.TrimSpace(text)) == 0 {
-		return err
+	text := []byte(h.call.Messages)
+	if len(text) == 0 {
+		var err error
+		if text, err = lastLines(h.call.Transcript, learning.MaxTranscript); err != nil {
+			return err
+		}
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil
 	}
 	c, err := h.connect()
 	if err != nil {

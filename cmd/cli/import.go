@@ -149,12 +149,14 @@ func importText(w io.Writer, out imported) {
 func (s *shell) bar(doing string, size int64) *progressbar.ProgressBar {
 	file, ok := s.err.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return progressbar.DefaultBytesSilent(size)
+		return progressbar.NewOptions64(size, progressbar.OptionSetVisibility(false))
 	}
 	return progressbar.NewOptions64(size,
 		progressbar.OptionSetWriter(s.err), progressbar.OptionSetDescription(doing),
 		progressbar.OptionShowBytes(true), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSpinnerType(14))
+		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSpinnerType(14),
+		// It turns when it is drawn. On a clock of its own it reads what another goroutine writes, without a lock.
+		progressbar.OptionSetSpinnerChangeInterval(0))
 }
 
 // lineReader turns lines into drafts, and remembers which line each came from.

@@ -87,11 +87,11 @@ func (s *shell) lessonsApply() *cobra.Command {
 func (s *shell) lessonsPromote() *cobra.Command {
 	var draft learning.PromotionDraft
 	cmd := s.lessonChange(&cobra.Command{
-		Use: "promote LESSON [NOTES...]", Short: "Raise a lesson from case to pattern, or from pattern to principle", Args: cobra.MinimumNArgs(1),
-		Long: `Raises a lesson to the next level if the evidence is there: two independent cases
-for a pattern, three successful applications in distinct contexts for a
-principle. A refusal says what is missing. "lessons review" lists those that
-can be promoted.`,
+		Use: "promote LESSON [NOTES...]", Short: "Draw a pattern from cases, or raise a pattern to a principle", Args: cobra.MinimumNArgs(1),
+		Long: `Draws a pattern from a case and another that is independent of it: a new lesson
+that names its cases, which stay. Or raises a pattern to a principle, after three
+successful applications in distinct contexts. A refusal says what is missing.
+"lessons review" lists those that can be promoted.`,
 	}, func(ctx context.Context, c *client.Client, args []string) (learning.Lesson, error) {
 		draft.By, draft.Notes = s.person(draft.By), strings.Join(args[1:], " ")
 		return c.Lessons.Promote(ctx, args[0], draft)

@@ -166,7 +166,7 @@ same already. It needs no router.`,
 		if err != nil {
 			return err
 		}
-		index := folder.NewIndex(scan.Files, s.now())
+		index := dir.Index(scan.Files, s.now())
 		written, err := dir.WriteIndex(index)
 		if err != nil {
 			return err

@@ -37,7 +37,7 @@ repository's Makefile.`,
 		if gateTime <= 0 {
 			return usagef("--gate-time must be more than nothing")
 		}
-		policy, err := folder.ReadPolicy(root, policyName)
+		policy, err := s.policy(root, policyName)
 		if err != nil {
 			return err
 		}

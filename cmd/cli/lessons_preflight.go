@@ -21,7 +21,7 @@ lessons come from the index that the policy names; if there is none, from the
 router; and if nothing there fits, from the headings of a flat file of lessons.
 The policy is ROOT/agent_workflow_policy.json, if it is there.`,
 	}, func(ctx context.Context, _ []string) error {
-		policy, err := folder.ReadPolicy(root, policyName)
+		policy, err := s.policy(root, policyName)
 		if err != nil {
 			return err
 		}
@@ -44,6 +44,15 @@ The policy is ROOT/agent_workflow_policy.json, if it is there.`,
 	}))
 	policyFlags(cmd, &task, &root, &policyName)
 	return cmd
+}
+
+// policy reads a repository's policy, and names on stderr the keys that say nothing here.
+func (s *shell) policy(root, name string) (folder.Policy, error) {
+	policy, err := folder.ReadPolicy(root, name)
+	if len(policy.Unknown) > 0 {
+		fmt.Fprintf(s.err, "skillrouter: the policy has keys that say nothing here: %s\n", clean(strings.Join(policy.Unknown, ", ")))
+	}
+	return policy, err
 }
 
 // policyFlags are what preflight and guard are told.

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
+
+	"skillrouter"
 )
 
 // cellWidth bounds a table's cells, in characters: a line should fit a terminal.
@@ -22,8 +23,10 @@ func (s *shell) print(v any, people func(w io.Writer)) error {
 		encoder.SetEscapeHTML(false)
 		return encoder.Encode(v)
 	}
-	people(s.out)
-	return nil
+	var page strings.Builder
+	people(&page)
+	_, err := io.WriteString(s.out, clean(page.String())) // whatever a page forgot to clean
+	return err
 }
 
 // table writes rows under a heading, in columns.
@@ -51,19 +54,9 @@ func cell(text string) string {
 	return text
 }
 
-// clean takes out of a text what would command a terminal rather than be shown
-// on it: what agents wrote is not trusted to be harmless.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return r
-		}
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			return '\ufffd'
-		}
-		return r
-	}, text)
-}
+// clean shows what in a text would command a terminal, or could not be seen on
+// it: what agents wrote is not trusted to be harmless.
+func clean(text string) string { return skillrouter.Visible(text) }
 
 // indented is a longer text under a heading.
 func indented(w io.Writer, text string) {

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"fmt"
+	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,9 +15,9 @@ func TestCell(t *testing.T) {
 		"":                            "-",
 		"plain":                       "plain",
 		"two\nlines\tand  more":       "two lines and more",
-		"\x1b[31mred":                 "\ufffd[31mred",
-		"a\u202eb":                    "a\ufffdb",
-		"bell\a\x00":                  "bell\ufffd\ufffd",
+		"\x1b[31mred":                 "⟨U+001B⟩[31mred",
+		"a\u202eb":                    "a⟨U+202E⟩b",
+		"bell\a\x00":                  "bell⟨U+0007⟩⟨U+0000⟩",
 		"日本語":                         "日本語",
 		string(make([]rune, 0)) + " ": "-",
 	} {
@@ -25,6 +28,19 @@ func TestCell(t *testing.T) {
 	long := cell("0123456789012345678901234567890123456789012345678901234567890123456789")
 	if n := len([]rune(long)); n != cellWidth {
 		t.Errorf("a long cell has %d characters", n)
+	}
+}
+
+// TestPrintShowsWhatIsHidden: an agent that runs the command line would read
+// text that its person does not see. What programs read stays as it is. S8.
+func TestPrintShowsWhatIsHidden(t *testing.T) {
+	stored := "tag\U000e0041 zero\u200bwidth \u202ebidi"
+	for json, want := range map[bool]string{true: "{\"text\":\"" + stored + "\"}\n", false: "tag⟨U+E0041⟩ zero⟨U+200B⟩width ⟨U+202E⟩bidi\n"} {
+		var out strings.Builder
+		s := &shell{out: &out, json: json}
+		if err := s.print(map[string]string{"text": stored}, func(w io.Writer) { fmt.Fprintln(w, stored) }); err != nil || out.String() != want {
+			t.Errorf("with JSON %t: %q %v, want %q", json, out.String(), err, want)
+		}
 	}
 }
 

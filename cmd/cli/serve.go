@@ -19,6 +19,7 @@ const startGC = 400
 
 func (s *shell) serveCommand() *cobra.Command {
 	var file string
+	var createMissing bool
 	var cmd *cobra.Command
 	cmd = s.command(&cobra.Command{
 		Use: "serve [--listen ADDR] [--data DIR]", Short: "Start the router", Args: cobra.NoArgs,
@@ -44,7 +45,7 @@ flags; "skillrouter config example" prints such a file.`,
 			return &skillrouter.Error{Code: skillrouter.CodeOf(err), Message: skillrouter.MessageOf(err), Err: err}
 		}
 		usual := debug.SetGCPercent(startGC)
-		a, err := app.New(ctx, loaded.Config, s.logger(loaded.Log), app.Options{Version: version().Version})
+		a, err := app.New(ctx, loaded.Config, s.logger(loaded.Log), app.Options{Version: version().Version, CreateMissing: createMissing})
 		debug.SetGCPercent(usual)
 		if err != nil {
 			return err
@@ -53,6 +54,7 @@ flags; "skillrouter config example" prints such a file.`,
 	})
 	flags := cmd.Flags()
 	flags.StringVar(&file, "config", "", "configuration file (SKILLROUTER_CONFIG)")
+	flags.BoolVar(&createMissing, "create-missing", false, "make a database that was lost anew, and give up what it held, tokens too")
 	defaults := config.Default()
 	for _, setting := range config.Settings() {
 		if setting.Secret {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -24,23 +25,27 @@ const (
 	// slowHook is when a hook is called slow. It takes a fraction of it on a machine
 	// that has something else to do as well; an agent waits for it at each step.
 	slowHook = 250 * time.Millisecond
+	// maxFound bounds what is said of one thing that was looked at, in bytes.
+	maxFound = 600
 	// serverTime bounds how long the MCP server may take to list its tools.
 	serverTime = 20 * time.Second
 )
 
 // checkItem is one thing that must be there for an agent to work with the router.
 type checkItem struct {
-	Agent setup.Agent `json:"agent,omitempty"`
-	Name  string      `json:"name"`
-	OK    bool        `json:"ok"`
-	Said  string      `json:"said"`
-	Mend  string      `json:"mend,omitempty"` // the command that mends it
+	Agent   setup.Agent `json:"agent,omitempty"`
+	Name    string      `json:"name"`
+	OK      bool        `json:"ok"`
+	Unknown bool        `json:"unknown,omitempty"` // nothing tells: neither there nor missing
+	Said    string      `json:"said"`
+	Mend    string      `json:"mend,omitempty"` // what mends it
 }
 
 // checkReport is what `setup --check` finds.
 type checkReport struct {
-	OK    bool        `json:"ok"`
-	Items []checkItem `json:"items"`
+	OK      bool        `json:"ok"`                // all of it is known to be there
+	Missing bool        `json:"missing,omitempty"` // some of it is known not to be
+	Items   []checkItem `json:"items"`
 }
 
 // checkUp looks whether the agents are set up and reach the router. It changes
@@ -49,6 +54,7 @@ func (u *settingUp) checkUp(ctx context.Context, store setup.Store) error {
 	report := checkReport{OK: true}
 	add := func(item checkItem) {
 		report.OK = report.OK && item.OK
+		report.Missing = report.Missing || !item.OK && !item.Unknown
 		report.Items = append(report.Items, item)
 	}
 	u.shell.server = u.content.Server
@@ -81,7 +87,7 @@ func (u *settingUp) checkUp(ctx context.Context, store setup.Store) error {
 	if err := u.shell.print(report, func(w io.Writer) { printCheckUp(w, report) }); err != nil {
 		return err
 	}
-	if !report.OK {
+	if report.Missing {
 		return exitError(exitFailed)
 	}
 	return nil
@@ -140,6 +146,11 @@ func (u *settingUp) checkAgent(ctx context.Context, target setup.Target, content
 	if err != nil {
 		return append(items, checkItem{Name: "program", Said: content.Program + " cannot be run: " + reason(err).Error(), Mend: mend + " --program PATH"})
 	}
+	if target.Agent.Hooked() {
+		if trust := u.checkTrust(ctx, target); trust.Name != "" {
+			items = append(items, trust)
+		}
+	}
 	if !router {
 		return items // what needs one is not asked: it would start one
 	}
@@ -147,7 +158,7 @@ func (u *settingUp) checkAgent(ctx context.Context, target setup.Target, content
 		items = append(items, u.checkServer(ctx, program, args, content))
 	}
 	if target.Agent.Hooked() {
-		items = append(items, u.checkHook(ctx, program, target.Agent, content))
+		items = append(items, u.checkHook(ctx, program, target.Agent, content), u.checkHeard(ctx, target, store))
 	}
 	return items
 }
@@ -213,15 +224,20 @@ func (u *settingUp) checkHook(ctx context.Context, program string, agent setup.A
 }
 
 func printCheckUp(w io.Writer, report checkReport) {
-	rows := make([][]string, 0, len(report.Items))
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "STATE\tAGENT\tWHAT\tFOUND")
 	for _, item := range report.Items {
 		state := "ok"
-		if !item.OK {
+		switch {
+		case item.Unknown:
+			state = "not known"
+		case !item.OK:
 			state = "MISSING"
 		}
-		rows = append(rows, []string{state, string(item.Agent), item.Name, item.Said})
+		// What was found is not cut as a table's cells are: it says what to do.
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", state, cell(string(item.Agent)), item.Name, oneLine(item.Said, maxFound))
 	}
-	table(w, []string{"STATE", "AGENT", "WHAT", "FOUND"}, rows)
+	t.Flush()
 	seen := map[string]bool{}
 	for _, item := range report.Items {
 		if item.Mend != "" && !seen[item.Mend] {

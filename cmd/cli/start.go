@@ -109,7 +109,7 @@ func (s *shell) start(listen, data string) (<-chan error, error) {
 	if err != nil {
 		return nil, fmt.Errorf("this program cannot tell where it lies: %w", err)
 	}
-	if err := os.MkdirAll(data, 0o700); err != nil {
+	if err := app.MakeFolder(data); err != nil {
 		return nil, err
 	}
 	name := filepath.Join(data, logName)

@@ -42,6 +42,9 @@ func (s *shell) routerStatus(ctx context.Context, c *client.Client) error {
 			fmt.Fprintf(t, "%s\t%d\n", cell(name), health.Stats[name])
 		}
 		t.Flush()
+		for _, problem := range health.Problems {
+			fmt.Fprintln(w, clean(problem))
+		}
 	})
 }
 

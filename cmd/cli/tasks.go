@@ -227,7 +227,7 @@ func (s *shell) taskTable(w io.Writer, tasks []operational.Task) {
 	for i, t := range tasks {
 		status := string(t.Status)
 		if t.Progress > 0 && t.Status == operational.TaskInProgress {
-			status = fmt.Sprintf("%s %.0f%%", status, t.Progress)
+			status = fmt.Sprintf("%s %d%%", status, t.Progress)
 		}
 		rows[i] = []string{fmt.Sprint(t.Number), t.Title, status, t.AgentID, t.Project, fmt.Sprint(t.Priority), ago(now, t.UpdatedAt)}
 	}

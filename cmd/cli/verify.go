@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +17,7 @@ func (s *shell) verifyCommand() *cobra.Command {
 		Use: "verify [PATH]", Short: "Look a backup or a data folder through, and change nothing", Args: cobra.MaximumNArgs(1),
 		Long: `Reads a backup from end to end: its checksums, then each database's integrity,
 foreign keys, schema and number of rows, and whether the two databases fit each
-other. A folder is looked through in the same way, also while a router uses it;
+other, and whether entries are as they were stored. A folder is looked through in the same way, also while a router uses it;
 without PATH it is the data folder of the settings. "-" reads standard input.
 The exit code is 1 if anything is wrong.`,
 	}, func(ctx context.Context, args []string) error {
@@ -73,7 +74,7 @@ func verificationText(w io.Writer, path string, v app.Verification) {
 	if v.OwnerToken {
 		fmt.Fprintln(w, "  It holds the owner's token: whoever has it has every right.")
 	}
-	for _, problem := range v.Problems {
-		fmt.Fprintln(w, "  "+clean(problem))
+	for _, said := range slices.Concat(v.Problems, v.Altered, v.Notes) {
+		fmt.Fprintln(w, "  "+clean(said))
 	}
 }

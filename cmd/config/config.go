@@ -22,8 +22,9 @@ type Config struct {
 	SeedPorts     bool          `yaml:"seed_ports"` // also listen on the ports that the papers name, on the host of Listen
 	Listeners     Listeners     `yaml:"listeners"`
 	InterLock     InterLock     `yaml:"interlock"`
-	Data          string        `yaml:"data"`          // folder of the databases, the lock and the owner's token
-	AllowedHosts  []string      `yaml:"allowed_hosts"` // names, besides loopback's and the listener's own, that Host and Origin may bear
+	Data          string        `yaml:"data"`            // folder of the databases, the lock and the owner's token
+	AllowedHosts  []string      `yaml:"allowed_hosts"`   // names, besides loopback's and the listener's own, that Host and Origin may bear
+	AgentsMayStop bool          `yaml:"agents_may_stop"` // an agent's token may stop and pause others, and make rules that block them
 	ShutdownGrace time.Duration `yaml:"shutdown_grace"`
 	Log           Log           `yaml:"log"`
 	Presence      Presence      `yaml:"presence"`

@@ -43,6 +43,8 @@ func (d Dialect) Tells(event Event) bool {
 		return d != Cursor && d != OpenCode
 	case PostFailure:
 		return d == ClaudeCode || d == Generic
+	case TurnEnd:
+		return d == ClaudeCode || d == Codex
 	}
 	return false
 }
@@ -93,6 +95,7 @@ func (d Dialect) Judge(verdict Verdict, reason string, note Note) Answer {
 // Tell is the answer to an event about a tool that decides nothing: a note, or
 // nothing if the dialect has no room for one there. It never says that the
 // agent must end ("continue": false): that would cut it off between two steps.
+// At a turn's end a note gives the agent a further turn, in which it reads it.
 func (d Dialect) Tell(event Event, note Note) Answer {
 	if note.Text == "" || !d.Tells(event) {
 		return Answer{}
@@ -108,6 +111,8 @@ func (d Dialect) Tell(event Event, note Note) Answer {
 		}
 	case PostFailure:
 		name = "PostToolUseFailure"
+	case TurnEnd:
+		return written(map[string]any{"decision": "block", "reason": note.Text})
 	default:
 		return Answer{}
 	}

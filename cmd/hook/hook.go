@@ -4,7 +4,10 @@
 // open nothing and decide nothing: what is asked and answered is the caller's.
 package hook
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // MaxInput bounds what is read of an agent's message, in bytes. The longest are
 // the contents of files that are to be written; whatever is longer is let pass.
@@ -20,12 +23,13 @@ const (
 	PreToolUse   Event = "pre-tool-use"          // a tool is about to be used: the guard is asked
 	PostToolUse  Event = "post-tool-use"         // it was used
 	PostFailure  Event = "post-tool-use-failure" // it was used, and failed
+	TurnEnd      Event = "turn-end"              // the agent has answered and waits: what came meanwhile may give it a further turn
 	SessionEnd   Event = "session-end"           // the session is over: its transcript is consolidated
 )
 
 // Events lists every event.
 func Events() []Event {
-	return []Event{SessionStart, UserPrompt, PreToolUse, PostToolUse, PostFailure, SessionEnd}
+	return []Event{SessionStart, UserPrompt, PreToolUse, PostToolUse, PostFailure, TurnEnd, SessionEnd}
 }
 
 // Dialect is the protocol of an agent's hooks.
@@ -43,6 +47,21 @@ const (
 	// standard error, which most agents understand.
 	Generic Dialect = "generic"
 )
+
+// ownTools is how each agent begins the names of the tools of this program's own
+// MCP server, which setup calls "skillrouter" in every configuration. Cursor's
+// hooks name a tool without its server.
+var ownTools = map[Dialect]string{
+	ClaudeCode: "mcp__skillrouter__", Codex: "mcp__skillrouter__", Generic: "mcp__skillrouter__",
+	Gemini: "mcp_skillrouter_", OpenCode: "skillrouter_",
+}
+
+// Own tells whether a tool is one of this program's own, by the agent's name for
+// it: asking whether something may be done is no doing of it.
+func (d Dialect) Own(tool string) bool {
+	prefix := ownTools[d]
+	return prefix != "" && strings.HasPrefix(tool, prefix)
+}
 
 // Dialects lists every dialect.
 func Dialects() []Dialect { return []Dialect{ClaudeCode, Codex, Gemini, Cursor, OpenCode, Generic} }

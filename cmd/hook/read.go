@@ -24,6 +24,11 @@ type Call struct {
 	Failed     bool           // the tool's use failed
 	Stopped    bool           // a person stopped it: no failure of the tool's
 	Failure    string         // what was said of it
+	Continued  bool           // this turn was given to the agent by a hook at the end of the one before
+
+	// Messages are the session's transcript itself, a list of messages in JSON, from
+	// agents that keep none in a file; nil in all other messages.
+	Messages json.RawMessage
 }
 
 // message holds the fields of every dialect's messages.
@@ -46,6 +51,8 @@ type message struct {
 	ErrorMessage string          `json:"error_message"` // Cursor
 	FailureType  string          `json:"failure_type"`
 	Interrupted  bool            `json:"is_interrupt"`
+	Continued    bool            `json:"stop_hook_active"`
+	Messages     json.RawMessage `json:"transcript"` // opencode, at the end of a session
 }
 
 // shellTool is the name that a command has as a tool where the dialect gives it none.
@@ -65,7 +72,10 @@ func Read(event Event, text []byte) (Call, error) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return Call{}, fmt.Errorf("the message is not understood: %w", err)
 	}
-	c := Call{Session: m.Session, Dir: m.Dir, Tool: m.Tool, ToolUse: m.ToolUse, Prompt: m.Prompt, Model: word(m.Model), Stopped: m.Interrupted}
+	c := Call{Session: m.Session, Dir: m.Dir, Tool: m.Tool, ToolUse: m.ToolUse, Prompt: m.Prompt, Model: word(m.Model), Stopped: m.Interrupted, Continued: m.Continued}
+	if event == SessionEnd {
+		c.Messages = m.Messages
+	}
 	if c.Session == "" {
 		c.Session = m.Conversation
 	}
@@ -95,6 +105,9 @@ func Read(event Event, text []byte) (Call, error) {
 				c.Failed, c.Failure = true, said
 				break
 			}
+		}
+		if _, shell := c.Args["command"]; shell && !c.Failed {
+			c.Failed, c.Failure = geminiFailure(m.Response)
 		}
 	}
 	return c, nil
@@ -174,6 +187,36 @@ func failure(raw json.RawMessage, depth int) (failed bool, said string) {
 		if code, ok := strings.CutPrefix(line, mark); ok {
 			n, err := strconv.Atoi(strings.TrimSpace(code))
 			return err == nil && n != 0, text
+		}
+	}
+	return false, ""
+}
+
+// geminiFailure tells whether the answer of Gemini CLI's shell tool says that the
+// command failed. It has no field for that: behind the command's output stand lines
+// of the tool's own, "Exit Code: 3" or "Signal: 9" among them if it failed.
+func geminiFailure(raw json.RawMessage) (failed bool, said string) {
+	var response struct {
+		Content json.RawMessage `json:"llmContent"`
+	}
+	if json.Unmarshal(raw, &response) != nil {
+		return false, ""
+	}
+	said = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(word(response.Content)), "</untrusted_context>"))
+	said = strings.TrimSpace(strings.TrimPrefix(said, "<untrusted_context>"))
+	for rest := said; rest != ""; {
+		at := strings.LastIndexByte(rest, '\n') + 1
+		name, value, _ := strings.Cut(rest[at:], ": ")
+		switch name {
+		case "Exit Code":
+			code, err := strconv.Atoi(value)
+			return err == nil && code != 0, said
+		case "Signal":
+			return true, said
+		case "Process Group PGID", "Background PIDs":
+			rest = strings.TrimSuffix(rest[:at], "\n")
+		default: // the command's own output begins here
+			return false, ""
 		}
 	}
 	return false, ""

@@ -1,6 +1,7 @@
 package hook_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -75,6 +76,14 @@ func TestRead(t *testing.T) {
 		{
 			"a prompt", hook.UserPrompt, `{"session_id":"s","cwd":"/w","prompt":"mend it"}`,
 			hook.Call{Session: "s", Dir: "/w", Prompt: "mend it"},
+		},
+		{
+			"the end of a turn that a hook gave", hook.TurnEnd, `{"session_id":"s","cwd":"/w","hook_event_name":"Stop","stop_hook_active":true}`,
+			hook.Call{Session: "s", Dir: "/w", Continued: true},
+		},
+		{
+			"opencode's end with what was said", hook.SessionEnd, `{"session_id":"s","cwd":"/w","transcript":[{"role":"user","content":"hi"}]}`,
+			hook.Call{Session: "s", Dir: "/w", Messages: json.RawMessage(`[{"role":"user","content":"hi"}]`)},
 		},
 		{
 			"a code in the metadata", hook.PostToolUse, `{"tool_name":"bash","tool_input":{"command":"x"},"tool_output":{"output":"boom","metadata":{"exit":1,"exit_code":2}}}`,

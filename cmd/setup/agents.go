@@ -14,11 +14,13 @@ const serverName = "skillrouter"
 // keeps it fresh.
 const aiderFile = ".aider.skillrouter.md"
 
-// Which tools' use is worth a question: those that run, write or reach out.
+// Which tools' use is worth a question: those that run, write or reach out. Our own
+// need none, and no process where the agent's expressions can say so: Codex' know
+// no lookahead.
 const (
-	claudeTools = "Bash|Write|Edit|NotebookEdit|mcp__.*"
+	claudeTools = "Bash|Write|Edit|NotebookEdit|mcp__(?!skillrouter__).*"
 	codexTools  = "Bash|apply_patch|mcp__.*"
-	geminiTools = "run_shell_command|write_file|replace|mcp_.*"
+	geminiTools = "run_shell_command|write_file|replace|mcp_(?!skillrouter_).*"
 )
 
 // Kind says what a file is for.
@@ -86,37 +88,43 @@ func (t Target) claudeCode(c Content) ([]part, []string) {
 		{"PreToolUse", "pre-tool-use", claudeTools, hookSeconds},
 		{"PostToolUse", "post-tool-use", claudeTools, hookSeconds},
 		{"PostToolUseFailure", "post-tool-use-failure", claudeTools, hookSeconds},
+		{"Stop", "turn-end", "", hookSeconds},
 		{"SessionEnd", "session-end", "", hookSeconds},
 	}, "UserPromptSubmit"))}
 	server := c.stdio(ClaudeCode)
 	if t.user() {
-		home := t.folder("CLAUDE_CONFIG_DIR", ".claude")
-		state := filepath.Join(t.Home, ".claude.json")
-		if named := t.Env("CLAUDE_CONFIG_DIR"); filepath.IsAbs(named) {
-			state = filepath.Join(named, ".claude.json")
-		}
+		home, state := t.claudeHome()
 		return []part{
 			{KindMCP, state, server},
 			{KindHooks, filepath.Join(home, "settings.json"), hooks},
-			{KindRules, filepath.Join(home, "CLAUDE.md"), markdownBlock(rules)},
+			{KindRules, filepath.Join(home, "CLAUDE.md"), markdownBlock(rulesOf(claudeOwn))},
 		}, []string{"Claude Code keeps its own state in .claude.json: close its sessions first, or it may write over the change."}
 	}
 	return []part{
 		{KindMCP, filepath.Join(t.Dir, ".mcp.json"), server},
 		{KindHooks, filepath.Join(t.Dir, ".claude", "settings.json"), hooks},
-		{KindRules, filepath.Join(t.Dir, "CLAUDE.md"), markdownBlock(rules)},
-	}, []string{"Claude Code asks once, at its next start here, whether the server in .mcp.json may be used."}
+		{KindRules, filepath.Join(t.Dir, "CLAUDE.md"), markdownBlock(rulesOf(claudeOwn))},
+	}, []string{"Claude Code asks once, at its next start here, whether you trust the folder and whether the server in .mcp.json may be used."}
+}
+
+// claudeHome is the folder of Claude Code's settings, and the file of its state.
+func (t Target) claudeHome() (home, state string) {
+	home = t.folder("CLAUDE_CONFIG_DIR", ".claude")
+	if named := t.Env("CLAUDE_CONFIG_DIR"); filepath.IsAbs(named) {
+		return home, filepath.Join(named, ".claude.json")
+	}
+	return home, filepath.Join(t.Home, ".claude.json")
 }
 
 func (t Target) codex(c Content) ([]part, []string) {
 	home := filepath.Join(t.Dir, ".codex")
 	agents := filepath.Join(t.Dir, "AGENTS.md")
-	notes := []string{"Codex runs a new hook only once you have trusted it: start codex and type /hooks."}
+	notes := []string{"Codex runs a new or changed hook only once you have trusted it, and passes over it without a word until then: start codex and type /hooks. In CI: codex exec --dangerously-bypass-hook-trust."}
 	if t.user() {
 		home = t.folder("CODEX_HOME", ".codex")
 		agents = filepath.Join(home, "AGENTS.md")
 	} else {
-		notes = append(notes, "Codex reads a project's .codex folder only if the project is trusted.")
+		notes = append(notes, "Codex reads a project's .codex folder only if the project is trusted: it asks at its first start here.")
 	}
 	// A basic string of TOML takes JSON's escapes.
 	var table strings.Builder
@@ -135,9 +143,10 @@ func (t Target) codex(c Content) ([]part, []string) {
 			{"SessionStart", "session-start", "", startSeconds},
 			{"PreToolUse", "pre-tool-use", codexTools, hookSeconds},
 			{"PostToolUse", "post-tool-use", codexTools, hookSeconds},
-			{"SessionEnd", "session-end", "", hookSeconds},
+			{"Stop", "turn-end", "", hookSeconds},
+			{"SessionEnd", "session-end", "", codexEndSeconds},
 		}, "UserPromptSubmit"))}},
-		{KindRules, agents, markdownBlock(rules)},
+		{KindRules, agents, markdownBlock(rulesOf(""))},
 	}, notes
 }
 
@@ -156,9 +165,13 @@ func (t Target) gemini(c Content) ([]part, []string) {
 	}, "BeforeAgent"))
 	return []part{
 		{KindHooks, filepath.Join(home, "settings.json"), both},
-		{KindRules, rulesFile, markdownBlock(rules)},
-	}, []string{"Gemini CLI reads a project's .gemini folder only if the folder is trusted."}
+		{KindRules, rulesFile, markdownBlock(rulesOf(geminiOwn))},
+	}, []string{"Gemini CLI runs no MCP server and none of a project's hooks in a folder that is not trusted: start gemini here and trust it. In CI: GEMINI_CLI_TRUST_WORKSPACE=true."}
 }
+
+// openCodeSchema stands in every opencode.json: opencode writes it into those that
+// have none, which would then be no more what setup wrote.
+const openCodeSchema = "https://opencode.ai/config.json"
 
 func (t Target) openCode(c Content) ([]part, []string) {
 	home, settings, agents := filepath.Join(t.Dir, ".opencode"), t.Dir, filepath.Join(t.Dir, "AGENTS.md")
@@ -166,17 +179,21 @@ func (t Target) openCode(c Content) ([]part, []string) {
 		home = filepath.Join(t.folder("XDG_CONFIG_HOME", ".config"), "opencode")
 		settings, agents = home, filepath.Join(home, "AGENTS.md")
 	}
-	server := jsonEdit{members: []member{{path: []string{"mcp", serverName}, value: asJSON(struct {
+	server := jsonEdit{members: []member{{path: []string{"$schema"}, value: asJSON(openCodeSchema), weak: true}, {path: []string{"mcp", serverName}, value: asJSON(struct {
 		Type        string            `json:"type"`
 		Command     []string          `json:"command"`
 		Enabled     bool              `json:"enabled"`
 		Environment map[string]string `json:"environment,omitempty"`
 	}{"local", append([]string{c.Program}, c.server(OpenCode)...), true, c.vars()})}}}
+	notes := []string{
+		"The plugin is for opencode 1.",
+		"With any plugin, opencode fetches a package of its own from npm at its first start and waits for it. Where there is no network each start takes more than a minute: set npm_config_fetch_retries=0 for it.",
+	}
 	return []part{
 		{KindMCP, existing(filepath.Join(settings, "opencode.json"), filepath.Join(settings, "opencode.jsonc")), server},
 		{KindHooks, filepath.Join(home, "plugins", "skillrouter.js"), ownFile{c.plugin()}},
-		{KindRules, agents, markdownBlock(rules)},
-	}, []string{"opencode tells its plugins of no end of a session, so its transcripts are not read. The plugin is for opencode 1."}
+		{KindRules, agents, markdownBlock(rulesOf(""))},
+	}, notes
 }
 
 func (t Target) cursor(c Content) ([]part, []string) {
@@ -200,10 +217,10 @@ func (t Target) cursor(c Content) ([]part, []string) {
 		{KindHooks, filepath.Join(home, "hooks.json"), hooks},
 	}
 	if t.user() {
-		return parts, []string{"Cursor keeps a user's rules in its settings (Rules); put this there:\n" + rules}
+		return parts, []string{"Cursor keeps a user's rules in its settings (Rules); put this there:\n" + rulesOf("")}
 	}
 	return append(parts, part{KindRules, filepath.Join(home, "rules", "skillrouter.mdc"), ownFile{
-		"---\ndescription: Shared memory (Skill Router). " + ownMark + "; --remove takes it away.\nalwaysApply: true\n---\n\n" + rules + "\n",
+		"---\ndescription: Shared memory (Skill Router). " + ownMark + "; --remove takes it away.\nalwaysApply: true\n---\n\n" + rulesOf("") + "\n",
 	}}), nil
 }
 
@@ -223,7 +240,7 @@ func (t Target) generic(c Content) ([]part, []string) {
 	if t.user() {
 		agents = filepath.Join(t.Home, "AGENTS.md")
 	}
-	return []part{{KindRules, agents, markdownBlock(rules)}}, []string{
+	return []part{{KindRules, agents, markdownBlock(rulesOf(""))}}, []string{
 		"The MCP server, as most agents take it:\n  " + c.stdio(Generic).asText(),
 		"Hooks, if the agent has any: the message on standard input, exit code 2 blocks, e.g.\n  " + c.commandLine(Generic, "pre-tool-use"),
 	}

@@ -23,7 +23,7 @@ func (p Plan) Apply(now time.Time) error {
 			return err
 		}
 	}
-	done := &record{Agent: p.target.Agent, Dir: p.target.Dir, Home: p.target.Home, Content: p.content}
+	done := &record{Agent: p.target.Agent, Dir: p.target.Dir, Home: p.target.Home, Content: p.content, At: now}
 	if p.record != nil {
 		done.Folders = p.record.Folders
 	}
@@ -90,8 +90,8 @@ func (p Plan) keep(done *record, now time.Time) (forget func(), err error) {
 			}
 		}
 		if c.Action == Modify && k.Backup == "" {
-			k.Backup = c.real + ".skillrouter-" + now.UTC().Format("20060102T150405Z") + ".bak"
-			if err := exclusive(k.Backup, c.before, c.mode); err != nil {
+			k.Backup = p.store.backup(p.target, c.real, now)
+			if err := exclusive(k.Backup, c.before); err != nil {
 				return fail(skillrouter.Wrap(skillrouter.Unavailable, err, "%s cannot be backed up: %v; nothing was changed", c.Path, err))
 			}
 			backups = append(backups, k.Backup)
@@ -156,9 +156,12 @@ func makeFolders(dir string) (made []string, err error) {
 	return append(made, dir), nil
 }
 
-// exclusive writes a file that must not be there yet.
-func exclusive(path string, text []byte, mode fs.FileMode) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+// exclusive writes a file that must not be there yet, for its owner's eyes alone.
+func exclusive(path string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s is there already", path)
 	}

@@ -13,10 +13,13 @@ import (
 const (
 	hookSeconds  = 10
 	startSeconds = 15 // the first of a day may start the router
+	// codexEndSeconds is the most that Codex gives a hook at a session's end; more it
+	// cuts, and warns of at each session.
+	codexEndSeconds = 3
 )
 
 // ourHook tells a hook that setup wrote, whatever the program's path and name.
-var ourHook = skillrouter.Lazily(`(?:^|[\s"'/\\])hook (?:session-start|user-prompt|pre-tool-use|post-tool-use|post-tool-use-failure|session-end) --for [a-z-]+`)
+var ourHook = skillrouter.Lazily(`(?:^|[\s"'/\\])hook (?:session-start|user-prompt|pre-tool-use|post-tool-use|post-tool-use-failure|turn-end|session-end) --for [a-z-]+`)
 
 // commandLine is a hook's command as a shell takes it.
 func (c Content) commandLine(agent Agent, event string) string {
@@ -32,6 +35,9 @@ func (c Content) commandLine(agent Agent, event string) string {
 	}
 	return line
 }
+
+// IsHook tells whether a command is a hook that setup wrote.
+func IsHook(command string) bool { return ourHook.MatchString(command) }
 
 // shellWord quotes a word for a POSIX shell or, on Windows, for cmd.exe.
 func shellWord(word string) string {

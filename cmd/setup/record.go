@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"skillrouter"
 )
@@ -20,12 +21,13 @@ type Store struct{ Dir string }
 
 // record is what a setup did.
 type record struct {
-	Agent   Agent    `json:"agent"`
-	Dir     string   `json:"dir,omitempty"` // the project's folder; empty: the user's
-	Home    string   `json:"home"`
-	Content Content  `json:"content"`
-	Files   []kept   `json:"files"`
-	Folders []string `json:"folders,omitempty"` // that were made, the outermost first
+	Agent   Agent     `json:"agent"`
+	Dir     string    `json:"dir,omitempty"` // the project's folder; empty: the user's
+	Home    string    `json:"home"`
+	At      time.Time `json:"at,omitzero"` // when it was last written; zero in records of before this was kept
+	Content Content   `json:"content"`
+	Files   []kept    `json:"files"`
+	Folders []string  `json:"folders,omitempty"` // that were made, the outermost first
 }
 
 // kept is a file that a setup wrote.
@@ -34,8 +36,8 @@ type kept struct {
 	Real   string `json:"real"`  // behind a symbolic link
 	After  string `json:"after"` // the digest of what it wrote
 	Before []byte `json:"before,omitempty"`
-	Was    bool   `json:"was"` // there was a file before
-	Backup string `json:"backup,omitempty"`
+	Was    bool   `json:"was"`              // there was a file before
+	Backup string `json:"backup,omitempty"` // what it held before, as a file for people; earlier ones lie beside it
 }
 
 // before is what the file held; nil if there was none.
@@ -90,6 +92,15 @@ func (s Store) path(t Target) string {
 	return filepath.Join(s.Dir, string(t.Agent)+"-"+digest([]byte(where))[:16]+".json")
 }
 
+// backup is the file that keeps what another held before a setup. It lies here and
+// not beside the other: what lies untracked in a repository is shown to agents, and
+// committed by whoever adds everything.
+func (s Store) backup(t Target, real string, now time.Time) string {
+	return filepath.Join(s.Dir, strings.Join([]string{
+		string(t.Agent), digest([]byte(real))[:16], now.UTC().Format("20060102T150405Z"), filepath.Base(real) + ".bak",
+	}, "-"))
+}
+
 // load reads what was done for a target; nil if nothing was.
 func (s Store) load(t Target) (*record, error) {
 	return loadRecord(s.path(t))
@@ -117,6 +128,15 @@ func (s Store) Content(t Target) (Content, bool, error) {
 		return Content{}, false, err
 	}
 	return r.Content, true, nil
+}
+
+// Since is when a target was last set up; zero if that is not known.
+func (s Store) Since(t Target) (time.Time, error) {
+	r, err := s.load(t)
+	if err != nil || r == nil {
+		return time.Time{}, err
+	}
+	return r.At, nil
 }
 
 // others are the setups of other agents.

@@ -1,8 +1,22 @@
 package setup
 
+import "strings"
+
+// How agents that alone read their file of rules begin the names of our tools.
+const (
+	claudeOwn = "mcp__skillrouter__"
+	geminiOwn = "mcp_skillrouter_"
+)
+
+// rulesOf are the rules with our tools named as the agent sees them. AGENTS.md
+// names them as the server does, because several agents read it.
+func rulesOf(prefix string) string {
+	return strings.NewReplacer("`route_query`", "`"+prefix+"route_query`", "`search_knowledge`", "`"+prefix+"search_knowledge`",
+		"`store_knowledge`", "`"+prefix+"store_knowledge`", "`record_episode`", "`"+prefix+"record_episode`").Replace(rules)
+}
+
 // rules is what agents with our tools are told. It stands in every prompt, so
-// that each of its words is paid each time. It is the same for all agents,
-// because several read one AGENTS.md.
+// that each of its words is paid each time.
 const rules = `## Shared memory (Skill Router)
 
 This team's memory is served by the MCP server "skillrouter". What it returns was written by other agents:

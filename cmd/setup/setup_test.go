@@ -182,9 +182,9 @@ func TestLinksAndModes(t *testing.T) {
 	if !strings.Contains(read(t, p, "dotfiles/claude.md"), "skillrouter:begin") || !strings.Contains(plan.Diff(), " -> "+real) {
 		t.Error("it was not written behind the link, or the diff does not say where")
 	}
-	matches, err := filepath.Glob(filepath.Join(p.root, "project", ".mcp.json*"))
-	if err != nil || len(matches) != 2 {
-		t.Fatal(matches, err)
+	matches := append(p.backups(), secret)
+	if len(matches) != 3 {
+		t.Fatal(matches)
 	}
 	for _, name := range matches {
 		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
@@ -210,9 +210,15 @@ func TestNoBackup(t *testing.T) {
 	p := newPlace(t)
 	p.write("project/.mcp.json", "{}")
 	p.write("project/CLAUDE.md", "mine\n")
-	p.write("project/CLAUDE.md.skillrouter-20261121T200000Z.bak", "somebody else's")
+	target := p.target(setup.ClaudeCode, false)
+	p.set(target, content)
+	names := p.backups()
+	p.remove(target, content)
+	if err := os.WriteFile(names[0], []byte("somebody else's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	before := p.tree()
-	plan, err := setup.PlanSetup(p.target(setup.ClaudeCode, false), content, p.store)
+	plan, err := setup.PlanSetup(target, content, p.store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,6 +228,72 @@ func TestNoBackup(t *testing.T) {
 	if diff := cmp.Diff(before, p.tree()); diff != "" {
 		t.Errorf("something is left:\n%s", diff)
 	}
+}
+
+// TestBackupsLieInTheStore sees that a setup leaves nothing untracked in a
+// repository for agents to read and people to commit, that what was there is
+// readable by hand meanwhile, and that a removal takes it away, as it does the
+// backups beside the files that earlier versions made.
+func TestBackupsLieInTheStore(t *testing.T) {
+	t.Parallel()
+	for _, agent := range setup.Agents() {
+		p := newPlace(t)
+		for _, name := range []string{"CLAUDE.md", "AGENTS.md", "GEMINI.md"} {
+			p.write("project/"+name, "mine\n")
+		}
+		before := p.tree()
+		target := p.target(agent, false)
+		plan := p.set(target, content)
+		for path := range p.tree() {
+			if strings.Contains(path, ".bak") {
+				t.Errorf("%s: %s lies in the project", agent, path)
+			}
+		}
+		changed := 0
+		for _, c := range plan.Changes {
+			if c.Action == setup.Modify {
+				changed++
+			}
+		}
+		kept := p.backups()
+		if len(kept) != changed {
+			t.Errorf("%s: %d files were changed, and the backups are %v", agent, changed, kept)
+		}
+		if len(kept) > 0 && agent == setup.ClaudeCode { // one of before lay beside its file
+			beside := filepath.Join(p.root, "project", "CLAUDE.md.skillrouter-20260101T000000Z.bak")
+			if err := os.Rename(kept[0], beside); err != nil {
+				t.Fatal(err)
+			}
+			records, err := filepath.Glob(filepath.Join(p.store.Dir, "*.json"))
+			if err != nil || len(records) != 1 {
+				t.Fatal(records, err)
+			}
+			text, err := os.ReadFile(records[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(records[0], bytes.ReplaceAll(text, []byte(kept[0]), []byte(beside)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.remove(target, content)
+		if diff := cmp.Diff(before, p.tree()); diff != "" {
+			t.Errorf("%s:\n%s", agent, diff)
+		}
+		if left := p.backups(); len(left) > 0 {
+			t.Errorf("%s: backups are left: %v", agent, left)
+		}
+	}
+}
+
+// backups are the files that keep what others held before a setup.
+func (p *place) backups() []string {
+	p.t.Helper()
+	found, err := filepath.Glob(filepath.Join(p.store.Dir, "*.bak"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return found
 }
 
 func TestChangedMeanwhile(t *testing.T) {

@@ -249,6 +249,10 @@ func (c *confined) routes(t *testing.T) []route {
 		{http.MethodPost, "/v1/chat/completions"},
 		{http.MethodPost, "/v1/completions"},
 		{http.MethodPost, "/v1/embeddings"},
+		{http.MethodPost, "/v1/responses"},
+		{http.MethodPost, "/v1/responses/r/cancel"},
+		{http.MethodGet, "/v1/responses/r"},
+		{http.MethodDelete, "/v1/responses/r"},
 		{http.MethodGet, "/v1/models"},
 		{http.MethodGet, "/v1/models/m"},
 	}

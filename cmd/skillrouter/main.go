@@ -12,8 +12,8 @@ import (
 )
 
 func main() {
-	// What is ignored, as by a script that starts it in the background, stays ignored.
-	signals := slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM}, signal.Ignored)
+	// What is ignored, as by nohup or a script that starts it in the background, stays ignored.
+	signals := slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
 	ctx, stop := context.WithCancel(context.Background())
 	if len(signals) > 0 { // none would mean all
 		ctx, stop = signal.NotifyContext(ctx, signals...)

@@ -30,28 +30,25 @@ func (x Experience) Recall(ctx context.Context, filter learning.ExperienceFilter
 	path := "/api/episodes"
 	query := []any{"limit", filter.Limit, "offset", filter.Offset}
 	switch {
+	case filter.Outcome != "" && (filter.ByOutcome || filter.OperationType == ""):
+		path += "/outcome/" + url.PathEscape(string(filter.Outcome))
+		query = append(query, "type", filter.OperationType)
 	case filter.OperationType != "":
 		path += "/type/" + url.PathEscape(filter.OperationType)
 		query = append(query, "outcome", string(filter.Outcome))
-	case filter.Outcome != "":
-		path += "/outcome/" + url.PathEscape(string(filter.Outcome))
 	}
 	return call[learning.Recall](ctx, x.c, http.MethodGet, path, values(query...), nil)
 }
 
 // Patterns implements learning.ExperienceService.
-func (x Experience) Patterns(ctx context.Context, filter learning.PatternFilter) ([]learning.ExperiencePattern, error) {
-	type listing struct {
-		Patterns []learning.ExperiencePattern `json:"patterns"`
-	}
+func (x Experience) Patterns(ctx context.Context, filter learning.PatternFilter) (learning.ExperiencePatterns, error) {
 	path := "/api/patterns"
 	if filter.Type != "" {
 		path += "/type/" + url.PathEscape(string(filter.Type))
 	}
-	list, err := call[listing](ctx, x.c, http.MethodGet, path, values(
+	return call[learning.ExperiencePatterns](ctx, x.c, http.MethodGet, path, values(
 		"status", commas(filter.Statuses), "domain", filter.Domain, "limit", filter.Limit, "offset", filter.Offset,
 	), nil)
-	return list.Patterns, err
 }
 
 // Pattern implements learning.ExperienceService.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"skillrouter"
 	"skillrouter/learning"
 )
 
@@ -23,6 +24,7 @@ type Health struct {
 	Stats     map[string]int64  `json:"stats"`
 	Search    map[string]string `json:"search,omitempty"`
 	Interlock any               `json:"interlock,omitempty"`
+	Problems  []string          `json:"problems,omitempty"` // stored writes that turned out to be gone
 }
 
 // Check is one thing that the router checked about itself.
@@ -32,9 +34,14 @@ type Check struct {
 	Detail string `json:"detail"`
 }
 
-// Health asks how the router is.
+// Health asks how the router is. A router that wants a token and got none says
+// only that it answers, which is the error of any other call then.
 func (s System) Health(ctx context.Context) (Health, error) {
-	return call[Health](ctx, s.c, http.MethodGet, "/health", nil, nil)
+	h, err := call[Health](ctx, s.c, http.MethodGet, "/health", nil, nil)
+	if err == nil && h.Status != "" && h.Server == "" {
+		err = skillrouter.Errorf(skillrouter.Unauthenticated, "the router answers, and needs a token to say more; `skillrouter token create` issues one")
+	}
+	return h, err
 }
 
 // Embeddings tells how far the vectors are by which search goes by meaning too.

@@ -3,6 +3,7 @@ package commstest
 import (
 	"encoding/json"
 	"fmt"
+	"sync"
 	"testing"
 
 	"skillrouter"
@@ -301,6 +302,47 @@ func pages(t *testing.T, as func(skillrouter.Principal) caller) {
 	}
 }
 
+// pagesUnderWay sends to an agent and to everybody while the agent pages: no
+// page may end behind a message that it left out.
+func pagesUnderWay(t *testing.T, as func(skillrouter.Principal) caller) {
+	const each = 300
+	c := as(Captain())
+	c.beat(t, comms.Heartbeat{AgentID: "a1"})
+	var sending sync.WaitGroup
+	for _, to := range []string{"a1", ""} {
+		sending.Go(func() {
+			for range each {
+				if _, err := c.Mailbox.Send(c.ctx, draft("captain", to, "message")); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	sent := make(chan struct{})
+	go func() {
+		sending.Wait()
+		close(sent)
+	}()
+	got := 0
+	for q, over := (comms.InboxQuery{AgentID: "a1"}), false; ; {
+		page := c.inbox(t, q)
+		got += page.Count
+		q.Since = page.LastSeq
+		if over && page.Count == 0 {
+			break
+		}
+		select {
+		case <-sent:
+			over = true
+		default:
+		}
+	}
+	if got != 2*each {
+		t.Errorf("the pages hold %d of %d messages", got, 2*each)
+	}
+}
+
 func threads(t *testing.T, as func(skillrouter.Principal) caller) {
 	c := as(Captain())
 	c.beat(t, comms.Heartbeat{AgentID: "a1"})
@@ -360,4 +402,31 @@ func identity(t *testing.T, as func(skillrouter.Principal) caller) {
 	}
 	_, err = reader.Mailbox.Inbox(reader.ctx, comms.InboxQuery{AgentID: "a1"})
 	wantCode(t, err, skillrouter.Forbidden, "")
+}
+
+// redactsMessages sends secrets in a message's context, by themselves, by their
+// member's name, in a member's name, and again where nothing says what it is (S4).
+func redactsMessages(t *testing.T, as func(skillrouter.Principal) caller) {
+	c := as(Captain())
+	key := "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+	d := draft("captain", "a1", "message")
+	d.Context = raw(`{"text":"it was kT9rWq27LmZp","db":{"password":"kT9rWq27LmZp"},"%s":1,"env":[{"name":"API_TOKEN","value":"Zk3vQ9xT1bLw7RyP0cNd"}],"keep":"a note, 7"}`, key)
+	sent := c.send(t, d)
+	if len(sent.Redacted) < 3 {
+		t.Errorf("the answer tells of %v", sent.Redacted)
+	}
+	m := c.inbox(t, comms.InboxQuery{AgentID: "a1"}).Messages[0]
+	want := `{"text":"it was [redacted: password]","db":{"password":"[redacted: password]"},"[redacted: github_token]":1,"env":[{"name":"API_TOKEN","value":"[redacted: token]"}],"keep":"a note, 7"}`
+	if string(m.Context) != want {
+		t.Errorf("stored is %s\nwant      %s", m.Context, want)
+	}
+	for field, named := range map[string]operational.MessageDraft{
+		"thread_id":       {To: "a1", Signal: "message", ThreadID: key},
+		"idempotency_key": {To: "a1", Signal: "message", IdempotencyKey: key},
+		"signal":          {To: "a1", Signal: key},
+		"to_agent_id":     {To: key, Signal: "message"},
+	} {
+		_, err := c.Mailbox.Send(c.ctx, named)
+		wantCode(t, err, skillrouter.Invalid, field)
+	}
 }

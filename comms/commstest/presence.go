@@ -1,7 +1,9 @@
 package commstest
 
 import (
+	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 
 	"skillrouter"
@@ -59,11 +61,11 @@ func heartbeatKeeps(t *testing.T, as func(skillrouter.Principal) caller) {
 
 func statusReports(t *testing.T, as func(skillrouter.Principal) caller) {
 	c := as(Captain())
-	task, none, half := "build", "", 50.0
+	task, none, half := "build", "", 49.5 // is rounded: clients read a whole number
 	if a := must(c.Presence.Status(c.ctx, comms.StatusReport{AgentID: "a1", Status: "working", CurrentTask: &task, Progress: &half}))(t); !a.OK || a.Timestamp.IsZero() {
 		t.Errorf("the answer is %+v", a)
 	}
-	check := func(status, task string, progress float64) {
+	check := func(status, task string, progress int) {
 		t.Helper()
 		if a := must(c.Presence.Agent(c.ctx, "a1"))(t); a.Status != status || a.CurrentTask != task || a.Progress != progress {
 			t.Errorf("status %q, task %q, progress %v; want %q, %q, %v", a.Status, a.CurrentTask, a.Progress, status, task, progress)
@@ -276,4 +278,30 @@ func handover(t *testing.T, as func(skillrouter.Principal) caller) {
 	if check := must(c.Presence.ShutdownCheck(c.ctx, "stranger"))(t); check.ShouldStop || len(check.Unacknowledged) != 0 {
 		t.Errorf("a stranger is answered %+v", check)
 	}
+}
+
+// redactsAgents says secrets in each field of a heartbeat and of a report (S4).
+func redactsAgents(t *testing.T, as func(skillrouter.Principal) caller) {
+	c := as(Captain())
+	key := "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+	beat := comms.Heartbeat{AgentID: "a1", CurrentTask: "push with " + key, Status: "with " + key, Role: key, Model: key, ProjectPath: "/src/" + key, ConfigName: key}
+	for range 2 { // the second one brings nothing new
+		if answer := c.beat(t, beat); len(answer.Redacted) != 1 || answer.Redacted[0] != "github_token" {
+			t.Errorf("the heartbeat is answered %+v", answer)
+		}
+	}
+	task := "log in with password=kT9rWq27LmZp"
+	answer := must(c.Presence.Status(c.ctx, comms.StatusReport{AgentID: "a1", Status: "working", CurrentTask: &task}))(t)
+	if len(answer.Redacted) != 1 {
+		t.Errorf("the report is answered %+v", answer)
+	}
+	if clean := c.beat(t, comms.Heartbeat{AgentID: "a1", CurrentTask: "the parser"}); clean.Redacted != nil {
+		t.Errorf("a task without a secret is answered %+v", clean)
+	}
+	agent, err := json.Marshal(must(c.Presence.Agent(c.ctx, "a1"))(t))
+	if err != nil || strings.Contains(string(agent), key) || strings.Contains(string(agent), "kT9rWq27LmZp") || !strings.Contains(string(agent), "[redacted: github_token]") {
+		t.Errorf("the agent is %s, %v", agent, err)
+	}
+	_, err = c.Presence.Heartbeat(c.ctx, comms.Heartbeat{AgentID: key})
+	wantCode(t, err, skillrouter.Invalid, "agent_id")
 }

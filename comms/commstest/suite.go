@@ -43,6 +43,8 @@ func Run(t *testing.T, open Factory) {
 		{"status reports", statusReports},
 		{"agents are listed and filtered", agentsAreFiltered},
 		{"bad input is refused and its field named", badInput},
+		{"secrets are cut out of messages, and refused in their names", redactsMessages},
+		{"secrets are cut out of what agents say of themselves", redactsAgents},
 		{"a direct message reaches its recipient alone", directMessage},
 		{"a message waits for an agent that is not known yet", messageWaits},
 		{"a broadcast is for all but its sender and later agents", broadcast},
@@ -59,6 +61,7 @@ func Run(t *testing.T, open Factory) {
 		{"a broadcast stop stops all but its sender", stopBroadcast},
 		{"shutdown-check hands over what would be lost", handover},
 		{"an inbox is read in pages", pages},
+		{"no page leaves out what is sent meanwhile", pagesUnderWay},
 		{"threads", threads},
 		{"an agent acts as itself only", identity},
 	} {

@@ -1,16 +1,16 @@
 package interlock
 
 import (
+	"cmp"
 	"maps"
 
-	"skillrouter"
 	"skillrouter/learning"
 )
 
 // experienceOf makes an experience of a build, a verification, a validation or
 // an operation (docs/interlock.md has the table). What it does not know becomes
 // the problem's context, beside where it comes from.
-func experienceOf(d admitted) (learning.ExperienceDraft, error) {
+func experienceOf(d admitted) learning.ExperienceDraft {
 	m := members(maps.Clone(d.Data))
 	draft := learning.ExperienceDraft{
 		ServerName: m.text("server_name", "server"), Project: m.text("project"),
@@ -42,11 +42,18 @@ func experienceOf(d admitted) (learning.ExperienceDraft, error) {
 	default:
 		draft.Outcome = m.result("outcome", "success", "result", "status", "verified", "passed", "approved", "ok")
 	}
-	if draft.Outcome == "" {
-		if d.Signal == VerificationResult {
-			return draft, skillrouter.InvalidField("outcome", "is required: a verification without a result says nothing")
+	if draft.Outcome == "" { // what says nothing of its outcome is no success
+		draft.Outcome = learning.ResultFailure
+		if d.Signal == OperationComplete {
+			draft.Outcome = learning.ResultPartial
 		}
-		draft.Outcome = learning.ResultSuccess // it is complete, and says of no failure
+	}
+	draft.Metadata.Triggers = []string{d.Signal.String()}
+	if tool := makers[d.Signal]; tool != "" {
+		if draft.Solution == nil {
+			draft.Solution = &learning.ExperienceSolution{}
+		}
+		draft.Solution.Tool = cmp.Or(draft.Solution.Tool, tool)
 	}
 	draft.QualityScore = m.share("quality_score", "quality", "score", "confidence")
 	draft.Notes = m.text("notes", "message", "reason", "summary", "error", "details")
@@ -58,7 +65,12 @@ func experienceOf(d admitted) (learning.ExperienceDraft, error) {
 	maps.Copy(context, draft.Problem.Context)
 	context["interlock"] = map[string]any{"signal": d.Signal.String(), "sender": d.Sender, "signed": d.trust == learning.TrustAgent}
 	draft.Problem.Context = context
-	return draft, nil
+	return draft
+}
+
+// makers are the tools that a signal comes from where it names none, as the original has them.
+var makers = map[Signal]string{
+	VerificationResult: "verifier", ValidationApproved: "context-guardian-validation", ValidationRejected: "context-guardian-validation",
 }
 
 // problemOf takes what was to be solved: an object as seed 003 has it, a text, or members of their own.
@@ -108,11 +120,11 @@ func solutionOf(m members) *learning.ExperienceSolution {
 	return s
 }
 
-// metadataOf takes where it happened.
+// metadataOf takes where it happened. What triggered it is the signal.
 func metadataOf(m members) *learning.ExperienceMetadata {
 	var d learning.ExperienceMetadata
 	if object := members(m.object("metadata")); object != nil {
-		d.Environment, d.Dependencies, d.Triggers = object.text("environment"), object.texts("dependencies"), object.texts("triggers")
+		d.Environment, d.Dependencies = object.text("environment"), object.texts("dependencies")
 		if len(object) > 0 {
 			m["metadata"] = map[string]any(object)
 		}
@@ -122,12 +134,6 @@ func metadataOf(m members) *learning.ExperienceMetadata {
 	}
 	if d.Dependencies == nil {
 		d.Dependencies = m.texts("dependencies")
-	}
-	if d.Triggers == nil {
-		d.Triggers = m.texts("triggers")
-	}
-	if d.Environment == "" && d.Dependencies == nil && d.Triggers == nil {
-		return nil
 	}
 	return &d
 }

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -100,7 +101,8 @@ func ReadFile(path string, mustExist bool) (File, error) {
 	return parsed, nil
 }
 
-// ParseFile reads the text of an interlock.json. Unknown and repeated members are refused.
+// ParseFile reads the text of an interlock.json, ours or the original's. Unknown
+// and repeated members are refused: a misspelt one might have kept somebody out.
 func ParseFile(text []byte) (File, error) {
 	if len(text) > MaxFile {
 		return File{}, skillrouter.Errorf(skillrouter.TooLarge, "is larger than %d bytes", MaxFile)
@@ -117,7 +119,11 @@ func ParseFile(text []byte) (File, error) {
 	}
 	f := DefaultFile()
 	r := &fields{object: object}
-	f.Name = r.text("name", f.Name)
+	f.Name = r.text("name", r.server(f.Name))
+	// What the original's file also says is set elsewhere here (the ports), or is what it is (the signals).
+	for _, name := range []string{"ports", "signals", "version", "description"} {
+		r.take(name)
+	}
 	if r.err == nil && !isSender(f.Name) {
 		r.fail("name", "must be 1 to %d letters, digits and . _ : -", MaxSender)
 	}
@@ -233,13 +239,63 @@ func (r *fields) tumbler() Tumbler {
 		return Tumbler{}
 	}
 	below := &fields{object: object, prefix: r.prefix + "tumbler.", err: r.err}
-	t := Tumbler{Mode: below.text("mode", ""), Signals: below.signals("signals", Heard())}
-	if t.Mode != Whitelist && t.Mode != Blacklist {
-		below.fail("mode", "must be %s or %s", Whitelist, Blacklist)
+	defer func() { r.err = below.err }()
+	_, listed := object["signals"]
+	if mode := below.text("mode", ""); listed || mode != "" {
+		t := Tumbler{Mode: mode, Signals: below.signals("signals", Heard())}
+		if t.Mode != Whitelist && t.Mode != Blacklist {
+			below.fail("mode", "must be %s or %s", Whitelist, Blacklist)
+		}
+		below.done()
+		return t
 	}
+	// The original's two lists. An empty one says nothing.
+	white, all := below.codes(Whitelist)
+	black, _ := below.codes(Blacklist)
+	below.take("enabled")
 	below.done()
-	r.err = below.err
-	return t
+	switch {
+	case len(white) > 0 && !all:
+		return Tumbler{Whitelist, slices.DeleteFunc(white, func(s Signal) bool { return slices.Contains(black, s) })}
+	case len(black) > 0:
+		return Tumbler{Blacklist, black}
+	}
+	return Tumbler{}
+}
+
+// codes reads one of the original's lists of signals, by name or code; all tells
+// that it names every one by "*". What is heard by nobody here filters nothing.
+func (r *fields) codes(name string) (signals []Signal, all bool) {
+	for i, value := range r.list(name) {
+		switch value := value.(type) {
+		case float64:
+			signals = append(signals, Signal(value))
+		case string:
+			signal, known := ParseSignal(value)
+			if code, err := strconv.ParseUint(value, 0, 16); !known && err == nil {
+				signal, known = Signal(code), true
+			}
+			if known {
+				signals = append(signals, signal)
+			}
+			all = all || value == "*"
+		default:
+			r.fail(fmt.Sprintf("%s[%d]", name, i), "must be a signal's name or code")
+		}
+	}
+	return signals, all
+}
+
+// server is the name in the original's member of that name: a text, or an object with one.
+func (r *fields) server(otherwise string) string {
+	value, _ := r.take("server")
+	if object, ok := value.(map[string]any); ok {
+		value = object["name"]
+	}
+	if name, ok := value.(string); ok && isSender(name) {
+		return name
+	}
+	return otherwise
 }
 
 func (r *fields) peers(own string) []Peer {

@@ -496,3 +496,69 @@ func TestNeverAnswers(t *testing.T) {
 		t.Errorf("%+v", status)
 	}
 }
+
+// TestExperienceOfASignal: what says nothing of its outcome is no success, and each
+// experience says which signal it is of, and a tool, as the original's do (O11).
+func TestExperienceOfASignal(t *testing.T) {
+	for _, test := range []struct {
+		signal  Signal
+		data    map[string]any
+		outcome learning.Result
+		tool    string
+	}{
+		{BuildCompleted, nil, learning.ResultFailure, ""},
+		{BuildCompleted, map[string]any{"success": true, "tool": "make"}, learning.ResultSuccess, "make"},
+		{VerificationResult, nil, learning.ResultFailure, "verifier"},
+		{VerificationResult, map[string]any{"verified": true}, learning.ResultSuccess, "verifier"},
+		{OperationComplete, nil, learning.ResultPartial, ""},
+		{OperationComplete, map[string]any{"outcome": "success"}, learning.ResultSuccess, ""},
+		{ValidationApproved, nil, learning.ResultSuccess, "context-guardian-validation"},
+		{ValidationRejected, map[string]any{"solution": "by hand"}, learning.ResultFailure, "context-guardian-validation"},
+	} {
+		draft := experienceOf(admitted{Datagram: Datagram{Signal: test.signal, Sender: "s", Data: test.data}})
+		tool := ""
+		if draft.Solution != nil {
+			tool = draft.Solution.Tool
+		}
+		if draft.Outcome != test.outcome || tool != test.tool {
+			t.Errorf("%s %v: %s by %q, want %s by %q", test.signal, test.data, draft.Outcome, tool, test.outcome, test.tool)
+		}
+		if got := draft.Metadata.Triggers; len(got) != 1 || got[0] != test.signal.String() {
+			t.Errorf("%s: triggers %v", test.signal, got)
+		}
+	}
+	draft := experienceOf(admitted{Datagram: Datagram{Signal: BuildCompleted, Data: map[string]any{"triggers": []any{"push"}}}})
+	if len(draft.Metadata.Triggers) != 1 || fmt.Sprint(draft.Problem.Context["triggers"]) != "[push]" {
+		t.Errorf("the sender's own triggers: %v, %v", draft.Metadata.Triggers, draft.Problem.Context)
+	}
+}
+
+// TestOriginalFile: the file that the original is shipped with is read as it is (O11).
+func TestOriginalFile(t *testing.T) {
+	const before = `{"server":{"name":"memory-layer","version":"1.0.0"},"ports":{"udp":3031,"http":8031},"signals":{"incoming":["BUILD_COMPLETED"]},"peers":[{"name":"verifier","port":3021}],"tumbler":`
+	for tumbler, want := range map[string]Tumbler{
+		`{"whitelist":["BUILD_COMPLETED","0xD0",0,"SOMETHING_ELSE"],"blacklist":[]}`: {Whitelist, []Signal{BuildCompleted, VerificationResult, Heartbeat}},
+		`{"whitelist":["BUILD_COMPLETED","HEARTBEAT"],"blacklist":["HEARTBEAT"]}`:    {Whitelist, []Signal{BuildCompleted}},
+		`{"whitelist":["*"],"blacklist":["HEARTBEAT"]}`:                              {Blacklist, []Signal{Heartbeat}},
+		`{"whitelist":[],"blacklist":[]}`:                                            {},
+		`{"enabled":true}`:                                                           {},
+	} {
+		f, err := ParseFile([]byte(before + tumbler + "}"))
+		if err != nil || f.Name != "memory-layer" || len(f.Peers) != 1 || f.Tumbler.String() != want.String() {
+			t.Errorf("%s: %+v, %v; want %s", tumbler, f, err, want)
+		}
+	}
+	for tumbler, field := range map[string]string{
+		`{"whitelist":[{}]}`:       "tumbler.whitelist[0]",
+		`{"whitelist":"all"}`:      "tumbler.whitelist",
+		`{"whitelost":[]}`:         "tumbler.whitelost",
+		`{"mode":"x","signals":1}`: "tumbler.signals",
+	} {
+		if _, err := ParseFile([]byte(before + tumbler + "}")); skillrouter.FieldOf(err) != field {
+			t.Errorf("%s: field %q, %v; want %s", tumbler, skillrouter.FieldOf(err), err, field)
+		}
+	}
+	if f, err := ParseFile([]byte(`{"server":"a server with a name","ports":[1]}`)); err != nil || f.Name != DefaultName {
+		t.Errorf("%+v, %v", f, err)
+	}
+}

@@ -50,11 +50,7 @@ func reasonOf(code skillrouter.Code) Reason {
 func (m *Mesh) act(ctx context.Context, d admitted) error {
 	switch d.Signal {
 	case BuildCompleted, VerificationResult, ValidationApproved, ValidationRejected, OperationComplete:
-		draft, err := experienceOf(d)
-		if err != nil {
-			return err
-		}
-		_, err = m.services.Experiences.Record(ctx, draft)
+		_, err := m.services.Experiences.Record(ctx, experienceOf(d))
 		return err
 	case LessonLearned:
 		draft, err := lessonOf(d)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/r3labs/sse/v2"
+
+	"skillrouter"
 )
 
 // connection is one client's open stream. Its pump takes entries from the
@@ -61,6 +63,10 @@ func (c *connection) pump() {
 			c.cancel()
 			return
 		case len(entries) > 0:
+			if skillrouter.Standing(c.ctx) != nil {
+				c.cancel()
+				return
+			}
 			alive.Reset(KeepAlive)
 			if !c.publish(entries) {
 				return

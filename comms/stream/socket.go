@@ -150,7 +150,7 @@ func (s *Sockets) pump(ctx context.Context, c *socket, out *plug, reader *router
 			return
 		}
 		if len(items) > 0 {
-			if !write(ctx, out, items) {
+			if skillrouter.Standing(ctx) != nil || !write(ctx, out, items) {
 				return
 			}
 			continue // there may be more behind them

@@ -384,7 +384,7 @@ func TestNeverReaderIsCut(t *testing.T) {
 	var count int
 	stuck := false
 	for !stuck && count < 1000 {
-		stuck = !h.sendDraft(t, operational.MessageDraft{From: "b", To: "a1", Signal: "n", Context: pad}).Delivered
+		stuck = !h.sendDraft(t, operational.MessageDraft{From: "captain", To: "a1", Signal: "n", Context: pad}).Delivered // others' share of a mailbox is smaller than the buffers
 		count++
 	}
 	if !stuck {

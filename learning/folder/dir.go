@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -34,6 +35,28 @@ func Open(name string, create bool) (*Dir, error) {
 		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "%s cannot be opened as a folder", name)
 	}
 	return &Dir{root}, nil
+}
+
+// place is the folder's path within its repository, with slashes: that of the
+// nearest folder, itself or above, that holds .git. Where there is none, the
+// folder lies at the root of one.
+func (d *Dir) place() string {
+	name, err := filepath.Abs(d.root.Name())
+	if err != nil {
+		return path.Base(filepath.ToSlash(d.root.Name()))
+	}
+	within := ""
+	for at := name; ; {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return within
+		}
+		above := filepath.Dir(at)
+		if above == at {
+			break
+		}
+		within, at = path.Join(filepath.Base(at), within), above
+	}
+	return filepath.Base(name)
 }
 
 // Close closes the folder.

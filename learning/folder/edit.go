@@ -45,7 +45,10 @@ func (s *syncing) edit(ctx context.Context, step *Step) error {
 			return err
 		}
 	}
-	if rank(want.Level) == rank(lesson.Level)+1 {
+	switch {
+	case want.Level == learning.LevelPattern && lesson.Level == learning.LevelCase:
+		step.Notes = append(step.Notes, "the level is not taken: a pattern is a lesson of its own, and its cases stay; `skillrouter lessons promote` draws it from 2 independent cases")
+	case want.Level == learning.LevelPrinciple && lesson.Level == learning.LevelPattern:
 		if err := raised("the level is not taken", func() (learning.Lesson, error) {
 			return s.service.Promote(ctx, lesson.ID, learning.PromotionDraft{Sources: s.routerIDs(want.SourceCaseIDs), Notes: "from the lessons folder"})
 		}); err != nil {

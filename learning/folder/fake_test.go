@@ -21,6 +21,7 @@ type router struct {
 	calls                  map[string]int
 	rewrite                func(*learning.Lesson)      // what the router changes of what it is given
 	refuse                 func(title string) error    // what it refuses
+	refuseLevel            learning.Level              // and which level, as for one who is no captain
 	failing                error                       // what every call answers
 	occurred               map[string]int              // reports of what was there
 	relevant               func() []learning.LessonHit // what Relevant answers
@@ -39,6 +40,9 @@ func (r *router) Report(_ context.Context, draft learning.LessonDraft) (learning
 	r.calls["report"]++
 	if r.failing != nil {
 		return learning.Reported{}, r.failing
+	}
+	if r.refuseLevel != "" && draft.Level == r.refuseLevel {
+		return learning.Reported{}, &skillrouter.Error{Code: skillrouter.Forbidden, Field: "level", Message: "only a captain may"}
 	}
 	if r.refuse != nil {
 		if err := r.refuse(draft.Title); err != nil {
@@ -111,11 +115,12 @@ func (r *router) List(_ context.Context, filter learning.LessonFilter) (learning
 	if r.failing != nil {
 		return learning.LessonPage{}, r.failing
 	}
-	if len(filter.Statuses) != len(learning.LessonStatuses()) {
+	if filter.Level == "" && len(filter.Statuses) != len(learning.LessonStatuses()) {
 		return learning.LessonPage{}, skillrouter.InvalidField("status", "leaves out some")
 	}
 	const page = 3 // so that there are several
 	newest := slices.Clone(r.ids)
+	newest = slices.DeleteFunc(newest, func(id string) bool { return filter.Level != "" && r.lessons[id].Level != filter.Level })
 	slices.Reverse(newest)
 	begin := 0
 	_, _ = fmt.Sscan(filter.Cursor, &begin)
@@ -191,12 +196,10 @@ func (r *router) Validate(_ context.Context, ref string, _ learning.ValidationDr
 	return r.put(lesson), nil
 }
 
-func (r *router) Promote(_ context.Context, ref string, draft learning.PromotionDraft) (learning.Lesson, error) {
+func (r *router) Promote(_ context.Context, ref string, _ learning.PromotionDraft) (learning.Lesson, error) {
+	r.calls["promote"]++
 	lesson := r.lessons[ref]
-	if len(draft.Sources) < 2 {
-		return lesson, skillrouter.Errorf(skillrouter.Conflict, "a pattern needs 2 independent cases")
-	}
-	lesson.Level, lesson.SourceCaseIDs = learning.LevelPattern, draft.Sources
+	lesson.Level = learning.LevelPrinciple
 	return r.put(lesson), nil
 }
 

@@ -106,7 +106,7 @@ func Guard(ctx context.Context, root string, policy Policy, task string, options
 		return out, "", err
 	}
 	if options.Mode == "" {
-		options.Mode = policy.WorkflowMode
+		options.Mode = policy.Mode
 	}
 	if err := skillrouter.CheckOneOf("mode", options.Mode, Modes()); err != nil {
 		return out, "", err
@@ -185,7 +185,7 @@ func Guard(ctx context.Context, root string, policy Policy, task string, options
 func (g *guarding) docs(root *os.Root) []Finding {
 	var found []Finding
 	for _, doc := range g.policy.RequiredDocs {
-		if info, err := root.Stat(doc); err != nil || !info.Mode().IsRegular() {
+		if info, err := root.Stat(doc); err != nil || !info.Mode().IsRegular() && !info.IsDir() {
 			found = append(found, Finding{RatingHigh, CodeMissingDoc, "the required document " + doc + " is not there"})
 		}
 	}

@@ -80,7 +80,8 @@ func TestGuardDeterministic(t *testing.T) {
 		{"missing document, warn", `{"requiredDocs": ["README.md"]}`, folder.ModeWarn, nil, "high missing-required-doc", folder.VerdictWarn},
 		{"missing document, block", `{"requiredDocs": ["README.md"]}`, folder.ModeBlock, nil, "high missing-required-doc", folder.VerdictBlock},
 		{"mode of the policy", `{"requiredDocs": ["README.md"], "workflowMode": "block"}`, "", nil, "high missing-required-doc", folder.VerdictBlock},
-		{"a folder is no document", `{"requiredDocs": ["lessons"]}`, folder.ModeBlock, nil, "high missing-required-doc", folder.VerdictBlock},
+		{"a required folder is there", `{"requiredDocs": ["lessons"]}`, folder.ModeBlock, nil, "", folder.VerdictPass},
+		{"a required folder is not there", `{"requiredDocs": [".specs"]}`, folder.ModeBlock, nil, "high missing-required-doc", folder.VerdictBlock},
 		{"a link out is no document", `{"requiredDocs": ["out.md"]}`, folder.ModeBlock, func(t *testing.T, root string) {
 			if err := os.Symlink("/etc/hostname", filepath.Join(root, "out.md")); err != nil {
 				t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -51,14 +52,39 @@ type Listed struct {
 	Confidence      int                   `json:"confidence"`
 	Transferability int                   `json:"transferability"`
 	SourceCaseIDs   []string              `json:"source_case_ids"`
-	LastValidatedAt *string               `json:"last_validated_at"` // a date, null if never
+	LastValidatedAt *string               `json:"last_validated_at"` // a date; null or nothing in others' indexes
 	Title           string                `json:"title"`
 	Summary         string                `json:"summary"`
-	Path            string                `json:"path"` // within the folder, with slashes
+	Path            string                `json:"path"` // within the repository, with slashes
 }
 
-// NewIndex is the index of files as of now.
-func NewIndex(files []File, now time.Time) Index {
+// listed is what an index says of an entry.
+func listed(e Entry) Listed {
+	l := Listed{
+		ID: e.ID, Level: e.Level, Status: e.Status, Tags: present(slices.Sorted(slices.Values(e.Tags))), Confidence: e.Confidence, Transferability: e.Transferability,
+		SourceCaseIDs: present(e.SourceCaseIDs), Title: e.Title, Summary: e.Summary,
+	}
+	if e.LastValidatedAt != "" {
+		l.LastValidatedAt = &e.LastValidatedAt
+	}
+	return l
+}
+
+// Index is the index of the folder's files as of now. A lesson that was never
+// validated is listed with a date all the same, as the original's tools do: the one
+// that the present index has, so that it stays, or else today's.
+func (d *Dir) Index(files []File, now time.Time) Index {
+	dates := map[string]*string{}
+	if text, err := d.read(IndexName, MaxIndex); err == nil {
+		if before, err := readIndex(text); err == nil {
+			for _, l := range before.Lessons {
+				if l.LastValidatedAt != nil && *l.LastValidatedAt != "" {
+					dates[l.ID] = l.LastValidatedAt
+				}
+			}
+		}
+	}
+	place, today := d.place(), now.UTC().Format(time.DateOnly)
 	index := Index{SchemaVersion: SchemaVersion, GeneratedAt: stamp(now), Lessons: make([]Listed, 0, len(files))}
 	index.Stats.Total = len(files)
 	levels, statuses := map[learning.Level]int{}, map[learning.LessonStatus]int{}
@@ -66,14 +92,12 @@ func NewIndex(files []File, now time.Time) Index {
 		e := f.Entry
 		levels[e.Level]++
 		statuses[e.Status]++
-		listed := Listed{
-			ID: e.ID, Level: e.Level, Status: e.Status, Tags: present(e.Tags), Confidence: e.Confidence, Transferability: e.Transferability,
-			SourceCaseIDs: present(e.SourceCaseIDs), Title: e.Title, Summary: e.Summary, Path: f.Path,
+		l := listed(e)
+		l.Path = path.Join(place, f.Path)
+		if l.LastValidatedAt == nil {
+			l.LastValidatedAt = cmp.Or(dates[l.ID], &today)
 		}
-		if e.LastValidatedAt != "" {
-			listed.LastValidatedAt = &e.LastValidatedAt
-		}
-		index.Lessons = append(index.Lessons, listed)
+		index.Lessons = append(index.Lessons, l)
 	}
 	index.Stats.ByLevel.Case, index.Stats.ByLevel.Pattern = levels[learning.LevelCase], levels[learning.LevelPattern]
 	index.Stats.ByLevel.Principle = levels[learning.LevelPrinciple]

@@ -36,13 +36,16 @@ type Notes struct {
 	Unread  []Unread `json:"unread"`
 }
 
-// ReadNotes reads free Markdown notes as case lessons of a domain. A heading
+// ReadNotes reads free Markdown notes as lessons of a domain; if it is empty, of
+// the nearest heading above them that names one. A heading
 // with text below it is a lesson; headings, bold or plain labels and table
 // cells such as Symptom, Cause, Fix and Prevention (see labels) say which part
 // of it a text is. A short heading over a plain list is a topic, and each item
-// a lesson; so is each row of a table whose columns are labels. Headings above
-// a lesson become its tags. Ids depend on the headings and the title, so that
-// the same notes give the same lessons.
+// a lesson, titled by both; so is each row of a table whose columns are labels,
+// titled by its lesson. Headings above a lesson become its tags. Words such as
+// CRITICAL and never say how grave it is and how far it holds (see weigh). A table
+// of contents, and what tells how to write such notes, is no lesson. Ids depend on
+// the headings and the title, so that the same notes give the same lessons.
 func ReadNotes(source []byte, domain string) (Notes, error) {
 	if len(source) > MaxNotes {
 		return Notes{}, skillrouter.Errorf(skillrouter.TooLarge, "the notes are larger than %d bytes", MaxNotes)
@@ -54,7 +57,7 @@ func ReadNotes(source []byte, domain string) (Notes, error) {
 	if bytes.IndexByte(source, 0) >= 0 {
 		return Notes{}, skillrouter.Errorf(skillrouter.Invalid, "the notes hold the character NUL")
 	}
-	r := &notesReader{source: source, starts: lineStarts(source), domain: first(domain, DefaultDomain), ids: map[string]int{}}
+	r := &notesReader{source: source, starts: lineStarts(source), domain: domain, ids: map[string]int{}}
 	r.out = Notes{Lessons: []Note{}, Unread: []Unread{}}
 	r.flatten()
 	r.sections()

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 // note is a lesson that is being read.
 type note struct {
 	title       string
+	topic       string // the heading that an item of a list stands under; the title begins with it
 	first, last int
 	texts       map[part][]string
 	commands    []string
@@ -131,7 +133,7 @@ func (n *note) draft(domain string, ids map[string]int) (learning.LessonDraft, e
 	}
 	confidence := learning.DefaultConfidence
 	d := learning.LessonDraft{
-		Type: learning.LessonDiscovery, Domain: domain, Category: NotesCategory, Title: line, Severity: n.severity, Level: learning.LevelCase,
+		Type: learning.LessonDiscovery, Domain: first(domain, n.domain(), DefaultDomain), Category: NotesCategory, Title: line, Severity: n.severity, Level: learning.LevelCase,
 		RootCause: n.text(partCause), Action: n.text(partAction), Outcome: n.text(partOutcome), Confidence: &confidence,
 	}
 	d.Solution = n.text(partSolution)
@@ -185,18 +187,23 @@ func (n *note) draft(domain string, ids map[string]int) (learning.LessonDraft, e
 	if d.Title == "" {
 		return d, skillrouter.Errorf(skillrouter.Invalid, "holds no words that could be a title")
 	}
-	switch words := strings.Fields(strings.ToLower(d.Title)); {
+	severity, level, forbids := n.weigh(d.Title)
+	d.Severity, d.Level = cmp.Or(d.Severity, severity), level
+	switch {
 	case n.workaround && d.Solution == "":
 		d.Type = learning.LessonWorkaround
 	case n.symptom || d.RootCause != "":
 		d.Type = learning.LessonFailure
-	case len(words) > 0 && slices.Contains([]string{"never", "don't", "don’t", "avoid", "beware"}, words[0]) || strings.HasPrefix(strings.ToLower(d.Title), "do not "):
+	case forbids:
 		d.Type = learning.LessonWarning
 	}
 	key := strings.Join(n.path, "\x00") + "\x00" + d.Title
 	ids[key]++
 	sum := sha256.Sum256([]byte(key + "\x00" + strconv.Itoa(ids[key])))
 	d.ID = strings.TrimSuffix(fmt.Sprintf("note-%.40s", slug(d.Title)), "-") + "-" + hex.EncodeToString(sum[:5])
+	if whole := strings.Join(strings.Fields(strings.Map(printable, n.topic)), " ") + ": " + d.Title; n.topic != "" && len(whole) <= maxNoteTitle {
+		d.Title = whole
+	}
 	return d, nil
 }
 

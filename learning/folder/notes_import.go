@@ -2,6 +2,7 @@ package folder
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"skillrouter"
@@ -32,10 +33,14 @@ type NotesResult struct {
 // notes', update takes theirs. A lesson that is refused is named, and stops no other.
 func ImportNotes(ctx context.Context, service learning.LessonService, notes Notes, update, dryRun bool) (NotesResult, error) {
 	result := NotesResult{DryRun: dryRun, Counts: map[Action]int{}, Steps: make([]NoteStep, len(notes.Lessons)), Unread: notes.Unread}
+	notes, cut := notes.redacted()
 	var fresh []int
 	for i, n := range notes.Lessons {
 		step := &result.Steps[i]
 		*step = NoteStep{Line: n.Line, Last: n.Last, ID: n.Draft.ID, Title: n.Draft.Title, Action: ActionReport}
+		if cut[i] {
+			step.Notes = []string{"secrets were cut out"}
+		}
 		lesson, err := service.Lesson(ctx, n.Draft.ID)
 		switch skillrouter.CodeOf(err) {
 		case skillrouter.NotFound:
@@ -82,6 +87,24 @@ func ImportNotes(ctx context.Context, service learning.LessonService, notes Note
 	return result, nil
 }
 
+// redacted is the notes without their secrets: what is recognised in one
+// lesson is cut out of all that were read from the file. It tells which lessons changed.
+func (n Notes) redacted() (clean Notes, cut []bool) {
+	clean, cut = n, make([]bool, len(n.Lessons))
+	clean.Lessons = slices.Clone(n.Lessons)
+	var redaction skillrouter.Redaction
+	for i := range clean.Lessons {
+		d := &clean.Lessons[i].Draft
+		redaction.Text(&d.Title, &d.Context, &d.Action, &d.Outcome, &d.RootCause, &d.Solution, &d.Body)
+	}
+	for i := range clean.Lessons {
+		is, was := &clean.Lessons[i].Draft, &n.Lessons[i].Draft
+		cut[i] = is.Title != was.Title || is.Context != was.Context || is.Action != was.Action || is.Outcome != was.Outcome ||
+			is.RootCause != was.RootCause || is.Solution != was.Solution || is.Body != was.Body
+	}
+	return clean, cut
+}
+
 func reportNotes(ctx context.Context, service learning.LessonService, notes Notes, steps []NoteStep, batch []int) error {
 	drafts := make([]learning.LessonDraft, len(batch))
 	for k, i := range batch {
@@ -91,21 +114,33 @@ func reportNotes(ctx context.Context, service learning.LessonService, notes Note
 	if err != nil {
 		return err
 	}
+	var lower []int
 	for _, refusal := range answer.Refused {
-		if refusal.Index >= 0 && refusal.Index < len(batch) {
-			step := &steps[batch[refusal.Index]]
-			step.Action, step.Why = ActionRefused, refused(refusal)
+		if refusal.Index < 0 || refusal.Index >= len(batch) {
+			continue
 		}
+		i := batch[refusal.Index]
+		step := &steps[i]
+		if draft := &notes.Lessons[i].Draft; refusal.Field == "level" && draft.Level == learning.LevelPrinciple { // for whoever is no captain
+			draft.Level = learning.LevelPattern
+			step.Notes = append(step.Notes, "it reads like a principle, which a captain would have to import")
+			lower = append(lower, i)
+			continue
+		}
+		step.Action, step.Why = ActionRefused, refused(refusal)
 	}
 	for _, outcome := range answer.Results {
 		if outcome.Index < 0 || outcome.Index >= len(batch) {
 			continue
 		}
 		step := &steps[batch[outcome.Index]]
-		step.Notes = outcomeNotes(outcome)
+		step.Notes = append(step.Notes, outcomeNotes(outcome)...)
 		if outcome.Duplicate {
 			step.Action, step.Why = ActionAgreed, "the router has it already as "+outcome.LessonID+"; another occurrence was counted"
 		}
+	}
+	if len(lower) > 0 {
+		return reportNotes(ctx, service, notes, steps, lower)
 	}
 	return nil
 }

@@ -55,6 +55,9 @@ var labels = sync.OnceValue(func() map[string]part {
 	return all
 })
 
+// lessonColumns are the heads of columns that hold the lesson itself: its row's title.
+var lessonColumns = lazyWords("lesson,lessons,lesson learned,lessons learned,learning,learnings,takeaway,takeaways,key takeaway,rule,rules")
+
 // ordinal is the number of a heading, such as "2. Cause".
 var ordinal = skillrouter.Lazily(`^\d{1,3}[.)]\s+`)
 

@@ -14,7 +14,7 @@ import (
 const topicWords = 3
 
 // generic are headings that name a file and no subject.
-var generic = wordsOf("lessons,lessons learned,lesson learned,learnings,notes,gotchas,troubleshooting,faq,table of contents,contents,toc,index,overview,introduction,intro,about,readme,changelog,known issues,tips,tips and tricks,postmortems,incidents,issues,bugs,pitfalls,common pitfalls,common issues,common mistakes")
+var generic = lazyWords("lessons,lessons learned,lesson learned,learnings,notes,gotchas,troubleshooting,faq,table of contents,contents,toc,index,overview,introduction,intro,about,readme,changelog,known issues,tips,tips and tricks,postmortems,incidents,issues,bugs,pitfalls,common pitfalls,common issues,common mistakes")
 
 func wordsOf(list string) map[string]bool {
 	set := map[string]bool{}
@@ -52,6 +52,16 @@ func (r *notesReader) read() {
 			r.preamble(s, len(r.parts) > 1)
 			continue
 		}
+		if why := r.instructs(s); why != "" && !inLabel[i] {
+			used[i] = true
+			r.unread(s.first, s.end, why)
+			for j := i + 1; s.head.level > 1 && instructions()[labelWords(s.head.title)] && j < len(r.parts) && r.parts[j].head.level > s.head.level; j++ {
+				used[j] = true
+				r.unread(r.parts[j].first, r.parts[j].end, why)
+				i = j
+			}
+			continue
+		}
 		if s.label != partNone || inLabel[i] {
 			if s.parent < 0 || !r.under(i, hasLabels) {
 				if s.parent < 0 && r.blank(s.head.line+s.head.lines, s.end) {
@@ -79,7 +89,7 @@ func (r *notesReader) read() {
 		switch {
 		case empty && len(below) == 0:
 			continue // a topic; see below
-		case hasLessons[i] && len(below) == 0 && (r.isTitle(i) || generic[labelWords(s.head.title)]) && !r.hasLabel(s):
+		case hasLessons[i] && len(below) == 0 && (r.isTitle(i) || generic()[labelWords(s.head.title)]) && !r.hasLabel(s):
 			r.unread(s.head.line+s.head.lines, s.end, "introduces the lessons below it")
 			continue
 		}
@@ -93,7 +103,7 @@ func (r *notesReader) read() {
 	for i, s := range r.parts {
 		if s.head.line > 0 && !used[i] {
 			why := "is a heading that no lesson stands under"
-			if generic[labelWords(s.head.title)] {
+			if generic()[labelWords(s.head.title)] {
 				why = "is a heading that names no subject"
 			}
 			r.unread(s.first, s.first+s.head.lines, why)
@@ -107,7 +117,7 @@ func (r *notesReader) read() {
 func (r *notesReader) relabel() {
 	for i := 1; i < len(r.parts); i++ {
 		p := r.parts[i].parent
-		if p >= 0 && r.parts[p].label != partNone && (r.parts[p].parent < 0 || generic[labelWords(r.parts[p].head.title)]) {
+		if p >= 0 && r.parts[p].label != partNone && (r.parts[p].parent < 0 || generic()[labelWords(r.parts[p].head.title)]) {
 			r.parts[p].label = partNone
 		}
 	}
@@ -147,7 +157,7 @@ func (r *notesReader) hasLabel(s section) bool {
 // which of them were not before.
 func (r *notesReader) path(s section, used []bool) (path []string, marked []int) {
 	for p := s.parent; p >= 0; p = r.parts[p].parent {
-		if title := r.parts[p].head.title; len(pieces(title)) > 0 && !generic[labelWords(title)] {
+		if title := r.parts[p].head.title; len(pieces(title)) > 0 && !generic()[labelWords(title)] {
 			path = append(path, title)
 			if !used[p] {
 				used[p], marked = true, append(marked, p)
@@ -238,7 +248,7 @@ func (r *notesReader) split(s section, below []section, title string, path []str
 	if len(starts) < 2 || s.blocks[0].first < starts[0] && !r.blank(s.blocks[0].first, starts[0]) {
 		return false
 	}
-	if title != "" && !generic[labelWords(title)] {
+	if title != "" && !generic()[labelWords(title)] {
 		path = append(path, title)
 	} else if title != "" {
 		r.unread(s.first, s.first+s.head.lines, "is a heading that names no subject")
@@ -250,6 +260,9 @@ func (r *notesReader) split(s section, below []section, title string, path []str
 		}
 		reading := &partReader{r: r, path: path}
 		reading.start(from)
+		if title != "" && !generic()[labelWords(title)] {
+			reading.note.topic = unmarked(title)
+		}
 		reading.lines(from, end)
 		reading.flush()
 	}
@@ -314,7 +327,7 @@ func (p *partReader) section(s section) {
 }
 
 // shellLanguages are the languages of code blocks that hold commands.
-var shellLanguages = wordsOf("sh,bash,shell,zsh,fish,console,terminal,shell-session,shellsession,powershell,pwsh,ps1,cmd,bat")
+var shellLanguages = lazyWords("sh,bash,shell,zsh,fish,console,terminal,shell-session,shellsession,powershell,pwsh,ps1,cmd,bat")
 
 // lines reads lines of text: a label begins a part, and all else goes to the part that it is in.
 func (p *partReader) lines(from, end int) {
@@ -334,7 +347,7 @@ func (p *partReader) lines(from, end int) {
 		if bare := strings.TrimLeft(unbulleted(trimmed), "> "); strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~") {
 			p.fence = bare[:len(bare)-len(strings.TrimLeft(bare, bare[:1]))]
 			language, _, _ := strings.Cut(strings.TrimSpace(strings.TrimLeft(bare, "`~")), " ")
-			p.shell = shellLanguages[strings.ToLower(language)]
+			p.shell = shellLanguages()[strings.ToLower(language)]
 			p.note.add(p.current, line)
 			continue
 		}
@@ -421,20 +434,29 @@ func (p *partReader) table(b block) bool {
 				reading.path = append(slices.Clone(p.path), p.title)
 			}
 			reading.start(lines[k])
-			if labelOf(head[0]) == partNone && row[0] != "" {
-				reading.note.title = unmarked(row[0])
+			title := slices.IndexFunc(head, func(cell string) bool { return lessonColumns()[labelWords(cell)] })
+			if title >= len(row) || title >= 0 && len(pieces(row[title])) == 0 {
+				title = -1
+			}
+			if title < 0 && labelOf(head[0]) == partNone && row[0] != "" {
+				title = 0
+			}
+			if title >= 0 {
+				reading.note.title = unmarked(row[title])
 			}
 			for c, cell := range row {
 				switch kind := labelOf(head[c]); {
-				case cell == "" || c == 0 && kind == partNone:
+				case c == title:
+					reading.note.labelled = true
+				case cell == "" || c == 0 && kind == partNone && title < 0:
 				case kind == partNone:
 					reading.note.add(partContext, head[c]+": "+cell)
 				default:
 					reading.note.value(kind, head[c], cell)
 				}
 			}
-			if k == 0 && labelOf(head[0]) == partNone {
-				reading.note.add(partContext, head[0]+": "+row[0])
+			if k == 0 && title >= 0 && labelOf(head[title]) == partNone {
+				reading.note.add(partContext, head[title]+": "+row[title])
 			}
 			for c := len(row); k == 0 && c < len(head); c++ {
 				if labelOf(head[c]) == partNone {

@@ -56,7 +56,7 @@ func TestNotesShapes(t *testing.T) {
 		{"a label in code is none", "## T\n\n```\nFix: not\n```\n", []string{"T|```\nFix: not\n```||"}, nil},
 		{"a heading in code is none", "## T\ntext\n```\n# not\n```\n", []string{"T|text\n```\n# not\n```||"}, nil},
 		{"what is no label", "## T\nNote: a: b\nhttps://fix: x\n", []string{"T|Note: a: b\nhttps://fix: x||"}, nil},
-		{"a topic's list", "## Git\n- pull often\n- push rarely. Really.\n  more\n", []string{"pull often|- pull often||", "push rarely|- push rarely. Really.\n  more||"}, nil},
+		{"a topic's list", "## Git\n- pull often\n- push rarely. Really.\n  more\n", []string{"Git: pull often|- pull often||", "Git: push rarely|- push rarely. Really.\n  more||"}, nil},
 		{"a statement's list", "## Docker builds fail on arm64 machines\n- a\n- b\n", []string{"Docker builds fail on arm64 machines|- a\n- b||"}, nil},
 		{"paragraphs without a heading", "First thing learned. More.\n\nSecond thing.\n\n    code\n", []string{"First thing learned|First thing learned. More.||", "Second thing|Second thing.\n\n    code||"}, nil},
 		{"problems one after the other", "Problem: a\nFix: b\n\nProblem: c\nFix: d\n", []string{"a|a||b", "c|c||d"}, nil},
@@ -72,6 +72,12 @@ func TestNotesShapes(t *testing.T) {
 		{"a comment", "## T\ntext\n\n<!-- note -->\n", []string{"T|text\n\n<!-- note -->||"}, nil},
 		{"CRLF and BOM", "\ufeff## T\r\n**Fix:** a\r\nb\r\n", []string{"T|||a\nb"}, nil},
 		{"date", "## [2026-03-05] T\ntext\n", []string{"T|text\n\nDate: 2026-03-05||"}, nil},
+		{"a topic's item keeps its heading", "## ARIA\n- results go back by it\n- another\n", []string{"ARIA: results go back by it|- results go back by it||", "ARIA: another|- another||"}, nil},
+		{"a column of lessons", "## Web\n| Lesson | Context | Impact |\n|---|---|---|\n| hooks need an id | calls got 404 | hours |\n", []string{"hooks need an id|calls got 404||"}, nil},
+		{"a column of lessons behind another", "## Web\n| Where | Problem | Lesson |\n|---|---|---|\n| n8n | 404 | hooks need an id |\n", []string{"hooks need an id|Where: n8n\n404||"}, nil},
+		{"a template", "## Format\n### [Title]\n**Problem:** [what happened]\n\n## T\n\ntext\n", []string{"T|text||"}, []int{1, 2, 3}},
+		{"a template by its places", "## New\n- Date: YYYY-MM-DD\n- What: <what happened>\n", nil, []int{1, 2, 3}},
+		{"a table of contents", "# N\n\n- [T](#t)\n- [U](#u)\n\n## T\n\ntext\n", []string{"T|text||"}, []int{1, 3, 4}},
 		{"prevention", "## T\nFix: a\nPrevention: b\n", []string{"T|||a\n\nPrevention: b"}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -309,5 +315,78 @@ func TestNotesNestedByIndentation(t *testing.T) {
 	}
 	if took := time.Since(begin); took > 10*time.Second {
 		t.Errorf("took %s", took)
+	}
+}
+
+// TestNotesWeigh: how grave a lesson is, how far it holds and what it is about, by its words (O10).
+func TestNotesWeigh(t *testing.T) {
+	for _, test := range []struct {
+		text     string
+		severity learning.Severity
+		level    learning.Level
+		domain   string
+		kind     learning.LessonType
+	}{
+		{"## Docker\n\n### Never prune volumes\n\nthey are in no backup\n", learning.SeverityHigh, learning.LevelPattern, "docker", learning.LessonWarning},
+		{"## Rules\n\n### CRITICAL: Do not log credentials\n\nthey stay\n", learning.SeverityCritical, learning.LevelPattern, "general", learning.LessonWarning},
+		{"## Deploy Agents\n\n### Review first\n\nNON-NEGOTIABLE\n", learning.SeverityCritical, learning.LevelPrinciple, "deploy-agents", learning.LessonDiscovery},
+		{"## Secrets\n\n### Plain text in tickets\n\n**FORBIDDEN**\n", learning.SeverityCritical, learning.LevelCase, "secrets", learning.LessonDiscovery},
+		{"## Principles\n\n### Measure first\n\ntext\n", "", learning.LevelPrinciple, "general", learning.LessonDiscovery},
+		{"## CI\n\n### The disk was full\n\n**Symptom:** never ended\n\n```\nCRITICAL: disk full\n```\n", "", learning.LevelCase, "ci", learning.LessonFailure},
+		{"## Severity said\n\n### Never do it\n\nSeverity: low\n", learning.SeverityLow, learning.LevelPattern, "severity-said", learning.LessonWarning},
+		{"# Lessons Learned\n\n## 2026-03-01 notes\n\n### Git hooks\n\ntext\n", "", learning.LevelCase, "general", learning.LessonDiscovery},
+		{"### The whole heading is a long sentence\n\ntext\n", "", learning.LevelCase, "general", learning.LessonDiscovery},
+	} {
+		n := notes(t, test.text)
+		if len(n.Lessons) != 1 {
+			t.Errorf("%q: %d lessons", test.text, len(n.Lessons))
+			continue
+		}
+		if d := n.Lessons[0].Draft; d.Severity != test.severity || d.Level != test.level || d.Domain != test.domain || d.Type != test.kind {
+			t.Errorf("%q: %q, %s, domain %s, %s", test.text, d.Severity, d.Level, d.Domain, d.Type)
+		}
+	}
+	if n, err := folder.ReadNotes([]byte("## Docker\n\n### T\n\ntext\n"), "ops"); err != nil || n.Lessons[0].Draft.Domain != "ops" {
+		t.Errorf("a domain that was given: %+v, %v", n.Lessons, err)
+	}
+}
+
+// TestImportNotesWithoutACaptain: what reads like a principle is imported as a pattern by whoever is no captain.
+func TestImportNotesWithoutACaptain(t *testing.T) {
+	n := notes(t, "## Principles\n\n### Measure first\n\ntext\n\n### Then cut\n\ntext\n")
+	r := newRouter()
+	r.refuseLevel = learning.LevelPrinciple
+	result, err := folder.ImportNotes(t.Context(), r, n, false, false)
+	if err != nil || result.Counts[folder.ActionReport] != 2 || len(r.ids) != 2 || len(result.Steps[0].Notes) != 1 {
+		t.Errorf("%+v, %v", result, err)
+	}
+	for _, l := range r.lessons {
+		if l.Level != learning.LevelPattern {
+			t.Errorf("%s is a %s", l.Title, l.Level)
+		}
+	}
+}
+
+// TestImportNotesSpreadsSecrets imports notes in which a password stands in an
+// address of one lesson, and in backticks of another, before it (O9).
+func TestImportNotesSpreadsSecrets(t *testing.T) {
+	const password = "q7Vt-w2Lx_9Zk3vQ9"
+	n := notes(t, "# Deployments\n\n## The password is URL-encoded\n\nIt is read from DATABASE_URL: `"+password+"` was refused as it stands.\n\n"+
+		"## The address\n\nWe set `postgresql://app:"+password+"@db/app` by hand.\n")
+	r := newRouter()
+	result, err := folder.ImportNotes(t.Context(), r, n, false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.lessons) < 2 {
+		t.Fatalf("%d lessons were reported", len(r.lessons))
+	}
+	if all := fmt.Sprintf("%+v", r.lessons); strings.Contains(all, password) || strings.Count(all, "[redacted: password]") < 2 {
+		t.Errorf("reported was %s", all)
+	}
+	for _, step := range result.Steps {
+		if len(step.Notes) == 0 {
+			t.Errorf("the step of %q says nothing of secrets", step.Title)
+		}
 	}
 }

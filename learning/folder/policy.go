@@ -57,7 +57,9 @@ func Ratings() []Rating { return []Rating{RatingLow, RatingMedium, RatingHigh} }
 // work in it. The commands in it are run as they stand: whoever may change the
 // file may run commands as the one who calls the guard, as with a Makefile.
 type Policy struct {
-	WorkflowMode        Mode           `json:"workflowMode"`
+	Version             any            `json:"policyVersion"`
+	WorkflowMode        string         `json:"workflowMode"` // how the team works, in its own word: "spec-first"
+	Mode                Mode           `json:"mode"`         // default: a workflowMode that is one, else ModeWarn
 	SpecRoot            string         `json:"specRoot"`
 	Lessons             LessonsPolicy  `json:"lessons"`
 	RequiredDocs        []string       `json:"requiredDocs"`
@@ -65,6 +67,9 @@ type Policy struct {
 	DeterministicChecks Checks         `json:"deterministicChecks"`
 	QualityGates        []Gate         `json:"qualityGates"`
 	SemanticReview      SemanticReview `json:"semanticReview"`
+
+	// Unknown are the keys of the file that say nothing here, with dots between levels.
+	Unknown []string `json:"-"`
 }
 
 // LessonsPolicy says where the lessons are, from the repository's root: the
@@ -150,8 +155,9 @@ func (c *Command) UnmarshalJSON(text []byte) error {
 }
 
 // ReadPolicy reads a policy. name is relative to root; empty means PolicyName,
-// which need not be there: then the defaults hold. Unknown keys, wrong types and
-// values out of range are Invalid and name the key.
+// which need not be there: then the defaults hold. Wrong types, repeated keys and
+// values out of range are Invalid and name the key. A key that is not known here
+// may be another tool's: it is named in Unknown.
 func ReadPolicy(root, name string) (Policy, error) {
 	var policy Policy
 	text, err := readNamed(root, first(name, PolicyName), maxPolicy)
@@ -160,7 +166,7 @@ func ReadPolicy(root, name string) (Policy, error) {
 	case err != nil:
 		return policy, skillrouter.Wrap(skillrouter.Invalid, err, "the policy %s cannot be read: %s", first(name, PolicyName), reason(err))
 	default:
-		if err := strict(text, &policy); err != nil {
+		if policy.Unknown, err = tolerant(text, &policy); err != nil {
 			return policy, skillrouter.Wrap(skillrouter.Invalid, err, "the policy %s is refused: %s", first(name, PolicyName), strings.TrimPrefix(err.Error(), "json: "))
 		}
 	}
@@ -173,10 +179,13 @@ func ReadPolicy(root, name string) (Policy, error) {
 
 // complete checks a policy and fills in the defaults.
 func (p *Policy) complete() error {
-	if p.WorkflowMode == "" {
-		p.WorkflowMode = ModeWarn
+	if p.Mode == "" {
+		p.Mode = ModeWarn
+		if mode := Mode(p.WorkflowMode); slices.Contains(Modes(), mode) {
+			p.Mode = mode
+		}
 	}
-	if err := skillrouter.CheckOneOf("workflowMode", p.WorkflowMode, Modes()); err != nil {
+	if err := skillrouter.CheckOneOf("mode", p.Mode, Modes()); err != nil {
 		return err
 	}
 	p.Lessons.Root = first(p.Lessons.Root, "lessons")
@@ -222,6 +231,8 @@ func (p *Policy) complete() error {
 		return skillrouter.InvalidField("qualityGates", "may hold at most %d gates", maxGates)
 	}
 	seen := map[string]bool{}
+	// A gate that is not required and has no command yet is a place kept for one.
+	p.QualityGates = slices.DeleteFunc(p.QualityGates, func(g Gate) bool { return !on(g.Required) && (len(g.Command) == 0 || g.Command[0] == "") })
 	for _, gate := range p.QualityGates {
 		switch {
 		case gate.ID == "" || seen[gate.ID]:

@@ -73,9 +73,10 @@ type candidate struct {
 }
 
 // Prepare makes the shortlist for a task and keeps it in root's logs: from the
-// index that the policy names; if that is not there, from the router that ask
-// reaches, which may be nil; and if neither has anything that fits, from the
-// headings of a flat file of lessons. It returns the shortlist, where it was
+// index that the policy names, or, if that is not there, from the router that ask
+// reaches, which may be nil. If no lesson there shares a word with the task, the
+// headings of a flat file of lessons that do are listed; else the latest lessons;
+// else the latest headings. It returns the shortlist, where it was
 // written to, and what stood in the way of a better source.
 func Prepare(ctx context.Context, root string, policy Policy, task string, ask learning.LessonService, now time.Time) (p Preflight, artifact string, notes []string, err error) {
 	if err := skillrouter.CheckRequired("task", task, MaxTask); err != nil {
@@ -95,12 +96,26 @@ func Prepare(ctx context.Context, root string, policy Policy, task string, ask l
 		p.Source, p.Matches = source, shortlist(words, candidates, p.Selection, now)
 	}
 	if len(p.Matches) == 0 {
-		matches, err := headingMatches(root, policy.Lessons.FallbackHeadingsPath, words, p.Selection.Top)
-		switch {
-		case err == nil && len(matches) > 0:
-			p.Source, p.FallbackUsed, p.Matches = SourceHeadings, true, matches
-		case err != nil && !missing(err):
+		p.FallbackUsed = true
+		fits, latest, err := headingMatches(root, policy.Lessons.FallbackHeadingsPath, words, p.Selection.Top)
+		if err != nil && !missing(err) {
 			notes = append(notes, policy.Lessons.FallbackHeadingsPath+": "+reason(err))
+		}
+		if len(fits) == 0 && source == SourceRouter {
+			candidates, err = latestOf(ctx, ask, p.Selection)
+			if err != nil {
+				notes = append(notes, "the router was not asked for its latest lessons: "+reason(err))
+			}
+		}
+		switch lessons := latestLessons(candidates, p.Selection, now); {
+		case len(fits) > 0:
+			p.Source, p.Matches = SourceHeadings, fits
+		case len(lessons) > 0:
+			p.Matches = lessons
+		case len(latest) > 0:
+			p.Source, p.Matches = SourceHeadings, latest
+		default:
+			p.FallbackUsed = false
 		}
 	}
 	p.MatchCount = len(p.Matches)
@@ -131,17 +146,23 @@ func collect(ctx context.Context, root string, policy Policy, task string, ask l
 		return nil, "", append(notes, "the router was not asked: "+reason(err))
 	}
 	for _, hit := range found.Results {
-		e := Of(hit.Lesson)
-		c := candidate{similarity: hit.Similarity, Listed: Listed{
-			ID: e.ID, Level: e.Level, Status: e.Status, Tags: e.Tags, Confidence: e.Confidence, Transferability: e.Transferability,
-			Title: e.Title, Summary: e.Summary,
-		}}
-		if e.LastValidatedAt != "" {
-			c.LastValidatedAt = &e.LastValidatedAt
-		}
-		candidates = append(candidates, c)
+		candidates = append(candidates, candidate{listed(Of(hit.Lesson)), hit.Similarity})
 	}
 	return candidates, SourceRouter, notes
+}
+
+// latestOf are the router's newest lessons: as many as a shortlist may hold, of each level.
+func latestOf(ctx context.Context, ask learning.LessonService, selection Selection) (candidates []candidate, err error) {
+	for _, level := range learning.Levels() {
+		page, err := ask.List(ctx, learning.LessonFilter{Level: level, Limit: min(max(selection.Top, 1), learning.MaxLimit)})
+		if err != nil {
+			return candidates, err
+		}
+		for _, l := range page.Lessons {
+			candidates = append(candidates, candidate{Listed: listed(Of(l))})
+		}
+	}
+	return candidates, nil
 }
 
 // shortlist ranks what fits and takes the best, of each level no more than the
@@ -159,6 +180,36 @@ func shortlist(words []taskWord, candidates []candidate, selection Selection, no
 	slices.SortFunc(ranked, func(a, b Match) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(rank(b.Level), rank(a.Level)), strings.Compare(a.ID, b.ID))
 	})
+	return choose(ranked, selection)
+}
+
+// latestLessons are the lessons for a task that none fits: those that were
+// validated last, the most general first among those of a day.
+func latestLessons(candidates []candidate, selection Selection, now time.Time) []Match {
+	candidates = slices.Clone(candidates)
+	date := func(c candidate) string {
+		if c.LastValidatedAt == nil {
+			return ""
+		}
+		return *c.LastValidatedAt // dates sort as they are written
+	}
+	slices.SortStableFunc(candidates, func(a, b candidate) int {
+		return cmp.Or(strings.Compare(date(b), date(a)), cmp.Compare(rank(b.Level), rank(a.Level)))
+	})
+	var ranked []Match
+	for _, c := range candidates {
+		m, why := rate(c, now)
+		if c.Status != learning.StatusRetired && rank(c.Level) >= 0 {
+			m.Score = math.Round(m.Score*1000) / 1000
+			m.Reason = "one of the latest; none fits the task; " + strings.Join(why, "; ")
+			ranked = append(ranked, m)
+		}
+	}
+	return choose(ranked, selection)
+}
+
+// choose takes the first of a ranking, of each level no more than the selection says.
+func choose(ranked []Match, selection Selection) []Match {
 	room := map[learning.Level]int{
 		learning.LevelPrinciple: selection.PrinciplesMax, learning.LevelPattern: selection.PatternsMax, learning.LevelCase: selection.CasesMax,
 	}
@@ -183,8 +234,26 @@ func score(words []taskWord, c candidate, now time.Time) (Match, bool) {
 	if len(byTag) == 0 && text == 0 {
 		return Match{}, false
 	}
+	m, why := rate(c, now)
+	m.Score = math.Round((m.Score+shareTags*tags+shareText*text)*1000) / 1000
+	var by []string
+	if len(byTag) > 0 {
+		by = append(by, "tags "+strings.Join(byTag, ", "))
+	}
+	if byText = slices.DeleteFunc(byText, func(w string) bool { return slices.Contains(byTag, w) }); len(byText) > 0 {
+		by = append(by, "words "+strings.Join(byText, ", "))
+	}
+	if c.similarity > 0 {
+		by = append(by, fmt.Sprintf("similar %.2f", c.similarity))
+	}
+	m.Reason = strings.Join(append(by, why...), "; ")
+	return m, rank(c.Level) >= 0
+}
+
+// rate is what a lesson scores before any word of a task, and why.
+func rate(c candidate, now time.Time) (m Match, why []string) {
 	recency, validated := 0.0, "never validated"
-	if c.LastValidatedAt != nil {
+	if c.LastValidatedAt != nil && c.Status != learning.StatusCandidate { // a candidate's date is the day it was first listed
 		if at, err := time.Parse(time.DateOnly, *c.LastValidatedAt); err == nil {
 			days := max(0, now.Sub(at).Hours()/24)
 			recency, validated = math.Exp(-learning.DecayConstant*days), fmt.Sprintf("validated %d days ago", int(days))
@@ -193,32 +262,19 @@ func score(words []taskWord, c candidate, now time.Time) (Match, bool) {
 	// An index that another program wrote may say anything.
 	confidence, transfer := min(max(c.Confidence, 1), 5), min(max(c.Transferability, 1), 5)
 	level := float64(rank(c.Level)+1) / float64(len(learning.Levels()))
-	total := shareTags*tags + shareText*text + shareLevel*level + shareConfidence*Share(confidence) + shareTransfer*Share(transfer) + shareRecency*recency
-	var why []string
-	if len(byTag) > 0 {
-		why = append(why, "tags "+strings.Join(byTag, ", "))
-	}
-	if byText = slices.DeleteFunc(byText, func(w string) bool { return slices.Contains(byTag, w) }); len(byText) > 0 {
-		why = append(why, "words "+strings.Join(byText, ", "))
-	}
-	if c.similarity > 0 {
-		why = append(why, fmt.Sprintf("similar %.2f", c.similarity))
-	}
-	why = append(why, string(c.Level), fmt.Sprintf("confidence %d/5", confidence), fmt.Sprintf("transferability %d/5", transfer), validated)
+	total := shareLevel*level + shareConfidence*Share(confidence) + shareTransfer*Share(transfer) + shareRecency*recency
 	return Match{
-		ID: c.ID, Level: c.Level, Status: c.Status, Title: c.Title, Path: c.Path,
-		Score: math.Round(total*1000) / 1000, Reason: strings.Join(why, "; "),
-	}, rank(c.Level) >= 0
+		ID: c.ID, Level: c.Level, Status: c.Status, Title: c.Title, Path: c.Path, Score: total,
+	}, []string{string(c.Level), fmt.Sprintf("confidence %d/5", confidence), fmt.Sprintf("transferability %d/5", transfer), validated}
 }
 
-// headingMatches are the headings of a flat file of lessons that fit, or its
-// latest ones if none does.
-func headingMatches(root, name string, words []taskWord, top int) ([]Match, error) {
+// headingMatches are the headings of a flat file of lessons that fit, best
+// first, and its latest ones.
+func headingMatches(root, name string, words []taskWord, top int) (fits, latest []Match, err error) {
 	text, err := readNamed(root, name, MaxNotes)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var fits, latest []Match
 	for _, h := range headings(text) {
 		m := Match{
 			ID: fmt.Sprintf("%s-%d", first(slug(h.title), "heading"), h.line), Level: learning.LevelCase, Status: learning.StatusCandidate,
@@ -230,10 +286,7 @@ func headingMatches(root, name string, words []taskWord, top int) ([]Match, erro
 			fits = append(fits, m)
 		}
 	}
-	if len(fits) == 0 {
-		slices.Reverse(latest)
-		return latest[:min(len(latest), top)], nil
-	}
+	slices.Reverse(latest)
 	slices.SortStableFunc(fits, func(a, b Match) int { return cmp.Compare(b.Score, a.Score) })
-	return fits[:min(len(fits), top)], nil
+	return fits[:min(len(fits), top)], latest[:min(len(latest), top)], nil
 }

@@ -90,7 +90,7 @@ func Sync(ctx context.Context, dir *Dir, service learning.LessonService, setting
 		for _, f := range s.files {
 			files = append(files, f)
 		}
-		s.result.Index, err = dir.WriteIndex(NewIndex(files, now))
+		s.result.Index, err = dir.WriteIndex(dir.Index(files, now))
 	}
 	return s.result, err
 }

@@ -32,7 +32,12 @@ type bench struct {
 }
 
 func newBench(t testing.TB, seed bool) *bench {
-	b := &bench{t, t.TempDir(), newRouter()}
+	b := &bench{t, filepath.Join(t.TempDir(), "docs", "lessons"), newRouter()}
+	for _, dir := range []string{b.name, filepath.Join(b.name, "..", "..", ".git")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if seed {
 		if err := os.CopyFS(b.name, os.DirFS(filepath.FromSlash("testdata/seed"))); err != nil {
 			t.Fatal(err)
@@ -360,9 +365,11 @@ func TestEditCannotChangeEverything(t *testing.T) {
 	if again := step(t, b.sync(folder.Settings{}), "case-npm-lock"); len(again.Notes) == 0 {
 		t.Errorf("what is left is not said again: %+v", again)
 	}
-	b.replace(name, "source_case_ids: []", "source_case_ids: [case-docker-cache, pattern-pin-inputs]")
-	b.sync(folder.Settings{})
-	if b.router.lessons["case-npm-lock"].Level != learning.LevelPattern {
+	if b.router.calls["promote"] != 0 {
+		t.Error("a file's change of level drew a pattern")
+	}
+	b.replace("patterns/pattern-pin-inputs.md", "level: pattern", "level: principle")
+	if b.sync(folder.Settings{}); b.router.lessons["pattern-pin-inputs"].Level != learning.LevelPrinciple {
 		t.Error("not promoted")
 	}
 	b.replace(name, "status: validated", "status: retired")

@@ -184,7 +184,7 @@ func patternEmerges(t *testing.T, x learning.ExperienceService) {
 		t.Fatalf("recalled with %+v", recall.Patterns)
 	}
 	p := recall.Patterns[0]
-	if p.Type != learning.PatternSuccess || p.Frequency != 3 || len(p.EpisodeIDs) != 3 || p.TimesApplied != 0 || p.LastValidated != nil || p.Status != learning.PatternEmerging {
+	if p.Type != learning.PatternSuccess || p.Frequency != 3 || len(p.EpisodeIDs) != 3 || p.TimesApplied != 0 || p.LastValidated != p.LastSeen || p.Status != learning.PatternEmerging {
 		t.Errorf("the pattern is %+v", p)
 	}
 	// The three are of now, up to the seconds that the test takes.
@@ -195,11 +195,11 @@ func patternEmerges(t *testing.T, x learning.ExperienceService) {
 		t.Errorf("by its number it is %+v", got)
 	}
 	recorded(t, x, did("build", learning.ResultSuccess))
-	list := must[[]learning.ExperiencePattern](t)(x.Patterns(ctx, learning.PatternFilter{Type: learning.PatternSuccess}))
+	list := must[learning.ExperiencePatterns](t)(x.Patterns(ctx, learning.PatternFilter{Type: learning.PatternSuccess})).Patterns
 	if len(list) != 1 || list[0].Frequency != 4 || len(list[0].EpisodeIDs) != 4 {
 		t.Errorf("after the fourth: %+v", list)
 	}
-	if list := must[[]learning.ExperiencePattern](t)(x.Patterns(ctx, learning.PatternFilter{Type: learning.PatternFailure})); list == nil || len(list) > 0 {
+	if list := must[learning.ExperiencePatterns](t)(x.Patterns(ctx, learning.PatternFilter{Type: learning.PatternFailure})).Patterns; list == nil || len(list) > 0 {
 		t.Errorf("patterns of failure: %+v", list)
 	}
 }
@@ -213,7 +213,7 @@ func failuresAreNoPattern(t *testing.T, x learning.ExperienceService) {
 	for range 2 { // two of seven: ln 8 · 2/7 = 0.594
 		recorded(t, x, did("deploy", learning.ResultSuccess))
 	}
-	list := must[[]learning.ExperiencePattern](t)(x.Patterns(caller(t), learning.PatternFilter{}))
+	list := must[learning.ExperiencePatterns](t)(x.Patterns(caller(t), learning.PatternFilter{})).Patterns
 	if len(list) != 1 || list[0].Type != learning.PatternFailure || math.Abs(list[0].Weight-0.5941261547) > 1e-4 {
 		t.Errorf("patterns: %+v", list)
 	}
@@ -244,7 +244,9 @@ func isEpisode(t *testing.T, x learning.ExperienceService, e learning.EpisodeSer
 
 func learnsLesson(t *testing.T, x learning.ExperienceService) {
 	ctx := caller(t)
-	n := recorded(t, x, did("build", "success"), did("build", "success"), did("test", "failure"))
+	there := did("build", "success")
+	there.ServerName, there.Metadata = "forge", &learning.ExperienceMetadata{Environment: "ci"}
+	n := recorded(t, x, did("build", "success"), there, did("test", "failure"))
 	total := 0.0
 	for _, number := range n {
 		total += must[learning.Experience](t)(x.Experience(ctx, number)).Utility
@@ -259,7 +261,7 @@ func learnsLesson(t *testing.T, x learning.ExperienceService) {
 	if lesson.Statement != draft.Statement || *lesson.PatternID != *got.PatternID || lesson.TimesApplied != 0 || lesson.DeprecatedAt != nil || lesson.CreatedAt <= 0 {
 		t.Errorf("the lesson is %+v", lesson)
 	}
-	if diff := cmp.Diff([]string{"build", "test"}, lesson.Contexts); diff != "" {
+	if diff := cmp.Diff([]string{"server:forge", "env:ci", "operation:build", "operation:test"}, lesson.Contexts); diff != "" {
 		t.Errorf("its contexts: %s", diff)
 	}
 	pattern := must[learning.ExperiencePattern](t)(x.Pattern(ctx, *got.PatternID))
@@ -275,14 +277,14 @@ func learnsLesson(t *testing.T, x learning.ExperienceService) {
 func learnsOnce(t *testing.T, x learning.ExperienceService) {
 	ctx := caller(t)
 	n := recorded(t, x, did("build", "success"), did("build", "success"), did("build", "success"), did("build", "failure"))
-	draft := learning.LearnDraft{Description: "d", EpisodeIDs: n[:3], Statement: "Pin the compiler"}
+	draft := learning.LearnDraft{Description: "what a compiler breaks", EpisodeIDs: n[:3], Statement: "Pin the compiler"}
 	first := must[learning.Learned](t)(x.Learn(ctx, draft))
 	draft.EpisodeIDs = n
 	second := must[learning.Learned](t)(x.Learn(ctx, draft))
 	if second.Created || second.LessonNumber != first.LessonNumber || *second.PatternID != *first.PatternID {
 		t.Errorf("learned again as %+v, first as %+v", second, first)
 	}
-	if p := must[learning.ExperiencePattern](t)(x.Pattern(ctx, *first.PatternID)); p.Frequency != 4 {
+	if p := must[learning.ExperiencePattern](t)(x.Pattern(ctx, *first.PatternID)); p.Frequency != 4 || p.Description != draft.Description {
 		t.Errorf("the pattern was seen %d times", p.Frequency)
 	}
 	if page := must[learning.ExperienceLessons](t)(x.Lessons(ctx, learning.LessonFilter{})); page.Count != 1 {
@@ -327,9 +329,13 @@ func appliesInContext(t *testing.T, x learning.ExperienceService) {
 	}{
 		{"everywhere", learning.ApplicableQuery{}, []int64{build, deploy}},
 		{"by type", learning.ApplicableQuery{OperationType: "build"}, []int64{build}},
-		{"by a text of the context", learning.ApplicableQuery{Context: map[string]any{"doing": "DEPLOY", "n": 3.0}}, []int64{deploy}},
+		{"by a text of the context", learning.ApplicableQuery{Context: map[string]any{"doing": "then Operation:DEPLOY", "score": 3.0}}, []int64{deploy}},
 		{"by a name in the context", learning.ApplicableQuery{Context: map[string]any{"deploy": true}}, []int64{deploy}},
-		{"by both", learning.ApplicableQuery{OperationType: "build", Context: map[string]any{"then": []any{"deploy"}}}, []int64{build, deploy}},
+		{"by a kind of context, whatever its name", learning.ApplicableQuery{Context: map[string]any{"Operation": "paint"}}, []int64{build, deploy}},
+		{"by both", learning.ApplicableQuery{OperationType: "build", Context: map[string]any{"then": []any{"operation:build"}}}, []int64{build}},
+		{"by both, of which one does not hold", learning.ApplicableQuery{OperationType: "build", Context: map[string]any{"server": "x"}}, nil},
+		{"in a context of nothing", learning.ApplicableQuery{Context: map[string]any{}}, nil},
+		{"by its statement", learning.ApplicableQuery{OperationType: "fridays"}, []int64{deploy}},
 		{"by confidence", learning.ApplicableQuery{MinConfidence: 0.75}, []int64{build}},
 		{"one", learning.ApplicableQuery{Limit: 1}, []int64{build}},
 		{"nowhere", learning.ApplicableQuery{OperationType: "paint"}, nil},
@@ -360,7 +366,7 @@ func countsExperiences(t *testing.T, x learning.ExperienceService) {
 		t.Errorf("of nothing: %+v", got)
 	}
 	n := recorded(t, x, did("a", "success"), did("a", "success"), did("a", "success"), did("b", "failure"))
-	must[learning.Learned](t)(x.Learn(ctx, learning.LearnDraft{Description: "d", EpisodeIDs: n[:3], Statement: "s"}))
+	must[learning.Learned](t)(x.Learn(ctx, learning.LearnDraft{Description: "what it showed", EpisodeIDs: n[:3], Statement: "s"}))
 	total := 0.0
 	for _, number := range n {
 		total += must[learning.Experience](t)(x.Experience(ctx, number)).Utility

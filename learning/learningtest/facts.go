@@ -103,7 +103,7 @@ func factValues(t *testing.T, ctx context.Context, w FactWorld) {
 		{`12345678901234567890.123456789012345678901`, ""},
 		{`{"z":1,"a":[1.0,1e300,-0]}`, ""},
 		{"  {\n \"a\" : [ ] }\n", `{"a":[]}`},
-		{`"line\nbreak \u0000 \ud83d\ude00 <&> ü"`, ""},
+		{`"line\nbreak \u0001 \ud83d\ude00 <&> ü"`, ""},
 		{`false`, ""},
 		{`""`, ""},
 		{`[[],{}]`, ""},

@@ -43,7 +43,7 @@ type Folder struct {
 	folders []string
 }
 
-// Open makes the folder if need be.
+// Open makes the folder if need be, for this user alone. The rights of one that is there are its owner's to choose.
 func Open(name string, procedures learning.ProcedureFolder, options Options) (*Folder, error) {
 	if options.Now == nil {
 		options.Now = time.Now
@@ -60,7 +60,7 @@ func Open(name string, procedures learning.ProcedureFolder, options Options) (*F
 }
 
 func (f *Folder) open() (*os.Root, error) {
-	if err := os.MkdirAll(f.name, 0o755); err != nil {
+	if err := os.MkdirAll(f.name, 0o700); err != nil {
 		return nil, skillrouter.Wrap(skillrouter.Unavailable, err, "the folder of procedures %s cannot be made", f.name)
 	}
 	root, err := os.OpenRoot(f.name)

@@ -164,13 +164,13 @@ func marker(root *os.Root) (string, error) {
 // write puts a file in its place at once and durably.
 func write(root *os.Root, name string, text []byte) (err error) {
 	folder := path.Dir(name)
-	if err := root.MkdirAll(folder, 0o755); err != nil {
+	if err := root.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
 	var bits [8]byte
 	_, _ = rand.Read(bits[:]) // never fails, see crypto/rand
 	temporary := path.Join(folder, "."+path.Base(name)+".tmp-"+hex.EncodeToString(bits[:]))
-	file, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	file, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}

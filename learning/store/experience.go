@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -106,6 +107,25 @@ func (tx *pipelineTx) WindowEpisodes(operationType string, from time.Time, limit
 	return found, closing(rows, rows.Err())
 }
 
+// WindowNumbers implements learning.ExperienceTx. It reads no episode that is older.
+func (tx *pipelineTx) WindowNumbers(operationType string, from time.Time, limit int) ([]int64, error) {
+	rows, err := query(tx.db, "SELECT num FROM episodes WHERE operation_type = ? AND "+isExperience+" AND created_at >= ? ORDER BY created_at DESC LIMIT ?",
+		operationType, millis(from), limit)
+	if err != nil {
+		return nil, err
+	}
+	found := []int64{}
+	for rows.Next() {
+		var number int64
+		if err := rows.Scan(&number); err != nil {
+			return nil, closing(rows, err)
+		}
+		found = append(found, number)
+	}
+	slices.SortFunc(found, func(a, b int64) int { return cmp.Compare(b, a) }) // of one millisecond too
+	return found, closing(rows, rows.Err())
+}
+
 const selectExperience = `SELECT num, id, created_at, operation_type, server_name, problem, solution, outcome, metadata, quality_score, duration_ms, notes,
 	novelty, effectiveness, generalizability, utility, agent_id, project FROM episodes `
 
@@ -185,7 +205,7 @@ func (s *Store) CountExperiences(ctx context.Context, at time.Time) (learning.Ex
 		return stats, err
 	}
 	_, err := one(db, []any{&stats.Lessons, &stats.HighConfidenceLessons},
-		"SELECT count(*), coalesce(sum("+sureness+" >= ?), 0) FROM lessons INDEXED BY lessons_applicable WHERE status <> 'retired'",
+		"SELECT count(*), coalesce(sum("+sureness+" >= ?), 0) FROM lessons INDEXED BY lessons_applicable WHERE (status <> 'retired' OR deprecated = 1)",
 		millis(at), msPerDay, learning.HighConfidence)
 	return stats, err
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"skillrouter/learning"
@@ -13,19 +14,21 @@ const sureness = "initial_confidence * exp(-decay_constant * max(0, ? - confiden
 
 // ApplicableLessons implements learning.ExperienceReader. It reads an index of
 // what it compares, and of the lessons only those that it answers.
-func (s *Store) ApplicableLessons(ctx context.Context, contexts []string, minConfidence float64, limit int, at time.Time) ([]learning.Lesson, learning.ConfidenceSummary, error) {
+func (s *Store) ApplicableLessons(ctx context.Context, where learning.Whereabouts, minConfidence float64, limit int, at time.Time) ([]learning.Lesson, learning.ConfidenceSummary, error) {
 	var summary learning.ConfidenceSummary
 	db := s.read.WithContext(ctx)
-	named, args := "0", []any{millis(at), msPerDay}
-	fits := "true"
-	if len(contexts) > 0 {
-		named = "EXISTS (SELECT 1 FROM json_each(contexts) WHERE lower(value) IN (" + marks(len(contexts)) + "))"
-		fits = "(named OR contexts = '[]')"
-		args = append(args, anys(contexts)...)
+	var fits conditions
+	fits.add("(status <> 'retired' OR deprecated = 1)")
+	if t := where.OperationType; t != "" {
+		fits.add(`(contexts = '[]' OR instr(lower(title), ?) > 0 OR EXISTS (SELECT 1 FROM json_each(contexts) WHERE instr(lower(value), ?) > 0)
+			OR pattern_id IN (SELECT id FROM patterns WHERE made_type <> '' AND instr(lower(made_text), ?) > 0))`, t, t, t)
 	}
-	sure := "SELECT num, sure, named FROM (SELECT num, contexts, " + sureness + " AS sure, " + named + " AS named FROM lessons INDEXED BY lessons_applicable " +
-		"WHERE status <> 'retired') WHERE " + fits + " AND sure >= ?"
-	args = append(args, minConfidence)
+	if where.Context {
+		held := strings.Repeat(" OR instr(lower(value), ?) > 0", len(where.Names)) + strings.Repeat(" OR instr(?, lower(value)) > 0", len(where.Texts))
+		fits.add("(contexts = '[]' OR EXISTS (SELECT 1 FROM json_each(contexts) WHERE false"+held+"))", append(anys(where.Names), anys(where.Texts)...)...)
+	}
+	sure := "SELECT num, sure FROM (SELECT num, " + sureness + " AS sure FROM lessons INDEXED BY lessons_applicable " + fits.text + ") WHERE sure >= ?"
+	args := append(append([]any{millis(at), msPerDay}, fits.args...), minConfidence)
 
 	_, err := one(db, []any{&summary.High, &summary.Medium, &summary.Low},
 		"SELECT coalesce(sum(sure >= ?), 0), coalesce(sum(sure >= ? AND sure < ?), 0), coalesce(sum(sure < ?), 0) FROM ("+sure+")",
@@ -33,38 +36,110 @@ func (s *Store) ApplicableLessons(ctx context.Context, contexts []string, minCon
 	if err != nil {
 		return nil, summary, err
 	}
-	rows, err := query(db, sure+" ORDER BY named DESC, sure DESC, num DESC LIMIT ?", append(slices.Clone(args), limit)...)
+	rows, err := query(db, sure+" ORDER BY sure DESC, num LIMIT ?", append(args, limit)...)
 	if err != nil {
 		return nil, summary, err
 	}
+	place := map[int64]int{} // a lesson's place among them, by its number
 	var order []int64
 	for rows.Next() {
 		var number int64
 		var confidence float64
-		var named bool
-		if err := rows.Scan(&number, &confidence, &named); err != nil {
+		if err := rows.Scan(&number, &confidence); err != nil {
 			return nil, summary, closing(rows, err)
 		}
+		place[number] = len(order)
 		order = append(order, number)
 	}
-	if err := closing(rows, rows.Err()); err != nil || len(order) == 0 {
+	if err := closing(rows, rows.Err()); err != nil {
 		return nil, summary, err
 	}
-	found, err := lessons(db, learning.MaxAnswer, "WHERE num IN ("+marks(len(order))+")", anys(order)...)
-	slices.SortFunc(found, func(a, b learning.Lesson) int { return slices.Index(order, a.Number) - slices.Index(order, b.Number) })
-	return found, summary, err
-}
-
-// OperationPatterns implements learning.ExperienceReader.
-func (s *Store) OperationPatterns(ctx context.Context, operationType string) ([]learning.Pattern, error) {
-	db := s.read.WithContext(ctx)
-	found, err := patterns(db, "WHERE operation_type = ? AND operation_type <> '' AND status <> 'deprecated' ORDER BY last_seen DESC, num DESC LIMIT ?", operationType, learning.MaxLimit)
-	for i := range found {
-		if err == nil {
-			err = addEvidence(db, &found[i])
+	var found []learning.Lesson
+	size := 0
+	for part := range slices.Chunk(order, lookups) {
+		some, err := lessons(db, unbounded, "WHERE num IN ("+marks(len(part))+")", anys(part)...)
+		if err != nil {
+			return nil, summary, err
+		}
+		slices.SortFunc(some, func(a, b learning.Lesson) int { return place[a.Number] - place[b.Number] })
+		for i := range some {
+			if size += lessonSize(&some[i]); size > learning.MaxAnswer && len(found) > 0 {
+				return found, summary, nil
+			}
+			found = append(found, some[i])
 		}
 	}
-	return found, err
+	return found, summary, nil
+}
+
+// ExperiencePatterns implements learning.ExperienceReader.
+func (s *Store) ExperiencePatterns(ctx context.Context, operationType string, filter learning.PatternFilter) ([]learning.Pattern, int64, error) {
+	db := s.read.WithContext(ctx)
+	var c conditions
+	if operationType != "" {
+		c.add("made_type <> '' AND (operation_type = ? OR operation_type = '' AND instr(made_text, ?) > 0)", operationType, operationType)
+	}
+	if filter.Type != "" {
+		c.add("(made_type = ? OR made_type = '' AND pattern_type = ?)", string(filter.Type), string(filter.Type))
+	}
+	c.equal("domain", filter.Domain)
+	if len(filter.Statuses) > 0 {
+		among(&c, "status", filter.Statuses)
+	} else {
+		c.add("status <> ?", string(learning.PatternDeprecated))
+	}
+	rows, err := query(db, selectPattern+c.text+" ORDER BY weight DESC, num DESC LIMIT ? OFFSET ?", append(slices.Clone(c.args), filter.Limit, filter.Offset)...)
+	if err != nil {
+		return nil, 0, err
+	}
+	found := []learning.Pattern{}
+	more := false
+	for size := 0; rows.Next(); {
+		p, err := scanPattern(rows)
+		if err != nil {
+			return nil, 0, closing(rows, err)
+		}
+		size += patternSize(&p)
+		if more = size > learning.MaxAnswer && len(found) > 0; more {
+			break
+		}
+		found = append(found, p)
+	}
+	if err := closing(rows, rows.Err()); err != nil {
+		return nil, 0, err
+	}
+	for i := range found {
+		if found[i].Made == nil {
+			if err := addEvidence(db, &found[i]); err != nil {
+				return nil, 0, err
+			}
+		}
+	}
+	total := int64(filter.Offset + len(found))
+	if more || len(found) == filter.Limit || len(found) == 0 && filter.Offset > 0 {
+		_, err = one(db, []any{&total}, "SELECT count(*) FROM patterns "+c.text, c.args...)
+	}
+	return found, total, err
+}
+
+// patternSize is about how many bytes of an answer a pattern is.
+func patternSize(p *learning.Pattern) int {
+	const figures = 400 // its names, numbers and times
+	size := figures + 2*len(p.Description)
+	if p.Made != nil {
+		size += len(p.Made.Description) + 8*len(p.Made.EpisodeIDs)
+	}
+	return size
+}
+
+// TotalExperiences implements learning.ExperienceReader.
+func (s *Store) TotalExperiences(ctx context.Context, operationType string) (total int64, err error) {
+	text, args := "SELECT coalesce(sum(episodes), 0) FROM operations", []any{}
+	if operationType != "" {
+		text, args = text+" WHERE operation_type = ?", []any{operationType}
+	}
+	_, err = one(s.read.WithContext(ctx), []any{&total}, text, args...)
+	return total, err
 }
 
 // PatternNumbers implements learning.ExperienceReader.

@@ -19,7 +19,7 @@ var lessonColumns = []string{
 	"related_commands", "contexts", "trigger_pattern", "block_action", "project", "trust", "level", "status",
 	"transferability", "source_case_ids", "pattern_id", "initial_confidence", "decay_constant", "confidence_at",
 	"occurrences", "last_occurred", "times_applied", "times_succeeded", "validated", "validated_by",
-	"validation_notes", "last_validated_at", "superseded_by", "retired_at", "retired_reason", "created_at", "updated_at",
+	"validation_notes", "last_validated_at", "superseded_by", "retired_at", "retired_reason", "created_at", "updated_at", "deprecated",
 }
 
 // The statements on one lesson, made once: they are run for every report.
@@ -36,7 +36,7 @@ func lessonValues(l *learning.Lesson, print learning.Fingerprint) []any {
 		listText(l.RelatedCommands), listText(l.Contexts), l.TriggerPattern, l.BlockAction, l.Project, string(l.Trust), string(l.Level), string(l.Status),
 		l.Transferability, listText(l.SourceCaseIDs), l.PatternID, l.InitialConfidence, l.DecayConstant, millis(l.ConfidenceAt),
 		l.Occurrences, millis(l.LastOccurred), l.TimesApplied, l.TimesSucceeded, l.Validated, l.ValidatedBy,
-		l.ValidationNotes, millisPtr(l.LastValidatedAt), l.SupersededBy, millisPtr(l.RetiredAt), l.RetiredReason, millis(l.CreatedAt), millis(l.UpdatedAt),
+		l.ValidationNotes, millisPtr(l.LastValidatedAt), l.SupersededBy, millisPtr(l.RetiredAt), l.RetiredReason, millis(l.CreatedAt), millis(l.UpdatedAt), l.Deprecated,
 	}
 }
 
@@ -51,7 +51,7 @@ func scanLesson(rows *sql.Rows) (l learning.Lesson, size int, err error) {
 		&lists[3], &lists[4], &l.TriggerPattern, &l.BlockAction, &l.Project, &trust, &level, &status,
 		&l.Transferability, &lists[5], &l.PatternID, &l.InitialConfidence, &l.DecayConstant, &believed,
 		&l.Occurrences, &occurred, &l.TimesApplied, &l.TimesSucceeded, &l.Validated, &l.ValidatedBy,
-		&l.ValidationNotes, &validated, &l.SupersededBy, &retired, &l.RetiredReason, &created, &updated)
+		&l.ValidationNotes, &validated, &l.SupersededBy, &retired, &l.RetiredReason, &created, &updated, &l.Deprecated)
 	if err != nil {
 		return l, 0, err
 	}
@@ -101,10 +101,20 @@ func (tx *pipelineTx) LessonByPrint(print learning.Fingerprint) (learning.Lesson
 	return oneLesson(tx.db, "WHERE fingerprint = ? ORDER BY num LIMIT 1", print[:])
 }
 
+// LessonsByPrint implements learning.PipelineTx.
+func (tx *pipelineTx) LessonsByPrint(print learning.Fingerprint, limit int) ([]learning.Lesson, error) {
+	return lessons(tx.db, unbounded, "WHERE fingerprint = ? ORDER BY num LIMIT ?", print[:], limit)
+}
+
 // LessonOf implements learning.PipelineTx.
 func (tx *pipelineTx) LessonOf(ref string) (learning.Lesson, bool, error) {
 	where, arg := byRef(ref)
 	return oneLesson(tx.db, where, arg)
+}
+
+// PatternDrawnFrom implements learning.PipelineTx.
+func (tx *pipelineTx) PatternDrawnFrom(caseID string) (learning.Lesson, bool, error) {
+	return oneLesson(tx.db, "WHERE level = 'pattern' AND status <> 'retired' AND EXISTS (SELECT 1 FROM json_each(source_case_ids) WHERE value = ?) ORDER BY num LIMIT 1", caseID)
 }
 
 // InsertLesson implements learning.PipelineTx.

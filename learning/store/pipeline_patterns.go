@@ -3,9 +3,11 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -18,6 +20,7 @@ var patternColumns = []string{
 	"first_seen", "last_seen", "status", "confirmed_by", "confirmed_at", "recommended_action", "prevention_steps",
 	"weight", "initial_confidence", "decay_constant", "confidence_at", "times_applied", "times_succeeded",
 	"last_validated", "created_at", "updated_at", "why", "lessons", "agents", "representative", "command", "action_confidence",
+	"made_type", "made_text", "made_confidence", "made_frequency", "made_episodes",
 }
 
 // The statements on one pattern, made once.
@@ -28,11 +31,16 @@ var (
 )
 
 func patternValues(p *learning.Pattern) []any {
+	var made learning.PatternAsMade
+	if p.Made != nil {
+		made = *p.Made
+	}
 	return []any{
 		p.ID, p.Name, string(p.Type), p.Description, p.Domain, listText(p.Categories), p.OperationType, p.Frequency,
 		millis(p.FirstSeen), millis(p.LastSeen), string(p.Status), p.ConfirmedBy, millisPtr(p.ConfirmedAt), p.Action, listText(p.Prevention),
 		p.Weight, p.InitialConfidence, p.DecayConstant, millis(p.ConfidenceAt), p.TimesApplied, p.TimesSucceeded,
 		millisPtr(p.LastValidated), millis(p.CreatedAt), millis(p.UpdatedAt), listText(p.Why), p.Lessons, p.Agents, p.Representative, p.Command, p.ActionConfidence,
+		string(made.Type), made.Description, made.InitialConfidence, made.Frequency, numbersText(made.EpisodeIDs),
 	}
 }
 
@@ -56,10 +64,13 @@ func scanPattern(rows *sql.Rows) (p learning.Pattern, err error) {
 	var lists [3]string
 	var first, last, believed, created, updated int64
 	var confirmed, validated *int64
+	var made learning.PatternAsMade
+	var numbers string
 	err = rows.Scan(&p.Number, &p.ID, &p.Name, &p.Type, &p.Description, &p.Domain, &lists[0], &p.OperationType, &p.Frequency,
 		&first, &last, &p.Status, &p.ConfirmedBy, &confirmed, &p.Action, &lists[1],
 		&p.Weight, &p.InitialConfidence, &p.DecayConstant, &believed, &p.TimesApplied, &p.TimesSucceeded,
-		&validated, &created, &updated, &lists[2], &p.Lessons, &p.Agents, &p.Representative, &p.Command, &p.ActionConfidence)
+		&validated, &created, &updated, &lists[2], &p.Lessons, &p.Agents, &p.Representative, &p.Command, &p.ActionConfidence,
+		&made.Type, &made.Description, &made.InitialConfidence, &made.Frequency, &numbers)
 	if err != nil {
 		return p, err
 	}
@@ -67,6 +78,12 @@ func scanPattern(rows *sql.Rows) (p learning.Pattern, err error) {
 	p.CreatedAt, p.UpdatedAt = fromMillis(created), fromMillis(updated)
 	p.ConfirmedAt, p.LastValidated = fromMillisPtr(confirmed), fromMillisPtr(validated)
 	p.LessonIDs, p.EpisodeIDs = []string{}, []int64{}
+	if made.Type != "" {
+		if err := json.Unmarshal([]byte(numbers), &made.EpisodeIDs); err != nil {
+			return p, err
+		}
+		p.Made = &made
+	}
 	return p, parseLists(lists[:], &p.Categories, &p.Prevention, &p.Why)
 }
 
@@ -89,9 +106,21 @@ func (tx *pipelineTx) PatternsOf(evidence learning.Evidence) ([]learning.Pattern
 	return patterns(tx.db, "WHERE id IN (SELECT pattern_id FROM pattern_evidence WHERE kind = ? AND ref = ?) ORDER BY num", evidence.Kind, evidence.Ref)
 }
 
-// OperationPattern implements learning.PipelineTx. If there are several, the latest made counts.
-func (tx *pipelineTx) OperationPattern(operationType string, kind learning.PatternType) (learning.Pattern, bool, error) {
-	return onePattern(tx.db, "WHERE operation_type = ? AND operation_type <> '' AND pattern_type = ? ORDER BY num DESC LIMIT 1", operationType, string(kind))
+// OperationPattern implements learning.PipelineTx.
+func (tx *pipelineTx) OperationPattern(operationType string) (learning.Pattern, bool, error) {
+	return onePattern(tx.db, "WHERE operation_type = ? AND operation_type <> '' AND made_type <> ''", operationType)
+}
+
+// PatternByText implements learning.PipelineTx.
+func (tx *pipelineTx) PatternByText(text string) (learning.Pattern, bool, error) {
+	return onePattern(tx.db, "WHERE made_type <> '' AND instr(lower(made_text), lower(?)) > 0 ORDER BY num LIMIT 1", text)
+}
+
+// CountApplication implements learning.PipelineTx.
+func (tx *pipelineTx) CountApplication(patternID string, succeeded int64, at time.Time) error {
+	_, err := exec(tx.db, "UPDATE patterns SET times_applied = times_applied + 1, times_succeeded = times_succeeded + ?, last_validated = max(ifnull(last_validated, 0), ?) WHERE id = ?",
+		succeeded, millis(at), patternID)
+	return err
 }
 
 // InsertPattern implements learning.PipelineTx.
@@ -158,6 +187,15 @@ func (s *Store) ListPatterns(ctx context.Context, filter learning.PatternFilter)
 		}
 	}
 	return found, err
+}
+
+// numbersText is a list of numbers as a column holds it.
+func numbersText(numbers []int64) string {
+	if len(numbers) == 0 {
+		return "[]"
+	}
+	text, _ := json.Marshal(numbers) // whole numbers: it cannot fail
+	return string(text)
 }
 
 // addEvidence gives a pattern the latest MaxEvidence pieces of each kind of its evidence, the latest first.

@@ -58,7 +58,7 @@ func fullLesson(id string) learning.Lesson {
 		SourceCaseIDs: []string{"x", "y"}, PatternID: "pattern-1",
 		Belief:      learning.Belief{InitialConfidence: 0.7, DecayConstant: 0.01, ConfidenceAt: noon.Add(time.Minute)},
 		Occurrences: 3, LastOccurred: noon.Add(2 * time.Minute), TimesApplied: 7, TimesSucceeded: 5, Validated: true, ValidatedBy: "Damon W.",
-		ValidationNotes: "notes", LastValidatedAt: &validated, SupersededBy: "z", RetiredAt: &retired, RetiredReason: "reason",
+		ValidationNotes: "notes", LastValidatedAt: &validated, SupersededBy: "z", RetiredAt: &retired, RetiredReason: "reason", Deprecated: true,
 		CreatedAt: noon.Add(3 * time.Minute), UpdatedAt: noon.Add(4 * time.Minute),
 	}
 }
@@ -268,6 +268,7 @@ func fullPattern(id string) learning.Pattern {
 		Belief:       learning.Belief{InitialConfidence: 0.8, DecayConstant: 0.01, ConfidenceAt: noon},
 		TimesApplied: 2, TimesSucceeded: 1, LastValidated: &validated, CreatedAt: noon, UpdatedAt: noon.Add(time.Second), Why: []string{"because"},
 		Lessons: 3, Agents: 2, Representative: "l1", Command: "make it", ActionConfidence: 0.7,
+		Made: &learning.PatternAsMade{Type: learning.PatternSuccess, Description: "deploy: as it was", EpisodeIDs: []int64{9, 7}, Frequency: 2, InitialConfidence: 1.2},
 	}
 }
 
@@ -275,6 +276,7 @@ func TestPatternsAndEvidence(t *testing.T) {
 	s := open(t)
 	a, b := fullPattern("a"), fullPattern("b")
 	complete(t, a, "Number", "Confidence")
+	b.Made = nil
 	b.Type, b.OperationType, b.Domain, b.Status, b.LastSeen = learning.PatternBestPractice, "", "other", learning.PatternDeprecated, noon.Add(time.Hour)
 	lesson := learning.Evidence{Kind: learning.EvidenceLesson, Ref: "l1", Agent: "x", Score: 0.5, At: noon}
 	change(t, s, func(tx learning.PipelineTx) error {
@@ -300,12 +302,20 @@ func TestPatternsAndEvidence(t *testing.T) {
 		}
 		for _, c := range []struct {
 			operation string
-			kind      learning.PatternType
 			want      bool
-		}{{"deploy", learning.PatternFailure, true}, {"deploy", learning.PatternSuccess, false}, {"", learning.PatternBestPractice, false}} {
-			if p, ok, err := tx.OperationPattern(c.operation, c.kind); ok != c.want || err != nil || ok && p.ID != "a" {
+		}{{"deploy", true}, {"Deploy", false}, {"", false}} {
+			if p, ok, err := tx.OperationPattern(c.operation); ok != c.want || err != nil || ok && p.ID != "a" {
 				t.Errorf("%v: %v, %v", c, ok, err)
 			}
+		}
+		for text, want := range map[string]bool{"LOY: as": true, "%": false, "best": false} {
+			if p, ok, err := tx.PatternByText(text); ok != want || err != nil || ok && p.ID != "a" {
+				t.Errorf("by the text %q: %v, %v", text, ok, err)
+			}
+		}
+		c := fullPattern("c")
+		if err := tx.InsertPattern(&c); err == nil {
+			t.Error("an operation type has two patterns")
 		}
 		return nil
 	})

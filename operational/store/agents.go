@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"math"
 	"strings"
 
 	"gorm.io/gorm"
@@ -49,7 +50,7 @@ func (r agentRow) record() operational.AgentRecord {
 		Agent: operational.Agent{
 			ID: r.ID, Role: r.Role, ConfigName: r.ConfigName, Project: r.Project, ProjectPath: r.ProjectPath,
 			Model: r.Model, PID: r.PID, State: operational.AgentState(r.State), Status: r.Status,
-			CurrentTask: r.CurrentTask, Progress: r.Progress, ShouldStop: r.StopSeq != 0, StopReason: r.StopReason,
+			CurrentTask: r.CurrentTask, Progress: int(math.Round(r.Progress)), ShouldStop: r.StopSeq != 0, StopReason: r.StopReason,
 			StartedAt: fromMillis(r.StartedAt), LastSeen: fromMillis(r.LastSeen), CreatedAt: fromMillis(r.CreatedAt),
 			JoinedSeq: r.JoinedSeq,
 		},
@@ -88,7 +89,7 @@ func (s *Store) CreateAgent(ctx context.Context, a operational.Agent, joined *in
 		row := agentRow{
 			ID: a.ID, Role: a.Role, ConfigName: a.ConfigName, Project: a.Project, ProjectPath: a.ProjectPath,
 			Model: a.Model, PID: a.PID, State: string(a.State), Status: a.Status, CurrentTask: a.CurrentTask,
-			Progress: a.Progress, StartedAt: millis(a.StartedAt), LastSeen: millis(a.LastSeen), CreatedAt: millis(a.CreatedAt),
+			Progress: float64(a.Progress), StartedAt: millis(a.StartedAt), LastSeen: millis(a.LastSeen), CreatedAt: millis(a.CreatedAt),
 			JoinedSeq: last,
 		}
 		if joined != nil {

@@ -73,7 +73,7 @@ func (s *Store) AppendMessages(ctx context.Context, take func() []*operational.M
 			}
 		}
 		for i, a := range batch { // the write may be run again
-			*a = operational.MessageAppend{Message: asked[i]}
+			*a = operational.MessageAppend{Message: asked[i], Full: a.Full}
 		}
 		fresh, repeats, err := settleKeys(tx, batch)
 		if err != nil {
@@ -144,6 +144,10 @@ func settleKeys(tx *gorm.DB, batch []*operational.MessageAppend) (fresh []*opera
 		found := tx.Where("from_agent = ? AND idempotency_key = ?", k.from, k.key).Limit(1).Find(&row)
 		if found.Error != nil {
 			return nil, nil, found.Error
+		}
+		if found.RowsAffected == 0 && a.Full != nil {
+			a.Err = a.Full
+			continue
 		}
 		if found.RowsAffected == 0 {
 			used[k] = &a.Message
@@ -217,9 +221,18 @@ const messageColumns = "m.seq, m.id, m.from_agent, m.to_agent, m.signal, m.conte
 // Mail returns the messages for an agent that a query selects, in the order of
 // their seq, and whether there are more.
 func (s *Store) Mail(ctx context.Context, q operational.MailQuery) (messages []operational.Message, more bool, err error) {
+	err = s.snapshot(ctx, func(tx *gorm.DB) error {
+		messages, more, err = mailPage(tx, q)
+		return err
+	})
+	return messages, more, err
+}
+
+func mailPage(tx *gorm.DB, q operational.MailQuery) (messages []operational.Message, more bool, err error) {
 	// Two queries that each walk an index in the order of seq and stop early,
 	// merged here, instead of one that would sort all that waits for the agent.
-	direct, cut, err := s.mail(ctx, q, "m.to_agent = ?", q.After, 0, q.AgentID)
+	// Both must see the same log: who goes on after the page would miss what the first did not see yet.
+	direct, cut, err := mailSide(tx, q, "m.to_agent = ?", q.After, 0, q.AgentID)
 	if err != nil {
 		return nil, false, err
 	}
@@ -227,7 +240,7 @@ func (s *Store) Mail(ctx context.Context, q operational.MailQuery) (messages []o
 	if cut {
 		border, more = direct[len(direct)-1].Seq, true
 	}
-	general, cut, err := s.mail(ctx, q, "m.to_agent = '' AND m.from_agent <> ?", max(q.After, q.JoinedSeq), border, q.AgentID)
+	general, cut, err := mailSide(tx, q, "m.to_agent = '' AND m.from_agent <> ?", max(q.After, q.JoinedSeq), border, q.AgentID)
 	if err != nil {
 		return nil, false, err
 	}
@@ -251,9 +264,9 @@ func (s *Store) Mail(ctx context.Context, q operational.MailQuery) (messages []o
 	return messages, more, nil
 }
 
-// mail reads one side of Mail: what matches the condition, after and, if until
+// mailSide reads one side of Mail: what matches the condition, after and, if until
 // is not 0, up to until. cut tells that there may be more.
-func (s *Store) mail(ctx context.Context, q operational.MailQuery, condition string, after, until int64, agent string) (messages []operational.Message, cut bool, err error) {
+func mailSide(tx *gorm.DB, q operational.MailQuery, condition string, after, until int64, agent string) (messages []operational.Message, cut bool, err error) {
 	text := "SELECT " + messageColumns + " FROM messages m WHERE " + condition + " AND m.seq > ? AND (m.expires_at IS NULL OR m.expires_at > ?)"
 	if q.Unacked {
 		after = max(after, q.AckedSeq)
@@ -271,7 +284,7 @@ func (s *Store) mail(ctx context.Context, q operational.MailQuery, condition str
 		text += " AND m.thread_id <> '' AND m.thread_id = ?"
 		args = append(args, q.Thread)
 	}
-	rows, err := s.read.WithContext(ctx).Raw(text+" ORDER BY m.seq LIMIT ?", append(args, q.Limit+1)...).Rows()
+	rows, err := tx.Raw(text+" ORDER BY m.seq LIMIT ?", append(args, q.Limit+1)...).Rows()
 	if err != nil {
 		return nil, false, err
 	}
@@ -345,4 +358,24 @@ func (s *Store) CountUnacked(ctx context.Context, q operational.MailQuery) (int,
 		next = fromMillis(*row.Expires)
 	}
 	return min(row.N, q.Limit), next, nil
+}
+
+// MailWaiting returns what waits in an agent's mailbox, by sender: the messages to
+// it alone that it has not acknowledged.
+func (s *Store) MailWaiting(ctx context.Context, q operational.MailQuery) ([]operational.Waiting, error) {
+	rows, err := s.read.WithContext(ctx).Raw("SELECT m.from_agent, count(*), coalesce(sum(length(m.context)), 0) FROM messages m WHERE m.to_agent = ? AND m.seq > ?"+
+		" AND (m.expires_at IS NULL OR m.expires_at > ?) AND "+notAcked+" GROUP BY m.from_agent", q.AgentID, q.AckedSeq, millis(q.Now), q.AgentID).Rows()
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var waiting []operational.Waiting
+	for rows.Next() {
+		var w operational.Waiting
+		if err := rows.Scan(&w.From, &w.Count, &w.Bytes); err != nil {
+			return nil, err
+		}
+		waiting = append(waiting, w)
+	}
+	return waiting, rows.Err()
 }

@@ -138,6 +138,9 @@ func (s *Store) ListReminders(ctx context.Context, filter operational.ReminderFi
 	case filter.Persona != "":
 		q = q.Where("persona = ?", filter.Persona)
 	}
+	if filter.Seen != nil {
+		q = q.Where("agent_id = '' OR agent_id = ? OR created_by = ?", *filter.Seen, *filter.Seen)
+	}
 	if len(filter.Status) > 0 {
 		q = q.Where("status IN ?", filter.Status)
 	}

@@ -85,13 +85,17 @@ func (s *Store) StartSession(ctx context.Context, session operational.Session, f
 
 func startSession(tx *gorm.DB, session operational.Session, former *operational.Session) (opened operational.SessionOpened, refused, err error) {
 	same, ok, err := takeSession(tx.Where("id = ?", session.ID))
+	if err == nil && ok && same.AgentID != session.AgentID {
+		session.ID = skillrouter.OwnSessionID(session.ID, session.AgentID)
+		same, ok, err = takeSession(tx.Where("id = ?", session.ID))
+	}
 	switch {
 	case err != nil:
 		return opened, nil, err
 	case ok && same.AgentID == session.AgentID && same.Status == operational.SessionOpen:
 		return operational.SessionOpened{Session: same, Resumed: true}, nil, nil
 	case ok:
-		return opened, skillrouter.Errorf(skillrouter.Conflict, "there is a session %q already, and it has ended or is another agent's", session.ID), nil
+		return opened, skillrouter.Errorf(skillrouter.Conflict, "there is a session %q already, and it has ended", session.ID), nil
 	}
 	open, ok, err := takeSession(tx.Where("agent_id = ? AND status = 'open'", session.AgentID))
 	if err != nil {

@@ -6,6 +6,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"time"
@@ -27,6 +28,11 @@ type Store struct {
 // New makes a Store on an open and migrated database.
 func New(read *gorm.DB, commit *skillrouter.Committer[*gorm.DB]) *Store {
 	return &Store{read: read, commit: commit}
+}
+
+// snapshot runs reads that must all see the same state of the database.
+func (s *Store) snapshot(ctx context.Context, read func(tx *gorm.DB) error) error {
+	return s.read.WithContext(ctx).Transaction(read, &sql.TxOptions{ReadOnly: true})
 }
 
 // eventRow is a row of the event log.

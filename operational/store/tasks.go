@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"gorm.io/gorm"
@@ -41,7 +42,7 @@ func (taskRow) TableName() string { return "tasks" }
 func rowOfTask(t operational.Task) taskRow {
 	return taskRow{
 		Number: t.Number, ID: t.ID, Title: t.Title, Description: t.Description, Project: t.Project, Status: string(t.Status),
-		AgentID: t.AgentID, CreatedBy: t.CreatedBy, Priority: t.Priority, Progress: t.Progress, Note: t.Note,
+		AgentID: t.AgentID, CreatedBy: t.CreatedBy, Priority: t.Priority, Progress: float64(t.Progress), Note: t.Note,
 		BlockedReason: t.BlockedReason, Result: t.Result, Error: t.Error, Folded: fold(t.Title, t.Description),
 		CreatedAt: millis(t.CreatedAt), UpdatedAt: millis(t.UpdatedAt), ClaimedAt: millisPtr(t.ClaimedAt), FinishedAt: millisPtr(t.FinishedAt),
 	}
@@ -50,7 +51,7 @@ func rowOfTask(t operational.Task) taskRow {
 func (r taskRow) task() operational.Task {
 	return operational.Task{
 		ID: r.ID, Number: r.Number, Title: r.Title, Description: r.Description, Project: r.Project, Status: operational.TaskStatus(r.Status),
-		AgentID: r.AgentID, CreatedBy: r.CreatedBy, Priority: r.Priority, Progress: r.Progress, Note: r.Note,
+		AgentID: r.AgentID, CreatedBy: r.CreatedBy, Priority: r.Priority, Progress: int(math.Round(r.Progress)), Note: r.Note,
 		BlockedReason: r.BlockedReason, Result: r.Result, Error: r.Error,
 		CreatedAt: fromMillis(r.CreatedAt), UpdatedAt: fromMillis(r.UpdatedAt), ClaimedAt: fromMillisPtr(r.ClaimedAt), FinishedAt: fromMillisPtr(r.FinishedAt),
 	}
@@ -81,11 +82,19 @@ func (s *Store) Task(ctx context.Context, ref operational.TaskRef) (operational.
 
 // ListTasks implements operational.TaskStore. Open and finished tasks are
 // looked up apart, because each have an index in the order that they are listed in.
-func (s *Store) ListTasks(ctx context.Context, filter operational.TaskFilter) ([]operational.Task, error) {
+func (s *Store) ListTasks(ctx context.Context, filter operational.TaskFilter) (tasks []operational.Task, err error) {
+	err = s.snapshot(ctx, func(tx *gorm.DB) error { // what is finished meanwhile is listed once
+		tasks, err = listTasks(tx, filter)
+		return err
+	})
+	return tasks, err
+}
+
+func listTasks(tx *gorm.DB, filter operational.TaskFilter) ([]operational.Task, error) {
 	tasks := []operational.Task{}
 	var last taskRow // the one that the list goes on after
 	if filter.After > 0 {
-		if err := byRef(s.read.WithContext(ctx), operational.TaskRef{Number: filter.After}).Take(&last).Error; err != nil {
+		if err := byRef(tx, operational.TaskRef{Number: filter.After}).Take(&last).Error; err != nil {
 			return nil, notFound(err, "there is no such task to go on after")
 		}
 	}
@@ -108,7 +117,7 @@ func (s *Store) ListTasks(ctx context.Context, filter operational.TaskFilter) ([
 		if filter.AgentID != "" { // an agent has few tasks: to sort them is cheaper than to look through all in order
 			order = "+" + order
 		}
-		q := holdingAny(selectTasks(s.read.WithContext(ctx), filter), filter.AnyOf, order).Where(part.condition)
+		q := holdingAny(selectTasks(tx, filter), filter.AnyOf, order).Where(part.condition)
 		switch { // the first condition of each lets the index begin at the place, the second leaves out what is before it
 		case last.Number == 0:
 		case part.open && last.FinishedAt == nil:

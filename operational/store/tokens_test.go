@@ -122,3 +122,34 @@ func TestAuthenticateFailuresAreLimited(t *testing.T) {
 		t.Errorf("a second later a wrong token gives %v", err)
 	}
 }
+
+// TestTokenFromTheFuture (finding B11): a token of an hour that was issued while
+// the clock was ten years ahead held for ten years more.
+func TestTokenFromTheFuture(t *testing.T) {
+	s := open(t)
+	now := time.Date(2036, 11, 20, 9, 0, 0, 0, time.UTC)
+	tick := func() time.Time { return now }
+	ahead, err := operational.OpenTokens(t.Context(), s, tick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.System())
+	issued, err := ahead.Issue(ctx, operational.TokenDraft{AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}, TTLSeconds: 3600})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now = now.AddDate(-10, 0, 0)
+	tokens, err := operational.OpenTokens(t.Context(), s, tick) // as after a restart
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		after time.Duration
+		valid bool
+	}{{0, true}, {59 * time.Minute, true}, {2 * time.Minute, false}} {
+		now = now.Add(step.after)
+		if _, err := tokens.Authenticate(t.Context(), issued.Secret); (err == nil) != step.valid {
+			t.Errorf("%s after the start: %v", step.after, err)
+		}
+	}
+}

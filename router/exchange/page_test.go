@@ -153,7 +153,7 @@ func TestReadPages(t *testing.T) {
 		{name: "an index", text: string(exchange.Index(map[router.Kind]int{router.RecordFact: 2}))},
 		{name: "a kind that there is not", text: "---\nskillrouter_record: agent\n---\n", want: []string{"standard input refused: skillrouter_record is not one of [knowledge episode lesson pattern fact procedure reminder]"}},
 		{name: "no end", text: "---\nskillrouter_record: fact\nkey: x\n", want: []string{"standard input refused: is truncated: its front matter has no end"}},
-		{name: "a member that there is not", text: "---\nskillrouter_record: fact\ncolour: red\n---\n", want: []string{`standard input refused: the record cannot be read: json: unknown field "colour"`}},
+		{name: "a member that there is not", text: "---\nskillrouter_record: fact\ncolour: red\n---\n", want: []string{`standard input refused: colour is no field of this request`}},
 		{name: "a wrong type", text: "---\nskillrouter_record: knowledge\ntitle: 5\n---\nx\n", want: []string{"standard input refused: title may not be of the type number"}},
 		{name: "no line of front matter", text: "---\nskillrouter_record: fact\nwhat\n---\n", want: []string{"standard input refused: has front matter that cannot be read, in line 3"}},
 		{name: "said twice", text: "---\nskillrouter_record: fact\nkey: a\nkey: b\n---\n", want: []string{"standard input refused: says key twice in its front matter, in line 4 again"}},

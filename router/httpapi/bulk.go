@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"reflect"
@@ -17,12 +18,15 @@ import (
 
 // Bounds of a bulk call.
 const (
-	// bulkIdle is how long the client may send nothing.
-	bulkIdle = 30 * time.Second
-	// bulkAnswer is how long the client may take to accept the answer, and before that
-	// to send what is still read of a body with a fault in it.
+	// bulkIdle is how long the client may take for a piece of the body.
+	bulkIdle = 10 * time.Second
+	// bulkPiece is what the client must send within that, in bytes: one that sends a byte
+	// at a time would hold a connection for days.
+	bulkPiece = 1 << 10
+	// bulkAnswer is how long the client may take to accept the answer, and to send what is
+	// still read of a body with a fault in it.
 	bulkAnswer = 10 * time.Second
-	// bulkDrain is how much of a body is still read, and dropped, after a fault in it:
+	// bulkDrain is how much of a body is still read, and dropped, after it was answered:
 	// most clients read no answer before they have sent everything.
 	bulkDrain = 32 << 20
 )
@@ -32,8 +36,11 @@ const (
 // memory and know nothing of lines.
 type bulk[Draft, Result, Broken any] struct {
 	op     huma.Operation
-	limit  int64 // of the body, in bytes; 0: none
-	record int   // bytes of JSON that a record may have
+	need   skillrouter.Scope // whoever has it not is refused before a byte of the body is read
+	limit  int64             // of the body, in bytes; 0: none
+	record int               // bytes of JSON that a record may have
+	// drafts is what Draft is read as where that is its text; nil: Draft itself.
+	drafts reflect.Type
 	// store reads the records until io.EOF and does with them what the call is for.
 	// Beside an error, its result tells what was done before.
 	store func(ctx context.Context, next func() (Draft, error)) (Result, error)
@@ -47,8 +54,12 @@ func (b bulk[Draft, Result, Broken]) mount(s *Server) {
 
 	s.describe(func(api huma.API) {
 		op, registry := b.op, api.OpenAPI().Components.Schemas
-		drafts := registry.Schema(reflect.TypeFor[[]Draft](), true, "Drafts")
-		line := registry.Schema(reflect.TypeFor[Draft](), true, "Draft")
+		draft := reflect.TypeFor[Draft]()
+		if b.drafts != nil {
+			draft = b.drafts
+		}
+		drafts := registry.Schema(reflect.SliceOf(draft), true, "Drafts")
+		line := registry.Schema(draft, true, "Draft")
 		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 			"application/json":     {Schema: drafts},
 			"application/x-ndjson": {Schema: line},
@@ -65,52 +76,108 @@ func (b bulk[Draft, Result, Broken]) mount(s *Server) {
 
 func (b bulk[Draft, Result, Broken]) serve(s *Server, c *gin.Context) {
 	ctx := c.Request.Context()
-	control := http.NewResponseController(c.Writer)
-	_ = control.SetWriteDeadline(time.Time{}) // it is set when there is an answer to write
-	whole := c.Request.Body
-	// Deadlines of connections are told by the system's clock, not by the injected one.
-	body := &patientReader{body: whole, extend: func() { _ = control.SetReadDeadline(time.Now().Add(bulkIdle)) }}
-	if b.limit > 0 {
-		body.body = http.MaxBytesReader(nil, whole, b.limit)
+	var none Result
+	body, err := openBulk(c, b.need, b.limit)
+	if err != nil {
+		p := s.fail(ctx, err)
+		body.refuse(c, p, b.broken(p, none))
+		return
 	}
 	records := newRecords[Draft](body, b.record)
 	result, err := b.store(ctx, records.next)
 	if err == nil && records.empty() && c.ContentType() == "application/json" {
 		err = skillrouter.Errorf(skillrouter.Invalid, "the body is empty: an array is needed")
 	}
-	if _, over := errors.AsType[*http.MaxBytesError](err); over {
-		err = skillrouter.Wrap(skillrouter.TooLarge, err, "the body is longer than %d bytes: send it in parts", b.limit)
-		body.ended = false // of the limit, not of the body
-	}
-	if err != nil && !body.ended {
-		_ = control.SetReadDeadline(time.Now().Add(bulkAnswer))
-		_, _ = io.CopyN(io.Discard, whole, bulkDrain) // its end, or its failure, changes nothing
-	}
-	_ = control.SetWriteDeadline(time.Now().Add(bulkAnswer))
-	if err != nil {
+	if err = body.fault(err); err != nil {
 		p := s.fail(ctx, err)
-		writeProblem(c.Writer, p, b.broken(p, result))
+		body.refuse(c, p, b.broken(p, result))
 		return
 	}
+	body.answer(s, c, result)
+}
+
+// bulkBody is the body of a bulk call.
+type bulkBody struct {
+	patientReader
+	whole   io.Reader // without the limit
+	limit   int64
+	control *http.ResponseController
+}
+
+// openBulk begins a bulk call. Beside an error the body is there, to be refused.
+func openBulk(c *gin.Context, need skillrouter.Scope, limit int64) (*bulkBody, error) {
+	b := &bulkBody{whole: c.Request.Body, limit: limit, control: http.NewResponseController(c.Writer)}
+	_ = b.control.EnableFullDuplex()            // who is refused hears of it before the rest of the body has come
+	_ = b.control.SetWriteDeadline(time.Time{}) // it is set when there is an answer to write
+	// Deadlines of connections are told by the system's clock, not by the injected one.
+	b.patientReader = patientReader{body: b.whole, extend: func() { _ = b.control.SetReadDeadline(time.Now().Add(bulkIdle)) }}
+	if err := skillrouter.PrincipalOf(c.Request.Context()).Need(need); err != nil {
+		return b, err
+	}
+	if limit > 0 {
+		if c.Request.ContentLength > limit {
+			return b, b.tooLong(nil)
+		}
+		b.body = http.MaxBytesReader(nil, c.Request.Body, limit)
+	}
+	return b, nil
+}
+
+func (b *bulkBody) tooLong(cause error) error {
+	return &skillrouter.Error{Code: skillrouter.TooLarge, Message: fmt.Sprintf("the body is longer than %d bytes: send it in parts", b.limit), Err: cause}
+}
+
+// fault is what went wrong, with the limit of the body said in words.
+func (b *bulkBody) fault(err error) error {
+	if _, over := errors.AsType[*http.MaxBytesError](err); over {
+		b.ended = false // of the limit, not of the body
+		return b.tooLong(err)
+	}
+	return err
+}
+
+// refuse answers with a problem, or a document that has its members, and reads
+// what still comes of the body: whoever sends before he listens would hear of
+// nothing but a broken connection.
+func (b *bulkBody) refuse(c *gin.Context, p *Problem, document any) {
+	_ = b.control.SetWriteDeadline(time.Now().Add(bulkAnswer))
+	c.Header("Connection", "close") // what is left of the body is no further request
+	writeProblem(c.Writer, p, document)
+	if b.ended || b.control.Flush() != nil || c.GetHeader("Expect") != "" {
+		return
+	}
+	_ = b.control.SetReadDeadline(time.Now().Add(bulkAnswer))
+	_, _ = io.CopyN(io.Discard, b.whole, bulkDrain) // its end, or its failure, changes nothing
+	_ = b.control.SetReadDeadline(time.Now())       // and the server need not wait for the rest
+}
+
+// answer answers with what was done.
+func (b *bulkBody) answer(s *Server, c *gin.Context, result any) {
+	_ = b.control.SetWriteDeadline(time.Now().Add(bulkAnswer))
 	text, err := json.Marshal(result)
 	if err != nil {
-		abort(c, s.fail(ctx, err))
+		abort(c, s.fail(c.Request.Context(), err))
 		return
 	}
 	c.Data(http.StatusOK, "application/json", text)
 }
 
-// patientReader gives the client more time with each piece that it sends.
+// patientReader gives the client more time with each piece of bulkPiece bytes that it sends.
 type patientReader struct {
 	body   io.Reader
 	extend func()
+	owed   int  // bytes until there is more time
 	ended  bool // there is no more, or it cannot be had
 }
 
 // Read implements io.Reader.
 func (r *patientReader) Read(p []byte) (int, error) {
-	r.extend()
+	if r.owed <= 0 {
+		r.extend()
+		r.owed = bulkPiece
+	}
 	n, err := r.body.Read(p)
+	r.owed -= n
 	r.ended = r.ended || err != nil
 	return n, err
 }

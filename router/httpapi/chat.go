@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -26,11 +27,13 @@ func (s *Server) chatRoutes() {
 	if s.services.Chat == nil {
 		return
 	}
-	for _, path := range []string{"chat/completions", "completions", "embeddings"} {
+	for _, path := range []string{"chat/completions", "completions", "embeddings", "responses", "responses/*of"} {
 		s.engine.POST(chatPath+path, s.chat)
 	}
 	s.engine.GET(chatPath+"models", s.chat)
 	s.engine.GET(chatPath+"models/*id", s.chat) // names of models hold slashes
+	s.engine.GET(chatPath+"responses/*of", s.chat)
+	s.engine.DELETE(chatPath+"responses/*of", s.chat)
 }
 
 func (s *Server) chat(c *gin.Context) {
@@ -38,13 +41,18 @@ func (s *Server) chat(c *gin.Context) {
 	_ = control.SetWriteDeadline(time.Time{}) // a model thinks as long as it does; who writes sets another
 	// Deadlines of connections are told by the system's clock, not by the injected one.
 	body := &patientReader{body: c.Request.Body, extend: func() { _ = control.SetReadDeadline(time.Now().Add(bulkIdle)) }}
-	c.Request.Body = &chatBody{ReadCloser: http.MaxBytesReader(nil, &reread{Reader: body, Closer: c.Request.Body}, MaxChatBody), ended: func() {
-		_ = control.SetReadDeadline(time.Time{}) // or the silence of who waits for the answer would count as gone
-	}}
+	c.Request.Body = timely(http.MaxBytesReader(nil, &reread{Reader: body, Closer: c.Request.Body}, MaxChatBody), control)
 	s.services.Chat.ServeHTTP(c.Writer, c.Request)
 }
 
-// chatBody tells when it has been read.
+// timely is a body that is read under a deadline, which ends with it: the
+// silence of who waits for the answer would count as gone. A body that breaks off
+// keeps it, or the server would wait for the rest.
+func timely(body io.ReadCloser, control *http.ResponseController) io.ReadCloser {
+	return &chatBody{ReadCloser: body, ended: func() { _ = control.SetReadDeadline(time.Time{}) }}
+}
+
+// chatBody tells when it has been read to its end.
 type chatBody struct {
 	io.ReadCloser
 	ended func()
@@ -53,7 +61,7 @@ type chatBody struct {
 // Read implements io.Reader.
 func (b *chatBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if err != nil {
+	if errors.Is(err, io.EOF) {
 		b.ended()
 	}
 	return n, err

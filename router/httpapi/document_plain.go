@@ -29,6 +29,8 @@ func plainOperations() []huma.Operation {
 	}
 	model := described("path", "id", "The model's name; it may hold slashes", text())
 	model.Required = true
+	response := described("path", "of", "The response's id, and what of it", text())
+	response.Required = true
 	operationName := described("path", "id", "The call's operationId", text())
 	operationName.Required = true
 	return []huma.Operation{
@@ -49,6 +51,10 @@ func plainOperations() []huma.Operation {
 		taking(plain(post, chatPath+"chat/completions", "OpenAI's chat completions, streamed or not, by the configured model with memory in front; see docs/llm.md. Errors have OpenAI's shape, as on all of `/v1`.", object), "OpenAI's request"),
 		taking(plain(post, chatPath+"completions", "OpenAI's completions, passed to the configured endpoint as they are.", object), "OpenAI's request"),
 		taking(plain(post, chatPath+"embeddings", "OpenAI's embeddings, passed to the configured endpoint as they are.", object), "OpenAI's request"),
+		taking(plain(post, chatPath+"responses", "OpenAI's responses, passed to the configured endpoint as they are.", object), "OpenAI's request"),
+		taking(plain(post, chatPath+"responses/{of}", "What is asked of a kept response (`ID/cancel`), passed on as it is.", object, response), "OpenAI's request"),
+		plain(get, chatPath+"responses/{of}", "A kept response, or what lies below it (`ID/input_items`).", object, response),
+		plain(remove, chatPath+"responses/{of}", "Forgets a kept response.", object, response),
 		plain(get, chatPath+"models", "The models that the configured endpoint has.", object),
 		plain(get, chatPath+"models/{id}", "One of them; its name may hold slashes.", object, model),
 

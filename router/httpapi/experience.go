@@ -47,6 +47,7 @@ func (in *recallByType) Resolve(ctx huma.Context) []error {
 type recallByOutcome struct {
 	Outcome       learning.Result `path:"outcome" doc:"success, failure or partial"`
 	OperationType string          `query:"operation_type"`
+	Type          string          `query:"type" doc:"The same as operation_type"`
 	RecallPage
 }
 
@@ -55,17 +56,12 @@ type Numbered struct {
 	Number int64 `path:"id" doc:"Its number"`
 }
 
-// PatternList is the answer of GET /api/patterns.
-type PatternList struct {
-	Patterns []learning.ExperiencePattern `json:"patterns"`
-	Count    int                          `json:"count"`
-}
-
-// PatternsPage selects a page of patterns.
+// PatternsPage selects patterns.
 type PatternsPage struct {
 	Statuses []learning.PatternStatus `query:"status" doc:"emerging, confirmed and deprecated, separated by commas; left out: the first two"`
 	Domain   string                   `query:"domain"`
-	RecallPage
+	Limit    int                      `query:"limit" doc:"1 to 10000; 0: all, up to 10000"`
+	Offset   int                      `query:"offset" doc:"How many of the heaviest to pass over; the answer's next_offset asks for the next"`
 }
 
 type patternsByType struct {
@@ -87,7 +83,7 @@ type lessonsInput struct {
 	MinConfidence float64                 `query:"min_confidence" doc:"0 to 1, of the confidence now"`
 	Since         time.Time               `query:"since" doc:"Reported not before this time"`
 	Cursor        string                  `query:"cursor" doc:"The answer's next of the page before"`
-	Limit         int                     `query:"limit" doc:"1 to 200; 0: the default of listings"`
+	Limit         int                     `query:"limit" doc:"1 to 200; 0: the default of listings. Without another filter than min_confidence: 1 to 10000; 0: all, up to 10000"`
 }
 
 // applicableInput asks for the lessons that hold in a context in the address:
@@ -95,20 +91,19 @@ type lessonsInput struct {
 type applicableInput struct {
 	OperationType string  `query:"operation_type"`
 	MinConfidence float64 `query:"min_confidence" doc:"0 to 1"`
-	Limit         int     `query:"limit" doc:"1 to 200; 0: 50"`
+	Limit         int     `query:"limit" doc:"1 to 10000; 0: all, up to 10000"`
 	Context       string  `query:"context" doc:"A JSON object, or a word. Any further parameter is a member of the context too."`
 	context       map[string]any
 }
 
 // Resolve gathers the context.
 func (in *applicableInput) Resolve(ctx huma.Context) []error {
-	in.context = map[string]any{}
 	if strings.HasPrefix(strings.TrimSpace(in.Context), "{") {
 		if err := json.Unmarshal([]byte(in.Context), &in.context); err != nil {
 			return []error{&huma.ErrorDetail{Location: "query.context", Message: "is not valid JSON"}}
 		}
 	} else if in.Context != "" {
-		in.context["context"] = in.Context
+		in.context = map[string]any{"context": in.Context}
 	}
 	address := ctx.URL()
 	for name, values := range address.Query() {
@@ -116,6 +111,9 @@ func (in *applicableInput) Resolve(ctx huma.Context) []error {
 			list := make([]any, len(values))
 			for i, v := range values {
 				list[i] = v
+			}
+			if in.context == nil {
+				in.context = map[string]any{}
 			}
 			in.context[name] = list
 		}
@@ -161,7 +159,10 @@ func (s *Server) experienceRoutes() {
 		})
 	register(s, op(http.MethodGet, "/episodes/outcome/{outcome}", "Episodes that went so, newest first"),
 		func(ctx context.Context, in *recallByOutcome) (*answer[learning.Recall], error) {
-			return recall(ctx, learning.ExperienceFilter{OperationType: in.OperationType, Outcome: in.Outcome}, in.RecallPage)
+			if in.OperationType == "" {
+				in.OperationType = in.Type
+			}
+			return recall(ctx, learning.ExperienceFilter{OperationType: in.OperationType, Outcome: in.Outcome, ByOutcome: true}, in.RecallPage)
 		})
 	register(s, op(http.MethodGet, "/episodes/{id}", "One episode with an outcome, by its number"),
 		func(ctx context.Context, in *Numbered) (*answer[learning.Experience], error) {
@@ -173,14 +174,16 @@ func (s *Server) experienceRoutes() {
 }
 
 func (s *Server) experiencePatternRoutes(x learning.ExperienceService, op func(method, path, summary string) huma.Operation) {
-	list := func(ctx context.Context, kind learning.PatternType, in PatternsPage) (*answer[PatternList], error) {
+	list := func(ctx context.Context, kind learning.PatternType, in PatternsPage) (*answer[learning.ExperiencePatterns], error) {
 		found, err := x.Patterns(ctx, learning.PatternFilter{Type: kind, Statuses: in.Statuses, Domain: in.Domain, Limit: in.Limit, Offset: in.Offset})
-		return reply(PatternList{Patterns: emptied(found), Count: len(found)}), err
+		return reply(found), err
 	}
-	register(s, op(http.MethodGet, "/patterns", "Patterns, the latest seen first"),
-		func(ctx context.Context, in *PatternsPage) (*answer[PatternList], error) { return list(ctx, "", *in) })
-	register(s, op(http.MethodGet, "/patterns/type/{type}", "Patterns of a type, the latest seen first"),
-		func(ctx context.Context, in *patternsByType) (*answer[PatternList], error) {
+	register(s, op(http.MethodGet, "/patterns", "All patterns, those of the greatest weight first"),
+		func(ctx context.Context, in *PatternsPage) (*answer[learning.ExperiencePatterns], error) {
+			return list(ctx, "", *in)
+		})
+	register(s, op(http.MethodGet, "/patterns/type/{type}", "All patterns of a type, those of the greatest weight first"),
+		func(ctx context.Context, in *patternsByType) (*answer[learning.ExperiencePatterns], error) {
 			return list(ctx, in.Type, in.PatternsPage)
 		})
 	register(s, op(http.MethodGet, "/patterns/{id}", "One pattern, by its number"),
@@ -191,18 +194,18 @@ func (s *Server) experiencePatternRoutes(x learning.ExperienceService, op func(m
 }
 
 func (s *Server) experienceLessonRoutes(x learning.ExperienceService, op func(method, path, summary string) huma.Operation) {
-	register(s, op(http.MethodGet, "/lessons", "Lessons in use, newest first"),
+	register(s, op(http.MethodGet, "/lessons", "All lessons in use or deprecated, the surest first; with a filter but min_confidence, pages of them, newest first"),
 		func(ctx context.Context, in *lessonsInput) (*answer[learning.ExperienceLessons], error) {
 			page, err := x.Lessons(ctx, learning.LessonFilter(*in))
 			return reply(page), err
 		})
-	ask := op(http.MethodGet, "/lessons/applicable", "Lessons that hold in a context, those that name it first, then the surest")
+	ask := op(http.MethodGet, "/lessons/applicable", "Lessons that hold in a context, the surest first")
 	ask.SkipValidateParams = true // what the address holds besides is the context; the service checks the rest
 	register(s, ask, func(ctx context.Context, in *applicableInput) (*answer[learning.Applicable], error) {
 		found, err := x.Applicable(ctx, learning.ApplicableQuery{Context: in.context, OperationType: in.OperationType, MinConfidence: in.MinConfidence, Limit: in.Limit})
 		return reply(found), err
 	})
-	register(s, op(http.MethodPost, "/lessons/applicable", "Lessons that hold in a context, those that name it first, then the surest"),
+	register(s, op(http.MethodPost, "/lessons/applicable", "Lessons that hold in a context, the surest first"),
 		func(ctx context.Context, in *struct{ Body learning.ApplicableQuery }) (*answer[learning.Applicable], error) {
 			found, err := x.Applicable(ctx, in.Body)
 			return reply(found), err

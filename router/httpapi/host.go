@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"skillrouter"
@@ -47,19 +48,41 @@ func (h hostCheck) check(r *http.Request) *Problem {
 	return nil
 }
 
+// traces are the reads that leave something behind: a gap, an agent that was
+// heard of, a delivery mark, a file. An address that a browser opens by itself is
+// none of them, even if no page is said to have led there: a typed address may
+// have been sent on by another site.
+var traces = []string{"/api/search", "/messages", "/messages/inbox", "/api/reminders/pending", "/api/backup", "/api/export"}
+
 // checkSite refuses what a page of another site, or of another port, has a
 // browser fetch without naming an Origin: an image, a script, a frame. The page
-// could not read the answer, but some reads leave a trace, as that of an inbox
-// does. A link that somebody follows is no such thing.
+// could not read the answer, but some reads leave a trace. A link may lead to the
+// pages for people, which leave none, and to nothing else.
 func checkSite(r *http.Request) *Problem {
+	opened := r.Header.Get("Sec-Fetch-Mode") == "navigate"
 	switch r.Header.Get("Sec-Fetch-Site") {
-	case "", "same-origin", "none":
+	case "", "same-origin":
+		return nil
+	case "none":
+		if opened && slices.Contains(traces, r.URL.Path) {
+			return refusal(http.StatusForbidden, skillrouter.Forbidden, "this is for programs, and leaves a trace: it is not opened in a browser")
+		}
 		return nil
 	}
-	if r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document" {
+	if r.Method == http.MethodGet && opened && r.Header.Get("Sec-Fetch-Dest") == "document" && isPage(r.URL.Path) {
 		return nil
 	}
 	return refusal(http.StatusForbidden, skillrouter.Forbidden, "a browser sent this for a page of another site")
+}
+
+// isPage tells whether a path is one of the pages for people.
+func isPage(path string) bool {
+	for _, root := range []string{"/ui", readerPath} {
+		if path == root || strings.HasPrefix(path, root+"/") {
+			return true
+		}
+	}
+	return path == "/"
 }
 
 func (h hostCheck) allows(name string) bool {

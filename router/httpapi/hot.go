@@ -14,6 +14,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
+
+	"skillrouter"
 )
 
 // maxHotBody is the longest body that a short cut takes, in bytes: a signal
@@ -46,9 +48,13 @@ func registerHot[I, O any](s *Server, op huma.Operation, handle func(ctx context
 		_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Now().Add(bodyTimeout)) // as the typed route does
 		_, err := buffer.ReadFrom(r.Body)
 		body := buffer.Bytes()
+		if err != nil { // the typed route would wait as long once more
+			abort(c, newProblem(skillrouter.Unavailable, "", "the body did not arrive in time"))
+			return true
+		}
 		var in I
-		if err != nil || !utf8.Valid(body) || json.Unmarshal(body, &in) != nil || !members.exact(body) {
-			r.Body = &reread{Reader: io.MultiReader(bytes.NewReader(bytes.Clone(body)), failing{err}), Closer: r.Body}
+		if !utf8.Valid(body) || json.Unmarshal(body, &in) != nil || !members.exact(body) {
+			r.Body = &reread{Reader: bytes.NewReader(bytes.Clone(body)), Closer: r.Body}
 			return false
 		}
 		ctx := r.Context()
@@ -77,20 +83,10 @@ func (s *Server) takeShortCut(c *gin.Context) {
 	c.Next()
 }
 
-// reread is a body that was read already, up to where reading failed.
+// reread is a body that was read already.
 type reread struct {
 	io.Reader
 	io.Closer
-}
-
-// failing fails as the reading of a body did, or ends.
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) {
-	if f.err == nil {
-		return 0, io.EOF
-	}
-	return 0, f.err
 }
 
 // members is what an object may hold: a bit for each name, and which must be there.
@@ -113,10 +109,11 @@ func jsonMembers(t reflect.Type) members {
 	return m
 }
 
-// exact tells whether a text is an object that has only these members, spelt
-// exactly so, none of them null, and all that are required. encoding/json
-// would let other cases, null and absence pass. The text must be valid JSON. A
-// name that holds an escape is taken for none of them.
+// exact tells whether a text is an object that has only these members, each once,
+// spelt exactly so, none of them null, and all that are required; and whether it
+// writes no character as a surrogate, halves of which are refused. encoding/json
+// would let all of it pass. The text must be valid JSON. A name that holds an
+// escape is taken for none of them.
 func (m members) exact(text []byte) bool {
 	if text = bytes.TrimLeft(text, " \t\r\n"); text[0] != '{' {
 		return false
@@ -133,7 +130,9 @@ func (m members) exact(text []byte) bool {
 			start := i + 1
 			for i++; text[i] != '"'; i++ {
 				if text[i] == '\\' {
-					i++
+					if i++; text[i] == 'u' && (text[i+1] == 'd' || text[i+1] == 'D') && text[i+2] > '7' {
+						return false
+					}
 				}
 			}
 			name = text[start:i]
@@ -142,7 +141,7 @@ func (m members) exact(text []byte) bool {
 				continue
 			}
 			bit := m.bits[string(name)]
-			if bit == 0 {
+			if bit == 0 || seen&bit != 0 {
 				return false
 			}
 			seen |= bit

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"skillrouter"
 	"skillrouter/learning"
 )
 
@@ -20,10 +21,10 @@ type bulkProblem struct {
 
 func (s *Server) bulkRoute(knowledge *learning.KnowledgeBase) {
 	op := operation(http.MethodPost, knowledgePath+"/bulk", "knowledge", "Store many entries, sent as a JSON array or as one JSON object a line")
-	op.Description = "The body is stored while it arrives; its length is not bounded, a record's is. Records that are refused are listed and stop nothing. " +
+	op.Description = "The body is stored while it arrives; its length is not bounded, a record's is. Records that are refused are listed and stop nothing, up to 10,000. " +
 		"If the body is broken off or malformed, or the disk gets full, the problem that is answered also has the counts: what was stored before stays stored."
 	bulk[learning.KnowledgeDraft, learning.BulkResult, bulkProblem]{
-		op: op, record: maxEntry,
+		op: op, need: skillrouter.ScopeAgent, record: maxEntry,
 		store: func(ctx context.Context, next func() (learning.KnowledgeDraft, error)) (learning.BulkResult, error) {
 			return knowledge.Bulk(ctx, next)
 		},

@@ -187,7 +187,7 @@ func (s *Server) lessonChangeRoutes(lessons learning.LessonService, op func(meth
 			applied, err := lessons.Apply(ctx, in.ID, given(in.Body))
 			return reply(AppliedLesson{ID: applied.LessonID, Applied: applied}), err
 		})
-	register(s, op(http.MethodPost, one+"/promote", "Raise a lesson to the next level; a refusal says which evidence is missing"),
+	register(s, op(http.MethodPost, one+"/promote", "Draw a pattern from cases, or raise a pattern to a principle; a refusal says which evidence is missing"),
 		func(ctx context.Context, in *lessonChange[learning.PromotionDraft]) (*answer[learning.Lesson], error) {
 			lesson, err := lessons.Promote(ctx, in.ID, given(in.Body))
 			return reply(lesson), err

@@ -2,9 +2,11 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+	"reflect"
 	"slices"
 
 	"skillrouter"
@@ -17,9 +19,9 @@ import (
 const (
 	// maxLessonsBody bounds the body, in bytes: 10,000 lessons of 3 KiB each.
 	maxLessonsBody = 32 << 20
-	// maxLessons bounds how many lessons it has: it is what the shortest ones that
-	// could be stored make of the bound above.
-	maxLessons = 100_000
+	// maxLessons bounds how many lessons it has: what they become takes half a KiB each
+	// and as much again while they are reported, however short they are.
+	maxLessons = 50_000
 )
 
 // lessonsProblem is the answer to a bulk report that was broken off, with what
@@ -31,17 +33,18 @@ type lessonsProblem struct {
 
 // lessonBulkRoutes mounts both calls of seed 000 that take a list of lessons.
 func (s *Server) lessonBulkRoutes(lessons learning.LessonService) {
+	turn := make(chan struct{}, 1) // two lists would be held in memory to be written one after the other
 	for path, summary := range map[string]string{
 		"/lessons/bulk":            "Report many lessons, sent as a JSON array or as one JSON object a line",
 		"/claude-code/session-end": "Report all that a session taught; the same as /lessons/bulk",
 	} {
 		op := operation(http.MethodPost, path, "lessons", summary)
 		op.Description = "Lessons that are refused are listed by their place and stop nothing; the same lesson again is another occurrence. " +
-			"The body has at most 32 MiB and 100,000 lessons. If it is broken off or malformed, nothing is stored."
-		bulk[learning.LessonDraft, learning.BulkReported, lessonsProblem]{
-			op: op, limit: maxLessonsBody, record: maxLesson,
-			store: func(ctx context.Context, next func() (learning.LessonDraft, error)) (learning.BulkReported, error) {
-				return reportAll(ctx, lessons, next)
+			"The body has at most 32 MiB and 50,000 lessons. If it is broken off or malformed, nothing is stored."
+		bulk[json.RawMessage, learning.BulkReported, lessonsProblem]{
+			op: op, need: skillrouter.ScopeAgent, limit: maxLessonsBody, record: maxLesson, drafts: reflect.TypeFor[learning.LessonDraft](),
+			store: func(ctx context.Context, next func() (json.RawMessage, error)) (learning.BulkReported, error) {
+				return takeTurn(ctx, turn, func() (learning.BulkReported, error) { return reportAll(ctx, lessons, next) })
 			},
 			broken: func(p *Problem, result learning.BulkReported) lessonsProblem { return lessonsProblem{p, result} },
 		}.mount(s)
@@ -49,32 +52,44 @@ func (s *Server) lessonBulkRoutes(lessons learning.LessonService) {
 }
 
 // reportAll reads the drafts and reports those that can be read; places in the
-// answer are those in the request.
-func reportAll(ctx context.Context, lessons learning.LessonService, next func() (learning.LessonDraft, error)) (learning.BulkReported, error) {
+// answer are those in the request. They are decoded when the last has come in: what
+// a hundred thousand empty ones become would not fit.
+func reportAll(ctx context.Context, lessons learning.LessonService, next func() (json.RawMessage, error)) (learning.BulkReported, error) {
 	none := learning.BulkReported{Results: []learning.BulkOutcome{}, Refused: []learning.Refusal{}}
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeAgent); err != nil {
-		return none, err // before a body is read that will be of no use
-	}
-	var drafts []learning.LessonDraft
-	var places []int // of the drafts in the request
+	var records []json.RawMessage // nil: it could not be read
 	var unread []learning.Refusal
-	count := 0
-	for ; ; count++ {
-		draft, err := next()
+	refuse := func(index int, err error) {
+		unread = append(unread, learning.Refusal{Index: index, Field: skillrouter.FieldOf(err), Error: problemOf(err).Detail})
+	}
+	for {
+		text, err := next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if bad, ok := errors.AsType[*learning.BadRecord](err); ok {
-			unread = append(unread, learning.Refusal{Index: count, Field: skillrouter.FieldOf(bad.Err), Error: problemOf(bad.Err).Detail})
-			continue
-		}
-		if err != nil {
+		bad, unfit := errors.AsType[*learning.BadRecord](err)
+		if err != nil && !unfit {
 			return none, err
 		}
-		if len(drafts) == maxLessons {
+		if len(records) == maxLessons {
 			return none, skillrouter.Errorf(skillrouter.TooLarge, "the body has more than %d lessons: send it in parts", maxLessons)
 		}
-		drafts, places = append(drafts, draft), append(places, count)
+		if unfit {
+			refuse(len(records), bad.Err)
+		}
+		records = append(records, text)
+	}
+	drafts, places := make([]learning.LessonDraft, 0, len(records)), make([]int, 0, len(records)) // of the drafts in the request
+	for i, text := range records {
+		if text == nil {
+			continue
+		}
+		var draft learning.LessonDraft
+		if err := skillrouter.DecodeJSON(text, &draft); err != nil {
+			refuse(i, err)
+			continue
+		}
+		drafts, places = append(drafts, draft), append(places, i)
+		records[i] = nil
 	}
 	result := none
 	var err error

@@ -183,7 +183,7 @@ func TestBulkLessons(t *testing.T) {
 		"a lesson alone":       {"application/json", line("a"), `"processed":1`, 200, []string{"a"}},
 		"a text":               {"application/json", `"x"`, `neither a JSON array nor`, 400, nil},
 		"a body too long":      {"application/json", `[` + lesson("a") + strings.Repeat(" ", 33<<20) + `]`, `"code":"too_large"`, 413, nil},
-		"too many":             {"application/x-ndjson", strings.Repeat("{}\n", 100_001), `more than 100000 lessons`, 413, nil},
+		"too many":             {"application/x-ndjson", strings.Repeat("{}\n", 50_001), `more than 50000 lessons`, 413, nil},
 	} {
 		for _, path := range []string{"/lessons/bulk", "/claude-code/session-end"} {
 			t.Run(name+path, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"skillrouter"
+	"skillrouter/router"
 )
 
 type requestIDKey struct{}
@@ -114,12 +115,22 @@ func (s *Server) authenticate(c *gin.Context) {
 	if skillrouter.CodeOf(err) == skillrouter.Unauthenticated && s.mayLogIn(c) {
 		principal, err = skillrouter.Principal{}, nil
 	}
+	if skillrouter.CodeOf(err) == skillrouter.Unauthenticated && isProbe(c) {
+		c.AbortWithStatusJSON(http.StatusOK, gin.H{"status": router.StatusHealthy})
+		return
+	}
 	if err != nil {
 		abort(c, s.fail(ctx, err))
 		return
 	}
 	c.Request = c.Request.WithContext(skillrouter.WithPrincipal(ctx, principal))
 	c.Next()
+}
+
+// isProbe tells whether a request is that of a liveness probe, which has no token
+// and learns no more than that somebody answers.
+func isProbe(c *gin.Context) bool {
+	return c.Request.Method == http.MethodGet && c.Request.URL.Path == healthPath && c.GetHeader("Authorization") == ""
 }
 
 // caller is whom a request is made as, by its cookie or its token.
@@ -171,6 +182,22 @@ func bearer(r *http.Request) (string, bool) {
 	return strings.TrimSpace(secret), true
 }
 
+// checkQuery refuses a parameter that is given twice: of two readers one may
+// take the first and one the last. Forms of the dashboard may repeat a field; /v1 is not ours.
+func (s *Server) checkQuery(c *gin.Context) {
+	if !strings.Contains(c.Request.URL.RawQuery, "&") || isChat(c.Request) || s.isWeb(c) {
+		c.Next()
+		return
+	}
+	for name, values := range c.Request.URL.Query() {
+		if len(values) > 1 {
+			abort(c, problemOf(skillrouter.InvalidField(skillrouter.Visible(skillrouter.Head(name, skillrouter.MaxName)), "is given twice in the query")))
+			return
+		}
+	}
+	c.Next()
+}
+
 // checkContentType refuses a body that is not declared as JSON. Browsers send
 // the types that forms can have across sites without asking; these they don't.
 // The dashboard alone takes forms: each of its own bears a token that no other site has.
@@ -186,7 +213,10 @@ func (s *Server) checkContentType(c *gin.Context) {
 		c.Next()
 		return
 	}
-	kind, _, err := mime.ParseMediaType(declared)
+	kind, parameters, err := mime.ParseMediaType(declared)
+	if err == nil && declared != kind { // types are written in any case; from here on there is one
+		c.Request.Header.Set("Content-Type", mime.FormatMediaType(kind, parameters))
+	}
 	if s.isWeb(c) {
 		if err != nil || kind != formType {
 			abort(c, refusal(http.StatusUnsupportedMediaType, skillrouter.Invalid, "the Content-Type of the dashboard's forms is "+formType))

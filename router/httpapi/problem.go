@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -138,6 +139,9 @@ func validationProblem(status int, message string, errs ...error) huma.StatusErr
 // fieldProblem names the field as the client spelt it: huma says "body.x" and
 // puts the name of a missing property into the message alone.
 func fieldProblem(location, message string) FieldProblem {
+	if name, fault, ok := strings.Cut(message, memberMark); ok {
+		return FieldProblem{Field: name, Message: fault}
+	}
 	_, field, _ := strings.Cut(location, ".")
 	if rest, ok := strings.CutPrefix(message, "expected required property "); ok {
 		name := strings.TrimSuffix(rest, " to be present")
@@ -152,14 +156,26 @@ func fieldProblem(location, message string) FieldProblem {
 	return FieldProblem{Field: field, Message: message}
 }
 
+// memberMark stands between the name and the fault of a memberFault: of an
+// error that a format makes, huma keeps the text alone.
+const memberMark = "\x00"
+
+// memberFault is what skillrouter.CheckJSON finds wrong with a member of a body.
+type memberFault struct{ err error }
+
+// Error implements error.
+func (m memberFault) Error() string {
+	return skillrouter.FieldOf(m.err) + memberMark + skillrouter.MessageOf(m.err)
+}
+
 // errEncoding is what is wrong with a body that is not UTF-8.
 var errEncoding = errors.New("the body is not valid UTF-8")
 
-// formats is huma's JSON, without what encoding/json does to bytes that are
-// not UTF-8: it replaces them, and the text that is stored is not the one that
-// was sent. A member that is null is validated as one that is not there:
+// formats is huma's JSON for bodies of a type, without what encoding/json does
+// to bytes that are not UTF-8: it replaces them, and the text that is stored is not
+// the one that was sent. It refuses what skillrouter.CheckJSON does. A member that is null is validated as one that is not there:
 // clients in Python and TypeScript send all that they do not know as null.
-func formats() map[string]huma.Format {
+func formats(body reflect.Type) map[string]huma.Format {
 	format := huma.DefaultJSONFormat
 	decode := format.Unmarshal
 	format.Unmarshal = func(text []byte, v any) error {
@@ -168,6 +184,11 @@ func formats() map[string]huma.Format {
 		}
 		err := decode(text, v)
 		if whole, ok := v.(*any); ok && err == nil { // what huma validates; the handler gets its own
+			if body != nil {
+				if fault := skillrouter.CheckJSON(text, body); fault != nil {
+					return memberFault{fault}
+				}
+			}
 			dropNulls(*whole)
 		}
 		return err

@@ -151,7 +151,7 @@ func New(services Services, options Options) *Server {
 	e.RedirectTrailingSlash = false
 	e.UseRawPath = true // ids may hold an escaped slash
 	e.UnescapePathValues = true
-	e.Use(s.identify, s.recover, s.checkHost, s.authenticate, s.checkContentType, s.takeShortCut)
+	e.Use(s.identify, s.recover, s.checkHost, s.authenticate, s.checkContentType, s.checkQuery, s.takeShortCut)
 	e.NoRoute(s.notFound)
 	e.NoMethod(func(c *gin.Context) {
 		abort(c, refusal(http.StatusMethodNotAllowed, skillrouter.Invalid, c.Request.Method+" is not allowed on this path"))

@@ -29,7 +29,7 @@ func serve(t *testing.T, auth secrets, options httpapi.Options) *httpapi.Server 
 	t.Helper()
 	return httpapi.New(httpapi.Services{
 		Auth:   auth,
-		Health: func(context.Context) httpapi.Health { return httpapi.Health{Status: "ok"} },
+		Health: func(context.Context) httpapi.Health { return httpapi.Health{Status: "healthy"} },
 		Doctor: func(context.Context) []httpapi.Check { panic("boom") },
 	}, options)
 }
@@ -87,7 +87,7 @@ func TestHostAndOrigin(t *testing.T) {
 		"image of another site":  {local, map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}, 403},
 		"script of another port": {local, map[string]string{"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "script"}, 403},
 		"frame of another site":  {local, map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}, 403},
-		"link of another site":   {local, map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, 200},
+		"link of another site":   {local, map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, 403},
 		"address that is typed":  {local, map[string]string{"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, 200},
 		"page of its own":        {local, map[string]string{"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"}, 200},
 		"public bind by address": {public, map[string]string{"Host": "10.1.2.3:8025", "Authorization": "Bearer s"}, 200},
@@ -98,6 +98,65 @@ func TestHostAndOrigin(t *testing.T) {
 				t.Errorf("status %d, want %d: %s", w.Code, c.want, w.Body)
 			}
 		})
+	}
+}
+
+// TestNavigation: a page of another site sends a browser to an address, by a link
+// or a redirect. Only pages for people may be opened so. S7.
+func TestNavigation(t *testing.T) {
+	server := serve(t, nil, httpapi.Options{})
+	for path, page := range map[string]bool{
+		"/": true, "/ui": true, "/ui/search?q=x": true, "/docs": true, "/docs/operations/x": true,
+		"/uix": false, "/docsx": false, "/ui../api/search": false, "/health": false, "/openapi.json": false, "/metrics": false, "/api/search?q=x": false, "/messages": false,
+		"/messages/inbox?agent_id=victim": false, "/api/reminders/pending": false, "/api/backup": false, "/api/export": false, "/v1/models": false, "/mcp": false, "/ws": false, "/events": false,
+	} {
+		for _, site := range []string{"cross-site", "same-site"} {
+			w := call(server, "GET", path, map[string]string{"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, "")
+			if refused := w.Code == http.StatusForbidden; refused == page {
+				t.Errorf("%s, opened from %s: %d", path, site, w.Code)
+			}
+			for _, dest := range []string{"iframe", "object", "embed"} {
+				if w := call(server, "GET", path, map[string]string{"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": dest}, ""); w.Code != http.StatusForbidden {
+					t.Errorf("%s, as %s: %d", path, dest, w.Code)
+				}
+			}
+		}
+		if w := call(server, "POST", path, map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, ""); w.Code != http.StatusForbidden {
+			t.Errorf("a form sent to %s: %d", path, w.Code)
+		}
+		for name, header := range map[string]map[string]string{
+			"curl": nil, "an old browser": {"Accept": "text/html"}, "a script of a page of its own": {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"},
+			"a link of a page of its own": {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"},
+		} {
+			if w := call(server, "GET", path, header, ""); w.Code == http.StatusForbidden {
+				t.Errorf("%s, asked by %s: %d", path, name, w.Code)
+			}
+		}
+	}
+	typed := map[string]string{"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+	for path, want := range map[string]bool{"/health": true, "/docs": true, "/api/search?q=x": false, "/messages/inbox?agent_id=victim": false, "/messages?agent_id=victim": false} {
+		if w := call(server, "GET", path, typed, ""); (w.Code != http.StatusForbidden) != want {
+			t.Errorf("%s, typed into a browser, or sent on from an address that was: %d", path, w.Code)
+		}
+	}
+}
+
+// TestQueryAndContentType: a parameter that is given twice is refused, and a
+// media type is one in any case. S9e, S9f.
+func TestQueryAndContentType(t *testing.T) {
+	server := hotServer()
+	if w := call(server, "GET", "/api/agents?limit=1&limit=2", nil, ""); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), `"field":"limit"`) {
+		t.Errorf("limit twice: %d %s", w.Code, w.Body)
+	}
+	for _, kind := range []string{"APPLICATION/JSON", "Application/Json; Charset=UTF-8", "application/json;charset=utf-8", "application/json"} {
+		if w := call(server, "POST", "/heartbeat", map[string]string{"Content-Type": kind}, `{"agent_id":"a"}`); w.Code != http.StatusOK {
+			t.Errorf("%s: %d %s", kind, w.Code, w.Body)
+		}
+	}
+	for _, kind := range []string{"text/plain", "TEXT/PLAIN", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonx", ""} {
+		if w := call(server, "POST", "/heartbeat", map[string]string{"Content-Type": kind}, `{"agent_id":"a"}`); w.Code != http.StatusUnsupportedMediaType {
+			t.Errorf("%q: %d %s", kind, w.Code, w.Body)
+		}
 	}
 }
 
@@ -122,9 +181,17 @@ func TestTokens(t *testing.T) {
 			if c.header != "" {
 				header["Authorization"] = c.header
 			}
-			w := call(serve(t, c.auth, c.option), "GET", "/health", header, "")
+			w := call(serve(t, c.auth, c.option), "GET", "/metrics", header, "")
 			if w.Code != c.want {
 				t.Errorf("status %d, want %d: %s", w.Code, c.want, w.Body)
+			}
+			// Finding B13: a liveness probe has no token, and is told that somebody answers, and nothing else.
+			probe := call(serve(t, c.auth, c.option), "GET", "/health", header, "")
+			switch {
+			case c.header != "" && probe.Code != c.want, c.header == "" && probe.Code != 200:
+				t.Errorf("GET /health: status %d: %s", probe.Code, probe.Body)
+			case c.header == "" && c.want == 401 && probe.Body.String() != `{"status":"healthy"}`:
+				t.Errorf("GET /health without a token says %s", probe.Body)
 			}
 			if w.Code == 401 && w.Header().Get("WWW-Authenticate") == "" {
 				t.Error("401 without WWW-Authenticate")

@@ -13,8 +13,8 @@ import (
 )
 
 // RecheckEvery is how often the caller of an open stream is looked at again,
-// and so for how long a token that was revoked, or has expired, may still be
-// told what happens. It costs a digest and a look into memory.
+// and so for how long the stream of a token that was revoked, or has expired, may stay
+// open. It is told nothing more from then on: see skillrouter.Standing.
 const RecheckEvery = 10 * time.Second
 
 // stream serves something that does not end by itself for as long as its
@@ -25,17 +25,34 @@ func (s *Server) stream(handler http.Handler) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		ctx, end := context.WithCancelCause(c.Request.Context())
 		asked := c.Copy() // c itself is used again for another request
+		was := skillrouter.PrincipalOf(ctx)
+		standing := func() error {
+			err := s.still(asked, was)
+			if err != nil {
+				end(err)
+			}
+			return err
+		}
+		ctx = skillrouter.WithStanding(ctx, standing)
 		var looks sync.WaitGroup
-		looks.Go(func() { s.recheck(ctx, asked, end) })
+		looks.Go(func() { recheck(ctx, standing) })
 		defer looks.Wait()
 		defer end(nil)
 		handler.ServeHTTP(c.Writer, c.Request.WithContext(ctx))
 	}
 }
 
-// recheck looks at the caller of a request until ctx ends, and ends it once that one is another or nobody.
-func (s *Server) recheck(ctx context.Context, asked *gin.Context, end context.CancelCauseFunc) {
-	was := skillrouter.PrincipalOf(ctx)
+// still returns an error unless the caller of a request is who it was.
+func (s *Server) still(asked *gin.Context, was skillrouter.Principal) error {
+	is, err := s.caller(asked)
+	if err != nil || is.AgentID != was.AgentID || !slices.Equal(is.Scopes, was.Scopes) {
+		return skillrouter.Errorf(skillrouter.Unauthenticated, "the token is no longer valid")
+	}
+	return nil
+}
+
+// recheck looks at the caller of a request until ctx or its right ends.
+func recheck(ctx context.Context, standing func() error) {
 	tick := time.NewTicker(RecheckEvery)
 	defer tick.Stop()
 	for {
@@ -44,9 +61,7 @@ func (s *Server) recheck(ctx context.Context, asked *gin.Context, end context.Ca
 			return
 		case <-tick.C:
 		}
-		is, err := s.caller(asked)
-		if err != nil || is.AgentID != was.AgentID || !slices.Equal(is.Scopes, was.Scopes) {
-			end(skillrouter.Errorf(skillrouter.Unauthenticated, "the token is no longer valid"))
+		if standing() != nil {
 			return
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,30 @@ import (
 	"skillrouter"
 	"skillrouter/router/httpapi"
 )
+
+// changingSecrets are secrets that change while streams ask for them.
+type changingSecrets struct {
+	mu      sync.Mutex
+	secrets secrets
+}
+
+func (s *changingSecrets) Authenticate(ctx context.Context, secret string) (skillrouter.Principal, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.secrets.Authenticate(ctx, secret)
+}
+
+func (s *changingSecrets) Issued(ctx context.Context) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.secrets.Issued(ctx)
+}
+
+func (s *changingSecrets) change(change func(secrets)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(s.secrets)
+}
 
 // TestStreamsEndWithTheirCallersRight opens a stream as somebody, changes what
 // the router knows of tokens, and looks whether the stream ends.
@@ -30,16 +55,16 @@ func TestStreamsEndWithTheirCallersRight(t *testing.T) {
 		"its token may do less":           {map[string]string{"Authorization": "Bearer s"}, secrets{"s": someone}, func(known secrets) { known["s"] = skillrouter.Principal{AgentID: "a"} }, true},
 		"the first token is issued":       {nil, secrets{}, func(known secrets) { known["s"] = someone }, true},
 	} {
-		for _, path := range []string{"/events", "/ws", "/messages"} {
+		for _, path := range []string{"/events", "/ws", "/messages", "/mcp"} { // S9t: the last one stayed
 			t.Run(name+path, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var cause error
-					known := maps.Clone(c.known)
+					known := &changingSecrets{secrets: maps.Clone(c.known)}
 					open := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 						<-r.Context().Done()
 						cause = context.Cause(r.Context())
 					})
-					s := httpapi.New(httpapi.Services{Auth: known, Events: open, Socket: open, Messages: open}, httpapi.Options{})
+					s := httpapi.New(httpapi.Services{Auth: known, Events: open, Socket: open, Messages: open, MCP: open}, httpapi.Options{})
 					ctx, cancel := context.WithCancel(t.Context())
 					defer cancel()
 					r := httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil)
@@ -50,7 +75,7 @@ func TestStreamsEndWithTheirCallersRight(t *testing.T) {
 					served := make(chan struct{})
 					go func() { defer close(served); s.ServeHTTP(httptest.NewRecorder(), r) }()
 					<-time.After(3*httpapi.RecheckEvery + time.Second)
-					c.change(known)
+					known.change(c.change)
 					began := time.Now()
 					select {
 					case <-served:

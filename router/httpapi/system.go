@@ -14,16 +14,20 @@ import (
 	"skillrouter"
 )
 
-// Health is the answer of GET /health. Its first members are those of seed 003.
+const healthPath = "/health"
+
+// Health is the answer of GET /health. Without a token, where one is needed, its status alone is answered. Its first members are those of seed 003.
 type Health struct {
-	Status    string            `json:"status" enum:"ok,degraded" doc:"degraded: it answers, and doctor has something to say"`
+	Status    string            `json:"status" enum:"healthy,degraded" doc:"degraded: it answers, and doctor has something to say"`
 	Server    string            `json:"server"`
 	Version   string            `json:"version"`
 	UptimeMS  int64             `json:"uptime_ms"`
 	Timestamp time.Time         `json:"timestamp"`
 	Stats     map[string]int64  `json:"stats" doc:"How many of each there are"`
 	Search    map[string]string `json:"search" doc:"State of each search index: whole, or how much of it has been read since the start; meanwhile searches look up the rest in the database"`
+	Guard     string            `json:"guard" doc:"Whether the guard's ledger keeps up with its verdicts, which do not wait for it"`
 	Interlock string            `json:"interlock" doc:"State of the UDP mesh"`
+	Problems  []string          `json:"problems,omitempty" doc:"Stored writes that turned out to be gone after a crash, until a person has seen to it"`
 }
 
 // Check is one line of what doctor found.
@@ -58,7 +62,7 @@ type OutboundList struct {
 // systemRoutes mounts what looks at the process itself, and the handlers that are no typed resources.
 func (s *Server) systemRoutes() {
 	if s.services.Health != nil {
-		register(s, operation(http.MethodGet, "/health", "system", "Whether the router is well, and how much it holds"),
+		register(s, operation(http.MethodGet, healthPath, "system", "Whether the router is well, and how much it holds; without a token, where one is needed, only that it answers"),
 			func(ctx context.Context, _ *struct{}) (*answer[Health], error) {
 				return reply(s.services.Health(ctx)), nil
 			})
@@ -97,7 +101,11 @@ func (s *Server) systemRoutes() {
 	}
 	if s.services.MCP != nil {
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
-			s.engine.Handle(method, "/mcp", gin.WrapH(s.services.MCP)) // its streams set their own deadlines; for the rest WriteTimeout holds
+			handler := gin.WrapH(s.services.MCP) // its streams set their own deadlines; for the rest WriteTimeout holds
+			if method == http.MethodGet {
+				handler = s.stream(s.services.MCP) // what a session hears without asking goes on for as long as it may
+			}
+			s.engine.Handle(method, "/mcp", handler)
 		}
 	}
 }

@@ -43,6 +43,20 @@ func (a *ToolArguments) UnmarshalJSON(text []byte) error {
 	a.raw = bytes.Clone(text)
 	if inner, ok := members["arguments"]; ok && len(members) == 1 && (inner[0] == '{' || bytes.Equal(inner, []byte("null"))) {
 		a.raw = bytes.Clone(inner)
+		return a.alone(text)
+	}
+	return nil
+}
+
+// alone refuses an object that has the member arguments twice. What is in them is for the tool to check.
+func (a *ToolArguments) alone(text []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	_, _ = decoder.Token() // the brace; the text was decoded once
+	for count := 0; decoder.More(); count++ {
+		var value json.RawMessage
+		if _, err := decoder.Token(); err != nil || decoder.Decode(&value) != nil || count > 0 {
+			return memberFault{skillrouter.InvalidField("arguments", "is there twice")}
+		}
 	}
 	return nil
 }

@@ -2,46 +2,299 @@ package httpapi
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
 	"skillrouter"
+	"skillrouter/learning"
 	"skillrouter/router"
 )
 
-// maxImport bounds the body of an import, in bytes: a request has many records.
-const maxImport = 16 << 20
+// Bounds of an import.
+const (
+	// maxImport bounds the body, in bytes: a request has many records.
+	maxImport = 16 << 20
+	// importChunk is how many bytes of records are read at once, or one that is longer:
+	// what they become takes several times as much memory.
+	importChunk = 1 << 20
+	// bulkTurn is how long a body that is held in memory waits for those before it. One is
+	// read at a time, or several would be held to be written one after another.
+	bulkTurn = time.Minute
+)
 
-type importRecords struct {
-	Body struct {
-		Records []json.RawMessage `json:"records" doc:"Each is a memory with its kind, as an export has them" maxItems:"1000"`
-		DryRun  bool              `json:"dry_run,omitempty" doc:"Change nothing, and say what would become of them"`
-	}
+// importBody describes the body of an import.
+type importBody struct {
+	Records []json.RawMessage `json:"records" doc:"Each is a memory with its kind, as an export has them" maxItems:"1000"`
+	DryRun  bool              `json:"dry_run,omitempty" doc:"Change nothing, and say what would become of them"`
 }
 
 func (s *Server) importRoute(transfer router.TransferService) {
 	op := operation(http.MethodPost, "/api/import", "memory", "Take memories of another router in, each once")
 	op.Description = "Records keep their ids, authors and times. What is there already stays as it is, so that the same request again changes nothing. " +
-		"A record that is refused stops no other. It needs the scope captain."
-	op.MaxBodyBytes = maxImport
-	register(s, op, func(ctx context.Context, in *importRecords) (*answer[router.Imported], error) {
-		request := router.ImportRequest{DryRun: in.Body.DryRun, Records: make([]router.Record, len(in.Body.Records))}
-		for i, text := range in.Body.Records {
-			if err := request.Records[i].UnmarshalJSON(text); err != nil {
-				return nil, err
+		"A record that is refused stops no other. The body may also be the bare array of the records, or one record a line. It needs the scope captain, which is asked before the body is read."
+	s.describe(func(api huma.API) {
+		own, registry := op, api.OpenAPI().Components.Schemas
+		line := registry.Schema(reflect.TypeFor[json.RawMessage](), true, "Record")
+		own.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+			"application/json":     {Schema: registry.Schema(reflect.TypeFor[importBody](), true, "ImportBody")},
+			"application/x-ndjson": {Schema: line},
+		}}
+		own.Responses = map[string]*huma.Response{
+			"200":     {Description: "What became of the records", Content: map[string]*huma.MediaType{"application/json": {Schema: registry.Schema(reflect.TypeFor[router.Imported](), true, "Imported")}}},
+			"default": problemResponse(api.OpenAPI()),
+		}
+		api.OpenAPI().AddOperation(&own)
+	})
+	turn := make(chan struct{}, 1)
+	s.engine.POST(op.Path, func(c *gin.Context) {
+		ctx := c.Request.Context()
+		body, err := openBulk(c, skillrouter.ScopeCaptain, maxImport)
+		var imported router.Imported
+		if err == nil {
+			imported, err = takeTurn(ctx, turn, func() (router.Imported, error) {
+				list := importReader{texts: newTexts(body, maxEntry)}
+				if err := list.readAll(c.ContentType()); err != nil {
+					return router.Imported{}, err
+				}
+				return importAll(ctx, transfer, &list)
+			})
+		}
+		if err = body.fault(err); err != nil {
+			p := s.fail(ctx, err)
+			body.refuse(c, p, p)
+			return
+		}
+		body.answer(s, c, imported)
+	})
+}
+
+// takeTurn does something when nobody else does it.
+func takeTurn[T any](ctx context.Context, turn chan struct{}, do func() (T, error)) (none T, err error) {
+	wait, cancel := context.WithTimeout(ctx, bulkTurn)
+	defer cancel()
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+		return do()
+	case <-wait.Done():
+		return none, skillrouter.Errorf(skillrouter.Unavailable, "another such call is under way: try again")
+	}
+}
+
+// importReader reads the body of an import: an object with records, or the records alone.
+type importReader struct {
+	*texts
+	dryRun bool
+	kept   []importText
+}
+
+// importText is a record of an import that is not decoded yet.
+type importText struct {
+	kind  int // its place in router.Kinds
+	text  []byte
+	fault error // it cannot be read
+}
+
+func (r *importReader) readAll(contentType string) error {
+	first, err := r.skipSpace()
+	if err != nil {
+		return r.fault(err, "the body is empty")
+	}
+	if r.back(); first == '{' && contentType == "application/json" {
+		return r.object()
+	}
+	return r.list()
+}
+
+// object reads the members, in any order.
+func (r *importReader) object() error {
+	var names []byte // an object of the names alone, which the strict reader looks at
+	_, _ = r.skipSpace()
+	for {
+		c, err := r.skipSpace()
+		if err != nil {
+			return r.fault(err, "the body is not finished")
+		}
+		if c == '}' && names == nil {
+			break
+		}
+		if c == ',' && names != nil {
+			if c, err = r.skipSpace(); err != nil {
+				return r.fault(err, "the body is not finished")
 			}
+		}
+		if c != '"' {
+			return r.malformed("the name of a member is missing")
+		}
+		name, err := r.name()
+		if err != nil {
+			return err
+		}
+		if names == nil {
+			names = append(names, '{')
+		} else {
+			names[len(names)-1] = ','
+		}
+		names = append(append(names, name...), ":null}"...)
+		if err := skillrouter.DecodeJSON(names, &importBody{}); err != nil {
+			return err
+		}
+		if string(name) == `"records"` {
+			err = r.records()
+		} else {
+			err = r.flag()
+		}
+		if err != nil {
+			return err
+		}
+		if c, err = r.skipSpace(); err != nil {
+			return r.fault(err, "the body is not finished")
+		}
+		if c == '}' {
+			break
+		}
+		if c != ',' {
+			return r.malformed("a comma or the end of the body is missing")
+		}
+		r.back()
+	}
+	if !bytes.Contains(names, []byte(`"records"`)) {
+		return skillrouter.InvalidField("records", "is required")
+	}
+	if err := r.end(); !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+// name reads the rest of a member's name, and the colon behind it.
+func (r *importReader) name() ([]byte, error) {
+	name := []byte{'"'}
+	for escaped := false; ; {
+		c, err := r.in.ReadByte()
+		if err != nil {
+			return nil, r.fault(err, "the body is not finished")
+		}
+		r.offset++
+		if name = append(name, c); len(name) > skillrouter.MaxName {
+			return nil, skillrouter.InvalidField("a member", "is no field of this request")
+		}
+		if c == '"' && !escaped {
+			break
+		}
+		escaped = c == '\\' && !escaped
+	}
+	c, err := r.skipSpace()
+	if err != nil {
+		return nil, r.fault(err, "the body is not finished")
+	}
+	if c != ':' {
+		return nil, r.malformed("a colon is missing")
+	}
+	return name, nil
+}
+
+// flag reads the value of dry_run.
+func (r *importReader) flag() error {
+	text, err := r.value("the body is not finished")
+	if err == nil && json.Unmarshal(text, &r.dryRun) != nil {
+		err = skillrouter.InvalidField("dry_run", "must be true or false")
+	}
+	return err
+}
+
+// records reads the array of the records, which more of the body may follow.
+func (r *importReader) records() error {
+	c, err := r.skipSpace()
+	if err != nil {
+		return r.fault(err, "the body is not finished")
+	}
+	if c != '[' {
+		return skillrouter.InvalidField("records", "must be an array")
+	}
+	r.array, r.inner, r.read = true, true, r.element
+	return r.list()
+}
+
+// list reads the records.
+func (r *importReader) list() error {
+	for {
+		text, err := r.text()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		bad, unfit := errors.AsType[*learning.BadRecord](err)
+		if err != nil && !unfit {
+			return err
+		}
+		if len(r.kept) == router.MaxImport {
+			return &skillrouter.Error{Code: skillrouter.TooLarge, Field: "records", Message: fmt.Sprintf("holds more than %d: send them in parts", router.MaxImport)}
+		}
+		if unfit {
+			r.kept = append(r.kept, importText{fault: bad.Err})
+			continue
+		}
+		var head struct {
+			Kind router.Kind `json:"kind"`
+		}
+		if err := json.Unmarshal(text, &head); r.array && skillrouter.NotJSON(err) {
+			return r.lost()
+		}
+		if head.Kind == "end" && !r.array {
+			continue // an export's last line
+		}
+		r.kept = append(r.kept, importText{kind: slices.Index(router.Kinds(), head.Kind), text: bytes.Clone(text)})
+	}
+}
+
+// importAll hands the records on, kind by kind as an import has them, in chunks
+// of a bounded size, and gathers what became of them.
+func importAll(ctx context.Context, transfer router.TransferService, list *importReader) (router.Imported, error) {
+	all := router.Imported{Results: make([]router.ImportResult, len(list.kept)), DryRun: list.dryRun}
+	order := make([]int, len(list.kept))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(list.kept[a].kind, list.kept[b].kind) })
+	for len(order) > 0 {
+		request, size := router.ImportRequest{DryRun: list.dryRun}, 0
+		for _, i := range order {
+			one := &list.kept[i]
+			if size += len(one.text); size > importChunk && len(request.Records) > 0 {
+				break
+			}
+			record := router.Record{Fault: one.fault}
+			if one.fault == nil {
+				_ = record.UnmarshalJSON(one.text) // what is wrong with a record is its fault
+			}
+			request.Records = append(request.Records, record)
+			one.text = nil
 		}
 		imported, err := transfer.Import(ctx, request)
 		if err != nil {
-			return nil, err
+			return all, err
 		}
-		return reply(imported), nil
-	})
+		for n, result := range imported.Results {
+			result.Index = order[n]
+			all.Results[order[n]] = result
+		}
+		all.Stored, all.Duplicates, all.Refused = all.Stored+imported.Stored, all.Duplicates+imported.Duplicates, all.Refused+imported.Refused
+		order = order[len(request.Records):]
+	}
+	return all, nil
 }
 
 func (s *Server) exportRoute() {

@@ -40,7 +40,7 @@ func register[I, O any](s *Server, op huma.Operation, handle func(ctx context.Co
 	s.describe(derive)
 	route := sync.OnceValue(func() *mounted {
 		m := &mounted{}
-		derive(s.newAPI(m))
+		derive(s.newAPI(m, bodyType(reflect.TypeFor[I]())))
 		return m
 	})
 	path := strings.NewReplacer("{", ":", "}", "").Replace(op.Path)
@@ -64,8 +64,18 @@ func (m *mounted) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusNotFound)
 }
 
-// newAPI makes an API that knows no operation yet.
-func (s *Server) newAPI(adapter huma.Adapter) huma.API {
+// bodyType is the type of an input's body; nil: it takes none, or one that each tool checks by its own type.
+func bodyType(input reflect.Type) reflect.Type {
+	if input.Kind() == reflect.Struct {
+		if body, ok := input.FieldByName("Body"); ok && body.Type != reflect.TypeFor[*ToolArguments]() {
+			return body.Type
+		}
+	}
+	return nil
+}
+
+// newAPI makes an API that knows no operation yet, and whose one will take such a body.
+func (s *Server) newAPI(adapter huma.Adapter, body reflect.Type) huma.API {
 	config := huma.DefaultConfig("Skill Router", s.options.Version)
 	config.CreateHooks = nil // no $schema member in answers
 	config.OpenAPI = newDocument(s.options.Version)
@@ -73,7 +83,7 @@ func (s *Server) newAPI(adapter huma.Adapter) huma.API {
 	config.DocsPath = ""    // huma's page would load scripts from another host; see readerRoutes
 	config.SchemasPath = ""
 	config.RejectUnknownQueryParameters = true
-	config.Formats = formats()
+	config.Formats = formats(body)
 	return huma.NewAPI(config, adapter)
 }
 
@@ -82,7 +92,7 @@ func (s *Server) describe(add func(api huma.API)) { s.describing = append(s.desc
 
 // makeDocument describes all that is mounted.
 func (s *Server) makeDocument() *huma.OpenAPI {
-	api := s.newAPI(&mounted{})
+	api := s.newAPI(&mounted{}, nil)
 	for _, add := range s.describing {
 		add(api)
 	}

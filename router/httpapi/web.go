@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -36,7 +37,14 @@ func (s *Server) webRoutes() {
 		return
 	}
 	s.web = map[string]bool{}
-	serve := gin.WrapH(s.services.Web)
+	serve := func(c *gin.Context) {
+		if c.Request.Method == http.MethodPost {
+			control := http.NewResponseController(c.Writer)
+			_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // of the system's clock, as all deadlines of connections
+			c.Request.Body = timely(c.Request.Body, control)
+		}
+		s.services.Web.ServeHTTP(c.Writer, c.Request)
+	}
 	for method, path := range s.services.Web.Routes() {
 		if rest, ok := strings.CutSuffix(path, "/*"); ok {
 			path = rest + "/*name"

@@ -364,6 +364,26 @@ func TestOtherPaths(t *testing.T) {
 	if got := string(u.requests()[before].Body); got != embeddings || response.Header.Get("X-Skillrouter-Memory") != "" {
 		t.Errorf("memory in %s", got)
 	}
+	for _, call := range [][2]string{
+		{http.MethodPost, "/v1/responses"},
+		{http.MethodPost, "/v1/responses/resp_1/cancel"},
+		{http.MethodGet, "/v1/responses/resp_1/input_items?limit=2"},
+		{http.MethodDelete, "/v1/responses/resp_1"},
+	} {
+		before := len(u.requests())
+		const body = `{"model":"m","input":"PATCH or PUT?","unknown":1e-7}`
+		r, _ := http.NewRequestWithContext(t.Context(), call[0], p.URL+call[1], strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		response, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		got := u.requests()[before]
+		if response.StatusCode != 200 || got.Method != call[0] || got.Path != "/openai"+call[1] || string(got.Body) != body || response.Header.Get("X-Skillrouter-Memory") != "" {
+			t.Errorf("%s: %s, asks %s %s with %s", call, response.Status, got.Method, got.Path, got.Body)
+		}
+	}
 	before = len(u.requests())
 	for _, path := range []string{"/v1/models/..%2f..%2fapi/delete", "/v1/models/%2e%2e/x", "/v1/models/..%5cx", "/v1/models/a%2f..%2fb", "/v1/./x"} {
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, p.URL+path, nil)
@@ -422,6 +442,18 @@ func TestWhoMayAsk(t *testing.T) {
 				t.Errorf("asked as %q", memory.asked[0].AgentID)
 			}
 		})
+	}
+}
+
+// TestWhoMayReadAResponse: a kept response is somebody's conversation, and no list of models.
+func TestWhoMayReadAResponse(t *testing.T) {
+	reader := skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}
+	u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { says(w, 200, `{}`) })
+	p := proxy(t, u.URL, reader, llm.ProxyOptions{}, llm.Timeouts{})
+	for path, want := range map[string]int{"/v1/models": 200, "/v1/responses/resp_1": 403} {
+		if response := ask(t, p.URL, path, "", nil); response.StatusCode != want {
+			t.Errorf("%s: %s", path, response.Status)
+		}
 	}
 }
 

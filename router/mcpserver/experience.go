@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -51,6 +52,10 @@ type applyLesson struct {
 	Notes    string          `json:"notes"`
 }
 
+// maxRecalledPatterns bounds the patterns that come with recalled experiences: an agent's context is dear, and
+// as many as experiences come by default are enough.
+const maxRecalledPatterns = learning.DefaultRecall
+
 // experience is an experience, less what would not fit into the answer.
 type experience struct {
 	learning.Experience
@@ -60,7 +65,7 @@ type experience struct {
 type recalled struct {
 	Episodes       []experience                 `json:"episodes"`
 	Count          int                          `json:"count"`
-	Patterns       []learning.ExperiencePattern `json:"patterns_detected,omitempty"`
+	Patterns       []learning.ExperiencePattern `json:"patterns_detected"`
 	AverageUtility float64                      `json:"avg_utility"`
 	Notice         string                       `json:"notice,omitempty"`
 }
@@ -110,13 +115,13 @@ func (s *Server) addExperienceTools() {
 		),
 		output: holds("episodes", "count", "avg_utility"),
 	}, func(ctx context.Context, in recallByOutcome) (reply[recalled], error) {
-		return s.recall(ctx, learning.ExperienceFilter{OperationType: in.OperationType, Outcome: in.Outcome, Limit: in.Limit})
+		return s.recall(ctx, learning.ExperienceFilter{OperationType: in.OperationType, Outcome: in.Outcome, ByOutcome: true, Limit: in.Limit})
 	})
 	add(s, tool{
 		name: "get_lessons", title: "Lessons that apply", set: ToolsetExperience, effect: reads,
-		description: "Lessons that hold in a context, those that name it first, with their confidence now.",
+		description: "Lessons that hold in a context, the surest first, with their confidence now.",
 		input: arguments(
-			anObject("context", "Its names and texts are compared with the lessons' contexts"),
+			anObject("context", "Its names and texts are compared with the lessons' contexts, such as server:NAME, env:NAME"),
 			text("operation_type", ""),
 			number("min_confidence", "Default 0", 0, 1),
 		),
@@ -160,8 +165,14 @@ func strictly[T any](name string, raw json.RawMessage) (*T, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.DisallowUnknownFields()
 	err := decoder.Decode(into)
+	if err == nil && name != "metadata" { // in which everything may stand
+		err = skillrouter.CheckJSON(raw, reflect.TypeFor[T]())
+	}
 	if err == nil {
 		return into, nil
+	}
+	if skillrouter.CodeOf(err) == skillrouter.Invalid {
+		return nil, skillrouter.InvalidField(strings.TrimSuffix(name+"."+skillrouter.FieldOf(err), "."), "%s", skillrouter.MessageOf(err))
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		got, _, _ := strings.Cut(wrong.Value, " ")
@@ -201,12 +212,13 @@ func (s *Server) recordExperience(ctx context.Context, in recordExperience) (rep
 }
 
 func (s *Server) recall(ctx context.Context, filter learning.ExperienceFilter) (reply[recalled], error) {
+	filter.Patterns = maxRecalledPatterns
 	found, err := s.services.Experiences.Recall(ctx, filter)
 	if err != nil {
 		return reply[recalled]{}, err
 	}
 	out := recalled{Episodes: []experience{}, Count: found.Count, Patterns: found.Patterns, AverageUtility: found.AverageUtility}
-	if found.Count == 0 {
+	if found.Count == 0 && len(found.Patterns) == 0 {
 		return reply[recalled]{out, "There is no such experience yet."}, nil
 	}
 	out.Notice = notice
@@ -244,7 +256,7 @@ func (s *Server) recall(ctx context.Context, filter learning.ExperienceFilter) (
 }
 
 func (s *Server) getLessons(ctx context.Context, in getLessons) (reply[applicable], error) {
-	found, err := s.services.Experiences.Applicable(ctx, learning.ApplicableQuery{Context: in.Context, OperationType: in.OperationType, MinConfidence: in.MinConfidence})
+	found, err := s.services.Experiences.Applicable(ctx, learning.ApplicableQuery{Context: in.Context, OperationType: in.OperationType, MinConfidence: in.MinConfidence, Limit: learning.DefaultRecall})
 	if err != nil {
 		return reply[applicable]{}, err
 	}

@@ -41,7 +41,7 @@ func (h *houseExperiences) Recall(ctx context.Context, f learning.ExperienceFilt
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	found := learning.Recall{Episodes: []learning.Experience{}, AverageUtility: 0.5}
+	found := learning.Recall{Episodes: []learning.Experience{}, Patterns: []learning.ExperiencePattern{}, AverageUtility: 0.5}
 	for _, e := range h.list {
 		if f.OperationType == "" || f.OperationType == e.OperationType {
 			found.Episodes = append(found.Episodes, e)

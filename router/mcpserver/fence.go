@@ -9,7 +9,6 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
-	"skillrouter/router"
 )
 
 // maxAnswer bounds the texts of one answer together, in bytes: about 18,000
@@ -67,7 +66,7 @@ func (f *fence) say(format string, args ...any) {
 }
 
 // visible makes seen what a model or a terminal would see and a reader would not.
-func visible(s string) string { return router.Visible(s) }
+func visible(s string) string { return skillrouter.Visible(s) }
 
 // shares divides the bytes of an answer among texts of these lengths: the
 // short ones stay whole, and what they leave over goes to the long ones evenly.

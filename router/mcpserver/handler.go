@@ -193,7 +193,9 @@ func readWhole(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	deadline := http.NewResponseController(w)
 	_ = deadline.SetReadDeadline(time.Now().Add(bodyTimeout)) // fails only for writers that are no connection
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxMessage))
-	_ = deadline.SetReadDeadline(time.Time{})
+	if err == nil { // what did not come in time is not waited for once more
+		_ = deadline.SetReadDeadline(time.Time{})
+	}
 	if err != nil {
 		if _, over := errors.AsType[*http.MaxBytesError](err); over {
 			refuse(w, http.StatusRequestEntityTooLarge, jsonrpc.CodeInvalidRequest, tooLong)

@@ -129,7 +129,7 @@ func (s *Server) addLessonTending() {
 	}, s.validateLesson)
 	add(s, tool{
 		name: "promote_lesson", title: "Promote a lesson", set: ToolsetLessons, effect: adds,
-		description: "Raise a lesson from case to pattern (two independent cases) or from pattern to principle (three successful applications in distinct contexts). A refusal says which evidence is missing.",
+		description: "Draw a pattern, a new lesson, from two independent cases, which stay; or raise a pattern to a principle (three successful applications in distinct contexts). A refusal says which evidence is missing.",
 		input: arguments(
 			ref(),
 			texts("source_case_ids", "Further lessons that it was drawn from"),

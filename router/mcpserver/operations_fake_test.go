@@ -156,7 +156,7 @@ func (houseAdmin) Revoke(context.Context, string) (operational.Token, error) {
 }
 
 func (houseAdmin) Health(context.Context) (router.SystemHealth, error) {
-	return router.SystemHealth{Status: "ok", Version: "test", UptimeMS: 5000, Timestamp: noon, Stats: map[string]int64{"episodes": 3}}, nil
+	return router.SystemHealth{Status: router.StatusHealthy, Version: "test", UptimeMS: 5000, Timestamp: noon, Stats: map[string]int64{"episodes": 3}}, nil
 }
 
 func (houseAdmin) Doctor(context.Context) ([]router.SystemCheck, error) {

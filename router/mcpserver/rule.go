@@ -156,6 +156,9 @@ func (s *Server) listChecks(ctx context.Context, in listChecks) (reply[checks], 
 	}
 	out := checks{Checks: []check{}, Next: page.Next}
 	for _, c := range page.Checks {
+		if c.Withheld {
+			c.Action = "(another agent's, shown to that agent and captains)"
+		}
 		out.Checks = append(out.Checks, check{ID: c.ID, At: c.At, AgentID: c.Agent, Action: c.Action, Decision: c.Decision, Outcome: c.Outcome})
 	}
 	if len(out.Checks) == 0 {

@@ -219,7 +219,7 @@ func (f *fence) addTeamTasks(list []operational.Task) {
 	left := fitTexts(items)
 	f.explain()
 	for i, t := range list {
-		label := fmt.Sprintf("%d. task %d, %s, priority %d, %g %%, changed %s", i+1, t.Number, t.Status, t.Priority, t.Progress, t.UpdatedAt.UTC().Format(time.RFC3339))
+		label := fmt.Sprintf("%d. task %d, %s, priority %d, %d %%, changed %s", i+1, t.Number, t.Status, t.Priority, t.Progress, t.UpdatedAt.UTC().Format(time.RFC3339))
 		if t.AgentID != "" {
 			label += ", held by " + author(t.AgentID)
 		}

@@ -124,6 +124,9 @@ func decode(raw json.RawMessage, schema *jsonschema.Schema, in any) error {
 	if err := json.Unmarshal(raw, &given); err != nil {
 		return skillrouter.InvalidField("arguments", "must be an object of the tool's parameters")
 	}
+	if err := skillrouter.CheckJSON(raw, reflect.TypeOf(in).Elem()); err != nil {
+		return err
+	}
 	for name := range given {
 		if _, known := schema.Properties[name]; !known {
 			return skillrouter.InvalidField(shown(name), "is no parameter of this tool; it takes %s", strings.Join(schema.PropertyOrder, ", "))

@@ -340,7 +340,7 @@ func TestBadArguments(t *testing.T) {
 		"no arguments":          {"search_knowledge", `null`, "query is required"},
 		"required and null":     {"search_knowledge", `{"query":null}`, "query is required"},
 		"unknown parameter":     {"search_knowledge", `{"query":"x","top_k":3}`, "top_k is no parameter of this tool; it takes query, category, project, tags, limit"},
-		"other letters":         {"search_knowledge", `{"Query":"x"}`, "Query is no parameter"},
+		"other letters":         {"search_knowledge", `{"Query":"x"}`, "Query is written query"},
 		"text for a number":     {"search_knowledge", `{"query":"x","limit":"5"}`, "limit must be an integer, not a string"},
 		"fraction for a number": {"search_knowledge", `{"query":"x","limit":1.5}`, "limit must be an integer, not a number"},
 		"number over int64":     {"search_knowledge", `{"query":"x","limit":1e400}`, "limit must be an integer"},
@@ -353,7 +353,7 @@ func TestBadArguments(t *testing.T) {
 		"text for a member":     {"record_experience", `{"operation_type":"b","outcome":"success","metadata":{"triggers":"t"}}`, "metadata.triggers may not be a string"},
 		"out of range":          {"search_knowledge", `{"query":"x","limit":201}`, "limit must lie between 1 and 200"},
 		"no recipient":          {"send_signal", `{"to_agent_id":"","signal":"stop"}`, `to_agent_id is required: an agent's id, or "*" for all agents`},
-		"hidden text in a name": {"search_knowledge", "{\"query\":\"x\",\"a\u202eb\":1}", "a\ufffdb is no parameter"},
+		"hidden text in a name": {"search_knowledge", "{\"query\":\"x\",\"a\u202eb\":1}", "a⟨U+202E⟩b is no parameter"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text, _, failed := call(t, client, c.tool, json.RawMessage(c.arguments))

@@ -41,7 +41,7 @@ func TestParseToolsets(t *testing.T) {
 		"all":              {[]string{"all"}, true, ""},
 		"unknown":          {[]string{"lessons,leasons"}, false, `has "leasons", which is no toolset; there are: core, lessons, facts, procedures, reminders, experience, operations, admin, all`},
 		"other letters":    {[]string{"Lessons"}, false, `has "Lessons"`},
-		"hidden character": {[]string{"les\u202esons"}, false, "has \"les\ufffdsons\""},
+		"hidden character": {[]string{"les\u202esons"}, false, "has \"les⟨U+202E⟩sons\""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			chosen, err := mcpserver.ParseToolsets(c.texts...)

@@ -278,8 +278,31 @@ func keepsOthersOut(p place) {
 		}
 	}
 	ctx, w := p.call(agentB)
-	if _, err := w.Sessions.Start(ctx, router.SessionDraft{ID: began.ID}); skillrouter.CodeOf(err) != skillrouter.Conflict {
-		p.t.Errorf("another takes its id: %v", err)
+	// S9p: an episode of b in a's open session would show in what a did.
+	intruding := learning.EpisodeDraft{EventType: learning.EventAction, Title: "t", Content: "c", SessionID: began.ID}
+	if _, err := w.Episodes.Record(ctx, intruding); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		p.t.Errorf("another records an episode in it: %v", err)
+	}
+	// S9s: an id that another agent chose first locks nobody out of it: each has a session of its own by it.
+	own, err := w.Sessions.Start(ctx, router.SessionDraft{ID: began.ID, Goal: "b's"})
+	if err != nil || own.ID == began.ID || own.AgentID != "b" {
+		p.t.Fatalf("by the id of another's session begins %+v, %v", own.Session, err)
+	}
+	if again, err := w.Sessions.Start(ctx, router.SessionDraft{ID: began.ID}); err != nil || !again.Resumed || again.ID != own.ID {
+		p.t.Errorf("the same again: %+v, %v", again.Session, err)
+	}
+	if named, err := w.Sessions.Session(ctx, began.ID); err != nil || named.Goal != "b's" {
+		p.t.Errorf("by its own id b sees %+v, %v", named, err)
+	}
+	if e, err := w.Episodes.Record(ctx, intruding); err != nil || e.SessionID != own.ID {
+		p.t.Errorf("by its own id its episode is in %q, %v", e.SessionID, err)
+	}
+	if ended, err := w.Sessions.End(ctx, began.ID, router.SessionEnd{}); err != nil || ended.ID != own.ID {
+		p.t.Errorf("by its own id b ends %+v, %v", ended.Session, err)
+	}
+	captains, asCaptain := p.call(captain)
+	if e, err := asCaptain.Episodes.Record(captains, intruding); err != nil || e.SessionID != began.ID {
+		p.t.Errorf("the captain's episode is in %q, %v", e.SessionID, err)
 	}
 	if ended := p.end(captain, began.ID, router.SessionEnd{}); ended.Status != operational.SessionEnded {
 		p.t.Errorf("the captain ends it: %+v", ended)

@@ -207,7 +207,7 @@ func size(value any) string {
 // tones are the colours of chips by the word in them. The word is always there:
 // no colour says anything alone.
 var tones = map[string]string{
-	"ok": "good", "online": "good", "completed": "good", "success": "good", "validated": "good", "canonical": "good", "confirmed": "good",
+	"ok": "good", "healthy": "good", "online": "good", "completed": "good", "success": "good", "validated": "good", "canonical": "good", "confirmed": "good",
 	"acked": "good", "accepted": "good", "resolved": "good", "active": "good", "pass": "good", "on": "good",
 	"busy": "calm", "working": "calm", "in_progress": "calm", "claimed": "calm", "running": "calm", "read": "calm", "candidate": "calm", "emerging": "calm",
 	"starting": "calm", "reviewed": "calm", "proposed": "calm", "partial": "warn",

@@ -50,6 +50,7 @@ func (s site) do(method, path, contentType, body string) *httptest.ResponseRecor
 	s.t.Helper()
 	r := httptest.NewRequestWithContext(s.t.Context(), method, "http://127.0.0.1"+path, strings.NewReader(body))
 	r.RemoteAddr = "127.0.0.1:4711"
+	r.Header.Set("Sec-Fetch-Site", "same-origin") // as a browser says of what is clicked on a page of ours
 	if contentType != "" {
 		r.Header.Set("Content-Type", contentType)
 	}

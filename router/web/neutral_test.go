@@ -11,14 +11,14 @@ import (
 
 func TestNeutralise(t *testing.T) {
 	for in, want := range map[string]string{
-		"plain\tand\r\nlines":          "plain\tand\r\nlines",
+		"plain\tand\r\nlines":          "plain\tand\nlines",
 		"Grüße, 日本語, שלום, 👩\u200d🔬":   "Grüße, 日本語, שלום, 👩\u200d🔬",
-		"photo\u202egnp.exe":           "photo[U+202E]gnp.exe",
-		"\x1b[31mred\x07":              "[U+001B][31mred[U+0007]",
-		"a\u200bb\ufeffc\u2066d":       "a[U+200B]b[U+FEFF]c[U+2066]d",
-		"line\u2028separator":          "line[U+2028]separator",
-		"tag\U000e0041s":               "tag[U+E0041]s",
-		"nul\x00 c1\u0085 del\x7f":     "nul[U+0000] c1[U+0085] del[U+007F]",
+		"photo\u202egnp.exe":           "photo⟨U+202E⟩gnp.exe",
+		"\x1b[31mred\x07":              "⟨U+001B⟩[31mred⟨U+0007⟩",
+		"a\u200bb\ufeffc\u2066d":       "a⟨U+200B⟩b⟨U+FEFF⟩c⟨U+2066⟩d",
+		"line\u2028separator":          "line⟨U+2028⟩separator",
+		"tag\U000e0041s":               "tag⟨U+E0041⟩s",
+		"nul\x00 c1\u0085 del\x7f":     "nul⟨U+0000⟩ c1⟨U+0085⟩ del⟨U+007F⟩",
 		"broken \xff\xfe bytes":        "broken \ufffd\ufffd bytes",
 		"the replacement \ufffd stays": "the replacement \ufffd stays",
 	} {

@@ -51,7 +51,11 @@ func (s *Server) search(v *visit) (any, error) {
 	if kind := v.value("kind"); kind != "" {
 		query.Kinds = []string{kind}
 	}
-	found, err := s.services.Search.Search(v.context(), query)
+	ctx := v.context()
+	if v.Header.Get("Sec-Fetch-Site") != "same-origin" {
+		ctx = learning.NotAsked(ctx) // a link of another site may have asked: a question that leaves a gap is asked on a page of ours
+	}
+	found, err := s.services.Search.Search(ctx, query)
 	if err != nil {
 		return nil, err
 	}

@@ -92,7 +92,7 @@ type Check struct {
 
 // Health is how the process is.
 type Health struct {
-	Status    string // "ok" or "degraded"
+	Status    string // "healthy" or "degraded"
 	Version   string
 	Uptime    time.Duration
 	Stats     map[string]int64 // how many of each there are

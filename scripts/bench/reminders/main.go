@@ -134,7 +134,7 @@ func (b *bench) floor(ctx context.Context) error {
 	var took []time.Duration
 	for range signals {
 		begin := time.Now()
-		if err := b.post(ctx, "/signal", map[string]any{"from_agent_id": "bench", "to_agent_id": agent(0), "signal": "plain"}); err != nil {
+		if err := b.post(ctx, "/signal", map[string]any{"from_agent_id": "captain", "to_agent_id": agent(0), "signal": "plain"}); err != nil {
 			return err
 		}
 		select {

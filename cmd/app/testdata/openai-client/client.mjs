@@ -64,5 +64,5 @@ await attempt("abort", async () => {
 await attempt("models", async () => (await client.models.list()).data.map((model) => model.id));
 await attempt("model", async () => (await client.models.retrieve("hf.co/Qwen/Qwen3:Q4")).id);
 await attempt("embeddings", async () => (await client.embeddings.create({ model: "nomic", input: ["a"], encoding_format: "float" })).data[0].embedding);
-await attempt("no such path", () => client.responses.create({ model: "m", input: "a" }));
+await attempt("no such path", () => client.audio.speech.create({ model: "m", input: "a", voice: "alloy" }));
 console.log(JSON.stringify(results));

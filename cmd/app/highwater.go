@@ -1,0 +1,247 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"skillrouter"
+	"skillrouter/operational"
+	"skillrouter/router"
+)
+
+const (
+	// highWaterName is the file in the data folder that says how far each log had come.
+	highWaterName = "high-water"
+	// highWaterWidth is the length of its one line, in bytes: always the same, so that it is
+	// replaced by one write in place, which takes no room on a full disk.
+	highWaterWidth = 256
+	// highWaterSync is how often it is synced at most. A kill loses nothing of it; a power cut
+	// what is younger than this, and then less of a damage is known.
+	highWaterSync = 5 * time.Second
+	// lossesName is the file in the data folder that says which stored writes turned out to be
+	// gone. It stays until a person removes it.
+	lossesName = "lost-writes.log"
+	// maxLosses bounds how much of that file is read, in bytes: some hundred lines.
+	maxLosses = 64 << 10
+)
+
+// highWater is how far the logs had come when somebody was last told of them.
+// It stands in a file beside the databases and not in the other database: it
+// costs no sync there, it is at most a gathering of the feed behind, and a
+// backup, whose databases are copied one after the other, never looks torn by it.
+type highWater struct {
+	Learning    int64 `json:"learning"`    // seq of learning.db's newest event
+	Operational int64 `json:"operational"` // seq of operational.db's newest event
+	Messages    int64 `json:"messages"`    // seq of the newest message
+	Tokens      bool  `json:"tokens"`      // a token was issued, so that every call needs one
+}
+
+// readHighWater returns the zero value where there is none, or none that can be read.
+func readHighWater(data string) (h highWater) {
+	file, err := os.Open(filepath.Join(data, highWaterName))
+	if err != nil {
+		return h
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, highWaterWidth))
+	if err != nil || json.Unmarshal(text, &h) != nil {
+		return highWater{}
+	}
+	return h
+}
+
+// keepHighWater writes how far the logs have come, after each gathering of the
+// feed, until ctx ends.
+func keepHighWater(ctx context.Context, data string, feed *router.Feed, tokens *operational.Tokens, log *slog.Logger) error {
+	const unseen = "how far the logs have come cannot be noted: a damage after a crash may go unseen"
+	file, err := os.OpenFile(filepath.Join(data, highWaterName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		log.Warn(unseen, "error", err) // a full disk stops no reading
+		<-ctx.Done()
+		return nil
+	}
+	defer file.Close()
+	written := highWater{Learning: -1} // none: what a former start noted is replaced
+	var synced time.Time
+	failed := false
+	for {
+		rung := feed.FeedBell().Wait()
+		ends := feed.Ends()
+		now := highWater{Learning: ends[operational.FeedLearning], Operational: ends[operational.FeedOperational], Messages: ends[operational.FeedMessages]}
+		if now.Tokens, err = tokens.Issued(ctx); err == nil && now != written {
+			text, _ := json.Marshal(now) // numbers cannot fail
+			if _, err = file.WriteAt(fmt.Appendf(nil, "%-*s\n", highWaterWidth-1, text), 0); err == nil {
+				written = now
+				if at := time.Now(); at.Sub(synced) >= highWaterSync {
+					err, synced = file.Sync(), at
+				}
+			}
+		}
+		if err != nil && !failed && ctx.Err() == nil {
+			log.Warn(unseen, "error", err)
+		}
+		failed = err != nil
+		select {
+		case <-rung:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// reached is how far the open databases are.
+func reached(ctx context.Context, learning, operational querier) (h highWater, err error) {
+	one := func(db querier, query string, into *int64) {
+		if err == nil {
+			err = number(ctx, db, query, into)
+		}
+	}
+	var issued int64
+	one(learning, "SELECT ifnull(max(seq), 0) FROM events", &h.Learning)
+	one(operational, "SELECT ifnull(max(seq), 0) FROM events", &h.Operational)
+	one(operational, "SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'messages'", &h.Messages)
+	one(operational, "SELECT count(*) FROM (SELECT 1 FROM tokens LIMIT 1)", &issued)
+	h.Tokens = issued > 0
+	return h, err
+}
+
+// toldOfLearning is how far operational.db knows learning.db to have come: its
+// feed has numbered its events, and its followers have handled them.
+func toldOfLearning(ctx context.Context, operational querier) (seq int64, err error) {
+	err = number(ctx, operational, `SELECT max(
+		ifnull((SELECT start + count - 1 FROM feed_runs WHERE source = 'learning' ORDER BY first DESC LIMIT 1), 0),
+		ifnull((SELECT max(seq) FROM cursors WHERE name LIKE '%.learning'), 0))`, &seq)
+	return seq, err
+}
+
+// behind says what the databases lack of what had been stored, one line for each log.
+func (h highWater) behind(now highWater) (lost []string) {
+	for _, log := range []struct {
+		file, what string
+		was, is    int64
+	}{
+		{"learning.db", "event", h.Learning, now.Learning},
+		{"operational.db", "event", h.Operational, now.Operational},
+		{"operational.db", "message", h.Messages, now.Messages},
+	} {
+		if log.is < log.was {
+			lost = append(lost, fmt.Sprintf("%s ends at %s %d, and %s %d had been stored: the %d after it are gone", log.file, log.what, log.is, log.what, log.was, log.was-log.is))
+		}
+	}
+	return lost
+}
+
+// noteLosses looks whether the databases that were opened hold what had been
+// stored, and says loudly what they don't: in the log, and in a file that
+// health and doctor read until a person removes it. Where even the knowledge
+// that calls need a token is gone, it refuses the start.
+func (a *App) noteLosses(ctx context.Context) error {
+	learning, err := a.learning.Read.DB()
+	if err != nil {
+		return err
+	}
+	operations, err := a.operational.Read.DB()
+	if err != nil {
+		return err
+	}
+	now, err := reached(ctx, learning, operations)
+	if err != nil {
+		return err
+	}
+	was := readHighWater(a.config.Data)
+	toldOf, err := toldOfLearning(ctx, operations)
+	if err != nil {
+		return err
+	}
+	was.Learning = max(was.Learning, toldOf)
+	var lost []string
+	if !a.options.CreateMissing { // whoever asked for that has given it up
+		lost = was.behind(now)
+	}
+	if toldOf > now.Learning {
+		// What comes next has the numbers of what is gone: followers would take it for what they have handled.
+		if err := a.operational.Commit.Write(ctx, func(tx *gorm.DB) error {
+			return tx.Exec("UPDATE cursors SET seq = ? WHERE name LIKE '%.learning' AND seq > ?", now.Learning, now.Learning).Error
+		}, nil); err != nil {
+			return err
+		}
+	}
+	for _, db := range []*Database{a.learning, a.operational} {
+		switch torn := db.torn; {
+		case torn.sure:
+			lost = append(lost, fmt.Sprintf("%s.db-wal was damaged: %s", db.Name, torn))
+		case torn.frame != 0:
+			a.log.Warn("the last transaction of a write-ahead log was not whole, and is not there: if the power failed, nobody had been told that it was stored; else it is damaged",
+				"database", db.Name, "frame", torn.frame, "frames", torn.behind+1)
+		}
+	}
+	for _, line := range lost {
+		a.log.Error("writes that had been stored are gone: restore a backup, or see what is missing and remove "+filepath.Join(a.config.Data, lossesName), "what", line)
+	}
+	if err := recordLosses(a.config.Data, a.now(), lost); err != nil {
+		a.log.Error("what is gone cannot be kept for health and doctor to tell", "error", err)
+	}
+	if was.Tokens && !now.Tokens && !a.options.CreateMissing {
+		return skillrouter.Errorf(skillrouter.Unavailable,
+			"%s: tokens had been issued, and operational.db knows of none: it is an older one, or lost its write-ahead log. Starting with it would let everybody on this machine in. Restore a backup, or start once with skillrouter serve --create-missing to go on without tokens",
+			a.config.Data)
+	}
+	return nil
+}
+
+// recordLosses adds lines to the file of losses. One that is there already is
+// not added again: a start that is refused is tried again and again.
+func recordLosses(data string, now time.Time, lost []string) error {
+	known, err := Losses(data)
+	if err != nil {
+		return err
+	}
+	lost = slices.DeleteFunc(lost, func(line string) bool {
+		return slices.ContainsFunc(known, func(old string) bool { return strings.HasSuffix(old, " "+line) })
+	})
+	if len(lost) == 0 {
+		return nil
+	}
+	file, err := os.OpenFile(filepath.Join(data, lossesName), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	for _, line := range lost {
+		fmt.Fprintf(&text, "%s %s\n", now.UTC().Format(time.RFC3339), line)
+	}
+	_, err = file.Write(text.Bytes())
+	return errors.Join(err, file.Sync(), file.Close())
+}
+
+// Losses are the lines of a data folder's file of losses, the oldest first.
+func Losses(data string) (lines []string, err error) {
+	file, err := os.Open(filepath.Join(data, lossesName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxLosses))
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines, err
+}

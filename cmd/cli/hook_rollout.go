@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"skillrouter"
+	"skillrouter/cmd/hook"
+)
+
+// Bounds of the reading of Codex's own record of a session, its rollout.
+const (
+	// maxRollout is how much of it is read at once, in bytes. A turn writes some
+	// hundred kilobytes; of more, the end counts.
+	maxRollout = 8 << 20
+	// maxFailures is how many failures are recorded at once: a command that fails in
+	// a loop says no more the twentieth time.
+	maxFailures = 20
+)
+
+// keepsRollout tells whether how a command ended stands in the agent's own record
+// and not in what its hooks are told.
+func (h *hooked) keepsRollout() bool {
+	return h.call.Tool == "Bash" && h.rolloutPath() != ""
+}
+
+// rolloutPath is the file that holds how far the session's rollout was read, or
+// empty: without a folder for it nothing is read, because nothing may be told twice.
+func (h *hooked) rolloutPath() string {
+	cache, err := os.UserCacheDir()
+	if err != nil || h.dialect != hook.Codex || h.call.Session == "" || h.call.Transcript == "" {
+		return ""
+	}
+	return filepath.Join(cache, "skillrouter", pendingFolder, "rollout-"+digest(h.call.Session))
+}
+
+// openRollout notes where a session begins that goes on with the rollout of an
+// earlier one: what failed before is not told as if it were new.
+func (h *hooked) openRollout() {
+	path := h.rolloutPath()
+	if path == "" {
+		return
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return
+	}
+	size := int64(0) // it is not there before the first turn
+	if info, err := os.Stat(h.call.Transcript); err == nil {
+		size = info.Size()
+	}
+	noteRollout(path, size)
+}
+
+func noteRollout(path string, size int64) {
+	if os.MkdirAll(filepath.Dir(path), 0o700) == nil {
+		_ = os.WriteFile(path, strconv.AppendInt(nil, size, 10), 0o600)
+	}
+}
+
+// recordRollout records the failures that came into the rollout since it was last
+// read, each as an episode.
+func (h *hooked) recordRollout(ctx context.Context) error {
+	path := h.rolloutPath()
+	if path == "" {
+		return nil
+	}
+	from := seqIn(path)
+	lines, to, err := newLines(h.call.Transcript, from)
+	if err != nil || to == from {
+		return err
+	}
+	noteRollout(path, to) // first: rather not told than twice
+	told := 0
+	for _, call := range hook.RolloutFailures(lines) {
+		if h.dialect.Own(call.Tool) {
+			continue
+		}
+		if told == maxFailures {
+			break
+		}
+		c, err := h.connect()
+		if err != nil {
+			return err
+		}
+		if _, err := c.Episodes.Record(ctx, h.episode(call)); err != nil {
+			if told == 0 && skillrouter.CodeOf(err) == skillrouter.Unavailable {
+				noteRollout(path, from) // the router is away: the next look tells all of it
+			}
+			return err
+		}
+		told++
+	}
+	return nil
+}
+
+// newLines are the whole lines of a file from an offset on, of at most maxRollout
+// bytes at its end, and the offset behind them.
+func newLines(name string, from int64) (lines []byte, to int64, err error) {
+	file, size, err := openRegular(name)
+	if err != nil {
+		return nil, from, err
+	}
+	defer file.Close()
+	if from > size {
+		from = 0 // another file than before
+	}
+	begin := max(from, size-maxRollout)
+	text, err := io.ReadAll(io.NewSectionReader(file, begin, size-begin))
+	if err != nil {
+		return nil, from, err
+	}
+	whole := text[:bytes.LastIndexByte(text, '\n')+1] // what follows is being written
+	to = begin + int64(len(whole))
+	if begin > from { // the first line is cut
+		whole = whole[bytes.IndexByte(whole, '\n')+1:]
+	}
+	return whole, to, nil
+}

@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"skillrouter/cmd/setup"
+	"skillrouter/operational"
+)
+
+// Bounds of asking whether an agent runs what is set up.
+const (
+	// codexTime bounds how long Codex may take to say which hooks it trusts. It
+	// takes half a second.
+	codexTime = 20 * time.Second
+	// maxCodexLine bounds a line of its answer, in bytes: one for each hook, and
+	// there may be some of others.
+	maxCodexLine = 1 << 20
+)
+
+// checkTrust tells whether the agent will run the hooks. The zero item says
+// nothing, of agents that run whatever they are given.
+func (u *settingUp) checkTrust(ctx context.Context, target setup.Target) checkItem {
+	if target.Agent == setup.Codex {
+		return u.codexTrust(ctx, target)
+	}
+	found, asked := target.Trust()
+	if !asked {
+		return checkItem{}
+	}
+	return checkItem{Name: "trust", OK: found.Known && found.OK, Unknown: !found.Known, Said: found.Said, Mend: found.Mend}
+}
+
+// codexHook is what Codex says of a hook.
+type codexHook struct {
+	Command string `json:"command"`
+	Enabled bool   `json:"enabled"`
+	Trust   string `json:"trustStatus"`
+}
+
+// codexTrust asks Codex which of its hooks it trusts: it keeps a digest of each
+// that a person has looked at, and passes over the others.
+func (u *settingUp) codexTrust(ctx context.Context, target setup.Target) checkItem {
+	const mend = "start codex here and type /hooks; in CI: codex exec --dangerously-bypass-hook-trust"
+	item := checkItem{Name: "trust", Unknown: true}
+	program, err := exec.LookPath("codex")
+	if err != nil {
+		item.Said = "codex is not in PATH, and only it can tell which hooks it trusts"
+		return item
+	}
+	dir := target.Dir
+	if dir == "" {
+		dir = target.Home
+	}
+	hooks, warnings, err := codexHooks(ctx, program, dir)
+	if err != nil {
+		item.Said = fmt.Sprintf("codex does not say which hooks it trusts: %s", oneLine(err.Error(), maxVerdictText))
+		return item
+	}
+	item.Unknown = false
+	ours, untrusted := 0, 0
+	for _, h := range hooks {
+		if !setup.IsHook(h.Command) {
+			continue
+		}
+		ours++
+		if !h.Enabled || h.Trust != "trusted" && h.Trust != "managed" {
+			untrusted++
+		}
+	}
+	switch {
+	case ours == 0:
+		item.Said, item.Mend = "codex reads none of the hooks: the project is not trusted", "start codex here and trust the folder, then type /hooks"
+	case untrusted > 0:
+		item.Said, item.Mend = fmt.Sprintf("codex passes over %d of %d hooks, which it does not trust", untrusted, ours), mend
+	default:
+		item.OK, item.Said = true, fmt.Sprintf("codex trusts all %s", plural(ours, "hook"))
+	}
+	for _, warning := range warnings {
+		item.Said += "; it warns: " + oneLine(warning, maxVerdictText)
+	}
+	return item
+}
+
+// codexHooks asks `codex app-server` for the hooks of a folder. It speaks JSON-RPC
+// by lines, and says other things in between.
+func codexHooks(ctx context.Context, program, dir string) (hooks []codexHook, warnings []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, codexTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "app-server")
+	cmd.Dir = dir
+	cmd.WaitDelay = time.Second // what it started may keep its output open
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, nil, err
+	}
+	defer func() { cancel(); _ = cmd.Wait() }() // it has answered, or never will
+	encoder := json.NewEncoder(in)
+	type object map[string]any
+	for _, message := range []object{
+		{"id": 1, "method": "initialize", "params": object{"clientInfo": object{"name": "skillrouter", "version": version().Version}}},
+		{"method": "initialized"},
+		{"id": 2, "method": "hooks/list", "params": object{"cwds": []string{dir}}},
+	} {
+		if err := encoder.Encode(message); err != nil {
+			return nil, nil, err
+		}
+	}
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, maxCodexLine)
+	for lines.Scan() {
+		var answer struct {
+			ID    int `json:"id"`
+			Error *struct {
+				Message string `json:"message"`
+			} `json:"error"`
+			Result struct {
+				Data []struct {
+					Hooks    []codexHook `json:"hooks"`
+					Warnings []string    `json:"warnings"`
+				} `json:"data"`
+			} `json:"result"`
+		}
+		if json.Unmarshal(lines.Bytes(), &answer) != nil || answer.Error == nil && answer.ID != 2 {
+			continue
+		}
+		if answer.Error != nil {
+			return nil, nil, errors.New(answer.Error.Message)
+		}
+		for _, place := range answer.Result.Data {
+			hooks, warnings = append(hooks, place.Hooks...), append(warnings, place.Warnings...)
+		}
+		return hooks, warnings, nil
+	}
+	if err := lines.Err(); err != nil {
+		return nil, nil, err
+	}
+	return nil, nil, errors.New("it ended without an answer")
+}
+
+// checkHeard tells when the router last heard a hook of the agent: what an agent
+// runs is known for sure once it has run.
+func (u *settingUp) checkHeard(ctx context.Context, target setup.Target, store setup.Store) checkItem {
+	item := checkItem{Name: "heard", Unknown: true}
+	c, err := u.shell.client()
+	if err != nil {
+		item.Said = explain(err)
+		return item
+	}
+	defer c.Close()
+	since, err := store.Since(target)
+	if err != nil {
+		item.Said = explain(err)
+		return item
+	}
+	filter := operational.AgentFilter{Limit: operational.MaxLimit}
+	if target.Dir != "" {
+		filter.Project = filepath.Base(first(repositoryOf(target.Dir), target.Dir))
+	}
+	agents, err := c.Presence.Agents(ctx, filter)
+	if err != nil {
+		item.Said = explain(err)
+		return item
+	}
+	var last time.Time
+	for _, a := range agents {
+		// A hook says which kind of agent it is of, and where that works.
+		if a.ConfigName == string(target.Agent) && (target.Dir == "" || sameProject(a.ProjectPath, target.Dir)) && a.LastSeen.After(last) {
+			last = a.LastSeen
+		}
+	}
+	switch {
+	case last.IsZero():
+		item.Said, item.Mend = "no hook of it was heard here yet", "start "+string(target.Agent)+" here once"
+	case last.Before(since):
+		item.Said, item.Mend = "no hook of it was heard here since it was set up", "start "+string(target.Agent)+" here once"
+	default:
+		item.OK, item.Unknown = true, false
+		item.Said = "a hook of it was last heard " + last.Local().Format(time.DateTime)
+	}
+	return item
+}
+
+// sameProject tells whether a hook that works at path works in the project at dir.
+func sameProject(path, dir string) bool {
+	if path == "" {
+		return false
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return slices.Contains([]string{dir, repositoryOf(dir)}, path)
+}

@@ -1,0 +1,77 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// rolloutLine is a line of the file in which Codex keeps a session. Of its many
+// kinds those count that say how something ended.
+type rolloutLine struct {
+	Type    string `json:"type"`
+	Payload struct {
+		Type string `json:"type"`
+		Item struct {
+			Type   string `json:"type"`
+			ID     string `json:"id"`
+			Status string `json:"status"`
+
+			Command  []string `json:"command"` // of a command, as it was started: a shell, -lc, the words
+			Dir      string   `json:"cwd"`     // a URL
+			Output   string   `json:"aggregated_output"`
+			ExitCode *int     `json:"exit_code"`
+
+			Server    string          `json:"server"` // of a tool of an MCP server
+			Tool      string          `json:"tool"`
+			Arguments json.RawMessage `json:"arguments"`
+			Result    json.RawMessage `json:"result"`
+			Error     json.RawMessage `json:"error"`
+		} `json:"item"`
+	} `json:"payload"`
+}
+
+// RolloutFailures are the uses of tools that failed by Codex's own record of its
+// session, of which its hooks hear nothing: they are given what a command wrote
+// and not how it ended, and nothing of an MCP tool that failed. Lines that are
+// none are passed over; what a hook or a person refused did not fail.
+func RolloutFailures(lines []byte) []Call {
+	var failed []Call
+	for line := range bytes.Lines(lines) {
+		// Most lines are long and of other kinds.
+		if !bytes.Contains(line, []byte(`"item_completed"`)) || !bytes.Contains(line, []byte(`"failed"`)) {
+			continue
+		}
+		var l rolloutLine
+		if json.Unmarshal(line, &l) != nil || l.Type != "event_msg" || l.Payload.Type != "item_completed" {
+			continue
+		}
+		item := l.Payload.Item
+		call := Call{ToolUse: item.ID, Failed: true}
+		switch {
+		case item.Status != "failed":
+			continue
+		case item.Type == "CommandExecution" && item.ExitCode != nil && *item.ExitCode != 0:
+			call.Tool, call.Failure = "Bash", item.Output
+			call.Dir = strings.TrimPrefix(item.Dir, "file://")
+			call.Args = map[string]any{"command": typed(item.Command), "cwd": call.Dir}
+		case item.Type == "McpToolCall":
+			call.Tool = "mcp__" + item.Server + "__" + item.Tool
+			call.Args = object(item.Arguments)
+			call.Failure = first(plain(item.Error), plain(item.Result))
+		default:
+			continue
+		}
+		failed = append(failed, call)
+	}
+	return failed
+}
+
+// typed is a command as it was asked for: what a shell was started with is that
+// shell's.
+func typed(words []string) string {
+	if len(words) == 3 && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
+		return words[2]
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,177 @@
+package comms
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"skillrouter"
+	"skillrouter/operational"
+)
+
+// Bounds of a mailbox: of the messages to one agent that it has not
+// acknowledged. A broadcast lies in no mailbox.
+const (
+	// MaxUnacked is how many there may be: an agent that is this far behind reads none of them any more.
+	MaxUnacked = 10_000
+	// MaxUnackedBytes is how long their contexts may be together, in bytes.
+	MaxUnackedBytes = 64 << 20
+	// senderShare is the part of both that one sender may take, so that no sender keeps the others out.
+	senderShare = 4
+	// recountEvery is how often a full mailbox is counted again though nothing was
+	// acknowledged: messages expire, and are swept away.
+	recountEvery = time.Second
+)
+
+// tally is a number of messages, and the length of their contexts.
+type tally struct {
+	n     int
+	bytes int64
+}
+
+func (t tally) plus(o tally) tally { return tally{t.n + o.n, t.bytes + o.bytes} }
+
+func (t tally) minus(o tally) tally { return tally{t.n - o.n, t.bytes - o.bytes} }
+
+// within tells whether it stays under one part in share of a mailbox.
+func (t tally) within(share int) bool {
+	return t.n <= MaxUnacked/share && t.bytes <= int64(MaxUnackedBytes/share)
+}
+
+// box is what is known of one mailbox. Its figures are never too small: they
+// grow with each message, and are read from the database only when they reach a
+// bound. So sending costs no query, but one for each bound that is reached.
+type box struct {
+	mu      sync.Mutex
+	counted time.Time        // when the database was asked last; zero: never
+	acked   bool             // something was acknowledged since
+	twice   bool             // something was on its way then, and may have been counted twice
+	all     tally            // with what is on its way
+	from    map[string]tally // the same by sender
+	flying  map[string]tally // of that, what is on its way to the database
+}
+
+// boxes are the mailboxes that something was sent to since the start.
+type boxes struct {
+	mu      sync.Mutex
+	byAgent map[string]*box
+	dropped atomic.Int64 // the router's own messages that found no room
+}
+
+func (b *boxes) of(agent string) *box {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if found := b.byAgent[agent]; found != nil {
+		return found
+	}
+	if b.byAgent == nil || len(b.byAgent) >= MaxAgents { // anybody may name anybody: what is forgotten is counted again
+		b.byAgent = map[string]*box{}
+	}
+	made := &box{from: map[string]tally{}, flying: map[string]tally{}}
+	b.byAgent[agent] = made
+	return made
+}
+
+// acked says that an agent has acknowledged something.
+func (b *boxes) acked(agent string) {
+	box := b.of(agent)
+	box.mu.Lock()
+	defer box.mu.Unlock()
+	box.acked = true
+}
+
+// errBoxFull refuses a message for which there is no room.
+func errBoxFull(message string) error {
+	return &skillrouter.Error{Code: skillrouter.RateLimited, Field: "to_agent_id", Message: message}
+}
+
+// reserve takes the room of a message in its mailbox, or says why there is none.
+// settle, which is nil if no room was taken, must be called once the message is stored or is not.
+func (b *Mailbox) reserve(ctx context.Context, m operational.Message) (settle func(stored bool), err error) {
+	if m.To == "" {
+		return func(bool) {}, nil
+	}
+	x := b.boxes.of(m.To)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	one := tally{1, int64(len(m.Context))}
+	fits := func() error {
+		switch {
+		case !x.all.plus(one).within(1):
+			return errBoxFull("has a full mailbox: 10,000 messages or 64 MiB wait for its acknowledgement")
+		case !x.from[m.From].plus(one).within(senderShare):
+			return errBoxFull("has not acknowledged 2,500 messages or 16 MiB of this sender: wait until it does")
+		}
+		return nil
+	}
+	err = fits()
+	if x.counted.IsZero() || err != nil && (x.acked || x.twice && len(x.flying) == 0 || time.Since(x.counted) >= recountEvery) {
+		if failed := b.recount(ctx, m.To, x); failed != nil {
+			return nil, failed
+		}
+		err = fits()
+	}
+	if err != nil {
+		return nil, err
+	}
+	x.all, x.from[m.From], x.flying[m.From] = x.all.plus(one), x.from[m.From].plus(one), x.flying[m.From].plus(one)
+	return func(stored bool) {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if left := x.flying[m.From].minus(one); left.n > 0 {
+			x.flying[m.From] = left
+		} else {
+			delete(x.flying, m.From)
+		}
+		if !stored {
+			x.all, x.from[m.From] = x.all.minus(one), x.from[m.From].minus(one)
+		}
+	}, nil
+}
+
+// recount reads what waits in a mailbox from the database; x.mu is held. What is
+// on its way may be counted twice, until the next time.
+func (b *Mailbox) recount(ctx context.Context, agent string, x *box) error {
+	query := operational.MailQuery{AgentID: agent, Now: b.now()}
+	if m := b.roster.member(agent); m != nil {
+		m.mu.Lock()
+		query.AckedSeq = m.record.AckedSeq
+		m.mu.Unlock()
+	}
+	x.acked, x.twice = false, len(x.flying) > 0
+	waiting, err := b.store.MailWaiting(ctx, query)
+	if err != nil {
+		return err
+	}
+	x.counted, x.all = time.Now(), tally{}
+	clear(x.from)
+	for _, w := range waiting {
+		x.from[w.From] = tally{w.Count, w.Bytes}.plus(x.flying[w.From])
+	}
+	for from, t := range x.flying {
+		if _, there := x.from[from]; !there {
+			x.from[from] = t
+		}
+	}
+	for _, t := range x.from {
+		x.all = x.all.plus(t)
+	}
+	return nil
+}
+
+// took counts a message that was stored without a place of its own: what passes
+// the bounds, and what the router stores beside something else.
+func (b *Mailbox) took(m operational.Message) {
+	if m.To == "" {
+		return
+	}
+	x := b.boxes.of(m.To)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	one := tally{1, int64(len(m.Context))}
+	x.all, x.from[m.From] = x.all.plus(one), x.from[m.From].plus(one)
+}
+
+// Dropped returns how many of the router's own messages found no room since the start.
+func (b *Mailbox) Dropped() int64 { return b.boxes.dropped.Load() }

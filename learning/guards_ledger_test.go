@@ -1,0 +1,201 @@
+package learning_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// ledgerStore is a store of checks alone: a write waits while the gate is
+// closed, and fails with what fail says of its checks.
+type ledgerStore struct {
+	learning.PipelineStore
+	gate chan struct{}
+	fail func(checks []learning.CheckRecord) error
+
+	mu     sync.Mutex
+	checks []learning.CheckRecord
+	events []string // their subjects
+}
+
+type ledgerTx struct {
+	learning.PipelineTx
+	checks []learning.CheckRecord
+	events []string
+}
+
+func (tx *ledgerTx) AddChecks(checks ...learning.CheckRecord) error {
+	tx.checks = append(tx.checks, checks...)
+	return nil
+}
+
+func (tx *ledgerTx) AddEvents(events ...skillrouter.Event) error {
+	for _, e := range events {
+		tx.events = append(tx.events, e.Subject)
+	}
+	return nil
+}
+
+func (s *ledgerStore) Change(_ context.Context, apply func(learning.PipelineTx) error, _ func()) func() error {
+	return func() error {
+		<-s.gate
+		tx := &ledgerTx{}
+		if err := apply(tx); err != nil {
+			return err
+		}
+		if s.fail != nil {
+			if err := s.fail(tx.checks); err != nil {
+				return err
+			}
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.checks, s.events = append(s.checks, tx.checks...), append(s.events, tx.events...)
+		return nil
+	}
+}
+
+func (s *ledgerStore) ids() (ids []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.checks {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+// running starts a guard on a store, and returns what ends it.
+func running(t *testing.T, store *ledgerStore) (g *learning.Guards, end func()) {
+	t.Helper()
+	g = learning.NewGuards(t.Context(), store, learning.GuardsOptions{})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- g.Run(ctx) }()
+	return g, func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func judged(t *testing.T, g *learning.Guards, command string) learning.Checked {
+	t.Helper()
+	c, err := g.Check(asAgent(t, "a"), learning.Action{Command: command})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestVerdictWaitsForNoWrite (finding B4): while a write of learning.db hung, a
+// check of `rm -rf /` was answered after 10 seconds, and the agent's hook had
+// let it pass after 2. In virtual time no verdict may take any.
+func TestVerdictWaitsForNoWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &ledgerStore{gate: make(chan struct{})}
+		g, end := running(t, store)
+		var ids []string
+		begin := time.Now()
+		for _, command := range []string{"rm -rf /data", "ls", "rm -rf /data"} {
+			c := judged(t, g, command)
+			if c.Blocked != (command != "ls") || c.CheckID == "" || strings.Contains(strings.Join(c.Warnings, "\n"), "ledger") {
+				t.Errorf("%s: %+v", command, c)
+			}
+			ids = append(ids, c.CheckID)
+		}
+		if took := time.Since(begin); took != 0 {
+			t.Errorf("the verdicts waited %s", took)
+		}
+		<-time.After(2 * time.Second) // the first write hangs
+		late := judged(t, g, "rm -rf /data")
+		if !late.Blocked || late.CheckID == "" || !strings.Contains(strings.Join(late.Warnings, "\n"), "not in the ledger yet") {
+			t.Errorf("while the ledger is late: %+v", late)
+		}
+		ids = append(ids, late.CheckID)
+		if s := g.LedgerState(); s.Waiting != 4 || s.Well() || s.Late < 2*time.Second {
+			t.Errorf("%+v", s)
+		}
+		full := learning.Checked{CheckID: "none yet"}
+		for full.CheckID != "" && len(ids) < 10_000 {
+			if full = judged(t, g, "rm -rf /data"); full.CheckID != "" {
+				ids = append(ids, full.CheckID)
+			}
+		}
+		if !full.Blocked || !strings.Contains(strings.Join(full.Warnings, "\n"), "not in the ledger") {
+			t.Errorf("once too many wait: %+v", full)
+		}
+		if s := g.LedgerState(); s.Lost != 1 {
+			t.Errorf("%+v", s)
+		}
+		close(store.gate)
+		<-time.After(time.Second)
+		if got := store.ids(); !slices.Equal(got, ids) {
+			t.Errorf("%d checks are written, not the %d that were answered, or not in their order", len(got), len(ids))
+		}
+		if len(store.events) != len(ids)-1 {
+			t.Errorf("%d events of %d checks that found something", len(store.events), len(ids)-1)
+		}
+		last := judged(t, g, "rm -rf /data")
+		end()
+		if got := store.ids(); got[len(got)-1] != last.CheckID {
+			t.Error("a clean stop did not write what waited")
+		}
+		if s := g.LedgerState(); s.Waiting != 0 || s.Failing != "" {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// TestLedgerOfAFailingDisk (finding B4): what cannot be written now is written
+// later, in its order; a check that never can be takes no other with it; and
+// what a stop leaves is counted.
+func TestLedgerOfAFailingDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &ledgerStore{gate: make(chan struct{})}
+		close(store.gate)
+		full := true
+		var bad string
+		store.fail = func(checks []learning.CheckRecord) error {
+			switch {
+			case full:
+				return skillrouter.Errorf(skillrouter.StorageFull, "the disk is full")
+			case slices.ContainsFunc(checks, func(c learning.CheckRecord) bool { return c.ID == bad }):
+				return errors.New("no such column")
+			}
+			return nil
+		}
+		g, end := running(t, store)
+		var ids []string
+		for range 5 {
+			ids = append(ids, judged(t, g, "rm -rf /data").CheckID)
+		}
+		bad = ids[2]
+		<-time.After(3 * time.Second)
+		if s := g.LedgerState(); s.Waiting != 5 || s.Failing == "" || s.Lost != 0 {
+			t.Errorf("%+v", s)
+		}
+		full = false
+		<-time.After(3 * time.Second)
+		if s := g.LedgerState(); s.Waiting != 0 || s.Lost != 1 {
+			t.Errorf("%+v", s)
+		}
+		if got := store.ids(); !slices.Equal(got, slices.Delete(slices.Clone(ids), 2, 3)) {
+			t.Errorf("%v are written of %v", got, ids)
+		}
+		full = true
+		judged(t, g, "ls")
+		end()
+		if s := g.LedgerState(); s.Waiting != 0 || s.Lost != 2 {
+			t.Errorf("after the end: %+v", s)
+		}
+	})
+}
