@@ -341,7 +341,7 @@ func (d GuardRuleDraft) forced() GuardRuleDraft {
 func (g *Guards) keepRules(lessons ...Lesson) {
 	for i := range lessons {
 		l := &lessons[i]
-		if l.Type != LessonAntiPattern || l.Status == StatusRetired {
+		if !l.rule() {
 			g.drop(l.ID)
 			continue
 		}

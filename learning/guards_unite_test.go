@@ -1,6 +1,7 @@
 package learning_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -133,4 +134,59 @@ func TestDemotedRuleTakesNothingIn(t *testing.T) {
 	if other := value[learning.Reported](t)(lessons.Report(asAgent(t, "c"), draft)); other.LessonID == first.LessonID || !g.check(t, "a", "cachectl shred").Blocked {
 		t.Errorf("a new command went into the demoted rule: %+v", other)
 	}
+}
+
+// TestProposedRule (finding O10): an anti-pattern that is proposed stops nothing
+// until somebody else confirms it, and keeps nobody's rule out.
+func TestProposedRule(t *testing.T) {
+	const command, other = "rm -rf /srv/warehouse", "rm -rf /srv/granary"
+	g := openGuards(t)
+	lessons := learning.NewLessons(g.store, learning.LessonOptions{Rules: g.Guards})
+	if err := lessons.Rebuild(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	propose := func(title, command string) learning.Reported {
+		return value[learning.Reported](t)(lessons.Report(asAgent(t, "a"), learning.LessonDraft{
+			Type: learning.LessonAntiPattern, Domain: "storage", Category: "notes", Title: title, Context: "it was gone", Action: "removed it", Outcome: "lost",
+			Severity: learning.SeverityCritical, RelatedCommands: []string{command}, Proposed: true,
+		}))
+	}
+	first, second := propose("Never delete the warehouse folder", command), propose("The granary stays", other)
+	stops := func(command string, want bool) {
+		t.Helper()
+		again := guards{g.again(t), g.memory, g.now} // as after a restart
+		if now, later := g.check(t, "b", command), again.check(t, "b", command); now.Blocked != want || later.Blocked != want || !want && len(now.Matches)+len(later.Matches) > 0 {
+			t.Errorf("%q: %+v, and after a restart %+v", command, now, later)
+		}
+	}
+	judge := func(ctx context.Context, id string, kind learning.ValidationType) (learning.Lesson, error) {
+		return lessons.Validate(ctx, id, learning.ValidationDraft{Type: kind})
+	}
+	stops(command, false)
+	if _, err := judge(asAgent(t, "a"), first.LessonID, learning.ValidationConfirmed); err == nil {
+		t.Error("who proposed it confirmed it")
+	}
+	if l := value[learning.Lesson](t)(judge(asAgent(t, "b"), first.LessonID, learning.ValidationPartial)); !l.Proposed {
+		t.Errorf("a part of it was confirmed, and it is %+v", l)
+	}
+	stops(command, false)
+	if l := value[learning.Lesson](t)(judge(asAgent(t, "b"), first.LessonID, learning.ValidationConfirmed)); l.Proposed || l.Status != learning.StatusValidated {
+		t.Errorf("confirmed, it is %+v", l)
+	}
+	stops(command, true)
+	if again := propose("Never delete the warehouse folder", "frobnicate9"); again.LessonID == first.LessonID {
+		t.Error("a proposal was merged into a rule")
+	}
+	stops(command, true)
+
+	// A rule that somebody reports is one at once, whatever was proposed under its title.
+	rule := value[learning.Reported](t)(lessons.Report(asAgent(t, "captain", skillrouter.ScopeCaptain), learning.LessonDraft{
+		Type: learning.LessonAntiPattern, Domain: "storage", Category: "files", Title: "The granary stays", Context: "it was gone", Action: "removed it", Outcome: "lost",
+		Severity: learning.SeverityCritical, RelatedCommands: []string{other},
+	}))
+	stops(other, true)
+	if l := value[learning.Lesson](t)(judge(asAgent(t, "b"), second.LessonID, learning.ValidationRefuted)); l.Status != learning.StatusRetired || rule.LessonID == second.LessonID {
+		t.Errorf("refuted, it is %+v", l)
+	}
+	stops(other, true)
 }

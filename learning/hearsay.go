@@ -21,7 +21,7 @@ func (d *LessonDraft) temper() {
 	if d.Type == LessonAntiPattern {
 		d.Type = LessonWarning
 	}
-	d.TriggerPattern, d.BlockAction, d.Force = "", false, false
+	d.TriggerPattern, d.BlockAction, d.Proposed, d.Force = "", false, false, false
 	if worse(d.Severity, hearsaySeverity) {
 		d.Severity = hearsaySeverity
 	}

@@ -129,6 +129,7 @@ type Lesson struct {
 	Contexts        []string     `json:"contexts"`                  // operation types or other contexts it holds in (seed 003)
 	TriggerPattern  string       `json:"trigger_pattern,omitempty"` // of an anti_pattern: an RE2 expression over each command
 	BlockAction     bool         `json:"block_action,omitempty"`    // of an anti_pattern: blocks whatever the severity
+	Proposed        bool         `json:"proposed,omitempty"`        // an anti_pattern that is no rule until somebody confirms it
 	Project         string       `json:"project,omitempty"`
 	Trust           Trust        `json:"trust"`
 	Level           Level        `json:"level"`
@@ -188,7 +189,8 @@ type LessonDraft struct {
 	Contexts        []string     `json:"contexts,omitempty"`
 	TriggerPattern  string       `json:"trigger_pattern,omitempty"`
 	BlockAction     bool         `json:"block_action,omitempty"`
-	Force           bool         `json:"force,omitempty"` // of an anti_pattern: keep a rule that fits nearly every command
+	Proposed        bool         `json:"proposed,omitempty"` // of an anti_pattern: no rule until somebody else, or a captain, confirms it
+	Force           bool         `json:"force,omitempty"`    // of an anti_pattern: keep a rule that fits nearly every command
 	Project         string       `json:"project,omitempty"`
 	Level           Level        `json:"level,omitempty"`           // empty: case
 	Transferability int          `json:"transferability,omitempty"` // 1 to 5; 0: DefaultTransferability

@@ -103,7 +103,7 @@ func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r
 		ID: given.ID, Type: given.Type, Domain: given.Domain, Category: given.Category, Title: given.Title, Context: given.Context, Action: given.Action,
 		Outcome: given.Outcome, RootCause: given.RootCause, Solution: given.Solution, Body: given.Body, Alternatives: slices.Clone(given.Alternatives),
 		Severity: given.Severity, Tags: slices.Clone(given.Tags), RelatedFiles: slices.Clone(given.RelatedFiles), RelatedCommands: slices.Clone(given.RelatedCommands),
-		Contexts: slices.Clone(given.Contexts), TriggerPattern: given.TriggerPattern, BlockAction: given.BlockAction, Project: given.Project, Level: given.Level,
+		Contexts: slices.Clone(given.Contexts), TriggerPattern: given.TriggerPattern, BlockAction: given.BlockAction, Proposed: given.Proposed, Project: given.Project, Level: given.Level,
 		Transferability: given.Transferability, SourceCaseIDs: slices.Clone(given.SourceCaseIDs), Confidence: &given.InitialConfidence, Status: given.Status,
 	}
 	if err := checkLessonDraft(&draft, at); err != nil {
@@ -134,7 +134,7 @@ func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r
 		ID: draft.ID, Type: draft.Type, Domain: draft.Domain, Category: draft.Category, Title: draft.Title, Context: draft.Context, Action: draft.Action,
 		Outcome: draft.Outcome, RootCause: draft.RootCause, Solution: draft.Solution, Body: draft.Body, Alternatives: neverNil(draft.Alternatives),
 		Severity: draft.Severity, Tags: draft.Tags, SourceAgent: given.SourceAgent, RelatedFiles: neverNil(draft.RelatedFiles), RelatedCommands: neverNil(draft.RelatedCommands),
-		Contexts: neverNil(draft.Contexts), TriggerPattern: draft.TriggerPattern, BlockAction: draft.BlockAction, Project: draft.Project, Trust: TrustImported,
+		Contexts: neverNil(draft.Contexts), TriggerPattern: draft.TriggerPattern, BlockAction: draft.BlockAction, Proposed: draft.Proposed, Project: draft.Project, Trust: TrustImported,
 		Level: draft.Level, Status: draft.Status, Transferability: draft.Transferability, SourceCaseIDs: neverNil(draft.SourceCaseIDs), PatternID: given.PatternID,
 		Belief: given.Belief, Occurrences: max(given.Occurrences, 1), LastOccurred: given.LastOccurred, TimesApplied: given.TimesApplied,
 		TimesSucceeded: min(given.TimesSucceeded, given.TimesApplied), Validated: given.Validated, ValidatedBy: given.ValidatedBy, ValidationNotes: given.ValidationNotes,

@@ -132,16 +132,19 @@ func present(lesson Lesson, at time.Time) Lesson {
 // active tells whether a lesson is in use.
 func (l *Lesson) active() bool { return l.Status != StatusRetired }
 
+// rule tells whether the lesson is a rule of the guard.
+func (l *Lesson) rule() bool { return l.Type == LessonAntiPattern && l.active() && !l.Proposed }
+
 // blocks tells whether the lesson is a guard rule that stops an action.
 func (l *Lesson) blocks() bool {
-	return l.Type == LessonAntiPattern && l.active() && (l.BlockAction || l.Severity == SeverityCritical)
+	return l.rule() && (l.BlockAction || l.Severity == SeverityCritical)
 }
 
 // print is what tells the lesson from others: its domain and normalised title,
 // and whether it is a rule.
 func (l *Lesson) print() Fingerprint {
 	kind := ""
-	if l.Type == LessonAntiPattern {
+	if l.Type == LessonAntiPattern && !l.Proposed {
 		kind = string(l.Type)
 	}
 	return fingerprint(kind, l.Domain, l.Title)

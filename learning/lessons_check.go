@@ -106,6 +106,9 @@ func checkLessonGrades(draft *LessonDraft, at time.Time) error {
 		if draft.BlockAction {
 			return skillrouter.InvalidField("block_action", "is for lessons of type %s", LessonAntiPattern)
 		}
+		if draft.Proposed {
+			return skillrouter.InvalidField("proposed", "is for lessons of type %s", LessonAntiPattern)
+		}
 	}
 	if err := checkTrigger(draft.TriggerPattern); err != nil {
 		return err

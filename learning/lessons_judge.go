@@ -62,6 +62,7 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 			if lesson.Status == StatusCandidate && by != lesson.SourceAgent {
 				lesson.Status = StatusValidated
 			}
+			lesson.Proposed = lesson.Proposed && by == lesson.SourceAgent && !captain
 			if captain && lesson.Type == LessonAntiPattern {
 				// Who leads says that the rule is right, whatever it was overridden for.
 				var err error
@@ -71,6 +72,10 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 			}
 		case ValidationRefuted:
 			lesson.Validated, lesson.Status = false, StatusCandidate
+			if lesson.Proposed {
+				retire(lesson, remark(string(draft.Type), draft.Notes), at)
+				return []lessonMove{move, {kind: ChangeRetired, event: EventLessonRetired, by: by, note: lesson.RetiredReason}}, nil
+			}
 		case ValidationOutdated:
 			lesson.Validated = false
 			if captain {

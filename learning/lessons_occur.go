@@ -31,6 +31,9 @@ func (g *reporting) oneRule(tx PipelineTx, known Lesson, r *report, by titles) b
 	if rules == nil || r.lesson.Type != LessonAntiPattern || known.Type != LessonAntiPattern || r.hearsay {
 		return true
 	}
+	if known.Proposed != r.lesson.Proposed { // a proposal neither moves a rule nor keeps one out
+		return false
+	}
 	lesson, err := successor(tx, known)
 	if err != nil {
 		return true // occur says so

@@ -87,7 +87,8 @@ func (l *Lessons) prepare(ctx context.Context, writer skillrouter.Principal, dra
 		Action: draft.Action, Outcome: draft.Outcome, RootCause: draft.RootCause, Solution: draft.Solution, Body: draft.Body,
 		Alternatives: draft.Alternatives, Severity: draft.Severity, Tags: draft.Tags, SourceAgent: author, RelatedFiles: draft.RelatedFiles,
 		RelatedCommands: draft.RelatedCommands, Contexts: draft.Contexts, TriggerPattern: draft.TriggerPattern, BlockAction: draft.BlockAction,
-		Project: draft.Project, Trust: TrustAgent, Level: draft.Level, Status: draft.Status, Transferability: draft.Transferability,
+		Proposed: draft.Proposed,
+		Project:  draft.Project, Trust: TrustAgent, Level: draft.Level, Status: draft.Status, Transferability: draft.Transferability,
 		SourceCaseIDs: draft.SourceCaseIDs, PatternID: draft.PatternID, Confidence: *draft.Confidence,
 		Belief:      Belief{InitialConfidence: *draft.Confidence, DecayConstant: DecayConstant, ConfidenceAt: at},
 		Occurrences: 1, LastOccurred: at, LastValidatedAt: draft.LastValidatedAt, CreatedAt: at, UpdatedAt: at,
@@ -102,6 +103,9 @@ func (l *Lessons) prepare(ctx context.Context, writer skillrouter.Principal, dra
 	if l.rules != nil && r.lesson.Type == LessonAntiPattern {
 		if r.notes, err = l.rules.checkRule(ctx, r.lesson, draft.Force); err != nil {
 			return nil, err
+		}
+		if r.lesson.Proposed {
+			r.notes = append(r.notes, "it is proposed: no rule of the guard until another agent, or a captain, confirms it")
 		}
 	}
 	r.print, r.like, r.document = r.lesson.print(), l.like.prepare(r.lesson), lessonDocument(&r.lesson)

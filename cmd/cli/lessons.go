@@ -152,7 +152,7 @@ func (s *shell) lessonTable(w io.Writer, lessons ...learning.Lesson) {
 	rows := make([][]string, len(lessons))
 	for i, l := range lessons {
 		rows[i] = []string{
-			fmt.Sprint(l.Number), l.Title, string(l.Type), place(l), string(l.Severity), string(l.Level), string(l.Status),
+			fmt.Sprint(l.Number), l.Title, string(l.Type), place(l), string(l.Severity), string(l.Level), lessonStanding(l),
 			fmt.Sprintf("%.2f", l.Confidence), fmt.Sprintf("%d×", l.Occurrences), ago(now, l.LastOccurred),
 		}
 	}
@@ -197,6 +197,14 @@ func (s *shell) lessonText(w io.Writer, l learning.Lesson) {
 			indented(w, part.text)
 		}
 	}
+}
+
+// lessonStanding is a lesson's status, or that it waits for somebody to make a rule of it.
+func lessonStanding(l learning.Lesson) string {
+	if l.Proposed && l.Status != learning.StatusRetired {
+		return "proposed"
+	}
+	return string(l.Status)
 }
 
 // names lists an enumeration for a flag's help.

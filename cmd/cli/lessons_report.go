@@ -76,6 +76,7 @@ code is then 1.`,
 	flags.StringArrayVar(&draft.RelatedCommands, "command", nil, "command that it is about; of an anti_pattern: what to stop; may be repeated")
 	flags.StringArrayVar(&draft.RelatedFiles, "related-file", nil, "file that it is about; may be repeated")
 	flags.StringVar(&draft.TriggerPattern, "trigger", "", "of an anti_pattern: an RE2 expression over each command")
+	flags.BoolVar(&draft.Proposed, "proposed", false, "of an anti_pattern: no rule of the guard until somebody confirms it")
 	flags.BoolVar(&draft.BlockAction, "block", false, "of an anti_pattern: block whatever the severity")
 	flags.BoolVar(&draft.Force, "force", false, "keep a rule that fits nearly every command")
 	flags.StringVar(&draft.Project, "project", "", "project that it is about")

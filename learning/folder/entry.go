@@ -50,6 +50,7 @@ type Extra struct {
 	Contexts        []string            `json:"contexts"`
 	TriggerPattern  string              `json:"trigger_pattern"`
 	BlockAction     bool                `json:"block_action"`
+	Proposed        bool                `json:"proposed"`
 	SourceAgent     string              `json:"source_agent"`
 	Project         string              `json:"project"`
 }
@@ -87,7 +88,7 @@ func Of(lesson learning.Lesson) Entry {
 			Type: lesson.Type, Domain: lesson.Domain, Category: lesson.Category, Severity: lesson.Severity,
 			Action: lesson.Action, Outcome: lesson.Outcome, RootCause: lesson.RootCause, Solution: lesson.Solution,
 			Alternatives: lesson.Alternatives, RelatedFiles: lesson.RelatedFiles, RelatedCommands: lesson.RelatedCommands,
-			Contexts: lesson.Contexts, TriggerPattern: lesson.TriggerPattern, BlockAction: lesson.BlockAction,
+			Contexts: lesson.Contexts, TriggerPattern: lesson.TriggerPattern, BlockAction: lesson.BlockAction, Proposed: lesson.Proposed,
 			SourceAgent: lesson.SourceAgent, Project: lesson.Project,
 		},
 	}
@@ -121,7 +122,7 @@ func (e Entry) Draft() learning.LessonDraft {
 		Solution: e.Extra.Solution, Body: e.Body, Alternatives: e.Extra.Alternatives, Severity: e.Extra.Severity,
 		Tags: e.Tags, SourceAgent: e.Extra.SourceAgent, RelatedFiles: e.Extra.RelatedFiles,
 		RelatedCommands: e.Extra.RelatedCommands, Contexts: e.Extra.Contexts, TriggerPattern: e.Extra.TriggerPattern,
-		BlockAction: e.Extra.BlockAction, Project: e.Extra.Project, Level: e.Level, Transferability: e.Transferability,
+		BlockAction: e.Extra.BlockAction, Proposed: e.Extra.Proposed, Project: e.Extra.Project, Level: e.Level, Transferability: e.Transferability,
 		SourceCaseIDs: e.SourceCaseIDs, Confidence: &confidence, Status: e.Status, LastValidatedAt: e.validatedAt(),
 	}
 }

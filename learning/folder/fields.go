@@ -55,6 +55,7 @@ func fields() []field {
 		{"block_action", func(e Entry) string { return strconv.FormatBool(e.Extra.BlockAction) }, func(p *learning.LessonPatch, e Entry) {
 			p.BlockAction = &e.Extra.BlockAction
 		}},
+		{"proposed", func(e Entry) string { return strconv.FormatBool(e.Extra.Proposed) }, nil},
 		{"level", func(e Entry) string { return string(e.Level) }, nil},
 		{"status", func(e Entry) string { return string(e.Status) }, nil},
 		{"source_case_ids", func(e Entry) string { return joined(e.SourceCaseIDs) }, nil},

@@ -54,6 +54,7 @@ type extra struct {
 	Contexts        list `yaml:"contexts"`
 	TriggerPattern  text `yaml:"trigger_pattern"`
 	BlockAction     bool `yaml:"block_action"`
+	Proposed        bool `yaml:"proposed"`
 	SourceAgent     text `yaml:"source_agent"`
 	Project         text `yaml:"project"`
 }
@@ -176,7 +177,7 @@ func (x *extra) over(e *Extra) {
 		}
 	}
 	e.Alternatives, e.RelatedFiles, e.RelatedCommands, e.Contexts = x.Alternatives, x.RelatedFiles, x.RelatedCommands, x.Contexts
-	e.BlockAction = x.BlockAction
+	e.BlockAction, e.Proposed = x.BlockAction, x.Proposed
 }
 
 // whole reads a number of seed 001's scales. A library that decoded it into an

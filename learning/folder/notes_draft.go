@@ -195,7 +195,7 @@ func (n *note) draft(domain string, ids map[string]int) (learning.LessonDraft, e
 	case n.symptom || d.RootCause != "":
 		d.Type = learning.LessonFailure
 	case forbids:
-		d.Type = learning.LessonWarning
+		d.Type, d.Proposed = learning.LessonAntiPattern, true
 	}
 	key := strings.Join(n.path, "\x00") + "\x00" + d.Title
 	ids[key]++

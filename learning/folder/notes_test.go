@@ -327,13 +327,13 @@ func TestNotesWeigh(t *testing.T) {
 		domain   string
 		kind     learning.LessonType
 	}{
-		{"## Docker\n\n### Never prune volumes\n\nthey are in no backup\n", learning.SeverityHigh, learning.LevelPattern, "docker", learning.LessonWarning},
-		{"## Rules\n\n### CRITICAL: Do not log credentials\n\nthey stay\n", learning.SeverityCritical, learning.LevelPattern, "general", learning.LessonWarning},
+		{"## Docker\n\n### Never prune volumes\n\nthey are in no backup\n", learning.SeverityHigh, learning.LevelPattern, "docker", learning.LessonAntiPattern},
+		{"## Rules\n\n### CRITICAL: Do not log credentials\n\nthey stay\n", learning.SeverityCritical, learning.LevelPattern, "general", learning.LessonAntiPattern},
 		{"## Deploy Agents\n\n### Review first\n\nNON-NEGOTIABLE\n", learning.SeverityCritical, learning.LevelPrinciple, "deploy-agents", learning.LessonDiscovery},
-		{"## Secrets\n\n### Plain text in tickets\n\n**FORBIDDEN**\n", learning.SeverityCritical, learning.LevelCase, "secrets", learning.LessonDiscovery},
+		{"## Secrets\n\n### Plain text in tickets\n\n**FORBIDDEN**\n", learning.SeverityCritical, learning.LevelPattern, "secrets", learning.LessonAntiPattern},
 		{"## Principles\n\n### Measure first\n\ntext\n", "", learning.LevelPrinciple, "general", learning.LessonDiscovery},
 		{"## CI\n\n### The disk was full\n\n**Symptom:** never ended\n\n```\nCRITICAL: disk full\n```\n", "", learning.LevelCase, "ci", learning.LessonFailure},
-		{"## Severity said\n\n### Never do it\n\nSeverity: low\n", learning.SeverityLow, learning.LevelPattern, "severity-said", learning.LessonWarning},
+		{"## Severity said\n\n### Never do it\n\nSeverity: low\n", learning.SeverityLow, learning.LevelPattern, "severity-said", learning.LessonAntiPattern},
 		{"# Lessons Learned\n\n## 2026-03-01 notes\n\n### Git hooks\n\ntext\n", "", learning.LevelCase, "general", learning.LessonDiscovery},
 		{"### The whole heading is a long sentence\n\ntext\n", "", learning.LevelCase, "general", learning.LessonDiscovery},
 	} {
@@ -342,7 +342,7 @@ func TestNotesWeigh(t *testing.T) {
 			t.Errorf("%q: %d lessons", test.text, len(n.Lessons))
 			continue
 		}
-		if d := n.Lessons[0].Draft; d.Severity != test.severity || d.Level != test.level || d.Domain != test.domain || d.Type != test.kind {
+		if d := n.Lessons[0].Draft; d.Severity != test.severity || d.Level != test.level || d.Domain != test.domain || d.Type != test.kind || d.Proposed != (d.Type == learning.LessonAntiPattern) {
 			t.Errorf("%q: %q, %s, domain %s, %s", test.text, d.Severity, d.Level, d.Domain, d.Type)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 var (
 	gravest   = skillrouter.Lazily(`\b(CRITICAL|NON-NEGOTIABLE|FORBIDDEN)\b`)
 	grave     = skillrouter.Lazily(`\b(NEVER|MUST NOT|DO NOT|IMPORTANT|DANGER|WARNING)\b`)
-	forbidden = skillrouter.Lazily(`(?i)^(?:(?:critical|important|warning|non-negotiable|forbidden|rule)\b[:!\s–—-]*)?(never|don['’]t|do not|must not|avoid|beware|no longer)\b|\bFORBIDDEN\b|\bmust never\b`)
+	forbidden = skillrouter.Lazily(`(?i)^(?:(?:critical|important|warning|non-negotiable|forbidden|rule)\b[:!\s–—-]*)?(never|don['’]t|do not|must not|avoid|beware|no longer)\b|\bmust never\b`)
 	universal = skillrouter.Lazily(`(?i)\bnon-negotiables?\b|\bprinciples?\b|\bgolden rules?\b|\bcardinal rules?\b`)
 	recurring = skillrouter.Lazily(`(?i)\bpatterns?\b|\bbest practices?\b|\bconventions?\b|\bguidelines?\b|\bstandards?\b|\brules?\b|^always\b`)
 )
@@ -25,8 +25,8 @@ var (
 // count; of its text, code apart, the marks in capitals.
 func (n *note) weigh(title string) (severity learning.Severity, level learning.Level, forbids bool) {
 	above := strings.Join(n.path, "\n")
-	forbids = forbidden.MatchString(title)
 	said := strings.Join([]string{title, above, uncoded(n.text(partContext)), uncoded(n.text(partSolution)), uncoded(n.text(partPrevention))}, "\n")
+	forbids = forbidden.MatchString(title) || strings.Contains(said, "FORBIDDEN")
 	switch {
 	case gravest.MatchString(said):
 		severity = learning.SeverityCritical

@@ -87,6 +87,9 @@ func (l layout) render(e Entry) []byte {
 	if x.BlockAction {
 		own.WriteString("  block_action: true\n")
 	}
+	if x.Proposed {
+		own.WriteString("  proposed: true\n")
+	}
 	text("source_agent", x.SourceAgent, "")
 	text("project", x.Project, "")
 	if own.Len() > 0 {

@@ -19,7 +19,7 @@ var lessonColumns = []string{
 	"related_commands", "contexts", "trigger_pattern", "block_action", "project", "trust", "level", "status",
 	"transferability", "source_case_ids", "pattern_id", "initial_confidence", "decay_constant", "confidence_at",
 	"occurrences", "last_occurred", "times_applied", "times_succeeded", "validated", "validated_by",
-	"validation_notes", "last_validated_at", "superseded_by", "retired_at", "retired_reason", "created_at", "updated_at", "deprecated",
+	"validation_notes", "last_validated_at", "superseded_by", "retired_at", "retired_reason", "created_at", "updated_at", "deprecated", "proposed",
 }
 
 // The statements on one lesson, made once: they are run for every report.
@@ -36,7 +36,7 @@ func lessonValues(l *learning.Lesson, print learning.Fingerprint) []any {
 		listText(l.RelatedCommands), listText(l.Contexts), l.TriggerPattern, l.BlockAction, l.Project, string(l.Trust), string(l.Level), string(l.Status),
 		l.Transferability, listText(l.SourceCaseIDs), l.PatternID, l.InitialConfidence, l.DecayConstant, millis(l.ConfidenceAt),
 		l.Occurrences, millis(l.LastOccurred), l.TimesApplied, l.TimesSucceeded, l.Validated, l.ValidatedBy,
-		l.ValidationNotes, millisPtr(l.LastValidatedAt), l.SupersededBy, millisPtr(l.RetiredAt), l.RetiredReason, millis(l.CreatedAt), millis(l.UpdatedAt), l.Deprecated,
+		l.ValidationNotes, millisPtr(l.LastValidatedAt), l.SupersededBy, millisPtr(l.RetiredAt), l.RetiredReason, millis(l.CreatedAt), millis(l.UpdatedAt), l.Deprecated, l.Proposed,
 	}
 }
 
@@ -51,7 +51,7 @@ func scanLesson(rows *sql.Rows) (l learning.Lesson, size int, err error) {
 		&lists[3], &lists[4], &l.TriggerPattern, &l.BlockAction, &l.Project, &trust, &level, &status,
 		&l.Transferability, &lists[5], &l.PatternID, &l.InitialConfidence, &l.DecayConstant, &believed,
 		&l.Occurrences, &occurred, &l.TimesApplied, &l.TimesSucceeded, &l.Validated, &l.ValidatedBy,
-		&l.ValidationNotes, &validated, &l.SupersededBy, &retired, &l.RetiredReason, &created, &updated, &l.Deprecated)
+		&l.ValidationNotes, &validated, &l.SupersededBy, &retired, &l.RetiredReason, &created, &updated, &l.Deprecated, &l.Proposed)
 	if err != nil {
 		return l, 0, err
 	}
@@ -235,6 +235,6 @@ func (s *Store) FindLessons(ctx context.Context, search learning.KeptSearch, vis
 
 // ScanRules implements learning.PipelineStore.
 func (s *Store) ScanRules(ctx context.Context, visit func(chunk []learning.Lesson) error) error {
-	return eachChunk(s.read.WithContext(ctx).Raw(selectLesson+"WHERE lesson_type = ? AND +status <> ? ORDER BY num",
+	return eachChunk(s.read.WithContext(ctx).Raw(selectLesson+"WHERE lesson_type = ? AND +status <> ? AND proposed = 0 ORDER BY num",
 		string(learning.LessonAntiPattern), string(learning.StatusRetired)), scanLesson, visit)
 }

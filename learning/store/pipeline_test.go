@@ -53,7 +53,7 @@ func fullLesson(id string) learning.Lesson {
 		ID: id, Type: learning.LessonAntiPattern, Domain: "infrastructure", Category: "docker", Title: "Title of " + id, Context: "context",
 		Action: "action", Outcome: "outcome", RootCause: "cause", Solution: "solution", Body: "# Body", Alternatives: []string{"a", "b"},
 		Severity: learning.SeverityHigh, Tags: []string{"Docker", "日本"}, SourceAgent: "CHRONOS", RelatedFiles: []string{"/a\"b"},
-		RelatedCommands: []string{"rm -rf /"}, Contexts: []string{"deploy"}, TriggerPattern: "rm -rf", BlockAction: true, Project: "p",
+		RelatedCommands: []string{"rm -rf /"}, Contexts: []string{"deploy"}, TriggerPattern: "rm -rf", BlockAction: true, Proposed: true, Project: "p",
 		Trust: learning.TrustImported, Level: learning.LevelPattern, Status: learning.StatusValidated, Transferability: 4,
 		SourceCaseIDs: []string{"x", "y"}, PatternID: "pattern-1",
 		Belief:      learning.Belief{InitialConfidence: 0.7, DecayConstant: 0.01, ConfidenceAt: noon.Add(time.Minute)},
