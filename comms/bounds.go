@@ -106,7 +106,8 @@ func (b *Mailbox) reserve(ctx context.Context, m operational.Message) (settle fu
 		return nil
 	}
 	err = fits()
-	if x.counted.IsZero() || err != nil && (x.acked || x.twice && len(x.flying) == 0 || time.Since(x.counted) >= recountEvery) {
+	ago := b.now().Sub(x.counted) // negative: the clock was set back
+	if x.counted.IsZero() || err != nil && (x.acked || x.twice && len(x.flying) == 0 || ago < 0 || ago >= recountEvery) {
 		if failed := b.recount(ctx, m.To, x); failed != nil {
 			return nil, failed
 		}
@@ -144,7 +145,7 @@ func (b *Mailbox) recount(ctx context.Context, agent string, x *box) error {
 	if err != nil {
 		return err
 	}
-	x.counted, x.all = time.Now(), tally{}
+	x.counted, x.all = b.now(), tally{}
 	clear(x.from)
 	for _, w := range waiting {
 		x.from[w.From] = tally{w.Count, w.Bytes}.plus(x.flying[w.From])

@@ -51,12 +51,12 @@ func (l *Lessons) Edit(ctx context.Context, ref string, patch LessonPatch) (Less
 			return nil, skillrouter.InvalidField("trigger_pattern", "and block_action are for lessons of type %s", LessonAntiPattern)
 		}
 		if print := lesson.print(); print != old.print() {
-			other, taken, err := tx.LessonByPrint(print)
+			named, err := tx.LessonsByPrint(print, 1)
 			if err != nil {
 				return nil, err
 			}
-			if taken && other.ID != lesson.ID {
-				return nil, &skillrouter.Error{Code: skillrouter.Conflict, Field: "title", Message: "is that of another lesson of this domain, " + other.ID}
+			if len(named) > 0 && named[0].ID != lesson.ID {
+				return nil, &skillrouter.Error{Code: skillrouter.Conflict, Field: "title", Message: "is that of another lesson of this domain, " + named[0].ID}
 			}
 		}
 		return []lessonMove{{kind: ChangeEdited, event: EventLessonEdited, by: caller.AgentID, was: was, became: became}}, nil

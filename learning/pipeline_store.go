@@ -52,8 +52,6 @@ type PipelineStore interface {
 // PipelineTx is one transaction on the pipeline's tables. It is used by its
 // change alone and ends with it.
 type PipelineTx interface {
-	// LessonByPrint returns the lesson with that fingerprint that was reported first.
-	LessonByPrint(print Fingerprint) (lesson Lesson, ok bool, err error)
 	// LessonsByPrint returns the lessons with that fingerprint, the first reported first, at most limit.
 	LessonsByPrint(print Fingerprint, limit int) ([]Lesson, error)
 	// LessonOf returns the lesson of an id or number.

@@ -246,9 +246,20 @@ func TestKill(t *testing.T) {
 // TestKillNoticesEarlyAcknowledgement is the negative control: a router that
 // acknowledges before it commits must not pass.
 func TestKillNoticesEarlyAcknowledgement(t *testing.T) {
-	faults := crash(t, program(t, buildAckEarly))
-	if len(faults) == 0 {
-		t.Fatal("a router that acknowledges before it commits passes the crash test")
+	noticed(t, func() []string { return crash(t, program(t, buildAckEarly)) })
+}
+
+// controlTries is how often the mistake of a control may hide: not every kill meets the moment.
+const controlTries = 5
+
+// noticed fails the test if no try of a negative control finds a fault.
+func noticed(t *testing.T, try func() []string) {
+	t.Helper()
+	for range controlTries {
+		if faults := try(); len(faults) > 0 {
+			t.Logf("%d faults noticed, such as %s", len(faults), faults[0])
+			return
+		}
 	}
-	t.Logf("noticed: %q", faults)
+	t.Error("a router that acknowledges before it commits passes the test")
 }

@@ -96,11 +96,6 @@ func oneLesson(db *gorm.DB, where string, args ...any) (learning.Lesson, bool, e
 	return found[0], true, nil
 }
 
-// LessonByPrint implements learning.PipelineTx.
-func (tx *pipelineTx) LessonByPrint(print learning.Fingerprint) (learning.Lesson, bool, error) {
-	return oneLesson(tx.db, "WHERE fingerprint = ? ORDER BY num LIMIT 1", print[:])
-}
-
 // LessonsByPrint implements learning.PipelineTx.
 func (tx *pipelineTx) LessonsByPrint(print learning.Fingerprint, limit int) ([]learning.Lesson, error) {
 	return lessons(tx.db, unbounded, "WHERE fingerprint = ? ORDER BY num LIMIT ?", print[:], limit)

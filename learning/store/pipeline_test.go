@@ -91,9 +91,9 @@ func TestLessonsComeBackAsTheyWereStored(t *testing.T) {
 				return err
 			}
 		}
-		got, ok, err := tx.LessonByPrint(learning.Fingerprint{1}) // sees what its own transaction wrote
-		if diff := cmp.Diff(want, got); diff != "" || !ok || err != nil {
-			t.Errorf("in the transaction: %v %v\n%s", ok, err, diff)
+		got, err := tx.LessonsByPrint(learning.Fingerprint{1}, 1) // sees what its own transaction wrote
+		if diff := cmp.Diff([]learning.Lesson{want}, got); diff != "" || err != nil {
+			t.Errorf("in the transaction: %v\n%s", err, diff)
 		}
 		return nil
 	})
