@@ -86,9 +86,10 @@ func errBoxFull(message string) error {
 	return &skillrouter.Error{Code: skillrouter.RateLimited, Field: "to_agent_id", Message: message}
 }
 
-// reserve takes the room of a message in its mailbox, or says why there is none.
+// reserve takes the room of a message in its mailbox, or says why there is none. Its sender
+// may take one part in share of it: that is senderShare, or 1 of the router itself.
 // settle, which is nil if no room was taken, must be called once the message is stored or is not.
-func (b *Mailbox) reserve(ctx context.Context, m operational.Message) (settle func(stored bool), err error) {
+func (b *Mailbox) reserve(ctx context.Context, m operational.Message, share int) (settle func(stored bool), err error) {
 	if m.To == "" {
 		return func(bool) {}, nil
 	}
@@ -100,7 +101,7 @@ func (b *Mailbox) reserve(ctx context.Context, m operational.Message) (settle fu
 		switch {
 		case !x.all.plus(one).within(1):
 			return errBoxFull("has a full mailbox: 10,000 messages or 64 MiB wait for its acknowledgement")
-		case !x.from[m.From].plus(one).within(senderShare):
+		case !x.from[m.From].plus(one).within(share):
 			return errBoxFull("has not acknowledged 2,500 messages or 16 MiB of this sender: wait until it does")
 		}
 		return nil

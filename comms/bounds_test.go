@@ -134,3 +134,24 @@ func TestMailboxIsBoundedInBytes(t *testing.T) {
 		t.Errorf("%d messages of %d bytes were taken", n, len(content))
 	}
 }
+
+// TestRoutersOwnMessages holds that reminders and other messages of the router
+// itself are bounded by the mailbox, and not by a sender's quarter of it.
+func TestRoutersOwnMessages(t *testing.T) {
+	h := open(t, t.TempDir(), time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
+	var telling sync.WaitGroup
+	for range 100 {
+		telling.Go(func() {
+			for range comms.MaxUnacked / 4 / 100 * 2 {
+				if err := h.Mailbox.Tell(t.Context(), operational.MessageDraft{From: "skillrouter", To: "b", Signal: "reminder"}); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	telling.Wait()
+	if n := h.Mailbox.Dropped(); n != 0 {
+		t.Errorf("%d messages were dropped in a mailbox that is half full", n)
+	}
+}

@@ -150,7 +150,7 @@ func (b *Mailbox) post(ctx context.Context, message operational.Message, passes 
 	settle := func(bool) {}
 	if !passes {
 		var err error
-		settle, err = b.reserve(ctx, message)
+		settle, err = b.reserve(ctx, message, senderShare)
 		switch {
 		case err == nil:
 			l.reserved = true

@@ -113,7 +113,7 @@ func (k *KnowledgeBase) Update(ctx context.Context, id string, patch KnowledgePa
 	if err := checkPatch(&patch); err != nil {
 		return Knowledge{}, err
 	}
-	redactPatch(&patch)
+	kinds := redactPatch(&patch)
 	var entry Knowledge
 	err := k.store.ChangeKnowledge(ctx, KnowledgeKeys{IDs: []string{id}}, func(found FoundKnowledge) (KnowledgeChange, error) {
 		old, exists := found.Entries[id]
@@ -134,6 +134,7 @@ func (k *KnowledgeBase) Update(ctx context.Context, id string, patch KnowledgePa
 		}, nil
 	}, func() { k.put(entry) })()
 	k.uses.add(&entry)
+	entry.Redacted = kinds
 	return entry, err
 }
 
@@ -196,7 +197,8 @@ func patched(entry Knowledge, patch KnowledgePatch) Knowledge {
 	return entry
 }
 
-func redactPatch(patch *KnowledgePatch) {
+// redactPatch cuts the secrets out of a patch, and returns their kinds.
+func redactPatch(patch *KnowledgePatch) []string {
 	var r skillrouter.Redaction
 	for _, field := range []**string{&patch.Title, &patch.Content, &patch.Source} {
 		if *field != nil {
@@ -208,4 +210,5 @@ func redactPatch(patch *KnowledgePatch) {
 	if patch.Tags != nil {
 		r.List(*patch.Tags) // a copy, by checkPatch
 	}
+	return r.Kinds()
 }

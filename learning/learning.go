@@ -83,6 +83,8 @@ type Knowledge struct {
 	LastUsed  *time.Time `json:"last_used,omitempty"`
 	CreatedAt time.Time  `json:"created_at"`
 	UpdatedAt time.Time  `json:"updated_at"`
+	// Redacted lists the kinds of secret that were cut out of what the call said that this answers. It is not stored.
+	Redacted []string `json:"redacted,omitempty"`
 }
 
 // KnowledgeDraft is what a client may say of a new entry.

@@ -4,8 +4,9 @@ import "skillrouter"
 
 // redact cuts secrets out of texts before they are stored: a task's error or
 // a finding's evidence is often what a tool printed.
-func redact(texts ...*string) {
-	for _, text := range texts {
-		*text, _ = skillrouter.Redact(*text)
-	}
+// It returns the kinds of those it has found.
+func redact(texts ...*string) (kinds []string) {
+	var redaction skillrouter.Redaction
+	redaction.Text(texts...)
+	return redaction.Kinds()
 }

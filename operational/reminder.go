@@ -92,6 +92,8 @@ type Reminder struct {
 	Note           string          `json:"note,omitempty"`       // what was said at its end; while it waits for a condition, why that could not be judged
 	CreatedAt      time.Time       `json:"created_at"`
 	UpdatedAt      time.Time       `json:"updated_at"`
+	// Redacted lists the kinds of secret that were cut out of what the call said that this answers. It is not stored.
+	Redacted []string `json:"redacted,omitempty"`
 }
 
 // ReminderDraft is what a client may say of a reminder.

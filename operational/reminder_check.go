@@ -48,6 +48,7 @@ func (d ReminderDraft) reminderOf(now time.Time, condition func(persona, express
 		return r, err
 	}
 	redaction.Text(&r.Task)
+	r.Redacted = redaction.Kinds()
 	return r, r.await(d, now, condition)
 }
 

@@ -115,12 +115,14 @@ func (s *Reminders) Schedule(ctx context.Context, draft ReminderDraft) (Reminder
 		if !stored.same(r) {
 			return Reminder{}, &skillrouter.Error{Code: skillrouter.Conflict, Field: "idempotency_key", Message: "was used for another reminder"}
 		}
+		stored.Redacted = r.Redacted
 		return stored, nil
 	}
 	if r.TriggerType == TriggerCondition {
 		s.judged.Ring()
 	}
 	s.comesSooner(stored)
+	stored.Redacted = r.Redacted
 	return stored, nil
 }
 
@@ -328,8 +330,8 @@ func (s *Reminders) end(ctx context.Context, number int64, note ReminderNote, ev
 	if err := skillrouter.CheckText("note", note.Note, MaxReminderNote); err != nil {
 		return Reminder{}, err
 	}
-	redact(&note.Note)
-	return s.change(ctx, number, note.AgentID, event, func(r *Reminder) error {
+	kinds := redact(&note.Note)
+	r, err := s.change(ctx, number, note.AgentID, event, func(r *Reminder) error {
 		before := r.Status
 		if err := step(r); err != nil {
 			return err
@@ -339,6 +341,8 @@ func (s *Reminders) end(ctx context.Context, number int64, note ReminderNote, ev
 		}
 		return nil
 	})
+	r.Redacted = kinds
+	return r, err
 }
 
 // Snooze implements ReminderService. What waits for an event or a condition

@@ -41,6 +41,8 @@ type Task struct {
 	UpdatedAt     time.Time  `json:"updated_at"`
 	ClaimedAt     *time.Time `json:"claimed_at,omitempty"`
 	FinishedAt    *time.Time `json:"finished_at,omitempty"`
+	// Redacted lists the kinds of secret that were cut out of what the call said that this answers. It is not stored.
+	Redacted []string `json:"redacted,omitempty"`
 }
 
 // TaskDraft is what a client may say of a new task.

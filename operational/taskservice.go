@@ -2,6 +2,7 @@ package operational
 
 import (
 	"context"
+	"reflect"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -108,7 +109,7 @@ func (t *Tasks) Create(ctx context.Context, draft TaskDraft) (Task, error) {
 	if err != nil {
 		return Task{}, err
 	}
-	redact(&draft.Title, &draft.Description)
+	kinds := redact(&draft.Title, &draft.Description)
 	now := stamp(t.now)
 	task := Task{
 		ID: uuid.Must(uuid.NewV7()).String(), Title: strings.TrimSpace(draft.Title), Description: draft.Description,
@@ -120,9 +121,11 @@ func (t *Tasks) Create(ctx context.Context, draft TaskDraft) (Task, error) {
 		}
 		task.Status, task.AgentID, task.ClaimedAt = TaskClaimed, draft.AgentID, &now
 	}
-	return t.store.CreateTask(ctx, task, func(task Task) skillrouter.Event {
+	task, err = t.store.CreateTask(ctx, task, func(task Task) skillrouter.Event {
 		return taskEvent(EventTaskCreated, creator, "", "", task, now)
 	})
+	task.Redacted = kinds
+	return task, err
 }
 
 // Task implements TaskService.
@@ -217,8 +220,7 @@ func (t *Tasks) Progress(ctx context.Context, ref string, report TaskProgress) (
 	if err := report.check(); err != nil {
 		return Task{}, err
 	}
-	redact(&report.Note)
-	return t.held(ctx, ref, report.AgentID, EventTaskProgress, report.Note, func(task *Task) error { return task.progress(report) })
+	return t.held(ctx, ref, report.AgentID, EventTaskProgress, &report.Note, func(task *Task) error { return task.progress(report) })
 }
 
 // Block implements TaskService.
@@ -226,8 +228,7 @@ func (t *Tasks) Block(ctx context.Context, ref string, block TaskBlock) (Task, e
 	if err := skillrouter.CheckRequired("reason", block.Reason, MaxTaskText); err != nil {
 		return Task{}, err
 	}
-	redact(&block.Reason)
-	return t.held(ctx, ref, block.AgentID, EventTaskBlocked, block.Reason, func(task *Task) error { return task.block(block.Reason) })
+	return t.held(ctx, ref, block.AgentID, EventTaskBlocked, &block.Reason, func(task *Task) error { return task.block(block.Reason) })
 }
 
 // Unblock implements TaskService.
@@ -235,8 +236,7 @@ func (t *Tasks) Unblock(ctx context.Context, ref string, note TaskNote) (Task, e
 	if err := note.check(); err != nil {
 		return Task{}, err
 	}
-	redact(&note.Note)
-	return t.held(ctx, ref, note.AgentID, EventTaskUnblocked, note.Note, func(task *Task) error { return task.unblock(note.Note) })
+	return t.held(ctx, ref, note.AgentID, EventTaskUnblocked, &note.Note, func(task *Task) error { return task.unblock(note.Note) })
 }
 
 // Complete implements TaskService.
@@ -244,8 +244,7 @@ func (t *Tasks) Complete(ctx context.Context, ref string, result TaskResult) (Ta
 	if err := skillrouter.CheckText("result", result.Result, MaxTaskText); err != nil {
 		return Task{}, err
 	}
-	redact(&result.Result)
-	return t.held(ctx, ref, result.AgentID, EventTaskCompleted, result.Result, func(task *Task) error { return task.complete(result.Result) })
+	return t.held(ctx, ref, result.AgentID, EventTaskCompleted, &result.Result, func(task *Task) error { return task.complete(result.Result) })
 }
 
 // Fail implements TaskService.
@@ -253,8 +252,7 @@ func (t *Tasks) Fail(ctx context.Context, ref string, failure TaskFailure) (Task
 	if err := skillrouter.CheckRequired("error", failure.Error, MaxTaskText); err != nil {
 		return Task{}, err
 	}
-	redact(&failure.Error)
-	return t.held(ctx, ref, failure.AgentID, EventTaskFailed, failure.Error, func(task *Task) error { return task.fail(failure.Error) })
+	return t.held(ctx, ref, failure.AgentID, EventTaskFailed, &failure.Error, func(task *Task) error { return task.fail(failure.Error) })
 }
 
 // Release implements TaskService.
@@ -262,8 +260,7 @@ func (t *Tasks) Release(ctx context.Context, ref string, note TaskNote) (Task, e
 	if err := note.check(); err != nil {
 		return Task{}, err
 	}
-	redact(&note.Note)
-	return t.held(ctx, ref, note.AgentID, EventTaskReleased, note.Note, func(task *Task) error { return task.release(note.Note) })
+	return t.held(ctx, ref, note.AgentID, EventTaskReleased, &note.Note, func(task *Task) error { return task.release(note.Note) })
 }
 
 // Cancel implements TaskService.
@@ -271,8 +268,7 @@ func (t *Tasks) Cancel(ctx context.Context, ref string, note TaskNote) (Task, er
 	if err := note.check(); err != nil {
 		return Task{}, err
 	}
-	redact(&note.Note)
-	return t.held(ctx, ref, note.AgentID, EventTaskCancelled, note.Note, func(task *Task) error { return task.cancel(note.Note) })
+	return t.held(ctx, ref, note.AgentID, EventTaskCancelled, &note.Note, func(task *Task) error { return task.cancel(note.Note) })
 }
 
 // Reassign implements TaskService.
@@ -291,13 +287,15 @@ func (t *Tasks) Reassign(ctx context.Context, ref string, to TaskAssignment) (Ta
 	if err := skillrouter.CheckText("note", to.Note, MaxTaskText); err != nil {
 		return Task{}, err
 	}
-	redact(&to.Note)
-	return t.store.ChangeTask(ctx, r, t.move(func(task *Task) error { return task.reassign(to) }, EventTaskReassigned, p.AgentID, to.Note))
+	kinds := redact(&to.Note)
+	task, err := t.store.ChangeTask(ctx, r, t.move(func(task *Task) error { return task.reassign(to) }, EventTaskReassigned, p.AgentID, to.Note))
+	task.Redacted = kinds
+	return task, err
 }
 
 // held changes a task as its holder, or as its creator while nobody holds it,
-// or as the Captain.
-func (t *Tasks) held(ctx context.Context, ref, agentID, event, note string, change func(*Task) error) (Task, error) {
+// or as the Captain, without the secrets in what is said of it.
+func (t *Tasks) held(ctx context.Context, ref, agentID, event string, said *string, change func(*Task) error) (Task, error) {
 	p := skillrouter.PrincipalOf(ctx)
 	if err := p.Need(skillrouter.ScopeAgent); err != nil {
 		return Task{}, err
@@ -310,12 +308,15 @@ func (t *Tasks) held(ctx context.Context, ref, agentID, event, note string, chan
 	if err != nil {
 		return Task{}, err
 	}
-	return t.store.ChangeTask(ctx, r, t.move(func(task *Task) error {
+	kinds := redact(said)
+	task, err := t.store.ChangeTask(ctx, r, t.move(func(task *Task) error {
 		if err := task.mayMove(p, agentID, acting, event); err != nil {
 			return err
 		}
 		return change(task)
-	}, event, acting, note))
+	}, event, acting, *said))
+	task.Redacted = kinds
+	return task, err
 }
 
 // move makes a TaskChange of a rule. What the rule left as it was is neither
@@ -327,7 +328,7 @@ func (t *Tasks) move(rule func(*Task) error, event, acting, note string) TaskCha
 		if err := rule(task); err != nil {
 			return nil, err
 		}
-		if *task == before && event != EventTaskProgress {
+		if reflect.DeepEqual(*task, before) && event != EventTaskProgress {
 			return nil, nil
 		}
 		task.UpdatedAt = now

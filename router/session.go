@@ -51,6 +51,8 @@ type SessionStarted struct {
 	AlsoInherited []string `json:"also_inherited,omitempty"`
 	// Ended is the agent's session that was still open and was ended by this one.
 	Ended *operational.Session `json:"ended,omitempty"`
+	// Redacted lists the kinds of secret that were cut out of what the call said that this answers.
+	Redacted []string `json:"redacted,omitempty"`
 }
 
 // SessionEnd is what a client may say at the end of a session.
@@ -73,4 +75,6 @@ type SessionEnded struct {
 	Consolidated *learning.Consolidated `json:"consolidated,omitempty"`
 	// Notices say what did not go as asked: the session has ended all the same.
 	Notices []string `json:"notices,omitempty"`
+	// Redacted lists the kinds of secret that were cut out of what the call said that this answers.
+	Redacted []string `json:"redacted,omitempty"`
 }

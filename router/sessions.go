@@ -82,7 +82,7 @@ func NewSessions(ctx context.Context, ports SessionPorts, options SessionOptions
 
 // Start implements SessionService.
 func (s *Sessions) Start(ctx context.Context, draft SessionDraft) (SessionStarted, error) {
-	session, err := s.prepare(ctx, draft)
+	session, kinds, err := s.prepare(ctx, draft)
 	if err != nil {
 		return SessionStarted{}, err
 	}
@@ -106,7 +106,7 @@ func (s *Sessions) Start(ctx context.Context, draft SessionDraft) (SessionStarte
 		}
 	}
 	p := skillrouter.PrincipalOf(ctx)
-	started := SessionStarted{Session: opened.Session, Resumed: opened.Resumed, Ended: opened.Former}
+	started := SessionStarted{Session: opened.Session, Resumed: opened.Resumed, Ended: opened.Former, Redacted: kinds}
 	for i, left := range opened.Inherited {
 		if i == 0 {
 			left = left.For(p) // it may be another agent's, of the same persona and project
@@ -118,32 +118,32 @@ func (s *Sessions) Start(ctx context.Context, draft SessionDraft) (SessionStarte
 	return started, nil
 }
 
-// prepare checks a draft and cuts its secrets out.
-func (s *Sessions) prepare(ctx context.Context, draft SessionDraft) (session operational.Session, err error) {
+// prepare checks a draft and cuts its secrets out, whose kinds it returns.
+func (s *Sessions) prepare(ctx context.Context, draft SessionDraft) (session operational.Session, kinds []string, err error) {
 	session = operational.Session{ID: draft.ID, Project: draft.Project, Status: operational.SessionOpen, StartedAt: s.stamp()}
 	if session.AgentID, err = s.actor(ctx, draft.AgentID); err != nil {
-		return session, err
+		return session, nil, err
 	}
 	if draft.ID == "" {
 		session.ID = uuid.Must(uuid.NewV7()).String()
 	} else if err = operational.CheckSessionID("id", draft.ID); err != nil {
-		return session, err
+		return session, nil, err
 	}
 	if session.Persona, err = skillrouter.CheckPersona(draft.Persona); err != nil {
-		return session, err
+		return session, nil, err
 	}
 	if err = skillrouter.CheckName("project", draft.Project); err != nil {
-		return session, err
+		return session, nil, err
 	}
 	if err = skillrouter.CheckText("goal", draft.Goal, operational.MaxSessionGoal); err != nil {
-		return session, err
+		return session, nil, err
 	}
 	var redaction skillrouter.Redaction
 	session.Goal = draft.Goal
 	redaction.Text(&session.Goal)
 	session.Data, err = learning.CleanObject(&redaction, "data", draft.Data, operational.MaxSessionData)
 	redaction.Text(&session.Goal)
-	return session, err
+	return session, redaction.Kinds(), err
 }
 
 // actor is the agent that a call is made for.
@@ -181,7 +181,8 @@ func (s *Sessions) former(ctx context.Context, next operational.Session) (*opera
 
 // End implements SessionService.
 func (s *Sessions) End(ctx context.Context, id string, end SessionEnd) (SessionEnded, error) {
-	if err := s.checkEnd(ctx, &end); err != nil {
+	kinds, err := s.checkEnd(ctx, &end)
+	if err != nil {
 		return SessionEnded{}, err
 	}
 	session, err := s.ending(ctx, id, end.AgentID)
@@ -202,7 +203,7 @@ func (s *Sessions) End(ctx context.Context, id string, end SessionEnd) (SessionE
 			return SessionEnded{}, err
 		}
 	}
-	ended := SessionEnded{Session: session, AlreadyEnded: !stored}
+	ended := SessionEnded{Session: session, AlreadyEnded: !stored, Redacted: kinds}
 	// What follows can be done again: a call that was cut off here is made once more.
 	if end.Reassign {
 		s.passOn(ctx, &ended)
@@ -213,24 +214,24 @@ func (s *Sessions) End(ctx context.Context, id string, end SessionEnd) (SessionE
 	return ended, nil
 }
 
-// checkEnd checks what is said at an end and cuts its secrets out.
-func (s *Sessions) checkEnd(ctx context.Context, end *SessionEnd) error {
+// checkEnd checks what is said at an end and cuts its secrets out, whose kinds it returns.
+func (s *Sessions) checkEnd(ctx context.Context, end *SessionEnd) (kinds []string, err error) {
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeAgent); err != nil {
-		return err
+		return nil, err
 	}
 	if err := skillrouter.CheckText("summary", end.Summary, operational.MaxSessionSummary); err != nil {
-		return err
+		return nil, err
 	}
-	end.Summary, _ = skillrouter.Redact(end.Summary)
+	end.Summary, kinds = skillrouter.Redact(end.Summary)
 	if end.Successor != "" {
 		if err := skillrouter.CheckAgentID("successor", end.Successor); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if end.Reassign && end.Successor == "" {
-		return skillrouter.InvalidField("successor", "is required to reassign tasks")
+		return nil, skillrouter.InvalidField("successor", "is required to reassign tasks")
 	}
-	return nil
+	return kinds, nil
 }
 
 // ending returns the session to end, if the caller may.

@@ -343,6 +343,10 @@ func redacts(t *testing.T, k learning.KnowledgeService) {
 	if strings.Contains(e.Content, "s3cretpw") || strings.Contains(e.Content, "hunter2x") || !strings.Contains(e.Content, "postgres://app:[redacted: password]@db:5432/app") {
 		t.Errorf("content = %q", e.Content)
 	}
+	content := "It moved; password=q7Vtw2Lx9Zk"
+	if edited := must[learning.Knowledge](t)(k.Update(ctx, stored.ID, learning.KnowledgePatch{Content: &content})); !slices.Equal(edited.Redacted, []string{"password"}) {
+		t.Errorf("an edit: redacted = %v, want password", edited.Redacted)
+	}
 	// The same value in another field, where nothing says what it is (O9).
 	twice := draft("How q7Vtw2Lx9Zk got out", "password=q7Vtw2Lx9Zk was in the log")
 	stored = must[learning.Stored](t)(k.Store(ctx, twice))

@@ -383,6 +383,9 @@ func reminderSecrets(t *testing.T, w ReminderWorld) {
 	if strings.Contains(done.Note, secret) {
 		t.Errorf("a secret is in the note %q", done.Note)
 	}
+	if len(r.Redacted) == 0 || len(done.Redacted) == 0 {
+		t.Errorf("the answers say of what was cut out: %v, %v", r.Redacted, done.Redacted)
+	}
 }
 
 func reminderPending(t *testing.T, w ReminderWorld) {

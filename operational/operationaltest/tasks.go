@@ -415,12 +415,22 @@ func taskSecrets(t *testing.T, w World[operational.TaskService]) {
 		}
 	}
 	task := check(svc.Create(ctx, operational.TaskDraft{Title: "Deploy, password=" + secret, Description: "export API_KEY=" + secret}))
+	told := func(task operational.Task) operational.Task {
+		t.Helper()
+		if len(task.Redacted) == 0 {
+			t.Errorf("the answer says nothing of what was cut out of %+v", task)
+		}
+		return task
+	}
+	told(task)
 	hidden("title", task.Title)
 	hidden("description", task.Description)
-	check(svc.Claim(ctx, ref(task), operational.TaskClaim{}))
-	hidden("note", check(svc.Progress(ctx, ref(task), operational.TaskProgress{Note: "used password=" + secret})).Note)
-	hidden("reason", check(svc.Block(ctx, ref(task), operational.TaskBlock{Reason: "password=" + secret + " is refused"})).BlockedReason)
-	check(svc.Unblock(ctx, ref(task), operational.TaskNote{Note: "password=" + secret}))
-	hidden("error", check(svc.Fail(ctx, ref(task), operational.TaskFailure{Error: "login with password=" + secret})).Error)
+	if claimed := check(svc.Claim(ctx, ref(task), operational.TaskClaim{})); len(claimed.Redacted) > 0 {
+		t.Errorf("the answer to a claim says what was cut out before: %v", claimed.Redacted)
+	}
+	hidden("note", told(check(svc.Progress(ctx, ref(task), operational.TaskProgress{Note: "used password=" + secret}))).Note)
+	hidden("reason", told(check(svc.Block(ctx, ref(task), operational.TaskBlock{Reason: "password=" + secret + " is refused"}))).BlockedReason)
+	told(check(svc.Unblock(ctx, ref(task), operational.TaskNote{Note: "password=" + secret})))
+	hidden("error", told(check(svc.Fail(ctx, ref(task), operational.TaskFailure{Error: "login with password=" + secret}))).Error)
 	hidden("stored title", check(svc.Task(ctx, task.ID)).Title)
 }

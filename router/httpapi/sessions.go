@@ -51,6 +51,7 @@ type SessionAnswer struct {
 	Released      []int64                `json:"released,omitempty" doc:"Tasks that wait for anybody now"`
 	Consolidated  *learning.Consolidated `json:"consolidated,omitempty"`
 	Notices       []string               `json:"notices,omitempty" doc:"What did not go as asked; the session has ended all the same"`
+	Redacted      []string               `json:"redacted,omitempty" doc:"Kinds of secret that were cut out of what this call said"`
 }
 
 // SessionList is the answer of GET /api/sessions.
@@ -71,13 +72,13 @@ type sessionSelection struct {
 }
 
 func startedAnswer(s router.SessionStarted) SessionAnswer {
-	return SessionAnswer{SessionID: s.ID, Session: s.Session, Resumed: s.Resumed, Inherited: s.Inherited, AlsoInherited: s.AlsoInherited, Ended: s.Ended}
+	return SessionAnswer{SessionID: s.ID, Session: s.Session, Resumed: s.Resumed, Inherited: s.Inherited, AlsoInherited: s.AlsoInherited, Ended: s.Ended, Redacted: s.Redacted}
 }
 
 func endedAnswer(s router.SessionEnded) SessionAnswer {
 	return SessionAnswer{
 		SessionID: s.ID, Session: s.Session, AlreadyEnded: s.AlreadyEnded, Reassigned: s.Reassigned, Released: s.Released,
-		Consolidated: s.Consolidated, Notices: s.Notices,
+		Consolidated: s.Consolidated, Notices: s.Notices, Redacted: s.Redacted,
 	}
 }
 

@@ -106,7 +106,7 @@ func RunSessions(t *testing.T, open func(t *testing.T) func(p skillrouter.Princi
 func beginsAndEnds(p place) {
 	began := p.start(agentA, router.SessionDraft{ID: "s-1", Project: "web", Persona: "coder", Goal: "mend it, password=hunter2x", Data: json.RawMessage(`{ "branch": "x" }`)})
 	if began.ID != "s-1" || began.AgentID != "a" || began.Persona != "coder" || began.Status != operational.SessionOpen || began.StartedAt.IsZero() ||
-		string(began.Data) != `{"branch":"x"}` || strings.Contains(began.Goal, "hunter2x") || began.Inherited != nil || began.EndedAt != nil {
+		string(began.Data) != `{"branch":"x"}` || strings.Contains(began.Goal, "hunter2x") || len(began.Redacted) != 1 || began.Inherited != nil || began.EndedAt != nil {
 		p.t.Errorf("it begins as %+v", began)
 	}
 	if in := p.record(agentA); in != "s-1" {
@@ -115,19 +115,19 @@ func beginsAndEnds(p place) {
 	if again := p.start(agentA, router.SessionDraft{ID: "s-1"}); !again.Resumed || again.Project != "web" {
 		p.t.Errorf("begun again it is %+v", again)
 	}
-	ended := p.end(agentA, "s-1", router.SessionEnd{Summary: "half done"})
-	if ended.Status != operational.SessionEnded || ended.Summary != "half done" || ended.EndedAt == nil || ended.Handover == nil || ended.Handover.Count() != 0 || ended.AlreadyEnded {
+	ended := p.end(agentA, "s-1", router.SessionEnd{Summary: "half done, password=hunter2x"})
+	if ended.Status != operational.SessionEnded || ended.Summary != "half done, password=[redacted: password]" || len(ended.Redacted) != 1 || ended.EndedAt == nil || ended.Handover == nil || ended.Handover.Count() != 0 || ended.AlreadyEnded {
 		p.t.Errorf("it ends as %+v", ended)
 	}
 	if in := p.record(agentA); in == "s-1" {
 		p.t.Error("an episode after the end is in the session")
 	}
 	again := p.end(agentA, "s-1", router.SessionEnd{Summary: "another", Successor: "b"})
-	if !again.AlreadyEnded || again.Summary != "half done" || again.Successor != "" || !again.EndedAt.Equal(*ended.EndedAt) {
+	if !again.AlreadyEnded || again.Summary != "half done, password=[redacted: password]" || again.Successor != "" || !again.EndedAt.Equal(*ended.EndedAt) {
 		p.t.Errorf("ended again it is %+v", again)
 	}
 	ctx, w := p.call(reader)
-	if got, err := w.Sessions.Session(ctx, "s-1"); err != nil || got.Summary != "half done" || got.Goal != began.Goal {
+	if got, err := w.Sessions.Session(ctx, "s-1"); err != nil || got.Summary != "half done, password=[redacted: password]" || got.Goal != began.Goal {
 		p.t.Errorf("read back: %+v, %v", got, err)
 	}
 	ctx, w = p.call(agentA)
