@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -382,8 +383,8 @@ func TestSendTellsThatNothingWasStored(t *testing.T) {
 func TestOwnPauseIsNobodysSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		// Virtual time cannot stop a goroutine: the clock jumps instead, as it does for one that was stopped.
-		var jumped time.Duration
-		now := func() time.Time { return time.Now().Add(jumped) }
+		var jumped atomic.Int64 // nanoseconds
+		now := func() time.Time { return time.Now().Add(time.Duration(jumped.Load())) }
 		h := open(t, t.TempDir(), now, comms.PresenceOptions{HeartbeatEvery: time.Second}, comms.MailboxOptions{})
 		defer h.Close()
 		if _, err := h.Presence.Heartbeat(captain(t), comms.Heartbeat{AgentID: "a", Status: "working"}); err != nil {
@@ -391,7 +392,7 @@ func TestOwnPauseIsNobodysSilence(t *testing.T) {
 		}
 		pass(time.Second)
 		synctest.Wait()
-		jumped = 20 * time.Second
+		jumped.Store(int64(20 * time.Second))
 		pass(time.Second)
 		synctest.Wait()
 		if got := h.states(t, "a"); got != "[>online]" {

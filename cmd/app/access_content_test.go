@@ -26,6 +26,7 @@ var canaries = map[string][]string{
 	"reminder":        asAgentA,
 	"remindercontext": asAgentA,
 	"check":           asAgentA,
+	"checkcontext":    asAgentA,
 	"remark":          asAgentA,
 	"stopreason":      asAgentA,
 	// The administrator's.
@@ -43,6 +44,11 @@ var canaries = map[string][]string{
 	"procedure": anyone,
 	"parameter": anyone,
 	"finding":   anyone,
+	"scan":      anyone,
+	"gap":       anyone,
+	"judgement": anyone,
+	"feedback":  anyone,
+	"verdict":   anyone,
 }
 
 // canaryMark begins each canary, and canaryWord stands before it, so that a search finds them all.
@@ -165,6 +171,15 @@ func (s *serving) plant() {
 	}
 	check := s.sample(access{path: "{check}"}).path
 	as(agentA, http.MethodPost, "/check/outcome", `{"check_id":"`+check+`","outcome":"heeded","notes":"`+canary("remark")+`"}`)
+	as(agentA, http.MethodPost, "/api/recon/scans", `{"environment":"mss","scanner":"s","summary":"`+canary("scan")+`"}`)
+	entry := s.sample(access{path: "{entry}"}).path
+	as(agentA, http.MethodPost, "/api/judgements", `{"question":"`+canary("judgement")+`","good":["`+entry+`"]}`)
+	// Without the word that all others hold: the one teaches how it is routed, the other must find nothing.
+	as(agentA, http.MethodPost, "/query/feedback", `{"query":"`+canaryMark+`feedback","query_type":"knowledge"}`)
+	as(agentA, http.MethodPost, "/query", `{"query":"`+canaryMark+`gap"}`)
+	s.await("/api/gaps", "gaps", canaryMark+"gap")
+	escalation := s.sample(access{path: "{escalation}"}).path
+	as(captain, http.MethodPost, "/escalations/"+escalation+"/review", `{"notes":"`+canary("verdict")+`"}`)
 	as(agentA, http.MethodPost, "/api/sessions", `{"agent_id":"a","goal":"`+canary("goal")+`","project":"airship"}`)
 	as(agentA, http.MethodPost, "/api/sessions/current/end", `{"summary":"`+canary("summary")+`","successor":"heir"}`)
 }
@@ -184,8 +199,8 @@ var probes = []struct{ method, path, body string }{
 	{http.MethodGet, "/api/reminders/pending?agent_id=a&include_scheduled=true", ""},
 	{http.MethodGet, "/api/reminders/pending?include_scheduled=true&limit=1000", ""},
 	{http.MethodGet, "/ui/reminders?agent=a", ""},
-	{http.MethodGet, "/check/ledger?limit=1000", ""},
-	{http.MethodGet, "/check/ledger?agent=a&limit=1000", ""},
+	{http.MethodGet, "/check/ledger?limit=200", ""},
+	{http.MethodGet, "/check/ledger?agent=a&limit=200", ""},
 	{http.MethodGet, "/ui/guard/ledger?agent=a", ""},
 	{http.MethodGet, "/api/events?limit=1000", ""},
 	{http.MethodGet, "/api/events?limit=1000&type=reminder.*", ""},
@@ -201,7 +216,7 @@ var probes = []struct{ method, path, body string }{
 	{http.MethodPost, "/api/context", `{"task":"` + canaryWord + `","budget":100000,"agent_id":"a"}`},
 	{http.MethodPost, "/api/context", `{"task":"` + canaryWord + `","budget":100000}`},
 	{http.MethodGet, "/agent/a/memory", ""},
-	{http.MethodGet, "/claude-code/context?agent_id=a", ""},
+	{http.MethodGet, "/claude-code/context?agent=a", ""},
 	{http.MethodGet, "/messages/inbox?agent_id=a&limit=1000", ""},
 	{http.MethodGet, "/messages/overdue", ""},
 	{http.MethodGet, "/shutdown-check?agent_id=a", ""},
@@ -219,6 +234,11 @@ var probes = []struct{ method, path, body string }{
 	{http.MethodPost, "/api/episodes/search", `{"query":"` + canaryWord + `"}`},
 	{http.MethodGet, "/api/export", ""},
 	{http.MethodGet, "/api/proposals", ""},
+	{http.MethodGet, "/api/recon/scans", ""},
+	{http.MethodGet, "/api/gaps", ""},
+	{http.MethodGet, "/api/judgements", ""},
+	{http.MethodGet, "/query/feedback", ""},
+	{http.MethodGet, "/escalations", ""},
 	{http.MethodPost, "/api/facts/search", `{"pattern":"*"}`},
 }
 
@@ -227,9 +247,14 @@ func (s *serving) probe(t *testing.T, seen sightings) {
 	t.Helper()
 	for _, p := range probes {
 		call := s.sample(access{path: p.path, body: p.body})
+		shown := false
 		for _, who := range callers {
-			_, body := s.do(who, p.method, call.path, call.body, nil)
+			status, body := s.do(who, p.method, call.path, call.body, nil)
 			seen.note(t, who, p.method+" "+p.path, body)
+			shown = shown || status < 400
+		}
+		if !shown {
+			t.Errorf("%s %s is refused to everybody: it shows nothing", p.method, p.path)
 		}
 	}
 }
@@ -297,6 +322,9 @@ var askedOfNobody = map[string]string{}
 // TestToolsByContent calls every tool of every toolset as every caller, at the
 // gateway and over MCP, and looks at what the answers hold. A tool that joins is called too.
 func TestToolsByContent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes thousands of calls, one after the other")
+	}
 	s := serve(t)
 	s.issue()
 	s.world()

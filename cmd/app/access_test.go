@@ -186,7 +186,7 @@ func (s *serving) sample(call access) access {
 			return make("/api/recon/findings", fmt.Sprintf(`{"environment":"mss","title":"t %d","severity":"low"}`, s.made))
 		},
 		"{check}": func() string {
-			return make("/check/anti-pattern", `{"proposed_action":"rm -rf /data # `+canary("check")+`","agent":"a"}`)
+			return make("/check/anti-pattern", `{"proposed_action":"rm -rf /data # `+canary("check")+`","context":"`+canary("checkcontext")+`","agent":"a"}`)
 		},
 		"{scan}":  func() string { return make("/api/recon/scans", `{"environment":"mss","scanner":"s"}`) },
 		"{token}": func() string { return make("/api/tokens", `{"scopes":["read"],"note":"`+canary("note")+`"}`) },
@@ -300,6 +300,9 @@ func (s *serving) eachRoute(visit func(route httpapi.Route, calls []access)) {
 // at what the answers hold (see canaries). Each operation succeeds for somebody,
 // or says in unshown why it does not here.
 func TestAuthorization(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes thousands of calls, one after the other")
+	}
 	s := serve(t)
 	s.issue()
 	s.world()
@@ -358,6 +361,9 @@ func TestAuthorization(t *testing.T) {
 // TestOpenMode makes every call without a token while none was issued: all
 // but the issuing of tokens is open.
 func TestOpenMode(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes thousands of calls, one after the other")
+	}
 	s := serve(t)
 	s.world()
 	s.eachRoute(func(route httpapi.Route, calls []access) {

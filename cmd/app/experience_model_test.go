@@ -2,9 +2,10 @@ package app_test
 
 import (
 	"cmp"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -13,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pressly/goose/v3"
 
 	"skillrouter/migrations"
 )
@@ -793,12 +796,18 @@ func TestPatternsOfOneTypeBecomeOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := fs.ReadFile(steps, "00016_experience_patterns.sql")
+	older, err := sql.Open("sqlite", "file:"+path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, down, _ := strings.Cut(string(text), "-- +goose Down")
-	edit(t, path, down, "DELETE FROM goose_db_version WHERE version_id >= 16")
+	older.SetMaxOpenConns(1)
+	back, err := goose.NewProvider(goose.DialectSQLite3, older, steps)
+	if err == nil {
+		_, err = back.DownTo(t.Context(), 15)
+	}
+	if err := errors.Join(err, older.Close()); err != nil {
+		t.Fatal(err)
+	}
 	for i, kind := range []string{"success", "correlation", "failure"} {
 		edit(t, path, fmt.Sprintf(`INSERT INTO patterns (id, pattern_name, pattern_type, description, operation_type, frequency, first_seen, last_seen, status, initial_confidence,
 			decay_constant, confidence_at, created_at, updated_at) VALUES ('p%d', 'deploy', '%s', 'deploy is a %[2]s', 'deploy', %[3]d, 1, %[3]d, 'emerging', 0.8, 0.01, 1, 1, 1)`, i+1, kind, 10+i),

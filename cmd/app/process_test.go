@@ -79,9 +79,6 @@ func program(t *testing.T, build func() (string, error)) string {
 	if testing.Short() {
 		t.Skip("builds and runs the real program")
 	}
-	if raceEnabled {
-		t.Skip("the real program is built without the race detector: there is nothing to see")
-	}
 	path, err := build()
 	if err != nil {
 		t.Fatal(err)

@@ -251,9 +251,6 @@ func deaf(t *testing.T, server *httptest.Server, path, header string) {
 // TestDeafSocketIsCut fills the connection of a client that never reads: it is
 // cut, delays nobody, and what it missed is there when it comes back.
 func TestDeafSocketIsCut(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for the write deadline of five seconds")
-	}
 	k := openTicker(t)
 	deaf(t, k.server, "/ws?after=0", "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n")
 	for k.sockets.Count() == 0 {

@@ -370,9 +370,6 @@ func never(t *testing.T, server *httptest.Server, agent string) net.Conn {
 // TestNeverReaderIsCut fills the connection of a client that never reads. It
 // is cut within six seconds, loses nothing, and the next reader gets all.
 func TestNeverReaderIsCut(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for the write deadline of five seconds")
-	}
 	h := open(t, t.TempDir())
 	server := h.serve(t)
 	never(t, server, "a1")

@@ -72,9 +72,6 @@ func benchOf(t *testing.T) *bench {
 	if testing.Short() {
 		t.Skip("builds and runs the real program")
 	}
-	if raceEnabled {
-		t.Skip("the real program is built without the race detector: there is nothing to see")
-	}
 	b, err := programs()
 	if err != nil {
 		t.Fatal(err)

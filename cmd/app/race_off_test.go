@@ -1,6 +1,0 @@
-//go:build !race
-
-package app_test
-
-// raceEnabled says whether this test was built with the race detector.
-const raceEnabled = false
