@@ -181,6 +181,9 @@ func query(rng *rand.Rand) tfidf.Query {
 // document, over segments of many sizes, dead documents and a tail, at the
 // average length that the bounds were made for and at others.
 func TestPruningIsExact(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and much of it")
+	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	ix := tfidf.New(tfidf.Options{})
 	docs := corpus(rng, 22000, 30)

@@ -81,6 +81,9 @@ func TestOpenTruncated(t *testing.T) {
 // TestOpenFlipped changes single bits: every byte of the head and the first of
 // every column, and a sample of all others.
 func TestOpenFlipped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and much of it")
+	}
 	whole, path := savedBytes(t, 600), filepath.Join(t.TempDir(), "index")
 	_, borders := tfidf.Borders(whole)
 	at := borders[:len(borders)-1]
@@ -217,6 +220,9 @@ func use(t testing.TB, ix *tfidf.Index) {
 // TestCheckFinds forges the checksums of changed numbers: what Open lets pass,
 // Check finds or it can be used.
 func TestCheckFinds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and much of it")
+	}
 	whole, path := savedBytes(t, 300), filepath.Join(t.TempDir(), "index")
 	names, borders := tfidf.Borders(whole)
 	found, passed := 0, 0

@@ -68,7 +68,6 @@ func deleteRows(path string) error {
 // unsaid lists what may go wrong without a word, and why nobody can tell.
 var unsaid = []struct{ file, damage, why string }{
 	{".db", "a flipped bit", "SQLite has no checksums of pages; content_hash covers entries of knowledge alone, and is compared by doctor and verify"},
-	{".db-wal", "", "what stands behind the first bad frame of the last transactions looks like a write that was never finished"},
 }
 
 func mayBeSilent(file string, d damage) bool {

@@ -18,7 +18,7 @@ var errSkipped = errors.New("skipped")
 // size is how much a harness does in one round.
 type size struct {
 	kills, cuts, ioRounds int
-	cutsIn                int // in each of a first start, a restore and an upgrade; 0: these are left out
+	cutsIn                int // in each of a first start, a restore and an upgrade
 	damages               int // of each of two folders; no more than there are files and kinds of damage
 	crowd                 crowd
 }
@@ -27,7 +27,7 @@ var (
 	// long is a round of `make soak`. A first start is some 1,600 calls: about each tenth is cut.
 	long = size{kills: 20, cuts: 15, ioRounds: 12, cutsIn: 160, damages: 300, crowd: crowd{idle: 2000, stalled: 200}}
 	// short is that of `make check`: each harness once, in some ten seconds.
-	short = size{kills: 5, cuts: 3, ioRounds: 4, damages: 9, crowd: crowd{idle: 150, stalled: 15}}
+	short = size{kills: 5, cuts: 3, cutsIn: 1, ioRounds: 4, damages: 9, crowd: crowd{idle: 150, stalled: 15}}
 )
 
 // harness breaks the router in one way.
@@ -212,9 +212,6 @@ func (b *bench) power(ctx context.Context, order string, s size, out *result) er
 	defer d.close()
 	if err := outages(ctx, b.program, d, "none", s.cuts, out); err != nil {
 		return err
-	}
-	if s.cutsIn == 0 {
-		return nil
 	}
 	dir, err := os.MkdirTemp(b.dir, "moments")
 	if err != nil {
