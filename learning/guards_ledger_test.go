@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -162,13 +163,15 @@ func TestLedgerOfAFailingDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &ledgerStore{gate: make(chan struct{})}
 		close(store.gate)
-		full := true
-		var bad string
+		var full atomic.Bool
+		full.Store(true)
+		var bad atomic.Value
+		bad.Store("")
 		store.fail = func(checks []learning.CheckRecord) error {
 			switch {
-			case full:
+			case full.Load():
 				return skillrouter.Errorf(skillrouter.StorageFull, "the disk is full")
-			case slices.ContainsFunc(checks, func(c learning.CheckRecord) bool { return c.ID == bad }):
+			case slices.ContainsFunc(checks, func(c learning.CheckRecord) bool { return c.ID == bad.Load() }):
 				return errors.New("no such column")
 			}
 			return nil
@@ -178,12 +181,12 @@ func TestLedgerOfAFailingDisk(t *testing.T) {
 		for range 5 {
 			ids = append(ids, judged(t, g, "rm -rf /data").CheckID)
 		}
-		bad = ids[2]
+		bad.Store(ids[2])
 		<-time.After(3 * time.Second)
 		if s := g.LedgerState(); s.Waiting != 5 || s.Failing == "" || s.Lost != 0 {
 			t.Errorf("%+v", s)
 		}
-		full = false
+		full.Store(false)
 		<-time.After(3 * time.Second)
 		if s := g.LedgerState(); s.Waiting != 0 || s.Lost != 1 {
 			t.Errorf("%+v", s)
@@ -191,7 +194,7 @@ func TestLedgerOfAFailingDisk(t *testing.T) {
 		if got := store.ids(); !slices.Equal(got, slices.Delete(slices.Clone(ids), 2, 3)) {
 			t.Errorf("%v are written of %v", got, ids)
 		}
-		full = true
+		full.Store(true)
 		judged(t, g, "ls")
 		end()
 		if s := g.LedgerState(); s.Waiting != 0 || s.Lost != 2 {
