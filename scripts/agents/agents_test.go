@@ -169,7 +169,7 @@ func newPlace(t *testing.T, npm string) *place {
 			t.Logf("the router: %s", text[max(0, len(text)-2000):])
 		}
 	})
-	p.await("is ok", "status")
+	p.await("is healthy", "status")
 	p.router("lessons", "report", "Never prune volumes on prod", "--type", "anti_pattern", "--domain", "docker", "--context", "prune removed a volume in use",
 		"--outcome", "lost data", "--severity", "critical", "--command", "docker volume prune -f", "--agent", "alice")
 	return p
