@@ -2,8 +2,8 @@ package operational
 
 import (
 	"context"
-	"reflect"
 	"encoding/json"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
