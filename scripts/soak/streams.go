@@ -29,6 +29,8 @@ const (
 	cutWithin = time.Minute
 	// stalledMessages of stalledBytes are more than any socket's buffers take.
 	stalledMessages, stalledBytes = 160, 60 << 10
+	// stalledAnAgent is how many of them one agent has: the router opens no more than sixteen for it.
+	stalledAnAgent = 15
 	// timedMessages are sent one after the other, and timed.
 	timedMessages = 200
 	timedEvery    = 5 * time.Millisecond
@@ -121,7 +123,7 @@ func (c crowd) stall(ctx context.Context, r *router, times <-chan time.Time, out
 			conn.Close()
 		}
 	}()
-	for range c.stalled {
+	for i := range c.stalled {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", strings.TrimPrefix(r.url, "http://"))
 		if err != nil {
 			return err
@@ -130,13 +132,13 @@ func (c crowd) stall(ctx context.Context, r *router, times <-chan time.Time, out
 		if c.stalledRead {
 			go func() { _, _ = io.Copy(io.Discard, conn) }()
 		}
-		if _, err := fmt.Fprintf(conn, "GET /messages?agent_id=stalled HTTP/1.1\r\nHost: %s\r\n\r\n", strings.TrimPrefix(r.url, "http://")); err != nil {
+		if _, err := fmt.Fprintf(conn, "GET /messages?agent_id=stalled-%d HTTP/1.1\r\nHost: %s\r\n\r\n", i/stalledAnAgent, strings.TrimPrefix(r.url, "http://")); err != nil {
 			return err
 		}
 	}
 	began := time.Now()
-	for range stalledMessages {
-		if err := say(ctx, r, "stalled", text); err != nil {
+	for i := range stalledMessages * ((c.stalled + stalledAnAgent - 1) / stalledAnAgent) {
+		if err := say(ctx, r, fmt.Sprint("stalled-", i/stalledMessages), text); err != nil {
 			return err
 		}
 	}
