@@ -25,12 +25,9 @@ one is replaced everywhere. It may be interrupted and run again.
 Backups are left as they are: make a new one, and delete those of before. What
 was ever stored may have been read: change the secrets themselves as well.`,
 	}, func(ctx context.Context, _ []string) error {
-		if data == "" {
-			settings, err := s.settings()
-			if err != nil {
-				return err
-			}
-			data = settings.Data
+		data, err := s.folderOr(data)
+		if err != nil {
+			return err
 		}
 		swept, err := app.RedactFolder(ctx, data, apply)
 		if err != nil {

@@ -24,12 +24,9 @@ A backup of an older version is brought up to date at the next start, one of a
 newer version is refused. Tokens are those of the backup: what was revoked since
 is in force again, and what was issued since is not known.`,
 	}, func(ctx context.Context, args []string) error {
-		if data == "" {
-			settings, err := s.settings()
-			if err != nil {
-				return err
-			}
-			data = settings.Data
+		data, err := s.folderOr(data)
+		if err != nil {
+			return err
 		}
 		file, _, err := s.open(args[0])
 		if err != nil {
@@ -53,4 +50,13 @@ is in force again, and what was issued since is not known.`,
 	flags.BoolVar(&force, "force", false, "also where databases are; they are kept aside")
 	flags.BoolVar(&s.json, "json", false, "print JSON, for programs")
 	return cmd
+}
+
+// folderOr is the data folder that a flag names, or else that of the settings.
+func (s *shell) folderOr(named string) (string, error) {
+	if named != "" {
+		return named, nil
+	}
+	settings, err := s.settings()
+	return settings.Data, err
 }
