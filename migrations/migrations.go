@@ -5,7 +5,10 @@ package migrations
 
 import (
 	"embed"
+	"fmt"
 	"io/fs"
+	"strconv"
+	"strings"
 )
 
 //go:embed learning/*/*.sql operational/*/*.sql
@@ -25,4 +28,49 @@ func FS(database, dialect string) (fs.FS, error) {
 		return nil, err
 	}
 	return sub, nil
+}
+
+// Step is one change of a schema. Steps are numbered from 1, without a gap.
+type Step struct {
+	Version  int64
+	Up, Down string // SQL, of any number of statements
+}
+
+// The lines that begin the two parts of a file, as goose writes them.
+const (
+	upMark   = "-- +goose Up\n"
+	downMark = "-- +goose Down\n"
+)
+
+// Steps returns the steps of a database ("learning" or "operational") in a
+// dialect ("sqlite"), the oldest first. It fails if there are none, or a file
+// is not NUMBER_name.sql with both parts.
+func Steps(database, dialect string) ([]Step, error) {
+	folder, err := FS(database, dialect)
+	if err != nil {
+		return nil, err
+	}
+	names, err := fs.Glob(folder, "*.sql")
+	if err != nil {
+		return nil, err
+	}
+	steps := make([]Step, 0, len(names))
+	for _, name := range names {
+		text, err := fs.ReadFile(folder, name)
+		if err != nil {
+			return nil, err
+		}
+		number, _, _ := strings.Cut(name, "_")
+		version, err := strconv.ParseInt(number, 10, 64)
+		if err != nil || version != int64(len(steps))+1 {
+			return nil, fmt.Errorf("%s of %s is not step %d", name, database, len(steps)+1)
+		}
+		begin, down, whole := strings.Cut(string(text), downMark)
+		_, up, marked := strings.Cut(begin, upMark)
+		if !whole || !marked {
+			return nil, fmt.Errorf("%s of %s has no part that begins with %q, or none with %q", name, database, upMark, downMark)
+		}
+		steps = append(steps, Step{Version: version, Up: up, Down: down})
+	}
+	return steps, nil
 }

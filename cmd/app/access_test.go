@@ -33,7 +33,12 @@ func serve(t *testing.T) *serving {
 
 func serveWith(t *testing.T, cfg config.Config) *serving {
 	t.Helper()
-	a, stop := running(t, cfg)
+	return serveAs(t, cfg, app.Options{Version: "test"})
+}
+
+func serveAs(t *testing.T, cfg config.Config, options app.Options) *serving {
+	t.Helper()
+	a, stop := runningAs(t, cfg, options)
 	owner, err := app.ReadOwnerToken(cfg.Data)
 	if err != nil {
 		t.Fatal(err)
@@ -43,15 +48,17 @@ func serveWith(t *testing.T, cfg config.Config) *serving {
 
 // issue issues the tokens; from then on nobody is let in without one.
 func (s *serving) issue() {
-	for who, draft := range map[string]string{
-		reader1: `{"scopes":["read"]}`, agentA: `{"agent_id":"a","scopes":["agent"]}`,
-		agentB: `{"agent_id":"b","scopes":["agent"]}`, captain: `{"agent_id":"captain","scopes":["captain"]}`,
+	for _, token := range []struct{ who, draft string }{
+		{reader1, `{"scopes":["read"]}`},
+		{agentA, `{"agent_id":"a","scopes":["agent"]}`},
+		{agentB, `{"agent_id":"b","scopes":["agent"]}`},
+		{captain, `{"agent_id":"captain","scopes":["captain"]}`},
 	} {
 		var issued struct {
 			Secret string `json:"token"`
 		}
-		s.must(admin, http.MethodPost, "/api/tokens", draft, &issued)
-		s.secrets[who] = issued.Secret
+		s.must(admin, http.MethodPost, "/api/tokens", token.draft, &issued)
+		s.secrets[token.who] = issued.Secret
 	}
 }
 

@@ -15,10 +15,8 @@ import (
 	"syscall"
 
 	"github.com/glebarez/sqlite"
-	"github.com/pressly/goose/v3"
 
 	"skillrouter/learning"
-	"skillrouter/migrations"
 )
 
 // openForReading opens a database file that this process does not own, and changes nothing of it.
@@ -236,11 +234,7 @@ func foreignSchema(ctx context.Context, name string, db *sql.DB, version int64) 
 	}
 	defer model.Close()
 	model.SetMaxOpenConns(1)
-	files, err := migrations.FS(name, "sqlite")
-	if err != nil {
-		return "", err
-	}
-	steps, err := goose.NewProvider(goose.DialectSQLite3, model, files)
+	steps, err := provider(name, model)
 	if err != nil {
 		return "", err
 	}

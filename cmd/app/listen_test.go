@@ -30,7 +30,12 @@ func opened(t *testing.T, cfg config.Config) *app.App {
 // running is a router in this process, and what stops it before the test ends.
 func running(t *testing.T, cfg config.Config) (a *app.App, stop func()) {
 	t.Helper()
-	a, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{Version: "test"})
+	return runningAs(t, cfg, app.Options{Version: "test"})
+}
+
+func runningAs(t *testing.T, cfg config.Config, options app.Options) (a *app.App, stop func()) {
+	t.Helper()
+	a, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,6 +76,9 @@ func noted(t *testing.T, a *app.App, data string, messages, entries int) {
 // or the log emptied, cut or gone, took what had been answered with it, and
 // nothing said so: no line in the log, health and doctor well.
 func TestTornLogIsSaid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a router over and over, one after the other")
+	}
 	const messages, entries = 40, 12
 	image := crashImage(t, func(a *app.App) {
 		for n := range messages {

@@ -214,6 +214,9 @@ func TestNotesRefuses(t *testing.T) {
 }
 
 func TestNotesOfTheWorstKind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads megabytes in one goroutine")
+	}
 	for name, piece := range map[string]string{
 		"headings": "# a\n", "quotations": "> ", "items": "- ", "items on lines": "- a\n", "labels": "Fix: a\n", "problems": "Problem: a\nFix: b\n", "fences": "```\n",
 		"table": "| Symptom | Fix |\n|---|---|\n| a | b |\n\n", "brackets": "[", "backticks": "`", "stars": "*", "html": "<!--", "one line": "x",
