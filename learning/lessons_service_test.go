@@ -280,7 +280,7 @@ func (s twice) Change(ctx context.Context, decide func(tx learning.PipelineTx) e
 
 func TestDecisionsMayRunTwice(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the same contract again: TestLessonsContract runs it under the race detector")
+		t.Skip("the same contract again: TestLessonContract runs it under the race detector")
 	}
 	learningtest.RunLessons(t, func(t *testing.T) learning.LessonService {
 		return lessonService{learning.NewLessons(twice{open(t, t.TempDir(), time.Now).store}, learning.LessonOptions{})}

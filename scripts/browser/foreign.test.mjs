@@ -177,6 +177,7 @@ test("a login: its cookie, a wrong token, the form of another site, the log out"
         }, [router.url + action, body]),
       ]);
       assert.equal(answer.status(), 403, `${action} from ${from}`);
+      await page.waitForURL(router.url + action); // a page that is closed while it turns to another never closes
       await page.close();
     }
     const page = await context.newPage();
