@@ -1,0 +1,301 @@
+package app_test
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"skillrouter/cmd/app"
+	"skillrouter/cmd/cli"
+)
+
+// recorded holds requests with what a router answered to them, over HTTP, MCP and the command line, in
+// the order in which they were made: nobody outside notices what is moved inside. To record a further
+// one, write its line without an answer and run the test with -update.
+const recorded = "testdata/recorded.jsonl"
+
+// agreed are requests, as recorded, whose answers may become others, and why. Their status may not.
+var agreed = map[string]string{}
+
+// recordedStep is how far the clock goes on with each request: so little that no agent falls silent in all of them.
+const recordedStep = 20 * time.Millisecond
+
+// recording is a request and its answer. Ids stand in both as «1», «2», …, by where they were first answered.
+type recording struct {
+	Via    string          `json:"via"`            // http, mcp or cli; clock lets time pass
+	As     string          `json:"as"`             // who asks: one of callers
+	Do     string          `json:"do"`             // method and path, a tool, or a command's words
+	Body   string          `json:"body,omitempty"` // what is sent, a tool's arguments, or what the command reads
+	Status int             `json:"status"`         // of HTTP, or the exit code
+	Answer json.RawMessage `json:"answer"`
+}
+
+// replaying makes recorded requests and knows which ids stand for which.
+type replaying struct {
+	*serving
+	clock  *atomic.Int64
+	real   map[string]string // by symbol
+	symbol map[string]string // by real id
+}
+
+func replay(t *testing.T) *replaying {
+	t.Helper()
+	clock := new(atomic.Int64)
+	begin := time.Date(2026, 1, 5, 10, 0, 0, 0, time.UTC)
+	now := func() time.Time { return begin.Add(time.Duration(clock.Load()) * recordedStep) }
+	cfg := settings(t)
+	cfg.Presence.StaleAfter, cfg.Presence.OfflineAfter = time.Hour, 2*time.Hour // nobody falls silent in between
+	cfg.MCP.Toolsets = []string{"all"}
+	r := &replaying{serving: serveAs(t, cfg, app.Options{Version: "test", Now: now}), clock: clock, real: map[string]string{}, symbol: map[string]string{}}
+	r.issue()
+	return r
+}
+
+var (
+	// anId is what is made by chance: ids, secrets, the tokens of forms.
+	anID = regexp.MustCompile(`\b[0-9a-f]{32}\b|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|skr_[A-Za-z0-9_-]{43}`)
+	// markup is left out of a page: its words are compared.
+	markup = regexp.MustCompile(`(?s)<(script|style|svg).*?</(script|style|svg)>|<[^>]*>`)
+	// symbol stands for one.
+	symbol = regexp.MustCompile(`«\d+»`)
+	// figures measure this run.
+	figures = regexp.MustCompile(`"(lease_ms|tokens|took_ms|took_us|uptime_seconds|seq|last_seq|bytes)":[-+.e\d]+`)
+	// aTime is when something was; what the router does by itself comes a little sooner or later.
+	aTime = regexp.MustCompile(`\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?Z?|\d{8}T\d{6}(\.\d+)?Z|\b\d+ ?(ms|s|min|m|h|d) (ago|from now)|seq \d+|SENT \d+|\d+ of \d+ tokens`)
+	// fence is the mark around memory, which no text of memory can know before.
+	fence = regexp.MustCompile(`memory-[0-9a-f]+`)
+)
+
+// ask makes the request of x and returns what is answered, with what changes from run to run left out.
+func (r *replaying) ask(x recording) (status int, answer string) {
+	put := func(text string) string {
+		return symbol.ReplaceAllStringFunc(text, func(s string) string { return cmp.Or(r.real[s], s) })
+	}
+	do, body := put(x.Do), put(x.Body)
+	switch x.Via {
+	case "http":
+		method, path, _ := strings.Cut(do, " ")
+		status, answer = r.do(x.As, method, path, body, nil)
+	case "mcp":
+		message := strings.Replace(callTool, `"tools/list","params":{`, fmt.Sprintf(`"tools/call","params":{"name":%q,"arguments":%s,`, do, body), 1)
+		status, answer = r.do(x.As, http.MethodPost, "/mcp", message, map[string]string{"Mcp-Method": "tools/call", "Mcp-Name": do})
+	case "cli":
+		r.t.Setenv("SKILLROUTER_SERVER", r.app.URL())
+		r.t.Setenv("SKILLROUTER_TOKEN", r.secrets[x.As])
+		var words []string
+		if err := json.Unmarshal([]byte(do), &words); err != nil {
+			r.t.Fatalf("%s: %v", do, err)
+		}
+		var out bytes.Buffer
+		status = cli.Run(r.t.Context(), words, strings.NewReader(body), &out, &out)
+		answer = out.String()
+	case "clock":
+		further, err := time.ParseDuration(do)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.clock.Add(int64(further / recordedStep))
+		<-time.After(min(further, recordedPause))
+	default:
+		r.t.Fatalf("%q is no way to ask", x.Via)
+	}
+	return status, bared(strings.ReplaceAll(answer, r.app.URL(), "http://router"))
+}
+
+// bared is an answer as it is compared: JSON with its members in order and its
+// fractions to two places, and no figures of this run.
+func bared(answer string) string {
+	var parsed any
+	d := json.NewDecoder(strings.NewReader(answer))
+	d.UseNumber()
+	if d.Decode(&parsed) != nil || d.More() {
+		parsed = strings.Join(strings.Fields(markup.ReplaceAllString(answer, " ")), " ")
+	}
+	var sorted bytes.Buffer
+	e := json.NewEncoder(&sorted)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(rounded(parsed))
+	text := fence.ReplaceAllString(strings.TrimSpace(sorted.String()), "memory-…")
+	return aTime.ReplaceAllString(figures.ReplaceAllString(text, `"$1":0`), "TIME")
+}
+
+func rounded(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, one := range v {
+			v[name] = rounded(one)
+		}
+	case []any:
+		for i, one := range v {
+			v[i] = rounded(one)
+		}
+		if len(v) > 5 {
+			return append(v[:3:3], fmt.Sprintf("… %d in all, the last:", len(v)), v[len(v)-1])
+		}
+	case json.Number:
+		if f, err := v.Float64(); err == nil && strings.ContainsAny(v.String(), ".eE") {
+			return math.Round(f*1e2) / 1e2
+		}
+	case string: // the text of a tool's answer is JSON too
+		if (strings.HasPrefix(v, "{") || strings.HasPrefix(v, "[")) && json.Valid([]byte(v)) {
+			return bared(v)
+		}
+	}
+	return v
+}
+
+// agrees tells whether an answer is the recorded one: the same but for ids, and
+// each id the one that its symbol stands for. A symbol that is new stands for it from now on.
+func (r *replaying) agrees(got, want string) bool {
+	ids, symbols := anID.FindAllString(got, -1), symbol.FindAllString(want, -1)
+	if len(ids) != len(symbols) || anID.ReplaceAllString(got, "«»") != symbol.ReplaceAllString(want, "«»") {
+		return false
+	}
+	fresh := map[string]string{}
+	for i, s := range symbols {
+		if known := cmp.Or(r.real[s], fresh[s]); known == "" && r.symbol[ids[i]] == "" {
+			fresh[s] = ids[i]
+		} else if known != ids[i] {
+			return false
+		}
+	}
+	for s, id := range fresh {
+		r.know(s, id)
+	}
+	return true
+}
+
+func (r *replaying) know(s, id string) { r.real[s], r.symbol[id] = id, s }
+
+// named puts symbols for the ids of a new answer.
+func (r *replaying) named(answer string) string {
+	return anID.ReplaceAllStringFunc(answer, func(id string) string {
+		if r.symbol[id] == "" {
+			r.know(fmt.Sprintf("«%d»", len(r.real)+1), id)
+		}
+		return r.symbol[id]
+	})
+}
+
+func readRecorded(t *testing.T) (all []recording) {
+	t.Helper()
+	file, err := os.Open(recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var x recording
+		if err := json.Unmarshal(lines.Bytes(), &x); err != nil {
+			t.Fatalf("line %d: %v", len(all)+1, err)
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// TestRecorded makes every recorded request again. An answer that waits for
+// what the router does a moment later is asked for again.
+func TestRecorded(t *testing.T) {
+	all := readRecorded(t)
+	if len(all) < 1000 {
+		t.Fatalf("only %d requests are recorded", len(all))
+	}
+	r := replay(t)
+	wrong := 0
+	for i := range all {
+		x := &all[i]
+		r.clock.Add(1)
+		want := string(x.Answer)
+		if agreed[x.Do] != "" {
+			want = `""`
+		}
+		var status int
+		var got string
+		agrees := false
+		for end := time.Now().Add(recordedPatience); ; <-time.After(50 * time.Millisecond) {
+			if status, got = r.ask(*x); agreed[x.Do] != "" {
+				got = `""`
+			}
+			agrees = !*update && status == x.Status && r.agrees(got, want)
+			if agrees || *update || !x.safe() || time.Now().After(end) {
+				break
+			}
+		}
+		if *update {
+			x.Status, x.Answer = status, json.RawMessage(r.named(got))
+			continue
+		}
+		if agrees {
+			continue
+		}
+		if wrong++; wrong <= 20 {
+			t.Errorf("line %d, %s as %s: %s %s\n got %d %s\nwant %s", i+1, x.Via, x.As, x.Do, x.Body, status, got, want)
+		}
+	}
+	if wrong > 20 {
+		t.Errorf("%d of %d answers differ", wrong, len(all))
+	}
+	if *update {
+		writeRecorded(t, all)
+	}
+}
+
+// recordedPause is how long the router has, where the clock goes on by more, for
+// what it does once a second.
+const recordedPause = 1200 * time.Millisecond
+
+// recordedPatience is how long a reading may be asked again.
+const recordedPatience = 300 * time.Millisecond
+
+// safe tells whether the request only reads, so that it may be made again.
+func (x recording) safe() bool { return strings.HasPrefix(x.Do, "GET ") }
+
+func writeRecorded(t *testing.T, all []recording) {
+	t.Helper()
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	for _, x := range all {
+		if err := e.Encode(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(recorded, out.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRecordedControl is the negative control: another word, another id or one
+// id for two is no recorded answer.
+func TestRecordedControl(t *testing.T) {
+	const one, two = "01a205f6-b02c-7c5f-8aaa-0123456789ab", "01a205f6-b02c-7c5f-8aaa-0123456789ac"
+	r := &replaying{real: map[string]string{}, symbol: map[string]string{}}
+	if !r.agrees(`{"id":"`+one+`","of":"`+two+`"}`, `{"id":"«1»","of":"«2»"}`) || !r.agrees(`{"id":"`+two+`"}`, `{"id":"«2»"}`) {
+		t.Error("the same answer is taken for another one")
+	}
+	for got, want := range map[string]string{
+		`{"id":"` + one + `"}`:                     `{"id":"«2»"}`,
+		`{"id":"` + two + `"}`:                     `{"id":"«3»"}`,
+		`{"id":"` + one + `","of":"` + one + `"}`:  `{"id":"«1»","of":"«4»"}`,
+		`{"name":"a"}`:                             `{"name":"b"}`,
+		`{"id":"` + one + `"} `:                    `{"id":"«1»"}`,
+		`{"id":"` + one + `","id2":"` + one + `"}`: `{"id":"«1»"}`,
+	} {
+		if r.agrees(got, want) {
+			t.Errorf("%s passes for %s", got, want)
+		}
+	}
+}
