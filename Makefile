@@ -16,8 +16,8 @@ export GOFLAGS += -trimpath
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## build bin/skillrouter
-	$(GO) build -tags $(TAGS) -trimpath -o $(BIN) ./cmd/skillrouter
+build: ## build bin/skillrouter, without the tables that only debuggers read
+	$(GO) build -tags $(TAGS) -trimpath -ldflags='-s -w' -o $(BIN) ./cmd/skillrouter
 
 run: build ## start the sidecar on its embedded default, in the foreground
 	$(BIN) serve

@@ -13,7 +13,6 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -174,7 +173,7 @@ func (a *App) Run(ctx context.Context) error {
 	for _, d := range a.doors {
 		go func() { serve <- d.server.Serve(d.listener) }()
 	}
-	settle := time.AfterFunc(settleAfter, debug.FreeOSMemory)
+	settle := time.AfterFunc(settleAfter, settle)
 	defer settle.Stop()
 	a.log.Info("listening", "url", strings.Join(a.Addresses(), " "), "data", a.config.Data, "version", a.options.Version)
 	var failure error
