@@ -44,7 +44,7 @@ fuzz: ## run each fuzz target for FUZZTIME (60s)
 	  done; done
 
 garbage: ## send the mesh a million garbage datagrams: no crash, no change, no growth
-	SKILLROUTER_GARBAGE=1000000 $(GO) test -tags $(TAGS) -count 1 -v -run '^TestGarbage' ./comms/interlock
+	SKILLROUTER_GARBAGE=1000000 $(GO) test -tags $(TAGS) -count 1 -v -run '^TestGarbage' ./router/interlock
 
 soak: build ## break the router from outside for SOAKTIME (10m): kills, power cuts, I/O errors, damaged files, streams. SOAK=kill,power runs only these
 	$(GO) run -tags $(TAGS) ./scripts/soak -binary $(BIN) -time $(SOAKTIME) -only "$(SOAK)"

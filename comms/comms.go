@@ -14,7 +14,7 @@ import (
 )
 
 // PresenceService is what agents and their Captain can do about presence.
-// Presence implements it beside the database, comms/client over HTTP.
+// Presence implements it beside the database, router/client over HTTP.
 type PresenceService interface {
 	// Heartbeat checks an agent in, making it known if it was not.
 	Heartbeat(ctx context.Context, beat Heartbeat) (HeartbeatAnswer, error)
@@ -29,7 +29,7 @@ type PresenceService interface {
 }
 
 // MailboxService is what agents and their Captain can do with signals.
-// Mailbox implements it beside the database, comms/client over HTTP.
+// Mailbox implements it beside the database, router/client over HTTP.
 type MailboxService interface {
 	// Send stores a message and then hands it to whoever listens. It returns once it is stored.
 	Send(ctx context.Context, draft operational.MessageDraft) (Sent, error)

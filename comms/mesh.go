@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// MeshService looks at the UDP mesh (seed 003's InterLock). comms/interlock
-// implements it beside the socket, comms/client over HTTP.
+// MeshService looks at the UDP mesh (seed 003's InterLock). router/interlock
+// implements it beside the socket, router/client over HTTP.
 type MeshService interface {
 	// Mesh returns the mesh's state, its peers and its counters since the start.
 	Mesh(ctx context.Context) (Mesh, error)

@@ -8,7 +8,7 @@ import (
 )
 
 // AnswerService learns from use: which entry answered which question. Answered
-// implements it beside the database, comms/client over HTTP.
+// implements it beside the database, router/client over HTTP.
 type AnswerService interface {
 	// Answered says that an entry answered a question, or did not. The same and like
 	// questions find it from the next search on. It needs ScopeAgent. An agent has one

@@ -8,7 +8,7 @@ import (
 
 // ConsolidationService makes memory of what was said: from the transcript of a
 // session it proposes facts, episodes and procedures, and stores what is
-// accepted. Consolidation implements it beside the database, comms/client over HTTP.
+// accepted. Consolidation implements it beside the database, router/client over HTTP.
 type ConsolidationService interface {
 	// Consolidate extracts proposals from a transcript, and accepts those whose confidence
 	// the settings call enough. The same transcript again changes nothing and returns what

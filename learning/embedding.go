@@ -112,7 +112,7 @@ type EmbeddingStatus struct {
 }
 
 // EmbeddingService tells how far the vectors are. Vectors implements it beside
-// the database, comms/client over HTTP.
+// the database, router/client over HTTP.
 type EmbeddingService interface {
 	// Embeddings returns how far the vectors are. It needs ScopeRead.
 	Embeddings(ctx context.Context) (EmbeddingStatus, error)

@@ -8,7 +8,7 @@ import (
 
 // ExperienceService is seed 003's view of the one pipeline: episodes with
 // problem, solution and outcome, the patterns and lessons that come of them.
-// Experiences implements it beside the database, comms/client over HTTP.
+// Experiences implements it beside the database, router/client over HTTP.
 type ExperienceService interface {
 	// Record stores an experience with its utility, and tells of the patterns that it formed.
 	Record(ctx context.Context, draft ExperienceDraft) (Recorded, error)

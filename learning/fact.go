@@ -10,7 +10,7 @@ import (
 
 // FactService is what can be done with facts: values that an agent keeps under
 // a key, for a while or for ever. Facts implements it beside the database,
-// comms/client over HTTP.
+// router/client over HTTP.
 //
 // Facts belong to a persona, and the fact says who wrote what it holds now. Those of
 // skillrouter.DefaultPersona and SharedPersona any agent may replace or delete; those

@@ -6,7 +6,7 @@ import (
 )
 
 // GapService is what can be done with knowledge gaps: questions that were asked
-// and found nothing. Gaps implements it beside the database, comms/client over HTTP.
+// and found nothing. Gaps implements it beside the database, router/client over HTTP.
 type GapService interface {
 	// List returns a page of gaps. It needs ScopeRead.
 	List(ctx context.Context, query GapQuery) (GapPage, error)

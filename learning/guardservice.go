@@ -6,7 +6,7 @@ import (
 )
 
 // GuardService is what can be done with the guard. Guards implements it beside
-// the database, comms/client over HTTP.
+// the database, router/client over HTTP.
 type GuardService interface {
 	// Check judges a proposed action. The judgement is written to the ledger behind the answer:
 	// a kill of the router may lose what it judged in the last second. A ledger that cannot be

@@ -6,7 +6,7 @@ import (
 )
 
 // JudgementService keeps people's own judged questions, and measures the search
-// of knowledge by them. Judgements implements it beside the database, comms/client over HTTP.
+// of knowledge by them. Judgements implements it beside the database, router/client over HTTP.
 type JudgementService interface {
 	// Judge says which entries are right and which are wrong for a question. A question that the
 	// caller judged before is judged further: what is said now stands. It needs ScopeAgent.

@@ -26,7 +26,7 @@ const (
 )
 
 // KnowledgeService is what can be done with knowledge. KnowledgeBase
-// implements it beside the database, comms/client over HTTP.
+// implements it beside the database, router/client over HTTP.
 type KnowledgeService interface {
 	// Store stores one entry. What is the same entry depends on who named it:
 	//   - A draft without an ID is known by what it says. If an entry of the same project has
@@ -48,7 +48,7 @@ type KnowledgeService interface {
 }
 
 // EpisodeService is what can be done with episodes. Episodes implements it
-// beside the database, comms/client over HTTP.
+// beside the database, router/client over HTTP.
 type EpisodeService interface {
 	// Record stores what happened.
 	Record(ctx context.Context, draft EpisodeDraft) (Episode, error)

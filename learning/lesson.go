@@ -8,7 +8,7 @@ import (
 )
 
 // LessonService is what can be done with lessons. Lessons implements it beside
-// the database, comms/client over HTTP. A lesson is named by its id or by its
+// the database, router/client over HTTP. A lesson is named by its id or by its
 // number in decimal: an id that a client gives is never a number.
 type LessonService interface {
 	// Report stores a lesson, or counts another occurrence of one that is there: the same

@@ -6,7 +6,7 @@ import (
 )
 
 // PatternService is what can be done with patterns. Patterns implements it
-// beside the database, comms/client over HTTP. A pattern is named by its id or
+// beside the database, router/client over HTTP. A pattern is named by its id or
 // by its number in decimal.
 type PatternService interface {
 	// Pattern returns one pattern with its evidence.

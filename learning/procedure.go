@@ -10,7 +10,7 @@ import (
 
 // ProcedureService is what can be done with procedures: steps that worked, to
 // be gone through again. Procedures implements it beside the database,
-// comms/client over HTTP.
+// router/client over HTTP.
 //
 // The router runs no step. It hands them out one at a time, to whoever runs
 // the procedure, and keeps what they report.

@@ -11,7 +11,7 @@ import (
 )
 
 // EscalationService is what can be done with escalations. Escalations
-// implements it beside the database, comms/client over HTTP.
+// implements it beside the database, router/client over HTTP.
 type EscalationService interface {
 	// Escalation returns one escalation with its history.
 	Escalation(ctx context.Context, id string) (Escalation, error)

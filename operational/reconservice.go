@@ -11,7 +11,7 @@ import (
 )
 
 // ReconService is what can be done with what reconnaissance finds. Recon
-// implements it beside the database, comms/client over HTTP.
+// implements it beside the database, router/client over HTTP.
 type ReconService interface {
 	// StoreEnvironment adds an environment, or changes the one of that name; empty fields leave what it has.
 	StoreEnvironment(ctx context.Context, draft EnvironmentDraft) (Environment, error)

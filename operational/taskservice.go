@@ -14,7 +14,7 @@ import (
 )
 
 // TaskService is what agents and their Captain can do with tasks. Tasks
-// implements it beside the database, comms/client over HTTP. A ref is a
+// implements it beside the database, router/client over HTTP. A ref is a
 // task's id or its number, with or without "#".
 type TaskService interface {
 	// Create adds a task, and claims it at once if the draft names an agent.

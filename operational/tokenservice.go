@@ -36,7 +36,7 @@ const (
 )
 
 // TokenService is what can be done with tokens. Tokens implements it beside
-// the database, comms/client over HTTP. All of it needs ScopeAdmin.
+// the database, router/client over HTTP. All of it needs ScopeAdmin.
 type TokenService interface {
 	// Issue makes a token. Its secret is in the answer and nowhere else.
 	Issue(ctx context.Context, draft TokenDraft) (IssuedToken, error)

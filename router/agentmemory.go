@@ -11,7 +11,7 @@ import (
 )
 
 // MemoryService is what an agent is given of what was learned. AgentMemory
-// implements it beside the databases, comms/client over HTTP.
+// implements it beside the databases, router/client over HTTP.
 type MemoryService interface {
 	// Memory returns what an agent should know (GET /agent/{name}/memory).
 	Memory(ctx context.Context, agent string) (Memory, error)

@@ -6,7 +6,7 @@ import (
 )
 
 // ContextService gathers what an agent should know for a task, within a budget
-// of tokens. ContextBuilder implements it beside the stores, comms/client over HTTP.
+// of tokens. ContextBuilder implements it beside the stores, router/client over HTTP.
 type ContextService interface {
 	// Build gathers it. It needs ScopeRead.
 	Build(ctx context.Context, request ContextRequest) (Context, error)

@@ -8,7 +8,7 @@ import (
 
 // IntrospectionService tells what is remembered, and clears it (seed 002's
 // list_memory_categories, memory_stats and clear_memory). Introspection
-// implements it beside the stores, comms/client over HTTP.
+// implements it beside the stores, router/client over HTTP.
 type IntrospectionService interface {
 	// Categories lists the categories that a persona's memories and the team's are in. It needs ScopeRead.
 	Categories(ctx context.Context, persona string) (MemoryCategories, error)

@@ -78,7 +78,7 @@ type Miss struct {
 }
 
 // Service answers questions. Router implements it beside the stores,
-// comms/client over HTTP.
+// router/client over HTTP.
 type Service interface {
 	// Ask routes the question and answers it.
 	Ask(ctx context.Context, query Query) (Answer, error)

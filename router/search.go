@@ -12,7 +12,7 @@ import (
 )
 
 // SearchService searches every memory at once. Searcher implements it beside
-// the stores, comms/client over HTTP.
+// the stores, router/client over HTTP.
 type SearchService interface {
 	// Search finds what fits the words best, of whatever kind, the likeliest first. It
 	// needs ScopeRead. Messages are found by whom they concern alone: their sender, their

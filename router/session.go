@@ -9,7 +9,7 @@ import (
 )
 
 // SessionService is what can be done with sessions. Sessions implements it
-// beside the stores, comms/client over HTTP.
+// beside the stores, router/client over HTTP.
 type SessionService interface {
 	// Start begins a session of an agent and hands it what the last one left to it. An
 	// open session of the agent is ended first; if it is the one of the draft's id, it goes

@@ -15,7 +15,7 @@ import (
 )
 
 // FeedbackService teaches the classifier of one installation. Taught implements
-// it beside the database, comms/client over HTTP.
+// it beside the database, router/client over HTTP.
 type FeedbackService interface {
 	// Teach says what kind of question a query is, at once and until it is deleted. It
 	// needs ScopeAgent. A captain's word counts fully, an agent's for half, and one

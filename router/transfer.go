@@ -11,7 +11,7 @@ import (
 
 // TransferService carries memories from one router to another, and from other
 // systems into this one. Transfer implements it beside the databases,
-// comms/client over HTTP.
+// router/client over HTTP.
 type TransferService interface {
 	// Import takes records in, each once however often it is sent. It needs ScopeCaptain.
 	Import(ctx context.Context, request ImportRequest) (Imported, error)

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"skillrouter/cmd/app"
-	"skillrouter/comms/client"
 	"skillrouter/learning"
+	"skillrouter/router/client"
 )
 
 // embeddingServer is an OpenAI-compatible endpoint that knows that a few words

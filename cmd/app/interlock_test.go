@@ -19,7 +19,7 @@ import (
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
 	"skillrouter/comms"
-	"skillrouter/comms/interlock"
+	"skillrouter/router/interlock"
 )
 
 // meshTime is how long a datagram may take to show.

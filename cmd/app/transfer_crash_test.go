@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/comms/client"
 	"skillrouter/router"
+	"skillrouter/router/client"
 )
 
 const (

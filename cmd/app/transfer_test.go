@@ -16,9 +16,9 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app"
-	"skillrouter/comms/client"
 	"skillrouter/learning"
 	"skillrouter/router"
+	"skillrouter/router/client"
 )
 
 // transferring is a router in this process, and a client of it.

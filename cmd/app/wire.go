@@ -12,7 +12,6 @@ import (
 
 	"skillrouter"
 	"skillrouter/comms"
-	"skillrouter/comms/stream"
 	"skillrouter/learning"
 	learningstore "skillrouter/learning/store"
 	"skillrouter/operational"
@@ -21,6 +20,7 @@ import (
 	"skillrouter/router/httpapi"
 	"skillrouter/router/llm"
 	"skillrouter/router/mcpserver"
+	"skillrouter/router/stream"
 )
 
 // services are the wired parts that App itself talks to.

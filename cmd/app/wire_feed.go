@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"net/http"
 
-	"skillrouter/comms/stream"
 	"skillrouter/router"
 	"skillrouter/router/httpapi"
+	"skillrouter/router/stream"
 )
 
 // wireFeed builds the feed of events and its transports.

@@ -8,8 +8,8 @@ import (
 
 	"skillrouter/cmd/config"
 	"skillrouter/comms"
-	"skillrouter/comms/interlock"
 	"skillrouter/router/httpapi"
+	"skillrouter/router/interlock"
 )
 
 // wireMesh opens the UDP mesh, if the settings ask for it.

@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter"
-	"skillrouter/comms/client"
 	"skillrouter/learning"
+	"skillrouter/router/client"
 )
 
 // Times of `skillrouter cache`.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/comms/client"
 	"skillrouter/operational"
+	"skillrouter/router/client"
 )
 
 const (

@@ -20,7 +20,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app"
-	"skillrouter/comms/client"
+	"skillrouter/router/client"
 )
 
 // demoWidth is the column at which a command that is shown goes on in another line.

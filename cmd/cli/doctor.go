@@ -15,8 +15,8 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
-	"skillrouter/comms/client"
 	"skillrouter/router"
+	"skillrouter/router/client"
 )
 
 // doctorTime bounds the router's own examination, which reads whole databases.

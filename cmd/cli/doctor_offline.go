@@ -8,7 +8,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app"
-	"skillrouter/comms/client"
+	"skillrouter/router/client"
 )
 
 // offlineProof is what doctor --offline-proof prints.

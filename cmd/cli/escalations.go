@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/comms/client"
 	"skillrouter/learning"
 	"skillrouter/operational"
+	"skillrouter/router/client"
 )
 
 func (s *shell) escalationsCommand() *cobra.Command {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/comms/client"
 	"skillrouter/router"
+	"skillrouter/router/client"
 )
 
 func (s *shell) eventsCommand() *cobra.Command {

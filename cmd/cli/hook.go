@@ -19,8 +19,8 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/hook"
-	"skillrouter/comms/client"
 	"skillrouter/router"
+	"skillrouter/router/client"
 )
 
 // Times of a hook: an agent waits for it, or ends it.

@@ -19,7 +19,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/comms"
-	"skillrouter/comms/interlock"
+	"skillrouter/router/interlock"
 )
 
 func (s *shell) interlockCommand() *cobra.Command {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/comms/client"
 	"skillrouter/learning"
+	"skillrouter/router/client"
 	"skillrouter/router/mcpserver"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/config"
-	"skillrouter/comms/client"
 	"skillrouter/router"
+	"skillrouter/router/client"
 	"skillrouter/router/mcpserver"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"skillrouter"
 	"skillrouter/comms"
-	"skillrouter/comms/client"
 	"skillrouter/operational"
+	"skillrouter/router/client"
 )
 
 func (s *shell) messagesCommand() *cobra.Command {

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter"
-	"skillrouter/comms/client"
 	"skillrouter/learning"
+	"skillrouter/router/client"
 )
 
 // procedureRun is one going through a procedure at the command line.

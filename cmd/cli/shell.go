@@ -12,7 +12,7 @@ import (
 
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
-	"skillrouter/comms/client"
+	"skillrouter/router/client"
 )
 
 // shell is what every command works with: where it reads and writes, and how

@@ -13,7 +13,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app"
-	"skillrouter/comms/client"
+	"skillrouter/router/client"
 )
 
 // Times and bounds of starting a router that is not there.

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/comms"
-	"skillrouter/comms/client"
 	"skillrouter/operational"
+	"skillrouter/router/client"
 )
 
 func (s *shell) statusCommand() *cobra.Command {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/comms/client"
 	"skillrouter/operational"
+	"skillrouter/router/client"
 )
 
 func (s *shell) tasksCommand() *cobra.Command {

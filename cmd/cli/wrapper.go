@@ -9,8 +9,8 @@ import (
 
 	"skillrouter"
 	"skillrouter/comms"
-	"skillrouter/comms/client"
 	"skillrouter/operational"
+	"skillrouter/router/client"
 )
 
 // Times of a wrapper.

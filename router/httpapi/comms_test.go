@@ -14,12 +14,12 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/comms"
-	"skillrouter/comms/client"
 	"skillrouter/comms/commstest"
-	"skillrouter/comms/stream"
 	"skillrouter/operational"
 	"skillrouter/operational/store"
+	"skillrouter/router/client"
 	"skillrouter/router/httpapi"
+	"skillrouter/router/stream"
 )
 
 // commsServer serves presence, mailbox and streams on a fresh database, and

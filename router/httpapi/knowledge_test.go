@@ -16,10 +16,10 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app"
-	"skillrouter/comms/client"
 	"skillrouter/learning"
 	"skillrouter/learning/learningtest"
 	"skillrouter/learning/store"
+	"skillrouter/router/client"
 	"skillrouter/router/httpapi"
 )
 

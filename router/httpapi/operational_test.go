@@ -12,10 +12,10 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app"
-	"skillrouter/comms/client"
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
 	"skillrouter/operational/store"
+	"skillrouter/router/client"
 	"skillrouter/router/httpapi"
 )
 

@@ -15,8 +15,8 @@ import (
 	"github.com/coder/websocket"
 
 	"skillrouter/comms"
-	"skillrouter/comms/stream"
 	"skillrouter/operational"
+	"skillrouter/router/stream"
 )
 
 const (

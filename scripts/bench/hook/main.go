@@ -22,8 +22,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/comms/client"
 	"skillrouter/learning"
+	"skillrouter/router/client"
 	"skillrouter/scripts/bench/sidecar"
 )
 

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/comms/client"
 	"skillrouter/operational"
+	"skillrouter/router/client"
 )
 
 func frame(seq int64) string {

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"skillrouter"
-	"skillrouter/comms/client"
 	"skillrouter/learning"
 	"skillrouter/operational"
 	"skillrouter/router"
+	"skillrouter/router/client"
 )
 
 // TestMemoryContract holds memories, contexts and figures to their promise over

@@ -10,12 +10,12 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
-	"skillrouter/comms/client"
 	"skillrouter/comms/commstest"
 	"skillrouter/learning"
 	"skillrouter/learning/learningtest"
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
+	"skillrouter/router/client"
 	"skillrouter/router/routertest"
 )
 

@@ -15,9 +15,9 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
-	"skillrouter/comms/client"
 	"skillrouter/learning"
 	"skillrouter/learning/learningtest"
+	"skillrouter/router/client"
 )
 
 // serveAt runs a whole router that goes by a clock, until the test ends or stop is called.

@@ -20,10 +20,10 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app"
-	"skillrouter/comms/stream"
 	"skillrouter/operational"
 	"skillrouter/operational/store"
 	"skillrouter/router"
+	"skillrouter/router/stream"
 )
 
 // silent is a log of nothing.

@@ -7,8 +7,8 @@ import (
 
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
-	"skillrouter/comms/client"
 	"skillrouter/learning/learningtest"
+	"skillrouter/router/client"
 )
 
 // consolidating runs a whole router that accepts proposals from threshold, until the test ends or stop is called.

@@ -24,9 +24,9 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/comms"
-	"skillrouter/comms/stream"
 	"skillrouter/operational"
 	"skillrouter/operational/store"
+	"skillrouter/router/stream"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

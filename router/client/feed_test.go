@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/comms/client"
 	"skillrouter/operational"
 	"skillrouter/router"
+	"skillrouter/router/client"
 )
 
 // shears cuts the first streams of events after some bytes each, wherever in

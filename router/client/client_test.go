@@ -14,9 +14,9 @@ import (
 
 	"skillrouter"
 	"skillrouter/comms"
-	"skillrouter/comms/client"
 	"skillrouter/learning"
 	"skillrouter/operational"
+	"skillrouter/router/client"
 )
 
 func TestNewRefuses(t *testing.T) {

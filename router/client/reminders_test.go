@@ -11,11 +11,11 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/comms"
-	"skillrouter/comms/client"
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
 	"skillrouter/operational/store"
 	"skillrouter/router"
+	"skillrouter/router/client"
 	"skillrouter/router/httpapi"
 )
 

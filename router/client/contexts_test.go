@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"skillrouter"
-	"skillrouter/comms/client"
 	"skillrouter/learning"
 	"skillrouter/router"
+	"skillrouter/router/client"
 )
 
 // TestContext holds that a context over HTTP, and from the tool, is what the builder makes of the real stores.

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"skillrouter"
-	"skillrouter/comms/interlock"
+	"skillrouter/router/interlock"
 )
 
 var at = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
