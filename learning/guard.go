@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"skillrouter/learning/guard/act"
+
 	"skillrouter"
 )
 
@@ -114,11 +116,11 @@ func NewGuard(rules []*GuardRule, options GuardOptions) *Guard {
 }
 
 // guardWordKey is what rules that are compared by words are indexed by.
-func guardWordKey(a *guardAct, sub bool) string {
-	if sub && len(a.words) > 0 && !guardPlaceholder(a.words[0]) {
-		return a.name + " " + a.words[0]
+func guardWordKey(a *act.Act, sub bool) string {
+	if sub && len(a.Words) > 0 && !guardPlaceholder(a.Words[0]) {
+		return a.Name + " " + a.Words[0]
 	}
-	return a.name
+	return a.Name
 }
 
 // Check compares an action with the rules. It never fails: what cannot be

@@ -4,13 +4,15 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"skillrouter/learning/guard/act"
 )
 
 // GuardBuiltins are the five anti-patterns that seed 000 loads by itself.
 func GuardBuiltins() []*GuardRule {
-	made := func(d GuardRuleDraft, judge func(a *guardAct, action *Action) guardFit) *GuardRule {
+	made := func(d GuardRuleDraft, judge func(a *act.Act, action *Action) guardFit) *GuardRule {
 		d.Confidence, d.Domain = 1, "production"
-		return &GuardRule{draft: d, title: guardTitleOf(d.Title), judge: judge}
+		return &GuardRule{draft: d, title: act.TitleOf(d.Title), judge: judge}
 	}
 	return []*GuardRule{
 		made(GuardRuleDraft{
@@ -43,7 +45,7 @@ func GuardBuiltins() []*GuardRule {
 
 // guardProduction reports whether a name says that something is production.
 func guardProduction(name string) bool {
-	words := guardSplitName(name)
+	words := act.SplitName(name)
 	for i, w := range words {
 		if w == "prod" || w == "production" || w == "prd" {
 			if i > 0 && (words[i-1] == "non" || words[i-1] == "pre" || words[i-1] == "not" || words[i-1] == "like") {
@@ -55,12 +57,12 @@ func guardProduction(name string) bool {
 	return false
 }
 
-func guardProductionDatabase(a *guardAct, _ *Action) guardFit {
-	for _, e := range a.effects {
-		if e.kind != guardEffectSQL || !slices.ContainsFunc(e.targets, guardProduction) {
+func guardProductionDatabase(a *act.Act, _ *Action) guardFit {
+	for _, e := range a.Effects {
+		if e.Kind != act.EffectSQL || !slices.ContainsFunc(e.Targets, guardProduction) {
 			continue
 		}
-		if e.sql.hidden {
+		if e.SQL.Hidden {
 			return guardNear
 		}
 		return guardFull
@@ -68,13 +70,13 @@ func guardProductionDatabase(a *guardAct, _ *Action) guardFit {
 	return guardNone
 }
 
-func guardWorkflowSQL(a *guardAct, _ *Action) guardFit {
-	for _, e := range a.effects {
-		if e.kind != guardEffectSQL || e.sql.verb == "" {
+func guardWorkflowSQL(a *act.Act, _ *Action) guardFit {
+	for _, e := range a.Effects {
+		if e.Kind != act.EffectSQL || e.SQL.Verb == "" {
 			continue
 		}
-		n8n := slices.ContainsFunc(e.targets, func(t string) bool { return slices.Contains(guardSplitName(t), "n8n") })
-		for _, name := range e.sql.names {
+		n8n := slices.ContainsFunc(e.Targets, func(t string) bool { return slices.Contains(act.SplitName(t), "n8n") })
+		for _, name := range e.SQL.Names {
 			switch {
 			case name == "workflow_entity", name == "workflows_tags", name == "workflow_history", name == "shared_workflow", name == "workflow_statistics":
 				return guardFull
@@ -86,20 +88,20 @@ func guardWorkflowSQL(a *guardAct, _ *Action) guardFit {
 	return guardNone
 }
 
-func guardPromptChange(a *guardAct, action *Action) guardFit {
+func guardPromptChange(a *act.Act, action *Action) guardFit {
 	subject := func(name string) bool {
-		words := guardSplitName(name)
+		words := act.SplitName(name)
 		return slices.Contains(words, "aria") && (slices.Contains(words, "prompt") || slices.Contains(words, "prompts"))
 	}
-	for _, e := range a.effects {
+	for _, e := range a.Effects {
 		touched := false
-		switch e.kind {
-		case guardEffectWrite, guardEffectDelete:
-			touched = subject(e.path) && !guardBackupName(e.path)
-		case guardEffectSQL:
-			touched = slices.ContainsFunc(e.sql.names, subject)
+		switch e.Kind {
+		case act.EffectWrite, act.EffectDelete:
+			touched = subject(e.Path) && !guardBackupName(e.Path)
+		case act.EffectSQL:
+			touched = slices.ContainsFunc(e.SQL.Names, subject)
 		}
-		if touched && !guardBackedUp(action, path.Base(e.path)) {
+		if touched && !guardBackedUp(action, path.Base(e.Path)) {
 			return guardFull
 		}
 	}
@@ -148,7 +150,7 @@ func guardBelowData(parts []string) bool {
 	switch {
 	case parts[0] == "data":
 		parts = parts[1:]
-		if len(parts) == 1 && !guardScratch[parts[0]] && !guardPatterned(parts[0]) {
+		if len(parts) == 1 && !guardScratch[parts[0]] && !act.Patterned(parts[0]) {
 			return true
 		}
 	case len(parts) > 1 && parts[1] == "data" && (parts[0] == "srv" || parts[0] == "var" || parts[0] == "opt" || parts[0] == "mnt"):
@@ -161,19 +163,19 @@ func guardBelowData(parts []string) bool {
 
 // guardDataRemoval fits a recursive removal of the places where data lies:
 // /data and what is right below it, /srv/data, /opt/NAME/data, /var/lib/SERVICE and the like.
-func guardDataRemoval(a *guardAct, _ *Action) guardFit {
-	for _, e := range a.effects {
-		if e.kind != guardEffectDelete || e.soft || e.word != "" || !e.whole && !guardPatterned(e.path) {
+func guardDataRemoval(a *act.Act, _ *Action) guardFit {
+	for _, e := range a.Effects {
+		if e.Kind != act.EffectDelete || e.Soft || e.Word != "" || !e.Whole && !act.Patterned(e.Path) {
 			continue
 		}
-		parts := guardParts(e.path)
-		if !strings.HasPrefix(e.path, "/") {
+		parts := act.Parts(e.Path)
+		if !strings.HasPrefix(e.Path, "/") {
 			continue
 		}
 		if len(parts) == 0 {
 			return guardFull
 		}
-		if last := parts[len(parts)-1]; last == string(guardAnyText) && len(parts) > 1 {
+		if last := parts[len(parts)-1]; last == string(act.AnyText) && len(parts) > 1 {
 			parts = parts[:len(parts)-1]
 		}
 		switch {
@@ -182,8 +184,8 @@ func guardDataRemoval(a *guardAct, _ *Action) guardFit {
 			len(parts) == 3 && (parts[0] == "opt" || parts[0] == "srv") && parts[2] == "data",
 			len(parts) == 2 && parts[0] == "var" && parts[1] == "lib",
 			len(parts) >= 3 && len(parts) <= 4 && parts[0] == "var" && parts[1] == "lib" && guardDataDirs[parts[2]],
-			e.whole && guardBelowData(parts),
-			len(parts) >= 5 && strings.HasPrefix(e.path, "/var/lib/docker/volumes/"),
+			e.Whole && guardBelowData(parts),
+			len(parts) >= 5 && strings.HasPrefix(e.Path, "/var/lib/docker/volumes/"),
 			parts[len(parts)-1] == "pgdata" || parts[len(parts)-1] == "pg_data":
 			return guardFull
 		}
@@ -192,45 +194,45 @@ func guardDataRemoval(a *guardAct, _ *Action) guardFit {
 }
 
 // guardDeployment fits commands that put something into production.
-func guardDeployment(a *guardAct, action *Action) guardFit {
-	if a.mention() || guardTested(action.Context) || strings.HasPrefix(a.name, "(") {
+func guardDeployment(a *act.Act, action *Action) guardFit {
+	if a.Mention() || guardTested(action.Context) || strings.HasPrefix(a.Name, "(") {
 		return guardNone
 	}
 	production := false
-	for _, w := range a.words {
+	for _, w := range a.Words {
 		production = production || guardProduction(w)
 	}
-	for o, values := range a.options {
+	for o, values := range a.Options {
 		production = production || guardProduction(o) || slices.ContainsFunc(values, guardProduction)
 	}
-	name := guardSplitName(path.Base(a.name))
+	name := act.SplitName(path.Base(a.Name))
 	production = production || slices.ContainsFunc(name, guardProduction)
 	if !production {
 		return guardNone
 	}
 	deploys := func(w string) bool {
-		for _, part := range guardSplitName(w) {
+		for _, part := range act.SplitName(w) {
 			if part == "deploy" || part == "deployment" || part == "release" {
 				return true
 			}
 		}
 		return false
 	}
-	if deploys(a.name) {
+	if deploys(a.Name) {
 		return guardFull
 	}
-	if len(a.words) == 0 {
-		return guardFitIf(a.name == "vercel" || a.name == "netlify")
+	if len(a.Words) == 0 {
+		return guardFitIf(a.Name == "vercel" || a.Name == "netlify")
 	}
-	switch a.name {
+	switch a.Name {
 	case "kubectl":
-		return guardFitIf(a.words[0] == "apply" || a.words[0] == "rollout" && len(a.words) > 1 && a.words[1] == "restart" || a.words[0] == "set")
+		return guardFitIf(a.Words[0] == "apply" || a.Words[0] == "rollout" && len(a.Words) > 1 && a.Words[1] == "restart" || a.Words[0] == "set")
 	case "helm":
-		return guardFitIf(a.words[0] == "upgrade" || a.words[0] == "install")
+		return guardFitIf(a.Words[0] == "upgrade" || a.Words[0] == "install")
 	case "make", "npm", "yarn", "pnpm", "fly", "flyctl", "vercel", "netlify", "serverless", "sls", "cap", "kamal", "firebase", "gcloud", "eb", "ansible-playbook", "cdk", "sh", "python", "just", "task", "fab", "docker", "railway", "wrangler", "supabase":
-		return guardFitIf(slices.ContainsFunc(a.words, deploys))
+		return guardFitIf(slices.ContainsFunc(a.Words, deploys))
 	case "git":
-		return guardFitIf(a.words[0] == "push" && len(a.words) > 1 && guardProduction(a.words[1]))
+		return guardFitIf(a.Words[0] == "push" && len(a.Words) > 1 && guardProduction(a.Words[1]))
 	}
 	return guardNone
 }

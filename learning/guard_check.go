@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"skillrouter/learning/guard/act"
 )
 
 // guardCheck is one check under way.
@@ -18,10 +20,10 @@ type guardCheck struct {
 }
 
 func (c *guardCheck) run() {
-	proposals, rest := guardProposals(*c.action)
+	proposals, rest := act.Proposals(c.action.Command, c.action.Tool, c.action.Args)
 	var text strings.Builder
 	for _, p := range proposals {
-		text.WriteString(p.text + "\n")
+		text.WriteString(p.Text + "\n")
 		c.propose(p)
 	}
 	if rest != "" {
@@ -30,18 +32,18 @@ func (c *guardCheck) run() {
 }
 
 // propose judges one text.
-func (c *guardCheck) propose(p guardProposal) {
-	text := guardTidy(p.text)
-	if len(text) > guardMaxInput {
+func (c *guardCheck) propose(p act.Proposal) {
+	text := act.Tidy(p.Text)
+	if len(text) > act.MaxInput {
 		c.unread(text, "it is longer than 64 KB")
 		return
 	}
-	prose := !p.told && !p.sql && p.effects == nil && !guardLooksSQL(text) && guardProse(text)
-	s := newGuardShell(c.ctx, p.dir)
+	prose := !p.Told && !p.SQL && p.Effects == nil && !act.LooksSQL(text) && act.Prose(text)
+	s := act.NewShell(c.ctx, p.Dir)
 	readable := c.follow(s, p, text)
-	c.compare(s.acts)
-	if len(c.found) == 0 && !p.told && !p.sql && p.effects == nil {
-		if command, intended := guardSentence(text); command != "" {
+	c.compare(s.Acts)
+	if len(c.found) == 0 && !p.Told && !p.SQL && p.Effects == nil {
+		if command, intended := act.Sentence(text); command != "" {
 			if c.sentence(command, intended); len(c.found) > 0 {
 				return
 			}
@@ -54,44 +56,44 @@ func (c *guardCheck) propose(p guardProposal) {
 		return
 	case !readable:
 		c.unread(text, "it could not be followed")
-	case s.over != "":
-		c.unread(text, s.over)
+	case s.Over != "":
+		c.unread(text, s.Over)
 	case c.ctx.Err() != nil:
 		c.unread(text, "it took too long")
-	case s.broken:
+	case s.Broken:
 		c.unread(text, "it is no complete command")
 	}
-	c.opaque(s.acts, text)
+	c.opaque(s.Acts, text)
 }
 
 // follow reads the text. A fault in the reader must not let an action pass
 // unseen, nor take the process down: it is answered as unreadable.
-func (c *guardCheck) follow(s *guardShell, p guardProposal, text string) (readable bool) {
+func (c *guardCheck) follow(s *act.Shell, p act.Proposal, text string) (readable bool) {
 	defer func() {
 		if recover() != nil {
 			readable = false
 		}
 	}()
 	switch {
-	case p.effects != nil:
-		s.note(&guardAct{name: p.tool, source: []string{text}, effects: p.effects(s)})
-	case p.sql:
-		targets := guardTargetsOf(p.targets)
-		s.note(&guardAct{name: guardRunsSQL, source: []string{text}, effects: s.statements(text, &targets)})
+	case p.Effects != nil:
+		s.Note(&act.Act{Name: p.Tool, Source: []string{text}, Effects: p.Effects(s)})
+	case p.SQL:
+		targets := act.TargetsOf(p.Targets)
+		s.Note(&act.Act{Name: act.RunsSQL, Source: []string{text}, Effects: s.Statements(text, &targets)})
 	default:
-		s.propose(text)
+		s.Follow(text)
 	}
 	return true
 }
 
 // quoted follows the commands that a sentence puts between backticks.
 func (c *guardCheck) quoted(text string) {
-	for _, code := range guardQuotedCode(text) {
-		s := newGuardShell(c.ctx, "")
-		if c.follow(s, guardProposal{}, code) {
+	for _, code := range act.QuotedCode(text) {
+		s := act.NewShell(c.ctx, "")
+		if c.follow(s, act.Proposal{}, code) {
 			// A sentence that names the act may as well forbid it: it warns.
 			known := maps.Clone(c.found)
-			c.compare(s.acts)
+			c.compare(s.Acts)
 			for id, m := range c.found {
 				if known[id] == nil {
 					m.Blocks = false
@@ -104,12 +106,12 @@ func (c *guardCheck) quoted(text string) {
 // sentence follows the command that a sentence says will be run. One that does
 // not say so plainly may as well forbid it: it warns.
 func (c *guardCheck) sentence(command string, intended bool) {
-	s := newGuardShell(c.ctx, "")
-	if !c.follow(s, guardProposal{}, command) {
+	s := act.NewShell(c.ctx, "")
+	if !c.follow(s, act.Proposal{}, command) {
 		return
 	}
 	known := maps.Clone(c.found)
-	c.compare(s.acts)
+	c.compare(s.Acts)
 	for id, m := range c.found {
 		if known[id] == nil && !intended {
 			m.Blocks = false
@@ -118,14 +120,14 @@ func (c *guardCheck) sentence(command string, intended bool) {
 }
 
 // compare judges the acts by the deterministic lanes.
-func (c *guardCheck) compare(acts []*guardAct) {
+func (c *guardCheck) compare(acts []*act.Act) {
 	type key struct {
 		rule    *GuardRule
 		trigger int
 	}
 	best := map[key][]guardFit{}
-	reasons := map[key]*guardAct{}
-	try := func(e guardEntry, a *guardAct) {
+	reasons := map[key]*act.Act{}
+	try := func(e guardEntry, a *act.Act) {
 		if !c.view.sees(e.place) {
 			return
 		}
@@ -148,14 +150,14 @@ func (c *guardCheck) compare(acts []*guardAct) {
 			break
 		}
 		type looked struct {
-			kind guardEffectKind
+			kind act.EffectKind
 			path string
 		}
 		seen := map[looked]bool{}
-		for _, e := range a.effects {
-			kinds := []guardEffectKind{e.kind}
-			if e.kind == guardEffectDelete {
-				kinds = append(kinds, guardEffectWrite)
+		for _, e := range a.Effects {
+			kinds := []act.EffectKind{e.Kind}
+			if e.Kind == act.EffectDelete {
+				kinds = append(kinds, act.EffectWrite)
 			}
 			for _, k := range kinds {
 				if at := (looked{k, guardPathKey(e)}); !seen[at] {
@@ -170,11 +172,11 @@ func (c *guardCheck) compare(acts []*guardAct) {
 				}
 			}
 		}
-		for _, entry := range c.view.words(a.name) {
+		for _, entry := range c.view.words(a.Name) {
 			try(entry, a)
 		}
-		if len(a.words) > 0 {
-			for _, entry := range c.view.words(a.name + " " + a.words[0]) {
+		if len(a.Words) > 0 {
+			for _, entry := range c.view.words(a.Name + " " + a.Words[0]) {
 				try(entry, a)
 			}
 		}
@@ -183,8 +185,8 @@ func (c *guardCheck) compare(acts []*guardAct) {
 				continue
 			}
 			r := p.rule
-			if fit := r.judge(a, c.action); fit != guardNone && !a.harmless() {
-				c.match(r, LaneDeterministic, fit == guardFull && c.stops(r), "the action runs "+guardShort(a.text()))
+			if fit := r.judge(a, c.action); fit != guardNone && !a.Harmless() {
+				c.match(r, LaneDeterministic, fit == guardFull && c.stops(r), "the action runs "+guardShort(a.Text()))
 			}
 		}
 		c.patterns(a)
@@ -192,24 +194,24 @@ func (c *guardCheck) compare(acts []*guardAct) {
 	for k, fits := range best {
 		if slices.Contains(fits, guardNone) {
 			// A part of what the rule describes.
-			c.match(k.rule, LaneDeterministic, false, "the action holds a part of it: "+guardShort(reasons[k].text()))
+			c.match(k.rule, LaneDeterministic, false, "the action holds a part of it: "+guardShort(reasons[k].Text()))
 			continue
 		}
 		if slices.Contains(fits, guardNear) {
-			c.match(k.rule, LaneDeterministic, false, "the action comes near it: "+guardShort(reasons[k].text()))
+			c.match(k.rule, LaneDeterministic, false, "the action comes near it: "+guardShort(reasons[k].Text()))
 			continue
 		}
-		c.match(k.rule, LaneDeterministic, c.stops(k.rule), "the action runs "+guardShort(reasons[k].text()))
+		c.match(k.rule, LaneDeterministic, c.stops(k.rule), "the action runs "+guardShort(reasons[k].Text()))
 	}
 }
 
 // patterns tries the rules' expressions on one act.
-func (c *guardCheck) patterns(a *guardAct) {
+func (c *guardCheck) patterns(a *act.Act) {
 	places := c.view.patterns()
-	if len(places) == 0 || a.within || a.mention() || a.harmless() || a.name == guardSetsVariable {
+	if len(places) == 0 || a.Within || a.Mention() || a.Harmless() || a.Name == act.SetsVariable {
 		return
 	}
-	text := a.plain()
+	text := a.Plain()
 	text = text[:min(len(text), guardMaxPatternInput)]
 	for _, p := range places {
 		r := p.rule
@@ -268,12 +270,12 @@ func guardStand(text string, words []string) bool {
 
 // opaque asks the similarity lane about what runs without being seen:
 // scripts, targets of make, programs nobody knows.
-func (c *guardCheck) opaque(acts []*guardAct, text string) {
+func (c *guardCheck) opaque(acts []*act.Act, text string) {
 	for _, a := range acts {
-		if strings.HasPrefix(a.name, "(") || a.within || a.mention() || a.harmless() || len(a.effects) > 0 || guardKnownProgram(a.name) && a.name != "make" && a.name != "sh" {
+		if strings.HasPrefix(a.Name, "(") || a.Within || a.Mention() || a.Harmless() || len(a.Effects) > 0 || act.KnownProgram(a.Name) && a.Name != "make" && a.Name != "sh" {
 			continue
 		}
-		c.similarTo(a.text(), guardSimilarCommand)
+		c.similarTo(a.Text(), guardSimilarCommand)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"skillrouter/learning/guard/act"
 )
 
 // guardFit says how well an act fits a rule.
@@ -16,23 +18,23 @@ const (
 )
 
 // fits compares a rule's act with one of an action.
-func (r *GuardRule) fits(want, got *guardAct, action *Action) guardFit {
-	if got.harmless() || !guardWithin(want.where, got.where) || r.instead.is(got) {
+func (r *GuardRule) fits(want, got *act.Act, action *Action) guardFit {
+	if got.Harmless() || !guardWithin(want.Where, got.Where) || r.instead.is(got) {
 		return guardNone
 	}
 	best := guardNone
 	if guardRemovesAround(want, got) {
 		best = guardFull
 	} else if r.byEffect(want) {
-		for i := range want.effects {
-			for k := range got.effects {
-				best = max(best, r.effectFits(&want.effects[i], &got.effects[k], want, got, action))
+		for i := range want.Effects {
+			for k := range got.Effects {
+				best = max(best, r.effectFits(&want.Effects[i], &got.Effects[k], want, got, action))
 			}
 		}
 	} else {
 		best = r.wordsFit(want, got)
 	}
-	if got.prepared && best == guardFull {
+	if got.Prepared && best == guardFull {
 		best = guardNear
 	}
 	return best
@@ -56,26 +58,26 @@ var guardBypass = map[string]bool{
 }
 
 // wordsFit compares by words and options.
-func (r *GuardRule) wordsFit(want, got *guardAct) guardFit {
-	if want.name != got.name {
+func (r *GuardRule) wordsFit(want, got *act.Act) guardFit {
+	if want.Name != got.Name {
 		return guardNone
 	}
 	// A variable that is set is the same act when it stands before a command.
-	if want.name == guardSetsVariable {
-		return guardFitIf(guardSameWords(want.words, got.words))
+	if want.Name == act.SetsVariable {
+		return guardFitIf(guardSameWords(want.Words, got.Words))
 	}
 	bypass, named, best := false, false, guardFull
-	for name, values := range want.options {
-		if guardQuiet[name] && !r.title.names(name) && (len(want.words) > 0 || len(want.options) > 1) {
+	for name, values := range want.Options {
+		if act.Quiet[name] && !r.title.Names(name) && (len(want.Words) > 0 || len(want.Options) > 1) {
 			continue
 		}
-		has, ok := got.options[name]
+		has, ok := got.Options[name]
 		if !ok {
-			if want.name == "pip" && name == "break-system-packages" && got.env["PIP_BREAK_SYSTEM_PACKAGES"] != "" {
+			if want.Name == "pip" && name == "break-system-packages" && got.Env["PIP_BREAK_SYSTEM_PACKAGES"] != "" {
 				bypass = true
 				continue
 			}
-			if got.onlyAsks(name) || got.consents && guardConsent[name] {
+			if got.OnlyAsks(name) || got.Consents && act.Consent[name] {
 				bypass = bypass || guardBypass[name]
 				continue
 			}
@@ -83,9 +85,9 @@ func (r *GuardRule) wordsFit(want, got *guardAct) guardFit {
 				best = min(best, fit)
 				continue
 			}
-			if guardOptionsOf()[want.name] == nil {
+			if act.OptionsOf()[want.Name] == nil {
 				// Of a program that the table does not know, -a may be --all.
-				has, ok = guardOtherLength(name, got.options)
+				has, ok = guardOtherLength(name, got.Options)
 				best = min(best, guardNear)
 			}
 			if !ok {
@@ -95,27 +97,27 @@ func (r *GuardRule) wordsFit(want, got *guardAct) guardFit {
 		if last := values[len(values)-1]; last != "" && !guardPlaceholder(last) && !guardBypass[name] {
 			// Of a program that the table does not know, --x v and --x=v look different.
 			if slices.Contains(has, "") {
-				has = append(slices.Clone(has), got.words...)
+				has = append(slices.Clone(has), got.Words...)
 			}
 			if !slices.ContainsFunc(has, func(v string) bool { return guardWordFits(last, v, got) != guardNone }) {
 				return guardNone
 			}
-			named = named || r.title.names(last)
+			named = named || r.title.Names(last)
 		} else if len(has) > 0 && has[len(has)-1] == "false" {
 			return guardNone
 		}
 		bypass = bypass || guardBypass[name]
 	}
-	for name, value := range want.env {
-		set, ok := got.env[name]
-		if ok && set != value || !ok && r.title.names(name) {
+	for name, value := range want.Env {
+		set, ok := got.Env[name]
+		if ok && set != value || !ok && r.title.Names(name) {
 			return guardNone
 		}
-		if !ok && r.title.names(value) {
+		if !ok && r.title.Names(value) {
 			best = min(best, guardNear) // it may be set elsewhere
 		}
 	}
-	words, others := want.words, got.words
+	words, others := want.Words, got.Words
 	fixed := guardFixedWords(want)
 	others = others[guardSubcommandAt(want, got, fixed):]
 	if len(others) < min(fixed, len(words)) {
@@ -128,16 +130,16 @@ func (r *GuardRule) wordsFit(want, got *guardAct) guardFit {
 	}
 	fixed = min(fixed, len(words))
 	words, others = words[fixed:], others[fixed:]
-	if len(got.options["all"]) > 0 && (want.name == "kubectl" || want.name == "docker") && len(others) < len(words) {
+	if len(got.Options["all"]) > 0 && (want.Name == "kubectl" || want.Name == "docker") && len(others) < len(words) {
 		return best
 	}
 	for _, w := range words {
-		if (bypass || want.wraps && named) && !r.title.names(w) {
+		if (bypass || want.Wraps && named) && !r.title.Names(w) {
 			continue
 		}
 		found := false
-		for o, values := range got.options {
-			found = found || slices.Contains(values, w) && !slices.Contains(guardSaying, o)
+		for o, values := range got.Options {
+			found = found || slices.Contains(values, w) && !slices.Contains(act.Saying, o)
 		}
 		for i, o := range others {
 			if fit := guardWordFits(w, o, got); fit != guardNone {
@@ -168,12 +170,12 @@ func guardOtherLength(name string, options map[string][]string) (values []string
 
 // guardSubcommandAt is where an act's subcommand stands among its words. Of a
 // program that the table does not know, the values of options before it look like words.
-func guardSubcommandAt(want, got *guardAct, fixed int) int {
-	if fixed == 0 || guardOptionsOf()[want.name] != nil || len(got.source) < 2 || !strings.HasPrefix(got.source[1], "-") {
+func guardSubcommandAt(want, got *act.Act, fixed int) int {
+	if fixed == 0 || act.OptionsOf()[want.Name] != nil || len(got.Source) < 2 || !strings.HasPrefix(got.Source[1], "-") {
 		return 0
 	}
-	for at := range min(3, len(got.words)) {
-		if got.words[at] == want.words[0] {
+	for at := range min(3, len(got.Words)) {
+		if got.Words[at] == want.Words[0] {
 			return at
 		}
 	}
@@ -182,22 +184,22 @@ func guardSubcommandAt(want, got *guardAct, fixed int) int {
 
 // guardFixedWords is how many words of a rule's act are subcommands, which
 // stand at their place.
-func guardFixedWords(a *guardAct) int {
+func guardFixedWords(a *act.Act) int {
 	switch {
-	case len(a.words) == 0:
+	case len(a.Words) == 0:
 		return 0
-	case a.name == "docker" || a.name == "podman":
-		switch a.words[0] {
+	case a.Name == "docker" || a.Name == "podman":
+		switch a.Words[0] {
 		case "compose", "system", "volume", "network", "image", "container", "builder", "swarm", "stack", "service", "node", "secret", "context", "buildx":
 			return 2
 		}
 		return 1
-	case a.name == "aws" || a.name == "gh" || a.name == "az":
+	case a.Name == "aws" || a.Name == "gh" || a.Name == "az":
 		return 2
-	case a.name == "gcloud" || guardPrefixes()[a.name]:
+	case a.Name == "gcloud" || act.Prefixes()[a.Name]:
 		return 1
 	}
-	switch a.name {
+	switch a.Name {
 	case "terraform", "helm", "npm", "apt", "yum", "cargo", "pip", "ufw", "systemctl", "go", "gem", "brew", "poetry", "redis-cli", "pulumi", "cdk", "vagrant", "nomad", "vault", "consul", "heroku", "fly", "flyctl", "serverless", "rabbitmqctl", "ip", "nft", "snap":
 		return 1
 	}
@@ -226,7 +228,7 @@ func guardSameWords(want, got []string) bool {
 // guardPlaceholder reports whether a word of a rule stands for any word.
 func guardPlaceholder(w string) bool {
 	switch {
-	case w == "...", w == "…", w == "*", w == string(guardAnyText):
+	case w == "...", w == "…", w == "*", w == string(act.AnyText):
 		return true
 	case strings.HasPrefix(w, "<") && strings.HasSuffix(w, ">"), strings.HasPrefix(w, "{{") && strings.HasSuffix(w, "}}"):
 		return true
@@ -237,11 +239,11 @@ func guardPlaceholder(w string) bool {
 }
 
 // guardWordFits compares one operand.
-func guardWordFits(want, got string, a *guardAct) guardFit {
+func guardWordFits(want, got string, a *act.Act) guardFit {
 	if want == got || guardPlaceholder(want) {
 		return guardFull
 	}
-	if guardNameFits(got, want) || guardNameFits(want, got) {
+	if act.NameFits(got, want) || act.NameFits(want, got) {
 		return guardFull
 	}
 	if k, v, ok := strings.Cut(want, "="); ok && len(k) > 1 {
@@ -251,23 +253,23 @@ func guardWordFits(want, got string, a *guardAct) guardFit {
 		return guardNone
 	}
 	if strings.Contains(got, "://") && !strings.Contains(want, "/") {
-		return guardFitIf(path.Base(guardURL(got)) == want)
+		return guardFitIf(path.Base(act.URL(got)) == want)
 	}
 	if strings.Contains(want, "://") {
-		w, g := guardURL(want), guardURL(got)
+		w, g := act.URL(want), act.URL(got)
 		return guardFitIf(w == g || strings.HasPrefix(g, w+"/"))
 	}
 	if strings.ContainsAny(want, "/~") || strings.Contains(want, ".") || strings.Contains(got, "/") {
-		whole := len(a.options["recursive"])+len(a.options["R"])+len(a.options["prefix"]) > 0
-		switch guardRelate(guardClean("", want), guardClean(a.dir, got)) {
-		case guardSame:
+		whole := len(a.Options["recursive"])+len(a.Options["R"])+len(a.Options["prefix"]) > 0
+		switch act.Relate(act.Clean("", want), act.Clean(a.Dir, got)) {
+		case act.Same:
 			return guardFull
-		case guardInside, guardAbove:
-			if len(guardParts(guardClean("", want))) == 0 {
+		case act.Inside, act.Above:
+			if len(act.Parts(act.Clean("", want))) == 0 {
 				return guardNone
 			}
 			return guardFitIf(whole)
-		case guardPerhaps:
+		case act.Perhaps:
 			return guardNear
 		}
 	}

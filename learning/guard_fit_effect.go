@@ -4,160 +4,162 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"skillrouter/learning/guard/act"
 )
 
 // effectFits compares what two acts do.
-func (r *GuardRule) effectFits(want, got *guardEffect, rule, act *guardAct, action *Action) guardFit {
-	switch want.kind {
-	case guardEffectDelete:
-		if got.kind == guardEffectDelete {
+func (r *GuardRule) effectFits(want, got *act.Effect, rule, of *act.Act, action *Action) guardFit {
+	switch want.Kind {
+	case act.EffectDelete:
+		if got.Kind == act.EffectDelete {
 			return guardDeleteFits(want, got)
 		}
-	case guardEffectWrite:
+	case act.EffectWrite:
 		return guardWriteFits(want, got)
-	case guardEffectDevice:
-		if got.kind == guardEffectDevice {
-			w, g := guardSpelling.Replace(want.path), got.path
-			return guardFitIf(strings.HasPrefix(g, w) || strings.HasPrefix(w, g) || strings.HasSuffix(w, "X") || strings.HasPrefix(w, "/dev/…") || guardNameFits(g, w) || strings.ContainsAny(w, "<*"))
+	case act.EffectDevice:
+		if got.Kind == act.EffectDevice {
+			w, g := act.Spelling.Replace(want.Path), got.Path
+			return guardFitIf(strings.HasPrefix(g, w) || strings.HasPrefix(w, g) || strings.HasSuffix(w, "X") || strings.HasPrefix(w, "/dev/…") || act.NameFits(g, w) || strings.ContainsAny(w, "<*"))
 		}
-	case guardEffectService:
-		if got.kind != guardEffectService || !guardNameFits(got.word, want.word) && !guardNameFits(want.word, got.word) && !guardPlaceholder(want.word) {
+	case act.EffectService:
+		if got.Kind != act.EffectService || !act.NameFits(got.Word, want.Word) && !act.NameFits(want.Word, got.Word) && !guardPlaceholder(want.Word) {
 			return guardNone
 		}
 		switch {
-		case want.verb == got.verb && want.path == got.path:
+		case want.Verb == got.Verb && want.Path == got.Path:
 			return guardFull
-		case want.verb == got.verb, want.verb == "restart" && got.verb == "stop", want.verb == "stop" && got.verb == "restart":
+		case want.Verb == got.Verb, want.Verb == "restart" && got.Verb == "stop", want.Verb == "stop" && got.Verb == "restart":
 			return guardNear
 		}
-	case guardEffectPower:
-		return guardFitIf(got.kind == want.kind && got.verb == want.verb)
-	case guardEffectSQL:
-		if got.kind == guardEffectSQL {
-			return r.statementFits(want, got, rule, act, action)
+	case act.EffectPower:
+		return guardFitIf(got.Kind == want.Kind && got.Verb == want.Verb)
+	case act.EffectSQL:
+		if got.Kind == act.EffectSQL {
+			return r.statementFits(want, got, rule, of, action)
 		}
-	case guardEffectObjects:
-		if got.kind != guardEffectObjects || want.whole && !got.whole {
+	case act.EffectObjects:
+		if got.Kind != act.EffectObjects || want.Whole && !got.Whole {
 			return guardNone
 		}
-		rel := guardRelate(want.path, got.path)
-		if got.soft && rel == guardSame {
+		rel := act.Relate(want.Path, got.Path)
+		if got.Soft && rel == act.Same {
 			return guardNear
 		}
-		return guardFitIf(rel == guardSame || rel == guardInside || rel == guardAbove && got.whole || guardPlaceholder(strings.Trim(want.path, "/")))
-	case guardEffectHooks:
+		return guardFitIf(rel == act.Same || rel == act.Inside || rel == act.Above && got.Whole || guardPlaceholder(strings.Trim(want.Path, "/")))
+	case act.EffectHooks:
 		switch {
-		case got.kind != guardEffectHooks:
-		case got.verb == "config":
+		case got.Kind != act.EffectHooks:
+		case got.Verb == "config":
 			return guardNear
 		default:
-			return guardFitIf(got.verb == want.verb || r.title["hook"])
+			return guardFitIf(got.Verb == want.Verb || r.title["hook"])
 		}
-	case guardEffectForce:
-		if got.kind != guardEffectForce {
+	case act.EffectForce:
+		if got.Kind != act.EffectForce {
 			return guardNone
 		}
 		switch {
-		case want.word == "" || !r.title.names(want.word):
+		case want.Word == "" || !r.title.Names(want.Word):
 			return guardFull
-		case got.word == want.word || guardNameFits(got.word, want.word):
+		case got.Word == want.Word || act.NameFits(got.Word, want.Word):
 			return guardFull
-		case got.word == "" || got.word == "HEAD" || strings.HasPrefix(got.word, "$") || strings.ContainsRune(got.word, guardUnknown):
+		case got.Word == "" || got.Word == "HEAD" || strings.HasPrefix(got.Word, "$") || strings.ContainsRune(got.Word, act.Unknown):
 			return guardNear
 		}
-	case guardEffectDownload:
-		return guardFitIf(got.kind == want.kind)
-	case guardEffectMode:
-		if got.kind != guardEffectMode || got.verb != want.verb || want.whole && !got.whole {
+	case act.EffectDownload:
+		return guardFitIf(got.Kind == want.Kind)
+	case act.EffectMode:
+		if got.Kind != act.EffectMode || got.Verb != want.Verb || want.Whole && !got.Whole {
 			return guardNone
 		}
-		if r.title.names(want.verb) && !r.title.names(want.path) && want.path != "/" {
+		if r.title.Names(want.Verb) && !r.title.Names(want.Path) && want.Path != "/" {
 			return guardFull
 		}
-		switch guardRelate(want.path, got.path) {
-		case guardSame:
+		switch act.Relate(want.Path, got.Path) {
+		case act.Same:
 			return guardFull
-		case guardInside:
-			return guardFitIf(len(guardParts(want.path)) > 0)
-		case guardAbove:
-			return guardFitIf(got.whole)
+		case act.Inside:
+			return guardFitIf(len(act.Parts(want.Path)) > 0)
+		case act.Above:
+			return guardFitIf(got.Whole)
 		}
-	case guardEffectHTTP:
-		if got.kind != guardEffectHTTP || got.verb != want.verb {
+	case act.EffectHTTP:
+		if got.Kind != act.EffectHTTP || got.Verb != want.Verb {
 			return guardNone
 		}
-		w := strings.TrimSuffix(want.path, "/")
-		return guardFitIf(got.path == w || strings.HasPrefix(got.path, w+"/") || guardPlaceholder(path.Base(w)) && path.Dir(w) == path.Dir(got.path))
+		w := strings.TrimSuffix(want.Path, "/")
+		return guardFitIf(got.Path == w || strings.HasPrefix(got.Path, w+"/") || guardPlaceholder(path.Base(w)) && path.Dir(w) == path.Dir(got.Path))
 	}
 	return guardNone
 }
 
-func guardDeleteFits(want, got *guardEffect) guardFit {
-	rel := guardRelate(want.path, got.path)
-	depth := len(guardParts(want.path))
-	if depth == 0 || want.path == "~" || guardOnlyPattern(want.path) {
+func guardDeleteFits(want, got *act.Effect) guardFit {
+	rel := act.Relate(want.Path, got.Path)
+	depth := len(act.Parts(want.Path))
+	if depth == 0 || want.Path == "~" || guardOnlyPattern(want.Path) {
 		// A rule about everything says nothing about a part of it.
-		if got.whole && strings.TrimSuffix(got.path, "/"+string(guardAnyText)) == strings.TrimSuffix(want.path, "/") {
+		if got.Whole && strings.TrimSuffix(got.Path, "/"+string(act.AnyText)) == strings.TrimSuffix(want.Path, "/") {
 			return guardFull
 		}
-		if got.path == want.path || rel == guardSame || rel == guardAbove {
-			return guardFitIf(got.whole && got.word == "")
+		if got.Path == want.Path || rel == act.Same || rel == act.Above {
+			return guardFitIf(got.Whole && got.Word == "")
 		}
 		return guardNone
 	}
 	fit := guardNone
 	switch rel {
-	case guardSame:
+	case act.Same:
 		fit = guardFull
-		if want.whole && !got.whole && !guardPatterned(got.path) {
+		if want.Whole && !got.Whole && !act.Patterned(got.Path) {
 			fit = guardNear // without -r it would be refused
 		}
-	case guardInside:
-		if !want.whole {
+	case act.Inside:
+		if !want.Whole {
 			return guardNone
 		}
 		fit = guardNear
-		if got.whole || guardPatterned(got.path) {
+		if got.Whole || act.Patterned(got.Path) {
 			fit = guardFull
 		}
-	case guardAbove:
-		if !got.whole {
+	case act.Above:
+		if !got.Whole {
 			return guardNone
 		}
 		fit = guardFull
-		if got.word != "" && !guardNameFits(got.word, path.Base(want.path)) {
+		if got.Word != "" && !act.NameFits(got.Word, path.Base(want.Path)) {
 			return guardNone
 		}
-	case guardPerhaps:
+	case act.Perhaps:
 		fit = guardNear
 	}
-	if got.soft && fit == guardFull && rel != guardSame {
+	if got.Soft && fit == guardFull && rel != act.Same {
 		fit = guardNear
 	}
 	return fit
 }
 
 func guardOnlyPattern(p string) bool {
-	for _, part := range guardParts(p) {
-		if part != string(guardAnyText) && part != ".." {
+	for _, part := range act.Parts(p) {
+		if part != string(act.AnyText) && part != ".." {
 			return false
 		}
 	}
 	return true
 }
 
-func guardWriteFits(want, got *guardEffect) guardFit {
-	if got.kind != guardEffectWrite && got.kind != guardEffectDelete {
+func guardWriteFits(want, got *act.Effect) guardFit {
+	if got.Kind != act.EffectWrite && got.Kind != act.EffectDelete {
 		return guardNone
 	}
-	switch guardRelate(want.path, got.path) {
-	case guardSame:
+	switch act.Relate(want.Path, got.Path) {
+	case act.Same:
 		return guardFull
-	case guardInside:
-		return guardFitIf(len(guardParts(want.path)) > 1)
-	case guardAbove:
-		return guardFitIf(got.kind == guardEffectDelete && got.whole && got.word == "")
-	case guardPerhaps:
+	case act.Inside:
+		return guardFitIf(len(act.Parts(want.Path)) > 1)
+	case act.Above:
+		return guardFitIf(got.Kind == act.EffectDelete && got.Whole && got.Word == "")
+	case act.Perhaps:
 		return guardNear
 	}
 	return guardNone
@@ -171,31 +173,31 @@ var guardVerbKin = map[string][]string{
 }
 
 // statementFits compares two SQL statements.
-func (r *GuardRule) statementFits(want, got *guardEffect, rule, act *guardAct, action *Action) guardFit {
-	w, g := want.sql, got.sql
+func (r *GuardRule) statementFits(want, got *act.Effect, rule, of *act.Act, action *Action) guardFit {
+	w, g := want.SQL, got.SQL
 	reached := guardFull
 	switch {
-	case len(want.targets) == 0:
-	case want.targets.same(got.targets):
-		if told := r.told(want.targets); len(told) > 0 && !told.same(got.targets) {
+	case len(want.Targets) == 0:
+	case want.Targets.Same(got.Targets):
+		if told := r.told(want.Targets); len(told) > 0 && !told.Same(got.Targets) {
 			// The title says which connection is meant, and this one has only the rest in common.
-			if len(got.targets) >= len(want.targets) {
+			if len(got.Targets) >= len(want.Targets) {
 				return guardNone
 			}
 			reached = guardNear
 		}
-	case len(got.targets) == 0 && !g.hidden:
+	case len(got.Targets) == 0 && !g.Hidden:
 		// A statement without a connection: the context may say which, and a table that the title names says enough.
 		reached = guardNear
-		if r.targetMentioned(want.targets, action) || !r.onTarget && slices.ContainsFunc(w.names, r.title.names) {
+		if r.targetMentioned(want.Targets, action) || !r.onTarget && slices.ContainsFunc(w.Names, r.title.Names) {
 			reached = guardFull
 		}
 	default:
 		return guardNone
 	}
-	if g.hidden {
+	if g.Hidden {
 		// What runs cannot be seen. On a connection that may not be changed at all, running it is the act.
-		if len(want.targets) == 0 {
+		if len(want.Targets) == 0 {
 			return guardNone
 		}
 		if r.onTarget {
@@ -203,30 +205,30 @@ func (r *GuardRule) statementFits(want, got *guardEffect, rule, act *guardAct, a
 		}
 		return min(reached, guardNear)
 	}
-	if r.onTarget && len(want.targets) > 0 && reached == guardFull && want.targets.same(got.targets) {
+	if r.onTarget && len(want.Targets) > 0 && reached == guardFull && want.Targets.Same(got.Targets) {
 		return guardFull
 	}
-	if len(w.names) == 0 { // a verb alone, as "DROP TABLE", means whatever it is done to
+	if len(w.Names) == 0 { // a verb alone, as "DROP TABLE", means whatever it is done to
 		switch {
-		case w.verb != g.verb || w.object != g.object:
+		case w.Verb != g.Verb || w.Object != g.Object:
 			return guardNone
-		case g.prose:
+		case g.Prose:
 			reached = guardNear
 		}
 		return r.boundedFits(w, g, reached)
 	}
-	table := slices.ContainsFunc(g.names, func(n string) bool {
-		return slices.Contains(w.names, n) || slices.ContainsFunc(w.names, guardPlaceholder)
+	table := slices.ContainsFunc(g.Names, func(n string) bool {
+		return slices.Contains(w.Names, n) || slices.ContainsFunc(w.Names, guardPlaceholder)
 	})
-	wider := g.verb == "DROP" && (g.object == "database" || g.object == "schema") && w.object == "table" && len(want.targets) > 0 && want.targets.same(append(slices.Clone(got.targets), g.names...))
+	wider := g.Verb == "DROP" && (g.Object == "database" || g.Object == "schema") && w.Object == "table" && len(want.Targets) > 0 && want.Targets.Same(append(slices.Clone(got.Targets), g.Names...))
 	if !table && !wider {
 		return guardNone
 	}
-	if table && w.object != g.object && (w.object == "database" || g.object == "database" || w.object == "schema" || g.object == "schema") {
+	if table && w.Object != g.Object && (w.Object == "database" || g.Object == "database" || w.Object == "schema" || g.Object == "schema") {
 		return guardNone
 	}
-	if !r.anyWrite && w.verb != g.verb && !wider {
-		if !slices.Contains(guardVerbKin[w.verb], g.verb) || g.verb == "DELETE" && g.bounded {
+	if !r.anyWrite && w.Verb != g.Verb && !wider {
+		if !slices.Contains(guardVerbKin[w.Verb], g.Verb) || g.Verb == "DELETE" && g.Bounded {
 			return guardNone
 		}
 	}
@@ -234,8 +236,8 @@ func (r *GuardRule) statementFits(want, got *guardEffect, rule, act *guardAct, a
 }
 
 // boundedFits is how well a statement fits that is bounded where the rule's is not.
-func (r *GuardRule) boundedFits(w, g *guardStatement, reached guardFit) guardFit {
-	if w.verb == g.verb && !w.bounded && g.bounded && !r.anyWrite {
+func (r *GuardRule) boundedFits(w, g *act.Statement, reached guardFit) guardFit {
+	if w.Verb == g.Verb && !w.Bounded && g.Bounded && !r.anyWrite {
 		for _, all := range []string{"where", "unbounded", "all", "whole", "every", "mas", "entir"} {
 			if r.title[all] {
 				return guardNone
@@ -247,9 +249,9 @@ func (r *GuardRule) boundedFits(w, g *guardStatement, reached guardFit) guardFit
 }
 
 // told are the targets that the title names.
-func (r *GuardRule) told(targets guardTargets) (told guardTargets) {
+func (r *GuardRule) told(targets act.Targets) (told act.Targets) {
 	for _, t := range targets {
-		if r.title.names(t) {
+		if r.title.Names(t) {
 			told = append(told, t)
 		}
 	}
@@ -257,21 +259,21 @@ func (r *GuardRule) told(targets guardTargets) (told guardTargets) {
 }
 
 // targetMentioned reports whether the action's context or arguments name the connection.
-func (r *GuardRule) targetMentioned(targets guardTargets, action *Action) bool {
-	words := guardTitle{}
-	for _, w := range guardSplitName(action.Context) {
-		words[guardStemWord(w)] = true
+func (r *GuardRule) targetMentioned(targets act.Targets, action *Action) bool {
+	words := act.Title{}
+	for _, w := range act.SplitName(action.Context) {
+		words[act.StemWord(w)] = true
 	}
 	for _, v := range action.Args {
 		if text, ok := v.(string); ok && len(text) < 200 {
-			for _, w := range guardSplitName(text) {
-				words[guardStemWord(w)] = true
+			for _, w := range act.SplitName(text) {
+				words[act.StemWord(w)] = true
 			}
 		}
 	}
 	for _, t := range targets {
-		for _, w := range guardSplitName(t) {
-			if len(w) > 2 && words[guardStemWord(w)] && r.title[guardStemWord(w)] {
+		for _, w := range act.SplitName(t) {
+			if len(w) > 2 && words[act.StemWord(w)] && r.title[act.StemWord(w)] {
 				return true
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"skillrouter/learning/guard/act"
 )
 
 // guardIndex holds rules by what they are recognised by. Rules are only ever
@@ -16,9 +18,9 @@ import (
 type guardIndex struct {
 	mu         sync.RWMutex // held while a list is found, never while it is gone through
 	byID       map[string]*guardPlace
-	byEffect   [guardEffectKinds][]guardEntry
-	byPath     [guardEffectKinds]map[string][]guardEntry // those of byEffect with a plain path, by guardPathKey
-	pathless   [guardEffectKinds][]guardEntry            // the others of byEffect
+	byEffect   [act.EffectKinds][]guardEntry
+	byPath     [act.EffectKinds]map[string][]guardEntry // those of byEffect with a plain path, by guardPathKey
+	pathless   [act.EffectKinds][]guardEntry            // the others of byEffect
 	byWords    map[string][]guardEntry
 	byStanding map[string][]*guardPlace
 	patterns   []*guardPlace
@@ -81,8 +83,8 @@ func (x *guardIndex) add(r *GuardRule, at int64) {
 				continue
 			}
 			seen := map[string]bool{}
-			for _, effect := range a.effects {
-				k := effect.kind
+			for _, effect := range a.Effects {
+				k := effect.Kind
 				if kind := string(rune(k)); !seen[kind] {
 					seen[kind] = true
 					x.byEffect[k] = append(x.byEffect[k], e)
@@ -129,10 +131,10 @@ func (x *guardIndex) live() []*GuardRule {
 func (v guardView) sees(p *guardPlace) bool { return p.born <= v.at && v.at < p.gone.Load() }
 
 // effects are the entries of a kind that an effect may fit. The second list may be empty.
-func (v guardView) effects(kind guardEffectKind, effect guardEffect) (entries, more []guardEntry) {
+func (v guardView) effects(kind act.EffectKind, effect act.Effect) (entries, more []guardEntry) {
 	v.index.mu.RLock()
 	defer v.index.mu.RUnlock()
-	if key := guardPathKey(effect); key != "" && (kind == guardEffectDelete || kind == guardEffectWrite) {
+	if key := guardPathKey(effect); key != "" && (kind == act.EffectDelete || kind == act.EffectWrite) {
 		return v.index.byPath[kind][key], v.index.pathless[kind]
 	}
 	return v.index.byEffect[kind], nil
@@ -141,9 +143,9 @@ func (v guardView) effects(kind guardEffectKind, effect guardEffect) (entries, m
 // guardPathKey is the first two parts of the path that an effect deletes or
 // writes, where paths with other first parts can have nothing to do with it: it
 // begins at the root, holds no pattern and is nobody's home. Else it is empty.
-func guardPathKey(e guardEffect) string {
-	p := e.path
-	if e.kind != guardEffectDelete && e.kind != guardEffectWrite || len(p) < 2 || p[0] != '/' || guardPatterned(p) || strings.ContainsRune(p, guardUnknown) {
+func guardPathKey(e act.Effect) string {
+	p := e.Path
+	if e.Kind != act.EffectDelete && e.Kind != act.EffectWrite || len(p) < 2 || p[0] != '/' || act.Patterned(p) || strings.ContainsRune(p, act.Unknown) {
 		return ""
 	}
 	first, rest, deep := strings.Cut(p[1:], "/")

@@ -6,20 +6,22 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+
+	"skillrouter/learning/guard/act"
 )
 
 // guardInstead is what a rule recommends; an act that does it is not the rule's.
 type guardInstead struct {
 	options  []string
 	programs []string
-	acts     []*guardAct
+	acts     []*act.Act
 }
 
 // guardInsteadOf reads the alternatives for commands, options and programs.
 func guardInsteadOf(ctx context.Context, alternatives, commands []string) (in guardInstead) {
 	own := strings.Join(commands, "\n")
 	for _, text := range alternatives {
-		if len(text) > guardMaxCommand {
+		if len(text) > act.MaxCommand {
 			continue
 		}
 		for _, w := range strings.Fields(text) {
@@ -31,9 +33,9 @@ func guardInsteadOf(ctx context.Context, alternatives, commands []string) (in gu
 				in.programs = append(in.programs, path.Base(w))
 			}
 		}
-		candidates := append(guardQuotedCode(text), strings.TrimPrefix(strings.TrimPrefix(text, "Use "), "use "), strings.TrimPrefix(text, "Run "))
+		candidates := append(act.QuotedCode(text), strings.TrimPrefix(strings.TrimPrefix(text, "Use "), "use "), strings.TrimPrefix(text, "Run "))
 		for _, c := range candidates {
-			if guardLooksCommand(ctx, c, nil) {
+			if act.LooksCommand(ctx, c, nil) {
 				in.acts = append(in.acts, guardActsOf(ctx, c, "")...)
 			}
 		}
@@ -42,23 +44,23 @@ func guardInsteadOf(ctx context.Context, alternatives, commands []string) (in gu
 }
 
 // is reports whether the act is what the rule recommends.
-func (in guardInstead) is(a *guardAct) bool {
+func (in guardInstead) is(a *act.Act) bool {
 	for _, o := range in.options {
-		if len(a.options[o]) > 0 {
+		if len(a.Options[o]) > 0 {
 			return true
 		}
 	}
-	if slices.Contains(in.programs, a.name) || len(a.words) > 0 && guardShells[a.name] && slices.Contains(in.programs, path.Base(a.words[0])) {
+	if slices.Contains(in.programs, a.Name) || len(a.Words) > 0 && act.Shells[a.Name] && slices.Contains(in.programs, path.Base(a.Words[0])) {
 		return true
 	}
 	for _, alt := range in.acts {
-		if alt.name == a.name && len(alt.words) == 0 && len(alt.options) == 0 {
+		if alt.Name == a.Name && len(alt.Words) == 0 && len(alt.Options) == 0 {
 			return true // any use of that program
 		}
-		if alt.name == a.name && slices.Equal(alt.words, a.words) && len(alt.options) == len(a.options) {
+		if alt.Name == a.Name && slices.Equal(alt.Words, a.Words) && len(alt.Options) == len(a.Options) {
 			same := true
-			for o := range alt.options {
-				same = same && slices.Equal(alt.options[o], a.options[o])
+			for o := range alt.Options {
+				same = same && slices.Equal(alt.Options[o], a.Options[o])
 			}
 			if same {
 				return true

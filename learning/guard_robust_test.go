@@ -17,7 +17,7 @@ import (
 // minutes, and a busy machine or -race some hundred milliseconds.
 const guardPatience = 20 * learning.GuardTime
 
-// guardPrefixes run the simple command behind them; guardWraps take any command at %s,
+// act.Prefixes run the simple command behind them; guardWraps take any command at %s,
 // or at %q as one quoted word. Both leave it the same act.
 var (
 	guardPrefixes = []string{"sudo %s", "nohup %s", "time %s", "nice -n 5 %s", "env A=1 %s", "timeout 30 %s", "setsid %s", "command %s", "A=1 B=2 %s"}

@@ -8,13 +8,14 @@ import (
 	"strings"
 	"sync"
 
+	"skillrouter/learning/guard/act"
+
 	"skillrouter"
 )
 
 // Bounds of a rule.
 const (
-	guardMaxCommands = 64      // related commands that become triggers
-	guardMaxCommand  = 8 << 10 // bytes of one
+	guardMaxCommands = 64 // related commands that become triggers
 )
 
 // GuardRuleDraft is what a rule is made from: the plain fields of an
@@ -41,16 +42,16 @@ type GuardRuleDraft struct {
 // GuardRule is a rule ready to be compared. It does not change.
 type GuardRule struct {
 	draft    GuardRuleDraft
-	triggers [][]*guardAct // each a set of acts, all of which make the match
-	standing [][]string    // the words of each trigger, for what cannot be read
+	triggers [][]*act.Act // each a set of acts, all of which make the match
+	standing [][]string   // the words of each trigger, for what cannot be read
 	pattern  *regexp.Regexp
 	literal  string // a text without which the pattern cannot fit
-	title    guardTitle
+	title    act.Title
 	anyWrite bool // SQL: every change is meant
 	onTarget bool // SQL: the connection is meant, whatever the table
 	instead  guardInstead
-	unused   []string                                   // commands that are no trigger
-	judge    func(a *guardAct, action *Action) guardFit // of a built-in rule
+	unused   []string                                  // commands that are no trigger
+	judge    func(a *act.Act, action *Action) guardFit // of a built-in rule
 }
 
 // ID returns the rule's id.
@@ -84,24 +85,24 @@ func NewGuardRule(ctx context.Context, draft GuardRuleDraft) (*GuardRule, error)
 	if err := skillrouter.CheckOneOf("severity", draft.Severity, Severities()); err != nil {
 		return nil, err
 	}
-	if err := skillrouter.CheckText("title", draft.Title, guardMaxCommand); err != nil {
+	if err := skillrouter.CheckText("title", draft.Title, act.MaxCommand); err != nil {
 		return nil, err
 	}
 	if len(draft.Commands) > guardMaxCommands {
 		return nil, skillrouter.InvalidField("related_commands", "holds more than %d commands", guardMaxCommands)
 	}
-	r := &GuardRule{draft: draft, title: guardTitleOf(draft.Title)}
+	r := &GuardRule{draft: draft, title: act.TitleOf(draft.Title)}
 	commands := make([]string, 0, len(draft.Commands)+2)
 	for i, c := range draft.Commands {
-		if err := skillrouter.CheckText(fmt.Sprintf("related_commands[%d]", i), c, guardMaxCommand); err != nil {
+		if err := skillrouter.CheckText(fmt.Sprintf("related_commands[%d]", i), c, act.MaxCommand); err != nil {
 			return nil, err
 		}
 		commands = append(commands, c)
 	}
-	if len(draft.Action) <= guardMaxCommand && guardLooksCommand(ctx, draft.Action, draft.Commands) {
+	if len(draft.Action) <= act.MaxCommand && act.LooksCommand(ctx, draft.Action, draft.Commands) {
 		commands = append(commands, draft.Action)
 	}
-	commands = append(commands, guardQuotedCode(draft.Title)...)
+	commands = append(commands, act.QuotedCode(draft.Title)...)
 	r.addTriggers(ctx, commands, draft.Alternatives)
 	if draft.Pattern != "" {
 		re, err := guardCompilePattern(draft.Pattern, draft.Force)
@@ -125,7 +126,7 @@ func NewGuardRule(ctx context.Context, draft GuardRuleDraft) (*GuardRule, error)
 
 // addTriggers reads each command as acts and keeps those that matter.
 func (r *GuardRule) addTriggers(ctx context.Context, commands, alternatives []string) {
-	var shows [][]*guardAct
+	var shows [][]*act.Act
 	var looked []string
 	seen := map[string]bool{}
 	for _, c := range commands {
@@ -138,20 +139,20 @@ func (r *GuardRule) addTriggers(ctx context.Context, commands, alternatives []st
 			r.unused = append(r.unused, c)
 			continue
 		}
-		var kept, shown []*guardAct
-		var wrapper *guardAct
+		var kept, shown []*act.Act
+		var wrapper *act.Act
 		for _, a := range guardActsOf(ctx, c, "") {
 			switch {
-			case a.prepared, a.within:
-			case a.wraps:
+			case a.Prepared, a.Within:
+			case a.Wraps:
 				wrapper = a
-			case len(a.effects) > 0 && !guardOnlyVariable(a):
+			case len(a.Effects) > 0 && !guardOnlyVariable(a):
 				kept = append(kept, a)
-			case a.name == guardSetsVariable:
+			case a.Name == act.SetsVariable:
 				shown = append(shown, a)
-			case a.mention() || a.harmless():
+			case a.Mention() || a.Harmless():
 				shown = append(shown, a)
-			case len(guardSQLClients[a.name].run)+len(guardSQLClients[a.name].files) > 0 && a.name != "wrangler" && a.name != "supabase" && a.name != "cockroach":
+			case len(act.SQLClients[a.Name].Run)+len(act.SQLClients[a.Name].Files) > 0 && a.Name != "wrangler" && a.Name != "supabase" && a.Name != "cockroach":
 				// A client that only reads is no trigger.
 				shown = append(shown, a)
 			default:
@@ -159,13 +160,13 @@ func (r *GuardRule) addTriggers(ctx context.Context, commands, alternatives []st
 			}
 		}
 		// An effect says more than the commands beside it.
-		if slices.ContainsFunc(kept, func(a *guardAct) bool { return len(a.effects) > 0 && r.byEffect(a) }) {
-			kept = slices.DeleteFunc(kept, func(a *guardAct) bool {
-				return len(a.effects) == 0 && (guardPassive[a.name] || a.name == guardWritesFile)
+		if slices.ContainsFunc(kept, func(a *act.Act) bool { return len(a.Effects) > 0 && r.byEffect(a) }) {
+			kept = slices.DeleteFunc(kept, func(a *act.Act) bool {
+				return len(a.Effects) == 0 && (guardPassive[a.Name] || a.Name == act.WritesFile)
 			})
 		}
 		if wrapper != nil && (len(kept) == 0 || r.minds(wrapper)) {
-			kept = []*guardAct{wrapper}
+			kept = []*act.Act{wrapper}
 		}
 		if len(kept) > 0 {
 			r.triggers = append(r.triggers, kept)
@@ -192,17 +193,17 @@ func guardNamesProgram(command string) bool {
 	if strings.ContainsAny(command, " /\t\n") {
 		return false
 	}
-	name := guardProgram(command)
+	name := act.Program(command)
 	if name == "reboot" || name == "poweroff" || name == "halt" || name == "shutdown" || name == "visudo" || name == "vipw" || name == "history" {
 		return false
 	}
-	return guardKnownProgram(name) || guardSQLClients[name].operands > 0
+	return act.KnownProgram(name) || act.SQLClients[name].Operands > 0
 }
 
 // minds reports whether the rule is about how a command is run, not about which.
-func (r *GuardRule) minds(wrapper *guardAct) bool {
-	for name, values := range wrapper.options {
-		if guardBypass[name] || len(name) > 2 && r.title.names(name) || slices.ContainsFunc(values, r.title.names) {
+func (r *GuardRule) minds(wrapper *act.Act) bool {
+	for name, values := range wrapper.Options {
+		if guardBypass[name] || len(name) > 2 && r.title.Names(name) || slices.ContainsFunc(values, r.title.Names) {
 			return true
 		}
 	}
@@ -212,22 +213,22 @@ func (r *GuardRule) minds(wrapper *guardAct) bool {
 // guardPassive are commands that serve the one that matters.
 var guardPassive = map[string]bool{"curl": true, "wget": true, "mkdir": true, "tar": true, "pg_dump": true, "mysqldump": true}
 
-func guardOnlyVariable(a *guardAct) bool { return a.name == guardSetsVariable }
+func guardOnlyVariable(a *act.Act) bool { return a.Name == act.SetsVariable }
 
 // byEffect reports whether the rule's act is compared by what it does rather
 // than by its words.
-func (r *GuardRule) byEffect(a *guardAct) bool {
-	if len(a.effects) == 0 {
+func (r *GuardRule) byEffect(a *act.Act) bool {
+	if len(a.Effects) == 0 {
 		return false
 	}
-	for _, e := range a.effects {
-		if e.soft || e.kind == guardEffectSQL && e.sql.hidden {
+	for _, e := range a.Effects {
+		if e.Soft || e.Kind == act.EffectSQL && e.SQL.Hidden {
 			return false
 		}
 	}
-	switch a.name {
+	switch a.Name {
 	case "cp", "mv", "install", "ln":
-		return r.title.names(a.effects[0].path)
+		return r.title.Names(a.Effects[0].Path)
 	}
 	return true
 }
@@ -235,20 +236,20 @@ func (r *GuardRule) byEffect(a *guardAct) bool {
 // scope reads from the title how far a rule about SQL reaches.
 func (r *GuardRule) scope() {
 	for _, w := range []string{"modify", "modification", "edit", "change", "touch", "write", "mutate", "manipulate", "sql", "directly", "direct", "manually", "manual", "hand"} {
-		r.anyWrite = r.anyWrite || r.title[guardStemWord(w)]
+		r.anyWrite = r.anyWrite || r.title[act.StemWord(w)]
 	}
 	for _, t := range r.triggers {
 		for _, a := range t {
-			for _, e := range a.effects {
-				if e.kind != guardEffectSQL {
+			for _, e := range a.Effects {
+				if e.Kind != act.EffectSQL {
 					continue
 				}
 				named := false
-				for _, n := range e.sql.names {
-					named = named || r.title.names(n)
+				for _, n := range e.SQL.Names {
+					named = named || r.title.Names(n)
 				}
-				for _, target := range e.targets {
-					if !named && r.title.names(target) && r.anyWrite {
+				for _, target := range e.Targets {
+					if !named && r.title.Names(target) && r.anyWrite {
 						r.onTarget = true
 					}
 				}
@@ -264,7 +265,7 @@ func (r *GuardRule) everything(ctx context.Context) (example string, all bool) {
 	for i, acts := range guardEverydayActs(ctx) {
 		c := guardEveryday[i]
 		for _, a := range acts {
-			if slices.ContainsFunc(r.triggers, func(t []*guardAct) bool { return len(t) == 1 && r.fits(t[0], a, &Action{}) == guardFull }) {
+			if slices.ContainsFunc(r.triggers, func(t []*act.Act) bool { return len(t) == 1 && r.fits(t[0], a, &Action{}) == guardFull }) {
 				fits++
 				example = c
 				break
@@ -277,11 +278,11 @@ func (r *GuardRule) everything(ctx context.Context) (example string, all bool) {
 // guardEverydayRead holds guardEveryday as it was read once.
 var guardEverydayRead struct {
 	sync.Once
-	acts [][]*guardAct
+	acts [][]*act.Act
 }
 
 // guardEverydayActs are guardEveryday as acts.
-func guardEverydayActs(ctx context.Context) [][]*guardAct {
+func guardEverydayActs(ctx context.Context) [][]*act.Act {
 	guardEverydayRead.Do(func() {
 		for _, c := range guardEveryday {
 			guardEverydayRead.acts = append(guardEverydayRead.acts, guardActsOf(context.WithoutCancel(ctx), c, ""))
@@ -291,50 +292,38 @@ func guardEverydayActs(ctx context.Context) [][]*guardAct {
 }
 
 // guardActsOf reads a text as commands, or as SQL.
-func guardActsOf(ctx context.Context, text, dir string) []*guardAct {
-	s := newGuardShell(ctx, dir)
-	s.propose(guardTidy(text))
-	return s.acts
-}
-
-// propose follows an action: SQL as such, all else as shell.
-func (s *guardShell) propose(text string) {
-	if guardLooksSQL(text) {
-		var targets guardTargets
-		effects := s.statements(text, &targets)
-		s.note(&guardAct{name: guardRunsSQL, effects: effects, source: []string{strings.TrimSpace(text)}})
-		return
-	}
-	s.script(text, guardStream{})
-	s.finish()
+func guardActsOf(ctx context.Context, text, dir string) []*act.Act {
+	s := act.NewShell(ctx, dir)
+	s.Follow(act.Tidy(text))
+	return s.Acts
 }
 
 // guardStanding are the words of a trigger that must all stand in a text
 // which cannot be read for the rule to be taken as meant.
-func guardStanding(acts []*guardAct) (words []string) {
+func guardStanding(acts []*act.Act) (words []string) {
 	add := func(w string) {
-		w = strings.ToLower(strings.Trim(guardSpelling.Replace(w), "${}'\""))
+		w = strings.ToLower(strings.Trim(act.Spelling.Replace(w), "${}'\""))
 		if len(w) > 1 && !slices.Contains(words, w) {
 			words = append(words, w)
 		}
 	}
 	for _, a := range acts {
 		sql := false
-		for _, e := range a.effects {
-			if e.kind == guardEffectSQL && e.sql.verb != "" {
+		for _, e := range a.Effects {
+			if e.Kind == act.EffectSQL && e.SQL.Verb != "" {
 				sql = true
-				add(e.sql.verb)
-				for _, n := range e.sql.names {
+				add(e.SQL.Verb)
+				for _, n := range e.SQL.Names {
 					add(n)
 				}
-				if len(e.sql.names) == 0 { // "drop" alone stands in many a text
-					if e.sql.verb == "DELETE" {
+				if len(e.SQL.Names) == 0 { // "drop" alone stands in many a text
+					if e.SQL.Verb == "DELETE" {
 						add("from")
 					} else {
-						add(e.sql.object)
+						add(e.SQL.Object)
 					}
 				}
-				for _, t := range e.targets {
+				for _, t := range e.Targets {
 					add(t)
 				}
 			}
@@ -342,19 +331,19 @@ func guardStanding(acts []*guardAct) (words []string) {
 		if sql {
 			continue
 		}
-		if !strings.HasPrefix(a.name, "(") {
-			add(a.name)
+		if !strings.HasPrefix(a.Name, "(") {
+			add(a.Name)
 		}
-		for _, w := range a.words {
+		for _, w := range a.Words {
 			add(w)
 		}
-		for o := range a.options {
-			if !guardQuiet[o] && len(o) > 3 && slices.Contains(a.source, "--"+o) {
+		for o := range a.Options {
+			if !act.Quiet[o] && len(o) > 3 && slices.Contains(a.Source, "--"+o) {
 				add(o)
 			}
 		}
 	}
-	if len(words) == 1 && guardKnownProgram(words[0]) {
+	if len(words) == 1 && act.KnownProgram(words[0]) {
 		return nil // the name of a program alone says nothing
 	}
 	return words

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"skillrouter/learning/guard/act"
+
 	"skillrouter/tfidf"
 )
 
@@ -84,11 +86,11 @@ func (s *SimilarByWords) weight(term string) float64 {
 
 // guardTerms are the distinct stems of a text that say something.
 func guardTerms(text string) (terms []string) {
-	for _, w := range guardSplitName(text) {
-		if len(w) < 2 || guardTitleStop[w] || tfidf.StopWord(w) {
+	for _, w := range act.SplitName(text) {
+		if len(w) < 2 || act.TitleStop[w] || tfidf.StopWord(w) {
 			continue
 		}
-		if t := guardStemWord(w); !slices.Contains(terms, t) {
+		if t := act.StemWord(w); !slices.Contains(terms, t) {
 			terms = append(terms, t)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter/learning/guard/act"
+
 	"skillrouter"
 )
 
@@ -450,11 +452,11 @@ func (g *Guards) commandsOf(lessons []Lesson) []string {
 			continue
 		}
 		commands := l.RelatedCommands
-		if guardLooksCommand(g.base, l.Action, commands) {
+		if act.LooksCommand(g.base, l.Action, commands) {
 			commands = append(slices.Clone(commands), l.Action)
 		}
 		for _, c := range commands {
-			if len(all) < guardMaxCommands && len(c) <= guardMaxCommand && !slices.Contains(all, c) {
+			if len(all) < guardMaxCommands && len(c) <= act.MaxCommand && !slices.Contains(all, c) {
 				all = append(all, c)
 			}
 		}

@@ -1,11 +1,15 @@
 package learning
 
-import "slices"
+import (
+	"slices"
+
+	"skillrouter/learning/guard/act"
+)
 
 // triggers implements ruleKeeper.
 func (g *Guards) triggers(lesson *Lesson) []string {
 	commands := lesson.RelatedCommands
-	if lesson.Action != "" && len(lesson.Action) <= guardMaxCommand && !slices.Contains(commands, lesson.Action) && guardLooksCommand(g.base, lesson.Action, commands) {
+	if lesson.Action != "" && len(lesson.Action) <= act.MaxCommand && !slices.Contains(commands, lesson.Action) && act.LooksCommand(g.base, lesson.Action, commands) {
 		commands = append(slices.Clone(commands), lesson.Action)
 	}
 	return commands

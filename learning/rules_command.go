@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"skillrouter/learning/guard/act"
+
 	"mvdan.cc/sh/v3/syntax"
 
 	"skillrouter"
@@ -27,7 +29,7 @@ func readCommand(ctx context.Context, text string) (c ruleCommand, ok bool) {
 	if c.text == "" || len(c.text) > 4<<10 {
 		return c, false
 	}
-	stmts, err := guardParse(ctx, c.text)
+	stmts, err := act.Parse(ctx, c.text)
 	writes := false
 	if err == nil {
 		for _, st := range stmts {
@@ -155,7 +157,7 @@ func unwrapped(words []string) []string {
 			for len(words) > 1 && (strings.HasPrefix(words[0], "-") || words[0] != "" && strings.Contains(words[0], "=")) {
 				words = words[1:]
 			}
-		case len(words) > 1 && guardAssignment(words[0]):
+		case len(words) > 1 && act.Assignment(words[0]):
 			words = words[1:]
 		default:
 			words = slices.Clone(words)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"skillrouter/learning/guard/act"
+
 	"skillrouter"
 )
 
@@ -345,7 +347,7 @@ func (r *sceneReader) block(lang string, lines []string) {
 			return
 		}
 		text := strings.Join(lines, "\n")
-		stmts, err := guardParse(r.ctx, text)
+		stmts, err := act.Parse(r.ctx, text)
 		if err != nil || len(stmts) == 0 || len(stmts) > 12 {
 			return
 		}

@@ -1,4 +1,4 @@
-package learning
+package act
 
 import (
 	"strconv"
@@ -7,8 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// guardBraces expands {a,b} and {1..3}, unless there would be too many.
-func guardBraces(w *syntax.Word) []*syntax.Word {
+// braces expands {a,b} and {1..3}, unless there would be too many.
+func braces(w *syntax.Word) []*syntax.Word {
 	braced := false
 	for _, p := range w.Parts {
 		if lit, ok := p.(*syntax.Lit); ok && strings.Contains(lit.Value, "{") {
@@ -22,14 +22,14 @@ func guardBraces(w *syntax.Word) []*syntax.Word {
 	if !syntax.SplitBraces(copied) {
 		return []*syntax.Word{w}
 	}
-	if n := guardBraceCount(copied); n < 1 || n > guardMaxBrace {
+	if n := braceCount(copied); n < 1 || n > maxBrace {
 		return []*syntax.Word{w}
 	}
-	return guardBraceWords(copied)
+	return braceWords(copied)
 }
 
-// guardBraceCount says how many words the braces make; over the bound it says just that.
-func guardBraceCount(w *syntax.Word) int {
+// braceCount says how many words the braces make; over the bound it says just that.
+func braceCount(w *syntax.Word) int {
 	n := 1
 	for _, p := range w.Parts {
 		b, ok := p.(*syntax.BraceExp)
@@ -40,26 +40,26 @@ func guardBraceCount(w *syntax.Word) int {
 		if b.Sequence {
 			first, err1 := strconv.Atoi(b.Elems[0].Lit())
 			last, err2 := strconv.Atoi(b.Elems[1].Lit())
-			if err1 == nil && err2 == nil && max(first, last)-min(first, last) > guardMaxBrace {
-				return guardMaxBrace + 1
+			if err1 == nil && err2 == nil && max(first, last)-min(first, last) > maxBrace {
+				return maxBrace + 1
 			}
-			m = guardMaxBrace / 2
+			m = maxBrace / 2
 			if err1 == nil && err2 == nil {
 				m = max(first, last) - min(first, last) + 1
 			}
 		} else {
 			for _, e := range b.Elems {
-				m += guardBraceCount(e)
+				m += braceCount(e)
 			}
 		}
-		if n *= max(m, 1); n > guardMaxBrace {
-			return guardMaxBrace + 1
+		if n *= max(m, 1); n > maxBrace {
+			return maxBrace + 1
 		}
 	}
 	return n
 }
 
-func guardBraceWords(w *syntax.Word) []*syntax.Word {
+func braceWords(w *syntax.Word) []*syntax.Word {
 	for i, p := range w.Parts {
 		b, ok := p.(*syntax.BraceExp)
 		if !ok {
@@ -67,7 +67,7 @@ func guardBraceWords(w *syntax.Word) []*syntax.Word {
 		}
 		var middles [][]syntax.WordPart
 		if b.Sequence {
-			for _, v := range guardSequence(b) {
+			for _, v := range sequence(b) {
 				middles = append(middles, []syntax.WordPart{&syntax.Lit{Value: v}})
 			}
 		} else {
@@ -78,9 +78,9 @@ func guardBraceWords(w *syntax.Word) []*syntax.Word {
 		var out []*syntax.Word
 		for _, m := range middles {
 			parts := append(append(append([]syntax.WordPart(nil), w.Parts[:i]...), m...), w.Parts[i+1:]...)
-			out = append(out, guardBraceWords(&syntax.Word{Parts: parts})...)
-			if len(out) > guardMaxBrace {
-				return out[:guardMaxBrace]
+			out = append(out, braceWords(&syntax.Word{Parts: parts})...)
+			if len(out) > maxBrace {
+				return out[:maxBrace]
 			}
 		}
 		return out
@@ -88,14 +88,14 @@ func guardBraceWords(w *syntax.Word) []*syntax.Word {
 	return []*syntax.Word{w}
 }
 
-func guardSequence(b *syntax.BraceExp) (values []string) {
+func sequence(b *syntax.BraceExp) (values []string) {
 	from, to := b.Elems[0].Lit(), b.Elems[1].Lit()
 	first, err1 := strconv.Atoi(from)
 	last, err2 := strconv.Atoi(to)
 	letters := err1 != nil || err2 != nil
 	if letters {
 		if len(from) != 1 || len(to) != 1 {
-			return []string{string(guardAnyText)}
+			return []string{string(AnyText)}
 		}
 		first, last = int(from[0]), int(to[0])
 	}
@@ -103,7 +103,7 @@ func guardSequence(b *syntax.BraceExp) (values []string) {
 	if last < first {
 		step = -1
 	}
-	for v := first; len(values) < guardMaxBrace; v += step {
+	for v := first; len(values) < maxBrace; v += step {
 		if letters {
 			values = append(values, string(rune(v)))
 		} else {

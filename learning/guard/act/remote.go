@@ -1,53 +1,53 @@
-package learning
+package act
 
 import (
 	"slices"
 	"strings"
 )
 
-func (s *guardShell) gitEffects(a *guardAct) (out []guardEffect) {
-	if len(a.words) == 0 {
+func (s *Shell) gitEffects(a *Act) (out []Effect) {
+	if len(a.Words) == 0 {
 		return nil
 	}
-	sub, operands := a.words[0], a.words[1:]
+	sub, operands := a.Words[0], a.Words[1:]
 	dir := s.dir
-	for _, d := range a.options["C"] {
+	for _, d := range a.Options["C"] {
 		if sub != "commit" {
-			dir = guardClean(dir, d)
+			dir = Clean(dir, d)
 		}
 	}
-	hooks := len(a.options["no-verify"]) > 0
-	for _, c := range a.options["c"] {
+	hooks := len(a.Options["no-verify"]) > 0
+	for _, c := range a.Options["c"] {
 		if k, _, _ := strings.Cut(c, "="); strings.EqualFold(k, "core.hooksPath") {
 			hooks = true
 		}
 	}
-	if a.env["HUSKY"] == "0" || a.env["LEFTHOOK"] == "0" || a.env["SKIP_HOOKS"] != "" || a.env["PRE_COMMIT_ALLOW_NO_CONFIG"] != "" || s.env["HUSKY"] == "0" || s.env["LEFTHOOK"] == "0" || a.env["GIT_CONFIG_KEY_0"] == "core.hooksPath" {
+	if a.Env["HUSKY"] == "0" || a.Env["LEFTHOOK"] == "0" || a.Env["SKIP_HOOKS"] != "" || a.Env["PRE_COMMIT_ALLOW_NO_CONFIG"] != "" || s.env["HUSKY"] == "0" || s.env["LEFTHOOK"] == "0" || a.Env["GIT_CONFIG_KEY_0"] == "core.hooksPath" {
 		hooks = true
 	}
 	switch sub {
 	case "commit", "merge", "push", "am", "rebase", "cherry-pick":
 		if hooks {
-			out = append(out, guardEffect{kind: guardEffectHooks, verb: sub})
+			out = append(out, Effect{Kind: EffectHooks, Verb: sub})
 		}
 	case "config":
 		if len(operands) > 0 && strings.EqualFold(operands[0], "core.hooksPath") && (len(operands) > 1) {
-			out = append(out, guardEffect{kind: guardEffectHooks, verb: "config"})
+			out = append(out, Effect{Kind: EffectHooks, Verb: "config"})
 		}
 	case "rm":
-		if len(a.options["cached"]) == 0 {
+		if len(a.Options["cached"]) == 0 {
 			for _, w := range operands {
-				out = append(out, guardEffect{kind: guardEffectDelete, path: guardClean(dir, w), whole: len(a.options["r"]) > 0})
+				out = append(out, Effect{Kind: EffectDelete, Path: Clean(dir, w), Whole: len(a.Options["r"]) > 0})
 			}
 		}
 	case "clean":
-		if len(a.options["force"]) > 0 {
+		if len(a.Options["force"]) > 0 {
 			roots := operands
 			if len(roots) == 0 {
 				roots = []string{"."}
 			}
 			for _, w := range roots {
-				out = append(out, guardEffect{kind: guardEffectDelete, path: guardClean(dir, w), whole: len(a.options["d"]) > 0, soft: true})
+				out = append(out, Effect{Kind: EffectDelete, Path: Clean(dir, w), Whole: len(a.Options["d"]) > 0, Soft: true})
 			}
 		}
 	}
@@ -56,49 +56,49 @@ func (s *guardShell) gitEffects(a *guardAct) (out []guardEffect) {
 		if len(refs) > 0 {
 			refs = refs[1:]
 		}
-		force := len(a.options["force"])+len(a.options["mirror"]) > 0
+		force := len(a.Options["force"])+len(a.Options["mirror"]) > 0
 		for _, r := range refs {
 			if strings.HasPrefix(r, "+") || force {
 				_, to, ok := strings.Cut(strings.TrimPrefix(r, "+"), ":")
 				if !ok {
 					to = strings.TrimPrefix(r, "+")
 				}
-				out = append(out, guardEffect{kind: guardEffectForce, word: strings.TrimPrefix(to, "refs/heads/")})
+				out = append(out, Effect{Kind: EffectForce, Word: strings.TrimPrefix(to, "refs/heads/")})
 			}
 		}
 		if force && len(refs) == 0 {
-			out = append(out, guardEffect{kind: guardEffectForce})
+			out = append(out, Effect{Kind: EffectForce})
 		}
 	}
 	return out
 }
 
-// guardRequestEffects is the request that curl or wget makes, if it changes something.
-func guardRequestEffects(a *guardAct) (out []guardEffect) {
+// requestEffects is the request that curl or wget makes, if it changes something.
+func requestEffects(a *Act) (out []Effect) {
 	method := ""
-	for _, m := range append(a.options["request"], a.options["method"]...) {
+	for _, m := range append(a.Options["request"], a.Options["method"]...) {
 		method = strings.ToUpper(m)
 	}
-	words := append(append([]string{}, a.words...), a.options["url"]...)
-	if a.name == "http" || a.name == "xh" {
+	words := append(append([]string{}, a.Words...), a.Options["url"]...)
+	if a.Name == "http" || a.Name == "xh" {
 		if len(words) > 1 && strings.ToUpper(words[0]) == words[0] {
 			method, words = words[0], words[1:2]
 		}
 	}
-	if method == "" && len(a.options["data"])+len(a.options["data-raw"])+len(a.options["json"])+len(a.options["data-binary"])+len(a.options["post-data"]) > 0 {
+	if method == "" && len(a.Options["data"])+len(a.Options["data-raw"])+len(a.Options["json"])+len(a.Options["data-binary"])+len(a.Options["post-data"]) > 0 {
 		method = "POST"
 	}
 	if method == "" || method == "GET" || method == "HEAD" {
 		return nil
 	}
 	for _, w := range words {
-		out = append(out, guardEffect{kind: guardEffectHTTP, verb: method, path: guardURL(w)})
+		out = append(out, Effect{Kind: EffectHTTP, Verb: method, Path: URL(w)})
 	}
 	return out
 }
 
-// guardURL spells a URL without scheme, user, default port, query and trailing slash.
-func guardURL(u string) string {
+// URL spells a URL without scheme, user, default port, query and trailing slash.
+func URL(u string) string {
 	scheme, rest, ok := strings.Cut(u, "://")
 	if !ok {
 		rest, scheme = u, ""
@@ -115,21 +115,21 @@ func guardURL(u string) string {
 	} else {
 		host = strings.TrimSuffix(host, ":80")
 	}
-	return guardClean("", host+"/"+p)
+	return Clean("", host+"/"+p)
 }
 
 // objectEffects is the deletion of objects in buckets.
-func (s *guardShell) objectEffects(a *guardAct) (out []guardEffect) {
+func (s *Shell) objectEffects(a *Act) (out []Effect) {
 	bucket := func(uri string, whole bool) {
 		if uri != "" {
 			// A name that is not known may be any.
-			whole = whole || strings.ContainsRune(uri, guardUnknown)
-			out = append(out, guardEffect{kind: guardEffectObjects, path: guardBucket(uri), whole: whole})
+			whole = whole || strings.ContainsRune(uri, Unknown)
+			out = append(out, Effect{Kind: EffectObjects, Path: bucket(uri), Whole: whole})
 		}
 	}
-	w := a.words
-	recursive := len(a.options["recursive"]) > 0
-	switch a.name {
+	w := a.Words
+	recursive := len(a.Options["recursive"]) > 0
+	switch a.Name {
 	case "aws":
 		switch {
 		case len(w) > 2 && w[0] == "s3" && w[1] == "rm":
@@ -137,18 +137,18 @@ func (s *guardShell) objectEffects(a *guardAct) (out []guardEffect) {
 		case len(w) > 2 && w[0] == "s3" && w[1] == "rb":
 			bucket(w[2], true)
 			// Without --force only an empty bucket goes.
-			out[len(out)-1].soft = len(a.options["force"]) == 0
-		case len(w) > 3 && w[0] == "s3" && w[1] == "sync" && len(a.options["delete"]) > 0:
+			out[len(out)-1].Soft = len(a.Options["force"]) == 0
+		case len(w) > 3 && w[0] == "s3" && w[1] == "sync" && len(a.Options["delete"]) > 0:
 			bucket(w[3], true)
 		case len(w) > 1 && w[0] == "s3api" && (w[1] == "delete-bucket" || w[1] == "delete-objects"):
-			for _, b := range a.options["bucket"] {
+			for _, b := range a.Options["bucket"] {
 				bucket("s3://"+b, true)
 			}
 		}
 	case "gsutil":
 		if len(w) > 1 && (w[0] == "rm" || w[0] == "rb") {
 			for _, u := range w[1:] {
-				bucket(u, recursive || w[0] == "rb" || guardPatterned(u))
+				bucket(u, recursive || w[0] == "rb" || Patterned(u))
 			}
 		}
 	case "gcloud":
@@ -158,7 +158,7 @@ func (s *guardShell) objectEffects(a *guardAct) (out []guardEffect) {
 	case "s3cmd", "s5cmd", "mc":
 		if len(w) > 1 && (w[0] == "del" || w[0] == "rm" || w[0] == "rb") {
 			for _, u := range w[1:] {
-				bucket(u, recursive || len(a.options["r"]) > 0 || w[0] == "rb" || guardPatterned(u))
+				bucket(u, recursive || len(a.Options["r"]) > 0 || w[0] == "rb" || Patterned(u))
 			}
 		}
 	case "rclone":
@@ -172,11 +172,11 @@ func (s *guardShell) objectEffects(a *guardAct) (out []guardEffect) {
 	return out
 }
 
-// guardBucket spells the address of objects as a path, whose first part is the bucket.
-func guardBucket(uri string) string {
+// bucket spells the address of objects as a path, whose first part is the bucket.
+func bucket(uri string) string {
 	_, rest, ok := strings.Cut(uri, "://")
 	if !ok {
 		rest = uri
 	}
-	return guardClean("", "/"+rest)
+	return Clean("", "/"+rest)
 }

@@ -1,4 +1,4 @@
-package learning
+package act
 
 import (
 	"path"
@@ -9,33 +9,33 @@ import (
 // area, what quoting would have lost: which characters still are a pattern,
 // and which part could not be known without running something.
 const (
-	guardAnyText = '\uE000' // an active *
-	guardAnyRune = '\uE001' // an active ?
-	guardSet     = '\uE002' // an active [
-	guardUnknown = '\uE003' // text that only running the command would tell
+	AnyText = '\uE000' // an active *
+	anyRune = '\uE001' // an active ?
+	set     = '\uE002' // an active [
+	Unknown = '\uE003' // text that only running the command would tell
 )
 
-// guardPrivate replaces the private characters when they come from outside.
-var guardPrivate = strings.NewReplacer("\uE000", "?", "\uE001", "?", "\uE002", "?", "\uE003", "?", "\x00", " ")
+// private replaces the private characters when they come from outside.
+var private = strings.NewReplacer("\uE000", "?", "\uE001", "?", "\uE002", "?", "\uE003", "?", "\x00", " ")
 
-// guardSpelling writes a word as a person would.
-var guardSpelling = strings.NewReplacer("\uE000", "*", "\uE001", "?", "\uE002", "[", "\uE003", "…")
+// Spelling writes a word as a person would.
+var Spelling = strings.NewReplacer("\uE000", "*", "\uE001", "?", "\uE002", "[", "\uE003", "…")
 
-// guardPatterns writes active pattern characters as a script would.
-var guardPatterns = strings.NewReplacer("\uE000", "*", "\uE001", "?", "\uE002", "[")
+// patterns writes active pattern characters as a script would.
+var patterns = strings.NewReplacer("\uE000", "*", "\uE001", "?", "\uE002", "[")
 
-// guardPatterned reports whether the word holds an active pattern.
-func guardPatterned(word string) bool {
+// Patterned reports whether the word holds an active pattern.
+func Patterned(word string) bool {
 	if strings.IndexByte(word, "\uE000"[0]) < 0 {
 		return false // no character of that area at all
 	}
-	return strings.ContainsRune(word, guardAnyText) || strings.ContainsRune(word, guardAnyRune) || strings.ContainsRune(word, guardSet)
+	return strings.ContainsRune(word, AnyText) || strings.ContainsRune(word, anyRune) || strings.ContainsRune(word, set)
 }
 
-// guardClean gives a path its one spelling: no doubled or trailing slashes, no
+// Clean gives a path its one spelling: no doubled or trailing slashes, no
 // "." and "..", and the home directory as "~". Relative paths are taken from
 // dir, which is empty when it is not known.
-func guardClean(dir, p string) string {
+func Clean(dir, p string) string {
 	if p == "" {
 		return ""
 	}
@@ -50,7 +50,7 @@ func guardClean(dir, p string) string {
 			p = "." + rest
 		}
 	}
-	if dir != "" && !guardRooted(p) {
+	if dir != "" && !rooted(p) {
 		p = dir + "/" + p
 	}
 	p = path.Clean(p)
@@ -63,103 +63,103 @@ func guardClean(dir, p string) string {
 	return p
 }
 
-// guardRooted reports whether where p points does not depend on the working directory.
-func guardRooted(p string) bool {
-	return strings.HasPrefix(p, "/") || p == "~" || strings.HasPrefix(p, "~/") || strings.HasPrefix(p, "$") || strings.HasPrefix(p, string(guardUnknown))
+// rooted reports whether where p points does not depend on the working directory.
+func rooted(p string) bool {
+	return strings.HasPrefix(p, "/") || p == "~" || strings.HasPrefix(p, "~/") || strings.HasPrefix(p, "$") || strings.HasPrefix(p, string(Unknown))
 }
 
-// guardRelation says how the path of an action lies to the path of a rule.
-type guardRelation uint8
+// relation says how the path of an action lies to the path of a rule.
+type relation uint8
 
 const (
-	guardApart   guardRelation = iota
-	guardPerhaps               // the end of the rule's path, from a working directory that is not known
-	guardAbove                 // a directory that holds the rule's path
-	guardInside                // something below the rule's path
-	guardSame
+	apart   relation = iota
+	Perhaps          // the end of the rule's path, from a working directory that is not known
+	Above            // a directory that holds the rule's path
+	Inside           // something below the rule's path
+	Same
 )
 
-// guardRelate compares two cleaned paths.
-func guardRelate(rule, action string) guardRelation {
-	if rel, plain := guardRelatePlain(rule, action); plain {
+// Relate compares two cleaned paths.
+func Relate(rule, action string) relation {
+	if rel, plain := relatePlain(rule, action); plain {
 		return rel
 	}
-	rule, action = guardHomes(rule, action)
-	r, a := guardParts(rule), guardParts(action)
-	switch ruleRooted, actionRooted := guardRooted(rule), guardRooted(action); {
+	rule, action = homes(rule, action)
+	r, a := Parts(rule), Parts(action)
+	switch ruleRooted, actionRooted := rooted(rule), rooted(action); {
 	case ruleRooted == actionRooted && ruleRooted:
-		return guardAlong(r, a)
+		return along(r, a)
 	case !ruleRooted:
 		// A rule on a relative path means that name wherever it lies.
 		for len(r) > 0 && r[0] == ".." {
 			r = r[1:]
 		}
 		if len(r) == 0 {
-			return guardApart
+			return apart
 		}
 		for i := range a {
-			if a[i] == string(guardAnyText) {
+			if a[i] == string(AnyText) {
 				continue // everything of some directory is not this name
 			}
-			if rel := guardAlong(r, a[i:]); rel == guardSame || rel == guardInside {
+			if rel := along(r, a[i:]); rel == Same || rel == Inside {
 				return rel
 			}
 		}
-		if !actionRooted && len(a) > 0 && a[0] != string(guardAnyText) {
-			return guardAlong(r, a)
+		if !actionRooted && len(a) > 0 && a[0] != string(AnyText) {
+			return along(r, a)
 		}
-		return guardApart
+		return apart
 	default:
 		for len(a) > 0 && a[0] == ".." {
 			a = a[1:]
 		}
 		// One name alone is too common to say that it is this one.
 		for i := 1; i < len(r) && len(a) > 1; i++ {
-			if rel := guardAlong(r[i:], a); rel == guardSame || rel == guardInside {
-				return guardPerhaps
+			if rel := along(r[i:], a); rel == Same || rel == Inside {
+				return Perhaps
 			}
 		}
-		return guardApart
+		return apart
 	}
 }
 
-// guardRelatePlain compares two absolute paths without patterns, which are most, without splitting them.
-func guardRelatePlain(rule, action string) (rel guardRelation, plain bool) {
-	if len(rule) < 2 || len(action) < 2 || rule[0] != '/' || action[0] != '/' || guardPatterned(rule) || guardPatterned(action) {
-		return guardApart, false
+// relatePlain compares two absolute paths without patterns, which are most, without splitting them.
+func relatePlain(rule, action string) (rel relation, plain bool) {
+	if len(rule) < 2 || len(action) < 2 || rule[0] != '/' || action[0] != '/' || Patterned(rule) || Patterned(action) {
+		return apart, false
 	}
 	switch {
 	case rule == action:
-		return guardSame, true
+		return Same, true
 	case len(action) > len(rule) && action[len(rule)] == '/' && action[:len(rule)] == rule:
-		return guardInside, true
+		return Inside, true
 	case len(rule) > len(action) && rule[len(action)] == '/' && rule[:len(action)] == action:
-		return guardAbove, true
+		return Above, true
 	}
-	return guardApart, true
+	return apart, true
 }
 
-// guardAlong compares component by component.
-func guardAlong(r, a []string) guardRelation {
+// along compares component by component.
+func along(r, a []string) relation {
 	n := min(len(r), len(a))
 	for i := range n {
-		if !guardNameFits(a[i], r[i]) && !guardNameFits(r[i], a[i]) {
-			return guardApart
+		if !NameFits(a[i], r[i]) && !NameFits(r[i], a[i]) {
+			return apart
 		}
 	}
 	switch {
 	case len(a) > len(r):
-		return guardInside
+		return Inside
 	case len(a) < len(r):
-		return guardAbove
+		return Above
 	default:
-		return guardSame
+		return Same
 	}
 }
 
-// guardHomes brings two paths to one spelling of the home directory, when
+// homes brings two paths to one spelling of the home directory, when
 // one of them names it as ~ and the other in full.
-func guardHomes(rule, action string) (string, string) {
+func homes(rule, action string) (string, string) {
 	tilde := func(p string) bool { return p == "~" || strings.HasPrefix(p, "~/") }
 	if tilde(rule) == tilde(action) {
 		return rule, action
@@ -186,20 +186,20 @@ func guardHomes(rule, action string) (string, string) {
 	return fold(rule), action
 }
 
-func guardParts(p string) []string {
+func Parts(p string) []string {
 	if p == "/" || p == "." || p == "" {
 		return nil
 	}
 	return strings.Split(strings.TrimPrefix(p, "/"), "/")
 }
 
-// guardNameFits reports whether the name fits the shell pattern. Only active
+// NameFits reports whether the name fits the shell pattern. Only active
 // pattern characters count. It is linear in len(pattern)·len(name).
-func guardNameFits(pattern, name string) bool {
+func NameFits(pattern, name string) bool {
 	if pattern == name {
 		return true
 	}
-	if !guardPatterned(pattern) {
+	if !Patterned(pattern) {
 		return false
 	}
 	p, n := []rune(pattern), []rune(name)
@@ -207,12 +207,12 @@ func guardNameFits(pattern, name string) bool {
 	i, j := 0, 0
 	for j < len(n) {
 		if i < len(p) {
-			if p[i] == guardAnyText {
+			if p[i] == AnyText {
 				star, mark = i, j
 				i++
 				continue
 			}
-			if width, ok := guardRuneFits(p[i:], n[j]); ok {
+			if width, ok := runeFits(p[i:], n[j]); ok {
 				i += width
 				j++
 				continue
@@ -224,18 +224,18 @@ func guardNameFits(pattern, name string) bool {
 		mark++
 		i, j = star+1, mark
 	}
-	for i < len(p) && p[i] == guardAnyText {
+	for i < len(p) && p[i] == AnyText {
 		i++
 	}
 	return i == len(p)
 }
 
-// guardRuneFits matches one character; width is how much of the pattern it took.
-func guardRuneFits(p []rune, r rune) (width int, ok bool) {
+// runeFits matches one character; width is how much of the pattern it took.
+func runeFits(p []rune, r rune) (width int, ok bool) {
 	switch p[0] {
-	case guardAnyRune:
+	case anyRune:
 		return 1, true
-	case guardSet:
+	case set:
 		end := 2
 		for end < len(p) && p[end] != ']' {
 			end++

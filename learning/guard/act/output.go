@@ -1,4 +1,4 @@
-package learning
+package act
 
 import (
 	"encoding/base64"
@@ -9,93 +9,93 @@ import (
 )
 
 // output is what a command prints, as far as that follows from its words.
-func (s *guardShell) output(name string, words []string, a *guardAct, in guardStream) guardStream {
+func (s *Shell) output(name string, words []string, a *Act, in Stream) Stream {
 	args := words[1:]
 	switch name {
 	case "echo":
-		return guardText(guardEcho(args))
+		return plainText(echo(args))
 	case "printf":
-		return guardText(guardPrintf(args))
+		return plainText(printf(args))
 	case "cat", "zcat", "tac", "pv", "sponge", "sort", "uniq", "head", "tail", "grep", "egrep", "fgrep", "sed", "awk", "tr", "cut", "dos2unix", "rev", "envsubst", "jq":
 		return s.filter(words, a, in)
 	case "base64", "openssl", "xxd", "base32", "gunzip", "gzip", "zstd", "xz":
-		return guardDecode(name, args, in)
+		return decode(name, args, in)
 	case "curl", "wget", "fetch", "aria2c", "http", "lwp-request":
 		return s.downloads(name, a)
 	case "find", "fd", "fdfind":
-		if e := guardFindRoots(args); len(e) > 0 && name == "find" {
-			out := guardStream{given: true}
+		if e := findRoots(args); len(e) > 0 && name == "find" {
+			out := Stream{given: true}
 			for _, root := range e {
-				out.paths = append(out.paths, guardFound(s.path(root), args)...)
+				out.paths = append(out.paths, found(s.path(root), args)...)
 			}
 			return out
 		}
 	case "ls", "dir", "exa", "eza", "tree", "du", "realpath", "readlink", "git":
-		if name == "git" && (len(a.words) == 0 || a.words[0] != "ls-files") {
+		if name == "git" && (len(a.Words) == 0 || a.Words[0] != "ls-files") {
 			break
 		}
-		out := guardStream{given: true}
-		for _, w := range a.words {
+		out := Stream{given: true}
+		for _, w := range a.Words {
 			out.paths = append(out.paths, s.path(w))
 			if name == "ls" && !slices.Contains(args, "-d") {
-				out.paths = append(out.paths, s.path(w)+"/"+string(guardAnyText))
+				out.paths = append(out.paths, s.path(w)+"/"+string(AnyText))
 			}
 		}
 		return out
 	case "basename", "dirname":
-		if len(a.words) > 0 {
+		if len(a.Words) > 0 {
 			if name == "dirname" {
-				return guardText(path.Dir(a.words[0]))
+				return plainText(path.Dir(a.Words[0]))
 			}
-			return guardText(path.Base(a.words[0]))
+			return plainText(path.Base(a.Words[0]))
 		}
 	case "yes":
 		if len(args) == 0 || strings.EqualFold(args[0], "y") || strings.EqualFold(args[0], "yes") {
-			return guardStream{given: true, consents: true}
+			return Stream{given: true, consents: true}
 		}
-		return guardText(strings.Join(args, " "))
+		return plainText(strings.Join(args, " "))
 	case "which", "type", "whereis":
-		if len(a.words) == 1 {
-			return guardText(a.words[0])
+		if len(a.Words) == 1 {
+			return plainText(a.Words[0])
 		}
 	case "seq":
-		return guardText("1")
+		return plainText("1")
 	}
-	return guardStream{given: true, paths: guardListing(a)}
+	return Stream{given: true, paths: listing(a)}
 }
 
 // filter passes on what it reads: the lines of a file or of the pipe, of which
 // some filters keep only a part.
-func (s *guardShell) filter(words []string, a *guardAct, in guardStream) guardStream {
+func (s *Shell) filter(words []string, a *Act, in Stream) Stream {
 	switch words[0] {
 	case "sed", "awk", "tr", "cut", "rev", "jq", "envsubst":
 		// They change what passes: that it is a download or a list of paths remains true.
 		if words[0] == "tr" && in.known && len(words) == 3 && !strings.HasPrefix(words[1], "-") {
-			return guardText(guardTranslate(in.text, words[1], words[2]))
+			return plainText(translate(in.text, words[1], words[2]))
 		}
 		if words[0] == "rev" && in.known {
-			return guardText(guardReverse(in.text))
+			return plainText(reverse(in.text))
 		}
-		return guardStream{given: true, download: in.download, paths: in.paths}
+		return Stream{given: true, download: in.download, paths: in.paths}
 	case "grep", "egrep", "fgrep":
-		if len(a.words) <= 1 {
-			if !in.known && len(a.words) == 1 && len(a.options["v"])+len(a.options["invert-match"]) == 0 {
-				in.paths = guardNarrowed(in.paths, a.words[0])
+		if len(a.Words) <= 1 {
+			if !in.known && len(a.Words) == 1 && len(a.Options["v"])+len(a.Options["invert-match"]) == 0 {
+				in.paths = narrowed(in.paths, a.Words[0])
 			}
 			return in
 		}
-		return guardStream{given: true}
+		return Stream{given: true}
 	}
-	var out guardStream
+	var out Stream
 	files := 0
-	for _, w := range a.words {
+	for _, w := range a.Words {
 		if w == "-" {
 			continue
 		}
 		files++
 		f := s.read(s.path(w))
 		if !f.known && !f.download {
-			f = guardStream{given: true}
+			f = Stream{given: true}
 		}
 		out = out.followedBy(f)
 	}
@@ -106,27 +106,27 @@ func (s *guardShell) filter(words []string, a *guardAct, in guardStream) guardSt
 }
 
 // downloads is the stream of curl and wget, to the pipe or into a file.
-func (s *guardShell) downloads(name string, a *guardAct) guardStream {
-	got := guardStream{given: true, download: true, text: guardDownloaded}
-	to := a.options["output"]
+func (s *Shell) downloads(name string, a *Act) Stream {
+	got := Stream{given: true, download: true, text: downloaded}
+	to := a.Options["output"]
 	if name == "wget" {
-		to = a.options["output-document"]
+		to = a.Options["output-document"]
 	}
 	switch {
 	case len(to) > 0 && to[len(to)-1] != "-":
 		s.files[s.path(to[len(to)-1])] = got
-		return guardStream{given: true}
-	case name == "wget" && len(to) == 0, len(a.options["remote-name"]) > 0, name == "aria2c":
-		for _, w := range a.words {
+		return Stream{given: true}
+	case name == "wget" && len(to) == 0, len(a.Options["remote-name"]) > 0, name == "aria2c":
+		for _, w := range a.Words {
 			file := path.Base(w)
 			s.files[s.path(file)] = got
 		}
-		return guardStream{given: true}
+		return Stream{given: true}
 	}
 	return got
 }
 
-func guardEcho(args []string) string {
+func echo(args []string) string {
 	escapes, newline := false, "\n"
 	for len(args) > 0 && len(args[0]) > 1 && strings.Trim(args[0], "neE") == "-" {
 		escapes = escapes || strings.Contains(args[0], "e")
@@ -135,15 +135,15 @@ func guardEcho(args []string) string {
 		}
 		args = args[1:]
 	}
-	text := guardPatterns.Replace(strings.Join(args, " "))
+	text := patterns.Replace(strings.Join(args, " "))
 	if escapes {
-		text = guardUnescape(text)
+		text = unescape(text)
 	}
 	return text + newline
 }
 
-// guardPrintf formats as printf does, for %s, %b, %q, %d and %%.
-func guardPrintf(args []string) string {
+// printf formats as printf does, for %s, %b, %q, %d and %%.
+func printf(args []string) string {
 	if len(args) > 0 && args[0] == "-v" {
 		return ""
 	}
@@ -153,7 +153,7 @@ func guardPrintf(args []string) string {
 	if len(args) == 0 {
 		return ""
 	}
-	format, args := guardUnescape(guardPatterns.Replace(args[0])), args[1:]
+	format, args := unescape(patterns.Replace(args[0])), args[1:]
 	var b strings.Builder
 	for {
 		used := false
@@ -171,28 +171,28 @@ func guardPrintf(args []string) string {
 				continue
 			}
 			if len(args) > 0 {
-				arg := guardPatterns.Replace(args[0])
+				arg := patterns.Replace(args[0])
 				if format[i] == 'b' {
-					arg = guardUnescape(arg)
+					arg = unescape(arg)
 				}
 				b.WriteString(arg)
 				args, used = args[1:], true
 			}
 		}
-		if len(args) == 0 || !used || b.Len() > guardMaxInput {
+		if len(args) == 0 || !used || b.Len() > MaxInput {
 			break
 		}
 	}
 	return b.String()
 }
 
-// guardDecode undoes the encodings in which a script is smuggled past a reader.
-func guardDecode(name string, args []string, in guardStream) guardStream {
+// decode undoes the encodings in which a script is smuggled past a reader.
+func decode(name string, args []string, in Stream) Stream {
 	decodes := slices.ContainsFunc(args, func(a string) bool {
 		return a == "-d" || a == "-D" || a == "--decode" || a == "-r" || a == "-rp" || a == "-p" || a == "-di" || a == "-A"
 	})
 	if name == "gunzip" || !in.known || !decodes {
-		return guardStream{given: true, download: in.download}
+		return Stream{given: true, download: in.download}
 	}
 	text := strings.Join(strings.Fields(in.text), "")
 	var raw []byte
@@ -206,15 +206,15 @@ func guardDecode(name string, args []string, in guardStream) guardStream {
 		}
 	}
 	if err != nil {
-		return guardStream{given: true}
+		return Stream{given: true}
 	}
-	return guardText(guardTidy(string(raw)))
+	return plainText(Tidy(string(raw)))
 }
 
-// guardTranslate is tr for two sets of equal length, with ranges.
-func guardTranslate(text, from, to string) string {
+// translate is tr for two sets of equal length, with ranges.
+func translate(text, from, to string) string {
 	spread := func(set string) (runes []rune) {
-		r := []rune(guardUnescape(guardPatterns.Replace(set)))
+		r := []rune(unescape(patterns.Replace(set)))
 		for i := 0; i < len(r); i++ {
 			if i+2 < len(r) && r[i+1] == '-' && r[i] <= r[i+2] && r[i+2]-r[i] < 256 {
 				for c := r[i]; c <= r[i+2]; c++ {
@@ -236,7 +236,7 @@ func guardTranslate(text, from, to string) string {
 	}, text)
 }
 
-func guardReverse(text string) string {
+func reverse(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
 		r := []rune(l)

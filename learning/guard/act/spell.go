@@ -1,4 +1,4 @@
-package learning
+package act
 
 import (
 	"maps"
@@ -8,61 +8,61 @@ import (
 	"skillrouter"
 )
 
-// guardNormalize gives a command its one spelling.
-func guardNormalize(words []string) *guardAct {
+// normalize gives a command its one spelling.
+func normalize(words []string) *Act {
 	name := words[0]
 	args := words[1:]
-	a := &guardAct{name: name, options: map[string][]string{}, source: words}
+	a := &Act{Name: name, Options: map[string][]string{}, Source: words}
 	switch name {
 	case "kill", "pkill", "killall", "skill":
-		args = guardSignals(args)
+		args = signals(args)
 	case "yarn", "pnpm", "bun":
 		if name == "yarn" && len(args) > 0 && args[0] == "npm" {
 			args = args[1:]
 		}
 		if i := slices.IndexFunc(args, func(w string) bool { return !strings.HasPrefix(w, "-") }); i >= 0 && slices.Contains([]string{"publish", "unpublish", "add", "install", "remove"}, args[i]) {
-			a.name = "npm"
+			a.Name = "npm"
 		}
 	case "uv":
 		if len(args) > 0 && args[0] == "pip" {
-			a.name, args = "pip", args[1:]
+			a.Name, args = "pip", args[1:]
 		}
 	case "docker", "podman":
-		args = guardDockerWords(args)
+		args = dockerWords(args)
 	case "gcloud":
 		if len(args) > 0 && (args[0] == "beta" || args[0] == "alpha") {
 			args = args[1:]
 		}
 	}
 	if base, kind, ok := strings.Cut(name, "."); ok && base == "mkfs" {
-		a.name = "mkfs"
-		a.options["type"] = []string{kind}
+		a.Name = "mkfs"
+		a.Options["type"] = []string{kind}
 	}
-	key := a.name
-	level := guardOptionsOf()[key]
+	key := a.Name
+	level := OptionsOf()[key]
 	known := level
 	for {
-		_, sub := guardPrefixes()[key]
-		deeper := sub && a.name == key || strings.HasPrefix(key, "docker ")
+		_, sub := Prefixes()[key]
+		deeper := sub && a.Name == key || strings.HasPrefix(key, "docker ")
 		if !deeper {
 			break
 		}
-		r := guardReadOptions(key, known, args, true)
+		r := readOptions(key, known, args, true)
 		for k, v := range r.options {
-			a.options[k] = append(a.options[k], v...)
+			a.Options[k] = append(a.Options[k], v...)
 		}
 		if len(r.operands) == 0 {
 			args = nil
 			break
 		}
-		a.words = append(a.words, r.operands[0])
+		a.Words = append(a.Words, r.operands[0])
 		args = r.operands[1:]
 		key += " " + r.operands[0]
-		next, listed := guardOptionsOf()[key]
+		next, listed := OptionsOf()[key]
 		if !listed {
 			break
 		}
-		merged := make(guardOptions, len(known)+len(next))
+		merged := make(options, len(known)+len(next))
 		for k, v := range known {
 			merged[k] = v
 		}
@@ -74,108 +74,108 @@ func guardNormalize(words []string) *guardAct {
 			break
 		}
 	}
-	r := guardReadOptions(a.name, known, args, false)
+	r := readOptions(a.Name, known, args, false)
 	for k, v := range r.options {
-		a.options[k] = append(a.options[k], v...)
+		a.Options[k] = append(a.Options[k], v...)
 	}
-	a.words = append(a.words, r.operands...)
+	a.Words = append(a.Words, r.operands...)
 	a.respell()
 	return a
 }
 
 // respell replaces other names of the same subcommand and resource.
-func (a *guardAct) respell() {
-	if len(a.words) > 0 {
-		if verb, ok := guardVerbs[a.name+" "+a.words[0]]; ok {
-			a.words[0] = verb
+func (a *Act) respell() {
+	if len(a.Words) > 0 {
+		if verb, ok := verbs[a.Name+" "+a.Words[0]]; ok {
+			a.Words[0] = verb
 		}
 	}
-	switch a.name {
+	switch a.Name {
 	case "kubectl":
-		for i := 1; i < len(a.words); i++ {
-			w := a.words[i]
+		for i := 1; i < len(a.Words); i++ {
+			w := a.Words[i]
 			if i == 1 {
-				w = guardResource(w)
-				a.words[i] = w
+				w = resource(w)
+				a.Words[i] = w
 			}
 			if kind, item, ok := strings.Cut(w, "/"); ok && i <= 2 {
-				if same, short := guardKinds[kind]; short {
+				if same, short := kinds[kind]; short {
 					kind = same
 				}
-				a.words = slices.Replace(a.words, i, i+1, kind, item)
-			} else if same, short := guardKinds[w]; short && i == 1 {
-				a.words[i] = same
+				a.Words = slices.Replace(a.Words, i, i+1, kind, item)
+			} else if same, short := kinds[w]; short && i == 1 {
+				a.Words[i] = same
 			}
 		}
 	case "terraform":
-		if len(a.words) > 0 && a.words[0] == "apply" && len(a.options["destroy"]) > 0 {
-			a.words[0] = "destroy"
+		if len(a.Words) > 0 && a.Words[0] == "apply" && len(a.Options["destroy"]) > 0 {
+			a.Words[0] = "destroy"
 		}
-		if v := a.options["auto-approve"]; len(v) > 0 && v[len(v)-1] == "false" {
-			delete(a.options, "auto-approve")
+		if v := a.Options["auto-approve"]; len(v) > 0 && v[len(v)-1] == "false" {
+			delete(a.Options, "auto-approve")
 		}
 	case "mongosh":
-		for _, code := range a.options["eval"] {
-			a.words = append(a.words, guardScriptWords(code)...)
+		for _, code := range a.Options["eval"] {
+			a.Words = append(a.Words, scriptWords(code)...)
 		}
-		delete(a.options, "eval")
+		delete(a.Options, "eval")
 	case "git":
-		if len(a.words) > 0 && a.words[0] == "branch" && len(a.options["delete"]) > 0 && len(a.options["force"]) > 0 {
-			a.options["force-delete"] = []string{""}
-			delete(a.options, "delete")
-			delete(a.options, "force")
+		if len(a.Words) > 0 && a.Words[0] == "branch" && len(a.Options["delete"]) > 0 && len(a.Options["force"]) > 0 {
+			a.Options["force-delete"] = []string{""}
+			delete(a.Options, "delete")
+			delete(a.Options, "force")
 		}
-		if len(a.words) > 2 && a.words[0] == "push" {
-			for i, w := range a.words[2:] {
+		if len(a.Words) > 2 && a.Words[0] == "push" {
+			for i, w := range a.Words[2:] {
 				// An empty source deletes the branch.
 				if gone, ok := strings.CutPrefix(w, ":"); ok && gone != "" {
-					a.options["delete"] = []string{""}
-					a.words[2+i] = strings.TrimPrefix(gone, "refs/heads/")
+					a.Options["delete"] = []string{""}
+					a.Words[2+i] = strings.TrimPrefix(gone, "refs/heads/")
 				}
 			}
 		}
 		// The last of two that contradict each other counts.
 		for _, pair := range [][2]string{{"no-verify", "verify"}} {
-			if len(a.options[pair[1]]) > 0 && slices.Index(a.source, "--"+pair[1]) > slices.Index(a.source, "--"+pair[0]) {
-				delete(a.options, pair[0])
+			if len(a.Options[pair[1]]) > 0 && slices.Index(a.Source, "--"+pair[1]) > slices.Index(a.Source, "--"+pair[0]) {
+				delete(a.Options, pair[0])
 			}
 		}
 	case "redis-cli":
-		for i, w := range a.words {
-			a.words[i] = strings.ToLower(w)
+		for i, w := range a.Words {
+			a.Words[i] = strings.ToLower(w)
 		}
-		for _, u := range a.options["u"] {
-			host, _, _ := strings.Cut(guardURL(strings.TrimPrefix(strings.TrimPrefix(u, "redis://"), "rediss://")), "/")
+		for _, u := range a.Options["u"] {
+			host, _, _ := strings.Cut(URL(strings.TrimPrefix(strings.TrimPrefix(u, "redis://"), "rediss://")), "/")
 			host, _, _ = strings.Cut(host, ":")
-			a.options["h"] = append(a.options["h"], host)
+			a.Options["h"] = append(a.Options["h"], host)
 		}
 	case "crontab":
-		if len(a.words) == 1 && a.words[0] == "/dev/null" {
-			a.words, a.options["r"] = nil, []string{""} // an empty one takes its place
+		if len(a.Words) == 1 && a.Words[0] == "/dev/null" {
+			a.Words, a.Options["r"] = nil, []string{""} // an empty one takes its place
 		}
 	case "rails":
-		if len(a.words) > 0 && strings.Contains(a.words[0], ":") {
-			a.name = "rake" // its tasks are rake's
+		if len(a.Words) > 0 && strings.Contains(a.Words[0], ":") {
+			a.Name = "rake" // its tasks are rake's
 		}
 	case "chown":
-		if len(a.words) > 0 {
-			a.words[0] = guardOwner(a.words[0])
+		if len(a.Words) > 0 {
+			a.Words[0] = owner(a.Words[0])
 		}
 	case "chmod":
-		if len(a.words) > 0 {
-			a.words[0] = guardMode(a.words[0])
+		if len(a.Words) > 0 {
+			a.Words[0] = mode(a.Words[0])
 		}
 	}
 }
 
-// guardResource drops the group and version of a resource: deployments.apps/x is deployments/x.
-func guardResource(w string) string {
+// resource drops the group and version of a resource: deployments.apps/x is deployments/x.
+func resource(w string) string {
 	kind, item, named := strings.Cut(w, "/")
 	short, _, grouped := strings.Cut(kind, ".")
 	if !grouped {
 		return w
 	}
-	if _, ok := guardKinds[short]; !ok && !slices.Contains(slices.Collect(maps.Values(guardKinds)), short) {
+	if _, ok := kinds[short]; !ok && !slices.Contains(slices.Collect(maps.Values(kinds)), short) {
 		return w
 	}
 	if named {
@@ -184,12 +184,12 @@ func guardResource(w string) string {
 	return short
 }
 
-// guardCollection are the other ways to write db.name.
-var guardCollection = skillrouter.Lazily(`db\s*(?:\.\s*getCollection\s*\(\s*["'](\w+)["']\s*\)|\[\s*["'](\w+)["']\s*\])`)
+// collection are the other ways to write db.name.
+var collection = skillrouter.Lazily(`db\s*(?:\.\s*getCollection\s*\(\s*["'](\w+)["']\s*\)|\[\s*["'](\w+)["']\s*\])`)
 
-// guardScriptWords are the statements of a database's own language, without spaces.
-func guardScriptWords(code string) (words []string) {
-	code = guardCollection.ReplaceAllString(code, "db.$1$2")
+// scriptWords are the statements of a database's own language, without spaces.
+func scriptWords(code string) (words []string) {
+	code = collection.ReplaceAllString(code, "db.$1$2")
 	for st := range strings.FieldsFuncSeq(code, func(r rune) bool { return r == ';' || r == '\n' }) {
 		if st = strings.ReplaceAll(strings.Join(strings.Fields(st), ""), `"`, "'"); st != "" {
 			words = append(words, st)
@@ -198,9 +198,9 @@ func guardScriptWords(code string) (words []string) {
 	return words
 }
 
-// guardDockerWords drops the noun that docker's older commands leave out.
-func guardDockerWords(args []string) []string {
-	r := guardReadOptions("docker", guardOptionsOf()["docker"], args, true)
+// dockerWords drops the noun that docker's older commands leave out.
+func dockerWords(args []string) []string {
+	r := readOptions("docker", OptionsOf()["docker"], args, true)
 	if len(r.operands) < 2 {
 		return args
 	}
@@ -229,8 +229,8 @@ func guardDockerWords(args []string) []string {
 	return args
 }
 
-// guardOwner names the superuser by name.
-func guardOwner(owner string) string {
+// owner names the superuser by name.
+func owner(owner string) string {
 	user, group, ok := strings.Cut(owner, ":")
 	if user == "0" {
 		user = "root"
@@ -244,15 +244,15 @@ func guardOwner(owner string) string {
 	return user
 }
 
-// guardSignals spells -9, -KILL and -SIGKILL as --signal=KILL.
-func guardSignals(args []string) []string {
+// signals spells -9, -KILL and -SIGKILL as --signal=KILL.
+func signals(args []string) []string {
 	names := map[string]string{"9": "KILL", "15": "TERM", "1": "HUP", "2": "INT", "3": "QUIT", "19": "STOP"}
 	out := slices.Clone(args)
 	for i, a := range out {
 		sig := ""
 		switch {
 		case i > 0 && (out[i-1] == "-s" || out[i-1] == "--signal"):
-			out[i] = guardSignal(a, names)
+			out[i] = signal(a, names)
 			continue
 		case strings.HasPrefix(a, "--signal="):
 			sig = strings.TrimPrefix(a, "--signal=")
@@ -263,12 +263,12 @@ func guardSignals(args []string) []string {
 		default:
 			continue
 		}
-		out[i] = "--signal=" + guardSignal(sig, names)
+		out[i] = "--signal=" + signal(sig, names)
 	}
 	return out
 }
 
-func guardSignal(sig string, names map[string]string) string {
+func signal(sig string, names map[string]string) string {
 	sig = strings.TrimPrefix(strings.ToUpper(sig), "SIG")
 	if n, ok := names[sig]; ok {
 		return n
@@ -276,8 +276,8 @@ func guardSignal(sig string, names map[string]string) string {
 	return sig
 }
 
-// guardMode spells the permissions that everybody gets in octal.
-func guardMode(mode string) string {
+// mode spells the permissions that everybody gets in octal.
+func mode(mode string) string {
 	switch mode {
 	case "a+rwx", "a=rwx", "+rwx", "ugo+rwx", "ugo=rwx", "ogu+rwx", "0777", "a+rwX", "u=rwx,g=rwx,o=rwx", "u+rwx,g+rwx,o+rwx", "=rwx", "1777", "00777":
 		return "777"

@@ -1,4 +1,4 @@
-package learning
+package act
 
 import (
 	"strconv"
@@ -9,7 +9,7 @@ import (
 )
 
 // arithmetic knows plain numbers only.
-func (s *guardShell) arithmetic(x syntax.ArithmExpr) string {
+func (s *Shell) arithmetic(x syntax.ArithmExpr) string {
 	if w, ok := x.(*syntax.Word); ok {
 		if v := s.text(w); v != "" {
 			if _, err := strconv.Atoi(v); err == nil {
@@ -19,13 +19,13 @@ func (s *guardShell) arithmetic(x syntax.ArithmExpr) string {
 	} else if x != nil {
 		s.substitutions(x)
 	}
-	return string(guardUnknown)
+	return string(Unknown)
 }
 
 // parameter evaluates a parameter. One that the script never set stands for
 // itself, written ${NAME}, so that the same variable is the same text.
-func (s *guardShell) parameter(p *syntax.ParamExp) (values []string, array bool) {
-	unknown := []string{string(guardUnknown)}
+func (s *Shell) parameter(p *syntax.ParamExp) (values []string, array bool) {
+	unknown := []string{string(Unknown)}
 	if p.Param == nil {
 		return unknown, false
 	}
@@ -35,7 +35,7 @@ func (s *guardShell) parameter(p *syntax.ParamExp) (values []string, array bool)
 	if p.Index != nil {
 		if w, ok := p.Index.(*syntax.Word); ok {
 			switch index := s.text(w); index {
-			case "@", "*", string(guardAnyText):
+			case "@", "*", string(AnyText):
 				array = true
 			default:
 				n, err := strconv.Atoi(index)
@@ -80,14 +80,14 @@ func (s *guardShell) parameter(p *syntax.ParamExp) (values []string, array bool)
 }
 
 // operate applies ${x:-y} and its kin.
-func (s *guardShell) operate(name string, value []string, set bool, e *syntax.Expansion, array bool) ([]string, bool) {
+func (s *Shell) operate(name string, value []string, set bool, e *syntax.Expansion, array bool) ([]string, bool) {
 	null := !set || len(value) == 0 || len(value) == 1 && value[0] == ""
 	switch e.Op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		if null {
 			v := s.text(e.Word)
 			if e.Op == syntax.AssignUnset || e.Op == syntax.AssignUnsetOrNull {
-				s.set(name, guardValue{v})
+				s.set(name, shellValue{v})
 			}
 			return []string{v}, false
 		}
@@ -96,13 +96,13 @@ func (s *guardShell) operate(name string, value []string, set bool, e *syntax.Ex
 		// What the variable holds outside is not known: the alternative is what could happen.
 		return []string{s.text(e.Word)}, false
 	case syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix:
-		pattern := guardActivate(s.text(e.Word))
+		pattern := activate(s.text(e.Word))
 		out := make([]string, len(value))
 		for i, v := range value {
-			out[i] = guardTrim(v, pattern, e.Op)
+			out[i] = trim(v, pattern, e.Op)
 		}
 		if !set {
-			return []string{string(guardUnknown)}, false
+			return []string{string(Unknown)}, false
 		}
 		return out, array
 	}
@@ -118,28 +118,28 @@ func (s *guardShell) operate(name string, value []string, set bool, e *syntax.Ex
 	return value, array
 }
 
-// guardTrim removes the shortest or longest beginning or end that fits.
-func guardTrim(v, pattern string, op syntax.ParExpOperator) string {
+// trim removes the shortest or longest beginning or end that fits.
+func trim(v, pattern string, op syntax.ParExpOperator) string {
 	if len(v) > 512 || len(pattern) > 128 {
-		return string(guardUnknown)
+		return string(Unknown)
 	}
 	n := len(v)
 	for k := 0; k <= n; k++ {
 		switch op {
 		case syntax.RemSmallPrefix:
-			if guardNameFits(pattern, v[:k]) {
+			if NameFits(pattern, v[:k]) {
 				return v[k:]
 			}
 		case syntax.RemLargePrefix:
-			if guardNameFits(pattern, v[:n-k]) {
+			if NameFits(pattern, v[:n-k]) {
 				return v[n-k:]
 			}
 		case syntax.RemSmallSuffix:
-			if guardNameFits(pattern, v[n-k:]) {
+			if NameFits(pattern, v[n-k:]) {
 				return v[:n-k]
 			}
 		case syntax.RemLargeSuffix:
-			if guardNameFits(pattern, v[k:]) {
+			if NameFits(pattern, v[k:]) {
 				return v[:k]
 			}
 		}
@@ -147,7 +147,7 @@ func guardTrim(v, pattern string, op syntax.ParExpOperator) string {
 	return v
 }
 
-func (s *guardShell) slice(value []string, sl *syntax.Slice) []string {
+func (s *Shell) slice(value []string, sl *syntax.Slice) []string {
 	number := func(x syntax.ArithmExpr, otherwise int) (int, bool) {
 		if x == nil {
 			return otherwise, true
@@ -159,25 +159,25 @@ func (s *guardShell) slice(value []string, sl *syntax.Slice) []string {
 	from, ok1 := number(sl.Offset, 0)
 	length, ok2 := number(sl.Length, len(v))
 	if !ok1 || !ok2 || from < 0 || length < 0 || from > len(v) {
-		return []string{string(guardUnknown)}
+		return []string{string(Unknown)}
 	}
 	return []string{v[from:min(len(v), from+length)]}
 }
 
-func (s *guardShell) replace(value []string, r *syntax.Replace) []string {
+func (s *Shell) replace(value []string, r *syntax.Replace) []string {
 	from, to := s.text(r.Orig), s.text(r.With)
-	if from == "" || guardPatterned(guardActivate(from)) || len(to) > 256 {
-		return []string{string(guardUnknown)}
+	if from == "" || Patterned(activate(from)) || len(to) > 256 {
+		return []string{string(Unknown)}
 	}
 	n := 1
 	if r.All {
-		n = guardMaxFields
+		n = maxFields
 	}
 	out := make([]string, len(value))
 	for i, v := range value {
 		out[i] = strings.Replace(v, from, to, n)
-		if len(out[i]) > guardMaxValue {
-			out[i] = string(guardUnknown)
+		if len(out[i]) > maxValue {
+			out[i] = string(Unknown)
 		}
 	}
 	return out

@@ -1,29 +1,29 @@
-package learning
+package act
 
 import (
 	"context"
 	"strings"
 )
 
-// guardLooksCommand reports whether a lesson's action reads as a command and
+// LooksCommand reports whether a lesson's action reads as a command and
 // not as prose: it names a known program or one of its related commands' programs, or has options.
-func guardLooksCommand(ctx context.Context, text string, commands []string) bool {
+func LooksCommand(ctx context.Context, text string, commands []string) bool {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return false
 	}
-	if guardLooksSQL(text) {
+	if LooksSQL(text) {
 		return true
 	}
-	if guardProse(text) {
+	if Prose(text) {
 		return false
 	}
-	stmts, err := guardParse(ctx, guardTidy(text))
+	stmts, err := Parse(ctx, Tidy(text))
 	if err != nil || len(stmts) == 0 {
 		return false
 	}
 	first, _, _ := strings.Cut(text, " ")
-	if guardKnownProgram(guardProgram(first)) {
+	if KnownProgram(Program(first)) {
 		return true
 	}
 	for _, c := range commands {
@@ -34,23 +34,23 @@ func guardLooksCommand(ctx context.Context, text string, commands []string) bool
 	return strings.ContainsAny(first, "/=$.") || strings.Contains(text, " -")
 }
 
-// guardKnownProgram reports whether the tables know the program.
-func guardKnownProgram(name string) bool {
+// KnownProgram reports whether the tables know the program.
+func KnownProgram(name string) bool {
 	name, _, _ = strings.Cut(name, " ")
-	if _, ok := guardOptionTable()[name]; ok {
+	if _, ok := optionTable()[name]; ok {
 		return true
 	}
-	if _, ok := guardWrappers()[name]; ok {
+	if _, ok := wrappers()[name]; ok {
 		return true
 	}
-	if _, ok := guardSQLClients[name]; ok {
+	if _, ok := SQLClients[name]; ok {
 		return true
 	}
-	return guardMention[name] || guardShells[name] || guardInterpreters[name] != "" || guardPrefixes()[name] || guardSpread[name] != "" || guardOtherPrograms[name]
+	return mention[name] || Shells[name] || interpreters[name] != "" || Prefixes()[name] || spread[name] != "" || otherPrograms[name]
 }
 
-// guardOtherPrograms are known programs without options worth a table entry.
-var guardOtherPrograms = map[string]bool{
+// otherPrograms are known programs without options worth a table entry.
+var otherPrograms = map[string]bool{
 	"visudo": true, "vipw": true, "reboot": true, "poweroff": true, "halt": true, "init": true, "service": true, "nano": true, "vi": true, "emacs": true, "mke2fs": true, "passwd": true, "useradd": true, "usermod": true, "groupdel": true,
 	"mount": true, "umount": true, "swapoff": true, "modprobe": true, "insmod": true, "rmmod": true, "ip": true, "ifconfig": true, "route": true, "nft": true, "firewall-cmd": true, "sysctl": true, "dpkg": true, "rpm": true, "snap": true, "gem": true,
 	"export": true, "unset": true, "umask": true, "ulimit": true, "su": true, "source": true, "go": true, "gradle": true, "mvn": true, "psql": true, "pg_dump": true, "mysqldump": true, "tar": true, "zip": true, "unzip": true, "gzip": true,
@@ -58,8 +58,8 @@ var guardOtherPrograms = map[string]bool{
 	"vault": true, "consul": true, "nomad": true, "etcdctl": true, "rabbitmqctl": true, "kafka-topics": true, "kafka-topics.sh": true, "mongodump": true, "mongorestore": true, "svn": true, "hg": true, "twine": true, "poetry": true, "yarn": true, "pnpm": true, "bun": true, "deno": true, "podman": true, "skopeo": true, "lvremove": true, "vgremove": true, "pvremove": true, "rclone": true, "s3cmd": true,
 }
 
-// guardQuotedCode returns what stands between backticks.
-func guardQuotedCode(text string) (code []string) {
+// QuotedCode returns what stands between backticks.
+func QuotedCode(text string) (code []string) {
 	parts := strings.Split(text, "`")
 	for i := 1; i+1 < len(parts); i += 2 {
 		if strings.Contains(strings.TrimSpace(parts[i]), " ") {
@@ -69,16 +69,16 @@ func guardQuotedCode(text string) (code []string) {
 	return code
 }
 
-// guardProse reports whether a text is a sentence rather than a command.
-func guardProse(text string) bool {
+// Prose reports whether a text is a sentence rather than a command.
+func Prose(text string) bool {
 	words := strings.Fields(text)
 	if len(words) < 3 || strings.ContainsAny(text, "|;&><$=") || strings.Contains(text, " -") && !strings.Contains(text, " - ") {
 		return false
 	}
 	first := strings.Trim(words[0], ".,:!?")
-	if guardKnownProgram(guardProgram(first)) && first == strings.ToLower(first) {
+	if KnownProgram(Program(first)) && first == strings.ToLower(first) {
 		// "find the bug in the parser" starts with a program's name.
-		return guardFunctionWords(words) >= 2 && !strings.ContainsAny(text, "/'\"")
+		return functionWords(words) >= 2 && !strings.ContainsAny(text, "/'\"")
 	}
 	for _, r := range first {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '’' && (r != '\'' || first[0] == '\'') {
@@ -88,7 +88,7 @@ func guardProse(text string) bool {
 	return true
 }
 
-func guardFunctionWords(words []string) (n int) {
+func functionWords(words []string) (n int) {
 	for _, w := range words {
 		switch strings.ToLower(strings.Trim(w, ".,:!?")) {
 		case "the", "a", "an", "of", "in", "on", "to", "and", "for", "with", "that", "this", "from", "into", "by", "is", "it", "our", "we", "all", "at":
@@ -98,40 +98,40 @@ func guardFunctionWords(words []string) (n int) {
 	return n
 }
 
-// guardTitle holds the stems of a title's words.
-type guardTitle map[string]bool
+// Title holds the stems of a title's words.
+type Title map[string]bool
 
-var guardTitleStop = map[string]bool{"never": true, "not": true, "don": true, "the": true, "and": true, "for": true, "with": true, "without": true, "via": true, "use": true, "using": true, "run": true, "running": true, "always": true, "must": true, "into": true, "from": true, "any": true, "avoid": true, "should": true, "when": true, "that": true}
+var TitleStop = map[string]bool{"never": true, "not": true, "don": true, "the": true, "and": true, "for": true, "with": true, "without": true, "via": true, "use": true, "using": true, "run": true, "running": true, "always": true, "must": true, "into": true, "from": true, "any": true, "avoid": true, "should": true, "when": true, "that": true}
 
-func guardTitleOf(text string) guardTitle {
-	t := guardTitle{}
-	for _, w := range guardSplitName(text) {
-		if !guardTitleStop[w] {
-			t[guardStemWord(w)] = true
+func TitleOf(text string) Title {
+	t := Title{}
+	for _, w := range SplitName(text) {
+		if !TitleStop[w] {
+			t[StemWord(w)] = true
 		}
 	}
 	return t
 }
 
-// names reports whether the title has a part of the name.
-func (t guardTitle) names(name string) bool {
-	for _, w := range guardSplitName(name) {
-		if (len(w) > 2 || w[0] >= '0' && w[0] <= '9') && t[guardStemWord(w)] {
+// Names reports whether the title has a part of the name.
+func (t Title) Names(name string) bool {
+	for _, w := range SplitName(name) {
+		if (len(w) > 2 || w[0] >= '0' && w[0] <= '9') && t[StemWord(w)] {
 			return true
 		}
 	}
 	return false
 }
 
-// guardSplitName splits a name or a text into lower-case words.
-func guardSplitName(name string) []string {
+// SplitName splits a name or a text into lower-case words.
+func SplitName(name string) []string {
 	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r < 0x80
 	})
 }
 
-// guardStemWord cuts the endings that a title and a name may differ in.
-func guardStemWord(w string) string {
+// StemWord cuts the endings that a title and a name may differ in.
+func StemWord(w string) string {
 	switch w {
 	case "production", "prd":
 		return "prod"

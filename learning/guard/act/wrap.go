@@ -1,4 +1,4 @@
-package learning
+package act
 
 import (
 	"path"
@@ -7,19 +7,19 @@ import (
 	"sync"
 )
 
-// guardWrapper describes a program that runs another program.
-type guardWrapper struct {
-	options string // as in guardOptionTable
+// wrapper describes a program that runs another program.
+type wrapper struct {
+	options string // as in optionTable
 	skip    int    // operands before the program: timeout's duration, chroot's root
 	text    string // an option whose value is a script; "*" means the operands are one
 	env     bool   // NAME=value may stand before the program
 	where   bool   // the operand that is skipped names a host or container
 }
 
-// guardWrappers lists them by name, or by name and subcommands. What they run is
+// wrappers lists them by name, or by name and subcommands. What they run is
 // the act; they themselves are none.
-var guardWrappers = sync.OnceValue(func() map[string]guardWrapper {
-	return map[string]guardWrapper{
+var wrappers = sync.OnceValue(func() map[string]wrapper {
+	return map[string]wrapper{
 		"sudo":               {options: "u=user: g=group: h=host: p=prompt: C=close-from: D=chdir: R=chroot: r=role: t=type: T=command-timeout: U=other-user: A b E=preserve-env? H n k K S s=shell i=login", env: true},
 		"doas":               {options: "u: C: n s L", env: true},
 		"run0":               {options: "u=user: g=group: D=chdir: setenv: property: unit: slice: nice:", env: true},
@@ -77,9 +77,9 @@ var guardWrappers = sync.OnceValue(func() map[string]guardWrapper {
 		"ssh-agent":          {options: "a: t: P: E: c s k D d"},
 		"nodemon":            {options: "exec: w: e: watch: ext:", text: "exec"},
 		"nix-shell":          {options: "p: run: command: I: A: pure", text: "run"},
-		"ssh":                {options: guardSSHOptions, skip: 1, text: "*", where: true},
+		"ssh":                {options: sshOptions, skip: 1, text: "*", where: true},
 		"mosh":               {options: "ssh: p: port:", skip: 1, where: true},
-		"autossh":            {options: guardSSHOptions, skip: 1, text: "*", where: true},
+		"autossh":            {options: sshOptions, skip: 1, text: "*", where: true},
 		"vagrant ssh":        {options: "c=command:", text: "command"},
 		"gcloud compute ssh": {options: "zone: project: command: tunnel-through-iap internal-ip", skip: 1, text: "command", where: true},
 		"tsh ssh":            {options: "l: proxy: cluster:", skip: 1, text: "*", where: true},
@@ -94,9 +94,9 @@ var guardWrappers = sync.OnceValue(func() map[string]guardWrapper {
 		"bundle exec": {options: "gemfile:"}, "npx": {options: "p=package: c=call: y=yes q", text: "call"}, "npm exec": {options: "p=package: c=call: y=yes", text: "call"}, "pnpm exec": {}, "pnpm dlx": {}, "yarn exec": {}, "yarn dlx": {}, "bunx": {}, "uvx": {options: "from: with: p:"}, "pipx run": {options: "spec:"},
 		"dotenv": {options: "f: e: v:"}, "dotenvx run": {options: "f: e:"}, "infisical run": {options: "env: path: command:", text: "command"},
 		"docker exec":         {options: "d=detach e=env: env-file: i=interactive privileged t=tty u=user: w=workdir: detach-keys:", skip: 1, where: true},
-		"docker run":          {options: guardRunOptions, skip: 1, where: true},
+		"docker run":          {options: runOptions, skip: 1, where: true},
 		"docker compose exec": {options: "d=detach e=env: index: T=no-TTY privileged u=user: w=workdir: i t", skip: 1, where: true},
-		"docker compose run":  {options: guardRunOptions, skip: 1, where: true},
+		"docker compose run":  {options: runOptions, skip: 1, where: true},
 		"lxc exec":            {options: "env: cwd: user: group: t n mode: T", skip: 1, where: true},
 		"incus exec":          {options: "env: cwd: user: group: t n mode: T", skip: 1, where: true},
 		"lxc-attach":          {options: "n=name: u: g: e s:"},
@@ -122,14 +122,14 @@ var guardWrappers = sync.OnceValue(func() map[string]guardWrapper {
 	}
 })
 
-// guardSpread lists programs that run a command once for each item of their input.
-var guardSpread = map[string]string{
+// spread lists programs that run a command once for each item of their input.
+var spread = map[string]string{
 	"xargs":    "I=replace: i? n=max-args: L=max-lines: l? P=max-procs: s=max-chars: d=delimiter: a=arg-file: E: e? 0=null r=no-run-if-empty t=verbose p=interactive x=exit o",
 	"parallel": "j=jobs: I: N: n: L: a=arg-file: S=sshlogin: colsep: joblog: retries: timeout: tmpdir: C: d=delimiter: 0=null k=keep-order X m u bar dry-run halt: delay: results: tagstring: tag v",
 }
 
-// guardImageProgram is the program that an image is named after, and likely runs.
-func guardImageProgram(image string) string {
+// imageProgram is the program that an image is named after, and likely runs.
+func imageProgram(image string) string {
 	name, _, _ := strings.Cut(path.Base(image), "@")
 	name, _, _ = strings.Cut(name, ":")
 	switch name {
@@ -145,34 +145,34 @@ func guardImageProgram(image string) string {
 	return name
 }
 
-// guardPackaged are programs that packages of JavaScript bring along.
-var guardPackaged = map[string]bool{
+// packaged are programs that packages of JavaScript bring along.
+var packaged = map[string]bool{
 	"prisma": true, "rimraf": true, "del-cli": true, "supabase": true, "pm2": true, "wrangler": true, "sequelize": true, "sequelize-cli": true, "typeorm": true, "knex": true, "drizzle-kit": true, "mikro-orm": true,
 	"firebase": true, "vercel": true, "netlify": true, "serverless": true, "sls": true, "cdk": true, "lerna": true, "n8n": true, "nx": true, "np": true, "semantic-release": true, "gh-pages": true, "hasura": true,
 }
 
 // unwrap runs what a wrapper runs. It reports false when the words are no wrapper.
-func (s *guardShell) unwrap(words []string, env map[string]string, in guardStream) (guardStream, bool) {
+func (s *Shell) unwrap(words []string, env map[string]string, in Stream) (Stream, bool) {
 	if name := words[0]; name == "pnpm" || name == "yarn" || name == "bun" {
 		// They run the programs of the package by their mere name.
-		if r := guardReadOptions(name, guardParseOptionList("C=dir: filter: cwd:"), words[1:], true); len(r.operands) > 1 && guardPackaged[r.operands[0]] {
+		if r := readOptions(name, parseOptionList("C=dir: filter: cwd:"), words[1:], true); len(r.operands) > 1 && packaged[r.operands[0]] {
 			return s.command(r.operands, env, in), true
 		}
 	}
-	key, used := guardLongestKey(words, func(k string) bool { _, ok := guardWrappers()[k]; return ok })
+	key, used := longestKey(words, func(k string) bool { _, ok := wrappers()[k]; return ok })
 	if key == "" {
-		return guardStream{}, false
+		return Stream{}, false
 	}
-	w := guardWrappers()[key]
+	w := wrappers()[key]
 	name := words[0]
 	args := words[used:]
-	r := guardReadOptions(key, guardOptionsOf()[key], args, true)
+	r := readOptions(key, OptionsOf()[key], args, true)
 	if _, help := r.options["help"]; help && name != "docker" {
-		return guardStream{}, true
+		return Stream{}, true
 	}
 	text, scripted := r.options[w.text]
 	rest := r.operands
-	for w.env && len(rest) > 0 && guardAssignment(rest[0]) {
+	for w.env && len(rest) > 0 && Assignment(rest[0]) {
 		n, v, _ := strings.Cut(rest[0], "=")
 		if env == nil {
 			env = map[string]string{}
@@ -182,11 +182,11 @@ func (s *guardShell) unwrap(words []string, env map[string]string, in guardStrea
 		rest = rest[1:]
 	}
 	if split := r.options["split-string"]; name == "env" && len(split) > 0 {
-		return s.within("", func() guardStream { return s.script(strings.Join(append(split, rest...), " "), in) }), true
+		return s.within("", func() Stream { return s.script(strings.Join(append(split, rest...), " "), in) }), true
 	}
 	if scripted = scripted || w.skip > 0 && w.text != "" && w.text != "*"; scripted && len(text) == 0 && len(rest) > w.skip {
 		// These take their options behind the operand too.
-		more := guardReadOptions(key, guardOptionsOf()[key], rest[w.skip:], true)
+		more := readOptions(key, OptionsOf()[key], rest[w.skip:], true)
 		text, scripted = more.options[w.text]
 		rest = append(rest[:w.skip:w.skip], more.operands...)
 	}
@@ -203,21 +203,21 @@ func (s *guardShell) unwrap(words []string, env map[string]string, in guardStrea
 	where := ""
 	if w.where {
 		// Where something runs, and with which rights, may itself be what a rule forbids.
-		outer := &guardAct{name: name, options: r.options, source: words, wraps: true}
+		outer := &Act{Name: name, Options: r.options, Source: words, Wraps: true}
 		for _, sub := range append(strings.Fields(key)[1:], skipped) {
 			if sub != "" {
-				outer.words = append(outer.words, sub)
+				outer.Words = append(outer.Words, sub)
 			}
 		}
-		s.note(outer)
-		where = guardHost(skipped)
+		s.Note(outer)
+		where = host(skipped)
 		if i := slices.Index(rest, "--"); i >= 0 && strings.HasPrefix(key, "kubectl") {
 			rest = rest[i+1:]
 		} else if len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
-			rest = guardReadOptions(key, guardOptionsOf()[key], rest, true).operands
+			rest = readOptions(key, OptionsOf()[key], rest, true).operands
 		}
 	}
-	run := func() guardStream {
+	run := func() Stream {
 		switch {
 		case scripted && len(text) > 0:
 			return s.script(strings.Join(text, "\n"), in)
@@ -227,22 +227,22 @@ func (s *guardShell) unwrap(words []string, env map[string]string, in guardStrea
 		case len(rest) == 0:
 			return in
 		case w.text == "*":
-			return s.script(guardJoin(rest, len(rest) == 1), in)
+			return s.script(join(rest, len(rest) == 1), in)
 		}
 		return s.command(rest, env, in)
 	}
 	if key == "docker run" || key == "docker compose run" {
-		return s.within(where, func() guardStream {
-			if own := guardImageProgram(skipped); own != "" && len(rest) > 0 && len(r.options["entrypoint"]) == 0 && !guardKnownProgram(guardProgram(rest[0])) && key == "docker run" {
+		return s.within(where, func() Stream {
+			if own := imageProgram(skipped); own != "" && len(rest) > 0 && len(r.options["entrypoint"]) == 0 && !KnownProgram(Program(rest[0])) && key == "docker run" {
 				rest = append([]string{own}, rest...) // words for the image's own program
 			}
 			return s.mounted(r.options["volume"], r.options["mount"], r.options["entrypoint"], rest, env, in)
 		}), true
 	}
-	return s.within(where, func() guardStream {
+	return s.within(where, func() Stream {
 		for _, o := range []string{"workdir", "working-directory", "cwd"} {
 			if dir := r.options[o]; len(dir) > 0 && where != "" {
-				s.dir = guardClean("", dir[len(dir)-1])
+				s.dir = Clean("", dir[len(dir)-1])
 			}
 		}
 		return run()
@@ -251,7 +251,7 @@ func (s *guardShell) unwrap(words []string, env map[string]string, in guardStrea
 
 // within follows what happens on another host or in a container, where the
 // working directory is another.
-func (s *guardShell) within(where string, run func() guardStream) guardStream {
+func (s *Shell) within(where string, run func() Stream) Stream {
 	if where == "" {
 		return run()
 	}
@@ -264,7 +264,7 @@ func (s *guardShell) within(where string, run func() guardStream) guardStream {
 }
 
 // mounted follows what a new container runs, its mounted paths spelt as the host's.
-func (s *guardShell) mounted(volumes, mounts, entry, rest []string, env map[string]string, in guardStream) guardStream {
+func (s *Shell) mounted(volumes, mounts, entry, rest []string, env map[string]string, in Stream) Stream {
 	if len(entry) > 0 {
 		rest = append([]string{entry[len(entry)-1]}, rest...)
 	}
@@ -274,7 +274,7 @@ func (s *guardShell) mounted(volumes, mounts, entry, rest []string, env map[stri
 		parts := strings.SplitN(v, ":", 3)
 		if len(parts) > 1 && (len(parts) < 3 || parts[2] != "ro") && strings.ContainsAny(parts[0], "/.~$") {
 			// The path in a named volume is known by its name inside alone.
-			all = append(all, mount{guardClean(s.dir, parts[0]), guardClean("", parts[1])})
+			all = append(all, mount{Clean(s.dir, parts[0]), Clean("", parts[1])})
 		}
 	}
 	for _, m := range mounts {
@@ -295,13 +295,13 @@ func (s *guardShell) mounted(volumes, mounts, entry, rest []string, env map[stri
 	if len(rest) == 0 {
 		return s.feed(in)
 	}
-	before := len(s.acts)
+	before := len(s.Acts)
 	out := s.command(rest, env, in)
-	for _, a := range s.acts[before:] {
-		for i, e := range a.effects {
+	for _, a := range s.Acts[before:] {
+		for i, e := range a.Effects {
 			for _, m := range all {
-				if below, ok := strings.CutPrefix(e.path, m.inside); ok && (below == "" || below[0] == '/' || m.inside == "/") {
-					a.effects[i].path = guardClean("", m.host+"/"+below)
+				if below, ok := strings.CutPrefix(e.Path, m.inside); ok && (below == "" || below[0] == '/' || m.inside == "/") {
+					a.Effects[i].Path = Clean("", m.host+"/"+below)
 					break
 				}
 			}
@@ -311,13 +311,13 @@ func (s *guardShell) mounted(volumes, mounts, entry, rest []string, env map[stri
 }
 
 // spread follows a command that xargs or parallel runs for each item.
-func (s *guardShell) spread(name string, args []string, env map[string]string, in guardStream) guardStream {
-	r := guardReadOptions(name, guardParseOptionList(guardSpread[name]), args, true)
+func (s *Shell) spread(name string, args []string, env map[string]string, in Stream) Stream {
+	r := readOptions(name, parseOptionList(spread[name]), args, true)
 	items := in.items()
 	if in.known && len(r.options["null"]) == 0 && name == "xargs" && len(r.options["delimiter"]) == 0 {
-		items = append(strings.Fields(guardUnquoted.Replace(in.text)), in.paths...)
+		items = append(strings.Fields(unquoted.Replace(in.text)), in.paths...)
 	}
-	items = items[:min(len(items), guardMaxTurns)]
+	items = items[:min(len(items), maxTurns)]
 	rest := r.operands
 	for i, w := range rest {
 		if w == ":::" && name == "parallel" {
@@ -328,10 +328,10 @@ func (s *guardShell) spread(name string, args []string, env map[string]string, i
 	if len(rest) == 0 {
 		if name == "parallel" {
 			for _, item := range items {
-				s.script(item, guardStream{})
+				s.script(item, Stream{})
 			}
 		}
-		return guardStream{}
+		return Stream{}
 	}
 	mark := "{}"
 	if v := r.options["replace"]; len(v) > 0 && v[0] != "" {
@@ -341,34 +341,34 @@ func (s *guardShell) spread(name string, args []string, env map[string]string, i
 	if !marked {
 		whole := append(append([]string{}, rest...), items...)
 		if name == "parallel" && len(rest) == 1 {
-			return s.script(strings.Join(whole, " "), guardStream{given: true})
+			return s.script(strings.Join(whole, " "), Stream{given: true})
 		}
-		return s.command(whole, env, guardStream{given: true})
+		return s.command(whole, env, Stream{given: true})
 	}
-	var out guardStream
+	var out Stream
 	for _, item := range items {
 		one := make([]string, len(rest))
 		for i, w := range rest {
 			one[i] = strings.ReplaceAll(w, mark, item)
 		}
 		if name == "parallel" && len(one) == 1 {
-			out = out.followedBy(s.script(one[0], guardStream{given: true}))
+			out = out.followedBy(s.script(one[0], Stream{given: true}))
 		} else {
-			out = out.followedBy(s.command(one, env, guardStream{given: true}))
+			out = out.followedBy(s.command(one, env, Stream{given: true}))
 		}
 	}
 	return out
 }
 
-// guardPrefixes are the programs whose first operands are subcommands the guard tells apart.
-var guardPrefixes = sync.OnceValue(func() map[string]bool {
+// Prefixes are the programs whose first operands are subcommands the guard tells apart.
+var Prefixes = sync.OnceValue(func() map[string]bool {
 	names := map[string]bool{}
-	for key := range guardOptionTable() {
+	for key := range optionTable() {
 		if name, _, ok := strings.Cut(key, " "); ok {
 			names[name] = true
 		}
 	}
-	for key := range guardWrappers() {
+	for key := range wrappers() {
 		if name, _, ok := strings.Cut(key, " "); ok {
 			names[name] = true
 		}
@@ -376,20 +376,20 @@ var guardPrefixes = sync.OnceValue(func() map[string]bool {
 	return names
 })
 
-// guardLongestKey finds the longest "name sub sub" that is known, skipping the
+// longestKey finds the longest "name sub sub" that is known, skipping the
 // name's own options, and how many words it took. It looks at three words at most.
-func guardLongestKey(words []string, known func(string) bool) (key string, used int) {
+func longestKey(words []string, known func(string) bool) (key string, used int) {
 	name := words[0]
 	if known(name) {
 		key, used = name, 1
 	}
-	if _, listed := guardPrefixes()[name]; !listed {
+	if _, listed := Prefixes()[name]; !listed {
 		return key, used
 	}
-	options := guardOptionsOf()[name]
+	options := OptionsOf()[name]
 	prefix, at := name, 1
 	for range 2 {
-		r := guardReadOptions(name, options, words[at:], true)
+		r := readOptions(name, options, words[at:], true)
 		if len(r.operands) == 0 {
 			break
 		}
@@ -398,15 +398,15 @@ func guardLongestKey(words []string, known func(string) bool) (key string, used 
 		if known(prefix) {
 			key, used = prefix, at
 		}
-		if o, ok := guardOptionsOf()[prefix]; ok {
+		if o, ok := OptionsOf()[prefix]; ok {
 			options = o
 		}
 	}
 	return key, used
 }
 
-// guardAssignment reports whether a word reads NAME=value.
-func guardAssignment(word string) bool {
+// Assignment reports whether a word reads NAME=value.
+func Assignment(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
 	if !ok || name == "" || name[0] >= '0' && name[0] <= '9' {
 		return false
@@ -416,8 +416,8 @@ func guardAssignment(word string) bool {
 	}) < 0
 }
 
-// guardHost is the host of user@host:port, or the name of a container or pod/name.
-func guardHost(s string) string {
+// host is the host of user@host:port, or the name of a container or pod/name.
+func host(s string) string {
 	s = strings.TrimPrefix(s, "ssh://")
 	if _, after, ok := strings.Cut(s, "@"); ok {
 		s = after
@@ -428,9 +428,9 @@ func guardHost(s string) string {
 	return strings.ToLower(s)
 }
 
-// guardJoin writes words as one script. A single word is a script already;
+// join writes words as one script. A single word is a script already;
 // several are joined as ssh and eval join them.
-func guardJoin(words []string, single bool) string {
+func join(words []string, single bool) string {
 	if single {
 		return words[0]
 	}

@@ -1,4 +1,4 @@
-package learning
+package act
 
 import (
 	"slices"
@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// guardInterpreters maps programs to the language they run.
-var guardInterpreters = map[string]string{
+// interpreters maps programs to the language they run.
+var interpreters = map[string]string{
 	"python": "python", "pypy": "python", "pypy3": "python", "ipython": "python", "node": "js", "deno": "js", "bun": "js", "tsx": "js", "ts-node": "js",
 	"perl": "perl", "ruby": "ruby", "irb": "ruby", "php": "php", "awk": "awk", "gawk": "awk", "mawk": "awk", "lua": "lua",
 }
 
-// guardCodeOptions are the options by which an interpreter is given its program.
-var guardCodeOptions = map[string]string{
+// codeOptions are the options by which an interpreter is given its program.
+var codeOptions = map[string]string{
 	"python": "c: m: W: X: Q: B d E h i I O s S u v V x", "js": "e=eval: p=print: r=require: import: input-type: c=check i=interactive v=version",
 	"perl": "e: E=e: I: M: m: F: i? p n w W T t l? 0? a c s S u U v x?", "ruby": "e: I: r: C: E: F: i? p n w W l a c s S v x?", "php": "r: f: d: B: R: E: c: a i l m n q v w z: S: t:",
 	"awk": "v: f: F: e=source: E=exec: i=include:", "lua": "e: l: i v E W",
@@ -22,8 +22,8 @@ var guardCodeOptions = map[string]string{
 
 // interpreter follows what a program in another language does, as far as its
 // calls with plain texts say.
-func (s *guardShell) interpreter(name string, words []string, in guardStream) guardStream {
-	language := guardInterpreters[name]
+func (s *Shell) interpreter(name string, words []string, in Stream) Stream {
+	language := interpreters[name]
 	args := words[1:]
 	if (name == "deno" || name == "bun") && len(args) > 0 {
 		switch args[0] {
@@ -31,17 +31,17 @@ func (s *guardShell) interpreter(name string, words []string, in guardStream) gu
 			if len(args) > 1 {
 				s.code(language, args[len(args)-1])
 			}
-			return guardStream{given: true}
+			return Stream{given: true}
 		case "run", "x", "publish", "install", "add", "remove", "test", "build":
 			return s.act(name, words, nil, in)
 		}
 	}
-	r := guardReadOptions(language, guardParseOptionList(guardCodeOptions[language]), args, true)
+	r := readOptions(language, parseOptionList(codeOptions[language]), args, true)
 	if m := r.options["m"]; language == "python" && len(m) > 0 {
 		return s.command(append([]string{m[0]}, r.operands...), nil, in)
 	}
 	if len(r.options["check"]) > 0 {
-		return guardStream{}
+		return Stream{}
 	}
 	var code []string
 	for _, o := range []string{"c", "e", "eval", "print", "r", "source"} {
@@ -59,17 +59,17 @@ func (s *guardShell) interpreter(name string, words []string, in guardStream) gu
 			s.code(language, c)
 		}
 		if len(r.options["i"]) > 0 {
-			s.note(&guardAct{name: name, words: operands, source: words, effects: s.writes(operands)})
+			s.Note(&Act{Name: name, Words: operands, Source: words, Effects: s.writes(operands)})
 		}
 		if language == "awk" {
-			return guardStream{given: true, download: in.download, paths: in.paths}
+			return Stream{given: true, download: in.download, paths: in.paths}
 		}
-		return guardStream{given: true}
+		return Stream{given: true}
 	}
 	if len(operands) > 0 && operands[0] != "-" {
 		if f := s.read(s.path(operands[0])); f.known {
 			s.code(language, f.text)
-			return guardStream{given: true}
+			return Stream{given: true}
 		} else if f.download {
 			return s.feed(f)
 		}
@@ -80,30 +80,30 @@ func (s *guardShell) interpreter(name string, words []string, in guardStream) gu
 	} else if in.download {
 		return s.feed(in)
 	}
-	return guardStream{given: true}
+	return Stream{given: true}
 }
 
-func (s *guardShell) writes(words []string) (out []guardEffect) {
+func (s *Shell) writes(words []string) (out []Effect) {
 	for _, w := range words {
-		out = append(out, guardEffect{kind: guardEffectWrite, path: s.path(w)})
+		out = append(out, Effect{Kind: EffectWrite, Path: s.path(w)})
 	}
 	return out
 }
 
-// guardCodeToken is a name with its dots, a text, or a sign.
-type guardCodeToken struct {
+// codeToken is a name with its dots, a text, or a sign.
+type codeToken struct {
 	text string
 	kind byte // 'n' name, 's' text, '`' a text that a shell runs, 'f' a text with {names} in it, otherwise the sign
 }
 
-func guardCodeTokens(language, code string) (tokens []guardCodeToken) {
+func codeTokens(language, code string) (tokens []codeToken) {
 	for i := 0; i < len(code); {
 		c := code[i]
 		rest := code[i:]
 		switch {
 		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
 			if c == '\n' {
-				tokens = append(tokens, guardCodeToken{"\n", '\n'})
+				tokens = append(tokens, codeToken{"\n", '\n'})
 			}
 			i++
 		case c == '#' && language != "js", strings.HasPrefix(rest, "//") && (language == "js" || language == "php"), strings.HasPrefix(rest, "--") && language == "lua":
@@ -127,7 +127,7 @@ func guardCodeTokens(language, code string) (tokens []guardCodeToken) {
 			if n < 0 {
 				n = len(rest) - 3
 			}
-			tokens = append(tokens, guardCodeToken{rest[3 : 3+n], '`'})
+			tokens = append(tokens, codeToken{rest[3 : 3+n], '`'})
 			i += min(len(rest), n+4)
 		case c == '\'' || c == '"' || c == '`':
 			quote := string(c)
@@ -138,7 +138,7 @@ func guardCodeTokens(language, code string) (tokens []guardCodeToken) {
 			var b strings.Builder
 			for k < len(rest) && !strings.HasPrefix(rest[k:], quote) {
 				if rest[k] == '\\' && k+1 < len(rest) {
-					b.WriteString(guardUnescape(rest[k : k+2]))
+					b.WriteString(unescape(rest[k : k+2]))
 					k += 2
 					continue
 				}
@@ -156,12 +156,12 @@ func guardCodeTokens(language, code string) (tokens []guardCodeToken) {
 			case len(tokens) > 0 && tokens[len(tokens)-1].kind == 'n' && slices.Contains([]string{"r", "b", "u", "R", "rb"}, tokens[len(tokens)-1].text):
 				tokens = tokens[:len(tokens)-1]
 			}
-			tokens = append(tokens, guardCodeToken{b.String(), kind})
+			tokens = append(tokens, codeToken{b.String(), kind})
 			i += min(len(rest), k+len(quote))
 		default:
 			r, size := utf8.DecodeRuneInString(rest)
 			if !unicode.IsLetter(r) && r != '_' && r != '$' && !unicode.IsDigit(r) {
-				tokens = append(tokens, guardCodeToken{rest[:size], c})
+				tokens = append(tokens, codeToken{rest[:size], c})
 				i += size
 				continue
 			}
@@ -176,49 +176,49 @@ func guardCodeTokens(language, code string) (tokens []guardCodeToken) {
 				}
 				k += size
 			}
-			tokens = append(tokens, guardCodeToken{rest[:k], 'n'})
+			tokens = append(tokens, codeToken{rest[:k], 'n'})
 			i += k
 		}
 	}
 	return tokens
 }
 
-// guardCode follows one program.
-type guardCode struct {
-	shell    *guardShell
+// code follows one program.
+type code struct {
+	shell    *Shell
 	language string
-	t        []guardCodeToken
+	t        []codeToken
 	vars     map[string]string
-	targets  guardTargets
+	targets  Targets
 }
 
 // code follows a program's calls.
-func (s *guardShell) code(language, text string) {
-	text = guardPatterns.Replace(text)
-	if !s.step() || s.depth >= guardMaxDepth {
+func (s *Shell) code(language, text string) {
+	text = patterns.Replace(text)
+	if !s.step() || s.depth >= maxDepth {
 		return
 	}
 	s.depth++
 	defer func() { s.depth-- }()
-	c := &guardCode{shell: s, language: language, t: guardCodeTokens(language, text), vars: map[string]string{}}
+	c := &code{shell: s, language: language, t: codeTokens(language, text), vars: map[string]string{}}
 	c.follow()
 }
 
-func (c *guardCode) kind(i int) byte {
+func (c *code) kind(i int) byte {
 	if i < 0 || i >= len(c.t) {
 		return 0
 	}
 	return c.t[i].kind
 }
 
-func (c *guardCode) follow() {
+func (c *code) follow() {
 	for i := 0; i < len(c.t); i++ {
 		if !c.shell.step() {
 			return
 		}
 		switch t := c.t[i]; t.kind {
 		case '`':
-			c.shell.script(c.interpolate(t.text), guardStream{})
+			c.shell.script(c.interpolate(t.text), Stream{})
 		case 'n':
 			switch {
 			case c.kind(i+1) == '=' && c.kind(i+2) != '=':
@@ -245,7 +245,7 @@ func (c *guardCode) follow() {
 }
 
 // before is the value of the call that ends at the bracket i.
-func (c *guardCode) before(i int) (string, bool) {
+func (c *code) before(i int) (string, bool) {
 	depth := 0
 	for k := i; k >= 0 && i-k < 200; k-- {
 		switch c.kind(k) {
@@ -262,7 +262,7 @@ func (c *guardCode) before(i int) (string, bool) {
 }
 
 // arguments reads the values between brackets; a list is one argument of several values.
-func (c *guardCode) arguments(i int) (args [][]string, end int) {
+func (c *code) arguments(i int) (args [][]string, end int) {
 	var list []string
 	inList := false
 	for n := 0; i < len(c.t) && n < 256; n++ {
@@ -280,7 +280,7 @@ func (c *guardCode) arguments(i int) (args [][]string, end int) {
 			v, next, ok := c.value(i, 0)
 			switch {
 			case !ok:
-				v = string(guardUnknown)
+				v = string(Unknown)
 				fallthrough
 			default:
 				if c.kind(i) == '\n' || c.kind(i) == ',' {
@@ -300,11 +300,11 @@ func (c *guardCode) arguments(i int) (args [][]string, end int) {
 }
 
 // value evaluates texts, known names, their sums and joined paths.
-func (c *guardCode) value(i, depth int) (v string, end int, ok bool) {
+func (c *code) value(i, depth int) (v string, end int, ok bool) {
 	if depth > 8 {
 		return "", i, false
 	}
-	for i < len(c.t) && len(v) < guardMaxValue {
+	for i < len(c.t) && len(v) < maxValue {
 		switch t := c.t[i]; t.kind {
 		case 's':
 			v, ok = v+t.text, true
@@ -319,7 +319,7 @@ func (c *guardCode) value(i, depth int) (v string, end int, ok bool) {
 				for _, a := range args {
 					parts = append(parts, a...)
 				}
-				name := guardLastName(t.text)
+				name := lastName(t.text)
 				if name == "join" || name == "resolve" || name == "Path" || name == "PosixPath" || name == "str" || name == "String" || name == "expanduser" {
 					v, ok = v+strings.Join(parts, "/"), true
 				} else {
@@ -363,11 +363,11 @@ func (c *guardCode) value(i, depth int) (v string, end int, ok bool) {
 }
 
 // interpolate puts known names into a text that names them.
-func (c *guardCode) interpolate(text string) string {
+func (c *code) interpolate(text string) string {
 	for name, v := range c.vars {
 		bare := strings.TrimLeft(name, "$")
 		for _, form := range []string{"#{" + bare + "}", "${" + bare + "}", "{" + bare + "}", "{$" + bare + "}", "$" + bare} {
-			if len(text)+len(v) < guardMaxValue {
+			if len(text)+len(v) < maxValue {
 				text = strings.ReplaceAll(text, form, v)
 			}
 		}
@@ -375,7 +375,7 @@ func (c *guardCode) interpolate(text string) string {
 	return text
 }
 
-func guardLastName(name string) string {
+func lastName(name string) string {
 	if i := strings.LastIndexAny(name, ".:"); i >= 0 {
 		return name[i+1:]
 	}
@@ -383,19 +383,19 @@ func guardLastName(name string) string {
 }
 
 // invoke follows one call.
-func (c *guardCode) invoke(name string, args [][]string, at int) {
+func (c *code) invoke(name string, args [][]string, at int) {
 	if len(args) == 0 || len(args[0]) == 0 {
 		return
 	}
 	first := args[0][0]
 	s := c.shell
-	last := guardLastName(name)
+	last := lastName(name)
 	literalList := len(args[0]) > 1
 	switch last {
 	case "system", "popen", "run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput", "exec", "execSync", "spawn", "spawnSync", "execFile", "execFileSync",
 		"shell_exec", "passthru", "proc_open", "capture2", "capture2e", "capture3", "popen3", "sh", "execute", "create_subprocess_shell", "create_subprocess_exec", "execa", "execaSync", "spawnProcess", "execl", "execlp", "execv", "execvp", "spawnlp":
 		if last == "execute" || last == "run" || last == "exec" {
-			if guardLooksSQL(first) {
+			if LooksSQL(first) {
 				c.sql(first)
 				return
 			}
@@ -406,7 +406,7 @@ func (c *guardCode) invoke(name string, args [][]string, at int) {
 		}
 		switch {
 		case literalList:
-			s.command(args[0], nil, guardStream{})
+			s.command(args[0], nil, Stream{})
 		case len(args) > 1 && last != "system" && len(args[1]) > 0 && (strings.HasPrefix(last, "spawn") || strings.HasPrefix(last, "exec") || strings.HasPrefix(last, "create") || c.language == "perl" || c.language == "ruby"), last == "system" && len(args) > 1 && !strings.Contains(first, " ") && (c.language == "perl" || c.language == "ruby"):
 			words := []string{first}
 			for _, a := range args[1:] {
@@ -415,71 +415,71 @@ func (c *guardCode) invoke(name string, args [][]string, at int) {
 			if strings.HasPrefix(last, "execl") || strings.HasPrefix(last, "execv") || strings.HasPrefix(last, "spawnl") {
 				words = append(words[:1:1], words[min(2, len(words)):]...)
 			}
-			s.command(words, nil, guardStream{})
+			s.command(words, nil, Stream{})
 			if strings.Contains(first, " ") {
-				s.script(first, guardStream{})
+				s.script(first, Stream{})
 			}
 		default:
-			s.script(first, guardStream{})
+			s.script(first, Stream{})
 		}
 	case "rmtree", "rm_rf", "rm_r", "remove_tree", "removeSync", "emptyDirSync", "emptyDir", "rimraf", "rimrafSync", "remove_dir", "remove_entry_secure", "rmSync", "rm", "rmdirSync", "removedirs", "remove_entry", "deleteDirectory":
 		if last == "rm" && c.language != "js" {
 			return
 		}
 		for _, w := range slices.Concat(args...) {
-			c.effect("rm", guardEffect{kind: guardEffectDelete, path: s.path(w), whole: true})
+			c.effect("rm", Effect{Kind: EffectDelete, Path: s.path(w), Whole: true})
 		}
 	case "remove", "unlink", "unlinkSync", "delete", "rm_f":
 		if last == "delete" && strings.HasPrefix(first, "http") {
-			c.effect("curl", guardEffect{kind: guardEffectHTTP, verb: "DELETE", path: guardURL(first)})
+			c.effect("curl", Effect{Kind: EffectHTTP, Verb: "DELETE", Path: URL(first)})
 			return
 		}
-		whole := slices.ContainsFunc(c.t, func(t guardCodeToken) bool { return t.text == "recursive" })
-		c.effect("rm", guardEffect{kind: guardEffectDelete, path: s.path(first), whole: whole})
+		whole := slices.ContainsFunc(c.t, func(t codeToken) bool { return t.text == "recursive" })
+		c.effect("rm", Effect{Kind: EffectDelete, Path: s.path(first), Whole: whole})
 	case "post", "put", "patch":
 		if strings.HasPrefix(first, "http") {
-			c.effect("curl", guardEffect{kind: guardEffectHTTP, verb: strings.ToUpper(last), path: guardURL(first)})
+			c.effect("curl", Effect{Kind: EffectHTTP, Verb: strings.ToUpper(last), Path: URL(first)})
 		}
 	case "fetch", "request", "$fetch", "ofetch", "urlopen", "got":
 		method, url := c.method(at), first
-		if guardMethods[strings.ToUpper(first)] && len(args) > 1 && len(args[1]) > 0 {
+		if methods[strings.ToUpper(first)] && len(args) > 1 && len(args[1]) > 0 {
 			method, url = strings.ToUpper(first), args[1][0]
 		}
 		if method != "" && strings.HasPrefix(url, "http") {
-			c.effect("curl", guardEffect{kind: guardEffectHTTP, verb: method, path: guardURL(url)})
+			c.effect("curl", Effect{Kind: EffectHTTP, Verb: method, Path: URL(url)})
 		}
 	case "open", "fopen":
 		if len(args) > 1 && len(args[1]) > 0 && strings.ContainsAny(args[1][0], "wax+>") && len(args[1][0]) < 5 {
-			c.effect("tee", guardWriteEffects(s.path(first))...)
+			c.effect("tee", writeEffects(s.path(first))...)
 		}
 	case "writeFileSync", "appendFileSync", "writeFile", "appendFile", "file_put_contents", "write_text", "write_bytes", "writeTextFile", "copyFileSync", "truncateSync":
-		c.effect("tee", guardWriteEffects(s.path(first))...)
+		c.effect("tee", writeEffects(s.path(first))...)
 	case "write":
 		if name == "File.write" || name == "IO.write" {
-			c.effect("tee", guardWriteEffects(s.path(first))...)
+			c.effect("tee", writeEffects(s.path(first))...)
 		}
 	case "connect", "Database", "DatabaseSync", "create_engine", "Client", "Pool", "PDO", "createConnection", "createPool", "new", "open_db", "SQLite3":
 		for _, w := range slices.Concat(args...) {
-			c.targets = append(c.targets, guardTargetsOf([]string{w})...)
+			c.targets = append(c.targets, TargetsOf([]string{w})...)
 		}
 	case "executescript", "executemany", "query", "prepare", "raw", "do", "text", "all", "exec_driver_sql":
-		if guardLooksSQL(first) {
+		if LooksSQL(first) {
 			c.sql(first)
 		}
 	}
 }
 
-// guardMethods are the methods of requests that change something.
-var guardMethods = map[string]bool{"DELETE": true, "POST": true, "PUT": true, "PATCH": true}
+// methods are the methods of requests that change something.
+var methods = map[string]bool{"DELETE": true, "POST": true, "PUT": true, "PATCH": true}
 
 // method is the method that the call at i names among its options: {method: "DELETE"}.
-func (c *guardCode) method(i int) string {
+func (c *code) method(i int) string {
 	for k := i; k < min(i+64, len(c.t)) && c.kind(k) != ';'; k++ {
 		if strings.Trim(c.t[k].text, `"'`) != "method" {
 			continue
 		}
 		for _, t := range c.t[k+1 : min(k+4, len(c.t))] {
-			if m := strings.ToUpper(strings.Trim(t.text, `"'`)); guardMethods[m] {
+			if m := strings.ToUpper(strings.Trim(t.text, `"'`)); methods[m] {
 				return m
 			}
 		}
@@ -487,14 +487,14 @@ func (c *guardCode) method(i int) string {
 	return ""
 }
 
-func (c *guardCode) sql(text string) {
+func (c *code) sql(text string) {
 	targets := slices.Clone(c.targets)
 	for _, h := range c.shell.where {
-		targets = append(targets, guardTarget(h))
+		targets = append(targets, target(h))
 	}
-	c.effect(guardRunsSQL, c.shell.statements(text, &targets)...)
+	c.effect(RunsSQL, c.shell.Statements(text, &targets)...)
 }
 
-func (c *guardCode) effect(name string, effects ...guardEffect) {
-	c.shell.note(&guardAct{name: name, effects: effects, source: []string{name, "(in " + c.language + " code)"}})
+func (c *code) effect(name string, effects ...Effect) {
+	c.shell.Note(&Act{Name: name, Effects: effects, Source: []string{name, "(in " + c.language + " code)"}})
 }

@@ -1,11 +1,11 @@
-package learning
+package act
 
 import (
 	"strings"
 )
 
-// guardStream is what flows through a pipe or lies in a file, as far as it is known.
-type guardStream struct {
+// Stream is what flows through a pipe or lies in a file, as far as it is known.
+type Stream struct {
 	text     string
 	known    bool     // text is what flows
 	paths    []string // it lists these, or what lies below them
@@ -14,19 +14,19 @@ type guardStream struct {
 	consents bool     // an endless yes
 }
 
-// guardDownloaded stands for the text of a download in a word.
-const guardDownloaded = "\uE003download"
+// downloaded stands for the text of a download in a word.
+const downloaded = "\uE003download"
 
 // followedBy is what one reads who reads both, one after the other.
-func (a guardStream) followedBy(b guardStream) guardStream {
+func (a Stream) followedBy(b Stream) Stream {
 	switch {
 	case !b.given:
 		return a
 	case !a.given:
 		return b
 	}
-	c := guardStream{known: a.known && b.known, download: a.download || b.download, given: true}
-	if len(a.text)+len(b.text) <= guardMaxInput {
+	c := Stream{known: a.known && b.known, download: a.download || b.download, given: true}
+	if len(a.text)+len(b.text) <= MaxInput {
 		c.text = a.text + b.text
 	} else {
 		c.known = false
@@ -35,10 +35,10 @@ func (a guardStream) followedBy(b guardStream) guardStream {
 	return c
 }
 
-func guardText(text string) guardStream { return guardStream{text: text, known: true, given: true} }
+func plainText(text string) Stream { return Stream{text: text, known: true, given: true} }
 
-// items are the lines or listed paths, at most guardMaxTurns.
-func (in guardStream) items() (items []string) {
+// items are the lines or listed paths, at most maxTurns.
+func (in Stream) items() (items []string) {
 	items = append(items, in.paths...)
 	if in.known {
 		for line := range strings.FieldsFuncSeq(in.text, func(r rune) bool { return r == '\n' || r == 0 }) {
@@ -46,24 +46,24 @@ func (in guardStream) items() (items []string) {
 		}
 	}
 	if len(items) == 0 {
-		items = []string{string(guardUnknown)}
+		items = []string{string(Unknown)}
 	}
-	return items[:min(len(items), guardMaxTurns)]
+	return items[:min(len(items), maxTurns)]
 }
 
 // path is where a word points from the working directory.
-func (s *guardShell) path(word string) string { return guardClean(s.dir, word) }
+func (s *Shell) path(word string) string { return Clean(s.dir, word) }
 
 // read is what is known of a file's content.
-func (s *guardShell) read(path string) guardStream {
+func (s *Shell) read(path string) Stream {
 	if f, ok := s.files[path]; ok {
 		return f
 	}
-	return guardStream{given: true}
+	return Stream{given: true}
 }
 
 // write notes that a file is written, and what it then holds.
-func (s *guardShell) write(to string, content guardStream, act bool) {
+func (s *Shell) write(to string, content Stream, act bool) {
 	path := s.path(to)
 	if sink, ok := s.sinks[path]; ok {
 		s.stmts(sink, content)
@@ -72,7 +72,7 @@ func (s *guardShell) write(to string, content guardStream, act bool) {
 	content.given = true
 	s.files[path] = s.files[path].followedBy(content)
 	if act && !strings.HasPrefix(path, "/dev/fd/") {
-		s.note(&guardAct{name: guardWritesFile, words: []string{path}, effects: guardWriteEffects(path)})
+		s.Note(&Act{Name: WritesFile, Words: []string{path}, Effects: writeEffects(path)})
 	}
 	if strings.HasPrefix(path, "/etc/cron") || strings.HasPrefix(path, "/var/spool/cron") {
 		s.schedule(content.text)
@@ -80,7 +80,7 @@ func (s *guardShell) write(to string, content guardStream, act bool) {
 }
 
 // schedule follows the commands of a crontab.
-func (s *guardShell) schedule(text string) {
+func (s *Shell) schedule(text string) {
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
 		skip := 5
@@ -88,10 +88,10 @@ func (s *guardShell) schedule(text string) {
 			skip = 1
 		}
 		if len(fields) > skip && !strings.HasPrefix(fields[0], "#") && !strings.Contains(fields[0], "=") {
-			s.script(strings.Join(fields[skip:], " "), guardStream{})
+			s.script(strings.Join(fields[skip:], " "), Stream{})
 			if len(fields) > skip+1 {
 				// The system's crontab names a user before the command.
-				s.script(strings.Join(fields[skip+1:], " "), guardStream{})
+				s.script(strings.Join(fields[skip+1:], " "), Stream{})
 			}
 		}
 	}

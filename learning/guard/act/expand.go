@@ -1,4 +1,4 @@
-package learning
+package act
 
 import (
 	"strconv"
@@ -9,32 +9,32 @@ import (
 
 // Bounds of expansion. They keep what a few bytes of script can grow to small.
 const (
-	guardMaxValue  = 8 << 10   // bytes of one variable or word; no path or statement worth guarding is longer
-	guardMaxBrace  = 64        // words that one {a,b} or {1..9} may become
-	guardMaxFields = 512       // words of one command
-	guardMaxText   = 512 << 10 // bytes that all expansions of one check may produce
+	maxValue  = 8 << 10   // bytes of one variable or word; no path or statement worth guarding is longer
+	maxBrace  = 64        // words that one {a,b} or {1..9} may become
+	maxFields = 512       // words of one command
+	maxText   = 512 << 10 // bytes that all expansions of one check may produce
 )
 
-// guardValue is what a variable holds. Values with several elements are arrays.
-type guardValue []string
+// shellValue is what a variable holds. Values with several elements are arrays.
+type shellValue []string
 
-// guardFields collects the words that expansion yields.
-type guardFields struct {
+// fields collects the words that expansion yields.
+type fields struct {
 	done []string
 	cur  strings.Builder
 	open bool
 	ifs  string // what separates the words of an expansion
 }
 
-func (f *guardFields) put(s string) {
+func (f *fields) put(s string) {
 	f.open = true
-	if f.cur.Len()+len(s) <= guardMaxValue {
+	if f.cur.Len()+len(s) <= maxValue {
 		f.cur.WriteString(s)
 	}
 }
 
-func (f *guardFields) end() {
-	if f.open && len(f.done) < guardMaxFields {
+func (f *fields) end() {
+	if f.open && len(f.done) < maxFields {
 		f.done = append(f.done, f.cur.String())
 	}
 	f.cur.Reset()
@@ -43,8 +43,8 @@ func (f *guardFields) end() {
 
 // split puts the text as an unquoted expansion does: white space ends a word,
 // and pattern characters are active.
-func (f *guardFields) split(s string) {
-	s = guardActivate(s)
+func (f *fields) split(s string) {
+	s = activate(s)
 	from := 0
 	for i := range len(s) {
 		if s[i] == ' ' || s[i] == '\t' || s[i] == '\n' || f.ifs != "" && strings.IndexByte(f.ifs, s[i]) >= 0 {
@@ -60,24 +60,24 @@ func (f *guardFields) split(s string) {
 	}
 }
 
-// guardActivate marks the pattern characters of a text as active.
-func guardActivate(s string) string {
+// activate marks the pattern characters of a text as active.
+func activate(s string) string {
 	if !strings.ContainsAny(s, "*?[") {
 		return s
 	}
-	return guardActive.Replace(s)
+	return active.Replace(s)
 }
 
-var guardActive = strings.NewReplacer("*", string(guardAnyText), "?", string(guardAnyRune), "[", string(guardSet))
+var active = strings.NewReplacer("*", string(AnyText), "?", string(anyRune), "[", string(set))
 
 // fields expands words as the shell would, as far as that needs nothing to run.
-func (s *guardShell) fields(words []*syntax.Word) []string {
-	var f guardFields
+func (s *Shell) fields(words []*syntax.Word) []string {
+	var f fields
 	if ifs := s.vars["IFS"]; len(ifs) > 0 {
 		f.ifs = ifs[0]
 	}
 	for _, w := range words {
-		for _, one := range guardBraces(w) {
+		for _, one := range braces(w) {
 			s.parts(&f, one.Parts, false)
 			f.end()
 		}
@@ -89,17 +89,17 @@ func (s *guardShell) fields(words []*syntax.Word) []string {
 }
 
 // text expands a word where the shell splits nothing.
-func (s *guardShell) text(w *syntax.Word) string {
+func (s *Shell) text(w *syntax.Word) string {
 	if w == nil {
 		return ""
 	}
-	var f guardFields
+	var f fields
 	s.parts(&f, w.Parts, true)
 	f.end()
 	return strings.Join(f.done, " ")
 }
 
-func (s *guardShell) parts(f *guardFields, parts []syntax.WordPart, quoted bool) {
+func (s *Shell) parts(f *fields, parts []syntax.WordPart, quoted bool) {
 	for i, p := range parts {
 		before := f.cur.Len()
 		switch p := p.(type) {
@@ -108,20 +108,20 @@ func (s *guardShell) parts(f *guardFields, parts []syntax.WordPart, quoted bool)
 		case *syntax.SglQuoted:
 			v := p.Value
 			if p.Dollar {
-				v = guardUnescape(v)
+				v = unescape(v)
 			}
 			f.put(v)
 		case *syntax.DblQuoted:
 			f.open = true
 			for _, q := range p.Parts {
 				if lit, ok := q.(*syntax.Lit); ok {
-					f.put(guardDoubleQuoted(lit.Value))
+					f.put(doubleQuoted(lit.Value))
 					continue
 				}
 				s.expansion(f, q, true)
 			}
 		case *syntax.ExtGlob:
-			f.put(string(guardAnyText))
+			f.put(string(AnyText))
 		default:
 			s.expansion(f, p, quoted)
 		}
@@ -131,7 +131,7 @@ func (s *guardShell) parts(f *guardFields, parts []syntax.WordPart, quoted bool)
 
 // literal puts plain text: backslashes quote, pattern characters are active,
 // a leading ~ is the home directory.
-func (s *guardShell) literal(f *guardFields, v string, first, quoted bool) {
+func (s *Shell) literal(f *fields, v string, first, quoted bool) {
 	if first && strings.HasPrefix(v, "~") && len(v) > 1 && v[1] != '/' {
 		if user, _, _ := strings.Cut(v[1:], "/"); user != "" && !strings.ContainsAny(user, "+-\\") {
 			v = "/home/" + v[1:]
@@ -151,11 +151,11 @@ func (s *guardShell) literal(f *guardFields, v string, first, quoted bool) {
 				b.WriteByte(v[i])
 			}
 		case c == '*' && !quoted:
-			b.WriteRune(guardAnyText)
+			b.WriteRune(AnyText)
 		case c == '?' && !quoted:
-			b.WriteRune(guardAnyRune)
+			b.WriteRune(anyRune)
 		case c == '[' && !quoted:
-			b.WriteRune(guardSet)
+			b.WriteRune(set)
 		default:
 			b.WriteByte(c)
 		}
@@ -163,7 +163,7 @@ func (s *guardShell) literal(f *guardFields, v string, first, quoted bool) {
 	f.put(b.String())
 }
 
-func guardDoubleQuoted(v string) string {
+func doubleQuoted(v string) string {
 	if !strings.Contains(v, "\\") {
 		return v
 	}
@@ -181,7 +181,7 @@ func guardDoubleQuoted(v string) string {
 }
 
 // expansion puts what a $… yields.
-func (s *guardShell) expansion(f *guardFields, p syntax.WordPart, quoted bool) {
+func (s *Shell) expansion(f *fields, p syntax.WordPart, quoted bool) {
 	switch p := p.(type) {
 	case *syntax.ParamExp:
 		values, array := s.parameter(p)
@@ -206,9 +206,9 @@ func (s *guardShell) expansion(f *guardFields, p syntax.WordPart, quoted bool) {
 		out := s.capture(p.Stmts)
 		v := strings.TrimRight(out.text, "\n")
 		if !out.known {
-			v = string(guardUnknown)
+			v = string(Unknown)
 			if out.download {
-				v = guardDownloaded
+				v = downloaded
 			}
 			if len(out.paths) > 0 {
 				v = strings.Join(out.paths, " ")
@@ -224,12 +224,12 @@ func (s *guardShell) expansion(f *guardFields, p syntax.WordPart, quoted bool) {
 	case *syntax.ArithmExp:
 		f.put(s.arithmetic(p.X))
 	default:
-		f.put(string(guardUnknown))
+		f.put(string(Unknown))
 	}
 }
 
-// guardUnescape reads the backslash sequences of $'…', echo -e and printf.
-func guardUnescape(v string) string {
+// unescape reads the backslash sequences of $'…', echo -e and printf.
+func unescape(v string) string {
 	if !strings.Contains(v, "\\") {
 		return v
 	}
@@ -289,5 +289,5 @@ func guardUnescape(v string) string {
 			b.WriteByte(c)
 		}
 	}
-	return guardPrivate.Replace(b.String())
+	return private.Replace(b.String())
 }

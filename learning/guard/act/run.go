@@ -1,4 +1,4 @@
-package learning
+package act
 
 import (
 	"encoding/json"
@@ -15,14 +15,14 @@ import (
 
 // Names of acts that no program has.
 const (
-	guardRunsDownload = "(run a download)"
-	guardSetsVariable = "(set a variable)"
-	guardWritesFile   = "(write a file)"
-	guardRunsSQL      = "(run SQL)"
+	runsDownload = "(run a download)"
+	SetsVariable = "(set a variable)"
+	WritesFile   = "(write a file)"
+	RunsSQL      = "(run SQL)"
 )
 
-// guardSameProgram maps other names of a program to the one the tables use.
-var guardSameProgram = map[string]string{
+// sameProgram maps other names of a program to the one the tables use.
+var sameProgram = map[string]string{
 	"docker-compose": "docker compose", "podman-compose": "docker compose", "apt-get": "apt", "aptitude": "apt", "dnf": "yum", "microdnf": "yum",
 	"mariadb": "mysql", "mycli": "mysql", "pgcli": "psql", "litecli": "sqlite3", "sqlite": "sqlite3", "tofu": "terraform", "opentofu": "terraform",
 	"oc": "kubectl", "nodejs": "node", "gmake": "make", "gsed": "sed", "gfind": "find", "grm": "rm", "gshred": "shred", "gdd": "dd", "gxargs": "xargs",
@@ -31,13 +31,13 @@ var guardSameProgram = map[string]string{
 	"vim": "vi", "nvim": "vi", "view": "cat", "pip3": "pip", "nerdctl": "docker", "slay": "killall", "ash": "sh",
 }
 
-var guardShells = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "mksh": true, "fish": true, "rbash": true, "posh": true, "yash": true}
+var Shells = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "mksh": true, "fish": true, "rbash": true, "posh": true, "yash": true}
 
-// guardProgram is the canonical name of the program that a word names.
-func guardProgram(word string) string {
+// Program is the canonical name of the program that a word names.
+func Program(word string) string {
 	name := path.Base(strings.TrimRight(word, "/"))
 	name = strings.TrimSuffix(name, ".exe")
-	if same, ok := guardSameProgram[name]; ok {
+	if same, ok := sameProgram[name]; ok {
 		return same
 	}
 	for _, versioned := range []string{"pip", "python", "ruby", "perl", "php", "psql"} {
@@ -49,8 +49,8 @@ func guardProgram(word string) string {
 }
 
 // command follows a command whose words are expanded, and returns what it prints.
-func (s *guardShell) command(words []string, env map[string]string, in guardStream) guardStream {
-	for len(words) > 0 && guardAssignment(words[0]) {
+func (s *Shell) command(words []string, env map[string]string, in Stream) Stream {
+	for len(words) > 0 && Assignment(words[0]) {
 		if env == nil {
 			env = map[string]string{}
 		}
@@ -60,11 +60,11 @@ func (s *guardShell) command(words []string, env map[string]string, in guardStre
 		words = words[1:]
 	}
 	if len(words) == 0 || !s.step() {
-		return guardStream{}
+		return Stream{}
 	}
-	if s.depth >= guardMaxDepth {
-		s.over = "it nests too many commands"
-		return guardStream{}
+	if s.depth >= maxDepth {
+		s.Over = "it nests too many commands"
+		return Stream{}
 	}
 	s.depth++
 	defer func() { s.depth-- }()
@@ -74,20 +74,20 @@ func (s *guardShell) command(words []string, env map[string]string, in guardStre
 	}
 	if text, ok := s.alias[words[0]]; ok {
 		delete(s.alias, words[0])
-		out := s.script(text+" "+guardQuoteAll(words[1:]), in)
+		out := s.script(text+" "+quoteAll(words[1:]), in)
 		s.alias[words[0]] = text
 		return out
 	}
 	given := words[0]
 	if strings.Contains(given, "${") && !strings.HasPrefix(given, "${") && !strings.Contains(given, "/") {
 		// A variable that the script never set is empty: r${x}m is rm.
-		words = append([]string{guardUnsetVariable.ReplaceAllString(given, "")}, words[1:]...)
+		words = append([]string{unsetVariable.ReplaceAllString(given, "")}, words[1:]...)
 		given = words[0]
 	}
-	if guardPatterned(given) {
+	if Patterned(given) {
 		return s.guessed(words, env, in)
 	}
-	name := guardProgram(given)
+	name := Program(given)
 	if dir, unit := path.Split(given); strings.HasSuffix(dir, "/init.d/") && len(words) > 1 {
 		name, words = "service", []string{"service", unit, words[1]}
 	}
@@ -105,8 +105,8 @@ func (s *guardShell) command(words []string, env map[string]string, in guardStre
 		return s.command(rest, env, in)
 	}
 	for i, w := range words[1:] {
-		if strings.HasPrefix(w, guardDownloaded) && i >= 0 && (guardShells[name] || name == "source" || name == ".") {
-			return s.feed(guardStream{given: true, download: true})
+		if strings.HasPrefix(w, downloaded) && i >= 0 && (Shells[name] || name == "source" || name == ".") {
+			return s.feed(Stream{given: true, download: true})
 		}
 	}
 	if out, ok := s.builtinCommand(name, words, env, in); ok {
@@ -116,30 +116,30 @@ func (s *guardShell) command(words []string, env map[string]string, in guardStre
 		return out
 	}
 	switch {
-	case guardSpread[name] != "":
+	case spread[name] != "":
 		return s.spread(name, words[1:], env, in)
-	case guardShells[name]:
+	case Shells[name]:
 		return s.shellProgram(words, in)
-	case guardInterpreters[name] != "":
+	case interpreters[name] != "":
 		return s.interpreter(name, words, in)
 	}
 	if f := s.files[s.path(given)]; f.given && strings.Contains(given, "/") {
-		return s.run(f, words[1:], guardStream{})
+		return s.run(f, words[1:], Stream{})
 	}
 	return s.act(name, words, env, in)
 }
 
-var guardUnsetVariable = skillrouter.Lazily(`\$\{\w+\}`)
+var unsetVariable = skillrouter.Lazily(`\$\{\w+\}`)
 
 // guessed follows a command whose name is a pattern as each known program that fits it.
-func (s *guardShell) guessed(words []string, env map[string]string, in guardStream) guardStream {
+func (s *Shell) guessed(words []string, env map[string]string, in Stream) Stream {
 	pattern := path.Base(words[0])
-	if pattern == string(guardAnyText) {
-		return guardStream{given: true}
+	if pattern == string(AnyText) {
+		return Stream{given: true}
 	}
-	var out guardStream
-	for _, name := range slices.Sorted(maps.Keys(guardOptionTable())) {
-		if !strings.Contains(name, " ") && guardNameFits(pattern, name) {
+	var out Stream
+	for _, name := range slices.Sorted(maps.Keys(optionTable())) {
+		if !strings.Contains(name, " ") && NameFits(pattern, name) {
 			out = out.followedBy(s.command(append([]string{name}, words[1:]...), env, in))
 		}
 	}
@@ -147,52 +147,52 @@ func (s *guardShell) guessed(words []string, env map[string]string, in guardStre
 }
 
 // act notes what a program does that runs no other.
-func (s *guardShell) act(name string, words []string, env map[string]string, in guardStream) guardStream {
-	a := guardNormalize(words)
-	a.env, a.consents = s.around(env), in.consents
-	if name == "mongosh" && in.known && len(a.options["eval"]) == 0 {
-		a.words = append(a.words, guardScriptWords(in.text)...)
+func (s *Shell) act(name string, words []string, env map[string]string, in Stream) Stream {
+	a := normalize(words)
+	a.Env, a.Consents = s.around(env), in.consents
+	if name == "mongosh" && in.known && len(a.Options["eval"]) == 0 {
+		a.Words = append(a.Words, scriptWords(in.text)...)
 	}
-	if name == "aws" && len(a.words) > 1 && a.words[0] == "ssm" || name == "az" && slices.Contains(a.words, "run-command") {
-		for _, v := range append(a.options["parameters"], a.options["scripts"]...) {
+	if name == "aws" && len(a.Words) > 1 && a.Words[0] == "ssm" || name == "az" && slices.Contains(a.Words, "run-command") {
+		for _, v := range append(a.Options["parameters"], a.Options["scripts"]...) {
 			s.remote(v)
 		}
-		for _, w := range a.words {
+		for _, w := range a.Words {
 			if strings.HasPrefix(w, "commands=") || strings.HasPrefix(w, "{") {
 				s.remote(w)
 			}
 		}
 	}
-	if name == "redis-cli" && len(a.words) == 0 && in.known {
+	if name == "redis-cli" && len(a.Words) == 0 && in.known {
 		// It reads its commands, one a line.
 		for line := range strings.Lines(in.text) {
 			if fields := strings.Fields(line); len(fields) > 0 && s.step() {
-				s.act(name, append(append([]string{}, words...), fields...), env, guardStream{})
+				s.act(name, append(append([]string{}, words...), fields...), env, Stream{})
 			}
 		}
-		return guardStream{given: true}
+		return Stream{given: true}
 	}
-	if a.name == "rake" {
+	if a.Name == "rake" {
 		// A task's variables may stand behind it.
-		a.words = slices.DeleteFunc(a.words, func(w string) bool {
-			if !guardAssignment(w) {
+		a.Words = slices.DeleteFunc(a.Words, func(w string) bool {
+			if !Assignment(w) {
 				return false
 			}
 			n, v, _ := strings.Cut(w, "=")
-			a.env = guardWith(a.env, n, v)
+			a.Env = with(a.Env, n, v)
 			return true
 		})
 	}
-	a.effects = s.effects(a, in)
-	s.note(a)
+	a.Effects = s.effects(a, in)
+	s.Note(a)
 	for _, part := range a.implied() {
-		s.note(part)
+		s.Note(part)
 	}
 	return s.output(name, words, a, in)
 }
 
 // around is the environment of a command: what was exported, and what is set for it alone.
-func (s *guardShell) around(env map[string]string) map[string]string {
+func (s *Shell) around(env map[string]string) map[string]string {
 	if len(s.env) == 0 {
 		return env
 	}
@@ -201,7 +201,7 @@ func (s *guardShell) around(env map[string]string) map[string]string {
 	return all
 }
 
-func guardWith(env map[string]string, name, value string) map[string]string {
+func with(env map[string]string, name, value string) map[string]string {
 	all := map[string]string{name: value}
 	maps.Copy(all, env)
 	all[name] = value
@@ -209,13 +209,13 @@ func guardWith(env map[string]string, name, value string) map[string]string {
 }
 
 // remote follows the commands that a cloud's agent is sent: commands=…, as text or as JSON.
-func (s *guardShell) remote(parameters string) {
+func (s *Shell) remote(parameters string) {
 	text := strings.TrimPrefix(parameters, "commands=")
 	var list []string
 	var named struct {
 		Commands []string `json:"commands"`
 	}
-	text = guardPatterns.Replace(text)
+	text = patterns.Replace(text)
 	switch {
 	case json.Unmarshal([]byte(text), &list) == nil:
 	case json.Unmarshal([]byte(text), &named) == nil:
@@ -224,12 +224,12 @@ func (s *guardShell) remote(parameters string) {
 		list = []string{strings.Trim(text, "[]")}
 	}
 	for _, one := range list {
-		s.script(one, guardStream{})
+		s.script(one, Stream{})
 	}
 }
 
 // function follows a call of a function that the script defines.
-func (s *guardShell) function(words []string, body *syntax.Stmt, in guardStream) guardStream {
+func (s *Shell) function(words []string, body *syntax.Stmt, in Stream) Stream {
 	// A function that calls itself is followed once.
 	name := words[0]
 	s.called[name] = true
@@ -243,12 +243,12 @@ func (s *guardShell) function(words []string, body *syntax.Stmt, in guardStream)
 }
 
 // positional sets $1 … and $@ and returns what puts the old ones back.
-func (s *guardShell) positional(args []string) (restore func()) {
+func (s *Shell) positional(args []string) (restore func()) {
 	names := []string{"@", "*"}
 	for i := 1; i <= 9; i++ {
 		names = append(names, strconv.Itoa(i))
 	}
-	old := map[string]guardValue{}
+	old := map[string]shellValue{}
 	for _, n := range names {
 		if v, ok := s.vars[n]; ok {
 			old[n] = v
@@ -257,7 +257,7 @@ func (s *guardShell) positional(args []string) (restore func()) {
 	s.vars["@"], s.vars["*"] = args, args
 	for i := 1; i <= 9; i++ {
 		if i <= len(args) {
-			s.vars[strconv.Itoa(i)] = guardValue{args[i-1]}
+			s.vars[strconv.Itoa(i)] = shellValue{args[i-1]}
 		} else {
 			delete(s.vars, strconv.Itoa(i))
 		}
@@ -274,7 +274,7 @@ func (s *guardShell) positional(args []string) (restore func()) {
 
 // builtinCommand follows what the shell itself does, and the commands that
 // only pass text on.
-func (s *guardShell) builtinCommand(name string, words []string, env map[string]string, in guardStream) (guardStream, bool) {
+func (s *Shell) builtinCommand(name string, words []string, env map[string]string, in Stream) (Stream, bool) {
 	args := words[1:]
 	switch name {
 	case "cd", "pushd":
@@ -284,7 +284,7 @@ func (s *guardShell) builtinCommand(name string, words []string, env map[string]
 				if a == "-" {
 					s.dir = ""
 				}
-				return guardStream{}, true
+				return Stream{}, true
 			}
 		}
 		if name == "cd" {
@@ -294,8 +294,8 @@ func (s *guardShell) builtinCommand(name string, words []string, env map[string]
 		s.dir = ""
 	case "export", "readonly", "local", "declare", "typeset":
 		for _, a := range args {
-			if n, v, ok := strings.Cut(a, "="); ok && guardAssignment(a) {
-				s.set(n, guardValue{v})
+			if n, v, ok := strings.Cut(a, "="); ok && Assignment(a) {
+				s.set(n, shellValue{v})
 				s.env[n] = v
 				s.noteVariable(n, v)
 			}
@@ -316,7 +316,7 @@ func (s *guardShell) builtinCommand(name string, words []string, env map[string]
 	case "read":
 		for i := len(args) - 1; i >= 0 && in.given; i-- {
 			if !strings.HasPrefix(args[i], "-") {
-				s.set(args[i], guardValue{in.items()[0]})
+				s.set(args[i], shellValue{in.items()[0]})
 			}
 		}
 	case "mapfile", "readarray":
@@ -328,28 +328,28 @@ func (s *guardShell) builtinCommand(name string, words []string, env map[string]
 			if n, v, ok := strings.Cut(a, "="); ok {
 				s.alias[n] = v
 				// An alias for the act is not the act, but nobody names it for nothing.
-				before := len(s.acts)
-				s.script(v, guardStream{})
-				for _, act := range s.acts[before:] {
-					act.prepared = true
+				before := len(s.Acts)
+				s.script(v, Stream{})
+				for _, act := range s.Acts[before:] {
+					act.Prepared = true
 				}
 			}
 		}
 	case "trap":
 		if len(args) > 1 && args[0] != "-" {
-			s.script(args[0], guardStream{})
+			s.script(args[0], Stream{})
 		}
 	case "source", ".":
 		if len(args) > 0 {
 			return s.run(s.read(s.path(args[0])), args[1:], in), true
 		}
 	case "command":
-		r := guardReadOptions(name, guardParseOptionList("p v V"), args, true)
+		r := readOptions(name, parseOptionList("p v V"), args, true)
 		if len(r.options["v"])+len(r.options["V"]) > 0 || len(r.operands) == 0 {
 			if len(r.operands) == 1 {
-				return guardText(r.operands[0]), true
+				return plainText(r.operands[0]), true
 			}
-			return guardStream{given: true}, true
+			return Stream{given: true}, true
 		}
 		return s.command(r.operands, env, in), true
 	case "su", "runuser":
@@ -362,9 +362,9 @@ func (s *guardShell) builtinCommand(name string, words []string, env map[string]
 		} else if f, ok := s.files[s.path(args[len(args)-1])]; ok {
 			s.schedule(f.text)
 		}
-		return guardStream{}, false
+		return Stream{}, false
 	case "tee":
-		r := guardReadOptions(name, guardOptionsOf()[name], args, false)
+		r := readOptions(name, OptionsOf()[name], args, false)
 		for _, to := range r.operands {
 			s.write(to, in, true)
 		}
@@ -373,18 +373,18 @@ func (s *guardShell) builtinCommand(name string, words []string, env map[string]
 		return s.multiplexer(name, args), true
 	case "pwd":
 		if s.dir != "" {
-			return guardText(s.dir + "\n"), true
+			return plainText(s.dir + "\n"), true
 		}
-		return guardText("."), true
+		return plainText("."), true
 	default:
-		return guardStream{}, false
+		return Stream{}, false
 	}
-	return guardStream{}, true
+	return Stream{}, true
 }
 
 // otherUser follows su.
-func (s *guardShell) otherUser(args []string, in guardStream) guardStream {
-	r := guardReadOptions("su", guardParseOptionList("c=command: s=shell: g=group: G=supp-group: u=user: w: l=login m p f session-command:"), args, false)
+func (s *Shell) otherUser(args []string, in Stream) Stream {
+	r := readOptions("su", parseOptionList("c=command: s=shell: g=group: G=supp-group: u=user: w: l=login m p f session-command:"), args, false)
 	if text := append(r.options["command"], r.options["session-command"]...); len(text) > 0 {
 		return s.script(strings.Join(text, "\n"), in)
 	}
@@ -395,35 +395,35 @@ func (s *guardShell) otherUser(args []string, in guardStream) guardStream {
 }
 
 // multiplexer follows what tmux and screen are told to run or type.
-func (s *guardShell) multiplexer(name string, args []string) guardStream {
-	r := guardReadOptions(name, guardParseOptionList("L: S: f: s: n: t: c: x: y: X p: d D m R e: h v F: l"), args, false)
+func (s *Shell) multiplexer(name string, args []string) Stream {
+	r := readOptions(name, parseOptionList("L: S: f: s: n: t: c: x: y: X p: d D m R e: h v F: l"), args, false)
 	for i, w := range r.operands {
 		switch w {
 		case "new-session", "new", "new-window", "neww", "split-window", "splitw", "send-keys", "send", "run-shell", "run", "respawn-pane", "stuff":
 			for _, text := range r.operands[i+1:] {
 				if strings.Contains(text, " ") {
-					s.script(text, guardStream{})
+					s.script(text, Stream{})
 				}
 			}
-			return s.script(strings.Join(r.operands[i+1:], " "), guardStream{})
+			return s.script(strings.Join(r.operands[i+1:], " "), Stream{})
 		}
 	}
 	if name == "screen" && len(r.operands) > 0 {
-		return s.command(r.operands, nil, guardStream{})
+		return s.command(r.operands, nil, Stream{})
 	}
-	return guardStream{}
+	return Stream{}
 }
 
 // shellProgram follows sh, bash and the like.
-func (s *guardShell) shellProgram(words []string, in guardStream) guardStream {
-	r := guardReadOptions("sh", guardParseOptionList("c o: O: l i s n e u x v a b f h k m p r t B C E H P rcfile: init-file: norc noprofile posix login restricted"), words[1:], true)
+func (s *Shell) shellProgram(words []string, in Stream) Stream {
+	r := readOptions("sh", parseOptionList("c o: O: l i s n e u x v a b f h k m p r t B C E H P rcfile: init-file: norc noprofile posix login restricted"), words[1:], true)
 	if len(r.options["n"]) > 0 || len(r.options["version"])+len(r.options["help"]) > 0 {
-		return guardStream{} // it reads and runs nothing
+		return Stream{} // it reads and runs nothing
 	}
 	switch {
 	case len(r.options["c"]) > 0:
 		if len(r.operands) == 0 {
-			return guardStream{}
+			return Stream{}
 		}
 		var args []string
 		if len(r.operands) > 2 {
@@ -431,7 +431,7 @@ func (s *guardShell) shellProgram(words []string, in guardStream) guardStream {
 		}
 		old := s.vars["0"]
 		if len(r.operands) > 1 {
-			s.vars["0"] = guardValue{r.operands[1]}
+			s.vars["0"] = shellValue{r.operands[1]}
 		}
 		restore := s.positional(args)
 		dir := s.dir
@@ -445,7 +445,7 @@ func (s *guardShell) shellProgram(words []string, in guardStream) guardStream {
 	case len(r.operands) > 0 && len(r.options["s"]) == 0 && r.operands[0] != "-" && r.operands[0] != "/dev/stdin":
 		f := s.read(s.path(r.operands[0]))
 		if !f.given || !f.known && !f.download {
-			s.note(&guardAct{name: "sh", words: r.operands, source: words})
+			s.Note(&Act{Name: "sh", Words: r.operands, Source: words})
 		}
 		return s.run(f, r.operands[1:], in)
 	}
@@ -456,19 +456,19 @@ func (s *guardShell) shellProgram(words []string, in guardStream) guardStream {
 }
 
 // run follows a file that is executed.
-func (s *guardShell) run(f guardStream, args []string, in guardStream) guardStream {
+func (s *Shell) run(f Stream, args []string, in Stream) Stream {
 	if f.download {
 		return s.feed(f)
 	}
 	if !f.known {
-		return guardStream{}
+		return Stream{}
 	}
 	defer s.positional(args)()
 	if first, rest, ok := strings.Cut(f.text, "\n"); ok && strings.HasPrefix(first, "#!") {
-		for name, language := range guardInterpreters {
-			if strings.Contains(first, name) && !guardShells[name] {
+		for name, language := range interpreters {
+			if strings.Contains(first, name) && !Shells[name] {
 				s.code(language, rest)
-				return guardStream{}
+				return Stream{}
 			}
 		}
 	}
@@ -476,24 +476,24 @@ func (s *guardShell) run(f guardStream, args []string, in guardStream) guardStre
 }
 
 // feed follows what a shell does that reads its commands from in.
-func (s *guardShell) feed(in guardStream) guardStream {
+func (s *Shell) feed(in Stream) Stream {
 	if in.download {
-		s.note(&guardAct{name: guardRunsDownload, words: []string{guardRunsDownload}, effects: []guardEffect{{kind: guardEffectDownload}}})
+		s.Note(&Act{Name: runsDownload, Words: []string{runsDownload}, Effects: []Effect{{Kind: EffectDownload}}})
 	}
 	if in.known && in.text != "" {
-		return s.script(in.text, guardStream{})
+		return s.script(in.text, Stream{})
 	}
-	return guardStream{}
+	return Stream{}
 }
 
-// guardQuoteAll writes words so that a shell reads them back unchanged, active patterns apart.
-func guardQuoteAll(words []string) string {
+// quoteAll writes words so that a shell reads them back unchanged, active patterns apart.
+func quoteAll(words []string) string {
 	var b strings.Builder
 	for i, w := range words {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		if guardPatterned(w) {
+		if Patterned(w) {
 			b.WriteString(w)
 			continue
 		}

@@ -1,4 +1,4 @@
-package learning
+package act
 
 import (
 	"slices"
@@ -7,33 +7,33 @@ import (
 	"unicode/utf8"
 )
 
-// guardStatement is one SQL statement, as far as the guard needs it.
-type guardStatement struct {
-	verb    string   // upper case; "" for what changes nothing
-	object  string   // "table", "database", "schema", … in lower case
-	names   []string // what it changes, without schema, lower case
+// Statement is one SQL statement, as far as the guard needs it.
+type Statement struct {
+	Verb    string   // upper case; "" for what changes nothing
+	Object  string   // "table", "database", "schema", … in lower case
+	Names   []string // what it changes, without schema, lower case
 	schemas []string // schemas or databases that qualify the names
-	bounded bool     // a WHERE that can be false stands in it, or it is of a temporary table
-	prose   bool     // what follows the names is no SQL: it may be a sentence
+	Bounded bool     // a WHERE that can be false stands in it, or it is of a temporary table
+	Prose   bool     // what follows the names is no SQL: it may be a sentence
 	attach  []string // databases that it attaches
-	hidden  bool     // what runs is in a file or a variable
+	Hidden  bool     // what runs is in a file or a variable
 	text    string
 }
 
-// guardSQLWrites are the verbs that change something.
-var guardSQLWrites = map[string]bool{
+// sqlWrites are the verbs that change something.
+var sqlWrites = map[string]bool{
 	"INSERT": true, "UPDATE": true, "DELETE": true, "REPLACE": true, "MERGE": true, "UPSERT": true, "TRUNCATE": true, "DROP": true, "ALTER": true, "CREATE": true, "RENAME": true,
 	"GRANT": true, "REVOKE": true, "COPY": true, "LOAD": true, "COMMENT": true, "REINDEX": true, "CLUSTER": true, "IMPORT": true, "EXCHANGE": true, "FLUSH": true, "PURGE": true, "OPTIMIZE": true,
 }
 
-// guardSQLToken is a word, a quoted name, a string or a sign.
-type guardSQLToken struct {
+// sqlToken is a word, a quoted name, a string or a sign.
+type sqlToken struct {
 	text string // words in their own case; strings without quotes
 	kind byte   // 'w' word, 'q' quoted name, 's' string, '$' dollar-quoted text, otherwise the sign itself
 }
 
-// guardSQLTokens splits SQL. It never fails: what is open at the end ends there.
-func guardSQLTokens(text string) (tokens []guardSQLToken) {
+// sqlTokens splits SQL. It never fails: what is open at the end ends there.
+func sqlTokens(text string) (tokens []sqlToken) {
 	for i := 0; i < len(text); {
 		c := text[i]
 		switch {
@@ -92,44 +92,44 @@ func guardSQLTokens(text string) (tokens []guardSQLToken) {
 			if c == '\'' {
 				kind = 's'
 			}
-			tokens = append(tokens, guardSQLToken{b.String(), kind})
-		case c == '$' && guardDollarTag(text[i:]) != "":
-			tag := guardDollarTag(text[i:])
+			tokens = append(tokens, sqlToken{b.String(), kind})
+		case c == '$' && dollarTag(text[i:]) != "":
+			tag := dollarTag(text[i:])
 			body := text[i+len(tag):]
 			if n := strings.Index(body, tag); n >= 0 {
-				tokens = append(tokens, guardSQLToken{body[:n], '$'})
+				tokens = append(tokens, sqlToken{body[:n], '$'})
 				i += n + 2*len(tag)
 			} else {
-				tokens = append(tokens, guardSQLToken{body, '$'})
+				tokens = append(tokens, sqlToken{body, '$'})
 				i = len(text)
 			}
 		default:
 			r, size := utf8.DecodeRuneInString(text[i:])
-			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '$' && r != '{' && r != '}' && r != guardUnknown {
+			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '$' && r != '{' && r != '}' && r != Unknown {
 				kind := byte('.')
 				if size == 1 {
 					kind = c
 				}
-				tokens = append(tokens, guardSQLToken{text[i : i+size], kind})
+				tokens = append(tokens, sqlToken{text[i : i+size], kind})
 				i += size
 				continue
 			}
 			start := i
 			for i < len(text) {
 				r, size := utf8.DecodeRuneInString(text[i:])
-				if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '$' && r != '{' && r != '}' && r != guardUnknown {
+				if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '$' && r != '{' && r != '}' && r != Unknown {
 					break
 				}
 				i += size
 			}
-			tokens = append(tokens, guardSQLToken{text[start:i], 'w'})
+			tokens = append(tokens, sqlToken{text[start:i], 'w'})
 		}
 	}
 	return tokens
 }
 
-// guardDollarTag returns the $tag$ at the start of the text, or "".
-func guardDollarTag(text string) string {
+// dollarTag returns the $tag$ at the start of the text, or "".
+func dollarTag(text string) string {
 	for i := 1; i < len(text) && i < 64; i++ {
 		c := text[i]
 		if c == '$' {
@@ -142,22 +142,22 @@ func guardDollarTag(text string) string {
 	return ""
 }
 
-// guardStatements reads SQL as statements. Those within functions, CTEs and
+// Statements reads SQL as statements. Those within functions, CTEs and
 // anonymous blocks count as statements of their own.
-func guardStatements(text string) []guardStatement { return guardSQLDepth(text, 0) }
+func Statements(text string) []Statement { return sqlDepth(text, 0) }
 
-func guardSQLDepth(text string, depth int) (out []guardStatement) {
+func sqlDepth(text string, depth int) (out []Statement) {
 	if depth > 4 {
 		return nil
 	}
-	tokens := guardSQLTokens(text)
+	tokens := sqlTokens(text)
 	from := 0
 	for i := 0; i <= len(tokens); i++ {
 		if i < len(tokens) && tokens[i].kind != ';' {
 			continue
 		}
 		if i > from {
-			out = append(out, guardReadStatement(tokens[from:i], depth)...)
+			out = append(out, readStatement(tokens[from:i], depth)...)
 		}
 		from = i + 1
 		if len(out) > 500 {
@@ -167,14 +167,14 @@ func guardSQLDepth(text string, depth int) (out []guardStatement) {
 	return out
 }
 
-func (t guardSQLToken) word() string {
+func (t sqlToken) word() string {
 	if t.kind != 'w' {
 		return ""
 	}
 	return strings.ToUpper(t.text)
 }
 
-func guardReadStatement(t []guardSQLToken, depth int) (out []guardStatement) {
+func readStatement(t []sqlToken, depth int) (out []Statement) {
 	word := func(i int) string {
 		if i < len(t) {
 			return t[i].word()
@@ -183,7 +183,7 @@ func guardReadStatement(t []guardSQLToken, depth int) (out []guardStatement) {
 	}
 	switch word(0) {
 	case "EXPLAIN", "DESCRIBE", "DESC":
-		if !slices.ContainsFunc(t[:min(len(t), 4)], func(x guardSQLToken) bool { return x.word() == "ANALYZE" || x.word() == "ANALYSE" }) {
+		if !slices.ContainsFunc(t[:min(len(t), 4)], func(x sqlToken) bool { return x.word() == "ANALYZE" || x.word() == "ANALYSE" }) {
 			return nil
 		}
 	case "COMMENT":
@@ -194,20 +194,20 @@ func guardReadStatement(t []guardSQLToken, depth int) (out []guardStatement) {
 	case "ATTACH":
 		for _, x := range t {
 			if x.kind == 's' || x.kind == 'q' {
-				return []guardStatement{{attach: []string{x.text}}}
+				return []Statement{{attach: []string{x.text}}}
 			}
 		}
 		return nil
 	}
 	for _, x := range t {
 		if x.kind == '$' {
-			out = append(out, guardSQLDepth(x.text, depth+1)...)
+			out = append(out, sqlDepth(x.text, depth+1)...)
 		}
 	}
 	if word(0) == "EXECUTE" || word(0) == "EXEC" {
 		for _, x := range t {
 			if x.kind == 's' {
-				out = append(out, guardSQLDepth(x.text, depth+1)...)
+				out = append(out, sqlDepth(x.text, depth+1)...)
 			}
 		}
 	}
@@ -219,20 +219,20 @@ func guardReadStatement(t []guardSQLToken, depth int) (out []guardStatement) {
 		}
 		if i == 0 && (verb == "SELECT" || verb == "SHOW" || verb == "VALUES" || verb == "TABLE" || verb == "SET") {
 			// SELECT … INTO writes a table; otherwise nothing that follows is a verb.
-			if k := slices.IndexFunc(t, func(x guardSQLToken) bool { return x.word() == "INTO" }); k > 0 && verb == "SELECT" && k+1 < len(t) && !strings.EqualFold(t[k+1].text, "OUTFILE") && t[k+1].kind != '@' {
-				st := guardStatement{verb: "CREATE", object: "table", bounded: true}
+			if k := slices.IndexFunc(t, func(x sqlToken) bool { return x.word() == "INTO" }); k > 0 && verb == "SELECT" && k+1 < len(t) && !strings.EqualFold(t[k+1].text, "OUTFILE") && t[k+1].kind != '@' {
+				st := Statement{Verb: "CREATE", Object: "table", Bounded: true}
 				st.name(t, k+1)
 				out = append(out, st)
 			}
 			return out
 		}
-		if !guardSQLWrites[verb] {
+		if !sqlWrites[verb] {
 			continue
 		}
-		if i > 0 && !guardStartsStatement(t, i) {
+		if i > 0 && !startsStatement(t, i) {
 			continue
 		}
-		if st, end := guardReadWrite(t, i, verb); st.verb != "" {
+		if st, end := readWrite(t, i, verb); st.Verb != "" {
 			out = append(out, st)
 			if end > i {
 				i = end
@@ -242,9 +242,9 @@ func guardReadStatement(t []guardSQLToken, depth int) (out []guardStatement) {
 	return out
 }
 
-// guardStartsStatement reports whether a verb at i begins a statement of its
+// startsStatement reports whether a verb at i begins a statement of its
 // own: after a bracket (a CTE), or a word that opens a block.
-func guardStartsStatement(t []guardSQLToken, i int) bool {
+func startsStatement(t []sqlToken, i int) bool {
 	switch t[i-1].kind {
 	case '(', ')':
 		return true
@@ -257,9 +257,9 @@ func guardStartsStatement(t []guardSQLToken, i int) bool {
 	return false
 }
 
-// guardReadWrite reads one changing statement from its verb on.
-func guardReadWrite(t []guardSQLToken, i int, verb string) (st guardStatement, end int) {
-	st = guardStatement{verb: verb, object: "table"}
+// readWrite reads one changing statement from its verb on.
+func readWrite(t []sqlToken, i int, verb string) (st Statement, end int) {
+	st = Statement{Verb: verb, Object: "table"}
 	word := func(k int) string {
 		if k < len(t) {
 			return t[k].word()
@@ -277,50 +277,50 @@ func guardReadWrite(t []guardSQLToken, i int, verb string) (st guardStatement, e
 	case "INSERT", "REPLACE", "MERGE", "UPSERT":
 		k = skip(k, "LOW_PRIORITY", "DELAYED", "HIGH_PRIORITY", "IGNORE", "OR", "REPLACE", "ABORT", "ROLLBACK", "FAIL", "OVERWRITE", "INTO", "TABLE", "ONLY")
 		if verb == "REPLACE" && k < len(t) && t[k].kind == '(' {
-			return guardStatement{}, 0 // the function replace(…)
+			return Statement{}, 0 // the function replace(…)
 		}
 	case "UPDATE":
 		k = skip(k, "LOW_PRIORITY", "IGNORE", "ONLY", "OR", "REPLACE", "ABORT", "ROLLBACK", "FAIL")
-		if word(k) == "" && (k >= len(t) || t[k].kind != 'q') || !slices.ContainsFunc(t[k:], func(x guardSQLToken) bool { return x.word() == "SET" }) {
-			return guardStatement{}, 0
+		if word(k) == "" && (k >= len(t) || t[k].kind != 'q') || !slices.ContainsFunc(t[k:], func(x sqlToken) bool { return x.word() == "SET" }) {
+			return Statement{}, 0
 		}
 	case "DELETE":
 		k = skip(k, "LOW_PRIORITY", "QUICK", "IGNORE")
-		if word(k) != "FROM" && !slices.ContainsFunc(t[k:], func(x guardSQLToken) bool { return x.word() == "FROM" }) {
-			return guardStatement{}, 0
+		if word(k) != "FROM" && !slices.ContainsFunc(t[k:], func(x sqlToken) bool { return x.word() == "FROM" }) {
+			return Statement{}, 0
 		}
 		k = skip(k, "FROM", "ONLY")
 	case "TRUNCATE":
 		k = skip(k, "TABLE", "ONLY")
 	case "COPY":
-		from := slices.IndexFunc(t[k:], func(x guardSQLToken) bool { return x.word() == "FROM" })
-		to := slices.IndexFunc(t[k:], func(x guardSQLToken) bool { return x.word() == "TO" })
+		from := slices.IndexFunc(t[k:], func(x sqlToken) bool { return x.word() == "FROM" })
+		to := slices.IndexFunc(t[k:], func(x sqlToken) bool { return x.word() == "TO" })
 		if from < 0 || to >= 0 && to < from {
-			return guardStatement{}, 0
+			return Statement{}, 0
 		}
 	case "GRANT", "REVOKE", "COMMENT":
-		on := slices.IndexFunc(t[k:], func(x guardSQLToken) bool { return x.word() == "ON" })
+		on := slices.IndexFunc(t[k:], func(x sqlToken) bool { return x.word() == "ON" })
 		if on < 0 {
-			st.object = "role"
+			st.Object = "role"
 			break
 		}
 		k = skip(k+on+1, "TABLE", "ALL", "TABLES", "IN", "SCHEMA", "COLUMN", "DATABASE", "VIEW", "SEQUENCE", "FUNCTION")
 	case "LOAD":
-		into := slices.IndexFunc(t[k:], func(x guardSQLToken) bool { return x.word() == "TABLE" })
+		into := slices.IndexFunc(t[k:], func(x sqlToken) bool { return x.word() == "TABLE" })
 		if into < 0 {
-			return guardStatement{}, 0
+			return Statement{}, 0
 		}
 		k += into + 1
 	case "DROP", "ALTER", "CREATE", "RENAME", "REINDEX", "OPTIMIZE", "PURGE", "FLUSH", "CLUSTER", "IMPORT", "EXCHANGE":
 		k = skip(k, "OR", "REPLACE", "GLOBAL", "LOCAL", "TEMP", "TEMPORARY", "UNLOGGED", "UNIQUE", "MATERIALIZED", "FOREIGN", "EVENT", "VIRTUAL", "EXTERNAL", "FULLTEXT", "SPATIAL", "RECURSIVE", "CONSTRAINT", "PROCEDURAL")
-		st.object = strings.ToLower(word(k))
-		if st.object == "" {
-			return guardStatement{}, 0
+		st.Object = strings.ToLower(word(k))
+		if st.Object == "" {
+			return Statement{}, 0
 		}
-		st.bounded = verb == "DROP" && slices.ContainsFunc(t[i:k], func(x guardSQLToken) bool { return strings.HasPrefix(x.word(), "TEMP") })
+		st.Bounded = verb == "DROP" && slices.ContainsFunc(t[i:k], func(x sqlToken) bool { return strings.HasPrefix(x.word(), "TEMP") })
 		k = skip(k+1, "CONCURRENTLY", "IF", "NOT", "EXISTS", "ONLY")
-		if st.object == "index" || st.object == "trigger" || st.object == "policy" || st.object == "rule" {
-			if on := slices.IndexFunc(t[k:], func(x guardSQLToken) bool { return x.word() == "ON" }); on >= 0 {
+		if st.Object == "index" || st.Object == "trigger" || st.Object == "policy" || st.Object == "rule" {
+			if on := slices.IndexFunc(t[k:], func(x sqlToken) bool { return x.word() == "ON" }); on >= 0 {
 				k += on + 1
 			}
 		}
@@ -331,30 +331,30 @@ func guardReadWrite(t []guardSQLToken, i int, verb string) (st guardStatement, e
 			end = st.name(t, end+1)
 		}
 	}
-	st.prose = guardReadsOn(t[min(end, len(t)):], verb)
-	if w := slices.IndexFunc(t[min(end, len(t)):], func(x guardSQLToken) bool { return x.word() == "WHERE" }); w >= 0 {
-		st.bounded = !guardAlwaysTrue(t[end+w+1:])
+	st.Prose = readsOn(t[min(end, len(t)):], verb)
+	if w := slices.IndexFunc(t[min(end, len(t)):], func(x sqlToken) bool { return x.word() == "WHERE" }); w >= 0 {
+		st.Bounded = !alwaysTrue(t[end+w+1:])
 	}
 	return st, end - 1
 }
 
-// guardAfterNames are the words that may follow the names in a statement of these verbs.
-var guardAfterNames = map[string][]string{
+// afterNames are the words that may follow the names in a statement of these verbs.
+var afterNames = map[string][]string{
 	"DROP":     {"CASCADE", "RESTRICT", "PURGE", "WITH", "ON", "FORCE"},
 	"TRUNCATE": {"CASCADE", "RESTRICT", "RESTART", "CONTINUE", "PARTITION", "REUSE", "DROP"},
 	"DELETE":   {"WHERE", "USING", "RETURNING", "ORDER", "LIMIT", "AS", "PARTITION", "FROM", "OPTION"},
 }
 
-// guardReadsOn reports whether what follows the names of a statement reads on
+// readsOn reports whether what follows the names of a statement reads on
 // as a sentence would: "drop table support from the docs".
-func guardReadsOn(t []guardSQLToken, verb string) bool {
-	may, known := guardAfterNames[verb]
+func readsOn(t []sqlToken, verb string) bool {
+	may, known := afterNames[verb]
 	ends := func(k int) bool { return k >= len(t) || t[k].kind != 'w' || slices.Contains(may, t[k].word()) }
 	return known && !ends(0) && (verb != "DELETE" || !ends(1)) // a table may have an alias
 }
 
-// guardAlwaysTrue reports whether a condition is one that people write to mean all rows.
-func guardAlwaysTrue(t []guardSQLToken) bool {
+// alwaysTrue reports whether a condition is one that people write to mean all rows.
+func alwaysTrue(t []sqlToken) bool {
 	var b strings.Builder
 	for _, x := range t {
 		b.WriteString(strings.ToUpper(x.text))
@@ -367,7 +367,7 @@ func guardAlwaysTrue(t []guardSQLToken) bool {
 }
 
 // name reads a possibly qualified name at k and returns what follows it.
-func (st *guardStatement) name(t []guardSQLToken, k int) int {
+func (st *Statement) name(t []sqlToken, k int) int {
 	var parts []string
 	for k < len(t) && (t[k].kind == 'w' || t[k].kind == 'q' || t[k].kind == 's' && len(parts) == 0) {
 		parts = append(parts, strings.ToLower(t[k].text))
@@ -381,15 +381,15 @@ func (st *guardStatement) name(t []guardSQLToken, k int) int {
 	if len(parts) == 0 {
 		return k
 	}
-	st.names = append(st.names, parts[len(parts)-1])
+	st.Names = append(st.Names, parts[len(parts)-1])
 	st.schemas = append(st.schemas, parts[:len(parts)-1]...)
 	return k
 }
 
-// guardLooksSQL reports whether a text is SQL rather than a command: a verb,
+// LooksSQL reports whether a text is SQL rather than a command: a verb,
 // and the word that must follow it.
-func guardLooksSQL(text string) bool {
-	t := guardSQLTokens(text[:min(len(text), 2<<10)])
+func LooksSQL(text string) bool {
+	t := sqlTokens(text[:min(len(text), 2<<10)])
 	i := 0
 	for i < len(t) && (t[i].kind == ';' || t[i].kind == '(') {
 		i++
@@ -401,11 +401,11 @@ func guardLooksSQL(text string) bool {
 		return ""
 	}
 	has := func(w string) bool {
-		return slices.ContainsFunc(t, func(x guardSQLToken) bool { return x.word() == w })
+		return slices.ContainsFunc(t, func(x sqlToken) bool { return x.word() == w })
 	}
 	switch word(0) {
 	case "SELECT":
-		return has("FROM") || len(t) <= 4 || guardWritesAfter(t)
+		return has("FROM") || len(t) <= 4 || writesAfter(t)
 	case "UPDATE":
 		return has("SET") && len(t) > i+3
 	case "DELETE":
@@ -429,11 +429,11 @@ func guardLooksSQL(text string) bool {
 	return false
 }
 
-// guardWritesAfter reports whether a statement that changes something follows the
+// writesAfter reports whether a statement that changes something follows the
 // first: "select" alone is a word of the shell, too.
-func guardWritesAfter(t []guardSQLToken) bool {
+func writesAfter(t []sqlToken) bool {
 	for i := range len(t) - 1 {
-		if t[i].kind == ';' && guardSQLWrites[t[i+1].word()] {
+		if t[i].kind == ';' && sqlWrites[t[i+1].word()] {
 			return true
 		}
 	}

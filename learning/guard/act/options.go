@@ -1,4 +1,4 @@
-package learning
+package act
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// guardOptionTable lists the options of the commands whose spelling the guard
+// optionTable lists the options of the commands whose spelling the guard
 // knows, as "command" or "command subcommand" → options. An option is its
 // spellings joined by "=", the last of which is its name; a ":" behind it says that
 // it takes a value, a "?" that it takes one only when joined by "=". What is not
@@ -14,10 +14,10 @@ import (
 //
 // The lists come from each program's own manual page, cut to what changes how
 // the remaining words are read, or has two spellings.
-var guardOptionTable = sync.OnceValue(func() map[string]string {
+var optionTable = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"rm":            "r=R=recursive f=force i I d=dir v=verbose one-file-system no-preserve-root",
-		"find":          "", // read on its own, see guardFindEffects
+		"find":          "", // read on its own, see findEffects
 		"rsync":         "a=archive n=dry-run r=recursive v=verbose z=compress e=rsh: exclude: include: filter: f: password-file: port: B=block-size: T=temp-dir: compare-dest: copy-dest: link-dest: bwlimit: timeout: files-from: exclude-from: include-from: log-file: backup-dir: out-format: chmod: chown: u=update del=delete delete-before delete-during delete-after delete-excluded delete-delay",
 		"shred":         "u=remove? n=iterations: s=size: z=zero f=force v=verbose random-source:",
 		"truncate":      "s=size: r=reference: c=no-create o=io-blocks",
@@ -55,7 +55,7 @@ var guardOptionTable = sync.OnceValue(func() map[string]string {
 		"docker image prune":   "a=all f=force filter:",
 		"docker volume prune":  "a=all f=force filter:",
 		"docker volume rm":     "f=force",
-		"docker run":           guardRunOptions,
+		"docker run":           runOptions,
 		"docker push":          "a=all-tags q=quiet disable-content-trust",
 		"docker build":         "t=tag: f=file: build-arg: target: platform: no-cache pull q=quiet network: label: cache-from: secret: ssh: o=output: progress:",
 		"git":                  "C: c: git-dir: work-tree: namespace: exec-path? super-prefix: config-env: p=paginate P=no-pager bare no-replace-objects literal-pathspecs glob-pathspecs noglob-pathspecs icase-pathspecs no-optional-locks",
@@ -85,7 +85,7 @@ var guardOptionTable = sync.OnceValue(func() map[string]string {
 		"terraform":            "chdir: var: var-file: target: state: state-out: backup: parallelism: lock? lock-timeout: out: replace: refresh? input? backend-config: generate-config-out: auto-approve destroy compact-warnings json no-color detailed-exitcode refresh-only force-copy migrate-state reconfigure upgrade",
 		"systemctl":            "t=type: p=property: H=host: M=machine: s=signal: n=lines: o=output: root: state: kill-whom: kill-who: job-mode: f=force q=quiet no-block no-pager now user system global runtime l=full a=all no-ask-password no-wall i wait dry-run",
 		"redis-cli":            "h: p: s: a: u: n: r: i: x X: e d: c raw csv tls sni: cacert: cert: key: user: pass: askpass no-auth-warning eval: pipe scan bigkeys intrinsic-latency: no-raw 3 2 verbose",
-		"ssh":                  guardSSHOptions,
+		"ssh":                  sshOptions,
 		"apt":                  "y=yes=assume-yes q=quiet s=just-print=dry-run=recon=no-act=simulate o=option: t=target-release=default-release: c=config-file: f=fix-broken d=download-only m=fix-missing V=verbose-versions allow-unauthenticated force-yes purge auto-remove no-install-recommends reinstall allow-downgrades allow-remove-essential",
 		"yum":                  "y=assumeyes q=quiet v=verbose c: d: e: x=exclude: R: enablerepo: disablerepo: nogpgcheck installroot: setopt: b=best",
 		"pacman":               "S=sync R=remove U=upgrade Q=query D=database y=refresh u=sysupgrade s=recursive c=cascade n=nosave d=nodeps noconfirm overwrite: needed",
@@ -110,76 +110,76 @@ var guardOptionTable = sync.OnceValue(func() map[string]string {
 		"dd":                   "",
 		"openssl":              "",
 		"mongosh":              "eval: f=file: host: port: u=username: p=password: authenticationDatabase: quiet norc nodb shell",
-		"sqlite3":              "", // SQL clients are read by guardSQLClients
+		"sqlite3":              "", // SQL clients are read by SQLClients
 	}
 })
 
-const guardSSHOptions = "B: b: c: D: E: e: F: I: i: J: L: l: m: O: o: P: p: Q: R: S: W: w: A a C f G g K k M N n q s T t V v X x Y y 4 6"
+const sshOptions = "B: b: c: D: E: e: F: I: i: J: L: l: m: O: o: P: p: Q: R: S: W: w: A a C f G g K k M N n q s T t V v X x Y y 4 6"
 
-const guardRunOptions = "a=attach: add-host: annotation: blkio-weight: cap-add: cap-drop: cgroup-parent: cgroupns: cidfile: cpus: c=cpu-shares: cpuset-cpus: d=detach detach-keys: device: dns: entrypoint: e=env: env-file: expose: gpus: group-add: health-cmd: h=hostname: init i=interactive ip: ipc: isolation: l=label: label-file: link: log-driver: log-opt: mac-address: m=memory: memory-swap: mount: name: net=network: no-healthcheck oom-kill-disable pid: pids-limit: platform: privileged p=publish: P=publish-all pull: q=quiet read-only restart: rm runtime: security-opt: shm-size: sig-proxy? stop-signal: stop-timeout: storage-opt: sysctl: tmpfs: t=tty ulimit: u=user: userns: uts: v=volume: volume-driver: volumes-from: w=workdir: index: T=no-TTY service-ports build no-deps V=renew-anon-volumes"
+const runOptions = "a=attach: add-host: annotation: blkio-weight: cap-add: cap-drop: cgroup-parent: cgroupns: cidfile: cpus: c=cpu-shares: cpuset-cpus: d=detach detach-keys: device: dns: entrypoint: e=env: env-file: expose: gpus: group-add: health-cmd: h=hostname: init i=interactive ip: ipc: isolation: l=label: label-file: link: log-driver: log-opt: mac-address: m=memory: memory-swap: mount: name: net=network: no-healthcheck oom-kill-disable pid: pids-limit: platform: privileged p=publish: P=publish-all pull: q=quiet read-only restart: rm runtime: security-opt: shm-size: sig-proxy? stop-signal: stop-timeout: storage-opt: sysctl: tmpfs: t=tty ulimit: u=user: userns: uts: v=volume: volume-driver: volumes-from: w=workdir: index: T=no-TTY service-ports build no-deps V=renew-anon-volumes"
 
-// guardOption is what the table says of one spelling.
-type guardOption struct {
+// option is what the table says of one spelling.
+type option struct {
 	name          string
 	takes, joined bool // takes a value: the next word, or only one joined by "="
 }
 
-// guardOptions holds one command's spellings.
-type guardOptions map[string]guardOption
+// options holds one command's spellings.
+type options map[string]option
 
-// guardOptionsOf reads the table once; a command that has none yields nil.
-var guardOptionsOf = sync.OnceValue(func() map[string]guardOptions {
-	all := make(map[string]guardOptions, len(guardOptionTable()))
-	for command, list := range guardOptionTable() {
-		all[command] = guardParseOptionList(list)
+// OptionsOf reads the table once; a command that has none yields nil.
+var OptionsOf = sync.OnceValue(func() map[string]options {
+	all := make(map[string]options, len(optionTable()))
+	for command, list := range optionTable() {
+		all[command] = parseOptionList(list)
 	}
-	for command, w := range guardWrappers() {
+	for command, w := range wrappers() {
 		if _, there := all[command]; !there && w.options != "" {
-			all[command] = guardParseOptionList(w.options)
+			all[command] = parseOptionList(w.options)
 		}
 	}
 	return all
 })
 
-var guardOptionLists sync.Map // list → guardOptions
+var optionLists sync.Map // list → options
 
-// guardParseOptionList reads a list once. The lists are constants of this package, so the cache is bounded.
-func guardParseOptionList(list string) guardOptions {
-	if known, ok := guardOptionLists.Load(list); ok {
-		return known.(guardOptions)
+// parseOptionList reads a list once. The lists are constants of this package, so the cache is bounded.
+func parseOptionList(list string) options {
+	if known, ok := optionLists.Load(list); ok {
+		return known.(options)
 	}
-	options := guardOptions{}
+	options := options{}
 	for entry := range strings.FieldsSeq(list) {
 		takes := strings.HasSuffix(entry, ":")
 		joined := strings.HasSuffix(entry, "?")
 		spellings := strings.Split(strings.TrimRight(entry, ":?"), "=")
-		o := guardOption{name: spellings[len(spellings)-1], takes: takes, joined: joined}
+		o := option{name: spellings[len(spellings)-1], takes: takes, joined: joined}
 		for _, s := range spellings {
 			options[s] = o
 		}
 	}
-	guardOptionLists.Store(list, options)
+	optionLists.Store(list, options)
 	return options
 }
 
-// guardLongDash lists programs whose -word is one option, as --word is elsewhere.
-var guardLongDash = map[string]bool{
+// longDash lists programs whose -word is one option, as --word is elsewhere.
+var longDash = map[string]bool{
 	"terraform": true, "tofu": true, "terragrunt": true, "packer": true, "nomad": true, "consul": true, "vault": true,
 	"java": true, "go": true, "openssl": true, "convert": true, "ffmpeg": true, "find": true, "mvn": true, "xrandr": true, "gradle": true,
 }
 
-// guardRead is a command line split into its parts.
-type guardRead struct {
+// read is a command line split into its parts.
+type read struct {
 	options  map[string][]string
 	operands []string
 	rest     int // index in the arguments of the first operand
 }
 
-// guardReadOptions splits arguments by the options known for the command.
+// readOptions splits arguments by the options known for the command.
 // With stop, everything from the first operand on belongs to the operands,
 // as with programs that run another program.
-func guardReadOptions(command string, known guardOptions, args []string, stop bool) guardRead {
-	r := guardRead{options: map[string][]string{}, rest: len(args)}
+func readOptions(command string, known options, args []string, stop bool) read {
+	r := read{options: map[string][]string{}, rest: len(args)}
 	name, _, _ := strings.Cut(command, " ")
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
@@ -199,7 +199,7 @@ func guardReadOptions(command string, known guardOptions, args []string, stop bo
 				return r
 			}
 			r.operands = append(r.operands, arg)
-		case strings.HasPrefix(arg, "--") || guardLongDash[name]:
+		case strings.HasPrefix(arg, "--") || longDash[name]:
 			long, value, has := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 			o := known.long(long)
 			if o.takes && !has && i+1 < len(args) {
@@ -212,7 +212,7 @@ func guardReadOptions(command string, known guardOptions, args []string, stop bo
 				letter := string(arg[k])
 				o, listed := known[letter]
 				if !listed {
-					o = guardOption{name: letter}
+					o = option{name: letter}
 				}
 				k++
 				if o.joined && k < len(arg) {
@@ -236,10 +236,10 @@ func guardReadOptions(command string, known guardOptions, args []string, stop bo
 	return r
 }
 
-func (r guardRead) set(name, value string) { r.options[name] = append(r.options[name], value) }
+func (r read) set(name, value string) { r.options[name] = append(r.options[name], value) }
 
 // long finds a long option by its name or by a beginning that no other shares.
-func (o guardOptions) long(name string) guardOption {
+func (o options) long(name string) option {
 	if found, ok := o[name]; ok {
 		return found
 	}
@@ -254,5 +254,5 @@ func (o guardOptions) long(name string) guardOption {
 	if len(found) == 1 {
 		return o[found[0]]
 	}
-	return guardOption{name: name}
+	return option{name: name}
 }

@@ -1,4 +1,4 @@
-package learning
+package act
 
 import (
 	"strconv"
@@ -7,10 +7,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-func (s *guardShell) stmts(stmts []*syntax.Stmt, in guardStream) (out guardStream) {
+func (s *Shell) stmts(stmts []*syntax.Stmt, in Stream) (out Stream) {
 	for _, st := range stmts {
 		out = out.followedBy(s.stmt(st, in))
-		if s.over != "" {
+		if s.Over != "" {
 			break
 		}
 	}
@@ -18,20 +18,20 @@ func (s *guardShell) stmts(stmts []*syntax.Stmt, in guardStream) (out guardStrea
 }
 
 // stmt follows one statement and returns what it would print.
-func (s *guardShell) stmt(st *syntax.Stmt, in guardStream) guardStream {
+func (s *Shell) stmt(st *syntax.Stmt, in Stream) Stream {
 	if !s.step() {
-		return guardStream{}
+		return Stream{}
 	}
 	var outputs []string
 	for _, r := range st.Redirs {
 		switch r.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
-			in = guardText(s.heredoc(r))
+			in = plainText(s.heredoc(r))
 		case syntax.WordHdoc:
-			in = guardText(s.text(r.Word) + "\n")
+			in = plainText(s.text(r.Word) + "\n")
 		case syntax.RdrIn, syntax.RdrInOut:
 			in = s.read(s.path(s.text(r.Word)))
-			if strings.Contains(in.text, guardDownloaded) {
+			if strings.Contains(in.text, downloaded) {
 				in.download = true
 			}
 		case syntax.DplIn, syntax.DplOut:
@@ -48,21 +48,21 @@ func (s *guardShell) stmt(st *syntax.Stmt, in guardStream) guardStream {
 		s.write(to, out, true)
 	}
 	if len(outputs) > 0 {
-		return guardStream{}
+		return Stream{}
 	}
 	return out
 }
 
-func (s *guardShell) heredoc(r *syntax.Redirect) string {
+func (s *Shell) heredoc(r *syntax.Redirect) string {
 	if r.Hdoc == nil {
 		return ""
 	}
-	var f guardFields
+	var f fields
 	for _, p := range r.Hdoc.Parts {
 		if lit, ok := p.(*syntax.Lit); ok {
 			v := lit.Value
-			if !guardQuotedWord(r.Word) {
-				v = guardDoubleQuoted(v)
+			if !quotedWord(r.Word) {
+				v = doubleQuoted(v)
 			}
 			if r.Op == syntax.DashHdoc {
 				v = strings.TrimLeft(strings.ReplaceAll(v, "\n\t", "\n"), "\t")
@@ -78,7 +78,7 @@ func (s *guardShell) heredoc(r *syntax.Redirect) string {
 	return strings.Join(f.done, " ")
 }
 
-func guardQuotedWord(w *syntax.Word) bool {
+func quotedWord(w *syntax.Word) bool {
 	for _, p := range w.Parts {
 		switch p := p.(type) {
 		case *syntax.SglQuoted, *syntax.DblQuoted:
@@ -93,17 +93,17 @@ func guardQuotedWord(w *syntax.Word) bool {
 }
 
 // cmd follows a command of any form.
-func (s *guardShell) cmd(c syntax.Command, in guardStream) guardStream {
+func (s *Shell) cmd(c syntax.Command, in Stream) Stream {
 	switch c := c.(type) {
 	case nil:
-		return guardStream{}
+		return Stream{}
 	case *syntax.CallExpr:
 		return s.call(c, in)
 	case *syntax.BinaryCmd:
 		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
 			out := s.stmt(c.X, in)
 			if !out.given {
-				out = guardStream{given: true}
+				out = Stream{given: true}
 			}
 			return s.stmt(c.Y, out)
 		}
@@ -116,7 +116,7 @@ func (s *guardShell) cmd(c syntax.Command, in guardStream) guardStream {
 	case *syntax.Block:
 		return s.stmts(c.Stmts, in)
 	case *syntax.IfClause:
-		var out guardStream
+		var out Stream
 		for ; c != nil; c = c.Else {
 			s.stmts(c.Cond, in)
 			out = out.followedBy(s.stmts(c.Then, in))
@@ -128,7 +128,7 @@ func (s *guardShell) cmd(c syntax.Command, in guardStream) guardStream {
 		return s.loop(c, in)
 	case *syntax.CaseClause:
 		s.text(c.Word)
-		var out guardStream
+		var out Stream
 		for _, item := range c.Items {
 			out = out.followedBy(s.stmts(item.Stmts, in))
 		}
@@ -148,11 +148,11 @@ func (s *guardShell) cmd(c syntax.Command, in guardStream) guardStream {
 	default:
 		s.substitutions(c)
 	}
-	return guardStream{}
+	return Stream{}
 }
 
 // substitutions follows the $(…) within a node that does nothing else.
-func (s *guardShell) substitutions(n syntax.Node) {
+func (s *Shell) substitutions(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
@@ -162,20 +162,20 @@ func (s *guardShell) substitutions(n syntax.Node) {
 			s.processFile(n)
 			return false
 		}
-		return s.over == ""
+		return s.Over == ""
 	})
 }
 
-func (s *guardShell) while(c *syntax.WhileClause, in guardStream) guardStream {
-	name := guardReadVariable(c.Cond)
+func (s *Shell) while(c *syntax.WhileClause, in Stream) Stream {
+	name := readVariable(c.Cond)
 	if name == "" || !in.given {
 		s.stmts(c.Cond, in)
 		return s.stmts(c.Do, in)
 	}
-	var out guardStream
+	var out Stream
 	for _, item := range in.items() {
-		s.set(name, guardValue{item})
-		out = out.followedBy(s.stmts(c.Do, guardStream{given: true}))
+		s.set(name, shellValue{item})
+		out = out.followedBy(s.stmts(c.Do, Stream{given: true}))
 		if !s.step() {
 			break
 		}
@@ -183,8 +183,8 @@ func (s *guardShell) while(c *syntax.WhileClause, in guardStream) guardStream {
 	return out
 }
 
-// guardReadVariable finds NAME in "while … read -r NAME".
-func guardReadVariable(cond []*syntax.Stmt) string {
+// readVariable finds NAME in "while … read -r NAME".
+func readVariable(cond []*syntax.Stmt) string {
 	for _, st := range cond {
 		call, ok := st.Cmd.(*syntax.CallExpr)
 		if !ok || len(call.Args) < 2 || call.Args[0].Lit() != "read" {
@@ -199,7 +199,7 @@ func guardReadVariable(cond []*syntax.Stmt) string {
 	return ""
 }
 
-func (s *guardShell) loop(c *syntax.ForClause, in guardStream) guardStream {
+func (s *Shell) loop(c *syntax.ForClause, in Stream) Stream {
 	iter, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
 		s.substitutions(c.Loop)
@@ -210,28 +210,28 @@ func (s *guardShell) loop(c *syntax.ForClause, in guardStream) guardStream {
 		items, _ = s.lookup("@")
 	}
 	if len(items) == 0 {
-		items = []string{string(guardUnknown)}
+		items = []string{string(Unknown)}
 	}
-	var out guardStream
-	for _, item := range items[:min(len(items), guardMaxTurns)] {
-		s.set(iter.Name.Value, guardValue{item})
+	var out Stream
+	for _, item := range items[:min(len(items), maxTurns)] {
+		s.set(iter.Name.Value, shellValue{item})
 		out = out.followedBy(s.stmts(c.Do, in))
 		if !s.step() {
 			break
 		}
 	}
 	// Turns that are not followed one by one must not be a way round the guard.
-	if len(items) > guardMaxTurns {
-		s.over = "a loop has too many turns"
+	if len(items) > maxTurns {
+		s.Over = "a loop has too many turns"
 	}
 	return out
 }
 
 // call follows a simple command.
-func (s *guardShell) call(c *syntax.CallExpr, in guardStream) guardStream {
+func (s *Shell) call(c *syntax.CallExpr, in Stream) Stream {
 	if len(c.Args) == 0 {
 		s.assign(c.Assigns, false)
-		return guardStream{}
+		return Stream{}
 	}
 	env := map[string]string{}
 	for _, a := range c.Assigns {
@@ -243,7 +243,7 @@ func (s *guardShell) call(c *syntax.CallExpr, in guardStream) guardStream {
 	return s.command(s.fields(c.Args), env, in)
 }
 
-func (s *guardShell) assign(assigns []*syntax.Assign, exported bool) {
+func (s *Shell) assign(assigns []*syntax.Assign, exported bool) {
 	for _, a := range assigns {
 		switch {
 		case a.Name == nil:
@@ -256,7 +256,7 @@ func (s *guardShell) assign(assigns []*syntax.Assign, exported bool) {
 			continue
 		}
 		name := a.Name.Value
-		var value guardValue
+		var value shellValue
 		if a.Array != nil {
 			var words []*syntax.Word
 			for _, e := range a.Array.Elems {
@@ -266,14 +266,14 @@ func (s *guardShell) assign(assigns []*syntax.Assign, exported bool) {
 			}
 			value = s.fields(words)
 		} else {
-			value = guardValue{s.text(a.Value)}
+			value = shellValue{s.text(a.Value)}
 		}
 		if a.Append {
 			old, _ := s.lookup(name)
 			if a.Array != nil {
-				value = append(append(guardValue{}, old...), value...)
+				value = append(append(shellValue{}, old...), value...)
 			} else if len(old) > 0 {
-				value = guardValue{old[0] + value[0]}
+				value = shellValue{old[0] + value[0]}
 			}
 		}
 		s.set(name, value)
@@ -283,29 +283,29 @@ func (s *guardShell) assign(assigns []*syntax.Assign, exported bool) {
 }
 
 // noteVariable adds the setting of a variable, which a rule may be about.
-func (s *guardShell) noteVariable(name, value string) {
-	s.note(&guardAct{name: guardSetsVariable, words: []string{name, value}, source: []string{name + "=" + value}})
+func (s *Shell) noteVariable(name, value string) {
+	s.Note(&Act{Name: SetsVariable, Words: []string{name, value}, Source: []string{name + "=" + value}})
 }
 
 // capture follows a command substitution in a shell of its own and returns what it prints.
-func (s *guardShell) capture(stmts []*syntax.Stmt) guardStream {
-	if s.depth >= guardMaxDepth {
-		s.over = "it nests too many substitutions"
-		return guardStream{}
+func (s *Shell) capture(stmts []*syntax.Stmt) Stream {
+	if s.depth >= maxDepth {
+		s.Over = "it nests too many substitutions"
+		return Stream{}
 	}
 	s.depth++
 	dir := s.dir
-	out := s.stmts(stmts, guardStream{})
+	out := s.stmts(stmts, Stream{})
 	s.dir = dir
 	s.depth--
 	if !out.given {
-		return guardStream{}
+		return Stream{}
 	}
 	return out
 }
 
 // processFile follows <(…) or >(…) and returns the name of the file it becomes.
-func (s *guardShell) processFile(p *syntax.ProcSubst) string {
+func (s *Shell) processFile(p *syntax.ProcSubst) string {
 	name := "/dev/fd/" + strconv.Itoa(63+len(s.files)+len(s.sinks))
 	if p.Op == syntax.CmdOut {
 		s.sinks[name] = p.Stmts

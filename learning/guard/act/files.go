@@ -1,0 +1,292 @@
+package act
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+func (s *Shell) removal(a *Act) (out []Effect) {
+	words := a.Words
+	whole := len(a.Options["recursive"]) > 0 || a.Name == "rimraf" || strings.HasPrefix(a.Name, "trash") || strings.HasPrefix(a.Name, "del")
+	if a.Name == "gio" {
+		if len(words) == 0 || words[0] != "trash" && words[0] != "remove" {
+			return nil
+		}
+		words, whole = words[1:], true
+	}
+	for _, w := range words {
+		out = append(out, device(EffectDelete, s.path(w), whole))
+	}
+	return out
+}
+
+// device is the effect on a path, which is another for devices.
+func device(kind EffectKind, p string, whole bool) Effect {
+	if isDevice(p) {
+		kind = EffectDevice
+	}
+	return Effect{Kind: kind, Path: p, Whole: whole}
+}
+
+func isDevice(p string) bool {
+	rest, ok := strings.CutPrefix(p, "/dev/")
+	if !ok {
+		return false
+	}
+	for _, d := range []string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "mapper/", "md", "dm-", "loop", "rdisk"} {
+		if strings.HasPrefix(rest, d) {
+			return true
+		}
+	}
+	return false
+}
+
+// writeEffects is what a redirection into a file does.
+func writeEffects(p string) []Effect {
+	if strings.HasPrefix(p, "/dev/") && !isDevice(p) {
+		return nil
+	}
+	return []Effect{device(EffectWrite, p, false)}
+}
+
+// remotePath is the path of host:path.
+func remotePath(w string) string {
+	host, p, ok := strings.Cut(w, ":")
+	if ok && host != "" && !strings.Contains(host, "/") {
+		return strings.TrimPrefix(p, ":")
+	}
+	return w
+}
+
+// findRoots are the directories that find starts from.
+func findRoots(args []string) (roots []string) {
+	for i := 0; i < len(args); i++ {
+		w := args[i]
+		switch {
+		case w == "-H" || w == "-L" || w == "-P" || strings.HasPrefix(w, "-O") && len(roots) == 0:
+		case w == "-D":
+			i++
+		case strings.HasPrefix(w, "-") || w == "(" || w == "!":
+			if len(roots) == 0 {
+				return []string{"."}
+			}
+			return roots
+		default:
+			roots = append(roots, w)
+		}
+	}
+	if len(roots) == 0 {
+		return []string{"."}
+	}
+	return roots
+}
+
+// findFilter is the first -name, -path or -regex; it narrows what find reaches.
+func findFilter(args []string) (pattern string, whole bool) {
+	for i, w := range args {
+		if i+1 < len(args) {
+			switch w {
+			case "-name", "-iname":
+				return activate(args[i+1]), false
+			case "-path", "-ipath", "-wholename":
+				return activate(args[i+1]), true
+			case "-regex", "-iregex":
+				return string(AnyText), false
+			}
+		}
+	}
+	return "", false
+}
+
+// found is what find lists: the root and what lies below it, or what in it
+// has the name that is looked for.
+func found(root string, args []string) []string {
+	pattern, whole := findFilter(args)
+	switch {
+	case pattern == "":
+		below := root + "/" + string(AnyText)
+		if i := slices.Index(args, "-type"); i >= 0 && i+1 < len(args) && args[i+1] == "f" || slices.Contains(args, "-mindepth") {
+			return []string{below}
+		}
+		return []string{root, below}
+	case whole:
+		return []string{Clean("", pattern)}
+	}
+	return []string{root + "/" + pattern}
+}
+
+func (s *Shell) findEffects(a *Act) (out []Effect) {
+	args := a.Source[1:]
+	roots := findRoots(args)
+	deletes := slices.Contains(args, "-delete")
+	for i := 0; i < len(args); i++ {
+		switch args[i] {
+		case "-exec", "-execdir", "-ok", "-okdir":
+			end := i + 1
+			for end < len(args) && args[end] != ";" && args[end] != "+" {
+				end++
+			}
+			words := args[i+1 : end]
+			if len(words) > 0 {
+				for _, root := range roots {
+					for _, found := range found(s.path(root), args) {
+						one := make([]string, len(words))
+						for k, w := range words {
+							one[k] = strings.ReplaceAll(w, "{}", found)
+						}
+						before := len(s.Acts)
+						s.command(one, nil, Stream{})
+						if !slices.Contains(args, "-maxdepth") && findsAll(args) {
+							deepen(s.Acts[min(before, len(s.Acts)):])
+						}
+					}
+				}
+			}
+			i = end
+		}
+	}
+	if !deletes {
+		return nil
+	}
+	pattern, whole := findFilter(args)
+	for _, root := range roots {
+		e := Effect{Kind: EffectDelete, Path: s.path(root), Whole: true}
+		switch {
+		case pattern == "":
+		case whole:
+			e.Path = Clean("", strings.TrimSuffix(pattern, "/"+string(AnyText)))
+		default:
+			// Files of a certain name, at any depth: below the guarded directory they are part of it;
+			// above it only a directory of that very name is meant.
+			e.Word = pattern
+			out = append(out, Effect{Kind: EffectDelete, Path: Clean("", s.path(root)+"/"+pattern)})
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// findsAll reports whether find passes on everything below its roots.
+func findsAll(args []string) bool {
+	pattern, _ := findFilter(args)
+	return pattern == ""
+}
+
+// deepen makes acts that find runs for everything below a directory what
+// they are with their own -R.
+func deepen(acts []*Act) {
+	for _, a := range acts {
+		if a.Name != "chmod" && a.Name != "chown" {
+			continue
+		}
+		a.Options["recursive"] = []string{""}
+		for i := range a.Effects {
+			a.Effects[i].Whole = true
+		}
+	}
+}
+
+// fdRuns follows what fd runs for each file it finds.
+func (s *Shell) fdRuns(a *Act) {
+	args := a.Source[1:]
+	at := slices.IndexFunc(args, func(w string) bool { return w == "-x" || w == "-X" || w == "--exec" || w == "--exec-batch" })
+	if at < 0 || at+1 >= len(args) {
+		return
+	}
+	r := readOptions("fd", parseOptionList("t=type: e=extension: E=exclude: d=max-depth: S=size: o=owner: j: C=base-directory: search-path:"), args[:at], false)
+	roots := r.options["search-path"]
+	if len(r.operands) > 1 {
+		roots = append(roots, r.operands[1:]...)
+	}
+	for _, root := range roots {
+		s.command(append(slices.Clone(args[at+1:]), s.path(root)+"/"+string(AnyText)), nil, Stream{})
+	}
+}
+
+func (s *Shell) ddEffects(a *Act) (out []Effect) {
+	for _, w := range a.Words {
+		if to, ok := strings.CutPrefix(w, "of="); ok {
+			out = append(out, device(EffectWrite, s.path(to), true))
+		}
+	}
+	return out
+}
+
+func (s *Shell) deviceEffects(a *Act) (out []Effect) {
+	switch a.Name {
+	case "parted", "fdisk", "sfdisk", "sgdisk", "hdparm", "cryptsetup", "badblocks", "zpool":
+		line := " " + strings.Join(a.Source[1:], " ") + " "
+		changes := false
+		for _, w := range []string{"mklabel", "mkpart", " rm ", "--zap-all", " -Z", " -o ", "--delete", "--wipe", "--security-erase", "luksFormat", "erase", " -w ", "create", "destroy"} {
+			changes = changes || strings.Contains(line, w)
+		}
+		if !changes {
+			return nil
+		}
+	case "wipefs":
+		if len(a.Options["all"])+len(a.Options["offset"]) == 0 {
+			return nil
+		}
+	}
+	for _, w := range a.Words {
+		if strings.HasPrefix(w, "/dev/") || strings.HasPrefix(w, "${") {
+			out = append(out, Effect{Kind: EffectDevice, Path: s.path(w), Whole: true})
+		}
+	}
+	return out
+}
+
+func (s *Shell) editEffects(a *Act, words []string) (out []Effect) {
+	if a.Name == "visudo" && len(words) == 0 {
+		words = []string{"/etc/sudoers"}
+	}
+	if a.Name == "vipw" {
+		words = []string{"/etc/passwd"}
+	}
+	for _, w := range words {
+		if !strings.HasPrefix(w, "+") {
+			out = append(out, device(EffectWrite, s.path(w), false))
+		}
+	}
+	return out
+}
+
+// afterScript drops sed's script from its operands.
+func afterScript(a *Act) []string {
+	if len(a.Options["expression"])+len(a.Options["file"])+len(a.Options["e"]) > 0 && (a.Name == "sed" || len(a.Words) == 1) {
+		return a.Words
+	}
+	if len(a.Words) > 0 && a.Name == "sed" {
+		return a.Words[1:]
+	}
+	return a.Words
+}
+
+func (s *Shell) copyEffects(a *Act) (out []Effect) {
+	sources, to := a.Words, ""
+	if t := a.Options["target-directory"]; len(t) > 0 {
+		to = t[0] + "/"
+	} else if len(a.Words) > 1 {
+		to, sources = a.Words[len(a.Words)-1], a.Words[:len(a.Words)-1]
+	}
+	if to == "" {
+		return nil
+	}
+	clean := s.path(to)
+	if a.Name == "mv" && (clean == "/dev/null" || strings.HasPrefix(clean, "/dev/null/")) {
+		for _, w := range sources {
+			out = append(out, Effect{Kind: EffectDelete, Path: s.path(w), Whole: true})
+		}
+		return out
+	}
+	out = append(out, device(EffectWrite, clean, false))
+	for _, w := range sources {
+		// The target may be a directory, which takes the source's name.
+		out = append(out, Effect{Kind: EffectWrite, Path: clean + "/" + path.Base(s.path(w))})
+		if a.Name == "mv" {
+			out = append(out, Effect{Kind: EffectWrite, Path: s.path(w), Verb: "move"})
+		}
+	}
+	return out
+}

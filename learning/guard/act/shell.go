@@ -1,0 +1,260 @@
+package act
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Bounds of one check. A script beyond them is answered by its words alone.
+const (
+	MaxInput   = 64 << 10 // bytes of a proposed action
+	MaxCommand = 8 << 10  // bytes of one command
+	maxDepth   = 24       // scripts within scripts: sh -c in ssh in eval …
+	maxNodes   = 20000    // statements and commands that are followed, loops counted by turn
+	maxNest    = 150      // brackets or blocks open at once; the parser recurses into each
+	maxTurns   = 32       // turns of a loop that are followed
+	maxActs    = 2000     // commands of one action that are compared with the rules
+)
+
+// Shell follows a script without running it, and notes what it would do.
+type Shell struct {
+	ctx    context.Context
+	Acts   []*Act
+	vars   map[string]shellValue
+	funcs  map[string]*syntax.Stmt
+	called map[string]bool
+	alias  map[string]string
+	files  map[string]Stream         // written by the script itself
+	sinks  map[string][]*syntax.Stmt // >(…)
+	env    map[string]string         // exported, or set for one command
+	dir    string                    // the working directory, "" if not known
+	where  []string                  // hosts and containers around, outermost first
+	depth  int
+	nodes  int
+	grown  int    // bytes that expansions have produced
+	Broken bool   // part of it could not be read
+	Over   string // which bound was passed
+}
+
+func NewShell(ctx context.Context, dir string) *Shell {
+	return &Shell{
+		ctx: ctx, dir: dir,
+		vars: map[string]shellValue{}, funcs: map[string]*syntax.Stmt{}, called: map[string]bool{},
+		alias: map[string]string{}, files: map[string]Stream{}, sinks: map[string][]*syntax.Stmt{}, env: map[string]string{},
+	}
+}
+
+// spend counts n bytes of expansion, and reports whether to go on.
+func (s *Shell) spend(n int) bool {
+	s.grown += n
+	switch {
+	case s.Over != "":
+	case s.grown > maxText:
+		s.Over = "it grows too large when expanded"
+	case s.nodes > maxNodes || len(s.Acts) > maxActs:
+		s.Over = "it holds too many commands"
+	case s.ctx.Err() != nil:
+		s.Over = "reading it took too long"
+	}
+	return s.Over == ""
+}
+
+// step counts one statement, and reports whether to go on.
+func (s *Shell) step() bool {
+	s.nodes++
+	return s.spend(0)
+}
+
+// reader ends the parser's input when the time is up.
+type reader struct {
+	ctx context.Context
+	r   *strings.Reader
+}
+
+func (r reader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p[:min(len(p), 512)])
+}
+
+var errNest = errors.New("nested too deep")
+
+// Parse reads a script as bash, else as POSIX, else as mksh. An
+// unfinished one yields the statements before the fault, and the error.
+func Parse(ctx context.Context, script string) ([]*syntax.Stmt, error) {
+	if nesting(script) > maxNest {
+		return nil, errNest
+	}
+	var kept []*syntax.Stmt
+	var first error
+	for _, variant := range []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX, syntax.LangMirBSDKorn} {
+		var stmts []*syntax.Stmt
+		var err error
+		// The parser goes on after a fault in a here-document; leaving its loop early would make it panic.
+		for st, fault := range syntax.NewParser(syntax.Variant(variant)).StmtsSeq(reader{ctx, strings.NewReader(script)}) {
+			if st != nil {
+				stmts = append(stmts, st)
+			}
+			if err == nil {
+				err = fault
+			}
+		}
+		if err == nil {
+			return stmts, nil
+		}
+		if first == nil {
+			kept, first = stmts, err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return kept, first
+}
+
+// nesting says how many brackets are open at once, without understanding
+// quotes. The parser recurses into each; 60,000 of them cost it a quarter of a
+// second, while as many keywords cost a third of that.
+func nesting(script string) int {
+	depth, deepest := 0, 0
+	for i := range len(script) {
+		switch script[i] {
+		case '(', '{':
+			depth++
+			deepest = max(deepest, depth)
+		case ')', '}':
+			depth = max(depth-1, 0)
+		}
+	}
+	return deepest
+}
+
+// script follows a text that a shell would read.
+func (s *Shell) script(text string, in Stream) Stream {
+	text = patterns.Replace(text)
+	if strings.TrimSpace(text) == "" || !s.step() {
+		return Stream{}
+	}
+	if strings.Contains(text, downloaded) {
+		s.Note(&Act{Name: runsDownload, Words: []string{runsDownload}, Effects: []Effect{{Kind: EffectDownload}}})
+	}
+	if s.depth >= maxDepth {
+		s.Over = "it nests too many scripts"
+		return Stream{}
+	}
+	s.depth++
+	defer func() { s.depth-- }()
+	stmts, err := Parse(s.ctx, text)
+	if err != nil {
+		s.Broken = true
+		if errors.Is(err, errNest) {
+			s.Over = err.Error()
+		}
+	}
+	out := s.stmts(stmts, in)
+	if err != nil && s.depth <= 2 {
+		s.lenient(text)
+	}
+	return out
+}
+
+var unquoted = strings.NewReplacer(`"`, "", `'`, "", `\`, "")
+
+// keywords may stand before a command.
+var keywords = map[string]bool{"if": true, "then": true, "else": true, "elif": true, "while": true, "until": true, "do": true, "!": true, "time": true}
+
+// lenient reads a text that is no proper shell as the commands it seems to hold.
+func (s *Shell) lenient(text string) {
+	commands := 0
+	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(";&|\n(){}`", r) }) {
+		words := strings.Fields(unquoted.Replace(line))
+		for len(words) > 0 && keywords[words[0]] {
+			words = words[1:]
+		}
+		if commands++; commands > maxFields || !s.step() {
+			return
+		}
+		if len(words) > 0 && len(words) <= maxFields {
+			s.command(words, nil, Stream{})
+		}
+	}
+}
+
+func (s *Shell) set(name string, value shellValue) {
+	size := 0
+	for _, v := range value {
+		size += len(v)
+	}
+	if size > maxValue {
+		value = shellValue{string(Unknown)}
+	}
+	s.vars[name] = value
+}
+
+// lookup returns a variable that the script has set.
+func (s *Shell) lookup(name string) (shellValue, bool) {
+	if v, ok := s.vars[name]; ok {
+		return v, true
+	}
+	switch name {
+	case "HOME":
+		return shellValue{"~"}, true
+	case "PWD":
+		if s.dir != "" {
+			return shellValue{s.dir}, true
+		}
+		return shellValue{"."}, true
+	case "IFS":
+		return shellValue{" "}, true
+	case "*", "@":
+		return nil, false
+	}
+	return nil, false
+}
+
+// finish follows the functions that the script defines and never calls: what
+// is prepared under a name is not merely mentioned.
+func (s *Shell) finish() {
+	for name, body := range s.funcs {
+		if !s.called[name] && s.Over == "" {
+			s.called[name] = true
+			s.stmt(body, Stream{})
+		}
+	}
+}
+
+// Note adds an act.
+func (s *Shell) Note(a *Act) {
+	if len(s.Acts) > maxActs {
+		s.Over = "it holds too many commands"
+		return
+	}
+	a.Where = s.where[:len(s.where):len(s.where)]
+	a.Dir = s.dir
+	s.Acts = append(s.Acts, a)
+}
+
+// Tidy makes a text from outside safe to follow.
+func Tidy(text string) string {
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, "?")
+	}
+	return private.Replace(strings.TrimPrefix(text, "\ufeff"))
+}
+
+// Follow reads an action to its end: SQL as such, all else as shell.
+func (s *Shell) Follow(text string) {
+	if LooksSQL(text) {
+		var targets Targets
+		effects := s.Statements(text, &targets)
+		s.Note(&Act{Name: RunsSQL, Effects: effects, Source: []string{strings.TrimSpace(text)}})
+		return
+	}
+	s.script(text, Stream{})
+	s.finish()
+}

@@ -1,0 +1,287 @@
+package act
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// sqlClient says how a client of a database is told what to run, and on which.
+type sqlClient struct {
+	options  string
+	Run      []string // options whose value is SQL
+	Files    []string // options whose value is a file of SQL
+	target   []string // options that name the connection
+	Operands int      // how many leading operands name it
+	rest     bool     // further operands are SQL
+	words    int      // subcommands before all that
+}
+
+var SQLClients = map[string]sqlClient{
+	"psql": {
+		options: "c=command: f=file: d=dbname: h=host: p=port: U=username: v=set=variable: o=output: L=log-file: F=field-separator: R=record-separator: P=pset: T=table-attr: w W a=echo-all b e E n q s S l t A x X 1=single-transaction V=version",
+		Run:     []string{"command"}, Files: []string{"file"}, target: []string{"dbname", "host"}, Operands: 1,
+	},
+	"mysql": {
+		options: "e=execute: h=host: u=user: p=password? P=port: D=database: S=socket: B N s v r t E f H X C A ssl-mode: defaults-file: defaults-extra-file: default-character-set: init-command: login-path: protocol: max-allowed-packet:",
+		Run:     []string{"execute", "init-command"}, target: []string{"host", "database", "login-path", "defaults-file", "defaults-extra-file"}, Operands: 1,
+	},
+	"sqlite3": {
+		options: "", Run: []string{"cmd"}, Files: []string{"init"}, Operands: 1, rest: true,
+	},
+	"duckdb":            {options: "c: s: f: cmd: readonly", Run: []string{"c", "s", "cmd"}, Files: []string{"f"}, Operands: 1, rest: true},
+	"sqlcmd":            {options: "Q: q: S: d: U: P: i: o: H: E C N b", Run: []string{"Q", "q"}, Files: []string{"i"}, target: []string{"S", "d"}},
+	"clickhouse-client": {options: "q=query: h=host: d=database: u=user: password: port: queries-file: n m", Run: []string{"query"}, Files: []string{"queries-file"}, target: []string{"host", "database"}},
+	"clickhouse":        {options: "q=query: h=host: d=database: u=user: password: port: queries-file:", Run: []string{"query"}, Files: []string{"queries-file"}, target: []string{"host", "database"}, words: 1},
+	"cockroach":         {options: "e=execute: url: host: d=database: f=file: u=user: p: certs-dir: insecure", Run: []string{"execute"}, Files: []string{"file"}, target: []string{"url", "host", "database"}, words: 1},
+	"usql":              {options: "c=command: f=file: o:", Run: []string{"command"}, Files: []string{"file"}, Operands: 1},
+	"bq":                {options: "project_id: dataset_id: use_legacy_sql? format:", target: []string{"project_id"}, words: 1, rest: true},
+	"wrangler":          {options: "command: file: remote local env: c: y", Run: []string{"command"}, Files: []string{"file"}, Operands: 1, words: 2},
+	"turso":             {options: "", Operands: 1, rest: true, words: 2},
+	"cqlsh":             {options: "e=execute: f=file: u: p: k:", Run: []string{"execute"}, Files: []string{"file"}, Operands: 1},
+	"beeline":           {options: "u: e: f: n: p:", Run: []string{"e"}, Files: []string{"f"}, target: []string{"u"}},
+	"snowsql":           {options: "q=query: f=filename: a: u: d: s: w: r: c:", Run: []string{"query"}, Files: []string{"filename"}, target: []string{"a", "d", "c"}},
+	"sqlplus":           {options: "S s L M:", Operands: 1},
+	"isql":              {options: "i: o: u: p: d:", Files: []string{"i"}, Operands: 1},
+	"pg_restore":        {options: "d=dbname: h=host: U=username: p=port: c=clean C=create j=jobs: t=table: n=schema: F=format: f=file: l L: a s v O x 1", target: []string{"dbname", "host"}},
+	"supabase":          {options: "db-url: f=file: project-ref: linked local", target: []string{"db-url", "project-ref"}, Files: []string{"file"}, words: 2},
+}
+
+// Targets are the words that name a connection: hosts, databases, files,
+// variables, each in its one spelling.
+type Targets []string
+
+// sqlEffects reads what the clients of databases are told to run.
+func (s *Shell) sqlEffects(a *Act, in Stream) []Effect {
+	switch a.Name {
+	case "dropdb", "createdb":
+		if len(a.Words) == 0 {
+			return nil
+		}
+		verb := map[string]string{"dropdb": "DROP", "createdb": "CREATE"}[a.Name]
+		st := &Statement{Verb: verb, Object: "database", Names: []string{strings.ToLower(a.Words[0])}, text: a.Text()}
+		return []Effect{{Kind: EffectSQL, SQL: st, Targets: append(Targets{target(a.Words[0])}, TargetsOf(a.Options["host"])...)}}
+	case "mysqladmin":
+		if len(a.Words) > 1 && (a.Words[0] == "drop" || a.Words[0] == "create") {
+			st := &Statement{Verb: strings.ToUpper(a.Words[0]), Object: "database", Names: []string{strings.ToLower(a.Words[1])}, text: a.Text()}
+			return []Effect{{Kind: EffectSQL, SQL: st, Targets: append(Targets{target(a.Words[1])}, TargetsOf(a.Options["host"])...)}}
+		}
+		return nil
+	}
+	client, ok := SQLClients[a.Name]
+	if !ok || len(a.Options["help"]) > 0 {
+		return nil
+	}
+	args := a.Source[1:]
+	var r read
+	if a.Name == "sqlite3" || a.Name == "duckdb" {
+		r = sqliteWords(args)
+	} else {
+		r = readOptions(a.Name, parseOptionList(client.options), args, false)
+	}
+	operands := r.operands
+	if len(operands) < client.words {
+		return nil
+	}
+	if client.words > 0 && !slices.ContainsFunc(operands[:client.words], func(w string) bool {
+		return w == "sql" || w == "client" || w == "query" || w == "execute" || w == "db" || w == "shell"
+	}) {
+		return nil
+	}
+	operands = operands[client.words:]
+	var targets Targets
+	for _, name := range client.target {
+		targets = append(targets, TargetsOf(r.options[name])...)
+	}
+	for _, name := range []string{"PGHOST", "PGDATABASE", "PGSERVICE", "MYSQL_HOST", "DATABASE_URL"} {
+		if v := a.Env[name]; v != "" {
+			targets = append(targets, TargetsOf([]string{v})...)
+		} else if v := s.env[name]; v != "" {
+			targets = append(targets, TargetsOf([]string{v})...)
+		}
+	}
+	n := min(client.Operands, len(operands))
+	for _, w := range operands[:n] {
+		if a.Name == "sqlite3" || a.Name == "duckdb" {
+			w = s.path(strings.TrimSuffix(strings.TrimPrefix(w, "file:"), "?mode=rw"))
+		}
+		targets = append(targets, TargetsOf([]string{w})...)
+	}
+	operands = operands[n:]
+	for _, h := range s.where {
+		targets = append(targets, target(h))
+	}
+
+	var scripts []string
+	told := false
+	for _, name := range client.Run {
+		for _, v := range r.options[name] {
+			scripts, told = append(scripts, v), true
+		}
+	}
+	if client.rest && len(operands) > 0 {
+		scripts, told = append(scripts, strings.Join(operands, ";\n")), true
+	}
+	hidden := false
+	for _, name := range client.Files {
+		for _, v := range r.options[name] {
+			told = true
+			f := s.read(s.path(v))
+			if v == "-" || v == "/dev/stdin" {
+				f = in
+			}
+			if f.known {
+				scripts = append(scripts, f.text)
+			} else {
+				hidden = true
+			}
+		}
+	}
+	if (!told || a.Name == "mysql" || a.Name == "clickhouse-client") && in.given {
+		if in.known {
+			scripts = append(scripts, in.text)
+		} else if !told {
+			hidden = true
+		}
+	}
+	if a.Name == "pg_restore" && len(r.options["dbname"]) > 0 || a.Name == "supabase" && (slices.Contains(r.operands, "reset") || slices.Contains(r.operands, "push")) {
+		hidden = true
+	}
+	var out []Effect
+	for _, text := range scripts {
+		if strings.ContainsRune(text, Unknown) && !LooksSQL(text) {
+			hidden = true
+		}
+		out = append(out, s.Statements(text, &targets)...)
+	}
+	if hidden {
+		out = append(out, Effect{Kind: EffectSQL, SQL: &Statement{Hidden: true, text: a.Text()}, Targets: targets})
+	}
+	return out
+}
+
+// Statements reads a script that a client is given. Its own commands, which
+// run a shell or another file, are followed too.
+func (s *Shell) Statements(text string, targets *Targets) (out []Effect) {
+	text = patterns.Replace(text)
+	var sql strings.Builder
+	for line := range strings.Lines(text) {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(trimmed, `\!`):
+			s.script(trimmed[2:], Stream{})
+		case strings.HasPrefix(trimmed, ".shell "), strings.HasPrefix(trimmed, ".system "):
+			_, command, _ := strings.Cut(trimmed, " ")
+			s.script(command, Stream{})
+		case strings.HasPrefix(trimmed, `\i `), strings.HasPrefix(trimmed, `\ir `), strings.HasPrefix(trimmed, ".read "), strings.HasPrefix(trimmed, "source "), strings.HasPrefix(trimmed, `\. `):
+			_, file, _ := strings.Cut(trimmed, " ")
+			if f := s.read(s.path(strings.Trim(file, `'" ;`))); f.known {
+				sql.WriteString(f.text)
+			} else {
+				out = append(out, Effect{Kind: EffectSQL, SQL: &Statement{Hidden: true, text: trimmed}, Targets: *targets})
+			}
+		case strings.HasPrefix(trimmed, `\copy `):
+			sql.WriteString(trimmed[1:] + "\n")
+		case strings.HasPrefix(trimmed, `\c `), strings.HasPrefix(trimmed, `\connect `), strings.HasPrefix(strings.ToUpper(trimmed), "USE "):
+			_, name, _ := strings.Cut(trimmed, " ")
+			name, sqlRest, _ := strings.Cut(name, ";")
+			*targets = append(*targets, TargetsOf([]string{strings.Trim(name, "`\"' ;")})...)
+			sql.WriteString(sqlRest + "\n")
+		case strings.HasPrefix(trimmed, `\`) && !strings.Contains(trimmed, ";"), strings.HasPrefix(trimmed, ".") && !strings.Contains(trimmed, ";"):
+		default:
+			sql.WriteString(line)
+		}
+	}
+	for _, st := range Statements(sql.String()) {
+		for _, f := range st.attach {
+			*targets = append(*targets, TargetsOf([]string{f})...)
+		}
+		if st.Verb != "" {
+			st.text = strings.TrimSpace(text)
+			out = append(out, Effect{Kind: EffectSQL, SQL: &st, Targets: append(slices.Clone(*targets), TargetsOf(st.schemas)...)})
+		}
+	}
+	return out
+}
+
+// sqliteWords reads sqlite3's own way of options: -word, some with a value.
+func sqliteWords(args []string) read {
+	r := read{options: map[string][]string{}}
+	for i := 0; i < len(args); i++ {
+		name := strings.TrimLeft(args[i], "-")
+		switch {
+		case !strings.HasPrefix(args[i], "-") || len(args[i]) < 2:
+			r.operands = append(r.operands, args[i])
+		case slices.Contains([]string{"cmd", "init", "separator", "nullvalue", "newline", "mmap", "vfs", "maxsize", "lookaside", "pagecache", "escape", "c", "s", "f"}, name) && i+1 < len(args):
+			i++
+			r.set(name, args[i])
+		default:
+			r.set(name, "")
+		}
+	}
+	return r
+}
+
+// TargetsOf spells the words that name a connection. A URL yields its host and its database.
+func TargetsOf(words []string) (out Targets) {
+	for _, w := range words {
+		w = strings.Trim(w, `"' `)
+		if w == "" {
+			continue
+		}
+		if scheme, rest, ok := strings.Cut(w, "://"); ok && !strings.HasPrefix(scheme, "$") {
+			rest, _, _ = strings.Cut(rest, "?")
+			host, db, _ := strings.Cut(rest, "/")
+			if i := strings.LastIndex(host, "@"); i >= 0 {
+				host = host[i+1:]
+			}
+			host, _, _ = strings.Cut(host, ":")
+			out = append(out, target(host))
+			if db != "" {
+				out = append(out, target(db))
+			}
+			continue
+		}
+		if strings.Contains(w, "=") && !strings.HasPrefix(w, "$") {
+			for pair := range strings.FieldsSeq(w) {
+				if k, v, ok := strings.Cut(pair, "="); ok && (k == "host" || k == "dbname" || k == "service" || k == "hostaddr") {
+					out = append(out, target(v))
+				}
+			}
+			continue
+		}
+		if strings.HasPrefix(w, "$") {
+			// Parameters behind the variable of a URL do not change which it is.
+			w, _, _ = strings.Cut(w, "?")
+		}
+		out = append(out, target(w))
+	}
+	return out
+}
+
+func target(w string) string { return strings.ToLower(strings.Trim(w, `"'`)) }
+
+// Same reports whether two connections have a name in common. A file is the
+// same whatever directory the rule leaves out.
+func (t Targets) Same(other Targets) bool {
+	for _, a := range t {
+		for _, b := range other {
+			if a == b || strings.Contains(a+b, ".") && Relate(Clean("", a), Clean("", b)) == Same {
+				return true
+			}
+			if stem(a) == stem(b) && !strings.Contains(a+b, "/") && !strings.HasPrefix(a, "$") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// stem is the name of a database without the ending of its file.
+func stem(target string) string {
+	base := path.Base(target)
+	for _, ext := range []string{".db", ".sqlite", ".sqlite3", ".db3"} {
+		base = strings.TrimSuffix(base, ext)
+	}
+	return base
+}

@@ -1,0 +1,303 @@
+package act
+
+import (
+	"encoding/json"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Bounds of a tool call.
+const (
+	maxArgs     = 200 // values that are looked at
+	maxArgDepth = 6
+)
+
+// Proposal is one text of an action, and how to read it.
+type Proposal struct {
+	Text    string
+	Dir     string
+	Told    bool // a tool's argument says that it is a command
+	SQL     bool
+	Targets []string
+	Tool    string
+	Effects func(s *Shell) []Effect
+}
+
+// Proposals takes an action apart, which is a command, a call of a tool or both: the commands,
+// Statements and paths in it, and in rest the words of a tool that the guard does not know.
+func Proposals(command, tool string, args map[string]any) (proposals []Proposal, rest string) {
+	if tool == "" {
+		t, a, ok := toolCall(command)
+		if !ok {
+			return []Proposal{{Text: command}}, ""
+		}
+		return toolProposals(t, a)
+	}
+	p, rest := toolProposals(tool, args)
+	if command != "" {
+		p = append(p, Proposal{Text: command})
+	}
+	return p, rest
+}
+
+// toolCall reads {"tool": …, "args": {…}} in the spellings that agents use.
+func toolCall(text string) (tool string, args map[string]any, ok bool) {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, "{") || len(text) > MaxInput {
+		return "", nil, false
+	}
+	var call map[string]any
+	if json.Unmarshal([]byte(text), &call) != nil {
+		return "", nil, false
+	}
+	if f, is := call["function"].(map[string]any); is {
+		call = f
+	}
+	for _, k := range []string{"tool", "tool_name", "name", "function"} {
+		if v, is := call[k].(string); is && v != "" {
+			tool = v
+			break
+		}
+	}
+	if tool == "" {
+		return "", nil, false
+	}
+	for _, k := range []string{"args", "arguments", "input", "tool_input", "parameters", "params"} {
+		switch v := call[k].(type) {
+		case map[string]any:
+			return tool, v, true
+		case string:
+			var inner map[string]any
+			if json.Unmarshal([]byte(v), &inner) == nil {
+				return tool, inner, true
+			}
+			return tool, map[string]any{"command": v}, true
+		}
+	}
+	delete(call, "tool")
+	return tool, call, true
+}
+
+// commandArgs are the arguments in which tools take a command.
+var commandArgs = []string{"command", "cmd", "script", "shell_command", "commandline", "command_line", "bash", "code", "input", "commands", "line"}
+
+// sqlArgs are the arguments in which tools take SQL.
+var sqlArgs = []string{"sql", "query", "statement", "statements", "sql_query"}
+
+// toolProposals reads a tool call. What it does is told from the names of the tool and its arguments.
+func toolProposals(tool string, args map[string]any) (proposals []Proposal, rest string) {
+	words := SplitName(camel(tool))
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(words, n) })
+	}
+	dir := ""
+	for _, k := range []string{"cwd", "workdir", "working_directory", "workingdirectory", "dir", "working_dir"} {
+		if v, ok := arg(args, k).(string); ok && v != "" {
+			dir = Clean("", v)
+		}
+	}
+	shell := has("bash", "shell", "sh", "exec", "execute", "terminal", "command", "cmd", "zsh", "powershell", "console", "process", "subprocess", "ssh") || has("run") && !has("test", "tests", "query")
+	sql := has("sql", "db", "database", "postgres", "postgresql", "mysql", "sqlite", "supabase", "query", "migration", "neon", "bigquery")
+	if sql {
+		for _, k := range sqlArgs {
+			for _, text := range texts(arg(args, k)) {
+				proposals = append(proposals, Proposal{Text: text, SQL: true, Targets: connectionArgs(args)})
+			}
+		}
+	}
+	if shell && len(proposals) == 0 {
+		for _, k := range commandArgs {
+			v := arg(args, k)
+			if list, ok := v.([]any); ok && k != "commands" {
+				texts := texts(list)
+				proposals = append(proposals, Proposal{Text: quoteAll(texts), Dir: dir, Told: true})
+				continue
+			}
+			if text, ok := v.(string); ok {
+				if more := texts(arg(args, "args")); len(more) > 0 && k != "code" {
+					text += " " + quoteAll(more)
+				}
+				if has("ssh") {
+					if host, ok := arg(args, "host").(string); ok && host != "" && !strings.HasPrefix(host, "-") {
+						text = "ssh " + quoteAll([]string{host, text})
+					}
+				}
+				if has("python", "python3") || k == "code" && has("python", "node", "javascript") {
+					language := "python"
+					if has("node", "javascript") {
+						language = "node"
+					}
+					text = language + " <<'GUARD_END_OF_CODE'\n" + text + "\nGUARD_END_OF_CODE"
+					if language == "node" {
+						text = strings.Replace(text, "node <<", "node - <<", 1)
+					}
+				}
+				proposals = append(proposals, Proposal{Text: text, Dir: dir, Told: true})
+				continue
+			}
+			for _, text := range texts(v) {
+				proposals = append(proposals, Proposal{Text: text, Dir: dir, Told: true})
+			}
+		}
+	}
+	if len(proposals) == 0 {
+		for _, k := range sqlArgs {
+			if text, ok := arg(args, k).(string); ok && LooksSQL(text) {
+				proposals = append(proposals, Proposal{Text: text, SQL: true, Targets: connectionArgs(args)})
+			}
+		}
+	}
+	if len(proposals) == 0 && has("http", "https", "request", "fetch", "curl", "api", "web", "rest", "webhook") {
+		url, _ := arg(args, "url").(string)
+		if method, _ := arg(args, "method").(string); url != "" {
+			if method == "" {
+				method = "GET"
+			}
+			return []Proposal{{Text: quoteAll([]string{"curl", "-X", strings.ToUpper(method), url}), Told: true}}, ""
+		}
+	}
+	if len(proposals) == 0 {
+		if p, ok := fileTool(tool, dir, args, has); ok {
+			return []Proposal{p}, ""
+		}
+		if has("read", "search", "grep", "list", "get", "find", "fetch", "view", "glob", "describe", "show", "lookup") && !has("write", "delete", "remove", "update", "set", "create", "edit") {
+			return nil, "" // it looks, and changes nothing
+		}
+		var all []string
+		flatten(args, 0, &all)
+		return nil, strings.Join(append(words, all...), " ")
+	}
+	return proposals, ""
+}
+
+// fileTool reads a tool that changes files: write_file, delete_file, str_replace_editor, apply_patch …
+func fileTool(tool, dir string, args map[string]any, has func(...string) bool) (Proposal, bool) {
+	var paths []string
+	for _, k := range []string{"path", "file_path", "filepath", "file", "filename", "target_file", "paths", "source", "destination", "directory", "uri", "notebook_path", "old_path", "new_path"} {
+		for _, p := range texts(arg(args, k)) {
+			if !slices.Contains(paths, p) {
+				paths = append(paths, p)
+			}
+		}
+	}
+	if len(paths) == 0 {
+		return Proposal{}, false
+	}
+	verb, _ := arg(args, "command").(string)
+	if has("read", "view", "list", "ls", "search", "stat", "get", "glob", "grep", "open", "info", "cat") && !has("write", "edit", "replace", "delete", "remove") || verb == "view" {
+		return Proposal{Text: "cat " + quoteAll(paths), Effects: func(*Shell) []Effect { return nil }, Tool: "cat"}, true
+	}
+	deletes := has("delete", "remove", "rm", "unlink", "rmdir", "trash", "del")
+	writes := has("write", "edit", "replace", "create", "update", "append", "insert", "patch", "save", "move", "modify", "put", "str", "editor", "multiedit", "rename", "overwrite", "truncate")
+	if !deletes && !writes {
+		return Proposal{}, false
+	}
+	recursive := has("directory", "dir", "tree", "rmdir", "folder", "recursive", "rmtree")
+	if b, ok := arg(args, "recursive").(bool); ok {
+		recursive = b
+	}
+	return Proposal{
+		Text: tool + " " + strings.Join(paths, " "), Tool: "(" + tool + ")",
+		Effects: func(s *Shell) (out []Effect) {
+			for _, p := range paths {
+				e := Effect{Kind: EffectWrite, Path: Clean(dir, Tidy(p))}
+				if deletes {
+					e.Kind, e.Whole = EffectDelete, recursive
+				}
+				out = append(out, e)
+			}
+			return out
+		},
+	}, true
+}
+
+// connectionArgs are the arguments that say which database a tool means.
+func connectionArgs(args map[string]any) (targets []string) {
+	for _, k := range []string{"connection", "connection_string", "database", "db", "db_path", "database_url", "dsn", "url", "host", "project", "project_id", "project_ref", "path", "file", "environment", "env", "server", "instance", "cluster"} {
+		if v, ok := arg(args, k).(string); ok && v != "" {
+			targets = append(targets, private.Replace(v))
+		}
+	}
+	return targets
+}
+
+var joined = strings.NewReplacer("_", "", "-", "")
+
+// arg finds an argument whatever the case and the signs of its name.
+func arg(args map[string]any, name string) any {
+	if v, ok := args[name]; ok {
+		return v
+	}
+	fold := func(s string) string {
+		return strings.ToLower(joined.Replace(s))
+	}
+	want := fold(name)
+	keys := make([]string, 0, len(args))
+	for k := range args {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	for _, k := range keys {
+		if fold(k) == want {
+			return args[k]
+		}
+	}
+	return nil
+}
+
+// texts are the texts of a value: itself, or those of a list.
+func texts(v any) (texts []string) {
+	switch v := v.(type) {
+	case string:
+		if v != "" {
+			return []string{v}
+		}
+	case []string:
+		return v
+	case []any:
+		for _, one := range v[:min(len(v), maxArgs)] {
+			if t, ok := one.(string); ok {
+				texts = append(texts, t)
+			}
+		}
+	}
+	return texts
+}
+
+// flatten collects the words of any arguments.
+func flatten(v any, depth int, out *[]string) {
+	if depth > maxArgDepth || len(*out) > maxArgs {
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		*out = append(*out, v[:min(len(v), 1<<10)])
+	case []any:
+		for _, one := range v {
+			flatten(one, depth+1, out)
+		}
+	case map[string]any:
+		keys := make([]string, 0, len(v))
+		for k := range v {
+			keys = append(keys, k)
+		}
+		sort.Strings(keys)
+		for _, k := range keys {
+			*out = append(*out, k)
+			flatten(v[k], depth+1, out)
+		}
+	}
+}
+
+// camel splits runInTerminal into run_In_Terminal.
+func camel(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		if i > 0 && r >= 'A' && r <= 'Z' && s[i-1] >= 'a' && s[i-1] <= 'z' {
+			b.WriteByte('_')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
