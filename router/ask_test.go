@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"skillrouter/router/classify"
+
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/learning"
@@ -207,13 +209,13 @@ func (s *team) seedFindings(t *testing.T, ctx context.Context) {
 }
 
 // fixedClassifier holds every question to be of one class.
-type fixedClassifier router.Classification
+type fixedClassifier classify.Classification
 
-func (c fixedClassifier) Classify(string, []router.Mention) router.Classification {
-	return router.Classification(c)
+func (c fixedClassifier) Classify(string, []classify.Mention) classify.Classification {
+	return classify.Classification(c)
 }
 
-func (s *team) router(classifier router.Classification, memory *memory) *router.Router {
+func (s *team) router(classifier classify.Classification, memory *memory) *router.Router {
 	sources := router.Sources{
 		Agents: s.agents, Tasks: s.tasks, Recon: s.recon, Names: s.store,
 		Mail: mailbag{"red": 3, "blue": 1},

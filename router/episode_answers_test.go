@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"skillrouter/router/classify"
+
 	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/router"
@@ -34,7 +36,7 @@ func remembered() *memory {
 
 func TestEpisodeAnswers(t *testing.T) {
 	team := seeded(t)
-	r := team.router(router.Classification{Class: router.ClassEpisode, Confidence: 1, Margin: 1}, remembered())
+	r := team.router(classify.Classification{Class: classify.ClassEpisode, Confidence: 1, Margin: 1}, remembered())
 	for _, c := range []struct{ query, project, want, miss string }{
 		{"What happened last session?", "", "e2 e3", ""},
 		{"what happened this session", "", "e1", ""},
@@ -69,7 +71,7 @@ func TestEpisodeAnswers(t *testing.T) {
 		if c.want == "" { // what another class had is not of interest here
 			got = ""
 		}
-		if got != c.want || (c.miss == "") != (answer.Miss == nil) || !strings.Contains(reason, c.miss) || answer.QueryType != router.ClassEpisode {
+		if got != c.want || (c.miss == "") != (answer.Miss == nil) || !strings.Contains(reason, c.miss) || answer.QueryType != classify.ClassEpisode {
 			t.Errorf("%q: has %q, want %q; misses %q, want %q", c.query, got, c.want, reason, c.miss)
 		}
 	}

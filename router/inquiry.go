@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter/router/classify"
+
 	"skillrouter/operational"
 )
 
@@ -51,19 +53,19 @@ func (q *inquiry) stateful() bool {
 
 // readInquiry reads a question about state. names are the things in it that the stores know.
 func readInquiry(query string, names []named, now time.Time) inquiry {
-	words := phrase(query)
+	words := classify.Phrase(query)
 	var q inquiry
 	skip := map[string]bool{}
 	for _, n := range names {
 		switch n.Kind {
-		case MentionAgent:
+		case classify.MentionAgent:
 			q.Agents = append(q.Agents, n.Stored)
-		case MentionProject:
+		case classify.MentionProject:
 			q.Project = n.Stored
 		default: // a task's number is read below, titles are text
 			continue
 		}
-		for _, w := range phrase(n.Name) {
+		for _, w := range classify.Phrase(n.Name) {
 			skip[w] = true
 		}
 	}
@@ -73,25 +75,25 @@ func readInquiry(query string, names []named, now time.Time) inquiry {
 	if span, rest, found := findTimespan(words, now); found {
 		q.Span, words = span, rest
 	}
-	q.Count = has(words, "how", "many") || has(words, "number", "of") || has(words, "count") || has(words, "how", "much")
+	q.Count = classify.Has(words, "how", "many") || classify.Has(words, "number", "of") || classify.Has(words, "count") || classify.Has(words, "how", "much")
 	q.YesNo = len(words) > 0 && yesNoWords[words[0]]
-	q.All = has(words, "all") || has(words, "everything")
-	q.Asked = has(words, "status") || has(words, "progress") || has(words, "where", "are", "we") || has(words, "how", "far") || has(words, "percentage") || has(words, "state", "of") || has(words, "eta")
+	q.All = classify.Has(words, "all") || classify.Has(words, "everything")
+	q.Asked = classify.Has(words, "status") || classify.Has(words, "progress") || classify.Has(words, "where", "are", "we") || classify.Has(words, "how", "far") || classify.Has(words, "percentage") || classify.Has(words, "state", "of") || classify.Has(words, "eta")
 	for _, w := range words {
 		q.OfAgents = q.OfAgents || agentNouns[w]
 		q.OfTasks = q.OfTasks || taskNouns[w]
 		q.OfMail = q.OfMail || mailNouns[w]
 		q.Who = q.Who || w == "who" || w == "whose" || w == "whom"
 	}
-	q.Who = q.Who || has(words, "which", "agent") || has(words, "what", "agent") || (q.OfAgents && has(words, "working", "on"))
-	q.Created = has(words, "created") || has(words, "added") || has(words, "opened") || has(words, "filed") || has(words, "new")
-	pronoun := has(words, "anyone") || has(words, "anybody") || has(words, "someone") || has(words, "somebody")
+	q.Who = q.Who || classify.Has(words, "which", "agent") || classify.Has(words, "what", "agent") || (q.OfAgents && classify.Has(words, "working", "on"))
+	q.Created = classify.Has(words, "created") || classify.Has(words, "added") || classify.Has(words, "opened") || classify.Has(words, "filed") || classify.Has(words, "new")
+	pronoun := classify.Has(words, "anyone") || classify.Has(words, "anybody") || classify.Has(words, "someone") || classify.Has(words, "somebody")
 	words = q.readCues(words, skip)
-	q.Mine = has(words, "my") || has(words, "i") || has(words, "mine") || has(words, "me")
+	q.Mine = classify.Has(words, "my") || classify.Has(words, "i") || classify.Has(words, "mine") || classify.Has(words, "me")
 	for _, set := range []map[string]bool{agentNouns, taskNouns, mailNouns, holdVerbs, askVerbs} {
 		words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return set[w] })
 	}
-	q.Said, q.Stems = content(words, skip)
+	q.Said, q.Stems = classify.Content(words, skip)
 	if len(q.Stems) > 0 && pronoun { // "has anyone claimed the docs"
 		q.Who = true
 	}
@@ -99,7 +101,7 @@ func readInquiry(query string, names []named, now time.Time) inquiry {
 }
 
 // yesNoWords open questions that are answered by yes or no.
-var yesNoWords = wordSet("is are was were did does do has have am")
+var yesNoWords = classify.WordSet("is are was were did does do has have am")
 
 // readCues applies each cue once and returns the words that no cue used.
 func (q *inquiry) readCues(words []string, names map[string]bool) []string {
@@ -107,7 +109,7 @@ func (q *inquiry) readCues(words []string, names map[string]bool) []string {
 	for _, c := range cueTable {
 		for _, p := range c.phrases {
 			want := strings.Fields(p)
-			i := at(words, want...)
+			i := classify.At(words, want...)
 			if i < 0 || (len(want) == 1 && names[want[0]]) {
 				continue
 			}
@@ -134,7 +136,7 @@ func (q *inquiry) readCues(words []string, names map[string]bool) []string {
 }
 
 // shared are the words that cues of agents and of tasks both have.
-var shared = wordSet("running active")
+var shared = classify.WordSet("running active")
 
 // readNumbers takes "task 77", "job 9" and "#77" out of the words.
 func (q *inquiry) readNumbers(words []string) []string {
@@ -147,7 +149,7 @@ func (q *inquiry) readNumbers(words []string) []string {
 				continue
 			}
 		}
-		if numbered[w] && i+1 < len(words) {
+		if classify.Numbered[w] && i+1 < len(words) {
 			j := i + 1
 			if words[j] == "number" && j+1 < len(words) {
 				j++
@@ -167,12 +169,12 @@ func (q *inquiry) readNumbers(words []string) []string {
 
 // readProject takes "project X" out of the words, for a project that nothing is of.
 func (q *inquiry) readProject(words []string) []string {
-	i := at(words, "project")
+	i := classify.At(words, "project")
 	if i < 0 {
 		return words
 	}
 	n := 1
-	if q.Project == "" && i+1 < len(words) && !functionWords[words[i+1]] {
+	if q.Project == "" && i+1 < len(words) && !classify.FunctionWords[words[i+1]] {
 		q.Project, n = words[i+1], 2
 	}
 	return append(slices.Clone(words[:i]), words[i+n:]...)
@@ -187,7 +189,7 @@ func (q *inquiry) readAge(words []string) []string {
 			for j < len(words) && (words[j] == "more" || words[j] == "over" || words[j] == "than" || words[j] == "longer" || words[j] == "at" || words[j] == "least" || words[j] == "the" || words[j] == "last") {
 				j++
 			}
-		case w == "in" && has(words, "not"): // "has not reported in an hour"
+		case w == "in" && classify.Has(words, "not"): // "has not reported in an hour"
 		case (w == "older" || w == "longer" || w == "more") && j < len(words) && words[j] == "than":
 			j++
 		default:

@@ -6,12 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"skillrouter/router/classify"
+
 	"skillrouter/operational"
 )
 
 func TestReadInquiry(t *testing.T) {
 	now := time.Date(2026, 11, 18, 10, 30, 0, 0, time.UTC)
-	names := []named{{Mention{MentionAgent, "Builder-2"}, "builder-2"}, {Mention{MentionProject, "shop"}, "shop"}}
+	names := []named{{classify.Mention{Kind: classify.MentionAgent, Name: "Builder-2"}, "builder-2"}, {classify.Mention{Kind: classify.MentionProject, Name: "shop"}, "shop"}}
 	for query, check := range map[string]func(q inquiry) bool{
 		"which agents are stale or offline": func(q inquiry) bool {
 			return slices.Equal(q.AgentStates, []operational.AgentState{operational.AgentStale, operational.AgentOffline}) && q.subject() == subjectAgents
@@ -57,8 +59,8 @@ func TestReadInquiry(t *testing.T) {
 func TestCueTableIsReachable(t *testing.T) {
 	for _, c := range cueTable {
 		for _, p := range c.phrases {
-			if strings.Join(phrase(p), " ") != p {
-				t.Errorf("the cue %q is never met: questions are read as %q", p, phrase(p))
+			if strings.Join(classify.Phrase(p), " ") != p {
+				t.Errorf("the cue %q is never met: questions are read as %q", p, classify.Phrase(p))
 			}
 			var alone, read inquiry
 			c.says(&alone)
@@ -79,8 +81,8 @@ func FuzzReadInquiry(f *testing.F) {
 	}
 	now := time.Date(2026, 11, 18, 10, 30, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, query string) {
-		q := readInquiry(query, []named{{Mention{MentionAgent, "builder-2"}, "builder-2"}}, now)
-		if q.Older < 0 || slices.ContainsFunc(q.Numbers, func(n int64) bool { return n <= 0 }) || len(q.Stems) > maxPhraseWords {
+		q := readInquiry(query, []named{{classify.Mention{Kind: classify.MentionAgent, Name: "builder-2"}, "builder-2"}}, now)
+		if q.Older < 0 || slices.ContainsFunc(q.Numbers, func(n int64) bool { return n <= 0 }) || len(q.Stems) > classify.MaxPhraseWords {
 			t.Fatalf("%q is read as %+v", query, q)
 		}
 		if s := q.subject(); s < subjectText || s > subjectOverdue {

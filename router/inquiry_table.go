@@ -3,6 +3,8 @@ package router
 import (
 	"strings"
 
+	"skillrouter/router/classify"
+
 	"skillrouter/operational"
 )
 
@@ -86,13 +88,11 @@ var cueTable = []cue{
 
 // The nouns and pronouns that say what a question is about. They carry nothing else.
 var (
-	agentNouns = wordSet("agent agents bot bots worker workers fleet team crew session sessions process processes anyone anybody everyone everybody someone somebody nobody colleague colleagues")
-	taskNouns  = wordSet("task tasks job jobs work ticket tickets item items issue issues todo todos bug bugs card cards story stories assignment assignments queue backlog board piece pieces chore chores")
-	mailNouns  = wordSet("message messages mail mails inbox inboxes mailbox mailboxes signal signals acknowledgement acknowledgements")
-	// numbered are the nouns before a number that names a task.
-	numbered = wordSet("task job ticket item issue bug todo card number")
+	agentNouns = classify.WordSet("agent agents bot bots worker workers fleet team crew session sessions process processes anyone anybody everyone everybody someone somebody nobody colleague colleagues")
+	taskNouns  = classify.WordSet("task tasks job jobs work ticket tickets item items issue issues todo todos bug bugs card cards story stories assignment assignments queue backlog board piece pieces chore chores")
+	mailNouns  = classify.WordSet("message messages mail mails inbox inboxes mailbox mailboxes signal signals acknowledgement acknowledgements")
 	// holdVerbs say that somebody has a task.
-	holdVerbs = wordSet("work works working worked own owns owning owner hold holds holding holder handle handles handling edit edits editing do does doing took take takes taking claim claims claimed responsible assigned charge fix fixes fixing build builds building write writes writing busy")
+	holdVerbs = classify.WordSet("work works working worked own owns owning owner hold holds holding holder handle handles handling edit edits editing do does doing took take takes taking claim claims claimed responsible assigned charge fix fixes fixing build builds building write writes writing busy")
 	// askVerbs ask about progress and carry nothing else.
-	askVerbs = wordSet("status state progress percentage percent far stand stands going go eta look looks looking plate supposed please answer want wants keep keeps kept need needs show list give next still yet total overall created added opened filed new")
+	askVerbs = classify.WordSet("status state progress percentage percent far stand stands going go eta look looks looking plate supposed please answer want wants keep keeps kept need needs show list give next still yet total overall created added opened filed new")
 )

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter/router/classify"
+
 	"skillrouter/learning"
 	"skillrouter/tfidf"
 )
@@ -43,7 +45,7 @@ type JudgedQuestion struct {
 
 // RoutedQuestion is a question and the class that it belongs to.
 type RoutedQuestion struct {
-	Class Class
+	Class classify.Class
 	Text  string
 }
 
@@ -101,10 +103,10 @@ func ReadCollection(files fs.FS, folder string) (*Collection, error) {
 	}
 	for line := range strings.Lines(string(text)) {
 		class, question, ok := strings.Cut(strings.TrimSpace(line), "\t")
-		if !ok || !slices.Contains(Classes(), Class(class)) {
+		if !ok || !slices.Contains(classify.Classes(), classify.Class(class)) {
 			return nil, fmt.Errorf("routing.txt: want a class, a tab and a question, not %q", line)
 		}
-		c.Routing = append(c.Routing, RoutedQuestion{Class(class), question})
+		c.Routing = append(c.Routing, RoutedQuestion{classify.Class(class), question})
 	}
 	return c, nil
 }

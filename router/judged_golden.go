@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"skillrouter/router/classify"
 )
 
 // Golden is what was found when the ranking was last agreed to.
@@ -122,7 +124,7 @@ func (g *Golden) Compare(now *Golden) []Move {
 	for _, was := range before {
 		moves = append(moves, Move{Query: was.Query, Project: was.Project, Was: was.NDCG, Changes: []string{"it is no longer asked"}})
 	}
-	taken := map[string]Class{}
+	taken := map[string]classify.Class{}
 	for _, r := range g.Routing {
 		taken[r.Query] = r.Taken
 	}

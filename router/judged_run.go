@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"skillrouter/router/classify"
+
 	"skillrouter/tfidf"
 )
 
@@ -34,9 +36,9 @@ type QuestionResult struct {
 
 // RoutingResult is what the classifier made of a question.
 type RoutingResult struct {
-	Query string `json:"query"`
-	Class Class  `json:"class"`
-	Taken Class  `json:"taken_for"`
+	Query string         `json:"query"`
+	Class classify.Class `json:"class"`
+	Taken classify.Class `json:"taken_for"`
 }
 
 // Measure is what a collection's questions have in the mean, four decimals.
@@ -61,7 +63,7 @@ func (c *Collection) Run(options tfidf.Options) []QuestionResult {
 }
 
 // Route puts a collection's questions for routing to a classifier that knows nobody's names.
-func (c *Collection) Route(classifier *Classifier) []RoutingResult {
+func (c *Collection) Route(classifier *classify.Classifier) []RoutingResult {
 	results := make([]RoutingResult, len(c.Routing))
 	for i, q := range c.Routing {
 		results[i] = RoutingResult{q.Text, q.Class, classifier.Classify(q.Text, nil).Class}

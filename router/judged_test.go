@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"skillrouter/router/classify"
+
 	"skillrouter/router"
 	"skillrouter/tfidf"
 )
@@ -154,7 +156,7 @@ func TestGoldenCompare(t *testing.T) {
 			{Query: "others", NDCG: 1, Ranks: map[string]int{"a": 1}, Top: []string{"a", "b"}},
 			{Query: "gone", NDCG: 0.5, Ranks: map[string]int{"a": 3}},
 		},
-		Routing: []router.RoutingResult{{Query: "who", Class: router.ClassEpisode, Taken: router.ClassEpisode}},
+		Routing: []router.RoutingResult{{Query: "who", Class: classify.ClassEpisode, Taken: classify.ClassEpisode}},
 	}
 	is := &router.Golden{
 		Questions: []router.QuestionResult{
@@ -163,7 +165,7 @@ func TestGoldenCompare(t *testing.T) {
 			{Query: "others", NDCG: 1, Ranks: map[string]int{"a": 1}, Top: []string{"a", "c"}},
 			{Query: "new", NDCG: 0.7, Ranks: map[string]int{"a": 2}},
 		},
-		Routing: []router.RoutingResult{{Query: "who", Class: router.ClassEpisode, Taken: router.ClassRecon}},
+		Routing: []router.RoutingResult{{Query: "who", Class: classify.ClassEpisode, Taken: classify.ClassRecon}},
 	}
 	var got []string
 	for _, m := range was.Compare(is) {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"skillrouter/router/classify"
+
 	"golang.org/x/text/unicode/norm"
 
 	"skillrouter"
@@ -36,8 +38,8 @@ type Namer interface {
 
 // named is a thing that a question names.
 type named struct {
-	Mention        // as the question spells it
-	Stored  string // as the store does; of a task its number
+	classify.Mention        // as the question spells it
+	Stored           string // as the store does; of a task its number
 }
 
 // names finds in questions what the stores know. It reads the stores again
@@ -69,8 +71,8 @@ func (n *names) in(ctx context.Context, query string) ([]named, error) {
 	var found []named
 	add := func(kind, name, stored string) {
 		same := func(o named) bool { return o.Kind == kind && o.Stored == stored }
-		if len(found) < maxMentions && !slices.ContainsFunc(found, same) {
-			found = append(found, named{Mention{Kind: kind, Name: name}, stored})
+		if len(found) < classify.MaxMentions && !slices.ContainsFunc(found, same) {
+			found = append(found, named{classify.Mention{Kind: kind, Name: name}, stored})
 		}
 	}
 	for i := 0; i < len(words); {
@@ -83,8 +85,8 @@ func (n *names) in(ctx context.Context, query string) ([]named, error) {
 		}
 		if number := taskNumber(words, i); number != "" {
 			for _, e := range entries[number] {
-				if e.kind == MentionTask {
-					add(MentionTask, strings.TrimPrefix(number, "#"), e.stored)
+				if e.kind == classify.MentionTask {
+					add(classify.MentionTask, strings.TrimPrefix(number, "#"), e.stored)
 				}
 			}
 		}
@@ -98,7 +100,7 @@ func taskNumber(words []string, i int) string {
 	if strings.HasPrefix(words[i], "#") {
 		return words[i]
 	}
-	if numbered[words[i]] && i+1 < len(words) {
+	if classify.Numbered[words[i]] && i+1 < len(words) {
 		if _, err := strconv.ParseInt(words[i+1], 10, 64); err == nil {
 			return "#" + words[i+1]
 		}
@@ -157,30 +159,30 @@ func index(known operational.Names) map[string][]nameEntry {
 	entries := map[string][]nameEntry{}
 	add := func(kind, name, stored string, least int) {
 		words, _ := nameWords(name)
-		if len(words) < least || len(words) == 0 || len(words) > maxTitleWords || (len(words) == 1 && functionWords[words[0]]) {
+		if len(words) < least || len(words) == 0 || len(words) > maxTitleWords || (len(words) == 1 && classify.FunctionWords[words[0]]) {
 			return
 		}
 		entries[words[0]] = append(entries[words[0]], nameEntry{words: words, kind: kind, stored: stored})
 	}
 	for _, id := range known.Agents {
-		add(MentionAgent, id, id, 1)
+		add(classify.MentionAgent, id, id, 1)
 	}
 	for _, name := range known.Environments {
-		add(MentionEnvironment, name, name, 1)
+		add(classify.MentionEnvironment, name, name, 1)
 	}
 	for _, name := range known.Projects {
-		add(MentionProject, name, name, 1)
+		add(classify.MentionProject, name, name, 1)
 	}
 	for _, cve := range known.CVEs {
-		add(MentionCVE, cve, cve, 1)
+		add(classify.MentionCVE, cve, cve, 1)
 	}
 	for _, title := range known.Findings {
-		add(MentionFinding, title, title, minTitleWords)
+		add(classify.MentionFinding, title, title, minTitleWords)
 	}
 	for _, task := range known.Tasks {
 		number := strconv.FormatInt(task.Number, 10)
-		add(MentionTask, "#"+number, number, 1)
-		add(MentionTask, task.Title, number, minTitleWords)
+		add(classify.MentionTask, "#"+number, number, 1)
+		add(classify.MentionTask, task.Title, number, minTitleWords)
 	}
 	return entries
 }

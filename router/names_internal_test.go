@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"skillrouter/router/classify"
+
 	"skillrouter"
 	"skillrouter/operational"
 )
@@ -56,7 +58,7 @@ func TestNamesInQuestions(t *testing.T) {
 		var got []string
 		for _, f := range found {
 			s := f.Kind + " " + f.Name
-			if f.Kind == MentionTask {
+			if f.Kind == classify.MentionTask {
 				s += "=" + f.Stored
 			}
 			got = append(got, s)
@@ -74,7 +76,7 @@ func TestNamesAreBounded(t *testing.T) {
 	}
 	n := &names{source: &namer{names: many}, now: time.Now}
 	found, err := n.in(t.Context(), strings.Join(many.Agents, " "))
-	if err != nil || len(found) != maxMentions {
+	if err != nil || len(found) != classify.MaxMentions {
 		t.Errorf("%d names were found, error %v", len(found), err)
 	}
 }

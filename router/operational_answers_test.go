@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"skillrouter/router/classify"
+
 	"skillrouter"
 	"skillrouter/router"
 )
@@ -12,7 +14,7 @@ import (
 // items in their order; says is what the summary must hold.
 func TestOperationalAnswers(t *testing.T) {
 	team := seeded(t)
-	r := team.router(router.Classification{Class: router.ClassOperational, Confidence: 1, Margin: 1}, nil)
+	r := team.router(classify.Classification{Class: classify.ClassOperational, Confidence: 1, Margin: 1}, nil)
 	const open = "#4 #1 #2 #3 #5 #9"
 	for _, c := range []struct{ query, want, says string }{
 		// Agents by state.
@@ -145,7 +147,7 @@ func TestOperationalAnswers(t *testing.T) {
 		if got := team.called(answer); got != c.want || !strings.Contains(answer.Summary, c.says) {
 			t.Errorf("%q\n  has   %s\n  want  %s\n  says  %s\n  want  %s", c.query, got, c.want, answer.Summary, c.says)
 		}
-		if answer.Count != len(answer.Items) || answer.Items == nil || answer.QueryType != router.ClassOperational || answer.Source != router.SourceOperational {
+		if answer.Count != len(answer.Items) || answer.Items == nil || answer.QueryType != classify.ClassOperational || answer.Source != router.SourceOperational {
 			t.Errorf("%q: count %d of %d items, type %s, source %s", c.query, answer.Count, len(answer.Items), answer.QueryType, answer.Source)
 		}
 		if (answer.Miss != nil) != (c.want == "" && (answer.Summary == "" || strings.Contains(answer.Summary, "no agent names"))) {
@@ -157,7 +159,7 @@ func TestOperationalAnswers(t *testing.T) {
 // TestMyQuestions asks as an agent.
 func TestMyQuestions(t *testing.T) {
 	team := seeded(t)
-	r := team.router(router.Classification{Class: router.ClassOperational, Confidence: 1, Margin: 1}, nil)
+	r := team.router(classify.Classification{Class: classify.ClassOperational, Confidence: 1, Margin: 1}, nil)
 	red := skillrouter.Principal{AgentID: "red", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
 	for _, c := range []struct{ query, want, says string }{
 		{"what am i supposed to be doing", "red #2 #3", "red is online"},

@@ -8,15 +8,17 @@ package router
 import (
 	"context"
 	"time"
+
+	"skillrouter/router/classify"
 )
 
 // Query is a question in plain words.
 type Query struct {
-	Query   string `json:"query"`
-	AgentID string `json:"agent_id,omitempty"`
-	Project string `json:"project,omitempty"`
-	Limit   int    `json:"limit,omitempty"` // 1 to MaxLimit; 0 means DefaultLimit
-	Type    Class  `json:"type,omitempty"`  // asks this class's source, whatever the words say
+	Query   string         `json:"query"`
+	AgentID string         `json:"agent_id,omitempty"`
+	Project string         `json:"project,omitempty"`
+	Limit   int            `json:"limit,omitempty"` // 1 to MaxLimit; 0 means DefaultLimit
+	Type    classify.Class `json:"type,omitempty"`  // asks this class's source, whatever the words say
 }
 
 // Item is one thing of an answer, whatever store it is from.
@@ -34,16 +36,16 @@ type Item struct {
 
 // Answer is what the router found.
 type Answer struct {
-	QueryType  Class    `json:"query_type"` // the class that was chosen, also if another source answered
-	Confidence float64  `json:"confidence"`
-	Reasons    []string `json:"reasons"`
-	Query      string   `json:"query"`
-	Summary    string   `json:"summary,omitempty"` // one sentence that answers a question about state
-	Items      []Item   `json:"items"`
-	Count      int      `json:"count"`
-	Source     string   `json:"source"`         // learning.db or operational.db
-	Also       []Class  `json:"also,omitempty"` // further classes whose sources were asked, after a near tie
-	Miss       *Miss    `json:"miss,omitempty"`
+	QueryType  classify.Class   `json:"query_type"` // the class that was chosen, also if another source answered
+	Confidence float64          `json:"confidence"`
+	Reasons    []string         `json:"reasons"`
+	Query      string           `json:"query"`
+	Summary    string           `json:"summary,omitempty"` // one sentence that answers a question about state
+	Items      []Item           `json:"items"`
+	Count      int              `json:"count"`
+	Source     string           `json:"source"`         // learning.db or operational.db
+	Also       []classify.Class `json:"also,omitempty"` // further classes whose sources were asked, after a near tie
+	Miss       *Miss            `json:"miss,omitempty"`
 	// Sections are the answers to each of several questions in one query, in its order,
 	// at most MaxSections. The first is also this answer; a query with one question has none.
 	Sections []Section `json:"sections,omitempty"`
@@ -51,16 +53,16 @@ type Answer struct {
 
 // Section answers one of several questions that a query asks at once.
 type Section struct {
-	Query      string   `json:"query"` // this question's part of the query
-	QueryType  Class    `json:"query_type"`
-	Confidence float64  `json:"confidence"`
-	Reasons    []string `json:"reasons"`
-	Summary    string   `json:"summary,omitempty"`
-	Items      []Item   `json:"items"`
-	Count      int      `json:"count"`
-	Source     string   `json:"source"`
-	Also       []Class  `json:"also,omitempty"`
-	Miss       *Miss    `json:"miss,omitempty"`
+	Query      string           `json:"query"` // this question's part of the query
+	QueryType  classify.Class   `json:"query_type"`
+	Confidence float64          `json:"confidence"`
+	Reasons    []string         `json:"reasons"`
+	Summary    string           `json:"summary,omitempty"`
+	Items      []Item           `json:"items"`
+	Count      int              `json:"count"`
+	Source     string           `json:"source"`
+	Also       []classify.Class `json:"also,omitempty"`
+	Miss       *Miss            `json:"miss,omitempty"`
 }
 
 // section is an answer as a part of a larger one.

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 
+	"skillrouter/router/classify"
+
 	"skillrouter"
 	"skillrouter/operational"
 	"skillrouter/router"
@@ -14,7 +16,7 @@ import (
 // TestReconAnswers asks what was found in the seeded environments.
 func TestReconAnswers(t *testing.T) {
 	team := seeded(t)
-	r := team.router(router.Classification{Class: router.ClassRecon, Confidence: 1, Margin: 1}, nil)
+	r := team.router(classify.Classification{Class: classify.ClassRecon, Confidence: 1, Margin: 1}, nil)
 	for _, c := range []struct{ query, want, says string }{
 		{"What vulnerabilities in MSS?", "f7", "1 finding with status open or confirmed in MSS (1 medium)"},
 		{"vulnerabilities in prod", "f1 f2 f3", "3 findings with status open or confirmed in prod (1 critical, 1 high, 1 low)"},
@@ -89,14 +91,14 @@ func TestAnswersBeyondOneListing(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	r := team.router(router.Classification{Class: router.ClassRecon, Margin: 1}, nil)
+	r := team.router(classify.Classification{Class: classify.ClassRecon, Margin: 1}, nil)
 	if answer := ask(t, r, router.Query{Query: "dangling history of the registry"}); len(answer.Items) != 1 || answer.Items[0].Title != many[0].Title {
 		t.Errorf("the finding behind a thousand is answered by %+v", answer)
 	}
 	if answer := ask(t, r, router.Query{Query: "how many high findings in prod", Limit: 3}); answer.Count != 3 || !strings.HasPrefix(answer.Summary, "1000 findings of severity high") {
 		t.Errorf("counted are %d items: %.120s", answer.Count, answer.Summary)
 	}
-	r = team.router(router.Classification{Class: router.ClassOperational, Margin: 1}, nil)
+	r = team.router(classify.Classification{Class: classify.ClassOperational, Margin: 1}, nil)
 	if answer := ask(t, r, router.Query{Query: "where are we with the migration"}); team.called(answer) != "#6" {
 		t.Errorf("the task behind 220 finished ones is answered by %q", team.called(answer))
 	}

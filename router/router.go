@@ -7,21 +7,23 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter/router/classify"
+
 	"skillrouter"
 	"skillrouter/learning"
 )
 
 // queryClassifier tells what kind of question a query is.
 type queryClassifier interface {
-	Classify(query string, mentions []Mention) Classification
+	Classify(query string, mentions []classify.Mention) classify.Classification
 }
 
-var _ queryClassifier = (*Classifier)(nil)
+var _ queryClassifier = (*classify.Classifier)(nil)
 
 // Router is the Service beside the stores.
 type Router struct {
 	classifier queryClassifier
-	sources    map[Class]source
+	sources    map[classify.Class]source
 	names      *names // nil without a Namer
 	now        skillrouter.Clock
 	misses     learning.MissObserver // may be nil
@@ -44,11 +46,11 @@ func New(classifier queryClassifier, sources Sources, options Options) *Router {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	r := &Router{classifier: classifier, now: options.Now, misses: options.Misses, sources: map[Class]source{
-		ClassKnowledge:   knowledgeSource{sources.Knowledge},
-		ClassEpisode:     episodeSource{sources.Episodes},
-		ClassOperational: operationalSource{sources.Agents, sources.Tasks, sources.Mail},
-		ClassRecon:       reconSource{sources.Recon},
+	r := &Router{classifier: classifier, now: options.Now, misses: options.Misses, sources: map[classify.Class]source{
+		classify.ClassKnowledge:   knowledgeSource{sources.Knowledge},
+		classify.ClassEpisode:     episodeSource{sources.Episodes},
+		classify.ClassOperational: operationalSource{sources.Agents, sources.Tasks, sources.Mail},
+		classify.ClassRecon:       reconSource{sources.Recon},
 	}}
 	if sources.Names != nil {
 		r.names = &names{source: sources.Names, bell: options.Changed, now: options.Now}
@@ -78,7 +80,7 @@ func (r *Router) Ask(ctx context.Context, query Query) (Answer, error) {
 	if query.Type != "" {
 		return r.answer(ctx, query, q)
 	}
-	parts := r.split(query.Query, func(text string) []Mention { return mentionsOf(namesIn(text, q.names)) })
+	parts := r.split(query.Query, func(text string) []classify.Mention { return mentionsOf(namesIn(text, q.names)) })
 	if len(parts) < 2 {
 		return r.answer(ctx, query, q)
 	}
@@ -119,8 +121,8 @@ func namesIn(text string, all []named) []named {
 	return slices.DeleteFunc(slices.Clone(all), func(n named) bool { return !strings.Contains(folded, strings.ToLower(n.Name)) })
 }
 
-func mentionsOf(names []named) []Mention {
-	var mentions []Mention
+func mentionsOf(names []named) []classify.Mention {
+	var mentions []classify.Mention
 	for _, n := range names {
 		mentions = append(mentions, n.Mention)
 	}
@@ -147,7 +149,7 @@ func (r *Router) answer(ctx context.Context, query Query, q question) (Answer, e
 		if err != nil {
 			return Answer{}, err
 		}
-		answer.Also = []Class{decided.Second}
+		answer.Also = []classify.Class{decided.Second}
 		answer.Reasons = append(answer.Reasons, fmt.Sprintf("%s is nearly as likely: both were asked", decided.Second))
 		answer.merge(first, second, limit)
 	}
@@ -169,7 +171,7 @@ func (r *Router) answer(ctx context.Context, query Query, q question) (Answer, e
 // gap tells whether an answer shows that something is not known: nothing was
 // found though what is learned was looked at, or what was found there has not
 // the question's words. That there is no such task is an answer.
-func gap(query Query, class Class, first found, answer *Answer) bool {
+func gap(query Query, class classify.Class, first found, answer *Answer) bool {
 	if len(answer.Items) > 0 {
 		return first.vain && answer.Source == SourceLearning && len(answer.Also) == 0
 	}
@@ -189,15 +191,15 @@ func (q Query) check() (int, error) {
 	if err := skillrouter.CheckName("project", q.Project); err != nil {
 		return 0, err
 	}
-	if q.Type != "" && !slices.Contains(Classes(), q.Type) {
-		return 0, skillrouter.InvalidField("type", "is not one of %v", Classes())
+	if q.Type != "" && !slices.Contains(classify.Classes(), q.Type) {
+		return 0, skillrouter.InvalidField("type", "is not one of %v", classify.Classes())
 	}
 	return skillrouter.Limit(q.Limit, DefaultLimit, MaxLimit)
 }
 
-func (r *Router) classify(query Query, mentions []Mention) Classification {
+func (r *Router) classify(query Query, mentions []classify.Mention) classify.Classification {
 	if query.Type != "" {
-		return Classification{Class: query.Type, Confidence: 1, Margin: 1, Reasons: []string{"the caller asked for this type"}}
+		return classify.Classification{Class: query.Type, Confidence: 1, Margin: 1, Reasons: []string{"the caller asked for this type"}}
 	}
 	return r.classifier.Classify(query.Query, mentions)
 }
@@ -228,8 +230,8 @@ func (a *Answer) merge(first, second found, limit int) {
 // repair looks elsewhere for what the first source did not have: in other
 // projects, then in the other classes from the likeliest on. What was tried
 // stands in the answer's miss.
-func (r *Router) repair(ctx context.Context, q question, forced bool, decided Classification, first found, answer *Answer) error {
-	asked := []Class{decided.Class}
+func (r *Router) repair(ctx context.Context, q question, forced bool, decided classify.Classification, first found, answer *Answer) error {
+	asked := []classify.Class{decided.Class}
 	asked = append(asked, answer.Also...)
 	miss := &Miss{Reason: first.missed}
 	for _, class := range asked {
@@ -253,8 +255,8 @@ func (r *Router) repair(ctx context.Context, q question, forced bool, decided Cl
 	if forced {
 		return nil
 	}
-	others := slices.DeleteFunc(Classes(), func(c Class) bool { return slices.Contains(asked, c) })
-	slices.SortStableFunc(others, func(a, b Class) int {
+	others := slices.DeleteFunc(classify.Classes(), func(c classify.Class) bool { return slices.Contains(asked, c) })
+	slices.SortStableFunc(others, func(a, b classify.Class) int {
 		return compareDown(decided.Probabilities[a], decided.Probabilities[b])
 	})
 	for _, class := range others {
@@ -274,7 +276,7 @@ func (r *Router) repair(ctx context.Context, q question, forced bool, decided Cl
 }
 
 // try asks one more place and says whether it had something.
-func (r *Router) try(ctx context.Context, class Class, q question, answer *Answer, then string) (bool, error) {
+func (r *Router) try(ctx context.Context, class classify.Class, q question, answer *Answer, then string) (bool, error) {
 	answer.Miss.Tried = append(answer.Miss.Tried, place(class, q.project))
 	f, err := r.sources[class].ask(ctx, q)
 	if err != nil || len(f.items) == 0 {
@@ -290,15 +292,15 @@ func (r *Router) try(ctx context.Context, class Class, q question, answer *Answe
 	return true, nil
 }
 
-func place(class Class, project string) string {
+func place(class classify.Class, project string) string {
 	if project == "" {
 		return string(class)
 	}
 	return fmt.Sprintf("%s of project %s", class, project)
 }
 
-func sourceOf(class Class) string {
-	if class == ClassKnowledge || class == ClassEpisode {
+func sourceOf(class classify.Class) string {
+	if class == classify.ClassKnowledge || class == classify.ClassEpisode {
 		return SourceLearning
 	}
 	return SourceOperational

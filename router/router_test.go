@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"skillrouter/router/classify"
+
 	"skillrouter"
 	"skillrouter/router"
 )
@@ -21,14 +23,14 @@ func ask(t *testing.T, r *router.Router, query router.Query) router.Answer {
 
 func TestNearTieAsksBoth(t *testing.T) {
 	team := seeded(t)
-	r := team.router(router.Classification{
-		Class: router.ClassOperational, Confidence: 0.45, Second: router.ClassEpisode, Margin: 0.05, Reasons: []string{"a tie"},
+	r := team.router(classify.Classification{
+		Class: classify.ClassOperational, Confidence: 0.45, Second: classify.ClassEpisode, Margin: 0.05, Reasons: []string{"a tie"},
 	}, remembered())
 	answer := ask(t, r, router.Query{Query: "what about the importer"})
 	if got := team.called(answer); got != "#1 builder-1 e1" {
 		t.Errorf("both sources give %q", got)
 	}
-	if !slices.Equal(answer.Also, []router.Class{router.ClassEpisode}) || answer.QueryType != router.ClassOperational || answer.Source != router.SourceOperational || answer.Miss != nil {
+	if !slices.Equal(answer.Also, []classify.Class{classify.ClassEpisode}) || answer.QueryType != classify.ClassOperational || answer.Source != router.SourceOperational || answer.Miss != nil {
 		t.Errorf("the answer is %+v", answer)
 	}
 	if answer.Reasons[0] != "a tie" || !strings.Contains(strings.Join(answer.Reasons, "; "), "episode is nearly as likely") {
@@ -46,56 +48,56 @@ func TestNearTieAsksBoth(t *testing.T) {
 
 func TestEmptyAnswerIsRepaired(t *testing.T) {
 	team := seeded(t)
-	sure := func(class router.Class) router.Classification {
-		return router.Classification{Class: class, Confidence: 0.9, Second: router.ClassEpisode, Margin: 0.8, Probabilities: map[router.Class]float64{
-			router.ClassKnowledge: 0.05, router.ClassEpisode: 0.04, router.ClassRecon: 0.3, router.ClassOperational: 0.2, class: 0.9,
+	sure := func(class classify.Class) classify.Classification {
+		return classify.Classification{Class: class, Confidence: 0.9, Second: classify.ClassEpisode, Margin: 0.8, Probabilities: map[classify.Class]float64{
+			classify.ClassKnowledge: 0.05, classify.ClassEpisode: 0.04, classify.ClassRecon: 0.3, classify.ClassOperational: 0.2, class: 0.9,
 		}}
 	}
 	for name, c := range map[string]struct {
-		class router.Class
+		class classify.Class
 		query router.Query
 		want  string
 		tried []string
 		from  string
 	}{
 		"another class": {
-			router.ClassOperational,
+			classify.ClassOperational,
 			router.Query{Query: "terraform state locking"},
 			"k2",
 			[]string{"operational", "recon", "knowledge"},
 			router.SourceLearning,
 		},
 		"no project": {
-			router.ClassKnowledge,
+			classify.ClassKnowledge,
 			router.Query{Query: "terraform state locking", Project: "shop"},
 			"k2",
 			[]string{"knowledge of project shop", "knowledge"},
 			router.SourceLearning,
 		},
 		"another class without the project": {
-			router.ClassKnowledge,
+			classify.ClassKnowledge,
 			router.Query{Query: "the importer", Project: "shop"},
 			"#1 builder-1",
 			[]string{"knowledge of project shop", "knowledge", "recon of project shop", "recon", "operational of project shop", "operational"},
 			router.SourceOperational,
 		},
 		"nowhere": {
-			router.ClassKnowledge,
+			classify.ClassKnowledge,
 			router.Query{Query: "xylophone"},
 			"",
 			[]string{"knowledge", "recon", "operational", "episode"},
 			router.SourceLearning,
 		},
 		"who asks is not what is asked for": {
-			router.ClassKnowledge,
+			classify.ClassKnowledge,
 			router.Query{Query: "how do I tame xylophones?", AgentID: "builder-1"},
 			"",
 			[]string{"knowledge", "recon", "operational", "episode"},
 			router.SourceLearning,
 		},
 		"a forced type stays": {
-			router.ClassKnowledge,
-			router.Query{Query: "terraform state locking", Type: router.ClassRecon},
+			classify.ClassKnowledge,
+			router.Query{Query: "terraform state locking", Type: classify.ClassRecon},
 			"",
 			[]string{"recon"},
 			router.SourceOperational,
@@ -115,12 +117,12 @@ func TestEmptyAnswerIsRepaired(t *testing.T) {
 	}
 	// What stands in for another class must be named by the question: its words of state are no reason.
 	for _, query := range []string{"how to keep a queue of pending jobs", "high availability", "stale reads during failover"} {
-		if answer := ask(t, team.router(sure(router.ClassKnowledge), remembered()), router.Query{Query: query}); len(answer.Items) > 0 {
+		if answer := ask(t, team.router(sure(classify.ClassKnowledge), remembered()), router.Query{Query: query}); len(answer.Items) > 0 {
 			t.Errorf("%q, which nothing fits, is answered by %q", query, team.called(answer))
 		}
 	}
 	// An empty list is an answer where the state was asked for.
-	answer := ask(t, team.router(sure(router.ClassOperational), remembered()), router.Query{Query: "which tasks of project router are blocked?"})
+	answer := ask(t, team.router(sure(classify.ClassOperational), remembered()), router.Query{Query: "which tasks of project router are blocked?"})
 	if len(answer.Items) != 0 || answer.Miss != nil || answer.Summary != "No task in project router is blocked." {
 		t.Errorf("nothing blocked is answered by %+v", answer)
 	}
@@ -128,15 +130,15 @@ func TestEmptyAnswerIsRepaired(t *testing.T) {
 
 func TestForcedType(t *testing.T) {
 	team := seeded(t)
-	r := team.router(router.Classification{Class: router.ClassKnowledge, Confidence: 0.9, Margin: 0.9}, remembered())
-	answer := ask(t, r, router.Query{Query: "what is blocked?", Type: router.ClassOperational})
-	if team.called(answer) != "#2" || answer.QueryType != router.ClassOperational || answer.Confidence != 1 {
+	r := team.router(classify.Classification{Class: classify.ClassKnowledge, Confidence: 0.9, Margin: 0.9}, remembered())
+	answer := ask(t, r, router.Query{Query: "what is blocked?", Type: classify.ClassOperational})
+	if team.called(answer) != "#2" || answer.QueryType != classify.ClassOperational || answer.Confidence != 1 {
 		t.Errorf("forced it is %+v", answer)
 	}
 }
 
 func TestQueryIsChecked(t *testing.T) {
-	r := seeded(t).router(router.Classification{Class: router.ClassKnowledge}, remembered())
+	r := seeded(t).router(classify.Classification{Class: classify.ClassKnowledge}, remembered())
 	for name, c := range map[string]struct {
 		query router.Query
 		code  skillrouter.Code
@@ -163,7 +165,7 @@ func TestQueryIsChecked(t *testing.T) {
 
 // TestNoSources holds that a router without stores answers, if with nothing.
 func TestNoSources(t *testing.T) {
-	r := router.New(fixedClassifier(router.Classification{Class: router.ClassOperational}), router.Sources{}, router.Options{})
+	r := router.New(fixedClassifier(classify.Classification{Class: classify.ClassOperational}), router.Sources{}, router.Options{})
 	answer := ask(t, r, router.Query{Query: "which agents are stale?"})
 	if len(answer.Items) != 0 || answer.Miss == nil || answer.Reasons == nil {
 		t.Errorf("without sources it is %+v", answer)
@@ -173,7 +175,7 @@ func TestNoSources(t *testing.T) {
 // TestRealClassifierOnTheTeam asks through the embedded model, end to end.
 func TestRealClassifierOnTheTeam(t *testing.T) {
 	team := seeded(t)
-	classifier, err := router.NewClassifier()
+	classifier, err := classify.NewClassifier()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,17 +185,17 @@ func TestRealClassifierOnTheTeam(t *testing.T) {
 		Knowledge: knowledgeOf{memory}, Episodes: episodesOf{memory},
 	}, router.Options{Now: func() time.Time { return noon }, Changed: team.store.EventBell()})
 	for query, want := range map[string]struct {
-		class router.Class
+		class classify.Class
 		first string
 	}{
-		"which agents are stale?":                 {router.ClassOperational, "blue"},
-		"what is blocked?":                        {router.ClassOperational, "#2"},
-		"who works on the importer?":              {router.ClassOperational, "#1"},
-		"What vulnerabilities in MSS?":            {router.ClassRecon, "f7"},
-		"are we exposed to CVE-2023-34362":        {router.ClassRecon, "f2"},
-		"What happened last session?":             {router.ClassEpisode, "e2"},
-		"what happened yesterday":                 {router.ClassEpisode, "e4"},
-		"how do I fix redirect loops after login": {router.ClassKnowledge, "k1"},
+		"which agents are stale?":                 {classify.ClassOperational, "blue"},
+		"what is blocked?":                        {classify.ClassOperational, "#2"},
+		"who works on the importer?":              {classify.ClassOperational, "#1"},
+		"What vulnerabilities in MSS?":            {classify.ClassRecon, "f7"},
+		"are we exposed to CVE-2023-34362":        {classify.ClassRecon, "f2"},
+		"What happened last session?":             {classify.ClassEpisode, "e2"},
+		"what happened yesterday":                 {classify.ClassEpisode, "e4"},
+		"how do I fix redirect loops after login": {classify.ClassKnowledge, "k1"},
 	} {
 		answer := ask(t, r, router.Query{Query: query})
 		first, _, _ := strings.Cut(team.called(answer), " ")

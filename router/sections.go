@@ -3,6 +3,8 @@ package router
 import (
 	"strings"
 	"unicode"
+
+	"skillrouter/router/classify"
 )
 
 // Bounds of taking a query apart.
@@ -25,13 +27,13 @@ type clause struct {
 	text     string
 	from, to int  // of it in the query, in bytes
 	sentence bool // it begins after a full sentence, not after "and"
-	decided  Classification
+	decided  classify.Classification
 }
 
 // split takes a query apart into its questions: the parts that read as
 // questions and are of different classes, or are sentences of their own that do
 // not point back. A query with one question gives one part, the query itself.
-func (r *Router) split(query string, mentions func(text string) []Mention) []clause {
+func (r *Router) split(query string, mentions func(text string) []classify.Mention) []clause {
 	whole := []clause{{text: query}}
 	parts := clauses(query)
 	if len(parts) < 2 {
@@ -153,7 +155,7 @@ func clauseOf(query string, words []word, sentence bool) clause {
 }
 
 // The words that join two questions.
-var joiners = wordSet("and but plus also & then")
+var joiners = classify.WordSet("and but plus also & then")
 
 // cutAt tells whether a question ends before words[i] and another begins, at
 // which word, and whether the first was a sentence.
@@ -184,13 +186,13 @@ func cutAt(words []word, start, i int) (from int, sentence, ok bool) {
 }
 
 var (
-	wonders = wordSet("what who which when where how why whose what's who's where's how's when's whats whos wheres hows")
-	helpers = wordSet("is are was were did does do has have had can could should will would isn't aren't didn't doesn't hasn't")
-	orders  = wordSet("show list give tell find summarize summarise remind explain any anything anyone")
+	wonders = classify.WordSet("what who which when where how why whose what's who's where's how's when's whats whos wheres hows")
+	helpers = classify.WordSet("is are was were did does do has have had can could should will would isn't aren't didn't doesn't hasn't")
+	orders  = classify.WordSet("show list give tell find summarize summarise remind explain any anything anyone")
 	// subjects follow a helper that opens a question: "is the", "did we", "are there".
-	subjects = wordSet(`the a an i we you he she it they there this that these those any anyone anybody anything someone somebody
+	subjects = classify.WordSet(`the a an i we you he she it they there this that these those any anyone anybody anything someone somebody
 		everyone everybody everything all my our your his her their its one no each both either`)
-	objects = wordSet("me us the all any every my our open anything everything what who which how when where why")
+	objects = classify.WordSet("me us the all any every my our open anything everything what who which how when where why")
 )
 
 // asks tells whether words begin as a question does.
@@ -231,7 +233,7 @@ func verbal(w string) bool {
 // plainAdjective tells whether a word says how something is, rather than who.
 func plainAdjective(w string) bool { return adjectives[w] }
 
-var adjectives = wordSet(`still now also only always never too very so as in on at by for from of with up down out off
+var adjectives = classify.WordSet(`still now also only always never too very so as in on at by for from of with up down out off
 	good bad slow fast safe broken stuck free busy idle ready done late empty full green red-hot wrong right missing invalid required null nil true false`)
 
 // goesOn tells whether an order behind these words belongs to them: "how do I
@@ -256,14 +258,14 @@ func pointsBack(text string) bool {
 	return false
 }
 
-var pronouns = wordSet("it its they them their he she him his her that this those these one ones there so same")
+var pronouns = classify.WordSet("it its they them their he she him his her that this those these one ones there so same")
 
 // Questions takes a query apart as Ask does, and returns the questions in it in
 // their order: the query itself if it holds one.
-func Questions(c *Classifier, query string) []string {
+func Questions(c *classify.Classifier, query string) []string {
 	r := &Router{classifier: c}
 	var texts []string
-	for _, part := range r.split(query, func(string) []Mention { return nil }) {
+	for _, part := range r.split(query, func(string) []classify.Mention { return nil }) {
 		texts = append(texts, part.text)
 	}
 	return texts

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/quick"
 
+	"skillrouter/router/classify"
+
 	"skillrouter/router"
 )
 
@@ -21,7 +23,7 @@ func TestSections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := router.NewClassifier()
+	c, err := classify.NewClassifier()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +72,7 @@ func TestSections(t *testing.T) {
 // query in their order, are few, and that taking apart does not fail.
 func TestQuestionsAreParts(t *testing.T) {
 	t.Parallel()
-	c, err := router.NewClassifier()
+	c, err := classify.NewClassifier()
 	if err != nil {
 		t.Fatal(err)
 	}

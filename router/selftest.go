@@ -3,6 +3,8 @@ package router
 import (
 	"time"
 
+	"skillrouter/router/classify"
+
 	"skillrouter/tfidf"
 )
 
@@ -55,7 +57,7 @@ func Check(options tfidf.Options) (SelfTest, error) {
 
 // Golden asks all questions of a collection, for a new golden.
 func (c *Collection) Golden(options tfidf.Options) (*Golden, error) {
-	classifier, err := NewClassifier()
+	classifier, err := classify.NewClassifier()
 	if err != nil {
 		return nil, err
 	}

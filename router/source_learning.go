@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter/router/classify"
+
 	"skillrouter/learning"
 )
 
@@ -42,25 +44,25 @@ func (s episodeSource) ask(ctx context.Context, q question) (found, error) {
 	if s.episodes == nil {
 		return found{}, nil
 	}
-	words := phrase(q.text)
+	words := classify.Phrase(q.text)
 	span, rest, timed := findTimespan(words, q.now)
 	if !timed {
 		rest = words
 	}
 	agent := ""
-	skip := wordSet("session sessions agent agents run runs")
+	skip := classify.WordSet("session sessions agent agents run runs")
 	for _, n := range q.names {
-		if n.Kind == MentionAgent && agent == "" {
+		if n.Kind == classify.MentionAgent && agent == "" {
 			agent = n.Stored
-			for _, w := range phrase(n.Name) {
+			for _, w := range classify.Phrase(n.Name) {
 				skip[w] = true
 			}
 		}
 	}
-	if has(rest, "i") && agent == "" && !has(rest, "we") {
+	if classify.Has(rest, "i") && agent == "" && !classify.Has(rest, "we") {
 		agent = q.agentID
 	}
-	_, stems := content(rest, skip)
+	_, stems := classify.Content(rest, skip)
 	filter := learning.EpisodeFilter{AgentID: agent, Project: q.project, Since: span.From, Until: span.To, Limit: q.limit}
 	var looked []string
 	if agent != "" {
@@ -148,14 +150,14 @@ func (s episodeSource) recent(ctx context.Context, filter learning.EpisodeFilter
 
 // sessionAsked tells whether a question is of a session, and whether of the one before.
 func sessionAsked(words []string) (before, asked bool) {
-	if !has(words, "session") && !has(words, "run") {
+	if !classify.Has(words, "session") && !classify.Has(words, "run") {
 		return false, false
 	}
 	for _, w := range []string{"session", "run"} {
 		switch {
-		case has(words, "last", w), has(words, "previous", w), has(words, "prior", w), has(words, "earlier", w):
+		case classify.Has(words, "last", w), classify.Has(words, "previous", w), classify.Has(words, "prior", w), classify.Has(words, "earlier", w):
 			return true, true
-		case has(words, "this", w), has(words, "current", w), has(words, "present", w):
+		case classify.Has(words, "this", w), classify.Has(words, "current", w), classify.Has(words, "present", w):
 			return false, true
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter/router/classify"
+
 	"skillrouter/operational"
 )
 
@@ -36,7 +38,7 @@ func (s operationalSource) ask(ctx context.Context, q question) (found, error) {
 		return found{}, nil
 	}
 	f, err := s.read(q).answer(ctx)
-	project := func(n named) bool { return n.Kind == MentionProject }
+	project := func(n named) bool { return n.Kind == classify.MentionProject }
 	if err == nil && len(f.items) == 0 && !f.settled && slices.ContainsFunc(q.names, project) {
 		q.names = slices.DeleteFunc(slices.Clone(q.names), project)
 		f, err = s.read(q).answer(ctx) // the project's name may be a word like others

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter/router/classify"
+
 	"skillrouter/operational"
 )
 
@@ -45,7 +47,7 @@ func (a *asking) agentList(ctx context.Context) (found, error) {
 	}
 	if slices.Contains(states, operational.AgentStale) && a.Older > 0 {
 		states = nil // how long is said, and needs no state
-	} else if slices.Equal(states, []operational.AgentState{operational.AgentOffline}) && !slices.Contains(phrase(a.text), "offline") {
+	} else if slices.Equal(states, []operational.AgentState{operational.AgentOffline}) && !slices.Contains(classify.Phrase(a.text), "offline") {
 		states = []operational.AgentState{operational.AgentOffline, operational.AgentStale} // "down" is both to who asks
 	}
 	var what []string
@@ -76,7 +78,7 @@ func (a *asking) agentList(ctx context.Context) (found, error) {
 	})
 	if len(a.Stems) > 0 { // a role or a model may be named: "which sergeant can take this"
 		named := slices.DeleteFunc(slices.Clone(fitting), func(one operational.Agent) bool {
-			return overlap(a.Stems, one.Role+" "+one.Model+" "+one.ConfigName) == 0
+			return classify.Overlap(a.Stems, one.Role+" "+one.Model+" "+one.ConfigName) == 0
 		})
 		if len(named) > 0 {
 			fitting = named
@@ -87,7 +89,7 @@ func (a *asking) agentList(ctx context.Context) (found, error) {
 		f.note += " that are " + strings.Join(what, " or ")
 	} else {
 		what = []string{"known"}
-		if a.Busy || has(phrase(a.text), "doing") || has(phrase(a.text), "working") || has(phrase(a.text), "work") {
+		if a.Busy || classify.Has(classify.Phrase(a.text), "doing") || classify.Has(classify.Phrase(a.text), "working") || classify.Has(classify.Phrase(a.text), "work") {
 			fitting = slices.DeleteFunc(fitting, func(one operational.Agent) bool { return one.CurrentTask == "" && len(held[one.ID]) == 0 })
 			what = []string{"at work"}
 		}
@@ -146,7 +148,7 @@ func (a *asking) namedAgents(ctx context.Context) (found, error) {
 			if t.Status.Open() {
 				open = append(open, t)
 			}
-			if len(a.Stems) > 0 && overlap(a.Stems, t.Title+" "+t.Description) >= leastOverlap {
+			if len(a.Stems) > 0 && classify.Overlap(a.Stems, t.Title+" "+t.Description) >= classify.LeastOverlap {
 				matching = append(matching, t)
 			}
 		}

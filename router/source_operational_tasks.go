@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter/router/classify"
+
 	"skillrouter"
 	"skillrouter/operational"
 )
@@ -61,7 +63,7 @@ func (a *asking) taskList(ctx context.Context) (found, error) {
 	var missing string
 	if len(a.Stems) > 0 {
 		fitting := slices.DeleteFunc(slices.Clone(tasks), func(t operational.Task) bool {
-			return overlap(a.Stems, strings.Join([]string{t.Title, t.Description, t.BlockedReason, t.Note, t.Error, t.Result}, " ")) < leastOverlap
+			return classify.Overlap(a.Stems, strings.Join([]string{t.Title, t.Description, t.BlockedReason, t.Note, t.Error, t.Result}, " ")) < classify.LeastOverlap
 		})
 		if len(fitting) > 0 {
 			tasks, total = fitting, len(fitting)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"skillrouter/router/classify"
+
 	"skillrouter/operational"
 )
 
@@ -23,7 +25,7 @@ func (a *asking) holders(ctx context.Context) (found, error) {
 	for _, m := range matches {
 		f.items = append(f.items, m.item)
 		switch {
-		case m.task == nil && overlap(a.Stems, m.item.Content) < leastOverlap:
+		case m.task == nil && classify.Overlap(a.Stems, m.item.Content) < classify.LeastOverlap:
 			said = append(said, m.role)
 		case m.task == nil:
 			said = append(said, m.item.ID+" says that it does: "+shorten(m.item.Content))
@@ -53,7 +55,7 @@ func (a *asking) matches(ctx context.Context) ([]match, error) {
 	}
 	yes, no := true, false
 	var all []match
-	words := needles(a.Said)
+	words := classify.Needles(a.Said, operational.MaxAnyOf)
 	if len(words) == 0 {
 		return nil, nil
 	}
@@ -66,8 +68,8 @@ func (a *asking) matches(ctx context.Context) ([]match, error) {
 			return nil, err
 		}
 		for _, t := range tasks {
-			score := max(overlap(a.Stems, t.Title), 0.8*overlap(a.Stems, t.Title+" "+t.Description))
-			if score < leastOverlap || (len(a.TaskStatuses) > 0 && !slices.Contains(a.TaskStatuses, t.Status) && !a.Asked && !a.Who && !a.YesNo) {
+			score := max(classify.Overlap(a.Stems, t.Title), 0.8*classify.Overlap(a.Stems, t.Title+" "+t.Description))
+			if score < classify.LeastOverlap || (len(a.TaskStatuses) > 0 && !slices.Contains(a.TaskStatuses, t.Status) && !a.Asked && !a.Who && !a.YesNo) {
 				continue
 			}
 			if !t.Status.Open() {
@@ -83,11 +85,11 @@ func (a *asking) matches(ctx context.Context) ([]match, error) {
 		return nil, err
 	}
 	for _, one := range agents {
-		score := overlap(a.Stems, one.CurrentTask)
+		score := classify.Overlap(a.Stems, one.CurrentTask)
 		if a.Who {
-			score = max(score, overlap(a.Stems, one.Role))
+			score = max(score, classify.Overlap(a.Stems, one.Role))
 		}
-		if score >= leastOverlap {
+		if score >= classify.LeastOverlap {
 			item := agentItem(one, nil)
 			item.Score = score
 			all = append(all, match{item: item, role: fmt.Sprintf("%s (%s) is %s", one.ID, one.Role, one.State)})

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter/router/classify"
+
 	"skillrouter/operational"
 )
 
@@ -109,7 +111,7 @@ type fitting struct {
 
 func (s reconSource) fitting(ctx context.Context, filter operational.FindingFilter, asked sighted) (fitting, error) {
 	var fit fitting
-	if words := needles(asked.said); len(words) > 0 {
+	if words := classify.Needles(asked.said, operational.MaxAnyOf); len(words) > 0 {
 		holding := filter
 		holding.AnyOf = words
 		candidates, err := s.recon.Findings(ctx, holding)
@@ -145,8 +147,8 @@ func fitTo(stems []string, candidates []operational.Finding) []operational.Findi
 	}
 	var fit []scored
 	for _, one := range candidates {
-		title := overlap(stems, one.Title+" "+one.Location)
-		all := overlap(stems, strings.Join([]string{one.Title, one.Location, one.Description, one.Evidence, one.Environment, one.Remediation}, " "))
+		title := classify.Overlap(stems, one.Title+" "+one.Location)
+		all := classify.Overlap(stems, strings.Join([]string{one.Title, one.Location, one.Description, one.Evidence, one.Environment, one.Remediation}, " "))
 		if all >= leastFit {
 			fit = append(fit, scored{one, max(title, 0.9*all)})
 		}
@@ -208,7 +210,7 @@ func (s reconSource) scans(ctx context.Context, q question, asked sighted) (foun
 		return found{}, err
 	}
 	states := map[string]string{"running": operational.ScanRunning, "failed": operational.ScanFailed, "completed": operational.ScanCompleted, "finished": operational.ScanCompleted}
-	words := phrase(q.text)
+	words := classify.Phrase(q.text)
 	scans = slices.DeleteFunc(scans, func(scan operational.Scan) bool {
 		for _, w := range words {
 			if status, ok := states[w]; ok && scan.Status != status {
@@ -219,7 +221,7 @@ func (s reconSource) scans(ctx context.Context, q question, asked sighted) (foun
 	})
 	var fitting []operational.Scan
 	for _, scan := range scans {
-		if len(asked.stems) == 0 || overlap(asked.stems, scan.Scanner+" "+scan.Summary+" "+scan.Environment) > 0 {
+		if len(asked.stems) == 0 || classify.Overlap(asked.stems, scan.Scanner+" "+scan.Summary+" "+scan.Environment) > 0 {
 			fitting = append(fitting, scan)
 		}
 	}
@@ -233,7 +235,7 @@ func (s reconSource) scans(ctx context.Context, q question, asked sighted) (foun
 		names = append(names, fmt.Sprintf("%s of %s on %s (%s)", scan.Scanner, scan.Environment, scan.StartedAt.In(q.now.Location()).Format(time.DateOnly), scan.Status))
 	}
 	f.summary = capital(amount(len(fitting), "scan", "scans")) + enumerate(names, len(names)) + "."
-	if has(words, "last") || has(words, "latest") || has(words, "results") || has(words, "result") {
+	if classify.Has(words, "last") || classify.Has(words, "latest") || classify.Has(words, "results") || classify.Has(words, "result") {
 		latest := fitting[0]
 		f.items = f.items[:1]
 		its := operational.FindingFilter{ScanID: latest.ID, Limit: q.limit}

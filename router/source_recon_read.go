@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"skillrouter/router/classify"
+
 	"skillrouter"
 	"skillrouter/operational"
 )
@@ -39,9 +41,9 @@ var (
 		"serious": {operational.SeverityCritical, operational.SeverityHigh},
 		"worst":   {operational.SeverityCritical, operational.SeverityHigh},
 	}
-	findingNouns = wordSet(`vulnerability vulnerabilities vuln vulns finding findings weakness weaknesses exposure exposures cve cves hole holes
+	findingNouns = classify.WordSet(`vulnerability vulnerabilities vuln vulns finding findings weakness weaknesses exposure exposures cve cves hole holes
 		risk risks problem problems issue issues flaw flaws security`)
-	reconWords = wordSet(`recon reconnaissance result results affect affects affected affecting vulnerable exposed exposure found discovered detected
+	reconWords = classify.WordSet(`recon reconnaissance result results affect affects affected affecting vulnerable exposed exposure found discovered detected
 		reported seen identified enumerated severity severities breakdown summary overview environment environments host hosts machine machines
 		server servers scan scans scanned scanner scanning sweep sweeps anywhere use used uses using known check checked instance instances device devices system systems box boxes app apps application applications component components
 		enabled allowed installed supported running ran run did started latest completed failed finished`)
@@ -72,19 +74,19 @@ var (
 
 // readSighted reads a question on findings.
 func readSighted(q question) sighted {
-	words := phrase(q.text)
+	words := classify.Phrase(q.text)
 	s := sighted{filter: operational.FindingFilter{Project: q.project, Limit: readFindings}}
 	skip := map[string]bool{}
 	for _, n := range q.names {
 		switch {
-		case n.Kind == MentionEnvironment && s.filter.Environment == "":
+		case n.Kind == classify.MentionEnvironment && s.filter.Environment == "":
 			s.filter.Environment = n.Stored
-		case n.Kind == MentionProject && s.filter.Project == "" && projectSaid(words, n):
+		case n.Kind == classify.MentionProject && s.filter.Project == "" && projectSaid(words, n):
 			s.filter.Project = n.Stored
 		default:
 			continue
 		}
-		for _, w := range phrase(n.Name) {
+		for _, w := range classify.Phrase(n.Name) {
 			skip[w] = true
 		}
 	}
@@ -95,12 +97,12 @@ func readSighted(q question) sighted {
 	}
 	for _, cue := range statusCues {
 		want := strings.Fields(cue.phrase)
-		if i := at(words, want...); i >= 0 && !s.status {
+		if i := classify.At(words, want...); i >= 0 && !s.status {
 			s.filter.Status, s.status = cue.says, true
 			words = append(slices.Clone(words[:i]), words[i+len(want):]...)
 		}
 	}
-	if i := at(words, "open"); i >= 0 && !s.status && openIsStatus(words, i) {
+	if i := classify.At(words, "open"); i >= 0 && !s.status && openIsStatus(words, i) {
 		s.filter.Status, s.status = operational.ActiveFindingStatuses(), true
 		words = append(slices.Clone(words[:i]), words[i+1:]...)
 	}
@@ -117,13 +119,13 @@ func readSighted(q question) sighted {
 		}
 		rest = append(rest, w)
 	}
-	s.said, s.stems = content(rest, skip)
+	s.said, s.stems = classify.Content(rest, skip)
 	return s
 }
 
 // openIsStatus tells "open findings" and "what is open" from "open ports".
 func openIsStatus(words []string, i int) bool {
-	if i+1 == len(words) || findingNouns[words[i+1]] || functionWords[words[i+1]] {
+	if i+1 == len(words) || findingNouns[words[i+1]] || classify.FunctionWords[words[i+1]] {
 		return true
 	}
 	_, severe := severityWords[words[i+1]]
@@ -132,12 +134,12 @@ func openIsStatus(words []string, i int) bool {
 
 // projectSaid tells whether a project's name is meant as one: many are common words.
 func projectSaid(words []string, n named) bool {
-	name := phrase(n.Name)
-	i := at(words, name...)
+	name := classify.Phrase(n.Name)
+	i := classify.At(words, name...)
 	if i < 0 {
 		return false
 	}
 	after := i + len(name)
-	return (i > 0 && wordSet("in project of for")[words[i-1]] && after == len(words)) ||
+	return (i > 0 && classify.WordSet("in project of for")[words[i-1]] && after == len(words)) ||
 		(i > 0 && words[i-1] == "project") || (after < len(words) && words[after] == "project")
 }

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"skillrouter/router/classify"
+
 	"github.com/google/uuid"
 
 	"skillrouter"
@@ -32,10 +34,10 @@ type FeedbackService interface {
 // FeedbackDraft is what a client may say of a query: its type, or whether the
 // type that the router chooses for it is right.
 type FeedbackDraft struct {
-	Query     string `json:"query"`
-	QueryType Class  `json:"query_type,omitempty"` // what it is; then correct is not needed
-	Correct   *bool  `json:"correct,omitempty"`    // without a type: whether the router's choice is right
-	Note      string `json:"note,omitempty"`
+	Query     string         `json:"query"`
+	QueryType classify.Class `json:"query_type,omitempty"` // what it is; then correct is not needed
+	Correct   *bool          `json:"correct,omitempty"`    // without a type: whether the router's choice is right
+	Note      string         `json:"note,omitempty"`
 }
 
 // FeedbackTaught says what was learned and what the router makes of the query now.
@@ -49,9 +51,9 @@ type FeedbackTaught struct {
 
 // RoutedAs is what kind of question the router holds a query to be.
 type RoutedAs struct {
-	QueryType  Class    `json:"query_type"`
-	Confidence float64  `json:"confidence"`
-	Reasons    []string `json:"reasons"`
+	QueryType  classify.Class `json:"query_type"`
+	Confidence float64        `json:"confidence"`
+	Reasons    []string       `json:"reasons"`
 }
 
 // FeedbackList is what was taught.
@@ -79,12 +81,12 @@ const (
 // Taught is a Classifier that an installation's feedback teaches, and the
 // FeedbackService over it.
 type Taught struct {
-	base  *Classifier
+	base  *classify.Classifier
 	store learning.QueryFeedbackStore
 	now   skillrouter.Clock
 
 	changing sync.Mutex // a change is stored and then heeded before the next begins
-	heeds    atomic.Pointer[Classifier]
+	heeds    atomic.Pointer[classify.Classifier]
 }
 
 var (
@@ -93,7 +95,7 @@ var (
 )
 
 // NewTaught makes a Taught that heeds what the store holds.
-func NewTaught(ctx context.Context, base *Classifier, store learning.QueryFeedbackStore, now skillrouter.Clock) (*Taught, error) {
+func NewTaught(ctx context.Context, base *classify.Classifier, store learning.QueryFeedbackStore, now skillrouter.Clock) (*Taught, error) {
 	if now == nil {
 		now = time.Now
 	}
@@ -107,16 +109,16 @@ func (t *Taught) heed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	list := make([]Feedback, len(kept))
+	list := make([]classify.Feedback, len(kept))
 	for i, e := range kept {
-		list[i] = Feedback{Query: e.Query, Class: Class(e.QueryType), Not: e.Not, Teacher: e.AgentID}
+		list[i] = classify.Feedback{Query: e.Query, Class: classify.Class(e.QueryType), Not: e.Not, Teacher: e.AgentID}
 	}
 	t.heeds.Store(t.base.WithFeedback(list))
 	return nil
 }
 
 // Classify classifies a query as Classifier does, heeding the feedback.
-func (t *Taught) Classify(query string, mentions []Mention) Classification {
+func (t *Taught) Classify(query string, mentions []classify.Mention) classify.Classification {
 	return t.heeds.Load().Classify(query, mentions)
 }
 
@@ -137,8 +139,8 @@ func (t *Taught) Teach(ctx context.Context, draft FeedbackDraft) (FeedbackTaught
 	if err := skillrouter.CheckText("note", draft.Note, MaxFeedbackNote); err != nil {
 		return FeedbackTaught{}, err
 	}
-	if draft.QueryType != "" && !slices.Contains(Classes(), draft.QueryType) {
-		return FeedbackTaught{}, skillrouter.InvalidField("query_type", "is not one of %v", Classes())
+	if draft.QueryType != "" && !slices.Contains(classify.Classes(), draft.QueryType) {
+		return FeedbackTaught{}, skillrouter.InvalidField("query_type", "is not one of %v", classify.Classes())
 	}
 	if draft.QueryType == "" && draft.Correct == nil {
 		return FeedbackTaught{}, skillrouter.InvalidField("query_type", "is required where correct is not given")
@@ -165,7 +167,7 @@ func (t *Taught) Teach(ctx context.Context, draft FeedbackDraft) (FeedbackTaught
 	case draft.Correct != nil:
 		entry.Not = !*draft.Correct
 	}
-	if err := t.store.AddQueryFeedback(ctx, entry, MaxFeedbackOfAgent, MaxFeedback); err != nil {
+	if err := t.store.AddQueryFeedback(ctx, entry, MaxFeedbackOfAgent, classify.MaxFeedback); err != nil {
 		return FeedbackTaught{}, err
 	}
 	if err := t.heed(ctx); err != nil {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"skillrouter/router/classify"
+
 	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/router"
@@ -21,7 +23,7 @@ func (none) Search(context.Context, learning.KnowledgeQuery) (learning.Knowledge
 
 func taught(t *testing.T) (*router.Taught, *border) {
 	t.Helper()
-	c, err := router.NewClassifier()
+	c, err := classify.NewClassifier()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,10 +49,10 @@ func TestFeedbackContract(t *testing.T) {
 func TestFeedbackOutlivesTheProcess(t *testing.T) {
 	first, b := taught(t)
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.System())
-	if _, err := first.Teach(ctx, router.FeedbackDraft{Query: "frobnicator baseline", QueryType: router.ClassRecon}); err != nil {
+	if _, err := first.Teach(ctx, router.FeedbackDraft{Query: "frobnicator baseline", QueryType: classify.ClassRecon}); err != nil {
 		t.Fatal(err)
 	}
-	c, err := router.NewClassifier()
+	c, err := classify.NewClassifier()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,21 +60,21 @@ func TestFeedbackOutlivesTheProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := second.Classify("frobnicator baseline", nil); got.Class != router.ClassRecon {
+	if got := second.Classify("frobnicator baseline", nil); got.Class != classify.ClassRecon {
 		t.Errorf("after a restart it is %s", got.Class)
 	}
 }
 
 // BenchmarkClassifyTaught is a classification with the list of feedback full.
 func BenchmarkClassifyTaught(b *testing.B) {
-	base, err := router.NewClassifier()
+	base, err := classify.NewClassifier()
 	if err != nil {
 		b.Fatal(err)
 	}
-	var list []router.Feedback
-	for i := range router.MaxFeedback {
-		list = append(list, router.Feedback{
-			Query: fmt.Sprintf("what is the state of the build %d in the queue of project %d", i, i%7), Class: router.Classes()[i%4], Teacher: fmt.Sprint("agent-", i%10),
+	var list []classify.Feedback
+	for i := range classify.MaxFeedback {
+		list = append(list, classify.Feedback{
+			Query: fmt.Sprintf("what is the state of the build %d in the queue of project %d", i, i%7), Class: classify.Classes()[i%4], Teacher: fmt.Sprint("agent-", i%10),
 		})
 	}
 	c := base.WithFeedback(list)

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"skillrouter/router/classify"
 )
 
 // timespan is the stretch of time that a question speaks of: From included, To
@@ -59,7 +61,7 @@ func cutOut(words []string, start, n int, s timespan) (timespan, []string, bool)
 	return s, rest, true
 }
 
-var timePreposition = wordSet("in on at during over since after before until till from the of by for within around about throughout earlier later back")
+var timePreposition = classify.WordSet("in on at during over since after before until till from the of by for within around about throughout earlier later back")
 
 // between reads "between X and Y" and "from X to Y".
 func between(words []string, now time.Time) (from, to time.Time, n int) {
@@ -137,7 +139,7 @@ func partOfDay(word string, today time.Time) (from, to time.Time, ok bool) {
 func namedDay(words []string, i int, now time.Time) (from, to time.Time, n int) {
 	today := day(now)
 	switch {
-	case has(words[i:min(i+3, len(words))], "day", "before", "yesterday") && words[i] == "day":
+	case classify.Has(words[i:min(i+3, len(words))], "day", "before", "yesterday") && words[i] == "day":
 		return days(today, -2), days(today, -1), 3
 	case words[i] == "yesterday":
 		if i+1 < len(words) {
@@ -339,7 +341,7 @@ func calendarPeriod(words []string, i int, now time.Time) (from, to time.Time, n
 	return
 }
 
-var yearPreposition = wordSet("in since during before after until of year")
+var yearPreposition = classify.WordSet("in since during before after until of year")
 
 // weekday returns the latest day at or before t that is the weekday.
 func weekday(t time.Time, want time.Weekday) time.Time {

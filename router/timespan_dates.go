@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"skillrouter/router/classify"
 )
 
 var months = map[string]time.Month{
@@ -13,9 +15,9 @@ var months = map[string]time.Month{
 }
 
 // plainMonths are names of months that mean something else more often.
-var plainMonths = wordSet("march may jan jun sep dec august")
+var plainMonths = classify.WordSet("march may jan jun sep dec august")
 
-var monthPreposition = wordSet("in last since during before after until till of this previous early late mid")
+var monthPreposition = classify.WordSet("in last since during before after until till of this previous early late mid")
 
 // year reads a year of four digits.
 func year(w string) (int, bool) {
@@ -149,4 +151,4 @@ func seasonPeriod(words []string, i int, now time.Time) (from, to time.Time, n i
 	return from, from.AddDate(0, 3, 0), j + 1 - i
 }
 
-var seasonPreposition = wordSet("in over during since the through throughout")
+var seasonPreposition = classify.WordSet("in over during since the through throughout")

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"skillrouter/router/classify"
 )
 
 // TestFindTimespan asks on a Wednesday, half past ten, two hours east of Greenwich.
@@ -63,7 +65,7 @@ func TestFindTimespan(t *testing.T) {
 		"99999999999999999999 days ago":                       {"none", "", "99999999999999999999 days ago"},
 		"describe the handoff from alice to bob":              {"none", "", "describe the handoff from alice to bob"},
 	} {
-		span, rest, found := findTimespan(phrase(query), now)
+		span, rest, found := findTimespan(classify.Phrase(query), now)
 		from, to := "", ""
 		if !span.From.IsZero() {
 			from = span.From.Format(form)
@@ -89,7 +91,7 @@ func FuzzFindTimespan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, query string, unix int64) {
 		now := time.Unix(unix%4_000_000_000, 0).UTC()
-		words := phrase(query)
+		words := classify.Phrase(query)
 		span, rest, found := findTimespan(words, now)
 		if !found {
 			if !slices.Equal(words, rest) || span != (timespan{}) {
@@ -118,11 +120,11 @@ func TestPhrase(t *testing.T) {
 		"":                                 "",
 		"'s ' ... --":                      "s",
 	} {
-		if got := strings.Join(phrase(query), " "); got != want {
+		if got := strings.Join(classify.Phrase(query), " "); got != want {
 			t.Errorf("%q is read as %q, want %q", query, got, want)
 		}
 	}
-	if got := phrase(strings.Repeat("word ", 10_000)); len(got) != maxPhraseWords {
+	if got := classify.Phrase(strings.Repeat("word ", 10_000)); len(got) != classify.MaxPhraseWords {
 		t.Errorf("a long question has %d words", len(got))
 	}
 }

@@ -59,7 +59,7 @@ func (c runeClass) lower() bool  { return c == classLower || c == classBoth || c
 // asciiClasses are the classes of the first 128 characters, which most texts are made of.
 var asciiClasses = func() (classes [utf8.RuneSelf]runeClass) {
 	for r := range rune(utf8.RuneSelf) {
-		classes[r] = classify(r)
+		classes[r] = runeClassOf(r)
 	}
 	return classes
 }()
@@ -68,10 +68,10 @@ func classOf(r rune) runeClass {
 	if r < utf8.RuneSelf {
 		return asciiClasses[r]
 	}
-	return classify(r)
+	return runeClassOf(r)
 }
 
-func classify(r rune) runeClass {
+func runeClassOf(r rune) runeClass {
 	switch {
 	case unicode.Is(unicode.Ll, r):
 		return classLower

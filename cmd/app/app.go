@@ -17,12 +17,13 @@ import (
 	"sync"
 	"time"
 
+	"skillrouter/router/classify"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"skillrouter"
 	"skillrouter/cmd/config"
-	"skillrouter/router"
 	"skillrouter/router/httpapi"
 )
 
@@ -40,7 +41,7 @@ type App struct {
 	doors   []door // the first is the one that the process is known by
 	started time.Time
 
-	classifier            func() (*router.Classifier, error)
+	classifier            func() (*classify.Classifier, error)
 	learning, operational *Database
 	ballast               *ballast
 	services              services
@@ -89,7 +90,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 	if err := lock.SetHolder(holder); err != nil {
 		return nil, fmt.Errorf("write the lock file: %w", err)
 	}
-	a.classifier = early(router.NewClassifier)
+	a.classifier = early(classify.NewClassifier)
 	first, err := beginStart(ctx, cfg.Data, options.CreateMissing, log)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"skillrouter/router/classify"
+
 	"github.com/spf13/cobra"
 
 	"skillrouter/router"
@@ -21,7 +23,7 @@ func (s *shell) queryCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		query.Query, query.Type = strings.Join(args, " "), router.Class(class)
+		query.Query, query.Type = strings.Join(args, " "), classify.Class(class)
 		query.AgentID = s.agent(query.AgentID)
 		answer, err := c.Router.Ask(ctx, query)
 		if err != nil {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"skillrouter/router/classify"
+
 	"skillrouter/router"
 	"skillrouter/router/httpapi"
 )
@@ -14,7 +16,7 @@ import (
 type echo struct{}
 
 func (echo) Ask(_ context.Context, q router.Query) (router.Answer, error) {
-	return router.Answer{QueryType: router.ClassKnowledge, Query: q.Query, Items: []router.Item{}, Reasons: []string{}}, nil
+	return router.Answer{QueryType: classify.ClassKnowledge, Query: q.Query, Items: []router.Item{}, Reasons: []string{}}, nil
 }
 
 func TestQuery(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"skillrouter/router/classify"
+
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"skillrouter"
@@ -198,7 +200,7 @@ func (h *house) Ask(ctx context.Context, q router.Query) (router.Answer, error) 
 	defer h.mu.Unlock()
 	h.asked = append(h.asked, q)
 	answer := router.Answer{
-		QueryType: router.ClassOperational, Confidence: 0.875, Reasons: []string{"names an agent"}, Query: q.Query, Source: router.SourceOperational,
+		QueryType: classify.ClassOperational, Confidence: 0.875, Reasons: []string{"names an agent"}, Query: q.Query, Source: router.SourceOperational,
 		Items: []router.Item{},
 	}
 	if q.Query == "nothing" {

@@ -5,15 +5,17 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"skillrouter/router/classify"
+
 	"skillrouter"
 	"skillrouter/router"
 )
 
 type routeQuery struct {
-	Query   string       `json:"query"`
-	Type    router.Class `json:"type"`
-	Project string       `json:"project"`
-	Limit   int          `json:"limit"`
+	Query   string         `json:"query"`
+	Type    classify.Class `json:"type"`
+	Project string         `json:"project"`
+	Limit   int            `json:"limit"`
 }
 
 // answer is the router's, beside the notice.
@@ -28,7 +30,7 @@ func (s *Server) addQueryTool() {
 		description: "Ask anything in plain words: what was learned, what happened, how agents and tasks stand, what scans found.",
 		input: arguments(
 			required(text("query", "")),
-			oneOf("type", "Ask only there", router.Classes()...),
+			oneOf("type", "Ask only there", classify.Classes()...),
 			text("project", ""),
 			upTo("limit", "1–%d, default 10", router.MaxLimit),
 		),

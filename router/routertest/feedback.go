@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"skillrouter/router/classify"
+
 	"skillrouter"
 	"skillrouter/router"
 )
@@ -60,15 +62,15 @@ func ask(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld, query str
 
 func heedsFeedback(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld) {
 	before := ask(t, as, unclear)
-	taught := teach(t, as, captain, router.FeedbackDraft{Query: unclear, QueryType: router.ClassRecon, Note: "a scanner of ours"})
-	if taught.ID == "" || taught.Before.QueryType != before.QueryType || taught.Now.QueryType != router.ClassRecon {
+	taught := teach(t, as, captain, router.FeedbackDraft{Query: unclear, QueryType: classify.ClassRecon, Note: "a scanner of ours"})
+	if taught.ID == "" || taught.Before.QueryType != before.QueryType || taught.Now.QueryType != classify.ClassRecon {
 		t.Errorf("taught: %+v", taught)
 	}
 	after := ask(t, as, unclear)
-	if after.QueryType != router.ClassRecon || !strings.Contains(strings.Join(after.Reasons, ";"), "feedback") {
+	if after.QueryType != classify.ClassRecon || !strings.Contains(strings.Join(after.Reasons, ";"), "feedback") {
 		t.Errorf("after it: %s, %q", after.QueryType, after.Reasons)
 	}
-	again := teach(t, as, captain, router.FeedbackDraft{Query: unclear, QueryType: router.ClassEpisode})
+	again := teach(t, as, captain, router.FeedbackDraft{Query: unclear, QueryType: classify.ClassEpisode})
 	list, err := as(reader).Feedback.Feedback(by(t, reader))
 	if err != nil || list.Count != 1 || len(list.Feedback) != 1 || list.Feedback[0].ID != again.ID || list.Feedback[0].QueryType != "episode" {
 		t.Errorf("a second word on one query: %+v, %v", list, err)
@@ -97,11 +99,11 @@ func boundsAgents(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld) 
 		"how do I rotate the signing key without downtime", "what happened during the outage last night",
 		"which agents are idle right now", "list the open critical vulnerabilities in production",
 	}
-	var before []router.Class
+	var before []classify.Class
 	for _, q := range clear {
 		before = append(before, ask(t, as, q).QueryType)
 	}
-	for _, class := range router.Classes() {
+	for _, class := range classify.Classes() {
 		for i := range 10 {
 			for j, q := range clear {
 				if before[j] != class && i < 3 {
@@ -126,13 +128,13 @@ func boundsAgents(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld) 
 }
 
 func keepsTeaching(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld) {
-	taught := teach(t, as, agentA, router.FeedbackDraft{Query: unclear, QueryType: router.ClassRecon})
+	taught := teach(t, as, agentA, router.FeedbackDraft{Query: unclear, QueryType: classify.ClassRecon})
 	if taught.AgentID != "a" {
 		t.Errorf("taught by %q", taught.AgentID)
 	}
 	for name, call := range map[string]func() error{
 		"a reader teaches": func() error {
-			_, err := as(reader).Feedback.Teach(by(t, reader), router.FeedbackDraft{Query: "q", QueryType: router.ClassRecon})
+			_, err := as(reader).Feedback.Teach(by(t, reader), router.FeedbackDraft{Query: "q", QueryType: classify.ClassRecon})
 			return err
 		},
 		"a reader forgets":        func() error { return as(reader).Feedback.Unteach(by(t, reader), taught.ID) },
@@ -153,12 +155,12 @@ func keepsTeaching(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld)
 
 func refusesFeedback(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld) {
 	for name, draft := range map[string]router.FeedbackDraft{
-		"no query":       {QueryType: router.ClassRecon},
+		"no query":       {QueryType: classify.ClassRecon},
 		"no verdict":     {Query: "q"},
 		"unknown type":   {Query: "q", QueryType: "weather"},
-		"a long query":   {Query: strings.Repeat("q ", router.MaxFeedbackQuery), QueryType: router.ClassRecon},
-		"a long note":    {Query: "q", QueryType: router.ClassRecon, Note: strings.Repeat("n", router.MaxFeedbackNote+1)},
-		"broken letters": {Query: "q\x00", QueryType: router.ClassRecon},
+		"a long query":   {Query: strings.Repeat("q ", router.MaxFeedbackQuery), QueryType: classify.ClassRecon},
+		"a long note":    {Query: "q", QueryType: classify.ClassRecon, Note: strings.Repeat("n", router.MaxFeedbackNote+1)},
+		"broken letters": {Query: "q\x00", QueryType: classify.ClassRecon},
 	} {
 		if _, err := as(agentA).Feedback.Teach(by(t, agentA), draft); skillrouter.CodeOf(err) != skillrouter.Invalid && skillrouter.CodeOf(err) != skillrouter.TooLarge {
 			t.Errorf("%s: %v", name, err)
@@ -167,16 +169,16 @@ func refusesFeedback(t *testing.T, as func(p skillrouter.Principal) FeedbackWorl
 }
 
 func redactsFeedback(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld) {
-	taught := teach(t, as, agentA, router.FeedbackDraft{Query: "login with password=hunter2x", QueryType: router.ClassKnowledge, Note: "password=hunter2x"})
+	taught := teach(t, as, agentA, router.FeedbackDraft{Query: "login with password=hunter2x", QueryType: classify.ClassKnowledge, Note: "password=hunter2x"})
 	if strings.Contains(taught.Query+taught.Note, "hunter2x") || len(taught.Redacted) == 0 {
 		t.Errorf("stored: %+v", taught)
 	}
 }
 
 func boundsFeedback(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld) {
-	kept := teach(t, as, agentB, router.FeedbackDraft{Query: "the other's word", QueryType: router.ClassRecon})
+	kept := teach(t, as, agentB, router.FeedbackDraft{Query: "the other's word", QueryType: classify.ClassRecon})
 	for i := range router.MaxFeedbackOfAgent + 3 {
-		teach(t, as, agentA, router.FeedbackDraft{Query: fmt.Sprintf("query %d", i), QueryType: router.ClassEpisode})
+		teach(t, as, agentA, router.FeedbackDraft{Query: fmt.Sprintf("query %d", i), QueryType: classify.ClassEpisode})
 	}
 	list, err := as(reader).Feedback.Feedback(by(t, reader))
 	if err != nil || list.Count != router.MaxFeedbackOfAgent+1 || list.Feedback[0].ID != kept.ID || list.Feedback[1].Query != "query 3" {

@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"skillrouter/router"
+	"skillrouter/router/classify"
 )
 
 // grammar makes lines. Its file has three kinds of section:
@@ -26,8 +26,8 @@ type grammar struct {
 
 // The names whose words the stores can know, with the kind of mention they are.
 var mentionNames = map[string]string{
-	"agent": router.MentionAgent, "taskid": router.MentionTask, "env": router.MentionEnvironment,
-	"cve": router.MentionCVE, "findingid": router.MentionFinding, "project": router.MentionProject,
+	"agent": classify.MentionAgent, "taskid": classify.MentionTask, "env": classify.MentionEnvironment,
+	"cve": classify.MentionCVE, "findingid": classify.MentionFinding, "project": classify.MentionProject,
 }
 
 const maxDepth = 12 // of names within names; a deeper one is a circle
@@ -136,15 +136,15 @@ func nameOf(s string) string {
 }
 
 // expand makes one line of a pattern, and the mentions in it.
-func (g *grammar) expand(random *rand.Rand, pattern string) (string, []router.Mention) {
+func (g *grammar) expand(random *rand.Rand, pattern string) (string, []classify.Mention) {
 	var b strings.Builder
-	var mentions []router.Mention
+	var mentions []classify.Mention
 	verb := g.verbs[random.IntN(len(g.verbs))]
 	g.write(&b, &mentions, random, pattern, verb, 0)
 	return strings.Join(strings.Fields(b.String()), " "), mentions
 }
 
-func (g *grammar) write(b *strings.Builder, mentions *[]router.Mention, random *rand.Rand, pattern string, verb []string, depth int) {
+func (g *grammar) write(b *strings.Builder, mentions *[]classify.Mention, random *rand.Rand, pattern string, verb []string, depth int) {
 	if depth > maxDepth {
 		return
 	}
@@ -170,7 +170,7 @@ func (g *grammar) write(b *strings.Builder, mentions *[]router.Mention, random *
 			from := b.Len()
 			g.write(b, mentions, random, list[random.IntN(len(list))], g.verbs[random.IntN(len(g.verbs))], depth+1)
 			if kind, ok := mentionNames[name]; ok {
-				*mentions = append(*mentions, router.Mention{Kind: kind, Name: b.String()[from:]})
+				*mentions = append(*mentions, classify.Mention{Kind: kind, Name: b.String()[from:]})
 			}
 		default:
 			b.WriteByte(pattern[i])

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"skillrouter/router"
+	"skillrouter/router/classify"
 )
 
 // The make-up of the training set.
@@ -21,9 +21,9 @@ const (
 
 // TrainingLines reads the hand-made lines and expands the grammar. What is
 // also a question to measure on is left out, however it is punctuated.
-func TrainingLines(dir string) ([]router.TrainingLine, error) {
+func TrainingLines(dir string) ([]classify.TrainingLine, error) {
 	random := rand.New(rand.NewPCG(linesSeed, 2))
-	var lines []router.TrainingLine
+	var lines []classify.TrainingLine
 	files, err := filepath.Glob(filepath.Join(dir, "lines*.txt"))
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func TrainingLines(dir string) ([]router.TrainingLine, error) {
 			} else {
 				seen[key] = true
 			}
-			first := router.TrainingLine{Query: l.Query, Class: l.Label, Weight: handWeight, HandMade: true, Family: l.Query}
+			first := classify.TrainingLine{Query: l.Query, Class: l.Label, Weight: handWeight, HandMade: true, Family: l.Query}
 			lines = append(lines, first)
 			for range handCopies - 1 {
 				copied := first
@@ -91,13 +91,13 @@ func readLabelled(path string) ([]Labelled, error) {
 		return nil, err
 	}
 	var lines []Labelled
-	var class router.Class
+	var class classify.Class
 	for n, line := range strings.Split(string(text), "\n") {
 		line = strings.TrimSpace(line)
 		switch {
 		case line == "" || line[0] == '#' && !strings.ContainsAny(line, "0123456789"):
 		case line[0] == '[' && line[len(line)-1] == ']':
-			class = router.Class(line[1 : len(line)-1])
+			class = classify.Class(line[1 : len(line)-1])
 		case class == "":
 			return nil, fmt.Errorf("%s:%d: a line before the first class", path, n+1)
 		default:
@@ -110,13 +110,13 @@ func readLabelled(path string) ([]Labelled, error) {
 // grammarLines makes perClass different lines of each class, or fewer if the
 // grammar does not have as many. Half of the names of agents, environments
 // and the like are marked as known to the stores. Lines in seen are passed over.
-func grammarLines(path string, random *rand.Rand, seen map[string]bool) ([]router.TrainingLine, error) {
+func grammarLines(path string, random *rand.Rand, seen map[string]bool) ([]classify.TrainingLine, error) {
 	g, err := readGrammar(path)
 	if err != nil {
 		return nil, err
 	}
-	var lines []router.TrainingLine
-	for _, class := range router.Classes() {
+	var lines []classify.TrainingLine
+	for _, class := range classify.Classes() {
 		patterns := g.patterns[string(class)]
 		if len(patterns) == 0 {
 			return nil, fmt.Errorf("%s: no patterns for %s", path, class)
@@ -134,7 +134,7 @@ func grammarLines(path string, random *rand.Rand, seen map[string]bool) ([]route
 			if len(mentions) == 0 || random.IntN(2) == 0 {
 				query, mentions = vary(random, query), nil
 			}
-			lines = append(lines, router.TrainingLine{
+			lines = append(lines, classify.TrainingLine{
 				Query: query, Class: class, Mentions: mentions,
 			})
 		}

@@ -1,8 +1,8 @@
 // Command trainrouter makes the query classifier's model from the training
-// lines and the grammar in router/testdata/classifier, and the page of its
+// lines and the grammar in router/classify/testdata, and the page of its
 // measurements. Run it from the repository's root:
 //
-//	go run ./scripts/trainrouter            writes router/model.bin and docs/benchmarks-routing.md
+//	go run ./scripts/trainrouter            writes router/classify/model.bin and docs/benchmarks-routing.md
 //	go run ./scripts/trainrouter -check     says whether they are what the lines give
 //	go run ./scripts/trainrouter -measure F measures the built model on labelled lines of one's own
 package main
@@ -15,7 +15,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"skillrouter/router"
+	"skillrouter/router/classify"
 )
 
 func main() {
@@ -34,11 +34,11 @@ func run(out io.Writer, root, measure string, check, verbose bool) error {
 	if measure != "" {
 		return measureFile(out, measure, verbose)
 	}
-	lines, err := TrainingLines(filepath.Join(root, "router/testdata/classifier"))
+	lines, err := TrainingLines(filepath.Join(root, "router/classify/testdata"))
 	if err != nil {
 		return err
 	}
-	model, report, err := router.TrainModel(lines)
+	model, report, err := classify.TrainModel(lines)
 	if err != nil {
 		return err
 	}
@@ -49,11 +49,11 @@ func run(out io.Writer, root, measure string, check, verbose bool) error {
 			fmt.Fprintf(out, "  %-11s → %-11s %s\n", w.Line.Class, w.Got, w.Line.Query)
 		}
 	}
-	c, err := router.NewClassifierFrom(model)
+	c, err := classify.NewClassifierFrom(model)
 	if err != nil {
 		return err
 	}
-	validation, err := Validation(filepath.Join(root, "router/testdata/classifier"))
+	validation, err := Validation(filepath.Join(root, "router/classify/testdata"))
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func run(out io.Writer, root, measure string, check, verbose bool) error {
 	slipped := Measure(c, Slipped(validation))
 	others := map[string]Measured{}
 	for _, set := range heldOut[1:] {
-		questions, err := readLabelled(filepath.Join(root, "router/testdata/classifier", set.file))
+		questions, err := readLabelled(filepath.Join(root, "router/classify/testdata", set.file))
 		if err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func run(out io.Writer, root, measure string, check, verbose bool) error {
 		fmt.Fprintf(out, "%s: accuracy %.4f (%d of %d)\n", set.file, others[set.file].Accuracy(), others[set.file].Right, others[set.file].Total)
 	}
 	fmt.Fprintf(out, "with a slip of the finger in each question: accuracy %.4f\n", slipped.Accuracy())
-	modelPath, pagePath := filepath.Join(root, "router/model.bin"), filepath.Join(root, "docs/benchmarks-routing.md")
+	modelPath, pagePath := filepath.Join(root, "router/classify/model.bin"), filepath.Join(root, "docs/benchmarks-routing.md")
 	if check {
 		committed, err := os.ReadFile(modelPath)
 		if err != nil {

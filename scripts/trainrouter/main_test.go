@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/router"
+	"skillrouter/router/classify"
 )
 
 // TestCommittedModel proves that the committed model is what the committed
@@ -24,7 +24,7 @@ func TestCommittedModel(t *testing.T) {
 }
 
 func TestTrainingLinesAreDeterministicAndApart(t *testing.T) {
-	const dir = "../../router/testdata/classifier"
+	const dir = "../../router/classify/testdata"
 	first, err := TrainingLines(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -82,15 +82,15 @@ func TestReadGrammarRefuses(t *testing.T) {
 }
 
 func TestMeasure(t *testing.T) {
-	c, err := router.NewClassifier()
+	c, err := classify.NewClassifier()
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := Measure(c, []Labelled{
-		{"what agents are running right now", router.ClassOperational},
-		{"what happened in the last session", router.ClassKnowledge}, // a wrong label, to be counted as an error
+		{"what agents are running right now", classify.ClassOperational},
+		{"what happened in the last session", classify.ClassKnowledge}, // a wrong label, to be counted as an error
 	})
-	if m.Right != 1 || m.Total != 2 || len(m.Wrong) != 1 || m.Confusion[router.ClassKnowledge][router.ClassEpisode] != 1 {
+	if m.Right != 1 || m.Total != 2 || len(m.Wrong) != 1 || m.Confusion[classify.ClassKnowledge][classify.ClassEpisode] != 1 {
 		t.Errorf("%+v", m)
 	}
 	m.print(io.Discard, true)

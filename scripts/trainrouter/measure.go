@@ -12,19 +12,19 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/router"
+	"skillrouter/router/classify"
 )
 
 // Labelled is a question and the class it should get.
 type Labelled struct {
-	Query string       `json:"query"`
-	Label router.Class `json:"label"`
+	Query string         `json:"query"`
+	Label classify.Class `json:"label"`
 }
 
 // Measured is how a classifier does on labelled questions.
 type Measured struct {
 	Total, Right int
-	Confusion    map[router.Class]map[router.Class]int // label, then answer
+	Confusion    map[classify.Class]map[classify.Class]int // label, then answer
 	Bins         []Bin
 	Calibration  float64 // expected calibration error, 0 to 1
 	NearTies     int
@@ -45,8 +45,8 @@ type Bin struct {
 func (m Measured) Accuracy() float64 { return float64(m.Right) / float64(max(m.Total, 1)) }
 
 // Measure classifies each question and times it.
-func Measure(c *router.Classifier, lines []Labelled) Measured {
-	m := Measured{Total: len(lines), Confusion: map[router.Class]map[router.Class]int{}}
+func Measure(c *classify.Classifier, lines []Labelled) Measured {
+	m := Measured{Total: len(lines), Confusion: map[classify.Class]map[classify.Class]int{}}
 	edges := []float64{0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.000001}
 	m.Bins = make([]Bin, len(edges)-1)
 	for i := range m.Bins {
@@ -58,7 +58,7 @@ func Measure(c *router.Classifier, lines []Labelled) Measured {
 		got := c.Classify(l.Query, nil)
 		times = append(times, time.Since(start))
 		if m.Confusion[l.Label] == nil {
-			m.Confusion[l.Label] = map[router.Class]int{}
+			m.Confusion[l.Label] = map[classify.Class]int{}
 		}
 		m.Confusion[l.Label][got.Class]++
 		right := got.Class == l.Label
@@ -126,14 +126,14 @@ func (m Measured) print(out io.Writer, verbose bool) {
 func (m Measured) confusionTable() string {
 	var b strings.Builder
 	b.WriteString("\n| label ↓, answer → |")
-	for _, c := range router.Classes() {
+	for _, c := range classify.Classes() {
 		fmt.Fprintf(&b, " %s |", c)
 	}
 	b.WriteString(" recall |\n|---|---|---|---|---|---|\n")
-	for _, label := range router.Classes() {
+	for _, label := range classify.Classes() {
 		fmt.Fprintf(&b, "| %s |", label)
 		total := 0
-		for _, c := range router.Classes() {
+		for _, c := range classify.Classes() {
 			fmt.Fprintf(&b, " %d |", m.Confusion[label][c])
 			total += m.Confusion[label][c]
 		}
@@ -173,7 +173,7 @@ func measureFile(out io.Writer, path string, verbose bool) error {
 	if err := scanner.Err(); err != nil {
 		return err
 	}
-	c, err := router.NewClassifier()
+	c, err := classify.NewClassifier()
 	if err != nil {
 		return err
 	}

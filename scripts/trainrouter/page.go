@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"skillrouter/router"
+	"skillrouter/router/classify"
 )
 
 // The generated part of the page lies between these marks; the rest is written by hand.
@@ -15,7 +15,7 @@ const (
 )
 
 // updatePage writes the figures into the page. Times are left out: they differ from run to run.
-func updatePage(path string, report router.TrainingReport, m, slipped Measured, others map[string]Measured, size int) error {
+func updatePage(path string, report classify.TrainingReport, m, slipped Measured, others map[string]Measured, size int) error {
 	page, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func updatePage(path string, report router.TrainingReport, m, slipped Measured, 
 		o := others[set.file]
 		fmt.Fprintf(&b, "| the %d of `%s`, %s | %.3f (%d right) |\n", o.Total, set.file, set.name, o.Accuracy(), o.Right)
 	}
-	fmt.Fprintf(&b, "| hand-written training lines, each held out once in %d folds | %.3f |\n", router.TrainingFolds, report.Accuracy)
+	fmt.Fprintf(&b, "| hand-written training lines, each held out once in %d folds | %.3f |\n", classify.TrainingFolds, report.Accuracy)
 	fmt.Fprintf(&b, "\nConfusion on the validation questions:\n%s\nReliability on them (expected calibration error %.3f; temperature %.2f, fitted to held-out training lines):\n%s\n",
 		m.confusionTable(), m.Calibration, report.Temperature, m.reliabilityTable())
 	sealed := others[heldOut[len(heldOut)-1].file]

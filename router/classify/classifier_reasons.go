@@ -1,4 +1,4 @@
-package router
+package classify
 
 import (
 	"strings"
@@ -45,7 +45,7 @@ func (c *Classifier) reasons(s *scratch, first, second int, mentions []Mention, 
 // mentionReasons names the mentions that lean to the class that won.
 func (s *scratch) mentionReasons(out []string, first int, mentions []Mention) []string {
 	past := s.inPast()
-	for _, m := range mentions[:min(len(mentions), maxMentions)] {
+	for _, m := range mentions[:min(len(mentions), MaxMentions)] {
 		prior, ok := mentionPriors[m.Kind]
 		if !ok || len(out) >= 2 {
 			continue

@@ -1,4 +1,4 @@
-package router
+package classify
 
 // The kinds of a Mention.
 const (
@@ -18,7 +18,7 @@ type Mention struct {
 
 // Bounds of what a classification looks at beside the words.
 const (
-	maxMentions     = 16  // more names than this in one question say nothing further
+	MaxMentions     = 16  // more names than this in one question say nothing further
 	maxMentionBytes = 256 // longer than any id the stores accept
 )
 
@@ -70,7 +70,7 @@ var mentionPriors = map[string]mentionPrior{
 func (s *scratch) markMentions(mentions []Mention) {
 	for i := 0; i < len(s.tokens); i++ {
 		symbol, last := symNone, -1
-		for _, m := range mentions[:min(len(mentions), maxMentions)] {
+		for _, m := range mentions[:min(len(mentions), MaxMentions)] {
 			prior, ok := mentionPriors[m.Kind]
 			if !ok || prior.symbol == symNone || m.Name == "" || len(m.Name) > maxMentionBytes {
 				continue
@@ -136,7 +136,7 @@ func (s *scratch) addPriors(z *[numClasses]float64, mentions []Mention) {
 	n := 0
 	past := s.inPast()
 next:
-	for _, m := range mentions[:min(len(mentions), maxMentions)] {
+	for _, m := range mentions[:min(len(mentions), MaxMentions)] {
 		prior, ok := mentionPriors[m.Kind]
 		if !ok {
 			continue

@@ -1,4 +1,4 @@
-package router_test
+package classify_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"skillrouter/router"
+	"skillrouter/router/classify"
 )
 
 // leastAccuracy is what the embedded model may not fall under on the
@@ -20,9 +20,9 @@ const (
 	leastRecall   = 0.93
 )
 
-func newClassifier(t testing.TB) *router.Classifier {
+func newClassifier(t testing.TB) *classify.Classifier {
 	t.Helper()
-	c, err := router.NewClassifier()
+	c, err := classify.NewClassifier()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,23 +31,23 @@ func newClassifier(t testing.TB) *router.Classifier {
 
 type labelled struct {
 	query string
-	class router.Class
+	class classify.Class
 }
 
 func validation(t testing.TB) []labelled {
 	t.Helper()
-	text, err := os.ReadFile("testdata/classifier/validation.txt")
+	text, err := os.ReadFile("testdata/validation.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var lines []labelled
-	var class router.Class
+	var class classify.Class
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
 		switch {
 		case line == "" || strings.HasPrefix(line, "# "):
 		case line[0] == '[':
-			class = router.Class(strings.Trim(line, "[]"))
+			class = classify.Class(strings.Trim(line, "[]"))
 		default:
 			lines = append(lines, labelled{line, class})
 		}
@@ -61,7 +61,7 @@ func validation(t testing.TB) []labelled {
 func TestClassifyAccuracy(t *testing.T) {
 	t.Parallel()
 	c := newClassifier(t)
-	right, total := map[router.Class]int{}, map[router.Class]int{}
+	right, total := map[classify.Class]int{}, map[classify.Class]int{}
 	all := 0
 	lines := validation(t)
 	for _, l := range lines {
@@ -76,7 +76,7 @@ func TestClassifyAccuracy(t *testing.T) {
 	if accuracy := float64(all) / float64(len(lines)); accuracy < leastAccuracy {
 		t.Errorf("accuracy %.3f is under %.3f", accuracy, leastAccuracy)
 	}
-	for _, class := range router.Classes() {
+	for _, class := range classify.Classes() {
 		if recall := float64(right[class]) / float64(total[class]); recall < leastRecall {
 			t.Errorf("recall of %s %.3f is under %.3f", class, recall, leastRecall)
 		}
@@ -113,10 +113,10 @@ func TestClassifySeedExamples(t *testing.T) {
 	t.Parallel()
 	c := newClassifier(t)
 	for _, tt := range []labelled{
-		{"How do I fix auth redirect?", router.ClassKnowledge},
-		{"What happened last session?", router.ClassEpisode},
-		{"What agents are running?", router.ClassOperational},
-		{"What vulnerabilities in MSS?", router.ClassRecon},
+		{"How do I fix auth redirect?", classify.ClassKnowledge},
+		{"What happened last session?", classify.ClassEpisode},
+		{"What agents are running?", classify.ClassOperational},
+		{"What vulnerabilities in MSS?", classify.ClassRecon},
 	} {
 		if got := c.Classify(tt.query, nil); got.Class != tt.class {
 			t.Errorf("%q is %s, want %s", tt.query, got.Class, tt.class)
@@ -133,10 +133,10 @@ func TestClassifyResultIsWhole(t *testing.T) {
 }
 
 // checkWhole checks what holds of every classification.
-func checkWhole(t *testing.T, query string, got router.Classification) {
+func checkWhole(t *testing.T, query string, got classify.Classification) {
 	t.Helper()
 	sum := 0.0
-	for _, class := range router.Classes() {
+	for _, class := range classify.Classes() {
 		p := got.Probabilities[class]
 		if math.IsNaN(p) || p < 0 || p > 1 {
 			t.Fatalf("%.40q: probability of %s is %v", query, class, p)
@@ -170,11 +170,11 @@ func TestClassifyReasons(t *testing.T) {
 	c := newClassifier(t)
 	for _, tt := range []struct {
 		query    string
-		mentions []router.Mention
+		mentions []classify.Mention
 		want     string
 	}{
 		{"what happened last night", nil, "“what happened last night”"},
-		{"is builder-2 still running", []router.Mention{{Kind: router.MentionAgent, Name: "builder-2"}}, "names the agent builder-2"},
+		{"is builder-2 still running", []classify.Mention{{Kind: classify.MentionAgent, Name: "builder-2"}}, "names the agent builder-2"},
 		{"is anyone idle right now", nil, "present state"},
 		{"panic: runtime error: index out of range", nil, "error message"},
 		{"any exposed credentials on the perimeter", nil, "security"},
@@ -192,17 +192,17 @@ func TestMentionsLean(t *testing.T) {
 	c := newClassifier(t)
 	for _, tt := range []struct {
 		query, kind, name string
-		want              router.Class
+		want              classify.Class
 	}{
-		{"what does xanthippe do now", router.MentionAgent, "xanthippe", router.ClassOperational},
-		{"what did xanthippe do yesterday", router.MentionAgent, "xanthippe", router.ClassEpisode},
-		{"xanthippe", router.MentionAgent, "xanthippe", router.ClassOperational},
-		{"Make The Logo Bigger", router.MentionTask, "make the logo bigger", router.ClassOperational},
-		{"blue lagoon", router.MentionEnvironment, "Blue Lagoon", router.ClassRecon},
-		{"CVE-2031-1", router.MentionCVE, "CVE-2031-1", router.ClassRecon},
-		{"zebra-9-q", router.MentionFinding, "zebra-9-q", router.ClassRecon},
+		{"what does xanthippe do now", classify.MentionAgent, "xanthippe", classify.ClassOperational},
+		{"what did xanthippe do yesterday", classify.MentionAgent, "xanthippe", classify.ClassEpisode},
+		{"xanthippe", classify.MentionAgent, "xanthippe", classify.ClassOperational},
+		{"Make The Logo Bigger", classify.MentionTask, "make the logo bigger", classify.ClassOperational},
+		{"blue lagoon", classify.MentionEnvironment, "Blue Lagoon", classify.ClassRecon},
+		{"CVE-2031-1", classify.MentionCVE, "CVE-2031-1", classify.ClassRecon},
+		{"zebra-9-q", classify.MentionFinding, "zebra-9-q", classify.ClassRecon},
 	} {
-		mentions := []router.Mention{{Kind: tt.kind, Name: tt.name}}
+		mentions := []classify.Mention{{Kind: tt.kind, Name: tt.name}}
 		if got := c.Classify(tt.query, mentions); got.Class != tt.want {
 			t.Errorf("%q with the %s is %s (%.2f), want %s: %q", tt.query, tt.kind, got.Class, got.Confidence, tt.want, got.Reasons)
 		}
@@ -215,20 +215,20 @@ func TestMentionsDoNoHarm(t *testing.T) {
 	t.Parallel()
 	c := newClassifier(t)
 	names := map[string]string{
-		"builder-1": router.MentionAgent, "builder-2": router.MentionAgent, "builder-3": router.MentionAgent, "qa-1": router.MentionAgent,
-		"qa-agent": router.MentionAgent, "planner": router.MentionAgent, "scout": router.MentionAgent, "tester": router.MentionAgent,
-		"reviewer-4": router.MentionAgent, "alice-bot": router.MentionAgent, "worker-9": router.MentionAgent, "frontend-dev": router.MentionAgent,
-		"parser": router.MentionProject, "importer": router.MentionProject, "atlas": router.MentionProject, "release": router.MentionProject,
-		"task 118": router.MentionTask, "migration": router.MentionTask, "css cleanup": router.MentionTask, "release notes": router.MentionTask,
-		"staging": router.MentionEnvironment, "production": router.MentionEnvironment, "payments": router.MentionEnvironment, "MSS": router.MentionEnvironment,
-		"CVE-2021-44228": router.MentionCVE, "CVE-2024-3094": router.MentionCVE, "F-31": router.MentionFinding,
+		"builder-1": classify.MentionAgent, "builder-2": classify.MentionAgent, "builder-3": classify.MentionAgent, "qa-1": classify.MentionAgent,
+		"qa-agent": classify.MentionAgent, "planner": classify.MentionAgent, "scout": classify.MentionAgent, "tester": classify.MentionAgent,
+		"reviewer-4": classify.MentionAgent, "alice-bot": classify.MentionAgent, "worker-9": classify.MentionAgent, "frontend-dev": classify.MentionAgent,
+		"parser": classify.MentionProject, "importer": classify.MentionProject, "atlas": classify.MentionProject, "release": classify.MentionProject,
+		"task 118": classify.MentionTask, "migration": classify.MentionTask, "css cleanup": classify.MentionTask, "release notes": classify.MentionTask,
+		"staging": classify.MentionEnvironment, "production": classify.MentionEnvironment, "payments": classify.MentionEnvironment, "MSS": classify.MentionEnvironment,
+		"CVE-2021-44228": classify.MentionCVE, "CVE-2024-3094": classify.MentionCVE, "F-31": classify.MentionFinding,
 	}
 	right, named := 0, 0
 	for _, l := range validation(t) {
-		var mentions []router.Mention
+		var mentions []classify.Mention
 		for name, kind := range names {
 			if strings.Contains(" "+strings.ToLower(l.query)+" ", " "+strings.ToLower(name)+" ") {
-				mentions = append(mentions, router.Mention{Kind: kind, Name: name})
+				mentions = append(mentions, classify.Mention{Kind: kind, Name: name})
 			}
 		}
 		if len(mentions) == 0 {
@@ -249,15 +249,15 @@ func TestMentionsDoNoHarm(t *testing.T) {
 func TestMentionsAreBounded(t *testing.T) {
 	t.Parallel()
 	c := newClassifier(t)
-	one := c.Classify("how do i undo a commit", []router.Mention{{Kind: router.MentionAgent, Name: "agent 0"}})
-	var many []router.Mention
+	one := c.Classify("how do i undo a commit", []classify.Mention{{Kind: classify.MentionAgent, Name: "agent 0"}})
+	var many []classify.Mention
 	for i := range 10_000 {
-		many = append(many, router.Mention{Kind: router.MentionAgent, Name: fmt.Sprint("agent", i)})
+		many = append(many, classify.Mention{Kind: classify.MentionAgent, Name: fmt.Sprint("agent", i)})
 	}
 	if got := c.Classify("how do i undo a commit", many); got.Class != one.Class || got.Confidence != one.Confidence {
 		t.Errorf("ten thousand agents give %s %.3f, one gives %s %.3f", got.Class, got.Confidence, one.Class, one.Confidence)
 	}
-	odd := []router.Mention{{}, {Kind: "no such kind", Name: "x"}, {Kind: router.MentionAgent, Name: strings.Repeat("x", 1<<20)}}
+	odd := []classify.Mention{{}, {Kind: "no such kind", Name: "x"}, {Kind: classify.MentionAgent, Name: strings.Repeat("x", 1<<20)}}
 	checkWhole(t, "odd", c.Classify("how do i undo a commit", odd))
 }
 
@@ -266,13 +266,13 @@ func TestFeedback(t *testing.T) {
 	base := newClassifier(t)
 	const query = "where does the rollout of blue cheese stand with us"
 	was := base.Classify(query, nil)
-	other := router.ClassRecon
+	other := classify.ClassRecon
 	if was.Class == other {
 		t.Fatal("the question must not be recon to begin with")
 	}
 
 	t.Run("turns the very question", func(t *testing.T) {
-		taught := base.WithFeedback([]router.Feedback{{Query: strings.ToUpper(query) + "?", Class: other}, {Query: query, Class: other}})
+		taught := base.WithFeedback([]classify.Feedback{{Query: strings.ToUpper(query) + "?", Class: other}, {Query: query, Class: other}})
 		got := taught.Classify(query, nil)
 		if got.Class != other {
 			t.Errorf("it is still %s: %v", got.Class, got.Probabilities)
@@ -282,22 +282,22 @@ func TestFeedback(t *testing.T) {
 		}
 	})
 	t.Run("is reversed by leaving the entry out", func(t *testing.T) {
-		taught := base.WithFeedback([]router.Feedback{{Query: query, Class: other}}).WithFeedback(nil)
+		taught := base.WithFeedback([]classify.Feedback{{Query: query, Class: other}}).WithFeedback(nil)
 		if got := taught.Classify(query, nil); !reflect.DeepEqual(got, was) {
 			t.Errorf("got %+v, want %+v", got, was)
 		}
 	})
 	t.Run("leaves the base alone", func(t *testing.T) {
-		base.WithFeedback([]router.Feedback{{Query: query, Class: other}})
+		base.WithFeedback([]classify.Feedback{{Query: query, Class: other}})
 		if got := base.Classify(query, nil); !reflect.DeepEqual(got, was) {
 			t.Errorf("got %+v, want %+v", got, was)
 		}
 	})
 	t.Run("cannot drown the model", func(t *testing.T) {
-		var flood []router.Feedback
+		var flood []classify.Feedback
 		for _, l := range validation(t)[:200] {
 			for range 10 {
-				flood = append(flood, router.Feedback{Query: l.query + " too", Class: other})
+				flood = append(flood, classify.Feedback{Query: l.query + " too", Class: other})
 			}
 		}
 		taught := base.WithFeedback(flood)
@@ -309,17 +309,17 @@ func TestFeedback(t *testing.T) {
 		}
 	})
 	t.Run("is bounded in number", func(t *testing.T) {
-		list := make([]router.Feedback, 0, router.MaxFeedback+1)
-		list = append(list, router.Feedback{Query: query, Class: other})
-		for i := range router.MaxFeedback {
-			list = append(list, router.Feedback{Query: fmt.Sprintf("unrelated %d words %d", i, i*7), Class: router.ClassKnowledge})
+		list := make([]classify.Feedback, 0, classify.MaxFeedback+1)
+		list = append(list, classify.Feedback{Query: query, Class: other})
+		for i := range classify.MaxFeedback {
+			list = append(list, classify.Feedback{Query: fmt.Sprintf("unrelated %d words %d", i, i*7), Class: classify.ClassKnowledge})
 		}
 		if got := base.WithFeedback(list).Classify(query, nil); !reflect.DeepEqual(got, was) {
 			t.Error("an entry before the last MaxFeedback still counts")
 		}
 	})
 	t.Run("takes odd entries", func(t *testing.T) {
-		taught := base.WithFeedback([]router.Feedback{{}, {Query: query}, {Query: query, Class: "no such class"}, {Query: "\x00\xff", Class: other}, {Class: other}})
+		taught := base.WithFeedback([]classify.Feedback{{}, {Query: query}, {Query: query, Class: "no such class"}, {Query: "\x00\xff", Class: other}, {Class: other}})
 		if got := taught.Classify(query, nil); !reflect.DeepEqual(got, was) {
 			t.Errorf("got %+v, want %+v", got, was)
 		}
@@ -331,11 +331,11 @@ func TestClassifyConcurrently(t *testing.T) {
 	t.Parallel()
 	c := newClassifier(t)
 	lines := validation(t)
-	want := make([]router.Classification, len(lines))
+	want := make([]classify.Classification, len(lines))
 	for i, l := range lines {
 		want[i] = c.Classify(l.query, nil)
 	}
-	taught := c.WithFeedback([]router.Feedback{{Query: "board", Class: router.ClassEpisode}})
+	taught := c.WithFeedback([]classify.Feedback{{Query: "board", Class: classify.ClassEpisode}})
 	var group sync.WaitGroup
 	for w := range 8 {
 		group.Go(func() {
@@ -354,7 +354,7 @@ func TestClassifyConcurrently(t *testing.T) {
 
 func TestClassifyAllocatesLittle(t *testing.T) {
 	c := newClassifier(t)
-	mentions := []router.Mention{{Kind: router.MentionAgent, Name: "builder-2"}}
+	mentions := []classify.Mention{{Kind: classify.MentionAgent, Name: "builder-2"}}
 	n := testing.AllocsPerRun(200, func() { c.Classify("is builder-2 still working on the login page right now", mentions) })
 	if n > 24 {
 		t.Errorf("%v allocations a question", n)
@@ -400,7 +400,7 @@ func TestClassifyOddQueries(t *testing.T) {
 	c := newClassifier(t)
 	for name, query := range oddQueries() {
 		t.Run(name, func(t *testing.T) {
-			checkWhole(t, name, c.Classify(query, []router.Mention{{Kind: router.MentionAgent, Name: "x"}, {Kind: router.MentionTask, Name: query}}))
+			checkWhole(t, name, c.Classify(query, []classify.Mention{{Kind: classify.MentionAgent, Name: "x"}, {Kind: classify.MentionTask, Name: query}}))
 		})
 	}
 }
@@ -409,10 +409,10 @@ func TestLongQueryIsReadAtBothEnds(t *testing.T) {
 	t.Parallel()
 	c := newClassifier(t)
 	trace := strings.Repeat("lorem ipsum dolor sit amet ", 2000)
-	if got := c.Classify("which agents are idle right now? "+trace, nil); got.Class != router.ClassOperational {
+	if got := c.Classify("which agents are idle right now? "+trace, nil); got.Class != classify.ClassOperational {
 		t.Errorf("the head is not heard: %s", got.Class)
 	}
-	if got := c.Classify(trace+" which agents are idle right now?", nil); got.Class != router.ClassOperational {
+	if got := c.Classify(trace+" which agents are idle right now?", nil); got.Class != classify.ClassOperational {
 		t.Errorf("the foot is not heard: %s", got.Class)
 	}
 }
@@ -425,16 +425,16 @@ func FuzzClassify(f *testing.F) {
 		}
 	}
 	for _, l := range validation(f) {
-		f.Add(l.query, "builder-2", router.MentionTask)
+		f.Add(l.query, "builder-2", classify.MentionTask)
 	}
 	f.Fuzz(func(t *testing.T, query, name, kind string) {
-		mentions := []router.Mention{{Kind: kind, Name: name}, {Kind: router.MentionAgent, Name: name}}
+		mentions := []classify.Mention{{Kind: kind, Name: name}, {Kind: classify.MentionAgent, Name: name}}
 		got := c.Classify(query, mentions)
 		checkWhole(t, query, got)
 		if again := c.Classify(query, mentions); !reflect.DeepEqual(got, again) {
 			t.Fatalf("%q is classified differently the second time", query)
 		}
-		taught := c.WithFeedback([]router.Feedback{{Query: query, Class: router.ClassRecon}})
+		taught := c.WithFeedback([]classify.Feedback{{Query: query, Class: classify.ClassRecon}})
 		checkWhole(t, query, taught.Classify(query, mentions))
 	})
 }

@@ -1,4 +1,4 @@
-package router
+package classify
 
 import (
 	"strings"
@@ -6,29 +6,27 @@ import (
 
 	"github.com/kljensen/snowball/english"
 	"golang.org/x/text/unicode/norm"
-
-	"skillrouter/operational"
 )
 
-// maxPhraseWords bounds how much of a question is read for its intent: what is
+// MaxPhraseWords bounds how much of a question is read for its intent: what is
 // asked stands in a sentence, the rest is the matter.
-const maxPhraseWords = 64
+const MaxPhraseWords = 64
 
-// phrase splits a question into its words: in lower case, without punctuation
+// Phrase splits a question into its words: in lower case, without punctuation
 // at their ends, with the short forms written out ("who's" gives who, is) and
 // the possessive dropped. Ids, versions and paths stay whole.
-func phrase(query string) []string {
+func Phrase(query string) []string {
 	query = strings.ReplaceAll(strings.ToLower(norm.NFC.String(query)), "’", "'")
 	fields := strings.FieldsFunc(query, func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune(`,;!?"()[]{}<>|`+"`", r)
 	})
-	words := make([]string, 0, min(len(fields), maxPhraseWords))
+	words := make([]string, 0, min(len(fields), MaxPhraseWords))
 	for _, f := range fields {
 		f = strings.Trim(f, ".:'-–—…*_/\\=")
 		if f == "" {
 			continue
 		}
-		if len(words) >= maxPhraseWords {
+		if len(words) >= MaxPhraseWords {
 			break
 		}
 		head, tail, short := strings.Cut(f, "'")
@@ -57,10 +55,10 @@ func phrase(query string) []string {
 }
 
 // beforeIs are the words after which 's is short for "is" and no possessive.
-var beforeIs = wordSet("who what where when which how there it that he she everyone anyone someone everybody anybody")
+var beforeIs = WordSet("who what where when which how there it that he she everyone anyone someone everybody anybody")
 
-// wordSet makes a set of the words of a text.
-func wordSet(text string) map[string]bool {
+// WordSet makes a set of the words of a text.
+func WordSet(text string) map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(text) {
 		set[w] = true
@@ -68,8 +66,8 @@ func wordSet(text string) map[string]bool {
 	return set
 }
 
-// functionWords carry no content of their own in a question to the router.
-var functionWords = wordSet(`
+// FunctionWords carry no content of their own in a question to the router.
+var FunctionWords = WordSet(`
 	a an the this that these those there here it its he she they them their his her him i me my mine we us our you your
 	who whom whose what which when where why how is are was were be been being am do does did done have has had having
 	will would shall should can could may might must not no nor and or but if then than so as at by for from in into of off on onto
@@ -81,11 +79,11 @@ var functionWords = wordSet(`
 	recent recently lately latest last previous past earlier ago today tomorrow
 `)
 
-// content returns the words that carry meaning, each once, and their stems.
-func content(words []string, skip map[string]bool) (said, stems []string) {
+// Content returns the words that carry meaning, each once, and their stems.
+func Content(words []string, skip map[string]bool) (said, stems []string) {
 	seen := map[string]bool{}
 	for _, w := range words {
-		if functionWords[w] || skip[w] {
+		if FunctionWords[w] || skip[w] {
 			continue
 		}
 		if s := stem(w); !seen[s] {
@@ -114,14 +112,14 @@ func number(word string) bool {
 	return strings.IndexFunc(word, func(r rune) bool { return r < '0' || r > '9' }) < 0
 }
 
-// leastOverlap is how much of what a question names a text must hold to be meant by it.
-const leastOverlap = 0.5
+// LeastOverlap is how much of what a question names a text must hold to be meant by it.
+const LeastOverlap = 0.5
 
-// needles returns what to look for inside stored texts to meet any form of the
+// Needles returns what to look for inside stored texts to meet any form of the
 // first words of a question: what each word has in common with its stem.
-func needles(said []string) []string {
+func Needles(said []string, most int) []string {
 	var list []string
-	for _, w := range said[:min(len(said), maxNeedles)] {
+	for _, w := range said[:min(len(said), most)] {
 		s := stem(w)
 		n := 0
 		for n < len(w) && n < len(s) && w[n] == s[n] {
@@ -134,18 +132,16 @@ func needles(said []string) []string {
 	return list
 }
 
-const (
-	maxNeedles  = operational.MaxAnyOf
-	leastNeedle = 2 // bytes; a single letter is in every text
-)
+// leastNeedle is in bytes: a single letter is in every text.
+const leastNeedle = 2
 
 // leastPart is how long an id or path must be to be looked for inside longer ones.
 const leastPart = 3
 
-// overlap tells how much of the asked stems a text holds, from 0 to 1. If some
+// Overlap tells how much of the asked stems a text holds, from 0 to 1. If some
 // of them are ids, numbers or paths, the text must hold one of those, and then
 // counts as fitting: they say more than all words around them.
-func overlap(asked []string, text string) float64 {
+func Overlap(asked []string, text string) float64 {
 	if len(asked) == 0 {
 		return 0
 	}
@@ -176,7 +172,7 @@ func overlap(asked []string, text string) float64 {
 	case particular > 0 && hit == 0:
 		return 0
 	case certain:
-		return max(share, leastOverlap)
+		return max(share, LeastOverlap)
 	default:
 		return share
 	}
@@ -189,11 +185,11 @@ func phraseAll(text string) []string {
 	})
 }
 
-// has tells whether the words hold the others in this order, one after the other.
-func has(words []string, others ...string) bool { return at(words, others...) >= 0 }
+// Has tells whether the words hold the others in this order, one after the other.
+func Has(words []string, others ...string) bool { return At(words, others...) >= 0 }
 
-// at returns where the words hold the others one after the other, or −1.
-func at(words []string, others ...string) int {
+// At returns where the words hold the others one after the other, or −1.
+func At(words []string, others ...string) int {
 	for i := 0; i+len(others) <= len(words); i++ {
 		match := true
 		for j, o := range others {
@@ -208,3 +204,6 @@ func at(words []string, others ...string) int {
 	}
 	return -1
 }
+
+// Numbered are the nouns before a number that names a task.
+var Numbered = WordSet("task job ticket item issue bug todo card number")

@@ -1,4 +1,4 @@
-package router
+package classify
 
 // Class is what a question is about, and so which source can answer it.
 type Class string

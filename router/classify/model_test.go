@@ -1,4 +1,4 @@
-package router_test
+package classify_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"skillrouter/router"
+	"skillrouter/router/classify"
 )
 
 func modelFile(t testing.TB) []byte {
@@ -54,25 +54,25 @@ func TestModelFileIsRefused(t *testing.T) {
 		"a huge scale, resealed":  resealed(changed(27)),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := router.NewClassifierFrom(file); err == nil {
+			if _, err := classify.NewClassifierFrom(file); err == nil {
 				t.Error("it was taken")
 			}
 		})
 	}
-	if _, err := router.NewClassifierFrom(resealed(whole)); err != nil {
+	if _, err := classify.NewClassifierFrom(resealed(whole)); err != nil {
 		t.Errorf("the model itself is refused: %v", err)
 	}
 }
 
 func TestTrainModelRefuses(t *testing.T) {
 	t.Parallel()
-	for name, lines := range map[string][]router.TrainingLine{
+	for name, lines := range map[string][]classify.TrainingLine{
 		"no lines":           nil,
-		"no hand-made lines": {{Query: "what is running", Class: router.ClassOperational}},
+		"no hand-made lines": {{Query: "what is running", Class: classify.ClassOperational}},
 		"an unknown class":   {{Query: "what is running", Class: "weather", HandMade: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, _, err := router.TrainModel(lines); err == nil {
+			if _, _, err := classify.TrainModel(lines); err == nil {
 				t.Error("it was taken")
 			}
 		})
@@ -83,39 +83,39 @@ func TestTrainModelRefuses(t *testing.T) {
 // with a question that no line has.
 func TestTrainModelLearns(t *testing.T) {
 	t.Parallel()
-	var lines []router.TrainingLine
+	var lines []classify.TrainingLine
 	for _, l := range []struct {
 		query string
-		class router.Class
+		class classify.Class
 	}{
-		{"frobnicate the widget", router.ClassRecon},
-		{"frobnicate a gadget", router.ClassRecon},
-		{"please frobnicate now", router.ClassRecon},
-		{"zibble the widget", router.ClassEpisode},
-		{"zibble a gadget", router.ClassEpisode},
-		{"please zibble now", router.ClassEpisode},
+		{"frobnicate the widget", classify.ClassRecon},
+		{"frobnicate a gadget", classify.ClassRecon},
+		{"please frobnicate now", classify.ClassRecon},
+		{"zibble the widget", classify.ClassEpisode},
+		{"zibble a gadget", classify.ClassEpisode},
+		{"please zibble now", classify.ClassEpisode},
 	} {
-		lines = append(lines, router.TrainingLine{Query: l.query, Class: l.class, HandMade: true, Family: l.query})
+		lines = append(lines, classify.TrainingLine{Query: l.query, Class: l.class, HandMade: true, Family: l.query})
 	}
-	file, report, err := router.TrainModel(lines)
+	file, report, err := classify.TrainModel(lines)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, _, err := router.TrainModel(lines)
+	again, _, err := classify.TrainModel(lines)
 	if err != nil || !bytes.Equal(file, again) {
 		t.Errorf("the second training gives another file (%v)", err)
 	}
 	if report.Lines != len(lines) || report.HandMade != len(lines) {
 		t.Errorf("report %+v", report)
 	}
-	c, err := router.NewClassifierFrom(file)
+	c, err := classify.NewClassifierFrom(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := c.Classify("frobnicate my thing", nil); got.Class != router.ClassRecon {
+	if got := c.Classify("frobnicate my thing", nil); got.Class != classify.ClassRecon {
 		t.Errorf("frobnicate is %s", got.Class)
 	}
-	if got := c.Classify("zibble my thing", nil); got.Class != router.ClassEpisode {
+	if got := c.Classify("zibble my thing", nil); got.Class != classify.ClassEpisode {
 		t.Errorf("zibble is %s", got.Class)
 	}
 }
