@@ -12,7 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/router"
+	"skillrouter/router/transfer"
+
 	"skillrouter/router/client"
 )
 
@@ -52,7 +53,7 @@ func TestKillDuringImport(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		return len(exported(t, c, router.ExportQuery{}))
+		return len(exported(t, c, transfer.ExportQuery{}))
 	}
 	between := 0 // kills that came when something was stored and something was not
 	for kill := range resumedKills {
@@ -93,13 +94,13 @@ func TestKillDuringImport(t *testing.T) {
 	}
 	defer c.Close()
 	once := map[string]int{}
-	for _, r := range exported(t, c, router.ExportQuery{}) {
+	for _, r := range exported(t, c, transfer.ExportQuery{}) {
 		switch r.Kind {
-		case router.RecordKnowledge:
+		case transfer.RecordKnowledge:
 			once[r.Knowledge.ID]++
-		case router.RecordEpisode:
+		case transfer.RecordEpisode:
 			once[r.Episode.ID]++
-		case router.RecordFact:
+		case transfer.RecordFact:
 			once[r.Fact.Key]++
 		}
 	}

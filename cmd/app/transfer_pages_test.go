@@ -5,14 +5,15 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"skillrouter/router/transfer"
+
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/router"
 	"skillrouter/router/exchange"
 )
 
 // pagesOf writes everything that a router remembers as Markdown.
-func pagesOf(t *testing.T, records []router.Record) fstest.MapFS {
+func pagesOf(t *testing.T, records []transfer.Record) fstest.MapFS {
 	t.Helper()
 	folder := fstest.MapFS{}
 	for _, r := range records {
@@ -33,7 +34,7 @@ func pagesOf(t *testing.T, records []router.Record) fstest.MapFS {
 }
 
 // recordsOf reads a folder of Markdown.
-func recordsOf(t *testing.T, folder fstest.MapFS) (records []router.Record) {
+func recordsOf(t *testing.T, folder fstest.MapFS) (records []transfer.Record) {
 	t.Helper()
 	f, err := exchange.FormatOf("markdown")
 	if err != nil {
@@ -56,18 +57,18 @@ func recordsOf(t *testing.T, folder fstest.MapFS) (records []router.Record) {
 func TestMarkdownRoundTrip(t *testing.T) {
 	from, to := transferring(t), transferring(t)
 	teach(t, from)
-	records := exported(t, from, router.ExportQuery{})
+	records := exported(t, from, transfer.ExportQuery{})
 	folder := pagesOf(t, records)
 	read := recordsOf(t, folder)
-	if imported, err := from.Transfer.Import(t.Context(), router.ImportRequest{Records: read}); err != nil || imported.Duplicates != len(records) {
+	if imported, err := from.Transfer.Import(t.Context(), transfer.ImportRequest{Records: read}); err != nil || imported.Duplicates != len(records) {
 		t.Errorf("into its own router: %+v, %v", imported, err)
 	}
-	if imported, err := to.Transfer.Import(t.Context(), router.ImportRequest{Records: read}); err != nil || imported.Stored != len(records) {
+	if imported, err := to.Transfer.Import(t.Context(), transfer.ImportRequest{Records: read}); err != nil || imported.Stored != len(records) {
 		t.Fatalf("into an empty one: %+v, %v", imported, err)
 	}
 	// Files are read in the order of their names, and so numbers may differ: each is compared with its own.
 	arrived := map[string]map[string]any{}
-	for _, members := range promised(t, exported(t, to, router.ExportQuery{})) {
+	for _, members := range promised(t, exported(t, to, transfer.ExportQuery{})) {
 		arrived[carriedName(members)] = members
 	}
 	for _, want := range promised(t, records) {

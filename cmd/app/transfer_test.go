@@ -12,12 +12,13 @@ import (
 	"strings"
 	"testing"
 
+	"skillrouter/router/transfer"
+
 	"github.com/google/go-cmp/cmp"
 
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/learning"
-	"skillrouter/router"
 	"skillrouter/router/client"
 )
 
@@ -45,9 +46,9 @@ func transferring(t *testing.T) *client.Client {
 	return c
 }
 
-func exported(t *testing.T, c *client.Client, query router.ExportQuery) (records []router.Record) {
+func exported(t *testing.T, c *client.Client, query transfer.ExportQuery) (records []transfer.Record) {
 	t.Helper()
-	if err := c.Transfer.Export(t.Context(), query, func(r router.Record) error {
+	if err := c.Transfer.Export(t.Context(), query, func(r transfer.Record) error {
 		records = append(records, r)
 		return nil
 	}); err != nil {
@@ -98,7 +99,7 @@ func teach(t *testing.T, c *client.Client) {
 
 // promised is what a record is to keep on its way: all but the numbers and versions
 // that a router gives, and its trust, which is what comes from elsewhere has.
-func promised(t *testing.T, records []router.Record) (all []map[string]any) {
+func promised(t *testing.T, records []transfer.Record) (all []map[string]any) {
 	t.Helper()
 	for _, r := range records {
 		text, err := json.Marshal(r)
@@ -112,9 +113,9 @@ func promised(t *testing.T, records []router.Record) (all []map[string]any) {
 		delete(members, "trust")
 		delete(members, "confidence") // decays between two exports
 		switch r.Kind {
-		case router.RecordFact:
+		case transfer.RecordFact:
 			delete(members, "version")
-		case router.RecordProcedure:
+		case transfer.RecordProcedure:
 			delete(members, "file") // written by itself, a moment later
 		}
 		all = append(all, members)
@@ -125,43 +126,43 @@ func promised(t *testing.T, records []router.Record) (all []map[string]any) {
 func TestExportImportRoundTrip(t *testing.T) {
 	from, to := transferring(t), transferring(t)
 	teach(t, from)
-	records := exported(t, from, router.ExportQuery{})
-	found := map[router.Kind]int{}
+	records := exported(t, from, transfer.ExportQuery{})
+	found := map[transfer.Kind]int{}
 	for _, r := range records {
 		found[r.Kind]++
 	}
-	for _, kind := range router.Kinds() {
+	for _, kind := range transfer.Kinds() {
 		if found[kind] == 0 {
 			t.Errorf("no %s is exported: %v", kind, found)
 		}
 	}
 
-	dry, err := to.Transfer.Import(t.Context(), router.ImportRequest{Records: records, DryRun: true})
-	if err != nil || dry.Stored != len(records) || len(exported(t, to, router.ExportQuery{})) != 0 {
+	dry, err := to.Transfer.Import(t.Context(), transfer.ImportRequest{Records: records, DryRun: true})
+	if err != nil || dry.Stored != len(records) || len(exported(t, to, transfer.ExportQuery{})) != 0 {
 		t.Fatalf("a dry run: %+v, %v", dry, err)
 	}
-	imported, err := to.Transfer.Import(t.Context(), router.ImportRequest{Records: records})
+	imported, err := to.Transfer.Import(t.Context(), transfer.ImportRequest{Records: records})
 	if err != nil || imported.Stored != len(records) {
 		t.Fatalf("%+v, %v", imported, err)
 	}
-	again := exported(t, to, router.ExportQuery{})
+	again := exported(t, to, transfer.ExportQuery{})
 	if diff := cmp.Diff(promised(t, records), promised(t, again)); diff != "" {
 		t.Errorf("what arrived differs (-sent +arrived)\n%s", diff)
 	}
 	for _, r := range again {
-		if r.Kind == router.RecordKnowledge && r.Knowledge.Trust != "imported" {
+		if r.Kind == transfer.RecordKnowledge && r.Knowledge.Trust != "imported" {
 			t.Errorf("what came from elsewhere is trusted as %q", r.Knowledge.Trust)
 		}
 	}
 	// Once more costs nothing.
 	for _, dryRun := range []bool{true, false} {
-		if twice, err := to.Transfer.Import(t.Context(), router.ImportRequest{Records: records, DryRun: dryRun}); err != nil || twice.Duplicates != len(records) {
+		if twice, err := to.Transfer.Import(t.Context(), transfer.ImportRequest{Records: records, DryRun: dryRun}); err != nil || twice.Duplicates != len(records) {
 			t.Errorf("the second time, dry run %v: %+v, %v", dryRun, twice, err)
 		}
 	}
 	// Neither does what comes back to where it began, from there or by way of another router.
-	for _, back := range [][]router.Record{records, again} {
-		if home, err := from.Transfer.Import(t.Context(), router.ImportRequest{Records: back}); err != nil || home.Duplicates != len(records) {
+	for _, back := range [][]transfer.Record{records, again} {
+		if home, err := from.Transfer.Import(t.Context(), transfer.ImportRequest{Records: back}); err != nil || home.Duplicates != len(records) {
 			t.Errorf("back home: %+v, %v", home, err)
 		}
 	}
@@ -179,20 +180,20 @@ func TestExportImportRoundTrip(t *testing.T) {
 func TestExportSelects(t *testing.T) {
 	c := transferring(t)
 	teach(t, c)
-	for _, r := range exported(t, c, router.ExportQuery{Project: "shop"}) {
+	for _, r := range exported(t, c, transfer.ExportQuery{Project: "shop"}) {
 		text, _ := json.Marshal(r)
 		if !strings.Contains(string(text), `"project":"shop"`) {
 			t.Errorf("of another project: %s", text)
 		}
 	}
-	kinds := []router.Kind{router.RecordFact, router.RecordLesson}
-	for _, r := range exported(t, c, router.ExportQuery{Kinds: kinds}) {
+	kinds := []transfer.Kind{transfer.RecordFact, transfer.RecordLesson}
+	for _, r := range exported(t, c, transfer.ExportQuery{Kinds: kinds}) {
 		if !slices.Contains(kinds, r.Kind) {
 			t.Errorf("a %s was not asked for", r.Kind)
 		}
 	}
-	for _, query := range []router.ExportQuery{{Kinds: []router.Kind{"x"}}, {Kinds: []router.Kind{router.RecordFact}, Project: "shop"}, {Project: "\x00"}} {
-		if err := c.Transfer.Export(t.Context(), query, func(router.Record) error { return nil }); skillrouter.CodeOf(err) != skillrouter.Invalid {
+	for _, query := range []transfer.ExportQuery{{Kinds: []transfer.Kind{"x"}}, {Kinds: []transfer.Kind{transfer.RecordFact}, Project: "shop"}, {Project: "\x00"}} {
+		if err := c.Transfer.Export(t.Context(), query, func(transfer.Record) error { return nil }); skillrouter.CodeOf(err) != skillrouter.Invalid {
 			t.Errorf("%+v: %v", query, err)
 		}
 	}
@@ -236,7 +237,7 @@ func TestImportRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	var imported router.Imported
+	var imported transfer.Imported
 	if err := json.NewDecoder(answer.Body).Decode(&imported); err != nil || answer.StatusCode != http.StatusOK {
 		t.Fatal(answer.Status, err)
 	}
@@ -245,11 +246,11 @@ func TestImportRefuses(t *testing.T) {
 	}
 	for i, test := range tests {
 		r := imported.Results[i+1]
-		if r.Status != router.ImportRefused || r.Error == "" || r.Index != i+1 || test.field != "" && r.Field != test.field {
+		if r.Status != transfer.ImportRefused || r.Error == "" || r.Index != i+1 || test.field != "" && r.Field != test.field {
 			t.Errorf("%s: %+v", test.name, r)
 		}
 	}
-	if got := exported(t, c, router.ExportQuery{}); len(got) != 2 {
+	if got := exported(t, c, transfer.ExportQuery{}); len(got) != 2 {
 		t.Errorf("%d records are there", len(got))
 	}
 }
@@ -257,7 +258,7 @@ func TestImportRefuses(t *testing.T) {
 func TestImportRedacts(t *testing.T) {
 	c := transferring(t)
 	call(t, c, http.MethodPost, "/api/import", `{"records":[{"kind":"knowledge","category":"c","content":"key AKIAIOSFODNN7EXAMPLE and ghp_abcdefghijklmnopqrstuvwxyz0123456789"}]}`)
-	for _, r := range exported(t, c, router.ExportQuery{}) {
+	for _, r := range exported(t, c, transfer.ExportQuery{}) {
 		if strings.Contains(r.Knowledge.Content, "ghp_") {
 			t.Errorf("a secret was stored: %q", r.Knowledge.Content)
 		}
@@ -290,7 +291,7 @@ func TestExportBroken(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			if err := c.Transfer.Export(t.Context(), router.ExportQuery{}, func(router.Record) error { return nil }); err == nil {
+			if err := c.Transfer.Export(t.Context(), transfer.ExportQuery{}, func(transfer.Record) error { return nil }); err == nil {
 				t.Error("it passes for a whole one")
 			}
 		})

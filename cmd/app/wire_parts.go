@@ -3,6 +3,8 @@ package app
 import (
 	"net/http"
 
+	"skillrouter/router/transfer"
+
 	"skillrouter/comms"
 	"skillrouter/learning"
 	learningstore "skillrouter/learning/store"
@@ -45,7 +47,7 @@ type parts struct {
 	answered      *learning.Answered
 	search        *router.Searcher
 	experiences   *learning.Experiences
-	transfer      router.TransferService
+	transfer      transfer.Service
 
 	feed           router.FeedService
 	events, socket http.Handler // the feed's two transports

@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 
+	"skillrouter/router/transfer"
+
 	"skillrouter"
-	"skillrouter/router"
 	"skillrouter/router/httpapi"
 )
 
 func (a *App) wireTransfer(_ context.Context, p *parts) error {
-	p.transfer = router.NewTransfer(router.TransferPorts{
+	p.transfer = transfer.New(transfer.Ports{
 		Memory: p.memory, Knowledge: p.knowledge, Experiences: p.experiences, Lessons: p.lessons, Patterns: p.patterns, Facts: p.facts,
 		Procedures: p.procedures, ReminderRows: p.operations, Reminders: p.reminders,
 	}, a.now)

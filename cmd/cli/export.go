@@ -11,11 +11,12 @@ import (
 	"slices"
 	"strings"
 
+	"skillrouter/router/transfer"
+
 	"github.com/spf13/cobra"
 
 	"skillrouter"
 	"skillrouter/cmd/app"
-	"skillrouter/router"
 )
 
 // The formats of an export.
@@ -27,9 +28,9 @@ const (
 
 // exported is what export prints.
 type exported struct {
-	Path    string              `json:"path"`
-	To      string              `json:"to"`
-	Records map[router.Kind]int `json:"records"`
+	Path    string                `json:"path"`
+	To      string                `json:"to"`
+	Records map[transfer.Kind]int `json:"records"`
 }
 
 func (s *shell) exportCommand() *cobra.Command {
@@ -49,9 +50,9 @@ procedures and reminders:
 
 Messages, agents, tasks and tokens are no memories: "skillrouter backup" has them too.`,
 	}, func(ctx context.Context, args []string) error {
-		query := router.ExportQuery{Project: project}
+		query := transfer.ExportQuery{Project: project}
 		for _, kind := range kinds {
-			query.Kinds = append(query.Kinds, router.Kind(kind))
+			query.Kinds = append(query.Kinds, transfer.Kind(kind))
 		}
 		formats := []string{toLines, toMarkdown, toDatabases}
 		switch {
@@ -71,18 +72,18 @@ Messages, agents, tasks and tokens are no memories: "skillrouter backup" has the
 		if err != nil {
 			return err
 		}
-		out := exported{Path: args[0], To: to, Records: map[router.Kind]int{}}
+		out := exported{Path: args[0], To: to, Records: map[transfer.Kind]int{}}
 		bar := s.bar("exporting", -1)
 		defer func() { _ = bar.Exit() }()
-		lines := func(visit func(router.Kind, []byte) error) error {
-			return c.Transfer.Lines(ctx, query, func(kind router.Kind, line []byte) error {
+		lines := func(visit func(transfer.Kind, []byte) error) error {
+			return c.Transfer.Lines(ctx, query, func(kind transfer.Kind, line []byte) error {
 				out.Records[kind]++
 				_ = bar.Add(len(line)) // a bar that cannot be drawn changes nothing
 				return visit(kind, line)
 			})
 		}
 		write := func(w io.Writer) error {
-			return lines(func(_ router.Kind, line []byte) error {
+			return lines(func(_ transfer.Kind, line []byte) error {
 				_, err := w.Write(append(line, '\n'))
 				return err
 			})
@@ -101,7 +102,7 @@ Messages, agents, tasks and tokens are no memories: "skillrouter backup" has the
 		_ = bar.Clear()
 		return s.print(out, func(w io.Writer) {
 			fmt.Fprintf(w, "%s:", out.Path)
-			for _, kind := range router.Kinds() {
+			for _, kind := range transfer.Kinds() {
 				if n := out.Records[kind]; n > 0 {
 					fmt.Fprintf(w, " %d %s", n, kind)
 				}

@@ -10,9 +10,10 @@ import (
 	"path"
 	"path/filepath"
 
+	"skillrouter/router/transfer"
+
 	"skillrouter"
 	"skillrouter/cmd/app"
-	"skillrouter/router"
 	"skillrouter/router/exchange"
 )
 
@@ -25,7 +26,7 @@ type pages struct {
 	folders map[string]bool
 }
 
-func (p *pages) add(kind router.Kind, record []byte) error {
+func (p *pages) add(kind transfer.Kind, record []byte) error {
 	name, text, err := exchange.Page(kind, record)
 	if err != nil {
 		return err
@@ -50,7 +51,7 @@ func (p *pages) write(name string, text []byte) error {
 
 // exportPages writes a folder of pages. With force one that is there already is
 // replaced, and nothing but such a folder.
-func exportPages(folder string, force bool, out *exported, lines func(visit func(router.Kind, []byte) error) error) error {
+func exportPages(folder string, force bool, out *exported, lines func(visit func(transfer.Kind, []byte) error) error) error {
 	replace := func(there string) bool {
 		text, err := os.ReadFile(filepath.Join(there, indexName))
 		return force && err == nil && exchange.IsIndex(text)

@@ -11,8 +11,9 @@ import (
 	"strconv"
 	"strings"
 
+	"skillrouter/router/transfer"
+
 	"skillrouter/learning"
-	"skillrouter/router"
 	"skillrouter/router/exchange"
 )
 
@@ -30,11 +31,11 @@ type foreignImport struct {
 
 // leftOut is a line of the report: a thing that was not taken in.
 type leftOut struct {
-	Place   string      `json:"place"`
-	Kind    router.Kind `json:"kind,omitempty"`
-	Field   string      `json:"field,omitempty"`
-	Reason  string      `json:"reason"`
-	Skipped bool        `json:"skipped,omitempty"` // it is no memory, and that is no fault
+	Place   string        `json:"place"`
+	Kind    transfer.Kind `json:"kind,omitempty"`
+	Field   string        `json:"field,omitempty"`
+	Reason  string        `json:"reason"`
+	Skipped bool          `json:"skipped,omitempty"` // it is no memory, and that is no fault
 }
 
 // importedForeign is what import --from prints. Stored, duplicates, refused and skipped add up to seen.
@@ -52,7 +53,7 @@ type importedForeign struct {
 // importing is an import under way.
 type importing struct {
 	ctx    context.Context
-	to     router.TransferService
+	to     transfer.Service
 	out    importedForeign
 	report *json.Encoder // nil: none
 	known  map[string]bool
@@ -70,7 +71,7 @@ func formatList() string {
 	return b.String()
 }
 
-func (s *shell) importForeign(ctx context.Context, to router.TransferService, path string, what foreignImport, defaults learning.KnowledgeDraft) (err error) {
+func (s *shell) importForeign(ctx context.Context, to transfer.Service, path string, what foreignImport, defaults learning.KnowledgeDraft) (err error) {
 	format, err := exchange.FormatOf(what.from)
 	if err != nil {
 		return usageError{errors.New(explain(err))}
@@ -161,11 +162,11 @@ func (i *importing) send() {
 	if len(i.batch) == 0 || i.err != nil {
 		return
 	}
-	request := router.ImportRequest{DryRun: i.out.DryRun}
+	request := transfer.ImportRequest{DryRun: i.out.DryRun}
 	for _, item := range i.batch {
 		request.Records = append(request.Records, item.Record)
 	}
-	var imported router.Imported
+	var imported transfer.Imported
 	if imported, i.err = i.to.Import(i.ctx, request); i.err != nil {
 		return
 	}
@@ -175,14 +176,14 @@ func (i *importing) send() {
 	}
 	for n, r := range imported.Results {
 		again := false
-		if i.out.DryRun && r.Status == router.ImportStored { // a real import would have stored the first one by now
+		if i.out.DryRun && r.Status == transfer.ImportStored { // a real import would have stored the first one by now
 			id := string(r.Kind) + " " + r.ID
 			again, i.known[id] = i.known[id], true
 		}
 		switch {
-		case r.Status == router.ImportRefused:
+		case r.Status == transfer.ImportRefused:
 			i.leave(leftOut{Place: i.batch[n].Place, Kind: r.Kind, Field: r.Field, Reason: r.Error})
-		case again || r.Status == router.ImportDuplicate:
+		case again || r.Status == transfer.ImportDuplicate:
 			i.out.Duplicates++
 		default:
 			i.out.Stored++

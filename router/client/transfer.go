@@ -9,24 +9,25 @@ import (
 	"net/http"
 	"strings"
 
+	"skillrouter/router/transfer"
+
 	"skillrouter"
-	"skillrouter/router"
 )
 
 // Transfer is router.TransferService over HTTP.
 type Transfer struct{ c *Client }
 
-var _ router.TransferService = Transfer{}
+var _ transfer.Service = Transfer{}
 
 // Import implements router.TransferService.
-func (t Transfer) Import(ctx context.Context, request router.ImportRequest) (router.Imported, error) {
-	return call[router.Imported](ctx, t.c, http.MethodPost, "/api/import", nil, request)
+func (t Transfer) Import(ctx context.Context, request transfer.ImportRequest) (transfer.Imported, error) {
+	return call[transfer.Imported](ctx, t.c, http.MethodPost, "/api/import", nil, request)
 }
 
 // Export implements router.TransferService.
-func (t Transfer) Export(ctx context.Context, query router.ExportQuery, visit func(router.Record) error) error {
-	return t.Lines(ctx, query, func(kind router.Kind, line []byte) error {
-		record, err := router.DecodeRecord(kind, line)
+func (t Transfer) Export(ctx context.Context, query transfer.ExportQuery, visit func(transfer.Record) error) error {
+	return t.Lines(ctx, query, func(kind transfer.Kind, line []byte) error {
+		record, err := transfer.DecodeRecord(kind, line)
 		if err != nil {
 			return skillrouter.Wrap(skillrouter.Unavailable, err, "%s sent a record that cannot be read", t.c.base)
 		}
@@ -39,7 +40,7 @@ const maxLine = 16 << 20
 
 // Lines visits the lines of an export as the router sends them, which are not
 // to be kept. It fails if the export has not its end.
-func (t Transfer) Lines(ctx context.Context, query router.ExportQuery, visit func(kind router.Kind, line []byte) error) error {
+func (t Transfer) Lines(ctx context.Context, query transfer.ExportQuery, visit func(kind transfer.Kind, line []byte) error) error {
 	kinds := make([]string, len(query.Kinds))
 	for i, kind := range query.Kinds {
 		kinds[i] = string(kind)
@@ -58,8 +59,8 @@ func (t Transfer) Lines(ctx context.Context, query router.ExportQuery, visit fun
 	for lines.Scan() {
 		line := bytes.TrimSpace(lines.Bytes())
 		var head struct {
-			Kind    router.Kind `json:"kind"`
-			Records int         `json:"records"`
+			Kind    transfer.Kind `json:"kind"`
+			Records int           `json:"records"`
 		}
 		if err := json.Unmarshal(line, &head); err != nil {
 			return skillrouter.Wrap(skillrouter.Unavailable, err, "%s sent a line that is no record", t.c.base)

@@ -6,9 +6,10 @@ import (
 	"io"
 	"time"
 
+	"skillrouter/router/transfer"
+
 	"skillrouter"
 	"skillrouter/learning"
-	"skillrouter/router"
 )
 
 // engramObservation is what an agent saved (engram 1.x, `engram export`).
@@ -120,7 +121,7 @@ func episode(place string, e learning.Episode, o Options) Item {
 	e.Project, e.AgentID = fitting(first(e.Project, o.Project), skillrouter.MaxName), first(e.AgentID, o.Agent)
 	e.SessionID = fitting(line(first(e.SessionID, "imported")), skillrouter.MaxName)
 	e.Title = fitting(line(e.Title), learning.MaxTitle)
-	return Item{Place: place, Record: router.Record{Kind: router.RecordEpisode, Episode: &learning.EpisodeRecord{Episode: e}}}
+	return Item{Place: place, Record: transfer.Record{Kind: transfer.RecordEpisode, Episode: &learning.EpisodeRecord{Episode: e}}}
 }
 
 func said(text *string) string {

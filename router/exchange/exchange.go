@@ -11,17 +11,18 @@ import (
 	"slices"
 	"strings"
 
+	"skillrouter/router/transfer"
+
 	"github.com/google/uuid"
 
 	"skillrouter"
 	"skillrouter/learning"
-	"skillrouter/router"
 )
 
 // Item is one thing that was read: a record, or why there is none.
 type Item struct {
 	Place  string // where it stands: "line 12", "notes/a.md:7", "observations[3]"
-	Record router.Record
+	Record transfer.Record
 	// Refused says why the thing is no record; Field which part of it, if that can be said.
 	Refused string
 	Field   string
@@ -189,7 +190,7 @@ func knowledge(place string, k learning.Knowledge, o Options) Item {
 	k.Source = fitting(first(k.Source, o.Source), learning.MaxSource)
 	k.Title = fitting(line(k.Title), learning.MaxTitle)
 	k.Tags = tags(k.Tags, o.Tags)
-	return Item{Place: place, Record: router.Record{Kind: router.RecordKnowledge, Knowledge: &k}}
+	return Item{Place: place, Record: transfer.Record{Kind: transfer.RecordKnowledge, Knowledge: &k}}
 }
 
 // tags joins lists of tags, each once and none longer than a name, as many as an entry has.

@@ -7,7 +7,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"skillrouter/router"
+	"skillrouter/router/transfer"
+
 	"skillrouter/router/exchange"
 )
 
@@ -31,10 +32,10 @@ func shown(i exchange.Item) string {
 		return i.Place + " skipped: " + i.Refused
 	case i.Refused != "":
 		return i.Place + " refused: " + strings.TrimSpace(i.Field+" "+i.Refused)
-	case i.Record.Kind == router.RecordKnowledge:
+	case i.Record.Kind == transfer.RecordKnowledge:
 		k := i.Record.Knowledge
 		return i.Place + " " + k.Category + "|" + k.Title + "|" + strings.ReplaceAll(k.Content, "\n", "\\n") + "|" + strings.Join(k.Tags, ",")
-	case i.Record.Kind == router.RecordEpisode:
+	case i.Record.Kind == transfer.RecordEpisode:
 		return i.Place + " episode " + i.Record.Episode.EventType + "|" + i.Record.Episode.Title + "|" + i.Record.Episode.Content
 	}
 	return i.Place + " " + string(i.Record.Kind)

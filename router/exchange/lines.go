@@ -10,9 +10,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"skillrouter/router/transfer"
+
 	"skillrouter"
 	"skillrouter/learning"
-	"skillrouter/router"
 )
 
 // MaxLine bounds a line, in bytes: the largest memory with JSON's escapes, and
@@ -114,14 +115,14 @@ type entry struct {
 func readLines(r io.Reader, o Options, yield func(Item) bool) error {
 	return ndjson(r, yield, func(place string, text []byte) bool {
 		var head struct {
-			Kind router.Kind `json:"kind"`
+			Kind transfer.Kind `json:"kind"`
 		}
 		_ = json.Unmarshal(text, &head) // a kind that is no text is refused below
 		if head.Kind == "end" {
 			return true // an export's last line
 		}
-		if head.Kind != "" && head.Kind != router.RecordKnowledge {
-			record, err := router.DecodeRecord(head.Kind, text)
+		if head.Kind != "" && head.Kind != transfer.RecordKnowledge {
+			record, err := transfer.DecodeRecord(head.Kind, text)
 			if err != nil {
 				return yield(refusal(place, err))
 			}
@@ -136,7 +137,7 @@ func readLines(r io.Reader, o Options, yield func(Item) bool) error {
 		e.Content = first(e.Content, e.Text, e.Body, e.Title)
 		e.Project = first(e.Project, e.Scope)
 		if head.Kind != "" { // an export says everything: what it leaves out is empty
-			return yield(Item{Place: place, Record: router.Record{Kind: router.RecordKnowledge, Knowledge: &e.Knowledge}})
+			return yield(Item{Place: place, Record: transfer.Record{Kind: transfer.RecordKnowledge, Knowledge: &e.Knowledge}})
 		}
 		return yield(knowledge(place, e.Knowledge, o))
 	})

@@ -10,8 +10,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"skillrouter/router/transfer"
+
 	"skillrouter"
-	"skillrouter/router"
 )
 
 // A page is a record as Markdown. What people read stands below its front
@@ -37,24 +38,24 @@ type shape struct {
 
 type part struct{ heading, member string }
 
-var shapes = map[router.Kind]shape{
-	router.RecordKnowledge: {folder: "knowledge", title: "title", key: []string{"id"}, text: "content"},
-	router.RecordEpisode: {
+var shapes = map[transfer.Kind]shape{
+	transfer.RecordKnowledge: {folder: "knowledge", title: "title", key: []string{"id"}, text: "content"},
+	transfer.RecordEpisode: {
 		folder: "episodes", title: "title", key: []string{"id"}, text: "content",
 		parts: []part{{"Learned", "learned"}}, drop: []string{"number"},
 	},
-	router.RecordLesson: {
+	transfer.RecordLesson: {
 		folder: "lessons", title: "title", key: []string{"id"},
 		parts: []part{{"Context", "context"}, {"What was done", "action_taken"}, {"Outcome", "outcome"}, {"Root cause", "root_cause"}, {"Solution", "solution"}, {"Notes", "body"}},
 		drop:  []string{"number", "confidence"},
 	},
-	router.RecordPattern: {
+	transfer.RecordPattern: {
 		folder: "patterns", title: "pattern_name", key: []string{"id"}, text: "description",
 		parts: []part{{"Recommended action", "recommended_action"}}, drop: []string{"number", "confidence", "episode_ids"},
 	},
-	router.RecordFact:      {folder: "facts", title: "key", key: []string{"persona", "key"}, drop: []string{"version"}},
-	router.RecordProcedure: {folder: "procedures", title: "name", key: []string{"persona", "name"}, text: "description"},
-	router.RecordReminder:  {folder: "reminders", title: "task", key: []string{"id"}, text: "task", parts: []part{{"Note", "note"}}},
+	transfer.RecordFact:      {folder: "facts", title: "key", key: []string{"persona", "key"}, drop: []string{"version"}},
+	transfer.RecordProcedure: {folder: "procedures", title: "name", key: []string{"persona", "name"}, text: "description"},
+	transfer.RecordReminder:  {folder: "reminders", title: "task", key: []string{"id"}, text: "task", parts: []part{{"Note", "note"}}},
 }
 
 // maxSlug bounds the part of a page's name that people read, in bytes: with the
@@ -67,7 +68,7 @@ var memberName = skillrouter.Lazily(`^[a-z_]{1,64}$`)
 // Page writes a record, as an export has it, as Markdown. name is a path of
 // lower-case letters, digits, dots, dashes and one slash, which no system gives a
 // meaning, and which follows from what the record is known by and its title. The same record gives the same page.
-func Page(kind router.Kind, record []byte) (name string, text []byte, err error) {
+func Page(kind transfer.Kind, record []byte) (name string, text []byte, err error) {
 	s, there := shapes[kind]
 	if !there {
 		return "", nil, skillrouter.Errorf(skillrouter.Invalid, "a record of the kind %q has no page", string(kind))
@@ -117,10 +118,10 @@ func Page(kind router.Kind, record []byte) (name string, text []byte, err error)
 
 // Index is the README.md of a folder of pages: how many there are of each
 // kind. It is no record, and reading passes it over.
-func Index(records map[router.Kind]int) []byte {
+func Index(records map[transfer.Kind]int) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "---\n%s: %s\n---\n\n# Memories of a Skill Router\n\n", recordKey, indexKind)
-	for _, kind := range router.Kinds() {
+	for _, kind := range transfer.Kinds() {
 		if n := records[kind]; n > 0 {
 			fmt.Fprintf(&b, "- [%s](%s/): %d\n", shapes[kind].folder, shapes[kind].folder, n)
 		}

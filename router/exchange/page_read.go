@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/router"
+	"skillrouter/router/transfer"
 )
 
 // readPage reads a page. It is false if the text is none.
@@ -21,9 +21,9 @@ func readPage(name, text string) (item Item, is bool) {
 		return Item{}, true
 	}
 	item = Item{Place: name}
-	s, there := shapes[router.Kind(kind)]
+	s, there := shapes[transfer.Kind(kind)]
 	if !there {
-		item.Refused, item.Field = fmt.Sprintf("is not one of %v", router.Kinds()), recordKey
+		item.Refused, item.Field = fmt.Sprintf("is not one of %v", transfer.Kinds()), recordKey
 		return item, true
 	}
 	head, body, ends := cutFront(rest)
@@ -46,7 +46,7 @@ func readPage(name, text string) (item Item, is bool) {
 		item.Refused = "cannot be read: " + err.Error()
 		return item, true
 	}
-	if item.Record, err = router.DecodeRecord(router.Kind(kind), record); err != nil {
+	if item.Record, err = transfer.DecodeRecord(transfer.Kind(kind), record); err != nil {
 		item = refusal(name, err)
 	}
 	return item, true

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"skillrouter/router/transfer"
+
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
@@ -92,7 +94,7 @@ type Services struct {
 	Socket http.Handler // GET /ws: the feed as a WebSocket
 	Web    Dashboard    // GET / and what it leads to: the dashboard
 
-	Transfer router.TransferService
+	Transfer transfer.Service
 	Backup   func(ctx context.Context, ownerToken bool) (Archive, error) // GET /api/backup
 
 	Mesh comms.MeshService // GET /api/interlock

@@ -15,12 +15,13 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter/router/transfer"
+
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
 	"skillrouter"
 	"skillrouter/learning"
-	"skillrouter/router"
 )
 
 // Bounds of an import.
@@ -41,7 +42,7 @@ type importBody struct {
 	DryRun  bool              `json:"dry_run,omitempty" doc:"Change nothing, and say what would become of them"`
 }
 
-func (s *Server) importRoute(transfer router.TransferService) {
+func (s *Server) importRoute(to transfer.Service) {
 	op := operation(http.MethodPost, "/api/import", "memory", "Take memories of another router in, each once")
 	op.Description = "Records keep their ids, authors and times. What is there already stays as it is, so that the same request again changes nothing. " +
 		"A record that is refused stops no other. The body may also be the bare array of the records, or one record a line. It needs the scope captain, which is asked before the body is read."
@@ -53,7 +54,7 @@ func (s *Server) importRoute(transfer router.TransferService) {
 			"application/x-ndjson": {Schema: line},
 		}}
 		own.Responses = map[string]*huma.Response{
-			"200":     {Description: "What became of the records", Content: map[string]*huma.MediaType{"application/json": {Schema: registry.Schema(reflect.TypeFor[router.Imported](), true, "Imported")}}},
+			"200":     {Description: "What became of the records", Content: map[string]*huma.MediaType{"application/json": {Schema: registry.Schema(reflect.TypeFor[transfer.Imported](), true, "Imported")}}},
 			"default": problemResponse(api.OpenAPI()),
 		}
 		api.OpenAPI().AddOperation(&own)
@@ -62,14 +63,14 @@ func (s *Server) importRoute(transfer router.TransferService) {
 	s.engine.POST(op.Path, func(c *gin.Context) {
 		ctx := c.Request.Context()
 		body, err := openBulk(c, skillrouter.ScopeCaptain, maxImport)
-		var imported router.Imported
+		var imported transfer.Imported
 		if err == nil {
-			imported, err = takeTurn(ctx, turn, func() (router.Imported, error) {
+			imported, err = takeTurn(ctx, turn, func() (transfer.Imported, error) {
 				list := importReader{texts: newTexts(body, maxEntry)}
 				if err := list.readAll(c.ContentType()); err != nil {
-					return router.Imported{}, err
+					return transfer.Imported{}, err
 				}
-				return importAll(ctx, transfer, &list)
+				return importAll(ctx, to, &list)
 			})
 		}
 		if err = body.fault(err); err != nil {
@@ -240,15 +241,15 @@ func (r *importReader) list() error {
 		if err != nil && !unfit {
 			return err
 		}
-		if len(r.kept) == router.MaxImport {
-			return &skillrouter.Error{Code: skillrouter.TooLarge, Field: "records", Message: fmt.Sprintf("holds more than %d: send them in parts", router.MaxImport)}
+		if len(r.kept) == transfer.MaxImport {
+			return &skillrouter.Error{Code: skillrouter.TooLarge, Field: "records", Message: fmt.Sprintf("holds more than %d: send them in parts", transfer.MaxImport)}
 		}
 		if unfit {
 			r.kept = append(r.kept, importText{fault: bad.Err})
 			continue
 		}
 		var head struct {
-			Kind router.Kind `json:"kind"`
+			Kind transfer.Kind `json:"kind"`
 		}
 		if err := json.Unmarshal(text, &head); r.array && skillrouter.NotJSON(err) {
 			return r.lost()
@@ -256,34 +257,34 @@ func (r *importReader) list() error {
 		if head.Kind == "end" && !r.array {
 			continue // an export's last line
 		}
-		r.kept = append(r.kept, importText{kind: slices.Index(router.Kinds(), head.Kind), text: bytes.Clone(text)})
+		r.kept = append(r.kept, importText{kind: slices.Index(transfer.Kinds(), head.Kind), text: bytes.Clone(text)})
 	}
 }
 
 // importAll hands the records on, kind by kind as an import has them, in chunks
 // of a bounded size, and gathers what became of them.
-func importAll(ctx context.Context, transfer router.TransferService, list *importReader) (router.Imported, error) {
-	all := router.Imported{Results: make([]router.ImportResult, len(list.kept)), DryRun: list.dryRun}
+func importAll(ctx context.Context, to transfer.Service, list *importReader) (transfer.Imported, error) {
+	all := transfer.Imported{Results: make([]transfer.ImportResult, len(list.kept)), DryRun: list.dryRun}
 	order := make([]int, len(list.kept))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(list.kept[a].kind, list.kept[b].kind) })
 	for len(order) > 0 {
-		request, size := router.ImportRequest{DryRun: list.dryRun}, 0
+		request, size := transfer.ImportRequest{DryRun: list.dryRun}, 0
 		for _, i := range order {
 			one := &list.kept[i]
 			if size += len(one.text); size > importChunk && len(request.Records) > 0 {
 				break
 			}
-			record := router.Record{Fault: one.fault}
+			record := transfer.Record{Fault: one.fault}
 			if one.fault == nil {
 				_ = record.UnmarshalJSON(one.text) // what is wrong with a record is its fault
 			}
 			request.Records = append(request.Records, record)
 			one.text = nil
 		}
-		imported, err := transfer.Import(ctx, request)
+		imported, err := to.Import(ctx, request)
 		if err != nil {
 			return all, err
 		}
@@ -317,14 +318,14 @@ func (s *Server) exportRoute() {
 }
 
 // exportQuery reads what an export is asked for.
-func exportQuery(c *gin.Context) (q router.ExportQuery, err error) {
+func exportQuery(c *gin.Context) (q transfer.ExportQuery, err error) {
 	if err := onlyQuery(c, "kinds", "project"); err != nil {
 		return q, err
 	}
 	q.Project = c.Query("project")
 	for kind := range strings.SplitSeq(c.Query("kinds"), ",") {
 		if kind = strings.TrimSpace(kind); kind != "" {
-			q.Kinds = append(q.Kinds, router.Kind(kind))
+			q.Kinds = append(q.Kinds, transfer.Kind(kind))
 		}
 	}
 	return q, q.Check()
@@ -348,7 +349,7 @@ func (s *Server) export(c *gin.Context) {
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)
 	records := 0
-	err = s.services.Transfer.Export(ctx, query, func(r router.Record) error {
+	err = s.services.Transfer.Export(ctx, query, func(r transfer.Record) error {
 		records++
 		return lines.Encode(r)
 	})

@@ -1,4 +1,4 @@
-package router
+package transfer
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"skillrouter/operational"
 )
 
-// TransferService carries memories from one router to another, and from other
+// Service carries memories from one router to another, and from other
 // systems into this one. Transfer implements it beside the databases,
 // router/client over HTTP.
-type TransferService interface {
+type Service interface {
 	// Import takes records in, each once however often it is sent. It needs ScopeCaptain.
 	Import(ctx context.Context, request ImportRequest) (Imported, error)
 	// Export visits records, kind by kind and in the order of storing. It needs ScopeCaptain.
@@ -66,8 +66,8 @@ type ExportQuery struct {
 	Project string // empty: all; else kinds that belong to no project are left out
 }
 
-// TransferPorts are what a Transfer reads and writes.
-type TransferPorts struct {
+// Ports are what a Transfer reads and writes.
+type Ports struct {
 	Memory      learning.TransferStore
 	Knowledge   *learning.KnowledgeBase
 	Experiences *learning.Experiences
@@ -82,14 +82,14 @@ type TransferPorts struct {
 
 // Transfer is the TransferService beside the databases.
 type Transfer struct {
-	ports TransferPorts
+	ports Ports
 	now   skillrouter.Clock
 }
 
-var _ TransferService = (*Transfer)(nil)
+var _ Service = (*Transfer)(nil)
 
-// NewTransfer makes a Transfer. now is time.Now if nil.
-func NewTransfer(ports TransferPorts, now skillrouter.Clock) *Transfer {
+// New makes a Transfer. now is time.Now if nil.
+func New(ports Ports, now skillrouter.Clock) *Transfer {
 	if now == nil {
 		now = time.Now
 	}
