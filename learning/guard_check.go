@@ -38,11 +38,11 @@ func (c *guardCheck) propose(p act.Proposal) {
 		c.unread(text, "it is longer than 64 KB")
 		return
 	}
-	prose := !p.Told && !p.SQL && p.Effects == nil && !act.LooksSQL(text) && act.Prose(text)
+	prose := p.Plain() && !act.LooksSQL(text) && act.Prose(text)
 	s := act.NewShell(c.ctx, p.Dir)
 	readable := c.follow(s, p, text)
 	c.compare(s.Acts)
-	if len(c.found) == 0 && !p.Told && !p.SQL && p.Effects == nil {
+	if len(c.found) == 0 && p.Plain() {
 		if command, intended := act.Sentence(text); command != "" {
 			if c.sentence(command, intended); len(c.found) > 0 {
 				return
@@ -74,15 +74,7 @@ func (c *guardCheck) follow(s *act.Shell, p act.Proposal, text string) (readable
 			readable = false
 		}
 	}()
-	switch {
-	case p.Effects != nil:
-		s.Note(&act.Act{Name: p.Tool, Source: []string{text}, Effects: p.Effects(s)})
-	case p.SQL:
-		targets := act.TargetsOf(p.Targets)
-		s.Note(&act.Act{Name: act.RunsSQL, Source: []string{text}, Effects: s.Statements(text, &targets)})
-	default:
-		s.Follow(text)
-	}
+	s.Follow(p, text)
 	return true
 }
 

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter/learning/guard/act"
-
 	"skillrouter"
+	"skillrouter/learning/guard/act"
 )
 
 // Bounds of a rule.
@@ -294,7 +293,7 @@ func guardEverydayActs(ctx context.Context) [][]*act.Act {
 // guardActsOf reads a text as commands, or as SQL.
 func guardActsOf(ctx context.Context, text, dir string) []*act.Act {
 	s := act.NewShell(ctx, dir)
-	s.Follow(act.Tidy(text))
+	s.Follow(act.Proposal{}, act.Tidy(text))
 	return s.Acts
 }
 

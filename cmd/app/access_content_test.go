@@ -379,8 +379,7 @@ func TestToolsByContent(t *testing.T) {
 					why = body
 				}
 				if who == reader1 || who == agentB {
-					message := strings.Replace(callTool, `"tools/list","params":{`, fmt.Sprintf(`"tools/call","params":{"name":%q,"arguments":%s,`, tool.Name, call.body), 1)
-					_, body := s.do(who, http.MethodPost, "/mcp", message, map[string]string{"Mcp-Method": "tools/call", "Mcp-Name": tool.Name})
+					_, body := s.tool(who, tool.Name, call.body)
 					seen.note(t, who, "the tool "+tool.Name+" over MCP", body)
 				}
 			}

@@ -112,6 +112,13 @@ func (s *serving) do(who, method, path, body string, header map[string]string) (
 	return answer.StatusCode, string(raw)
 }
 
+// tool calls a tool over MCP with arguments, which are JSON.
+func (s *serving) tool(who, name, arguments string) (int, string) {
+	s.t.Helper()
+	message := strings.Replace(callTool, `"tools/list","params":{`, fmt.Sprintf(`"tools/call","params":{"name":%q,"arguments":%s,`, name, arguments), 1)
+	return s.do(who, http.MethodPost, "/mcp", message, map[string]string{"Mcp-Method": "tools/call", "Mcp-Name": name})
+}
+
 func (s *serving) must(who, method, path, body string, out any) {
 	s.t.Helper()
 	status, raw := s.do(who, method, path, body, nil)
@@ -445,8 +452,7 @@ func TestMCPAuthorization(t *testing.T) {
 		{"check_messages", `{"agent_id":"a","ack":true,"ack_through":1}`, asAgentA},
 	} {
 		for _, who := range anyone {
-			message := strings.Replace(callTool, `"tools/list","params":{`, fmt.Sprintf(`"tools/call","params":{"name":%q,"arguments":%s,`, c.tool, c.arguments), 1)
-			status, body := s.do(who, http.MethodPost, "/mcp", message, map[string]string{"Mcp-Method": "tools/call", "Mcp-Name": c.tool})
+			status, body := s.tool(who, c.tool, c.arguments)
 			forbidden := strings.Contains(body, "failed (forbidden)")
 			if status != http.StatusOK || forbidden == slices.Contains(c.may, who) || !forbidden && strings.Contains(body, `"isError":true`) {
 				t.Errorf("%s %s as %s: %d %.300s", c.tool, c.arguments, who, status, body)

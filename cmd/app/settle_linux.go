@@ -31,7 +31,7 @@ func settle() {
 		if _, err := fmt.Sscanf(lines.Text(), "%x-%x %s", &from, &to, &rights); err != nil {
 			return
 		}
-		if strings.HasSuffix(lines.Text(), program) && strings.HasPrefix(rights, "r") && rights[1] == '-' { // never what was written to
+		if strings.HasSuffix(lines.Text(), " "+program) && strings.HasPrefix(rights, "r-") { // never what may be written to
 			_, _, _ = unix.Syscall(unix.SYS_MADVISE, from, to-from, unix.MADV_DONTNEED)
 		}
 	}

@@ -116,7 +116,7 @@ func number(word string) bool {
 const LeastOverlap = 0.5
 
 // Needles returns what to look for inside stored texts to meet any form of the
-// first words of a question: what each word has in common with its stem.
+// first words of a question, at most so many: what each has in common with its stem.
 func Needles(said []string, most int) []string {
 	var list []string
 	for _, w := range said[:min(len(said), most)] {

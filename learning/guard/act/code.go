@@ -22,7 +22,7 @@ var codeOptions = map[string]string{
 
 // interpreter follows what a program in another language does, as far as its
 // calls with plain texts say.
-func (s *Shell) interpreter(name string, words []string, in Stream) Stream {
+func (s *Shell) interpreter(name string, words []string, in stream) stream {
 	language := interpreters[name]
 	args := words[1:]
 	if (name == "deno" || name == "bun") && len(args) > 0 {
@@ -31,7 +31,7 @@ func (s *Shell) interpreter(name string, words []string, in Stream) Stream {
 			if len(args) > 1 {
 				s.code(language, args[len(args)-1])
 			}
-			return Stream{given: true}
+			return stream{given: true}
 		case "run", "x", "publish", "install", "add", "remove", "test", "build":
 			return s.act(name, words, nil, in)
 		}
@@ -41,7 +41,7 @@ func (s *Shell) interpreter(name string, words []string, in Stream) Stream {
 		return s.command(append([]string{m[0]}, r.operands...), nil, in)
 	}
 	if len(r.options["check"]) > 0 {
-		return Stream{}
+		return stream{}
 	}
 	var code []string
 	for _, o := range []string{"c", "e", "eval", "print", "r", "source"} {
@@ -59,17 +59,17 @@ func (s *Shell) interpreter(name string, words []string, in Stream) Stream {
 			s.code(language, c)
 		}
 		if len(r.options["i"]) > 0 {
-			s.Note(&Act{Name: name, Words: operands, Source: words, Effects: s.writes(operands)})
+			s.note(&Act{Name: name, Words: operands, Source: words, Effects: s.writes(operands)})
 		}
 		if language == "awk" {
-			return Stream{given: true, download: in.download, paths: in.paths}
+			return stream{given: true, download: in.download, paths: in.paths}
 		}
-		return Stream{given: true}
+		return stream{given: true}
 	}
 	if len(operands) > 0 && operands[0] != "-" {
 		if f := s.read(s.path(operands[0])); f.known {
 			s.code(language, f.text)
-			return Stream{given: true}
+			return stream{given: true}
 		} else if f.download {
 			return s.feed(f)
 		}
@@ -80,7 +80,7 @@ func (s *Shell) interpreter(name string, words []string, in Stream) Stream {
 	} else if in.download {
 		return s.feed(in)
 	}
-	return Stream{given: true}
+	return stream{given: true}
 }
 
 func (s *Shell) writes(words []string) (out []Effect) {
@@ -218,7 +218,7 @@ func (c *code) follow() {
 		}
 		switch t := c.t[i]; t.kind {
 		case '`':
-			c.shell.script(c.interpolate(t.text), Stream{})
+			c.shell.script(c.interpolate(t.text), stream{})
 		case 'n':
 			switch {
 			case c.kind(i+1) == '=' && c.kind(i+2) != '=':
@@ -406,7 +406,7 @@ func (c *code) invoke(name string, args [][]string, at int) {
 		}
 		switch {
 		case literalList:
-			s.command(args[0], nil, Stream{})
+			s.command(args[0], nil, stream{})
 		case len(args) > 1 && last != "system" && len(args[1]) > 0 && (strings.HasPrefix(last, "spawn") || strings.HasPrefix(last, "exec") || strings.HasPrefix(last, "create") || c.language == "perl" || c.language == "ruby"), last == "system" && len(args) > 1 && !strings.Contains(first, " ") && (c.language == "perl" || c.language == "ruby"):
 			words := []string{first}
 			for _, a := range args[1:] {
@@ -415,12 +415,12 @@ func (c *code) invoke(name string, args [][]string, at int) {
 			if strings.HasPrefix(last, "execl") || strings.HasPrefix(last, "execv") || strings.HasPrefix(last, "spawnl") {
 				words = append(words[:1:1], words[min(2, len(words)):]...)
 			}
-			s.command(words, nil, Stream{})
+			s.command(words, nil, stream{})
 			if strings.Contains(first, " ") {
-				s.script(first, Stream{})
+				s.script(first, stream{})
 			}
 		default:
-			s.script(first, Stream{})
+			s.script(first, stream{})
 		}
 	case "rmtree", "rm_rf", "rm_r", "remove_tree", "removeSync", "emptyDirSync", "emptyDir", "rimraf", "rimrafSync", "remove_dir", "remove_entry_secure", "rmSync", "rm", "rmdirSync", "removedirs", "remove_entry", "deleteDirectory":
 		if last == "rm" && c.language != "js" {
@@ -460,7 +460,7 @@ func (c *code) invoke(name string, args [][]string, at int) {
 		}
 	case "connect", "Database", "DatabaseSync", "create_engine", "Client", "Pool", "PDO", "createConnection", "createPool", "new", "open_db", "SQLite3":
 		for _, w := range slices.Concat(args...) {
-			c.targets = append(c.targets, TargetsOf([]string{w})...)
+			c.targets = append(c.targets, targetsOf([]string{w})...)
 		}
 	case "executescript", "executemany", "query", "prepare", "raw", "do", "text", "all", "exec_driver_sql":
 		if LooksSQL(first) {
@@ -492,9 +492,9 @@ func (c *code) sql(text string) {
 	for _, h := range c.shell.where {
 		targets = append(targets, target(h))
 	}
-	c.effect(RunsSQL, c.shell.Statements(text, &targets)...)
+	c.effect(runsSQL, c.shell.statements(text, &targets)...)
 }
 
 func (c *code) effect(name string, effects ...Effect) {
-	c.shell.Note(&Act{Name: name, Effects: effects, Source: []string{name, "(in " + c.language + " code)"}})
+	c.shell.note(&Act{Name: name, Effects: effects, Source: []string{name, "(in " + c.language + " code)"}})
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // effects says what the act does, for the commands whose deeds have many spellings.
-func (s *Shell) effects(a *Act, in Stream) []Effect {
+func (s *Shell) effects(a *Act, in stream) []Effect {
 	if a.Harmless() {
 		return nil
 	}

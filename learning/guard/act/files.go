@@ -136,7 +136,7 @@ func (s *Shell) findEffects(a *Act) (out []Effect) {
 							one[k] = strings.ReplaceAll(w, "{}", found)
 						}
 						before := len(s.Acts)
-						s.command(one, nil, Stream{})
+						s.command(one, nil, stream{})
 						if !slices.Contains(args, "-maxdepth") && findsAll(args) {
 							deepen(s.Acts[min(before, len(s.Acts)):])
 						}
@@ -200,7 +200,7 @@ func (s *Shell) fdRuns(a *Act) {
 		roots = append(roots, r.operands[1:]...)
 	}
 	for _, root := range roots {
-		s.command(append(slices.Clone(args[at+1:]), s.path(root)+"/"+string(AnyText)), nil, Stream{})
+		s.command(append(slices.Clone(args[at+1:]), s.path(root)+"/"+string(AnyText)), nil, stream{})
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // output is what a command prints, as far as that follows from its words.
-func (s *Shell) output(name string, words []string, a *Act, in Stream) Stream {
+func (s *Shell) output(name string, words []string, a *Act, in stream) stream {
 	args := words[1:]
 	switch name {
 	case "echo":
@@ -24,7 +24,7 @@ func (s *Shell) output(name string, words []string, a *Act, in Stream) Stream {
 		return s.downloads(name, a)
 	case "find", "fd", "fdfind":
 		if e := findRoots(args); len(e) > 0 && name == "find" {
-			out := Stream{given: true}
+			out := stream{given: true}
 			for _, root := range e {
 				out.paths = append(out.paths, found(s.path(root), args)...)
 			}
@@ -34,7 +34,7 @@ func (s *Shell) output(name string, words []string, a *Act, in Stream) Stream {
 		if name == "git" && (len(a.Words) == 0 || a.Words[0] != "ls-files") {
 			break
 		}
-		out := Stream{given: true}
+		out := stream{given: true}
 		for _, w := range a.Words {
 			out.paths = append(out.paths, s.path(w))
 			if name == "ls" && !slices.Contains(args, "-d") {
@@ -51,7 +51,7 @@ func (s *Shell) output(name string, words []string, a *Act, in Stream) Stream {
 		}
 	case "yes":
 		if len(args) == 0 || strings.EqualFold(args[0], "y") || strings.EqualFold(args[0], "yes") {
-			return Stream{given: true, consents: true}
+			return stream{given: true, consents: true}
 		}
 		return plainText(strings.Join(args, " "))
 	case "which", "type", "whereis":
@@ -61,12 +61,12 @@ func (s *Shell) output(name string, words []string, a *Act, in Stream) Stream {
 	case "seq":
 		return plainText("1")
 	}
-	return Stream{given: true, paths: listing(a)}
+	return stream{given: true, paths: listing(a)}
 }
 
 // filter passes on what it reads: the lines of a file or of the pipe, of which
 // some filters keep only a part.
-func (s *Shell) filter(words []string, a *Act, in Stream) Stream {
+func (s *Shell) filter(words []string, a *Act, in stream) stream {
 	switch words[0] {
 	case "sed", "awk", "tr", "cut", "rev", "jq", "envsubst":
 		// They change what passes: that it is a download or a list of paths remains true.
@@ -76,7 +76,7 @@ func (s *Shell) filter(words []string, a *Act, in Stream) Stream {
 		if words[0] == "rev" && in.known {
 			return plainText(reverse(in.text))
 		}
-		return Stream{given: true, download: in.download, paths: in.paths}
+		return stream{given: true, download: in.download, paths: in.paths}
 	case "grep", "egrep", "fgrep":
 		if len(a.Words) <= 1 {
 			if !in.known && len(a.Words) == 1 && len(a.Options["v"])+len(a.Options["invert-match"]) == 0 {
@@ -84,9 +84,9 @@ func (s *Shell) filter(words []string, a *Act, in Stream) Stream {
 			}
 			return in
 		}
-		return Stream{given: true}
+		return stream{given: true}
 	}
-	var out Stream
+	var out stream
 	files := 0
 	for _, w := range a.Words {
 		if w == "-" {
@@ -95,7 +95,7 @@ func (s *Shell) filter(words []string, a *Act, in Stream) Stream {
 		files++
 		f := s.read(s.path(w))
 		if !f.known && !f.download {
-			f = Stream{given: true}
+			f = stream{given: true}
 		}
 		out = out.followedBy(f)
 	}
@@ -106,8 +106,8 @@ func (s *Shell) filter(words []string, a *Act, in Stream) Stream {
 }
 
 // downloads is the stream of curl and wget, to the pipe or into a file.
-func (s *Shell) downloads(name string, a *Act) Stream {
-	got := Stream{given: true, download: true, text: downloaded}
+func (s *Shell) downloads(name string, a *Act) stream {
+	got := stream{given: true, download: true, text: downloaded}
 	to := a.Options["output"]
 	if name == "wget" {
 		to = a.Options["output-document"]
@@ -115,13 +115,13 @@ func (s *Shell) downloads(name string, a *Act) Stream {
 	switch {
 	case len(to) > 0 && to[len(to)-1] != "-":
 		s.files[s.path(to[len(to)-1])] = got
-		return Stream{given: true}
+		return stream{given: true}
 	case name == "wget" && len(to) == 0, len(a.Options["remote-name"]) > 0, name == "aria2c":
 		for _, w := range a.Words {
 			file := path.Base(w)
 			s.files[s.path(file)] = got
 		}
-		return Stream{given: true}
+		return stream{given: true}
 	}
 	return got
 }
@@ -187,12 +187,12 @@ func printf(args []string) string {
 }
 
 // decode undoes the encodings in which a script is smuggled past a reader.
-func decode(name string, args []string, in Stream) Stream {
+func decode(name string, args []string, in stream) stream {
 	decodes := slices.ContainsFunc(args, func(a string) bool {
 		return a == "-d" || a == "-D" || a == "--decode" || a == "-r" || a == "-rp" || a == "-p" || a == "-di" || a == "-A"
 	})
 	if name == "gunzip" || !in.known || !decodes {
-		return Stream{given: true, download: in.download}
+		return stream{given: true, download: in.download}
 	}
 	text := strings.Join(strings.Fields(in.text), "")
 	var raw []byte
@@ -206,7 +206,7 @@ func decode(name string, args []string, in Stream) Stream {
 		}
 	}
 	if err != nil {
-		return Stream{given: true}
+		return stream{given: true}
 	}
 	return plainText(Tidy(string(raw)))
 }

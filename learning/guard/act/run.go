@@ -18,7 +18,7 @@ const (
 	runsDownload = "(run a download)"
 	SetsVariable = "(set a variable)"
 	WritesFile   = "(write a file)"
-	RunsSQL      = "(run SQL)"
+	runsSQL      = "(run SQL)"
 )
 
 // sameProgram maps other names of a program to the one the tables use.
@@ -49,7 +49,7 @@ func Program(word string) string {
 }
 
 // command follows a command whose words are expanded, and returns what it prints.
-func (s *Shell) command(words []string, env map[string]string, in Stream) Stream {
+func (s *Shell) command(words []string, env map[string]string, in stream) stream {
 	for len(words) > 0 && Assignment(words[0]) {
 		if env == nil {
 			env = map[string]string{}
@@ -60,11 +60,11 @@ func (s *Shell) command(words []string, env map[string]string, in Stream) Stream
 		words = words[1:]
 	}
 	if len(words) == 0 || !s.step() {
-		return Stream{}
+		return stream{}
 	}
 	if s.depth >= maxDepth {
 		s.Over = "it nests too many commands"
-		return Stream{}
+		return stream{}
 	}
 	s.depth++
 	defer func() { s.depth-- }()
@@ -106,7 +106,7 @@ func (s *Shell) command(words []string, env map[string]string, in Stream) Stream
 	}
 	for i, w := range words[1:] {
 		if strings.HasPrefix(w, downloaded) && i >= 0 && (Shells[name] || name == "source" || name == ".") {
-			return s.feed(Stream{given: true, download: true})
+			return s.feed(stream{given: true, download: true})
 		}
 	}
 	if out, ok := s.builtinCommand(name, words, env, in); ok {
@@ -124,7 +124,7 @@ func (s *Shell) command(words []string, env map[string]string, in Stream) Stream
 		return s.interpreter(name, words, in)
 	}
 	if f := s.files[s.path(given)]; f.given && strings.Contains(given, "/") {
-		return s.run(f, words[1:], Stream{})
+		return s.run(f, words[1:], stream{})
 	}
 	return s.act(name, words, env, in)
 }
@@ -132,12 +132,12 @@ func (s *Shell) command(words []string, env map[string]string, in Stream) Stream
 var unsetVariable = skillrouter.Lazily(`\$\{\w+\}`)
 
 // guessed follows a command whose name is a pattern as each known program that fits it.
-func (s *Shell) guessed(words []string, env map[string]string, in Stream) Stream {
+func (s *Shell) guessed(words []string, env map[string]string, in stream) stream {
 	pattern := path.Base(words[0])
 	if pattern == string(AnyText) {
-		return Stream{given: true}
+		return stream{given: true}
 	}
-	var out Stream
+	var out stream
 	for _, name := range slices.Sorted(maps.Keys(optionTable())) {
 		if !strings.Contains(name, " ") && NameFits(pattern, name) {
 			out = out.followedBy(s.command(append([]string{name}, words[1:]...), env, in))
@@ -147,7 +147,7 @@ func (s *Shell) guessed(words []string, env map[string]string, in Stream) Stream
 }
 
 // act notes what a program does that runs no other.
-func (s *Shell) act(name string, words []string, env map[string]string, in Stream) Stream {
+func (s *Shell) act(name string, words []string, env map[string]string, in stream) stream {
 	a := normalize(words)
 	a.Env, a.Consents = s.around(env), in.consents
 	if name == "mongosh" && in.known && len(a.Options["eval"]) == 0 {
@@ -167,10 +167,10 @@ func (s *Shell) act(name string, words []string, env map[string]string, in Strea
 		// It reads its commands, one a line.
 		for line := range strings.Lines(in.text) {
 			if fields := strings.Fields(line); len(fields) > 0 && s.step() {
-				s.act(name, append(append([]string{}, words...), fields...), env, Stream{})
+				s.act(name, append(append([]string{}, words...), fields...), env, stream{})
 			}
 		}
-		return Stream{given: true}
+		return stream{given: true}
 	}
 	if a.Name == "rake" {
 		// A task's variables may stand behind it.
@@ -184,9 +184,9 @@ func (s *Shell) act(name string, words []string, env map[string]string, in Strea
 		})
 	}
 	a.Effects = s.effects(a, in)
-	s.Note(a)
+	s.note(a)
 	for _, part := range a.implied() {
-		s.Note(part)
+		s.note(part)
 	}
 	return s.output(name, words, a, in)
 }
@@ -224,12 +224,12 @@ func (s *Shell) remote(parameters string) {
 		list = []string{strings.Trim(text, "[]")}
 	}
 	for _, one := range list {
-		s.script(one, Stream{})
+		s.script(one, stream{})
 	}
 }
 
 // function follows a call of a function that the script defines.
-func (s *Shell) function(words []string, body *syntax.Stmt, in Stream) Stream {
+func (s *Shell) function(words []string, body *syntax.Stmt, in stream) stream {
 	// A function that calls itself is followed once.
 	name := words[0]
 	s.called[name] = true
@@ -274,7 +274,7 @@ func (s *Shell) positional(args []string) (restore func()) {
 
 // builtinCommand follows what the shell itself does, and the commands that
 // only pass text on.
-func (s *Shell) builtinCommand(name string, words []string, env map[string]string, in Stream) (Stream, bool) {
+func (s *Shell) builtinCommand(name string, words []string, env map[string]string, in stream) (stream, bool) {
 	args := words[1:]
 	switch name {
 	case "cd", "pushd":
@@ -284,7 +284,7 @@ func (s *Shell) builtinCommand(name string, words []string, env map[string]strin
 				if a == "-" {
 					s.dir = ""
 				}
-				return Stream{}, true
+				return stream{}, true
 			}
 		}
 		if name == "cd" {
@@ -329,7 +329,7 @@ func (s *Shell) builtinCommand(name string, words []string, env map[string]strin
 				s.alias[n] = v
 				// An alias for the act is not the act, but nobody names it for nothing.
 				before := len(s.Acts)
-				s.script(v, Stream{})
+				s.script(v, stream{})
 				for _, act := range s.Acts[before:] {
 					act.Prepared = true
 				}
@@ -337,7 +337,7 @@ func (s *Shell) builtinCommand(name string, words []string, env map[string]strin
 		}
 	case "trap":
 		if len(args) > 1 && args[0] != "-" {
-			s.script(args[0], Stream{})
+			s.script(args[0], stream{})
 		}
 	case "source", ".":
 		if len(args) > 0 {
@@ -349,7 +349,7 @@ func (s *Shell) builtinCommand(name string, words []string, env map[string]strin
 			if len(r.operands) == 1 {
 				return plainText(r.operands[0]), true
 			}
-			return Stream{given: true}, true
+			return stream{given: true}, true
 		}
 		return s.command(r.operands, env, in), true
 	case "su", "runuser":
@@ -362,7 +362,7 @@ func (s *Shell) builtinCommand(name string, words []string, env map[string]strin
 		} else if f, ok := s.files[s.path(args[len(args)-1])]; ok {
 			s.schedule(f.text)
 		}
-		return Stream{}, false
+		return stream{}, false
 	case "tee":
 		r := readOptions(name, OptionsOf()[name], args, false)
 		for _, to := range r.operands {
@@ -377,13 +377,13 @@ func (s *Shell) builtinCommand(name string, words []string, env map[string]strin
 		}
 		return plainText("."), true
 	default:
-		return Stream{}, false
+		return stream{}, false
 	}
-	return Stream{}, true
+	return stream{}, true
 }
 
 // otherUser follows su.
-func (s *Shell) otherUser(args []string, in Stream) Stream {
+func (s *Shell) otherUser(args []string, in stream) stream {
 	r := readOptions("su", parseOptionList("c=command: s=shell: g=group: G=supp-group: u=user: w: l=login m p f session-command:"), args, false)
 	if text := append(r.options["command"], r.options["session-command"]...); len(text) > 0 {
 		return s.script(strings.Join(text, "\n"), in)
@@ -395,35 +395,35 @@ func (s *Shell) otherUser(args []string, in Stream) Stream {
 }
 
 // multiplexer follows what tmux and screen are told to run or type.
-func (s *Shell) multiplexer(name string, args []string) Stream {
+func (s *Shell) multiplexer(name string, args []string) stream {
 	r := readOptions(name, parseOptionList("L: S: f: s: n: t: c: x: y: X p: d D m R e: h v F: l"), args, false)
 	for i, w := range r.operands {
 		switch w {
 		case "new-session", "new", "new-window", "neww", "split-window", "splitw", "send-keys", "send", "run-shell", "run", "respawn-pane", "stuff":
 			for _, text := range r.operands[i+1:] {
 				if strings.Contains(text, " ") {
-					s.script(text, Stream{})
+					s.script(text, stream{})
 				}
 			}
-			return s.script(strings.Join(r.operands[i+1:], " "), Stream{})
+			return s.script(strings.Join(r.operands[i+1:], " "), stream{})
 		}
 	}
 	if name == "screen" && len(r.operands) > 0 {
-		return s.command(r.operands, nil, Stream{})
+		return s.command(r.operands, nil, stream{})
 	}
-	return Stream{}
+	return stream{}
 }
 
 // shellProgram follows sh, bash and the like.
-func (s *Shell) shellProgram(words []string, in Stream) Stream {
+func (s *Shell) shellProgram(words []string, in stream) stream {
 	r := readOptions("sh", parseOptionList("c o: O: l i s n e u x v a b f h k m p r t B C E H P rcfile: init-file: norc noprofile posix login restricted"), words[1:], true)
 	if len(r.options["n"]) > 0 || len(r.options["version"])+len(r.options["help"]) > 0 {
-		return Stream{} // it reads and runs nothing
+		return stream{} // it reads and runs nothing
 	}
 	switch {
 	case len(r.options["c"]) > 0:
 		if len(r.operands) == 0 {
-			return Stream{}
+			return stream{}
 		}
 		var args []string
 		if len(r.operands) > 2 {
@@ -445,7 +445,7 @@ func (s *Shell) shellProgram(words []string, in Stream) Stream {
 	case len(r.operands) > 0 && len(r.options["s"]) == 0 && r.operands[0] != "-" && r.operands[0] != "/dev/stdin":
 		f := s.read(s.path(r.operands[0]))
 		if !f.given || !f.known && !f.download {
-			s.Note(&Act{Name: "sh", Words: r.operands, Source: words})
+			s.note(&Act{Name: "sh", Words: r.operands, Source: words})
 		}
 		return s.run(f, r.operands[1:], in)
 	}
@@ -456,19 +456,19 @@ func (s *Shell) shellProgram(words []string, in Stream) Stream {
 }
 
 // run follows a file that is executed.
-func (s *Shell) run(f Stream, args []string, in Stream) Stream {
+func (s *Shell) run(f stream, args []string, in stream) stream {
 	if f.download {
 		return s.feed(f)
 	}
 	if !f.known {
-		return Stream{}
+		return stream{}
 	}
 	defer s.positional(args)()
 	if first, rest, ok := strings.Cut(f.text, "\n"); ok && strings.HasPrefix(first, "#!") {
 		for name, language := range interpreters {
 			if strings.Contains(first, name) && !Shells[name] {
 				s.code(language, rest)
-				return Stream{}
+				return stream{}
 			}
 		}
 	}
@@ -476,14 +476,14 @@ func (s *Shell) run(f Stream, args []string, in Stream) Stream {
 }
 
 // feed follows what a shell does that reads its commands from in.
-func (s *Shell) feed(in Stream) Stream {
+func (s *Shell) feed(in stream) stream {
 	if in.download {
-		s.Note(&Act{Name: runsDownload, Words: []string{runsDownload}, Effects: []Effect{{Kind: EffectDownload}}})
+		s.note(&Act{Name: runsDownload, Words: []string{runsDownload}, Effects: []Effect{{Kind: EffectDownload}}})
 	}
 	if in.known && in.text != "" {
-		return s.script(in.text, Stream{})
+		return s.script(in.text, stream{})
 	}
-	return Stream{}
+	return stream{}
 }
 
 // quoteAll writes words so that a shell reads them back unchanged, active patterns apart.

@@ -28,7 +28,7 @@ type Shell struct {
 	funcs  map[string]*syntax.Stmt
 	called map[string]bool
 	alias  map[string]string
-	files  map[string]Stream         // written by the script itself
+	files  map[string]stream         // written by the script itself
 	sinks  map[string][]*syntax.Stmt // >(…)
 	env    map[string]string         // exported, or set for one command
 	dir    string                    // the working directory, "" if not known
@@ -44,7 +44,7 @@ func NewShell(ctx context.Context, dir string) *Shell {
 	return &Shell{
 		ctx: ctx, dir: dir,
 		vars: map[string]shellValue{}, funcs: map[string]*syntax.Stmt{}, called: map[string]bool{},
-		alias: map[string]string{}, files: map[string]Stream{}, sinks: map[string][]*syntax.Stmt{}, env: map[string]string{},
+		alias: map[string]string{}, files: map[string]stream{}, sinks: map[string][]*syntax.Stmt{}, env: map[string]string{},
 	}
 }
 
@@ -135,17 +135,17 @@ func nesting(script string) int {
 }
 
 // script follows a text that a shell would read.
-func (s *Shell) script(text string, in Stream) Stream {
+func (s *Shell) script(text string, in stream) stream {
 	text = patterns.Replace(text)
 	if strings.TrimSpace(text) == "" || !s.step() {
-		return Stream{}
+		return stream{}
 	}
 	if strings.Contains(text, downloaded) {
-		s.Note(&Act{Name: runsDownload, Words: []string{runsDownload}, Effects: []Effect{{Kind: EffectDownload}}})
+		s.note(&Act{Name: runsDownload, Words: []string{runsDownload}, Effects: []Effect{{Kind: EffectDownload}}})
 	}
 	if s.depth >= maxDepth {
 		s.Over = "it nests too many scripts"
-		return Stream{}
+		return stream{}
 	}
 	s.depth++
 	defer func() { s.depth-- }()
@@ -180,7 +180,7 @@ func (s *Shell) lenient(text string) {
 			return
 		}
 		if len(words) > 0 && len(words) <= maxFields {
-			s.command(words, nil, Stream{})
+			s.command(words, nil, stream{})
 		}
 	}
 }
@@ -223,13 +223,13 @@ func (s *Shell) finish() {
 	for name, body := range s.funcs {
 		if !s.called[name] && s.Over == "" {
 			s.called[name] = true
-			s.stmt(body, Stream{})
+			s.stmt(body, stream{})
 		}
 	}
 }
 
-// Note adds an act.
-func (s *Shell) Note(a *Act) {
+// note adds an act.
+func (s *Shell) note(a *Act) {
 	if len(s.Acts) > maxActs {
 		s.Over = "it holds too many commands"
 		return
@@ -247,14 +247,23 @@ func Tidy(text string) string {
 	return private.Replace(strings.TrimPrefix(text, "\ufeff"))
 }
 
-// Follow reads an action to its end: SQL as such, all else as shell.
-func (s *Shell) Follow(text string) {
-	if LooksSQL(text) {
-		var targets Targets
-		effects := s.Statements(text, &targets)
-		s.Note(&Act{Name: RunsSQL, Effects: effects, Source: []string{strings.TrimSpace(text)}})
-		return
+// Follow reads a proposal to its end; text is what it says, made safe by Tidy. SQL is
+// read as such, and all else as shell.
+func (s *Shell) Follow(p Proposal, text string) {
+	switch {
+	case p.effects != nil:
+		s.note(&Act{Name: p.tool, Source: []string{text}, Effects: p.effects(s)})
+	case p.sql:
+		s.runSQL(text, targetsOf(p.targets), text)
+	case LooksSQL(text):
+		s.runSQL(text, nil, strings.TrimSpace(text))
+	default:
+		s.script(text, stream{})
+		s.finish()
 	}
-	s.script(text, Stream{})
-	s.finish()
+}
+
+// runSQL notes that SQL runs on a connection that targets name.
+func (s *Shell) runSQL(text string, targets Targets, source string) {
+	s.note(&Act{Name: runsSQL, Effects: s.statements(text, &targets), Source: []string{source}})
 }

@@ -142,7 +142,7 @@ func dollarTag(text string) string {
 	return ""
 }
 
-// Statements reads SQL as statements. Those within functions, CTEs and
+// statements reads SQL as statements. Those within functions, CTEs and
 // anonymous blocks count as statements of their own.
 func Statements(text string) []Statement { return sqlDepth(text, 0) }
 

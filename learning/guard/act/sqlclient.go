@@ -52,7 +52,7 @@ var SQLClients = map[string]sqlClient{
 type Targets []string
 
 // sqlEffects reads what the clients of databases are told to run.
-func (s *Shell) sqlEffects(a *Act, in Stream) []Effect {
+func (s *Shell) sqlEffects(a *Act, in stream) []Effect {
 	switch a.Name {
 	case "dropdb", "createdb":
 		if len(a.Words) == 0 {
@@ -60,11 +60,11 @@ func (s *Shell) sqlEffects(a *Act, in Stream) []Effect {
 		}
 		verb := map[string]string{"dropdb": "DROP", "createdb": "CREATE"}[a.Name]
 		st := &Statement{Verb: verb, Object: "database", Names: []string{strings.ToLower(a.Words[0])}, text: a.Text()}
-		return []Effect{{Kind: EffectSQL, SQL: st, Targets: append(Targets{target(a.Words[0])}, TargetsOf(a.Options["host"])...)}}
+		return []Effect{{Kind: EffectSQL, SQL: st, Targets: append(Targets{target(a.Words[0])}, targetsOf(a.Options["host"])...)}}
 	case "mysqladmin":
 		if len(a.Words) > 1 && (a.Words[0] == "drop" || a.Words[0] == "create") {
 			st := &Statement{Verb: strings.ToUpper(a.Words[0]), Object: "database", Names: []string{strings.ToLower(a.Words[1])}, text: a.Text()}
-			return []Effect{{Kind: EffectSQL, SQL: st, Targets: append(Targets{target(a.Words[1])}, TargetsOf(a.Options["host"])...)}}
+			return []Effect{{Kind: EffectSQL, SQL: st, Targets: append(Targets{target(a.Words[1])}, targetsOf(a.Options["host"])...)}}
 		}
 		return nil
 	}
@@ -91,13 +91,13 @@ func (s *Shell) sqlEffects(a *Act, in Stream) []Effect {
 	operands = operands[client.words:]
 	var targets Targets
 	for _, name := range client.target {
-		targets = append(targets, TargetsOf(r.options[name])...)
+		targets = append(targets, targetsOf(r.options[name])...)
 	}
 	for _, name := range []string{"PGHOST", "PGDATABASE", "PGSERVICE", "MYSQL_HOST", "DATABASE_URL"} {
 		if v := a.Env[name]; v != "" {
-			targets = append(targets, TargetsOf([]string{v})...)
+			targets = append(targets, targetsOf([]string{v})...)
 		} else if v := s.env[name]; v != "" {
-			targets = append(targets, TargetsOf([]string{v})...)
+			targets = append(targets, targetsOf([]string{v})...)
 		}
 	}
 	n := min(client.Operands, len(operands))
@@ -105,7 +105,7 @@ func (s *Shell) sqlEffects(a *Act, in Stream) []Effect {
 		if a.Name == "sqlite3" || a.Name == "duckdb" {
 			w = s.path(strings.TrimSuffix(strings.TrimPrefix(w, "file:"), "?mode=rw"))
 		}
-		targets = append(targets, TargetsOf([]string{w})...)
+		targets = append(targets, targetsOf([]string{w})...)
 	}
 	operands = operands[n:]
 	for _, h := range s.where {
@@ -152,7 +152,7 @@ func (s *Shell) sqlEffects(a *Act, in Stream) []Effect {
 		if strings.ContainsRune(text, Unknown) && !LooksSQL(text) {
 			hidden = true
 		}
-		out = append(out, s.Statements(text, &targets)...)
+		out = append(out, s.statements(text, &targets)...)
 	}
 	if hidden {
 		out = append(out, Effect{Kind: EffectSQL, SQL: &Statement{Hidden: true, text: a.Text()}, Targets: targets})
@@ -160,19 +160,19 @@ func (s *Shell) sqlEffects(a *Act, in Stream) []Effect {
 	return out
 }
 
-// Statements reads a script that a client is given. Its own commands, which
+// statements reads a script that a client is given. Its own commands, which
 // run a shell or another file, are followed too.
-func (s *Shell) Statements(text string, targets *Targets) (out []Effect) {
+func (s *Shell) statements(text string, targets *Targets) (out []Effect) {
 	text = patterns.Replace(text)
 	var sql strings.Builder
 	for line := range strings.Lines(text) {
 		trimmed := strings.TrimSpace(line)
 		switch {
 		case strings.HasPrefix(trimmed, `\!`):
-			s.script(trimmed[2:], Stream{})
+			s.script(trimmed[2:], stream{})
 		case strings.HasPrefix(trimmed, ".shell "), strings.HasPrefix(trimmed, ".system "):
 			_, command, _ := strings.Cut(trimmed, " ")
-			s.script(command, Stream{})
+			s.script(command, stream{})
 		case strings.HasPrefix(trimmed, `\i `), strings.HasPrefix(trimmed, `\ir `), strings.HasPrefix(trimmed, ".read "), strings.HasPrefix(trimmed, "source "), strings.HasPrefix(trimmed, `\. `):
 			_, file, _ := strings.Cut(trimmed, " ")
 			if f := s.read(s.path(strings.Trim(file, `'" ;`))); f.known {
@@ -185,7 +185,7 @@ func (s *Shell) Statements(text string, targets *Targets) (out []Effect) {
 		case strings.HasPrefix(trimmed, `\c `), strings.HasPrefix(trimmed, `\connect `), strings.HasPrefix(strings.ToUpper(trimmed), "USE "):
 			_, name, _ := strings.Cut(trimmed, " ")
 			name, sqlRest, _ := strings.Cut(name, ";")
-			*targets = append(*targets, TargetsOf([]string{strings.Trim(name, "`\"' ;")})...)
+			*targets = append(*targets, targetsOf([]string{strings.Trim(name, "`\"' ;")})...)
 			sql.WriteString(sqlRest + "\n")
 		case strings.HasPrefix(trimmed, `\`) && !strings.Contains(trimmed, ";"), strings.HasPrefix(trimmed, ".") && !strings.Contains(trimmed, ";"):
 		default:
@@ -194,11 +194,11 @@ func (s *Shell) Statements(text string, targets *Targets) (out []Effect) {
 	}
 	for _, st := range Statements(sql.String()) {
 		for _, f := range st.attach {
-			*targets = append(*targets, TargetsOf([]string{f})...)
+			*targets = append(*targets, targetsOf([]string{f})...)
 		}
 		if st.Verb != "" {
 			st.text = strings.TrimSpace(text)
-			out = append(out, Effect{Kind: EffectSQL, SQL: &st, Targets: append(slices.Clone(*targets), TargetsOf(st.schemas)...)})
+			out = append(out, Effect{Kind: EffectSQL, SQL: &st, Targets: append(slices.Clone(*targets), targetsOf(st.schemas)...)})
 		}
 	}
 	return out
@@ -222,8 +222,8 @@ func sqliteWords(args []string) read {
 	return r
 }
 
-// TargetsOf spells the words that name a connection. A URL yields its host and its database.
-func TargetsOf(words []string) (out Targets) {
+// targetsOf spells the words that name a connection. A URL yields its host and its database.
+func targetsOf(words []string) (out Targets) {
 	for _, w := range words {
 		w = strings.Trim(w, `"' `)
 		if w == "" {

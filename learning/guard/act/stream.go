@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// Stream is what flows through a pipe or lies in a file, as far as it is known.
-type Stream struct {
+// stream is what flows through a pipe or lies in a file, as far as it is known.
+type stream struct {
 	text     string
 	known    bool     // text is what flows
 	paths    []string // it lists these, or what lies below them
@@ -18,14 +18,14 @@ type Stream struct {
 const downloaded = "\uE003download"
 
 // followedBy is what one reads who reads both, one after the other.
-func (a Stream) followedBy(b Stream) Stream {
+func (a stream) followedBy(b stream) stream {
 	switch {
 	case !b.given:
 		return a
 	case !a.given:
 		return b
 	}
-	c := Stream{known: a.known && b.known, download: a.download || b.download, given: true}
+	c := stream{known: a.known && b.known, download: a.download || b.download, given: true}
 	if len(a.text)+len(b.text) <= MaxInput {
 		c.text = a.text + b.text
 	} else {
@@ -35,10 +35,10 @@ func (a Stream) followedBy(b Stream) Stream {
 	return c
 }
 
-func plainText(text string) Stream { return Stream{text: text, known: true, given: true} }
+func plainText(text string) stream { return stream{text: text, known: true, given: true} }
 
 // items are the lines or listed paths, at most maxTurns.
-func (in Stream) items() (items []string) {
+func (in stream) items() (items []string) {
 	items = append(items, in.paths...)
 	if in.known {
 		for line := range strings.FieldsFuncSeq(in.text, func(r rune) bool { return r == '\n' || r == 0 }) {
@@ -55,15 +55,15 @@ func (in Stream) items() (items []string) {
 func (s *Shell) path(word string) string { return Clean(s.dir, word) }
 
 // read is what is known of a file's content.
-func (s *Shell) read(path string) Stream {
+func (s *Shell) read(path string) stream {
 	if f, ok := s.files[path]; ok {
 		return f
 	}
-	return Stream{given: true}
+	return stream{given: true}
 }
 
 // write notes that a file is written, and what it then holds.
-func (s *Shell) write(to string, content Stream, act bool) {
+func (s *Shell) write(to string, content stream, act bool) {
 	path := s.path(to)
 	if sink, ok := s.sinks[path]; ok {
 		s.stmts(sink, content)
@@ -72,7 +72,7 @@ func (s *Shell) write(to string, content Stream, act bool) {
 	content.given = true
 	s.files[path] = s.files[path].followedBy(content)
 	if act && !strings.HasPrefix(path, "/dev/fd/") {
-		s.Note(&Act{Name: WritesFile, Words: []string{path}, Effects: writeEffects(path)})
+		s.note(&Act{Name: WritesFile, Words: []string{path}, Effects: writeEffects(path)})
 	}
 	if strings.HasPrefix(path, "/etc/cron") || strings.HasPrefix(path, "/var/spool/cron") {
 		s.schedule(content.text)
@@ -88,10 +88,10 @@ func (s *Shell) schedule(text string) {
 			skip = 1
 		}
 		if len(fields) > skip && !strings.HasPrefix(fields[0], "#") && !strings.Contains(fields[0], "=") {
-			s.script(strings.Join(fields[skip:], " "), Stream{})
+			s.script(strings.Join(fields[skip:], " "), stream{})
 			if len(fields) > skip+1 {
 				// The system's crontab names a user before the command.
-				s.script(strings.Join(fields[skip+1:], " "), Stream{})
+				s.script(strings.Join(fields[skip+1:], " "), stream{})
 			}
 		}
 	}

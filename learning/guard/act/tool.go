@@ -17,15 +17,18 @@ const (
 type Proposal struct {
 	Text    string
 	Dir     string
-	Told    bool // a tool's argument says that it is a command
-	SQL     bool
-	Targets []string
-	Tool    string
-	Effects func(s *Shell) []Effect
+	told    bool // a tool's argument says that it is a command
+	sql     bool
+	targets []string
+	tool    string
+	effects func(s *Shell) []Effect
 }
 
+// Plain tells that nothing says what the text is: a command, SQL or a sentence.
+func (p Proposal) Plain() bool { return !p.told && !p.sql && p.effects == nil }
+
 // Proposals takes an action apart, which is a command, a call of a tool or both: the commands,
-// Statements and paths in it, and in rest the words of a tool that the guard does not know.
+// statements and paths in it, and in rest the words of a tool that the guard does not know.
 func Proposals(command, tool string, args map[string]any) (proposals []Proposal, rest string) {
 	if tool == "" {
 		t, a, ok := toolCall(command)
@@ -102,7 +105,7 @@ func toolProposals(tool string, args map[string]any) (proposals []Proposal, rest
 	if sql {
 		for _, k := range sqlArgs {
 			for _, text := range texts(arg(args, k)) {
-				proposals = append(proposals, Proposal{Text: text, SQL: true, Targets: connectionArgs(args)})
+				proposals = append(proposals, Proposal{Text: text, sql: true, targets: connectionArgs(args)})
 			}
 		}
 	}
@@ -111,7 +114,7 @@ func toolProposals(tool string, args map[string]any) (proposals []Proposal, rest
 			v := arg(args, k)
 			if list, ok := v.([]any); ok && k != "commands" {
 				texts := texts(list)
-				proposals = append(proposals, Proposal{Text: quoteAll(texts), Dir: dir, Told: true})
+				proposals = append(proposals, Proposal{Text: quoteAll(texts), Dir: dir, told: true})
 				continue
 			}
 			if text, ok := v.(string); ok {
@@ -133,18 +136,18 @@ func toolProposals(tool string, args map[string]any) (proposals []Proposal, rest
 						text = strings.Replace(text, "node <<", "node - <<", 1)
 					}
 				}
-				proposals = append(proposals, Proposal{Text: text, Dir: dir, Told: true})
+				proposals = append(proposals, Proposal{Text: text, Dir: dir, told: true})
 				continue
 			}
 			for _, text := range texts(v) {
-				proposals = append(proposals, Proposal{Text: text, Dir: dir, Told: true})
+				proposals = append(proposals, Proposal{Text: text, Dir: dir, told: true})
 			}
 		}
 	}
 	if len(proposals) == 0 {
 		for _, k := range sqlArgs {
 			if text, ok := arg(args, k).(string); ok && LooksSQL(text) {
-				proposals = append(proposals, Proposal{Text: text, SQL: true, Targets: connectionArgs(args)})
+				proposals = append(proposals, Proposal{Text: text, sql: true, targets: connectionArgs(args)})
 			}
 		}
 	}
@@ -154,7 +157,7 @@ func toolProposals(tool string, args map[string]any) (proposals []Proposal, rest
 			if method == "" {
 				method = "GET"
 			}
-			return []Proposal{{Text: quoteAll([]string{"curl", "-X", strings.ToUpper(method), url}), Told: true}}, ""
+			return []Proposal{{Text: quoteAll([]string{"curl", "-X", strings.ToUpper(method), url}), told: true}}, ""
 		}
 	}
 	if len(proposals) == 0 {
@@ -186,7 +189,7 @@ func fileTool(tool, dir string, args map[string]any, has func(...string) bool) (
 	}
 	verb, _ := arg(args, "command").(string)
 	if has("read", "view", "list", "ls", "search", "stat", "get", "glob", "grep", "open", "info", "cat") && !has("write", "edit", "replace", "delete", "remove") || verb == "view" {
-		return Proposal{Text: "cat " + quoteAll(paths), Effects: func(*Shell) []Effect { return nil }, Tool: "cat"}, true
+		return Proposal{Text: "cat " + quoteAll(paths), effects: func(*Shell) []Effect { return nil }, tool: "cat"}, true
 	}
 	deletes := has("delete", "remove", "rm", "unlink", "rmdir", "trash", "del")
 	writes := has("write", "edit", "replace", "create", "update", "append", "insert", "patch", "save", "move", "modify", "put", "str", "editor", "multiedit", "rename", "overwrite", "truncate")
@@ -198,8 +201,8 @@ func fileTool(tool, dir string, args map[string]any, has func(...string) bool) (
 		recursive = b
 	}
 	return Proposal{
-		Text: tool + " " + strings.Join(paths, " "), Tool: "(" + tool + ")",
-		Effects: func(s *Shell) (out []Effect) {
+		Text: tool + " " + strings.Join(paths, " "), tool: "(" + tool + ")",
+		effects: func(s *Shell) (out []Effect) {
 			for _, p := range paths {
 				e := Effect{Kind: EffectWrite, Path: Clean(dir, Tidy(p))}
 				if deletes {

@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-func (s *Shell) stmts(stmts []*syntax.Stmt, in Stream) (out Stream) {
+func (s *Shell) stmts(stmts []*syntax.Stmt, in stream) (out stream) {
 	for _, st := range stmts {
 		out = out.followedBy(s.stmt(st, in))
 		if s.Over != "" {
@@ -18,9 +18,9 @@ func (s *Shell) stmts(stmts []*syntax.Stmt, in Stream) (out Stream) {
 }
 
 // stmt follows one statement and returns what it would print.
-func (s *Shell) stmt(st *syntax.Stmt, in Stream) Stream {
+func (s *Shell) stmt(st *syntax.Stmt, in stream) stream {
 	if !s.step() {
-		return Stream{}
+		return stream{}
 	}
 	var outputs []string
 	for _, r := range st.Redirs {
@@ -48,7 +48,7 @@ func (s *Shell) stmt(st *syntax.Stmt, in Stream) Stream {
 		s.write(to, out, true)
 	}
 	if len(outputs) > 0 {
-		return Stream{}
+		return stream{}
 	}
 	return out
 }
@@ -93,17 +93,17 @@ func quotedWord(w *syntax.Word) bool {
 }
 
 // cmd follows a command of any form.
-func (s *Shell) cmd(c syntax.Command, in Stream) Stream {
+func (s *Shell) cmd(c syntax.Command, in stream) stream {
 	switch c := c.(type) {
 	case nil:
-		return Stream{}
+		return stream{}
 	case *syntax.CallExpr:
 		return s.call(c, in)
 	case *syntax.BinaryCmd:
 		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
 			out := s.stmt(c.X, in)
 			if !out.given {
-				out = Stream{given: true}
+				out = stream{given: true}
 			}
 			return s.stmt(c.Y, out)
 		}
@@ -116,7 +116,7 @@ func (s *Shell) cmd(c syntax.Command, in Stream) Stream {
 	case *syntax.Block:
 		return s.stmts(c.Stmts, in)
 	case *syntax.IfClause:
-		var out Stream
+		var out stream
 		for ; c != nil; c = c.Else {
 			s.stmts(c.Cond, in)
 			out = out.followedBy(s.stmts(c.Then, in))
@@ -128,7 +128,7 @@ func (s *Shell) cmd(c syntax.Command, in Stream) Stream {
 		return s.loop(c, in)
 	case *syntax.CaseClause:
 		s.text(c.Word)
-		var out Stream
+		var out stream
 		for _, item := range c.Items {
 			out = out.followedBy(s.stmts(item.Stmts, in))
 		}
@@ -148,7 +148,7 @@ func (s *Shell) cmd(c syntax.Command, in Stream) Stream {
 	default:
 		s.substitutions(c)
 	}
-	return Stream{}
+	return stream{}
 }
 
 // substitutions follows the $(…) within a node that does nothing else.
@@ -166,16 +166,16 @@ func (s *Shell) substitutions(n syntax.Node) {
 	})
 }
 
-func (s *Shell) while(c *syntax.WhileClause, in Stream) Stream {
+func (s *Shell) while(c *syntax.WhileClause, in stream) stream {
 	name := readVariable(c.Cond)
 	if name == "" || !in.given {
 		s.stmts(c.Cond, in)
 		return s.stmts(c.Do, in)
 	}
-	var out Stream
+	var out stream
 	for _, item := range in.items() {
 		s.set(name, shellValue{item})
-		out = out.followedBy(s.stmts(c.Do, Stream{given: true}))
+		out = out.followedBy(s.stmts(c.Do, stream{given: true}))
 		if !s.step() {
 			break
 		}
@@ -199,7 +199,7 @@ func readVariable(cond []*syntax.Stmt) string {
 	return ""
 }
 
-func (s *Shell) loop(c *syntax.ForClause, in Stream) Stream {
+func (s *Shell) loop(c *syntax.ForClause, in stream) stream {
 	iter, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
 		s.substitutions(c.Loop)
@@ -212,7 +212,7 @@ func (s *Shell) loop(c *syntax.ForClause, in Stream) Stream {
 	if len(items) == 0 {
 		items = []string{string(Unknown)}
 	}
-	var out Stream
+	var out stream
 	for _, item := range items[:min(len(items), maxTurns)] {
 		s.set(iter.Name.Value, shellValue{item})
 		out = out.followedBy(s.stmts(c.Do, in))
@@ -228,10 +228,10 @@ func (s *Shell) loop(c *syntax.ForClause, in Stream) Stream {
 }
 
 // call follows a simple command.
-func (s *Shell) call(c *syntax.CallExpr, in Stream) Stream {
+func (s *Shell) call(c *syntax.CallExpr, in stream) stream {
 	if len(c.Args) == 0 {
 		s.assign(c.Assigns, false)
-		return Stream{}
+		return stream{}
 	}
 	env := map[string]string{}
 	for _, a := range c.Assigns {
@@ -284,22 +284,22 @@ func (s *Shell) assign(assigns []*syntax.Assign, exported bool) {
 
 // noteVariable adds the setting of a variable, which a rule may be about.
 func (s *Shell) noteVariable(name, value string) {
-	s.Note(&Act{Name: SetsVariable, Words: []string{name, value}, Source: []string{name + "=" + value}})
+	s.note(&Act{Name: SetsVariable, Words: []string{name, value}, Source: []string{name + "=" + value}})
 }
 
 // capture follows a command substitution in a shell of its own and returns what it prints.
-func (s *Shell) capture(stmts []*syntax.Stmt) Stream {
+func (s *Shell) capture(stmts []*syntax.Stmt) stream {
 	if s.depth >= maxDepth {
 		s.Over = "it nests too many substitutions"
-		return Stream{}
+		return stream{}
 	}
 	s.depth++
 	dir := s.dir
-	out := s.stmts(stmts, Stream{})
+	out := s.stmts(stmts, stream{})
 	s.dir = dir
 	s.depth--
 	if !out.given {
-		return Stream{}
+		return stream{}
 	}
 	return out
 }

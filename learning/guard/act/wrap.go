@@ -152,7 +152,7 @@ var packaged = map[string]bool{
 }
 
 // unwrap runs what a wrapper runs. It reports false when the words are no wrapper.
-func (s *Shell) unwrap(words []string, env map[string]string, in Stream) (Stream, bool) {
+func (s *Shell) unwrap(words []string, env map[string]string, in stream) (stream, bool) {
 	if name := words[0]; name == "pnpm" || name == "yarn" || name == "bun" {
 		// They run the programs of the package by their mere name.
 		if r := readOptions(name, parseOptionList("C=dir: filter: cwd:"), words[1:], true); len(r.operands) > 1 && packaged[r.operands[0]] {
@@ -161,14 +161,14 @@ func (s *Shell) unwrap(words []string, env map[string]string, in Stream) (Stream
 	}
 	key, used := longestKey(words, func(k string) bool { _, ok := wrappers()[k]; return ok })
 	if key == "" {
-		return Stream{}, false
+		return stream{}, false
 	}
 	w := wrappers()[key]
 	name := words[0]
 	args := words[used:]
 	r := readOptions(key, OptionsOf()[key], args, true)
 	if _, help := r.options["help"]; help && name != "docker" {
-		return Stream{}, true
+		return stream{}, true
 	}
 	text, scripted := r.options[w.text]
 	rest := r.operands
@@ -182,7 +182,7 @@ func (s *Shell) unwrap(words []string, env map[string]string, in Stream) (Stream
 		rest = rest[1:]
 	}
 	if split := r.options["split-string"]; name == "env" && len(split) > 0 {
-		return s.within("", func() Stream { return s.script(strings.Join(append(split, rest...), " "), in) }), true
+		return s.within("", func() stream { return s.script(strings.Join(append(split, rest...), " "), in) }), true
 	}
 	if scripted = scripted || w.skip > 0 && w.text != "" && w.text != "*"; scripted && len(text) == 0 && len(rest) > w.skip {
 		// These take their options behind the operand too.
@@ -209,7 +209,7 @@ func (s *Shell) unwrap(words []string, env map[string]string, in Stream) (Stream
 				outer.Words = append(outer.Words, sub)
 			}
 		}
-		s.Note(outer)
+		s.note(outer)
 		where = host(skipped)
 		if i := slices.Index(rest, "--"); i >= 0 && strings.HasPrefix(key, "kubectl") {
 			rest = rest[i+1:]
@@ -217,7 +217,7 @@ func (s *Shell) unwrap(words []string, env map[string]string, in Stream) (Stream
 			rest = readOptions(key, OptionsOf()[key], rest, true).operands
 		}
 	}
-	run := func() Stream {
+	run := func() stream {
 		switch {
 		case scripted && len(text) > 0:
 			return s.script(strings.Join(text, "\n"), in)
@@ -232,14 +232,14 @@ func (s *Shell) unwrap(words []string, env map[string]string, in Stream) (Stream
 		return s.command(rest, env, in)
 	}
 	if key == "docker run" || key == "docker compose run" {
-		return s.within(where, func() Stream {
+		return s.within(where, func() stream {
 			if own := imageProgram(skipped); own != "" && len(rest) > 0 && len(r.options["entrypoint"]) == 0 && !KnownProgram(Program(rest[0])) && key == "docker run" {
 				rest = append([]string{own}, rest...) // words for the image's own program
 			}
 			return s.mounted(r.options["volume"], r.options["mount"], r.options["entrypoint"], rest, env, in)
 		}), true
 	}
-	return s.within(where, func() Stream {
+	return s.within(where, func() stream {
 		for _, o := range []string{"workdir", "working-directory", "cwd"} {
 			if dir := r.options[o]; len(dir) > 0 && where != "" {
 				s.dir = Clean("", dir[len(dir)-1])
@@ -251,7 +251,7 @@ func (s *Shell) unwrap(words []string, env map[string]string, in Stream) (Stream
 
 // within follows what happens on another host or in a container, where the
 // working directory is another.
-func (s *Shell) within(where string, run func() Stream) Stream {
+func (s *Shell) within(where string, run func() stream) stream {
 	if where == "" {
 		return run()
 	}
@@ -264,7 +264,7 @@ func (s *Shell) within(where string, run func() Stream) Stream {
 }
 
 // mounted follows what a new container runs, its mounted paths spelt as the host's.
-func (s *Shell) mounted(volumes, mounts, entry, rest []string, env map[string]string, in Stream) Stream {
+func (s *Shell) mounted(volumes, mounts, entry, rest []string, env map[string]string, in stream) stream {
 	if len(entry) > 0 {
 		rest = append([]string{entry[len(entry)-1]}, rest...)
 	}
@@ -311,7 +311,7 @@ func (s *Shell) mounted(volumes, mounts, entry, rest []string, env map[string]st
 }
 
 // spread follows a command that xargs or parallel runs for each item.
-func (s *Shell) spread(name string, args []string, env map[string]string, in Stream) Stream {
+func (s *Shell) spread(name string, args []string, env map[string]string, in stream) stream {
 	r := readOptions(name, parseOptionList(spread[name]), args, true)
 	items := in.items()
 	if in.known && len(r.options["null"]) == 0 && name == "xargs" && len(r.options["delimiter"]) == 0 {
@@ -328,10 +328,10 @@ func (s *Shell) spread(name string, args []string, env map[string]string, in Str
 	if len(rest) == 0 {
 		if name == "parallel" {
 			for _, item := range items {
-				s.script(item, Stream{})
+				s.script(item, stream{})
 			}
 		}
-		return Stream{}
+		return stream{}
 	}
 	mark := "{}"
 	if v := r.options["replace"]; len(v) > 0 && v[0] != "" {
@@ -341,20 +341,20 @@ func (s *Shell) spread(name string, args []string, env map[string]string, in Str
 	if !marked {
 		whole := append(append([]string{}, rest...), items...)
 		if name == "parallel" && len(rest) == 1 {
-			return s.script(strings.Join(whole, " "), Stream{given: true})
+			return s.script(strings.Join(whole, " "), stream{given: true})
 		}
-		return s.command(whole, env, Stream{given: true})
+		return s.command(whole, env, stream{given: true})
 	}
-	var out Stream
+	var out stream
 	for _, item := range items {
 		one := make([]string, len(rest))
 		for i, w := range rest {
 			one[i] = strings.ReplaceAll(w, mark, item)
 		}
 		if name == "parallel" && len(one) == 1 {
-			out = out.followedBy(s.script(one[0], Stream{given: true}))
+			out = out.followedBy(s.script(one[0], stream{given: true}))
 		} else {
-			out = out.followedBy(s.command(one, env, Stream{given: true}))
+			out = out.followedBy(s.command(one, env, stream{given: true}))
 		}
 	}
 	return out
