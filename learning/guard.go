@@ -7,9 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter/learning/guard/act"
-
 	"skillrouter"
+	"skillrouter/learning/guard/act"
 )
 
 // GuardTime is how long a check may take before it is answered by the words

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"skillrouter/learning/guard/act"
-
 	"skillrouter/tfidf"
 )
 

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/learning/guard/act"
-
 	"skillrouter"
+	"skillrouter/learning/guard/act"
 )
 
 // maxPrepared bounds how many compiled rules wait for their lessons to be

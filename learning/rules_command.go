@@ -6,11 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/learning/guard/act"
-
 	"mvdan.cc/sh/v3/syntax"
 
 	"skillrouter"
+	"skillrouter/learning/guard/act"
 )
 
 // ruleCommand is a command line, read so that runs of it can be compared.

@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"skillrouter/learning/guard/act"
-
 	"skillrouter"
+	"skillrouter/learning/guard/act"
 )
 
 // ruleScene is a transcript in the order in which things happened in it.

@@ -9,14 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/router/classify"
-
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/learning"
 	"skillrouter/operational"
 	"skillrouter/operational/store"
 	"skillrouter/router"
+	"skillrouter/router/classify"
 )
 
 // noon is when the questions are asked: a Wednesday.

@@ -5,11 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/router/classify"
-
 	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/router"
+	"skillrouter/router/classify"
 )
 
 // remembered is a memory of three sessions, the latest episode first.

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/router/classify"
-
 	"skillrouter/operational"
+	"skillrouter/router/classify"
 )
 
 // inquiry is what a question about the state of things asks for, as filters.

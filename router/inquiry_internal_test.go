@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/router/classify"
-
 	"skillrouter/operational"
+	"skillrouter/router/classify"
 )
 
 func TestReadInquiry(t *testing.T) {

@@ -3,9 +3,8 @@ package router
 import (
 	"strings"
 
-	"skillrouter/router/classify"
-
 	"skillrouter/operational"
+	"skillrouter/router/classify"
 )
 
 // cue is a group of ways to say one thing about state, and what it says.

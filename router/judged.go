@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/router/classify"
-
 	"skillrouter/learning"
+	"skillrouter/router/classify"
 	"skillrouter/tfidf"
 )
 

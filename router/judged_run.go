@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"skillrouter/router/classify"
-
 	"skillrouter/tfidf"
 )
 

@@ -9,9 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"skillrouter/router/classify"
-
 	"skillrouter/router"
+	"skillrouter/router/classify"
 	"skillrouter/tfidf"
 )
 

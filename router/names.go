@@ -8,12 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/router/classify"
-
 	"golang.org/x/text/unicode/norm"
 
 	"skillrouter"
 	"skillrouter/operational"
+	"skillrouter/router/classify"
 )
 
 // Bounds of the names that are looked for in questions.

@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/router/classify"
-
 	"skillrouter"
 	"skillrouter/operational"
+	"skillrouter/router/classify"
 )
 
 // namer counts how often it is asked.

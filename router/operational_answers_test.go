@@ -4,10 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/router/classify"
-
 	"skillrouter"
 	"skillrouter/router"
+	"skillrouter/router/classify"
 )
 
 // TestOperationalAnswers asks questions about the seeded team. want is the

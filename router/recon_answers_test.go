@@ -6,11 +6,10 @@ import (
 	"sync"
 	"testing"
 
-	"skillrouter/router/classify"
-
 	"skillrouter"
 	"skillrouter/operational"
 	"skillrouter/router"
+	"skillrouter/router/classify"
 )
 
 // TestReconAnswers asks what was found in the seeded environments.

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/router/classify"
-
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/router/classify"
 )
 
 // queryClassifier tells what kind of question a query is.

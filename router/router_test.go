@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/router/classify"
-
 	"skillrouter"
 	"skillrouter/router"
+	"skillrouter/router/classify"
 )
 
 func ask(t *testing.T, r *router.Router, query router.Query) router.Answer {

@@ -8,9 +8,8 @@ import (
 	"testing"
 	"testing/quick"
 
-	"skillrouter/router/classify"
-
 	"skillrouter/router"
+	"skillrouter/router/classify"
 )
 
 var updateSections = flag.Bool("update-sections", false, "write testdata/sections.golden")

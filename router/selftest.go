@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"skillrouter/router/classify"
-
 	"skillrouter/tfidf"
 )
 

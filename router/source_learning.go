@@ -6,9 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/router/classify"
-
 	"skillrouter/learning"
+	"skillrouter/router/classify"
 )
 
 // knowledgeSource answers from what agents wrote down.

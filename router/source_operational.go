@@ -6,9 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/router/classify"
-
 	"skillrouter/operational"
+	"skillrouter/router/classify"
 )
 
 // Bounds of what the operational source reads for one question.

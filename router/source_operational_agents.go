@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/router/classify"
-
 	"skillrouter/operational"
+	"skillrouter/router/classify"
 )
 
 // idle tells whether an agent that is there has nothing to do.

@@ -8,10 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/router/classify"
-
 	"skillrouter"
 	"skillrouter/operational"
+	"skillrouter/router/classify"
 )
 
 // taskList answers by status: blocked, in progress, finished yesterday, waiting.

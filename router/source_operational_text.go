@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/router/classify"
-
 	"skillrouter/operational"
+	"skillrouter/router/classify"
 )
 
 // holders answers who has what the question names.

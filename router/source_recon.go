@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/router/classify"
-
 	"skillrouter/operational"
+	"skillrouter/router/classify"
 )
 
 // readFindings bounds how many findings are compared with a question's words,

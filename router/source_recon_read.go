@@ -4,10 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/router/classify"
-
 	"skillrouter"
 	"skillrouter/operational"
+	"skillrouter/router/classify"
 )
 
 // sighted is what a question on findings asks for, as filters.

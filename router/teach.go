@@ -8,12 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter/router/classify"
-
 	"github.com/google/uuid"
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/router/classify"
 )
 
 // FeedbackService teaches the classifier of one installation. Taught implements

@@ -6,11 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/router/classify"
-
 	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/router"
+	"skillrouter/router/classify"
 	"skillrouter/router/routertest"
 )
 

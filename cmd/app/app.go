@@ -17,13 +17,12 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/router/classify"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"skillrouter"
 	"skillrouter/cmd/config"
+	"skillrouter/router/classify"
 	"skillrouter/router/httpapi"
 )
 
@@ -174,8 +173,8 @@ func (a *App) Run(ctx context.Context) error {
 	for _, d := range a.doors {
 		go func() { serve <- d.server.Serve(d.listener) }()
 	}
-	settle := time.AfterFunc(settleAfter, settle)
-	defer settle.Stop()
+	settling := time.AfterFunc(settleAfter, settle)
+	defer settling.Stop()
 	a.log.Info("listening", "url", strings.Join(a.Addresses(), " "), "data", a.config.Data, "version", a.options.Version)
 	var failure error
 	select {

@@ -12,9 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/router/transfer"
-
 	"skillrouter/router/client"
+	"skillrouter/router/transfer"
 )
 
 const (

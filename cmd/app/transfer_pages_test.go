@@ -5,11 +5,10 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"skillrouter/router/transfer"
-
 	"github.com/google/go-cmp/cmp"
 
 	"skillrouter/router/exchange"
+	"skillrouter/router/transfer"
 )
 
 // pagesOf writes everything that a router remembers as Markdown.

@@ -12,14 +12,13 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/router/transfer"
-
 	"github.com/google/go-cmp/cmp"
 
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/learning"
 	"skillrouter/router/client"
+	"skillrouter/router/transfer"
 )
 
 // transferring is a router in this process, and a client of it.

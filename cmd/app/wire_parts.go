@@ -3,8 +3,6 @@ package app
 import (
 	"net/http"
 
-	"skillrouter/router/transfer"
-
 	"skillrouter/comms"
 	"skillrouter/learning"
 	learningstore "skillrouter/learning/store"
@@ -12,6 +10,7 @@ import (
 	operationalstore "skillrouter/operational/store"
 	"skillrouter/router"
 	"skillrouter/router/llm"
+	"skillrouter/router/transfer"
 	"skillrouter/router/web"
 )
 

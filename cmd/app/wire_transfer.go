@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"skillrouter/router/transfer"
-
 	"skillrouter"
 	"skillrouter/router/httpapi"
+	"skillrouter/router/transfer"
 )
 
 func (a *App) wireTransfer(_ context.Context, p *parts) error {

@@ -11,12 +11,11 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/router/transfer"
-
 	"github.com/spf13/cobra"
 
 	"skillrouter"
 	"skillrouter/cmd/app"
+	"skillrouter/router/transfer"
 )
 
 // The formats of an export.

@@ -10,11 +10,10 @@ import (
 	"path"
 	"path/filepath"
 
-	"skillrouter/router/transfer"
-
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/router/exchange"
+	"skillrouter/router/transfer"
 )
 
 // indexName is the file of a folder of pages that says what it is.

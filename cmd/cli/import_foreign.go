@@ -11,10 +11,9 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter/router/transfer"
-
 	"skillrouter/learning"
 	"skillrouter/router/exchange"
+	"skillrouter/router/transfer"
 )
 
 // Bounds of what is sent to the router in one request.

@@ -6,11 +6,10 @@ import (
 	"io"
 	"strings"
 
-	"skillrouter/router/classify"
-
 	"github.com/spf13/cobra"
 
 	"skillrouter/router"
+	"skillrouter/router/classify"
 )
 
 func (s *shell) queryCommand() *cobra.Command {

@@ -9,9 +9,8 @@ import (
 	"net/http"
 	"strings"
 
-	"skillrouter/router/transfer"
-
 	"skillrouter"
+	"skillrouter/router/transfer"
 )
 
 // Transfer is router.TransferService over HTTP.

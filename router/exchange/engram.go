@@ -6,10 +6,9 @@ import (
 	"io"
 	"time"
 
-	"skillrouter/router/transfer"
-
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/router/transfer"
 )
 
 // engramObservation is what an agent saved (engram 1.x, `engram export`).

@@ -11,12 +11,11 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/router/transfer"
-
 	"github.com/google/uuid"
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/router/transfer"
 )
 
 // Item is one thing that was read: a record, or why there is none.

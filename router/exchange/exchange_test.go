@@ -7,9 +7,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"skillrouter/router/transfer"
-
 	"skillrouter/router/exchange"
+	"skillrouter/router/transfer"
 )
 
 func read(t *testing.T, format, text string, o exchange.Options) (items []exchange.Item, err error) {

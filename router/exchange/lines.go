@@ -10,10 +10,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"skillrouter/router/transfer"
-
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/router/transfer"
 )
 
 // MaxLine bounds a line, in bytes: the largest memory with JSON's escapes, and

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"skillrouter/router/transfer"
-
 	"skillrouter"
+	"skillrouter/router/transfer"
 )
 
 // A page is a record as Markdown. What people read stands below its front

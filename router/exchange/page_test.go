@@ -7,12 +7,11 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"skillrouter/router/transfer"
-
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"skillrouter/router/exchange"
+	"skillrouter/router/transfer"
 )
 
 func decoded(t interface{ Fatal(...any) }, kind transfer.Kind, text string) transfer.Record {

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/router/classify"
-
 	"skillrouter/router"
+	"skillrouter/router/classify"
 	"skillrouter/router/httpapi"
 )
 

@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/router/transfer"
-
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,6 +20,7 @@ import (
 	"skillrouter/learning"
 	"skillrouter/operational"
 	"skillrouter/router"
+	"skillrouter/router/transfer"
 )
 
 // Bounds of every request.

@@ -15,13 +15,12 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/router/transfer"
-
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/router/transfer"
 )
 
 // Bounds of an import.

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/router/classify"
-
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"skillrouter"
@@ -19,6 +17,7 @@ import (
 	"skillrouter/learning"
 	"skillrouter/operational"
 	"skillrouter/router"
+	"skillrouter/router/classify"
 	"skillrouter/router/mcpserver"
 )
 

@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"skillrouter/router/classify"
-
 	"skillrouter"
 	"skillrouter/router"
+	"skillrouter/router/classify"
 )
 
 type routeQuery struct {

@@ -6,10 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/router/classify"
-
 	"skillrouter"
 	"skillrouter/router"
+	"skillrouter/router/classify"
 )
 
 // FeedbackWorld is a router and its teaching as one principal sees them.
