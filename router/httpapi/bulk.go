@@ -52,8 +52,8 @@ type bulk[Draft, Result, Broken any] struct {
 func (b bulk[Draft, Result, Broken]) mount(s *Server) {
 	s.engine.POST(b.op.Path, func(c *gin.Context) { b.serve(s, c) })
 
-	s.describe(func(api huma.API) {
-		op, registry := b.op, api.OpenAPI().Components.Schemas
+	s.describe(func(document *huma.OpenAPI) {
+		op, registry := b.op, document.Components.Schemas
 		draft := reflect.TypeFor[Draft]()
 		if b.drafts != nil {
 			draft = b.drafts
@@ -70,7 +70,7 @@ func (b bulk[Draft, Result, Broken]) mount(s *Server) {
 			"200":     {Description: "What became of the records", Content: map[string]*huma.MediaType{"application/json": {Schema: result}}},
 			"default": {Description: "Broken off", Content: map[string]*huma.MediaType{"application/problem+json": {Schema: broken}}},
 		}
-		api.OpenAPI().AddOperation(&op)
+		document.AddOperation(&op)
 	})
 }
 

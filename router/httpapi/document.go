@@ -34,7 +34,7 @@ func newDocument(version string) *huma.OpenAPI {
 		// The empty alternative: on loopback no token is needed until the first is issued.
 		Security: []map[string][]string{{}, {bearerScheme: {}}},
 		Components: &huma.Components{
-			Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName),
+			Schemas: newRegistry(),
 			SecuritySchemes: map[string]*huma.SecurityScheme{
 				bearerScheme: {Type: "http", Scheme: "bearer", Description: "A token of `skillrouter token create`; needed once one is issued, and beyond loopback always."},
 			},
@@ -56,24 +56,6 @@ func schemaName(t reflect.Type, hint string) string {
 		return "Operational" + name
 	}
 	return name
-}
-
-// inBraces are the parameters in a path.
-var inBraces = skillrouter.Lazily(`\{(\w+)\}`)
-
-// pathParameters describes the parameters in the path of a typed route. huma
-// does not see those that an unexported type embeds into the input.
-func pathParameters(registry huma.Registry, path string, input reflect.Type) (list []*huma.Param) {
-	for _, name := range inBraces.FindAllStringSubmatch(path, -1) {
-		for _, field := range reflect.VisibleFields(input) {
-			if field.Tag.Get("path") != name[1] {
-				continue
-			}
-			schema := huma.SchemaFromField(registry, field, "")
-			list = append(list, &huma.Param{Name: name[1], In: "path", Required: true, Description: schema.Description, Schema: schema})
-		}
-	}
-	return list
 }
 
 // describePlain adds the plain routes that are mounted to the document.

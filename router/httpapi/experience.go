@@ -20,28 +20,11 @@ type RecallPage struct {
 	Offset int `query:"offset" doc:"How many of the newest to pass over"`
 }
 
-// lastSegment is the end of a path after a prefix, as it was sent: gin decodes
-// path values by the rules of queries, where + is a space.
-func lastSegment(ctx huma.Context, name, prefix string, into *string) []error {
-	address := ctx.URL()
-	value, err := url.PathUnescape(strings.TrimPrefix(address.EscapedPath(), prefix))
-	if err != nil {
-		return []error{&huma.ErrorDetail{Location: "path." + name, Message: "is not percent-encoded as a path is"}}
-	}
-	*into = value
-	return nil
-}
-
 type recallByType struct {
 	Type    string          `path:"type" doc:"An operation type"`
 	Outcome learning.Result `query:"outcome" doc:"success, failure or partial"`
 	Filter  learning.Result `query:"outcome_filter" doc:"The same as outcome"`
 	RecallPage
-}
-
-// Resolve reads the type as it was sent.
-func (in *recallByType) Resolve(ctx huma.Context) []error {
-	return lastSegment(ctx, "type", "/api/episodes/type/", &in.Type)
 }
 
 type recallByOutcome struct {
@@ -96,16 +79,15 @@ type applicableInput struct {
 	context       map[string]any
 }
 
-// Resolve gathers the context.
-func (in *applicableInput) Resolve(ctx huma.Context) []error {
+// resolve gathers the context.
+func (in *applicableInput) resolve(address *url.URL) *huma.ErrorDetail {
 	if strings.HasPrefix(strings.TrimSpace(in.Context), "{") {
 		if err := json.Unmarshal([]byte(in.Context), &in.context); err != nil {
-			return []error{&huma.ErrorDetail{Location: "query.context", Message: "is not valid JSON"}}
+			return &huma.ErrorDetail{Location: "query.context", Message: "is not valid JSON"}
 		}
 	} else if in.Context != "" {
 		in.context = map[string]any{"context": in.Context}
 	}
-	address := ctx.URL()
 	for name, values := range address.Query() {
 		if !slices.Contains([]string{"operation_type", "min_confidence", "limit", "context"}, name) {
 			list := make([]any, len(values))

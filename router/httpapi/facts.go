@@ -21,16 +21,6 @@ type factKey struct {
 	Key     string `path:"key" doc:"The fact's key, percent-encoded as one segment of the path"`
 }
 
-// Resolve reads both from the path as it was sent; see entryID.
-func (k *factKey) Resolve(ctx huma.Context) []error {
-	address := ctx.URL()
-	var ok bool
-	if k.Persona, k.Key, ok = factOfPath(address.EscapedPath()); !ok {
-		return []error{&huma.ErrorDetail{Location: "path.key", Message: "is not percent-encoded as a path is"}}
-	}
-	return nil
-}
-
 // factOfPath takes a path of a fact apart.
 func factOfPath(path string) (persona, key string, ok bool) {
 	persona, key, ok = strings.Cut(strings.TrimPrefix(path, factsPath+"/"), "/")
@@ -110,9 +100,9 @@ func (s *Server) factRoutes() {
 		})
 	remove := op(http.MethodDelete, one, "Delete a fact, and end a lease on its key")
 	remove.DefaultStatus = http.StatusNoContent
-	register(s, remove, func(ctx context.Context, in *factKey) (*struct{}, error) {
-		return nil, facts.Forget(ctx, learning.FactRef{Persona: in.Persona, Key: in.Key})
-	})
+	s.mount(remove, silent(func(ctx context.Context, in *factKey) error {
+		return facts.Forget(ctx, learning.FactRef{Persona: in.Persona, Key: in.Key})
+	}))
 	register(s, op(http.MethodPost, "/search", "The facts of a persona whose category and key fit, by key"),
 		func(ctx context.Context, in *struct{ Body learning.FactQuery }) (*answer[learning.FactPage], error) {
 			page, err := facts.Search(ctx, in.Body)
@@ -153,9 +143,7 @@ func (s *Server) factCacheRoutes(facts learning.FactService) {
 	end := func(path, summary string, call func(ctx context.Context, lease learning.LeaseRef) error) {
 		op := op(path, summary)
 		op.DefaultStatus = http.StatusNoContent
-		register(s, op, func(ctx context.Context, in *struct{ Body learning.LeaseRef }) (*struct{}, error) {
-			return nil, call(ctx, in.Body)
-		})
+		s.mount(op, silent(func(ctx context.Context, in *struct{ Body learning.LeaseRef }) error { return call(ctx, in.Body) }))
 	}
 	end("/renew", "Let a lease last for its whole time again", facts.Renew)
 	end("/release", "Give a lease up; the next who waits computes", facts.Release)

@@ -3,8 +3,6 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -17,18 +15,6 @@ const rulesPath = "/check/rules"
 // ruleRef is the rule in the path. Any id can be reached: "/" as %2F, "%" as %25.
 type ruleRef struct {
 	ID string `path:"id" doc:"The rule's id, percent-encoded as one segment of the path"`
-}
-
-// Resolve reads the id from the path as it was sent; see entryID.
-func (r *ruleRef) Resolve(ctx huma.Context) []error {
-	address := ctx.URL()
-	sent, _, _ := strings.Cut(strings.TrimPrefix(address.EscapedPath(), rulesPath+"/"), "/")
-	id, err := url.PathUnescape(sent)
-	if err != nil {
-		return []error{&huma.ErrorDetail{Location: "path.id", Message: "is not percent-encoded as a path is"}}
-	}
-	r.ID = id
-	return nil
 }
 
 // ruleSelection selects a page of rules.

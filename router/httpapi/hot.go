@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -21,9 +20,6 @@ import (
 // maxHotBody is the longest body that a short cut takes, in bytes: a signal
 // with the largest context, and what is around it.
 const maxHotBody = 80 << 10
-
-// hotBodies are buffers for bodies, for as long as they are decoded.
-var hotBodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // registerHot mounts a typed handler with a short cut in front, for the calls
 // that agents make all the time. The short cut takes only a body that is
@@ -42,8 +38,8 @@ func registerHot[I, O any](s *Server, op huma.Operation, handle func(ctx context
 			r.Header.Get("Content-Type") != "application/json" {
 			return false
 		}
-		buffer := hotBodies.Get().(*bytes.Buffer)
-		defer hotBodies.Put(buffer)
+		buffer := bodies.Get().(*bytes.Buffer)
+		defer bodies.Put(buffer)
 		buffer.Reset()
 		_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Now().Add(bodyTimeout)) // as the typed route does
 		_, err := buffer.ReadFrom(r.Body)

@@ -38,9 +38,9 @@ func (s *Server) judgementRoutes() {
 		})
 	remove := operation(http.MethodDelete, path+"/{id}", "judgements", "Remove a judgement: its author may, and a captain")
 	remove.DefaultStatus = http.StatusNoContent
-	register(s, remove, func(ctx context.Context, in *one) (*struct{}, error) {
-		return nil, judgements.Remove(ctx, in.ID)
-	})
+	s.mount(remove, silent(func(ctx context.Context, in *one) error {
+		return judgements.Remove(ctx, in.ID)
+	}))
 	register(s, operation(http.MethodPost, path+"/measure", "judgements", "Ask every judged question; say where the right entries are found, and what is worse than the last time"),
 		func(ctx context.Context, _ *struct{}) (*answer[learning.JudgementReport], error) {
 			report, err := judgements.Measure(ctx)

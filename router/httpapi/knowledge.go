@@ -3,8 +3,6 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"net/url"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -16,19 +14,6 @@ const knowledgePath = "/api/knowledge"
 // entryID is the id of an entry in the path. Any id can be reached: "/" as %2F, "%" as %25.
 type entryID struct {
 	ID string `path:"id" doc:"The entry's id, percent-encoded as one segment of the path"`
-}
-
-// Resolve reads the id from the path as it was sent. gin decodes path values
-// by the rules of queries, where + is a space, and only some of the time.
-func (e *entryID) Resolve(ctx huma.Context) []error {
-	address := ctx.URL()
-	sent := strings.TrimPrefix(address.EscapedPath(), knowledgePath+"/")
-	id, err := url.PathUnescape(sent)
-	if err != nil {
-		return []error{&huma.ErrorDetail{Location: "path.id", Message: "is not percent-encoded as a path is"}}
-	}
-	e.ID = id
-	return nil
 }
 
 // patchInput is a change of an entry.
@@ -94,8 +79,8 @@ func (s *Server) knowledgeRoutes() {
 		})
 	remove := op(http.MethodDelete, "/{id}", "Delete an entry")
 	remove.DefaultStatus = http.StatusNoContent
-	register(s, remove, func(ctx context.Context, in *entryID) (*struct{}, error) {
-		return nil, knowledge.Delete(ctx, in.ID)
-	})
+	s.mount(remove, silent(func(ctx context.Context, in *entryID) error {
+		return knowledge.Delete(ctx, in.ID)
+	}))
 	s.bulkRoute(knowledge)
 }

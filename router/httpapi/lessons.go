@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -24,18 +23,6 @@ const maxLesson = 16 << 20
 // lessonRef is the lesson in the path. Any id can be reached: "/" as %2F, "%" as %25.
 type lessonRef struct {
 	ID string `path:"id" doc:"The lesson's id, percent-encoded as one segment of the path, or its number"`
-}
-
-// Resolve reads the id from the path as it was sent; see entryID.
-func (l *lessonRef) Resolve(ctx huma.Context) []error {
-	address := ctx.URL()
-	sent, _, _ := strings.Cut(strings.TrimPrefix(address.EscapedPath(), lessonsPath+"/"), "/")
-	id, err := url.PathUnescape(sent)
-	if err != nil {
-		return []error{&huma.ErrorDetail{Location: "path.id", Message: "is not percent-encoded as a path is"}}
-	}
-	l.ID = id
-	return nil
 }
 
 // lessonSelection selects a page of lessons.

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"net/url"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -17,18 +15,6 @@ const patternsPath = "/patterns"
 // patternRef is the pattern in the path.
 type patternRef struct {
 	ID string `path:"id" doc:"The pattern's id, percent-encoded as one segment of the path, or its number"`
-}
-
-// Resolve reads the id from the path as it was sent; see entryID.
-func (p *patternRef) Resolve(ctx huma.Context) []error {
-	address := ctx.URL()
-	sent, _, _ := strings.Cut(strings.TrimPrefix(address.EscapedPath(), patternsPath+"/"), "/")
-	id, err := url.PathUnescape(sent)
-	if err != nil {
-		return []error{&huma.ErrorDetail{Location: "path.id", Message: "is not percent-encoded as a path is"}}
-	}
-	p.ID = id
-	return nil
 }
 
 // patternSelection selects patterns.

@@ -129,9 +129,9 @@ func (s *Server) procedureRoutes() {
 	})
 	remove := op(http.MethodDelete, one, "Delete a procedure, its file and its figures; runs under way go on")
 	remove.DefaultStatus = http.StatusNoContent
-	register(s, remove, func(ctx context.Context, in *ProcedurePlace) (*struct{}, error) {
-		return nil, procedures.Delete(ctx, learning.ProcedureRef{Persona: in.Persona, Name: in.Name})
-	})
+	s.mount(remove, silent(func(ctx context.Context, in *ProcedurePlace) error {
+		return procedures.Delete(ctx, learning.ProcedureRef{Persona: in.Persona, Name: in.Name})
+	}))
 	start := op(http.MethodPost, one+"/runs", "Begin a run and hand out its first step")
 	start.DefaultStatus = http.StatusCreated
 	register(s, start, func(ctx context.Context, in *struct {

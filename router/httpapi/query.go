@@ -44,10 +44,10 @@ func (s *Server) feedbackRoutes(feedback router.FeedbackService) {
 		})
 	one := operation(http.MethodDelete, all+"/{id}", "router", "Forget one thing that was taught: its teacher may, and a captain")
 	one.DefaultStatus = http.StatusNoContent
-	register(s, one, func(ctx context.Context, in *struct {
+	s.mount(one, silent(func(ctx context.Context, in *struct {
 		ID string `path:"id"`
 	},
-	) (*struct{}, error) {
-		return nil, feedback.Unteach(ctx, in.ID)
-	})
+	) error {
+		return feedback.Unteach(ctx, in.ID)
+	}))
 }

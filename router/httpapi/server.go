@@ -121,16 +121,12 @@ type Server struct {
 	metrics    *httpMetrics
 	hosts      hostCheck
 	hot        map[string]func(*gin.Context) bool // short cuts by path; see registerHot
-	describing []func(huma.API)                   // what the document is made of
+	describing []func(*huma.OpenAPI)              // what the document is made of
 	web        map[string]bool                    // the dashboard's routes: method, space, path
 }
 
-// setHuma makes huma speak our errors. It is process-wide in huma, and so done once.
-var setHuma = sync.OnceFunc(func() { huma.NewError = validationProblem })
-
 // New mounts the services.
 func New(services Services, options Options) *Server {
-	setHuma()
 	gin.SetMode(gin.ReleaseMode)
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)

@@ -39,12 +39,12 @@ func (s *Server) transferRoutes() {
 			Name: "owner_token", In: "query", Description: "Put the owner's token in: whoever has the archive then has every right.",
 			Schema: &huma.Schema{Type: huma.TypeBoolean},
 		}}
-		s.describe(func(api huma.API) {
+		s.describe(func(document *huma.OpenAPI) {
 			own := op
 			own.Responses = map[string]*huma.Response{"200": {
 				Description: "The archive", Content: map[string]*huma.MediaType{"application/gzip": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
-			}, "default": problemResponse(api.OpenAPI())}
-			api.OpenAPI().AddOperation(&own)
+			}, "default": problemResponse(document)}
+			document.AddOperation(&own)
 		})
 	}
 }

@@ -45,8 +45,8 @@ func (s *Server) importRoute(to transfer.Service) {
 	op := operation(http.MethodPost, "/api/import", "memory", "Take memories of another router in, each once")
 	op.Description = "Records keep their ids, authors and times. What is there already stays as it is, so that the same request again changes nothing. " +
 		"A record that is refused stops no other. The body may also be the bare array of the records, or one record a line. It needs the scope captain, which is asked before the body is read."
-	s.describe(func(api huma.API) {
-		own, registry := op, api.OpenAPI().Components.Schemas
+	s.describe(func(document *huma.OpenAPI) {
+		own, registry := op, document.Components.Schemas
 		line := registry.Schema(reflect.TypeFor[json.RawMessage](), true, "Record")
 		own.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 			"application/json":     {Schema: registry.Schema(reflect.TypeFor[importBody](), true, "ImportBody")},
@@ -54,9 +54,9 @@ func (s *Server) importRoute(to transfer.Service) {
 		}}
 		own.Responses = map[string]*huma.Response{
 			"200":     {Description: "What became of the records", Content: map[string]*huma.MediaType{"application/json": {Schema: registry.Schema(reflect.TypeFor[transfer.Imported](), true, "Imported")}}},
-			"default": problemResponse(api.OpenAPI()),
+			"default": problemResponse(document),
 		}
-		api.OpenAPI().AddOperation(&own)
+		document.AddOperation(&own)
 	})
 	turn := make(chan struct{}, 1)
 	s.engine.POST(op.Path, func(c *gin.Context) {
@@ -306,13 +306,13 @@ func (s *Server) exportRoute() {
 		described("query", "kinds", "Only these, comma-separated: knowledge, episode, lesson, pattern, fact, procedure, reminder", text()),
 		described("query", "project", "Only what belongs to this project", text()),
 	}
-	s.describe(func(api huma.API) {
+	s.describe(func(document *huma.OpenAPI) {
 		own := op
 		own.Responses = map[string]*huma.Response{
 			"200":     {Description: "The memories", Content: map[string]*huma.MediaType{"application/x-ndjson": {Schema: text()}}},
-			"default": problemResponse(api.OpenAPI()),
+			"default": problemResponse(document),
 		}
-		api.OpenAPI().AddOperation(&own)
+		document.AddOperation(&own)
 	})
 }
 

@@ -2,100 +2,159 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"reflect"
-	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humagin"
 	"github.com/gin-gonic/gin"
 )
 
-// register mounts a typed handler. The error that it returns reaches the
-// client through problemOf alone.
+// handler is a typed handler without its types: what it takes, what it
+// answers, and how it is called. All that is done for every route works on it, by
+// reflection, so that a further route adds no code but its own.
+type handler struct {
+	input  reflect.Type // a struct; see plan
+	output reflect.Type // what the body of the answer is; nil: there is none
+	call   func(ctx context.Context, input any) (status int, output any, err error)
+}
+
+// typed makes a handler of a function. What its input takes from a request is said by its tags.
+func typed[I, O any](handle func(ctx context.Context, input *I) (*answer[O], error)) handler {
+	return handler{
+		input: reflect.TypeFor[I](), output: reflect.TypeFor[O](),
+		call: func(ctx context.Context, input any) (int, any, error) {
+			output, err := handle(ctx, input.(*I))
+			if err != nil {
+				return 0, nil, err
+			}
+			return output.Status, output.Body, nil
+		},
+	}
+}
+
+// silent makes a handler of a function that answers nothing.
+func silent[I any](handle func(ctx context.Context, input *I) error) handler {
+	return handler{
+		input: reflect.TypeFor[I](),
+		call: func(ctx context.Context, input any) (int, any, error) {
+			return http.StatusNoContent, nil, handle(ctx, input.(*I))
+		},
+	}
+}
+
+// register mounts a typed handler.
+func register[I, O any](s *Server, op huma.Operation, handle func(ctx context.Context, input *I) (*answer[O], error)) {
+	s.mount(op, typed(handle))
+}
+
+// mount mounts a handler. The error that it returns reaches the client through
+// problemOf alone.
 //
 // What huma derives from the types (schemas to validate with, and to describe)
 // costs a tenth of a millisecond a route, of which there are two hundred, and
 // memory. A start pays for none: each route has a registry of its own, which its
 // first request makes, and the document is made when it is first asked for.
-func register[I, O any](s *Server, op huma.Operation, handle func(ctx context.Context, input *I) (*O, error)) {
+func (s *Server) mount(op huma.Operation, h handler) {
 	if op.MaxBodyBytes == 0 {
 		op.MaxBodyBytes = MaxBody
 	}
-	op.BodyReadTimeout = bodyTimeout
-	derive := func(api huma.API) {
+	s.describe(func(document *huma.OpenAPI) {
 		own := op
-		parameters := pathParameters(api.OpenAPI().Components.Schemas, op.Path, reflect.TypeFor[I]())
-		own.Parameters = slices.Concat(op.Parameters, parameters)
-		huma.Register(api, own, func(ctx context.Context, input *I) (*O, error) {
-			output, err := handle(ctx, input)
-			if err != nil {
-				return nil, s.fail(ctx, err)
-			}
-			return output, nil
-		})
-	}
-	s.describe(derive)
-	route := sync.OnceValue(func() *mounted {
-		m := &mounted{}
-		derive(s.newAPI(m, bodyType(reflect.TypeFor[I]())))
-		return m
+		newPlan(&own, h, document.Components.Schemas)
+		document.AddOperation(&own)
+	})
+	route := sync.OnceValue(func() *plan {
+		own := op
+		return newPlan(&own, h, newRegistry())
 	})
 	path := strings.NewReplacer("{", ":", "}", "").Replace(op.Path)
-	s.engine.Handle(op.Method, path, func(c *gin.Context) {
-		m := route()
-		m.handle(humagin.NewContext(m.op, c))
-	})
+	s.engine.Handle(op.Method, path, func(c *gin.Context) { s.serve(c, route(), h) })
 }
 
-// mounted is the one operation of a huma.API: gin has chosen the route already.
-type mounted struct {
-	op     *huma.Operation
-	handle func(huma.Context)
-}
-
-// Handle implements huma.Adapter.
-func (m *mounted) Handle(op *huma.Operation, handle func(huma.Context)) { m.op, m.handle = op, handle }
-
-// ServeHTTP implements huma.Adapter. Nothing calls it: requests come from gin.
-func (m *mounted) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	w.WriteHeader(http.StatusNotFound)
-}
-
-// bodyType is the type of an input's body; nil: it takes none, or one that each tool checks by its own type.
-func bodyType(input reflect.Type) reflect.Type {
-	if input.Kind() == reflect.Struct {
-		if body, ok := input.FieldByName("Body"); ok && body.Type != reflect.TypeFor[*ToolArguments]() {
-			return body.Type
-		}
+// serve answers a request of a typed route.
+func (s *Server) serve(c *gin.Context, p *plan, h handler) {
+	input, problem := p.read(c)
+	if problem != nil {
+		writeTyped(c, problem.Status, problem)
+		return
 	}
-	return nil
+	ctx := c.Request.Context()
+	status, output, err := h.call(ctx, input)
+	if err != nil {
+		problem := s.fail(ctx, err)
+		writeTyped(c, problem.Status, problem)
+		return
+	}
+	if h.output == nil {
+		c.Status(status)
+		return
+	}
+	writeTyped(c, status, output)
 }
 
-// newAPI makes an API that knows no operation yet, and whose one will take such a body.
-func (s *Server) newAPI(adapter huma.Adapter, body reflect.Type) huma.API {
-	config := huma.DefaultConfig("Skill Router", s.options.Version)
-	config.CreateHooks = nil // no $schema member in answers
-	config.OpenAPI = newDocument(s.options.Version)
-	config.OpenAPIPath = "" // see documentRoutes
-	config.DocsPath = ""    // huma's page would load scripts from another host; see readerRoutes
-	config.SchemasPath = ""
-	config.RejectUnknownQueryParameters = true
-	config.Formats = formats(body)
-	return huma.NewAPI(config, adapter)
+// writeTyped answers with JSON, whatever the client says that it accepts: there is nothing else.
+func writeTyped(c *gin.Context, status int, body any) {
+	contentType := "application/json"
+	if status >= http.StatusBadRequest {
+		contentType = "application/problem+json"
+	}
+	c.Header("Content-Type", contentType)
+	c.Status(status)
+	encoder := json.NewEncoder(c.Writer)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(body)
+	switch {
+	case err == nil:
+	case errors.Is(c.Request.Context().Err(), context.Canceled):
+		c.Status(499) // for the log: the client has gone
+	default:
+		_, _ = c.Writer.WriteString("error marshaling response")
+		panic(fmt.Errorf("the answer to %s %s cannot be written: %w", c.Request.Method, c.FullPath(), err))
+	}
 }
+
+// newRegistry makes a registry of schemas that is empty.
+func newRegistry() huma.Registry { return huma.NewMapRegistry("#/components/schemas/", schemaName) }
 
 // describe remembers what to add to the document when it is made.
-func (s *Server) describe(add func(api huma.API)) { s.describing = append(s.describing, add) }
+func (s *Server) describe(add func(document *huma.OpenAPI)) { s.describing = append(s.describing, add) }
 
 // makeDocument describes all that is mounted.
 func (s *Server) makeDocument() *huma.OpenAPI {
-	api := s.newAPI(&mounted{}, nil)
+	document := newDocument(s.options.Version)
 	for _, add := range s.describing {
-		add(api)
+		add(document)
 	}
-	s.describePlain(api.OpenAPI())
-	return api.OpenAPI()
+	s.describePlain(document)
+	return document
+}
+
+// describeAnswers adds a handler's answers to an operation.
+func describeAnswers(op *huma.Operation, h handler, registry huma.Registry) {
+	op.Responses = map[string]*huma.Response{}
+	if op.DefaultStatus == 0 {
+		op.DefaultStatus = http.StatusOK
+		if h.output == nil {
+			op.DefaultStatus = http.StatusNoContent
+		}
+	}
+	good := &huma.Response{Description: http.StatusText(op.DefaultStatus)}
+	if h.output != nil {
+		schema := registry.Schema(h.output, true, op.OperationID+"Response")
+		good.Content = map[string]*huma.MediaType{"application/json": {Schema: schema}}
+	}
+	op.Responses[strconv.Itoa(op.DefaultStatus)] = good
+	problem := registry.Schema(reflect.TypeFor[Problem](), true, "")
+	for _, status := range op.Errors {
+		op.Responses[strconv.Itoa(status)] = &huma.Response{
+			Description: http.StatusText(status),
+			Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: problem}},
+		}
+	}
 }
