@@ -88,7 +88,6 @@ func (c *Committer[Tx]) Write(ctx context.Context, apply func(tx Tx) error, afte
 
 // Queue is Write in two steps, for a caller that has several writes in flight
 // and minds their order: it returns once the write has its place in the queue,
-//
 // and wait then returns as Write does.
 func (c *Committer[Tx]) Queue(ctx context.Context, apply func(tx Tx) error, after func()) (wait func() error) {
 	w := &write[Tx]{ctx: ctx, apply: apply, after: after, done: make(chan struct{})}
@@ -152,12 +151,9 @@ func (c *Committer[Tx]) Run(ctx context.Context) error {
 		if batch = c.admit(batch); len(batch) == 0 {
 			continue
 		}
-		acknowledge := func() { c.announce <- batch }
-		early := c.commit(batch, acknowledge)
+		c.commit(batch)
 		c.resort(batch)
-		if !early {
-			acknowledge()
-		}
+		c.announce <- batch
 		if c.broken != nil {
 			c.refuse()
 			return c.broken
@@ -200,7 +196,7 @@ func (c *Committer[Tx]) resort(batch []*write[Tx]) {
 		}
 	}
 	if len(again) > 0 && c.Reserve != nil && c.Reserve.Release() {
-		c.commit(again, func() {})
+		c.commit(again)
 	}
 }
 
@@ -233,8 +229,7 @@ func (c *Committer[Tx]) refuse() {
 // commit applies a batch in one transaction. If a write fails, the whole
 // batch is rolled back and applied again with a savepoint around each write:
 // failures are rare, and so the usual batch pays for no savepoints.
-// It tells whether it has acknowledged the batch already; see ackEarly.
-func (c *Committer[Tx]) commit(batch []*write[Tx], acknowledge func()) (early bool) {
+func (c *Committer[Tx]) commit(batch []*write[Tx]) {
 	var failed, applied bool
 	err := c.transact(func(tx Tx) error {
 		for _, w := range batch {
@@ -248,19 +243,18 @@ func (c *Committer[Tx]) commit(batch []*write[Tx], acknowledge func()) (early bo
 			}
 		}
 		applied = true
-		early = ackEarly(acknowledge)
 		return nil
 	})
 	if err = c.doubt(err, applied); c.broken != nil {
 		setErr(batch, err)
-		return early
+		return
 	}
 	switch {
-	case err == nil || early:
-		return early
+	case err == nil:
+		return
 	case !failed || len(batch) == 1: // the commit itself failed, or nobody else is concerned
 		setErr(batch, err)
-		return false
+		return
 	}
 	applied = false
 	err = c.transact(func(tx Tx) error {
@@ -278,7 +272,6 @@ func (c *Committer[Tx]) commit(batch []*write[Tx], acknowledge func()) (early bo
 		return nil
 	})
 	setErr(batch, c.doubt(err, applied))
-	return false
 }
 
 // doubt tells what the writers of a transaction are answered whose commit

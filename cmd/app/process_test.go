@@ -21,14 +21,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skillrouter/cmd/app"
+	"skillrouter/scripts/soak/early"
 )
 
 // startTime is how long a started process may take to answer.
 const startTime = 20 * time.Second
 
 var (
-	buildProgram  = sync.OnceValues(func() (string, error) { return build("") })
-	buildAckEarly = sync.OnceValues(func() (string, error) { return build("ackearly") })
+	buildProgram  = sync.OnceValues(build)
+	buildAckEarly = sync.OnceValues(func() (string, error) { return early.Build(context.Background(), buildDir) })
 	buildDir      string
 )
 
@@ -62,10 +63,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// build builds the program as it ships, with one more build tag.
-func build(tag string) (string, error) {
-	path := filepath.Join(buildDir, "skillrouter"+tag)
-	cmd := exec.Command("go", "build", "-tags", strings.TrimSuffix("nomsgpack,"+tag, ","), "-o", path, "skillrouter/cmd/skillrouter")
+// build builds the program as it ships.
+func build() (string, error) {
+	path := filepath.Join(buildDir, "skillrouter")
+	cmd := exec.Command("go", "build", "-tags", "nomsgpack", "-o", path, "skillrouter/cmd/skillrouter")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", errors.New(string(output))

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"skillrouter/scripts/soak/early"
 )
 
 // errSkipped says what this machine lacks for a harness.
@@ -161,7 +163,7 @@ func choose(only string) ([]harness, error) {
 type bench struct {
 	dir, sources string
 	program      string // the router
-	ackEarly     string // the router with the mistake of the build tag ackearly; "": not built yet
+	ackEarly     string // the router that acknowledges before it commits; "": not built yet
 	diskProgram  string
 }
 
@@ -169,15 +171,15 @@ type bench struct {
 func newBench(ctx context.Context, dir, binary, sources string) (b *bench, err error) {
 	b = &bench{dir: dir, sources: sources, program: binary}
 	if b.program == "" {
-		b.program, err = build(ctx, dir, "")
+		b.program, err = build(ctx, dir)
 	}
 	return b, err
 }
 
-// build builds the router as it ships, with one more build tag.
-func build(ctx context.Context, dir, tag string) (string, error) {
-	program := filepath.Join(dir, "skillrouter"+tag)
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", strings.TrimSuffix("nomsgpack,"+tag, ","), "-o", program, "skillrouter/cmd/skillrouter")
+// build builds the router as it ships.
+func build(ctx context.Context, dir string) (string, error) {
+	program := filepath.Join(dir, "skillrouter")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "nomsgpack", "-o", program, "skillrouter/cmd/skillrouter")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the router: %w: %s", err, said)
@@ -188,7 +190,7 @@ func build(ctx context.Context, dir, tag string) (string, error) {
 // early is the router that acknowledges before it commits.
 func (b *bench) early(ctx context.Context) (program string, err error) {
 	if b.ackEarly == "" {
-		b.ackEarly, err = build(ctx, b.dir, "ackearly")
+		b.ackEarly, err = early.Build(ctx, b.dir)
 	}
 	return b.ackEarly, err
 }
