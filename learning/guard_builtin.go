@@ -1,11 +1,13 @@
 package learning
 
 import (
+	_ "embed"
 	"path"
 	"slices"
 	"strings"
 
 	"skillrouter/learning/guard/act"
+	"skillrouter/tfidf/wordlist"
 )
 
 // GuardBuiltins are the five anti-patterns that seed 000 loads by itself.
@@ -132,16 +134,14 @@ func guardBackedUp(action *Action, file string) bool {
 	return strings.Contains(action.Command, "sed -i.bak") || strings.Contains(action.Command, "--in-place=.bak")
 }
 
+//go:embed guard_words.txt
+var guardWords string
+
 // guardDataDirs are where services keep their data.
-var guardDataDirs = map[string]bool{
-	"postgresql": true, "postgres": true, "mysql": true, "mariadb": true, "mongodb": true, "mongo": true, "redis": true, "docker": true, "containerd": true, "elasticsearch": true, "clickhouse": true, "etcd": true,
-	"kubelet": true, "rabbitmq": true, "influxdb": true, "grafana": true, "prometheus": true, "neo4j": true, "cassandra": true, "libvirt": true, "pgsql": true, "couchdb": true, "minio": true, "n8n": true, "supabase": true, "vault": true, "consul": true,
-}
+var guardDataDirs = wordlist.Set(guardWords, "data folders")
 
 // guardScratch are folders below /data that are made to be removed.
-var guardScratch = map[string]bool{
-	"tmp": true, "temp": true, "cache": true, ".cache": true, "caches": true, "scratch": true, "build": true, "dist": true, "out": true, "target": true, "node_modules": true, "log": true, "logs": true, "lost+found": true,
-}
+var guardScratch = wordlist.Set(guardWords, "scratch folders")
 
 // guardBelowData reports whether a path lies right below a folder of data and is
 // data by itself: whatever stands in /data but what is made to be removed, and
@@ -150,7 +150,7 @@ func guardBelowData(parts []string) bool {
 	switch {
 	case parts[0] == "data":
 		parts = parts[1:]
-		if len(parts) == 1 && !guardScratch[parts[0]] && !act.Patterned(parts[0]) {
+		if len(parts) == 1 && !guardScratch()[parts[0]] && !act.Patterned(parts[0]) {
 			return true
 		}
 	case len(parts) > 1 && parts[1] == "data" && (parts[0] == "srv" || parts[0] == "var" || parts[0] == "opt" || parts[0] == "mnt"):
@@ -158,7 +158,7 @@ func guardBelowData(parts []string) bool {
 	default:
 		return false
 	}
-	return (len(parts) == 1 || len(parts) == 2 && !guardScratch[parts[1]]) && guardDataDirs[parts[0]]
+	return (len(parts) == 1 || len(parts) == 2 && !guardScratch()[parts[1]]) && guardDataDirs()[parts[0]]
 }
 
 // guardDataRemoval fits a recursive removal of the places where data lies:
@@ -183,7 +183,7 @@ func guardDataRemoval(a *act.Act, _ *Action) guardFit {
 			len(parts) == 2 && (parts[0] == "srv" || parts[0] == "var" || parts[0] == "opt" || parts[0] == "mnt") && parts[1] == "data",
 			len(parts) == 3 && (parts[0] == "opt" || parts[0] == "srv") && parts[2] == "data",
 			len(parts) == 2 && parts[0] == "var" && parts[1] == "lib",
-			len(parts) >= 3 && len(parts) <= 4 && parts[0] == "var" && parts[1] == "lib" && guardDataDirs[parts[2]],
+			len(parts) >= 3 && len(parts) <= 4 && parts[0] == "var" && parts[1] == "lib" && guardDataDirs()[parts[2]],
 			e.Whole && guardBelowData(parts),
 			len(parts) >= 5 && strings.HasPrefix(e.Path, "/var/lib/docker/volumes/"),
 			parts[len(parts)-1] == "pgdata" || parts[len(parts)-1] == "pg_data":

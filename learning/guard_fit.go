@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"skillrouter/learning/guard/act"
+	"skillrouter/tfidf/wordlist"
 )
 
 // guardFit says how well an act fits a rule.
@@ -51,11 +52,7 @@ func guardWithin(want, got []string) bool {
 }
 
 // guardBypass are options that are the harm themselves, whatever they are used on.
-var guardBypass = map[string]bool{
-	"no-verify": true, "break-system-packages": true, "insecure": true, "no-check-certificate": true, "privileged": true, "auto-approve": true, "legacy-peer-deps": true, "trusted-host": true, "allow-unauthenticated": true,
-	"force-yes": true, "no-gpg-check": true, "nogpgcheck": true, "no-sandbox": true, "hard": true, "ignore-scripts": true, "no-verify-ssl": true, "skip-ssl": true, "skip-tests": true, "disable-host-key-checking": true, "allow-dirty": true,
-	"cap-add": true, "force-with-lease": true, "unsafe-perm": true, "dangerously-skip-permissions": true, "no-audit": true, "allow-root": true, "skip-checks": true, "yolo": true, "no-edit": false,
-}
+var guardBypass = wordlist.Set(guardWords, "bypassing options")
 
 // wordsFit compares by words and options.
 func (r *GuardRule) wordsFit(want, got *act.Act) guardFit {
@@ -78,7 +75,7 @@ func (r *GuardRule) wordsFit(want, got *act.Act) guardFit {
 				continue
 			}
 			if got.OnlyAsks(name) || got.Consents && act.Consent[name] {
-				bypass = bypass || guardBypass[name]
+				bypass = bypass || guardBypass()[name]
 				continue
 			}
 			if fit := r.qualifies(want, name, values); fit != guardNone {
@@ -94,7 +91,7 @@ func (r *GuardRule) wordsFit(want, got *act.Act) guardFit {
 				return guardNone
 			}
 		}
-		if last := values[len(values)-1]; last != "" && !guardPlaceholder(last) && !guardBypass[name] {
+		if last := values[len(values)-1]; last != "" && !guardPlaceholder(last) && !guardBypass()[name] {
 			// Of a program that the table does not know, --x v and --x=v look different.
 			if slices.Contains(has, "") {
 				has = append(slices.Clone(has), got.Words...)
@@ -106,7 +103,7 @@ func (r *GuardRule) wordsFit(want, got *act.Act) guardFit {
 		} else if len(has) > 0 && has[len(has)-1] == "false" {
 			return guardNone
 		}
-		bypass = bypass || guardBypass[name]
+		bypass = bypass || guardBypass()[name]
 	}
 	for name, value := range want.Env {
 		set, ok := got.Env[name]

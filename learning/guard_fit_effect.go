@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"skillrouter/learning/guard/act"
+	"skillrouter/tfidf/wordlist"
 )
 
 // effectFits compares what two acts do.
@@ -166,11 +167,7 @@ func guardWriteFits(want, got *act.Effect) guardFit {
 }
 
 // guardVerbKin says which verbs do what a rule's verb does, or more.
-var guardVerbKin = map[string][]string{
-	"DROP": {"TRUNCATE", "DELETE"}, "TRUNCATE": {"DROP", "DELETE"}, "DELETE": {"TRUNCATE", "DROP"},
-	"UPDATE": {"REPLACE", "MERGE", "UPSERT"}, "INSERT": {"REPLACE", "MERGE", "UPSERT", "COPY", "LOAD"}, "REPLACE": {"UPDATE", "INSERT", "MERGE", "UPSERT"}, "ALTER": {"DROP", "RENAME"}, "RENAME": {"ALTER", "DROP"},
-	"GRANT": {"REVOKE"}, "COPY": {"INSERT", "LOAD"},
-}
+var guardVerbKin = wordlist.Sets(guardWords, "kin of verbs")
 
 // statementFits compares two SQL statements.
 func (r *GuardRule) statementFits(want, got *act.Effect, rule, of *act.Act, action *Action) guardFit {
@@ -228,7 +225,7 @@ func (r *GuardRule) statementFits(want, got *act.Effect, rule, of *act.Act, acti
 		return guardNone
 	}
 	if !r.anyWrite && w.Verb != g.Verb && !wider {
-		if !slices.Contains(guardVerbKin[w.Verb], g.Verb) || g.Verb == "DELETE" && g.Bounded {
+		if !guardVerbKin()[w.Verb][g.Verb] || g.Verb == "DELETE" && g.Bounded {
 			return guardNone
 		}
 	}

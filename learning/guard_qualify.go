@@ -5,13 +5,11 @@ import (
 	"strings"
 
 	"skillrouter/learning/guard/act"
+	"skillrouter/tfidf/wordlist"
 )
 
 // guardHarming are options that make a command what it is: without them it is another.
-var guardHarming = map[string]bool{
-	"force": true, "recursive": true, "all": true, "volumes": true, "delete": true, "remove": true, "now": true, "cascade": true, "prune": true, "purge": true,
-	"hard": true, "destroy": true, "overwrite": true, "replace": true, "clean": true, "global": true, "all-namespaces": true,
-}
+var guardHarming = wordlist.Set(guardWords, "harming options")
 
 // qualifies says what an act still is to the rule that lacks an option of the
 // rule's command: the act, where the title names what is done and to what and
@@ -19,7 +17,7 @@ var guardHarming = map[string]bool{
 // have told the object apart.
 func (r *GuardRule) qualifies(want *act.Act, option string, values []string) guardFit {
 	fixed := guardFixedWords(want)
-	if fixed == 0 || len(option) < 3 || guardBypass[option] || guardHarming[option] || r.title.Names(option) || slices.ContainsFunc(values, r.title.Names) || !r.title.Names(want.Words[fixed-1]) {
+	if fixed == 0 || len(option) < 3 || guardBypass()[option] || guardHarming()[option] || r.title.Names(option) || slices.ContainsFunc(values, r.title.Names) || !r.title.Names(want.Words[fixed-1]) {
 		return guardNone
 	}
 	named := slices.ContainsFunc(want.Words[fixed:], r.title.Names)

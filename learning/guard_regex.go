@@ -3,8 +3,10 @@ package learning
 import (
 	"regexp"
 	"regexp/syntax"
+	"sync"
 
 	"skillrouter"
+	"skillrouter/tfidf/wordlist"
 )
 
 // Bounds of a rule's pattern. RE2 takes time in proportion to the size of the
@@ -41,13 +43,13 @@ func guardCompilePattern(pattern string, force bool) (*regexp.Regexp, error) {
 		return nil, skillrouter.InvalidField("pattern", "is no regular expression (RE2): %v", err)
 	}
 	fits, example := 0, ""
-	for _, everyday := range guardEveryday {
+	for _, everyday := range guardEveryday() {
 		if re.MatchString(everyday) {
 			fits++
 			example = everyday
 		}
 	}
-	if !force && fits*guardEverydayShare >= len(guardEveryday) {
+	if !force && fits*guardEverydayShare >= len(guardEveryday()) {
 		return nil, skillrouter.InvalidField("pattern", "fits nearly every command, such as %q: make it narrower, or force it", example)
 	}
 	return re, nil
@@ -58,7 +60,4 @@ func guardCompilePattern(pattern string, force bool) (*regexp.Regexp, error) {
 const guardEverydayShare = 3
 
 // guardEveryday are commands by which a rule that fits everything is told.
-var guardEveryday = []string{
-	"ls", "ls -la", "pwd", "cd src", "cat README.md", "git status", "git diff", "git log --oneline -5", "git add .", "git commit -m 'fix the parser'", "go test ./...",
-	"npm test", "make build", "grep -rn main .", "docker ps", "kubectl get pods", "python3 main.py", "curl -s http://localhost:8080/health", "mkdir -p build", "vi notes.txt",
-}
+var guardEveryday = sync.OnceValue(func() []string { return wordlist.Lines(guardWords, "everyday commands") })

@@ -202,7 +202,7 @@ func guardNamesProgram(command string) bool {
 // minds reports whether the rule is about how a command is run, not about which.
 func (r *GuardRule) minds(wrapper *act.Act) bool {
 	for name, values := range wrapper.Options {
-		if guardBypass[name] || len(name) > 2 && r.title.Names(name) || slices.ContainsFunc(values, r.title.Names) {
+		if guardBypass()[name] || len(name) > 2 && r.title.Names(name) || slices.ContainsFunc(values, r.title.Names) {
 			return true
 		}
 	}
@@ -262,7 +262,7 @@ func (r *GuardRule) scope() {
 func (r *GuardRule) everything(ctx context.Context) (example string, all bool) {
 	fits := 0
 	for i, acts := range guardEverydayActs(ctx) {
-		c := guardEveryday[i]
+		c := guardEveryday()[i]
 		for _, a := range acts {
 			if slices.ContainsFunc(r.triggers, func(t []*act.Act) bool { return len(t) == 1 && r.fits(t[0], a, &Action{}) == guardFull }) {
 				fits++
@@ -271,7 +271,7 @@ func (r *GuardRule) everything(ctx context.Context) (example string, all bool) {
 			}
 		}
 	}
-	return example, fits*guardEverydayShare >= len(guardEveryday)
+	return example, fits*guardEverydayShare >= len(guardEveryday())
 }
 
 // guardEverydayRead holds guardEveryday as it was read once.
@@ -283,7 +283,7 @@ var guardEverydayRead struct {
 // guardEverydayActs are guardEveryday as acts.
 func guardEverydayActs(ctx context.Context) [][]*act.Act {
 	guardEverydayRead.Do(func() {
-		for _, c := range guardEveryday {
+		for _, c := range guardEveryday() {
 			guardEverydayRead.acts = append(guardEverydayRead.acts, guardActsOf(context.WithoutCancel(ctx), c, ""))
 		}
 	})

@@ -1,12 +1,14 @@
 package learning
 
 import (
+	_ "embed"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"skillrouter/tfidf"
+	"skillrouter/tfidf/wordlist"
 )
 
 // likenessCache bounds how many words are remembered with their terms: the
@@ -42,7 +44,7 @@ func (w *likenessWords) read(field string) likenessRead {
 	}
 	read.exact, read.measured = likenessExactly(field)
 	for _, term := range tfidf.Terms(field) {
-		if name, known := likenessNames[term]; known {
+		if name, known := likenessNames()[term]; known {
 			term = name
 		}
 		short := len(term) < 2 || term[0] < utf8.RuneSelf && utf8.RuneCountInString(term) < 2
@@ -121,15 +123,11 @@ func likenessNegated(title string) bool {
 	return false
 }
 
+//go:embed likeness_names.txt
+var likenessNamesText string
+
 // likenessNames are other names of one thing; keys are stems.
-var likenessNames = map[string]string{
-	"prod": "product", "prd": "product", "postgr": "postgresql", "pg": "postgresql", "k8s": "kubernet", "kube": "kubernet", "db": "databas",
-	"repo": "repositori", "config": "configur", "conf": "configur", "cfg": "configur", "auth": "authent", "env": "environ", "dev": "develop",
-	"dir": "directori", "folder": "directori", "doc": "document", "msg": "messag", "pkg": "packag", "perm": "permiss", "js": "javascript",
-	"cert": "certif", "creds": "credenti", "cred": "credenti", "app": "applic", "err": "error", "fail": "failur", "failed": "failur", "dep": "depend", "deps": "depend",
-	"init": "initi", "temp": "tmp", "vm": "machin", "param": "paramet", "arg": "argument", "func": "function", "lib": "librari", "stage": "stage", "delet": "remov",
-	"eras": "remov", "drop": "remov", "rm": "remov", "crash": "crash", "reboot": "restart", "bounc": "restart", "redeploy": "deploy",
-}
+var likenessNames = wordlist.Map(likenessNamesText, "")
 
 // likenessHash is FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/), stirred
 // by the finaliser of MurmurHash3, for its low bits alone would tell little.

@@ -164,7 +164,7 @@ func stemOf(word string) string {
 	if len(terms) != 1 {
 		return word
 	}
-	if name, known := likenessNames[terms[0]]; known {
+	if name, known := likenessNames()[terms[0]]; known {
 		return name
 	}
 	return terms[0]

@@ -189,7 +189,7 @@ func (p *Propagation) DomainOf(agent string) string {
 	if domain := p.profiles.domain(agent); domain != "" {
 		return domain
 	}
-	return seedDomains[agent]
+	return seedDomains()[agent]
 }
 
 // save stores the profiles that changed, unless that was done of late.

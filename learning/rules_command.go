@@ -2,6 +2,7 @@ package learning
 
 import (
 	"context"
+	_ "embed"
 	"path"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning/guard/act"
+	"skillrouter/tfidf/wordlist"
 )
 
 // ruleCommand is a command line, read so that runs of it can be compared.
@@ -132,15 +134,14 @@ func wordText(w *syntax.Word) string {
 	return b.String()
 }
 
+//go:embed rules_programs.txt
+var rulesPrograms string
+
 // runners run the program that is named after them, and its options.
-var runners = map[string]bool{
-	"sudo": true, "time": true, "nohup": true, "env": true, "npx": true, "command": true, "exec": true, "winpty": true,
-	"poetry run": true, "uv run": true, "pipenv run": true, "bundle exec": true, "pnpm exec": true, "pnpm dlx": true, "yarn dlx": true, "rye run": true, "hatch run": true,
-	"python -m": true, "python3 -m": true,
-}
+var runners = wordlist.Phrases(rulesPrograms, "runners")
 
 // sameProgram are names of one program.
-var sameProgram = map[string]string{"python3": "python", "pip3": "pip", "nodejs": "node", "docker-compose": "docker compose", "pytest-3": "pytest", "py.test": "pytest", "apt-get": "apt", "ll": "ls"}
+var sameProgram = wordlist.Map(rulesPrograms, "same program")
 
 // unwrapped takes off what stands before the program, and calls it by one name.
 func unwrapped(words []string) []string {
@@ -149,9 +150,9 @@ func unwrapped(words []string) []string {
 			return nil
 		}
 		switch {
-		case len(words) > 2 && runners[words[0]+" "+words[1]]:
+		case len(words) > 2 && runners()[words[0]+" "+words[1]]:
 			words = words[2:]
-		case len(words) > 1 && runners[words[0]]:
+		case len(words) > 1 && runners()[words[0]]:
 			words = words[1:]
 			for len(words) > 1 && (strings.HasPrefix(words[0], "-") || words[0] != "" && strings.Contains(words[0], "=")) {
 				words = words[1:]
@@ -163,7 +164,7 @@ func unwrapped(words []string) []string {
 			if base := path.Base(words[0]); strings.HasPrefix(words[0], "/") && base != "/" && base != "." {
 				words[0] = base
 			}
-			if same := sameProgram[words[0]]; same != "" {
+			if same := sameProgram()[words[0]]; same != "" {
 				words = append(strings.Fields(same), words[1:]...)
 			}
 			return words
@@ -173,14 +174,14 @@ func unwrapped(words []string) []string {
 }
 
 // hasVerbs are the programs whose first word says what they do.
-var hasVerbs = setOf("git docker kubectl npm yarn pnpm bun cargo go pip apt brew systemctl terraform helm make gh poetry uv compose conda gem bundle rails dotnet mvn gradle aws gcloud az flyctl fly heroku service snap dnf yum pacman alembic flask django-admin manage.py nx turbo just task rustup nvm pyenv ansible vagrant podman mix composer php artisan supabase prisma deno")
+var hasVerbs = wordlist.Set(rulesPrograms, "programs with subcommands")
 
 // verb is what a program is told to do: "" for one that has no such word.
 func (c ruleCommand) verb() string {
 	i := 1
 	if len(c.words) > 1 && c.words[0] == "docker" && c.words[1] == "compose" {
 		i = 2
-	} else if !hasVerbs[c.words[0]] {
+	} else if !hasVerbs()[c.words[0]] {
 		return ""
 	}
 	for skip := false; i < len(c.words); i++ {
@@ -202,25 +203,11 @@ func (c ruleCommand) verb() string {
 
 // lookPrograms show something.
 var (
-	lookPrograms = setOf("cat less more head tail ls tree pwd cd which type whereis grep rg ag find fd wc ps top htop df du free env printenv echo printf date whoami id uname lsof netstat ss dig nslookup host man history file stat diff jq yq awk clear journalctl hostname bat sleep true set pushd popd ldd strings xxd hexdump")
-	lookVerbs    = map[string]map[string]bool{
-		"git":            setOf("status log diff show branch remote blame reflog describe rev-parse ls-files"),
-		"docker":         setOf("ps logs images inspect version info port stats top"),
-		"docker compose": setOf("ps logs config top images"),
-		"kubectl":        setOf("get describe logs top explain version events"),
-		"npm":            setOf("ls list view outdated why audit explain"),
-		"pnpm":           setOf("ls list why outdated"), "yarn": setOf("list why info"),
-		"pip": setOf("list show freeze check"), "systemctl": setOf("status list-units is-active"),
-		"go": setOf("env list version doc"), "cargo": setOf("tree metadata"), "brew": setOf("list info"), "helm": setOf("list status get"),
-		"terraform": setOf("show output"), "gh": setOf("pr issue run"), "apt": setOf("list search show policy"), "conda": setOf("list info"),
-	}
-	tryPrograms = setOf("curl wget ping nc telnet pytest tox nox jest vitest mocha mypy ruff flake8 pylint eslint tsc golangci-lint redis-cli ctest rspec phpunit pg_isready")
-	tryVerbs    = map[string]map[string]bool{
-		"go": setOf("test vet"), "cargo": setOf("test check clippy"), "npm": setOf("test lint typecheck check"), "yarn": setOf("test lint typecheck"),
-		"pnpm": setOf("test lint typecheck"), "make": setOf("test check lint"), "bun": setOf("test"), "terraform": setOf("validate plan"), "dotnet": setOf("test"),
-		"mvn": setOf("test verify"), "gradle": setOf("test check"), "alembic": setOf("current history"),
-	}
-	writesBack = skillrouter.Lazily(`(^| )(-X|--request|-d|--data\S*|-F|--form|-T|-O|-o|--output|--fix|--write|-w)( |$|=)`)
+	lookPrograms = wordlist.Set(rulesPrograms, "programs that show")
+	lookVerbs    = wordlist.Sets(rulesPrograms, "subcommands that show")
+	tryPrograms  = wordlist.Set(rulesPrograms, "programs that test")
+	tryVerbs     = wordlist.Sets(rulesPrograms, "subcommands that test")
+	writesBack   = skillrouter.Lazily(`(^| )(-X|--request|-d|--data\S*|-F|--form|-T|-O|-o|--output|--fix|--write|-w)( |$|=)`)
 )
 
 func (c ruleCommand) group() string {
@@ -235,7 +222,7 @@ func isLook(words []string) bool {
 	if words[0] == "sed" {
 		return len(words) > 1 && words[1] == "-n"
 	}
-	return lookPrograms[words[0]] || lookVerbs[c.group()][c.verb()] || len(words) == 2 && (words[1] == "--version" || words[1] == "-v" || words[1] == "-V" || words[1] == "--help")
+	return lookPrograms()[words[0]] || lookVerbs()[c.group()][c.verb()] || len(words) == 2 && (words[1] == "--version" || words[1] == "-v" || words[1] == "-V" || words[1] == "--help")
 }
 
 func isTry(words []string) bool {
@@ -244,10 +231,10 @@ func isTry(words []string) bool {
 		return len(words) > 1 && strings.EqualFold(words[1], "select")
 	}
 	all := strings.Join(words, " ")
-	if tryPrograms[words[0]] {
+	if tryPrograms()[words[0]] {
 		return !writesBack.MatchString(all)
 	}
-	return tryVerbs[c.group()][c.verb()]
+	return tryVerbs()[c.group()][c.verb()]
 }
 
 // sqlProgram stands for the program of a statement that was typed at a database's prompt.
@@ -300,14 +287,6 @@ func (c ruleCommand) content() map[string]bool {
 		}) {
 			set[strings.ToLower(part)] = true
 		}
-	}
-	return set
-}
-
-func setOf(words string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		set[w] = true
 	}
 	return set
 }

@@ -1,6 +1,7 @@
 package learning
 
 import (
+	_ "embed"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"sync"
 
 	"skillrouter"
+	"skillrouter/tfidf/wordlist"
 )
 
 // The categories of stated values.
@@ -19,18 +21,16 @@ const (
 	categorySettings = "settings"
 )
 
+//go:embed rules_words.txt
+var rulesWords string
+
 // slots are nouns that have a value, so that "the X is Y" states one even if Y is a plain word.
-var slots = setOf(`port ports host hostname url endpoint address domain branch command cmd version database db schema table column bucket queue topic cluster
-	namespace service server registry image tag repo repository path file directory folder dir package manager framework language runner linter formatter
-	region zone timezone format encoding limit size timeout threshold interval ttl retention environment env profile owner maintainer team contact channel
-	prefix suffix name username user role license provider vendor currency locale theme level mode strategy algorithm engine driver dialect protocol
-	entrypoint module class function method primary key id count maximum minimum max min budget deadline date baseline target rate replicas workers cache store broker orm
-	convention style width indentation extension header cookie route base root home bastion proxy gateway cdn compiler runtime interpreter default`)
+var slots = wordlist.Set(rulesWords, "nouns with a value")
 
 // slotNoun tells whether a subject ends with a noun that has a value.
 func slotNoun(subject string) bool {
 	words := subjectWords(subject)
-	return len(words) > 0 && slots[words[len(words)-1]]
+	return len(words) > 0 && slots()[words[len(words)-1]]
 }
 
 var (
@@ -42,19 +42,16 @@ var (
 )
 
 // articles stand before what is spoken of and say nothing of it.
-var articles = setOf("the our my your its their a an this these that project's all current new actual correct right real only main-")
+var articles = wordlist.Set(rulesWords, "articles")
 
 // nobody are words that point at something else than they name, or that
 // subjects of opinions and stories begin with. Nothing is stored under them.
-var nobody = setOf(`it this that these those there he she they we i you everything nothing something anything one what which who here now all both each
-	problem issue error bug cause reason result answer question point thing idea plan goal fix solution trick output test tests change status state
-	difference downside upside advantage catch rest rule workaround summary conclusion way next step first second last latest other same best worst following only
-	failure warning message exception traceback symptom example case something someone build code function line lines code's log logs request response`)
+var nobody = wordlist.Set(rulesWords, "no subjects")
 
 // subjectWords are the words of a subject, in lower case, without articles.
 func subjectWords(subject string) []string {
 	words := strings.Fields(strings.ToLower(strings.NewReplacer("`", "", "*", "", "\"", "", "(", " ", ")", " ", "'s", "", ",", "").Replace(subject)))
-	for len(words) > 0 && articles[words[0]] {
+	for len(words) > 0 && articles()[words[0]] {
 		words = words[1:]
 	}
 	return words
@@ -86,7 +83,7 @@ func factKey(subject, attribute string) (key string, slot bool) {
 		}
 	}
 	words := subjectWords(subject)
-	if attribute == "command" && len(words) > 0 && len(words) <= maxSubject && !slices.ContainsFunc(words, func(w string) bool { return !keyWord.MatchString(w) || pointing[w] }) {
+	if attribute == "command" && len(words) > 0 && len(words) <= maxSubject && !slices.ContainsFunc(words, func(w string) bool { return !keyWord.MatchString(w) || pointing()[w] }) {
 		return "project." + strings.TrimSuffix(keyOf(singularTests(words)), "_command") + "_command", true
 	}
 	if len(words) == 0 || len(words) > maxSubject || !nameable(words) {
@@ -109,11 +106,11 @@ func factKey(subject, attribute string) (key string, slot bool) {
 		}
 		return "project." + keyOf(words[:len(words)-1]) + "_command", true
 	case len(words) == 1:
-		return "project." + head, slots[head]
-	case compounds[strings.Join(words, " ")]:
+		return "project." + head, slots()[head]
+	case compounds()[strings.Join(words, " ")]:
 		return "project." + keyOf(words), true
 	}
-	return keyOf(words[:len(words)-1]) + "." + strings.Trim(head, "."), slots[head]
+	return keyOf(words[:len(words)-1]) + "." + strings.Trim(head, "."), slots()[head]
 }
 
 // isFigure tells whether a text is a number, with or without its unit.
@@ -131,7 +128,7 @@ func joinKey(whole, part string) (string, bool) {
 	if p[len(p)-1] == "command" {
 		return "project." + keyOf(slices.Concat(w, p)), true
 	}
-	return keyOf(w) + "." + joined(p), slots[p[len(p)-1]]
+	return keyOf(w) + "." + joined(p), slots()[p[len(p)-1]]
 }
 
 // singularTests calls what is run by one name: "the tests" and "the test suite" are "test".
@@ -154,29 +151,24 @@ func keyOf(words []string) string {
 
 // nameable tells whether words can be a name: none points elsewhere, none is a verb or a conjunction.
 func nameable(words []string) bool {
-	if nobody[words[0]] && len(words) == 1 || pointing[words[0]] {
+	if nobody()[words[0]] && len(words) == 1 || pointing()[words[0]] {
 		return false
 	}
 	for _, w := range words {
-		if !keyWord.MatchString(w) || unnameable[w] {
+		if !keyWord.MatchString(w) || unnameable()[w] {
 			return false
 		}
 	}
-	return !nobody[words[len(words)-1]]
+	return !nobody()[words[len(words)-1]]
 }
 
 var (
-	pointing   = setOf("it this that these those there he she they we i you everything nothing something anything what which who here now")
-	unnameable = setOf(`that which who whom because since so then than and or but if when while where as is are was be been has have had do does did can could will would
-		should may might must not no it they we i you he she them us me also just really very too please see use used using run running with without from to into by
-		get got make made let try need needs want says said think know found think looks like seems only still already again`)
+	pointing   = wordlist.Set(rulesWords, "pronouns")
+	unnameable = wordlist.Set(rulesWords, "no part of a name")
 )
 
 // compounds are names of two words of which the second alone says too little.
-var compounds = map[string]bool{
-	"package manager": true, "default branch": true, "main branch": true, "test runner": true, "base url": true, "test framework": true,
-	"node version": true, "python version": true, "go version": true, "time zone": true, "line length": true, "license name": true,
-}
+var compounds = wordlist.Phrases(rulesWords, "names of two words")
 
 var (
 	numeric  = skillrouter.Lazily(`^-?\d{1,15}(?:\.\d{1,10})?$`)
@@ -191,12 +183,7 @@ var (
 )
 
 // stateWords are what things are for a while, or in somebody's eyes: no values.
-var stateWords = setOf(`fine good bad great nice wrong right broken ready done fixed ok okay slow fast ugly clean correct incorrect failing passing green red missing
-	there here up down running stopped open closed empty full old new outdated deprecated required optional available unavailable unclear clear simple hard easy
-	important critical huge small big large low high better worse best enough different same similar weird strange interesting annoying useful useless true-ish
-	complete incomplete finished pending blocked stuck stable unstable safe unsafe possible impossible necessary unnecessary responsible related unrelated due late
-	public private local remote live dead alive healthy unhealthy busy idle happy sad sure likely unlikely everywhere nowhere back next first last not still already
-	valid invalid enabled disabled installed needed expected unexpected intentional wip tbd unknown undefined null nil none unused redundant flaky`)
+var stateWords = wordlist.Set(rulesWords, "states")
 
 // factValue reads a value; slot tells whether a plain word is one, because of
 // what it is said of. word tells that it is a plain word.
@@ -235,13 +222,13 @@ func factValue(text string, slot bool) (value any, word, ok bool) {
 		}
 	}
 	switch {
-	case stateWords[strings.ToLower(text)]:
+	case stateWords()[strings.ToLower(text)]:
 		return nil, false, false
 	case pathLike.MatchString(text), hostLike.MatchString(text) && slot, idLike.MatchString(text) && slot:
 		return text, false, true
-	case proper.MatchString(text) && slot && !nobody[strings.ToLower(text)]:
+	case proper.MatchString(text) && slot && !nobody()[strings.ToLower(text)]:
 		return text, true, true
-	case plain.MatchString(text) && slot && !nobody[text] && !unnameable[text] && !strings.HasSuffix(text, "ing") && !strings.HasSuffix(text, "ed"):
+	case plain.MatchString(text) && slot && !nobody()[text] && !unnameable()[text] && !strings.HasSuffix(text, "ing") && !strings.HasSuffix(text, "ed"):
 		return text, true, true
 	}
 	return nil, false, false
@@ -268,23 +255,8 @@ func factCategory(key string, value any) string {
 // tools are what well-known programs are to a project that uses them.
 var tools = sync.OnceValue(func() map[string]string {
 	of := map[string]string{}
-	for key, names := range map[string]string{
-		"package_manager":  "pnpm yarn npm bun poetry uv pipenv pip conda cargo composer maven gradle",
-		"test_runner":      "pytest jest vitest mocha playwright cypress rspec unittest phpunit ava",
-		"database":         "postgres postgresql mysql mariadb sqlite mongodb cockroachdb duckdb clickhouse oracle dynamodb",
-		"formatter":        "black prettier gofmt gofumpt rustfmt biome yapf",
-		"linter":           "ruff eslint flake8 pylint golangci-lint clippy rubocop oxlint",
-		"framework":        "django flask fastapi rails express nextjs next.js nuxt svelte sveltekit react vue angular spring laravel gin echo",
-		"ci":               "jenkins circleci buildkite travis",
-		"orm":              "sqlalchemy prisma gorm drizzle hibernate sequelize typeorm",
-		"language":         "typescript python rust golang kotlin java ruby elixir",
-		"container_engine": "podman docker",
-		"cache":            "redis memcached valkey",
-		"queue":            "rabbitmq kafka sqs nats celery sidekiq",
-		"orchestrator":     "kubernetes nomad k3s",
-		"infrastructure":   "terraform pulumi ansible cloudformation opentofu",
-	} {
-		for _, name := range strings.Fields(names) {
+	for key, names := range wordlist.Pairs(rulesWords, "tools") {
+		for name := range strings.FieldsSeq(names) {
 			of[name] = key
 		}
 	}
@@ -299,23 +271,23 @@ func usesFact(name, purpose string) (statement, bool) {
 		if len(words) == 0 || len(words) > 4 || !nameable(words) {
 			return statement{}, false
 		}
-		if key == "" || !generalPurpose[strings.Join(words, " ")] {
+		if key == "" || !generalPurpose()[strings.Join(words, " ")] {
 			key = keyOf(words)
 		}
 	}
-	if key == "" || nobody[strings.ToLower(name)] || unnameable[strings.ToLower(name)] {
+	if key == "" || nobody()[strings.ToLower(name)] || unnameable()[strings.ToLower(name)] {
 		return statement{}, false
 	}
 	return statement{key: "project." + key, category: categoryTooling, value: name, word: tools()[strings.ToLower(name)] == ""}, true
 }
 
 // generalPurpose are purposes that a tool's own kind says better.
-var generalPurpose = setOf("everything packages dependencies testing tests formatting linting")
+var generalPurpose = wordlist.Set(rulesWords, "general purposes")
 
 // pronounOf is the key of the one stated value that "it" can mean: the latest of the same kind.
 func pronounOf(subject, value string, stated map[string]*statedFact) string {
 	words := subjectWords(subject)
-	if s := strings.ToLower(strings.TrimSpace(subject)); s != "it" && s != "that" && (len(words) != 1 || !pointing[words[0]]) {
+	if s := strings.ToLower(strings.TrimSpace(subject)); s != "it" && s != "that" && (len(words) != 1 || !pointing()[words[0]]) {
 		return ""
 	}
 	v, _, ok := factValue(value, true)

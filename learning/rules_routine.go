@@ -105,7 +105,7 @@ func shape(run *ruleRun) string {
 		}
 	}
 	// A single word that is no option says what is acted on, as in "make lint" and "make build".
-	if !hasVerbs[run.words[0]] && others > 0 && run.words[0] != "cp" && run.words[0] != "mv" {
+	if !hasVerbs()[run.words[0]] && others > 0 && run.words[0] != "cp" && run.words[0] != "mv" {
 		parts = append(parts, "/"+run.words[1])
 		if program.MatchString(run.words[1]) && !strings.ContainsAny(run.words[1], "/.0123456789") {
 			return strings.Join(parts, " ")

@@ -173,7 +173,7 @@ func (q *inquiry) readProject(words []string) []string {
 		return words
 	}
 	n := 1
-	if q.Project == "" && i+1 < len(words) && !classify.FunctionWords[words[i+1]] {
+	if q.Project == "" && i+1 < len(words) && !classify.FunctionWords()[words[i+1]] {
 		q.Project, n = words[i+1], 2
 	}
 	return append(slices.Clone(words[:i]), words[i+n:]...)

@@ -158,7 +158,7 @@ func index(known operational.Names) map[string][]nameEntry {
 	entries := map[string][]nameEntry{}
 	add := func(kind, name, stored string, least int) {
 		words, _ := nameWords(name)
-		if len(words) < least || len(words) == 0 || len(words) > maxTitleWords || (len(words) == 1 && classify.FunctionWords[words[0]]) {
+		if len(words) < least || len(words) == 0 || len(words) > maxTitleWords || (len(words) == 1 && classify.FunctionWords()[words[0]]) {
 			return
 		}
 		entries[words[0]] = append(entries[words[0]], nameEntry{words: words, kind: kind, stored: stored})

@@ -124,7 +124,7 @@ func readSighted(q question) sighted {
 
 // openIsStatus tells "open findings" and "what is open" from "open ports".
 func openIsStatus(words []string, i int) bool {
-	if i+1 == len(words) || findingNouns[words[i+1]] || classify.FunctionWords[words[i+1]] {
+	if i+1 == len(words) || findingNouns[words[i+1]] || classify.FunctionWords()[words[i+1]] {
 		return true
 	}
 	_, severe := severityWords[words[i+1]]

@@ -90,7 +90,7 @@ func (s *search) meetAll() {
 		r.met[i] = meaning{
 			local:  uint16(min(local, maxLocal)),
 			groups: r.groupsOf(word),
-			time:   s.q.time && timeWords[string(word)],
+			time:   s.q.time && timeWords()[string(word)],
 		}
 	}
 	docs, logs := math.Log(float64(s.view.docs+1)), mantissaLogs()

@@ -106,7 +106,7 @@ func lookUpFor(text string) []string {
 	var s scanner
 	s.scan(cut(text, MaxQueryBytes))
 	all, _ := queryWords(&s, nil, nil)
-	kept := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return stopWords[w] })
+	kept := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return stopWords()[w] })
 	if len(kept) == 0 {
 		kept = all
 	}

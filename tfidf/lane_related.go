@@ -63,7 +63,7 @@ func (ix *Index) lookForTools(q *question, all []string) {
 	asked := make(map[string]bool, len(all))
 	order := make([]string, 0, len(all))
 	for _, word := range all {
-		if programming[word] {
+		if programming()[word] {
 			return
 		}
 		if right := q.corrected[word]; right != "" {

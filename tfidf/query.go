@@ -62,7 +62,7 @@ func (ix *Index) parse(text string, v *view) question {
 				if isCode(word) {
 					weight *= w.Code
 				}
-				if settings[word] {
+				if settings()[word] {
 					weight *= w.Language
 				}
 				weights[word] = max(weights[word], weight)
@@ -70,7 +70,7 @@ func (ix *Index) parse(text string, v *view) question {
 		}
 	}
 	q.time = asksForTime(all)
-	kept := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return stopWords[w] })
+	kept := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return stopWords()[w] })
 	if len(kept) == 0 {
 		kept = all
 	}
@@ -280,7 +280,7 @@ func Terms(text string) []string {
 }
 
 // StopWord tells whether a folded word, not stemmed, is one that a query drops.
-func StopWord(word string) bool { return stopWords[word] }
+func StopWord(word string) bool { return stopWords()[word] }
 
 // isCode tells whether a word has letters and digits.
 func isCode(word string) bool {

@@ -1,11 +1,32 @@
 package tfidf
 
 import (
+	_ "embed"
+	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/kljensen/snowball/english"
 	"github.com/kljensen/snowball/russian"
+
+	"skillrouter/tfidf/wordlist"
 )
+
+//go:embed irregular.txt
+var irregular string
+
+// forms maps an irregular form to the stem of its word.
+var forms = sync.OnceValue(func() map[string]string {
+	m := map[string]string{}
+	for _, line := range wordlist.Lines(irregular, "") {
+		group := strings.Fields(line)
+		base := ruleStem(group[len(group)-1])
+		for _, form := range group[:len(group)-1] {
+			m[form] = base
+		}
+	}
+	return m
+})
 
 // findStem finds the stem of a folded word: that of the word it is an irregular
 // form of, or else what the rules make of it.

@@ -13,7 +13,7 @@ func QueryTerms(text string) (words, whole []string) {
 	var s scanner
 	s.scan(cut(text, MaxQueryBytes))
 	all, joined := queryWords(&s, nil, nil)
-	kept := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return stopWords[w] })
+	kept := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return stopWords()[w] })
 	if len(kept) == 0 {
 		kept = all
 	}

@@ -1,11 +1,14 @@
 package classify
 
 import (
+	_ "embed"
 	"strings"
 	"unicode"
 
 	"github.com/kljensen/snowball/english"
 	"golang.org/x/text/unicode/norm"
+
+	"skillrouter/tfidf/wordlist"
 )
 
 // MaxPhraseWords bounds how much of a question is read for its intent: what is
@@ -58,32 +61,19 @@ func Phrase(query string) []string {
 var beforeIs = WordSet("who what where when which how there it that he she everyone anyone someone everybody anybody")
 
 // WordSet makes a set of the words of a text.
-func WordSet(text string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(text) {
-		set[w] = true
-	}
-	return set
-}
+func WordSet(text string) map[string]bool { return wordlist.Words(text) }
+
+//go:embed function_words.txt
+var functionWords string
 
 // FunctionWords carry no content of their own in a question to the router.
-var FunctionWords = WordSet(`
-	a an the this that these those there here it its he she they them their his her him i me my mine we us our you your
-	who whom whose what which when where why how is are was were be been being am do does did done have has had having
-	will would shall should can could may might must not no nor and or but if then than so as at by for from in into of off on onto
-	out over to up with within without about above after again against all any anyone anybody anything each either else every
-	everyone everybody everything few more most much many other others own same some someone somebody something such very too also
-	just only now currently still yet already ever please tell show list give get find let know see say said says me us
-	got get gets getting happen happened happens happening occurred occur recount describe remember recall everything
-	right moment present presently anymore how-many number count many moment time once during while until before since
-	recent recently lately latest last previous past earlier ago today tomorrow
-`)
+var FunctionWords = wordlist.Set(functionWords, "")
 
 // Content returns the words that carry meaning, each once, and their stems.
 func Content(words []string, skip map[string]bool) (said, stems []string) {
 	seen := map[string]bool{}
 	for _, w := range words {
-		if FunctionWords[w] || skip[w] {
+		if FunctionWords()[w] || skip[w] {
 			continue
 		}
 		if s := stem(w); !seen[s] {

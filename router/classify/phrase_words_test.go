@@ -1,0 +1,15 @@
+package classify
+
+import (
+	"strings"
+	"testing"
+
+	"skillrouter/tfidf/wordlist"
+)
+
+// TestFunctionWords: a word that Phrase would spell otherwise is never met.
+func TestFunctionWords(t *testing.T) {
+	for _, fault := range wordlist.Faults(functionWords, func(word string) string { return strings.Join(Phrase(word), " ") }) {
+		t.Error(fault)
+	}
+}
