@@ -92,22 +92,6 @@ func NewVectors(store EmbeddingStore, embedder Embedder, options VectorOptions) 
 // configured tells whether there is a model.
 func (v *Vectors) configured() bool { return v != nil && v.embedder != nil }
 
-// UseVectors lets searches go by meaning too. It is called before Vectors.Run is.
-func (k *KnowledgeBase) UseVectors(v *Vectors) { use(&k.vectors, v, EmbeddedKnowledge, k) }
-
-// UseVectors lets searches go by meaning too. It is called before Vectors.Run is.
-func (l *Episodes) UseVectors(v *Vectors) { use(&l.vectors, v, EmbeddedEpisode, l) }
-
-// UseVectors lets searches go by meaning too. It is called before Vectors.Run is.
-func (l *Lessons) UseVectors(v *Vectors) { use(&l.vectors, v, EmbeddedLesson, l) }
-
-func use(at interface{ Store(*Vectors) }, v *Vectors, kind EmbeddingKind, source vectorSource) {
-	if v.configured() {
-		v.sources[kind] = source
-		at.Store(v)
-	}
-}
-
 // touch notes, after a commit, items that it changed or removed. It never waits
 // for more than a map.
 func (v *Vectors) touch(kind EmbeddingKind, ids ...string) {

@@ -3,10 +3,8 @@ package learning
 import (
 	"context"
 	"strings"
-	"time"
 
 	"skillrouter"
-	"skillrouter/tfidf"
 )
 
 // resolve checks a filter and replaces what stands for something else: the
@@ -45,27 +43,6 @@ func (l *Episodes) resolve(ctx context.Context, filter *EpisodeFilter) error {
 		filter.SessionID = current
 	}
 	return err
-}
-
-// moment is a time as the index compares it; 0 is none.
-func moment(t time.Time) int64 {
-	switch ms := t.UnixMilli(); {
-	case t.IsZero():
-		return 0
-	case ms == 0:
-		return -1 // no episode is of that millisecond either
-	default:
-		return ms
-	}
-}
-
-// episodeDocument is what is searched of an episode. The engine's category,
-// project and tags hold what episodes are filtered by.
-func episodeDocument(e Episode) tfidf.Document {
-	return tfidf.Document{
-		ID: e.ID, Title: e.Title, Body: e.searched(), Category: e.EventType, Project: e.Project, Order: e.Number, At: moment(e.CreatedAt),
-		Tags: episodeTags(e.AgentID, e.Persona, e.SessionID, e.Event),
-	}
 }
 
 // episodeTags are the tags of what is given, each told apart by its first letters.

@@ -30,6 +30,4 @@ type EpisodeStore interface {
 	// FindEpisodes visits what is searched of episodes that the search fits, newest first,
 	// until visit returns false or ctx ends, which is no error.
 	FindEpisodes(ctx context.Context, search KeptSearch, visit func(found []Episode) (more bool)) error
-	// EpisodeIDs visits the id of every episode.
-	EpisodeIDs(ctx context.Context, visit func(id string)) error
 }

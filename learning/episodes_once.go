@@ -38,7 +38,7 @@ func (l *Episodes) RecordOnce(ctx context.Context, origin string, at time.Time, 
 		return Episode{}, err
 	}
 	event := skillrouter.Event{Type: EventEpisodeRecorded, Subject: id, Agent: author, Project: draft.Project, At: episode.CreatedAt}
-	return l.store.AddEpisode(ctx, episode, event, l.put)
+	return l.store.AddEpisode(ctx, episode, event, func(e Episode) { l.put(e) })
 }
 
 func first(episodes []Episode) Episode {

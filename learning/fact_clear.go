@@ -73,7 +73,7 @@ func (f *Facts) clearOnce(ctx context.Context, clearing FactClearing, limit int)
 			id := FactID(fact.Persona, fact.Key)
 			f.recent.drop(id)
 			f.uses.forget(id)
-			f.found.remove(id)
+			f.remove(id)
 			f.leases.dissolve(id)
 		}
 	})()

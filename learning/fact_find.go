@@ -2,30 +2,20 @@ package learning
 
 import (
 	"context"
-	"sync"
+	"strings"
 	"time"
 
 	"skillrouter"
 	"skillrouter/tfidf"
 )
 
-// factIndex finds facts by the words of their keys and values. It is filled in
-// the background after the start, so that neither the start nor the first
-// readers wait for it, and kept in step with each commit from the first on.
-type factIndex struct {
-	index *tfidf.Index
-
-	mu      sync.Mutex
-	changed map[string]bool // ids that changed before the index was filled; nil when it is
-}
+// KeptFacts is the kind of the index of facts. No snapshot of it is kept: facts
+// fall away without an event that a later start could read.
+const KeptFacts KeptKind = "facts"
 
 // factIndexed is how much of a value is searched, in bytes: a larger one is a
 // table, and what it is about stands in its key and at its head.
 const factIndexed = 2 << 10
-
-func newFactIndex() *factIndex {
-	return &factIndex{index: tfidf.New(tfidf.Options{}), changed: map[string]bool{}}
-}
 
 // factDocument is what is searched of a fact. The engine's project holds the persona.
 func factDocument(fact *Fact) tfidf.Document {
@@ -36,85 +26,35 @@ func factDocument(fact *Fact) tfidf.Document {
 	}
 }
 
-func (x *factIndex) put(fact *Fact) {
-	doc := factDocument(fact)
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.changed != nil {
-		x.changed[doc.ID] = true
-	}
-	x.index.Put(doc)
-}
-
-func (x *factIndex) remove(id string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.changed != nil {
-		x.changed[id] = true
-	}
-	x.index.Delete(id)
-}
-
-// filled tells whether what was stored before the start has been read.
-func (x *factIndex) filled() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.changed == nil
-}
-
 // RunIndex fills the index from the database, tidies it until ctx ends, and
 // returns nil then. Facts are found as they are read.
 func (f *Facts) RunIndex(ctx context.Context) error {
-	if err := f.fillIndex(ctx); err != nil && ctx.Err() == nil {
+	for err := f.Load(ctx); err != nil && ctx.Err() == nil; err = f.Load(ctx) {
 		f.log.WarnContext(ctx, "the facts could not be read in: those that were stored before the start are not found by their words", "error", err)
-	}
-	return f.found.index.Run(ctx)
-}
-
-func (f *Facts) fillIndex(ctx context.Context) error {
-	personas, err := f.store.CountFacts(ctx, f.now())
-	if err != nil {
-		return err
-	}
-	for _, p := range personas {
-		for after, more := "", true; more && ctx.Err() == nil; {
-			var keys []string
-			more = false
-			err := f.store.FactKeys(ctx, FactSpan{Persona: p.Persona, After: after}, f.now(), func(key string) bool {
-				if more = len(keys) == factsAtOnce; !more {
-					keys = append(keys, key)
-				}
-				return !more
-			})
-			if err != nil {
-				return err
-			}
-			if len(keys) == 0 {
-				break
-			}
-			facts, all, err := f.store.FactsUnder(ctx, p.Persona, keys)
-			if err != nil {
-				return err
-			}
-			after = keys[len(keys)-1]
-			if !all { // what did not fit into the answer is read next
-				after, more = facts[len(facts)-1].Key, true
-			}
-			docs := make([]tfidf.Document, len(facts))
-			for i := range facts {
-				docs[i] = factDocument(&facts[i])
-			}
-			f.found.mu.Lock()
-			f.found.index.Put(unchanged(docs, f.found.changed)...)
-			f.found.mu.Unlock()
+		select {
+		case <-ctx.Done():
+		case <-time.After(recallAgain):
 		}
 	}
-	if ctx.Err() == nil {
-		f.found.mu.Lock()
-		f.found.changed = nil
-		f.found.mu.Unlock()
+	return f.Shelf.RunIndex(ctx)
+}
+
+// rows returns the facts with these ids that there are.
+func (f *Facts) rows(ctx context.Context, ids []string) ([]Fact, error) {
+	keys := map[string][]string{}
+	for _, id := range ids {
+		persona, key, _ := strings.Cut(id, "/")
+		keys[persona] = append(keys[persona], key)
 	}
-	return nil
+	var facts []Fact
+	for persona, of := range keys {
+		found, _, err := f.store.FactsUnder(ctx, persona, of)
+		if err != nil {
+			return nil, err
+		}
+		facts = append(facts, found...)
+	}
+	return facts, nil
 }
 
 // FactSearch asks for the facts that fit some words.
@@ -167,40 +107,29 @@ func (f *Facts) Find(ctx context.Context, query FactSearch) (FactsFound, error) 
 		return FactsFound{}, err
 	}
 	// Some of those that are found may have expired and not been swept.
-	request := tfidf.Query{
-		Text: query.Query, Project: persona, Limit: min(2*limit, tfidf.MaxLimit), Explain: query.Explain,
-		Category: query.Category, Tags: written(nil, query.AgentID), From: moment(query.Since), To: moment(query.Until), Corpus: query.Corpus,
-	}
-	found := f.found.index.Search(request)
-	answer := FactsFound{Reading: !f.found.filled()}
-	if len(found.Hits) == 0 {
-		answer.Tried, answer.Notice = f.repairs.try(ctx, f.found.index, request, &found, filtersOf(request, "category", ""), "")
-	}
-	answer.Corrected = found.Corrected
-	if len(found.Hits) == 0 {
-		return answer, nil
-	}
-	keys := hitIDs(found.Hits)
-	for i, id := range keys {
-		keys[i] = id[len(persona)+1:]
-	}
-	facts, _, err := f.store.FactsUnder(ctx, persona, keys)
+	found, err := f.ask(ctx, shelfQuery{
+		Query: tfidf.Query{
+			Text: query.Query, Project: persona, Category: query.Category, Tags: written(nil, query.AgentID),
+			From: moment(query.Since), To: moment(query.Until), Explain: query.Explain, Corpus: query.Corpus,
+			Limit: min(2*limit, tfidf.MaxLimit), // some of those that are found may have expired and not been swept
+		},
+		category: "category",
+	})
 	if err != nil {
 		return FactsFound{}, err
 	}
-	byKey := make(map[string]int, len(facts))
-	for i := range facts {
-		byKey[facts[i].Key] = i
+	answer := FactsFound{Reading: !f.kept.Whole(), Tried: found.Tried, Notice: found.Notice, Corrected: found.Corrected}
+	if found.partial {
+		answer.Notice = "" // Reading says so
 	}
-	at := f.now()
-	for n, key := range keys {
-		if i, there := byKey[key]; there && facts[i].Live(at) && len(answer.Facts) < limit {
-			f.show(&facts[i])
-			answer.Facts = append(answer.Facts, facts[i])
-			answer.Scores = append(answer.Scores, FactScore{found.Hits[n].Score, reasons(found.Hits[n].Why), found.Hits[n].Evidence})
+	_, err = f.read(ctx, found, func(fact *Fact, hit tfidf.Hit) {
+		if len(answer.Facts) < limit {
+			f.show(fact)
+			answer.Facts = append(answer.Facts, *fact)
+			answer.Scores = append(answer.Scores, FactScore{hit.Score, reasons(hit.Why), hit.Evidence})
 		}
-	}
-	return answer, nil
+	})
+	return answer, err
 }
 
 // Used counts an access of each fact: somebody was shown it.
@@ -209,7 +138,5 @@ func (f *Facts) Used(persona string, keys ...string) {
 	for i, key := range keys {
 		ids[i] = FactID(persona, key)
 	}
-	if len(ids) > 0 {
-		f.uses.count(ids, f.clock())
-	}
+	f.uses.count(f.clock(), ids...)
 }

@@ -9,6 +9,7 @@ import (
 
 // FactStore keeps facts. learning/store implements it on learning.db.
 type FactStore interface {
+	KeptStore
 	// ChangeFacts queues a change and returns at once; changes are made in the order in
 	// which they were queued, each in a durable transaction. decide may be called twice.
 	// after is called after the commit, in commit order, before wait returns; not if it failed.
@@ -21,6 +22,8 @@ type FactStore interface {
 	// FactKeys visits the keys of a persona's facts that live at that time, in order, until
 	// visit has enough.
 	FactKeys(ctx context.Context, span FactSpan, at time.Time, visit func(key string) (more bool)) error
+	// ScanFacts visits every fact, an expired one too, chunk by chunk. visit may keep the chunk.
+	ScanFacts(ctx context.Context, visit func(chunk []Fact) error) error
 	// FactCategories counts a persona's facts that live at that time.
 	FactCategories(ctx context.Context, persona string, at time.Time) ([]FactCategory, error)
 	// CountFacts counts every persona's facts.

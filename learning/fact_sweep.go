@@ -2,7 +2,7 @@ package learning
 
 import (
 	"context"
-	"errors"
+	"sync"
 	"time"
 )
 
@@ -20,40 +20,31 @@ const (
 // Run sweeps expired facts and writes access counts until ctx ends; then it
 // writes the last counts and returns nil. The store must take writes until it returns.
 func (f *Facts) Run(ctx context.Context) error {
-	counting, sweeping := time.NewTicker(usesEvery), time.NewTicker(factSweepEvery)
-	defer counting.Stop()
+	var counting sync.WaitGroup
+	counting.Go(func() { f.uses.run(ctx) })
+	defer counting.Wait()
+	sweeping := time.NewTicker(factSweepEvery)
 	defer sweeping.Stop()
-	for ctx.Err() == nil {
+	for {
 		select {
-		case <-counting.C:
-			f.flush(ctx)
-		case <-f.uses.full:
-			f.flush(ctx)
 		case <-sweeping.C:
 			f.leases.tidy()
 			if _, err := f.Sweep(ctx); err != nil && ctx.Err() == nil {
 				f.log.WarnContext(ctx, "expired facts could not be swept and wait", "error", err)
 			}
 		case <-ctx.Done():
+			return nil
 		}
 	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), usesLast)
-	defer cancel()
-	f.flush(last)
-	return nil
 }
 
-func (f *Facts) flush(ctx context.Context) {
-	err := f.uses.flush(ctx, func(ctx context.Context, uses map[string]Use) error {
-		return f.store.AddFactUse(ctx, uses, func() {
-			for id := range uses {
-				f.recent.drop(id) // the next who asks reads the new count
-			}
-		})
+// writeUses writes access counts. The next who asks for one of the facts reads the new one.
+func (f *Facts) writeUses(ctx context.Context, uses map[string]Use) error {
+	return f.store.AddFactUse(ctx, uses, func() {
+		for id := range uses {
+			f.recent.drop(id)
+		}
 	})
-	if err != nil && !errors.Is(err, context.Canceled) {
-		f.log.WarnContext(ctx, "access counts of facts could not be written and wait", "error", err)
-	}
 }
 
 // Sweep tells of the facts that have expired, once for each, and drops those
@@ -94,7 +85,7 @@ func (f *Facts) sweepOnce(ctx context.Context) (told int, err error) {
 	}, func() {
 		for _, fact := range dropped {
 			f.recent.drop(FactID(fact.Persona, fact.Key))
-			f.found.remove(FactID(fact.Persona, fact.Key))
+			f.remove(FactID(fact.Persona, fact.Key))
 		}
 	})()
 	return told, err

@@ -138,7 +138,7 @@ func (p *Procedures) Take(ctx context.Context, procedures []Procedure, t Taking)
 		return t.done()
 	}, func() {
 		for _, procedure := range stored {
-			p.keep(procedure)
+			p.Shelf.put(procedure)
 		}
 		if len(stored) > 0 {
 			p.bell.Ring()

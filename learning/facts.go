@@ -11,14 +11,13 @@ import (
 
 // Facts is the FactService beside the database. Run does its background work.
 type Facts struct {
-	store   FactStore
-	now     skillrouter.Clock
-	log     *slog.Logger
-	uses    uses
-	repairs repairs
-	recent  *recentFacts
-	leases  *leases
-	found   *factIndex
+	*Shelf[Fact]
+	store  FactStore
+	now    skillrouter.Clock
+	log    *slog.Logger
+	uses   *uses
+	recent *recentFacts
+	leases *leases
 }
 
 var _ FactService = (*Facts)(nil)
@@ -26,10 +25,21 @@ var _ FactService = (*Facts)(nil)
 // NewFacts makes Facts.
 func NewFacts(store FactStore, options Options) *Facts {
 	options = options.withDefaults()
-	return &Facts{
-		store: store, now: options.Now, log: options.Log, uses: newUses(),
-		recent: newRecentFacts(), leases: newLeases(), found: newFactIndex(),
+	unsaved := options
+	unsaved.Indexes = ""
+	f := &Facts{
+		store: store, now: options.Now, log: options.Log,
+		recent: newRecentFacts(), leases: newLeases(),
 	}
+	f.uses = newUses(f.writeUses, options.Log)
+	f.Shelf = newShelf(store, shelved[Fact]{
+		kind: KeptFacts,
+		id:   func(fact *Fact) string { return FactID(fact.Persona, fact.Key) }, size: func(fact *Fact) int { return len(fact.Value) }, document: factDocument,
+		findable: func(fact *Fact) bool { return fact.Live(f.now()) },
+		rows:     f.rows, scan: store.ScanFacts,
+		find: func(context.Context, KeptSearch, func([]Fact) bool) error { return nil }, // facts are found as they are read
+	}, unsaved)
+	return f
 }
 
 // Remember implements FactService.
@@ -152,9 +162,8 @@ func (f *Facts) recall(ctx context.Context, persona, key string) (Fact, bool, er
 
 // count notes that a fact was accessed, and puts into it how often it was.
 func (f *Facts) count(fact *Fact) {
-	use := f.uses.one(FactID(fact.Persona, fact.Key), f.clock())
-	fact.AccessCount += use.Count
-	fact.LastAccessed = &use.Last
+	f.uses.count(f.clock(), FactID(fact.Persona, fact.Key))
+	f.show(fact)
 }
 
 // Update implements FactService.
@@ -278,7 +287,7 @@ func (f *Facts) Forget(ctx context.Context, ref FactRef) error {
 	}, func() {
 		f.recent.drop(id)
 		f.uses.forget(id)
-		f.found.remove(id)
+		f.remove(id)
 	})()
 }
 
@@ -286,16 +295,13 @@ func (f *Facts) Forget(ctx context.Context, ref FactRef) error {
 func (f *Facts) wrote(fact Fact, lease string) {
 	id := FactID(fact.Persona, fact.Key)
 	f.recent.put(id, fact)
-	f.found.put(&fact)
+	f.Shelf.put(fact)
 	f.leases.written(id, lease)
 }
 
 // show puts into a fact how often it was accessed.
 func (f *Facts) show(fact *Fact) {
-	if use, ok := f.uses.waits(FactID(fact.Persona, fact.Key)); ok {
-		fact.AccessCount += use.Count
-		fact.LastAccessed = &use.Last
-	}
+	f.uses.show(FactID(fact.Persona, fact.Key), &fact.AccessCount, &fact.LastAccessed)
 }
 
 // clock returns the time as it is stored: in UTC and whole milliseconds.

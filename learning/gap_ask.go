@@ -33,17 +33,8 @@ func NotAsked(ctx context.Context) context.Context {
 
 func isAsked(ctx context.Context) bool { return ctx.Value(notAskedKey{}) == nil }
 
-// ReportMisses tells g of searches in vain. It is called before the first search is made.
-func (k *KnowledgeBase) ReportMisses(g *Gaps) { k.gaps = g }
-
 // LearnFrom has searches heed what was learned from use. It is called before the first search is made.
 func (k *KnowledgeBase) LearnFrom(a *Answered) { k.answered = a }
-
-// ReportMisses tells g of searches in vain. It is called before the first search is made.
-func (l *Episodes) ReportMisses(g *Gaps) { l.gaps = g }
-
-// ReportMisses tells g of searches in vain. It is called before the first search is made.
-func (l *Lessons) ReportMisses(g *Gaps) { l.gaps = g }
 
 // whole tells whether a query asks all that is known of a project: one that is
 // narrowed otherwise and finds nothing says that there is no such entry, not

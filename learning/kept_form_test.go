@@ -8,7 +8,7 @@ import (
 )
 
 // TestKeptFormsAreOfTheirNumber fails if a row makes another document than
-// before: then the number in keptForms must grow, so that snapshots of earlier
+// before: then the form of the kind must grow, so that snapshots of earlier
 // versions are built anew, and this test be given what is made now.
 func TestKeptFormsAreOfTheirNumber(t *testing.T) {
 	at := time.UnixMilli(1_700_000_000_000)

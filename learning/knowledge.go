@@ -2,65 +2,37 @@ package learning
 
 import (
 	"context"
-	"log/slog"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"skillrouter"
-	"skillrouter/tfidf"
 )
 
 // KnowledgeBase is the KnowledgeService beside the database. Load opens its
 // index at start; Run does its background work.
 type KnowledgeBase struct {
-	store KnowledgeStore
-	kept  *tfidf.Keeper
-	now   skillrouter.Clock
-	log   *slog.Logger
-	uses  uses
-
-	repairs repairs
-
-	vectors atomic.Pointer[Vectors] // nil: there are none
-	gaps    *Gaps                   // is told of searches in vain; may be nil
-
+	*Shelf[Knowledge]
+	store    KnowledgeStore
+	now      skillrouter.Clock
+	uses     *uses
 	answered *Answered // what was learned from use; may be nil
 }
 
 var _ KnowledgeService = (*KnowledgeBase)(nil)
 
-// Options are the settings of the services. The zero value is usable.
-type Options struct {
-	Now skillrouter.Clock // time.Now if nil
-	Log *slog.Logger      // discards if nil
-	// Indexes is the folder of the snapshots of the search indexes, which is made if
-	// it is not there. Empty: none are kept, and each start reads everything.
-	Indexes string
-}
-
-func (o Options) withDefaults() Options {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	return o
-}
-
 // NewKnowledgeBase makes a KnowledgeBase with an empty index.
 func NewKnowledgeBase(store KnowledgeStore, options Options) *KnowledgeBase {
 	options = options.withDefaults()
-	k := &KnowledgeBase{store: store, now: options.Now, log: options.Log, uses: newUses()}
-	k.kept = keep(keptSource{
-		KeptStore: store, kind: KeptKnowledge, prefixes: []string{"knowledge."}, scan: k.scanDocuments, documents: k.documents,
-		find: func(ctx context.Context, search KeptSearch, visit func(docs []tfidf.Document) bool) error {
-			return store.FindKnowledge(ctx, search, func(found []Knowledge) bool { return visit(knowledgeDocuments(found)) })
-		},
-	}, options)
-	return k
+	return &KnowledgeBase{
+		Shelf: newShelf(store, shelved[Knowledge]{
+			kind: KeptKnowledge, form: knowledgeForm, events: []string{"knowledge."}, embedded: EmbeddedKnowledge,
+			id: func(e *Knowledge) string { return e.ID }, size: func(e *Knowledge) int { return len(e.Content) }, document: knowledgeDocument,
+			rows: store.Knowledge, scan: store.ScanKnowledge, find: store.FindKnowledge,
+		}, options),
+		store: store, now: options.Now, uses: newUses(store.AddUse, options.Log),
+	}
 }
 
 // Store implements KnowledgeService. It needs ScopeAgent.
@@ -92,7 +64,7 @@ func (k *KnowledgeBase) Entry(ctx context.Context, id string) (Knowledge, error)
 	if len(entries) == 0 {
 		return Knowledge{}, noEntry()
 	}
-	k.uses.add(&entries[0])
+	k.show(&entries[0])
 	return entries[0], nil
 }
 
@@ -133,7 +105,7 @@ func (k *KnowledgeBase) Update(ctx context.Context, id string, patch KnowledgePa
 			Events: []skillrouter.Event{knowledgeEvent(EventKnowledgeUpdated, entry, writer, entry.UpdatedAt)},
 		}, nil
 	}, func() { k.put(entry) })()
-	k.uses.add(&entry)
+	k.show(&entry)
 	entry.Redacted = kinds
 	return entry, err
 }
@@ -160,8 +132,26 @@ func (k *KnowledgeBase) Delete(ctx context.Context, id string) error {
 			Delete: []string{id},
 			Events: []skillrouter.Event{knowledgeEvent(EventKnowledgeDeleted, old, writer, k.clock())},
 		}, nil
-	}, func() { k.remove(id) })()
+	}, func() {
+		k.remove(id)
+		k.answered.forget(id)
+	})()
 }
+
+// Run keeps the index and writes use counts until ctx ends; then it writes
+// the last ones and returns nil. The store must take writes until it returns.
+func (k *KnowledgeBase) Run(ctx context.Context) error {
+	var counting sync.WaitGroup
+	counting.Go(func() { k.uses.run(ctx) })
+	defer counting.Wait()
+	return k.RunIndex(ctx)
+}
+
+// Used counts a use of each entry: somebody was shown it.
+func (k *KnowledgeBase) Used(ids ...string) { k.uses.count(k.clock(), ids...) }
+
+// show adds to an entry the uses that are not written yet.
+func (k *KnowledgeBase) show(e *Knowledge) { k.uses.show(e.ID, &e.UseCount, &e.LastUsed) }
 
 // clock returns the time as it is stored: in UTC and whole milliseconds.
 func (k *KnowledgeBase) clock() time.Time { return k.now().UTC().Truncate(time.Millisecond) }

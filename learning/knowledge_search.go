@@ -2,7 +2,6 @@ package learning
 
 import (
 	"context"
-	"slices"
 	"strconv"
 
 	"skillrouter"
@@ -23,13 +22,6 @@ func (k *KnowledgeBase) Search(ctx context.Context, query KnowledgeQuery) (Knowl
 		k.gaps.Missed(ctx, Miss{Question: query.Query, Project: query.Project, In: GapInKnowledge})
 	}
 	return results, err
-}
-
-// Used counts a use of each entry: somebody was shown it.
-func (k *KnowledgeBase) Used(ids ...string) {
-	if len(ids) > 0 {
-		k.uses.count(ids, k.clock())
-	}
 }
 
 // Find is Search for who may yet drop what was found: it counts no use. It needs ScopeRead.
@@ -61,95 +53,30 @@ func (k *KnowledgeBase) Find(ctx context.Context, query KnowledgeQuery) (Knowled
 	if err != nil {
 		return KnowledgeResults{}, err
 	}
-	meaning := k.vectors.Load().ask(EmbeddedKnowledge, query.Query)
-	request := tfidf.Query{
-		Text: query.Query, Category: query.Category, Project: query.Project, Tags: written(foldTags(tags), query.AgentID),
-		From: moment(span.From), To: moment(span.To), Limit: meaning.depth(limit), Explain: query.Explain, Corpus: query.Corpus,
-	}
-	found, rebuilding := k.kept.Search(ctx, request)
-	results := KnowledgeResults{Results: []KnowledgeHit{}, Corrected: found.Corrected}
-	hits, notice := meaning.fuse(ctx, found.Hits, request, limit)
-	results.Notice = notices(rebuilding, notice)
-	before := len(hits)
-	if hits, err = k.answered.gain(ctx, hits, request, limit, k.documents); err != nil {
+	found, err := k.ask(ctx, shelfQuery{
+		Query: tfidf.Query{
+			Text: query.Query, Category: query.Category, Project: query.Project, Tags: written(foldTags(tags), query.AgentID),
+			From: moment(span.From), To: moment(span.To), Limit: limit, Explain: query.Explain, Corpus: query.Corpus,
+		},
+		category: "category", project: "project",
+		more: func(ctx context.Context, hits []tfidf.Hit, request tfidf.Query, limit int) ([]tfidf.Hit, error) {
+			return k.answered.gain(ctx, hits, request, limit, k.documents)
+		},
+	})
+	if err != nil {
 		return KnowledgeResults{}, err
 	}
-	if len(hits) == 0 && rebuilding == "" {
-		results.Tried, results.Notice = k.repairs.try(ctx, k.kept.Index(), request, &found, filtersOf(request, "category", "project"), results.Notice)
-		hits, results.Corrected = found.Hits, found.Corrected
-	}
-	results.LeftOut, err = fetch(ctx, hits, k.store.Knowledge, func(e *Knowledge) (string, int) { return e.ID, len(e.Content) },
-		func(entry *Knowledge, hit tfidf.Hit) {
-			if meaning != nil && len(results.Tried) == 0 && !fits(knowledgeDocument(*entry), request) {
-				return // it was changed a moment ago
-			}
-			k.uses.add(entry)
-			results.Results = append(results.Results, KnowledgeHit{*entry, hit.Score, reasons(hit.Why), hit.Evidence})
-		})
+	results := KnowledgeResults{Results: []KnowledgeHit{}, Corrected: found.Corrected, Notice: found.Notice, Tried: found.Tried}
+	results.LeftOut, err = k.read(ctx, found, func(entry *Knowledge, hit tfidf.Hit) {
+		k.show(entry)
+		results.Results = append(results.Results, KnowledgeHit{*entry, hit.Score, reasons(hit.Why), hit.Evidence})
+	})
 	if err != nil {
 		return KnowledgeResults{}, err
 	}
 	results.Count = len(results.Results)
-	vainly := len(results.Tried) > 0 ||
-		vain(found, results.Count, query.Query) && (meaning == nil || results.Count == 0) && (before > 0 || results.Count == 0)
-	results.Vain = rebuilding == "" && vainly
+	results.Vain = found.vain(results.Count)
 	return results, nil
-}
-
-// fetchRows is how many rows one query of fetch asks for: the usual answer at
-// once, and little too much where contents are long.
-const fetchRows = 16
-
-// fetch reads the rows of hits and hands them on, best first, until the answer
-// has MaxAnswer bytes. It returns how many hits were left out then. Rows that
-// were deleted since the index was asked are passed over.
-func fetch[Row any](
-	ctx context.Context, hits []tfidf.Hit, read func(context.Context, []string) ([]Row, error),
-	measure func(*Row) (id string, size int), take func(*Row, tfidf.Hit),
-) (leftOut int, err error) {
-	total, done := 0, 0
-	for part := range slices.Chunk(hits, fetchRows) {
-		rows, err := read(ctx, hitIDs(part))
-		if err != nil {
-			return 0, err
-		}
-		byID := make(map[string]*Row, len(rows))
-		for i := range rows {
-			id, _ := measure(&rows[i])
-			byID[id] = &rows[i]
-		}
-		for _, hit := range part {
-			if total >= MaxAnswer {
-				return len(hits) - done, nil
-			}
-			done++
-			if row, there := byID[hit.ID]; there {
-				_, size := measure(row)
-				total += size
-				take(row, hit)
-			}
-		}
-	}
-	return 0, nil
-}
-
-func hitIDs(hits []tfidf.Hit) []string {
-	ids := make([]string, len(hits))
-	for i, h := range hits {
-		ids[i] = h.ID
-	}
-	return ids
-}
-
-func reasons(why []tfidf.Reason) []Reason {
-	if why == nil {
-		return nil
-	}
-	out := make([]Reason, len(why))
-	for i, r := range why {
-		out[i] = Reason(r)
-	}
-	return out
 }
 
 // KnowledgeFilter selects entries for a listing; empty fields select everything.
@@ -209,7 +136,7 @@ func (k *KnowledgeBase) List(ctx context.Context, filter KnowledgeFilter) (Knowl
 		size += len(e.Content)
 	}
 	for i := range page.Results {
-		k.uses.add(&page.Results[i])
+		k.show(&page.Results[i])
 	}
 	page.Count = len(page.Results)
 	return page, nil

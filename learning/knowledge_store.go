@@ -2,7 +2,6 @@ package learning
 
 import (
 	"context"
-	"time"
 
 	"skillrouter"
 )
@@ -26,8 +25,6 @@ type KnowledgeStore interface {
 	// FindKnowledge visits what is searched of entries that the search fits, newest first,
 	// until visit returns false or ctx ends, which is no error.
 	FindKnowledge(ctx context.Context, search KeptSearch, visit func(found []Knowledge) (more bool)) error
-	// KnowledgeIDs visits the id of every entry.
-	KnowledgeIDs(ctx context.Context, visit func(id string)) error
 	// AddUse adds to the use counts of entries; ids that nothing has are ignored.
 	AddUse(ctx context.Context, uses map[string]Use) error
 }
@@ -57,12 +54,6 @@ type KnowledgeChange struct {
 	Update []KnowledgeRecord
 	Delete []string
 	Events []skillrouter.Event
-}
-
-// Use is how often, and when last, an entry was found.
-type Use struct {
-	Count int64
-	Last  time.Time
 }
 
 // The types of this domain's events.

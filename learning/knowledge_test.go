@@ -148,7 +148,7 @@ func TestManyOnAFullDisk(t *testing.T) {
 		t.Fatal("the disk never was full")
 	}
 	stored := 0
-	if err := m.store.KnowledgeIDs(ctx, func(id string) {
+	if err := m.store.IDs(ctx, learning.KeptKnowledge, func(id string) {
 		stored++
 		if _, ok := acknowledged.LoadAndDelete(id); !ok {
 			t.Errorf("%s is stored and was not acknowledged", id)

@@ -3,33 +3,27 @@ package learning
 import (
 	"context"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"skillrouter"
-	"skillrouter/tfidf"
 )
 
 // Lessons is the LessonService beside the database. Load opens its index at
 // start; Run does its background work.
 type Lessons struct {
-	store       PipelineStore
-	kept        *tfidf.Keeper // lessons that are not retired
-	like        *likeness     // every lesson
-	repairs     repairs
-	prints      prints
-	patterns    detector
-	rules       ruleKeeper
-	escalations *EscalationRules
-	weights     RelevanceWeights
-	domainOf    func(ctx context.Context, agent string) string
-	now         skillrouter.Clock
-	log         *slog.Logger
+	store          PipelineStore
+	*Shelf[Lesson]           // those that are not retired
+	like           *likeness // every lesson
+	prints         prints
+	patterns       detector
+	rules          ruleKeeper
+	escalations    *EscalationRules
+	weights        RelevanceWeights
+	domainOf       func(ctx context.Context, agent string) string
+	now            skillrouter.Clock
+	log            *slog.Logger
 
 	line    reportLine
-	vectors atomic.Pointer[Vectors] // nil: there are none
-	gaps    *Gaps                   // is told of searches in vain; may be nil
-
 	reading recollection
 }
 
@@ -86,6 +80,11 @@ type ruleKeeper interface {
 func NewLessons(store PipelineStore, options LessonOptions) *Lessons {
 	o := options.Options.withDefaults()
 	l := &Lessons{
+		Shelf: newShelf(store, shelved[Lesson]{
+			kind: KeptLessons, form: lessonForm, events: []string{"lesson."}, embedded: EmbeddedLesson,
+			id: func(e *Lesson) string { return e.ID }, size: lessonSize, document: lessonDocument, findable: (*Lesson).active,
+			rows: store.Lessons, scan: store.ScanLessons, find: store.FindLessons,
+		}, o),
 		store: store, patterns: options.Patterns, rules: options.Rules,
 		escalations: options.Escalations, weights: options.Relevance.withDefaults(), domainOf: options.DomainOf, now: o.Now, log: o.Log,
 	}
@@ -94,12 +93,6 @@ func NewLessons(store PipelineStore, options LessonOptions) *Lessons {
 	} else {
 		l.like = newLikeness()
 	}
-	l.kept = keep(keptSource{
-		KeptStore: store, kind: KeptLessons, prefixes: []string{"lesson."}, scan: l.scanDocuments, documents: l.documents,
-		find: func(ctx context.Context, search KeptSearch, visit func(docs []tfidf.Document) bool) error {
-			return store.FindLessons(ctx, search, func(found []Lesson) bool { return visit(lessonDocuments(found)) })
-		},
-	}, o)
 	return l
 }
 

@@ -54,13 +54,13 @@ func (r *recollection) wait(ctx context.Context) error {
 // until Run has read the other lessons in.
 func (l *Lessons) Load(ctx context.Context) error {
 	l.reading.begin()
-	return l.kept.Load(ctx)
+	return l.Shelf.Load(ctx)
 }
 
 // Rebuild builds the index anew from the database, and reads in what reports
 // are compared with. Lessons may be searched meanwhile.
 func (l *Lessons) Rebuild(ctx context.Context) error {
-	if err := l.kept.Rebuild(ctx); err != nil {
+	if err := l.Shelf.Rebuild(ctx); err != nil {
 		return err
 	}
 	return l.recall(ctx)
@@ -89,7 +89,7 @@ func (l *Lessons) Run(ctx context.Context) error {
 			}
 		}
 	})
-	return l.kept.Run(ctx)
+	return l.RunIndex(ctx)
 }
 
 // recall reads in the likeness of all lessons, and then the patterns'.

@@ -83,18 +83,13 @@ func (l *Lessons) relevant(ctx context.Context, query LessonQuery) (LessonResult
 	if query.CrossDomain != nil && !*query.CrossDomain {
 		search.Category = query.Domain
 	}
-	meaning := l.vectors.Load().ask(EmbeddedLesson, query.Context)
-	found, rebuilding := l.kept.Search(ctx, search)
-	results := LessonResults{Results: []LessonHit{}, Corrected: found.Corrected}
-	var notice string
-	found.Hits, notice = meaning.fuse(ctx, found.Hits, search, search.Limit)
-	results.Notice = notices(rebuilding, notice)
-	if len(found.Hits) == 0 && rebuilding == "" {
-		results.Tried, results.Notice = l.repairs.try(ctx, l.kept.Index(), search, &found, filtersOf(search, "domain", "project"), results.Notice)
-		results.Corrected = found.Corrected
+	found, err := l.ask(ctx, shelfQuery{Query: search, category: "domain", project: "project"})
+	if err != nil {
+		return LessonResults{}, err
 	}
+	results := LessonResults{Results: []LessonHit{}, Corrected: found.Corrected, Notice: found.Notice, Tried: found.Tried}
 	if len(found.Hits) == 0 {
-		results.Vain = rebuilding == ""
+		results.Vain = found.vain(0)
 		return results, nil
 	}
 	// All that fit are weighed by where and when they hold; only those that are answered are read.
@@ -102,48 +97,27 @@ func (l *Lessons) relevant(ctx context.Context, query LessonQuery) (LessonResult
 	if err != nil {
 		return LessonResults{}, err
 	}
-	if search.Category != "" && meaning != nil {
+	if search.Category != "" && found.byMeaning {
 		places = slices.DeleteFunc(places, func(lesson Lesson) bool { return lesson.Domain != search.Category })
 	}
-	hits := l.weigh(places, found.Hits, query)
-	if err := l.answer(ctx, hits[:min(len(hits), limit)], &results); err != nil {
+	weighed := l.weigh(places, found.Hits, query)
+	weighed = weighed[:min(len(weighed), limit)]
+	byID, at := make(map[string]LessonHit, len(weighed)), l.clock()
+	found.Hits = make([]tfidf.Hit, len(weighed))
+	for i, hit := range weighed {
+		found.Hits[i], byID[hit.ID] = tfidf.Hit{ID: hit.ID}, hit
+	}
+	results.LeftOut, err = l.read(ctx, found, func(lesson *Lesson, hit tfidf.Hit) {
+		answered := byID[hit.ID]
+		answered.Lesson = present(*lesson, at)
+		results.Results = append(results.Results, answered)
+	})
+	if err != nil {
 		return LessonResults{}, err
 	}
 	results.Count = len(results.Results)
-	vainly := len(results.Tried) > 0 || vain(found, results.Count, query.Context) && (meaning == nil || results.Count == 0)
-	results.Vain = rebuilding == "" && vainly
+	results.Vain = found.vain(results.Count)
 	return results, nil
-}
-
-// answer reads the lessons of hits, until the answer has MaxAnswer bytes. One
-// that was retired since is passed over.
-func (l *Lessons) answer(ctx context.Context, hits []LessonHit, results *LessonResults) error {
-	ids := make([]string, len(hits))
-	for i := range hits {
-		ids[i] = hits[i].ID
-	}
-	size, at := 0, l.clock()
-	for part := range slices.Chunk(ids, fetchRows) {
-		lessons, err := l.store.Lessons(ctx, part)
-		if err != nil {
-			return err
-		}
-		for _, id := range part {
-			if size >= MaxAnswer {
-				results.LeftOut++
-				continue
-			}
-			i := slices.IndexFunc(lessons, func(lesson Lesson) bool { return lesson.ID == id && lesson.active() })
-			if i < 0 {
-				continue
-			}
-			hit := hits[slices.Index(ids, id)]
-			hit.Lesson = present(lessons[i], at)
-			size += lessonSize(&hit.Lesson)
-			results.Results = append(results.Results, hit)
-		}
-	}
-	return nil
 }
 
 // weigh scores lessons that were found, best first.

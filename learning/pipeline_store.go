@@ -35,8 +35,6 @@ type PipelineStore interface {
 	// FindLessons visits lessons in use that the search fits, newest first, until visit
 	// returns false or ctx ends, which is no error.
 	FindLessons(ctx context.Context, search KeptSearch, visit func(found []Lesson) (more bool)) error
-	// LessonIDs visits the id of every lesson that is not retired.
-	LessonIDs(ctx context.Context, visit func(id string)) error
 	// LessonChanges returns a lesson's history, oldest first: the latest limit changes of it.
 	LessonChanges(ctx context.Context, lessonID string, limit int) ([]LessonChange, error)
 

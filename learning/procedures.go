@@ -15,13 +15,12 @@ import (
 // Procedures is the ProcedureService beside the database. Load opens its
 // index at start; RunIndex does its background work.
 type Procedures struct {
+	*Shelf[StoredProcedure]
 	store   ProcedureStore
 	now     skillrouter.Clock
 	log     *slog.Logger
 	facts   func(ctx context.Context, persona, key string) (json.RawMessage, bool, error)
 	lessons LessonProposals
-	repairs repairs
-	kept    *tfidf.Keeper
 	bell    skillrouter.Bell // rings when a procedure was saved or deleted
 
 	filesMu  sync.RWMutex
@@ -49,14 +48,14 @@ type ProcedureOptions struct {
 // NewProcedures makes Procedures with an empty index.
 func NewProcedures(store ProcedureStore, options ProcedureOptions) *Procedures {
 	options.Options = options.withDefaults()
-	p := &Procedures{store: store, now: options.Now, log: options.Log, facts: options.Facts, lessons: options.Lessons}
-	p.kept = keep(keptSource{
-		KeptStore: store, kind: KeptProcedures, prefixes: []string{"procedure."}, scan: p.scanDocuments, documents: p.documents,
-		find: func(ctx context.Context, search KeptSearch, visit func(docs []tfidf.Document) bool) error {
-			return store.FindProcedures(ctx, search, func(found []StoredProcedure) bool { return visit(procedureDocuments(found)) })
-		},
-	}, options.Options)
-	return p
+	return &Procedures{
+		Shelf: newShelf(store, shelved[StoredProcedure]{
+			kind: KeptProcedures, form: procedureForm, events: []string{"procedure."},
+			id: func(s *StoredProcedure) string { return ProcedureID(s.Persona, s.Name) }, size: func(s *StoredProcedure) int { return s.Body.size() },
+			document: procedureDocument, scan: store.ScanProcedures, find: store.FindProcedures, rows: inParts(proceduresAtOnce, store.ProceduresByID),
+		}, options.Options),
+		store: store, now: options.Now, log: options.Log, facts: options.Facts, lessons: options.Lessons,
+	}
 }
 
 // Save implements ProcedureService.
@@ -117,7 +116,7 @@ func (p *Procedures) put(ctx context.Context, prepared preparedProcedure, author
 		return addProcedureEvent(tx, EventProcedureSaved, stored, author, at)
 	}, func() {
 		if changed {
-			p.keep(stored)
+			p.Shelf.put(stored)
 			p.bell.Ring()
 		}
 	})()
@@ -171,7 +170,7 @@ func (p *Procedures) remove(ctx context.Context, ref ProcedureRef, agent string,
 		}
 		return addProcedureEvent(tx, EventProcedureDeleted, old, agent, at)
 	}, func() {
-		p.forget(ProcedureID(ref.Persona, ref.Name))
+		p.Shelf.remove(ProcedureID(ref.Persona, ref.Name))
 		p.bell.Ring()
 	})()
 }
@@ -292,22 +291,22 @@ func (p *Procedures) Search(ctx context.Context, query ProcedureQuery) (Procedur
 	if err != nil {
 		return ProcedureResults{}, err
 	}
-	request := tfidf.Query{
-		Text: query.Query, Category: query.Category, From: moment(span.From), To: moment(span.To), Limit: limit, Explain: query.Explain, Corpus: query.Corpus,
-	}
+	var tags []string
 	if persona != "" {
-		request.Tags = []string{persona}
+		tags = []string{persona}
 	}
-	request.Tags = written(request.Tags, query.AgentID)
-	found, rebuilding := p.kept.Search(ctx, request)
-	results := ProcedureResults{Results: []ProcedureHit{}, Notice: rebuilding}
-	if len(found.Hits) == 0 && rebuilding == "" {
-		results.Tried, results.Notice = p.repairs.try(ctx, p.kept.Index(), request, &found, filtersOf(request, "category", "", persona), "")
+	found, err := p.ask(ctx, shelfQuery{
+		Query: tfidf.Query{
+			Text: query.Query, Category: query.Category, Tags: written(tags, query.AgentID), From: moment(span.From), To: moment(span.To),
+			Limit: limit, Explain: query.Explain, Corpus: query.Corpus,
+		},
+		category: "category", hidden: persona,
+	})
+	if err != nil {
+		return ProcedureResults{}, err
 	}
-	results.Corrected = found.Corrected
-	_, err = fetch(ctx, found.Hits, p.store.ProceduresByID, func(s *StoredProcedure) (string, int) {
-		return ProcedureID(s.Persona, s.Name), s.Body.size()
-	}, func(s *StoredProcedure, hit tfidf.Hit) {
+	results := ProcedureResults{Results: []ProcedureHit{}, Corrected: found.Corrected, Notice: found.Notice, Tried: found.Tried}
+	_, err = p.read(ctx, found, func(s *StoredProcedure, hit tfidf.Hit) {
 		results.Results = append(results.Results, ProcedureHit{s.shown(), hit.Score, reasons(hit.Why), hit.Evidence})
 	})
 	results.Count = len(results.Results)

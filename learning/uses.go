@@ -3,6 +3,7 @@ package learning
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 )
@@ -12,23 +13,34 @@ import (
 // for the disk.
 const (
 	usesEvery = 5 * time.Second // how long counts stay in memory
-	usesSoon  = 4096            // from how many entries on they are written at once
-	usesMost  = 1 << 16         // how many entries are counted while nothing can be written
+	usesSoon  = 4096            // from how many rows on they are written at once
+	usesMost  = 1 << 16         // how many rows are counted while nothing can be written
 	// usesLast is how long the last counts may take to be written when the process stops.
 	usesLast = 500 * time.Millisecond
 )
 
-// uses gathers how often entries were found, until they are written.
+// Use is how often, and when last, a row was found.
+type Use struct {
+	Count int64
+	Last  time.Time
+}
+
+// uses gathers how often rows were found, until they are written.
 type uses struct {
+	write func(ctx context.Context, uses map[string]Use) error
+	log   *slog.Logger
+
 	mu      sync.Mutex
 	waiting map[string]Use
 	full    chan struct{}
 }
 
-func newUses() uses { return uses{waiting: map[string]Use{}, full: make(chan struct{}, 1)} }
+func newUses(write func(ctx context.Context, uses map[string]Use) error, log *slog.Logger) *uses {
+	return &uses{write: write, log: log, waiting: map[string]Use{}, full: make(chan struct{}, 1)}
+}
 
-// count notes one use of each entry.
-func (u *uses) count(ids []string, at time.Time) {
+// count notes one use of each row.
+func (u *uses) count(at time.Time, ids ...string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, id := range ids {
@@ -54,95 +66,62 @@ func (u *uses) note(id string, use Use) {
 	u.waiting[id] = old
 }
 
-// add adds to an entry what is counted and not written yet.
-func (u *uses) add(entry *Knowledge) {
+// show adds to a row's figures what is counted and not written yet.
+func (u *uses) show(id string, count *int64, last **time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if use, ok := u.waiting[entry.ID]; ok {
-		entry.UseCount += use.Count
-		entry.LastUsed = &use.Last
+	if use, ok := u.waiting[id]; ok {
+		*count += use.Count
+		*last = &use.Last
 	}
 }
 
-// flush writes what is counted. While it is being written, entries show the
-// counts from before for a moment. What cannot be written waits on.
-func (u *uses) flush(ctx context.Context, write func(context.Context, map[string]Use) error) error {
+// forget drops what is counted of a row that is gone.
+func (u *uses) forget(id string) {
 	u.mu.Lock()
-	taken := u.waiting
-	if len(taken) == 0 {
-		u.mu.Unlock()
-		return nil
-	}
-	u.waiting = make(map[string]Use, len(taken))
-	u.mu.Unlock()
-	err := write(ctx, taken)
-	if err != nil {
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		for id, use := range taken {
-			u.note(id, use)
-		}
-	}
-	return err
+	defer u.mu.Unlock()
+	delete(u.waiting, id)
 }
 
-// Run keeps the index and writes use counts until ctx ends; then it writes
-// the last ones and returns nil. The store must take writes until it returns.
-func (k *KnowledgeBase) Run(ctx context.Context) error {
-	var tidying sync.WaitGroup
-	tidying.Go(func() { _ = k.kept.Run(ctx) }) // it returns nil, when ctx ends
-	defer tidying.Wait()
+// run writes what is counted until ctx ends, and then the last counts.
+func (u *uses) run(ctx context.Context) {
 	ticker := time.NewTicker(usesEvery)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		select {
 		case <-ticker.C:
-		case <-k.uses.full:
+		case <-u.full:
 		case <-ctx.Done():
 			continue
 		}
-		k.flush(ctx)
+		u.flush(ctx)
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), usesLast)
 	defer cancel()
-	k.flush(last)
-	return nil
+	u.flush(last)
 }
 
-func (k *KnowledgeBase) flush(ctx context.Context) {
-	if err := k.uses.flush(ctx, k.store.AddUse); err != nil && !errors.Is(err, context.Canceled) {
-		k.log.WarnContext(ctx, "use counts could not be written and wait", "error", err)
+// flush writes what is counted. While it is being written, rows show the
+// counts from before for a moment. What cannot be written waits on.
+func (u *uses) flush(ctx context.Context) {
+	u.mu.Lock()
+	taken := u.waiting
+	if len(taken) == 0 {
+		u.mu.Unlock()
+		return
 	}
-}
-
-// one notes one use and returns what is counted and not written yet, this one included.
-func (u *uses) one(id string, at time.Time) Use {
+	u.waiting = make(map[string]Use, len(taken))
+	u.mu.Unlock()
+	err := u.write(ctx, taken)
+	if err == nil {
+		return
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.note(id, Use{Count: 1, Last: at})
-	if len(u.waiting) >= usesSoon {
-		select {
-		case u.full <- struct{}{}:
-		default:
-		}
+	for id, use := range taken {
+		u.note(id, use)
 	}
-	if use, ok := u.waiting[id]; ok {
-		return use
+	if !errors.Is(err, context.Canceled) {
+		u.log.WarnContext(ctx, "use counts could not be written and wait", "error", err)
 	}
-	return Use{Count: 1, Last: at}
-}
-
-// waits returns what is counted of an entry and not written yet.
-func (u *uses) waits(id string) (Use, bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	use, ok := u.waiting[id]
-	return use, ok
-}
-
-// forget drops what is counted of an entry that is gone.
-func (u *uses) forget(id string) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	delete(u.waiting, id)
 }

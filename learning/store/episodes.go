@@ -130,11 +130,6 @@ func (s *Store) FindEpisodes(ctx context.Context, search learning.KeptSearch, vi
 	}, search, visit)
 }
 
-// EpisodeIDs implements learning.EpisodeStore.
-func (s *Store) EpisodeIDs(ctx context.Context, visit func(id string)) error {
-	return eachID(s.read.WithContext(ctx), "SELECT id FROM episodes", visit)
-}
-
 func rawOf(text sql.NullString) json.RawMessage {
 	if !text.Valid {
 		return nil

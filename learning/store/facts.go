@@ -113,6 +113,14 @@ func (s *Store) FactKeys(ctx context.Context, span learning.FactSpan, at time.Ti
 	return closing(rows, rows.Err())
 }
 
+// ScanFacts implements learning.FactStore.
+func (s *Store) ScanFacts(ctx context.Context, visit func(chunk []learning.Fact) error) error {
+	return eachChunk(s.read.WithContext(ctx).Raw("SELECT "+factColumns+", value FROM facts ORDER BY version"), func(rows *sql.Rows) (f learning.Fact, size int, err error) {
+		err = scanFact(rows, &f, true)
+		return f, len(f.Value), err
+	}, visit)
+}
+
 // FactCategories implements learning.FactStore.
 func (s *Store) FactCategories(ctx context.Context, persona string, at time.Time) ([]learning.FactCategory, error) {
 	rows, err := query(s.read.WithContext(ctx), `SELECT category, count(*) FROM facts

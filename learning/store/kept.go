@@ -80,21 +80,31 @@ func (s *Store) Settled(ctx context.Context, then func(at learning.LogPosition))
 	}, func() { then(at) })
 }
 
+// keptTables says where the rows of each kind lie, how they are numbered and named, and which can be found.
+var keptTables = map[learning.KeptKind]struct{ table, number, id, where string }{
+	learning.KeptKnowledge:  {"knowledge", "num", "id", ""},
+	learning.KeptEpisodes:   {"episodes", "num", "id", ""},
+	learning.KeptLessons:    {"lessons", "num", "id", " WHERE status <> 'retired'"},
+	learning.KeptProcedures: {"procedures", "num", "persona || '/' || name", " WHERE deleted_at IS NULL"},
+	learning.KeptFacts:      {"facts", "version", "persona || '/' || key", ""},
+}
+
 // Span implements learning.KeptStore. It reads two ends of an index, however many rows there are.
 func (s *Store) Span(ctx context.Context, kind learning.KeptKind) (int, error) {
-	table, ok := map[learning.KeptKind]string{
-		learning.KeptKnowledge: "knowledge", learning.KeptEpisodes: "episodes", learning.KeptLessons: "lessons", learning.KeptProcedures: "procedures",
-	}[kind]
-	if !ok {
-		return 0, fmt.Errorf("no rows are known of the kind %q", kind)
-	}
+	of := keptTables[kind]
 	db := s.read.WithContext(ctx)
 	var first, last int64
-	if found, err := one(db, []any{&first}, "SELECT num FROM "+table+" ORDER BY num LIMIT 1"); err != nil || !found {
+	if found, err := one(db, []any{&first}, "SELECT "+of.number+" FROM "+of.table+" ORDER BY "+of.number+" LIMIT 1"); err != nil || !found {
 		return 0, err
 	}
-	_, err := one(db, []any{&last}, "SELECT num FROM "+table+" ORDER BY num DESC LIMIT 1")
+	_, err := one(db, []any{&last}, "SELECT "+of.number+" FROM "+of.table+" ORDER BY "+of.number+" DESC LIMIT 1")
 	return int(last - first + 1), err
+}
+
+// IDs implements learning.KeptStore.
+func (s *Store) IDs(ctx context.Context, kind learning.KeptKind, visit func(id string)) error {
+	of := keptTables[kind]
+	return eachID(s.read.WithContext(ctx), "SELECT "+of.id+" FROM "+of.table+of.where, visit)
 }
 
 // containingRows is how many numbers one query of containing goes over: it

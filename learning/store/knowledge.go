@@ -205,11 +205,6 @@ func (s *Store) FindKnowledge(ctx context.Context, search learning.KeptSearch, v
 	}, search, visit)
 }
 
-// KnowledgeIDs implements learning.KnowledgeStore.
-func (s *Store) KnowledgeIDs(ctx context.Context, visit func(id string)) error {
-	return eachID(s.read.WithContext(ctx), "SELECT id FROM knowledge", visit)
-}
-
 // AddUse implements learning.KnowledgeStore.
 func (s *Store) AddUse(ctx context.Context, uses map[string]learning.Use) error {
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {

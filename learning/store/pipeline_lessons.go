@@ -213,11 +213,6 @@ func (s *Store) ScanLessons(ctx context.Context, visit func(chunk []learning.Les
 	return eachChunk(s.read.WithContext(ctx).Raw(selectLesson+"ORDER BY num"), scanLesson, visit)
 }
 
-// LessonIDs implements learning.PipelineStore.
-func (s *Store) LessonIDs(ctx context.Context, visit func(id string)) error {
-	return eachID(s.read.WithContext(ctx), "SELECT id FROM lessons WHERE status <> ?", visit, string(learning.StatusRetired))
-}
-
 // FindLessons implements learning.PipelineStore.
 func (s *Store) FindLessons(ctx context.Context, search learning.KeptSearch, visit func(found []learning.Lesson) (more bool)) error {
 	return containing(ctx, s.read.WithContext(ctx), contained[learning.Lesson]{

@@ -125,7 +125,7 @@ func TestLessonsComeBackAsTheyWereStored(t *testing.T) {
 		t.Errorf("scan: %v\n%s", err, diff)
 	}
 	var ids []string
-	if err := s.LessonIDs(t.Context(), func(id string) { ids = append(ids, id) }); err != nil || len(ids) != 2 { // neither is retired
+	if err := s.IDs(t.Context(), learning.KeptLessons, func(id string) { ids = append(ids, id) }); err != nil || len(ids) != 2 { // neither is retired
 		t.Errorf("ids %v, %v", ids, err)
 	}
 }

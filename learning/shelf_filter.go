@@ -22,3 +22,15 @@ func spanOf(since, until time.Time, said string, now time.Time) (TimeRange, erro
 	span, err := ParseTimeRange("time_range", said, now)
 	return span.Meet(TimeRange{since, until}), err
 }
+
+// moment is a time as the index compares it; 0 is none.
+func moment(t time.Time) int64 {
+	switch ms := t.UnixMilli(); {
+	case t.IsZero():
+		return 0
+	case ms == 0:
+		return -1 // nothing is of that millisecond either
+	default:
+		return ms
+	}
+}

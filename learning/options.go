@@ -1,0 +1,27 @@
+package learning
+
+import (
+	"log/slog"
+	"time"
+
+	"skillrouter"
+)
+
+// Options are the settings of the services. The zero value is usable.
+type Options struct {
+	Now skillrouter.Clock // time.Now if nil
+	Log *slog.Logger      // discards if nil
+	// Indexes is the folder of the snapshots of the search indexes, which is made if
+	// it is not there. Empty: none are kept, and each start reads everything.
+	Indexes string
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
