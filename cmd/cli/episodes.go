@@ -1,16 +1,15 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/router/client"
 )
 
 func (s *shell) episodesCommand() *cobra.Command {
@@ -22,171 +21,96 @@ func (s *shell) episodesCommand() *cobra.Command {
 
 func (s *shell) episodesRecord() *cobra.Command {
 	var draft learning.EpisodeDraft
-	var importance float64
-	var cmd *cobra.Command
-	cmd = s.remote(s.command(&cobra.Command{
-		Use: "record TYPE TITLE [CONTENT]", Short: "Record an action, error, decision or outcome", Args: cobra.RangeArgs(2, 3),
-		Long: `Records what happened. TYPE is action, error, decision or outcome. Without
+	var words []string
+	return asks(s, command{
+		use: "record TYPE TITLE [CONTENT]", short: "Record an action, error, decision or outcome", args: listed(cobra.RangeArgs(2, 3), &words),
+		long: `Records what happened. TYPE is action, error, decision or outcome. Without
 CONTENT the title stands for it; "-" reads it from standard input.`,
-	}, func(ctx context.Context, args []string) error {
-		draft.EventType, draft.Title, draft.Content = args[0], args[1], args[1]
-		if len(args) == 3 {
-			draft.Content = args[2]
-		}
-		if draft.Content == "-" {
-			text, err := io.ReadAll(io.LimitReader(s.in, learning.MaxContent+1))
-			if err != nil {
-				return err
-			}
-			draft.Content = string(text)
-		}
-		if cmd.Flags().Changed("importance") {
-			draft.Importance = &importance
-		}
-		episode, err := s.recordEpisode(ctx, draft)
-		if err != nil {
-			return err
-		}
-		return s.print(episode, func(w io.Writer) {
-			fmt.Fprintf(w, "%s recorded, in session %s\n", clean(episode.ID), clean(episode.SessionID))
-		})
-	}))
-	flags := cmd.Flags()
-	flags.StringVar(&draft.AgentID, "agent", "", "agent that it happened to (SKILLROUTER_AGENT, else captain)")
-	flags.StringVar(&draft.SessionID, "session", "", "session; the agent's current one if none is named")
-	flags.StringVar(&draft.Project, "project", "", "project")
-	flags.Float64Var(&importance, "importance", learning.DefaultImportance, "importance, 0 to 1")
-	return cmd
+		flags: append(s.episodeFlags(&draft),
+			optional("importance", &draft.Importance, learning.DefaultImportance, "importance, 0 to 1")),
+		before: func() error {
+			draft.EventType, draft.Title, draft.Content = words[0], words[1], words[len(words)-1]
+			return s.text(&draft.Content, learning.MaxContent)
+		},
+	}, sends(client.Episodes.Record, &draft), func(w io.Writer, episode learning.Episode) {
+		fmt.Fprintf(w, "%s recorded, in session %s\n", clean(episode.ID), clean(episode.SessionID))
+	})
 }
 
-// recordEpisode records an episode of the agent that it names, or of whoever calls.
-func (s *shell) recordEpisode(ctx context.Context, draft learning.EpisodeDraft) (learning.Episode, error) {
-	draft.AgentID = s.sender(draft.AgentID)
-	c, err := s.client()
-	if err != nil {
-		return learning.Episode{}, err
+// episodeFlags are what every new episode may be told to belong to.
+func (s *shell) episodeFlags(draft *learning.EpisodeDraft) options {
+	return options{
+		who("agent", &draft.AgentID, s.sender, "agent that it happened to (SKILLROUTER_AGENT, else captain)"),
+		option("session", &draft.SessionID, "session; the agent's current one if none is named"),
+		option("project", &draft.Project, "project"),
 	}
-	return c.Episodes.Record(ctx, draft)
 }
 
 func (s *shell) episodesRecent() *cobra.Command {
 	var filter learning.EpisodeFilter
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "recent", Short: "Show the latest episodes, the newest first", Args: cobra.NoArgs,
-	}, func(ctx context.Context, _ []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		episodes, err := c.Episodes.Recent(ctx, filter)
-		if err != nil {
-			return err
-		}
-		return s.print(episodes, func(w io.Writer) {
-			if len(episodes) == 0 {
-				fmt.Fprintln(w, "No episodes.")
-				return
-			}
-			now := s.now()
-			rows := make([][]string, len(episodes))
-			for i, e := range episodes {
-				rows[i] = []string{fmt.Sprint(e.Number), e.EventType, e.Title, e.AgentID, e.Project, ago(now, e.CreatedAt)}
-			}
-			table(w, []string{"NO", "TYPE", "TITLE", "AGENT", "PROJECT", "WHEN"}, rows)
-		})
-	}))
-	flags := cmd.Flags()
-	flags.StringVar(&filter.AgentID, "agent", "", "only this agent's")
-	flags.StringVar(&filter.SessionID, "session", "", "only this session's")
-	flags.StringVar(&filter.Project, "project", "", "only this project's")
-	flags.StringVar(&filter.EventType, "type", "", "only this type: action, error, decision, outcome")
-	episodeFilter(cmd, &filter.Persona, &filter.Event, &filter.TimeRange)
-	flags.IntVar(&filter.Limit, "limit", 0, "how many at most")
-	return cmd
+	return asks(s, command{
+		use: "recent", short: "Show the latest episodes, the newest first",
+		flags: append(episodeFilter(&filter.AgentID, &filter.SessionID, &filter.Project, &filter.EventType, &filter.Persona, &filter.Event, &filter.TimeRange),
+			limit(&filter.Limit)),
+	}, sends(client.Episodes.Recent, &filter), columns[learning.Episode]{
+		"No episodes.",
+		[]string{"NO", "TYPE", "TITLE", "AGENT", "PROJECT", "WHEN"},
+		func(e learning.Episode) cells {
+			return cells{e.Number, e.EventType, e.Title, e.AgentID, e.Project, e.CreatedAt}
+		},
+	}.list)
 }
 
 func (s *shell) episodesSearch() *cobra.Command {
 	var query learning.EpisodeQuery
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "search TEXT...", Short: "Search episodes", Args: cobra.MinimumNArgs(1),
-	}, func(ctx context.Context, args []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
+	return asks(s, command{
+		use: "search TEXT...", short: "Search episodes", args: joined(1, &query.Query),
+		flags: append(episodeFilter(&query.AgentID, &query.SessionID, &query.Project, &query.EventType, &query.Persona, &query.Event, &query.TimeRange),
+			limit(&query.Limit), scores(&query.Explain)),
+	}, sends(client.Episodes.Search, &query), func(w io.Writer, results learning.EpisodeResults) {
+		searched(w, results.Corrected, results.Notice, len(results.Results), "Nothing was found.")
+		for i, hit := range results.Results {
+			hitHead(w, i, hit.Title, "%s, %.3f", clean(hit.ID), hit.RelevanceScore)
+			fmt.Fprintf(w, "    (%s by %s, %s)\n", clean(hit.EventType), clean(hit.AgentID), ago(s.now(), hit.CreatedAt))
+			indented(w, shortened(hit.Content))
+			explained(w, hit.RelevanceScore, hit.Why)
 		}
-		query.Query = strings.Join(args, " ")
-		results, err := c.Episodes.Search(ctx, query)
-		if err != nil {
-			return err
-		}
-		return s.print(results, func(w io.Writer) {
-			corrections(w, results.Corrected)
-			noticed(w, results.Notice)
-			if len(results.Results) == 0 {
-				fmt.Fprintln(w, "Nothing was found.")
-			}
-			now := s.now()
-			for i, hit := range results.Results {
-				if i > 0 {
-					fmt.Fprintln(w)
-				}
-				fmt.Fprintf(w, "%d. %s  [%s, %.3f]\n", i+1, clean(hit.Title), clean(hit.ID), hit.RelevanceScore)
-				fmt.Fprintf(w, "    (%s by %s, %s)\n", clean(hit.EventType), clean(hit.AgentID), ago(now, hit.CreatedAt))
-				indented(w, shortened(hit.Content))
-				explained(w, hit.RelevanceScore, hit.Why)
-			}
-		})
-	}))
-	flags := cmd.Flags()
-	flags.StringVar(&query.AgentID, "agent", "", "only this agent's")
-	flags.StringVar(&query.Project, "project", "", "only this project's")
-	flags.StringVar(&query.SessionID, "session", "", "only this session's")
-	flags.StringVar(&query.EventType, "type", "", "only this type: action, error, decision, outcome")
-	episodeFilter(cmd, &query.Persona, &query.Event, &query.TimeRange)
-	flags.IntVar(&query.Limit, "limit", 0, "how many at most")
-	flags.BoolVar(&query.Explain, "explain", false, "show what each score is made of")
-	return cmd
+	})
 }
 
-// episodeFilter offers what seed 002's episodes are selected by.
-func episodeFilter(cmd *cobra.Command, persona, event, span *string) {
-	flags := cmd.Flags()
-	flags.StringVar(persona, "persona", "", "only this persona's")
-	flags.StringVar(event, "event", "", "only this event, such as mrr-drop-investigation")
-	flags.StringVar(span, "range", "", "only of this time: 7d, 24h, 3mo, yesterday, last week, 2026-01-01..2026-02-01 (UTC)")
+// episodeFilter offers what episodes are selected by.
+func episodeFilter(agent, session, project, kind, persona, event, span *string) options {
+	return options{
+		option("agent", agent, "only this agent's"),
+		option("session", session, "only this session's"),
+		option("project", project, "only this project's"),
+		option("type", kind, "only this type: action, error, decision, outcome"),
+		option("persona", persona, "only this persona's"),
+		option("event", event, "only this event, such as mrr-drop-investigation"),
+		option("range", span, "only of this time: 7d, 24h, 3mo, yesterday, last week, 2026-01-01..2026-02-01 (UTC)"),
+	}
 }
 
 func (s *shell) episodesRemember() *cobra.Command {
 	var draft learning.EpisodeDraft
 	var object string
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "remember EVENT [LEARNED]", Short: "Remember an incident or investigation, and what it taught", Args: cobra.RangeArgs(1, 2),
-		Example: `  skillrouter episodes remember mrr-drop-investigation "Check the payment gateway first" \
+	return asks(s, command{
+		use: "remember EVENT [LEARNED]", short: "Remember an incident or investigation, and what it taught", args: between(1, &draft.Event, &draft.Learned),
+		example: `  skillrouter episodes remember mrr-drop-investigation "Check the payment gateway first" \
     --persona data-analyst --context '{"root_cause": "payment processor outage"}'`,
-	}, func(ctx context.Context, args []string) error {
-		draft.Event = args[0]
-		if len(args) == 2 {
-			draft.Learned = args[1]
-		}
-		if object != "" {
-			draft.Context = json.RawMessage(object)
-			if !json.Valid(draft.Context) {
+		flags: append(s.episodeFlags(&draft),
+			option("context", &object, "what was found, as a JSON object"),
+			option("persona", &draft.Persona, "whose memory it is (default)")),
+		before: func() error {
+			if object == "" {
+				return nil
+			}
+			if draft.Context = json.RawMessage(object); !json.Valid(draft.Context) {
 				return skillrouter.InvalidField("context", "is not valid JSON")
 			}
-		}
-		episode, err := s.recordEpisode(ctx, draft)
-		if err != nil {
-			return err
-		}
-		return s.print(episode, func(w io.Writer) {
-			fmt.Fprintf(w, "%s remembered, for the persona %s\n", clean(episode.ID), clean(episode.Persona))
-		})
-	}))
-	flags := cmd.Flags()
-	flags.StringVar(&object, "context", "", "what was found, as a JSON object")
-	flags.StringVar(&draft.Persona, "persona", "", "whose memory it is (default)")
-	flags.StringVar(&draft.AgentID, "agent", "", "agent that it happened to (SKILLROUTER_AGENT, else captain)")
-	flags.StringVar(&draft.SessionID, "session", "", "session; the agent's current one if none is named")
-	flags.StringVar(&draft.Project, "project", "", "project")
-	return cmd
+			return nil
+		},
+	}, sends(client.Episodes.Record, &draft), func(w io.Writer, episode learning.Episode) {
+		fmt.Fprintf(w, "%s remembered, for the persona %s\n", clean(episode.ID), clean(episode.Persona))
+	})
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/router/client"
 )
 
 func (s *shell) experienceCommand() *cobra.Command {
@@ -25,163 +25,120 @@ func (s *shell) experienceRecord() *cobra.Command {
 	var draft learning.ExperienceDraft
 	var problem learning.ExperienceProblem
 	var solution learning.ExperienceSolution
-	var quality float64
-	var took time.Duration
-	var cmd *cobra.Command
-	cmd = s.remote(s.command(&cobra.Command{
-		Use: "record OPERATION OUTCOME", Short: "Record how an operation went", Args: cobra.ExactArgs(2),
-		Long: "Records how an operation, such as build, went. OUTCOME is success, failure or partial.",
-	}, func(ctx context.Context, args []string) error {
-		draft.OperationType, draft.Outcome = args[0], learning.Result(args[1])
-		if problem.Query != "" {
-			draft.Problem = &problem
-		}
-		if solution.Approach != "" || solution.Tool != "" {
-			draft.Solution = &solution
-		}
-		if cmd.Flags().Changed("quality") {
-			draft.QualityScore = &quality
-		}
-		if cmd.Flags().Changed("took") {
-			ms := took.Milliseconds()
-			draft.DurationMS = &ms
-		}
-		draft.AgentID = s.sender(draft.AgentID)
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		recorded, err := c.Experience.Record(ctx, draft)
-		if err != nil {
-			return err
-		}
-		return s.print(recorded, func(w io.Writer) {
-			fmt.Fprintf(w, "Episode %d recorded, of utility %.2f.\n", recorded.EpisodeID, recorded.Utility)
-			for _, pattern := range recorded.Patterns {
-				fmt.Fprintf(w, "It belongs to a pattern: %s.\n", clean(pattern))
+	var length time.Duration
+	var took *time.Duration
+	return asks(s, command{
+		use: "record OPERATION OUTCOME", short: "Record how an operation went", args: exactly(&draft.OperationType, (*string)(&draft.Outcome)),
+		long: "Records how an operation, such as build, went. OUTCOME is success, failure or partial.",
+		flags: options{
+			option("problem", &problem.Query, "what was to be solved"),
+			option("solution", &solution.Approach, "what was done about it"),
+			option("tool", &solution.Tool, "the tool that it was done with"),
+			option("notes", &draft.Notes, "what else there is to say"),
+			optional("quality", &draft.QualityScore, 0, "how good it was, 0 to 1"),
+			given("took", &took, &length, option("took", &length, "how long it took, such as 1.5s")),
+			option("project", &draft.Project, "project"),
+			who("agent", &draft.AgentID, s.sender, "agent that did it (SKILLROUTER_AGENT, else captain)"),
+		},
+		before: func() error {
+			if problem.Query != "" {
+				draft.Problem = &problem
 			}
-		})
-	}))
-	flags := cmd.Flags()
-	flags.StringVar(&problem.Query, "problem", "", "what was to be solved")
-	flags.StringVar(&solution.Approach, "solution", "", "what was done about it")
-	flags.StringVar(&solution.Tool, "tool", "", "the tool that it was done with")
-	flags.StringVar(&draft.Notes, "notes", "", "what else there is to say")
-	flags.Float64Var(&quality, "quality", 0, "how good it was, 0 to 1")
-	flags.DurationVar(&took, "took", 0, "how long it took, such as 1.5s")
-	flags.StringVar(&draft.Project, "project", "", "project")
-	flags.StringVar(&draft.AgentID, "agent", "", "agent that did it (SKILLROUTER_AGENT, else captain)")
-	return cmd
+			if solution.Approach != "" || solution.Tool != "" {
+				draft.Solution = &solution
+			}
+			if took != nil {
+				draft.DurationMS = new(took.Milliseconds())
+			}
+			return nil
+		},
+	}, sends(client.Experience.Record, &draft), func(w io.Writer, recorded learning.Recorded) {
+		fmt.Fprintf(w, "Episode %d recorded, of utility %.2f.\n", recorded.EpisodeID, recorded.Utility)
+		for _, pattern := range recorded.Patterns {
+			fmt.Fprintf(w, "It belongs to a pattern: %s.\n", clean(pattern))
+		}
+	})
 }
 
 func (s *shell) experienceList() *cobra.Command {
 	var filter learning.ExperienceFilter
-	var outcome string
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "list [OPERATION]", Short: "Show how operations went, the latest first", Args: cobra.MaximumNArgs(1),
-	}, func(ctx context.Context, args []string) error {
-		filter.OperationType, filter.Outcome = strings.Join(args, ""), learning.Result(outcome)
-		c, err := s.client()
-		if err != nil {
-			return err
+	episodes := columns[learning.Experience]{
+		heads: []string{"NO", "OPERATION", "OUTCOME", "UTILITY", "NOTES", "AGENT", "WHEN"},
+		cells: func(e learning.Experience) cells {
+			return cells{e.Number, e.OperationType, e.Outcome, fmt.Sprintf("%.2f", e.Utility), e.Notes, e.AgentID, time.UnixMilli(e.Timestamp)}
+		},
+	}
+	return asks(s, command{
+		use: "list [OPERATION]", short: "Show how operations went, the latest first", args: between(0, &filter.OperationType),
+		flags: options{
+			option("outcome", (*string)(&filter.Outcome), "only these: success, failure, partial"),
+			limit(&filter.Limit),
+			option("offset", &filter.Offset, "how many of the latest to pass over"),
+		},
+	}, sends(client.Experience.Recall, &filter), func(w io.Writer, found learning.Recall) {
+		if found.Count == 0 {
+			fmt.Fprintln(w, "Nothing is known of it.")
+			return
 		}
-		found, err := c.Experience.Recall(ctx, filter)
-		if err != nil {
-			return err
+		episodes.list(w, found.Episodes)
+		for _, p := range found.Patterns {
+			fmt.Fprintf(w, "Pattern %d: %s (%s, seen %d times, confidence %.2f)\n", p.Number, clean(p.Description), p.Status, p.Frequency, p.CurrentConfidence)
 		}
-		return s.print(found, func(w io.Writer) {
-			if found.Count == 0 {
-				fmt.Fprintln(w, "Nothing is known of it.")
-				return
-			}
-			now := s.now()
-			rows := make([][]string, found.Count)
-			for i, e := range found.Episodes {
-				rows[i] = []string{fmt.Sprint(e.Number), e.OperationType, string(e.Outcome), fmt.Sprintf("%.2f", e.Utility), e.Notes, e.AgentID, ago(now, time.UnixMilli(e.Timestamp))}
-			}
-			table(w, []string{"NO", "OPERATION", "OUTCOME", "UTILITY", "NOTES", "AGENT", "WHEN"}, rows)
-			for _, p := range found.Patterns {
-				fmt.Fprintf(w, "Pattern %d: %s (%s, seen %d times, confidence %.2f)\n", p.Number, clean(p.Description), p.Status, p.Frequency, p.CurrentConfidence)
-			}
-		})
-	}))
-	cmd.Flags().StringVar(&outcome, "outcome", "", "only these: success, failure, partial")
-	cmd.Flags().IntVar(&filter.Limit, "limit", 0, "how many at most")
-	cmd.Flags().IntVar(&filter.Offset, "offset", 0, "how many of the latest to pass over")
-	return cmd
+	})
 }
 
 func (s *shell) experienceLessons() *cobra.Command {
 	var query learning.ApplicableQuery
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "lessons [CONTEXT...]", Short: "Show the lessons that hold for an operation or in a context, the surest first",
-	}, func(ctx context.Context, args []string) error {
-		var words []any
-		for _, word := range args { // what is learned names its kind of context; people need not
-			for _, kind := range []string{"", "operation:", "server:", "env:"} {
-				words = append(words, kind+word)
+	var contexts []string
+	lessons := columns[learning.ApplicableLesson]{
+		"No lesson holds there.",
+		[]string{"NO", "CONFIDENCE", "LESSON", "CONTEXTS", "WORKED"},
+		func(l learning.ApplicableLesson) cells {
+			return cells{l.Number, fmt.Sprintf("%.2f", l.CurrentConfidence), l.Statement, strings.Join(l.Contexts, ", "), fmt.Sprintf("%d of %d", l.TimesSucceeded, l.TimesApplied)}
+		},
+	}
+	return asks(s, command{
+		use: "lessons [CONTEXT...]", short: "Show the lessons that hold for an operation or in a context, the surest first",
+		args:  listed(cobra.ArbitraryArgs, &contexts),
+		flags: options{option("min-confidence", &query.MinConfidence, "least confidence, 0 to 1"), limit(&query.Limit)},
+		before: func() error {
+			var words []any
+			for _, word := range contexts { // what is learned names its kind of context; people need not
+				for _, kind := range []string{"", "operation:", "server:", "env:"} {
+					words = append(words, kind+word)
+				}
 			}
-		}
-		if len(words) > 0 {
-			query.Context = map[string]any{"where": words}
-		}
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		found, err := c.Experience.Applicable(ctx, query)
-		if err != nil {
-			return err
-		}
-		return s.print(found, func(w io.Writer) {
-			if len(found.Lessons) == 0 {
-				fmt.Fprintln(w, "No lesson holds there.")
-				return
+			if len(words) > 0 {
+				query.Context = map[string]any{"where": words}
 			}
-			rows := make([][]string, len(found.Lessons))
-			for i, l := range found.Lessons {
-				rows[i] = []string{fmt.Sprint(l.Number), fmt.Sprintf("%.2f", l.CurrentConfidence), l.Statement, strings.Join(l.Contexts, ", "), fmt.Sprintf("%d of %d", l.TimesSucceeded, l.TimesApplied)}
-			}
-			table(w, []string{"NO", "CONFIDENCE", "LESSON", "CONTEXTS", "WORKED"}, rows)
-		})
-	}))
-	cmd.Flags().Float64Var(&query.MinConfidence, "min-confidence", 0, "least confidence, 0 to 1")
-	cmd.Flags().IntVar(&query.Limit, "limit", 0, "how many at most")
-	return cmd
+			return nil
+		},
+	}, sends(client.Experience.Applicable, &query), func(w io.Writer, found learning.Applicable) { lessons.list(w, found.Lessons) })
 }
 
 func (s *shell) experienceLearn() *cobra.Command {
 	var draft learning.LearnDraft
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "learn STATEMENT EPISODE...", Short: "Make a lesson of what at least three episodes show", Args: cobra.MinimumNArgs(2),
-	}, func(ctx context.Context, args []string) error {
-		draft.Statement = args[0]
-		for _, arg := range args[1:] {
-			number, err := strconv.ParseInt(arg, 10, 64)
-			if err != nil {
-				return skillrouter.InvalidField("EPISODE", "must be the number of an episode, as `skillrouter experience list` shows it")
+	var words []string
+	return asks(s, command{
+		use: "learn STATEMENT EPISODE...", short: "Make a lesson of what at least three episodes show", args: listed(cobra.MinimumNArgs(2), &words),
+		flags: options{option("pattern", &draft.Description, "what recurs; left out: the statement")},
+		before: func() error {
+			draft.Statement = words[0]
+			for _, word := range words[1:] {
+				number, err := strconv.ParseInt(word, 10, 64)
+				if err != nil {
+					return skillrouter.InvalidField("EPISODE", "must be the number of an episode, as `skillrouter experience list` shows it")
+				}
+				draft.EpisodeIDs = append(draft.EpisodeIDs, number)
 			}
-			draft.EpisodeIDs = append(draft.EpisodeIDs, number)
+			draft.Description = first(draft.Description, draft.Statement)
+			return nil
+		},
+	}, sends(client.Experience.Learn, &draft), func(w io.Writer, learned learning.Learned) {
+		if !learned.Created {
+			fmt.Fprintf(w, "Lesson %d says so already: another occurrence of it was counted.\n", learned.LessonNumber)
+			return
 		}
-		if draft.Description == "" {
-			draft.Description = draft.Statement
-		}
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		learned, err := c.Experience.Learn(ctx, draft)
-		if err != nil {
-			return err
-		}
-		return s.print(learned, func(w io.Writer) {
-			if !learned.Created {
-				fmt.Fprintf(w, "Lesson %d says so already: another occurrence of it was counted.\n", learned.LessonNumber)
-				return
-			}
-			fmt.Fprintf(w, "Lesson %d learned, of confidence %.2f.\n", learned.LessonNumber, learned.InitialConfidence)
-		})
-	}))
-	cmd.Flags().StringVar(&draft.Description, "pattern", "", "what recurs; left out: the statement")
-	return cmd
+		fmt.Fprintf(w, "Lesson %d learned, of confidence %.2f.\n", learned.LessonNumber, learned.InitialConfidence)
+	})
 }

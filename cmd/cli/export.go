@@ -134,7 +134,7 @@ func (s *shell) exportDatabases(ctx context.Context, folder string) error {
 		To   string `json:"to"`
 		app.Verification
 	}{folder, toDatabases, v}
-	return s.print(out, func(w io.Writer) { verificationText(w, folder, v) })
+	return s.print(out, func(w io.Writer) { printVerification(w, folder, v) })
 }
 
 // writeExport writes a file under another name and gives it its own when it is whole.

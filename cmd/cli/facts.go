@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -11,102 +10,75 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/learning"
+	"skillrouter/router/client"
 )
 
 func (s *shell) factsCommand() *cobra.Command {
 	return s.group(&cobra.Command{
 		Use: "facts", Short: "Values that agents keep under keys, until they expire",
-	}, s.factsGet(), s.factsSet(), s.factsList("list [PATTERN]", "List facts"), s.factsList("search PATTERN", "Find facts by their keys: * ? [a-z] [!a-z]"),
+	}, s.factsGet(), s.factsSet(), s.factsList("list [PATTERN]", "List facts", 0), s.factsList("search PATTERN", "Find facts by their keys: * ? [a-z] [!a-z]", 1),
 		s.factsDelete(), s.factsCategories())
 }
 
 func (s *shell) factsGet() *cobra.Command {
 	var ref learning.FactRef
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "get KEY", Short: "Print the value under a key, as JSON", Args: cobra.ExactArgs(1),
-		Long: `Prints the value under a key; with --json, all that is known of the fact.
+	return asks(s, command{
+		use: "get KEY", short: "Print the value under a key, as JSON", args: exactly(&ref.Key),
+		long: `Prints the value under a key; with --json, all that is known of the fact.
 Exits with 1 if there is none or it has expired.`,
-	}, func(ctx context.Context, args []string) error {
-		ref.Key = args[0]
-		c, err := s.client()
-		if err != nil {
-			return err
+		flags: options{persona(&ref.Persona), option("stale-ok", &ref.StaleOK, "an expired fact too, while it is kept")},
+	}, sends(client.Facts.Recall, &ref), func(w io.Writer, fact learning.Fact) {
+		if fact.Expired {
+			fmt.Fprintf(s.err, "expired %s\n", ago(s.now(), *fact.ExpiresAt))
 		}
-		fact, err := c.Facts.Recall(ctx, ref)
-		if err != nil {
-			return err
-		}
-		return s.print(fact, func(w io.Writer) {
-			if fact.Expired {
-				fmt.Fprintf(s.err, "expired %s\n", ago(s.now(), *fact.ExpiresAt))
-			}
-			fmt.Fprintln(w, clean(string(fact.Value)))
-		})
-	}))
-	cmd.Flags().StringVar(&ref.Persona, "persona", "", "whose memory (default \"default\")")
-	cmd.Flags().BoolVar(&ref.StaleOK, "stale-ok", false, "an expired fact too, while it is kept")
-	return cmd
+		fmt.Fprintln(w, clean(string(fact.Value)))
+	})
 }
 
 func (s *shell) factsSet() *cobra.Command {
 	var draft learning.FactDraft
-	var ttl time.Duration
-	var ifVersion int64
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "set KEY [VALUE]", Short: "Store a value under a key", Args: cobra.RangeArgs(1, 2),
-		Long: `Stores a value under a key, over what is there. VALUE is JSON; what is no JSON
+	value, ttl, ifVersion := "-", learning.DefaultFactTTL*time.Second, int64(-1)
+	return asks(s, command{
+		use: "set KEY [VALUE]", short: "Store a value under a key", args: between(1, &draft.Key, &value),
+		long: `Stores a value under a key, over what is there. VALUE is JSON; what is no JSON
 is stored as a text. Without VALUE, or with "-", it is read from standard input.`,
-	}, func(ctx context.Context, args []string) error {
-		if ttl < 0 || ttl%time.Second != 0 {
-			return usagef("--ttl must be whole seconds, and not negative; 0 keeps it for ever")
-		}
-		draft.Key = args[0]
-		text := ""
-		if len(args) == 2 && args[1] != "-" {
-			text = args[1]
-		} else {
-			read, err := io.ReadAll(io.LimitReader(s.in, 2*learning.MaxFactValue))
+		flags: options{
+			option("ttl", &ttl, "how long it is true; 0: for ever"),
+			option("category,c", &draft.Category, "category (default \"general\")"),
+			persona(&draft.Persona),
+			option("probe", &draft.Probe, "the command or URL that verifies it when it has expired; it is never run for you"),
+			option("source", &draft.Source, "where it comes from"),
+			who("agent", &draft.AgentID, s.agent, "agent that stores it (SKILLROUTER_AGENT)"),
+			option("if-version", &ifVersion, "store only over this version; 0: only if nothing is there"),
+		},
+		before: func() error {
+			ttl, err := seconds(ttl)
 			if err != nil {
 				return err
 			}
-			text = strings.TrimSuffix(string(read), "\n")
-		}
-		if draft.Value = json.RawMessage(text); !json.Valid(draft.Value) {
-			value, err := json.Marshal(text)
-			if err != nil {
-				return err
+			if value == "-" {
+				if err := s.text(&value, 2*learning.MaxFactValue); err != nil {
+					return err
+				}
+				value = strings.TrimSuffix(value, "\n")
 			}
-			draft.Value = value
-		}
-		seconds := int64(ttl / time.Second)
-		draft.TTL, draft.AgentID = &seconds, s.agent(draft.AgentID)
-		if ifVersion >= 0 {
-			draft.IfVersion = &ifVersion
-		}
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		stored, err := c.Facts.Remember(ctx, draft)
-		if err != nil {
-			return err
-		}
-		return s.print(stored, func(w io.Writer) {
-			fmt.Fprintf(w, "%s stored as version %d, %s\n", clean(stored.Key), stored.Version, lives(stored.ExpiresAt))
-			if len(stored.Redacted) > 0 {
-				fmt.Fprintf(w, "secrets were cut out of it: %s\n", strings.Join(stored.Redacted, ", "))
+			draft.Value, draft.TTL = asJSON(value), &ttl
+			if ifVersion >= 0 {
+				draft.IfVersion = &ifVersion
 			}
-		})
-	}))
-	flags := cmd.Flags()
-	flags.DurationVar(&ttl, "ttl", learning.DefaultFactTTL*time.Second, "how long it is true; 0: for ever")
-	flags.StringVarP(&draft.Category, "category", "c", "", "category (default \"general\")")
-	flags.StringVar(&draft.Persona, "persona", "", "whose memory (default \"default\")")
-	flags.StringVar(&draft.Probe, "probe", "", "the command or URL that verifies it when it has expired; it is never run for you")
-	flags.StringVar(&draft.Source, "source", "", "where it comes from")
-	flags.StringVar(&draft.AgentID, "agent", "", "agent that stores it (SKILLROUTER_AGENT)")
-	flags.Int64Var(&ifVersion, "if-version", -1, "store only over this version; 0: only if nothing is there")
-	return cmd
+			return nil
+		},
+	}, sends(client.Facts.Remember, &draft), func(w io.Writer, stored learning.FactStored) {
+		fmt.Fprintf(w, "%s stored as version %d, %s\n", clean(stored.Key), stored.Version, lives(stored.ExpiresAt))
+		secretsCut(w, stored.Redacted)
+	})
+}
+
+// secretsCut tells which kinds of secrets were cut out of what was stored.
+func secretsCut(w io.Writer, kinds []string) {
+	if len(kinds) > 0 {
+		fmt.Fprintf(w, "secrets were cut out of it: %s\n", strings.Join(kinds, ", "))
+	}
 }
 
 func lives(expires *time.Time) string {
@@ -116,90 +88,55 @@ func lives(expires *time.Time) string {
 	return "until " + expires.Local().Format(time.DateTime)
 }
 
-// factsList lists facts; a search is a listing that needs its pattern.
-func (s *shell) factsList(use, short string) *cobra.Command {
-	var query learning.FactQuery
-	count := cobra.ExactArgs(1)
-	if strings.Contains(use, "[") {
-		count = cobra.MaximumNArgs(1)
-	}
-	cmd := s.remote(s.command(&cobra.Command{Use: use, Short: short, Args: count}, func(ctx context.Context, args []string) error {
-		if len(args) == 1 {
-			query.Pattern = args[0]
-		}
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		page, err := c.Facts.Search(ctx, query)
-		if err != nil {
-			return err
-		}
-		return s.print(page, func(w io.Writer) {
-			if len(page.Facts) == 0 && page.Next == "" {
-				fmt.Fprintln(w, "No facts.")
-				return
-			}
-			now, rows := s.now(), [][]string{}
-			for _, f := range page.Facts {
-				rows = append(rows, []string{f.Key, string(f.Value), f.Category, f.Author, fmt.Sprint(f.AccessCount), ago(now, f.CachedAt), lives(f.ExpiresAt)})
-			}
-			table(w, []string{"KEY", "VALUE", "CATEGORY", "AGENT", "USED", "STORED", "TRUE"}, rows)
-			if page.Next != "" {
-				fmt.Fprintf(w, "More with --cursor %q.\n", clean(page.Next))
-			}
-		})
-	}))
-	flags := cmd.Flags()
-	flags.StringVarP(&query.Category, "category", "c", "", "only facts of this category")
-	flags.StringVar(&query.Persona, "persona", "", "whose memory (default \"default\")")
-	flags.StringVar(&query.Cursor, "cursor", "", "go on where a page ended")
-	flags.IntVar(&query.Limit, "limit", 0, "how many at most")
-	return cmd
+var factTable = columns[learning.Fact]{
+	heads: []string{"KEY", "VALUE", "CATEGORY", "AGENT", "USED", "STORED", "TRUE"},
+	cells: func(f learning.Fact) cells {
+		return cells{f.Key, string(f.Value), f.Category, f.Author, f.AccessCount, f.CachedAt, lives(f.ExpiresAt)}
+	},
 }
+
+// factsList lists facts; a search is a listing that needs its pattern.
+func (s *shell) factsList(use, short string, least int) *cobra.Command {
+	var query learning.FactQuery
+	return asks(s, command{use: use, short: short, args: between(least, &query.Pattern), flags: options{
+		option("category,c", &query.Category, "only facts of this category"),
+		persona(&query.Persona),
+		cursor(&query.Cursor),
+		limit(&query.Limit),
+	}}, sends(client.Facts.Search, &query), func(w io.Writer, page learning.FactPage) {
+		if len(page.Facts) == 0 && page.Next == "" {
+			fmt.Fprintln(w, "No facts.")
+			return
+		}
+		factTable.list(w, page.Facts)
+		if page.Next != "" {
+			fmt.Fprintf(w, "More with --cursor %q.\n", clean(page.Next))
+		}
+	})
+}
+
+// deleted is what is said of something that is gone, by the name that it had.
+type deleted struct {
+	Deleted string `json:"deleted"`
+}
+
+func printDeleted(w io.Writer, d deleted) { fmt.Fprintf(w, "%s deleted\n", clean(d.Deleted)) }
 
 func (s *shell) factsDelete() *cobra.Command {
 	var ref learning.FactRef
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "delete KEY", Short: "Delete a fact", Args: cobra.ExactArgs(1),
-	}, func(ctx context.Context, args []string) error {
-		ref.Key = args[0]
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		if err := c.Facts.Forget(ctx, ref); err != nil {
-			return err
-		}
-		return s.print(struct {
-			Deleted string `json:"deleted"`
-		}{ref.Key}, func(w io.Writer) { fmt.Fprintf(w, "%s deleted\n", clean(ref.Key)) })
-	}))
-	cmd.Flags().StringVar(&ref.Persona, "persona", "", "whose memory (default \"default\")")
-	return cmd
+	return asks(s, command{
+		use: "delete KEY", short: "Delete a fact", args: exactly(&ref.Key), flags: options{persona(&ref.Persona)},
+	}, func(ctx context.Context, c *client.Client) (deleted, error) {
+		return deleted{ref.Key}, c.Facts.Forget(ctx, ref)
+	}, printDeleted)
 }
 
 func (s *shell) factsCategories() *cobra.Command {
-	var persona string
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "categories", Short: "List the categories of facts", Args: cobra.NoArgs,
-	}, func(ctx context.Context, _ []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		list, err := c.Facts.Categories(ctx, persona)
-		if err != nil {
-			return err
-		}
-		return s.print(list, func(w io.Writer) {
-			rows := [][]string{}
-			for _, category := range list {
-				rows = append(rows, []string{category.Category, fmt.Sprint(category.Facts)})
-			}
-			table(w, []string{"CATEGORY", "FACTS"}, rows)
-		})
-	}))
-	cmd.Flags().StringVar(&persona, "persona", "", "whose memory (default \"default\")")
-	return cmd
+	var of string
+	return asks(s, command{
+		use: "categories", short: "List the categories of facts", flags: options{persona(&of)},
+	}, sends(client.Facts.Categories, &of), columns[learning.FactCategory]{
+		heads: []string{"CATEGORY", "FACTS"},
+		cells: func(f learning.FactCategory) cells { return cells{f.Category, f.Facts} },
+	}.list)
 }

@@ -8,80 +8,57 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/learning"
+	"skillrouter/router/client"
 )
 
 func (s *shell) gapsCommand() *cobra.Command {
-	return s.group(&cobra.Command{
-		Use: "gaps", Short: "What was asked and found nothing",
-	}, s.gapsList(), s.gapsDismiss(),
-		s.gapsOne("check GAP", "Ask a gap's question again", learning.GapService.Check),
-		s.gapsOne("reopen GAP", "Take a dismissal back", learning.GapService.Reopen))
+	return s.group(&cobra.Command{Use: "gaps", Short: "What was asked and found nothing"}, s.gapsList(), s.gapsDismiss(),
+		s.gap("check GAP", "Ask a gap's question again", client.Gaps.Check),
+		s.gap("reopen GAP", "Take a dismissal back", client.Gaps.Reopen))
 }
 
 func (s *shell) gapsList() *cobra.Command {
 	var query learning.GapQuery
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "list", Short: "List gaps", Args: cobra.NoArgs,
-	}, func(ctx context.Context, _ []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
+	gaps := columns[learning.Gap]{
+		heads: []string{"GAP", "ASKED", "LAST", "IN", "PROJECT", "QUESTION"},
+		cells: func(g learning.Gap) cells {
+			return cells{g.ID, fmt.Sprintf("%d×", g.Count), g.LastAsked, g.AskedIn, g.Project, g.Question}
+		},
+	}
+	return asks(s, command{use: "list", short: "List gaps", flags: options{
+		option("status", (*string)(&query.Status), "open, answered or dismissed (default \"open\")"),
+		option("project,p", &query.Project, "only of this project"),
+		option("in", (*string)(&query.AskedIn), "only those asked in knowledge, episodes, lessons, query or search"),
+		option("order", (*string)(&query.Order), "recent or count (default \"recent\")"),
+		cursor(&query.Cursor),
+		limit(&query.Limit),
+	}}, sends(client.Gaps.List, &query), func(w io.Writer, page learning.GapPage) {
+		if page.Total == 0 {
+			fmt.Fprintln(w, "No gaps.")
+			return
 		}
-		page, err := c.Gaps.List(ctx, query)
-		if err != nil {
-			return err
-		}
-		return s.print(page, func(w io.Writer) {
-			if page.Total == 0 {
-				fmt.Fprintln(w, "No gaps.")
-				return
-			}
-			now, rows := s.now(), make([][]string, len(page.Gaps))
-			for i, g := range page.Gaps {
-				rows[i] = []string{g.ID, fmt.Sprintf("%d×", g.Count), ago(now, g.LastAsked), fmt.Sprint(g.AskedIn), g.Project, g.Question}
-			}
-			table(w, []string{"GAP", "ASKED", "LAST", "IN", "PROJECT", "QUESTION"}, rows)
-			if page.Next != "" {
-				fmt.Fprintf(w, "%d of %d; more with --cursor %s\n", page.Count, page.Total, clean(page.Next))
-			}
-		})
-	}))
-	flags := cmd.Flags()
-	flags.StringVar((*string)(&query.Status), "status", "", "open, answered or dismissed (default \"open\")")
-	flags.StringVarP(&query.Project, "project", "p", "", "only of this project")
-	flags.StringVar((*string)(&query.AskedIn), "in", "", "only those asked in knowledge, episodes, lessons, query or search")
-	flags.StringVar((*string)(&query.Order), "order", "", "recent or count (default \"recent\")")
-	flags.StringVar(&query.Cursor, "cursor", "", "go on where a page ended")
-	flags.IntVar(&query.Limit, "limit", 0, "how many at most")
-	return cmd
+		gaps.list(w, page.Gaps)
+		moreOf(w, page.Count, page.Total, page.Next)
+	})
 }
 
 func (s *shell) gapsDismiss() *cobra.Command {
-	var reason string
-	cmd := s.gapsOne("dismiss GAP", "Say that a gap need not be filled", func(gaps learning.GapService, ctx context.Context, id string) (learning.Gap, error) {
-		return gaps.Dismiss(ctx, id, reason)
-	})
-	cmd.Flags().StringVar(&reason, "reason", "", "why not")
-	return cmd
+	var id, reason string
+	return asks(s, command{
+		use: "dismiss GAP", short: "Say that a gap need not be filled", args: exactly(&id), flags: options{option("reason", &reason, "why not")},
+	}, sendsTo(client.Gaps.Dismiss, &id, &reason), printGap)
 }
 
-// gapsOne is a command that changes one gap.
-func (s *shell) gapsOne(use, short string, change func(gaps learning.GapService, ctx context.Context, id string) (learning.Gap, error)) *cobra.Command {
-	return s.remote(s.command(&cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1)}, func(ctx context.Context, args []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		gap, err := change(c.Gaps, ctx, args[0])
-		if err != nil {
-			return err
-		}
-		return s.print(gap, func(w io.Writer) {
-			by := ""
-			if gap.AnsweredBy != "" {
-				by = " by " + clean(gap.AnsweredBy)
-			}
-			fmt.Fprintf(w, "%s is %s%s: %s\n", gap.ID, gap.Status, by, clean(gap.Question))
-		})
-	}))
+// gap is a command that changes one gap.
+func (s *shell) gap(use, short string, change func(gaps client.Gaps, ctx context.Context, id string) (learning.Gap, error)) *cobra.Command {
+	var id string
+	return asks(s, command{use: use, short: short, args: exactly(&id)}, sends(change, &id), printGap)
+}
+
+func printGap(w io.Writer, gap learning.Gap) {
+	by := ""
+	if gap.AnsweredBy != "" {
+		by = " by " + clean(gap.AnsweredBy)
+	}
+	fmt.Fprintf(w, "%s is %s%s: %s\n", gap.ID, gap.Status, by, clean(gap.Question))
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"skillrouter/learning"
+	"skillrouter/router/client"
 )
 
 // askedHits is how many hits a person is asked about: what one reads.
@@ -22,19 +23,20 @@ const askedHits = 10
 
 func (s *shell) judgeCommand() *cobra.Command {
 	var draft learning.JudgementDraft
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "judge QUESTION... [--good ID,ID] [--bad ID,ID]", Short: "Say which entries are right for a question, to measure the search by", Args: cobra.MinimumNArgs(1),
-		Long: `Keeps a question with the knowledge entries that are right for it, and those
+	cmd := s.calls(command{
+		use: "judge QUESTION... [--good ID,ID] [--bad ID,ID]", short: "Say which entries are right for a question, to measure the search by",
+		long: `Keeps a question with the knowledge entries that are right for it, and those
 that are wrong. "skillrouter selftest --own" asks all of them and says what got worse.
 
 On a terminal, without --good and --bad, it searches, lists what was found and
 asks which were right.`,
-	}, func(ctx context.Context, args []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		draft.Question = strings.Join(args, " ")
+		args: joined(1, &draft.Question),
+		flags: options{
+			option("good", &draft.Good, "ids of entries that are right; may be repeated"),
+			option("bad", &draft.Bad, "ids of entries that are wrong; may be repeated"),
+			option("project,p", &draft.Project, "ask in this project only"),
+		},
+	}, func(ctx context.Context, c *client.Client) error {
 		if len(draft.Good)+len(draft.Bad) == 0 {
 			if !s.terminal() {
 				return usagef("say which entries are right or wrong: --good ID, --bad ID")
@@ -48,17 +50,10 @@ asks which were right.`,
 			}
 		}
 		judgement, err := c.Judgements.Judge(ctx, draft)
-		if err != nil {
-			return err
-		}
-		return s.print(judgement, func(w io.Writer) {
+		return printed(s, judgement, err, func(w io.Writer, judgement learning.Judgement) {
 			fmt.Fprintf(w, "%s kept: %d right, %d wrong.\n", clean(judgement.ID), len(judgement.Good), len(judgement.Bad))
 		})
-	}))
-	flags := cmd.Flags()
-	flags.StringSliceVar(&draft.Good, "good", nil, "ids of entries that are right; may be repeated")
-	flags.StringSliceVar(&draft.Bad, "bad", nil, "ids of entries that are wrong; may be repeated")
-	flags.StringVarP(&draft.Project, "project", "p", "", "ask in this project only")
+	})
 	cmd.AddCommand(s.judgeList(), s.judgeRemove())
 	return cmd
 }
@@ -122,52 +117,34 @@ func numbered(line string, hits []learning.KnowledgeHit) (ids []string, wrong st
 
 func (s *shell) judgeList() *cobra.Command {
 	var query learning.JudgementQuery
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "list", Short: "List judged questions", Args: cobra.NoArgs,
-	}, func(ctx context.Context, _ []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
+	judgements := columns[learning.Judgement]{
+		heads: []string{"JUDGEMENT", "RIGHT/WRONG", "WHEN", "BY", "PROJECT", "QUESTION"},
+		cells: func(j learning.Judgement) cells {
+			return cells{j.ID, fmt.Sprintf("%d/%d", len(j.Good), len(j.Bad)), j.UpdatedAt, j.Author, j.Project, j.Question}
+		},
+	}
+	return asks(s, command{use: "list", short: "List judged questions", flags: options{
+		option("project,p", &query.Project, "only of this project"),
+		cursor(&query.Cursor),
+		limit(&query.Limit),
+	}}, sends(client.Judgements.Judgements, &query), func(w io.Writer, page learning.JudgementPage) {
+		if page.Total == 0 {
+			fmt.Fprintln(w, "Nothing was judged yet.")
+			return
 		}
-		page, err := c.Judgements.Judgements(ctx, query)
-		if err != nil {
-			return err
-		}
-		return s.print(page, func(w io.Writer) {
-			if page.Total == 0 {
-				fmt.Fprintln(w, "Nothing was judged yet.")
-				return
-			}
-			now, rows := s.now(), make([][]string, len(page.Judgements))
-			for i, j := range page.Judgements {
-				rows[i] = []string{j.ID, fmt.Sprintf("%d/%d", len(j.Good), len(j.Bad)), ago(now, j.UpdatedAt), j.Author, j.Project, j.Question}
-			}
-			table(w, []string{"JUDGEMENT", "RIGHT/WRONG", "WHEN", "BY", "PROJECT", "QUESTION"}, rows)
-			if page.Next != "" {
-				fmt.Fprintf(w, "%d of %d; more with --cursor %s\n", page.Count, page.Total, clean(page.Next))
-			}
-		})
-	}))
-	flags := cmd.Flags()
-	flags.StringVarP(&query.Project, "project", "p", "", "only of this project")
-	flags.StringVar(&query.Cursor, "cursor", "", "go on where a page ended")
-	flags.IntVar(&query.Limit, "limit", 0, "how many at most")
-	return cmd
+		judgements.list(w, page.Judgements)
+		moreOf(w, page.Count, page.Total, page.Next)
+	})
 }
 
 func (s *shell) judgeRemove() *cobra.Command {
-	return s.remote(s.command(&cobra.Command{
-		Use: "remove JUDGEMENT", Short: "Remove a judged question", Args: cobra.ExactArgs(1),
-	}, func(ctx context.Context, args []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		if err := c.Judgements.Remove(ctx, args[0]); err != nil {
-			return err
-		}
-		return s.print(struct {
-			Removed string `json:"removed"`
-		}{args[0]}, func(w io.Writer) { fmt.Fprintf(w, "%s removed.\n", clean(args[0])) })
-	}))
+	type removed struct {
+		Removed string `json:"removed"`
+	}
+	var id string
+	return asks(s, command{
+		use: "remove JUDGEMENT", short: "Remove a judged question", args: exactly(&id),
+	}, func(ctx context.Context, c *client.Client) (removed, error) {
+		return removed{id}, c.Judgements.Remove(ctx, id)
+	}, func(w io.Writer, r removed) { fmt.Fprintf(w, "%s removed.\n", clean(r.Removed)) })
 }

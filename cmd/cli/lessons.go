@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/learning"
+	"skillrouter/router/client"
 )
 
 func (s *shell) lessonsCommand() *cobra.Command {
@@ -27,116 +27,66 @@ func (s *shell) lessonsCommand() *cobra.Command {
 
 func (s *shell) lessonsList() *cobra.Command {
 	var filter learning.LessonFilter
-	var kind, severity, level string
-	var statuses []string
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "list", Short: "List lessons, the newest first", Args: cobra.NoArgs,
-	}, func(ctx context.Context, _ []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
+	return asks(s, command{use: "list", short: "List lessons, the newest first", flags: options{
+		option("type", (*string)(&filter.Type), "only this type: "+names(learning.LessonTypes())),
+		option("domain", &filter.Domain, "only this domain"),
+		option("category", &filter.Category, "only this category"),
+		option("severity", (*string)(&filter.Severity), "only this severity: "+names(learning.Severities())),
+		option("level", (*string)(&filter.Level), "only this level: "+names(learning.Levels())),
+		choices("status", &filter.Statuses, "only this status: "+names(learning.LessonStatuses())+"; may be repeated; none: all but retired"),
+		option("agent", &filter.SourceAgent, "only those that this agent reported"),
+		option("project", &filter.Project, "only this project"),
+		option("tag", &filter.Tag, "only those with this tag"),
+		option("min-confidence", &filter.MinConfidence, "only those with this much confidence left, 0 to 1"),
+		option("cursor", &filter.Cursor, "go on where the page before ended"),
+		limit(&filter.Limit),
+	}}, sends(client.Lessons.List, &filter), func(w io.Writer, page learning.LessonPage) {
+		lessonTable.list(w, page.Lessons)
+		if page.Next != "" && len(page.Lessons) > 0 {
+			fmt.Fprintf(w, "There are more: --cursor %s\n", clean(page.Next))
 		}
-		filter.Type, filter.Severity, filter.Level = learning.LessonType(kind), learning.Severity(severity), learning.Level(level)
-		for _, status := range statuses {
-			filter.Statuses = append(filter.Statuses, learning.LessonStatus(status))
-		}
-		page, err := c.Lessons.List(ctx, filter)
-		if err != nil {
-			return err
-		}
-		return s.print(page, func(w io.Writer) {
-			if len(page.Lessons) == 0 {
-				fmt.Fprintln(w, "No lessons.")
-				return
-			}
-			s.lessonTable(w, page.Lessons...)
-			if page.Next != "" {
-				fmt.Fprintf(w, "There are more: --cursor %s\n", clean(page.Next))
-			}
-		})
-	}))
-	flags := cmd.Flags()
-	flags.StringVar(&kind, "type", "", "only this type: "+names(learning.LessonTypes()))
-	flags.StringVar(&filter.Domain, "domain", "", "only this domain")
-	flags.StringVar(&filter.Category, "category", "", "only this category")
-	flags.StringVar(&severity, "severity", "", "only this severity: "+names(learning.Severities()))
-	flags.StringVar(&level, "level", "", "only this level: "+names(learning.Levels()))
-	flags.StringSliceVar(&statuses, "status", nil, "only this status: "+names(learning.LessonStatuses())+"; may be repeated; none: all but retired")
-	flags.StringVar(&filter.SourceAgent, "agent", "", "only those that this agent reported")
-	flags.StringVar(&filter.Project, "project", "", "only this project")
-	flags.StringVar(&filter.Tag, "tag", "", "only those with this tag")
-	flags.Float64Var(&filter.MinConfidence, "min-confidence", 0, "only those with this much confidence left, 0 to 1")
-	flags.StringVar(&filter.Cursor, "cursor", "", "go on where the page before ended")
-	flags.IntVar(&filter.Limit, "limit", 0, "how many at most")
-	return cmd
+	})
 }
 
 func (s *shell) lessonsShow() *cobra.Command {
-	return s.remote(s.command(&cobra.Command{
-		Use: "show LESSON", Short: "Show everything that a lesson says", Args: cobra.ExactArgs(1),
-	}, func(ctx context.Context, args []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		lesson, err := c.Lessons.Lesson(ctx, args[0])
-		if err != nil {
-			return err
-		}
-		return s.print(lesson, func(w io.Writer) { s.lessonText(w, lesson) })
-	}))
+	var ref string
+	return asks(s, command{
+		use: "show LESSON", short: "Show everything that a lesson says", args: exactly(&ref),
+	}, sends(client.Lessons.Lesson, &ref), s.printLesson)
 }
 
 func (s *shell) lessonsSearch() *cobra.Command {
 	var query learning.LessonQuery
 	var own bool
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "search TEXT...", Short: "Find the lessons that fit a situation, best first", Args: cobra.MinimumNArgs(1),
-		Aliases: []string{"relevant"},
-	}, func(ctx context.Context, args []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		query.Context = strings.Join(args, " ")
-		query.Agent = s.agent(query.Agent)
-		if own {
-			cross := false
-			query.CrossDomain = &cross
-		}
-		found, err := c.Lessons.Relevant(ctx, query)
-		if err != nil {
-			return err
-		}
-		return s.print(found, func(w io.Writer) {
-			corrections(w, found.Corrected)
-			noticed(w, found.Notice)
-			if len(found.Results) == 0 {
-				fmt.Fprintln(w, "No lesson fits.")
+	return asks(s, command{
+		use: "search TEXT...", short: "Find the lessons that fit a situation, best first", aliases: []string{"relevant"}, args: joined(1, &query.Context),
+		flags: options{
+			option("domain", &query.Domain, "the domain that it is about"),
+			option("own-domain", &own, "no lessons of other domains"),
+			who("agent", &query.Agent, s.agent, "agent whose domain counts (SKILLROUTER_AGENT)"),
+			option("project", &query.Project, "only this project"),
+			limit(&query.Limit),
+			scores(&query.Explain),
+		},
+		before: func() error {
+			if own {
+				query.CrossDomain = new(bool)
 			}
-			for i, hit := range found.Results {
-				if i > 0 {
-					fmt.Fprintln(w)
-				}
-				fmt.Fprintf(w, "%d. %s  [lesson %d, %s, %.3f]\n", i+1, clean(hit.Title), hit.Number, hit.Type, hit.Score)
-				fmt.Fprintf(w, "    (%s; %s; similarity %.2f, recency %.2f, confidence %.2f)\n",
-					place(hit.Lesson), hit.Severity, hit.Similarity, hit.Recency, hit.Confidence)
-				indented(w, shortened(first(hit.Solution, hit.Outcome, hit.Context)))
-				explained(w, hit.Score, hit.Why)
-			}
-			if found.LeftOut > 0 {
-				fmt.Fprintf(w, "\n%d more were too long to add.\n", found.LeftOut)
-			}
-		})
-	}))
-	flags := cmd.Flags()
-	flags.StringVar(&query.Domain, "domain", "", "the domain that it is about")
-	flags.BoolVar(&own, "own-domain", false, "no lessons of other domains")
-	flags.StringVar(&query.Agent, "agent", "", "agent whose domain counts (SKILLROUTER_AGENT)")
-	flags.StringVar(&query.Project, "project", "", "only this project")
-	flags.IntVar(&query.Limit, "limit", 0, "how many at most")
-	flags.BoolVar(&query.Explain, "explain", false, "show what each score is made of")
-	return cmd
+			return nil
+		},
+	}, sends(client.Lessons.Relevant, &query), func(w io.Writer, found learning.LessonResults) {
+		searched(w, found.Corrected, found.Notice, len(found.Results), "No lesson fits.")
+		for i, hit := range found.Results {
+			hitHead(w, i, hit.Title, "lesson %d, %s, %.3f", hit.Number, hit.Type, hit.Score)
+			fmt.Fprintf(w, "    (%s; %s; similarity %.2f, recency %.2f, confidence %.2f)\n",
+				place(hit.Lesson), hit.Severity, hit.Similarity, hit.Recency, hit.Confidence)
+			indented(w, shortened(first(hit.Solution, hit.Outcome, hit.Context)))
+			explained(w, hit.Score, hit.Why)
+		}
+		if found.LeftOut > 0 {
+			fmt.Fprintf(w, "\n%d more were too long to add.\n", found.LeftOut)
+		}
+	})
 }
 
 // place is where a lesson belongs.
@@ -147,21 +97,20 @@ func place(l learning.Lesson) string {
 	return clean(l.Domain + "/" + l.Category)
 }
 
-func (s *shell) lessonTable(w io.Writer, lessons ...learning.Lesson) {
-	now := s.now()
-	rows := make([][]string, len(lessons))
-	for i, l := range lessons {
-		rows[i] = []string{
-			fmt.Sprint(l.Number), l.Title, string(l.Type), place(l), string(l.Severity), string(l.Level), lessonStanding(l),
-			fmt.Sprintf("%.2f", l.Confidence), fmt.Sprintf("%d×", l.Occurrences), ago(now, l.LastOccurred),
+var lessonTable = columns[learning.Lesson]{
+	"No lessons.",
+	[]string{"NO", "TITLE", "TYPE", "DOMAIN", "SEVERITY", "LEVEL", "STATUS", "CONF", "SEEN", "LAST"},
+	func(l learning.Lesson) cells {
+		return cells{
+			l.Number, l.Title, l.Type, place(l), l.Severity, l.Level, lessonStanding(l),
+			fmt.Sprintf("%.2f", l.Confidence), fmt.Sprintf("%d×", l.Occurrences), l.LastOccurred,
 		}
-	}
-	table(w, []string{"NO", "TITLE", "TYPE", "DOMAIN", "SEVERITY", "LEVEL", "STATUS", "CONF", "SEEN", "LAST"}, rows)
+	},
 }
 
-// lessonText is everything that a lesson says, for people.
-func (s *shell) lessonText(w io.Writer, l learning.Lesson) {
-	s.lessonTable(w, l)
+// printLesson prints everything that a lesson says, for people.
+func (s *shell) printLesson(w io.Writer, l learning.Lesson) {
+	lessonTable.one(w, l)
 	fmt.Fprintf(w, "\n%s; reported by %s; applied %d times, %d with success\n", clean(l.ID), clean(first(l.SourceAgent, "nobody")), l.TimesApplied, l.TimesSucceeded)
 	if l.ValidatedBy != "" && l.LastValidatedAt != nil {
 		verdict := "judged"
@@ -176,27 +125,11 @@ func (s *shell) lessonText(w io.Writer, l learning.Lesson) {
 	if l.SupersededBy != "" {
 		fmt.Fprintf(w, "superseded by %s\n", clean(l.SupersededBy))
 	}
-	for _, part := range []struct{ name, text string }{
-		{"Title", l.Title},
-		{"Context", l.Context},
-		{"Done", l.Action},
-		{"Outcome", l.Outcome},
-		{"Root cause", l.RootCause},
-		{"Solution", l.Solution},
-		{"Instead", strings.Join(l.Alternatives, "\n")},
-		{"Commands", strings.Join(l.RelatedCommands, "\n")},
-		{"Trigger", l.TriggerPattern},
-		{"Files", strings.Join(l.RelatedFiles, "\n")},
-		{"Tags", strings.Join(l.Tags, ", ")},
-		{"Drawn from", strings.Join(l.SourceCaseIDs, "\n")},
-		{"Validation", l.ValidationNotes},
-		{"Body", l.Body},
-	} {
-		if part.text != "" {
-			fmt.Fprintf(w, "\n%s\n", part.name)
-			indented(w, part.text)
-		}
-	}
+	sections(w, section{"Title", l.Title}, section{"Context", l.Context}, section{"Done", l.Action}, section{"Outcome", l.Outcome},
+		section{"Root cause", l.RootCause}, section{"Solution", l.Solution}, section{"Instead", strings.Join(l.Alternatives, "\n")},
+		section{"Commands", strings.Join(l.RelatedCommands, "\n")}, section{"Trigger", l.TriggerPattern}, section{"Files", strings.Join(l.RelatedFiles, "\n")},
+		section{"Tags", strings.Join(l.Tags, ", ")}, section{"Drawn from", strings.Join(l.SourceCaseIDs, "\n")},
+		section{"Validation", l.ValidationNotes}, section{"Body", l.Body})
 }
 
 // lessonStanding is a lesson's status, or that it waits for somebody to make a rule of it.

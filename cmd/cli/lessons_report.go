@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/learning"
+	"skillrouter/router/client"
 )
 
 // maxLessonFile bounds a file of lessons, in bytes: what the router takes in one call.
@@ -20,12 +21,11 @@ const maxLessonFile = 32 << 20
 
 func (s *shell) lessonsReport() *cobra.Command {
 	var draft learning.LessonDraft
-	var kind, severity, file string
-	var confidence float64
-	var cmd *cobra.Command
-	cmd = s.remote(s.command(&cobra.Command{
-		Use: "report TITLE --type TYPE --domain DOMAIN | report --file FILE", Short: "Report a lesson, or a file of them", Args: cobra.MaximumNArgs(1),
-		Long: `Reports what was learned. The same lesson again counts as another occurrence.
+	var title *string
+	var file string
+	return s.calls(command{
+		use: "report TITLE --type TYPE --domain DOMAIN | report --file FILE", short: "Report a lesson, or a file of them", args: perhaps(&title),
+		long: `Reports what was learned. The same lesson again counts as another occurrence.
 
   skillrouter lessons report "Never prune volumes on prod" --type anti_pattern --domain docker \
       --severity critical --command "docker volume prune" --instead "docker volume rm NAME"
@@ -34,59 +34,50 @@ With --file, reports every lesson of a file: a JSON array, or one JSON object a
 line, with the names that POST /lessons/report has; "-" reads standard input.
 Lessons that are refused are listed by their place and stop nothing; the exit
 code is then 1.`,
-	}, func(ctx context.Context, args []string) error {
-		if file != "" {
-			if len(args) > 0 {
+		flags: options{
+			option("file,f", &file, "file of lessons; - is standard input"),
+			option("type,t", (*string)(&draft.Type), names(learning.LessonTypes())),
+			option("domain,d", &draft.Domain, "such as docker, security, infrastructure"),
+			option("category,c", &draft.Category, "more closely; the domain if you say none"),
+			option("context", &draft.Context, "what was happening"),
+			option("action", &draft.Action, "what was done"),
+			option("outcome", &draft.Outcome, "what came of it"),
+			option("root-cause", &draft.RootCause, "why it happened"),
+			option("solution", &draft.Solution, "how to mend or avoid it"),
+			phrases("instead", &draft.Alternatives, "what to do instead; may be repeated"),
+			option("severity,s", (*string)(&draft.Severity), names(learning.Severities())+" (medium)"),
+			option("tag", &draft.Tags, "tag; may be repeated"),
+			phrases("command", &draft.RelatedCommands, "command that it is about; of an anti_pattern: what to stop; may be repeated"),
+			phrases("related-file", &draft.RelatedFiles, "file that it is about; may be repeated"),
+			option("trigger", &draft.TriggerPattern, "of an anti_pattern: an RE2 expression over each command"),
+			option("proposed", &draft.Proposed, "of an anti_pattern: no rule of the guard until somebody confirms it"),
+			option("block", &draft.BlockAction, "of an anti_pattern: block whatever the severity"),
+			option("force", &draft.Force, "keep a rule that fits nearly every command"),
+			option("project", &draft.Project, "project that it is about"),
+			optional("confidence", &draft.Confidence, learning.DefaultConfidence, "how sure you are, 0 to 1"),
+			who("agent", &draft.SourceAgent, s.agent, "who learned it (SKILLROUTER_AGENT)"),
+			option("id", &draft.ID, "your own id for it"),
+		},
+		before: func() error {
+			switch {
+			case file != "" && title != nil:
 				return usagef("give a TITLE or --file, not both")
+			case file == "" && title == nil:
+				return usagef("a TITLE is needed, or --file")
 			}
-			return s.reportFile(ctx, file, draft)
+			return nil
+		},
+	}, func(ctx context.Context, c *client.Client) error {
+		if file != "" {
+			return s.reportFile(ctx, c, file, draft)
 		}
-		if len(args) == 0 {
-			return usagef("a TITLE is needed, or --file")
-		}
-		draft.Title, draft.Type, draft.Severity = args[0], learning.LessonType(kind), learning.Severity(severity)
-		draft.Category = first(draft.Category, draft.Domain)
-		draft.SourceAgent = s.agent(draft.SourceAgent)
-		if cmd.Flags().Changed("confidence") {
-			draft.Confidence = &confidence
-		}
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
+		draft.Title, draft.Category = *title, first(draft.Category, draft.Domain)
 		reported, err := c.Lessons.Report(ctx, draft)
-		if err != nil {
-			return err
-		}
-		return s.print(reported, func(w io.Writer) { reportedText(w, reported) })
-	}))
-	flags := cmd.Flags()
-	flags.StringVarP(&file, "file", "f", "", "file of lessons; - is standard input")
-	flags.StringVarP(&kind, "type", "t", "", names(learning.LessonTypes()))
-	flags.StringVarP(&draft.Domain, "domain", "d", "", "such as docker, security, infrastructure")
-	flags.StringVarP(&draft.Category, "category", "c", "", "more closely; the domain if you say none")
-	flags.StringVar(&draft.Context, "context", "", "what was happening")
-	flags.StringVar(&draft.Action, "action", "", "what was done")
-	flags.StringVar(&draft.Outcome, "outcome", "", "what came of it")
-	flags.StringVar(&draft.RootCause, "root-cause", "", "why it happened")
-	flags.StringVar(&draft.Solution, "solution", "", "how to mend or avoid it")
-	flags.StringArrayVar(&draft.Alternatives, "instead", nil, "what to do instead; may be repeated")
-	flags.StringVarP(&severity, "severity", "s", "", names(learning.Severities())+" (medium)")
-	flags.StringSliceVar(&draft.Tags, "tag", nil, "tag; may be repeated")
-	flags.StringArrayVar(&draft.RelatedCommands, "command", nil, "command that it is about; of an anti_pattern: what to stop; may be repeated")
-	flags.StringArrayVar(&draft.RelatedFiles, "related-file", nil, "file that it is about; may be repeated")
-	flags.StringVar(&draft.TriggerPattern, "trigger", "", "of an anti_pattern: an RE2 expression over each command")
-	flags.BoolVar(&draft.Proposed, "proposed", false, "of an anti_pattern: no rule of the guard until somebody confirms it")
-	flags.BoolVar(&draft.BlockAction, "block", false, "of an anti_pattern: block whatever the severity")
-	flags.BoolVar(&draft.Force, "force", false, "keep a rule that fits nearly every command")
-	flags.StringVar(&draft.Project, "project", "", "project that it is about")
-	flags.Float64Var(&confidence, "confidence", learning.DefaultConfidence, "how sure you are, 0 to 1")
-	flags.StringVar(&draft.SourceAgent, "agent", "", "who learned it (SKILLROUTER_AGENT)")
-	flags.StringVar(&draft.ID, "id", "", "your own id for it")
-	return cmd
+		return printed(s, reported, err, printReported)
+	})
 }
 
-func reportedText(w io.Writer, r learning.Reported) {
+func printReported(w io.Writer, r learning.Reported) {
 	if r.Duplicate {
 		fmt.Fprintf(w, "lesson %d (%s) was known; seen %d times now\n", r.Number, clean(r.LessonID), r.Occurrences)
 	} else {
@@ -107,13 +98,8 @@ func reportedText(w io.Writer, r learning.Reported) {
 }
 
 // reportFile reports the lessons of a file. What says no agent gets the one that speaks.
-func (s *shell) reportFile(ctx context.Context, name string, defaults learning.LessonDraft) error {
-	file, _, err := s.open(name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxLessonFile+1))
+func (s *shell) reportFile(ctx context.Context, c *client.Client, name string, defaults learning.LessonDraft) error {
+	text, err := s.read(name, maxLessonFile)
 	if err != nil {
 		return err
 	}
@@ -126,13 +112,9 @@ func (s *shell) reportFile(ctx context.Context, name string, defaults learning.L
 	}
 	for i := range drafts {
 		d := &drafts[i]
-		d.SourceAgent = first(d.SourceAgent, s.agent(defaults.SourceAgent))
+		d.SourceAgent = first(d.SourceAgent, defaults.SourceAgent)
 		d.Domain, d.Project = first(d.Domain, defaults.Domain), first(d.Project, defaults.Project)
 		d.Category = first(d.Category, defaults.Category, d.Domain)
-	}
-	c, err := s.client()
-	if err != nil {
-		return err
 	}
 	result, err := c.Lessons.ReportAll(ctx, drafts)
 	if err != nil {
@@ -146,7 +128,7 @@ func (s *shell) reportFile(ctx context.Context, name string, defaults learning.L
 	}
 	result.Refused = append(result.Refused, refused...)
 	result.RefusedCount += len(refused)
-	if err := s.print(result, func(w io.Writer) {
+	return s.printOr(result.RefusedCount > 0, result, func(w io.Writer) {
 		fmt.Fprintf(w, "%d recorded, %d known already, %d refused\n", result.Processed-result.Duplicates, result.Duplicates, result.RefusedCount)
 		for i, r := range result.Refused {
 			if i == maxListed {
@@ -155,13 +137,7 @@ func (s *shell) reportFile(ctx context.Context, name string, defaults learning.L
 			}
 			fmt.Fprintf(w, "lesson at place %d: %s\n", r.Index, clean(r.Error))
 		}
-	}); err != nil {
-		return err
-	}
-	if result.RefusedCount > 0 {
-		return exitError(exitFailed)
-	}
-	return nil
+	})
 }
 
 // readLessons reads a JSON array of lessons, or lessons one after another.

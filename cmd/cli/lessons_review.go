@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -9,75 +8,57 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/learning"
+	"skillrouter/router/client"
 )
 
 func (s *shell) lessonsReview() *cobra.Command {
 	var query learning.ReviewQuery
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "review", Short: "List lessons that can be promoted, and those not validated for long", Args: cobra.NoArgs,
-	}, func(ctx context.Context, _ []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
+	promotions := columns[learning.Suggestion]{
+		heads: []string{"NO", "TITLE", "LEVEL", "WHY"},
+		cells: func(p learning.Suggestion) cells {
+			return cells{p.Number, p.Title, fmt.Sprintf("%s → %s", p.From, p.To), p.Why}
+		},
+	}
+	stale := columns[learning.StaleLesson]{
+		heads: []string{"NO", "TITLE", "LEVEL", "DAYS"},
+		cells: func(l learning.StaleLesson) cells {
+			return cells{l.Number, l.Title, l.Level, fmt.Sprintf("%.0f", l.Days)}
+		},
+	}
+	return asks(s, command{
+		use: "review", short: "List lessons that can be promoted, and those not validated for long",
+		flags: options{
+			option("stale-days", &query.StaleDays, fmt.Sprintf("days without validation after which a lesson is stale (%d)", learning.DefaultStaleDays)),
+			option("domain", &query.Domain, "only this domain"),
+			limit(&query.Limit),
+		},
+	}, sends(client.Lessons.Review, &query), func(w io.Writer, review learning.Review) {
+		if len(review.Promotions)+len(review.Stale) == 0 {
+			fmt.Fprintln(w, "Nothing needs your eye.")
+			return
 		}
-		review, err := c.Lessons.Review(ctx, query)
-		if err != nil {
-			return err
+		if len(review.Promotions) > 0 {
+			fmt.Fprintln(w, "Can be promoted:")
+			promotions.list(w, review.Promotions)
 		}
-		return s.print(review, func(w io.Writer) {
-			if len(review.Promotions)+len(review.Stale) == 0 {
-				fmt.Fprintln(w, "Nothing needs your eye.")
-				return
-			}
+		if len(review.Stale) > 0 {
 			if len(review.Promotions) > 0 {
-				fmt.Fprintln(w, "Can be promoted:")
-				rows := make([][]string, len(review.Promotions))
-				for i, p := range review.Promotions {
-					rows[i] = []string{fmt.Sprint(p.Number), p.Title, fmt.Sprintf("%s → %s", p.From, p.To), p.Why}
-				}
-				table(w, []string{"NO", "TITLE", "LEVEL", "WHY"}, rows)
+				fmt.Fprintln(w)
 			}
-			if len(review.Stale) > 0 {
-				if len(review.Promotions) > 0 {
-					fmt.Fprintln(w)
-				}
-				fmt.Fprintln(w, "Not validated for long:")
-				rows := make([][]string, len(review.Stale))
-				for i, l := range review.Stale {
-					rows[i] = []string{fmt.Sprint(l.Number), l.Title, string(l.Level), fmt.Sprintf("%.0f", l.Days)}
-				}
-				table(w, []string{"NO", "TITLE", "LEVEL", "DAYS"}, rows)
-			}
-		})
-	}))
-	flags := cmd.Flags()
-	flags.IntVar(&query.StaleDays, "stale-days", 0, fmt.Sprintf("days without validation after which a lesson is stale (%d)", learning.DefaultStaleDays))
-	flags.StringVar(&query.Domain, "domain", "", "only this domain")
-	flags.IntVar(&query.Limit, "limit", 0, "how many at most")
-	return cmd
+			fmt.Fprintln(w, "Not validated for long:")
+			stale.list(w, review.Stale)
+		}
+	})
 }
 
 func (s *shell) lessonsHistory() *cobra.Command {
-	return s.remote(s.command(&cobra.Command{
-		Use: "history LESSON", Short: "Show what happened to a lesson, oldest first", Args: cobra.ExactArgs(1),
-	}, func(ctx context.Context, args []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		changes, err := c.Lessons.History(ctx, args[0])
-		if err != nil {
-			return err
-		}
-		return s.print(changes, func(w io.Writer) {
-			now := s.now()
-			rows := make([][]string, len(changes))
-			for i, c := range changes {
-				rows[i] = []string{ago(now, c.At), c.Kind, c.Agent, moved(c), c.Note}
-			}
-			table(w, []string{"WHEN", "WHAT", "WHO", "MOVED", "NOTE"}, rows)
-		})
-	}))
+	var ref string
+	return asks(s, command{
+		use: "history LESSON", short: "Show what happened to a lesson, oldest first", args: exactly(&ref),
+	}, sends(client.Lessons.History, &ref), columns[learning.LessonChange]{
+		heads: []string{"WHEN", "WHAT", "WHO", "MOVED", "NOTE"},
+		cells: func(c learning.LessonChange) cells { return cells{c.At, c.Kind, c.Agent, moved(c), c.Note} },
+	}.list)
 }
 
 // moved says what a change moved.

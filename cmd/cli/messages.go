@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -18,33 +17,35 @@ import (
 func (s *shell) messagesCommand() *cobra.Command {
 	var query comms.InboxQuery
 	var follow, ack, all bool
-	var since int64
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "messages [--agent ID] [--follow] [--ack]", Short: "Show an agent's messages, or follow them as they come", Args: cobra.NoArgs,
-		Long: `Shows the messages that the agent has not acknowledged, the oldest first. With
+	since := client.FromCursor
+	return s.calls(command{
+		use: "messages [--agent ID] [--follow] [--ack]", short: "Show an agent's messages, or follow them as they come",
+		long: `Shows the messages that the agent has not acknowledged, the oldest first. With
 --follow it goes on with each new one as it arrives, across restarts of the
 router, until it is interrupted.`,
-	}, func(ctx context.Context, _ []string) error {
-		if query.AgentID = s.agent(query.AgentID); query.AgentID == "" {
-			return usagef("name the agent with --agent or SKILLROUTER_AGENT")
-		}
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
+		flags: options{
+			who("agent", &query.AgentID, s.agent, "agent whose messages are meant (SKILLROUTER_AGENT)"),
+			option("follow,f", &follow, "go on with new messages as they arrive"),
+			option("ack", &ack, "acknowledge what was shown"),
+			option("all", &all, "also those that are acknowledged"),
+			option("since", &since, "only those with a greater seq; 0: all that are kept"),
+			option("thread", &query.Thread, "only those of this thread"),
+			limit(&query.Limit),
+		},
+		before: func() error {
+			if query.AgentID == "" {
+				return usagef("name the agent with --agent or SKILLROUTER_AGENT")
+			}
+			query.Since, query.Unacked = max(since, 0), !all && since < 0
+			return nil
+		},
+	}, func(ctx context.Context, c *client.Client) error {
 		if follow {
 			return s.follow(ctx, c, query.AgentID, since, ack)
 		}
-		query.Since, query.Unacked = max(since, 0), !all && since < 0
 		inbox, err := c.Mailbox.Inbox(ctx, query)
-		if err != nil {
+		if err := printed(s, inbox, err, printInbox); err != nil || !ack || len(inbox.Messages) == 0 {
 			return err
-		}
-		if err := s.print(inbox, func(w io.Writer) { s.inboxTable(w, inbox) }); err != nil {
-			return err
-		}
-		if !ack || len(inbox.Messages) == 0 {
-			return nil
 		}
 		ids := make([]string, len(inbox.Messages))
 		for i, m := range inbox.Messages {
@@ -52,21 +53,11 @@ router, until it is interrupted.`,
 		}
 		_, err = c.Mailbox.Ack(ctx, comms.Ack{AgentID: query.AgentID, MessageIDs: ids})
 		return err
-	}))
-	flags := cmd.Flags()
-	flags.StringVar(&query.AgentID, "agent", "", "agent whose messages are meant (SKILLROUTER_AGENT)")
-	flags.BoolVarP(&follow, "follow", "f", false, "go on with new messages as they arrive")
-	flags.BoolVar(&ack, "ack", false, "acknowledge what was shown")
-	flags.BoolVar(&all, "all", false, "also those that are acknowledged")
-	flags.Int64Var(&since, "since", client.FromCursor, "only those with a greater seq; 0: all that are kept")
-	flags.StringVar(&query.Thread, "thread", "", "only those of this thread")
-	flags.IntVar(&query.Limit, "limit", 0, "how many at most")
-	return cmd
+	})
 }
 
 // follow prints each message on a line of its own as it arrives.
 func (s *shell) follow(ctx context.Context, c *client.Client, agentID string, since int64, ack bool) error {
-	away := false
 	var shown []string // and not acknowledged yet
 	acknowledge := func() {
 		if len(shown) == 0 {
@@ -80,20 +71,12 @@ func (s *shell) follow(ctx context.Context, c *client.Client, agentID string, si
 			shown = nil
 		}
 	}
+	up, down := s.awayOnce()
 	follower := client.Follower{
-		AgentID: agentID, After: since,
+		AgentID: agentID, After: since, Down: down,
 		Up: func() {
-			if away {
-				fmt.Fprintln(s.err, "skillrouter: connected again")
-			}
-			away = false
+			up()
 			acknowledge() // what the router went away over
-		},
-		Down: func(err error, _ time.Duration) {
-			if !away {
-				fmt.Fprintf(s.err, "skillrouter: %s; trying again\n", clean(explain(err)))
-			}
-			away = true
 		},
 	}
 	return c.Mailbox.Follow(ctx, follower, func(m operational.Message) error {
@@ -112,42 +95,48 @@ func (s *shell) follow(ctx context.Context, c *client.Client, agentID string, si
 	})
 }
 
-// line prints one message: as one line of JSON, or of text.
-func (s *shell) line(m operational.Message) error {
-	if s.json {
-		encoder := json.NewEncoder(s.out)
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(m)
+// awayOnce tells what to do when a stream is open and when it is not: say once
+// that the router is away, and once that it is back.
+func (s *shell) awayOnce() (up func(), down func(err error, _ time.Duration)) {
+	away := false
+	up = func() {
+		if away {
+			fmt.Fprintln(s.err, "skillrouter: connected again")
+		}
+		away = false
 	}
-	to := m.To
-	if to == "" {
-		to = "all"
+	down = func(err error, _ time.Duration) {
+		if !away {
+			fmt.Fprintf(s.err, "skillrouter: %s; trying again\n", clean(explain(err)))
+		}
+		away = true
 	}
-	_, err := fmt.Fprintf(s.out, "%s  #%d  %s -> %s  %s  %s\n",
-		m.CreatedAt.Local().Format(time.TimeOnly), m.Seq, clean(m.From), clean(to), clean(m.Signal), clean(string(m.Context)))
-	return err
+	return up, down
 }
 
-func (s *shell) inboxTable(w io.Writer, inbox comms.Inbox) {
-	if len(inbox.Messages) == 0 {
-		fmt.Fprintln(w, "No messages.")
-		return
-	}
+// line prints one message: as one line of JSON, or of text.
+func (s *shell) line(m operational.Message) error {
+	return s.print(m, func(w io.Writer) {
+		fmt.Fprintf(w, "%s  #%d  %s -> %s  %s  %s\n",
+			m.CreatedAt.Local().Format(time.TimeOnly), m.Seq, clean(m.From), clean(first(m.To, "all")), clean(m.Signal), clean(string(m.Context)))
+	})
+}
+
+func printInbox(w io.Writer, inbox comms.Inbox) {
 	messages := make([]operational.Message, len(inbox.Messages))
 	for i, m := range inbox.Messages {
 		messages[i] = m.Message
 	}
-	s.messageTable(w, messages)
-	if inbox.More {
+	messageTable.list(w, messages)
+	if inbox.More && len(messages) > 0 {
 		fmt.Fprintf(w, "There are more: --since %d\n", inbox.LastSeq)
 	}
 }
 
-func (s *shell) messageTable(w io.Writer, messages []operational.Message) {
-	now := s.now()
-	rows := make([][]string, len(messages))
-	for i, m := range messages {
-		rows[i] = []string{fmt.Sprint(m.Seq), m.From, m.Signal, string(m.Context), ago(now, m.CreatedAt)}
-	}
-	table(w, []string{"SEQ", "FROM", "SIGNAL", "CONTEXT", "SENT"}, rows)
+var messageTable = columns[operational.Message]{
+	"No messages.",
+	[]string{"SEQ", "FROM", "SIGNAL", "CONTEXT", "SENT"},
+	func(m operational.Message) cells {
+		return cells{m.Seq, m.From, m.Signal, string(m.Context), m.CreatedAt}
+	},
 }

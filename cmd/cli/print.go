@@ -29,6 +29,14 @@ func (s *shell) print(v any, people func(w io.Writer)) error {
 	return err
 }
 
+// printOr prints v; if that is bad news, the exit code says so.
+func (s *shell) printOr(bad bool, v any, people func(w io.Writer)) error {
+	if err := s.print(v, people); err != nil || !bad {
+		return err
+	}
+	return exitError(exitFailed)
+}
+
 // table writes rows under a heading, in columns.
 func table(w io.Writer, heading []string, rows [][]string) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -38,6 +46,69 @@ func table(w io.Writer, heading []string, rows [][]string) {
 			row[i] = cell(text)
 		}
 		fmt.Fprintln(t, strings.Join(row, "\t"))
+	}
+	t.Flush()
+}
+
+// columns is how things of a kind are shown in a table, a row each.
+type columns[Row any] struct {
+	none  string // is said where there are no rows; empty: the headings stand alone
+	heads []string
+	cells func(row Row) cells
+}
+
+// cells is a row of a table: texts, numbers, and times, which are shown by how long ago they are.
+type cells []any
+
+// list prints the rows.
+func (c columns[Row]) list(w io.Writer, rows []Row) {
+	if len(rows) == 0 && c.none != "" {
+		fmt.Fprintln(w, c.none)
+		return
+	}
+	now, texts := time.Now(), make([][]string, len(rows))
+	for i, row := range rows {
+		for _, value := range c.cells(row) {
+			text := fmt.Sprint(value)
+			if at, ok := value.(time.Time); ok {
+				text = ago(now, at)
+			}
+			texts[i] = append(texts[i], text)
+		}
+	}
+	table(w, c.heads, texts)
+}
+
+// one prints a table of one row.
+func (c columns[Row]) one(w io.Writer, row Row) { c.list(w, []Row{row}) }
+
+// moreOf tells how a page goes on, if it does.
+func moreOf(w io.Writer, count int, total int64, next string) {
+	if next != "" {
+		fmt.Fprintf(w, "%d of %d; more with --cursor %s\n", count, total, clean(next))
+	}
+}
+
+// section is a longer text with its name.
+type section struct{ name, text string }
+
+// sections prints those that say something, each indented below its name.
+func sections(w io.Writer, list ...section) {
+	for _, s := range list {
+		if s.text != "" {
+			fmt.Fprintf(w, "\n%s\n", s.name)
+			indented(w, s.text)
+		}
+	}
+}
+
+// fields prints names with their values, as two columns; those that are empty are left out.
+func fields(w io.Writer, list ...section) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, s := range list {
+		if s.text != "" {
+			fmt.Fprintf(t, "%s\t%s\n", s.name, cell(s.text))
+		}
 	}
 	t.Flush()
 }

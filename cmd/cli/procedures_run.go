@@ -103,15 +103,6 @@ func paramsOf(pairs []string) (map[string]json.RawMessage, error) {
 	return params, nil
 }
 
-// asJSON is a text as JSON: itself, if it is that already.
-func asJSON(text string) json.RawMessage {
-	if json.Valid([]byte(text)) {
-		return json.RawMessage(text)
-	}
-	quoted, _ := json.Marshal(text) // texts cannot fail
-	return quoted
-}
-
 // resume takes a run up again. A step that was handed out and not reported may
 // have been done: it is executed again only on purpose.
 func (r *procedureRun) resume(ctx context.Context, id string) (learning.Run, error) {

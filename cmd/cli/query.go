@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -9,37 +8,24 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/router"
-	"skillrouter/router/classify"
+	"skillrouter/router/client"
 )
 
 func (s *shell) queryCommand() *cobra.Command {
 	var query router.Query
-	var class string
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "query TEXT...", Short: "Ask a question; the router decides which store answers it", Args: cobra.MinimumNArgs(1),
-	}, func(ctx context.Context, args []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		query.Query, query.Type = strings.Join(args, " "), classify.Class(class)
-		query.AgentID = s.agent(query.AgentID)
-		answer, err := c.Router.Ask(ctx, query)
-		if err != nil {
-			return err
-		}
-		return s.print(answer, func(w io.Writer) { answerText(w, answer) })
-	}))
-	flags := cmd.Flags()
-	flags.StringVar(&class, "type", "", "ask this store, whatever the words say: knowledge, episode, operational, recon")
-	flags.StringVar(&query.AgentID, "agent", "", "agent that asks (SKILLROUTER_AGENT)")
-	flags.StringVar(&query.Project, "project", "", "project that is meant")
-	flags.IntVar(&query.Limit, "limit", 0, "how many items at most")
-	return cmd
+	return asks(s, command{
+		use: "query TEXT...", short: "Ask a question; the router decides which store answers it", args: joined(1, &query.Query),
+		flags: options{
+			option("type", (*string)(&query.Type), "ask this store, whatever the words say: knowledge, episode, operational, recon"),
+			who("agent", &query.AgentID, s.agent, "agent that asks (SKILLROUTER_AGENT)"),
+			option("project", &query.Project, "project that is meant"),
+			option("limit", &query.Limit, "how many items at most"),
+		},
+	}, sends(client.Router.Ask, &query), printAnswer)
 }
 
-// answerText prints an answer; of several questions in one query, each with its own.
-func answerText(w io.Writer, a router.Answer) {
+// printAnswer prints an answer; of several questions in one query, each with its own.
+func printAnswer(w io.Writer, a router.Answer) {
 	if len(a.Sections) == 0 {
 		oneAnswerText(w, a)
 		return

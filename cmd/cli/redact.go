@@ -14,9 +14,9 @@ import (
 func (s *shell) redactCommand() *cobra.Command {
 	var data string
 	var apply bool
-	cmd := s.command(&cobra.Command{
-		Use: "redact", Short: "Look for secrets in a data folder that no router holds, and cut them out", Args: cobra.NoArgs,
-		Long: `Looks through every text of both databases for secrets that were stored before
+	return s.local(command{
+		use: "redact", short: "Look for secrets in a data folder that no router holds, and cut them out",
+		long: `Looks through every text of both databases for secrets that were stored before
 this version knew them, and says how many rows of which tables hold some; it
 prints none. With --apply they are cut out: of the texts, of the event log, of
 messages, and of the pages that the databases no longer use. A name that holds
@@ -24,25 +24,21 @@ one is replaced everywhere. It may be interrupted and run again.
 
 Backups are left as they are: make a new one, and delete those of before. What
 was ever stored may have been read: change the secrets themselves as well.`,
-	}, func(ctx context.Context, _ []string) error {
+		flags: options{
+			option("data", &data, "data folder to look through, instead of that of the settings"),
+			option("apply", &apply, "cut them out; without it nothing is changed"),
+		},
+	}, func(ctx context.Context) error {
 		data, err := s.folderOr(data)
 		if err != nil {
 			return err
 		}
 		swept, err := app.RedactFolder(ctx, data, apply)
-		if err != nil {
-			return err
-		}
-		return s.print(swept, func(w io.Writer) { sweptText(w, swept) })
+		return printed(s, swept, err, printSwept)
 	})
-	flags := cmd.Flags()
-	flags.StringVar(&data, "data", "", "data folder to look through, instead of that of the settings")
-	flags.BoolVar(&apply, "apply", false, "cut them out; without it nothing is changed")
-	flags.BoolVar(&s.json, "json", false, "print JSON, for programs")
-	return cmd
 }
 
-func sweptText(w io.Writer, s app.Swept) {
+func printSwept(w io.Writer, s app.Swept) {
 	for _, t := range s.Tables {
 		fmt.Fprintf(w, "  %-12s %-22s %s (%s): %s\n", t.Database, t.Table, plural(int(t.Rows), "row"), strings.Join(t.Columns, ", "), strings.Join(t.Kinds, ", "))
 	}

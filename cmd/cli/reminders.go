@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/operational"
+	"skillrouter/router/client"
 )
 
 func (s *shell) remindersCommand() *cobra.Command {
@@ -22,210 +23,129 @@ func (s *shell) remindersCommand() *cobra.Command {
 facts holds. What is due is in its agent's mailbox and in this list until it is done.`,
 		},
 		s.remindersAdd(), s.remindersList(), s.remindersShow(),
-		s.remindersEnd("done NUMBER [NOTE]", "Say that it is done; one that recurs waits for its next time", true),
-		s.remindersEnd("cancel NUMBER [NOTE]", "End a reminder, a recurring one for good", false),
+		s.remindersEnd("done NUMBER [NOTE]", "Say that it is done; one that recurs waits for its next time", client.Reminders.Complete),
+		s.remindersEnd("cancel NUMBER [NOTE]", "End a reminder, a recurring one for good", client.Reminders.Cancel),
 		s.remindersSnooze(), s.remindersEvent(),
 	)
 }
 
 func (s *shell) remindersAdd() *cobra.Command {
 	var draft operational.ReminderDraft
-	var content, maker string
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "add TASK TRIGGER", Short: "Add a reminder", Args: cobra.ExactArgs(2),
-		Long: `Adds a reminder that waits for its trigger:
+	var content string
+	return asks(s, command{
+		use: "add TASK TRIGGER", short: "Add a reminder", args: exactly(&draft.Task, &draft.Trigger),
+		long: `Adds a reminder that waits for its trigger:
 
   time:+1hour   time:+1 day 2 hours   time:2026-12-24T18:00:00+01:00
   event:deployment   event:task.*         (told by "reminders event", or in the event log)
   condition:fact("queue.length") > 100    (over the facts of its persona)
   cron:0 9 * * MON-FRI                    (with --timezone; default UTC)`,
-	}, func(ctx context.Context, args []string) error {
-		draft.Task, draft.Trigger, draft.CreatedBy = args[0], args[1], s.agent(maker)
-		if content != "" {
-			draft.Context = json.RawMessage(content)
-			if !json.Valid(draft.Context) {
+		flags: options{
+			option("context", &content, "what will be needed then, a JSON object"),
+			option("recurring", &draft.Recurring, "cron expression of the times after the first"),
+			option("timezone", &draft.Timezone, "of the cron expression, such as Europe/Berlin (default UTC)"),
+			persona(&draft.Persona),
+			option("for", &draft.AgentID, "agent that it is for (default: whoever works for the persona)"),
+			option("project", &draft.Project, "project"),
+			option("conversation", &draft.ConversationID, "conversation that it belongs to"),
+			option("key", &draft.IdempotencyKey, "the same key again is the same reminder"),
+			who("agent", &draft.CreatedBy, s.agent, "agent that adds it (SKILLROUTER_AGENT)"),
+		},
+		before: func() error {
+			if content == "" {
+				return nil
+			}
+			if draft.Context = json.RawMessage(content); !json.Valid(draft.Context) {
 				return usagef("--context is not JSON")
 			}
-		}
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		r, err := c.Reminders.Schedule(ctx, draft)
-		return s.printReminder(r, err)
-	}))
-	flags := cmd.Flags()
-	flags.StringVar(&content, "context", "", "what will be needed then, a JSON object")
-	flags.StringVar(&draft.Recurring, "recurring", "", "cron expression of the times after the first")
-	flags.StringVar(&draft.Timezone, "timezone", "", "of the cron expression, such as Europe/Berlin (default UTC)")
-	flags.StringVar(&draft.Persona, "persona", "", "whose memory (default \"default\")")
-	flags.StringVar(&draft.AgentID, "for", "", "agent that it is for (default: whoever works for the persona)")
-	flags.StringVar(&draft.Project, "project", "", "project")
-	flags.StringVar(&draft.ConversationID, "conversation", "", "conversation that it belongs to")
-	flags.StringVar(&draft.IdempotencyKey, "key", "", "the same key again is the same reminder")
-	flags.StringVar(&maker, "agent", "", "agent that adds it (SKILLROUTER_AGENT)")
-	return cmd
+			return nil
+		},
+	}, sends(client.Reminders.Schedule, &draft), reminderTable.one)
 }
 
 func (s *shell) remindersList() *cobra.Command {
 	var filter operational.ReminderFilter
-	var statuses []string
 	var all bool
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "list", Short: "List what is due and what is to come", Args: cobra.NoArgs,
-	}, func(ctx context.Context, _ []string) error {
-		for _, status := range statuses {
-			filter.Status = append(filter.Status, operational.ReminderStatus(status))
-		}
-		filter.Open = !all && len(statuses) == 0
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		list, err := c.Reminders.List(ctx, filter)
-		if err != nil {
-			return err
-		}
-		return s.print(list, func(w io.Writer) {
-			if len(list) == 0 {
-				fmt.Fprintln(w, "No reminders.")
-				return
-			}
-			s.reminderTable(w, list)
-		})
-	}))
-	flags := cmd.Flags()
-	flags.StringSliceVar(&statuses, "status", nil, "only pending, due, completed or cancelled ones; may be repeated")
-	flags.BoolVar(&all, "all", false, "completed and cancelled ones too")
-	flags.StringVar(&filter.Persona, "persona", "", "only those of this persona")
-	flags.StringVar(&filter.AgentID, "agent", "", "only those that are for this agent, or that it made")
-	flags.StringVar(&filter.Project, "project", "", "only those of this project")
-	flags.Int64Var(&filter.After, "after", 0, "only greater numbers")
-	flags.IntVar(&filter.Limit, "limit", 0, "how many at most")
-	return cmd
+	return asks(s, command{use: "list", short: "List what is due and what is to come", flags: options{
+		choices("status", &filter.Status, "only pending, due, completed or cancelled ones; may be repeated"),
+		option("all", &all, "completed and cancelled ones too"),
+		option("persona", &filter.Persona, "only those of this persona"),
+		option("agent", &filter.AgentID, "only those that are for this agent, or that it made"),
+		option("project", &filter.Project, "only those of this project"),
+		option("after", &filter.After, "only greater numbers"),
+		limit(&filter.Limit),
+	}, before: func() error {
+		filter.Open = !all && len(filter.Status) == 0
+		return nil
+	}}, sends(client.Reminders.List, &filter), reminderTable.list)
 }
 
 func (s *shell) remindersShow() *cobra.Command {
-	return s.remote(s.command(&cobra.Command{
-		Use: "show NUMBER", Short: "Show one reminder", Args: cobra.ExactArgs(1),
-	}, func(ctx context.Context, args []string) error {
-		number, err := reminderNumber(args[0])
-		if err != nil {
-			return err
-		}
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		r, err := c.Reminders.Reminder(ctx, number)
-		if err != nil {
-			return err
-		}
-		return s.print(r, func(w io.Writer) {
-			s.reminderTable(w, []operational.Reminder{r})
-			for _, part := range []struct{ name, text string }{
-				{"Task", r.Task},
-				{"Context", string(r.Context)},
-				{"Recurs", strings.TrimSpace(r.Recurring + " " + r.Timezone)},
-				{"Delivered to", r.DeliveredTo},
-				{"Note", r.Note},
-			} {
-				if part.text != "" {
-					fmt.Fprintf(w, "\n%s\n", part.name)
-					indented(w, part.text)
-				}
-			}
-		})
-	}))
+	var number reminderNumber
+	return asks(s, command{
+		use: "show NUMBER", short: "Show one reminder", args: exactly(&number.text), before: number.read,
+	}, sends(client.Reminders.Reminder, &number.of), func(w io.Writer, r operational.Reminder) {
+		reminderTable.one(w, r)
+		sections(w, section{"Task", r.Task}, section{"Context", string(r.Context)},
+			section{"Recurs", strings.TrimSpace(r.Recurring + " " + r.Timezone)}, section{"Delivered to", r.DeliveredTo}, section{"Note", r.Note})
+	})
 }
 
-func (s *shell) remindersEnd(use, short string, done bool) *cobra.Command {
+func (s *shell) remindersEnd(
+	use, short string, end func(reminders client.Reminders, ctx context.Context, number int64, note operational.ReminderNote) (operational.Reminder, error),
+) *cobra.Command {
+	var number reminderNumber
 	var note operational.ReminderNote
-	cmd := s.remote(s.command(&cobra.Command{Use: use, Short: short, Args: cobra.MinimumNArgs(1)},
-		func(ctx context.Context, args []string) error {
-			number, err := reminderNumber(args[0])
-			if err != nil {
-				return err
-			}
-			note.Note, note.AgentID = strings.Join(args[1:], " "), s.agent(note.AgentID)
-			c, err := s.client()
-			if err != nil {
-				return err
-			}
-			end := c.Reminders.Cancel
-			if done {
-				end = c.Reminders.Complete
-			}
-			r, err := end(ctx, number, note)
-			return s.printReminder(r, err)
-		}))
-	cmd.Flags().StringVar(&note.AgentID, "agent", "", "agent that does it (SKILLROUTER_AGENT)")
-	return cmd
+	return asks(s, command{
+		use: use, short: short, args: joined(1, &number.text, &note.Note), before: number.read,
+		flags: options{who("agent", &note.AgentID, s.agent, "agent that does it (SKILLROUTER_AGENT)")},
+	}, sendsTo(end, &number.of, &note), reminderTable.one)
 }
 
 func (s *shell) remindersSnooze() *cobra.Command {
+	var number reminderNumber
 	var snooze operational.ReminderSnooze
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "snooze NUMBER FOR", Short: "Let a reminder come again later: 10min, 2h, 1 day", Args: cobra.MinimumNArgs(2),
-	}, func(ctx context.Context, args []string) error {
-		number, err := reminderNumber(args[0])
-		if err != nil {
-			return err
-		}
-		snooze.For, snooze.AgentID = strings.Join(args[1:], " "), s.agent(snooze.AgentID)
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		r, err := c.Reminders.Snooze(ctx, number, snooze)
-		return s.printReminder(r, err)
-	}))
-	cmd.Flags().StringVar(&snooze.AgentID, "agent", "", "agent that does it (SKILLROUTER_AGENT)")
-	return cmd
+	return asks(s, command{
+		use: "snooze NUMBER FOR", short: "Let a reminder come again later: 10min, 2h, 1 day", args: joined(2, &number.text, &snooze.For), before: number.read,
+		flags: options{who("agent", &snooze.AgentID, s.agent, "agent that does it (SKILLROUTER_AGENT)")},
+	}, sendsTo(client.Reminders.Snooze, &number.of, &snooze), reminderTable.one)
 }
 
 func (s *shell) remindersEvent() *cobra.Command {
+	type fired struct {
+		Fired int `json:"fired"`
+	}
 	var happening operational.Happening
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "event NAME", Short: "Tell of something, for the reminders that wait for it", Args: cobra.ExactArgs(1),
-	}, func(ctx context.Context, args []string) error {
-		happening.Name, happening.AgentID = args[0], s.agent(happening.AgentID)
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		fired, err := c.Reminders.Happened(ctx, happening)
-		if err != nil {
-			return err
-		}
-		return s.print(struct {
-			Fired int `json:"fired"`
-		}{fired}, func(w io.Writer) { fmt.Fprintf(w, "%s came due\n", plural(fired, "reminder")) })
-	}))
-	cmd.Flags().StringVar(&happening.AgentID, "agent", "", "agent that tells of it (SKILLROUTER_AGENT)")
-	cmd.Flags().StringVar(&happening.Project, "project", "", "project")
-	return cmd
+	return asks(s, command{
+		use: "event NAME", short: "Tell of something, for the reminders that wait for it", args: exactly(&happening.Name),
+		flags: options{
+			who("agent", &happening.AgentID, s.agent, "agent that tells of it (SKILLROUTER_AGENT)"),
+			option("project", &happening.Project, "project"),
+		},
+	}, func(ctx context.Context, c *client.Client) (fired, error) {
+		count, err := c.Reminders.Happened(ctx, happening)
+		return fired{count}, err
+	}, func(w io.Writer, f fired) { fmt.Fprintf(w, "%s came due\n", plural(f.Fired, "reminder")) })
 }
 
-func reminderNumber(text string) (int64, error) {
-	number, err := strconv.ParseInt(strings.TrimPrefix(text, "#"), 10, 64)
-	if err != nil || number < 1 {
-		return 0, usagef("%q is no reminder's number", text)
+// reminderNumber is an argument that names a reminder.
+type reminderNumber struct {
+	text string
+	of   int64
+}
+
+func (n *reminderNumber) read() (err error) {
+	n.of, err = strconv.ParseInt(strings.TrimPrefix(n.text, "#"), 10, 64)
+	if err != nil || n.of < 1 {
+		return usagef("%q is no reminder's number", n.text)
 	}
-	return number, nil
+	return nil
 }
 
-// printReminder prints what became of a reminder.
-func (s *shell) printReminder(r operational.Reminder, err error) error {
-	if err != nil {
-		return err
-	}
-	return s.print(r, func(w io.Writer) { s.reminderTable(w, []operational.Reminder{r}) })
-}
-
-func (s *shell) reminderTable(w io.Writer, list []operational.Reminder) {
-	rows := make([][]string, len(list))
-	for i, r := range list {
+var reminderTable = columns[operational.Reminder]{
+	"No reminders.",
+	[]string{"NO", "TASK", "STATUS", "WHEN", "PERSONA", "FOR", "BY"},
+	func(r operational.Reminder) cells {
 		status := string(r.Status)
 		if r.Missed {
 			status += ", missed"
@@ -234,11 +154,6 @@ func (s *shell) reminderTable(w io.Writer, list []operational.Reminder) {
 		if r.ScheduledFor != nil {
 			when = r.ScheduledFor.Local().Format(time.DateTime)
 		}
-		whom := r.AgentID
-		if whom == "" {
-			whom = r.DeliveredTo
-		}
-		rows[i] = []string{fmt.Sprint(r.Number), r.Task, status, when, r.Persona, whom, r.CreatedBy}
-	}
-	table(w, []string{"NO", "TASK", "STATUS", "WHEN", "PERSONA", "FOR", "BY"}, rows)
+		return cells{r.Number, r.Task, status, when, r.Persona, first(r.AgentID, r.DeliveredTo), r.CreatedBy}
+	},
 }

@@ -34,10 +34,7 @@ flags; "skillrouter config example" prints such a file.`,
 				given[setting.Name] = flags.Lookup(setting.Flag()).Value.String()
 			}
 		}
-		if file == "" {
-			file = s.env("SKILLROUTER_CONFIG")
-		}
-		loaded, err := config.Load(config.Sources{File: file, LookupEnv: s.lookupEnv, Flags: given})
+		loaded, err := config.Load(config.Sources{File: first(file, s.env("SKILLROUTER_CONFIG")), LookupEnv: s.lookupEnv, Flags: given})
 		if err != nil {
 			if _, there := given[skillrouter.FieldOf(err)]; there {
 				return usageError{errors.New(skillrouter.MessageOf(err))}

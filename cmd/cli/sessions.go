@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"cmp"
-	"context"
 	"fmt"
 	"io"
 
@@ -10,6 +8,7 @@ import (
 
 	"skillrouter/operational"
 	"skillrouter/router"
+	"skillrouter/router/client"
 )
 
 func (s *shell) sessionsCommand() *cobra.Command {
@@ -21,164 +20,98 @@ func (s *shell) sessionsCommand() *cobra.Command {
 
 func (s *shell) sessionsStart() *cobra.Command {
 	var draft router.SessionDraft
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "start [GOAL]", Short: "Begin a session, and see what the last one left", Args: cobra.MaximumNArgs(1),
-		Long: `Begins a session of an agent. Until it ends, the agent's episodes belong to it. A
+	return asks(s, command{
+		use: "start [GOAL]", short: "Begin a session, and see what the last one left", args: between(0, &draft.Goal),
+		long: `Begins a session of an agent. Until it ends, the agent's episodes belong to it. A
 session of the agent that is still open is ended. What former sessions left to
 the agent is shown.`,
-	}, func(ctx context.Context, args []string) error {
-		if len(args) == 1 {
-			draft.Goal = args[0]
+		flags: options{
+			who("agent", &draft.AgentID, s.sender, "whose session (SKILLROUTER_AGENT, else captain)"),
+			option("id", &draft.ID, "the session's id; one is given if none is named"),
+			option("project", &draft.Project, "project"),
+			option("persona", &draft.Persona, "persona (default)"),
+		},
+	}, sends(client.Sessions.Start, &draft), func(w io.Writer, started router.SessionStarted) {
+		verb := "began"
+		if started.Resumed {
+			verb = "goes on"
 		}
-		draft.AgentID = s.sender(draft.AgentID)
-		c, err := s.client()
-		if err != nil {
-			return err
+		fmt.Fprintf(w, "session %s of %s %s\n", clean(started.ID), clean(started.AgentID), verb)
+		if started.Ended != nil {
+			fmt.Fprintf(w, "session %s was still open and was ended\n", clean(started.Ended.ID))
 		}
-		started, err := c.Sessions.Start(ctx, draft)
-		if err != nil {
-			return err
+		if started.Inherited != nil {
+			fmt.Fprintf(w, "\nhanded over:\n")
+			printSession(w, *started.Inherited)
 		}
-		return s.print(started, func(w io.Writer) {
-			verb := "began"
-			if started.Resumed {
-				verb = "goes on"
-			}
-			fmt.Fprintf(w, "session %s of %s %s\n", clean(started.ID), clean(started.AgentID), verb)
-			if started.Ended != nil {
-				fmt.Fprintf(w, "session %s was still open and was ended\n", clean(started.Ended.ID))
-			}
-			if started.Inherited != nil {
-				fmt.Fprintf(w, "\nhanded over:\n")
-				session(w, *started.Inherited)
-			}
-			for _, id := range started.AlsoInherited {
-				fmt.Fprintf(w, "handed over too: session %s\n", clean(id))
-			}
-		})
-	}))
-	flags := cmd.Flags()
-	flags.StringVar(&draft.AgentID, "agent", "", "whose session (SKILLROUTER_AGENT, else captain)")
-	flags.StringVar(&draft.ID, "id", "", "the session's id; one is given if none is named")
-	flags.StringVar(&draft.Project, "project", "", "project")
-	flags.StringVar(&draft.Persona, "persona", "", "persona (default)")
-	return cmd
+		for _, id := range started.AlsoInherited {
+			fmt.Fprintf(w, "handed over too: session %s\n", clean(id))
+		}
+	})
 }
 
 func (s *shell) sessionsEnd() *cobra.Command {
-	var end router.SessionEnd
 	var id string
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "end [SUMMARY]", Short: "End a session, and hand over what is open", Args: cobra.MaximumNArgs(1),
-		Long: `Ends a session: the agent's unfinished tasks, unacknowledged messages, undone
+	var end router.SessionEnd
+	return asks(s, command{
+		use: "end [SUMMARY]", short: "End a session, and hand over what is open", args: between(0, &end.Summary),
+		long: `Ends a session: the agent's unfinished tasks, unacknowledged messages, undone
 steps of procedures and open reminders are listed with it, and its successor is
 told by a message. "-" reads the summary from standard input.`,
-	}, func(ctx context.Context, args []string) error {
-		if len(args) == 1 {
-			end.Summary = args[0]
+		flags: options{
+			who("agent", &end.AgentID, s.sender, "whose current session (SKILLROUTER_AGENT, else captain)"),
+			option("id", &id, "the session to end; the agent's current one if none is named"),
+			option("successor", &end.Successor, "agent that goes on; whoever does if none is named"),
+			option("reassign", &end.Reassign, "hand the agent's tasks on too"),
+		},
+		before: func() error { return s.text(&end.Summary, operational.MaxSessionSummary) },
+	}, sendsTo(client.Sessions.End, &id, &end), func(w io.Writer, ended router.SessionEnded) {
+		if ended.AlreadyEnded {
+			fmt.Fprintln(w, "it had ended before")
 		}
-		if end.Summary == "-" {
-			text, err := io.ReadAll(io.LimitReader(s.in, operational.MaxSessionSummary+1))
-			if err != nil {
-				return err
+		printSession(w, ended.Session)
+		for name, numbers := range map[string][]int64{"reassigned": ended.Reassigned, "released": ended.Released} {
+			if len(numbers) > 0 {
+				fmt.Fprintf(w, "tasks %s: %v\n", name, numbers)
 			}
-			end.Summary = string(text)
 		}
-		end.AgentID = s.sender(end.AgentID)
-		c, err := s.client()
-		if err != nil {
-			return err
+		if ended.Consolidated != nil {
+			fmt.Fprintf(w, "consolidated: %d proposals, %d accepted\n", len(ended.Consolidated.Proposals), ended.Consolidated.Accepted)
 		}
-		ended, err := c.Sessions.End(ctx, id, end)
-		if err != nil {
-			return err
+		for _, notice := range ended.Notices {
+			fmt.Fprintln(w, clean(notice))
 		}
-		return s.print(ended, func(w io.Writer) {
-			if ended.AlreadyEnded {
-				fmt.Fprintln(w, "it had ended before")
-			}
-			session(w, ended.Session)
-			for name, numbers := range map[string][]int64{"reassigned": ended.Reassigned, "released": ended.Released} {
-				if len(numbers) > 0 {
-					fmt.Fprintf(w, "tasks %s: %v\n", name, numbers)
-				}
-			}
-			if ended.Consolidated != nil {
-				fmt.Fprintf(w, "consolidated: %d proposals, %d accepted\n", len(ended.Consolidated.Proposals), ended.Consolidated.Accepted)
-			}
-			for _, notice := range ended.Notices {
-				fmt.Fprintln(w, clean(notice))
-			}
-		})
-	}))
-	flags := cmd.Flags()
-	flags.StringVar(&end.AgentID, "agent", "", "whose current session (SKILLROUTER_AGENT, else captain)")
-	flags.StringVar(&id, "id", "", "the session to end; the agent's current one if none is named")
-	flags.StringVar(&end.Successor, "successor", "", "agent that goes on; whoever does if none is named")
-	flags.BoolVar(&end.Reassign, "reassign", false, "hand the agent's tasks on too")
-	return cmd
+	})
 }
 
 func (s *shell) sessionsList() *cobra.Command {
 	var filter operational.SessionFilter
-	var status string
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "list", Short: "List sessions, the latest first", Args: cobra.NoArgs,
-	}, func(ctx context.Context, _ []string) error {
-		filter.Status = operational.SessionStatus(status)
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		list, err := c.Sessions.List(ctx, filter)
-		if err != nil {
-			return err
-		}
-		return s.print(list, func(w io.Writer) {
-			if len(list) == 0 {
-				fmt.Fprintln(w, "No sessions.")
-				return
-			}
-			now := s.now()
-			rows := make([][]string, len(list))
-			for i, one := range list {
-				rows[i] = []string{
-					one.ID, string(one.Status), one.AgentID, one.Project, fmt.Sprint(one.Handover.Count()), one.Successor,
-					ago(now, one.StartedAt), cmp.Or(one.Summary, one.Goal),
-				}
-			}
-			table(w, []string{"ID", "STATUS", "AGENT", "PROJECT", "OPEN", "SUCCESSOR", "BEGAN", "SUMMARY"}, rows)
-		})
-	}))
-	flags := cmd.Flags()
-	flags.StringVar(&filter.AgentID, "agent", "", "only this agent's")
-	flags.StringVar(&filter.Persona, "persona", "", "only this persona's")
-	flags.StringVar(&filter.Project, "project", "", "only this project's")
-	flags.StringVar(&filter.Successor, "successor", "", "only those that were handed to this agent")
-	flags.BoolVar(&filter.Waiting, "waiting", false, "only those whose hand-over nobody has begun with yet")
-	flags.StringVar(&status, "status", "", "only open or ended ones")
-	flags.IntVar(&filter.Limit, "limit", 0, "how many at most")
-	return cmd
+	return asks(s, command{use: "list", short: "List sessions, the latest first", flags: options{
+		option("agent", &filter.AgentID, "only this agent's"),
+		option("persona", &filter.Persona, "only this persona's"),
+		option("project", &filter.Project, "only this project's"),
+		option("successor", &filter.Successor, "only those that were handed to this agent"),
+		option("waiting", &filter.Waiting, "only those whose hand-over nobody has begun with yet"),
+		option("status", (*string)(&filter.Status), "only open or ended ones"),
+		limit(&filter.Limit),
+	}}, sends(client.Sessions.List, &filter), columns[operational.Session]{
+		"No sessions.",
+		[]string{"ID", "STATUS", "AGENT", "PROJECT", "OPEN", "SUCCESSOR", "BEGAN", "SUMMARY"},
+		func(one operational.Session) cells {
+			return cells{one.ID, one.Status, one.AgentID, one.Project, one.Handover.Count(), one.Successor, one.StartedAt, first(one.Summary, one.Goal)}
+		},
+	}.list)
 }
 
 func (s *shell) sessionsShow() *cobra.Command {
-	return s.remote(s.command(&cobra.Command{
-		Use: "show ID", Short: "Show a session, and what it left undone", Args: cobra.ExactArgs(1),
-	}, func(ctx context.Context, args []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		found, err := c.Sessions.Session(ctx, args[0])
-		if err != nil {
-			return err
-		}
-		return s.print(found, func(w io.Writer) { session(w, found) })
-	}))
+	var id string
+	return asks(s, command{
+		use: "show ID", short: "Show a session, and what it left undone", args: exactly(&id),
+	}, sends(client.Sessions.Session, &id), printSession)
 }
 
-// session prints what a session said and left undone.
-func session(w io.Writer, one operational.Session) {
+// printSession prints what a session said and left undone.
+func printSession(w io.Writer, one operational.Session) {
 	fmt.Fprintf(w, "session %s of %s (%s)\n", clean(one.ID), clean(one.AgentID), clean(string(one.Status)))
 	for _, line := range [][2]string{{"goal", one.Goal}, {"summary", one.Summary}, {"project", one.Project}, {"successor", one.Successor}, {"went on from", one.Previous}} {
 		if line[1] != "" {

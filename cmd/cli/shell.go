@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -138,20 +137,3 @@ func (s *shell) agent(flag string) string {
 
 // now is the time, for what is printed as an age.
 func (s *shell) now() time.Time { return time.Now() }
-
-// open opens a file that was named on the command line; "-" is stdin. The size
-// is -1 if it is not known.
-func (s *shell) open(name string) (io.ReadCloser, int64, error) {
-	if name == "-" {
-		return io.NopCloser(s.in), -1, nil
-	}
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, 0, err
-	}
-	size := int64(-1)
-	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
-		size = info.Size()
-	}
-	return file, size, nil
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -14,83 +13,61 @@ import (
 )
 
 func (s *shell) statusCommand() *cobra.Command {
-	return s.remote(s.command(&cobra.Command{
-		Use: "status [AGENT]", Short: "Show how the router is, or one agent with what waits for it", Args: cobra.MaximumNArgs(1),
-	}, func(ctx context.Context, args []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
+	var agent *string
+	return s.calls(command{
+		use: "status [AGENT]", short: "Show how the router is, or one agent with what waits for it", args: perhaps(&agent),
+	}, func(ctx context.Context, c *client.Client) error {
+		if agent != nil {
+			status, err := agentStatusOf(ctx, c, *agent)
+			return printed(s, status, err, s.printAgentStatus)
 		}
-		if len(args) == 0 {
-			return s.routerStatus(ctx, c)
-		}
-		return s.agentStatus(ctx, c, args[0])
-	}))
-}
-
-func (s *shell) routerStatus(ctx context.Context, c *client.Client) error {
-	health, err := c.System.Health(ctx)
-	if err != nil {
-		return err
-	}
-	return s.print(health, func(w io.Writer) {
-		fmt.Fprintf(w, "The router at %s is %s.\n", c.BaseURL(), clean(health.Status))
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(t, "Version\t%s\n", cell(health.Version))
-		fmt.Fprintf(t, "Up since\t%s\n", ago(s.now(), s.now().Add(-millis(health.UptimeMS))))
-		for _, name := range sorted(health.Stats) {
-			fmt.Fprintf(t, "%s\t%d\n", cell(name), health.Stats[name])
-		}
-		t.Flush()
-		for _, problem := range health.Problems {
-			fmt.Fprintln(w, clean(problem))
-		}
-	})
-}
-
-func (s *shell) agentStatus(ctx context.Context, c *client.Client, id string) error {
-	agent, err := c.Presence.Agent(ctx, id)
-	if err != nil {
-		return err
-	}
-	waits, err := c.Presence.ShutdownCheck(ctx, id)
-	if err != nil {
-		return err
-	}
-	type status struct {
-		operational.Agent
-		Waiting comms.ShutdownAnswer `json:"waiting"`
-	}
-	return s.print(status{agent, waits}, func(w io.Writer) {
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		line := func(name, value string) {
-			if value != "" {
-				fmt.Fprintf(t, "%s\t%s\n", name, cell(value))
+		health, err := c.System.Health(ctx)
+		return printed(s, health, err, func(w io.Writer, health client.Health) {
+			fmt.Fprintf(w, "The router at %s is %s.\n", c.BaseURL(), clean(health.Status))
+			list := []section{{"Version", cell(health.Version)}, {"Up since", ago(s.now(), s.now().Add(-millis(health.UptimeMS)))}}
+			for _, name := range sorted(health.Stats) {
+				list = append(list, section{cell(name), fmt.Sprint(health.Stats[name])})
 			}
-		}
-		line("Agent", agent.ID)
-		line("State", string(agent.State))
-		line("Status", agent.Status)
-		line("Task", progress(agent.CurrentTask, agent.Progress))
-		line("Role", agent.Role)
-		line("Model", agent.Model)
-		line("Project", agent.ProjectPath)
-		if agent.PID != 0 {
-			line("Process", fmt.Sprint(agent.PID))
-		}
-		line("Started", ago(s.now(), agent.StartedAt))
-		line("Seen", ago(s.now(), agent.LastSeen))
-		if agent.ShouldStop {
-			line("To stop", "yes: "+agent.StopReason)
-		}
-		t.Flush()
-		if n := len(waits.Unacknowledged); n > 0 {
-			fmt.Fprintf(w, "\n%s not acknowledged:\n", plural(n, "message"))
-			s.messageTable(w, waits.Unacknowledged)
-		}
-		if n := len(waits.UnfinishedTasks); n > 0 {
-			fmt.Fprintf(w, "\n%s unfinished:\n", plural(n, "task"))
-			s.taskTable(w, waits.UnfinishedTasks)
-		}
+			fields(w, list...)
+			for _, problem := range health.Problems {
+				fmt.Fprintln(w, clean(problem))
+			}
+		})
 	})
+}
+
+// agentStatus is an agent with what waits for it.
+type agentStatus struct {
+	operational.Agent
+	Waiting comms.ShutdownAnswer `json:"waiting"`
+}
+
+func agentStatusOf(ctx context.Context, c *client.Client, id string) (status agentStatus, err error) {
+	if status.Agent, err = c.Presence.Agent(ctx, id); err != nil {
+		return status, err
+	}
+	status.Waiting, err = c.Presence.ShutdownCheck(ctx, id)
+	return status, err
+}
+
+func (s *shell) printAgentStatus(w io.Writer, agent agentStatus) {
+	process, stop := "", ""
+	if agent.PID != 0 {
+		process = fmt.Sprint(agent.PID)
+	}
+	if agent.ShouldStop {
+		stop = "yes: " + agent.StopReason
+	}
+	fields(w, section{"Agent", agent.ID}, section{"State", string(agent.State)}, section{"Status", agent.Status},
+		section{"Task", progress(agent.CurrentTask, agent.Progress)}, section{"Role", agent.Role}, section{"Model", agent.Model},
+		section{"Project", agent.ProjectPath}, section{"Process", process},
+		section{"Started", ago(s.now(), agent.StartedAt)}, section{"Seen", ago(s.now(), agent.LastSeen)}, section{"To stop", stop})
+	if n := len(agent.Waiting.Unacknowledged); n > 0 {
+		fmt.Fprintf(w, "\n%s not acknowledged:\n", plural(n, "message"))
+		messageTable.list(w, agent.Waiting.Unacknowledged)
+	}
+	if n := len(agent.Waiting.UnfinishedTasks); n > 0 {
+		fmt.Fprintf(w, "\n%s unfinished:\n", plural(n, "task"))
+		taskTable.list(w, agent.Waiting.UnfinishedTasks)
+	}
 }

@@ -15,221 +15,121 @@ import (
 )
 
 func (s *shell) tasksCommand() *cobra.Command {
-	group := s.group(
+	var block operational.TaskBlock
+	var result operational.TaskResult
+	var failure operational.TaskFailure
+	var to operational.TaskAssignment
+	var unblock, release, cancel operational.TaskNote
+	var nobody string // handing a task on is nobody's in particular
+	return s.group(
 		&cobra.Command{
 			Use: "tasks", Short: "Share work: add, claim, report, finish",
 			Long: "Shares work between agents. A task is named by its number, such as 7, or by its id.",
 		},
 		s.tasksList(), s.tasksAdd(), s.tasksShow(), s.tasksClaim(), s.tasksProgress(),
+		tasksVerb(s, "block TASK REASON", "Say that a task cannot go on, and why", 2, client.Tasks.Block, &block, &block.AgentID, &block.Reason),
+		tasksVerb(s, "unblock TASK [NOTE]", "Let a blocked task go on", 1, client.Tasks.Unblock, &unblock, &unblock.AgentID, &unblock.Note),
+		tasksVerb(s, "complete TASK [RESULT]", "End a task with its result", 1, client.Tasks.Complete, &result, &result.AgentID, &result.Result),
+		tasksVerb(s, "fail TASK ERROR", "End a task that failed, and say why", 2, client.Tasks.Fail, &failure, &failure.AgentID, &failure.Error),
+		tasksVerb(s, "release TASK [NOTE]", "Give a task back for another to claim", 1, client.Tasks.Release, &release, &release.AgentID, &release.Note),
+		tasksVerb(s, "cancel TASK [NOTE]", "End a task that is not wanted any more", 1, client.Tasks.Cancel, &cancel, &cancel.AgentID, &cancel.Note),
+		tasksVerb(s, "reassign TASK AGENT", "Hand a task to an agent, whoever holds it", 2, client.Tasks.Reassign, &to, &nobody, &to.AgentID),
 	)
-	type agentAnd = func(ctx context.Context, c *client.Client, ref, agent, text string) (operational.Task, error)
-	for _, verb := range []struct {
-		use, short string
-		needs      bool // the text must be there
-		call       agentAnd
-	}{
-		{"block TASK REASON", "Say that a task cannot go on, and why", true, func(ctx context.Context, c *client.Client, ref, agent, text string) (operational.Task, error) {
-			return c.Tasks.Block(ctx, ref, operational.TaskBlock{AgentID: agent, Reason: text})
-		}},
-		{"unblock TASK [NOTE]", "Let a blocked task go on", false, func(ctx context.Context, c *client.Client, ref, agent, text string) (operational.Task, error) {
-			return c.Tasks.Unblock(ctx, ref, operational.TaskNote{AgentID: agent, Note: text})
-		}},
-		{"complete TASK [RESULT]", "End a task with its result", false, func(ctx context.Context, c *client.Client, ref, agent, text string) (operational.Task, error) {
-			return c.Tasks.Complete(ctx, ref, operational.TaskResult{AgentID: agent, Result: text})
-		}},
-		{"fail TASK ERROR", "End a task that failed, and say why", true, func(ctx context.Context, c *client.Client, ref, agent, text string) (operational.Task, error) {
-			return c.Tasks.Fail(ctx, ref, operational.TaskFailure{AgentID: agent, Error: text})
-		}},
-		{"release TASK [NOTE]", "Give a task back for another to claim", false, func(ctx context.Context, c *client.Client, ref, agent, text string) (operational.Task, error) {
-			return c.Tasks.Release(ctx, ref, operational.TaskNote{AgentID: agent, Note: text})
-		}},
-		{"cancel TASK [NOTE]", "End a task that is not wanted any more", false, func(ctx context.Context, c *client.Client, ref, agent, text string) (operational.Task, error) {
-			return c.Tasks.Cancel(ctx, ref, operational.TaskNote{AgentID: agent, Note: text})
-		}},
-		{"reassign TASK AGENT", "Hand a task to an agent, whoever holds it", true, func(ctx context.Context, c *client.Client, ref, _, text string) (operational.Task, error) {
-			return c.Tasks.Reassign(ctx, ref, operational.TaskAssignment{AgentID: text})
-		}},
-	} {
-		group.AddCommand(s.tasksVerb(verb.use, verb.short, verb.needs, verb.call))
-	}
-	return group
 }
 
-// tasksVerb is a change of one task that takes a text.
-func (s *shell) tasksVerb(use, short string, needsText bool, change func(ctx context.Context, c *client.Client, ref, agent, text string) (operational.Task, error)) *cobra.Command {
-	var agent string
-	least := 1
-	if needsText {
-		least = 2
-	}
-	cmd := s.remote(s.command(&cobra.Command{Use: use, Short: short, Args: cobra.MinimumNArgs(least)},
-		func(ctx context.Context, args []string) error {
-			c, err := s.client()
-			if err != nil {
-				return err
-			}
-			task, err := change(ctx, c, args[0], s.agent(agent), strings.Join(args[1:], " "))
-			return s.printTask(task, err)
-		}))
-	cmd.Flags().StringVar(&agent, "agent", "", "agent that does it (SKILLROUTER_AGENT)")
-	return cmd
+// tasksVerb is a change of one task by in, which holds who does it and a text.
+func tasksVerb[In any](
+	s *shell, use, short string, least int, change func(tasks client.Tasks, ctx context.Context, ref string, in In) (operational.Task, error), in *In, agent, text *string,
+) *cobra.Command {
+	var ref string
+	return asks(s, command{
+		use: use, short: short, args: joined(least, &ref, text),
+		flags: options{who("agent", agent, s.agent, "agent that does it (SKILLROUTER_AGENT)")},
+	}, sendsTo(change, &ref, in), taskTable.one)
 }
 
 func (s *shell) tasksList() *cobra.Command {
 	var filter operational.TaskFilter
-	var statuses []string
 	var all bool
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "list", Short: "List unfinished tasks, the most urgent first", Args: cobra.NoArgs,
-	}, func(ctx context.Context, _ []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
+	return asks(s, command{use: "list", short: "List unfinished tasks, the most urgent first", flags: options{
+		choices("status", &filter.Status, "only those with this status; may be repeated"),
+		option("all", &all, "finished ones too"),
+		option("agent", &filter.AgentID, "only those that this agent holds"),
+		option("project", &filter.Project, "only those of this project"),
+		option("unheld", &filter.Unheld, "only those that nobody holds"),
+		option("text", &filter.Text, "only those that hold these words"),
+		limit(&filter.Limit),
+	}, before: func() error {
+		if !all && len(filter.Status) == 0 {
+			filter.Open = new(true)
 		}
-		for _, status := range statuses {
-			filter.Status = append(filter.Status, operational.TaskStatus(status))
-		}
-		if !all && len(statuses) == 0 {
-			open := true
-			filter.Open = &open
-		}
-		tasks, err := c.Tasks.List(ctx, filter)
-		if err != nil {
-			return err
-		}
-		return s.print(tasks, func(w io.Writer) {
-			if len(tasks) == 0 {
-				fmt.Fprintln(w, "No tasks.")
-				return
-			}
-			s.taskTable(w, tasks)
-		})
-	}))
-	flags := cmd.Flags()
-	flags.StringSliceVar(&statuses, "status", nil, "only those with this status; may be repeated")
-	flags.BoolVar(&all, "all", false, "finished ones too")
-	flags.StringVar(&filter.AgentID, "agent", "", "only those that this agent holds")
-	flags.StringVar(&filter.Project, "project", "", "only those of this project")
-	flags.BoolVar(&filter.Unheld, "unheld", false, "only those that nobody holds")
-	flags.StringVar(&filter.Text, "text", "", "only those that hold these words")
-	flags.IntVar(&filter.Limit, "limit", 0, "how many at most")
-	return cmd
+		return nil
+	}}, sends(client.Tasks.List, &filter), taskTable.list)
 }
 
 func (s *shell) tasksAdd() *cobra.Command {
-	var draft operational.TaskDraft
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "add TITLE [DESCRIPTION]", Short: "Add a task", Args: cobra.RangeArgs(1, 2),
-	}, func(ctx context.Context, args []string) error {
-		draft.Title = args[0]
-		if len(args) == 2 {
-			draft.Description = args[1]
-		}
-		draft.CreatedBy = s.env("SKILLROUTER_AGENT")
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		task, err := c.Tasks.Create(ctx, draft)
-		return s.printTask(task, err)
-	}))
-	flags := cmd.Flags()
-	flags.StringVar(&draft.Project, "project", "", "project")
-	flags.IntVar(&draft.Priority, "priority", 0, "priority, -10 to 10, greater first")
-	flags.StringVar(&draft.AgentID, "agent", "", "claim it for this agent at once")
-	return cmd
+	draft := operational.TaskDraft{CreatedBy: s.env("SKILLROUTER_AGENT")}
+	return asks(s, command{
+		use: "add TITLE [DESCRIPTION]", short: "Add a task", args: between(1, &draft.Title, &draft.Description),
+		flags: options{
+			option("project", &draft.Project, "project"),
+			option("priority", &draft.Priority, "priority, -10 to 10, greater first"),
+			option("agent", &draft.AgentID, "claim it for this agent at once"),
+		},
+	}, sends(client.Tasks.Create, &draft), taskTable.one)
 }
 
 func (s *shell) tasksShow() *cobra.Command {
-	return s.remote(s.command(&cobra.Command{
-		Use: "show TASK", Short: "Show one task", Args: cobra.ExactArgs(1),
-	}, func(ctx context.Context, args []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		task, err := c.Tasks.Task(ctx, args[0])
-		if err != nil {
-			return err
-		}
-		return s.print(task, func(w io.Writer) {
-			s.taskTable(w, []operational.Task{task})
-			for _, part := range []struct{ name, text string }{
-				{"Description", task.Description},
-				{"Blocked", task.BlockedReason},
-				{"Note", task.Note},
-				{"Result", task.Result},
-				{"Error", task.Error},
-			} {
-				if part.text != "" {
-					fmt.Fprintf(w, "\n%s\n", part.name)
-					indented(w, part.text)
-				}
-			}
-		})
-	}))
+	var ref string
+	return asks(s, command{use: "show TASK", short: "Show one task", args: exactly(&ref)}, sends(client.Tasks.Task, &ref), func(w io.Writer, task operational.Task) {
+		taskTable.one(w, task)
+		sections(w, section{"Description", task.Description}, section{"Blocked", task.BlockedReason},
+			section{"Note", task.Note}, section{"Result", task.Result}, section{"Error", task.Error})
+	})
 }
 
 func (s *shell) tasksClaim() *cobra.Command {
+	var ref *string
 	var claim operational.TaskClaim
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "claim [TASK] [--agent ID]", Short: "Claim a task, or the next that waits", Args: cobra.MaximumNArgs(1),
-	}, func(ctx context.Context, args []string) error {
-		claim.AgentID = s.agent(claim.AgentID)
-		c, err := s.client()
-		if err != nil {
-			return err
+	return asks(s, command{
+		use: "claim [TASK] [--agent ID]", short: "Claim a task, or the next that waits", args: perhaps(&ref),
+		flags: options{
+			who("agent", &claim.AgentID, s.agent, "agent that claims it (SKILLROUTER_AGENT)"),
+			option("project", &claim.Project, "only a task of this project"),
+		},
+	}, func(ctx context.Context, c *client.Client) (operational.Task, error) {
+		if ref == nil {
+			return c.Tasks.ClaimNext(ctx, claim)
 		}
-		if len(args) == 0 {
-			task, err := c.Tasks.ClaimNext(ctx, claim)
-			return s.printTask(task, err)
-		}
-		task, err := c.Tasks.Claim(ctx, args[0], claim)
-		return s.printTask(task, err)
-	}))
-	cmd.Flags().StringVar(&claim.AgentID, "agent", "", "agent that claims it (SKILLROUTER_AGENT)")
-	cmd.Flags().StringVar(&claim.Project, "project", "", "only a task of this project")
-	return cmd
+		return c.Tasks.Claim(ctx, *ref, claim)
+	}, taskTable.one)
 }
 
 func (s *shell) tasksProgress() *cobra.Command {
+	var ref, percentage string
 	var report operational.TaskProgress
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "progress TASK PERCENT [NOTE]", Short: "Report how far a task has come", Args: cobra.MinimumNArgs(2),
-	}, func(ctx context.Context, args []string) error {
-		percent, err := strconv.ParseFloat(strings.TrimSuffix(args[1], "%"), 64)
-		if err != nil || math.IsNaN(percent) || math.IsInf(percent, 0) {
-			return usagef("%q is no percentage", args[1])
-		}
-		report.Progress, report.Note, report.AgentID = &percent, strings.Join(args[2:], " "), s.agent(report.AgentID)
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		task, err := c.Tasks.Progress(ctx, args[0], report)
-		return s.printTask(task, err)
-	}))
-	cmd.Flags().StringVar(&report.AgentID, "agent", "", "agent that reports (SKILLROUTER_AGENT)")
-	return cmd
+	return asks(s, command{
+		use: "progress TASK PERCENT [NOTE]", short: "Report how far a task has come", args: joined(2, &ref, &percentage, &report.Note),
+		flags: options{who("agent", &report.AgentID, s.agent, "agent that reports (SKILLROUTER_AGENT)")},
+		before: func() error {
+			percent, err := strconv.ParseFloat(strings.TrimSuffix(percentage, "%"), 64)
+			if err != nil || math.IsNaN(percent) || math.IsInf(percent, 0) {
+				return usagef("%q is no percentage", percentage)
+			}
+			report.Progress = &percent
+			return nil
+		},
+	}, sendsTo(client.Tasks.Progress, &ref, &report), taskTable.one)
 }
 
-// printTask prints what became of a task.
-func (s *shell) printTask(task operational.Task, err error) error {
-	if err != nil {
-		return err
-	}
-	return s.print(task, func(w io.Writer) { s.taskTable(w, []operational.Task{task}) })
-}
-
-func (s *shell) taskTable(w io.Writer, tasks []operational.Task) {
-	now := s.now()
-	rows := make([][]string, len(tasks))
-	for i, t := range tasks {
+var taskTable = columns[operational.Task]{
+	"No tasks.",
+	[]string{"NO", "TITLE", "STATUS", "AGENT", "PROJECT", "PRIO", "CHANGED"},
+	func(t operational.Task) cells {
 		status := string(t.Status)
 		if t.Progress > 0 && t.Status == operational.TaskInProgress {
 			status = fmt.Sprintf("%s %d%%", status, t.Progress)
 		}
-		rows[i] = []string{fmt.Sprint(t.Number), t.Title, status, t.AgentID, t.Project, fmt.Sprint(t.Priority), ago(now, t.UpdatedAt)}
-	}
-	table(w, []string{"NO", "TITLE", "STATUS", "AGENT", "PROJECT", "PRIO", "CHANGED"}, rows)
+		return cells{t.Number, t.Title, status, t.AgentID, t.Project, t.Priority, t.UpdatedAt}
+	},
 }

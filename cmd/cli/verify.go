@@ -13,38 +13,28 @@ import (
 )
 
 func (s *shell) verifyCommand() *cobra.Command {
-	cmd := s.command(&cobra.Command{
-		Use: "verify [PATH]", Short: "Look a backup or a data folder through, and change nothing", Args: cobra.MaximumNArgs(1),
-		Long: `Reads a backup from end to end: its checksums, then each database's integrity,
+	var path *string
+	return s.local(command{
+		use: "verify [PATH]", short: "Look a backup or a data folder through, and change nothing", args: perhaps(&path),
+		long: `Reads a backup from end to end: its checksums, then each database's integrity,
 foreign keys, schema and number of rows, and whether the two databases fit each
 other, and whether entries are as they were stored. A folder is looked through in the same way, also while a router uses it;
 without PATH it is the data folder of the settings. "-" reads standard input.
 The exit code is 1 if anything is wrong.`,
-	}, func(ctx context.Context, args []string) error {
-		path := ""
-		if len(args) > 0 {
-			path = args[0]
-		} else {
+	}, func(ctx context.Context) error {
+		if path == nil {
 			settings, err := s.settings()
 			if err != nil {
 				return err
 			}
-			path = settings.Data
+			path = &settings.Data
 		}
-		found, err := s.verify(ctx, path)
+		found, err := s.verify(ctx, *path)
 		if err != nil {
 			return err
 		}
-		if err := s.print(found, func(w io.Writer) { verificationText(w, path, found) }); err != nil {
-			return err
-		}
-		if !found.OK {
-			return exitError(exitFailed)
-		}
-		return nil
+		return s.printOr(!found.OK, found, func(w io.Writer) { printVerification(w, *path, found) })
 	})
-	cmd.Flags().BoolVar(&s.json, "json", false, "print JSON, for programs")
-	return cmd
 }
 
 func (s *shell) verify(ctx context.Context, path string) (app.Verification, error) {
@@ -59,7 +49,7 @@ func (s *shell) verify(ctx context.Context, path string) (app.Verification, erro
 	return app.VerifyArchive(ctx, file, os.TempDir())
 }
 
-func verificationText(w io.Writer, path string, v app.Verification) {
+func printVerification(w io.Writer, path string, v app.Verification) {
 	switch {
 	case v.OK && v.Archive:
 		fmt.Fprintf(w, "%s is sound: made by %s at %s\n", path, clean(v.Version), v.CreatedAt.UTC().Format("2006-01-02 15:04:05 MST"))

@@ -49,11 +49,8 @@ func version() build {
 }
 
 func (s *shell) versionCommand() *cobra.Command {
-	cmd := s.command(&cobra.Command{
-		Use: "version", Short: "Print which version this program is", Args: cobra.NoArgs,
-	}, func(context.Context, []string) error {
-		b := version()
-		return s.print(b, func(w io.Writer) {
+	return s.local(command{use: "version", short: "Print which version this program is"}, func(context.Context) error {
+		return printed(s, version(), nil, func(w io.Writer, b build) {
 			fmt.Fprintf(w, "skillrouter %s\n", b.Version)
 			if b.Commit != "" {
 				changed := ""
@@ -65,6 +62,4 @@ func (s *shell) versionCommand() *cobra.Command {
 			fmt.Fprintf(w, "%s %s\n", b.Go, b.Platform)
 		})
 	})
-	cmd.Flags().BoolVar(&s.json, "json", false, "print JSON, for programs")
-	return cmd
 }

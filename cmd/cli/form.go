@@ -1,0 +1,291 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"skillrouter/router/client"
+)
+
+// Nearly every command has one form: words and flags fill what is sent, one call
+// of the router answers, and the answer is printed for people or as JSON. Such a
+// command says only what is its own. This is all of `skillrouter recon scan`:
+//
+//	func (s *shell) reconScan() *cobra.Command {
+//		var draft operational.ScanDraft
+//		return asks(s, command{
+//			use: "scan ENVIRONMENT SCANNER", short: "Record that a scan began", args: exactly(&draft.Environment, &draft.Scanner),
+//			flags: options{
+//				option("summary", &draft.Summary, "what it is about"),
+//				option("status", &draft.Status, "running, completed or failed; running if nothing is said"),
+//				who("agent", &draft.AgentID, s.agent, "agent that scans (SKILLROUTER_AGENT)"),
+//			},
+//		}, sends(client.Recon.StartScan, &draft), printScan)
+//	}
+//
+// What a flag or a word is bound to is filled before the call is made, and what
+// it holds when the command is made is the flag's default. Then comes the call:
+// a method of the client with what it takes, or a function where one method does
+// not do. The last argument prints the answer for people: a function, or a
+// table's list or one (see print.go). A command that prints in a way of its own
+// is made by calls, and one that needs no router by local. cli.go lists all.
+
+// command is what a command says of itself.
+type command struct {
+	use, short, long, example string
+	aliases                   []string
+	args                      arguments
+	flags                     options
+	// before completes what is sent, and finds wrong usage that no flag or word
+	// shows alone. It runs before anybody looks for the router.
+	before func() error
+}
+
+// request is a call of the router.
+type request[A any] func(ctx context.Context, c *client.Client) (A, error)
+
+// gets is a request of a method that takes nothing.
+func gets[S, A any](method func(service S, ctx context.Context) (A, error)) request[A] {
+	return func(ctx context.Context, c *client.Client) (A, error) { return method(serviceOf[S](c), ctx) }
+}
+
+// sends is a request of a method that takes one thing, such as an id or a draft.
+func sends[S, In, A any](method func(service S, ctx context.Context, in In) (A, error), in *In) request[A] {
+	return func(ctx context.Context, c *client.Client) (A, error) { return method(serviceOf[S](c), ctx, *in) }
+}
+
+// sendsTo is a request of a method that takes what a thing is named by, and what becomes of it.
+func sendsTo[S, To, In, A any](method func(service S, ctx context.Context, to To, in In) (A, error), to *To, in *In) request[A] {
+	return func(ctx context.Context, c *client.Client) (A, error) { return method(serviceOf[S](c), ctx, *to, *in) }
+}
+
+// serviceOf is the client's service of a type: a method is named with its service.
+func serviceOf[S any](c *client.Client) S {
+	for _, one := range services(c) {
+		if service, ok := one.(S); ok {
+			return service
+		}
+	}
+	panic(fmt.Sprintf("the client has no service %T", *new(S)))
+}
+
+func services(c *client.Client) []any {
+	return []any{
+		c.Presence, c.Mailbox, c.Knowledge, c.Episodes, c.Lessons, c.Patterns, c.Experience, c.Guard, c.Escalations, c.Memory, c.Tasks, c.Recon,
+		c.Tokens, c.Router, c.System, c.Mesh, c.Facts, c.Procedures, c.Reminders, c.Sessions, c.Consolidation, c.Context, c.Introspection,
+		c.Gaps, c.Judgements, c.Answered, c.Search, c.Transfer, c.Feed,
+	}
+}
+
+// asks makes a command of a request and the way its answer is shown to people.
+func asks[A any](s *shell, of command, ask request[A], show func(w io.Writer, answer A)) *cobra.Command {
+	return s.calls(of, func(ctx context.Context, c *client.Client) error {
+		answer, err := ask(ctx, c)
+		return printed(s, answer, err, show)
+	})
+}
+
+// printed prints an answer, unless there was none.
+func printed[A any](s *shell, answer A, err error, show func(w io.Writer, answer A)) error {
+	if err != nil {
+		return err
+	}
+	return s.print(answer, func(w io.Writer) { show(w, answer) })
+}
+
+// calls makes a command of what it does with the router.
+func (s *shell) calls(of command, run func(ctx context.Context, c *client.Client) error) *cobra.Command {
+	return s.remote(s.made(of, func(ctx context.Context) error {
+		c, err := s.client()
+		if err != nil {
+			return err
+		}
+		return run(ctx, c)
+	}))
+}
+
+// local makes a command that needs no router.
+func (s *shell) local(of command, run func(ctx context.Context) error) *cobra.Command {
+	cmd := s.made(of, run)
+	cmd.Flags().BoolVar(&s.json, "json", false, "print JSON, for programs")
+	return cmd
+}
+
+// made makes a command that has no other flags than its own.
+func (s *shell) made(of command, run func(ctx context.Context) error) *cobra.Command {
+	cmd := &cobra.Command{Use: of.use, Short: of.short, Long: of.long, Example: of.example, Aliases: of.aliases, Args: cobra.NoArgs}
+	if of.args.count != nil {
+		cmd.Args = of.args.count
+	}
+	for _, flag := range of.flags {
+		flag.add(cmd.Flags())
+	}
+	return s.command(cmd, func(ctx context.Context, args []string) error {
+		for _, flag := range of.flags {
+			if flag.after != nil {
+				flag.after(cmd.Flags())
+			}
+		}
+		if of.args.fill != nil {
+			of.args.fill(args)
+		}
+		if of.before != nil {
+			if err := of.before(); err != nil {
+				return err
+			}
+		}
+		return run(ctx)
+	})
+}
+
+// arguments says how many words a command takes, and where they go. The zero value takes none.
+type arguments struct {
+	count cobra.PositionalArgs
+	fill  func(args []string)
+}
+
+// exactly takes one word for each of into.
+func exactly(into ...*string) arguments {
+	return between(len(into), into...)
+}
+
+// between takes at least so many words, and at most one for each of into. What is
+// not given is left as it is.
+func between(least int, into ...*string) arguments {
+	count := cobra.RangeArgs(least, len(into))
+	switch least {
+	case 0:
+		count = cobra.MaximumNArgs(len(into))
+	case len(into):
+		count = cobra.ExactArgs(least)
+	}
+	return arguments{count, func(args []string) { fill(into, args) }}
+}
+
+// joined takes at least so many words; the last of into gets all that is left, with spaces between.
+func joined(least int, into ...*string) arguments {
+	last := len(into) - 1
+	return arguments{cobra.MinimumNArgs(least), func(args []string) {
+		fill(into[:last], args[:min(last, len(args))])
+		if len(args) > last {
+			*into[last] = strings.Join(args[last:], " ")
+		}
+	}}
+}
+
+// listed takes as many words as count allows, all into one list.
+func listed(count cobra.PositionalArgs, into *[]string) arguments {
+	return arguments{count, func(args []string) { *into = args }}
+}
+
+// perhaps takes one word or none; a word that is empty is one.
+func perhaps(into **string) arguments {
+	return arguments{cobra.MaximumNArgs(1), func(args []string) {
+		if len(args) == 1 {
+			*into = &args[0]
+		}
+	}}
+}
+
+func fill(into []*string, args []string) {
+	for i, arg := range args {
+		*into[i] = arg
+	}
+}
+
+// options are a command's flags beside those that all have.
+type options []boundFlag
+
+// boundFlag is one flag. after runs when all flags are read and before the command does.
+type boundFlag struct {
+	add   func(flags *pflag.FlagSet)
+	after func(flags *pflag.FlagSet)
+}
+
+// option binds a flag to what p points to, whose value is the default. Its name may
+// be followed by a comma and its shorthand. A list may be given several times,
+// or separated by commas.
+func option[P *string | *bool | *int | *int64 | *float64 | *time.Duration | *[]string](name string, p P, help string) boundFlag {
+	return bound(name, p, help)
+}
+
+// bound is option for a pointer whose type is known to be one of option's.
+func bound(name string, p any, help string) boundFlag {
+	name, short, _ := strings.Cut(name, ",")
+	return boundFlag{add: func(flags *pflag.FlagSet) {
+		switch p := p.(type) {
+		case *string:
+			flags.StringVarP(p, name, short, *p, help)
+		case *bool:
+			flags.BoolVarP(p, name, short, *p, help)
+		case *int:
+			flags.IntVarP(p, name, short, *p, help)
+		case *int64:
+			flags.Int64VarP(p, name, short, *p, help)
+		case *float64:
+			flags.Float64VarP(p, name, short, *p, help)
+		case *time.Duration:
+			flags.DurationVarP(p, name, short, *p, help)
+		case *[]string:
+			flags.StringSliceVarP(p, name, short, *p, help)
+		}
+	}}
+}
+
+// choices binds a flag to a list of named values.
+func choices[Name ~string](name string, p *[]Name, help string) boundFlag {
+	var texts []string
+	o := option(name, &texts, help)
+	o.after = func(*pflag.FlagSet) {
+		for _, text := range texts {
+			*p = append(*p, Name(text))
+		}
+	}
+	return o
+}
+
+// phrases binds a flag to a list whose texts may hold commas.
+func phrases(name string, p *[]string, help string) boundFlag {
+	return boundFlag{add: func(flags *pflag.FlagSet) { flags.StringArrayVar(p, name, *p, help) }}
+}
+
+// optional binds a flag to what p points at, which stays nil if the flag is not
+// given. standard is what is then meant, and shown as the default.
+func optional[T string | bool | int | int64 | float64 | []string](name string, p **T, standard T, help string) boundFlag {
+	return given(name, p, &standard, bound(name, &standard, help))
+}
+
+// given has p point at value once the flag of that name is given, which of reads into value.
+func given[T any](name string, p **T, value *T, of boundFlag) boundFlag {
+	of.after = func(flags *pflag.FlagSet) {
+		if flags.Changed(name) {
+			*p = value
+		}
+	}
+	return of
+}
+
+// who binds a flag to somebody's name; find says who it is if none is given.
+func who(name string, p *string, find func(flag string) string, help string) boundFlag {
+	o := option(name, p, help)
+	o.after = func(*pflag.FlagSet) { *p = find(*p) }
+	return o
+}
+
+// limit is the flag that bounds a list.
+func limit(p *int) boundFlag { return option("limit", p, "how many at most") }
+
+// persona is the flag that says whose memory is meant.
+func persona(p *string) boundFlag { return option("persona", p, "whose memory (default \"default\")") }
+
+// cursor is the flag that goes on with the next page.
+func cursor(p *string) boundFlag { return option("cursor", p, "go on where a page ended") }
+
+// scores is the flag that shows what the scores of a search are made of.
+func scores(p *bool) boundFlag { return option("explain", p, "show what each score is made of") }
