@@ -1,20 +1,11 @@
 package mcpserver
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"skillrouter/router"
 )
-
-type buildContext struct {
-	Task             string `json:"task"`
-	Budget           int    `json:"budget"`
-	Project          string `json:"project"`
-	Persona          string `json:"persona"`
-	IncludeUntrusted bool   `json:"include_untrusted"`
-}
 
 // built is the context, beside the notice.
 type built struct {
@@ -22,34 +13,25 @@ type built struct {
 	Notice string `json:"notice,omitempty"`
 }
 
-// addContextTools offers the context of a task, which spans the memories.
+// addContextTools offers the context of a task, which spans the memories. The
+// text is answered as it was built: it is fenced already, and within the budget.
 func (s *Server) addContextTools() {
 	add(s, tool{
-		name: "build_context", title: "Build the context of a task", set: ToolsetOperations, former: formerContext, effect: reads,
+		name: "build_context", title: "Build the context of a task", set: ToolsetOperations, former: formerContext, effect: reads, holds: "text tokens items left_out",
 		description: "All that is known for a task, from every memory, within a budget of tokens: rules first, then lessons, knowledge, facts, procedures, episodes, open tasks.",
-		input: arguments(
-			required(text("task", "What is to be done, in plain words")),
-			required(integer("budget", "Tokens", router.MinContextBudget, router.MaxContextBudget)),
-			text("project", ""),
-			text("persona", "Whose memory; default \"default\""),
-			boolean("include_untrusted", "Also what was imported, marked so"),
-		),
-		output: holds("text", "tokens", "items", "left_out"),
-	}, s.buildContext)
-}
-
-// buildContext answers the text as it was built: it is fenced already, and within the budget.
-func (s *Server) buildContext(ctx context.Context, in buildContext) (reply[built], error) {
-	c, err := s.services.Context.Build(ctx, router.ContextRequest{
-		Task: in.Task, Budget: in.Budget, Persona: in.Persona, Project: in.Project, AgentID: s.actor(ctx, ""), IncludeUntrusted: in.IncludeUntrusted,
-	})
-	if err != nil {
-		return reply[built]{}, err
-	}
-	if c.Text == "" {
-		return reply[built]{built{Context: c}, strings.TrimSpace("Nothing that is known fits this task. " + leftOutSaid(c))}, nil
-	}
-	return reply[built]{built{c, notice}, c.Text}, nil
+	}, func(p *params, r *router.ContextRequest) {
+		p.must("task", &r.Task, "What is to be done, in plain words")
+		p.must("budget", &r.Budget, "Tokens", within(router.MinContextBudget, router.MaxContextBudget))
+		p.may("project", &r.Project, "")
+		p.may("persona", &r.Persona, whoseMemory)
+		p.may("include_untrusted", &r.IncludeUntrusted, "Also what was imported, marked so")
+		p.actor(&r.AgentID)
+	}, then(s.services.Context.Build, func(c router.Context) (built, string) {
+		if c.Text == "" {
+			return built{Context: c}, strings.TrimSpace("Nothing that is known fits this task. " + leftOutSaid(c))
+		}
+		return built{c, notice}, c.Text
+	}))
 }
 
 // leftOutSaid says what was left out that the caller could ask for.

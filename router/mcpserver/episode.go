@@ -12,35 +12,9 @@ import (
 // anySession is the session_id by which get_recent_episodes asks for every session.
 const anySession = "*"
 
-type recordEpisode struct {
-	EventType  string   `json:"event_type"`
-	Title      string   `json:"title"`
-	Content    string   `json:"content"`
-	Project    string   `json:"project"`
-	Importance *float64 `json:"importance"`
-	SessionID  string   `json:"session_id"`
-}
-
 type recordedEpisode struct {
 	ID        string `json:"episode_id"`
 	SessionID string `json:"session_id"`
-}
-
-type recentEpisodes struct {
-	SessionID string `json:"session_id"`
-	AgentID   string `json:"agent_id"`
-	Limit     int    `json:"limit"`
-}
-
-type searchEpisodes struct {
-	Query     string          `json:"query"`
-	EventType string          `json:"event_type"` // also an event's name
-	DateRange json.RawMessage `json:"date_range"`
-	Persona   string          `json:"persona"`
-	Project   string          `json:"project"`
-	AgentID   string          `json:"agent_id"`
-	Limit     int             `json:"limit"`
-	Explain   bool            `json:"explain"`
 }
 
 // episode is what a model needs of something that happened.
@@ -68,102 +42,72 @@ type episodes struct {
 	Notice   string    `json:"notice,omitempty"`
 }
 
-type episodeHits struct {
-	Results   []episode         `json:"results"`
-	LeftOut   int               `json:"left_out,omitempty"` // found too, and over what the service answers at once
-	Corrected map[string]string `json:"corrected,omitempty"`
-	Degraded  string            `json:"degraded,omitempty"` // see knowledgeHits
-	Notice    string            `json:"notice,omitempty"`
+// episodeSearch is what search_episodes takes. An event type may also be an event's name.
+type episodeSearch struct {
+	learning.EpisodeQuery
+	dates json.RawMessage
 }
 
-func eventTypes() []string {
-	return []string{learning.EventAction, learning.EventError, learning.EventDecision, learning.EventOutcome}
-}
-
+// addEpisodeTools offers the episodes of the core.
 func (s *Server) addEpisodeTools() {
 	add(s, tool{
-		name: "record_episode", title: "Record an episode", effect: adds,
+		name: "record_episode", title: "Record an episode", effect: adds, holds: "episode_id",
 		description: "Log what happened, so that you and others can pick up from there.",
-		input: arguments(
-			required(oneOf("event_type", "", eventTypes()...)),
-			required(text("title", "")),
-			required(text("content", "What happened, why, and what came of it")),
-			text("project", ""),
-			value("number", "importance", "0–1"),
-			text("session_id", ""),
-		),
-		output: holds("episode_id"),
-	}, s.recordEpisode)
+	}, func(p *params, d *learning.EpisodeDraft) {
+		p.must("event_type", &d.EventType, "", among(learning.EventAction, learning.EventError, learning.EventDecision, learning.EventOutcome))
+		p.must("title", &d.Title, "")
+		p.must("content", &d.Content, "What happened, why, and what came of it")
+		p.may("project", &d.Project, "")
+		p.may("importance", &d.Importance, "0–1")
+		p.may("session_id", &d.SessionID, "")
+		p.actor(&d.AgentID)
+	}, then(s.services.Episodes.Record, func(e learning.Episode) (recordedEpisode, string) {
+		return recordedEpisode{ID: e.ID, SessionID: e.SessionID}, fmt.Sprintf("Recorded as %s in session %s.", visible(e.ID), visible(e.SessionID))
+	}))
 	add(s, tool{
-		name: "get_recent_episodes", title: "Recent episodes", effect: reads,
+		name: "get_recent_episodes", title: "Recent episodes", effect: reads, holds: "episodes",
 		description: "What happened last, newest first: your current session, or what was before.",
-		input: arguments(
-			text("session_id", `A session, or "*" for all`),
-			text("agent_id", ""),
-			upTo("limit", "1–%d, default 10", learning.MaxLimit),
-		),
-		output: holds("episodes"),
-	}, s.recentEpisodes)
+	}, func(p *params, f *learning.EpisodeFilter) {
+		p.may("session_id", &f.SessionID, `A session, or "*" for all`)
+		p.may("agent_id", &f.AgentID, "")
+		p.may("limit", &f.Limit, upTo(learning.MaxLimit, learning.DefaultEpisodeLimit))
+	}, then(s.recentEpisodes, func(found []learning.Episode) (episodes, string) {
+		out := episodes{Episodes: views(found, shownEpisode)}
+		shortenFields(out.Episodes)
+		return out, listing(out.Episodes, &out.Notice, episodeEntry,
+			`Nothing is recorded there. Ask with session_id "*" for other sessions, or use search_episodes.`,
+			"%s, newest first.", count(len(found), "episode", "episodes")).String()
+	}))
 	add(s, tool{
-		name: "search_episodes", title: "Search episodes", effect: reads,
+		name: "search_episodes", title: "Search episodes", effect: reads, holds: "results",
 		description: "Find past situations; without query, the latest.",
-		input: arguments(
-			text("query", ""),
-			text("event_type", "Or an event's name"),
-			anything("date_range", "7d, or two dates"),
-			text("persona", ""),
-			text("project", ""),
-			text("agent_id", ""),
-			upTo("limit", "1–%d, default 10", learning.MaxLimit),
-			boolean("explain", ""),
-		),
-		output: holds("results"),
+	}, func(p *params, q *episodeSearch) {
+		p.may("query", &q.Query, "")
+		p.may("event_type", &q.EventType, "Or an event's name")
+		p.may("date_range", &q.dates, "7d, or two dates")
+		p.may("persona", &q.Persona, "")
+		p.may("project", &q.Project, "")
+		p.may("agent_id", &q.AgentID, "")
+		p.may("limit", &q.Limit, upTo(learning.MaxLimit, learning.DefaultEpisodeLimit))
+		p.may("explain", &q.Explain, "")
 	}, s.searchEpisodes)
-}
-
-func (s *Server) recordEpisode(ctx context.Context, in recordEpisode) (reply[recordedEpisode], error) {
-	stored, err := s.services.Episodes.Record(ctx, learning.EpisodeDraft{
-		SessionID: in.SessionID, AgentID: s.actor(ctx, ""), EventType: in.EventType,
-		Title: in.Title, Content: in.Content, Project: in.Project, Importance: in.Importance,
-	})
-	if err != nil {
-		return reply[recordedEpisode]{}, err
-	}
-	return reply[recordedEpisode]{
-		recordedEpisode{ID: stored.ID, SessionID: stored.SessionID},
-		fmt.Sprintf("Recorded as %s in session %s.", visible(stored.ID), visible(stored.SessionID)),
-	}, nil
 }
 
 // recentEpisodes answers with the agent's current session unless another is
 // named. If nothing happened in it yet, the agent sees where it stopped.
-func (s *Server) recentEpisodes(ctx context.Context, in recentEpisodes) (reply[episodes], error) {
-	filter := learning.EpisodeFilter{SessionID: in.SessionID, AgentID: in.AgentID, Limit: in.Limit}
-	switch in.SessionID {
+func (s *Server) recentEpisodes(ctx context.Context, filter learning.EpisodeFilter) ([]learning.Episode, error) {
+	asked := filter.SessionID
+	switch asked {
 	case anySession:
 		filter.SessionID = ""
 	case "":
-		filter.SessionID, filter.AgentID = learning.CurrentSession, s.actor(ctx, in.AgentID)
+		filter.SessionID, filter.AgentID = learning.CurrentSession, s.actor(ctx, filter.AgentID)
 	}
 	found, err := s.services.Episodes.Recent(ctx, filter)
-	if err == nil && len(found) == 0 && in.SessionID == "" {
-		found, err = s.formerEpisodes(ctx, filter)
+	if err == nil && len(found) == 0 && asked == "" {
+		return s.formerEpisodes(ctx, filter)
 	}
-	if err != nil {
-		return reply[episodes]{}, err
-	}
-	out := episodes{Episodes: []episode{}}
-	for _, e := range found {
-		out.Episodes = append(out.Episodes, shownEpisode(e))
-	}
-	fitEpisodes(out.Episodes)
-	if len(out.Episodes) == 0 {
-		return reply[episodes]{out, `Nothing is recorded there. Ask with session_id "*" for other sessions, or use search_episodes.`}, nil
-	}
-	out.Notice = notice
-	f := newFence("%s, newest first.", count(len(out.Episodes), "episode", "episodes"))
-	f.addEpisodes(out.Episodes)
-	return reply[episodes]{out, f.String()}, nil
+	return found, err
 }
 
 // formerEpisodes returns those of the agent's latest session or, of an agent
@@ -182,48 +126,30 @@ func (s *Server) formerEpisodes(ctx context.Context, filter learning.EpisodeFilt
 	return s.services.Episodes.Recent(ctx, filter)
 }
 
-func (s *Server) searchEpisodes(ctx context.Context, in searchEpisodes) (reply[episodeHits], error) {
-	span, err := learning.DateRange("date_range", in.DateRange)
-	if err != nil {
-		return reply[episodeHits]{}, err
+func (s *Server) searchEpisodes(ctx context.Context, in episodeSearch) (out hits[episode], text string, err error) {
+	q := in.EpisodeQuery
+	if q.TimeRange, err = learning.DateRange("date_range", in.dates); err != nil {
+		return out, "", err
 	}
-	query := learning.EpisodeQuery{Query: in.Query, Persona: in.Persona, Project: in.Project, AgentID: in.AgentID, TimeRange: span, Limit: in.Limit, Explain: in.Explain}
-	query.EventType, query.Event = learning.SplitEventType(in.EventType)
-	var found learning.EpisodeResults
-	if in.Query == "" {
+	q.EventType, q.Event = learning.SplitEventType(q.EventType)
+	order := "best first"
+	if q.Query == "" {
+		order = "newest first"
 		var latest []learning.Episode
 		latest, err = s.services.Episodes.Recent(ctx, learning.EpisodeFilter{
-			Persona: query.Persona, Project: query.Project, AgentID: query.AgentID, EventType: query.EventType, Event: query.Event, TimeRange: span, Limit: in.Limit,
+			Persona: q.Persona, Project: q.Project, AgentID: q.AgentID, EventType: q.EventType, Event: q.Event, TimeRange: q.TimeRange, Limit: q.Limit,
 		})
-		for _, e := range latest {
-			found.Results = append(found.Results, learning.EpisodeHit{Episode: e})
-		}
+		out.Results = views(latest, shownEpisode)
 	} else {
-		found, err = s.services.Episodes.Search(ctx, query)
+		var found learning.EpisodeResults
+		found, err = s.services.Episodes.Search(ctx, q)
+		out = hits[episode]{Results: views(found.Results, shownHit), LeftOut: found.LeftOut, Corrected: found.Corrected, Degraded: found.Notice}
 	}
 	if err != nil {
-		return reply[episodeHits]{}, err
+		return out, "", err
 	}
-	out := episodeHits{Results: []episode{}, LeftOut: found.LeftOut, Corrected: found.Corrected, Degraded: found.Notice}
-	for _, hit := range found.Results {
-		shown := shownEpisode(hit.Episode)
-		if in.Query != "" {
-			shown.RelevanceScore, shown.Why = &hit.RelevanceScore, hit.Why
-		}
-		out.Results = append(out.Results, shown)
-	}
-	fitEpisodes(out.Results)
-	if len(out.Results) == 0 {
-		return reply[episodeHits]{out, "Nothing was found. Try other words or drop the filters." + corrections(out.Corrected) + degraded(out.Degraded)}, nil
-	}
-	out.Notice = notice
-	order := "best first"
-	if in.Query == "" {
-		order = "newest first"
-	}
-	f := newFence("Found %s, %s.%s%s%s", count(len(out.Results), "episode", "episodes"), order, leftOut(out.LeftOut), corrections(out.Corrected), degraded(out.Degraded))
-	f.addEpisodes(out.Results)
-	return reply[episodeHits]{out, f.String()}, nil
+	shortenFields(out.Results)
+	return out, out.said(episodeEntry, "Nothing was found. Try other words or drop the filters.", order, "episode", "episodes"), nil
 }
 
 func shownEpisode(e learning.Episode) episode {
@@ -234,33 +160,33 @@ func shownEpisode(e learning.Episode) episode {
 	}
 }
 
+func shownHit(hit learning.EpisodeHit) episode {
+	shown := shownEpisode(hit.Episode)
+	shown.RelevanceScore, shown.Why = &hit.RelevanceScore, hit.Why
+	return shown
+}
+
 // maxEpisodeFields bounds the contexts and what was learned in one answer, in
 // bytes. They repeat the contents for programs.
 const maxEpisodeFields = 16 << 10
 
-func fitEpisodes(list []episode) {
+func shortenFields(list []episode) {
 	left := maxEpisodeFields
 	for i := range list {
 		if left -= len(list[i].Context) + len(list[i].Learned); left < 0 {
 			list[i].Context, list[i].Learned = nil, ""
 		}
 	}
-	var titles, contents []*string
-	for i := range list {
-		titles, contents = append(titles, &list[i].Title), append(contents, &list[i].Content)
-	}
-	for i, left := range fit(titles, contents) {
-		list[i].CutBytes = left
-	}
 }
 
-func (f *fence) addEpisodes(list []episode) {
-	f.explain()
-	for i, e := range list {
-		label := fmt.Sprintf("%d. %s by %s at %s", i+1, visible(e.EventType), author(e.AgentID), e.CreatedAt.UTC().Format(time.RFC3339))
+func episodeEntry(e *episode) entry {
+	whole := len(e.Content)
+	return entry{[]*string{&e.Title, &e.Content}, func(int) (string, []string) {
+		e.CutBytes = whole - len(e.Content)
+		label := fmt.Sprintf("%s by %s at %s", visible(e.EventType), author(e.AgentID), e.CreatedAt.UTC().Format(time.RFC3339))
 		if e.RelevanceScore != nil {
 			label += fmt.Sprintf(", relevance %.3g", *e.RelevanceScore)
 		}
-		f.add(label, attributes("id", e.ID, "session", e.SessionID, "project", e.Project), e.Title, e.Content, whyNote(e.Why), cutNote(e.CutBytes))
-	}
+		return label, []string{attributes("id", e.ID, "session", e.SessionID, "project", e.Project), e.Title, e.Content, whyNote(e.Why), cutNote(e.CutBytes)}
+	}}
 }

@@ -9,17 +9,6 @@ import (
 	"skillrouter/operational"
 )
 
-type pendingEscalations struct {
-	To    string `json:"agent_id"`
-	Limit int    `json:"limit"`
-}
-
-type resolveEscalation struct {
-	ID     string                       `json:"escalation_id"`
-	Status operational.EscalationStatus `json:"status"`
-	Notes  string                       `json:"notes"`
-}
-
 // escalation is what a model needs of an escalation.
 type escalation struct {
 	ID          string                         `json:"id"`
@@ -46,67 +35,51 @@ type oneEscalation struct {
 	Notice     string     `json:"notice"`
 }
 
+// settlement is what resolve_escalation takes: of which escalation, which end, and who says so.
+type settlement struct {
+	change[string, operational.EscalationVerdict]
+	status operational.EscalationStatus
+}
+
 func (s *Server) addEscalationTools() {
 	add(s, tool{
-		name: "pending_escalations", title: "Pending escalations", set: ToolsetLessons, effect: reads,
+		name: "pending_escalations", title: "Pending escalations", set: ToolsetLessons, effect: reads, holds: "escalations",
 		description: "Lessons and patterns that wait for a supervisor's eye, the most urgent first.",
-		input: arguments(
-			text("agent_id", "Only those to this agent"),
-			integer("limit", "", 1, operational.MaxLimit),
-		),
-		output: holds("escalations"),
-	}, s.pendingEscalations)
+	}, func(p *params, f *operational.EscalationFilter) {
+		f.Status = []operational.EscalationStatus{operational.EscalationPending}
+		p.may("agent_id", &f.To, "Only those to this agent")
+		p.may("limit", &f.Limit, "", within(1, operational.MaxLimit))
+	}, then(s.services.Escalations.List, func(found []operational.Escalation) (escalations, string) {
+		out := escalations{Escalations: views(found, shownEscalation)}
+		return out, listing(out.Escalations, &out.Notice, escalationEntry, "Nothing waits.",
+			"%s, the most urgent first.", count(len(found), "escalation waits", "escalations wait")).String()
+	}))
 	add(s, tool{
-		name: "resolve_escalation", title: "Settle an escalation", set: ToolsetLessons, effect: ensure,
+		name: "resolve_escalation", title: "Settle an escalation", set: ToolsetLessons, effect: ensure, holds: "escalation",
 		description: "Say that an escalation was looked at (reviewed), is settled (resolved), or is no matter for its agent (dismissed).",
-		input: arguments(
-			required(text("escalation_id", "")),
-			oneOf("status", "Default resolved", operational.EscalationReviewed, operational.EscalationResolved, operational.EscalationDismissed),
-			text("notes", ""),
-		),
-		output: holds("escalation"),
-	}, s.resolveEscalation)
+	}, func(p *params, e *settlement) {
+		p.must("escalation_id", &e.id, "")
+		p.may("status", &e.status, "Default resolved", among(operational.EscalationReviewed, operational.EscalationResolved, operational.EscalationDismissed))
+		p.may("notes", &e.draft.Notes, "")
+		p.actor(&e.draft.By)
+	}, then(s.settleEscalation, func(settled operational.Escalation) (oneEscalation, string) {
+		out := oneEscalation{shownEscalation(settled), notice}
+		text := alone(&out.Escalation, escalationEntry, "The escalation is %s.", settled.Status)
+		return out, text
+	}))
 }
 
-func (s *Server) pendingEscalations(ctx context.Context, in pendingEscalations) (reply[escalations], error) {
-	found, err := s.services.Escalations.List(ctx, operational.EscalationFilter{
-		Status: []operational.EscalationStatus{operational.EscalationPending}, To: in.To, Limit: in.Limit,
-	})
-	if err != nil {
-		return reply[escalations]{}, err
-	}
-	out := escalations{Escalations: []escalation{}}
-	for _, e := range found {
-		out.Escalations = append(out.Escalations, shownEscalation(e))
-	}
-	if len(out.Escalations) == 0 {
-		return reply[escalations]{out, "Nothing waits."}, nil
-	}
-	out.Notice = notice
-	f := newFence("%s, the most urgent first.", count(len(out.Escalations), "escalation waits", "escalations wait"))
-	f.addEscalations(out.Escalations)
-	return reply[escalations]{out, f.String()}, nil
-}
-
-func (s *Server) resolveEscalation(ctx context.Context, in resolveEscalation) (reply[oneEscalation], error) {
-	settle := s.services.Escalations.Resolve
-	switch in.Status {
+func (s *Server) settleEscalation(ctx context.Context, e settlement) (operational.Escalation, error) {
+	switch e.status {
 	case "", operational.EscalationResolved:
+		return s.services.Escalations.Resolve(ctx, e.id, e.draft)
 	case operational.EscalationReviewed:
-		settle = s.services.Escalations.Review
+		return s.services.Escalations.Review(ctx, e.id, e.draft)
 	case operational.EscalationDismissed:
-		settle = s.services.Escalations.Dismiss
+		return s.services.Escalations.Dismiss(ctx, e.id, e.draft)
 	default:
-		return reply[oneEscalation]{}, skillrouter.InvalidField("status", "must be one of reviewed, resolved, dismissed")
+		return operational.Escalation{}, skillrouter.InvalidField("status", "must be one of reviewed, resolved, dismissed")
 	}
-	settled, err := settle(ctx, in.ID, operational.EscalationVerdict{By: s.actor(ctx, ""), Notes: in.Notes})
-	if err != nil {
-		return reply[oneEscalation]{}, err
-	}
-	list := []escalation{shownEscalation(settled)}
-	f := newFence("The escalation is %s.", settled.Status)
-	f.addEscalations(list)
-	return reply[oneEscalation]{oneEscalation{list[0], notice}, f.String()}, nil
 }
 
 func shownEscalation(e operational.Escalation) escalation {
@@ -116,18 +89,11 @@ func shownEscalation(e operational.Escalation) escalation {
 	}
 }
 
-// addEscalations shortens the escalations to what an answer may hold and appends them.
-func (f *fence) addEscalations(list []escalation) {
-	texts := make([][]*string, len(list))
-	for i := range list {
-		texts[i] = []*string{&list[i].Title, &list[i].Reason}
-	}
-	fitTexts(texts)
-	f.explain()
-	for i, e := range list {
-		f.add(
-			fmt.Sprintf("%d. %s, %s, to %s, raised %d×, first at %s, by %s",
-				i+1, e.Priority, e.Status, author(e.To), e.Occurrences, e.CreatedAt.UTC().Format(time.RFC3339), author(e.SourceAgent)),
-			attributes("id", e.ID, "lesson", e.LessonID, "pattern", e.PatternID, "domain", e.Domain), e.Title, part("Reason", e.Reason))
-	}
+func escalationEntry(e *escalation) entry {
+	return entry{[]*string{&e.Title, &e.Reason}, func(int) (string, []string) {
+		return fmt.Sprintf("%s, %s, to %s, raised %d×, first at %s, by %s",
+			e.Priority, e.Status, author(e.To), e.Occurrences, e.CreatedAt.UTC().Format(time.RFC3339), author(e.SourceAgent)), []string{
+			attributes("id", e.ID, "lesson", e.LessonID, "pattern", e.PatternID, "domain", e.Domain), e.Title, part("Reason", e.Reason),
+		}
+	}}
 }

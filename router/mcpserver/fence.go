@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"skillrouter"
-	"skillrouter/learning"
 )
 
 // maxAnswer bounds the texts of one answer together, in bytes: about 18,000
@@ -118,21 +117,4 @@ func fitTexts(items [][]*string) []int {
 		}
 	}
 	return lengths
-}
-
-// whyNote tells what a score is made of. Its terms are words of agents' texts: it belongs into a fence.
-func whyNote(why []learning.Reason) string {
-	parts := make([]string, len(why))
-	for i, r := range why {
-		parts[i] = strings.TrimSuffix(fmt.Sprintf("%.3f %s %s", r.Weight, r.Lane, r.Term), " ")
-	}
-	return part("Why", strings.Join(parts, ", "))
-}
-
-// cutNote says, in the text for a model, that a content was cut.
-func cutNote(left int) string {
-	if left == 0 {
-		return ""
-	}
-	return fmt.Sprintf("[cut: %d more bytes; ask for fewer results to see more]", left)
 }

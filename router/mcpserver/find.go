@@ -30,10 +30,11 @@ const (
 	maxFindWords = 1 << 10
 )
 
-type findToolsArguments struct {
-	Query  string `json:"query"`
-	Enable bool   `json:"enable"`
-	Limit  int    `json:"limit"`
+// toolSearch is what find_tools takes.
+type toolSearch struct {
+	query  string
+	enable bool
+	limit  int
 }
 
 // foundTool is a tool as find_tools shows it.
@@ -50,11 +51,6 @@ type foundTools struct {
 	How     string      `json:"how"`     // to use what was found
 }
 
-type callToolArguments struct {
-	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"`
-}
-
 // addFindTools offers the search for the tools that are not listed, and the
 // call of what it finds. It comes last, when all others are there.
 func (s *Server) addFindTools() {
@@ -62,20 +58,19 @@ func (s *Server) addFindTools() {
 		return
 	}
 	add(s, tool{
-		name: findTools, title: "Find tools", effect: reads,
+		name: findTools, title: "Find tools", effect: reads, holds: "tools",
 		description: "Search the tools that are not listed: facts, procedures, reminders, team tasks, scans, admin, more.",
-		input: arguments(
-			required(text("query", "What you want to do")),
-			boolean("enable", "List them from now on"),
-			value("integer", "limit", ""),
-		),
-		output: holds("tools"),
+	}, func(p *params, in *toolSearch) {
+		p.must("query", &in.query, "What you want to do")
+		p.may("enable", &in.enable, "List them from now on")
+		p.may("limit", &in.limit, "")
 	}, s.findTools)
 	add(s, tool{
 		name: callTool, title: "Call a found tool", effect: steers,
 		description: "Call a tool that find_tools found.",
-		input:       arguments(required(text("name", "")), anObject("arguments", "By its inputSchema")),
-		output:      holds(),
+	}, func(p *params, c *change[string, json.RawMessage]) {
+		p.must("name", &c.id, "")
+		p.may("arguments", &c.draft, "By its inputSchema", object)
 	}, s.callFound)
 	s.index = router.NewToolIndex(s.listed(), func(t router.Tool) (words []string) {
 		schema := t.InputSchema.(*jsonschema.Schema)
@@ -86,20 +81,20 @@ func (s *Server) addFindTools() {
 	})
 }
 
-func (s *Server) findTools(ctx context.Context, in findToolsArguments) (reply[foundTools], error) {
-	limit, err := skillrouter.Limit(in.Limit, defaultFound, maxFound)
+func (s *Server) findTools(ctx context.Context, in toolSearch) (out foundTools, text string, err error) {
+	limit, err := skillrouter.Limit(in.limit, defaultFound, maxFound)
 	if err != nil {
-		return reply[foundTools]{}, err
+		return out, "", err
 	}
-	if len(in.Query) > maxFindWords {
-		return reply[foundTools]{}, skillrouter.InvalidField("query", "may have at most %d bytes", maxFindWords)
+	if len(in.query) > maxFindWords {
+		return out, "", skillrouter.InvalidField("query", "may have at most %d bytes", maxFindWords)
 	}
 	var session *mcp.ServerSession
 	if req := requestOf(ctx); req != nil {
 		session = req.Session
 	}
-	out := foundTools{Tools: []foundTool{}, Enabled: []string{}}
-	for _, name := range s.index.Find(in.Query) {
+	out = foundTools{Tools: []foundTool{}, Enabled: []string{}}
+	for _, name := range s.index.Find(in.query) {
 		if len(out.Tools) < limit && !s.on(ctx, session, name) {
 			t := s.tools[name]
 			out.Tools = append(out.Tools, foundTool{Name: name, Toolset: t.set, Description: t.description, InputSchema: t.input})
@@ -107,7 +102,7 @@ func (s *Server) findTools(ctx context.Context, in findToolsArguments) (reply[fo
 	}
 	if len(out.Tools) == 0 {
 		out.How = "Say in other words what you want to do."
-		return reply[foundTools]{out, "No tool that is not listed already fits. " + out.How}, nil
+		return out, "No tool that is not listed already fits. " + out.How, nil
 	}
 	sets := []string{}
 	for _, t := range out.Tools {
@@ -117,13 +112,13 @@ func (s *Server) findTools(ctx context.Context, in findToolsArguments) (reply[fo
 	}
 	out.How = fmt.Sprintf("Call one with %s. Your user can list a whole toolset for good: --toolsets %s, or ?toolsets=%[2]s in the URL.", callTool, strings.Join(sets, ","))
 	switch lasting := lasts(ctx, session); {
-	case in.Enable && lasting:
+	case in.enable && lasting:
 		for _, t := range out.Tools {
 			out.Enabled = append(out.Enabled, t.Name)
 		}
 		s.enable(session, out.Enabled)
 		out.How = "They are in your list of tools from now on. If your client does not show them, " + strings.ToLower(out.How[:1]) + out.How[1:]
-	case in.Enable:
+	case in.enable:
 		out.How = "They cannot be listed to you: your client keeps no session. " + out.How
 	case lasting:
 		out.How += " With enable they are listed to you for this session."
@@ -133,24 +128,23 @@ func (s *Server) findTools(ctx context.Context, in findToolsArguments) (reply[fo
 	for _, t := range out.Tools {
 		schema, err := json.Marshal(t.InputSchema)
 		if err != nil {
-			return reply[foundTools]{}, fmt.Errorf("write the schema of %s: %w", t.Name, err)
+			return out, "", fmt.Errorf("write the schema of %s: %w", t.Name, err)
 		}
 		fmt.Fprintf(&said, "\n\n%s (%s): %s\n%s", t.Name, t.Toolset, t.Description, schema)
 	}
-	return reply[foundTools]{out, said.String()}, nil
+	return out, said.String(), nil
 }
 
 // callFound calls any tool for the caller. It gives no right that the caller
 // has not: toolsets save a model's context, and it is the services that refuse.
-func (s *Server) callFound(ctx context.Context, in callToolArguments) (reply[any], error) {
-	t, known := s.tools[in.Name]
-	if !known || in.Name == callTool {
-		return reply[any]{}, &skillrouter.Error{
-			Code: skillrouter.NotFound, Field: "name", Message: fmt.Sprintf("is %q, and there is no such tool: ask %s", shown(in.Name), findTools),
+func (s *Server) callFound(ctx context.Context, call change[string, json.RawMessage]) (any, string, error) {
+	t, known := s.tools[call.id]
+	if !known || call.id == callTool {
+		return nil, "", &skillrouter.Error{
+			Code: skillrouter.NotFound, Field: "name", Message: fmt.Sprintf("is %q, and there is no such tool: ask %s", shown(call.id), findTools),
 		}
 	}
-	fields, text, err := t.call(ctx, in.Arguments)
-	return reply[any]{fields, text}, err
+	return t.call(ctx, call.draft)
 }
 
 // statelessKey marks the context of a request after which nothing is remembered.

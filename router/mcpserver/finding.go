@@ -8,44 +8,6 @@ import (
 	"skillrouter/operational"
 )
 
-type reportFinding struct {
-	Environment string               `json:"environment"`
-	ScanID      string               `json:"scan_id"`
-	CVE         string               `json:"cve"`
-	Title       string               `json:"title"`
-	Description string               `json:"description"`
-	Severity    operational.Severity `json:"severity"`
-	Location    string               `json:"location"`
-	Evidence    string               `json:"evidence"`
-	Remediation string               `json:"remediation"`
-}
-
-type reportFindings struct {
-	Findings []operational.FindingDraft `json:"findings"`
-}
-
-type listFindings struct {
-	Environment string                      `json:"environment"`
-	Project     string                      `json:"project"`
-	Severity    []operational.Severity      `json:"severity"`
-	Status      []operational.FindingStatus `json:"status"`
-	CVE         string                      `json:"cve"`
-	ScanID      string                      `json:"scan_id"`
-	Text        string                      `json:"text"`
-	Location    string                      `json:"location"`
-	Limit       int                         `json:"limit"`
-}
-
-type findingRef struct {
-	FindingID string `json:"finding_id"`
-}
-
-type decideFinding struct {
-	FindingID string                    `json:"finding_id"`
-	Status    operational.FindingStatus `json:"status"`
-	Note      string                    `json:"note"`
-}
-
 type findings struct {
 	Findings []operational.Finding      `json:"findings"`
 	Summary  operational.FindingSummary `json:"summary"` // of all that fit, whatever the limit
@@ -60,153 +22,105 @@ type oneFinding struct {
 
 // addFindingTools offers what scans found.
 func (s *Server) addFindingTools() {
-	id := required(text("finding_id", ""))
 	add(s, tool{
-		name: "report_finding", title: "Report a finding", set: ToolsetOperations, effect: ensure,
+		name: "report_finding", title: "Report a finding", set: ToolsetOperations, effect: ensure, holds: "id status new reopened",
 		description: "Record what a scan or you found. The same one again counts as seen again, and opens it if it was fixed.",
-		input: arguments(
-			required(text("environment", "")),
-			required(oneOf("severity", "", operational.Severities()...)),
-			text("title", "Default: the CVE"),
-			text("cve", ""),
-			text("location", "file:line, URL, host:port or package@version"),
-			text("description", ""),
-			text("evidence", ""),
-			text("remediation", ""),
-			text("scan_id", ""),
-		),
-		output: holds("id", "status", "new", "reopened"),
-	}, s.reportFinding)
-	add(s, tool{
-		name: "report_findings", title: "Report many findings", set: ToolsetOperations, effect: ensure,
-		description: "Record the findings of a scan together, each as report_finding takes it; bad ones are refused by their place.",
-		input:       arguments(required(arrayOf("findings", "object", ""))), output: holds("new", "seen_again", "reopened", "ids", "refused"),
-	}, s.reportFindings)
-	add(s, tool{
-		name: "list_findings", title: "List findings", set: ToolsetOperations, effect: reads,
-		description: "What scans found, the worst first, then the latest seen; with counts by severity and status.",
-		input: arguments(
-			text("environment", ""),
-			text("project", ""),
-			severalOf("severity", "", operational.Severities()...),
-			severalOf("status", "", operational.FindingStatuses()...),
-			text("cve", ""),
-			text("scan_id", ""),
-			text("text", "Words that it holds"),
-			text("location", "Part of it"),
-			integer("limit", "Default 100", 1, operational.MaxLimit),
-		),
-		output: holds("findings", "summary"),
-	}, s.listFindings)
-	add(s, tool{
-		name: "get_finding", title: "One finding", set: ToolsetOperations, effect: reads,
-		description: "Everything about a finding, with its history.",
-		input:       arguments(id), output: holds("finding"),
-	}, s.getFinding)
-	add(s, tool{
-		name: "decide_finding", title: "Decide on a finding", set: ToolsetOperations, effect: adds,
-		description: "Set a finding's status.",
-		input:       arguments(id, required(oneOf("status", "", operational.FindingStatuses()...)), text("note", "Why")),
-		output:      holds("finding"),
-	}, s.decideFinding)
-}
-
-func (s *Server) reportFinding(ctx context.Context, in reportFinding) (reply[operational.Reported], error) {
-	reported, err := s.services.Recon.Report(ctx, operational.FindingDraft{
-		Environment: in.Environment, ScanID: in.ScanID, CVE: in.CVE, Title: in.Title, Description: in.Description, Severity: in.Severity,
-		Location: in.Location, Evidence: in.Evidence, Remediation: in.Remediation, AgentID: s.actor(ctx, ""),
-	})
-	if err != nil {
-		return reply[operational.Reported]{}, err
-	}
-	said := fmt.Sprintf("Recorded as %s.", visible(reported.ID))
-	switch {
-	case reported.Reopened:
-		said = fmt.Sprintf("Known as %s: it had been fixed, and is open again.", visible(reported.ID))
-	case !reported.New:
-		said = fmt.Sprintf("Known as %s: seen %d times now.", visible(reported.ID), reported.Occurrences)
-	}
-	return reply[operational.Reported]{reported, said}, nil
-}
-
-func (s *Server) reportFindings(ctx context.Context, in reportFindings) (reply[operational.FindingReport], error) {
-	for i := range in.Findings {
-		if in.Findings[i].AgentID == "" {
-			in.Findings[i].AgentID = s.actor(ctx, "")
+	}, func(p *params, d *operational.FindingDraft) {
+		p.must("environment", &d.Environment, "")
+		p.must("severity", &d.Severity, "", among(operational.Severities()...))
+		p.may("title", &d.Title, "Default: the CVE")
+		p.may("cve", &d.CVE, "")
+		p.may("location", &d.Location, "file:line, URL, host:port or package@version")
+		p.may("description", &d.Description, "")
+		p.may("evidence", &d.Evidence, "")
+		p.may("remediation", &d.Remediation, "")
+		p.may("scan_id", &d.ScanID, "")
+		p.actor(&d.AgentID)
+	}, then(s.services.Recon.Report, func(r operational.Reported) (operational.Reported, string) {
+		switch {
+		case r.Reopened:
+			return r, fmt.Sprintf("Known as %s: it had been fixed, and is open again.", visible(r.ID))
+		case !r.New:
+			return r, fmt.Sprintf("Known as %s: seen %d times now.", visible(r.ID), r.Occurrences)
 		}
-	}
-	report, err := s.services.Recon.ReportAll(ctx, in.Findings)
-	if err != nil {
-		return reply[operational.FindingReport]{}, err
-	}
-	return reply[operational.FindingReport]{report, fmt.Sprintf("%d new, %d seen again, %d of them opened again, %d refused.",
-		report.New, report.SeenAgain, report.Reopened, len(report.Refused))}, nil
+		return r, fmt.Sprintf("Recorded as %s.", visible(r.ID))
+	}))
+	add(s, tool{
+		name: "report_findings", title: "Report many findings", set: ToolsetOperations, effect: ensure, holds: "new seen_again reopened ids refused",
+		description: "Record the findings of a scan together, each as report_finding takes it; bad ones are refused by their place.",
+	}, func(p *params, list *[]operational.FindingDraft) { p.must("findings", list, "") }, then(s.reportFindings, func(r operational.FindingReport) (operational.FindingReport, string) {
+		return r, fmt.Sprintf("%d new, %d seen again, %d of them opened again, %d refused.", r.New, r.SeenAgain, r.Reopened, len(r.Refused))
+	}))
+	add(s, tool{
+		name: "list_findings", title: "List findings", set: ToolsetOperations, effect: reads, holds: "findings summary",
+		description: "What scans found, the worst first, then the latest seen; with counts by severity and status.",
+	}, func(p *params, f *operational.FindingFilter) {
+		p.may("environment", &f.Environment, "")
+		p.may("project", &f.Project, "")
+		p.may("severity", &f.Severity, "", among(operational.Severities()...))
+		p.may("status", &f.Status, "", among(operational.FindingStatuses()...))
+		p.may("cve", &f.CVE, "")
+		p.may("scan_id", &f.ScanID, "")
+		p.may("text", &f.Text, "Words that it holds")
+		p.may("location", &f.Location, "Part of it")
+		p.may("limit", &f.Limit, "Default 100", within(1, operational.MaxLimit))
+	}, then(s.findings, func(out findings) (findings, string) {
+		f := listing(out.Findings, &out.Notice, findingEntry, "No finding fits.", "%s of %d, %d of them active.",
+			count(len(out.Findings), "finding", "findings"), out.Summary.Total, out.Summary.Active)
+		return out, f.String()
+	}))
+	add(s, tool{
+		name: "get_finding", title: "One finding", set: ToolsetOperations, effect: reads, holds: "finding",
+		description: "Everything about a finding, with its history.",
+	}, func(p *params, id *string) { p.must("finding_id", id, "") }, func(ctx context.Context, id string) (out oneFinding, text string, err error) {
+		found, err := s.services.Recon.Finding(ctx, id)
+		if err != nil {
+			return out, "", err
+		}
+		out, text = shownFinding(found)
+		out.History, err = s.services.Recon.History(ctx, found.ID)
+		return out, text, err
+	})
+	add(s, tool{
+		name: "decide_finding", title: "Decide on a finding", set: ToolsetOperations, effect: adds, holds: "finding",
+		description: "Set a finding's status.",
+	}, func(p *params, c *change[string, operational.FindingDecision]) {
+		p.must("finding_id", &c.id, "")
+		p.must("status", &c.draft.Status, "", among(operational.FindingStatuses()...))
+		p.may("note", &c.draft.Note, "Why")
+		p.actor(&c.draft.AgentID)
+	}, then(changing(s.services.Recon.Decide), shownFinding))
 }
 
-func (s *Server) listFindings(ctx context.Context, in listFindings) (reply[findings], error) {
-	filter := operational.FindingFilter{
-		Environment: in.Environment, Project: in.Project, Severity: in.Severity, Status: in.Status, CVE: in.CVE, ScanID: in.ScanID,
-		Text: in.Text, Location: in.Location, Limit: in.Limit,
+// reportFindings reports what does not say who found it as the caller's.
+func (s *Server) reportFindings(ctx context.Context, list []operational.FindingDraft) (operational.FindingReport, error) {
+	for i := range list {
+		list[i].AgentID = s.actor(ctx, list[i].AgentID)
 	}
+	return s.services.Recon.ReportAll(ctx, list)
+}
+
+func (s *Server) findings(ctx context.Context, filter operational.FindingFilter) (out findings, err error) {
 	found, err := s.services.Recon.Findings(ctx, filter)
 	if err != nil {
-		return reply[findings]{}, err
+		return out, err
 	}
-	summary, err := s.services.Recon.Summary(ctx, filter)
-	if err != nil {
-		return reply[findings]{}, err
-	}
-	out := findings{Findings: append([]operational.Finding{}, found...), Summary: summary}
-	if len(found) == 0 {
-		return reply[findings]{out, "No finding fits."}, nil
-	}
-	out.Notice = notice
-	f := newFence("%s of %d, %d of them active.", count(len(found), "finding", "findings"), summary.Total, summary.Active)
-	f.addFindings(out.Findings)
-	return reply[findings]{out, f.String()}, nil
+	out.Findings = owned(found)
+	out.Summary, err = s.services.Recon.Summary(ctx, filter)
+	return out, err
 }
 
-func (s *Server) getFinding(ctx context.Context, in findingRef) (reply[oneFinding], error) {
-	found, err := s.services.Recon.Finding(ctx, in.FindingID)
-	if err != nil {
-		return reply[oneFinding]{}, err
-	}
-	history, err := s.services.Recon.History(ctx, found.ID)
-	if err != nil {
-		return reply[oneFinding]{}, err
-	}
-	answer := shownFinding(found)
-	answer.out.History = history
-	return answer, nil
+func shownFinding(found operational.Finding) (oneFinding, string) {
+	out := oneFinding{Finding: found, Notice: notice}
+	text := alone(&out.Finding, findingEntry, "The finding is %s.", found.Status)
+	return out, text
 }
 
-func (s *Server) decideFinding(ctx context.Context, in decideFinding) (reply[oneFinding], error) {
-	found, err := s.services.Recon.Decide(ctx, in.FindingID, operational.FindingDecision{Status: in.Status, Note: in.Note, AgentID: s.actor(ctx, "")})
-	if err != nil {
-		return reply[oneFinding]{}, err
-	}
-	return shownFinding(found), nil
-}
-
-func shownFinding(found operational.Finding) reply[oneFinding] {
-	f := newFence("The finding is %s.", found.Status)
-	shown := []operational.Finding{found}
-	f.addFindings(shown)
-	return reply[oneFinding]{oneFinding{Finding: shown[0], Notice: notice}, f.String()}
-}
-
-// addFindings shortens the findings to what an answer may hold and appends them.
-func (f *fence) addFindings(list []operational.Finding) {
-	items := make([][]*string, len(list))
-	for i := range list {
-		x := &list[i]
-		items[i] = []*string{&x.Title, &x.Location, &x.Remediation, &x.Description, &x.Evidence}
-	}
-	left := fitTexts(items)
-	f.explain()
-	for i, x := range list {
-		f.add(fmt.Sprintf("%d. %s, %s, seen %d×, last %s", i+1, x.Severity, x.Status, x.Occurrences, x.LastSeen.UTC().Format(time.RFC3339)),
+func findingEntry(x *operational.Finding) entry {
+	return entry{[]*string{&x.Title, &x.Location, &x.Remediation, &x.Description, &x.Evidence}, func(cut int) (string, []string) {
+		return fmt.Sprintf("%s, %s, seen %d×, last %s", x.Severity, x.Status, x.Occurrences, x.LastSeen.UTC().Format(time.RFC3339)), []string{
 			attributes("id", x.ID, "environment", x.Environment, "cve", x.CVE, "location", x.Location, "project", x.Project),
-			x.Title, x.Description, part("Evidence", x.Evidence), part("Remediation", x.Remediation), cutNote(left[i]))
-	}
+			x.Title, x.Description, part("Evidence", x.Evidence), part("Remediation", x.Remediation), cutNote(cut),
+		}
+	}}
 }

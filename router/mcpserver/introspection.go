@@ -1,63 +1,40 @@
 package mcpserver
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"skillrouter/router"
 )
 
-type ofPersona struct {
-	Persona string `json:"persona"`
-}
-
-type clearMemory struct {
-	Category string `json:"category"`
-	Confirm  bool   `json:"confirm"`
-	Type     string `json:"type"`
-	Persona  string `json:"persona"`
-}
-
 // listedCategories bounds the categories whose counts are spelled out to a model.
 const listedCategories = 100
 
 // addIntrospectionTools offers seed 002's view of what is remembered.
 func (s *Server) addIntrospectionTools() {
-	persona := text("persona", "Whose memory; default \"default\"")
 	add(s, tool{
-		name: "list_memory_categories", title: "List memory categories", set: ToolsetAdmin, former: formerContext, effect: reads,
+		name: "list_memory_categories", title: "List memory categories", set: ToolsetAdmin, former: formerContext, effect: reads, holds: "persona categories count held",
 		description: "The categories of what is remembered, with how much is in each.",
-		input:       arguments(persona),
-		output:      holds("persona", "categories", "count", "held"),
-	}, s.listMemoryCategories)
+	}, func(p *params, persona *string) { p.may("persona", persona, whoseMemory) }, then(s.services.Introspection.Categories, shownCategories))
 	add(s, tool{
-		name: "memory_stats", title: "Count what is remembered", set: ToolsetAdmin, former: formerContext, effect: reads,
+		name: "memory_stats", title: "Count what is remembered", set: ToolsetAdmin, former: formerContext, effect: reads, holds: "count bytes types personas databases",
 		description: "Count and size of each type of memory, and of the databases.",
-		input:       arguments(text("persona", "Only this one's; default everybody's")),
-		output:      holds("count", "bytes", "types", "personas", "databases"),
-	}, s.memoryStats)
+	}, func(p *params, persona *string) { p.may("persona", persona, "Only this one's; default everybody's") }, then(s.services.Introspection.Stats, shownStats))
 	add(s, tool{
-		name: "clear_memory", title: "Clear a memory", set: ToolsetAdmin, former: formerContext, effect: steers,
+		name: "clear_memory", title: "Clear a memory", set: ToolsetAdmin, former: formerContext, effect: steers, holds: "persona confirmed count types remaining",
 		description: "Delete what a persona remembers for good. Without confirm nothing is deleted, and you are told what would be.",
-		input: arguments(
-			text("category", "Only this category; default all"),
-			boolean("confirm", "true deletes"),
-			oneOf("type", "Only this type; default all four",
-				router.SemanticMemory, router.EpisodicMemory, router.ProceduralMemory, router.ProspectiveMemory),
-			persona,
-		),
-		output: holds("persona", "confirmed", "count", "types", "remaining"),
-	}, s.clearMemory)
+	}, func(p *params, r *router.ClearRequest) {
+		p.may("category", &r.Category, "Only this category; default all")
+		p.may("confirm", &r.Confirm, "true deletes")
+		p.may("type", &r.Type, "Only this type; default all four",
+			among(router.SemanticMemory, router.EpisodicMemory, router.ProceduralMemory, router.ProspectiveMemory))
+		p.may("persona", &r.Persona, whoseMemory)
+	}, then(s.services.Introspection.Clear, shownCleared))
 }
 
-func (s *Server) listMemoryCategories(ctx context.Context, in ofPersona) (reply[router.MemoryCategories], error) {
-	found, err := s.services.Introspection.Categories(ctx, in.Persona)
-	if err != nil {
-		return reply[router.MemoryCategories]{}, err
-	}
+func shownCategories(found router.MemoryCategories) (router.MemoryCategories, string) {
 	if found.Count == 0 {
-		return reply[router.MemoryCategories]{found, "Nothing is remembered yet."}, nil
+		return found, "Nothing is remembered yet."
 	}
 	f := newFence("%s.", count(found.Count, "category", "categories"))
 	f.explain()
@@ -66,14 +43,10 @@ func (s *Server) listMemoryCategories(ctx context.Context, in ofPersona) (reply[
 		lines = append(lines, fmt.Sprintf("%s: %s (%d)", h.Type, h.Category, h.Count))
 	}
 	f.add("By type, with how many are in each:", lines...)
-	return reply[router.MemoryCategories]{found, f.String()}, nil
+	return found, f.String()
 }
 
-func (s *Server) memoryStats(ctx context.Context, in ofPersona) (reply[router.MemoryStats], error) {
-	found, err := s.services.Introspection.Stats(ctx, in.Persona)
-	if err != nil {
-		return reply[router.MemoryStats]{}, err
-	}
+func shownStats(found router.MemoryStats) (router.MemoryStats, string) {
 	parts := []string{}
 	for _, t := range []router.MemoryType{
 		router.SemanticMemory, router.EpisodicMemory, router.ProceduralMemory, router.ProspectiveMemory, router.WorkingMemory, router.TeamKnowledge, router.TeamLessons,
@@ -82,15 +55,11 @@ func (s *Server) memoryStats(ctx context.Context, in ofPersona) (reply[router.Me
 			parts = append(parts, fmt.Sprintf("%s %d (%d bytes)", t, c.Count, c.Bytes))
 		}
 	}
-	return reply[router.MemoryStats]{found, fmt.Sprintf("%s of %s: %s.",
-		count(int(found.Count), "memory", "memories"), count(found.PersonaCount, "persona", "personas"), strings.Join(parts, ", "))}, nil
+	return found, fmt.Sprintf("%s of %s: %s.",
+		count(int(found.Count), "memory", "memories"), count(found.PersonaCount, "persona", "personas"), strings.Join(parts, ", "))
 }
 
-func (s *Server) clearMemory(ctx context.Context, in clearMemory) (reply[router.Cleared], error) {
-	cleared, err := s.services.Introspection.Clear(ctx, router.ClearRequest{Persona: in.Persona, Type: in.Type, Category: in.Category, Confirm: in.Confirm})
-	if err != nil {
-		return reply[router.Cleared]{}, err
-	}
+func shownCleared(cleared router.Cleared) (router.Cleared, string) {
 	verb := "Would delete"
 	if cleared.Confirmed {
 		verb = "Deleted"
@@ -105,5 +74,5 @@ func (s *Server) clearMemory(ctx context.Context, in clearMemory) (reply[router.
 	if len(parts) > 0 {
 		said += " (" + strings.Join(parts, ", ") + ")"
 	}
-	return reply[router.Cleared]{cleared, strings.TrimSpace(said + ". " + cleared.Notice)}, nil
+	return cleared, strings.TrimSpace(said + ". " + cleared.Notice)
 }

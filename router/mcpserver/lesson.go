@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,30 +10,6 @@ import (
 
 	"skillrouter/learning"
 )
-
-type reportLesson struct {
-	Type            learning.LessonType `json:"lesson_type"`
-	Domain          string              `json:"domain"`
-	Category        string              `json:"category"`
-	Title           string              `json:"title"`
-	Context         string              `json:"context"`
-	Action          string              `json:"action_taken"`
-	Outcome         string              `json:"outcome"`
-	RootCause       string              `json:"root_cause"`
-	Solution        string              `json:"solution"`
-	Alternatives    []string            `json:"alternatives"`
-	Severity        learning.Severity   `json:"severity"`
-	Tags            []string            `json:"tags"`
-	RelatedCommands []string            `json:"related_commands"`
-	Project         string              `json:"project"`
-}
-
-type relevantLessons struct {
-	Context string `json:"context"`
-	Domain  string `json:"domain"`
-	Limit   int    `json:"max_results"`
-	Explain bool   `json:"explain"`
-}
 
 // lesson is what a model needs of a lesson.
 type lesson struct {
@@ -67,106 +44,178 @@ type lesson struct {
 	CutBytes        int                   `json:"cut_bytes,omitempty"` // of the texts, left out of this answer
 }
 
-type lessonHits struct {
-	Results   []lesson          `json:"results"`
-	LeftOut   int               `json:"left_out,omitempty"` // found too, and over what the service answers at once
-	Corrected map[string]string `json:"corrected,omitempty"`
-	Degraded  string            `json:"degraded,omitempty"` // see knowledgeHits
-	Notice    string            `json:"notice,omitempty"`
+type oneLesson struct {
+	Lesson lesson `json:"lesson"`
+	Notice string `json:"notice"`
 }
 
-// addLessonTools offers the two that every agent needs; those that tend
-// lessons are in a toolset of their own.
+type lessonPage struct {
+	Lessons []lesson `json:"lessons"`
+	Next    string   `json:"next,omitempty"` // cursor of the next page
+	Notice  string   `json:"notice,omitempty"`
+}
+
+// lessonListing is what list_lessons takes: of the statuses that a filter may name one.
+type lessonListing struct {
+	learning.LessonFilter
+	status learning.LessonStatus
+}
+
+// addLessonTools offers the two that every agent needs, and what looks after
+// lessons, in the toolset for it.
 func (s *Server) addLessonTools() {
+	lessons := s.services.Lessons
 	add(s, tool{
-		name: "report_lesson", title: "Report a lesson", effect: adds,
+		name: "report_lesson", title: "Report a lesson", effect: adds, holds: "lesson_id",
 		description: "Report what worked, what failed, or what nobody should do again (anti_pattern: its related_commands are stopped).",
-		input: arguments(
-			required(oneOf("lesson_type", "", learning.LessonTypes()...)),
-			required(text("domain", "")),
-			required(text("title", "")),
-			required(text("context", "")),
-			required(text("action_taken", "")),
-			required(text("outcome", "")),
-			text("category", ""),
-			text("root_cause", ""),
-			text("solution", ""),
-			texts("alternatives", "What to do instead"),
-			oneOf("severity", "", learning.Severities()...),
-			texts("tags", ""),
-			texts("related_commands", ""),
-			text("project", ""),
-		),
-		output: holds("lesson_id"),
-	}, s.reportLesson)
+	}, func(p *params, d *learning.LessonDraft) {
+		p.must("lesson_type", &d.Type, "", among(learning.LessonTypes()...))
+		p.must("domain", &d.Domain, "")
+		p.must("title", &d.Title, "")
+		p.must("context", &d.Context, "")
+		p.must("action_taken", &d.Action, "")
+		p.must("outcome", &d.Outcome, "")
+		p.may("category", &d.Category, "")
+		p.may("root_cause", &d.RootCause, "")
+		p.may("solution", &d.Solution, "")
+		p.may("alternatives", &d.Alternatives, "What to do instead")
+		p.may("severity", &d.Severity, "", among(learning.Severities()...))
+		p.may("tags", &d.Tags, "")
+		p.may("related_commands", &d.RelatedCommands, "")
+		p.may("project", &d.Project, "")
+		p.actor(&d.SourceAgent)
+	}, then(func(ctx context.Context, d learning.LessonDraft) (learning.Reported, error) {
+		d.Category = cmp.Or(d.Category, d.Domain)
+		return lessons.Report(ctx, d)
+	}, reportedLesson))
 	add(s, tool{
-		name: "get_relevant_lessons", title: "Relevant lessons", effect: reads,
+		name: "get_relevant_lessons", title: "Relevant lessons", effect: reads, holds: "results",
 		description: "The lessons that fit a task. Ask before you begin it.",
-		input: arguments(
-			required(text("context", "The task")),
-			text("domain", ""),
-			upTo("max_results", "1–%d, default 10", learning.MaxLimit),
-			boolean("explain", ""),
-		),
-		output: holds("results"),
-	}, s.relevantLessons)
-	s.addLessonTending()
+	}, func(p *params, q *learning.LessonQuery) {
+		p.must("context", &q.Context, "The task")
+		p.may("domain", &q.Domain, "")
+		p.may("max_results", &q.Limit, upTo(learning.MaxLimit, learning.DefaultLessonLimit))
+		p.may("explain", &q.Explain, "")
+		p.actor(&q.Agent)
+	}, then(lessons.Relevant, func(found learning.LessonResults) (hits[lesson], string) {
+		out := hits[lesson]{LeftOut: found.LeftOut, Corrected: found.Corrected, Degraded: found.Notice}
+		out.Results = views(found.Results, func(hit learning.LessonHit) lesson {
+			one := shownLesson(hit.Lesson)
+			one.Similarity, one.Recency, one.RelevanceScore, one.Why = &hit.Similarity, &hit.Recency, &hit.Score, hit.Why
+			return one
+		})
+		return out, out.said(lessonEntry, "No lesson fits. Once you have learned something here, use report_lesson.", "best first", "lesson", "lessons")
+	}))
+	add(s, tool{
+		name: "list_lessons", title: "List lessons", set: ToolsetLessons, effect: reads, holds: "lessons",
+		description: "Lessons by what they are, newest first; retired ones only if asked for.",
+	}, func(p *params, l *lessonListing) {
+		p.may("lesson_type", &l.Type, "", among(learning.LessonTypes()...))
+		p.may("domain", &l.Domain, "")
+		p.may("category", &l.Category, "")
+		p.may("severity", &l.Severity, "", among(learning.Severities()...))
+		p.may("level", &l.Level, "", among(learning.Levels()...))
+		p.may("status", &l.status, "", among(learning.LessonStatuses()...))
+		p.may("tag", &l.Tag, "")
+		p.may("project", &l.Project, "")
+		p.may("cursor", &l.Cursor, nextPage)
+		p.may("limit", &l.Limit, "Default 50", within(1, learning.MaxLimit))
+	}, then(func(ctx context.Context, l lessonListing) (learning.LessonPage, error) {
+		if l.status != "" {
+			l.Statuses = []learning.LessonStatus{l.status}
+		}
+		return lessons.List(ctx, l.LessonFilter)
+	}, func(page learning.LessonPage) (lessonPage, string) {
+		out := lessonPage{Lessons: views(page.Lessons, shownLesson), Next: page.Next}
+		f := listing(out.Lessons, &out.Notice, lessonEntry, "There are no such lessons.", "%s, newest first.", count(len(out.Lessons), "lesson", "lessons"))
+		if out.Next != "" && len(out.Lessons) > 0 {
+			f.say("There are more: ask again with cursor %q.", out.Next)
+		}
+		return out, f.String()
+	}))
+	add(s, tool{
+		name: "get_lesson", title: "One lesson", set: ToolsetLessons, effect: reads, holds: "lesson",
+		description: "Everything that a lesson says.",
+	}, whichLesson, then(lessons.Lesson, func(l learning.Lesson) (oneLesson, string) {
+		return changedLesson(l, "Lesson %d.", l.Number)
+	}))
+	add(s, tool{
+		name: "validate_lesson", title: "Judge a lesson", set: ToolsetLessons, effect: adds, holds: "lesson",
+		description: "Say whether a lesson holds; its confidence moves with it.",
+	}, func(p *params, c *change[string, learning.ValidationDraft]) {
+		whichLesson(p, &c.id)
+		p.must("validation_type", &c.draft.Type, "", among(learning.ValidationTypes()...))
+		p.may("notes", &c.draft.Notes, "Why")
+		p.actor(&c.draft.By)
+	}, func(ctx context.Context, c change[string, learning.ValidationDraft]) (out oneLesson, text string, err error) {
+		l, err := lessons.Validate(ctx, c.id, c.draft)
+		if err == nil {
+			out, text = changedLesson(l, "Judged %s; lesson %d has confidence %.2f now.", c.draft.Type, l.Number, l.Confidence)
+		}
+		return out, text, err
+	})
+	add(s, tool{
+		name: "promote_lesson", title: "Promote a lesson", set: ToolsetLessons, effect: adds, holds: "lesson",
+		description: "Draw a pattern, a new lesson, from two independent cases, which stay; or raise a pattern to a principle (three successful applications in distinct contexts). A refusal says which evidence is missing.",
+	}, func(p *params, c *change[string, learning.PromotionDraft]) {
+		whichLesson(p, &c.id)
+		p.may("source_case_ids", &c.draft.Sources, "Further lessons that it was drawn from")
+		p.may("notes", &c.draft.Notes, "")
+		p.actor(&c.draft.By)
+	}, then(changing(lessons.Promote), func(l learning.Lesson) (oneLesson, string) {
+		return changedLesson(l, "Lesson %d is a %s now.", l.Number, l.Level)
+	}))
+	add(s, tool{
+		name: "retire_lesson", title: "Retire a lesson", set: ToolsetLessons, effect: adds, holds: "lesson",
+		description: "Take a lesson out of use. It is kept with its history and can be restored.",
+	}, func(p *params, c *change[string, learning.RetirementDraft]) {
+		whichLesson(p, &c.id)
+		p.must("reason", &c.draft.Reason, "")
+		p.may("superseded_by", &c.draft.SupersededBy, "The lesson that stands in its place")
+		p.actor(&c.draft.By)
+	}, then(changing(lessons.Retire), func(l learning.Lesson) (oneLesson, string) {
+		return changedLesson(l, "Lesson %d is retired.", l.Number)
+	}))
+	add(s, tool{
+		name: "restore_lesson", title: "Restore a lesson", set: ToolsetLessons, effect: ensure, holds: "lesson",
+		description: "Take a retired lesson back into use.",
+	}, func(p *params, c *change[string, string]) {
+		whichLesson(p, &c.id)
+		p.may("note", &c.draft, "Why")
+	}, then(changing(lessons.Restore), func(l learning.Lesson) (oneLesson, string) {
+		return changedLesson(l, "Lesson %d is in use again.", l.Number)
+	}))
+	s.addLessonReview()
 }
 
-func (s *Server) reportLesson(ctx context.Context, in reportLesson) (reply[learning.Reported], error) {
-	if in.Category == "" {
-		in.Category = in.Domain
-	}
-	reported, err := s.services.Lessons.Report(ctx, learning.LessonDraft{
-		Type: in.Type, Domain: in.Domain, Category: in.Category, Title: in.Title, Context: in.Context, Action: in.Action,
-		Outcome: in.Outcome, RootCause: in.RootCause, Solution: in.Solution, Alternatives: in.Alternatives, Severity: in.Severity,
-		Tags: in.Tags, RelatedCommands: in.RelatedCommands, Project: in.Project, SourceAgent: s.actor(ctx, ""),
-	})
-	if err != nil {
-		return reply[learning.Reported]{}, err
-	}
+// whichLesson is how every tool here names a lesson.
+func whichLesson(p *params, lesson *string) { p.must("lesson", lesson, "Its id or number") }
+
+// changedLesson is a lesson after what was done to it.
+func changedLesson(l learning.Lesson, format string, args ...any) (oneLesson, string) {
+	out := oneLesson{shownLesson(l), notice}
+	text := alone(&out.Lesson, lessonEntry, format, args...)
+	return out, text
+}
+
+func reportedLesson(r learning.Reported) (learning.Reported, string) {
 	var said strings.Builder
-	if reported.Duplicate {
-		fmt.Fprintf(&said, "Known already as lesson %d (%s): occurrence %d was counted.", reported.Number, visible(reported.LessonID), reported.Occurrences)
+	if r.Duplicate {
+		fmt.Fprintf(&said, "Known already as lesson %d (%s): occurrence %d was counted.", r.Number, visible(r.LessonID), r.Occurrences)
 	} else {
-		fmt.Fprintf(&said, "Recorded as lesson %d (%s).", reported.Number, visible(reported.LessonID))
+		fmt.Fprintf(&said, "Recorded as lesson %d (%s).", r.Number, visible(r.LessonID))
 	}
-	if reported.Patterns > 0 {
-		fmt.Fprintf(&said, " It belongs to %s.", count(reported.Patterns, "pattern", "patterns"))
+	if r.Patterns > 0 {
+		fmt.Fprintf(&said, " It belongs to %s.", count(r.Patterns, "pattern", "patterns"))
 	}
-	if len(reported.EscalatedTo) > 0 {
-		fmt.Fprintf(&said, " Escalated to %s.", visible(strings.Join(reported.EscalatedTo, ", ")))
+	if len(r.EscalatedTo) > 0 {
+		fmt.Fprintf(&said, " Escalated to %s.", visible(strings.Join(r.EscalatedTo, ", ")))
 	}
-	if len(reported.Redacted) > 0 {
-		fmt.Fprintf(&said, " Secrets were cut out of it before it was stored: %s.", strings.Join(reported.Redacted, ", "))
-	}
-	for _, note := range reported.Notes {
+	said.WriteString(redacted(r.Redacted))
+	for _, note := range r.Notes {
 		fmt.Fprintf(&said, "\nNote: %s", visible(note))
 	}
-	return reply[learning.Reported]{reported, said.String()}, nil
-}
-
-func (s *Server) relevantLessons(ctx context.Context, in relevantLessons) (reply[lessonHits], error) {
-	found, err := s.services.Lessons.Relevant(ctx, learning.LessonQuery{
-		Context: in.Context, Domain: in.Domain, Agent: s.actor(ctx, ""), Limit: in.Limit, Explain: in.Explain,
-	})
-	if err != nil {
-		return reply[lessonHits]{}, err
-	}
-	out := lessonHits{Results: []lesson{}, LeftOut: found.LeftOut, Corrected: found.Corrected, Degraded: found.Notice}
-	for _, hit := range found.Results {
-		shown := shownLesson(hit.Lesson)
-		shown.Similarity, shown.Recency, shown.RelevanceScore = &hit.Similarity, &hit.Recency, &hit.Score
-		shown.Why = hit.Why
-		out.Results = append(out.Results, shown)
-	}
-	if len(out.Results) == 0 {
-		return reply[lessonHits]{out, "No lesson fits. Once you have learned something here, use report_lesson." + corrections(out.Corrected) + degraded(out.Degraded)}, nil
-	}
-	out.Notice = notice
-	f := newFence("Found %s, best first.%s%s%s", count(len(out.Results), "lesson", "lessons"), leftOut(out.LeftOut), corrections(out.Corrected), degraded(out.Degraded))
-	f.addLessons(out.Results)
-	return reply[lessonHits]{out, f.String()}, nil
+	return r, said.String()
 }
 
 // shownLesson copies what may be shortened later: a service may keep its own.
@@ -179,46 +228,21 @@ func shownLesson(l learning.Lesson) lesson {
 	}
 }
 
-// texts are what may be shortened of a lesson, what matters most first.
-func (l *lesson) texts() []*string {
-	list := []*string{&l.Title, &l.Solution, &l.RootCause, &l.Outcome, &l.Context, &l.Action}
-	for i := range l.Alternatives {
-		list = append(list, &l.Alternatives[i])
-	}
-	for i := range l.RelatedCommands {
-		list = append(list, &l.RelatedCommands[i])
-	}
-	return append(list, &l.Body)
-}
-
-// addLessons shortens the lessons to what an answer may hold and appends them.
-func (f *fence) addLessons(list []lesson) {
-	texts := make([][]*string, len(list))
-	for i := range list {
-		texts[i] = list[i].texts()
-	}
-	for i, left := range fitTexts(texts) {
-		list[i].CutBytes = left
-	}
-	f.explain()
-	for i, l := range list {
-		label := fmt.Sprintf("%d. lesson %d, %s, %s, %s %s, confidence %.2f, seen %d×, by %s, trust %q",
-			i+1, l.Number, l.Type, l.Severity, l.Status, l.Level, l.Confidence, l.Occurrences, author(l.SourceAgent), string(l.Trust))
+func lessonEntry(l *lesson) entry {
+	texts := []*string{&l.Title, &l.Solution, &l.RootCause, &l.Outcome, &l.Context, &l.Action}
+	texts = append(append(append(texts, each(l.Alternatives)...), each(l.RelatedCommands)...), &l.Body)
+	return entry{texts, func(cut int) (string, []string) {
+		l.CutBytes = cut
+		label := fmt.Sprintf("lesson %d, %s, %s, %s %s, confidence %.2f, seen %d×, by %s, trust %q",
+			l.Number, l.Type, l.Severity, l.Status, l.Level, l.Confidence, l.Occurrences, author(l.SourceAgent), string(l.Trust))
 		if l.RelevanceScore != nil {
 			label += fmt.Sprintf(", relevance %.3g", *l.RelevanceScore)
 		}
-		f.add(label,
+		return label, []string{
 			attributes("id", l.ID, "domain", l.Domain, "category", l.Category, "project", l.Project, "tags", strings.Join(l.Tags, ", ")),
 			l.Title, part("Context", l.Context), part("Done", l.Action), part("Outcome", l.Outcome), part("Root cause", l.RootCause),
 			part("Solution", l.Solution), part("Instead", strings.Join(l.Alternatives, "; ")), part("Commands", strings.Join(l.RelatedCommands, "; ")),
-			l.Body, whyNote(l.Why), cutNote(l.CutBytes))
-	}
-}
-
-// part is a text under its name, or nothing.
-func part(name, text string) string {
-	if text == "" {
-		return ""
-	}
-	return name + ": " + text
+			l.Body, whyNote(l.Why), cutNote(cut),
+		}
+	}}
 }

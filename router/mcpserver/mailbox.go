@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,25 +18,6 @@ const everyone = "*"
 
 // defaultMessages is how many messages a model is given if it does not say.
 const defaultMessages = 20
-
-type sendSignal struct {
-	To             string          `json:"to_agent_id"`
-	Signal         string          `json:"signal"`
-	Context        json.RawMessage `json:"context"`
-	Priority       int             `json:"priority"`
-	ThreadID       string          `json:"thread_id"`
-	AckRequired    bool            `json:"ack_required"`
-	TTLSeconds     int64           `json:"ttl_seconds"`
-	IdempotencyKey string          `json:"idempotency_key"`
-}
-
-type checkMessages struct {
-	AgentID    string `json:"agent_id"`
-	AckThrough int64  `json:"ack_through"`
-	Ack        bool   `json:"ack"`
-	Since      int64  `json:"since"`
-	Limit      int    `json:"limit"`
-}
 
 // message is what a model needs of a signal that it was sent.
 type message struct {
@@ -63,92 +45,89 @@ type messages struct {
 	Notice     string    `json:"notice,omitempty"`
 }
 
+// messageCheck is what check_messages takes.
+type messageCheck struct {
+	comms.InboxQuery
+	ackThrough int64
+	ack        bool
+}
+
 func (s *Server) addMailboxTools() {
 	add(s, tool{
-		name: "send_signal", title: "Send a signal", effect: steers,
+		name: "send_signal", title: "Send a signal", effect: steers, holds: "message_id seq delivered",
 		description: "Send a message or order to another agent. It is stored, and waits until the agent is there.",
-		input: arguments(
-			required(text("to_agent_id", `An agent's id, or "*" for all agents`)),
-			required(text("signal", "message, stop, pause, resume, or your own")),
-			anObject("context", `What it is about, such as {"text": "…"}`),
-			value("integer", "priority", "-10 to 10"),
-			text("thread_id", ""),
-			boolean("ack_required", ""),
-			value("integer", "ttl_seconds", ""),
-			text("idempotency_key", ""),
-		),
-		output: holds("message_id", "seq", "delivered"),
-	}, s.sendSignal)
+	}, func(p *params, d *operational.MessageDraft) {
+		p.must("to_agent_id", &d.To, `An agent's id, or "*" for all agents`)
+		p.must("signal", &d.Signal, "message, stop, pause, resume, or your own")
+		p.may("context", &d.Context, `What it is about, such as {"text": "…"}`, object)
+		p.may("priority", &d.Priority, "-10 to 10")
+		p.may("thread_id", &d.ThreadID, "")
+		p.may("ack_required", &d.AckRequired, "")
+		p.may("ttl_seconds", &d.TTLSeconds, "")
+		p.may("idempotency_key", &d.IdempotencyKey, "")
+		p.actor(&d.From)
+	}, then(s.sendSignal, func(sent comms.Sent) (comms.Sent, string) {
+		said := "Stored as message %d (%s) for %s; it waits until it is read."
+		switch {
+		case sent.Duplicate:
+			return sent, fmt.Sprintf("Nothing new was sent: the idempotency key stands for message %d (%s).", sent.Seq, visible(sent.MessageID))
+		case sent.Delivered:
+			said = "Delivered as message %d (%s) to %s."
+		}
+		return sent, fmt.Sprintf(said, sent.Seq, visible(sent.MessageID), visible(sent.Target))
+	}))
 	add(s, tool{
-		name: "check_messages", title: "Check messages", effect: adds,
+		name: "check_messages", title: "Check messages", effect: adds, holds: "messages last_seq should_stop",
 		description: "Your messages, oldest first, and whether you should stop. They come again until you acknowledge them.",
-		input: arguments(
-			value("integer", "ack_through", "First acknowledge all up to this seq"),
-			boolean("ack", "Acknowledge at once what is returned"),
-			value("integer", "since", ""),
-			upTo("limit", "1–%d, default 20", comms.MaxLimit),
-			text("agent_id", ""),
-		),
-		output: holds("messages", "last_seq", "should_stop"),
+	}, func(p *params, c *messageCheck) {
+		c.Unacked = true
+		p.may("ack_through", &c.ackThrough, "First acknowledge all up to this seq")
+		p.may("ack", &c.ack, "Acknowledge at once what is returned")
+		p.may("since", &c.Since, "")
+		p.may("limit", &c.Limit, upTo(comms.MaxLimit, defaultMessages))
+		p.may("agent_id", &c.AgentID, "")
+		p.actor(&c.AgentID)
 	}, s.checkMessages)
 }
 
-func (s *Server) sendSignal(ctx context.Context, in sendSignal) (reply[comms.Sent], error) {
-	draft := operational.MessageDraft{
-		From: s.actor(ctx, ""), To: in.To, Signal: in.Signal, Context: in.Context, Priority: in.Priority, ThreadID: in.ThreadID,
-		AckRequired: in.AckRequired, TTLSeconds: in.TTLSeconds, IdempotencyKey: in.IdempotencyKey,
-	}
-	switch in.To {
+func (s *Server) sendSignal(ctx context.Context, d operational.MessageDraft) (comms.Sent, error) {
+	switch d.To {
 	case everyone:
-		draft.To = ""
+		d.To = ""
 	case "":
-		return reply[comms.Sent]{}, skillrouter.InvalidField("to_agent_id", `is required: an agent's id, or "*" for all agents`)
+		return comms.Sent{}, skillrouter.InvalidField("to_agent_id", `is required: an agent's id, or "*" for all agents`)
 	}
-	sent, err := s.services.Mailbox.Send(ctx, draft)
-	if err != nil {
-		return reply[comms.Sent]{}, err
-	}
-	text := fmt.Sprintf("Stored as message %d (%s) for %s; it waits until it is read.", sent.Seq, visible(sent.MessageID), visible(sent.Target))
-	switch {
-	case sent.Duplicate:
-		text = fmt.Sprintf("Nothing new was sent: the idempotency key stands for message %d (%s).", sent.Seq, visible(sent.MessageID))
-	case sent.Delivered:
-		text = fmt.Sprintf("Delivered as message %d (%s) to %s.", sent.Seq, visible(sent.MessageID), visible(sent.Target))
-	}
-	return reply[comms.Sent]{sent, text}, nil
+	return s.services.Mailbox.Send(ctx, d)
 }
 
-func (s *Server) checkMessages(ctx context.Context, in checkMessages) (reply[messages], error) {
-	agent := s.actor(ctx, in.AgentID)
-	out := messages{Messages: []message{}}
-	if in.AckThrough > 0 {
-		acked, err := s.services.Mailbox.Ack(ctx, comms.Ack{AgentID: agent, Seq: in.AckThrough})
+func (s *Server) checkMessages(ctx context.Context, in messageCheck) (out messages, text string, err error) {
+	agent := in.AgentID
+	if in.ackThrough > 0 {
+		out.Acked, err = s.services.Mailbox.Ack(ctx, comms.Ack{AgentID: agent, Seq: in.ackThrough})
 		if skillrouter.FieldOf(err) == "seq" { // as the tool's caller spelt it
 			err = skillrouter.InvalidField("ack_through", "%s", skillrouter.MessageOf(err))
 		}
 		if err != nil {
-			return reply[messages]{}, err
+			return out, "", err
 		}
-		out.Acked = acked
 	}
-	if in.Limit == 0 {
-		in.Limit = defaultMessages
-	}
-	inbox, err := s.services.Mailbox.Inbox(ctx, comms.InboxQuery{AgentID: agent, Since: in.Since, Unacked: true, Limit: in.Limit})
+	in.Limit = cmp.Or(in.Limit, defaultMessages)
+	inbox, err := s.services.Mailbox.Inbox(ctx, in.InboxQuery)
 	if err != nil {
-		return reply[messages]{}, err
+		return out, "", err
 	}
 	out.LastSeq, out.More = inbox.LastSeq, inbox.More
 	if s.services.Presence != nil {
 		check, err := s.services.Presence.ShutdownCheck(ctx, agent)
 		if err != nil && skillrouter.CodeOf(err) != skillrouter.NotFound { // an agent that never checked in need not stop
-			return reply[messages]{}, err
+			return out, "", err
 		}
 		out.ShouldStop, out.StopReason = check.ShouldStop, check.Reason
 	}
 	out.Messages = shownMessages(inbox.Messages)
-	marked := s.mark(ctx, agent, in.Ack, &out)
-	return reply[messages]{out, messagesText(&out, marked)}, nil
+	marked := s.mark(ctx, agent, in.ack, &out)
+	text = messagesText(&out, marked)
+	return out, text, nil
 }
 
 // mark notes that the messages were read and, if asked, acknowledges them. A
@@ -171,24 +150,22 @@ func (s *Server) mark(ctx context.Context, agent string, ack bool, out *messages
 	return err
 }
 
-// shownMessages turns messages into what a model is shown; contexts that
+// shownMessages are the messages as a model is shown them; contexts that
 // together are over the bound of an answer are left out and measured.
 func shownMessages(inbox []comms.InboxMessage) []message {
-	shown := []message{}
-	var lengths []int
-	for _, m := range inbox {
-		lengths = append(lengths, len(m.Context))
-		shown = append(shown, message{
+	list := views(inbox, func(m comms.InboxMessage) message {
+		return message{
 			Seq: m.Seq, ID: m.ID, From: m.From, To: m.To, Signal: m.Signal, Context: m.Context, Priority: m.Priority,
 			ThreadID: m.ThreadID, AckRequired: m.AckRequired, Read: m.Read, CreatedAt: m.CreatedAt,
-		})
-	}
+		}
+	})
+	lengths := views(inbox, func(m comms.InboxMessage) int { return len(m.Context) })
 	for i, share := range shares(lengths) {
 		if share < lengths[i] {
-			shown[i].Context, shown[i].CutBytes = nil, lengths[i]
+			list[i].Context, list[i].CutBytes = nil, lengths[i]
 		}
 	}
-	return shown
+	return list
 }
 
 func messagesText(out *messages, marked error) string {

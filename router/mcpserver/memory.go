@@ -1,15 +1,11 @@
 package mcpserver
 
 import (
-	"context"
 	"time"
 
+	"skillrouter/learning"
 	"skillrouter/router"
 )
-
-type getAgentMemory struct {
-	Agent string `json:"agent_id"`
-}
 
 // agentMemory is what an agent should know. A lesson that stands in several of
 // its lists is in the first of them alone: a model reads each once.
@@ -24,54 +20,41 @@ type agentMemory struct {
 	Notice       string    `json:"notice,omitempty"`
 }
 
+// addMemoryTools offers what an agent should know.
 func (s *Server) addMemoryTools() {
 	add(s, tool{
 		name: "get_agent_memory", title: "What an agent should know", set: ToolsetLessons, effect: reads,
+		holds:       "agent lessons_count critical_lessons anti_patterns recent_lessons last_updated",
 		description: "What you should know before you work: critical lessons, what never to do, and what was learned lately in your domain or fits your past work.",
-		input:       arguments(text("agent_id", "Another agent than you")),
-		output:      holds("agent", "lessons_count", "critical_lessons", "anti_patterns", "recent_lessons", "last_updated"),
-	}, s.getAgentMemory)
-}
-
-func (s *Server) getAgentMemory(ctx context.Context, in getAgentMemory) (reply[agentMemory], error) {
-	found, err := s.services.Memory.Memory(ctx, s.actor(ctx, in.Agent))
-	if err != nil {
-		return reply[agentMemory]{}, err
-	}
-	out, text := shownMemory(found)
-	return reply[agentMemory]{out, text}, nil
+	}, func(p *params, agent *string) {
+		p.may("agent_id", agent, "Another agent than you")
+		p.actor(agent)
+	}, then(s.services.Memory.Memory, shownMemory))
 }
 
 func shownMemory(found router.Memory) (agentMemory, string) {
 	out := agentMemory{Agent: found.Agent, Domain: found.Domain, LessonsCount: found.LessonsCount, LastUpdated: found.LastUpdated}
 	seen := map[string]bool{}
-	var all []lesson
-	gather := func(l lesson) int {
-		if seen[l.ID] {
-			return 0
+	all := []lesson{}
+	gather := func(l learning.Lesson) {
+		if !seen[l.ID] {
+			seen[l.ID] = true
+			all = append(all, shownLesson(l))
 		}
-		seen[l.ID] = true
-		all = append(all, l)
-		return 1
 	}
-	critical, anti := 0, 0
 	for _, l := range found.Critical {
-		critical += gather(shownLesson(l))
+		gather(l)
 	}
+	critical := len(all)
 	for _, l := range found.AntiPatterns {
-		anti += gather(shownLesson(l.Lesson))
+		gather(l.Lesson)
 	}
+	both := len(all)
 	for _, l := range found.Recent {
-		gather(shownLesson(l))
+		gather(l)
 	}
-	if len(all) == 0 {
-		out.Critical, out.AntiPatterns, out.Recent = []lesson{}, []lesson{}, []lesson{}
-		return out, "There is nothing to know yet."
-	}
-	out.Notice = notice
-	f := newFence("%s for %s: %d critical, then %d more on what never to do, then what is recent.",
-		count(found.LessonsCount, "lesson", "lessons"), author(found.Agent), critical, anti)
-	f.addLessons(all)
-	out.Critical, out.AntiPatterns, out.Recent = all[:critical:critical], all[critical:critical+anti:critical+anti], all[critical+anti:]
+	f := listing(all, &out.Notice, lessonEntry, "There is nothing to know yet.", "%s for %s: %d critical, then %d more on what never to do, then what is recent.",
+		count(found.LessonsCount, "lesson", "lessons"), author(found.Agent), critical, both-critical)
+	out.Critical, out.AntiPatterns, out.Recent = all[:critical:critical], all[critical:both:both], all[both:]
 	return out, f.String()
 }

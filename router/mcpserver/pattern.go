@@ -10,17 +10,6 @@ import (
 	"skillrouter/learning"
 )
 
-type emergingPatterns struct {
-	Type   learning.PatternType `json:"pattern_type"`
-	Domain string               `json:"domain"`
-	Limit  int                  `json:"limit"`
-}
-
-type confirmPattern struct {
-	Pattern string `json:"pattern"`
-	Notes   string `json:"notes"`
-}
-
 // pattern is what a model needs of a pattern.
 type pattern struct {
 	ID          string                 `json:"id"`
@@ -54,72 +43,35 @@ type onePattern struct {
 
 func (s *Server) addPatternTools() {
 	add(s, tool{
-		name: "emerging_patterns", title: "Emerging patterns", set: ToolsetLessons, effect: reads,
+		name: "emerging_patterns", title: "Emerging patterns", set: ToolsetLessons, effect: reads, holds: "patterns",
 		description: "What recurs in the team's lessons and experiences and nobody has confirmed, with why it was taken for a pattern.",
-		input: arguments(
-			oneOf("pattern_type", "", learning.PatternTypes()...),
-			text("domain", ""),
-			integer("limit", "Default 50", 1, learning.MaxLimit),
-		),
-		output: holds("patterns"),
-	}, s.emergingPatterns)
+	}, func(p *params, f *learning.PatternFilter) {
+		f.Statuses = []learning.PatternStatus{learning.PatternEmerging}
+		p.may("pattern_type", &f.Type, "", among(learning.PatternTypes()...))
+		p.may("domain", &f.Domain, "")
+		p.may("limit", &f.Limit, "Default 50", within(1, learning.MaxLimit))
+	}, then(s.services.Patterns.List, func(found []learning.Pattern) (patterns, string) {
+		out := patterns{Patterns: views(found, shownPattern)}
+		return out, listing(out.Patterns, &out.Notice, patternEntry, "No pattern emerges.",
+			"%s, the latest seen first.", count(len(found), "pattern emerges", "patterns emerge")).String()
+	}))
+	s.addPatternJudgement("confirm", "Confirm a pattern", "Say that a pattern is real and should be enforced.", s.services.Patterns.Confirm)
+	s.addPatternJudgement("deprecate", "Deprecate a pattern", "Say that a pattern is none, or holds no more.", s.services.Patterns.Deprecate)
+}
+
+// addPatternJudgement offers to judge a pattern: confirm or deprecate it.
+func (s *Server) addPatternJudgement(verb, title, description string, judge func(context.Context, string, learning.ConfirmationDraft) (learning.Pattern, error)) {
 	add(s, tool{
-		name: "confirm_pattern", title: "Confirm a pattern", set: ToolsetLessons, effect: ensure,
-		description: "Say that a pattern is real and should be enforced.",
-		input: arguments(
-			required(text("pattern", "Its id or number")),
-			text("notes", "Why"),
-		),
-		output: holds("pattern"),
-	}, s.confirmPattern)
-	add(s, tool{
-		name: "deprecate_pattern", title: "Deprecate a pattern", set: ToolsetLessons, effect: ensure,
-		description: "Say that a pattern is none, or holds no more.",
-		input:       arguments(required(text("pattern", "Its id or number")), text("notes", "Why")),
-		output:      holds("pattern"),
-	}, s.deprecatePattern)
-}
-
-func (s *Server) emergingPatterns(ctx context.Context, in emergingPatterns) (reply[patterns], error) {
-	found, err := s.services.Patterns.List(ctx, learning.PatternFilter{
-		Type: in.Type, Domain: in.Domain, Statuses: []learning.PatternStatus{learning.PatternEmerging}, Limit: in.Limit,
-	})
-	if err != nil {
-		return reply[patterns]{}, err
-	}
-	out := patterns{Patterns: []pattern{}}
-	for _, p := range found {
-		out.Patterns = append(out.Patterns, shownPattern(p))
-	}
-	if len(out.Patterns) == 0 {
-		return reply[patterns]{out, "No pattern emerges."}, nil
-	}
-	out.Notice = notice
-	f := newFence("%s, the latest seen first.", count(len(out.Patterns), "pattern emerges", "patterns emerge"))
-	f.addPatterns(out.Patterns)
-	return reply[patterns]{out, f.String()}, nil
-}
-
-func (s *Server) confirmPattern(ctx context.Context, in confirmPattern) (reply[onePattern], error) {
-	confirmed, err := s.services.Patterns.Confirm(ctx, in.Pattern, learning.ConfirmationDraft{By: s.actor(ctx, ""), Notes: in.Notes})
-	if err != nil {
-		return reply[onePattern]{}, err
-	}
-	list := []pattern{shownPattern(confirmed)}
-	f := newFence("Pattern %d is confirmed.", confirmed.Number)
-	f.addPatterns(list)
-	return reply[onePattern]{onePattern{list[0], notice}, f.String()}, nil
-}
-
-func (s *Server) deprecatePattern(ctx context.Context, in confirmPattern) (reply[onePattern], error) {
-	deprecated, err := s.services.Patterns.Deprecate(ctx, in.Pattern, learning.ConfirmationDraft{By: s.actor(ctx, ""), Notes: in.Notes})
-	if err != nil {
-		return reply[onePattern]{}, err
-	}
-	list := []pattern{shownPattern(deprecated)}
-	f := newFence("Pattern %d is deprecated.", deprecated.Number)
-	f.addPatterns(list)
-	return reply[onePattern]{onePattern{list[0], notice}, f.String()}, nil
+		name: verb + "_pattern", title: title, set: ToolsetLessons, effect: ensure, holds: "pattern", description: description,
+	}, func(p *params, c *change[string, learning.ConfirmationDraft]) {
+		p.must("pattern", &c.id, "Its id or number")
+		p.may("notes", &c.draft.Notes, "Why")
+		p.actor(&c.draft.By)
+	}, then(changing(judge), func(judged learning.Pattern) (onePattern, string) {
+		out := onePattern{shownPattern(judged), notice}
+		text := alone(&out.Pattern, patternEntry, "Pattern %d is %s.", judged.Number, strings.TrimSuffix(verb, "e")+"ed")
+		return out, text
+	}))
 }
 
 // shownPattern copies what may be shortened later: a service may keep its own.
@@ -131,27 +83,14 @@ func shownPattern(p learning.Pattern) pattern {
 	}
 }
 
-// addPatterns shortens the patterns to what an answer may hold and appends them.
-func (f *fence) addPatterns(list []pattern) {
-	texts := make([][]*string, len(list))
-	for i := range list {
-		p := &list[i]
-		texts[i] = []*string{&p.Name, &p.Description, &p.Action}
-		for _, more := range [][]string{p.Why, p.Prevention} {
-			for j := range more {
-				texts[i] = append(texts[i], &more[j])
-			}
-		}
-	}
-	for i, left := range fitTexts(texts) {
-		list[i].CutBytes = left
-	}
-	f.explain()
-	for i, p := range list {
-		f.add(
-			fmt.Sprintf("%d. pattern %d, %s, %s, confidence %.2f, seen %d×, last at %s",
-				i+1, p.Number, p.Type, p.Status, p.Confidence, p.Frequency, p.LastSeen.UTC().Format(time.RFC3339)),
+func patternEntry(p *pattern) entry {
+	texts := slices.Concat([]*string{&p.Name, &p.Description, &p.Action}, each(p.Why), each(p.Prevention))
+	return entry{texts, func(cut int) (string, []string) {
+		p.CutBytes = cut
+		return fmt.Sprintf("pattern %d, %s, %s, confidence %.2f, seen %d×, last at %s",
+			p.Number, p.Type, p.Status, p.Confidence, p.Frequency, p.LastSeen.UTC().Format(time.RFC3339)), []string{
 			attributes("id", p.ID, "domain", p.Domain), p.Name, p.Description, part("Recommended", p.Action),
-			part("Prevention", strings.Join(p.Prevention, "; ")), part("Why", strings.Join(p.Why, "; ")), cutNote(p.CutBytes))
-	}
+			part("Prevention", strings.Join(p.Prevention, "; ")), part("Why", strings.Join(p.Why, "; ")), cutNote(cut),
+		}
+	}}
 }

@@ -2,55 +2,12 @@ package mcpserver
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
-
-	"github.com/google/jsonschema-go/jsonschema"
 
 	"skillrouter"
 	"skillrouter/learning"
 )
-
-type rememberProcedure struct {
-	Name        string           `json:"name"`
-	Steps       []learning.Step  `json:"steps"`
-	Category    string           `json:"category"`
-	Description string           `json:"description"`
-	Params      []learning.Param `json:"params"`
-	Persona     string           `json:"persona"`
-}
-
-type recallProcedure struct {
-	Name    string `json:"name"`
-	Persona string `json:"persona"`
-}
-
-type listProcedures struct {
-	Category string `json:"category"`
-	Persona  string `json:"persona"`
-	After    string `json:"after"`
-}
-
-type executeProcedure struct {
-	Name    string                     `json:"name"`
-	Params  map[string]json.RawMessage `json:"params"`
-	Persona string                     `json:"persona"`
-}
-
-type reportStep struct {
-	RunID   string              `json:"run_id"`
-	Index   int                 `json:"index"`
-	Attempt int                 `json:"attempt"`
-	Status  learning.StepStatus `json:"status"`
-	Result  json.RawMessage     `json:"result"`
-	Error   string              `json:"error"`
-}
-
-type getRun struct {
-	RunID string `json:"run_id"`
-	Again bool   `json:"again"`
-}
 
 type recalledProcedure struct {
 	Found     bool                `json:"found"`
@@ -98,100 +55,98 @@ type stepView struct {
 	Error  string              `json:"error,omitempty"`
 }
 
-// objects is a list of objects.
-func objects(name, description string) field {
-	f := value("array", name, description)
-	f.schema.Items = &jsonschema.Schema{Type: "object"}
-	return f
-}
-
 // addProcedureTools offers seed 002's procedural memory, in a toolset of its own.
 func (s *Server) addProcedureTools() {
-	persona := text("persona", "Whose memory; default \"default\"")
+	procedures := s.services.Procedures
 	add(s, tool{
-		name: "remember_procedure", title: "Remember a procedure", set: ToolsetProcedures, effect: ensure,
+		name: "remember_procedure", title: "Remember a procedure", set: ToolsetProcedures, effect: ensure, holds: "persona name version changed",
 		description: "Keep steps that worked under a name, to be gone through again. What is there becomes an older version.",
-		input: arguments(
-			required(text("name", "Letters, digits, . _ -")),
-			required(objects("steps", "Each with name, action and, if need be, description, condition (such as exit_code != 0), run (a command line), on_failure: continue")),
-			text("category", "Default general"),
-			text("description", "What it is for; it is found by this"),
-			objects("params", "Each with name and maybe default; ${name} in an action is its value"),
-			persona,
-		),
-		output: holds("persona", "name", "version", "changed"),
-	}, s.rememberProcedure)
+	}, func(p *params, d *learning.ProcedureDraft) {
+		p.must("name", &d.Name, "Letters, digits, . _ -")
+		p.must("steps", &d.Steps, "Each with name, action and, if need be, description, condition (such as exit_code != 0), run (a command line), on_failure: continue")
+		p.may("category", &d.Category, "Default general")
+		p.may("description", &d.Description, "What it is for; it is found by this")
+		p.may("params", &d.Params, "Each with name and maybe default; ${name} in an action is its value")
+		p.may("persona", &d.Persona, whoseMemory)
+		p.actor(&d.AgentID)
+	}, then(procedures.Save, func(saved learning.ProcedureSaved) (learning.ProcedureSaved, string) {
+		said := fmt.Sprintf("Saved %s as version %d.", visible(saved.Name), saved.Version)
+		if !saved.Changed {
+			said = fmt.Sprintf("Version %d of %s says the same already.", saved.Version, visible(saved.Name))
+		}
+		return saved, said + redacted(saved.Redacted)
+	}))
 	add(s, tool{
-		name: "recall_procedure", title: "Recall a procedure", set: ToolsetProcedures, effect: reads,
+		name: "recall_procedure", title: "Recall a procedure", set: ToolsetProcedures, effect: reads, holds: "found",
 		description: "The steps under a name, or those that fit a need in plain words; found: false if there are none.",
-		input:       arguments(required(text("name", "Or, in several words, what you need it for")), persona),
-		output:      holds("found"),
+	}, func(p *params, ref *learning.ProcedureRef) {
+		p.must("name", &ref.Name, "Or, in several words, what you need it for")
+		p.may("persona", &ref.Persona, whoseMemory)
 	}, s.recallProcedure)
 	add(s, tool{
-		name: "list_procedures", title: "List procedures", set: ToolsetProcedures, effect: reads,
+		name: "list_procedures", title: "List procedures", set: ToolsetProcedures, effect: reads, holds: "procedures",
 		description: "What procedures there are.",
-		input:       arguments(text("category", ""), persona, text("after", "The next of the page before")),
-		output:      holds("procedures"),
-	}, s.listProcedures)
+	}, func(p *params, f *learning.ProcedureFilter) {
+		p.may("category", &f.Category, "")
+		p.may("persona", &f.Persona, whoseMemory)
+		p.may("after", &f.After, nextPage)
+	}, then(procedures.List, func(page learning.ProcedurePage) (listedProcedures, string) {
+		out := listedProcedures{Procedures: views(page.Procedures, summaryOf), Next: page.Next}
+		f := listing(out.Procedures, &out.Notice, summaryEntry, "There are none.", "There are these, by name.")
+		if out.Next != "" && len(out.Procedures) > 0 {
+			f.say("There are more: ask again with after.")
+		}
+		return out, f.String()
+	}))
 	add(s, tool{
-		name: "execute_procedure", title: "Begin a run of a procedure", set: ToolsetProcedures, effect: adds,
+		name: "execute_procedure", title: "Begin a run of a procedure", set: ToolsetProcedures, effect: adds, holds: "run_id status steps",
 		description: "Begins a run and hands you its first step. Do it, then call report_step, which hands you the next.",
-		input:       arguments(required(text("name", "")), anObject("params", "Their values by name"), persona),
-		output:      holds("run_id", "status", "steps"),
-	}, s.executeProcedure)
+	}, func(p *params, d *learning.RunDraft) {
+		p.must("name", &d.Name, "")
+		p.may("params", &d.Params, "Their values by name")
+		p.may("persona", &d.Persona, whoseMemory)
+		p.actor(&d.AgentID)
+	}, then(procedures.Start, shownRun))
 	add(s, tool{
-		name: "report_step", title: "Report a step", set: ToolsetProcedures, effect: ensure,
+		name: "report_step", title: "Report a step", set: ToolsetProcedures, effect: ensure, holds: "run_id status steps",
 		description: "Say how the step went that you were handed, and be handed the next.",
-		input: arguments(
-			required(text("run_id", "")), required(whole("index", "The step's")),
-			required(oneOf("status", "", learning.StepSucceeded, learning.StepFailed, learning.StepSkipped, learning.StepUnknown)),
-			anything("result", "What it gave, an object best: later conditions see its members"),
-			whole("attempt", "Which handing out it is of; default the latest"),
-			text("error", "What went wrong"),
-		),
-		output: holds("run_id", "status", "steps"),
-	}, s.reportStep)
+	}, func(p *params, r *learning.StepReport) {
+		p.must("run_id", &r.RunID, "")
+		p.must("index", &r.Index, "The step's", notNegative)
+		p.must("status", &r.Status, "", among(learning.StepSucceeded, learning.StepFailed, learning.StepSkipped, learning.StepUnknown))
+		p.may("result", &r.Result, "What it gave, an object best: later conditions see its members")
+		p.may("attempt", &r.Attempt, "Which handing out it is of; default the latest", notNegative)
+		p.may("error", &r.Error, "What went wrong")
+	}, then(procedures.Report, shownRun))
 	add(s, tool{
-		name: "get_run", title: "How a run stands", set: ToolsetProcedures, effect: adds,
+		name: "get_run", title: "How a run stands", set: ToolsetProcedures, effect: adds, holds: "run_id status steps",
 		description: "How a run stands and what is due. Go on here after a break: with again, a step that was handed out and not reported is handed out once more.",
-		input:       arguments(required(text("run_id", "")), boolean("again", "")),
-		output:      holds("run_id", "status", "steps"),
-	}, s.getRun)
+	}, func(p *params, r *learning.StepRequest) {
+		p.must("run_id", &r.RunID, "")
+		p.may("again", &r.Again, "")
+	}, then(func(ctx context.Context, r learning.StepRequest) (learning.Run, error) {
+		if r.Again {
+			return procedures.Next(ctx, r)
+		}
+		return procedures.Run(ctx, r.RunID)
+	}, shownRun))
 }
 
-func (s *Server) rememberProcedure(ctx context.Context, in rememberProcedure) (reply[learning.ProcedureSaved], error) {
-	saved, err := s.services.Procedures.Save(ctx, learning.ProcedureDraft{
-		Persona: in.Persona, Name: in.Name, Description: in.Description, Category: in.Category, Params: in.Params, Steps: in.Steps, AgentID: s.actor(ctx, ""),
-	})
-	if err != nil {
-		return reply[learning.ProcedureSaved]{}, err
-	}
-	said := fmt.Sprintf("Saved %s as version %d.", visible(saved.Name), saved.Version)
-	if !saved.Changed {
-		said = fmt.Sprintf("Version %d of %s says the same already.", saved.Version, visible(saved.Name))
-	}
-	if len(saved.Redacted) > 0 {
-		said += " Secrets were cut out of it before it was stored: " + strings.Join(saved.Redacted, ", ") + "."
-	}
-	return reply[learning.ProcedureSaved]{saved, said}, nil
-}
-
-func (s *Server) recallProcedure(ctx context.Context, in recallProcedure) (reply[recalledProcedure], error) {
-	var out recalledProcedure
-	need := strings.ContainsAny(strings.TrimSpace(in.Name), " \t\n") // no name has white space
+func (s *Server) recallProcedure(ctx context.Context, ref learning.ProcedureRef) (out recalledProcedure, text string, err error) {
+	need := strings.ContainsAny(strings.TrimSpace(ref.Name), " \t\n") // no name has white space
 	if !need {
-		found, err := s.services.Procedures.Procedure(ctx, learning.ProcedureRef{Persona: in.Persona, Name: in.Name})
+		found, err := s.services.Procedures.Procedure(ctx, ref)
 		if err != nil && skillrouter.CodeOf(err) != skillrouter.NotFound {
-			return reply[recalledProcedure]{}, err
+			return out, "", err
 		}
 		if err == nil {
 			out.Procedure = &found
 		}
 	}
 	if out.Procedure == nil {
-		found, err := s.services.Procedures.Search(ctx, learning.ProcedureQuery{Query: in.Name, Persona: in.Persona})
+		found, err := s.services.Procedures.Search(ctx, learning.ProcedureQuery{Query: ref.Name, Persona: ref.Persona})
 		if err != nil {
-			return reply[recalledProcedure]{}, err
+			return out, "", err
 		}
 		for i, hit := range found.Results {
 			if i == 0 && need {
@@ -206,14 +161,13 @@ func (s *Server) recallProcedure(ctx context.Context, in recallProcedure) (reply
 		if len(out.Others) > 0 {
 			out.Notice = notice
 			f.say("Of these, one may be what you need.")
-			f.explain()
-			f.addSummaries(out.Others)
+			addEntries(f, out.Others, summaryEntry)
 		}
-		return reply[recalledProcedure]{out, f.String()}, nil
+		return out, f.String(), nil
 	}
 	out.Found, out.Notice = true, notice
 	procedure := *out.Procedure
-	procedure.Steps = append([]learning.Step{}, procedure.Steps...)
+	procedure.Steps = owned(procedure.Steps)
 	out.Procedure = &procedure
 	var texts [][]*string
 	for i := range procedure.Steps {
@@ -227,11 +181,9 @@ func (s *Server) recallProcedure(ctx context.Context, in recallProcedure) (reply
 	for i, step := range procedure.Steps {
 		f.addStep(i, step, left[i])
 	}
-	if len(out.Others) > 0 {
-		f.addSummaries(out.Others)
-	}
+	addEntries(f, out.Others, summaryEntry)
 	f.say("To go through it, call execute_procedure: it hands you one step at a time.")
-	return reply[recalledProcedure]{out, f.String()}, nil
+	return out, f.String(), nil
 }
 
 func succeeded(runs int64, rate float64) string {
@@ -247,13 +199,6 @@ func (f *fence) addStep(index int, step learning.Step, left int) {
 		step.Description, part("Action", step.Action), part("Run", step.Run), cutNote(left))
 }
 
-func (f *fence) addSummaries(list []procedureSummary) {
-	for i, one := range list {
-		f.add(fmt.Sprintf("%d. version %d, %s, %s", i+1, one.Version, count(one.Steps, "step", "steps"), succeeded(one.Runs, one.SuccessRate)),
-			attributes("name", one.Name, "category", one.Category, "persona", one.Persona), one.Description)
-	}
-}
-
 func summaryOf(p learning.Procedure) procedureSummary {
 	return procedureSummary{
 		Persona: p.Persona, Name: p.Name, Description: skillrouter.Head(p.Description, 300), Category: p.Category, Steps: len(p.Steps),
@@ -261,51 +206,15 @@ func summaryOf(p learning.Procedure) procedureSummary {
 	}
 }
 
-func (s *Server) listProcedures(ctx context.Context, in listProcedures) (reply[listedProcedures], error) {
-	page, err := s.services.Procedures.List(ctx, learning.ProcedureFilter{Persona: in.Persona, Category: in.Category, After: in.After})
-	if err != nil {
-		return reply[listedProcedures]{}, err
-	}
-	out := listedProcedures{Procedures: []procedureSummary{}, Next: page.Next}
-	for _, p := range page.Procedures {
-		out.Procedures = append(out.Procedures, summaryOf(p))
-	}
-	if len(out.Procedures) == 0 {
-		return reply[listedProcedures]{out, "There are none."}, nil
-	}
-	out.Notice = notice
-	f := newFence("There are these, by name.")
-	f.explain()
-	f.addSummaries(out.Procedures)
-	if out.Next != "" {
-		f.say("There are more: ask again with after.")
-	}
-	return reply[listedProcedures]{out, f.String()}, nil
-}
-
-func (s *Server) executeProcedure(ctx context.Context, in executeProcedure) (reply[runView], error) {
-	run, err := s.services.Procedures.Start(ctx, learning.RunDraft{Persona: in.Persona, Name: in.Name, Params: in.Params, AgentID: s.actor(ctx, "")})
-	return shownRun(run), err
-}
-
-func (s *Server) reportStep(ctx context.Context, in reportStep) (reply[runView], error) {
-	run, err := s.services.Procedures.Report(ctx, learning.StepReport{
-		RunID: in.RunID, Index: in.Index, Attempt: in.Attempt, Status: in.Status, Result: in.Result, Error: in.Error,
-	})
-	return shownRun(run), err
-}
-
-func (s *Server) getRun(ctx context.Context, in getRun) (reply[runView], error) {
-	if in.Again {
-		run, err := s.services.Procedures.Next(ctx, learning.StepRequest{RunID: in.RunID, Again: true})
-		return shownRun(run), err
-	}
-	run, err := s.services.Procedures.Run(ctx, in.RunID)
-	return shownRun(run), err
+func summaryEntry(one *procedureSummary) entry {
+	return entry{nil, func(int) (string, []string) {
+		return fmt.Sprintf("version %d, %s, %s", one.Version, count(one.Steps, "step", "steps"), succeeded(one.Runs, one.SuccessRate)),
+			[]string{attributes("name", one.Name, "category", one.Category, "persona", one.Persona), one.Description}
+	}}
 }
 
 // shownRun is a run as a model sees it.
-func shownRun(run learning.Run) reply[runView] {
+func shownRun(run learning.Run) (runView, string) {
 	out := runView{RunID: run.ID, Procedure: run.Procedure, Version: run.Version, Status: run.Status, Reason: run.Reason, Next: run.Next, Notice: notice, Steps: []stepView{}}
 	f := newFence("Run %s is %s.", run.ID, run.Status)
 	f.explain()
@@ -332,5 +241,5 @@ func shownRun(run learning.Run) reply[runView] {
 			f.say("Step %d is handed out. If it is you who was to do it, do it and report it with report_step; if you cannot know whether it was done, ask with again.", next.Index)
 		}
 	}
-	return reply[runView]{out, f.String()}
+	return out, f.String()
 }

@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 
@@ -9,13 +8,6 @@ import (
 	"skillrouter/router"
 	"skillrouter/router/classify"
 )
-
-type routeQuery struct {
-	Query   string         `json:"query"`
-	Type    classify.Class `json:"type"`
-	Project string         `json:"project"`
-	Limit   int            `json:"limit"`
-}
 
 // answer is the router's, beside the notice.
 type answer struct {
@@ -25,29 +17,22 @@ type answer struct {
 
 func (s *Server) addQueryTool() {
 	add(s, tool{
-		name: "route_query", title: "Ask the Skill Router", effect: reads,
+		name: "route_query", title: "Ask the Skill Router", effect: reads, holds: "query_type items",
 		description: "Ask anything in plain words: what was learned, what happened, how agents and tasks stand, what scans found.",
-		input: arguments(
-			required(text("query", "")),
-			oneOf("type", "Ask only there", classify.Classes()...),
-			text("project", ""),
-			upTo("limit", "1–%d, default 10", router.MaxLimit),
-		),
-		output: holds("query_type", "items"),
-	}, s.routeQuery)
+	}, func(p *params, q *router.Query) {
+		p.must("query", &q.Query, "")
+		p.may("type", &q.Type, "Ask only there", among(classify.Classes()...))
+		p.may("project", &q.Project, "")
+		p.may("limit", &q.Limit, upTo(router.MaxLimit, router.DefaultLimit))
+		p.actor(&q.AgentID)
+	}, then(s.services.Router.Ask, shownAnswer))
 }
 
-func (s *Server) routeQuery(ctx context.Context, in routeQuery) (reply[answer], error) {
-	found, err := s.services.Router.Ask(ctx, router.Query{
-		Query: in.Query, Type: in.Type, Project: in.Project, Limit: in.Limit, AgentID: s.actor(ctx, ""),
-	})
-	if err != nil {
-		return reply[answer]{}, err
-	}
+func shownAnswer(found router.Answer) (answer, string) {
 	out := answer{Answer: found}
-	out.Items = append([]router.Item{}, found.Items...)
+	out.Items = owned(found.Items)
 	if len(found.Sections) > 0 {
-		return s.routeQueries(out)
+		return shownSections(out)
 	}
 	left := fitItems(out.Items)
 	f := newFence("Asked: %s (confidence %.2f, from %s).", found.QueryType, found.Confidence, found.Source)
@@ -59,7 +44,7 @@ func (s *Server) routeQuery(ctx context.Context, in routeQuery) (reply[answer], 
 	}
 	if len(out.Items) == 0 && found.Summary == "" {
 		f.WriteString(" Nothing was found. Try other words, or name the place with type.")
-		return reply[answer]{out, f.String()}, nil
+		return out, f.String()
 	}
 	out.Notice = notice
 	f.explain()
@@ -67,13 +52,13 @@ func (s *Server) routeQuery(ctx context.Context, in routeQuery) (reply[answer], 
 		f.add("In short:", found.Summary)
 	}
 	addItems(f, out.Items, left)
-	return reply[answer]{out, f.String()}, nil
+	return out, f.String()
 }
 
-// routeQueries renders the answers to several questions in one query.
-func (s *Server) routeQueries(out answer) (reply[answer], error) {
+// shownSections renders the answers to several questions in one query.
+func shownSections(out answer) (answer, string) {
 	f := newFence("%d questions, each answered on its own.", len(out.Sections))
-	out.Sections = append([]router.Section{}, out.Sections...)
+	out.Sections = owned(out.Sections)
 	items := []router.Item{}
 	var ends []int
 	for _, section := range out.Sections {
@@ -99,7 +84,7 @@ func (s *Server) routeQueries(out answer) (reply[answer], error) {
 		begin = ends[i]
 	}
 	out.Items = out.Sections[0].Items
-	return reply[answer]{out, f.String()}, nil
+	return out, f.String()
 }
 
 // fitItems shortens items to what an answer may hold, and says what was left out of each.

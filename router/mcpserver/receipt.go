@@ -14,15 +14,6 @@ import (
 // maxOverdueAge bounds the age that overdue messages are asked for by, in seconds: a year.
 const maxOverdueAge = 365 * 24 * 3600
 
-type messageReceipts struct {
-	MessageID string `json:"message_id"`
-}
-
-type overdueMessages struct {
-	OlderThan int `json:"older_than_seconds"`
-	Limit     int `json:"limit"`
-}
-
 // receipts is how far a message has come. Its context is its recipients' to read.
 type receipts struct {
 	MessageID string                `json:"message_id"`
@@ -49,33 +40,34 @@ type overdueList struct {
 	Notice   string    `json:"notice,omitempty"`
 }
 
+// overdueQuery is what overdue_messages takes. The age is in seconds.
+type overdueQuery struct{ age, limit int }
+
 // addReceiptTools offers what became of signals, in the toolset of the team's work.
 func (s *Server) addReceiptTools() {
 	add(s, tool{
-		name: "message_receipts", title: "A message's receipts", set: ToolsetOperations, effect: reads,
+		name: "message_receipts", title: "A message's receipts", set: ToolsetOperations, effect: reads, holds: "message_id receipts",
 		description: "How far a message that you sent has come with each recipient: delivered, read, acknowledged.",
-		input:       arguments(required(text("message_id", "Of send_signal"))), output: holds("message_id", "receipts"),
-	}, s.messageReceipts)
+	}, func(p *params, id *string) { p.must("message_id", id, "Of send_signal") }, then(s.services.Mailbox.Receipts, shownReceipts))
 	add(s, tool{
-		name: "overdue_messages", title: "Overdue messages", set: ToolsetOperations, effect: reads,
+		name: "overdue_messages", title: "Overdue messages", set: ToolsetOperations, effect: reads, holds: "messages",
 		description: "Messages that want an acknowledgement and have not had one for long, and who owes it.",
-		input: arguments(
-			integer("older_than_seconds", "Default 0: all of them", 0, maxOverdueAge),
-			integer("limit", "Default 100", 1, comms.MaxLimit),
-		),
-		output: holds("messages"),
-	}, s.overdueMessages)
+	}, func(p *params, q *overdueQuery) {
+		p.may("older_than_seconds", &q.age, "Default 0: all of them", within(0, maxOverdueAge))
+		p.may("limit", &q.limit, "Default 100", within(1, comms.MaxLimit))
+	}, then(func(ctx context.Context, q overdueQuery) ([]comms.OverdueMessage, error) {
+		if q.age < 0 || q.age > maxOverdueAge {
+			return nil, skillrouter.InvalidField("older_than_seconds", "must lie between 0 and %d", maxOverdueAge)
+		}
+		return s.services.Mailbox.Overdue(ctx, time.Duration(q.age)*time.Second, q.limit)
+	}, shownOverdue))
 }
 
-func (s *Server) messageReceipts(ctx context.Context, in messageReceipts) (reply[receipts], error) {
-	found, err := s.services.Mailbox.Receipts(ctx, in.MessageID)
-	if err != nil {
-		return reply[receipts]{}, err
-	}
-	out := receipts{MessageID: found.Message.ID, Seq: found.Message.Seq, Signal: found.Message.Signal, Receipts: append([]operational.Receipt{}, found.Receipts...), Notice: notice}
+func shownReceipts(found comms.MessageReceipts) (receipts, string) {
+	out := receipts{MessageID: found.Message.ID, Seq: found.Message.Seq, Signal: found.Message.Signal, Receipts: owned(found.Receipts), Notice: notice}
 	f := newFence("Message %d has %s.", out.Seq, count(len(out.Receipts), "receipt", "receipts"))
 	if len(out.Receipts) == 0 {
-		return reply[receipts]{out, f.String() + " Nobody was handed it yet."}, nil
+		return out, f.String() + " Nobody was handed it yet."
 	}
 	f.explain()
 	lines := make([]string, 0, len(out.Receipts))
@@ -93,25 +85,15 @@ func (s *Server) messageReceipts(ctx context.Context, in messageReceipts) (reply
 		lines = append(lines, r.AgentID+": "+state)
 	}
 	f.add("By recipient:", skillrouter.Head(strings.Join(lines, "\n"), maxAnswer))
-	return reply[receipts]{out, f.String()}, nil
+	return out, f.String()
 }
 
-func (s *Server) overdueMessages(ctx context.Context, in overdueMessages) (reply[overdueList], error) {
-	if in.OlderThan < 0 || in.OlderThan > maxOverdueAge {
-		return reply[overdueList]{}, skillrouter.InvalidField("older_than_seconds", "must lie between 0 and %d", maxOverdueAge)
-	}
-	found, err := s.services.Mailbox.Overdue(ctx, time.Duration(in.OlderThan)*time.Second, in.Limit)
-	if err != nil {
-		return reply[overdueList]{}, err
-	}
-	out := overdueList{Messages: []overdue{}}
-	for _, m := range found {
-		out.Messages = append(out.Messages, overdue{
-			MessageID: m.ID, Seq: m.Seq, From: m.From, To: m.To, Signal: m.Signal, ThreadID: m.ThreadID, Waiting: append([]string{}, m.Waiting...), AgeMS: m.AgeMS,
-		})
-	}
+func shownOverdue(found []comms.OverdueMessage) (overdueList, string) {
+	out := overdueList{Messages: views(found, func(m comms.OverdueMessage) overdue {
+		return overdue{MessageID: m.ID, Seq: m.Seq, From: m.From, To: m.To, Signal: m.Signal, ThreadID: m.ThreadID, Waiting: owned(m.Waiting), AgeMS: m.AgeMS}
+	})}
 	if len(out.Messages) == 0 {
-		return reply[overdueList]{out, "Nothing is overdue."}, nil
+		return out, "Nothing is overdue."
 	}
 	out.Notice = notice
 	f := newFence("%s.", count(len(out.Messages), "message is overdue", "messages are overdue"))
@@ -120,5 +102,5 @@ func (s *Server) overdueMessages(ctx context.Context, in overdueMessages) (reply
 		f.add(fmt.Sprintf("seq %d from %s, for %s", m.Seq, author(m.From), (time.Duration(m.AgeMS)*time.Millisecond).Round(time.Second)),
 			attributes("signal", m.Signal, "id", m.MessageID, "thread", m.ThreadID), part("Owed by", strings.Join(m.Waiting, ", ")))
 	}
-	return reply[overdueList]{out, f.String()}, nil
+	return out, f.String()
 }

@@ -1,43 +1,11 @@
 package mcpserver
 
 import (
-	"context"
 	"fmt"
 	"time"
 
 	"skillrouter/operational"
 )
-
-type storeEnvironment struct {
-	Name        string `json:"name"`
-	Kind        string `json:"kind"`
-	Description string `json:"description"`
-	Project     string `json:"project"`
-}
-
-type ofProject struct {
-	Project string `json:"project"`
-}
-
-type startScan struct {
-	Environment string `json:"environment"`
-	Scanner     string `json:"scanner"`
-	Status      string `json:"status"`
-	Summary     string `json:"summary"`
-}
-
-type finishScan struct {
-	ScanID  string `json:"scan_id"`
-	Status  string `json:"status"`
-	Summary string `json:"summary"`
-}
-
-type listScans struct {
-	Environment string `json:"environment"`
-	Project     string `json:"project"`
-	Status      string `json:"status"`
-	Limit       int    `json:"limit"`
-}
 
 type environments struct {
 	Environments []operational.Environment `json:"environments"`
@@ -59,103 +27,72 @@ type oneScan struct {
 
 // addReconTools offers what is scanned, the scans and what they found.
 func (s *Server) addReconTools() {
+	recon := s.services.Recon
 	add(s, tool{
-		name: "store_environment", title: "Store an environment", set: ToolsetOperations, effect: ensure,
+		name: "store_environment", title: "Store an environment", set: ToolsetOperations, effect: ensure, holds: "environment",
 		description: "Add something that is scanned (a host, a service, a repository), or change the one of that name.",
-		input:       arguments(required(text("name", "")), text("kind", ""), text("description", ""), text("project", "")),
-		output:      holds("environment"),
-	}, s.storeEnvironment)
+	}, func(p *params, d *operational.EnvironmentDraft) {
+		p.must("name", &d.Name, "")
+		p.may("kind", &d.Kind, "")
+		p.may("description", &d.Description, "")
+		p.may("project", &d.Project, "")
+	}, then(recon.StoreEnvironment, func(env operational.Environment) (oneEnvironment, string) {
+		return oneEnvironment{env}, "The environment is stored as " + visible(env.ID) + "."
+	}))
 	add(s, tool{
-		name: "list_environments", title: "List environments", set: ToolsetOperations, effect: reads,
+		name: "list_environments", title: "List environments", set: ToolsetOperations, effect: reads, holds: "environments",
 		description: "What is scanned, by name.",
-		input:       arguments(text("project", "")), output: holds("environments"),
-	}, s.listEnvironments)
+	}, func(p *params, project *string) { p.may("project", project, "") }, then(recon.Environments, func(found []operational.Environment) (environments, string) {
+		out := environments{Environments: owned(found)}
+		return out, listing(out.Environments, &out.Notice, environmentEntry, "No environment is known.", "%s.", count(len(found), "environment", "environments")).String()
+	}))
 	add(s, tool{
-		name: "start_scan", title: "Start a scan", set: ToolsetOperations, effect: adds,
+		name: "start_scan", title: "Start a scan", set: ToolsetOperations, effect: adds, holds: "scan",
 		description: "Record that you scan an environment; report_finding what it finds, then finish_scan.",
-		input: arguments(
-			required(text("environment", "Its name; a new one is added")),
-			required(text("scanner", "Such as trivy")),
-			text("status", "running (default), completed or failed"),
-			text("summary", ""),
-		),
-		output: holds("scan"),
-	}, s.startScan)
+	}, func(p *params, d *operational.ScanDraft) {
+		p.must("environment", &d.Environment, "Its name; a new one is added")
+		p.must("scanner", &d.Scanner, "Such as trivy")
+		p.may("status", &d.Status, "running (default), completed or failed")
+		p.may("summary", &d.Summary, "")
+		p.actor(&d.AgentID)
+	}, then(recon.StartScan, shownScan))
 	add(s, tool{
-		name: "finish_scan", title: "Finish a scan", set: ToolsetOperations, effect: adds,
+		name: "finish_scan", title: "Finish a scan", set: ToolsetOperations, effect: adds, holds: "scan",
 		description: "End a scan that runs.",
-		input:       arguments(required(text("scan_id", "")), text("status", "completed (default) or failed"), text("summary", "")),
-		output:      holds("scan"),
-	}, s.finishScan)
+	}, func(p *params, c *change[string, operational.ScanEnd]) {
+		p.must("scan_id", &c.id, "")
+		p.may("status", &c.draft.Status, "completed (default) or failed")
+		p.may("summary", &c.draft.Summary, "")
+		p.actor(&c.draft.AgentID)
+	}, then(changing(recon.FinishScan), shownScan))
 	add(s, tool{
-		name: "list_scans", title: "List scans", set: ToolsetOperations, effect: reads,
+		name: "list_scans", title: "List scans", set: ToolsetOperations, effect: reads, holds: "scans",
 		description: "Scans, the latest first.",
-		input:       arguments(text("environment", ""), text("project", ""), text("status", ""), integer("limit", "Default 100", 1, operational.MaxLimit)),
-		output:      holds("scans"),
-	}, s.listScans)
+	}, func(p *params, f *operational.ScanFilter) {
+		p.may("environment", &f.Environment, "")
+		p.may("project", &f.Project, "")
+		p.may("status", &f.Status, "")
+		p.may("limit", &f.Limit, "Default 100", within(1, operational.MaxLimit))
+	}, then(recon.Scans, func(found []operational.Scan) (scans, string) {
+		out := scans{Scans: owned(found)}
+		return out, listing(out.Scans, &out.Notice, scanEntry, "No scan fits.", "%s, the latest first.", count(len(found), "scan", "scans")).String()
+	}))
 	s.addFindingTools()
 }
 
-func (s *Server) storeEnvironment(ctx context.Context, in storeEnvironment) (reply[oneEnvironment], error) {
-	env, err := s.services.Recon.StoreEnvironment(ctx, operational.EnvironmentDraft{Name: in.Name, Kind: in.Kind, Description: in.Description, Project: in.Project})
-	return reply[oneEnvironment]{oneEnvironment{env}, "The environment is stored as " + visible(env.ID) + "."}, err
+func environmentEntry(e *operational.Environment) entry {
+	return entry{[]*string{&e.Name, &e.Description}, func(cut int) (string, []string) {
+		return "", []string{e.Name, attributes("kind", e.Kind, "project", e.Project, "id", e.ID), e.Description, cutNote(cut)}
+	}}
 }
 
-func (s *Server) listEnvironments(ctx context.Context, in ofProject) (reply[environments], error) {
-	found, err := s.services.Recon.Environments(ctx, in.Project)
-	if err != nil {
-		return reply[environments]{}, err
-	}
-	out := environments{Environments: append([]operational.Environment{}, found...)}
-	if len(found) == 0 {
-		return reply[environments]{out, "No environment is known."}, nil
-	}
-	items := make([][]*string, len(found))
-	for i := range out.Environments {
-		items[i] = []*string{&out.Environments[i].Name, &out.Environments[i].Description}
-	}
-	left := fitTexts(items)
-	out.Notice = notice
-	f := newFence("%s.", count(len(found), "environment", "environments"))
-	f.explain()
-	for i, e := range out.Environments {
-		f.add(fmt.Sprintf("%d.", i+1), e.Name, attributes("kind", e.Kind, "project", e.Project, "id", e.ID), e.Description, cutNote(left[i]))
-	}
-	return reply[environments]{out, f.String()}, nil
+func shownScan(scan operational.Scan) (oneScan, string) {
+	return oneScan{scan}, fmt.Sprintf("Scan %s is %s.", visible(scan.ID), visible(scan.Status))
 }
 
-func (s *Server) startScan(ctx context.Context, in startScan) (reply[oneScan], error) {
-	scan, err := s.services.Recon.StartScan(ctx, operational.ScanDraft{
-		Environment: in.Environment, Scanner: in.Scanner, Status: in.Status, Summary: in.Summary, AgentID: s.actor(ctx, ""),
-	})
-	return reply[oneScan]{oneScan{scan}, fmt.Sprintf("Scan %s is %s.", visible(scan.ID), visible(scan.Status))}, err
-}
-
-func (s *Server) finishScan(ctx context.Context, in finishScan) (reply[oneScan], error) {
-	scan, err := s.services.Recon.FinishScan(ctx, in.ScanID, operational.ScanEnd{Status: in.Status, Summary: in.Summary, AgentID: s.actor(ctx, "")})
-	return reply[oneScan]{oneScan{scan}, fmt.Sprintf("Scan %s is %s.", visible(scan.ID), visible(scan.Status))}, err
-}
-
-func (s *Server) listScans(ctx context.Context, in listScans) (reply[scans], error) {
-	found, err := s.services.Recon.Scans(ctx, operational.ScanFilter{Environment: in.Environment, Project: in.Project, Status: in.Status, Limit: in.Limit})
-	if err != nil {
-		return reply[scans]{}, err
-	}
-	out := scans{Scans: append([]operational.Scan{}, found...)}
-	if len(found) == 0 {
-		return reply[scans]{out, "No scan fits."}, nil
-	}
-	items := make([][]*string, len(found))
-	for i := range out.Scans {
-		items[i] = []*string{&out.Scans[i].Environment, &out.Scans[i].Scanner, &out.Scans[i].Summary}
-	}
-	left := fitTexts(items)
-	out.Notice = notice
-	f := newFence("%s, the latest first.", count(len(found), "scan", "scans"))
-	f.explain()
-	for i, scan := range out.Scans {
-		f.add(fmt.Sprintf("%d. %s, begun %s by %s", i+1, visible(scan.Status), scan.StartedAt.UTC().Format(time.RFC3339), author(scan.AgentID)),
-			attributes("environment", scan.Environment, "scanner", scan.Scanner, "id", scan.ID), scan.Summary, cutNote(left[i]))
-	}
-	return reply[scans]{out, f.String()}, nil
+func scanEntry(scan *operational.Scan) entry {
+	return entry{[]*string{&scan.Environment, &scan.Scanner, &scan.Summary}, func(cut int) (string, []string) {
+		return fmt.Sprintf("%s, begun %s by %s", visible(scan.Status), scan.StartedAt.UTC().Format(time.RFC3339), author(scan.AgentID)),
+			[]string{attributes("environment", scan.Environment, "scanner", scan.Scanner, "id", scan.ID), scan.Summary, cutNote(cut)}
+	}}
 }

@@ -1,48 +1,12 @@
 package mcpserver
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"time"
 
 	"skillrouter/operational"
 )
-
-type scheduleTask struct {
-	Task           string          `json:"task"`
-	Trigger        string          `json:"trigger"`
-	Context        json.RawMessage `json:"context"`
-	Recurring      string          `json:"recurring"`
-	Timezone       string          `json:"timezone"`
-	Persona        string          `json:"persona"`
-	AgentID        string          `json:"agent_id"`
-	ConversationID string          `json:"conversation_id"`
-	Project        string          `json:"project"`
-}
-
-type pendingTasks struct {
-	Persona          string `json:"persona"`
-	AgentID          string `json:"agent_id"`
-	IncludeScheduled bool   `json:"include_scheduled"`
-	Limit            int    `json:"limit"`
-}
-
-type endTask struct {
-	ID   int64  `json:"task_id"`
-	Note string `json:"note"`
-}
-
-type snoozeTask struct {
-	ID  int64  `json:"task_id"`
-	For string `json:"for"`
-}
-
-type reportEvent struct {
-	Name    string          `json:"name"`
-	Data    json.RawMessage `json:"data"`
-	Project string          `json:"project"`
-}
 
 // task is what a model needs of a reminder.
 type task struct {
@@ -78,123 +42,79 @@ type happened struct {
 
 // addReminderTools offers seed 002's prospective memory, in a toolset of its own.
 func (s *Server) addReminderTools() {
-	id, persona := required(whole("task_id", "")), text("persona", "Whose memory; default \"default\"")
+	reminders := s.services.Reminders
 	add(s, tool{
-		name: "schedule_task", title: "Schedule a task", set: ToolsetReminders, effect: adds,
+		name: "schedule_task", title: "Schedule a task", set: ToolsetReminders, effect: adds, holds: "task",
 		description: "Remember to do something later: it comes into the mailbox as the signal reminder, and is in get_pending_tasks until it is completed.",
-		input: arguments(
-			required(text("task", "")),
-			required(text("trigger", "time:+1hour, time:+1 day 2 hours, time:<RFC 3339>, event:<name, * and ? allowed>, condition:<such as fact(\"q.length\") > 100>, or cron:0 9 * * MON-FRI")),
-			anObject("context", "What will be needed then"),
-			text("recurring", "Cron expression of the times after the first"),
-			text("timezone", "Of the cron expression, such as Europe/Berlin; default UTC"),
-			persona,
-			text("agent_id", "Whom it is for; default whoever works for the persona, you first"),
-			text("conversation_id", ""),
-			text("project", ""),
-		),
-		output: holds("task"),
-	}, s.scheduleTask)
+	}, func(p *params, d *operational.ReminderDraft) {
+		p.must("task", &d.Task, "")
+		p.must("trigger", &d.Trigger, "time:+1hour, time:+1 day 2 hours, time:<RFC 3339>, event:<name, * and ? allowed>, condition:<such as fact(\"q.length\") > 100>, or cron:0 9 * * MON-FRI")
+		p.may("context", &d.Context, "What will be needed then", object)
+		p.may("recurring", &d.Recurring, "Cron expression of the times after the first")
+		p.may("timezone", &d.Timezone, "Of the cron expression, such as Europe/Berlin; default UTC")
+		p.may("persona", &d.Persona, whoseMemory)
+		p.may("agent_id", &d.AgentID, "Whom it is for; default whoever works for the persona, you first")
+		p.may("conversation_id", &d.ConversationID, "")
+		p.may("project", &d.Project, "")
+		p.actor(&d.CreatedBy)
+	}, then(reminders.Schedule, func(r operational.Reminder) (oneTask, string) {
+		when := "waits for its " + string(r.TriggerType)
+		if r.Next != nil {
+			when = "comes due at " + r.Next.Format(time.RFC3339)
+		}
+		return oneTask{shownTask(r)}, fmt.Sprintf("Task %d %s.", r.Number, when)
+	}))
 	add(s, tool{
-		name: "get_pending_tasks", title: "Pending tasks", set: ToolsetReminders, effect: reads,
+		name: "get_pending_tasks", title: "Pending tasks", set: ToolsetReminders, effect: reads, holds: "tasks",
 		description: "What is due now, for you and for the persona.",
-		input: arguments(
-			persona,
-			text("agent_id", "Another agent than you"),
-			boolean("include_scheduled", "What is not due yet too"),
-			integer("limit", "", 1, operational.MaxLimit),
-		),
-		output: holds("tasks"),
-	}, s.pendingTasks)
+	}, func(p *params, q *operational.PendingQuery) {
+		p.may("persona", &q.Persona, whoseMemory)
+		p.may("agent_id", &q.AgentID, "Another agent than you")
+		p.may("include_scheduled", &q.IncludeScheduled, "What is not due yet too")
+		p.may("limit", &q.Limit, "", within(1, operational.MaxLimit))
+		p.actor(&q.AgentID)
+	}, then(reminders.Pending, func(found []operational.Reminder) (tasks, string) {
+		out := tasks{Tasks: views(found, shownTask)}
+		return out, listing(out.Tasks, &out.Notice, taskEntry, "Nothing is due.", "%s. Say complete_task when one is done.", count(len(found), "task", "tasks")).String()
+	}))
+	note := func(p *params, c *change[int64, operational.ReminderNote]) {
+		p.must("task_id", &c.id, "", notNegative)
+		p.may("note", &c.draft.Note, "")
+		p.actor(&c.draft.AgentID)
+	}
 	add(s, tool{
-		name: "complete_task", title: "Complete a task", set: ToolsetReminders, effect: ensure,
+		name: "complete_task", title: "Complete a task", set: ToolsetReminders, effect: ensure, holds: "task",
 		description: "Say that a scheduled task is done. One that recurs waits for its next time.",
-		input:       arguments(id, text("note", "")), output: holds("task"),
-	}, s.completeTask)
+	}, note, then(changing(reminders.Complete), changedTask))
 	add(s, tool{
-		name: "cancel_task", title: "Cancel a task", set: ToolsetReminders, effect: ensure,
+		name: "cancel_task", title: "Cancel a task", set: ToolsetReminders, effect: ensure, holds: "task",
 		description: "End a scheduled task that is not wanted any more, a recurring one for good.",
-		input:       arguments(id, text("note", "")), output: holds("task"),
-	}, s.cancelTask)
+	}, note, then(changing(reminders.Cancel), changedTask))
 	add(s, tool{
-		name: "snooze_task", title: "Snooze a task", set: ToolsetReminders, effect: adds,
+		name: "snooze_task", title: "Snooze a task", set: ToolsetReminders, effect: adds, holds: "task",
 		description: "Let a task come again later.",
-		input:       arguments(id, required(text("for", "10min, 2 hours, 1 day"))), output: holds("task"),
-	}, s.snoozeTask)
+	}, func(p *params, c *change[int64, operational.ReminderSnooze]) {
+		p.must("task_id", &c.id, "", notNegative)
+		p.must("for", &c.draft.For, "10min, 2 hours, 1 day")
+		p.actor(&c.draft.AgentID)
+	}, then(changing(reminders.Snooze), changedTask))
 	add(s, tool{
-		name: "report_event", title: "Report an event", set: ToolsetReminders, effect: adds,
+		name: "report_event", title: "Report an event", set: ToolsetReminders, effect: adds, holds: "fired",
 		description: "Tell of something by name, such as deployment, so that the tasks come due that wait for event:deployment.",
-		input:       arguments(required(text("name", "")), anObject("data", ""), text("project", "")), output: holds("fired"),
-	}, s.reportEvent)
+	}, func(p *params, h *operational.Happening) {
+		p.must("name", &h.Name, "")
+		p.may("data", &h.Data, "", object)
+		p.may("project", &h.Project, "")
+		p.actor(&h.AgentID)
+	}, then(reminders.Happened, func(n int) (happened, string) { return happened{n}, count(n, "task", "tasks") + " came due." }))
 }
 
-func (s *Server) scheduleTask(ctx context.Context, in scheduleTask) (reply[oneTask], error) {
-	r, err := s.services.Reminders.Schedule(ctx, operational.ReminderDraft{
-		Task: in.Task, Trigger: in.Trigger, Context: in.Context, Recurring: in.Recurring, Timezone: in.Timezone, Persona: in.Persona,
-		AgentID: in.AgentID, ConversationID: in.ConversationID, Project: in.Project, CreatedBy: s.actor(ctx, ""),
-	})
-	if err != nil {
-		return reply[oneTask]{}, err
-	}
-	when := "waits for its " + string(r.TriggerType)
-	if r.Next != nil {
-		when = "comes due at " + r.Next.Format(time.RFC3339)
-	}
-	return reply[oneTask]{oneTask{shownTask(r)}, fmt.Sprintf("Task %d %s.", r.Number, when)}, nil
-}
-
-func (s *Server) pendingTasks(ctx context.Context, in pendingTasks) (reply[tasks], error) {
-	found, err := s.services.Reminders.Pending(ctx, operational.PendingQuery{
-		Persona: in.Persona, AgentID: s.actor(ctx, in.AgentID), IncludeScheduled: in.IncludeScheduled, Limit: in.Limit,
-	})
-	if err != nil {
-		return reply[tasks]{}, err
-	}
-	out := tasks{Tasks: []task{}}
-	for _, r := range found {
-		out.Tasks = append(out.Tasks, shownTask(r))
-	}
-	if len(out.Tasks) == 0 {
-		return reply[tasks]{out, "Nothing is due."}, nil
-	}
-	out.Notice = notice
-	f := newFence("%s. Say complete_task when one is done.", count(len(out.Tasks), "task", "tasks"))
-	f.addTasks(out.Tasks)
-	return reply[tasks]{out, f.String()}, nil
-}
-
-func (s *Server) completeTask(ctx context.Context, in endTask) (reply[oneTask], error) {
-	r, err := s.services.Reminders.Complete(ctx, in.ID, operational.ReminderNote{Note: in.Note, AgentID: s.actor(ctx, "")})
-	return changedTask(r, err)
-}
-
-func (s *Server) cancelTask(ctx context.Context, in endTask) (reply[oneTask], error) {
-	r, err := s.services.Reminders.Cancel(ctx, in.ID, operational.ReminderNote{Note: in.Note, AgentID: s.actor(ctx, "")})
-	return changedTask(r, err)
-}
-
-func (s *Server) snoozeTask(ctx context.Context, in snoozeTask) (reply[oneTask], error) {
-	r, err := s.services.Reminders.Snooze(ctx, in.ID, operational.ReminderSnooze{For: in.For, AgentID: s.actor(ctx, "")})
-	return changedTask(r, err)
-}
-
-func (s *Server) reportEvent(ctx context.Context, in reportEvent) (reply[happened], error) {
-	n, err := s.services.Reminders.Happened(ctx, operational.Happening{Name: in.Name, Data: in.Data, Project: in.Project, AgentID: s.actor(ctx, "")})
-	if err != nil {
-		return reply[happened]{}, err
-	}
-	return reply[happened]{happened{n}, count(n, "task", "tasks") + " came due."}, nil
-}
-
-func changedTask(r operational.Reminder, err error) (reply[oneTask], error) {
-	if err != nil {
-		return reply[oneTask]{}, err
-	}
+func changedTask(r operational.Reminder) (oneTask, string) {
 	said := fmt.Sprintf("Task %d is %s", r.Number, r.Status)
 	if r.Next != nil {
 		said += ", and comes due at " + r.Next.Format(time.RFC3339)
 	}
-	return reply[oneTask]{oneTask{shownTask(r)}, said + "."}, nil
+	return oneTask{shownTask(r)}, said + "."
 }
 
 func shownTask(r operational.Reminder) task {
@@ -205,30 +125,24 @@ func shownTask(r operational.Reminder) task {
 	}
 }
 
-// addTasks shortens the tasks to what an answer may hold and appends them. A
-// context that is cut is JSON no more, and is left out of the fields.
-func (f *fence) addTasks(list []task) {
-	shown, items := make([]string, len(list)), make([][]*string, len(list))
-	for i := range list {
-		shown[i] = string(list[i].Context)
-		items[i] = []*string{&list[i].Task, &list[i].Note, &shown[i]}
-	}
-	left := fitTexts(items)
-	f.explain()
-	for i := range list {
-		one := &list[i]
-		if len(shown[i]) < len(one.Context) {
+// taskEntry shows a task. A context that is cut is JSON no more, and is left out of the fields.
+func taskEntry(one *task) entry {
+	about := string(one.Context)
+	return entry{[]*string{&one.Task, &one.Note, &about}, func(cut int) (string, []string) {
+		if len(about) < len(one.Context) {
 			one.Context = nil
 		}
-		one.CutBytes = left[i]
-		label := fmt.Sprintf("%d. task %d, %s, set by %s", i+1, one.ID, one.Status, author(one.CreatedBy))
+		one.CutBytes = cut
+		label := fmt.Sprintf("task %d, %s, set by %s", one.ID, one.Status, author(one.CreatedBy))
 		if one.ScheduledFor != nil {
 			label += ", for " + one.ScheduledFor.Format(time.RFC3339)
 		}
 		if one.Missed {
 			label += ", MISSED while the router was away"
 		}
-		f.add(label, attributes("trigger", one.Trigger, "persona", one.Persona, "agent", one.AgentID, "recurring", one.Recurring),
-			one.Task, part("Context", shown[i]), part("Note", one.Note), cutNote(one.CutBytes))
-	}
+		return label, []string{
+			attributes("trigger", one.Trigger, "persona", one.Persona, "agent", one.AgentID, "recurring", one.Recurring),
+			one.Task, part("Context", about), part("Note", one.Note), cutNote(cut),
+		}
+	}}
 }

@@ -1,38 +1,13 @@
 package mcpserver
 
 import (
-	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"skillrouter/learning"
 )
-
-type listRules struct {
-	Source   string            `json:"source"`
-	Domain   string            `json:"domain"`
-	Severity learning.Severity `json:"severity"`
-	Demoted  *bool             `json:"demoted"`
-	Blocks   *bool             `json:"blocks"`
-	Cursor   string            `json:"cursor"`
-	Limit    int               `json:"limit"`
-}
-
-type restoreRule struct {
-	RuleID string `json:"rule_id"`
-	Notes  string `json:"notes"`
-}
-
-type listChecks struct {
-	AgentID  string            `json:"agent_id"`
-	Project  string            `json:"project"`
-	RuleID   string            `json:"rule_id"`
-	Decision learning.Decision `json:"decision"`
-	Outcome  learning.Outcome  `json:"outcome"`
-	Cursor   string            `json:"cursor"`
-	Limit    int               `json:"limit"`
-}
 
 // rule is what a model needs of a guard rule.
 type rule struct {
@@ -82,104 +57,64 @@ type checks struct {
 // addRuleTools offers the guard's rules and its ledger.
 func (s *Server) addRuleTools() {
 	add(s, tool{
-		name: "list_rules", title: "Guard rules", set: ToolsetLessons, effect: reads,
+		name: "list_rules", title: "Guard rules", set: ToolsetLessons, effect: reads, holds: "rules total",
 		description: "What check_before_action holds actions to, and how often each rule was right.",
-		input: arguments(
-			text("source", "lesson, pattern or builtin"),
-			text("domain", ""),
-			oneOf("severity", "", learning.Severities()...),
-			boolean("demoted", "Rules that only warn because they were wrong too often"),
-			boolean("blocks", ""),
-			text("cursor", "The next of the page before"),
-			integer("limit", "Default 50", 1, learning.MaxLimit),
-		),
-		output: holds("rules", "total"),
-	}, s.listRules)
+	}, func(p *params, f *learning.RuleFilter) {
+		p.may("source", &f.Source, "lesson, pattern or builtin")
+		p.may("domain", &f.Domain, "")
+		p.may("severity", &f.Severity, "", among(learning.Severities()...))
+		p.may("demoted", &f.Demoted, "Rules that only warn because they were wrong too often")
+		p.may("blocks", &f.Blocks, "")
+		p.may("cursor", &f.Cursor, nextPage)
+		p.may("limit", &f.Limit, "Default 50", within(1, learning.MaxLimit))
+	}, then(s.services.Guard.Rules, func(page learning.RulePage) (rules, string) {
+		out := rules{Rules: views(page.Rules, shownRule), Total: page.Total, Next: page.Next}
+		return out, listing(out.Rules, &out.Notice, ruleEntry, "No rule fits.", "%s of %d.", count(len(out.Rules), "rule", "rules"), out.Total).String()
+	}))
 	add(s, tool{
-		name: "restore_rule", title: "Restore a rule", set: ToolsetLessons, effect: ensure,
+		name: "restore_rule", title: "Restore a rule", set: ToolsetLessons, effect: ensure, holds: "rule",
 		description: "Let a demoted rule block again.",
-		input:       arguments(required(text("rule_id", "")), text("notes", "Why")), output: holds("rule"),
-	}, s.restoreRule)
+	}, func(p *params, c *change[string, learning.RestorationDraft]) {
+		p.must("rule_id", &c.id, "")
+		p.may("notes", &c.draft.Notes, "Why")
+		p.actor(&c.draft.By)
+	}, then(changing(s.services.Guard.RestoreRule), func(restored learning.Rule) (oneRule, string) {
+		out := oneRule{shownRule(restored), notice}
+		text := alone(&out.Rule, ruleEntry, "It is restored.")
+		return out, text
+	}))
 	add(s, tool{
-		name: "list_checks", title: "The guard's ledger", set: ToolsetLessons, effect: reads,
+		name: "list_checks", title: "The guard's ledger", set: ToolsetLessons, effect: reads, holds: "checks",
 		description: "Which actions were checked, what was decided, and what came of it, the latest first.",
-		input: arguments(
-			text("agent_id", ""),
-			text("project", ""),
-			text("rule_id", "That this rule matched"),
-			oneOf("decision", "", learning.DecisionAllow, learning.DecisionWarn, learning.DecisionBlock),
-			oneOf("outcome", "", learning.Outcomes()...),
-			text("cursor", "The next of the page before"),
-			integer("limit", "Default 50", 1, learning.MaxLimit),
-		),
-		output: holds("checks"),
-	}, s.listChecks)
+	}, func(p *params, f *learning.LedgerFilter) {
+		p.may("agent_id", &f.Agent, "")
+		p.may("project", &f.Project, "")
+		p.may("rule_id", &f.RuleID, "That this rule matched")
+		p.may("decision", &f.Decision, "", among(learning.DecisionAllow, learning.DecisionWarn, learning.DecisionBlock))
+		p.may("outcome", &f.Outcome, "", among(learning.Outcomes()...))
+		p.may("cursor", &f.Cursor, nextPage)
+		p.may("limit", &f.Limit, "Default 50", within(1, learning.MaxLimit))
+	}, then(s.services.Guard.Ledger, func(page learning.LedgerPage) (checks, string) {
+		out := checks{Checks: views(page.Checks, shownCheck), Next: page.Next}
+		return out, listing(out.Checks, &out.Notice, checkEntry, "No check fits.", "%s, the latest first.", count(len(out.Checks), "check", "checks")).String()
+	}))
 }
 
-func (s *Server) listRules(ctx context.Context, in listRules) (reply[rules], error) {
-	page, err := s.services.Guard.Rules(ctx, learning.RuleFilter{
-		Source: in.Source, Domain: in.Domain, Severity: in.Severity, Demoted: in.Demoted, Blocks: in.Blocks, Cursor: in.Cursor, Limit: in.Limit,
-	})
-	if err != nil {
-		return reply[rules]{}, err
+func shownCheck(c learning.CheckRecord) check {
+	if c.Withheld {
+		c.Action = "(another agent's, shown to that agent and captains)"
 	}
-	out := rules{Rules: []rule{}, Total: page.Total, Next: page.Next}
-	for _, r := range page.Rules {
-		out.Rules = append(out.Rules, shownRule(r))
-	}
-	if len(out.Rules) == 0 {
-		return reply[rules]{out, "No rule fits."}, nil
-	}
-	out.Notice = notice
-	f := newFence("%s of %d.", count(len(out.Rules), "rule", "rules"), out.Total)
-	f.addRules(out.Rules)
-	return reply[rules]{out, f.String()}, nil
+	return check{ID: c.ID, At: c.At, AgentID: c.Agent, Action: c.Action, Decision: c.Decision, Outcome: c.Outcome}
 }
 
-func (s *Server) restoreRule(ctx context.Context, in restoreRule) (reply[oneRule], error) {
-	restored, err := s.services.Guard.RestoreRule(ctx, in.RuleID, learning.RestorationDraft{By: s.actor(ctx, ""), Notes: in.Notes})
-	if err != nil {
-		return reply[oneRule]{}, err
-	}
-	shown := []rule{shownRule(restored)}
-	f := newFence("It is restored.")
-	f.addRules(shown)
-	return reply[oneRule]{oneRule{shown[0], notice}, f.String()}, nil
-}
-
-func (s *Server) listChecks(ctx context.Context, in listChecks) (reply[checks], error) {
-	page, err := s.services.Guard.Ledger(ctx, learning.LedgerFilter{
-		Agent: in.AgentID, Project: in.Project, RuleID: in.RuleID, Decision: in.Decision, Outcome: in.Outcome, Cursor: in.Cursor, Limit: in.Limit,
-	})
-	if err != nil {
-		return reply[checks]{}, err
-	}
-	out := checks{Checks: []check{}, Next: page.Next}
-	for _, c := range page.Checks {
-		if c.Withheld {
-			c.Action = "(another agent's, shown to that agent and captains)"
-		}
-		out.Checks = append(out.Checks, check{ID: c.ID, At: c.At, AgentID: c.Agent, Action: c.Action, Decision: c.Decision, Outcome: c.Outcome})
-	}
-	if len(out.Checks) == 0 {
-		return reply[checks]{out, "No check fits."}, nil
-	}
-	items := make([][]*string, len(out.Checks))
-	for i := range out.Checks {
-		items[i] = []*string{&out.Checks[i].Action}
-	}
-	fitTexts(items)
-	out.Notice = notice
-	f := newFence("%s, the latest first.", count(len(out.Checks), "check", "checks"))
-	f.explain()
-	for i, c := range out.Checks {
-		label := fmt.Sprintf("%d. %s at %s by %s", i+1, c.Decision, c.At.UTC().Format(time.RFC3339), author(c.AgentID))
+func checkEntry(c *check) entry {
+	return entry{[]*string{&c.Action}, func(int) (string, []string) {
+		label := fmt.Sprintf("%s at %s by %s", c.Decision, c.At.UTC().Format(time.RFC3339), author(c.AgentID))
 		if c.Outcome != "" {
 			label += ", " + string(c.Outcome)
 		}
-		f.add(label, attributes("check", c.ID), c.Action)
-	}
-	return reply[checks]{out, f.String()}, nil
+		return label, []string{attributes("check", c.ID), c.Action}
+	}}
 }
 
 func shownRule(r learning.Rule) rule {
@@ -189,18 +124,8 @@ func shownRule(r learning.Rule) rule {
 	}
 }
 
-// addRules shortens the rules to what an answer may hold and appends them.
-func (f *fence) addRules(list []rule) {
-	items := make([][]*string, len(list))
-	for i := range list {
-		items[i] = []*string{&list[i].Title, &list[i].WhyBad}
-		for k := range list[i].Alternatives {
-			items[i] = append(items[i], &list[i].Alternatives[k])
-		}
-	}
-	left := fitTexts(items)
-	f.explain()
-	for i, r := range list {
+func ruleEntry(r *rule) entry {
+	return entry{slices.Concat([]*string{&r.Title, &r.WhyBad}, each(r.Alternatives)), func(cut int) (string, []string) {
 		does := "warns"
 		switch {
 		case r.Demoted:
@@ -208,8 +133,9 @@ func (f *fence) addRules(list []rule) {
 		case r.Blocks:
 			does = "blocks"
 		}
-		f.add(fmt.Sprintf("%d. %s, %s, confidence %.2f, precision %.2f, fitted %d×, heeded %d×, overridden %d×",
-			i+1, r.Severity, does, r.Confidence, r.Precision, r.Triggered, r.Heeded, r.Overridden),
-			attributes("rule", r.ID, "domain", r.Domain), r.Title, part("Why", r.WhyBad), part("Instead", strings.Join(r.Alternatives, "; ")), cutNote(left[i]))
-	}
+		return fmt.Sprintf("%s, %s, confidence %.2f, precision %.2f, fitted %d×, heeded %d×, overridden %d×",
+			r.Severity, does, r.Confidence, r.Precision, r.Triggered, r.Heeded, r.Overridden), []string{
+			attributes("rule", r.ID, "domain", r.Domain), r.Title, part("Why", r.WhyBad), part("Instead", strings.Join(r.Alternatives, "; ")), cutNote(cut),
+		}
+	}}
 }

@@ -160,7 +160,6 @@ func New(services Services, options Options) *Server {
 func (s *Server) addTools() {
 	if s.services.Knowledge != nil {
 		s.addKnowledgeTools()
-		s.addKnowledgeTending()
 	}
 	if s.services.Episodes != nil {
 		s.addEpisodeTools()
@@ -215,7 +214,6 @@ func (s *Server) addTools() {
 	}
 	if s.services.Sessions != nil {
 		s.addSessionTools()
-		s.addSessionList()
 	}
 	if s.services.Consolidation != nil {
 		s.addConsolidationTools()

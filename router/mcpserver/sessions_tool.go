@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -12,23 +11,8 @@ import (
 	"skillrouter/router"
 )
 
-type startSession struct {
-	Goal      string `json:"goal"`
-	Project   string `json:"project"`
-	Persona   string `json:"persona"`
-	SessionID string `json:"session_id"`
-}
-
-type endSession struct {
-	Summary   string `json:"summary"`
-	Successor string `json:"successor"`
-	Reassign  bool   `json:"reassign"`
-	SessionID string `json:"session_id"`
-}
-
-type getHandover struct {
-	SessionID string `json:"session_id"`
-}
+// defaultSessions is how many sessions list_sessions answers with: each comes with its hand-over.
+const defaultSessions = 20
 
 type startedSession struct {
 	SessionID     string               `json:"session_id"`
@@ -54,45 +38,54 @@ type shownHandover struct {
 	Notice  string               `json:"notice,omitempty"`
 }
 
-// addSessionTools offers the hand-over from one session to the next.
-func (s *Server) addSessionTools() {
-	add(s, tool{
-		name: "start_session", title: "Start a session", set: ToolsetOperations, former: formerContext, effect: ensure,
-		description: "Begin your work: what the last session left to you comes back, and your episodes belong to this one until it ends.",
-		input: arguments(
-			text("goal", "What you are about to do"),
-			text("project", ""),
-			text("persona", "Default \"default\""),
-			text("session_id", "Your own id; the same again goes on with it"),
-		),
-		output: holds("session_id"),
-	}, s.startSession)
-	add(s, tool{
-		name: "end_session", title: "End a session", set: ToolsetOperations, former: formerContext, effect: ensure,
-		description: "End your work with a summary. Your unfinished tasks, unread messages, undone steps and reminders are handed to the successor.",
-		input: arguments(
-			text("summary", "What was done, how it stands, what comes next"),
-			text("successor", "The agent that goes on; default: whoever does"),
-			boolean("reassign", "Give up your tasks too"),
-			text("session_id", "Default: your current one"),
-		),
-		output: holds("session_id"),
-	}, s.endSession)
-	add(s, tool{
-		name: "get_handover", title: "Get a hand-over", set: ToolsetOperations, former: formerContext, effect: reads,
-		description: "What the session before yours said and left undone.",
-		input:       arguments(text("session_id", "Default: the one that was handed to you")),
-		output:      holds("found"),
-	}, s.getHandover)
+type sessionList struct {
+	Sessions []operational.Session `json:"sessions"`
+	Notice   string                `json:"notice,omitempty"`
 }
 
-func (s *Server) startSession(ctx context.Context, in startSession) (reply[startedSession], error) {
-	started, err := s.services.Sessions.Start(ctx, router.SessionDraft{
-		ID: in.SessionID, AgentID: s.actor(ctx, ""), Goal: in.Goal, Project: in.Project, Persona: in.Persona,
-	})
-	if err != nil {
-		return reply[startedSession]{}, err
-	}
+// addSessionTools offers the hand-over from one session to the next, and who worked when.
+func (s *Server) addSessionTools() {
+	add(s, tool{
+		name: "start_session", title: "Start a session", set: ToolsetOperations, former: formerContext, effect: ensure, holds: "session_id",
+		description: "Begin your work: what the last session left to you comes back, and your episodes belong to this one until it ends.",
+	}, func(p *params, d *router.SessionDraft) {
+		p.may("goal", &d.Goal, "What you are about to do")
+		p.may("project", &d.Project, "")
+		p.may("persona", &d.Persona, "Default \"default\"")
+		p.may("session_id", &d.ID, "Your own id; the same again goes on with it")
+		p.actor(&d.AgentID)
+	}, then(s.services.Sessions.Start, shownStart))
+	add(s, tool{
+		name: "end_session", title: "End a session", set: ToolsetOperations, former: formerContext, effect: ensure, holds: "session_id",
+		description: "End your work with a summary. Your unfinished tasks, unread messages, undone steps and reminders are handed to the successor.",
+	}, func(p *params, c *change[string, router.SessionEnd]) {
+		p.may("summary", &c.draft.Summary, "What was done, how it stands, what comes next")
+		p.may("successor", &c.draft.Successor, "The agent that goes on; default: whoever does")
+		p.may("reassign", &c.draft.Reassign, "Give up your tasks too")
+		p.may("session_id", &c.id, "Default: your current one")
+		p.actor(&c.draft.AgentID)
+	}, then(changing(s.services.Sessions.End), shownEnd))
+	add(s, tool{
+		name: "get_handover", title: "Get a hand-over", set: ToolsetOperations, former: formerContext, effect: reads, holds: "found",
+		description: "What the session before yours said and left undone.",
+	}, func(p *params, id *string) { p.may("session_id", id, "Default: the one that was handed to you") }, s.getHandover)
+	add(s, tool{
+		name: "list_sessions", title: "List sessions", set: ToolsetOperations, effect: reads, holds: "sessions",
+		description: "Sessions of work, the latest first, with what each said and left undone.",
+	}, func(p *params, f *operational.SessionFilter) {
+		p.may("agent_id", &f.AgentID, "")
+		p.may("persona", &f.Persona, "")
+		p.may("project", &f.Project, "")
+		p.may("status", &f.Status, "open or ended")
+		p.may("waiting", &f.Waiting, "Only those whose hand-over nobody has begun with")
+		p.may("limit", &f.Limit, fmt.Sprint("Default ", defaultSessions), within(1, operational.MaxLimit))
+	}, then(func(ctx context.Context, f operational.SessionFilter) ([]operational.Session, error) {
+		f.Limit = cmp.Or(f.Limit, defaultSessions)
+		return s.services.Sessions.List(ctx, f)
+	}, shownSessions))
+}
+
+func shownStart(started router.SessionStarted) (startedSession, string) {
 	out := startedSession{SessionID: started.ID, Resumed: started.Resumed, AlsoInherited: started.AlsoInherited}
 	verb := "began"
 	if started.Resumed {
@@ -111,52 +104,63 @@ func (s *Server) startSession(ctx context.Context, in startSession) (reply[start
 			f.say("%s more handed something to you: ask get_handover for their ids.", count(n, "session", "sessions"))
 		}
 	}
-	return reply[startedSession]{out, f.String()}, nil
+	return out, f.String()
 }
 
-func (s *Server) endSession(ctx context.Context, in endSession) (reply[endedSession], error) {
-	ended, err := s.services.Sessions.End(ctx, in.SessionID, router.SessionEnd{
-		AgentID: s.actor(ctx, ""), Summary: in.Summary, Successor: in.Successor, Reassign: in.Reassign,
-	})
-	if err != nil {
-		return reply[endedSession]{}, err
-	}
-	shown := fitSession(ended.Session)
+func shownEnd(ended router.SessionEnded) (endedSession, string) {
 	out := endedSession{
-		SessionID: ended.ID, Successor: ended.Successor, Handover: shown.Handover, Reassigned: ended.Reassigned, Released: ended.Released, Notices: ended.Notices,
+		SessionID: ended.ID, Successor: ended.Successor, Handover: ended.Handover, Reassigned: ended.Reassigned, Released: ended.Released, Notices: ended.Notices,
 	}
 	said := fmt.Sprintf("Session %s has ended and leaves %s to %s.", visible(ended.ID), count(ended.Handover.Count(), "thing", "things"),
 		visible(cmp.Or(ended.Successor, "whoever goes on")))
 	for _, notice := range ended.Notices {
 		said += "\n" + visible(notice)
 	}
-	return reply[endedSession]{out, said}, nil
+	return out, said
 }
 
-func (s *Server) getHandover(ctx context.Context, in getHandover) (reply[shownHandover], error) {
+func (s *Server) getHandover(ctx context.Context, id string) (out shownHandover, text string, err error) {
 	var session operational.Session
-	var err error
-	if in.SessionID != "" {
-		session, err = s.services.Sessions.Session(ctx, in.SessionID)
+	if id != "" {
+		session, err = s.services.Sessions.Session(ctx, id)
 	} else {
 		session, err = s.services.Sessions.Handover(ctx, s.actor(ctx, ""))
 	}
 	if skillrouter.CodeOf(err) == skillrouter.NotFound {
-		return reply[shownHandover]{shownHandover{}, "Nothing was handed over."}, nil
+		return out, "Nothing was handed over.", nil
 	}
 	if err != nil {
-		return reply[shownHandover]{}, err
+		return out, "", err
 	}
 	session = fitSession(session)
 	f := newFence("Found.")
 	f.addSession(session)
-	return reply[shownHandover]{shownHandover{Found: true, Session: &session, Notice: notice}, f.String()}, nil
+	return shownHandover{Found: true, Session: &session, Notice: notice}, f.String(), nil
+}
+
+func shownSessions(found []operational.Session) (sessionList, string) {
+	out := sessionList{Sessions: owned(found)}
+	if len(found) == 0 {
+		return out, "No session fits."
+	}
+	items := make([][]*string, len(found))
+	for i := range out.Sessions {
+		out.Sessions[i].Data = nil // its client's own
+		items[i] = []*string{&out.Sessions[i].Goal, &out.Sessions[i].Summary}
+	}
+	fitTexts(items)
+	out.Notice = notice
+	f := newFence("%s, the latest first.", count(len(found), "session", "sessions"))
+	for _, session := range out.Sessions {
+		f.addSession(session)
+	}
+	return out, f.String()
 }
 
 // fitSession shortens what a session says to what an answer may hold. Its
 // items are bounded already, and are shown once: not for the data of clients.
 func fitSession(session operational.Session) operational.Session {
-	session.Data = json.RawMessage(nil)
+	session.Data = nil
 	fitTexts([][]*string{{&session.Goal, &session.Summary}})
 	return session
 }

@@ -1,11 +1,8 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"reflect"
 	"strings"
 
@@ -21,6 +18,7 @@ type tool struct {
 	name, title, description string
 	set                      string // its toolset; empty: the core
 	former                   string // the name of a toolset that it was in first, by which it is still switched on
+	holds                    string // the fields of its answer that are always there, by spaces
 	input, output            *jsonschema.Schema
 	effect                   effect
 }
@@ -44,29 +42,52 @@ func (e effect) annotations() *mcp.ToolAnnotations {
 	return a
 }
 
-// reply is what a tool answers: the fields for programs, the text for models.
-type reply[Out any] struct {
-	out  Out
-	text string
-}
-
-// add offers a tool. A failed call is answered in words that a model can act
-// on; the cause of what is not the caller's fault goes to the log.
-func add[In, Out any](s *Server, t tool, call func(ctx context.Context, in In) (reply[Out], error)) {
+// add offers a tool: what it is, what it takes, and what calling it does. A
+// call answers the fields for programs and the text for models. A failed one is
+// answered in words that a model can act on; the cause of what is not the
+// caller's fault goes to the log.
+func add[In, Out any](s *Server, t tool, takes func(*params, *In), call func(context.Context, In) (Out, string, error)) {
+	var declared params
+	takes(&declared, new(In))
+	t.input, t.output = declared.schema(), typed(holds(strings.Fields(t.holds)...), reflect.TypeFor[Out]())
+	record := declared.record()
 	if t.set == "" {
 		t.set = ToolsetCore
 	}
-	t.output = typed(t.output, reflect.TypeFor[Out]())
-	run := func(ctx context.Context, arguments json.RawMessage) (any, string, error) {
+	s.tools[t.name] = offered{tool: t, call: func(ctx context.Context, arguments json.RawMessage) (any, string, error) {
+		var p params
 		var in In
-		if err := decode(arguments, t.input, &in); err != nil {
+		takes(&p, &in)
+		if err := p.read(arguments, t.input, record); err != nil {
 			return nil, "", err
 		}
-		answer, err := call(ctx, in)
-		return answer.out, answer.text, err
-	}
-	s.tools[t.name] = offered{tool: t, call: run}
+		p.act(ctx, s)
+		return call(ctx, in)
+	}}
 	s.offer(t)
+}
+
+// then puts what a service answers before a model.
+func then[In, Found, Out any](ask func(context.Context, In) (Found, error), show func(Found) (Out, string)) func(context.Context, In) (Out, string, error) {
+	return func(ctx context.Context, in In) (out Out, text string, err error) {
+		found, err := ask(ctx, in)
+		if err != nil {
+			return out, "", err
+		}
+		out, text = show(found)
+		return out, text, nil
+	}
+}
+
+// change is what a tool changes, and how.
+type change[ID, Draft any] struct {
+	id    ID
+	draft Draft
+}
+
+// changing calls a service that takes what is to be changed and how one after the other.
+func changing[ID, Draft, Found any](ask func(context.Context, ID, Draft) (Found, error)) func(context.Context, change[ID, Draft]) (Found, error) {
+	return func(ctx context.Context, c change[ID, Draft]) (Found, error) { return ask(ctx, c.id, c.draft) }
 }
 
 // offer adds a tool to what the library lists and calls. What is in the core is
@@ -111,80 +132,4 @@ type requestKey struct{}
 func requestOf(ctx context.Context) *mcp.CallToolRequest {
 	req, _ := ctx.Value(requestKey{}).(*mcp.CallToolRequest)
 	return req
-}
-
-// decode reads a call's arguments. It refuses, by name, a parameter that is
-// not the tool's, one that is missing, and one of the wrong type; ranges and
-// choices are the services' to refuse.
-func decode(raw json.RawMessage, schema *jsonschema.Schema, in any) error {
-	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || bytes.Equal(trimmed, []byte("null")) {
-		raw = json.RawMessage("{}")
-	}
-	var given map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &given); err != nil {
-		return skillrouter.InvalidField("arguments", "must be an object of the tool's parameters")
-	}
-	if err := skillrouter.CheckJSON(raw, reflect.TypeOf(in).Elem()); err != nil {
-		return err
-	}
-	for name := range given {
-		if _, known := schema.Properties[name]; !known {
-			return skillrouter.InvalidField(shown(name), "is no parameter of this tool; it takes %s", strings.Join(schema.PropertyOrder, ", "))
-		}
-	}
-	for _, name := range schema.Required {
-		if value, ok := given[name]; !ok || bytes.Equal(value, []byte("null")) {
-			return skillrouter.InvalidField(name, "is required")
-		}
-	}
-	if err := json.Unmarshal(raw, in); err != nil {
-		wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
-		if !ok {
-			return skillrouter.Wrap(skillrouter.Invalid, err, "the arguments could not be read")
-		}
-		name, _, _ := strings.Cut(wrong.Field, ".")
-		got, _, _ := strings.Cut(wrong.Value, " ")
-		return skillrouter.InvalidField(name, "must be %s, not %s", kind(schema.Properties[name]), article(got))
-	}
-	return nil
-}
-
-// shown makes a name that the caller chose fit for an error message.
-func shown(name string) string {
-	const most = 64 // longer than any parameter
-	if len(name) > most {
-		name = strings.ToValidUTF8(name[:most], "") + "…"
-	}
-	return visible(name)
-}
-
-func kind(s *jsonschema.Schema) string {
-	if s == nil {
-		return "of another type"
-	}
-	if s.Type == "array" && s.Items != nil {
-		return "an array of " + s.Items.Type + "s"
-	}
-	return article(s.Type)
-}
-
-func article(noun string) string {
-	switch noun {
-	case "bool":
-		noun = "boolean"
-	case "":
-		return "that"
-	}
-	if strings.ContainsRune("aeiou", rune(noun[0])) {
-		return "an " + noun
-	}
-	return "a " + noun
-}
-
-// count says how many, in words that fit the number.
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

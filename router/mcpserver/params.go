@@ -1,0 +1,204 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"skillrouter"
+)
+
+// params are what a tool takes. Of each parameter a tool says once, as with the
+// package flag, what it is called, which field its value goes to and what a
+// model is told of it. The schema, the reading and the refusals follow.
+type params struct {
+	list   []param
+	actors []*string // filled with who acts, see actor
+}
+
+type param struct {
+	name, about string
+	into        any // a pointer to the field
+	required    bool
+	traits      []trait
+}
+
+// trait says more of a parameter than the type of its field does.
+type trait func(*jsonschema.Schema)
+
+// may is a parameter that a call may leave out.
+func (p *params) may(name string, into any, about string, traits ...trait) {
+	p.list = append(p.list, param{name: name, about: about, into: into, traits: traits})
+}
+
+// must is a parameter that a call has to give.
+func (p *params) must(name string, into any, about string, traits ...trait) {
+	p.may(name, into, about, traits...)
+	p.list[len(p.list)-1].required = true
+}
+
+// actor is a field for the agent that the call is made for. If the field is a
+// parameter too, an agent that the call names stays.
+func (p *params) actor(agent *string) { p.actors = append(p.actors, agent) }
+
+// mayActFor is the parameter by which a call is made for another agent.
+func (p *params) mayActFor(agent *string) {
+	p.may("agent_id", agent, "Default: you")
+	p.actor(agent)
+}
+
+// within is a number from lo to hi.
+func within(lo, hi float64) trait {
+	return func(s *jsonschema.Schema) { s.Minimum, s.Maximum = &lo, &hi }
+}
+
+// notNegative is a number from 0.
+func notNegative(s *jsonschema.Schema) { s.Minimum = new(float64) }
+
+// object is an object whose members the tool's service reads.
+func object(s *jsonschema.Schema) { s.Type = "object" }
+
+// among is a text that is one of the values, or a list of some of them.
+func among[T ~string](values ...T) trait {
+	return func(s *jsonschema.Schema) {
+		if s.Items != nil {
+			s = s.Items
+		}
+		for _, v := range values {
+			s.Enum = append(s.Enum, string(v))
+		}
+	}
+}
+
+// upTo says in words, in fewer tokens than within, how many a call may ask for:
+// for tools that every model reads.
+func upTo(most, usual int) string { return fmt.Sprintf("1–%d, default %d", most, usual) }
+
+// schema makes the schema of a tool's input. That it takes no other fields
+// is left unsaid, because every client reads the tool list into its model's
+// context; read says it to the one who needs to know.
+func (p *params) schema() *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
+	for _, one := range p.list {
+		t := one.field()
+		if t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		property := &jsonschema.Schema{Type: typeName(t), Description: one.about}
+		if property.Type == "array" {
+			property.Items = &jsonschema.Schema{Type: typeName(t.Elem())}
+		}
+		for _, more := range one.traits {
+			more(property)
+		}
+		s.Properties[one.name] = property
+		s.PropertyOrder = append(s.PropertyOrder, one.name)
+		if one.required {
+			s.Required = append(s.Required, one.name)
+		}
+	}
+	return s
+}
+
+// field is the type of the field that the value goes to.
+func (p param) field() reflect.Type { return reflect.TypeOf(p.into).Elem() }
+
+// record is the parameters as one type, by which skillrouter.CheckJSON checks how names are written.
+func (p *params) record() reflect.Type {
+	fields := make([]reflect.StructField, len(p.list))
+	for i, one := range p.list {
+		fields[i] = reflect.StructField{Name: fmt.Sprint("Param", i), Type: one.field(), Tag: reflect.StructTag(fmt.Sprintf("json:%q", one.name))}
+	}
+	return reflect.StructOf(fields)
+}
+
+// read reads a call's arguments into the fields. It refuses, by name, a
+// parameter that is not the tool's, one that is missing, and one of the wrong
+// type; ranges and choices are the services' to refuse.
+func (p *params) read(raw json.RawMessage, schema *jsonschema.Schema, record reflect.Type) error {
+	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || isNull(trimmed) {
+		raw = json.RawMessage("{}")
+	}
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &given); err != nil {
+		return skillrouter.InvalidField("arguments", "must be an object of the tool's parameters")
+	}
+	if err := skillrouter.CheckJSON(raw, record); err != nil {
+		return err
+	}
+	for name := range given {
+		if _, known := schema.Properties[name]; !known {
+			return skillrouter.InvalidField(shown(name), "is no parameter of this tool; it takes %s", strings.Join(schema.PropertyOrder, ", "))
+		}
+	}
+	for _, name := range schema.Required {
+		if value, ok := given[name]; !ok || isNull(value) {
+			return skillrouter.InvalidField(name, "is required")
+		}
+	}
+	for _, one := range p.list {
+		value, ok := given[one.name]
+		if !ok {
+			continue
+		}
+		if err := json.Unmarshal(value, one.into); err != nil {
+			wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+			if !ok {
+				return skillrouter.Wrap(skillrouter.Invalid, err, "the arguments could not be read")
+			}
+			got, _, _ := strings.Cut(wrong.Value, " ")
+			return skillrouter.InvalidField(one.name, "must be %s, not %s", kind(schema.Properties[one.name]), article(got))
+		}
+	}
+	return nil
+}
+
+func isNull(value json.RawMessage) bool { return bytes.Equal(value, []byte("null")) }
+
+// act fills in who acts.
+func (p *params) act(ctx context.Context, s *Server) {
+	for _, agent := range p.actors {
+		*agent = s.actor(ctx, *agent)
+	}
+}
+
+// shown makes a name that the caller chose fit for an error message.
+func shown(name string) string {
+	const most = 64 // longer than any parameter
+	if len(name) > most {
+		name = strings.ToValidUTF8(name[:most], "") + "…"
+	}
+	return visible(name)
+}
+
+func kind(s *jsonschema.Schema) string {
+	if s.Type == "array" {
+		return "an array of " + s.Items.Type + "s"
+	}
+	return article(s.Type)
+}
+
+func article(noun string) string {
+	switch noun {
+	case "bool":
+		noun = "boolean"
+	case "":
+		return "that"
+	}
+	if strings.ContainsRune("aeiou", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
+// What several tools say of their parameters.
+const (
+	whoseMemory = "Whose memory; default \"default\""
+	nextPage    = "The next of the page before"
+)
