@@ -109,3 +109,17 @@ func FieldOf(err error) string {
 	}
 	return ""
 }
+
+// Explain is what a person is told of an error: its message, after the field that
+// it is about if it is Invalid. An error without a code, such as a file that
+// cannot be read, speaks for itself.
+func Explain(err error) string {
+	coded, ok := errors.AsType[*Error](err)
+	if !ok {
+		return err.Error()
+	}
+	if coded.Field != "" && coded.Code == Invalid {
+		return coded.Field + " " + coded.Message
+	}
+	return coded.Message
+}

@@ -27,7 +27,7 @@ const (
 // ContextBuilder is the ContextService beside the stores.
 type ContextBuilder struct {
 	sources ContextSources
-	fencer  *Fencer
+	fencer  *skillrouter.Fencer
 	now     skillrouter.Clock
 	log     *slog.Logger
 }
@@ -36,9 +36,9 @@ var _ ContextService = (*ContextBuilder)(nil)
 
 // ContextOptions are the settings of a ContextBuilder. The zero value is usable.
 type ContextOptions struct {
-	Now    skillrouter.Clock // time.Now if nil
-	Log    *slog.Logger      // discards if nil
-	Fencer *Fencer           // one of its own if nil
+	Now    skillrouter.Clock   // time.Now if nil
+	Log    *slog.Logger        // discards if nil
+	Fencer *skillrouter.Fencer // one of its own if nil
 }
 
 // NewContextBuilder makes a ContextBuilder over the stores.
@@ -51,7 +51,7 @@ func NewContextBuilder(sources ContextSources, options ContextOptions) *ContextB
 		b.log = slog.New(slog.DiscardHandler)
 	}
 	if b.fencer == nil {
-		b.fencer = NewFencer()
+		b.fencer = skillrouter.NewFencer()
 	}
 	return b
 }

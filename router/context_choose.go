@@ -52,7 +52,7 @@ type choice struct {
 	budget    int
 	untrusted bool
 	project   string
-	fencer    *Fencer
+	fencer    *skillrouter.Fencer
 	terms     taskTerms
 	at        time.Time
 

@@ -138,13 +138,13 @@ func frame(r *rated, mark, id, title, body string, cut bool) string {
 		b.WriteString(" cut")
 	}
 	b.WriteString(">\n")
-	b.WriteString(Unfenced(skillrouter.Visible(oneLine(id))) + " by " + Unfenced(skillrouter.Visible(cmp.Or(oneLine(r.author), unknownAuthor))) + "\n")
+	b.WriteString(skillrouter.Unfenced(skillrouter.Visible(oneLine(id))) + " by " + skillrouter.Unfenced(skillrouter.Visible(cmp.Or(oneLine(r.author), unknownAuthor))) + "\n")
 	if r.kind != KindFact && r.kind != KindProcedure { // of which the id is the title
-		b.WriteString(Unfenced(skillrouter.Visible(oneLine(title))))
+		b.WriteString(skillrouter.Unfenced(skillrouter.Visible(oneLine(title))))
 		b.WriteByte('\n')
 	}
 	if body != "" {
-		b.WriteString(Unfenced(body))
+		b.WriteString(skillrouter.Unfenced(body))
 		b.WriteByte('\n')
 	}
 	b.WriteString("</memory-" + mark + ">\n")

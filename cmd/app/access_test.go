@@ -14,6 +14,7 @@ import (
 
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
+	"skillrouter/cmd/locate"
 	"skillrouter/router/httpapi"
 )
 
@@ -39,7 +40,7 @@ func serveWith(t *testing.T, cfg config.Config) *serving {
 func serveAs(t *testing.T, cfg config.Config, options app.Options) *serving {
 	t.Helper()
 	a, stop := runningAs(t, cfg, options)
-	owner, err := app.ReadOwnerToken(cfg.Data)
+	owner, err := locate.ReadOwnerToken(cfg.Data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/config"
+	"skillrouter/cmd/locate"
 	"skillrouter/router/classify"
 	"skillrouter/router/httpapi"
 )
@@ -73,7 +74,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 	if err := prepareFolder(cfg.Data); err != nil {
 		return nil, err
 	}
-	holder := Holder{PID: os.Getpid(), Listen: cfg.Listen, Started: a.started}
+	holder := locate.Holder{PID: os.Getpid(), Listen: cfg.Listen, Started: a.started}
 	lock, err := Acquire(cfg.Data, holder)
 	if err != nil {
 		return nil, err

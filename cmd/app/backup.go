@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"skillrouter"
+	"skillrouter/cmd/locate"
 )
 
 // backupPrefix begins the name of a folder, inside the data folder, that a
@@ -91,13 +92,13 @@ func TakeSnapshot(ctx context.Context, data string, options BackupOptions) (_ *S
 		s.Manifest.Files = append(s.Manifest.Files, ArchivedFile{Name: name + ".db", Bytes: bytes, SHA256: sum, Contents: &contents})
 	}
 	if options.OwnerToken {
-		secret, err := ReadOwnerToken(data)
+		secret, err := locate.ReadOwnerToken(data)
 		if err != nil {
 			return nil, fmt.Errorf("read the owner's token: %w", err)
 		}
 		s.token = []byte(secret + "\n")
 		sum := sha256.Sum256(s.token)
-		s.Manifest.Files = append(s.Manifest.Files, ArchivedFile{Name: OwnerTokenName, Bytes: int64(len(s.token)), SHA256: hex.EncodeToString(sum[:])})
+		s.Manifest.Files = append(s.Manifest.Files, ArchivedFile{Name: locate.OwnerTokenName, Bytes: int64(len(s.token)), SHA256: hex.EncodeToString(sum[:])})
 	}
 	return s, nil
 }
@@ -114,7 +115,7 @@ func (s *Snapshot) Write(w io.Writer) error {
 		return err
 	}
 	for _, f := range s.Manifest.Files {
-		if f.Name == OwnerTokenName {
+		if f.Name == locate.OwnerTokenName {
 			if err := s.entry(archive, f.Name, f.Bytes, strings.NewReader(string(s.token))); err != nil {
 				return err
 			}
@@ -199,7 +200,7 @@ func checksum(path string) (bytes int64, sum string, err error) {
 // it as a whole, and brings to its end what was left undone in it. A held one
 // is a Conflict error that names who holds it.
 func Hold(data string) (release func() error, err error) {
-	lock, err := Acquire(data, Holder{PID: os.Getpid(), Started: time.Now()})
+	lock, err := Acquire(data, locate.Holder{PID: os.Getpid(), Started: time.Now()})
 	if sealed := writable(data); sealed != nil && skillrouter.CodeOf(err) != skillrouter.Conflict {
 		return holdSealed(data, lock, err, sealed)
 	}
@@ -219,7 +220,7 @@ func holdSealed(data string, lock *Lock, failed, sealed error) (release func() e
 	release = func() error { return nil }
 	if failed == nil {
 		release = lock.Release
-	} else if _, err := os.Stat(filepath.Join(data, LockName)); err == nil && !errors.Is(sealed, syscall.EROFS) {
+	} else if _, err := os.Stat(filepath.Join(data, locate.LockName)); err == nil && !errors.Is(sealed, syscall.EROFS) {
 		return nil, failed
 	}
 	if _, err := os.Stat(filepath.Join(data, readyName)); err == nil {

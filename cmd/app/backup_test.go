@@ -24,6 +24,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
+	"skillrouter/cmd/locate"
 )
 
 // folderWith makes a data folder whose router was told some entries, and ended cleanly.
@@ -80,7 +81,7 @@ func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	sums := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() == app.LockName || strings.HasSuffix(path, "-shm") || strings.HasSuffix(path, "-wal") {
+		if err != nil || d.IsDir() || d.Name() == locate.LockName || strings.HasSuffix(path, "-shm") || strings.HasSuffix(path, "-wal") {
 			return err
 		}
 		text, err := os.ReadFile(path)
@@ -144,21 +145,21 @@ func TestBackupOwnerToken(t *testing.T) {
 	data, to := t.TempDir(), t.TempDir()
 	folderWith(t, data, "one")
 	folderWith(t, to)
-	theirs, err := app.ReadOwnerToken(to)
+	theirs, err := locate.ReadOwnerToken(to)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := app.Restore(t.Context(), bytes.NewReader(backupOf(t, data, app.BackupOptions{})), to, app.RestoreOptions{Force: true}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := app.ReadOwnerToken(to); err != nil || got != theirs {
+	if got, err := locate.ReadOwnerToken(to); err != nil || got != theirs {
 		t.Errorf("a backup without the owner's token changed it (%v)", err)
 	}
-	ours, _ := app.ReadOwnerToken(data)
+	ours, _ := locate.ReadOwnerToken(data)
 	if _, err := app.Restore(t.Context(), bytes.NewReader(backupOf(t, data, app.BackupOptions{OwnerToken: true})), to, app.RestoreOptions{Force: true}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := app.ReadOwnerToken(to); err != nil || got != ours {
+	if got, err := locate.ReadOwnerToken(to); err != nil || got != ours {
 		t.Errorf("the owner's token was not restored (%v)", err)
 	}
 }
@@ -347,7 +348,7 @@ func TestRestoreRefusesAHeldFolder(t *testing.T) {
 	data := t.TempDir()
 	folderWith(t, data, "one")
 	archive := backupOf(t, data, app.BackupOptions{})
-	lock, err := app.Acquire(data, app.Holder{PID: 4711, Listen: "http://127.0.0.1:1"})
+	lock, err := app.Acquire(data, locate.Holder{PID: 4711, Listen: "http://127.0.0.1:1"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"skillrouter/cmd/app"
+	"skillrouter/cmd/locate"
 )
 
 // cutCallsVar says at how many system calls each start, restore and upgrade is
@@ -105,7 +106,7 @@ func killedAt(t *testing.T, at cut, data string, args ...string) bool {
 		}
 		// It serves: the call never came. End it as a kill does; strace ends with it.
 		p := &process{}
-		if holder, err := app.ReadHolder(data); err == nil && strings.HasPrefix(holder.Listen, "http://") {
+		if holder, err := locate.ReadHolder(data); err == nil && strings.HasPrefix(holder.Listen, "http://") {
 			p.url = holder.Listen
 			if status, _, err := p.get(t.Context(), "/health"); err == nil && status == 200 {
 				if router, err := os.FindProcess(holder.PID); err == nil {

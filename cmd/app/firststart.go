@@ -15,6 +15,7 @@ import (
 	"github.com/glebarez/sqlite"
 
 	"skillrouter"
+	"skillrouter/cmd/locate"
 )
 
 // A first start makes firstStartName before anything else and removes it last,
@@ -117,7 +118,7 @@ func Missing(data string) (missing, traces []string) {
 			traces = append(traces, filepath.Base(copies[0]))
 		}
 	}
-	for _, name := range []string{OwnerTokenName, indexesFolder, highWaterName, lossesName} {
+	for _, name := range []string{locate.OwnerTokenName, indexesFolder, highWaterName, lossesName} {
 		if there(name) {
 			traces = append(traces, name)
 		}

@@ -18,6 +18,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
+	"skillrouter/cmd/locate"
 	"skillrouter/migrations"
 )
 
@@ -147,7 +148,7 @@ func TestFirstStartGoesOn(t *testing.T) {
 			if there(data + "/first-start") {
 				t.Error("it did not end")
 			}
-			if _, err := app.ReadOwnerToken(data); err != nil {
+			if _, err := locate.ReadOwnerToken(data); err != nil {
 				t.Error(err)
 			}
 			if got := titlesIn(t, data); !slices.Equal(got, []string{"one"}) {
@@ -191,17 +192,17 @@ func TestEmptyOwnerToken(t *testing.T) {
 	path := filepath.Join(data, "owner.token")
 	for _, text := range []string{"", "\n", strings.Repeat("\x00", 48)} {
 		put(t, path, text)
-		if _, err := app.ReadOwnerToken(data); err == nil {
+		if _, err := locate.ReadOwnerToken(data); err == nil {
 			t.Errorf("%q opens something", text)
 		}
 		folderWith(t, data)
-		first, err := app.ReadOwnerToken(data)
+		first, err := locate.ReadOwnerToken(data)
 		info, statErr := os.Stat(path)
 		if err != nil || statErr != nil || len(first) < 40 || info.Mode().Perm() != 0o600 {
 			t.Errorf("%q: %v, %v, %v", text, info, err, statErr)
 		}
 		folderWith(t, data)
-		if again, err := app.ReadOwnerToken(data); err != nil || again != first {
+		if again, err := locate.ReadOwnerToken(data); err != nil || again != first {
 			t.Errorf("%q: it does not stay: %v", text, err)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app"
+	"skillrouter/cmd/locate"
 )
 
 const (
@@ -56,7 +56,7 @@ func peak(t *testing.T, pid int, do func()) int {
 func TestBulkMemory(t *testing.T) {
 	data := t.TempDir()
 	router := start(t, program(t, buildProgram), data)
-	owner, err := app.ReadOwnerToken(data)
+	owner, err := locate.ReadOwnerToken(data)
 	if err != nil {
 		t.Fatal(err)
 	}

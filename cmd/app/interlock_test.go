@@ -18,6 +18,7 @@ import (
 
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
+	"skillrouter/cmd/locate"
 	"skillrouter/comms"
 	"skillrouter/router/interlock"
 )
@@ -271,7 +272,7 @@ func TestInterLockIsOff(t *testing.T) {
 // router is open to everybody on this machine, and no longer.
 func TestInterLockStopsHearingStrangers(t *testing.T) {
 	a, cfg := meshed(t, "")
-	owner, err := app.ReadOwnerToken(cfg.Data)
+	owner, err := locate.ReadOwnerToken(cfg.Data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,28 +1,17 @@
 package app
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"skillrouter"
+	"skillrouter/cmd/locate"
 )
-
-// LockName is the file in the data folder that names the process that holds it.
-const LockName = "skillrouter.lock"
-
-// Holder is the process that holds a data folder.
-type Holder struct {
-	PID     int       `json:"pid"`
-	Listen  string    `json:"listen"`
-	Started time.Time `json:"started"`
-}
 
 // Lock is a held data folder. The operating system frees it when the process
 // ends, however it ends.
@@ -33,8 +22,8 @@ var errHeld = errors.New("held by another process")
 
 // Acquire takes the data folder for this process, or returns a Conflict error
 // that names the process that has it.
-func Acquire(dir string, holder Holder) (*Lock, error) {
-	path := filepath.Join(dir, LockName)
+func Acquire(dir string, holder locate.Holder) (*Lock, error) {
+	path := filepath.Join(dir, locate.LockName)
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the lock file: %w", err)
@@ -54,7 +43,7 @@ func Acquire(dir string, holder Holder) (*Lock, error) {
 }
 
 // SetHolder writes who holds the folder; the address is known only once it is bound.
-func (l *Lock) SetHolder(holder Holder) error {
+func (l *Lock) SetHolder(holder locate.Holder) error {
 	text, err := json.Marshal(holder)
 	if err != nil {
 		return err
@@ -73,37 +62,9 @@ const holderWidth = 255
 // processes lock two files of the same name.
 func (l *Lock) Release() error { return errors.Join(l.file.Truncate(0), l.file.Close()) }
 
-// URL is the address under which the holder is reached; empty while it is not bound.
-func (h Holder) URL() string {
-	if !strings.HasPrefix(h.Listen, "http://") {
-		return ""
-	}
-	return h.Listen
-}
-
-// ReadHolder returns the process that the data folder's lock file names, the
-// zero Holder if it names none. The file can outlive a process that was
-// killed: what it says is where to look, not that somebody is there.
-func ReadHolder(dir string) (Holder, error) {
-	file, err := os.Open(filepath.Join(dir, LockName))
-	if err != nil {
-		return Holder{}, err
-	}
-	defer file.Close()
-	var h Holder
-	text, err := io.ReadAll(io.LimitReader(file, maxHolder))
-	if err != nil || len(bytes.TrimSpace(text)) == 0 {
-		return Holder{}, err
-	}
-	return h, json.Unmarshal(text, &h)
-}
-
-// maxHolder bounds what is read of a lock file, in bytes.
-const maxHolder = 4 << 10
-
 func describe(file io.ReaderAt) string {
-	text, _ := io.ReadAll(io.NewSectionReader(file, 0, maxHolder))
-	var h Holder
+	text, _ := io.ReadAll(io.NewSectionReader(file, 0, locate.MaxHolder))
+	var h locate.Holder
 	if json.Unmarshal(text, &h) != nil || h.PID == 0 {
 		return "another process, which is just starting or stopping"
 	}

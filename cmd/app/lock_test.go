@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"skillrouter/cmd/app"
+	"skillrouter/cmd/locate"
 )
 
 // TestHolderIsNeverUnnamed reads the lock file while its holder writes its
 // address anew: a reader that found nobody there would take the folder for free.
 func TestHolderIsNeverUnnamed(t *testing.T) {
 	dir := t.TempDir()
-	lock, err := app.Acquire(dir, app.Holder{PID: 41, Listen: "127.0.0.1:0"})
+	lock, err := app.Acquire(dir, locate.Holder{PID: 41, Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +21,7 @@ func TestHolderIsNeverUnnamed(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		for i := range writes {
-			if err := lock.SetHolder(app.Holder{PID: 41 + i%2, Listen: "http://127.0.0.1:1", Started: time.Unix(int64(i), 0)}); err != nil {
+			if err := lock.SetHolder(locate.Holder{PID: 41 + i%2, Listen: "http://127.0.0.1:1", Started: time.Unix(int64(i), 0)}); err != nil {
 				done <- err
 				return
 			}
@@ -28,7 +29,7 @@ func TestHolderIsNeverUnnamed(t *testing.T) {
 		done <- nil
 	}()
 	for {
-		holder, err := app.ReadHolder(dir)
+		holder, err := locate.ReadHolder(dir)
 		if err != nil || holder.PID == 0 {
 			t.Fatalf("holder %+v, %v", holder, err)
 		}

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skillrouter/cmd/app"
+	"skillrouter/cmd/locate"
 	"skillrouter/scripts/soak/early"
 )
 
@@ -137,7 +138,7 @@ func start(t *testing.T, program, data string) *process {
 			t.Fatalf("the router does not answer after %v:\n%s", startTime, p.stderr)
 		case <-look.C:
 		}
-		holder, err := app.ReadHolder(data)
+		holder, err := locate.ReadHolder(data)
 		if err != nil || holder.PID != p.cmd.Process.Pid || !strings.HasPrefix(holder.Listen, "http://") {
 			continue // it has not bound its address yet
 		}
@@ -224,7 +225,7 @@ func jsonOf(v any) string {
 func TestMCPStartsTheRouter(t *testing.T) {
 	path, data := program(t, buildProgram), t.TempDir()
 	t.Cleanup(func() {
-		if holder, err := app.ReadHolder(data); err == nil && holder.PID != 0 {
+		if holder, err := locate.ReadHolder(data); err == nil && holder.PID != 0 {
 			end(t, holder.PID, data)
 		}
 	})
@@ -270,7 +271,7 @@ func end(t *testing.T, pid int, data string) {
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
 	for {
-		lock, err := app.Acquire(data, app.Holder{PID: os.Getpid()})
+		lock, err := app.Acquire(data, locate.Holder{PID: os.Getpid()})
 		if err == nil {
 			_ = lock.Release()
 			return

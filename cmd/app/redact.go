@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"skillrouter"
+	"skillrouter/cmd/locate"
 	"skillrouter/learning"
 )
 
@@ -48,7 +49,7 @@ func RedactFolder(ctx context.Context, data string, apply bool) (s Swept, err er
 	if there := present(data); len(there) == 0 {
 		return s, skillrouter.Errorf(skillrouter.NotFound, "%s holds no databases", data)
 	}
-	lock, err := Acquire(data, Holder{PID: os.Getpid(), Started: time.Now()})
+	lock, err := Acquire(data, locate.Holder{PID: os.Getpid(), Started: time.Now()})
 	if err != nil {
 		return s, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app"
+	"skillrouter/cmd/locate"
 )
 
 // oldSecret is the n-th secret that a version before left in the databases.
@@ -195,7 +196,7 @@ func TestRedactFolderIsRefusedWhileARouterHoldsIt(t *testing.T) {
 	dir := t.TempDir()
 	made(t, dir, "operational")
 	made(t, dir, "learning")
-	lock, err := app.Acquire(dir, app.Holder{PID: os.Getpid(), Listen: "127.0.0.1:1"})
+	lock, err := app.Acquire(dir, locate.Holder{PID: os.Getpid(), Listen: "127.0.0.1:1"})
 	if err != nil {
 		t.Fatal(err)
 	}

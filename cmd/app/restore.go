@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"skillrouter"
+	"skillrouter/cmd/locate"
 )
 
 // A restore unpacks into stagingPrefix…, inside the data folder, and looks
@@ -50,14 +51,14 @@ func Restore(ctx context.Context, archive io.Reader, data string, options Restor
 	if err := prepareFolder(data); err != nil {
 		return r, err
 	}
-	lock, err := Acquire(data, Holder{PID: os.Getpid(), Started: options.Now()})
+	lock, err := Acquire(data, locate.Holder{PID: os.Getpid(), Started: options.Now()})
 	if err != nil {
 		return r, err
 	}
 	defer func() {
 		err = errors.Join(err, lock.Release())
 		if err != nil && errors.Is(existed, fs.ErrNotExist) {
-			_ = os.Remove(filepath.Join(data, LockName)) // a folder that was made for nothing goes again, if it is empty
+			_ = os.Remove(filepath.Join(data, locate.LockName)) // a folder that was made for nothing goes again, if it is empty
 			_ = os.Remove(data)
 		}
 	}()

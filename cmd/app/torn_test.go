@@ -16,6 +16,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app"
+	"skillrouter/cmd/locate"
 )
 
 // crashImage fills a router and returns a folder as a kill -9 leaves it: the
@@ -203,7 +204,7 @@ func health(t *testing.T, a *app.App, status, says string) {
 // that holds the first token goes, and the router would let everybody in.
 func TestLostTokensKeepTheDoorClosed(t *testing.T) {
 	image := crashImage(t, func(a *app.App) {
-		owner, err := app.ReadOwnerToken(dataOf(a))
+		owner, err := locate.ReadOwnerToken(dataOf(a))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"skillrouter"
+	"skillrouter/cmd/locate"
 )
 
 // archiveFault is what is wrong with an archive, for whoever holds it.
@@ -111,7 +112,7 @@ func readManifest(archive *tar.Reader) (m Manifest, err error) {
 	for _, f := range m.Files {
 		names = append(names, f.Name)
 		database := f.Name == "learning.db" || f.Name == "operational.db"
-		if !database && (f.Name != OwnerTokenName || f.Bytes > maxOwnerToken) || f.Bytes < 0 || f.Bytes > maxDatabase || database && f.Contents == nil {
+		if !database && (f.Name != locate.OwnerTokenName || f.Bytes > maxOwnerToken) || f.Bytes < 0 || f.Bytes > maxDatabase || database && f.Contents == nil {
 			return m, archiveFault("has a manifest that names %q, which is no part of a backup", f.Name)
 		}
 	}

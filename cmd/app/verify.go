@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"skillrouter/cmd/locate"
 )
 
 // Verification is what was found in a backup or a data folder.
@@ -109,7 +111,7 @@ func (c *cancelled) Read(p []byte) (int, error) {
 func verifyUnpacked(ctx context.Context, m Manifest, dir string) (Verification, error) {
 	v := Verification{Archive: true, Version: m.Version, CreatedAt: &m.CreatedAt, Databases: []VerifiedFile{}, Problems: []string{}}
 	for _, f := range m.Files {
-		v.OwnerToken = v.OwnerToken || f.Name == OwnerTokenName
+		v.OwnerToken = v.OwnerToken || f.Name == locate.OwnerTokenName
 	}
 	err := v.look(ctx, dir, func(name string, found Contents) string {
 		said, _ := m.database(name)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"skillrouter/cmd/app"
+	"skillrouter/cmd/locate"
 )
 
 // browser is somebody who looks at the dashboard of a router in this process.
@@ -37,7 +38,7 @@ func browse(t *testing.T) *browser {
 	}
 	stop(t, a)
 	b.app = a
-	if b.owner, err = app.ReadOwnerToken(cfg.Data); err != nil {
+	if b.owner, err = locate.ReadOwnerToken(cfg.Data); err != nil {
 		t.Fatal(err)
 	}
 	return b

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skillrouter"
+	"skillrouter/cmd/locate"
 	"skillrouter/comms"
 	"skillrouter/learning"
 	learningstore "skillrouter/learning/store"
@@ -35,7 +36,7 @@ type services struct {
 // wire builds every service on the open databases, and the transports on the services.
 func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	operations := operationalstore.New(a.operational.Read, a.operational.Commit)
-	if _, err := ReadOwnerToken(a.config.Data); errors.Is(err, errEmptyToken) {
+	if _, err := locate.ReadOwnerToken(a.config.Data); errors.Is(err, locate.ErrEmptyToken) {
 		a.log.Warn("the owner's token was empty, as a power cut leaves it, and is made anew: what had the old one elsewhere is refused")
 	}
 	owner, err := OwnerToken(a.config.Data)

@@ -15,6 +15,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app"
+	"skillrouter/cmd/locate"
 )
 
 // backedUp is what backup prints.
@@ -92,7 +93,7 @@ func (s *shell) backupSource(ctx context.Context, data string, ownerToken bool) 
 		if skillrouter.CodeOf(err) != skillrouter.Conflict {
 			return nil, err
 		}
-		holder, unread := app.ReadHolder(data)
+		holder, unread := locate.ReadHolder(data)
 		if unread != nil || holder.URL() == "" {
 			return nil, err
 		}

@@ -17,6 +17,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/config"
+	"skillrouter/cmd/hook/respond"
 )
 
 // The exit codes. `skillrouter run` passes on its child's instead.
@@ -32,8 +33,8 @@ const (
 // command's own output goes to stdout.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := &shell{in: stdin, out: stdout, err: stderr, lookupEnv: os.LookupEnv}
-	if code, done := s.quickHook(ctx, args); done {
-		return code
+	if h, ok := respond.Parse(s.hookProcess(), args); ok { // the tree of commands costs more than the hook
+		return h.Run(ctx)
 	}
 	root := s.root()
 	if completes(args) {
@@ -152,18 +153,7 @@ func (s *shell) exit(cmd *cobra.Command, err error) int {
 	return exitCode(skillrouter.CodeOf(err))
 }
 
-// explain is what a person at the terminal is told. Errors without a code are
-// the command line's own (a file that cannot be read), and speak for themselves.
-func explain(err error) string {
-	coded, ok := errors.AsType[*skillrouter.Error](err)
-	if !ok {
-		return err.Error()
-	}
-	if coded.Field != "" && coded.Code == skillrouter.Invalid {
-		return coded.Field + " " + coded.Message
-	}
-	return coded.Message
-}
+func explain(err error) string { return skillrouter.Explain(err) }
 
 // exitCode is the one table from codes to exit codes.
 func exitCode(code skillrouter.Code) int {

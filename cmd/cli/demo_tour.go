@@ -19,7 +19,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"skillrouter"
-	"skillrouter/cmd/app"
+	"skillrouter/cmd/locate"
 	"skillrouter/router/client"
 )
 
@@ -104,7 +104,7 @@ func (t *tour) start(ctx context.Context, listen string) error {
 	go func() { _ = cmd.Wait(); close(ended) }()
 	t.router, t.ended = cmd, ended
 	err = t.until(ctx, "the router answers", func() bool {
-		holder, err := app.ReadHolder(t.data())
+		holder, err := locate.ReadHolder(t.data())
 		if err != nil || holder.PID != cmd.Process.Pid || holder.URL() == "" {
 			return false
 		}
@@ -133,7 +133,7 @@ func (t *tour) kill() error {
 
 // address is the router's host and port.
 func (t *tour) address() string {
-	holder, err := app.ReadHolder(t.data())
+	holder, err := locate.ReadHolder(t.data())
 	if err != nil {
 		return ""
 	}

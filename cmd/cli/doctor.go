@@ -15,6 +15,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
+	"skillrouter/cmd/locate"
 	"skillrouter/router"
 	"skillrouter/router/client"
 )
@@ -96,10 +97,10 @@ func (s *shell) examine(ctx context.Context) (diagnosis, error) {
 		}
 		d.add("configuration", true, "valid, %s", from)
 	}
-	if d.Server, err = s.address(); err != nil {
+	if d.Server, err = s.place().Address(); err != nil {
 		return d, nil // what is wrong with the configuration is said above
 	}
-	c, err := client.New(d.Server, client.Options{Token: s.secret(d.Server), Timeout: doctorTime})
+	c, err := client.New(d.Server, client.Options{Token: s.place().Secret(d.Server), Timeout: doctorTime})
 	if err != nil {
 		return d, usageError{errors.New(explain(err))}
 	}
@@ -162,7 +163,7 @@ func (s *shell) offline(d *diagnosis, settings config.Config) error {
 	case len(lost) > 0:
 		d.add("stored writes", false, "%s", strings.Join(lost, "; "))
 	}
-	lock, err := app.Acquire(settings.Data, app.Holder{PID: os.Getpid(), Started: s.now()})
+	lock, err := app.Acquire(settings.Data, locate.Holder{PID: os.Getpid(), Started: s.now()})
 	switch {
 	case skillrouter.CodeOf(err) == skillrouter.Conflict:
 		d.add("lock", false, "%s, and yet no router answers at %s", explain(err), d.Server)

@@ -24,11 +24,11 @@ func (s *shell) proveOffline(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	server, err := s.address()
+	server, err := s.place().Address()
 	if err != nil {
 		return err
 	}
-	c, err := client.New(server, client.Options{Token: s.secret(server)})
+	c, err := client.New(server, client.Options{Token: s.place().Secret(server)})
 	if err != nil {
 		return usageError{errors.New(explain(err))}
 	}

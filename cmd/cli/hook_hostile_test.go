@@ -2,16 +2,33 @@ package cli_test
 
 import (
 	"bytes"
+	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"skillrouter/cmd/cli"
+	"skillrouter/cmd/hook/respond"
 )
+
+// hooks run a hook as the two programs do: the whole one, and the small one with
+// its own way to the router.
+var hooks = map[string]func(ctx context.Context, args []string, in io.Reader, out, err io.Writer) int{
+	"skillrouter": cli.Run,
+	"skillrouter-hook": func(ctx context.Context, args []string, in io.Reader, out, err io.Writer) int {
+		h, ok := respond.Parse(respond.Process{In: in, Out: out, Err: err, LookupEnv: os.LookupEnv, Connect: respond.ConnectPlain}, args)
+		if !ok {
+			return -1
+		}
+		return h.Run(ctx)
+	},
+}
 
 // TestHookOfASilentRouter holds that a router that accepts and never answers
 // costs an agent the hook's time and no more, and that the hook says so if asked.
@@ -23,15 +40,17 @@ func TestHookOfASilentRouter(t *testing.T) {
 	}
 	defer listener.Close()         // the kernel accepts; nobody reads
 	const limit = 10 * time.Second // five times the hook's own, for a busy machine
-	var out, said bytes.Buffer
-	begin := time.Now()
-	code := cli.Run(t.Context(), []string{"hook", "pre-tool-use", "--for", "claude-code", "--verbose", "--server", "http://" + listener.Addr().String()},
-		strings.NewReader(`{"session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}`), &out, &said)
-	if took := time.Since(begin); took > limit {
-		t.Errorf("the hook took %s", took)
-	}
-	if code != 0 || out.Len() > 0 || !strings.Contains(said.String(), "did not answer in time") {
-		t.Errorf("code %d, out %q, said %q", code, &out, &said)
+	for program, run := range hooks {
+		var out, said bytes.Buffer
+		begin := time.Now()
+		code := run(t.Context(), []string{"hook", "pre-tool-use", "--for", "claude-code", "--verbose", "--server", "http://" + listener.Addr().String()},
+			strings.NewReader(`{"session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}`), &out, &said)
+		if took := time.Since(begin); took > limit {
+			t.Errorf("%s: the hook took %s", program, took)
+		}
+		if code != 0 || out.Len() > 0 || !strings.Contains(said.String(), "did not answer in time") {
+			t.Errorf("%s: code %d, out %q, said %q", program, code, &out, &said)
+		}
 	}
 }
 
@@ -62,13 +81,15 @@ func TestHookOfHostileMessages(t *testing.T) {
 		"half":                     `{"tool_name":"Bash",`,
 	} {
 		for _, event := range []string{"session-start", "user-prompt", "pre-tool-use", "post-tool-use", "post-tool-use-failure"} {
-			running.Go(func() {
-				var out, said bytes.Buffer
-				code := cli.Run(t.Context(), []string{"hook", event, "--for", "claude-code", "--server", router.URL}, strings.NewReader(input), &out, &said)
-				if code != 0 || out.Len() > 0 || said.Len() > 0 {
-					t.Errorf("%s at %s: code %d, out %q, said %q", name, event, code, &out, &said)
-				}
-			})
+			for program, run := range hooks {
+				running.Go(func() {
+					var out, said bytes.Buffer
+					code := run(t.Context(), []string{"hook", event, "--for", "claude-code", "--server", router.URL}, strings.NewReader(input), &out, &said)
+					if code != 0 || out.Len() > 0 || said.Len() > 0 {
+						t.Errorf("%s: %s at %s: code %d, out %q, said %q", program, name, event, code, &out, &said)
+					}
+				})
+			}
 		}
 	}
 	running.Wait()

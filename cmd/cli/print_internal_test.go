@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"skillrouter"
+	"skillrouter/cmd/locate"
 )
 
 func TestCell(t *testing.T) {
@@ -82,8 +83,8 @@ func TestURLOf(t *testing.T) {
 		"127.0.0.1:8025": "http://127.0.0.1:8025", ":8025": "http://127.0.0.1:8025", "0.0.0.0:8025": "http://127.0.0.1:8025",
 		"[::]:1": "http://127.0.0.1:1", "[::1]:1": "http://[::1]:1", "box.lan:2": "http://box.lan:2",
 	} {
-		if got := urlOf(listen); got != want {
-			t.Errorf("urlOf(%q) = %q, want %q", listen, got, want)
+		if got := locate.URL(listen); got != want {
+			t.Errorf("locate.URL(%q) = %q, want %q", listen, got, want)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter"
+	"skillrouter/cmd/hook/respond"
 )
 
 // What a shell exits with when a command cannot be run
@@ -86,7 +87,7 @@ Their output is not read: it is their terminal's.`,
 
 // wrap runs the command to its end and returns the exit code to pass on.
 func (s *shell) wrap(ctx context.Context, w *wrapper, m *memoryFor, args []string) (int, error) {
-	address, err := s.address()
+	address, err := s.place().Address()
 	if err != nil {
 		return 0, err
 	}
@@ -105,7 +106,7 @@ func (s *shell) wrap(ctx context.Context, w *wrapper, m *memoryFor, args []strin
 	}
 	env := withEnv(os.Environ(), "SKILLROUTER_AGENT", w.beat.AgentID)
 	env = withEnv(env, "SKILLROUTER_SERVER", address)
-	env = withEnv(env, wrapped, "1")
+	env = withEnv(env, respond.Wrapped, "1")
 	if token := first(s.token, s.env("SKILLROUTER_TOKEN")); token != "" {
 		env = withEnv(env, "SKILLROUTER_TOKEN", token)
 	}

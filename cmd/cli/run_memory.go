@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"skillrouter"
+	"skillrouter/cmd/hook/respond"
 	"skillrouter/learning"
 	"skillrouter/router"
 )
@@ -64,7 +65,7 @@ func (m *memoryFor) begin(ctx context.Context, command []string) error {
 	if m.file == "" {
 		return nil
 	}
-	file, size, err := openRegular(m.file)
+	file, size, err := respond.OpenRegular(m.file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -131,15 +132,15 @@ func (m *memoryFor) context(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer c.Close()
-	agent, project := m.wrapper.beat.AgentID, projectOf(m.wrapper.beat.ProjectPath)
-	known, err := c.Memory.SessionContext(ctx, router.SessionQuery{Agent: agent})
+	agent, project := m.wrapper.beat.AgentID, respond.ProjectOf(m.wrapper.beat.ProjectPath)
+	known, err := respond.Call(c.Call).Known(ctx, agent)
 	if err != nil {
 		return "", err
 	}
-	parts := []string{brief(known)}
-	task := strings.TrimSpace(first(m.wrapper.beat.CurrentTask, project+" "+branchWords(m.wrapper.beat.ProjectPath)))
+	parts := []string{respond.Brief(known)}
+	task := strings.TrimSpace(first(m.wrapper.beat.CurrentTask, project+" "+respond.BranchWords(m.wrapper.beat.ProjectPath)))
 	if task != "" {
-		built, err := c.Context.Build(ctx, router.ContextRequest{Task: task, Budget: sessionBudget, AgentID: agent, Project: project})
+		built, err := c.Context.Build(ctx, router.ContextRequest{Task: task, Budget: respond.SessionBudget, AgentID: agent, Project: project})
 		if err != nil {
 			return "", err
 		}
@@ -180,11 +181,11 @@ func (m *memoryFor) end(ctx context.Context, code int) {
 func (m *memoryFor) episode(code int) learning.EpisodeDraft {
 	name := filepath.Base(m.command[0])
 	took := m.wrapper.shell.now().Sub(m.began).Round(time.Second)
-	draft := learning.EpisodeDraft{AgentID: m.wrapper.beat.AgentID, Project: projectOf(m.wrapper.beat.ProjectPath), EventType: "outcome"}
-	draft.Title = oneLine(fmt.Sprintf("%s ended with exit code %d", name, code), maxFailureTitle)
-	content := fmt.Sprintf("%s\nexit code %d after %s", oneLine(strings.Join(m.command, " "), maxFailureCommand), code, took)
+	draft := learning.EpisodeDraft{AgentID: m.wrapper.beat.AgentID, Project: respond.ProjectOf(m.wrapper.beat.ProjectPath), EventType: "outcome"}
+	draft.Title = respond.OneLine(fmt.Sprintf("%s ended with exit code %d", name, code), respond.MaxFailureTitle)
+	content := fmt.Sprintf("%s\nexit code %d after %s", respond.OneLine(strings.Join(m.command, " "), respond.MaxFailureCommand), code, took)
 	if m.wrapper.beat.CurrentTask != "" {
-		content += "\ntask: " + oneLine(m.wrapper.beat.CurrentTask, maxVerdictText)
+		content += "\ntask: " + respond.OneLine(m.wrapper.beat.CurrentTask, respond.MaxVerdictText)
 	}
 	if code != 0 {
 		draft.EventType = "error"
@@ -202,7 +203,7 @@ func (m *memoryFor) errorLines() (lines []string) {
 	if m.watch == "" {
 		return nil
 	}
-	file, size, err := openRegular(m.watch)
+	file, size, err := respond.OpenRegular(m.watch)
 	if err != nil {
 		return nil
 	}
@@ -218,7 +219,7 @@ func (m *memoryFor) errorLines() (lines []string) {
 	}
 	for line := range strings.Lines(strings.ToValidUTF8(string(text), "\ufffd")) {
 		if tellsOfError.MatchString(line) {
-			lines = append(lines, oneLine(line, maxVerdictText))
+			lines = append(lines, respond.OneLine(line, respond.MaxVerdictText))
 		}
 	}
 	return lines[max(0, len(lines)-maxWatchedLines):]

@@ -3,7 +3,6 @@
 package cli_test
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -19,6 +18,9 @@ import (
 
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/cli"
+	"skillrouter/cmd/hook/respond"
+	"skillrouter/cmd/locate"
+	"skillrouter/cmd/process"
 )
 
 // patience bounds how long a script waits for something to come about.
@@ -26,12 +28,20 @@ import (
 const patience = time.Minute
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"skillrouter": func() {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		code := cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-		stop()
-		os.Exit(code)
-	}})
+	testscript.Main(m, map[string]func(){
+		"skillrouter": func() {
+			ctx, stop := process.Context()
+			code := cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+			stop()
+			os.Exit(code)
+		},
+		"skillrouter-hook": func() {
+			ctx, stop := process.Context()
+			code := respond.Small(ctx, os.Args)
+			stop()
+			os.Exit(code)
+		},
+	})
 }
 
 // TestScripts runs testdata/script against the real program. Each script has
@@ -44,6 +54,19 @@ func TestMain(m *testing.M) {
 //	await-file RE F   wait until a file matches
 //	page FILE         hold a page's commands to what it shows of them
 func TestScripts(t *testing.T) {
+	patterns := []string{"*"}
+	if testing.Short() { // those in which commands live beside each other; to run all takes minutes
+		patterns = []string{"cache", "comms", "events", "follow", "run*", "start"}
+	}
+	runScripts(t, "skillrouter", patterns...)
+}
+
+// TestHookScripts runs those of hooks against the small program.
+func TestHookScripts(t *testing.T) { runScripts(t, "skillrouter-hook", "hook*") }
+
+// runScripts runs the scripts of some names. hook is the program that $HOOK names.
+func runScripts(t *testing.T, hook string, patterns ...string) {
+	t.Helper()
 	// A test run under nohup, or in a script's background, inherits that these are
 	// ignored, and so would every command here. One that is caught is not inherited.
 	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT} {
@@ -58,10 +81,6 @@ func TestScripts(t *testing.T) {
 	reporter, err := filepath.Abs("testdata/reporter")
 	if err != nil {
 		t.Fatal(err)
-	}
-	patterns := []string{"*"}
-	if testing.Short() { // those in which commands live beside each other; to run all takes minutes
-		patterns = []string{"cache", "comms", "events", "follow", "run*", "start"}
 	}
 	var files []string
 	for _, pattern := range patterns {
@@ -80,6 +99,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("PYTHON_CLIENT", filepath.Join(scripts, "python"))
 			env.Setenv("SCRIPTS", scripts)
 			env.Setenv("REPORTER", reporter)
+			env.Setenv("HOOK", hook)
 			env.Setenv("REPO", filepath.Dir(scripts))
 			for _, name := range []string{"SKILLROUTER_SERVER", "SKILLROUTER_TOKEN", "SKILLROUTER_AGENT", "SKILLROUTER_CONFIG"} {
 				env.Setenv(name, "")
@@ -93,10 +113,10 @@ func TestScripts(t *testing.T) {
 }
 
 // holder is the router that the script's data folder is held by.
-func holder(ts *testscript.TestScript) app.Holder {
-	h, err := app.ReadHolder(ts.Getenv("SKILLROUTER_DATA"))
+func holder(ts *testscript.TestScript) locate.Holder {
+	h, err := locate.ReadHolder(ts.Getenv("SKILLROUTER_DATA"))
 	if err != nil {
-		return app.Holder{}
+		return locate.Holder{}
 	}
 	return h
 }
@@ -139,13 +159,13 @@ func killRouter(ts *testscript.TestScript, _ bool, args []string) {
 	sig := map[string]syscall.Signal{"TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}[args[0]]
 	ts.Check(syscall.Kill(h.PID, sig))
 	until(ts, "the router to end", func() bool {
-		lock, err := app.Acquire(ts.Getenv("SKILLROUTER_DATA"), app.Holder{})
+		lock, err := app.Acquire(ts.Getenv("SKILLROUTER_DATA"), locate.Holder{})
 		if err != nil {
 			return false
 		}
 		text, _ := json.Marshal(h) // a killed router leaves its name behind, and so does this look
 		_ = lock.Release()
-		return sig != syscall.SIGKILL || os.WriteFile(filepath.Join(ts.Getenv("SKILLROUTER_DATA"), app.LockName), text, 0o600) == nil
+		return sig != syscall.SIGKILL || os.WriteFile(filepath.Join(ts.Getenv("SKILLROUTER_DATA"), locate.LockName), text, 0o600) == nil
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/cli"
+	"skillrouter/cmd/locate"
 )
 
 // TestOwnersTokenGoesToTheOwnersRouterAlone: the secret in the data folder is
@@ -50,14 +51,14 @@ func TestOwnersTokenGoesToTheOwnersRouterAlone(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Setenv("SKILLROUTER_TOKEN", test.env)
-			text, err := json.Marshal(app.Holder{PID: 1, Listen: test.holder})
+			text, err := json.Marshal(locate.Holder{PID: 1, Listen: test.holder})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if test.holder == "" {
 				text = nil
 			}
-			if err := os.WriteFile(filepath.Join(data, app.LockName), text, 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(data, locate.LockName), text, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			got = "nobody called"

@@ -15,6 +15,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"skillrouter"
+	"skillrouter/cmd/hook/respond"
 	"skillrouter/cmd/setup"
 )
 
@@ -167,7 +168,7 @@ func (u *settingUp) target(agent setup.Agent) (setup.Target, error) {
 		return t, err
 	}
 	if u.project == "" {
-		if root := repositoryOf(t.Dir); root != "" {
+		if root := respond.RepositoryOf(t.Dir); root != "" {
 			t.Dir = root
 		}
 	}

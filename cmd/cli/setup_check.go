@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"skillrouter"
+	"skillrouter/cmd/hook/respond"
 	"skillrouter/cmd/setup"
 )
 
@@ -199,7 +200,7 @@ func (u *settingUp) checkServer(ctx context.Context, program string, args []stri
 
 // checkHook runs a hook that asks nothing as the agent would, and takes its time.
 func (u *settingUp) checkHook(ctx context.Context, program string, agent setup.Agent, content setup.Content) checkItem {
-	args := []string{"hook", string(ping), "--for", string(agent), "--verbose"}
+	args := []string{"hook", string(respond.Ping), "--for", string(agent), "--verbose"}
 	if content.Server != "" {
 		args = append(args, "--server", content.Server)
 	}
@@ -210,7 +211,7 @@ func (u *settingUp) checkHook(ctx context.Context, program string, agent setup.A
 		cmd.Env = append(os.Environ(), content.Vars...)
 		cmd.Stdin = strings.NewReader("{}")
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return checkItem{Name: "hook", Said: "a hook fails: " + skillrouter.Head(strings.TrimSpace(string(out)), maxVerdictText)}
+			return checkItem{Name: "hook", Said: "a hook fails: " + skillrouter.Head(strings.TrimSpace(string(out)), respond.MaxVerdictText)}
 		}
 		times = append(times, time.Since(begin))
 	}
@@ -235,7 +236,7 @@ func printCheckUp(w io.Writer, report checkReport) {
 			state = "MISSING"
 		}
 		// What was found is not cut as a table's cells are: it says what to do.
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", state, cell(string(item.Agent)), item.Name, oneLine(item.Said, maxFound))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", state, cell(string(item.Agent)), item.Name, respond.OneLine(item.Said, maxFound))
 	}
 	t.Flush()
 	seen := map[string]bool{}

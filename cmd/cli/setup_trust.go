@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"skillrouter/cmd/hook/respond"
 	"skillrouter/cmd/setup"
 	"skillrouter/operational"
 )
@@ -61,7 +62,7 @@ func (u *settingUp) codexTrust(ctx context.Context, target setup.Target) checkIt
 	}
 	hooks, warnings, err := codexHooks(ctx, program, dir)
 	if err != nil {
-		item.Said = fmt.Sprintf("codex does not say which hooks it trusts: %s", oneLine(err.Error(), maxVerdictText))
+		item.Said = fmt.Sprintf("codex does not say which hooks it trusts: %s", respond.OneLine(err.Error(), respond.MaxVerdictText))
 		return item
 	}
 	item.Unknown = false
@@ -84,7 +85,7 @@ func (u *settingUp) codexTrust(ctx context.Context, target setup.Target) checkIt
 		item.OK, item.Said = true, fmt.Sprintf("codex trusts all %s", plural(ours, "hook"))
 	}
 	for _, warning := range warnings {
-		item.Said += "; it warns: " + oneLine(warning, maxVerdictText)
+		item.Said += "; it warns: " + respond.OneLine(warning, respond.MaxVerdictText)
 	}
 	return item
 }
@@ -169,7 +170,7 @@ func (u *settingUp) checkHeard(ctx context.Context, target setup.Target, store s
 	}
 	filter := operational.AgentFilter{Limit: operational.MaxLimit}
 	if target.Dir != "" {
-		filter.Project = filepath.Base(first(repositoryOf(target.Dir), target.Dir))
+		filter.Project = filepath.Base(first(respond.RepositoryOf(target.Dir), target.Dir))
 	}
 	agents, err := c.Presence.Agents(ctx, filter)
 	if err != nil {
@@ -203,5 +204,5 @@ func sameProject(path, dir string) bool {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	return slices.Contains([]string{dir, repositoryOf(dir)}, path)
+	return slices.Contains([]string{dir, respond.RepositoryOf(dir)}, path)
 }

@@ -2,15 +2,12 @@ package cli
 
 import (
 	"io"
-	"net"
-	"net/netip"
-	"net/url"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
+	"skillrouter/cmd/locate"
 	"skillrouter/router/client"
 )
 
@@ -41,89 +38,21 @@ func (s *shell) env(name string) string {
 	return value
 }
 
+// place is what this command was told of its router.
+func (s *shell) place() locate.Place {
+	return locate.Place{Server: s.server, Token: s.token, LookupEnv: s.lookupEnv}
+}
+
 // settings reads the router's settings as `serve` would without flags.
-func (s *shell) settings() (config.Loaded, error) {
-	return config.Load(config.Sources{File: s.env("SKILLROUTER_CONFIG"), LookupEnv: s.lookupEnv})
-}
-
-// address is the router's URL: the one that was named, else that of whoever
-// holds the data folder, else the one in the settings.
-func (s *shell) address() (string, error) {
-	if s.server != "" {
-		return s.server, nil
-	}
-	if named := s.env("SKILLROUTER_SERVER"); named != "" {
-		return named, nil
-	}
-	settings, err := s.settings()
-	if err != nil {
-		return "", err
-	}
-	if holder, err := app.ReadHolder(settings.Data); err == nil && holder.URL() != "" {
-		return holder.URL(), nil
-	}
-	return urlOf(settings.Listen), nil
-}
-
-// urlOf is the URL under which a listener's address is reached from this machine.
-func urlOf(listen string) string {
-	host, port, err := net.SplitHostPort(listen)
-	if err != nil {
-		return "http://" + listen
-	}
-	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	return "http://" + net.JoinHostPort(host, port)
-}
-
-// secret is the token to send to the router at address: the one that was
-// given, else the owner's if the router that holds this user's data folder is
-// the one at that address. It goes to nobody else.
-func (s *shell) secret(address string) string {
-	if s.token != "" {
-		return s.token
-	}
-	if named := s.env("SKILLROUTER_TOKEN"); named != "" {
-		return named
-	}
-	settings, err := s.settings()
-	if err != nil {
-		return ""
-	}
-	holder, err := app.ReadHolder(settings.Data)
-	if err != nil || !sameLoopback(holder.URL(), address) {
-		return ""
-	}
-	secret, err := app.ReadOwnerToken(settings.Data)
-	if err != nil {
-		return ""
-	}
-	return secret
-}
-
-// sameLoopback tells whether both URLs name the same port of this machine's loopback.
-func sameLoopback(a, b string) bool {
-	u, errA := url.Parse(a)
-	v, errB := url.Parse(b)
-	return errA == nil && errB == nil && u.Scheme == v.Scheme && u.Port() != "" && u.Port() == v.Port() && loopback(u) && loopback(v)
-}
-
-func loopback(u *url.URL) bool {
-	if u.Hostname() == "localhost" {
-		return true
-	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	return err == nil && ip.IsLoopback()
-}
+func (s *shell) settings() (config.Loaded, error) { return s.place().Settings() }
 
 // client makes a client of the router.
 func (s *shell) client() (*client.Client, error) {
-	address, err := s.address()
+	address, secret, err := s.place().Router()
 	if err != nil {
 		return nil, err
 	}
-	return client.New(address, client.Options{Token: s.secret(address), UserAgent: "skillrouter/" + version().Version})
+	return client.New(address, client.Options{Token: secret, UserAgent: "skillrouter/" + version().Version})
 }
 
 // agent is who the command speaks as: the flag, else the agent whose wrapper

@@ -13,6 +13,8 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app"
+	"skillrouter/cmd/locate"
+	"skillrouter/cmd/process"
 	"skillrouter/router/client"
 )
 
@@ -50,7 +52,7 @@ func (s *shell) ensureRunning(ctx context.Context) (*client.Client, error) {
 		return c, err
 	}
 	address, err := url.Parse(c.BaseURL())
-	if err != nil || !loopback(address) || address.Scheme != "http" {
+	if err != nil || !locate.Loopback(address) || address.Scheme != "http" {
 		return nil, skillrouter.Errorf(skillrouter.Unavailable, "no router answers at %s, and one can be started on this machine's loopback only", c.BaseURL())
 	}
 	settings, err := s.settings()
@@ -125,7 +127,7 @@ func (s *shell) start(listen, data string) (<-chan error, error) {
 	cmd := exec.Command(program, "serve", "--listen", listen, "--data", data)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Dir = data // so that it keeps no other folder from being removed
-	cmd.SysProcAttr = detached()
+	cmd.SysProcAttr = process.Detached()
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("the router cannot be started: %w", err)
 	}
@@ -136,7 +138,7 @@ func (s *shell) start(listen, data string) (<-chan error, error) {
 
 // held tells whether somebody's router has the data folder.
 func (s *shell) held(data string) bool {
-	holder, err := app.ReadHolder(data)
+	holder, err := locate.ReadHolder(data)
 	return err == nil && holder.PID != 0
 }
 

@@ -20,7 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"skillrouter/cmd/app"
+	"skillrouter/cmd/locate"
 )
 
 // confine is the variable that turns this test's program into one that confines
@@ -119,7 +119,7 @@ func startConfined(t *testing.T, program string, environment ...string) *confine
 			t.Fatal("the router does not answer")
 		case <-look.C:
 		}
-		holder, err := app.ReadHolder(data)
+		holder, err := locate.ReadHolder(data)
 		if err == nil && holder.PID == c.cmd.Process.Pid && strings.HasPrefix(holder.Listen, "http://") {
 			c.url = holder.Listen
 			return c

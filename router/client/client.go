@@ -11,17 +11,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
-	"syscall"
 	"time"
 
 	"skillrouter"
+	"skillrouter/router/client/plain"
 )
 
 // Bounds of a client.
@@ -34,8 +33,6 @@ const (
 	// MaxAnswer bounds what is read of an answer, in bytes: the longest listing of
 	// the largest entries that the router gives.
 	MaxAnswer = 256 << 20
-	// maxProblem bounds what is read of an error's document, in bytes.
-	maxProblem = 64 << 10
 	// idleConnections is how many connections are kept for the next call: the
 	// wrapper and the MCP server make a few calls at once, never more.
 	idleConnections = 8
@@ -217,84 +214,40 @@ func answer[Out any](c *Client, r *http.Request) (Out, error) {
 	err = json.NewDecoder(bounded).Decode(&out)
 	switch {
 	case bounded.N <= 0:
-		return out, skillrouter.Errorf(skillrouter.TooLarge, "the router's answer is larger than %d bytes", MaxAnswer)
+		return out, plain.TooLarge(MaxAnswer)
 	case r.Context().Err() != nil:
 		return out, c.unreachable(r.Context(), r.Context().Err())
 	case err != nil:
-		return out, skillrouter.Wrap(skillrouter.Unavailable, err, "%s answered something that is not the router's JSON", c.base)
+		return out, plain.NotJSON(c.base, err)
 	}
 	return out, nil
 }
 
-// unreachable explains why a call got no answer.
-func (c *Client) unreachable(ctx context.Context, err error) error {
-	switch {
-	case errors.Is(ctx.Err(), context.Canceled):
-		return skillrouter.Wrap(skillrouter.Unavailable, err, "the call was given up")
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return skillrouter.Wrap(skillrouter.Unavailable, err, "the router at %s did not answer in time", c.base)
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return skillrouter.Wrap(skillrouter.Unavailable, err, "no router answers at %s; start one with `skillrouter serve`, or name another with --server", c.base)
+// Call is a call of any path, with its query: it sends in as JSON, unless it is
+// nil, and decodes the answer into out, unless that is nil.
+func (c *Client) Call(ctx context.Context, method, path string, in, out any) error {
+	text, err := call[json.RawMessage](ctx, c, method, path, nil, in)
+	if err != nil || out == nil || len(text) == 0 { // nothing, where there is no content
+		return err
 	}
-	var lookup *net.DNSError
-	if errors.As(err, &lookup) {
-		return skillrouter.Wrap(skillrouter.Unavailable, err, "the host of %s is not known", c.base)
+	if err := json.Unmarshal(text, out); err != nil {
+		return plain.NotJSON(c.base, err)
 	}
-	return skillrouter.Wrap(skillrouter.Unavailable, err, "the connection to the router at %s broke", c.base)
+	return nil
 }
 
-// problemDocument is what the router answers on failure (RFC 9457, with members of its own).
-type problemDocument struct {
-	Title  string           `json:"title"`
-	Detail string           `json:"detail"`
-	Error  string           `json:"error"`
-	Code   skillrouter.Code `json:"code"`
-	Field  string           `json:"field"`
+// unreachable explains why a call got no answer.
+func (c *Client) unreachable(ctx context.Context, err error) error {
+	return plain.Unreachable(ctx, c.base, err)
 }
 
 // problem turns a refusal back into the error that it was made of.
 func (c *Client) problem(response *http.Response) error {
-	var p problemDocument
-	text, err := io.ReadAll(io.LimitReader(response.Body, maxProblem))
-	if err == nil {
-		err = json.Unmarshal(text, &p)
+	text, err := io.ReadAll(io.LimitReader(response.Body, plain.MaxProblem))
+	if err != nil {
+		text = nil
 	}
-	if err != nil || p.Code == "" {
-		return skillrouter.Errorf(codeOf(response.StatusCode), "%s answered %s, and not as a router does", c.base, response.Status)
-	}
-	message := p.Detail
-	if message == "" {
-		message = p.Error
-	}
-	if p.Field != "" {
-		message = strings.TrimPrefix(message, p.Field+" ")
-	}
-	return &skillrouter.Error{Code: p.Code, Field: p.Field, Message: message}
-}
-
-// codeOf guesses the code of a status that came without one: from a proxy, or
-// from a program that is no router.
-func codeOf(status int) skillrouter.Code {
-	switch status {
-	case http.StatusUnauthorized, http.StatusProxyAuthRequired:
-		return skillrouter.Unauthenticated
-	case http.StatusForbidden:
-		return skillrouter.Forbidden
-	case http.StatusNotFound:
-		return skillrouter.NotFound
-	case http.StatusRequestEntityTooLarge:
-		return skillrouter.TooLarge
-	case http.StatusTooManyRequests:
-		return skillrouter.RateLimited
-	case http.StatusInsufficientStorage:
-		return skillrouter.StorageFull
-	case http.StatusConflict:
-		return skillrouter.Conflict
-	}
-	if status >= 500 {
-		return skillrouter.Unavailable
-	}
-	return skillrouter.Invalid
+	return plain.Problem(c.base, response.StatusCode, response.Status, text)
 }
 
 // segment escapes an id for use as one segment of a path. The two names that

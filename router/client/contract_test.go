@@ -10,6 +10,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
+	"skillrouter/cmd/locate"
 	"skillrouter/comms/commstest"
 	"skillrouter/learning"
 	"skillrouter/learning/learningtest"
@@ -38,7 +39,7 @@ func serve(t *testing.T) (address, owner string) {
 			t.Error(err)
 		}
 	})
-	if owner, err = app.ReadOwnerToken(settings.Data); err != nil {
+	if owner, err = locate.ReadOwnerToken(settings.Data); err != nil {
 		t.Fatal(err)
 	}
 	return a.URL(), owner

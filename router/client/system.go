@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/router/client/plain"
 )
 
 var _ learning.EmbeddingService = System{}
@@ -38,8 +38,8 @@ type Check struct {
 // only that it answers, which is the error of any other call then.
 func (s System) Health(ctx context.Context) (Health, error) {
 	h, err := call[Health](ctx, s.c, http.MethodGet, "/health", nil, nil)
-	if err == nil && h.Status != "" && h.Server == "" {
-		err = skillrouter.Errorf(skillrouter.Unauthenticated, "the router answers, and needs a token to say more; `skillrouter token create` issues one")
+	if err == nil {
+		err = plain.NeedsToken(h.Status, h.Server)
 	}
 	return h, err
 }

@@ -1,6 +1,7 @@
-package cli
+package respond
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,7 +17,6 @@ import (
 	"skillrouter/cmd/hook"
 	"skillrouter/comms"
 	"skillrouter/operational"
-	"skillrouter/router"
 )
 
 // Bounds of what a hook says of an agent and tells it.
@@ -38,8 +38,8 @@ const (
 	maxToolStatus = 80
 )
 
-// wrapped is set by `skillrouter run`, which says itself how its agent ended.
-const wrapped = "SKILLROUTER_WRAPPED"
+// Wrapped is set by `skillrouter run`, which says itself how its agent ended.
+const Wrapped = "SKILLROUTER_WRAPPED"
 
 // departed is the status of an agent whose session has ended. Its first word
 // tells presence that the agent has gone.
@@ -50,7 +50,7 @@ const idle = "idle"
 
 // attendance is a check-in that runs beside what the hook asks.
 type attendance struct {
-	h     *hooked
+	h     *Hook
 	begun time.Time
 	done  chan struct{}
 
@@ -65,13 +65,13 @@ type attendance struct {
 
 // attend checks the agent in without waiting for it. A token tells the router
 // who calls but not this program, so that an agent without a name is not checked in.
-func (h *hooked) attend(ctx context.Context) *attendance {
+func (h *Hook) attend(ctx context.Context) *attendance {
 	a := &attendance{h: h, begun: time.Now(), done: make(chan struct{})}
 	path := h.attendPath()
 	due := h.due(path)
-	tells := h.dialect.Tells(h.event) && !h.call.Continued // a turn that we gave the agent is not followed by another
-	after := h.event == hook.PostToolUse || h.event == hook.PostFailure
-	if h.agent == "" || after && !due && (!tells || h.dialect.Tells(hook.PreToolUse)) {
+	tells := h.Dialect.Tells(h.Event) && !h.call.Continued // a turn that we gave the agent is not followed by another
+	after := h.Event == hook.PostToolUse || h.Event == hook.PostFailure
+	if h.agent == "" || after && !due && (!tells || h.Dialect.Tells(hook.PreToolUse)) {
 		close(a.done) // nobody to check in, or the hook before the tool has just done so
 		return a
 	}
@@ -83,21 +83,21 @@ func (h *hooked) attend(ctx context.Context) *attendance {
 	}
 	beat := comms.Heartbeat{AgentID: h.agent}
 	switch {
-	case h.event == hook.SessionEnd:
+	case h.Event == hook.SessionEnd:
 		beat.Status = departed
-	case h.event == hook.TurnEnd:
+	case h.Event == hook.TurnEnd:
 		beat.Status = idle
 	case due:
 		beat = h.says()
-		touch(path, h.shell.now())
+		touch(path, h.process.now())
 	}
 	since := seqIn(path)
-	if h.event == hook.SessionStart {
+	if h.Event == hook.SessionStart {
 		since = 0 // another router may count anew
 	}
 	go func() {
 		defer close(a.done)
-		answer, err := c.Presence.Heartbeat(ctx, beat)
+		answer, err := c.heartbeat(ctx, beat)
 		if err != nil {
 			a.err = err
 			return
@@ -106,7 +106,7 @@ func (h *hooked) attend(ctx context.Context) *attendance {
 			return
 		}
 		a.stop, a.reason = answer.ShouldStop, answer.StopReason
-		if a.stop && h.event == hook.TurnEnd {
+		if a.stop && h.Event == hook.TurnEnd {
 			return // it has ended its turn, as it was asked to
 		}
 		if answer.HasMessages {
@@ -117,24 +117,24 @@ func (h *hooked) attend(ctx context.Context) *attendance {
 }
 
 // says is all that a hook knows of its agent.
-func (h *hooked) says() comms.Heartbeat {
-	beat := comms.Heartbeat{AgentID: h.agent, ConfigName: string(h.dialect), Status: "working", Model: oneLine(h.call.Model, maxToolStatus)}
+func (h *Hook) says() comms.Heartbeat {
+	beat := comms.Heartbeat{AgentID: h.agent, ConfigName: string(h.Dialect), Status: "working", Model: OneLine(h.call.Model, maxToolStatus)}
 	if h.call.Tool != "" {
-		beat.Status = "using " + oneLine(h.call.Tool, maxToolStatus)
+		beat.Status = "using " + OneLine(h.call.Tool, maxToolStatus)
 	}
 	if filepath.IsAbs(h.call.Dir) && skillrouter.CheckText("project_path", h.call.Dir, comms.MaxPath) == nil {
-		beat.ProjectPath = first(repositoryOf(h.call.Dir), h.call.Dir)
+		beat.ProjectPath = cmp.Or(RepositoryOf(h.call.Dir), h.call.Dir)
 	}
-	if h.event == hook.SessionStart {
+	if h.Event == hook.SessionStart {
 		// What a person asked for stays between them and the agent; the branch is the project's.
-		beat.CurrentTask = oneLine(branchWords(h.call.Dir), maxBriefText)
+		beat.CurrentTask = OneLine(BranchWords(h.call.Dir), maxBriefText)
 	}
 	return beat
 }
 
 // turn ends a turn. A message to this agent gives it a further turn: one that uses
 // no tool would not hear of it. What goes to all agents waits for the next tool.
-func (h *hooked) turn(ctx context.Context) (hook.Answer, error) {
+func (h *Hook) turn(ctx context.Context) (hook.Answer, error) {
 	here := h.attend(ctx)
 	err := h.recordRollout(ctx)
 	note, wrong := here.told(ctx, toldTime)
@@ -142,19 +142,19 @@ func (h *hooked) turn(ctx context.Context) (hook.Answer, error) {
 		return hook.Answer{}, errors.Join(err, wrong)
 	}
 	h.attendance = here
-	return h.dialect.Tell(h.event, note), errors.Join(err, wrong)
+	return h.Dialect.Tell(h.Event, note), errors.Join(err, wrong)
 }
 
 // addressed tells whether somebody wrote to this agent, of what was heard.
 func (a *attendance) addressed() bool {
-	return a.heard && slices.ContainsFunc(a.messages, func(m comms.InboxMessage) bool { return m.To != "" && m.From != router.MailAgent })
+	return a.heard && slices.ContainsFunc(a.messages, func(m comms.InboxMessage) bool { return m.To != "" && m.From != mailAgent })
 }
 
 // look finds the messages that nobody has read to the agent yet.
 func (a *attendance) look(ctx context.Context, since int64) error {
 	a.through = since
 	for range inboxPages {
-		page, err := a.h.client.Mailbox.Inbox(ctx, comms.InboxQuery{AgentID: a.h.agent, Since: a.through, Unacked: true, Limit: inboxPage})
+		page, err := a.h.router.unacked(ctx, a.h.agent, a.through)
 		if err != nil {
 			return err
 		}
@@ -204,13 +204,13 @@ func (a *attendance) note() hook.Note {
 		b.WriteString("Skill Router: you are asked to stop. Bring what you are doing to a safe state, hand over what is unfinished, acknowledge the signal (check_messages) and end your work.")
 		note.Person = "Skill Router: the agent " + a.h.agent + " is asked to stop"
 		if a.reason != "" {
-			reason := oneLine(a.reason, maxBriefText)
+			reason := OneLine(a.reason, maxBriefText)
 			fmt.Fprintf(&b, " The reason, in the words of whoever asked: %q.", reason)
 			note.Person += fmt.Sprintf(": %q", reason)
 		}
 		b.WriteByte('\n')
 	}
-	fencer := router.NewFencer()
+	fencer := skillrouter.NewFencer()
 	said := false
 	for _, m := range a.messages {
 		if a.stop && m.Signal == operational.SignalStop {
@@ -224,9 +224,9 @@ func (a *attendance) note() hook.Note {
 		if m.To == "" {
 			to = ", to all agents"
 		}
-		text := oneLine(spoken(m.Context), maxToldText)
+		text := OneLine(spoken(m.Context), maxToldText)
 		mark := fencer.Mark(text)
-		fmt.Fprintf(&b, "<memory-%s message>\nseq %d from %s%s, signal %s: %s\n</memory-%s>\n", mark, m.Seq, oneLine(m.From, 64), to, oneLine(m.Signal, maxToolStatus), text, mark)
+		fmt.Fprintf(&b, "<memory-%s message>\nseq %d from %s%s, signal %s: %s\n</memory-%s>\n", mark, m.Seq, OneLine(m.From, 64), to, OneLine(m.Signal, maxToolStatus), text, mark)
 	}
 	if a.more {
 		b.WriteString("More messages wait: check_messages.\n")
@@ -262,7 +262,7 @@ func (a *attendance) settle(ctx context.Context) error {
 		for _, m := range a.messages {
 			read.MessageIDs = append(read.MessageIDs, m.ID)
 		}
-		if _, err := a.h.client.Mailbox.Read(ctx, read); err != nil {
+		if err := a.h.router.read(ctx, read); err != nil {
 			return err
 		}
 	}
@@ -275,18 +275,18 @@ func (a *attendance) settle(ctx context.Context) error {
 // attendPath is the agent's file: its time is when the router was last told what
 // the agent does, and it holds the seq up to which messages were looked at.
 // Empty if there is no folder for it.
-func (h *hooked) attendPath() string {
+func (h *Hook) attendPath() string {
 	cache, err := os.UserCacheDir()
 	if err != nil || h.agent == "" {
 		return ""
 	}
-	return filepath.Join(cache, "skillrouter", pendingFolder, "agent-"+digest(h.agent+"\n"+h.shell.server+"\n"+h.shell.env("SKILLROUTER_SERVER")))
+	return filepath.Join(cache, "skillrouter", pendingFolder, "agent-"+digest(h.agent+"\n"+h.server+"\n"+h.process.env("SKILLROUTER_SERVER")))
 }
 
 // due tells whether it is time to say what the agent does. A session's start
 // always does; without a folder, nothing else does.
-func (h *hooked) due(path string) bool {
-	if h.event == hook.SessionStart {
+func (h *Hook) due(path string) bool {
+	if h.Event == hook.SessionStart {
 		return true
 	}
 	if path == "" {
@@ -296,7 +296,7 @@ func (h *hooked) due(path string) bool {
 	if err != nil {
 		return true
 	}
-	age := h.shell.now().Sub(info.ModTime())
+	age := h.process.now().Sub(info.ModTime())
 	return age >= sayEvery || age < 0
 }
 

@@ -1,4 +1,4 @@
-package cli
+package respond
 
 import (
 	"bytes"
@@ -24,15 +24,15 @@ const (
 
 // keepsRollout tells whether how a command ended stands in the agent's own record
 // and not in what its hooks are told.
-func (h *hooked) keepsRollout() bool {
+func (h *Hook) keepsRollout() bool {
 	return h.call.Tool == "Bash" && h.rolloutPath() != ""
 }
 
 // rolloutPath is the file that holds how far the session's rollout was read, or
 // empty: without a folder for it nothing is read, because nothing may be told twice.
-func (h *hooked) rolloutPath() string {
+func (h *Hook) rolloutPath() string {
 	cache, err := os.UserCacheDir()
-	if err != nil || h.dialect != hook.Codex || h.call.Session == "" || h.call.Transcript == "" {
+	if err != nil || h.Dialect != hook.Codex || h.call.Session == "" || h.call.Transcript == "" {
 		return ""
 	}
 	return filepath.Join(cache, "skillrouter", pendingFolder, "rollout-"+digest(h.call.Session))
@@ -40,7 +40,7 @@ func (h *hooked) rolloutPath() string {
 
 // openRollout notes where a session begins that goes on with the rollout of an
 // earlier one: what failed before is not told as if it were new.
-func (h *hooked) openRollout() {
+func (h *Hook) openRollout() {
 	path := h.rolloutPath()
 	if path == "" {
 		return
@@ -63,7 +63,7 @@ func noteRollout(path string, size int64) {
 
 // recordRollout records the failures that came into the rollout since it was last
 // read, each as an episode.
-func (h *hooked) recordRollout(ctx context.Context) error {
+func (h *Hook) recordRollout(ctx context.Context) error {
 	path := h.rolloutPath()
 	if path == "" {
 		return nil
@@ -76,7 +76,7 @@ func (h *hooked) recordRollout(ctx context.Context) error {
 	noteRollout(path, to) // first: rather not told than twice
 	told := 0
 	for _, call := range hook.RolloutFailures(lines) {
-		if h.dialect.Own(call.Tool) {
+		if h.Dialect.Own(call.Tool) {
 			continue
 		}
 		if told == maxFailures {
@@ -86,7 +86,7 @@ func (h *hooked) recordRollout(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if _, err := c.Episodes.Record(ctx, h.episode(call)); err != nil {
+		if err := c.record(ctx, h.episodeOf(call)); err != nil {
 			if told == 0 && skillrouter.CodeOf(err) == skillrouter.Unavailable {
 				noteRollout(path, from) // the router is away: the next look tells all of it
 			}
@@ -100,7 +100,7 @@ func (h *hooked) recordRollout(ctx context.Context) error {
 // newLines are the whole lines of a file from an offset on, of at most maxRollout
 // bytes at its end, and the offset behind them.
 func newLines(name string, from int64) (lines []byte, to int64, err error) {
-	file, size, err := openRegular(name)
+	file, size, err := OpenRegular(name)
 	if err != nil {
 		return nil, from, err
 	}

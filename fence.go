@@ -1,4 +1,4 @@
-package router
+package skillrouter
 
 import (
 	"crypto/hmac"
@@ -7,8 +7,6 @@ import (
 	"encoding/hex"
 	"strconv"
 	"strings"
-
-	"skillrouter"
 )
 
 // Fencer draws the marks between which a text that agents wrote stands before a
@@ -37,7 +35,7 @@ func (f *Fencer) Mark(text string) string {
 }
 
 // imitation is what begins like a mark, in whatever spelling.
-var imitation = skillrouter.Lazily(`(?i)<(\s*/?\s*memory)`)
+var imitation = Lazily(`(?i)<(\s*/?\s*memory)`)
 
 // Unfenced returns a text in which nothing looks like a mark: of what does, the
 // bracket is another one.

@@ -1,4 +1,4 @@
-package cli
+package respond
 
 import (
 	"context"
@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"skillrouter/learning"
 )
 
 // What the guard spoke against is kept as one small file each, in the user's
@@ -26,7 +24,7 @@ const (
 
 // pendingPath is the file of this use of a tool, or empty if there is no folder
 // for it. Agents without an id for each use name it by what was asked for.
-func (h *hooked) pendingPath() string {
+func (h *Hook) pendingPath() string {
 	cache, err := os.UserCacheDir()
 	if err != nil || h.call.Session == "" {
 		return ""
@@ -49,7 +47,7 @@ func digest(text string) string {
 
 // remember keeps the check that spoke against this use. Without it the guard
 // only learns less.
-func (h *hooked) remember(check string) {
+func (h *Hook) remember(check string) {
 	path := h.pendingPath()
 	if path == "" || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return
@@ -58,7 +56,7 @@ func (h *hooked) remember(check string) {
 }
 
 // recall takes back the check that spoke against this use, if one did.
-func (h *hooked) recall() string {
+func (h *Hook) recall() string {
 	path := h.pendingPath()
 	if path == "" {
 		return ""
@@ -72,7 +70,7 @@ func (h *hooked) recall() string {
 
 // heed tells the guard that what it spoke against in this session, and was not
 // seen to be done, was not done.
-func (h *hooked) heed(ctx context.Context) error {
+func (h *Hook) heed(ctx context.Context) error {
 	path := h.pendingPath()
 	if path == "" {
 		return nil
@@ -86,7 +84,7 @@ func (h *hooked) heed(ctx context.Context) error {
 	for _, entry := range entries {
 		name := filepath.Join(dir, entry.Name())
 		if !strings.HasPrefix(entry.Name(), digest(h.call.Session)+"-") {
-			if info, err := entry.Info(); err == nil && h.shell.now().Sub(info.ModTime()) > pendingAge {
+			if info, err := entry.Info(); err == nil && h.process.now().Sub(info.ModTime()) > pendingAge {
 				_ = os.Remove(name)
 			}
 			continue
@@ -100,8 +98,8 @@ func (h *hooked) heed(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		draft := learning.OutcomeDraft{CheckID: string(check), Outcome: learning.OutcomeHeeded, Agent: h.agent, Notes: "not seen to be done by the end of the session"}
-		if _, err := c.Guard.Outcome(ctx, draft); err != nil {
+		draft := outcome{CheckID: string(check), Outcome: outcomeHeeded, Agent: h.agent, Notes: "not seen to be done by the end of the session"}
+		if err := c.outcome(ctx, draft); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package cli
+package process
 
 import (
 	"syscall"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// detached gives a process no console and a group of its own, so that neither
+// Detached gives a process no console and a group of its own, so that neither
 // the console's signals nor its end reach it.
-func detached() *syscall.SysProcAttr {
+func Detached() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
 }

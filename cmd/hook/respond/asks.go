@@ -1,0 +1,171 @@
+package respond
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+
+	"skillrouter/comms"
+	"skillrouter/router/client/plain"
+)
+
+// Call makes one call of the router: it sends in as JSON, unless it is nil, to a
+// path with its query, and decodes the answer into out, unless that is nil. Its
+// errors are those that the router named.
+type Call func(ctx context.Context, method, path string, in, out any) error
+
+// What a hook sends and reads. These are the members that it needs of the
+// domains' own types, whose packages would cost each hook a millisecond; a test
+// holds them to those types.
+type (
+	action struct {
+		Tool    string         `json:"tool,omitempty"`
+		Args    map[string]any `json:"args,omitempty"`
+		Agent   string         `json:"agent,omitempty"`
+		Project string         `json:"project,omitempty"`
+	}
+	checked struct {
+		Decision     string   `json:"decision"`
+		CheckID      string   `json:"check_id"`
+		Matches      []match  `json:"matching_patterns"`
+		Alternatives []string `json:"alternatives"`
+		Warnings     []string `json:"warnings"`
+	}
+	match struct {
+		RuleID   string `json:"rule_id"`
+		Title    string `json:"title"`
+		Severity string `json:"severity"`
+		Reason   string `json:"reason"`
+		WhyBad   string `json:"why_bad"`
+	}
+	outcome struct {
+		CheckID string `json:"check_id"`
+		Outcome string `json:"outcome"`
+		Result  string `json:"result,omitempty"`
+		Notes   string `json:"notes,omitempty"`
+		Agent   string `json:"agent,omitempty"`
+	}
+	episode struct {
+		SessionID string `json:"session_id,omitempty"`
+		AgentID   string `json:"agent_id,omitempty"`
+		EventType string `json:"event_type,omitempty"`
+		Title     string `json:"title,omitempty"`
+		Content   string `json:"content,omitempty"`
+		Project   string `json:"project,omitempty"`
+	}
+	transcript struct {
+		AgentID   string `json:"agent_id,omitempty"`
+		SessionID string `json:"session_id,omitempty"`
+		Project   string `json:"project,omitempty"`
+		Text      string `json:"text,omitempty"`
+	}
+	contextRequest struct {
+		Task    string `json:"task"`
+		Budget  int    `json:"budget"`
+		AgentID string `json:"agent_id,omitempty"`
+		Project string `json:"project,omitempty"`
+	}
+	builtContext struct {
+		Text string `json:"text"`
+	}
+	health struct {
+		Status string `json:"status"`
+		Server string `json:"server"`
+	}
+)
+
+// Known is what a session begins with.
+type Known struct {
+	CriticalAntiPatterns []lesson `json:"critical_anti_patterns"`
+	RecentFailures       []lesson `json:"recent_failures"`
+	ActiveWorkarounds    []lesson `json:"active_workarounds"`
+}
+
+type lesson struct {
+	ID           string   `json:"id"`
+	Title        string   `json:"title"`
+	RootCause    string   `json:"root_cause"`
+	Solution     string   `json:"solution"`
+	Alternatives []string `json:"alternatives"`
+	SourceAgent  string   `json:"source_agent"`
+	Trust        string   `json:"trust"`
+}
+
+// Values and bounds of the domains.
+const (
+	decisionWarn  = "warn"
+	decisionBlock = "block"
+
+	outcomeHeeded     = "heeded"
+	outcomeOverridden = "overridden"
+	resultFailure     = "failure"
+
+	// maxTask bounds the task of a context, in bytes, and maxTranscript a transcript.
+	maxTask       = 16 << 10
+	maxTranscript = 8 << 20
+
+	// mailAgent is whom the router's own messages are from.
+	mailAgent = "skillrouter"
+)
+
+func (c Call) check(ctx context.Context, a action) (answer checked, err error) {
+	err = c(ctx, "POST", "/check/anti-pattern", a, &answer)
+	return answer, err
+}
+
+func (c Call) outcome(ctx context.Context, o outcome) error {
+	return c(ctx, "POST", "/check/outcome", o, nil)
+}
+
+func (c Call) record(ctx context.Context, e episode) error {
+	return c(ctx, "POST", "/api/episodes", e, nil)
+}
+
+func (c Call) consolidate(ctx context.Context, t transcript) error {
+	return c(ctx, "POST", "/api/consolidations", t, nil)
+}
+
+func (c Call) heartbeat(ctx context.Context, beat comms.Heartbeat) (answer comms.HeartbeatAnswer, err error) {
+	err = c(ctx, "POST", "/heartbeat", beat, &answer)
+	return answer, err
+}
+
+// unacked is a page of the messages that the agent has not acknowledged.
+func (c Call) unacked(ctx context.Context, agent string, since int64) (page comms.Inbox, err error) {
+	query := url.Values{"agent_id": {agent}, "unacked": {"true"}, "limit": {strconv.Itoa(inboxPage)}}
+	if since > 0 {
+		query.Set("since", strconv.FormatInt(since, 10))
+	}
+	err = c(ctx, "GET", "/messages/inbox?"+query.Encode(), nil, &page)
+	return page, err
+}
+
+func (c Call) read(ctx context.Context, read comms.Ack) error {
+	return c(ctx, "POST", "/messages/read", read, nil)
+}
+
+// Known asks what an agent's session begins with.
+func (c Call) Known(ctx context.Context, agent string) (known Known, err error) {
+	path := "/claude-code/context"
+	if agent != "" {
+		path += "?" + url.Values{"agent": {agent}}.Encode()
+	}
+	err = c(ctx, "GET", path, nil, &known)
+	return known, err
+}
+
+func (c Call) context(ctx context.Context, request contextRequest) (built builtContext, err error) {
+	err = c(ctx, "POST", "/api/context", request, &built)
+	return built, err
+}
+
+// probe asks whether a router answers.
+func (c Call) probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	var h health
+	if err := c(ctx, "GET", "/health", nil, &h); err != nil {
+		return err
+	}
+	return plain.NeedsToken(h.Status, h.Server)
+}

@@ -1,0 +1,282 @@
+// Package respond answers an agent's hook: it reads the agent's message, asks the
+// router what the event asks for, checks the agent in, and writes the answer in
+// the agent's dialect. The command `skillrouter hook` and the small program
+// skillrouter-hook both are this package. It owns a hook's time limits and its
+// small files in the user's cache. It must link neither a database nor the tree
+// of commands, and start no router itself: an agent waits for it.
+package respond
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/cmd/hook"
+	"skillrouter/cmd/locate"
+)
+
+// A hook's name and times: an agent waits for it, or ends it.
+const (
+	// UserAgent names a hook to the router.
+	UserAgent = "skillrouter/hook"
+	// dialTime bounds the connecting to a router on this machine, which either
+	// listens or does not; elsewhere it is dialFar.
+	dialTime = 150 * time.Millisecond
+	dialFar  = time.Second
+	// toolTime bounds a hook before and after a tool's use, its reading included.
+	toolTime = 2 * time.Second
+	// startTime bounds the one at a session's start, which may start a router.
+	startTime = 4 * time.Second
+	// EndTime bounds what a session's end does behind the agent's back: with a
+	// model, a transcript takes its time.
+	EndTime = 90 * time.Second
+	// probeTime bounds one look whether somebody answers.
+	probeTime = 2 * time.Second
+	// firstGC puts the first collection of garbage off to a heap of 64 MiB (16 times the
+	// 4 MiB of runtime/debug.SetGCPercent(100)): a hook is over before it, and what libraries
+	// make before main would have one begun at once, which costs some milliseconds.
+	firstGC = 1600
+)
+
+// Ping is the event of `setup --check`: all that a hook does before it asks
+// anything, and the question whether a router is there.
+const Ping hook.Event = "ping"
+
+// exitFailed is the exit code of a Ping that found no router.
+const exitFailed = 1
+
+// Process is the process that a hook runs in.
+type Process struct {
+	In        io.Reader
+	Out, Err  io.Writer
+	LookupEnv func(name string) (string, bool) // as os.LookupEnv
+	// Connect makes the calls of the router at an address, with a token. It connects
+	// to nothing yet; dial bounds the connecting.
+	Connect func(address, token string, dial time.Duration) (Call, error)
+	// Start starts a router and waits until it answers. server is the address that
+	// the hook was told, or empty.
+	Start func(ctx context.Context, server string) error
+	// Program returns the path of the program skillrouter, which does behind the
+	// agent's back what a session's end leaves to do.
+	Program func() (string, error)
+}
+
+func (p Process) env(name string) string {
+	value, _ := p.LookupEnv(name)
+	return value
+}
+
+// now is the time by which files count as old.
+func (p Process) now() time.Time { return time.Now() }
+
+// Hook is one run of a hook.
+type Hook struct {
+	Event   hook.Event
+	Dialect hook.Dialect
+
+	process Process
+	server  string // URL of the router; empty: the one that is found
+	agent   string // empty: the token says who calls
+	project string
+	verbose bool
+	now     bool // a session's end is worked on here and not behind the agent's back
+	start   bool // a router may be started
+
+	call       hook.Call
+	router     Call        // nil: not connected yet
+	attendance *attendance // what was told, and is to be marked as read; nil: nothing
+}
+
+// New makes a Hook without an event.
+func New(process Process) *Hook { return &Hook{process: process, Dialect: hook.Generic} }
+
+// Parse makes a Hook of a command line as agents' configurations have it, `hook
+// EVENT --flags…` without the program's name. ok is false if it is anything
+// else, such as a call for help.
+func Parse(process Process, args []string) (h *Hook, ok bool) {
+	if len(args) < 2 || args[0] != "hook" {
+		return nil, false
+	}
+	h = New(process)
+	h.Event = hook.Event(args[1])
+	set := h.Flags()
+	if !h.Event.Known() && h.Event != Ping || set.Parse(args[2:]) != nil || set.NArg() > 0 || !h.Dialect.Known() {
+		return nil, false
+	}
+	return h, true
+}
+
+// Flags are the hook's flags. They are the standard library's, so that a hook
+// that an agent runs needs no tree of commands (see Parse).
+func (h *Hook) Flags() *flag.FlagSet {
+	set := flag.NewFlagSet("hook", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.Func("for", "whose hook it is: "+dialects()+" (default generic)", func(text string) error {
+		h.Dialect = hook.Dialect(text)
+		return nil
+	})
+	set.StringVar(&h.agent, "agent", "", "agent that it is (SKILLROUTER_AGENT goes before; default: the name after --for)")
+	set.StringVar(&h.project, "project", "", "project that it works on (default: the name of the repository's folder)")
+	set.StringVar(&h.server, "server", "", "URL of the router (SKILLROUTER_SERVER)")
+	set.BoolVar(&h.start, "start", false, "at session-start, start the router if none answers")
+	set.BoolVar(&h.now, "now", false, "at session-end, do the work before the end of this process")
+	set.BoolVar(&h.verbose, "verbose", false, "say on standard error what went wrong")
+	return set
+}
+
+// dialects lists the dialects for people.
+func dialects() string {
+	var names []string
+	for _, d := range hook.Dialects() {
+		names = append(names, string(d))
+	}
+	return strings.Join(names, ", ")
+}
+
+// Run runs the hook and returns the exit code.
+func (h *Hook) Run(ctx context.Context) int {
+	if !h.now {
+		debug.SetGCPercent(firstGC)
+	}
+	limit := toolTime
+	switch {
+	case h.Event == hook.SessionStart:
+		limit = startTime
+	case h.Event == hook.SessionEnd && h.now:
+		limit = EndTime
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	answer, err := h.answer(ctx)
+	if err != nil && h.verbose {
+		fmt.Fprintf(h.process.Err, "skillrouter hook: %s\n", skillrouter.Visible(skillrouter.Explain(err)))
+	}
+	if err != nil && h.Event == Ping {
+		return exitFailed
+	}
+	if answer.Err != "" {
+		_, _ = io.WriteString(h.process.Err, answer.Err)
+	}
+	if answer.Out != "" {
+		_, _ = io.WriteString(h.process.Out, answer.Out) // an agent that does not listen is not helped by an error
+	}
+	if h.attendance != nil {
+		if err := h.attendance.settle(ctx); err != nil && h.verbose {
+			fmt.Fprintf(h.process.Err, "skillrouter hook: %s\n", skillrouter.Visible(skillrouter.Explain(err)))
+		}
+	}
+	return answer.Code
+}
+
+func (h *Hook) answer(ctx context.Context) (hook.Answer, error) {
+	text, err := h.read(ctx)
+	if err != nil {
+		return hook.Answer{}, err
+	}
+	if h.call, err = hook.Read(h.Event, text); err != nil {
+		return hook.Answer{}, err
+	}
+	h.identify()
+	switch h.Event {
+	case hook.SessionStart, hook.UserPrompt:
+		return h.inject(ctx)
+	case hook.PreToolUse:
+		return h.judge(ctx)
+	case hook.PostToolUse, hook.PostFailure:
+		return h.after(ctx)
+	case hook.TurnEnd:
+		return h.turn(ctx)
+	case hook.SessionEnd:
+		if h.now {
+			return hook.Answer{}, h.end(ctx)
+		}
+		return hook.Answer{}, h.goodbye(ctx, text)
+	}
+	c, err := h.connect()
+	if err != nil {
+		return hook.Answer{}, err
+	}
+	return hook.Answer{}, c.probe(ctx)
+}
+
+// read reads the agent's message: one JSON value, after which nothing is waited
+// for, so that an agent that keeps the pipe open is no obstacle.
+func (h *Hook) read(ctx context.Context) ([]byte, error) {
+	type result struct {
+		text []byte
+		err  error
+	}
+	done := make(chan result, 1) // the reader may outlive this call, as the process soon does not
+	go func() {
+		bounded := &io.LimitedReader{R: h.process.In, N: hook.MaxInput + 1}
+		var text json.RawMessage
+		err := json.NewDecoder(bounded).Decode(&text)
+		if bounded.N <= 0 {
+			err = fmt.Errorf("the message is longer than %d bytes", hook.MaxInput)
+		}
+		done <- result{bytes.Clone(text), err}
+	}()
+	select {
+	case r := <-done:
+		if r.err != nil {
+			return nil, fmt.Errorf("the message cannot be read: %w", r.err)
+		}
+		return r.text, nil
+	case <-ctx.Done():
+		return nil, errors.New("no message came")
+	}
+}
+
+// identify decides who speaks and of which project. The wrapper's name for the
+// agent goes before the one in its configuration, which all runs share.
+func (h *Hook) identify() {
+	if named := h.process.env("SKILLROUTER_AGENT"); named != "" {
+		h.agent = named
+	}
+	if h.agent == "" && h.process.env("SKILLROUTER_TOKEN") == "" {
+		h.agent = string(h.Dialect)
+	}
+	if skillrouter.CheckAgentID("agent", h.agent) != nil {
+		h.agent = ""
+	}
+	if h.project == "" {
+		h.project = ProjectOf(h.call.Dir)
+	}
+}
+
+// connect makes calls that give up quickly. It connects to nothing yet.
+func (h *Hook) connect() (Call, error) {
+	if h.router != nil {
+		return h.router, nil
+	}
+	place := locate.Place{Server: h.server, LookupEnv: h.process.LookupEnv}
+	address, secret, err := place.Router()
+	if err != nil {
+		return nil, err
+	}
+	dial := dialFar
+	if u, err := url.Parse(address); err == nil && locate.Loopback(u) {
+		dial = dialTime
+	}
+	h.router, err = h.process.Connect(address, secret, dial)
+	return h.router, err
+}
+
+// OneLine is a text that somebody wrote, on one line of at most limit bytes,
+// with nothing in it that a terminal or a model would read and a person not see.
+func OneLine(text string, limit int) string {
+	text = strings.Join(strings.Fields(skillrouter.Visible(skillrouter.Unfenced(text))), " ")
+	if len(text) <= limit {
+		return text
+	}
+	return skillrouter.Head(text, limit-len("…")) + "…"
+}

@@ -1,0 +1,49 @@
+package locate
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// LockName is the file in the data folder that names the process that holds it.
+const LockName = "skillrouter.lock"
+
+// MaxHolder bounds what is read of a lock file, in bytes.
+const MaxHolder = 4 << 10
+
+// Holder is the process that holds a data folder.
+type Holder struct {
+	PID     int       `json:"pid"`
+	Listen  string    `json:"listen"`
+	Started time.Time `json:"started"`
+}
+
+// URL is the address under which the holder is reached; empty while it is not bound.
+func (h Holder) URL() string {
+	if !strings.HasPrefix(h.Listen, "http://") {
+		return ""
+	}
+	return h.Listen
+}
+
+// ReadHolder returns the process that the data folder's lock file names, the
+// zero Holder if it names none. The file can outlive a process that was
+// killed: what it says is where to look, not that somebody is there.
+func ReadHolder(dir string) (Holder, error) {
+	file, err := os.Open(filepath.Join(dir, LockName))
+	if err != nil {
+		return Holder{}, err
+	}
+	defer file.Close()
+	var h Holder
+	text, err := io.ReadAll(io.LimitReader(file, MaxHolder))
+	if err != nil || len(bytes.TrimSpace(text)) == 0 {
+		return Holder{}, err
+	}
+	return h, json.Unmarshal(text, &h)
+}

@@ -1,0 +1,103 @@
+package plain
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"strings"
+	"syscall"
+
+	"skillrouter"
+)
+
+// MaxProblem bounds what is read of an error's document, in bytes.
+const MaxProblem = 64 << 10
+
+// problemDocument is what the router answers on failure (RFC 9457, with members of its own).
+type problemDocument struct {
+	Title  string           `json:"title"`
+	Detail string           `json:"detail"`
+	Error  string           `json:"error"`
+	Code   skillrouter.Code `json:"code"`
+	Field  string           `json:"field"`
+}
+
+// Problem turns a refusal, the body of an answer with a status, back into the
+// error that it was made of.
+func Problem(base string, status int, said string, text []byte) error {
+	var p problemDocument
+	if err := json.Unmarshal(text[:min(len(text), MaxProblem)], &p); err != nil || p.Code == "" {
+		return skillrouter.Errorf(codeOf(status), "%s answered %s, and not as a router does", base, said)
+	}
+	message := p.Detail
+	if message == "" {
+		message = p.Error
+	}
+	if p.Field != "" {
+		message = strings.TrimPrefix(message, p.Field+" ")
+	}
+	return &skillrouter.Error{Code: p.Code, Field: p.Field, Message: message}
+}
+
+// codeOf guesses the code of a status that came without one: from a proxy, or
+// from a program that is no router.
+func codeOf(status int) skillrouter.Code {
+	switch status {
+	case 401, 407: // unauthorized, to the router or to a proxy
+		return skillrouter.Unauthenticated
+	case 403:
+		return skillrouter.Forbidden
+	case 404:
+		return skillrouter.NotFound
+	case 413:
+		return skillrouter.TooLarge
+	case 429:
+		return skillrouter.RateLimited
+	case 507:
+		return skillrouter.StorageFull
+	case 409:
+		return skillrouter.Conflict
+	}
+	if status >= 500 {
+		return skillrouter.Unavailable
+	}
+	return skillrouter.Invalid
+}
+
+// TooLarge is the error of an answer above a bound, in bytes.
+func TooLarge(limit int) error {
+	return skillrouter.Errorf(skillrouter.TooLarge, "the router's answer is larger than %d bytes", limit)
+}
+
+// NotJSON is the error of an answer that is no JSON of the type that was asked for.
+func NotJSON(base string, err error) error {
+	return skillrouter.Wrap(skillrouter.Unavailable, err, "%s answered something that is not the router's JSON", base)
+}
+
+// Unreachable explains why a call of the router at base got no answer.
+func Unreachable(ctx context.Context, base string, err error) error {
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "the call was given up")
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "the router at %s did not answer in time", base)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "no router answers at %s; start one with `skillrouter serve`, or name another with --server", base)
+	}
+	var lookup *net.DNSError
+	if errors.As(err, &lookup) {
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "the host of %s is not known", base)
+	}
+	return skillrouter.Wrap(skillrouter.Unavailable, err, "the connection to the router at %s broke", base)
+}
+
+// NeedsToken is the error of an answer about the router's health by which it
+// only says that it answers, or nil: a router that wants a token and got none
+// names its status and not itself.
+func NeedsToken(status, server string) error {
+	if status == "" || server != "" {
+		return nil
+	}
+	return skillrouter.Errorf(skillrouter.Unauthenticated, "the router answers, and needs a token to say more; `skillrouter token create` issues one")
+}
