@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,38 +24,35 @@ type backedUp struct {
 }
 
 func (s *shell) backupCommand() *cobra.Command {
-	var data string
+	var path, data string
 	var force, ownerToken bool
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "backup PATH", Short: "Back both databases up into one archive", Args: cobra.ExactArgs(1),
-		Long: `Writes a backup of both databases to a gzipped tar archive, while agents go on
+	return s.remote(s.made(command{
+		use: "backup PATH", short: "Back both databases up into one archive", args: exactly(&path),
+		long: `Writes a backup of both databases to a gzipped tar archive, while agents go on
 working: a running router makes it; where none runs, it is made of the data
 folder. What was acknowledged before it began is in it. The archive is read back
 and checked before it gets its name. "-" writes it to standard output, unchecked.
 
 The owner's token is not in it unless --owner-token asks for it.`,
-	}, func(ctx context.Context, args []string) error {
+		flags: options{
+			option("data", &data, "data folder to back up, instead of that of the settings"),
+			option("force", &force, "replace PATH if it is there"),
+			option("owner-token", &ownerToken, "put the owner's token in: whoever has the archive then has every right"),
+		},
+	}, func(ctx context.Context) error {
 		write, err := s.backupSource(ctx, data, ownerToken)
 		if err != nil {
 			return err
 		}
-		if args[0] == "-" {
+		if path == "-" {
 			return write(s.out)
 		}
-		out, err := writeBackup(args[0], force, write)
-		if err != nil {
-			return err
-		}
-		return s.print(out, func(w io.Writer) {
+		out, err := writeBackup(path, force, write)
+		return printed(s, out, err, func(w io.Writer, out backedUp) {
 			fmt.Fprintf(w, "%s: %s, read back and checked\n", out.Path, size(out.Bytes))
 			manifestText(w, out.Manifest)
 		})
 	}))
-	flags := cmd.Flags()
-	flags.StringVar(&data, "data", "", "data folder to back up, instead of that of the settings")
-	flags.BoolVar(&force, "force", false, "replace PATH if it is there")
-	flags.BoolVar(&ownerToken, "owner-token", false, "put the owner's token in: whoever has the archive then has every right")
-	return cmd
 }
 
 // backupSource finds who makes the backup: the router that was named, the one
@@ -108,51 +103,26 @@ func (s *shell) backupSource(ctx context.Context, data string, ownerToken bool) 
 	return func(w io.Writer) error { return c.System.Backup(ctx, ownerToken, w) }, nil
 }
 
-// writeBackup writes an archive under another name, reads it back and gives it its own.
+// writeBackup writes an archive, and reads it back before it gets its name.
 func writeBackup(path string, force bool, write func(w io.Writer) error) (out backedUp, err error) {
 	out.Path = path
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) && !force {
-		return out, skillrouter.Errorf(skillrouter.Conflict, "%s is there already: --force replaces it", path)
-	}
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".partial-*") // 0600: it holds everything that anyone said
-	if err != nil {
-		return out, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, ignoring(file.Close(), os.ErrClosed), ignoring(os.Remove(file.Name()), fs.ErrNotExist))
+	err = writeFile(path, force, write, func(file *os.File) error {
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
+			return err
 		}
-	}()
-	buffered := bufio.NewWriterSize(file, 1<<20)
-	if err := errors.Join(write(buffered), buffered.Flush(), file.Sync()); err != nil {
-		return out, err
-	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return out, err
-	}
-	if out.Manifest, err = app.CheckArchive(file); err != nil {
-		return out, fmt.Errorf("the backup that was written cannot be read back: %s", explain(err))
-	}
-	info, err := file.Stat()
+		if out.Manifest, err = app.CheckArchive(file); err != nil {
+			return fmt.Errorf("the backup that was written cannot be read back: %s", explain(err))
+		}
+		info, err := file.Stat()
+		if err == nil {
+			out.Bytes = info.Size()
+		}
+		return err
+	})
 	if err != nil {
-		return out, err
-	}
-	out.Bytes = info.Size()
-	if err := file.Close(); err != nil {
-		return out, err
-	}
-	if err := os.Rename(file.Name(), path); err != nil {
 		return out, err
 	}
 	return out, app.SyncFolder(filepath.Dir(path)) // else a power cut may take the name away again
-}
-
-// ignoring drops an error of a kind that means nothing here.
-func ignoring(err, kind error) error {
-	if errors.Is(err, kind) {
-		return nil
-	}
-	return err
 }
 
 func manifestText(w io.Writer, m app.Manifest) {

@@ -33,6 +33,7 @@ const (
 type caching struct {
 	key, persona, category string
 	ttl                    time.Duration
+	seconds                int64 // of ttl
 	staleOK, failures      bool
 }
 
@@ -47,10 +48,11 @@ type commandOutput struct {
 const commandKind = "command output"
 
 func (s *shell) cacheCommand() *cobra.Command {
-	c := caching{}
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "cache --key KEY [--ttl 1h] -- COMMAND [ARG...]", Short: "Run a command once, and answer with its output until it expires", Args: cobra.MinimumNArgs(1),
-		Long: `Prints what COMMAND printed when it was last run under KEY, and exits as it
+	c := caching{ttl: time.Hour, category: "commands"}
+	var words []string
+	cmd := s.remote(s.made(command{
+		use: "cache --key KEY [--ttl 1h] -- COMMAND [ARG...]", short: "Run a command once, and answer with its output until it expires", args: listed(cobra.MinimumNArgs(1), &words),
+		long: `Prints what COMMAND printed when it was last run under KEY, and exits as it
 did. If nothing is kept, or it has expired, the command is run: its output is
 passed on while it comes, and kept. Of several that ask for one key at once, one
 runs the command and the others wait for its output.
@@ -59,27 +61,29 @@ Only standard output is kept; standard error passes by. What failed is not
 kept, unless --cache-failures says so, and neither is output that holds a secret
 or is larger than a fact may be. The key alone decides: put into it whatever the
 output depends on. Without a router, the command is simply run.`,
-	}, func(ctx context.Context, args []string) error {
-		if c.key == "" {
-			return usagef("--key is required")
-		}
-		if c.ttl < 0 || c.ttl%time.Second != 0 {
-			return usagef("--ttl must be whole seconds, and not negative; 0 keeps it for ever")
-		}
-		code, err := s.cached(ctx, &c, args)
+		flags: options{
+			option("key", &c.key, "what the output is kept under"),
+			option("ttl", &c.ttl, "how long it is kept; 0: for ever"),
+			option("persona", &c.persona, "whose memory it is kept in (default \"default\")"),
+			option("category", &c.category, "category of the fact that it becomes"),
+			option("stale-ok", &c.staleOK, "rather print expired output than wait while another runs the command"),
+			option("cache-failures", &c.failures, "keep the output of a command that fails, and its exit code"),
+		},
+		before: func() (err error) {
+			if c.key == "" {
+				return usagef("--key is required")
+			}
+			c.seconds, err = seconds(c.ttl)
+			return err
+		},
+	}, func(ctx context.Context) error {
+		code, err := s.cached(ctx, &c, words)
 		if err == nil && code != 0 {
 			err = exitError(code)
 		}
 		return err
 	}))
-	flags := cmd.Flags()
-	flags.SetInterspersed(false) // what follows the command is the command's
-	flags.StringVar(&c.key, "key", "", "what the output is kept under")
-	flags.DurationVar(&c.ttl, "ttl", time.Hour, "how long it is kept; 0: for ever")
-	flags.StringVar(&c.persona, "persona", "", "whose memory it is kept in (default \"default\")")
-	flags.StringVar(&c.category, "category", "commands", "category of the fact that it becomes")
-	flags.BoolVar(&c.staleOK, "stale-ok", false, "rather print expired output than wait while another runs the command")
-	flags.BoolVar(&c.failures, "cache-failures", false, "keep the output of a command that fails, and its exit code")
+	cmd.Flags().SetInterspersed(false) // what follows the command is the command's
 	return cmd
 }
 
@@ -169,8 +173,7 @@ func (s *shell) keep(ctx context.Context, c *caching, router *client.Client, lea
 	if value.Len() > learning.MaxFactValue {
 		return fmt.Sprintf("the output is larger than %d bytes as JSON", learning.MaxFactValue)
 	}
-	seconds := int64(c.ttl / time.Second)
-	stored, err := router.Facts.Complete(ctx, learning.CacheResult{Lease: lease, Value: value.Bytes(), Category: c.category, TTL: &seconds})
+	stored, err := router.Facts.Complete(ctx, learning.CacheResult{Lease: lease, Value: value.Bytes(), Category: c.category, TTL: &c.seconds})
 	switch {
 	case err != nil:
 		return explain(err)

@@ -13,6 +13,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/router/client"
 )
 
 // exitWarned is the exit code of a check that warns: with exitDone and
@@ -22,42 +23,48 @@ const exitWarned = 1
 // checkTimeout bounds a check: an agent waits for it before each step.
 const checkTimeout = 5 * time.Second
 
-// maxCheckInput bounds what a check reads from stdin, in bytes.
-const maxCheckInput = learning.MaxProposal + 1
-
 func (s *shell) checkCommand() *cobra.Command {
 	var action learning.Action
+	var words []string
 	var args, policy string
-	cmd := s.remote(s.command(&cobra.Command{
-		Use:   "check [flags] -- COMMAND...",
-		Short: "Ask whether a command is known to do harm, before running it",
-		Long: `Asks the guard whether a command is known to do harm. The exit code is the
+	cmd := s.remote(s.made(command{
+		use: "check [flags] -- COMMAND...", short: "Ask whether a command is known to do harm, before running it", args: listed(cobra.ArbitraryArgs, &words),
+		long: `Asks the guard whether a command is known to do harm. The exit code is the
 answer: 0 allow, 1 warn, 2 block.
 
 What stands after -- is the command: one word is a line for the shell, several
 are a program and its arguments, and - reads the line from stdin. A router that
 does not answer is no answer: the exit code then is 1, or what --fail says.`,
-		Example: `  skillrouter check -- 'rm -rf /srv/data && echo done'
+		example: `  skillrouter check -- 'rm -rf /srv/data && echo done'
   skillrouter check --domain docker -- docker volume rm pgdata
   skillrouter check --tool write_file --args '{"path": "/etc/hosts"}'`,
-		Args: cobra.ArbitraryArgs,
-	}, func(ctx context.Context, words []string) error {
-		if policy != "" && policy != "open" && policy != "closed" {
-			return usagef("--fail is open or closed, not %q", policy)
-		}
-		var err error
-		if action.Command, err = s.proposal(words); err != nil {
-			return err
-		}
-		if args != "" {
-			if err := json.Unmarshal([]byte(args), &action.Args); err != nil {
-				return usagef("--args is no JSON object: %w", err)
+		flags: options{
+			option("context", &action.Context, "why it is to be run"),
+			option("domain", &action.Domain, "domain that it belongs to, such as docker"),
+			option("project", &action.Project, "project that it is for"),
+			who("agent", &action.Agent, s.agent, "agent that asks (SKILLROUTER_AGENT)"),
+			option("tool", &action.Tool, "tool that is to be called, instead of a command"),
+			option("args", &args, "the tool's arguments, a JSON object"),
+			option("fail", &policy, "what to do if the router does not answer: open exits 0, closed exits 2; default: warn, exit 1"),
+		},
+		before: func() (err error) {
+			if policy != "" && policy != "open" && policy != "closed" {
+				return usagef("--fail is open or closed, not %q", policy)
 			}
-		}
-		if action.Command == "" && action.Tool == "" {
-			return usagef("this needs a command after --, or a --tool")
-		}
-		action.Agent = s.agent(action.Agent)
+			if action.Command, err = s.proposal(words); err != nil {
+				return err
+			}
+			if args != "" {
+				if err := json.Unmarshal([]byte(args), &action.Args); err != nil {
+					return usagef("--args is no JSON object: %w", err)
+				}
+			}
+			if action.Command == "" && action.Tool == "" {
+				return usagef("this needs a command after --, or a --tool")
+			}
+			return nil
+		},
+	}, func(ctx context.Context) error {
 		checked, err := s.check(ctx, action)
 		if err != nil {
 			return s.unchecked(policy, err)
@@ -73,14 +80,6 @@ does not answer is no answer: the exit code then is 1, or what --fail says.`,
 		}
 		return nil
 	}))
-	flags := cmd.Flags()
-	flags.StringVar(&action.Context, "context", "", "why it is to be run")
-	flags.StringVar(&action.Domain, "domain", "", "domain that it belongs to, such as docker")
-	flags.StringVar(&action.Project, "project", "", "project that it is for")
-	flags.StringVar(&action.Agent, "agent", "", "agent that asks (SKILLROUTER_AGENT)")
-	flags.StringVar(&action.Tool, "tool", "", "tool that is to be called, instead of a command")
-	flags.StringVar(&args, "args", "", "the tool's arguments, a JSON object")
-	flags.StringVar(&policy, "fail", "", "what to do if the router does not answer: open exits 0, closed exits 2; default: warn, exit 1")
 	cmd.AddCommand(s.checkOutcome(), s.checkRules())
 	return cmd
 }
@@ -88,11 +87,9 @@ does not answer is no answer: the exit code then is 1, or what --fail says.`,
 // proposal is the command that the words after -- are.
 func (s *shell) proposal(words []string) (string, error) {
 	switch {
-	case len(words) == 1 && words[0] == "-":
-		text, err := io.ReadAll(io.LimitReader(s.in, maxCheckInput))
-		return string(text), err
 	case len(words) == 1:
-		return words[0], nil
+		err := s.text(&words[0], learning.MaxProposal)
+		return words[0], err
 	}
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -161,67 +158,52 @@ func printChecked(w io.Writer, c learning.Checked) {
 
 func (s *shell) checkOutcome() *cobra.Command {
 	var draft learning.OutcomeDraft
-	var result string
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "outcome CHECK heeded|overridden", Short: "Say what was done after a check, and how it went", Args: cobra.ExactArgs(2),
-	}, func(ctx context.Context, args []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
+	return asks(s, command{
+		use: "outcome CHECK heeded|overridden", short: "Say what was done after a check, and how it went", args: exactly(&draft.CheckID, (*string)(&draft.Outcome)),
+		flags: options{
+			option("result", (*string)(&draft.Result), "how it went: "+names(learning.Results())),
+			option("notes", &draft.Notes, "what else to know"),
+			option("agent", &draft.Agent, "who says so, if not the agent that asked"),
+		},
+	}, sends(client.Guard.Outcome, &draft), func(w io.Writer, settled learning.Settled) {
+		if settled.Duplicate {
+			fmt.Fprintln(w, "That was said already.")
+			return
 		}
-		draft.CheckID, draft.Outcome, draft.Result = args[0], learning.Outcome(args[1]), learning.Result(result)
-		settled, err := c.Guard.Outcome(ctx, draft)
-		if err != nil {
-			return err
+		fmt.Fprintln(w, "Noted.")
+		for _, r := range settled.Rules {
+			fmt.Fprintf(w, "  rule %s: confidence %.2f, was %.2f; precision %.2f\n", clean(r.RuleID), r.Confidence, r.Previous, r.Precision)
+			if r.Demoted {
+				fmt.Fprintln(w, "    It warns from now on, and blocks no more.")
+			}
 		}
-		return s.print(settled, func(w io.Writer) {
-			if settled.Duplicate {
-				fmt.Fprintln(w, "That was said already.")
-				return
-			}
-			fmt.Fprintln(w, "Noted.")
-			for _, r := range settled.Rules {
-				fmt.Fprintf(w, "  rule %s: confidence %.2f, was %.2f; precision %.2f\n", clean(r.RuleID), r.Confidence, r.Previous, r.Precision)
-				if r.Demoted {
-					fmt.Fprintln(w, "    It warns from now on, and blocks no more.")
-				}
-			}
-		})
-	}))
-	flags := cmd.Flags()
-	flags.StringVar(&result, "result", "", "how it went: "+names(learning.Results()))
-	flags.StringVar(&draft.Notes, "notes", "", "what else to know")
-	flags.StringVar(&draft.Agent, "agent", "", "who says so, if not the agent that asked")
-	return cmd
+	})
 }
 
 func (s *shell) checkRules() *cobra.Command {
+	var id *string
 	var filter learning.RuleFilter
-	var severity string
 	var demoted bool
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "rules [RULE]", Short: "List the guard's rules and how they did, or show one", Args: cobra.MaximumNArgs(1),
-	}, func(ctx context.Context, args []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
+	cmd := s.calls(command{
+		use: "rules [RULE]", short: "List the guard's rules and how they did, or show one", args: perhaps(&id),
+		flags: options{
+			option("source", &filter.Source, "only those of: lesson, pattern, builtin"),
+			option("domain", &filter.Domain, "only this domain"),
+			option("severity", (*string)(&filter.Severity), "only this severity: "+names(learning.Severities())),
+			option("demoted", &demoted, "only those that were demoted to warning"),
+			option("cursor", &filter.Cursor, "where the page before ended"),
+			option("limit", &filter.Limit, "how many"),
+		},
+	}, func(ctx context.Context, c *client.Client) error {
+		if id != nil {
+			rule, err := c.Guard.Rule(ctx, *id)
+			return printed(s, rule, err, printRule)
 		}
-		if len(args) == 1 {
-			rule, err := c.Guard.Rule(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			return s.print(rule, func(w io.Writer) { printRule(w, rule) })
-		}
-		filter.Severity = learning.Severity(severity)
 		if demoted {
 			filter.Demoted = &demoted
 		}
 		page, err := c.Guard.Rules(ctx, filter)
-		if err != nil {
-			return err
-		}
-		return s.print(page, func(w io.Writer) {
+		return printed(s, page, err, func(w io.Writer, page learning.RulePage) {
 			for _, r := range page.Rules {
 				fmt.Fprintf(w, "%s  %s\n", clean(r.ID), clean(r.Title))
 				fmt.Fprintf(w, "    %s, %s, triggered %d×, precision %.2f, confidence %.2f\n", r.Severity, ruleState(r), r.TimesTriggered, r.Precision, r.Confidence)
@@ -230,36 +212,21 @@ func (s *shell) checkRules() *cobra.Command {
 				fmt.Fprintf(w, "There are more: --cursor %s\n", clean(page.Next))
 			}
 		})
-	}))
-	flags := cmd.Flags()
-	flags.StringVar(&filter.Source, "source", "", "only those of: lesson, pattern, builtin")
-	flags.StringVar(&filter.Domain, "domain", "", "only this domain")
-	flags.StringVar(&severity, "severity", "", "only this severity: "+names(learning.Severities()))
-	flags.BoolVar(&demoted, "demoted", false, "only those that were demoted to warning")
-	flags.StringVar(&filter.Cursor, "cursor", "", "where the page before ended")
-	flags.IntVar(&filter.Limit, "limit", 0, "how many")
+	})
 	cmd.AddCommand(s.checkRestore())
 	return cmd
 }
 
 func (s *shell) checkRestore() *cobra.Command {
+	var id string
 	var draft learning.RestorationDraft
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "restore RULE", Short: "Let a rule that was demoted block again", Args: cobra.ExactArgs(1),
-	}, func(ctx context.Context, args []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		rule, err := c.Guard.RestoreRule(ctx, args[0], draft)
-		if err != nil {
-			return err
-		}
-		return s.print(rule, func(w io.Writer) { printRule(w, rule) })
-	}))
-	cmd.Flags().StringVar(&draft.By, "by", "", "who lets it (default: the token's agent)")
-	cmd.Flags().StringVar(&draft.Notes, "notes", "", "why")
-	return cmd
+	return asks(s, command{
+		use: "restore RULE", short: "Let a rule that was demoted block again", args: exactly(&id),
+		flags: options{
+			option("by", &draft.By, "who lets it (default: the token's agent)"),
+			option("notes", &draft.Notes, "why"),
+		},
+	}, sendsTo(client.Guard.RestoreRule, &id, &draft), printRule)
 }
 
 // ruleState says in a word what a match of the rule does.

@@ -27,12 +27,12 @@ type demoOptions struct {
 }
 
 func (s *shell) demoCommand() *cobra.Command {
-	options := demoOptions{}
-	fast := false
+	how := demoOptions{pace: demoPace}
+	var fast bool
 	var cmd *cobra.Command
-	cmd = s.command(&cobra.Command{
-		Use: "demo [--fast | --pace DURATION]", Short: "See what the router does, in two minutes, on data that goes away again", Args: cobra.NoArgs,
-		Long: `Starts a router of its own on a free port, in a temporary folder, and shows four
+	cmd = s.made(command{
+		use: "demo [--fast | --pace DURATION]", short: "See what the router does, in two minutes, on data that goes away again",
+		long: `Starts a router of its own on a free port, in a temporary folder, and shows four
 things with real commands and their real output: that a failure which several
 agents report becomes a rule, that the rule stops the next who would repeat it,
 that agents reach each other, and that nothing is lost when the router is killed.
@@ -41,28 +41,29 @@ It touches neither your data nor your router, connects to nothing but itself,
 and leaves nothing behind. Each thing that it says is checked: if one does not
 come about, it says so and exits with 1. Where the output is no terminal it
 waits for nobody.`,
-		Example: `  skillrouter demo
+		example: `  skillrouter demo
   skillrouter demo --fast`,
-	}, func(ctx context.Context, _ []string) error {
+		flags: options{
+			option("fast", &fast, "wait for nobody"),
+			option("pace", &how.pace, "how long to wait after each thing that is shown"),
+			option("forget-rule", &how.forgetRule, "take the rule away before the guard is asked"),
+		},
+	}, func(ctx context.Context) error {
 		if fast && cmd.Flags().Changed("pace") {
 			return usagef("give --fast or --pace, not both")
 		}
-		if options.pace < 0 {
+		if how.pace < 0 {
 			return usagef("--pace cannot be negative")
 		}
 		if fast || !cmd.Flags().Changed("pace") && !terminal(s.out) {
-			options.pace = 0
+			how.pace = 0
 		}
 		// A terminal that is closed must not leave a router behind either.
 		ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
 		defer stop()
-		return s.demo(ctx, options)
+		return s.demo(ctx, how)
 	})
-	flags := cmd.Flags()
-	flags.BoolVar(&fast, "fast", false, "wait for nobody")
-	flags.DurationVar(&options.pace, "pace", demoPace, "how long to wait after each thing that is shown")
-	flags.BoolVar(&options.forgetRule, "forget-rule", false, "take the rule away before the guard is asked")
-	_ = flags.MarkHidden("forget-rule") // it is there
+	_ = cmd.Flags().MarkHidden("forget-rule") // it is there
 	return cmd
 }
 

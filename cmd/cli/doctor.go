@@ -36,17 +36,18 @@ func (d *diagnosis) add(name string, ok bool, format string, args ...any) {
 }
 
 func (s *shell) doctorCommand() *cobra.Command {
-	offlineProof := false
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "doctor [--offline-proof]", Short: "Check settings, databases, search index, disk and clock", Args: cobra.NoArgs,
-		Long: `Has the running router examine itself, and checks from here what does not need
+	var offlineProof bool
+	return s.remote(s.made(command{
+		use: "doctor [--offline-proof]", short: "Check settings, databases, search index, disk and clock",
+		long: `Has the running router examine itself, and checks from here what does not need
 it. If no router answers, it says so and checks the rest. The exit code is 1 if
 a check failed.
 
 With --offline-proof it lists every place of the program that may open a
 connection, and whether it is switched on; all are off unless configured. The
 exit code is 1 if a connection may leave this machine.`,
-	}, func(ctx context.Context, _ []string) error {
+		flags: options{option("offline-proof", &offlineProof, "list what may open a connection; exit code 1 if one may leave this machine")},
+	}, func(ctx context.Context) error {
 		if offlineProof {
 			return s.proveOffline(ctx)
 		}
@@ -57,16 +58,8 @@ exit code is 1 if a connection may leave this machine.`,
 		for _, check := range d.Checks {
 			d.OK = d.OK && check.OK
 		}
-		if err := s.print(d, func(w io.Writer) { diagnosisText(w, d) }); err != nil {
-			return err
-		}
-		if !d.OK {
-			return exitError(exitFailed)
-		}
-		return nil
+		return s.printOr(!d.OK, d, func(w io.Writer) { diagnosisText(w, d) })
 	}))
-	cmd.Flags().BoolVar(&offlineProof, "offline-proof", false, "list what may open a connection; exit code 1 if one may leave this machine")
-	return cmd
 }
 
 func diagnosisText(w io.Writer, d diagnosis) {

@@ -48,30 +48,25 @@ func (s *shell) proveOffline(ctx context.Context) error {
 	for _, place := range proof.Places {
 		proof.Airgapped = proof.Airgapped && !place.Leaves
 	}
-	if err := s.print(proof, func(w io.Writer) { offlineText(w, proof) }); err != nil {
-		return err
-	}
-	if !proof.Airgapped {
-		return exitError(exitFailed)
-	}
-	return nil
+	return s.printOr(!proof.Airgapped, proof, func(w io.Writer) { offlineText(w, proof) })
 }
 
 func offlineText(w io.Writer, proof offlineProof) {
-	rows := [][]string{}
 	leaving := 0
-	for _, place := range proof.Places {
-		state := "off"
-		switch {
-		case place.Leaves:
-			state = "ON"
-			leaving++
-		case place.On:
-			state = "this machine"
-		}
-		rows = append(rows, []string{place.Name, state, place.Setting, place.Target, place.Purpose})
-	}
-	table(w, []string{"PLACE", "STATE", "SWITCHED ON BY", "DIALS", "WHAT FOR"}, rows)
+	columns[client.Outbound]{
+		heads: []string{"PLACE", "STATE", "SWITCHED ON BY", "DIALS", "WHAT FOR"},
+		cells: func(place client.Outbound) cells {
+			state := "off"
+			switch {
+			case place.Leaves:
+				state = "ON"
+				leaving++
+			case place.On:
+				state = "this machine"
+			}
+			return cells{place.Name, state, place.Setting, place.Target, place.Purpose}
+		},
+	}.list(w, proof.Places)
 	from := "the running router says so"
 	if !proof.Router {
 		from = "by the settings; no router is running"

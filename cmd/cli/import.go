@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"skillrouter/learning"
+	"skillrouter/router/client"
 )
 
 // Bounds of an import.
@@ -53,11 +54,12 @@ type imported struct {
 }
 
 func (s *shell) importCommand() *cobra.Command {
-	var defaults learning.KnowledgeDraft
+	defaults := learning.KnowledgeDraft{Category: learning.CategoryPattern}
+	var path string
 	var foreign foreignImport
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "import [--from FORMAT] PATH", Short: "Take memories in from a file or folder: of a router, or of another system", Args: cobra.ExactArgs(1),
-		Long: `With --from it reads one of these, and needs the scope captain:
+	return s.calls(command{
+		use: "import [--from FORMAT] PATH", short: "Take memories in from a file or folder: of a router, or of another system", args: exactly(&path),
+		long: `With --from it reads one of these, and needs the scope captain:
 
 ` + formatList() + `
 Each thing is taken in once, however often the import is repeated: after an
@@ -74,58 +76,53 @@ Without --from it streams a file of JSON lines to the router, one entry a line:
 standard input. What is there already is counted as a duplicate, and the same
 id again is an update, so an import that broke off can be repeated. The exit
 code is 1 if any line was refused.`,
-	}, func(ctx context.Context, args []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
+		flags: options{
+			option("from", &foreign.from, "format of PATH"),
+			option("dry-run", &foreign.dryRun, "change nothing, and say what would become of each thing"),
+			option("report", &foreign.report, "file for a line of JSON on each thing that was refused or passed over"),
+			option("agent", &defaults.AgentID, "author of what says none; with --from"),
+			option("category", &defaults.Category, "category of what says none"),
+			option("project", &defaults.Project, "project of what says none"),
+			option("source", &defaults.Source, "source of what says none"),
+			option("tag", &defaults.Tags, "tag of what has none; may be repeated"),
+		},
+	}, func(ctx context.Context, c *client.Client) error {
 		if foreign.from != "" {
-			return s.importForeign(ctx, c.Transfer, args[0], foreign, defaults)
+			return s.importForeign(ctx, c.Transfer, path, foreign, defaults)
 		}
 		if foreign.dryRun || foreign.report != "" {
 			return usagef("--dry-run and --report go with --from")
 		}
-		file, size, err := s.open(args[0])
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		begin := time.Now()
-		bar := s.bar("importing", size)
-		lines := &lineReader{defaults: defaults, read: func(n int) { _ = bar.Add(n) }}
-		result, err := c.Knowledge.Import(ctx, lines.drafts(file), nil)
-		_ = bar.Exit() // a bar that cannot be drawn changes nothing
-		if lines.err != nil && ctx.Err() == nil {
-			err = lines.err
-		}
-		if err != nil {
-			return fmt.Errorf("the import broke off; what was stored remains, and it can be repeated: %w", err)
-		}
-		out := imported{
-			Stored: result.Stored, Updated: result.Updated, Duplicates: result.Duplicates,
-			Refused: lines.refused, Seconds: time.Since(begin).Seconds(),
-		}
-		for _, r := range result.Refused {
-			out.Refused = append(out.Refused, refusedLine{lines.line(r.Index), r.Error})
-		}
-		if err := s.print(out, func(w io.Writer) { importText(w, out) }); err != nil {
-			return err
-		}
-		if len(out.Refused) > 0 {
-			return exitError(exitFailed)
-		}
-		return nil
-	}))
-	flags := cmd.Flags()
-	flags.StringVar(&foreign.from, "from", "", "format of PATH")
-	flags.BoolVar(&foreign.dryRun, "dry-run", false, "change nothing, and say what would become of each thing")
-	flags.StringVar(&foreign.report, "report", "", "file for a line of JSON on each thing that was refused or passed over")
-	flags.StringVar(&defaults.AgentID, "agent", "", "author of what says none; with --from")
-	flags.StringVar(&defaults.Category, "category", learning.CategoryPattern, "category of what says none")
-	flags.StringVar(&defaults.Project, "project", "", "project of what says none")
-	flags.StringVar(&defaults.Source, "source", "", "source of what says none")
-	flags.StringSliceVar(&defaults.Tags, "tag", nil, "tag of what has none; may be repeated")
-	return cmd
+		return s.importLines(ctx, c, path, defaults)
+	})
+}
+
+// importLines imports a file of JSON lines.
+func (s *shell) importLines(ctx context.Context, c *client.Client, path string, defaults learning.KnowledgeDraft) error {
+	file, size, err := s.open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	begin := time.Now()
+	bar := s.bar("importing", size)
+	lines := &lineReader{defaults: defaults, read: func(n int) { _ = bar.Add(n) }}
+	result, err := c.Knowledge.Import(ctx, lines.drafts(file), nil)
+	_ = bar.Exit() // a bar that cannot be drawn changes nothing
+	if lines.err != nil && ctx.Err() == nil {
+		err = lines.err
+	}
+	if err != nil {
+		return fmt.Errorf("the import broke off; what was stored remains, and it can be repeated: %w", err)
+	}
+	out := imported{
+		Stored: result.Stored, Updated: result.Updated, Duplicates: result.Duplicates,
+		Refused: lines.refused, Seconds: time.Since(begin).Seconds(),
+	}
+	for _, r := range result.Refused {
+		out.Refused = append(out.Refused, refusedLine{lines.line(r.Index), r.Error})
+	}
+	return s.printOr(len(out.Refused) > 0, out, func(w io.Writer) { importText(w, out) })
 }
 
 func importText(w io.Writer, out imported) {
@@ -226,14 +223,4 @@ func (l *lineReader) draft(text []byte) (learning.KnowledgeDraft, error) {
 		draft.Tags = l.defaults.Tags
 	}
 	return draft, nil
-}
-
-// first returns the first text that is not empty.
-func first(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"os"
@@ -62,3 +63,6 @@ func seconds(ttl time.Duration) (int64, error) {
 	}
 	return int64(ttl / time.Second), nil
 }
+
+// first returns the first text that is not empty.
+func first(texts ...string) string { return cmp.Or(texts...) }

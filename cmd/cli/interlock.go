@@ -12,13 +12,13 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/router/client"
 	"skillrouter/router/interlock"
 )
 
@@ -32,22 +32,12 @@ says so; docs/interlock.md describes it.`,
 }
 
 func (s *shell) interlockStatusCommand() *cobra.Command {
-	return s.remote(s.command(&cobra.Command{
-		Use: "status", Short: "Show the mesh's peers, and what was heard, emitted and refused", Args: cobra.NoArgs,
-	}, func(ctx context.Context, _ []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		mesh, err := c.Mesh.Mesh(ctx)
-		if err != nil {
-			return err
-		}
-		return s.print(mesh, func(w io.Writer) { s.meshText(w, mesh) })
-	}))
+	return asks(s, command{
+		use: "status", short: "Show the mesh's peers, and what was heard, emitted and refused",
+	}, gets(client.Mesh.Mesh), s.printMesh)
 }
 
-func (s *shell) meshText(w io.Writer, mesh comms.Mesh) {
+func (s *shell) printMesh(w io.Writer, mesh comms.Mesh) {
 	if mesh.State != comms.MeshOn {
 		fmt.Fprintln(w, "The mesh is off. Switch it on with interlock.listen, such as `skillrouter serve --interlock-listen 127.0.0.1:3031`.")
 		return
@@ -61,22 +51,22 @@ func (s *shell) meshText(w io.Writer, mesh comms.Mesh) {
 		fmt.Fprintf(w, "Tumbler: %s.\n", cell(mesh.Tumbler))
 	}
 	if len(mesh.Peers) > 0 {
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, "PEER\tADDRESS\tSIGNED\tLAST HEARD\tHEARD\tTOLD\tREFUSED")
-		for _, p := range mesh.Peers {
-			address, signed, last := p.Address, "no", "never"
-			if !p.Listed {
-				address = "not listed"
-			}
-			if p.Signed {
-				signed = "yes"
-			}
-			if p.LastHeard != nil {
-				last = s.now().Sub(*p.LastHeard).Round(time.Second).String() + " ago"
-			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%d\t%d\n", cell(p.Name), cell(address), signed, last, p.Heard, p.Emitted, p.Refused)
-		}
-		t.Flush()
+		columns[comms.MeshPeer]{
+			heads: []string{"PEER", "ADDRESS", "SIGNED", "LAST HEARD", "HEARD", "TOLD", "REFUSED"},
+			cells: func(p comms.MeshPeer) cells {
+				address, signed, last := p.Address, "no", "never"
+				if !p.Listed {
+					address = "not listed"
+				}
+				if p.Signed {
+					signed = "yes"
+				}
+				if p.LastHeard != nil {
+					last = s.now().Sub(*p.LastHeard).Round(time.Second).String() + " ago"
+				}
+				return cells{p.Name, address, signed, last, p.Heard, p.Emitted, p.Refused}
+			},
+		}.list(w, mesh.Peers)
 	}
 	fmt.Fprintf(w, "%d datagrams came in.\n", mesh.Received)
 	for _, counters := range []struct {
@@ -105,18 +95,30 @@ func nonzero(counters map[string]int64) string {
 }
 
 func (s *shell) interlockSendCommand() *cobra.Command {
-	var to, sender, keyFile string
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "send [--to HOST:PORT] [--sender NAME] SIGNAL [NAME=VALUE…]", Short: "Send one datagram", Args: cobra.MinimumNArgs(1),
-		Long: `Sends one datagram to the router's mesh, or wherever --to says. A value is JSON,
+	type sent struct {
+		Signal string `json:"signal"`
+		To     string `json:"to"`
+		Bytes  int    `json:"bytes"`
+	}
+	sender := "by-hand"
+	var words []string
+	var to, keyFile string
+	return s.remote(s.made(command{
+		use: "send [--to HOST:PORT] [--sender NAME] SIGNAL [NAME=VALUE…]", short: "Send one datagram", args: listed(cobra.MinimumNArgs(1), &words),
+		long: `Sends one datagram to the router's mesh, or wherever --to says. A value is JSON,
 or else a text. A mesh never answers: "skillrouter interlock status" shows whether it was heard.`,
-		Example: "  skillrouter interlock send BUILD_COMPLETED outcome=success duration_ms=1200",
-	}, func(ctx context.Context, args []string) error {
-		signal, known := interlock.ParseSignal(args[0])
+		example: "  skillrouter interlock send BUILD_COMPLETED outcome=success duration_ms=1200",
+		flags: options{
+			option("to", &to, "where to, an IP address and a port; empty: the router's mesh"),
+			option("sender", &sender, "whose name it bears"),
+			option("key-file", &keyFile, "file whose first line is the key to sign with"),
+		},
+	}, func(ctx context.Context) error {
+		signal, known := interlock.ParseSignal(words[0])
 		if !known {
-			return usagef("%q is no signal: one of %v", args[0], append(interlock.Heard(), interlock.Emitted()...))
+			return usagef("%q is no signal: one of %v", words[0], append(interlock.Heard(), interlock.Emitted()...))
 		}
-		data, err := meshData(args[1:])
+		data, err := meshData(words[1:])
 		if err != nil {
 			return err
 		}
@@ -139,22 +141,11 @@ or else a text. A mesh never answers: "skillrouter interlock status" shows wheth
 		if err != nil {
 			return err
 		}
-		if err := interlock.Send(address, datagram); err != nil {
-			return err
-		}
-		sent := struct {
-			Signal string `json:"signal"`
-			To     string `json:"to"`
-			Bytes  int    `json:"bytes"`
-		}{signal.String(), to, len(datagram)}
-		return s.print(sent, func(w io.Writer) {
+		err = interlock.Send(address, datagram)
+		return printed(s, sent{signal.String(), to, len(datagram)}, err, func(w io.Writer, sent sent) {
 			fmt.Fprintf(w, "Sent %s, %d bytes, to %s.\n", sent.Signal, sent.Bytes, cell(sent.To))
 		})
 	}))
-	cmd.Flags().StringVar(&to, "to", "", "where to, an IP address and a port; empty: the router's mesh")
-	cmd.Flags().StringVar(&sender, "sender", "by-hand", "whose name it bears")
-	cmd.Flags().StringVar(&keyFile, "key-file", "", "file whose first line is the key to sign with")
-	return cmd
 }
 
 // meshData makes a payload's data of NAME=VALUE words.

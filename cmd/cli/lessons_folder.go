@@ -12,6 +12,7 @@ import (
 	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/folder"
+	"skillrouter/router/client"
 )
 
 // lessonsFolder is the commands on a lessons folder and on files of notes.
@@ -33,70 +34,64 @@ refused or is in conflict.`),
 	}
 }
 
-// syncFlags are the flags that importing and syncing share.
-type syncFlags struct {
-	settings folder.Settings
-	prefer   string
+// syncFlags are the flags that exporting, importing and syncing share.
+func syncFlags(settings *folder.Settings) options {
+	flags := options{
+		option("prefer", (*string)(&settings.Prefer), "which side holds where both changed: "+names(folder.Preferences())),
+		option("dry-run", &settings.DryRun, "say what would be done, and do nothing"),
+	}
+	if settings.Direction != folder.ToFolder {
+		flags = append(flags,
+			option("retire", &settings.Retire, "retire lessons whose file was deleted, or says retired"),
+			option("domain", &settings.Domain, "domain of lessons that say none (default: that of the last time, else "+folder.DefaultDomain+")"))
+	}
+	return flags
 }
 
-func (f *syncFlags) add(cmd *cobra.Command, direction folder.Direction) {
-	f.settings.Direction = direction
-	flags := cmd.Flags()
-	flags.StringVar(&f.prefer, "prefer", "", "which side holds where both changed: "+names(folder.Preferences()))
-	flags.BoolVar(&f.settings.DryRun, "dry-run", false, "say what would be done, and do nothing")
-	if direction != folder.ToFolder {
-		flags.BoolVar(&f.settings.Retire, "retire", false, "retire lessons whose file was deleted, or says retired")
-		flags.StringVar(&f.settings.Domain, "domain", "", "domain of lessons that say none (default: that of the last time, else "+folder.DefaultDomain+")")
+func checkPreference(prefer folder.Preference) error {
+	if prefer == "" {
+		return nil
 	}
-}
-
-// run brings the folder and the router together, and prints what came of it.
-func (f *syncFlags) run(ctx context.Context, s *shell, name string) error {
-	f.settings.Prefer = folder.Preference(f.prefer)
-	if f.prefer != "" {
-		if err := skillrouter.CheckOneOf("--prefer", f.settings.Prefer, folder.Preferences()); err != nil {
-			return usagef("%s", explain(err))
-		}
-	}
-	c, err := s.client()
-	if err != nil {
-		return err
-	}
-	dir, err := folder.Open(name, f.settings.Direction == folder.ToFolder && !f.settings.DryRun)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	result, err := folder.Sync(ctx, dir, c.Lessons, f.settings, s.now())
-	if err != nil && len(result.Counts) == 0 {
-		return err
-	}
-	if printed := s.print(result, func(w io.Writer) { syncText(w, result) }); err == nil {
-		err = printed
-	}
-	if err != nil {
-		return fmt.Errorf("it broke off; what was done remains, and it can be repeated: %s", explain(err))
-	}
-	if result.Open() {
-		return exitError(exitFailed)
+	if err := skillrouter.CheckOneOf("--prefer", prefer, folder.Preferences()); err != nil {
+		return usagef("%s", explain(err))
 	}
 	return nil
 }
 
+// syncFolder brings the folder and the router together, and prints what came of it.
+func (s *shell) syncFolder(ctx context.Context, c *client.Client, name string, settings folder.Settings) error {
+	dir, err := folder.Open(name, settings.Direction == folder.ToFolder && !settings.DryRun)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	result, err := folder.Sync(ctx, dir, c.Lessons, settings, s.now())
+	if err != nil && len(result.Counts) == 0 {
+		return err
+	}
+	printed := s.printOr(err == nil && result.Open(), result, func(w io.Writer) { syncText(w, result) })
+	if err != nil {
+		return fmt.Errorf("it broke off; what was done remains, and it can be repeated: %s", explain(err))
+	}
+	return printed
+}
+
 func (s *shell) lessonsSync(use string, direction folder.Direction, short, long string) *cobra.Command {
-	var f syncFlags
-	cmd := s.remote(s.command(&cobra.Command{Use: use, Short: short, Long: long, Args: cobra.ExactArgs(1)},
-		func(ctx context.Context, args []string) error { return f.run(ctx, s, args[0]) }))
-	f.add(cmd, direction)
-	return cmd
+	settings := folder.Settings{Direction: direction}
+	var name string
+	return s.calls(command{
+		use: use, short: short, long: long, args: exactly(&name), flags: syncFlags(&settings),
+		before: func() error { return checkPreference(settings.Prefer) },
+	}, func(ctx context.Context, c *client.Client) error { return s.syncFolder(ctx, c, name, settings) })
 }
 
 func (s *shell) lessonsImport() *cobra.Command {
-	var f syncFlags
+	settings := folder.Settings{Direction: folder.ToRouter}
+	var name string
 	var update bool
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "import DIR|NOTES.md", Short: "Take a folder of lessons, or a file of free notes, to the router", Args: cobra.ExactArgs(1),
-		Long: `Takes the lessons of a folder to the router as "sync" does, and changes nothing
+	return s.calls(command{
+		use: "import DIR|NOTES.md", short: "Take a folder of lessons, or a file of free notes, to the router", args: exactly(&name),
+		long: `Takes the lessons of a folder to the router as "sync" does, and changes nothing
 in the folder but what it remembers of the agreement.
 
 A file is read as free Markdown notes: a heading with text below it is a lesson,
@@ -104,24 +99,20 @@ and labels such as Symptom, Cause, Fix and Prevention say what its parts are. Wh
 could not be read is listed with its line. "-" reads standard input. Importing
 the same notes again makes no doubles; --update takes changed texts. The exit
 code is 1 if anything was refused or is in conflict.`,
-	}, func(ctx context.Context, args []string) error {
-		if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
-			return f.run(ctx, s, args[0])
+		flags: append(syncFlags(&settings), option("update", &update, "of notes: take their text where the router's differs")),
+	}, func(ctx context.Context, c *client.Client) error {
+		if info, err := os.Stat(name); err == nil && info.IsDir() {
+			if err := checkPreference(settings.Prefer); err != nil {
+				return err
+			}
+			return s.syncFolder(ctx, c, name, settings)
 		}
-		return s.importNotes(ctx, args[0], f.settings, update)
-	}))
-	f.add(cmd, folder.ToRouter)
-	cmd.Flags().BoolVar(&update, "update", false, "of notes: take their text where the router's differs")
-	return cmd
+		return s.importNotes(ctx, c, name, settings, update)
+	})
 }
 
-func (s *shell) importNotes(ctx context.Context, name string, settings folder.Settings, update bool) error {
-	file, _, err := s.open(name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, folder.MaxNotes+1))
+func (s *shell) importNotes(ctx context.Context, c *client.Client, name string, settings folder.Settings, update bool) error {
+	text, err := s.read(name, folder.MaxNotes)
 	if err != nil {
 		return err
 	}
@@ -129,21 +120,12 @@ func (s *shell) importNotes(ctx context.Context, name string, settings folder.Se
 	if err != nil {
 		return err
 	}
-	c, err := s.client()
-	if err != nil {
-		return err
-	}
 	result, err := folder.ImportNotes(ctx, c.Lessons, notes, update, settings.DryRun)
 	if err != nil {
 		return fmt.Errorf("it broke off; what was stored remains, and it can be repeated: %s", explain(err))
 	}
-	if err := s.print(result, func(w io.Writer) { notesText(w, result) }); err != nil {
-		return err
-	}
-	if result.Counts[folder.ActionRefused]+result.Counts[folder.ActionConflict] > 0 {
-		return exitError(exitFailed)
-	}
-	return nil
+	bad := result.Counts[folder.ActionRefused]+result.Counts[folder.ActionConflict] > 0
+	return s.printOr(bad, result, func(w io.Writer) { notesText(w, result) })
 }
 
 func (s *shell) lessonsIndex() *cobra.Command {
@@ -152,12 +134,13 @@ func (s *shell) lessonsIndex() *cobra.Command {
 		Written bool             `json:"written"`
 		Refused []folder.Trouble `json:"refused"`
 	}
-	cmd := s.command(&cobra.Command{
-		Use: "index DIR", Short: "Write the index of a folder of lessons anew", Args: cobra.ExactArgs(1),
-		Long: `Reads every lesson's file of DIR and writes DIR/index.json, unless it says the
+	var name string
+	return s.local(command{
+		use: "index DIR", short: "Write the index of a folder of lessons anew", args: exactly(&name),
+		long: `Reads every lesson's file of DIR and writes DIR/index.json, unless it says the
 same already. It needs no router.`,
-	}, func(_ context.Context, args []string) error {
-		dir, err := folder.Open(args[0], false)
+	}, func(context.Context) error {
+		dir, err := folder.Open(name, false)
 		if err != nil {
 			return err
 		}
@@ -171,8 +154,7 @@ same already. It needs no router.`,
 		if err != nil {
 			return err
 		}
-		out := indexed{index.Stats, written, scan.Refused}
-		err = s.print(out, func(w io.Writer) {
+		return s.printOr(len(scan.Refused) > 0, indexed{index.Stats, written, scan.Refused}, func(w io.Writer) {
 			of := index.Stats.ByLevel
 			fmt.Fprintf(w, "%s: %s, %s, %s", plural(index.Stats.Total, "lesson"), plural(of.Case, "case"), plural(of.Pattern, "pattern"), plural(of.Principle, "principle"))
 			if !written {
@@ -183,13 +165,7 @@ same already. It needs no router.`,
 				fmt.Fprintf(w, "refused   %s: %s\n", clean(r.Path), clean(r.Why))
 			}
 		})
-		if err == nil && len(scan.Refused) > 0 {
-			return exitError(exitFailed)
-		}
-		return err
 	})
-	cmd.Flags().BoolVar(&s.json, "json", false, "print JSON, for programs")
-	return cmd
 }
 
 // actionWords says what became, or would become, of so many lessons.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,11 +12,15 @@ import (
 )
 
 func (s *shell) lessonsGuard() *cobra.Command {
-	var task, root, policyName, mode string
-	var gateTime time.Duration
-	cmd := s.command(&cobra.Command{
-		Use: "guard --task TEXT [--mode warn|block]", Short: "Check a repository against its workflow policy", Args: cobra.NoArgs,
-		Long: `Checks what ROOT/agent_workflow_policy.json asks for: documents, specifications, an
+	type checked struct {
+		folder.Guarded
+		Artifact string `json:"artifact"`
+	}
+	var task, root, policyName string
+	how := folder.GuardOptions{GateTime: folder.DefaultGateTime, Now: s.now}
+	cmd := s.local(command{
+		use: "guard --task TEXT [--mode warn|block]", short: "Check a repository against its workflow policy",
+		long: `Checks what ROOT/agent_workflow_policy.json asks for: documents, specifications, an
 index of lessons, a fresh preflight, and commands that must succeed; then, if
 the policy has a reviewer, what that finds. The findings are printed and kept in
 ROOT/logs/agent/guard. It needs no router.
@@ -28,40 +31,36 @@ elevates, does the guard block. A reviewer that fails is a finding of its own.
 
 The guard runs the commands of the policy as you: run it where you would run the
 repository's Makefile.`,
-	}, func(ctx context.Context, _ []string) error {
-		if mode != "" {
-			if err := skillrouter.CheckOneOf("--mode", folder.Mode(mode), folder.Modes()); err != nil {
-				return usagef("%s", explain(err))
+		flags: append(policyFlags(&task, &root, &policyName),
+			option("mode", (*string)(&how.Mode), "whether findings may block: "+names(folder.Modes())+" (default: the policy's)"),
+			option("gate-time", &how.GateTime, "how long each of the policy's commands may take")),
+		before: func() error {
+			if how.Mode != "" {
+				if err := skillrouter.CheckOneOf("--mode", how.Mode, folder.Modes()); err != nil {
+					return usagef("%s", explain(err))
+				}
 			}
-		}
-		if gateTime <= 0 {
-			return usagef("--gate-time must be more than nothing")
-		}
+			if how.GateTime <= 0 {
+				return usagef("--gate-time must be more than nothing")
+			}
+			return nil
+		},
+	}, func(ctx context.Context) error {
 		policy, err := s.policy(root, policyName)
 		if err != nil {
 			return err
 		}
-		out, artifact, err := folder.Guard(ctx, root, policy, task, folder.GuardOptions{Mode: folder.Mode(mode), GateTime: gateTime, Now: s.now})
+		out, artifact, err := folder.Guard(ctx, root, policy, task, how)
 		if err != nil {
 			return err
 		}
-		type checked struct {
-			folder.Guarded
-			Artifact string `json:"artifact"`
-		}
-		if err := s.print(checked{out, artifact}, func(w io.Writer) { guardText(w, out, artifact) }); err != nil {
-			return err
-		}
-		if out.Status == folder.VerdictBlock {
+		err = s.print(checked{out, artifact}, func(w io.Writer) { guardText(w, out, artifact) })
+		if err == nil && out.Status == folder.VerdictBlock {
 			return exitError(exitRefused)
 		}
-		return nil
+		return err
 	})
-	policyFlags(cmd, &task, &root, &policyName)
-	flags := cmd.Flags()
-	flags.StringVar(&mode, "mode", "", "whether findings may block: "+names(folder.Modes())+" (default: the policy's)")
-	flags.DurationVar(&gateTime, "gate-time", folder.DefaultGateTime, "how long each of the policy's commands may take")
-	flags.BoolVar(&s.json, "json", false, "print JSON, for programs")
+	_ = cmd.MarkFlagRequired("task") // the flag is there
 	return cmd
 }
 

@@ -12,37 +12,35 @@ import (
 )
 
 func (s *shell) lessonsPreflight() *cobra.Command {
+	type prepared struct {
+		folder.Preflight
+		Artifact string   `json:"artifact"`
+		Notes    []string `json:"notes,omitempty"`
+	}
 	var task, root, policyName string
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "preflight --task TEXT", Short: "Choose the lessons to read before a task", Args: cobra.NoArgs,
-		Long: `Ranks lessons for a task by level, tags, text, confidence, transferability and
+	cmd := s.remote(s.made(command{
+		use: "preflight --task TEXT", short: "Choose the lessons to read before a task",
+		long: `Ranks lessons for a task by level, tags, text, confidence, transferability and
 recency, prints the shortlist and keeps it in ROOT/logs/agent/preflight. The
 lessons come from the index that the policy names; if there is none, from the
 router; and if nothing there fits, from the headings of a flat file of lessons.
 The policy is ROOT/agent_workflow_policy.json, if it is there.`,
-	}, func(ctx context.Context, _ []string) error {
+		flags: policyFlags(&task, &root, &policyName),
+	}, func(ctx context.Context) error {
 		policy, err := s.policy(root, policyName)
 		if err != nil {
 			return err
 		}
 		p, artifact, notes, err := folder.Prepare(ctx, root, policy, task, s.asker(), s.now())
-		if err != nil {
-			return err
-		}
-		type prepared struct {
-			folder.Preflight
-			Artifact string   `json:"artifact"`
-			Notes    []string `json:"notes,omitempty"`
-		}
-		return s.print(prepared{p, artifact, notes}, func(w io.Writer) {
-			for _, note := range notes {
+		return printed(s, prepared{p, artifact, notes}, err, func(w io.Writer, p prepared) {
+			for _, note := range p.Notes {
 				fmt.Fprintln(s.err, "skillrouter: "+clean(note))
 			}
-			preflightText(w, p)
-			fmt.Fprintf(w, "\nKept in %s\n", artifact)
+			preflightText(w, p.Preflight)
+			fmt.Fprintf(w, "\nKept in %s\n", p.Artifact)
 		})
 	}))
-	policyFlags(cmd, &task, &root, &policyName)
+	_ = cmd.MarkFlagRequired("task") // the flag is there
 	return cmd
 }
 
@@ -56,12 +54,13 @@ func (s *shell) policy(root, name string) (folder.Policy, error) {
 }
 
 // policyFlags are what preflight and guard are told.
-func policyFlags(cmd *cobra.Command, task, root, policy *string) {
-	flags := cmd.Flags()
-	flags.StringVar(task, "task", "", "the task, in a sentence or more")
-	flags.StringVar(root, "root", ".", "the repository's folder")
-	flags.StringVar(policy, "policy", "", "policy file, relative to the root (default "+folder.PolicyName+")")
-	_ = cmd.MarkFlagRequired("task") // the flag is there
+func policyFlags(task, root, policy *string) options {
+	*root = "."
+	return options{
+		option("task", task, "the task, in a sentence or more"),
+		option("root", root, "the repository's folder"),
+		option("policy", policy, "policy file, relative to the root (default "+folder.PolicyName+")"),
+	}
 }
 
 func preflightText(w io.Writer, p folder.Preflight) {

@@ -14,9 +14,9 @@ import (
 
 func (s *shell) mcpCommand() *cobra.Command {
 	var agent, toolsets string
-	cmd := s.command(&cobra.Command{
-		Use: "mcp [--agent ID] [--toolsets NAMES]", Short: "Serve the router's tools to an agent, as MCP on standard input and output", Args: cobra.NoArgs,
-		Long: `Speaks the Model Context Protocol on standard input and output, for clients that
+	return s.made(command{
+		use: "mcp [--agent ID] [--toolsets NAMES]", short: "Serve the router's tools to an agent, as MCP on standard input and output",
+		long: `Speaks the Model Context Protocol on standard input and output, for clients that
 start their servers themselves. It is a client of the running router, and starts
 one that outlives it if there is none on this machine. It ends with its input.
 
@@ -26,8 +26,13 @@ belongs to one agent can read its messages only if that agent is named here.
 
 --toolsets or SKILLROUTER_TOOLSETS switches further tools on, such as "lessons";
 "all" is every one. Those in the setting mcp.toolsets are on in any case.`,
-	}, func(ctx context.Context, _ []string) error {
-		agent = s.agent(agent)
+		flags: options{
+			who("agent", &agent, s.agent, "agent that the calls are made as (SKILLROUTER_AGENT)"),
+			option("toolsets", &toolsets, "further toolsets, separated by commas (SKILLROUTER_TOOLSETS)"),
+			option("server", &s.server, "URL of the router (SKILLROUTER_SERVER)"),
+			option("token", &s.token, "token to send (SKILLROUTER_TOKEN)"),
+		},
+	}, func(ctx context.Context) error {
 		if agent == "" && s.token == "" && s.env("SKILLROUTER_TOKEN") == "" {
 			agent = mcpserver.DefaultAgent
 		}
@@ -54,12 +59,6 @@ belongs to one agent can read its messages only if that agent is named here.
 		}, mcpserver.Options{Agent: agent, Toolsets: chosen, Version: version().Version, Log: s.logger(config.Log{Level: "warn"})})
 		return tools.ServeStdio(ctx, s.in, s.out)
 	})
-	flags := cmd.Flags()
-	flags.StringVar(&agent, "agent", "", "agent that the calls are made as (SKILLROUTER_AGENT)")
-	flags.StringVar(&toolsets, "toolsets", "", "further toolsets, separated by commas (SKILLROUTER_TOOLSETS)")
-	flags.StringVar(&s.server, "server", "", "URL of the router (SKILLROUTER_SERVER)")
-	flags.StringVar(&s.token, "token", "", "token to send (SKILLROUTER_TOKEN)")
-	return cmd
 }
 
 // remoteSystem is the running router as the service that it has of itself.

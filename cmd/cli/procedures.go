@@ -13,6 +13,7 @@ import (
 
 	"skillrouter/learning"
 	"skillrouter/learning/runbooks"
+	"skillrouter/router/client"
 )
 
 func (s *shell) proceduresCommand() *cobra.Command {
@@ -21,44 +22,42 @@ func (s *shell) proceduresCommand() *cobra.Command {
 		s.proceduresRun(), s.proceduresRuns())
 }
 
-const personaUsage = "whose memory (default \"default\")"
+// ofPersona is the flag that selects by persona where one may say everybody's.
+func ofPersona(p *string) boundFlag {
+	return option("persona", p, "whose memory (default \"default\"; \"*\": everybody's)")
+}
 
 func (s *shell) proceduresList() *cobra.Command {
+	type listing struct {
+		learning.ProcedurePage
+		Problems []learning.FileProblem `json:"problems,omitempty"`
+	}
 	var filter learning.ProcedureFilter
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "list", Short: "List procedures, and the files that hold none", Args: cobra.NoArgs,
-	}, func(ctx context.Context, _ []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
+	return asks(s, command{use: "list", short: "List procedures, and the files that hold none", flags: options{
+		ofPersona(&filter.Persona),
+		option("category,c", &filter.Category, "only procedures of this category"),
+		option("after", &filter.After, "go on where a page ended"),
+		limit(&filter.Limit),
+	}}, func(ctx context.Context, c *client.Client) (all listing, err error) {
+		if all.ProcedurePage, err = c.Procedures.List(ctx, filter); err != nil {
+			return all, err
 		}
-		page, err := c.Procedures.List(ctx, filter)
-		if err != nil {
-			return err
+		all.Problems, err = c.Procedures.Problems(ctx)
+		return all, err
+	}, func(w io.Writer, all listing) {
+		procedureTable.list(w, all.Procedures)
+		if all.Next != "" {
+			fmt.Fprintf(w, "More with --after %q.\n", clean(all.Next))
 		}
-		problems, err := c.Procedures.Problems(ctx)
-		if err != nil {
-			return err
-		}
-		return s.print(struct {
-			learning.ProcedurePage
-			Problems []learning.FileProblem `json:"problems,omitempty"`
-		}{page, problems}, func(w io.Writer) {
-			printProcedures(w, page.Procedures)
-			if page.Next != "" {
-				fmt.Fprintf(w, "More with --after %q.\n", clean(page.Next))
-			}
-			for _, p := range problems {
-				fmt.Fprintf(s.err, "%s: %s\n", placeIn(p), clean(p.Problem))
-			}
-		})
-	}))
-	flags := cmd.Flags()
-	flags.StringVar(&filter.Persona, "persona", "", "whose memory (default \"default\"; \"*\": everybody's)")
-	flags.StringVarP(&filter.Category, "category", "c", "", "only procedures of this category")
-	flags.StringVar(&filter.After, "after", "", "go on where a page ended")
-	flags.IntVar(&filter.Limit, "limit", 0, "how many at most")
-	return cmd
+		printProblems(s.err, all.Problems)
+	})
+}
+
+// printProblems tells what is wrong with files, and where.
+func printProblems(w io.Writer, problems []learning.FileProblem) {
+	for _, p := range problems {
+		fmt.Fprintf(w, "%s: %s\n", placeIn(p), clean(p.Problem))
+	}
 }
 
 // placeIn is where a file's problem is, as compilers write it.
@@ -69,16 +68,12 @@ func placeIn(p learning.FileProblem) string {
 	return fmt.Sprintf("%s:%d:%d", clean(p.File), p.Line, p.Column)
 }
 
-func printProcedures(w io.Writer, list []learning.Procedure) {
-	if len(list) == 0 {
-		fmt.Fprintln(w, "No procedures.")
-		return
-	}
-	var rows [][]string
-	for _, p := range list {
-		rows = append(rows, []string{p.Persona, p.Name, fmt.Sprint(p.Version), p.Category, fmt.Sprint(len(p.Steps)), successOf(p), p.Description})
-	}
-	table(w, []string{"PERSONA", "NAME", "VERSION", "CATEGORY", "STEPS", "SUCCESS", "DESCRIPTION"}, rows)
+var procedureTable = columns[learning.Procedure]{
+	"No procedures.",
+	[]string{"PERSONA", "NAME", "VERSION", "CATEGORY", "STEPS", "SUCCESS", "DESCRIPTION"},
+	func(p learning.Procedure) cells {
+		return cells{p.Persona, p.Name, p.Version, p.Category, len(p.Steps), successOf(p), p.Description}
+	},
 }
 
 func successOf(p learning.Procedure) string {
@@ -90,23 +85,10 @@ func successOf(p learning.Procedure) string {
 
 func (s *shell) proceduresShow() *cobra.Command {
 	var ref learning.ProcedureRef
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "show NAME", Short: "Print a procedure", Args: cobra.ExactArgs(1),
-	}, func(ctx context.Context, args []string) error {
-		ref.Name = args[0]
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		p, err := c.Procedures.Procedure(ctx, ref)
-		if err != nil {
-			return err
-		}
-		return s.print(p, func(w io.Writer) { printProcedure(w, p) })
-	}))
-	cmd.Flags().StringVar(&ref.Persona, "persona", "", personaUsage)
-	cmd.Flags().Int64Var(&ref.Version, "version", 0, "an older version")
-	return cmd
+	return asks(s, command{
+		use: "show NAME", short: "Print a procedure", args: exactly(&ref.Name),
+		flags: options{persona(&ref.Persona), option("version", &ref.Version, "an older version")},
+	}, sends(client.Procedures.Procedure, &ref), printProcedure)
 }
 
 func printProcedure(w io.Writer, p learning.Procedure) {
@@ -157,48 +139,32 @@ func printStep(w io.Writer, index int, step learning.Step) {
 
 func (s *shell) proceduresSearch() *cobra.Command {
 	var query learning.ProcedureQuery
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "search TEXT...", Short: "Find procedures by what they are needed for", Args: cobra.MinimumNArgs(1),
-	}, func(ctx context.Context, args []string) error {
-		query.Query = strings.Join(args, " ")
-		c, err := s.client()
-		if err != nil {
-			return err
+	return asks(s, command{
+		use: "search TEXT...", short: "Find procedures by what they are needed for", args: joined(1, &query.Query),
+		flags: options{
+			ofPersona(&query.Persona),
+			option("category,c", &query.Category, "only procedures of this category"),
+			limit(&query.Limit),
+			scores(&query.Explain),
+		},
+	}, sends(client.Procedures.Search, &query), func(w io.Writer, found learning.ProcedureResults) {
+		var list []learning.Procedure
+		for _, hit := range found.Results {
+			list = append(list, hit.Procedure)
 		}
-		found, err := c.Procedures.Search(ctx, query)
-		if err != nil {
-			return err
+		procedureTable.list(w, list)
+		for _, hit := range found.Results {
+			if len(hit.Why) > 0 {
+				fmt.Fprintf(w, "\n%s  [%.3f]\n", clean(hit.Name), hit.RelevanceScore)
+				explained(w, hit.RelevanceScore, hit.Why)
+			}
 		}
-		return s.print(found, func(w io.Writer) {
-			var list []learning.Procedure
-			for _, hit := range found.Results {
-				list = append(list, hit.Procedure)
-			}
-			printProcedures(w, list)
-			for _, hit := range found.Results {
-				if len(hit.Why) > 0 {
-					fmt.Fprintf(w, "\n%s  [%.3f]\n", clean(hit.Name), hit.RelevanceScore)
-					explained(w, hit.RelevanceScore, hit.Why)
-				}
-			}
-		})
-	}))
-	flags := cmd.Flags()
-	flags.StringVar(&query.Persona, "persona", "", "whose memory (default \"default\"; \"*\": everybody's)")
-	flags.StringVarP(&query.Category, "category", "c", "", "only procedures of this category")
-	flags.IntVar(&query.Limit, "limit", 0, "how many at most")
-	flags.BoolVar(&query.Explain, "explain", false, "show what each score is made of")
-	return cmd
+	})
 }
 
 // readProcedure reads a file that was named on the command line.
 func (s *shell) readProcedure(name string) (learning.ProcedureFile, error) {
-	file, _, err := s.open(name)
-	if err != nil {
-		return learning.ProcedureFile{}, err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, runbooks.MaxFile+1))
+	text, err := s.read(name, runbooks.MaxFile)
 	if err != nil {
 		return learning.ProcedureFile{}, err
 	}
@@ -210,12 +176,13 @@ func (s *shell) readProcedure(name string) (learning.ProcedureFile, error) {
 }
 
 func (s *shell) proceduresCheck() *cobra.Command {
-	cmd := s.command(&cobra.Command{
-		Use: "check FILE...", Short: "Check files of procedures, without storing them", Args: cobra.MinimumNArgs(1),
-		Long: "Says what is wrong with each file, and where, and exits with 1 if something is.\nIt needs no router.",
-	}, func(_ context.Context, args []string) error {
+	var files []string
+	return s.local(command{
+		use: "check FILE...", short: "Check files of procedures, without storing them", args: listed(cobra.MinimumNArgs(1), &files),
+		long: "Says what is wrong with each file, and where, and exits with 1 if something is.\nIt needs no router.",
+	}, func(context.Context) error {
 		problems := []learning.FileProblem{}
-		for _, name := range args {
+		for _, name := range files {
 			_, err := s.readProcedure(name)
 			if err == nil {
 				continue
@@ -226,131 +193,86 @@ func (s *shell) proceduresCheck() *cobra.Command {
 			}
 			problems = append(problems, problem)
 		}
-		err := s.print(problems, func(w io.Writer) {
-			for _, p := range problems {
-				fmt.Fprintf(w, "%s: %s\n", placeIn(p), clean(p.Problem))
-			}
+		return s.printOr(len(problems) > 0, problems, func(w io.Writer) {
+			printProblems(w, problems)
 			if len(problems) == 0 {
 				fmt.Fprintln(w, "ok")
 			}
 		})
-		if err == nil && len(problems) > 0 {
-			return exitError(exitFailed)
-		}
-		return err
 	})
-	cmd.Flags().BoolVar(&s.json, "json", false, "print JSON, for programs")
-	return cmd
 }
 
 func (s *shell) proceduresSave() *cobra.Command {
-	var persona, agent string
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "save FILE", Short: "Store a procedure from a file (- is standard input)", Args: cobra.ExactArgs(1),
-	}, func(ctx context.Context, args []string) error {
-		read, err := s.readProcedure(args[0])
-		if problem, ok := errors.AsType[*runbooks.Problem](err); ok {
-			return fmt.Errorf("%s: %w", placeIn(learning.FileProblem{File: args[0], Line: problem.Line, Column: problem.Column}), errors.New(problem.Text))
-		}
-		if err != nil {
-			return err
-		}
-		if persona != "" {
-			read.Draft.Persona = persona
-		}
-		read.Draft.AgentID = s.agent(agent)
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		saved, err := c.Procedures.Save(ctx, read.Draft)
-		if err != nil {
-			return err
-		}
-		return s.print(saved, func(w io.Writer) {
-			if !saved.Changed {
-				fmt.Fprintf(w, "%s/%s is as it was, version %d\n", clean(saved.Persona), clean(saved.Name), saved.Version)
-				return
+	var file, of, agent string
+	var draft learning.ProcedureDraft
+	return asks(s, command{
+		use: "save FILE", short: "Store a procedure from a file (- is standard input)", args: exactly(&file),
+		flags: options{
+			option("persona", &of, "whose memory, whatever the file says"),
+			who("agent", &agent, s.agent, "agent that saves it (SKILLROUTER_AGENT)"),
+		},
+		before: func() error {
+			read, err := s.readProcedure(file)
+			if problem, ok := errors.AsType[*runbooks.Problem](err); ok {
+				return fmt.Errorf("%s: %w", placeIn(learning.FileProblem{File: file, Line: problem.Line, Column: problem.Column}), errors.New(problem.Text))
 			}
-			fmt.Fprintf(w, "%s/%s saved as version %d\n", clean(saved.Persona), clean(saved.Name), saved.Version)
-			if len(saved.Redacted) > 0 {
-				fmt.Fprintf(w, "secrets were cut out of it: %s\n", strings.Join(saved.Redacted, ", "))
-			}
-		})
-	}))
-	cmd.Flags().StringVar(&persona, "persona", "", "whose memory, whatever the file says")
-	cmd.Flags().StringVar(&agent, "agent", "", "agent that saves it (SKILLROUTER_AGENT)")
-	return cmd
+			draft = read.Draft
+			draft.Persona, draft.AgentID = first(of, draft.Persona), agent
+			return err
+		},
+	}, sends(client.Procedures.Save, &draft), func(w io.Writer, saved learning.ProcedureSaved) {
+		if !saved.Changed {
+			fmt.Fprintf(w, "%s/%s is as it was, version %d\n", clean(saved.Persona), clean(saved.Name), saved.Version)
+			return
+		}
+		fmt.Fprintf(w, "%s/%s saved as version %d\n", clean(saved.Persona), clean(saved.Name), saved.Version)
+		secretsCut(w, saved.Redacted)
+	})
 }
 
 func (s *shell) proceduresDelete() *cobra.Command {
 	var ref learning.ProcedureRef
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "delete NAME", Short: "Delete a procedure and its file", Args: cobra.ExactArgs(1),
-	}, func(ctx context.Context, args []string) error {
-		ref.Name = args[0]
-		c, err := s.client()
-		if err != nil {
-			return err
-		}
-		if err := c.Procedures.Delete(ctx, ref); err != nil {
-			return err
-		}
-		return s.print(struct {
-			Deleted string `json:"deleted"`
-		}{ref.Name}, func(w io.Writer) { fmt.Fprintf(w, "%s deleted\n", clean(ref.Name)) })
-	}))
-	cmd.Flags().StringVar(&ref.Persona, "persona", "", personaUsage)
-	return cmd
+	return asks(s, command{
+		use: "delete NAME", short: "Delete a procedure and its file", args: exactly(&ref.Name), flags: options{persona(&ref.Persona)},
+	}, func(ctx context.Context, c *client.Client) (deleted, error) {
+		return deleted{ref.Name}, c.Procedures.Delete(ctx, ref)
+	}, printDeleted)
 }
 
 func (s *shell) proceduresRuns() *cobra.Command {
+	var id *string
 	var filter learning.RunFilter
-	var status string
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "runs [RUN_ID]", Short: "List runs, or print one", Args: cobra.MaximumNArgs(1),
-	}, func(ctx context.Context, args []string) error {
-		c, err := s.client()
-		if err != nil {
-			return err
+	return s.calls(command{
+		use: "runs [RUN_ID]", short: "List runs, or print one", args: perhaps(&id),
+		flags: options{
+			option("persona", &filter.Persona, "only runs of this persona's procedures"),
+			option("procedure", &filter.Procedure, "only runs of this procedure"),
+			option("agent", &filter.AgentID, "only this agent's"),
+			option("status", (*string)(&filter.Status), "running, succeeded, failed or abandoned"),
+			limit(&filter.Limit),
+		},
+	}, func(ctx context.Context, c *client.Client) error {
+		if id != nil {
+			run, err := c.Procedures.Run(ctx, *id)
+			return printed(s, run, err, printRun)
 		}
-		if len(args) == 1 {
-			run, err := c.Procedures.Run(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			return s.print(run, func(w io.Writer) { printRun(w, run) })
-		}
-		filter.Status = learning.RunStatus(status)
 		list, err := c.Procedures.Runs(ctx, filter)
-		if err != nil {
-			return err
+		return printed(s, list, err, runTable.list)
+	})
+}
+
+var runTable = columns[learning.Run]{
+	"No runs.",
+	[]string{"RUN", "PROCEDURE", "STATUS", "STEPS", "AGENT", "STARTED", "REASON"},
+	func(run learning.Run) cells {
+		done := 0
+		for _, step := range run.Steps {
+			if step.EndedAt != nil {
+				done++
+			}
 		}
-		return s.print(list, func(w io.Writer) {
-			if len(list) == 0 {
-				fmt.Fprintln(w, "No runs.")
-				return
-			}
-			now, rows := s.now(), [][]string{}
-			for _, run := range list {
-				done := 0
-				for _, step := range run.Steps {
-					if step.EndedAt != nil {
-						done++
-					}
-				}
-				rows = append(rows, []string{run.ID, run.Persona + "/" + run.Procedure, string(run.Status), fmt.Sprintf("%d of %d", done, len(run.Steps)), run.AgentID, ago(now, run.StartedAt), run.Reason})
-			}
-			table(w, []string{"RUN", "PROCEDURE", "STATUS", "STEPS", "AGENT", "STARTED", "REASON"}, rows)
-		})
-	}))
-	flags := cmd.Flags()
-	flags.StringVar(&filter.Persona, "persona", "", "only runs of this persona's procedures")
-	flags.StringVar(&filter.Procedure, "procedure", "", "only runs of this procedure")
-	flags.StringVar(&filter.AgentID, "agent", "", "only this agent's")
-	flags.StringVar(&status, "status", "", "running, succeeded, failed or abandoned")
-	flags.IntVar(&filter.Limit, "limit", 0, "how many at most")
-	return cmd
+		return cells{run.ID, run.Persona + "/" + run.Procedure, run.Status, fmt.Sprintf("%d of %d", done, len(run.Steps)), run.AgentID, run.StartedAt, run.Reason}
+	},
 }
 
 func printRun(w io.Writer, run learning.Run) {

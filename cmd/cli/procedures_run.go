@@ -31,11 +31,12 @@ type procedureRun struct {
 func (s *shell) proceduresRun() *cobra.Command {
 	r := &procedureRun{shell: s}
 	var draft learning.RunDraft
+	var name *string
 	var params []string
 	var resume string
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "run NAME [--param NAME=VALUE]...", Short: "Go through a procedure, step by step", Args: cobra.MaximumNArgs(1),
-		Long: `Begins a run, prints each step when its turn comes and reports how it went, as
+	return s.calls(command{
+		use: "run NAME [--param NAME=VALUE]...", short: "Go through a procedure, step by step", args: perhaps(&name),
+		long: `Begins a run, prints each step when its turn comes and reports how it went, as
 you say on standard input: one line for each step,
 
   s [RESULT]   it succeeded; RESULT is JSON, or a text
@@ -51,43 +52,40 @@ and stderr. Steps without a command line are asked about as before.
 
 Exit codes: 0 the run succeeded, or waits for you; 1 it failed, or --exec could
 not end it; 2 the guard blocked a command.`,
-		Example: `  skillrouter procedures run deploy --param version=2.4.0
+		example: `  skillrouter procedures run deploy --param version=2.4.0
   skillrouter procedures run deploy --exec --param version=2.4.0
   skillrouter procedures run --resume 0198c0de-…`,
-	}, func(ctx context.Context, args []string) error {
-		if (len(args) == 1) == (resume != "") {
-			return usagef("this needs the NAME of a procedure, or --resume RUN_ID")
-		}
-		var err error
-		if draft.Params, err = paramsOf(params); err != nil {
+		flags: options{
+			persona(&draft.Persona),
+			phrases("param", &params, "a parameter, NAME=VALUE; VALUE is JSON, or a text"),
+			option("exec", &r.execute, "execute the steps' command lines, each after asking the guard"),
+			option("resume", &resume, "go on with a run"),
+			option("again", &r.again, "with --resume: do once more a step that was handed out and not reported"),
+			who("agent", &draft.AgentID, s.agent, "agent that runs it (SKILLROUTER_AGENT)"),
+			option("project", &draft.Project, "project that it is for"),
+		},
+		before: func() (err error) {
+			if (name != nil) == (resume != "") {
+				return usagef("this needs the NAME of a procedure, or --resume RUN_ID")
+			}
+			draft.Params, err = paramsOf(params)
 			return err
-		}
-		if r.client, err = s.client(); err != nil {
-			return err
-		}
-		r.answers = bufio.NewScanner(s.in)
+		},
+	}, func(ctx context.Context, c *client.Client) (err error) {
+		r.client, r.answers = c, bufio.NewScanner(s.in)
 		r.answers.Buffer(nil, 2*learning.MaxStepResult)
 		var run learning.Run
 		if resume != "" {
 			run, err = r.resume(ctx, resume)
 		} else {
-			draft.Name, draft.AgentID = args[0], s.agent(draft.AgentID)
-			run, err = r.client.Procedures.Start(ctx, draft)
+			draft.Name = *name
+			run, err = c.Procedures.Start(ctx, draft)
 		}
 		if err != nil {
 			return err
 		}
 		return r.through(ctx, run)
-	}))
-	flags := cmd.Flags()
-	flags.StringVar(&draft.Persona, "persona", "", personaUsage)
-	flags.StringArrayVar(&params, "param", nil, "a parameter, NAME=VALUE; VALUE is JSON, or a text")
-	flags.BoolVar(&r.execute, "exec", false, "execute the steps' command lines, each after asking the guard")
-	flags.StringVar(&resume, "resume", "", "go on with a run")
-	flags.BoolVar(&r.again, "again", false, "with --resume: do once more a step that was handed out and not reported")
-	flags.StringVar(&draft.AgentID, "agent", "", "agent that runs it (SKILLROUTER_AGENT)")
-	flags.StringVar(&draft.Project, "project", "", "project that it is for")
-	return cmd
+	})
 }
 
 // paramsOf reads NAME=VALUE pairs.

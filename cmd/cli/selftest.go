@@ -17,10 +17,10 @@ import (
 const shownMoves = 20
 
 func (s *shell) selftestCommand() *cobra.Command {
-	own := false
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "selftest [--own]", Short: "Measure this program's search and routing on its own judged questions", Args: cobra.NoArgs,
-		Long: `Asks the judged questions that are part of the program of the search engine and
+	var own bool
+	return s.remote(s.made(command{
+		use: "selftest [--own]", short: "Measure this program's search and routing on its own judged questions",
+		long: `Asks the judged questions that are part of the program of the search engine and
 the classifier that are part of it, without a router, and compares what is found
 with what was found when the ranking was last agreed to. The exit code is 1 if
 anything moved.
@@ -28,7 +28,8 @@ anything moved.
 With --own it asks the questions that people judged ("skillrouter judge") of the
 running router's memory instead, says where the right entries are found, and
 keeps that. The exit code is 1 if anything is worse than the last time.`,
-	}, func(ctx context.Context, _ []string) error {
+		flags: options{option("own", &own, "measure the running router by your own judged questions")},
+	}, func(ctx context.Context) error {
 		if own {
 			return s.measureOwn(ctx)
 		}
@@ -36,16 +37,8 @@ keeps that. The exit code is 1 if anything is worse than the last time.`,
 		if err != nil {
 			return err
 		}
-		if err := s.print(result, func(w io.Writer) { selftestText(w, &result) }); err != nil {
-			return err
-		}
-		if !result.OK {
-			return exitError(exitFailed)
-		}
-		return nil
+		return s.printOr(!result.OK, result, func(w io.Writer) { selftestText(w, &result) })
 	}))
-	cmd.Flags().BoolVar(&own, "own", false, "measure the running router by your own judged questions")
-	return cmd
 }
 
 func selftestText(w io.Writer, r *router.SelfTest) {

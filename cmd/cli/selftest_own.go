@@ -21,13 +21,7 @@ func (s *shell) measureOwn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.print(report, func(w io.Writer) { s.ownText(w, &report) }); err != nil {
-		return err
-	}
-	if report.Worse > 0 {
-		return exitError(exitFailed)
-	}
-	return nil
+	return s.printOr(report.Worse > 0, report, func(w io.Writer) { s.ownText(w, &report) })
 }
 
 func (s *shell) ownText(w io.Writer, r *learning.JudgementReport) {

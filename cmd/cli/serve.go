@@ -21,13 +21,17 @@ func (s *shell) serveCommand() *cobra.Command {
 	var file string
 	var createMissing bool
 	var cmd *cobra.Command
-	cmd = s.command(&cobra.Command{
-		Use: "serve [--listen ADDR] [--data DIR]", Short: "Start the router", Args: cobra.NoArgs,
-		Long: `Starts the router and serves until it is interrupted. It logs to standard error.
+	cmd = s.made(command{
+		use: "serve [--listen ADDR] [--data DIR]", short: "Start the router",
+		long: `Starts the router and serves until it is interrupted. It logs to standard error.
 
 Settings come from a configuration file, over it the environment, over it these
 flags; "skillrouter config example" prints such a file.`,
-	}, func(ctx context.Context, _ []string) error {
+		flags: options{
+			option("config", &file, "configuration file (SKILLROUTER_CONFIG)"),
+			option("create-missing", &createMissing, "make a database that was lost anew, and give up what it held, tokens too"),
+		},
+	}, func(ctx context.Context) error {
 		given, flags := map[string]string{}, cmd.Flags()
 		for _, setting := range config.Settings() {
 			if !setting.Secret && flags.Changed(setting.Flag()) {
@@ -49,10 +53,7 @@ flags; "skillrouter config example" prints such a file.`,
 		}
 		return a.Run(ctx)
 	})
-	flags := cmd.Flags()
-	flags.StringVar(&file, "config", "", "configuration file (SKILLROUTER_CONFIG)")
-	flags.BoolVar(&createMissing, "create-missing", false, "make a database that was lost anew, and give up what it held, tokens too")
-	defaults := config.Default()
+	flags, defaults := cmd.Flags(), config.Default()
 	for _, setting := range config.Settings() {
 		if setting.Secret {
 			continue

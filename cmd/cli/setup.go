@@ -37,16 +37,12 @@ type settingUp struct {
 
 func (s *shell) setupCommand() *cobra.Command {
 	u := settingUp{shell: s}
-	agents := make([]string, 0, len(setup.Agents()))
-	for _, a := range setup.Agents() {
-		agents = append(agents, string(a))
-	}
-	cmd := s.command(&cobra.Command{
-		Use: "setup AGENT [--project DIR | --user]", Short: "Set a coding agent up: MCP server, hooks and rules in one command",
-		Long: `Writes Skill Router into an agent's configuration: the MCP server, the hooks
+	cmd := s.local(command{
+		use: "setup AGENT [--project DIR | --user]", short: "Set a coding agent up: MCP server, hooks and rules in one command", args: between(0, &u.agent),
+		long: `Writes Skill Router into an agent's configuration: the MCP server, the hooks
 (context at a session's start, the guard before a tool is used, failures
 recorded, the transcript read at the end) and a few lines of rules.
-AGENT is one of ` + strings.Join(agents, ", ") + `.
+AGENT is one of ` + names(setup.Agents()) + `.
 
 Shows every change as a diff and asks before it writes. What was there stays:
 comments, order and everything else. Doing it twice does nothing the second
@@ -56,37 +52,32 @@ line, and nothing is changed.
 
 Without a terminal, nothing is written unless --yes is given; the exit code is
 then 1 if there was something to do.`,
-		Example: `  skillrouter setup claude-code
+		example: `  skillrouter setup claude-code
   skillrouter setup codex --user --dry-run
   skillrouter setup gemini --project ~/src/shop --yes
   skillrouter setup --check
   skillrouter setup cursor --remove`,
-		Args: cobra.MaximumNArgs(1), ValidArgs: agents,
-	}, func(ctx context.Context, args []string) error {
-		if len(args) == 1 {
-			u.agent = args[0]
-		}
-		return u.run(ctx)
-	})
-	flags := cmd.Flags()
-	flags.StringVar(&u.project, "project", "", "the project's folder (default: the repository that this folder is in, or this folder)")
-	flags.BoolVar(&u.user, "user", false, "for all of your projects instead of one")
-	flags.BoolVar(&u.dry, "dry-run", false, "show what would be done, and do nothing")
-	flags.BoolVarP(&u.yes, "yes", "y", false, "do not ask")
-	flags.BoolVar(&u.remove, "remove", false, "take out what was put in")
-	flags.BoolVar(&u.check, "check", false, "look whether it works, change nothing, and say what is missing")
-	flags.StringVar(&u.content.Name, "agent", "", "id under which the agent speaks (default: the agent's name)")
-	flags.StringVar(&u.content.Program, "program", "", "path of this program in the configuration (default: its name if it is in PATH, else its path)")
-	flags.StringVar(&u.content.Server, "server", "", "URL of a router that is not your own")
-	flags.BoolVar(&u.content.Prompts, "prompts", false, "inject what fits each prompt too, not only at a session's start")
-	flags.BoolVar(&s.json, "json", false, "print JSON, for programs")
+		flags: options{
+			option("project", &u.project, "the project's folder (default: the repository that this folder is in, or this folder)"),
+			option("user", &u.user, "for all of your projects instead of one"),
+			option("dry-run", &u.dry, "show what would be done, and do nothing"),
+			option("yes,y", &u.yes, "do not ask"),
+			option("remove", &u.remove, "take out what was put in"),
+			option("check", &u.check, "look whether it works, change nothing, and say what is missing"),
+			option("agent", &u.content.Name, "id under which the agent speaks (default: the agent's name)"),
+			option("program", &u.content.Program, "path of this program in the configuration (default: its name if it is in PATH, else its path)"),
+			option("server", &u.content.Server, "URL of a router that is not your own"),
+			option("prompts", &u.content.Prompts, "inject what fits each prompt too, not only at a session's start"),
+		},
+		before: u.usage,
+	}, u.run)
+	for _, agent := range setup.Agents() {
+		cmd.ValidArgs = append(cmd.ValidArgs, string(agent))
+	}
 	return cmd
 }
 
 func (u *settingUp) run(ctx context.Context) error {
-	if err := u.usage(); err != nil {
-		return err
-	}
 	store, err := u.store()
 	if err != nil {
 		return err

@@ -85,13 +85,7 @@ func (u *settingUp) checkUp(ctx context.Context, store setup.Store) error {
 			add(item)
 		}
 	}
-	if err := u.shell.print(report, func(w io.Writer) { printCheckUp(w, report) }); err != nil {
-		return err
-	}
-	if report.Missing {
-		return exitError(exitFailed)
-	}
-	return nil
+	return u.shell.printOr(report.Missing, report, func(w io.Writer) { printCheckUp(w, report) })
 }
 
 // agents are the one that was named, or those that were set up here.
