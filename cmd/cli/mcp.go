@@ -33,13 +33,9 @@ belongs to one agent can read its messages only if that agent is named here.
 			option("token", &s.token, "token to send (SKILLROUTER_TOKEN)"),
 		},
 	}, func(ctx context.Context) error {
-		if agent == "" && s.token == "" && s.env("SKILLROUTER_TOKEN") == "" {
-			agent = mcpserver.DefaultAgent
-		}
-		if agent != "" {
-			if err := skillrouter.CheckAgentID("--agent", agent); err != nil {
-				return usagef("--agent %s", skillrouter.MessageOf(err))
-			}
+		caller, err := s.caller(agent)
+		if err != nil {
+			return err
 		}
 		chosen, err := s.toolsets(toolsets)
 		if err != nil {
@@ -50,13 +46,7 @@ belongs to one agent can read its messages only if that agent is named here.
 			return err
 		}
 		defer c.Close()
-		tools := mcpserver.New(mcpserver.Services{
-			Knowledge: c.Knowledge, Episodes: c.Episodes, Router: c.Router, Mailbox: c.Mailbox, Presence: c.Presence, Lessons: c.Lessons, Patterns: c.Patterns,
-			Experiences: c.Experience, Guard: c.Guard, Escalations: c.Escalations, Memory: c.Memory, Facts: c.Facts,
-			Procedures: c.Procedures, Reminders: c.Reminders, Sessions: c.Sessions, Consolidation: c.Consolidation,
-			Context: c.Context, Introspection: c.Introspection, Search: c.Search,
-			Tasks: c.Tasks, Recon: c.Recon, Tokens: c.Tokens, System: remoteSystem{c.System}, Embeddings: c.System,
-		}, mcpserver.Options{Agent: agent, Toolsets: chosen, Version: version().Version, Log: s.logger(config.Log{Level: "warn"})})
+		tools := mcpserver.New(toolServices(c), mcpserver.Options{Agent: caller, Toolsets: chosen, Version: version().Version, Log: s.logger(config.Log{Level: "warn"})})
 		return tools.ServeStdio(ctx, s.in, s.out)
 	})
 }

@@ -164,11 +164,17 @@ func (s *Server) listed() []router.Tool {
 
 // CallTool implements router.ToolService.
 func (s *Server) CallTool(ctx context.Context, name string, arguments json.RawMessage) (any, error) {
+	fields, _, err := s.Call(ctx, name, arguments)
+	return fields, err
+}
+
+// Call calls any tool, of a toolset that is switched on or not. It answers the
+// fields for programs and the text for models.
+func (s *Server) Call(ctx context.Context, name string, arguments json.RawMessage) (fields any, text string, err error) {
 	s.ready()
 	t, ok := s.tools[name]
 	if !ok {
-		return nil, skillrouter.Errorf(skillrouter.NotFound, "there is no tool %q", shown(name))
+		return nil, "", skillrouter.Errorf(skillrouter.NotFound, "there is no tool %q", shown(name))
 	}
-	fields, _, err := t.call(ctx, arguments)
-	return fields, err
+	return t.call(ctx, arguments)
 }

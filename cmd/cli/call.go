@@ -1,0 +1,342 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/spf13/cobra"
+
+	"skillrouter"
+	"skillrouter/router"
+	"skillrouter/router/client"
+	"skillrouter/router/mcpserver"
+)
+
+func (s *shell) callCommand() *cobra.Command {
+	var agent string
+	var words []string
+	cmd := s.calls(command{
+		use: "call [TOOL] [NAME=VALUE...]", short: "Call any of the tools that agents have, or list them",
+		long: `Without a tool it lists those that there are, by toolset; "skillrouter call TOOL
+--help" shows what one takes. Every tool of every toolset can be called, whether
+it is switched on for agents or not, with the rights of your token.
+
+A value is read as the tool's parameter wants it: a text as it stands, a number,
+true or false, an object as JSON. A parameter that takes several is named several
+times, or once with a JSON array. NAME=@FILE takes the value from a file, NAME=-
+from standard input, and NAME=@@TEXT is a text that begins with one @.
+
+The call is made as the agent that --agent or SKILLROUTER_AGENT names. If neither
+does, a token says who calls; without one it is "captain".`,
+		example: `  skillrouter call search_knowledge query='connection reset' tags=postgres tags=pool
+  skillrouter call remember_fact key=orders.schema value=@schema.json ttl=86400`,
+		args:  listed(cobra.ArbitraryArgs, &words),
+		flags: options{who("agent", &agent, s.agent, "agent that the call is made as (SKILLROUTER_AGENT)")},
+	}, func(ctx context.Context, c *client.Client) error {
+		caller, err := s.caller(agent)
+		if err != nil {
+			return err
+		}
+		tools := mcpserver.New(toolServices(c), mcpserver.Options{Agent: caller, Version: version().Version})
+		if len(words) == 0 {
+			list := tools.Tools()
+			return s.print(list, func(w io.Writer) { printTools(w, list) })
+		}
+		tool, err := toolNamed(tools.Tools(), words[0])
+		if err != nil {
+			return err
+		}
+		arguments, err := s.toolArguments(tool, words[1:])
+		if err != nil {
+			return err
+		}
+		fields, text, err := tools.Call(ctx, tool.Name, arguments)
+		if err != nil {
+			return err
+		}
+		return s.print(fields, func(w io.Writer) { fmt.Fprintln(w, text) })
+	})
+	usual := cmd.HelpFunc()
+	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if given := cmd.Flags().Args(); len(given) > 0 {
+			if tool, err := toolNamed(s.tools(), given[0]); err == nil {
+				printTool(s.out, tool, cmd.LocalFlags().FlagUsages())
+				return
+			}
+		}
+		usual(cmd, args)
+	})
+	cmd.ValidArgsFunction = s.completeCall
+	return cmd
+}
+
+// caller is who the tools are called as: the agent that is named, else whoever a
+// token belongs to, for which it is empty, else the captain.
+func (s *shell) caller(agent string) (string, error) {
+	if agent == "" && s.token == "" && s.env("SKILLROUTER_TOKEN") == "" {
+		agent = mcpserver.DefaultAgent
+	}
+	if agent != "" {
+		if err := skillrouter.CheckAgentID("--agent", agent); err != nil {
+			return "", usagef("--agent %s", skillrouter.MessageOf(err))
+		}
+	}
+	return agent, nil
+}
+
+// toolServices are the services of the running router, for the tools.
+func toolServices(c *client.Client) mcpserver.Services {
+	return mcpserver.Services{
+		Knowledge: c.Knowledge, Episodes: c.Episodes, Router: c.Router, Mailbox: c.Mailbox, Presence: c.Presence, Lessons: c.Lessons, Patterns: c.Patterns,
+		Experiences: c.Experience, Guard: c.Guard, Escalations: c.Escalations, Memory: c.Memory, Facts: c.Facts,
+		Procedures: c.Procedures, Reminders: c.Reminders, Sessions: c.Sessions, Consolidation: c.Consolidation,
+		Context: c.Context, Introspection: c.Introspection, Search: c.Search,
+		Tasks: c.Tasks, Recon: c.Recon, Tokens: c.Tokens, System: remoteSystem{c.System}, Embeddings: c.System,
+	}
+}
+
+// tools are all that there are. They are this program's own: no router is asked.
+func (s *shell) tools() []router.Tool {
+	c, err := s.client()
+	if err != nil {
+		return nil
+	}
+	return mcpserver.New(toolServices(c), mcpserver.Options{}).Tools()
+}
+
+// toolNamed finds a tool. The error tells of names that are nearly the same.
+func toolNamed(tools []router.Tool, name string) (router.Tool, error) {
+	var names []string
+	for _, t := range tools {
+		if t.Name == name {
+			return t, nil
+		}
+		names = append(names, t.Name)
+	}
+	return router.Tool{}, usagef("there is no tool %q%s; \"skillrouter call\" lists them, and \"skillrouter call find_tools query=...\" searches them",
+		name, nearNames(names, name))
+}
+
+// nearNames are those that a person may have meant, if any.
+func nearNames(names []string, meant string) string {
+	all := &cobra.Command{SuggestionsMinimumDistance: 2} // its letters that may differ, as with commands
+	for _, name := range names {
+		all.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	near := all.SuggestionsFor(meant)
+	if len(near) == 0 {
+		return ""
+	}
+	slices.Sort(near)
+	return " (do you mean " + strings.Join(near, " or ") + "?)"
+}
+
+// schemaOf says what a tool takes.
+func schemaOf(t router.Tool) *jsonschema.Schema { return t.InputSchema.(*jsonschema.Schema) }
+
+// toolArguments reads what is given for a tool, NAME=VALUE each.
+func (s *shell) toolArguments(tool router.Tool, words []string) (json.RawMessage, error) {
+	schema := schemaOf(tool)
+	given := map[string]json.RawMessage{}
+	lists := map[string][]json.RawMessage{}
+	for _, word := range words {
+		name, text, ok := strings.Cut(word, "=")
+		if !ok {
+			return nil, usagef("%q is no NAME=VALUE", word)
+		}
+		parameter := schema.Properties[name]
+		if parameter == nil {
+			return nil, usagef("%s has no parameter %q%s; it takes %s",
+				tool.Name, name, nearNames(schema.PropertyOrder, name), strings.Join(schema.PropertyOrder, ", "))
+		}
+		text, err := s.given(name, text)
+		if err != nil {
+			return nil, err
+		}
+		if parameter.Type == "array" && !strings.HasPrefix(strings.TrimSpace(text), "[") {
+			item, err := toolValue(name, parameter.Items.Type, text)
+			if err != nil {
+				return nil, err
+			}
+			lists[name] = append(lists[name], item)
+			continue
+		}
+		if given[name] != nil {
+			return nil, usagef("%s is given twice", name)
+		}
+		if given[name], err = toolValue(name, parameter.Type, text); err != nil {
+			return nil, err
+		}
+	}
+	for name, items := range lists {
+		if given[name] != nil {
+			return nil, usagef("%s is given as a JSON array, and item by item", name)
+		}
+		given[name], _ = json.Marshal(items) // each was checked
+	}
+	for _, name := range schema.Required {
+		if given[name] == nil {
+			return nil, usagef("%s needs %s; \"skillrouter call %[1]s --help\" shows what it takes", tool.Name, name)
+		}
+	}
+	return json.Marshal(given)
+}
+
+// given is a parameter's text: what stands there, or in a file or on standard input.
+func (s *shell) given(name, text string) (string, error) {
+	file, named := strings.CutPrefix(text, "@")
+	switch {
+	case text == "-":
+		file = text
+	case !named:
+		return text, nil
+	case strings.HasPrefix(file, "@"):
+		return file, nil
+	}
+	read, err := s.read(file, mcpserver.MaxMessage)
+	if len(read) > mcpserver.MaxMessage {
+		return "", usagef("%s is longer than %d bytes", name, mcpserver.MaxMessage)
+	}
+	return string(read), err
+}
+
+// toolValue is a text as JSON of the type that a parameter wants; without a type that is any.
+func toolValue(name, wanted, text string) (json.RawMessage, error) {
+	if wanted == "string" {
+		return json.Marshal(text)
+	}
+	text = strings.TrimSpace(text)
+	fits, example := json.Valid([]byte(text)), ""
+	switch wanted {
+	case "":
+		return asJSON(text), nil
+	case "integer":
+		_, err := strconv.ParseInt(text, 10, 64)
+		fits, example = fits && err == nil, "5"
+	case "number":
+		_, err := strconv.ParseFloat(text, 64)
+		fits, example = fits && err == nil, "0.5"
+	case "boolean":
+		fits, example = text == "true" || text == "false", "true"
+	case "object":
+		fits, example = fits && strings.HasPrefix(text, "{"), `{"name": "value"}`
+	case "array":
+		example = `["a", "b"]`
+	}
+	if !fits {
+		return nil, usagef("%s must be of the type %s, such as %s", name, wanted, example)
+	}
+	return json.RawMessage(text), nil
+}
+
+// printTools lists tools by toolset, each on a line.
+func printTools(w io.Writer, tools []router.Tool) {
+	for i, set := range mcpserver.ToolsetNames() {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w, set)
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, tool := range tools {
+			if tool.Toolset == set {
+				fmt.Fprintf(t, "  %s\t%s\n", tool.Name, cell(tool.Description))
+			}
+		}
+		t.Flush()
+	}
+}
+
+// printTool shows what a tool takes.
+func printTool(w io.Writer, tool router.Tool, flags string) {
+	schema := schemaOf(tool)
+	fmt.Fprintf(w, "%s\n\nUsage:\n  skillrouter call %s [NAME=VALUE...] [flags]\n", tool.Description, tool.Name)
+	if len(schema.PropertyOrder) > 0 {
+		fmt.Fprintln(w, "\nParameters:")
+	}
+	var columns strings.Builder
+	t := tabwriter.NewWriter(&columns, 0, 0, 2, ' ', 0)
+	for _, name := range schema.PropertyOrder {
+		parameter, needed := schema.Properties[name], ""
+		if slices.Contains(schema.Required, name) {
+			needed = "required"
+		}
+		about := parameter.Description
+		if choices := choicesOf(parameter); len(choices) > 0 {
+			about = strings.TrimSpace(about + " (" + strings.Join(choices, ", ") + ")")
+		}
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", name, typeOf(parameter), needed, about)
+	}
+	t.Flush()
+	for line := range strings.Lines(columns.String()) {
+		fmt.Fprintln(w, strings.TrimRight(line, " \n"))
+	}
+	fmt.Fprintf(w, "\nFlags:\n%s", flags)
+}
+
+// typeOf says what values a parameter takes.
+func typeOf(p *jsonschema.Schema) string {
+	switch {
+	case p.Type == "array":
+		return "several, " + typeOf(p.Items)
+	case p.Type == "":
+		return "any"
+	case p.Minimum != nil && p.Maximum != nil:
+		return fmt.Sprintf("%s %.0f to %.0f", p.Type, *p.Minimum, *p.Maximum)
+	case p.Minimum != nil:
+		return fmt.Sprintf("%s from %.0f", p.Type, *p.Minimum)
+	}
+	return p.Type
+}
+
+// choicesOf are the values that a parameter, or each item of a list, must be one of; none if it may be any.
+func choicesOf(p *jsonschema.Schema) (choices []string) {
+	if p.Items != nil {
+		p = p.Items
+	}
+	for _, choice := range p.Enum {
+		choices = append(choices, fmt.Sprint(choice))
+	}
+	return choices
+}
+
+// completeCall completes a tool's name, its parameters, and a parameter's choices.
+func (s *shell) completeCall(_ *cobra.Command, words []string, begun string) (fitting []cobra.Completion, _ cobra.ShellCompDirective) {
+	const names = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	tools := s.tools()
+	if len(words) == 0 {
+		for _, tool := range tools {
+			if strings.HasPrefix(tool.Name, begun) {
+				fitting = append(fitting, cobra.CompletionWithDesc(tool.Name, cell(tool.Description)))
+			}
+		}
+		return fitting, cobra.ShellCompDirectiveNoFileComp
+	}
+	tool, err := toolNamed(tools, words[0])
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	schema := schemaOf(tool)
+	name, _, valued := strings.Cut(begun, "=")
+	if parameter := schema.Properties[name]; valued && parameter != nil {
+		for _, choice := range choicesOf(parameter) {
+			if value := name + "=" + choice; strings.HasPrefix(value, begun) {
+				fitting = append(fitting, value)
+			}
+		}
+		return fitting, cobra.ShellCompDirectiveNoFileComp
+	}
+	for _, name := range schema.PropertyOrder {
+		taken := slices.ContainsFunc(words[1:], func(word string) bool { return strings.HasPrefix(word, name+"=") })
+		if strings.HasPrefix(name, begun) && (!taken || schema.Properties[name].Type == "array") {
+			fitting = append(fitting, cobra.CompletionWithDesc(name+"=", about(schema.Properties[name].Description)))
+		}
+	}
+	return fitting, names
+}
