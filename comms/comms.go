@@ -104,11 +104,11 @@ type Sent struct {
 
 // InboxQuery asks for an agent's messages.
 type InboxQuery struct {
-	AgentID string
-	Since   int64 // only seq greater than this; 0: all
-	Unacked bool  // only those not acknowledged
-	Thread  string
-	Limit   int // 1 to MaxLimit; 0 means DefaultLimit
+	AgentID string `query:"agent_id" required:"true"`
+	Since   int64  `query:"since" minimum:"0" doc:"Only messages after this seq"`
+	Unacked bool   `query:"unacked" doc:"Only those that are not acknowledged"`
+	Thread  string `query:"thread" doc:"Only this thread"`
+	Limit   int    `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"` // 1 to MaxLimit; 0 means DefaultLimit
 }
 
 // InboxMessage is a message with how far it has come with the agent that asks.

@@ -111,12 +111,12 @@ type Proposal struct {
 
 // ProposalFilter selects proposals; empty fields select everything.
 type ProposalFilter struct {
-	Persona      string
-	TranscriptID string
-	SessionID    string
-	Kind         ProposalKind
-	Status       ProposalStatus
-	Limit        int
+	Persona      string         `query:"persona"`
+	TranscriptID string         `query:"transcript_id"`
+	SessionID    string         `query:"session_id"`
+	Kind         ProposalKind   `query:"kind" doc:"fact, episode or procedure"`
+	Status       ProposalStatus `query:"status" doc:"pending, accepted or rejected"`
+	Limit        int            `query:"limit" doc:"1 to 1000; 0: 100"`
 }
 
 // Consolidated says what became of a transcript.

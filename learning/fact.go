@@ -81,10 +81,10 @@ func (f *Fact) Live(at time.Time) bool { return f.ExpiresAt == nil || at.Before(
 
 // FactRef says which fact.
 type FactRef struct {
-	Persona string // empty: DefaultPersona
-	Key     string
+	Persona string `path:"persona" doc:"The persona's name; default is everybody's"` // empty: DefaultPersona
+	Key     string `path:"key" doc:"The fact's key, percent-encoded as one segment of the path"`
 	// StaleOK takes an expired fact too, for as long as it is kept (FactStaleKept).
-	StaleOK bool
+	StaleOK bool `query:"stale_ok" doc:"An expired one too, while it is kept"`
 }
 
 // FactDraft is what a client may say of a fact.

@@ -82,12 +82,12 @@ const (
 
 // GapQuery selects gaps; empty fields select everything.
 type GapQuery struct {
-	Status  GapStatus `json:"status,omitempty"` // empty: open ones
+	Status  GapStatus `json:"status,omitempty" doc:"open, answered or dismissed; default: open"`
 	Project string    `json:"project,omitempty"`
-	AskedIn GapPlace  `json:"asked_in,omitempty"`
-	Order   GapOrder  `json:"order,omitempty"`  // empty: recent
-	Cursor  string    `json:"cursor,omitempty"` // Next of the page before
-	Limit   int       `json:"limit,omitempty"`  // 1 to MaxLimit; 0 means DefaultListing
+	AskedIn GapPlace  `json:"asked_in,omitempty" doc:"knowledge, episodes, lessons, query or search"`
+	Order   GapOrder  `json:"order,omitempty" doc:"recent or count; default: recent"`
+	Cursor  string    `json:"cursor,omitempty" doc:"next of the page before"`
+	Limit   int       `json:"limit,omitempty" doc:"1 to 200; 0: 50"` // 1 to MaxLimit; 0 means DefaultListing
 }
 
 // GapPage is a page of a listing.

@@ -126,13 +126,13 @@ type Rule struct {
 
 // RuleFilter selects rules; empty fields select everything.
 type RuleFilter struct {
-	Source   string   `json:"source,omitempty"`
+	Source   string   `json:"source,omitempty" doc:"lesson, pattern or builtin"`
 	Domain   string   `json:"domain,omitempty"`
 	Severity Severity `json:"severity,omitempty"`
-	Demoted  *bool    `json:"demoted,omitempty"`
-	Blocks   *bool    `json:"blocks,omitempty"`
-	Cursor   string   `json:"cursor,omitempty"` // the Next of the page before
-	Limit    int      `json:"limit,omitempty"`  // 1 to MaxLimit; 0 means DefaultRuleLimit
+	Demoted  *bool    `json:"demoted,omitempty" enum:"true,false" doc:"Only those that were demoted to warning, or that were not"`
+	Blocks   *bool    `json:"blocks,omitempty" enum:"true,false" doc:"Only those that block, or that only warn"`
+	Cursor   string   `json:"cursor,omitempty" doc:"The answer's next of the page before"`
+	Limit    int      `json:"limit,omitempty" doc:"1 to 200; 0: 50"` // 1 to MaxLimit; 0 means DefaultRuleLimit
 }
 
 // RulePage is a page of rules.
@@ -177,13 +177,13 @@ type CheckRecord struct {
 type LedgerFilter struct {
 	Agent    string    `json:"agent,omitempty"`
 	Project  string    `json:"project,omitempty"`
-	RuleID   string    `json:"rule_id,omitempty"` // that this rule matched
-	Decision Decision  `json:"decision,omitempty"`
-	Outcome  Outcome   `json:"outcome,omitempty"`
-	Since    time.Time `json:"since,omitzero"`   // not before
-	Until    time.Time `json:"until,omitzero"`   // before
-	Cursor   string    `json:"cursor,omitempty"` // the Next of the page before
-	Limit    int       `json:"limit,omitempty"`  // 1 to MaxLimit; 0 means DefaultRuleLimit
+	RuleID   string    `json:"rule_id,omitempty" doc:"Only checks that this rule matched"`
+	Decision Decision  `json:"decision,omitempty" doc:"allow, warn or block"`
+	Outcome  Outcome   `json:"outcome,omitempty" doc:"heeded or overridden"`
+	Since    time.Time `json:"since,omitzero" doc:"Not before this time"`
+	Until    time.Time `json:"until,omitzero" doc:"Before this time"`
+	Cursor   string    `json:"cursor,omitempty" doc:"The answer's next of the page before"`
+	Limit    int       `json:"limit,omitempty" doc:"1 to 200; 0: 50"` // 1 to MaxLimit; 0 means DefaultRuleLimit
 }
 
 // LedgerPage is a page of the ledger, newest first.

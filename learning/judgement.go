@@ -55,8 +55,8 @@ type JudgementRun struct {
 // JudgementQuery selects judgements; empty fields select everything.
 type JudgementQuery struct {
 	Project string `json:"project,omitempty"`
-	Cursor  string `json:"cursor,omitempty"` // Next of the page before
-	Limit   int    `json:"limit,omitempty"`  // 1 to MaxLimit; 0 means DefaultListing
+	Cursor  string `json:"cursor,omitempty" doc:"next of the page before"`
+	Limit   int    `json:"limit,omitempty" doc:"1 to 200; 0: 50"` // 1 to MaxLimit; 0 means DefaultListing
 }
 
 // JudgementPage is a page of a listing.

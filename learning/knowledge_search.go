@@ -83,9 +83,9 @@ func (k *KnowledgeBase) Find(ctx context.Context, query KnowledgeQuery) (Knowled
 type KnowledgeFilter struct {
 	Category string `json:"category,omitempty"`
 	Project  string `json:"project,omitempty"`
-	AgentID  string `json:"agent_id,omitempty"`
-	Cursor   string `json:"cursor,omitempty"` // Next of the page before; empty: the first page
-	Limit    int    `json:"limit,omitempty"`  // 1 to MaxLimit; 0 means DefaultListing
+	AgentID  string `json:"agent_id,omitempty" doc:"Only those that this agent wrote"`
+	Cursor   string `json:"cursor,omitempty" doc:"The answer's next of the page before"`
+	Limit    int    `json:"limit,omitempty" doc:"1 to 200; 0: 50"` // 1 to MaxLimit; 0 means DefaultListing
 }
 
 // DefaultListing is how many entries a page of a listing has.

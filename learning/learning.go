@@ -235,16 +235,16 @@ const CurrentSession = "current"
 
 // EpisodeFilter selects recent episodes; empty fields select everything.
 type EpisodeFilter struct {
-	SessionID string    `json:"session_id,omitempty"` // CurrentSession: that of AgentID or, if that is empty, of the caller
+	SessionID string    `json:"session_id,omitempty" doc:"current: the session that agent_id, or the token's agent, is in"` // CurrentSession: that of AgentID or, if that is empty, of the caller
 	AgentID   string    `json:"agent_id,omitempty"`
-	Persona   string    `json:"persona,omitempty"` // empty and EveryPersona: of all
+	Persona   string    `json:"persona,omitempty" doc:"Whose memory; empty or *: everybody's"` // empty and EveryPersona: of all
 	Project   string    `json:"project,omitempty"`
-	EventType string    `json:"event_type,omitempty"`
-	Event     string    `json:"event,omitempty"`      // its whole name
-	Since     time.Time `json:"since,omitzero"`       // not before
-	Until     time.Time `json:"until,omitzero"`       // before
-	TimeRange string    `json:"time_range,omitempty"` // as ParseTimeRange reads it; within Since and Until
-	Limit     int       `json:"limit,omitempty"`      // 1 to MaxLimit; 0 means DefaultEpisodeLimit
+	EventType string    `json:"event_type,omitempty" doc:"action, error, decision or outcome"`
+	Event     string    `json:"event,omitempty" doc:"An event's whole name, such as mrr-drop-investigation"`
+	Since     time.Time `json:"since,omitzero" doc:"Not before this time"`
+	Until     time.Time `json:"until,omitzero" doc:"Before this time"`
+	TimeRange string    `json:"time_range,omitempty" doc:"7d, 24h, 2w, 3mo, 1y, today, yesterday, last week, 2026-01-15 or 2026-01-01..2026-02-01; days are UTC's"` // as ParseTimeRange reads it; within Since and Until
+	Limit     int       `json:"limit,omitempty" doc:"1 to 200; 0: 10"`                                                                                              // 1 to MaxLimit; 0 means DefaultEpisodeLimit
 }
 
 // EpisodeQuery asks for past episodes.

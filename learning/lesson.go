@@ -264,14 +264,14 @@ type LessonFilter struct {
 	Category      string         `json:"category,omitempty"`
 	Severity      Severity       `json:"severity,omitempty"`
 	Level         Level          `json:"level,omitempty"`
-	Statuses      []LessonStatus `json:"status,omitempty"` // empty: all but retired
+	Statuses      []LessonStatus `json:"status,omitempty" doc:"Separated by commas; none: all but retired"`
 	SourceAgent   string         `json:"source_agent,omitempty"`
 	Project       string         `json:"project,omitempty"`
 	Tag           string         `json:"tag,omitempty"`
-	MinConfidence float64        `json:"min_confidence,omitempty"` // of the present, decayed confidence
-	Since         time.Time      `json:"since,omitzero"`           // created not before
-	Cursor        string         `json:"cursor,omitempty"`
-	Limit         int            `json:"limit,omitempty"` // 1 to MaxLimit; 0 means DefaultListing
+	MinConfidence float64        `json:"min_confidence,omitempty" doc:"Of what is left of the confidence now"`
+	Since         time.Time      `json:"since,omitzero" doc:"Reported not before this time"`
+	Cursor        string         `json:"cursor,omitempty" doc:"The answer's next of the page before"`
+	Limit         int            `json:"limit,omitempty" doc:"1 to 200; 0: 50"` // 1 to MaxLimit; 0 means DefaultListing
 }
 
 // LessonPage is a page of a listing, newest first.
@@ -397,7 +397,7 @@ type RetirementDraft struct {
 
 // ReviewQuery asks what needs a person's eye.
 type ReviewQuery struct {
-	StaleDays int    `json:"stale_days,omitempty"` // 0 means DefaultStaleDays
+	StaleDays int    `json:"stale_days,omitempty" doc:"0: 90"` // 0 means DefaultStaleDays
 	Domain    string `json:"domain,omitempty"`
 	Limit     int    `json:"limit,omitempty"`
 }

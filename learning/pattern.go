@@ -116,10 +116,10 @@ type PatternAsMade struct {
 // PatternFilter selects patterns; empty fields select everything.
 type PatternFilter struct {
 	Type     PatternType     `json:"pattern_type,omitempty"`
-	Statuses []PatternStatus `json:"status,omitempty"` // empty: all but deprecated
+	Statuses []PatternStatus `json:"status,omitempty" doc:"Separated by commas; none: all but deprecated"`
 	Domain   string          `json:"domain,omitempty"`
-	Limit    int             `json:"limit,omitempty"`  // 1 to MaxLimit; 0 means DefaultListing
-	Offset   int             `json:"offset,omitempty"` // how many to pass over, at most MaxOffset
+	Limit    int             `json:"limit,omitempty" doc:"1 to 200; 0: 50"`        // 1 to MaxLimit; 0 means DefaultListing
+	Offset   int             `json:"offset,omitempty" doc:"How many to pass over"` // how many to pass over, at most MaxOffset
 }
 
 // ConfirmationDraft says who confirms or deprecates a pattern.

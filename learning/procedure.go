@@ -107,9 +107,9 @@ type StepStats struct {
 
 // ProcedureRef names a procedure.
 type ProcedureRef struct {
-	Persona string // empty: DefaultPersona
-	Name    string
-	Version int64 // 0: the latest
+	Persona string `path:"persona" doc:"The persona's name; default is everybody's"` // empty: DefaultPersona
+	Name    string `path:"name"`
+	Version int64  `query:"version" doc:"0: the latest"`
 }
 
 // ProcedureDraft is what a client may say of a procedure.
@@ -135,10 +135,10 @@ type ProcedureSaved struct {
 
 // ProcedureFilter selects procedures; empty fields select everything.
 type ProcedureFilter struct {
-	Persona  string `json:"persona,omitempty"` // empty: DefaultPersona; "*": everybody's
+	Persona  string `json:"persona,omitempty" doc:"Default: default; *: everybody's"` // empty: DefaultPersona; "*": everybody's
 	Category string `json:"category,omitempty"`
-	After    string `json:"after,omitempty"` // Next of the page before
-	Limit    int    `json:"limit,omitempty"`
+	After    string `json:"after,omitempty" doc:"The answer's next of the page before"`
+	Limit    int    `json:"limit,omitempty" doc:"1 to 200; 0: 50"`
 }
 
 // ProcedurePage is procedures, by name.
@@ -276,11 +276,11 @@ type StepReport struct {
 
 // RunFilter selects runs; empty fields select everything.
 type RunFilter struct {
-	Persona   string
-	Procedure string
-	AgentID   string
-	Status    RunStatus
-	Limit     int
+	Persona   string    `query:"persona"`
+	Procedure string    `query:"procedure"`
+	AgentID   string    `query:"agent_id"`
+	Status    RunStatus `query:"status" doc:"running, succeeded, failed or abandoned"`
+	Limit     int       `query:"limit" doc:"1 to 200; 0: 10"`
 }
 
 // ProcedureStats is how much there is.

@@ -76,13 +76,13 @@ type Seen struct {
 
 // AgentFilter selects agents; empty fields select everything.
 type AgentFilter struct {
-	State   AgentState
-	Status  string
-	Project string
-	Role    string
-	Task    string // part of the current task, without regard to case
-	Skip    int    // leave out so many of the first ones
-	Limit   int    // 1 to MaxLimit; 0 means DefaultLimit
+	State   AgentState `query:"state" enum:"starting,online,stale,offline"`
+	Status  string     `query:"status" doc:"What the agent says of itself, in any case"`
+	Project string     `query:"project" doc:"Last element of the project's path, in any case"`
+	Role    string     `query:"role" doc:"In any case"`
+	Task    string     `query:"task" doc:"Part of the current task, in any case"`
+	Skip    int        `query:"skip" minimum:"0" doc:"Leave out so many of the first ones"`
+	Limit   int        `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"` // 1 to MaxLimit; 0 means DefaultLimit
 }
 
 // Defaults and bounds of listings.

@@ -103,10 +103,10 @@ type EscalationDraft struct {
 
 // EscalationFilter selects escalations; empty fields select everything.
 type EscalationFilter struct {
-	Status   []EscalationStatus
-	To       string
-	LessonID string
-	Limit    int // 1 to MaxLimit; 0 means DefaultLimit
+	To       string             `query:"to" doc:"Only those that went to this agent"`
+	LessonID string             `query:"lesson_id" doc:"Only those of this lesson"`
+	Limit    int                `query:"limit" doc:"1 to 1000; 0: 100"` // 1 to MaxLimit; 0 means DefaultLimit
+	Status   []EscalationStatus `query:"status" doc:"One or more, separated by commas: pending, reviewed, resolved, dismissed; none: all"`
 }
 
 // EscalationVerdict is what somebody says of an escalation.

@@ -113,18 +113,18 @@ type FindingDraft struct {
 
 // FindingFilter selects findings; empty fields select everything.
 type FindingFilter struct {
-	Environment string
-	Project     string
-	Severity    []Severity
-	Status      []FindingStatus
-	CVE         string
-	ScanID      string    // only those that this scan saw last
-	Text        string    // words of title, description, location or evidence, each of which it must hold, without regard to case
-	AnyOf       []string  // words of which it must hold one; those that hold more come first. At most MaxAnyOf
-	Location    string    // part of the location, without regard to case
-	Since       time.Time // only those last seen at or after this
-	Until       time.Time // only those last seen before this
-	Limit       int       // 1 to MaxLimit; 0 means DefaultLimit
+	Environment string          `query:"environment"`
+	Project     string          `query:"project"`
+	Severity    []Severity      `query:"severity" doc:"One or more, separated by commas: critical, high, medium, low, info"`
+	Status      []FindingStatus `query:"status" doc:"One or more, separated by commas: open, confirmed, fixed, accepted, false_positive"`
+	CVE         string          `query:"cve" doc:"As CVE-2024-12345"`
+	ScanID      string          `query:"scan_id" doc:"Only those that this scan saw last"`
+	Text        string          `query:"text" doc:"Words that title, description, location or evidence hold, in any case"`                    // words of title, description, location or evidence, each of which it must hold, without regard to case
+	AnyOf       []string        `query:"any_of" doc:"Words, separated by commas, of which it must hold one; those that hold more come first"` // words of which it must hold one; those that hold more come first. At most MaxAnyOf
+	Location    string          `query:"location" doc:"Part of the location, in any case"`
+	Since       time.Time       `query:"since" doc:"Only those last seen at or after this time"`
+	Until       time.Time       `query:"until" doc:"Only those last seen before this time"`
+	Limit       int             `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"` // 1 to MaxLimit; 0 means DefaultLimit
 }
 
 // FindingChange is one line of a finding's history.

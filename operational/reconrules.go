@@ -41,11 +41,11 @@ type ScanEnd struct {
 
 // ScanFilter selects scans; empty fields select everything.
 type ScanFilter struct {
-	Environment string
-	Project     string
-	Status      string
-	Since       time.Time // only those started at or after this
-	Limit       int       // 1 to MaxLimit; 0 means DefaultLimit
+	Environment string    `query:"environment"`
+	Project     string    `query:"project"`
+	Status      string    `query:"status" enum:"running,completed,failed"`
+	Since       time.Time `query:"since" doc:"Only those started at or after this time"`
+	Limit       int       `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"` // 1 to MaxLimit; 0 means DefaultLimit
 }
 
 // FindingDecision sets a finding's status.

@@ -113,24 +113,24 @@ type ReminderDraft struct {
 
 // ReminderFilter selects reminders; empty fields select everything.
 type ReminderFilter struct {
-	Persona string
-	AgentID string // those for this agent, and those of the persona that are for nobody in particular
-	Status  []ReminderStatus
-	Open    bool // pending and due ones
-	Project string
-	After   int64 // only greater numbers; the list is then by number alone
-	Limit   int   // 1 to MaxLimit; 0 means DefaultLimit
+	Persona string           `query:"persona"`
+	AgentID string           `query:"agent_id" doc:"Those for this agent; and those for nobody in particular, of the persona, or that it made or was told of"`
+	Status  []ReminderStatus `query:"status" doc:"One or more, separated by commas: pending, due, completed, cancelled"`
+	Open    bool             `query:"open" doc:"Only pending and due ones"`
+	Project string           `query:"project"`
+	After   int64            `query:"after" minimum:"0" doc:"Only greater numbers, by number"` // only greater numbers; the list is then by number alone
+	Limit   int              `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"`           // 1 to MaxLimit; 0 means DefaultLimit
 	// Seen is set by the service, whatever the client says: only those that concern this agent, see Concerns; nil: all.
 	Seen *string `json:"-"`
 }
 
 // PendingQuery asks what is to be done.
 type PendingQuery struct {
-	Persona string `json:"persona,omitempty"`  // empty: default
-	AgentID string `json:"agent_id,omitempty"` // what is for this agent, of any persona, and what is for nobody in particular of the persona
+	Persona string `json:"persona,omitempty" doc:"Default: default"`
+	AgentID string `json:"agent_id,omitempty" doc:"What is for this agent too"` // what is for this agent, of any persona, and what is for nobody in particular of the persona
 	// IncludeScheduled takes what is not due yet too.
-	IncludeScheduled bool `json:"include_scheduled,omitempty"`
-	Limit            int  `json:"limit,omitempty"` // 1 to MaxLimit; 0 means DefaultLimit
+	IncludeScheduled bool `json:"include_scheduled,omitempty" doc:"What is not due yet too"`
+	Limit            int  `json:"limit,omitempty" minimum:"0" maximum:"1000" doc:"0: 100"` // 1 to MaxLimit; 0 means DefaultLimit
 }
 
 // ReminderNote goes with an end.

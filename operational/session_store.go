@@ -37,12 +37,12 @@ type SessionOpened struct {
 
 // SessionFilter selects sessions; empty fields select everything.
 type SessionFilter struct {
-	AgentID    string
-	Persona    string
-	Project    string
-	Status     SessionStatus
-	Successor  string
-	Waiting    bool      // only those whose hand-over nobody has begun with yet
-	EndedSince time.Time // only those that ended at or after this
-	Limit      int
+	AgentID    string        `query:"agent_id"`
+	Persona    string        `query:"persona"`
+	Project    string        `query:"project"`
+	Status     SessionStatus `query:"status" doc:"open or ended"`
+	Successor  string        `query:"successor" doc:"Only those that were handed to this agent"`
+	Waiting    bool          `query:"waiting" doc:"Only those whose hand-over nobody has begun with yet"`
+	EndedSince time.Time     // only those that ended at or after this
+	Limit      int           `query:"limit" doc:"1 to 1000; 0: 100"`
 }

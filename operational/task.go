@@ -57,17 +57,17 @@ type TaskDraft struct {
 
 // TaskFilter selects tasks; empty fields select everything.
 type TaskFilter struct {
-	Status  []TaskStatus
-	AgentID string
-	Project string
-	Open    *bool     // true: unfinished ones only; false: finished ones only
-	Unheld  bool      // only those that no agent holds
-	Text    string    // words of the title or description, each of which it must hold, without regard to case
-	AnyOf   []string  // words of which it must hold one; those that hold more come first. At most MaxAnyOf
-	Since   time.Time // only those changed at or after this
-	Until   time.Time // only those changed before this
-	After   int64     // only those that are listed after the task of this number; not together with AnyOf
-	Limit   int       // 1 to MaxLimit; 0 means DefaultLimit
+	Status  []TaskStatus `query:"status" doc:"One or more, separated by commas: pending, claimed, in_progress, blocked, completed, failed, cancelled"`
+	AgentID string       `query:"agent_id" doc:"Only those that this agent holds"`
+	Project string       `query:"project"`
+	Open    *bool        `query:"open" enum:"true,false" doc:"true: only unfinished ones; false: only finished ones"`
+	Unheld  bool         `query:"unheld" doc:"Only those that no agent holds"`
+	Text    string       `query:"text" doc:"Words that the title or description holds, in any case"`                                   // words of the title or description, each of which it must hold, without regard to case
+	AnyOf   []string     `query:"any_of" doc:"Words, separated by commas, of which it must hold one; those that hold more come first"` // words of which it must hold one; those that hold more come first. At most MaxAnyOf
+	Since   time.Time    `query:"since" doc:"Only those changed at or after this time"`
+	Until   time.Time    `query:"until" doc:"Only those changed before this time"`
+	After   int64        `query:"after" minimum:"0" doc:"Only those that are listed after the task of this number, for the next page"` // only those that are listed after the task of this number; not together with AnyOf
+	Limit   int          `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"`                                                       // 1 to MaxLimit; 0 means DefaultLimit
 }
 
 // TaskSummary counts tasks.

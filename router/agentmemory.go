@@ -42,8 +42,8 @@ type AntiPattern struct {
 
 // SessionQuery asks for a session's context.
 type SessionQuery struct {
-	Agent   string   // whose last session is told of; empty: SessionAgent
-	Domains []string // further topics of DomainLessons
+	Agent   string   `query:"agent" doc:"Whose last session is told of; default CLAUDE_CODE"` // whose last session is told of; empty: SessionAgent
+	Domains []string `query:"domains" doc:"Further domains, categories or tags, separated by commas"`
 }
 
 // SessionContext is what a coding agent is given at the start of a session.

@@ -25,11 +25,11 @@ const FeedNow = math.MaxInt64
 type FeedQuery struct {
 	// After is the number of the last event that the caller has. One beyond the end, as
 	// from another data folder, is taken for the end.
-	After   int64
-	Types   []string // such as "task.claimed", "task.*"; by either name of an event that has two; empty: all
-	Agent   string   // whom it is about, or whom a message is to; empty: all
-	Project string   // empty: all
-	Limit   int      // 0: DefaultFeed; at most MaxFeed
+	After   int64    `query:"after" minimum:"0" doc:"Only events of a greater seq; a page's seen is what to ask after next; 0: from the beginning; one beyond the end: nothing but where the feed ends"`
+	Types   []string `query:"type" doc:"Only of these types, or groups such as task.*, separated by commas"` // such as "task.claimed", "task.*"; by either name of an event that has two; empty: all
+	Agent   string   `query:"agent" doc:"Only what this agent did, what happened to it, and messages to it"`
+	Project string   `query:"project"`                                       // empty: all
+	Limit   int      `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"` // 0: DefaultFeed; at most MaxFeed
 }
 
 // Bounds of a FeedQuery.

@@ -34,12 +34,12 @@ type body struct {
 }
 
 // newBody plans the body, and describes it in op.
-func newBody(op *huma.Operation, input reflect.Type, field reflect.StructField, registry huma.Registry) *body {
+func newBody(op *huma.Operation, h handler, field reflect.StructField, registry huma.Registry) *body {
 	hint := op.OperationID + "Request"
-	if input.Name() != "" {
-		hint = input.Name() + field.Name
+	if h.input.Name() != "" {
+		hint = h.input.Name() + field.Name
 	}
-	b := &body{field: field, required: field.Type.Kind() != reflect.Pointer, limit: op.MaxBodyBytes, schema: huma.SchemaFromField(registry, field, hint)}
+	b := &body{field: field, required: field.Type.Kind() != reflect.Pointer, limit: h.limit, schema: huma.SchemaFromField(registry, field, hint)}
 	b.schema.PrecomputeMessages()
 	op.RequestBody = &huma.RequestBody{Required: b.required, Content: map[string]*huma.MediaType{"application/json": {Schema: b.schema}}}
 	return b

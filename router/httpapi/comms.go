@@ -37,43 +37,18 @@ func (s *Server) presenceRoutes() {
 		return
 	}
 	registerHot(s, operation(http.MethodPost, "/heartbeat", "comms", "Check in; the answer says whether to stop and whether messages wait"), presence.Heartbeat)
-	register(s, operation(http.MethodPost, "/status", "comms", "Say what the agent is doing, and how far it has come"),
-		func(ctx context.Context, in *struct{ Body comms.StatusReport }) (*answer[comms.StatusAnswer], error) {
-			a, err := presence.Status(ctx, in.Body)
-			return reply(a), err
-		})
-	register(s, operation(http.MethodGet, "/shutdown-check", "comms", "Whether to stop, and what would be lost: unacknowledged messages and unfinished tasks"),
-		func(ctx context.Context, in *struct {
-			AgentID string `query:"agent_id" required:"true"`
-		},
-		) (*answer[comms.ShutdownAnswer], error) {
-			a, err := presence.ShutdownCheck(ctx, in.AgentID)
-			return reply(a), err
-		})
-	register(s, operation(http.MethodGet, "/api/agents", "agents", "List agents, the latest seen first"),
-		func(ctx context.Context, in *struct {
-			State   operational.AgentState `query:"state" enum:"starting,online,stale,offline"`
-			Status  string                 `query:"status" doc:"What the agent says of itself, in any case"`
-			Project string                 `query:"project" doc:"Last element of the project's path, in any case"`
-			Role    string                 `query:"role" doc:"In any case"`
-			Task    string                 `query:"task" doc:"Part of the current task, in any case"`
-			Skip    int                    `query:"skip" minimum:"0" doc:"Leave out so many of the first ones"`
-			Limit   int                    `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"`
-		},
-		) (*answer[AgentList], error) {
-			list, err := presence.Agents(ctx, operational.AgentFilter{
-				State: in.State, Status: in.Status, Project: in.Project, Role: in.Role, Task: in.Task, Skip: in.Skip, Limit: in.Limit,
-			})
-			return reply(AgentList{Agents: emptied(list), Count: len(list)}), err
-		})
-	register(s, operation(http.MethodGet, "/api/agents/{id}", "agents", "One agent"),
-		func(ctx context.Context, in *struct {
-			ID string `path:"id"`
-		},
-		) (*answer[operational.Agent], error) {
-			a, err := presence.Agent(ctx, in.ID)
-			return reply(a), err
-		})
+	at := s.at("comms", "")
+	at.post("/status", "Say what the agent is doing, and how far it has come", sent(presence.Status))
+	at.get("/shutdown-check", "Whether to stop, and what would be lost: unacknowledged messages and unfinished tasks", typed(func(ctx context.Context, in *struct {
+		AgentID string `query:"agent_id" required:"true"`
+	},
+	) (comms.ShutdownAnswer, error) {
+		return presence.ShutdownCheck(ctx, in.AgentID)
+	}))
+	at = s.at("agents", "/api/agents")
+	at.get("", "List agents, the latest seen first",
+		asked(as(presence.Agents, func(list []operational.Agent) AgentList { return AgentList{list, len(list)} })))
+	at.get("/{id}", "One agent", named(presence.Agent))
 }
 
 func (s *Server) mailboxRoutes() {
@@ -82,43 +57,19 @@ func (s *Server) mailboxRoutes() {
 		return
 	}
 	registerHot(s, operation(http.MethodPost, "/signal", "comms", "Send a signal to an agent, or to all; it is stored before it is answered"), mailbox.Send)
-	register(s, operation(http.MethodPost, "/messages/ack", "comms", "Acknowledge messages: up to and including seq, or those with message_ids"),
-		func(ctx context.Context, in *struct{ Body comms.Ack }) (*answer[AckAnswer], error) {
-			n, err := mailbox.Ack(ctx, in.Body)
-			return reply(AckAnswer{Acked: n}), err
-		})
-	register(s, operation(http.MethodPost, "/messages/read", "comms", "Mark messages as read: up to and including seq, or those with message_ids"),
-		func(ctx context.Context, in *struct{ Body comms.Ack }) (*answer[ReadAnswer], error) {
-			n, err := mailbox.Read(ctx, in.Body)
-			return reply(ReadAnswer{Read: n}), err
-		})
-	register(s, operation(http.MethodGet, "/messages/inbox", "comms", "An agent's messages, the oldest first, for clients without SSE"),
-		func(ctx context.Context, in *struct {
-			AgentID string `query:"agent_id" required:"true"`
-			Since   int64  `query:"since" minimum:"0" doc:"Only messages after this seq"`
-			Unacked bool   `query:"unacked" doc:"Only those that are not acknowledged"`
-			Thread  string `query:"thread" doc:"Only this thread"`
-			Limit   int    `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"`
-		},
-		) (*answer[comms.Inbox], error) {
-			page, err := mailbox.Inbox(ctx, comms.InboxQuery{AgentID: in.AgentID, Since: in.Since, Unacked: in.Unacked, Thread: in.Thread, Limit: in.Limit})
-			return reply(page), err
-		})
-	register(s, operation(http.MethodGet, "/messages/overdue", "comms", "Messages that want an acknowledgement and have waited for one longer than age_seconds"),
-		func(ctx context.Context, in *struct {
-			Age   float64 `query:"age_seconds" minimum:"0" maximum:"315360000"`
-			Limit int     `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"`
-		},
-		) (*answer[OverdueList], error) {
-			list, err := mailbox.Overdue(ctx, time.Duration(in.Age*float64(time.Second)), in.Limit)
-			return reply(OverdueList{Messages: emptied(list), Count: len(list)}), err
-		})
-	register(s, operation(http.MethodGet, "/messages/{id}/receipts", "comms", "How far a message has come with each recipient"),
-		func(ctx context.Context, in *struct {
-			ID string `path:"id" doc:"The message's message_id"`
-		},
-		) (*answer[comms.MessageReceipts], error) {
-			receipts, err := mailbox.Receipts(ctx, in.ID)
-			return reply(receipts), err
-		})
+	at := s.at("comms", "/messages")
+	at.post("/ack", "Acknowledge messages: up to and including seq, or those with message_ids",
+		sent(as(mailbox.Ack, func(n int64) AckAnswer { return AckAnswer{n} })))
+	at.post("/read", "Mark messages as read: up to and including seq, or those with message_ids",
+		sent(as(mailbox.Read, func(n int64) ReadAnswer { return ReadAnswer{n} })))
+	at.get("/inbox", "An agent's messages, the oldest first, for clients without SSE", asked(mailbox.Inbox))
+	at.get("/overdue", "Messages that want an acknowledgement and have waited for one longer than age_seconds", typed(func(ctx context.Context, in *struct {
+		Age   float64 `query:"age_seconds" minimum:"0" maximum:"315360000"`
+		Limit int     `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"`
+	},
+	) (OverdueList, error) {
+		list, err := mailbox.Overdue(ctx, time.Duration(in.Age*float64(time.Second)), in.Limit)
+		return OverdueList{list, len(list)}, err
+	}))
+	at.get("/{id}/receipts", "How far a message has come with each recipient", named(mailbox.Receipts).saying("The message's message_id"))
 }

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
 
 	"skillrouter/learning"
 )
@@ -26,47 +25,16 @@ func (s *Server) consolidationRoutes() {
 	if consolidation == nil {
 		return
 	}
-	create := operation(http.MethodPost, "/api/consolidations", "consolidation", "Propose what a transcript is worth remembering for; 200 if it was consolidated before")
-	create.DefaultStatus = http.StatusCreated
-	create.MaxBodyBytes = maxTranscriptBody
-	register(s, create, func(ctx context.Context, in *struct{ Body learning.TranscriptDraft }) (*answer[learning.Consolidated], error) {
-		became, err := consolidation.Consolidate(ctx, in.Body)
-		a := &answer[learning.Consolidated]{Status: http.StatusCreated, Body: became}
-		if became.Duplicate {
-			a.Status = http.StatusOK
-		}
-		return a, err
-	})
-	register(s, operation(http.MethodGet, "/api/proposals", "consolidation", "What transcripts propose to remember, the latest first"), func(ctx context.Context, in *struct {
-		Persona      string                  `query:"persona"`
-		TranscriptID string                  `query:"transcript_id"`
-		SessionID    string                  `query:"session_id"`
-		Kind         learning.ProposalKind   `query:"kind" doc:"fact, episode or procedure"`
-		Status       learning.ProposalStatus `query:"status" doc:"pending, accepted or rejected"`
-		Limit        int                     `query:"limit" doc:"1 to 1000; 0: 100"`
-	},
-	) (*answer[Proposals], error) {
-		found, err := consolidation.Proposals(ctx, learning.ProposalFilter{
-			Persona: in.Persona, TranscriptID: in.TranscriptID, SessionID: in.SessionID, Kind: in.Kind, Status: in.Status, Limit: in.Limit,
-		})
-		return reply(Proposals{Proposals: emptied(found), Count: len(found)}), err
-	})
-	register(s, operation(http.MethodGet, "/api/proposals/{id}", "consolidation", "One proposal with its evidence"),
-		func(ctx context.Context, in *struct {
-			ID string `path:"id"`
-		},
-		) (*answer[learning.Proposal], error) {
-			found, err := consolidation.Proposal(ctx, in.ID)
-			return reply(found), err
-		})
-	register(s, operation(http.MethodPost, "/api/proposals/{id}/accept", "consolidation", "Store what is proposed; again: nothing changes"),
-		func(ctx context.Context, in *changeInput[struct{}]) (*answer[learning.Proposal], error) {
-			accepted, err := consolidation.Accept(ctx, in.ID)
-			return reply(accepted), err
-		})
-	register(s, operation(http.MethodPost, "/api/proposals/{id}/reject", "consolidation", "Say that it is not worth remembering"),
-		func(ctx context.Context, in *changeInput[Rejection]) (*answer[learning.Proposal], error) {
-			rejected, err := consolidation.Reject(ctx, in.ID, given(in.Body).Reason)
-			return reply(rejected), err
-		})
+	s.at("consolidation", "/api/consolidations").post("", "Propose what a transcript is worth remembering for; 200 if it was consolidated before",
+		createdIf(sent(consolidation.Consolidate), func(c learning.Consolidated) bool { return !c.Duplicate }).upTo(maxTranscriptBody))
+
+	at := s.at("consolidation", "/api/proposals")
+	at.get("", "What transcripts propose to remember, the latest first",
+		asked(as(consolidation.Proposals, func(list []learning.Proposal) Proposals { return Proposals{list, len(list)} })))
+	at.get("/{id}", "One proposal with its evidence", named(consolidation.Proposal))
+	at.post("/{id}/accept", "Store what is proposed; again: nothing changes", verb(consolidation.Accept))
+	at.post("/{id}/reject", "Say that it is not worth remembering",
+		changed(func(ctx context.Context, id string, why Rejection) (learning.Proposal, error) {
+			return consolidation.Reject(ctx, id, why.Reason)
+		}))
 }

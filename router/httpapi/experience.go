@@ -1,9 +1,9 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -32,11 +32,6 @@ type recallByOutcome struct {
 	OperationType string          `query:"operation_type"`
 	Type          string          `query:"type" doc:"The same as operation_type"`
 	RecallPage
-}
-
-// Numbered is the number of an episode, pattern or lesson in the path.
-type Numbered struct {
-	Number int64 `path:"id" doc:"Its number"`
 }
 
 // PatternsPage selects patterns.
@@ -109,107 +104,51 @@ func (s *Server) experienceRoutes() {
 	if x == nil {
 		return
 	}
-	op := func(method, path, summary string) huma.Operation {
-		return operation(method, "/api"+path, "experience", summary)
-	}
-	register(s, op(http.MethodGet, "/stats", "How much there is, and how sure"),
-		func(ctx context.Context, _ *struct{}) (*answer[learning.ExperienceStats], error) {
-			stats, err := x.Stats(ctx)
-			return reply(stats), err
-		})
-	record := op(http.MethodPost, "/experience", "Record an episode with problem, solution, outcome and metadata")
-	record.DefaultStatus = http.StatusCreated
-	register(s, record, func(ctx context.Context, in *struct{ Body learning.ExperienceDraft }) (*answer[learning.Recorded], error) {
-		recorded, err := x.Record(ctx, in.Body)
-		return &answer[learning.Recorded]{Status: http.StatusCreated, Body: recorded}, err
-	})
-	recall := func(ctx context.Context, filter learning.ExperienceFilter, page RecallPage) (*answer[learning.Recall], error) {
+	const number = "Its number"
+	at := s.at("experience", "/api")
+	at.get("/stats", "How much there is, and how sure", bare(x.Stats))
+	at.post("/experience", "Record an episode with problem, solution, outcome and metadata", created(sent(x.Record)))
+
+	recall := func(ctx context.Context, filter learning.ExperienceFilter, page RecallPage) (learning.Recall, error) {
 		filter.Limit, filter.Offset = page.Limit, page.Offset
-		found, err := x.Recall(ctx, filter)
-		return reply(found), err
+		return x.Recall(ctx, filter)
 	}
-	register(s, op(http.MethodGet, "/episodes", "Episodes with an outcome, newest first"),
-		func(ctx context.Context, in *RecallPage) (*answer[learning.Recall], error) {
-			return recall(ctx, learning.ExperienceFilter{}, *in)
-		})
-	register(s, op(http.MethodGet, "/episodes/type/{type}", "Episodes of an operation type, newest first, and its patterns"),
-		func(ctx context.Context, in *recallByType) (*answer[learning.Recall], error) {
-			if in.Outcome == "" {
-				in.Outcome = in.Filter
-			}
-			return recall(ctx, learning.ExperienceFilter{OperationType: in.Type, Outcome: in.Outcome}, in.RecallPage)
-		})
-	register(s, op(http.MethodGet, "/episodes/outcome/{outcome}", "Episodes that went so, newest first"),
-		func(ctx context.Context, in *recallByOutcome) (*answer[learning.Recall], error) {
-			if in.OperationType == "" {
-				in.OperationType = in.Type
-			}
-			return recall(ctx, learning.ExperienceFilter{OperationType: in.OperationType, Outcome: in.Outcome, ByOutcome: true}, in.RecallPage)
-		})
-	register(s, op(http.MethodGet, "/episodes/{id}", "One episode with an outcome, by its number"),
-		func(ctx context.Context, in *Numbered) (*answer[learning.Experience], error) {
-			found, err := x.Experience(ctx, in.Number)
-			return reply(found), err
-		})
-	s.experiencePatternRoutes(x, op)
-	s.experienceLessonRoutes(x, op)
-}
+	at.get("/episodes", "Episodes with an outcome, newest first", asked(func(ctx context.Context, in RecallPage) (learning.Recall, error) {
+		return recall(ctx, learning.ExperienceFilter{}, in)
+	}))
+	at.get("/episodes/type/{type}", "Episodes of an operation type, newest first, and its patterns",
+		asked(func(ctx context.Context, in recallByType) (learning.Recall, error) {
+			return recall(ctx, learning.ExperienceFilter{OperationType: in.Type, Outcome: cmp.Or(in.Outcome, in.Filter)}, in.RecallPage)
+		}))
+	at.get("/episodes/outcome/{outcome}", "Episodes that went so, newest first",
+		asked(func(ctx context.Context, in recallByOutcome) (learning.Recall, error) {
+			filter := learning.ExperienceFilter{OperationType: cmp.Or(in.OperationType, in.Type), Outcome: in.Outcome, ByOutcome: true}
+			return recall(ctx, filter, in.RecallPage)
+		}))
+	at.get("/episodes/{id}", "One episode with an outcome, by its number", named(x.Experience).saying(number))
 
-func (s *Server) experiencePatternRoutes(x learning.ExperienceService, op func(method, path, summary string) huma.Operation) {
-	list := func(ctx context.Context, kind learning.PatternType, in PatternsPage) (*answer[learning.ExperiencePatterns], error) {
-		found, err := x.Patterns(ctx, learning.PatternFilter{Type: kind, Statuses: in.Statuses, Domain: in.Domain, Limit: in.Limit, Offset: in.Offset})
-		return reply(found), err
+	patterns := func(ctx context.Context, kind learning.PatternType, in PatternsPage) (learning.ExperiencePatterns, error) {
+		return x.Patterns(ctx, learning.PatternFilter{Type: kind, Statuses: in.Statuses, Domain: in.Domain, Limit: in.Limit, Offset: in.Offset})
 	}
-	register(s, op(http.MethodGet, "/patterns", "All patterns, those of the greatest weight first"),
-		func(ctx context.Context, in *PatternsPage) (*answer[learning.ExperiencePatterns], error) {
-			return list(ctx, "", *in)
-		})
-	register(s, op(http.MethodGet, "/patterns/type/{type}", "All patterns of a type, those of the greatest weight first"),
-		func(ctx context.Context, in *patternsByType) (*answer[learning.ExperiencePatterns], error) {
-			return list(ctx, in.Type, in.PatternsPage)
-		})
-	register(s, op(http.MethodGet, "/patterns/{id}", "One pattern, by its number"),
-		func(ctx context.Context, in *Numbered) (*answer[learning.ExperiencePattern], error) {
-			found, err := x.Pattern(ctx, in.Number)
-			return reply(found), err
-		})
-}
+	at.get("/patterns", "All patterns, those of the greatest weight first",
+		asked(func(ctx context.Context, in PatternsPage) (learning.ExperiencePatterns, error) {
+			return patterns(ctx, "", in)
+		}))
+	at.get("/patterns/type/{type}", "All patterns of a type, those of the greatest weight first",
+		asked(func(ctx context.Context, in patternsByType) (learning.ExperiencePatterns, error) {
+			return patterns(ctx, in.Type, in.PatternsPage)
+		}))
+	at.get("/patterns/{id}", "One pattern, by its number", named(x.Pattern).saying(number))
 
-func (s *Server) experienceLessonRoutes(x learning.ExperienceService, op func(method, path, summary string) huma.Operation) {
-	register(s, op(http.MethodGet, "/lessons", "All lessons in use or deprecated, the surest first; with a filter but min_confidence, pages of them, newest first"),
-		func(ctx context.Context, in *lessonsInput) (*answer[learning.ExperienceLessons], error) {
-			page, err := x.Lessons(ctx, learning.LessonFilter(*in))
-			return reply(page), err
-		})
-	ask := op(http.MethodGet, "/lessons/applicable", "Lessons that hold in a context, the surest first")
-	ask.SkipValidateParams = true // what the address holds besides is the context; the service checks the rest
-	register(s, ask, func(ctx context.Context, in *applicableInput) (*answer[learning.Applicable], error) {
-		found, err := x.Applicable(ctx, learning.ApplicableQuery{Context: in.context, OperationType: in.OperationType, MinConfidence: in.MinConfidence, Limit: in.Limit})
-		return reply(found), err
-	})
-	register(s, op(http.MethodPost, "/lessons/applicable", "Lessons that hold in a context, the surest first"),
-		func(ctx context.Context, in *struct{ Body learning.ApplicableQuery }) (*answer[learning.Applicable], error) {
-			found, err := x.Applicable(ctx, in.Body)
-			return reply(found), err
-		})
-	register(s, op(http.MethodGet, "/lessons/{id}", "One lesson, by its number"),
-		func(ctx context.Context, in *Numbered) (*answer[learning.ApplicableLesson], error) {
-			found, err := x.Lesson(ctx, in.Number)
-			return reply(found), err
-		})
-	register(s, op(http.MethodPost, "/lessons/{id}/apply", "Say that a lesson was applied and how it went"),
-		func(ctx context.Context, in *struct {
-			Numbered
-			Body learning.ApplicationDraft
-		},
-		) (*answer[learning.Applied], error) {
-			applied, err := x.Apply(ctx, in.Number, in.Body)
-			return reply(applied), err
-		})
-	learn := op(http.MethodPost, "/lessons/learn", "Make a lesson of what at least three episodes show")
-	learn.DefaultStatus = http.StatusCreated
-	register(s, learn, func(ctx context.Context, in *struct{ Body learning.LearnDraft }) (*answer[learning.Learned], error) {
-		learned, err := x.Learn(ctx, in.Body)
-		return &answer[learning.Learned]{Status: http.StatusCreated, Body: learned}, err
-	})
+	at.get("/lessons", "All lessons in use or deprecated, the surest first; with a filter but min_confidence, pages of them, newest first",
+		asked(func(ctx context.Context, in lessonsInput) (learning.ExperienceLessons, error) {
+			return x.Lessons(ctx, learning.LessonFilter(in))
+		}))
+	at.get("/lessons/applicable", "Lessons that hold in a context, the surest first", typed(func(ctx context.Context, in *applicableInput) (learning.Applicable, error) {
+		return x.Applicable(ctx, learning.ApplicableQuery{Context: in.context, OperationType: in.OperationType, MinConfidence: in.MinConfidence, Limit: in.Limit})
+	}).lenient())
+	at.post("/lessons/applicable", "Lessons that hold in a context, the surest first", sent(x.Applicable))
+	at.get("/lessons/{id}", "One lesson, by its number", named(x.Lesson).saying(number))
+	at.post("/lessons/{id}/apply", "Say that a lesson was applied and how it went", changedBy(x.Apply).saying(number))
+	at.post("/lessons/learn", "Make a lesson of what at least three episodes show", created(sent(x.Learn)))
 }

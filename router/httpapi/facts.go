@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
 	"skillrouter/learning"
@@ -58,95 +57,45 @@ func (s *Server) factRoutes() {
 	if facts == nil {
 		return
 	}
-	op := func(method, path, summary string) huma.Operation {
-		return operation(method, factsPath+path, "facts", summary)
-	}
 	const one = "/{persona}/{key}"
-
-	put := op(http.MethodPut, one, "Store a value under a key, over what is there; 200 if a live fact was there")
-	put.DefaultStatus = http.StatusCreated
-	register(s, put, func(ctx context.Context, in *struct {
-		factKey
-		Body FactBody
-	},
-	) (*answer[learning.FactStored], error) {
-		stored, err := facts.Remember(ctx, learning.FactDraft{
-			Persona: in.Persona, Key: in.Key, Value: in.Body.Value, Category: in.Body.Category, TTL: in.Body.TTL,
-			Probe: in.Body.Probe, Source: in.Body.Source, AgentID: in.Body.AgentID, IfVersion: in.Body.IfVersion,
-		})
-		a := &answer[learning.FactStored]{Status: http.StatusCreated, Body: stored}
-		if stored.Replaced {
-			a.Status = http.StatusOK
-		}
-		return a, err
-	})
-	get := op(http.MethodGet, one, "The fact under a key; the access is counted")
-	register(s, get, func(ctx context.Context, in *struct {
-		factKey
-		StaleOK bool `query:"stale_ok" doc:"An expired one too, while it is kept"`
-	},
-	) (*answer[learning.Fact], error) {
-		fact, err := facts.Recall(ctx, learning.FactRef{Persona: in.Persona, Key: in.Key, StaleOK: in.StaleOK})
-		return reply(fact), err
-	})
-	register(s, op(http.MethodPatch, one, "Change the fields that are sent, and let the time to live begin anew"),
-		func(ctx context.Context, in *struct {
+	at := s.at("facts", factsPath)
+	at.put(one, "Store a value under a key, over what is there; 200 if a live fact was there",
+		createdIf(typed(func(ctx context.Context, in *struct {
+			factKey
+			Body FactBody
+		},
+		) (learning.FactStored, error) {
+			return facts.Remember(ctx, learning.FactDraft{
+				Persona: in.Persona, Key: in.Key, Value: in.Body.Value, Category: in.Body.Category, TTL: in.Body.TTL,
+				Probe: in.Body.Probe, Source: in.Body.Source, AgentID: in.Body.AgentID, IfVersion: in.Body.IfVersion,
+			})
+		}), func(s learning.FactStored) bool { return !s.Replaced }))
+	at.get(one, "The fact under a key; the access is counted", asked(facts.Recall))
+	at.patch(one, "Change the fields that are sent, and let the time to live begin anew",
+		typed(func(ctx context.Context, in *struct {
 			factKey
 			Body learning.FactPatch
 		},
-		) (*answer[learning.Fact], error) {
-			fact, err := facts.Update(ctx, learning.FactRef{Persona: in.Persona, Key: in.Key}, in.Body)
-			return reply(fact), err
-		})
-	remove := op(http.MethodDelete, one, "Delete a fact, and end a lease on its key")
-	remove.DefaultStatus = http.StatusNoContent
-	s.mount(remove, silent(func(ctx context.Context, in *factKey) error {
+		) (learning.Fact, error) {
+			return facts.Update(ctx, learning.FactRef{Persona: in.Persona, Key: in.Key}, in.Body)
+		}))
+	at.delete(one, "Delete a fact, and end a lease on its key", asked(silent(func(ctx context.Context, in factKey) error {
 		return facts.Forget(ctx, learning.FactRef{Persona: in.Persona, Key: in.Key})
+	})))
+	at.post("/search", "The facts of a persona whose category and key fit, by key", sent(facts.Search))
+	at.get("/categories", "The categories of a persona's facts", typed(func(ctx context.Context, in *struct {
+		Persona string `query:"persona"`
+	},
+	) (FactCategories, error) {
+		list, err := facts.Categories(ctx, in.Persona)
+		return FactCategories{list, len(list)}, err
 	}))
-	register(s, op(http.MethodPost, "/search", "The facts of a persona whose category and key fit, by key"),
-		func(ctx context.Context, in *struct{ Body learning.FactQuery }) (*answer[learning.FactPage], error) {
-			page, err := facts.Search(ctx, in.Body)
-			return reply(page), err
-		})
-	register(s, op(http.MethodGet, "/categories", "The categories of a persona's facts"),
-		func(ctx context.Context, in *struct {
-			Persona string `query:"persona"`
-		},
-		) (*answer[FactCategories], error) {
-			list, err := facts.Categories(ctx, in.Persona)
-			return reply(FactCategories{Categories: emptied(list), Count: len(list)}), err
-		})
-	register(s, op(http.MethodGet, "/stats", "How many facts each persona has, and what the cache did"),
-		func(ctx context.Context, _ *struct{}) (*answer[learning.FactStats], error) {
-			stats, err := facts.Stats(ctx)
-			stats.Personas = emptied(stats.Personas)
-			return reply(stats), err
-		})
-	s.factCacheRoutes(facts)
+	at.get("/stats", "How many facts each persona has, and what the cache did", bare(facts.Stats))
+	at.post("/cache", "The fact under a key, or a lease to compute it, or the news that another does", sent(facts.Lease))
+	at.post("/cache/complete", "Store what was computed under a lease; a value with a secret is not stored", sent(facts.Complete))
+	at.post("/cache/renew", "Let a lease last for its whole time again", sent(silent(facts.Renew)))
+	at.post("/cache/release", "Give a lease up; the next who waits computes", sent(silent(facts.Release)))
 	s.hot[factsPath+"/:persona/:key"] = s.factShortCut(facts)
-}
-
-func (s *Server) factCacheRoutes(facts learning.FactService) {
-	op := func(path, summary string) huma.Operation {
-		return operation(http.MethodPost, factsPath+"/cache"+path, "facts", summary)
-	}
-	register(s, op("", "The fact under a key, or a lease to compute it, or the news that another does"),
-		func(ctx context.Context, in *struct{ Body learning.CacheRequest }) (*answer[learning.CacheAnswer], error) {
-			a, err := facts.Lease(ctx, in.Body)
-			return reply(a), err
-		})
-	register(s, op("/complete", "Store what was computed under a lease; a value with a secret is not stored"),
-		func(ctx context.Context, in *struct{ Body learning.CacheResult }) (*answer[learning.CacheStored], error) {
-			stored, err := facts.Complete(ctx, in.Body)
-			return reply(stored), err
-		})
-	end := func(path, summary string, call func(ctx context.Context, lease learning.LeaseRef) error) {
-		op := op(path, summary)
-		op.DefaultStatus = http.StatusNoContent
-		s.mount(op, silent(func(ctx context.Context, in *struct{ Body learning.LeaseRef }) error { return call(ctx, in.Body) }))
-	}
-	end("/renew", "Let a lease last for its whole time again", facts.Renew)
-	end("/release", "Give a lease up; the next who waits computes", facts.Release)
 }
 
 // factShortCut answers the plain reading of a fact, which agents do all the

@@ -27,10 +27,7 @@ const maxHotBody = 80 << 10
 // each of its type, and all that are required. Anything else goes on to the typed route, and is decoded,
 // validated and refused there as everywhere else.
 func registerHot[I, O any](s *Server, op huma.Operation, handle func(ctx context.Context, body I) (O, error)) {
-	register(s, op, func(ctx context.Context, in *struct{ Body I }) (*answer[O], error) {
-		out, err := handle(ctx, in.Body)
-		return reply(out), err
-	})
+	s.mount(op, sent(handle))
 	members := jsonMembers(reflect.TypeFor[I]())
 	s.hot[op.Path] = func(c *gin.Context) bool {
 		r := c.Request

@@ -3,11 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"strings"
-	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"skillrouter"
 	"skillrouter/learning"
@@ -19,28 +15,6 @@ const lessonsPath = "/lessons"
 // their longest are 4 MiB, and twice that with the escapes of any text that
 // people write; the rest is room for one that is too long to be refused by name.
 const maxLesson = 16 << 20
-
-// lessonRef is the lesson in the path. Any id can be reached: "/" as %2F, "%" as %25.
-type lessonRef struct {
-	ID string `path:"id" doc:"The lesson's id, percent-encoded as one segment of the path, or its number"`
-}
-
-// lessonSelection selects a page of lessons.
-type lessonSelection struct {
-	Type          learning.LessonType     `query:"lesson_type"`
-	Domain        string                  `query:"domain"`
-	Category      string                  `query:"category"`
-	Severity      learning.Severity       `query:"severity"`
-	Level         learning.Level          `query:"level"`
-	Status        []learning.LessonStatus `query:"status" doc:"Separated by commas; none: all but retired"`
-	SourceAgent   string                  `query:"source_agent"`
-	Project       string                  `query:"project"`
-	Tag           string                  `query:"tag"`
-	MinConfidence float64                 `query:"min_confidence" doc:"Of what is left of the confidence now"`
-	Since         time.Time               `query:"since" doc:"Reported not before this time"`
-	Cursor        string                  `query:"cursor" doc:"The answer's next of the page before"`
-	Limit         int                     `query:"limit" doc:"1 to 200; 0: 50"`
-}
 
 // Validation is the body, or the query, of POST /lessons/{id}/validate: seed
 // 000's three, and the judgement in more words than yes and no.
@@ -54,7 +28,7 @@ type Validation struct {
 // validationInput takes the judgement from the query, as seed 000's clients
 // send it, or from the body.
 type validationInput struct {
-	lessonRef
+	ID        string                  `path:"id"`
 	Validated string                  `query:"validated" doc:"true or false"`
 	By        string                  `query:"validated_by"`
 	Notes     string                  `query:"notes"`
@@ -95,111 +69,48 @@ func (s *Server) lessonRoutes() {
 	if lessons == nil {
 		return
 	}
-	op := func(method, path, summary string) huma.Operation { return operation(method, path, "lessons", summary) }
-
-	report := op(http.MethodPost, lessonsPath+"/report", "Report a lesson; the same again counts as another occurrence")
-	report.MaxBodyBytes = maxLesson
-	register(s, report,
-		func(ctx context.Context, in *struct{ Body learning.LessonDraft }) (*answer[ReportedLesson], error) {
-			reported, err := lessons.Report(ctx, in.Body)
-			reported.EscalatedTo = emptied(reported.EscalatedTo)
-			return reply(ReportedLesson{reported}), err
-		})
+	const id = "The lesson's id, percent-encoded as one segment of the path, or its number"
+	explain := func(q *learning.LessonQuery) *bool { return &q.Explain }
+	s.at("lessons", "/query/relevant").post("", "The lessons that fit a situation, best first, as a bare list",
+		explained(as(lessons.Relevant, func(r learning.LessonResults) []learning.LessonHit { return r.Results }), explain))
+	at := s.at("lessons", lessonsPath)
+	at.post("/report", "Report a lesson; the same again counts as another occurrence",
+		sent(as(lessons.Report, func(r learning.Reported) ReportedLesson { return ReportedLesson{r} })).upTo(maxLesson))
 	s.lessonBulkRoutes(lessons)
-	register(s, op(http.MethodPost, "/query/relevant", "The lessons that fit a situation, best first, as a bare list"),
-		func(ctx context.Context, in *explainInput[learning.LessonQuery]) (*answer[[]learning.LessonHit], error) {
-			in.Body.Explain = in.Body.Explain || in.Explain
-			found, err := lessons.Relevant(ctx, in.Body)
-			return reply(emptied(found.Results)), err
-		})
-	register(s, op(http.MethodPost, lessonsPath+"/search", "The same as /query/relevant, and what was left out or searched otherwise"),
-		func(ctx context.Context, in *explainInput[learning.LessonQuery]) (*answer[learning.LessonResults], error) {
-			in.Body.Explain = in.Body.Explain || in.Explain
-			found, err := lessons.Relevant(ctx, in.Body)
-			found.Results = emptied(found.Results)
-			return reply(found), err
-		})
-	register(s, op(http.MethodGet, lessonsPath, "List lessons, the newest first"),
-		func(ctx context.Context, in *lessonSelection) (*answer[learning.LessonPage], error) {
-			page, err := lessons.List(ctx, learning.LessonFilter{
-				Type: in.Type, Domain: in.Domain, Category: in.Category, Severity: in.Severity, Level: in.Level, Statuses: in.Status,
-				SourceAgent: in.SourceAgent, Project: in.Project, Tag: in.Tag, MinConfidence: in.MinConfidence, Since: in.Since,
-				Cursor: in.Cursor, Limit: in.Limit,
-			})
-			page.Lessons = emptied(page.Lessons)
-			return reply(page), err
-		})
-	register(s, op(http.MethodGet, lessonsPath+"/review", "What needs an eye: promotions that have their evidence, lessons not validated for long"),
-		func(ctx context.Context, in *struct {
-			StaleDays int    `query:"stale_days" doc:"0: 90"`
-			Domain    string `query:"domain"`
-			Limit     int    `query:"limit"`
-		},
-		) (*answer[learning.Review], error) {
-			review, err := lessons.Review(ctx, learning.ReviewQuery{StaleDays: in.StaleDays, Domain: in.Domain, Limit: in.Limit})
-			review.Promotions, review.Stale = emptied(review.Promotions), emptied(review.Stale)
-			return reply(review), err
-		})
-	s.lessonChangeRoutes(lessons, op)
+	at.post("/search", "The same as /query/relevant, and what was left out or searched otherwise", explained(lessons.Relevant, explain))
+	at.get("", "List lessons, the newest first", asked(lessons.List))
+	at.get("/review", "What needs an eye: promotions that have their evidence, lessons not validated for long", asked(lessons.Review))
+	at.get("/{id}", "One lesson", named(lessons.Lesson).saying(id))
+	at.patch("/{id}", "Change what a lesson says; what it said stays in its history", changed(lessons.Edit).saying(id))
+	at.post("/{id}/validate", "Judge a lesson, in the query or in the body; its confidence moves with it",
+		typed(func(ctx context.Context, in *validationInput) (Validated, error) { return validate(ctx, lessons, in) }).saying(id))
+	at.post("/{id}/apply", "Say that a lesson was applied and how it went; its confidence moves with it",
+		changed(func(ctx context.Context, id string, draft learning.ApplicationDraft) (AppliedLesson, error) {
+			applied, err := lessons.Apply(ctx, id, draft)
+			return AppliedLesson{ID: applied.LessonID, Applied: applied}, err
+		}).saying(id))
+	at.post("/{id}/promote", "Draw a pattern from cases, or raise a pattern to a principle; a refusal says which evidence is missing",
+		changed(lessons.Promote).saying(id))
+	at.post("/{id}/retire", "Take a lesson out of use; it is kept with its history", changed(lessons.Retire).saying(id))
+	at.post("/{id}/restore", "Take a retired lesson back into use",
+		changed(func(ctx context.Context, id string, why Restoration) (learning.Lesson, error) {
+			return lessons.Restore(ctx, id, why.Note)
+		}).saying(id))
+	at.get("/{id}/history", "What happened to a lesson, oldest first",
+		named(as(lessons.History, func(list []learning.LessonChange) LessonHistory { return LessonHistory{list, len(list)} })).saying(id))
 }
 
-// lessonChangeRoutes mounts what is asked and done of one lesson.
-func (s *Server) lessonChangeRoutes(lessons learning.LessonService, op func(method, path, summary string) huma.Operation) {
-	const one = lessonsPath + "/{id}"
-	register(s, op(http.MethodGet, one, "One lesson"),
-		func(ctx context.Context, in *lessonRef) (*answer[learning.Lesson], error) {
-			lesson, err := lessons.Lesson(ctx, in.ID)
-			return reply(lesson), err
-		})
-	register(s, op(http.MethodPatch, one, "Change what a lesson says; what it said stays in its history"),
-		func(ctx context.Context, in *lessonChange[learning.LessonPatch]) (*answer[learning.Lesson], error) {
-			lesson, err := lessons.Edit(ctx, in.ID, given(in.Body))
-			return reply(lesson), err
-		})
-	register(s, op(http.MethodPost, one+"/validate", "Judge a lesson, in the query or in the body; its confidence moves with it"),
-		func(ctx context.Context, in *validationInput) (*answer[Validated], error) {
-			draft, err := in.draft()
-			if err != nil {
-				return nil, err
-			}
-			lesson, err := lessons.Validate(ctx, in.ID, draft)
-			status := "validated"
-			if draft.Type == learning.ValidationRefuted || draft.Type == learning.ValidationOutdated {
-				status = "invalidated"
-			}
-			return reply(Validated{Status: status, LessonID: lesson.ID, Confidence: lesson.Confidence, Lesson: lesson}), err
-		})
-	register(s, op(http.MethodPost, one+"/apply", "Say that a lesson was applied and how it went; its confidence moves with it"),
-		func(ctx context.Context, in *lessonChange[learning.ApplicationDraft]) (*answer[AppliedLesson], error) {
-			applied, err := lessons.Apply(ctx, in.ID, given(in.Body))
-			return reply(AppliedLesson{ID: applied.LessonID, Applied: applied}), err
-		})
-	register(s, op(http.MethodPost, one+"/promote", "Draw a pattern from cases, or raise a pattern to a principle; a refusal says which evidence is missing"),
-		func(ctx context.Context, in *lessonChange[learning.PromotionDraft]) (*answer[learning.Lesson], error) {
-			lesson, err := lessons.Promote(ctx, in.ID, given(in.Body))
-			return reply(lesson), err
-		})
-	register(s, op(http.MethodPost, one+"/retire", "Take a lesson out of use; it is kept with its history"),
-		func(ctx context.Context, in *lessonChange[learning.RetirementDraft]) (*answer[learning.Lesson], error) {
-			lesson, err := lessons.Retire(ctx, in.ID, given(in.Body))
-			return reply(lesson), err
-		})
-	register(s, op(http.MethodPost, one+"/restore", "Take a retired lesson back into use"),
-		func(ctx context.Context, in *lessonChange[Restoration]) (*answer[learning.Lesson], error) {
-			lesson, err := lessons.Restore(ctx, in.ID, given(in.Body).Note)
-			return reply(lesson), err
-		})
-	register(s, op(http.MethodGet, one+"/history", "What happened to a lesson, oldest first"),
-		func(ctx context.Context, in *lessonRef) (*answer[LessonHistory], error) {
-			changes, err := lessons.History(ctx, in.ID)
-			return reply(LessonHistory{Changes: emptied(changes), Count: len(changes)}), err
-		})
-}
-
-// lessonChange is a change of a lesson. The body may be left out where every member of it may be.
-type lessonChange[Body any] struct {
-	lessonRef
-	Body *Body
+func validate(ctx context.Context, lessons learning.LessonService, in *validationInput) (Validated, error) {
+	draft, err := in.draft()
+	if err != nil {
+		return Validated{}, err
+	}
+	lesson, err := lessons.Validate(ctx, in.ID, draft)
+	status := "validated"
+	if draft.Type == learning.ValidationRefuted || draft.Type == learning.ValidationOutdated {
+		status = "invalidated"
+	}
+	return Validated{Status: status, LessonID: lesson.ID, Confidence: lesson.Confidence, Lesson: lesson}, err
 }
 
 // draft is the judgement that the call passes. What the body says outweighs the query.

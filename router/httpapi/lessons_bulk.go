@@ -102,8 +102,8 @@ func reportAll(ctx context.Context, lessons learning.LessonService, next func() 
 	for i := range result.Refused {
 		result.Refused[i].Index = places[result.Refused[i].Index]
 	}
-	result.Results = emptied(result.Results)
-	result.Refused = append(emptied(result.Refused), unread...)
+	result.Results = append(none.Results, result.Results...) // a list even if it is empty
+	result.Refused = append(append(none.Refused, result.Refused...), unread...)
 	slices.SortFunc(result.Refused, func(a, b learning.Refusal) int { return a.Index - b.Index })
 	result.Refused = result.Refused[:min(len(result.Refused), learning.MaxRefusals)]
 	result.RefusedCount += len(unread)

@@ -3,19 +3,9 @@ package httpapi
 import (
 	"cmp"
 	"context"
-	"net/http"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"skillrouter/learning"
 )
-
-const patternsPath = "/patterns"
-
-// patternRef is the pattern in the path.
-type patternRef struct {
-	ID string `path:"id" doc:"The pattern's id, percent-encoded as one segment of the path, or its number"`
-}
 
 // patternSelection selects patterns.
 type patternSelection struct {
@@ -23,15 +13,6 @@ type patternSelection struct {
 	Domain string               `query:"domain"`
 	Limit  int                  `query:"limit" doc:"1 to 200; 0: 50"`
 	Offset int                  `query:"offset" doc:"How many to pass over"`
-}
-
-// allPatterns selects patterns of any status.
-type allPatterns struct {
-	Type   learning.PatternType     `query:"pattern_type"`
-	Status []learning.PatternStatus `query:"status" doc:"Separated by commas; none: all but deprecated"`
-	Domain string                   `query:"domain"`
-	Limit  int                      `query:"limit" doc:"1 to 200; 0: 50"`
-	Offset int                      `query:"offset" doc:"How many to pass over"`
 }
 
 // GatheredPatterns is the answer of GET /patterns.
@@ -49,7 +30,7 @@ type Confirmation struct {
 // confirmationInput takes who confirms from the query, as seed 000's clients
 // send it, or from the body.
 type confirmationInput struct {
-	patternRef
+	ID    string `path:"id"`
 	By    string `query:"confirmed_by"`
 	Notes string `query:"notes"`
 	Body  *Confirmation
@@ -74,39 +55,24 @@ func (s *Server) patternRoutes() {
 	if patterns == nil {
 		return
 	}
-	op := func(method, path, summary string) huma.Operation {
-		return operation(method, patternsPath+path, "patterns", summary)
-	}
-	register(s, op(http.MethodGet, "/emerging", "Patterns that form and are not confirmed yet, each with its reasons, as a bare list"),
-		func(ctx context.Context, in *patternSelection) (*answer[[]learning.Pattern], error) {
-			found, err := patterns.List(ctx, learning.PatternFilter{
-				Type: in.Type, Statuses: []learning.PatternStatus{learning.PatternEmerging}, Domain: in.Domain, Limit: in.Limit, Offset: in.Offset,
+	const id = "The pattern's id, percent-encoded as one segment of the path, or its number"
+	at := s.at("patterns", "/patterns")
+	at.get("/emerging", "Patterns that form and are not confirmed yet, each with its reasons, as a bare list",
+		asked(func(ctx context.Context, q patternSelection) ([]learning.Pattern, error) {
+			return patterns.List(ctx, learning.PatternFilter{
+				Type: q.Type, Statuses: []learning.PatternStatus{learning.PatternEmerging}, Domain: q.Domain, Limit: q.Limit, Offset: q.Offset,
 			})
-			return reply(emptied(found)), err
-		})
-	register(s, op(http.MethodGet, "", "Patterns, the latest seen first"),
-		func(ctx context.Context, in *allPatterns) (*answer[GatheredPatterns], error) {
-			found, err := patterns.List(ctx, learning.PatternFilter{
-				Type: in.Type, Statuses: in.Status, Domain: in.Domain, Limit: in.Limit, Offset: in.Offset,
-			})
-			return reply(GatheredPatterns{Patterns: emptied(found), Count: len(found)}), err
-		})
-	register(s, op(http.MethodGet, "/{id}", "One pattern with its evidence"),
-		func(ctx context.Context, in *patternRef) (*answer[learning.Pattern], error) {
-			pattern, err := patterns.Pattern(ctx, in.ID)
-			return reply(pattern), err
-		})
-	for _, verb := range []struct {
-		path, summary string
-		judge         func(ctx context.Context, ref string, draft learning.ConfirmationDraft) (learning.Pattern, error)
-	}{
-		{"/{id}/confirm", "Say that a pattern is real and should be enforced, in the query or in the body", patterns.Confirm},
-		{"/{id}/deprecate", "Say that a pattern holds no more; it is kept", patterns.Deprecate},
-	} {
-		register(s, op(http.MethodPost, verb.path, verb.summary),
-			func(ctx context.Context, in *confirmationInput) (*answer[JudgedPattern], error) {
-				pattern, err := verb.judge(ctx, in.ID, in.draft())
-				return reply(JudgedPattern{Status: pattern.Status, PatternID: pattern.ID, Confidence: pattern.Confidence, Pattern: pattern}), err
-			})
-	}
+		}))
+	at.get("", "Patterns, the latest seen first",
+		asked(as(patterns.List, func(list []learning.Pattern) GatheredPatterns { return GatheredPatterns{list, len(list)} })))
+	at.get("/{id}", "One pattern with its evidence", named(patterns.Pattern).saying(id))
+	at.post("/{id}/confirm", "Say that a pattern is real and should be enforced, in the query or in the body", judged(patterns.Confirm).saying(id))
+	at.post("/{id}/deprecate", "Say that a pattern holds no more; it is kept", judged(patterns.Deprecate).saying(id))
+}
+
+func judged(judge func(ctx context.Context, ref string, draft learning.ConfirmationDraft) (learning.Pattern, error)) handler {
+	return typed(func(ctx context.Context, in *confirmationInput) (JudgedPattern, error) {
+		pattern, err := judge(ctx, in.ID, in.draft())
+		return JudgedPattern{Status: pattern.Status, PatternID: pattern.ID, Confidence: pattern.Confidence, Pattern: pattern}, err
+	})
 }

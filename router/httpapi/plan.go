@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
+
+	"skillrouter"
 )
 
 // plan is how a request becomes a handler's input. It is made once a route, by the
@@ -19,7 +22,7 @@ import (
 // field Body, which is decoded from JSON. A body whose field is a pointer may be
 // left out. Schemas, which say what is valid, are huma's.
 type plan struct {
-	op         *huma.Operation
+	open       bool // see handler
 	input      reflect.Type
 	registry   huma.Registry
 	parameters []parameter
@@ -45,21 +48,21 @@ type resolver interface {
 
 // newPlan makes the plan of a handler, and describes it in op.
 func newPlan(op *huma.Operation, h handler, registry huma.Registry) *plan {
-	p := &plan{op: op, input: h.input, registry: registry}
-	checked := false // whether the document says that the input may be refused
+	p := &plan{open: h.open, input: h.input, registry: registry}
 	for _, field := range reflect.VisibleFields(h.input) {
 		one := parameter{field: field.Index, in: "path", name: field.Tag.Get("path"), required: true}
 		if one.name == "" {
-			one.in, one.name, one.required = "query", field.Tag.Get("query"), field.Tag.Get("required") == "true"
+			one.in, one.name, one.required = "query", skillrouter.QueryName(field), field.Tag.Get("required") == "true"
 		}
 		if one.name == "" {
 			continue
 		}
 		one.location = one.in + "." + one.name
-		// A path whose field an unexported type embeds is described as one that is never refused.
-		checked = checked || h.input.Field(field.Index[0]).IsExported()
 		if field.Type == reflect.TypeFor[*bool]() { // described, and checked, as the text that it is
 			field.Type = reflect.TypeFor[string]()
+		}
+		if one.in == "path" && h.about != "" {
+			field.Tag = reflect.StructTag(fmt.Sprintf("path:%q doc:%q", one.name, h.about))
 		}
 		one.schema = huma.SchemaFromField(registry, field, "")
 		if one.in == "path" {
@@ -70,13 +73,13 @@ func newPlan(op *huma.Operation, h handler, registry huma.Registry) *plan {
 		p.parameters = append(p.parameters, one)
 	}
 	slices.SortStableFunc(p.parameters, func(a, b parameter) int { return strings.Compare(a.in, b.in) })
-	p.describeParameters()
+	p.describeParameters(op)
 	if field, ok := h.input.FieldByName("Body"); ok {
-		p.body = newBody(op, h.input, field, registry)
+		p.body = newBody(op, h, field, registry)
 	}
 	if len(op.Errors) > 0 {
 		op.Errors = slices.Clone(op.Errors)
-		if checked || p.body != nil {
+		if len(p.parameters) > 0 || p.body != nil {
 			op.Errors = append(op.Errors, http.StatusUnprocessableEntity)
 		}
 		op.Errors = append(op.Errors, http.StatusInternalServerError)
@@ -85,14 +88,14 @@ func newPlan(op *huma.Operation, h handler, registry huma.Registry) *plan {
 	return p
 }
 
-func (p *plan) describeParameters() {
-	p.op.Parameters = slices.Clone(p.op.Parameters)
+func (p *plan) describeParameters(op *huma.Operation) {
+	op.Parameters = slices.Clone(op.Parameters)
 	for _, one := range p.parameters {
 		described := &huma.Param{Name: one.name, In: one.in, Required: one.required, Description: one.schema.Description, Schema: one.schema}
 		if one.in == "query" {
 			described.Explode = new(bool) // lists are separated by commas
 		}
-		p.op.Parameters = append(p.op.Parameters, described)
+		op.Parameters = append(op.Parameters, described)
 	}
 }
 
@@ -123,7 +126,7 @@ func (p *plan) readParameters(c *gin.Context, input reflect.Value, found *faults
 	if c.Request.URL.RawQuery != "" {
 		query = c.Request.URL.Query()
 	}
-	if !p.op.SkipValidateParams {
+	if !p.open {
 		for name := range query {
 			if !slices.Contains(p.queries, name) {
 				found.add("query."+name, unknown)
@@ -151,13 +154,13 @@ func (p *plan) readParameter(c *gin.Context, one *parameter, query url.Values, i
 		}
 	}
 	if text == "" {
-		if one.required && !p.op.SkipValidateParams {
+		if one.required && !p.open {
 			return errors.New("is required")
 		}
 		return nil
 	}
 	value, err := setParameter(input.FieldByIndex(one.field), text)
-	if err == nil && !p.op.SkipValidateParams {
+	if err == nil && !p.open {
 		found.validate(p, one.schema, value, one.in, one.name)
 	}
 	return err

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"skillrouter/router"
@@ -28,15 +27,10 @@ func (s *Server) searchRoutes() {
 	if search == nil {
 		return
 	}
-	register(s, operation(http.MethodGet, "/api/search", "search", "Find what fits a question in every memory, the likeliest first"),
-		func(ctx context.Context, in *searchInput) (*answer[router.SearchResults], error) {
-			results, err := search.Search(ctx, router.SearchQuery(*in))
-			return reply(results), err
-		})
-	post := operation(http.MethodPost, "/api/search", "search", "The same, for a longer question")
-	register(s, post, func(ctx context.Context, in *explainInput[router.SearchQuery]) (*answer[router.SearchResults], error) {
-		in.Body.Explain = in.Body.Explain || in.Explain
-		results, err := search.Search(ctx, in.Body)
-		return reply(results), err
-	})
+	at := s.at("search", "/api/search")
+	at.get("", "Find what fits a question in every memory, the likeliest first",
+		asked(func(ctx context.Context, in searchInput) (router.SearchResults, error) {
+			return search.Search(ctx, router.SearchQuery(in))
+		}))
+	at.post("", "The same, for a longer question", explained(search.Search, func(q *router.SearchQuery) *bool { return &q.Explain }))
 }

@@ -229,12 +229,3 @@ func operation(method, path, tag, summary string) huma.Operation {
 		Errors: []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden},
 	}
 }
-
-// answer is a typed response with a JSON body and, if it is not 200, a status.
-type answer[T any] struct {
-	Status int
-	Body   T
-}
-
-// reply makes a 200 answer.
-func reply[T any](body T) *answer[T] { return &answer[T]{Status: http.StatusOK, Body: body} }

@@ -1,19 +1,15 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"net/http"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/operational"
 	"skillrouter/router"
 )
-
-const sessionsPath = "/api/sessions"
 
 // The actions of POST /api/sessions.
 const (
@@ -52,6 +48,8 @@ type SessionAnswer struct {
 	Consolidated  *learning.Consolidated `json:"consolidated,omitempty"`
 	Notices       []string               `json:"notices,omitempty" doc:"What did not go as asked; the session has ended all the same"`
 	Redacted      []string               `json:"redacted,omitempty" doc:"Kinds of secret that were cut out of what this call said"`
+
+	began bool // a session, by this call
 }
 
 // SessionList is the answer of GET /api/sessions.
@@ -60,19 +58,8 @@ type SessionList struct {
 	Count    int                   `json:"count"`
 }
 
-// sessionSelection selects sessions.
-type sessionSelection struct {
-	AgentID   string                    `query:"agent_id"`
-	Persona   string                    `query:"persona"`
-	Project   string                    `query:"project"`
-	Status    operational.SessionStatus `query:"status" doc:"open or ended"`
-	Successor string                    `query:"successor" doc:"Only those that were handed to this agent"`
-	Waiting   bool                      `query:"waiting" doc:"Only those whose hand-over nobody has begun with yet"`
-	Limit     int                       `query:"limit" doc:"1 to 1000; 0: 100"`
-}
-
 func startedAnswer(s router.SessionStarted) SessionAnswer {
-	return SessionAnswer{SessionID: s.ID, Session: s.Session, Resumed: s.Resumed, Inherited: s.Inherited, AlsoInherited: s.AlsoInherited, Ended: s.Ended, Redacted: s.Redacted}
+	return SessionAnswer{SessionID: s.ID, Session: s.Session, Resumed: s.Resumed, Inherited: s.Inherited, AlsoInherited: s.AlsoInherited, Ended: s.Ended, Redacted: s.Redacted, began: !s.Resumed}
 }
 
 func endedAnswer(s router.SessionEnded) SessionAnswer {
@@ -87,65 +74,38 @@ func (s *Server) sessionRoutes() {
 	if sessions == nil {
 		return
 	}
-	op := func(method, path, summary string) huma.Operation {
-		return operation(method, sessionsPath+path, "sessions", summary)
-	}
+	at := s.at("sessions", "/api/sessions")
+	began := func(a SessionAnswer) bool { return a.began }
+	at.post("", "Begin a session, or with action end, end one; 200 if nothing new began",
+		createdIf(sent(func(ctx context.Context, call SessionCall) (SessionAnswer, error) { return call.do(ctx, sessions) }), began))
+	at.post("/{id}/end", "End a session: what is open goes to the successor; current is the one that the agent is in",
+		changedBy(func(ctx context.Context, id string, end router.SessionEnd) (SessionAnswer, error) {
+			ended, err := sessions.End(ctx, id, end)
+			return endedAnswer(ended), err
+		}))
+	at.get("", "List sessions, the latest first",
+		asked(as(sessions.List, func(list []operational.Session) SessionList { return SessionList{list, len(list)} })))
+	at.get("/handover", "The session whose hand-over an agent works on, or that waits for it", typed(func(ctx context.Context, in *struct {
+		AgentID string `query:"agent_id" doc:"Default: the token's agent"`
+	},
+	) (operational.Session, error) {
+		return sessions.Handover(ctx, in.AgentID)
+	}))
+	at.get("/{id}", "One session, with what it left undone", named(sessions.Session))
+}
 
-	start := op(http.MethodPost, "", "Begin a session, or with action end, end one; 200 if nothing new began")
-	start.DefaultStatus = http.StatusCreated
-	register(s, start, func(ctx context.Context, in *struct{ Body SessionCall }) (*answer[SessionAnswer], error) {
-		call := in.Body
-		if call.ID == "" {
-			call.ID = call.SessionID
-		}
-		switch call.Action {
-		case "", actionStart:
-			started, err := sessions.Start(ctx, router.SessionDraft{
-				ID: call.ID, AgentID: call.AgentID, Persona: call.Persona, Project: call.Project, Goal: call.Goal, Data: call.Data,
-			})
-			a := &answer[SessionAnswer]{Status: http.StatusCreated, Body: startedAnswer(started)}
-			if started.Resumed {
-				a.Status = http.StatusOK
-			}
-			return a, err
-		case actionEnd:
-			ended, err := sessions.End(ctx, call.ID, router.SessionEnd{
-				AgentID: call.AgentID, Summary: call.Summary, Successor: call.Successor, Reassign: call.Reassign, Transcript: call.Transcript,
-			})
-			return &answer[SessionAnswer]{Status: http.StatusOK, Body: endedAnswer(ended)}, err
-		}
-		return nil, skillrouter.InvalidField("action", "must be %s or %s", actionStart, actionEnd)
-	})
-	register(s, op(http.MethodPost, "/{id}/end", "End a session: what is open goes to the successor; current is the one that the agent is in"),
-		func(ctx context.Context, in *struct {
-			ID   string `path:"id"`
-			Body router.SessionEnd
-		},
-		) (*answer[SessionAnswer], error) {
-			ended, err := sessions.End(ctx, in.ID, in.Body)
-			return reply(endedAnswer(ended)), err
+// do starts or ends a session.
+func (c SessionCall) do(ctx context.Context, sessions router.SessionService) (SessionAnswer, error) {
+	id := cmp.Or(c.ID, c.SessionID)
+	switch c.Action {
+	case "", actionStart:
+		started, err := sessions.Start(ctx, router.SessionDraft{ID: id, AgentID: c.AgentID, Persona: c.Persona, Project: c.Project, Goal: c.Goal, Data: c.Data})
+		return startedAnswer(started), err
+	case actionEnd:
+		ended, err := sessions.End(ctx, id, router.SessionEnd{
+			AgentID: c.AgentID, Summary: c.Summary, Successor: c.Successor, Reassign: c.Reassign, Transcript: c.Transcript,
 		})
-	register(s, op(http.MethodGet, "", "List sessions, the latest first"),
-		func(ctx context.Context, in *sessionSelection) (*answer[SessionList], error) {
-			list, err := sessions.List(ctx, operational.SessionFilter{
-				AgentID: in.AgentID, Persona: in.Persona, Project: in.Project, Status: in.Status, Successor: in.Successor, Waiting: in.Waiting, Limit: in.Limit,
-			})
-			return reply(SessionList{Sessions: emptied(list), Count: len(list)}), err
-		})
-	register(s, op(http.MethodGet, "/handover", "The session whose hand-over an agent works on, or that waits for it"),
-		func(ctx context.Context, in *struct {
-			AgentID string `query:"agent_id" doc:"Default: the token's agent"`
-		},
-		) (*answer[operational.Session], error) {
-			session, err := sessions.Handover(ctx, in.AgentID)
-			return reply(session), err
-		})
-	register(s, op(http.MethodGet, "/{id}", "One session, with what it left undone"),
-		func(ctx context.Context, in *struct {
-			ID string `path:"id"`
-		},
-		) (*answer[operational.Session], error) {
-			session, err := sessions.Session(ctx, in.ID)
-			return reply(session), err
-		})
+		return endedAnswer(ended), err
+	}
+	return SessionAnswer{}, skillrouter.InvalidField("action", "must be %s or %s", actionStart, actionEnd)
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -62,37 +63,15 @@ type OutboundList struct {
 // systemRoutes mounts what looks at the process itself, and the handlers that are no typed resources.
 func (s *Server) systemRoutes() {
 	if s.services.Health != nil {
-		register(s, operation(http.MethodGet, healthPath, "system", "Whether the router is well, and how much it holds; without a token, where one is needed, only that it answers"),
-			func(ctx context.Context, _ *struct{}) (*answer[Health], error) {
-				return reply(s.services.Health(ctx)), nil
-			})
+		s.at("system", healthPath).get("", "Whether the router is well, and how much it holds; without a token, where one is needed, only that it answers",
+			bare(func(ctx context.Context) (Health, error) { return s.services.Health(ctx), nil }))
 	}
+	at := s.at("system", "/api/doctor")
 	if s.services.Doctor != nil {
-		register(s, operation(http.MethodGet, "/api/doctor", "system", "Settings, databases, index, disk and clock, checked"),
-			func(ctx context.Context, _ *struct{}) (*answer[Doctor], error) {
-				if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
-					return nil, err
-				}
-				checks := s.services.Doctor(ctx)
-				ok := true
-				for _, c := range checks {
-					ok = ok && c.OK
-				}
-				return reply(Doctor{OK: ok, Checks: checks}), nil
-			})
+		at.get("", "Settings, databases, index, disk and clock, checked", bare(s.doctor))
 	}
 	if s.services.Outbound != nil {
-		register(s, operation(http.MethodGet, "/api/doctor/outbound", "system", "Every place that may open a connection, and whether it is switched on"),
-			func(ctx context.Context, _ *struct{}) (*answer[OutboundList], error) {
-				if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
-					return nil, err
-				}
-				list := OutboundList{Airgapped: true, Places: s.services.Outbound()}
-				for _, place := range list.Places {
-					list.Airgapped = list.Airgapped && !place.Leaves
-				}
-				return reply(list), nil
-			})
+		at.get("/outbound", "Every place that may open a connection, and whether it is switched on", bare(s.outbound))
 	}
 	metrics := promhttp.HandlerFor(s.services.Registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
 	s.engine.GET("/metrics", gin.WrapH(metrics))
@@ -108,6 +87,24 @@ func (s *Server) systemRoutes() {
 			s.engine.Handle(method, "/mcp", handler)
 		}
 	}
+}
+
+func (s *Server) doctor(ctx context.Context) (d Doctor, err error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+		return d, err
+	}
+	d.Checks = s.services.Doctor(ctx)
+	d.OK = !slices.ContainsFunc(d.Checks, func(c Check) bool { return !c.OK })
+	return d, nil
+}
+
+func (s *Server) outbound(ctx context.Context) (list OutboundList, err error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+		return list, err
+	}
+	list.Places = s.services.Outbound()
+	list.Airgapped = !slices.ContainsFunc(list.Places, func(o Outbound) bool { return o.Leaves })
+	return list, nil
 }
 
 // httpMetrics counts requests and their time by route, never by path: a path is the client's to choose.

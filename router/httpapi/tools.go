@@ -80,26 +80,32 @@ func (s *Server) toolRoutes() {
 	if tools == nil {
 		return
 	}
-	register(s, operation(http.MethodGet, "/api/tools", "tools", "Every tool of every toolset, with the schemas of its arguments and its answer"),
-		func(ctx context.Context, _ *struct{}) (*answer[ToolList], error) {
-			if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
-				return nil, err
-			}
-			list := tools.Tools()
-			return reply(ToolList{Tools: emptied(list), Count: len(list)}), nil
-		})
+	at := s.at("tools", "/api/tools")
+	at.get("", "Every tool of every toolset, with the schemas of its arguments and its answer", bare(func(ctx context.Context) (ToolList, error) {
+		if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+			return ToolList{}, err
+		}
+		list := tools.Tools()
+		return ToolList{list, len(list)}, nil
+	}))
 	call := operation(http.MethodPost, "/api/tools/{name}", "tools", `Call a tool: {"arguments": {…}} or the bare arguments; answers {success, result} or {success: false, error}`)
 	call.Errors = append(call.Errors, http.StatusNotFound)
-	register(s, call, func(ctx context.Context, in *toolCall) (*answer[any], error) {
+	h := typed(func(ctx context.Context, in *toolCall) (any, error) {
 		arguments := json.RawMessage("{}")
 		if in.Body != nil {
 			arguments = in.Body.raw
 		}
 		result, err := tools.CallTool(ctx, in.Name, arguments)
 		if err != nil {
-			p := s.fail(ctx, err)
-			return &answer[any]{Status: p.Status, Body: toolFailure{Problem: p}}, nil
+			return toolFailure{Problem: s.fail(ctx, err)}, nil
 		}
-		return reply[any](ToolResult{Success: true, Result: result}), nil
+		return ToolResult{Success: true, Result: result}, nil
 	})
+	h.differs = func(output any) int {
+		if failure, ok := output.(toolFailure); ok {
+			return failure.Status
+		}
+		return 0
+	}
+	s.mount(call, h)
 }

@@ -15,44 +15,6 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// handler is a typed handler without its types: what it takes, what it
-// answers, and how it is called. All that is done for every route works on it, by
-// reflection, so that a further route adds no code but its own.
-type handler struct {
-	input  reflect.Type // a struct; see plan
-	output reflect.Type // what the body of the answer is; nil: there is none
-	call   func(ctx context.Context, input any) (status int, output any, err error)
-}
-
-// typed makes a handler of a function. What its input takes from a request is said by its tags.
-func typed[I, O any](handle func(ctx context.Context, input *I) (*answer[O], error)) handler {
-	return handler{
-		input: reflect.TypeFor[I](), output: reflect.TypeFor[O](),
-		call: func(ctx context.Context, input any) (int, any, error) {
-			output, err := handle(ctx, input.(*I))
-			if err != nil {
-				return 0, nil, err
-			}
-			return output.Status, output.Body, nil
-		},
-	}
-}
-
-// silent makes a handler of a function that answers nothing.
-func silent[I any](handle func(ctx context.Context, input *I) error) handler {
-	return handler{
-		input: reflect.TypeFor[I](),
-		call: func(ctx context.Context, input any) (int, any, error) {
-			return http.StatusNoContent, nil, handle(ctx, input.(*I))
-		},
-	}
-}
-
-// register mounts a typed handler.
-func register[I, O any](s *Server, op huma.Operation, handle func(ctx context.Context, input *I) (*answer[O], error)) {
-	s.mount(op, typed(handle))
-}
-
 // mount mounts a handler. The error that it returns reaches the client through
 // problemOf alone.
 //
@@ -61,9 +23,6 @@ func register[I, O any](s *Server, op huma.Operation, handle func(ctx context.Co
 // memory. A start pays for none: each route has a registry of its own, which its
 // first request makes, and the document is made when it is first asked for.
 func (s *Server) mount(op huma.Operation, h handler) {
-	if op.MaxBodyBytes == 0 {
-		op.MaxBodyBytes = MaxBody
-	}
 	s.describe(func(document *huma.OpenAPI) {
 		own := op
 		newPlan(&own, h, document.Components.Schemas)
@@ -85,17 +44,17 @@ func (s *Server) serve(c *gin.Context, p *plan, h handler) {
 		return
 	}
 	ctx := c.Request.Context()
-	status, output, err := h.call(ctx, input)
+	output, err := h.call(ctx, input)
 	if err != nil {
 		problem := s.fail(ctx, err)
 		writeTyped(c, problem.Status, problem)
 		return
 	}
 	if h.output == nil {
-		c.Status(status)
+		c.Status(h.status)
 		return
 	}
-	writeTyped(c, status, output)
+	writeTyped(c, h.statusOf(output), output)
 }
 
 // writeTyped answers with JSON, whatever the client says that it accepts: there is nothing else.
@@ -137,19 +96,12 @@ func (s *Server) makeDocument() *huma.OpenAPI {
 
 // describeAnswers adds a handler's answers to an operation.
 func describeAnswers(op *huma.Operation, h handler, registry huma.Registry) {
-	op.Responses = map[string]*huma.Response{}
-	if op.DefaultStatus == 0 {
-		op.DefaultStatus = http.StatusOK
-		if h.output == nil {
-			op.DefaultStatus = http.StatusNoContent
-		}
-	}
-	good := &huma.Response{Description: http.StatusText(op.DefaultStatus)}
+	good := &huma.Response{Description: http.StatusText(h.status)}
 	if h.output != nil {
 		schema := registry.Schema(h.output, true, op.OperationID+"Response")
 		good.Content = map[string]*huma.MediaType{"application/json": {Schema: schema}}
 	}
-	op.Responses[strconv.Itoa(op.DefaultStatus)] = good
+	op.Responses = map[string]*huma.Response{strconv.Itoa(h.status): good}
 	problem := registry.Schema(reflect.TypeFor[Problem](), true, "")
 	for _, status := range op.Errors {
 		op.Responses[strconv.Itoa(status)] = &huma.Response{
