@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -156,4 +157,108 @@ func size(bytes int64) string {
 		return fmt.Sprintf("%d bytes", bytes)
 	}
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", value), ".0") + " " + units[unit]
+}
+
+func (s *shell) verifyCommand() *cobra.Command {
+	var path *string
+	return s.local(command{
+		use: "verify [PATH]", short: "Look a backup or a data folder through, and change nothing", args: perhaps(&path),
+		long: `Reads a backup from end to end: its checksums, then each database's integrity,
+foreign keys, schema and number of rows, and whether the two databases fit each
+other, and whether entries are as they were stored. A folder is looked through in the same way, also while a router uses it;
+without PATH it is the data folder of the settings. "-" reads standard input.
+The exit code is 1 if anything is wrong.`,
+	}, func(ctx context.Context) error {
+		if path == nil {
+			settings, err := s.settings()
+			if err != nil {
+				return err
+			}
+			path = &settings.Data
+		}
+		found, err := s.verify(ctx, *path)
+		if err != nil {
+			return err
+		}
+		return s.printOr(!found.OK, found, func(w io.Writer) { printVerification(w, *path, found) })
+	})
+}
+
+func (s *shell) verify(ctx context.Context, path string) (app.Verification, error) {
+	if info, err := os.Stat(path); path != "-" && err == nil && info.IsDir() {
+		return app.VerifyFolder(ctx, path)
+	}
+	file, _, err := s.open(path)
+	if err != nil {
+		return app.Verification{}, err
+	}
+	defer file.Close()
+	return app.VerifyArchive(ctx, file, os.TempDir())
+}
+
+func printVerification(w io.Writer, path string, v app.Verification) {
+	switch {
+	case v.OK && v.Archive:
+		fmt.Fprintf(w, "%s is sound: made by %s at %s\n", path, clean(v.Version), v.CreatedAt.UTC().Format("2006-01-02 15:04:05 MST"))
+	case v.OK:
+		fmt.Fprintf(w, "%s is sound\n", path)
+	default:
+		fmt.Fprintf(w, "%s is NOT sound\n", path)
+	}
+	for _, d := range v.Databases {
+		fmt.Fprintf(w, "  %-16s %s, schema %d, %s up to event %d\n", d.Name, size(d.Bytes), d.Schema, plural(int(rows(d.Contents)), "row"), d.LastEvent)
+	}
+	if v.OwnerToken {
+		fmt.Fprintln(w, "  It holds the owner's token: whoever has it has every right.")
+	}
+	for _, said := range slices.Concat(v.Problems, v.Altered, v.Notes) {
+		fmt.Fprintln(w, "  "+clean(said))
+	}
+}
+
+func (s *shell) restoreCommand() *cobra.Command {
+	var path, data string
+	var how app.RestoreOptions
+	return s.local(command{
+		use: "restore PATH", short: "Put a backup into a data folder that no router holds", args: exactly(&path),
+		long: `Reads a backup, looks it through as verify does, and only then puts its databases
+into the data folder, all at once: whatever interrupts it, the folder has all of
+what it had or all of what the backup has. A folder that holds databases already
+needs --force, and what was there is kept in it under before-restore-….
+
+A backup of an older version is brought up to date at the next start, one of a
+newer version is refused. Tokens are those of the backup: what was revoked since
+is in force again, and what was issued since is not known.`,
+		flags: options{
+			option("data", &data, "data folder to restore to, instead of that of the settings"),
+			option("force", &how.Force, "also where databases are; they are kept aside"),
+		},
+	}, func(ctx context.Context) error {
+		data, err := s.folderOr(data)
+		if err != nil {
+			return err
+		}
+		file, _, err := s.open(path)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		restored, err := app.Restore(ctx, file, data, how)
+		return printed(s, restored, err, func(w io.Writer, restored app.Restored) {
+			printVerification(w, path, restored.Verification)
+			fmt.Fprintf(w, "restored to %s\n", restored.Data)
+			if restored.Aside != "" {
+				fmt.Fprintf(w, "what was there is in %s\n", restored.Aside)
+			}
+		})
+	})
+}
+
+// folderOr is the data folder that a flag names, or else that of the settings.
+func (s *shell) folderOr(named string) (string, error) {
+	if named != "" {
+		return named, nil
+	}
+	settings, err := s.settings()
+	return settings.Data, err
 }

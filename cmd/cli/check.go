@@ -208,9 +208,7 @@ func (s *shell) checkRules() *cobra.Command {
 				fmt.Fprintf(w, "%s  %s\n", clean(r.ID), clean(r.Title))
 				fmt.Fprintf(w, "    %s, %s, triggered %d×, precision %.2f, confidence %.2f\n", r.Severity, ruleState(r), r.TimesTriggered, r.Precision, r.Confidence)
 			}
-			if page.Next != "" {
-				fmt.Fprintf(w, "There are more: --cursor %s\n", clean(page.Next))
-			}
+			printIf(w, "There are more: --cursor %s\n", page.Next)
 		})
 	})
 	cmd.AddCommand(s.checkRestore())
@@ -246,9 +244,7 @@ func printRule(w io.Writer, r learning.Rule) {
 	fmt.Fprintf(w, "%s  %s\n%s, %s (%s)\n", clean(r.ID), clean(r.Title), r.Severity, ruleState(r), r.Source)
 	fmt.Fprintf(w, "triggered %d×, heeded %d×, overridden %d× (%d with success, %d with failure), precision %.2f, confidence %.2f\n",
 		r.TimesTriggered, r.Heeded, r.Overridden, r.OverriddenSuccess, r.OverriddenFailure, r.Precision, r.Confidence)
-	if r.DemotedReason != "" {
-		fmt.Fprintln(w, clean(r.DemotedReason))
-	}
+	printIf(w, "%s\n", r.DemotedReason)
 	for _, list := range []struct {
 		name  string
 		lines []string

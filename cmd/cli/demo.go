@@ -74,20 +74,16 @@ func (s *shell) demo(ctx context.Context, options demoOptions) error {
 		return err
 	}
 	defer t.close()
-	for _, chapter := range []func(ctx context.Context) error{
-		t.begin, t.learning,
-		func(ctx context.Context) error { return t.guarding(ctx, options.forgetRule) },
-		t.signalling, t.resuming,
-	} {
-		if err := chapter(ctx); err != nil {
-			if ctx.Err() != nil {
-				return errors.New("the tour was broken off; nothing is left of it")
-			}
-			return err
-		}
-	}
+	t.begin(ctx)
+	t.learning(ctx)
+	t.guarding(ctx, options.forgetRule)
+	t.signalling(ctx)
+	t.resuming(ctx)
 	t.say("That was all real. Now with your own agents: skillrouter serve, and skillrouter setup for the agent that you use.")
-	return nil
+	if t.failed != nil && ctx.Err() != nil {
+		return errors.New("the tour was broken off; nothing is left of it")
+	}
+	return t.failed
 }
 
 // The story: the same mistake, by three agents.
@@ -98,22 +94,17 @@ const (
 	demoInstead = "redis-cli -h cache --scan --pattern 'session:*' | xargs redis-cli -h cache DEL"
 )
 
-func (t *tour) begin(ctx context.Context) error {
+func (t *tour) begin(ctx context.Context) {
 	t.say("A router of its own, in a folder that goes away with this tour.")
-	if err := t.start(ctx, "127.0.0.1:0"); err != nil {
-		return err
-	}
-	_, err := t.run(ctx, exitDone, "status")
-	return err
+	t.start(ctx, "127.0.0.1:0")
+	t.run(ctx, exitDone, "status")
 }
 
 // learning: three failures become a pattern, and the pattern a rule.
-func (t *tour) learning(ctx context.Context) error {
+func (t *tour) learning(ctx context.Context) {
 	t.chapter("1. Learning")
 	t.say("Dana's agent is about to empty a cache. The guard knows nothing against it yet:")
-	if _, err := t.run(ctx, exitDone, "check", "--agent", "dana", "--", demoMistake); err != nil {
-		return err
-	}
+	t.run(ctx, exitDone, "check", "--agent", "dana", "--", demoMistake)
 	t.say("Three others have done so before, and each reports what came of it:")
 	for _, report := range []struct{ title, context, agent, instead string }{
 		{"Emptying the shared Redis lost the job queue", "tests were flaky, so the cache was emptied", "alice", demoInstead},
@@ -127,83 +118,48 @@ func (t *tour) learning(ctx context.Context) error {
 		if report.instead != "" {
 			args = append(args, "--instead", report.instead)
 		}
-		said, err := t.run(ctx, exitDone, args...)
-		if err != nil {
-			return err
-		}
-		if err := t.claim(strings.Contains(said, "recorded"), "the report of "+report.agent+" is recorded"); err != nil {
-			return err
-		}
+		said := t.run(ctx, exitDone, args...)
+		t.claim(strings.Contains(said, "recorded"), "the report of "+report.agent+" is recorded")
 	}
 	t.say("That is no accident any more. The router sees what the three have in common:")
-	said, err := t.run(ctx, exitDone, "patterns", "emerging")
-	if err != nil {
-		return err
-	}
-	if err := t.claim(strings.Contains(said, "the same command: redis-cli FLUSHALL"), "the pattern names the command"); err != nil {
-		return err
-	}
-	number, err := t.pattern(ctx)
-	if err != nil {
-		return err
-	}
+	said := t.run(ctx, exitDone, "patterns", "emerging")
+	t.claim(strings.Contains(said, "the same command: redis-cli FLUSHALL"), "the pattern names the command")
+	number := t.pattern(ctx)
 	t.say("Somebody who may decide looks at the evidence and confirms it. From failures alone comes a warning:")
-	if _, err = t.run(ctx, exitDone, "patterns", "confirm", number, "--by", "captain"); err != nil {
-		return err
-	}
-	said, err = t.run(ctx, exitWarned, "check", "--agent", "dana", "--", demoMistake)
-	if err != nil {
-		return err
-	}
-	if err := t.claim(strings.Contains(said, "Warned."), "the confirmed pattern warns"); err != nil {
-		return err
-	}
+	t.run(ctx, exitDone, "patterns", "confirm", number, "--by", "captain")
+	said = t.run(ctx, exitWarned, "check", "--agent", "dana", "--", demoMistake)
+	t.claim(strings.Contains(said, "Warned."), "the confirmed pattern warns")
 	t.say("That it must not happen again at all, somebody has to say:")
-	_, err = t.run(ctx, exitDone, "lessons", "report", demoRule, "--type", "anti_pattern", "--domain", "redis", "--severity", "critical",
+	t.run(ctx, exitDone, "lessons", "report", demoRule, "--type", "anti_pattern", "--domain", "redis", "--severity", "critical",
 		"--context", "it loses the job queue", "--command", "redis-cli FLUSHALL", "--instead", demoInstead, "--agent", "captain")
-	return err
 }
 
 // pattern returns the number of the pattern that became of the reports.
-func (t *tour) pattern(ctx context.Context) (string, error) {
+func (t *tour) pattern(ctx context.Context) string {
 	c, err := t.client()
-	if err != nil {
-		return "", err
+	if t.fail(err) {
+		return ""
 	}
 	patterns, err := c.Patterns.List(ctx, learning.PatternFilter{Type: learning.PatternAntiPattern})
-	if err != nil {
-		return "", err
+	t.fail(err)
+	if !t.claim(len(patterns) > 0, "there is a pattern of what keeps failing") {
+		return ""
 	}
-	for _, p := range patterns {
-		return strconv.FormatInt(p.Number, 10), nil
-	}
-	return "", t.claim(false, "there is a pattern of what keeps failing")
+	return strconv.FormatInt(patterns[0].Number, 10)
 }
 
 // guarding: the rule stops the next agent, however the command is written.
-func (t *tour) guarding(ctx context.Context, forget bool) error {
+func (t *tour) guarding(ctx context.Context, forget bool) {
 	t.chapter("2. Guarding")
 	if forget {
-		if _, err := t.run(ctx, exitDone, "lessons", "retire", "4", "to see the tour fail", "--by", "captain"); err != nil {
-			return err
-		}
+		t.run(ctx, exitDone, "lessons", "retire", "4", "to see the tour fail", "--by", "captain")
 	}
 	t.say("Dana's agent asks again, and writes it otherwise. Hooks of coding agents ask in this way before each command:")
-	said, err := t.run(ctx, exitRefused, "check", "--agent", "dana", "--", demoAgain)
-	if err != nil {
-		return err
-	}
-	if err := t.claim(strings.Contains(said, "BLOCKED") && strings.Contains(said, "instead: "+demoInstead), "the guard says why, and what to do instead"); err != nil {
-		return err
-	}
+	said := t.run(ctx, exitRefused, "check", "--agent", "dana", "--", demoAgain)
+	t.claim(strings.Contains(said, "BLOCKED") && strings.Contains(said, "instead: "+demoInstead), "the guard says why, and what to do instead")
 	t.say("What only looks like it is let through:")
-	if _, err := t.run(ctx, exitDone, "check", "--agent", "dana", "--", "git commit -m 'explain redis-cli FLUSHALL'"); err != nil {
-		return err
-	}
+	t.run(ctx, exitDone, "check", "--agent", "dana", "--", "git commit -m 'explain redis-cli FLUSHALL'")
 	t.say("And whoever asks in words is told what the others learned:")
-	said, err = t.run(ctx, exitDone, "lessons", "search", "stale entries in the cache, can I empty redis?")
-	if err != nil {
-		return err
-	}
-	return t.claim(strings.Contains(said, "lost all queued jobs"), "the lessons are found")
+	said = t.run(ctx, exitDone, "lessons", "search", "stale entries in the cache, can I empty redis?")
+	t.claim(strings.Contains(said, "lost all queued jobs"), "the lessons are found")
 }

@@ -21,62 +21,51 @@ const (
 )
 
 // signalling: one agent follows its messages, another sends one.
-func (t *tour) signalling(ctx context.Context) error {
+func (t *tour) signalling(ctx context.Context) {
 	t.chapter("3. Signalling")
 	t.say("Two agents. The reviewer follows its messages over a stream that stays open:")
-	if err := t.follow(ctx, "reviewer"); err != nil {
-		return err
-	}
+	t.follow(ctx, "reviewer")
 	t.say("The builder tells it something:")
-	said, err := t.run(ctx, exitDone, "signal", "reviewer", "review", "--from", "builder", "--text", "branch cache is ready")
-	if err != nil {
-		return err
-	}
-	if err := t.claim(strings.Contains(said, "delivered"), "a listening agent is handed the signal at once"); err != nil {
-		return err
-	}
-	if err := t.until(ctx, "the reviewer has the signal", func() bool { return len(t.received()) == 1 }); err != nil {
-		return err
+	said := t.run(ctx, exitDone, "signal", "reviewer", "review", "--from", "builder", "--text", "branch cache is ready")
+	t.claim(strings.Contains(said, "delivered"), "a listening agent is handed the signal at once")
+	if !t.until(ctx, "the reviewer has the signal", func() bool { return len(t.received()) == 1 }) {
+		return
 	}
 	t.say("The reviewer's stream printed:")
 	t.indented(t.received()[0].line)
 	t.rest(ctx)
-	return nil
 }
 
 // resuming: the router is killed while signals are sent. What was acknowledged
 // to the sender arrives, once and in order, and what was learned is still there.
-func (t *tour) resuming(ctx context.Context) error {
+func (t *tour) resuming(ctx context.Context) {
 	t.chapter("4. Resuming")
 	t.say(fmt.Sprintf("The builder sends %d signals. In the midst of them the router is killed, as by a power cut:", demoSignals))
 	c, err := t.client()
-	if err != nil {
-		return err
+	if t.fail(err) {
+		return
 	}
 	acknowledged, refused := []int64{t.received()[0].seq}, 0
 	for n := range demoSignals {
 		if n == demoSignals/2 {
 			t.indented(fmt.Sprintf("$ kill -9 %d      # after %d signals", t.router.Process.Pid, n))
-			if err := t.kill(); err != nil {
-				return err
+			if t.fail(t.kill()) {
+				return
 			}
-			if _, err := t.send(ctx, c, n); skillrouter.CodeOf(err) != skillrouter.Unavailable {
-				return t.claim(false, "a router that was killed acknowledges nothing")
-			}
+			_, err := t.send(ctx, c, n)
+			t.claim(skillrouter.CodeOf(err) == skillrouter.Unavailable, "a router that was killed acknowledges nothing")
 			refused++
 			t.indented("$ skillrouter serve &   # at the same address, on the same folder")
-			if err := t.start(ctx, t.address()); err != nil {
-				return err
-			}
+			t.start(ctx, t.address())
 		}
 		seq, err := t.send(ctx, c, n)
-		if err != nil {
-			return err
+		if t.fail(err) {
+			return
 		}
 		acknowledged = append(acknowledged, seq)
 	}
-	if err := t.until(ctx, "the reviewer's stream has resumed and has every signal", func() bool { return len(t.received()) >= len(acknowledged) }); err != nil {
-		return err
+	if !t.until(ctx, "the reviewer's stream has resumed and has every signal", func() bool { return len(t.received()) >= len(acknowledged) }) {
+		return
 	}
 	var got []int64
 	for _, message := range t.received() {
@@ -84,16 +73,11 @@ func (t *tour) resuming(ctx context.Context) error {
 	}
 	t.indented(fmt.Sprintf("acknowledged to the builder: %d, refused while the router was away: %d", len(acknowledged), refused))
 	t.indented(fmt.Sprintf("received by the reviewer:    %d, lost: %d, repeated: %d, in order: %t", len(got), lost(acknowledged, got), repeated(got), slices.IsSorted(got)))
-	if err := t.claim(slices.Equal(acknowledged, got), "every acknowledged signal arrives once and in order"); err != nil {
-		return err
-	}
+	t.claim(slices.Equal(acknowledged, got), "every acknowledged signal arrives once and in order")
 	t.rest(ctx)
 	t.say("What was learned is there too, and the rule holds:")
-	said, err := t.run(ctx, exitRefused, "check", "--agent", "dana", "--", demoMistake)
-	if err != nil {
-		return err
-	}
-	return t.claim(strings.Contains(said, "BLOCKED"), "the rule outlives the router")
+	said := t.run(ctx, exitRefused, "check", "--agent", "dana", "--", demoMistake)
+	t.claim(strings.Contains(said, "BLOCKED"), "the rule outlives the router")
 }
 
 // send sends the reviewer a signal and returns its number.

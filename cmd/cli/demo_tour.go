@@ -40,6 +40,8 @@ type tour struct {
 	reader   *exec.Cmd     // the agent that follows its messages
 	readDone chan struct{}
 
+	failed error // what did not come about; after it nothing is done, and nothing shown
+
 	mu       sync.Mutex
 	messages []followed
 }
@@ -86,11 +88,22 @@ func (t *tour) close() {
 	_ = os.RemoveAll(t.dir) // what cannot be removed is the system's temporary folder's to remove
 }
 
+// fail keeps the first error, and tells whether there was one.
+func (t *tour) fail(err error) bool {
+	if t.failed == nil && err != nil {
+		t.failed, t.out = err, io.Discard
+	}
+	return t.failed != nil
+}
+
 // start starts the router and waits until it answers.
-func (t *tour) start(ctx context.Context, listen string) error {
+func (t *tour) start(ctx context.Context, listen string) {
+	if t.failed != nil {
+		return
+	}
 	log, err := os.OpenFile(filepath.Join(t.dir, logName), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
+	if t.fail(err) {
+		return
 	}
 	defer log.Close()
 	cmd := exec.Command(t.program, "serve", "--listen", listen)
@@ -98,12 +111,13 @@ func (t *tour) start(ctx context.Context, listen string) error {
 	ownGroup(cmd) // the terminal's interrupt is for the tour, which ends it
 	cmd.Cancel = nil
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("the router cannot be started: %w", err)
+		t.fail(fmt.Errorf("the router cannot be started: %w", err))
+		return
 	}
 	ended := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(ended) }()
 	t.router, t.ended = cmd, ended
-	err = t.until(ctx, "the router answers", func() bool {
+	answers := t.until(ctx, "the router answers", func() bool {
 		holder, err := locate.ReadHolder(t.data())
 		if err != nil || holder.PID != cmd.Process.Pid || holder.URL() == "" {
 			return false
@@ -111,11 +125,10 @@ func (t *tour) start(ctx context.Context, listen string) error {
 		c, err := t.client()
 		return err == nil && probe(ctx, c) == nil
 	})
-	if err != nil && ctx.Err() == nil {
+	if !answers && ctx.Err() == nil {
 		text, _ := os.ReadFile(log.Name())
-		return fmt.Errorf("%w; its log:\n%s", err, bytes.TrimSpace(text))
+		t.failed = fmt.Errorf("%w; its log:\n%s", t.failed, bytes.TrimSpace(text))
 	}
-	return err
 }
 
 // kill ends the router as a power cut does.
@@ -145,7 +158,10 @@ func (t *tour) client() (*client.Client, error) {
 }
 
 // follow lets an agent follow its messages, and waits until the router knows it.
-func (t *tour) follow(ctx context.Context, agent string) error {
+func (t *tour) follow(ctx context.Context, agent string) {
+	if t.failed != nil {
+		return
+	}
 	args := []string{"messages", "--agent", agent, "--follow", "--json"}
 	t.indented("$ " + shown(args) + " &")
 	cmd := exec.Command(t.program, args...)
@@ -153,11 +169,8 @@ func (t *tour) follow(ctx context.Context, agent string) error {
 	ownGroup(cmd)
 	cmd.Cancel = nil
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
+	if t.fail(err) || t.fail(cmd.Start()) {
+		return
 	}
 	t.reader, t.readDone = cmd, make(chan struct{})
 	go func() {
@@ -175,7 +188,7 @@ func (t *tour) follow(ctx context.Context, agent string) error {
 		}
 		_ = cmd.Wait() // it is killed at the end
 	}()
-	return t.until(ctx, "the stream is open", func() bool {
+	t.until(ctx, "the stream is open", func() bool {
 		c, err := t.client()
 		if err != nil {
 			return false
@@ -192,19 +205,23 @@ func (t *tour) received() []followed {
 	return append([]followed(nil), t.messages...)
 }
 
-// run shows a command and what it prints, and returns that. It fails unless the command ends with the exit code want.
-func (t *tour) run(ctx context.Context, want int, args ...string) (string, error) {
+// run shows a command and what it prints, and returns that. The tour fails unless the command ends with the exit code want.
+func (t *tour) run(ctx context.Context, want int, args ...string) string {
+	if t.failed != nil {
+		return ""
+	}
 	t.indented("$ " + shown(args))
 	text, code, err := t.quietly(ctx, args...)
-	if err != nil {
-		return text, err
+	if t.fail(err) {
+		return text
 	}
 	t.indented(text)
 	if code != exitDone {
 		t.indented(fmt.Sprintf("(exit code %d)", code))
 	}
 	t.rest(ctx)
-	return text, t.claim(code == want, fmt.Sprintf("skillrouter %s exits with %d; it did with %d", args[0], want, code))
+	t.claim(code == want, fmt.Sprintf("skillrouter %s exits with %d; it did with %d", args[0], want, code))
+	return text
 }
 
 // quietly runs a command and returns what it prints and its exit code.
@@ -220,30 +237,30 @@ func (t *tour) quietly(ctx context.Context, args ...string) (string, int, error)
 	return out.String(), 0, err
 }
 
-// claim holds the tour to what it says.
-func (t *tour) claim(holds bool, what string) error {
-	if holds {
-		return nil
+// claim holds the tour to what it says, and tells whether all of it held so far.
+func (t *tour) claim(holds bool, what string) bool {
+	if !holds {
+		t.fail(skillrouter.Errorf(skillrouter.Internal, "the tour does not show what it should: it is not so that %s", what))
 	}
-	return skillrouter.Errorf(skillrouter.Internal, "the tour does not show what it should: it is not so that %s", what)
+	return t.failed == nil
 }
 
-// until waits for something to come about.
-func (t *tour) until(ctx context.Context, what string, met func() bool) error {
+// until waits for something to come about, and tells whether it did.
+func (t *tour) until(ctx context.Context, what string, met func() bool) bool {
 	limit := time.NewTimer(demoPatience)
 	defer limit.Stop()
 	look := time.NewTicker(probeEvery)
 	defer look.Stop()
-	for !met() {
+	for t.failed == nil && !met() {
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			t.fail(ctx.Err())
 		case <-limit.C:
-			return t.claim(false, what)
+			t.claim(false, what)
 		case <-look.C:
 		}
 	}
-	return nil
+	return t.failed == nil
 }
 
 func (t *tour) chapter(title string) { fmt.Fprintf(t.out, "\n%s\n", title) }

@@ -76,9 +76,7 @@ is stored as a text. Without VALUE, or with "-", it is read from standard input.
 
 // secretsCut tells which kinds of secrets were cut out of what was stored.
 func secretsCut(w io.Writer, kinds []string) {
-	if len(kinds) > 0 {
-		fmt.Fprintf(w, "secrets were cut out of it: %s\n", strings.Join(kinds, ", "))
-	}
+	printIf(w, "secrets were cut out of it: %s\n", strings.Join(kinds, ", "))
 }
 
 func lives(expires *time.Time) string {

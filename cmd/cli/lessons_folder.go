@@ -215,9 +215,7 @@ func syncText(w io.Writer, result folder.Result) {
 			name += " (" + step.ID + ")"
 		}
 		fmt.Fprintf(w, "%-9s %s", step.Action, clean(name))
-		if step.Why != "" {
-			fmt.Fprintf(w, ": %s", clean(step.Why))
-		}
+		printIf(w, ": %s", step.Why)
 		fmt.Fprintln(w)
 		for _, note := range step.Notes {
 			fmt.Fprintf(w, "          %s\n", clean(note))
@@ -240,9 +238,7 @@ func notesText(w io.Writer, result folder.NotesResult) {
 	fmt.Fprintln(w, tally(result.Counts, result.DryRun))
 	for _, step := range result.Steps {
 		fmt.Fprintf(w, "%-9s lines %d–%d: %s", step.Action, step.Line, step.Last, clean(step.Title))
-		if step.Why != "" {
-			fmt.Fprintf(w, " (%s)", clean(step.Why))
-		}
+		printIf(w, " (%s)", step.Why)
 		fmt.Fprintln(w)
 		for _, note := range step.Notes {
 			fmt.Fprintf(w, "          %s\n", clean(note))

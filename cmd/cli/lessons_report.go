@@ -86,12 +86,8 @@ func printReported(w io.Writer, r learning.Reported) {
 	if r.Patterns > 0 {
 		fmt.Fprintf(w, "it belongs to %s\n", plural(r.Patterns, "pattern"))
 	}
-	if len(r.EscalatedTo) > 0 {
-		fmt.Fprintf(w, "escalated to %s\n", clean(strings.Join(r.EscalatedTo, ", ")))
-	}
-	if len(r.Redacted) > 0 {
-		fmt.Fprintf(w, "cut out before it was stored: %s\n", clean(strings.Join(r.Redacted, ", ")))
-	}
+	printIf(w, "escalated to %s\n", strings.Join(r.EscalatedTo, ", "))
+	printIf(w, "cut out before it was stored: %s\n", strings.Join(r.Redacted, ", "))
 	for _, note := range r.Notes {
 		fmt.Fprintf(w, "note: %s\n", clean(note))
 	}

@@ -45,3 +45,79 @@ func printMemory(w io.Writer, memory router.Memory) {
 		}
 	}
 }
+
+func (s *shell) memoryCategories() *cobra.Command {
+	var of string
+	held := columns[router.MemoryCategory]{
+		"Nothing is remembered.",
+		[]string{"MEMORY", "CATEGORY", "COUNT", "BYTES"},
+		func(h router.MemoryCategory) cells { return cells{h.Type, h.Category, h.Count, h.Bytes} },
+	}
+	return asks(s, command{
+		use: "categories", short: "List the categories of what is remembered", flags: options{persona(&of)},
+	}, sends(client.Introspection.Categories, &of), func(w io.Writer, found router.MemoryCategories) { held.list(w, found.Held) })
+}
+
+func (s *shell) memoryStats() *cobra.Command {
+	var of string
+	return asks(s, command{
+		use: "stats", short: "Count what is remembered, and show how large the databases are",
+		flags: options{option("persona", &of, "only this one's (default everybody's)")},
+	}, sends(client.Introspection.Stats, &of), func(w io.Writer, found router.MemoryStats) {
+		rows := [][]string{}
+		row := func(persona string, kind router.MemoryType, c router.MemoryCount) {
+			rows = append(rows, []string{persona, string(kind), fmt.Sprint(c.Count), fmt.Sprint(c.Expired), fmt.Sprint(c.Bytes)})
+		}
+		for _, p := range found.Personas {
+			for _, kind := range sorted(p.Types) {
+				row(p.Persona, kind, p.Types[kind])
+			}
+		}
+		for _, kind := range []router.MemoryType{router.TeamKnowledge, router.TeamLessons} {
+			if c, ok := found.Types[kind]; ok {
+				row("the team", kind, c)
+			}
+		}
+		table(w, []string{"OF", "MEMORY", "COUNT", "EXPIRED", "BYTES"}, rows)
+		if more := found.PersonaCount - len(found.Personas); more > 0 {
+			fmt.Fprintf(w, "and %s more\n", plural(more, "persona"))
+		}
+		fmt.Fprintln(w)
+		for _, db := range found.Databases {
+			fmt.Fprintf(w, "%s: %d bytes on the disk\n", db.Name, db.Bytes)
+		}
+	})
+}
+
+func (s *shell) memoryClear() *cobra.Command {
+	var request router.ClearRequest
+	return asks(s, command{
+		use: "clear", short: "Delete what a persona remembers",
+		long: `Deletes the facts, episodes, procedures and reminders of a persona, of one type,
+one category, or all. Without --confirm nothing is deleted, and what would be
+is shown. Knowledge and lessons are the whole team's, and are never cleared.`,
+		flags: options{
+			persona(&request.Persona),
+			option("type", &request.Type, "semantic, episodic, procedural or prospective (default all four)"),
+			option("category,c", &request.Category, "only this category"),
+			option("confirm", &request.Confirm, "delete, and do not only say what would be"),
+		},
+	}, sends(client.Introspection.Clear, &request), func(w io.Writer, cleared router.Cleared) {
+		verb := "would delete"
+		if cleared.Confirmed {
+			verb = "deleted"
+		}
+		if cleared.Count == 0 {
+			fmt.Fprintln(w, verb+" nothing")
+		}
+		for _, t := range cleared.Types {
+			if t.Count > 0 {
+				fmt.Fprintf(w, "%s %d %s\n", verb, t.Count, t.Type)
+			}
+		}
+		for _, t := range cleared.Kept {
+			fmt.Fprintf(w, "keeps %d %s\n", t.Count, t.Type)
+		}
+		printIf(w, "%s\n", cleared.Notice)
+	})
+}

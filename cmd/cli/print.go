@@ -89,6 +89,13 @@ func moreOf(w io.Writer, count int, total int64, next string) {
 	}
 }
 
+// printIf prints a text by a format with one %s, unless there is none.
+func printIf(w io.Writer, format, text string) {
+	if text != "" {
+		fmt.Fprintf(w, format, clean(text))
+	}
+}
+
 // section is a longer text with its name.
 type section struct{ name, text string }
 

@@ -93,12 +93,8 @@ func (s *shell) proceduresShow() *cobra.Command {
 
 func printProcedure(w io.Writer, p learning.Procedure) {
 	fmt.Fprintf(w, "%s/%s, version %d, %s\n", clean(p.Persona), clean(p.Name), p.Version, clean(p.Category))
-	if p.Description != "" {
-		fmt.Fprintf(w, "%s\n", clean(p.Description))
-	}
-	if p.File != "" {
-		fmt.Fprintf(w, "file: %s\n", clean(p.File))
-	}
+	printIf(w, "%s\n", p.Description)
+	printIf(w, "file: %s\n", p.File)
 	if success := successOf(p); success != "" {
 		fmt.Fprintf(w, "succeeded: %s runs, in %s\n", success, spanOf(p.AvgTime))
 	}
@@ -277,15 +273,11 @@ var runTable = columns[learning.Run]{
 
 func printRun(w io.Writer, run learning.Run) {
 	fmt.Fprintf(w, "run %s of %s/%s, version %d: %s\n", clean(run.ID), clean(run.Persona), clean(run.Procedure), run.Version, run.Status)
-	if run.Reason != "" {
-		fmt.Fprintf(w, "%s\n", clean(run.Reason))
-	}
+	printIf(w, "%s\n", run.Reason)
 	for _, step := range run.Steps {
 		fmt.Fprintf(w, "%d. %s: %s", step.Index+1, clean(step.Name), step.Status)
 		for _, more := range []string{step.Reason, step.Error} {
-			if more != "" {
-				fmt.Fprintf(w, ", %s", clean(more))
-			}
+			printIf(w, ", %s", more)
 		}
 		if len(step.Result) > 0 {
 			fmt.Fprintf(w, "\n   %s", clean(string(step.Result)))

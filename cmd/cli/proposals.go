@@ -94,12 +94,8 @@ func (s *shell) proposalsReject() *cobra.Command {
 
 func printProposal(w io.Writer, p learning.Proposal) {
 	fmt.Fprintf(w, "%s  %s, %s, confidence %.2f, by %s\n", p.ID, p.Kind, p.Status, p.Confidence, clean(p.Extractor))
-	if p.StoredAs != "" {
-		fmt.Fprintf(w, "stored as %s\n", clean(p.StoredAs))
-	}
-	if p.Reason != "" {
-		fmt.Fprintf(w, "reason: %s\n", clean(p.Reason))
-	}
+	printIf(w, "stored as %s\n", p.StoredAs)
+	printIf(w, "reason: %s\n", p.Reason)
 	fmt.Fprintln(w, clean(string(p.Content)))
 	for _, quote := range p.Evidence {
 		fmt.Fprintf(w, "  > %s\n", clean(quote))

@@ -141,9 +141,7 @@ func (s *shell) reconShow() *cobra.Command {
 		return shown{f, changes}, err
 	}, func(w io.Writer, f shown) {
 		fmt.Fprintf(w, "%s\n%s, %s, in %s", clean(strings.TrimSpace(f.CVE+" "+f.Title)), f.Severity, f.Status, clean(f.Environment))
-		if f.Location != "" {
-			fmt.Fprintf(w, " at %s", clean(f.Location))
-		}
+		printIf(w, " at %s", f.Location)
 		fmt.Fprintf(w, ", seen %s\n", plural(f.Occurrences, "time"))
 		sections(w, section{"Description", f.Description}, section{"Evidence", f.Evidence}, section{"Remediation", f.Remediation})
 		for _, change := range f.History {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -74,9 +75,7 @@ func printFoundAnywhere(w io.Writer, results router.SearchResults) {
 				about = append(about, part.before+clean(part.text))
 			}
 		}
-		if len(about) > 0 {
-			fmt.Fprintf(w, "    (%s)\n", strings.Join(about, "; "))
-		}
+		printIf(w, "    (%s)\n", strings.Join(about, "; "))
 		indented(w, shortened(hit.Snippet))
 		for _, also := range hit.Also {
 			fmt.Fprintf(w, "    also the %s %s\n", clean(also.Kind), clean(also.Title))
@@ -84,9 +83,7 @@ func printFoundAnywhere(w io.Writer, results router.SearchResults) {
 		explained(w, hit.RelevanceScore, hit.Why)
 	}
 	for _, kind := range results.Kinds {
-		if kind.LeftOut != "" {
-			fmt.Fprintf(w, "Not searched: %s.\n", clean(kind.LeftOut))
-		}
+		printIf(w, "Not searched: %s.\n", kind.LeftOut)
 	}
 	triedSteps(w, results.Tried)
 }
@@ -105,9 +102,7 @@ func searched(w io.Writer, corrected map[string]string, notice string, found int
 
 // noticed prints what should be known of how it was searched.
 func noticed(w io.Writer, notice string) {
-	if notice != "" {
-		fmt.Fprintf(w, "The %s.\n", clean(notice))
-	}
+	printIf(w, "The %s.\n", notice)
 }
 
 // hitHead begins what is printed of a hit: its place from 0 on, its title, and in brackets what format says.
@@ -127,4 +122,69 @@ func triedSteps(w io.Writer, tried []learning.Tried) {
 		}
 		fmt.Fprintf(w, "Tried: %s: %d found.\n", clean(t.Detail), t.Found)
 	}
+}
+
+func (s *shell) rememberCommand() *cobra.Command {
+	draft := learning.KnowledgeDraft{Content: "-", Category: learning.CategoryPattern}
+	return asks(s, command{
+		use: "remember TITLE [CONTENT] --category NAME", short: "Store what was learned", args: between(1, &draft.Title, &draft.Content),
+		long: `Stores an entry of knowledge. Without CONTENT, or with "-", the content is read
+from standard input. The seed's categories are error_solution, pattern,
+best_practice and gotcha; any other name is allowed.`,
+		flags: options{
+			option("category,c", &draft.Category, "category"),
+			option("tag", &draft.Tags, "tag; may be repeated"),
+			option("project", &draft.Project, "project that it is about"),
+			option("source", &draft.Source, "where it comes from"),
+			who("agent", &draft.AgentID, s.agent, "who learned it (SKILLROUTER_AGENT)"),
+			option("id", &draft.ID, "your own id; the same id again updates the entry"),
+		},
+		before: func() error { return s.text(&draft.Content, learning.MaxContent) },
+	}, sends(client.Knowledge.Store, &draft), func(w io.Writer, stored learning.Stored) {
+		what := "stored"
+		switch {
+		case stored.Duplicate:
+			what = "is there already"
+		case stored.Updated:
+			what = "updated"
+		}
+		fmt.Fprintf(w, "%s %s\n", clean(stored.ID), what)
+	})
+}
+
+func (s *shell) usedCommand() *cobra.Command {
+	var id string
+	var use learning.AnswerDraft
+	var not, unlearn bool
+	return s.calls(command{
+		use: "used ID --for QUESTION", short: "Say that a knowledge entry answered a question, so that like questions find it", args: exactly(&id),
+		flags: options{
+			option("for", &use.Query, "the question"),
+			option("not-helpful", &not, "it did not answer it"),
+			option("forget", &unlearn, "take back what was learned of the entry"),
+			who("agent", &use.AgentID, s.agent, "whose voice it is (SKILLROUTER_AGENT)"),
+		},
+		before: func() error {
+			if unlearn == (use.Query != "") {
+				return errors.New("say --for QUESTION or --forget")
+			}
+			if not {
+				use.Helpful = new(bool)
+			}
+			return nil
+		},
+	}, func(ctx context.Context, c *client.Client) error {
+		if unlearn {
+			gone, err := c.Answered.Unlearn(ctx, id)
+			return printed(s, gone, err, func(w io.Writer, gone learning.AnswersGone) { fmt.Fprintf(w, "%d forgotten\n", gone.Deleted) })
+		}
+		learned, err := c.Answered.Answered(ctx, id, use)
+		return printed(s, learned, err, func(w io.Writer, learned learning.AnswerLearned) {
+			if !learned.Learned {
+				fmt.Fprintln(w, "Counted; the question has no word to learn from.")
+				return
+			}
+			fmt.Fprintf(w, "%s learned; %d kept of it\n", clean(learned.ID), learned.Questions)
+		})
+	})
 }
