@@ -30,7 +30,7 @@ func (s *Server) addAgentTools() {
 		p.may("project", &f.Project, "")
 		p.may("role", &f.Role, "")
 		p.may("task", &f.Task, "Part of the current task")
-		p.may("limit", &f.Limit, "Default 100", within(1, operational.MaxLimit))
+		p.limit(&f.Limit, operational.DefaultLimit, operational.MaxLimit)
 	}, then(s.services.Presence.Agents, func(found []operational.Agent) (agents, string) {
 		out := agents{Agents: owned(found), Count: len(found)}
 		return out, listing(out.Agents, &out.Notice, agentEntry, "No agent fits.", "%s, the latest seen first.", count(len(found), "agent", "agents")).String()

@@ -64,7 +64,7 @@ func (s *Server) addConsolidationTools() {
 		p.may("session_id", &f.SessionID, "")
 		p.may("kind", &f.Kind, "", among(learning.ProposalFact, learning.ProposalEpisode, learning.ProposalProcedure))
 		p.may("status", &f.Status, "", among(learning.ProposalPending, learning.ProposalAccepted, learning.ProposalRejected))
-		p.may("limit", &f.Limit, "Default 100", within(1, learning.MaxProposalLimit))
+		p.limit(&f.Limit, learning.DefaultProposalLimit, learning.MaxProposalLimit)
 	}, then(consolidation.Proposals, func(list []learning.Proposal) (proposals, string) {
 		out := proposals{Proposals: views(list, shownProposal)}
 		said := count(len(list), "proposal", "proposals") + ", the latest first."

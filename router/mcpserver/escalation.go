@@ -48,7 +48,7 @@ func (s *Server) addEscalationTools() {
 	}, func(p *params, f *operational.EscalationFilter) {
 		f.Status = []operational.EscalationStatus{operational.EscalationPending}
 		p.may("agent_id", &f.To, "Only those to this agent")
-		p.may("limit", &f.Limit, "", within(1, operational.MaxLimit))
+		p.limit(&f.Limit, 0, operational.MaxLimit)
 	}, then(s.services.Escalations.List, func(found []operational.Escalation) (escalations, string) {
 		out := escalations{Escalations: views(found, shownEscalation)}
 		return out, listing(out.Escalations, &out.Notice, escalationEntry, "Nothing waits.",

@@ -76,7 +76,7 @@ func (s *Server) addExperienceTools() {
 		f.Patterns = maxRecalledPatterns
 		p.must("operation_type", &f.OperationType, "")
 		p.may("outcome_filter", &f.Outcome, "", among(learning.Results()...))
-		p.may("limit", &f.Limit, "Default 50", within(1, learning.MaxLimit))
+		p.limit(&f.Limit, learning.DefaultRecall, learning.MaxLimit)
 	}, then(experiences.Recall, shownExperiences))
 	add(s, tool{
 		name: "recall_by_outcome", title: "Recall by outcome", set: ToolsetExperience, effect: reads, holds: "episodes count avg_utility",
@@ -85,7 +85,7 @@ func (s *Server) addExperienceTools() {
 		f.Patterns, f.ByOutcome = maxRecalledPatterns, true
 		p.must("outcome", &f.Outcome, "", among(learning.Results()...))
 		p.may("operation_type", &f.OperationType, "Filter")
-		p.may("limit", &f.Limit, "Default 50", within(1, learning.MaxLimit))
+		p.limit(&f.Limit, learning.DefaultRecall, learning.MaxLimit)
 	}, then(experiences.Recall, shownExperiences))
 	add(s, tool{
 		name: "get_lessons", title: "Lessons that apply", set: ToolsetExperience, effect: reads, holds: "lessons confidence_summary",

@@ -72,7 +72,7 @@ func (s *Server) addFactTools() {
 		p.may("pattern", &q.Pattern, "Glob over the whole key: * ? [a-z] [!a]")
 		p.may("persona", &q.Persona, whoseMemory)
 		p.may("cursor", &q.Cursor, nextPage)
-		p.may("limit", &q.Limit, "Default 100", within(1, learning.MaxFactPage))
+		p.limit(&q.Limit, learning.DefaultFactPage, learning.MaxFactPage)
 	}, then(s.services.Facts.Search, func(page learning.FactPage) (foundFacts, string) {
 		out := foundFacts{Facts: views(page.Facts, shownFact), Next: page.Next}
 		f := listing(out.Facts, &out.Notice, factEntry, "No fact fits.", "Found %s, by key.", count(len(out.Facts), "fact", "facts"))

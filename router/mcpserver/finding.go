@@ -63,7 +63,7 @@ func (s *Server) addFindingTools() {
 		p.may("scan_id", &f.ScanID, "")
 		p.may("text", &f.Text, "Words that it holds")
 		p.may("location", &f.Location, "Part of it")
-		p.may("limit", &f.Limit, "Default 100", within(1, operational.MaxLimit))
+		p.limit(&f.Limit, operational.DefaultLimit, operational.MaxLimit)
 	}, then(s.findings, func(out findings) (findings, string) {
 		f := listing(out.Findings, &out.Notice, findingEntry, "No finding fits.", "%s of %d, %d of them active.",
 			count(len(out.Findings), "finding", "findings"), out.Summary.Total, out.Summary.Active)

@@ -52,6 +52,7 @@ func (s *Server) addGuardTools() {
 		}
 		return settled, said.String()
 	}))
+	s.addRuleTools()
 }
 
 func shownCheckedAction(checked learning.Checked) (checkedAction, string) {

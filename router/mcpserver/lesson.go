@@ -119,7 +119,7 @@ func (s *Server) addLessonTools() {
 		p.may("tag", &l.Tag, "")
 		p.may("project", &l.Project, "")
 		p.may("cursor", &l.Cursor, nextPage)
-		p.may("limit", &l.Limit, "Default 50", within(1, learning.MaxLimit))
+		p.limit(&l.Limit, learning.DefaultListing, learning.MaxLimit)
 	}, then(func(ctx context.Context, l lessonListing) (learning.LessonPage, error) {
 		if l.status != "" {
 			l.Statuses = []learning.LessonStatus{l.status}

@@ -39,7 +39,7 @@ func (s *Server) addLessonReview() {
 	}, func(p *params, q *learning.ReviewQuery) {
 		p.may("stale_days", &q.StaleDays, "Default 90", notNegative)
 		p.may("domain", &q.Domain, "")
-		p.may("limit", &q.Limit, "", within(1, learning.MaxLimit))
+		p.limit(&q.Limit, 0, learning.MaxLimit)
 	}, then(s.services.Lessons.Review, shownReview))
 	add(s, tool{
 		name: "lesson_history", title: "What happened to a lesson", set: ToolsetLessons, effect: reads, holds: "changes",

@@ -88,6 +88,7 @@ func (s *Server) addMailboxTools() {
 		p.may("agent_id", &c.AgentID, "")
 		p.actor(&c.AgentID)
 	}, s.checkMessages)
+	s.addReceiptTools()
 }
 
 func (s *Server) sendSignal(ctx context.Context, d operational.MessageDraft) (comms.Sent, error) {

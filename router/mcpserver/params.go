@@ -53,6 +53,16 @@ func (p *params) mayActFor(agent *string) {
 	p.actor(agent)
 }
 
+// limit is how many things a call may ask for, and how many it gets if it does
+// not say; 0: that is left unsaid.
+func (p *params) limit(into *int, usual, most int) {
+	about := ""
+	if usual > 0 {
+		about = fmt.Sprint("Default ", usual)
+	}
+	p.may("limit", into, about, within(1, float64(most)))
+}
+
 // within is a number from lo to hi.
 func within(lo, hi float64) trait {
 	return func(s *jsonschema.Schema) { s.Minimum, s.Maximum = &lo, &hi }

@@ -49,7 +49,7 @@ func (s *Server) addPatternTools() {
 		f.Statuses = []learning.PatternStatus{learning.PatternEmerging}
 		p.may("pattern_type", &f.Type, "", among(learning.PatternTypes()...))
 		p.may("domain", &f.Domain, "")
-		p.may("limit", &f.Limit, "Default 50", within(1, learning.MaxLimit))
+		p.limit(&f.Limit, learning.DefaultListing, learning.MaxLimit)
 	}, then(s.services.Patterns.List, func(found []learning.Pattern) (patterns, string) {
 		out := patterns{Patterns: views(found, shownPattern)}
 		return out, listing(out.Patterns, &out.Notice, patternEntry, "No pattern emerges.",

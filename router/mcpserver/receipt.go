@@ -54,7 +54,7 @@ func (s *Server) addReceiptTools() {
 		description: "Messages that want an acknowledgement and have not had one for long, and who owes it.",
 	}, func(p *params, q *overdueQuery) {
 		p.may("older_than_seconds", &q.age, "Default 0: all of them", within(0, maxOverdueAge))
-		p.may("limit", &q.limit, "Default 100", within(1, comms.MaxLimit))
+		p.limit(&q.limit, comms.DefaultLimit, comms.MaxLimit)
 	}, then(func(ctx context.Context, q overdueQuery) ([]comms.OverdueMessage, error) {
 		if q.age < 0 || q.age > maxOverdueAge {
 			return nil, skillrouter.InvalidField("older_than_seconds", "must lie between 0 and %d", maxOverdueAge)

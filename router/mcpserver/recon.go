@@ -72,7 +72,7 @@ func (s *Server) addReconTools() {
 		p.may("environment", &f.Environment, "")
 		p.may("project", &f.Project, "")
 		p.may("status", &f.Status, "")
-		p.may("limit", &f.Limit, "Default 100", within(1, operational.MaxLimit))
+		p.limit(&f.Limit, operational.DefaultLimit, operational.MaxLimit)
 	}, then(recon.Scans, func(found []operational.Scan) (scans, string) {
 		out := scans{Scans: owned(found)}
 		return out, listing(out.Scans, &out.Notice, scanEntry, "No scan fits.", "%s, the latest first.", count(len(found), "scan", "scans")).String()

@@ -71,7 +71,7 @@ func (s *Server) addReminderTools() {
 		p.may("persona", &q.Persona, whoseMemory)
 		p.may("agent_id", &q.AgentID, "Another agent than you")
 		p.may("include_scheduled", &q.IncludeScheduled, "What is not due yet too")
-		p.may("limit", &q.Limit, "", within(1, operational.MaxLimit))
+		p.limit(&q.Limit, 0, operational.MaxLimit)
 		p.actor(&q.AgentID)
 	}, then(reminders.Pending, func(found []operational.Reminder) (tasks, string) {
 		out := tasks{Tasks: views(found, shownTask)}

@@ -66,7 +66,7 @@ func (s *Server) addRuleTools() {
 		p.may("demoted", &f.Demoted, "Rules that only warn because they were wrong too often")
 		p.may("blocks", &f.Blocks, "")
 		p.may("cursor", &f.Cursor, nextPage)
-		p.may("limit", &f.Limit, "Default 50", within(1, learning.MaxLimit))
+		p.limit(&f.Limit, learning.DefaultRuleLimit, learning.MaxLimit)
 	}, then(s.services.Guard.Rules, func(page learning.RulePage) (rules, string) {
 		out := rules{Rules: views(page.Rules, shownRule), Total: page.Total, Next: page.Next}
 		return out, listing(out.Rules, &out.Notice, ruleEntry, "No rule fits.", "%s of %d.", count(len(out.Rules), "rule", "rules"), out.Total).String()
@@ -93,7 +93,7 @@ func (s *Server) addRuleTools() {
 		p.may("decision", &f.Decision, "", among(learning.DecisionAllow, learning.DecisionWarn, learning.DecisionBlock))
 		p.may("outcome", &f.Outcome, "", among(learning.Outcomes()...))
 		p.may("cursor", &f.Cursor, nextPage)
-		p.may("limit", &f.Limit, "Default 50", within(1, learning.MaxLimit))
+		p.limit(&f.Limit, learning.DefaultRuleLimit, learning.MaxLimit)
 	}, then(s.services.Guard.Ledger, func(page learning.LedgerPage) (checks, string) {
 		out := checks{Checks: views(page.Checks, shownCheck), Next: page.Next}
 		return out, listing(out.Checks, &out.Notice, checkEntry, "No check fits.", "%s, the latest first.", count(len(out.Checks), "check", "checks")).String()

@@ -3,35 +3,29 @@ package mcpserver
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// holds is the schema of an answer, as far as a listing can bear it: the fields
-// that are always there. Their types are those of the answer, see typed.
-func holds(names ...string) *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "object", Required: names}
-}
-
-// typed completes the schema of an answer with the types of the fields that
-// it names. A field that the answer may leave out, or does not have, is no
-// field that is always there: naming one is a mistake of this program's.
-func typed(schema *jsonschema.Schema, answer reflect.Type) *jsonschema.Schema {
-	if len(schema.Required) == 0 {
+// answerSchema is the schema of an answer, as far as a listing can bear it: the
+// fields that are always there, with their types. A field that the answer may
+// leave out, or does not have, is none: naming one is a mistake of this program's.
+func answerSchema(answer reflect.Type, always []string) *jsonschema.Schema {
+	schema := &jsonschema.Schema{Type: "object", Required: always}
+	if len(always) == 0 {
 		return schema
 	}
 	schema.Properties = map[string]*jsonschema.Schema{}
 	for _, field := range reflect.VisibleFields(answer) {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		for _, required := range schema.Required {
-			if name == required && !strings.Contains(options, "omit") && schema.Properties[name] == nil {
-				schema.Properties[name] = &jsonschema.Schema{Type: typeName(field.Type)}
-			}
+		if slices.Contains(always, name) && !strings.Contains(options, "omit") && schema.Properties[name] == nil {
+			schema.Properties[name] = &jsonschema.Schema{Type: typeName(field.Type)}
 		}
 	}
-	for _, name := range schema.Required {
+	for _, name := range always {
 		if schema.Properties[name] == nil {
 			panic("the answer " + answer.String() + " has no field " + name + " that is always there")
 		}

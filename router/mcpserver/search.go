@@ -28,7 +28,7 @@ func (s *Server) addSearchTools() {
 		p.may("tags", &q.Tags, "Each must be on it")
 		p.may("agent_id", &q.AgentID, "Who wrote it")
 		p.may("time_range", &q.TimeRange, "Such as 7d or yesterday")
-		p.may("limit", &q.Limit, "Default 10", within(1, router.MaxFound))
+		p.limit(&q.Limit, router.DefaultFound, router.MaxFound)
 	}, then(s.services.Search.Search, func(found router.SearchResults) (everywhere, string) {
 		out := everywhere{SearchResults: found, Degraded: found.Notice}
 		out.SearchResults.Notice = ""

@@ -157,81 +157,40 @@ func New(services Services, options Options) *Server {
 	return s
 }
 
+// addTools adds the tools of the services that there are.
 func (s *Server) addTools() {
-	if s.services.Knowledge != nil {
-		s.addKnowledgeTools()
-	}
-	if s.services.Episodes != nil {
-		s.addEpisodeTools()
-		s.addEpisodeMemoryTools()
-	}
-	if s.services.Memory != nil {
-		s.addMemoryTools()
-	}
-	if s.services.Facts != nil {
-		s.addFactTools()
-	}
-	if s.services.Router != nil {
-		s.addQueryTool()
-	}
-	if s.services.Mailbox != nil {
-		s.addMailboxTools()
-		s.addReceiptTools()
-	}
-	if s.services.Presence != nil {
-		s.addAgentTools()
-	}
-	if s.services.Tasks != nil {
-		s.addTeamTaskTools()
-	}
-	if s.services.Recon != nil {
-		s.addReconTools()
-	}
-	if s.services.Search != nil {
-		s.addSearchTools()
-	}
-	if s.services.Lessons != nil {
-		s.addLessonTools()
-	}
-	if s.services.Patterns != nil {
-		s.addPatternTools()
-	}
-	if s.services.Escalations != nil {
-		s.addEscalationTools()
-	}
-	if s.services.Experiences != nil {
-		s.addExperienceTools()
-	}
-	if s.services.Guard != nil {
-		s.addGuardTools()
-		s.addRuleTools()
-	}
-	if s.services.Procedures != nil {
-		s.addProcedureTools()
-	}
-	if s.services.Reminders != nil {
-		s.addReminderTools()
-	}
-	if s.services.Sessions != nil {
-		s.addSessionTools()
-	}
-	if s.services.Consolidation != nil {
-		s.addConsolidationTools()
-	}
-	if s.services.Context != nil {
-		s.addContextTools()
-	}
-	if s.services.Introspection != nil {
-		s.addIntrospectionTools()
-	}
-	if s.services.Tokens != nil {
-		s.addTokenTools()
-	}
-	if s.services.System != nil {
-		s.addSystemTools()
-	}
-	if s.services.Embeddings != nil {
-		s.addEmbeddingTool()
+	for _, family := range []struct {
+		there bool
+		add   func()
+	}{
+		{s.services.Knowledge != nil, s.addKnowledgeTools},
+		{s.services.Episodes != nil, s.addEpisodeTools},
+		{s.services.Memory != nil, s.addMemoryTools},
+		{s.services.Facts != nil, s.addFactTools},
+		{s.services.Router != nil, s.addQueryTool},
+		{s.services.Mailbox != nil, s.addMailboxTools},
+		{s.services.Presence != nil, s.addAgentTools},
+		{s.services.Tasks != nil, s.addTeamTaskTools},
+		{s.services.Recon != nil, s.addReconTools},
+		{s.services.Search != nil, s.addSearchTools},
+		{s.services.Lessons != nil, s.addLessonTools},
+		{s.services.Patterns != nil, s.addPatternTools},
+		{s.services.Escalations != nil, s.addEscalationTools},
+		{s.services.Experiences != nil, s.addExperienceTools},
+		{s.services.Guard != nil, s.addGuardTools},
+		{s.services.Procedures != nil, s.addProcedureTools},
+		{s.services.Reminders != nil, s.addReminderTools},
+		{s.services.Sessions != nil, s.addSessionTools},
+		{s.services.Consolidation != nil, s.addConsolidationTools},
+		{s.services.Context != nil, s.addContextTools},
+		{s.services.Introspection != nil, s.addIntrospectionTools},
+		{s.services.Tokens != nil, s.addTokenTools},
+		{s.services.System != nil, s.addSystemTools},
+		{s.services.Embeddings != nil, s.addEmbeddingTool},
+	} {
+		if family.there {
+			family.add()
+		}
 	}
 }
 

@@ -78,7 +78,7 @@ func (s *Server) addSessionTools() {
 		p.may("project", &f.Project, "")
 		p.may("status", &f.Status, "open or ended")
 		p.may("waiting", &f.Waiting, "Only those whose hand-over nobody has begun with")
-		p.may("limit", &f.Limit, fmt.Sprint("Default ", defaultSessions), within(1, operational.MaxLimit))
+		p.limit(&f.Limit, defaultSessions, operational.MaxLimit)
 	}, then(func(ctx context.Context, f operational.SessionFilter) ([]operational.Session, error) {
 		f.Limit = cmp.Or(f.Limit, defaultSessions)
 		return s.services.Sessions.List(ctx, f)

@@ -44,7 +44,7 @@ func (s *Server) addTeamTaskTools() {
 		p.may("unheld", &f.Unheld, "Only those that no agent holds")
 		p.may("text", &f.Text, "Words of the title or description")
 		p.may("after", &f.After, "For the next page: number of the last task", notNegative)
-		p.may("limit", &f.Limit, "Default 100", within(1, operational.MaxLimit))
+		p.limit(&f.Limit, operational.DefaultLimit, operational.MaxLimit)
 	}, then(s.teamTasks, func(out teamTasks) (teamTasks, string) {
 		f := listing(out.Tasks, &out.Notice, teamTaskEntry, "No task fits.", "%s of %d, %d of them open.",
 			count(len(out.Tasks), "task", "tasks"), out.Summary.Total, out.Summary.Open)

@@ -12,8 +12,8 @@ import (
 	"skillrouter"
 )
 
-// tool describes a tool. What it needs and what it answers are the types of
-// its function; the schemas say the same, which tests hold true.
+// tool describes a tool. Its schemas follow from its parameters and from the
+// type of its answer, see add.
 type tool struct {
 	name, title, description string
 	set                      string // its toolset; empty: the core
@@ -42,14 +42,16 @@ func (e effect) annotations() *mcp.ToolAnnotations {
 	return a
 }
 
-// add offers a tool: what it is, what it takes, and what calling it does. A
-// call answers the fields for programs and the text for models. A failed one is
-// answered in words that a model can act on; the cause of what is not the
-// caller's fault goes to the log.
+// add offers a tool. takes declares its parameters and binds them to the fields
+// of In, mostly a draft or a query of a domain; it is called once for the schema
+// and at each call, for an In of its own. What it sets beside parameters is so
+// for every call. call answers the fields for programs and the text for models.
+// A failed one is answered in words that a model can act on; the cause of what
+// is not the caller's fault goes to the log.
 func add[In, Out any](s *Server, t tool, takes func(*params, *In), call func(context.Context, In) (Out, string, error)) {
 	var declared params
 	takes(&declared, new(In))
-	t.input, t.output = declared.schema(), typed(holds(strings.Fields(t.holds)...), reflect.TypeFor[Out]())
+	t.input, t.output = declared.schema(), answerSchema(reflect.TypeFor[Out](), strings.Fields(t.holds))
 	record := declared.record()
 	if t.set == "" {
 		t.set = ToolsetCore
