@@ -65,7 +65,7 @@ func (r *GuardRule) wordsFit(want, got *act.Act) guardFit {
 	}
 	bypass, named, best := false, false, guardFull
 	for name, values := range want.Options {
-		if act.Quiet[name] && !r.title.Names(name) && (len(want.Words) > 0 || len(want.Options) > 1) {
+		if act.Quiet()[name] && !r.title.Names(name) && (len(want.Words) > 0 || len(want.Options) > 1) {
 			continue
 		}
 		has, ok := got.Options[name]
@@ -74,7 +74,7 @@ func (r *GuardRule) wordsFit(want, got *act.Act) guardFit {
 				bypass = true
 				continue
 			}
-			if got.OnlyAsks(name) || got.Consents && act.Consent[name] {
+			if got.OnlyAsks(name) || got.Consents && act.Consent()[name] {
 				bypass = bypass || guardBypass()[name]
 				continue
 			}
@@ -136,7 +136,7 @@ func (r *GuardRule) wordsFit(want, got *act.Act) guardFit {
 		}
 		found := false
 		for o, values := range got.Options {
-			found = found || slices.Contains(values, w) && !slices.Contains(act.Saying, o)
+			found = found || slices.Contains(values, w) && !act.Saying()[o]
 		}
 		for i, o := range others {
 			if fit := guardWordFits(w, o, got); fit != guardNone {

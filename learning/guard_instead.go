@@ -50,7 +50,7 @@ func (in guardInstead) is(a *act.Act) bool {
 			return true
 		}
 	}
-	if slices.Contains(in.programs, a.Name) || len(a.Words) > 0 && act.Shells[a.Name] && slices.Contains(in.programs, path.Base(a.Words[0])) {
+	if slices.Contains(in.programs, a.Name) || len(a.Words) > 0 && act.IsShell(a.Name) && slices.Contains(in.programs, path.Base(a.Words[0])) {
 		return true
 	}
 	for _, alt := range in.acts {

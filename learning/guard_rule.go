@@ -151,7 +151,7 @@ func (r *GuardRule) addTriggers(ctx context.Context, commands, alternatives []st
 				shown = append(shown, a)
 			case a.Mention() || a.Harmless():
 				shown = append(shown, a)
-			case len(act.SQLClients[a.Name].Run)+len(act.SQLClients[a.Name].Files) > 0 && a.Name != "wrangler" && a.Name != "supabase" && a.Name != "cockroach":
+			case act.OnlySQL(a.Name):
 				// A client that only reads is no trigger.
 				shown = append(shown, a)
 			default:
@@ -196,7 +196,8 @@ func guardNamesProgram(command string) bool {
 	if name == "reboot" || name == "poweroff" || name == "halt" || name == "shutdown" || name == "visudo" || name == "vipw" || name == "history" {
 		return false
 	}
-	return act.KnownProgram(name) || act.SQLClients[name].Operands > 0
+	client, _ := act.SQLClient(name)
+	return act.KnownProgram(name) || client.Operands > 0
 }
 
 // minds reports whether the rule is about how a command is run, not about which.
@@ -337,7 +338,7 @@ func guardStanding(acts []*act.Act) (words []string) {
 			add(w)
 		}
 		for o := range a.Options {
-			if !act.Quiet[o] && len(o) > 3 && slices.Contains(a.Source, "--"+o) {
+			if !act.Quiet()[o] && len(o) > 3 && slices.Contains(a.Source, "--"+o) {
 				add(o)
 			}
 		}

@@ -86,7 +86,7 @@ func (s *SimilarByWords) weight(term string) float64 {
 // guardTerms are the distinct stems of a text that say something.
 func guardTerms(text string) (terms []string) {
 	for _, w := range act.SplitName(text) {
-		if len(w) < 2 || act.TitleStop[w] || tfidf.StopWord(w) {
+		if len(w) < 2 || act.TitleStop()[w] || tfidf.StopWord(w) {
 			continue
 		}
 		if t := act.StemWord(w); !slices.Contains(terms, t) {

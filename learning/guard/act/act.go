@@ -55,17 +55,10 @@ type Effect struct {
 
 // Mention reports whether the act only shows or records its words.
 func (a *Act) Mention() bool {
-	if mention[a.Name] {
-		return true
-	}
-	key := a.Name
-	for i := 0; i < len(a.Words) && i < 2; i++ {
-		key += " " + a.Words[i]
-		if subMention[key] {
-			return true
-		}
-	}
-	return false
+	p := programOf(a.Name)
+	return p.has("shows") ||
+		len(a.Words) > 0 && p.says("showing", a.Words[0]) ||
+		len(a.Words) > 1 && p.says("showing", a.Words[0]+"+"+a.Words[1])
 }
 
 // Harmless reports whether the act asks for help or only says what it would do.
@@ -79,7 +72,7 @@ func (a *Act) Harmless() bool {
 	if len(a.Options["undo"]) > 0 {
 		return true // it takes the act back
 	}
-	for _, dry := range dryRun[a.Name] {
+	for _, dry := range programOf(a.Name)["dry"] {
 		if v := a.Options[dry]; len(v) > 0 && v[len(v)-1] != "none" && v[len(v)-1] != "false" {
 			return true
 		}
@@ -98,7 +91,7 @@ func (a *Act) Text() string {
 // Plain writes the act without the texts in it that only people read.
 func (a *Act) Plain() string {
 	var said []string
-	for _, o := range Saying {
+	for o := range Saying() {
 		for _, v := range a.Options[o] {
 			if v != "" {
 				said = append(said, v)

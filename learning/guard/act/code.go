@@ -7,23 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// interpreters maps programs to the language they run.
-var interpreters = map[string]string{
-	"python": "python", "pypy": "python", "pypy3": "python", "ipython": "python", "node": "js", "deno": "js", "bun": "js", "tsx": "js", "ts-node": "js",
-	"perl": "perl", "ruby": "ruby", "irb": "ruby", "php": "php", "awk": "awk", "gawk": "awk", "mawk": "awk", "lua": "lua",
-}
-
-// codeOptions are the options by which an interpreter is given its program.
-var codeOptions = map[string]string{
-	"python": "c: m: W: X: Q: B d E h i I O s S u v V x", "js": "e=eval: p=print: r=require: import: input-type: c=check i=interactive v=version",
-	"perl": "e: E=e: I: M: m: F: i? p n w W T t l? 0? a c s S u U v x?", "ruby": "e: I: r: C: E: F: i? p n w W l a c s S v x?", "php": "r: f: d: B: R: E: c: a i l m n q v w z: S: t:",
-	"awk": "v: f: F: e=source: E=exec: i=include:", "lua": "e: l: i v E W",
-}
-
 // interpreter follows what a program in another language does, as far as its
 // calls with plain texts say.
 func (s *Shell) interpreter(name string, words []string, in stream) stream {
-	language := interpreters[name]
+	language := programOf(name).one("language")
 	args := words[1:]
 	if (name == "deno" || name == "bun") && len(args) > 0 {
 		switch args[0] {
@@ -36,7 +23,7 @@ func (s *Shell) interpreter(name string, words []string, in stream) stream {
 			return s.act(name, words, nil, in)
 		}
 	}
-	r := readOptions(language, parseOptionList(codeOptions[language]), args, true)
+	r := readOptions(language, ownOptions(language), args, true)
 	if m := r.options["m"]; language == "python" && len(m) > 0 {
 		return s.command(append([]string{m[0]}, r.operands...), nil, in)
 	}
@@ -391,9 +378,8 @@ func (c *code) invoke(name string, args [][]string, at int) {
 	s := c.shell
 	last := lastName(name)
 	literalList := len(args[0]) > 1
-	switch last {
-	case "system", "popen", "run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput", "exec", "execSync", "spawn", "spawnSync", "execFile", "execFileSync",
-		"shell_exec", "passthru", "proc_open", "capture2", "capture2e", "capture3", "popen3", "sh", "execute", "create_subprocess_shell", "create_subprocess_exec", "execa", "execaSync", "spawnProcess", "execl", "execlp", "execv", "execvp", "spawnlp":
+	switch calls()[last] {
+	case "run command":
 		if last == "execute" || last == "run" || last == "exec" {
 			if LooksSQL(first) {
 				c.sql(first)
@@ -422,25 +408,25 @@ func (c *code) invoke(name string, args [][]string, at int) {
 		default:
 			s.script(first, stream{})
 		}
-	case "rmtree", "rm_rf", "rm_r", "remove_tree", "removeSync", "emptyDirSync", "emptyDir", "rimraf", "rimrafSync", "remove_dir", "remove_entry_secure", "rmSync", "rm", "rmdirSync", "removedirs", "remove_entry", "deleteDirectory":
+	case "remove tree":
 		if last == "rm" && c.language != "js" {
 			return
 		}
 		for _, w := range slices.Concat(args...) {
 			c.effect("rm", Effect{Kind: EffectDelete, Path: s.path(w), Whole: true})
 		}
-	case "remove", "unlink", "unlinkSync", "delete", "rm_f":
+	case "remove file":
 		if last == "delete" && strings.HasPrefix(first, "http") {
 			c.effect("curl", Effect{Kind: EffectHTTP, Verb: "DELETE", Path: URL(first)})
 			return
 		}
 		whole := slices.ContainsFunc(c.t, func(t codeToken) bool { return t.text == "recursive" })
 		c.effect("rm", Effect{Kind: EffectDelete, Path: s.path(first), Whole: whole})
-	case "post", "put", "patch":
+	case "send request":
 		if strings.HasPrefix(first, "http") {
 			c.effect("curl", Effect{Kind: EffectHTTP, Verb: strings.ToUpper(last), Path: URL(first)})
 		}
-	case "fetch", "request", "$fetch", "ofetch", "urlopen", "got":
+	case "fetch URL":
 		method, url := c.method(at), first
 		if methods[strings.ToUpper(first)] && len(args) > 1 && len(args[1]) > 0 {
 			method, url = strings.ToUpper(first), args[1][0]
@@ -448,21 +434,21 @@ func (c *code) invoke(name string, args [][]string, at int) {
 		if method != "" && strings.HasPrefix(url, "http") {
 			c.effect("curl", Effect{Kind: EffectHTTP, Verb: method, Path: URL(url)})
 		}
-	case "open", "fopen":
+	case "open file":
 		if len(args) > 1 && len(args[1]) > 0 && strings.ContainsAny(args[1][0], "wax+>") && len(args[1][0]) < 5 {
 			c.effect("tee", writeEffects(s.path(first))...)
 		}
-	case "writeFileSync", "appendFileSync", "writeFile", "appendFile", "file_put_contents", "write_text", "write_bytes", "writeTextFile", "copyFileSync", "truncateSync":
+	case "write file":
 		c.effect("tee", writeEffects(s.path(first))...)
-	case "write":
+	case "write there":
 		if name == "File.write" || name == "IO.write" {
 			c.effect("tee", writeEffects(s.path(first))...)
 		}
-	case "connect", "Database", "DatabaseSync", "create_engine", "Client", "Pool", "PDO", "createConnection", "createPool", "new", "open_db", "SQLite3":
+	case "connect to":
 		for _, w := range slices.Concat(args...) {
 			c.targets = append(c.targets, targetsOf([]string{w})...)
 		}
-	case "executescript", "executemany", "query", "prepare", "raw", "do", "text", "all", "exec_driver_sql":
+	case "run query":
 		if LooksSQL(first) {
 			c.sql(first)
 		}

@@ -6,15 +6,27 @@ import (
 	"strings"
 )
 
-func (s *Shell) removal(a *Act) (out []Effect) {
-	words := a.Words
-	whole := len(a.Options["recursive"]) > 0 || a.Name == "rimraf" || strings.HasPrefix(a.Name, "trash") || strings.HasPrefix(a.Name, "del")
-	if a.Name == "gio" {
-		if len(words) == 0 || words[0] != "trash" && words[0] != "remove" {
+// syncEffects is what rsync deletes of its target, or of its source.
+func (s *Shell) syncEffects(a *Act, p program) []Effect {
+	switch {
+	case len(a.Words) < 2:
+	case p.given("deletes", a):
+		return paths(EffectDelete, true, s.path(remotePath(a.Words[len(a.Words)-1])))
+	case p.given("moves", a):
+		return paths(EffectDelete, true, s.path(remotePath(a.Words[0])))
+	}
+	return nil
+}
+
+func (s *Shell) removal(a *Act, p program) (out []Effect) {
+	words, whole := a.Words, len(a.Options["recursive"]) > 0
+	if verbs := p["whole"]; len(verbs) > 0 {
+		if len(words) == 0 || !slices.Contains(verbs, words[0]) {
 			return nil
 		}
-		words, whole = words[1:], true
+		words = words[1:]
 	}
+	whole = whole || p.has("whole")
 	for _, w := range words {
 		out = append(out, device(EffectDelete, s.path(w), whole))
 	}
@@ -34,7 +46,7 @@ func isDevice(p string) bool {
 	if !ok {
 		return false
 	}
-	for _, d := range []string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "mapper/", "md", "dm-", "loop", "rdisk"} {
+	for d := range disks() {
 		if strings.HasPrefix(rest, d) {
 			return true
 		}
@@ -194,7 +206,7 @@ func (s *Shell) fdRuns(a *Act) {
 	if at < 0 || at+1 >= len(args) {
 		return
 	}
-	r := readOptions("fd", parseOptionList("t=type: e=extension: E=exclude: d=max-depth: S=size: o=owner: j: C=base-directory: search-path:"), args[:at], false)
+	r := readOptions("fd", ownOptions("fd"), args[:at], false)
 	roots := r.options["search-path"]
 	if len(r.operands) > 1 {
 		roots = append(roots, r.operands[1:]...)
@@ -213,22 +225,18 @@ func (s *Shell) ddEffects(a *Act) (out []Effect) {
 	return out
 }
 
-func (s *Shell) deviceEffects(a *Act) (out []Effect) {
-	switch a.Name {
-	case "parted", "fdisk", "sfdisk", "sgdisk", "hdparm", "cryptsetup", "badblocks", "zpool":
-		line := " " + strings.Join(a.Source[1:], " ") + " "
-		changes := false
-		for _, w := range []string{"mklabel", "mkpart", " rm ", "--zap-all", " -Z", " -o ", "--delete", "--wipe", "--security-erase", "luksFormat", "erase", " -w ", "create", "destroy"} {
-			changes = changes || strings.Contains(line, w)
-		}
-		if !changes {
-			return nil
-		}
-	case "wipefs":
-		if len(a.Options["all"])+len(a.Options["offset"]) == 0 {
-			return nil
-		}
+// partitionChanges are what changes a disk in the line of a program that else only shows it.
+var partitionChanges = []string{"mklabel", "mkpart", " rm ", "--zap-all", " -Z", " -o ", "--delete", "--wipe", "--security-erase", "luksFormat", "erase", " -w ", "create", "destroy"}
+
+func (s *Shell) partitionEffects(a *Act) []Effect {
+	line := " " + strings.Join(a.Source[1:], " ") + " "
+	if slices.ContainsFunc(partitionChanges, func(w string) bool { return strings.Contains(line, w) }) {
+		return s.deviceEffects(a)
 	}
+	return nil
+}
+
+func (s *Shell) deviceEffects(a *Act) (out []Effect) {
 	for _, w := range a.Words {
 		if strings.HasPrefix(w, "/dev/") || strings.HasPrefix(w, "${") {
 			out = append(out, Effect{Kind: EffectDevice, Path: s.path(w), Whole: true})
@@ -237,12 +245,17 @@ func (s *Shell) deviceEffects(a *Act) (out []Effect) {
 	return out
 }
 
-func (s *Shell) editEffects(a *Act, words []string) (out []Effect) {
-	if a.Name == "visudo" && len(words) == 0 {
-		words = []string{"/etc/sudoers"}
+// editEffects is what an editor changes: its operands behind the script, or the one file that it is for.
+func (s *Shell) editEffects(a *Act, p program) (out []Effect) {
+	words := a.Words
+	if p.has("inplace") && !p.given("inplace", a) {
+		return nil
 	}
-	if a.Name == "vipw" {
-		words = []string{"/etc/passwd"}
+	if p.has("script") && !p.given("script", a) && len(words) > 0 {
+		words = words[1:]
+	}
+	if file := p["file"]; p.says("file", "always") || len(file) > 0 && len(words) == 0 {
+		words = file[len(file)-1:]
 	}
 	for _, w := range words {
 		if !strings.HasPrefix(w, "+") {
@@ -250,17 +263,6 @@ func (s *Shell) editEffects(a *Act, words []string) (out []Effect) {
 		}
 	}
 	return out
-}
-
-// afterScript drops sed's script from its operands.
-func afterScript(a *Act) []string {
-	if len(a.Options["expression"])+len(a.Options["file"])+len(a.Options["e"]) > 0 && (a.Name == "sed" || len(a.Words) == 1) {
-		return a.Words
-	}
-	if len(a.Words) > 0 && a.Name == "sed" {
-		return a.Words[1:]
-	}
-	return a.Words
 }
 
 func (s *Shell) copyEffects(a *Act) (out []Effect) {

@@ -68,7 +68,7 @@ func (a *Act) implied() (out []*Act) {
 	case "ufw":
 		// A port without a protocol is that of each.
 		for i, w := range a.Words {
-			if port, ok := ports[w]; ok {
+			if port, ok := ports()[w]; ok {
 				w = port
 			}
 			if w != "" && strings.Trim(w, "0123456789:") == "" {
@@ -90,9 +90,6 @@ func (a *Act) implied() (out []*Act) {
 	}
 	return out
 }
-
-// ports are the services that firewalls know by name.
-var ports = map[string]string{"ssh": "22", "openssh": "22", "http": "80", "https": "443", "postgresql": "5432", "mysql": "3306"}
 
 // listing is what a command lists of the things that a program keeps:
 // names that may be any, where nothing narrows the list.
@@ -144,10 +141,6 @@ func wordOf(expression string) string {
 	}
 	return w
 }
-
-// Consent are options that answer a question beforehand. Who feeds the
-// program a yes does without them.
-var Consent = map[string]bool{"force": true, "yes": true, "auto-approve": true, "assume-yes": true, "quiet": true}
 
 // OnlyAsks reports whether the option does no more than skip the program's question.
 func (a *Act) OnlyAsks(option string) bool {

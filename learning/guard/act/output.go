@@ -11,64 +11,69 @@ import (
 // output is what a command prints, as far as that follows from its words.
 func (s *Shell) output(name string, words []string, a *Act, in stream) stream {
 	args := words[1:]
-	switch name {
+	switch programOf(name).one("prints") {
 	case "echo":
 		return plainText(echo(args))
 	case "printf":
 		return plainText(printf(args))
-	case "cat", "zcat", "tac", "pv", "sponge", "sort", "uniq", "head", "tail", "grep", "egrep", "fgrep", "sed", "awk", "tr", "cut", "dos2unix", "rev", "envsubst", "jq":
+	case "input", "matching", "changed":
 		return s.filter(words, a, in)
-	case "base64", "openssl", "xxd", "base32", "gunzip", "gzip", "zstd", "xz":
+	case "decoded":
 		return decode(name, args, in)
-	case "curl", "wget", "fetch", "aria2c", "http", "lwp-request":
+	case "download":
 		return s.downloads(name, a)
-	case "find", "fd", "fdfind":
-		if e := findRoots(args); len(e) > 0 && name == "find" {
-			out := stream{given: true}
-			for _, root := range e {
-				out.paths = append(out.paths, found(s.path(root), args)...)
-			}
-			return out
-		}
-	case "ls", "dir", "exa", "eza", "tree", "du", "realpath", "readlink", "git":
-		if name == "git" && (len(a.Words) == 0 || a.Words[0] != "ls-files") {
-			break
-		}
+	case "found":
 		out := stream{given: true}
-		for _, w := range a.Words {
-			out.paths = append(out.paths, s.path(w))
-			if name == "ls" && !slices.Contains(args, "-d") {
-				out.paths = append(out.paths, s.path(w)+"/"+string(AnyText))
-			}
+		for _, root := range findRoots(args) {
+			out.paths = append(out.paths, found(s.path(root), args)...)
 		}
 		return out
-	case "basename", "dirname":
+	case "tracked":
+		if len(a.Words) > 0 && a.Words[0] == "ls-files" {
+			return s.listed(name, args, a)
+		}
+	case "paths":
+		return s.listed(name, args, a)
+	case "base":
 		if len(a.Words) > 0 {
-			if name == "dirname" {
-				return plainText(path.Dir(a.Words[0]))
-			}
 			return plainText(path.Base(a.Words[0]))
+		}
+	case "dir":
+		if len(a.Words) > 0 {
+			return plainText(path.Dir(a.Words[0]))
 		}
 	case "yes":
 		if len(args) == 0 || strings.EqualFold(args[0], "y") || strings.EqualFold(args[0], "yes") {
 			return stream{given: true, consents: true}
 		}
 		return plainText(strings.Join(args, " "))
-	case "which", "type", "whereis":
+	case "name":
 		if len(a.Words) == 1 {
 			return plainText(a.Words[0])
 		}
-	case "seq":
+	case "number":
 		return plainText("1")
 	}
 	return stream{given: true, paths: listing(a)}
 }
 
+// listed are the paths that a program lists: its operands, and for ls what lies in them.
+func (s *Shell) listed(name string, args []string, a *Act) stream {
+	out := stream{given: true}
+	for _, w := range a.Words {
+		out.paths = append(out.paths, s.path(w))
+		if name == "ls" && !slices.Contains(args, "-d") {
+			out.paths = append(out.paths, s.path(w)+"/"+string(AnyText))
+		}
+	}
+	return out
+}
+
 // filter passes on what it reads: the lines of a file or of the pipe, of which
 // some filters keep only a part.
 func (s *Shell) filter(words []string, a *Act, in stream) stream {
-	switch words[0] {
-	case "sed", "awk", "tr", "cut", "rev", "jq", "envsubst":
+	switch programOf(words[0]).one("prints") {
+	case "changed":
 		// They change what passes: that it is a download or a list of paths remains true.
 		if words[0] == "tr" && in.known && len(words) == 3 && !strings.HasPrefix(words[1], "-") {
 			return plainText(translate(in.text, words[1], words[2]))
@@ -77,7 +82,7 @@ func (s *Shell) filter(words []string, a *Act, in stream) stream {
 			return plainText(reverse(in.text))
 		}
 		return stream{given: true, download: in.download, paths: in.paths}
-	case "grep", "egrep", "fgrep":
+	case "matching":
 		if len(a.Words) <= 1 {
 			if !in.known && len(a.Words) == 1 && len(a.Options["v"])+len(a.Options["invert-match"]) == 0 {
 				in.paths = narrowed(in.paths, a.Words[0])

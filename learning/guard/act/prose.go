@@ -34,30 +34,6 @@ func LooksCommand(ctx context.Context, text string, commands []string) bool {
 	return strings.ContainsAny(first, "/=$.") || strings.Contains(text, " -")
 }
 
-// KnownProgram reports whether the tables know the program.
-func KnownProgram(name string) bool {
-	name, _, _ = strings.Cut(name, " ")
-	if _, ok := optionTable()[name]; ok {
-		return true
-	}
-	if _, ok := wrappers()[name]; ok {
-		return true
-	}
-	if _, ok := SQLClients[name]; ok {
-		return true
-	}
-	return mention[name] || Shells[name] || interpreters[name] != "" || Prefixes()[name] || spread[name] != "" || otherPrograms[name]
-}
-
-// otherPrograms are known programs without options worth a table entry.
-var otherPrograms = map[string]bool{
-	"visudo": true, "vipw": true, "reboot": true, "poweroff": true, "halt": true, "init": true, "service": true, "nano": true, "vi": true, "emacs": true, "mke2fs": true, "passwd": true, "useradd": true, "usermod": true, "groupdel": true,
-	"mount": true, "umount": true, "swapoff": true, "modprobe": true, "insmod": true, "rmmod": true, "ip": true, "ifconfig": true, "route": true, "nft": true, "firewall-cmd": true, "sysctl": true, "dpkg": true, "rpm": true, "snap": true, "gem": true,
-	"export": true, "unset": true, "umask": true, "ulimit": true, "su": true, "source": true, "go": true, "gradle": true, "mvn": true, "psql": true, "pg_dump": true, "mysqldump": true, "tar": true, "zip": true, "unzip": true, "gzip": true,
-	"scp": true, "sftp": true, "nc": true, "tcpdump": true, "nmap": true, "crontab": true, "at": true, "history": true, "flyctl": true, "fly": true, "vercel": true, "netlify": true, "heroku": true, "serverless": true, "sls": true, "pulumi": true, "cdk": true, "ansible": true,
-	"vault": true, "consul": true, "nomad": true, "etcdctl": true, "rabbitmqctl": true, "kafka-topics": true, "kafka-topics.sh": true, "mongodump": true, "mongorestore": true, "svn": true, "hg": true, "twine": true, "poetry": true, "yarn": true, "pnpm": true, "bun": true, "deno": true, "podman": true, "skopeo": true, "lvremove": true, "vgremove": true, "pvremove": true, "rclone": true, "s3cmd": true,
-}
-
 // QuotedCode returns what stands between backticks.
 func QuotedCode(text string) (code []string) {
 	parts := strings.Split(text, "`")
@@ -90,8 +66,7 @@ func Prose(text string) bool {
 
 func functionWords(words []string) (n int) {
 	for _, w := range words {
-		switch strings.ToLower(strings.Trim(w, ".,:!?")) {
-		case "the", "a", "an", "of", "in", "on", "to", "and", "for", "with", "that", "this", "from", "into", "by", "is", "it", "our", "we", "all", "at":
+		if sentenceWords()[strings.ToLower(strings.Trim(w, ".,:!?"))] {
 			n++
 		}
 	}
@@ -101,12 +76,10 @@ func functionWords(words []string) (n int) {
 // Title holds the stems of a title's words.
 type Title map[string]bool
 
-var TitleStop = map[string]bool{"never": true, "not": true, "don": true, "the": true, "and": true, "for": true, "with": true, "without": true, "via": true, "use": true, "using": true, "run": true, "running": true, "always": true, "must": true, "into": true, "from": true, "any": true, "avoid": true, "should": true, "when": true, "that": true}
-
 func TitleOf(text string) Title {
 	t := Title{}
 	for _, w := range SplitName(text) {
-		if !TitleStop[w] {
+		if !TitleStop()[w] {
 			t[StemWord(w)] = true
 		}
 	}

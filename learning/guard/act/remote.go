@@ -74,16 +74,14 @@ func (s *Shell) gitEffects(a *Act) (out []Effect) {
 }
 
 // requestEffects is the request that curl or wget makes, if it changes something.
-func requestEffects(a *Act) (out []Effect) {
+func requestEffects(a *Act, p program) (out []Effect) {
 	method := ""
 	for _, m := range append(a.Options["request"], a.Options["method"]...) {
 		method = strings.ToUpper(m)
 	}
 	words := append(append([]string{}, a.Words...), a.Options["url"]...)
-	if a.Name == "http" || a.Name == "xh" {
-		if len(words) > 1 && strings.ToUpper(words[0]) == words[0] {
-			method, words = words[0], words[1:2]
-		}
+	if p.has("methods") && len(words) > 1 && strings.ToUpper(words[0]) == words[0] {
+		method, words = words[0], words[1:2]
 	}
 	if method == "" && len(a.Options["data"])+len(a.Options["data-raw"])+len(a.Options["json"])+len(a.Options["data-binary"])+len(a.Options["post-data"]) > 0 {
 		method = "POST"
@@ -119,7 +117,7 @@ func URL(u string) string {
 }
 
 // objectEffects is the deletion of objects in buckets.
-func (s *Shell) objectEffects(a *Act) (out []Effect) {
+func objectEffects(a *Act, p program) (out []Effect) {
 	bucket := func(uri string, whole bool) {
 		if uri != "" {
 			// A name that is not known may be any.
@@ -129,6 +127,15 @@ func (s *Shell) objectEffects(a *Act) (out []Effect) {
 	}
 	w := a.Words
 	recursive := len(a.Options["recursive"]) > 0
+	if len(w) > 1 && p.has("objects") {
+		_, all := p.pair("objects", w[0])
+		if all || p.says("objects", w[0]) {
+			for _, u := range w[1:] {
+				bucket(u, recursive || len(a.Options["r"]) > 0 || all || Patterned(u))
+			}
+		}
+		return out
+	}
 	switch a.Name {
 	case "aws":
 		switch {
@@ -145,21 +152,9 @@ func (s *Shell) objectEffects(a *Act) (out []Effect) {
 				bucket("s3://"+b, true)
 			}
 		}
-	case "gsutil":
-		if len(w) > 1 && (w[0] == "rm" || w[0] == "rb") {
-			for _, u := range w[1:] {
-				bucket(u, recursive || w[0] == "rb" || Patterned(u))
-			}
-		}
 	case "gcloud":
 		if len(w) > 2 && w[0] == "storage" && (w[1] == "rm" || w[1] == "buckets") {
 			bucket(w[len(w)-1], recursive || w[1] == "buckets" && slices.Contains(w, "delete"))
-		}
-	case "s3cmd", "s5cmd", "mc":
-		if len(w) > 1 && (w[0] == "del" || w[0] == "rm" || w[0] == "rb") {
-			for _, u := range w[1:] {
-				bucket(u, recursive || len(a.Options["r"]) > 0 || w[0] == "rb" || Patterned(u))
-			}
 		}
 	case "rclone":
 		if len(w) > 1 && (w[0] == "purge" || w[0] == "delete") {

@@ -21,26 +21,14 @@ const (
 	runsSQL      = "(run SQL)"
 )
 
-// sameProgram maps other names of a program to the one the tables use.
-var sameProgram = map[string]string{
-	"docker-compose": "docker compose", "podman-compose": "docker compose", "apt-get": "apt", "aptitude": "apt", "dnf": "yum", "microdnf": "yum",
-	"mariadb": "mysql", "mycli": "mysql", "pgcli": "psql", "litecli": "sqlite3", "sqlite": "sqlite3", "tofu": "terraform", "opentofu": "terraform",
-	"oc": "kubectl", "nodejs": "node", "gmake": "make", "gsed": "sed", "gfind": "find", "grm": "rm", "gshred": "shred", "gdd": "dd", "gxargs": "xargs",
-	"mongo": "mongosh", "podman": "docker", "valkey-cli": "redis-cli", "keydb-cli": "redis-cli", "iptables-legacy": "iptables", "ip6tables": "iptables", "terragrunt": "terraform", "kafka-topics.sh": "kafka-topics", "kafka-configs.sh": "kafka-configs", "kafka-consumer-groups.sh": "kafka-consumer-groups", "iptables-nft": "iptables",
-	"less": "cat", "more": "cat", "head": "cat", "tail": "cat", "bat": "cat", "batcat": "cat", "tac": "cat", "nl": "cat",
-	"vim": "vi", "nvim": "vi", "view": "cat", "pip3": "pip", "nerdctl": "docker", "slay": "killall", "ash": "sh",
-}
-
-var Shells = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "mksh": true, "fish": true, "rbash": true, "posh": true, "yash": true}
-
 // Program is the canonical name of the program that a word names.
 func Program(word string) string {
 	name := path.Base(strings.TrimRight(word, "/"))
 	name = strings.TrimSuffix(name, ".exe")
-	if same, ok := sameProgram[name]; ok {
+	if same, ok := programs().same[name]; ok {
 		return same
 	}
-	for _, versioned := range []string{"pip", "python", "ruby", "perl", "php", "psql"} {
+	for _, versioned := range programs().versioned {
 		if rest, ok := strings.CutPrefix(name, versioned); ok && rest != "" && strings.Trim(rest, "0123456789.") == "" {
 			return versioned
 		}
@@ -105,7 +93,7 @@ func (s *Shell) command(words []string, env map[string]string, in stream) stream
 		return s.command(rest, env, in)
 	}
 	for i, w := range words[1:] {
-		if strings.HasPrefix(w, downloaded) && i >= 0 && (Shells[name] || name == "source" || name == ".") {
+		if strings.HasPrefix(w, downloaded) && i >= 0 && (IsShell(name) || name == "source" || name == ".") {
 			return s.feed(stream{given: true, download: true})
 		}
 	}
@@ -115,12 +103,12 @@ func (s *Shell) command(words []string, env map[string]string, in stream) stream
 	if out, ok := s.unwrap(words, env, in); ok {
 		return out
 	}
-	switch {
-	case spread[name] != "":
+	switch p := programOf(name); {
+	case p.has("each"):
 		return s.spread(name, words[1:], env, in)
-	case Shells[name]:
+	case p.has("shell"):
 		return s.shellProgram(words, in)
-	case interpreters[name] != "":
+	case p.has("language"):
 		return s.interpreter(name, words, in)
 	}
 	if f := s.files[s.path(given)]; f.given && strings.Contains(given, "/") {
@@ -138,8 +126,8 @@ func (s *Shell) guessed(words []string, env map[string]string, in stream) stream
 		return stream{given: true}
 	}
 	var out stream
-	for _, name := range slices.Sorted(maps.Keys(optionTable())) {
-		if !strings.Contains(name, " ") && NameFits(pattern, name) {
+	for _, name := range programs().guessable {
+		if NameFits(pattern, name) {
 			out = out.followedBy(s.command(append([]string{name}, words[1:]...), env, in))
 		}
 	}
@@ -344,7 +332,7 @@ func (s *Shell) builtinCommand(name string, words []string, env map[string]strin
 			return s.run(s.read(s.path(args[0])), args[1:], in), true
 		}
 	case "command":
-		r := readOptions(name, parseOptionList("p v V"), args, true)
+		r := readOptions(name, ownOptions(name), args, true)
 		if len(r.options["v"])+len(r.options["V"]) > 0 || len(r.operands) == 0 {
 			if len(r.operands) == 1 {
 				return plainText(r.operands[0]), true
@@ -384,7 +372,7 @@ func (s *Shell) builtinCommand(name string, words []string, env map[string]strin
 
 // otherUser follows su.
 func (s *Shell) otherUser(args []string, in stream) stream {
-	r := readOptions("su", parseOptionList("c=command: s=shell: g=group: G=supp-group: u=user: w: l=login m p f session-command:"), args, false)
+	r := readOptions("su", ownOptions("su"), args, false)
 	if text := append(r.options["command"], r.options["session-command"]...); len(text) > 0 {
 		return s.script(strings.Join(text, "\n"), in)
 	}
@@ -396,7 +384,7 @@ func (s *Shell) otherUser(args []string, in stream) stream {
 
 // multiplexer follows what tmux and screen are told to run or type.
 func (s *Shell) multiplexer(name string, args []string) stream {
-	r := readOptions(name, parseOptionList("L: S: f: s: n: t: c: x: y: X p: d D m R e: h v F: l"), args, false)
+	r := readOptions(name, ownOptions("tmux"), args, false)
 	for i, w := range r.operands {
 		switch w {
 		case "new-session", "new", "new-window", "neww", "split-window", "splitw", "send-keys", "send", "run-shell", "run", "respawn-pane", "stuff":
@@ -416,7 +404,7 @@ func (s *Shell) multiplexer(name string, args []string) stream {
 
 // shellProgram follows sh, bash and the like.
 func (s *Shell) shellProgram(words []string, in stream) stream {
-	r := readOptions("sh", parseOptionList("c o: O: l i s n e u x v a b f h k m p r t B C E H P rcfile: init-file: norc noprofile posix login restricted"), words[1:], true)
+	r := readOptions("sh", ownOptions("sh"), words[1:], true)
 	if len(r.options["n"]) > 0 || len(r.options["version"])+len(r.options["help"]) > 0 {
 		return stream{} // it reads and runs nothing
 	}
@@ -465,8 +453,8 @@ func (s *Shell) run(f stream, args []string, in stream) stream {
 	}
 	defer s.positional(args)()
 	if first, rest, ok := strings.Cut(f.text, "\n"); ok && strings.HasPrefix(first, "#!") {
-		for name, language := range interpreters {
-			if strings.Contains(first, name) && !Shells[name] {
+		for name, language := range programs().languages {
+			if strings.Contains(first, name) {
 				s.code(language, rest)
 				return stream{}
 			}

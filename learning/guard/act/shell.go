@@ -165,15 +165,12 @@ func (s *Shell) script(text string, in stream) stream {
 
 var unquoted = strings.NewReplacer(`"`, "", `'`, "", `\`, "")
 
-// keywords may stand before a command.
-var keywords = map[string]bool{"if": true, "then": true, "else": true, "elif": true, "while": true, "until": true, "do": true, "!": true, "time": true}
-
 // lenient reads a text that is no proper shell as the commands it seems to hold.
 func (s *Shell) lenient(text string) {
 	commands := 0
 	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(";&|\n(){}`", r) }) {
 		words := strings.Fields(unquoted.Replace(line))
-		for len(words) > 0 && keywords[words[0]] {
+		for len(words) > 0 && keywords()[words[0]] {
 			words = words[1:]
 		}
 		if commands++; commands > maxFields || !s.step() {

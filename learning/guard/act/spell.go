@@ -1,7 +1,6 @@
 package act
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -13,26 +12,21 @@ func normalize(words []string) *Act {
 	name := words[0]
 	args := words[1:]
 	a := &Act{Name: name, Options: map[string][]string{}, Source: words}
-	switch name {
-	case "kill", "pkill", "killall", "skill":
+	p := programOf(name)
+	if p.has("signals") {
 		args = signals(args)
-	case "yarn", "pnpm", "bun":
-		if name == "yarn" && len(args) > 0 && args[0] == "npm" {
-			args = args[1:]
-		}
-		if i := slices.IndexFunc(args, func(w string) bool { return !strings.HasPrefix(w, "-") }); i >= 0 && slices.Contains([]string{"publish", "unpublish", "add", "install", "remove"}, args[i]) {
-			a.Name = "npm"
-		}
-	case "uv":
-		if len(args) > 0 && args[0] == "pip" {
-			a.Name, args = "pip", args[1:]
-		}
-	case "docker", "podman":
+	}
+	if len(args) > 0 && p.says("skips", args[0]) {
+		args = args[1:]
+	}
+	if i := slices.IndexFunc(args, func(w string) bool { return !strings.HasPrefix(w, "-") }); i >= 0 && p.has("as") && slices.Contains(p["as"][1:], args[i]) {
+		a.Name = p.one("as")
+	}
+	switch {
+	case name == "uv" && len(args) > 0 && args[0] == "pip":
+		a.Name, args = "pip", args[1:]
+	case name == "docker":
 		args = dockerWords(args)
-	case "gcloud":
-		if len(args) > 0 && (args[0] == "beta" || args[0] == "alpha") {
-			args = args[1:]
-		}
 	}
 	if base, kind, ok := strings.Cut(name, "."); ok && base == "mkfs" {
 		a.Name = "mkfs"
@@ -86,7 +80,7 @@ func normalize(words []string) *Act {
 // respell replaces other names of the same subcommand and resource.
 func (a *Act) respell() {
 	if len(a.Words) > 0 {
-		if verb, ok := verbs[a.Name+" "+a.Words[0]]; ok {
+		if verb, ok := programOf(a.Name).pair("means", a.Words[0]); ok {
 			a.Words[0] = verb
 		}
 	}
@@ -99,11 +93,11 @@ func (a *Act) respell() {
 				a.Words[i] = w
 			}
 			if kind, item, ok := strings.Cut(w, "/"); ok && i <= 2 {
-				if same, short := kinds[kind]; short {
+				if same, short := kinds()[kind]; short {
 					kind = same
 				}
 				a.Words = slices.Replace(a.Words, i, i+1, kind, item)
-			} else if same, short := kinds[w]; short && i == 1 {
+			} else if same, short := kinds()[w]; short && i == 1 {
 				a.Words[i] = same
 			}
 		}
@@ -175,7 +169,7 @@ func resource(w string) string {
 	if !grouped {
 		return w
 	}
-	if _, ok := kinds[short]; !ok && !slices.Contains(slices.Collect(maps.Values(kinds)), short) {
+	if _, ok := kinds()[short]; !ok {
 		return w
 	}
 	if named {

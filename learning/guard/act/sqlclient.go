@@ -8,76 +8,56 @@ import (
 
 // sqlClient says how a client of a database is told what to run, and on which.
 type sqlClient struct {
-	options  string
 	Run      []string // options whose value is SQL
 	Files    []string // options whose value is a file of SQL
 	target   []string // options that name the connection
 	Operands int      // how many leading operands name it
 	rest     bool     // further operands are SQL
 	words    int      // subcommands before all that
+	file     bool     // the operand is a file
 }
 
-var SQLClients = map[string]sqlClient{
-	"psql": {
-		options: "c=command: f=file: d=dbname: h=host: p=port: U=username: v=set=variable: o=output: L=log-file: F=field-separator: R=record-separator: P=pset: T=table-attr: w W a=echo-all b e E n q s S l t A x X 1=single-transaction V=version",
-		Run:     []string{"command"}, Files: []string{"file"}, target: []string{"dbname", "host"}, Operands: 1,
-	},
-	"mysql": {
-		options: "e=execute: h=host: u=user: p=password? P=port: D=database: S=socket: B N s v r t E f H X C A ssl-mode: defaults-file: defaults-extra-file: default-character-set: init-command: login-path: protocol: max-allowed-packet:",
-		Run:     []string{"execute", "init-command"}, target: []string{"host", "database", "login-path", "defaults-file", "defaults-extra-file"}, Operands: 1,
-	},
-	"sqlite3": {
-		options: "", Run: []string{"cmd"}, Files: []string{"init"}, Operands: 1, rest: true,
-	},
-	"duckdb":            {options: "c: s: f: cmd: readonly", Run: []string{"c", "s", "cmd"}, Files: []string{"f"}, Operands: 1, rest: true},
-	"sqlcmd":            {options: "Q: q: S: d: U: P: i: o: H: E C N b", Run: []string{"Q", "q"}, Files: []string{"i"}, target: []string{"S", "d"}},
-	"clickhouse-client": {options: "q=query: h=host: d=database: u=user: password: port: queries-file: n m", Run: []string{"query"}, Files: []string{"queries-file"}, target: []string{"host", "database"}},
-	"clickhouse":        {options: "q=query: h=host: d=database: u=user: password: port: queries-file:", Run: []string{"query"}, Files: []string{"queries-file"}, target: []string{"host", "database"}, words: 1},
-	"cockroach":         {options: "e=execute: url: host: d=database: f=file: u=user: p: certs-dir: insecure", Run: []string{"execute"}, Files: []string{"file"}, target: []string{"url", "host", "database"}, words: 1},
-	"usql":              {options: "c=command: f=file: o:", Run: []string{"command"}, Files: []string{"file"}, Operands: 1},
-	"bq":                {options: "project_id: dataset_id: use_legacy_sql? format:", target: []string{"project_id"}, words: 1, rest: true},
-	"wrangler":          {options: "command: file: remote local env: c: y", Run: []string{"command"}, Files: []string{"file"}, Operands: 1, words: 2},
-	"turso":             {options: "", Operands: 1, rest: true, words: 2},
-	"cqlsh":             {options: "e=execute: f=file: u: p: k:", Run: []string{"execute"}, Files: []string{"file"}, Operands: 1},
-	"beeline":           {options: "u: e: f: n: p:", Run: []string{"e"}, Files: []string{"f"}, target: []string{"u"}},
-	"snowsql":           {options: "q=query: f=filename: a: u: d: s: w: r: c:", Run: []string{"query"}, Files: []string{"filename"}, target: []string{"a", "d", "c"}},
-	"sqlplus":           {options: "S s L M:", Operands: 1},
-	"isql":              {options: "i: o: u: p: d:", Files: []string{"i"}, Operands: 1},
-	"pg_restore":        {options: "d=dbname: h=host: U=username: p=port: c=clean C=create j=jobs: t=table: n=schema: F=format: f=file: l L: a s v O x 1", target: []string{"dbname", "host"}},
-	"supabase":          {options: "db-url: f=file: project-ref: linked local", target: []string{"db-url", "project-ref"}, Files: []string{"file"}, words: 2},
+// SQLClient is what the table says of a client of a database; ok is false for other programs.
+func SQLClient(name string) (c sqlClient, ok bool) {
+	p := programOf(name)
+	return sqlClient{
+		Run: p["query"], Files: p["queries"], target: p["target"],
+		Operands: p.number("sql", "operands"), words: p.number("sql", "words"), rest: p.says("sql", "rest"), file: p.says("sql", "file"),
+	}, p.has("sql")
 }
+
+// OnlySQL reports whether a program does nothing but run the SQL that it is given.
+func OnlySQL(name string) bool { return programOf(name).says("sql", "only") }
 
 // Targets are the words that name a connection: hosts, databases, files,
 // variables, each in its one spelling.
 type Targets []string
 
-// sqlEffects reads what the clients of databases are told to run.
-func (s *Shell) sqlEffects(a *Act, in stream) []Effect {
-	switch a.Name {
-	case "dropdb", "createdb":
-		if len(a.Words) == 0 {
-			return nil
-		}
-		verb := map[string]string{"dropdb": "DROP", "createdb": "CREATE"}[a.Name]
-		st := &Statement{Verb: verb, Object: "database", Names: []string{strings.ToLower(a.Words[0])}, text: a.Text()}
-		return []Effect{{Kind: EffectSQL, SQL: st, Targets: append(Targets{target(a.Words[0])}, targetsOf(a.Options["host"])...)}}
-	case "mysqladmin":
-		if len(a.Words) > 1 && (a.Words[0] == "drop" || a.Words[0] == "create") {
-			st := &Statement{Verb: strings.ToUpper(a.Words[0]), Object: "database", Names: []string{strings.ToLower(a.Words[1])}, text: a.Text()}
-			return []Effect{{Kind: EffectSQL, SQL: st, Targets: append(Targets{target(a.Words[1])}, targetsOf(a.Options["host"])...)}}
-		}
+// databaseEffects is the database that a program creates or drops.
+func databaseEffects(a *Act, p program) []Effect {
+	verb, names := p.one("database"), a.Words
+	if verb == "" && len(names) > 0 {
+		verb, names = names[0], names[1:]
+	}
+	if len(names) == 0 || verb != "create" && verb != "drop" {
 		return nil
 	}
-	client, ok := SQLClients[a.Name]
+	st := &Statement{Verb: strings.ToUpper(verb), Object: "database", Names: []string{strings.ToLower(names[0])}, text: a.Text()}
+	return []Effect{{Kind: EffectSQL, SQL: st, Targets: append(Targets{target(names[0])}, targetsOf(a.Options["host"])...)}}
+}
+
+// sqlEffects reads what the clients of databases are told to run.
+func (s *Shell) sqlEffects(a *Act, p program, in stream) []Effect {
+	client, ok := SQLClient(a.Name)
 	if !ok || len(a.Options["help"]) > 0 {
 		return nil
 	}
 	args := a.Source[1:]
 	var r read
-	if a.Name == "sqlite3" || a.Name == "duckdb" {
+	if client.file {
 		r = sqliteWords(args)
 	} else {
-		r = readOptions(a.Name, parseOptionList(client.options), args, false)
+		r = readOptions(a.Name, parseOptions(p["client"]), args, false)
 	}
 	operands := r.operands
 	if len(operands) < client.words {
@@ -102,7 +82,7 @@ func (s *Shell) sqlEffects(a *Act, in stream) []Effect {
 	}
 	n := min(client.Operands, len(operands))
 	for _, w := range operands[:n] {
-		if a.Name == "sqlite3" || a.Name == "duckdb" {
+		if client.file {
 			w = s.path(strings.TrimSuffix(strings.TrimPrefix(w, "file:"), "?mode=rw"))
 		}
 		targets = append(targets, targetsOf([]string{w})...)

@@ -4,166 +4,53 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 )
 
-// wrapper describes a program that runs another program.
+// wrapper describes a program that runs another program. What it runs is the act; it is none.
 type wrapper struct {
-	options string // as in optionTable
-	skip    int    // operands before the program: timeout's duration, chroot's root
-	text    string // an option whose value is a script; "*" means the operands are one
-	env     bool   // NAME=value may stand before the program
-	where   bool   // the operand that is skipped names a host or container
+	skip  int    // operands before the program: timeout's duration, chroot's root
+	text  string // an option whose value is a script; "*" means the operands are one
+	env   bool   // NAME=value may stand before the program
+	where bool   // the operand that is skipped names a host or container
+	shell bool   // without a program it is a shell
 }
 
-// wrappers lists them by name, or by name and subcommands. What they run is
-// the act; they themselves are none.
-var wrappers = sync.OnceValue(func() map[string]wrapper {
-	return map[string]wrapper{
-		"sudo":               {options: "u=user: g=group: h=host: p=prompt: C=close-from: D=chdir: R=chroot: r=role: t=type: T=command-timeout: U=other-user: A b E=preserve-env? H n k K S s=shell i=login", env: true},
-		"doas":               {options: "u: C: n s L", env: true},
-		"run0":               {options: "u=user: g=group: D=chdir: setenv: property: unit: slice: nice:", env: true},
-		"pkexec":             {options: "user:", env: true},
-		"env":                {options: "u=unset: C=chdir: S=split-string: i=ignore-environment 0=null v=debug", env: true},
-		"nohup":              {},
-		"time":               {options: "f=format: o=output: a p=portability v=verbose"},
-		"nice":               {options: "n=adjustment:"},
-		"ionice":             {options: "c=class: n=classdata: p=pid: t=ignore"},
-		"chrt":               {options: "T: P: D: p: f r b o i d a v", skip: 1},
-		"taskset":            {options: "c a p", skip: 1},
-		"numactl":            {options: "i=interleave: m=membind: N=cpunodebind: C=physcpubind: p=preferred: l=localalloc"},
-		"timeout":            {options: "s=signal: k=kill-after: v=verbose f=foreground p=preserve-status", skip: 1},
-		"gtimeout":           {options: "s=signal: k=kill-after: v=verbose f=foreground p=preserve-status", skip: 1},
-		"setsid":             {options: "c=ctty f=fork w=wait"},
-		"stdbuf":             {options: "i=input: o=output: e=error:"},
-		"unbuffer":           {options: "p"},
-		"exec":               {options: "a: c l"},
-		"builtin":            {},
-		"busybox":            {},
-		"toybox":             {},
-		"chroot":             {options: "userspec: groups: skip-chdir", skip: 1},
-		"unshare":            {options: "S=setuid: G=setgid: R=root: w=wd: propagation: setgroups: map-user: map-group:"},
-		"nsenter":            {options: "t=target: S=setuid: G=setgid: r=root? w=wd? a=all m=mount? u=uts? i=ipc? n=net? p=pid? U=user? C=cgroup?"},
-		"systemd-run":        {options: "u=unit: p=property: slice: description: uid: gid: nice: working-directory: E=setenv: on-active: on-boot: on-calendar: timer-property: M=machine: H=host: t=pty P=pipe q=quiet r=remain-after-exit G=collect S=shell scope user wait no-block"},
-		"systemd-inhibit":    {options: "what: who: why: mode:"},
-		"setpriv":            {options: "reuid: regid: groups: inh-caps: ambient-caps: bounding-set: securebits: selinux-label: apparmor-profile: clear-groups keep-groups init-groups no-new-privs reset-env"},
-		"strace":             {options: "e: o: p: s: u: E: O: S: P: a: b: X: I: f F c C d q r t T v V w x y"},
-		"ltrace":             {options: "e: o: p: s: u: a: n: l: f c C r t T"},
-		"gosu":               {skip: 1},
-		"su-exec":            {skip: 1},
-		"faketime":           {options: "f m", skip: 1},
-		"flock":              {options: "w=wait=timeout: E=conflict-exit-code: c=command: n=nonblock s=shared x=exclusive u=unlock o=close F v", skip: 1, text: "command"},
-		"script":             {options: "c=command: I: O: B: T: m: E: o: q=quiet a=append e=return f=flush t?", text: "command"},
-		"watch":              {options: "n=interval: d=differences? t=no-title b=beep e=errexit g=chgexit c=color x=exec p=precise w=no-wrap q=equexit:", text: "*"},
-		"eval":               {text: "*"},
-		"entr":               {options: "a c d n p r s z"},
-		"dumb-init":          {options: "c=single-child r=rewrite: v q"},
-		"tini":               {options: "p: e: s v w g"},
-		"catatonit":          {},
-		"fakeroot":           {options: "l: s: i: b: f:"},
-		"eatmydata":          {},
-		"proxychains":        {options: "q f:"},
-		"proxychains4":       {options: "q f:"},
-		"torsocks":           {},
-		"firejail":           {options: "noprofile quiet"},
-		"bwrap":              {options: "die-with-parent"},
-		"cpulimit":           {options: "l=limit: p: e: i z f v b"},
-		"prlimit":            {options: "p: n:"},
-		"caffeinate":         {options: "t: w: d i m s u"},
-		"retry":              {options: "t: s: d: n: times: delay:"},
-		"hyperfine":          {options: "w: r: N m: M: warmup: runs: prepare: cleanup: shell: export-json:", text: "*"},
-		"xvfb-run":           {options: "s: n: e: f: p: w: a l"},
-		"dbus-run-session":   {},
-		"ssh-agent":          {options: "a: t: P: E: c s k D d"},
-		"nodemon":            {options: "exec: w: e: watch: ext:", text: "exec"},
-		"nix-shell":          {options: "p: run: command: I: A: pure", text: "run"},
-		"ssh":                {options: sshOptions, skip: 1, text: "*", where: true},
-		"mosh":               {options: "ssh: p: port:", skip: 1, where: true},
-		"autossh":            {options: sshOptions, skip: 1, text: "*", where: true},
-		"vagrant ssh":        {options: "c=command:", text: "command"},
-		"gcloud compute ssh": {options: "zone: project: command: tunnel-through-iap internal-ip", skip: 1, text: "command", where: true},
-		"tsh ssh":            {options: "l: proxy: cluster:", skip: 1, text: "*", where: true},
-		"fly ssh console":    {options: "C=command: a=app: s g:", text: "command"},
-		"flyctl ssh console": {options: "C=command: a=app: s g:", text: "command"},
-		"heroku run":         {options: "a=app: r=remote: s=size: e=env: x=exit-code"},
-		"railway run":        {}, "doppler run": {options: "p=project: c=config: t=token: command:", text: "command"},
-		"op run": {options: "env-file: account: no-masking"}, "chamber exec": {skip: 1}, "aws-vault exec": {options: "d=duration: n=no-session", skip: 1},
-		"direnv exec": {skip: 1}, "mise exec": {options: "C:"}, "mise x": {options: "C:"}, "asdf exec": {}, "rbenv exec": {}, "pyenv exec": {},
-		"poetry run": {}, "pipenv run": {}, "uv run": {options: "p=python: with: extra: group: m=module"}, "hatch run": {}, "pdm run": {}, "rye run": {},
-		"conda run": {options: "n=name: p=prefix: cwd: no-capture-output live-stream"}, "mamba run": {options: "n=name: p=prefix:"}, "micromamba run": {options: "n=name: p=prefix:"},
-		"bundle exec": {options: "gemfile:"}, "npx": {options: "p=package: c=call: y=yes q", text: "call"}, "npm exec": {options: "p=package: c=call: y=yes", text: "call"}, "pnpm exec": {}, "pnpm dlx": {}, "yarn exec": {}, "yarn dlx": {}, "bunx": {}, "uvx": {options: "from: with: p:"}, "pipx run": {options: "spec:"},
-		"dotenv": {options: "f: e: v:"}, "dotenvx run": {options: "f: e:"}, "infisical run": {options: "env: path: command:", text: "command"},
-		"docker exec":         {options: "d=detach e=env: env-file: i=interactive privileged t=tty u=user: w=workdir: detach-keys:", skip: 1, where: true},
-		"docker run":          {options: runOptions, skip: 1, where: true},
-		"docker compose exec": {options: "d=detach e=env: index: T=no-TTY privileged u=user: w=workdir: i t", skip: 1, where: true},
-		"docker compose run":  {options: runOptions, skip: 1, where: true},
-		"lxc exec":            {options: "env: cwd: user: group: t n mode: T", skip: 1, where: true},
-		"incus exec":          {options: "env: cwd: user: group: t n mode: T", skip: 1, where: true},
-		"lxc-attach":          {options: "n=name: u: g: e s:"},
-		"multipass exec":      {options: "d=working-directory: n", skip: 1, where: true},
-		"limactl shell":       {options: "workdir: shell:", skip: 1, where: true},
-		"machinectl shell":    {options: "uid: E: q", skip: 1, where: true},
-		"distrobox enter":     {options: "n=name: e a=additional-flags: T"},
-		"toolbox run":         {options: "c=container: d: r:"},
-		"crictl exec":         {options: "i t s timeout:", skip: 1, where: true},
-		"ctr tasks exec":      {options: "exec-id: t u: cwd:", skip: 1, where: true},
-		"kubectl exec":        {options: "n=namespace: c=container: context: cluster: user: kubeconfig: f: filename: request-timeout: pod-running-timeout: i=stdin t=tty q=quiet", skip: 1, where: true},
-		"kubectl debug":       {options: "n=namespace: c=container: context: image: target: copy-to: profile: i=stdin t=tty q", skip: 1, where: true},
-		"nomad alloc exec":    {options: "task: job i t e: m", skip: 1, where: true},
-		"kubectl run":         {options: "n=namespace: image: context: restart: labels: env: port: overrides: i=stdin t=tty rm q=quiet command attach", skip: 1, where: true},
-		"ansible":             {options: "m=module-name: a=args: i=inventory: l=limit: u=user: f=forks: b=become K=ask-become-pass k e=extra-vars: v C=check", skip: 1, text: "args", where: true},
-		"salt":                {options: "G=grain L=list E=pcre t=timeout: out: b=batch-size:", skip: 2, text: "*"},
-		"pdsh":                {options: "w: x: l: g: R: t: u: f:", text: "*"},
-		"pssh":                {options: "H: h: l: p: t: o: e: i A v", text: "*"},
-		"parallel-ssh":        {options: "H: h: l: p: t: o: e: i A v", text: "*"},
-		"clush":               {options: "w: x: g: l: t: f: a b B", text: "*"},
-		"wsl":                 {options: "d=distribution: u=user: e=exec cd:"},
-		"cmd":                 {options: ""},
+// wrapperOf is what the table says of a program, or a program with its subcommands, that runs another.
+func wrapperOf(key string) wrapper {
+	p := programOf(key)
+	w := wrapper{skip: p.number("runs", "skip"), env: p.says("runs", "env"), where: p.says("runs", "where"), shell: p.says("runs", "shell")}
+	if w.text, _ = p.pair("runs", "text"); p.says("runs", "script") {
+		w.text = "*"
 	}
-})
-
-// spread lists programs that run a command once for each item of their input.
-var spread = map[string]string{
-	"xargs":    "I=replace: i? n=max-args: L=max-lines: l? P=max-procs: s=max-chars: d=delimiter: a=arg-file: E: e? 0=null r=no-run-if-empty t=verbose p=interactive x=exit o",
-	"parallel": "j=jobs: I: N: n: L: a=arg-file: S=sshlogin: colsep: joblog: retries: timeout: tmpdir: C: d=delimiter: 0=null k=keep-order X m u bar dry-run halt: delay: results: tagstring: tag v",
+	return w
 }
 
 // imageProgram is the program that an image is named after, and likely runs.
 func imageProgram(image string) string {
 	name, _, _ := strings.Cut(path.Base(image), "@")
 	name, _, _ = strings.Cut(name, ":")
-	switch name {
-	case "aws-cli":
-		return "aws"
-	case "azure-cli":
-		return "az"
-	case "cloud-sdk", "google-cloud-cli":
-		return "gcloud"
-	case ".", "/":
+	if name == "." || name == "/" {
 		return ""
+	}
+	if program := programs().images[name]; program != "" {
+		return program
 	}
 	return name
 }
 
-// packaged are programs that packages of JavaScript bring along.
-var packaged = map[string]bool{
-	"prisma": true, "rimraf": true, "del-cli": true, "supabase": true, "pm2": true, "wrangler": true, "sequelize": true, "sequelize-cli": true, "typeorm": true, "knex": true, "drizzle-kit": true, "mikro-orm": true,
-	"firebase": true, "vercel": true, "netlify": true, "serverless": true, "sls": true, "cdk": true, "lerna": true, "n8n": true, "nx": true, "np": true, "semantic-release": true, "gh-pages": true, "hasura": true,
-}
-
 // unwrap runs what a wrapper runs. It reports false when the words are no wrapper.
 func (s *Shell) unwrap(words []string, env map[string]string, in stream) (stream, bool) {
-	if name := words[0]; name == "pnpm" || name == "yarn" || name == "bun" {
+	if name := words[0]; programOf(name).has("packages") {
 		// They run the programs of the package by their mere name.
-		if r := readOptions(name, parseOptionList("C=dir: filter: cwd:"), words[1:], true); len(r.operands) > 1 && packaged[r.operands[0]] {
+		if r := readOptions(name, ownOptions(name), words[1:], true); len(r.operands) > 1 && programOf(r.operands[0]).has("package") {
 			return s.command(r.operands, env, in), true
 		}
 	}
-	key, used := longestKey(words, func(k string) bool { _, ok := wrappers()[k]; return ok })
+	key, used := longestKey(words, func(k string) bool { return programOf(k).has("runs") })
 	if key == "" {
 		return stream{}, false
 	}
-	w := wrappers()[key]
+	w := wrapperOf(key)
 	name := words[0]
 	args := words[used:]
 	r := readOptions(key, OptionsOf()[key], args, true)
@@ -221,7 +108,7 @@ func (s *Shell) unwrap(words []string, env map[string]string, in stream) (stream
 		switch {
 		case scripted && len(text) > 0:
 			return s.script(strings.Join(text, "\n"), in)
-		case len(rest) == 0 && (w.where || name == "sudo" || name == "doas" || name == "chroot" || name == "unshare" || name == "nsenter" || name == "busybox" || name == "systemd-run" || name == "wsl"):
+		case len(rest) == 0 && (w.where || w.shell):
 			// A shell of its own, which reads what is fed to it.
 			return s.feed(in)
 		case len(rest) == 0:
@@ -312,7 +199,7 @@ func (s *Shell) mounted(volumes, mounts, entry, rest []string, env map[string]st
 
 // spread follows a command that xargs or parallel runs for each item.
 func (s *Shell) spread(name string, args []string, env map[string]string, in stream) stream {
-	r := readOptions(name, parseOptionList(spread[name]), args, true)
+	r := readOptions(name, parseOptions(programOf(name)["before"]), args, true)
 	items := in.items()
 	if in.known && len(r.options["null"]) == 0 && name == "xargs" && len(r.options["delimiter"]) == 0 {
 		items = append(strings.Fields(unquoted.Replace(in.text)), in.paths...)
@@ -360,22 +247,6 @@ func (s *Shell) spread(name string, args []string, env map[string]string, in str
 	return out
 }
 
-// Prefixes are the programs whose first operands are subcommands the guard tells apart.
-var Prefixes = sync.OnceValue(func() map[string]bool {
-	names := map[string]bool{}
-	for key := range optionTable() {
-		if name, _, ok := strings.Cut(key, " "); ok {
-			names[name] = true
-		}
-	}
-	for key := range wrappers() {
-		if name, _, ok := strings.Cut(key, " "); ok {
-			names[name] = true
-		}
-	}
-	return names
-})
-
 // longestKey finds the longest "name sub sub" that is known, skipping the
 // name's own options, and how many words it took. It looks at three words at most.
 func longestKey(words []string, known func(string) bool) (key string, used int) {
@@ -383,7 +254,7 @@ func longestKey(words []string, known func(string) bool) (key string, used int) 
 	if known(name) {
 		key, used = name, 1
 	}
-	if _, listed := Prefixes()[name]; !listed {
+	if !Prefixes()[name] {
 		return key, used
 	}
 	options := OptionsOf()[name]

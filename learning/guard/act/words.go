@@ -1,0 +1,50 @@
+package act
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+
+	"skillrouter/tfidf/wordlist"
+)
+
+//go:embed words.txt
+var wordsText string
+
+// What these words are is said in the file.
+var (
+	// Quiet are options that change how a command speaks, not what it does.
+	Quiet = wordlist.Set(wordsText, "quiet options")
+	// Saying are the options whose values are read by people.
+	Saying = wordlist.Set(wordsText, "options for readers")
+	// Consent are options that answer a question beforehand.
+	Consent = wordlist.Set(wordsText, "consent")
+	// TitleStop are words that say nothing in a title.
+	TitleStop = wordlist.Set(wordsText, "title words")
+
+	keywords      = wordlist.Set(wordsText, "keywords")
+	cues          = wordlist.Set(wordsText, "cues")
+	negations     = wordlist.Set(wordsText, "negations")
+	intents       = wordlist.Phrases(wordsText, "intents")
+	sentenceWords = wordlist.Set(wordsText, "words of sentences")
+	ports         = wordlist.Map(wordsText, "ports")
+	disks         = wordlist.Set(wordsText, "disks")
+
+	kinds        = otherNames("kinds of kubernetes")
+	serviceVerbs = otherNames("service verbs")
+	calls        = otherNames("calls")
+)
+
+// otherNames returns what gives, for each word of the lines "name: words", the name. A name is its own.
+func otherNames(heading string) func() map[string]string {
+	return sync.OnceValue(func() map[string]string {
+		names := map[string]string{}
+		for name, words := range wordlist.Pairs(wordsText, heading) {
+			names[name] = name
+			for word := range strings.FieldsSeq(words) {
+				names[word] = name
+			}
+		}
+		return names
+	})
+}
