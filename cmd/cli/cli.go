@@ -1,8 +1,9 @@
-// Package cli is the command line of skillrouter: one file per command, each
-// of which reads its flags, makes one call of a service and prints the answer,
-// for people or as JSON. It owns how things are printed, exit codes, how the
-// router is found and started, and the wrapper around an agent's process. It
-// must hold no rule of any domain: what may be done is the router's to say.
+// Package cli is the command line of skillrouter: one file per family of
+// commands, nearly all of the one form that form.go shows: words and flags, one
+// call of the router, and its answer for people or as JSON. It owns how things
+// are printed, exit codes, how the router is found and started, and the wrapper
+// around an agent's process. It must hold no rule of any domain: what may be
+// done is the router's to say.
 package cli
 
 import (

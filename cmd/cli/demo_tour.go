@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/term"
 	"mvdan.cc/sh/v3/syntax"
 
 	"skillrouter"
@@ -308,10 +307,4 @@ func shown(args []string) string {
 		width += len(quoted) + 1
 	}
 	return b.String()
-}
-
-// terminal tells whether somebody reads along.
-func terminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
 }

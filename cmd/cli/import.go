@@ -9,12 +9,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"skillrouter/learning"
 	"skillrouter/router/client"
@@ -144,8 +142,7 @@ func importText(w io.Writer, out imported) {
 // bar draws progress on stderr if that is a terminal, and nothing otherwise.
 // A size below zero is not known.
 func (s *shell) bar(doing string, size int64) *progressbar.ProgressBar {
-	file, ok := s.err.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
+	if !isTerminal(s.err) {
 		return progressbar.NewOptions64(size, progressbar.OptionSetVisibility(false))
 	}
 	return progressbar.NewOptions64(size,

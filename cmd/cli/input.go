@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"golang.org/x/term"
 )
 
 // open opens a file that was named on the command line; "-" is stdin. The size
@@ -23,6 +25,12 @@ func (s *shell) open(name string) (io.ReadCloser, int64, error) {
 		size = info.Size()
 	}
 	return file, size, nil
+}
+
+// isTerminal tells whether a person is at that end.
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // read reads a file that was named on the command line. Of one that is longer
