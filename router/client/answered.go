@@ -28,10 +28,5 @@ func (a Answered) Unlearn(ctx context.Context, id string) (learning.AnswersGone,
 }
 
 func answered[T any](ctx context.Context, c *Client, method, id string, body any) (T, error) {
-	escaped, err := segment("id", id)
-	if err != nil {
-		var none T
-		return none, err
-	}
-	return call[T](ctx, c, method, "/api/knowledge/"+escaped+"/used", nil, body)
+	return call[T](ctx, c, method, at("/api/knowledge/{id}/used", id), body)
 }

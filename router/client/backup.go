@@ -12,13 +12,17 @@ import (
 // archive to w. ownerToken puts the owner's token in, for which the client must
 // be the owner. After an error w holds no whole archive.
 func (s System) Backup(ctx context.Context, ownerToken bool, w io.Writer) error {
-	return s.c.stream(ctx, "/api/backup", "application/gzip", values("owner_token", ownerToken), w)
+	to := at("/api/backup")
+	if ownerToken {
+		to = to.and("owner_token", "true")
+	}
+	return s.c.stream(ctx, to, "application/gzip", w)
 }
 
 // stream copies an answer of unbounded length to w. It takes as long as the
 // router has something to send, and fails if it is cut off.
-func (c *Client) stream(ctx context.Context, path, contentType string, query map[string][]string, w io.Writer) error {
-	r, err := c.request(ctx, http.MethodGet, path, query, nil, "")
+func (c *Client) stream(ctx context.Context, from address, contentType string, w io.Writer) error {
+	r, err := c.request(ctx, http.MethodGet, from, nil, "")
 	if err != nil {
 		return err
 	}

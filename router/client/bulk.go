@@ -18,7 +18,7 @@ import (
 // remains; the same import again stores only what is missing.
 func (k Knowledge) Import(ctx context.Context, drafts iter.Seq[learning.KnowledgeDraft], sent func(n int)) (learning.BulkResult, error) {
 	reader, writer := io.Pipe()
-	r, err := k.c.request(ctx, http.MethodPost, "/api/knowledge/bulk", nil, reader, "application/x-ndjson")
+	r, err := k.c.request(ctx, http.MethodPost, at("/api/knowledge/bulk"), reader, "application/x-ndjson")
 	if err != nil {
 		return learning.BulkResult{}, err
 	}
@@ -30,7 +30,8 @@ func (k Knowledge) Import(ctx context.Context, drafts iter.Seq[learning.Knowledg
 		defer close(done)
 		writer.CloseWithError(write(writer, drafts, sent))
 	}()
-	result, err := answer[learning.BulkResult](k.c, r)
+	var result learning.BulkResult
+	err = k.c.answer(r, &result)
 	// The reader's end makes a writer that still waits for it give up. One that
 	// waits for its next draft is not waited for once the caller has given up.
 	reader.Close()

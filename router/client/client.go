@@ -11,7 +11,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -154,13 +153,16 @@ func (c *Client) BaseURL() string { return c.base }
 // Close closes the connections that wait for another call.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// request makes a request of an absolute path with its query. Nil values are left out.
-func (c *Client) request(ctx context.Context, method, path string, query url.Values, body io.Reader, contentType string) (*http.Request, error) {
-	address := c.base + path
-	if len(query) > 0 {
-		address += "?" + query.Encode()
+// request makes a request of an address.
+func (c *Client) request(ctx context.Context, method string, to address, body io.Reader, contentType string) (*http.Request, error) {
+	if to.err != nil {
+		return nil, to.err
 	}
-	r, err := http.NewRequestWithContext(ctx, method, address, body)
+	url := c.base + to.path
+	if len(to.query) > 0 {
+		url += "?" + to.query.Encode()
+	}
+	r, err := http.NewRequestWithContext(ctx, method, url, body)
 	if err != nil {
 		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the request cannot be made")
 	}
@@ -175,8 +177,33 @@ func (c *Client) request(ctx context.Context, method, path string, query url.Val
 }
 
 // call sends in, if it is not nil, as JSON and decodes the answer into Out.
-func call[Out any](ctx context.Context, c *Client, method, path string, query url.Values, in any) (Out, error) {
-	var out Out
+func call[Out any](ctx context.Context, c *Client, method string, to address, in any) (out Out, err error) {
+	err = c.call(ctx, method, to, in, &out)
+	return out, err
+}
+
+// list is the list that an answer has as the member of that name.
+func list[T any](ctx context.Context, c *Client, from address, member string) (found []T, err error) {
+	members, err := call[map[string]json.RawMessage](ctx, c, http.MethodGet, from, nil)
+	if err != nil || members[member] == nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(members[member], &found); err != nil {
+		return nil, plain.NotJSON(c.base, err)
+	}
+	return found, nil
+}
+
+// Call is a call of any path, with its query: it sends in as JSON, unless it is
+// nil, and decodes the answer into out, unless that is nil.
+func (c *Client) Call(ctx context.Context, method, path string, in, out any) error {
+	if out == nil {
+		out = new(json.RawMessage)
+	}
+	return c.call(ctx, method, address{path: path}, in, out)
+}
+
+func (c *Client) call(ctx context.Context, method string, to address, in, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout)
 	defer cancel()
 	var body io.Reader
@@ -184,53 +211,39 @@ func call[Out any](ctx context.Context, c *Client, method, path string, query ur
 	if in != nil {
 		text, err := json.Marshal(in)
 		if err != nil {
-			return out, skillrouter.Wrap(skillrouter.Invalid, err, "the request cannot be written as JSON")
+			return skillrouter.Wrap(skillrouter.Invalid, err, "the request cannot be written as JSON")
 		}
 		body, contentType = bytes.NewReader(text), "application/json"
 	}
-	r, err := c.request(ctx, method, path, query, body, contentType)
+	r, err := c.request(ctx, method, to, body, contentType)
 	if err != nil {
-		return out, err
+		return err
 	}
 	r.Header.Set("Accept", "application/json, application/problem+json")
-	return answer[Out](c, r)
+	return c.answer(r, out)
 }
 
 // answer sends a request and decodes the JSON that comes back.
-func answer[Out any](c *Client, r *http.Request) (Out, error) {
-	var out Out
+func (c *Client) answer(r *http.Request, out any) error {
 	response, err := c.http.Do(r)
 	if err != nil {
-		return out, c.unreachable(r.Context(), err)
+		return c.unreachable(r.Context(), err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode < 200 || response.StatusCode > 299 {
-		return out, c.problem(response)
+		return c.problem(response)
 	}
 	if response.StatusCode == http.StatusNoContent {
-		return out, nil
+		return nil
 	}
 	bounded := &io.LimitedReader{R: response.Body, N: MaxAnswer + 1}
-	err = json.NewDecoder(bounded).Decode(&out)
+	err = json.NewDecoder(bounded).Decode(out)
 	switch {
 	case bounded.N <= 0:
-		return out, plain.TooLarge(MaxAnswer)
+		return plain.TooLarge(MaxAnswer)
 	case r.Context().Err() != nil:
-		return out, c.unreachable(r.Context(), r.Context().Err())
+		return c.unreachable(r.Context(), r.Context().Err())
 	case err != nil:
-		return out, plain.NotJSON(c.base, err)
-	}
-	return out, nil
-}
-
-// Call is a call of any path, with its query: it sends in as JSON, unless it is
-// nil, and decodes the answer into out, unless that is nil.
-func (c *Client) Call(ctx context.Context, method, path string, in, out any) error {
-	text, err := call[json.RawMessage](ctx, c, method, path, nil, in)
-	if err != nil || out == nil || len(text) == 0 { // nothing, where there is no content
-		return err
-	}
-	if err := json.Unmarshal(text, out); err != nil {
 		return plain.NotJSON(c.base, err)
 	}
 	return nil
@@ -248,35 +261,4 @@ func (c *Client) problem(response *http.Response) error {
 		text = nil
 	}
 	return plain.Problem(c.base, response.StatusCode, response.Status, text)
-}
-
-// segment escapes an id for use as one segment of a path. The two names that
-// paths themselves have are escaped too, or they would be cleaned away.
-func segment(field, id string) (string, error) {
-	if id == "" {
-		return "", skillrouter.InvalidField(field, "is required")
-	}
-	if id == "." || id == ".." {
-		return strings.ReplaceAll(id, ".", "%2E"), nil
-	}
-	return url.PathEscape(id), nil
-}
-
-// values makes a query of names and values in turn, leaving out those that
-// are zero: the router's defaults hold for what is not said.
-func values(pairs ...any) url.Values {
-	query := url.Values{}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		name, value := pairs[i].(string), fmt.Sprint(pairs[i+1])
-		if t, ok := pairs[i+1].(time.Time); ok {
-			value = ""
-			if !t.IsZero() {
-				value = t.UTC().Format(time.RFC3339Nano)
-			}
-		}
-		if value != "" && value != "0" && value != "false" {
-			query.Set(name, value)
-		}
-	}
-	return query
 }

@@ -14,5 +14,5 @@ var _ router.ContextService = Context{}
 
 // Build implements router.ContextService.
 func (x Context) Build(ctx context.Context, request router.ContextRequest) (router.Context, error) {
-	return call[router.Context](ctx, x.c, http.MethodPost, "/api/context", nil, request)
+	return call[router.Context](ctx, x.c, http.MethodPost, at("/api/context"), request)
 }

@@ -4,9 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
 	"skillrouter/router"
@@ -17,25 +14,7 @@ type Feed struct{ c *Client }
 
 // Feed returns a page of it, as router.FeedService does.
 func (f Feed) Feed(ctx context.Context, query router.FeedQuery) (router.FeedPage, error) {
-	asked := feedValues(query)
-	if query.After != 0 {
-		asked.Set("after", strconv.FormatInt(query.After, 10))
-	}
-	if query.Limit != 0 {
-		asked.Set("limit", strconv.Itoa(query.Limit))
-	}
-	return call[router.FeedPage](ctx, f.c, http.MethodGet, "/api/events", asked, nil)
-}
-
-// feedValues is what a query asks for, without where and how much.
-func feedValues(query router.FeedQuery) url.Values {
-	asked := url.Values{}
-	for name, value := range map[string]string{"type": strings.Join(query.Types, ","), "agent": query.Agent, "project": query.Project} {
-		if value != "" {
-			asked.Set(name, value)
-		}
-	}
-	return asked
+	return call[router.FeedPage](ctx, f.c, http.MethodGet, at("/api/events").with(query), nil)
 }
 
 // FeedFollower says what of the feed to follow, and who wants to know how it goes.
@@ -50,7 +29,9 @@ type FeedFollower struct {
 // Mailbox.Follow. "From now on" is settled before it first connects, so that a
 // connection that breaks early loses nothing.
 func (f Feed) Follow(ctx context.Context, follower FeedFollower, fn func(router.FeedEvent) error) error {
-	s := stream{c: f.c, path: "/events", query: feedValues(follower.Query), last: follower.Query.After, up: follower.Up, down: follower.Down}
+	asked := follower.Query
+	asked.After, asked.Limit = 0, 0 // the stream is told by its own header where to begin
+	s := stream{c: f.c, from: at("/events").with(asked), last: follower.Query.After, up: follower.Up, down: follower.Down}
 	if s.last == router.FeedNow {
 		query := follower.Query
 		query.Limit = 1

@@ -9,7 +9,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -52,7 +51,7 @@ type Follower struct {
 // router refuses for good (Invalid, Unauthenticated, Forbidden, NotFound) is
 // returned.
 func (m Mailbox) Follow(ctx context.Context, f Follower, fn func(operational.Message) error) error {
-	s := stream{c: m.c, path: "/messages", query: values("agent_id", f.AgentID), last: f.After, up: f.Up, down: f.Down}
+	s := stream{c: m.c, from: at("/messages").and("agent_id", f.AgentID), last: f.After, up: f.Up, down: f.Down}
 	return s.follow(ctx, func(seq int64, data []byte) error {
 		var message operational.Message
 		if err := json.Unmarshal(data, &message); err != nil || message.Seq != seq {
@@ -99,13 +98,12 @@ type stopped struct{ error }
 
 // stream is where a follower stands.
 type stream struct {
-	c     *Client
-	path  string
-	query url.Values
-	up    func()
-	down  func(err error, wait time.Duration)
-	last  int64 // the seq of the last event that was taken; negative: from where the router says
-	base  time.Duration
+	c    *Client
+	from address
+	up   func()
+	down func(err error, wait time.Duration)
+	last int64 // the seq of the last event that was taken; negative: from where the router says
+	base time.Duration
 }
 
 // connect follows one connection to its end. It tells whether the router took it.
@@ -115,7 +113,7 @@ func (s *stream) connect(ctx context.Context, take func(seq int64, data []byte) 
 	// The router's first bytes, too, must come in time.
 	alive := time.AfterFunc(silence, cancel)
 	defer alive.Stop()
-	r, err := s.c.request(ctx, http.MethodGet, s.path, s.query, nil, "")
+	r, err := s.c.request(ctx, http.MethodGet, s.from, nil, "")
 	if err != nil {
 		return false, err
 	}

@@ -14,9 +14,7 @@ var _ learning.GapService = Gaps{}
 
 // List implements learning.GapService.
 func (g Gaps) List(ctx context.Context, query learning.GapQuery) (learning.GapPage, error) {
-	return call[learning.GapPage](ctx, g.c, http.MethodGet, "/api/gaps", values(
-		"status", query.Status, "project", query.Project, "asked_in", query.AskedIn, "order", query.Order, "cursor", query.Cursor, "limit", query.Limit,
-	), nil)
+	return call[learning.GapPage](ctx, g.c, http.MethodGet, at("/api/gaps").with(query), nil)
 }
 
 // Gap implements learning.GapService.
@@ -40,9 +38,5 @@ func (g Gaps) Reopen(ctx context.Context, id string) (learning.Gap, error) {
 }
 
 func (g Gaps) one(ctx context.Context, method, id, verb string, body any) (learning.Gap, error) {
-	escaped, err := segment("id", id)
-	if err != nil {
-		return learning.Gap{}, err
-	}
-	return call[learning.Gap](ctx, g.c, method, "/api/gaps/"+escaped+verb, nil, body)
+	return call[learning.Gap](ctx, g.c, method, at("/api/gaps/{id}"+verb, id), body)
 }

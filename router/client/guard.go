@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"net/http"
-	"strconv"
 
 	"skillrouter/learning"
 )
@@ -15,23 +14,17 @@ var _ learning.GuardService = Guard{}
 
 // Check implements learning.GuardService.
 func (g Guard) Check(ctx context.Context, action learning.Action) (learning.Checked, error) {
-	return call[learning.Checked](ctx, g.c, http.MethodPost, "/check/anti-pattern", nil, action)
+	return call[learning.Checked](ctx, g.c, http.MethodPost, at("/check/anti-pattern"), action)
 }
 
 // Outcome implements learning.GuardService.
 func (g Guard) Outcome(ctx context.Context, draft learning.OutcomeDraft) (learning.Settled, error) {
-	return call[learning.Settled](ctx, g.c, http.MethodPost, "/check/outcome", nil, draft)
+	return call[learning.Settled](ctx, g.c, http.MethodPost, at("/check/outcome"), draft)
 }
 
 // Rules implements learning.GuardService.
 func (g Guard) Rules(ctx context.Context, filter learning.RuleFilter) (learning.RulePage, error) {
-	query := values("source", filter.Source, "domain", filter.Domain, "severity", filter.Severity, "cursor", filter.Cursor, "limit", filter.Limit)
-	for name, value := range map[string]*bool{"demoted": filter.Demoted, "blocks": filter.Blocks} {
-		if value != nil {
-			query.Set(name, strconv.FormatBool(*value))
-		}
-	}
-	return call[learning.RulePage](ctx, g.c, http.MethodGet, "/check/rules", query, nil)
+	return call[learning.RulePage](ctx, g.c, http.MethodGet, at("/check/rules").with(filter), nil)
 }
 
 // Rule implements learning.GuardService.
@@ -45,17 +38,10 @@ func (g Guard) RestoreRule(ctx context.Context, id string, draft learning.Restor
 }
 
 func (g Guard) rule(ctx context.Context, method, id, verb string, in any) (learning.Rule, error) {
-	path, err := segment("rule_id", id)
-	if err != nil {
-		return learning.Rule{}, err
-	}
-	return call[learning.Rule](ctx, g.c, method, "/check/rules/"+path+verb, nil, in)
+	return call[learning.Rule](ctx, g.c, method, at("/check/rules/{rule_id}"+verb, id), in)
 }
 
 // Ledger implements learning.GuardService.
 func (g Guard) Ledger(ctx context.Context, filter learning.LedgerFilter) (learning.LedgerPage, error) {
-	return call[learning.LedgerPage](ctx, g.c, http.MethodGet, "/check/ledger", values(
-		"agent", filter.Agent, "project", filter.Project, "rule_id", filter.RuleID, "decision", filter.Decision, "outcome", filter.Outcome,
-		"since", filter.Since, "until", filter.Until, "cursor", filter.Cursor, "limit", filter.Limit,
-	), nil)
+	return call[learning.LedgerPage](ctx, g.c, http.MethodGet, at("/check/ledger").with(filter), nil)
 }

@@ -7,8 +7,6 @@ import (
 	"skillrouter/learning"
 )
 
-const judgementsPath = "/api/judgements"
-
 // Judgements is learning.JudgementService over HTTP.
 type Judgements struct{ c *Client }
 
@@ -16,36 +14,26 @@ var _ learning.JudgementService = Judgements{}
 
 // Judge implements learning.JudgementService.
 func (j Judgements) Judge(ctx context.Context, draft learning.JudgementDraft) (learning.Judgement, error) {
-	return call[learning.Judgement](ctx, j.c, http.MethodPost, judgementsPath, nil, draft)
+	return call[learning.Judgement](ctx, j.c, http.MethodPost, at("/api/judgements"), draft)
 }
 
 // Judgements implements learning.JudgementService.
 func (j Judgements) Judgements(ctx context.Context, query learning.JudgementQuery) (learning.JudgementPage, error) {
-	return call[learning.JudgementPage](ctx, j.c, http.MethodGet, judgementsPath, values(
-		"project", query.Project, "cursor", query.Cursor, "limit", query.Limit,
-	), nil)
+	return call[learning.JudgementPage](ctx, j.c, http.MethodGet, at("/api/judgements").with(query), nil)
 }
 
 // Judgement implements learning.JudgementService.
 func (j Judgements) Judgement(ctx context.Context, id string) (learning.Judgement, error) {
-	escaped, err := segment("id", id)
-	if err != nil {
-		return learning.Judgement{}, err
-	}
-	return call[learning.Judgement](ctx, j.c, http.MethodGet, judgementsPath+"/"+escaped, nil, nil)
+	return call[learning.Judgement](ctx, j.c, http.MethodGet, at("/api/judgements/{id}", id), nil)
 }
 
 // Remove implements learning.JudgementService.
 func (j Judgements) Remove(ctx context.Context, id string) error {
-	escaped, err := segment("id", id)
-	if err != nil {
-		return err
-	}
-	_, err = call[struct{}](ctx, j.c, http.MethodDelete, judgementsPath+"/"+escaped, nil, nil)
+	_, err := call[struct{}](ctx, j.c, http.MethodDelete, at("/api/judgements/{id}", id), nil)
 	return err
 }
 
 // Measure implements learning.JudgementService.
 func (j Judgements) Measure(ctx context.Context) (learning.JudgementReport, error) {
-	return call[learning.JudgementReport](ctx, j.c, http.MethodPost, judgementsPath+"/measure", nil, nil)
+	return call[learning.JudgementReport](ctx, j.c, http.MethodPost, at("/api/judgements/measure"), nil)
 }

@@ -14,7 +14,7 @@ var _ learning.KnowledgeService = Knowledge{}
 
 // Store implements learning.KnowledgeService.
 func (k Knowledge) Store(ctx context.Context, draft learning.KnowledgeDraft) (learning.Stored, error) {
-	return call[learning.Stored](ctx, k.c, http.MethodPost, "/api/knowledge", nil, draft)
+	return call[learning.Stored](ctx, k.c, http.MethodPost, at("/api/knowledge"), draft)
 }
 
 // Entry implements learning.KnowledgeService.
@@ -29,25 +29,17 @@ func (k Knowledge) Update(ctx context.Context, id string, patch learning.Knowled
 
 // Delete implements learning.KnowledgeService.
 func (k Knowledge) Delete(ctx context.Context, id string) error {
-	path, err := segment("id", id)
-	if err != nil {
-		return err
-	}
-	_, err = call[struct{}](ctx, k.c, http.MethodDelete, "/api/knowledge/"+path, nil, nil)
+	_, err := call[struct{}](ctx, k.c, http.MethodDelete, at("/api/knowledge/{id}", id), nil)
 	return err
 }
 
 // Search implements learning.KnowledgeService.
 func (k Knowledge) Search(ctx context.Context, query learning.KnowledgeQuery) (learning.KnowledgeResults, error) {
-	return call[learning.KnowledgeResults](ctx, k.c, http.MethodPost, "/api/knowledge/search", nil, query)
+	return call[learning.KnowledgeResults](ctx, k.c, http.MethodPost, at("/api/knowledge/search"), query)
 }
 
 func (k Knowledge) one(ctx context.Context, method, id string, in any) (learning.Knowledge, error) {
-	path, err := segment("id", id)
-	if err != nil {
-		return learning.Knowledge{}, err
-	}
-	return call[learning.Knowledge](ctx, k.c, method, "/api/knowledge/"+path, nil, in)
+	return call[learning.Knowledge](ctx, k.c, method, at("/api/knowledge/{id}", id), in)
 }
 
 // Episodes is learning.EpisodeService over HTTP.
@@ -57,23 +49,15 @@ var _ learning.EpisodeService = Episodes{}
 
 // Record implements learning.EpisodeService.
 func (e Episodes) Record(ctx context.Context, draft learning.EpisodeDraft) (learning.Episode, error) {
-	return call[learning.Episode](ctx, e.c, http.MethodPost, "/api/episodes", nil, draft)
+	return call[learning.Episode](ctx, e.c, http.MethodPost, at("/api/episodes"), draft)
 }
 
 // Recent implements learning.EpisodeService.
 func (e Episodes) Recent(ctx context.Context, filter learning.EpisodeFilter) ([]learning.Episode, error) {
-	type listing struct {
-		Episodes []learning.Episode `json:"episodes"`
-	}
-	list, err := call[listing](ctx, e.c, http.MethodGet, "/api/episodes/recent", values(
-		"session_id", filter.SessionID, "agent_id", filter.AgentID, "persona", filter.Persona, "project", filter.Project,
-		"event_type", filter.EventType, "event", filter.Event, "time_range", filter.TimeRange,
-		"since", filter.Since, "until", filter.Until, "limit", filter.Limit,
-	), nil)
-	return list.Episodes, err
+	return list[learning.Episode](ctx, e.c, at("/api/episodes/recent").with(filter), "episodes")
 }
 
 // Search implements learning.EpisodeService.
 func (e Episodes) Search(ctx context.Context, query learning.EpisodeQuery) (learning.EpisodeResults, error) {
-	return call[learning.EpisodeResults](ctx, e.c, http.MethodPost, "/api/episodes/search", nil, query)
+	return call[learning.EpisodeResults](ctx, e.c, http.MethodPost, at("/api/episodes/search"), query)
 }

@@ -2,9 +2,7 @@ package client
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"slices"
 
 	"skillrouter/learning"
 )
@@ -16,7 +14,7 @@ var _ learning.LessonService = Lessons{}
 
 // Report implements learning.LessonService.
 func (l Lessons) Report(ctx context.Context, draft learning.LessonDraft) (learning.Reported, error) {
-	return call[learning.Reported](ctx, l.c, http.MethodPost, "/lessons/report", nil, draft)
+	return call[learning.Reported](ctx, l.c, http.MethodPost, at("/lessons/report"), draft)
 }
 
 // ReportAll implements learning.LessonService. The router takes 32 MiB in one call.
@@ -24,26 +22,22 @@ func (l Lessons) ReportAll(ctx context.Context, drafts []learning.LessonDraft) (
 	if drafts == nil {
 		drafts = []learning.LessonDraft{}
 	}
-	return call[learning.BulkReported](ctx, l.c, http.MethodPost, "/lessons/bulk", nil, drafts)
+	return call[learning.BulkReported](ctx, l.c, http.MethodPost, at("/lessons/bulk"), drafts)
 }
 
 // Lesson implements learning.LessonService.
 func (l Lessons) Lesson(ctx context.Context, ref string) (learning.Lesson, error) {
-	return onLesson[learning.Lesson](ctx, l.c, http.MethodGet, ref, "", nil)
+	return call[learning.Lesson](ctx, l.c, http.MethodGet, lessonAt(ref, ""), nil)
 }
 
 // List implements learning.LessonService.
 func (l Lessons) List(ctx context.Context, filter learning.LessonFilter) (learning.LessonPage, error) {
-	return call[learning.LessonPage](ctx, l.c, http.MethodGet, "/lessons", values(
-		"lesson_type", filter.Type, "domain", filter.Domain, "category", filter.Category, "severity", filter.Severity,
-		"level", filter.Level, "status", list(filter.Statuses), "source_agent", filter.SourceAgent, "project", filter.Project,
-		"tag", filter.Tag, "min_confidence", filter.MinConfidence, "since", filter.Since, "cursor", filter.Cursor, "limit", filter.Limit,
-	), nil)
+	return call[learning.LessonPage](ctx, l.c, http.MethodGet, at("/lessons").with(filter), nil)
 }
 
 // Relevant implements learning.LessonService.
 func (l Lessons) Relevant(ctx context.Context, query learning.LessonQuery) (learning.LessonResults, error) {
-	return call[learning.LessonResults](ctx, l.c, http.MethodPost, "/lessons/search", nil, query)
+	return call[learning.LessonResults](ctx, l.c, http.MethodPost, at("/lessons/search"), query)
 }
 
 // Validate implements learning.LessonService.
@@ -51,7 +45,7 @@ func (l Lessons) Validate(ctx context.Context, ref string, draft learning.Valida
 	type judged struct {
 		Lesson learning.Lesson `json:"lesson"`
 	}
-	answer, err := onLesson[judged](ctx, l.c, http.MethodPost, ref, "/validate", draft)
+	answer, err := call[judged](ctx, l.c, http.MethodPost, lessonAt(ref, "/validate"), draft)
 	return answer.Lesson, err
 }
 
@@ -61,59 +55,42 @@ func (l Lessons) Apply(ctx context.Context, ref string, draft learning.Applicati
 		ID string `json:"id"`
 		learning.Applied
 	}
-	answer, err := onLesson[applied](ctx, l.c, http.MethodPost, ref, "/apply", draft)
+	answer, err := call[applied](ctx, l.c, http.MethodPost, lessonAt(ref, "/apply"), draft)
 	answer.LessonID = answer.ID
 	return answer.Applied, err
 }
 
 // Edit implements learning.LessonService.
 func (l Lessons) Edit(ctx context.Context, ref string, patch learning.LessonPatch) (learning.Lesson, error) {
-	return onLesson[learning.Lesson](ctx, l.c, http.MethodPatch, ref, "", patch)
+	return call[learning.Lesson](ctx, l.c, http.MethodPatch, lessonAt(ref, ""), patch)
 }
 
 // Promote implements learning.LessonService.
 func (l Lessons) Promote(ctx context.Context, ref string, draft learning.PromotionDraft) (learning.Lesson, error) {
-	return onLesson[learning.Lesson](ctx, l.c, http.MethodPost, ref, "/promote", draft)
+	return call[learning.Lesson](ctx, l.c, http.MethodPost, lessonAt(ref, "/promote"), draft)
 }
 
 // Retire implements learning.LessonService.
 func (l Lessons) Retire(ctx context.Context, ref string, draft learning.RetirementDraft) (learning.Lesson, error) {
-	return onLesson[learning.Lesson](ctx, l.c, http.MethodPost, ref, "/retire", draft)
+	return call[learning.Lesson](ctx, l.c, http.MethodPost, lessonAt(ref, "/retire"), draft)
 }
 
 // Restore implements learning.LessonService.
 func (l Lessons) Restore(ctx context.Context, ref, note string) (learning.Lesson, error) {
-	return onLesson[learning.Lesson](ctx, l.c, http.MethodPost, ref, "/restore", map[string]string{"note": note})
+	return call[learning.Lesson](ctx, l.c, http.MethodPost, lessonAt(ref, "/restore"), map[string]string{"note": note})
 }
 
 // Review implements learning.LessonService.
 func (l Lessons) Review(ctx context.Context, query learning.ReviewQuery) (learning.Review, error) {
-	return call[learning.Review](ctx, l.c, http.MethodGet, "/lessons/review", values(
-		"stale_days", query.StaleDays, "domain", query.Domain, "limit", query.Limit,
-	), nil)
+	return call[learning.Review](ctx, l.c, http.MethodGet, at("/lessons/review").with(query), nil)
 }
 
 // History implements learning.LessonService.
 func (l Lessons) History(ctx context.Context, ref string) ([]learning.LessonChange, error) {
-	type listing struct {
-		Changes []learning.LessonChange `json:"changes"`
-	}
-	found, err := onLesson[listing](ctx, l.c, http.MethodGet, ref, "/history", nil)
-	return found.Changes, err
+	return list[learning.LessonChange](ctx, l.c, lessonAt(ref, "/history"), "changes")
 }
 
-// lessonVerbs are the names that stand where a lesson's id does. A lesson
-// whose id is one of them is reached with its first letter escaped.
-var lessonVerbs = []string{"review", "report", "bulk", "search"}
-
-func onLesson[Out any](ctx context.Context, c *Client, method, ref, verb string, in any) (Out, error) {
-	path, err := segment("lesson", ref)
-	if err != nil {
-		var none Out
-		return none, err
-	}
-	if slices.Contains(lessonVerbs, path) {
-		path = fmt.Sprintf("%%%02X%s", path[0], path[1:])
-	}
-	return call[Out](ctx, c, method, "/lessons/"+path+verb, nil, in)
+// lessonAt is a path below a lesson.
+func lessonAt(ref, below string) address {
+	return at("/lessons/{lesson}"+below, unlike(ref, "review", "report", "bulk", "search"))
 }

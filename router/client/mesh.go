@@ -14,5 +14,5 @@ var _ comms.MeshService = Mesh{}
 
 // Mesh implements comms.MeshService.
 func (m Mesh) Mesh(ctx context.Context) (comms.Mesh, error) {
-	return call[comms.Mesh](ctx, m.c, http.MethodGet, "/api/interlock", nil, nil)
+	return call[comms.Mesh](ctx, m.c, http.MethodGet, at("/api/interlock"), nil)
 }

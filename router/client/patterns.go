@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 
 	"skillrouter/learning"
@@ -15,18 +14,12 @@ var _ learning.PatternService = Patterns{}
 
 // Pattern implements learning.PatternService.
 func (p Patterns) Pattern(ctx context.Context, ref string) (learning.Pattern, error) {
-	return onPattern[learning.Pattern](ctx, p.c, http.MethodGet, ref, "", nil)
+	return call[learning.Pattern](ctx, p.c, http.MethodGet, patternAt(ref, ""), nil)
 }
 
 // List implements learning.PatternService.
 func (p Patterns) List(ctx context.Context, filter learning.PatternFilter) ([]learning.Pattern, error) {
-	type listing struct {
-		Patterns []learning.Pattern `json:"patterns"`
-	}
-	found, err := call[listing](ctx, p.c, http.MethodGet, "/patterns", values(
-		"pattern_type", string(filter.Type), "status", commas(filter.Statuses), "domain", filter.Domain, "limit", filter.Limit, "offset", filter.Offset,
-	), nil)
-	return found.Patterns, err
+	return list[learning.Pattern](ctx, p.c, at("/patterns").with(filter), "patterns")
 }
 
 // Confirm implements learning.PatternService.
@@ -43,18 +36,10 @@ func (p Patterns) judge(ctx context.Context, ref, verb string, draft learning.Co
 	type judged struct {
 		Pattern learning.Pattern `json:"pattern"`
 	}
-	answer, err := onPattern[judged](ctx, p.c, http.MethodPost, ref, verb, draft)
+	answer, err := call[judged](ctx, p.c, http.MethodPost, patternAt(ref, verb), draft)
 	return answer.Pattern, err
 }
 
-func onPattern[Out any](ctx context.Context, c *Client, method, ref, verb string, in any) (Out, error) {
-	path, err := segment("pattern_id", ref)
-	if err != nil {
-		var none Out
-		return none, err
-	}
-	if path == "emerging" { // a listing is called that; no pattern is
-		path = fmt.Sprintf("%%%02X%s", path[0], path[1:])
-	}
-	return call[Out](ctx, c, method, "/patterns/"+path+verb, nil, in)
+func patternAt(ref, below string) address {
+	return at("/patterns/{pattern_id}"+below, unlike(ref, "emerging")) // a listing is called that; no pattern is
 }

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"net/http"
-	"net/url"
 
 	"skillrouter/operational"
 )
@@ -15,45 +14,32 @@ var _ operational.ReconService = Recon{}
 
 // StoreEnvironment implements operational.ReconService.
 func (r Recon) StoreEnvironment(ctx context.Context, draft operational.EnvironmentDraft) (operational.Environment, error) {
-	return call[operational.Environment](ctx, r.c, http.MethodPost, "/api/recon/environments", nil, draft)
+	return call[operational.Environment](ctx, r.c, http.MethodPost, at("/api/recon/environments"), draft)
 }
 
 // Environments implements operational.ReconService.
 func (r Recon) Environments(ctx context.Context, project string) ([]operational.Environment, error) {
-	type listing struct {
-		Environments []operational.Environment `json:"environments"`
-	}
-	list, err := call[listing](ctx, r.c, http.MethodGet, "/api/recon/environments", values("project", project), nil)
-	return list.Environments, err
+	return list[operational.Environment](ctx, r.c, at("/api/recon/environments").and("project", project), "environments")
 }
 
 // StartScan implements operational.ReconService.
 func (r Recon) StartScan(ctx context.Context, draft operational.ScanDraft) (operational.Scan, error) {
-	return call[operational.Scan](ctx, r.c, http.MethodPost, "/api/recon/scans", nil, draft)
+	return call[operational.Scan](ctx, r.c, http.MethodPost, at("/api/recon/scans"), draft)
 }
 
 // FinishScan implements operational.ReconService.
 func (r Recon) FinishScan(ctx context.Context, id string, end operational.ScanEnd) (operational.Scan, error) {
-	path, err := segment("id", id)
-	if err != nil {
-		return operational.Scan{}, err
-	}
-	return call[operational.Scan](ctx, r.c, http.MethodPost, "/api/recon/scans/"+path+"/finish", nil, end)
+	return call[operational.Scan](ctx, r.c, http.MethodPost, at("/api/recon/scans/{id}/finish", id), end)
 }
 
 // Scans implements operational.ReconService.
 func (r Recon) Scans(ctx context.Context, f operational.ScanFilter) ([]operational.Scan, error) {
-	type listing struct {
-		Scans []operational.Scan `json:"scans"`
-	}
-	list, err := call[listing](ctx, r.c, http.MethodGet, "/api/recon/scans",
-		values("environment", f.Environment, "project", f.Project, "status", f.Status, "since", f.Since, "limit", f.Limit), nil)
-	return list.Scans, err
+	return list[operational.Scan](ctx, r.c, at("/api/recon/scans").with(f), "scans")
 }
 
 // Report implements operational.ReconService.
 func (r Recon) Report(ctx context.Context, draft operational.FindingDraft) (operational.Reported, error) {
-	return call[operational.Reported](ctx, r.c, http.MethodPost, "/api/recon/findings", nil, draft)
+	return call[operational.Reported](ctx, r.c, http.MethodPost, at("/api/recon/findings"), draft)
 }
 
 // ReportAll implements operational.ReconService.
@@ -61,55 +47,30 @@ func (r Recon) ReportAll(ctx context.Context, drafts []operational.FindingDraft)
 	if drafts == nil {
 		drafts = []operational.FindingDraft{}
 	}
-	return call[operational.FindingReport](ctx, r.c, http.MethodPost, "/api/recon/findings/bulk", nil, drafts)
+	return call[operational.FindingReport](ctx, r.c, http.MethodPost, at("/api/recon/findings/bulk"), drafts)
 }
 
 // Finding implements operational.ReconService.
 func (r Recon) Finding(ctx context.Context, id string) (operational.Finding, error) {
-	path, err := segment("id", id)
-	if err != nil {
-		return operational.Finding{}, err
-	}
-	return call[operational.Finding](ctx, r.c, http.MethodGet, "/api/recon/findings/"+path, nil, nil)
+	return call[operational.Finding](ctx, r.c, http.MethodGet, at("/api/recon/findings/{id}", id), nil)
 }
 
 // Findings implements operational.ReconService.
 func (r Recon) Findings(ctx context.Context, f operational.FindingFilter) ([]operational.Finding, error) {
-	type listing struct {
-		Findings []operational.Finding `json:"findings"`
-	}
-	list, err := call[listing](ctx, r.c, http.MethodGet, "/api/recon/findings", findingSelection(f), nil)
-	return list.Findings, err
+	return list[operational.Finding](ctx, r.c, at("/api/recon/findings").with(f), "findings")
 }
 
 // Decide implements operational.ReconService.
 func (r Recon) Decide(ctx context.Context, id string, decision operational.FindingDecision) (operational.Finding, error) {
-	path, err := segment("id", id)
-	if err != nil {
-		return operational.Finding{}, err
-	}
-	return call[operational.Finding](ctx, r.c, http.MethodPost, "/api/recon/findings/"+path+"/status", nil, decision)
+	return call[operational.Finding](ctx, r.c, http.MethodPost, at("/api/recon/findings/{id}/status", id), decision)
 }
 
 // History implements operational.ReconService.
 func (r Recon) History(ctx context.Context, id string) ([]operational.FindingChange, error) {
-	path, err := segment("id", id)
-	if err != nil {
-		return nil, err
-	}
-	type listing struct {
-		Changes []operational.FindingChange `json:"changes"`
-	}
-	list, err := call[listing](ctx, r.c, http.MethodGet, "/api/recon/findings/"+path+"/history", nil, nil)
-	return list.Changes, err
+	return list[operational.FindingChange](ctx, r.c, at("/api/recon/findings/{id}/history", id), "changes")
 }
 
 // Summary implements operational.ReconService.
 func (r Recon) Summary(ctx context.Context, f operational.FindingFilter) (operational.FindingSummary, error) {
-	return call[operational.FindingSummary](ctx, r.c, http.MethodGet, "/api/recon/summary", findingSelection(f), nil)
-}
-
-func findingSelection(f operational.FindingFilter) url.Values {
-	return values("environment", f.Environment, "project", f.Project, "severity", list(f.Severity), "status", list(f.Status),
-		"cve", f.CVE, "scan_id", f.ScanID, "text", f.Text, "any_of", list(f.AnyOf), "location", f.Location, "since", f.Since, "until", f.Until, "limit", f.Limit)
+	return call[operational.FindingSummary](ctx, r.c, http.MethodGet, at("/api/recon/summary").with(f), nil)
 }

@@ -14,5 +14,5 @@ var _ router.SearchService = Search{}
 
 // Search implements router.SearchService.
 func (s Search) Search(ctx context.Context, query router.SearchQuery) (router.SearchResults, error) {
-	return call[router.SearchResults](ctx, s.c, http.MethodPost, "/api/search", nil, query)
+	return call[router.SearchResults](ctx, s.c, http.MethodPost, at("/api/search"), query)
 }

@@ -37,7 +37,7 @@ type Check struct {
 // Health asks how the router is. A router that wants a token and got none says
 // only that it answers, which is the error of any other call then.
 func (s System) Health(ctx context.Context) (Health, error) {
-	h, err := call[Health](ctx, s.c, http.MethodGet, "/health", nil, nil)
+	h, err := call[Health](ctx, s.c, http.MethodGet, at("/health"), nil)
 	if err == nil {
 		err = plain.NeedsToken(h.Status, h.Server)
 	}
@@ -46,7 +46,7 @@ func (s System) Health(ctx context.Context) (Health, error) {
 
 // Embeddings tells how far the vectors are by which search goes by meaning too.
 func (s System) Embeddings(ctx context.Context) (learning.EmbeddingStatus, error) {
-	return call[learning.EmbeddingStatus](ctx, s.c, http.MethodGet, "/api/embeddings", nil, nil)
+	return call[learning.EmbeddingStatus](ctx, s.c, http.MethodGet, at("/api/embeddings"), nil)
 }
 
 // Outbound is a place of the router that may open a connection.
@@ -61,18 +61,10 @@ type Outbound struct {
 
 // Outbounds lists every place of the router that may open a connection.
 func (s System) Outbounds(ctx context.Context) ([]Outbound, error) {
-	type listing struct {
-		Places []Outbound `json:"places"`
-	}
-	list, err := call[listing](ctx, s.c, http.MethodGet, "/api/doctor/outbound", nil, nil)
-	return list.Places, err
+	return list[Outbound](ctx, s.c, at("/api/doctor/outbound"), "places")
 }
 
 // Doctor has the router check itself: settings, pragmas, indexes, disk, clock.
 func (s System) Doctor(ctx context.Context) ([]Check, error) {
-	type listing struct {
-		Checks []Check `json:"checks"`
-	}
-	list, err := call[listing](ctx, s.c, http.MethodGet, "/api/doctor", nil, nil)
-	return list.Checks, err
+	return list[Check](ctx, s.c, at("/api/doctor"), "checks")
 }

@@ -3,9 +3,6 @@ package client
 import (
 	"context"
 	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
 
 	"skillrouter/operational"
 )
@@ -17,30 +14,22 @@ var _ operational.TaskService = Tasks{}
 
 // Create implements operational.TaskService.
 func (t Tasks) Create(ctx context.Context, draft operational.TaskDraft) (operational.Task, error) {
-	return call[operational.Task](ctx, t.c, http.MethodPost, "/api/tasks", nil, draft)
+	return call[operational.Task](ctx, t.c, http.MethodPost, at("/api/tasks"), draft)
 }
 
 // Task implements operational.TaskService.
 func (t Tasks) Task(ctx context.Context, ref string) (operational.Task, error) {
-	path, err := segment("id", ref)
-	if err != nil {
-		return operational.Task{}, err
-	}
-	return call[operational.Task](ctx, t.c, http.MethodGet, "/api/tasks/"+path, nil, nil)
+	return call[operational.Task](ctx, t.c, http.MethodGet, at("/api/tasks/{id}", ref), nil)
 }
 
 // List implements operational.TaskService.
 func (t Tasks) List(ctx context.Context, filter operational.TaskFilter) ([]operational.Task, error) {
-	type listing struct {
-		Tasks []operational.Task `json:"tasks"`
-	}
-	list, err := call[listing](ctx, t.c, http.MethodGet, "/api/tasks", taskSelection(filter), nil)
-	return list.Tasks, err
+	return list[operational.Task](ctx, t.c, at("/api/tasks").with(filter), "tasks")
 }
 
 // Summary implements operational.TaskService.
 func (t Tasks) Summary(ctx context.Context, filter operational.TaskFilter) (operational.TaskSummary, error) {
-	return call[operational.TaskSummary](ctx, t.c, http.MethodGet, "/api/tasks/summary", taskSelection(filter), nil)
+	return call[operational.TaskSummary](ctx, t.c, http.MethodGet, at("/api/tasks/summary").with(filter), nil)
 }
 
 // Claim implements operational.TaskService.
@@ -50,7 +39,7 @@ func (t Tasks) Claim(ctx context.Context, ref string, claim operational.TaskClai
 
 // ClaimNext implements operational.TaskService.
 func (t Tasks) ClaimNext(ctx context.Context, claim operational.TaskClaim) (operational.Task, error) {
-	return call[operational.Task](ctx, t.c, http.MethodPost, "/api/tasks/claim", nil, claim)
+	return call[operational.Task](ctx, t.c, http.MethodPost, at("/api/tasks/claim"), claim)
 }
 
 // Progress implements operational.TaskService.
@@ -94,27 +83,5 @@ func (t Tasks) Reassign(ctx context.Context, ref string, to operational.TaskAssi
 }
 
 func (t Tasks) change(ctx context.Context, ref, verb string, body any) (operational.Task, error) {
-	path, err := segment("id", ref)
-	if err != nil {
-		return operational.Task{}, err
-	}
-	return call[operational.Task](ctx, t.c, http.MethodPost, "/api/tasks/"+path+"/"+verb, nil, body)
-}
-
-func taskSelection(f operational.TaskFilter) url.Values {
-	query := values("status", list(f.Status), "agent_id", f.AgentID, "project", f.Project, "unheld", f.Unheld,
-		"text", f.Text, "any_of", list(f.AnyOf), "since", f.Since, "until", f.Until, "after", f.After, "limit", f.Limit)
-	if f.Open != nil {
-		query.Set("open", strconv.FormatBool(*f.Open))
-	}
-	return query
-}
-
-// list writes names as the router's queries have them, separated by commas.
-func list[Name ~string](names []Name) string {
-	texts := make([]string, len(names))
-	for i, name := range names {
-		texts[i] = string(name)
-	}
-	return strings.Join(texts, ",")
+	return call[operational.Task](ctx, t.c, http.MethodPost, at("/api/tasks/{id}/"+verb, ref), body)
 }

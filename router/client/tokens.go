@@ -14,23 +14,15 @@ var _ operational.TokenService = Tokens{}
 
 // Issue implements operational.TokenService.
 func (t Tokens) Issue(ctx context.Context, draft operational.TokenDraft) (operational.IssuedToken, error) {
-	return call[operational.IssuedToken](ctx, t.c, http.MethodPost, "/api/tokens", nil, draft)
+	return call[operational.IssuedToken](ctx, t.c, http.MethodPost, at("/api/tokens"), draft)
 }
 
 // List implements operational.TokenService.
 func (t Tokens) List(ctx context.Context) ([]operational.Token, error) {
-	type listing struct {
-		Tokens []operational.Token `json:"tokens"`
-	}
-	list, err := call[listing](ctx, t.c, http.MethodGet, "/api/tokens", nil, nil)
-	return list.Tokens, err
+	return list[operational.Token](ctx, t.c, at("/api/tokens"), "tokens")
 }
 
 // Revoke implements operational.TokenService.
 func (t Tokens) Revoke(ctx context.Context, id string) (operational.Token, error) {
-	path, err := segment("id", id)
-	if err != nil {
-		return operational.Token{}, err
-	}
-	return call[operational.Token](ctx, t.c, http.MethodDelete, "/api/tokens/"+path, nil, nil)
+	return call[operational.Token](ctx, t.c, http.MethodDelete, at("/api/tokens/{id}", id), nil)
 }

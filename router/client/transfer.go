@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"strings"
 
 	"skillrouter"
 	"skillrouter/router/transfer"
@@ -20,7 +19,7 @@ var _ transfer.Service = Transfer{}
 
 // Import implements router.TransferService.
 func (t Transfer) Import(ctx context.Context, request transfer.ImportRequest) (transfer.Imported, error) {
-	return call[transfer.Imported](ctx, t.c, http.MethodPost, "/api/import", nil, request)
+	return call[transfer.Imported](ctx, t.c, http.MethodPost, at("/api/import"), request)
 }
 
 // Export implements router.TransferService.
@@ -40,15 +39,11 @@ const maxLine = 16 << 20
 // Lines visits the lines of an export as the router sends them, which are not
 // to be kept. It fails if the export has not its end.
 func (t Transfer) Lines(ctx context.Context, query transfer.ExportQuery, visit func(kind transfer.Kind, line []byte) error) error {
-	kinds := make([]string, len(query.Kinds))
-	for i, kind := range query.Kinds {
-		kinds[i] = string(kind)
-	}
 	reader, writer := io.Pipe()
 	defer reader.Close() // the router's end is closed too, if a visit gave up
 	streamed := make(chan error, 1)
 	go func() {
-		err := t.c.stream(ctx, "/api/export", "application/x-ndjson", values("kinds", strings.Join(kinds, ","), "project", query.Project), writer)
+		err := t.c.stream(ctx, at("/api/export").with(query), "application/x-ndjson", writer)
 		writer.CloseWithError(err)
 		streamed <- err
 	}()

@@ -13,13 +13,13 @@ import (
 type handler struct {
 	input  reflect.Type // a struct; see plan
 	output reflect.Type // what the body of the answer is; nil: there is none
-	call   func(ctx context.Context, input any) (output any, err error)
+	call   func(ctx context.Context, input any) (output any, err error) // both are pointers
 	status int    // of an answer
 	limit  int64  // of the body, in bytes
 	about  string // what is said of the parameter in the path, where its field says nothing
 	open   bool   // parameters that it does not know, or that are out of bounds, are its own matter
 
-	// differs gives an output another status than the one above; 0: it does not.
+	// differs gives an output, by its pointer, another status than the one above; 0: it does not.
 	differs func(output any) int
 }
 
@@ -28,18 +28,24 @@ type nothing struct{}
 
 // typed makes a handler of a function. What its input takes from a request is said by its tags.
 func typed[I, O any](handle func(ctx context.Context, input *I) (O, error)) handler {
-	h := handler{input: reflect.TypeFor[I](), output: reflect.TypeFor[O](), status: http.StatusOK, limit: MaxBody}
-	if h.output == reflect.TypeFor[nothing]() {
+	return newHandler(reflect.TypeFor[I](), reflect.TypeFor[O](), func(ctx context.Context, input any) (any, error) {
+		output, err := handle(ctx, input.(*I))
+		return &output, err
+	})
+}
+
+func newHandler(input, output reflect.Type, call func(ctx context.Context, input any) (any, error)) handler {
+	h := handler{input: input, output: output, status: http.StatusOK, limit: MaxBody}
+	if output == reflect.TypeFor[nothing]() {
 		h.output, h.status = nil, http.StatusNoContent
 	}
 	lists := listsOf(h.output)
 	h.call = func(ctx context.Context, input any) (any, error) {
-		output, err := handle(ctx, input.(*I))
-		if err != nil {
-			return nil, err
+		output, err := call(ctx, input)
+		if err == nil {
+			emptyLists(reflect.ValueOf(output).Elem(), lists)
 		}
-		emptyLists(reflect.ValueOf(&output).Elem(), lists)
-		return output, nil
+		return output, err
 	}
 	return h
 }
@@ -162,7 +168,7 @@ func created(h handler) handler {
 func createdIf[O any](h handler, made func(output O) bool) handler {
 	h.status = http.StatusCreated
 	h.differs = func(output any) int {
-		if made(output.(O)) {
+		if made(*output.(*O)) {
 			return 0
 		}
 		return http.StatusOK

@@ -102,7 +102,7 @@ func (s *Server) toolRoutes() {
 		return ToolResult{Success: true, Result: result}, nil
 	})
 	h.differs = func(output any) int {
-		if failure, ok := output.(toolFailure); ok {
+		if failure, ok := (*output.(*any)).(toolFailure); ok {
 			return failure.Status
 		}
 		return 0

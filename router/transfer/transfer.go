@@ -62,8 +62,8 @@ type Imported struct {
 
 // ExportQuery selects what is exported.
 type ExportQuery struct {
-	Kinds   []Kind // empty: all
-	Project string // empty: all; else kinds that belong to no project are left out
+	Kinds   []Kind `query:"kinds"`   // empty: all
+	Project string `query:"project"` // empty: all; else kinds that belong to no project are left out
 }
 
 // Ports are what a Transfer reads and writes.
