@@ -119,10 +119,16 @@ func (p *params) schema() *jsonschema.Schema {
 // field is the type of the field that the value goes to.
 func (p param) field() reflect.Type { return reflect.TypeOf(p.into).Elem() }
 
-// record is the parameters as one type, by which skillrouter.CheckJSON checks how names are written.
+// record is the parameters as one type, by which skillrouter.CheckJSON checks how
+// names are written. Two parameters of one name or one field are a mistake of this program's.
 func (p *params) record() reflect.Type {
 	fields := make([]reflect.StructField, len(p.list))
 	for i, one := range p.list {
+		for _, other := range p.list[:i] {
+			if other.name == one.name || other.into == one.into {
+				panic("the parameters " + other.name + " and " + one.name + " are one")
+			}
+		}
 		fields[i] = reflect.StructField{Name: fmt.Sprint("Param", i), Type: one.field(), Tag: reflect.StructTag(fmt.Sprintf("json:%q", one.name))}
 	}
 	return reflect.StructOf(fields)
