@@ -122,7 +122,7 @@ func (k *KnowledgeBase) List(ctx context.Context, filter KnowledgeFilter) (Knowl
 		}
 	}
 	filter.Limit = limit + 1 // one more tells whether there is a next page
-	entries, numbers, err := k.store.ListKnowledge(ctx, filter, before)
+	entries, err := k.store.ListKnowledge(ctx, filter, before)
 	if err != nil {
 		return KnowledgePage{}, err
 	}
@@ -130,7 +130,7 @@ func (k *KnowledgeBase) List(ctx context.Context, filter KnowledgeFilter) (Knowl
 	size := 0
 	for i, e := range entries {
 		if i == limit || size >= MaxAnswer {
-			page.Results, page.Next = entries[:i], strconv.FormatInt(numbers[i-1], 10)
+			page.Results, page.Next = entries[:i], strconv.FormatInt(entries[i-1].Number, 10)
 			break
 		}
 		size += len(e.Content)

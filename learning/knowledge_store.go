@@ -17,8 +17,8 @@ type KnowledgeStore interface {
 	ChangeKnowledge(ctx context.Context, keys KnowledgeKeys, decide func(found FoundKnowledge) (KnowledgeChange, error), after func()) (wait func() error)
 	// Knowledge returns the entries with the ids that exist, in no order.
 	Knowledge(ctx context.Context, ids []string) ([]Knowledge, error)
-	// ListKnowledge returns entries, newest first, and their numbers; up to MaxAnswer bytes of them.
-	ListKnowledge(ctx context.Context, filter KnowledgeFilter, before int64) ([]Knowledge, []int64, error)
+	// ListKnowledge returns entries, newest first; up to MaxAnswer bytes of them.
+	ListKnowledge(ctx context.Context, filter KnowledgeFilter, before int64) ([]Knowledge, error)
 	// ScanKnowledge visits what is searched of every entry, oldest first, chunk by chunk.
 	// visit may keep the chunk.
 	ScanKnowledge(ctx context.Context, visit func(chunk []Knowledge) error) error

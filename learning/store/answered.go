@@ -54,55 +54,24 @@ func (s *Store) AddAnswer(ctx context.Context, a learning.AnswerVoice, most lear
 
 // dropAnswers deletes the oldest of the rows that fit beyond the last most, and returns their entries.
 func dropAnswers(tx *gorm.DB, where string, args []any, most int) ([]string, error) {
-	rows, err := query(tx, "DELETE FROM knowledge_answers WHERE "+where+" AND seq <= (SELECT seq FROM knowledge_answers WHERE "+where+
+	return list(tx, value[string], "DELETE FROM knowledge_answers WHERE "+where+" AND seq <= (SELECT seq FROM knowledge_answers WHERE "+where+
 		" ORDER BY seq DESC LIMIT 1 OFFSET ?) RETURNING entry_id", append(slices.Concat(args, args), most)...)
-	if err != nil {
-		return nil, err
-	}
-	var ids []string
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, closing(rows, err)
-		}
-		ids = append(ids, id)
-	}
-	return ids, closing(rows, rows.Err())
 }
 
 // Answers implements learning.AnswerStore.
 func (s *Store) Answers(ctx context.Context, ids []string) ([]learning.AnswerVoice, error) {
 	const columns = "SELECT entry_id, question_key, question, agent_id, helpful, at FROM knowledge_answers "
+	db := s.read.WithContext(ctx)
 	if ids == nil {
-		return s.answers(ctx, columns+"ORDER BY seq")
+		return list(db, answerColumns, columns+"ORDER BY seq")
 	}
-	var list []learning.AnswerVoice
-	for _, id := range ids {
-		of, err := s.answers(ctx, columns+"WHERE entry_id = ? ORDER BY seq", id)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, of...)
-	}
-	return list, nil
+	return inParts(ids, func(part []string) ([]learning.AnswerVoice, error) {
+		return list(db, answerColumns, columns+"WHERE entry_id IN ("+marks(len(part))+") ORDER BY seq", anys(part)...)
+	})
 }
 
-func (s *Store) answers(ctx context.Context, text string, args ...any) ([]learning.AnswerVoice, error) {
-	rows, err := query(s.read.WithContext(ctx), text, args...)
-	if err != nil {
-		return nil, err
-	}
-	var list []learning.AnswerVoice
-	for rows.Next() {
-		var a learning.AnswerVoice
-		var at int64
-		if err := rows.Scan(&a.EntryID, &a.Key, &a.Question, &a.AgentID, &a.Helpful, &at); err != nil {
-			return nil, closing(rows, err)
-		}
-		a.At = fromMillis(at)
-		list = append(list, a)
-	}
-	return list, closing(rows, rows.Err())
+func answerColumns(a *learning.AnswerVoice) []any {
+	return []any{&a.EntryID, &a.Key, &a.Question, &a.AgentID, &a.Helpful, at(&a.At)}
 }
 
 // DeleteAnswers implements learning.AnswerStore.

@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 
 	"gorm.io/gorm"
 
@@ -27,18 +25,10 @@ func (s *Store) ChangeProposals(ctx context.Context, decide func(tx learning.Pro
 }
 
 // Transcript implements learning.ConsolidationStore.
-func (s *Store) Transcript(ctx context.Context, id string) (r learning.TranscriptRecord, ok bool, err error) {
-	rows, err := query(s.read.WithContext(ctx), `SELECT id, persona, agent_id, session_id, project, turns, bytes, extractor, notice, created_at
-		FROM transcripts WHERE id = ?`, id)
-	if err != nil {
-		return r, false, err
-	}
-	if ok = rows.Next(); ok {
-		var created int64
-		err = rows.Scan(&r.ID, &r.Persona, &r.AgentID, &r.SessionID, &r.Project, &r.Turns, &r.Bytes, &r.Extractor, &r.Notice, &created)
-		r.CreatedAt = fromMillis(created)
-	}
-	return r, ok, closing(rows, errors.Join(err, rows.Err()))
+func (s *Store) Transcript(ctx context.Context, id string) (learning.TranscriptRecord, bool, error) {
+	return first(list(s.read.WithContext(ctx), func(r *learning.TranscriptRecord) []any {
+		return []any{&r.ID, &r.Persona, &r.AgentID, &r.SessionID, &r.Project, &r.Turns, &r.Bytes, &r.Extractor, &r.Notice, at(&r.CreatedAt)}
+	}, `SELECT id, persona, agent_id, session_id, project, turns, bytes, extractor, notice, created_at FROM transcripts WHERE id = ?`, id))
 }
 
 // Proposal implements learning.ConsolidationStore.
@@ -46,12 +36,8 @@ func (s *Store) Proposal(ctx context.Context, id string) (learning.StoredProposa
 	return oneProposal(s.read.WithContext(ctx), id)
 }
 
-func oneProposal(db *gorm.DB, id string) (p learning.StoredProposal, ok bool, err error) {
-	list, err := proposals(db, "WHERE p.id = ?", id)
-	if err != nil || len(list) == 0 {
-		return p, false, err
-	}
-	return list[0], true, nil
+func oneProposal(db *gorm.DB, id string) (learning.StoredProposal, bool, error) {
+	return first(proposals(db, "WHERE p.id = ?", id))
 }
 
 // Proposals implements learning.ConsolidationStore.
@@ -77,43 +63,23 @@ func (s *Store) ProposalsOf(ctx context.Context, transcript string) ([]learning.
 }
 
 // Accepting implements learning.ConsolidationStore.
-func (s *Store) Accepting(ctx context.Context) (ids []string, err error) {
-	err = eachID(s.read.WithContext(ctx), "SELECT id FROM proposals WHERE status = ? ORDER BY num", func(id string) { ids = append(ids, id) }, accepting)
-	return ids, err
+func (s *Store) Accepting(ctx context.Context) ([]string, error) {
+	return list(s.read.WithContext(ctx), value[string], "SELECT id FROM proposals WHERE status = ? ORDER BY num", accepting)
 }
 
 func proposals(db *gorm.DB, where string, args ...any) ([]learning.StoredProposal, error) {
-	rows, err := query(db, proposalSelect+where, args...)
-	if err != nil {
-		return nil, err
-	}
-	list := []learning.StoredProposal{}
-	for rows.Next() {
-		p, err := scanProposal(rows)
-		if err != nil {
-			return nil, closing(rows, err)
+	found, err := list(db, func(p *learning.StoredProposal) []any {
+		return []any{
+			&p.ID, &p.TranscriptID, &p.SessionID, &p.Persona, &p.AgentID, &p.Project, &p.Kind, fromJSON(&p.Content), &p.Confidence, fromJSON(&p.Evidence),
+			fromJSON(&p.Turns), &p.Extractor, &p.Status, &p.BaseVersion, &p.DecidedBy, &p.Reason, &p.StoredAs, at(&p.CreatedAt), atOrNil(&p.DecidedAt),
 		}
-		list = append(list, p)
+	}, proposalSelect+where, args...)
+	for i := range found {
+		if p := &found[i]; p.Status == accepting {
+			p.Status, p.Accepting = learning.ProposalPending, true
+		}
 	}
-	return list, closing(rows, rows.Err())
-}
-
-func scanProposal(rows *sql.Rows) (p learning.StoredProposal, err error) {
-	var kind, content, evidence, turns, status string
-	var created int64
-	var decided *int64
-	if err := rows.Scan(&p.ID, &p.TranscriptID, &p.SessionID, &p.Persona, &p.AgentID, &p.Project, &kind, &content, &p.Confidence, &evidence,
-		&turns, &p.Extractor, &status, &p.BaseVersion, &p.DecidedBy, &p.Reason, &p.StoredAs, &created, &decided); err != nil {
-		return p, err
-	}
-	p.Kind, p.Content, p.CreatedAt, p.DecidedAt = learning.ProposalKind(kind), []byte(content), fromMillis(created), fromMillisPtr(decided)
-	if p.Status = learning.ProposalStatus(status); status == accepting {
-		p.Status, p.Accepting = learning.ProposalPending, true
-	}
-	if err := json.Unmarshal([]byte(turns), &p.Turns); err != nil {
-		return p, err
-	}
-	return p, parseLists([]string{evidence}, &p.Evidence)
+	return found, err
 }
 
 // proposalTx is the learning.ProposalTx of one change.

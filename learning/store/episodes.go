@@ -3,9 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"math"
-	"slices"
 
 	"gorm.io/gorm"
 
@@ -32,15 +30,9 @@ func (s *Store) AddEpisode(ctx context.Context, e learning.Episode, event skillr
 
 // Episodes implements learning.EpisodeStore.
 func (s *Store) Episodes(ctx context.Context, ids []string) ([]learning.Episode, error) {
-	var episodes []learning.Episode
-	for part := range slices.Chunk(ids, lookups) {
-		found, err := selectEpisodes(s.read.WithContext(ctx), math.MaxInt, "WHERE id IN ?", part)
-		if err != nil {
-			return nil, err
-		}
-		episodes = append(episodes, found...)
-	}
-	return episodes, nil
+	return inParts(ids, func(part []string) ([]learning.Episode, error) {
+		return selectEpisodes(s.read.WithContext(ctx), math.MaxInt, "WHERE id IN ?", part)
+	})
 }
 
 // RecentEpisodes implements learning.EpisodeStore. A span of time is also one of
@@ -73,11 +65,7 @@ func (s *Store) RecentEpisodes(ctx context.Context, filter learning.EpisodeFilte
 
 // LastEpisode implements learning.EpisodeStore.
 func (s *Store) LastEpisode(ctx context.Context, agentID string) (learning.Episode, bool, error) {
-	found, err := selectEpisodes(s.read.WithContext(ctx), math.MaxInt, "WHERE agent_id = ? ORDER BY num DESC LIMIT 1", agentID)
-	if err != nil || len(found) == 0 {
-		return learning.Episode{}, false, err
-	}
-	return found[0], true, nil
+	return first(selectEpisodes(s.read.WithContext(ctx), math.MaxInt, "WHERE agent_id = ? ORDER BY num DESC LIMIT 1", agentID))
 }
 
 // selectEpisodes reads episodes until they hold most bytes.
@@ -91,14 +79,10 @@ func selectEpisodes(db *gorm.DB, most int, where string, args ...any) ([]learnin
 	size := 0
 	for size < most && rows.Next() {
 		var e learning.Episode
-		var created int64
-		var object sql.NullString
-		err := rows.Scan(&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.Persona, &e.EventType, &e.Event, &e.Title, &e.Content, &object, &e.Learned,
-			&e.Project, &e.Importance, &created)
-		if err != nil {
+		if err := rows.Scan(&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.Persona, &e.EventType, &e.Event, &e.Title, &e.Content, fromJSON(&e.Context), &e.Learned,
+			&e.Project, &e.Importance, at(&e.CreatedAt)); err != nil {
 			return nil, closing(rows, err)
 		}
-		e.CreatedAt, e.Context = fromMillis(created), rawOf(object)
 		episodes = append(episodes, e)
 		size += len(e.Content) + len(e.Context) + len(e.Learned)
 	}
@@ -115,11 +99,8 @@ func (s *Store) ScanEpisodes(ctx context.Context, visit func(chunk []learning.Ep
 const selectSearchedEpisode = "SELECT num, id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, created_at FROM episodes"
 
 func scanSearchedEpisode(rows *sql.Rows) (e learning.Episode, size int, err error) {
-	var created int64
-	var object sql.NullString
-	err = rows.Scan(&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.Persona, &e.EventType, &e.Event, &e.Title, &e.Content, &object, &e.Learned,
-		&e.Project, &created)
-	e.CreatedAt, e.Context = fromMillis(created), rawOf(object)
+	err = rows.Scan(&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.Persona, &e.EventType, &e.Event, &e.Title, &e.Content, fromJSON(&e.Context), &e.Learned,
+		&e.Project, at(&e.CreatedAt))
 	return e, len(e.Content) + len(e.Context) + len(e.Learned), err
 }
 
@@ -128,11 +109,4 @@ func (s *Store) FindEpisodes(ctx context.Context, search learning.KeptSearch, vi
 	return containing(ctx, s.read.WithContext(ctx), contained[learning.Episode]{
 		table: "episodes", choose: selectSearchedEpisode, texts: []string{"title", "content", "context", "learned", "event"}, project: true, scan: scanSearchedEpisode,
 	}, search, visit)
-}
-
-func rawOf(text sql.NullString) json.RawMessage {
-	if !text.Valid {
-		return nil
-	}
-	return json.RawMessage(text.String)
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -88,42 +87,21 @@ func (tx *pipelineTx) SameProblem(operationType string, print int64, last int) (
 
 // WindowEpisodes implements learning.ExperienceTx.
 func (tx *pipelineTx) WindowEpisodes(operationType string, from time.Time, limit int) ([]learning.Evidence, error) {
-	rows, err := query(tx.db, `SELECT num, agent_id, utility, created_at FROM episodes
+	found, err := list(tx.db, func(e *learning.Evidence) []any {
+		e.Kind = learning.EvidenceEpisode
+		return []any{&e.Ref, &e.Agent, &e.Score, at(&e.At)}
+	}, `SELECT num, agent_id, utility, created_at FROM episodes
 		WHERE operation_type = ? AND `+isExperience+` AND created_at >= ? ORDER BY num DESC LIMIT ?`, operationType, millis(from), limit)
-	if err != nil {
-		return nil, err
-	}
-	var found []learning.Evidence
-	for rows.Next() {
-		e := learning.Evidence{Kind: learning.EvidenceEpisode}
-		var at int64
-		if err := rows.Scan(&e.Ref, &e.Agent, &e.Score, &at); err != nil {
-			return nil, closing(rows, err)
-		}
-		e.At = fromMillis(at)
-		found = append(found, e)
-	}
 	slices.Reverse(found)
-	return found, closing(rows, rows.Err())
+	return found, err
 }
 
 // WindowNumbers implements learning.ExperienceTx. It reads no episode that is older.
 func (tx *pipelineTx) WindowNumbers(operationType string, from time.Time, limit int) ([]int64, error) {
-	rows, err := query(tx.db, "SELECT num FROM episodes WHERE operation_type = ? AND "+isExperience+" AND created_at >= ? ORDER BY created_at DESC LIMIT ?",
+	found, err := list(tx.db, value[int64], "SELECT num FROM episodes WHERE operation_type = ? AND "+isExperience+" AND created_at >= ? ORDER BY created_at DESC LIMIT ?",
 		operationType, millis(from), limit)
-	if err != nil {
-		return nil, err
-	}
-	found := []int64{}
-	for rows.Next() {
-		var number int64
-		if err := rows.Scan(&number); err != nil {
-			return nil, closing(rows, err)
-		}
-		found = append(found, number)
-	}
 	slices.SortFunc(found, func(a, b int64) int { return cmp.Compare(b, a) }) // of one millisecond too
-	return found, closing(rows, rows.Err())
+	return found, err
 }
 
 const selectExperience = `SELECT num, id, created_at, operation_type, server_name, problem, solution, outcome, metadata, quality_score, duration_ms, notes,
@@ -138,21 +116,12 @@ func experiences(db *gorm.DB, most int, where string, args ...any) ([]learning.E
 	found := []learning.Experience{}
 	for size := 0; size < most && rows.Next(); {
 		var x learning.Experience
-		var problem, solution, metadata sql.NullString
-		err := rows.Scan(&x.Number, &x.EpisodeID, &x.Timestamp, &x.OperationType, &x.ServerName, &problem, &solution, &x.Outcome, &metadata,
+		err := rows.Scan(&x.Number, &x.EpisodeID, &x.Timestamp, &x.OperationType, &x.ServerName, fromJSON(&x.Problem), fromJSON(&x.Solution), &x.Outcome, fromJSON(&x.Metadata),
 			&x.QualityScore, &x.DurationMS, &x.Notes, &x.Novelty, &x.Effectiveness, &x.Generalizability, &x.Utility, &x.AgentID, &x.Project)
 		if err != nil {
 			return nil, closing(rows, err)
 		}
 		x.At = fromMillis(x.Timestamp)
-		for _, part := range []struct {
-			text sql.NullString
-			into *json.RawMessage
-		}{{problem, &x.Problem}, {solution, &x.Solution}, {metadata, &x.Metadata}} {
-			if part.text.Valid {
-				*part.into = json.RawMessage(part.text.String)
-			}
-		}
 		size += len(x.Problem) + len(x.Solution) + len(x.Metadata) + len(x.Notes)
 		found = append(found, x)
 	}
@@ -161,15 +130,9 @@ func experiences(db *gorm.DB, most int, where string, args ...any) ([]learning.E
 
 // ExperiencesOf implements learning.ExperienceTx.
 func (tx *pipelineTx) ExperiencesOf(numbers []int64) ([]learning.Experience, error) {
-	var found []learning.Experience
-	for part := range slices.Chunk(numbers, lookups) {
-		some, err := experiences(tx.db, unbounded, "WHERE num IN ("+marks(len(part))+") AND "+isExperience+" ORDER BY num", anys(part)...)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, some...)
-	}
-	return found, nil
+	return inParts(numbers, func(part []int64) ([]learning.Experience, error) {
+		return experiences(tx.db, unbounded, "WHERE num IN ("+marks(len(part))+") AND "+isExperience+" ORDER BY num", anys(part)...)
+	})
 }
 
 // Experiences implements learning.ExperienceReader.
@@ -183,11 +146,7 @@ func (s *Store) Experiences(ctx context.Context, filter learning.ExperienceFilte
 
 // ExperienceOf implements learning.ExperienceReader.
 func (s *Store) ExperienceOf(ctx context.Context, number int64) (learning.Experience, bool, error) {
-	found, err := experiences(s.read.WithContext(ctx), unbounded, "WHERE num = ? AND "+isExperience, number)
-	if err != nil || len(found) == 0 {
-		return learning.Experience{}, false, err
-	}
-	return found[0], true, nil
+	return first(experiences(s.read.WithContext(ctx), unbounded, "WHERE num = ? AND "+isExperience, number))
 }
 
 // CountExperiences implements learning.ExperienceReader.

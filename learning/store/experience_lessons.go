@@ -36,23 +36,13 @@ func (s *Store) ApplicableLessons(ctx context.Context, where learning.Whereabout
 	if err != nil {
 		return nil, summary, err
 	}
-	rows, err := query(db, sure+" ORDER BY sure DESC, num LIMIT ?", append(args, limit)...)
+	order, err := list(db, value[int64], "SELECT num FROM ("+sure+" ORDER BY sure DESC, num LIMIT ?)", append(args, limit)...)
 	if err != nil {
 		return nil, summary, err
 	}
-	place := map[int64]int{} // a lesson's place among them, by its number
-	var order []int64
-	for rows.Next() {
-		var number int64
-		var confidence float64
-		if err := rows.Scan(&number, &confidence); err != nil {
-			return nil, summary, closing(rows, err)
-		}
-		place[number] = len(order)
-		order = append(order, number)
-	}
-	if err := closing(rows, rows.Err()); err != nil {
-		return nil, summary, err
+	place := make(map[int64]int, len(order)) // a lesson's place among them, by its number
+	for i, number := range order {
+		place[number] = i
 	}
 	var found []learning.Lesson
 	size := 0

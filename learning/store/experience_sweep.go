@@ -11,20 +11,8 @@ import (
 
 // ExpiredExperiences implements learning.ExperienceReader.
 func (s *Store) ExpiredExperiences(ctx context.Context, before, keep time.Time, limit int) ([]int64, error) {
-	var numbers []int64
-	rows, err := query(s.read.WithContext(ctx), "SELECT num FROM episodes WHERE "+isExperience+" AND created_at < ? AND (utility < ? OR created_at < ?) ORDER BY created_at LIMIT ?",
+	return list(s.read.WithContext(ctx), value[int64], "SELECT num FROM episodes WHERE "+isExperience+" AND created_at < ? AND (utility < ? OR created_at < ?) ORDER BY created_at LIMIT ?",
 		millis(before), learning.KeepUtility, millis(keep), limit)
-	if err != nil {
-		return nil, err
-	}
-	for rows.Next() {
-		var number int64
-		if err := rows.Scan(&number); err != nil {
-			return nil, closing(rows, err)
-		}
-		numbers = append(numbers, number)
-	}
-	return numbers, closing(rows, rows.Err())
 }
 
 // DropExperiences implements learning.ExperienceTx.

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"strings"
 	"time"
 
@@ -29,38 +28,18 @@ func (s *Store) Fact(ctx context.Context, persona, key string) (learning.Fact, b
 	return oneFact(s.read.WithContext(ctx), persona, key)
 }
 
-func oneFact(db *gorm.DB, persona, key string) (fact learning.Fact, ok bool, err error) {
-	rows, err := query(db, "SELECT "+factColumns+", value FROM facts WHERE persona = ? AND key = ?", persona, key)
-	if err != nil {
-		return fact, false, err
-	}
-	if ok = rows.Next(); ok {
-		err = scanFact(rows, &fact, true)
-	}
-	return fact, ok, closing(rows, errors.Join(err, rows.Err()))
+func oneFact(db *gorm.DB, persona, key string) (learning.Fact, bool, error) {
+	return first(list(db, factWithValue, "SELECT "+factColumns+", value FROM facts WHERE persona = ? AND key = ?", persona, key))
 }
 
-func scanFact(rows *sql.Rows, f *learning.Fact, whole bool) error {
-	var trust, value string
-	var expires, accessed *int64
-	var cached, created, updated int64
-	into := []any{
-		&f.Version, &f.Persona, &f.Key, &f.Category, &f.TTL, &expires, &f.Probe, &f.Source, &f.Author, &trust,
-		&f.AccessCount, &accessed, &cached, &created, &updated,
+func factInto(f *learning.Fact) []any {
+	return []any{
+		&f.Version, &f.Persona, &f.Key, &f.Category, &f.TTL, atOrNil(&f.ExpiresAt), &f.Probe, &f.Source, &f.Author, &f.Trust,
+		&f.AccessCount, atOrNil(&f.LastAccessed), at(&f.CachedAt), at(&f.CreatedAt), at(&f.UpdatedAt),
 	}
-	if whole {
-		into = append(into, &value)
-	}
-	if err := rows.Scan(into...); err != nil {
-		return err
-	}
-	f.Trust, f.ExpiresAt, f.LastAccessed = learning.Trust(trust), fromMillisPtr(expires), fromMillisPtr(accessed)
-	f.CachedAt, f.CreatedAt, f.UpdatedAt = fromMillis(cached), fromMillis(created), fromMillis(updated)
-	if whole {
-		f.Value = []byte(value)
-	}
-	return nil
 }
+
+func factWithValue(f *learning.Fact) []any { return append(factInto(f), fromJSON(&f.Value)) }
 
 // FactsUnder implements learning.FactStore.
 func (s *Store) FactsUnder(ctx context.Context, persona string, keys []string) (facts []learning.Fact, all bool, err error) {
@@ -76,7 +55,7 @@ func (s *Store) FactsUnder(ctx context.Context, persona string, keys []string) (
 	size := 0
 	for size <= learning.MaxAnswer && rows.Next() {
 		var fact learning.Fact
-		if err := scanFact(rows, &fact, true); err != nil {
+		if err := rows.Scan(factWithValue(&fact)...); err != nil {
 			return nil, false, closing(rows, err)
 		}
 		size += len(fact.Value)
@@ -116,46 +95,25 @@ func (s *Store) FactKeys(ctx context.Context, span learning.FactSpan, at time.Ti
 // ScanFacts implements learning.FactStore.
 func (s *Store) ScanFacts(ctx context.Context, visit func(chunk []learning.Fact) error) error {
 	return eachChunk(s.read.WithContext(ctx).Raw("SELECT "+factColumns+", value FROM facts ORDER BY version"), func(rows *sql.Rows) (f learning.Fact, size int, err error) {
-		err = scanFact(rows, &f, true)
+		err = rows.Scan(factWithValue(&f)...)
 		return f, len(f.Value), err
 	}, visit)
 }
 
 // FactCategories implements learning.FactStore.
 func (s *Store) FactCategories(ctx context.Context, persona string, at time.Time) ([]learning.FactCategory, error) {
-	rows, err := query(s.read.WithContext(ctx), `SELECT category, count(*) FROM facts
+	return list(s.read.WithContext(ctx), func(c *learning.FactCategory) []any { return []any{&c.Category, &c.Facts} }, `SELECT category, count(*) FROM facts
 		WHERE persona = ? AND (expires_at IS NULL OR expires_at > ?) GROUP BY category ORDER BY category`, persona, millis(at))
-	if err != nil {
-		return nil, err
-	}
-	list := []learning.FactCategory{}
-	for rows.Next() {
-		var c learning.FactCategory
-		if err := rows.Scan(&c.Category, &c.Facts); err != nil {
-			return nil, closing(rows, err)
-		}
-		list = append(list, c)
-	}
-	return list, closing(rows, rows.Err())
 }
 
 // CountFacts implements learning.FactStore.
 func (s *Store) CountFacts(ctx context.Context, at time.Time) ([]learning.PersonaFacts, error) {
-	rows, err := query(s.read.WithContext(ctx), `SELECT persona, count(*), ifnull(sum(expires_at <= ?), 0), sum(octet_length(value))
-		FROM facts GROUP BY persona ORDER BY persona`, millis(at))
-	if err != nil {
-		return nil, err
+	found, err := list(s.read.WithContext(ctx), func(p *learning.PersonaFacts) []any { return []any{&p.Persona, &p.Facts, &p.Expired, &p.Bytes} },
+		`SELECT persona, count(*), ifnull(sum(expires_at <= ?), 0), sum(octet_length(value)) FROM facts GROUP BY persona ORDER BY persona`, millis(at))
+	for i := range found {
+		found[i].Facts -= found[i].Expired
 	}
-	list := []learning.PersonaFacts{}
-	for rows.Next() {
-		var p learning.PersonaFacts
-		if err := rows.Scan(&p.Persona, &p.Facts, &p.Expired, &p.Bytes); err != nil {
-			return nil, closing(rows, err)
-		}
-		p.Facts -= p.Expired
-		list = append(list, p)
-	}
-	return list, closing(rows, rows.Err())
+	return found, err
 }
 
 // FactsDue implements learning.FactStore.
@@ -253,19 +211,8 @@ func (tx *factTx) due(where string, by time.Time, limit int) ([]learning.Fact, e
 }
 
 // plain returns facts without their values.
-func (tx *factTx) plain(where string, args ...any) (facts []learning.Fact, err error) {
-	rows, err := query(tx.db, "SELECT "+factColumns+" FROM facts "+where, args...)
-	if err != nil {
-		return nil, err
-	}
-	for rows.Next() {
-		var fact learning.Fact
-		if err := scanFact(rows, &fact, false); err != nil {
-			return nil, closing(rows, err)
-		}
-		facts = append(facts, fact)
-	}
-	return facts, closing(rows, rows.Err())
+func (tx *factTx) plain(where string, args ...any) ([]learning.Fact, error) {
+	return list(tx.db, factInto, "SELECT "+factColumns+" FROM facts "+where, args...)
 }
 
 // each runs a statement on each fact's version.

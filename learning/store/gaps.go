@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
@@ -17,32 +15,13 @@ var _ learning.GapStore = (*Store)(nil)
 
 const gapColumns = `id, question, project, asked_in, agents, count, first_asked, last_asked, status, answered_by, settled_by, reason, settled_at`
 
-func scanGap(rows *sql.Rows) (g learning.Gap, err error) {
-	var places, agents, status string
-	var first, last int64
-	var settled *int64
-	if err = rows.Scan(&g.ID, &g.Question, &g.Project, &places, &agents, &g.Count, &first, &last, &status,
-		&g.AnsweredBy, &g.SettledBy, &g.Reason, &settled); err != nil {
-		return g, err
-	}
-	g.Status, g.FirstAsked, g.LastAsked, g.SettledAt = learning.GapStatus(status), fromMillis(first), fromMillis(last), fromMillisPtr(settled)
-	return g, errors.Join(json.Unmarshal([]byte(places), &g.AskedIn), json.Unmarshal([]byte(agents), &g.Agents))
-}
-
 func gaps(db *gorm.DB, where string, args ...any) ([]learning.Gap, error) {
-	rows, err := query(db, "SELECT "+gapColumns+" FROM gaps "+where, args...)
-	if err != nil {
-		return nil, err
-	}
-	list := []learning.Gap{}
-	for rows.Next() {
-		gap, err := scanGap(rows)
-		if err != nil {
-			return nil, closing(rows, err)
+	return list(db, func(g *learning.Gap) []any {
+		return []any{
+			&g.ID, &g.Question, &g.Project, fromJSON(&g.AskedIn), fromJSON(&g.Agents), &g.Count, at(&g.FirstAsked), at(&g.LastAsked), &g.Status,
+			&g.AnsweredBy, &g.SettledBy, &g.Reason, atOrNil(&g.SettledAt),
 		}
-		list = append(list, gap)
-	}
-	return list, closing(rows, rows.Err())
+	}, "SELECT "+gapColumns+" FROM gaps "+where, args...)
 }
 
 // Gap implements learning.GapStore.
@@ -51,11 +30,7 @@ func (s *Store) Gap(ctx context.Context, id string) (learning.Gap, bool, error) 
 }
 
 func oneGap(db *gorm.DB, id string) (learning.Gap, bool, error) {
-	list, err := gaps(db, "WHERE id = ?", id)
-	if err != nil || len(list) == 0 {
-		return learning.Gap{}, false, err
-	}
-	return list[0], true, nil
+	return first(gaps(db, "WHERE id = ?", id))
 }
 
 // putGap writes a gap over what is there.
@@ -160,18 +135,5 @@ func (s *Store) MarkChecked(ctx context.Context, ids []string, at time.Time) err
 
 // CountGaps implements learning.GapStore.
 func (s *Store) CountGaps(ctx context.Context) (map[learning.GapStatus]int64, error) {
-	rows, err := query(s.read.WithContext(ctx), "SELECT status, count(*) FROM gaps GROUP BY status")
-	if err != nil {
-		return nil, err
-	}
-	counts := map[learning.GapStatus]int64{}
-	for rows.Next() {
-		var status string
-		var n int64
-		if err := rows.Scan(&status, &n); err != nil {
-			return nil, closing(rows, err)
-		}
-		counts[learning.GapStatus(status)] = n
-	}
-	return counts, closing(rows, rows.Err())
+	return tally[learning.GapStatus](s.read.WithContext(ctx), "SELECT status, count(*) FROM gaps GROUP BY status")
 }

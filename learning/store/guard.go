@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -50,11 +48,7 @@ func (tx *pipelineTx) AddChecks(checks ...learning.CheckRecord) error {
 
 // CheckOf implements learning.GuardTx.
 func (tx *pipelineTx) CheckOf(id string) (learning.CheckRecord, bool, error) {
-	found, err := selectChecks(tx.db, "WHERE id = ?", id)
-	if err != nil || len(found) == 0 {
-		return learning.CheckRecord{}, false, err
-	}
-	return found[0], true, nil
+	return first(selectChecks(tx.db, "WHERE id = ?", id))
 }
 
 // SettleCheck implements learning.GuardTx.
@@ -102,52 +96,34 @@ func (s *Store) ListChecks(ctx context.Context, filter learning.LedgerFilter, be
 
 // selectChecks reads checks with what they showed.
 func selectChecks(db *gorm.DB, where string, args ...any) ([]learning.CheckRecord, error) {
-	rows, err := query(db, selectCheck+where, args...)
-	if err != nil {
-		return nil, err
-	}
-	checks, at := []learning.CheckRecord{}, map[int64]int{}
-	for rows.Next() {
-		var c learning.CheckRecord
-		var decision, notes, outcome, result string
-		var made int64
-		var settled *int64
-		err := rows.Scan(&c.Number, &c.ID, &c.Agent, &c.Project, &c.Domain, &c.Tool, &c.Action, &c.Context, &decision, &notes, &c.TookUS, &made,
-			&outcome, &result, &c.OutcomeBy, &c.Remark, &settled)
-		if err == nil {
-			err = parseLists([]string{notes}, &c.Notes)
+	checks, err := list(db, func(c *learning.CheckRecord) []any {
+		c.Matches = []learning.Match{}
+		return []any{
+			&c.Number, &c.ID, &c.Agent, &c.Project, &c.Domain, &c.Tool, &c.Action, &c.Context, &c.Decision, fromJSON(&c.Notes), &c.TookUS, at(&c.At),
+			&c.Outcome, &c.Result, &c.OutcomeBy, &c.Remark, atOrNil(&c.OutcomeAt),
 		}
-		if err != nil {
-			return nil, closing(rows, err)
-		}
-		c.Decision, c.Outcome, c.Result = learning.Decision(decision), learning.Outcome(outcome), learning.Result(result)
-		c.At, c.OutcomeAt, c.Matches = fromMillis(made), fromMillisPtr(settled), []learning.Match{}
-		at[c.Number] = len(checks)
-		checks = append(checks, c)
-	}
-	if err := closing(rows, rows.Err()); err != nil || len(checks) == 0 {
+	}, selectCheck+where, args...)
+	if err != nil || len(checks) == 0 {
 		return checks, err
 	}
-	numbers := make([]any, len(checks))
+	numbers, place := make([]any, len(checks)), make(map[int64]int, len(checks))
 	for i, c := range checks {
-		numbers[i] = c.Number
+		numbers[i], place[c.Number] = c.Number, i
 	}
-	rows, err = query(db, "SELECT check_num, rule_id, title, severity, lane, reason, confidence, blocks FROM check_matches WHERE check_num IN (?"+
-		strings.Repeat(", ?", len(numbers)-1)+") ORDER BY check_num, blocks DESC, rule_id", numbers...)
-	if err != nil {
-		return nil, err
+	type shown struct {
+		check int64
+		learning.Match
 	}
-	for rows.Next() {
-		var num int64
-		var m learning.Match
-		var severity string
-		if err := rows.Scan(&num, &m.RuleID, &m.Title, &severity, &m.Lane, &m.Reason, &m.Confidence, &m.Blocks); err != nil {
-			return nil, closing(rows, err)
-		}
-		m.Severity, m.Alternatives = learning.Severity(severity), []string{}
-		checks[at[num]].Matches = append(checks[at[num]].Matches, m)
+	matches, err := list(db, func(m *shown) []any {
+		m.Alternatives = []string{}
+		return []any{&m.check, &m.RuleID, &m.Title, &m.Severity, &m.Lane, &m.Reason, &m.Confidence, &m.Blocks}
+	}, "SELECT check_num, rule_id, title, severity, lane, reason, confidence, blocks FROM check_matches WHERE check_num IN ("+
+		marks(len(numbers))+") ORDER BY check_num, blocks DESC, rule_id", numbers...)
+	for _, m := range matches {
+		of := &checks[place[m.check]]
+		of.Matches = append(of.Matches, m.Match)
 	}
-	return checks, closing(rows, rows.Err())
+	return checks, err
 }
 
 const selectStanding = `SELECT id, forced, times_triggered, last_triggered, heeded, overridden, overridden_success, overridden_failure,
@@ -176,31 +152,24 @@ func (tx *pipelineTx) GuardStanding(ruleID string) (learning.GuardStanding, erro
 }
 
 func selectStandings(db *gorm.DB, where string, args ...any) ([]learning.GuardStanding, error) {
-	rows, err := query(db, selectStanding+where, args...)
-	if err != nil {
-		return nil, err
+	type standing struct {
+		learning.GuardStanding
+		confidence, decay *float64
+		believed          *time.Time
 	}
-	var standings []learning.GuardStanding
-	for rows.Next() {
-		var g learning.GuardStanding
-		var triggered, believed, demoted *int64
-		var confidence, decay sql.NullFloat64
-		var overriders string
-		err := rows.Scan(&g.RuleID, &g.Forced, &g.TimesTriggered, &triggered, &g.Heeded, &g.Overridden, &g.OverriddenSuccess, &g.OverriddenFailure,
-			&g.OverriddenPartial, &g.RecentSuccess, &overriders, &confidence, &decay, &believed, &demoted, &g.DemotedReason)
-		if err == nil {
-			err = json.Unmarshal([]byte(overriders), &g.Overriders)
+	rows, err := list(db, func(g *standing) []any {
+		return []any{
+			&g.RuleID, &g.Forced, &g.TimesTriggered, atOrNil(&g.LastTriggered), &g.Heeded, &g.Overridden, &g.OverriddenSuccess, &g.OverriddenFailure,
+			&g.OverriddenPartial, &g.RecentSuccess, fromJSON(&g.Overriders), &g.confidence, &g.decay, atOrNil(&g.believed), atOrNil(&g.DemotedAt), &g.DemotedReason,
 		}
-		if err != nil {
-			return nil, closing(rows, err)
+	}, selectStanding+where, args...)
+	standings := make([]learning.GuardStanding, len(rows))
+	for i, g := range rows {
+		if standings[i] = g.GuardStanding; g.confidence != nil && g.decay != nil && g.believed != nil {
+			standings[i].Belief = &learning.Belief{InitialConfidence: *g.confidence, DecayConstant: *g.decay, ConfidenceAt: *g.believed}
 		}
-		g.LastTriggered, g.DemotedAt = fromMillisPtr(triggered), fromMillisPtr(demoted)
-		if confidence.Valid && believed != nil {
-			g.Belief = &learning.Belief{InitialConfidence: confidence.Float64, DecayConstant: decay.Float64, ConfidenceAt: fromMillis(*believed)}
-		}
-		standings = append(standings, g)
 	}
-	return standings, closing(rows, rows.Err())
+	return standings, err
 }
 
 // PutGuardStanding implements learning.GuardTx.

@@ -59,19 +59,11 @@ func whose(persona string) (where string, args []any) {
 
 // holdings scans rows of persona, category, expired rows, all rows, and bytes.
 func (s *Store) holdings(ctx context.Context, text string, args ...any) ([]skillrouter.Holding, error) {
-	rows, err := query(s.read.WithContext(ctx), text, args...)
-	if err != nil {
-		return nil, err
+	found, err := list(s.read.WithContext(ctx), func(h *skillrouter.Holding) []any {
+		return []any{&h.Persona, &h.Category, &h.Expired, &h.Count, &h.Bytes}
+	}, text, args...)
+	for i := range found {
+		found[i].Count -= found[i].Expired
 	}
-	var list []skillrouter.Holding
-	for rows.Next() {
-		var h skillrouter.Holding
-		var all int64
-		if err := rows.Scan(&h.Persona, &h.Category, &h.Expired, &all, &h.Bytes); err != nil {
-			return nil, closing(rows, err)
-		}
-		h.Count = all - h.Expired
-		list = append(list, h)
-	}
-	return list, closing(rows, rows.Err())
+	return found, err
 }

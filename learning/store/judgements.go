@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"gorm.io/gorm"
@@ -16,36 +14,24 @@ import (
 var _ learning.JudgementStore = (*Store)(nil)
 
 func judgements(db *gorm.DB, where string, args ...any) ([]learning.Judgement, error) {
-	rows, err := query(db, "SELECT number, id, question, project, good, bad, author, created_at, updated_at, ran_at, ranks FROM judgements "+where, args...)
-	if err != nil {
-		return nil, err
+	type judgement struct {
+		learning.Judgement
+		ran   *time.Time
+		ranks map[string]int
 	}
-	list := []learning.Judgement{}
-	for rows.Next() {
-		j, err := scanJudgement(rows)
-		if err != nil {
-			return nil, closing(rows, err)
+	rows, err := list(db, func(j *judgement) []any {
+		return []any{
+			&j.Number, &j.ID, &j.Question, &j.Project, fromJSON(&j.Good), fromJSON(&j.Bad), &j.Author, at(&j.CreatedAt), at(&j.UpdatedAt),
+			atOrNil(&j.ran), fromJSON(&j.ranks),
 		}
-		list = append(list, j)
+	}, "SELECT number, id, question, project, good, bad, author, created_at, updated_at, ran_at, ranks FROM judgements "+where, args...)
+	found := make([]learning.Judgement, len(rows))
+	for i, j := range rows {
+		if found[i] = j.Judgement; j.ran != nil && j.ranks != nil {
+			found[i].Last = &learning.JudgementRun{At: *j.ran, Ranks: j.ranks}
+		}
 	}
-	return list, closing(rows, rows.Err())
-}
-
-func scanJudgement(rows *sql.Rows) (j learning.Judgement, err error) {
-	var good, bad string
-	var ranks *string
-	var created, updated int64
-	var ran *int64
-	if err = rows.Scan(&j.Number, &j.ID, &j.Question, &j.Project, &good, &bad, &j.Author, &created, &updated, &ran, &ranks); err != nil {
-		return j, err
-	}
-	j.CreatedAt, j.UpdatedAt = fromMillis(created), fromMillis(updated)
-	err = errors.Join(json.Unmarshal([]byte(good), &j.Good), json.Unmarshal([]byte(bad), &j.Bad))
-	if ran != nil && ranks != nil {
-		j.Last = &learning.JudgementRun{At: fromMillis(*ran)}
-		err = errors.Join(err, json.Unmarshal([]byte(*ranks), &j.Last.Ranks))
-	}
-	return j, err
+	return found, err
 }
 
 // Judgement implements learning.JudgementStore.
@@ -54,11 +40,7 @@ func (s *Store) Judgement(ctx context.Context, id string) (learning.Judgement, b
 }
 
 func oneJudgement(db *gorm.DB, id string) (learning.Judgement, bool, error) {
-	list, err := judgements(db, "WHERE id = ?", id)
-	if err != nil || len(list) == 0 {
-		return learning.Judgement{}, false, err
-	}
-	return list[0], true, nil
+	return first(judgements(db, "WHERE id = ?", id))
 }
 
 // ChangeJudgement implements learning.JudgementStore.

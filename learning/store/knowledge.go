@@ -119,19 +119,13 @@ func (s *Store) Knowledge(ctx context.Context, ids []string) ([]learning.Knowled
 }
 
 func knowledgeByID(db *gorm.DB, ids []string) ([]learning.Knowledge, error) {
-	var entries []learning.Knowledge
-	for part := range slices.Chunk(ids, lookups) {
-		found, _, err := selectKnowledge(db, math.MaxInt, "WHERE id IN ?", part)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, found...)
-	}
-	return entries, nil
+	return inParts(ids, func(part []string) ([]learning.Knowledge, error) {
+		return selectKnowledge(db, math.MaxInt, "WHERE id IN ?", part)
+	})
 }
 
 // ListKnowledge implements learning.KnowledgeStore.
-func (s *Store) ListKnowledge(ctx context.Context, filter learning.KnowledgeFilter, before int64) ([]learning.Knowledge, []int64, error) {
+func (s *Store) ListKnowledge(ctx context.Context, filter learning.KnowledgeFilter, before int64) ([]learning.Knowledge, error) {
 	where, args := "WHERE true", []any{}
 	for _, f := range []struct{ column, value string }{
 		{"category", filter.Category}, {"project", filter.Project}, {"agent_id", filter.AgentID},
@@ -150,35 +144,25 @@ func (s *Store) ListKnowledge(ctx context.Context, filter learning.KnowledgeFilt
 
 // selectKnowledge reads entries until they hold most bytes, and one more, so
 // that the domain sees whether there are more.
-func selectKnowledge(db *gorm.DB, most int, where string, args ...any) ([]learning.Knowledge, []int64, error) {
+func selectKnowledge(db *gorm.DB, most int, where string, args ...any) ([]learning.Knowledge, error) {
 	rows, err := db.Raw(`SELECT num, id, category, title, content, tags, source, agent_id, project, trust,
 		use_count, last_used, created_at, updated_at FROM knowledge `+where, args...).Rows()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	entries, numbers := []learning.Knowledge{}, []int64{}
+	entries := []learning.Knowledge{}
 	size, last := 0, 0
 	for size-last < most && rows.Next() {
 		var e learning.Knowledge
-		var number, created, updated int64
-		var used *int64
-		var tags, trust string
-		err := rows.Scan(&number, &e.ID, &e.Category, &e.Title, &e.Content, &tags, &e.Source, &e.Author, &e.Project, &trust,
-			&e.UseCount, &used, &created, &updated)
-		if err != nil {
-			return nil, nil, closing(rows, err)
+		if err := rows.Scan(&e.Number, &e.ID, &e.Category, &e.Title, &e.Content, fromJSON(&e.Tags), &e.Source, &e.Author, &e.Project, &e.Trust,
+			&e.UseCount, atOrNil(&e.LastUsed), at(&e.CreatedAt), at(&e.UpdatedAt)); err != nil {
+			return nil, closing(rows, err)
 		}
-		e.Number = number
-		e.Trust, e.LastUsed = learning.Trust(trust), fromMillisPtr(used)
-		e.CreatedAt, e.UpdatedAt = fromMillis(created), fromMillis(updated)
-		if e.Tags, err = parseTags(tags); err != nil {
-			return nil, nil, closing(rows, err)
-		}
-		entries, numbers = append(entries, e), append(numbers, number)
+		entries = append(entries, e)
 		last = len(e.Content)
 		size += last
 	}
-	return entries, numbers, closing(rows, rows.Err())
+	return entries, closing(rows, rows.Err())
 }
 
 // ScanKnowledge implements learning.KnowledgeStore. It reads one state of the
@@ -191,10 +175,7 @@ func (s *Store) ScanKnowledge(ctx context.Context, visit func(chunk []learning.K
 const selectSearched = "SELECT num, id, category, title, content, tags, project FROM knowledge"
 
 func scanSearched(rows *sql.Rows) (e learning.Knowledge, size int, err error) {
-	var tags string
-	if err = rows.Scan(&e.Number, &e.ID, &e.Category, &e.Title, &e.Content, &tags, &e.Project); err == nil {
-		e.Tags, err = parseTags(tags)
-	}
+	err = rows.Scan(&e.Number, &e.ID, &e.Category, &e.Title, &e.Content, fromJSON(&e.Tags), &e.Project)
 	return e, len(e.Content), err
 }
 
@@ -229,13 +210,4 @@ func tagsText(tags []string) string {
 	}
 	text, _ := json.Marshal(tags) // strings cannot fail
 	return string(text)
-}
-
-func parseTags(text string) ([]string, error) {
-	tags := []string{}
-	if text == "[]" {
-		return tags, nil
-	}
-	err := json.Unmarshal([]byte(text), &tags)
-	return tags, err
 }

@@ -97,20 +97,6 @@ const unbounded = math.MaxInt
 // listText is a list as its column holds it.
 func listText(list []string) string { return tagsText(list) }
 
-// parseLists reads the columns of lists into their fields, which then are never nil.
-func parseLists(columns []string, fields ...*[]string) error {
-	for i, field := range fields {
-		*field = []string{}
-		if columns[i] == "[]" {
-			continue
-		}
-		if err := json.Unmarshal([]byte(columns[i]), field); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // jsonText is a value as a column of JSON holds it; nil stays nil.
 func jsonText[T any](value *T) (any, error) {
 	if value == nil {
@@ -118,13 +104,4 @@ func jsonText[T any](value *T) (any, error) {
 	}
 	text, err := json.Marshal(value)
 	return string(text), err
-}
-
-// parseJSON reads a column of JSON, which may be NULL.
-func parseJSON[T any](text sql.NullString) (*T, error) {
-	if !text.Valid {
-		return nil, nil
-	}
-	value := new(T)
-	return value, json.Unmarshal([]byte(text.String), value)
 }

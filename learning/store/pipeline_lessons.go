@@ -42,24 +42,12 @@ func lessonValues(l *learning.Lesson, print learning.Fingerprint) []any {
 
 // scanLesson reads a row of selectLesson, and how many bytes it counts for.
 func scanLesson(rows *sql.Rows) (l learning.Lesson, size int, err error) {
-	var kind, severity, trust, level, status string
-	var lists [6]string
-	var believed, occurred, created, updated int64
-	var validated, retired *int64
-	err = rows.Scan(&l.Number, &l.ID, &kind, &l.Domain, &l.Category, &l.Title, &l.Context, &l.Action, &l.Outcome,
-		&l.RootCause, &l.Solution, &l.Body, &lists[0], &severity, &lists[1], &l.SourceAgent, &lists[2],
-		&lists[3], &lists[4], &l.TriggerPattern, &l.BlockAction, &l.Project, &trust, &level, &status,
-		&l.Transferability, &lists[5], &l.PatternID, &l.InitialConfidence, &l.DecayConstant, &believed,
-		&l.Occurrences, &occurred, &l.TimesApplied, &l.TimesSucceeded, &l.Validated, &l.ValidatedBy,
-		&l.ValidationNotes, &validated, &l.SupersededBy, &retired, &l.RetiredReason, &created, &updated, &l.Deprecated, &l.Proposed)
-	if err != nil {
-		return l, 0, err
-	}
-	l.Type, l.Severity, l.Trust = learning.LessonType(kind), learning.Severity(severity), learning.Trust(trust)
-	l.Level, l.Status = learning.Level(level), learning.LessonStatus(status)
-	l.ConfidenceAt, l.LastOccurred, l.CreatedAt, l.UpdatedAt = fromMillis(believed), fromMillis(occurred), fromMillis(created), fromMillis(updated)
-	l.LastValidatedAt, l.RetiredAt = fromMillisPtr(validated), fromMillisPtr(retired)
-	err = parseLists(lists[:], &l.Alternatives, &l.Tags, &l.RelatedFiles, &l.RelatedCommands, &l.Contexts, &l.SourceCaseIDs)
+	err = rows.Scan(&l.Number, &l.ID, &l.Type, &l.Domain, &l.Category, &l.Title, &l.Context, &l.Action, &l.Outcome,
+		&l.RootCause, &l.Solution, &l.Body, fromJSON(&l.Alternatives), &l.Severity, fromJSON(&l.Tags), &l.SourceAgent, fromJSON(&l.RelatedFiles),
+		fromJSON(&l.RelatedCommands), fromJSON(&l.Contexts), &l.TriggerPattern, &l.BlockAction, &l.Project, &l.Trust, &l.Level, &l.Status,
+		&l.Transferability, fromJSON(&l.SourceCaseIDs), &l.PatternID, &l.InitialConfidence, &l.DecayConstant, at(&l.ConfidenceAt),
+		&l.Occurrences, at(&l.LastOccurred), &l.TimesApplied, &l.TimesSucceeded, &l.Validated, &l.ValidatedBy,
+		&l.ValidationNotes, atOrNil(&l.LastValidatedAt), &l.SupersededBy, atOrNil(&l.RetiredAt), &l.RetiredReason, at(&l.CreatedAt), at(&l.UpdatedAt), &l.Deprecated, &l.Proposed)
 	return l, lessonSize(&l), err
 }
 
@@ -89,11 +77,7 @@ func lessons(db *gorm.DB, most int, where string, args ...any) ([]learning.Lesso
 }
 
 func oneLesson(db *gorm.DB, where string, args ...any) (learning.Lesson, bool, error) {
-	found, err := lessons(db, unbounded, where, args...)
-	if err != nil || len(found) == 0 {
-		return learning.Lesson{}, false, err
-	}
-	return found[0], true, nil
+	return first(lessons(db, unbounded, where, args...))
 }
 
 // LessonsByPrint implements learning.PipelineTx.
@@ -133,43 +117,18 @@ func (s *Store) LessonOf(ctx context.Context, ref string) (learning.Lesson, bool
 
 // Lessons implements learning.PipelineStore.
 func (s *Store) Lessons(ctx context.Context, ids []string) ([]learning.Lesson, error) {
-	var all []learning.Lesson
-	for part := range slices.Chunk(ids, lookups) {
-		var c conditions
-		among(&c, "id", part)
-		found, err := lessons(s.read.WithContext(ctx), unbounded, c.text, c.args...)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, found...)
-	}
-	return all, nil
+	return inParts(ids, func(part []string) ([]learning.Lesson, error) {
+		return lessons(s.read.WithContext(ctx), unbounded, "WHERE id IN ("+marks(len(part))+")", anys(part)...)
+	})
 }
 
 // LessonPlaces implements learning.PipelineStore.
 func (s *Store) LessonPlaces(ctx context.Context, ids []string) ([]learning.Lesson, error) {
-	all := make([]learning.Lesson, 0, len(ids))
-	for part := range slices.Chunk(ids, lookups) {
-		var c conditions
-		among(&c, "id", part)
-		rows, err := query(s.read.WithContext(ctx), "SELECT id, num, domain, project, transferability, last_occurred FROM lessons "+c.text+" AND status <> 'retired'", c.args...)
-		if err != nil {
-			return nil, err
-		}
-		for rows.Next() {
-			var l learning.Lesson
-			var last int64
-			if err := rows.Scan(&l.ID, &l.Number, &l.Domain, &l.Project, &l.Transferability, &last); err != nil {
-				return nil, closing(rows, err)
-			}
-			l.LastOccurred = fromMillis(last)
-			all = append(all, l)
-		}
-		if err := closing(rows, rows.Err()); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
+	return inParts(ids, func(part []string) ([]learning.Lesson, error) {
+		return list(s.read.WithContext(ctx), func(l *learning.Lesson) []any {
+			return []any{&l.ID, &l.Number, &l.Domain, &l.Project, &l.Transferability, at(&l.LastOccurred)}
+		}, "SELECT id, num, domain, project, transferability, last_occurred FROM lessons WHERE id IN ("+marks(len(part))+") AND status <> 'retired'", anys(part)...)
+	})
 }
 
 // msPerDay turns milliseconds into the days of a decay constant.

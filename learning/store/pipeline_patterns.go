@@ -61,38 +61,21 @@ func patterns(db *gorm.DB, where string, args ...any) ([]learning.Pattern, error
 }
 
 func scanPattern(rows *sql.Rows) (p learning.Pattern, err error) {
-	var lists [3]string
-	var first, last, believed, created, updated int64
-	var confirmed, validated *int64
-	var made learning.PatternAsMade
-	var numbers string
-	err = rows.Scan(&p.Number, &p.ID, &p.Name, &p.Type, &p.Description, &p.Domain, &lists[0], &p.OperationType, &p.Frequency,
-		&first, &last, &p.Status, &p.ConfirmedBy, &confirmed, &p.Action, &lists[1],
-		&p.Weight, &p.InitialConfidence, &p.DecayConstant, &believed, &p.TimesApplied, &p.TimesSucceeded,
-		&validated, &created, &updated, &lists[2], &p.Lessons, &p.Agents, &p.Representative, &p.Command, &p.ActionConfidence,
-		&made.Type, &made.Description, &made.InitialConfidence, &made.Frequency, &numbers)
-	if err != nil {
-		return p, err
-	}
-	p.FirstSeen, p.LastSeen, p.ConfidenceAt = fromMillis(first), fromMillis(last), fromMillis(believed)
-	p.CreatedAt, p.UpdatedAt = fromMillis(created), fromMillis(updated)
-	p.ConfirmedAt, p.LastValidated = fromMillisPtr(confirmed), fromMillisPtr(validated)
 	p.LessonIDs, p.EpisodeIDs = []string{}, []int64{}
+	made := new(learning.PatternAsMade)
+	err = rows.Scan(&p.Number, &p.ID, &p.Name, &p.Type, &p.Description, &p.Domain, fromJSON(&p.Categories), &p.OperationType, &p.Frequency,
+		at(&p.FirstSeen), at(&p.LastSeen), &p.Status, &p.ConfirmedBy, atOrNil(&p.ConfirmedAt), &p.Action, fromJSON(&p.Prevention),
+		&p.Weight, &p.InitialConfidence, &p.DecayConstant, at(&p.ConfidenceAt), &p.TimesApplied, &p.TimesSucceeded,
+		atOrNil(&p.LastValidated), at(&p.CreatedAt), at(&p.UpdatedAt), fromJSON(&p.Why), &p.Lessons, &p.Agents, &p.Representative, &p.Command, &p.ActionConfidence,
+		&made.Type, &made.Description, &made.InitialConfidence, &made.Frequency, fromJSON(&made.EpisodeIDs))
 	if made.Type != "" {
-		if err := json.Unmarshal([]byte(numbers), &made.EpisodeIDs); err != nil {
-			return p, err
-		}
-		p.Made = &made
+		p.Made = made
 	}
-	return p, parseLists(lists[:], &p.Categories, &p.Prevention, &p.Why)
+	return p, err
 }
 
 func onePattern(db *gorm.DB, where string, args ...any) (learning.Pattern, bool, error) {
-	found, err := patterns(db, where, args...)
-	if err != nil || len(found) == 0 {
-		return learning.Pattern{}, false, err
-	}
-	return found[0], true, nil
+	return first(patterns(db, where, args...))
 }
 
 // PatternOf implements learning.PipelineTx.

@@ -35,17 +35,13 @@ func (tx *pipelineTx) AddPatternAgents(patternID string, agents ...string) (int,
 }
 
 // PatternAgents implements learning.PatternTx.
-func (tx *pipelineTx) PatternAgents(patternID string, limit int) (agents []string, err error) {
-	err = eachID(tx.db, "SELECT agent_id FROM pattern_agents WHERE pattern_id = ? ORDER BY agent_id LIMIT ?",
-		func(agent string) { agents = append(agents, agent) }, patternID, limit)
-	return agents, err
+func (tx *pipelineTx) PatternAgents(patternID string, limit int) ([]string, error) {
+	return list(tx.db, value[string], "SELECT agent_id FROM pattern_agents WHERE pattern_id = ? ORDER BY agent_id LIMIT ?", patternID, limit)
 }
 
 // LessonEvidence implements learning.PatternTx.
-func (tx *pipelineTx) LessonEvidence(patternID string, limit int) (ids []string, err error) {
-	err = eachID(tx.db, "SELECT ref FROM pattern_evidence WHERE pattern_id = ? AND kind = 'lesson' ORDER BY num DESC LIMIT ?",
-		func(id string) { ids = append(ids, id) }, patternID, limit)
-	return ids, err
+func (tx *pipelineTx) LessonEvidence(patternID string, limit int) ([]string, error) {
+	return list(tx.db, value[string], "SELECT ref FROM pattern_evidence WHERE pattern_id = ? AND kind = 'lesson' ORDER BY num DESC LIMIT ?", patternID, limit)
 }
 
 // activeEvidence is true of a row of patterns that gathers a lesson in use.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"strings"
 
 	"gorm.io/gorm"
@@ -28,12 +27,8 @@ func (s *Store) StoredProcedure(ctx context.Context, persona, name string) (lear
 	return oneProcedure(s.read.WithContext(ctx), "persona = ? AND name = ?", persona, name)
 }
 
-func oneProcedure(db *gorm.DB, where string, args ...any) (p learning.StoredProcedure, ok bool, err error) {
-	list, err := procedures(db, "WHERE "+where, args...)
-	if err != nil || len(list) == 0 {
-		return p, false, err
-	}
-	return list[0], true, nil
+func oneProcedure(db *gorm.DB, where string, args ...any) (learning.StoredProcedure, bool, error) {
+	return first(procedures(db, "WHERE "+where, args...))
 }
 
 // procedures reads the procedures that fit; up to MaxAnswer bytes of them.
@@ -55,31 +50,19 @@ func procedures(db *gorm.DB, rest string, args ...any) (list []learning.StoredPr
 }
 
 func scanProcedure(rows *sql.Rows) (p learning.StoredProcedure, size int, err error) {
-	var body, trust string
-	var created, updated int64
-	var deleted *int64
-	err = rows.Scan(&p.Number, &p.Persona, &p.Name, &p.Version, &body, &p.Author, &trust, &p.SaidRate, &p.SaidTime, &p.Runs, &p.Succeeded, &p.Took,
-		&p.File.Path, &p.File.Mark, &p.File.Version, &created, &updated, &deleted)
-	if err != nil {
-		return p, 0, err
+	var body json.RawMessage
+	err = rows.Scan(&p.Number, &p.Persona, &p.Name, &p.Version, fromJSON(&body), &p.Author, &p.Trust, &p.SaidRate, &p.SaidTime, &p.Runs, &p.Succeeded, &p.Took,
+		&p.File.Path, &p.File.Mark, &p.File.Version, at(&p.CreatedAt), at(&p.UpdatedAt), atOrNil(&p.DeletedAt))
+	if err == nil {
+		err = json.Unmarshal(body, &p.Body)
 	}
-	p.Trust, p.CreatedAt, p.UpdatedAt, p.DeletedAt = learning.Trust(trust), fromMillis(created), fromMillis(updated), fromMillisPtr(deleted)
-	return p, len(body), json.Unmarshal([]byte(body), &p.Body)
+	return p, len(body), err
 }
 
 // ProcedureBody implements learning.ProcedureStore.
 func (s *Store) ProcedureBody(ctx context.Context, procedure, version int64) (body learning.ProcedureBody, author string, ok bool, err error) {
-	rows, err := query(s.read.WithContext(ctx), "SELECT body, agent_id FROM procedure_versions WHERE procedure = ? AND version = ?", procedure, version)
-	if err != nil {
-		return body, "", false, err
-	}
-	var text string
-	if ok = rows.Next(); ok {
-		if err = rows.Scan(&text, &author); err == nil {
-			err = json.Unmarshal([]byte(text), &body)
-		}
-	}
-	return body, author, ok, closing(rows, errors.Join(err, rows.Err()))
+	ok, err = one(s.read.WithContext(ctx), []any{fromJSON(&body), &author}, "SELECT body, agent_id FROM procedure_versions WHERE procedure = ? AND version = ?", procedure, version)
+	return body, author, ok, err
 }
 
 // StepRecords implements learning.ProcedureStore.
@@ -87,23 +70,10 @@ func (s *Store) StepRecords(ctx context.Context, procedure int64) ([]learning.St
 	return stepRecords(s.read.WithContext(ctx), procedure)
 }
 
-func stepRecords(db *gorm.DB, procedure int64) (list []learning.StepRecord, err error) {
-	rows, err := query(db, "SELECT name, succeeded, failed, skipped, unknown, took, recent, errors FROM procedure_steps WHERE procedure = ?", procedure)
-	if err != nil {
-		return nil, err
-	}
-	for rows.Next() {
-		var r learning.StepRecord
-		var texts string
-		if err := rows.Scan(&r.Name, &r.Succeeded, &r.Failed, &r.Skipped, &r.Unknown, &r.Took, &r.Recent, &texts); err != nil {
-			return nil, closing(rows, err)
-		}
-		if err := json.Unmarshal([]byte(texts), &r.Errors); err != nil {
-			return nil, closing(rows, err)
-		}
-		list = append(list, r)
-	}
-	return list, closing(rows, rows.Err())
+func stepRecords(db *gorm.DB, procedure int64) ([]learning.StepRecord, error) {
+	return list(db, func(r *learning.StepRecord) []any {
+		return []any{&r.Name, &r.Succeeded, &r.Failed, &r.Skipped, &r.Unknown, &r.Took, &r.Recent, fromJSON(&r.Errors)}
+	}, "SELECT name, succeeded, failed, skipped, unknown, took, recent, errors FROM procedure_steps WHERE procedure = ?", procedure)
 }
 
 // ListProcedures implements learning.ProcedureStore.
@@ -149,23 +119,10 @@ func (s *Store) ProcedureFiles(ctx context.Context) (list []learning.StoredProce
 
 // CountProcedures implements learning.ProcedureStore.
 func (s *Store) CountProcedures(ctx context.Context) (stats learning.ProcedureStats, err error) {
-	stats.Personas = map[string]int64{}
-	rows, err := query(s.read.WithContext(ctx), "SELECT persona, count(*) FROM procedures WHERE deleted_at IS NULL GROUP BY persona")
-	if err != nil {
-		return stats, err
+	db := s.read.WithContext(ctx)
+	if stats.Personas, err = tally[string](db, "SELECT persona, count(*) FROM procedures WHERE deleted_at IS NULL GROUP BY persona"); err == nil {
+		_, err = one(db, []any{&stats.Runs, &stats.Running}, "SELECT count(*), ifnull(sum(status = 'running'), 0) FROM runs")
 	}
-	for rows.Next() {
-		var persona string
-		var count int64
-		if err := rows.Scan(&persona, &count); err != nil {
-			return stats, closing(rows, err)
-		}
-		stats.Personas[persona] = count
-	}
-	if err := closing(rows, rows.Err()); err != nil {
-		return stats, err
-	}
-	err = s.read.WithContext(ctx).Raw("SELECT count(*) AS runs, ifnull(sum(status = 'running'), 0) AS running FROM runs").Row().Scan(&stats.Runs, &stats.Running)
 	return stats, err
 }
 

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"gorm.io/gorm"
 
@@ -14,58 +13,23 @@ var _ learning.PropagationStore = (*Store)(nil)
 
 // LessonBriefs implements learning.PropagationStore.
 func (s *Store) LessonBriefs(ctx context.Context, ids []string) ([]learning.LessonBrief, error) {
-	var briefs []learning.LessonBrief
-	for part := range slices.Chunk(ids, lookups) {
-		var c conditions
-		among(&c, "id", part)
-		rows, err := query(s.read.WithContext(ctx), `SELECT id, num, lesson_type, domain, category, title, substr(solution, 1, ?), severity, tags,
-			source_agent, trust, level, transferability FROM lessons `+c.text+" AND status <> 'retired'",
-			append([]any{learning.MaxBriefSolution / 4}, c.args...)...) // of characters, which have four bytes at most
-		if err != nil {
-			return nil, err
-		}
-		for rows.Next() {
-			var b learning.LessonBrief
-			var kind, severity, tags, trust, level string
-			err := rows.Scan(&b.ID, &b.Number, &kind, &b.Domain, &b.Category, &b.Title, &b.Solution, &severity, &tags, &b.SourceAgent, &trust, &level, &b.Transferability)
-			if err == nil {
-				err = parseLists([]string{tags}, &b.Tags)
+	return inParts(ids, func(part []string) ([]learning.LessonBrief, error) {
+		return list(s.read.WithContext(ctx), func(b *learning.LessonBrief) []any {
+			return []any{
+				&b.ID, &b.Number, &b.Type, &b.Domain, &b.Category, &b.Title, &b.Solution, &b.Severity, fromJSON(&b.Tags), &b.SourceAgent, &b.Trust, &b.Level, &b.Transferability,
 			}
-			if err != nil {
-				return nil, closing(rows, err)
-			}
-			b.Type, b.Severity, b.Trust, b.Level = learning.LessonType(kind), learning.Severity(severity), learning.Trust(trust), learning.Level(level)
-			briefs = append(briefs, b)
-		}
-		if err := closing(rows, rows.Err()); err != nil {
-			return nil, err
-		}
-	}
-	return briefs, nil
+		}, `SELECT id, num, lesson_type, domain, category, title, substr(solution, 1, ?), severity, tags,
+			source_agent, trust, level, transferability FROM lessons WHERE id IN (`+marks(len(part))+") AND status <> 'retired'",
+			append([]any{learning.MaxBriefSolution / 4}, anys(part)...)...) // of characters, which have four bytes at most
+	})
 }
 
 // EpisodeBriefs implements learning.PropagationStore.
 func (s *Store) EpisodeBriefs(ctx context.Context, ids []string) ([]learning.EpisodeBrief, error) {
-	var briefs []learning.EpisodeBrief
-	for part := range slices.Chunk(ids, lookups) {
-		var c conditions
-		among(&c, "id", part)
-		rows, err := query(s.read.WithContext(ctx), "SELECT agent_id, title FROM episodes "+c.text, c.args...)
-		if err != nil {
-			return nil, err
-		}
-		for rows.Next() {
-			var b learning.EpisodeBrief
-			if err := rows.Scan(&b.AgentID, &b.Title); err != nil {
-				return nil, closing(rows, err)
-			}
-			briefs = append(briefs, b)
-		}
-		if err := closing(rows, rows.Err()); err != nil {
-			return nil, err
-		}
-	}
-	return briefs, nil
+	return inParts(ids, func(part []string) ([]learning.EpisodeBrief, error) {
+		return list(s.read.WithContext(ctx), func(b *learning.EpisodeBrief) []any { return []any{&b.AgentID, &b.Title} },
+			"SELECT agent_id, title FROM episodes WHERE id IN ("+marks(len(part))+")", anys(part)...)
+	})
 }
 
 // AddRecipients implements learning.PropagationStore.
@@ -79,28 +43,10 @@ func (s *Store) AddRecipients(ctx context.Context, recipients []learning.Recipie
 
 // Profiles implements learning.PropagationStore.
 func (s *Store) Profiles(ctx context.Context, limit int) ([]learning.Profile, error) {
-	rows, err := query(s.read.WithContext(ctx), "SELECT agent_id, domains, words, updated_at FROM agent_profiles ORDER BY updated_at DESC LIMIT ?", limit)
-	if err != nil {
-		return nil, err
-	}
-	var found []learning.Profile
-	for rows.Next() {
-		p := learning.Profile{Domains: map[string]int{}, Words: map[string]int{}}
-		var domains, words string
-		var updated int64
-		if err := rows.Scan(&p.AgentID, &domains, &words, &updated); err != nil {
-			return nil, closing(rows, err)
-		}
-		if err := json.Unmarshal([]byte(domains), &p.Domains); err != nil {
-			return nil, closing(rows, err)
-		}
-		if err := json.Unmarshal([]byte(words), &p.Words); err != nil {
-			return nil, closing(rows, err)
-		}
-		p.Updated = fromMillis(updated)
-		found = append(found, p)
-	}
-	return found, closing(rows, rows.Err())
+	return list(s.read.WithContext(ctx), func(p *learning.Profile) []any {
+		p.Domains, p.Words = map[string]int{}, map[string]int{}
+		return []any{&p.AgentID, fromJSON(&p.Domains), fromJSON(&p.Words), at(&p.Updated)}
+	}, "SELECT agent_id, domains, words, updated_at FROM agent_profiles ORDER BY updated_at DESC LIMIT ?", limit)
 }
 
 // SaveProfiles implements learning.PropagationStore.

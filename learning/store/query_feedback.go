@@ -32,21 +32,9 @@ func (s *Store) AddQueryFeedback(ctx context.Context, e learning.QueryFeedback, 
 
 // QueryFeedback implements learning.QueryFeedbackStore.
 func (s *Store) QueryFeedback(ctx context.Context) ([]learning.QueryFeedback, error) {
-	rows, err := query(s.read.WithContext(ctx), "SELECT id, query, query_type, negated, note, agent_id, created_at FROM query_feedback ORDER BY seq")
-	if err != nil {
-		return nil, err
-	}
-	list := []learning.QueryFeedback{}
-	for rows.Next() {
-		var e learning.QueryFeedback
-		var at int64
-		if err := rows.Scan(&e.ID, &e.Query, &e.QueryType, &e.Not, &e.Note, &e.AgentID, &at); err != nil {
-			return nil, closing(rows, err)
-		}
-		e.CreatedAt = fromMillis(at)
-		list = append(list, e)
-	}
-	return list, closing(rows, rows.Err())
+	return list(s.read.WithContext(ctx), func(e *learning.QueryFeedback) []any {
+		return []any{&e.ID, &e.Query, &e.QueryType, &e.Not, &e.Note, &e.AgentID, at(&e.CreatedAt)}
+	}, "SELECT id, query, query_type, negated, note, agent_id, created_at FROM query_feedback ORDER BY seq")
 }
 
 // DeleteQueryFeedback implements learning.QueryFeedbackStore.

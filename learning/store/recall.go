@@ -110,20 +110,11 @@ func (s *Store) ByTopic(ctx context.Context, topics []string, limit int) (map[st
 		numbers := tagged[topic]
 		for _, spelling := range learning.Spellings(topic) {
 			for _, column := range []string{"domain", "category"} {
-				rows, err := query(db, "SELECT num FROM lessons WHERE "+column+" = ? AND "+inUse+" ORDER BY num DESC LIMIT ?", spelling, limit)
+				found, err := list(db, value[int64], "SELECT num FROM lessons WHERE "+column+" = ? AND "+inUse+" ORDER BY num DESC LIMIT ?", spelling, limit)
 				if err != nil {
 					return nil, err
 				}
-				for rows.Next() {
-					var num int64
-					if err := rows.Scan(&num); err != nil {
-						return nil, closing(rows, err)
-					}
-					numbers = append(numbers, num)
-				}
-				if err := closing(rows, rows.Err()); err != nil {
-					return nil, err
-				}
+				numbers = append(numbers, found...)
 			}
 		}
 		slices.Sort(numbers)

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"strings"
 
 	"gorm.io/gorm"
 
@@ -55,63 +54,41 @@ func (s *Store) ListRuns(ctx context.Context, filter learning.RunFilter) ([]lear
 	return list, err
 }
 
-func runs(db *gorm.DB, rest string, args ...any) (list []learning.StoredRun, err error) {
-	rows, err := query(db, "SELECT "+runColumns+" FROM runs "+rest, args...)
-	if err != nil {
-		return nil, err
-	}
-	for rows.Next() {
-		var run learning.StoredRun
-		var params, status string
-		var started int64
-		var ended *int64
-		if err := rows.Scan(&run.Number, &run.Rev, &run.ID, &run.Of, &run.Persona, &run.Procedure, &run.Version, &run.AgentID, &run.Project,
-			&params, &status, &run.Reason, &started, &ended); err != nil {
-			return nil, closing(rows, err)
+func runs(db *gorm.DB, rest string, args ...any) ([]learning.StoredRun, error) {
+	return list(db, func(run *learning.StoredRun) []any {
+		return []any{
+			&run.Number, &run.Rev, &run.ID, &run.Of, &run.Persona, &run.Procedure, &run.Version, &run.AgentID, &run.Project,
+			fromJSON(&run.Params), &run.Status, &run.Reason, at(&run.StartedAt), atOrNil(&run.EndedAt),
 		}
-		if err := json.Unmarshal([]byte(params), &run.Params); err != nil {
-			return nil, closing(rows, err)
-		}
-		run.Status, run.StartedAt, run.EndedAt = learning.RunStatus(status), fromMillis(started), fromMillisPtr(ended)
-		list = append(list, run)
-	}
-	return list, closing(rows, rows.Err())
+	}, "SELECT "+runColumns+" FROM runs "+rest, args...)
 }
 
 // runSteps reads the steps of runs; result is the column of their results, or NULL.
-func runSteps(db *gorm.DB, list []learning.StoredRun, result string) error {
-	if len(list) == 0 {
+func runSteps(db *gorm.DB, found []learning.StoredRun, result string) error {
+	if len(found) == 0 {
 		return nil
 	}
-	at, args := map[int64]int{}, []any{}
-	for i, run := range list {
-		at[run.Number] = i
+	place, args := map[int64]int{}, []any{}
+	for i, run := range found {
+		place[run.Number] = i
 		args = append(args, run.Number)
 	}
-	rows, err := query(db, "SELECT run, idx, step, status, attempt, handed_out_at, "+result+", error, reason, ended_at, duration, lesson_id FROM run_steps WHERE run IN (?"+
-		strings.Repeat(", ?", len(list)-1)+") ORDER BY run, idx", args...)
-	if err != nil {
-		return err
+	type stepOf struct {
+		run int64
+		learning.RunStep
 	}
-	for rows.Next() {
-		var run int64
-		var step learning.RunStep
-		var text, status string
-		var out, ended *int64
-		var given *string
-		if err := rows.Scan(&run, &step.Index, &text, &status, &step.Attempt, &out, &given, &step.Error, &step.Reason, &ended, &step.Duration, &step.LessonID); err != nil {
-			return closing(rows, err)
+	steps, err := list(db, func(s *stepOf) []any {
+		return []any{
+			&s.run, &s.Index, fromJSON(&s.Step), &s.Status, &s.Attempt, atOrNil(&s.HandedOutAt), fromJSON(&s.Result), &s.Error, &s.Reason,
+			atOrNil(&s.EndedAt), &s.Duration, &s.LessonID,
 		}
-		if err := json.Unmarshal([]byte(text), &step.Step); err != nil {
-			return closing(rows, err)
-		}
-		if given != nil {
-			step.Result = json.RawMessage(*given)
-		}
-		step.Status, step.HandedOutAt, step.EndedAt = learning.StepStatus(status), fromMillisPtr(out), fromMillisPtr(ended)
-		list[at[run]].Steps = append(list[at[run]].Steps, step)
+	}, "SELECT run, idx, step, status, attempt, handed_out_at, "+result+", error, reason, ended_at, duration, lesson_id FROM run_steps WHERE run IN ("+
+		marks(len(args))+") ORDER BY run, idx", args...)
+	for _, s := range steps {
+		run := &found[place[s.run]]
+		run.Steps = append(run.Steps, s.RunStep)
 	}
-	return closing(rows, rows.Err())
+	return err
 }
 
 // AddRun implements learning.ProcedureTx.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -23,8 +24,7 @@ func after(project string, number int64) (where string, args []any) {
 // KnowledgeAfter implements learning.TransferStore.
 func (s *Store) KnowledgeAfter(ctx context.Context, project string, number int64, limit int) ([]learning.Knowledge, error) {
 	where, args := after(project, number)
-	found, _, err := selectKnowledge(s.read.WithContext(ctx), learning.MaxAnswer, where+" ORDER BY num LIMIT ?", append(args, limit)...)
-	return found, err
+	return selectKnowledge(s.read.WithContext(ctx), learning.MaxAnswer, where+" ORDER BY num LIMIT ?", append(args, limit)...)
 }
 
 // EpisodesAfter implements learning.TransferStore.
@@ -88,7 +88,7 @@ func (s *Store) FactsAfter(ctx context.Context, persona, key string, at time.Tim
 	}
 	for size := 0; size <= learning.MaxAnswer && rows.Next(); {
 		var fact learning.Fact
-		if err := scanFact(rows, &fact, true); err != nil {
+		if err := rows.Scan(factWithValue(&fact)...); err != nil {
 			return nil, closing(rows, err)
 		}
 		size += len(fact.Value)
@@ -116,21 +116,11 @@ func (tx *pipelineTx) EpisodeNumbers(ids []string) (map[string]int64, error) {
 func numbersOf(db *gorm.DB, table string, ids []string) (map[string]int64, error) {
 	numbers := make(map[string]int64, len(ids))
 	for part := range slices.Chunk(ids, lookups) {
-		rows, err := query(db, "SELECT id, num FROM "+table+" WHERE id IN ("+marks(len(part))+")", anys(part)...)
+		found, err := tally[string](db, "SELECT id, num FROM "+table+" WHERE id IN ("+marks(len(part))+")", anys(part)...)
 		if err != nil {
 			return nil, err
 		}
-		for rows.Next() {
-			var id string
-			var number int64
-			if err := rows.Scan(&id, &number); err != nil {
-				return nil, closing(rows, err)
-			}
-			numbers[id] = number
-		}
-		if err := closing(rows, rows.Err()); err != nil {
-			return nil, err
-		}
+		maps.Copy(numbers, found)
 	}
 	return numbers, nil
 }
