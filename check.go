@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -65,6 +66,23 @@ func CheckLine(field, s string) error {
 	}
 	return nil
 }
+
+// OneLine makes a text one line: line breaks and other control characters
+// become spaces, and there are none of these at the ends.
+func OneLine(s string) string {
+	if strings.ContainsFunc(s, BreaksLine) {
+		s = strings.Map(func(r rune) rune {
+			if BreaksLine(r) {
+				return ' '
+			}
+			return r
+		}, s)
+	}
+	return strings.TrimSpace(s)
+}
+
+// BreaksLine tells whether a character is a control character or a line break.
+func BreaksLine(r rune) bool { return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 }
 
 // CheckText returns an error, naming field, unless s is valid UTF-8 without
 // NUL (Invalid) and at most max bytes (TooLarge). Empty is allowed.

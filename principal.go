@@ -1,6 +1,7 @@
 package skillrouter
 
 import (
+	"cmp"
 	"context"
 	"slices"
 )
@@ -64,6 +65,31 @@ func (p Principal) ActAs(agentID string) error {
 		return Errorf(Forbidden, "this token may not act as an agent: it lacks the scope %q", ScopeAgent)
 	}
 	return Errorf(Forbidden, "this token belongs to another agent and may not act as %q", agentID)
+}
+
+// ActingAs returns the agent that a call is made as: the one that the client
+// names in field, if p may act as that agent, else the token's own, which may be
+// nobody in particular. It needs ScopeAgent.
+func (p Principal) ActingAs(field, named string) (string, error) {
+	if err := p.Need(ScopeAgent); err != nil {
+		return "", err
+	}
+	if named == "" {
+		return p.AgentID, nil
+	}
+	return named, cmp.Or(CheckAgentID(field, named), p.ActAs(named))
+}
+
+// SpeakingAs is ActingAs where a captain may name any person too. The name that
+// it returns is the one that was checked: on one line, and without white space at its ends.
+func (p Principal) SpeakingAs(field, named string) (string, error) {
+	if err := cmp.Or(p.Need(ScopeAgent), CheckName(field, named)); err != nil {
+		return "", err
+	}
+	if named = OneLine(named); named == "" {
+		return p.AgentID, nil
+	}
+	return named, p.ActAs(named)
 }
 
 // Need returns a Forbidden error unless p holds the scope.

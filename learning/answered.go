@@ -126,16 +126,11 @@ func (a *Answered) Answered(ctx context.Context, id string, use AnswerDraft) (An
 	if err := checkID("id", id); err != nil {
 		return AnswerLearned{}, err
 	}
-	one := AnswerVoice{EntryID: id, AgentID: caller.AgentID, Helpful: use.Helpful == nil || *use.Helpful, At: a.now().UTC().Truncate(time.Millisecond)}
-	if use.AgentID != "" {
-		if err := skillrouter.CheckAgentID("agent_id", use.AgentID); err != nil {
-			return AnswerLearned{}, err
-		}
-		if err := caller.ActAs(use.AgentID); err != nil {
-			return AnswerLearned{}, err
-		}
-		one.AgentID = use.AgentID
+	author, err := caller.ActingAs("agent_id", use.AgentID)
+	if err != nil {
+		return AnswerLearned{}, err
 	}
+	one := AnswerVoice{EntryID: id, AgentID: author, Helpful: use.Helpful == nil || *use.Helpful, At: a.now().UTC().Truncate(time.Millisecond)}
 	if use.Query != "" {
 		if err := checkQuery(use.Query); err != nil {
 			return AnswerLearned{}, err

@@ -2,22 +2,6 @@ package learning
 
 import "skillrouter"
 
-// authorOf returns who writes: the agent that the token belongs to or, for a
-// token that is nobody's own, who the writer says it is. It is a Forbidden
-// error to write as another agent without the right to.
-func authorOf(p skillrouter.Principal, claimed string) (string, error) {
-	if err := p.Need(skillrouter.ScopeAgent); err != nil {
-		return "", err
-	}
-	if claimed == "" {
-		return p.AgentID, nil
-	}
-	if err := skillrouter.CheckAgentID("agent_id", claimed); err != nil {
-		return "", err
-	}
-	return claimed, p.ActAs(claimed)
-}
-
 // mayReplace returns a Forbidden error unless p may write over or delete what
 // owner wrote last for a persona: as that agent, or as a captain; for the personas
 // that are everybody's, any agent may. What nobody in particular wrote, such as a

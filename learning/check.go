@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/cases"
@@ -25,7 +24,7 @@ func checkID(field, id string) error {
 		return skillrouter.InvalidField(field, "is not valid UTF-8")
 	case strings.TrimSpace(id) != id:
 		return skillrouter.InvalidField(field, "may not begin or end with white space")
-	case strings.ContainsFunc(id, breaksLine):
+	case strings.ContainsFunc(id, skillrouter.BreaksLine):
 		return skillrouter.InvalidField(field, "may not hold control characters or line breaks")
 	}
 	if err := skillrouter.HoldsSecret(field, id); err != nil {
@@ -33,22 +32,6 @@ func checkID(field, id string) error {
 	}
 	return nil
 }
-
-// cleanLine makes a text one line: line breaks and other control characters
-// become spaces, and there are none of these at the ends.
-func cleanLine(s string) string {
-	if strings.ContainsFunc(s, breaksLine) {
-		s = strings.Map(func(r rune) rune {
-			if breaksLine(r) {
-				return ' '
-			}
-			return r
-		}, s)
-	}
-	return strings.TrimSpace(s)
-}
-
-func breaksLine(r rune) bool { return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 }
 
 func checkCategory(category string) error {
 	if strings.TrimSpace(category) == "" {
@@ -132,7 +115,7 @@ func checkDraft(draft *KnowledgeDraft, trust Trust) error {
 	if err := skillrouter.CheckName("project", draft.Project); err != nil {
 		return err
 	}
-	draft.Title, draft.Source = cleanLine(draft.Title), cleanLine(draft.Source)
+	draft.Title, draft.Source = skillrouter.OneLine(draft.Title), skillrouter.OneLine(draft.Source)
 	tags, err := cleanTags(draft.Tags)
 	draft.Tags = tags
 	return err
@@ -159,7 +142,7 @@ func checkPatch(patch *KnowledgePatch) error {
 	}
 	for _, line := range []**string{&patch.Title, &patch.Source} {
 		if *line != nil {
-			clean := cleanLine(**line)
+			clean := skillrouter.OneLine(**line)
 			*line = &clean
 		}
 	}

@@ -327,7 +327,7 @@ func toolCallLine(name string, arguments json.RawMessage) string {
 	a := readToolCall(arguments)
 	switch command := strings.TrimSpace(a.command()); {
 	case a.path() != "" && a.changes(name):
-		return "[edited " + cleanLine(a.path()) + "]"
+		return "[edited " + skillrouter.OneLine(a.path()) + "]"
 	case command != "" && a.sql():
 		return "sql> " + strings.Join(strings.Fields(command), " ")
 	case strings.Contains(command, "\n"):
@@ -335,7 +335,7 @@ func toolCallLine(name string, arguments json.RawMessage) string {
 	case command != "":
 		return "$ " + command
 	}
-	return "[called " + cleanLine(name) + "]"
+	return "[called " + skillrouter.OneLine(name) + "]"
 }
 
 // toolArguments are a tool's arguments, by the names that tools have for them.

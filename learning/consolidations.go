@@ -67,7 +67,7 @@ func NewConsolidation(store ConsolidationStore, ports ConsolidationPorts, option
 
 // Consolidate implements ConsolidationService.
 func (c *Consolidation) Consolidate(ctx context.Context, draft TranscriptDraft) (Consolidated, error) {
-	author, err := authorOf(skillrouter.PrincipalOf(ctx), draft.AgentID)
+	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID)
 	if err != nil {
 		return Consolidated{}, err
 	}

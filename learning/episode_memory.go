@@ -52,7 +52,7 @@ func prepareEpisode(draft EpisodeDraft, at time.Time) (e Episode, err error) {
 	if e.Context, err = CleanObject(&redaction, "context", draft.Context, MaxEpisodeContext); err != nil {
 		return e, err
 	}
-	e.Event, e.Learned, e.Title, e.Content = strings.TrimSpace(draft.Event), draft.Learned, cleanLine(draft.Title), draft.Content
+	e.Event, e.Learned, e.Title, e.Content = strings.TrimSpace(draft.Event), draft.Learned, skillrouter.OneLine(draft.Title), draft.Content
 	redaction.Text(&e.Event, &e.Learned, &e.Title, &e.Content)
 	e.Context = redaction.JSON(e.Context)
 	draft.Title, draft.Content = e.Title, e.Content
@@ -76,7 +76,7 @@ func prepareEpisode(draft EpisodeDraft, at time.Time) (e Episode, err error) {
 	if draft.Importance != nil {
 		e.Importance = *draft.Importance
 	}
-	e.Title, e.Content = cleanLine(draft.Title), draft.Content
+	e.Title, e.Content = skillrouter.OneLine(draft.Title), draft.Content
 	return e, nil
 }
 
@@ -116,7 +116,7 @@ func (e *Episode) rendered() string {
 	}
 	line("Learned", e.Learned)
 	for name, value := range members(e.Context) {
-		line(cleanLine(name), plainValue(value))
+		line(skillrouter.OneLine(name), plainValue(value))
 	}
 	return strings.TrimSuffix(out.String(), "\n")
 }

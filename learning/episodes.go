@@ -36,7 +36,7 @@ func NewEpisodes(store EpisodeStore, options Options) *Episodes {
 // before it is stored.
 func (l *Episodes) Record(ctx context.Context, draft EpisodeDraft) (Episode, error) {
 	writer := skillrouter.PrincipalOf(ctx)
-	author, err := authorOf(writer, draft.AgentID)
+	author, err := writer.ActingAs("agent_id", draft.AgentID)
 	if err != nil {
 		return Episode{}, err
 	}

@@ -17,7 +17,7 @@ var originSpace = uuid.MustParse("5a1f0c1e-4d0b-5b7e-9d55-6f0c3a2e8b41")
 // draft says then. It is for whoever follows another log and may come by the
 // same event twice, one call at a time. It needs ScopeAgent, as Record does.
 func (l *Episodes) RecordOnce(ctx context.Context, origin string, at time.Time, draft EpisodeDraft) (Episode, error) {
-	author, err := authorOf(skillrouter.PrincipalOf(ctx), draft.AgentID)
+	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID)
 	if err != nil {
 		return Episode{}, err
 	}

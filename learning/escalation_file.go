@@ -95,7 +95,7 @@ func (w writtenRule) rule(to string) (escalationRule, error) {
 	if err := skillrouter.CheckRequired("reason", w.Reason, MaxEscalationReason); err != nil {
 		return escalationRule{}, withField(err)
 	}
-	return escalationRule{to: to, condition: strings.TrimSpace(w.Condition), reason: cleanLine(w.Reason)}, nil
+	return escalationRule{to: to, condition: strings.TrimSpace(w.Condition), reason: skillrouter.OneLine(w.Reason)}, nil
 }
 
 // withField puts the name of the field at fault into the message.

@@ -61,6 +61,6 @@ func experienceEpisode(e Experience, problem *ExperienceProblem, solution *Exper
 	}
 	return Episode{
 		AgentID: e.AgentID, Persona: DefaultPersona, EventType: kind, Project: e.Project,
-		Title: skillrouter.Head(cleanLine(title), MaxTitle), Content: strings.TrimSuffix(content.String(), "\n"),
+		Title: skillrouter.Head(skillrouter.OneLine(title), MaxTitle), Content: strings.TrimSuffix(content.String(), "\n"),
 	}
 }

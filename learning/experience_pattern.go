@@ -194,7 +194,7 @@ func learnedPattern(tx PipelineTx, draft LearnDraft, episodes []Experience, at t
 	}
 	weight := discrimination(s.rate, int64(len(episodes)), 0) // of a learned one the age is no matter
 	pattern := Pattern{
-		ID: id, Name: skillrouter.Head(cleanLine(draft.Description), skillrouter.MaxName), Type: made.Type, Description: draft.Description,
+		ID: id, Name: skillrouter.Head(skillrouter.OneLine(draft.Description), skillrouter.MaxName), Type: made.Type, Description: draft.Description,
 		Domain: GeneralDomain, Categories: s.types, Frequency: int64(len(episodes)), FirstSeen: s.first, LastSeen: at, Status: PatternEmerging,
 		Prevention: []string{}, Weight: weight, CreatedAt: at, UpdatedAt: at, Made: &made,
 		Belief: Belief{InitialConfidence: patternConfidence(weight), DecayConstant: DecayConstant, ConfidenceAt: at},

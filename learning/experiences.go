@@ -62,7 +62,7 @@ func (x *Experiences) time() time.Time { return x.now().UTC().Truncate(time.Mill
 // Record implements ExperienceService. It needs ScopeAgent. Secrets are cut
 // out of all texts before they are stored.
 func (x *Experiences) Record(ctx context.Context, draft ExperienceDraft) (Recorded, error) {
-	author, err := authorOf(skillrouter.PrincipalOf(ctx), draft.AgentID)
+	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID)
 	if err != nil {
 		return Recorded{}, err
 	}

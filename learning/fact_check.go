@@ -20,7 +20,7 @@ func checkFactKey(key string) error {
 		return skillrouter.InvalidField("key", "is not valid UTF-8")
 	case strings.TrimSpace(key) != key:
 		return skillrouter.InvalidField("key", "may not begin or end with white space")
-	case strings.ContainsFunc(key, breaksLine):
+	case strings.ContainsFunc(key, skillrouter.BreaksLine):
 		return skillrouter.InvalidField("key", "may not hold control characters or line breaks")
 	}
 	return skillrouter.HoldsSecret("key", key)
@@ -93,7 +93,7 @@ func prepareFact(draft FactDraft) (p preparedFact, err error) {
 	if err = skillrouter.CheckText("source", draft.Source, MaxSource); err != nil { // before NUL becomes a space
 		return p, err
 	}
-	f.Source, err = p.text("source", cleanLine(draft.Source), MaxSource)
+	f.Source, err = p.text("source", skillrouter.OneLine(draft.Source), MaxSource)
 	return p, err
 }
 

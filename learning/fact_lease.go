@@ -10,7 +10,7 @@ import (
 
 // Lease implements FactCache.
 func (f *Facts) Lease(ctx context.Context, request CacheRequest) (CacheAnswer, error) {
-	author, err := authorOf(skillrouter.PrincipalOf(ctx), request.AgentID)
+	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", request.AgentID)
 	if err != nil {
 		return CacheAnswer{}, err
 	}

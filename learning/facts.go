@@ -44,7 +44,7 @@ func NewFacts(store FactStore, options Options) *Facts {
 
 // Remember implements FactService.
 func (f *Facts) Remember(ctx context.Context, draft FactDraft) (FactStored, error) {
-	author, err := authorOf(skillrouter.PrincipalOf(ctx), draft.AgentID)
+	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID)
 	if err != nil {
 		return FactStored{}, err
 	}
@@ -168,7 +168,7 @@ func (f *Facts) count(fact *Fact) {
 
 // Update implements FactService.
 func (f *Facts) Update(ctx context.Context, ref FactRef, patch FactPatch) (Fact, error) {
-	author, err := authorOf(skillrouter.PrincipalOf(ctx), patch.AgentID)
+	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", patch.AgentID)
 	if err != nil {
 		return Fact{}, err
 	}

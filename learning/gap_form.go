@@ -23,7 +23,7 @@ func gapQuestion(text string) string {
 	// and only as much of it as can matter.
 	text = skillrouter.Head(text, 4*MaxGapQuestion)
 	text, _ = skillrouter.Redact(strings.ToValidUTF8(text, ""))
-	line := strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || breaksLine(r) }), " ")
+	line := strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || skillrouter.BreaksLine(r) }), " ")
 	return skillrouter.Head(line, MaxGapQuestion)
 }
 

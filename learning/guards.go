@@ -77,7 +77,7 @@ func (g *Guards) clock() time.Time { return g.now().UTC().Truncate(time.Millisec
 // Check implements GuardService. It needs ScopeAgent.
 func (g *Guards) Check(ctx context.Context, action Action) (Checked, error) {
 	p := skillrouter.PrincipalOf(ctx)
-	agent, err := actorOf(p, "agent", action.Agent)
+	agent, err := p.SpeakingAs("agent", action.Agent)
 	if err != nil {
 		return Checked{}, err
 	}
@@ -118,21 +118,6 @@ func withoutNUL(a Action) error {
 		}
 	}
 	return nil
-}
-
-// actorOf returns who acts, of whom the client may say something in field: an
-// agent's token acts as its own agent; a captain may name anybody.
-func actorOf(p skillrouter.Principal, field, claimed string) (string, error) {
-	if err := p.Need(skillrouter.ScopeAgent); err != nil {
-		return "", err
-	}
-	if claimed == "" {
-		return p.AgentID, nil
-	}
-	if err := skillrouter.CheckName(field, claimed); err != nil {
-		return "", err
-	}
-	return cleanLine(claimed), p.ActAs(claimed)
 }
 
 // checkProposal refuses what no check could be of. It is sparing: an action

@@ -19,7 +19,7 @@ const escalatedTo = "ARIA"
 // sentence says nothing about what they forbid.
 func (g *Guards) Outcome(ctx context.Context, draft OutcomeDraft) (Settled, error) {
 	p := skillrouter.PrincipalOf(ctx)
-	by, err := actorOf(p, "agent", draft.Agent)
+	by, err := p.SpeakingAs("agent", draft.Agent)
 	if err != nil {
 		return Settled{}, err
 	}
@@ -281,7 +281,7 @@ func (g *Guards) RestoreRule(ctx context.Context, id string, draft RestorationDr
 	if err := p.Need(skillrouter.ScopeCaptain); err != nil {
 		return Rule{}, err
 	}
-	by, err := actorOf(p, "restored_by", draft.By)
+	by, err := p.SpeakingAs("restored_by", draft.By)
 	if err != nil {
 		return Rule{}, err
 	}

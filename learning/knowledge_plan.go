@@ -36,7 +36,7 @@ type plan struct {
 
 // prepare checks a draft and cuts its secrets out.
 func (k *KnowledgeBase) prepare(writer skillrouter.Principal, draft KnowledgeDraft, trust Trust) (prepared, error) {
-	author, err := authorOf(writer, draft.AgentID)
+	author, err := writer.ActingAs("agent_id", draft.AgentID)
 	if err != nil {
 		return prepared{}, err
 	}

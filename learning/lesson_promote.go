@@ -39,7 +39,7 @@ var _ LessonService = (*Lessons)(nil)
 // A new pattern is validated by its evidence; a principle that was validated
 // before is canonical. It returns the pattern or principle.
 func (l *Lessons) Promote(ctx context.Context, ref string, draft PromotionDraft) (Lesson, error) {
-	by, err := speaker(skillrouter.PrincipalOf(ctx), "promoted_by", draft.By)
+	by, err := skillrouter.PrincipalOf(ctx).SpeakingAs("promoted_by", draft.By)
 	if err != nil {
 		return Lesson{}, err
 	}

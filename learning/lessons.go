@@ -151,24 +151,6 @@ func mayChangeLesson(p skillrouter.Principal, lesson *Lesson) error {
 	return skillrouter.Errorf(skillrouter.Forbidden, "another agent learned this lesson: only that agent or a captain may change it")
 }
 
-// speaker returns who acts, of whom the client may say something in field: an
-// agent's token acts as its own agent; a captain may name any person or agent.
-func speaker(p skillrouter.Principal, field, claimed string) (string, error) {
-	if err := p.Need(skillrouter.ScopeAgent); err != nil {
-		return "", err
-	}
-	if claimed == "" {
-		return p.AgentID, nil
-	}
-	if err := skillrouter.CheckName(field, claimed); err != nil {
-		return "", err
-	}
-	if !p.Has(skillrouter.ScopeCaptain) {
-		return claimed, p.ActAs(claimed)
-	}
-	return cleanLine(claimed), nil
-}
-
 // laterThan returns at, or the first millisecond after t if at is not after
 // it: who saw a lesson's UpdatedAt must notice every change since.
 func laterThan(t, at time.Time) time.Time {

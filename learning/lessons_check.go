@@ -62,7 +62,7 @@ func checkLessonDraft(draft *LessonDraft, at time.Time) error {
 	}
 	draft.Tags = tags
 	draft.Domain, draft.Category = strings.TrimSpace(draft.Domain), strings.TrimSpace(draft.Category)
-	draft.Title, draft.Project = cleanLine(draft.Title), strings.TrimSpace(draft.Project)
+	draft.Title, draft.Project = skillrouter.OneLine(draft.Title), strings.TrimSpace(draft.Project)
 	return checkLessonGrades(draft, at)
 }
 

@@ -116,7 +116,7 @@ func checkLessonPatch(p *LessonPatch, at time.Time) error {
 		*p.Category = strings.TrimSpace(*p.Category)
 	}
 	if p.Title != nil {
-		*p.Title = cleanLine(*p.Title)
+		*p.Title = skillrouter.OneLine(*p.Title)
 	}
 	for _, list := range []struct {
 		field string

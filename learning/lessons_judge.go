@@ -21,7 +21,7 @@ import (
 // Hearsay moves the confidence, and nothing else of the lesson.
 func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraft) (Lesson, error) {
 	caller := skillrouter.PrincipalOf(ctx)
-	by, err := speaker(caller, "validated_by", draft.By)
+	by, err := caller.SpeakingAs("validated_by", draft.By)
 	if err != nil {
 		return Lesson{}, err
 	}
@@ -101,7 +101,7 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 // so may still be applied, as seed 003's may; its figures move, and it stays retired.
 func (l *Lessons) Apply(ctx context.Context, ref string, draft ApplicationDraft) (Applied, error) {
 	caller := skillrouter.PrincipalOf(ctx)
-	agent, err := speaker(caller, "agent", draft.Agent)
+	agent, err := caller.SpeakingAs("agent", draft.Agent)
 	if err != nil {
 		return Applied{}, err
 	}
@@ -114,7 +114,7 @@ func (l *Lessons) Apply(ctx context.Context, ref string, draft ApplicationDraft)
 	if err := skillrouter.CheckText("context", draft.Context, MaxListItem); err != nil {
 		return Applied{}, err
 	}
-	draft.Context = cleanLine(draft.Context)
+	draft.Context = skillrouter.OneLine(draft.Context)
 	if draft.Context == "" {
 		draft.Context = agent
 	}

@@ -60,7 +60,7 @@ type report struct {
 
 // prepare does all that a report costs and that need not wait for its turn.
 func (l *Lessons) prepare(ctx context.Context, writer skillrouter.Principal, draft LessonDraft, at time.Time) (*report, error) {
-	author, err := speaker(writer, "source_agent", draft.SourceAgent)
+	author, err := writer.SpeakingAs("source_agent", draft.SourceAgent)
 	if err != nil {
 		return nil, err
 	}

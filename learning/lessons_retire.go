@@ -13,7 +13,7 @@ import (
 // A retired lesson may be given a successor later.
 func (l *Lessons) Retire(ctx context.Context, ref string, draft RetirementDraft) (Lesson, error) {
 	caller := skillrouter.PrincipalOf(ctx)
-	by, err := speaker(caller, "retired_by", draft.By)
+	by, err := caller.SpeakingAs("retired_by", draft.By)
 	if err != nil {
 		return Lesson{}, err
 	}

@@ -41,7 +41,10 @@ func (p *Patterns) judge(
 	ctx context.Context, ref string, draft ConfirmationDraft, decide func(pattern *Pattern, by string, at time.Time) (event string),
 ) (Pattern, error) {
 	caller := skillrouter.PrincipalOf(ctx)
-	by, err := judgeOf(caller, draft.By)
+	by, err := caller.SpeakingAs("confirmed_by", draft.By)
+	if err == nil && by == "" {
+		err = skillrouter.InvalidField("confirmed_by", "is required")
+	}
 	if err != nil {
 		return Pattern{}, err
 	}
@@ -102,26 +105,6 @@ func (p *Patterns) judge(
 		return Pattern{}, err
 	}
 	return p.Pattern(ctx, pattern.ID)
-}
-
-// judgeOf returns who judges: an agent's token is its own agent; a captain may name any person.
-func judgeOf(caller skillrouter.Principal, claimed string) (string, error) {
-	if err := caller.Need(skillrouter.ScopeAgent); err != nil {
-		return "", err
-	}
-	if err := skillrouter.CheckName("confirmed_by", claimed); err != nil {
-		return "", err
-	}
-	claimed = strings.TrimSpace(claimed)
-	switch {
-	case claimed == "" && caller.AgentID == "":
-		return "", skillrouter.InvalidField("confirmed_by", "is required")
-	case claimed == "":
-		return caller.AgentID, nil
-	case caller.Has(skillrouter.ScopeCaptain):
-		return claimed, nil
-	}
-	return claimed, caller.ActAs(claimed)
 }
 
 // enforcing returns what lets the guard follow a change of a pattern, to be

@@ -27,7 +27,7 @@ func describe(pattern *Pattern, lesson *Lesson) {
 
 // cutLine cuts a text to a name, at a word where it can.
 func cutLine(text string) string {
-	text = cleanLine(text)
+	text = skillrouter.OneLine(text)
 	if len(text) <= skillrouter.MaxName {
 		return text
 	}

@@ -123,7 +123,7 @@ func failingStep(run *StoredRun, step *RunStep, record StepRecord) LessonDraft {
 	var errors strings.Builder
 	for _, text := range record.Errors {
 		if text != "" {
-			errors.WriteString("- " + cleanLine(text) + "\n")
+			errors.WriteString("- " + skillrouter.OneLine(text) + "\n")
 		}
 	}
 	return LessonDraft{

@@ -60,7 +60,7 @@ func NewProcedures(store ProcedureStore, options ProcedureOptions) *Procedures {
 
 // Save implements ProcedureService.
 func (p *Procedures) Save(ctx context.Context, draft ProcedureDraft) (ProcedureSaved, error) {
-	author, err := authorOf(skillrouter.PrincipalOf(ctx), draft.AgentID)
+	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID)
 	if err != nil {
 		return ProcedureSaved{}, err
 	}

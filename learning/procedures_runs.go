@@ -15,7 +15,7 @@ const runTries = 10
 
 // Start implements ProcedureService.
 func (p *Procedures) Start(ctx context.Context, draft RunDraft) (Run, error) {
-	author, err := authorOf(skillrouter.PrincipalOf(ctx), draft.AgentID)
+	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID)
 	if err != nil {
 		return Run{}, err
 	}
@@ -194,7 +194,7 @@ func (p *Procedures) Abandon(ctx context.Context, id, reason string) (Run, error
 	if err := skillrouter.CheckText("reason", reason, MaxProcedureText); err != nil {
 		return Run{}, err
 	}
-	reason, _ = skillrouter.Redact(cleanLine(reason))
+	reason, _ = skillrouter.Redact(skillrouter.OneLine(reason))
 	return p.change(ctx, id, func(run *Run, at time.Time) (touched []int, err error) {
 		switch run.Status {
 		case RunRunning:

@@ -68,7 +68,7 @@ func ParseTimeRange(field, text string, now time.Time) (TimeRange, error) {
 
 func unreadTime(field, text string) error {
 	return skillrouter.InvalidField(field, "cannot be read at %q: give 7d, 24h, 2w, 3mo, 1y, today, yesterday, last week, 2026-01-15, or 2026-01-01..2026-02-01 with dates or RFC 3339 times of which one may be missing",
-		skillrouter.Head(cleanLine(strings.ToValidUTF8(text, "\uFFFD")), maxTimeRange))
+		skillrouter.Head(skillrouter.OneLine(strings.ToValidUTF8(text, "\uFFFD")), maxTimeRange))
 }
 
 // timeEnd reads one end of a range; an empty one is open.

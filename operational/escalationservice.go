@@ -165,19 +165,13 @@ func (e *Escalations) move(ctx context.Context, id string, to EscalationStatus, 
 	if err := p.Need(skillrouter.ScopeAgent); err != nil {
 		return Escalation{}, err
 	}
-	if err := skillrouter.CheckName("by", verdict.By); err != nil {
+	by, err := p.SpeakingAs("by", verdict.By)
+	if err != nil {
 		return Escalation{}, err
 	}
+	verdict.By = by
 	if err := skillrouter.CheckText("notes", verdict.Notes, MaxEscalationNotes); err != nil {
 		return Escalation{}, err
-	}
-	switch {
-	case verdict.By == "":
-		verdict.By = p.AgentID
-	case !p.Has(skillrouter.ScopeCaptain):
-		if err := p.ActAs(verdict.By); err != nil {
-			return Escalation{}, err
-		}
 	}
 	redact(&verdict.Notes)
 	at := stamp(e.now)

@@ -128,7 +128,7 @@ func (r *Recon) StartScan(ctx context.Context, draft ScanDraft) (Scan, error) {
 	if err := draft.check(); err != nil {
 		return Scan{}, err
 	}
-	by, err := actor(p, "agent_id", draft.AgentID)
+	by, err := p.ActingAs("agent_id", draft.AgentID)
 	if err != nil {
 		return Scan{}, err
 	}
@@ -156,7 +156,7 @@ func (r *Recon) FinishScan(ctx context.Context, id string, end ScanEnd) (Scan, e
 	if err := end.check(); err != nil {
 		return Scan{}, err
 	}
-	by, err := actor(p, "agent_id", end.AgentID)
+	by, err := p.ActingAs("agent_id", end.AgentID)
 	if err != nil {
 		return Scan{}, err
 	}
@@ -270,7 +270,7 @@ func (r *Recon) sighting(p skillrouter.Principal, draft FindingDraft) (Sighting,
 	if err := draft.check(); err != nil {
 		return Sighting{}, err
 	}
-	by, err := actor(p, "agent_id", draft.AgentID)
+	by, err := p.ActingAs("agent_id", draft.AgentID)
 	if err != nil {
 		return Sighting{}, err
 	}
@@ -310,7 +310,7 @@ func (r *Recon) Decide(ctx context.Context, id string, decision FindingDecision)
 	if err := decision.check(); err != nil {
 		return Finding{}, err
 	}
-	by, err := actor(p, "agent_id", decision.AgentID)
+	by, err := p.ActingAs("agent_id", decision.AgentID)
 	if err != nil {
 		return Finding{}, err
 	}

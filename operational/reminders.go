@@ -83,7 +83,7 @@ func (s *Reminders) Schedule(ctx context.Context, draft ReminderDraft) (Reminder
 	if err := p.Need(skillrouter.ScopeAgent); err != nil {
 		return Reminder{}, err
 	}
-	maker, err := actor(p, "created_by", draft.CreatedBy)
+	maker, err := p.ActingAs("created_by", draft.CreatedBy)
 	if err != nil {
 		return Reminder{}, err
 	}
@@ -393,7 +393,7 @@ func (s *Reminders) change(ctx context.Context, number int64, agent, event strin
 	if err := checkNumber(number); err != nil {
 		return Reminder{}, err
 	}
-	acting, err := actor(p, "agent_id", agent)
+	acting, err := p.ActingAs("agent_id", agent)
 	if err != nil {
 		return Reminder{}, err
 	}

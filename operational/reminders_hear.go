@@ -164,7 +164,7 @@ func (s *Reminders) Happened(ctx context.Context, happening Happening) (int, err
 	if isPattern(happening.Name) {
 		return 0, skillrouter.InvalidField("name", "may not hold * or ?: it is the name of one event")
 	}
-	if _, err := actor(p, "agent_id", happening.AgentID); err != nil {
+	if _, err := p.ActingAs("agent_id", happening.AgentID); err != nil {
 		return 0, err
 	}
 	if err := skillrouter.CheckName("project", happening.Project); err != nil {

@@ -105,7 +105,7 @@ func (t *Tasks) Create(ctx context.Context, draft TaskDraft) (Task, error) {
 	if err := draft.check(); err != nil {
 		return Task{}, err
 	}
-	creator, err := actor(p, "created_by", draft.CreatedBy)
+	creator, err := p.ActingAs("created_by", draft.CreatedBy)
 	if err != nil {
 		return Task{}, err
 	}
@@ -202,7 +202,7 @@ func (t *Tasks) claim(ctx context.Context, claim TaskClaim) (TaskChange, error) 
 	if err := p.Need(skillrouter.ScopeAgent); err != nil {
 		return nil, err
 	}
-	agent, err := actor(p, "agent_id", claim.AgentID)
+	agent, err := p.ActingAs("agent_id", claim.AgentID)
 	if err != nil {
 		return nil, err
 	}
@@ -304,7 +304,7 @@ func (t *Tasks) held(ctx context.Context, ref, agentID, event string, said *stri
 	if err != nil {
 		return Task{}, err
 	}
-	acting, err := actor(p, "agent_id", agentID)
+	acting, err := p.ActingAs("agent_id", agentID)
 	if err != nil {
 		return Task{}, err
 	}
@@ -347,18 +347,6 @@ func (t *Tasks) move(rule func(*Task) error, event, acting, note string) TaskCha
 		e := taskEvent(event, by, before.Status, note, *task, now)
 		return &e, nil
 	}
-}
-
-// actor is who a change is made as: whom the field names, if the principal may
-// act as that agent, else the principal's own agent, else nobody in particular.
-func actor(p skillrouter.Principal, field, named string) (string, error) {
-	if named == "" {
-		return p.AgentID, nil
-	}
-	if err := skillrouter.CheckAgentID(field, named); err != nil {
-		return "", err
-	}
-	return named, p.ActAs(named)
 }
 
 // The types of the events of tasks.

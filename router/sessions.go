@@ -148,20 +148,11 @@ func (s *Sessions) prepare(ctx context.Context, draft SessionDraft) (session ope
 
 // actor is the agent that a call is made for.
 func (s *Sessions) actor(ctx context.Context, named string) (string, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeAgent); err != nil {
-		return "", err
+	agent, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", named)
+	if err == nil && agent == "" {
+		err = skillrouter.InvalidField("agent_id", "is required: it says whose session it is")
 	}
-	if named == "" {
-		named = p.AgentID
-	}
-	if named == "" {
-		return "", skillrouter.InvalidField("agent_id", "is required: it says whose session it is")
-	}
-	if err := skillrouter.CheckAgentID("agent_id", named); err != nil {
-		return "", err
-	}
-	return named, p.ActAs(named)
+	return agent, err
 }
 
 // former is the session that the agent left open, as it ends when another
