@@ -126,6 +126,24 @@ func CheckOneOf[T ~string](field string, s T, allowed []T) error {
 	return InvalidField(field, "is not one of %v", allowed)
 }
 
+// CheckOptional is CheckOneOf for a choice that may be left open, as an empty text.
+func CheckOptional[T ~string](field string, s T, allowed []T) error {
+	if s == "" {
+		return nil
+	}
+	return CheckOneOf(field, s, allowed)
+}
+
+// CheckNames is CheckName of several fields: of pairs of a field and its value.
+func CheckNames(pairs ...string) error {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if err := CheckName(pairs[i], pairs[i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Limit returns how many items to answer: def if asked is zero, and an
 // Invalid error if asked is negative or over max.
 func Limit(asked, def, max int) (int, error) {

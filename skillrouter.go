@@ -14,6 +14,9 @@ import (
 // nothing: order comes from sequence numbers.
 type Clock func() time.Time
 
+// Stamp returns the time as it is stored: in UTC and whole milliseconds.
+func (c Clock) Stamp() time.Time { return c().UTC().Truncate(time.Millisecond) }
+
 // Event is one thing that happened and was committed. Events of one database
 // are numbered by Seq without repeats and in commit order.
 type Event struct {

@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -106,13 +107,11 @@ func checkDraft(draft *KnowledgeDraft, trust Trust) error {
 			return err
 		}
 	}
-	if err := checkContent(draft.Content); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckText("source", draft.Source, MaxSource); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckName("project", draft.Project); err != nil {
+	if err := cmp.Or(
+		checkContent(draft.Content),
+		skillrouter.CheckText("source", draft.Source, MaxSource),
+		skillrouter.CheckName("project", draft.Project),
+	); err != nil {
 		return err
 	}
 	draft.Title, draft.Source = skillrouter.OneLine(draft.Title), skillrouter.OneLine(draft.Source)

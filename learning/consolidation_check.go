@@ -32,10 +32,7 @@ func prepareTranscript(draft TranscriptDraft) (t Transcript, err error) {
 	if t.Persona, err = skillrouter.CheckPersona(draft.Persona); err != nil {
 		return t, err
 	}
-	if err = checkSession(draft.SessionID); err != nil {
-		return t, err
-	}
-	if err = skillrouter.CheckName("project", draft.Project); err != nil {
+	if err = cmp.Or(checkSession(draft.SessionID), skillrouter.CheckName("project", draft.Project)); err != nil {
 		return t, err
 	}
 	turns := draft.Turns
@@ -208,21 +205,13 @@ func checkProposalFilter(filter *ProposalFilter) (err error) {
 			return err
 		}
 	}
-	if err = checkSession(filter.SessionID); err != nil {
+	if err = cmp.Or(
+		checkSession(filter.SessionID),
+		skillrouter.CheckName("transcript_id", filter.TranscriptID),
+		skillrouter.CheckOptional("kind", filter.Kind, []ProposalKind{ProposalFact, ProposalEpisode, ProposalProcedure}),
+		skillrouter.CheckOptional("status", filter.Status, []ProposalStatus{ProposalPending, ProposalAccepted, ProposalRejected}),
+	); err != nil {
 		return err
-	}
-	if err = skillrouter.CheckName("transcript_id", filter.TranscriptID); err != nil {
-		return err
-	}
-	if filter.Kind != "" {
-		if err = skillrouter.CheckOneOf("kind", filter.Kind, []ProposalKind{ProposalFact, ProposalEpisode, ProposalProcedure}); err != nil {
-			return err
-		}
-	}
-	if filter.Status != "" {
-		if err = skillrouter.CheckOneOf("status", filter.Status, []ProposalStatus{ProposalPending, ProposalAccepted, ProposalRejected}); err != nil {
-			return err
-		}
 	}
 	filter.Limit, err = skillrouter.Limit(filter.Limit, DefaultProposalLimit, MaxProposalLimit)
 	return err

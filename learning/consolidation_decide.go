@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -38,7 +39,7 @@ func (c *Consolidation) Accept(ctx context.Context, id string) (Proposal, error)
 		if err != nil {
 			return Proposal{}, err
 		}
-		at := c.clock()
+		at := c.now.Stamp()
 		err = c.store.ChangeProposals(ctx, func(tx ProposalTx) error {
 			p.Status, p.Accepting, p.BaseVersion, p.Reason = ProposalPending, true, base, ""
 			p.DecidedBy, p.DecidedAt = decider(caller), &at
@@ -57,10 +58,7 @@ func (c *Consolidation) Accept(ctx context.Context, id string) (Proposal, error)
 // captain, may; what is stored is deleted where it is stored.
 func (c *Consolidation) Reject(ctx context.Context, id, reason string) (Proposal, error) {
 	caller := skillrouter.PrincipalOf(ctx)
-	if err := caller.Need(skillrouter.ScopeAgent); err != nil {
-		return Proposal{}, err
-	}
-	if err := skillrouter.CheckText("reason", reason, MaxReason); err != nil {
+	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), skillrouter.CheckText("reason", reason, MaxReason)); err != nil {
 		return Proposal{}, err
 	}
 	reason, _ = skillrouter.Redact(strings.TrimSpace(reason))
@@ -80,7 +78,7 @@ func (c *Consolidation) Reject(ctx context.Context, id, reason string) (Proposal
 	case p.Accepting:
 		return Proposal{}, skillrouter.Errorf(skillrouter.Conflict, "it was accepted and is yet to be stored: accept it again first")
 	}
-	at := c.clock()
+	at := c.now.Stamp()
 	p.Status, p.DecidedBy, p.DecidedAt, p.Reason = ProposalRejected, decider(caller), &at, reason
 	return p.Proposal, c.settle(ctx, p, EventProposalRejected)
 }
@@ -195,7 +193,7 @@ func (c *Consolidation) settle(ctx context.Context, p StoredProposal, kind strin
 		if err := tx.Decide(p); err != nil {
 			return err
 		}
-		return tx.AddEvents(skillrouter.Event{Type: kind, Subject: p.ID, Agent: p.AgentID, Project: p.Project, At: c.clock(), Data: data})
+		return tx.AddEvents(skillrouter.Event{Type: kind, Subject: p.ID, Agent: p.AgentID, Project: p.Project, At: c.now.Stamp(), Data: data})
 	})
 }
 

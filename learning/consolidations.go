@@ -125,7 +125,7 @@ func (c *Consolidation) propose(ctx context.Context, id string, transcript Trans
 	if err != nil {
 		return false, err
 	}
-	at := c.clock()
+	at := c.now.Stamp()
 	record := TranscriptRecord{
 		ID: id, Persona: transcript.Persona, AgentID: transcript.AgentID, SessionID: transcript.SessionID, Project: transcript.Project,
 		Turns: len(transcript.Turns), Extractor: extractor, Notice: notice, CreatedAt: at,
@@ -255,9 +255,6 @@ func (c *Consolidation) Resume(ctx context.Context) {
 		}
 	}
 }
-
-// clock returns the time as it is stored: in UTC and whole milliseconds.
-func (c *Consolidation) clock() time.Time { return c.now().UTC().Truncate(time.Millisecond) }
 
 func noProposal() error {
 	return skillrouter.Errorf(skillrouter.NotFound, "there is no proposal with this id")

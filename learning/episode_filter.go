@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -60,16 +61,12 @@ func checkEpisode(draft EpisodeDraft) error {
 	if draft.EventType == "" {
 		return skillrouter.InvalidField("event_type", "is required: one of %s", strings.Join(eventTypes(), ", "))
 	}
-	if err := checkEventType(draft.EventType); err != nil {
-		return err
-	}
-	if err := checkTitle(draft.Title); err != nil {
-		return err
-	}
-	if err := checkContent(draft.Content); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckName("project", draft.Project); err != nil {
+	if err := cmp.Or(
+		checkEventType(draft.EventType),
+		checkTitle(draft.Title),
+		checkContent(draft.Content),
+		skillrouter.CheckName("project", draft.Project),
+	); err != nil {
 		return err
 	}
 	if draft.Importance == nil {

@@ -2,6 +2,7 @@ package learning
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -42,10 +43,7 @@ func prepareEpisode(draft EpisodeDraft, at time.Time) (e Episode, err error) {
 	if e.Persona, err = skillrouter.CheckPersona(draft.Persona); err != nil {
 		return e, err
 	}
-	if err = skillrouter.CheckName("event", draft.Event); err != nil {
-		return e, err
-	}
-	if err = skillrouter.CheckText("learned", draft.Learned, MaxLearned); err != nil {
+	if err = cmp.Or(skillrouter.CheckName("event", draft.Event), skillrouter.CheckText("learned", draft.Learned, MaxLearned)); err != nil {
 		return e, err
 	}
 	var redaction skillrouter.Redaction

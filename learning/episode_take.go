@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -22,7 +23,7 @@ func (x *Experiences) Take(ctx context.Context, records []EpisodeRecord, t Takin
 		return nil, err
 	}
 	taken, ready, ids := make([]Taken, len(records)), make([]takenEpisode, len(records)), []string{}
-	now := x.time()
+	now := x.now.Stamp()
 	for i, r := range records {
 		taken[i].ID = r.ID
 		if ready[i], taken[i].Err = takeEpisode(r, now); taken[i].Err == nil {
@@ -82,13 +83,11 @@ func insertTaken(tx PipelineTx, e *takenEpisode, now time.Time) (skillrouter.Eve
 }
 
 func takeEpisode(r EpisodeRecord, now time.Time) (t takenEpisode, err error) {
-	if err := checkID("id", r.ID); err != nil {
-		return t, err
-	}
-	if err := checkAuthor("agent_id", r.AgentID); err != nil {
-		return t, err
-	}
-	if err := checkSession(r.SessionID); err != nil {
+	if err := cmp.Or(
+		checkID("id", r.ID),
+		checkAuthor("agent_id", r.AgentID),
+		checkSession(r.SessionID),
+	); err != nil {
 		return t, err
 	}
 	moments(now, now, &r.CreatedAt)

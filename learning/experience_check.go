@@ -2,6 +2,7 @@ package learning
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -37,10 +38,10 @@ func prepareExperience(draft ExperienceDraft, author string) (p preparedExperien
 	if err != nil {
 		return p, err
 	}
-	if err := skillrouter.CheckName("server_name", draft.ServerName); err != nil {
-		return p, err
-	}
-	if err := skillrouter.CheckOneOf("outcome", draft.Outcome, Results()); err != nil {
+	if err := cmp.Or(
+		skillrouter.CheckName("server_name", draft.ServerName),
+		skillrouter.CheckOneOf("outcome", draft.Outcome, Results()),
+	); err != nil {
 		return p, err
 	}
 	if draft.QualityScore != nil {
@@ -238,10 +239,8 @@ func checkExperienceFilter(filter *ExperienceFilter) (err error) {
 			return err
 		}
 	}
-	if filter.Outcome != "" {
-		if err := skillrouter.CheckOneOf("outcome", filter.Outcome, Results()); err != nil {
-			return err
-		}
+	if err := skillrouter.CheckOptional("outcome", filter.Outcome, Results()); err != nil {
+		return err
 	}
 	if filter.Offset < 0 || filter.Offset > MaxOffset {
 		return skillrouter.InvalidField("offset", "must lie between 0 and %d", MaxOffset)

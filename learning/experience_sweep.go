@@ -52,7 +52,7 @@ func (x *Experiences) Run(ctx context.Context) error {
 // the weight for a whole RecencyWindow. Lessons are never forgotten, nor are the patterns
 // that they were learned from and those that somebody confirmed.
 func (x *Experiences) Sweep(ctx context.Context) (swept Swept, err error) {
-	now := x.time()
+	now := x.now.Stamp()
 	var errs [3]error
 	swept.Deprecated, errs[0] = repeat(func() (int, error) { return x.lapse(ctx, now.Add(-RecencyWindow), now) })
 	if keep := x.options.KeepEpisodes; keep > 0 {

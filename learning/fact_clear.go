@@ -50,7 +50,7 @@ func (f *Facts) clearOnce(ctx context.Context, clearing FactClearing, limit int)
 	var gone []Fact
 	by := skillrouter.PrincipalOf(ctx).AgentID
 	err = f.store.ChangeFacts(ctx, func(tx FactTx) (err error) {
-		at := f.clock()
+		at := f.now.Stamp()
 		live = 0
 		if gone, err = tx.ClearFacts(clearing, limit); err != nil {
 			return err

@@ -138,5 +138,5 @@ func (f *Facts) Used(persona string, keys ...string) {
 	for i, key := range keys {
 		ids[i] = FactID(persona, key)
 	}
-	f.uses.count(f.clock(), ids...)
+	f.uses.count(f.now.Stamp(), ids...)
 }

@@ -52,7 +52,7 @@ func (f *Facts) writeUses(ctx context.Context, uses map[string]Use) error {
 // a transaction of its own; a long sweep ends in between and goes on with the next call.
 func (f *Facts) Sweep(ctx context.Context) (told int, err error) {
 	for range factSweepSteps {
-		at := f.clock()
+		at := f.now.Stamp()
 		due, err := f.store.FactsDue(ctx, at, at.Add(-FactStaleKept))
 		if err != nil || !due {
 			return told, err
@@ -69,7 +69,7 @@ func (f *Facts) Sweep(ctx context.Context) (told int, err error) {
 func (f *Facts) sweepOnce(ctx context.Context) (told int, err error) {
 	var dropped []Fact
 	err = f.store.ChangeFacts(ctx, func(tx FactTx) error {
-		at := f.clock()
+		at := f.now.Stamp()
 		expired, err := tx.ExpireFacts(at, factSweepStep)
 		if err != nil {
 			return err

@@ -16,7 +16,7 @@ func (f *Facts) Take(ctx context.Context, facts []Fact, t Taking) ([]Taken, erro
 		return nil, err
 	}
 	taken, ready := make([]Taken, len(facts)), make([]Fact, len(facts))
-	at := f.clock()
+	at := f.now.Stamp()
 	for i, fact := range facts {
 		taken[i].ID = FactID(fact.Persona, fact.Key)
 		ready[i], taken[i].Err = takeFact(fact, at)
@@ -100,7 +100,7 @@ func (p *Procedures) Take(ctx context.Context, procedures []Procedure, t Taking)
 		return nil, err
 	}
 	taken, ready := make([]Taken, len(procedures)), make([]StoredProcedure, len(procedures))
-	at := p.clock()
+	at := p.now.Stamp()
 	for i, procedure := range procedures {
 		taken[i].ID = ProcedureID(procedure.Persona, procedure.Name)
 		ready[i], taken[i].Err = takeProcedure(procedure, at)

@@ -61,7 +61,7 @@ func (f *Facts) put(ctx context.Context, p preparedFact, lease string) (FactStor
 	var fact Fact
 	var replaced bool
 	err := f.store.ChangeFacts(ctx, func(tx FactTx) error {
-		at := f.clock()
+		at := f.now.Stamp()
 		old, there, err := tx.Fact(p.Persona, p.Key)
 		if err != nil {
 			return err
@@ -162,7 +162,7 @@ func (f *Facts) recall(ctx context.Context, persona, key string) (Fact, bool, er
 
 // count notes that a fact was accessed, and puts into it how often it was.
 func (f *Facts) count(fact *Fact) {
-	f.uses.count(f.clock(), FactID(fact.Persona, fact.Key))
+	f.uses.count(f.now.Stamp(), FactID(fact.Persona, fact.Key))
 	f.show(fact)
 }
 
@@ -194,7 +194,7 @@ func (f *Facts) Update(ctx context.Context, ref FactRef, patch FactPatch) (Fact,
 	}
 	var fact Fact
 	err = f.store.ChangeFacts(ctx, func(tx FactTx) error {
-		at := f.clock()
+		at := f.now.Stamp()
 		old, there, err := tx.Fact(ref.Persona, ref.Key)
 		if err != nil {
 			return err
@@ -271,7 +271,7 @@ func (f *Facts) Forget(ctx context.Context, ref FactRef) error {
 		if !there {
 			return noFact()
 		}
-		if old.Live(f.clock()) {
+		if old.Live(f.now.Stamp()) {
 			if err := mayReplace(writer, ref.Persona, old.Author); err != nil {
 				return err
 			}
@@ -283,7 +283,7 @@ func (f *Facts) Forget(ctx context.Context, ref FactRef) error {
 		if agent == "" {
 			agent = old.Author
 		}
-		return addFactEvent(tx, EventFactDeleted, old, agent, f.clock())
+		return addFactEvent(tx, EventFactDeleted, old, agent, f.now.Stamp())
 	}, func() {
 		f.recent.drop(id)
 		f.uses.forget(id)
@@ -303,9 +303,6 @@ func (f *Facts) wrote(fact Fact, lease string) {
 func (f *Facts) show(fact *Fact) {
 	f.uses.show(FactID(fact.Persona, fact.Key), &fact.AccessCount, &fact.LastAccessed)
 }
-
-// clock returns the time as it is stored: in UTC and whole milliseconds.
-func (f *Facts) clock() time.Time { return f.now().UTC().Truncate(time.Millisecond) }
 
 func noFact() error {
 	return skillrouter.Errorf(skillrouter.NotFound, "there is no fact under this key, or it has expired")

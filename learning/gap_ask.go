@@ -2,7 +2,6 @@ package learning
 
 import (
 	"context"
-	"time"
 
 	"skillrouter"
 )
@@ -63,8 +62,5 @@ func (g *Gaps) Missed(ctx context.Context, miss Miss) {
 	if caller := skillrouter.PrincipalOf(ctx); miss.AgentID == "" || caller.ActAs(miss.AgentID) != nil {
 		miss.AgentID = caller.AgentID // a reader may say for whom it asks, and is not believed
 	}
-	g.gathered.add(id, miss, g.clock())
+	g.gathered.add(id, miss, g.now.Stamp())
 }
-
-// clock returns the time as it is stored: in UTC and whole milliseconds.
-func (g *Gaps) clock() time.Time { return g.now().UTC().Truncate(time.Millisecond) }

@@ -27,13 +27,13 @@ func (g *Gaps) Run(ctx context.Context) error {
 	writing, checking := time.NewTicker(gapsEvery), time.NewTicker(gapsCheckEvery)
 	defer writing.Stop()
 	defer checking.Stop()
-	rung, changedAt := g.rings(), g.clock().Add(-time.Millisecond) // what was stored before the start may answer what was asked before it
+	rung, changedAt := g.rings(), g.now.Stamp().Add(-time.Millisecond) // what was stored before the start may answer what was asked before it
 	for ctx.Err() == nil {
 		select {
 		case <-writing.C:
 			g.warn(ctx, g.Flush(ctx))
 		case <-rung:
-			rung, changedAt = g.rings(), g.clock()
+			rung, changedAt = g.rings(), g.now.Stamp()
 		case <-checking.C:
 			g.warn(ctx, g.checkSome(ctx, changedAt))
 		case <-ctx.Done():
@@ -60,7 +60,7 @@ func (g *Gaps) warn(ctx context.Context, err error) {
 
 // Flush writes the misses that have settled. What cannot be written is lost,
 // rather than kept for a disk that is full.
-func (g *Gaps) Flush(ctx context.Context) error { return g.write(ctx, g.clock().Add(-gapSettles)) }
+func (g *Gaps) Flush(ctx context.Context) error { return g.write(ctx, g.now.Stamp().Add(-gapSettles)) }
 
 func (g *Gaps) write(ctx context.Context, before time.Time) error {
 	misses := g.gathered.take(before)
@@ -78,7 +78,7 @@ func (g *Gaps) checkSome(ctx context.Context, changed time.Time) error {
 	if err != nil {
 		return err
 	}
-	at := g.clock()
+	at := g.now.Stamp()
 	var vainly []string
 	for i := range gaps {
 		by, err := g.answers(ctx, &gaps[i])
@@ -116,7 +116,7 @@ func (g *Gaps) Check(ctx context.Context, id string) (Gap, error) {
 }
 
 func (g *Gaps) answered(ctx context.Context, id, by string) (Gap, error) {
-	at := g.clock()
+	at := g.now.Stamp()
 	return g.store.ChangeGap(ctx, id, func(gap *Gap) error {
 		if gap.Status == GapOpen {
 			gap.Status, gap.AnsweredBy, gap.SettledAt = GapAnswered, by, &at

@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -104,18 +105,12 @@ func checkGapQuery(query *GapQuery) (err error) {
 	if query.Order == "" {
 		query.Order = GapsRecent
 	}
-	if err = skillrouter.CheckOneOf("status", query.Status, GapStatuses()); err != nil {
-		return err
-	}
-	if err = skillrouter.CheckOneOf("order", query.Order, []GapOrder{GapsRecent, GapsOften}); err != nil {
-		return err
-	}
-	if query.AskedIn != "" {
-		if err = skillrouter.CheckOneOf("asked_in", query.AskedIn, GapPlaces()); err != nil {
-			return err
-		}
-	}
-	if err = skillrouter.CheckName("project", query.Project); err != nil {
+	if err = cmp.Or(
+		skillrouter.CheckOneOf("status", query.Status, GapStatuses()),
+		skillrouter.CheckOneOf("order", query.Order, []GapOrder{GapsRecent, GapsOften}),
+		skillrouter.CheckOptional("asked_in", query.AskedIn, GapPlaces()),
+		skillrouter.CheckName("project", query.Project),
+	); err != nil {
 		return err
 	}
 	query.Limit, err = skillrouter.Limit(query.Limit, DefaultListing, MaxLimit)
@@ -136,10 +131,7 @@ func gapMark(cursor string) (*GapMark, error) {
 
 // Gap implements GapService.
 func (g *Gaps) Gap(ctx context.Context, id string) (Gap, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
-		return Gap{}, err
-	}
-	if err := checkID("id", id); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkID("id", id)); err != nil {
 		return Gap{}, err
 	}
 	gap, ok, err := g.store.Gap(ctx, id)
@@ -176,14 +168,11 @@ func (gap *Gap) open() {
 
 func (g *Gaps) settle(ctx context.Context, id string, change func(gap *Gap, by string, at time.Time)) (Gap, error) {
 	caller := skillrouter.PrincipalOf(ctx)
-	if err := caller.Need(skillrouter.ScopeAgent); err != nil {
-		return Gap{}, err
-	}
-	if err := checkID("id", id); err != nil {
+	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), checkID("id", id)); err != nil {
 		return Gap{}, err
 	}
 	return g.store.ChangeGap(ctx, id, func(gap *Gap) error {
-		change(gap, caller.AgentID, g.clock())
+		change(gap, caller.AgentID, g.now.Stamp())
 		return nil
 	})
 }

@@ -18,7 +18,7 @@ func (s *Judgements) Measure(ctx context.Context) (JudgementReport, error) {
 	if err != nil {
 		return JudgementReport{}, err
 	}
-	report := JudgementReport{At: s.clock(), Questions: make([]JudgedQuestion, 0, len(list))}
+	report := JudgementReport{At: s.now.Stamp(), Questions: make([]JudgedQuestion, 0, len(list))}
 	ranks := make(map[string]map[string]int, len(list))
 	for i := range list {
 		q, notice, err := s.measure(ctx, &list[i])

@@ -1,13 +1,13 @@
 package learning
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"skillrouter"
 )
@@ -25,9 +25,6 @@ var _ JudgementService = (*Judgements)(nil)
 func NewJudgements(store JudgementStore, finder KnowledgeFinder, options Options) *Judgements {
 	return &Judgements{store: store, finder: finder, now: options.withDefaults().Now}
 }
-
-// clock returns the time as it is stored: in UTC and whole milliseconds.
-func (s *Judgements) clock() time.Time { return s.now().UTC().Truncate(time.Millisecond) }
 
 // Judge implements JudgementService.
 func (s *Judgements) Judge(ctx context.Context, draft JudgementDraft) (Judgement, error) {
@@ -48,7 +45,7 @@ func (s *Judgements) Judge(ctx context.Context, draft JudgementDraft) (Judgement
 		}
 	}
 	draft.Question, _ = skillrouter.Redact(draft.Question)
-	at := s.clock()
+	at := s.now.Stamp()
 	return s.store.ChangeJudgement(ctx, judgementID(caller.AgentID, draft.Project, draft.Question), MaxJudgements, func(j *Judgement, there bool) error {
 		if !there {
 			j.Question, j.Project, j.Author, j.CreatedAt = draft.Question, draft.Project, caller.AgentID, at
@@ -75,10 +72,10 @@ func judged(there, added, contrary []string) []string {
 
 func checkJudgement(draft *JudgementDraft) error {
 	draft.Question = strings.TrimSpace(draft.Question)
-	if err := skillrouter.CheckRequired("question", draft.Question, MaxJudgedQuestion); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckName("project", draft.Project); err != nil {
+	if err := cmp.Or(
+		skillrouter.CheckRequired("question", draft.Question, MaxJudgedQuestion),
+		skillrouter.CheckName("project", draft.Project),
+	); err != nil {
 		return err
 	}
 	if len(draft.Good)+len(draft.Bad) == 0 {
@@ -126,10 +123,7 @@ func (s *Judgements) gone(ctx context.Context, ids []string) ([]string, error) {
 
 // Judgements implements JudgementService.
 func (s *Judgements) Judgements(ctx context.Context, query JudgementQuery) (JudgementPage, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
-		return JudgementPage{}, err
-	}
-	if err := skillrouter.CheckName("project", query.Project); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), skillrouter.CheckName("project", query.Project)); err != nil {
 		return JudgementPage{}, err
 	}
 	limit, err := skillrouter.Limit(query.Limit, DefaultListing, MaxLimit)
@@ -157,10 +151,7 @@ func (s *Judgements) Judgements(ctx context.Context, query JudgementQuery) (Judg
 
 // Judgement implements JudgementService.
 func (s *Judgements) Judgement(ctx context.Context, id string) (Judgement, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
-		return Judgement{}, err
-	}
-	if err := checkID("id", id); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkID("id", id)); err != nil {
 		return Judgement{}, err
 	}
 	j, ok, err := s.store.Judgement(ctx, id)
@@ -178,10 +169,7 @@ func NoJudgement() error {
 // Remove implements JudgementService.
 func (s *Judgements) Remove(ctx context.Context, id string) error {
 	caller := skillrouter.PrincipalOf(ctx)
-	if err := caller.Need(skillrouter.ScopeAgent); err != nil {
-		return err
-	}
-	if err := checkID("id", id); err != nil {
+	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), checkID("id", id)); err != nil {
 		return err
 	}
 	return s.store.DeleteJudgement(ctx, id, func(j *Judgement) error {

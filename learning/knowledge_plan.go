@@ -53,7 +53,7 @@ func (k *KnowledgeBase) prepare(writer skillrouter.Principal, draft KnowledgeDra
 	c.Text(&draft.Title, &draft.Content, &draft.Source)
 	c.List(draft.Tags)
 	p.redacted = c.Kinds()
-	at := k.clock()
+	at := k.now.Stamp()
 	p.record.Knowledge = Knowledge{
 		ID: draft.ID, Category: draft.Category, Title: draft.Title, Content: draft.Content, Tags: draft.Tags,
 		Source: draft.Source, Author: author, Project: draft.Project, Trust: trust, CreatedAt: at, UpdatedAt: at,

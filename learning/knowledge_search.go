@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
@@ -26,16 +27,12 @@ func (k *KnowledgeBase) Search(ctx context.Context, query KnowledgeQuery) (Knowl
 
 // Find is Search for who may yet drop what was found: it counts no use. It needs ScopeRead.
 func (k *KnowledgeBase) Find(ctx context.Context, query KnowledgeQuery) (KnowledgeResults, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
-		return KnowledgeResults{}, err
-	}
-	if err := checkQuery(query.Query); err != nil {
-		return KnowledgeResults{}, err
-	}
-	if err := skillrouter.CheckName("category", query.Category); err != nil {
-		return KnowledgeResults{}, err
-	}
-	if err := skillrouter.CheckName("project", query.Project); err != nil {
+	if err := cmp.Or(
+		skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead),
+		checkQuery(query.Query),
+		skillrouter.CheckName("category", query.Category),
+		skillrouter.CheckName("project", query.Project),
+	); err != nil {
 		return KnowledgeResults{}, err
 	}
 	tags, err := cleanTags(query.Tags)
@@ -103,13 +100,11 @@ type KnowledgePage struct {
 // that are stored while one pages through come on no later page, and none
 // comes twice.
 func (k *KnowledgeBase) List(ctx context.Context, filter KnowledgeFilter) (KnowledgePage, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := cmp.Or(
+		skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead),
+		skillrouter.CheckNames("category", filter.Category, "project", filter.Project, "agent_id", filter.AgentID),
+	); err != nil {
 		return KnowledgePage{}, err
-	}
-	for field, value := range map[string]string{"category": filter.Category, "project": filter.Project, "agent_id": filter.AgentID} {
-		if err := skillrouter.CheckName(field, value); err != nil {
-			return KnowledgePage{}, err
-		}
 	}
 	limit, err := skillrouter.Limit(filter.Limit, DefaultListing, MaxLimit)
 	if err != nil {

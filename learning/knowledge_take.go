@@ -17,7 +17,7 @@ func (k *KnowledgeBase) Take(ctx context.Context, entries []Knowledge, t Taking)
 	taken := make([]Taken, len(entries))
 	records, named := make([]KnowledgeRecord, len(entries)), make([]bool, len(entries))
 	var keys KnowledgeKeys
-	now := k.clock()
+	now := k.now.Stamp()
 	for i, entry := range entries {
 		named[i] = entry.ID != ""
 		if records[i], taken[i].Err = takenKnowledge(entry, now); taken[i].Err != nil {

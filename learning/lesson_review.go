@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -13,10 +14,7 @@ const maxStaleDays = 36_500
 // Review implements LessonService. It needs ScopeRead. It looks at a bounded
 // number of lessons, those with the strongest evidence, and those that wait longest.
 func (l *Lessons) Review(ctx context.Context, query ReviewQuery) (Review, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
-		return Review{}, err
-	}
-	if err := skillrouter.CheckName("domain", query.Domain); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), skillrouter.CheckName("domain", query.Domain)); err != nil {
 		return Review{}, err
 	}
 	if query.StaleDays == 0 {
@@ -29,7 +27,7 @@ func (l *Lessons) Review(ctx context.Context, query ReviewQuery) (Review, error)
 	if err != nil {
 		return Review{}, err
 	}
-	at := l.clock()
+	at := l.now.Stamp()
 	review := Review{Promotions: []Suggestion{}, Stale: []StaleLesson{}}
 	may, err := l.store.PromotableLessons(ctx, query.Domain, PromotionCases, PromotionContexts, limit)
 	if err != nil {

@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -31,7 +32,7 @@ func (l *Lessons) Take(ctx context.Context, lessons []Lesson, t Taking) ([]Taken
 		return nil, err
 	}
 	taken, ready := make([]Taken, len(lessons)), make([]takenLesson, len(lessons))
-	at := l.clock()
+	at := l.now.Stamp()
 	for i := range lessons {
 		taken[i].ID = lessons[i].ID
 		ready[i], taken[i].Err = l.takeLesson(ctx, lessons[i], at)
@@ -93,10 +94,7 @@ func (l *Lessons) took(stored []takenLesson, at time.Time) {
 }
 
 func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r takenLesson, err error) {
-	if err := checkLessonID("id", given.ID); err != nil {
-		return r, err
-	}
-	if err := checkAuthor("source_agent", given.SourceAgent); err != nil {
+	if err := cmp.Or(checkLessonID("id", given.ID), checkAuthor("source_agent", given.SourceAgent)); err != nil {
 		return r, err
 	}
 	draft := LessonDraft{
@@ -109,18 +107,12 @@ func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r
 	if err := checkLessonDraft(&draft, at); err != nil {
 		return r, err
 	}
-	if err := checkBelief(given.Belief); err != nil {
+	if err := cmp.Or(
+		checkBelief(given.Belief),
+		checkFigures("occurrence_count", given.Occurrences, "times_applied", given.TimesApplied, "times_succeeded", given.TimesSucceeded),
+		skillrouter.CheckNames("validated_by", given.ValidatedBy, "pattern_id", given.PatternID, "superseded_by", given.SupersededBy),
+	); err != nil {
 		return r, err
-	}
-	if err := checkFigures("occurrence_count", given.Occurrences, "times_applied", given.TimesApplied, "times_succeeded", given.TimesSucceeded); err != nil {
-		return r, err
-	}
-	for _, name := range []struct{ field, value string }{
-		{"validated_by", given.ValidatedBy}, {"pattern_id", given.PatternID}, {"superseded_by", given.SupersededBy},
-	} {
-		if err := skillrouter.CheckName(name.field, name.value); err != nil {
-			return r, err
-		}
 	}
 	for _, text := range []struct{ field, value string }{{"validation_notes", given.ValidationNotes}, {"retired_reason", given.RetiredReason}} {
 		if err := skillrouter.CheckText(text.field, text.value, MaxLessonText); err != nil {
@@ -174,7 +166,7 @@ func (p *Patterns) Take(ctx context.Context, records []PatternRecord, t Taking) 
 		return nil, err
 	}
 	taken, ready := make([]Taken, len(records)), make([]Pattern, len(records))
-	at := p.clock()
+	at := p.now.Stamp()
 	for i, r := range records {
 		taken[i].ID = r.ID
 		ready[i], taken[i].Err = takePattern(r.Pattern, at)
@@ -264,13 +256,11 @@ func takeMade(p *Pattern) error {
 		made = *p.Made
 	}
 	made.EpisodeIDs, p.Made = []int64{}, &made
-	if err := skillrouter.CheckOneOf("as_made.pattern_type", made.Type, kinds); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckText("as_made.description", made.Description, MaxLessonText); err != nil {
-		return err
-	}
-	if err := checkFigures("as_made.frequency", made.Frequency); err != nil {
+	if err := cmp.Or(
+		skillrouter.CheckOneOf("as_made.pattern_type", made.Type, kinds),
+		skillrouter.CheckText("as_made.description", made.Description, MaxLessonText),
+		checkFigures("as_made.frequency", made.Frequency),
+	); err != nil {
 		return err
 	}
 	return skillrouter.CheckRange("as_made.initial_confidence", made.InitialConfidence, 0, 1e6)
@@ -307,13 +297,11 @@ func settleMade(tx PipelineTx, p *Pattern, evidence []Evidence) error {
 }
 
 func takePattern(p Pattern, at time.Time) (Pattern, error) {
-	if err := checkLessonID("id", p.ID); err != nil {
-		return p, err
-	}
-	if err := skillrouter.CheckOneOf("pattern_type", p.Type, PatternTypes()); err != nil {
-		return p, err
-	}
-	if err := skillrouter.CheckOneOf("status", p.Status, PatternStatuses()); err != nil {
+	if err := cmp.Or(
+		checkLessonID("id", p.ID),
+		skillrouter.CheckOneOf("pattern_type", p.Type, PatternTypes()),
+		skillrouter.CheckOneOf("status", p.Status, PatternStatuses()),
+	); err != nil {
 		return p, err
 	}
 	for _, text := range []struct{ field, value string }{
@@ -323,12 +311,8 @@ func takePattern(p Pattern, at time.Time) (Pattern, error) {
 			return p, err
 		}
 	}
-	for _, name := range []struct{ field, value string }{
-		{"domain", p.Domain}, {"operation_type", p.OperationType}, {"confirmed_by", p.ConfirmedBy}, {"representative", p.Representative},
-	} {
-		if err := skillrouter.CheckName(name.field, name.value); err != nil {
-			return p, err
-		}
+	if err := skillrouter.CheckNames("domain", p.Domain, "operation_type", p.OperationType, "confirmed_by", p.ConfirmedBy, "representative", p.Representative); err != nil {
+		return p, err
 	}
 	for _, items := range []struct {
 		field string

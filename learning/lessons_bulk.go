@@ -60,7 +60,7 @@ type lessonFlight struct {
 
 func (b *lessonBulk) read(ctx context.Context, drafts []LessonDraft) error {
 	order, cyclic := sourceOrder(drafts)
-	at := b.lessons.clock()
+	at := b.lessons.now.Stamp()
 	var group []*report
 	size := 0
 	for _, i := range order {
@@ -98,7 +98,7 @@ func (b *lessonBulk) queue(ctx context.Context, group []*report) error {
 			return err
 		}
 	}
-	g := &reporting{lessons: b.lessons, at: b.lessons.clock(), reports: group, aliases: b.aliases}
+	g := &reporting{lessons: b.lessons, at: b.lessons.now.Stamp(), reports: group, aliases: b.aliases}
 	b.flight = append(b.flight, lessonFlight{g, g.queue(ctx)})
 	return nil
 }

@@ -50,7 +50,7 @@ func (l *Lessons) change(
 	}
 	var before, lesson Lesson
 	var moved, reworded, restores bool
-	at := l.clock()
+	at := l.now.Stamp()
 	err := l.store.Change(ctx, func(tx PipelineTx) error {
 		var found bool
 		var err error

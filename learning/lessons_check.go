@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,19 +85,13 @@ func checkLessonGrades(draft *LessonDraft, at time.Time) error {
 		confidence := DefaultConfidence
 		draft.Confidence = &confidence
 	}
-	if err := skillrouter.CheckOneOf("severity", draft.Severity, Severities()); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckOneOf("level", draft.Level, Levels()); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckOneOf("status", draft.Status, LessonStatuses()); err != nil {
-		return err
-	}
-	if err := checkTransferability(draft.Transferability); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckRange("confidence", *draft.Confidence, 0, 1); err != nil {
+	if err := cmp.Or(
+		skillrouter.CheckOneOf("severity", draft.Severity, Severities()),
+		skillrouter.CheckOneOf("level", draft.Level, Levels()),
+		skillrouter.CheckOneOf("status", draft.Status, LessonStatuses()),
+		checkTransferability(draft.Transferability),
+		skillrouter.CheckRange("confidence", *draft.Confidence, 0, 1),
+	); err != nil {
 		return err
 	}
 	if draft.Type != LessonAntiPattern {

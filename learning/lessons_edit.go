@@ -21,7 +21,7 @@ func (l *Lessons) Edit(ctx context.Context, ref string, patch LessonPatch) (Less
 	if (patch.Confidence != nil || patch.LastValidatedAt != nil) && !caller.Has(skillrouter.ScopeCaptain) {
 		return Lesson{}, skillrouter.Errorf(skillrouter.Forbidden, "only a captain may set a confidence or a date of validation: an agent validates")
 	}
-	if err := checkLessonPatch(&patch, l.clock()); err != nil {
+	if err := checkLessonPatch(&patch, l.now.Stamp()); err != nil {
 		return Lesson{}, err
 	}
 	expect, err := l.checkEdited(ctx, ref, patch)

@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -28,10 +29,10 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 	if by == "" {
 		return Lesson{}, skillrouter.InvalidField("validated_by", "is required")
 	}
-	if err := skillrouter.CheckOneOf("validation_type", draft.Type, ValidationTypes()); err != nil {
-		return Lesson{}, err
-	}
-	if err := skillrouter.CheckText("notes", draft.Notes, MaxLessonText); err != nil {
+	if err := cmp.Or(
+		skillrouter.CheckOneOf("validation_type", draft.Type, ValidationTypes()),
+		skillrouter.CheckText("notes", draft.Notes, MaxLessonText),
+	); err != nil {
 		return Lesson{}, err
 	}
 	new(skillrouter.Redaction).Text(&draft.Notes)
@@ -105,13 +106,11 @@ func (l *Lessons) Apply(ctx context.Context, ref string, draft ApplicationDraft)
 	if err != nil {
 		return Applied{}, err
 	}
-	if err := skillrouter.CheckOneOf("outcome", draft.Outcome, Results()); err != nil {
-		return Applied{}, err
-	}
-	if err := skillrouter.CheckText("notes", draft.Notes, MaxLessonText); err != nil {
-		return Applied{}, err
-	}
-	if err := skillrouter.CheckText("context", draft.Context, MaxListItem); err != nil {
+	if err := cmp.Or(
+		skillrouter.CheckOneOf("outcome", draft.Outcome, Results()),
+		skillrouter.CheckText("notes", draft.Notes, MaxLessonText),
+		skillrouter.CheckText("context", draft.Context, MaxListItem),
+	); err != nil {
 		return Applied{}, err
 	}
 	draft.Context = skillrouter.OneLine(draft.Context)

@@ -31,7 +31,7 @@ func (n *reportLine) report(ctx context.Context, l *Lessons, r *report) (Reporte
 	n.mu.Lock()
 	g, lead := n.open, false
 	if g == nil || len(g.reports) == lineGroup {
-		g, lead = &reportGroup{reporting: reporting{lessons: l, at: l.clock()}, done: make(chan struct{})}, true
+		g, lead = &reportGroup{reporting: reporting{lessons: l, at: l.now.Stamp()}, done: make(chan struct{})}, true
 		g.taken = func() { n.close(g) }
 		n.open = g
 	}

@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
@@ -32,7 +33,7 @@ func (l *Lessons) List(ctx context.Context, filter LessonFilter) (LessonPage, er
 		}
 	}
 	filter.Limit = limit + 1 // one more tells whether there is a next page
-	at := l.clock()
+	at := l.now.Stamp()
 	found, err := l.store.ListLessons(ctx, filter, before, at)
 	if err != nil {
 		return LessonPage{}, err
@@ -59,27 +60,13 @@ func lessonSize(l *Lesson) int {
 }
 
 func checkLessonFilter(f *LessonFilter) error {
-	for _, name := range []struct{ field, value string }{
-		{"domain", f.Domain}, {"category", f.Category}, {"source_agent", f.SourceAgent}, {"project", f.Project}, {"tag", f.Tag},
-	} {
-		if err := skillrouter.CheckName(name.field, name.value); err != nil {
-			return err
-		}
-	}
-	if f.Type != "" {
-		if err := skillrouter.CheckOneOf("lesson_type", f.Type, LessonTypes()); err != nil {
-			return err
-		}
-	}
-	if f.Severity != "" {
-		if err := skillrouter.CheckOneOf("severity", f.Severity, Severities()); err != nil {
-			return err
-		}
-	}
-	if f.Level != "" {
-		if err := skillrouter.CheckOneOf("level", f.Level, Levels()); err != nil {
-			return err
-		}
+	if err := cmp.Or(
+		skillrouter.CheckNames("domain", f.Domain, "category", f.Category, "source_agent", f.SourceAgent, "project", f.Project, "tag", f.Tag),
+		skillrouter.CheckOptional("lesson_type", f.Type, LessonTypes()),
+		skillrouter.CheckOptional("severity", f.Severity, Severities()),
+		skillrouter.CheckOptional("level", f.Level, Levels()),
+	); err != nil {
+		return err
 	}
 	if len(f.Statuses) > len(LessonStatuses()) {
 		return skillrouter.InvalidField("status", "names more than there are")

@@ -55,16 +55,12 @@ func (l *Lessons) Relevant(ctx context.Context, query LessonQuery) (LessonResult
 }
 
 func (l *Lessons) relevant(ctx context.Context, query LessonQuery) (LessonResults, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := cmp.Or(
+		skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead),
+		skillrouter.CheckRequired("context", query.Context, MaxQuery),
+		skillrouter.CheckNames("domain", query.Domain, "agent", query.Agent, "project", query.Project),
+	); err != nil {
 		return LessonResults{}, err
-	}
-	if err := skillrouter.CheckRequired("context", query.Context, MaxQuery); err != nil {
-		return LessonResults{}, err
-	}
-	for _, name := range []struct{ field, value string }{{"domain", query.Domain}, {"agent", query.Agent}, {"project", query.Project}} {
-		if err := skillrouter.CheckName(name.field, name.value); err != nil {
-			return LessonResults{}, err
-		}
 	}
 	limit, err := skillrouter.Limit(query.Limit, DefaultLessonLimit, MaxLimit)
 	if err != nil {
@@ -102,7 +98,7 @@ func (l *Lessons) relevant(ctx context.Context, query LessonQuery) (LessonResult
 	}
 	weighed := l.weigh(places, found.Hits, query)
 	weighed = weighed[:min(len(weighed), limit)]
-	byID, at := make(map[string]LessonHit, len(weighed)), l.clock()
+	byID, at := make(map[string]LessonHit, len(weighed)), l.now.Stamp()
 	found.Hits = make([]tfidf.Hit, len(weighed))
 	for i, hit := range weighed {
 		found.Hits[i], byID[hit.ID] = tfidf.Hit{ID: hit.ID}, hit
@@ -126,7 +122,7 @@ func (l *Lessons) weigh(lessons []Lesson, found []tfidf.Hit, query LessonQuery) 
 	for i := range found {
 		byID[found[i].ID] = &found[i]
 	}
-	at := l.clock()
+	at := l.now.Stamp()
 	best := found[0].Score
 	hits := make([]LessonHit, 0, len(lessons))
 	for _, lesson := range lessons {

@@ -27,7 +27,7 @@ import (
 // place, an occurrence of that one.
 func (l *Lessons) Report(ctx context.Context, draft LessonDraft) (Reported, error) {
 	writer := skillrouter.PrincipalOf(ctx)
-	r, err := l.prepare(ctx, writer, draft, l.clock())
+	r, err := l.prepare(ctx, writer, draft, l.now.Stamp())
 	if err != nil {
 		return Reported{}, err
 	}

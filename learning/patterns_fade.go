@@ -41,7 +41,7 @@ func (p *Patterns) Run(ctx context.Context) error {
 func (p *Patterns) Fade(ctx context.Context) (int, error) {
 	total := 0
 	for {
-		at := p.clock()
+		at := p.now.Stamp()
 		ids, err := p.store.FadedPatterns(ctx, DeprecationConfidence, at, patternSweepMax)
 		if err != nil || len(ids) == 0 {
 			return total, err

@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -48,14 +49,11 @@ func (p *Patterns) judge(
 	if err != nil {
 		return Pattern{}, err
 	}
-	if err := checkID("pattern_id", ref); err != nil {
-		return Pattern{}, err
-	}
-	if err := skillrouter.CheckText("notes", draft.Notes, MaxLessonText); err != nil {
+	if err := cmp.Or(checkID("pattern_id", ref), skillrouter.CheckText("notes", draft.Notes, MaxLessonText)); err != nil {
 		return Pattern{}, err
 	}
 	notes, _ := skillrouter.Redact(draft.Notes)
-	at := p.clock()
+	at := p.now.Stamp()
 	var pattern Pattern
 	var enforce func()
 	err = p.store.Change(ctx, func(tx PipelineTx) error {

@@ -2,6 +2,7 @@ package learning
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -213,10 +214,7 @@ func (p *preparedProcedure) step(field string, index int, step Step) (Step, erro
 			return step, skillrouter.InvalidField(field+".condition", "%s", skillrouter.MessageOf(err))
 		}
 	}
-	if err := checkAction(field+".action", step.Action, p.body.Params); err != nil {
-		return step, err
-	}
-	if err := checkRun(field+".run", step.Run, p.body.Params); err != nil {
+	if err := cmp.Or(checkAction(field+".action", step.Action, p.body.Params), checkRun(field+".run", step.Run, p.body.Params)); err != nil {
 		return step, err
 	}
 	if step.Timeout < 0 || step.Timeout > MaxStepTimeout {

@@ -37,7 +37,7 @@ func (p *Procedures) Start(ctx context.Context, draft RunDraft) (Run, error) {
 	if run.ID, err = newID(); err != nil {
 		return Run{}, err
 	}
-	at := p.clock()
+	at := p.now.Stamp()
 	run.AgentID, run.StartedAt = author, at
 	if _, err := run.advance(ctx, at, p.factsOf(run.Persona)); err != nil {
 		return Run{}, err
@@ -100,10 +100,8 @@ func (p *Procedures) Runs(ctx context.Context, filter RunFilter) ([]Run, error) 
 			return nil, err
 		}
 	}
-	if filter.Status != "" {
-		if err := skillrouter.CheckOneOf("status", filter.Status, RunStatuses()); err != nil {
-			return nil, err
-		}
+	if err := skillrouter.CheckOptional("status", filter.Status, RunStatuses()); err != nil {
+		return nil, err
 	}
 	var err error
 	if filter.Limit, err = skillrouter.Limit(filter.Limit, DefaultEpisodeLimit, MaxLimit); err != nil {
@@ -238,7 +236,7 @@ func (p *Procedures) change(ctx context.Context, id string, apply func(run *Run,
 				return Run{}, err
 			}
 		}
-		before, at := run.Status, p.clock()
+		before, at := run.Status, p.now.Stamp()
 		touched, err := apply(&run.Run, at)
 		if err != nil {
 			return Run{}, err

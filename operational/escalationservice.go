@@ -72,7 +72,7 @@ func NewEscalations(store EscalationStore, now skillrouter.Clock) *Escalations {
 // reason one is open at a time: what is raised while it is open, or after it was
 // dismissed, is only counted; one that is open and grows worse is announced once more. It is the router's own, and asks for no right.
 func (e *Escalations) Raise(ctx context.Context, drafts []EscalationDraft, cursor Cursor) ([]Escalation, error) {
-	at := stamp(e.now)
+	at := e.now.Stamp()
 	return e.store.RaiseEscalations(ctx, drafts, cursor, func(latest *Escalation, draft EscalationDraft) Escalation {
 		if latest != nil && latest.Status != EscalationResolved {
 			latest.again(draft, at)
@@ -174,7 +174,7 @@ func (e *Escalations) move(ctx context.Context, id string, to EscalationStatus, 
 		return Escalation{}, err
 	}
 	redact(&verdict.Notes)
-	at := stamp(e.now)
+	at := e.now.Stamp()
 	return e.store.ChangeEscalation(ctx, id, event, func(escalation *Escalation) (*EscalationChange, error) {
 		if !p.Has(skillrouter.ScopeCaptain) && p.AgentID != escalation.To {
 			return nil, skillrouter.Errorf(skillrouter.Forbidden, "this escalation went to another agent: only that agent or a captain may settle it")

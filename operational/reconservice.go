@@ -133,7 +133,7 @@ func (r *Recon) StartScan(ctx context.Context, draft ScanDraft) (Scan, error) {
 		return Scan{}, err
 	}
 	redact(&draft.Summary)
-	now := stamp(r.now)
+	now := r.now.Stamp()
 	scan := Scan{
 		ID: newID(), Environment: draft.Environment, Scanner: draft.Scanner, Status: draft.Status,
 		Summary: draft.Summary, AgentID: by, StartedAt: now,
@@ -161,7 +161,7 @@ func (r *Recon) FinishScan(ctx context.Context, id string, end ScanEnd) (Scan, e
 		return Scan{}, err
 	}
 	redact(&end.Summary)
-	now := stamp(r.now)
+	now := r.now.Stamp()
 	return r.store.ChangeScan(ctx, id, func(scan *Scan) (*skillrouter.Event, error) {
 		if scan.Status != ScanRunning {
 			return nil, skillrouter.Errorf(skillrouter.Conflict, "the scan is %s already", scan.Status)
@@ -277,7 +277,7 @@ func (r *Recon) sighting(p skillrouter.Principal, draft FindingDraft) (Sighting,
 	draft.AgentID = by
 	redact(&draft.Title, &draft.Description, &draft.Location, &draft.Evidence, &draft.Remediation)
 	return Sighting{
-		Draft: draft, ID: newID(), Fingerprint: fingerprint(draft), At: stamp(r.now),
+		Draft: draft, ID: newID(), Fingerprint: fingerprint(draft), At: r.now.Stamp(),
 		Environment: r.environment(draft.Environment),
 	}, nil
 }
@@ -315,7 +315,7 @@ func (r *Recon) Decide(ctx context.Context, id string, decision FindingDecision)
 		return Finding{}, err
 	}
 	redact(&decision.Note)
-	now := stamp(r.now)
+	now := r.now.Stamp()
 	return r.store.ChangeFinding(ctx, id, func(f *Finding) (*FindingChange, *skillrouter.Event) {
 		if f.Status == decision.Status && decision.Note == "" {
 			return nil, nil
@@ -351,6 +351,6 @@ func (r *Recon) Summary(ctx context.Context, filter FindingFilter) (FindingSumma
 
 // environment is what becomes of a name that no environment has yet.
 func (r *Recon) environment(name string) Environment {
-	now := stamp(r.now)
+	now := r.now.Stamp()
 	return Environment{ID: newID(), Name: name, CreatedAt: now, UpdatedAt: now}
 }

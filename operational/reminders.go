@@ -87,7 +87,7 @@ func (s *Reminders) Schedule(ctx context.Context, draft ReminderDraft) (Reminder
 	if err != nil {
 		return Reminder{}, err
 	}
-	now := stamp(s.now)
+	now := s.now.Stamp()
 	r, err := draft.reminderOf(now, s.options.Condition)
 	if err != nil {
 		return Reminder{}, err
@@ -281,7 +281,7 @@ func (s *Reminders) told(ctx context.Context, list []Reminder, agent string) err
 	if len(numbers) == 0 {
 		return nil
 	}
-	now := stamp(s.now)
+	now := s.now.Stamp()
 	_, _, err := s.store.ChangeReminders(ctx, ReminderPick{Numbers: numbers, Limit: len(numbers)}, func(r *Reminder) *ReminderChange {
 		if r.Status != ReminderDue || r.DeliveredTo != "" {
 			return nil
@@ -348,7 +348,7 @@ func (s *Reminders) end(ctx context.Context, number int64, note ReminderNote, ev
 // Snooze implements ReminderService. What waits for an event or a condition
 // can be snoozed once it is due; it then comes again by time.
 func (s *Reminders) Snooze(ctx context.Context, number int64, snooze ReminderSnooze) (Reminder, error) {
-	now := stamp(s.now)
+	now := s.now.Stamp()
 	var until time.Time
 	switch {
 	case snooze.For != "" && snooze.Until != nil:
@@ -397,7 +397,7 @@ func (s *Reminders) change(ctx context.Context, number int64, agent, event strin
 	if err != nil {
 		return Reminder{}, err
 	}
-	now := stamp(s.now)
+	now := s.now.Stamp()
 	r, err := s.store.ChangeReminder(ctx, number, func(r *Reminder) (*skillrouter.Event, error) {
 		if r.AgentID != "" && !p.Has(skillrouter.ScopeCaptain) && acting != r.AgentID && (acting == "" || acting != r.CreatedBy) {
 			return nil, skillrouter.Errorf(skillrouter.Forbidden, "reminder %d is for another agent: only that agent, who made it, or a captain may change it", r.Number)

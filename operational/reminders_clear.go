@@ -52,7 +52,7 @@ func (s *Reminders) Clear(ctx context.Context, persona, triggerType string, most
 		open, all, err := s.store.ClearReminders(ctx, clearing, func(count int) skillrouter.Event {
 			// Marshalling a struct of strings and a whole number cannot fail.
 			data, _ := json.Marshal(RemindersCleared{persona, clearing.TriggerType, count})
-			return skillrouter.Event{Type: EventRemindersCleared, Subject: persona, Agent: caller.AgentID, At: stamp(s.now), Data: data}
+			return skillrouter.Event{Type: EventRemindersCleared, Subject: persona, Agent: caller.AgentID, At: s.now.Stamp(), Data: data}
 		})
 		if err != nil {
 			return deleted, err

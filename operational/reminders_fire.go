@@ -134,7 +134,7 @@ func (s *Reminders) fireAll(ctx context.Context, pick ReminderPick, missed bool,
 
 // fire lets those that are picked come due, each with its message, in one transaction.
 func (s *Reminders) fire(ctx context.Context, pick ReminderPick, missed bool) (picked, fired int, err error) {
-	now := stamp(s.now)
+	now := s.now.Stamp()
 	left := false
 	picked, fired, err = s.store.ChangeReminders(ctx, pick, func(r *Reminder) *ReminderChange {
 		if !r.comesDue(now) {
@@ -289,7 +289,7 @@ func split(list []string, n int) (first, rest []string) {
 // tell delivers what waited for some who have come.
 func (s *Reminders) tell(ctx context.Context, whom ReminderWaiting) error {
 	for {
-		now := stamp(s.now)
+		now := s.now.Stamp()
 		picked, changed, err := s.store.ChangeReminders(ctx, ReminderPick{Waiting: &whom, Limit: fireBatch}, func(r *Reminder) *ReminderChange {
 			message := s.deliver(r)
 			if message == nil {
@@ -322,7 +322,7 @@ func (s *Reminders) Judge(ctx context.Context, holds []int64, failed map[int64]s
 			if r.Status != ReminderPending || r.Note == why {
 				return nil, nil
 			}
-			r.Note, r.UpdatedAt = why, stamp(s.now)
+			r.Note, r.UpdatedAt = why, s.now.Stamp()
 			e := reminderEvent(EventReminderUnjudged, *r, "", r.UpdatedAt)
 			return &e, nil
 		})

@@ -43,7 +43,7 @@ func (s *Reminders) settled(r *Reminder, ended func(Reminder) (ReminderStatus, s
 	case status == ReminderCancelled:
 		kind = EventReminderCancelled
 	}
-	r.Status, r.Next, r.Note, r.UpdatedAt = status, nil, cut(note, MaxReminderNote), stamp(s.now)
+	r.Status, r.Next, r.Note, r.UpdatedAt = status, nil, cut(note, MaxReminderNote), s.now.Stamp()
 	redact(&r.Note)
 	return &ReminderChange{Event: reminderEvent(kind, *r, "", r.UpdatedAt)}
 }

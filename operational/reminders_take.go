@@ -37,7 +37,7 @@ func (s *Reminders) Take(ctx context.Context, reminders []Reminder, dryRun bool)
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
 		return nil, err
 	}
-	now := stamp(s.now)
+	now := s.now.Stamp()
 	taken := make([]TakenReminder, len(reminders))
 	seen, err := s.madeAlready(ctx, reminders)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Reminders) take(ctx context.Context, r Reminder, key string) (existed b
 		}
 	}
 	stored, existed, err := s.store.CreateReminder(ctx, r, key, elsewhere, func(r Reminder) skillrouter.Event {
-		return reminderEvent(EventReminderScheduled, r, skillrouter.PrincipalOf(ctx).AgentID, stamp(s.now))
+		return reminderEvent(EventReminderScheduled, r, skillrouter.PrincipalOf(ctx).AgentID, s.now.Stamp())
 	})
 	if err != nil || existed {
 		return existed, err

@@ -110,7 +110,7 @@ func (t *Tasks) Create(ctx context.Context, draft TaskDraft) (Task, error) {
 		return Task{}, err
 	}
 	kinds := redact(&draft.Title, &draft.Description)
-	now := stamp(t.now)
+	now := t.now.Stamp()
 	task := Task{
 		ID: uuid.Must(uuid.NewV7()).String(), Title: strings.TrimSpace(draft.Title), Description: draft.Description,
 		Project: draft.Project, Status: TaskPending, CreatedBy: creator, Priority: draft.Priority, CreatedAt: now, UpdatedAt: now,
@@ -322,7 +322,7 @@ func (t *Tasks) held(ctx context.Context, ref, agentID, event string, said *stri
 // move makes a TaskChange of a rule. What the rule left as it was is neither
 // stored nor told.
 func (t *Tasks) move(rule func(*Task) error, event, acting, note string) TaskChange {
-	now := stamp(t.now)
+	now := t.now.Stamp()
 	return func(task *Task) (*skillrouter.Event, error) {
 		before := *task
 		if err := rule(task); err != nil {

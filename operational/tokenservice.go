@@ -172,7 +172,7 @@ func (t *Tokens) Issue(ctx context.Context, draft TokenDraft) (IssuedToken, erro
 	if full {
 		return IssuedToken{}, skillrouter.Errorf(skillrouter.Conflict, "there are %d tokens already: revoke some", MaxTokens)
 	}
-	now := stamp(t.now)
+	now := t.now.Stamp()
 	issued := IssuedToken{
 		Token:  Token{ID: newID(), AgentID: draft.AgentID, Scopes: slices.Clone(draft.Scopes), Note: draft.Note, CreatedAt: now},
 		Secret: NewSecret(),
@@ -208,7 +208,7 @@ func (t *Tokens) Revoke(ctx context.Context, id string) (Token, error) {
 	if err := p.Need(skillrouter.ScopeAdmin); err != nil {
 		return Token{}, err
 	}
-	now := stamp(t.now)
+	now := t.now.Stamp()
 	return t.store.ChangeToken(skillrouter.Essential(ctx), id, func(token *Token) *skillrouter.Event {
 		if token.RevokedAt != nil {
 			return nil

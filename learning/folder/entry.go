@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -156,25 +157,15 @@ func (e Entry) Hash() string {
 // check holds an entry to what a file may say. What a lesson may say beyond
 // that is the service's to judge.
 func (e Entry) check() error {
-	if err := checkID("id", e.ID); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckOneOf("level", e.Level, learning.Levels()); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckOneOf("status", e.Status, learning.LessonStatuses()); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckOneOf("lesson_type", e.Extra.Type, learning.LessonTypes()); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckOneOf("severity", e.Extra.Severity, learning.Severities()); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckRange("confidence", float64(e.Confidence), 1, 5); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckRange("transferability", float64(e.Transferability), 1, 5); err != nil {
+	if err := cmp.Or(
+		checkID("id", e.ID),
+		skillrouter.CheckOneOf("level", e.Level, learning.Levels()),
+		skillrouter.CheckOneOf("status", e.Status, learning.LessonStatuses()),
+		skillrouter.CheckOneOf("lesson_type", e.Extra.Type, learning.LessonTypes()),
+		skillrouter.CheckOneOf("severity", e.Extra.Severity, learning.Severities()),
+		skillrouter.CheckRange("confidence", float64(e.Confidence), 1, 5),
+		skillrouter.CheckRange("transferability", float64(e.Transferability), 1, 5),
+	); err != nil {
 		return err
 	}
 	if e.LastValidatedAt != "" && e.validatedAt() == nil {
