@@ -31,7 +31,7 @@ func (x *Experiences) Take(ctx context.Context, records []EpisodeRecord, t Takin
 		}
 	}
 	var stored []Episode
-	err := t.settle(x.store.Change(ctx, func(tx PipelineTx) error {
+	err := t.settle(x.store.ChangeExperiences(ctx, func(tx ExperienceTx) error {
 		stored = nil
 		there, err := tx.EpisodeNumbers(ids)
 		if err != nil {
@@ -66,7 +66,7 @@ func (x *Experiences) Take(ctx context.Context, records []EpisodeRecord, t Takin
 	return taken, err
 }
 
-func insertTaken(tx PipelineTx, e *takenEpisode, now time.Time) (skillrouter.Event, error) {
+func insertTaken(tx ExperienceTx, e *takenEpisode, now time.Time) (skillrouter.Event, error) {
 	event := skillrouter.Event{Type: EventEpisodeRecorded, Subject: e.episode.ID, Agent: e.episode.AgentID, Project: e.episode.Project, At: now}
 	if e.experience == nil {
 		return event, tx.InsertEpisode(&e.episode)

@@ -208,7 +208,7 @@ func (x *Experiences) Learn(ctx context.Context, draft LearnDraft) (Learned, err
 	at := x.now.Stamp()
 	var pattern Pattern
 	var from []Experience
-	err := x.store.Change(ctx, func(tx PipelineTx) (err error) {
+	err := x.store.ChangeExperiences(ctx, func(tx ExperienceTx) (err error) {
 		if from, err = tx.ExperiencesOf(draft.EpisodeIDs); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ const GeneralDomain = "general"
 // has it again, and when its episodes show another kind than before: what was
 // confirmed of the old kind says nothing of the new. One that somebody
 // deprecated gathers evidence in silence, whatever its kind.
-func gather(tx PipelineTx, w Window, e Experience) (triggered string, events []skillrouter.Event, err error) {
+func gather(tx ExperienceTx, w Window, e Experience) (triggered string, events []skillrouter.Event, err error) {
 	rate := successShare(w.Successes, w.Episodes)
 	weight := discrimination(rate, w.Episodes, w.meanAge(e.At))
 	if w.Episodes < MinEpisodes || weight < MinWeight {
@@ -171,7 +171,7 @@ func later(a, b time.Time) time.Time {
 // learnedPattern is the pattern whose episodes a lesson is learned from: the
 // first one that has the description in its text, which then shows these
 // episodes, or a new one.
-func learnedPattern(tx PipelineTx, draft LearnDraft, episodes []Experience, at time.Time) (Pattern, error) {
+func learnedPattern(tx ExperienceTx, draft LearnDraft, episodes []Experience, at time.Time) (Pattern, error) {
 	s := summed(episodes)
 	known, ok, err := tx.PatternByText(draft.Description)
 	if err != nil {
@@ -269,7 +269,7 @@ func appendNew(list []string, items ...string) []string {
 }
 
 // addToPattern stores a pattern that is there and has more evidence, and tells of it if any is new.
-func addToPattern(tx PipelineTx, pattern *Pattern, evidence []Evidence, at time.Time) error {
+func addToPattern(tx ExperienceTx, pattern *Pattern, evidence []Evidence, at time.Time) error {
 	added, err := tx.AddEvidence(pattern.ID, evidence...)
 	if err != nil {
 		return err

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// ExperienceTx is what a PipelineTx does with experiences.
+// ExperienceTx is one transaction on experiences and on what is learned from them.
 type ExperienceTx interface {
+	PipelineTx
 	// Operation returns what is known of an operation type, its window moved so that it
 	// begins at from. Of a type without episodes everything is zero.
 	Operation(operationType string, from time.Time) (Operation, error)
@@ -18,8 +19,6 @@ type ExperienceTx interface {
 	SameProblem(operationType string, print int64, last int) (same, seen int, err error)
 	// InsertExperience stores an experience as the episode that it is, and gives both its number.
 	InsertExperience(experience *Experience, episode *Episode, print int64) error
-	// EpisodeNumbers returns the numbers of the episodes with the ids that there are.
-	EpisodeNumbers(ids []string) (map[string]int64, error)
 	// InsertEpisode stores an episode that has no outcome, and gives it its number.
 	InsertEpisode(episode *Episode) error
 	// WindowEpisodes returns the evidence that the latest episodes of a type since from

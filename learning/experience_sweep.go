@@ -83,7 +83,7 @@ func (x *Experiences) lapse(ctx context.Context, before, now time.Time) (int, er
 		return 0, err
 	}
 	deprecated := 0
-	err = x.store.Change(ctx, func(tx PipelineTx) error {
+	err = x.store.ChangeExperiences(ctx, func(tx ExperienceTx) error {
 		deprecated = 0
 		for _, id := range ids {
 			pattern, ok, err := tx.PatternOf(id)
@@ -117,7 +117,7 @@ func (x *Experiences) forgetEpisodes(ctx context.Context, before, keep, now time
 		return 0, err
 	}
 	var ids []string
-	err = x.store.Change(ctx, func(tx PipelineTx) (err error) {
+	err = x.store.ChangeExperiences(ctx, func(tx ExperienceTx) (err error) {
 		if ids, err = tx.DropExperiences(numbers, before); err != nil || len(ids) == 0 {
 			return err
 		}
@@ -136,7 +136,7 @@ func (x *Experiences) forgetPatterns(ctx context.Context, before, now time.Time)
 		return 0, err
 	}
 	dropped := 0
-	err = x.store.Change(ctx, func(tx PipelineTx) error {
+	err = x.store.ChangeExperiences(ctx, func(tx ExperienceTx) error {
 		patterns, err := tx.DropPatterns(ids, before)
 		dropped = len(patterns)
 		for _, p := range patterns {

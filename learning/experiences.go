@@ -15,6 +15,8 @@ import (
 // learning/store implements it on learning.db.
 type ExperienceStore interface {
 	PipelineStore
+	// ChangeExperiences is a PipelineStore's Change that knows experiences.
+	ChangeExperiences(ctx context.Context, decide func(tx ExperienceTx) error, after func()) (wait func() error)
 	ExperienceReader
 }
 
@@ -79,7 +81,7 @@ func (x *Experiences) Record(ctx context.Context, draft ExperienceDraft) (Record
 	p.experience.EpisodeID, p.experience.At, p.experience.Timestamp, p.episode.CreatedAt = p.episode.ID, at, at.UnixMilli(), at
 	var recorded Recorded
 	var stored Episode
-	err = x.store.Change(ctx, func(tx PipelineTx) error {
+	err = x.store.ChangeExperiences(ctx, func(tx ExperienceTx) error {
 		experience, episode := p.experience, p.episode
 		triggered, err := record(tx, &experience, &episode, p)
 		recorded = Recorded{EpisodeID: experience.Number, Recorded: true, Utility: experience.Utility, Patterns: appendNew([]string{}, triggered), Redacted: p.redacted}
@@ -91,7 +93,7 @@ func (x *Experiences) Record(ctx context.Context, draft ExperienceDraft) (Record
 
 // record scores an experience by those before it, stores it, and returns the text of
 // the pattern that it forms or joins. What it reads does not grow with what is stored.
-func record(tx PipelineTx, e *Experience, episode *Episode, p preparedExperience) (triggered string, err error) {
+func record(tx ExperienceTx, e *Experience, episode *Episode, p preparedExperience) (triggered string, err error) {
 	operation, err := tx.Operation(e.OperationType, e.At.Add(-RecencyWindow))
 	if err != nil {
 		return "", err

@@ -20,11 +20,6 @@ func FingerprintOf(project, title, content string) Fingerprint {
 	return fingerprint(project, title, content)
 }
 
-// FingerprintOfLesson is that of a lesson.
-func FingerprintOfLesson(lessonType LessonType, domain, title string) Fingerprint {
-	return (&Lesson{Type: lessonType, Domain: domain, Title: title}).print()
-}
-
 // fingerprint normalises title and content and hashes them. The project is a
 // name and is compared exactly.
 func fingerprint(project, title, content string) Fingerprint {

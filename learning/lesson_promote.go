@@ -76,7 +76,7 @@ func (l *Lessons) Promote(ctx context.Context, ref string, draft PromotionDraft)
 		why := remark(evidence.why, draft.Notes)
 		if evidence.to == LevelPattern {
 			pattern := drawPattern(id, lesson, evidence, by, at)
-			drawn = &takenLesson{lesson: pattern, print: pattern.print(), like: l.like.prepare(pattern)}
+			drawn = &takenLesson{lesson: pattern, print: pattern.print(), like: l.like.prepare(pattern.likenessParts())}
 			return nil, l.storeDrawn(tx, drawn, lesson, by, why, at)
 		}
 		lesson.Level = evidence.to

@@ -147,7 +147,7 @@ func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r
 			return r, err
 		}
 	}
-	r.print, r.like, r.document = e.print(), l.like.prepare(*e), lessonDocument(e)
+	r.print, r.like, r.document = e.print(), l.like.prepare(e.likenessParts()), lessonDocument(e)
 	return r, nil
 }
 

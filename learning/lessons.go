@@ -18,7 +18,7 @@ type Lessons struct {
 	prints         prints
 	patterns       detector
 	rules          ruleKeeper
-	escalations    *EscalationRules
+	escalations    Escalates
 	weights        RelevanceWeights
 	domainOf       func(ctx context.Context, agent string) string
 	now            skillrouter.Clock
@@ -33,11 +33,25 @@ type LessonOptions struct {
 	Options
 	Patterns    detector         // what finds patterns in the lessons: a *Patterns; nil: none are found
 	Rules       ruleKeeper       // what guards against anti-patterns: a *Guards; nil: none are kept
-	Escalations *EscalationRules // nil: nothing is escalated
+	Escalations Escalates        // nil: nothing is escalated
 	Relevance   RelevanceWeights // the zero value: DefaultRelevance
 	// DomainOf tells the domain that an agent works in, or ""; nil: nobody's is known.
 	DomainOf func(ctx context.Context, agent string) string
 }
+
+// Escalates says to whom a lesson is escalated; *EscalationRules does.
+type Escalates interface {
+	// For returns the escalations of a lesson as it is now.
+	For(lesson Lesson) []Escalation
+	// Supervisor returns who supervises a domain.
+	Supervisor(domain string) string
+}
+
+// escalatesNothing knows the supervisors alone.
+type escalatesNothing struct{}
+
+func (escalatesNothing) For(Lesson) []Escalation         { return nil }
+func (escalatesNothing) Supervisor(domain string) string { return SupervisorOf(domain) }
 
 // detector finds patterns in the lessons that are reported.
 type detector interface {
@@ -89,6 +103,9 @@ func NewLessons(store PipelineStore, options LessonOptions) *Lessons {
 		store: store, patterns: options.Patterns, rules: options.Rules,
 		escalations: options.Escalations, weights: options.Relevance.withDefaults(), domainOf: options.DomainOf, now: o.Now, log: o.Log,
 	}
+	if l.escalations == nil {
+		l.escalations = escalatesNothing{}
+	}
 	if l.patterns != nil {
 		l.like = l.patterns.resemblance()
 	} else {
@@ -126,6 +143,11 @@ func (l *Lesson) rule() bool { return l.Type == LessonAntiPattern && l.active() 
 // blocks tells whether the lesson is a guard rule that stops an action.
 func (l *Lesson) blocks() bool {
 	return l.rule() && (l.BlockAction || l.Severity == SeverityCritical)
+}
+
+// FingerprintOfLesson is that of a lesson.
+func FingerprintOfLesson(lessonType LessonType, domain, title string) Fingerprint {
+	return (&Lesson{Type: lessonType, Domain: domain, Title: title}).print()
 }
 
 // print is what tells the lesson from others: its domain and normalised title,

@@ -43,9 +43,17 @@ func (l *Lessons) keep(before, lesson *Lesson, reworded bool) {
 		l.put(*lesson)
 	}
 	if reworded {
-		l.like.put(lesson.ID, l.like.prepare(*lesson))
+		l.like.put(lesson.ID, l.like.prepare(lesson.likenessParts()))
 	}
 	if l.rules != nil && lesson.Type == LessonAntiPattern {
 		l.rules.keepRules(*lesson)
+	}
+}
+
+// likenessParts is what a lesson is compared by.
+func (l *Lesson) likenessParts() likenessParts {
+	return likenessParts{
+		Type: l.Type, Title: l.Title, Domain: l.Domain, Cause: l.RootCause, Action: l.Action, Outcome: l.Outcome, Context: l.Context,
+		Solution: l.Solution, Body: l.Body, Tags: l.Tags, Commands: l.RelatedCommands,
 	}
 }

@@ -100,7 +100,7 @@ func (l *Lessons) recall(ctx context.Context) error {
 				return err // a stop need not wait for the rest of the chunk
 			}
 			l.prints.add(chunk[i].print())
-			l.like.put(chunk[i].ID, l.like.prepare(chunk[i]))
+			l.like.put(chunk[i].ID, l.like.prepare(chunk[i].likenessParts()))
 		}
 		return nil
 	})

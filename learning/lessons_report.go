@@ -108,7 +108,7 @@ func (l *Lessons) prepare(ctx context.Context, writer skillrouter.Principal, dra
 			r.notes = append(r.notes, "it is proposed: no rule of the guard until another agent, or a captain, confirms it")
 		}
 	}
-	r.print, r.like, r.document = r.lesson.print(), l.like.prepare(r.lesson), lessonDocument(&r.lesson)
+	r.print, r.like, r.document = r.lesson.print(), l.like.prepare(r.lesson.likenessParts()), lessonDocument(&r.lesson)
 	if !rumour {
 		r.escalate = l.escalations.For(r.lesson)
 	}
@@ -345,7 +345,7 @@ func (g *reporting) announce() {
 			docs = append(docs, s.report.document)
 		case s.reworded:
 			docs = append(docs, lessonDocument(&s.lesson))
-			g.lessons.like.put(s.lesson.ID, g.lessons.like.prepare(s.lesson))
+			g.lessons.like.put(s.lesson.ID, g.lessons.like.prepare(s.lesson.likenessParts()))
 		}
 	}
 	g.lessons.putDocuments(docs)

@@ -39,11 +39,11 @@ func likenessPairs(t testing.TB) (pairs []likenessPair) {
 	return pairs
 }
 
-// drafted is a draft as a lesson, as far as a likeness looks at it.
-func drafted(d LessonDraft) Lesson {
-	return Lesson{
+// drafted is a draft, as far as a likeness looks at it.
+func drafted(d LessonDraft) likenessParts {
+	return likenessParts{
 		Type: LessonFailure, Domain: "infrastructure", Title: d.Title, Context: d.Context, Action: d.Action, Outcome: d.Outcome,
-		RootCause: d.RootCause, Solution: d.Solution, Tags: d.Tags, RelatedCommands: d.RelatedCommands,
+		Cause: d.RootCause, Solution: d.Solution, Tags: d.Tags, Commands: d.RelatedCommands,
 	}
 }
 
@@ -166,7 +166,7 @@ func TestLikenessReadsAnything(t *testing.T) {
 		{Title: "数据库 連接 失敗", Context: "ポスト"},
 		{Type: "unknown", Title: "a title"},
 	} {
-		of := l.prepare(lesson)
+		of := l.prepare(lesson.likenessParts())
 		if len(of.terms) > likenessTerms || !slices.IsSorted(of.terms) {
 			t.Errorf("%.20q has %d terms", lesson.Title, len(of.terms))
 		}
@@ -235,7 +235,7 @@ func BenchmarkLikeness(b *testing.B) {
 			ofs := make([]likenessOf, n)
 			words := 0
 			for i := range lessons {
-				ofs[i] = l.prepare(lessons[i])
+				ofs[i] = l.prepare(lessons[i].likenessParts())
 				words += 4 * (cap(ofs[i].terms) + cap(ofs[i].tags))
 			}
 			before := heapInUse()
@@ -258,7 +258,7 @@ func BenchmarkLikenessPrepare(b *testing.B) {
 	lessons := manyLessons(1000)
 	l := newLikeness()
 	for i := 0; b.Loop(); i++ {
-		l.prepare(lessons[i%1000])
+		l.prepare(lessons[i%1000].likenessParts())
 	}
 }
 

@@ -33,16 +33,24 @@ type likenessOf struct {
 	negated  bool  // the title says not or never
 }
 
+// likenessParts is what is read of a lesson.
+type likenessParts struct {
+	Type                                            LessonType
+	Title, Domain                                   string
+	Cause, Action, Outcome, Context, Solution, Body string
+	Tags, Commands                                  []string
+}
+
 // prepare reads a lesson's words. It is to be done before the
 // transaction that stores the lesson: it costs more than all that follows.
-func (l *likeness) prepare(lesson Lesson) likenessOf {
+func (l *likeness) prepare(lesson likenessParts) likenessOf {
 	r := likenessReader{words: &l.words, at: make(map[uint32]int, likenessTerms)}
 	title := likenessClean(lesson.Title)
 	r.read(title, likenessTitle)
-	for _, command := range lesson.RelatedCommands {
+	for _, command := range lesson.Commands {
 		r.command(likenessClean(command))
 	}
-	r.read(likenessClean(lesson.RootCause), likenessCause)
+	r.read(likenessClean(lesson.Cause), likenessCause)
 	r.read(likenessClean(lesson.Action), 0)
 	r.loose = true // here a number may be what was measured that day
 	r.read(likenessClean(lesson.Outcome), 0)
@@ -56,7 +64,7 @@ func (l *likeness) prepare(lesson Lesson) likenessOf {
 	of := likenessOf{
 		terms: slices.Clip(r.terms), domain: likenessHash("", lesson.Domain), kind: typeMask([]LessonType{lesson.Type}), negated: likenessNegated(title),
 	}
-	for _, command := range lesson.RelatedCommands[:min(len(lesson.RelatedCommands), maxPatternCommands)] {
+	for _, command := range lesson.Commands[:min(len(lesson.Commands), maxPatternCommands)] {
 		if plain := plainCommand(command); plain != "" && !slices.Contains(of.commands, commandKey(plain)) {
 			of.commands = append(of.commands, commandKey(plain))
 		}

@@ -18,7 +18,7 @@ func (p *Patterns) observe(tx PipelineTx, lesson Lesson, by string, first bool, 
 	}
 	var there bool
 	if o.of, there = p.like.wordsOf(lesson.ID); !there {
-		o.of = p.like.prepare(lesson)
+		o.of = p.like.prepare(lesson.likenessParts())
 	}
 	var known []Pattern
 	if !first { // a new lesson is in no pattern yet

@@ -87,7 +87,9 @@ type PipelineTx interface {
 	// AddEvidence adds to a pattern's evidence what is not there already, and returns how many were new.
 	AddEvidence(patternID string, evidence ...Evidence) (int, error)
 
-	ExperienceTx
+	// EpisodeNumbers returns the numbers of the episodes with the ids that there are.
+	EpisodeNumbers(ids []string) (map[string]int64, error)
+
 	PatternTx
 	GuardTx
 

@@ -20,7 +20,7 @@ type Shelf[Row any] struct {
 	kept    *tfidf.Keeper
 	vectors atomic.Pointer[Vectors] // nil: there are none
 	repairs repairs
-	gaps    *Gaps // is told of searches that found nothing; may be nil
+	gaps    MissObserver // is told of searches that found nothing; may be nil
 }
 
 // shelved is what a kind of memory tells of its rows.
@@ -97,8 +97,8 @@ func (s *Shelf[Row]) Relax(text string) map[string]string { return s.kept.Index(
 // what they call this one. It is called before the first search is made.
 func (s *Shelf[Row]) TellElsewhere(kind string, other Elsewhere) { s.repairs.Tell(kind, other) }
 
-// ReportMisses tells g of searches that found nothing. It is called before the first search is made.
-func (s *Shelf[Row]) ReportMisses(g *Gaps) { s.gaps = g }
+// ReportMisses tells an observer of searches that found nothing. It is called before the first search is made.
+func (s *Shelf[Row]) ReportMisses(o MissObserver) { s.gaps = o }
 
 // UseVectors lets searches go by meaning too. It is called before Vectors.Run is.
 func (s *Shelf[Row]) UseVectors(v *Vectors) {

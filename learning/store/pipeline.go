@@ -20,6 +20,11 @@ func (s *Store) Change(ctx context.Context, decide func(tx learning.PipelineTx) 
 	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&pipelineTx{tx}) }, after)
 }
 
+// ChangeExperiences implements learning.ExperienceStore.
+func (s *Store) ChangeExperiences(ctx context.Context, decide func(tx learning.ExperienceTx) error, after func()) (wait func() error) {
+	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&pipelineTx{tx}) }, after)
+}
+
 // pipelineTx is the learning.PipelineTx of one change. Reports are written one
 // by one at a high rate: its statements go past gorm's reflection, and there
 // are as few of them as can be, because the driver prepares each anew.
