@@ -3,6 +3,7 @@ SHELL    := /bin/bash
 GO       ?= go
 TAGS     := nomsgpack
 BIN      := bin/skillrouter
+HOOK     := bin/skillrouter-hook
 FUZZTIME ?= 60s
 SOAKTIME ?= 10m
 # The race detector needs cgo; the program itself never does.
@@ -16,8 +17,9 @@ export GOFLAGS += -trimpath
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## build bin/skillrouter, without the tables that only debuggers read
+build: ## build bin/skillrouter and bin/skillrouter-hook, without the tables that only debuggers read
 	$(GO) build -tags $(TAGS) -trimpath -ldflags='-s -w' -o $(BIN) ./cmd/skillrouter
+	$(GO) build -tags $(TAGS) -trimpath -ldflags='-s -w' -o $(HOOK) ./cmd/skillrouter-hook
 
 run: build ## start the sidecar on its embedded default, in the foreground
 	$(BIN) serve
@@ -102,7 +104,7 @@ agents: build ## run real coding agents in pinned versions beside the router, on
 CROSS ?= linux/arm64 darwin/arm64 windows/amd64
 cross: ## compile for the platforms we don't test on, without optimising
 	@set -e; for target in $(CROSS); do \
-	  echo "== $$target"; GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -tags $(TAGS) -gcflags='all=-N -l' -o /dev/null ./cmd/skillrouter; done
+	  echo "== $$target"; GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -tags $(TAGS) -gcflags='all=-N -l' -o /dev/null ./cmd/skillrouter ./cmd/skillrouter-hook; done
 
 dist: ## make the packages of the commit for every platform, in dist/ (DIST_FLAGS="-platforms linux/amd64")
 	$(GO) run -tags $(TAGS) ./scripts/dist $(DIST_FLAGS)

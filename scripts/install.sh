@@ -86,12 +86,18 @@ target=$prefix/bin/skillrouter
 if [ -n "$source" ]; then
 	cp "$source/skillrouter" "$target.new"
 	chmod 755 "$target.new"
-	"$target.new" version >/dev/null || { rm -f "$target.new"; fail "the program does not run here: is the package for this platform ($(uname -sm))?"; }
+	[ ! -f "$source/skillrouter-hook" ] || cp "$source/skillrouter-hook" "$target-hook.new"
+	"$target.new" version >/dev/null || { rm -f "$target.new" "$target-hook.new"; fail "the program does not run here: is the package for this platform ($(uname -sm))?"; }
 else
 	command -v go >/dev/null || fail "Go is needed to build: https://go.dev/dl/ (or install a package by --archive)"
-	(cd "$here/.." && CGO_ENABLED=0 go build -tags nomsgpack -trimpath -o "$target.new" ./cmd/skillrouter)
+	(cd "$here/.." && CGO_ENABLED=0 go build -tags nomsgpack -trimpath -o "$target.new" ./cmd/skillrouter &&
+		CGO_ENABLED=0 go build -tags nomsgpack -trimpath -o "$target-hook.new" ./cmd/skillrouter-hook)
 fi
 mv "$target.new" "$target"
+if [ -f "$target-hook.new" ]; then # what hooks run; packages of before had none
+	chmod 755 "$target-hook.new"
+	mv "$target-hook.new" "$target-hook"
+fi
 "$target" version
 echo "installed $target"
 

@@ -20,9 +20,14 @@ import (
 // dialers are the files that may hold what opens connections or runs programs,
 // and why. A place in app.Outbounds stands behind "place NAME".
 var dialers = map[string]string{
-	"router/llm/endpoint.go":     "place model, place embeddings: one transport, which dials the configured endpoint alone",
-	"router/client/client.go":    "the commands' way to the router",
-	"router/interlock/socket.go": "place mesh: sends to the peers that its file lists, from the socket that it listens at; Send is for the command that is asked to",
+	"router/llm/endpoint.go":       "place model, place embeddings: one transport, which dials the configured endpoint alone",
+	"router/client/client.go":      "the commands' way to the router",
+	"router/client/plain/plain.go": "the hooks' way to the router on this machine",
+	"router/interlock/socket.go":   "place mesh: sends to the peers that its file lists, from the socket that it listens at; Send is for the command that is asked to",
+
+	"cmd/hook/respond/session.go":    "runs this program for a session's end, for the hook that an agent runs",
+	"cmd/process/replace_unix.go":    "the small program hands a hook over to the whole one beside it",
+	"cmd/process/replace_windows.go": "the same",
 
 	"learning/folder/run.go":         "runs the checks that a project's policy names, for the command that is asked to",
 	"learning/folder/run_unix.go":    "ends those",

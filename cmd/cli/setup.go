@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -87,6 +88,7 @@ func (u *settingUp) run(ctx context.Context) error {
 			return err
 		}
 	}
+	u.content.Hook = hookProgram(u.content.Program)
 	for _, name := range []string{"SKILLROUTER_CONFIG", "SKILLROUTER_DATA"} { // some agents start servers without their environment
 		if value := u.shell.env(name); value != "" {
 			u.content.Vars = append(u.content.Vars, name+"="+value)
@@ -191,6 +193,35 @@ func (u *settingUp) program() (string, error) {
 		}
 	}
 	return path, nil
+}
+
+// hookProgram is the small program that lies beside the program which agents
+// start, named as that is: by its name if PATH finds it so, else by its path. It
+// is empty if there is none; then the program answers hooks itself.
+func hookProgram(program string) string {
+	dir, name := filepath.Split(program)
+	if name != respond.Whole(runtime.GOOS) && name != respond.Whole("") {
+		return "" // the small one would not find it
+	}
+	small := dir + respond.SmallName(runtime.GOOS)
+	if dir == "" {
+		small = respond.SmallName("")
+	}
+	whole, err := exec.LookPath(program)
+	if err != nil {
+		return ""
+	}
+	found, err := exec.LookPath(small)
+	if err != nil {
+		return ""
+	}
+	// It looks for the other where it lies itself, behind links.
+	whole, errWhole := filepath.EvalSymlinks(whole)
+	found, errFound := filepath.EvalSymlinks(found)
+	if errWhole != nil || errFound != nil || whole != filepath.Join(filepath.Dir(found), respond.Whole(runtime.GOOS)) {
+		return ""
+	}
+	return small
 }
 
 // applied is what a setup says to programs.

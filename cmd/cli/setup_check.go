@@ -141,6 +141,10 @@ func (u *settingUp) checkAgent(ctx context.Context, target setup.Target, content
 	if err != nil {
 		return append(items, checkItem{Name: "program", Said: content.Program + " cannot be run: " + reason(err).Error(), Mend: mend + " --program PATH"})
 	}
+	hooks, err := exec.LookPath(content.HookProgram())
+	if err != nil {
+		return append(items, checkItem{Name: "program", Said: content.HookProgram() + " cannot be run: " + reason(err).Error(), Mend: mend})
+	}
 	if target.Agent.Hooked() {
 		if trust := u.checkTrust(ctx, target); trust.Name != "" {
 			items = append(items, trust)
@@ -153,7 +157,7 @@ func (u *settingUp) checkAgent(ctx context.Context, target setup.Target, content
 		items = append(items, u.checkServer(ctx, program, args, content))
 	}
 	if target.Agent.Hooked() {
-		items = append(items, u.checkHook(ctx, program, target.Agent, content), u.checkHeard(ctx, target, store))
+		items = append(items, u.checkHook(ctx, hooks, target.Agent, content), u.checkHeard(ctx, target, store))
 	}
 	return items
 }

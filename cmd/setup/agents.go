@@ -43,7 +43,7 @@ type part struct {
 // parts are the files of an agent's configuration, and notes what a person has
 // to do beside.
 func (t Target) parts(c Content) (parts []part, notes []string, err error) {
-	if c.Program == "" || strings.ContainsAny(c.Program+c.Name+c.Server, "\x00\n\r") {
+	if c.Program == "" || strings.ContainsAny(c.Program+c.Hook+c.Name+c.Server, "\x00\n\r") {
 		return nil, nil, skillrouter.InvalidField("program", "is needed, and may not hold line breaks")
 	}
 	switch t.Agent {

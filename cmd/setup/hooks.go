@@ -23,7 +23,7 @@ var ourHook = skillrouter.Lazily(`(?:^|[\s"'/\\])hook (?:session-start|user-prom
 
 // commandLine is a hook's command as a shell takes it.
 func (c Content) commandLine(agent Agent, event string) string {
-	line := shellWord(c.Program) + " hook " + event + " --for " + string(agent)
+	line := shellWord(c.HookProgram()) + " hook " + event + " --for " + string(agent)
 	if c.Name != "" {
 		line += " --agent " + shellWord(c.Name)
 	}

@@ -19,5 +19,5 @@ func (c Content) plugin() string {
 	if c.Server != "" {
 		more = append(more, "--server", c.Server)
 	}
-	return strings.NewReplacer("OWNMARK", ownMark, "PROGRAM", asJSON(c.Program), "ARGS", asJSON(more)).Replace(pluginText)
+	return strings.NewReplacer("OWNMARK", ownMark, "PROGRAM", asJSON(c.HookProgram()), "ARGS", asJSON(more)).Replace(pluginText)
 }

@@ -7,6 +7,7 @@
 package setup
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -50,11 +51,15 @@ type Target struct {
 // Content is what is written into the configuration.
 type Content struct {
 	Program string   `json:"program"`           // path or name under which agents start this program
+	Hook    string   `json:"hook,omitempty"`    // path or name of the small program that answers hooks; empty: Program does
 	Name    string   `json:"name,omitempty"`    // id under which the agent speaks; empty: the Agent's own name
 	Server  string   `json:"server,omitempty"`  // URL of a router that is not this user's own; may be empty
 	Vars    []string `json:"vars,omitempty"`    // NAME=value, for agents that hand their environment on to no server
 	Prompts bool     `json:"prompts,omitempty"` // inject what fits each prompt too
 }
+
+// HookProgram is the path or name of the program that answers hooks.
+func (c Content) HookProgram() string { return cmp.Or(c.Hook, c.Program) }
 
 // ServerArgs are the arguments with which an agent starts our MCP server; nil
 // if it starts none.

@@ -147,6 +147,12 @@ func newPlace(t *testing.T, npm string) *place {
 	if err := os.Symlink(program, p.path("bin/skillrouter")); err != nil {
 		t.Fatal(err)
 	}
+	small := filepath.Join(filepath.Dir(program), "skillrouter-hook")
+	if _, err := os.Stat(small); err == nil { // then setup writes it into the agents' hooks
+		if err := os.Symlink(small, p.path("bin/skillrouter-hook")); err != nil {
+			t.Fatal(err)
+		}
+	}
 	server := httptest.NewServer(p.model)
 	t.Cleanup(server.Close)
 	p.url = server.URL

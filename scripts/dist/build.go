@@ -98,15 +98,17 @@ func (b *builder) all(ctx context.Context, out string, chosen []platform) (names
 
 // pack makes the package of a platform, and its name.
 func (b *builder) pack(ctx context.Context, p platform) (name string, text []byte, err error) {
-	program, err := b.compile(ctx, p)
-	if err != nil {
-		return "", nil, err
-	}
 	entries, err := b.content(p)
 	if err != nil {
 		return "", nil, err
 	}
-	entries = append(entries, entry{name: p.program(), mode: 0o755, text: program})
+	for _, name := range programs {
+		program, err := b.compile(ctx, p, name)
+		if err != nil {
+			return "", nil, err
+		}
+		entries = append(entries, entry{name: p.file(name), mode: 0o755, text: program})
+	}
 	folder := fmt.Sprintf("skillrouter_%s_%s_%s", b.name, p.os, p.arch)
 	var archive bytes.Buffer
 	if p.os == "windows" {
@@ -117,16 +119,19 @@ func (b *builder) pack(ctx context.Context, p platform) (name string, text []byt
 	return folder + ".tar.gz", archive.Bytes(), err
 }
 
-// program is the name of the program's file.
-func (p platform) program() string {
+// programs are what a package holds to be run, each the name of its folder in cmd.
+var programs = []string{"skillrouter", "skillrouter-hook"}
+
+// file is the name of a program's file.
+func (p platform) file(program string) string {
 	if p.os == "windows" {
-		return "skillrouter.exe"
+		return program + ".exe"
 	}
-	return "skillrouter"
+	return program
 }
 
-// compile builds the program without cgo, without paths of this machine, and with the commit in it.
-func (b *builder) compile(ctx context.Context, p platform) ([]byte, error) {
+// compile builds a program without cgo, without paths of this machine, and with the commit in it.
+func (b *builder) compile(ctx context.Context, p platform, program string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "skillrouter-dist-")
 	if err != nil {
 		return nil, err
@@ -136,13 +141,13 @@ func (b *builder) compile(ctx context.Context, p platform) ([]byte, error) {
 	if b.release != "" {
 		flags += " -X skillrouter/cmd/cli.release=" + b.release
 	}
-	file := filepath.Join(dir, p.program())
+	file := filepath.Join(dir, p.file(program))
 	// What the user has set for his own builds is none of the packages': GOFLAGS is set anew.
 	env := []string{"GOOS=" + p.os, "GOARCH=" + p.arch, "CGO_ENABLED=0", "GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOWORK=off"}
 	if b.cache != "" {
 		env = append(env, "GOCACHE="+b.cache)
 	}
-	_, err = output(ctx, b.root, env, "go", "build", "-tags", "nomsgpack", "-trimpath", "-buildvcs=true", "-mod=readonly", "-ldflags", flags, "-o", file, "./cmd/skillrouter")
+	_, err = output(ctx, b.root, env, "go", "build", "-tags", "nomsgpack", "-trimpath", "-buildvcs=true", "-mod=readonly", "-ldflags", flags, "-o", file, "./cmd/"+program)
 	if err != nil {
 		return nil, err
 	}

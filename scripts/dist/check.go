@@ -37,13 +37,15 @@ func compareBuilds(ctx context.Context, p platform, fresh bool) error {
 		if err != nil {
 			return err
 		}
-		program, err := b.compile(ctx, p)
-		if err != nil {
-			return err
-		}
-		for _, path := range []string{dir, here, os.Getenv("HOME") + "/"} {
-			if len(path) > len("/x/") && bytes.Contains(program, []byte(path)) {
-				return fmt.Errorf("the program holds this machine's %s", path)
+		for _, name := range programs {
+			program, err := b.compile(ctx, p, name)
+			if err != nil {
+				return err
+			}
+			for _, path := range []string{dir, here, os.Getenv("HOME") + "/"} {
+				if len(path) > len("/x/") && bytes.Contains(program, []byte(path)) {
+					return fmt.Errorf("%s holds this machine's %s", name, path)
+				}
 			}
 		}
 		name, text, err := b.pack(ctx, p)

@@ -25,7 +25,8 @@ func archiveOf(t *testing.T, dir, program string) string {
 		t.Fatal(err)
 	}
 	var archive bytes.Buffer
-	if err := writeTar(&archive, "skillrouter_1.0.0_linux_amd64", moment, append(content, entry{name: "skillrouter", mode: 0o755, text: []byte(program)})); err != nil {
+	if err := writeTar(&archive, "skillrouter_1.0.0_linux_amd64", moment, append(content,
+		entry{name: "skillrouter", mode: 0o755, text: []byte(program)}, entry{name: "skillrouter-hook", mode: 0o755, text: []byte(standIn)})); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "skillrouter_1.0.0_linux_amd64.tar.gz")
@@ -60,7 +61,7 @@ func TestInstallArchive(t *testing.T) {
 		t.Fatal(text)
 	}
 	for name, want := range map[string]string{
-		"bin/skillrouter": standIn, "share/bash-completion/completions/skillrouter": "# bash\n",
+		"bin/skillrouter": standIn, "bin/skillrouter-hook": standIn, "share/bash-completion/completions/skillrouter": "# bash\n",
 		"share/zsh/site-functions/_skillrouter": "# zsh\n", "share/fish/vendor_completions.d/skillrouter.fish": "# fish\n",
 	} {
 		if got, err := os.ReadFile(filepath.Join(home, ".local", name)); err != nil || string(got) != want {

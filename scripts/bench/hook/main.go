@@ -1,12 +1,13 @@
-// Command hook measures what an agent waits for before each tool: `skillrouter
-// hook pre-tool-use` as a process, from its start to its end, against a running
-// router with 1,000 rules. It alternates with the floor, a process of this program
-// that makes one request with net/http and nothing else, and with /bin/true, so
-// that whatever else the machine does weighs on all three.
+// Command hook measures what an agent waits for before each tool: `hook
+// pre-tool-use` as a process, from its start to its end, against a running router
+// with 1,000 rules, by the small program, which setup has agents run, and by the
+// whole one. It alternates with the floor, a process of this program that makes
+// one request with net/http and nothing else, and with /bin/true, so that whatever
+// else the machine does weighs on all of them.
 //
-//	go run ./scripts/bench/hook [-program bin/skillrouter] [-runs 300] [-rules 1000]
+//	go run ./scripts/bench/hook [-program bin/skillrouter] [-small bin/skillrouter-hook] [-runs 300] [-rules 1000]
 //
-// Without -program it builds the program first, into a temporary folder.
+// Without -program or -small it builds that one first, into a temporary folder.
 package main
 
 import (
@@ -42,6 +43,7 @@ func main() {
 	} else {
 		b := bench{}
 		flag.StringVar(&b.program, "program", "", "program to measure; empty: build it")
+		flag.StringVar(&b.small, "small", "", "the small program to measure; empty: build it")
 		flag.StringVar(&b.floor, "floor", "", "program of the floor; empty: build it")
 		flag.IntVar(&b.runs, "runs", 300, "runs of each")
 		flag.IntVar(&b.rules, "rules", 1000, "rules that the guard has")
@@ -55,8 +57,8 @@ func main() {
 }
 
 type bench struct {
-	program, floor string
-	runs, rules    int
+	program, small, floor string
+	runs, rules           int
 }
 
 func (b *bench) measure(ctx context.Context) error {
@@ -68,7 +70,7 @@ func (b *bench) measure(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	for _, one := range []struct{ path, from *string }{{&b.program, new("./cmd/skillrouter")}, {&b.floor, new("./scripts/bench/hook/floor")}} {
+	for _, one := range []struct{ path, from *string }{{&b.program, new("./cmd/skillrouter")}, {&b.small, new("./cmd/skillrouter-hook")}, {&b.floor, new("./scripts/bench/hook/floor")}} {
 		if *one.path != "" {
 			continue
 		}
@@ -98,7 +100,8 @@ func (b *bench) measure(ctx context.Context) error {
 		name string
 		args []string
 	}{
-		{"hook pre-tool-use", []string{b.program, "hook", "pre-tool-use", "--for", "claude-code"}},
+		{"hook pre-tool-use, small program", []string{b.small, "hook", "pre-tool-use", "--for", "claude-code"}},
+		{"hook pre-tool-use, whole program", []string{b.program, "hook", "pre-tool-use", "--for", "claude-code"}},
 		{"floor: net/http, one request", []string{b.floor, router.Base, secret}},
 		{"/bin/true", []string{"/bin/true"}},
 	}
@@ -119,11 +122,15 @@ func (b *bench) measure(ctx context.Context) error {
 			cpu[i] = append(cpu[i], cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 		}
 	}
+	pairs := [2]float64{pairwise(wall[0], wall[2]), pairwise(wall[1], wall[2])}
 	for i, kind := range kinds {
 		sidecar.Report(kind.name, "%s", sidecar.Percentiles(wall[i]))
 		sidecar.Report("  processor", "%s", sidecar.Percentiles(cpu[i]))
 	}
-	sidecar.Report("against the floor", "p50 %.1f ×, processor %.1f ×", ratio(wall[0], wall[1]), ratio(cpu[0], cpu[1]))
+	for i := range 2 {
+		sidecar.Report(kinds[i].name, "%.2f × the floor's p50, %.2f × its p99, %.2f × its processor time; %.2f × pairwise",
+			ratio(wall[i], wall[2], 0.5), ratio(wall[i], wall[2], 0.99), ratio(cpu[i], cpu[2], 0.5), pairs[i])
+	}
 	sidecar.Report("target", "p99 of the hook at most %s; load %s before, %s after", target, before, load())
 	return nil
 }
@@ -155,11 +162,21 @@ func (b *bench) fill(ctx context.Context, base, secret string) error {
 	return err
 }
 
-// ratio is the one's middle over the other's; both are sorted by Percentiles.
-func ratio(one, other []time.Duration) float64 {
-	slices.Sort(one)
-	slices.Sort(other)
-	return float64(one[len(one)/2]) / float64(max(other[len(other)/2], 1))
+// ratio is a part of the one's runs over that of the other's: 0.5 compares the
+// middles, 0.99 the p99. Percentiles has sorted both.
+func ratio(one, other []time.Duration, part float64) float64 {
+	at := min(int(part*float64(len(one))), len(one)-1)
+	return float64(one[at]) / float64(max(other[at], 1))
+}
+
+// pairwise is the middle of the ratios of runs that followed each other.
+func pairwise(one, other []time.Duration) float64 {
+	ratios := make([]float64, len(one))
+	for i := range one {
+		ratios[i] = float64(one[i]) / float64(max(other[i], 1))
+	}
+	slices.Sort(ratios)
+	return ratios[len(ratios)/2]
 }
 
 // load is the machine's load average of a minute.
