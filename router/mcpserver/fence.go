@@ -83,22 +83,6 @@ func shares(lengths []int) []int {
 	return given
 }
 
-// fit shortens the titles and contents of one answer so that all of them are
-// within maxAnswer, and returns how many bytes of each content were left out.
-func fit(titles, contents []*string) []int {
-	items := make([][]*string, len(contents))
-	whole := make([]int, len(contents))
-	for i := range contents {
-		items[i] = []*string{titles[i], contents[i]}
-		whole[i] = len(*contents[i])
-	}
-	fitTexts(items)
-	for i := range whole {
-		whole[i] -= len(*contents[i])
-	}
-	return whole
-}
-
 // fitTexts shortens the texts of an answer's items so that all of them are
 // within maxAnswer, of each item the last texts first, and returns how many
 // bytes of each item were left out.

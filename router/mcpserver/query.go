@@ -87,13 +87,17 @@ func shownSections(out answer) (answer, string) {
 	return out, f.String()
 }
 
-// fitItems shortens items to what an answer may hold, and says what was left out of each.
+// fitItems shortens items to what an answer may hold, and returns how many bytes of each content were left out.
 func fitItems(items []router.Item) []int {
-	var titles, contents []*string
+	texts, left := make([][]*string, len(items)), make([]int, len(items))
 	for i := range items {
-		titles, contents = append(titles, &items[i].Title), append(contents, &items[i].Content)
+		texts[i], left[i] = []*string{&items[i].Title, &items[i].Content}, len(items[i].Content)
 	}
-	return fit(titles, contents)
+	fitTexts(texts)
+	for i := range items {
+		left[i] -= len(items[i].Content)
+	}
+	return left
 }
 
 // addItems puts items into the fence.
