@@ -14,9 +14,10 @@ import (
 
 	"skillrouter"
 	"skillrouter/operational"
+	"skillrouter/router/sse"
 )
 
-// Times of a follower.
+// Times and bounds of a follower.
 const (
 	// firstWait is how long a follower waits before its first attempt to come back,
 	// unless the router has said otherwise.
@@ -26,6 +27,9 @@ const (
 	// silence is how long a stream may bear nothing before it counts as dead: three
 	// of the comments that the router sends to keep it alive.
 	silence = 45 * time.Second
+	// MaxEvent bounds one event of a stream, in bytes: a message's largest context with
+	// JSON's escapes, and room for the rest.
+	MaxEvent = 1 << 20
 )
 
 // FromCursor has a stream begin at the first message that the agent has not acknowledged.
@@ -133,11 +137,11 @@ func (s *stream) connect(ctx context.Context, take func(seq int64, data []byte) 
 	if s.up != nil {
 		s.up()
 	}
-	events := newEvents(&pulse{r: response.Body, alive: alive})
+	events := sse.NewReader(&pulse{r: response.Body, alive: alive}, MaxEvent)
 	for {
-		ev, err := events.next()
-		if events.retry > 0 {
-			s.base = min(events.retry, longestWait)
+		ev, err := events.Next()
+		if events.Retry > 0 {
+			s.base = min(events.Retry, longestWait)
 		}
 		switch {
 		case errors.Is(err, bufio.ErrTooLong):
@@ -157,12 +161,12 @@ func (s *stream) connect(ctx context.Context, take func(seq int64, data []byte) 
 
 // hand gives an event to take, unless it was given before. Events without a
 // seq of their own are the router's, and none of the log.
-func (s *stream) hand(ev event, take func(seq int64, data []byte) error) error {
-	seq, err := strconv.ParseInt(ev.id, 10, 64)
+func (s *stream) hand(ev sse.Event, take func(seq int64, data []byte) error) error {
+	seq, err := strconv.ParseInt(ev.ID, 10, 64)
 	if err != nil || seq <= s.last {
 		return nil
 	}
-	if err := take(seq, []byte(ev.data)); err != nil {
+	if err := take(seq, []byte(ev.Data)); err != nil {
 		return err
 	}
 	s.last = seq

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"skillrouter"
+	"skillrouter/router/sse"
 )
 
 // ChatOptions are a Chat's settings. The zero value is usable.
@@ -132,16 +134,17 @@ func (c *Chat) Stream(ctx context.Context, request Request) iter.Seq2[Delta, err
 
 // pieces hands the pieces of a stream on until it ends.
 func (c *Chat) pieces(ctx context.Context, response *http.Response, yield func(Delta, error) bool) {
-	stream, finished, total := newEvents(response.Body), false, 0
+	stream, finished, total := sse.NewReader(response.Body, MaxPiece), false, 0
 	for {
-		data, err := stream.next()
+		event, err := stream.Next()
+		data := []byte(event.Data)
 		switch {
 		case errors.Is(err, io.EOF) && finished:
 			return // some servers leave the mark of the end out
 		case errors.Is(err, io.EOF):
 			yield(Delta{}, c.endpoint.unreachable(ctx, io.ErrUnexpectedEOF))
 			return
-		case errors.Is(err, errLongPiece):
+		case errors.Is(err, bufio.ErrTooLong):
 			yield(Delta{}, c.endpoint.nonsense(err, "stream of a chat completion"))
 			return
 		case err != nil:

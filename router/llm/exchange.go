@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/router/sse"
 )
 
 // Bounds of what is remembered of exchanges.
@@ -95,13 +97,13 @@ func (r *recording) answer() string {
 		return *reply.Choices[0].Message.Content
 	}
 	var said strings.Builder
-	for stream := newEvents(strings.NewReader(string(r.heard))); ; {
-		data, err := stream.next()
+	for stream := sse.NewReader(bytes.NewReader(r.heard), MaxPiece); ; {
+		event, err := stream.Next()
 		if err != nil {
 			return said.String()
 		}
 		var piece wireReply
-		if json.Unmarshal(data, &piece) == nil && len(piece.Choices) > 0 && piece.Choices[0].Delta.Content != nil {
+		if json.Unmarshal([]byte(event.Data), &piece) == nil && len(piece.Choices) > 0 && piece.Choices[0].Delta.Content != nil {
 			said.WriteString(*piece.Choices[0].Delta.Content)
 		}
 	}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -16,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"skillrouter/router/sse"
 )
 
 const (
@@ -215,10 +215,12 @@ func (c crowd) listen(ctx context.Context, r *router, agent string, opened chan<
 		return
 	}
 	defer answer.Body.Close()
-	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
-		if data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data:")); ok {
-			event(data)
+	for stream := sse.NewReader(answer.Body, 1<<20); ; {
+		got, err := stream.Next()
+		if err != nil {
+			return
 		}
+		event([]byte(got.Data))
 	}
 }
 

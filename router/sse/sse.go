@@ -1,4 +1,8 @@
-package client
+// Package sse reads server-sent events, as
+// https://html.spec.whatwg.org/multipage/server-sent-events.html has them. It owns
+// how a stream is cut into events; what they hold is their readers' matter, and
+// nothing here knows where a stream comes from.
+package sse
 
 import (
 	"bufio"
@@ -9,39 +13,37 @@ import (
 	"time"
 )
 
-// MaxEvent bounds one event of a stream, and so one line of it, in bytes: a
-// message's largest context with JSON's escapes, and room for the rest.
-const MaxEvent = 1 << 20
-
-// event is one event of a stream, as
-// https://html.spec.whatwg.org/multipage/server-sent-events.html has it.
-type event struct {
-	id   string // the last id that the stream has named, by this event or an earlier one
-	name string
-	data string
+// Event is one event of a stream.
+type Event struct {
+	ID   string // the last id that the stream has named, by this event or an earlier one
+	Name string
+	Data string
 }
 
-// events reads the events of one connection.
-type events struct {
+// Reader reads the events of one connection.
+type Reader struct {
+	// Retry is how long the server wants clients to wait before they come back; zero if it said nothing.
+	Retry time.Duration
+
 	lines *bufio.Scanner
+	limit int
 	first bool
 	id    string
-	// retry is how long the server wants clients to wait before they come back; zero if it said nothing.
-	retry time.Duration
 }
 
-func newEvents(r io.Reader) *events {
+// NewReader reads events of at most limit bytes, and so lines of at most as many.
+func NewReader(r io.Reader, limit int) *Reader {
 	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 0, 4<<10), MaxEvent)
+	lines.Buffer(make([]byte, 0, 4<<10), limit)
 	lines.Split(splitLines())
-	return &events{lines: lines, first: true}
+	return &Reader{lines: lines, limit: limit, first: true}
 }
 
-// next returns the next event that has data. It returns io.EOF at the end of
+// Next returns the next event that has data. It returns io.EOF at the end of
 // the stream, where an unfinished event is dropped, and bufio.ErrTooLong for
-// one that is over MaxEvent.
-func (e *events) next() (event, error) {
-	var ev event
+// one that is over the limit.
+func (e *Reader) Next() (Event, error) {
+	var ev Event
 	var data strings.Builder
 	some := false
 	for e.lines.Scan() {
@@ -52,23 +54,23 @@ func (e *events) next() (event, error) {
 		}
 		if line == "" {
 			if some {
-				ev.id, ev.data = e.id, strings.TrimSuffix(data.String(), "\n")
+				ev.ID, ev.Data = e.id, strings.TrimSuffix(data.String(), "\n")
 				return ev, nil
 			}
-			ev = event{}
+			ev = Event{}
 			continue
 		}
 		field, value, _ := strings.Cut(line, ":")
 		value = strings.TrimPrefix(value, " ")
 		switch field {
 		case "event":
-			ev.name = value
+			ev.Name = value
 		case "data":
 			some = true
 			data.WriteString(value)
 			data.WriteByte('\n')
-			if data.Len() > MaxEvent {
-				return event{}, bufio.ErrTooLong
+			if data.Len() > e.limit {
+				return Event{}, bufio.ErrTooLong
 			}
 		case "id":
 			if !strings.ContainsRune(value, 0) {
@@ -76,14 +78,14 @@ func (e *events) next() (event, error) {
 			}
 		case "retry":
 			if ms, err := strconv.ParseUint(value, 10, 31); err == nil && !strings.HasPrefix(value, "+") {
-				e.retry = time.Duration(ms) * time.Millisecond
+				e.Retry = time.Duration(ms) * time.Millisecond
 			}
 		}
 	}
 	if err := e.lines.Err(); err != nil {
-		return event{}, err
+		return Event{}, err
 	}
-	return event{}, io.EOF
+	return Event{}, io.EOF
 }
 
 // splitLines returns a bufio.SplitFunc for lines that end in \n, \r\n or \r. A
