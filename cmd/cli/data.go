@@ -51,7 +51,7 @@ The owner's token is not in it unless --owner-token asks for it.`,
 		out, err := writeBackup(path, force, write)
 		return printed(s, out, err, func(w io.Writer, out backedUp) {
 			fmt.Fprintf(w, "%s: %s, read back and checked\n", out.Path, size(out.Bytes))
-			manifestText(w, out.Manifest)
+			printManifest(w, out.Manifest)
 		})
 	}))
 }
@@ -126,7 +126,7 @@ func writeBackup(path string, force bool, write func(w io.Writer) error) (out ba
 	return out, app.SyncFolder(filepath.Dir(path)) // else a power cut may take the name away again
 }
 
-func manifestText(w io.Writer, m app.Manifest) {
+func printManifest(w io.Writer, m app.Manifest) {
 	for _, f := range m.Files {
 		if f.Contents == nil {
 			fmt.Fprintf(w, "  %-16s whoever has it has every right\n", f.Name)

@@ -59,11 +59,11 @@ exit code is 1 if a connection may leave this machine.`,
 		for _, check := range d.Checks {
 			d.OK = d.OK && check.OK
 		}
-		return s.printOr(!d.OK, d, func(w io.Writer) { diagnosisText(w, d) })
+		return s.printOr(!d.OK, d, func(w io.Writer) { printDiagnosis(w, d) })
 	}))
 }
 
-func diagnosisText(w io.Writer, d diagnosis) {
+func printDiagnosis(w io.Writer, d diagnosis) {
 	failed := 0
 	for _, check := range d.Checks {
 		mark := "ok  "
@@ -221,10 +221,10 @@ func (s *shell) proveOffline(ctx context.Context) error {
 	for _, place := range proof.Places {
 		proof.Airgapped = proof.Airgapped && !place.Leaves
 	}
-	return s.printOr(!proof.Airgapped, proof, func(w io.Writer) { offlineText(w, proof) })
+	return s.printOr(!proof.Airgapped, proof, func(w io.Writer) { printProof(w, proof) })
 }
 
-func offlineText(w io.Writer, proof offlineProof) {
+func printProof(w io.Writer, proof offlineProof) {
 	leaving := 0
 	columns[client.Outbound]{
 		heads: []string{"PLACE", "STATE", "SWITCHED ON BY", "DIALS", "WHAT FOR"},

@@ -120,10 +120,10 @@ func (s *shell) importLines(ctx context.Context, c *client.Client, path string, 
 	for _, r := range result.Refused {
 		out.Refused = append(out.Refused, refusedLine{lines.line(r.Index), r.Error})
 	}
-	return s.printOr(len(out.Refused) > 0, out, func(w io.Writer) { importText(w, out) })
+	return s.printOr(len(out.Refused) > 0, out, func(w io.Writer) { printImported(w, out) })
 }
 
-func importText(w io.Writer, out imported) {
+func printImported(w io.Writer, out imported) {
 	total := out.Stored + out.Updated + out.Duplicates + len(out.Refused)
 	fmt.Fprintf(w, "%d stored, %d updated, %d there already, %d refused, in %.1f s", out.Stored, out.Updated, out.Duplicates, len(out.Refused), out.Seconds)
 	if out.Seconds > 0.1 {

@@ -100,7 +100,7 @@ func (s *shell) importForeign(ctx context.Context, to transfer.Service, path str
 	if i.err != nil {
 		return fmt.Errorf("the import broke off; what was stored remains, and it can be repeated: %w", i.err)
 	}
-	if err := s.print(i.out, func(w io.Writer) { foreignText(w, i.out) }); err != nil {
+	if err := s.print(i.out, func(w io.Writer) { printImportedForeign(w, i.out) }); err != nil {
 		return err
 	}
 	if broken != nil {
@@ -231,7 +231,7 @@ func (i *importing) leave(what leftOut) {
 	}
 }
 
-func foreignText(w io.Writer, out importedForeign) {
+func printImportedForeign(w io.Writer, out importedForeign) {
 	stored := "stored"
 	if out.DryRun {
 		stored = "would be stored"

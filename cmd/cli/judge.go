@@ -171,11 +171,11 @@ keeps that. The exit code is 1 if anything is worse than the last time.`,
 		if err != nil {
 			return err
 		}
-		return s.printOr(!result.OK, result, func(w io.Writer) { selftestText(w, &result) })
+		return s.printOr(!result.OK, result, func(w io.Writer) { printSelftest(w, &result) })
 	}))
 }
 
-func selftestText(w io.Writer, r *router.SelfTest) {
+func printSelftest(w io.Writer, r *router.SelfTest) {
 	fmt.Fprintf(w, "search   %d questions on %d entries: nDCG@10 %.3f, R@10 %.3f, MRR %.3f\n", r.All.Questions, r.Documents, r.All.NDCG, r.All.Recall, r.All.MRR)
 	styles := sorted(r.Styles)
 	slices.SortStableFunc(styles, func(a, b string) int { return r.Styles[b].Questions - r.Styles[a].Questions })
@@ -208,10 +208,10 @@ func (s *shell) measureOwn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.printOr(report.Worse > 0, report, func(w io.Writer) { s.ownText(w, &report) })
+	return s.printOr(report.Worse > 0, report, func(w io.Writer) { s.printMeasured(w, &report) })
 }
 
-func (s *shell) ownText(w io.Writer, r *learning.JudgementReport) {
+func (s *shell) printMeasured(w io.Writer, r *learning.JudgementReport) {
 	if len(r.Questions) == 0 {
 		fmt.Fprintln(w, `Nothing was judged yet: skillrouter judge "a question" --good ID`)
 		return

@@ -69,7 +69,7 @@ func (s *shell) syncFolder(ctx context.Context, c *client.Client, name string, s
 	if err != nil && len(result.Counts) == 0 {
 		return err
 	}
-	printed := s.printOr(err == nil && result.Open(), result, func(w io.Writer) { syncText(w, result) })
+	printed := s.printOr(err == nil && result.Open(), result, func(w io.Writer) { printSynced(w, result) })
 	if err != nil {
 		return fmt.Errorf("it broke off; what was done remains, and it can be repeated: %s", explain(err))
 	}
@@ -125,7 +125,7 @@ func (s *shell) importNotes(ctx context.Context, c *client.Client, name string, 
 		return fmt.Errorf("it broke off; what was stored remains, and it can be repeated: %s", explain(err))
 	}
 	bad := result.Counts[folder.ActionRefused]+result.Counts[folder.ActionConflict] > 0
-	return s.printOr(bad, result, func(w io.Writer) { notesText(w, result) })
+	return s.printOr(bad, result, func(w io.Writer) { printNotes(w, result) })
 }
 
 func (s *shell) lessonsIndex() *cobra.Command {
@@ -202,7 +202,7 @@ func tally(counts map[folder.Action]int, dryRun bool) string {
 	return strings.Join(parts, ", ")
 }
 
-func syncText(w io.Writer, result folder.Result) {
+func printSynced(w io.Writer, result folder.Result) {
 	fmt.Fprintln(w, tally(result.Counts, result.DryRun))
 	listed := map[folder.Action]int{}
 	for _, step := range result.Steps {
@@ -234,7 +234,7 @@ func syncText(w io.Writer, result folder.Result) {
 	}
 }
 
-func notesText(w io.Writer, result folder.NotesResult) {
+func printNotes(w io.Writer, result folder.NotesResult) {
 	fmt.Fprintln(w, tally(result.Counts, result.DryRun))
 	for _, step := range result.Steps {
 		fmt.Fprintf(w, "%-9s lines %d–%d: %s", step.Action, step.Line, step.Last, clean(step.Title))

@@ -37,7 +37,7 @@ The policy is ROOT/agent_workflow_policy.json, if it is there.`,
 			for _, note := range p.Notes {
 				fmt.Fprintln(s.err, "skillrouter: "+clean(note))
 			}
-			preflightText(w, p.Preflight)
+			printPreflight(w, p.Preflight)
 			fmt.Fprintf(w, "\nKept in %s\n", p.Artifact)
 		})
 	}))
@@ -62,7 +62,7 @@ func policyFlags(task, root, policy *string) options {
 	}
 }
 
-func preflightText(w io.Writer, p folder.Preflight) {
+func printPreflight(w io.Writer, p folder.Preflight) {
 	from := map[string]string{
 		folder.SourceIndex: p.IndexPath, folder.SourceRouter: "the router", folder.SourceHeadings: "the headings of the notes",
 	}[p.Source]
@@ -121,7 +121,7 @@ repository's Makefile.`,
 		if err != nil {
 			return err
 		}
-		err = s.print(checked{out, artifact}, func(w io.Writer) { guardText(w, out, artifact) })
+		err = s.print(checked{out, artifact}, func(w io.Writer) { printGuarded(w, out, artifact) })
 		if err == nil && out.Status == folder.VerdictBlock {
 			return exitError(exitRefused)
 		}
@@ -131,7 +131,7 @@ repository's Makefile.`,
 	return cmd
 }
 
-func guardText(w io.Writer, out folder.Guarded, artifact string) {
+func printGuarded(w io.Writer, out folder.Guarded, artifact string) {
 	fmt.Fprintf(w, "%s (mode %s): %d high, %d medium", out.Status, out.Mode, out.Summary.High, out.Summary.Medium)
 	if out.Semantic.Status != folder.SemanticDisabled {
 		fmt.Fprintf(w, "; review %s", out.Semantic.Status)

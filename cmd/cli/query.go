@@ -30,7 +30,7 @@ func (s *shell) queryCommand() *cobra.Command {
 // printAnswer prints an answer; of several questions in one query, each with its own.
 func printAnswer(w io.Writer, a router.Answer) {
 	if len(a.Sections) == 0 {
-		oneAnswerText(w, a)
+		printOneAnswer(w, a)
 		return
 	}
 	for i, section := range a.Sections {
@@ -38,14 +38,14 @@ func printAnswer(w io.Writer, a router.Answer) {
 			fmt.Fprintln(w)
 		}
 		fmt.Fprintf(w, "# %s\n", cell(section.Query))
-		oneAnswerText(w, router.Answer{
+		printOneAnswer(w, router.Answer{
 			QueryType: section.QueryType, Confidence: section.Confidence, Reasons: section.Reasons, Summary: section.Summary,
 			Items: section.Items, Source: section.Source, Miss: section.Miss,
 		})
 	}
 }
 
-func oneAnswerText(w io.Writer, a router.Answer) {
+func printOneAnswer(w io.Writer, a router.Answer) {
 	fmt.Fprintf(w, "%s (confidence %.2f), from %s\n", a.QueryType, a.Confidence, clean(a.Source))
 	printIf(w, "because %s\n", strings.Join(a.Reasons, "; "))
 	if a.Miss != nil {
