@@ -5,86 +5,101 @@ import "bytes"
 // shapeOf recognises a chunk that is no ordinary word by its form alone. It
 // gives symNone for words.
 func shapeOf(b []byte) uint8 {
-	var digits, letters, uppers, dots, dashes, slashes, colons, underscores, others int
-	camel := false
-	for i, ch := range b {
-		switch {
-		case '0' <= ch && ch <= '9':
-			digits++
-		case 'a' <= ch && ch <= 'z':
-			letters++
-		case 'A' <= ch && ch <= 'Z':
-			letters++
-			uppers++
-			if i > 0 && 'a' <= b[i-1] && b[i-1] <= 'z' {
-				camel = true
-			}
-		case ch >= 0x80:
-			letters++
-		case ch == '.':
-			dots++
-		case ch == '-':
-			dashes++
-		case ch == '/' || ch == '\\':
-			slashes++
-		case ch == ':':
-			colons++
-		case ch == '_':
-			underscores++
-		case ch == '\'':
-			if digits == 0 && i > 0 {
-				return symNone
-			}
-			others++
-		default:
-			others++
-		}
+	c, is := partsOf(b)
+	if !is {
+		return symNone
 	}
 	n := len(b)
 	switch {
-	case hasPrefixFold(b, "cve-") && digits > 0, hasPrefixFold(b, "ghsa-"), hasPrefixFold(b, "rustsec-"), hasPrefixFold(b, "cwe-") && digits > 0:
+	case hasPrefixFold(b, "cve-") && c.digits > 0, hasPrefixFold(b, "ghsa-"), hasPrefixFold(b, "rustsec-"), hasPrefixFold(b, "cwe-") && c.digits > 0:
 		return symCVE
-	case n > 2 && b[0] == '-' && letters > 0 && (b[1] == '-' || n == 2):
+	case n > 2 && b[0] == '-' && c.letters > 0 && (b[1] == '-' || n == 2):
 		return symFlag
-	case letters == 0:
-		return numberShape(b, digits, dots, dashes, slashes, colons)
+	case c.letters == 0:
+		return numberShape(b, c.digits, c.dots, c.dashes, c.slashes, c.colons)
 	case bytes.Contains(b, []byte("://")):
 		return symHost
-	case b[0] == '#' && digits > 0:
+	case b[0] == '#' && c.digits > 0:
 		return symTicket
-	case letters == 1 && (b[0]|0x20) == 'v' && digits > 0 && n > 1:
+	case c.letters == 1 && (b[0]|0x20) == 'v' && c.digits > 0 && n > 1:
 		return symVersion
 	case hasPrefixFold(b, "0x"):
 		return symErrorCode
-	case colons >= 2 && bytes.Contains(b, []byte("::")), bytes.HasSuffix(b, []byte("()")):
+	case c.colons >= 2 && bytes.Contains(b, []byte("::")), bytes.HasSuffix(b, []byte("()")):
 		return symCode
-	case slashes > 0:
-		return pathShape(b, slashes, dots, underscores)
-	case camel && endsName(b, "Error", "Exception", "Failure", "Fault"):
+	case c.slashes > 0:
+		return pathShape(b, c.slashes, c.dots, c.underscores)
+	}
+	return nameShape(b, c)
+}
+
+// parts are how many of each kind of character a chunk has.
+type parts struct {
+	digits, letters, uppers, dots, dashes, slashes, colons, underscores, others int
+	camel                                                                       bool // a capital follows a small letter
+}
+
+// partsOf counts the characters of a chunk; is tells that it may be more than a word with an apostrophe.
+func partsOf(b []byte) (c parts, is bool) {
+	for i, ch := range b {
+		switch {
+		case '0' <= ch && ch <= '9':
+			c.digits++
+		case 'a' <= ch && ch <= 'z':
+			c.letters++
+		case 'A' <= ch && ch <= 'Z':
+			c.letters++
+			c.uppers++
+			c.camel = c.camel || i > 0 && 'a' <= b[i-1] && b[i-1] <= 'z'
+		case ch >= 0x80:
+			c.letters++
+		case ch == '.':
+			c.dots++
+		case ch == '-':
+			c.dashes++
+		case ch == '/' || ch == '\\':
+			c.slashes++
+		case ch == ':':
+			c.colons++
+		case ch == '_':
+			c.underscores++
+		case ch == '\'' && c.digits == 0 && i > 0:
+			return c, false
+		default:
+			c.others++
+		}
+	}
+	return c, true
+}
+
+// nameShape recognises names by their form: of errors, tickets, agents, files, hosts and code.
+func nameShape(b []byte, c parts) uint8 {
+	plain := c.others == 0
+	switch last := b[len(b)-1]; {
+	case c.camel && endsName(b, "Error", "Exception", "Failure", "Fault"):
 		return symErrorName
-	case dashes == 0 && dots == 0 && underscores == 0 && isErrorCode(b, digits, uppers):
+	case c.dashes == 0 && c.dots == 0 && c.underscores == 0 && isErrorCode(b, c.digits, c.uppers):
 		return symErrorCode
-	case underscores > 0 && uppers == letters && others == 0:
+	case c.underscores > 0 && c.uppers == c.letters && plain:
 		return symErrorCode // ERR_MODULE_NOT_FOUND, SQLITE_BUSY: shouted names are constants
-	case digits > 0 && dashes == 1 && isTicket(b):
-		if uppers > 0 || b[1] == '-' {
+	case c.digits > 0 && c.dashes == 1 && isTicket(b):
+		if c.uppers > 0 || b[1] == '-' {
 			return symTicket
 		}
 		return symAgentName
-	case underscores > 0 && others == 0:
-		if digits > 0 && '0' <= b[n-1] && b[n-1] <= '9' && underscores == 1 {
-			return symAgentName
-		}
-		return symCode
-	case dots > 0 && dashes == 0 && others == 0 && slashes == 0 && fileEnding(b):
-		return symFile
-	case dots > 0 && hostEnding(b):
-		return symHost
-	case dots > 0 && b[0] != '.' && others == 0 && digits == 0:
-		return symCode // os.Open, e.g. and the like
-	case dashes > 0 && endsName(b, "-bot", "-agent", "-dev", "-worker", "-builder"):
+	case c.underscores == 1 && plain && '0' <= last && last <= '9':
 		return symAgentName
-	case camel && uppers < letters && !allUpperHead(b):
+	case c.underscores > 0 && plain:
+		return symCode
+	case c.dots > 0 && c.dashes == 0 && plain && fileEnding(b):
+		return symFile
+	case c.dots > 0 && hostEnding(b):
+		return symHost
+	case c.dots > 0 && b[0] != '.' && plain && c.digits == 0:
+		return symCode // os.Open, e.g. and the like
+	case c.dashes > 0 && endsName(b, "-bot", "-agent", "-dev", "-worker", "-builder"):
+		return symAgentName
+	case c.camel && c.uppers < c.letters && !allUpperHead(b):
 		return symCode
 	}
 	return symNone

@@ -83,92 +83,135 @@ type codeToken struct {
 	kind byte // 'n' name, 's' text, '`' a text that a shell runs, 'f' a text with {names} in it, otherwise the sign
 }
 
-func codeTokens(language, code string) (tokens []codeToken) {
-	for i := 0; i < len(code); {
-		c := code[i]
-		rest := code[i:]
-		switch {
-		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
-			if c == '\n' {
-				tokens = append(tokens, codeToken{"\n", '\n'})
-			}
-			i++
-		case c == '#' && language != "js", strings.HasPrefix(rest, "//") && (language == "js" || language == "php"), strings.HasPrefix(rest, "--") && language == "lua":
-			n := strings.IndexByte(rest, '\n')
-			if n < 0 {
-				return tokens
-			}
-			i += n
-		case strings.HasPrefix(rest, "/*") && (language == "js" || language == "php"):
-			n := strings.Index(rest, "*/")
-			if n < 0 {
-				return tokens
-			}
-			i += n + 2
-		case (language == "ruby" && strings.HasPrefix(rest, "%x") || language == "perl" && strings.HasPrefix(rest, "qx")) && len(rest) > 3 && strings.IndexByte("({[|/!", rest[2]) >= 0:
-			closing := rest[2]
-			if k := strings.IndexByte("({[", closing); k >= 0 {
-				closing = ")}]"[k]
-			}
-			n := strings.IndexByte(rest[3:], closing)
-			if n < 0 {
-				n = len(rest) - 3
-			}
-			tokens = append(tokens, codeToken{rest[3 : 3+n], '`'})
-			i += min(len(rest), n+4)
+func codeTokens(language, code string) []codeToken {
+	s := codeScanner{language: language, rest: code}
+	for s.rest != "" {
+		switch c := s.rest[0]; {
+		case c == '\n':
+			s.take(1, "\n", '\n')
+		case c == ' ' || c == '\t' || c == '\r':
+			s.rest = s.rest[1:]
+		case s.comment(), s.shellQuote():
 		case c == '\'' || c == '"' || c == '`':
-			quote := string(c)
-			if triple := strings.Repeat(quote, 3); strings.HasPrefix(rest, triple) {
-				quote = triple
-			}
-			k := len(quote)
-			var b strings.Builder
-			for k < len(rest) && !strings.HasPrefix(rest[k:], quote) {
-				if rest[k] == '\\' && k+1 < len(rest) {
-					b.WriteString(unescape(rest[k : k+2]))
-					k += 2
-					continue
-				}
-				b.WriteByte(rest[k])
-				k++
-			}
-			kind := byte('s')
-			switch {
-			case c == '`' && language != "js":
-				kind = '`'
-			case c == '`' || c == '"' && (language == "perl" || language == "php" || language == "ruby"):
-				kind = 'f'
-			case len(tokens) > 0 && tokens[len(tokens)-1].kind == 'n' && slices.Contains([]string{"f", "rf", "fr", "F"}, tokens[len(tokens)-1].text):
-				tokens, kind = tokens[:len(tokens)-1], 'f'
-			case len(tokens) > 0 && tokens[len(tokens)-1].kind == 'n' && slices.Contains([]string{"r", "b", "u", "R", "rb"}, tokens[len(tokens)-1].text):
-				tokens = tokens[:len(tokens)-1]
-			}
-			tokens = append(tokens, codeToken{b.String(), kind})
-			i += min(len(rest), k+len(quote))
+			s.quote(c)
 		default:
-			r, size := utf8.DecodeRuneInString(rest)
-			if !unicode.IsLetter(r) && r != '_' && r != '$' && !unicode.IsDigit(r) {
-				tokens = append(tokens, codeToken{rest[:size], c})
-				i += size
-				continue
-			}
-			k := 0
-			for k < len(rest) {
-				r, size := utf8.DecodeRuneInString(rest[k:])
-				if !unicode.IsLetter(r) && r != '_' && r != '$' && !unicode.IsDigit(r) && (r != '.' || k+1 >= len(rest) || !unicode.IsLetter(rune(rest[k+1]))) && !strings.HasPrefix(rest[k:], "::") {
-					break
-				}
-				if strings.HasPrefix(rest[k:], "::") {
-					size = 2
-				}
-				k += size
-			}
-			tokens = append(tokens, codeToken{rest[:k], 'n'})
-			i += k
+			s.name()
 		}
 	}
-	return tokens
+	return s.tokens
 }
+
+// codeScanner splits a program into tokens.
+type codeScanner struct {
+	language string
+	rest     string // what is not read yet
+	tokens   []codeToken
+}
+
+// is reports whether the program is in one of the languages.
+func (s *codeScanner) is(languages ...string) bool { return slices.Contains(languages, s.language) }
+
+// take makes a token of the next n bytes.
+func (s *codeScanner) take(n int, text string, kind byte) {
+	s.tokens = append(s.tokens, codeToken{text, kind})
+	s.rest = s.rest[min(n, len(s.rest)):]
+}
+
+// comment passes over a comment, if one begins here. One that has no end takes the rest.
+func (s *codeScanner) comment() bool {
+	end, width := "\n", 0
+	switch {
+	case s.rest[0] == '#' && !s.is("js"), strings.HasPrefix(s.rest, "//") && s.is("js", "php"), strings.HasPrefix(s.rest, "--") && s.is("lua"):
+	case strings.HasPrefix(s.rest, "/*") && s.is("js", "php"):
+		end, width = "*/", 2
+	default:
+		return false
+	}
+	n := strings.Index(s.rest, end)
+	if n < 0 {
+		n = len(s.rest) - width
+	}
+	s.rest = s.rest[n+width:]
+	return true
+}
+
+// shellQuote takes Ruby's %x(…) and Perl's qx(…), if one begins here.
+func (s *codeScanner) shellQuote() bool {
+	begins := s.is("ruby") && strings.HasPrefix(s.rest, "%x") || s.is("perl") && strings.HasPrefix(s.rest, "qx")
+	if !begins || len(s.rest) <= 3 || strings.IndexByte("({[|/!", s.rest[2]) < 0 {
+		return false
+	}
+	closing := s.rest[2]
+	if k := strings.IndexByte("({[", closing); k >= 0 {
+		closing = ")}]"[k]
+	}
+	n := strings.IndexByte(s.rest[3:], closing)
+	if n < 0 {
+		n = len(s.rest) - 3
+	}
+	s.take(n+4, s.rest[3:3+n], '`')
+	return true
+}
+
+// quote takes a text in quotes, with the letters before it that say of what kind it is.
+func (s *codeScanner) quote(c byte) {
+	quote := string(c)
+	if triple := strings.Repeat(quote, 3); strings.HasPrefix(s.rest, triple) {
+		quote = triple
+	}
+	k := len(quote)
+	var b strings.Builder
+	for k < len(s.rest) && !strings.HasPrefix(s.rest[k:], quote) {
+		if s.rest[k] == '\\' && k+1 < len(s.rest) {
+			b.WriteString(unescape(s.rest[k : k+2]))
+			k += 2
+			continue
+		}
+		b.WriteByte(s.rest[k])
+		k++
+	}
+	prefix := ""
+	if n := len(s.tokens); n > 0 && s.tokens[n-1].kind == 'n' {
+		prefix = s.tokens[n-1].text
+	}
+	kind := byte('s')
+	switch {
+	case c == '`' && !s.is("js"):
+		kind = '`'
+	case c == '`' || c == '"' && s.is("perl", "php", "ruby"):
+		kind = 'f'
+	case slices.Contains([]string{"f", "rf", "fr", "F"}, prefix):
+		s.tokens, kind = s.tokens[:len(s.tokens)-1], 'f'
+	case slices.Contains([]string{"r", "b", "u", "R", "rb"}, prefix):
+		s.tokens = s.tokens[:len(s.tokens)-1]
+	}
+	s.take(k+len(quote), b.String(), kind)
+}
+
+// name takes a name with its dots, or a sign.
+func (s *codeScanner) name() {
+	c := s.rest[0]
+	if r, size := utf8.DecodeRuneInString(s.rest); !inName(r) {
+		s.take(size, s.rest[:size], c)
+		return
+	}
+	k := 0
+	for k < len(s.rest) {
+		r, size := utf8.DecodeRuneInString(s.rest[k:])
+		switch {
+		case strings.HasPrefix(s.rest[k:], "::"):
+			size = 2
+		case !inName(r) && (r != '.' || k+1 >= len(s.rest) || !unicode.IsLetter(rune(s.rest[k+1]))):
+			s.take(k, s.rest[:k], 'n')
+			return
+		}
+		k += size
+	}
+	s.take(k, s.rest[:k], 'n')
+}
+
+// inName reports whether a name may hold the character.
+func inName(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '$' }
 
 // code follows one program.
 type code struct {
@@ -377,37 +420,9 @@ func (c *code) invoke(name string, args [][]string, at int) {
 	first := args[0][0]
 	s := c.shell
 	last := lastName(name)
-	literalList := len(args[0]) > 1
 	switch calls()[last] {
 	case "run command":
-		if last == "execute" || last == "run" || last == "exec" {
-			if LooksSQL(first) {
-				c.sql(first)
-				return
-			}
-		}
-		if last == "exec" && c.language == "python" {
-			s.code(c.language, first)
-			return
-		}
-		switch {
-		case literalList:
-			s.command(args[0], nil, stream{})
-		case len(args) > 1 && last != "system" && len(args[1]) > 0 && (strings.HasPrefix(last, "spawn") || strings.HasPrefix(last, "exec") || strings.HasPrefix(last, "create") || c.language == "perl" || c.language == "ruby"), last == "system" && len(args) > 1 && !strings.Contains(first, " ") && (c.language == "perl" || c.language == "ruby"):
-			words := []string{first}
-			for _, a := range args[1:] {
-				words = append(words, a...)
-			}
-			if strings.HasPrefix(last, "execl") || strings.HasPrefix(last, "execv") || strings.HasPrefix(last, "spawnl") {
-				words = append(words[:1:1], words[min(2, len(words)):]...)
-			}
-			s.command(words, nil, stream{})
-			if strings.Contains(first, " ") {
-				s.script(first, stream{})
-			}
-		default:
-			s.script(first, stream{})
-		}
+		c.run(last, args)
 	case "remove tree":
 		if last == "rm" && c.language != "js" {
 			return
@@ -452,6 +467,35 @@ func (c *code) invoke(name string, args [][]string, at int) {
 		if LooksSQL(first) {
 			c.sql(first)
 		}
+	}
+}
+
+// run follows a call that runs a command: a line for a shell, or its words.
+func (c *code) run(call string, args [][]string) {
+	s, first := c.shell, args[0][0]
+	wordwise := c.language == "perl" || c.language == "ruby"
+	begins := func(beginnings ...string) bool {
+		return slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(call, b) })
+	}
+	switch {
+	case (call == "execute" || call == "run" || call == "exec") && LooksSQL(first):
+		c.sql(first)
+	case call == "exec" && c.language == "python":
+		s.code(c.language, first)
+	case len(args[0]) > 1:
+		s.command(args[0], nil, stream{})
+	case len(args) > 1 && call == "system" && wordwise && !strings.Contains(first, " "),
+		len(args) > 1 && call != "system" && len(args[1]) > 0 && (wordwise || begins("spawn", "exec", "create")):
+		words := append([]string{first}, slices.Concat(args[1:]...)...)
+		if begins("execl", "execv", "spawnl") {
+			words = slices.Delete(words, 1, min(2, len(words))) // the name that the program is told
+		}
+		s.command(words, nil, stream{})
+		if strings.Contains(first, " ") {
+			s.script(first, stream{})
+		}
+	default:
+		s.script(first, stream{})
 	}
 }
 

@@ -38,15 +38,7 @@ func Program(word string) string {
 
 // command follows a command whose words are expanded, and returns what it prints.
 func (s *Shell) command(words []string, env map[string]string, in stream) stream {
-	for len(words) > 0 && Assignment(words[0]) {
-		if env == nil {
-			env = map[string]string{}
-		}
-		n, v, _ := strings.Cut(words[0], "=")
-		env[n] = v
-		s.noteVariable(n, v)
-		words = words[1:]
-	}
+	words, env = s.assignments(words, env)
 	if len(words) == 0 || !s.step() {
 		return stream{}
 	}
@@ -115,6 +107,20 @@ func (s *Shell) command(words []string, env map[string]string, in stream) stream
 		return s.run(f, words[1:], stream{})
 	}
 	return s.act(name, words, env, in)
+}
+
+// assignments takes NAME=value off the beginning of words, into the environment of what follows them.
+func (s *Shell) assignments(words []string, env map[string]string) ([]string, map[string]string) {
+	for len(words) > 0 && Assignment(words[0]) {
+		if env == nil {
+			env = map[string]string{}
+		}
+		n, v, _ := strings.Cut(words[0], "=")
+		env[n] = v
+		s.noteVariable(n, v)
+		words = words[1:]
+	}
+	return words, env
 }
 
 var unsetVariable = skillrouter.Lazily(`\$\{\w+\}`)
@@ -264,22 +270,65 @@ func (s *Shell) positional(args []string) (restore func()) {
 // only pass text on.
 func (s *Shell) builtinCommand(name string, words []string, env map[string]string, in stream) (stream, bool) {
 	args := words[1:]
+	if s.setsVariables(name, args, in) {
+		return stream{}, true
+	}
 	switch name {
-	case "cd", "pushd":
-		for _, a := range args {
-			if !strings.HasPrefix(a, "-") || a == "-" {
-				s.dir = s.path(a)
-				if a == "-" {
-					s.dir = ""
-				}
-				return stream{}, true
-			}
+	case "cd", "pushd", "popd":
+		s.changeDir(name, args)
+		return stream{}, true
+	case "alias":
+		s.defineAliases(args)
+		return stream{}, true
+	case "trap":
+		if len(args) > 1 && args[0] != "-" {
+			s.script(args[0], stream{})
 		}
-		if name == "cd" {
-			s.dir = "~"
+		return stream{}, true
+	case "source", ".":
+		if len(args) > 0 {
+			return s.run(s.read(s.path(args[0])), args[1:], in), true
 		}
-	case "popd":
-		s.dir = ""
+		return stream{}, true
+	case "command":
+		r := readOptions(name, ownOptions(name), args, true)
+		switch asks := len(r.options["v"])+len(r.options["V"]) > 0; {
+		case len(r.operands) == 0, asks && len(r.operands) > 1:
+			return stream{given: true}, true
+		case asks:
+			return plainText(r.operands[0]), true
+		}
+		return s.command(r.operands, env, in), true
+	case "su", "runuser":
+		return s.otherUser(args, in), true
+	case "at", "batch":
+		return s.feed(in), true
+	case "crontab":
+		if slices.Contains(args, "-") || len(args) == 0 {
+			s.schedule(in.text)
+		} else if f, ok := s.files[s.path(args[len(args)-1])]; ok {
+			s.schedule(f.text)
+		}
+	case "tee":
+		r := readOptions(name, OptionsOf()[name], args, false)
+		for _, to := range r.operands {
+			s.write(to, in, true)
+		}
+		return in, true
+	case "tmux", "screen":
+		return s.multiplexer(name, args), true
+	case "pwd":
+		if s.dir != "" {
+			return plainText(s.dir + "\n"), true
+		}
+		return plainText("."), true
+	}
+	return stream{}, false
+}
+
+// setsVariables follows the commands of a shell that set variables, and reports whether it is one.
+func (s *Shell) setsVariables(name string, args []string, in stream) bool {
+	switch name {
 	case "export", "readonly", "local", "declare", "typeset":
 		for _, a := range args {
 			if n, v, ok := strings.Cut(a, "="); ok && Assignment(a) {
@@ -311,63 +360,46 @@ func (s *Shell) builtinCommand(name string, words []string, env map[string]strin
 		if len(args) > 0 && in.given {
 			s.set(args[len(args)-1], in.items())
 		}
-	case "alias":
-		for _, a := range args {
-			if n, v, ok := strings.Cut(a, "="); ok {
-				s.alias[n] = v
-				// An alias for the act is not the act, but nobody names it for nothing.
-				before := len(s.Acts)
-				s.script(v, stream{})
-				for _, act := range s.Acts[before:] {
-					act.Prepared = true
-				}
-			}
-		}
-	case "trap":
-		if len(args) > 1 && args[0] != "-" {
-			s.script(args[0], stream{})
-		}
-	case "source", ".":
-		if len(args) > 0 {
-			return s.run(s.read(s.path(args[0])), args[1:], in), true
-		}
-	case "command":
-		r := readOptions(name, ownOptions(name), args, true)
-		if len(r.options["v"])+len(r.options["V"]) > 0 || len(r.operands) == 0 {
-			if len(r.operands) == 1 {
-				return plainText(r.operands[0]), true
-			}
-			return stream{given: true}, true
-		}
-		return s.command(r.operands, env, in), true
-	case "su", "runuser":
-		return s.otherUser(args, in), true
-	case "at", "batch":
-		return s.feed(in), true
-	case "crontab":
-		if slices.Contains(args, "-") || len(args) == 0 {
-			s.schedule(in.text)
-		} else if f, ok := s.files[s.path(args[len(args)-1])]; ok {
-			s.schedule(f.text)
-		}
-		return stream{}, false
-	case "tee":
-		r := readOptions(name, OptionsOf()[name], args, false)
-		for _, to := range r.operands {
-			s.write(to, in, true)
-		}
-		return in, true
-	case "tmux", "screen":
-		return s.multiplexer(name, args), true
-	case "pwd":
-		if s.dir != "" {
-			return plainText(s.dir + "\n"), true
-		}
-		return plainText("."), true
 	default:
-		return stream{}, false
+		return false
 	}
-	return stream{}, true
+	return true
+}
+
+// changeDir follows cd, pushd and popd.
+func (s *Shell) changeDir(name string, args []string) {
+	if name != "popd" {
+		for _, a := range args {
+			if a != "-" && strings.HasPrefix(a, "-") {
+				continue
+			}
+			s.dir = s.path(a)
+			if a == "-" {
+				s.dir = ""
+			}
+			return
+		}
+	}
+	switch name {
+	case "cd":
+		s.dir = "~"
+	case "popd":
+		s.dir = ""
+	}
+}
+
+// defineAliases follows alias. An alias for the act is not the act, but nobody names it for nothing.
+func (s *Shell) defineAliases(args []string) {
+	for _, a := range args {
+		if n, v, ok := strings.Cut(a, "="); ok {
+			s.alias[n] = v
+			before := len(s.Acts)
+			s.script(v, stream{})
+			for _, act := range s.Acts[before:] {
+				act.Prepared = true
+			}
+		}
+	}
 }
 
 // otherUser follows su.

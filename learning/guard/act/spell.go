@@ -86,21 +86,7 @@ func (a *Act) respell() {
 	}
 	switch a.Name {
 	case "kubectl":
-		for i := 1; i < len(a.Words); i++ {
-			w := a.Words[i]
-			if i == 1 {
-				w = resource(w)
-				a.Words[i] = w
-			}
-			if kind, item, ok := strings.Cut(w, "/"); ok && i <= 2 {
-				if same, short := kinds()[kind]; short {
-					kind = same
-				}
-				a.Words = slices.Replace(a.Words, i, i+1, kind, item)
-			} else if same, short := kinds()[w]; short && i == 1 {
-				a.Words[i] = same
-			}
-		}
+		a.respellResources()
 	case "terraform":
 		if len(a.Words) > 0 && a.Words[0] == "apply" && len(a.Options["destroy"]) > 0 {
 			a.Words[0] = "destroy"
@@ -114,26 +100,7 @@ func (a *Act) respell() {
 		}
 		delete(a.Options, "eval")
 	case "git":
-		if len(a.Words) > 0 && a.Words[0] == "branch" && len(a.Options["delete"]) > 0 && len(a.Options["force"]) > 0 {
-			a.Options["force-delete"] = []string{""}
-			delete(a.Options, "delete")
-			delete(a.Options, "force")
-		}
-		if len(a.Words) > 2 && a.Words[0] == "push" {
-			for i, w := range a.Words[2:] {
-				// An empty source deletes the branch.
-				if gone, ok := strings.CutPrefix(w, ":"); ok && gone != "" {
-					a.Options["delete"] = []string{""}
-					a.Words[2+i] = strings.TrimPrefix(gone, "refs/heads/")
-				}
-			}
-		}
-		// The last of two that contradict each other counts.
-		for _, pair := range [][2]string{{"no-verify", "verify"}} {
-			if len(a.Options[pair[1]]) > 0 && slices.Index(a.Source, "--"+pair[1]) > slices.Index(a.Source, "--"+pair[0]) {
-				delete(a.Options, pair[0])
-			}
-		}
+		a.respellGit()
 	case "redis-cli":
 		for i, w := range a.Words {
 			a.Words[i] = strings.ToLower(w)
@@ -158,6 +125,49 @@ func (a *Act) respell() {
 	case "chmod":
 		if len(a.Words) > 0 {
 			a.Words[0] = mode(a.Words[0])
+		}
+	}
+}
+
+// respellResources spells the resources of kubectl in full, and their names apart.
+func (a *Act) respellResources() {
+	for i := 1; i < len(a.Words); i++ {
+		w := a.Words[i]
+		if i == 1 {
+			w = resource(w)
+			a.Words[i] = w
+		}
+		if kind, item, ok := strings.Cut(w, "/"); ok && i <= 2 {
+			if same, short := kinds()[kind]; short {
+				kind = same
+			}
+			a.Words = slices.Replace(a.Words, i, i+1, kind, item)
+		} else if same, short := kinds()[w]; short && i == 1 {
+			a.Words[i] = same
+		}
+	}
+}
+
+// respellGit spells what git has several options for in one way.
+func (a *Act) respellGit() {
+	if len(a.Words) > 0 && a.Words[0] == "branch" && len(a.Options["delete"]) > 0 && len(a.Options["force"]) > 0 {
+		a.Options["force-delete"] = []string{""}
+		delete(a.Options, "delete")
+		delete(a.Options, "force")
+	}
+	if len(a.Words) > 2 && a.Words[0] == "push" {
+		for i, w := range a.Words[2:] {
+			// An empty source deletes the branch.
+			if gone, ok := strings.CutPrefix(w, ":"); ok && gone != "" {
+				a.Options["delete"] = []string{""}
+				a.Words[2+i] = strings.TrimPrefix(gone, "refs/heads/")
+			}
+		}
+	}
+	// The last of two that contradict each other counts.
+	for _, pair := range [][2]string{{"no-verify", "verify"}} {
+		if len(a.Options[pair[1]]) > 0 && slices.Index(a.Source, "--"+pair[1]) > slices.Index(a.Source, "--"+pair[0]) {
+			delete(a.Options, pair[0])
 		}
 	}
 }

@@ -35,97 +35,100 @@ type sqlToken struct {
 // sqlTokens splits SQL. It never fails: what is open at the end ends there.
 func sqlTokens(text string) (tokens []sqlToken) {
 	for i := 0; i < len(text); {
-		c := text[i]
-		switch {
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
-			i++
-		case strings.HasPrefix(text[i:], "--"):
-			if n := strings.IndexByte(text[i:], '\n'); n >= 0 {
-				i += n
-			} else {
-				i = len(text)
-			}
-		case c == '#' && (i == 0 || text[i-1] == '\n' || text[i-1] == ' '):
-			if n := strings.IndexByte(text[i:], '\n'); n >= 0 {
-				i += n
-			} else {
-				i = len(text)
-			}
-		case strings.HasPrefix(text[i:], "/*!"):
-			// MySQL runs what stands in such a comment.
-			i += 3
-			for i < len(text) && text[i] >= '0' && text[i] <= '9' {
-				i++
-			}
-		case strings.HasPrefix(text[i:], "/*"):
-			if n := strings.Index(text[i+2:], "*/"); n >= 0 {
-				i += n + 4
-			} else {
-				i = len(text)
-			}
-		case strings.HasPrefix(text[i:], "*/"):
-			i += 2
-		case c == '\'' || c == '"' || c == '`' || c == '[' && i+1 < len(text) && (unicode.IsLetter(rune(text[i+1])) || text[i+1] == '_'):
-			closing := c
-			if c == '[' {
-				closing = ']'
-			}
-			var b strings.Builder
-			i++
-			for i < len(text) {
-				if text[i] == closing {
-					if i+1 < len(text) && text[i+1] == closing && closing != ']' {
-						b.WriteByte(closing)
-						i += 2
-						continue
-					}
-					i++
-					break
-				}
-				if text[i] == '\\' && c == '\'' && i+1 < len(text) {
-					i++
-				}
-				b.WriteByte(text[i])
-				i++
-			}
-			kind := byte('q')
-			if c == '\'' {
-				kind = 's'
-			}
-			tokens = append(tokens, sqlToken{b.String(), kind})
-		case c == '$' && dollarTag(text[i:]) != "":
-			tag := dollarTag(text[i:])
-			body := text[i+len(tag):]
-			if n := strings.Index(body, tag); n >= 0 {
-				tokens = append(tokens, sqlToken{body[:n], '$'})
-				i += n + 2*len(tag)
-			} else {
-				tokens = append(tokens, sqlToken{body, '$'})
-				i = len(text)
-			}
-		default:
-			r, size := utf8.DecodeRuneInString(text[i:])
-			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '$' && r != '{' && r != '}' && r != Unknown {
-				kind := byte('.')
-				if size == 1 {
-					kind = c
-				}
-				tokens = append(tokens, sqlToken{text[i : i+size], kind})
-				i += size
-				continue
-			}
-			start := i
-			for i < len(text) {
-				r, size := utf8.DecodeRuneInString(text[i:])
-				if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '$' && r != '{' && r != '}' && r != Unknown {
-					break
-				}
-				i += size
-			}
-			tokens = append(tokens, sqlToken{text[start:i], 'w'})
+		if n := sqlGap(text, i); n > 0 {
+			i += n
+			continue
 		}
+		token, n := nextSQLToken(text[i:])
+		tokens = append(tokens, token)
+		i += n
 	}
 	return tokens
+}
+
+// sqlGap is the length of the space or the comment at i, 0 if there is none.
+func sqlGap(text string, i int) int {
+	rest := text[i:]
+	until := func(from int, end string, width int) int {
+		if n := strings.Index(rest[from:], end); n >= 0 {
+			return from + n + width
+		}
+		return len(rest)
+	}
+	switch c := rest[0]; {
+	case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+		return 1
+	case strings.HasPrefix(rest, "--"), c == '#' && (i == 0 || text[i-1] == '\n' || text[i-1] == ' '):
+		return until(0, "\n", 0)
+	case strings.HasPrefix(rest, "/*!"):
+		// MySQL runs what stands in such a comment.
+		return len(rest) - len(strings.TrimLeft(rest[3:], "0123456789"))
+	case strings.HasPrefix(rest, "/*"):
+		return until(2, "*/", 2)
+	case strings.HasPrefix(rest, "*/"):
+		return 2
+	}
+	return 0
+}
+
+// nextSQLToken reads the token that a text begins with, and its length.
+func nextSQLToken(text string) (sqlToken, int) {
+	switch c := text[0]; {
+	case c == '\'' || c == '"' || c == '`', c == '[' && len(text) > 1 && (unicode.IsLetter(rune(text[1])) || text[1] == '_'):
+		return quotedSQL(text)
+	case c == '$' && dollarTag(text) != "":
+		tag := dollarTag(text)
+		body := text[len(tag):]
+		if n := strings.Index(body, tag); n >= 0 {
+			return sqlToken{body[:n], '$'}, n + 2*len(tag)
+		}
+		return sqlToken{body, '$'}, len(text)
+	}
+	end := strings.IndexFunc(text, func(r rune) bool {
+		return !inName(r) && r != '{' && r != '}' && r != Unknown
+	})
+	switch {
+	case end < 0:
+		return sqlToken{text, 'w'}, len(text)
+	case end > 0:
+		return sqlToken{text[:end], 'w'}, end
+	}
+	_, size := utf8.DecodeRuneInString(text)
+	kind := byte('.')
+	if size == 1 {
+		kind = text[0]
+	}
+	return sqlToken{text[:size], kind}, size
+}
+
+// quotedSQL reads a string or a quoted name. A doubled quote stands for one; brackets have none.
+func quotedSQL(text string) (sqlToken, int) {
+	opening, closing, kind := text[0], text[0], byte('q')
+	switch opening {
+	case '[':
+		closing = ']'
+	case '\'':
+		kind = 's'
+	}
+	var b strings.Builder
+	i := 1
+	for i < len(text) {
+		if text[i] == closing {
+			if i+1 < len(text) && text[i+1] == closing && closing != ']' {
+				b.WriteByte(closing)
+				i += 2
+				continue
+			}
+			i++
+			break
+		}
+		if text[i] == '\\' && opening == '\'' && i+1 < len(text) {
+			i++
+		}
+		b.WriteByte(text[i])
+		i++
+	}
+	return sqlToken{b.String(), kind}, i
 }
 
 // dollarTag returns the $tag$ at the start of the text, or "".

@@ -69,7 +69,28 @@ func (s *Shell) sqlEffects(a *Act, p program, in stream) []Effect {
 		return nil
 	}
 	operands = operands[client.words:]
-	var targets Targets
+	n := min(client.Operands, len(operands))
+	targets := s.connection(a, client, r, operands[:n])
+	scripts, hidden := s.clientScripts(a, client, r, operands[n:], in)
+	if a.Name == "pg_restore" && len(r.options["dbname"]) > 0 || a.Name == "supabase" && (slices.Contains(r.operands, "reset") || slices.Contains(r.operands, "push")) {
+		hidden = true
+	}
+	var out []Effect
+	for _, text := range scripts {
+		if strings.ContainsRune(text, Unknown) && !LooksSQL(text) {
+			hidden = true
+		}
+		out = append(out, s.statements(text, &targets)...)
+	}
+	if hidden {
+		out = append(out, Effect{Kind: EffectSQL, SQL: &Statement{Hidden: true, text: a.Text()}, Targets: targets})
+	}
+	return out
+}
+
+// connection names what a client connects to: by its options, its environment, its operands and
+// the hosts around it.
+func (s *Shell) connection(a *Act, client sqlClient, r read, operands []string) (targets Targets) {
 	for _, name := range client.target {
 		targets = append(targets, targetsOf(r.options[name])...)
 	}
@@ -80,19 +101,20 @@ func (s *Shell) sqlEffects(a *Act, p program, in stream) []Effect {
 			targets = append(targets, targetsOf([]string{v})...)
 		}
 	}
-	n := min(client.Operands, len(operands))
-	for _, w := range operands[:n] {
+	for _, w := range operands {
 		if client.file {
 			w = s.path(strings.TrimSuffix(strings.TrimPrefix(w, "file:"), "?mode=rw"))
 		}
 		targets = append(targets, targetsOf([]string{w})...)
 	}
-	operands = operands[n:]
 	for _, h := range s.where {
 		targets = append(targets, target(h))
 	}
+	return targets
+}
 
-	var scripts []string
+// clientScripts is the SQL that a client is told to run; hidden tells that some of it is not seen.
+func (s *Shell) clientScripts(a *Act, client sqlClient, r read, operands []string, in stream) (scripts []string, hidden bool) {
 	told := false
 	for _, name := range client.Run {
 		for _, v := range r.options[name] {
@@ -102,7 +124,6 @@ func (s *Shell) sqlEffects(a *Act, p program, in stream) []Effect {
 	if client.rest && len(operands) > 0 {
 		scripts, told = append(scripts, strings.Join(operands, ";\n")), true
 	}
-	hidden := false
 	for _, name := range client.Files {
 		for _, v := range r.options[name] {
 			told = true
@@ -124,20 +145,7 @@ func (s *Shell) sqlEffects(a *Act, p program, in stream) []Effect {
 			hidden = true
 		}
 	}
-	if a.Name == "pg_restore" && len(r.options["dbname"]) > 0 || a.Name == "supabase" && (slices.Contains(r.operands, "reset") || slices.Contains(r.operands, "push")) {
-		hidden = true
-	}
-	var out []Effect
-	for _, text := range scripts {
-		if strings.ContainsRune(text, Unknown) && !LooksSQL(text) {
-			hidden = true
-		}
-		out = append(out, s.statements(text, &targets)...)
-	}
-	if hidden {
-		out = append(out, Effect{Kind: EffectSQL, SQL: &Statement{Hidden: true, text: a.Text()}, Targets: targets})
-	}
-	return out
+	return scripts, hidden
 }
 
 // statements reads a script that a client is given. Its own commands, which

@@ -59,14 +59,8 @@ func (s *Shell) unwrap(words []string, env map[string]string, in stream) (stream
 	}
 	text, scripted := r.options[w.text]
 	rest := r.operands
-	for w.env && len(rest) > 0 && Assignment(rest[0]) {
-		n, v, _ := strings.Cut(rest[0], "=")
-		if env == nil {
-			env = map[string]string{}
-		}
-		env[n] = v
-		s.noteVariable(n, v)
-		rest = rest[1:]
+	if w.env {
+		rest, env = s.assignments(rest, env)
 	}
 	if split := r.options["split-string"]; name == "env" && len(split) > 0 {
 		return s.within("", func() stream { return s.script(strings.Join(append(split, rest...), " "), in) }), true
@@ -89,20 +83,8 @@ func (s *Shell) unwrap(words []string, env map[string]string, in stream) (stream
 	}
 	where := ""
 	if w.where {
-		// Where something runs, and with which rights, may itself be what a rule forbids.
-		outer := &Act{Name: name, Options: r.options, Source: words, Wraps: true}
-		for _, sub := range append(strings.Fields(key)[1:], skipped) {
-			if sub != "" {
-				outer.Words = append(outer.Words, sub)
-			}
-		}
-		s.note(outer)
 		where = host(skipped)
-		if i := slices.Index(rest, "--"); i >= 0 && strings.HasPrefix(key, "kubectl") {
-			rest = rest[i+1:]
-		} else if len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
-			rest = readOptions(key, OptionsOf()[key], rest, true).operands
-		}
+		rest = s.noteOuter(key, words, skipped, rest, r.options)
 	}
 	run := func() stream {
 		switch {
@@ -120,7 +102,7 @@ func (s *Shell) unwrap(words []string, env map[string]string, in stream) (stream
 	}
 	if key == "docker run" || key == "docker compose run" {
 		return s.within(where, func() stream {
-			if own := imageProgram(skipped); own != "" && len(rest) > 0 && len(r.options["entrypoint"]) == 0 && !KnownProgram(Program(rest[0])) && key == "docker run" {
+			if own := imageProgram(skipped); key == "docker run" && own != "" && len(rest) > 0 && len(r.options["entrypoint"]) == 0 && !KnownProgram(Program(rest[0])) {
 				rest = append([]string{own}, rest...) // words for the image's own program
 			}
 			return s.mounted(r.options["volume"], r.options["mount"], r.options["entrypoint"], rest, env, in)
@@ -134,6 +116,24 @@ func (s *Shell) unwrap(words []string, env map[string]string, in stream) (stream
 		}
 		return run()
 	}), true
+}
+
+// noteOuter notes the act of running something elsewhere, which a rule may forbid by itself, and returns
+// what is run there of the words behind the place.
+func (s *Shell) noteOuter(key string, words []string, place string, rest []string, options map[string][]string) []string {
+	outer := &Act{Name: words[0], Options: options, Source: words, Wraps: true}
+	for _, sub := range append(strings.Fields(key)[1:], place) {
+		if sub != "" {
+			outer.Words = append(outer.Words, sub)
+		}
+	}
+	s.note(outer)
+	if i := slices.Index(rest, "--"); i >= 0 && strings.HasPrefix(key, "kubectl") {
+		return rest[i+1:]
+	} else if len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
+		return readOptions(key, OptionsOf()[key], rest, true).operands
+	}
+	return rest
 }
 
 // within follows what happens on another host or in a container, where the
