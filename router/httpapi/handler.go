@@ -11,14 +11,15 @@ import (
 // answers, and how it is called. What is done for every route works on it, by
 // reflection, so that a further route adds no code but its own.
 type handler struct {
-	input  reflect.Type                                                 // a struct; see plan
-	output reflect.Type                                                 // what the body of the answer is; nil: there is none
-	call   func(ctx context.Context, input any) (output any, err error) // both are pointers
-	status int                                                          // of an answer
-	limit  int64                                                        // of the body, in bytes
-	about  string                                                       // what is said of the parameter in the path, where its field says nothing
-	open   bool                                                         // parameters that it does not know, or that are out of bounds, are its own matter
+	input  reflect.Type // a struct; see plan
+	output reflect.Type // what the body of the answer is; nil: there is none
+	status int          // of an answer
+	limit  int64        // of the body, in bytes
+	about  string       // what is said of the parameter in the path, where its field says nothing
+	open   bool         // parameters that it does not know, or that are out of bounds, are its own matter
 
+	// call takes a pointer to an input, and returns one to an output.
+	call func(ctx context.Context, input any) (output any, err error)
 	// differs gives an output, by its pointer, another status than the one above; 0: it does not.
 	differs func(output any) int
 }
