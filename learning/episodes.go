@@ -106,7 +106,7 @@ func (l *Episodes) Search(ctx context.Context, query EpisodeQuery) (EpisodeResul
 	}
 	results.Count = len(results.Results)
 	if results.Vain = found.vain(results.Count); results.Vain && query.whole() {
-		l.gaps.Missed(ctx, Miss{Question: query.Query, Project: query.Project, In: GapInEpisodes})
+		l.missed(ctx, Miss{Question: query.Query, Project: query.Project, In: GapInEpisodes})
 	}
 	return results, nil
 }

@@ -20,7 +20,7 @@ func (k *KnowledgeBase) Search(ctx context.Context, query KnowledgeQuery) (Knowl
 		k.Used(used...)
 	}
 	if err == nil && results.Vain && query.whole() {
-		k.gaps.Missed(ctx, Miss{Question: query.Query, Project: query.Project, In: GapInKnowledge})
+		k.missed(ctx, Miss{Question: query.Query, Project: query.Project, In: GapInKnowledge})
 	}
 	return results, err
 }

@@ -49,7 +49,7 @@ const (
 func (l *Lessons) Relevant(ctx context.Context, query LessonQuery) (LessonResults, error) {
 	results, err := l.relevant(ctx, query)
 	if err == nil && results.Vain && query.whole() {
-		l.gaps.Missed(ctx, Miss{Question: query.Context, Project: query.Project, AgentID: query.Agent, In: GapInLessons})
+		l.missed(ctx, Miss{Question: query.Context, Project: query.Project, AgentID: query.Agent, In: GapInLessons})
 	}
 	return results, err
 }

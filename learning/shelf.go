@@ -97,6 +97,13 @@ func (s *Shelf[Row]) Relax(text string) map[string]string { return s.kept.Index(
 // what they call this one. It is called before the first search is made.
 func (s *Shelf[Row]) TellElsewhere(kind string, other Elsewhere) { s.repairs.Tell(kind, other) }
 
+// missed tells of a search that found nothing.
+func (s *Shelf[Row]) missed(ctx context.Context, miss Miss) {
+	if s.gaps != nil {
+		s.gaps.Missed(ctx, miss)
+	}
+}
+
 // ReportMisses tells an observer of searches that found nothing. It is called before the first search is made.
 func (s *Shelf[Row]) ReportMisses(o MissObserver) { s.gaps = o }
 
