@@ -13,6 +13,14 @@ import (
 	"testing"
 )
 
+// domains are the packages that the router's families and the transports may know.
+var domains = []string{".", "learning", "operational", "comms"}
+
+// families are the rooms of the router: each does one thing with what the domains know.
+var families = []string{
+	"router", "router/classify", "router/contexts", "router/crossing", "router/feed", "router/reminder", "router/search", "router/session", "router/transfer",
+}
+
 // rooms says which packages of this module a package may import, besides the
 // standard library and libraries. An entry that ends in /* stands for every
 // package below it. The first room that matches the importer counts.
@@ -37,13 +45,21 @@ var rooms = []struct {
 	{"comms", []string{".", "operational"}, "presence and mailbox are rules over operational state"},
 	{"router/classify", []string{".", "tfidf", "tfidf/wordlist"}, "what a question is about is told by its words, and asks no store"},
 	{"router/transfer", []string{".", "learning", "operational"}, "it moves what the domains keep, through their services"},
-	{"router", []string{".", "learning", "operational", "tfidf", "router/classify"}, "what crosses between the domains goes through the router, and is compared by the engine's words"},
-	{"router/httpapi", []string{".", "learning", "operational", "comms", "router", "router/classify", "router/transfer"}, "handlers translate between HTTP and the services"},
+	{"router/follow", []string{".", "operational"}, "it reads event logs, whatever is in them"},
+	{"router/session", []string{".", "learning", "operational"}, "a session begins and ends in both domains"},
+	{"router/crossing", []string{".", "learning", "operational", "router", "router/follow"}, "it carries what crosses between the domains"},
+	{"router/feed", []string{".", "learning", "operational", "router", "router/follow"}, "it orders what the event logs tell"},
+	{"router/reminder", []string{".", "learning", "operational", "router", "router/follow"}, "what reminders wait for happens in both domains"},
+	{"router/search", []string{".", "learning", "operational", "tfidf", "router", "router/follow"}, "one search over what the domains keep"},
+	{"router/contexts", []string{".", "learning", "operational", "tfidf", "router"}, "it chooses from what the domains keep"},
+	{"router", []string{".", "learning", "operational", "tfidf", "router/classify"}, "it asks the domains, and knows no family"},
+	{"router/httpapi", slices.Concat(domains, families), "handlers translate between HTTP and the services"},
+	{"router/routertest/fixture", []string{"*"}, "tests of several rooms stand on real stores"},
 	{"comms/commstest", []string{".", "operational", "comms"}, "a contract knows the interface and no implementation"},
 	{"router/client/plain", []string{"."}, "a hook links no more than what asks"},
-	{"router/client", []string{".", "learning", "operational", "comms", "router", "router/classify", "router/transfer", "router/client/plain", "router/sse"}, "it calls the services, and reads refusals as the plain one does"},
+	{"router/client", slices.Concat(domains, families, []string{"router/client/plain", "router/sse"}), "it calls the services, and reads refusals as the plain one does"},
 	{"router/sse", nil, "a stream is cut into events without knowing whose it is"},
-	{"router/*", []string{".", "learning", "operational", "comms", "router", "router/classify", "router/transfer", "router/sse"}, "transports translate, and know no sibling"},
+	{"router/*", slices.Concat(domains, families, []string{"router/sse"}), "transports translate, and know no sibling"},
 	{"cmd/config", []string{"."}, "configuration is known in cmd alone"},
 	{"cmd/*", []string{"*"}, "commands and the composition root see everything"},
 	{"scripts/*", []string{"*"}, "programs that people run by hand"},
@@ -89,6 +105,10 @@ func TestImportsRefuses(t *testing.T) {
 		{"learning/guard/act", "skillrouter/learning"},
 		{"router/classify", "skillrouter/router"},
 		{"router/transfer", "skillrouter/router/classify"},
+		{"router", "skillrouter/router/search"},
+		{"router/search", "skillrouter/router/contexts"},
+		{"router/session", "skillrouter/router"},
+		{"router/mcpserver", "skillrouter/router/follow"},
 		{"router/client/plain", "skillrouter/learning"},
 		{"comms", "gorm.io/gorm"},
 		{"router/httpapi", "skillrouter/router/mcpserver"},

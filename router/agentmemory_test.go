@@ -13,6 +13,7 @@ import (
 	"skillrouter/learning"
 	"skillrouter/operational"
 	"skillrouter/router"
+	"skillrouter/router/routertest/fixture"
 )
 
 func titles(lessons []learning.Lesson) (list []string) {
@@ -23,13 +24,13 @@ func titles(lessons []learning.Lesson) (list []string) {
 }
 
 func TestAgentMemory(t *testing.T) {
-	b := openBorder(t)
-	crossing, _ := run(t, b.ports(t))
-	memory := router.NewAgentMemory(router.MemorySources{Lessons: b.learning, Domains: b.lessons, Pending: b.desk, Crossing: crossing}, time.Now)
+	b := fixture.Open(t)
+	crossing, _ := fixture.RunCrossing(t, b.Ports(t))
+	memory := router.NewAgentMemory(router.MemorySources{Lessons: b.Learning, Domains: b.Lessons, Pending: b.Escalations, Crossing: crossing}, time.Now)
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	tell := func(agent, domain, title string, change func(*learning.Lesson)) {
 		t.Helper()
-		b.report(t, learning.EventLessonReported, func(l *learning.Lesson) {
+		b.Report(t, learning.EventLessonReported, func(l *learning.Lesson) {
 			l.SourceAgent, l.Domain, l.Title, l.Category, l.Tags = agent, domain, title, "c", []string{}
 			if change != nil {
 				change(l)
@@ -88,11 +89,11 @@ func TestAgentMemory(t *testing.T) {
 // TestPastWork holds that a lesson of another domain reaches an agent whose
 // past work it fits, and stays in its memory.
 func TestPastWork(t *testing.T) {
-	b := openBorder(t)
-	crossing, _ := run(t, b.ports(t))
-	memory := router.NewAgentMemory(router.MemorySources{Lessons: b.learning, Domains: b.lessons, Pending: b.desk, Crossing: crossing}, time.Now)
+	b := fixture.Open(t)
+	crossing, _ := fixture.RunCrossing(t, b.Ports(t))
+	memory := router.NewAgentMemory(router.MemorySources{Lessons: b.Learning, Domains: b.Lessons, Pending: b.Escalations, Crossing: crossing}, time.Now)
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
-	if _, err := b.episodes.Record(ctx, learning.EpisodeDraft{
+	if _, err := b.Episodes.Record(ctx, learning.EpisodeDraft{
 		AgentID: "builder", EventType: learning.EventAction, Title: "Moved the Postgres replication slots to the standby", Content: "c",
 	}); err != nil {
 		t.Fatal(err)
@@ -100,10 +101,10 @@ func TestPastWork(t *testing.T) {
 	if err := crossing.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
-	fitting := b.report(t, learning.EventLessonReported, func(l *learning.Lesson) {
+	fitting := b.Report(t, learning.EventLessonReported, func(l *learning.Lesson) {
 		l.Domain, l.Category, l.Tags, l.Title = "storage", "postgres", []string{"replication"}, "A standby needs its replication slots"
 	})
-	b.report(t, learning.EventLessonReported, func(l *learning.Lesson) { l.Domain, l.Title = "frontend", "Buttons need labels" })
+	b.Report(t, learning.EventLessonReported, func(l *learning.Lesson) { l.Domain, l.Title = "frontend", "Buttons need labels" })
 	got, err := memory.Memory(ctx, "builder")
 	if err != nil || got.LessonsCount != 1 || len(got.Recent) != 1 || got.Recent[0].ID != fitting.ID {
 		t.Errorf("the memory is %+v, %v", got, err)
@@ -112,7 +113,7 @@ func TestPastWork(t *testing.T) {
 		t.Errorf("the author has %d, %v", author.LessonsCount, err)
 	}
 	// What is known of agents survives a start.
-	crossing2, stop := run(t, b.ports(t))
+	crossing2, stop := fixture.RunCrossing(t, b.Ports(t))
 	if err := crossing2.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -123,9 +124,9 @@ func TestPastWork(t *testing.T) {
 }
 
 func TestSessionContext(t *testing.T) {
-	b := openBorder(t)
-	crossing, _ := run(t, b.ports(t))
-	memory := router.NewAgentMemory(router.MemorySources{Lessons: b.learning, Domains: b.lessons, Pending: b.desk, Crossing: crossing}, time.Now)
+	b := fixture.Open(t)
+	crossing, _ := fixture.RunCrossing(t, b.Ports(t))
+	memory := router.NewAgentMemory(router.MemorySources{Lessons: b.Learning, Domains: b.Lessons, Pending: b.Escalations, Crossing: crossing}, time.Now)
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	now := time.Now()
 	for _, l := range []struct {
@@ -148,12 +149,12 @@ func TestSessionContext(t *testing.T) {
 		}},
 		{"This session", func(l *learning.Lesson) { l.Type, l.SourceAgent = learning.LessonDiscovery, router.SessionAgent }},
 	} {
-		b.report(t, learning.EventLessonReported, func(lesson *learning.Lesson) {
+		b.Report(t, learning.EventLessonReported, func(lesson *learning.Lesson) {
 			lesson.Title, lesson.Domain, lesson.Category, lesson.Tags = l.title, "general", "c", []string{}
 			if l.change != nil {
 				l.change(lesson)
 			}
-		}, toARIA)
+		}, fixture.ToARIA)
 	}
 	got, err := memory.SessionContext(ctx, router.SessionQuery{Domains: []string{"Redis", "docker"}})
 	if err != nil {
@@ -190,18 +191,18 @@ func TestSessionContext(t *testing.T) {
 
 // TestPendingSeesWhatWasReported holds that a question right after a report has its answer.
 func TestPendingSeesWhatWasReported(t *testing.T) {
-	b := openBorder(t)
-	crossing, _ := run(t, b.ports(t))
-	desk := router.SettledEscalations{EscalationService: b.desk, Crossing: crossing}
+	b := fixture.Open(t)
+	crossing, _ := fixture.RunCrossing(t, b.Ports(t))
+	desk := router.SettledEscalations{EscalationService: b.Escalations, Crossing: crossing}
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	for i := range 20 {
-		b.report(t, learning.EventLessonReported, nil, toARIA)
+		b.Report(t, learning.EventLessonReported, nil, fixture.ToARIA)
 		list, err := desk.List(ctx, operational.EscalationFilter{To: "ARIA"})
 		if err != nil || len(list) != i+1 {
 			t.Fatalf("after report %d there are %d, %v", i+1, len(list), err)
 		}
 	}
-	inbox, err := b.mailbox.Inbox(asRouter(t), comms.InboxQuery{AgentID: "ARIA"})
+	inbox, err := b.Mailbox.Inbox(fixture.AsRouter(t), comms.InboxQuery{AgentID: "ARIA"})
 	if err != nil || inbox.Count != 20 {
 		t.Errorf("%d messages, %v", inbox.Count, err)
 	}

@@ -3,19 +3,17 @@ package router_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"skillrouter"
-	"skillrouter/cmd/app"
 	"skillrouter/learning"
 	"skillrouter/operational"
 	"skillrouter/operational/store"
 	"skillrouter/router"
 	"skillrouter/router/classify"
+	"skillrouter/router/routertest/fixture"
 )
 
 // noon is when the questions are asked: a Wednesday.
@@ -62,29 +60,10 @@ func (m mailbag) Awaited(_ context.Context, from string, before, _ time.Time, _,
 	return old, nil
 }
 
-func openStore(t *testing.T) *store.Store {
-	t.Helper()
-	db, err := app.OpenDatabase(t.Context(), t.TempDir(), "operational", time.Now, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { _ = db.Commit.Run(ctx) })
-	t.Cleanup(func() {
-		stop()
-		running.Wait()
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return store.New(db.Read, db.Commit)
-}
-
 // seeded is the team that the questions are about.
 func seeded(t *testing.T) *team {
 	t.Helper()
-	s := &team{store: openStore(t), now: noon.AddDate(0, 0, -20), ids: map[string]string{}}
+	s := &team{store: fixture.OpenStore(t), now: noon.AddDate(0, 0, -20), ids: map[string]string{}}
 	clock := func() time.Time { return s.now }
 	s.tasks, s.recon = operational.NewTasks(s.store, clock), operational.NewRecon(s.store, clock)
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())

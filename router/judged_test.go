@@ -3,6 +3,7 @@ package router_test
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"skillrouter/router/classify"
 	"skillrouter/tfidf"
 )
+
+var updateGolden = flag.Bool("update", false, "write the judged collection's golden instead of comparing with it")
 
 const goldenFile = "testdata/judged/golden.jsonl"
 
@@ -29,7 +32,7 @@ func collection(t testing.TB) *router.Collection {
 // ranking was last agreed to. `make golden-search` agrees to what there is now.
 func TestJudgedGolden(t *testing.T) {
 	t.Parallel()
-	if *updateFeedPage {
+	if *updateGolden {
 		c := collection(t)
 		golden, err := c.Golden(tfidf.Options{})
 		if err != nil {
@@ -81,7 +84,7 @@ func TestJudgedSize(t *testing.T) {
 // TestJudgedGoldenFileIsFresh holds the figures that people read in the file to its ranks.
 func TestJudgedGoldenFileIsFresh(t *testing.T) {
 	t.Parallel()
-	if *updateFeedPage {
+	if *updateGolden {
 		t.Skip("it is being written")
 	}
 	c := collection(t)

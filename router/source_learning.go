@@ -189,7 +189,7 @@ func (s episodeSource) session(ctx context.Context, filter learning.EpisodeFilte
 	}
 	return found{
 		items: items, note: "looked for the episodes of session " + chosen,
-		summary: fmt.Sprintf("%s of session %s, the latest first.", amount(len(items), "episode", "episodes"), chosen),
+		summary: fmt.Sprintf("%s of session %s, the latest first.", Amount(len(items), "episode", "episodes"), chosen),
 	}, nil
 }
 
@@ -197,7 +197,7 @@ func episodeSummary(items []Item, span timespan, agent string) string {
 	if len(items) == 0 {
 		return ""
 	}
-	s := amount(len(items), "episode", "episodes")
+	s := Amount(len(items), "episode", "episodes")
 	if agent != "" {
 		s += " by " + agent
 	}
@@ -214,8 +214,8 @@ func episodeItem(e learning.Episode, score float64) Item {
 	}
 }
 
-// amount says "1 task" and "3 tasks".
-func amount(n int, one, many string) string {
+// Amount says "1 task" and "3 tasks".
+func Amount(n int, one, many string) string {
 	switch n {
 	case 0:
 		return "no " + one

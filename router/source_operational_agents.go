@@ -109,7 +109,7 @@ func (a *asking) agentList(ctx context.Context) (found, error) {
 	if len(fitting) == 1 {
 		verb = "is"
 	}
-	f.summary = fmt.Sprintf("%s%s %s %s%s.", capital(amount(len(fitting), "agent", "agents")), a.inProject(), verbOf(len(fitting), verb), strings.Join(what, " or "), enumerate(names, len(names)))
+	f.summary = fmt.Sprintf("%s%s %s %s%s.", capital(Amount(len(fitting), "agent", "agents")), a.inProject(), verbOf(len(fitting), verb), strings.Join(what, " or "), enumerate(names, len(names)))
 	return f, nil
 }
 
@@ -156,7 +156,7 @@ func (a *asking) namedAgents(ctx context.Context) (found, error) {
 			f.items = append(f.items, agentItem(agents[at], open))
 			said = append(said, describe(agents[at], open, a.now))
 		} else if len(open) > 0 {
-			said = append(said, fmt.Sprintf("%s has never checked in and holds %s", id, amount(len(open), "task", "tasks")))
+			said = append(said, fmt.Sprintf("%s has never checked in and holds %s", id, Amount(len(open), "task", "tasks")))
 		}
 		shown := open
 		if len(matching) > 0 {

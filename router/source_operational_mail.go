@@ -50,15 +50,15 @@ func (a *asking) waiting(ctx context.Context) (found, error) {
 			continue
 		}
 		f.items = append(f.items, Item{
-			Kind: "agent", ID: id, Title: id, AgentID: id, Content: capital(amount(n, "message waits", "messages wait")),
+			Kind: "agent", ID: id, Title: id, AgentID: id, Content: capital(Amount(n, "message waits", "messages wait")),
 			Fields: map[string]any{"unacknowledged": n},
 		})
 		names = append(names, fmt.Sprintf("%s (%d)", id, n))
 	}
 	if len(a.Agents) == 1 && len(agents) == 1 {
-		f.summary = fmt.Sprintf("%s for %s.", capital(amount(total, "message waits", "messages wait")), agents[0])
+		f.summary = fmt.Sprintf("%s for %s.", capital(Amount(total, "message waits", "messages wait")), agents[0])
 	} else {
-		f.summary = fmt.Sprintf("%s%s.", capital(amount(total, "message waits", "messages wait")), enumerate(names, len(names)))
+		f.summary = fmt.Sprintf("%s%s.", capital(Amount(total, "message waits", "messages wait")), enumerate(names, len(names)))
 	}
 	return f, nil
 }
@@ -94,6 +94,6 @@ func (a *asking) overdue(ctx context.Context) (found, error) {
 		})
 		names = append(names, fmt.Sprintf("%s from %s to %s (%s)", m.Signal, m.From, strings.Join(m.Waiting[:min(len(m.Waiting), 3)], ", "), lasting(a.now.Sub(m.CreatedAt))))
 	}
-	f.summary = fmt.Sprintf("%s overdue%s.", capital(amount(len(f.items), "message is", "messages are")), enumerate(names, len(names)))
+	f.summary = fmt.Sprintf("%s overdue%s.", capital(Amount(len(f.items), "message is", "messages are")), enumerate(names, len(names)))
 	return f, nil
 }

@@ -83,7 +83,7 @@ func (a *asking) taskList(ctx context.Context) (found, error) {
 			verdict = "No: "
 		}
 	}
-	f.summary = verdict + sentence(fmt.Sprintf("%s%s %s %s%s%s", capital(amount(total, "task", "tasks")), ofWhom(filter.AgentID)+a.inProject(), verbOf(total, plural(total)), a.statusAsked(statuses), a.when(finished), enumerate(names, total))) + missing
+	f.summary = verdict + sentence(fmt.Sprintf("%s%s %s %s%s%s", capital(Amount(total, "task", "tasks")), ofWhom(filter.AgentID)+a.inProject(), verbOf(total, plural(total)), a.statusAsked(statuses), a.when(finished), enumerate(names, total))) + missing
 	return f, nil
 }
 
@@ -230,9 +230,9 @@ func (a *asking) load(ctx context.Context) (found, error) {
 		f.items = append(f.items, agentItem(one, held[one.ID]))
 	}
 	f.summary = fmt.Sprintf("%s online%s (%d idle), %d stale, %d offline; %s in progress or claimed, %d blocked, %d waiting.",
-		capital(amount(states[operational.AgentOnline], "agent is", "agents are")), a.inProject(), free,
+		capital(Amount(states[operational.AgentOnline], "agent is", "agents are")), a.inProject(), free,
 		states[operational.AgentStale], states[operational.AgentOffline],
-		amount(counts.ByStatus[operational.TaskInProgress]+counts.ByStatus[operational.TaskClaimed], "task is", "tasks are"),
+		Amount(counts.ByStatus[operational.TaskInProgress]+counts.ByStatus[operational.TaskClaimed], "task is", "tasks are"),
 		counts.ByStatus[operational.TaskBlocked], counts.ByStatus[operational.TaskPending])
 	return f, nil
 }

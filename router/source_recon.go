@@ -75,7 +75,7 @@ func (s reconSource) findings(ctx context.Context, q question, asked sighted) (f
 	}
 	var names, severities []string
 	for _, one := range fit.list {
-		names = append(names, findingPhrase(one))
+		names = append(names, FindingPhrase(one))
 	}
 	for _, severity := range operational.Severities() {
 		if n := fit.bySeverity[severity]; n > 0 {
@@ -92,7 +92,7 @@ func (s reconSource) findings(ctx context.Context, q question, asked sighted) (f
 	case len(fit.list) == 0 && !asked.bound():
 		return f, nil
 	default:
-		f.summary = fmt.Sprintf("%s%s%s%s.", capital(amount(fit.total, "finding", "findings")), asked.words(active), breakdown, enumerate(names, fit.total))
+		f.summary = fmt.Sprintf("%s%s%s%s.", capital(Amount(fit.total, "finding", "findings")), asked.words(active), breakdown, enumerate(names, fit.total))
 		if fit.missing {
 			f.summary += fmt.Sprintf(" None of them names %s.", strings.Join(asked.said, ", "))
 		}
@@ -233,7 +233,7 @@ func (s reconSource) scans(ctx context.Context, q question, asked sighted) (foun
 		f.items = append(f.items, scanItem(scan))
 		names = append(names, fmt.Sprintf("%s of %s on %s (%s)", scan.Scanner, scan.Environment, scan.StartedAt.In(q.now.Location()).Format(time.DateOnly), scan.Status))
 	}
-	f.summary = capital(amount(len(fitting), "scan", "scans")) + enumerate(names, len(names)) + "."
+	f.summary = capital(Amount(len(fitting), "scan", "scans")) + enumerate(names, len(names)) + "."
 	if classify.Has(words, "last") || classify.Has(words, "latest") || classify.Has(words, "results") || classify.Has(words, "result") {
 		latest := fitting[0]
 		f.items = f.items[:1]
@@ -249,7 +249,7 @@ func (s reconSource) scans(ctx context.Context, q question, asked sighted) (foun
 		for i, one := range list {
 			f.items = append(f.items, findingItem(one, 1/float64(i+2)))
 		}
-		f.summary = fmt.Sprintf("The latest is %s; %s.", names[0], amount(counts.Total, "finding is of it", "findings are of it"))
+		f.summary = fmt.Sprintf("The latest is %s; %s.", names[0], Amount(counts.Total, "finding is of it", "findings are of it"))
 	}
 	f.items = f.items[:min(len(f.items), q.limit)]
 	return f, nil
@@ -272,6 +272,6 @@ func (s reconSource) environments(ctx context.Context, q question) (found, error
 			})
 		}
 	}
-	f.summary = capital(amount(len(envs), "environment is known", "environments are known")) + enumerate(names, len(names)) + "."
+	f.summary = capital(Amount(len(envs), "environment is known", "environments are known")) + enumerate(names, len(names)) + "."
 	return f, nil
 }

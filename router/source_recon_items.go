@@ -27,8 +27,8 @@ func scanItem(s operational.Scan) Item {
 	return Item{Kind: "scan", ID: s.ID, Title: s.Scanner + " of " + s.Environment, Content: s.Summary, Score: 1, AgentID: s.AgentID, At: s.StartedAt, Fields: fields}
 }
 
-// findingPhrase names a finding with its severity and where it is.
-func findingPhrase(f operational.Finding) string {
+// FindingPhrase names a finding with its severity and where it is.
+func FindingPhrase(f operational.Finding) string {
 	s := shorten(f.Title)
 	if f.CVE != "" && !strings.Contains(f.Title, f.CVE) {
 		s = f.CVE + " " + s

@@ -11,6 +11,7 @@ import (
 	"skillrouter/router"
 	"skillrouter/router/classify"
 	"skillrouter/router/routertest"
+	"skillrouter/router/routertest/fixture"
 )
 
 // none has nothing to find.
@@ -20,14 +21,14 @@ func (none) Search(context.Context, learning.KnowledgeQuery) (learning.Knowledge
 	return learning.KnowledgeResults{}, nil
 }
 
-func taught(t *testing.T) (*router.Taught, *border) {
+func taught(t *testing.T) (*router.Taught, *fixture.World) {
 	t.Helper()
 	c, err := classify.NewClassifier()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := openBorder(t)
-	tt, err := router.NewTaught(t.Context(), c, b.learning, nil)
+	b := fixture.Open(t)
+	tt, err := router.NewTaught(t.Context(), c, b.Learning, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func taught(t *testing.T) (*router.Taught, *border) {
 func TestFeedbackContract(t *testing.T) {
 	routertest.RunFeedback(t, func(t *testing.T) func(skillrouter.Principal) routertest.FeedbackWorld {
 		tt, b := taught(t)
-		r := router.New(tt, router.Sources{Knowledge: none{}, Episodes: b.episodes, Tasks: b.tasks}, router.Options{})
+		r := router.New(tt, router.Sources{Knowledge: none{}, Episodes: b.Episodes, Tasks: b.Tasks}, router.Options{})
 		return func(skillrouter.Principal) routertest.FeedbackWorld {
 			return routertest.FeedbackWorld{Feedback: tt, Router: r}
 		}
@@ -55,7 +56,7 @@ func TestFeedbackOutlivesTheProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := router.NewTaught(t.Context(), c, b.learning, nil)
+	second, err := router.NewTaught(t.Context(), c, b.Learning, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/operational"
-	"skillrouter/router"
+	"skillrouter/router/feed"
 )
 
 const (
@@ -65,7 +65,7 @@ func readHighWater(data string) (h highWater) {
 
 // keepHighWater writes how far the logs have come, after each gathering of the
 // feed, until ctx ends.
-func keepHighWater(ctx context.Context, data string, feed *router.Feed, tokens *operational.Tokens, log *slog.Logger) error {
+func keepHighWater(ctx context.Context, data string, feed *feed.Feed, tokens *operational.Tokens, log *slog.Logger) error {
 	const unseen = "how far the logs have come cannot be noted: a damage after a crash may go unseen"
 	file, err := os.OpenFile(filepath.Join(data, highWaterName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -4,16 +4,17 @@ import (
 	"context"
 
 	"skillrouter/router"
+	"skillrouter/router/contexts"
 )
 
 // wireContext builds the context builder on whatever stores there are.
 func (a *App) wireContext(ctx context.Context, p *parts) error {
 	a.life.run(ctx, "facts index", p.facts.RunIndex)
-	sources := router.ContextSources{
+	sources := contexts.Sources{
 		Guards: p.guards, Lessons: p.lessons, Knowledge: p.knowledge, Facts: p.facts, Procedures: p.procedures,
 		Episodes: p.episodes, Tasks: p.tasks,
 		Words: []router.Frequencies{p.knowledge, p.lessons, p.episodes, p.facts},
 	}
-	p.context = router.NewContextBuilder(sources, router.ContextOptions{Now: a.now, Log: a.log})
+	p.context = contexts.NewBuilder(sources, contexts.Options{Now: a.now, Log: a.log})
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"skillrouter/operational"
 	operationalstore "skillrouter/operational/store"
 	"skillrouter/router"
+	"skillrouter/router/crossing"
 )
 
 // escalationRules loads the rules that the settings name, or the built-in ones.
@@ -43,7 +44,7 @@ type borderServices struct {
 	rules    *learning.EscalationRules
 	desk     *operational.Escalations
 	lessons  *learning.Propagation
-	crossing *router.Crossing
+	crossing *crossing.Crossing
 	memory   *router.AgentMemory
 }
 
@@ -75,10 +76,10 @@ func (a *App) cross(ctx context.Context, memory *learningstore.Store, operations
 	if b.lessons, err = learning.NewPropagation(ctx, memory, learning.Options{Now: a.now, Log: a.log}); err != nil {
 		return b, fmt.Errorf("load the agents' profiles: %w", err)
 	}
-	b.crossing, err = router.NewCrossing(ctx, router.CrossingPorts{
-		Learning: memory, Operational: operations, Desk: b.desk, Episodes: episodes, Lessons: b.lessons, Agents: presence,
-		Courier: mailbox.Tell,
-	}, router.CrossingOptions{Now: a.now, Log: a.log, Rules: b.rules})
+	b.crossing, err = crossing.New(ctx, crossing.Ports{
+		Learning: memory, Operational: operations, Escalations: b.desk, Episodes: episodes, Lessons: b.lessons, Agents: presence,
+		Send: mailbox.Tell,
+	}, crossing.Options{Now: a.now, Log: a.log, Rules: b.rules})
 	if err != nil {
 		return b, fmt.Errorf("read how far the logs were followed: %w", err)
 	}

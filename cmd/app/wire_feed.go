@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"net/http"
 
-	"skillrouter/router"
+	"skillrouter/router/feed"
 	"skillrouter/router/httpapi"
 	"skillrouter/router/stream"
 )
 
 // wireFeed builds the feed of events and its transports.
 func (a *App) wireFeed(ctx context.Context, p *parts) error {
-	feed, err := router.NewFeed(ctx, router.FeedPorts{
+	feed, err := feed.New(ctx, feed.Ports{
 		Journal: p.operations, Learning: p.memory, Operational: p.operations, Messages: p.operations.PostLog(),
 	}, a.log)
 	if err != nil {

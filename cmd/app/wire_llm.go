@@ -3,7 +3,7 @@ package app
 import (
 	"context"
 
-	"skillrouter/router"
+	"skillrouter/router/contexts"
 	"skillrouter/router/httpapi"
 	"skillrouter/router/llm"
 )
@@ -44,7 +44,7 @@ func (a *App) wireChat(ctx context.Context, p *parts) error {
 	}
 	if p.endpoint != nil { // the first conversation would not wait for the vocabulary
 		a.life.run(ctx, "tokenizer", func(ctx context.Context) error {
-			router.CountTokens("")
+			contexts.CountTokens("")
 			<-ctx.Done()
 			return nil
 		})

@@ -9,7 +9,11 @@ import (
 	"skillrouter/operational"
 	operationalstore "skillrouter/operational/store"
 	"skillrouter/router"
+	"skillrouter/router/contexts"
+	"skillrouter/router/feed"
 	"skillrouter/router/llm"
+	"skillrouter/router/search"
+	"skillrouter/router/session"
 	"skillrouter/router/transfer"
 	"skillrouter/router/web"
 )
@@ -39,16 +43,16 @@ type parts struct {
 	procedures    *learning.Procedures
 	consolidation learning.ConsolidationService
 	reminders     *operational.Reminders
-	sessions      router.SessionService
-	context       router.ContextService
+	sessions      session.Service
+	context       contexts.Service
 	chat          http.Handler
 	gaps          *learning.Gaps
 	answered      *learning.Answered
-	search        *router.Searcher
+	search        *search.Searcher
 	experiences   *learning.Experiences
 	transfer      transfer.Service
 
-	feed           router.FeedService
+	feed           feed.Service
 	events, socket http.Handler // the feed's two transports
 
 	// What the dashboard shows beside the above; set when all parts are wired.

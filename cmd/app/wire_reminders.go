@@ -5,15 +5,15 @@ import (
 	"fmt"
 
 	"skillrouter/operational"
-	"skillrouter/router"
+	"skillrouter/router/reminder"
 )
 
 func (a *App) wireReminders(ctx context.Context, p *parts) error {
 	reminders := operational.NewReminders(p.operations, operational.ReminderOptions{
-		Now: a.now, Log: a.log, Mail: p.mailbox, Recipients: router.NewReminderRoster(p.presence, a.now),
-		Condition: router.CheckCondition, Elsewhere: p.memory.LastEvent,
+		Now: a.now, Log: a.log, Mail: p.mailbox, Recipients: reminder.NewRoster(p.presence, a.now),
+		Condition: reminder.CheckCondition, Elsewhere: p.memory.LastEvent,
 	})
-	watch, err := router.NewReminderWatch(ctx, router.ReminderPorts{
+	watch, err := reminder.NewWatch(ctx, reminder.Ports{
 		Reminders: reminders, Cursors: p.operations, Learning: p.memory, Operational: p.operations, Signals: p.operations.SignalLog(),
 		Episodes: p.memory, Facts: p.memory,
 	}, a.now, a.log)

@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/router"
 	"skillrouter/router/client"
+	"skillrouter/router/feed"
 )
 
 func (s *shell) eventsCommand() *cobra.Command {
-	query := router.FeedQuery{After: -1}
+	query := feed.Query{After: -1}
 	var follow bool
 	cmd := s.calls(command{
 		use: "events [--follow] [--type TYPE] [--agent ID] [--project NAME] [--after SEQ]", short: "Show what happened, or follow it as it happens",
@@ -46,12 +46,12 @@ the types.`,
 }
 
 // followEvents prints each event on a line of its own as it happens.
-func (s *shell) followEvents(ctx context.Context, c *client.Client, query router.FeedQuery) error {
+func (s *shell) followEvents(ctx context.Context, c *client.Client, query feed.Query) error {
 	if query.After < 0 {
-		query.After = router.FeedNow
+		query.After = feed.Now
 	}
 	up, down := s.awayOnce()
-	return c.Feed.Follow(ctx, client.FeedFollower{Query: query, Up: up, Down: down}, func(event router.FeedEvent) error {
+	return c.Feed.Follow(ctx, client.FeedFollower{Query: query, Up: up, Down: down}, func(event feed.Event) error {
 		return s.print(event, func(w io.Writer) {
 			fmt.Fprintf(w, "%s  #%d  %s  %s  %s  %s\n",
 				event.At.Local().Format(time.TimeOnly), event.Seq, event.Type, clean(event.Agent), clean(event.Subject), clean(string(event.Data)))
@@ -59,11 +59,11 @@ func (s *shell) followEvents(ctx context.Context, c *client.Client, query router
 	})
 }
 
-func printEvents(w io.Writer, page router.FeedPage) {
-	columns[router.FeedEvent]{
+func printEvents(w io.Writer, page feed.Page) {
+	columns[feed.Event]{
 		"No events.",
 		[]string{"SEQ", "TYPE", "AGENT", "SUBJECT", "DATA", "WHEN"},
-		func(e router.FeedEvent) cells { return cells{e.Seq, e.Type, e.Agent, e.Subject, string(e.Data), e.At} },
+		func(e feed.Event) cells { return cells{e.Seq, e.Type, e.Agent, e.Subject, string(e.Data), e.At} },
 	}.list(w, page.Events)
 	if page.More && len(page.Events) > 0 {
 		fmt.Fprintf(w, "There are more: --after %d\n", page.Seen)

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/learning"
-	"skillrouter/router"
 	"skillrouter/router/client"
+	"skillrouter/router/search"
 )
 
 func (s *shell) searchCommand() *cobra.Command {
@@ -22,7 +22,7 @@ func (s *shell) searchCommand() *cobra.Command {
 		use: "search TEXT... [--all] [--explain]", short: "Search knowledge, or every memory", args: joined(1, &query.Query),
 		flags: options{
 			option("all", &all, "search every memory: lessons, procedures, facts, tasks, findings, episodes and your messages too"),
-			option("kind", &kinds, "search this kind of memory: "+names(router.SearchKinds())+"; may be repeated"),
+			option("kind", &kinds, "search this kind of memory: "+names(search.Kinds())+"; may be repeated"),
 			option("agent", &query.AgentID, "only what this agent wrote"),
 			option("time-range", &query.TimeRange, "only what was written or changed then, such as 7d, yesterday or 2026-01"),
 			option("category", &query.Category, "only this category"),
@@ -33,7 +33,7 @@ func (s *shell) searchCommand() *cobra.Command {
 		},
 	}, func(ctx context.Context, c *client.Client) error {
 		if all || len(kinds) > 0 {
-			results, err := c.Search.Search(ctx, router.SearchQuery{
+			results, err := c.Search.Search(ctx, search.Query{
 				Query: query.Query, Kinds: kinds, Category: query.Category, Project: query.Project, Tags: query.Tags, AgentID: query.AgentID,
 				TimeRange: query.TimeRange, Limit: query.Limit, Explain: query.Explain,
 			})
@@ -65,7 +65,7 @@ func printFoundKnowledge(w io.Writer, results learning.KnowledgeResults) {
 	}
 }
 
-func printFoundAnywhere(w io.Writer, results router.SearchResults) {
+func printFoundAnywhere(w io.Writer, results search.Answer) {
 	searched(w, results.Corrected, results.Notice, results.Count, "Nothing was found.")
 	for i, hit := range results.Results {
 		hitHead(w, i, hit.Title, "%s %s, %.0f %%", clean(hit.Kind), clean(hit.ID), 100*hit.Relevance)

@@ -12,6 +12,7 @@ import (
 	"skillrouter/learning"
 	"skillrouter/router"
 	"skillrouter/router/client"
+	"skillrouter/router/contexts"
 )
 
 func (s *shell) queryCommand() *cobra.Command {
@@ -157,14 +158,14 @@ func (s *shell) feedbackForget() *cobra.Command {
 const defaultContextBudget = 2000
 
 func (s *shell) contextCommand() *cobra.Command {
-	request := router.ContextRequest{Budget: defaultContextBudget}
+	request := contexts.Request{Budget: defaultContextBudget}
 	var words []string
 	var why bool
 	return s.calls(command{
 		use: "context [TASK...]", short: "What an agent should know for a task, within a budget of tokens", args: listed(cobra.ArbitraryArgs, &words),
 		long: `Prints what is known for a task, ready to be put before a model: guard rules,
 principles, patterns, lessons, knowledge, facts, procedures, episodes and open
-tasks, within a budget of tokens (` + router.Tokenizer + `). Prints nothing if nothing fits.
+tasks, within a budget of tokens (` + contexts.Tokenizer + `). Prints nothing if nothing fits.
 
 The task is given by --task, by arguments, or with "-" on standard input.
 With --why, what is in it and what was left out is printed to standard error.`,
@@ -183,7 +184,7 @@ With --why, what is in it and what was left out is printed to standard error.`,
 				return usagef("the task is given twice: by --task and by arguments")
 			case len(words) > 0:
 				request.Task = strings.Join(words, " ")
-				return s.text(&request.Task, router.MaxContextTask)
+				return s.text(&request.Task, contexts.MaxTask)
 			case request.Task == "":
 				return usagef("a task is needed: skillrouter context --task TEXT")
 			}
@@ -191,7 +192,7 @@ With --why, what is in it and what was left out is printed to standard error.`,
 		},
 	}, func(ctx context.Context, c *client.Client) error {
 		built, err := c.Context.Build(ctx, request)
-		err = printed(s, built, err, func(w io.Writer, built router.Context) { fmt.Fprint(w, built.Text) })
+		err = printed(s, built, err, func(w io.Writer, built contexts.Context) { fmt.Fprint(w, built.Text) })
 		if err == nil && why {
 			contextWhy(s.err, built)
 		}
@@ -200,12 +201,12 @@ With --why, what is in it and what was left out is printed to standard error.`,
 }
 
 // contextWhy tells what is in a context and what is not.
-func contextWhy(w io.Writer, built router.Context) {
+func contextWhy(w io.Writer, built contexts.Context) {
 	fmt.Fprintf(w, "%d of %d tokens (%s)\n", built.Tokens, built.Budget, built.Tokenizer)
 	if len(built.Items) > 0 {
-		columns[router.ContextItem]{
+		columns[contexts.Item]{
 			heads: []string{"KIND", "ID", "TITLE", "AUTHOR", "TRUST", "SCORE", "TOKENS", ""},
-			cells: func(i router.ContextItem) cells {
+			cells: func(i contexts.Item) cells {
 				cut := ""
 				if i.Cut {
 					cut = "cut"
@@ -216,9 +217,9 @@ func contextWhy(w io.Writer, built router.Context) {
 	}
 	if len(built.LeftOut) > 0 {
 		fmt.Fprintf(w, "left out: %d\n", built.LeftOutCount)
-		columns[router.LeftOut]{
+		columns[contexts.LeftOut]{
 			heads: []string{"KIND", "ID", "REASON"},
-			cells: func(l router.LeftOut) cells { return cells{l.Kind, l.ID, l.Reason} },
+			cells: func(l contexts.LeftOut) cells { return cells{l.Kind, l.ID, l.Reason} },
 		}.list(w, built.LeftOut)
 	}
 }

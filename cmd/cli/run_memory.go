@@ -15,7 +15,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/hook/respond"
 	"skillrouter/learning"
-	"skillrouter/router"
+	"skillrouter/router/contexts"
 )
 
 // Bounds of what the wrapper does for an agent that has no hooks.
@@ -140,7 +140,7 @@ func (m *memoryFor) context(ctx context.Context) (string, error) {
 	parts := []string{respond.Brief(known)}
 	task := strings.TrimSpace(first(m.wrapper.beat.CurrentTask, project+" "+respond.BranchWords(m.wrapper.beat.ProjectPath)))
 	if task != "" {
-		built, err := c.Context.Build(ctx, router.ContextRequest{Task: task, Budget: respond.SessionBudget, AgentID: agent, Project: project})
+		built, err := c.Context.Build(ctx, contexts.Request{Task: task, Budget: respond.SessionBudget, AgentID: agent, Project: project})
 		if err != nil {
 			return "", err
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/operational"
-	"skillrouter/router"
 	"skillrouter/router/client"
+	"skillrouter/router/session"
 )
 
 func (s *shell) sessionsCommand() *cobra.Command {
@@ -19,7 +19,7 @@ func (s *shell) sessionsCommand() *cobra.Command {
 }
 
 func (s *shell) sessionsStart() *cobra.Command {
-	var draft router.SessionDraft
+	var draft session.Draft
 	return asks(s, command{
 		use: "start [GOAL]", short: "Begin a session, and see what the last one left", args: between(0, &draft.Goal),
 		long: `Begins a session of an agent. Until it ends, the agent's episodes belong to it. A
@@ -31,7 +31,7 @@ the agent is shown.`,
 			option("project", &draft.Project, "project"),
 			option("persona", &draft.Persona, "persona (default)"),
 		},
-	}, sends(client.Sessions.Start, &draft), func(w io.Writer, started router.SessionStarted) {
+	}, sends(client.Sessions.Start, &draft), func(w io.Writer, started session.Started) {
 		verb := "began"
 		if started.Resumed {
 			verb = "goes on"
@@ -52,7 +52,7 @@ the agent is shown.`,
 
 func (s *shell) sessionsEnd() *cobra.Command {
 	var id string
-	var end router.SessionEnd
+	var end session.End
 	return asks(s, command{
 		use: "end [SUMMARY]", short: "End a session, and hand over what is open", args: between(0, &end.Summary),
 		long: `Ends a session: the agent's unfinished tasks, unacknowledged messages, undone
@@ -65,7 +65,7 @@ told by a message. "-" reads the summary from standard input.`,
 			option("reassign", &end.Reassign, "hand the agent's tasks on too"),
 		},
 		before: func() error { return s.text(&end.Summary, operational.MaxSessionSummary) },
-	}, sendsTo(client.Sessions.End, &id, &end), func(w io.Writer, ended router.SessionEnded) {
+	}, sendsTo(client.Sessions.End, &id, &end), func(w io.Writer, ended session.Ended) {
 		if ended.AlreadyEnded {
 			fmt.Fprintln(w, "it had ended before")
 		}

@@ -12,7 +12,7 @@ import (
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
 	"skillrouter/operational/store"
-	"skillrouter/router"
+	"skillrouter/router/reminder"
 )
 
 // movable is a clock that stands still until it is moved.
@@ -62,7 +62,7 @@ func newBenchOn(t *testing.T, s *store.Store, clock *movable) *bench {
 		t.Fatal(err)
 	}
 	b.reminders = operational.NewReminders(b.store, operational.ReminderOptions{
-		Now: b.clock.Now, Mail: b.mailbox, Recipients: router.NewReminderRoster(b.presence, b.clock.Now),
+		Now: b.clock.Now, Mail: b.mailbox, Recipients: reminder.NewRoster(b.presence, b.clock.Now),
 		Condition: func(_, expression string) error {
 			if expression == "(" {
 				return skillrouter.Errorf(skillrouter.Invalid, "unexpected end")

@@ -4,15 +4,15 @@ import (
 	"context"
 	"net/http"
 
-	"skillrouter/router"
+	"skillrouter/router/contexts"
 )
 
-// Context is router.ContextService over HTTP.
+// Context is contexts.Service over HTTP.
 type Context struct{ c *Client }
 
-var _ router.ContextService = Context{}
+var _ contexts.Service = Context{}
 
-// Build implements router.ContextService.
-func (x Context) Build(ctx context.Context, request router.ContextRequest) (router.Context, error) {
-	return call[router.Context](ctx, x.c, http.MethodPost, at("/api/context"), request)
+// Build implements contexts.Service.
+func (x Context) Build(ctx context.Context, request contexts.Request) (contexts.Context, error) {
+	return call[contexts.Context](ctx, x.c, http.MethodPost, at("/api/context"), request)
 }

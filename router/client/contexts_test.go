@@ -11,13 +11,14 @@ import (
 	"skillrouter/learning"
 	"skillrouter/router"
 	"skillrouter/router/client"
+	"skillrouter/router/contexts"
 )
 
 // TestContext holds that a context over HTTP, and from the tool, is what the builder makes of the real stores.
 func TestContext(t *testing.T) {
 	address, _ := serve(t)
 	c := dial(t, address, client.Options{})
-	request := router.ContextRequest{Task: "deploy the payment gateway", Budget: 1500, AgentID: "carol"}
+	request := contexts.Request{Task: "deploy the payment gateway", Budget: 1500, AgentID: "carol"}
 	if empty, err := c.Context.Build(t.Context(), request); err != nil || empty.Text != "" || empty.Tokens != 0 || empty.Items == nil || empty.LeftOut == nil {
 		t.Fatalf("%+v %v", empty, err)
 	}
@@ -46,7 +47,7 @@ func TestContext(t *testing.T) {
 	for _, item := range built.Items {
 		kinds[item.Kind]++
 	}
-	if kinds[router.KindGuard] != 1 || kinds[router.KindKnowledge] != 1 || kinds[router.KindFact] != 1 || built.Items[0].Author != "bob" || built.Tokens != router.CountTokens(built.Text) {
+	if kinds[router.KindGuard] != 1 || kinds[router.KindKnowledge] != 1 || kinds[router.KindFact] != 1 || built.Items[0].Author != "bob" || built.Tokens != contexts.CountTokens(built.Text) {
 		t.Errorf("%+v\n%s", built, built.Text)
 	}
 	entry, err := c.Knowledge.Entry(t.Context(), stored.ID)
@@ -64,12 +65,12 @@ func TestContext(t *testing.T) {
 	defer response.Body.Close()
 	var tool struct {
 		Success bool
-		Result  router.Context
+		Result  contexts.Context
 	}
 	if err := json.NewDecoder(response.Body).Decode(&tool); err != nil || !tool.Success || !strings.Contains(tool.Result.Text, "Deploy the gateway after the ledger.") {
 		t.Errorf("%+v %v", tool, err)
 	}
-	for field, request := range map[string]router.ContextRequest{
+	for field, request := range map[string]contexts.Request{
 		"budget": {Task: "x", Budget: 10_000_000}, "task": {Budget: 100}, "persona": {Task: "x", Budget: 100, Persona: "../x"},
 	} {
 		_, err := c.Context.Build(t.Context(), request)

@@ -6,20 +6,20 @@ import (
 	"net/http"
 	"time"
 
-	"skillrouter/router"
+	"skillrouter/router/feed"
 )
 
 // Feed is the router's feed of events.
 type Feed struct{ c *Client }
 
-// Feed returns a page of it, as router.FeedService does.
-func (f Feed) Feed(ctx context.Context, query router.FeedQuery) (router.FeedPage, error) {
-	return call[router.FeedPage](ctx, f.c, http.MethodGet, at("/api/events").with(query), nil)
+// Feed returns a page of it, as feed.Service does.
+func (f Feed) Feed(ctx context.Context, query feed.Query) (feed.Page, error) {
+	return call[feed.Page](ctx, f.c, http.MethodGet, at("/api/events").with(query), nil)
 }
 
 // FeedFollower says what of the feed to follow, and who wants to know how it goes.
 type FeedFollower struct {
-	Query router.FeedQuery // After: router.FeedNow for what happens from now on; Limit does not count
+	Query feed.Query // After: feed.Now for what happens from now on; Limit does not count
 	Up    func()
 	Down  func(err error, wait time.Duration)
 }
@@ -28,11 +28,11 @@ type FeedFollower struct {
 // ctx ends (it then returns nil) or fn fails (it then returns fn's error); see
 // Mailbox.Follow. "From now on" is settled before it first connects, so that a
 // connection that breaks early loses nothing.
-func (f Feed) Follow(ctx context.Context, follower FeedFollower, fn func(router.FeedEvent) error) error {
+func (f Feed) Follow(ctx context.Context, follower FeedFollower, fn func(feed.Event) error) error {
 	asked := follower.Query
 	asked.After, asked.Limit = 0, 0 // the stream is told by its own header where to begin
 	s := stream{c: f.c, from: at("/events").with(asked), last: follower.Query.After, up: follower.Up, down: follower.Down}
-	if s.last == router.FeedNow {
+	if s.last == feed.Now {
 		query := follower.Query
 		query.Limit = 1
 		page, err := f.Feed(ctx, query)
@@ -42,7 +42,7 @@ func (f Feed) Follow(ctx context.Context, follower FeedFollower, fn func(router.
 		s.last = page.Seen
 	}
 	return s.follow(ctx, func(seq int64, data []byte) error {
-		var event router.FeedEvent
+		var event feed.Event
 		if err := json.Unmarshal(data, &event); err != nil || event.Seq != seq {
 			return notOurs(seq, err)
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"skillrouter/operational"
-	"skillrouter/router"
 	"skillrouter/router/client"
+	"skillrouter/router/feed"
 )
 
 // shears cuts the first streams of events after some bytes each, wherever in
@@ -67,12 +67,12 @@ func TestFeedFollowResumes(t *testing.T) {
 	for i := range before {
 		add(i)
 	}
-	query := router.FeedQuery{Types: []string{operational.EventTaskCreated}}
+	query := feed.Query{Types: []string{operational.EventTaskCreated}}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	var got []router.FeedEvent
+	var got []feed.Event
 	ups, downs := 0, 0
-	err := c.Feed.Follow(ctx, client.FeedFollower{Query: query, Up: func() { ups++ }, Down: func(error, time.Duration) { downs++ }}, func(e router.FeedEvent) error {
+	err := c.Feed.Follow(ctx, client.FeedFollower{Query: query, Up: func() { ups++ }, Down: func(error, time.Duration) { downs++ }}, func(e feed.Event) error {
 		if got = append(got, e); len(got) <= total-before {
 			add(before + len(got)) // while it is followed
 		}
@@ -84,7 +84,7 @@ func TestFeedFollowResumes(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the context's end is told as %v", err)
 	}
-	query.Limit = router.MaxFeed
+	query.Limit = feed.Max
 	page, err := c.Feed.Feed(t.Context(), query)
 	if err != nil {
 		t.Fatal(err)
@@ -113,19 +113,19 @@ func TestFeedFollowFromNow(t *testing.T) {
 		}
 		last = task.ID
 	}
-	query := router.FeedQuery{Types: []string{operational.EventTaskCreated}}
+	query := feed.Query{Types: []string{operational.EventTaskCreated}}
 	add("early")
 	for page, err := c.Feed.Feed(t.Context(), query); len(page.Events) == 0; page, err = c.Feed.Feed(t.Context(), query) {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	query.After = router.FeedNow
+	query.After = feed.Now
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	enough := errors.New("enough")
 	var got []string
-	err := c.Feed.Follow(ctx, client.FeedFollower{Query: query, Down: func(error, time.Duration) { add("between") }}, func(e router.FeedEvent) error {
+	err := c.Feed.Follow(ctx, client.FeedFollower{Query: query, Down: func(error, time.Duration) { add("between") }}, func(e feed.Event) error {
 		got = append(got, e.Subject)
 		return enough
 	})

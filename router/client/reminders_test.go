@@ -14,9 +14,9 @@ import (
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
 	"skillrouter/operational/store"
-	"skillrouter/router"
 	"skillrouter/router/client"
 	"skillrouter/router/httpapi"
+	"skillrouter/router/reminder"
 )
 
 // TestRemindersContract runs the contract over HTTP. It serves the reminders
@@ -51,7 +51,7 @@ func TestRemindersContract(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		svc := operational.NewReminders(s, operational.ReminderOptions{Now: now, Mail: mailbox, Recipients: router.NewReminderRoster(presence, now)})
+		svc := operational.NewReminders(s, operational.ReminderOptions{Now: now, Mail: mailbox, Recipients: reminder.NewRoster(presence, now)})
 		server := httptest.NewServer(httpapi.New(httpapi.Services{Auth: tokens, Tokens: tokens, Reminders: svc}, httpapi.Options{}))
 		t.Cleanup(func() {
 			server.Close()

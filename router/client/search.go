@@ -4,15 +4,15 @@ import (
 	"context"
 	"net/http"
 
-	"skillrouter/router"
+	"skillrouter/router/search"
 )
 
-// Search is router.SearchService over HTTP.
+// Search is search.Service over HTTP.
 type Search struct{ c *Client }
 
-var _ router.SearchService = Search{}
+var _ search.Service = Search{}
 
-// Search implements router.SearchService.
-func (s Search) Search(ctx context.Context, query router.SearchQuery) (router.SearchResults, error) {
-	return call[router.SearchResults](ctx, s.c, http.MethodPost, at("/api/search"), query)
+// Search implements search.Service.
+func (s Search) Search(ctx context.Context, query search.Query) (search.Answer, error) {
+	return call[search.Answer](ctx, s.c, http.MethodPost, at("/api/search"), query)
 }

@@ -45,12 +45,23 @@ func newDocument(version string) *huma.OpenAPI {
 // notInNames are the characters that the name of a component must not have.
 var notInNames = skillrouter.Lazily(`[^A-Za-z0-9._-]`)
 
-// schemaName names a type in the OpenAPI document. Both domains have types of
-// the same name; those of operational then bear it in front.
+// roomNames are what stands before the names of a package's types.
+var roomNames = map[string]string{
+	"skillrouter/router/session":  "Session",
+	"skillrouter/router/feed":     "Feed",
+	"skillrouter/router/search":   "Search",
+	"skillrouter/router/contexts": "Context",
+}
+
+// schemaName names a type in the OpenAPI document. Rooms have types of the same
+// name: the type's room stands before the name, as session.Draft is SessionDraft.
 func schemaName(t reflect.Type, hint string) string {
 	name := notInNames.ReplaceAllString(huma.DefaultSchemaNamer(t, hint), "")
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
+	}
+	if room := roomNames[t.PkgPath()]; room != "" && t.Name() != "" && !strings.HasPrefix(name, room) {
+		return room + name
 	}
 	if t.Name() == "Reported" && strings.HasSuffix(t.PkgPath(), "/operational") {
 		return "Operational" + name

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/router"
+	"skillrouter/router/search"
 )
 
 // searchInput is a search in an address.
@@ -23,14 +23,14 @@ type searchInput struct {
 }
 
 func (s *Server) searchRoutes() {
-	search := s.services.Search
-	if search == nil {
+	service := s.services.Search
+	if service == nil {
 		return
 	}
 	at := s.at("search", "/api/search")
 	at.get("", "Find what fits a question in every memory, the likeliest first",
-		asked(func(ctx context.Context, in searchInput) (router.SearchResults, error) {
-			return search.Search(ctx, router.SearchQuery(in))
+		asked(func(ctx context.Context, in searchInput) (search.Answer, error) {
+			return service.Search(ctx, search.Query(in))
 		}))
-	at.post("", "The same, for a longer question", explained(search.Search, func(q *router.SearchQuery) *bool { return &q.Explain }))
+	at.post("", "The same, for a longer question", explained(service.Search, func(q *search.Query) *bool { return &q.Explain }))
 }

@@ -20,6 +20,10 @@ import (
 	"skillrouter/learning"
 	"skillrouter/operational"
 	"skillrouter/router"
+	"skillrouter/router/contexts"
+	"skillrouter/router/feed"
+	"skillrouter/router/search"
+	"skillrouter/router/session"
 	"skillrouter/router/transfer"
 )
 
@@ -77,18 +81,18 @@ type Services struct {
 	Facts         learning.FactService
 	Procedures    learning.ProcedureService
 	Reminders     operational.ReminderService
-	Sessions      router.SessionService
+	Sessions      session.Service
 	Consolidation learning.ConsolidationService
-	Context       router.ContextService
+	Context       contexts.Service
 	Introspection router.IntrospectionService
 	Embeddings    learning.EmbeddingService
 	Gaps          learning.GapService
 	Judgements    learning.JudgementService
 	Answered      learning.AnswerService
-	Search        router.SearchService
+	Search        search.Service
 	Chat          http.Handler // /v1: what an OpenAI client asks of a model, with memory
 
-	Feed   router.FeedService
+	Feed   feed.Service
 	Events http.Handler // GET /events: the feed as server-sent events
 	Socket http.Handler // GET /ws: the feed as a WebSocket
 	Web    Dashboard    // GET / and what it leads to: the dashboard

@@ -8,7 +8,7 @@ import (
 	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/operational"
-	"skillrouter/router"
+	"skillrouter/router/session"
 )
 
 // The actions of POST /api/sessions.
@@ -58,11 +58,11 @@ type SessionList struct {
 	Count    int                   `json:"count"`
 }
 
-func startedAnswer(s router.SessionStarted) SessionAnswer {
+func startedAnswer(s session.Started) SessionAnswer {
 	return SessionAnswer{SessionID: s.ID, Session: s.Session, Resumed: s.Resumed, Inherited: s.Inherited, AlsoInherited: s.AlsoInherited, Ended: s.Ended, Redacted: s.Redacted, began: !s.Resumed}
 }
 
-func endedAnswer(s router.SessionEnded) SessionAnswer {
+func endedAnswer(s session.Ended) SessionAnswer {
 	return SessionAnswer{
 		SessionID: s.ID, Session: s.Session, AlreadyEnded: s.AlreadyEnded, Reassigned: s.Reassigned, Released: s.Released,
 		Consolidated: s.Consolidated, Notices: s.Notices, Redacted: s.Redacted,
@@ -79,7 +79,7 @@ func (s *Server) sessionRoutes() {
 	at.post("", "Begin a session, or with action end, end one; 200 if nothing new began",
 		createdIf(sent(func(ctx context.Context, call SessionCall) (SessionAnswer, error) { return call.do(ctx, sessions) }), began))
 	at.post("/{id}/end", "End a session: what is open goes to the successor; current is the one that the agent is in",
-		changedBy(func(ctx context.Context, id string, end router.SessionEnd) (SessionAnswer, error) {
+		changedBy(func(ctx context.Context, id string, end session.End) (SessionAnswer, error) {
 			ended, err := sessions.End(ctx, id, end)
 			return endedAnswer(ended), err
 		}))
@@ -95,14 +95,14 @@ func (s *Server) sessionRoutes() {
 }
 
 // do starts or ends a session.
-func (c SessionCall) do(ctx context.Context, sessions router.SessionService) (SessionAnswer, error) {
+func (c SessionCall) do(ctx context.Context, sessions session.Service) (SessionAnswer, error) {
 	id := cmp.Or(c.ID, c.SessionID)
 	switch c.Action {
 	case "", actionStart:
-		started, err := sessions.Start(ctx, router.SessionDraft{ID: id, AgentID: c.AgentID, Persona: c.Persona, Project: c.Project, Goal: c.Goal, Data: c.Data})
+		started, err := sessions.Start(ctx, session.Draft{ID: id, AgentID: c.AgentID, Persona: c.Persona, Project: c.Project, Goal: c.Goal, Data: c.Data})
 		return startedAnswer(started), err
 	case actionEnd:
-		ended, err := sessions.End(ctx, id, router.SessionEnd{
+		ended, err := sessions.End(ctx, id, session.End{
 			AgentID: c.AgentID, Summary: c.Summary, Successor: c.Successor, Reassign: c.Reassign, Transcript: c.Transcript,
 		})
 		return endedAnswer(ended), err

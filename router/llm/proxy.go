@@ -12,7 +12,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
-	"skillrouter/router"
+	"skillrouter/router/contexts"
 )
 
 // version is the path that clients ask below.
@@ -21,7 +21,7 @@ const version = "/v1"
 // ProxyOptions are a Proxy's settings. The zero value answers that nothing is configured.
 type ProxyOptions struct {
 	// Context gathers memory; nil: there is none.
-	Context router.ContextService
+	Context contexts.Service
 	// Episodes remembers exchanges; nil: they are not remembered. Run must run then.
 	Episodes learning.EpisodeService
 	// Budget is how many tokens of memory a conversation gets unless it says otherwise; 0: none.

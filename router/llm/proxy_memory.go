@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"skillrouter/router"
+	"skillrouter/router/contexts"
 )
 
 // memoryTime is how long a conversation waits for its memory: more would be felt
@@ -39,7 +39,7 @@ func (p *Proxy) remembered(ctx context.Context, c *conversation, w wishes) ([]by
 	if budget < MinBudget {
 		return c.body, "none: the conversation fills the model's window"
 	}
-	built, err := p.build(ctx, router.ContextRequest{Task: question, Budget: budget, Persona: w.persona, AgentID: w.agent, Project: w.project})
+	built, err := p.build(ctx, contexts.Request{Task: question, Budget: budget, Persona: w.persona, AgentID: w.agent, Project: w.project})
 	switch {
 	case err != nil && ctx.Err() == nil:
 		p.options.Log.WarnContext(ctx, "a conversation goes on without memory", "error", err)
@@ -57,11 +57,11 @@ func (p *Proxy) remembered(ctx context.Context, c *conversation, w wishes) ([]by
 }
 
 // build gathers memory within memoryTime, also from a builder that does not look at its context.
-func (p *Proxy) build(ctx context.Context, request router.ContextRequest) (router.Context, error) {
+func (p *Proxy) build(ctx context.Context, request contexts.Request) (contexts.Context, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.options.MemoryTime)
 	defer cancel()
 	type result struct {
-		built router.Context
+		built contexts.Context
 		err   error
 	}
 	ready := make(chan result, 1)
@@ -71,7 +71,7 @@ func (p *Proxy) build(ctx context.Context, request router.ContextRequest) (route
 	}()
 	select {
 	case <-ctx.Done():
-		return router.Context{}, ctx.Err()
+		return contexts.Context{}, ctx.Err()
 	case r := <-ready:
 		return r.built, r.err
 	}

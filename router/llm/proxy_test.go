@@ -18,18 +18,18 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
-	"skillrouter/router"
+	"skillrouter/router/contexts"
 	"skillrouter/router/llm"
 )
 
 // builder is a ContextService that a test scripts.
 type builder struct {
 	mu    sync.Mutex
-	asked []router.ContextRequest
-	build func(ctx context.Context, request router.ContextRequest) (router.Context, error)
+	asked []contexts.Request
+	build func(ctx context.Context, request contexts.Request) (contexts.Context, error)
 }
 
-func (b *builder) Build(ctx context.Context, request router.ContextRequest) (router.Context, error) {
+func (b *builder) Build(ctx context.Context, request contexts.Request) (contexts.Context, error) {
 	b.mu.Lock()
 	b.asked = append(b.asked, request)
 	b.mu.Unlock()
@@ -39,8 +39,8 @@ func (b *builder) Build(ctx context.Context, request router.ContextRequest) (rou
 const remembered = "<memory>\nPATCH, not PUT: \"quoted\" & \\ back\n</memory>"
 
 func remembers() *builder {
-	return &builder{build: func(_ context.Context, request router.ContextRequest) (router.Context, error) {
-		return router.Context{Text: remembered, Tokens: 12, Budget: request.Budget, Items: []router.ContextItem{{Kind: "knowledge", ID: "k1"}}}, nil
+	return &builder{build: func(_ context.Context, request contexts.Request) (contexts.Context, error) {
+		return contexts.Context{Text: remembered, Tokens: 12, Budget: request.Budget, Items: []contexts.Item{{Kind: "knowledge", ID: "k1"}}}, nil
 	}}
 }
 
@@ -174,7 +174,7 @@ func TestWhereMemoryGoes(t *testing.T) {
 			if diff := cmp.Diff(test.want, string(u.requests()[0].Body)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			want := []router.ContextRequest{{Task: "PATCH or PUT?", Budget: 900, AgentID: "a1", Project: "web"}}
+			want := []contexts.Request{{Task: "PATCH or PUT?", Budget: 900, AgentID: "a1", Project: "web"}}
 			if diff := cmp.Diff(want, memory.asked); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -186,7 +186,7 @@ func TestWhereMemoryGoes(t *testing.T) {
 func TestUntouched(t *testing.T) {
 	long := `{"messages":[{"role":"user","content":"` + strings.Repeat("word ", 4000) + `"}]}`
 	fails := func(err error) *builder {
-		return &builder{build: func(context.Context, router.ContextRequest) (router.Context, error) { return router.Context{}, err }}
+		return &builder{build: func(context.Context, contexts.Request) (contexts.Context, error) { return contexts.Context{}, err }}
 	}
 	tests := []struct {
 		name, body string
@@ -199,9 +199,9 @@ func TestUntouched(t *testing.T) {
 		{"no builder", asking, nil, llm.ProxyOptions{Budget: 500}, "none: there is no memory here"},
 		{"nothing fits", asking, nil, llm.ProxyOptions{Budget: 500, Context: fails(nil)}, "none: nothing fits"},
 		{"the builder fails", asking, nil, llm.ProxyOptions{Budget: 500, Context: fails(errors.New("disk"))}, "none: it could not be gathered in time"},
-		{"the builder hangs", asking, nil, llm.ProxyOptions{Budget: 500, MemoryTime: 20 * time.Millisecond, Context: &builder{build: func(context.Context, router.ContextRequest) (router.Context, error) {
+		{"the builder hangs", asking, nil, llm.ProxyOptions{Budget: 500, MemoryTime: 20 * time.Millisecond, Context: &builder{build: func(context.Context, contexts.Request) (contexts.Context, error) {
 			<-t.Context().Done()
-			return router.Context{}, nil
+			return contexts.Context{}, nil
 		}}}, "none: it could not be gathered in time"},
 		{"a conversation that fills the window", long, nil, llm.ProxyOptions{Budget: 500, Window: 4096, Context: remembers()}, "none: the conversation fills the model's window"},
 		{"no user", `{"messages":[{"role":"system","content":"x"}]}`, nil, llm.ProxyOptions{Budget: 500, Context: remembers()}, "none: the user asks nothing"},

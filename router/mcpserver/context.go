@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"skillrouter/router"
+	"skillrouter/router/contexts"
 )
 
 // built is the context, beside the notice.
 type built struct {
-	router.Context
+	contexts.Context
 	Notice string `json:"notice,omitempty"`
 }
 
@@ -19,14 +19,14 @@ func (s *Server) addContextTools() {
 	add(s, tool{
 		name: "build_context", title: "Build the context of a task", set: ToolsetOperations, former: formerContext, effect: reads, holds: "text tokens items left_out",
 		description: "All that is known for a task, from every memory, within a budget of tokens: rules first, then lessons, knowledge, facts, procedures, episodes, open tasks.",
-	}, func(p *params, r *router.ContextRequest) {
+	}, func(p *params, r *contexts.Request) {
 		p.must("task", &r.Task, "What is to be done, in plain words")
-		p.must("budget", &r.Budget, "Tokens", within(router.MinContextBudget, router.MaxContextBudget))
+		p.must("budget", &r.Budget, "Tokens", within(contexts.MinBudget, contexts.MaxBudget))
 		p.may("project", &r.Project, "")
 		p.may("persona", &r.Persona, whoseMemory)
 		p.may("include_untrusted", &r.IncludeUntrusted, "Also what was imported, marked so")
 		p.actor(&r.AgentID)
-	}, then(s.services.Context.Build, func(c router.Context) (built, string) {
+	}, then(s.services.Context.Build, func(c contexts.Context) (built, string) {
 		if c.Text == "" {
 			return built{Context: c}, strings.TrimSpace("Nothing that is known fits this task. " + leftOutSaid(c))
 		}
@@ -35,7 +35,7 @@ func (s *Server) addContextTools() {
 }
 
 // leftOutSaid says what was left out that the caller could ask for.
-func leftOutSaid(c router.Context) string {
+func leftOutSaid(c contexts.Context) string {
 	budget, untrusted := 0, 0
 	for _, l := range c.LeftOut {
 		switch l.Reason {

@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"skillrouter/learning"
-	"skillrouter/router"
+	"skillrouter/router/search"
 )
 
 // everywhere is what was found, beside the notice.
 type everywhere struct {
-	router.SearchResults
+	search.Answer
 	Degraded string `json:"degraded,omitempty"` // what the search says of itself
 	Notice   string `json:"notice,omitempty"`
 }
@@ -20,18 +20,18 @@ func (s *Server) addSearchTools() {
 	add(s, tool{
 		name: "search_all", title: "Search every memory", set: ToolsetOperations, effect: reads, holds: "results count kinds",
 		description: "Find what fits, of any kind, in one list: lessons, knowledge, procedures, facts, tasks, findings, episodes and your own messages. If nothing fits it says what was tried.",
-	}, func(p *params, q *router.SearchQuery) {
+	}, func(p *params, q *search.Query) {
 		p.must("query", &q.Query, "In plain words, or an error message")
-		p.may("kinds", &q.Kinds, "Only these: "+strings.Join(router.SearchKinds(), ", "))
+		p.may("kinds", &q.Kinds, "Only these: "+strings.Join(search.Kinds(), ", "))
 		p.may("project", &q.Project, "")
 		p.may("category", &q.Category, "A domain, event type, signal, severity or status")
 		p.may("tags", &q.Tags, "Each must be on it")
 		p.may("agent_id", &q.AgentID, "Who wrote it")
 		p.may("time_range", &q.TimeRange, "Such as 7d or yesterday")
-		p.limit(&q.Limit, router.DefaultFound, router.MaxFound)
-	}, then(s.services.Search.Search, func(found router.SearchResults) (everywhere, string) {
-		out := everywhere{SearchResults: found, Degraded: found.Notice}
-		out.SearchResults.Notice = ""
+		p.limit(&q.Limit, search.DefaultFound, search.MaxFound)
+	}, then(s.services.Search.Search, func(found search.Answer) (everywhere, string) {
+		out := everywhere{Answer: found, Degraded: found.Notice}
+		out.Answer.Notice = ""
 		how := corrections(found.Corrected) + degraded(out.Degraded)
 		f := listing(out.Results, &out.Notice, foundEntry, "Nothing was found."+triedSaid(found.Tried)+how,
 			"Found %s, the likeliest first.%s", count(found.Count, "entry", "entries"), how)
@@ -39,7 +39,7 @@ func (s *Server) addSearchTools() {
 	}))
 }
 
-func foundEntry(hit *router.SearchHit) entry {
+func foundEntry(hit *search.Hit) entry {
 	return entry{nil, func(int) (string, []string) {
 		return fmt.Sprintf("%s, relevance %.2f, by %s, trust %q", hit.Kind, hit.Relevance, author(hit.Author), hit.Trust),
 			[]string{attributes("id", hit.ID, "category", hit.Category, "project", hit.Project), hit.Title, hit.Snippet}

@@ -21,6 +21,9 @@ import (
 	"skillrouter/learning"
 	"skillrouter/operational"
 	"skillrouter/router"
+	"skillrouter/router/contexts"
+	"skillrouter/router/search"
+	"skillrouter/router/session"
 )
 
 // DefaultAgent is who calls are made for when nobody says: the seed's Captain
@@ -54,13 +57,13 @@ type Services struct {
 	Escalations   operational.EscalationService
 	Procedures    learning.ProcedureService
 	Reminders     operational.ReminderService
-	Sessions      router.SessionService
+	Sessions      session.Service
 	Consolidation learning.ConsolidationService
-	Context       router.ContextService
+	Context       contexts.Service
 	Introspection router.IntrospectionService
 	Tasks         operational.TaskService
 	Recon         operational.ReconService
-	Search        router.SearchService
+	Search        search.Service
 	Tokens        operational.TokenService
 	System        router.SystemService
 	Embeddings    learning.EmbeddingService

@@ -8,7 +8,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/operational"
-	"skillrouter/router"
+	"skillrouter/router/session"
 )
 
 // defaultSessions is how many sessions list_sessions answers with: each comes with its hand-over.
@@ -48,7 +48,7 @@ func (s *Server) addSessionTools() {
 	add(s, tool{
 		name: "start_session", title: "Start a session", set: ToolsetOperations, former: formerContext, effect: ensure, holds: "session_id",
 		description: "Begin your work: what the last session left to you comes back, and your episodes belong to this one until it ends.",
-	}, func(p *params, d *router.SessionDraft) {
+	}, func(p *params, d *session.Draft) {
 		p.may("goal", &d.Goal, "What you are about to do")
 		p.may("project", &d.Project, "")
 		p.may("persona", &d.Persona, "Default \"default\"")
@@ -58,7 +58,7 @@ func (s *Server) addSessionTools() {
 	add(s, tool{
 		name: "end_session", title: "End a session", set: ToolsetOperations, former: formerContext, effect: ensure, holds: "session_id",
 		description: "End your work with a summary. Your unfinished tasks, unread messages, undone steps and reminders are handed to the successor.",
-	}, func(p *params, c *change[string, router.SessionEnd]) {
+	}, func(p *params, c *change[string, session.End]) {
 		p.may("summary", &c.draft.Summary, "What was done, how it stands, what comes next")
 		p.may("successor", &c.draft.Successor, "The agent that goes on; default: whoever does")
 		p.may("reassign", &c.draft.Reassign, "Give up your tasks too")
@@ -85,7 +85,7 @@ func (s *Server) addSessionTools() {
 	}, shownSessions))
 }
 
-func shownStart(started router.SessionStarted) (startedSession, string) {
+func shownStart(started session.Started) (startedSession, string) {
 	out := startedSession{SessionID: started.ID, Resumed: started.Resumed, AlsoInherited: started.AlsoInherited}
 	verb := "began"
 	if started.Resumed {
@@ -107,7 +107,7 @@ func shownStart(started router.SessionStarted) (startedSession, string) {
 	return out, f.String()
 }
 
-func shownEnd(ended router.SessionEnded) (endedSession, string) {
+func shownEnd(ended session.Ended) (endedSession, string) {
 	out := endedSession{
 		SessionID: ended.ID, Successor: ended.Successor, Handover: ended.Handover, Reassigned: ended.Reassigned, Released: ended.Released, Notices: ended.Notices,
 	}

@@ -12,7 +12,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/comms"
-	"skillrouter/router"
+	"skillrouter/router/contexts"
 	"skillrouter/router/mcpserver"
 )
 
@@ -134,7 +134,7 @@ func listTokens(t *testing.T, sets ...string) (tools, tokens int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return len(list.Tools), router.CountTokens(string(raw))
+	return len(list.Tools), contexts.CountTokens(string(raw))
 }
 
 // TestToolListIsCheap holds the default list, with its output schemas and its

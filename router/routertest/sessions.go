@@ -13,12 +13,12 @@ import (
 	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/operational"
-	"skillrouter/router"
+	"skillrouter/router/session"
 )
 
 // World is a router as one principal sees it.
 type World struct {
-	Sessions router.SessionService
+	Sessions session.Service
 	Tasks    operational.TaskService
 	Episodes learning.EpisodeService
 }
@@ -41,7 +41,7 @@ func (p place) call(who skillrouter.Principal) (context.Context, World) {
 	return skillrouter.WithPrincipal(p.t.Context(), who), p.as(who)
 }
 
-func (p place) start(who skillrouter.Principal, draft router.SessionDraft) router.SessionStarted {
+func (p place) start(who skillrouter.Principal, draft session.Draft) session.Started {
 	p.t.Helper()
 	ctx, w := p.call(who)
 	started, err := w.Sessions.Start(ctx, draft)
@@ -51,7 +51,7 @@ func (p place) start(who skillrouter.Principal, draft router.SessionDraft) route
 	return started
 }
 
-func (p place) end(who skillrouter.Principal, id string, end router.SessionEnd) router.SessionEnded {
+func (p place) end(who skillrouter.Principal, id string, end session.End) session.Ended {
 	p.t.Helper()
 	ctx, w := p.call(who)
 	ended, err := w.Sessions.End(ctx, id, end)
@@ -83,7 +83,7 @@ func (p place) record(who skillrouter.Principal) string {
 	return e.SessionID
 }
 
-// RunSessions runs the contract of router.SessionService. open gives an empty router.
+// RunSessions runs the contract of session.Service. open gives an empty router.
 func RunSessions(t *testing.T, open func(t *testing.T) func(p skillrouter.Principal) World) {
 	for _, test := range []struct {
 		name string
@@ -104,7 +104,7 @@ func RunSessions(t *testing.T, open func(t *testing.T) func(p skillrouter.Princi
 }
 
 func beginsAndEnds(p place) {
-	began := p.start(agentA, router.SessionDraft{ID: "s-1", Project: "web", Persona: "coder", Goal: "mend it, password=hunter2x", Data: json.RawMessage(`{ "branch": "x" }`)})
+	began := p.start(agentA, session.Draft{ID: "s-1", Project: "web", Persona: "coder", Goal: "mend it, password=hunter2x", Data: json.RawMessage(`{ "branch": "x" }`)})
 	if began.ID != "s-1" || began.AgentID != "a" || began.Persona != "coder" || began.Status != operational.SessionOpen || began.StartedAt.IsZero() ||
 		string(began.Data) != `{"branch":"x"}` || strings.Contains(began.Goal, "hunter2x") || len(began.Redacted) != 1 || began.Inherited != nil || began.EndedAt != nil {
 		p.t.Errorf("it begins as %+v", began)
@@ -112,17 +112,17 @@ func beginsAndEnds(p place) {
 	if in := p.record(agentA); in != "s-1" {
 		p.t.Errorf("an episode is in session %q", in)
 	}
-	if again := p.start(agentA, router.SessionDraft{ID: "s-1"}); !again.Resumed || again.Project != "web" {
+	if again := p.start(agentA, session.Draft{ID: "s-1"}); !again.Resumed || again.Project != "web" {
 		p.t.Errorf("begun again it is %+v", again)
 	}
-	ended := p.end(agentA, "s-1", router.SessionEnd{Summary: "half done, password=hunter2x"})
+	ended := p.end(agentA, "s-1", session.End{Summary: "half done, password=hunter2x"})
 	if ended.Status != operational.SessionEnded || ended.Summary != "half done, password=[redacted: password]" || len(ended.Redacted) != 1 || ended.EndedAt == nil || ended.Handover == nil || ended.Handover.Count() != 0 || ended.AlreadyEnded {
 		p.t.Errorf("it ends as %+v", ended)
 	}
 	if in := p.record(agentA); in == "s-1" {
 		p.t.Error("an episode after the end is in the session")
 	}
-	again := p.end(agentA, "s-1", router.SessionEnd{Summary: "another", Successor: "b"})
+	again := p.end(agentA, "s-1", session.End{Summary: "another", Successor: "b"})
 	if !again.AlreadyEnded || again.Summary != "half done, password=[redacted: password]" || again.Successor != "" || !again.EndedAt.Equal(*ended.EndedAt) {
 		p.t.Errorf("ended again it is %+v", again)
 	}
@@ -131,15 +131,15 @@ func beginsAndEnds(p place) {
 		p.t.Errorf("read back: %+v, %v", got, err)
 	}
 	ctx, w = p.call(agentA)
-	if _, err := w.Sessions.Start(ctx, router.SessionDraft{ID: "s-1"}); skillrouter.CodeOf(err) != skillrouter.Conflict {
+	if _, err := w.Sessions.Start(ctx, session.Draft{ID: "s-1"}); skillrouter.CodeOf(err) != skillrouter.Conflict {
 		p.t.Errorf("an ended session begins again: %v", err)
 	}
 }
 
 func handsOver(p place) {
-	p.start(agentA, router.SessionDraft{})
+	p.start(agentA, session.Draft{})
 	task := p.task(agentA, "Rebuild   the\nindex")
-	ended := p.end(agentA, router.CurrentSession, router.SessionEnd{Summary: "go on with the index", Successor: "b"})
+	ended := p.end(agentA, session.Current, session.End{Summary: "go on with the index", Successor: "b"})
 	if h := ended.Handover; h.TaskCount != 1 || len(h.Tasks) != 1 || h.Tasks[0].Title != "Rebuild the index" || h.Tasks[0].Kind != "task" {
 		p.t.Errorf("it leaves %+v", ended.Handover)
 	}
@@ -147,10 +147,10 @@ func handsOver(p place) {
 	if got, err := w.Sessions.Handover(ctx, ""); err != nil || got.ID != ended.ID {
 		p.t.Errorf("what waits for the successor: %+v, %v", got, err)
 	}
-	if other := p.start(agentA, router.SessionDraft{}); other.Inherited != nil {
+	if other := p.start(agentA, session.Draft{}); other.Inherited != nil {
 		p.t.Errorf("who is not the successor inherits %+v", other.Inherited)
 	}
-	next := p.start(agentB, router.SessionDraft{})
+	next := p.start(agentB, session.Draft{})
 	if next.Inherited == nil || next.Inherited.ID != ended.ID || next.Inherited.Summary != "go on with the index" || next.Previous != ended.ID ||
 		next.Inherited.Handover.TaskCount != 1 || next.Inherited.InheritedBy != next.ID {
 		p.t.Errorf("the successor begins with %+v", next)
@@ -161,40 +161,40 @@ func handsOver(p place) {
 	if got, err := w.Tasks.Task(ctx, task.ID); err != nil || got.AgentID != "a" {
 		p.t.Errorf("the task was moved: %+v, %v", got, err)
 	}
-	p.end(agentB, next.ID, router.SessionEnd{Successor: "c"})
-	if later := p.start(agentB, router.SessionDraft{}); later.Inherited != nil {
+	p.end(agentB, next.ID, session.End{Successor: "c"})
+	if later := p.start(agentB, session.Draft{}); later.Inherited != nil {
 		p.t.Errorf("it is inherited twice: %+v", later.Inherited)
 	}
 }
 
 func inheritsUnnamed(p place) {
-	first := p.start(agentA, router.SessionDraft{Project: "web", Persona: "coder"})
-	p.end(agentA, first.ID, router.SessionEnd{Summary: "one"})
-	if other := p.start(agentB, router.SessionDraft{Project: "web"}); other.Inherited != nil {
+	first := p.start(agentA, session.Draft{Project: "web", Persona: "coder"})
+	p.end(agentA, first.ID, session.End{Summary: "one"})
+	if other := p.start(agentB, session.Draft{Project: "web"}); other.Inherited != nil {
 		p.t.Errorf("another persona inherits %+v", other.Inherited)
 	}
-	second := p.start(agentB, router.SessionDraft{Project: "web", Persona: "coder"})
+	second := p.start(agentB, session.Draft{Project: "web", Persona: "coder"})
 	if second.Inherited == nil || second.Ended == nil || second.Inherited.ID != second.Ended.ID || len(second.AlsoInherited) != 0 {
 		p.t.Errorf("the next session begins with %+v", second)
 	}
-	p.end(agentB, second.ID, router.SessionEnd{Successor: "b"})
-	if again := p.start(agentA, router.SessionDraft{}); again.Inherited == nil || again.Inherited.ID != first.ID {
+	p.end(agentB, second.ID, session.End{Successor: "b"})
+	if again := p.start(agentA, session.Draft{}); again.Inherited == nil || again.Inherited.ID != first.ID {
 		p.t.Errorf("the same agent's next session begins with %+v", again.Inherited)
 	}
 	// One hand-over that names it, and its own.
-	open := p.start(agentA, router.SessionDraft{})
-	p.start(agentB, router.SessionDraft{})
-	named := p.end(agentB, "", router.SessionEnd{Successor: "a"})
-	last := p.start(agentA, router.SessionDraft{})
+	open := p.start(agentA, session.Draft{})
+	p.start(agentB, session.Draft{})
+	named := p.end(agentB, "", session.End{Successor: "a"})
+	last := p.start(agentA, session.Draft{})
 	if last.Inherited == nil || last.Inherited.ID != named.ID && last.Inherited.ID != open.ID || len(last.AlsoInherited) != 1 {
 		p.t.Errorf("of two hand-overs it begins with %+v", last)
 	}
 }
 
 func oneSession(p place) {
-	first := p.start(agentA, router.SessionDraft{Goal: "one"})
+	first := p.start(agentA, session.Draft{Goal: "one"})
 	p.task(agentA, "left")
-	second := p.start(agentA, router.SessionDraft{Goal: "two"})
+	second := p.start(agentA, session.Draft{Goal: "two"})
 	if second.Ended == nil || second.Ended.ID != first.ID || second.Ended.Status != operational.SessionEnded || second.Ended.Handover.TaskCount != 1 {
 		p.t.Errorf("the former session: %+v", second.Ended)
 	}
@@ -206,8 +206,8 @@ func oneSession(p place) {
 	if err != nil || len(open) != 1 || open[0].ID != second.ID {
 		p.t.Errorf("open: %+v, %v", open, err)
 	}
-	p.end(agentA, "", router.SessionEnd{})
-	if _, err := w.Sessions.End(ctx, "", router.SessionEnd{}); skillrouter.CodeOf(err) != skillrouter.NotFound {
+	p.end(agentA, "", session.End{})
+	if _, err := w.Sessions.End(ctx, "", session.End{}); skillrouter.CodeOf(err) != skillrouter.NotFound {
 		p.t.Errorf("ending no session: %v", err)
 	}
 }
@@ -218,25 +218,25 @@ func handsTasksOn(p place) {
 		holder string
 		status operational.TaskStatus
 	}{{agentA, "", operational.TaskPending}, {captain, "b", operational.TaskClaimed}} {
-		began := p.start(agentA, router.SessionDraft{})
+		began := p.start(agentA, session.Draft{})
 		task := p.task(agentA, "to pass on")
-		ended := p.end(test.by, began.ID, router.SessionEnd{Successor: "b", Reassign: true})
+		ended := p.end(test.by, began.ID, session.End{Successor: "b", Reassign: true})
 		ctx, w := p.call(captain)
 		got, err := w.Tasks.Task(ctx, task.ID)
 		if err != nil || got.AgentID != test.holder || got.Status != test.status || len(ended.Reassigned)+len(ended.Released) != 1 || len(ended.Notices) != 0 {
 			p.t.Errorf("by %s: %+v, %v; %+v", test.by.AgentID, got, err, ended)
 		}
-		if again := p.end(test.by, began.ID, router.SessionEnd{Successor: "b", Reassign: true}); len(again.Reassigned)+len(again.Released) != 0 {
+		if again := p.end(test.by, began.ID, session.End{Successor: "b", Reassign: true}); len(again.Reassigned)+len(again.Released) != 0 {
 			p.t.Errorf("again: %+v", again)
 		}
 	}
 }
 
 func listsSessions(p place) {
-	p.start(agentA, router.SessionDraft{ID: "one", Project: "p"})
-	p.end(agentA, "one", router.SessionEnd{Successor: "b"})
-	p.start(agentA, router.SessionDraft{ID: "two", Persona: "coder"})
-	p.start(captain, router.SessionDraft{ID: "three", AgentID: "x"})
+	p.start(agentA, session.Draft{ID: "one", Project: "p"})
+	p.end(agentA, "one", session.End{Successor: "b"})
+	p.start(agentA, session.Draft{ID: "two", Persona: "coder"})
+	p.start(captain, session.Draft{ID: "three", AgentID: "x"})
 	ctx, w := p.call(reader)
 	for name, test := range map[string]struct {
 		filter operational.SessionFilter
@@ -264,16 +264,16 @@ func listsSessions(p place) {
 }
 
 func keepsOthersOut(p place) {
-	began := p.start(agentA, router.SessionDraft{})
+	began := p.start(agentA, session.Draft{})
 	for _, who := range []skillrouter.Principal{agentB, reader} {
 		ctx, w := p.call(who)
-		if _, err := w.Sessions.End(ctx, began.ID, router.SessionEnd{}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		if _, err := w.Sessions.End(ctx, began.ID, session.End{}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
 			p.t.Errorf("%s ends it: %v", who.AgentID, err)
 		}
-		if _, err := w.Sessions.End(ctx, "", router.SessionEnd{AgentID: "a"}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		if _, err := w.Sessions.End(ctx, "", session.End{AgentID: "a"}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
 			p.t.Errorf("%s ends the current one: %v", who.AgentID, err)
 		}
-		if _, err := w.Sessions.Start(ctx, router.SessionDraft{AgentID: "a"}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		if _, err := w.Sessions.Start(ctx, session.Draft{AgentID: "a"}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
 			p.t.Errorf("%s starts one: %v", who.AgentID, err)
 		}
 	}
@@ -284,11 +284,11 @@ func keepsOthersOut(p place) {
 		p.t.Errorf("another records an episode in it: %v", err)
 	}
 	// S9s: an id that another agent chose first locks nobody out of it: each has a session of its own by it.
-	own, err := w.Sessions.Start(ctx, router.SessionDraft{ID: began.ID, Goal: "b's"})
+	own, err := w.Sessions.Start(ctx, session.Draft{ID: began.ID, Goal: "b's"})
 	if err != nil || own.ID == began.ID || own.AgentID != "b" {
 		p.t.Fatalf("by the id of another's session begins %+v, %v", own.Session, err)
 	}
-	if again, err := w.Sessions.Start(ctx, router.SessionDraft{ID: began.ID}); err != nil || !again.Resumed || again.ID != own.ID {
+	if again, err := w.Sessions.Start(ctx, session.Draft{ID: began.ID}); err != nil || !again.Resumed || again.ID != own.ID {
 		p.t.Errorf("the same again: %+v, %v", again.Session, err)
 	}
 	if named, err := w.Sessions.Session(ctx, began.ID); err != nil || named.Goal != "b's" {
@@ -297,14 +297,14 @@ func keepsOthersOut(p place) {
 	if e, err := w.Episodes.Record(ctx, intruding); err != nil || e.SessionID != own.ID {
 		p.t.Errorf("by its own id its episode is in %q, %v", e.SessionID, err)
 	}
-	if ended, err := w.Sessions.End(ctx, began.ID, router.SessionEnd{}); err != nil || ended.ID != own.ID {
+	if ended, err := w.Sessions.End(ctx, began.ID, session.End{}); err != nil || ended.ID != own.ID {
 		p.t.Errorf("by its own id b ends %+v, %v", ended.Session, err)
 	}
 	captains, asCaptain := p.call(captain)
 	if e, err := asCaptain.Episodes.Record(captains, intruding); err != nil || e.SessionID != began.ID {
 		p.t.Errorf("the captain's episode is in %q, %v", e.SessionID, err)
 	}
-	if ended := p.end(captain, began.ID, router.SessionEnd{}); ended.Status != operational.SessionEnded {
+	if ended := p.end(captain, began.ID, session.End{}); ended.Status != operational.SessionEnded {
 		p.t.Errorf("the captain ends it: %+v", ended)
 	}
 }
@@ -313,38 +313,38 @@ func refusesSessions(p place) {
 	ctx, w := p.call(agentA)
 	long := strings.Repeat("x", 2<<20)
 	for name, test := range map[string]struct {
-		draft router.SessionDraft
+		draft session.Draft
 		field string
 		code  skillrouter.Code
 	}{
-		"an id that is a path": {router.SessionDraft{ID: "../x"}, "id", skillrouter.Invalid},
-		"an id that is taken":  {router.SessionDraft{ID: "current"}, "id", skillrouter.Invalid},
-		"a persona":            {router.SessionDraft{Persona: "../x"}, "persona", skillrouter.Invalid},
-		"an agent":             {router.SessionDraft{AgentID: "a b"}, "agent_id", skillrouter.Invalid},
-		"a project":            {router.SessionDraft{Project: "a\nb"}, "project", skillrouter.Invalid},
-		"a long goal":          {router.SessionDraft{Goal: long[:operational.MaxSessionGoal+1]}, "goal", skillrouter.TooLarge},
-		"data that is a list":  {router.SessionDraft{Data: json.RawMessage(`[1]`)}, "data", skillrouter.Invalid},
-		"long data":            {router.SessionDraft{Data: json.RawMessage(`{"a":"` + long[:operational.MaxSessionData] + `"}`)}, "data", skillrouter.TooLarge},
+		"an id that is a path": {session.Draft{ID: "../x"}, "id", skillrouter.Invalid},
+		"an id that is taken":  {session.Draft{ID: "current"}, "id", skillrouter.Invalid},
+		"a persona":            {session.Draft{Persona: "../x"}, "persona", skillrouter.Invalid},
+		"an agent":             {session.Draft{AgentID: "a b"}, "agent_id", skillrouter.Invalid},
+		"a project":            {session.Draft{Project: "a\nb"}, "project", skillrouter.Invalid},
+		"a long goal":          {session.Draft{Goal: long[:operational.MaxSessionGoal+1]}, "goal", skillrouter.TooLarge},
+		"data that is a list":  {session.Draft{Data: json.RawMessage(`[1]`)}, "data", skillrouter.Invalid},
+		"long data":            {session.Draft{Data: json.RawMessage(`{"a":"` + long[:operational.MaxSessionData] + `"}`)}, "data", skillrouter.TooLarge},
 	} {
 		_, err := w.Sessions.Start(ctx, test.draft)
 		refused(p.t, name, err, test.code, test.field)
 	}
-	began := p.start(agentA, router.SessionDraft{})
+	began := p.start(agentA, session.Draft{})
 	for name, test := range map[string]struct {
-		end   router.SessionEnd
+		end   session.End
 		field string
 		code  skillrouter.Code
 	}{
-		"a summary of 2 MB":     {router.SessionEnd{Summary: long}, "", skillrouter.TooLarge},
-		"a long summary":        {router.SessionEnd{Summary: long[:operational.MaxSessionSummary+1]}, "summary", skillrouter.TooLarge},
-		"a NUL":                 {router.SessionEnd{Summary: "a\x00b"}, "summary", skillrouter.Invalid},
-		"a successor":           {router.SessionEnd{Successor: "no agent"}, "successor", skillrouter.Invalid},
-		"nobody to reassign to": {router.SessionEnd{Reassign: true}, "successor", skillrouter.Invalid},
+		"a summary of 2 MB":     {session.End{Summary: long}, "", skillrouter.TooLarge},
+		"a long summary":        {session.End{Summary: long[:operational.MaxSessionSummary+1]}, "summary", skillrouter.TooLarge},
+		"a NUL":                 {session.End{Summary: "a\x00b"}, "summary", skillrouter.Invalid},
+		"a successor":           {session.End{Successor: "no agent"}, "successor", skillrouter.Invalid},
+		"nobody to reassign to": {session.End{Reassign: true}, "successor", skillrouter.Invalid},
 	} {
 		_, err := w.Sessions.End(ctx, began.ID, test.end)
 		refused(p.t, name, err, test.code, test.field)
 	}
-	_, err := w.Sessions.End(ctx, "nothing-of-the-kind", router.SessionEnd{})
+	_, err := w.Sessions.End(ctx, "nothing-of-the-kind", session.End{})
 	refused(p.t, "an unknown session", err, skillrouter.NotFound, "")
 	_, err = w.Sessions.Session(ctx, "nothing-of-the-kind")
 	refused(p.t, "reading it", err, skillrouter.NotFound, "")
@@ -364,7 +364,7 @@ func startsAtOnce(p place) {
 	var wait sync.WaitGroup
 	for range 8 {
 		wait.Go(func() {
-			if _, err := w.Sessions.Start(ctx, router.SessionDraft{}); err != nil && skillrouter.CodeOf(err) != skillrouter.Conflict {
+			if _, err := w.Sessions.Start(ctx, session.Draft{}); err != nil && skillrouter.CodeOf(err) != skillrouter.Conflict {
 				p.t.Error(err)
 			}
 		})

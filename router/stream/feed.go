@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"skillrouter"
-	"skillrouter/router"
+	"skillrouter/router/feed"
 )
 
 // Bounds of the clients that follow the feed, over each transport.
@@ -26,7 +26,7 @@ const (
 )
 
 // NewFeed makes a Hub that serves the feed. fail answers a request that cannot be served.
-func NewFeed(feed *router.Feed, fail func(w http.ResponseWriter, r *http.Request, err error), log *slog.Logger) *Hub {
+func NewFeed(feed *feed.Feed, fail func(w http.ResponseWriter, r *http.Request, err error), log *slog.Logger) *Hub {
 	h := newHub(func(r *http.Request) (source, error) {
 		query, err := feedQueryOf(r)
 		if err != nil {
@@ -45,8 +45,8 @@ func NewFeed(feed *router.Feed, fail func(w http.ResponseWriter, r *http.Request
 // feedQueryOf reads what a client asks of the feed. Without a place to begin
 // at it gets what happens from now on. The header counts before the query, as
 // with messages: see cursorOf.
-func feedQueryOf(r *http.Request) (router.FeedQuery, error) {
-	query := router.FeedQuery{After: router.FeedNow}
+func feedQueryOf(r *http.Request) (feed.Query, error) {
+	query := feed.Query{After: feed.Now}
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return query, skillrouter.Errorf(skillrouter.Invalid, "the query of the address cannot be read")
@@ -82,13 +82,13 @@ func feedQueryOf(r *http.Request) (router.FeedQuery, error) {
 }
 
 // following is a reader of the feed as a source.
-type following struct{ *router.FeedReader }
+type following struct{ *feed.Reader }
 
 func (f following) take(ctx context.Context) ([]entry, error) {
 	items, err := f.Take(ctx)
 	entries := make([]entry, len(items))
 	for i, item := range items {
-		entries[i] = entry{id: item.Seq, name: item.Type, body: item.As(router.FeedServerSent, encodeEvent)}
+		entries[i] = entry{id: item.Seq, name: item.Type, body: item.As(feed.ServerSent, encodeEvent)}
 	}
 	return entries, err
 }
@@ -98,7 +98,7 @@ func (f following) delivered([]entry)      {}
 func (f following) close()                 { f.Close() }
 
 // encodeEvent writes an event as the data of a server-sent event.
-func encodeEvent(event router.FeedEvent) []byte {
+func encodeEvent(event feed.Event) []byte {
 	// Marshalling strings, whole numbers, times of this era and JSON that was stored cannot fail.
 	text, _ := json.Marshal(event)
 	return text

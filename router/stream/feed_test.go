@@ -22,7 +22,7 @@ import (
 	"skillrouter/cmd/app"
 	"skillrouter/operational"
 	"skillrouter/operational/store"
-	"skillrouter/router"
+	"skillrouter/router/feed"
 	"skillrouter/router/stream"
 )
 
@@ -37,7 +37,7 @@ func (s *silent) EventBell() *skillrouter.Bell                                  
 // asks as the Captain. Its events are new tasks.
 type ticker struct {
 	tasks   *operational.Tasks
-	feed    *router.Feed
+	feed    *feed.Feed
 	hub     *stream.Hub
 	sockets *stream.Sockets
 	server  *httptest.Server
@@ -57,7 +57,7 @@ func openTicker(t *testing.T) *ticker {
 	committer.Go(func() { _ = db.Commit.Run(committing) })
 	s := store.New(db.Read, db.Commit)
 	k := &ticker{tasks: operational.NewTasks(s, time.Now)}
-	if k.feed, err = router.NewFeed(t.Context(), router.FeedPorts{Journal: s, Learning: &silent{}, Operational: s, Messages: s.PostLog()}, log); err != nil {
+	if k.feed, err = feed.New(t.Context(), feed.Ports{Journal: s, Learning: &silent{}, Operational: s, Messages: s.PostLog()}, log); err != nil {
 		t.Fatal(err)
 	}
 	feeding, stopFeed := context.WithCancel(running)
@@ -144,7 +144,7 @@ func (k *ticker) subscribe(t *testing.T, query, lastEventID string) listener {
 }
 
 // event reads the next event of a stream of the feed.
-func (l listener) event(t *testing.T) router.FeedEvent {
+func (l listener) event(t *testing.T) feed.Event {
 	t.Helper()
 	for {
 		e, err := l.next()
@@ -154,7 +154,7 @@ func (l listener) event(t *testing.T) router.FeedEvent {
 		if e.data == "" {
 			continue
 		}
-		var event router.FeedEvent
+		var event feed.Event
 		if err := json.Unmarshal([]byte(e.data), &event); err != nil {
 			t.Fatal(err)
 		}
@@ -510,7 +510,7 @@ func TestShutdownClosesSockets(t *testing.T) {
 
 func TestFrameHeaders(t *testing.T) {
 	for _, size := range []int{0, 1, 200, 70_000} {
-		event := router.FeedEvent{Event: skillrouter.Event{Type: "task.created", Subject: strings.Repeat("x", size), At: time.UnixMilli(5)}}
+		event := feed.Event{Event: skillrouter.Event{Type: "task.created", Subject: strings.Repeat("x", size), At: time.UnixMilli(5)}}
 		raw := stream.EncodeFrame(event)
 		if raw[0] != 0x81 {
 			t.Errorf("%d: the first byte is %x", size, raw[0])

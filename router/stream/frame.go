@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"skillrouter"
-	"skillrouter/router"
+	"skillrouter/router/feed"
 )
 
 // MaxFrame bounds what a client of the feed may send at once, in bytes: it has
@@ -43,7 +43,7 @@ const (
 
 // encodeFrame writes an event as a frame, header and all: a server's frames
 // bear no mask, and so are the same for every client.
-func encodeFrame(event router.FeedEvent) []byte {
+func encodeFrame(event feed.Event) []byte {
 	return textFrame(Frame{
 		Type: event.Type, Data: event.Data, Timestamp: event.At.UnixMilli(), Seq: event.Seq, Kind: event.Kind, Source: event.Source,
 		Subject: event.Subject, Agent: event.Agent, Project: event.Project,

@@ -12,13 +12,13 @@ import (
 	"github.com/coder/websocket"
 
 	"skillrouter"
-	"skillrouter/router"
+	"skillrouter/router/feed"
 )
 
 // Sockets serves the feed as WebSockets. Who may connect (Host, Origin, token)
 // was decided by whoever calls it.
 type Sockets struct {
-	feed *router.Feed
+	feed *feed.Feed
 	fail func(w http.ResponseWriter, r *http.Request, err error)
 	log  *slog.Logger
 	now  skillrouter.Clock
@@ -26,7 +26,7 @@ type Sockets struct {
 }
 
 // NewSockets makes Sockets. fail answers a request that cannot be served.
-func NewSockets(feed *router.Feed, fail func(w http.ResponseWriter, r *http.Request, err error), now skillrouter.Clock, log *slog.Logger) *Sockets {
+func NewSockets(feed *feed.Feed, fail func(w http.ResponseWriter, r *http.Request, err error), now skillrouter.Clock, log *slog.Logger) *Sockets {
 	return &Sockets{feed: feed, fail: fail, log: log, now: now}
 }
 
@@ -137,7 +137,7 @@ func (s *Sockets) listen(ctx context.Context, conn *websocket.Conn, out *plug, h
 }
 
 // pump writes what the reader finds until ctx ends or the client is cut.
-func (s *Sockets) pump(ctx context.Context, c *socket, out *plug, reader *router.FeedReader) {
+func (s *Sockets) pump(ctx context.Context, c *socket, out *plug, reader *feed.Reader) {
 	tick := time.NewTicker(KeepAlive)
 	defer tick.Stop()
 	for {
@@ -168,12 +168,12 @@ func (s *Sockets) pump(ctx context.Context, c *socket, out *plug, reader *router
 }
 
 // write writes items, and tells whether the connection stands.
-func write(ctx context.Context, out *plug, items []*router.FeedItem) bool {
+func write(ctx context.Context, out *plug, items []*feed.Item) bool {
 	frames := make([][]byte, 0, min(len(items), maxGathered))
 	for len(items) > 0 {
 		frames = frames[:0]
 		for size := 0; len(items) > 0 && size < flushBytes && len(frames) < maxGathered; items = items[1:] {
-			frame := items[0].As(router.FeedFrame, encodeFrame)
+			frame := items[0].As(feed.Frame, encodeFrame)
 			frames, size = append(frames, frame), size+len(frame)
 		}
 		if out.frames(frames...) != nil || ctx.Err() != nil {

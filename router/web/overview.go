@@ -9,7 +9,7 @@ import (
 	"skillrouter/comms"
 	"skillrouter/learning"
 	"skillrouter/operational"
-	"skillrouter/router"
+	"skillrouter/router/feed"
 )
 
 const (
@@ -35,7 +35,7 @@ type overview struct {
 	Stale   []operational.Agent
 	Blocked []operational.Task
 	Overdue []comms.OverdueMessage
-	Events  []router.FeedEvent // the latest first
+	Events  []feed.Event // the latest first
 }
 
 // taskFigures are how many tasks are unfinished, and why.
@@ -79,11 +79,11 @@ func (s *Server) overview(v *visit) (any, error) {
 		}
 	}
 	if s.services.Feed != nil {
-		end, err := s.services.Feed.Feed(ctx, router.FeedQuery{After: math.MaxInt64, Limit: 1}) // nothing lies beyond it: it tells where the end is
+		end, err := s.services.Feed.Feed(ctx, feed.Query{After: math.MaxInt64, Limit: 1}) // nothing lies beyond it: it tells where the end is
 		if err != nil {
 			return nil, err
 		}
-		page, err := s.services.Feed.Feed(ctx, router.FeedQuery{After: max(end.Seen-latestEvents, 0), Limit: latestEvents})
+		page, err := s.services.Feed.Feed(ctx, feed.Query{After: max(end.Seen-latestEvents, 0), Limit: latestEvents})
 		if err != nil {
 			return nil, err
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"skillrouter/learning"
-	"skillrouter/router"
+	"skillrouter/router/search"
 )
 
 func (s *Server) searchPages() {
@@ -16,18 +16,18 @@ func (s *Server) searchPages() {
 	s.section(memory, "Search", "/ui/search")
 }
 
-// search is what the search page shows.
-type search struct {
+// searchView is what the search page shows.
+type searchView struct {
 	Query, Project string
 	Kinds          []option
 	Asked          bool
-	Found          router.SearchResults
+	Found          search.Answer
 	Hits           []searchHit
 }
 
 // searchHit is a hit, and why it was found.
 type searchHit struct {
-	router.SearchHit
+	search.Hit
 	Parts []scorePart
 }
 
@@ -43,11 +43,11 @@ type scorePart struct {
 const maxPartTerms = 8
 
 func (s *Server) search(v *visit) (any, error) {
-	page := search{Query: v.value("q"), Project: v.value("project"), Kinds: options("every memory", v.value("kind"), router.SearchKinds())}
+	page := searchView{Query: v.value("q"), Project: v.value("project"), Kinds: options("every memory", v.value("kind"), search.Kinds())}
 	if page.Query == "" {
 		return page, nil
 	}
-	query := router.SearchQuery{Query: page.Query, Project: page.Project, Limit: pageHits, Explain: true}
+	query := search.Query{Query: page.Query, Project: page.Project, Limit: pageHits, Explain: true}
 	if kind := v.value("kind"); kind != "" {
 		query.Kinds = []string{kind}
 	}

@@ -34,16 +34,16 @@ type sessions struct {
 	now  skillrouter.Clock
 
 	mu   sync.Mutex
-	held map[[sha256.Size]byte]session // by the digest of the id
+	held map[[sha256.Size]byte]login // by the digest of the id
 }
 
-type session struct {
+type login struct {
 	secret  string // the token
 	expires time.Time
 }
 
 func newSessions(auth Authenticator, now skillrouter.Clock) *sessions {
-	return &sessions{auth: auth, now: now, held: map[[sha256.Size]byte]session{}}
+	return &sessions{auth: auth, now: now, held: map[[sha256.Size]byte]login{}}
 }
 
 // open makes a session for a token and returns its cookie.
@@ -75,7 +75,7 @@ func (s *sessions) open(ctx context.Context, r *http.Request, secret string) (*h
 		}
 		delete(s.held, oldest)
 	}
-	s.held[sha256.Sum256([]byte(id))] = session{secret: secret, expires: now.Add(sessionFor)}
+	s.held[sha256.Sum256([]byte(id))] = login{secret: secret, expires: now.Add(sessionFor)}
 	return &http.Cookie{
 		Name: cookieFor(r), Value: id, Path: "/", MaxAge: int(sessionFor / time.Second),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,

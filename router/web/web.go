@@ -28,6 +28,9 @@ import (
 	"skillrouter/learning"
 	"skillrouter/operational"
 	"skillrouter/router"
+	"skillrouter/router/feed"
+	"skillrouter/router/search"
+	"skillrouter/router/session"
 )
 
 // Authenticator says who a secret belongs to.
@@ -46,8 +49,8 @@ type Services struct {
 	Tasks         operational.TaskService
 	Reminders     operational.ReminderService
 	Escalations   operational.EscalationService
-	Sessions      router.SessionService
-	Feed          router.FeedService
+	Sessions      session.Service
+	Feed          feed.Service
 	Router        router.Service
 	Introspection router.IntrospectionService
 	Memory        router.MemoryService
@@ -65,7 +68,7 @@ type Services struct {
 	Health        func(ctx context.Context) Health
 	Doctor        func(ctx context.Context) []Check
 
-	Search     router.SearchService
+	Search     search.Service
 	Gaps       learning.GapService
 	Embeddings learning.EmbeddingService
 	Process    func() Process

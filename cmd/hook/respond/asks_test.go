@@ -7,6 +7,7 @@ import (
 
 	"skillrouter/learning"
 	"skillrouter/router"
+	"skillrouter/router/contexts"
 )
 
 // TestAsksAreTheDomains holds what a hook sends and reads to the domains' own
@@ -19,8 +20,8 @@ func TestAsksAreTheDomains(t *testing.T) {
 		{reflect.TypeFor[outcome](), reflect.TypeFor[learning.OutcomeDraft]()},
 		{reflect.TypeFor[episode](), reflect.TypeFor[learning.EpisodeDraft]()},
 		{reflect.TypeFor[transcript](), reflect.TypeFor[learning.TranscriptDraft]()},
-		{reflect.TypeFor[contextRequest](), reflect.TypeFor[router.ContextRequest]()},
-		{reflect.TypeFor[builtContext](), reflect.TypeFor[router.Context]()},
+		{reflect.TypeFor[contextRequest](), reflect.TypeFor[contexts.Request]()},
+		{reflect.TypeFor[builtContext](), reflect.TypeFor[contexts.Context]()},
 		{reflect.TypeFor[Known](), reflect.TypeFor[router.SessionContext]()},
 		{reflect.TypeFor[lesson](), reflect.TypeFor[learning.Lesson]()},
 	} {
@@ -51,7 +52,7 @@ func TestAsksUseTheDomainsValues(t *testing.T) {
 			t.Errorf("%q is %q", ours, theirs)
 		}
 	}
-	if maxTask != router.MaxContextTask || maxTranscript != learning.MaxTranscript {
-		t.Errorf("%d, %d are %d, %d", maxTask, maxTranscript, router.MaxContextTask, learning.MaxTranscript)
+	if maxTask != contexts.MaxTask || maxTranscript != learning.MaxTranscript {
+		t.Errorf("%d, %d are %d, %d", maxTask, maxTranscript, contexts.MaxTask, learning.MaxTranscript)
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skillrouter/learning"
-	"skillrouter/router"
+	"skillrouter/router/contexts"
 	"skillrouter/scripts/bench/sidecar"
 )
 
@@ -81,7 +81,7 @@ func measure(ctx context.Context, n sizes) error {
 	items, tokens, cpu := 0, 0, time.Duration(0)
 	for i := range n.calls {
 		task, used := words.Phrase(12), side.CPU()
-		var answer router.Context
+		var answer contexts.Context
 		if took[i], answer, err = build(ctx, side, task, n.budget); err != nil {
 			return err
 		}
@@ -97,9 +97,9 @@ func measure(ctx context.Context, n sizes) error {
 }
 
 // build asks for one context.
-func build(ctx context.Context, side *sidecar.Sidecar, task string, budget int) (time.Duration, router.Context, error) {
-	body, _ := json.Marshal(router.ContextRequest{Task: task, Budget: budget, IncludeUntrusted: true, Project: "project-1"})
-	var answer router.Context
+func build(ctx context.Context, side *sidecar.Sidecar, task string, budget int) (time.Duration, contexts.Context, error) {
+	body, _ := json.Marshal(contexts.Request{Task: task, Budget: budget, IncludeUntrusted: true, Project: "project-1"})
+	var answer contexts.Context
 	began := time.Now()
 	err := side.Post(ctx, "/api/context", "application/json", bytes.NewReader(body), &answer)
 	return time.Since(began), answer, err

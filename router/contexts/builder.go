@@ -1,0 +1,174 @@
+package contexts
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/router"
+)
+
+// Bounds of a context.
+const (
+	// MinBudget is the least budget, in tokens: below it, no item with its frame has room.
+	MinBudget = 50
+	// MaxBudget is the largest, in tokens: the context window of the larger models.
+	MaxBudget = 200_000
+	// MaxTask bounds the task's text, in bytes: that of a search.
+	MaxTask = learning.MaxQuery
+	// MaxLeftOut bounds how many of those that were left out an answer lists.
+	MaxLeftOut = 100
+)
+
+// Builder is the Service beside the stores.
+type Builder struct {
+	sources Sources
+	fencer  *skillrouter.Fencer
+	now     skillrouter.Clock
+	log     *slog.Logger
+}
+
+var _ Service = (*Builder)(nil)
+
+// Options are the settings of a Builder. The zero value is usable.
+type Options struct {
+	Now    skillrouter.Clock   // time.Now if nil
+	Log    *slog.Logger        // discards if nil
+	Fencer *skillrouter.Fencer // one of its own if nil
+}
+
+// NewBuilder makes a Builder over the stores.
+func NewBuilder(sources Sources, options Options) *Builder {
+	b := &Builder{sources: sources, fencer: options.Fencer, now: options.Now, log: options.Log}
+	if b.now == nil {
+		b.now = time.Now
+	}
+	if b.log == nil {
+		b.log = slog.New(slog.DiscardHandler)
+	}
+	if b.fencer == nil {
+		b.fencer = skillrouter.NewFencer()
+	}
+	return b
+}
+
+// Build implements Service. What comes into the context counts as used,
+// what is left out does not.
+func (b *Builder) Build(ctx context.Context, request Request) (Context, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Context{}, err
+	}
+	if err := checkRequest(&request); err != nil {
+		return Context{}, err
+	}
+	answers, failed := b.gather(ctx, request)
+	if err := ctx.Err(); err != nil {
+		return Context{}, err
+	}
+	var candidates []candidate
+	corrected := map[string]string{}
+	for _, f := range answers {
+		candidates = append(candidates, f.candidates...)
+		maps.Copy(corrected, f.corrected)
+	}
+	c := choice{
+		budget: request.Budget, untrusted: request.IncludeUntrusted, fencer: b.fencer,
+		terms: newTaskTerms(request.Task, b.sources.Words, corrected), at: b.now().UTC().Truncate(time.Hour), project: request.Project,
+	}
+	answer := c.choose(candidates)
+	answer.LeftOut = slices.Concat(failed, answer.LeftOut)
+	answer.LeftOutCount += len(failed)
+	answer.LeftOut = append([]LeftOut{}, answer.LeftOut[:min(len(answer.LeftOut), MaxLeftOut)]...)
+	b.used(request.Persona, answer.Items)
+	return answer, nil
+}
+
+// used counts the use of what came into a context.
+func (b *Builder) used(persona string, items []Item) {
+	var entries, keys []string
+	for _, item := range items {
+		switch item.Kind {
+		case router.KindKnowledge:
+			entries = append(entries, item.ID)
+		case router.KindFact:
+			keys = append(keys, item.ID)
+		}
+	}
+	if len(entries) > 0 {
+		b.sources.Knowledge.Used(entries...)
+	}
+	if len(keys) > 0 {
+		b.sources.Facts.Used(persona, keys...)
+	}
+}
+
+func checkRequest(r *Request) error {
+	if err := skillrouter.CheckRequired("task", r.Task, MaxTask); err != nil {
+		return err
+	}
+	if r.Budget < MinBudget || r.Budget > MaxBudget {
+		return skillrouter.InvalidField("budget", "must lie between %d and %d tokens", MinBudget, MaxBudget)
+	}
+	var err error
+	if r.Persona, err = skillrouter.CheckPersona(r.Persona); err != nil {
+		return err
+	}
+	if r.AgentID != "" {
+		if err := skillrouter.CheckAgentID("agent_id", r.AgentID); err != nil {
+			return err
+		}
+	}
+	return skillrouter.CheckName("project", r.Project)
+}
+
+// gather asks all stores at once. One that fails, or does not answer in time,
+// is told of and does without: a context with a gap is better than none.
+func (b *Builder) gather(ctx context.Context, request Request) (answers []gathered, failed []LeftOut) {
+	type answer struct {
+		gathered
+		err error
+	}
+	sources := b.sources.list(request)
+	ctx, cancel := context.WithTimeout(ctx, sourceTime)
+	defer cancel()
+	asked := make([]chan answer, len(sources))
+	for i, s := range sources {
+		asked[i] = make(chan answer, 1) // who is not waited for any more can still answer and end
+		go func() {
+			f, err := s.ask(ctx, request)
+			for j := range f.candidates { // here, since here all cores do it
+				c := &f.candidates[j]
+				c.words = readWords(c.title, c.body)
+			}
+			asked[i] <- answer{f, err}
+		}()
+	}
+	for i, s := range sources {
+		var a answer
+		select {
+		case a = <-asked[i]:
+		case <-ctx.Done():
+			select { // it may have answered while another was waited for
+			case a = <-asked[i]:
+			default:
+				a.err = ctx.Err()
+			}
+		}
+		if a.err == nil {
+			answers = append(answers, a.gathered)
+			continue
+		}
+		reason := "the store could not be read"
+		if errors.Is(a.err, context.DeadlineExceeded) {
+			reason = "the store did not answer in time"
+		}
+		b.log.WarnContext(ctx, "a context is built without a store", "store", s.name, "error", a.err)
+		failed = append(failed, LeftOut{Kind: s.name, Reason: reason})
+	}
+	return answers, failed
+}

@@ -1,0 +1,263 @@
+package contexts
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/router"
+)
+
+// Figures of the choice. docs/context.md says what they mean for a reader, and
+// TestContextQuality holds what they give.
+const (
+	// leastRelevance is below what an item has nothing to do with the task.
+	leastRelevance = 0.35
+	// A score is relevance · (relevanceShare + confidenceShare·confidence + recencyShare·recency).
+	relevanceShare, confidenceShare, recencyShare = 0.6, 0.25, 0.15
+	// recencyHalfLife is after how long an item is half as recent: what a team learned a
+	// quarter ago is an eighth as recent as what it learned today.
+	recencyHalfLife = 30 * 24 * time.Hour
+	// foreignPart is what counts of the relevance in a project other than the item's own.
+	foreignPart = 0.7
+	// diversity is λ of maximal marginal relevance, λ·score − (1−λ)·likeness to what was
+	// chosen (Carbonell and Goldstein, "The Use of MMR, Diversity-Based Reranking", 1998).
+	diversity = 0.75
+	// An item of which another holds so much of the words, and that has enough of them to
+	// tell by, says the same; so does one of which nearly all words stand in a longer one.
+	duplicateJaccard, duplicateContained, duplicateTerms = 0.75, 0.95, 4
+	// mostOfBudget is the part of the budget that one item may take; what is longer is cut.
+	mostOfBudget = 3
+	// leastShare is what one item may take of any budget, in tokens: its frame has some fifty,
+	// and two or three sentences beside it are of use.
+	leastShare = 120
+	// leastItem is the least room that an item is tried in, in tokens: the shortest frames have less.
+	leastItem = 30
+	// mostGuards bounds the guard rules, which come before everything else: who is shown
+	// more of them reads none.
+	mostGuards = 8
+	// perToken is about how many bytes a token has, for a guess before it is counted.
+	perToken = 4
+)
+
+// sectionWeight is how much more, or less, an item is worth for its kind.
+var sectionWeight = map[string]float64{
+	router.KindPrinciple: 1.15, router.KindPattern: 1.1, router.KindLesson: 1.05, router.KindKnowledge: 1, router.KindFact: 1, router.KindProcedure: 1, router.KindEpisode: 0.85, router.KindTask: 1,
+}
+
+// choice chooses what comes into one context.
+type choice struct {
+	budget    int
+	untrusted bool
+	project   string
+	fencer    *skillrouter.Fencer
+	terms     taskTerms
+	at        time.Time
+
+	chosen  []*rated
+	left    []LeftOut
+	kinds   map[string]bool // of the chosen
+	intro   string
+	tokens  int // of all that is chosen, with introduction and headings
+	leftOut int
+}
+
+// rated is a candidate with what it is worth.
+type rated struct {
+	candidate
+	score  float64
+	alike  float64 // to the chosen ones, the most
+	block  string  // as it is written
+	tokens int     // of block
+	cut    bool
+}
+
+// choose chooses and writes.
+func (c *choice) choose(candidates []candidate) Context {
+	c.kinds = map[string]bool{}
+	c.intro = introOf(c.budget)
+	c.tokens = CountTokens(c.intro)
+	guards, others := c.rate(candidates)
+	for i, g := range guards {
+		if i >= mostGuards {
+			c.leave(&g.candidate, "budget")
+			continue
+		}
+		c.take(g)
+	}
+	for len(others) > 0 {
+		if c.budget-c.tokens < leastItem {
+			break
+		}
+		best := slices.MaxFunc(others, func(a, b *rated) int { return cmp.Compare(c.worth(a), c.worth(b)) })
+		others = slices.DeleteFunc(others, func(r *rated) bool { return r == best })
+		if c.take(best) {
+			for _, r := range others {
+				jaccard, _ := likeness(&best.words, &r.words)
+				r.alike = max(r.alike, jaccard)
+			}
+		}
+	}
+	for _, r := range others {
+		if !c.repeats(r) {
+			c.leave(&r.candidate, "budget")
+		}
+	}
+	return c.write()
+}
+
+// rate scores the candidates, the best first, guard rules apart. Those that
+// may not come in, and those that have nothing to do with the task, are left out.
+func (c *choice) rate(candidates []candidate) (guards, others []*rated) {
+	var irrelevant []*rated
+	seen := map[string]bool{}
+	for i := range candidates {
+		r := &rated{candidate: candidates[i]}
+		if id := r.kind + "/" + r.id; seen[id] {
+			continue // two searches found it
+		} else {
+			seen[id] = true
+		}
+		relevance := c.terms.relevance(&r.words)
+		if c.project != "" && r.project != "" && r.project != c.project {
+			relevance *= foreignPart
+		}
+		relevance = max(relevance, r.least)
+		r.score = relevance * (relevanceShare + confidenceShare*min(max(r.confidence, 0), 1) + recencyShare*recentness(r.date, c.at))
+		switch {
+		case relevance < leastRelevance:
+			irrelevant = append(irrelevant, r)
+		case r.trust != router.TrustAgent && r.trust != router.TrustBuiltin && !c.untrusted:
+			c.leave(&r.candidate, "untrusted")
+		case r.kind == router.KindGuard:
+			guards = append(guards, r)
+		default:
+			others = append(others, r)
+		}
+	}
+	order := func(a, b *rated) int { return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.id, b.id)) }
+	slices.SortFunc(guards, order)
+	slices.SortFunc(others, order)
+	slices.SortFunc(irrelevant, order)
+	for _, r := range irrelevant {
+		c.leave(&r.candidate, "irrelevant")
+	}
+	return guards, others
+}
+
+// recentness is ½ to the power of the age in half-lives; what has no date is of no age.
+func recentness(date, at time.Time) float64 {
+	if date.IsZero() {
+		return 1
+	}
+	return math.Exp2(-max(0, at.Sub(date).Hours()) / recencyHalfLife.Hours())
+}
+
+// worth is what the next place is given by: what an item brings that is not
+// there yet, less if it is long: one that takes an eighth of the budget is worth
+// half of one that takes nothing.
+func (c *choice) worth(r *rated) float64 {
+	marginal := diversity*r.score*sectionWeight[r.kind] - (1-diversity)*r.alike
+	length := min(float64(len(r.title)+len(r.body))/perToken, float64(c.budget)/mostOfBudget)
+	if marginal < 0 {
+		return marginal
+	}
+	return marginal / (1 + 8*length/float64(c.budget))
+}
+
+// take takes an item in, cut if need be; false if it repeats another or finds no room.
+func (c *choice) take(r *rated) bool {
+	if c.repeats(r) {
+		return false
+	}
+	room := c.budget - c.tokens
+	if !c.kinds[r.kind] {
+		room -= CountTokens(headingOf(r.kind, c.budget))
+	}
+	if !c.fit(r, room) {
+		c.leave(&r.candidate, "budget")
+		return false
+	}
+	if !c.kinds[r.kind] {
+		c.kinds[r.kind] = true
+		c.tokens += CountTokens(headingOf(r.kind, c.budget))
+	}
+	c.tokens += r.tokens
+	c.chosen = append(c.chosen, r)
+	return true
+}
+
+// repeats tells whether an item says what a chosen one says, and leaves it out then.
+func (c *choice) repeats(r *rated) bool {
+	for _, other := range c.chosen {
+		if r.id == other.id && isLesson(r.kind) && other.kind == router.KindGuard || sayTheSame(&r.words, &other.words) {
+			c.leave(&r.candidate, "duplicate of "+other.id)
+			return true
+		}
+	}
+	return false
+}
+
+// isLesson tells whether an item is a lesson; a guard rule has the id of the lesson that it comes from.
+func isLesson(kind string) bool {
+	return kind == router.KindPrinciple || kind == router.KindPattern || kind == router.KindLesson
+}
+
+// sayTheSame tells whether two texts say the same. Texts that differ in a
+// number or in a negation do not, however alike they are.
+func sayTheSame(a, b *words) bool {
+	if min(len(a.terms), len(b.terms)) < duplicateTerms || !slices.Equal(a.sharp, b.sharp) {
+		return false
+	}
+	jaccard, contained := likeness(a, b)
+	return jaccard >= duplicateJaccard || contained >= duplicateContained
+}
+
+func (c *choice) leave(r *candidate, reason string) {
+	c.leftOut++
+	c.left = append(c.left, LeftOut{Kind: r.kind, ID: r.id, Reason: reason})
+}
+
+// reasonRank orders what was left out: what a caller may want to change comes first.
+func reasonRank(reason string) int {
+	switch {
+	case reason == "budget":
+		return 0
+	case reason == "untrusted":
+		return 1
+	case reason == "irrelevant":
+		return 3
+	}
+	return 2
+}
+
+// write writes the context, in sections, each with the best first.
+func (c *choice) write() Context {
+	slices.SortStableFunc(c.left, func(a, b LeftOut) int { return reasonRank(a.Reason) - reasonRank(b.Reason) })
+	answer := Context{Budget: c.budget, Tokenizer: Tokenizer, Items: []Item{}, LeftOut: c.left, LeftOutCount: c.leftOut}
+	if len(c.chosen) == 0 {
+		return answer
+	}
+	slices.SortStableFunc(c.chosen, func(a, b *rated) int {
+		return cmp.Or(slices.Index(kindOrder, a.kind)-slices.Index(kindOrder, b.kind), cmp.Compare(b.score, a.score), strings.Compare(a.id, b.id))
+	})
+	var text strings.Builder
+	text.WriteString(c.intro)
+	kind := ""
+	for _, r := range c.chosen {
+		if r.kind != kind {
+			kind = r.kind
+			text.WriteString(headingOf(kind, c.budget))
+		}
+		text.WriteString(r.block)
+		answer.Items = append(answer.Items, Item{
+			Kind: r.kind, ID: r.id, Title: skillrouter.Visible(r.title), Author: r.author, Trust: r.trust, Score: r.score, Tokens: r.tokens, Date: r.date, Cut: r.cut,
+		})
+	}
+	answer.Text = text.String()
+	answer.Tokens = c.tokens
+	return answer
+}

@@ -1,0 +1,60 @@
+// Package contexts chooses what an agent should know for a task, from all that is remembered, within a budget of
+// tokens. It gathers candidates from the domains, ranks them, folds what says the same, and cuts texts at sentences.
+// Tokens are counted as o200k_base counts them, without a model or a network.
+package contexts
+
+import (
+	"context"
+	"time"
+)
+
+// Service gathers what an agent should know for a task, within a budget
+// of tokens. Builder implements it beside the stores, router/client over HTTP.
+type Service interface {
+	// Build gathers it. It needs ScopeRead.
+	Build(ctx context.Context, request Request) (Context, error)
+}
+
+// Request asks for the context of a task.
+type Request struct {
+	Task   string `json:"task"`
+	Budget int    `json:"budget"` // tokens, MinBudget to MaxBudget
+	// Persona's facts, procedures and episodes are looked at; empty: default.
+	Persona string `json:"persona,omitempty"`
+	AgentID string `json:"agent_id,omitempty"`
+	Project string `json:"project,omitempty"`
+	// IncludeUntrusted takes in what came from files and other systems, marked as such.
+	IncludeUntrusted bool `json:"include_untrusted,omitempty"`
+}
+
+// Context is what was gathered.
+type Context struct {
+	Text      string    `json:"text"`   // ready to be put before a model; empty if there is nothing to say
+	Tokens    int       `json:"tokens"` // of Text, counted; never more than the budget
+	Budget    int       `json:"budget"`
+	Tokenizer string    `json:"tokenizer"`
+	Items     []Item    `json:"items"` // in the order of Text
+	LeftOut   []LeftOut `json:"left_out"`
+	// LeftOutCount is how many were left out; LeftOut lists the first of them.
+	LeftOutCount int `json:"left_out_count"`
+}
+
+// Item is one item of a context.
+type Item struct {
+	Kind   string    `json:"kind"` // guard, principle, pattern, lesson, knowledge, fact, episode, procedure, task
+	ID     string    `json:"id"`
+	Title  string    `json:"title,omitempty"`
+	Author string    `json:"author"`
+	Trust  string    `json:"trust"`
+	Score  float64   `json:"score"`  // 0 to 1: relevance, confidence and recency, before diversity
+	Tokens int       `json:"tokens"` // that it takes of the text, with its frame
+	Date   time.Time `json:"date,omitzero"`
+	Cut    bool      `json:"cut,omitempty"` // shortened, at the end of a sentence
+}
+
+// LeftOut is an item that is not in the context, and why.
+type LeftOut struct {
+	Kind   string `json:"kind"`
+	ID     string `json:"id"`
+	Reason string `json:"reason"` // budget, duplicate of ID, untrusted, irrelevant
+}

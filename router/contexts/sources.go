@@ -1,0 +1,291 @@
+package contexts
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/operational"
+	"skillrouter/router"
+)
+
+// Sources are the stores that a context is gathered from. Those that are nil have nothing.
+type Sources struct {
+	Guards interface {
+		Fitting(ctx context.Context, task string, limit int) ([]learning.Rule, error)
+	}
+	Lessons interface {
+		Relevant(ctx context.Context, query learning.LessonQuery) (learning.LessonResults, error)
+		Lesson(ctx context.Context, ref string) (learning.Lesson, error)
+	}
+	Knowledge interface {
+		Find(ctx context.Context, query learning.KnowledgeQuery) (learning.KnowledgeResults, error)
+		Used(ids ...string)
+	}
+	Facts interface {
+		Find(ctx context.Context, query learning.FactSearch) (learning.FactsFound, error)
+		Used(persona string, keys ...string)
+	}
+	Procedures interface {
+		Search(ctx context.Context, query learning.ProcedureQuery) (learning.ProcedureResults, error)
+	}
+	Episodes interface {
+		Search(ctx context.Context, query learning.EpisodeQuery) (learning.EpisodeResults, error)
+	}
+	Tasks interface {
+		List(ctx context.Context, filter operational.TaskFilter) ([]operational.Task, error)
+	}
+	// Words are the indexes by which words are weighed.
+	Words []router.Frequencies
+}
+
+const (
+	// A store nominates fewForBudget items for a budget up to fewBudget tokens, which has room
+	// for fewer of all stores together, and manyForBudget for a larger one. The stores read
+	// as many as the first with one query.
+	fewForBudget, manyForBudget, fewBudget = 16, 24, 4000
+	// sourceTime bounds how long a store is waited for; the context is then built without it.
+	sourceTime = 2 * time.Second
+)
+
+// nominated is how many items each store is asked for.
+func (r *Request) nominated() int {
+	if r.Budget <= fewBudget {
+		return fewForBudget
+	}
+	return manyForBudget
+}
+
+// candidate is something that may come into the context.
+type candidate struct {
+	kind, id, title, body, author, trust string
+	project                              string
+	date                                 time.Time
+	confidence                           float64 // 0 to 1
+	least                                float64 // its relevance is not less, whatever its words
+	facts                                string  // the persona, of a fact
+	words                                words   // of title and body
+}
+
+// gathered is what a store answered.
+type gathered struct {
+	candidates []candidate
+	corrected  map[string]string
+}
+
+// source asks one store.
+type source struct {
+	name string
+	ask  func(ctx context.Context, r Request) (gathered, error)
+}
+
+// list returns the stores that are there.
+func (s Sources) list(r Request) []source {
+	var list []source
+	add := func(there bool, name string, ask func(ctx context.Context, r Request) (gathered, error)) {
+		if there {
+			list = append(list, source{name, ask})
+		}
+	}
+	add(s.Guards != nil, "guards", s.guards)
+	add(s.Lessons != nil, "lessons", s.lessons)
+	add(s.Knowledge != nil, "knowledge", s.knowledge(""))
+	add(s.Knowledge != nil && r.Project != "", "knowledge of the project", s.knowledge(r.Project))
+	add(s.Facts != nil, "facts", s.facts)
+	add(s.Procedures != nil, "procedures", s.procedures)
+	add(s.Episodes != nil, "episodes", s.episodes(""))
+	add(s.Episodes != nil && r.Project != "", "episodes of the project", s.episodes(r.Project))
+	add(s.Tasks != nil && (r.AgentID != "" || r.Project != ""), "tasks", s.tasks)
+	return list
+}
+
+func (s Sources) guards(ctx context.Context, r Request) (f gathered, err error) {
+	rules, err := s.Guards.Fitting(ctx, r.Task, r.nominated())
+	for _, rule := range rules {
+		c := candidate{kind: router.KindGuard, id: rule.ID, title: rule.Title, confidence: rule.Confidence, author: "skillrouter", trust: router.TrustBuiltin}
+		c.body = lines("", rule.WhyBad, "Instead: ", strings.Join(rule.Alternatives, "; "), "Commands: ", strings.Join(rule.Commands, "; "))
+		switch {
+		case rule.LessonID != "" && s.Lessons != nil:
+			lesson, err := s.Lessons.Lesson(ctx, rule.LessonID)
+			if err != nil {
+				if skillrouter.CodeOf(err) == skillrouter.NotFound {
+					continue // it went meanwhile
+				}
+				return f, err
+			}
+			c.author, c.trust, c.date, c.project = lesson.SourceAgent, string(lesson.Trust), lesson.LastOccurred, lesson.Project
+		case rule.PatternID != "":
+			// Only a captain's confirmation makes a pattern a rule.
+			c.author, c.trust = "", router.TrustAgent
+		}
+		f.candidates = append(f.candidates, c)
+	}
+	return f, err
+}
+
+func (s Sources) lessons(ctx context.Context, r Request) (f gathered, err error) {
+	results, err := s.Lessons.Relevant(learning.NotAsked(ctx), learning.LessonQuery{Context: r.Task, Agent: r.AgentID, Project: r.Project, Limit: r.nominated(), Explain: true})
+	f.corrected = results.Corrected
+	for _, hit := range results.Results {
+		l := &hit.Lesson
+		f.candidates = append(f.candidates, candidate{
+			kind: lessonKind(l.Level), id: l.ID, title: l.Title, author: l.SourceAgent, trust: string(l.Trust), project: l.Project,
+			date: l.LastOccurred, confidence: l.Confidence, least: meant(hit.Why),
+			body: lines("", l.Context, "Done: ", l.Action, "Outcome: ", l.Outcome, "Cause: ", l.RootCause, "Solution: ", l.Solution,
+				"Instead: ", strings.Join(l.Alternatives, "; "), "", l.Body),
+		})
+	}
+	return f, err
+}
+
+func lessonKind(level learning.Level) string {
+	switch level {
+	case learning.LevelPrinciple:
+		return router.KindPrinciple
+	case learning.LevelPattern:
+		return router.KindPattern
+	}
+	return router.KindLesson
+}
+
+// What an entry, a fact and a procedure without runs are believed: nobody has
+// judged them, and whoever wrote them down meant them to be used.
+const (
+	knowledgeConfidence = 0.7
+	factConfidence      = 0.8
+	unprovenConfidence  = 0.5
+)
+
+func (s Sources) knowledge(project string) func(context.Context, Request) (gathered, error) {
+	return func(ctx context.Context, r Request) (f gathered, err error) {
+		results, err := s.Knowledge.Find(ctx, learning.KnowledgeQuery{Query: r.Task, Project: project, Limit: r.nominated(), Explain: true})
+		f.corrected = results.Corrected
+		for _, hit := range results.Results {
+			f.candidates = append(f.candidates, candidate{
+				kind: router.KindKnowledge, id: hit.ID, title: hit.Title, body: hit.Content, author: hit.Author, trust: string(hit.Trust), project: hit.Project,
+				date: hit.UpdatedAt, confidence: knowledgeConfidence, least: meant(hit.Why),
+			})
+		}
+		return f, err
+	}
+}
+
+func (s Sources) facts(ctx context.Context, r Request) (f gathered, err error) {
+	results, err := s.Facts.Find(ctx, learning.FactSearch{Persona: r.Persona, Query: r.Task, Limit: r.nominated()})
+	f.corrected = results.Corrected
+	for _, fact := range results.Facts {
+		f.candidates = append(f.candidates, candidate{
+			kind: router.KindFact, id: fact.Key, title: fact.Key, body: string(fact.Value), author: fact.Author, trust: string(fact.Trust),
+			date: fact.CachedAt, confidence: factConfidence, facts: fact.Persona,
+		})
+	}
+	return f, err
+}
+
+func (s Sources) procedures(ctx context.Context, r Request) (f gathered, err error) {
+	results, err := s.Procedures.Search(ctx, learning.ProcedureQuery{Query: r.Task, Persona: r.Persona, Limit: r.nominated()})
+	f.corrected = results.Corrected
+	for _, hit := range results.Results {
+		c := candidate{
+			kind: router.KindProcedure, id: hit.Name, title: hit.Name, author: hit.Author, trust: string(hit.Trust), date: hit.UpdatedAt, confidence: unprovenConfidence,
+		}
+		if hit.Runs > 0 {
+			c.confidence = hit.SuccessRate
+		}
+		parts := []string{hit.Description}
+		for i, step := range hit.Steps {
+			parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%d. %s: %s", i+1, step.Name, firstOf(step.Description, step.Action, step.Run)), ": "))
+		}
+		c.body = strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "\n")
+		f.candidates = append(f.candidates, c)
+	}
+	return f, err
+}
+
+func (s Sources) episodes(project string) func(context.Context, Request) (gathered, error) {
+	return func(ctx context.Context, r Request) (f gathered, err error) {
+		results, err := s.Episodes.Search(learning.NotAsked(ctx), learning.EpisodeQuery{Query: r.Task, Persona: r.Persona, Project: project, Limit: r.nominated(), Explain: true})
+		f.corrected = results.Corrected
+		for _, hit := range results.Results {
+			f.candidates = append(f.candidates, candidate{
+				kind: router.KindEpisode, id: hit.ID, title: hit.Title, body: hit.Content, author: hit.AgentID, trust: router.TrustAgent, project: hit.Project,
+				date: hit.CreatedAt, confidence: hit.Importance, least: meant(hit.Why),
+			})
+		}
+		return f, err
+	}
+}
+
+// heldTask is the least relevance of a task that the agent itself holds: it is
+// what the agent is at, in whatever words.
+const heldTask = 0.5
+
+func (s Sources) tasks(ctx context.Context, r Request) (f gathered, err error) {
+	open, seen := true, map[string]bool{}
+	ask := func(filter operational.TaskFilter, least float64) error {
+		filter.Open, filter.Limit = &open, r.nominated()
+		tasks, err := s.Tasks.List(ctx, filter)
+		for _, t := range tasks {
+			if seen[t.ID] {
+				continue
+			}
+			seen[t.ID] = true
+			f.candidates = append(f.candidates, candidate{
+				kind: router.KindTask, id: t.ID, title: fmt.Sprintf("#%d %s", t.Number, t.Title), author: t.CreatedBy, trust: router.TrustAgent, project: t.Project,
+				date: t.UpdatedAt, confidence: 1, least: least,
+				body: lines("", t.Description, "Status: ", string(t.Status), "Held by: ", t.AgentID, "Blocked: ", t.BlockedReason, "Note: ", t.Note),
+			})
+		}
+		return err
+	}
+	if r.AgentID != "" {
+		if err := ask(operational.TaskFilter{AgentID: r.AgentID}, heldTask); err != nil {
+			return f, err
+		}
+	}
+	if r.Project != "" {
+		return f, ask(operational.TaskFilter{Project: r.Project}, 0)
+	}
+	return f, nil
+}
+
+// meaningRelevance is the least relevance of what a store found by its meaning,
+// where embeddings are configured: it may not share a word with the task.
+const meaningRelevance = 0.4
+
+// meant is the least relevance of a hit by why it was found. Only what the
+// vectors found alone was near enough to be answered for its meaning.
+func meant(why []learning.Reason) float64 {
+	if len(why) > 0 && !slices.ContainsFunc(why, func(r learning.Reason) bool { return r.Lane != learning.LaneVector }) {
+		return meaningRelevance
+	}
+	return 0
+}
+
+// lines joins labels and texts, in turn, each pair on a line of its own; pairs without a text are left out.
+func lines(pairs ...string) string {
+	var b strings.Builder
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if text := strings.TrimSpace(pairs[i+1]); text != "" {
+			if b.Len() > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(pairs[i])
+			b.WriteString(text)
+		}
+	}
+	return b.String()
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

@@ -1,0 +1,147 @@
+// Package crossing carries what crosses between the domains: a lesson becomes an escalation or a message to the agents
+// that it concerns, a finished task and an ended session become episodes. It follows the event logs; each step is made
+// once, also after a kill.
+package crossing
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/operational"
+	"skillrouter/router"
+	"skillrouter/router/follow"
+)
+
+// Crossing carries what crosses between the domains: a lesson becomes an
+// escalation and a message, and reaches the agents that it fits; a finished
+// task becomes an episode. It follows the event logs of both databases from
+// cursors that survive a kill. Each event is handled at least once, and what
+// comes of it is there once: escalations are stored together with the cursor,
+// messages have idempotency keys, episodes an id that follows from the event.
+type Crossing struct {
+	ports   Ports
+	rules   *learning.EscalationRules
+	log     *slog.Logger
+	now     skillrouter.Clock
+	lessons follow.Follower // of learning.db
+	tasks   follow.Follower // of operational.db
+	notices notifier
+}
+
+// Sender puts a message into the mailboxes, as the caller of ctx.
+type Sender func(ctx context.Context, draft operational.MessageDraft) error
+
+// Escalations takes in escalations; operational.Escalations does.
+type Escalations interface {
+	follow.Cursors
+	Raise(ctx context.Context, drafts []operational.EscalationDraft, cursor operational.Cursor) ([]operational.Escalation, error)
+	Unannounced(ctx context.Context, limit int) ([]operational.Escalation, error)
+	Announced(ctx context.Context, numbers []int64) error
+}
+
+// Recorder records what happened elsewhere; learning.Episodes does.
+type Recorder interface {
+	RecordOnce(ctx context.Context, origin string, at time.Time, draft learning.EpisodeDraft) (learning.Episode, error)
+}
+
+// Propagation decides whom a lesson reaches; learning.Propagation does.
+type Propagation interface {
+	// Take takes in what happened, and returns the lessons that are news to somebody. The
+	// same events again change nothing.
+	Take(ctx context.Context, events []skillrouter.Event) ([]learning.Notice, error)
+	// Worked takes in what an agent works on, from outside of learning.
+	Worked(agent, text string)
+	// Why says why the lesson of a notice reaches an agent, or "" if it does not.
+	Why(notice learning.Notice, agent string) string
+}
+
+// Ports are what a Crossing reads and writes.
+type Ports struct {
+	Learning    follow.EventLog // learning.db
+	Operational follow.EventLog // operational.db
+	Escalations Escalations
+	Send        Sender
+	Episodes    Recorder
+	Lessons     Propagation   // nil: no lesson is propagated
+	Agents      router.Agents // whom lessons are signalled to; nil: nobody
+}
+
+// Options are the settings of a Crossing. The zero value is the real thing.
+type Options struct {
+	Now skillrouter.Clock // time.Now if nil
+	Log *slog.Logger
+	// Rules name the supervisors of domains; nil: the default ones.
+	Rules *learning.EscalationRules
+}
+
+// SettleWait bounds how long Settle waits. Who asks for what was just reported
+// rather gets an answer that lacks the last of it than none.
+const SettleWait = 2 * time.Second
+
+// announceBatch is how many escalations are announced together.
+const announceBatch = 256
+
+// couriers is how many messages are on their way at once: the mailbox stores
+// those that wait together in one transaction.
+const couriers = 64
+
+// New makes a Crossing that stands where the last one ended. The first
+// one of a data folder begins with the first lesson, and with the next task:
+// tasks that were finished before are history.
+func New(ctx context.Context, ports Ports, options Options) (*Crossing, error) {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	c := &Crossing{ports: ports, rules: options.Rules, log: options.Log, now: options.Now}
+	c.notices.allowance = map[string]allowance{}
+	c.lessons = follow.Follower{Name: "crossing.learning", Log: ports.Learning, Cursors: ports.Escalations, Logger: options.Log, Handle: c.learned, Resume: c.announce}
+	c.tasks = follow.Follower{Name: "crossing.operational", Log: ports.Operational, Cursors: ports.Escalations, Logger: options.Log, Handle: c.operated}
+	if err := c.lessons.Begin(ctx, func(context.Context) (int64, error) { return 0, nil }); err != nil {
+		return nil, err
+	}
+	return c, c.tasks.Begin(ctx, ports.Operational.LastEvent)
+}
+
+// Run follows both logs until ctx ends, and returns nil.
+func (c *Crossing) Run(ctx context.Context) error {
+	ctx = skillrouter.WithPrincipal(ctx, skillrouter.System())
+	var both errgroup.Group
+	both.Go(func() error { return c.lessons.Run(ctx) })
+	both.Go(func() error { return c.tasks.Run(ctx) })
+	return both.Wait()
+}
+
+// Settle waits until everything that was learned before it was called has
+// crossed, at most for SettleWait.
+func (c *Crossing) Settle(ctx context.Context) error { return c.lessons.Settle(ctx, SettleWait) }
+
+// learned handles events of learning.db. Lessons are spread first, because
+// that can be done twice; then escalations are raised with the cursor; then
+// they are announced, now or after the next start.
+func (c *Crossing) learned(ctx context.Context, events []skillrouter.Event, cursor operational.Cursor) (bool, error) {
+	if c.ports.Lessons != nil {
+		notices, err := c.ports.Lessons.Take(ctx, events)
+		if err != nil {
+			return false, err
+		}
+		if err := c.notify(ctx, notices); err != nil {
+			return false, err
+		}
+	}
+	drafts := c.escalations(events)
+	if len(drafts) == 0 {
+		return false, nil
+	}
+	if _, err := c.ports.Escalations.Raise(ctx, drafts, cursor); err != nil {
+		return false, err
+	}
+	return true, c.announce(ctx)
+}

@@ -1,0 +1,98 @@
+package feed
+
+import (
+	"slices"
+	"strings"
+
+	"skillrouter"
+	"skillrouter/operational"
+)
+
+// filter is a Query and its caller, ready to be asked.
+type filter struct {
+	caller         skillrouter.Principal
+	captain, admin bool
+	all            bool // nothing is filtered
+	types          []string
+	groups         []string // "task." of "task.*"
+	agent, project string
+}
+
+// newFilter checks a query. Whoever asks needs ScopeRead.
+func newFilter(caller skillrouter.Principal, query Query) (filter, error) {
+	f := filter{
+		caller: caller, captain: caller.Has(skillrouter.ScopeCaptain), admin: caller.Has(skillrouter.ScopeAdmin),
+		agent: query.Agent, project: query.Project,
+	}
+	if err := caller.Need(skillrouter.ScopeRead); err != nil {
+		return f, err
+	}
+	if query.After < 0 {
+		return f, skillrouter.InvalidField("after", "must not be negative")
+	}
+	if len(query.Types) > MaxTypes {
+		return f, skillrouter.InvalidField("type", "holds more than %d types", MaxTypes)
+	}
+	for _, name := range query.Types {
+		if !knownType(name) {
+			return f, skillrouter.InvalidField("type", `names no type of event, nor a group such as "task.*"; docs/events.md lists them`)
+		}
+		if group, ok := strings.CutSuffix(name, "*"); ok {
+			f.groups = append(f.groups, group)
+		} else {
+			f.types = append(f.types, name)
+		}
+	}
+	if query.Agent != "" {
+		if err := skillrouter.CheckAgentID("agent", query.Agent); err != nil {
+			return f, err
+		}
+	}
+	if err := skillrouter.CheckName("project", query.Project); err != nil {
+		return f, err
+	}
+	f.all = f.admin && len(query.Types) == 0 && f.agent == "" && f.project == ""
+	return f, nil
+}
+
+// passes tells whether an event is asked for and may be seen.
+func (f *filter) passes(item *Item) bool {
+	if f.all {
+		return true
+	}
+	if f.project != "" && item.Project != f.project || f.agent != "" && item.Agent != f.agent && (!item.mail || item.to != f.agent) {
+		return false
+	}
+	if len(f.types)+len(f.groups) > 0 && !f.named(item.Type) && (item.Kind == "" || !f.named(item.Kind)) {
+		return false
+	}
+	return f.sees(item)
+}
+
+func (f *filter) named(kind string) bool {
+	return slices.Contains(f.types, kind) || slices.ContainsFunc(f.groups, func(group string) bool { return strings.HasPrefix(kind, group) })
+}
+
+// sees tells whether the caller may see an event: that of a token as
+// whoever may list tokens, that of a message as whoever may read a mailbox
+// that it is in, that of a reminder as whom it concerns, and all others.
+func (f *filter) sees(item *Item) bool {
+	switch {
+	case f.admin:
+		return true
+	case item.Type == operational.EventTokenIssued, item.Type == operational.EventTokenRevoked:
+		return false
+	case f.captain:
+		return true
+	case item.reminder != nil:
+		told := operational.Reminder{AgentID: item.reminder.AgentID, CreatedBy: item.reminder.CreatedBy}
+		if told.AgentID == "" && told.CreatedBy == "" { // as in events of former versions, which did not say whom they concern
+			return f.caller.ActAs(item.Agent) == nil || f.caller.ActAs(item.reminder.DeliveredTo) == nil
+		}
+		return told.Concerns(f.caller)
+	case !item.mail:
+		return true
+	}
+	own := f.caller.AgentID
+	return own != "" && f.caller.Has(skillrouter.ScopeAgent) && (item.to == "" || item.to == own || item.Agent == own)
+}

@@ -1,0 +1,142 @@
+package feed_test
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"skillrouter/router/feed"
+)
+
+var updatePage = flag.Bool("update", false, "write the generated tables instead of comparing them")
+
+// eventType is how the types of events are spelt.
+var eventType = regexp.MustCompile(`^[a-z]+\.[a-z_]+$`)
+
+// sources lists the Go files below a folder that are no tests.
+func sources(t *testing.T, dir string) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(file, ".go") && !strings.HasSuffix(file, "_test.go") {
+			files = append(files, file)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// emitted lists the types of events that the domains' sources name: the
+// constants called Event… and the literals that are given as an event's Type.
+func emitted(t *testing.T, dirs ...string) []string {
+	t.Helper()
+	var types []string
+	note := func(e ast.Expr) {
+		if literal, ok := e.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			if text, err := strconv.Unquote(literal.Value); err == nil && eventType.MatchString(text) {
+				types = append(types, text)
+			}
+		}
+	}
+	for _, dir := range dirs {
+		for _, file := range sources(t, filepath.Join("../..", dir)) {
+			parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(parsed, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.ValueSpec:
+					for i, name := range n.Names {
+						if strings.HasPrefix(name.Name, "Event") && i < len(n.Values) {
+							note(n.Values[i])
+						}
+					}
+				case *ast.KeyValueExpr:
+					if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Type" {
+						note(n.Value)
+					}
+				}
+				return true
+			})
+		}
+	}
+	return types
+}
+
+// TestTypesAreAll holds the feed's table to what the code can emit.
+func TestTypesAreAll(t *testing.T) {
+	var known []string
+	for _, kind := range feed.Types() {
+		if len(kind.Kinds) == 0 {
+			known = append(known, kind.Type)
+		}
+		known = append(known, kind.Kinds...)
+	}
+	if repeated := len(known) - len(slices.Compact(slices.Sorted(slices.Values(known)))); repeated > 0 {
+		t.Errorf("%d types are in the table twice", repeated)
+	}
+	found := emitted(t, "learning", "operational", "comms", "router")
+	for _, kind := range found {
+		if !slices.Contains(known, kind) {
+			t.Errorf("the code can emit %q, which router/feed_types.go does not have", kind)
+		}
+	}
+	for _, kind := range known {
+		if !slices.Contains(found, kind) {
+			t.Errorf("the table has %q, which no code emits", kind)
+		}
+	}
+	if len(found) < 40 {
+		t.Errorf("only %d types were found: the search is broken", len(found))
+	}
+}
+
+// TestEventsPage holds the table of docs/events.md to the types that there are.
+func TestEventsPage(t *testing.T) {
+	const path, begin, end = "../../docs/events.md", "<!-- types: begin -->\n", "<!-- types: end -->"
+	var table strings.Builder
+	table.WriteString("| type | in its log | log | data | when |\n|---|---|---|---|---|\n")
+	for _, kind := range feed.Types() {
+		names := ""
+		if len(kind.Kinds) > 0 {
+			names = "`" + strings.Join(kind.Kinds, "`, `") + "`"
+		}
+		data := ""
+		if kind.Data != "" {
+			data = "`" + kind.Data + "`"
+		}
+		fmt.Fprintf(&table, "| `%s` | %s | %s | %s | %s |\n", kind.Type, names, kind.Source, data, kind.When)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("%s has no place for the table", path)
+	}
+	page := before + begin + table.String() + end + after
+	if page == string(text) {
+		return
+	}
+	if !*updatePage {
+		t.Fatalf("%s is out of date: go test ./router -run EventsPage -update", path)
+	}
+	if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

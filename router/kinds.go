@@ -1,0 +1,32 @@
+package router
+
+import "skillrouter/learning"
+
+// The kinds of items, in the order in which a context has them.
+const (
+	KindGuard     = "guard"
+	KindPrinciple = "principle"
+	KindPattern   = "pattern"
+	KindLesson    = "lesson"
+	KindKnowledge = "knowledge"
+	KindFact      = "fact"
+	KindProcedure = "procedure"
+	KindEpisode   = "episode"
+	KindTask      = "task"
+	KindMessage   = "message"
+	KindFinding   = "finding"
+)
+
+// TrustBuiltin is the trust of what the router itself brings: the built-in guard rules.
+const TrustBuiltin = "builtin"
+
+// TrustAgent is the trust of what an agent told the router itself.
+const TrustAgent = string(learning.TrustAgent)
+
+// Frequencies tells in how many documents of a store stems occur. *learning.KnowledgeBase is one.
+type Frequencies interface {
+	Frequencies(stems []string) (frequencies []int, documents int)
+}
+
+// MailAgent is whom the router's own messages are from.
+const MailAgent = "skillrouter"

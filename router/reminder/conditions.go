@@ -1,0 +1,158 @@
+package reminder
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/operational"
+	"skillrouter/router/follow"
+)
+
+// Pace of judging conditions.
+const (
+	// judgeEvery is how often every condition is judged, whatever has changed.
+	judgeEvery = time.Minute
+	// judgePage is how many conditions are judged before what holds comes due. Then there is
+	// a pause as long as that took: conditions never take more than half of a core.
+	judgePage = 50
+	// judgeTimeout bounds the judging of one condition, which is bounded in its work already.
+	judgeTimeout = time.Second
+)
+
+// everyPersona stands for all of them.
+const everyPersona = ""
+
+// CheckCondition tells why a reminder cannot wait for a condition; see learning.CompileCondition.
+func CheckCondition(_, expression string) error {
+	_, err := learning.CompileCondition(expression)
+	return err
+}
+
+// changedPersonas are those whose conditions are to be judged again.
+type changedPersonas struct {
+	mu   sync.Mutex
+	set  map[string]bool
+	bell skillrouter.Bell
+}
+
+func (c *changedPersonas) mark(persona string) {
+	c.mu.Lock()
+	if c.set == nil {
+		c.set = map[string]bool{}
+	}
+	c.set[persona] = true
+	c.mu.Unlock()
+	c.bell.Ring()
+}
+
+// take returns the personas and forgets them; everyPersona alone if that is among them.
+func (c *changedPersonas) take() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	taken := c.set
+	c.set = nil
+	if taken[everyPersona] {
+		return []string{everyPersona}
+	}
+	personas := make([]string, 0, len(taken))
+	for persona := range taken {
+		personas = append(personas, persona)
+	}
+	return personas
+}
+
+// judge judges conditions whenever something changes, until ctx ends.
+func (w *Watch) judge(ctx context.Context) error {
+	every := time.NewTicker(judgeEvery)
+	defer every.Stop()
+	for {
+		changed, scheduled := w.changed.bell.Wait(), w.ports.Reminders.ConditionBell().Wait()
+		for _, persona := range w.changed.take() {
+			if err := w.judgeAll(ctx, persona); err != nil && ctx.Err() == nil {
+				w.log.Error("conditions of reminders cannot be judged; trying again", "persona", persona, "error", err)
+				w.pause(ctx, follow.RetryAfter)
+				w.changed.mark(persona)
+			}
+		}
+		select {
+		case <-changed:
+			w.pause(ctx, follow.GatherFor)
+		case <-scheduled:
+			w.changed.mark(everyPersona)
+		case <-every.C:
+			w.changed.mark(everyPersona)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (w *Watch) pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// judgeAll judges what waits for a condition, in pages.
+func (w *Watch) judgeAll(ctx context.Context, persona string) error {
+	for after := int64(0); ; {
+		began := time.Now()
+		page, err := w.ports.Reminders.Conditions(ctx, persona, after, judgePage)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		var holds []int64
+		failed := map[int64]string{}
+		for _, r := range page {
+			after = r.Number
+			held, err := w.holds(ctx, r)
+			switch code := skillrouter.CodeOf(err); {
+			case err == nil && held:
+				holds = append(holds, r.Number)
+			case err == nil:
+				if r.Note != "" {
+					failed[r.Number] = ""
+				}
+			case code == skillrouter.Invalid || code == skillrouter.TooLarge:
+				failed[r.Number] = skillrouter.MessageOf(err)
+			case ctx.Err() != nil:
+				return err
+			default:
+				failed[r.Number] = "the condition could not be judged in time, and is tried again"
+				w.log.Warn("a condition cannot be judged", "id", r.Number, "error", err)
+			}
+		}
+		if err := w.ports.Reminders.Judge(ctx, holds, failed); err != nil {
+			return err
+		}
+		if len(page) < judgePage {
+			return nil
+		}
+		w.pause(ctx, time.Since(began))
+	}
+}
+
+// holds judges one condition over the facts of its persona. Facts that have
+// expired are not there, and the looking is not counted as an access.
+func (w *Watch) holds(ctx context.Context, r operational.Reminder) (bool, error) {
+	condition, err := learning.CompileCondition(r.TriggerValue)
+	if err != nil {
+		return false, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, judgeTimeout)
+	defer cancel()
+	return condition.Holds(ctx, learning.ConditionEnv{Fact: func(ctx context.Context, key string) (json.RawMessage, bool, error) {
+		fact, ok, err := w.ports.Facts.Fact(ctx, r.Persona, key)
+		if err != nil || !ok || !fact.Live(w.now()) {
+			return nil, false, err
+		}
+		return fact.Value, true, nil
+	}})
+}

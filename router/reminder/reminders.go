@@ -1,0 +1,233 @@
+// Package reminder watches for what reminders wait for: events, conditions on facts, facts that expire, agents that
+// come. The reminders themselves, and when they are due by time, are operational's.
+package reminder
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/operational"
+	"skillrouter/router"
+	"skillrouter/router/follow"
+)
+
+// Watch lets reminders come due that wait for something else than the
+// time: it follows the event logs of both databases and the signals, judges
+// conditions over facts, and makes a reminder of each fact that expires and
+// says how it can be verified, which it ends when that was done. What it has handled is handled again after a
+// kill, to no effect: a reminder comes due by its state, and is made by its key.
+type Watch struct {
+	ports     Ports
+	log       *slog.Logger
+	now       skillrouter.Clock
+	followers []*follow.Follower
+	changed   changedPersonas
+}
+
+// Waiting is what a Watch does with reminders; operational.Reminders does it.
+type Waiting interface {
+	Schedule(ctx context.Context, draft operational.ReminderDraft) (operational.Reminder, error)
+	// AnyAwaited tells whether any reminder waits for an event.
+	AnyAwaited(ctx context.Context) (bool, error)
+	// Hear lets the reminders come due that wait for what happened.
+	Hear(ctx context.Context, source operational.EventSource, occurrences []operational.Occurrence) (int, error)
+	// Conditions returns reminders that wait for conditions, by number.
+	Conditions(ctx context.Context, persona string, after int64, limit int) ([]operational.Reminder, error)
+	// ConditionBell rings when another condition is waited for.
+	ConditionBell() *skillrouter.Bell
+	// Judge lets come due what holds, and notes what could not be judged.
+	Judge(ctx context.Context, holds []int64, failed map[int64]string) error
+	// Settle ends those, by how their keys begin, that ended says have ended.
+	Settle(ctx context.Context, keys []string, ended func(operational.Reminder) (status operational.ReminderStatus, note string)) error
+}
+
+// Ports are what a Watch reads and writes.
+type Ports struct {
+	Reminders   Waiting
+	Cursors     follow.Cursors
+	Learning    follow.EventLog // learning.db
+	Operational follow.EventLog // operational.db
+	Signals     follow.EventLog // the messages
+	Episodes    interface {
+		Episodes(ctx context.Context, ids []string) ([]learning.Episode, error)
+	}
+	Facts interface {
+		Fact(ctx context.Context, persona, key string) (learning.Fact, bool, error)
+	}
+}
+
+// NewWatch makes a Watch that stands where the last one ended.
+// The first one of a data folder begins with what happens next.
+func NewWatch(ctx context.Context, ports Ports, now skillrouter.Clock, log *slog.Logger) (*Watch, error) {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	w := &Watch{ports: ports, log: log, now: now}
+	w.changed.mark(everyPersona) // what changed while nobody looked
+	add := func(name string, events follow.EventLog, handle func(ctx context.Context, events []skillrouter.Event, cursor operational.Cursor) (bool, error)) {
+		w.followers = append(w.followers, &follow.Follower{Name: name, Log: events, Cursors: ports.Cursors, Logger: log, Handle: handle})
+	}
+	add("reminders.learning", ports.Learning, w.learned)
+	add("reminders.operational", awaitedLog{ports.Operational, ports.Reminders}, w.hears(operational.SourceOperational))
+	add("reminders.signals", awaitedLog{ports.Signals, ports.Reminders}, w.hears(operational.SourceSignals))
+	for _, f := range w.followers {
+		if err := f.Begin(ctx, f.Log.LastEvent); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// Run watches until ctx ends, and returns nil.
+func (w *Watch) Run(ctx context.Context) error {
+	ctx = skillrouter.WithPrincipal(ctx, skillrouter.System())
+	var all errgroup.Group
+	for _, f := range w.followers {
+		all.Go(func() error { return f.Run(ctx) })
+	}
+	all.Go(func() error { return w.judge(ctx) })
+	return all.Wait()
+}
+
+// awaitedLog is a log of which nothing is read while no reminder waits for an
+// event: under load there are thousands of them in a second.
+type awaitedLog struct {
+	follow.EventLog
+	reminders Waiting
+}
+
+// Events implements follow.EventLog. What was there before it was asked whether
+// anybody waits is nothing that a reminder scheduled later would hear of.
+func (l awaitedLog) Events(ctx context.Context, after int64, limit int) ([]skillrouter.Event, error) {
+	last, err := l.LastEvent(ctx)
+	if err != nil || last <= after {
+		return nil, err
+	}
+	any, err := l.reminders.AnyAwaited(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !any {
+		return []skillrouter.Event{{Seq: last}}, nil
+	}
+	return l.EventLog.Events(ctx, after, limit)
+}
+
+// hears handles events whose types are all that reminders wait for.
+func (w *Watch) hears(source operational.EventSource) func(ctx context.Context, events []skillrouter.Event, cursor operational.Cursor) (bool, error) {
+	return func(ctx context.Context, events []skillrouter.Event, _ operational.Cursor) (bool, error) {
+		occurrences := make([]operational.Occurrence, 0, len(events))
+		for _, e := range events {
+			if e.Agent == router.MailAgent && source == operational.SourceSignals || e.Type == "" {
+				continue // what the router itself sends tells of an event that is in a log
+			}
+			occurrences = append(occurrences, operational.Occurrence{Seq: e.Seq, Name: e.Type})
+		}
+		_, err := w.ports.Reminders.Hear(ctx, source, occurrences)
+		return false, err
+	}
+}
+
+// learned handles events of learning.db.
+func (w *Watch) learned(ctx context.Context, events []skillrouter.Event, _ operational.Cursor) (bool, error) {
+	occurrences := make([]operational.Occurrence, 0, len(events))
+	var episodes []string
+	recorded := map[string]int64{}
+	news := factNews{}
+	for _, e := range events {
+		occurrences = append(occurrences, operational.Occurrence{Seq: e.Seq, Name: e.Type})
+		switch e.Type {
+		case learning.EventEpisodeRecorded:
+			episodes = append(episodes, e.Subject)
+			recorded[e.Subject] = e.Seq
+		case learning.EventFactStored, learning.EventFactUpdated, learning.EventFactDeleted, learning.EventFactExpired:
+			if err := w.factChanged(ctx, e, news); err != nil {
+				return false, err
+			}
+		}
+	}
+	if err := news.settle(ctx, w.ports.Reminders); err != nil {
+		return false, err
+	}
+	any, err := w.ports.Reminders.AnyAwaited(ctx)
+	if err != nil || !any {
+		return false, err
+	}
+	if len(episodes) > 0 {
+		found, err := w.ports.Episodes.Episodes(ctx, episodes)
+		if err != nil {
+			return false, err
+		}
+		for _, e := range found {
+			if e.Event != "" {
+				occurrences = append(occurrences, operational.Occurrence{Seq: recorded[e.ID], Name: e.Event})
+			}
+		}
+	}
+	_, err = w.ports.Reminders.Hear(ctx, operational.SourceLearning, occurrences)
+	return false, err
+}
+
+// factChanged has the conditions of the fact's persona judged again, and makes
+// a reminder of a fact that expired and can be verified. What ends such reminders it adds to the news.
+func (w *Watch) factChanged(ctx context.Context, e skillrouter.Event, news factNews) error {
+	var fact learning.FactEvent
+	if err := json.Unmarshal(e.Data, &fact); err != nil {
+		w.log.Error("an event of a fact cannot be read and is passed over", "seq", e.Seq, "type", e.Type, "error", err)
+		return nil
+	}
+	w.changed.mark(fact.Persona)
+	news.note(e, fact)
+	if e.Type != learning.EventFactExpired || fact.Probe == "" {
+		return nil
+	}
+	_, err := w.ports.Reminders.Schedule(ctx, probe(fact, e))
+	switch skillrouter.CodeOf(err) {
+	case skillrouter.Invalid, skillrouter.TooLarge, skillrouter.Conflict:
+		w.log.Warn("no reminder was made of a fact that expired", "persona", fact.Persona, "key", fact.Key, "error", err)
+		return nil
+	}
+	return err
+}
+
+// Bounds of what a probe's reminder repeats, in bytes; its context has the whole.
+const (
+	maxTaskKey   = 200
+	maxTaskProbe = 1 << 10
+)
+
+// probe asks to verify a fact: of who stored it, or of whoever works
+// for its persona. The router itself never runs a probe.
+func probe(fact learning.FactEvent, e skillrouter.Event) operational.ReminderDraft {
+	// Marshalling strings, numbers and times of this era cannot fail.
+	content, _ := json.Marshal(map[string]any{
+		"persona": fact.Persona, "key": fact.Key, "category": fact.Category, "version": fact.Version, "ttl": fact.TTL,
+		"expired_at": fact.ExpiresAt, "probe": fact.Probe,
+	})
+	draft := operational.ReminderDraft{
+		Persona: fact.Persona,
+		Task: "Verify the fact " + beginning(fact.Key, maxTaskKey) + ": it has expired. Run or open its probe (" + beginning(fact.Probe, maxTaskProbe) +
+			"), then store what it says with remember_fact, and complete this task.",
+		Trigger: "time:+0s", Context: content,
+		IdempotencyKey: probeKeys(e.Subject) + strconv.FormatInt(fact.Version, 10),
+	}
+	if skillrouter.CheckAgentID("agent_id", e.Agent) == nil {
+		draft.CreatedBy = e.Agent
+	}
+	return draft
+}
+
+// beginning cuts a text to at most that many bytes, at a character's border.
+func beginning(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}

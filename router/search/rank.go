@@ -1,0 +1,102 @@
+package search
+
+import (
+	"cmp"
+	"hash/maphash"
+	"math"
+	"slices"
+
+	"skillrouter/tfidf"
+)
+
+// calibration turns Evidence into the probability that a hit is what was meant:
+// a logistic regression, fitted on one half of the judged searches over all
+// kinds in testdata/mixed.txt. TestRelevance fits it anew and compares.
+// docs/benchmarks-search.md has its reliability on the other half.
+var calibration = struct {
+	bias, words, whole, letters, near, mass, best float64
+}{bias: -7.09, words: 2.36, whole: 0.53, letters: 2.48, near: 2.38, mass: 2.18, best: 1.78}
+
+// mostMass bounds what rare words give: with three of them a hit is as good as certain.
+const mostMass = 3
+
+// relevance is the probability that a hit is what was meant, by its evidence.
+func relevance(e tfidf.Evidence) float64 {
+	c := &calibration
+	return 1 / (1 + math.Exp(-(c.bias + c.words*e.Words + c.whole*e.Whole + c.letters*e.Letters + c.near*e.Near + c.mass*min(e.Mass, mostMass) + c.best*e.Best)))
+}
+
+// rankHits orders hits of several kinds, the likeliest first. Of equally likely
+// ones the later is first, and then the order of Kinds and the id settle it.
+func rankHits(hits []Hit) {
+	order := Kinds()
+	slices.SortStableFunc(hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Relevance, a.Relevance), b.At.Compare(a.At), cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind)), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+const (
+	// alike is from which share of their words in common on hits of two kinds say the same.
+	alike = 0.7
+	// bagWords bounds the words by which hits are compared.
+	bagWords = 64
+)
+
+var bagSeed = maphash.MakeSeed()
+
+// bagOf is the distinct words of a text's head, as numbers in ascending order.
+func bagOf(title, text string) []uint32 {
+	terms := tfidf.Terms(title + "\n" + text[:min(len(text), snippetBytes)])
+	bag := make([]uint32, 0, min(len(terms), bagWords))
+	for _, term := range terms[:min(len(terms), bagWords)] {
+		bag = append(bag, uint32(maphash.String(bagSeed, term)))
+	}
+	slices.Sort(bag)
+	return slices.Compact(bag)
+}
+
+// foldAlike lists a hit that says what one of another kind says under that one:
+// of a lesson and the episode that it came from the lesson is read. As many
+// are folded as an answer of limit can show.
+func foldAlike(hits []Hit, limit int) []Hit {
+	order := Kinds()
+	kept := make([]Hit, 0, min(len(hits), limit))
+	for _, hit := range hits {
+		if len(kept) == limit {
+			break
+		}
+		at := slices.IndexFunc(kept, func(other Hit) bool {
+			return other.Kind != hit.Kind && overlapOf(other.words, hit.words) >= alike
+		})
+		if at < 0 {
+			kept = append(kept, hit)
+			continue
+		}
+		first := &kept[at]
+		if slices.Index(order, hit.Kind) < slices.Index(order, first.Kind) {
+			hit.Relevance, hit.Also, first.Also = max(hit.Relevance, first.Relevance), first.Also, nil // its place is that of the likelier
+			*first, hit = hit, *first
+		}
+		first.Also = append(first.Also, Ref{hit.Kind, hit.ID, hit.Title})
+	}
+	return kept
+}
+
+// overlapOf is how many of the words of two bags, of those that either has, both have.
+func overlapOf(a, b []uint32) float64 {
+	if len(a) == 0 || len(b) == 0 {
+		return 0
+	}
+	both := 0
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] < b[j]:
+			i++
+		case a[i] > b[j]:
+			j++
+		default:
+			both, i, j = both+1, i+1, j+1
+		}
+	}
+	return float64(both) / float64(len(a)+len(b)-both)
+}

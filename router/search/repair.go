@@ -1,0 +1,150 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/router"
+	"skillrouter/tfidf"
+)
+
+// vocabulary is what a Searcher asks of a kind's index besides its hits.
+type vocabulary interface {
+	router.Frequencies
+	// Relax returns words that may be meant in the place of those that nothing has.
+	Relax(text string) map[string]string
+}
+
+// repair tries again what found nothing: without each filter and in the kinds
+// that were not asked, which is told of and not answered, and with words like
+// those that nobody wrote, which is answered. Its work is a few searches, each
+// as the same caller.
+func (s *Searcher) repair(ctx context.Context, r *request, results *Answer) error {
+	var unknown []string
+	for _, stem := range r.words {
+		if r.corpus.Holding[stem] == 0 {
+			unknown = append(unknown, stem)
+		}
+	}
+	results.Tried = []learning.Tried{learning.WordsTried(r.words, results.Corrected, unknown)}
+	if len(r.words) == 0 {
+		return nil
+	}
+	every := *r
+	for _, filter := range r.filters() {
+		without := *r
+		filter.drop(&without)
+		filter.drop(&every)
+		if err := s.tryWithout(ctx, &without, "without "+filter.said, results); err != nil {
+			return err
+		}
+	}
+	if len(r.filters()) > 1 {
+		if err := s.tryWithout(ctx, &every, "without any filter", results); err != nil {
+			return err
+		}
+	}
+	if len(r.Kinds) > 0 {
+		elsewhere := *r
+		elsewhere.Kinds = nil
+		found, err := s.search(ctx, &elsewhere)
+		if err != nil {
+			return err
+		}
+		results.Tried = append(results.Tried, inKinds(found.Kinds, r.Kinds)...)
+	}
+	return s.trySpelling(ctx, r, results)
+}
+
+func (s *Searcher) tryWithout(ctx context.Context, r *request, said string, results *Answer) error {
+	r.Limit, r.Explain = MaxFound, false
+	found, err := s.search(ctx, r)
+	results.Tried = append(results.Tried, learning.Tried{Step: learning.TriedFilter, Detail: said, Found: found.Count})
+	return err
+}
+
+// inKinds tells how many of each kind fit that was not asked for.
+func inKinds(kinds []SearchedKind, asked []string) []learning.Tried {
+	var tried []learning.Tried
+	for _, kind := range kinds {
+		if kind.Found > 0 && !slices.Contains(asked, kind.Kind) {
+			tried = append(tried, learning.Tried{Step: learning.TriedElse, Detail: "among the " + plurals[kind.Kind], Found: kind.Found})
+		}
+	}
+	return tried
+}
+
+// trySpelling answers with words like those of the query, if there are any. The
+// words of what the caller may see a part of alone are nobody's to be told.
+func (s *Searcher) trySpelling(ctx context.Context, r *request, results *Answer) error {
+	instead := map[string]string{}
+	for _, kind := range s.kinds {
+		if kind.private && !r.caller.Has(skillrouter.ScopeCaptain) {
+			continue
+		}
+		for word, other := range kind.frequencies.Relax(r.Query.Query) {
+			if instead[word] == "" && r.corpus.Holding[tfidf.Stem(word)] == 0 {
+				instead[word] = other
+			}
+		}
+	}
+	if len(instead) == 0 {
+		return nil
+	}
+	again := *r
+	words := make([]string, 0, len(instead))
+	for _, other := range instead {
+		words = append(words, other)
+	}
+	slices.Sort(words)
+	again.Query.Query = strings.Join(words, " ") + " " + r.Query.Query
+	again.words, again.joined = tfidf.QueryTerms(again.Query.Query)
+	found, err := s.search(ctx, &again)
+	if err != nil {
+		return err
+	}
+	results.Tried = append(results.Tried, learning.SpellingTried(instead, found.Count))
+	if found.Count > 0 {
+		results.Results, results.Count, results.Kinds, results.Corrected = found.Results, found.Count, found.Kinds, instead
+		results.Notice = strings.TrimPrefix(results.Notice+"; "+learning.NoticeRelaxed, "; ")
+	}
+	return nil
+}
+
+// requestFilter is a filter of a request, as it is told of, and how to drop it.
+type requestFilter struct {
+	said string
+	drop func(*request)
+}
+
+func (r *request) filters() []requestFilter {
+	var list []requestFilter
+	add := func(there bool, said string, drop func(*request)) {
+		if there {
+			list = append(list, requestFilter{said, drop})
+		}
+	}
+	add(r.Project != "", "project="+r.Project, func(r *request) { r.Project = "" })
+	add(r.Category != "", "category="+r.Category, func(r *request) { r.Category = "" })
+	add(len(r.Tags) > 0, fmt.Sprintf("tags=%s", strings.Join(r.Tags, ",")), func(r *request) { r.Tags = nil })
+	add(r.AgentID != "", "agent_id="+r.AgentID, func(r *request) { r.AgentID = "" })
+	add(r.span != (learning.TimeRange{}), "the time", func(r *request) { r.span = learning.TimeRange{} })
+	return list
+}
+
+// Elsewhere implements learning.Elsewhere: how many of each other kind fit the words.
+func (s *Searcher) Elsewhere(ctx context.Context, kind, text string) []learning.Tried {
+	r, err := s.check(ctx, Query{Query: text})
+	if err != nil {
+		return nil
+	}
+	found, err := s.search(ctx, r)
+	if err != nil { // an aid, which is left out of the answer that it was to help
+		return nil
+	}
+	return inKinds(found.Kinds, []string{kind})
+}

@@ -1,0 +1,260 @@
+// Package search is the one search over all kinds of memory. It asks each kind, compares what they found by the same
+// words' weights, folds what says the same, and says what it tried where nothing was found. Tasks, findings and messages
+// have no index of their own in their domain: it keeps one in step with their event log.
+package search
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/router"
+	"skillrouter/tfidf"
+)
+
+// Service searches every memory at once. Searcher implements it beside
+// the stores, router/client over HTTP.
+type Service interface {
+	// Search finds what fits the words best, of whatever kind, the likeliest first. It
+	// needs ScopeRead. Messages are found by whom they concern alone: their sender, their
+	// recipient, of a broadcast every agent, and by a captain all of them.
+	Search(ctx context.Context, query Query) (Answer, error)
+}
+
+// Kinds lists the kinds that can be searched. Of what says the same in
+// two kinds the one named first is shown.
+func Kinds() []string {
+	return []string{router.KindLesson, router.KindKnowledge, router.KindProcedure, router.KindFact, router.KindTask, router.KindFinding, router.KindEpisode, router.KindMessage}
+}
+
+// Query asks for what fits some words. A filter that a kind cannot have
+// leaves the kind out, and the answer says so.
+type Query struct {
+	Query    string   `json:"query"`
+	Kinds    []string `json:"kinds,omitempty"` // of Kinds; none: all
+	Project  string   `json:"project,omitempty"`
+	Category string   `json:"category,omitempty"` // a lesson's domain, an episode's event type, a message's signal, a finding's severity, a task's status
+	Tags     []string `json:"tags,omitempty"`     // each must be on it
+	AgentID  string   `json:"agent_id,omitempty"` // who wrote it; of a task, who made or has it
+	// Since, Until and TimeRange bound when it was written or last changed; of a lesson, when it was first reported.
+	Since     time.Time `json:"since,omitzero"`
+	Until     time.Time `json:"until,omitzero"`
+	TimeRange string    `json:"time_range,omitempty"` // as learning.ParseTimeRange reads it; within Since and Until
+	Limit     int       `json:"limit,omitempty"`      // 1 to MaxFound; 0 means DefaultFound
+	Explain   bool      `json:"explain,omitempty"`    // fill Why
+}
+
+// Bounds of a search's answer.
+const (
+	DefaultFound = 10
+	MaxFound     = 50
+	// snippetBytes is how much of a text is shown: a paragraph.
+	snippetBytes = 400
+)
+
+// Hit is one thing that fits.
+type Hit struct {
+	Kind     string    `json:"kind"`
+	ID       string    `json:"id"` // of a fact its key, of a procedure its name
+	Title    string    `json:"title"`
+	Snippet  string    `json:"snippet"`
+	Category string    `json:"category,omitempty"` // as Query.Category names it
+	Project  string    `json:"project,omitempty"`
+	Author   string    `json:"author,omitempty"`
+	Trust    string    `json:"trust,omitempty"`
+	At       time.Time `json:"at"`
+	// Relevance is how probably it is what was meant, from 0 to 1, and orders the answer.
+	// It compares between kinds and between queries.
+	Relevance float64 `json:"relevance"`
+	// RelevanceScore is its score among those of its kind, as a search of that kind alone gives it.
+	RelevanceScore float64           `json:"relevance_score"`
+	Why            []learning.Reason `json:"why,omitempty"` // the parts of RelevanceScore; they add up to it
+	// Also are hits of other kinds that say the same, and are not listed themselves.
+	Also []Ref `json:"also,omitempty"`
+
+	words []uint32 // see fold
+}
+
+// Ref names something that was found.
+type Ref struct {
+	Kind  string `json:"kind"`
+	ID    string `json:"id"`
+	Title string `json:"title"`
+}
+
+// SearchedKind says what became of one kind in a search.
+type SearchedKind struct {
+	Kind string `json:"kind"`
+	// Found is how many of it fit, up to the limit of the search.
+	Found   int    `json:"found"`
+	LeftOut string `json:"left_out,omitempty"` // why it was not searched
+	Notice  string `json:"notice,omitempty"`   // what should be known of how it was searched
+	unasked bool   // it was not among the kinds asked for
+}
+
+// Answer is the answer to a Query, the likeliest first.
+type Answer struct {
+	Results   []Hit             `json:"results"`
+	Count     int               `json:"count"`
+	Kinds     []SearchedKind    `json:"kinds"`               // of those asked for
+	Searched  []string          `json:"searched"`            // the words that were looked for, by their stems
+	Corrected map[string]string `json:"corrected,omitempty"` // words that nobody wrote, and what was searched instead
+	Notice    string            `json:"notice,omitempty"`
+	// Tried says, where nothing was found, what was tried.
+	Tried []learning.Tried `json:"tried,omitempty"`
+}
+
+// Searcher is the Service beside the stores.
+type Searcher struct {
+	kinds  []searchKind
+	now    skillrouter.Clock
+	misses learning.MissObserver
+}
+
+var _ Service = (*Searcher)(nil)
+
+// SearcherOptions are the settings of a Searcher.
+type SearcherOptions struct {
+	Now    skillrouter.Clock     // time.Now if nil
+	Misses learning.MissObserver // is told of questions that no memory answers; may be nil
+}
+
+// NewSearcher makes a Searcher over the sources.
+func NewSearcher(sources Sources, options SearcherOptions) *Searcher {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	return &Searcher{kinds: sources.kinds(), now: options.Now, misses: options.Misses}
+}
+
+// Search implements Service.
+func (s *Searcher) Search(ctx context.Context, query Query) (Answer, error) {
+	request, err := s.check(ctx, query)
+	if err != nil {
+		return Answer{}, err
+	}
+	results, err := s.search(ctx, request)
+	if err != nil {
+		return Answer{}, err
+	}
+	if results.Count == 0 {
+		if err := s.repair(ctx, request, &results); err != nil {
+			return Answer{}, err
+		}
+	}
+	if vain := len(results.Tried) > 0; vain && s.misses != nil && request.whole() {
+		s.misses.Missed(ctx, learning.Miss{Question: query.Query, Project: query.Project, In: learning.GapInSearch})
+	}
+	return results, nil
+}
+
+// request is a checked Query.
+type request struct {
+	Query
+	span   learning.TimeRange
+	now    time.Time
+	caller skillrouter.Principal
+	words  []string // see tfidf.QueryTerms
+	joined []string // what may stand for several of them at once
+	corpus *tfidf.Corpus
+}
+
+// whole tells whether a query asks all that is known of a project: see learning.KnowledgeQuery.
+func (r *request) whole() bool {
+	return len(r.Kinds) == 0 && r.Category == "" && len(r.Tags) == 0 && r.AgentID == "" && r.span == (learning.TimeRange{})
+}
+
+func (s *Searcher) check(ctx context.Context, query Query) (*request, error) {
+	r := &request{Query: query, now: s.now(), caller: skillrouter.PrincipalOf(ctx)}
+	if err := r.caller.Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	if err := skillrouter.CheckRequired("query", query.Query, learning.MaxQuery); err != nil {
+		return nil, err
+	}
+	for _, kind := range query.Kinds {
+		if err := skillrouter.CheckOneOf("kinds", kind, Kinds()); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range []struct{ field, value string }{{"project", query.Project}, {"category", query.Category}, {"agent_id", query.AgentID}} {
+		if err := skillrouter.CheckName(name.field, name.value); err != nil {
+			return nil, err
+		}
+	}
+	if len(query.Tags) > learning.MaxTags {
+		return nil, skillrouter.InvalidField("tags", "are more than %d", learning.MaxTags)
+	}
+	for _, tag := range query.Tags {
+		if err := skillrouter.CheckRequired("tags", tag, learning.MaxTitle); err != nil {
+			return nil, err
+		}
+		if err := skillrouter.CheckName("tags", tag); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if r.Limit, err = skillrouter.Limit(query.Limit, DefaultFound, MaxFound); err != nil {
+		return nil, err
+	}
+	if r.span, err = learning.ParseTimeRange("time_range", query.TimeRange, r.now); err != nil {
+		return nil, err
+	}
+	r.span = r.span.Meet(learning.TimeRange{From: query.Since, To: query.Until})
+	r.words, r.joined = tfidf.QueryTerms(query.Query)
+	r.words, r.joined = r.words[:min(len(r.words), tfidf.MaxQueryTerms)], r.joined[:min(len(r.joined), tfidf.MaxQueryTerms)]
+	return r, nil
+}
+
+// search asks every kind at the same time, and ranks what they have.
+func (s *Searcher) search(ctx context.Context, r *request) (Answer, error) {
+	s.weigh(r)
+	found, err := s.ask(learning.NotAsked(ctx), r)
+	if err != nil {
+		return Answer{}, err
+	}
+	results := Answer{Results: []Hit{}, Kinds: []SearchedKind{}, Searched: append([]string{}, r.words...)}
+	var hits []Hit
+	for _, f := range found {
+		if f.unasked {
+			continue
+		}
+		f.Found = len(f.hits)
+		results.Kinds = append(results.Kinds, f.SearchedKind)
+		hits = append(hits, f.hits...)
+		for word, instead := range f.corrected {
+			if r.corpus.Holding[tfidf.Stem(word)] > 0 {
+				continue // another kind knows it
+			}
+			if results.Corrected == nil {
+				results.Corrected = map[string]string{}
+			}
+			results.Corrected[word] = instead
+		}
+		if f.Notice != "" && !strings.Contains(results.Notice, f.Notice) {
+			results.Notice = strings.TrimPrefix(results.Notice+"; "+f.Notice, "; ")
+		}
+	}
+	rankHits(hits)
+	hits = foldAlike(hits, r.Limit)
+	results.Results = append(results.Results, hits[:min(len(hits), r.Limit)]...)
+	results.Count = len(results.Results)
+	return results, nil
+}
+
+// weigh counts in how many documents of all kinds that the caller may know of
+// the query's words occur.
+func (s *Searcher) weigh(r *request) {
+	r.corpus = &tfidf.Corpus{}
+	stems := slices.Concat(r.words, r.joined)
+	for _, kind := range s.kinds {
+		if kind.private && !r.caller.Has(skillrouter.ScopeCaptain) {
+			continue
+		}
+		frequencies, documents := kind.frequencies.Frequencies(stems)
+		r.corpus.Add(stems, frequencies, documents)
+	}
+}
