@@ -14,7 +14,13 @@ import (
 )
 
 // domains are the packages that the router's families and the transports may know.
-var domains = []string{".", "learning", "operational", "comms"}
+var domains = append([]string{".", "learning", "operational", "comms"}, learned...)
+
+// learned are the rooms of the memory: the kinds, and what is made of them.
+var learned = []string{
+	"learning/carry", "learning/consolidate", "learning/episode", "learning/escalation", "learning/experience", "learning/fact", "learning/feedback",
+	"learning/guard", "learning/guard/rule", "learning/knowledge", "learning/lesson", "learning/procedure", "learning/propagation", "learning/shelf",
+}
 
 // families are the rooms of the router: each does one thing with what the domains know.
 var families = []string{
@@ -35,24 +41,42 @@ var rooms = []struct {
 	{"migrations", nil, "SQL only"},
 	{"operational/store", []string{".", "operational"}, "a store serves its own domain"},
 	{"operational/operationaltest", []string{".", "operational"}, "a contract knows the interface and no implementation"},
-	{"learning/store", []string{".", "learning"}, "a store serves its own domain"},
-	{"learning/runbooks", []string{".", "learning"}, "files and rows are two forms of the same procedures, and the service has the rules"},
-	{"learning/folder", []string{".", "learning"}, "a folder gives to and takes from the service's interface, whoever implements it"},
-	{"learning/learningtest", []string{".", "learning"}, "a contract knows the interface and no implementation"},
+	{"learning/store", slices.Concat([]string{".", "learning"}, learned), "a store serves its own domain"},
+	{"learning/runbooks", []string{".", "learning", "learning/procedure"}, "files and rows are two forms of the same procedures, and the service has the rules"},
+	{"learning/folder", []string{".", "learning", "learning/lesson"}, "a folder gives to and takes from the service's interface, whoever implements it"},
+	{"learning/learningtest", slices.Concat([]string{".", "learning"}, learned), "a contract knows the interface and no implementation"},
 	{"operational", []string{"."}, "a domain knows no other domain"},
 	{"learning/guard/act", []string{".", "tfidf/wordlist"}, "what a command does is known without any rule of ours"},
-	{"learning", []string{".", "tfidf", "tfidf/wordlist", "learning/guard/act"}, "what is learned must be found, and what is proposed read"},
+	{"learning/shelf", []string{".", "learning", "tfidf"}, "rows are found alike, whatever they are"},
+	{"learning/condition", []string{".", "learning"}, "a condition knows what it is asked of by name alone"},
+	{"learning/likeness", []string{".", "learning", "tfidf", "tfidf/wordlist"}, "texts are compared, whoever has them"},
+	{"learning/knowledge", []string{".", "learning", "learning/shelf", "tfidf"}, "a kind knows no other kind"},
+	{"learning/episode", []string{".", "learning", "learning/shelf", "tfidf"}, "a kind knows no other kind"},
+	{"learning/fact", []string{".", "learning", "learning/shelf", "tfidf"}, "a kind knows no other kind"},
+	{"learning/guard/rule", []string{".", "learning", "learning/guard/act", "tfidf", "tfidf/wordlist"}, "a rule is compared with what a command does, wherever it came from"},
+	{"learning/lesson", []string{".", "learning", "learning/shelf", "learning/likeness", "learning/guard/rule", "tfidf"}, "a lesson is found, compared, and may be a rule"},
+	{"learning/procedure", []string{".", "learning", "learning/shelf", "learning/condition", "learning/lesson", "tfidf"}, "steps have conditions, and runs propose lessons"},
+	{"learning/guard", []string{".", "learning", "learning/lesson", "learning/guard/act", "learning/guard/rule", "tfidf"}, "rules come from lessons, and their outcomes move them"},
+	{"learning/escalation", []string{".", "learning", "learning/condition", "learning/lesson"}, "conditions choose lessons"},
+	{"learning/propagation", []string{".", "learning", "learning/lesson", "tfidf", "tfidf/wordlist"}, "a lesson reaches whom it fits"},
+	{"learning/experience", []string{".", "learning", "learning/episode", "learning/lesson"}, "how operations went is learned from episodes"},
+	{"learning/consolidate", []string{
+		".", "learning", "learning/episode", "learning/fact", "learning/lesson", "learning/procedure", "learning/guard/act", "tfidf/wordlist",
+	}, "it proposes kinds from transcripts"},
+	{"learning/feedback", []string{".", "learning", "learning/knowledge", "learning/episode", "learning/lesson"}, "what users say of answers is asked again of what answered"},
+	{"learning/carry", []string{".", "learning", "learning/knowledge", "learning/episode", "learning/fact", "learning/procedure", "learning/lesson", "learning/experience"}, "every kind is carried from one router to another"},
+	{"learning", []string{".", "tfidf"}, "the vocabulary knows no kind"},
 	{"comms", []string{".", "operational"}, "presence and mailbox are rules over operational state"},
 	{"router/classify", []string{".", "tfidf", "tfidf/wordlist"}, "what a question is about is told by its words, and asks no store"},
-	{"router/transfer", []string{".", "learning", "operational"}, "it moves what the domains keep, through their services"},
+	{"router/transfer", slices.Concat(learned, []string{".", "learning", "operational"}), "it moves what the domains keep, through their services"},
 	{"router/follow", []string{".", "operational"}, "it reads event logs, whatever is in them"},
-	{"router/session", []string{".", "learning", "operational"}, "a session begins and ends in both domains"},
-	{"router/crossing", []string{".", "learning", "operational", "router", "router/follow"}, "it carries what crosses between the domains"},
-	{"router/feed", []string{".", "learning", "operational", "router", "router/follow"}, "it orders what the event logs tell"},
-	{"router/reminder", []string{".", "learning", "operational", "router", "router/follow"}, "what reminders wait for happens in both domains"},
-	{"router/search", []string{".", "learning", "operational", "tfidf", "router", "router/follow"}, "one search over what the domains keep"},
-	{"router/contexts", []string{".", "learning", "operational", "tfidf", "router"}, "it chooses from what the domains keep"},
-	{"router", []string{".", "learning", "operational", "tfidf", "router/classify"}, "it asks the domains, and knows no family"},
+	{"router/session", slices.Concat(learned, []string{".", "learning", "operational"}), "a session begins and ends in both domains"},
+	{"router/crossing", slices.Concat(learned, []string{".", "learning", "operational", "router", "router/follow"}), "it carries what crosses between the domains"},
+	{"router/feed", slices.Concat(learned, []string{".", "learning", "operational", "router", "router/follow"}), "it orders what the event logs tell"},
+	{"router/reminder", slices.Concat(learned, []string{".", "learning/condition", "learning", "operational", "router", "router/follow"}), "what reminders wait for happens in both domains"},
+	{"router/search", slices.Concat(learned, []string{".", "learning", "operational", "tfidf", "router", "router/follow"}), "one search over what the domains keep"},
+	{"router/contexts", slices.Concat(learned, []string{".", "learning", "operational", "tfidf", "router"}), "it chooses from what the domains keep"},
+	{"router", slices.Concat(learned, []string{".", "learning", "operational", "tfidf", "router/classify"}), "it asks the domains, and knows no family"},
 	{"router/httpapi", slices.Concat(domains, families), "handlers translate between HTTP and the services"},
 	{"router/routertest/fixture", []string{"*"}, "tests of several rooms stand on real stores"},
 	{"comms/commstest", []string{".", "operational", "comms"}, "a contract knows the interface and no implementation"},
@@ -99,6 +123,10 @@ func TestImports(t *testing.T) {
 func TestImportsRefuses(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"learning", "skillrouter/operational"},
+		{"learning", "skillrouter/learning/lesson"},
+		{"learning/knowledge", "skillrouter/learning/episode"},
+		{"learning/lesson", "skillrouter/learning/guard"},
+		{"learning/guard/rule", "skillrouter/learning/lesson"},
 		{"operational", "skillrouter/learning"},
 		{"tfidf", "skillrouter"},
 		{"tfidf/wordlist", "skillrouter/tfidf"},

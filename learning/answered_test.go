@@ -7,6 +7,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 	"skillrouter/learning/learningtest"
 )
 
@@ -14,8 +15,8 @@ func TestAnsweredContract(t *testing.T) {
 	learningtest.RunAnswered(t, func(t *testing.T) (context.Context, learningtest.AnsweredWorld) {
 		ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 		s := open(t, t.TempDir(), time.Now).store
-		base := learning.NewKnowledgeBase(s, learning.Options{})
-		answered, err := learning.NewAnswered(ctx, s, base.Used, nil)
+		base := knowledge.NewBase(s, learning.Options{})
+		answered, err := knowledge.NewAnswered(ctx, s, base.Used, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,27 +30,27 @@ func TestAnsweredContract(t *testing.T) {
 func TestAnsweredOutlivesTheProcessAndFades(t *testing.T) {
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	s := open(t, t.TempDir(), time.Now).store
-	base := learning.NewKnowledgeBase(s, learning.Options{})
-	first, err := learning.NewAnswered(ctx, s, nil, nil)
+	base := knowledge.NewBase(s, learning.Options{})
+	first, err := knowledge.NewAnswered(ctx, s, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := base.Store(ctx, learning.KnowledgeDraft{Category: "c", Title: "Rotate certificates", Content: "certbot renew"})
+	stored, err := base.Store(ctx, knowledge.Draft{Category: "c", Title: "Rotate certificates", Content: "certbot renew"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := first.Answered(ctx, stored.ID, learning.AnswerDraft{Query: "red padlock"}); err != nil {
+	if _, err := first.Answered(ctx, stored.ID, knowledge.AnswerDraft{Query: "red padlock"}); err != nil {
 		t.Fatal(err)
 	}
 	var scores []float64
 	for _, later := range []time.Duration{0, 180 * 24 * time.Hour, 360 * 24 * time.Hour} {
-		next := learning.NewKnowledgeBase(s, learning.Options{})
-		answered, err := learning.NewAnswered(ctx, s, nil, func() time.Time { return time.Now().Add(later) })
+		next := knowledge.NewBase(s, learning.Options{})
+		answered, err := knowledge.NewAnswered(ctx, s, nil, func() time.Time { return time.Now().Add(later) })
 		if err != nil {
 			t.Fatal(err)
 		}
 		next.LearnFrom(answered)
-		found, err := next.Search(ctx, learning.KnowledgeQuery{Query: "red padlock"})
+		found, err := next.Search(ctx, knowledge.Query{Query: "red padlock"})
 		if err != nil || found.Count != 1 {
 			t.Fatalf("after a restart: %+v, %v", found, err)
 		}

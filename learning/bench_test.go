@@ -10,6 +10,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 )
 
 // writer makes entries of words that are about as unevenly used as real ones.
@@ -32,19 +33,19 @@ func (w writer) phrase(n int) string {
 	return strings.Join(words, " ")
 }
 
-func (w writer) draft(id string) learning.KnowledgeDraft {
-	return learning.KnowledgeDraft{ID: id, Category: "pattern", Title: w.phrase(6), Content: w.phrase(60), Tags: []string{"t"}, Project: "p"}
+func (w writer) draft(id string) knowledge.Draft {
+	return knowledge.Draft{ID: id, Category: "pattern", Title: w.phrase(6), Content: w.phrase(60), Tags: []string{"t"}, Project: "p"}
 }
 
 // drafts returns a source of n drafts for Bulk, and how many bytes they hold.
-func (w writer) drafts(prefix string, n int) func() (learning.KnowledgeDraft, error) {
-	made := make([]learning.KnowledgeDraft, n)
+func (w writer) drafts(prefix string, n int) func() (knowledge.Draft, error) {
+	made := make([]knowledge.Draft, n)
 	for i := range made {
 		made[i] = w.draft(fmt.Sprint(prefix, i))
 	}
-	return func() (learning.KnowledgeDraft, error) {
+	return func() (knowledge.Draft, error) {
 		if len(made) == 0 {
-			return learning.KnowledgeDraft{}, io.EOF
+			return knowledge.Draft{}, io.EOF
 		}
 		d := made[0]
 		made = made[1:]
@@ -78,7 +79,7 @@ func BenchmarkRebuild(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if err := learning.NewKnowledgeBase(m.store, learning.Options{}).Rebuild(ctx); err != nil {
+		if err := knowledge.NewBase(m.store, learning.Options{}).Rebuild(ctx); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -94,7 +95,7 @@ func BenchmarkSearch(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := m.knowledge.Search(ctx, learning.KnowledgeQuery{Query: w.phrase(5)}); err != nil {
+		if _, err := m.knowledge.Search(ctx, knowledge.Query{Query: w.phrase(5)}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -7,7 +7,11 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/procedure"
 )
 
 // TestFactClear clears more facts than one step deletes, and holds every way of asking to it.
@@ -17,7 +21,7 @@ func TestFactClear(t *testing.T) {
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	remember := func(persona, category, key string, ttl int64) {
 		t.Helper()
-		_, err := facts.Remember(ctx, learning.FactDraft{Persona: persona, Category: category, Key: key, Value: json.RawMessage(`1`), TTL: &ttl})
+		_, err := facts.Remember(ctx, fact.Draft{Persona: persona, Category: category, Key: key, Value: json.RawMessage(`1`), TTL: &ttl})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,11 +34,11 @@ func TestFactClear(t *testing.T) {
 	remember("coder", "schemas", "expired", 1)
 	remember("default", "schemas", "s/1", 0)
 	clock.advance(2 * time.Second)
-	if _, err := facts.Recall(ctx, learning.FactRef{Persona: "coder", Key: "s/7"}); err != nil { // it is in memory now
+	if _, err := facts.Recall(ctx, fact.Ref{Persona: "coder", Key: "s/7"}); err != nil { // it is in memory now
 		t.Fatal(err)
 	}
-	lease, err := facts.Lease(ctx, learning.CacheRequest{Persona: "coder", Key: "expired"})
-	if err != nil || lease.Status != learning.CacheLeased {
+	lease, err := facts.Lease(ctx, fact.CacheRequest{Persona: "coder", Key: "expired"})
+	if err != nil || lease.Status != fact.CacheLeased {
 		t.Fatalf("%+v, %v", lease, err)
 	}
 
@@ -49,24 +53,24 @@ func TestFactClear(t *testing.T) {
 		t.Errorf("again: deleted %d, %v", n, err)
 	}
 	for _, key := range []string{"s/7", "s/449", "expired"} {
-		if _, err := facts.Recall(ctx, learning.FactRef{Persona: "coder", Key: key, StaleOK: true}); skillrouter.CodeOf(err) != skillrouter.NotFound {
+		if _, err := facts.Recall(ctx, fact.Ref{Persona: "coder", Key: key, StaleOK: true}); skillrouter.CodeOf(err) != skillrouter.NotFound {
 			t.Errorf("%s: %v", key, err)
 		}
 	}
-	page, err := facts.Search(ctx, learning.FactQuery{Persona: "coder", Pattern: "*"})
+	page, err := facts.Search(ctx, fact.Query{Persona: "coder", Pattern: "*"})
 	if err != nil || page.Count != 1 || page.Facts[0].Key != "stays" {
 		t.Errorf("%d facts are left, %v", page.Count, err)
 	}
-	if _, err := facts.Recall(ctx, learning.FactRef{Key: "s/1"}); err != nil {
+	if _, err := facts.Recall(ctx, fact.Ref{Key: "s/1"}); err != nil {
 		t.Errorf("another persona's: %v", err)
 	}
-	if _, err := facts.Complete(ctx, learning.CacheResult{Lease: lease.Lease, Value: json.RawMessage(`2`)}); skillrouter.CodeOf(err) != skillrouter.Conflict {
+	if _, err := facts.Complete(ctx, fact.CacheResult{Lease: lease.Lease, Value: json.RawMessage(`2`)}); skillrouter.CodeOf(err) != skillrouter.Conflict {
 		t.Errorf("what was computed before the clearing was stored after it: %v", err)
 	}
 	deleted := 0
 	events, err := m.store.Events(t.Context(), 0, 10_000)
 	for _, e := range events {
-		if e.Type == learning.EventFactDeleted {
+		if e.Type == fact.EventDeleted {
 			deleted++
 		}
 	}
@@ -80,7 +84,7 @@ func TestFactClear(t *testing.T) {
 func TestFactClearSparesLaterFacts(t *testing.T) {
 	facts, _ := openFacts(t, t.TempDir(), time.Now)
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
-	draft := func(key string) learning.FactDraft { return learning.FactDraft{Key: key, Value: json.RawMessage(`1`)} }
+	draft := func(key string) fact.Draft { return fact.Draft{Key: key, Value: json.RawMessage(`1`)} }
 	for i := range 300 {
 		if _, err := facts.Remember(ctx, draft(fmt.Sprint("old-", i))); err != nil {
 			t.Fatal(err)
@@ -132,7 +136,7 @@ func TestFactClearNeedsACaptain(t *testing.T) {
 func TestEpisodeClear(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
-	record := func(draft learning.EpisodeDraft) {
+	record := func(draft episode.Draft) {
 		t.Helper()
 		if _, err := m.episodes.Record(ctx, draft); err != nil {
 			t.Fatal(err)
@@ -140,20 +144,20 @@ func TestEpisodeClear(t *testing.T) {
 	}
 	const many = 230 // two whole steps and a bit
 	for i := range many {
-		record(learning.EpisodeDraft{Event: "mrr-drop", Learned: fmt.Sprintf("payment gateway %d", i)})
+		record(episode.Draft{Event: "mrr-drop", Learned: fmt.Sprintf("payment gateway %d", i)})
 	}
-	record(learning.EpisodeDraft{EventType: learning.EventAction, Title: "payment gateway", Content: "payment gateway"})
-	record(learning.EpisodeDraft{Event: "mrr-drop", Learned: "payment gateway", Persona: "coder"})
-	lessons := learning.NewLessons(m.store, learning.LessonOptions{})
-	experiences := learning.NewExperiences(m.store, m.episodes, lessons, learning.ExperienceOptions{})
+	record(episode.Draft{EventType: episode.EventAction, Title: "payment gateway", Content: "payment gateway"})
+	record(episode.Draft{Event: "mrr-drop", Learned: "payment gateway", Persona: "coder"})
+	lessons := lesson.NewLessons(m.store, lesson.Options{})
+	experiences := experience.NewExperiences(m.store, m.episodes, lessons, experience.Options{})
 	for range 3 {
-		if _, err := experiences.Record(ctx, learning.ExperienceDraft{OperationType: "build", Outcome: "success"}); err != nil {
+		if _, err := experiences.Record(ctx, experience.Draft{OperationType: "build", Outcome: "success"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	found := func(persona string) int {
 		t.Helper()
-		results, err := m.episodes.Search(ctx, learning.EpisodeQuery{Query: "payment gateway", Persona: persona, Limit: 200})
+		results, err := m.episodes.Search(ctx, episode.Query{Query: "payment gateway", Persona: persona, Limit: 200})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +187,7 @@ func TestEpisodeClear(t *testing.T) {
 	if here, there := found("default"), found("coder"); here != 0 || there != 1 {
 		t.Errorf("found %d and %d", here, there)
 	}
-	recall, err := experiences.Recall(ctx, learning.ExperienceFilter{OperationType: "build"})
+	recall, err := experiences.Recall(ctx, experience.Filter{OperationType: "build"})
 	if err != nil || recall.Count != 0 {
 		t.Errorf("%+v, %v", recall, err)
 	}
@@ -198,7 +202,7 @@ func TestProcedureClear(t *testing.T) {
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	save := func(persona, category, name string) {
 		t.Helper()
-		_, err := procedures.Save(ctx, learning.ProcedureDraft{Persona: persona, Category: category, Name: name, Steps: []learning.Step{{Action: "roll out the release"}}})
+		_, err := procedures.Save(ctx, procedure.Draft{Persona: persona, Category: category, Name: name, Steps: []procedure.Step{{Action: "roll out the release"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +212,7 @@ func TestProcedureClear(t *testing.T) {
 	}
 	save("", "", "other")
 	save("coder", "deployment", "deploy-1")
-	run, err := procedures.Start(ctx, learning.RunDraft{Name: "deploy-1"})
+	run, err := procedures.Start(ctx, procedure.RunDraft{Name: "deploy-1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,11 +226,11 @@ func TestProcedureClear(t *testing.T) {
 	if n, err := procedures.Clear(ctx, "", "deployment", 1000); err != nil || n != 53 {
 		t.Errorf("the rest: %d, %v", n, err)
 	}
-	found, err := procedures.Search(ctx, learning.ProcedureQuery{Query: "release", Persona: "*", Limit: 100})
+	found, err := procedures.Search(ctx, procedure.Query{Query: "release", Persona: "*", Limit: 100})
 	if err != nil || found.Count != 2 {
 		t.Errorf("%d are found, %v", found.Count, err)
 	}
-	if _, err := procedures.Report(ctx, learning.StepReport{RunID: run.ID, Status: learning.StepSucceeded}); err != nil {
+	if _, err := procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Status: procedure.StepSucceeded}); err != nil {
 		t.Errorf("a run under way: %v", err)
 	}
 }

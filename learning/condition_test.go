@@ -9,17 +9,17 @@ import (
 	"testing"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/condition"
 )
 
-func conditionEnv() learning.ConditionEnv {
+func conditionEnv() condition.Env {
 	facts := map[string]string{
 		"metrics.mrr.baseline": `{"value":75000,"range":[60000,90000]}`, "hosts": `["a","b"]`, "zero": "0",
 		"long": `["` + strings.Repeat("x", 1<<20) + `"]`,
 	}
-	return learning.ConditionEnv{
+	return condition.Env{
 		Params: map[string]json.RawMessage{"region": json.RawMessage(`"eu"`), "limit": json.RawMessage("20"), "dry_run": json.RawMessage("false")},
-		Results: []learning.StepResult{
+		Results: []condition.StepResult{
 			{Step: "check_baseline", Value: json.RawMessage(`{"drop_pct":31.5,"root_cause":null,"limit":99}`)},
 			{Step: "run-tests", Value: json.RawMessage(`{"exit_code":1,"stdout":" 42\n","drop":{"pct":5}}`)},
 			{Step: "said", Value: json.RawMessage(`"all operational"`)},
@@ -79,9 +79,9 @@ func TestConditionHolds(t *testing.T) {
 	}
 }
 
-func compiled(t *testing.T, text string) *learning.Condition {
+func compiled(t *testing.T, text string) *condition.Condition {
 	t.Helper()
-	condition, err := learning.CompileCondition(text)
+	condition, err := condition.Compile(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,14 +139,14 @@ func TestConditionRefuses(t *testing.T) {
 		"x.y() == 1":                             "is not accepted",
 		"now() > x":                              "function now",
 		"# == 1":                                 "is no expression",
-		"x == '" + strings.Repeat("y", learning.MaxCondition) + "'": "longer than",
-		"x == 1" + strings.Repeat(" or x == 1", 90):                 "maximum allowed nodes",
-		strings.Repeat("(", 900):                                    "is no expression",
-		"x == '\xff'\x00":                                           "",
-		"\xff == 1":                                                 "UTF-8",
+		"x == '" + strings.Repeat("y", condition.Max) + "'": "longer than",
+		"x == 1" + strings.Repeat(" or x == 1", 90):         "maximum allowed nodes",
+		strings.Repeat("(", 900):                            "is no expression",
+		"x == '\xff'\x00":                                   "",
+		"\xff == 1":                                         "UTF-8",
 	} {
 		t.Run(text[:min(len(text), 60)], func(t *testing.T) {
-			_, err := learning.CompileCondition(text)
+			_, err := condition.Compile(text)
 			if code := skillrouter.CodeOf(err); code != skillrouter.Invalid && code != skillrouter.TooLarge || skillrouter.FieldOf(err) != "condition" ||
 				!strings.Contains(skillrouter.MessageOf(err), says) || strings.Contains(skillrouter.MessageOf(err), "\n") {
 				t.Errorf("error %v does not say %q", err, says)
@@ -163,24 +163,24 @@ func TestConditionFacts(t *testing.T) {
 		asked++
 		return read(ctx, key)
 	}
-	condition := compiled(t, "limit == 0 and fact('hosts') is None or fact('zero') == 0 and fact('zero') < 1")
-	if held, err := condition.Holds(t.Context(), env); !held || err != nil {
+	c := compiled(t, "limit == 0 and fact('hosts') is None or fact('zero') == 0 and fact('zero') < 1")
+	if held, err := c.Holds(t.Context(), env); !held || err != nil {
 		t.Errorf("held = %v, error %v", held, err)
 	}
 	if asked != 1 {
 		t.Errorf("%d facts were asked for: one is needed, once", asked)
 	}
-	if got := fmt.Sprint(condition.Facts()); got != "[hosts zero]" {
+	if got := fmt.Sprint(c.Facts()); got != "[hosts zero]" {
 		t.Errorf("facts = %s", got)
 	}
 	if _, err := compiled(t, "fact('broken') == 1").Holds(t.Context(), env); err == nil || skillrouter.CodeOf(err) != skillrouter.Internal {
 		t.Errorf("a failing look-up gives %v", err)
 	}
-	if _, err := compiled(t, "fact('hosts') is None").Holds(t.Context(), learning.ConditionEnv{}); !strings.Contains(skillrouter.MessageOf(err), "may not ask for facts") {
+	if _, err := compiled(t, "fact('hosts') is None").Holds(t.Context(), condition.Env{}); !strings.Contains(skillrouter.MessageOf(err), "may not ask for facts") {
 		t.Errorf("without facts: %v", err)
 	}
 	many := "False"
-	for i := range learning.MaxConditionFacts + 1 {
+	for i := range condition.MaxFacts + 1 {
 		many += fmt.Sprintf(" or fact('%d') is not None", i)
 	}
 	if _, err := compiled(t, many).Holds(t.Context(), env); !strings.Contains(skillrouter.MessageOf(err), "more than 16 facts") {
@@ -211,7 +211,7 @@ func FuzzCompileCondition(f *testing.F) {
 	}
 	env := conditionEnv()
 	f.Fuzz(func(t *testing.T, text string) {
-		condition, err := learning.CompileCondition(text)
+		condition, err := condition.Compile(text)
 		if err != nil {
 			if code := skillrouter.CodeOf(err); code != skillrouter.Invalid && code != skillrouter.TooLarge {
 				t.Fatalf("%q: %v", text, err)

@@ -5,18 +5,18 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 func TestConfidenceCurve(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	day := func(n int) time.Time { return start.AddDate(0, 0, n) }
-	after := func(c float64) *learning.Snapshot { return &learning.Snapshot{Confidence: c} }
-	lesson := learning.Lesson{Status: learning.StatusValidated, Belief: learning.Belief{InitialConfidence: 0.9, DecayConstant: 0.01, ConfidenceAt: day(50)}}
-	history := []learning.LessonChange{
+	after := func(c float64) *lesson.Snapshot { return &lesson.Snapshot{Confidence: c} }
+	l := lesson.Lesson{Status: lesson.StatusValidated, Belief: lesson.Belief{InitialConfidence: 0.9, DecayConstant: 0.01, ConfidenceAt: day(50)}}
+	history := []lesson.Change{
 		{Kind: "reported", At: day(0), After: after(0.8)}, {Kind: "occurred", At: day(10)}, {Kind: "validated", At: day(50), After: after(0.9)},
 	}
-	points := learning.ConfidenceCurve(&lesson, history, day(100))
+	points := lesson.ConfidenceCurve(&l, history, day(100))
 	var kinds []string
 	for i, p := range points {
 		if i > 0 && p.At.Before(points[i-1].At) {
@@ -39,15 +39,15 @@ func TestConfidenceCurve(t *testing.T) {
 	if last := points[len(points)-1]; !last.Ahead || !last.At.Equal(day(190)) {
 		t.Errorf("the last is %+v", last)
 	}
-	lesson.Status = learning.StatusRetired
-	if retired := learning.ConfidenceCurve(&lesson, nil, day(51)); retired[len(retired)-1].Ahead || len(retired) > 60 {
+	l.Status = lesson.StatusRetired
+	if retired := lesson.ConfidenceCurve(&l, nil, day(51)); retired[len(retired)-1].Ahead || len(retired) > 60 {
 		t.Errorf("of a retired one without a history: %+v", retired)
 	}
-	var many []learning.LessonChange
+	var many []lesson.Change
 	for i := range 1000 {
-		many = append(many, learning.LessonChange{Kind: "applied", At: start.Add(time.Duration(i) * time.Hour), After: after(0.5)})
+		many = append(many, lesson.Change{Kind: "applied", At: start.Add(time.Duration(i) * time.Hour), After: after(0.5)})
 	}
-	if points := learning.ConfidenceCurve(&lesson, many, day(60)); len(points) > 400 {
+	if points := lesson.ConfidenceCurve(&l, many, day(60)); len(points) > 400 {
 		t.Errorf("%d points", len(points))
 	}
 }

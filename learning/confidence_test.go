@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 var believedAt = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -16,9 +17,9 @@ var believedAt = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 func days(n float64) time.Time { return believedAt.Add(time.Duration(n * 24 * float64(time.Hour))) }
 
 // beliefs draws any belief that can be stored.
-func beliefs() *rapid.Generator[learning.Belief] {
-	return rapid.Custom(func(rt *rapid.T) learning.Belief {
-		return learning.Belief{
+func beliefs() *rapid.Generator[lesson.Belief] {
+	return rapid.Custom(func(rt *rapid.T) lesson.Belief {
+		return lesson.Belief{
 			InitialConfidence: rapid.Float64Range(0, 1).Draw(rt, "confidence"), DecayConstant: rapid.Float64Range(0, 1).Draw(rt, "decay"), ConfidenceAt: believedAt,
 		}
 	})
@@ -34,8 +35,8 @@ func times() *rapid.Generator[time.Time] {
 // TestFiguresOfTheContract compares with figures that were computed apart, from
 // CONTRACT.md's formulas.
 func TestFiguresOfTheContract(t *testing.T) {
-	belief := func(c float64) learning.Belief {
-		return learning.Belief{InitialConfidence: c, DecayConstant: learning.DecayConstant, ConfidenceAt: believedAt}
+	belief := func(c float64) lesson.Belief {
+		return lesson.Belief{InitialConfidence: c, DecayConstant: lesson.DecayConstant, ConfidenceAt: believedAt}
 	}
 	for _, c := range []struct {
 		name string
@@ -52,12 +53,12 @@ func TestFiguresOfTheContract(t *testing.T) {
 		{"the 10th, 7 successes, after 30 days", after(belief(0.8), learning.ResultSuccess, 10, 7, 30), 0.687297308147},
 		{"the 100th, all successes", after(belief(0.9), learning.ResultSuccess, 100, 100, 0), 0.95},
 		{"the 100th, all failures", after(belief(0.2), learning.ResultFailure, 100, 0, 0), 0.1},
-		{"confirmed", belief(0.8).Judged(learning.ValidationConfirmed, days(0)).InitialConfidence, 0.88},
-		{"confirmed up to 0.95", belief(0.9).Judged(learning.ValidationConfirmed, days(0)).InitialConfidence, 0.95},
-		{"refuted", belief(0.8).Judged(learning.ValidationRefuted, days(0)).InitialConfidence, 0.56},
-		{"refuted down to 0.1", belief(0.11).Judged(learning.ValidationRefuted, days(0)).InitialConfidence, 0.1},
-		{"outdated", belief(0.5).Judged(learning.ValidationOutdated, days(0)).InitialConfidence, 0.35},
-		{"partial, after 30 days", belief(0.8).Judged(learning.ValidationPartial, days(30)).InitialConfidence, 0.592654576545},
+		{"confirmed", belief(0.8).Judged(lesson.ValidationConfirmed, days(0)).InitialConfidence, 0.88},
+		{"confirmed up to 0.95", belief(0.9).Judged(lesson.ValidationConfirmed, days(0)).InitialConfidence, 0.95},
+		{"refuted", belief(0.8).Judged(lesson.ValidationRefuted, days(0)).InitialConfidence, 0.56},
+		{"refuted down to 0.1", belief(0.11).Judged(lesson.ValidationRefuted, days(0)).InitialConfidence, 0.1},
+		{"outdated", belief(0.5).Judged(lesson.ValidationOutdated, days(0)).InitialConfidence, 0.35},
+		{"partial, after 30 days", belief(0.8).Judged(lesson.ValidationPartial, days(30)).InitialConfidence, 0.592654576545},
 	} {
 		if math.Abs(c.got-c.want) > 1e-9 {
 			t.Errorf("%s: %.12f, want %.12f", c.name, c.got, c.want)
@@ -65,7 +66,7 @@ func TestFiguresOfTheContract(t *testing.T) {
 	}
 }
 
-func after(b learning.Belief, outcome learning.Result, applied, succeeded int64, day float64) float64 {
+func after(b lesson.Belief, outcome learning.Result, applied, succeeded int64, day float64) float64 {
 	next, _ := b.Applied(outcome, applied, float64(succeeded)/float64(applied), days(day))
 	return next.InitialConfidence
 }
@@ -101,11 +102,11 @@ func TestEvidenceMovesConfidenceItsOwnWay(t *testing.T) {
 			rt.Errorf("a greater share of successes lowers %g to %g", half.InitialConfidence, more.InitialConfidence)
 		}
 		left := b.At(at)
-		up, down, same := b.Judged(learning.ValidationConfirmed, at), b.Judged(learning.ValidationRefuted, at), b.Judged(learning.ValidationPartial, at)
+		up, down, same := b.Judged(lesson.ValidationConfirmed, at), b.Judged(lesson.ValidationRefuted, at), b.Judged(lesson.ValidationPartial, at)
 		if up.InitialConfidence < left || down.InitialConfidence > left || same.InitialConfidence != left {
 			rt.Errorf("of %g: confirmed %g, refuted %g, partial %g", left, up.InitialConfidence, down.InitialConfidence, same.InitialConfidence)
 		}
-		for _, next := range []learning.Belief{good, half, bad, up, down, same} {
+		for _, next := range []lesson.Belief{good, half, bad, up, down, same} {
 			if c := next.InitialConfidence; !(c >= 0 && c <= 1) || next.DecayConstant != b.DecayConstant || next.ConfidenceAt.Before(b.ConfidenceAt) {
 				rt.Errorf("%+v became %+v", b, next)
 			}
@@ -121,7 +122,7 @@ func TestOrderOfOutcomes(t *testing.T) {
 		outcomes := rapid.SliceOfN(rapid.SampledFrom(learning.Results()), 1, 12).Draw(rt, "outcomes")
 		shuffled := rapid.Permutation(outcomes).Draw(rt, "shuffled")
 		run := func(outcomes []learning.Result) (succeeded int64, confidence float64) {
-			b := learning.Belief{InitialConfidence: 0.8, DecayConstant: learning.DecayConstant, ConfidenceAt: believedAt}
+			b := lesson.Belief{InitialConfidence: 0.8, DecayConstant: lesson.DecayConstant, ConfidenceAt: believedAt}
 			for i, outcome := range outcomes {
 				evidence := map[learning.Result]float64{learning.ResultSuccess: 1, learning.ResultPartial: 0.5}[outcome]
 				rate := (float64(succeeded) + evidence) / float64(i+1)
@@ -151,7 +152,7 @@ func TestOrderOfOutcomes(t *testing.T) {
 }
 
 // TestDeprecationIsReached: whatever a lesson was held for, failures alone
-// deprecate it, and never before DeprecationApplications; successes never do.
+// deprecate it, and never before lesson.DeprecationApplications; successes never do.
 func TestDeprecationIsReached(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := beliefs().Draw(rt, "belief")
@@ -162,7 +163,7 @@ func TestDeprecationIsReached(t *testing.T) {
 				reached = int(i)
 			}
 		}
-		if reached < learning.DeprecationApplications {
+		if reached < lesson.DeprecationApplications {
 			rt.Errorf("reached after %d", reached)
 		}
 		b = beliefs().Draw(rt, "another")
@@ -178,8 +179,8 @@ func TestDeprecationIsReached(t *testing.T) {
 // TestClockThatJumps: evidence that a clock set back brings does not make the
 // decay longer that resumes when the clock is right again.
 func TestClockThatJumps(t *testing.T) {
-	b := learning.Belief{InitialConfidence: 0.8, DecayConstant: learning.DecayConstant, ConfidenceAt: days(100)}
-	back := b.Judged(learning.ValidationPartial, days(-1000))
+	b := lesson.Belief{InitialConfidence: 0.8, DecayConstant: lesson.DecayConstant, ConfidenceAt: days(100)}
+	back := b.Judged(lesson.ValidationPartial, days(-1000))
 	if got := back.At(days(100)); got != 0.8 {
 		t.Errorf("%g is left", got)
 	}

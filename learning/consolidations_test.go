@@ -10,22 +10,25 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/consolidate"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/fact"
 	"skillrouter/learning/learningtest"
 )
 
 func TestConsolidationContract(t *testing.T) {
 	learningtest.Consolidation(t, func(t *testing.T, threshold float64) learningtest.ConsolidationWorld {
-		w, _ := openConsolidation(t, t.TempDir(), learning.ConsolidationOptions{Threshold: threshold})
+		w, _ := openConsolidation(t, t.TempDir(), consolidate.Options{Threshold: threshold})
 		return w
 	})
 }
 
-func openConsolidation(t *testing.T, dir string, options learning.ConsolidationOptions) (learningtest.ConsolidationWorld, memory) {
+func openConsolidation(t *testing.T, dir string, options consolidate.Options) (learningtest.ConsolidationWorld, memory) {
 	m := open(t, dir, time.Now)
-	facts := learning.NewFacts(m.store, learning.Options{})
-	ports := learning.ConsolidationPorts{Facts: facts, Episodes: m.episodes}
+	facts := fact.NewFacts(m.store, learning.Options{})
+	ports := consolidate.Ports{Facts: facts, Episodes: m.episodes}
 	return learningtest.ConsolidationWorld{
-		Consolidation: learning.NewConsolidation(m.store, ports, options), Facts: facts, Episodes: m.episodes,
+		Consolidation: consolidate.New(m.store, ports, options), Facts: facts, Episodes: m.episodes,
 	}, m
 }
 
@@ -38,8 +41,8 @@ func asOpen(t *testing.T) context.Context {
 
 // TestWhoMayDecide has others than the transcript's agent decide.
 func TestWhoMayDecide(t *testing.T) {
-	w, _ := openConsolidation(t, t.TempDir(), learning.ConsolidationOptions{})
-	got, err := w.Consolidation.Consolidate(asAgent(t, "a", skillrouter.ScopeAgent), learning.TranscriptDraft{Text: said})
+	w, _ := openConsolidation(t, t.TempDir(), consolidate.Options{})
+	got, err := w.Consolidation.Consolidate(asAgent(t, "a", skillrouter.ScopeAgent), consolidate.TranscriptDraft{Text: said})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,10 +60,10 @@ func TestWhoMayDecide(t *testing.T) {
 			t.Errorf("%s rejects: %v", name, err)
 		}
 	}
-	if _, err := w.Consolidation.Consolidate(asAgent(t, "b", skillrouter.ScopeAgent), learning.TranscriptDraft{AgentID: "a", Text: said}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := w.Consolidation.Consolidate(asAgent(t, "b", skillrouter.ScopeAgent), consolidate.TranscriptDraft{AgentID: "a", Text: said}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
 		t.Errorf("as another: %v", err)
 	}
-	if _, err := w.Consolidation.Proposals(t.Context(), learning.ProposalFilter{}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := w.Consolidation.Proposals(t.Context(), consolidate.ProposalFilter{}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
 		t.Errorf("a stranger lists: %v", err)
 	}
 	if p, err := w.Consolidation.Accept(asAgent(t, "a", skillrouter.ScopeAgent), id); err != nil || p.DecidedBy != "a" {
@@ -70,15 +73,15 @@ func TestWhoMayDecide(t *testing.T) {
 
 // failingPlace stores facts, and then fails or does not.
 type failingPlace struct {
-	learning.FactService
+	fact.Service
 	before, after atomic.Bool
 }
 
-func (f *failingPlace) Remember(ctx context.Context, d learning.FactDraft) (learning.FactStored, error) {
+func (f *failingPlace) Remember(ctx context.Context, d fact.Draft) (fact.Stored, error) {
 	if f.before.Load() {
-		return learning.FactStored{}, errors.New("killed before it was stored")
+		return fact.Stored{}, errors.New("killed before it was stored")
 	}
-	stored, err := f.FactService.Remember(ctx, d)
+	stored, err := f.Service.Remember(ctx, d)
 	if f.after.Load() {
 		return stored, errors.New("killed after it was stored")
 	}
@@ -105,45 +108,45 @@ func TestAcceptingGoesOnAfterADeath(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			ctx := asOpen(t)
 			m := open(t, t.TempDir(), time.Now)
-			place := &failingPlace{FactService: learning.NewFacts(m.store, learning.Options{})}
+			place := &failingPlace{Service: fact.NewFacts(m.store, learning.Options{})}
 			place.before.Store(test.before)
 			place.after.Store(!test.before)
-			ports := learning.ConsolidationPorts{Facts: place, Episodes: m.episodes}
-			options := learning.ConsolidationOptions{Threshold: 0.7}
-			first := learning.NewConsolidation(m.store, ports, options)
-			if _, err := first.Consolidate(ctx, learning.TranscriptDraft{Text: said}); err == nil {
+			ports := consolidate.Ports{Facts: place, Episodes: m.episodes}
+			options := consolidate.Options{Threshold: 0.7}
+			first := consolidate.New(m.store, ports, options)
+			if _, err := first.Consolidate(ctx, consolidate.TranscriptDraft{Text: said}); err == nil {
 				t.Fatal("nothing failed")
 			}
 			place.before.Store(false)
 			place.after.Store(false)
 			if test.written {
-				if _, err := place.Remember(ctx, learning.FactDraft{Key: "project.test_command", Value: []byte(`"make test"`)}); err != nil {
+				if _, err := place.Remember(ctx, fact.Draft{Key: "project.test_command", Value: []byte(`"make test"`)}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			next := learning.NewConsolidation(m.store, ports, options)
+			next := consolidate.New(m.store, ports, options)
 			if !test.again {
 				next.Resume(ctx)
 			}
-			got, err := next.Consolidate(ctx, learning.TranscriptDraft{Text: said})
+			got, err := next.Consolidate(ctx, consolidate.TranscriptDraft{Text: said})
 			if err != nil || !got.Duplicate || got.Accepted != len(got.Proposals) {
 				t.Fatalf("%+v, %v", got, err)
 			}
 			for _, p := range got.Proposals {
-				if p.Kind == learning.ProposalFact && !strings.Contains(p.Reason, test.byReason) {
+				if p.Kind == consolidate.ProposalFact && !strings.Contains(p.Reason, test.byReason) {
 					t.Errorf("%+v", p)
 				}
 			}
-			fact, err := place.Recall(ctx, learning.FactRef{Key: "project.test_command"})
+			fact, err := place.Recall(ctx, fact.Ref{Key: "project.test_command"})
 			if err != nil || string(fact.Value) != test.value {
 				t.Errorf("%s, %v", fact.Value, err)
 			}
-			episodes, err := m.episodes.Recent(ctx, learning.EpisodeFilter{})
+			episodes, err := m.episodes.Recent(ctx, episode.Filter{})
 			if err != nil || len(episodes) != 1 {
 				t.Errorf("%d episodes, %v", len(episodes), err)
 			}
 			var events int64
-			if err := m.db.Read.Raw("SELECT count(*) FROM events WHERE type = ?", learning.EventProposalAccepted).Scan(&events).Error; err != nil || events != int64(len(got.Proposals)) {
+			if err := m.db.Read.Raw("SELECT count(*) FROM events WHERE type = ?", consolidate.EventProposalAccepted).Scan(&events).Error; err != nil || events != int64(len(got.Proposals)) {
 				t.Errorf("%d events for %d proposals, %v", events, len(got.Proposals), err)
 			}
 		})
@@ -151,40 +154,40 @@ func TestAcceptingGoesOnAfterADeath(t *testing.T) {
 }
 
 // scripted is an Extractor that answers as it is told.
-type scripted func(ctx context.Context, t learning.Transcript) ([]learning.ProposalDraft, error)
+type scripted func(ctx context.Context, t consolidate.Transcript) ([]consolidate.ProposalDraft, error)
 
 func (s scripted) Name() string { return "scripted" }
 
-func (s scripted) Extract(ctx context.Context, t learning.Transcript) ([]learning.ProposalDraft, error) {
+func (s scripted) Extract(ctx context.Context, t consolidate.Transcript) ([]consolidate.ProposalDraft, error) {
 	return s(ctx, t)
 }
 
 // TestExtractorsAreNotTrusted has an extractor propose what it should not.
 func TestExtractorsAreNotTrusted(t *testing.T) {
-	fact := func(key, value string, evidence ...string) learning.ProposalDraft {
-		return learning.ProposalDraft{Kind: learning.ProposalFact, Fact: &learning.FactDraft{Key: key, Value: []byte(value), Persona: "other", AgentID: "captain"}, Confidence: 1, Evidence: evidence}
+	fact := func(key, value string, evidence ...string) consolidate.ProposalDraft {
+		return consolidate.ProposalDraft{Kind: consolidate.ProposalFact, Fact: &fact.Draft{Key: key, Value: []byte(value), Persona: "other", AgentID: "captain"}, Confidence: 1, Evidence: evidence}
 	}
-	w, _ := openConsolidation(t, t.TempDir(), learning.ConsolidationOptions{Threshold: 0.9, Extractor: scripted(func(context.Context, learning.Transcript) ([]learning.ProposalDraft, error) {
-		list := []learning.ProposalDraft{
+	w, _ := openConsolidation(t, t.TempDir(), consolidate.Options{Threshold: 0.9, Extractor: scripted(func(context.Context, consolidate.Transcript) ([]consolidate.ProposalDraft, error) {
+		list := []consolidate.ProposalDraft{
 			fact("true", "1", "The test command is `pytest -q`."),
 			fact("made-up", "1", "this was never said"), fact("unfounded", "1"),
 			fact("secret", `"x"`), fact("db", `{"password":"hunter2-and-3"}`), fact("bad key ", "1"), fact("bad-value", "{"),
-			{Kind: learning.ProposalFact},
+			{Kind: consolidate.ProposalFact},
 			{Kind: "reminder"},
-			{Kind: learning.ProposalEpisode, Episode: &learning.EpisodeDraft{}},
+			{Kind: consolidate.ProposalEpisode, Episode: &episode.Draft{}},
 		}
-		for range 2 * learning.MaxProposals {
+		for range 2 * consolidate.MaxProposals {
 			list = append(list, fact(strings.Repeat("k", 1+len(list)), "1"))
 		}
 		return list, nil
 	})})
-	got, err := w.Consolidation.Consolidate(asOpen(t), learning.TranscriptDraft{Text: said})
-	if err != nil || got.Extractor != "scripted" || len(got.Proposals) != learning.MaxProposals || got.Accepted != 1 {
+	got, err := w.Consolidation.Consolidate(asOpen(t), consolidate.TranscriptDraft{Text: said})
+	if err != nil || got.Extractor != "scripted" || len(got.Proposals) != consolidate.MaxProposals || got.Accepted != 1 {
 		t.Fatalf("%d proposals, %d accepted, %v", len(got.Proposals), got.Accepted, err)
 	}
 	for _, p := range got.Proposals {
 		founded := strings.Contains(string(p.Content), `"true"`)
-		if founded != (p.Confidence == 1) || !founded && p.Confidence > learning.UnfoundedConfidence || p.Persona != "default" || strings.Contains(string(p.Content), "captain") {
+		if founded != (p.Confidence == 1) || !founded && p.Confidence > consolidate.UnfoundedConfidence || p.Persona != "default" || strings.Contains(string(p.Content), "captain") {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -193,36 +196,36 @@ func TestExtractorsAreNotTrusted(t *testing.T) {
 // TestFailingExtractor asks the rules in place of a model that fails or hangs.
 func TestFailingExtractor(t *testing.T) {
 	for name, extractor := range map[string]scripted{
-		"fails": func(context.Context, learning.Transcript) ([]learning.ProposalDraft, error) {
+		"fails": func(context.Context, consolidate.Transcript) ([]consolidate.ProposalDraft, error) {
 			return nil, skillrouter.Errorf(skillrouter.Unavailable, "no model answers")
 		},
-		"hangs": func(ctx context.Context, _ learning.Transcript) ([]learning.ProposalDraft, error) {
+		"hangs": func(ctx context.Context, _ consolidate.Transcript) ([]consolidate.ProposalDraft, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, _ := openConsolidation(t, t.TempDir(), learning.ConsolidationOptions{Extractor: extractor, ExtractTimeout: 20 * time.Millisecond})
-			got, err := w.Consolidation.Consolidate(asOpen(t), learning.TranscriptDraft{Text: said})
-			if err != nil || got.Extractor != learning.RulesExtractor || len(got.Proposals) != 2 || got.Notice == "" {
+			w, _ := openConsolidation(t, t.TempDir(), consolidate.Options{Extractor: extractor, ExtractTimeout: 20 * time.Millisecond})
+			got, err := w.Consolidation.Consolidate(asOpen(t), consolidate.TranscriptDraft{Text: said})
+			if err != nil || got.Extractor != consolidate.RulesExtractor || len(got.Proposals) != 2 || got.Notice == "" {
 				t.Errorf("%+v, %v", got, err)
 			}
-			again, err := w.Consolidation.Consolidate(asOpen(t), learning.TranscriptDraft{Text: said})
+			again, err := w.Consolidation.Consolidate(asOpen(t), consolidate.TranscriptDraft{Text: said})
 			if err != nil || !again.Duplicate || again.Notice != got.Notice {
 				t.Errorf("%+v, %v", again, err)
 			}
 		})
 	}
 	ctx, cancel := context.WithCancel(asOpen(t))
-	w, _ := openConsolidation(t, t.TempDir(), learning.ConsolidationOptions{Extractor: scripted(func(ctx context.Context, _ learning.Transcript) ([]learning.ProposalDraft, error) {
+	w, _ := openConsolidation(t, t.TempDir(), consolidate.Options{Extractor: scripted(func(ctx context.Context, _ consolidate.Transcript) ([]consolidate.ProposalDraft, error) {
 		cancel()
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})})
-	if _, err := w.Consolidation.Consolidate(ctx, learning.TranscriptDraft{Text: said}); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+	if _, err := w.Consolidation.Consolidate(ctx, consolidate.TranscriptDraft{Text: said}); skillrouter.CodeOf(err) != skillrouter.Unavailable {
 		t.Errorf("who goes away gets %v", err)
 	}
-	if list, err := w.Consolidation.Proposals(asOpen(t), learning.ProposalFilter{}); err != nil || len(list) != 0 {
+	if list, err := w.Consolidation.Proposals(asOpen(t), consolidate.ProposalFilter{}); err != nil || len(list) != 0 {
 		t.Errorf("%d proposals, %v", len(list), err)
 	}
 }
@@ -231,17 +234,17 @@ func TestFailingExtractor(t *testing.T) {
 func TestRefusedPlaceLeavesProposalsPending(t *testing.T) {
 	ctx := asOpen(t)
 	m := open(t, t.TempDir(), time.Now)
-	c := learning.NewConsolidation(m.store, learning.ConsolidationPorts{Episodes: m.episodes}, learning.ConsolidationOptions{Threshold: 0.5})
-	got, err := c.Consolidate(ctx, learning.TranscriptDraft{Text: said})
+	c := consolidate.New(m.store, consolidate.Ports{Episodes: m.episodes}, consolidate.Options{Threshold: 0.5})
+	got, err := c.Consolidate(ctx, consolidate.TranscriptDraft{Text: said})
 	if err != nil || got.Accepted != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	for _, p := range got.Proposals {
-		if p.Kind == learning.ProposalFact {
+		if p.Kind == consolidate.ProposalFact {
 			if _, err := c.Accept(ctx, p.ID); skillrouter.CodeOf(err) != skillrouter.Unavailable {
 				t.Errorf("without a place: %v", err)
 			}
-			if now, err := c.Proposal(ctx, p.ID); err != nil || now.Status != learning.ProposalPending {
+			if now, err := c.Proposal(ctx, p.ID); err != nil || now.Status != consolidate.ProposalPending {
 				t.Errorf("%+v, %v", now, err)
 			}
 		}
@@ -257,7 +260,7 @@ func FuzzReadTranscript(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		turns, err := learning.ReadTranscript(text)
+		turns, err := consolidate.ReadTranscript(text)
 		if err != nil {
 			if code := skillrouter.CodeOf(err); code != skillrouter.Invalid && code != skillrouter.TooLarge {
 				t.Fatal(err)
@@ -269,7 +272,7 @@ func FuzzReadTranscript(f *testing.F) {
 				t.Fatalf("an empty turn of %q", text)
 			}
 		}
-		if _, err := (learning.Rules{}).Extract(t.Context(), learning.Transcript{Turns: turns}); err != nil {
+		if _, err := (consolidate.Rules{}).Extract(t.Context(), consolidate.Transcript{Turns: turns}); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -15,7 +15,11 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/knowledge"
 	"skillrouter/learning/learningtest"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/shelf"
 )
 
 // scriptedModel is an Embedder that knows which words mean the same. Each
@@ -115,8 +119,8 @@ var errDown = skillrouter.Errorf(skillrouter.Unavailable, "no model answers")
 // remembering is a memory with vectors.
 type remembering struct {
 	memory
-	lessons *learning.Lessons
-	vectors *learning.Vectors
+	lessons *lesson.Lessons
+	vectors *shelf.Vectors
 	model   *scriptedModel
 	stop    func()
 }
@@ -131,13 +135,13 @@ func remember(t *testing.T, dir string, model *scriptedModel, now skillrouter.Cl
 func rememberMost(t *testing.T, dir string, model *scriptedModel, now skillrouter.Clock, most int) *remembering {
 	t.Helper()
 	r := &remembering{memory: open(t, dir, now), model: model}
-	r.lessons = learning.NewLessons(r.store, learning.LessonOptions{Options: learning.Options{Now: now}})
+	r.lessons = lesson.NewLessons(r.store, lesson.Options{Options: learning.Options{Now: now}})
 	for _, rebuild := range []func(context.Context) error{r.knowledge.Rebuild, r.episodes.Rebuild, r.lessons.Rebuild} {
 		if err := rebuild(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r.vectors = learning.NewVectors(r.store, model, learning.VectorOptions{Options: learning.Options{Now: now}, Retry: time.Millisecond, Most: most})
+	r.vectors = shelf.NewVectors(r.store, model, shelf.VectorOptions{Options: learning.Options{Now: now}, Retry: time.Millisecond, Most: most})
 	r.knowledge.UseVectors(r.vectors)
 	r.episodes.UseVectors(r.vectors)
 	r.lessons.UseVectors(r.vectors)
@@ -155,7 +159,7 @@ func rememberMost(t *testing.T, dir string, model *scriptedModel, now skillroute
 }
 
 // until waits for the vectors to come to where a condition holds.
-func (r *remembering) until(t *testing.T, what string, holds func(s learning.EmbeddingStatus) bool) learning.EmbeddingStatus {
+func (r *remembering) until(t *testing.T, what string, holds func(s shelf.EmbeddingStatus) bool) shelf.EmbeddingStatus {
 	t.Helper()
 	deadline := time.After(20 * time.Second)
 	for {
@@ -173,22 +177,22 @@ func (r *remembering) until(t *testing.T, what string, holds func(s learning.Emb
 
 func (r *remembering) filled(t *testing.T, n int) {
 	t.Helper()
-	r.until(t, fmt.Sprintf("%d vectors", n), func(s learning.EmbeddingStatus) bool { return s.State == learning.EmbeddingsReady && s.Done == n })
+	r.until(t, fmt.Sprintf("%d vectors", n), func(s shelf.EmbeddingStatus) bool { return s.State == shelf.EmbeddingsReady && s.Done == n })
 }
 
 func everybody(t *testing.T) context.Context {
 	return skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 }
 
-func (r *remembering) store1(t *testing.T, d learning.KnowledgeDraft) string {
+func (r *remembering) store1(t *testing.T, d knowledge.Draft) string {
 	t.Helper()
 	if d.Category == "" {
 		d.Category = "gotcha"
 	}
-	return value[learning.Stored](t)(r.knowledge.Store(everybody(t), d)).ID
+	return value[knowledge.Stored](t)(r.knowledge.Store(everybody(t), d)).ID
 }
 
-func idsOf(results learning.KnowledgeResults) (ids []string) {
+func idsOf(results knowledge.Results) (ids []string) {
 	for _, hit := range results.Results {
 		ids = append(ids, hit.ID)
 	}
@@ -198,13 +202,13 @@ func idsOf(results learning.KnowledgeResults) (ids []string) {
 func TestMeaningFindsWhatWordsMiss(t *testing.T) {
 	r := remember(t, t.TempDir(), newModel(), time.Now)
 	ctx := everybody(t)
-	exact := r.store1(t, learning.KnowledgeDraft{Title: "ERR4012 quota", Content: "raise the quota when ERR4012 shows"})
-	paraphrase := r.store1(t, learning.KnowledgeDraft{Title: "halt vehicle", Content: "frozen sqlite"})
+	exact := r.store1(t, knowledge.Draft{Title: "ERR4012 quota", Content: "raise the quota when ERR4012 shows"})
+	paraphrase := r.store1(t, knowledge.Draft{Title: "halt vehicle", Content: "frozen sqlite"})
 	for i := range 20 {
-		r.store1(t, learning.KnowledgeDraft{Title: fmt.Sprint("note", i), Content: fmt.Sprintf("subject%d matter%d quota", i, i)})
+		r.store1(t, knowledge.Draft{Title: fmt.Sprint("note", i), Content: fmt.Sprintf("subject%d matter%d quota", i, i)})
 	}
 	r.filled(t, 22)
-	found := value[learning.KnowledgeResults](t)(r.knowledge.Search(ctx, learning.KnowledgeQuery{Query: "terminate automobile", Explain: true}))
+	found := value[knowledge.Results](t)(r.knowledge.Search(ctx, knowledge.Query{Query: "terminate automobile", Explain: true}))
 	if found.Count == 0 || found.Results[0].ID != paraphrase || found.Notice != "" {
 		t.Fatalf("%+v", found)
 	}
@@ -212,18 +216,18 @@ func TestMeaningFindsWhatWordsMiss(t *testing.T) {
 	sum, vector := 0.0, false
 	for _, why := range hit.Why {
 		sum += why.Weight
-		vector = vector || why.Lane == learning.LaneVector && strings.HasPrefix(why.Term, "cosine 0.")
+		vector = vector || why.Lane == shelf.LaneVector && strings.HasPrefix(why.Term, "cosine 0.")
 	}
 	if !vector || sum != hit.RelevanceScore || hit.RelevanceScore <= 0 || hit.RelevanceScore > 1 {
 		t.Errorf("score %g, why %+v", hit.RelevanceScore, hit.Why)
 	}
 	for _, limit := range []int{1, 2, 5} {
-		found := value[learning.KnowledgeResults](t)(r.knowledge.Search(ctx, learning.KnowledgeQuery{Query: "ERR4012 quota", Limit: limit}))
+		found := value[knowledge.Results](t)(r.knowledge.Search(ctx, knowledge.Query{Query: "ERR4012 quota", Limit: limit}))
 		if ids := idsOf(found); len(ids) == 0 || ids[0] != exact {
 			t.Errorf("limit %d: %v, want %s first", limit, ids, exact)
 		}
 	}
-	if found := value[learning.KnowledgeResults](t)(r.knowledge.Search(ctx, learning.KnowledgeQuery{Query: "zebra xylophone"})); found.Count != 0 {
+	if found := value[knowledge.Results](t)(r.knowledge.Search(ctx, knowledge.Query{Query: "zebra xylophone"})); found.Count != 0 {
 		t.Errorf("what nothing is near to finds %v", idsOf(found))
 	}
 }
@@ -231,85 +235,85 @@ func TestMeaningFindsWhatWordsMiss(t *testing.T) {
 func TestMeaningKeepsToFilters(t *testing.T) {
 	r := remember(t, t.TempDir(), newModel(), time.Now)
 	ctx := everybody(t)
-	said := learning.KnowledgeDraft{Title: "halt vehicle", Content: "frozen"}
-	with := func(change func(d *learning.KnowledgeDraft)) string {
+	said := knowledge.Draft{Title: "halt vehicle", Content: "frozen"}
+	with := func(change func(d *knowledge.Draft)) string {
 		d := said
 		change(&d)
 		return r.store1(t, d)
 	}
-	a := with(func(d *learning.KnowledgeDraft) { d.Project, d.Tags, d.Category = "a", []string{"Go", "x"}, "pattern" })
-	b := with(func(d *learning.KnowledgeDraft) { d.Project = "b" })
-	moved := with(func(d *learning.KnowledgeDraft) { d.Project = "c" })
+	a := with(func(d *knowledge.Draft) { d.Project, d.Tags, d.Category = "a", []string{"Go", "x"}, "pattern" })
+	b := with(func(d *knowledge.Draft) { d.Project = "b" })
+	moved := with(func(d *knowledge.Draft) { d.Project = "c" })
 	r.filled(t, 3)
 	const query = "stop automobile"
 	for _, test := range []struct {
 		name  string
-		query learning.KnowledgeQuery
+		query knowledge.Query
 		want  []string
 	}{
-		{"project", learning.KnowledgeQuery{Project: "b"}, []string{b}},
-		{"category", learning.KnowledgeQuery{Category: "pattern"}, []string{a}},
-		{"tags", learning.KnowledgeQuery{Tags: []string{"go"}}, []string{a}},
-		{"a tag of none", learning.KnowledgeQuery{Tags: []string{"go", "none"}}, nil},
-		{"two", learning.KnowledgeQuery{Project: "b", Category: "pattern"}, nil},
+		{"project", knowledge.Query{Project: "b"}, []string{b}},
+		{"category", knowledge.Query{Category: "pattern"}, []string{a}},
+		{"tags", knowledge.Query{Tags: []string{"go"}}, []string{a}},
+		{"a tag of none", knowledge.Query{Tags: []string{"go", "none"}}, nil},
+		{"two", knowledge.Query{Project: "b", Category: "pattern"}, nil},
 	} {
 		test.query.Query = query
-		if got := idsOf(value[learning.KnowledgeResults](t)(r.knowledge.Search(ctx, test.query))); !cmp.Equal(got, test.want) {
+		if got := idsOf(value[knowledge.Results](t)(r.knowledge.Search(ctx, test.query))); !cmp.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}
 	project := "b"
-	value[learning.Knowledge](t)(r.knowledge.Update(ctx, moved, learning.KnowledgePatch{Project: &project}))
-	if got := idsOf(value[learning.KnowledgeResults](t)(r.knowledge.Search(ctx, learning.KnowledgeQuery{Query: query, Project: "c"}))); len(got) != 0 {
+	value[knowledge.Knowledge](t)(r.knowledge.Update(ctx, moved, knowledge.Patch{Project: &project}))
+	if got := idsOf(value[knowledge.Results](t)(r.knowledge.Search(ctx, knowledge.Query{Query: query, Project: "c"}))); len(got) != 0 {
 		t.Errorf("what was moved is still found in its old project: %v", got)
 	}
-	r.until(t, "found in its new project", func(learning.EmbeddingStatus) bool {
-		return len(idsOf(value[learning.KnowledgeResults](t)(r.knowledge.Search(ctx, learning.KnowledgeQuery{Query: query, Project: "b"})))) == 2
+	r.until(t, "found in its new project", func(shelf.EmbeddingStatus) bool {
+		return len(idsOf(value[knowledge.Results](t)(r.knowledge.Search(ctx, knowledge.Query{Query: query, Project: "b"})))) == 2
 	})
 
-	episode := func(agent, event string) string {
-		e := value[learning.Episode](t)(r.episodes.Record(ctx, learning.EpisodeDraft{AgentID: agent, EventType: event, Title: "halt vehicle", Content: "frozen"}))
+	one := func(agent, event string) string {
+		e := value[episode.Episode](t)(r.episodes.Record(ctx, episode.Draft{AgentID: agent, EventType: event, Title: "halt vehicle", Content: "frozen"}))
 		return e.ID
 	}
-	anna, bert := episode("anna", "error"), episode("bert", "action")
+	anna, bert := one("anna", "error"), one("bert", "action")
 	lessonOf := func(domain, title string) string {
 		d := learningtest.Draft(title)
 		d.Domain, d.Context, d.Action, d.Outcome, d.RootCause, d.Solution = domain, "vehicle", "halt", "frozen", "", ""
-		return value[learning.Reported](t)(r.lessons.Report(ctx, d)).LessonID
+		return value[lesson.Reported](t)(r.lessons.Report(ctx, d)).LessonID
 	}
 	backend, frontend := lessonOf("backend", "halt vehicle one"), lessonOf("frontend", "halt vehicle two")
 	r.filled(t, 7)
 	for name, test := range map[string]struct {
-		query learning.EpisodeQuery
+		query episode.Query
 		want  string
 	}{
-		"agent": {learning.EpisodeQuery{AgentID: "anna"}, anna}, "type": {learning.EpisodeQuery{EventType: "action"}, bert},
-		"time": {learning.EpisodeQuery{AgentID: "anna", TimeRange: "1d"}, anna},
+		"agent": {episode.Query{AgentID: "anna"}, anna}, "type": {episode.Query{EventType: "action"}, bert},
+		"time": {episode.Query{AgentID: "anna", TimeRange: "1d"}, anna},
 	} {
 		test.query.Query = query
 		later := test.query
 		later.Since, later.TimeRange = time.Now().Add(time.Hour), ""
-		if found := value[learning.EpisodeResults](t)(r.episodes.Search(ctx, later)); found.Count != 0 {
+		if found := value[episode.Results](t)(r.episodes.Search(ctx, later)); found.Count != 0 {
 			t.Errorf("%s, of later: %+v", name, found)
 		}
-		found := value[learning.EpisodeResults](t)(r.episodes.Search(ctx, test.query))
+		found := value[episode.Results](t)(r.episodes.Search(ctx, test.query))
 		if found.Count != 1 || found.Results[0].ID != test.want {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
 	no := false
 	for domain, want := range map[string]string{"backend": backend, "frontend": frontend} {
-		found := value[learning.LessonResults](t)(r.lessons.Relevant(ctx, learning.LessonQuery{Context: query, Domain: domain, CrossDomain: &no}))
+		found := value[lesson.Results](t)(r.lessons.Relevant(ctx, lesson.Query{Context: query, Domain: domain, CrossDomain: &no}))
 		if found.Count != 1 || found.Results[0].ID != want {
 			t.Errorf("%s: %+v", domain, found)
 		}
-		if found = value[learning.LessonResults](t)(r.lessons.Relevant(ctx, learning.LessonQuery{Context: query, Domain: domain, Explain: true})); found.Count != 2 || found.Results[0].ID != want {
+		if found = value[lesson.Results](t)(r.lessons.Relevant(ctx, lesson.Query{Context: query, Domain: domain, Explain: true})); found.Count != 2 || found.Results[0].ID != want {
 			t.Errorf("%s and others: %+v", domain, found)
 		}
 	}
-	value[learning.Lesson](t)(r.lessons.Retire(ctx, backend, learning.RetirementDraft{Reason: "over"}))
+	value[lesson.Lesson](t)(r.lessons.Retire(ctx, backend, lesson.RetirementDraft{Reason: "over"}))
 	r.filled(t, 6)
-	if found := value[learning.LessonResults](t)(r.lessons.Relevant(ctx, learning.LessonQuery{Context: query})); found.Count != 1 || found.Results[0].ID != frontend {
+	if found := value[lesson.Results](t)(r.lessons.Relevant(ctx, lesson.Query{Context: query})); found.Count != 1 || found.Results[0].ID != frontend {
 		t.Errorf("with one retired: %+v", found)
 	}
 }
@@ -322,19 +326,19 @@ func TestSearchGoesOnWithoutTheModel(t *testing.T) {
 	r := remember(t, dir, model, clock.Now)
 	ctx := everybody(t)
 	for i := range 30 {
-		r.store1(t, learning.KnowledgeDraft{Title: fmt.Sprintf("vehicle number %d", i), Content: fmt.Sprintf("halt it in gear %d with care", i%4)})
+		r.store1(t, knowledge.Draft{Title: fmt.Sprintf("vehicle number %d", i), Content: fmt.Sprintf("halt it in gear %d with care", i%4)})
 	}
 	r.filled(t, 30)
-	plain := learning.NewKnowledgeBase(r.store, learning.Options{Now: clock.Now})
+	plain := knowledge.NewBase(r.store, learning.Options{Now: clock.Now})
 	if err := plain.Rebuild(ctx); err != nil {
 		t.Fatal(err)
 	}
 	model.set(func(m *scriptedModel) { m.down = errDown })
 	before, _, _ := model.seen()
 	for i := range 12 {
-		query := learning.KnowledgeQuery{Query: fmt.Sprintf("number %d gear", i), Explain: true}
-		got := value[learning.KnowledgeResults](t)(r.knowledge.Search(ctx, query))
-		want := value[learning.KnowledgeResults](t)(plain.Search(ctx, query))
+		query := knowledge.Query{Query: fmt.Sprintf("number %d gear", i), Explain: true}
+		got := value[knowledge.Results](t)(r.knowledge.Search(ctx, query))
+		want := value[knowledge.Results](t)(plain.Search(ctx, query))
 		if got.Notice != "search is lexical only: the embedding endpoint does not answer" {
 			t.Errorf("notice %q", got.Notice)
 		}
@@ -349,19 +353,19 @@ func TestSearchGoesOnWithoutTheModel(t *testing.T) {
 	if calls, _, _ := model.seen(); calls-before > 3 {
 		t.Errorf("a model that is down was asked %d times", calls-before)
 	}
-	if s := r.vectors.Status(); s.State != learning.EmbeddingsFailing || s.FailingSince == nil || s.LastError != "no model answers" {
+	if s := r.vectors.Status(); s.State != shelf.EmbeddingsFailing || s.FailingSince == nil || s.LastError != "no model answers" {
 		t.Errorf("%+v", s)
 	}
 	model.set(func(m *scriptedModel) { m.down = nil })
-	if got := value[learning.KnowledgeResults](t)(r.knowledge.Search(ctx, learning.KnowledgeQuery{Query: "automobile"})); got.Notice == "" {
+	if got := value[knowledge.Results](t)(r.knowledge.Search(ctx, knowledge.Query{Query: "automobile"})); got.Notice == "" {
 		t.Error("it was asked before its time")
 	}
 	clock.move(6 * time.Second)
-	r.until(t, "it is asked again", func(learning.EmbeddingStatus) bool {
-		got := value[learning.KnowledgeResults](t)(r.knowledge.Search(ctx, learning.KnowledgeQuery{Query: "automobile"}))
+	r.until(t, "it is asked again", func(shelf.EmbeddingStatus) bool {
+		got := value[knowledge.Results](t)(r.knowledge.Search(ctx, knowledge.Query{Query: "automobile"}))
 		return got.Notice == "" && got.Count > 0
 	})
-	if s := r.vectors.Status(); s.State != learning.EmbeddingsReady || s.FailingSince != nil {
+	if s := r.vectors.Status(); s.State != shelf.EmbeddingsReady || s.FailingSince != nil {
 		t.Errorf("%+v", s)
 	}
 }
@@ -371,14 +375,14 @@ func TestASlowModelIsNotWaitedFor(t *testing.T) {
 	model := newModel()
 	r := remember(t, t.TempDir(), model, time.Now)
 	ctx := everybody(t)
-	r.store1(t, learning.KnowledgeDraft{Title: "vehicle", Content: "halt"})
+	r.store1(t, knowledge.Draft{Title: "vehicle", Content: "halt"})
 	r.filled(t, 1)
 	hold := make(chan struct{})
 	model.set(func(m *scriptedModel) { m.hold = hold })
 	before, _, _ := model.seen()
 	begin := time.Now()
 	for range 20 {
-		got := value[learning.KnowledgeResults](t)(r.knowledge.Search(ctx, learning.KnowledgeQuery{Query: "vehicle"}))
+		got := value[knowledge.Results](t)(r.knowledge.Search(ctx, knowledge.Query{Query: "vehicle"}))
 		if got.Count != 1 || got.Notice == "" {
 			t.Errorf("%+v", got)
 		}
@@ -391,8 +395,8 @@ func TestASlowModelIsNotWaitedFor(t *testing.T) {
 	}
 	model.set(func(m *scriptedModel) { m.hold = nil })
 	close(hold)
-	r.until(t, "the late answer is used", func(learning.EmbeddingStatus) bool {
-		return value[learning.KnowledgeResults](t)(r.knowledge.Search(ctx, learning.KnowledgeQuery{Query: "vehicle"})).Notice == ""
+	r.until(t, "the late answer is used", func(shelf.EmbeddingStatus) bool {
+		return value[knowledge.Results](t)(r.knowledge.Search(ctx, knowledge.Query{Query: "vehicle"})).Notice == ""
 	})
 }
 
@@ -408,9 +412,9 @@ func TestFillingResumes(t *testing.T) {
 	t.Run("interrupted", func(t *testing.T) {
 		r := remember(t, dir, model, time.Now)
 		for i := range items {
-			r.store1(t, learning.KnowledgeDraft{Title: fmt.Sprint("note ", i), Content: fmt.Sprintf("subject%d matter%d", i, i)})
+			r.store1(t, knowledge.Draft{Title: fmt.Sprint("note ", i), Content: fmt.Sprintf("subject%d matter%d", i, i)})
 		}
-		s := r.until(t, "it fails", func(s learning.EmbeddingStatus) bool { return s.State == learning.EmbeddingsFailing && s.Done >= 32 })
+		s := r.until(t, "it fails", func(s shelf.EmbeddingStatus) bool { return s.State == shelf.EmbeddingsFailing && s.Done >= 32 })
 		if s.Total != items || s.Done >= items || s.LastError != "no model answers" {
 			t.Errorf("%+v", s)
 		}
@@ -451,8 +455,8 @@ func TestFillingResumes(t *testing.T) {
 		r := remember(t, dir, other, time.Now)
 		r.filled(t, items)
 		// Nothing has asked the model yet: that its vectors are of another size shows with the first query.
-		r.until(t, "the first query is answered", func(learning.EmbeddingStatus) bool {
-			got := value[learning.KnowledgeResults](t)(r.knowledge.Search(everybody(t), learning.KnowledgeQuery{Query: "note 7"}))
+		r.until(t, "the first query is answered", func(shelf.EmbeddingStatus) bool {
+			got := value[knowledge.Results](t)(r.knowledge.Search(everybody(t), knowledge.Query{Query: "note 7"}))
 			return got.Notice == "" && r.vectors.Status().Dimension == 96
 		})
 		r.filled(t, items)
@@ -463,19 +467,19 @@ func TestVectorsFollowTheItems(t *testing.T) {
 	dir, model := t.TempDir(), newModel()
 	r := remember(t, dir, model, time.Now)
 	ctx := everybody(t)
-	id := r.store1(t, learning.KnowledgeDraft{Title: "vehicle", Content: "halt"})
-	gone := r.store1(t, learning.KnowledgeDraft{Title: "vehicle two", Content: "halt at once"})
+	id := r.store1(t, knowledge.Draft{Title: "vehicle", Content: "halt"})
+	gone := r.store1(t, knowledge.Draft{Title: "vehicle two", Content: "halt at once"})
 	r.filled(t, 2)
 	content := "password = hunter2hunter2hunter2 for frozen sqlite"
-	value[learning.Knowledge](t)(r.knowledge.Update(ctx, id, learning.KnowledgePatch{Content: &content}))
+	value[knowledge.Knowledge](t)(r.knowledge.Update(ctx, id, knowledge.Patch{Content: &content}))
 	if err := r.knowledge.Delete(ctx, gone); err != nil {
 		t.Fatal(err)
 	}
 	r.filled(t, 1)
-	r.until(t, "it is found by what it says now", func(learning.EmbeddingStatus) bool {
-		return len(idsOf(value[learning.KnowledgeResults](t)(r.knowledge.Search(ctx, learning.KnowledgeQuery{Query: "deadlock database"})))) == 1
+	r.until(t, "it is found by what it says now", func(shelf.EmbeddingStatus) bool {
+		return len(idsOf(value[knowledge.Results](t)(r.knowledge.Search(ctx, knowledge.Query{Query: "deadlock database"})))) == 1
 	})
-	value[learning.KnowledgeResults](t)(r.knowledge.Search(ctx, learning.KnowledgeQuery{Query: "password = hunter2hunter2hunter2 where"}))
+	value[knowledge.Results](t)(r.knowledge.Search(ctx, knowledge.Query{Query: "password = hunter2hunter2hunter2 where"}))
 	if _, _, texts := model.seen(); strings.Contains(strings.Join(texts, "\n"), "hunter2") {
 		t.Errorf("a secret was sent: %q", texts)
 	}
@@ -485,9 +489,9 @@ func TestVectorsFollowTheItems(t *testing.T) {
 	}
 	calls, _, _ := model.seen()
 	tags := []string{"new"}
-	value[learning.Knowledge](t)(r.knowledge.Update(ctx, id, learning.KnowledgePatch{Category: &tags[0]}))
-	r.until(t, "its new category holds", func(learning.EmbeddingStatus) bool {
-		return len(idsOf(value[learning.KnowledgeResults](t)(r.knowledge.Search(ctx, learning.KnowledgeQuery{Query: "deadlock database", Category: "new"})))) == 1
+	value[knowledge.Knowledge](t)(r.knowledge.Update(ctx, id, knowledge.Patch{Category: &tags[0]}))
+	r.until(t, "its new category holds", func(shelf.EmbeddingStatus) bool {
+		return len(idsOf(value[knowledge.Results](t)(r.knowledge.Search(ctx, knowledge.Query{Query: "deadlock database", Category: "new"})))) == 1
 	})
 	if again, _, _ := model.seen(); again != calls {
 		t.Errorf("what says the same was embedded again: %d calls more", again-calls)
@@ -524,11 +528,11 @@ func TestBadVectorsAreNotKept(t *testing.T) {
 			t.Run("before", func(t *testing.T) { // so that one batch has all three
 				m := open(t, dir, time.Now)
 				for i := range 3 {
-					value[learning.Stored](t)(m.knowledge.Store(everybody(t), learning.KnowledgeDraft{Category: "c", Title: fmt.Sprint("t", i), Content: fmt.Sprint("c", i)}))
+					value[knowledge.Stored](t)(m.knowledge.Store(everybody(t), knowledge.Draft{Category: "c", Title: fmt.Sprint("t", i), Content: fmt.Sprint("c", i)}))
 				}
 			})
 			r := remember(t, dir, model, time.Now)
-			s := r.until(t, "it fails", func(s learning.EmbeddingStatus) bool { return s.State == learning.EmbeddingsFailing })
+			s := r.until(t, "it fails", func(s shelf.EmbeddingStatus) bool { return s.State == shelf.EmbeddingsFailing })
 			if !strings.Contains(s.LastError, test.says) {
 				t.Errorf("it says %q", s.LastError)
 			}
@@ -554,9 +558,9 @@ func TestARefusedTextHoldsNobodyUp(t *testing.T) {
 		case 9:
 			content = strings.Repeat("long words ", 1000)
 		}
-		r.store1(t, learning.KnowledgeDraft{Title: fmt.Sprint("note", i), Content: content})
+		r.store1(t, knowledge.Draft{Title: fmt.Sprint("note", i), Content: content})
 	}
-	s := r.until(t, "all but one", func(s learning.EmbeddingStatus) bool { return s.State == learning.EmbeddingsReady && s.Done == 39 })
+	s := r.until(t, "all but one", func(s shelf.EmbeddingStatus) bool { return s.State == shelf.EmbeddingsReady && s.Done == 39 })
 	if s.Refused != 1 || s.LastError == "" {
 		t.Errorf("%+v", s)
 	}
@@ -564,15 +568,15 @@ func TestARefusedTextHoldsNobodyUp(t *testing.T) {
 
 func TestWithoutAModelThereIsNothing(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
-	v := learning.NewVectors(m.store, nil, learning.VectorOptions{})
+	v := shelf.NewVectors(m.store, nil, shelf.VectorOptions{})
 	m.knowledge.UseVectors(v)
-	value[learning.Stored](t)(m.knowledge.Store(everybody(t), learning.KnowledgeDraft{Category: "c", Title: "t", Content: "word"}))
-	found := value[learning.KnowledgeResults](t)(m.knowledge.Search(everybody(t), learning.KnowledgeQuery{Query: "word"}))
+	value[knowledge.Stored](t)(m.knowledge.Store(everybody(t), knowledge.Draft{Category: "c", Title: "t", Content: "word"}))
+	found := value[knowledge.Results](t)(m.knowledge.Search(everybody(t), knowledge.Query{Query: "word"}))
 	if found.Count != 1 || found.Notice != "" {
 		t.Errorf("%+v", found)
 	}
-	s := value[learning.EmbeddingStatus](t)(v.Embeddings(everybody(t)))
-	if s.State != learning.EmbeddingsOff || s.Bytes != 0 || s.Total != 0 || s.Kinds == nil {
+	s := value[shelf.EmbeddingStatus](t)(v.Embeddings(everybody(t)))
+	if s.State != shelf.EmbeddingsOff || s.Bytes != 0 || s.Total != 0 || s.Kinds == nil {
 		t.Errorf("%+v", s)
 	}
 	if _, err := v.Embeddings(t.Context()); skillrouter.CodeOf(err) != skillrouter.Forbidden {
@@ -601,16 +605,16 @@ func TestTheOldestGiveWay(t *testing.T) {
 		r := rememberMost(t, dir, model, time.Now, most)
 		var ids []string
 		for i := range 60 {
-			ids = append(ids, r.store1(t, learning.KnowledgeDraft{Title: fmt.Sprint("note ", i), Content: fmt.Sprintf("subject%d", i)}))
+			ids = append(ids, r.store1(t, knowledge.Draft{Title: fmt.Sprint("note ", i), Content: fmt.Sprintf("subject%d", i)}))
 		}
-		r.until(t, "full of one kind", func(s learning.EmbeddingStatus) bool {
-			return s.State == learning.EmbeddingsReady && s.Done == most && s.LeftOut == 20
+		r.until(t, "full of one kind", func(s shelf.EmbeddingStatus) bool {
+			return s.State == shelf.EmbeddingsReady && s.Done == most && s.LeftOut == 20
 		})
 		for range 2 {
-			value[learning.Episode](t)(r.episodes.Record(everybody(t), learning.EpisodeDraft{EventType: "action", Title: "halt", Content: "vehicle"}))
+			value[episode.Episode](t)(r.episodes.Record(everybody(t), episode.Draft{EventType: "action", Title: "halt", Content: "vehicle"}))
 		}
-		s := r.until(t, "full and at rest", func(s learning.EmbeddingStatus) bool {
-			return s.State == learning.EmbeddingsReady && s.Done == most && s.Kinds[1].Done == 2
+		s := r.until(t, "full and at rest", func(s shelf.EmbeddingStatus) bool {
+			return s.State == shelf.EmbeddingsReady && s.Done == most && s.Kinds[1].Done == 2
 		})
 		if s.LeftOut != 22 {
 			t.Errorf("%+v", s)
@@ -627,7 +631,7 @@ func TestTheOldestGiveWay(t *testing.T) {
 	})
 	t.Run("after a restart", func(t *testing.T) {
 		r := rememberMost(t, dir, model, time.Now, most+1)
-		r.until(t, "what stands for nothing is dropped", func(learning.EmbeddingStatus) bool {
+		r.until(t, "what stands for nothing is dropped", func(shelf.EmbeddingStatus) bool {
 			var lessons int
 			return r.db.Read.Raw("SELECT count(*) FROM embeddings WHERE kind = 'lesson'").Row().Scan(&lessons) == nil && lessons == 0
 		})

@@ -7,6 +7,8 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/knowledge"
 )
 
 func TestSessionsEndAndAreRecovered(t *testing.T) {
@@ -16,7 +18,7 @@ func TestSessionsEndAndAreRecovered(t *testing.T) {
 	record := func(t *testing.T, m memory) string {
 		t.Helper()
 		ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "builder", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
-		e, err := m.episodes.Record(ctx, learning.EpisodeDraft{EventType: "action", Title: "t", Content: "c"})
+		e, err := m.episodes.Record(ctx, episode.Draft{EventType: "action", Title: "t", Content: "c"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +57,7 @@ func TestImportanceMustBeANumber(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	for _, importance := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		_, err := m.episodes.Record(ctx, learning.EpisodeDraft{EventType: "action", Title: "t", Content: "c", Importance: &importance})
+		_, err := m.episodes.Record(ctx, episode.Draft{EventType: "action", Title: "t", Content: "c", Importance: &importance})
 		if skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != "importance" {
 			t.Errorf("importance %g: %v", importance, err)
 		}
@@ -70,16 +72,16 @@ func TestNobodyMayDoNothing(t *testing.T) {
 		"store": func() error { _, err := m.knowledge.Store(ctx, entry("", "c")); return err },
 		"entry": func() error { _, err := m.knowledge.Entry(ctx, "x"); return err },
 		"update": func() error {
-			_, err := m.knowledge.Update(ctx, "x", learning.KnowledgePatch{Title: &title})
+			_, err := m.knowledge.Update(ctx, "x", knowledge.Patch{Title: &title})
 			return err
 		},
 		"delete":  func() error { return m.knowledge.Delete(ctx, "x") },
-		"search":  func() error { _, err := m.knowledge.Search(ctx, learning.KnowledgeQuery{Query: "q"}); return err },
-		"list":    func() error { _, err := m.knowledge.List(ctx, learning.KnowledgeFilter{}); return err },
+		"search":  func() error { _, err := m.knowledge.Search(ctx, knowledge.Query{Query: "q"}); return err },
+		"list":    func() error { _, err := m.knowledge.List(ctx, knowledge.Filter{}); return err },
 		"bulk":    func() error { _, err := m.knowledge.Bulk(ctx, source(nil)); return err },
-		"record":  func() error { _, err := m.episodes.Record(ctx, learning.EpisodeDraft{}); return err },
-		"recent":  func() error { _, err := m.episodes.Recent(ctx, learning.EpisodeFilter{}); return err },
-		"explore": func() error { _, err := m.episodes.Search(ctx, learning.EpisodeQuery{Query: "q"}); return err },
+		"record":  func() error { _, err := m.episodes.Record(ctx, episode.Draft{}); return err },
+		"recent":  func() error { _, err := m.episodes.Recent(ctx, episode.Filter{}); return err },
+		"explore": func() error { _, err := m.episodes.Search(ctx, episode.Query{Query: "q"}); return err },
 	}
 	for name, call := range calls {
 		if err := call(); skillrouter.CodeOf(err) != skillrouter.Forbidden {

@@ -9,12 +9,15 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/condition"
+	"skillrouter/learning/escalation"
+	"skillrouter/learning/lesson"
 )
 
 // plainLesson is a lesson that no default rule speaks of.
-func plainLesson(change func(*learning.Lesson)) learning.Lesson {
-	l := learning.Lesson{
-		ID: "l1", Type: learning.LessonDiscovery, Severity: learning.SeverityMedium, Level: learning.LevelCase, Status: learning.StatusCandidate,
+func plainLesson(change func(*lesson.Lesson)) lesson.Lesson {
+	l := lesson.Lesson{
+		ID: "l1", Type: learning.LessonDiscovery, Severity: learning.SeverityMedium, Level: lesson.LevelCase, Status: lesson.StatusCandidate,
 		Domain: "infrastructure", Category: "docker", Title: "Volumes keep their owner", SourceAgent: "CHRONOS",
 		Tags: []string{"docker"}, Confidence: 0.8, Occurrences: 1, Transferability: 3,
 	}
@@ -25,30 +28,30 @@ func plainLesson(change func(*learning.Lesson)) learning.Lesson {
 }
 
 func TestDefaultEscalations(t *testing.T) {
-	rules, err := learning.DefaultEscalationRules(learning.EscalationOptions{Supervisors: map[string]string{"Security": "AEGIS"}})
+	rules, err := escalation.DefaultRules(escalation.Options{Supervisors: map[string]string{"Security": "AEGIS"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	const medium, high, critical = learning.SeverityMedium, learning.SeverityHigh, learning.SeverityCritical
 	for _, c := range []struct {
 		name   string
-		change func(*learning.Lesson)
-		want   []learning.Escalation
+		change func(*lesson.Lesson)
+		want   []lesson.Escalation
 	}{
 		{"nothing to tell", nil, nil},
-		{"critical", func(l *learning.Lesson) { l.Severity = critical }, []learning.Escalation{
+		{"critical", func(l *lesson.Lesson) { l.Severity = critical }, []lesson.Escalation{
 			{To: "ARIA", Reason: "Critical issue", Priority: critical}, {To: "supervisor:infrastructure", Reason: "Domain issue", Priority: critical},
 		}},
-		{"high", func(l *learning.Lesson) { l.Severity = high }, []learning.Escalation{{To: "supervisor:infrastructure", Reason: "Domain issue", Priority: high}}},
-		{"anti-pattern", func(l *learning.Lesson) { l.Type = learning.LessonAntiPattern }, []learning.Escalation{{To: "ARIA", Reason: "New anti-pattern", Priority: medium}}},
-		{"three times", func(l *learning.Lesson) { l.Occurrences = 3 }, nil},
-		{"four times", func(l *learning.Lesson) { l.Occurrences = 4 }, []learning.Escalation{{To: "ARIA", Reason: "Recurring issue", Priority: medium}}},
-		{"project", func(l *learning.Lesson) { l.Domain = "Project" }, []learning.Escalation{{To: "VARYS", Reason: "Project impact", Priority: medium}}},
-		{"deadline", func(l *learning.Lesson) { l.Tags = []string{"a", "Deadline"} }, []learning.Escalation{{To: "VARYS", Reason: "Deadline risk", Priority: medium}}},
-		{"launch", func(l *learning.Lesson) { l.Tags = []string{"launch"} }, []learning.Escalation{{To: "VARYS", Reason: "Launch impact", Priority: medium}}},
-		{"failure, unsure", func(l *learning.Lesson) { l.Type, l.Confidence = learning.LessonFailure, 0.8 }, nil},
-		{"failure, confirmed", func(l *learning.Lesson) { l.Type, l.Confidence = learning.LessonFailure, 0.81 }, []learning.Escalation{{To: "supervisor:infrastructure", Reason: "Confirmed failure", Priority: medium}}},
-		{"a supervisor who is named", func(l *learning.Lesson) { l.Severity, l.Domain = high, "SECURITY" }, []learning.Escalation{{To: "AEGIS", Reason: "Domain issue", Priority: high}}},
+		{"high", func(l *lesson.Lesson) { l.Severity = high }, []lesson.Escalation{{To: "supervisor:infrastructure", Reason: "Domain issue", Priority: high}}},
+		{"anti-pattern", func(l *lesson.Lesson) { l.Type = learning.LessonAntiPattern }, []lesson.Escalation{{To: "ARIA", Reason: "New anti-pattern", Priority: medium}}},
+		{"three times", func(l *lesson.Lesson) { l.Occurrences = 3 }, nil},
+		{"four times", func(l *lesson.Lesson) { l.Occurrences = 4 }, []lesson.Escalation{{To: "ARIA", Reason: "Recurring issue", Priority: medium}}},
+		{"project", func(l *lesson.Lesson) { l.Domain = "Project" }, []lesson.Escalation{{To: "VARYS", Reason: "Project impact", Priority: medium}}},
+		{"deadline", func(l *lesson.Lesson) { l.Tags = []string{"a", "Deadline"} }, []lesson.Escalation{{To: "VARYS", Reason: "Deadline risk", Priority: medium}}},
+		{"launch", func(l *lesson.Lesson) { l.Tags = []string{"launch"} }, []lesson.Escalation{{To: "VARYS", Reason: "Launch impact", Priority: medium}}},
+		{"failure, unsure", func(l *lesson.Lesson) { l.Type, l.Confidence = learning.LessonFailure, 0.8 }, nil},
+		{"failure, confirmed", func(l *lesson.Lesson) { l.Type, l.Confidence = learning.LessonFailure, 0.81 }, []lesson.Escalation{{To: "supervisor:infrastructure", Reason: "Confirmed failure", Priority: medium}}},
+		{"a supervisor who is named", func(l *lesson.Lesson) { l.Severity, l.Domain = high, "SECURITY" }, []lesson.Escalation{{To: "AEGIS", Reason: "Domain issue", Priority: high}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, rules.For(plainLesson(c.change))); diff != "" {
@@ -56,13 +59,13 @@ func TestDefaultEscalations(t *testing.T) {
 			}
 		})
 	}
-	everything := plainLesson(func(l *learning.Lesson) {
+	everything := plainLesson(func(l *lesson.Lesson) {
 		l.Type, l.Severity, l.Confidence, l.Occurrences, l.Domain, l.Tags = learning.LessonFailure, critical, 1, 9, "project", []string{"launch", "deadline"}
 	})
-	if diff := cmp.Diff([]string{"ARIA", "supervisor:project", "VARYS"}, learning.EscalatedTo(rules.For(everything))); diff != "" {
+	if diff := cmp.Diff([]string{"ARIA", "supervisor:project", "VARYS"}, lesson.EscalatedTo(rules.For(everything))); diff != "" {
 		t.Errorf("agents of a lesson that concerns all (-want +got):\n%s", diff)
 	}
-	var none *learning.EscalationRules
+	var none *escalation.Rules
 	if got := none.For(everything); got != nil {
 		t.Errorf("no rules escalate %v", got)
 	}
@@ -92,7 +95,7 @@ func TestEscalationFile(t *testing.T) {
 		{"a variable", rule("let x = title; x == ''"), "is not accepted here"},
 		{"capitals that never fit", rule("'Launch' in tags"), "compared in lower case"},
 		{"capitals in a list", rule("domain in ['ops', 'Project']"), "compared in lower case"},
-		{"too long", rule("title == '" + strings.Repeat("x", learning.MaxCondition) + "'"), "longer than"},
+		{"too long", rule("title == '" + strings.Repeat("x", condition.Max) + "'"), "longer than"},
 		{"unknown key", "rules:\n  ARIA:\n    - condition: 'true'\n      reason: r\n      to: X\n", "unknown field"},
 		{"repeated key", "rules:\n  ARIA: []\n  ARIA: []\n", "already defined"},
 		{"no reason", "rules:\n  ARIA:\n    - condition: 'true'\n", "reason is required"},
@@ -102,11 +105,11 @@ func TestEscalationFile(t *testing.T) {
 		{"alias", "agents: &a {}\nrules: *a\n", "aliases"},
 		{"a list", "- a\n", "rules.yaml"},
 		{"not UTF-8", "rules: \xff", "UTF-8"},
-		{"too large", "# " + strings.Repeat("x", learning.MaxEscalationFile), "larger than"},
-		{"too many", "rules:\n  A:\n" + strings.Repeat("    - {condition: 'true', reason: r}\n", learning.MaxEscalationRules+1), "more than"},
+		{"too large", "# " + strings.Repeat("x", escalation.MaxFile), "larger than"},
+		{"too many", "rules:\n  A:\n" + strings.Repeat("    - {condition: 'true', reason: r}\n", escalation.MaxRules+1), "more than"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := learning.LoadEscalationRules("rules.yaml", []byte(c.text), learning.EscalationOptions{})
+			_, err := escalation.LoadRules("rules.yaml", []byte(c.text), escalation.Options{})
 			if c.wrong == "" {
 				if err != nil {
 					t.Error(err)
@@ -127,17 +130,17 @@ func TestSupervisorOf(t *testing.T) {
 		"project_management": "supervisor:project_management",
 		"data & ML / ops":    "supervisor:data-ml-ops",
 	} {
-		if got := learning.SupervisorOf(domain); got != want {
+		if got := lesson.SupervisorOf(domain); got != want {
 			t.Errorf("supervisor of %q is %q, want %q", domain, got, want)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		domain := rapid.String().Draw(t, "domain")
-		if err := skillrouter.CheckAgentID("agent_id", learning.SupervisorOf(domain)); err != nil {
+		if err := skillrouter.CheckAgentID("agent_id", lesson.SupervisorOf(domain)); err != nil {
 			t.Fatal(err)
 		}
 	})
-	if learning.SupervisorOf("日本") == learning.SupervisorOf("中国") || learning.SupervisorOf(strings.Repeat("a", 99)) == learning.SupervisorOf(strings.Repeat("a", 98)) {
+	if lesson.SupervisorOf("日本") == lesson.SupervisorOf("中国") || lesson.SupervisorOf(strings.Repeat("a", 99)) == lesson.SupervisorOf(strings.Repeat("a", 98)) {
 		t.Error("different domains have one supervisor")
 	}
 }
@@ -146,15 +149,15 @@ func TestSupervisorOf(t *testing.T) {
 func TestEscalationsBound(t *testing.T) {
 	var file strings.Builder
 	file.WriteString("rules:\n  ARIA:\n")
-	for range learning.MaxEscalationRules {
+	for range escalation.MaxRules {
 		file.WriteString("    - {condition: 'true', reason: " + strings.Repeat("r", file.Len()%150+1) + "}\n")
 	}
-	rules, err := learning.LoadEscalationRules("rules.yaml", []byte(file.String()), learning.EscalationOptions{})
+	rules, err := escalation.LoadRules("rules.yaml", []byte(file.String()), escalation.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := rules.For(plainLesson(nil))
-	if len(found) > learning.MaxEscalations {
+	if len(found) > escalation.MaxEscalations {
 		t.Errorf("%d escalations", len(found))
 	}
 	if diff := cmp.Diff(found, rules.For(plainLesson(nil))); diff != "" {
@@ -165,14 +168,14 @@ func TestEscalationsBound(t *testing.T) {
 // FuzzEscalationRules holds the loader to refusing or accepting, and what it
 // accepts to answering.
 func FuzzEscalationRules(f *testing.F) {
-	f.Add([]byte(learning.EscalationRulesExample()))
+	f.Add([]byte(escalation.RulesExample()))
 	for _, condition := range []string{"any(tags, # contains 'a')", "not validated and severity in ['low']", "((((((", "tags[0]", "{a: 1}", "title | upper() == 'A'"} {
 		f.Add([]byte("rules:\n  A:\n    - condition: |-\n        " + condition + "\n      reason: r\n"))
 	}
 	f.Add([]byte("a: &a [*a]"))
 	lesson := plainLesson(nil)
 	f.Fuzz(func(t *testing.T, text []byte) {
-		rules, err := learning.LoadEscalationRules("fuzz", text, learning.EscalationOptions{})
+		rules, err := escalation.LoadRules("fuzz", text, escalation.Options{})
 		if err != nil {
 			if skillrouter.CodeOf(err) != skillrouter.Invalid {
 				t.Errorf("refused with %v", err)
@@ -188,11 +191,11 @@ func FuzzEscalationRules(f *testing.F) {
 }
 
 func BenchmarkEscalationRules(b *testing.B) {
-	rules, err := learning.DefaultEscalationRules(learning.EscalationOptions{})
+	rules, err := escalation.DefaultRules(escalation.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	lesson := plainLesson(func(l *learning.Lesson) { l.Severity = learning.SeverityHigh })
+	lesson := plainLesson(func(l *lesson.Lesson) { l.Severity = learning.SeverityHigh })
 	b.ReportAllocs()
 	for b.Loop() {
 		rules.For(lesson)

@@ -7,35 +7,38 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/lesson"
 )
 
 func TestSweep(t *testing.T) {
 	clock := &moved{at: begin}
 	m := open(t, t.TempDir(), clock.now)
-	x := experiencesOn(m, clock, learning.ExperienceOptions{KeepEpisodes: 90 * oneDay, KeepPatterns: 180 * oneDay})
+	x := experiencesOn(m, clock, experience.Options{KeepEpisodes: 90 * oneDay, KeepPatterns: 180 * oneDay})
 	ctx := captainly(t)
-	if _, err := m.episodes.Record(ctx, learning.EpisodeDraft{EventType: learning.EventAction, Title: "another's episode", Content: "c"}); err != nil {
+	if _, err := m.episodes.Record(ctx, episode.Draft{EventType: episode.EventAction, Title: "another's episode", Content: "c"}); err != nil {
 		t.Fatal(err)
 	}
 	useful := experienced(t, x, "build", learning.ResultSuccess).EpisodeID // utility 0.9
 	for range 3 {
 		experienced(t, x, "build", learning.ResultSuccess) // utility 0.64: the same problem again
 	}
-	if got := patternsOf(t, x, "build")[learning.PatternSuccess]; len(got.EpisodeIDs) != 4 {
+	if got := patternsOf(t, x, "build")[lesson.PatternSuccess]; len(got.EpisodeIDs) != 4 {
 		t.Fatalf("the pattern is %+v", got)
 	}
-	number := patternsOf(t, x, "build")[learning.PatternSuccess].Number
+	number := patternsOf(t, x, "build")[lesson.PatternSuccess].Number
 	for _, step := range []struct {
 		name                        string
 		passes                      time.Duration
-		want                        learning.Swept
+		want                        experience.Swept
 		episodes, indexed, evidence int64
 	}{
-		{"to the day", 90 * oneDay, learning.Swept{Deprecated: 1}, 4, 5, 4},
-		{"a moment later", time.Second, learning.Swept{Episodes: 3}, 1, 2, 4}, // it names what it was found in, as seed 003 does
-		{"the useful one stays", 80 * oneDay, learning.Swept{}, 1, 2, 4},
-		{"up to twice as long, and the pattern with it", 10 * oneDay, learning.Swept{Episodes: 1, Patterns: 1}, 0, 1, 0},
-		{"nothing is left to do", 500 * oneDay, learning.Swept{}, 0, 1, 0},
+		{"to the day", 90 * oneDay, experience.Swept{Deprecated: 1}, 4, 5, 4},
+		{"a moment later", time.Second, experience.Swept{Episodes: 3}, 1, 2, 4}, // it names what it was found in, as seed 003 does
+		{"the useful one stays", 80 * oneDay, experience.Swept{}, 1, 2, 4},
+		{"up to twice as long, and the pattern with it", 10 * oneDay, experience.Swept{Episodes: 1, Patterns: 1}, 0, 1, 0},
+		{"nothing is left to do", 500 * oneDay, experience.Swept{}, 0, 1, 0},
 	} {
 		clock.move(step.passes)
 		swept, err := x.Sweep(ctx)
@@ -69,7 +72,7 @@ func TestSweep(t *testing.T) {
 	for _, e := range events {
 		told[e.Type]++
 	}
-	if told[learning.EventExperiencesSwept] != 2 || told[learning.EventPatternSwept] != 1 || told[learning.EventPatternDeprecated] != 1 {
+	if told[episode.EventExperiencesSwept] != 2 || told[experience.EventPatternSwept] != 1 || told[lesson.EventPatternDeprecated] != 1 {
 		t.Errorf("the log tells %v", told)
 	}
 }
@@ -78,13 +81,13 @@ func TestSweep(t *testing.T) {
 func TestSweepKeepsForEver(t *testing.T) {
 	clock := &moved{at: begin}
 	m := open(t, t.TempDir(), clock.now)
-	x := experiencesOn(m, clock, learning.ExperienceOptions{})
+	x := experiencesOn(m, clock, experience.Options{})
 	for range 3 {
 		experienced(t, x, "build", learning.ResultSuccess)
 	}
 	clock.move(10_000 * oneDay)
 	swept, err := x.Sweep(captainly(t))
-	if err != nil || swept != (learning.Swept{Deprecated: 1}) {
+	if err != nil || swept != (experience.Swept{Deprecated: 1}) {
 		t.Errorf("swept %+v, %v", swept, err)
 	}
 	if stats, err := x.Stats(captainly(t)); err != nil || stats.Episodes != 3 {
@@ -97,7 +100,7 @@ func TestSweepKeepsForEver(t *testing.T) {
 func TestSweepOfMany(t *testing.T) {
 	clock := &moved{at: begin}
 	m := open(t, t.TempDir(), clock.now)
-	x := experiencesOn(m, clock, learning.ExperienceOptions{KeepEpisodes: time.Hour})
+	x := experiencesOn(m, clock, experience.Options{KeepEpisodes: time.Hour})
 	for range 450 {
 		experienced(t, x, "build", learning.ResultFailure)
 	}
@@ -111,7 +114,7 @@ func TestSweepOfMany(t *testing.T) {
 	}
 	// What was swept counts in the window no more: two of three make a success.
 	experienced(t, x, "build", learning.ResultSuccess)
-	if got := patternsOf(t, x, "build"); got[learning.PatternSuccess].Weight == 0 {
+	if got := patternsOf(t, x, "build"); got[lesson.PatternSuccess].Weight == 0 {
 		t.Errorf("patterns %+v", got)
 	}
 }
@@ -120,8 +123,8 @@ func TestSweepOfMany(t *testing.T) {
 func TestSweepRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := open(t, t.TempDir(), time.Now)
-		x := learning.NewExperiences(m.store, m.episodes, nil, learning.ExperienceOptions{KeepEpisodes: oneDay})
-		if _, err := x.Record(captainly(t), learning.ExperienceDraft{OperationType: "a", Outcome: learning.ResultFailure}); err != nil {
+		x := experience.NewExperiences(m.store, m.episodes, nil, experience.Options{KeepEpisodes: oneDay})
+		if _, err := x.Record(captainly(t), experience.Draft{OperationType: "a", Outcome: learning.ResultFailure}); err != nil {
 			t.Fatal(err)
 		}
 		go func() { _ = x.Run(t.Context()) }()

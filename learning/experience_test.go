@@ -7,14 +7,17 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/experience"
 	"skillrouter/learning/learningtest"
+	"skillrouter/learning/lesson"
 )
 
 func TestExperienceContract(t *testing.T) {
-	learningtest.RunExperience(t, func(t *testing.T) (learning.ExperienceService, learning.EpisodeService) {
+	learningtest.RunExperience(t, func(t *testing.T) (experience.Service, episode.Service) {
 		m := open(t, t.TempDir(), time.Now)
-		lessons := learning.NewLessons(m.store, learning.LessonOptions{})
-		return learning.NewExperiences(m.store, m.episodes, lessons, learning.ExperienceOptions{}), m.episodes
+		lessons := lesson.NewLessons(m.store, lesson.Options{})
+		return experience.NewExperiences(m.store, m.episodes, lessons, experience.Options{}), m.episodes
 	})
 }
 
@@ -23,12 +26,12 @@ func TestExperienceContract(t *testing.T) {
 func TestLessonsOfEveryKind(t *testing.T) {
 	clock := &moved{at: begin}
 	m := open(t, t.TempDir(), clock.now)
-	lessons := learning.NewLessons(m.store, learning.LessonOptions{Options: learning.Options{Now: clock.now}})
-	x := learning.NewExperiences(m.store, m.episodes, lessons, learning.ExperienceOptions{
+	lessons := lesson.NewLessons(m.store, lesson.Options{Options: learning.Options{Now: clock.now}})
+	x := experience.NewExperiences(m.store, m.episodes, lessons, experience.Options{
 		Options: learning.Options{Now: clock.now}, KeepEpisodes: oneDay, KeepPatterns: oneDay,
 	})
 	ctx := captainly(t)
-	reported, err := lessons.Report(ctx, learning.LessonDraft{
+	reported, err := lessons.Report(ctx, lesson.Draft{
 		Type: learning.LessonDiscovery, Domain: "docker", Category: "volumes", Title: "Volumes outlive containers", Context: "c", Action: "a", Outcome: "o",
 	})
 	if err != nil {
@@ -39,17 +42,17 @@ func TestLessonsOfEveryKind(t *testing.T) {
 		numbers = append(numbers, experienced(t, x, "build", learning.ResultSuccess).EpisodeID)
 	}
 	agent := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "builder", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
-	learned, err := x.Learn(agent, learning.LearnDraft{Description: "what a clean tree gives", EpisodeIDs: numbers, Statement: "Build from a clean tree"})
+	learned, err := x.Learn(agent, experience.LearnDraft{Description: "what a clean tree gives", EpisodeIDs: numbers, Statement: "Build from a clean tree"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	lesson, err := lessons.Lesson(ctx, learned.LessonID)
-	if err != nil || lesson.Level != learning.LevelPattern || lesson.Type != learning.LessonSuccess || lesson.SourceAgent != "builder" || lesson.Status != learning.StatusCandidate {
-		t.Errorf("as everybody sees it, it is %+v, %v", lesson, err)
+	one, err := lessons.Lesson(ctx, learned.LessonID)
+	if err != nil || one.Level != lesson.LevelPattern || one.Type != learning.LessonSuccess || one.SourceAgent != "builder" || one.Status != lesson.StatusCandidate {
+		t.Errorf("as everybody sees it, it is %+v, %v", one, err)
 	}
 
 	// One that names no context holds there too.
-	found, err := x.Applicable(ctx, learning.ApplicableQuery{OperationType: "build"})
+	found, err := x.Applicable(ctx, experience.ApplicableQuery{OperationType: "build"})
 	if err != nil || len(found.Lessons) != 2 || found.Lessons[0].Number != learned.LessonNumber || found.Lessons[1].Number != reported.Number ||
 		found.Lessons[1].Statement != "Volumes outlive containers" || found.Lessons[1].PatternID != nil {
 		t.Errorf("applicable %+v, %v", found, err)
@@ -58,7 +61,7 @@ func TestLessonsOfEveryKind(t *testing.T) {
 	// Applied without success until it is deprecated, it is still shown.
 	clock.move(200 * oneDay)
 	for range 40 {
-		applied, err := x.Apply(ctx, reported.Number, learning.ApplicationDraft{Outcome: learning.ResultFailure})
+		applied, err := x.Apply(ctx, reported.Number, lesson.ApplicationDraft{Outcome: learning.ResultFailure})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +73,7 @@ func TestLessonsOfEveryKind(t *testing.T) {
 	if err != nil || gone.DeprecatedAt == nil {
 		t.Errorf("deprecated it is %+v, %v", gone, err)
 	}
-	page, err := x.Lessons(ctx, learning.LessonFilter{})
+	page, err := x.Lessons(ctx, lesson.Filter{})
 	if err != nil || page.Count != 2 || page.Summary.Low != 2 {
 		t.Errorf("there are %+v, %v", page, err)
 	}
@@ -80,13 +83,13 @@ func TestLessonsOfEveryKind(t *testing.T) {
 		}
 	}
 	// One that somebody retires is shown by its number alone.
-	if _, err := lessons.Retire(ctx, learned.LessonID, learning.RetirementDraft{Reason: "wrong"}); err != nil {
+	if _, err := lessons.Retire(ctx, learned.LessonID, lesson.RetirementDraft{Reason: "wrong"}); err != nil {
 		t.Fatal(err)
 	}
-	if page, err = x.Lessons(ctx, learning.LessonFilter{}); err != nil || page.Count != 1 || page.Lessons[0].Number != reported.Number {
+	if page, err = x.Lessons(ctx, lesson.Filter{}); err != nil || page.Count != 1 || page.Lessons[0].Number != reported.Number {
 		t.Errorf("after one was retired there are %+v, %v", page, err)
 	}
-	if _, err := x.Apply(ctx, learned.LessonNumber, learning.ApplicationDraft{Outcome: learning.ResultSuccess}); skillrouter.CodeOf(err) != skillrouter.Conflict {
+	if _, err := x.Apply(ctx, learned.LessonNumber, lesson.ApplicationDraft{Outcome: learning.ResultSuccess}); skillrouter.CodeOf(err) != skillrouter.Conflict {
 		t.Errorf("one that was retired is applied: %v", err)
 	}
 	if _, err := lessons.Restore(ctx, learned.LessonID, "right"); err != nil {
@@ -95,7 +98,7 @@ func TestLessonsOfEveryKind(t *testing.T) {
 
 	// The sweep leaves lessons alone, and the patterns that they were learned from with
 	// the numbers of their evidence.
-	if swept, err := x.Sweep(ctx); err != nil || swept != (learning.Swept{Episodes: 3, Patterns: 1, Deprecated: 1}) {
+	if swept, err := x.Sweep(ctx); err != nil || swept != (experience.Swept{Episodes: 3, Patterns: 1, Deprecated: 1}) {
 		t.Errorf("swept %+v, %v", swept, err)
 	}
 	if p, err := x.Pattern(ctx, *learned.PatternID); err != nil || len(p.EpisodeIDs) != 3 {
@@ -106,16 +109,16 @@ func TestLessonsOfEveryKind(t *testing.T) {
 // TestExperienceScopes holds each call to what its caller may do.
 func TestExperienceScopes(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
-	x := learning.NewExperiences(m.store, m.episodes, learning.NewLessons(m.store, learning.LessonOptions{}), learning.ExperienceOptions{})
+	x := experience.NewExperiences(m.store, m.episodes, lesson.NewLessons(m.store, lesson.Options{}), experience.Options{})
 	as := func(agent string, scopes ...skillrouter.Scope) context.Context {
 		return skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: agent, Scopes: scopes})
 	}
 	reader, builder := as("", skillrouter.ScopeRead), as("builder", skillrouter.ScopeAgent)
-	draft := learning.ExperienceDraft{OperationType: "a", Outcome: learning.ResultSuccess}
+	draft := experience.Draft{OperationType: "a", Outcome: learning.ResultSuccess}
 	for name, call := range map[string]func() error{
 		"a reader records": func() error { _, err := x.Record(reader, draft); return err },
-		"a reader learns":  func() error { _, err := x.Learn(reader, learning.LearnDraft{}); return err },
-		"a reader applies": func() error { _, err := x.Apply(reader, 1, learning.ApplicationDraft{Outcome: "success"}); return err },
+		"a reader learns":  func() error { _, err := x.Learn(reader, experience.LearnDraft{}); return err },
+		"a reader applies": func() error { _, err := x.Apply(reader, 1, lesson.ApplicationDraft{Outcome: "success"}); return err },
 		"another's": func() error {
 			other := draft
 			other.AgentID = "tester"

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"skillrouter/learning"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/lesson"
 )
 
 // TestPatternTurns lets an operation type go from success to failure: it keeps
@@ -14,16 +16,16 @@ import (
 func TestPatternTurns(t *testing.T) {
 	clock := &moved{at: begin}
 	m := open(t, t.TempDir(), clock.now)
-	x := experiencesOn(m, clock, learning.ExperienceOptions{})
+	x := experiencesOn(m, clock, experience.Options{})
 	ctx := captainly(t)
 	do := func(n int, outcome learning.Result) {
 		for range n {
 			experienced(t, x, "deploy", outcome)
 		}
 	}
-	only := func() learning.ExperiencePattern {
+	only := func() experience.Pattern {
 		t.Helper()
-		list, err := x.Patterns(ctx, learning.PatternFilter{Statuses: learning.PatternStatuses()})
+		list, err := x.Patterns(ctx, lesson.PatternFilter{Statuses: lesson.PatternStatuses()})
 		if err != nil || list.Total != 1 || list.Count != 1 {
 			t.Fatalf("there are %+v, %v", list, err)
 		}
@@ -31,34 +33,34 @@ func TestPatternTurns(t *testing.T) {
 	}
 	do(4, learning.ResultSuccess)
 	first := only()
-	patterns := learning.NewPatterns(m.store, learning.PatternOptions{Options: learning.Options{Now: clock.now}})
-	if _, err := patterns.Confirm(ctx, first.PatternID, learning.ConfirmationDraft{By: "ann"}); err != nil {
+	patterns := lesson.NewPatterns(m.store, lesson.PatternOptions{Options: learning.Options{Now: clock.now}})
+	if _, err := patterns.Confirm(ctx, first.PatternID, lesson.ConfirmationDraft{By: "ann"}); err != nil {
 		t.Fatal(err)
 	}
 
 	do(1, learning.ResultFailure) // 4 of 5: as before
-	if p := only(); p.Status != learning.PatternConfirmed || p.KindNow != learning.PatternSuccess {
+	if p := only(); p.Status != lesson.PatternConfirmed || p.KindNow != lesson.PatternSuccess {
 		t.Errorf("of the same kind it is %+v", p)
 	}
 	do(7, learning.ResultFailure) // 4 of 12
 	p := only()
-	if p.Number != first.Number || p.Type != learning.PatternSuccess || p.Description != "deploy: 100% success rate over 3 episodes" || p.Frequency != 12 || len(p.EpisodeIDs) != 12 || p.EpisodeIDs[0] != 12 {
+	if p.Number != first.Number || p.Type != lesson.PatternSuccess || p.Description != "deploy: 100% success rate over 3 episodes" || p.Frequency != 12 || len(p.EpisodeIDs) != 12 || p.EpisodeIDs[0] != 12 {
 		t.Errorf("as it was made it is %+v", p)
 	}
-	if p.KindNow != learning.PatternFailure || p.DescriptionNow != "deploy usually fails" {
+	if p.KindNow != lesson.PatternFailure || p.DescriptionNow != "deploy usually fails" {
 		t.Errorf("now it is %+v", p)
 	}
 	model, err := patterns.Pattern(ctx, p.PatternID)
-	if err != nil || model.Type != learning.PatternFailure || model.ConfirmedBy != "" || model.Status != learning.PatternConfirmed {
+	if err != nil || model.Type != lesson.PatternFailure || model.ConfirmedBy != "" || model.Status != lesson.PatternConfirmed {
 		t.Errorf("ann's word of success holds for failure too: %+v, %v", model, err)
 	}
 
 	// Who deprecates it is not asked again when its kind turns.
-	if _, err := patterns.Deprecate(ctx, p.PatternID, learning.ConfirmationDraft{By: "ann"}); err != nil {
+	if _, err := patterns.Deprecate(ctx, p.PatternID, lesson.ConfirmationDraft{By: "ann"}); err != nil {
 		t.Fatal(err)
 	}
 	do(30, learning.ResultSuccess)
-	if p := only(); p.Status != learning.PatternDeprecated || p.KindNow != learning.PatternSuccess || p.Frequency != 42 {
+	if p := only(); p.Status != lesson.PatternDeprecated || p.KindNow != lesson.PatternSuccess || p.Frequency != 42 {
 		t.Errorf("deprecated it is %+v", p)
 	}
 	events, err := m.store.Events(ctx, 0, 1000)
@@ -82,7 +84,7 @@ func TestPatternTurns(t *testing.T) {
 func TestGapInAPattern(t *testing.T) {
 	clock := &moved{at: begin}
 	m := open(t, t.TempDir(), clock.now)
-	x := experiencesOn(m, clock, learning.ExperienceOptions{})
+	x := experiencesOn(m, clock, experience.Options{})
 	for _, step := range []struct {
 		outcome learning.Result
 		n       int
@@ -91,11 +93,11 @@ func TestGapInAPattern(t *testing.T) {
 			experienced(t, x, "search", step.outcome)
 		}
 	}
-	recall, err := x.Recall(captainly(t), learning.ExperienceFilter{OperationType: "search"})
+	recall, err := x.Recall(captainly(t), experience.Filter{OperationType: "search"})
 	if err != nil || len(recall.Patterns) != 1 || recall.Patterns[0].Frequency != 12 || len(recall.Patterns[0].EpisodeIDs) != 12 {
 		t.Fatalf("%+v, %v", recall.Patterns, err)
 	}
-	patterns := learning.NewPatterns(m.store, learning.PatternOptions{Options: learning.Options{Now: clock.now}})
+	patterns := lesson.NewPatterns(m.store, lesson.PatternOptions{Options: learning.Options{Now: clock.now}})
 	if p, err := patterns.Pattern(captainly(t), recall.Patterns[0].PatternID); err != nil || p.Frequency != 12 || len(p.EpisodeIDs) != 12 {
 		t.Errorf("its evidence is %+v, %v", p, err)
 	}
@@ -106,13 +108,13 @@ func TestApplicationsAtOnce(t *testing.T) {
 	clock := &moved{at: begin}
 	m := open(t, t.TempDir(), clock.now)
 	options := learning.Options{Now: clock.now}
-	x := learning.NewExperiences(m.store, m.episodes, learning.NewLessons(m.store, learning.LessonOptions{Options: options}), learning.ExperienceOptions{Options: options})
+	x := experience.NewExperiences(m.store, m.episodes, lesson.NewLessons(m.store, lesson.Options{Options: options}), experience.Options{Options: options})
 	ctx := captainly(t)
 	var numbers []int64
 	for range 3 {
 		numbers = append(numbers, experienced(t, x, "build", learning.ResultSuccess).EpisodeID)
 	}
-	learned, err := x.Learn(ctx, learning.LearnDraft{Description: "what it gives", EpisodeIDs: numbers, Statement: "Build twice"})
+	learned, err := x.Learn(ctx, experience.LearnDraft{Description: "what it gives", EpisodeIDs: numbers, Statement: "Build twice"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +123,7 @@ func TestApplicationsAtOnce(t *testing.T) {
 	for range sides {
 		all.Go(func() {
 			for _, outcome := range learning.Results() {
-				if _, err := x.Apply(ctx, learned.LessonNumber, learning.ApplicationDraft{Outcome: outcome}); err != nil {
+				if _, err := x.Apply(ctx, learned.LessonNumber, lesson.ApplicationDraft{Outcome: outcome}); err != nil {
 					t.Error(err)
 				}
 			}

@@ -13,6 +13,8 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/lesson"
 )
 
 // moved is a clock that tests move, in both directions.
@@ -42,14 +44,14 @@ func captainly(t testing.TB) context.Context {
 	return skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 }
 
-func experiencesOn(m memory, clock *moved, options learning.ExperienceOptions) *learning.Experiences {
+func experiencesOn(m memory, clock *moved, options experience.Options) *experience.Experiences {
 	options.Now = clock.now
-	return learning.NewExperiences(m.store, m.episodes, nil, options)
+	return experience.NewExperiences(m.store, m.episodes, nil, options)
 }
 
-func experienced(t testing.TB, x *learning.Experiences, operation string, outcome learning.Result) learning.Recorded {
+func experienced(t testing.TB, x *experience.Experiences, operation string, outcome learning.Result) experience.Recorded {
 	t.Helper()
-	r, err := x.Record(captainly(t), learning.ExperienceDraft{OperationType: operation, Outcome: outcome})
+	r, err := x.Record(captainly(t), experience.Draft{OperationType: operation, Outcome: outcome})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,13 +59,13 @@ func experienced(t testing.TB, x *learning.Experiences, operation string, outcom
 }
 
 // patternsOf are the patterns of a type in use, by the kind that they show now.
-func patternsOf(t testing.TB, x *learning.Experiences, operation string) map[learning.PatternType]learning.ExperiencePattern {
+func patternsOf(t testing.TB, x *experience.Experiences, operation string) map[lesson.PatternType]experience.Pattern {
 	t.Helper()
-	recall, err := x.Recall(captainly(t), learning.ExperienceFilter{OperationType: operation, Limit: 1})
+	recall, err := x.Recall(captainly(t), experience.Filter{OperationType: operation, Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[learning.PatternType]learning.ExperiencePattern{}
+	found := map[lesson.PatternType]experience.Pattern{}
 	for _, p := range recall.Patterns {
 		found[p.KindNow] = p
 	}
@@ -75,7 +77,7 @@ func patternsOf(t testing.TB, x *learning.Experiences, operation string) map[lea
 func TestWindowIsExact(t *testing.T) {
 	clock := &moved{at: begin}
 	m := open(t, t.TempDir(), clock.now)
-	x := experiencesOn(m, clock, learning.ExperienceOptions{})
+	x := experiencesOn(m, clock, experience.Options{})
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
@@ -111,11 +113,11 @@ func TestWindowIsExact(t *testing.T) {
 			} else if !want {
 				continue
 			}
-			kind := learning.PatternCorrelation
+			kind := lesson.PatternCorrelation
 			if rate := successes / episodes; rate > 0.6 {
-				kind = learning.PatternSuccess
+				kind = lesson.PatternSuccess
 			} else if rate < 0.4 {
-				kind = learning.PatternFailure
+				kind = lesson.PatternFailure
 			}
 			if got := patternsOf(t, x, operation)[kind]; math.Abs(got.Weight-weight) > 1e-6 {
 				rt.Fatalf("weight %v of the %s, want %v", got.Weight, kind, weight)
@@ -129,23 +131,23 @@ func TestWindowIsExact(t *testing.T) {
 func TestPatternLives(t *testing.T) {
 	clock := &moved{at: begin}
 	m := open(t, t.TempDir(), clock.now)
-	x := experiencesOn(m, clock, learning.ExperienceOptions{})
+	x := experiencesOn(m, clock, experience.Options{})
 	ctx := captainly(t)
-	for i := 1; i <= learning.ConfirmEpisodes; i++ {
+	for i := 1; i <= experience.ConfirmEpisodes; i++ {
 		clock.move(time.Hour)
 		experienced(t, x, "build", learning.ResultSuccess)
-		want := learning.PatternEmerging
-		if i == learning.ConfirmEpisodes {
-			want = learning.PatternConfirmed
+		want := lesson.PatternEmerging
+		if i == experience.ConfirmEpisodes {
+			want = lesson.PatternConfirmed
 		}
-		if got := patternsOf(t, x, "build"); i >= learning.MinEpisodes && got[learning.PatternSuccess].Status != want {
+		if got := patternsOf(t, x, "build"); i >= experience.MinEpisodes && got[lesson.PatternSuccess].Status != want {
 			t.Fatalf("after %d: %+v", i, got)
 		}
 	}
-	number := patternsOf(t, x, "build")[learning.PatternSuccess].Number
+	number := patternsOf(t, x, "build")[lesson.PatternSuccess].Number
 
 	clock.move(29 * oneDay)
-	if swept, err := x.Sweep(ctx); err != nil || swept != (learning.Swept{}) {
+	if swept, err := x.Sweep(ctx); err != nil || swept != (experience.Swept{}) {
 		t.Fatalf("after 29 days: %+v, %v", swept, err)
 	}
 	clock.move(2 * oneDay)
@@ -156,7 +158,7 @@ func TestPatternLives(t *testing.T) {
 		t.Fatalf("after 31 days: %+v, %v", swept, err)
 	}
 	p, err := x.Pattern(ctx, number)
-	if err != nil || p.Status != learning.PatternDeprecated || len(patternsOf(t, x, "build")) > 0 {
+	if err != nil || p.Status != lesson.PatternDeprecated || len(patternsOf(t, x, "build")) > 0 {
 		t.Fatalf("deprecated: %+v, %v", p, err)
 	}
 
@@ -164,8 +166,8 @@ func TestPatternLives(t *testing.T) {
 	for range 3 {
 		experienced(t, x, "build", learning.ResultSuccess)
 	}
-	again := patternsOf(t, x, "build")[learning.PatternSuccess]
-	if again.Number != number || again.Status != learning.PatternEmerging || again.Frequency != 3 || again.KindNow != learning.PatternSuccess {
+	again := patternsOf(t, x, "build")[lesson.PatternSuccess]
+	if again.Number != number || again.Status != lesson.PatternEmerging || again.Frequency != 3 || again.KindNow != lesson.PatternSuccess {
 		t.Errorf("seen again it is %+v, was %+v", again, p)
 	}
 	var told []string
@@ -174,7 +176,7 @@ func TestPatternLives(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range events {
-		if e.Subject == again.PatternID && e.Type != learning.EventPatternSeen {
+		if e.Subject == again.PatternID && e.Type != lesson.EventPatternSeen {
 			told = append(told, strings.TrimPrefix(e.Type, "pattern."))
 		}
 	}
@@ -215,13 +217,13 @@ func TestRecordingCostsTheSame(t *testing.T) {
 // TestExperiencesAtOnce records the same from many sides: nothing is lost or counted twice.
 func TestExperiencesAtOnce(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
-	x := learning.NewExperiences(m.store, m.episodes, nil, learning.ExperienceOptions{})
+	x := experience.NewExperiences(m.store, m.episodes, nil, experience.Options{})
 	const sides, each = 8, 25
 	var all sync.WaitGroup
 	for range sides {
 		all.Go(func() {
 			for range each {
-				if _, err := x.Record(captainly(t), learning.ExperienceDraft{OperationType: "build", Outcome: learning.ResultSuccess}); err != nil {
+				if _, err := x.Record(captainly(t), experience.Draft{OperationType: "build", Outcome: learning.ResultSuccess}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -232,7 +234,7 @@ func TestExperiencesAtOnce(t *testing.T) {
 	if err != nil || stats.Episodes != sides*each || stats.Patterns != 1 {
 		t.Errorf("counted %+v, %v", stats, err)
 	}
-	if p := patternsOf(t, x, "build")[learning.PatternSuccess]; p.Frequency != sides*each || len(p.EpisodeIDs) != learning.MaxEvidence || p.EpisodeIDs[0] != sides*each {
+	if p := patternsOf(t, x, "build")[lesson.PatternSuccess]; p.Frequency != sides*each || len(p.EpisodeIDs) != lesson.MaxEvidence || p.EpisodeIDs[0] != sides*each {
 		t.Errorf("the pattern is %+v", p)
 	}
 	if m.episodes.Len() != sides*each {

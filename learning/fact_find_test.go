@@ -11,16 +11,17 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/fact"
 )
 
 // finder asks the index of facts as a reader.
 type finder struct {
 	t     *testing.T
 	ctx   context.Context
-	facts *learning.Facts
+	facts *fact.Facts
 }
 
-func newFinder(t *testing.T, facts *learning.Facts) finder {
+func newFinder(t *testing.T, facts *fact.Facts) finder {
 	p := skillrouter.Principal{AgentID: "ops", Scopes: []skillrouter.Scope{skillrouter.ScopeCaptain}}
 	return finder{t, skillrouter.WithPrincipal(t.Context(), p), facts}
 }
@@ -31,7 +32,7 @@ func (f finder) put(persona, key, value string, ttl int64) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	if _, err := f.facts.Remember(f.ctx, learning.FactDraft{Persona: persona, Key: key, Value: raw, TTL: &ttl}); err != nil {
+	if _, err := f.facts.Remember(f.ctx, fact.Draft{Persona: persona, Key: key, Value: raw, TTL: &ttl}); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -39,7 +40,7 @@ func (f finder) put(persona, key, value string, ttl int64) {
 // want holds which keys are found by some words, in any order.
 func (f finder) want(persona, query string, want ...string) {
 	f.t.Helper()
-	found, err := f.facts.Find(f.ctx, learning.FactSearch{Persona: persona, Query: query})
+	found, err := f.facts.Find(f.ctx, fact.Search{Persona: persona, Query: query})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func TestFactsAreFoundByTheirWords(t *testing.T) {
 	f.want("", "noodles")
 
 	raw := json.RawMessage(`"https://ledger.example"`)
-	if _, err := facts.Update(f.ctx, learning.FactRef{Key: "staging.gateway.url"}, learning.FactPatch{Value: raw}); err != nil {
+	if _, err := facts.Update(f.ctx, fact.Ref{Key: "staging.gateway.url"}, fact.Patch{Value: raw}); err != nil {
 		t.Fatal(err)
 	}
 	f.want("", "ledger", "staging.gateway.url")
@@ -83,7 +84,7 @@ func TestFactsAreFoundByTheirWords(t *testing.T) {
 	f.put("", "database.orders.columns", "again", 60)
 	f.want("", "orders", "database.orders.columns")
 
-	if err := facts.Forget(f.ctx, learning.FactRef{Key: "staging.gateway.url"}); err != nil {
+	if err := facts.Forget(f.ctx, fact.Ref{Key: "staging.gateway.url"}); err != nil {
 		t.Fatal(err)
 	}
 	f.want("", "gateway")
@@ -97,12 +98,12 @@ func TestFactsFindRefuses(t *testing.T) {
 	facts, _ := openFacts(t, t.TempDir(), newHandClock().now)
 	f := newFinder(t, facts)
 	for name, test := range map[string]struct {
-		search learning.FactSearch
+		search fact.Search
 		field  string
 	}{
-		"no words": {learning.FactSearch{}, "query"},
-		"persona":  {learning.FactSearch{Persona: "../x", Query: "x"}, "persona"},
-		"limit":    {learning.FactSearch{Query: "x", Limit: learning.MaxLimit + 1}, "limit"},
+		"no words": {fact.Search{}, "query"},
+		"persona":  {fact.Search{Persona: "../x", Query: "x"}, "persona"},
+		"limit":    {fact.Search{Query: "x", Limit: learning.MaxLimit + 1}, "limit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := facts.Find(f.ctx, test.search); skillrouter.FieldOf(err) != test.field {
@@ -110,7 +111,7 @@ func TestFactsFindRefuses(t *testing.T) {
 			}
 		})
 	}
-	if _, err := facts.Find(t.Context(), learning.FactSearch{Query: "x"}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := facts.Find(t.Context(), fact.Search{Query: "x"}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
 		t.Errorf("nobody may: %v", err)
 	}
 }
@@ -125,11 +126,11 @@ func TestFactsAreFoundAfterARestart(t *testing.T) {
 	for i := range many {
 		f.put(fmt.Sprintf("p%d", i%2), fmt.Sprintf("gateway.host.%d", i), fmt.Sprintf("word%dx", i), 0)
 	}
-	again := learning.NewFacts(m.store, learning.Options{Now: clock.now})
+	again := fact.NewFacts(m.store, learning.Options{Now: clock.now})
 	g := newFinder(t, again)
 	g.want("p0", "word8x") // nothing is read in yet
 	g.put("p0", "gateway.host.8", "changedbefore", 0)
-	if err := again.Forget(g.ctx, learning.FactRef{Persona: "p1", Key: "gateway.host.9"}); err != nil {
+	if err := again.Forget(g.ctx, fact.Ref{Persona: "p1", Key: "gateway.host.9"}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -142,7 +143,7 @@ func TestFactsAreFoundAfterARestart(t *testing.T) {
 		}
 	}()
 	for begin := time.Now(); ; runtime.Gosched() {
-		found, err := again.Find(g.ctx, learning.FactSearch{Persona: "p0", Query: "gateway"})
+		found, err := again.Find(g.ctx, fact.Search{Persona: "p0", Query: "gateway"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/fact"
 )
 
 // modelFact is what the model remembers of a fact.
@@ -55,7 +56,7 @@ func TestFactHistories(t *testing.T) {
 		check := func(k string) {
 			want, there := model[k]
 			there = there && want.live(clock.now())
-			got, err := facts.Recall(ctx, learning.FactRef{Persona: persona, Key: k})
+			got, err := facts.Recall(ctx, fact.Ref{Persona: persona, Key: k})
 			if !there {
 				if skillrouter.CodeOf(err) != skillrouter.NotFound {
 					r.Fatalf("%s: %+v, %v; nothing should be there", k, got, err)
@@ -69,7 +70,7 @@ func TestFactHistories(t *testing.T) {
 		r.Repeat(map[string]func(*rapid.T){
 			"set": func(r *rapid.T) {
 				k, value, ttl := key(), rapid.Int().Draw(r, "value"), ttl()
-				stored, err := facts.Remember(ctx, learning.FactDraft{Persona: persona, Key: k, Value: json.RawMessage(fmt.Sprint(value)), TTL: &ttl})
+				stored, err := facts.Remember(ctx, fact.Draft{Persona: persona, Key: k, Value: json.RawMessage(fmt.Sprint(value)), TTL: &ttl})
 				old, there := model[k]
 				if err != nil || stored.Replaced != (there && old.live(clock.now())) {
 					r.Fatal(stored, err)
@@ -82,7 +83,7 @@ func TestFactHistories(t *testing.T) {
 				there = there && old.live(clock.now())
 				expect := rapid.SampledFrom([]int64{0, last, old.version}).Draw(r, "expect")
 				fits := expect == 0 && !there || there && expect == old.version
-				stored, err := facts.Remember(ctx, learning.FactDraft{Persona: persona, Key: k, Value: json.RawMessage(fmt.Sprint(value)), TTL: &ttl, IfVersion: &expect})
+				stored, err := facts.Remember(ctx, fact.Draft{Persona: persona, Key: k, Value: json.RawMessage(fmt.Sprint(value)), TTL: &ttl, IfVersion: &expect})
 				if fits != (err == nil) || !fits && skillrouter.CodeOf(err) != skillrouter.Conflict {
 					r.Fatalf("expecting %d over %+v (live %v): %v", expect, old, there, err)
 				}
@@ -94,7 +95,7 @@ func TestFactHistories(t *testing.T) {
 				k, value := key(), rapid.Int().Draw(r, "value")
 				old, there := model[k]
 				there = there && old.live(clock.now())
-				got, err := facts.Update(ctx, learning.FactRef{Persona: persona, Key: k}, learning.FactPatch{Value: json.RawMessage(fmt.Sprint(value))})
+				got, err := facts.Update(ctx, fact.Ref{Persona: persona, Key: k}, fact.Patch{Value: json.RawMessage(fmt.Sprint(value))})
 				if there != (err == nil) {
 					r.Fatalf("%+v: %v", old, err)
 				}
@@ -104,7 +105,7 @@ func TestFactHistories(t *testing.T) {
 			},
 			"forget": func(r *rapid.T) {
 				k := key()
-				err := facts.Forget(ctx, learning.FactRef{Persona: persona, Key: k})
+				err := facts.Forget(ctx, fact.Ref{Persona: persona, Key: k})
 				if code := skillrouter.CodeOf(err); code != "" && code != skillrouter.NotFound {
 					r.Fatal(err)
 				}
@@ -131,13 +132,13 @@ func TestFactHistories(t *testing.T) {
 				}
 			},
 			"forget what is in memory": func(*rapid.T) { // as a restart does
-				facts = learning.NewFacts(m.store, learning.Options{Now: clock.now})
+				facts = fact.NewFacts(m.store, learning.Options{Now: clock.now})
 			},
 			"": func(r *rapid.T) {
 				for _, k := range []string{"a", "b", "a/b"} {
 					check(k)
 				}
-				page, err := facts.Search(ctx, learning.FactQuery{Persona: persona})
+				page, err := facts.Search(ctx, fact.Query{Persona: persona})
 				var want []string
 				for _, k := range slices.Sorted(maps.Keys(model)) {
 					if model[k].live(clock.now()) {
@@ -166,13 +167,13 @@ func lastEvent(t failing, m memory) (seq int64) {
 }
 
 // expiries are the events after a number that tell of expired facts of a persona.
-func expiries(t failing, m memory, after int64, persona string) (list []learning.FactEvent) {
+func expiries(t failing, m memory, after int64, persona string) (list []fact.Event) {
 	var data []string
-	if err := m.db.Read.Raw("SELECT data FROM events WHERE type = ? AND seq > ? ORDER BY seq", learning.EventFactExpired, after).Scan(&data).Error; err != nil {
+	if err := m.db.Read.Raw("SELECT data FROM events WHERE type = ? AND seq > ? ORDER BY seq", fact.EventExpired, after).Scan(&data).Error; err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range data {
-		var e learning.FactEvent
+		var e fact.Event
 		if err := json.Unmarshal([]byte(text), &e); err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +191,7 @@ func TestExpiredFactsAreToldOfInBoundedSteps(t *testing.T) {
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	second := int64(1)
 	for i := range 450 {
-		if _, err := facts.Remember(ctx, learning.FactDraft{Key: fmt.Sprint(i), Value: json.RawMessage("1"), TTL: &second, Probe: fmt.Sprint("check ", i)}); err != nil {
+		if _, err := facts.Remember(ctx, fact.Draft{Key: fmt.Sprint(i), Value: json.RawMessage("1"), TTL: &second, Probe: fmt.Sprint("check ", i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -208,7 +209,7 @@ func TestExpiredFactsAreToldOfInBoundedSteps(t *testing.T) {
 	if told, err := facts.Sweep(ctx); told != 0 || err != nil {
 		t.Errorf("again: %d, %v", told, err)
 	}
-	clock.advance(learning.FactStaleKept)
+	clock.advance(fact.StaleKept)
 	if _, err := facts.Sweep(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +217,7 @@ func TestExpiredFactsAreToldOfInBoundedSteps(t *testing.T) {
 	if err := m.db.Read.Raw("SELECT count(*) FROM facts").Scan(&rows).Error; err != nil || rows != 0 {
 		t.Errorf("%d rows are left, %v", rows, err)
 	}
-	if _, err := facts.Recall(ctx, learning.FactRef{Key: "1", StaleOK: true}); skillrouter.CodeOf(err) != skillrouter.NotFound {
+	if _, err := facts.Recall(ctx, fact.Ref{Key: "1", StaleOK: true}); skillrouter.CodeOf(err) != skillrouter.NotFound {
 		t.Errorf("what was dropped: %v", err)
 	}
 }
@@ -225,11 +226,11 @@ func TestExpiredFactsAreToldOfInBoundedSteps(t *testing.T) {
 func TestAccessCountsOutliveTheProcess(t *testing.T) {
 	facts, m := openFacts(t, t.TempDir(), time.Now)
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
-	if _, err := facts.Remember(ctx, learning.FactDraft{Key: "a/b", Value: json.RawMessage("1")}); err != nil {
+	if _, err := facts.Remember(ctx, fact.Draft{Key: "a/b", Value: json.RawMessage("1")}); err != nil {
 		t.Fatal(err)
 	}
 	for range 5 {
-		if _, err := facts.Recall(ctx, learning.FactRef{Key: "a/b"}); err != nil {
+		if _, err := facts.Recall(ctx, fact.Ref{Key: "a/b"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -238,11 +239,11 @@ func TestAccessCountsOutliveTheProcess(t *testing.T) {
 	if err := facts.Run(ended); err != nil {
 		t.Fatal(err)
 	}
-	again := learning.NewFacts(m.store, learning.Options{})
-	if got, err := again.Recall(ctx, learning.FactRef{Key: "a/b"}); err != nil || got.AccessCount != 6 {
+	again := fact.NewFacts(m.store, learning.Options{})
+	if got, err := again.Recall(ctx, fact.Ref{Key: "a/b"}); err != nil || got.AccessCount != 6 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got, err := facts.Recall(ctx, learning.FactRef{Key: "a/b"}); err != nil || got.AccessCount != 6 {
+	if got, err := facts.Recall(ctx, fact.Ref{Key: "a/b"}); err != nil || got.AccessCount != 6 {
 		t.Errorf("in the same process: %+v, %v", got, err)
 	}
 }
@@ -262,7 +263,7 @@ func TestGlobAgreesWithPath(t *testing.T) {
 			continue
 		}
 		keys = append(keys, key)
-		if _, err := facts.Remember(ctx, learning.FactDraft{Key: key, Value: json.RawMessage("1")}); err != nil {
+		if _, err := facts.Remember(ctx, fact.Draft{Key: key, Value: json.RawMessage("1")}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -271,7 +272,7 @@ func TestGlobAgreesWithPath(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		parts := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "ü", "*", "**", "?", "[ab]", "[a-c]", "[^a]", "[^a-b]"}), 1, 8).Draw(r, "pattern")
 		pattern := strings.Join(parts, "")
-		page, err := facts.Search(ctx, learning.FactQuery{Pattern: pattern, Limit: learning.MaxFactPage})
+		page, err := facts.Search(ctx, fact.Query{Pattern: pattern, Limit: fact.MaxPage})
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/fact"
 	"skillrouter/learning/learningtest"
 )
 
@@ -23,9 +24,9 @@ func (c *handClock) now() time.Time { return time.UnixMilli(c.ms.Load()) }
 
 func (c *handClock) advance(d time.Duration) { c.ms.Add(d.Milliseconds()) }
 
-func openFacts(t testing.TB, dir string, now skillrouter.Clock) (*learning.Facts, memory) {
+func openFacts(t testing.TB, dir string, now skillrouter.Clock) (*fact.Facts, memory) {
 	m := open(t, dir, now)
-	return learning.NewFacts(m.store, learning.Options{Now: now}), m
+	return fact.NewFacts(m.store, learning.Options{Now: now}), m
 }
 
 func TestFactContract(t *testing.T) {

@@ -14,27 +14,21 @@ import (
 // collision out of reach of any number of entries that fits a disk.
 type Fingerprint [16]byte
 
-// FingerprintOf is the fingerprint of an entry as it is stored: for who changes
-// rows past the services.
-func FingerprintOf(project, title, content string) Fingerprint {
-	return fingerprint(project, title, content)
-}
-
-// fingerprint normalises title and content and hashes them. The project is a
+// FingerprintOf normalises title and content and hashes them. The project is a
 // name and is compared exactly.
-func fingerprint(project, title, content string) Fingerprint {
+func FingerprintOf(project, title, content string) Fingerprint {
 	// NUL separates the parts: no text may hold it.
 	buf := make([]byte, 0, len(project)+len(title)+len(content)+2)
 	buf = append(append(buf, project...), 0)
-	buf = append(appendNormal(buf, title), 0)
-	buf = appendNormal(buf, content)
+	buf = append(AppendNormal(buf, title), 0)
+	buf = AppendNormal(buf, content)
 	sum := sha256.Sum256(buf)
 	return Fingerprint(sum[:16])
 }
 
-// appendNormal appends text as it is compared: Unicode NFC, case folded, each
+// AppendNormal appends text as it is compared: Unicode NFC, case folded, each
 // run of white space one space, none at either end.
-func appendNormal(buf []byte, text string) []byte {
+func AppendNormal(buf []byte, text string) []byte {
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
 			// Folding can undo the composition (U+0390 folds to three runes), and so it is

@@ -7,7 +7,7 @@ import (
 )
 
 func TestFingerprint(t *testing.T) {
-	base := fingerprint("p", "Title", "Some content, café")
+	base := FingerprintOf("p", "Title", "Some content, café")
 	for _, test := range []struct {
 		name                    string
 		project, title, content string
@@ -23,14 +23,14 @@ func TestFingerprint(t *testing.T) {
 		{"border moved", "p", "Title Some", "content, café", false},
 		{"no space", "p", "Title", "Somecontent, café", false},
 	} {
-		if got := fingerprint(test.project, test.title, test.content) == base; got != test.same {
+		if got := FingerprintOf(test.project, test.title, test.content) == base; got != test.same {
 			t.Errorf("%s: same = %v", test.name, got)
 		}
 	}
-	if fingerprint("", "Straße", "x") != fingerprint("", "STRASSE", "x") {
+	if FingerprintOf("", "Straße", "x") != FingerprintOf("", "STRASSE", "x") {
 		t.Error("ß is not folded as Unicode says")
 	}
-	if fingerprint("", "a", "ΐ") != fingerprint("", "a", "\u03b9\u0308\u0301") {
+	if FingerprintOf("", "a", "ΐ") != FingerprintOf("", "a", "\u03b9\u0308\u0301") {
 		t.Error("what folds to a sequence is not composed again")
 	}
 }
@@ -45,12 +45,12 @@ func FuzzNormal(f *testing.F) {
 		if !utf8.ValidString(text) {
 			t.Skip("no text gets here without a check")
 		}
-		normal := string(appendNormal(nil, text))
-		if again := string(appendNormal(nil, normal)); again != normal {
+		normal := string(AppendNormal(nil, text))
+		if again := string(AppendNormal(nil, normal)); again != normal {
 			t.Errorf("%q becomes %q and then %q", text, normal, again)
 		}
 		spaced := "\n\t " + strings.ReplaceAll(text, " ", " \r\n ") + "  "
-		if got := string(appendNormal(nil, spaced)); got != normal {
+		if got := string(AppendNormal(nil, spaced)); got != normal {
 			t.Errorf("spaced, %q becomes %q and not %q", text, got, normal)
 		}
 	})

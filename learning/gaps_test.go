@@ -10,14 +10,17 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/feedback"
+	"skillrouter/learning/knowledge"
 	"skillrouter/learning/learningtest"
+	"skillrouter/learning/lesson"
 )
 
 // gapWorld is a memory that notes its misses, on a clock that moves by hand.
 type gapWorld struct {
-	gaps      *learning.Gaps
-	knowledge *learning.KnowledgeBase
-	lessons   *learning.Lessons
+	gaps      *feedback.Gaps
+	knowledge *knowledge.Base
+	lessons   *lesson.Lessons
 	memory    memory
 	clock     *handClock
 }
@@ -26,8 +29,8 @@ func openGaps(t *testing.T) gapWorld {
 	clock := newHandClock()
 	m := open(t, t.TempDir(), clock.now)
 	options := learning.Options{Now: clock.now}
-	w := gapWorld{knowledge: learning.NewKnowledgeBase(m.store, options), lessons: learning.NewLessons(m.store, learning.LessonOptions{Options: options}), memory: m, clock: clock}
-	w.gaps = learning.NewGaps(m.store, learning.GapSources{Knowledge: w.knowledge, Lessons: w.lessons}, learning.GapsOptions{Options: options, Changed: m.store.EventBell()})
+	w := gapWorld{knowledge: knowledge.NewBase(m.store, options), lessons: lesson.NewLessons(m.store, lesson.Options{Options: options}), memory: m, clock: clock}
+	w.gaps = feedback.NewGaps(m.store, feedback.GapSources{Knowledge: w.knowledge, Lessons: w.lessons}, feedback.GapsOptions{Options: options, Changed: m.store.EventBell()})
 	w.knowledge.ReportMisses(w.gaps)
 	w.lessons.ReportMisses(w.gaps)
 	return w
@@ -47,14 +50,14 @@ func asker(t *testing.T, agent string) context.Context {
 
 func (w gapWorld) ask(t *testing.T, ctx context.Context, question string) {
 	t.Helper()
-	if _, err := w.knowledge.Search(ctx, learning.KnowledgeQuery{Query: question}); err != nil {
+	if _, err := w.knowledge.Search(ctx, knowledge.Query{Query: question}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (w gapWorld) open(t *testing.T) []learning.Gap {
+func (w gapWorld) open(t *testing.T) []feedback.Gap {
 	t.Helper()
-	page, err := w.gaps.List(asker(t, "reader"), learning.GapQuery{Limit: learning.MaxLimit})
+	page, err := w.gaps.List(asker(t, "reader"), feedback.GapQuery{Limit: learning.MaxLimit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,10 +105,10 @@ func TestGapsAreBounded(t *testing.T) {
 	if n := len(w.open(t)); n != 61 {
 		t.Errorf("%d gaps of a loop and another", n)
 	}
-	var many []learning.GapMisses
+	var many []feedback.GapMisses
 	for i := range 150 {
 		at := w.clock.now().Add(time.Duration(i) * time.Second)
-		many = append(many, learning.GapMisses{
+		many = append(many, feedback.GapMisses{
 			ID: fmt.Sprintf("%032d", i), Question: "q", AskedIn: []learning.GapPlace{learning.GapInQuery}, Count: 1, First: at, Last: at,
 		})
 	}
@@ -122,7 +125,7 @@ func TestGapsWithoutAnAsker(t *testing.T) {
 	w := openGaps(t)
 	ctx := asker(t, "a")
 	w.ask(t, learning.NotAsked(ctx), "nobody asked this")
-	if _, err := w.knowledge.Find(ctx, learning.KnowledgeQuery{Query: "nor this other"}); err != nil {
+	if _, err := w.knowledge.Find(ctx, knowledge.Query{Query: "nor this other"}); err != nil {
 		t.Fatal(err)
 	}
 	w.gaps.Missed(ctx, learning.Miss{Question: "asked for somebody else", AgentID: "captain", In: learning.GapInLessons})
@@ -133,7 +136,7 @@ func TestGapsWithoutAnAsker(t *testing.T) {
 		t.Errorf("found %+v: nobody is believed who says that another asked", found)
 	}
 	for _, call := range []func() error{
-		func() error { _, err := w.gaps.List(t.Context(), learning.GapQuery{}); return err },
+		func() error { _, err := w.gaps.List(t.Context(), feedback.GapQuery{}); return err },
 		func() error { _, err := w.gaps.Check(t.Context(), found[0].ID); return err },
 		func() error { _, err := w.gaps.Dismiss(t.Context(), found[0].ID, ""); return err },
 	} {
@@ -146,36 +149,36 @@ func TestGapsWithoutAnAsker(t *testing.T) {
 // oneSource answers a question once something was stored.
 type oneSource struct{ has bool }
 
-func (s *oneSource) Find(context.Context, learning.KnowledgeQuery) (learning.KnowledgeResults, error) {
+func (s *oneSource) Find(context.Context, knowledge.Query) (knowledge.Results, error) {
 	if !s.has {
-		return learning.KnowledgeResults{Vain: true}, nil
+		return knowledge.Results{Vain: true}, nil
 	}
-	return learning.KnowledgeResults{Results: []learning.KnowledgeHit{{Knowledge: learning.Knowledge{ID: "k"}}}, Count: 1}, nil
+	return knowledge.Results{Results: []knowledge.Hit{{Knowledge: knowledge.Knowledge{ID: "k"}}}, Count: 1}, nil
 }
 
-// gapMemory is a GapStore in memory, of one gap.
+// gapMemory is a feedback.GapStore in memory, of one gap.
 type gapMemory struct {
-	learning.GapStore
-	gap     learning.Gap
+	feedback.GapStore
+	gap     feedback.Gap
 	checked time.Time
 	wrote   int
 }
 
-func (m *gapMemory) AddMisses(_ context.Context, misses []learning.GapMisses, _ int) error {
-	m.gap = learning.Gap{ID: misses[0].ID, Status: learning.GapOpen, LastAsked: misses[0].Last}
+func (m *gapMemory) AddMisses(_ context.Context, misses []feedback.GapMisses, _ int) error {
+	m.gap = feedback.Gap{ID: misses[0].ID, Status: feedback.GapOpen, LastAsked: misses[0].Last}
 	m.gap.Add(misses[0])
 	m.checked, m.wrote = misses[0].Last, m.wrote+1
 	return nil
 }
 
-func (m *gapMemory) OpenGaps(_ context.Context, since time.Time, _ int) ([]learning.Gap, error) {
-	if m.gap.Status != learning.GapOpen || m.checked.After(since) {
+func (m *gapMemory) OpenGaps(_ context.Context, since time.Time, _ int) ([]feedback.Gap, error) {
+	if m.gap.Status != feedback.GapOpen || m.checked.After(since) {
 		return nil, nil
 	}
-	return []learning.Gap{m.gap}, nil
+	return []feedback.Gap{m.gap}, nil
 }
 
-func (m *gapMemory) ChangeGap(_ context.Context, _ string, decide func(*learning.Gap) error) (learning.Gap, error) {
+func (m *gapMemory) ChangeGap(_ context.Context, _ string, decide func(*feedback.Gap) error) (feedback.Gap, error) {
 	err := decide(&m.gap)
 	return m.gap, err
 }
@@ -189,7 +192,7 @@ func (m *gapMemory) MarkChecked(_ context.Context, _ []string, at time.Time) err
 func TestGapsCloseByThemselves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, source, bell := new(gapMemory), new(oneSource), new(skillrouter.Bell)
-		gaps := learning.NewGaps(store, learning.GapSources{Knowledge: source}, learning.GapsOptions{Changed: bell})
+		gaps := feedback.NewGaps(store, feedback.GapSources{Knowledge: source}, feedback.GapsOptions{Changed: bell})
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- gaps.Run(ctx) }()
@@ -204,12 +207,12 @@ func TestGapsCloseByThemselves(t *testing.T) {
 		}
 		source.has = true
 		pass(30 * time.Second)
-		if store.gap.Status != learning.GapOpen {
+		if store.gap.Status != feedback.GapOpen {
 			t.Error("it was asked again though nothing was stored")
 		}
 		bell.Ring()
 		pass(6 * time.Second)
-		if store.gap.Status != learning.GapAnswered || store.gap.AnsweredBy != "knowledge/k" {
+		if store.gap.Status != feedback.GapAnswered || store.gap.AnsweredBy != "knowledge/k" {
 			t.Errorf("not closed: %+v", store.gap)
 		}
 		gaps.Missed(asker(t, "a"), learning.Miss{Question: "asked at the end", In: learning.GapInKnowledge})
@@ -222,7 +225,7 @@ func TestGapsCloseByThemselves(t *testing.T) {
 
 // BenchmarkMissed is what a miss adds to a search.
 func BenchmarkMissed(b *testing.B) {
-	gaps := learning.NewGaps(new(gapMemory), learning.GapSources{}, learning.GapsOptions{})
+	gaps := feedback.NewGaps(new(gapMemory), feedback.GapSources{}, feedback.GapsOptions{})
 	ctx := skillrouter.WithPrincipal(b.Context(), skillrouter.Principal{AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
 	b.ReportAllocs()
 	for b.Loop() {

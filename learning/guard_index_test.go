@@ -11,15 +11,16 @@ import (
 	"pgregory.net/rapid"
 
 	"skillrouter/learning"
+	"skillrouter/learning/guard/rule"
 )
 
 // TestGuardChangesAreAsMadeAnew puts and removes rules in random order: after
 // each change the guard must judge as one that was made with what is left.
 func TestGuardChangesAreAsMadeAnew(t *testing.T) {
-	var all []*learning.GuardRule
+	var all []*rule.Rule
 	for i := range 12 {
 		for v := range 2 { // two versions of each id
-			all = append(all, guardRule(t, learning.GuardRuleDraft{
+			all = append(all, guardRule(t, rule.RuleDraft{
 				ID: fmt.Sprint("r", i), Title: fmt.Sprintf("Never wipe the zebra%d cache v%d", i, v), Severity: learning.SeverityCritical,
 				Commands: []string{fmt.Sprintf("rm -rf /srv/app%d/v%d", i, v), fmt.Sprintf("cachectl wipe zebra%d-%d", i, v)},
 				Pattern:  fmt.Sprintf("zebra%d-%d --now", i, v),
@@ -28,7 +29,7 @@ func TestGuardChangesAreAsMadeAnew(t *testing.T) {
 	}
 	actions := []string{"rm -rf /srv/app1/v0", "rm -rf /srv", "cachectl wipe zebra3-1", "other zebra3-1 --now", "rm -rf \"/srv/app2/v1", "We should wipe the zebra4 cache now", "ls"}
 	rapid.Check(t, func(rt *rapid.T) {
-		guard, held := learning.NewGuard(nil, learning.GuardOptions{}), map[string]*learning.GuardRule{}
+		guard, held := rule.New(nil, rule.Options{}), map[string]*rule.Rule{}
 		for range rapid.IntRange(1, 150).Draw(rt, "changes") {
 			r := all[rapid.IntRange(0, len(all)-1).Draw(rt, "rule")]
 			if rapid.IntRange(0, 2).Draw(rt, "kind") == 0 {
@@ -39,16 +40,16 @@ func TestGuardChangesAreAsMadeAnew(t *testing.T) {
 				held[r.ID()] = r
 			}
 		}
-		var left []*learning.GuardRule
+		var left []*rule.Rule
 		for _, r := range held {
 			left = append(left, r)
 		}
-		anew := learning.NewGuard(left, learning.GuardOptions{})
+		anew := rule.New(left, rule.Options{})
 		if guard.Rules() != len(left) || !slices.Equal(guard.RuleIDs(), anew.RuleIDs()) {
 			rt.Fatalf("%q are left, not %q", guard.RuleIDs(), anew.RuleIDs())
 		}
 		for _, a := range actions {
-			got, want := guard.Check(t.Context(), learning.Action{Command: a}), anew.Check(t.Context(), learning.Action{Command: a})
+			got, want := guard.Check(t.Context(), rule.Action{Command: a}), anew.Check(t.Context(), rule.Action{Command: a})
 			if !reflect.DeepEqual(got, want) {
 				rt.Fatalf("%q: %+v, not %+v", a, got, want)
 			}
@@ -59,10 +60,10 @@ func TestGuardChangesAreAsMadeAnew(t *testing.T) {
 // TestGuardChangesWhileChecking: a rule that is put in the place of its former
 // self is there for every check, and a rule that was put is seen at once.
 func TestGuardChangesWhileChecking(t *testing.T) {
-	rule := func(v int) *learning.GuardRule {
-		return guardRule(t, learning.GuardRuleDraft{ID: "r", Title: fmt.Sprint("Never wipe it ", v), Commands: []string{"cachectl wipe && cachectl drop"}, Severity: learning.SeverityCritical})
+	r := func(v int) *rule.Rule {
+		return guardRule(t, rule.RuleDraft{ID: "r", Title: fmt.Sprint("Never wipe it ", v), Commands: []string{"cachectl wipe && cachectl drop"}, Severity: learning.SeverityCritical})
 	}
-	guard := learning.NewGuard([]*learning.GuardRule{rule(0)}, learning.GuardOptions{})
+	guard := rule.New([]*rule.Rule{r(0)}, rule.Options{})
 	var wait sync.WaitGroup
 	done := make(chan struct{})
 	for range 3 {
@@ -73,7 +74,7 @@ func TestGuardChangesWhileChecking(t *testing.T) {
 					return
 				default:
 				}
-				if v := guard.Check(t.Context(), learning.Action{Command: "cachectl wipe; cachectl drop"}); v.Decision != learning.DecisionBlock || len(v.Matches) != 1 {
+				if v := guard.Check(t.Context(), rule.Action{Command: "cachectl wipe; cachectl drop"}); v.Decision != rule.DecisionBlock || len(v.Matches) != 1 {
 					t.Errorf("while the rule was replaced: %+v", v)
 					return
 				}
@@ -81,10 +82,10 @@ func TestGuardChangesWhileChecking(t *testing.T) {
 		})
 	}
 	for i := range 300 {
-		guard.Put(rule(i))
+		guard.Put(r(i))
 		id := fmt.Sprint("other", i)
-		guard.Put(guardRule(t, learning.GuardRuleDraft{ID: id, Title: "Never", Commands: []string{"tool" + id + " --wipe"}}))
-		if v := guard.Check(t.Context(), learning.Action{Command: "tool" + id + " --wipe"}); v.Decision != learning.DecisionWarn {
+		guard.Put(guardRule(t, rule.RuleDraft{ID: id, Title: "Never", Commands: []string{"tool" + id + " --wipe"}}))
+		if v := guard.Check(t.Context(), rule.Action{Command: "tool" + id + " --wipe"}); v.Decision != rule.DecisionWarn {
 			t.Fatalf("a rule that was put is not seen: %+v", v)
 		}
 		guard.Remove(id)
@@ -101,8 +102,8 @@ func TestGuardPutIsCheap(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures")
 	}
-	guard, many := learning.NewGuard(nil, learning.GuardOptions{}), guardNumbered(t, 10_200)
-	took := func(rules []*learning.GuardRule) time.Duration {
+	guard, many := rule.New(nil, rule.Options{}), guardNumbered(t, 10_200)
+	took := func(rules []*rule.Rule) time.Duration {
 		start := time.Now()
 		for _, r := range rules {
 			guard.Put(r)

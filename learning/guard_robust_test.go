@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"skillrouter/learning"
+	"skillrouter/learning/guard/rule"
 )
 
 // guardPatience is how long a check may take in a test: what has no bound takes
 // minutes, and a busy machine or -race some hundred milliseconds.
-const guardPatience = 20 * learning.GuardTime
+const guardPatience = 20 * rule.Time
 
 // act.Prefixes run the simple command behind them; guardWraps take any command at %s,
 // or at %q as one quoted word. Both leave it the same act.
@@ -35,7 +36,7 @@ func guardWrapped(wrap, command string, n int) string {
 
 // TestGuardWrappersNeverLower wraps what is blocked in up to three harmless ways.
 func TestGuardWrappersNeverLower(t *testing.T) {
-	guard := learning.NewGuard(guardTestRules(t), learning.GuardOptions{})
+	guard := rule.New(guardTestRules(t), rule.Options{})
 	random := rand.New(rand.NewPCG(1, 2))
 	tried := 0
 	for _, command := range []string{
@@ -58,7 +59,7 @@ func TestGuardWrappersNeverLower(t *testing.T) {
 				wrapped = guardWrapped(form, wrapped, i)
 			}
 			tried++
-			if v := guard.Check(t.Context(), learning.Action{Command: wrapped}); v.Decision != learning.DecisionBlock {
+			if v := guard.Check(t.Context(), rule.Action{Command: wrapped}); v.Decision != rule.DecisionBlock {
 				t.Errorf("%s once wrapped: %s %q", v.Decision, wrapped, v.Notes)
 			}
 		}
@@ -70,14 +71,14 @@ func TestGuardWrappersNeverLower(t *testing.T) {
 
 // TestGuardMentionsNeverRaise puts what is blocked where it is only text.
 func TestGuardMentionsNeverRaise(t *testing.T) {
-	guard := learning.NewGuard(guardTestRules(t), learning.GuardOptions{})
+	guard := rule.New(guardTestRules(t), rule.Options{})
 	for _, c := range guardLines[guardCase](t, "spellings-cases.jsonl") {
 		if c.Expect != "block" || strings.HasPrefix(c.Action, "{") || len(c.Action) > 200 {
 			continue
 		}
 		q := guardQuote(c.Action)
 		for _, mention := range []string{"echo " + q, "printf '%s\\n' " + q, "grep -rn -- " + q + " docs", "git commit -m " + q, "cat > notes.md <<'END_OF_NOTE'\n" + c.Action + "\nEND_OF_NOTE", "gh pr create --body " + q, "test -n " + q, "logger " + q} {
-			if v := guard.Check(t.Context(), learning.Action{Command: mention}); v.Decision != learning.DecisionAllow {
+			if v := guard.Check(t.Context(), rule.Action{Command: mention}); v.Decision != rule.DecisionAllow {
 				t.Errorf("%s: %s: %+v %q", v.Decision, mention, v.Matches, v.Notes)
 			}
 		}
@@ -85,7 +86,7 @@ func TestGuardMentionsNeverRaise(t *testing.T) {
 }
 
 func TestGuardHostileInput(t *testing.T) {
-	guard := learning.NewGuard(guardTestRules(t), learning.GuardOptions{})
+	guard := rule.New(guardTestRules(t), rule.Options{})
 	doubled := strings.Builder{}
 	doubled.WriteString("a=xxxxxxxx\n")
 	for range 2000 {
@@ -127,11 +128,11 @@ func TestGuardHostileInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
-			v := guard.Check(t.Context(), learning.Action{Command: text})
+			v := guard.Check(t.Context(), rule.Action{Command: text})
 			if took := time.Since(start); took > guardPatience {
 				t.Errorf("took %s", took)
 			}
-			if v.Decision == learning.DecisionBlock {
+			if v.Decision == rule.DecisionBlock {
 				t.Errorf("blocked: %+v", v.Matches)
 			}
 		})
@@ -140,21 +141,21 @@ func TestGuardHostileInput(t *testing.T) {
 
 // TestGuardUnread: what cannot be read warns and says so; a critical rule's words in it block.
 func TestGuardUnread(t *testing.T) {
-	guard := learning.NewGuard(guardTestRules(t), learning.GuardOptions{})
+	guard := rule.New(guardTestRules(t), rule.Options{})
 	for name, c := range map[string]struct {
 		command string
-		want    learning.Decision
+		want    rule.Decision
 	}{
-		"open quote":                 {`echo "hello`, learning.DecisionWarn},
-		"open quote, critical words": {`rm -rf "/srv/shop/uploads`, learning.DecisionBlock},
-		"open bracket, high words":   {"( git reset --hard", learning.DecisionWarn},
-		"too long":                   {strings.Repeat("ls\n", 30000), learning.DecisionWarn},
-		"too long, critical words":   {strings.Repeat("ls\n", 30000) + "rm -rf /srv/shop/uploads", learning.DecisionBlock},
-		"too deep, critical words":   {strings.Repeat("(", 500) + "rm -rf /srv/shop/uploads" + strings.Repeat(")", 500), learning.DecisionBlock},
-		"too many turns":             {"for i in {1..60}; do rm -rf /srv/shop/$i; done; for i in $(seq 9) {1..60}; do ls; done", learning.DecisionWarn},
+		"open quote":                 {`echo "hello`, rule.DecisionWarn},
+		"open quote, critical words": {`rm -rf "/srv/shop/uploads`, rule.DecisionBlock},
+		"open bracket, high words":   {"( git reset --hard", rule.DecisionWarn},
+		"too long":                   {strings.Repeat("ls\n", 30000), rule.DecisionWarn},
+		"too long, critical words":   {strings.Repeat("ls\n", 30000) + "rm -rf /srv/shop/uploads", rule.DecisionBlock},
+		"too deep, critical words":   {strings.Repeat("(", 500) + "rm -rf /srv/shop/uploads" + strings.Repeat(")", 500), rule.DecisionBlock},
+		"too many turns":             {"for i in {1..60}; do rm -rf /srv/shop/$i; done; for i in $(seq 9) {1..60}; do ls; done", rule.DecisionWarn},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := guard.Check(t.Context(), learning.Action{Command: c.command})
+			v := guard.Check(t.Context(), rule.Action{Command: c.command})
 			if v.Decision != c.want || len(v.Notes) == 0 {
 				t.Errorf("%s, notes %q, matches %+v", v.Decision, v.Notes, v.Matches)
 			}
@@ -162,23 +163,23 @@ func TestGuardUnread(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if v := guard.Check(cancelled, learning.Action{Command: "rm -rf /srv/shop/uploads"}); v.Decision != learning.DecisionBlock || len(v.Notes) == 0 {
+	if v := guard.Check(cancelled, rule.Action{Command: "rm -rf /srv/shop/uploads"}); v.Decision != rule.DecisionBlock || len(v.Notes) == 0 {
 		t.Errorf("without time: %+v", v)
 	}
-	if v := guard.Check(cancelled, learning.Action{Command: "ls"}); v.Decision != learning.DecisionWarn || len(v.Notes) == 0 {
+	if v := guard.Check(cancelled, rule.Action{Command: "ls"}); v.Decision != rule.DecisionWarn || len(v.Notes) == 0 {
 		t.Errorf("without time: %+v", v)
 	}
 }
 
 func TestGuardReplaceWhileChecking(t *testing.T) {
 	rules := guardTestRules(t)
-	guard := learning.NewGuard(nil, learning.GuardOptions{})
+	guard := rule.New(nil, rule.Options{})
 	var wait sync.WaitGroup
 	for range 4 {
 		wait.Go(func() {
 			for range 200 {
-				v := guard.Check(t.Context(), learning.Action{Command: "rm -rf /srv/shop/uploads"})
-				if v.Decision == learning.DecisionWarn {
+				v := guard.Check(t.Context(), rule.Action{Command: "rm -rf /srv/shop/uploads"})
+				if v.Decision == rule.DecisionWarn {
 					t.Error("half a set of rules was seen")
 				}
 			}
@@ -205,18 +206,18 @@ func FuzzGuardCheck(f *testing.F) {
 		}
 	}
 	f.Add("<<0&\n")
-	guard := learning.NewGuard(guardTestRules(f), learning.GuardOptions{})
+	guard := rule.New(guardTestRules(f), rule.Options{})
 	f.Fuzz(func(t *testing.T, command string) {
 		start := time.Now()
-		v := guard.Check(t.Context(), learning.Action{Command: command})
-		if took := time.Since(start); took > 10*learning.GuardTime {
+		v := guard.Check(t.Context(), rule.Action{Command: command})
+		if took := time.Since(start); took > 10*rule.Time {
 			t.Errorf("took %s", took)
 		}
 		for _, m := range v.Matches {
 			if m.Blocks && m.Severity != learning.SeverityCritical {
 				t.Errorf("%s blocks", m.Severity)
 			}
-			if m.Blocks && m.Lane == learning.LaneSimilarity {
+			if m.Blocks && m.Lane == rule.LaneSimilarity {
 				t.Error("the similarity lane blocks")
 			}
 		}
@@ -230,23 +231,23 @@ func FuzzGuardCheck(f *testing.F) {
 }
 
 // guardNumbered are n rules of every kind.
-func guardNumbered(t testing.TB, n int) (rules []*learning.GuardRule) {
+func guardNumbered(t testing.TB, n int) (rules []*rule.Rule) {
 	forms := []string{"rm -rf /srv/app%d/data", "systemctl restart svc%d", "psql -h db%d -c 'DROP TABLE t%d'", "kubectl delete ns ns%d", "git push --force origin branch%d", "aws s3 rm s3://bucket%d --recursive", "tool%d --wipe", "docker rm -f box%d", "helm uninstall rel%d", "echo x >> /etc/conf%d"}
 	for i := range n {
 		form := forms[i%len(forms)]
-		rules = append(rules, guardRule(t, learning.GuardRuleDraft{ID: fmt.Sprintf("many-%d", i), Title: fmt.Sprintf("Never do thing %d", i), Commands: []string{fmt.Sprintf(strings.ReplaceAll(form, "%d", "%[1]d"), i)}, Severity: learning.SeverityCritical}))
+		rules = append(rules, guardRule(t, rule.RuleDraft{ID: fmt.Sprintf("many-%d", i), Title: fmt.Sprintf("Never do thing %d", i), Commands: []string{fmt.Sprintf(strings.ReplaceAll(form, "%d", "%[1]d"), i)}, Severity: learning.SeverityCritical}))
 	}
 	return rules
 }
 
 func benchmarkGuardCheck(b *testing.B, rules int) {
-	guard := learning.NewGuard(append(guardTestRules(b), guardNumbered(b, rules)...), learning.GuardOptions{})
+	guard := rule.New(append(guardTestRules(b), guardNumbered(b, rules)...), rule.Options{})
 	cases := guardLines[guardCase](b, "spellings-cases.jsonl")
 	took := make([]time.Duration, 0, b.N)
 	i := 0
 	for b.Loop() {
 		start := time.Now()
-		guard.Check(b.Context(), learning.Action{Command: cases[i%len(cases)].Action})
+		guard.Check(b.Context(), rule.Action{Command: cases[i%len(cases)].Action})
 		took = append(took, time.Since(start))
 		i++
 	}
@@ -259,7 +260,7 @@ func BenchmarkGuardCheck(b *testing.B)    { benchmarkGuardCheck(b, 1000) }
 func BenchmarkGuardCheck10k(b *testing.B) { benchmarkGuardCheck(b, 10_000) }
 
 func BenchmarkGuardPut10k(b *testing.B) {
-	guard := learning.NewGuard(guardNumbered(b, 10_000), learning.GuardOptions{})
+	guard := rule.New(guardNumbered(b, 10_000), rule.Options{})
 	more := guardNumbered(b, 11_000)[10_000:]
 	for i := 0; b.Loop(); i++ {
 		guard.Put(more[i%len(more)])
@@ -268,6 +269,6 @@ func BenchmarkGuardPut10k(b *testing.B) {
 
 func BenchmarkGuardCompile(b *testing.B) {
 	for b.Loop() {
-		guardRule(b, learning.GuardRuleDraft{ID: "r", Title: "Never run rm -rf on data directories", Commands: []string{"rm -rf /opt/app/data"}, Severity: learning.SeverityCritical})
+		guardRule(b, rule.RuleDraft{ID: "r", Title: "Never run rm -rf on data directories", Commands: []string{"rm -rf /opt/app/data"}, Severity: learning.SeverityCritical})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"skillrouter/learning"
+	"skillrouter/learning/guard/rule"
 )
 
 // guardCase is a proposal and what is expected of it.
@@ -47,13 +48,13 @@ type guardLesson struct {
 	Block        bool     `json:"block_action"`
 }
 
-func guardTestRules(t testing.TB) []*learning.GuardRule { return guardSetRules(t, "spellings") }
+func guardTestRules(t testing.TB) []*rule.Rule { return guardSetRules(t, "spellings") }
 
-func guardSetRules(t testing.TB, set string) []*learning.GuardRule {
+func guardSetRules(t testing.TB, set string) []*rule.Rule {
 	t.Helper()
-	rules := learning.GuardBuiltins()
+	rules := rule.Builtins()
 	for _, l := range guardLines[guardLesson](t, set+"-rules.jsonl") {
-		rules = append(rules, guardRule(t, learning.GuardRuleDraft{
+		rules = append(rules, guardRule(t, rule.RuleDraft{
 			ID: l.ID, Title: l.Title, Commands: l.Commands, Action: l.Action, Severity: learning.Severity(l.Severity),
 			Pattern: l.Pattern, Alternatives: l.Alternatives, Confidence: 1, Block: l.Block,
 		}))
@@ -61,9 +62,9 @@ func guardSetRules(t testing.TB, set string) []*learning.GuardRule {
 	return rules
 }
 
-func guardRule(t testing.TB, d learning.GuardRuleDraft) *learning.GuardRule {
+func guardRule(t testing.TB, d rule.RuleDraft) *rule.Rule {
 	t.Helper()
-	r, err := learning.NewGuardRule(t.Context(), d)
+	r, err := rule.NewRule(t.Context(), d)
 	if err != nil {
 		t.Fatalf("rule %s: %v", d.ID, err)
 	}
@@ -79,14 +80,14 @@ func TestGuardCases(t *testing.T) {
 		cases int // at least; fewer means that the file is cut
 	}{{"spellings", 880}, {"variety", 320}, {"mixed", 230}, {"reported", 36}, {"unseen", 620}, {"further", 245}} {
 		t.Run(set.name, func(t *testing.T) {
-			guard := learning.NewGuard(guardSetRules(t, set.name), learning.GuardOptions{})
+			guard := rule.New(guardSetRules(t, set.name), rule.Options{})
 			right, total := map[string]int{}, map[string]int{}
 			cases := guardLines[guardCase](t, set.name+"-cases.jsonl")
 			if len(cases) < set.cases {
 				t.Fatalf("only %d cases", len(cases))
 			}
 			for _, c := range cases {
-				v := guard.Check(t.Context(), learning.Action{Command: c.Action, Context: c.Context, Agent: "test"})
+				v := guard.Check(t.Context(), rule.Action{Command: c.Action, Context: c.Context, Agent: "test"})
 				total[c.Expect]++
 				if string(v.Decision) == c.Expect {
 					right[c.Expect]++

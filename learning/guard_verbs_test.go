@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"skillrouter/learning"
+	"skillrouter/learning/guard/rule"
 )
 
 // guardOf is a guard with one critical rule and the built-in ones.
-func guardOf(t *testing.T, title string, commands ...string) *learning.Guard {
+func guardOf(t *testing.T, title string, commands ...string) *rule.Guard {
 	t.Helper()
-	rule := guardRule(t, learning.GuardRuleDraft{ID: "verb", Title: title, Commands: commands, Severity: learning.SeverityCritical, Confidence: 1})
-	return learning.NewGuard([]*learning.GuardRule{rule}, learning.GuardOptions{})
+	r := guardRule(t, rule.RuleDraft{ID: "verb", Title: title, Commands: commands, Severity: learning.SeverityCritical, Confidence: 1})
+	return rule.New([]*rule.Rule{r}, rule.Options{})
 }
 
 // TestGuardVerbAlone (finding S3): a rule whose command is a verb of SQL without
@@ -50,13 +51,13 @@ func TestGuardVerbAlone(t *testing.T) {
 				}
 			}
 			for _, action := range wrapped(tc.does) {
-				if v := guard.Check(t.Context(), learning.Action{Command: action}); v.Decision != learning.DecisionBlock {
+				if v := guard.Check(t.Context(), rule.Action{Command: action}); v.Decision != rule.DecisionBlock {
 					t.Errorf("%q: %s %+v", action, v.Decision, v.Matches)
 				}
 			}
 			for _, sql := range tc.not {
 				for _, action := range wrapped(sql) {
-					if v := guard.Check(t.Context(), learning.Action{Command: action}); v.Decision == learning.DecisionBlock {
+					if v := guard.Check(t.Context(), rule.Action{Command: action}); v.Decision == rule.DecisionBlock {
 						t.Errorf("%q is blocked: %+v", action, v.Matches)
 					}
 				}
@@ -70,23 +71,23 @@ func TestGuardVerbAlone(t *testing.T) {
 				fmt.Sprintf(`psql -c "EXPLAIN %s"`, "SELECT 1"),
 				"truncate -s 0 app.log", "drop the table in the meeting notes", "ls",
 			} {
-				if v := guard.Check(t.Context(), learning.Action{Command: action}); v.Decision == learning.DecisionBlock {
+				if v := guard.Check(t.Context(), rule.Action{Command: action}); v.Decision == rule.DecisionBlock {
 					t.Errorf("%q is blocked: %+v", action, v.Matches)
 				}
 			}
 		})
 	}
 	guard := guardOf(t, "Never drop tables", "DROP TABLE")
-	for action, want := range map[string]learning.Decision{
-		"SELECT 1; DROP TABLE invoices":                   learning.DecisionBlock,
-		"DROP TABLE IF EXISTS a, b CASCADE":               learning.DecisionBlock,
-		"DROP TEMPORARY TABLE scratch":                    learning.DecisionWarn,
-		"Drop table support from the docs":                learning.DecisionWarn,
-		"select x in a b; do echo $x; done":               learning.DecisionAllow,
-		`psql -c "DROP TABLE \"$name\""`:                  learning.DecisionBlock,
-		`psql -c "COMMENT ON TABLE a IS 'DROP TABLE a;'"`: learning.DecisionAllow,
+	for action, want := range map[string]rule.Decision{
+		"SELECT 1; DROP TABLE invoices":                   rule.DecisionBlock,
+		"DROP TABLE IF EXISTS a, b CASCADE":               rule.DecisionBlock,
+		"DROP TEMPORARY TABLE scratch":                    rule.DecisionWarn,
+		"Drop table support from the docs":                rule.DecisionWarn,
+		"select x in a b; do echo $x; done":               rule.DecisionAllow,
+		`psql -c "DROP TABLE \"$name\""`:                  rule.DecisionBlock,
+		`psql -c "COMMENT ON TABLE a IS 'DROP TABLE a;'"`: rule.DecisionAllow,
 	} {
-		if v := guard.Check(t.Context(), learning.Action{Command: action}); v.Decision != want {
+		if v := guard.Check(t.Context(), rule.Action{Command: action}); v.Decision != want {
 			t.Errorf("%q: %s, not %s: %+v", action, v.Decision, want, v.Matches)
 		}
 	}
@@ -96,27 +97,27 @@ func TestGuardVerbAlone(t *testing.T) {
 // and let pass what lies in it.
 func TestGuardDataBelow(t *testing.T) {
 	t.Parallel()
-	guard := learning.NewGuard(learning.GuardBuiltins(), learning.GuardOptions{})
-	for action, want := range map[string]learning.Decision{
-		"rm -rf /data":                     learning.DecisionBlock,
-		"rm -rf /data/postgres":            learning.DecisionBlock,
-		"sudo rm -r /data/customers/":      learning.DecisionBlock,
-		"rm -rf /data/postgres/base":       learning.DecisionBlock,
-		"rm -rf /srv/data/mysql":           learning.DecisionBlock,
-		"find /data/uploads -delete":       learning.DecisionBlock,
-		"rm -rf /mnt/data/redis":           learning.DecisionBlock,
-		"rm -rf /data/*":                   learning.DecisionBlock,
-		"rm -rf /data/tmp":                 learning.DecisionAllow,
-		"rm -rf /data/postgres/tmp":        learning.DecisionAllow,
-		"rm -f /data/import/today.csv":     learning.DecisionAllow,
-		"rm -f /data/*.log":                learning.DecisionAllow,
-		"rm -rf /data/app/runs/2026-01-01": learning.DecisionAllow,
-		"rm -rf /mnt/data/run-17":          learning.DecisionAllow,
-		"rm -rf ./data/fixtures":           learning.DecisionAllow,
-		"rm -rf /database-notes":           learning.DecisionAllow,
-		"ls -la /data/postgres":            learning.DecisionAllow,
+	guard := rule.New(rule.Builtins(), rule.Options{})
+	for action, want := range map[string]rule.Decision{
+		"rm -rf /data":                     rule.DecisionBlock,
+		"rm -rf /data/postgres":            rule.DecisionBlock,
+		"sudo rm -r /data/customers/":      rule.DecisionBlock,
+		"rm -rf /data/postgres/base":       rule.DecisionBlock,
+		"rm -rf /srv/data/mysql":           rule.DecisionBlock,
+		"find /data/uploads -delete":       rule.DecisionBlock,
+		"rm -rf /mnt/data/redis":           rule.DecisionBlock,
+		"rm -rf /data/*":                   rule.DecisionBlock,
+		"rm -rf /data/tmp":                 rule.DecisionAllow,
+		"rm -rf /data/postgres/tmp":        rule.DecisionAllow,
+		"rm -f /data/import/today.csv":     rule.DecisionAllow,
+		"rm -f /data/*.log":                rule.DecisionAllow,
+		"rm -rf /data/app/runs/2026-01-01": rule.DecisionAllow,
+		"rm -rf /mnt/data/run-17":          rule.DecisionAllow,
+		"rm -rf ./data/fixtures":           rule.DecisionAllow,
+		"rm -rf /database-notes":           rule.DecisionAllow,
+		"ls -la /data/postgres":            rule.DecisionAllow,
 	} {
-		if v := guard.Check(t.Context(), learning.Action{Command: action}); v.Decision != want {
+		if v := guard.Check(t.Context(), rule.Action{Command: action}); v.Decision != want {
 			t.Errorf("%q: %s, not %s: %+v", action, v.Decision, want, v.Matches)
 		}
 	}

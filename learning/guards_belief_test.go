@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // TestOverriddenBelief holds the Bayesian step to its promises: within bounds,
@@ -16,7 +17,7 @@ func TestOverriddenBelief(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	rapid.Check(t, func(rt *rapid.T) {
 		start := rapid.Float64Range(0, 1).Draw(rt, "confidence")
-		b := learning.Belief{InitialConfidence: start, DecayConstant: learning.DecayConstant, ConfidenceAt: at}
+		b := lesson.Belief{InitialConfidence: start, DecayConstant: lesson.DecayConstant, ConfidenceAt: at}
 		clock := at
 		for range rapid.IntRange(0, 12).Draw(rt, "outcomes") {
 			clock = clock.Add(time.Duration(rapid.IntRange(-3600, 86400).Draw(rt, "seconds")) * time.Second)
@@ -33,7 +34,7 @@ func TestOverriddenBelief(t *testing.T) {
 			b = next
 		}
 	})
-	mid := learning.Belief{InitialConfidence: 0.5, ConfidenceAt: at}
+	mid := lesson.Belief{InitialConfidence: 0.5, ConfidenceAt: at}
 	there := mid.Overridden(learning.ResultSuccess, at).Overridden(learning.ResultFailure, at)
 	back := mid.Overridden(learning.ResultFailure, at).Overridden(learning.ResultSuccess, at)
 	if math.Abs(there.InitialConfidence-back.InitialConfidence) > 1e-9 || math.Abs(there.InitialConfidence-0.5) > 1e-9 {
@@ -43,15 +44,15 @@ func TestOverriddenBelief(t *testing.T) {
 
 func TestPrecision(t *testing.T) {
 	for name, c := range map[string]struct {
-		standing learning.GuardStanding
+		standing lesson.GuardStanding
 		want     float64
 	}{
-		"nothing yet":        {learning.GuardStanding{}, 0.8},
-		"unsettled":          {learning.GuardStanding{Overridden: 9}, 0.8},
-		"heeded":             {learning.GuardStanding{Heeded: 5}, 0.9},
-		"wrong five times":   {learning.GuardStanding{OverriddenSuccess: 5}, 0.4},
-		"right when ignored": {learning.GuardStanding{OverriddenFailure: 5}, 0.9},
-		"partly":             {learning.GuardStanding{OverriddenPartial: 5}, 0.65},
+		"nothing yet":        {lesson.GuardStanding{}, 0.8},
+		"unsettled":          {lesson.GuardStanding{Overridden: 9}, 0.8},
+		"heeded":             {lesson.GuardStanding{Heeded: 5}, 0.9},
+		"wrong five times":   {lesson.GuardStanding{OverriddenSuccess: 5}, 0.4},
+		"right when ignored": {lesson.GuardStanding{OverriddenFailure: 5}, 0.9},
+		"partly":             {lesson.GuardStanding{OverriddenPartial: 5}, 0.65},
 	} {
 		if got := c.standing.Precision(); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%s: %g, not %g", name, got, c.want)

@@ -12,28 +12,30 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/lesson"
 )
 
 // ledgerStore is a store of checks alone: a write waits while the gate is
 // closed, and fails with what fail says of its checks.
 type ledgerStore struct {
-	learning.PipelineStore
+	lesson.PipelineStore
 	gate chan struct{}
-	fail func(checks []learning.CheckRecord) error
+	fail func(checks []lesson.CheckRecord) error
 
 	mu     sync.Mutex
-	checks []learning.CheckRecord
+	checks []lesson.CheckRecord
 	events []string // their subjects
 }
 
 type ledgerTx struct {
-	learning.PipelineTx
-	checks []learning.CheckRecord
+	lesson.PipelineTx
+	checks []lesson.CheckRecord
 	events []string
 }
 
-func (tx *ledgerTx) AddChecks(checks ...learning.CheckRecord) error {
+func (tx *ledgerTx) AddChecks(checks ...lesson.CheckRecord) error {
 	tx.checks = append(tx.checks, checks...)
 	return nil
 }
@@ -45,7 +47,7 @@ func (tx *ledgerTx) AddEvents(events ...skillrouter.Event) error {
 	return nil
 }
 
-func (s *ledgerStore) Change(_ context.Context, apply func(learning.PipelineTx) error, _ func()) func() error {
+func (s *ledgerStore) Change(_ context.Context, apply func(lesson.PipelineTx) error, _ func()) func() error {
 	return func() error {
 		<-s.gate
 		tx := &ledgerTx{}
@@ -74,9 +76,9 @@ func (s *ledgerStore) ids() (ids []string) {
 }
 
 // running starts a guard on a store, and returns what ends it.
-func running(t *testing.T, store *ledgerStore) (g *learning.Guards, end func()) {
+func running(t *testing.T, store *ledgerStore) (g *guard.Guards, end func()) {
 	t.Helper()
-	g = learning.NewGuards(t.Context(), store, learning.GuardsOptions{})
+	g = guard.NewGuards(t.Context(), store, guard.GuardsOptions{})
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- g.Run(ctx) }()
@@ -88,9 +90,9 @@ func running(t *testing.T, store *ledgerStore) (g *learning.Guards, end func()) 
 	}
 }
 
-func judged(t *testing.T, g *learning.Guards, command string) learning.Checked {
+func judged(t *testing.T, g *guard.Guards, command string) guard.Checked {
 	t.Helper()
-	c, err := g.Check(asAgent(t, "a"), learning.Action{Command: command})
+	c, err := g.Check(asAgent(t, "a"), rule.Action{Command: command})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +127,7 @@ func TestVerdictWaitsForNoWrite(t *testing.T) {
 		if s := g.LedgerState(); s.Waiting != 4 || s.Well() || s.Late < 2*time.Second {
 			t.Errorf("%+v", s)
 		}
-		full := learning.Checked{CheckID: "none yet"}
+		full := guard.Checked{CheckID: "none yet"}
 		for full.CheckID != "" && len(ids) < 10_000 {
 			if full = judged(t, g, "rm -rf /data"); full.CheckID != "" {
 				ids = append(ids, full.CheckID)
@@ -167,11 +169,11 @@ func TestLedgerOfAFailingDisk(t *testing.T) {
 		full.Store(true)
 		var bad atomic.Value
 		bad.Store("")
-		store.fail = func(checks []learning.CheckRecord) error {
+		store.fail = func(checks []lesson.CheckRecord) error {
 			switch {
 			case full.Load():
 				return skillrouter.Errorf(skillrouter.StorageFull, "the disk is full")
-			case slices.ContainsFunc(checks, func(c learning.CheckRecord) bool { return c.ID == bad.Load() }):
+			case slices.ContainsFunc(checks, func(c lesson.CheckRecord) bool { return c.ID == bad.Load() }):
 				return errors.New("no such column")
 			}
 			return nil

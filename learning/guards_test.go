@@ -13,12 +13,15 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/learningtest"
+	"skillrouter/learning/lesson"
 )
 
 // guards is a guard on a database of its own.
 type guards struct {
-	*learning.Guards
+	*guard.Guards
 	memory
 	now *time.Time
 }
@@ -31,32 +34,32 @@ func openGuards(t *testing.T) guards {
 }
 
 // again is another guard on the same database, as after a restart.
-func (g guards) again(t *testing.T) *learning.Guards {
-	made := learning.NewGuards(t.Context(), g.store, learning.GuardsOptions{Options: learning.Options{Now: func() time.Time { return *g.now }}, Retention: 90 * 24 * time.Hour})
+func (g guards) again(t *testing.T) *guard.Guards {
+	made := guard.NewGuards(t.Context(), g.store, guard.GuardsOptions{Options: learning.Options{Now: func() time.Time { return *g.now }}, Retention: 90 * 24 * time.Hour})
 	if err := made.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return made
 }
 
-func antiPattern(id, title string, commands ...string) learning.Lesson {
+func antiPattern(id, title string, commands ...string) lesson.Lesson {
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	return learning.Lesson{
+	return lesson.Lesson{
 		ID: id, Type: learning.LessonAntiPattern, Domain: "infrastructure", Category: "cache", Title: title, Context: "It was rebuilt for a week", Action: "wiped it",
-		Outcome: "BLOCKED", RelatedCommands: commands, Severity: learning.SeverityCritical, Trust: learning.TrustAgent, Level: learning.LevelCase,
-		Status: learning.StatusCandidate, Transferability: 3, Belief: learning.Belief{InitialConfidence: 1, DecayConstant: 0.01, ConfidenceAt: at},
+		Outcome: "BLOCKED", RelatedCommands: commands, Severity: learning.SeverityCritical, Trust: learning.TrustAgent, Level: lesson.LevelCase,
+		Status: lesson.StatusCandidate, Transferability: 3, Belief: lesson.Belief{InitialConfidence: 1, DecayConstant: 0.01, ConfidenceAt: at},
 		LastOccurred: at, CreatedAt: at, UpdatedAt: at,
 	}
 }
 
-// report stores lessons as LessonService would, as far as the guard sees it.
-func (g guards) report(t *testing.T, force bool, lessons ...learning.Lesson) {
+// report stores lessons as lesson.Service would, as far as the guard sees it.
+func (g guards) report(t *testing.T, force bool, lessons ...lesson.Lesson) {
 	t.Helper()
 	for _, l := range lessons {
 		if _, err := g.CheckRule(t.Context(), l, force); err != nil {
 			t.Fatal(err)
 		}
-		err := g.store.Change(t.Context(), func(tx learning.PipelineTx) error {
+		err := g.store.Change(t.Context(), func(tx lesson.PipelineTx) error {
 			return tx.InsertLesson(&l, learning.Fingerprint{})
 		}, func() { g.KeepRules(l) })()
 		if err != nil {
@@ -72,9 +75,9 @@ func asAgent(t *testing.T, agent string, scopes ...skillrouter.Scope) context.Co
 	return skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: agent, Scopes: scopes})
 }
 
-func (g guards) check(t *testing.T, agent, command string) learning.Checked {
+func (g guards) check(t *testing.T, agent, command string) guard.Checked {
 	t.Helper()
-	c, err := g.Check(asAgent(t, agent), learning.Action{Command: command, Context: "work", Domain: "infrastructure"})
+	c, err := g.Check(asAgent(t, agent), rule.Action{Command: command, Context: "work", Domain: "infrastructure"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,17 +85,17 @@ func (g guards) check(t *testing.T, agent, command string) learning.Checked {
 }
 
 // override checks as the agent and says that it was done all the same.
-func (g guards) override(t *testing.T, agent, command string, result learning.Result) learning.Settled {
+func (g guards) override(t *testing.T, agent, command string, result learning.Result) guard.Settled {
 	t.Helper()
 	c := g.check(t, agent, command)
-	s, err := g.Outcome(asAgent(t, agent), learning.OutcomeDraft{CheckID: c.CheckID, Outcome: learning.OutcomeOverridden, Result: result})
+	s, err := g.Outcome(asAgent(t, agent), guard.OutcomeDraft{CheckID: c.CheckID, Outcome: lesson.OutcomeOverridden, Result: result})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func (g guards) rule(t *testing.T, id string) learning.Rule {
+func (g guards) rule(t *testing.T, id string) guard.Rule {
 	t.Helper()
 	r, err := g.Rule(asAgent(t, "reader", skillrouter.ScopeRead), id)
 	if err != nil {
@@ -103,14 +106,14 @@ func (g guards) rule(t *testing.T, id string) learning.Rule {
 
 func TestGuardsFollowLessons(t *testing.T) {
 	g := openGuards(t)
-	if got := g.check(t, "a", "cachectl wipe --all").Decision; got != learning.DecisionAllow {
+	if got := g.check(t, "a", "cachectl wipe --all").Decision; got != rule.DecisionAllow {
 		t.Fatal(got)
 	}
 	l := antiPattern("l1", "Never wipe the cache", "cachectl wipe --all")
 	l.Alternatives, l.Solution = []string{"cachectl expire"}, "Let it age"
 	g.report(t, false, l)
 	c := g.check(t, "a", "sudo cachectl --all wipe")
-	if !c.Blocked || c.Decision != learning.DecisionBlock || len(c.Matches) != 1 || c.Matches[0].RuleID != "l1" || c.CheckID == "" ||
+	if !c.Blocked || c.Decision != rule.DecisionBlock || len(c.Matches) != 1 || c.Matches[0].RuleID != "l1" || c.CheckID == "" ||
 		fmt.Sprint(c.Alternatives) != "[cachectl expire Let it age]" || c.Warnings[0] != "⚠️ Never wipe the cache: It was rebuilt for a week" || fmt.Sprint(c.Lanes) != "[deterministic]" {
 		t.Errorf("%+v", c)
 	}
@@ -121,7 +124,7 @@ func TestGuardsFollowLessons(t *testing.T) {
 		t.Error("an edit of the lesson is no edit of the rule")
 	}
 	retired := edited
-	retired.Status = learning.StatusRetired
+	retired.Status = lesson.StatusRetired
 	g.KeepRules(retired)
 	if g.check(t, "a", "cachectl drop").Blocked {
 		t.Error("the rule of a retired lesson blocks")
@@ -135,16 +138,16 @@ func TestGuardsFollowLessons(t *testing.T) {
 func TestGuardsRefuseRules(t *testing.T) {
 	g := openGuards(t)
 	for name, c := range map[string]struct {
-		change func(l *learning.Lesson)
+		change func(l *lesson.Lesson)
 		field  string // "" is kept
 		note   string
 	}{
-		"a broken pattern":        {func(l *learning.Lesson) { l.TriggerPattern = "(a" }, "trigger_pattern", ""},
-		"a costly pattern":        {func(l *learning.Lesson) { l.TriggerPattern = strings.Repeat("(a?|b?){60}", 76) + "c{1,3}" }, "trigger_pattern", ""},
-		"a pattern for all":       {func(l *learning.Lesson) { l.TriggerPattern = ".*" }, "trigger_pattern", ""},
-		"prose":                   {func(l *learning.Lesson) { l.RelatedCommands = nil }, "", "can only warn"},
-		"a command that is none":  {func(l *learning.Lesson) { l.RelatedCommands = append(l.RelatedCommands, "git") }, "", `"git" is no trigger`},
-		"nothing to recognise by": {func(l *learning.Lesson) { l.RelatedCommands, l.Title = nil, "Never" }, "", "nothing to recognise"},
+		"a broken pattern":        {func(l *lesson.Lesson) { l.TriggerPattern = "(a" }, "trigger_pattern", ""},
+		"a costly pattern":        {func(l *lesson.Lesson) { l.TriggerPattern = strings.Repeat("(a?|b?){60}", 76) + "c{1,3}" }, "trigger_pattern", ""},
+		"a pattern for all":       {func(l *lesson.Lesson) { l.TriggerPattern = ".*" }, "trigger_pattern", ""},
+		"prose":                   {func(l *lesson.Lesson) { l.RelatedCommands = nil }, "", "can only warn"},
+		"a command that is none":  {func(l *lesson.Lesson) { l.RelatedCommands = append(l.RelatedCommands, "git") }, "", `"git" is no trigger`},
+		"nothing to recognise by": {func(l *lesson.Lesson) { l.RelatedCommands, l.Title = nil, "Never" }, "", "nothing to recognise"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := antiPattern("l1", "Never wipe the cache", "cachectl wipe --all")
@@ -182,7 +185,7 @@ func TestGuardsDemote(t *testing.T) {
 		}
 	}
 	before := g.rule(t, "l1")
-	if before.Confidence >= learning.DemotionConfidence || before.Demoted || !before.Blocks || before.TimesTriggered != 5 || before.OverriddenSuccess != 5 || before.Precision >= 0.8 {
+	if before.Confidence >= lesson.DemotionConfidence || before.Demoted || !before.Blocks || before.TimesTriggered != 5 || before.OverriddenSuccess != 5 || before.Precision >= 0.8 {
 		t.Fatalf("%+v", before)
 	}
 	s := g.override(t, "b", "cachectl wipe --all", learning.ResultSuccess)
@@ -190,11 +193,11 @@ func TestGuardsDemote(t *testing.T) {
 		t.Fatalf("%+v", s)
 	}
 	after := g.rule(t, "l1")
-	if !after.Demoted || after.Blocks || after.DemotedAt == nil || after.DemotedReason == "" || g.check(t, "a", "cachectl wipe --all").Decision != learning.DecisionWarn {
+	if !after.Demoted || after.Blocks || after.DemotedAt == nil || after.DemotedReason == "" || g.check(t, "a", "cachectl wipe --all").Decision != rule.DecisionWarn {
 		t.Errorf("%+v", after)
 	}
 	restarted := guards{g.again(t), g.memory, g.now}
-	if restarted.check(t, "a", "cachectl wipe --all").Decision != learning.DecisionWarn || !restarted.rule(t, "l1").Demoted {
+	if restarted.check(t, "a", "cachectl wipe --all").Decision != rule.DecisionWarn || !restarted.rule(t, "l1").Demoted {
 		t.Error("the demotion is forgotten after a restart")
 	}
 	// It is said: in the history, and by an event that escalates it.
@@ -215,8 +218,8 @@ func TestGuardsDemote(t *testing.T) {
 	}
 	told := 0
 	for _, e := range events {
-		if e.Type == learning.EventRuleDemoted {
-			var data learning.LessonEvent
+		if e.Type == lesson.EventRuleDemoted {
+			var data lesson.Event
 			if err := json.Unmarshal(e.Data, &data); err != nil || len(data.Escalate) != 1 || data.Escalate[0].To != "ARIA" || data.Escalate[0].Priority != learning.SeverityCritical || e.Subject != "l1" {
 				t.Errorf("%v %s", err, e.Data)
 			}
@@ -229,21 +232,21 @@ func TestGuardsDemote(t *testing.T) {
 	// What its lesson says may change; that it is demoted stays.
 	edited := antiPattern("l1", "Never wipe the cache", "cachectl wipe --all", "cachectl drop")
 	g.KeepRules(edited)
-	if g.check(t, "a", "cachectl drop").Decision != learning.DecisionWarn {
+	if g.check(t, "a", "cachectl drop").Decision != rule.DecisionWarn {
 		t.Error("an edit took the demotion away")
 	}
 	// Nor is it taken away by retiring the lesson and restoring it, now or after a restart.
-	edited.Status = learning.StatusRetired
+	edited.Status = lesson.StatusRetired
 	g.KeepRules(edited)
-	edited.Status = learning.StatusCandidate
-	if g.KeepRules(edited); g.check(t, "a", "cachectl drop").Decision != learning.DecisionWarn || !g.rule(t, "l1").Demoted {
+	edited.Status = lesson.StatusCandidate
+	if g.KeepRules(edited); g.check(t, "a", "cachectl drop").Decision != rule.DecisionWarn || !g.rule(t, "l1").Demoted {
 		t.Error("a retirement took the demotion away")
 	}
 	// A captain lets it block again.
-	if _, err := g.RestoreRule(asAgent(t, "a"), "l1", learning.RestorationDraft{}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := g.RestoreRule(asAgent(t, "a"), "l1", guard.RestorationDraft{}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
 		t.Error(err)
 	}
-	r, err := g.RestoreRule(asAgent(t, "boss", skillrouter.ScopeCaptain), "l1", learning.RestorationDraft{Notes: "the cache is back"})
+	r, err := g.RestoreRule(asAgent(t, "boss", skillrouter.ScopeCaptain), "l1", guard.RestorationDraft{Notes: "the cache is back"})
 	if err != nil || r.Demoted || !r.Blocks || !g.check(t, "a", "cachectl drop").Blocked {
 		t.Errorf("%+v %v", r, err)
 	}
@@ -254,7 +257,7 @@ func TestGuardsDemoteByCaptain(t *testing.T) {
 	g.report(t, false, antiPattern("l1", "Never wipe the cache", "cachectl wipe --all"))
 	for i := range 3 {
 		c := g.check(t, "a", "cachectl wipe --all")
-		s, err := g.Outcome(asAgent(t, "boss", skillrouter.ScopeCaptain), learning.OutcomeDraft{CheckID: c.CheckID, Outcome: learning.OutcomeOverridden, Result: learning.ResultSuccess})
+		s, err := g.Outcome(asAgent(t, "boss", skillrouter.ScopeCaptain), guard.OutcomeDraft{CheckID: c.CheckID, Outcome: lesson.OutcomeOverridden, Result: learning.ResultSuccess})
 		if err != nil || s.Rules[0].Demoted != (i == 2) {
 			t.Fatalf("%d: %+v %v", i, s, err)
 		}
@@ -267,11 +270,11 @@ func TestGuardsDemoteBuiltins(t *testing.T) {
 		g.override(t, fmt.Sprint("agent", i), "rm -rf /data", learning.ResultSuccess)
 	}
 	r := g.rule(t, "builtin:data-directories")
-	if !r.Demoted || r.Confidence >= learning.DemotionConfidence {
+	if !r.Demoted || r.Confidence >= lesson.DemotionConfidence {
 		t.Errorf("%+v", r)
 	}
 	again := guards{g.again(t), g.memory, g.now}
-	if again.check(t, "a", "rm -rf /data").Decision != learning.DecisionWarn || again.rule(t, r.ID).Confidence != r.Confidence {
+	if again.check(t, "a", "rm -rf /data").Decision != rule.DecisionWarn || again.rule(t, r.ID).Confidence != r.Confidence {
 		t.Errorf("after a restart: %+v", again.rule(t, r.ID))
 	}
 }
@@ -280,25 +283,25 @@ func TestGuardsOutcomeOnce(t *testing.T) {
 	g := openGuards(t)
 	g.report(t, false, antiPattern("l1", "Never wipe the cache", "cachectl wipe --all"))
 	c := g.check(t, "a", "cachectl wipe --all")
-	say := func(ctx context.Context, o learning.Outcome, r learning.Result) (learning.Settled, error) {
-		return g.Outcome(ctx, learning.OutcomeDraft{CheckID: c.CheckID, Outcome: o, Result: r})
+	say := func(ctx context.Context, o lesson.Outcome, r learning.Result) (guard.Settled, error) {
+		return g.Outcome(ctx, guard.OutcomeDraft{CheckID: c.CheckID, Outcome: o, Result: r})
 	}
-	if _, err := say(asAgent(t, "b"), learning.OutcomeOverridden, ""); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := say(asAgent(t, "b"), lesson.OutcomeOverridden, ""); skillrouter.CodeOf(err) != skillrouter.Forbidden {
 		t.Errorf("another agent: %v", err)
 	}
-	if s, err := say(asAgent(t, "a"), learning.OutcomeOverridden, ""); err != nil || s.Duplicate {
+	if s, err := say(asAgent(t, "a"), lesson.OutcomeOverridden, ""); err != nil || s.Duplicate {
 		t.Errorf("%+v %v", s, err)
 	}
-	if s, err := say(asAgent(t, "a"), learning.OutcomeOverridden, learning.ResultFailure); err != nil || s.Duplicate || len(s.Rules) != 1 {
+	if s, err := say(asAgent(t, "a"), lesson.OutcomeOverridden, learning.ResultFailure); err != nil || s.Duplicate || len(s.Rules) != 1 {
 		t.Errorf("its result: %+v %v", s, err)
 	}
-	if s, err := say(asAgent(t, "a"), learning.OutcomeOverridden, learning.ResultFailure); err != nil || !s.Duplicate {
+	if s, err := say(asAgent(t, "a"), lesson.OutcomeOverridden, learning.ResultFailure); err != nil || !s.Duplicate {
 		t.Errorf("again: %+v %v", s, err)
 	}
-	if s, err := say(asAgent(t, "a"), learning.OutcomeOverridden, ""); err != nil || !s.Duplicate || s.Result != learning.ResultFailure {
+	if s, err := say(asAgent(t, "a"), lesson.OutcomeOverridden, ""); err != nil || !s.Duplicate || s.Result != learning.ResultFailure {
 		t.Errorf("again without the result: %+v %v", s, err)
 	}
-	for _, o := range []learning.Outcome{learning.OutcomeHeeded, learning.OutcomeOverridden} {
+	for _, o := range []lesson.Outcome{lesson.OutcomeHeeded, lesson.OutcomeOverridden} {
 		if _, err := say(asAgent(t, "a"), o, learning.ResultSuccess); skillrouter.CodeOf(err) != skillrouter.Conflict {
 			t.Errorf("another outcome: %v", err)
 		}
@@ -314,42 +317,42 @@ func TestGuardsLedger(t *testing.T) {
 	g.check(t, "a", "ls")
 	g.check(t, "b", "cachectl wipe --all # password=hunter2hunter2")
 	long := g.check(t, "a", "echo "+strings.Repeat("€", 3000)+"\x01\xff")
-	page, err := g.Ledger(captainly(t), learning.LedgerFilter{})
+	page, err := g.Ledger(captainly(t), lesson.LedgerFilter{})
 	if err != nil || page.Count != 3 || page.Next != "" {
 		t.Fatalf("%+v %v", page, err)
 	}
-	texts := map[learning.Decision]string{}
+	texts := map[rule.Decision]string{}
 	for _, c := range page.Checks {
 		texts[c.Decision] += c.Action
-		if len(c.Action) > learning.MaxRecorded {
+		if len(c.Action) > guard.MaxRecorded {
 			t.Errorf("%d bytes are kept", len(c.Action))
 		}
 	}
-	if strings.Contains(texts[learning.DecisionBlock], "hunter2") || !strings.Contains(texts[learning.DecisionBlock], "cachectl wipe") {
+	if strings.Contains(texts[rule.DecisionBlock], "hunter2") || !strings.Contains(texts[rule.DecisionBlock], "cachectl wipe") {
 		t.Errorf("%q", texts)
 	}
-	if s, err := g.Outcome(asAgent(t, "a"), learning.OutcomeDraft{CheckID: long.CheckID, Outcome: learning.OutcomeHeeded}); err != nil || len(s.Rules) != 0 {
+	if s, err := g.Outcome(asAgent(t, "a"), guard.OutcomeDraft{CheckID: long.CheckID, Outcome: lesson.OutcomeHeeded}); err != nil || len(s.Rules) != 0 {
 		t.Errorf("of a check that found nothing: %+v %v", s, err)
 	}
 	for name, c := range map[string]struct {
-		filter learning.LedgerFilter
+		filter lesson.LedgerFilter
 		want   int
 	}{
-		"agent":    {learning.LedgerFilter{Agent: "a"}, 2},
-		"rule":     {learning.LedgerFilter{RuleID: "l1"}, 1},
-		"decision": {learning.LedgerFilter{Decision: learning.DecisionAllow}, 2},
-		"outcome":  {learning.LedgerFilter{Outcome: learning.OutcomeHeeded}, 1},
-		"since":    {learning.LedgerFilter{Since: g.now.Add(time.Hour)}, 0},
+		"agent":    {lesson.LedgerFilter{Agent: "a"}, 2},
+		"rule":     {lesson.LedgerFilter{RuleID: "l1"}, 1},
+		"decision": {lesson.LedgerFilter{Decision: rule.DecisionAllow}, 2},
+		"outcome":  {lesson.LedgerFilter{Outcome: lesson.OutcomeHeeded}, 1},
+		"since":    {lesson.LedgerFilter{Since: g.now.Add(time.Hour)}, 0},
 	} {
 		if page, err := g.Ledger(asAgent(t, "a"), c.filter); err != nil || page.Count != c.want {
 			t.Errorf("%s: %+v %v", name, page, err)
 		}
 	}
-	first, err := g.Ledger(asAgent(t, "a"), learning.LedgerFilter{Limit: 2})
+	first, err := g.Ledger(asAgent(t, "a"), lesson.LedgerFilter{Limit: 2})
 	if err != nil || first.Count != 2 || first.Next == "" {
 		t.Fatalf("%+v %v", first, err)
 	}
-	if rest, err := g.Ledger(asAgent(t, "a"), learning.LedgerFilter{Limit: 2, Cursor: first.Next}); err != nil || rest.Count != 1 || rest.Next != "" {
+	if rest, err := g.Ledger(asAgent(t, "a"), lesson.LedgerFilter{Limit: 2, Cursor: first.Next}); err != nil || rest.Count != 1 || rest.Next != "" {
 		t.Errorf("%+v %v", rest, err)
 	}
 }
@@ -363,14 +366,14 @@ func TestGuardsSweep(t *testing.T) {
 	*g.now = g.now.Add(89 * 24 * time.Hour)
 	g.check(t, "a", "rm -rf /data")
 	*g.now = g.now.Add(2 * 24 * time.Hour)
-	if _, err := g.Ledger(asAgent(t, "a"), learning.LedgerFilter{}); err != nil { // which writes what waits: checks are written behind their verdicts
+	if _, err := g.Ledger(asAgent(t, "a"), lesson.LedgerFilter{}); err != nil { // which writes what waits: checks are written behind their verdicts
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	swept := make(chan error)
 	go func() { swept <- g.Run(ctx) }()
 	for { // it sweeps when it starts
-		page, err := g.Ledger(asAgent(t, "a"), learning.LedgerFilter{})
+		page, err := g.Ledger(asAgent(t, "a"), lesson.LedgerFilter{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -388,9 +391,9 @@ func TestGuardsSweep(t *testing.T) {
 }
 
 // fullDisk is a store that nothing can be written to.
-type fullDisk struct{ learning.PipelineStore }
+type fullDisk struct{ lesson.PipelineStore }
 
-func (fullDisk) Change(context.Context, func(learning.PipelineTx) error, func()) func() error {
+func (fullDisk) Change(context.Context, func(lesson.PipelineTx) error, func()) func() error {
 	return func() error {
 		return skillrouter.Wrap(skillrouter.StorageFull, errors.New("ENOSPC"), "the disk is full")
 	}
@@ -398,19 +401,19 @@ func (fullDisk) Change(context.Context, func(learning.PipelineTx) error, func())
 
 func TestGuardsCheckOnFullDisk(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
-	g := learning.NewGuards(t.Context(), fullDisk{m.store}, learning.GuardsOptions{})
+	g := guard.NewGuards(t.Context(), fullDisk{m.store}, guard.GuardsOptions{})
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- g.Run(ctx) }()
-	c, err := g.Check(asAgent(t, "a"), learning.Action{Command: "rm -rf /data"})
+	c, err := g.Check(asAgent(t, "a"), rule.Action{Command: "rm -rf /data"})
 	if err != nil || !c.Blocked || c.CheckID == "" {
 		t.Errorf("%+v %v", c, err)
 	}
 	for g.LedgerState().Failing == "" { // it is written behind the verdict
 		runtime.Gosched()
 	}
-	c, err = g.Check(asAgent(t, "a"), learning.Action{Command: "ls"})
-	if err != nil || c.Decision != learning.DecisionAllow || c.CheckID == "" || len(c.Warnings) != 1 ||
+	c, err = g.Check(asAgent(t, "a"), rule.Action{Command: "ls"})
+	if err != nil || c.Decision != rule.DecisionAllow || c.CheckID == "" || len(c.Warnings) != 1 ||
 		!strings.Contains(c.Warnings[0], "ledger") || strings.Contains(c.Warnings[0], "ENOSPC") {
 		t.Errorf("%+v %v", c, err)
 	}
@@ -424,24 +427,24 @@ func TestGuardsPatterns(t *testing.T) {
 	g := openGuards(t)
 	failed := antiPattern("f1", "The queue was purged again", "queuectl purge orders")
 	failed.Type, failed.Severity = learning.LessonFailure, learning.SeverityCritical
-	if err := g.store.Change(t.Context(), func(tx learning.PipelineTx) error { return tx.InsertLesson(&failed, learning.Fingerprint{}) }, nil)(); err != nil {
+	if err := g.store.Change(t.Context(), func(tx lesson.PipelineTx) error { return tx.InsertLesson(&failed, learning.Fingerprint{}) }, nil)(); err != nil {
 		t.Fatal(err)
 	}
-	p := learning.Pattern{ID: "p1", Number: 7, Type: learning.PatternAntiPattern, Status: learning.PatternEmerging, Name: "Purging the orders queue", LessonIDs: []string{"f1"}, Belief: failed.Belief, Prevention: []string{"Drain it"}}
-	keep := func() { g.KeepPattern(p, failed) }
-	if keep(); g.check(t, "a", "queuectl purge orders").Decision != learning.DecisionAllow {
+	p := lesson.Pattern{ID: "p1", Number: 7, Type: lesson.PatternAntiPattern, Status: lesson.PatternEmerging, Name: "Purging the orders queue", LessonIDs: []string{"f1"}, Belief: failed.Belief, Prevention: []string{"Drain it"}}
+	keep := func() { g.KeepPattern(p, []lesson.Lesson{failed}) }
+	if keep(); g.check(t, "a", "queuectl purge orders").Decision != rule.DecisionAllow {
 		t.Error("a pattern that nobody confirmed is a rule")
 	}
-	p.Status = learning.PatternConfirmed
+	p.Status = lesson.PatternConfirmed
 	if keep(); !g.check(t, "a", "queuectl purge orders").Blocked || g.rule(t, "p1").PatternID != "p1" {
 		t.Error("a confirmed one is none")
 	}
-	p.Status = learning.PatternDeprecated
-	if keep(); g.check(t, "a", "queuectl purge orders").Decision != learning.DecisionAllow {
+	p.Status = lesson.PatternDeprecated
+	if keep(); g.check(t, "a", "queuectl purge orders").Decision != rule.DecisionAllow {
 		t.Error("a deprecated one is a rule")
 	}
 	// One that was demoted is demoted when it is confirmed again, after a restart too.
-	p.Status = learning.PatternConfirmed
+	p.Status = lesson.PatternConfirmed
 	keep()
 	for range 2 {
 		g.override(t, "a", "queuectl purge orders", learning.ResultSuccess)
@@ -451,10 +454,10 @@ func TestGuardsPatterns(t *testing.T) {
 		t.Fatalf("%+v", g.rule(t, "p1"))
 	}
 	for name, g := range map[string]guards{"at once": g, "after a restart": {g.again(t), g.memory, g.now}} {
-		p.Status = learning.PatternDeprecated
-		g.KeepPattern(p, failed)
-		p.Status = learning.PatternConfirmed
-		if g.KeepPattern(p, failed); !g.rule(t, "p1").Demoted || g.check(t, "a", "queuectl purge orders").Decision != learning.DecisionWarn {
+		p.Status = lesson.PatternDeprecated
+		g.KeepPattern(p, []lesson.Lesson{failed})
+		p.Status = lesson.PatternConfirmed
+		if g.KeepPattern(p, []lesson.Lesson{failed}); !g.rule(t, "p1").Demoted || g.check(t, "a", "queuectl purge orders").Decision != rule.DecisionWarn {
 			t.Errorf("%s: a confirmation took the demotion away: %+v", name, g.rule(t, "p1"))
 		}
 	}
@@ -489,13 +492,13 @@ func TestGuardsConcurrently(t *testing.T) {
 	if r := g.rule(t, "builtin:data-directories"); r.TimesTriggered != 60 || r.Overridden != 60 || r.OverriddenFailure != 60 {
 		t.Errorf("%+v", r)
 	}
-	if page, err := g.Ledger(asAgent(t, "x"), learning.LedgerFilter{Decision: learning.DecisionAllow, Limit: 200}); err != nil || page.Count != 60 {
+	if page, err := g.Ledger(asAgent(t, "x"), lesson.LedgerFilter{Decision: rule.DecisionAllow, Limit: 200}); err != nil || page.Count != 60 {
 		t.Errorf("%d %v", page.Count, err)
 	}
 }
 
 func TestGuardContract(t *testing.T) {
-	learningtest.RunGuard(t, func(t *testing.T) learning.GuardService { return openGuards(t).Guards })
+	learningtest.RunGuard(t, func(t *testing.T) guard.Service { return openGuards(t).Guards })
 }
 
 // TestGuardsRestoreByConfirmation: a captain who confirms a demoted rule's lesson lets it block again; an agent does not.
@@ -512,10 +515,10 @@ func TestGuardsRestoreByConfirmation(t *testing.T) {
 		t.Fatal("it was never demoted")
 	}
 	demote()
-	lessons := learning.NewLessons(g.store, learning.LessonOptions{Options: learning.Options{Now: func() time.Time { return *g.now }}, Rules: g.Guards})
-	confirm := func(ctx context.Context) learning.Lesson {
+	lessons := lesson.NewLessons(g.store, lesson.Options{Options: learning.Options{Now: func() time.Time { return *g.now }}, Rules: g.Guards})
+	confirm := func(ctx context.Context) lesson.Lesson {
 		t.Helper()
-		l, err := lessons.Validate(ctx, "l1", learning.ValidationDraft{Type: learning.ValidationConfirmed})
+		l, err := lessons.Validate(ctx, "l1", lesson.ValidationDraft{Type: lesson.ValidationConfirmed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -537,7 +540,7 @@ func TestGuardsRestoreByConfirmation(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range events {
-			if e.Type == learning.EventRuleRestored {
+			if e.Type == lesson.EventRuleRestored {
 				n++
 			}
 		}

@@ -6,14 +6,18 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/feedback"
+	"skillrouter/learning/knowledge"
 	"skillrouter/learning/learningtest"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/procedure"
 )
 
 func openJudgements(t *testing.T) learningtest.JudgementWorld {
 	clock := newHandClock()
 	m := open(t, t.TempDir(), clock.now)
 	return learningtest.JudgementWorld{
-		Judgements: learning.NewJudgements(m.store, m.knowledge, learning.Options{Now: clock.now}), Knowledge: m.knowledge,
+		Judgements: feedback.NewJudgements(m.store, m.knowledge, learning.Options{Now: clock.now}), Knowledge: m.knowledge,
 	}
 }
 
@@ -22,11 +26,11 @@ func TestJudgementContract(t *testing.T) { learningtest.Judgements(t, openJudgem
 func TestJudgementsBelongToTheirAuthors(t *testing.T) {
 	w := openJudgements(t)
 	ada, bob := asker(t, "ada"), asker(t, "bob")
-	if _, err := w.Knowledge.Store(ada, learning.KnowledgeDraft{ID: "a", Category: "gotcha", Title: "t", Content: "c"}); err != nil {
+	if _, err := w.Knowledge.Store(ada, knowledge.Draft{ID: "a", Category: "gotcha", Title: "t", Content: "c"}); err != nil {
 		t.Fatal(err)
 	}
-	judge := func(agent string) learning.Judgement {
-		j, err := w.Judgements.Judge(asker(t, agent), learning.JudgementDraft{Question: "what", Good: []string{"a"}})
+	judge := func(agent string) feedback.Judgement {
+		j, err := w.Judgements.Judge(asker(t, agent), feedback.JudgementDraft{Question: "what", Good: []string{"a"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +52,7 @@ func TestJudgementsBelongToTheirAuthors(t *testing.T) {
 	}
 	reader := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "r", Scopes: []skillrouter.Scope{skillrouter.ScopeRead}})
 	for name, err := range map[string]error{
-		"judge":   second(w.Judgements.Judge(reader, learning.JudgementDraft{Question: "q", Good: []string{"a"}})),
+		"judge":   second(w.Judgements.Judge(reader, feedback.JudgementDraft{Question: "q", Good: []string{"a"}})),
 		"measure": second(w.Judgements.Measure(reader)),
 		"remove":  w.Judgements.Remove(reader, of.ID),
 	} {
@@ -62,16 +66,16 @@ func second[T any](_ T, err error) error { return err }
 
 func TestJudgementsAreBounded(t *testing.T) {
 	w, ctx := openJudgements(t), asker(t, "a")
-	if _, err := w.Knowledge.Store(ctx, learning.KnowledgeDraft{ID: "a", Category: "gotcha", Title: "t", Content: "c"}); err != nil {
+	if _, err := w.Knowledge.Store(ctx, knowledge.Draft{ID: "a", Category: "gotcha", Title: "t", Content: "c"}); err != nil {
 		t.Fatal(err)
 	}
-	for i := range learning.MaxJudgements + 1 {
-		_, err := w.Judgements.Judge(ctx, learning.JudgementDraft{Question: fmt.Sprintf("question %d", i), Good: []string{"a"}})
-		if want := i == learning.MaxJudgements; (skillrouter.CodeOf(err) == skillrouter.Conflict) != want || err != nil && !want {
+	for i := range feedback.MaxJudgements + 1 {
+		_, err := w.Judgements.Judge(ctx, feedback.JudgementDraft{Question: fmt.Sprintf("question %d", i), Good: []string{"a"}})
+		if want := i == feedback.MaxJudgements; (skillrouter.CodeOf(err) == skillrouter.Conflict) != want || err != nil && !want {
 			t.Fatalf("judgement %d: %v", i, err)
 		}
 	}
-	if _, err := w.Judgements.Judge(ctx, learning.JudgementDraft{Question: "question 7", Bad: []string{"a"}}); err != nil {
+	if _, err := w.Judgements.Judge(ctx, feedback.JudgementDraft{Question: "question 7", Bad: []string{"a"}}); err != nil {
 		t.Errorf("one that is there may not be judged further: %v", err)
 	}
 }
@@ -83,8 +87,8 @@ func TestExplainContract(t *testing.T) {
 		options := learning.Options{Now: clock.now}
 		return learningtest.ExplainWorld{
 			Knowledge: m.knowledge, Episodes: m.episodes,
-			Lessons:    learning.NewLessons(m.store, learning.LessonOptions{Options: options}),
-			Procedures: learning.NewProcedures(m.store, learning.ProcedureOptions{Options: options}),
+			Lessons:    lesson.NewLessons(m.store, lesson.Options{Options: options}),
+			Procedures: procedure.NewProcedures(m.store, procedure.Options{Options: options}),
 		}
 	})
 }

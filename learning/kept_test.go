@@ -13,17 +13,23 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/procedure"
+	"skillrouter/learning/shelf"
 	"skillrouter/learning/store"
 	"skillrouter/tfidf"
 )
 
 // mind is all that keeps an index, as one start of the router has it.
 type mind struct {
-	knowledge   *learning.KnowledgeBase
-	episodes    *learning.Episodes
-	lessons     *learning.Lessons
-	procedures  *learning.Procedures
-	experiences *learning.Experiences
+	knowledge   *knowledge.Base
+	episodes    *episode.Episodes
+	lessons     *lesson.Lessons
+	procedures  *procedure.Procedures
+	experiences *experience.Experiences
 	stop        func()
 }
 
@@ -31,11 +37,11 @@ type mind struct {
 func wake(t *testing.T, s *store.Store, clock *moved, folder string) *mind {
 	t.Helper()
 	options := learning.Options{Now: clock.now, Indexes: folder}
-	m := &mind{knowledge: learning.NewKnowledgeBase(s, options), episodes: learning.NewEpisodes(s, options)}
-	patterns := learning.NewPatterns(s, learning.PatternOptions{Options: options})
-	m.lessons = learning.NewLessons(s, learning.LessonOptions{Options: options, Patterns: patterns})
-	m.procedures = learning.NewProcedures(s, learning.ProcedureOptions{Options: options})
-	m.experiences = learning.NewExperiences(s, m.episodes, m.lessons, learning.ExperienceOptions{Options: options, KeepEpisodes: 24 * time.Hour})
+	m := &mind{knowledge: knowledge.NewBase(s, options), episodes: episode.NewEpisodes(s, options)}
+	patterns := lesson.NewPatterns(s, lesson.PatternOptions{Options: options})
+	m.lessons = lesson.NewLessons(s, lesson.Options{Options: options, Patterns: patterns})
+	m.procedures = procedure.NewProcedures(s, procedure.Options{Options: options})
+	m.experiences = experience.NewExperiences(s, m.episodes, m.lessons, experience.Options{Options: options, KeepEpisodes: 24 * time.Hour})
 	if err := errors.Join(m.knowledge.Load(t.Context()), m.episodes.Load(t.Context()), m.lessons.Load(t.Context()), m.procedures.Load(t.Context())); err != nil {
 		t.Fatal(err)
 	}
@@ -66,10 +72,10 @@ func (m *mind) found(t *testing.T) (found []string) {
 	t.Helper()
 	ctx := captainly(t)
 	for _, query := range []string{"decimal", "gateway timeout", "build", "deploy release", "agent 3", "changed", "gone"} {
-		k, err1 := m.knowledge.Search(ctx, learning.KnowledgeQuery{Query: query, Limit: 100})
-		e, err2 := m.episodes.Search(ctx, learning.EpisodeQuery{Query: query, Limit: 100})
-		l, err3 := m.lessons.Relevant(ctx, learning.LessonQuery{Context: query, Limit: 100})
-		p, err4 := m.procedures.Search(ctx, learning.ProcedureQuery{Query: query, Limit: 100})
+		k, err1 := m.knowledge.Search(ctx, knowledge.Query{Query: query, Limit: 100})
+		e, err2 := m.episodes.Search(ctx, episode.Query{Query: query, Limit: 100})
+		l, err3 := m.lessons.Relevant(ctx, lesson.Query{Context: query, Limit: 100})
+		p, err4 := m.procedures.Search(ctx, procedure.Query{Query: query, Limit: 100})
 		if err := errors.Join(err1, err2, err3, err4); err != nil {
 			t.Fatal(err)
 		}
@@ -102,63 +108,63 @@ func (m *mind) live(t *testing.T, clock *moved, round int) {
 	_, err = m.knowledge.Bulk(ctx, source(io.EOF, entry(id("bulk"), "decimal bulk"), entry(id("gone"), "gone decimal"), entry("same", fmt.Sprint("decimal round ", round))))
 	did(err)
 	text := "decimal changed"
-	_, err = m.knowledge.Update(ctx, id("bulk"), learning.KnowledgePatch{Content: &text})
+	_, err = m.knowledge.Update(ctx, id("bulk"), knowledge.Patch{Content: &text})
 	did(err)
 	did(m.knowledge.Delete(ctx, id("gone")))
-	_, err = m.knowledge.Take(ctx, []learning.Knowledge{{ID: id("taken"), Category: "x", Title: "decimal", Content: "taken"}}, learning.Taking{})
+	_, err = m.knowledge.Take(ctx, []knowledge.Knowledge{{ID: id("taken"), Category: "x", Title: "decimal", Content: "taken"}}, learning.Taking{})
 	did(err)
-	_, err = m.knowledge.Take(ctx, []learning.Knowledge{{ID: id("dry"), Category: "x", Title: "decimal", Content: "gone"}}, learning.Taking{DryRun: true})
+	_, err = m.knowledge.Take(ctx, []knowledge.Knowledge{{ID: id("dry"), Category: "x", Title: "decimal", Content: "gone"}}, learning.Taking{DryRun: true})
 	did(err)
 
-	_, err = m.episodes.Record(ctx, learning.EpisodeDraft{EventType: "action", Title: "gateway timeout", Content: id("recorded"), AgentID: "a"})
+	_, err = m.episodes.Record(ctx, episode.Draft{EventType: "action", Title: "gateway timeout", Content: id("recorded"), AgentID: "a"})
 	did(err)
-	_, err = m.episodes.Record(ctx, learning.EpisodeDraft{Event: "drop", Learned: id("gateway"), Persona: id("cleared")})
+	_, err = m.episodes.Record(ctx, episode.Draft{Event: "drop", Learned: id("gateway"), Persona: id("cleared")})
 	did(err)
 	_, err = m.episodes.Clear(ctx, id("cleared"), "", 100)
 	did(err)
-	_, err = m.experiences.Record(ctx, learning.ExperienceDraft{OperationType: "build", Outcome: "failure", Notes: id("build")})
+	_, err = m.experiences.Record(ctx, experience.Draft{OperationType: "build", Outcome: "failure", Notes: id("build")})
 	did(err)
 	clock.move(72 * time.Hour)
 	_, err = m.experiences.Sweep(ctx)
 	did(err)
-	_, err = m.experiences.Record(ctx, learning.ExperienceDraft{OperationType: "build", Outcome: "success", Notes: id("build kept")})
+	_, err = m.experiences.Record(ctx, experience.Draft{OperationType: "build", Outcome: "success", Notes: id("build kept")})
 	did(err)
-	_, err = m.experiences.Take(ctx, []learning.EpisodeRecord{{Episode: learning.Episode{
+	_, err = m.experiences.Take(ctx, []experience.EpisodeRecord{{Episode: episode.Episode{
 		ID: id("episode"), SessionID: "s", AgentID: "a", EventType: "action", Title: "gateway", Content: "taken", CreatedAt: clock.now(),
 	}}}, learning.Taking{})
 	did(err)
 
-	lesson := func(name, about string) learning.LessonDraft {
-		return learning.LessonDraft{
+	l := func(name, about string) lesson.Draft {
+		return lesson.Draft{
 			ID: id(name), Type: learning.LessonFailure, Domain: "ops", Category: "c", Title: about + " of " + id(name), Context: "gateway timeout " + id(name), Action: "a", Outcome: "o",
 		}
 	}
-	_, err = m.lessons.Report(ctx, lesson("lesson", "decimal"))
+	_, err = m.lessons.Report(ctx, l("lesson", "decimal"))
 	did(err)
-	_, err = m.lessons.ReportAll(ctx, []learning.LessonDraft{lesson("retired", "gone"), lesson("restored", "release")})
+	_, err = m.lessons.ReportAll(ctx, []lesson.Draft{l("retired", "gone"), l("restored", "release")})
 	did(err)
-	again := lesson("lesson", "decimal")
+	again := l("lesson", "decimal")
 	again.Solution = "deploy it again"
 	_, err = m.lessons.Report(ctx, again)
 	did(err)
 	title := "gateway changed " + id("lesson")
-	_, err = m.lessons.Edit(ctx, id("lesson"), learning.LessonPatch{Title: &title})
+	_, err = m.lessons.Edit(ctx, id("lesson"), lesson.Patch{Title: &title})
 	did(err)
 	for _, name := range []string{"retired", "restored"} {
-		_, err = m.lessons.Retire(ctx, id(name), learning.RetirementDraft{Reason: "wrong"})
+		_, err = m.lessons.Retire(ctx, id(name), lesson.RetirementDraft{Reason: "wrong"})
 		did(err)
 	}
 	_, err = m.lessons.Restore(ctx, id("restored"), "right after all")
 	did(err)
 
-	step := []learning.Step{{Action: "deploy the release"}}
-	for _, draft := range []learning.ProcedureDraft{
+	step := []procedure.Step{{Action: "deploy the release"}}
+	for _, draft := range []procedure.Draft{
 		{Name: id("deploy"), Steps: step}, {Name: "same", Description: id("changed"), Steps: step}, {Name: id("gone"), Steps: step}, {Name: id("cleared"), Persona: "p", Steps: step},
 	} {
 		_, err = m.procedures.Save(ctx, draft)
 		did(err)
 	}
-	did(m.procedures.Delete(ctx, learning.ProcedureRef{Name: id("gone")}))
+	did(m.procedures.Delete(ctx, procedure.Ref{Name: id("gone")}))
 	_, err = m.procedures.Clear(ctx, "p", "", 100)
 	did(err)
 	if err := errors.Join(errs...); err != nil {
@@ -205,7 +211,7 @@ func TestEveryKindOfWriteIsCaughtUp(t *testing.T) {
 			t.Errorf("%s finds\n%q\na fresh one\n%q", name, got, want)
 		}
 	}
-	for name, check := range map[string]func(context.Context) (learning.IndexCheck, error){
+	for name, check := range map[string]func(context.Context) (shelf.IndexCheck, error){
 		"knowledge": again.knowledge.Check, "episodes": again.episodes.Check, "lessons": again.lessons.Check,
 	} {
 		if found, err := check(t.Context()); err != nil || !found.OK() {
@@ -225,13 +231,13 @@ func TestASweepThatNamesNobodyIsAGap(t *testing.T) {
 	folder := t.TempDir()
 	first := wake(t, m.store, clock, folder)
 	for i := range 5 {
-		if _, err := first.episodes.Record(captainly(t), learning.EpisodeDraft{EventType: "action", Title: "gateway", Content: fmt.Sprint(i), AgentID: "a"}); err != nil {
+		if _, err := first.episodes.Record(captainly(t), episode.Draft{EventType: "action", Title: "gateway", Content: fmt.Sprint(i), AgentID: "a"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	first.stop()
-	err := m.store.Change(t.Context(), func(tx learning.PipelineTx) error {
-		return tx.AddEvents(skillrouter.Event{Type: learning.EventExperiencesSwept, Subject: "episodes", At: clock.now(), Data: []byte(`{"count":2,"before":"2026-01-01T00:00:00Z"}`)})
+	err := m.store.Change(t.Context(), func(tx lesson.PipelineTx) error {
+		return tx.AddEvents(skillrouter.Event{Type: episode.EventExperiencesSwept, Subject: "episodes", At: clock.now(), Data: []byte(`{"count":2,"before":"2026-01-01T00:00:00Z"}`)})
 	}, nil)()
 	if err != nil {
 		t.Fatal(err)
@@ -244,7 +250,7 @@ func TestASweepThatNamesNobodyIsAGap(t *testing.T) {
 	if state := again.knowledge.IndexState(); state.Stage != tfidf.Whole {
 		t.Errorf("knowledge has nothing to do with it: %+v", state)
 	}
-	if found, err := again.episodes.Search(captainly(t), learning.EpisodeQuery{Query: "gateway"}); err != nil || found.Count != 5 {
+	if found, err := again.episodes.Search(captainly(t), episode.Query{Query: "gateway"}); err != nil || found.Count != 5 {
 		t.Errorf("%+v, %v", found, err)
 	}
 }
@@ -255,7 +261,7 @@ func TestReportsWaitForTheLessonsThatTheyAreComparedWith(t *testing.T) {
 	clock := &moved{at: begin}
 	m := open(t, t.TempDir(), clock.now)
 	folder := t.TempDir()
-	draft := learning.LessonDraft{
+	draft := lesson.Draft{
 		Type: learning.LessonFailure, Domain: "ops", Category: "c", Title: "The gateway times out under load", Context: "the payment gateway answers 504 when 200 callers ask",
 		Action: "raised the timeout", Outcome: "it held", Solution: "keep the connections open",
 	}
@@ -267,7 +273,7 @@ func TestReportsWaitForTheLessonsThatTheyAreComparedWith(t *testing.T) {
 	first.stop()
 
 	// Nobody reads the lessons in: the report waits, and a search does not.
-	asleep := learning.NewLessons(m.store, learning.LessonOptions{Options: learning.Options{Now: clock.now, Indexes: folder}})
+	asleep := lesson.NewLessons(m.store, lesson.Options{Options: learning.Options{Now: clock.now, Indexes: folder}})
 	if err := asleep.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +282,7 @@ func TestReportsWaitForTheLessonsThatTheyAreComparedWith(t *testing.T) {
 	if _, err := asleep.Report(ctx, draft); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a report before the lessons were read: %v", err)
 	}
-	if found, err := asleep.Relevant(captainly(t), learning.LessonQuery{Context: "gateway"}); err != nil || found.Count != 1 {
+	if found, err := asleep.Relevant(captainly(t), lesson.Query{Context: "gateway"}); err != nil || found.Count != 1 {
 		t.Errorf("%+v, %v", found, err)
 	}
 

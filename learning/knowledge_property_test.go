@@ -12,6 +12,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 )
 
 // TestIndexEqualsDatabase does random things to a few entries, in one model
@@ -26,15 +27,15 @@ func TestIndexEqualsDatabase(t *testing.T) {
 		model := map[string]string{}           // id to content
 		ids := rapid.SampledFrom([]string{"a", "b", "c/d"})
 		contents := rapid.SampledFrom([]string{"red apple", "Red  Apple", "green pear", "green pear and plum", "\u00e9clair", "e\u0301clair"})
-		draft := func(rt *rapid.T) learning.KnowledgeDraft {
-			d := learning.KnowledgeDraft{Category: "c", Title: "fruit", Content: contents.Draw(rt, "content"), Project: project}
+		draft := func(rt *rapid.T) knowledge.Draft {
+			d := knowledge.Draft{Category: "c", Title: "fruit", Content: contents.Draw(rt, "content"), Project: project}
 			if rapid.Bool().Draw(rt, "named") {
 				d.ID = fmt.Sprint(round, ids.Draw(rt, "id"))
 			}
 			return d
 		}
 		// expect says what Store must answer, and notes it.
-		expect := func(d learning.KnowledgeDraft, got learning.Stored) {
+		expect := func(d knowledge.Draft, got knowledge.Stored) {
 			if d.ID == "" {
 				twin := ""
 				for id, content := range model {
@@ -85,7 +86,7 @@ func TestIndexEqualsDatabase(t *testing.T) {
 			},
 			"update": func(rt *rapid.T) {
 				id, content := anyID(rt), contents.Draw(rt, "content")
-				_, err := m.knowledge.Update(ctx, id, learning.KnowledgePatch{Content: &content})
+				_, err := m.knowledge.Update(ctx, id, knowledge.Patch{Content: &content})
 				if _, there := model[id]; there != (err == nil) {
 					rt.Fatalf("updating %q: %v", id, err)
 				} else if there {
@@ -101,7 +102,7 @@ func TestIndexEqualsDatabase(t *testing.T) {
 				delete(model, id)
 			},
 			"": func(rt *rapid.T) {
-				found, err := m.knowledge.Search(ctx, learning.KnowledgeQuery{Query: "fruit", Project: project, Limit: learning.MaxLimit})
+				found, err := m.knowledge.Search(ctx, knowledge.Query{Query: "fruit", Project: project, Limit: learning.MaxLimit})
 				if err != nil {
 					rt.Fatal(err)
 				}

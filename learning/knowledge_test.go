@@ -16,13 +16,15 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/knowledge"
 )
 
 // source makes drafts a source for Bulk, which ends with err.
-func source(err error, drafts ...learning.KnowledgeDraft) func() (learning.KnowledgeDraft, error) {
-	return func() (learning.KnowledgeDraft, error) {
+func source(err error, drafts ...knowledge.Draft) func() (knowledge.Draft, error) {
+	return func() (knowledge.Draft, error) {
 		if len(drafts) == 0 {
-			return learning.KnowledgeDraft{}, err
+			return knowledge.Draft{}, err
 		}
 		d := drafts[0]
 		drafts = drafts[1:]
@@ -30,8 +32,8 @@ func source(err error, drafts ...learning.KnowledgeDraft) func() (learning.Knowl
 	}
 }
 
-func entry(id, content string) learning.KnowledgeDraft {
-	return learning.KnowledgeDraft{ID: id, Category: "pattern", Title: "Entry", Content: content}
+func entry(id, content string) knowledge.Draft {
+	return knowledge.Draft{ID: id, Category: "pattern", Title: "Entry", Content: content}
 }
 
 func TestBulkTrustAndTitles(t *testing.T) {
@@ -148,7 +150,7 @@ func TestManyOnAFullDisk(t *testing.T) {
 		t.Fatal("the disk never was full")
 	}
 	stored := 0
-	if err := m.store.IDs(ctx, learning.KeptKnowledge, func(id string) {
+	if err := m.store.IDs(ctx, knowledge.Kept, func(id string) {
 		stored++
 		if _, ok := acknowledged.LoadAndDelete(id); !ok {
 			t.Errorf("%s is stored and was not acknowledged", id)
@@ -168,7 +170,7 @@ func TestBulkOnAFullDisk(t *testing.T) {
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	room(t, m, 600)
 	n := 0
-	result, err := m.knowledge.Bulk(ctx, func() (learning.KnowledgeDraft, error) {
+	result, err := m.knowledge.Bulk(ctx, func() (knowledge.Draft, error) {
 		n++
 		return entry(fmt.Sprint(n), strings.Repeat("word ", 100)), nil
 	})
@@ -179,7 +181,7 @@ func TestBulkOnAFullDisk(t *testing.T) {
 	if err != nil || !check.OK() || check.Stored != result.Stored {
 		t.Errorf("%+v, %v; want %d, as was answered", check, err, result.Stored)
 	}
-	if found, err := m.knowledge.Search(ctx, learning.KnowledgeQuery{Query: "word"}); err != nil || found.Count == 0 {
+	if found, err := m.knowledge.Search(ctx, knowledge.Query{Query: "word"}); err != nil || found.Count == 0 {
 		t.Errorf("reading on a full disk: %+v, %v", found, err)
 	}
 	if _, err := m.knowledge.Store(ctx, entry("big", strings.Repeat("x", 1<<20))); skillrouter.CodeOf(err) != skillrouter.StorageFull {
@@ -205,11 +207,11 @@ func TestEventsTellOfEachChange(t *testing.T) {
 	_, err = m.knowledge.Store(ctx, d) // a duplicate is no event
 	steps = append(steps, err)
 	title := "Other"
-	_, err = m.knowledge.Update(ctx, "k", learning.KnowledgePatch{Title: &title})
+	_, err = m.knowledge.Update(ctx, "k", knowledge.Patch{Title: &title})
 	steps = append(steps, err)
-	_, err = m.knowledge.Update(ctx, "k", learning.KnowledgePatch{Title: &title}) // nor is a change to the same
+	_, err = m.knowledge.Update(ctx, "k", knowledge.Patch{Title: &title}) // nor is a change to the same
 	steps = append(steps, err, m.knowledge.Delete(ctx, "k"))
-	episode, err := m.episodes.Record(ctx, learning.EpisodeDraft{EventType: "action", Title: "t", Content: "c"})
+	episode, err := m.episodes.Record(ctx, episode.Draft{EventType: "action", Title: "t", Content: "c"})
 	steps = append(steps, err)
 	if err := errors.Join(steps...); err != nil {
 		t.Fatal(err)
@@ -236,11 +238,11 @@ func TestEventsTellOfEachChange(t *testing.T) {
 func TestRebuildFindsEverythingAgain(t *testing.T) {
 	dir := t.TempDir()
 	queries := []string{"decimal scan", "redirect login", "jitter"}
-	var before []learning.KnowledgeResults
+	var before []knowledge.Results
 	t.Run("write", func(t *testing.T) {
 		m := open(t, dir, time.Now)
 		ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
-		drafts := []learning.KnowledgeDraft{entry("1", "decimal scan fails"), entry("2", "login redirects"), entry("3", "retry with jitter"), entry("4", "gone")}
+		drafts := []knowledge.Draft{entry("1", "decimal scan fails"), entry("2", "login redirects"), entry("3", "retry with jitter"), entry("4", "gone")}
 		drafts[0].Tags = []string{"SQL"}
 		if _, err := m.knowledge.Bulk(ctx, source(io.EOF, drafts...)); err != nil {
 			t.Fatal(err)
@@ -249,13 +251,13 @@ func TestRebuildFindsEverythingAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, q := range queries {
-			r, err := m.knowledge.Search(ctx, learning.KnowledgeQuery{Query: q, Explain: true})
+			r, err := m.knowledge.Search(ctx, knowledge.Query{Query: q, Explain: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			before = append(before, r)
 		}
-		if _, err := m.episodes.Record(ctx, learning.EpisodeDraft{EventType: "action", Title: "sailed", Content: "away", AgentID: "a"}); err != nil {
+		if _, err := m.episodes.Record(ctx, episode.Draft{EventType: "action", Title: "sailed", Content: "away", AgentID: "a"}); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -269,7 +271,7 @@ func TestRebuildFindsEverythingAgain(t *testing.T) {
 	}
 	same(t, m)
 	for i, q := range queries {
-		r, err := m.knowledge.Search(ctx, learning.KnowledgeQuery{Query: q, Explain: true})
+		r, err := m.knowledge.Search(ctx, knowledge.Query{Query: q, Explain: true})
 		if err != nil || len(r.Results) != len(before[i].Results) {
 			t.Fatalf("%q: %+v, %v; want %+v", q, r, err, before[i])
 		}
@@ -279,10 +281,10 @@ func TestRebuildFindsEverythingAgain(t *testing.T) {
 			}
 		}
 	}
-	if r, err := m.knowledge.Search(ctx, learning.KnowledgeQuery{Query: "decimal", Tags: []string{"sql"}}); err != nil || r.Count != 1 {
+	if r, err := m.knowledge.Search(ctx, knowledge.Query{Query: "decimal", Tags: []string{"sql"}}); err != nil || r.Count != 1 {
 		t.Errorf("by tag: %+v, %v", r, err)
 	}
-	if r, err := m.episodes.Search(ctx, learning.EpisodeQuery{Query: "sailing", AgentID: "a"}); err != nil || r.Count != 1 {
+	if r, err := m.episodes.Search(ctx, episode.Query{Query: "sailing", AgentID: "a"}); err != nil || r.Count != 1 {
 		t.Errorf("episodes: %+v, %v", r, err)
 	}
 	if check, err := m.episodes.Check(ctx); err != nil || !check.OK() || check.Stored != 1 {
@@ -319,7 +321,7 @@ func TestWritersAndSearchersTogether(t *testing.T) {
 		})
 		all.Go(func() {
 			for range rounds {
-				r, err := m.knowledge.Search(ctx, learning.KnowledgeQuery{Query: "agent round", Limit: 50})
+				r, err := m.knowledge.Search(ctx, knowledge.Query{Query: "agent round", Limit: 50})
 				if err != nil {
 					t.Error(err)
 				}
@@ -347,12 +349,12 @@ func TestWritersAndSearchersTogether(t *testing.T) {
 func sameTexts(t *testing.T, m memory) {
 	t.Helper()
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
-	fresh := learning.NewKnowledgeBase(m.store, learning.Options{})
+	fresh := knowledge.NewBase(m.store, learning.Options{})
 	if err := fresh.Rebuild(ctx); err != nil {
 		t.Fatal(err)
 	}
 	for _, query := range []string{"agent", "round 3", "bulk", "unnamed 7", "entry"} {
-		q := learning.KnowledgeQuery{Query: query, Limit: learning.MaxLimit}
+		q := knowledge.Query{Query: query, Limit: learning.MaxLimit}
 		kept, err1 := m.knowledge.Search(ctx, q)
 		built, err2 := fresh.Search(ctx, q)
 		if err := errors.Join(err1, err2); err != nil {
@@ -364,7 +366,7 @@ func sameTexts(t *testing.T, m memory) {
 	}
 }
 
-func hits(r learning.KnowledgeResults) []string {
+func hits(r knowledge.Results) []string {
 	out := []string{}
 	for _, hit := range r.Results {
 		out = append(out, fmt.Sprintf("%s %.6f", hit.ID, hit.RelevanceScore))
@@ -382,23 +384,23 @@ func TestAnswersAreBounded(t *testing.T) {
 		if _, err := m.knowledge.Store(ctx, entry(fmt.Sprint(i), strings.Repeat("x", each)+fmt.Sprint(" end", i))); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.episodes.Record(ctx, learning.EpisodeDraft{EventType: "action", Title: "Entry", Content: strings.Repeat("x", each)}); err != nil {
+		if _, err := m.episodes.Record(ctx, episode.Draft{EventType: "action", Title: "Entry", Content: strings.Repeat("x", each)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	found, err := m.knowledge.Search(ctx, learning.KnowledgeQuery{Query: "entry", Limit: n})
+	found, err := m.knowledge.Search(ctx, knowledge.Query{Query: "entry", Limit: n})
 	if err != nil || found.Count != fit || found.LeftOut != n-fit {
 		t.Errorf("found %d, left out %d, %v; want %d of %d", found.Count, found.LeftOut, err, fit, n)
 	}
-	past, err := m.episodes.Search(ctx, learning.EpisodeQuery{Query: "entry", Limit: n})
+	past, err := m.episodes.Search(ctx, episode.Query{Query: "entry", Limit: n})
 	if err != nil || past.Count != fit || past.LeftOut != n-fit {
 		t.Errorf("found %d episodes, left out %d, %v", past.Count, past.LeftOut, err)
 	}
-	if recent, err := m.episodes.Recent(ctx, learning.EpisodeFilter{Limit: n}); err != nil || len(recent) != fit {
+	if recent, err := m.episodes.Recent(ctx, episode.Filter{Limit: n}); err != nil || len(recent) != fit {
 		t.Errorf("%d recent episodes, %v", len(recent), err)
 	}
 	var ids []string
-	filter, pages := learning.KnowledgeFilter{}, 0
+	filter, pages := knowledge.Filter{}, 0
 	for {
 		page, err := m.knowledge.List(ctx, filter)
 		if err != nil {

@@ -11,9 +11,10 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
-func (s *school) promote(t testing.TB, ref string, draft learning.PromotionDraft) (learning.Lesson, error) {
+func (s *school) promote(t testing.TB, ref string, draft lesson.PromotionDraft) (lesson.Lesson, error) {
 	t.Helper()
 	return s.lessons.Promote(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), ref, draft)
 }
@@ -39,12 +40,12 @@ func TestPromotion(t *testing.T) {
 	pair := drawnFrom(t, "same")[4]
 	first := s.report(t, pair[0])
 
-	_, err := s.promote(t, first.LessonID, learning.PromotionDraft{By: "ARIA"})
+	_, err := s.promote(t, first.LessonID, lesson.PromotionDraft{By: "ARIA"})
 	conflict(t, err, "2 independent cases", "there is 1", first.LessonID, "1 is missing")
 
 	// The same agent, project and session: one incident, told twice.
 	second := s.report(t, pair[1])
-	_, err = s.promote(t, first.LessonID, learning.PromotionDraft{By: "ARIA"})
+	_, err = s.promote(t, first.LessonID, lesson.PromotionDraft{By: "ARIA"})
 	conflict(t, err, "there is 1", "1 further are of the same agent, project and session")
 
 	third := pair[1]
@@ -53,11 +54,11 @@ func TestPromotion(t *testing.T) {
 	if another.Duplicate || another.Patterns != 1 {
 		t.Fatalf("%+v", another)
 	}
-	got, err := s.promote(t, first.LessonID, learning.PromotionDraft{By: "ARIA", Notes: "we see it often"})
+	got, err := s.promote(t, first.LessonID, lesson.PromotionDraft{By: "ARIA", Notes: "we see it often"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Level != learning.LevelPattern || got.Status != learning.StatusValidated || got.PatternID != another.PatternIDs[0] || got.LastValidatedAt == nil || got.SourceAgent != "ARIA" {
+	if got.Level != lesson.LevelPattern || got.Status != lesson.StatusValidated || got.PatternID != another.PatternIDs[0] || got.LastValidatedAt == nil || got.SourceAgent != "ARIA" {
 		t.Errorf("%+v", got)
 	}
 	// It is a lesson of its own, which names its cases; they stay what they were.
@@ -65,57 +66,57 @@ func TestPromotion(t *testing.T) {
 		t.Errorf("%s, of %v", got.ID, got.SourceCaseIDs)
 	}
 	for _, id := range []string{first.LessonID, second.LessonID, another.LessonID} {
-		if l, err := s.lessons.Lesson(ctx, id); err != nil || l.Level != learning.LevelCase || l.Status != learning.StatusCandidate {
+		if l, err := s.lessons.Lesson(ctx, id); err != nil || l.Level != lesson.LevelCase || l.Status != lesson.StatusCandidate {
 			t.Errorf("the case %s is %s, %s: %v", id, l.Level, l.Status, err)
 		}
 	}
-	_, err = s.promote(t, first.LessonID, learning.PromotionDraft{})
+	_, err = s.promote(t, first.LessonID, lesson.PromotionDraft{})
 	conflict(t, err, fmt.Sprintf("lesson %d is a pattern that was drawn from this case already", got.Number))
 
 	case1 := first.LessonID
 	first.LessonID = got.ID
-	_, err = s.promote(t, first.LessonID, learning.PromotionDraft{})
+	_, err = s.promote(t, first.LessonID, lesson.PromotionDraft{})
 	conflict(t, err, "3 distinct contexts", "0 of 0 applications", "3 more are missing")
 	for i, where := range []string{"web", "Web", "mobile", "billing"} {
 		outcome := learning.ResultSuccess
 		if i == 3 {
 			outcome = learning.ResultFailure
 		}
-		if _, err := s.lessons.Apply(ctx, first.LessonID, learning.ApplicationDraft{Outcome: outcome, Agent: "HADES", Context: where}); err != nil {
+		if _, err := s.lessons.Apply(ctx, first.LessonID, lesson.ApplicationDraft{Outcome: outcome, Agent: "HADES", Context: where}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err = s.promote(t, first.LessonID, learning.PromotionDraft{})
+	_, err = s.promote(t, first.LessonID, lesson.PromotionDraft{})
 	conflict(t, err, "3 of 4 applications in 2", "mobile", "1 more are missing")
-	if _, err := s.lessons.Apply(ctx, first.LessonID, learning.ApplicationDraft{Outcome: learning.ResultSuccess, Agent: "HADES", Context: "billing"}); err != nil {
+	if _, err := s.lessons.Apply(ctx, first.LessonID, lesson.ApplicationDraft{Outcome: learning.ResultSuccess, Agent: "HADES", Context: "billing"}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err = s.promote(t, first.LessonID, learning.PromotionDraft{By: "ARIA"}); err != nil || got.Level != learning.LevelPrinciple || got.Status != learning.StatusCanonical {
+	if got, err = s.promote(t, first.LessonID, lesson.PromotionDraft{By: "ARIA"}); err != nil || got.Level != lesson.LevelPrinciple || got.Status != lesson.StatusCanonical {
 		t.Errorf("%+v, %v", got, err)
 	}
-	_, err = s.promote(t, first.LessonID, learning.PromotionDraft{})
+	_, err = s.promote(t, first.LessonID, lesson.PromotionDraft{})
 	conflict(t, err, "no further level")
 
 	history, err := s.lessons.History(ctx, first.LessonID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var levels []learning.Level
+	var levels []lesson.Level
 	for _, c := range history {
-		if c.Kind == learning.ChangePromoted {
+		if c.Kind == lesson.ChangePromoted {
 			levels = append(levels, c.Before.Level, c.After.Level)
 		}
 	}
-	if diff := cmp.Diff([]learning.Level{learning.LevelCase, learning.LevelPattern, learning.LevelPattern, learning.LevelPrinciple}, levels); diff != "" {
+	if diff := cmp.Diff([]lesson.Level{lesson.LevelCase, lesson.LevelPattern, lesson.LevelPattern, lesson.LevelPrinciple}, levels); diff != "" {
 		t.Error(diff)
 	}
-	if history, err = s.lessons.History(ctx, case1); err != nil || len(history) == 0 || history[len(history)-1].Kind != learning.ChangePromoted {
+	if history, err = s.lessons.History(ctx, case1); err != nil || len(history) == 0 || history[len(history)-1].Kind != lesson.ChangePromoted {
 		t.Errorf("the case's history does not say that a pattern was drawn from it: %+v, %v", history, err)
 	}
-	if _, err := s.lessons.Retire(ctx, first.LessonID, learning.RetirementDraft{Reason: "obsolete"}); err != nil {
+	if _, err := s.lessons.Retire(ctx, first.LessonID, lesson.RetirementDraft{Reason: "obsolete"}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.promote(t, first.LessonID, learning.PromotionDraft{})
+	_, err = s.promote(t, first.LessonID, lesson.PromotionDraft{})
 	conflict(t, err, "retired")
 }
 
@@ -124,20 +125,20 @@ func TestPromotionByNamedSources(t *testing.T) {
 	s := openSchool(t)
 	pairs := drawnFrom(t, "other")
 	one, two := s.report(t, pairs[1][0]), s.report(t, pairs[5][0])
-	_, err := s.promote(t, one.LessonID, learning.PromotionDraft{Sources: []string{two.LessonID}})
+	_, err := s.promote(t, one.LessonID, lesson.PromotionDraft{Sources: []string{two.LessonID}})
 	conflict(t, err, "there is 1", "1 further")
-	_, err = s.promote(t, one.LessonID, learning.PromotionDraft{Sources: []string{"nobody"}})
+	_, err = s.promote(t, one.LessonID, lesson.PromotionDraft{Sources: []string{"nobody"}})
 	if skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != "source_case_ids" {
 		t.Errorf("an unknown source: %v", err)
 	}
-	_, err = s.promote(t, one.LessonID, learning.PromotionDraft{Sources: []string{one.LessonID}})
+	_, err = s.promote(t, one.LessonID, lesson.PromotionDraft{Sources: []string{one.LessonID}})
 	if skillrouter.CodeOf(err) != skillrouter.Invalid {
 		t.Errorf("its own source: %v", err)
 	}
 	s.clock.pass(learning.SessionIdle + time.Minute) // another session of the same agent
 	three := s.report(t, pairs[7][0])
-	got, err := s.promote(t, one.LessonID, learning.PromotionDraft{Sources: []string{two.LessonID, fmt.Sprint(three.Number)}})
-	if err != nil || got.Level != learning.LevelPattern {
+	got, err := s.promote(t, one.LessonID, lesson.PromotionDraft{Sources: []string{two.LessonID, fmt.Sprint(three.Number)}})
+	if err != nil || got.Level != lesson.LevelPattern {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if diff := cmp.Diff([]string{one.LessonID, two.LessonID, three.LessonID}, got.SourceCaseIDs); diff != "" {
@@ -154,7 +155,7 @@ func TestCasesWithoutAnAgentAreIndependent(t *testing.T) {
 		pairs[i][0].SourceAgent = ""
 	}
 	one, two := s.report(t, pairs[1][0]), s.report(t, pairs[5][0])
-	got, err := s.promote(t, one.LessonID, learning.PromotionDraft{Sources: []string{two.LessonID}})
+	got, err := s.promote(t, one.LessonID, lesson.PromotionDraft{Sources: []string{two.LessonID}})
 	if err != nil || !slices.Equal(got.SourceCaseIDs, []string{one.LessonID, two.LessonID}) {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -163,14 +164,14 @@ func TestCasesWithoutAnAgentAreIndependent(t *testing.T) {
 // TestPatternOfARuleIsNoSecondRule: the case goes on guarding; what was drawn from it says what it says.
 func TestPatternOfARuleIsNoSecondRule(t *testing.T) {
 	s := openSchool(t)
-	rule := func(title, agent, command string) learning.Reported {
-		return s.report(t, learning.LessonDraft{
+	rule := func(title, agent, command string) lesson.Reported {
+		return s.report(t, lesson.Draft{
 			Type: learning.LessonAntiPattern, Domain: "docker", Category: "c", Title: title, Context: "volumes are in no backup", SourceAgent: agent,
 			Severity: learning.SeverityCritical, RelatedCommands: []string{command},
 		})
 	}
 	one, two := rule("Never prune volumes", "a", "docker volume prune"), rule("Never remove all containers of a host", "b", "docker rm -f")
-	got, err := s.promote(t, one.LessonID, learning.PromotionDraft{Sources: []string{two.LessonID}, By: "ARIA"})
+	got, err := s.promote(t, one.LessonID, lesson.PromotionDraft{Sources: []string{two.LessonID}, By: "ARIA"})
 	if err != nil || len(got.RelatedCommands) != 0 || got.BlockAction {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -188,28 +189,28 @@ func TestReview(t *testing.T) {
 	pair[1].SourceAgent = "AEGIS"
 	last := s.report(t, pair[1])
 	lonely := s.report(t, drawnFrom(t, "other")[1][0])
-	review, err := s.lessons.Review(ctx, learning.ReviewQuery{})
+	review, err := s.lessons.Review(ctx, lesson.ReviewQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(review.Promotions) != 1 || review.Promotions[0].LessonID != last.LessonID || review.Promotions[0].To != learning.LevelPattern ||
+	if len(review.Promotions) != 1 || review.Promotions[0].LessonID != last.LessonID || review.Promotions[0].To != lesson.LevelPattern ||
 		len(review.Promotions[0].Evidence) != 2 || !strings.Contains(review.Promotions[0].Why, "2 independent cases") || len(review.Stale) != 0 {
 		t.Errorf("%+v", review)
 	}
-	if _, err := s.promote(t, last.LessonID, learning.PromotionDraft{By: "ARIA"}); err != nil {
+	if _, err := s.promote(t, last.LessonID, lesson.PromotionDraft{By: "ARIA"}); err != nil {
 		t.Errorf("what the review suggests is refused: %v", err)
 	}
 	s.clock.pass(100 * 24 * time.Hour)
-	if _, err := s.lessons.Validate(ctx, lonely.LessonID, learning.ValidationDraft{Type: learning.ValidationConfirmed, By: "ARIA"}); err != nil {
+	if _, err := s.lessons.Validate(ctx, lonely.LessonID, lesson.ValidationDraft{Type: lesson.ValidationConfirmed, By: "ARIA"}); err != nil {
 		t.Fatal(err)
 	}
-	if review, err = s.lessons.Review(ctx, learning.ReviewQuery{Limit: 10}); err != nil || len(review.Promotions) != 0 || len(review.Stale) != 3 || review.Stale[0].Days != 100 {
+	if review, err = s.lessons.Review(ctx, lesson.ReviewQuery{Limit: 10}); err != nil || len(review.Promotions) != 0 || len(review.Stale) != 3 || review.Stale[0].Days != 100 {
 		t.Errorf("%+v, %v", review, err)
 	}
-	if review, err = s.lessons.Review(ctx, learning.ReviewQuery{Domain: "elsewhere"}); err != nil || len(review.Promotions)+len(review.Stale) != 0 {
+	if review, err = s.lessons.Review(ctx, lesson.ReviewQuery{Domain: "elsewhere"}); err != nil || len(review.Promotions)+len(review.Stale) != 0 {
 		t.Errorf("of another domain: %+v, %v", review, err)
 	}
-	for _, query := range []learning.ReviewQuery{{StaleDays: -1}, {Limit: learning.MaxLimit + 1}} {
+	for _, query := range []lesson.ReviewQuery{{StaleDays: -1}, {Limit: learning.MaxLimit + 1}} {
 		if _, err := s.lessons.Review(ctx, query); skillrouter.CodeOf(err) != skillrouter.Invalid {
 			t.Errorf("%+v: %v", query, err)
 		}

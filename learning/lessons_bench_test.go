@@ -11,11 +11,13 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/escalation"
+	"skillrouter/learning/lesson"
 )
 
 // lesson makes a lesson of about the length of seed 000's examples.
-func (w writer) lesson(id string) learning.LessonDraft {
-	return learning.LessonDraft{
+func (w writer) lesson(id string) lesson.Draft {
+	return lesson.Draft{
 		ID: id, Type: learning.LessonTypes()[w.random.IntN(6)], Domain: []string{"infrastructure", "security", "web", "data"}[w.random.IntN(4)],
 		Category: "docker", Title: w.phrase(8), Context: w.phrase(12), Action: w.phrase(10), Outcome: w.phrase(10), RootCause: w.phrase(8), Solution: w.phrase(12),
 		Tags: []string{w.phrase(1), w.phrase(1)}, SourceAgent: "CHRONOS", RelatedCommands: []string{w.phrase(3)},
@@ -23,21 +25,21 @@ func (w writer) lesson(id string) learning.LessonDraft {
 }
 
 // manyLessons opens a memory with n lessons, wired as in the router.
-func manyLessons(b *testing.B, n int) *learning.Lessons {
+func manyLessons(b *testing.B, n int) *lesson.Lessons {
 	b.Helper()
 	memory := open(b, b.TempDir(), time.Now).store
-	rules, err := learning.DefaultEscalationRules(learning.EscalationOptions{})
+	rules, err := escalation.DefaultRules(escalation.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	lessons := learning.NewLessons(memory, learning.LessonOptions{Patterns: learning.NewPatterns(memory, learning.PatternOptions{}), Escalations: rules})
+	lessons := lesson.NewLessons(memory, lesson.Options{Patterns: lesson.NewPatterns(memory, lesson.PatternOptions{}), Escalations: rules})
 	ctx := skillrouter.WithPrincipal(b.Context(), skillrouter.Open())
 	if err := lessons.Rebuild(ctx); err != nil {
 		b.Fatal(err)
 	}
 	w := newWriter()
 	for from := 0; from < n; from += 5000 {
-		drafts := make([]learning.LessonDraft, min(5000, n-from))
+		drafts := make([]lesson.Draft, min(5000, n-from))
 		for i := range drafts {
 			drafts[i] = w.lesson("")
 		}
@@ -82,7 +84,7 @@ func BenchmarkLessons(b *testing.B) {
 				var next atomic.Int64
 				w := newWriter()
 				w.random.IntN(b.N) // not those that are there
-				drafts := make([]learning.LessonDraft, b.N)
+				drafts := make([]lesson.Draft, b.N)
 				for i := range drafts {
 					drafts[i] = w.lesson("")
 					drafts[i].Title += fmt.Sprint(" ", b.N, i)
@@ -110,7 +112,7 @@ func BenchmarkLessons(b *testing.B) {
 				var l latencies
 				w := newWriter()
 				for b.Loop() {
-					query := learning.LessonQuery{Context: w.phrase(12), Domain: "web"}
+					query := lesson.Query{Context: w.phrase(12), Domain: "web"}
 					begin := time.Now()
 					if _, err := lessons.Relevant(ctx, query); err != nil {
 						b.Fatal(err)

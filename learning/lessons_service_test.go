@@ -17,7 +17,9 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/escalation"
 	"skillrouter/learning/learningtest"
+	"skillrouter/learning/lesson"
 	"skillrouter/learning/store"
 )
 
@@ -56,30 +58,30 @@ func value[T any](t *testing.T) func(v T, err error) T {
 }
 
 func TestWhoMayDoWhat(t *testing.T) {
-	lessons := learning.NewLessons(open(t, t.TempDir(), time.Now).store, learning.LessonOptions{})
+	lessons := lesson.NewLessons(open(t, t.TempDir(), time.Now).store, lesson.Options{})
 	none := t.Context()
 	reader, alice, bob, captain := as(t, "", skillrouter.ScopeRead), as(t, "alice", skillrouter.ScopeAgent), as(t, "bob", skillrouter.ScopeAgent), as(t, "", skillrouter.ScopeCaptain)
-	draft := func(title string) learning.LessonDraft {
+	draft := func(title string) lesson.Draft {
 		d := learningtest.Draft(title)
 		d.SourceAgent = ""
 		return d
 	}
-	id := value[learning.Reported](t)(lessons.Report(alice, draft("Redirect loop on login page"))).LessonID
-	if got := value[learning.Lesson](t)(lessons.Lesson(reader, id)); got.SourceAgent != "alice" {
+	id := value[lesson.Reported](t)(lessons.Report(alice, draft("Redirect loop on login page"))).LessonID
+	if got := value[lesson.Lesson](t)(lessons.Lesson(reader, id)); got.SourceAgent != "alice" {
 		t.Errorf("learned by %q", got.SourceAgent)
 	}
 	rule := draft("Never drop the production database")
 	rule.Type, rule.Severity, rule.RelatedCommands = learning.LessonAntiPattern, learning.SeverityCritical, []string{"dropdb production"}
-	ruleID := value[learning.Reported](t)(lessons.Report(alice, rule)).LessonID
+	ruleID := value[lesson.Reported](t)(lessons.Report(alice, rule)).LessonID
 
 	title, low, high, half, context2 := "Other title", learning.SeverityLow, learning.SeverityHigh, 0.5, "another context"
 	now := time.Now()
-	said := func(agent string) learning.LessonDraft {
+	said := func(agent string) lesson.Draft {
 		d := draft("Zombie workers exhaust semaphore")
 		d.SourceAgent = agent
 		return d
 	}
-	graded := func(change func(*learning.LessonDraft)) func(ctx context.Context) error {
+	graded := func(change func(*lesson.Draft)) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
 			d := draft("Webhook retries hammer billing")
 			change(&d)
@@ -87,10 +89,10 @@ func TestWhoMayDoWhat(t *testing.T) {
 			return err
 		}
 	}
-	validate := func(ref string, draft learning.ValidationDraft) func(ctx context.Context) error {
+	validate := func(ref string, draft lesson.ValidationDraft) func(ctx context.Context) error {
 		return func(ctx context.Context) error { _, err := lessons.Validate(ctx, ref, draft); return err }
 	}
-	edit := func(ref string, patch learning.LessonPatch) func(ctx context.Context) error {
+	edit := func(ref string, patch lesson.Patch) func(ctx context.Context) error {
 		return func(ctx context.Context) error { _, err := lessons.Edit(ctx, ref, patch); return err }
 	}
 	const ok, no = skillrouter.Code(""), skillrouter.Forbidden
@@ -100,43 +102,43 @@ func TestWhoMayDoWhat(t *testing.T) {
 		none, reader, bob, alice, captain_ skillrouter.Code
 	}{
 		{"read", func(ctx context.Context) error { _, err := lessons.Lesson(ctx, id); return err }, no, ok, ok, ok, ok},
-		{"list", func(ctx context.Context) error { _, err := lessons.List(ctx, learning.LessonFilter{}); return err }, no, ok, ok, ok, ok},
+		{"list", func(ctx context.Context) error { _, err := lessons.List(ctx, lesson.Filter{}); return err }, no, ok, ok, ok, ok},
 		{"search", func(ctx context.Context) error {
-			_, err := lessons.Relevant(ctx, learning.LessonQuery{Context: "login"})
+			_, err := lessons.Relevant(ctx, lesson.Query{Context: "login"})
 			return err
 		}, no, ok, ok, ok, ok},
 		{"history", func(ctx context.Context) error { _, err := lessons.History(ctx, id); return err }, no, ok, ok, ok, ok},
 		{"report", func(ctx context.Context) error { _, err := lessons.Report(ctx, said("")); return err }, no, no, ok, ok, ok},
 		{"report in bulk", func(ctx context.Context) error {
-			_, err := lessons.ReportAll(ctx, []learning.LessonDraft{said("")})
+			_, err := lessons.ReportAll(ctx, []lesson.Draft{said("")})
 			return err
 		}, no, no, ok, ok, ok},
 		{"report as alice", func(ctx context.Context) error { _, err := lessons.Report(ctx, said("alice")); return err }, no, no, no, ok, ok},
-		{"report as judged", graded(func(d *learning.LessonDraft) { d.Status = learning.StatusValidated }), no, no, no, no, ok},
-		{"report with a date of validation", graded(func(d *learning.LessonDraft) { d.LastValidatedAt = &now }), no, no, no, no, ok},
-		{"report a principle", graded(func(d *learning.LessonDraft) { d.Level = learning.LevelPrinciple }), no, no, no, no, ok},
-		{"confirm", validate(id, learning.ValidationDraft{Type: learning.ValidationConfirmed}), no, no, ok, no, skillrouter.Invalid},
-		{"confirm as someone", validate(id, learning.ValidationDraft{Type: learning.ValidationConfirmed, By: "Damon W."}), no, no, no, no, ok},
-		{"refute", validate(id, learning.ValidationDraft{Type: learning.ValidationRefuted, Notes: "n"}), no, no, ok, ok, skillrouter.Invalid},
+		{"report as judged", graded(func(d *lesson.Draft) { d.Status = lesson.StatusValidated }), no, no, no, no, ok},
+		{"report with a date of validation", graded(func(d *lesson.Draft) { d.LastValidatedAt = &now }), no, no, no, no, ok},
+		{"report a principle", graded(func(d *lesson.Draft) { d.Level = lesson.LevelPrinciple }), no, no, no, no, ok},
+		{"confirm", validate(id, lesson.ValidationDraft{Type: lesson.ValidationConfirmed}), no, no, ok, no, skillrouter.Invalid},
+		{"confirm as someone", validate(id, lesson.ValidationDraft{Type: lesson.ValidationConfirmed, By: "Damon W."}), no, no, no, no, ok},
+		{"refute", validate(id, lesson.ValidationDraft{Type: lesson.ValidationRefuted, Notes: "n"}), no, no, ok, ok, skillrouter.Invalid},
 		{"apply", func(ctx context.Context) error {
-			_, err := lessons.Apply(ctx, id, learning.ApplicationDraft{Outcome: learning.ResultSuccess})
+			_, err := lessons.Apply(ctx, id, lesson.ApplicationDraft{Outcome: learning.ResultSuccess})
 			return err
 		}, no, no, ok, ok, ok},
-		{"edit", edit(id, learning.LessonPatch{Context: &context2}), no, no, no, ok, ok},
-		{"set a confidence", edit(id, learning.LessonPatch{Confidence: &half}), no, no, no, no, ok},
-		{"edit what a rule says", edit(ruleID, learning.LessonPatch{Context: &context2}), no, no, no, ok, ok},
+		{"edit", edit(id, lesson.Patch{Context: &context2}), no, no, no, ok, ok},
+		{"set a confidence", edit(id, lesson.Patch{Confidence: &half}), no, no, no, no, ok},
+		{"edit what a rule says", edit(ruleID, lesson.Patch{Context: &context2}), no, no, no, ok, ok},
 		{"retire a rule that blocks", func(ctx context.Context) error {
 			if ctx == captain {
 				return nil
 			}
-			_, err := lessons.Retire(ctx, ruleID, learning.RetirementDraft{Reason: "r"})
+			_, err := lessons.Retire(ctx, ruleID, lesson.RetirementDraft{Reason: "r"})
 			return err
 		}, no, no, no, no, ok},
-		{"weaken a rule by its title", edit(ruleID, learning.LessonPatch{Title: &title}), no, no, no, no, ok},
-		{"weaken a rule by its severity", edit(ruleID, learning.LessonPatch{Severity: &low}), no, no, no, no, ok},
-		{"weaken one that blocks no more", edit(ruleID, learning.LessonPatch{Severity: &high}), no, no, no, ok, ok},
+		{"weaken a rule by its title", edit(ruleID, lesson.Patch{Title: &title}), no, no, no, no, ok},
+		{"weaken a rule by its severity", edit(ruleID, lesson.Patch{Severity: &low}), no, no, no, no, ok},
+		{"weaken one that blocks no more", edit(ruleID, lesson.Patch{Severity: &high}), no, no, no, ok, ok},
 		{"retire", func(ctx context.Context) error {
-			_, err := lessons.Retire(ctx, id, learning.RetirementDraft{Reason: "r"})
+			_, err := lessons.Retire(ctx, id, lesson.RetirementDraft{Reason: "r"})
 			if err == nil {
 				_, err = lessons.Restore(ctx, id, "")
 			}
@@ -160,35 +162,35 @@ func TestWhoMayDoWhat(t *testing.T) {
 // TestOutdatedByAnAgent: an agent's word lowers the confidence and asks the supervisor.
 func TestOutdatedByAnAgent(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
-	rules, err := learning.DefaultEscalationRules(learning.EscalationOptions{Supervisors: map[string]string{"infrastructure": "DAEDALUS"}})
+	rules, err := escalation.DefaultRules(escalation.Options{Supervisors: map[string]string{"infrastructure": "DAEDALUS"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	lessons := learning.NewLessons(m.store, learning.LessonOptions{Escalations: rules})
+	lessons := lesson.NewLessons(m.store, lesson.Options{Escalations: rules})
 	alice, bob := as(t, "alice", skillrouter.ScopeAgent), as(t, "bob", skillrouter.ScopeAgent)
 	draft := learningtest.Draft("Redirect loop on login page")
 	draft.SourceAgent = ""
-	id := value[learning.Reported](t)(lessons.Report(alice, draft)).LessonID
-	got := value[learning.Lesson](t)(lessons.Validate(bob, id, learning.ValidationDraft{Type: learning.ValidationOutdated}))
-	if got.Status != learning.StatusCandidate || math.Abs(got.Confidence-0.56) > 1e-3 {
+	id := value[lesson.Reported](t)(lessons.Report(alice, draft)).LessonID
+	got := value[lesson.Lesson](t)(lessons.Validate(bob, id, lesson.ValidationDraft{Type: lesson.ValidationOutdated}))
+	if got.Status != lesson.StatusCandidate || math.Abs(got.Confidence-0.56) > 1e-3 {
 		t.Errorf("%+v", got)
 	}
-	last := lessonEvents(t, m.store, learning.EventLessonValidated)
+	last := lessonEvents(t, m.store, lesson.EventValidated)
 	if len(last) != 1 || len(last[0].Escalate) != 1 || last[0].Escalate[0].To != "DAEDALUS" || last[0].Previous == nil || math.Abs(*last[0].Previous-0.8) > 1e-3 {
 		t.Errorf("%+v", last)
 	}
 	critical := learningtest.Draft("Never drop the production database")
 	critical.Type, critical.Severity, critical.SourceAgent = learning.LessonAntiPattern, learning.SeverityCritical, ""
-	reported := value[learning.Reported](t)(lessons.Report(alice, critical))
+	reported := value[lesson.Reported](t)(lessons.Report(alice, critical))
 	if !slices.Equal(reported.EscalatedTo, []string{"ARIA", "DAEDALUS"}) {
 		t.Errorf("escalated to %v", reported.EscalatedTo)
 	}
 	for range 30 { // a rule that blocks is not taken away by those that it blocks
-		if applied := value[learning.Applied](t)(lessons.Apply(bob, reported.LessonID, learning.ApplicationDraft{Outcome: learning.ResultFailure})); applied.Deprecated {
+		if applied := value[lesson.Applied](t)(lessons.Apply(bob, reported.LessonID, lesson.ApplicationDraft{Outcome: learning.ResultFailure})); applied.Deprecated {
 			t.Fatal("deprecated by an agent")
 		}
 	}
-	applied := lessonEvents(t, m.store, learning.EventLessonApplied)
+	applied := lessonEvents(t, m.store, lesson.EventApplied)
 	if e := applied[len(applied)-1].Escalate; len(e) != 1 || e[0].To != "DAEDALUS" {
 		t.Errorf("nobody is asked: %+v", e)
 	}
@@ -198,52 +200,52 @@ func TestOutdatedByAnAgent(t *testing.T) {
 // kind, until decay has taken away more than it gave.
 func TestOneVoiceCountsOnce(t *testing.T) {
 	c := newClock()
-	lessons := learning.NewLessons(open(t, t.TempDir(), c.Now).store, learning.LessonOptions{Options: learning.Options{Now: c.Now}})
+	lessons := lesson.NewLessons(open(t, t.TempDir(), c.Now).store, lesson.Options{Options: learning.Options{Now: c.Now}})
 	agent := func(name string) context.Context { return as(t, name, skillrouter.ScopeAgent) }
 	draft := learningtest.Draft("Redirect loop on login page")
 	draft.SourceAgent = ""
 	confidence := 0.5
 	draft.Confidence = &confidence
-	id := value[learning.Reported](t)(lessons.Report(agent("alice"), draft)).LessonID
-	judge := func(by string, kind learning.ValidationType, notes string) learning.Lesson {
+	id := value[lesson.Reported](t)(lessons.Report(agent("alice"), draft)).LessonID
+	judge := func(by string, kind lesson.ValidationType, notes string) lesson.Lesson {
 		t.Helper()
-		return value[learning.Lesson](t)(lessons.Validate(agent(by), id, learning.ValidationDraft{Type: kind, Notes: notes}))
+		return value[lesson.Lesson](t)(lessons.Validate(agent(by), id, lesson.ValidationDraft{Type: kind, Notes: notes}))
 	}
 	for i, step := range []struct {
 		by    string
-		kind  learning.ValidationType
+		kind  lesson.ValidationType
 		notes string
 		want  float64
 	}{
-		{"bob", learning.ValidationConfirmed, "", 0.55},
-		{"bob", learning.ValidationConfirmed, "", 0.55},
-		{"bob", learning.ValidationConfirmed, "once more, in other words", 0.55},
-		{"carol", learning.ValidationConfirmed, "me too", 0.605},
-		{"carol", learning.ValidationConfirmed, "", 0.605},
-		{"bob", learning.ValidationRefuted, "", 0.605 * 0.7},
-		{"bob", learning.ValidationRefuted, "", 0.605 * 0.7},
-		{"bob", learning.ValidationConfirmed, "", 0.605 * 0.7},
+		{"bob", lesson.ValidationConfirmed, "", 0.55},
+		{"bob", lesson.ValidationConfirmed, "", 0.55},
+		{"bob", lesson.ValidationConfirmed, "once more, in other words", 0.55},
+		{"carol", lesson.ValidationConfirmed, "me too", 0.605},
+		{"carol", lesson.ValidationConfirmed, "", 0.605},
+		{"bob", lesson.ValidationRefuted, "", 0.605 * 0.7},
+		{"bob", lesson.ValidationRefuted, "", 0.605 * 0.7},
+		{"bob", lesson.ValidationConfirmed, "", 0.605 * 0.7},
 	} {
 		got := judge(step.by, step.kind, step.notes)
-		if math.Abs(got.Confidence-step.want) > 1e-6 || got.ValidatedBy != step.by || got.Validated != (step.kind == learning.ValidationConfirmed) {
+		if math.Abs(got.Confidence-step.want) > 1e-6 || got.ValidatedBy != step.by || got.Validated != (step.kind == lesson.ValidationConfirmed) {
 			t.Errorf("%d. %s by %s: confidence %g, want %g; %+v", i, step.kind, step.by, got.Confidence, step.want, got)
 		}
 	}
-	if history := value[[]learning.LessonChange](t)(lessons.History(agent("bob"), id)); len(history) != 9 {
+	if history := value[[]lesson.Change](t)(lessons.History(agent("bob"), id)); len(history) != 9 {
 		t.Errorf("%d changes: each judgement is kept", len(history))
 	}
-	first := judge("dave", learning.ValidationConfirmed, "").Confidence
+	first := judge("dave", lesson.ValidationConfirmed, "").Confidence
 	for range 5 {
 		c.move(10*24*time.Hour + time.Second)
-		before := value[learning.Lesson](t)(lessons.Lesson(agent("dave"), id)).Confidence
-		if now := judge("dave", learning.ValidationConfirmed, "still").Confidence; now <= before || now >= first {
+		before := value[lesson.Lesson](t)(lessons.Lesson(agent("dave"), id)).Confidence
+		if now := judge("dave", lesson.ValidationConfirmed, "still").Confidence; now <= before || now >= first {
 			t.Errorf("ten days later %g became %g; the first gave %g", before, now, first)
 		}
 	}
 }
 
 // lessonEvents returns the Data of the events of a type.
-func lessonEvents(t *testing.T, s *store.Store, kind string) (found []learning.LessonEvent) {
+func lessonEvents(t *testing.T, s *store.Store, kind string) (found []lesson.Event) {
 	t.Helper()
 	events, err := s.Events(t.Context(), 0, store.MaxEvents)
 	if err != nil {
@@ -251,7 +253,7 @@ func lessonEvents(t *testing.T, s *store.Store, kind string) (found []learning.L
 	}
 	for _, e := range events {
 		if e.Type == kind {
-			var data learning.LessonEvent
+			var data lesson.Event
 			if err := json.Unmarshal(e.Data, &data); err != nil {
 				t.Fatal(err)
 			}
@@ -262,11 +264,11 @@ func lessonEvents(t *testing.T, s *store.Store, kind string) (found []learning.L
 }
 
 // twice runs each decision twice, as the committer may: the first run is undone.
-type twice struct{ learning.PipelineStore }
+type twice struct{ lesson.PipelineStore }
 
-func (s twice) Change(ctx context.Context, decide func(tx learning.PipelineTx) error, after func()) func() error {
+func (s twice) Change(ctx context.Context, decide func(tx lesson.PipelineTx) error, after func()) func() error {
 	undone := errors.New("undone")
-	err := s.PipelineStore.Change(ctx, func(tx learning.PipelineTx) error {
+	err := s.PipelineStore.Change(ctx, func(tx lesson.PipelineTx) error {
 		if err := decide(tx); err != nil {
 			return err
 		}
@@ -282,8 +284,8 @@ func TestDecisionsMayRunTwice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the same contract again: TestLessonContract runs it under the race detector")
 	}
-	learningtest.RunLessons(t, func(t *testing.T) learning.LessonService {
-		return lessonService{learning.NewLessons(twice{open(t, t.TempDir(), time.Now).store}, learning.LessonOptions{})}
+	learningtest.RunLessons(t, func(t *testing.T) lesson.Service {
+		return lessonService{lesson.NewLessons(twice{open(t, t.TempDir(), time.Now).store}, lesson.Options{})}
 	})
 }
 
@@ -291,7 +293,7 @@ func TestDecisionsMayRunTwice(t *testing.T) {
 // nothing by which a later one could be taken for it.
 func TestNothingIsKeptOfWhatWasNotStored(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
-	lessons := learning.NewLessons(m.store, learning.LessonOptions{})
+	lessons := lesson.NewLessons(m.store, lesson.Options{})
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	room(t, m, 30)
 	draft := learningtest.Draft("Redirect loop on login page")
@@ -301,14 +303,14 @@ func TestNothingIsKeptOfWhatWasNotStored(t *testing.T) {
 	}
 	room(t, m, 100_000)
 	for i := range 2 {
-		if r := value[learning.Reported](t)(lessons.Report(ctx, draft)); r.Duplicate != (i == 1) {
+		if r := value[lesson.Reported](t)(lessons.Report(ctx, draft)); r.Duplicate != (i == 1) {
 			t.Errorf("%d: %+v", i, r)
 		}
 	}
 	sameLessons(t, lessons)
 }
 
-func sameLessons(t testing.TB, lessons *learning.Lessons) {
+func sameLessons(t testing.TB, lessons *lesson.Lessons) {
 	t.Helper()
 	if check, err := lessons.Check(t.Context()); err != nil || !check.OK() {
 		t.Errorf("index and database differ: %+v, %v", check, err)
@@ -317,20 +319,20 @@ func sameLessons(t testing.TB, lessons *learning.Lessons) {
 
 func TestLessonsAreFoundAgainAfterAStart(t *testing.T) {
 	dir := t.TempDir()
-	query := learning.LessonQuery{Context: "redirects while logging in"}
+	query := lesson.Query{Context: "redirects while logging in"}
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	draft := learningtest.Draft("Redirect loop on login page")
 	draft.Action, draft.Outcome, draft.Context = "Reloaded the page", "Too many redirects", "Opening the dashboard after signing in"
 	near := draft
 	near.Title = "A redirect loop on the login page"
 	t.Run("write", func(t *testing.T) {
-		lessons := learning.NewLessons(open(t, dir, time.Now).store, learning.LessonOptions{})
+		lessons := lesson.NewLessons(open(t, dir, time.Now).store, lesson.Options{})
 		ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
-		value[learning.Reported](t)(lessons.Report(ctx, draft))
-		other := value[learning.Reported](t)(lessons.Report(ctx, learningtest.Draft("Zombie workers exhaust semaphore")))
-		value[learning.Lesson](t)(lessons.Retire(ctx, other.LessonID, learning.RetirementDraft{Reason: "x"}))
+		value[lesson.Reported](t)(lessons.Report(ctx, draft))
+		other := value[lesson.Reported](t)(lessons.Report(ctx, learningtest.Draft("Zombie workers exhaust semaphore")))
+		value[lesson.Lesson](t)(lessons.Retire(ctx, other.LessonID, lesson.RetirementDraft{Reason: "x"}))
 	})
-	lessons := learning.NewLessons(open(t, dir, time.Now).store, learning.LessonOptions{})
+	lessons := lesson.NewLessons(open(t, dir, time.Now).store, lesson.Options{})
 	if check, err := lessons.Check(ctx); err != nil || check.OK() {
 		t.Errorf("%+v, %v", check, err)
 	}
@@ -338,10 +340,10 @@ func TestLessonsAreFoundAgainAfterAStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameLessons(t, lessons)
-	if found := value[learning.LessonResults](t)(lessons.Relevant(ctx, query)); found.Count != 1 || lessons.Len() != 1 {
+	if found := value[lesson.Results](t)(lessons.Relevant(ctx, query)); found.Count != 1 || lessons.Len() != 1 {
 		t.Errorf("%+v", found)
 	}
-	if r := value[learning.Reported](t)(lessons.Report(ctx, near)); !r.Duplicate {
+	if r := value[lesson.Reported](t)(lessons.Report(ctx, near)); !r.Duplicate {
 		t.Errorf("nearly the same as before the start: %+v", r)
 	}
 }
@@ -350,24 +352,24 @@ func TestLessonsAreFoundAgainAfterAStart(t *testing.T) {
 // asked for, comes first among what fits as well.
 func TestRelevanceCountsTimeAndDomain(t *testing.T) {
 	c := newClock()
-	lessons := learning.NewLessons(open(t, t.TempDir(), c.Now).store, learning.LessonOptions{
+	lessons := lesson.NewLessons(open(t, t.TempDir(), c.Now).store, lesson.Options{
 		Options:  learning.Options{Now: c.Now},
 		DomainOf: func(_ context.Context, agent string) string { return map[string]string{"WEBBY": "web"}[agent] },
 	})
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	report := func(id, domain string, transferability int) {
 		t.Helper()
-		d := learning.LessonDraft{
+		d := lesson.Draft{
 			ID: id, Type: learning.LessonFailure, Domain: domain, Category: "c", Title: "certificate renewal fails " + id,
 			Context: "port 80 is closed", Transferability: transferability,
 		}
-		value[learning.Reported](t)(lessons.Report(ctx, d))
+		value[lesson.Reported](t)(lessons.Report(ctx, d))
 	}
-	order := func(q learning.LessonQuery) string {
+	order := func(q lesson.Query) string {
 		t.Helper()
 		q.Context = "certificate renewal fails"
 		ids := []string{}
-		for _, hit := range value[learning.LessonResults](t)(lessons.Relevant(ctx, q)).Results {
+		for _, hit := range value[lesson.Results](t)(lessons.Relevant(ctx, q)).Results {
 			ids = append(ids, hit.ID)
 		}
 		return strings.Join(ids, " ")
@@ -377,14 +379,14 @@ func TestRelevanceCountsTimeAndDomain(t *testing.T) {
 	report("z", "shop", 5)
 	no := false
 	for name, q := range map[string]struct {
-		query learning.LessonQuery
+		query lesson.Query
 		first string
 	}{
-		"own domain first":       {learning.LessonQuery{Domain: "web"}, "x z y"},
-		"the agent's domain":     {learning.LessonQuery{Agent: "WEBBY"}, "x z y"},
-		"an agent nobody knows":  {learning.LessonQuery{Agent: "STRANGER", Domain: "mail"}, "y z x"},
-		"without other domains":  {learning.LessonQuery{Domain: "mail", CrossDomain: &no}, "y"},
-		"other domain's by case": {learning.LessonQuery{Domain: "MAIL"}, "y z x"},
+		"own domain first":       {lesson.Query{Domain: "web"}, "x z y"},
+		"the agent's domain":     {lesson.Query{Agent: "WEBBY"}, "x z y"},
+		"an agent nobody knows":  {lesson.Query{Agent: "STRANGER", Domain: "mail"}, "y z x"},
+		"without other domains":  {lesson.Query{Domain: "mail", CrossDomain: &no}, "y"},
+		"other domain's by case": {lesson.Query{Domain: "MAIL"}, "y z x"},
 	} {
 		if got := order(q.query); got != q.first {
 			t.Errorf("%s: %s, want %s", name, got, q.first)
@@ -392,10 +394,10 @@ func TestRelevanceCountsTimeAndDomain(t *testing.T) {
 	}
 	c.move(100 * 24 * time.Hour)
 	report("x", "web", 1) // again
-	if got := order(learning.LessonQuery{}); !strings.HasPrefix(got, "x") {
+	if got := order(lesson.Query{}); !strings.HasPrefix(got, "x") {
 		t.Errorf("what occurred lately does not come first: %s", got)
 	}
-	hits := value[learning.LessonResults](t)(lessons.Relevant(ctx, learning.LessonQuery{Context: "certificate renewal"})).Results
+	hits := value[lesson.Results](t)(lessons.Relevant(ctx, lesson.Query{Context: "certificate renewal"})).Results
 	for _, h := range hits {
 		want := math.Exp(-1)
 		if h.ID == "x" {
@@ -411,7 +413,7 @@ func TestRelevanceCountsTimeAndDomain(t *testing.T) {
 // what can be found with what is in use, and the counts with a model.
 func TestIndexFollowsHistories(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
-	lessons := learning.NewLessons(m.store, learning.LessonOptions{})
+	lessons := lesson.NewLessons(m.store, lesson.Options{})
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	round := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -426,7 +428,7 @@ func TestIndexFollowsHistories(t *testing.T) {
 		key := func(title string) string { return strings.ToLower(strings.Join(strings.Fields(title), " ")) }
 		ids := map[string]string{}
 		some := func(rt *rapid.T) string { return key(titles.Draw(rt, "title")) }
-		count := func(title string, r learning.Reported) {
+		count := func(title string, r lesson.Reported) {
 			s := model[key(title)]
 			if (s != nil) != r.Duplicate {
 				rt.Fatalf("%q: %+v, known: %v", title, r, s != nil)
@@ -441,8 +443,8 @@ func TestIndexFollowsHistories(t *testing.T) {
 				rt.Fatalf("%q: %+v, want %d occurrences", title, r, s.occurred)
 			}
 		}
-		draft := func(title string) learning.LessonDraft {
-			return learning.LessonDraft{Type: learning.LessonFailure, Domain: domain, Category: "c", Title: title}
+		draft := func(title string) lesson.Draft {
+			return lesson.Draft{Type: learning.LessonFailure, Domain: domain, Category: "c", Title: title}
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"report": func(rt *rapid.T) {
@@ -454,7 +456,7 @@ func TestIndexFollowsHistories(t *testing.T) {
 				count(title, r)
 			},
 			"bulk": func(rt *rapid.T) {
-				var drafts []learning.LessonDraft
+				var drafts []lesson.Draft
 				for range rapid.IntRange(0, 4).Draw(rt, "n") {
 					drafts = append(drafts, draft(titles.Draw(rt, "title")))
 				}
@@ -469,7 +471,7 @@ func TestIndexFollowsHistories(t *testing.T) {
 			"retire": func(rt *rapid.T) {
 				title := some(rt)
 				if s := model[title]; s != nil {
-					if _, err := lessons.Retire(ctx, ids[title], learning.RetirementDraft{Reason: "r"}); (err == nil) == s.retired {
+					if _, err := lessons.Retire(ctx, ids[title], lesson.RetirementDraft{Reason: "r"}); (err == nil) == s.retired {
 						rt.Fatal(err)
 					}
 					s.retired = true
@@ -486,7 +488,7 @@ func TestIndexFollowsHistories(t *testing.T) {
 			},
 			"": func(rt *rapid.T) {
 				no := false
-				found, err := lessons.Relevant(ctx, learning.LessonQuery{Context: "redirect loop zombie workers expired certificate", Domain: domain, CrossDomain: &no})
+				found, err := lessons.Relevant(ctx, lesson.Query{Context: "redirect loop zombie workers expired certificate", Domain: domain, CrossDomain: &no})
 				if err != nil {
 					rt.Fatal(err)
 				}
@@ -511,7 +513,7 @@ func TestIndexFollowsHistories(t *testing.T) {
 // TestReportersOnAFullDisk: what was acknowledged is stored, once, and nothing else.
 func TestReportersOnAFullDisk(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
-	lessons := learning.NewLessons(m.store, learning.LessonOptions{})
+	lessons := lesson.NewLessons(m.store, lesson.Options{})
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	room(t, m, 200)
 	var acknowledged sync.Map
@@ -521,7 +523,7 @@ func TestReportersOnAFullDisk(t *testing.T) {
 		all.Go(func() {
 			for i := range 40 {
 				id := fmt.Sprint(a, "-", i)
-				draft := learning.LessonDraft{ID: id, Type: learning.LessonFailure, Domain: "d", Category: "c", Title: "lesson " + id, Context: strings.Repeat("word ", 100*(i%9)+1)}
+				draft := lesson.Draft{ID: id, Type: learning.LessonFailure, Domain: "d", Category: "c", Title: "lesson " + id, Context: strings.Repeat("word ", 100*(i%9)+1)}
 				switch _, err := lessons.Report(ctx, draft); skillrouter.CodeOf(err) {
 				case "":
 					acknowledged.Store(id, true)
@@ -538,7 +540,7 @@ func TestReportersOnAFullDisk(t *testing.T) {
 		t.Fatal("the disk never was full")
 	}
 	stored := 0
-	if err := m.store.IDs(ctx, learning.KeptLessons, func(id string) {
+	if err := m.store.IDs(ctx, lesson.KeptLessons, func(id string) {
 		stored++
 		if _, ok := acknowledged.LoadAndDelete(id); !ok {
 			t.Errorf("%s is stored and was not acknowledged", id)

@@ -16,7 +16,7 @@ type Options struct {
 	Indexes string
 }
 
-func (o Options) withDefaults() Options {
+func (o Options) WithDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}

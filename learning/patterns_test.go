@@ -14,14 +14,16 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/learningtest"
+	"skillrouter/learning/lesson"
 )
 
 // school is lessons and the patterns that form of them, on a database of its own.
 type school struct {
 	memory
-	lessons  *learning.Lessons
-	patterns *learning.Patterns
+	lessons  *lesson.Lessons
+	patterns *lesson.Patterns
 	clock    *schoolClock
 }
 
@@ -50,8 +52,8 @@ func openSchool(t testing.TB) *school {
 func reopenSchool(t testing.TB, dir string, c *schoolClock) *school {
 	m := open(t, dir, c.now)
 	options := learning.Options{Now: c.now}
-	patterns := learning.NewPatterns(m.store, learning.PatternOptions{Options: options})
-	lessons := learning.NewLessons(m.store, learning.LessonOptions{Options: options, Patterns: patterns})
+	patterns := lesson.NewPatterns(m.store, lesson.PatternOptions{Options: options})
+	lessons := lesson.NewLessons(m.store, lesson.Options{Options: options, Patterns: patterns})
 	if err := lessons.Rebuild(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +61,7 @@ func reopenSchool(t testing.TB, dir string, c *schoolClock) *school {
 }
 
 // report reports a lesson as an open router's client.
-func (s *school) report(t testing.TB, draft learning.LessonDraft) learning.Reported {
+func (s *school) report(t testing.TB, draft lesson.Draft) lesson.Reported {
 	t.Helper()
 	got, err := s.lessons.Report(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), draft)
 	if err != nil {
@@ -68,7 +70,7 @@ func (s *school) report(t testing.TB, draft learning.LessonDraft) learning.Repor
 	return got
 }
 
-func (s *school) list(t testing.TB, filter learning.PatternFilter) []learning.Pattern {
+func (s *school) list(t testing.TB, filter lesson.PatternFilter) []lesson.Pattern {
 	t.Helper()
 	got, err := s.patterns.List(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), filter)
 	if err != nil {
@@ -92,21 +94,21 @@ func (s *school) events(t testing.TB, prefix string) (types []string) {
 }
 
 // drawnFrom are the drafts of testdata's pairs on one problem in other words.
-func drawnFrom(t testing.TB, relation string) (pairs [][2]learning.LessonDraft) {
+func drawnFrom(t testing.TB, relation string) (pairs [][2]lesson.Draft) {
 	t.Helper()
 	for _, p := range likenessPairs(t) {
 		if p.Relation == relation {
-			for _, d := range []*learning.LessonDraft{&p.A, &p.B} {
+			for _, d := range []*lesson.Draft{&p.A, &p.B} {
 				d.Type, d.Domain, d.Category, d.SourceAgent = learning.LessonFailure, "infrastructure", "containers", "HADES"
 			}
-			pairs = append(pairs, [2]learning.LessonDraft{p.A, p.B})
+			pairs = append(pairs, [2]lesson.Draft{p.A, p.B})
 		}
 	}
 	return pairs
 }
 
 func TestPatternContract(t *testing.T) {
-	learningtest.RunPatterns(t, func(t *testing.T) (learning.LessonService, learning.PatternService) {
+	learningtest.RunPatterns(t, func(t *testing.T) (lesson.Service, lesson.PatternService) {
 		s := reopenSchool(t, t.TempDir(), &schoolClock{at: time.Now()})
 		return s.lessons, s.patterns
 	})
@@ -121,7 +123,7 @@ func TestPatternEmergesAndIsConfirmed(t *testing.T) {
 	var answers []int
 	for i, agent := range agents {
 		low := 0.5 + 0.1*float64(i)
-		got := s.report(t, learning.LessonDraft{
+		got := s.report(t, lesson.Draft{
 			Type: learning.LessonFailure, Domain: "infrastructure", Category: fmt.Sprint("category", i), SourceAgent: agent,
 			Title: "Connection pool of " + details[i] + " exhausted after the nightly import", Context: "Load peak while " + details[i] + " was deployed",
 			Action: "Restarted " + details[i], Outcome: "Timeouts until the pool was larger", RootCause: "Each import job opens connections and never returns them to the pool",
@@ -136,12 +138,12 @@ func TestPatternEmergesAndIsConfirmed(t *testing.T) {
 	if diff := cmp.Diff([]int{0, 1, 1, 1, 1}, answers); diff != "" {
 		t.Errorf("patterns detected: %s", diff)
 	}
-	found := s.list(t, learning.PatternFilter{})
+	found := s.list(t, lesson.PatternFilter{})
 	if len(found) != 1 {
 		t.Fatalf("%d patterns: %+v", len(found), found)
 	}
 	p := found[0]
-	if p.Type != learning.PatternRecurringFailure || p.Status != learning.PatternConfirmed || p.ConfirmedBy != "" || p.ConfirmedAt == nil ||
+	if p.Type != lesson.PatternRecurringFailure || p.Status != lesson.PatternConfirmed || p.ConfirmedBy != "" || p.ConfirmedAt == nil ||
 		p.Lessons != 5 || p.Agents != 3 || p.Frequency != 5 || len(p.LessonIDs) != 5 || p.Domain != "infrastructure" {
 		t.Errorf("%+v", p)
 	}
@@ -158,7 +160,7 @@ func TestPatternEmergesAndIsConfirmed(t *testing.T) {
 			t.Errorf("why does not tell %q:\n%s", part, why)
 		}
 	}
-	want := []string{learning.EventPatternEmerged, learning.EventPatternSeen, learning.EventPatternSeen, learning.EventPatternSeen, learning.EventPatternConfirmed}
+	want := []string{lesson.EventPatternEmerged, lesson.EventPatternSeen, lesson.EventPatternSeen, lesson.EventPatternSeen, lesson.EventPatternConfirmed}
 	if diff := cmp.Diff(want, s.events(t, "pattern.")); diff != "" {
 		t.Error(diff)
 	}
@@ -175,7 +177,7 @@ func TestPatternsOfPairs(t *testing.T) {
 		for _, pair := range pairs {
 			s.report(t, pair[1])
 		}
-		found := s.list(t, learning.PatternFilter{})
+		found := s.list(t, lesson.PatternFilter{})
 		t.Logf("%s: %d patterns of %d pairs", relation, len(found), len(pairs))
 		if 100*len(found) < least*len(pairs) || relation == "other" && len(found) > 0 {
 			t.Errorf("%s: %d patterns of %d pairs", relation, len(found), len(pairs))
@@ -205,7 +207,7 @@ func TestPatternOfOneLesson(t *testing.T) {
 		}
 		draft.SourceAgent = "ARGUS"
 		s.report(t, draft)
-		found := s.list(t, learning.PatternFilter{})
+		found := s.list(t, lesson.PatternFilter{})
 		if len(found) != 1 || found[0].Lessons != 1 || found[0].Frequency != int64(len(agents)+1) || found[0].Agents != int64(len(slices.Compact(agents))+1) {
 			t.Errorf("%s: %+v", name, found)
 		}
@@ -221,19 +223,19 @@ func TestPatternOfCommandFailures(t *testing.T) {
 		draft.Severity = learning.SeverityCritical
 		s.report(t, draft)
 	}
-	found := s.list(t, learning.PatternFilter{Type: learning.PatternAntiPattern})
-	if len(found) != 1 || found[0].Command != "docker compose down -v" || found[0].Lessons != 3 || found[0].Status != learning.PatternEmerging {
+	found := s.list(t, lesson.PatternFilter{Type: lesson.PatternAntiPattern})
+	if len(found) != 1 || found[0].Command != "docker compose down -v" || found[0].Lessons != 3 || found[0].Status != lesson.PatternEmerging {
 		t.Fatalf("%+v", found)
 	}
 	lessons, err := s.store.Lessons(t.Context(), found[0].LessonIDs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rule := learning.PatternRule(found[0], lessons)
-	if diff := cmp.Diff([]string{"docker compose down -v"}, rule.Commands); diff != "" || rule.Severity != learning.SeverityHigh || rule.ID != found[0].ID || rule.Block {
-		t.Errorf("%+v: %s", rule, diff)
+	r := lesson.PatternRule(found[0], lessons)
+	if diff := cmp.Diff([]string{"docker compose down -v"}, r.Commands); diff != "" || r.Severity != learning.SeverityHigh || r.ID != found[0].ID || r.Block {
+		t.Errorf("%+v: %s", r, diff)
 	}
-	if _, err := learning.NewGuardRule(t.Context(), rule); err != nil {
+	if _, err := rule.NewRule(t.Context(), r); err != nil {
 		t.Errorf("the guard refuses the rule: %v", err)
 	}
 }
@@ -252,12 +254,12 @@ func TestPatternsDoNotChain(t *testing.T) {
 			text = append(text, word(i+j))
 		}
 		said := strings.Join(text, " ")
-		s.report(t, learning.LessonDraft{
+		s.report(t, lesson.Draft{
 			Type: learning.LessonFailure, Domain: "d", Category: "c", SourceAgent: fmt.Sprint("a", i%5),
 			Title: said, Context: said, Action: "did", Outcome: said, RootCause: said,
 		})
 	}
-	found := s.list(t, learning.PatternFilter{Limit: learning.MaxLimit})
+	found := s.list(t, lesson.PatternFilter{Limit: learning.MaxLimit})
 	belongs := map[string]int{}
 	for _, p := range found {
 		// Half of a lesson's words are those of one 4 links away: a pattern reaches that far to either side.
@@ -280,15 +282,15 @@ func TestPatternsDoNotChain(t *testing.T) {
 
 func TestPatternCrossesDomains(t *testing.T) {
 	s := openSchool(t)
-	draft := learning.LessonDraft{
+	draft := lesson.Draft{
 		Type: learning.LessonWarning, Domain: "billing", Category: "jobs", SourceAgent: "HADES", Title: "Retried jobs run twice without an idempotency key",
 		Context: "A job timed out and was retried", Action: "Retried it", Outcome: "It ran twice", RootCause: "The worker has no idempotency key and repeats side effects",
 	}
 	s.report(t, draft)
 	draft.Domain, draft.Category, draft.SourceAgent, draft.Title = "notifications", "mail", "HERMES", "Without an idempotency key a retried mail job runs twice"
 	s.report(t, draft)
-	found := s.list(t, learning.PatternFilter{})
-	if len(found) != 1 || found[0].Domain != learning.CrossDomain || !slices.Contains(found[0].Why, "it holds across domains") {
+	found := s.list(t, lesson.PatternFilter{})
+	if len(found) != 1 || found[0].Domain != lesson.CrossDomain || !slices.Contains(found[0].Why, "it holds across domains") {
 		t.Errorf("%+v", found)
 	}
 	if diff := cmp.Diff([]string{"jobs", "mail"}, found[0].Categories); diff != "" {
@@ -304,39 +306,39 @@ func TestPatternFades(t *testing.T) {
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	pair := drawnFrom(t, "same")[1]
 	ids := []string{s.report(t, pair[0]).LessonID, s.report(t, pair[1]).LessonID}
-	status := func() learning.PatternStatus {
-		return s.list(t, learning.PatternFilter{Statuses: learning.PatternStatuses()})[0].Status
+	status := func() lesson.PatternStatus {
+		return s.list(t, lesson.PatternFilter{Statuses: lesson.PatternStatuses()})[0].Status
 	}
-	if n, err := s.patterns.Fade(t.Context()); n != 0 || err != nil || status() != learning.PatternEmerging {
+	if n, err := s.patterns.Fade(t.Context()); n != 0 || err != nil || status() != lesson.PatternEmerging {
 		t.Fatalf("%d faded, %v: %s", n, err, status())
 	}
 	s.clock.pass(200 * 24 * time.Hour) // 0.5·e^−2 = 0.07
-	if n, err := s.patterns.Fade(t.Context()); n != 1 || err != nil || status() != learning.PatternDeprecated {
+	if n, err := s.patterns.Fade(t.Context()); n != 1 || err != nil || status() != lesson.PatternDeprecated {
 		t.Fatalf("%d faded, %v: %s", n, err, status())
 	}
-	if got := s.report(t, pair[0]); got.Patterns != 1 || status() != learning.PatternEmerging {
+	if got := s.report(t, pair[0]); got.Patterns != 1 || status() != lesson.PatternEmerging {
 		t.Errorf("seen again: %d patterns, %s", got.Patterns, status())
 	}
 	for _, id := range ids {
-		if _, err := s.lessons.Retire(ctx, id, learning.RetirementDraft{Reason: "obsolete"}); err != nil {
+		if _, err := s.lessons.Retire(ctx, id, lesson.RetirementDraft{Reason: "obsolete"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n, err := s.patterns.Fade(t.Context()); n != 1 || err != nil || status() != learning.PatternDeprecated {
+	if n, err := s.patterns.Fade(t.Context()); n != 1 || err != nil || status() != lesson.PatternDeprecated {
 		t.Fatalf("%d faded, %v: %s", n, err, status())
 	}
-	if got := s.report(t, pair[1]); got.Patterns != 1 || status() != learning.PatternEmerging {
+	if got := s.report(t, pair[1]); got.Patterns != 1 || status() != lesson.PatternEmerging {
 		t.Errorf("seen again: %d patterns, %s", got.Patterns, status())
 	}
-	if _, err := s.patterns.Deprecate(ctx, "1", learning.ConfirmationDraft{By: "Damon W."}); err != nil {
+	if _, err := s.patterns.Deprecate(ctx, "1", lesson.ConfirmationDraft{By: "Damon W."}); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.report(t, pair[1]); got.Patterns != 0 || status() != learning.PatternDeprecated {
+	if got := s.report(t, pair[1]); got.Patterns != 0 || status() != lesson.PatternDeprecated {
 		t.Errorf("deprecated by somebody: %d patterns, %s", got.Patterns, status())
 	}
 	want := []string{
-		learning.EventPatternEmerged, learning.EventPatternDeprecated, learning.EventPatternEmerged, learning.EventPatternDeprecated,
-		learning.EventPatternEmerged, learning.EventPatternDeprecated,
+		lesson.EventPatternEmerged, lesson.EventPatternDeprecated, lesson.EventPatternEmerged, lesson.EventPatternDeprecated,
+		lesson.EventPatternEmerged, lesson.EventPatternDeprecated,
 	}
 	if diff := cmp.Diff(want, s.events(t, "pattern.")); diff != "" {
 		t.Error(diff)
@@ -360,7 +362,7 @@ func TestPatternsSurviveARestart(t *testing.T) {
 		if got := s.report(t, third); got.Duplicate || got.Patterns != 1 {
 			t.Errorf("%+v", got)
 		}
-		found := s.list(t, learning.PatternFilter{})
+		found := s.list(t, lesson.PatternFilter{})
 		if len(found) != 1 || found[0].Lessons != 3 || found[0].Agents != 2 {
 			t.Errorf("%+v", found)
 		}
@@ -369,7 +371,7 @@ func TestPatternsSurviveARestart(t *testing.T) {
 
 // TestPatternsDoNotDependOnBatches: the same reports give the same patterns one by one and in bulk.
 func TestPatternsDoNotDependOnBatches(t *testing.T) {
-	var drafts []learning.LessonDraft
+	var drafts []lesson.Draft
 	for _, relation := range []string{"same", "duplicate", "other"} {
 		for i, pair := range drawnFrom(t, relation) {
 			pair[1].SourceAgent = fmt.Sprint("a", i%3)
@@ -383,12 +385,12 @@ func TestPatternsDoNotDependOnBatches(t *testing.T) {
 	if _, err := bulk.lessons.ReportAll(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), drafts); err != nil {
 		t.Fatal(err)
 	}
-	filter := learning.PatternFilter{Limit: learning.MaxLimit}
+	filter := lesson.PatternFilter{Limit: learning.MaxLimit}
 	a, b := one.list(t, filter), bulk.list(t, filter)
 	if len(a) == 0 {
 		t.Fatal("no patterns")
 	}
-	ignore := cmpopts.IgnoreFields(learning.Pattern{}, "ID", "LessonIDs", "Representative")
+	ignore := cmpopts.IgnoreFields(lesson.Pattern{}, "ID", "LessonIDs", "Representative")
 	if diff := cmp.Diff(a, b, ignore); diff != "" {
 		t.Error(diff)
 	}
@@ -413,7 +415,7 @@ func TestPatternsConcurrently(t *testing.T) {
 		})
 	}
 	all.Wait()
-	found := s.list(t, learning.PatternFilter{})
+	found := s.list(t, lesson.PatternFilter{})
 	var lessons, seen int64
 	for _, p := range found {
 		lessons += p.Lessons
@@ -432,7 +434,7 @@ func TestUnrelatedLessonsFormNoPattern(t *testing.T) {
 	if _, err := s.lessons.ReportAll(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), drafts); err != nil {
 		t.Fatal(err)
 	}
-	found := s.list(t, learning.PatternFilter{Limit: learning.MaxLimit})
+	found := s.list(t, lesson.PatternFilter{Limit: learning.MaxLimit})
 	for _, p := range found {
 		t.Logf("%s: %s %v", p.Type, p.Name, p.Why)
 	}
@@ -450,7 +452,7 @@ func TestPatternWithMuchEvidenceCostsNoMore(t *testing.T) {
 	if testing.Short() {
 		n = 300
 	}
-	drafts := make([]learning.LessonDraft, n)
+	drafts := make([]lesson.Draft, n)
 	for i := range drafts {
 		drafts[i] = draft
 		drafts[i].Title = fmt.Sprintf("npm ci fails with ERESOLVE in package-%d/web", i)
@@ -459,8 +461,8 @@ func TestPatternWithMuchEvidenceCostsNoMore(t *testing.T) {
 	if _, err := s.lessons.ReportAll(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), drafts); err != nil {
 		t.Fatal(err)
 	}
-	found := s.list(t, learning.PatternFilter{})
-	if len(found) != 1 || found[0].Lessons != int64(n) || found[0].Agents != 100 || len(found[0].LessonIDs) != learning.MaxEvidence || len(found[0].Why) > 8 {
+	found := s.list(t, lesson.PatternFilter{})
+	if len(found) != 1 || found[0].Lessons != int64(n) || found[0].Agents != 100 || len(found[0].LessonIDs) != lesson.MaxEvidence || len(found[0].Why) > 8 {
 		text, _ := json.Marshal(found)
 		t.Errorf("%d patterns: %.600s", len(found), text)
 	}

@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 type likenessPair struct {
-	Relation string               `json:"relation"`
-	A        learning.LessonDraft `json:"a"`
-	B        learning.LessonDraft `json:"b"`
+	Relation string       `json:"relation"`
+	A        lesson.Draft `json:"a"`
+	B        lesson.Draft `json:"b"`
 }
 
 // likenessPairs are pairs of lessons written by hand: near-duplicates, one
@@ -61,12 +62,12 @@ var (
 
 // unrelated returns 500 lessons on as many matters. No two say the same of
 // more than two of thing, verb, object, act, outcome, part and fault.
-func unrelated() []learning.LessonDraft {
+func unrelated() []lesson.Draft {
 	types := []learning.LessonType{learning.LessonFailure, learning.LessonWarning, learning.LessonWorkaround, learning.LessonSuccess}
-	var drafts []learning.LessonDraft
+	var drafts []lesson.Draft
 	for a, thing := range unrelatedThings {
 		for b, verb := range unrelatedVerbs {
-			drafts = append(drafts, learning.LessonDraft{
+			drafts = append(drafts, lesson.Draft{
 				Type: types[(a+b)%len(types)], Domain: []string{"infrastructure", "development", "business"}[b%3], Category: fmt.Sprint("category", a%5),
 				Title: "The " + thing + " " + verb + " " + unrelatedObjects[(a+b)%25], Context: "Somebody used the " + thing + " in the " + []string{"morning", "evening"}[a%2],
 				Action: unrelatedActs[(a+3*b)%20], Outcome: unrelatedOutcomes[(a+2*b)%25],

@@ -9,25 +9,28 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/fact"
 	"skillrouter/learning/learningtest"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/procedure"
 )
 
 // lessonDesk takes proposals; what has the same title is the same lesson.
 type lessonDesk struct {
-	drafts map[string]learning.LessonDraft
+	drafts map[string]lesson.Draft
 }
 
-func (d *lessonDesk) Report(_ context.Context, draft learning.LessonDraft) (learning.Reported, error) {
+func (d *lessonDesk) Report(_ context.Context, draft lesson.Draft) (lesson.Reported, error) {
 	d.drafts[draft.Title] = draft
-	return learning.Reported{LessonID: "lesson of " + draft.Title}, nil
+	return lesson.Reported{LessonID: "lesson of " + draft.Title}, nil
 }
 
-func openProcedures(t *testing.T, dir string, clock *handClock, lessons learning.LessonProposals) (*learning.Procedures, *learning.Facts) {
+func openProcedures(t *testing.T, dir string, clock *handClock, lessons procedure.LessonProposals) (*procedure.Procedures, *fact.Facts) {
 	facts, m := openFacts(t, dir, clock.now)
-	return learning.NewProcedures(m.store, learning.ProcedureOptions{
+	return procedure.NewProcedures(m.store, procedure.Options{
 		Options: learning.Options{Now: clock.now}, Lessons: lessons,
 		Facts: func(ctx context.Context, persona, key string) (json.RawMessage, bool, error) {
-			fact, err := facts.Recall(ctx, learning.FactRef{Persona: persona, Key: key})
+			fact, err := facts.Recall(ctx, fact.Ref{Persona: persona, Key: key})
 			if skillrouter.CodeOf(err) == skillrouter.NotFound {
 				return nil, false, nil
 			}
@@ -48,32 +51,32 @@ func TestProceduresAreFoundAfterRebuild(t *testing.T) {
 	clock, dir := newHandClock(), t.TempDir()
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	procedures, _ := openProcedures(t, dir, clock, nil)
-	if _, err := procedures.Save(ctx, learning.ProcedureDraft{Name: "deploy", Steps: []learning.Step{{Action: "roll out the release"}}}); err != nil {
+	if _, err := procedures.Save(ctx, procedure.Draft{Name: "deploy", Steps: []procedure.Step{{Action: "roll out the release"}}}); err != nil {
 		t.Fatal(err)
 	}
 	again, _ := openProcedures(t, dir, clock, nil)
 	if err := again.Rebuild(t.Context()); err != nil || again.Len() != 1 {
 		t.Fatalf("%d procedures are indexed, error %v", again.Len(), err)
 	}
-	if found, err := again.Search(ctx, learning.ProcedureQuery{Query: "rolling out a release"}); err != nil || found.Count != 1 {
+	if found, err := again.Search(ctx, procedure.Query{Query: "rolling out a release"}); err != nil || found.Count != 1 {
 		t.Errorf("found %+v, error %v", found, err)
 	}
 }
 
 // TestFailingStepProposesLesson has a step fail three times of five: one lesson, however often.
 func TestFailingStepProposesLesson(t *testing.T) {
-	desk := &lessonDesk{drafts: map[string]learning.LessonDraft{}}
+	desk := &lessonDesk{drafts: map[string]lesson.Draft{}}
 	procedures, _ := openProcedures(t, t.TempDir(), newHandClock(), desk)
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
-	if _, err := procedures.Save(ctx, learning.ProcedureDraft{Name: "deploy", Steps: []learning.Step{{Name: "push", Action: "push it"}}}); err != nil {
+	if _, err := procedures.Save(ctx, procedure.Draft{Name: "deploy", Steps: []procedure.Step{{Name: "push", Action: "push it"}}}); err != nil {
 		t.Fatal(err)
 	}
-	for i, status := range []learning.StepStatus{learning.StepFailed, learning.StepSucceeded, learning.StepFailed, learning.StepSucceeded, learning.StepFailed, learning.StepFailed} {
-		run, err := procedures.Start(ctx, learning.RunDraft{Name: "deploy"})
+	for i, status := range []procedure.StepStatus{procedure.StepFailed, procedure.StepSucceeded, procedure.StepFailed, procedure.StepSucceeded, procedure.StepFailed, procedure.StepFailed} {
+		run, err := procedures.Start(ctx, procedure.RunDraft{Name: "deploy"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		run, err = procedures.Report(ctx, learning.StepReport{RunID: run.ID, Status: status, Error: fmt.Sprint("refused ", i)})
+		run, err = procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Status: status, Error: fmt.Sprint("refused ", i)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,20 +105,20 @@ func TestRunIsTheAgents(t *testing.T) {
 	as := func(agent string) context.Context {
 		return skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: agent, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
 	}
-	if _, err := procedures.Save(as("a"), learning.ProcedureDraft{Name: "p", Steps: []learning.Step{{Action: "x"}}}); err != nil {
+	if _, err := procedures.Save(as("a"), procedure.Draft{Name: "p", Steps: []procedure.Step{{Action: "x"}}}); err != nil {
 		t.Fatal(err)
 	}
-	run, err := procedures.Start(as("a"), learning.RunDraft{Name: "p"})
+	run, err := procedures.Start(as("a"), procedure.RunDraft{Name: "p"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, call := range map[string]func() error{
 		"report": func() error {
-			_, err := procedures.Report(as("b"), learning.StepReport{RunID: run.ID, Status: learning.StepSucceeded})
+			_, err := procedures.Report(as("b"), procedure.StepReport{RunID: run.ID, Status: procedure.StepSucceeded})
 			return err
 		},
 		"next": func() error {
-			_, err := procedures.Next(as("b"), learning.StepRequest{RunID: run.ID, Again: true})
+			_, err := procedures.Next(as("b"), procedure.StepRequest{RunID: run.ID, Again: true})
 			return err
 		},
 		"abandon": func() error { _, err := procedures.Abandon(as("b"), run.ID, ""); return err },

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/learning"
+	"skillrouter/learning/consolidate"
 )
 
 // TestRulesEndOnHostileTranscripts gives the rules what is large in each way in
@@ -19,8 +19,8 @@ func TestRulesEndOnHostileTranscripts(t *testing.T) {
 		"prompts": "user@host:~ $ \n", "braces": "{\"command\":\n", "backticks": "`", "spaces": strings.Repeat(" ", 100) + "\n", "labels": "**User:** a\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			turn := learning.Turn{Role: "user", Content: strings.Repeat(line, (1<<20)/len(line))}
-			drafts, err := learning.Rules{}.Extract(t.Context(), learning.Transcript{Turns: []learning.Turn{turn, {Role: "assistant", Content: turn.Content}}})
+			turn := consolidate.Turn{Role: "user", Content: strings.Repeat(line, (1<<20)/len(line))}
+			drafts, err := consolidate.Rules{}.Extract(t.Context(), consolidate.Transcript{Turns: []consolidate.Turn{turn, {Role: "assistant", Content: turn.Content}}})
 			if err != nil || len(drafts) > 1000 {
 				t.Errorf("%d drafts, %v", len(drafts), err)
 			}

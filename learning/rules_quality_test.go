@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/learning"
+	"skillrouter/learning/consolidate"
 )
 
 // expected is a line of a .want file: what a person would remember of the transcript.
@@ -36,7 +36,7 @@ func readWanted(t *testing.T, file string) (list []expected) {
 }
 
 // fits tells whether a proposal is what was expected.
-func (e expected) fits(d learning.ProposalDraft) bool {
+func (e expected) fits(d consolidate.ProposalDraft) bool {
 	switch {
 	case e.kind == "fact" && d.Fact != nil:
 		return d.Fact.Key == e.what && string(d.Fact.Value) == e.how
@@ -60,7 +60,7 @@ func (e expected) fits(d learning.ProposalDraft) bool {
 }
 
 // described is a proposal on one line.
-func described(d learning.ProposalDraft) string {
+func described(d consolidate.ProposalDraft) string {
 	switch {
 	case d.Fact != nil:
 		return fmt.Sprintf("%.2f fact %s = %s", d.Confidence, d.Fact.Key, d.Fact.Value)

@@ -3,16 +3,16 @@ package learning_test
 import (
 	"testing"
 
-	"skillrouter/learning"
+	"skillrouter/learning/consolidate"
 )
 
-func extract(t *testing.T, text string) []learning.ProposalDraft {
+func extract(t *testing.T, text string) []consolidate.ProposalDraft {
 	t.Helper()
-	turns, err := learning.ReadTranscript(text)
+	turns, err := consolidate.ReadTranscript(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	drafts, err := learning.Rules{}.Extract(t.Context(), learning.Transcript{Persona: "default", Turns: turns})
+	drafts, err := consolidate.Rules{}.Extract(t.Context(), consolidate.Transcript{Persona: "default", Turns: turns})
 	if err != nil {
 		t.Fatal(err)
 	}

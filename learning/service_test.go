@@ -9,6 +9,8 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/knowledge"
 	"skillrouter/learning/learningtest"
 	"skillrouter/learning/store"
 )
@@ -17,8 +19,8 @@ import (
 type memory struct {
 	db        *app.Database
 	store     *store.Store
-	knowledge *learning.KnowledgeBase
-	episodes  *learning.Episodes
+	knowledge *knowledge.Base
+	episodes  *episode.Episodes
 }
 
 // open opens dir's learning.db; everything is stopped at the end of the test.
@@ -38,7 +40,7 @@ func open(t testing.TB, dir string, now skillrouter.Clock) memory {
 	})
 	s := store.New(db.Read, db.Commit)
 	options := learning.Options{Now: now}
-	return memory{db, s, learning.NewKnowledgeBase(s, options), learning.NewEpisodes(s, options)}
+	return memory{db, s, knowledge.NewBase(s, options), episode.NewEpisodes(s, options)}
 }
 
 func TestContract(t *testing.T) {
@@ -49,7 +51,7 @@ func TestContract(t *testing.T) {
 }
 
 func TestMemoriesContract(t *testing.T) {
-	learningtest.RunMemories(t, func(t *testing.T) learning.EpisodeService {
+	learningtest.RunMemories(t, func(t *testing.T) episode.Service {
 		return open(t, t.TempDir(), time.Now).episodes
 	})
 }

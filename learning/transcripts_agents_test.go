@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/learning"
+	"skillrouter/learning/consolidate"
 )
 
 // TestAgentsTranscripts reads what Claude Code 2.1.330, Codex 0.169 and Gemini CLI
@@ -22,16 +22,16 @@ func TestAgentsTranscripts(t *testing.T) {
 	const missing = "cat: no-such-file-xyz.txt: No such file or directory"
 	for _, tc := range []struct {
 		file string
-		want []learning.Turn
+		want []consolidate.Turn
 	}{
-		{"claude", []learning.Turn{
+		{"claude", []consolidate.Turn{
 			{Role: "user", Content: "Look at the API"},
 			{Role: "assistant", Content: "Let me look."},
 			{Role: "assistant", Content: "$ cat no-such-file-xyz.txt; exit 3"},
 			{Role: "tool", Content: "[the tool failed]\nExit code 3\n" + missing},
 			{Role: "assistant", Content: listens},
 		}},
-		{"codex", []learning.Turn{
+		{"codex", []consolidate.Turn{
 			{Role: "user", Content: "go"},
 			{Role: "assistant", Content: "Let me look."},
 			{Role: "assistant", Content: "$ cat no-such-file-xyz.txt; exit 3"},
@@ -44,7 +44,7 @@ func TestAgentsTranscripts(t *testing.T) {
 			{Role: "tool", Content: "[the tool failed]\nboom"},
 			{Role: "assistant", Content: listens},
 		}},
-		{"gemini", []learning.Turn{
+		{"gemini", []consolidate.Turn{
 			{Role: "user", Content: "Look at the API"},
 			{Role: "assistant", Content: "Let me look."},
 			{Role: "assistant", Content: "$ cat no-such-file-xyz.txt; exit 3"},
@@ -58,7 +58,7 @@ func TestAgentsTranscripts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := learning.ReadTranscript(string(text))
+		got, err := consolidate.ReadTranscript(string(text))
 		if err != nil {
 			t.Fatal(err)
 		}

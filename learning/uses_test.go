@@ -10,18 +10,20 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/shelf"
 )
 
 func TestUsesAreWrittenInBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := &useStore{}
-		base := learning.NewKnowledgeBase(kept, learning.Options{})
+		base := knowledge.NewBase(kept, learning.Options{})
 		ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 		if _, err := base.Store(ctx, entry("1", "found")); err != nil {
 			t.Fatal(err)
 		}
 		search := func() {
-			if r, err := base.Search(ctx, learning.KnowledgeQuery{Query: "found"}); err != nil || r.Count != 1 {
+			if r, err := base.Search(ctx, knowledge.Query{Query: "found"}); err != nil || r.Count != 1 {
 				t.Fatalf("%+v, %v", r, err)
 			}
 		}
@@ -54,19 +56,19 @@ func TestUsesAreWrittenInBatches(t *testing.T) {
 	})
 }
 
-// useStore is a KnowledgeStore in memory that notes the writing of uses.
+// useStore is a knowledge.Store in memory that notes the writing of uses.
 type useStore struct {
-	learning.KnowledgeStore
+	knowledge.Store
 	mu      sync.Mutex
-	entries map[string]learning.Knowledge
-	uses    map[string]learning.Use
+	entries map[string]knowledge.Knowledge
+	uses    map[string]shelf.Use
 	writes  int
 	fail    error
 }
 
-func (s *useStore) ChangeKnowledge(_ context.Context, _ learning.KnowledgeKeys, decide func(learning.FoundKnowledge) (learning.KnowledgeChange, error), after func()) func() error {
-	change, err := decide(learning.FoundKnowledge{})
-	s.entries = map[string]learning.Knowledge{}
+func (s *useStore) ChangeKnowledge(_ context.Context, _ knowledge.Keys, decide func(knowledge.Found) (knowledge.Change, error), after func()) func() error {
+	change, err := decide(knowledge.Found{})
+	s.entries = map[string]knowledge.Knowledge{}
 	for _, record := range change.Insert {
 		s.entries[record.ID] = record.Knowledge
 	}
@@ -74,15 +76,15 @@ func (s *useStore) ChangeKnowledge(_ context.Context, _ learning.KnowledgeKeys, 
 	return func() error { return err }
 }
 
-func (s *useStore) Knowledge(_ context.Context, ids []string) ([]learning.Knowledge, error) {
-	var out []learning.Knowledge
+func (s *useStore) Knowledge(_ context.Context, ids []string) ([]knowledge.Knowledge, error) {
+	var out []knowledge.Knowledge
 	for _, id := range ids {
 		out = append(out, s.entries[id])
 	}
 	return out, nil
 }
 
-func (s *useStore) AddUse(_ context.Context, uses map[string]learning.Use) error {
+func (s *useStore) AddUse(_ context.Context, uses map[string]shelf.Use) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fail != nil {
@@ -90,11 +92,11 @@ func (s *useStore) AddUse(_ context.Context, uses map[string]learning.Use) error
 	}
 	s.writes++
 	if s.uses == nil {
-		s.uses = map[string]learning.Use{}
+		s.uses = map[string]shelf.Use{}
 	}
 	for id, use := range uses {
 		old := s.uses[id]
-		s.uses[id] = learning.Use{Count: old.Count + use.Count, Last: use.Last}
+		s.uses[id] = shelf.Use{Count: old.Count + use.Count, Last: use.Last}
 	}
 	return nil
 }

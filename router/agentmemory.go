@@ -8,6 +8,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // MemoryService is what an agent is given of what was learned. AgentMemory
@@ -18,24 +19,24 @@ type MemoryService interface {
 	// SessionContext returns what a coding agent is given at the start of a session (GET /claude-code/context).
 	SessionContext(ctx context.Context, query SessionQuery) (SessionContext, error)
 	// Figures returns the figures of the dashboard (GET /lessons/stats).
-	Figures(ctx context.Context) (learning.LessonFigures, error)
+	Figures(ctx context.Context) (lesson.Figures, error)
 }
 
 // Memory is what an agent should know. Each lesson carries who wrote it and
 // how far that may be trusted: it is what another agent wrote, and no instruction.
 type Memory struct {
-	Agent        string            `json:"agent"`
-	Domain       string            `json:"domain"` // the one that it works in; empty if that is not known
-	LessonsCount int               `json:"lessons_count"`
-	Critical     []learning.Lesson `json:"critical_lessons"` // newest first, as the others
-	Recent       []learning.Lesson `json:"recent_lessons"`
-	AntiPatterns []AntiPattern     `json:"anti_patterns"`
-	LastUpdated  time.Time         `json:"last_updated"`
+	Agent        string          `json:"agent"`
+	Domain       string          `json:"domain"` // the one that it works in; empty if that is not known
+	LessonsCount int             `json:"lessons_count"`
+	Critical     []lesson.Lesson `json:"critical_lessons"` // newest first, as the others
+	Recent       []lesson.Lesson `json:"recent_lessons"`
+	AntiPatterns []AntiPattern   `json:"anti_patterns"`
+	LastUpdated  time.Time       `json:"last_updated"`
 }
 
 // AntiPattern is a lesson on what never to do, with seed 000's names for what it says.
 type AntiPattern struct {
-	learning.Lesson
+	lesson.Lesson
 	WhyBad  string `json:"why_bad"`
 	Example string `json:"example"`
 }
@@ -48,12 +49,12 @@ type SessionQuery struct {
 
 // SessionContext is what a coding agent is given at the start of a session.
 type SessionContext struct {
-	CriticalAntiPatterns []AntiPattern                `json:"critical_anti_patterns"`
-	RecentFailures       []learning.Lesson            `json:"recent_failures"` // of FailureHours
-	ActiveWorkarounds    []learning.Lesson            `json:"active_workarounds"`
-	DomainLessons        map[string][]learning.Lesson `json:"domain_lessons"` // by topic
-	LastSessionLessons   []learning.Lesson            `json:"last_session_lessons"`
-	GeneratedAt          time.Time                    `json:"generated_at"`
+	CriticalAntiPatterns []AntiPattern              `json:"critical_anti_patterns"`
+	RecentFailures       []lesson.Lesson            `json:"recent_failures"` // of FailureHours
+	ActiveWorkarounds    []lesson.Lesson            `json:"active_workarounds"`
+	DomainLessons        map[string][]lesson.Lesson `json:"domain_lessons"` // by topic
+	LastSessionLessons   []lesson.Lesson            `json:"last_session_lessons"`
+	GeneratedAt          time.Time                  `json:"generated_at"`
 }
 
 // Bounds of memories and contexts.
@@ -75,7 +76,7 @@ func sessionTopics() []string { return []string{"docker", "supabase", "n8n", "ca
 
 // MemorySources are what an AgentMemory reads.
 type MemorySources struct {
-	Lessons learning.RecallStore
+	Lessons lesson.RecallStore
 	// Domains tells which domain an agent works in; learning.Propagation does.
 	Domains interface{ DomainOf(agent string) string }
 	// Pending counts the escalations that nobody has looked at; operational.Escalations does.
@@ -118,7 +119,7 @@ func (m *AgentMemory) Memory(ctx context.Context, agent string) (Memory, error) 
 		return Memory{}, err
 	}
 	now := m.now().UTC()
-	scope := learning.RecallScope{Agent: agent, Domain: m.sources.Domains.DomainOf(agent)}
+	scope := lesson.RecallScope{Agent: agent, Domain: m.sources.Domains.DomainOf(agent)}
 	memory := Memory{Agent: agent, Domain: scope.Domain, LastUpdated: now}
 	var err error
 	if memory.LessonsCount, err = m.sources.Lessons.CountFor(ctx, scope); err != nil {
@@ -128,10 +129,10 @@ func (m *AgentMemory) Memory(ctx context.Context, agent string) (Memory, error) 
 		return Memory{}, err
 	}
 	// What is critical is for everybody: there is no need to ask for the agent's.
-	if memory.Critical, err = m.latest(ctx, learning.RecallFilter{Severity: learning.SeverityCritical}); err != nil {
+	if memory.Critical, err = m.latest(ctx, lesson.RecallFilter{Severity: learning.SeverityCritical}); err != nil {
 		return Memory{}, err
 	}
-	anti, err := m.latest(ctx, learning.RecallFilter{Type: learning.LessonAntiPattern, Scope: &scope})
+	anti, err := m.latest(ctx, lesson.RecallFilter{Type: learning.LessonAntiPattern, Scope: &scope})
 	if err != nil {
 		return Memory{}, err
 	}
@@ -156,19 +157,19 @@ func (m *AgentMemory) SessionContext(ctx context.Context, query SessionQuery) (S
 		return SessionContext{}, err
 	}
 	now := m.now().UTC()
-	c := SessionContext{GeneratedAt: now, DomainLessons: map[string][]learning.Lesson{}}
-	anti, err := m.latest(ctx, learning.RecallFilter{Type: learning.LessonAntiPattern, Severity: learning.SeverityCritical})
+	c := SessionContext{GeneratedAt: now, DomainLessons: map[string][]lesson.Lesson{}}
+	anti, err := m.latest(ctx, lesson.RecallFilter{Type: learning.LessonAntiPattern, Severity: learning.SeverityCritical})
 	if err != nil {
 		return SessionContext{}, err
 	}
 	c.CriticalAntiPatterns = antiPatterns(anti)
-	if c.RecentFailures, err = m.latest(ctx, learning.RecallFilter{Type: learning.LessonFailure, OccurredSince: now.Add(-FailureAge)}); err != nil {
+	if c.RecentFailures, err = m.latest(ctx, lesson.RecallFilter{Type: learning.LessonFailure, OccurredSince: now.Add(-FailureAge)}); err != nil {
 		return SessionContext{}, err
 	}
-	if c.ActiveWorkarounds, err = m.latest(ctx, learning.RecallFilter{Type: learning.LessonWorkaround}); err != nil {
+	if c.ActiveWorkarounds, err = m.latest(ctx, lesson.RecallFilter{Type: learning.LessonWorkaround}); err != nil {
 		return SessionContext{}, err
 	}
-	written, err := m.latest(ctx, learning.RecallFilter{SourceAgent: query.Agent})
+	written, err := m.latest(ctx, lesson.RecallFilter{SourceAgent: query.Agent})
 	if err != nil {
 		return SessionContext{}, err
 	}
@@ -185,20 +186,20 @@ func (m *AgentMemory) SessionContext(ctx context.Context, query SessionQuery) (S
 }
 
 // Figures implements MemoryService. It needs ScopeRead.
-func (m *AgentMemory) Figures(ctx context.Context) (learning.LessonFigures, error) {
+func (m *AgentMemory) Figures(ctx context.Context) (lesson.Figures, error) {
 	if err := m.enter(ctx); err != nil {
-		return learning.LessonFigures{}, err
+		return lesson.Figures{}, err
 	}
 	now := m.now()
 	figures, err := m.sources.Lessons.LessonFigures(ctx, now.AddDate(0, 0, -1), now.AddDate(0, 0, -7))
 	if err != nil {
-		return learning.LessonFigures{}, err
+		return lesson.Figures{}, err
 	}
 	figures.Pending, err = m.sources.Pending.Pending(ctx)
 	return figures, err
 }
 
-func (m *AgentMemory) latest(ctx context.Context, filter learning.RecallFilter) ([]learning.Lesson, error) {
+func (m *AgentMemory) latest(ctx context.Context, filter lesson.RecallFilter) ([]lesson.Lesson, error) {
 	filter.Limit = MemoryLessons
 	list, err := m.sources.Lessons.Latest(ctx, filter)
 	present(list, m.now())
@@ -206,13 +207,13 @@ func (m *AgentMemory) latest(ctx context.Context, filter learning.RecallFilter) 
 }
 
 // present sets what is left of the lessons' confidence.
-func present(lessons []learning.Lesson, now time.Time) {
+func present(lessons []lesson.Lesson, now time.Time) {
 	for i := range lessons {
 		lessons[i].Confidence = lessons[i].At(now)
 	}
 }
 
-func antiPatterns(lessons []learning.Lesson) []AntiPattern {
+func antiPatterns(lessons []lesson.Lesson) []AntiPattern {
 	list := make([]AntiPattern, len(lessons))
 	for i, l := range lessons {
 		list[i] = AntiPattern{Lesson: l, WhyBad: l.Context, Example: l.Action}
@@ -221,7 +222,7 @@ func antiPatterns(lessons []learning.Lesson) []AntiPattern {
 }
 
 // lastSession returns the lessons, newest first, up to where their author was silent for long.
-func lastSession(lessons []learning.Lesson) []learning.Lesson {
+func lastSession(lessons []lesson.Lesson) []lesson.Lesson {
 	for i := 1; i < len(lessons); i++ {
 		if lessons[i-1].CreatedAt.Sub(lessons[i].CreatedAt) > sessionGap {
 			return lessons[:i]

@@ -11,12 +11,14 @@ import (
 	"skillrouter"
 	"skillrouter/comms"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/routertest/fixture"
 )
 
-func titles(lessons []learning.Lesson) (list []string) {
+func titles(lessons []lesson.Lesson) (list []string) {
 	for _, l := range lessons {
 		list = append(list, l.Title)
 	}
@@ -28,25 +30,25 @@ func TestAgentMemory(t *testing.T) {
 	crossing, _ := fixture.RunCrossing(t, b.Ports(t))
 	memory := router.NewAgentMemory(router.MemorySources{Lessons: b.Learning, Domains: b.Lessons, Pending: b.Escalations, Crossing: crossing}, time.Now)
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
-	tell := func(agent, domain, title string, change func(*learning.Lesson)) {
+	tell := func(agent, domain, title string, change func(*lesson.Lesson)) {
 		t.Helper()
-		b.Report(t, learning.EventLessonReported, func(l *learning.Lesson) {
+		b.Report(t, lesson.EventReported, func(l *lesson.Lesson) {
 			l.SourceAgent, l.Domain, l.Title, l.Category, l.Tags = agent, domain, title, "c", []string{}
 			if change != nil {
 				change(l)
 			}
 		})
 	}
-	anti := func(l *learning.Lesson) {
+	anti := func(l *lesson.Lesson) {
 		l.Type, l.Context, l.Action = learning.LessonAntiPattern, "It loses data", "docker volume prune"
 	}
 	tell("HADES", "docker", "Mine", nil)
 	tell("other", "Docker", "Of my domain", nil)
 	tell("other", "billing", "Of another domain", nil)
-	tell("other", "billing", "Critical elsewhere", func(l *learning.Lesson) { l.Severity = learning.SeverityCritical })
-	tell("other", "billing", "A principle", func(l *learning.Lesson) { l.Level = learning.LevelPrinciple })
-	tell("other", "billing", "Holds in most places", func(l *learning.Lesson) { l.Transferability = 4 })
-	tell("other", "docker", "Retired", func(l *learning.Lesson) { l.Status = learning.StatusRetired })
+	tell("other", "billing", "Critical elsewhere", func(l *lesson.Lesson) { l.Severity = learning.SeverityCritical })
+	tell("other", "billing", "A principle", func(l *lesson.Lesson) { l.Level = lesson.LevelPrinciple })
+	tell("other", "billing", "Holds in most places", func(l *lesson.Lesson) { l.Transferability = 4 })
+	tell("other", "docker", "Retired", func(l *lesson.Lesson) { l.Status = lesson.StatusRetired })
 	tell("other", "docker", "Never prune volumes", anti)
 	tell("other", "billing", "Never bill by hand", anti)
 	got, err := memory.Memory(ctx, "HADES")
@@ -93,18 +95,18 @@ func TestPastWork(t *testing.T) {
 	crossing, _ := fixture.RunCrossing(t, b.Ports(t))
 	memory := router.NewAgentMemory(router.MemorySources{Lessons: b.Learning, Domains: b.Lessons, Pending: b.Escalations, Crossing: crossing}, time.Now)
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
-	if _, err := b.Episodes.Record(ctx, learning.EpisodeDraft{
-		AgentID: "builder", EventType: learning.EventAction, Title: "Moved the Postgres replication slots to the standby", Content: "c",
+	if _, err := b.Episodes.Record(ctx, episode.Draft{
+		AgentID: "builder", EventType: episode.EventAction, Title: "Moved the Postgres replication slots to the standby", Content: "c",
 	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := crossing.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
-	fitting := b.Report(t, learning.EventLessonReported, func(l *learning.Lesson) {
+	fitting := b.Report(t, lesson.EventReported, func(l *lesson.Lesson) {
 		l.Domain, l.Category, l.Tags, l.Title = "storage", "postgres", []string{"replication"}, "A standby needs its replication slots"
 	})
-	b.Report(t, learning.EventLessonReported, func(l *learning.Lesson) { l.Domain, l.Title = "frontend", "Buttons need labels" })
+	b.Report(t, lesson.EventReported, func(l *lesson.Lesson) { l.Domain, l.Title = "frontend", "Buttons need labels" })
 	got, err := memory.Memory(ctx, "builder")
 	if err != nil || got.LessonsCount != 1 || len(got.Recent) != 1 || got.Recent[0].ID != fitting.ID {
 		t.Errorf("the memory is %+v, %v", got, err)
@@ -131,25 +133,25 @@ func TestSessionContext(t *testing.T) {
 	now := time.Now()
 	for _, l := range []struct {
 		title  string
-		change func(*learning.Lesson)
+		change func(*lesson.Lesson)
 	}{
-		{"Old failure", func(l *learning.Lesson) { l.LastOccurred = now.Add(-73 * time.Hour) }},
+		{"Old failure", func(l *lesson.Lesson) { l.LastOccurred = now.Add(-73 * time.Hour) }},
 		{"Failure of today", nil},
-		{"Workaround", func(l *learning.Lesson) { l.Type = learning.LessonWorkaround }},
-		{"Rule", func(l *learning.Lesson) {
+		{"Workaround", func(l *lesson.Lesson) { l.Type = learning.LessonWorkaround }},
+		{"Rule", func(l *lesson.Lesson) {
 			l.Type, l.Severity = learning.LessonAntiPattern, learning.SeverityCritical
 		}},
-		{"Minor rule", func(l *learning.Lesson) { l.Type = learning.LessonAntiPattern }},
-		{"By category", func(l *learning.Lesson) { l.Type, l.Category = learning.LessonDiscovery, "n8n" }},
-		{"By tag", func(l *learning.Lesson) { l.Type, l.Tags = learning.LessonDiscovery, []string{"Caddy"} }},
-		{"By domain", func(l *learning.Lesson) { l.Type, l.Domain = learning.LessonDiscovery, "Supabase" }},
-		{"Redis", func(l *learning.Lesson) { l.Type, l.Tags = learning.LessonDiscovery, []string{"redis"} }},
-		{"Session before", func(l *learning.Lesson) {
+		{"Minor rule", func(l *lesson.Lesson) { l.Type = learning.LessonAntiPattern }},
+		{"By category", func(l *lesson.Lesson) { l.Type, l.Category = learning.LessonDiscovery, "n8n" }},
+		{"By tag", func(l *lesson.Lesson) { l.Type, l.Tags = learning.LessonDiscovery, []string{"Caddy"} }},
+		{"By domain", func(l *lesson.Lesson) { l.Type, l.Domain = learning.LessonDiscovery, "Supabase" }},
+		{"Redis", func(l *lesson.Lesson) { l.Type, l.Tags = learning.LessonDiscovery, []string{"redis"} }},
+		{"Session before", func(l *lesson.Lesson) {
 			l.Type, l.SourceAgent, l.CreatedAt = learning.LessonDiscovery, router.SessionAgent, now.Add(-5*time.Hour)
 		}},
-		{"This session", func(l *learning.Lesson) { l.Type, l.SourceAgent = learning.LessonDiscovery, router.SessionAgent }},
+		{"This session", func(l *lesson.Lesson) { l.Type, l.SourceAgent = learning.LessonDiscovery, router.SessionAgent }},
 	} {
-		b.Report(t, learning.EventLessonReported, func(lesson *learning.Lesson) {
+		b.Report(t, lesson.EventReported, func(lesson *lesson.Lesson) {
 			lesson.Title, lesson.Domain, lesson.Category, lesson.Tags = l.title, "general", "c", []string{}
 			if l.change != nil {
 				l.change(lesson)
@@ -179,7 +181,7 @@ func TestSessionContext(t *testing.T) {
 		t.Errorf("the context (-want +got):\n%s", diff)
 	}
 	figures, err := memory.Figures(ctx)
-	if diff := cmp.Diff(learning.LessonFigures{Total: 11, Failures: 2, AntiPatterns: 2, Pending: 11, Today: 11, ThisWeek: 11}, figures); diff != "" || err != nil {
+	if diff := cmp.Diff(lesson.Figures{Total: 11, Failures: 2, AntiPatterns: 2, Pending: 11, Today: 11, ThisWeek: 11}, figures); diff != "" || err != nil {
 		t.Errorf("the figures (-want +got):\n%s%v", diff, err)
 	}
 	for _, domains := range [][]string{make([]string, router.MaxTopics+1), {"a\nb"}} {
@@ -196,7 +198,7 @@ func TestPendingSeesWhatWasReported(t *testing.T) {
 	desk := router.SettledEscalations{EscalationService: b.Escalations, Crossing: crossing}
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	for i := range 20 {
-		b.Report(t, learning.EventLessonReported, nil, fixture.ToARIA)
+		b.Report(t, lesson.EventReported, nil, fixture.ToARIA)
 		list, err := desk.List(ctx, operational.EscalationFilter{To: "ARIA"})
 		if err != nil || len(list) != i+1 {
 			t.Fatalf("after report %d there are %d, %v", i+1, len(list), err)

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/knowledge"
 	"skillrouter/operational"
 	"skillrouter/operational/store"
 	"skillrouter/router"
@@ -221,8 +222,8 @@ func (s *team) called(answer router.Answer) string {
 
 // memory is a small learning store for tests of the router: text is matched by words.
 type memory struct {
-	knowledge []learning.Knowledge
-	episodes  []learning.Episode
+	knowledge []knowledge.Knowledge
+	episodes  []episode.Episode
 }
 
 func fits(query, text string) bool {
@@ -236,11 +237,11 @@ func fits(query, text string) bool {
 
 type knowledgeOf struct{ *memory }
 
-func (m knowledgeOf) Search(_ context.Context, q learning.KnowledgeQuery) (learning.KnowledgeResults, error) {
-	var r learning.KnowledgeResults
+func (m knowledgeOf) Search(_ context.Context, q knowledge.Query) (knowledge.Results, error) {
+	var r knowledge.Results
 	for _, k := range m.knowledge {
 		if (q.Project == "" || k.Project == q.Project) && fits(q.Query, k.Title) {
-			r.Results = append(r.Results, learning.KnowledgeHit{Knowledge: k, RelevanceScore: 1})
+			r.Results = append(r.Results, knowledge.Hit{Knowledge: k, RelevanceScore: 1})
 		}
 	}
 	return r, nil
@@ -248,8 +249,8 @@ func (m knowledgeOf) Search(_ context.Context, q learning.KnowledgeQuery) (learn
 
 type episodesOf struct{ *memory }
 
-func (m episodesOf) Recent(_ context.Context, f learning.EpisodeFilter) ([]learning.Episode, error) {
-	var list []learning.Episode
+func (m episodesOf) Recent(_ context.Context, f episode.Filter) ([]episode.Episode, error) {
+	var list []episode.Episode
 	for _, e := range m.episodes { // the tests list them the latest first
 		switch {
 		case f.AgentID != "" && e.AgentID != f.AgentID, f.Project != "" && e.Project != f.Project, f.SessionID != "" && e.SessionID != f.SessionID,
@@ -261,12 +262,12 @@ func (m episodesOf) Recent(_ context.Context, f learning.EpisodeFilter) ([]learn
 	return list, nil
 }
 
-func (m episodesOf) Search(_ context.Context, q learning.EpisodeQuery) (learning.EpisodeResults, error) {
-	var r learning.EpisodeResults
+func (m episodesOf) Search(_ context.Context, q episode.Query) (episode.Results, error) {
+	var r episode.Results
 	for _, e := range m.episodes {
 		if (q.AgentID == "" || e.AgentID == q.AgentID) && (q.Project == "" || e.Project == q.Project) &&
 			!e.CreatedAt.Before(q.Since) && (q.Until.IsZero() || e.CreatedAt.Before(q.Until)) && fits(q.Query, e.Title) {
-			r.Results = append(r.Results, learning.EpisodeHit{Episode: e, RelevanceScore: 1})
+			r.Results = append(r.Results, episode.Hit{Episode: e, RelevanceScore: 1})
 		}
 	}
 	return r, nil

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/knowledge"
 	"skillrouter/router"
 	"skillrouter/router/classify"
 )
@@ -17,7 +18,7 @@ func remembered() *memory {
 		return time.Date(2026, 11, 18-days, hour, 0, 0, 0, time.UTC)
 	}
 	return &memory{
-		episodes: []learning.Episode{
+		episodes: []episode.Episode{
 			{ID: "e1", SessionID: "s3", AgentID: "builder-1", Title: "Began the importer", Project: "router", CreatedAt: at(0, 11).Add(50 * time.Minute)},
 			{ID: "e2", SessionID: "s2", AgentID: "red", Title: "Deploy failed on the registry", Project: "shop", CreatedAt: at(0, 6)},
 			{ID: "e3", SessionID: "s2", AgentID: "red", Title: "Chose a new cache layer", Project: "shop", CreatedAt: at(0, 1)},
@@ -26,7 +27,7 @@ func remembered() *memory {
 			{ID: "e6", SessionID: "s0", AgentID: "purple", Title: "Discussed licensing", CreatedAt: at(9, 10)},
 			{ID: "e7", SessionID: "s0", AgentID: "purple", Title: "Deploy rolled back", CreatedAt: at(9, 9)},
 		},
-		knowledge: []learning.Knowledge{
+		knowledge: []knowledge.Knowledge{
 			{ID: "k1", Title: "Redirect loops after login", Content: "Check the public paths", Project: "shop"},
 			{ID: "k2", Title: "Terraform state locking", Content: "Use a table"},
 		},

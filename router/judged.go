@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/knowledge"
 	"skillrouter/router/classify"
 	"skillrouter/tfidf"
 )
@@ -140,7 +141,7 @@ func judgedDocument(head, lines []string) (tfidf.Document, error) {
 		project = ""
 	}
 	title, text := lines[0], strings.Join(lines[1:], "\n")
-	if kind, episode := strings.CutPrefix(head[1], "episode."); episode {
+	if kind, e := strings.CutPrefix(head[1], "episode."); e {
 		if len(head) != 5 {
 			return tfidf.Document{}, fmt.Errorf("episode %q wants who recorded it and when", head)
 		}
@@ -148,15 +149,15 @@ func judgedDocument(head, lines []string) (tfidf.Document, error) {
 		if err != nil {
 			return tfidf.Document{}, err
 		}
-		return learning.EpisodeDocument(learning.Episode{
+		return episode.Document(episode.Episode{
 			ID: head[0], EventType: kind, Title: title, Content: text, Project: project, AgentID: head[3], Persona: "default", CreatedAt: at,
 		}), nil
 	}
-	entry := learning.Knowledge{ID: head[0], Category: head[1], Title: title, Content: text, Project: project}
+	entry := knowledge.Knowledge{ID: head[0], Category: head[1], Title: title, Content: text, Project: project}
 	if len(head) > 3 {
 		entry.Tags = strings.Split(head[3], ",")
 	}
-	return learning.KnowledgeDocument(entry), nil
+	return knowledge.Document(entry), nil
 }
 
 // shuffle gives the documents an order of writing. A team's projects write in

@@ -23,7 +23,7 @@ const TrustBuiltin = "builtin"
 // TrustAgent is the trust of what an agent told the router itself.
 const TrustAgent = string(learning.TrustAgent)
 
-// Frequencies tells in how many documents of a store stems occur. *learning.KnowledgeBase is one.
+// Frequencies tells in how many documents of a store stems occur. *knowledge.Base is one.
 type Frequencies interface {
 	Frequencies(stems []string) (frequencies []int, documents int)
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/knowledge"
 	"skillrouter/router/classify"
 )
 
@@ -17,7 +19,7 @@ func (s knowledgeSource) ask(ctx context.Context, q question) (found, error) {
 	if s.knowledge == nil {
 		return found{}, nil
 	}
-	results, err := s.knowledge.Search(ctx, learning.KnowledgeQuery{Query: q.text, Project: q.project, Limit: q.limit})
+	results, err := s.knowledge.Search(ctx, knowledge.Query{Query: q.text, Project: q.project, Limit: q.limit})
 	if err != nil {
 		return found{}, err
 	}
@@ -62,7 +64,7 @@ func (s episodeSource) ask(ctx context.Context, q question) (found, error) {
 		agent = q.agentID
 	}
 	_, stems := classify.Content(rest, skip)
-	filter := learning.EpisodeFilter{AgentID: agent, Project: q.project, Since: span.From, Until: span.To, Limit: q.limit}
+	filter := episode.Filter{AgentID: agent, Project: q.project, Since: span.From, Until: span.To, Limit: q.limit}
 	var looked []string
 	if agent != "" {
 		looked = append(looked, "by "+agent)
@@ -100,7 +102,7 @@ func (s episodeSource) ask(ctx context.Context, q question) (found, error) {
 // search looks for the words in the span, then at any time, then for whatever
 // happened in the span.
 func (s episodeSource) search(ctx context.Context, text, agent string, q question, span timespan, timed bool) (found, error) {
-	query := learning.EpisodeQuery{Query: text, AgentID: agent, Project: q.project, Limit: q.limit}
+	query := episode.Query{Query: text, AgentID: agent, Project: q.project, Limit: q.limit}
 	within := query
 	within.Since, within.Until = span.From, span.To
 	items, notice, err := s.hits(ctx, within)
@@ -114,7 +116,7 @@ func (s episodeSource) search(ctx context.Context, text, agent string, q questio
 	if len(items) > 0 {
 		return found{items: items, note: notice, missed: missed + "; these are from other times"}, nil
 	}
-	items, err = s.recent(ctx, learning.EpisodeFilter{AgentID: agent, Project: q.project, Since: span.From, Until: span.To, Limit: q.limit})
+	items, err = s.recent(ctx, episode.Filter{AgentID: agent, Project: q.project, Since: span.From, Until: span.To, Limit: q.limit})
 	if len(items) > 0 {
 		missed += "; these are what happened then"
 	}
@@ -122,7 +124,7 @@ func (s episodeSource) search(ctx context.Context, text, agent string, q questio
 }
 
 // hits lists what a search finds, the best first, and what it says of itself.
-func (s episodeSource) hits(ctx context.Context, query learning.EpisodeQuery) (items []Item, notice string, err error) {
+func (s episodeSource) hits(ctx context.Context, query episode.Query) (items []Item, notice string, err error) {
 	results, err := s.episodes.Search(ctx, query)
 	if err != nil {
 		return nil, "", err
@@ -135,7 +137,7 @@ func (s episodeSource) hits(ctx context.Context, query learning.EpisodeQuery) (i
 }
 
 // recent lists what the filter selects, the latest first.
-func (s episodeSource) recent(ctx context.Context, filter learning.EpisodeFilter) ([]Item, error) {
+func (s episodeSource) recent(ctx context.Context, filter episode.Filter) ([]Item, error) {
 	episodes, err := s.episodes.Recent(ctx, filter)
 	if err != nil {
 		return nil, err
@@ -165,7 +167,7 @@ func sessionAsked(words []string) (before, asked bool) {
 
 // session lists the latest session or the one before it. The latest that was
 // recorded is the last one, unless it still goes on and there is one before it.
-func (s episodeSource) session(ctx context.Context, filter learning.EpisodeFilter, before bool, now time.Time) (found, error) {
+func (s episodeSource) session(ctx context.Context, filter episode.Filter, before bool, now time.Time) (found, error) {
 	filter.Since, filter.Until = time.Time{}, time.Time{}
 	limit := filter.Limit
 	filter.Limit = learning.MaxLimit
@@ -207,7 +209,7 @@ func episodeSummary(items []Item, span timespan, agent string) string {
 	return s + ", the latest first."
 }
 
-func episodeItem(e learning.Episode, score float64) Item {
+func episodeItem(e episode.Episode, score float64) Item {
 	return Item{
 		Kind: "episode", ID: e.ID, Title: e.Title, Content: e.Content, Score: score, Project: e.Project, AgentID: e.AgentID, At: e.CreatedAt,
 		Fields: map[string]any{"event_type": e.EventType, "session_id": e.SessionID, "importance": e.Importance, "number": e.Number},

@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/knowledge"
 	"skillrouter/operational"
 )
 
@@ -20,15 +21,15 @@ type Sources struct {
 	Names     Namer // nil: no name is recognised
 }
 
-// Knowledge is what the router asks of learning.KnowledgeService.
+// Knowledge is what the router asks of knowledge.Service.
 type Knowledge interface {
-	Search(ctx context.Context, query learning.KnowledgeQuery) (learning.KnowledgeResults, error)
+	Search(ctx context.Context, query knowledge.Query) (knowledge.Results, error)
 }
 
-// Episodes is what the router asks of learning.EpisodeService.
+// Episodes is what the router asks of episode.Service.
 type Episodes interface {
-	Recent(ctx context.Context, filter learning.EpisodeFilter) ([]learning.Episode, error)
-	Search(ctx context.Context, query learning.EpisodeQuery) (learning.EpisodeResults, error)
+	Recent(ctx context.Context, filter episode.Filter) ([]episode.Episode, error)
+	Search(ctx context.Context, query episode.Query) (episode.Results, error)
 }
 
 // Agents lists agents, as the presence does.

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/feedback"
 	"skillrouter/router/classify"
 )
 
@@ -41,7 +41,7 @@ type FeedbackDraft struct {
 
 // FeedbackTaught says what was learned and what the router makes of the query now.
 type FeedbackTaught struct {
-	learning.QueryFeedback
+	feedback.QueryFeedback
 	Before RoutedAs `json:"before"`
 	Now    RoutedAs `json:"now"`
 	// Redacted lists the kinds of secret that were cut out before it was stored.
@@ -57,7 +57,7 @@ type RoutedAs struct {
 
 // FeedbackList is what was taught.
 type FeedbackList struct {
-	Feedback []learning.QueryFeedback `json:"feedback"`
+	Feedback []feedback.QueryFeedback `json:"feedback"`
 	Count    int                      `json:"count"`
 }
 
@@ -81,7 +81,7 @@ const (
 // FeedbackService over it.
 type Taught struct {
 	base  *classify.Classifier
-	store learning.QueryFeedbackStore
+	store feedback.QueryFeedbackStore
 	now   skillrouter.Clock
 
 	changing sync.Mutex // a change is stored and then heeded before the next begins
@@ -94,7 +94,7 @@ var (
 )
 
 // NewTaught makes a Taught that heeds what the store holds.
-func NewTaught(ctx context.Context, base *classify.Classifier, store learning.QueryFeedbackStore, now skillrouter.Clock) (*Taught, error) {
+func NewTaught(ctx context.Context, base *classify.Classifier, store feedback.QueryFeedbackStore, now skillrouter.Clock) (*Taught, error) {
 	if now == nil {
 		now = time.Now
 	}
@@ -144,7 +144,7 @@ func (t *Taught) Teach(ctx context.Context, draft FeedbackDraft) (FeedbackTaught
 	if draft.QueryType == "" && draft.Correct == nil {
 		return FeedbackTaught{}, skillrouter.InvalidField("query_type", "is required where correct is not given")
 	}
-	entry := learning.QueryFeedback{CreatedAt: t.now().UTC().Truncate(time.Millisecond)}
+	entry := feedback.QueryFeedback{CreatedAt: t.now().UTC().Truncate(time.Millisecond)}
 	var kinds, noted []string
 	entry.Query, kinds = skillrouter.Redact(strings.Join(strings.Fields(draft.Query), " "))
 	entry.Note, noted = skillrouter.Redact(draft.Note)
@@ -197,7 +197,7 @@ func (t *Taught) Unteach(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	at := slices.IndexFunc(kept, func(e learning.QueryFeedback) bool { return e.ID == id })
+	at := slices.IndexFunc(kept, func(e feedback.QueryFeedback) bool { return e.ID == id })
 	if at < 0 {
 		return skillrouter.Errorf(skillrouter.NotFound, "no feedback has this id")
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 	"skillrouter/router"
 	"skillrouter/router/classify"
 	"skillrouter/router/routertest"
@@ -17,8 +17,8 @@ import (
 // none has nothing to find.
 type none struct{}
 
-func (none) Search(context.Context, learning.KnowledgeQuery) (learning.KnowledgeResults, error) {
-	return learning.KnowledgeResults{}, nil
+func (none) Search(context.Context, knowledge.Query) (knowledge.Results, error) {
+	return knowledge.Results{}, nil
 }
 
 func taught(t *testing.T) (*router.Taught, *fixture.World) {

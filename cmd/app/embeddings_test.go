@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"skillrouter/cmd/app"
-	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/shelf"
 	"skillrouter/router/client"
 )
 
@@ -87,7 +88,7 @@ func TestEmbeddingsOverHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := t.Context()
-	status := func() learning.EmbeddingStatus {
+	status := func() shelf.EmbeddingStatus {
 		t.Helper()
 		s, err := c.System.Embeddings(ctx)
 		if err != nil {
@@ -106,21 +107,21 @@ func TestEmbeddingsOverHTTP(t *testing.T) {
 			}
 		}
 	}
-	stored, err := c.Knowledge.Store(ctx, learning.KnowledgeDraft{Category: "gotcha", Title: "halt airship", Content: "by hand"})
+	stored, err := c.Knowledge.Store(ctx, knowledge.Draft{Category: "gotcha", Title: "halt airship", Content: "by hand"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 5 {
-		if _, err := c.Knowledge.Store(ctx, learning.KnowledgeDraft{Category: "c", Title: fmt.Sprint("note ", i), Content: fmt.Sprint("subject", i)}); err != nil {
+		if _, err := c.Knowledge.Store(ctx, knowledge.Draft{Category: "c", Title: fmt.Sprint("note ", i), Content: fmt.Sprint("subject", i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	until("filled", func() bool { s := status(); return s.State == learning.EmbeddingsReady && s.Done == 6 })
+	until("filled", func() bool { s := status(); return s.State == shelf.EmbeddingsReady && s.Done == 6 })
 	if s := status(); s.Model != "scripted" || s.Dimension != 128 || s.Total != 6 || len(s.Kinds) != 3 {
 		t.Errorf("%+v", s)
 	}
-	found, err := c.Knowledge.Search(ctx, learning.KnowledgeQuery{Query: "terminate zeppelin", Explain: true})
-	if err != nil || found.Count == 0 || found.Results[0].ID != stored.ID || found.Notice != "" || found.Results[0].Why[0].Lane != learning.LaneVector {
+	found, err := c.Knowledge.Search(ctx, knowledge.Query{Query: "terminate zeppelin", Explain: true})
+	if err != nil || found.Count == 0 || found.Results[0].ID != stored.ID || found.Notice != "" || found.Results[0].Why[0].Lane != shelf.LaneVector {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if sent := endpoint.sent.Load().(string); !strings.Contains(sent, "query: terminate zeppelin") {
@@ -140,7 +141,7 @@ func TestEmbeddingsOverHTTP(t *testing.T) {
 	}
 	endpoint.away.Store(true)
 	until("a notice", func() bool {
-		found, err := c.Knowledge.Search(ctx, learning.KnowledgeQuery{Query: "halt hand " + time.Now().String()})
+		found, err := c.Knowledge.Search(ctx, knowledge.Query{Query: "halt hand " + time.Now().String()})
 		return err == nil && found.Count > 0 && found.Results[0].ID == stored.ID && strings.HasPrefix(found.Notice, "search is lexical only")
 	})
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/api/tools/search_knowledge", strings.NewReader(`{"query":"halt hand by a tool"}`))
@@ -152,7 +153,7 @@ func TestEmbeddingsOverHTTP(t *testing.T) {
 	if text := answered(t, request); !strings.Contains(text, `"degraded":"search is lexical only`) || !strings.Contains(text, stored.ID) {
 		t.Errorf("the tool answers %s", text)
 	}
-	until("failing", func() bool { return status().State == learning.EmbeddingsFailing })
+	until("failing", func() bool { return status().State == shelf.EmbeddingsFailing })
 	if text := get("/api/doctor"); !strings.Contains(text, `"name":"embeddings","ok":false`) {
 		t.Errorf("doctor says %s", text)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/learning"
+	"skillrouter/learning/fact"
 )
 
 const (
@@ -62,7 +62,7 @@ func (w *factWriter) look(ctx context.Context, p *process, all *versions) {
 		all.fault("%s: %v", w.key, err)
 		return
 	}
-	var fact learning.Fact
+	var fact fact.Fact
 	if status == http.StatusOK && json.Unmarshal(raw, &fact) != nil || status != http.StatusOK && status != http.StatusNotFound {
 		all.fault("%s answers %d %s", w.key, status, raw)
 		return
@@ -104,7 +104,7 @@ func (w *factWriter) write(ctx context.Context, p *process, all *versions) {
 		if err != nil {
 			return
 		}
-		var stored learning.FactStored
+		var stored fact.Stored
 		if status != want || method != http.MethodDelete && (json.Unmarshal(raw, &stored) != nil || stored.Version <= w.at.version) {
 			all.fault("%s %s after %+v answers %d %s", method, w.key, w.at, status, raw)
 			return
@@ -169,9 +169,9 @@ func TestKillFactsNoticesEarlyAcknowledgement(t *testing.T) {
 // since, and the next who asks gets a lease at once.
 func TestKillLease(t *testing.T) {
 	path, data := program(t, buildProgram), t.TempDir()
-	lease := func(p *process) (answer learning.CacheAnswer) {
+	lease := func(p *process) (answer fact.CacheAnswer) {
 		t.Helper()
-		status, raw, err := p.post(t.Context(), "/api/facts/cache", map[string]any{"key": "computed", "lease_ms": learning.MaxLease.Milliseconds()})
+		status, raw, err := p.post(t.Context(), "/api/facts/cache", map[string]any{"key": "computed", "lease_ms": fact.MaxLease.Milliseconds()})
 		if err != nil || status != http.StatusOK || json.Unmarshal(raw, &answer) != nil {
 			t.Fatalf("%d %s %v", status, raw, err)
 		}
@@ -187,13 +187,13 @@ func TestKillLease(t *testing.T) {
 	}
 	p := start(t, path, data)
 	before := lease(p)
-	if before.Status != learning.CacheLeased || lease(p).Status != learning.CacheWait {
+	if before.Status != fact.CacheLeased || lease(p).Status != fact.CacheWait {
 		t.Fatalf("a first call is answered %+v", before)
 	}
 	p.kill()
 	p = start(t, path, data)
 	after := lease(p)
-	if after.Status != learning.CacheLeased || after.Lease == before.Lease {
+	if after.Status != fact.CacheLeased || after.Lease == before.Lease {
 		t.Errorf("after a restart: %+v", after)
 	}
 	if status := complete(p, before.Lease); status != http.StatusConflict {

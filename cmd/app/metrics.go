@@ -10,7 +10,12 @@ import (
 
 	"skillrouter"
 	"skillrouter/comms"
-	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/shelf"
 	"skillrouter/operational"
 	"skillrouter/router/httpapi"
 	"skillrouter/tfidf"
@@ -18,14 +23,14 @@ import (
 
 // census counts what the process holds, for health and for the metrics.
 type census struct {
-	knowledge   *learning.KnowledgeBase
-	episodes    *learning.Episodes
-	lessons     *learning.Lessons
-	experiences *learning.Experiences
+	knowledge   *knowledge.Base
+	episodes    *episode.Episodes
+	lessons     *lesson.Lessons
+	experiences *experience.Experiences
 	presence    *comms.Presence
 	mailbox     *comms.Mailbox
-	guards      *learning.Guards
-	vectors     *learning.Vectors
+	guards      *guard.Guards
+	vectors     *shelf.Vectors
 	mesh        func() comms.Mesh // nil: it is off
 	indexes     []keptIndex
 	now         skillrouter.Clock
@@ -104,7 +109,7 @@ func (c census) Collect(ch chan<- prometheus.Metric) {
 	if c.mesh != nil {
 		collectMesh(ch, c.mesh())
 	}
-	if s := c.vectors.Status(); s.State != learning.EmbeddingsOff {
+	if s := c.vectors.Status(); s.State != shelf.EmbeddingsOff {
 		gauge(vectorsDesc, s.Done, "done")
 		gauge(vectorsDesc, max(0, s.Total-s.Done-s.Refused-s.LeftOut), "waiting")
 		gauge(vectorsDesc, s.Refused, "refused")
@@ -121,9 +126,9 @@ func (c census) Collect(ch chan<- prometheus.Metric) {
 func (c census) checks(ctx context.Context) []httpapi.Check {
 	counts := c.presence.Count()
 	checks := []httpapi.Check{
-		checkIndex("knowledge index", c.knowledge.IndexState().Stage, func() (learning.IndexCheck, error) { return c.knowledge.Check(ctx) }),
-		checkIndex("episode index", c.episodes.IndexState().Stage, func() (learning.IndexCheck, error) { return c.episodes.Check(ctx) }),
-		checkIndex("lesson index", c.lessons.IndexState().Stage, func() (learning.IndexCheck, error) { return c.lessons.Check(ctx) }),
+		checkIndex("knowledge index", c.knowledge.IndexState().Stage, func() (shelf.IndexCheck, error) { return c.knowledge.Check(ctx) }),
+		checkIndex("episode index", c.episodes.IndexState().Stage, func() (shelf.IndexCheck, error) { return c.episodes.Check(ctx) }),
+		checkIndex("lesson index", c.lessons.IndexState().Stage, func() (shelf.IndexCheck, error) { return c.lessons.Check(ctx) }),
 	}
 	for _, index := range c.indexes {
 		checks = append(checks, checkSnapshot(index, c.now()))
@@ -135,7 +140,7 @@ func (c census) checks(ctx context.Context) []httpapi.Check {
 }
 
 // ledgerSaid tells how the guard's ledger keeps up with its verdicts.
-func ledgerSaid(s learning.LedgerState) string {
+func ledgerSaid(s guard.LedgerState) string {
 	said := "every check is written"
 	if s.Waiting > 0 {
 		said = fmt.Sprintf("%d checks wait to be written, the first for %s", s.Waiting, s.Late.Round(time.Millisecond))
@@ -149,8 +154,8 @@ func ledgerSaid(s learning.LedgerState) string {
 	return said
 }
 
-func checkVectors(s learning.EmbeddingStatus) httpapi.Check {
-	if s.State == learning.EmbeddingsOff {
+func checkVectors(s shelf.EmbeddingStatus) httpapi.Check {
+	if s.State == shelf.EmbeddingsOff {
 		return httpapi.Check{Name: "embeddings", OK: true, Detail: "off: no embedding model is configured, search goes by words"}
 	}
 	detail := fmt.Sprintf("%s: %d of %d vectors of %s, %d refused, %d left out", s.State, s.Done, s.Total, s.Model, s.Refused, s.LeftOut)
@@ -160,7 +165,7 @@ func checkVectors(s learning.EmbeddingStatus) httpapi.Check {
 	return httpapi.Check{Name: "embeddings", OK: s.FailingSince == nil, Detail: detail}
 }
 
-func checkIndex(name string, stage tfidf.Stage, compare func() (learning.IndexCheck, error)) httpapi.Check {
+func checkIndex(name string, stage tfidf.Stage, compare func() (shelf.IndexCheck, error)) httpapi.Check {
 	if stage != tfidf.Whole {
 		return httpapi.Check{Name: name, OK: true, Detail: "not compared with the database: it is " + stage.String()}
 	}

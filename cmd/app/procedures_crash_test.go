@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/learning"
+	"skillrouter/learning/procedure"
 )
 
 const (
@@ -32,7 +32,7 @@ type handing struct {
 // reported is what an agent said of a step.
 type reported struct {
 	attempt int
-	status  learning.StepStatus
+	status  procedure.StepStatus
 	result  string
 }
 
@@ -42,12 +42,12 @@ type witness struct {
 	begun  map[string]bool
 	handed map[handing]int
 	acked  map[string]map[int]reported
-	ended  map[string]learning.RunStatus
+	ended  map[string]procedure.RunStatus
 	faults []string
 }
 
 func newWitness() *witness {
-	return &witness{begun: map[string]bool{}, handed: map[handing]int{}, acked: map[string]map[int]reported{}, ended: map[string]learning.RunStatus{}}
+	return &witness{begun: map[string]bool{}, handed: map[handing]int{}, acked: map[string]map[int]reported{}, ended: map[string]procedure.RunStatus{}}
 }
 
 func (w *witness) fault(format string, args ...any) {
@@ -57,14 +57,14 @@ func (w *witness) fault(format string, args ...any) {
 }
 
 // got notes an answer that hands out a step, or ends the run.
-func (w *witness) got(run *learning.Run) {
+func (w *witness) got(run *procedure.Run) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.begun[run.ID] = true
 	switch {
-	case run.Status != learning.RunRunning:
+	case run.Status != procedure.RunRunning:
 		w.ended[run.ID] = run.Status
-	case run.Next != nil && run.Next.Status == learning.StepHandedOut:
+	case run.Next != nil && run.Next.Status == procedure.StepHandedOut:
 		w.handed[handing{run.ID, run.Next.Index, run.Next.Attempt}]++
 	}
 }
@@ -83,7 +83,7 @@ func (w *witness) ack(run string, index int, said reported) {
 type runner struct {
 	name string
 	seen *witness
-	run  *learning.Run // nil: none, or it does not know
+	run  *procedure.Run // nil: none, or it does not know
 	// unsaid is the report that was sent and not answered.
 	unsaid *reported
 	// lost: it does not know whether it has a run, or what it was handed.
@@ -109,9 +109,9 @@ func (a *runner) step(ctx context.Context, p *process) bool {
 		return a.call(ctx, p, longPath+"/runs", map[string]any{"agent_id": a.name}, http.StatusCreated)
 	case a.unsaid == nil:
 		next := a.run.Next
-		a.unsaid = &reported{attempt: next.Attempt, status: learning.StepSucceeded, result: fmt.Sprintf(`"%s %d %x"`, a.name, next.Index, rand.Uint64())}
+		a.unsaid = &reported{attempt: next.Attempt, status: procedure.StepSucceeded, result: fmt.Sprintf(`"%s %d %x"`, a.name, next.Index, rand.Uint64())}
 		if next.Index%4 == 3 && rand.IntN(12) == 0 {
-			a.unsaid.status = learning.StepFailed // of the steps 4, 8 and 12 only the eighth ends the run
+			a.unsaid.status = procedure.StepFailed // of the steps 4, 8 and 12 only the eighth ends the run
 		}
 	}
 	id, index, said := a.run.ID, a.run.Next.Index, *a.unsaid
@@ -131,13 +131,13 @@ func (a *runner) call(ctx context.Context, p *process, path string, body any, wa
 	if err != nil {
 		return false
 	}
-	var run learning.Run
+	var run procedure.Run
 	if status != want || json.Unmarshal(raw, &run) != nil || run.ID == "" {
 		a.seen.fault("%s answers %d %s", path, status, raw)
 		return false
 	}
 	a.seen.got(&run)
-	if a.run = &run; run.Status != learning.RunRunning {
+	if a.run = &run; run.Status != procedure.RunRunning {
 		a.run = nil
 	}
 	return true
@@ -151,7 +151,7 @@ func (a *runner) find(ctx context.Context, p *process) bool {
 		return false
 	}
 	var list struct {
-		Runs []learning.Run `json:"runs"`
+		Runs []procedure.Run `json:"runs"`
 	}
 	if status != http.StatusOK || json.Unmarshal(raw, &list) != nil || len(list.Runs) > 1 {
 		a.seen.fault("%s has one run at a time, and now %d: %d %.200s", a.name, len(list.Runs), status, raw)
@@ -238,9 +238,9 @@ func TestKillRunsNoticesEarlyAcknowledgement(t *testing.T) {
 // saveLong saves the procedure that is run: of its steps that can fail, the eighth ends the run.
 func saveLong(t *testing.T, path, data string) {
 	t.Helper()
-	steps := make([]learning.Step, runSteps)
+	steps := make([]procedure.Step, runSteps)
 	for i := range steps {
-		steps[i] = learning.Step{Action: fmt.Sprint("Do number ", i), OnFailure: learning.OnFailureContinue}
+		steps[i] = procedure.Step{Action: fmt.Sprint("Do number ", i), OnFailure: procedure.OnFailureContinue}
 	}
 	steps[7].OnFailure = ""
 	p := start(t, path, data)
@@ -250,7 +250,7 @@ func saveLong(t *testing.T, path, data string) {
 	p.kill()
 }
 
-func statistics(t *testing.T, p *process) (said learning.Procedure) {
+func statistics(t *testing.T, p *process) (said procedure.Procedure) {
 	t.Helper()
 	if status, raw, err := p.get(t.Context(), longPath); err != nil || status != http.StatusOK || json.Unmarshal(raw, &said) != nil {
 		t.Fatalf("%d %s %v", status, raw, err)
@@ -280,7 +280,7 @@ func killRuns(t *testing.T, path, data string, seen *witness, rounds int) *proce
 }
 
 // compare holds the runs, their events and the statistics to what the agents saw.
-func (w *witness) compare(t *testing.T, data string, said learning.Procedure) (faults []string) {
+func (w *witness) compare(t *testing.T, data string, said procedure.Procedure) (faults []string) {
 	t.Helper()
 	say := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	db := openReadOnly(t, data, "learning")
@@ -320,40 +320,40 @@ func (w *witness) compare(t *testing.T, data string, said learning.Procedure) (f
 	}
 	var counted struct {
 		runs, succeeded int64
-		steps           [runSteps]learning.StepStats
+		steps           [runSteps]procedure.StepStats
 	}
 	for id, run := range runs {
 		var handed []handing
 		for i, step := range run.steps {
-			if i > 0 && step.status != learning.StepPending && run.steps[i-1].status != learning.StepSucceeded && run.steps[i-1].status != learning.StepFailed {
+			if i > 0 && step.status != procedure.StepPending && run.steps[i-1].status != procedure.StepSucceeded && run.steps[i-1].status != procedure.StepFailed {
 				say("run %s is at step %d (%s), and the one before was skipped: it is %s", id, i, step.status, run.steps[i-1].status)
 			}
 			for attempt := range step.attempt {
 				handed = append(handed, handing{id, i, attempt + 1})
 			}
-			if run.status == learning.RunRunning {
+			if run.status == procedure.RunRunning {
 				continue
 			}
 			of := &counted.steps[i]
 			of.Unknown += int64(max(step.attempt-1, 0))
 			switch step.status {
-			case learning.StepSucceeded:
+			case procedure.StepSucceeded:
 				of.Succeeded++
-			case learning.StepFailed:
+			case procedure.StepFailed:
 				of.Failed++
 			}
 		}
 		if fmt.Sprint(handed) != fmt.Sprint(run.told) {
 			say("the steps of run %s say that they were handed out as %v, the events %v", id, handed, run.told)
 		}
-		if run.starts != 1 || run.ends > 1 || (run.ends == 1) != (run.status != learning.RunRunning) {
+		if run.starts != 1 || run.ends > 1 || (run.ends == 1) != (run.status != procedure.RunRunning) {
 			say("run %s is %s and has %d starts and %d ends", id, run.status, run.starts, run.ends)
 		}
 		switch run.status {
-		case learning.RunSucceeded:
+		case procedure.RunSucceeded:
 			counted.succeeded++
 			counted.runs++
-		case learning.RunFailed:
+		case procedure.RunFailed:
 			counted.runs++
 		}
 	}
@@ -370,7 +370,7 @@ func (w *witness) compare(t *testing.T, data string, said learning.Procedure) (f
 
 // runIn is a run as it is stored, and as the events tell of it.
 type runIn struct {
-	status       learning.RunStatus
+	status       procedure.RunStatus
 	steps        []reported
 	told         []handing
 	starts, ends int
@@ -419,12 +419,12 @@ func runsIn(t *testing.T, db *sql.DB) map[string]*runIn {
 			return nil // a run that is gone is noticed by who began it
 		}
 		switch kind {
-		case learning.EventRunStarted:
+		case procedure.EventRunStarted:
 			run.starts++
-		case learning.EventRunEnded:
+		case procedure.EventRunEnded:
 			run.ends++
-		case learning.EventRunStep:
-			var event learning.RunEvent
+		case procedure.EventRunStep:
+			var event procedure.RunEvent
 			if err := json.Unmarshal([]byte(text), &event); err != nil || event.Index == nil {
 				return fmt.Errorf("an event of run %s: %s, %w", id, text, err)
 			}

@@ -15,6 +15,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/locate"
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // redactBatch is how many rows one transaction of a sweep reads. A kill loses
@@ -260,7 +261,7 @@ func (t textTable) fingerprint(row *sweptRow) {
 		print := learning.FingerprintOf(row.texts["project"], row.texts["title"], row.texts["content"])
 		row.set["content_hash"] = print[:]
 	case "lessons":
-		print := learning.FingerprintOfLesson(learning.LessonType(row.texts["lesson_type"]), row.texts["domain"], row.texts["title"])
+		print := lesson.FingerprintOf(learning.LessonType(row.texts["lesson_type"]), row.texts["domain"], row.texts["title"])
 		row.set["fingerprint"] = print[:]
 	}
 }

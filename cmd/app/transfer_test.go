@@ -16,7 +16,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app"
-	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 	"skillrouter/router/client"
 	"skillrouter/router/transfer"
 )
@@ -297,7 +297,7 @@ func TestExportBroken(t *testing.T) {
 	}
 }
 
-func searchFor(text string) learning.KnowledgeQuery { return learning.KnowledgeQuery{Query: text} }
+func searchFor(text string) knowledge.Query { return knowledge.Query{Query: text} }
 
 func checkAction(t *testing.T, c *client.Client, action string) (int, string) {
 	t.Helper()

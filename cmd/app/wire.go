@@ -14,6 +14,13 @@ import (
 	"skillrouter/cmd/locate"
 	"skillrouter/comms"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/feedback"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
 	learningstore "skillrouter/learning/store"
 	"skillrouter/operational"
 	operationalstore "skillrouter/operational/store"
@@ -65,18 +72,18 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	hub := stream.New(mailbox, func(w http.ResponseWriter, _ *http.Request, err error) { httpapi.WriteProblem(w, err) }, a.log)
 
 	memory := learningstore.New(a.learning.Read, a.learning.Commit)
-	knowledge := learning.NewKnowledgeBase(memory, a.learningOptions())
-	episodes := learning.NewEpisodes(memory, a.learningOptions())
-	guards := learning.NewGuards(ctx, memory, learning.GuardsOptions{Options: learning.Options{Now: a.now, Log: a.log}, Retention: a.config.Retention.Checks, Confine: !a.config.AgentsMayStop})
+	knowledge := knowledge.NewBase(memory, a.learningOptions())
+	episodes := episode.NewEpisodes(memory, a.learningOptions())
+	guards := guard.NewGuards(ctx, memory, guard.GuardsOptions{Options: learning.Options{Now: a.now, Log: a.log}, Retention: a.config.Retention.Checks, Confine: !a.config.AgentsMayStop})
 	border, err := a.cross(ctx, memory, operations, episodes, presence, mailbox)
 	if err != nil {
 		return err
 	}
-	patterns := learning.NewPatterns(memory, learning.PatternOptions{Options: learning.Options{Now: a.now, Log: a.log}, Rules: guards})
-	lessons := learning.NewLessons(memory, learning.LessonOptions{
+	patterns := lesson.NewPatterns(memory, lesson.PatternOptions{Options: learning.Options{Now: a.now, Log: a.log}, Rules: guards})
+	lessons := lesson.NewLessons(memory, lesson.Options{
 		Options: a.learningOptions(), Patterns: patterns, Escalations: border.rules, DomainOf: border.domainOf, Relevance: a.relevance(), Rules: guards,
 	})
-	facts := learning.NewFacts(memory, learning.Options{Now: a.now, Log: a.log})
+	facts := fact.NewFacts(memory, learning.Options{Now: a.now, Log: a.log})
 	a.life.run(ctx, "facts", facts.Run)
 	a.services.endStreams = func(ctx context.Context) error {
 		facts.EndWaits() // who waits for another's computation is a stream of a kind
@@ -96,7 +103,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	a.life.run(ctx, "episodes", episodes.Run)
 	a.life.run(ctx, "lessons", lessons.Run)
 	a.life.run(ctx, "patterns", patterns.Run)
-	experiences := learning.NewExperiences(memory, episodes, lessons, learning.ExperienceOptions{
+	experiences := experience.NewExperiences(memory, episodes, lessons, experience.Options{
 		Options: learning.Options{Now: a.now, Log: a.log}, KeepEpisodes: a.config.Retention.Episodes, KeepPatterns: a.config.Retention.Patterns,
 	})
 	a.life.run(ctx, "experiences", experiences.Run)
@@ -173,7 +180,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Facts:      facts,
 		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
 		Introspection: p.introspection, Embeddings: p.vectors, Gaps: p.gaps, Search: p.search, Answered: p.answered,
-		Judgements: learning.NewJudgements(p.memory, p.knowledge, learning.Options{Now: a.now, Log: a.log}),
+		Judgements: feedback.NewJudgements(p.memory, p.knowledge, learning.Options{Now: a.now, Log: a.log}),
 		Feed:       p.feed, Events: p.events, Socket: p.socket, Web: p.web, Mesh: p.mesh,
 		Backup: a.backup, Transfer: p.transfer,
 		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Registry: registry,

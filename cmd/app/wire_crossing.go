@@ -9,6 +9,10 @@ import (
 	"skillrouter"
 	"skillrouter/comms"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/escalation"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/propagation"
 	learningstore "skillrouter/learning/store"
 	"skillrouter/operational"
 	operationalstore "skillrouter/operational/store"
@@ -17,33 +21,33 @@ import (
 )
 
 // escalationRules loads the rules that the settings name, or the built-in ones.
-func (a *App) escalationRules() (*learning.EscalationRules, error) {
+func (a *App) escalationRules() (*escalation.Rules, error) {
 	supervisors, err := a.config.Escalation.SupervisorOf()
 	if err != nil {
 		return nil, err
 	}
-	options := learning.EscalationOptions{Supervisors: supervisors, Log: a.log}
+	options := escalation.Options{Supervisors: supervisors, Log: a.log}
 	name := a.config.Escalation.Rules
 	if name == "" {
-		return learning.DefaultEscalationRules(options)
+		return escalation.DefaultRules(options)
 	}
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the escalation rules %s cannot be read", name)
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, learning.MaxEscalationFile+1))
+	text, err := io.ReadAll(io.LimitReader(file, escalation.MaxFile+1))
 	if err != nil {
 		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the escalation rules %s cannot be read", name)
 	}
-	return learning.LoadEscalationRules(name, text, options)
+	return escalation.LoadRules(name, text, options)
 }
 
 // borderServices are what stands between the two domains.
 type borderServices struct {
-	rules    *learning.EscalationRules
+	rules    *escalation.Rules
 	desk     *operational.Escalations
-	lessons  *learning.Propagation
+	lessons  *propagation.Propagation
 	crossing *crossing.Crossing
 	memory   *router.AgentMemory
 }
@@ -59,21 +63,21 @@ func (b borderServices) domainOf(_ context.Context, agent string) string {
 }
 
 // relevance is how much each part of a lesson's relevance counts.
-func (a *App) relevance() learning.RelevanceWeights {
+func (a *App) relevance() lesson.RelevanceWeights {
 	similarity := a.config.Ranking.SimilarityWeight
-	return learning.RelevanceWeights{Similarity: similarity, Recency: 1 - similarity}
+	return lesson.RelevanceWeights{Similarity: similarity, Recency: 1 - similarity}
 }
 
 // cross builds what carries events from one domain to the other. Its Crossing has yet to run.
 func (a *App) cross(ctx context.Context, memory *learningstore.Store, operations *operationalstore.Store,
-	episodes *learning.Episodes, presence *comms.Presence, mailbox *comms.Mailbox,
+	episodes *episode.Episodes, presence *comms.Presence, mailbox *comms.Mailbox,
 ) (borderServices, error) {
 	b := borderServices{desk: operational.NewEscalations(operations, a.now)}
 	var err error
 	if b.rules, err = a.escalationRules(); err != nil {
 		return b, err
 	}
-	if b.lessons, err = learning.NewPropagation(ctx, memory, learning.Options{Now: a.now, Log: a.log}); err != nil {
+	if b.lessons, err = propagation.New(ctx, memory, learning.Options{Now: a.now, Log: a.log}); err != nil {
 		return b, fmt.Errorf("load the agents' profiles: %w", err)
 	}
 	b.crossing, err = crossing.New(ctx, crossing.Ports{

@@ -5,11 +5,13 @@ import (
 	"fmt"
 
 	"skillrouter/learning"
+	"skillrouter/learning/feedback"
+	"skillrouter/learning/knowledge"
 )
 
 // wireGaps has the searches tell of what was asked in vain.
 func (a *App) wireGaps(ctx context.Context, p *parts) error {
-	p.gaps = learning.NewGaps(p.memory, learning.GapSources{Knowledge: p.knowledge, Episodes: p.episodes, Lessons: p.lessons}, learning.GapsOptions{
+	p.gaps = feedback.NewGaps(p.memory, feedback.GapSources{Knowledge: p.knowledge, Episodes: p.episodes, Lessons: p.lessons}, feedback.GapsOptions{
 		Options: learning.Options{Now: a.now, Log: a.log}, Changed: p.memory.EventBell(),
 	})
 	p.knowledge.ReportMisses(p.gaps)
@@ -21,7 +23,7 @@ func (a *App) wireGaps(ctx context.Context, p *parts) error {
 
 // wireAnswered has the searches heed which entries answered which questions.
 func (a *App) wireAnswered(ctx context.Context, p *parts) (err error) {
-	if p.answered, err = learning.NewAnswered(ctx, p.memory, p.knowledge.Used, a.now); err != nil {
+	if p.answered, err = knowledge.NewAnswered(ctx, p.memory, p.knowledge.Used, a.now); err != nil {
 		return fmt.Errorf("read what was learned from use: %w", err)
 	}
 	p.knowledge.LearnFrom(p.answered)

@@ -4,7 +4,16 @@ import (
 	"net/http"
 
 	"skillrouter/comms"
-	"skillrouter/learning"
+	"skillrouter/learning/consolidate"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/feedback"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/procedure"
+	"skillrouter/learning/shelf"
 	learningstore "skillrouter/learning/store"
 	"skillrouter/operational"
 	operationalstore "skillrouter/operational/store"
@@ -25,31 +34,31 @@ type parts struct {
 	tasks      *operational.Tasks
 	presence   *comms.Presence
 	mailbox    *comms.Mailbox
-	knowledge  *learning.KnowledgeBase
-	episodes   *learning.Episodes
-	lessons    *learning.Lessons
-	patterns   *learning.Patterns
-	guards     *learning.Guards
-	facts      *learning.Facts
+	knowledge  *knowledge.Base
+	episodes   *episode.Episodes
+	lessons    *lesson.Lessons
+	patterns   *lesson.Patterns
+	guards     *guard.Guards
+	facts      *fact.Facts
 	border     borderServices
 
 	// model is what the router itself may ask, and embedder makes vectors; each is nil unless it is
 	// configured (llm.base_url with llm.model, llm.embedding_model). wireLLM sets them, before all others.
 	model    llm.Model
-	vectors  *learning.Vectors
-	embedder learning.Embedder
+	vectors  *shelf.Vectors
+	embedder shelf.Embedder
 	endpoint *llm.Endpoint // what model is at, and /v1 is in front of; nil without llm.base_url
 
-	procedures    *learning.Procedures
-	consolidation learning.ConsolidationService
+	procedures    *procedure.Procedures
+	consolidation consolidate.Service
 	reminders     *operational.Reminders
 	sessions      session.Service
 	context       contexts.Service
 	chat          http.Handler
-	gaps          *learning.Gaps
-	answered      *learning.Answered
+	gaps          *feedback.Gaps
+	answered      *knowledge.Answered
 	search        *search.Searcher
-	experiences   *learning.Experiences
+	experiences   *experience.Experiences
 	transfer      transfer.Service
 
 	feed           feed.Service

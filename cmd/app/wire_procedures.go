@@ -8,15 +8,16 @@ import (
 	"path/filepath"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/procedure"
 	"skillrouter/learning/runbooks"
 )
 
 func (a *App) wireProcedures(ctx context.Context, p *parts) error {
-	procedures := learning.NewProcedures(p.memory, learning.ProcedureOptions{
+	procedures := procedure.NewProcedures(p.memory, procedure.Options{
 		Options: a.learningOptions(), Lessons: p.lessons,
 		Facts: func(ctx context.Context, persona, key string) (json.RawMessage, bool, error) {
-			fact, err := p.facts.Recall(ctx, learning.FactRef{Persona: persona, Key: key})
+			fact, err := p.facts.Recall(ctx, fact.Ref{Persona: persona, Key: key})
 			if skillrouter.CodeOf(err) == skillrouter.NotFound {
 				return nil, false, nil
 			}

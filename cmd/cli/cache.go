@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/fact"
 	"skillrouter/router/client"
 )
 
@@ -94,9 +94,9 @@ func (s *shell) cached(ctx context.Context, c *caching, args []string) (int, err
 		return 0, usageError{errors.New(explain(err))}
 	}
 	for {
-		answer, err := router.Facts.Lease(ctx, learning.CacheRequest{
+		answer, err := router.Facts.Lease(ctx, fact.CacheRequest{
 			Persona: c.persona, Key: c.key, AgentID: s.agent(""), StaleOK: c.staleOK,
-			LeaseMS: cacheLease.Milliseconds(), WaitMS: learning.MaxCacheWait.Milliseconds(),
+			LeaseMS: cacheLease.Milliseconds(), WaitMS: fact.MaxCacheWait.Milliseconds(),
 		})
 		switch {
 		case ctx.Err() != nil:
@@ -120,7 +120,7 @@ func (s *shell) cached(ctx context.Context, c *caching, args []string) (int, err
 			}
 			_, err := s.out.Write(output)
 			return kept.ExitCode, err
-		case answer.Status == learning.CacheLeased:
+		case answer.Status == fact.CacheLeased:
 			return s.runLeased(ctx, c, router, answer.Lease, args)
 		}
 	}
@@ -129,7 +129,7 @@ func (s *shell) cached(ctx context.Context, c *caching, args []string) (int, err
 // runLeased runs the command under a lease and keeps its output.
 func (s *shell) runLeased(ctx context.Context, c *caching, router *client.Client, lease string, args []string) (int, error) {
 	stop := router.KeepLease(ctx, lease, cacheLease)
-	output := &boundedBuffer{most: learning.MaxFactValue}
+	output := &boundedBuffer{most: fact.MaxValue}
 	code, whole, err := s.passOn(ctx, args, output)
 	stop()
 	// Whoever asked this to end does not keep the others from the key.
@@ -148,7 +148,7 @@ func (s *shell) runLeased(ctx context.Context, c *caching, router *client.Client
 	}
 	if why != "" {
 		s.notKept(why)
-		_ = router.Facts.Release(late, learning.LeaseRef{Lease: lease}) // it ends by itself, if it has not already
+		_ = router.Facts.Release(late, fact.LeaseRef{Lease: lease}) // it ends by itself, if it has not already
 	}
 	return code, err
 }
@@ -170,10 +170,10 @@ func (s *shell) keep(ctx context.Context, c *caching, router *client.Client, lea
 	if err := encoder.Encode(kept); err != nil {
 		return err.Error()
 	}
-	if value.Len() > learning.MaxFactValue {
-		return fmt.Sprintf("the output is larger than %d bytes as JSON", learning.MaxFactValue)
+	if value.Len() > fact.MaxValue {
+		return fmt.Sprintf("the output is larger than %d bytes as JSON", fact.MaxValue)
 	}
-	stored, err := router.Facts.Complete(ctx, learning.CacheResult{Lease: lease, Value: value.Bytes(), Category: c.category, TTL: &c.seconds})
+	stored, err := router.Facts.Complete(ctx, fact.CacheResult{Lease: lease, Value: value.Bytes(), Category: c.category, TTL: &c.seconds})
 	switch {
 	case err != nil:
 		return explain(err)

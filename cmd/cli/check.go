@@ -13,6 +13,8 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/guard/rule"
 	"skillrouter/router/client"
 )
 
@@ -24,7 +26,7 @@ const exitWarned = 1
 const checkTimeout = 5 * time.Second
 
 func (s *shell) checkCommand() *cobra.Command {
-	var action learning.Action
+	var action rule.Action
 	var words []string
 	var args, policy string
 	cmd := s.remote(s.made(command{
@@ -73,9 +75,9 @@ does not answer is no answer: the exit code then is 1, or what --fail says.`,
 			return err
 		}
 		switch checked.Decision {
-		case learning.DecisionBlock:
+		case rule.DecisionBlock:
 			return exitError(exitRefused)
-		case learning.DecisionWarn:
+		case rule.DecisionWarn:
 			return exitError(exitWarned)
 		}
 		return nil
@@ -88,7 +90,7 @@ does not answer is no answer: the exit code then is 1, or what --fail says.`,
 func (s *shell) proposal(words []string) (string, error) {
 	switch {
 	case len(words) == 1:
-		err := s.text(&words[0], learning.MaxProposal)
+		err := s.text(&words[0], guard.MaxProposal)
 		return words[0], err
 	}
 	quoted := make([]string, len(words))
@@ -102,10 +104,10 @@ func (s *shell) proposal(words []string) (string, error) {
 	return strings.Join(quoted, " "), nil
 }
 
-func (s *shell) check(ctx context.Context, action learning.Action) (learning.Checked, error) {
+func (s *shell) check(ctx context.Context, action rule.Action) (guard.Checked, error) {
 	c, err := s.client()
 	if err != nil {
-		return learning.Checked{}, err
+		return guard.Checked{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -133,11 +135,11 @@ func (s *shell) unchecked(policy string, err error) error {
 	return code
 }
 
-func printChecked(w io.Writer, c learning.Checked) {
+func printChecked(w io.Writer, c guard.Checked) {
 	switch c.Decision {
-	case learning.DecisionAllow:
+	case rule.DecisionAllow:
 		fmt.Fprintln(w, "Allowed.")
-	case learning.DecisionWarn:
+	case rule.DecisionWarn:
 		fmt.Fprintln(w, "Warned.")
 	default:
 		fmt.Fprintln(w, "BLOCKED.")
@@ -151,13 +153,13 @@ func printChecked(w io.Writer, c learning.Checked) {
 	for _, a := range c.Alternatives {
 		fmt.Fprintf(w, "  instead: %s\n", clean(a))
 	}
-	if c.Decision != learning.DecisionAllow && c.CheckID != "" {
+	if c.Decision != rule.DecisionAllow && c.CheckID != "" {
 		fmt.Fprintf(w, "Say what came of it: skillrouter check outcome %s heeded|overridden [--result success|failure|partial]\n", clean(c.CheckID))
 	}
 }
 
 func (s *shell) checkOutcome() *cobra.Command {
-	var draft learning.OutcomeDraft
+	var draft guard.OutcomeDraft
 	return asks(s, command{
 		use: "outcome CHECK heeded|overridden", short: "Say what was done after a check, and how it went", args: exactly(&draft.CheckID, (*string)(&draft.Outcome)),
 		flags: options{
@@ -165,7 +167,7 @@ func (s *shell) checkOutcome() *cobra.Command {
 			option("notes", &draft.Notes, "what else to know"),
 			option("agent", &draft.Agent, "who says so, if not the agent that asked"),
 		},
-	}, sends(client.Guard.Outcome, &draft), func(w io.Writer, settled learning.Settled) {
+	}, sends(client.Guard.Outcome, &draft), func(w io.Writer, settled guard.Settled) {
 		if settled.Duplicate {
 			fmt.Fprintln(w, "That was said already.")
 			return
@@ -182,7 +184,7 @@ func (s *shell) checkOutcome() *cobra.Command {
 
 func (s *shell) checkRules() *cobra.Command {
 	var id *string
-	var filter learning.RuleFilter
+	var filter guard.RuleFilter
 	var demoted bool
 	cmd := s.calls(command{
 		use: "rules [RULE]", short: "List the guard's rules and how they did, or show one", args: perhaps(&id),
@@ -203,7 +205,7 @@ func (s *shell) checkRules() *cobra.Command {
 			filter.Demoted = &demoted
 		}
 		page, err := c.Guard.Rules(ctx, filter)
-		return printed(s, page, err, func(w io.Writer, page learning.RulePage) {
+		return printed(s, page, err, func(w io.Writer, page guard.RulePage) {
 			for _, r := range page.Rules {
 				fmt.Fprintf(w, "%s  %s\n", clean(r.ID), clean(r.Title))
 				fmt.Fprintf(w, "    %s, %s, triggered %d×, precision %.2f, confidence %.2f\n", r.Severity, ruleState(r), r.TimesTriggered, r.Precision, r.Confidence)
@@ -217,7 +219,7 @@ func (s *shell) checkRules() *cobra.Command {
 
 func (s *shell) checkRestore() *cobra.Command {
 	var id string
-	var draft learning.RestorationDraft
+	var draft guard.RestorationDraft
 	return asks(s, command{
 		use: "restore RULE", short: "Let a rule that was demoted block again", args: exactly(&id),
 		flags: options{
@@ -228,7 +230,7 @@ func (s *shell) checkRestore() *cobra.Command {
 }
 
 // ruleState says in a word what a match of the rule does.
-func ruleState(r learning.Rule) string {
+func ruleState(r guard.Rule) string {
 	switch {
 	case r.Demoted:
 		return "demoted to warning"
@@ -240,7 +242,7 @@ func ruleState(r learning.Rule) string {
 	return "warns"
 }
 
-func printRule(w io.Writer, r learning.Rule) {
+func printRule(w io.Writer, r guard.Rule) {
 	fmt.Fprintf(w, "%s  %s\n%s, %s (%s)\n", clean(r.ID), clean(r.Title), r.Severity, ruleState(r), r.Source)
 	fmt.Fprintf(w, "triggered %d×, heeded %d×, overridden %d× (%d with success, %d with failure), precision %.2f, confidence %.2f\n",
 		r.TimesTriggered, r.Heeded, r.Overridden, r.OverriddenSuccess, r.OverriddenFailure, r.Precision, r.Confidence)

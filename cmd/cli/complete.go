@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/learning"
+	"skillrouter/learning/procedure"
 	"skillrouter/operational"
 	"skillrouter/router/client"
 	"skillrouter/router/mcpserver"
@@ -106,7 +106,7 @@ func taskNumbers(ctx context.Context, c *client.Client) (names []cobra.Completio
 }
 
 func procedureNames(ctx context.Context, c *client.Client) (names []cobra.Completion, _ error) {
-	page, err := c.Procedures.List(ctx, learning.ProcedureFilter{Limit: completeLimit})
+	page, err := c.Procedures.List(ctx, procedure.Filter{Limit: completeLimit})
 	for _, p := range page.Procedures {
 		names = append(names, cobra.CompletionWithDesc(p.Name, about(p.Description)))
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router/client"
 )
@@ -146,7 +146,7 @@ func (t *tour) pattern(ctx context.Context) string {
 	if t.fail(err) {
 		return ""
 	}
-	patterns, err := c.Patterns.List(ctx, learning.PatternFilter{Type: learning.PatternAntiPattern})
+	patterns, err := c.Patterns.List(ctx, lesson.PatternFilter{Type: lesson.PatternAntiPattern})
 	t.fail(err)
 	if !t.claim(len(patterns) > 0, "there is a pattern of what keeps failing") {
 		return ""

@@ -16,7 +16,7 @@ import (
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
-	"skillrouter/learning"
+	"skillrouter/learning/shelf"
 	"skillrouter/router"
 	"skillrouter/router/client"
 )
@@ -257,8 +257,8 @@ func (s *shell) embeddingsCommand() *cobra.Command {
 	}, gets(client.System.Embeddings), s.printEmbeddings)
 }
 
-func (s *shell) printEmbeddings(w io.Writer, status learning.EmbeddingStatus) {
-	if status.State == learning.EmbeddingsOff {
+func (s *shell) printEmbeddings(w io.Writer, status shelf.EmbeddingStatus) {
+	if status.State == shelf.EmbeddingsOff {
 		fmt.Fprintln(w, "No embedding model is configured (llm.embedding_model): search goes by words.")
 		return
 	}
@@ -273,7 +273,7 @@ func (s *shell) printEmbeddings(w io.Writer, status learning.EmbeddingStatus) {
 	for _, kind := range status.Kinds {
 		say("  "+cell(string(kind.Kind)), "%d of %d", kind.Done, kind.Total)
 	}
-	if left := status.Total - status.Done - status.Refused - status.LeftOut; status.State == learning.EmbeddingsFilling && left > 0 && status.PerSecond > 0 {
+	if left := status.Total - status.Done - status.Refused - status.LeftOut; status.State == shelf.EmbeddingsFilling && left > 0 && status.PerSecond > 0 {
 		say("Left", "%s, at %.1f a second", time.Duration(float64(left)/status.PerSecond*float64(time.Second)).Round(time.Second), status.PerSecond)
 	}
 	if status.Refused > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
 	"skillrouter/router/client"
 )
 
@@ -20,25 +21,25 @@ func (s *shell) episodesCommand() *cobra.Command {
 }
 
 func (s *shell) episodesRecord() *cobra.Command {
-	var draft learning.EpisodeDraft
+	var draft episode.Draft
 	var words []string
 	return asks(s, command{
 		use: "record TYPE TITLE [CONTENT]", short: "Record an action, error, decision or outcome", args: listed(cobra.RangeArgs(2, 3), &words),
 		long: `Records what happened. TYPE is action, error, decision or outcome. Without
 CONTENT the title stands for it; "-" reads it from standard input.`,
 		flags: append(s.episodeFlags(&draft),
-			optional("importance", &draft.Importance, learning.DefaultImportance, "importance, 0 to 1")),
+			optional("importance", &draft.Importance, episode.DefaultImportance, "importance, 0 to 1")),
 		before: func() error {
 			draft.EventType, draft.Title, draft.Content = words[0], words[1], words[len(words)-1]
 			return s.text(&draft.Content, learning.MaxContent)
 		},
-	}, sends(client.Episodes.Record, &draft), func(w io.Writer, episode learning.Episode) {
+	}, sends(client.Episodes.Record, &draft), func(w io.Writer, episode episode.Episode) {
 		fmt.Fprintf(w, "%s recorded, in session %s\n", clean(episode.ID), clean(episode.SessionID))
 	})
 }
 
 // episodeFlags are what every new episode may be told to belong to.
-func (s *shell) episodeFlags(draft *learning.EpisodeDraft) options {
+func (s *shell) episodeFlags(draft *episode.Draft) options {
 	return options{
 		who("agent", &draft.AgentID, s.sender, "agent that it happened to (SKILLROUTER_AGENT, else captain)"),
 		option("session", &draft.SessionID, "session; the agent's current one if none is named"),
@@ -47,27 +48,27 @@ func (s *shell) episodeFlags(draft *learning.EpisodeDraft) options {
 }
 
 func (s *shell) episodesRecent() *cobra.Command {
-	var filter learning.EpisodeFilter
+	var filter episode.Filter
 	return asks(s, command{
 		use: "recent", short: "Show the latest episodes, the newest first",
 		flags: append(episodeFilter(&filter.AgentID, &filter.SessionID, &filter.Project, &filter.EventType, &filter.Persona, &filter.Event, &filter.TimeRange),
 			limit(&filter.Limit)),
-	}, sends(client.Episodes.Recent, &filter), columns[learning.Episode]{
+	}, sends(client.Episodes.Recent, &filter), columns[episode.Episode]{
 		"No episodes.",
 		[]string{"NO", "TYPE", "TITLE", "AGENT", "PROJECT", "WHEN"},
-		func(e learning.Episode) cells {
+		func(e episode.Episode) cells {
 			return cells{e.Number, e.EventType, e.Title, e.AgentID, e.Project, e.CreatedAt}
 		},
 	}.list)
 }
 
 func (s *shell) episodesSearch() *cobra.Command {
-	var query learning.EpisodeQuery
+	var query episode.Query
 	return asks(s, command{
 		use: "search TEXT...", short: "Search episodes", args: joined(1, &query.Query),
 		flags: append(episodeFilter(&query.AgentID, &query.SessionID, &query.Project, &query.EventType, &query.Persona, &query.Event, &query.TimeRange),
 			limit(&query.Limit), scores(&query.Explain)),
-	}, sends(client.Episodes.Search, &query), func(w io.Writer, results learning.EpisodeResults) {
+	}, sends(client.Episodes.Search, &query), func(w io.Writer, results episode.Results) {
 		searched(w, results.Corrected, results.Notice, len(results.Results), "Nothing was found.")
 		for i, hit := range results.Results {
 			hitHead(w, i, hit.Title, "%s, %.3f", clean(hit.ID), hit.RelevanceScore)
@@ -92,7 +93,7 @@ func episodeFilter(agent, session, project, kind, persona, event, span *string) 
 }
 
 func (s *shell) episodesRemember() *cobra.Command {
-	var draft learning.EpisodeDraft
+	var draft episode.Draft
 	var object string
 	return asks(s, command{
 		use: "remember EVENT [LEARNED]", short: "Remember an incident or investigation, and what it taught", args: between(1, &draft.Event, &draft.Learned),
@@ -110,7 +111,7 @@ func (s *shell) episodesRemember() *cobra.Command {
 			}
 			return nil
 		},
-	}, sends(client.Episodes.Record, &draft), func(w io.Writer, episode learning.Episode) {
+	}, sends(client.Episodes.Record, &draft), func(w io.Writer, episode episode.Episode) {
 		fmt.Fprintf(w, "%s remembered, for the persona %s\n", clean(episode.ID), clean(episode.Persona))
 	})
 }

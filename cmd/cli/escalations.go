@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/learning"
+	"skillrouter/learning/escalation"
 	"skillrouter/operational"
 	"skillrouter/router/client"
 )
@@ -69,7 +69,7 @@ func (s *shell) escalationsShow() *cobra.Command {
 // escalationsRules prints the built-in rules; no router is asked.
 func (s *shell) escalationsRules() *cobra.Command {
 	return s.made(command{use: "rules", short: "Print the built-in escalation rules, as a file to begin with"}, func(context.Context) error {
-		_, err := io.WriteString(s.out, learning.EscalationRulesExample())
+		_, err := io.WriteString(s.out, escalation.RulesExample())
 		return err
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/experience"
 	"skillrouter/router/client"
 )
 
@@ -22,9 +22,9 @@ func (s *shell) experienceCommand() *cobra.Command {
 }
 
 func (s *shell) experienceRecord() *cobra.Command {
-	var draft learning.ExperienceDraft
-	var problem learning.ExperienceProblem
-	var solution learning.ExperienceSolution
+	var draft experience.Draft
+	var problem experience.Problem
+	var solution experience.Solution
 	var length time.Duration
 	var took *time.Duration
 	return asks(s, command{
@@ -52,7 +52,7 @@ func (s *shell) experienceRecord() *cobra.Command {
 			}
 			return nil
 		},
-	}, sends(client.Experience.Record, &draft), func(w io.Writer, recorded learning.Recorded) {
+	}, sends(client.Experience.Record, &draft), func(w io.Writer, recorded experience.Recorded) {
 		fmt.Fprintf(w, "Episode %d recorded, of utility %.2f.\n", recorded.EpisodeID, recorded.Utility)
 		for _, pattern := range recorded.Patterns {
 			fmt.Fprintf(w, "It belongs to a pattern: %s.\n", clean(pattern))
@@ -61,10 +61,10 @@ func (s *shell) experienceRecord() *cobra.Command {
 }
 
 func (s *shell) experienceList() *cobra.Command {
-	var filter learning.ExperienceFilter
-	episodes := columns[learning.Experience]{
+	var filter experience.Filter
+	episodes := columns[experience.Experience]{
 		heads: []string{"NO", "OPERATION", "OUTCOME", "UTILITY", "NOTES", "AGENT", "WHEN"},
-		cells: func(e learning.Experience) cells {
+		cells: func(e experience.Experience) cells {
 			return cells{e.Number, e.OperationType, e.Outcome, fmt.Sprintf("%.2f", e.Utility), e.Notes, e.AgentID, time.UnixMilli(e.Timestamp)}
 		},
 	}
@@ -75,7 +75,7 @@ func (s *shell) experienceList() *cobra.Command {
 			limit(&filter.Limit),
 			option("offset", &filter.Offset, "how many of the latest to pass over"),
 		},
-	}, sends(client.Experience.Recall, &filter), func(w io.Writer, found learning.Recall) {
+	}, sends(client.Experience.Recall, &filter), func(w io.Writer, found experience.Recall) {
 		if found.Count == 0 {
 			fmt.Fprintln(w, "Nothing is known of it.")
 			return
@@ -88,12 +88,12 @@ func (s *shell) experienceList() *cobra.Command {
 }
 
 func (s *shell) experienceLessons() *cobra.Command {
-	var query learning.ApplicableQuery
+	var query experience.ApplicableQuery
 	var contexts []string
-	lessons := columns[learning.ApplicableLesson]{
+	lessons := columns[experience.ApplicableLesson]{
 		"No lesson holds there.",
 		[]string{"NO", "CONFIDENCE", "LESSON", "CONTEXTS", "WORKED"},
-		func(l learning.ApplicableLesson) cells {
+		func(l experience.ApplicableLesson) cells {
 			return cells{l.Number, fmt.Sprintf("%.2f", l.CurrentConfidence), l.Statement, strings.Join(l.Contexts, ", "), fmt.Sprintf("%d of %d", l.TimesSucceeded, l.TimesApplied)}
 		},
 	}
@@ -113,11 +113,11 @@ func (s *shell) experienceLessons() *cobra.Command {
 			}
 			return nil
 		},
-	}, sends(client.Experience.Applicable, &query), func(w io.Writer, found learning.Applicable) { lessons.list(w, found.Lessons) })
+	}, sends(client.Experience.Applicable, &query), func(w io.Writer, found experience.Applicable) { lessons.list(w, found.Lessons) })
 }
 
 func (s *shell) experienceLearn() *cobra.Command {
-	var draft learning.LearnDraft
+	var draft experience.LearnDraft
 	var words []string
 	return asks(s, command{
 		use: "learn STATEMENT EPISODE...", short: "Make a lesson of what at least three episodes show", args: listed(cobra.MinimumNArgs(2), &words),
@@ -134,7 +134,7 @@ func (s *shell) experienceLearn() *cobra.Command {
 			draft.Description = first(draft.Description, draft.Statement)
 			return nil
 		},
-	}, sends(client.Experience.Learn, &draft), func(w io.Writer, learned learning.Learned) {
+	}, sends(client.Experience.Learn, &draft), func(w io.Writer, learned experience.Learned) {
 		if !learned.Created {
 			fmt.Fprintf(w, "Lesson %d says so already: another occurrence of it was counted.\n", learned.LessonNumber)
 			return

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/shelf"
 	"skillrouter/tfidf"
 )
 
@@ -33,9 +35,9 @@ func laneName(lane string) string {
 		return "written next to a good hit"
 	case tfidf.LaneAlike:
 		return "like the best hits"
-	case learning.LaneVector:
+	case shelf.LaneVector:
 		return "meaning (vectors)"
-	case learning.LaneRecency:
+	case lesson.LaneRecency:
 		return "how lately"
 	default:
 		return lane

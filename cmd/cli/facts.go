@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/learning"
+	"skillrouter/learning/fact"
 	"skillrouter/router/client"
 )
 
@@ -21,13 +21,13 @@ func (s *shell) factsCommand() *cobra.Command {
 }
 
 func (s *shell) factsGet() *cobra.Command {
-	var ref learning.FactRef
+	var ref fact.Ref
 	return asks(s, command{
 		use: "get KEY", short: "Print the value under a key, as JSON", args: exactly(&ref.Key),
 		long: `Prints the value under a key; with --json, all that is known of the fact.
 Exits with 1 if there is none or it has expired.`,
 		flags: options{persona(&ref.Persona), option("stale-ok", &ref.StaleOK, "an expired fact too, while it is kept")},
-	}, sends(client.Facts.Recall, &ref), func(w io.Writer, fact learning.Fact) {
+	}, sends(client.Facts.Recall, &ref), func(w io.Writer, fact fact.Fact) {
 		if fact.Expired {
 			fmt.Fprintf(s.err, "expired %s\n", ago(s.now(), *fact.ExpiresAt))
 		}
@@ -36,8 +36,8 @@ Exits with 1 if there is none or it has expired.`,
 }
 
 func (s *shell) factsSet() *cobra.Command {
-	var draft learning.FactDraft
-	value, ttl, ifVersion := "-", learning.DefaultFactTTL*time.Second, int64(-1)
+	var draft fact.Draft
+	value, ttl, ifVersion := "-", fact.DefaultTTL*time.Second, int64(-1)
 	return asks(s, command{
 		use: "set KEY [VALUE]", short: "Store a value under a key", args: between(1, &draft.Key, &value),
 		long: `Stores a value under a key, over what is there. VALUE is JSON; what is no JSON
@@ -57,7 +57,7 @@ is stored as a text. Without VALUE, or with "-", it is read from standard input.
 				return err
 			}
 			if value == "-" {
-				if err := s.text(&value, 2*learning.MaxFactValue); err != nil {
+				if err := s.text(&value, 2*fact.MaxValue); err != nil {
 					return err
 				}
 				value = strings.TrimSuffix(value, "\n")
@@ -68,7 +68,7 @@ is stored as a text. Without VALUE, or with "-", it is read from standard input.
 			}
 			return nil
 		},
-	}, sends(client.Facts.Remember, &draft), func(w io.Writer, stored learning.FactStored) {
+	}, sends(client.Facts.Remember, &draft), func(w io.Writer, stored fact.Stored) {
 		fmt.Fprintf(w, "%s stored as version %d, %s\n", clean(stored.Key), stored.Version, lives(stored.ExpiresAt))
 		secretsCut(w, stored.Redacted)
 	})
@@ -86,22 +86,22 @@ func lives(expires *time.Time) string {
 	return "until " + expires.Local().Format(time.DateTime)
 }
 
-var factTable = columns[learning.Fact]{
+var factTable = columns[fact.Fact]{
 	heads: []string{"KEY", "VALUE", "CATEGORY", "AGENT", "USED", "STORED", "TRUE"},
-	cells: func(f learning.Fact) cells {
+	cells: func(f fact.Fact) cells {
 		return cells{f.Key, string(f.Value), f.Category, f.Author, f.AccessCount, f.CachedAt, lives(f.ExpiresAt)}
 	},
 }
 
 // factsList lists facts; a search is a listing that needs its pattern.
 func (s *shell) factsList(use, short string, least int) *cobra.Command {
-	var query learning.FactQuery
+	var query fact.Query
 	return asks(s, command{use: use, short: short, args: between(least, &query.Pattern), flags: options{
 		option("category,c", &query.Category, "only facts of this category"),
 		persona(&query.Persona),
 		cursor(&query.Cursor),
 		limit(&query.Limit),
-	}}, sends(client.Facts.Search, &query), func(w io.Writer, page learning.FactPage) {
+	}}, sends(client.Facts.Search, &query), func(w io.Writer, page fact.Page) {
 		if len(page.Facts) == 0 && page.Next == "" {
 			fmt.Fprintln(w, "No facts.")
 			return
@@ -121,7 +121,7 @@ type deleted struct {
 func printDeleted(w io.Writer, d deleted) { fmt.Fprintf(w, "%s deleted\n", clean(d.Deleted)) }
 
 func (s *shell) factsDelete() *cobra.Command {
-	var ref learning.FactRef
+	var ref fact.Ref
 	return asks(s, command{
 		use: "delete KEY", short: "Delete a fact", args: exactly(&ref.Key), flags: options{persona(&ref.Persona)},
 	}, func(ctx context.Context, c *client.Client) (deleted, error) {
@@ -133,8 +133,8 @@ func (s *shell) factsCategories() *cobra.Command {
 	var of string
 	return asks(s, command{
 		use: "categories", short: "List the categories of facts", flags: options{persona(&of)},
-	}, sends(client.Facts.Categories, &of), columns[learning.FactCategory]{
+	}, sends(client.Facts.Categories, &of), columns[fact.Category]{
 		heads: []string{"CATEGORY", "FACTS"},
-		cells: func(f learning.FactCategory) cells { return cells{f.Category, f.Facts} },
+		cells: func(f fact.Category) cells { return cells{f.Category, f.Facts} },
 	}.list)
 }

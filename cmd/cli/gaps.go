@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/learning"
+	"skillrouter/learning/feedback"
 	"skillrouter/router/client"
 )
 
@@ -18,10 +18,10 @@ func (s *shell) gapsCommand() *cobra.Command {
 }
 
 func (s *shell) gapsList() *cobra.Command {
-	var query learning.GapQuery
-	gaps := columns[learning.Gap]{
+	var query feedback.GapQuery
+	gaps := columns[feedback.Gap]{
 		heads: []string{"GAP", "ASKED", "LAST", "IN", "PROJECT", "QUESTION"},
-		cells: func(g learning.Gap) cells {
+		cells: func(g feedback.Gap) cells {
 			return cells{g.ID, fmt.Sprintf("%d×", g.Count), g.LastAsked, g.AskedIn, g.Project, g.Question}
 		},
 	}
@@ -32,7 +32,7 @@ func (s *shell) gapsList() *cobra.Command {
 		option("order", (*string)(&query.Order), "recent or count (default \"recent\")"),
 		cursor(&query.Cursor),
 		limit(&query.Limit),
-	}}, sends(client.Gaps.List, &query), func(w io.Writer, page learning.GapPage) {
+	}}, sends(client.Gaps.List, &query), func(w io.Writer, page feedback.GapPage) {
 		if page.Total == 0 {
 			fmt.Fprintln(w, "No gaps.")
 			return
@@ -50,12 +50,12 @@ func (s *shell) gapsDismiss() *cobra.Command {
 }
 
 // gap is a command that changes one gap.
-func (s *shell) gap(use, short string, change func(gaps client.Gaps, ctx context.Context, id string) (learning.Gap, error)) *cobra.Command {
+func (s *shell) gap(use, short string, change func(gaps client.Gaps, ctx context.Context, id string) (feedback.Gap, error)) *cobra.Command {
 	var id string
 	return asks(s, command{use: use, short: short, args: exactly(&id)}, sends(change, &id), printGap)
 }
 
-func printGap(w io.Writer, gap learning.Gap) {
+func printGap(w io.Writer, gap feedback.Gap) {
 	by := ""
 	if gap.AnsweredBy != "" {
 		by = " by " + clean(gap.AnsweredBy)

@@ -14,7 +14,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 	"skillrouter/router/client"
 )
 
@@ -30,7 +30,7 @@ const (
 // record is one line of an imported file: an entry, under the names that
 // collections out there use too.
 type record struct {
-	learning.KnowledgeDraft
+	knowledge.Draft
 	Text  string `json:"text"`  // instead of content
 	Body  string `json:"body"`  // instead of content
 	Scope string `json:"scope"` // instead of project
@@ -52,7 +52,7 @@ type imported struct {
 }
 
 func (s *shell) importCommand() *cobra.Command {
-	defaults := learning.KnowledgeDraft{Category: learning.CategoryPattern}
+	defaults := knowledge.Draft{Category: knowledge.CategoryPattern}
 	var path string
 	var foreign foreignImport
 	return s.calls(command{
@@ -96,7 +96,7 @@ code is 1 if any line was refused.`,
 }
 
 // importLines imports a file of JSON lines.
-func (s *shell) importLines(ctx context.Context, c *client.Client, path string, defaults learning.KnowledgeDraft) error {
+func (s *shell) importLines(ctx context.Context, c *client.Client, path string, defaults knowledge.Draft) error {
 	file, size, err := s.open(path)
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (s *shell) bar(doing string, size int64) *progressbar.ProgressBar {
 
 // lineReader turns lines into drafts, and remembers which line each came from.
 type lineReader struct {
-	defaults learning.KnowledgeDraft
+	defaults knowledge.Draft
 	read     func(bytes int)
 	refused  []refusedLine
 	lines    []int // by the draft's index
@@ -170,8 +170,8 @@ func (l *lineReader) line(index int) int {
 	return l.lines[index]
 }
 
-func (l *lineReader) drafts(r io.Reader) iter.Seq[learning.KnowledgeDraft] {
-	return func(yield func(learning.KnowledgeDraft) bool) {
+func (l *lineReader) drafts(r io.Reader) iter.Seq[knowledge.Draft] {
+	return func(yield func(knowledge.Draft) bool) {
 		lines := bufio.NewScanner(r)
 		lines.Buffer(make([]byte, 0, 64<<10), maxRecord)
 		for number := 1; lines.Scan(); number++ {
@@ -201,17 +201,17 @@ func (l *lineReader) drafts(r io.Reader) iter.Seq[learning.KnowledgeDraft] {
 	}
 }
 
-func (l *lineReader) draft(text []byte) (learning.KnowledgeDraft, error) {
+func (l *lineReader) draft(text []byte) (knowledge.Draft, error) {
 	var r record
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&r); err != nil {
-		return learning.KnowledgeDraft{}, fmt.Errorf("is no entry: %w", err)
+		return knowledge.Draft{}, fmt.Errorf("is no entry: %w", err)
 	}
 	if decoder.More() {
-		return learning.KnowledgeDraft{}, errors.New("holds more than one JSON value")
+		return knowledge.Draft{}, errors.New("holds more than one JSON value")
 	}
-	draft := r.KnowledgeDraft
+	draft := r.Draft
 	draft.Content = first(draft.Content, r.Text, r.Body, draft.Title)
 	draft.Project = first(draft.Project, r.Scope, l.defaults.Project)
 	draft.Category = first(draft.Category, l.defaults.Category)

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 	"skillrouter/router/exchange"
 	"skillrouter/router/transfer"
 )
@@ -70,7 +70,7 @@ func formatList() string {
 	return b.String()
 }
 
-func (s *shell) importForeign(ctx context.Context, to transfer.Service, path string, what foreignImport, defaults learning.KnowledgeDraft) (err error) {
+func (s *shell) importForeign(ctx context.Context, to transfer.Service, path string, what foreignImport, defaults knowledge.Draft) (err error) {
 	format, err := exchange.FormatOf(what.from)
 	if err != nil {
 		return usageError{errors.New(explain(err))}

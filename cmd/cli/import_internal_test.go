@@ -7,35 +7,35 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 )
 
 func TestImportLines(t *testing.T) {
 	tests := []struct {
 		name, text string
-		want       []learning.KnowledgeDraft
+		want       []knowledge.Draft
 		lines      []int // where each draft came from
 		refused    []int
 	}{
 		{
 			name: "the fields of an entry",
 			text: `{"id":"1","category":"gotcha","title":"t","content":"c","tags":["x"],"project":"p","source":"s","agent_id":"a"}`,
-			want: []learning.KnowledgeDraft{{ID: "1", Category: "gotcha", Title: "t", Content: "c", Tags: []string{"x"}, Project: "p", Source: "s", AgentID: "a"}}, lines: []int{1},
+			want: []knowledge.Draft{{ID: "1", Category: "gotcha", Title: "t", Content: "c", Tags: []string{"x"}, Project: "p", Source: "s", AgentID: "a"}}, lines: []int{1},
 		},
 		{
 			name: "other names, defaults, blank lines and a byte order mark",
 			text: "\ufeff{\"title\":\"t\",\"text\":\"c\",\"scope\":\"p\"}\r\n\n  \n{\"title\":\"u\",\"body\":\"d\"}",
-			want: []learning.KnowledgeDraft{
+			want: []knowledge.Draft{
 				{Category: "pattern", Title: "t", Content: "c", Project: "p", Tags: []string{"imported"}},
 				{Category: "pattern", Title: "u", Content: "d", Project: "default", Tags: []string{"imported"}},
 			}, lines: []int{1, 4},
 		},
-		{name: "a title alone stands for its content", text: `{"title":"t","tags":["x"],"project":"p"}`, want: []learning.KnowledgeDraft{{Category: "pattern", Title: "t", Content: "t", Tags: []string{"x"}, Project: "p"}}, lines: []int{1}},
+		{name: "a title alone stands for its content", text: `{"title":"t","tags":["x"],"project":"p"}`, want: []knowledge.Draft{{Category: "pattern", Title: "t", Content: "t", Tags: []string{"x"}, Project: "p"}}, lines: []int{1}},
 		{name: "what is no entry", text: "[1]\nnull x\n{\"title\":1}\n{\"x\":1}\n{} {}\n\"t\"\n{", refused: []int{1, 2, 3, 4, 5, 6, 7}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			l := &lineReader{defaults: learning.KnowledgeDraft{Category: "pattern", Project: "default", Tags: []string{"imported"}}, read: func(int) {}}
+			l := &lineReader{defaults: knowledge.Draft{Category: "pattern", Project: "default", Tags: []string{"imported"}}, read: func(int) {}}
 			got := slices.Collect(l.drafts(strings.NewReader(test.text)))
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)

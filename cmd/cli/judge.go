@@ -13,7 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/learning"
+	"skillrouter/learning/feedback"
+	"skillrouter/learning/knowledge"
 	"skillrouter/router"
 	"skillrouter/router/client"
 	"skillrouter/tfidf"
@@ -23,7 +24,7 @@ import (
 const askedHits = 10
 
 func (s *shell) judgeCommand() *cobra.Command {
-	var draft learning.JudgementDraft
+	var draft feedback.JudgementDraft
 	cmd := s.calls(command{
 		use: "judge QUESTION... [--good ID,ID] [--bad ID,ID]", short: "Say which entries are right for a question, to measure the search by",
 		long: `Keeps a question with the knowledge entries that are right for it, and those
@@ -42,7 +43,7 @@ asks which were right.`,
 			if !s.terminal() {
 				return usagef("say which entries are right or wrong: --good ID, --bad ID")
 			}
-			found, err := c.Knowledge.Search(ctx, learning.KnowledgeQuery{Query: draft.Question, Project: draft.Project, Limit: askedHits})
+			found, err := c.Knowledge.Search(ctx, knowledge.Query{Query: draft.Question, Project: draft.Project, Limit: askedHits})
 			if err != nil {
 				return err
 			}
@@ -51,7 +52,7 @@ asks which were right.`,
 			}
 		}
 		judgement, err := c.Judgements.Judge(ctx, draft)
-		return printed(s, judgement, err, func(w io.Writer, judgement learning.Judgement) {
+		return printed(s, judgement, err, func(w io.Writer, judgement feedback.Judgement) {
 			fmt.Fprintf(w, "%s kept: %d right, %d wrong.\n", clean(judgement.ID), len(judgement.Good), len(judgement.Bad))
 		})
 	})
@@ -63,7 +64,7 @@ asks which were right.`,
 func (s *shell) terminal() bool { return !s.json && isTerminal(s.in) }
 
 // askWhich lists hits and takes which were right and which wrong.
-func (s *shell) askWhich(draft *learning.JudgementDraft, hits []learning.KnowledgeHit) error {
+func (s *shell) askWhich(draft *feedback.JudgementDraft, hits []knowledge.Hit) error {
 	if len(hits) == 0 {
 		fmt.Fprintln(s.out, "Nothing was found. If you know what is right: --good ID.")
 		return nil
@@ -84,7 +85,7 @@ func (s *shell) askWhich(draft *learning.JudgementDraft, hits []learning.Knowled
 }
 
 // askNumbers asks until it is answered by numbers of hits or by nothing.
-func (s *shell) askNumbers(in *bufio.Reader, question string, hits []learning.KnowledgeHit) ([]string, error) {
+func (s *shell) askNumbers(in *bufio.Reader, question string, hits []knowledge.Hit) ([]string, error) {
 	for {
 		fmt.Fprint(s.out, question)
 		line, err := in.ReadString('\n')
@@ -100,7 +101,7 @@ func (s *shell) askNumbers(in *bufio.Reader, question string, hits []learning.Kn
 }
 
 // numbered reads numbers of hits; wrong is the first word that is none.
-func numbered(line string, hits []learning.KnowledgeHit) (ids []string, wrong string) {
+func numbered(line string, hits []knowledge.Hit) (ids []string, wrong string) {
 	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' || r == '\r' }) {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 || n > len(hits) {
@@ -114,10 +115,10 @@ func numbered(line string, hits []learning.KnowledgeHit) (ids []string, wrong st
 }
 
 func (s *shell) judgeList() *cobra.Command {
-	var query learning.JudgementQuery
-	judgements := columns[learning.Judgement]{
+	var query feedback.JudgementQuery
+	judgements := columns[feedback.Judgement]{
 		heads: []string{"JUDGEMENT", "RIGHT/WRONG", "WHEN", "BY", "PROJECT", "QUESTION"},
-		cells: func(j learning.Judgement) cells {
+		cells: func(j feedback.Judgement) cells {
 			return cells{j.ID, fmt.Sprintf("%d/%d", len(j.Good), len(j.Bad)), j.UpdatedAt, j.Author, j.Project, j.Question}
 		},
 	}
@@ -125,7 +126,7 @@ func (s *shell) judgeList() *cobra.Command {
 		option("project,p", &query.Project, "only of this project"),
 		cursor(&query.Cursor),
 		limit(&query.Limit),
-	}}, sends(client.Judgements.Judgements, &query), func(w io.Writer, page learning.JudgementPage) {
+	}}, sends(client.Judgements.Judgements, &query), func(w io.Writer, page feedback.JudgementPage) {
 		if page.Total == 0 {
 			fmt.Fprintln(w, "Nothing was judged yet.")
 			return
@@ -211,13 +212,13 @@ func (s *shell) measureOwn(ctx context.Context) error {
 	return s.printOr(report.Worse > 0, report, func(w io.Writer) { s.printMeasured(w, &report) })
 }
 
-func (s *shell) printMeasured(w io.Writer, r *learning.JudgementReport) {
+func (s *shell) printMeasured(w io.Writer, r *feedback.JudgementReport) {
 	if len(r.Questions) == 0 {
 		fmt.Fprintln(w, `Nothing was judged yet: skillrouter judge "a question" --good ID`)
 		return
 	}
 	noticed(w, r.Notice)
-	slices.SortStableFunc(r.Questions, func(a, b learning.JudgedQuestion) int { return cmp.Compare(len(b.Worse), len(a.Worse)) })
+	slices.SortStableFunc(r.Questions, func(a, b feedback.JudgedQuestion) int { return cmp.Compare(len(b.Worse), len(a.Worse)) })
 	for _, q := range r.Questions {
 		found := "not found"
 		switch {

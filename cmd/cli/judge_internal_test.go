@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"skillrouter/learning"
+	"skillrouter/learning/feedback"
+	"skillrouter/learning/knowledge"
 	"skillrouter/tfidf"
 )
 
 func TestAskWhich(t *testing.T) {
-	hits := []learning.KnowledgeHit{{Knowledge: learning.Knowledge{ID: "a", Title: "first\x1b[2J"}}, {Knowledge: learning.Knowledge{ID: "b"}}, {Knowledge: learning.Knowledge{ID: "c"}}}
+	hits := []knowledge.Hit{{Knowledge: knowledge.Knowledge{ID: "a", Title: "first\x1b[2J"}}, {Knowledge: knowledge.Knowledge{ID: "b"}}, {Knowledge: knowledge.Knowledge{ID: "c"}}}
 	for name, test := range map[string]struct {
 		answers   string
 		good, bad []string
@@ -28,7 +30,7 @@ func TestAskWhich(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			s := &shell{in: strings.NewReader(test.answers), out: &out}
-			var draft learning.JudgementDraft
+			var draft feedback.JudgementDraft
 			err := s.askWhich(&draft, hits)
 			if (err != nil) != test.fails || !slices.Equal(draft.Good, test.good) || !slices.Equal(draft.Bad, test.bad) {
 				t.Errorf("right %v, wrong %v, %v", draft.Good, draft.Bad, err)

@@ -10,12 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/shelf"
 	"skillrouter/router/client"
 	"skillrouter/router/search"
 )
 
 func (s *shell) searchCommand() *cobra.Command {
-	var query learning.KnowledgeQuery
+	var query knowledge.Query
 	var all bool
 	var kinds []string
 	return s.calls(command{
@@ -44,7 +46,7 @@ func (s *shell) searchCommand() *cobra.Command {
 	})
 }
 
-func printFoundKnowledge(w io.Writer, results learning.KnowledgeResults) {
+func printFoundKnowledge(w io.Writer, results knowledge.Results) {
 	searched(w, results.Corrected, results.Notice, len(results.Results), "Nothing was found.")
 	triedSteps(w, results.Tried)
 	for i, hit := range results.Results {
@@ -116,7 +118,7 @@ func hitHead(w io.Writer, place int, title, format string, values ...any) {
 // triedSteps tells what was tried where nothing was found as it was asked for.
 func triedSteps(w io.Writer, tried []learning.Tried) {
 	for _, t := range tried {
-		if t.Step == learning.TriedWords {
+		if t.Step == shelf.TriedWords {
 			fmt.Fprintf(w, "Tried: %s.\n", clean(t.Detail))
 			continue
 		}
@@ -125,7 +127,7 @@ func triedSteps(w io.Writer, tried []learning.Tried) {
 }
 
 func (s *shell) rememberCommand() *cobra.Command {
-	draft := learning.KnowledgeDraft{Content: "-", Category: learning.CategoryPattern}
+	draft := knowledge.Draft{Content: "-", Category: knowledge.CategoryPattern}
 	return asks(s, command{
 		use: "remember TITLE [CONTENT] --category NAME", short: "Store what was learned", args: between(1, &draft.Title, &draft.Content),
 		long: `Stores an entry of knowledge. Without CONTENT, or with "-", the content is read
@@ -140,7 +142,7 @@ best_practice and gotcha; any other name is allowed.`,
 			option("id", &draft.ID, "your own id; the same id again updates the entry"),
 		},
 		before: func() error { return s.text(&draft.Content, learning.MaxContent) },
-	}, sends(client.Knowledge.Store, &draft), func(w io.Writer, stored learning.Stored) {
+	}, sends(client.Knowledge.Store, &draft), func(w io.Writer, stored knowledge.Stored) {
 		what := "stored"
 		switch {
 		case stored.Duplicate:
@@ -154,7 +156,7 @@ best_practice and gotcha; any other name is allowed.`,
 
 func (s *shell) usedCommand() *cobra.Command {
 	var id string
-	var use learning.AnswerDraft
+	var use knowledge.AnswerDraft
 	var not, unlearn bool
 	return s.calls(command{
 		use: "used ID --for QUESTION", short: "Say that a knowledge entry answered a question, so that like questions find it", args: exactly(&id),
@@ -176,10 +178,10 @@ func (s *shell) usedCommand() *cobra.Command {
 	}, func(ctx context.Context, c *client.Client) error {
 		if unlearn {
 			gone, err := c.Answered.Unlearn(ctx, id)
-			return printed(s, gone, err, func(w io.Writer, gone learning.AnswersGone) { fmt.Fprintf(w, "%d forgotten\n", gone.Deleted) })
+			return printed(s, gone, err, func(w io.Writer, gone knowledge.AnswersGone) { fmt.Fprintf(w, "%d forgotten\n", gone.Deleted) })
 		}
 		learned, err := c.Answered.Answered(ctx, id, use)
-		return printed(s, learned, err, func(w io.Writer, learned learning.AnswerLearned) {
+		return printed(s, learned, err, func(w io.Writer, learned knowledge.AnswerLearned) {
 			if !learned.Learned {
 				fmt.Fprintln(w, "Counted; the question has no word to learn from.")
 				return

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 	"skillrouter/router/client"
 	"skillrouter/router/mcpserver"
 )
@@ -27,21 +28,21 @@ func (s *shell) lessonsCommand() *cobra.Command {
 }
 
 func (s *shell) lessonsList() *cobra.Command {
-	var filter learning.LessonFilter
+	var filter lesson.Filter
 	return asks(s, command{use: "list", short: "List lessons, the newest first", flags: options{
 		option("type", (*string)(&filter.Type), "only this type: "+names(learning.LessonTypes())),
 		option("domain", &filter.Domain, "only this domain"),
 		option("category", &filter.Category, "only this category"),
 		option("severity", (*string)(&filter.Severity), "only this severity: "+names(learning.Severities())),
-		option("level", (*string)(&filter.Level), "only this level: "+names(learning.Levels())),
-		choices("status", &filter.Statuses, "only this status: "+names(learning.LessonStatuses())+"; may be repeated; none: all but retired"),
+		option("level", (*string)(&filter.Level), "only this level: "+names(lesson.Levels())),
+		choices("status", &filter.Statuses, "only this status: "+names(lesson.Statuses())+"; may be repeated; none: all but retired"),
 		option("agent", &filter.SourceAgent, "only those that this agent reported"),
 		option("project", &filter.Project, "only this project"),
 		option("tag", &filter.Tag, "only those with this tag"),
 		option("min-confidence", &filter.MinConfidence, "only those with this much confidence left, 0 to 1"),
 		option("cursor", &filter.Cursor, "go on where the page before ended"),
 		limit(&filter.Limit),
-	}}, sends(client.Lessons.List, &filter), func(w io.Writer, page learning.LessonPage) {
+	}}, sends(client.Lessons.List, &filter), func(w io.Writer, page lesson.Page) {
 		lessonTable.list(w, page.Lessons)
 		if page.Next != "" && len(page.Lessons) > 0 {
 			fmt.Fprintf(w, "There are more: --cursor %s\n", clean(page.Next))
@@ -57,7 +58,7 @@ func (s *shell) lessonsShow() *cobra.Command {
 }
 
 func (s *shell) lessonsSearch() *cobra.Command {
-	var query learning.LessonQuery
+	var query lesson.Query
 	var own bool
 	return asks(s, command{
 		use: "search TEXT...", short: "Find the lessons that fit a situation, best first", aliases: []string{"relevant"}, args: joined(1, &query.Context),
@@ -75,7 +76,7 @@ func (s *shell) lessonsSearch() *cobra.Command {
 			}
 			return nil
 		},
-	}, sends(client.Lessons.Relevant, &query), func(w io.Writer, found learning.LessonResults) {
+	}, sends(client.Lessons.Relevant, &query), func(w io.Writer, found lesson.Results) {
 		searched(w, found.Corrected, found.Notice, len(found.Results), "No lesson fits.")
 		for i, hit := range found.Results {
 			hitHead(w, i, hit.Title, "lesson %d, %s, %.3f", hit.Number, hit.Type, hit.Score)
@@ -91,17 +92,17 @@ func (s *shell) lessonsSearch() *cobra.Command {
 }
 
 // place is where a lesson belongs.
-func place(l learning.Lesson) string {
+func place(l lesson.Lesson) string {
 	if l.Category == l.Domain {
 		return clean(l.Domain)
 	}
 	return clean(l.Domain + "/" + l.Category)
 }
 
-var lessonTable = columns[learning.Lesson]{
+var lessonTable = columns[lesson.Lesson]{
 	"No lessons.",
 	[]string{"NO", "TITLE", "TYPE", "DOMAIN", "SEVERITY", "LEVEL", "STATUS", "CONF", "SEEN", "LAST"},
-	func(l learning.Lesson) cells {
+	func(l lesson.Lesson) cells {
 		return cells{
 			l.Number, l.Title, l.Type, place(l), l.Severity, l.Level, lessonStanding(l),
 			fmt.Sprintf("%.2f", l.Confidence), fmt.Sprintf("%d×", l.Occurrences), l.LastOccurred,
@@ -110,7 +111,7 @@ var lessonTable = columns[learning.Lesson]{
 }
 
 // printLesson prints everything that a lesson says, for people.
-func (s *shell) printLesson(w io.Writer, l learning.Lesson) {
+func (s *shell) printLesson(w io.Writer, l lesson.Lesson) {
 	lessonTable.one(w, l)
 	fmt.Fprintf(w, "\n%s; reported by %s; applied %d times, %d with success\n", clean(l.ID), clean(first(l.SourceAgent, "nobody")), l.TimesApplied, l.TimesSucceeded)
 	if l.ValidatedBy != "" && l.LastValidatedAt != nil {
@@ -132,8 +133,8 @@ func (s *shell) printLesson(w io.Writer, l learning.Lesson) {
 }
 
 // lessonStanding is a lesson's status, or that it waits for somebody to make a rule of it.
-func lessonStanding(l learning.Lesson) string {
-	if l.Proposed && l.Status != learning.StatusRetired {
+func lessonStanding(l lesson.Lesson) string {
+	if l.Proposed && l.Status != lesson.StatusRetired {
 		return "proposed"
 	}
 	return string(l.Status)
@@ -149,27 +150,27 @@ func names[Name ~string](all []Name) string {
 }
 
 func (s *shell) lessonsReview() *cobra.Command {
-	var query learning.ReviewQuery
-	promotions := columns[learning.Suggestion]{
+	var query lesson.ReviewQuery
+	promotions := columns[lesson.Suggestion]{
 		heads: []string{"NO", "TITLE", "LEVEL", "WHY"},
-		cells: func(p learning.Suggestion) cells {
+		cells: func(p lesson.Suggestion) cells {
 			return cells{p.Number, p.Title, fmt.Sprintf("%s → %s", p.From, p.To), p.Why}
 		},
 	}
-	stale := columns[learning.StaleLesson]{
+	stale := columns[lesson.Stale]{
 		heads: []string{"NO", "TITLE", "LEVEL", "DAYS"},
-		cells: func(l learning.StaleLesson) cells {
+		cells: func(l lesson.Stale) cells {
 			return cells{l.Number, l.Title, l.Level, fmt.Sprintf("%.0f", l.Days)}
 		},
 	}
 	return asks(s, command{
 		use: "review", short: "List lessons that can be promoted, and those not validated for long",
 		flags: options{
-			option("stale-days", &query.StaleDays, fmt.Sprintf("days without validation after which a lesson is stale (%d)", learning.DefaultStaleDays)),
+			option("stale-days", &query.StaleDays, fmt.Sprintf("days without validation after which a lesson is stale (%d)", lesson.DefaultStaleDays)),
 			option("domain", &query.Domain, "only this domain"),
 			limit(&query.Limit),
 		},
-	}, sends(client.Lessons.Review, &query), func(w io.Writer, review learning.Review) {
+	}, sends(client.Lessons.Review, &query), func(w io.Writer, review lesson.Review) {
 		if len(review.Promotions)+len(review.Stale) == 0 {
 			fmt.Fprintln(w, "Nothing needs your eye.")
 			return
@@ -192,18 +193,18 @@ func (s *shell) lessonsHistory() *cobra.Command {
 	var ref string
 	return asks(s, command{
 		use: "history LESSON", short: "Show what happened to a lesson, oldest first", args: exactly(&ref),
-	}, sends(client.Lessons.History, &ref), columns[learning.LessonChange]{
+	}, sends(client.Lessons.History, &ref), columns[lesson.Change]{
 		heads: []string{"WHEN", "WHAT", "WHO", "MOVED", "NOTE"},
-		cells: func(c learning.LessonChange) cells { return cells{c.At, c.Kind, c.Agent, moved(c), c.Note} },
+		cells: func(c lesson.Change) cells { return cells{c.At, c.Kind, c.Agent, moved(c), c.Note} },
 	}.list)
 }
 
 // moved says what a change moved.
-func moved(c learning.LessonChange) string {
+func moved(c lesson.Change) string {
 	if c.After == nil {
 		return ""
 	}
-	before := learning.Snapshot{}
+	before := lesson.Snapshot{}
 	if c.Before != nil {
 		before = *c.Before
 	}
@@ -239,10 +240,10 @@ func (s *shell) person(flag string) string {
 
 func (s *shell) lessonsValidate() *cobra.Command {
 	var ref string
-	draft := learning.ValidationDraft{Type: learning.ValidationConfirmed}
+	draft := lesson.ValidationDraft{Type: lesson.ValidationConfirmed}
 	return asks(s, command{
 		use: "validate LESSON [JUDGEMENT] [NOTES...]", short: "Judge a lesson; its confidence moves with it",
-		long:  "Judges a lesson. JUDGEMENT is " + names(learning.ValidationTypes()) + "; confirmed if you say none.",
+		long:  "Judges a lesson. JUDGEMENT is " + names(lesson.ValidationTypes()) + "; confirmed if you say none.",
 		args:  joined(1, &ref, (*string)(&draft.Type), &draft.Notes),
 		flags: options{who("by", &draft.By, s.person, "who judges (SKILLROUTER_AGENT, else you)")},
 	}, sendsTo(client.Lessons.Validate, &ref, &draft), lessonTable.one)
@@ -250,7 +251,7 @@ func (s *shell) lessonsValidate() *cobra.Command {
 
 func (s *shell) lessonsApply() *cobra.Command {
 	var ref string
-	var draft learning.ApplicationDraft
+	var draft lesson.ApplicationDraft
 	return asks(s, command{
 		use: "apply LESSON OUTCOME [NOTES...]", short: "Say that a lesson was applied, and how it went",
 		long: "Says that a lesson was applied. OUTCOME is " + names(learning.Results()) + ".",
@@ -259,7 +260,7 @@ func (s *shell) lessonsApply() *cobra.Command {
 			option("context", &draft.Context, "where: what counts as a context of its own; the project or the agent if you say none"),
 			who("agent", &draft.Agent, s.agent, "who applied it (SKILLROUTER_AGENT)"),
 		},
-	}, sendsTo(client.Lessons.Apply, &ref, &draft), func(w io.Writer, applied learning.Applied) {
+	}, sendsTo(client.Lessons.Apply, &ref, &draft), func(w io.Writer, applied lesson.Applied) {
 		fmt.Fprintf(w, "lesson %d: confidence %.2f, was %.2f; applied %d times, %.0f%% with success\n",
 			applied.LessonNumber, applied.NewConfidence, applied.PreviousConfidence, applied.TotalApplications, 100*applied.SuccessRate)
 		if applied.Deprecated {
@@ -270,7 +271,7 @@ func (s *shell) lessonsApply() *cobra.Command {
 
 func (s *shell) lessonsPromote() *cobra.Command {
 	var ref string
-	var draft learning.PromotionDraft
+	var draft lesson.PromotionDraft
 	return asks(s, command{
 		use: "promote LESSON [NOTES...]", short: "Draw a pattern from cases, or raise a pattern to a principle", args: joined(1, &ref, &draft.Notes),
 		long: `Draws a pattern from a case and another that is independent of it: a new lesson
@@ -286,7 +287,7 @@ successful applications in distinct contexts. A refusal says what is missing.
 
 func (s *shell) lessonsRetire() *cobra.Command {
 	var ref string
-	var draft learning.RetirementDraft
+	var draft lesson.RetirementDraft
 	return asks(s, command{
 		use: "retire LESSON REASON...", short: "Take a lesson out of use; it is kept with its history", args: joined(2, &ref, &draft.Reason),
 		flags: options{
@@ -305,7 +306,7 @@ func (s *shell) lessonsRestore() *cobra.Command {
 
 func (s *shell) lessonsEdit() *cobra.Command {
 	var ref string
-	var patch learning.LessonPatch
+	var patch lesson.Patch
 	var severity learning.Severity
 	var instead, commands []string
 	return asks(s, command{
@@ -326,7 +327,7 @@ func (s *shell) lessonsEdit() *cobra.Command {
 			optional("transferability", &patch.Transferability, 0, "1, only where it was learned, to 5, everywhere"),
 		},
 		before: func() error {
-			if patch == (learning.LessonPatch{}) {
+			if patch == (lesson.Patch{}) {
 				return usagef("say what to change")
 			}
 			return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter"
-	"skillrouter/learning"
 	"skillrouter/learning/folder"
+	"skillrouter/learning/lesson"
 	"skillrouter/router/client"
 )
 
@@ -254,7 +254,7 @@ func printNotes(w io.Writer, result folder.NotesResult) {
 
 // asker is the router's lessons, for a shortlist that may do without: nil if
 // not even its address is known.
-func (s *shell) asker() learning.LessonService {
+func (s *shell) asker() lesson.Service {
 	c, err := s.client()
 	if err != nil {
 		return nil

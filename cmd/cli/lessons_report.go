@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 	"skillrouter/router/client"
 )
 
@@ -20,7 +21,7 @@ import (
 const maxLessonFile = 32 << 20
 
 func (s *shell) lessonsReport() *cobra.Command {
-	var draft learning.LessonDraft
+	var draft lesson.Draft
 	var title *string
 	var file string
 	return s.calls(command{
@@ -54,7 +55,7 @@ code is then 1.`,
 			option("block", &draft.BlockAction, "of an anti_pattern: block whatever the severity"),
 			option("force", &draft.Force, "keep a rule that fits nearly every command"),
 			option("project", &draft.Project, "project that it is about"),
-			optional("confidence", &draft.Confidence, learning.DefaultConfidence, "how sure you are, 0 to 1"),
+			optional("confidence", &draft.Confidence, lesson.DefaultConfidence, "how sure you are, 0 to 1"),
 			who("agent", &draft.SourceAgent, s.agent, "who learned it (SKILLROUTER_AGENT)"),
 			option("id", &draft.ID, "your own id for it"),
 		},
@@ -77,7 +78,7 @@ code is then 1.`,
 	})
 }
 
-func printReported(w io.Writer, r learning.Reported) {
+func printReported(w io.Writer, r lesson.Reported) {
 	if r.Duplicate {
 		fmt.Fprintf(w, "lesson %d (%s) was known; seen %d times now\n", r.Number, clean(r.LessonID), r.Occurrences)
 	} else {
@@ -94,7 +95,7 @@ func printReported(w io.Writer, r learning.Reported) {
 }
 
 // reportFile reports the lessons of a file. What says no agent gets the one that speaks.
-func (s *shell) reportFile(ctx context.Context, c *client.Client, name string, defaults learning.LessonDraft) error {
+func (s *shell) reportFile(ctx context.Context, c *client.Client, name string, defaults lesson.Draft) error {
 	text, err := s.read(name, maxLessonFile)
 	if err != nil {
 		return err
@@ -139,7 +140,7 @@ func (s *shell) reportFile(ctx context.Context, c *client.Client, name string, d
 // readLessons reads a JSON array of lessons, or lessons one after another.
 // Those that are no lessons are refused by their place, counted from 0; text
 // that is no JSON ends it all.
-func readLessons(text []byte) (drafts []learning.LessonDraft, places []int, refused []learning.Refusal, err error) {
+func readLessons(text []byte) (drafts []lesson.Draft, places []int, refused []learning.Refusal, err error) {
 	if !utf8.Valid(text) {
 		return nil, nil, nil, errors.New("is not valid UTF-8")
 	}
@@ -154,7 +155,7 @@ func readLessons(text []byte) (drafts []learning.LessonDraft, places []int, refu
 		if err := decoder.Decode(&raw); err != nil {
 			return nil, nil, nil, fmt.Errorf("is not valid JSON at place %d: %w", place, err)
 		}
-		var draft learning.LessonDraft
+		var draft lesson.Draft
 		one := json.NewDecoder(bytes.NewReader(raw))
 		one.DisallowUnknownFields()
 		if err := one.Decode(&draft); err != nil {

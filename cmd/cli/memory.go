@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 	"skillrouter/router"
 	"skillrouter/router/client"
 )
@@ -24,20 +24,20 @@ wrote, and no instructions. The commands below tell of all that is remembered.`,
 }
 
 func printMemory(w io.Writer, memory router.Memory) {
-	lessons := columns[learning.Lesson]{
+	lessons := columns[lesson.Lesson]{
 		heads: []string{"NO", "LESSON", "DOMAIN", "SEVERITY", "FROM", "SOLUTION"},
-		cells: func(l learning.Lesson) cells {
+		cells: func(l lesson.Lesson) cells {
 			return cells{l.Number, l.Title, l.Domain, l.Severity, l.SourceAgent, l.Solution}
 		},
 	}
 	fmt.Fprintf(w, "%s (%s): %d lessons\n", clean(memory.Agent), clean(first(memory.Domain, "no domain known")), memory.LessonsCount)
-	anti := make([]learning.Lesson, len(memory.AntiPatterns))
+	anti := make([]lesson.Lesson, len(memory.AntiPatterns))
 	for i, a := range memory.AntiPatterns {
 		anti[i] = a.Lesson
 	}
 	for _, part := range []struct {
 		name    string
-		lessons []learning.Lesson
+		lessons []lesson.Lesson
 	}{{"Never do", anti}, {"Critical", memory.Critical}, {"Latest", memory.Recent}} {
 		if len(part.lessons) > 0 {
 			fmt.Fprintf(w, "\n%s\n", part.name)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 	"skillrouter/router/client"
 )
 
@@ -19,7 +19,7 @@ func (s *shell) patternsCommand() *cobra.Command {
 			Long: "Shows what recurs in lessons and episodes. A pattern is named by its number, such as 7, or by its id.",
 		},
 		s.patternsList("list", "List patterns, the latest seen first"),
-		s.patternsList("emerging", "List patterns that are not confirmed yet, and why they are patterns", learning.PatternEmerging),
+		s.patternsList("emerging", "List patterns that are not confirmed yet, and why they are patterns", lesson.PatternEmerging),
 		s.patternsShow(),
 		s.patternsVerb("confirm PATTERN [NOTES]", "Say that a pattern is real and should be enforced", client.Patterns.Confirm),
 		s.patternsVerb("deprecate PATTERN [NOTES]", "Say that a pattern holds no more; it is kept", client.Patterns.Deprecate),
@@ -27,8 +27,8 @@ func (s *shell) patternsCommand() *cobra.Command {
 }
 
 // patternsList lists patterns; statuses, if there are any, are not for the user to choose.
-func (s *shell) patternsList(use, short string, statuses ...learning.PatternStatus) *cobra.Command {
-	filter := learning.PatternFilter{Statuses: statuses}
+func (s *shell) patternsList(use, short string, statuses ...lesson.PatternStatus) *cobra.Command {
+	filter := lesson.PatternFilter{Statuses: statuses}
 	flags := options{
 		option("type", (*string)(&filter.Type), "only those of this type, such as recurring_failure"),
 		option("domain", &filter.Domain, "only those of this domain"),
@@ -38,7 +38,7 @@ func (s *shell) patternsList(use, short string, statuses ...learning.PatternStat
 	if len(statuses) == 0 {
 		flags = append(flags, choices("status", &filter.Statuses, "only those with this status; may be repeated (default: all but deprecated)"))
 	}
-	return asks(s, command{use: use, short: short, flags: flags}, sends(client.Patterns.List, &filter), func(w io.Writer, patterns []learning.Pattern) {
+	return asks(s, command{use: use, short: short, flags: flags}, sends(client.Patterns.List, &filter), func(w io.Writer, patterns []lesson.Pattern) {
 		patternTable.list(w, patterns)
 		if len(statuses) == 0 {
 			return
@@ -57,10 +57,10 @@ func (s *shell) patternsShow() *cobra.Command {
 
 // patternsVerb passes a judgement on one pattern.
 func (s *shell) patternsVerb(
-	use, short string, judge func(patterns client.Patterns, ctx context.Context, ref string, draft learning.ConfirmationDraft) (learning.Pattern, error),
+	use, short string, judge func(patterns client.Patterns, ctx context.Context, ref string, draft lesson.ConfirmationDraft) (lesson.Pattern, error),
 ) *cobra.Command {
 	var ref string
-	var draft learning.ConfirmationDraft
+	var draft lesson.ConfirmationDraft
 	return asks(s, command{
 		use: use, short: short, args: joined(1, &ref, &draft.Notes),
 		flags: options{who("by", &draft.By, s.person, "who judges (SKILLROUTER_AGENT, else you)")},
@@ -68,16 +68,16 @@ func (s *shell) patternsVerb(
 }
 
 // printPattern prints all that is known of a pattern.
-func printPattern(w io.Writer, p learning.Pattern) {
+func printPattern(w io.Writer, p lesson.Pattern) {
 	patternTable.one(w, p)
 	sections(w, section{"Description", p.Description}, section{"Recommended", p.Action}, section{"Prevention", strings.Join(p.Prevention, "\n")},
 		section{"Why", strings.Join(p.Why, "\n")}, section{"Confirmed by", p.ConfirmedBy}, section{"Lessons", strings.Join(p.LessonIDs, "\n")})
 }
 
-var patternTable = columns[learning.Pattern]{
+var patternTable = columns[lesson.Pattern]{
 	"No patterns.",
 	[]string{"NO", "NAME", "TYPE", "STATUS", "SEEN", "CONF", "DOMAIN", "LAST"},
-	func(p learning.Pattern) cells {
+	func(p lesson.Pattern) cells {
 		return cells{p.Number, p.Name, p.Type, p.Status, p.Frequency, fmt.Sprintf("%.2f", p.Confidence), p.Domain, p.LastSeen}
 	},
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/learning"
+	"skillrouter/learning/procedure"
 	"skillrouter/learning/runbooks"
 	"skillrouter/router/client"
 )
@@ -29,17 +29,17 @@ func ofPersona(p *string) boundFlag {
 
 func (s *shell) proceduresList() *cobra.Command {
 	type listing struct {
-		learning.ProcedurePage
-		Problems []learning.FileProblem `json:"problems,omitempty"`
+		procedure.Page
+		Problems []procedure.FileProblem `json:"problems,omitempty"`
 	}
-	var filter learning.ProcedureFilter
+	var filter procedure.Filter
 	return asks(s, command{use: "list", short: "List procedures, and the files that hold none", flags: options{
 		ofPersona(&filter.Persona),
 		option("category,c", &filter.Category, "only procedures of this category"),
 		option("after", &filter.After, "go on where a page ended"),
 		limit(&filter.Limit),
 	}}, func(ctx context.Context, c *client.Client) (all listing, err error) {
-		if all.ProcedurePage, err = c.Procedures.List(ctx, filter); err != nil {
+		if all.Page, err = c.Procedures.List(ctx, filter); err != nil {
 			return all, err
 		}
 		all.Problems, err = c.Procedures.Problems(ctx)
@@ -54,29 +54,29 @@ func (s *shell) proceduresList() *cobra.Command {
 }
 
 // printProblems tells what is wrong with files, and where.
-func printProblems(w io.Writer, problems []learning.FileProblem) {
+func printProblems(w io.Writer, problems []procedure.FileProblem) {
 	for _, p := range problems {
 		fmt.Fprintf(w, "%s: %s\n", placeIn(p), clean(p.Problem))
 	}
 }
 
 // placeIn is where a file's problem is, as compilers write it.
-func placeIn(p learning.FileProblem) string {
+func placeIn(p procedure.FileProblem) string {
 	if p.Line == 0 {
 		return clean(p.File)
 	}
 	return fmt.Sprintf("%s:%d:%d", clean(p.File), p.Line, p.Column)
 }
 
-var procedureTable = columns[learning.Procedure]{
+var procedureTable = columns[procedure.Procedure]{
 	"No procedures.",
 	[]string{"PERSONA", "NAME", "VERSION", "CATEGORY", "STEPS", "SUCCESS", "DESCRIPTION"},
-	func(p learning.Procedure) cells {
+	func(p procedure.Procedure) cells {
 		return cells{p.Persona, p.Name, p.Version, p.Category, len(p.Steps), successOf(p), p.Description}
 	},
 }
 
-func successOf(p learning.Procedure) string {
+func successOf(p procedure.Procedure) string {
 	if p.Runs == 0 && p.SuccessRate == 0 {
 		return ""
 	}
@@ -84,14 +84,14 @@ func successOf(p learning.Procedure) string {
 }
 
 func (s *shell) proceduresShow() *cobra.Command {
-	var ref learning.ProcedureRef
+	var ref procedure.Ref
 	return asks(s, command{
 		use: "show NAME", short: "Print a procedure", args: exactly(&ref.Name),
 		flags: options{persona(&ref.Persona), option("version", &ref.Version, "an older version")},
 	}, sends(client.Procedures.Procedure, &ref), printProcedure)
 }
 
-func printProcedure(w io.Writer, p learning.Procedure) {
+func printProcedure(w io.Writer, p procedure.Procedure) {
 	fmt.Fprintf(w, "%s/%s, version %d, %s\n", clean(p.Persona), clean(p.Name), p.Version, clean(p.Category))
 	printIf(w, "%s\n", p.Description)
 	printIf(w, "file: %s\n", p.File)
@@ -119,7 +119,7 @@ func spanOf(seconds float64) string {
 	return time.Duration(seconds * float64(time.Second)).Round(100 * time.Millisecond).String()
 }
 
-func printStep(w io.Writer, index int, step learning.Step) {
+func printStep(w io.Writer, index int, step procedure.Step) {
 	fmt.Fprintf(w, "\n%d. %s\n", index+1, clean(step.Name))
 	for _, line := range []struct{ name, text string }{
 		{"", step.Description}, {"if: ", step.Condition}, {"", step.Action}, {"$ ", step.Run},
@@ -134,7 +134,7 @@ func printStep(w io.Writer, index int, step learning.Step) {
 }
 
 func (s *shell) proceduresSearch() *cobra.Command {
-	var query learning.ProcedureQuery
+	var query procedure.Query
 	return asks(s, command{
 		use: "search TEXT...", short: "Find procedures by what they are needed for", args: joined(1, &query.Query),
 		flags: options{
@@ -143,8 +143,8 @@ func (s *shell) proceduresSearch() *cobra.Command {
 			limit(&query.Limit),
 			scores(&query.Explain),
 		},
-	}, sends(client.Procedures.Search, &query), func(w io.Writer, found learning.ProcedureResults) {
-		var list []learning.Procedure
+	}, sends(client.Procedures.Search, &query), func(w io.Writer, found procedure.Results) {
+		var list []procedure.Procedure
 		for _, hit := range found.Results {
 			list = append(list, hit.Procedure)
 		}
@@ -159,10 +159,10 @@ func (s *shell) proceduresSearch() *cobra.Command {
 }
 
 // readProcedure reads a file that was named on the command line.
-func (s *shell) readProcedure(name string) (learning.ProcedureFile, error) {
+func (s *shell) readProcedure(name string) (procedure.File, error) {
 	text, err := s.read(name, runbooks.MaxFile)
 	if err != nil {
-		return learning.ProcedureFile{}, err
+		return procedure.File{}, err
 	}
 	base := filepath.Base(name)
 	if name == "-" {
@@ -177,13 +177,13 @@ func (s *shell) proceduresCheck() *cobra.Command {
 		use: "check FILE...", short: "Check files of procedures, without storing them", args: listed(cobra.MinimumNArgs(1), &files),
 		long: "Says what is wrong with each file, and where, and exits with 1 if something is.\nIt needs no router.",
 	}, func(context.Context) error {
-		problems := []learning.FileProblem{}
+		problems := []procedure.FileProblem{}
 		for _, name := range files {
 			_, err := s.readProcedure(name)
 			if err == nil {
 				continue
 			}
-			problem := learning.FileProblem{File: name, Problem: err.Error(), At: s.now().UTC()}
+			problem := procedure.FileProblem{File: name, Problem: err.Error(), At: s.now().UTC()}
 			if at, ok := errors.AsType[*runbooks.Problem](err); ok {
 				problem.Line, problem.Column, problem.Problem = at.Line, at.Column, at.Text
 			}
@@ -200,7 +200,7 @@ func (s *shell) proceduresCheck() *cobra.Command {
 
 func (s *shell) proceduresSave() *cobra.Command {
 	var file, of, agent string
-	var draft learning.ProcedureDraft
+	var draft procedure.Draft
 	return asks(s, command{
 		use: "save FILE", short: "Store a procedure from a file (- is standard input)", args: exactly(&file),
 		flags: options{
@@ -210,13 +210,13 @@ func (s *shell) proceduresSave() *cobra.Command {
 		before: func() error {
 			read, err := s.readProcedure(file)
 			if problem, ok := errors.AsType[*runbooks.Problem](err); ok {
-				return fmt.Errorf("%s: %w", placeIn(learning.FileProblem{File: file, Line: problem.Line, Column: problem.Column}), errors.New(problem.Text))
+				return fmt.Errorf("%s: %w", placeIn(procedure.FileProblem{File: file, Line: problem.Line, Column: problem.Column}), errors.New(problem.Text))
 			}
 			draft = read.Draft
 			draft.Persona, draft.AgentID = first(of, draft.Persona), agent
 			return err
 		},
-	}, sends(client.Procedures.Save, &draft), func(w io.Writer, saved learning.ProcedureSaved) {
+	}, sends(client.Procedures.Save, &draft), func(w io.Writer, saved procedure.Saved) {
 		if !saved.Changed {
 			fmt.Fprintf(w, "%s/%s is as it was, version %d\n", clean(saved.Persona), clean(saved.Name), saved.Version)
 			return
@@ -227,7 +227,7 @@ func (s *shell) proceduresSave() *cobra.Command {
 }
 
 func (s *shell) proceduresDelete() *cobra.Command {
-	var ref learning.ProcedureRef
+	var ref procedure.Ref
 	return asks(s, command{
 		use: "delete NAME", short: "Delete a procedure and its file", args: exactly(&ref.Name), flags: options{persona(&ref.Persona)},
 	}, func(ctx context.Context, c *client.Client) (deleted, error) {
@@ -237,7 +237,7 @@ func (s *shell) proceduresDelete() *cobra.Command {
 
 func (s *shell) proceduresRuns() *cobra.Command {
 	var id *string
-	var filter learning.RunFilter
+	var filter procedure.RunFilter
 	return s.calls(command{
 		use: "runs [RUN_ID]", short: "List runs, or print one", args: perhaps(&id),
 		flags: options{
@@ -257,10 +257,10 @@ func (s *shell) proceduresRuns() *cobra.Command {
 	})
 }
 
-var runTable = columns[learning.Run]{
+var runTable = columns[procedure.Run]{
 	"No runs.",
 	[]string{"RUN", "PROCEDURE", "STATUS", "STEPS", "AGENT", "STARTED", "REASON"},
-	func(run learning.Run) cells {
+	func(run procedure.Run) cells {
 		done := 0
 		for _, step := range run.Steps {
 			if step.EndedAt != nil {
@@ -271,7 +271,7 @@ var runTable = columns[learning.Run]{
 	},
 }
 
-func printRun(w io.Writer, run learning.Run) {
+func printRun(w io.Writer, run procedure.Run) {
 	fmt.Fprintf(w, "run %s of %s/%s, version %d: %s\n", clean(run.ID), clean(run.Persona), clean(run.Procedure), run.Version, run.Status)
 	printIf(w, "%s\n", run.Reason)
 	for _, step := range run.Steps {

@@ -14,7 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/procedure"
 	"skillrouter/router/client"
 )
 
@@ -30,7 +31,7 @@ type procedureRun struct {
 
 func (s *shell) proceduresRun() *cobra.Command {
 	r := &procedureRun{shell: s}
-	var draft learning.RunDraft
+	var draft procedure.RunDraft
 	var name *string
 	var params []string
 	var resume string
@@ -73,8 +74,8 @@ not end it; 2 the guard blocked a command.`,
 		},
 	}, func(ctx context.Context, c *client.Client) (err error) {
 		r.client, r.answers = c, bufio.NewScanner(s.in)
-		r.answers.Buffer(nil, 2*learning.MaxStepResult)
-		var run learning.Run
+		r.answers.Buffer(nil, 2*procedure.MaxStepResult)
+		var run procedure.Run
 		if resume != "" {
 			run, err = r.resume(ctx, resume)
 		} else {
@@ -103,17 +104,17 @@ func paramsOf(pairs []string) (map[string]json.RawMessage, error) {
 
 // resume takes a run up again. A step that was handed out and not reported may
 // have been done: it is executed again only on purpose.
-func (r *procedureRun) resume(ctx context.Context, id string) (learning.Run, error) {
+func (r *procedureRun) resume(ctx context.Context, id string) (procedure.Run, error) {
 	run, err := r.client.Procedures.Run(ctx, id)
-	if err != nil || run.Status != learning.RunRunning {
+	if err != nil || run.Status != procedure.RunRunning {
 		return run, err
 	}
 	next := run.Next
 	switch {
-	case next == nil || next.Status != learning.StepHandedOut:
-		return r.client.Procedures.Next(ctx, learning.StepRequest{RunID: id})
+	case next == nil || next.Status != procedure.StepHandedOut:
+		return r.client.Procedures.Next(ctx, procedure.StepRequest{RunID: id})
 	case r.again:
-		return r.client.Procedures.Next(ctx, learning.StepRequest{RunID: id, Again: true})
+		return r.client.Procedures.Next(ctx, procedure.StepRequest{RunID: id, Again: true})
 	case r.execute && next.Run != "":
 		return run, fmt.Errorf("step %d (%s) was begun at %s, and nobody has said how it went: --again runs it once more; without --exec you can say how it went",
 			next.Index+1, next.Name, next.HandedOutAt.Local().Format(time.DateTime))
@@ -122,8 +123,8 @@ func (r *procedureRun) resume(ctx context.Context, id string) (learning.Run, err
 }
 
 // through goes through the steps of a run until it ends, or waits.
-func (r *procedureRun) through(ctx context.Context, run learning.Run) error {
-	for run.Status == learning.RunRunning && run.Next != nil {
+func (r *procedureRun) through(ctx context.Context, run procedure.Run) error {
+	for run.Status == procedure.RunRunning && run.Next != nil {
 		step := *run.Next
 		if !r.json {
 			printStep(r.out, step.Index, step.Step)
@@ -159,18 +160,18 @@ func (r *procedureRun) through(ctx context.Context, run learning.Run) error {
 	switch {
 	case r.blocked:
 		return exitError(exitRefused)
-	case run.Status != learning.RunSucceeded:
+	case run.Status != procedure.RunSucceeded:
 		return exitError(exitFailed)
 	}
 	return nil
 }
 
-func (r *procedureRun) waits(run learning.Run) {
+func (r *procedureRun) waits(run procedure.Run) {
 	fmt.Fprintf(r.err, "The run waits. Go on with: skillrouter procedures run --resume %s\n", clean(run.ID))
 }
 
 // do does a step or asks how it went; nil: the run is to wait.
-func (r *procedureRun) do(ctx context.Context, run learning.Run, step learning.RunStep) (*learning.StepReport, error) {
+func (r *procedureRun) do(ctx context.Context, run procedure.Run, step procedure.RunStep) (*procedure.StepReport, error) {
 	if !r.execute || step.Run == "" {
 		if r.json {
 			if err := json.NewEncoder(r.out).Encode(run); err != nil {
@@ -179,18 +180,18 @@ func (r *procedureRun) do(ctx context.Context, run learning.Run, step learning.R
 		}
 		return r.ask()
 	}
-	checked, err := r.client.Guard.Check(ctx, learning.Action{Command: step.Run, Agent: run.AgentID, Project: run.Project, Context: "procedure " + run.Procedure})
+	checked, err := r.client.Guard.Check(ctx, rule.Action{Command: step.Run, Agent: run.AgentID, Project: run.Project, Context: "procedure " + run.Procedure})
 	if err != nil {
 		return nil, fmt.Errorf("the guard could not be asked, and step %d (%s) was not run: %w", step.Index+1, step.Name, err)
 	}
-	if checked.Decision == learning.DecisionBlock {
+	if checked.Decision == rule.DecisionBlock {
 		r.blocked = true
 		why := "the guard blocks this command"
 		if len(checked.Warnings) > 0 {
 			why += ": " + checked.Warnings[0]
 		}
 		fmt.Fprintf(r.err, "skillrouter: %s\n", clean(why))
-		return &learning.StepReport{Status: learning.StepFailed, Error: bounded(why)}, nil
+		return &procedure.StepReport{Status: procedure.StepFailed, Error: bounded(why)}, nil
 	}
 	for _, warning := range checked.Warnings {
 		fmt.Fprintf(r.err, "skillrouter: %s\n", clean(warning))
@@ -199,7 +200,7 @@ func (r *procedureRun) do(ctx context.Context, run learning.Run, step learning.R
 }
 
 // ask reads how a step went.
-func (r *procedureRun) ask() (*learning.StepReport, error) {
+func (r *procedureRun) ask() (*procedure.StepReport, error) {
 	for {
 		if !r.json {
 			fmt.Fprint(r.out, "   How did it go? s [RESULT], f [ERROR], k(skipped), u(nknown), q(uit): ")
@@ -211,17 +212,17 @@ func (r *procedureRun) ask() (*learning.StepReport, error) {
 		rest = strings.TrimSpace(rest)
 		switch strings.ToLower(word) {
 		case "s", "succeeded":
-			report := &learning.StepReport{Status: learning.StepSucceeded}
+			report := &procedure.StepReport{Status: procedure.StepSucceeded}
 			if rest != "" {
 				report.Result = asJSON(rest)
 			}
 			return report, nil
 		case "f", "failed":
-			return &learning.StepReport{Status: learning.StepFailed, Error: bounded(rest)}, nil
+			return &procedure.StepReport{Status: procedure.StepFailed, Error: bounded(rest)}, nil
 		case "k", "skipped":
-			return &learning.StepReport{Status: learning.StepSkipped}, nil
+			return &procedure.StepReport{Status: procedure.StepSkipped}, nil
 		case "u", "unknown":
-			return &learning.StepReport{Status: learning.StepUnknown}, nil
+			return &procedure.StepReport{Status: procedure.StepUnknown}, nil
 		case "q", "quit":
 			return nil, nil
 		}
@@ -243,10 +244,10 @@ type shResult struct {
 }
 
 // sh executes a step's command line and shows its output as it comes.
-func (r *procedureRun) sh(ctx context.Context, step learning.RunStep) (*learning.StepReport, error) {
+func (r *procedureRun) sh(ctx context.Context, step procedure.RunStep) (*procedure.StepReport, error) {
 	limit := time.Duration(step.Timeout) * time.Second
 	if limit == 0 {
-		limit = learning.DefaultStepTimeout * time.Second
+		limit = procedure.DefaultStepTimeout * time.Second
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -266,7 +267,7 @@ func (r *procedureRun) sh(ctx context.Context, step learning.RunStep) (*learning
 		return nil, fmt.Errorf("step %d (%s) was interrupted, and how it went is unknown", step.Index+1, step.Name)
 	}
 	result := shResult{Stdout: stdout.String(), Stderr: stderr.String(), TimedOut: errors.Is(limited.Err(), context.DeadlineExceeded)}
-	report := &learning.StepReport{Status: learning.StepSucceeded, Duration: &took}
+	report := &procedure.StepReport{Status: procedure.StepSucceeded, Duration: &took}
 	failed, exited := errors.AsType[*exec.ExitError](err)
 	switch {
 	case result.TimedOut:
@@ -282,7 +283,7 @@ func (r *procedureRun) sh(ctx context.Context, step learning.RunStep) (*learning
 		return nil, err
 	}
 	if report.Error != "" {
-		report.Status, report.Error = learning.StepFailed, bounded(report.Error)
+		report.Status, report.Error = procedure.StepFailed, bounded(report.Error)
 	}
 	report.Result, err = json.Marshal(result)
 	return report, err
@@ -296,8 +297,8 @@ func lastLine(text string) string {
 // bounded shortens a text to what a report takes.
 func bounded(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "?")
-	if len(text) > learning.MaxProcedureText {
-		text = strings.ToValidUTF8(text[:learning.MaxProcedureText], "")
+	if len(text) > procedure.MaxText {
+		text = strings.ToValidUTF8(text[:procedure.MaxText], "")
 	}
 	return text
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/learning"
+	"skillrouter/learning/consolidate"
 	"skillrouter/router/client"
 )
 
@@ -23,7 +23,7 @@ func (s *shell) proposalsCommand() *cobra.Command {
 
 func (s *shell) proposalsExtract() *cobra.Command {
 	var file string
-	var draft learning.TranscriptDraft
+	var draft consolidate.TranscriptDraft
 	return asks(s, command{
 		use: "extract FILE|-", short: "Propose from a transcript what is worth remembering", args: exactly(&file),
 		long: `Reads a transcript: lines that begin with "User:", "Assistant:" and "Tool:", Markdown
@@ -36,15 +36,15 @@ Claude Code write them), or a plain log of a shell. The same transcript again ch
 			option("project", &draft.Project, "the project"),
 		},
 		before: func() error {
-			text, err := s.read(file, learning.MaxTranscript)
+			text, err := s.read(file, consolidate.MaxTranscript)
 			if err != nil {
 				return err
 			}
 			draft.Text = string(text)
-			_, err = learning.ReadTranscript(draft.Text)
+			_, err = consolidate.ReadTranscript(draft.Text)
 			return err // what is too large or no text need not travel
 		},
-	}, sends(client.Consolidation.Consolidate, &draft), func(w io.Writer, became learning.Consolidated) {
+	}, sends(client.Consolidation.Consolidate, &draft), func(w io.Writer, became consolidate.Consolidated) {
 		if became.Duplicate {
 			fmt.Fprintln(w, "This transcript was consolidated before; nothing changed.")
 		}
@@ -60,7 +60,7 @@ Claude Code write them), or a plain log of a shell. The same transcript again ch
 }
 
 func (s *shell) proposalsList() *cobra.Command {
-	var filter learning.ProposalFilter
+	var filter consolidate.ProposalFilter
 	var all bool
 	return asks(s, command{use: "list", short: "List what waits for a decision, the latest first", flags: options{
 		option("persona", &filter.Persona, "only this persona's"),
@@ -71,7 +71,7 @@ func (s *shell) proposalsList() *cobra.Command {
 		limit(&filter.Limit),
 	}, before: func() error {
 		if filter.Status == "" && !all {
-			filter.Status = learning.ProposalPending
+			filter.Status = consolidate.ProposalPending
 		}
 		return nil
 	}}, sends(client.Consolidation.Proposals, &filter), proposalTable.list)
@@ -79,7 +79,7 @@ func (s *shell) proposalsList() *cobra.Command {
 
 // proposalsOne shows one proposal, or decides about it.
 func (s *shell) proposalsOne(
-	use, short string, method func(proposals client.Consolidation, ctx context.Context, id string) (learning.Proposal, error),
+	use, short string, method func(proposals client.Consolidation, ctx context.Context, id string) (consolidate.Proposal, error),
 ) *cobra.Command {
 	var id string
 	return asks(s, command{use: use, short: short, args: exactly(&id)}, sends(method, &id), printProposal)
@@ -92,7 +92,7 @@ func (s *shell) proposalsReject() *cobra.Command {
 	}, sendsTo(client.Consolidation.Reject, &id, &reason), printProposal)
 }
 
-func printProposal(w io.Writer, p learning.Proposal) {
+func printProposal(w io.Writer, p consolidate.Proposal) {
 	fmt.Fprintf(w, "%s  %s, %s, confidence %.2f, by %s\n", p.ID, p.Kind, p.Status, p.Confidence, clean(p.Extractor))
 	printIf(w, "stored as %s\n", p.StoredAs)
 	printIf(w, "reason: %s\n", p.Reason)
@@ -102,10 +102,10 @@ func printProposal(w io.Writer, p learning.Proposal) {
 	}
 }
 
-var proposalTable = columns[learning.Proposal]{
+var proposalTable = columns[consolidate.Proposal]{
 	"No proposals.",
 	[]string{"ID", "KIND", "STATUS", "CONFIDENCE", "SAYS"},
-	func(p learning.Proposal) cells {
+	func(p consolidate.Proposal) cells {
 		return cells{p.ID, p.Kind, p.Status, fmt.Sprintf("%.2f", p.Confidence), p.Says()}
 	},
 }

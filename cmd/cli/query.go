@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/learning"
+	"skillrouter/learning/feedback"
 	"skillrouter/router"
 	"skillrouter/router/client"
 	"skillrouter/router/contexts"
@@ -114,10 +114,10 @@ func (s *shell) feedbackTeach() *cobra.Command {
 }
 
 func (s *shell) feedbackList() *cobra.Command {
-	taught := columns[learning.QueryFeedback]{
+	taught := columns[feedback.QueryFeedback]{
 		"Nothing was taught.",
 		[]string{"ID", "TAUGHT", "IS", "AGENT", "QUERY"},
-		func(e learning.QueryFeedback) cells {
+		func(e feedback.QueryFeedback) cells {
 			kind := e.QueryType
 			if e.Not {
 				kind = "not " + kind

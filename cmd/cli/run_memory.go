@@ -14,7 +14,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/hook/respond"
-	"skillrouter/learning"
+	"skillrouter/learning/episode"
 	"skillrouter/router/contexts"
 )
 
@@ -178,10 +178,10 @@ func (m *memoryFor) end(ctx context.Context, code int) {
 }
 
 // episode is the run as an episode. The router cuts secrets out of it.
-func (m *memoryFor) episode(code int) learning.EpisodeDraft {
+func (m *memoryFor) episode(code int) episode.Draft {
 	name := filepath.Base(m.command[0])
 	took := m.wrapper.shell.now().Sub(m.began).Round(time.Second)
-	draft := learning.EpisodeDraft{AgentID: m.wrapper.beat.AgentID, Project: respond.ProjectOf(m.wrapper.beat.ProjectPath), EventType: "outcome"}
+	draft := episode.Draft{AgentID: m.wrapper.beat.AgentID, Project: respond.ProjectOf(m.wrapper.beat.ProjectPath), EventType: "outcome"}
 	draft.Title = respond.OneLine(fmt.Sprintf("%s ended with exit code %d", name, code), respond.MaxFailureTitle)
 	content := fmt.Sprintf("%s\nexit code %d after %s", respond.OneLine(strings.Join(m.command, " "), respond.MaxFailureCommand), code, took)
 	if m.wrapper.beat.CurrentTask != "" {

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // Dir is an open lessons folder. Nothing is read or written outside of it,
@@ -82,7 +82,7 @@ type Scan struct {
 func (d *Dir) Scan(domain string) (Scan, error) {
 	var scan Scan
 	names := []string{}
-	for _, level := range learning.Levels() {
+	for _, level := range lesson.Levels() {
 		if err := d.walk(places[level], 0, &names, &scan); err != nil {
 			return scan, err
 		}

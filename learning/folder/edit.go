@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // edit takes a file's changes to the router: texts by an edit, a status and a
@@ -14,10 +14,10 @@ import (
 // it. What it does not take stays different, and is said again the next time.
 func (s *syncing) edit(ctx context.Context, step *Step) error {
 	want := step.file.Entry
-	lesson := *step.lesson
-	seen := lesson.UpdatedAt
+	l := *step.lesson
+	seen := l.UpdatedAt
 	have := func() Entry {
-		e := Of(lesson)
+		e := Of(l)
 		e.ID = want.ID
 		return e
 	}
@@ -25,10 +25,10 @@ func (s *syncing) edit(ctx context.Context, step *Step) error {
 		step.Notes = append(step.Notes, what+": "+reason(err))
 	}
 	// A judgement moves the confidence: the file's own comes after it.
-	raised := func(what string, change func() (learning.Lesson, error)) error {
+	raised := func(what string, change func() (lesson.Lesson, error)) error {
 		after, err := change()
 		if err == nil {
-			lesson = after
+			l = after
 			return nil
 		}
 		probe := *step
@@ -38,50 +38,50 @@ func (s *syncing) edit(ctx context.Context, step *Step) error {
 		note(err, what)
 		return nil
 	}
-	if want.Status == learning.StatusValidated && lesson.Status == learning.StatusCandidate {
-		if err := raised("the status is not taken", func() (learning.Lesson, error) {
-			return s.service.Validate(ctx, lesson.ID, learning.ValidationDraft{Type: learning.ValidationConfirmed, By: s.validator(lesson), Notes: "from the lessons folder"})
+	if want.Status == lesson.StatusValidated && l.Status == lesson.StatusCandidate {
+		if err := raised("the status is not taken", func() (lesson.Lesson, error) {
+			return s.service.Validate(ctx, l.ID, lesson.ValidationDraft{Type: lesson.ValidationConfirmed, By: s.validator(l), Notes: "from the lessons folder"})
 		}); err != nil {
 			return err
 		}
 	}
 	switch {
-	case want.Level == learning.LevelPattern && lesson.Level == learning.LevelCase:
+	case want.Level == lesson.LevelPattern && l.Level == lesson.LevelCase:
 		step.Notes = append(step.Notes, "the level is not taken: a pattern is a lesson of its own, and its cases stay; `skillrouter lessons promote` draws it from 2 independent cases")
-	case want.Level == learning.LevelPrinciple && lesson.Level == learning.LevelPattern:
-		if err := raised("the level is not taken", func() (learning.Lesson, error) {
-			return s.service.Promote(ctx, lesson.ID, learning.PromotionDraft{Sources: s.routerIDs(want.SourceCaseIDs), Notes: "from the lessons folder"})
+	case want.Level == lesson.LevelPrinciple && l.Level == lesson.LevelPattern:
+		if err := raised("the level is not taken", func() (lesson.Lesson, error) {
+			return s.service.Promote(ctx, l.ID, lesson.PromotionDraft{Sources: s.routerIDs(want.SourceCaseIDs), Notes: "from the lessons folder"})
 		}); err != nil {
 			return err
 		}
 	}
 	p, empty, _ := patch(want, have())
 	if !empty {
-		expect := lesson.UpdatedAt
+		expect := l.UpdatedAt
 		p.Expect = &expect
-		after, err := s.service.Edit(ctx, lesson.ID, p)
+		after, err := s.service.Edit(ctx, l.ID, p)
 		if err != nil {
 			return err
 		}
-		lesson = after
+		l = after
 	}
-	if want.Status == learning.StatusRetired && lesson.Status != learning.StatusRetired {
+	if want.Status == lesson.StatusRetired && l.Status != lesson.StatusRetired {
 		if !s.settings.Retire {
 			step.Notes = append(step.Notes, "the file says retired; --retire retires the lesson")
-		} else if err := raised("the retirement is not taken", func() (learning.Lesson, error) {
-			return s.service.Retire(ctx, lesson.ID, learning.RetirementDraft{Reason: "its file in the lessons folder says so"})
+		} else if err := raised("the retirement is not taken", func() (lesson.Lesson, error) {
+			return s.service.Retire(ctx, l.ID, lesson.RetirementDraft{Reason: "its file in the lessons folder says so"})
 		}); err != nil {
 			return err
 		}
 	}
-	step.lesson = &lesson
+	step.lesson = &l
 	_, _, left := patch(want, have())
 	if len(left) == 0 {
-		s.agree(step, lesson)
+		s.agree(step, l)
 		return nil
 	}
 	step.Notes = append(step.Notes, "a file cannot change "+strings.Join(left, ", ")+" of a lesson that is there; the router keeps its own")
-	if !lesson.UpdatedAt.Equal(seen) {
+	if !l.UpdatedAt.Equal(seen) {
 		// The texts are agreed on: only what was left is different now, and is said again.
 		before := want
 		router := have()
@@ -89,8 +89,8 @@ func (s *syncing) edit(ctx context.Context, step *Step) error {
 		before.Extra.Type, before.Extra.Domain, before.Extra.Contexts = router.Extra.Type, router.Extra.Domain, router.Extra.Contexts
 		before.Extra.SourceAgent, before.Extra.Project = router.Extra.SourceAgent, router.Extra.Project
 		agreed := Agreed{Path: step.Path, Folder: before.Hash(), Router: router.Hash()}
-		if lesson.ID != step.ID {
-			agreed.Lesson = lesson.ID
+		if l.ID != step.ID {
+			agreed.Lesson = l.ID
 		}
 		s.state.Lessons[step.ID] = agreed
 	}
@@ -98,7 +98,7 @@ func (s *syncing) edit(ctx context.Context, step *Step) error {
 }
 
 // validator is who a validation in a file is laid to: files do not say.
-func (s *syncing) validator(lesson learning.Lesson) string {
+func (s *syncing) validator(lesson lesson.Lesson) string {
 	if lesson.ValidatedBy != "" {
 		return lesson.ValidatedBy
 	}

@@ -15,23 +15,24 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // Entry is a lesson as a file holds it: the keys of seed 001, those of Extra,
 // and the text below the front matter.
 type Entry struct {
-	ID              string                `json:"id"`
-	Level           learning.Level        `json:"level"`
-	Status          learning.LessonStatus `json:"status"`
-	Tags            []string              `json:"tags"`
-	Confidence      int                   `json:"confidence"`      // 1 to 5; see Stars
-	Transferability int                   `json:"transferability"` // 1 to 5
-	SourceCaseIDs   []string              `json:"source_case_ids"`
-	LastValidatedAt string                `json:"last_validated_at"` // a date such as 2026-11-21, UTC; empty: never
-	Title           string                `json:"title"`
-	Summary         string                `json:"summary"` // the lesson's context
-	Extra           Extra                 `json:"extra"`
-	Body            string                `json:"body"` // byte for byte what stands below the front matter
+	ID              string        `json:"id"`
+	Level           lesson.Level  `json:"level"`
+	Status          lesson.Status `json:"status"`
+	Tags            []string      `json:"tags"`
+	Confidence      int           `json:"confidence"`      // 1 to 5; see Stars
+	Transferability int           `json:"transferability"` // 1 to 5
+	SourceCaseIDs   []string      `json:"source_case_ids"`
+	LastValidatedAt string        `json:"last_validated_at"` // a date such as 2026-11-21, UTC; empty: never
+	Title           string        `json:"title"`
+	Summary         string        `json:"summary"` // the lesson's context
+	Extra           Extra         `json:"extra"`
+	Body            string        `json:"body"` // byte for byte what stands below the front matter
 }
 
 // Extra is what a lesson has beyond seed 001's keys. A file keeps it under the
@@ -80,7 +81,7 @@ func Share(stars int) float64 { return float64(stars) / 5 }
 
 // Of is a lesson as a file would hold it. Its confidence is the undecayed one,
 // so that a file changes when evidence moves the confidence and not as time passes.
-func Of(lesson learning.Lesson) Entry {
+func Of(lesson lesson.Lesson) Entry {
 	entry := Entry{
 		ID: lesson.ID, Level: lesson.Level, Status: lesson.Status, Tags: lesson.Tags,
 		Confidence: Stars(lesson.InitialConfidence), Transferability: lesson.Transferability,
@@ -115,9 +116,9 @@ func Of(lesson learning.Lesson) Entry {
 }
 
 // Draft is the entry as it is reported to the router.
-func (e Entry) Draft() learning.LessonDraft {
+func (e Entry) Draft() lesson.Draft {
 	confidence := Share(e.Confidence)
-	return learning.LessonDraft{
+	return lesson.Draft{
 		ID: e.ID, Type: e.Extra.Type, Domain: e.Extra.Domain, Category: e.Extra.Category, Title: e.Title,
 		Context: e.Summary, Action: e.Extra.Action, Outcome: e.Extra.Outcome, RootCause: e.Extra.RootCause,
 		Solution: e.Extra.Solution, Body: e.Body, Alternatives: e.Extra.Alternatives, Severity: e.Extra.Severity,
@@ -159,8 +160,8 @@ func (e Entry) Hash() string {
 func (e Entry) check() error {
 	if err := cmp.Or(
 		checkID("id", e.ID),
-		skillrouter.CheckOneOf("level", e.Level, learning.Levels()),
-		skillrouter.CheckOneOf("status", e.Status, learning.LessonStatuses()),
+		skillrouter.CheckOneOf("level", e.Level, lesson.Levels()),
+		skillrouter.CheckOneOf("status", e.Status, lesson.Statuses()),
 		skillrouter.CheckOneOf("lesson_type", e.Extra.Type, learning.LessonTypes()),
 		skillrouter.CheckOneOf("severity", e.Extra.Severity, learning.Severities()),
 		skillrouter.CheckRange("confidence", float64(e.Confidence), 1, 5),
@@ -187,8 +188,8 @@ func (e Entry) check() error {
 		{"related_commands", e.Extra.RelatedCommands},
 		{"contexts", e.Extra.Contexts},
 	} {
-		if len(list.items) > learning.MaxListItems {
-			return skillrouter.InvalidField(list.field, "may hold at most %d items", learning.MaxListItems)
+		if len(list.items) > lesson.MaxListItems {
+			return skillrouter.InvalidField(list.field, "may hold at most %d items", lesson.MaxListItems)
 		}
 	}
 	return skillrouter.CheckRequired("title", e.Title, learning.MaxTitle)

@@ -13,6 +13,7 @@ import (
 
 	"skillrouter/learning"
 	"skillrouter/learning/folder"
+	"skillrouter/learning/lesson"
 )
 
 // lines makes texts that are hard on a format: quotes, colons, indentation, line ends of every kind.
@@ -38,8 +39,8 @@ func entries() *rapid.Generator[folder.Entry] {
 		some := func(name string) []string { return rapid.SliceOfN(lines(), 0, 3).Draw(t, name) }
 		return folder.Entry{
 			ID:     rapid.StringMatching(`[A-Za-z][A-Za-z0-9._/:é-]{0,40}`).Draw(t, "id"),
-			Level:  rapid.SampledFrom(learning.Levels()).Draw(t, "level"),
-			Status: rapid.SampledFrom(learning.LessonStatuses()).Draw(t, "status"),
+			Level:  rapid.SampledFrom(lesson.Levels()).Draw(t, "level"),
+			Status: rapid.SampledFrom(lesson.Statuses()).Draw(t, "status"),
 			Tags:   some("tags"), Confidence: rapid.IntRange(1, 5).Draw(t, "confidence"),
 			Transferability: rapid.IntRange(1, 5).Draw(t, "transferability"), SourceCaseIDs: some("sources"),
 			LastValidatedAt: rapid.SampledFrom([]string{"", "2026-11-21", "1999-01-01"}).Draw(t, "date"),
@@ -80,14 +81,14 @@ func TestRoundTripChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		entry := entries().Draw(t, "entry")
 		draft := entry.Draft()
-		lesson := learning.Lesson{
+		lesson := lesson.Lesson{
 			ID: draft.ID, Type: draft.Type, Domain: draft.Domain, Category: draft.Category, Title: draft.Title, Context: draft.Context,
 			Action: draft.Action, Outcome: draft.Outcome, RootCause: draft.RootCause, Solution: draft.Solution, Body: draft.Body,
 			Alternatives: draft.Alternatives, Severity: draft.Severity, Tags: draft.Tags, SourceAgent: draft.SourceAgent,
 			RelatedFiles: draft.RelatedFiles, RelatedCommands: draft.RelatedCommands, Contexts: draft.Contexts,
 			TriggerPattern: draft.TriggerPattern, BlockAction: draft.BlockAction, Project: draft.Project, Level: draft.Level,
 			Status: draft.Status, Transferability: draft.Transferability, SourceCaseIDs: draft.SourceCaseIDs, LastValidatedAt: draft.LastValidatedAt,
-			Confidence: 0.1, Belief: learning.Belief{InitialConfidence: *draft.Confidence, DecayConstant: 0.01, ConfidenceAt: time.Unix(0, 0)},
+			Confidence: 0.1, Belief: lesson.Belief{InitialConfidence: *draft.Confidence, DecayConstant: 0.01, ConfidenceAt: time.Unix(0, 0)},
 		}
 		if got := folder.Of(lesson); got.Hash() != entry.Hash() {
 			t.Fatal(cmp.Diff(entry, got))
@@ -113,7 +114,7 @@ func TestSeedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entry, err := folder.Parse(file, learning.LevelCase, "ops")
+	entry, err := folder.Parse(file, lesson.LevelCase, "ops")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +166,7 @@ func TestParseRefuses(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			begin := time.Now()
-			_, err := folder.Parse([]byte(test.file), learning.LevelCase, "")
+			_, err := folder.Parse([]byte(test.file), lesson.LevelCase, "")
 			if test.want == "" {
 				return
 			}
@@ -188,11 +189,11 @@ func TestParseAccepts(t *testing.T) {
 		{"comments", "--- \n# note\nid: a # this\ntags: [x, y]\n---\t\nbody"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			entry, err := folder.Parse([]byte(test.file), learning.LevelPattern, "")
+			entry, err := folder.Parse([]byte(test.file), lesson.LevelPattern, "")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if entry.ID != "a" || entry.Level != learning.LevelPattern || entry.Status != learning.StatusCandidate || entry.Body != "body" ||
+			if entry.ID != "a" || entry.Level != lesson.LevelPattern || entry.Status != lesson.StatusCandidate || entry.Body != "body" ||
 				!cmp.Equal(entry.Tags, []string{"x", "y"}) || entry.Title != "a" || entry.Confidence != 4 {
 				t.Errorf("%+v", entry)
 			}
@@ -206,7 +207,7 @@ func TestFileName(t *testing.T) {
 		"case-1", "Case-1", "CASE-1", "../../etc/passwd", "/etc/passwd", "a/b", "a\\b", "con", "CON", "nul.txt", ".hidden", "..", "x.", "ünï", "日本",
 		"0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000", strings.Repeat("x", 200), "a:b", "a b",
 	} {
-		name := folder.FileName(folder.Entry{ID: id, Level: learning.LevelCase, Title: "Never force-push to Main!"})
+		name := folder.FileName(folder.Entry{ID: id, Level: lesson.LevelCase, Title: "Never force-push to Main!"})
 		rest, ok := strings.CutPrefix(name, "cases/")
 		stem, md := strings.CutSuffix(rest, ".md")
 		if !ok || !md || !filepath.IsLocal(name) || strings.ContainsAny(rest, `/\:*?"<>| `) || strings.HasPrefix(stem, ".") || strings.ToLower(name) != name || len(rest) > 100 {
@@ -217,7 +218,7 @@ func TestFileName(t *testing.T) {
 		}
 		seen[strings.ToLower(name)] = id
 	}
-	if got := folder.FileName(folder.Entry{ID: "case-1", Level: learning.LevelPrinciple}); got != "principles/case-1.md" {
+	if got := folder.FileName(folder.Entry{ID: "case-1", Level: lesson.LevelPrinciple}); got != "principles/case-1.md" {
 		t.Error(got)
 	}
 	if _, ok := seen["cases/con.md"]; ok {
@@ -238,7 +239,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add([]byte("---\nid: a\nskillrouter:\n  action_taken: |-\n    x\n     y\n  outcome: \"\\u00e9\"\n---\nbody"))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		entry, err := folder.Parse(file, learning.LevelCase, "")
+		entry, err := folder.Parse(file, lesson.LevelCase, "")
 		if err != nil {
 			return
 		}
@@ -246,7 +247,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("was read and cannot be written: %v", err)
 		}
-		back, err := folder.Parse(again, learning.LevelCase, "")
+		back, err := folder.Parse(again, lesson.LevelCase, "")
 		if err != nil || back.Hash() != entry.Hash() {
 			t.Fatalf("%v\n%s", err, cmp.Diff(entry, back))
 		}

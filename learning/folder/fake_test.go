@@ -9,60 +9,61 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
-// router is a learning.LessonService in memory, with the rules that a folder
+// router is a lesson.Service in memory, with the rules that a folder
 // depends on: titles tell lessons of one domain, sources must be there.
 type router struct {
-	learning.LessonService // nil: what is not overridden here is not called
-	lessons                map[string]learning.Lesson
-	ids                    []string
-	clock                  time.Time
-	calls                  map[string]int
-	rewrite                func(*learning.Lesson)      // what the router changes of what it is given
-	refuse                 func(title string) error    // what it refuses
-	refuseLevel            learning.Level              // and which level, as for one who is no captain
-	failing                error                       // what every call answers
-	occurred               map[string]int              // reports of what was there
-	relevant               func() []learning.LessonHit // what Relevant answers
+	lesson.Service // nil: what is not overridden here is not called
+	lessons        map[string]lesson.Lesson
+	ids            []string
+	clock          time.Time
+	calls          map[string]int
+	rewrite        func(*lesson.Lesson)     // what the router changes of what it is given
+	refuse         func(title string) error // what it refuses
+	refuseLevel    lesson.Level             // and which level, as for one who is no captain
+	failing        error                    // what every call answers
+	occurred       map[string]int           // reports of what was there
+	relevant       func() []lesson.Hit      // what Relevant answers
 }
 
 func newRouter() *router {
 	return &router{
-		lessons: map[string]learning.Lesson{}, calls: map[string]int{}, occurred: map[string]int{},
+		lessons: map[string]lesson.Lesson{}, calls: map[string]int{}, occurred: map[string]int{},
 		clock: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC),
 	}
 }
 
 func (r *router) tick() time.Time { r.clock = r.clock.Add(time.Second); return r.clock }
 
-func (r *router) Report(_ context.Context, draft learning.LessonDraft) (learning.Reported, error) {
+func (r *router) Report(_ context.Context, draft lesson.Draft) (lesson.Reported, error) {
 	r.calls["report"]++
 	if r.failing != nil {
-		return learning.Reported{}, r.failing
+		return lesson.Reported{}, r.failing
 	}
 	if r.refuseLevel != "" && draft.Level == r.refuseLevel {
-		return learning.Reported{}, &skillrouter.Error{Code: skillrouter.Forbidden, Field: "level", Message: "only a captain may"}
+		return lesson.Reported{}, &skillrouter.Error{Code: skillrouter.Forbidden, Field: "level", Message: "only a captain may"}
 	}
 	if r.refuse != nil {
 		if err := r.refuse(draft.Title); err != nil {
-			return learning.Reported{}, err
+			return lesson.Reported{}, err
 		}
 	}
 	for _, field := range [][2]string{{"title", draft.Title}, {"domain", draft.Domain}, {"category", draft.Category}} {
 		if err := skillrouter.CheckRequired(field[0], field[1], 1<<20); err != nil {
-			return learning.Reported{}, err
+			return lesson.Reported{}, err
 		}
 	}
 	for _, source := range draft.SourceCaseIDs {
 		if _, ok := r.lessons[source]; !ok {
-			return learning.Reported{}, skillrouter.InvalidField("source_case_ids", "names %s, which is not there", source)
+			return lesson.Reported{}, skillrouter.InvalidField("source_case_ids", "names %s, which is not there", source)
 		}
 	}
 	for _, id := range r.ids {
 		if old := r.lessons[id]; strings.EqualFold(old.Title, draft.Title) && old.Domain == draft.Domain || id == draft.ID {
 			r.occurred[id]++
-			return learning.Reported{LessonID: id, Duplicate: true, Status: "recorded"}, nil
+			return lesson.Reported{LessonID: id, Duplicate: true, Status: "recorded"}, nil
 		}
 	}
 	now := r.tick()
@@ -70,7 +71,7 @@ func (r *router) Report(_ context.Context, draft learning.LessonDraft) (learning
 	if id == "" {
 		id = fmt.Sprintf("given-%d", len(r.ids)+1)
 	}
-	lesson := learning.Lesson{
+	l := lesson.Lesson{
 		ID: id, Number: int64(len(r.ids) + 1), Type: draft.Type, Domain: draft.Domain, Category: draft.Category, Title: draft.Title,
 		Context: draft.Context, Action: draft.Action, Outcome: draft.Outcome, RootCause: draft.RootCause, Solution: draft.Solution, Body: draft.Body,
 		Alternatives: draft.Alternatives, Severity: draft.Severity, Tags: draft.Tags, SourceAgent: draft.SourceAgent, RelatedFiles: draft.RelatedFiles,
@@ -78,17 +79,17 @@ func (r *router) Report(_ context.Context, draft learning.LessonDraft) (learning
 		Project: draft.Project, Level: draft.Level, Status: draft.Status, Transferability: draft.Transferability, SourceCaseIDs: draft.SourceCaseIDs,
 		LastValidatedAt: draft.LastValidatedAt, CreatedAt: now, UpdatedAt: now, Occurrences: 1,
 	}
-	lesson.InitialConfidence, lesson.ConfidenceAt = *draft.Confidence, now
+	l.InitialConfidence, l.ConfidenceAt = *draft.Confidence, now
 	if r.rewrite != nil {
-		r.rewrite(&lesson)
+		r.rewrite(&l)
 	}
-	r.lessons[id] = lesson
+	r.lessons[id] = l
 	r.ids = append(r.ids, id)
-	return learning.Reported{LessonID: id, Status: "recorded"}, nil
+	return lesson.Reported{LessonID: id, Status: "recorded"}, nil
 }
 
-func (r *router) ReportAll(ctx context.Context, drafts []learning.LessonDraft) (learning.BulkReported, error) {
-	var out learning.BulkReported
+func (r *router) ReportAll(ctx context.Context, drafts []lesson.Draft) (lesson.BulkReported, error) {
+	var out lesson.BulkReported
 	if r.failing != nil {
 		return out, r.failing
 	}
@@ -98,12 +99,12 @@ func (r *router) ReportAll(ctx context.Context, drafts []learning.LessonDraft) (
 			out.Refused = append(out.Refused, learning.Refusal{Index: i, Field: skillrouter.FieldOf(err), Error: skillrouter.MessageOf(err)})
 			continue
 		}
-		out.Results = append(out.Results, learning.BulkOutcome{Index: i, Reported: reported})
+		out.Results = append(out.Results, lesson.BulkOutcome{Index: i, Reported: reported})
 	}
 	return out, nil
 }
 
-func (r *router) Lesson(_ context.Context, ref string) (learning.Lesson, error) {
+func (r *router) Lesson(_ context.Context, ref string) (lesson.Lesson, error) {
 	lesson, ok := r.lessons[ref]
 	if !ok {
 		return lesson, skillrouter.Errorf(skillrouter.NotFound, "there is no lesson %s", ref)
@@ -111,12 +112,12 @@ func (r *router) Lesson(_ context.Context, ref string) (learning.Lesson, error) 
 	return lesson, nil
 }
 
-func (r *router) List(_ context.Context, filter learning.LessonFilter) (learning.LessonPage, error) {
+func (r *router) List(_ context.Context, filter lesson.Filter) (lesson.Page, error) {
 	if r.failing != nil {
-		return learning.LessonPage{}, r.failing
+		return lesson.Page{}, r.failing
 	}
-	if filter.Level == "" && len(filter.Statuses) != len(learning.LessonStatuses()) {
-		return learning.LessonPage{}, skillrouter.InvalidField("status", "leaves out some")
+	if filter.Level == "" && len(filter.Statuses) != len(lesson.Statuses()) {
+		return lesson.Page{}, skillrouter.InvalidField("status", "leaves out some")
 	}
 	const page = 3 // so that there are several
 	newest := slices.Clone(r.ids)
@@ -124,7 +125,7 @@ func (r *router) List(_ context.Context, filter learning.LessonFilter) (learning
 	slices.Reverse(newest)
 	begin := 0
 	_, _ = fmt.Sscan(filter.Cursor, &begin)
-	out := learning.LessonPage{}
+	out := lesson.Page{}
 	for i := begin; i < min(begin+page, len(newest)); i++ {
 		out.Lessons = append(out.Lessons, r.lessons[newest[i]])
 	}
@@ -134,7 +135,7 @@ func (r *router) List(_ context.Context, filter learning.LessonFilter) (learning
 	return out, nil
 }
 
-func (r *router) Edit(_ context.Context, ref string, p learning.LessonPatch) (learning.Lesson, error) {
+func (r *router) Edit(_ context.Context, ref string, p lesson.Patch) (lesson.Lesson, error) {
 	r.calls["edit"]++
 	lesson := r.lessons[ref]
 	if p.Expect != nil && !p.Expect.Equal(lesson.UpdatedAt) {
@@ -180,7 +181,7 @@ func (r *router) Edit(_ context.Context, ref string, p learning.LessonPatch) (le
 	return r.put(lesson), nil
 }
 
-func (r *router) put(lesson learning.Lesson) learning.Lesson {
+func (r *router) put(lesson lesson.Lesson) lesson.Lesson {
 	lesson.UpdatedAt = r.tick()
 	if r.rewrite != nil {
 		r.rewrite(&lesson)
@@ -189,37 +190,37 @@ func (r *router) put(lesson learning.Lesson) learning.Lesson {
 	return lesson
 }
 
-func (r *router) Validate(_ context.Context, ref string, _ learning.ValidationDraft) (learning.Lesson, error) {
-	lesson := r.lessons[ref]
+func (r *router) Validate(_ context.Context, ref string, _ lesson.ValidationDraft) (lesson.Lesson, error) {
+	l := r.lessons[ref]
 	now := r.tick()
-	lesson.Status, lesson.LastValidatedAt, lesson.InitialConfidence = learning.StatusValidated, &now, 0.95
-	return r.put(lesson), nil
+	l.Status, l.LastValidatedAt, l.InitialConfidence = lesson.StatusValidated, &now, 0.95
+	return r.put(l), nil
 }
 
-func (r *router) Promote(_ context.Context, ref string, _ learning.PromotionDraft) (learning.Lesson, error) {
+func (r *router) Promote(_ context.Context, ref string, _ lesson.PromotionDraft) (lesson.Lesson, error) {
 	r.calls["promote"]++
-	lesson := r.lessons[ref]
-	lesson.Level = learning.LevelPrinciple
-	return r.put(lesson), nil
+	l := r.lessons[ref]
+	l.Level = lesson.LevelPrinciple
+	return r.put(l), nil
 }
 
-func (r *router) Retire(_ context.Context, ref string, _ learning.RetirementDraft) (learning.Lesson, error) {
+func (r *router) Retire(_ context.Context, ref string, _ lesson.RetirementDraft) (lesson.Lesson, error) {
 	r.calls["retire"]++
-	lesson := r.lessons[ref]
-	lesson.Status = learning.StatusRetired
-	return r.put(lesson), nil
+	l := r.lessons[ref]
+	l.Status = lesson.StatusRetired
+	return r.put(l), nil
 }
 
-func (r *router) Relevant(context.Context, learning.LessonQuery) (learning.LessonResults, error) {
+func (r *router) Relevant(context.Context, lesson.Query) (lesson.Results, error) {
 	r.calls["relevant"]++
 	if r.failing != nil {
-		return learning.LessonResults{}, r.failing
+		return lesson.Results{}, r.failing
 	}
-	return learning.LessonResults{Results: r.relevant()}, nil
+	return lesson.Results{Results: r.relevant()}, nil
 }
 
 // change edits a lesson as somebody else would.
-func (r *router) change(id string, by func(*learning.Lesson)) {
+func (r *router) change(id string, by func(*lesson.Lesson)) {
 	lesson := r.lessons[id]
 	by(&lesson)
 	r.put(lesson)

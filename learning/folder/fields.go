@@ -5,14 +5,14 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // field is one part of an entry that can differ between a file and the router.
 type field struct {
 	name string
 	of   func(Entry) string
-	set  func(*learning.LessonPatch, Entry) // nil: an edit cannot change it
+	set  func(*lesson.Patch, Entry) // nil: an edit cannot change it
 }
 
 // fields lists every part of an entry but its id.
@@ -20,39 +20,39 @@ func fields() []field {
 	joined := func(items []string) string { return strings.Join(items, "\x00") }
 	kept := func(items []string) *[]string { items = slices.Clone(present(items)); return &items }
 	return []field{
-		{"title", func(e Entry) string { return e.Title }, func(p *learning.LessonPatch, e Entry) { p.Title = &e.Title }},
-		{"summary", func(e Entry) string { return e.Summary }, func(p *learning.LessonPatch, e Entry) { p.Context = &e.Summary }},
-		{"body", func(e Entry) string { return e.Body }, func(p *learning.LessonPatch, e Entry) { p.Body = &e.Body }},
-		{"tags", func(e Entry) string { return joined(e.Tags) }, func(p *learning.LessonPatch, e Entry) { p.Tags = kept(e.Tags) }},
-		{"confidence", func(e Entry) string { return strconv.Itoa(e.Confidence) }, func(p *learning.LessonPatch, e Entry) {
+		{"title", func(e Entry) string { return e.Title }, func(p *lesson.Patch, e Entry) { p.Title = &e.Title }},
+		{"summary", func(e Entry) string { return e.Summary }, func(p *lesson.Patch, e Entry) { p.Context = &e.Summary }},
+		{"body", func(e Entry) string { return e.Body }, func(p *lesson.Patch, e Entry) { p.Body = &e.Body }},
+		{"tags", func(e Entry) string { return joined(e.Tags) }, func(p *lesson.Patch, e Entry) { p.Tags = kept(e.Tags) }},
+		{"confidence", func(e Entry) string { return strconv.Itoa(e.Confidence) }, func(p *lesson.Patch, e Entry) {
 			confidence := Share(e.Confidence)
 			p.Confidence = &confidence
 		}},
-		{"transferability", func(e Entry) string { return strconv.Itoa(e.Transferability) }, func(p *learning.LessonPatch, e Entry) {
+		{"transferability", func(e Entry) string { return strconv.Itoa(e.Transferability) }, func(p *lesson.Patch, e Entry) {
 			p.Transferability = &e.Transferability
 		}},
-		{"last_validated_at", func(e Entry) string { return e.LastValidatedAt }, func(p *learning.LessonPatch, e Entry) {
+		{"last_validated_at", func(e Entry) string { return e.LastValidatedAt }, func(p *lesson.Patch, e Entry) {
 			p.LastValidatedAt = e.validatedAt()
 		}},
-		{"category", func(e Entry) string { return e.Extra.Category }, func(p *learning.LessonPatch, e Entry) { p.Category = &e.Extra.Category }},
-		{"severity", func(e Entry) string { return string(e.Extra.Severity) }, func(p *learning.LessonPatch, e Entry) { p.Severity = &e.Extra.Severity }},
-		{"action_taken", func(e Entry) string { return e.Extra.Action }, func(p *learning.LessonPatch, e Entry) { p.Action = &e.Extra.Action }},
-		{"outcome", func(e Entry) string { return e.Extra.Outcome }, func(p *learning.LessonPatch, e Entry) { p.Outcome = &e.Extra.Outcome }},
-		{"root_cause", func(e Entry) string { return e.Extra.RootCause }, func(p *learning.LessonPatch, e Entry) { p.RootCause = &e.Extra.RootCause }},
-		{"solution", func(e Entry) string { return e.Extra.Solution }, func(p *learning.LessonPatch, e Entry) { p.Solution = &e.Extra.Solution }},
-		{"alternatives", func(e Entry) string { return joined(e.Extra.Alternatives) }, func(p *learning.LessonPatch, e Entry) {
+		{"category", func(e Entry) string { return e.Extra.Category }, func(p *lesson.Patch, e Entry) { p.Category = &e.Extra.Category }},
+		{"severity", func(e Entry) string { return string(e.Extra.Severity) }, func(p *lesson.Patch, e Entry) { p.Severity = &e.Extra.Severity }},
+		{"action_taken", func(e Entry) string { return e.Extra.Action }, func(p *lesson.Patch, e Entry) { p.Action = &e.Extra.Action }},
+		{"outcome", func(e Entry) string { return e.Extra.Outcome }, func(p *lesson.Patch, e Entry) { p.Outcome = &e.Extra.Outcome }},
+		{"root_cause", func(e Entry) string { return e.Extra.RootCause }, func(p *lesson.Patch, e Entry) { p.RootCause = &e.Extra.RootCause }},
+		{"solution", func(e Entry) string { return e.Extra.Solution }, func(p *lesson.Patch, e Entry) { p.Solution = &e.Extra.Solution }},
+		{"alternatives", func(e Entry) string { return joined(e.Extra.Alternatives) }, func(p *lesson.Patch, e Entry) {
 			p.Alternatives = kept(e.Extra.Alternatives)
 		}},
-		{"related_files", func(e Entry) string { return joined(e.Extra.RelatedFiles) }, func(p *learning.LessonPatch, e Entry) {
+		{"related_files", func(e Entry) string { return joined(e.Extra.RelatedFiles) }, func(p *lesson.Patch, e Entry) {
 			p.RelatedFiles = kept(e.Extra.RelatedFiles)
 		}},
-		{"related_commands", func(e Entry) string { return joined(e.Extra.RelatedCommands) }, func(p *learning.LessonPatch, e Entry) {
+		{"related_commands", func(e Entry) string { return joined(e.Extra.RelatedCommands) }, func(p *lesson.Patch, e Entry) {
 			p.RelatedCommands = kept(e.Extra.RelatedCommands)
 		}},
-		{"trigger_pattern", func(e Entry) string { return e.Extra.TriggerPattern }, func(p *learning.LessonPatch, e Entry) {
+		{"trigger_pattern", func(e Entry) string { return e.Extra.TriggerPattern }, func(p *lesson.Patch, e Entry) {
 			p.TriggerPattern = &e.Extra.TriggerPattern
 		}},
-		{"block_action", func(e Entry) string { return strconv.FormatBool(e.Extra.BlockAction) }, func(p *learning.LessonPatch, e Entry) {
+		{"block_action", func(e Entry) string { return strconv.FormatBool(e.Extra.BlockAction) }, func(p *lesson.Patch, e Entry) {
 			p.BlockAction = &e.Extra.BlockAction
 		}},
 		{"proposed", func(e Entry) string { return strconv.FormatBool(e.Extra.Proposed) }, nil},
@@ -69,7 +69,7 @@ func fields() []field {
 
 // patch is what an edit changes to make a lesson say what its file says, and
 // the fields in which they would still differ. empty tells that it changes nothing.
-func patch(file, router Entry) (p learning.LessonPatch, empty bool, left []string) {
+func patch(file, router Entry) (p lesson.Patch, empty bool, left []string) {
 	empty = true
 	for _, f := range fields() {
 		if f.of(file) == f.of(router) {

@@ -3,10 +3,13 @@
 // owns the files' format and names, how a folder and the router's lessons are
 // brought together, the shortlist before a task (preflight), the workflow guard,
 // and reading free Markdown notes. It must not know HTTP, a database or how the
-// router is found: lessons go to and come from a learning.LessonService.
+// router is found: lessons go to and come from a lesson.Service.
 package folder
 
-import "skillrouter/learning"
+import (
+	"skillrouter/learning"
+	"skillrouter/learning/lesson"
+)
 
 // Bounds of a folder.
 const (
@@ -30,8 +33,8 @@ const (
 )
 
 // places names the folder of each level.
-var places = map[learning.Level]string{
-	learning.LevelCase: "cases", learning.LevelPattern: "patterns", learning.LevelPrinciple: "principles",
+var places = map[lesson.Level]string{
+	lesson.LevelCase: "cases", lesson.LevelPattern: "patterns", lesson.LevelPrinciple: "principles",
 }
 
 // Trouble names a file, or a part of one, that was not taken, and why.
@@ -42,7 +45,7 @@ type Trouble struct {
 }
 
 // levelOf is the level whose folder has that name.
-func levelOf(place string) (learning.Level, bool) {
+func levelOf(place string) (lesson.Level, bool) {
 	for level, name := range places {
 		if name == place {
 			return level, true

@@ -15,7 +15,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // maxNesting bounds how deep front matter nests: a list below a key below
@@ -115,7 +115,7 @@ func (l *list) UnmarshalYAML(node ast.Node) error {
 // Parse reads a lesson's file. What it does not say has a default: the level of
 // the place that the file stands in, and the given domain. Errors are Invalid
 // or TooLarge and name the line or the key.
-func Parse(file []byte, place learning.Level, domain string) (Entry, error) {
+func Parse(file []byte, place lesson.Level, domain string) (Entry, error) {
 	matter, body, err := split(file)
 	if err != nil {
 		return Entry{}, err
@@ -128,8 +128,8 @@ func Parse(file []byte, place learning.Level, domain string) (Entry, error) {
 		domain = DefaultDomain
 	}
 	e := Entry{
-		ID: string(f.ID), Level: learning.Level(first(string(f.Level), string(place))),
-		Status: learning.LessonStatus(first(string(f.Status), string(learning.StatusCandidate))),
+		ID: string(f.ID), Level: lesson.Level(first(string(f.Level), string(place))),
+		Status: lesson.Status(first(string(f.Status), string(lesson.StatusCandidate))),
 		Tags:   f.Tags, SourceCaseIDs: f.SourceCaseIDs, Title: string(f.Title), Summary: string(f.Summary),
 		Extra: plain(domain), Body: body,
 	}
@@ -138,10 +138,10 @@ func Parse(file []byte, place learning.Level, domain string) (Entry, error) {
 	if date, rest, ok := strings.Cut(e.LastValidatedAt, "T"); ok && strings.Contains(rest, ":") {
 		e.LastValidatedAt = date
 	}
-	if e.Confidence, err = whole("confidence", f.Confidence, Stars(learning.DefaultConfidence)); err != nil {
+	if e.Confidence, err = whole("confidence", f.Confidence, Stars(lesson.DefaultConfidence)); err != nil {
 		return Entry{}, err
 	}
-	if e.Transferability, err = whole("transferability", f.Transferability, learning.DefaultTransferability); err != nil {
+	if e.Transferability, err = whole("transferability", f.Transferability, lesson.DefaultTransferability); err != nil {
 		return Entry{}, err
 	}
 	if e.Title == "" {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // SchemaVersion is that of index.json, as seed 001's tools write it.
@@ -45,17 +45,17 @@ type Stats struct {
 
 // Listed is a lesson in an index: seed 001's front-matter keys, and the file's path.
 type Listed struct {
-	ID              string                `json:"id"`
-	Level           learning.Level        `json:"level"`
-	Status          learning.LessonStatus `json:"status"`
-	Tags            []string              `json:"tags"`
-	Confidence      int                   `json:"confidence"`
-	Transferability int                   `json:"transferability"`
-	SourceCaseIDs   []string              `json:"source_case_ids"`
-	LastValidatedAt *string               `json:"last_validated_at"` // a date; null or nothing in others' indexes
-	Title           string                `json:"title"`
-	Summary         string                `json:"summary"`
-	Path            string                `json:"path"` // within the repository, with slashes
+	ID              string        `json:"id"`
+	Level           lesson.Level  `json:"level"`
+	Status          lesson.Status `json:"status"`
+	Tags            []string      `json:"tags"`
+	Confidence      int           `json:"confidence"`
+	Transferability int           `json:"transferability"`
+	SourceCaseIDs   []string      `json:"source_case_ids"`
+	LastValidatedAt *string       `json:"last_validated_at"` // a date; null or nothing in others' indexes
+	Title           string        `json:"title"`
+	Summary         string        `json:"summary"`
+	Path            string        `json:"path"` // within the repository, with slashes
 }
 
 // listed is what an index says of an entry.
@@ -87,7 +87,7 @@ func (d *Dir) Index(files []File, now time.Time) Index {
 	place, today := d.place(), now.UTC().Format(time.DateOnly)
 	index := Index{SchemaVersion: SchemaVersion, GeneratedAt: stamp(now), Lessons: make([]Listed, 0, len(files))}
 	index.Stats.Total = len(files)
-	levels, statuses := map[learning.Level]int{}, map[learning.LessonStatus]int{}
+	levels, statuses := map[lesson.Level]int{}, map[lesson.Status]int{}
 	for _, f := range files {
 		e := f.Entry
 		levels[e.Level]++
@@ -99,10 +99,10 @@ func (d *Dir) Index(files []File, now time.Time) Index {
 		}
 		index.Lessons = append(index.Lessons, l)
 	}
-	index.Stats.ByLevel.Case, index.Stats.ByLevel.Pattern = levels[learning.LevelCase], levels[learning.LevelPattern]
-	index.Stats.ByLevel.Principle = levels[learning.LevelPrinciple]
-	index.Stats.ByStatus.Candidate, index.Stats.ByStatus.Validated = statuses[learning.StatusCandidate], statuses[learning.StatusValidated]
-	index.Stats.ByStatus.Canonical, index.Stats.ByStatus.Retired = statuses[learning.StatusCanonical], statuses[learning.StatusRetired]
+	index.Stats.ByLevel.Case, index.Stats.ByLevel.Pattern = levels[lesson.LevelCase], levels[lesson.LevelPattern]
+	index.Stats.ByLevel.Principle = levels[lesson.LevelPrinciple]
+	index.Stats.ByStatus.Candidate, index.Stats.ByStatus.Validated = statuses[lesson.StatusCandidate], statuses[lesson.StatusValidated]
+	index.Stats.ByStatus.Canonical, index.Stats.ByStatus.Retired = statuses[lesson.StatusCanonical], statuses[lesson.StatusRetired]
 	slices.SortFunc(index.Lessons, func(a, b Listed) int {
 		return cmp.Or(cmp.Compare(rank(a.Level), rank(b.Level)), strings.Compare(a.ID, b.ID))
 	})
@@ -143,7 +143,7 @@ func readIndex(text []byte) (Index, error) {
 }
 
 // rank is a level's place among the levels, the least general first.
-func rank(level learning.Level) int { return slices.Index(learning.Levels(), level) }
+func rank(level lesson.Level) int { return slices.Index(lesson.Levels(), level) }
 
 // present is a list that JSON shows as one, also if it is empty.
 func present(items []string) []string {

@@ -9,7 +9,7 @@ import (
 	mdtext "github.com/yuin/goldmark/text"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // NotesCategory is the category of lessons that were read from notes.
@@ -17,9 +17,9 @@ const NotesCategory = "notes"
 
 // Note is a lesson that was read from free Markdown notes.
 type Note struct {
-	Line  int                  `json:"line"` // its first and last line in the file, from 1
-	Last  int                  `json:"last_line"`
-	Draft learning.LessonDraft `json:"lesson"`
+	Line  int          `json:"line"` // its first and last line in the file, from 1
+	Last  int          `json:"last_line"`
+	Draft lesson.Draft `json:"lesson"`
 }
 
 // Unread is a line of notes that is part of no lesson.

@@ -12,6 +12,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // note is a lesson that is being read.
@@ -114,7 +115,7 @@ func (n *note) text(p part) string {
 var dated = skillrouter.Lazily(`^\s*[\[(]?(\d{4}-\d{2}-\d{2})[\])]?\s*[:–—|-]?\s*|\s*[–—|-]?\s*[\[(]?(\d{4}-\d{2}-\d{2})[\])]?\s*$`)
 
 // draft makes the lesson. It is Invalid or TooLarge if the service could not take it.
-func (n *note) draft(domain string, ids map[string]int) (learning.LessonDraft, error) {
+func (n *note) draft(domain string, ids map[string]int) (lesson.Draft, error) {
 	context := n.text(partContext)
 	title := n.title
 	if bare := strings.TrimSpace(dated.ReplaceAllString(title, "")); bare != title && bare != "" {
@@ -131,9 +132,9 @@ func (n *note) draft(domain string, ids map[string]int) (learning.LessonDraft, e
 		context = joinTexts(title, context)
 		line = short
 	}
-	confidence := learning.DefaultConfidence
-	d := learning.LessonDraft{
-		Type: learning.LessonDiscovery, Domain: first(domain, n.domain(), DefaultDomain), Category: NotesCategory, Title: line, Severity: n.severity, Level: learning.LevelCase,
+	confidence := lesson.DefaultConfidence
+	d := lesson.Draft{
+		Type: learning.LessonDiscovery, Domain: first(domain, n.domain(), DefaultDomain), Category: NotesCategory, Title: line, Severity: n.severity, Level: lesson.LevelCase,
 		RootCause: n.text(partCause), Action: n.text(partAction), Outcome: n.text(partOutcome), Confidence: &confidence,
 	}
 	d.Solution = n.text(partSolution)
@@ -154,7 +155,7 @@ func (n *note) draft(domain string, ids map[string]int) (learning.LessonDraft, e
 		}
 	}
 	for _, command := range commands {
-		if command = strings.TrimSpace(command); command != "" && len(command) <= learning.MaxListItem && len(d.RelatedCommands) < learning.MaxListItems && !slices.Contains(d.RelatedCommands, command) {
+		if command = strings.TrimSpace(command); command != "" && len(command) <= lesson.MaxListItem && len(d.RelatedCommands) < lesson.MaxListItems && !slices.Contains(d.RelatedCommands, command) {
 			d.RelatedCommands = append(d.RelatedCommands, command)
 		}
 	}
@@ -175,7 +176,7 @@ func (n *note) draft(domain string, ids map[string]int) (learning.LessonDraft, e
 		name string
 		text *string
 	}{{"Context", &d.Context}, {"Cause", &d.RootCause}, {"Fix", &d.Solution}, {"Action", &d.Action}, {"Outcome", &d.Outcome}} {
-		if len(*long.text) > learning.MaxLessonText {
+		if len(*long.text) > lesson.MaxText {
 			body = append(body, long.name+":\n"+*long.text)
 			*long.text = ""
 		}
@@ -230,7 +231,7 @@ func items(text, name string, body []string) (list, rest []string) {
 	for i := range list {
 		list[i] = strings.TrimSpace(list[i])
 	}
-	if len(list) > learning.MaxListItems || slices.ContainsFunc(list, func(s string) bool { return len(s) > learning.MaxListItem }) {
+	if len(list) > lesson.MaxListItems || slices.ContainsFunc(list, func(s string) bool { return len(s) > lesson.MaxListItem }) {
 		return nil, append(body, name+":\n"+text)
 	}
 	return list, body

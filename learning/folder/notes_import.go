@@ -7,6 +7,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // NoteStep is what became, or would become, of a lesson that was read from notes.
@@ -31,7 +32,7 @@ type NotesResult struct {
 // ImportNotes takes lessons that were read from notes to the router. One that
 // is there from an earlier import is left alone; if its text differs from the
 // notes', update takes theirs. A lesson that is refused is named, and stops no other.
-func ImportNotes(ctx context.Context, service learning.LessonService, notes Notes, update, dryRun bool) (NotesResult, error) {
+func ImportNotes(ctx context.Context, service lesson.Service, notes Notes, update, dryRun bool) (NotesResult, error) {
 	result := NotesResult{DryRun: dryRun, Counts: map[Action]int{}, Steps: make([]NoteStep, len(notes.Lessons)), Unread: notes.Unread}
 	notes, cut := notes.redacted()
 	var fresh []int
@@ -105,8 +106,8 @@ func (n Notes) redacted() (clean Notes, cut []bool) {
 	return clean, cut
 }
 
-func reportNotes(ctx context.Context, service learning.LessonService, notes Notes, steps []NoteStep, batch []int) error {
-	drafts := make([]learning.LessonDraft, len(batch))
+func reportNotes(ctx context.Context, service lesson.Service, notes Notes, steps []NoteStep, batch []int) error {
+	drafts := make([]lesson.Draft, len(batch))
 	for k, i := range batch {
 		drafts[k] = notes.Lessons[i].Draft
 	}
@@ -121,8 +122,8 @@ func reportNotes(ctx context.Context, service learning.LessonService, notes Note
 		}
 		i := batch[refusal.Index]
 		step := &steps[i]
-		if draft := &notes.Lessons[i].Draft; refusal.Field == "level" && draft.Level == learning.LevelPrinciple { // for whoever is no captain
-			draft.Level = learning.LevelPattern
+		if draft := &notes.Lessons[i].Draft; refusal.Field == "level" && draft.Level == lesson.LevelPrinciple { // for whoever is no captain
+			draft.Level = lesson.LevelPattern
 			step.Notes = append(step.Notes, "it reads like a principle, which a captain would have to import")
 			lower = append(lower, i)
 			continue
@@ -151,7 +152,7 @@ func refused(refusal learning.Refusal) string {
 }
 
 // outcomeNotes is what the writer of a reported lesson should know.
-func outcomeNotes(outcome learning.BulkOutcome) []string {
+func outcomeNotes(outcome lesson.BulkOutcome) []string {
 	notes := append([]string(nil), outcome.Notes...)
 	if len(outcome.Redacted) > 0 {
 		notes = append(notes, "the router cut out secrets: "+strings.Join(outcome.Redacted, ", "))
@@ -170,7 +171,7 @@ func (step *NoteStep) failed(err error) error {
 }
 
 // notePatch is how a lesson's texts differ from a note's, secrets apart, which the router cuts out.
-func notePatch(d learning.LessonDraft, lesson learning.Lesson) (p learning.LessonPatch, differ []string) {
+func notePatch(d lesson.Draft, lesson lesson.Lesson) (p lesson.Patch, differ []string) {
 	for _, f := range []struct {
 		name, want, have string
 		set              **string

@@ -16,6 +16,7 @@ import (
 	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/folder"
+	"skillrouter/learning/lesson"
 )
 
 func notes(t testing.TB, text string) folder.Notes {
@@ -157,9 +158,9 @@ func servable(n folder.Notes) string {
 			return "id " + d.ID
 		case strings.TrimSpace(d.Title) == "" || len(d.Title) > learning.MaxTitle || strings.ContainsAny(d.Title, "\n\r"):
 			return fmt.Sprintf("title %q", d.Title)
-		case max(len(d.Context), len(d.Solution), len(d.RootCause), len(d.Action), len(d.Outcome)) > learning.MaxLessonText || len(d.Body) > learning.MaxContent:
+		case max(len(d.Context), len(d.Solution), len(d.RootCause), len(d.Action), len(d.Outcome)) > lesson.MaxText || len(d.Body) > learning.MaxContent:
 			return "text too long"
-		case len(d.Tags) > learning.MaxTags || len(d.Alternatives) > learning.MaxListItems || len(d.RelatedCommands) > learning.MaxListItems || len(d.RelatedFiles) > learning.MaxListItems:
+		case len(d.Tags) > learning.MaxTags || len(d.Alternatives) > lesson.MaxListItems || len(d.RelatedCommands) > lesson.MaxListItems || len(d.RelatedFiles) > lesson.MaxListItems:
 			return "list too long"
 		case l.Line < 1 || l.Last < l.Line:
 			return fmt.Sprintf("lines %d to %d", l.Line, l.Last)
@@ -170,7 +171,7 @@ func servable(n folder.Notes) string {
 			}
 		}
 		for _, item := range slices.Concat(d.Alternatives, d.RelatedCommands, d.RelatedFiles) {
-			if len(item) > learning.MaxListItem {
+			if len(item) > lesson.MaxListItem {
 				return "item too long"
 			}
 		}
@@ -326,19 +327,19 @@ func TestNotesWeigh(t *testing.T) {
 	for _, test := range []struct {
 		text     string
 		severity learning.Severity
-		level    learning.Level
+		level    lesson.Level
 		domain   string
 		kind     learning.LessonType
 	}{
-		{"## Docker\n\n### Never prune volumes\n\nthey are in no backup\n", learning.SeverityHigh, learning.LevelPattern, "docker", learning.LessonAntiPattern},
-		{"## Rules\n\n### CRITICAL: Do not log credentials\n\nthey stay\n", learning.SeverityCritical, learning.LevelPattern, "general", learning.LessonAntiPattern},
-		{"## Deploy Agents\n\n### Review first\n\nNON-NEGOTIABLE\n", learning.SeverityCritical, learning.LevelPrinciple, "deploy-agents", learning.LessonDiscovery},
-		{"## Secrets\n\n### Plain text in tickets\n\n**FORBIDDEN**\n", learning.SeverityCritical, learning.LevelPattern, "secrets", learning.LessonAntiPattern},
-		{"## Principles\n\n### Measure first\n\ntext\n", "", learning.LevelPrinciple, "general", learning.LessonDiscovery},
-		{"## CI\n\n### The disk was full\n\n**Symptom:** never ended\n\n```\nCRITICAL: disk full\n```\n", "", learning.LevelCase, "ci", learning.LessonFailure},
-		{"## Severity said\n\n### Never do it\n\nSeverity: low\n", learning.SeverityLow, learning.LevelPattern, "severity-said", learning.LessonAntiPattern},
-		{"# Lessons Learned\n\n## 2026-03-01 notes\n\n### Git hooks\n\ntext\n", "", learning.LevelCase, "general", learning.LessonDiscovery},
-		{"### The whole heading is a long sentence\n\ntext\n", "", learning.LevelCase, "general", learning.LessonDiscovery},
+		{"## Docker\n\n### Never prune volumes\n\nthey are in no backup\n", learning.SeverityHigh, lesson.LevelPattern, "docker", learning.LessonAntiPattern},
+		{"## Rules\n\n### CRITICAL: Do not log credentials\n\nthey stay\n", learning.SeverityCritical, lesson.LevelPattern, "general", learning.LessonAntiPattern},
+		{"## Deploy Agents\n\n### Review first\n\nNON-NEGOTIABLE\n", learning.SeverityCritical, lesson.LevelPrinciple, "deploy-agents", learning.LessonDiscovery},
+		{"## Secrets\n\n### Plain text in tickets\n\n**FORBIDDEN**\n", learning.SeverityCritical, lesson.LevelPattern, "secrets", learning.LessonAntiPattern},
+		{"## Principles\n\n### Measure first\n\ntext\n", "", lesson.LevelPrinciple, "general", learning.LessonDiscovery},
+		{"## CI\n\n### The disk was full\n\n**Symptom:** never ended\n\n```\nCRITICAL: disk full\n```\n", "", lesson.LevelCase, "ci", learning.LessonFailure},
+		{"## Severity said\n\n### Never do it\n\nSeverity: low\n", learning.SeverityLow, lesson.LevelPattern, "severity-said", learning.LessonAntiPattern},
+		{"# Lessons Learned\n\n## 2026-03-01 notes\n\n### Git hooks\n\ntext\n", "", lesson.LevelCase, "general", learning.LessonDiscovery},
+		{"### The whole heading is a long sentence\n\ntext\n", "", lesson.LevelCase, "general", learning.LessonDiscovery},
 	} {
 		n := notes(t, test.text)
 		if len(n.Lessons) != 1 {
@@ -358,13 +359,13 @@ func TestNotesWeigh(t *testing.T) {
 func TestImportNotesWithoutACaptain(t *testing.T) {
 	n := notes(t, "## Principles\n\n### Measure first\n\ntext\n\n### Then cut\n\ntext\n")
 	r := newRouter()
-	r.refuseLevel = learning.LevelPrinciple
+	r.refuseLevel = lesson.LevelPrinciple
 	result, err := folder.ImportNotes(t.Context(), r, n, false, false)
 	if err != nil || result.Counts[folder.ActionReport] != 2 || len(r.ids) != 2 || len(result.Steps[0].Notes) != 1 {
 		t.Errorf("%+v, %v", result, err)
 	}
 	for _, l := range r.lessons {
-		if l.Level != learning.LevelPattern {
+		if l.Level != lesson.LevelPattern {
 			t.Errorf("%s is a %s", l.Title, l.Level)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // What people write to say how grave a lesson is. Words in capitals are marks
@@ -23,7 +24,7 @@ var (
 // weigh reads from a note's words how grave it is ("" if they do not say), how far
 // it holds, and whether it forbids something. Its title and the headings above it
 // count; of its text, code apart, the marks in capitals.
-func (n *note) weigh(title string) (severity learning.Severity, level learning.Level, forbids bool) {
+func (n *note) weigh(title string) (severity learning.Severity, level lesson.Level, forbids bool) {
 	above := strings.Join(n.path, "\n")
 	said := strings.Join([]string{title, above, uncoded(n.text(partContext)), uncoded(n.text(partSolution)), uncoded(n.text(partPrevention))}, "\n")
 	forbids = forbidden.MatchString(title) || strings.Contains(said, "FORBIDDEN")
@@ -33,13 +34,13 @@ func (n *note) weigh(title string) (severity learning.Severity, level learning.L
 	case forbids || grave.MatchString(said):
 		severity = learning.SeverityHigh
 	}
-	level = learning.LevelCase
+	level = lesson.LevelCase
 	switch where := title + "\n" + above; {
 	case n.symptom || n.text(partCause) != "": // something that happened
 	case universal.MatchString(where) || strings.Contains(said, "NON-NEGOTIABLE"):
-		level = learning.LevelPrinciple
+		level = lesson.LevelPrinciple
 	case forbids || recurring.MatchString(where):
-		level = learning.LevelPattern
+		level = lesson.LevelPattern
 	}
 	return severity, level, forbids
 }

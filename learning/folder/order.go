@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // order puts reports in an order in which each lesson comes after those that it
 // was drawn from, and refuses those for which there is none: sources that go in
 // a circle, or that are nowhere.
-func order(steps []Step, lessons []learning.Lesson) {
+func order(steps []Step, lessons []lesson.Lesson) {
 	there := map[string]bool{} // in the router, or reported by an earlier step
 	for _, lesson := range lessons {
 		there[lesson.ID] = true

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // Direction says which side may be changed.
@@ -57,8 +57,8 @@ type Step struct {
 	Why    string   `json:"reason,omitempty"`
 	Notes  []string `json:"notes,omitempty"` // what else came of it
 
-	file   *File            // nil: there is none
-	lesson *learning.Lesson // nil: there is none
+	file   *File          // nil: there is none
+	lesson *lesson.Lesson // nil: there is none
 }
 
 // Settings are how a folder and a router are brought together.
@@ -74,7 +74,7 @@ type Settings struct {
 // when they last agreed. A change on one side is taken to the other; changes on
 // both are a conflict, unless a side is preferred. A deleted file never deletes
 // a lesson. Steps come in the order of ids.
-func Plan(scan Scan, lessons []learning.Lesson, state State, settings Settings) []Step {
+func Plan(scan Scan, lessons []lesson.Lesson, state State, settings Settings) []Step {
 	files := map[string]*File{}
 	for i := range scan.Files {
 		files[scan.Files[i].Entry.ID] = &scan.Files[i]
@@ -86,7 +86,7 @@ func Plan(scan Scan, lessons []learning.Lesson, state State, settings Settings) 
 			refusedID[trouble.ID] = true
 		}
 	}
-	known := map[string]*learning.Lesson{}
+	known := map[string]*lesson.Lesson{}
 	for i := range lessons {
 		known[lessons[i].ID] = &lessons[i]
 	}
@@ -175,7 +175,7 @@ func withoutFile(step Step, met bool, settings Settings) (Action, string) {
 		return ActionWrite, "has no file"
 	case !met:
 		return ActionLeft, "is in the router alone; export or sync takes it to the folder"
-	case step.lesson.Status == learning.StatusRetired:
+	case step.lesson.Status == lesson.StatusRetired:
 		return ActionAgreed, ""
 	case settings.Retire:
 		return ActionRetire, "its file was deleted"

@@ -11,6 +11,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // preflightPlace is where preflights are kept, within the repository.
@@ -57,13 +58,13 @@ type Preflight struct {
 
 // Match is a lesson of a shortlist.
 type Match struct {
-	ID     string                `json:"id"`
-	Level  learning.Level        `json:"level"`
-	Status learning.LessonStatus `json:"status"`
-	Title  string                `json:"title"`
-	Path   string                `json:"path"` // of its file; empty if it came from the router
-	Score  float64               `json:"score"`
-	Reason string                `json:"reason"`
+	ID     string        `json:"id"`
+	Level  lesson.Level  `json:"level"`
+	Status lesson.Status `json:"status"`
+	Title  string        `json:"title"`
+	Path   string        `json:"path"` // of its file; empty if it came from the router
+	Score  float64       `json:"score"`
+	Reason string        `json:"reason"`
 }
 
 // candidate is a lesson that may be put on a shortlist.
@@ -78,7 +79,7 @@ type candidate struct {
 // headings of a flat file of lessons that do are listed; else the latest lessons;
 // else the latest headings. It returns the shortlist, where it was
 // written to, and what stood in the way of a better source.
-func Prepare(ctx context.Context, root string, policy Policy, task string, ask learning.LessonService, now time.Time) (p Preflight, artifact string, notes []string, err error) {
+func Prepare(ctx context.Context, root string, policy Policy, task string, ask lesson.Service, now time.Time) (p Preflight, artifact string, notes []string, err error) {
 	if err := skillrouter.CheckRequired("task", task, MaxTask); err != nil {
 		return p, "", nil, err
 	}
@@ -124,7 +125,7 @@ func Prepare(ctx context.Context, root string, policy Policy, task string, ask l
 }
 
 // collect is what a shortlist is drawn from, and where it is from.
-func collect(ctx context.Context, root string, policy Policy, task string, ask learning.LessonService) (candidates []candidate, source string, notes []string) {
+func collect(ctx context.Context, root string, policy Policy, task string, ask lesson.Service) (candidates []candidate, source string, notes []string) {
 	text, err := readNamed(root, policy.Lessons.IndexPath, MaxIndex)
 	if err == nil {
 		var index Index
@@ -141,7 +142,7 @@ func collect(ctx context.Context, root string, policy Policy, task string, ask l
 	if ask == nil {
 		return nil, "", notes
 	}
-	found, err := ask.Relevant(ctx, learning.LessonQuery{Context: task, Limit: askRouter})
+	found, err := ask.Relevant(ctx, lesson.Query{Context: task, Limit: askRouter})
 	if err != nil {
 		return nil, "", append(notes, "the router was not asked: "+reason(err))
 	}
@@ -152,9 +153,9 @@ func collect(ctx context.Context, root string, policy Policy, task string, ask l
 }
 
 // latestOf are the router's newest lessons: as many as a shortlist may hold, of each level.
-func latestOf(ctx context.Context, ask learning.LessonService, selection Selection) (candidates []candidate, err error) {
-	for _, level := range learning.Levels() {
-		page, err := ask.List(ctx, learning.LessonFilter{Level: level, Limit: min(max(selection.Top, 1), learning.MaxLimit)})
+func latestOf(ctx context.Context, ask lesson.Service, selection Selection) (candidates []candidate, err error) {
+	for _, level := range lesson.Levels() {
+		page, err := ask.List(ctx, lesson.Filter{Level: level, Limit: min(max(selection.Top, 1), learning.MaxLimit)})
 		if err != nil {
 			return candidates, err
 		}
@@ -170,7 +171,7 @@ func latestOf(ctx context.Context, ask learning.LessonService, selection Selecti
 func shortlist(words []taskWord, candidates []candidate, selection Selection, now time.Time) []Match {
 	var ranked []Match
 	for _, c := range candidates {
-		if c.Status == learning.StatusRetired {
+		if c.Status == lesson.StatusRetired {
 			continue
 		}
 		if m, ok := score(words, c, now); ok {
@@ -199,7 +200,7 @@ func latestLessons(candidates []candidate, selection Selection, now time.Time) [
 	var ranked []Match
 	for _, c := range candidates {
 		m, why := rate(c, now)
-		if c.Status != learning.StatusRetired && rank(c.Level) >= 0 {
+		if c.Status != lesson.StatusRetired && rank(c.Level) >= 0 {
 			m.Score = math.Round(m.Score*1000) / 1000
 			m.Reason = "one of the latest; none fits the task; " + strings.Join(why, "; ")
 			ranked = append(ranked, m)
@@ -210,8 +211,8 @@ func latestLessons(candidates []candidate, selection Selection, now time.Time) [
 
 // choose takes the first of a ranking, of each level no more than the selection says.
 func choose(ranked []Match, selection Selection) []Match {
-	room := map[learning.Level]int{
-		learning.LevelPrinciple: selection.PrinciplesMax, learning.LevelPattern: selection.PatternsMax, learning.LevelCase: selection.CasesMax,
+	room := map[lesson.Level]int{
+		lesson.LevelPrinciple: selection.PrinciplesMax, lesson.LevelPattern: selection.PatternsMax, lesson.LevelCase: selection.CasesMax,
 	}
 	chosen := []Match{}
 	for _, m := range ranked {
@@ -253,15 +254,15 @@ func score(words []taskWord, c candidate, now time.Time) (Match, bool) {
 // rate is what a lesson scores before any word of a task, and why.
 func rate(c candidate, now time.Time) (m Match, why []string) {
 	recency, validated := 0.0, "never validated"
-	if c.LastValidatedAt != nil && c.Status != learning.StatusCandidate { // a candidate's date is the day it was first listed
+	if c.LastValidatedAt != nil && c.Status != lesson.StatusCandidate { // a candidate's date is the day it was first listed
 		if at, err := time.Parse(time.DateOnly, *c.LastValidatedAt); err == nil {
 			days := max(0, now.Sub(at).Hours()/24)
-			recency, validated = math.Exp(-learning.DecayConstant*days), fmt.Sprintf("validated %d days ago", int(days))
+			recency, validated = math.Exp(-lesson.DecayConstant*days), fmt.Sprintf("validated %d days ago", int(days))
 		}
 	}
 	// An index that another program wrote may say anything.
 	confidence, transfer := min(max(c.Confidence, 1), 5), min(max(c.Transferability, 1), 5)
-	level := float64(rank(c.Level)+1) / float64(len(learning.Levels()))
+	level := float64(rank(c.Level)+1) / float64(len(lesson.Levels()))
 	total := shareLevel*level + shareConfidence*Share(confidence) + shareTransfer*Share(transfer) + shareRecency*recency
 	return Match{
 		ID: c.ID, Level: c.Level, Status: c.Status, Title: c.Title, Path: c.Path, Score: total,
@@ -277,7 +278,7 @@ func headingMatches(root, name string, words []taskWord, top int) (fits, latest 
 	}
 	for _, h := range headings(text) {
 		m := Match{
-			ID: fmt.Sprintf("%s-%d", first(slug(h.title), "heading"), h.line), Level: learning.LevelCase, Status: learning.StatusCandidate,
+			ID: fmt.Sprintf("%s-%d", first(slug(h.title), "heading"), h.line), Level: lesson.LevelCase, Status: lesson.StatusCandidate,
 			Title: h.title, Path: fmt.Sprintf("%s#L%d", name, h.line), Reason: "latest heading; none fits the task",
 		}
 		latest = append(latest, m)

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"skillrouter"
-	"skillrouter/learning"
 	"skillrouter/learning/folder"
+	"skillrouter/learning/lesson"
 )
 
 // repo is a repository with the seed's lessons folder and their index in it.
@@ -90,9 +90,9 @@ func sameJSON(t *testing.T, a, b any) bool {
 }
 
 func TestPreflightRanking(t *testing.T) {
-	listed := func(id string, level learning.Level, tags []string, confidence, transfer int, date string) folder.Listed {
+	listed := func(id string, level lesson.Level, tags []string, confidence, transfer int, date string) folder.Listed {
 		l := folder.Listed{
-			ID: id, Level: level, Status: learning.StatusValidated, Tags: tags, Confidence: confidence, Transferability: transfer,
+			ID: id, Level: level, Status: lesson.StatusValidated, Tags: tags, Confidence: confidence, Transferability: transfer,
 			Title: "about " + id, Summary: "x", SourceCaseIDs: []string{},
 		}
 		if date != "" {
@@ -101,24 +101,24 @@ func TestPreflightRanking(t *testing.T) {
 		return l
 	}
 	redis := []string{"redis"}
-	base := listed("base", learning.LevelCase, redis, 3, 3, "2026-01-01")
+	base := listed("base", lesson.LevelCase, redis, 3, 3, "2026-01-01")
 	for _, test := range []struct {
 		name          string
 		better, worse folder.Listed
 	}{
-		{"level", listed("b", learning.LevelPrinciple, redis, 3, 3, "2026-01-01"), listed("a", learning.LevelPattern, redis, 3, 3, "2026-01-01")},
-		{"level of cases", listed("b", learning.LevelPattern, redis, 3, 3, "2026-01-01"), base},
-		{"tags", listed("z", learning.LevelCase, []string{"redis", "timeout"}, 3, 3, "2026-01-01"), base},
-		{"confidence", listed("z", learning.LevelCase, redis, 4, 3, "2026-01-01"), base},
-		{"transferability", listed("z", learning.LevelCase, redis, 3, 4, "2026-01-01"), base},
-		{"recency", listed("z", learning.LevelCase, redis, 3, 3, "2026-11-01"), base},
-		{"validated at all", base, listed("z", learning.LevelCase, redis, 3, 3, "")},
-		{"a tag before a title's word", listed("z", learning.LevelCase, redis, 3, 3, ""), func() folder.Listed {
-			l := listed("y", learning.LevelCase, nil, 3, 3, "")
+		{"level", listed("b", lesson.LevelPrinciple, redis, 3, 3, "2026-01-01"), listed("a", lesson.LevelPattern, redis, 3, 3, "2026-01-01")},
+		{"level of cases", listed("b", lesson.LevelPattern, redis, 3, 3, "2026-01-01"), base},
+		{"tags", listed("z", lesson.LevelCase, []string{"redis", "timeout"}, 3, 3, "2026-01-01"), base},
+		{"confidence", listed("z", lesson.LevelCase, redis, 4, 3, "2026-01-01"), base},
+		{"transferability", listed("z", lesson.LevelCase, redis, 3, 4, "2026-01-01"), base},
+		{"recency", listed("z", lesson.LevelCase, redis, 3, 3, "2026-11-01"), base},
+		{"validated at all", base, listed("z", lesson.LevelCase, redis, 3, 3, "")},
+		{"a tag before a title's word", listed("z", lesson.LevelCase, redis, 3, 3, ""), func() folder.Listed {
+			l := listed("y", lesson.LevelCase, nil, 3, 3, "")
 			l.Title = "redis"
 			return l
 		}()},
-		{"id where all is the same", base, listed("z", learning.LevelCase, redis, 3, 3, "2026-01-01")},
+		{"id where all is the same", base, listed("z", lesson.LevelCase, redis, 3, 3, "2026-01-01")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for _, order := range [][]folder.Listed{{test.better, test.worse}, {test.worse, test.better}} {
@@ -137,14 +137,14 @@ func TestPreflightRanking(t *testing.T) {
 func TestPreflightSelection(t *testing.T) {
 	root := t.TempDir()
 	index := folder.Index{SchemaVersion: "1.0.0"}
-	for _, level := range learning.Levels() {
+	for _, level := range lesson.Levels() {
 		for i := range 4 {
-			index.Lessons = append(index.Lessons, folder.Listed{ID: string(level) + itoa(i), Level: level, Status: learning.StatusCandidate, Tags: []string{"redis"}, Confidence: 3, Transferability: 3})
+			index.Lessons = append(index.Lessons, folder.Listed{ID: string(level) + itoa(i), Level: level, Status: lesson.StatusCandidate, Tags: []string{"redis"}, Confidence: 3, Transferability: 3})
 		}
 	}
 	index.Lessons = append(index.Lessons,
-		folder.Listed{ID: "retired", Level: learning.LevelPrinciple, Status: learning.StatusRetired, Tags: []string{"redis"}, Confidence: 5},
-		folder.Listed{ID: "other", Level: learning.LevelPrinciple, Status: learning.StatusCanonical, Tags: []string{"css"}, Confidence: 5},
+		folder.Listed{ID: "retired", Level: lesson.LevelPrinciple, Status: lesson.StatusRetired, Tags: []string{"redis"}, Confidence: 5},
+		folder.Listed{ID: "other", Level: lesson.LevelPrinciple, Status: lesson.StatusCanonical, Tags: []string{"css"}, Confidence: 5},
 		folder.Listed{ID: "odd", Level: "saga", Tags: []string{"redis"}, Confidence: 1 << 40})
 	text, _ := json.Marshal(index)
 	put(t, root, "lessons/index.json", string(text))
@@ -152,11 +152,11 @@ func TestPreflightSelection(t *testing.T) {
 	if err != nil || p.MatchCount != 5 || p.Selection != (folder.Selection{Top: 5, PrinciplesMax: 2, PatternsMax: 2, CasesMax: 2}) {
 		t.Fatalf("%v %+v", err, p)
 	}
-	levels := map[learning.Level]int{}
+	levels := map[lesson.Level]int{}
 	for _, m := range p.Matches {
 		levels[m.Level]++
 	}
-	if levels[learning.LevelPrinciple] != 2 || levels[learning.LevelPattern] != 2 || levels[learning.LevelCase] != 1 {
+	if levels[lesson.LevelPrinciple] != 2 || levels[lesson.LevelPattern] != 2 || levels[lesson.LevelCase] != 1 {
 		t.Errorf("%v", levels)
 	}
 }
@@ -164,10 +164,10 @@ func TestPreflightSelection(t *testing.T) {
 func TestPreflightAsksTheRouter(t *testing.T) {
 	root := t.TempDir()
 	r := newRouter()
-	r.relevant = func() []learning.LessonHit {
-		return []learning.LessonHit{
-			{Lesson: learning.Lesson{ID: "l1", Level: learning.LevelCase, Status: learning.StatusCandidate, Title: "wording unlike the task"}, Similarity: 0.9},
-			{Lesson: learning.Lesson{ID: "l2", Level: learning.LevelCase, Status: learning.StatusRetired, Title: "retired"}, Similarity: 1},
+	r.relevant = func() []lesson.Hit {
+		return []lesson.Hit{
+			{Lesson: lesson.Lesson{ID: "l1", Level: lesson.LevelCase, Status: lesson.StatusCandidate, Title: "wording unlike the task"}, Similarity: 0.9},
+			{Lesson: lesson.Lesson{ID: "l2", Level: lesson.LevelCase, Status: lesson.StatusRetired, Title: "retired"}, Similarity: 1},
 		}
 	}
 	p, _, notes, err := folder.Prepare(t.Context(), root, policy(t, root), "tune redis", r, noon)
@@ -303,9 +303,9 @@ func TestPreflightFallsBackToTheLatest(t *testing.T) {
 
 	// Without an index the router's latest.
 	r := newRouter()
-	r.relevant = func() []learning.LessonHit { return nil }
+	r.relevant = func() []lesson.Hit { return nil }
 	r.ids = append(r.ids, "l1")
-	r.put(learning.Lesson{ID: "l1", Level: learning.LevelCase, Status: learning.StatusCandidate, Title: "something else"})
+	r.put(lesson.Lesson{ID: "l1", Level: lesson.LevelCase, Status: lesson.StatusCandidate, Title: "something else"})
 	root = t.TempDir()
 	p, _, notes, err = folder.Prepare(t.Context(), root, policy(t, root), "refactor payments", r, noon)
 	if err != nil || len(notes) > 0 || p.Source != folder.SourceRouter || !p.FallbackUsed || p.MatchCount != 1 || p.Matches[0].ID != "l1" {

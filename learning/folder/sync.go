@@ -11,6 +11,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // Result is what became of bringing a folder and a router together.
@@ -37,7 +38,7 @@ const chunkBytes = 4 << 20
 // lesson that one side refuses is named, and stops no other. An error means
 // that the router or the folder could not be worked with; what was done until
 // then is remembered.
-func Sync(ctx context.Context, dir *Dir, service learning.LessonService, settings Settings, now time.Time) (Result, error) {
+func Sync(ctx context.Context, dir *Dir, service lesson.Service, settings Settings, now time.Time) (Result, error) {
 	state, err := dir.ReadState()
 	if err != nil {
 		return Result{}, err
@@ -98,7 +99,7 @@ func Sync(ctx context.Context, dir *Dir, service learning.LessonService, setting
 // syncing is one Sync under way.
 type syncing struct {
 	dir      *Dir
-	service  learning.LessonService
+	service  lesson.Service
 	settings Settings
 	state    State
 	files    map[string]File   // by id, as they are now
@@ -174,7 +175,7 @@ func (s *syncing) one(ctx context.Context, step *Step) error {
 	case ActionWrite:
 		err = s.write(step)
 	case ActionRetire:
-		_, err = s.service.Retire(ctx, step.lesson.ID, learning.RetirementDraft{Reason: "its file was deleted from the lessons folder"})
+		_, err = s.service.Retire(ctx, step.lesson.ID, lesson.RetirementDraft{Reason: "its file was deleted from the lessons folder"})
 	}
 	return step.failed(err)
 }
@@ -195,7 +196,7 @@ func (step *Step) failed(err error) error {
 }
 
 // agree remembers that a file and a lesson stand for each other as they are.
-func (s *syncing) agree(step *Step, lesson learning.Lesson) {
+func (s *syncing) agree(step *Step, lesson lesson.Lesson) {
 	f, ok := s.files[step.ID]
 	if !ok {
 		return
@@ -215,7 +216,7 @@ func (s *syncing) report(ctx context.Context, steps []*Step) error {
 	if len(steps) == 0 {
 		return nil
 	}
-	drafts := make([]learning.LessonDraft, len(steps))
+	drafts := make([]lesson.Draft, len(steps))
 	for i, step := range steps {
 		drafts[i] = step.file.Entry.Draft()
 		drafts[i].SourceCaseIDs = s.routerIDs(drafts[i].SourceCaseIDs)
@@ -321,9 +322,9 @@ func sameText(a, b string) bool {
 }
 
 // all lists every lesson, the retired ones too.
-func all(ctx context.Context, service learning.LessonService) ([]learning.Lesson, error) {
-	var lessons []learning.Lesson
-	filter := learning.LessonFilter{Statuses: learning.LessonStatuses(), Limit: learning.MaxLimit}
+func all(ctx context.Context, service lesson.Service) ([]lesson.Lesson, error) {
+	var lessons []lesson.Lesson
+	filter := lesson.Filter{Statuses: lesson.Statuses(), Limit: learning.MaxLimit}
 	for {
 		page, err := service.List(ctx, filter)
 		if err != nil {

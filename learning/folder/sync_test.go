@@ -20,6 +20,7 @@ import (
 	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/folder"
+	"skillrouter/learning/lesson"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -144,10 +145,10 @@ func TestSyncSeedFolder(t *testing.T) {
 	if got := b.router.ids; got[3] != "principle-reproduce-first" || got[2] != "pattern-pin-inputs" {
 		t.Errorf("reported in the order %v", got)
 	}
-	lesson := b.router.lessons["case-docker-cache"]
-	if lesson.InitialConfidence != 0.6 || lesson.Status != learning.StatusValidated || lesson.LastValidatedAt.Format(time.DateOnly) != "2026-10-02" ||
-		!strings.Contains(lesson.Body, "\n---\n\n## Fix\n\n    docker build") {
-		t.Errorf("%+v", lesson)
+	l := b.router.lessons["case-docker-cache"]
+	if l.InitialConfidence != 0.6 || l.Status != lesson.StatusValidated || l.LastValidatedAt.Format(time.DateOnly) != "2026-10-02" ||
+		!strings.Contains(l.Body, "\n---\n\n## Fix\n\n    docker build") {
+		t.Errorf("%+v", l)
 	}
 	for round := range 2 {
 		counts(t, b.sync(folder.Settings{}), tally{folder.ActionAgreed: 4})
@@ -180,7 +181,7 @@ func TestSyncThreeWay(t *testing.T) {
 	const id, name = "case-npm-lock", "cases/case-npm-lock.md"
 	inFile := func(b *bench) { b.replace(name, "Use `npm ci`.", "Use `npm ci` always.") }
 	inRouter := func(b *bench) {
-		b.router.change(id, func(l *learning.Lesson) { l.Solution = "npm ci\n\n  --no-audit" })
+		b.router.change(id, func(l *lesson.Lesson) { l.Solution = "npm ci\n\n  --no-audit" })
 	}
 	for _, test := range []struct {
 		name     string
@@ -251,7 +252,7 @@ func TestSyncDeletedFile(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	}
-	if b.router.lessons[id].Status == learning.StatusRetired {
+	if b.router.lessons[id].Status == lesson.StatusRetired {
 		t.Error("retired unasked")
 	}
 	if got := step(t, b.sync(folder.Settings{Direction: folder.ToFolder}), id); got.Action != folder.ActionWrite || !strings.Contains(b.read(name), "npm ci") {
@@ -287,7 +288,7 @@ func TestSyncBrokenFileIsNotDeleted(t *testing.T) {
 func TestExportToEmptyFolderAndBack(t *testing.T) {
 	b := newBench(t, true)
 	b.sync(folder.Settings{})
-	b.router.change("case-npm-lock", func(l *learning.Lesson) {
+	b.router.change("case-npm-lock", func(l *lesson.Lesson) {
 		l.Type, l.Domain, l.Severity = learning.LessonAntiPattern, "web", learning.SeverityCritical
 		l.RelatedCommands, l.BlockAction, l.TriggerPattern = []string{"npm install"}, true, `^npm install\b`
 		l.Alternatives, l.Body, l.InitialConfidence = []string{"npm ci", "pnpm i --frozen-lockfile"}, "\r\ntext\r\n", 0.83
@@ -314,7 +315,7 @@ func TestExportToEmptyFolderAndBack(t *testing.T) {
 
 func TestSyncWhatTheRouterChanges(t *testing.T) {
 	b := newBench(t, true)
-	b.router.rewrite = func(l *learning.Lesson) { l.Body = strings.ReplaceAll(l.Body, "npm ci", "[redacted: token]") }
+	b.router.rewrite = func(l *lesson.Lesson) { l.Body = strings.ReplaceAll(l.Body, "npm ci", "[redacted: token]") }
 	b.sync(folder.Settings{})
 	counts(t, b.sync(folder.Settings{}), tally{folder.ActionAgreed: 4})
 	if !strings.Contains(b.read("cases/case-npm-lock.md"), "npm ci") {
@@ -358,9 +359,9 @@ func TestEditCannotChangeEverything(t *testing.T) {
 	if got.Action != folder.ActionEdit || !strings.Contains(notes, "2 independent cases") || !strings.Contains(notes, "level") {
 		t.Errorf("%+v", got)
 	}
-	lesson := b.router.lessons["case-npm-lock"]
-	if lesson.Status != learning.StatusValidated || lesson.Level != learning.LevelCase || lesson.InitialConfidence != 0.6 {
-		t.Errorf("%s %s %g", lesson.Status, lesson.Level, lesson.InitialConfidence)
+	l := b.router.lessons["case-npm-lock"]
+	if l.Status != lesson.StatusValidated || l.Level != lesson.LevelCase || l.InitialConfidence != 0.6 {
+		t.Errorf("%s %s %g", l.Status, l.Level, l.InitialConfidence)
 	}
 	if again := step(t, b.sync(folder.Settings{}), "case-npm-lock"); len(again.Notes) == 0 {
 		t.Errorf("what is left is not said again: %+v", again)
@@ -369,7 +370,7 @@ func TestEditCannotChangeEverything(t *testing.T) {
 		t.Error("a file's change of level drew a pattern")
 	}
 	b.replace("patterns/pattern-pin-inputs.md", "level: pattern", "level: principle")
-	if b.sync(folder.Settings{}); b.router.lessons["pattern-pin-inputs"].Level != learning.LevelPrinciple {
+	if b.sync(folder.Settings{}); b.router.lessons["pattern-pin-inputs"].Level != lesson.LevelPrinciple {
 		t.Error("not promoted")
 	}
 	b.replace(name, "status: validated", "status: retired")
@@ -384,7 +385,7 @@ func TestEditCannotChangeEverything(t *testing.T) {
 func TestPromotionMovesTheFile(t *testing.T) {
 	b := newBench(t, true)
 	b.sync(folder.Settings{})
-	b.router.change("case-npm-lock", func(l *learning.Lesson) { l.Level = learning.LevelPattern })
+	b.router.change("case-npm-lock", func(l *lesson.Lesson) { l.Level = lesson.LevelPattern })
 	got := step(t, b.sync(folder.Settings{}), "case-npm-lock")
 	if got.Path != "patterns/case-npm-lock.md" || !strings.Contains(b.read(got.Path), "level: pattern") {
 		t.Errorf("%+v", got)
@@ -555,7 +556,7 @@ func TestSyncSettles(t *testing.T) {
 				b.write(path, b.read(path)+filled(lines()).Draw(rt, "text"))
 			}
 			if rapid.Bool().Draw(rt, "router") {
-				b.router.change(id, func(l *learning.Lesson) { l.Context = filled(lines()).Draw(rt, "context") })
+				b.router.change(id, func(l *lesson.Lesson) { l.Context = filled(lines()).Draw(rt, "context") })
 			}
 		}
 		b.sync(folder.Settings{Prefer: prefer})

@@ -6,16 +6,16 @@ import (
 	"testing"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 )
 
 // AnsweredWorld is knowledge and what is learned from its use.
 type AnsweredWorld struct {
-	Knowledge learning.KnowledgeService
-	Answered  learning.AnswerService
+	Knowledge knowledge.Service
+	Answered  knowledge.AnswerService
 }
 
-// RunAnswered runs the contract of learning.AnswerService. open gives an empty
+// RunAnswered runs the contract of knowledge.AnswerService. open gives an empty
 // place whose calls are made as an agent or captain that may act as anyone.
 func RunAnswered(t *testing.T, open func(t *testing.T) (context.Context, AnsweredWorld)) {
 	for name, run := range map[string]func(t *testing.T, ctx context.Context, w AnsweredWorld){
@@ -34,14 +34,14 @@ func RunAnswered(t *testing.T, open func(t *testing.T) (context.Context, Answere
 
 func storeEntry(t *testing.T, ctx context.Context, w AnsweredWorld, title, content string) string {
 	t.Helper()
-	stored, err := w.Knowledge.Store(ctx, learning.KnowledgeDraft{Category: "c", Title: title, Content: content})
+	stored, err := w.Knowledge.Store(ctx, knowledge.Draft{Category: "c", Title: title, Content: content})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return stored.ID
 }
 
-func searchFor(t *testing.T, ctx context.Context, w AnsweredWorld, q learning.KnowledgeQuery) []learning.KnowledgeHit {
+func searchFor(t *testing.T, ctx context.Context, w AnsweredWorld, q knowledge.Query) []knowledge.Hit {
 	t.Helper()
 	q.Explain = true
 	found, err := w.Knowledge.Search(ctx, q)
@@ -53,7 +53,7 @@ func searchFor(t *testing.T, ctx context.Context, w AnsweredWorld, q learning.Kn
 
 func use(t *testing.T, ctx context.Context, w AnsweredWorld, id, agent, question string, helpful bool) {
 	t.Helper()
-	if _, err := w.Answered.Answered(ctx, id, learning.AnswerDraft{Query: question, AgentID: agent, Helpful: &helpful}); err != nil {
+	if _, err := w.Answered.Answered(ctx, id, knowledge.AnswerDraft{Query: question, AgentID: agent, Helpful: &helpful}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -64,13 +64,13 @@ func answeredFinds(t *testing.T, ctx context.Context, w AnsweredWorld) {
 	const question = "browser shows a red padlock warning"
 	use(t, ctx, w, id, "a", question, true)
 	for _, q := range []string{question, "red padlock warning in the browser"} {
-		hits := searchFor(t, ctx, w, learning.KnowledgeQuery{Query: q})
+		hits := searchFor(t, ctx, w, knowledge.Query{Query: q})
 		at := -1
 		for i, h := range hits {
 			sum := 0.0
 			for _, r := range h.Why {
 				sum += r.Weight
-				if r.Lane == learning.LaneUsed && h.ID == id {
+				if r.Lane == knowledge.LaneUsed && h.ID == id {
 					at = i
 				}
 			}
@@ -82,10 +82,10 @@ func answeredFinds(t *testing.T, ctx context.Context, w AnsweredWorld) {
 			t.Errorf("%q does not find it: %+v", q, hits)
 		}
 	}
-	if hits := searchFor(t, ctx, w, learning.KnowledgeQuery{Query: question, Category: "other"}); len(hits) != 0 {
+	if hits := searchFor(t, ctx, w, knowledge.Query{Query: question, Category: "other"}); len(hits) != 0 {
 		t.Errorf("in another category it is found: %+v", hits)
 	}
-	if hits := searchFor(t, ctx, w, learning.KnowledgeQuery{Query: "wholly different matter"}); len(hits) != 0 {
+	if hits := searchFor(t, ctx, w, knowledge.Query{Query: "wholly different matter"}); len(hits) != 0 {
 		t.Errorf("another question finds %+v", hits)
 	}
 }
@@ -100,18 +100,18 @@ func answeredUnlearns(t *testing.T, ctx context.Context, w AnsweredWorld) {
 	}
 	use(t, ctx, w, id, "a", "red padlock", false)
 	use(t, ctx, w, id, "b", "red padlock", false)
-	if hits := searchFor(t, ctx, w, learning.KnowledgeQuery{Query: "red padlock"}); len(hits) != 0 {
+	if hits := searchFor(t, ctx, w, knowledge.Query{Query: "red padlock"}); len(hits) != 0 {
 		t.Errorf("not helpful, and found: %+v", hits)
 	}
 	use(t, ctx, w, id, "c", "padlock red", true)
 	use(t, ctx, w, id, "a", "padlock red", true)
-	if hits := searchFor(t, ctx, w, learning.KnowledgeQuery{Query: "red padlock"}); len(hits) != 1 {
+	if hits := searchFor(t, ctx, w, knowledge.Query{Query: "red padlock"}); len(hits) != 1 {
 		t.Errorf("two against one: %+v", hits)
 	}
 	if gone, err := w.Answered.Unlearn(ctx, id); err != nil || gone.Deleted != 3 {
 		t.Errorf("%+v, %v", gone, err)
 	}
-	if hits := searchFor(t, ctx, w, learning.KnowledgeQuery{Query: "red padlock"}); len(hits) != 0 {
+	if hits := searchFor(t, ctx, w, knowledge.Query{Query: "red padlock"}); len(hits) != 0 {
 		t.Errorf("taken back, and found: %+v", hits)
 	}
 }
@@ -125,10 +125,10 @@ func answeredBounds(t *testing.T, ctx context.Context, w AnsweredWorld) {
 	use(t, ctx, w, evil, "mallory", "how do I reset the queue lock", true)
 	use(t, ctx, w, evil, "mallory", "how do I reset the queue lock", true)
 	list, err := w.Answered.Questions(ctx, evil)
-	if err != nil || list.Count != learning.MaxAnswersByAgent {
+	if err != nil || list.Count != knowledge.MaxAnswersByAgent {
 		t.Errorf("%d voices of one agent are kept, %v", list.Count, err)
 	}
-	hits := searchFor(t, ctx, w, learning.KnowledgeQuery{Query: "how do I reset the queue lock"})
+	hits := searchFor(t, ctx, w, knowledge.Query{Query: "how do I reset the queue lock"})
 	if len(hits) != 2 || hits[0].ID != right || hits[1].RelevanceScore > hits[0].RelevanceScore/2+1e-9 {
 		t.Errorf("one agent promotes its entry: %+v", hits)
 	}
@@ -143,22 +143,22 @@ func answeredGoes(t *testing.T, ctx context.Context, w AnsweredWorld) {
 	if list, err := w.Answered.Questions(ctx, id); err != nil || list.Count != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if hits := searchFor(t, ctx, w, learning.KnowledgeQuery{Query: "red padlock"}); len(hits) != 0 {
+	if hits := searchFor(t, ctx, w, knowledge.Query{Query: "red padlock"}); len(hits) != 0 {
 		t.Errorf("deleted, and found: %+v", hits)
 	}
 }
 
 func answeredRefuses(t *testing.T, ctx context.Context, w AnsweredWorld) {
 	for _, question := range []string{"red padlock", "x", ""} { // of the last two nothing could be learned
-		if _, err := w.Answered.Answered(ctx, "none", learning.AnswerDraft{Query: question}); skillrouter.CodeOf(err) != skillrouter.NotFound {
+		if _, err := w.Answered.Answered(ctx, "none", knowledge.AnswerDraft{Query: question}); skillrouter.CodeOf(err) != skillrouter.NotFound {
 			t.Errorf("no such entry: %v", err)
 		}
 	}
 	id := storeEntry(t, ctx, w, "Rotate certificates", "certbot renew")
-	if _, err := w.Answered.Answered(ctx, id, learning.AnswerDraft{Query: "a\x00b"}); skillrouter.CodeOf(err) != skillrouter.Invalid {
+	if _, err := w.Answered.Answered(ctx, id, knowledge.AnswerDraft{Query: "a\x00b"}); skillrouter.CodeOf(err) != skillrouter.Invalid {
 		t.Errorf("broken letters: %v", err)
 	}
-	if got, err := w.Answered.Answered(ctx, id, learning.AnswerDraft{}); err != nil || got.Learned {
+	if got, err := w.Answered.Answered(ctx, id, knowledge.AnswerDraft{}); err != nil || got.Learned {
 		t.Errorf("without a question: %+v, %v", got, err)
 	}
 }

@@ -9,17 +9,18 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
 )
 
-func happened(agent, title string) learning.EpisodeDraft {
-	return learning.EpisodeDraft{AgentID: agent, EventType: learning.EventAction, Title: title, Content: title + ", in detail"}
+func happened(agent, title string) episode.Draft {
+	return episode.Draft{AgentID: agent, EventType: episode.EventAction, Title: title, Content: title + ", in detail"}
 }
 
 // RunEpisodes runs the contract of EpisodeService.
-func RunEpisodes(t *testing.T, open func(t *testing.T) learning.EpisodeService) {
+func RunEpisodes(t *testing.T, open func(t *testing.T) episode.Service) {
 	for _, test := range []struct {
 		name string
-		run  func(t *testing.T, e learning.EpisodeService)
+		run  func(t *testing.T, e episode.Service)
 	}{
 		{"a recorded episode reads back", recordsBack},
 		{"an agent stays in its session", sessions},
@@ -32,68 +33,68 @@ func RunEpisodes(t *testing.T, open func(t *testing.T) learning.EpisodeService) 
 	}
 }
 
-func recordsBack(t *testing.T, e learning.EpisodeService) {
+func recordsBack(t *testing.T, e episode.Service) {
 	ctx := caller(t)
 	importance := 0.9
-	d := learning.EpisodeDraft{
-		SessionID: "s-1", AgentID: "captain", EventType: learning.EventDecision, Title: "Chose SQLite", Content: "One file.\n\nNo server.",
+	d := episode.Draft{
+		SessionID: "s-1", AgentID: "captain", EventType: episode.EventDecision, Title: "Chose SQLite", Content: "One file.\n\nNo server.",
 		Project: "mss", Importance: &importance,
 	}
-	got := must[learning.Episode](t)(e.Record(ctx, d))
-	want := learning.Episode{
+	got := must[episode.Episode](t)(e.Record(ctx, d))
+	want := episode.Episode{
 		ID: got.ID, Number: got.Number, SessionID: "s-1", AgentID: "captain", Persona: learning.DefaultPersona, EventType: d.EventType, Title: d.Title, Content: d.Content,
 		Project: d.Project, Importance: 0.9, CreatedAt: got.CreatedAt,
 	}
 	if diff := cmp.Diff(want, got); diff != "" || got.ID == "" || got.Number < 1 || got.CreatedAt.IsZero() {
 		t.Errorf("recorded %+v: %s", got, diff)
 	}
-	if diff := cmp.Diff([]learning.Episode{want}, must[[]learning.Episode](t)(e.Recent(ctx, learning.EpisodeFilter{}))); diff != "" {
+	if diff := cmp.Diff([]episode.Episode{want}, must[[]episode.Episode](t)(e.Recent(ctx, episode.Filter{}))); diff != "" {
 		t.Error(diff)
 	}
 	zero := 0.0
 	unimportant := happened("captain", "Nothing much")
 	unimportant.Importance = &zero
-	if got := must[learning.Episode](t)(e.Record(ctx, unimportant)); got.Importance != 0 {
+	if got := must[episode.Episode](t)(e.Record(ctx, unimportant)); got.Importance != 0 {
 		t.Errorf("importance 0 became %g", got.Importance)
 	}
-	if got := must[learning.Episode](t)(e.Record(ctx, happened("captain", "Something"))); got.Importance != learning.DefaultImportance {
+	if got := must[episode.Episode](t)(e.Record(ctx, happened("captain", "Something"))); got.Importance != episode.DefaultImportance {
 		t.Errorf("importance = %g, want the default", got.Importance)
 	}
 }
 
-func sessions(t *testing.T, e learning.EpisodeService) {
+func sessions(t *testing.T, e episode.Service) {
 	ctx := caller(t)
-	first := must[learning.Episode](t)(e.Record(ctx, happened("builder", "one")))
+	first := must[episode.Episode](t)(e.Record(ctx, happened("builder", "one")))
 	if first.SessionID == "" || !strings.Contains(first.SessionID, "builder") {
 		t.Errorf("session %q does not tell whose it is", first.SessionID)
 	}
-	if second := must[learning.Episode](t)(e.Record(ctx, happened("builder", "two"))); second.SessionID != first.SessionID {
+	if second := must[episode.Episode](t)(e.Record(ctx, happened("builder", "two"))); second.SessionID != first.SessionID {
 		t.Errorf("the second episode is in session %q, the first in %q", second.SessionID, first.SessionID)
 	}
-	if other := must[learning.Episode](t)(e.Record(ctx, happened("tester", "three"))); other.SessionID == first.SessionID {
+	if other := must[episode.Episode](t)(e.Record(ctx, happened("tester", "three"))); other.SessionID == first.SessionID {
 		t.Error("two agents share a session that neither named")
 	}
-	if nobody := must[learning.Episode](t)(e.Record(ctx, happened("", "four"))); nobody.SessionID == "" {
+	if nobody := must[episode.Episode](t)(e.Record(ctx, happened("", "four"))); nobody.SessionID == "" {
 		t.Error("an episode of nobody in particular has no session")
 	}
 	named := happened("builder", "five")
 	named.SessionID = "night shift"
-	must[learning.Episode](t)(e.Record(ctx, named))
+	must[episode.Episode](t)(e.Record(ctx, named))
 	current := happened("builder", "six")
-	current.SessionID = learning.CurrentSession
-	if got := must[learning.Episode](t)(e.Record(ctx, current)); got.SessionID != "night shift" {
+	current.SessionID = episode.CurrentSession
+	if got := must[episode.Episode](t)(e.Record(ctx, current)); got.SessionID != "night shift" {
 		t.Errorf("after a named session the next episode is in %q", got.SessionID)
 	}
-	got := must[[]learning.Episode](t)(e.Recent(ctx, learning.EpisodeFilter{SessionID: learning.CurrentSession, AgentID: "builder"}))
+	got := must[[]episode.Episode](t)(e.Recent(ctx, episode.Filter{SessionID: episode.CurrentSession, AgentID: "builder"}))
 	if diff := cmp.Diff([]string{"six", "five"}, titles(got)); diff != "" {
 		t.Errorf("the current session: %s", diff)
 	}
-	if got := must[[]learning.Episode](t)(e.Recent(ctx, learning.EpisodeFilter{SessionID: learning.CurrentSession, AgentID: "stranger"})); len(got) > 0 {
+	if got := must[[]episode.Episode](t)(e.Recent(ctx, episode.Filter{SessionID: episode.CurrentSession, AgentID: "stranger"})); len(got) > 0 {
 		t.Errorf("an agent without a session has %v", titles(got))
 	}
 }
 
-func titles(episodes []learning.Episode) []string {
+func titles(episodes []episode.Episode) []string {
 	out := []string{}
 	for _, e := range episodes {
 		out = append(out, e.Title)
@@ -101,19 +102,19 @@ func titles(episodes []learning.Episode) []string {
 	return out
 }
 
-func recent(t *testing.T, e learning.EpisodeService) {
+func recent(t *testing.T, e episode.Service) {
 	ctx := caller(t)
-	if got := must[[]learning.Episode](t)(e.Recent(ctx, learning.EpisodeFilter{})); got == nil || len(got) > 0 {
+	if got := must[[]episode.Episode](t)(e.Recent(ctx, episode.Filter{})); got == nil || len(got) > 0 {
 		t.Errorf("recent of nothing = %v, want an empty list", got)
 	}
-	var all []learning.Episode
-	for i, d := range []learning.EpisodeDraft{
+	var all []episode.Episode
+	for i, d := range []episode.Draft{
 		{AgentID: "a", SessionID: "s1", Project: "p", EventType: "action", Title: "0", Content: "c"},
 		{AgentID: "a", SessionID: "s1", Project: "q", EventType: "error", Title: "1", Content: "c"},
 		{AgentID: "b", SessionID: "s2", Project: "p", EventType: "error", Title: "2", Content: "c"},
 		{AgentID: "b", SessionID: "s1", Project: "q", EventType: "outcome", Title: "3", Content: "c"},
 	} {
-		all = append(all, must[learning.Episode](t)(e.Record(ctx, d)))
+		all = append(all, must[episode.Episode](t)(e.Record(ctx, d)))
 		if i > 0 && all[i].Number <= all[i-1].Number {
 			t.Errorf("number %d follows %d", all[i].Number, all[i-1].Number)
 		}
@@ -121,23 +122,23 @@ func recent(t *testing.T, e learning.EpisodeService) {
 	last := all[3].CreatedAt
 	for _, test := range []struct {
 		name   string
-		filter learning.EpisodeFilter
+		filter episode.Filter
 		want   string
 	}{
-		{"all", learning.EpisodeFilter{}, "3 2 1 0"},
-		{"limit", learning.EpisodeFilter{Limit: 2}, "3 2"},
-		{"session", learning.EpisodeFilter{SessionID: "s1"}, "3 1 0"},
-		{"agent", learning.EpisodeFilter{AgentID: "b"}, "3 2"},
-		{"project", learning.EpisodeFilter{Project: "p"}, "2 0"},
-		{"type", learning.EpisodeFilter{EventType: "error"}, "2 1"},
-		{"several", learning.EpisodeFilter{EventType: "error", AgentID: "a"}, "1"},
-		{"since the end", learning.EpisodeFilter{Since: last.Add(time.Hour)}, ""},
-		{"since before", learning.EpisodeFilter{Since: last.Add(-time.Hour)}, "3 2 1 0"},
-		{"until before", learning.EpisodeFilter{Until: last.Add(-time.Hour)}, ""},
-		{"until after", learning.EpisodeFilter{Until: last.Add(time.Hour)}, "3 2 1 0"},
+		{"all", episode.Filter{}, "3 2 1 0"},
+		{"limit", episode.Filter{Limit: 2}, "3 2"},
+		{"session", episode.Filter{SessionID: "s1"}, "3 1 0"},
+		{"agent", episode.Filter{AgentID: "b"}, "3 2"},
+		{"project", episode.Filter{Project: "p"}, "2 0"},
+		{"type", episode.Filter{EventType: "error"}, "2 1"},
+		{"several", episode.Filter{EventType: "error", AgentID: "a"}, "1"},
+		{"since the end", episode.Filter{Since: last.Add(time.Hour)}, ""},
+		{"since before", episode.Filter{Since: last.Add(-time.Hour)}, "3 2 1 0"},
+		{"until before", episode.Filter{Until: last.Add(-time.Hour)}, ""},
+		{"until after", episode.Filter{Until: last.Add(time.Hour)}, "3 2 1 0"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := must[[]learning.Episode](t)(e.Recent(ctx, test.filter))
+			got := must[[]episode.Episode](t)(e.Recent(ctx, test.filter))
 			if s := strings.Join(titles(got), " "); s != test.want {
 				t.Errorf("got %q, want %q", s, test.want)
 			}
@@ -145,27 +146,27 @@ func recent(t *testing.T, e learning.EpisodeService) {
 	}
 }
 
-func searchesEpisodes(t *testing.T, e learning.EpisodeService) {
+func searchesEpisodes(t *testing.T, e episode.Service) {
 	ctx := caller(t)
-	for _, d := range []learning.EpisodeDraft{
+	for _, d := range []episode.Draft{
 		{AgentID: "a", Project: "p", EventType: "error", Title: "Migration failed", Content: "goose said dirty schema"},
 		{AgentID: "b", Project: "q", EventType: "outcome", Title: "Migration done", Content: "all schemas at version 3"},
 		{AgentID: "b", Project: "q", EventType: "action", Title: "Lunch", Content: "noodles"},
 	} {
-		must[learning.Episode](t)(e.Record(ctx, d))
+		must[episode.Episode](t)(e.Record(ctx, d))
 	}
 	for _, test := range []struct {
-		query learning.EpisodeQuery
+		query episode.Query
 		want  string
 	}{
-		{learning.EpisodeQuery{Query: "dirty schema migration"}, "Migration failed|Migration done"},
-		{learning.EpisodeQuery{Query: "migration", Project: "q"}, "Migration done"},
-		{learning.EpisodeQuery{Query: "migration", AgentID: "a"}, "Migration failed"},
-		{learning.EpisodeQuery{Query: "migration", EventType: "outcome"}, "Migration done"},
-		{learning.EpisodeQuery{Query: "dirty schema migration", Limit: 1}, "Migration failed"},
-		{learning.EpisodeQuery{Query: "nothing of the kind happened zzz"}, ""},
+		{episode.Query{Query: "dirty schema migration"}, "Migration failed|Migration done"},
+		{episode.Query{Query: "migration", Project: "q"}, "Migration done"},
+		{episode.Query{Query: "migration", AgentID: "a"}, "Migration failed"},
+		{episode.Query{Query: "migration", EventType: "outcome"}, "Migration done"},
+		{episode.Query{Query: "dirty schema migration", Limit: 1}, "Migration failed"},
+		{episode.Query{Query: "nothing of the kind happened zzz"}, ""},
 	} {
-		r := must[learning.EpisodeResults](t)(e.Search(ctx, test.query))
+		r := must[episode.Results](t)(e.Search(ctx, test.query))
 		found := []string{}
 		for _, hit := range r.Results {
 			found = append(found, hit.Title)
@@ -177,40 +178,40 @@ func searchesEpisodes(t *testing.T, e learning.EpisodeService) {
 			t.Errorf("%+v finds %q, want %q", test.query, got, test.want)
 		}
 	}
-	r := must[learning.EpisodeResults](t)(e.Search(ctx, learning.EpisodeQuery{Query: "noodles", Explain: true}))
+	r := must[episode.Results](t)(e.Search(ctx, episode.Query{Query: "noodles", Explain: true}))
 	if r.Count != 1 || len(r.Results[0].Why) == 0 {
 		t.Errorf("not explained: %+v", r)
 	}
 }
 
-func redactsEpisodes(t *testing.T, e learning.EpisodeService) {
+func redactsEpisodes(t *testing.T, e episode.Service) {
 	d := happened("a", "Logged in with password=hunter2x")
 	d.Content = "Authorization: Bearer 9f8e7d6c5b4a39281706"
-	got := must[learning.Episode](t)(e.Record(caller(t), d))
+	got := must[episode.Episode](t)(e.Record(caller(t), d))
 	if strings.Contains(got.Title, "hunter2x") || strings.Contains(got.Content, "9f8e7d6c") {
 		t.Errorf("stored %q, %q", got.Title, got.Content)
 	}
 }
 
-func refusesEpisodes(t *testing.T, e learning.EpisodeService) {
+func refusesEpisodes(t *testing.T, e episode.Service) {
 	ctx := caller(t)
 	long := strings.Repeat("x", learning.MaxContent+1)
 	for _, test := range []struct {
 		name, field string
 		code        skillrouter.Code
-		change      func(d *learning.EpisodeDraft)
+		change      func(d *episode.Draft)
 	}{
-		{"no type", "event_type", skillrouter.Invalid, func(d *learning.EpisodeDraft) { d.EventType = "" }},
-		{"unknown type", "event_type", skillrouter.Invalid, func(d *learning.EpisodeDraft) { d.EventType = "Action" }},
-		{"no title", "title", skillrouter.Invalid, func(d *learning.EpisodeDraft) { d.Title = " " }},
-		{"no content", "content", skillrouter.Invalid, func(d *learning.EpisodeDraft) { d.Content = "" }},
-		{"long title", "title", skillrouter.TooLarge, func(d *learning.EpisodeDraft) { d.Title = long[:learning.MaxTitle+1] }},
-		{"long content", "content", skillrouter.TooLarge, func(d *learning.EpisodeDraft) { d.Content = long }},
-		{"importance over 1", "importance", skillrouter.Invalid, func(d *learning.EpisodeDraft) { d.Importance = ptr(1.01) }},
-		{"importance below 0", "importance", skillrouter.Invalid, func(d *learning.EpisodeDraft) { d.Importance = ptr(-0.01) }},
-		{"long session", "session_id", skillrouter.Invalid, func(d *learning.EpisodeDraft) { d.SessionID = long[:skillrouter.MaxName+1] }},
-		{"long project", "project", skillrouter.Invalid, func(d *learning.EpisodeDraft) { d.Project = long[:skillrouter.MaxName+1] }},
-		{"agent that is none", "agent_id", skillrouter.Invalid, func(d *learning.EpisodeDraft) { d.AgentID = "a/b" }},
+		{"no type", "event_type", skillrouter.Invalid, func(d *episode.Draft) { d.EventType = "" }},
+		{"unknown type", "event_type", skillrouter.Invalid, func(d *episode.Draft) { d.EventType = "Action" }},
+		{"no title", "title", skillrouter.Invalid, func(d *episode.Draft) { d.Title = " " }},
+		{"no content", "content", skillrouter.Invalid, func(d *episode.Draft) { d.Content = "" }},
+		{"long title", "title", skillrouter.TooLarge, func(d *episode.Draft) { d.Title = long[:learning.MaxTitle+1] }},
+		{"long content", "content", skillrouter.TooLarge, func(d *episode.Draft) { d.Content = long }},
+		{"importance over 1", "importance", skillrouter.Invalid, func(d *episode.Draft) { d.Importance = ptr(1.01) }},
+		{"importance below 0", "importance", skillrouter.Invalid, func(d *episode.Draft) { d.Importance = ptr(-0.01) }},
+		{"long session", "session_id", skillrouter.Invalid, func(d *episode.Draft) { d.SessionID = long[:skillrouter.MaxName+1] }},
+		{"long project", "project", skillrouter.Invalid, func(d *episode.Draft) { d.Project = long[:skillrouter.MaxName+1] }},
+		{"agent that is none", "agent_id", skillrouter.Invalid, func(d *episode.Draft) { d.AgentID = "a/b" }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d := happened("a", "Fine")
@@ -221,21 +222,21 @@ func refusesEpisodes(t *testing.T, e learning.EpisodeService) {
 	}
 	for _, test := range []struct {
 		name, field string
-		filter      learning.EpisodeFilter
+		filter      episode.Filter
 	}{
-		{"limit", "limit", learning.EpisodeFilter{Limit: learning.MaxLimit + 1}},
-		{"type", "event_type", learning.EpisodeFilter{EventType: "mood"}},
-		{"agent", "agent_id", learning.EpisodeFilter{AgentID: "a b"}},
-		{"span", "until", learning.EpisodeFilter{Since: time.Unix(2000, 0), Until: time.Unix(1000, 0)}},
+		{"limit", "limit", episode.Filter{Limit: learning.MaxLimit + 1}},
+		{"type", "event_type", episode.Filter{EventType: "mood"}},
+		{"agent", "agent_id", episode.Filter{AgentID: "a b"}},
+		{"span", "until", episode.Filter{Since: time.Unix(2000, 0), Until: time.Unix(1000, 0)}},
 	} {
 		t.Run("recent by "+test.name, func(t *testing.T) {
 			_, err := e.Recent(ctx, test.filter)
 			refused(t, err, skillrouter.Invalid, test.field)
 		})
 	}
-	_, err := e.Search(ctx, learning.EpisodeQuery{Query: ""})
+	_, err := e.Search(ctx, episode.Query{Query: ""})
 	refused(t, err, skillrouter.Invalid, "query")
-	if got := must[[]learning.Episode](t)(e.Recent(ctx, learning.EpisodeFilter{})); len(got) > 0 {
+	if got := must[[]episode.Episode](t)(e.Recent(ctx, episode.Filter{})); len(got) > 0 {
 		t.Errorf("a refused episode was recorded: %v", titles(got))
 	}
 }

@@ -10,15 +10,18 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/lesson"
 )
 
 // RunExperience runs the contract of ExperienceService. open must give one on
 // an empty database, which takes calls as skillrouter.Open, and the
 // EpisodeService of the same database.
-func RunExperience(t *testing.T, open func(t *testing.T) (learning.ExperienceService, learning.EpisodeService)) {
+func RunExperience(t *testing.T, open func(t *testing.T) (experience.Service, episode.Service)) {
 	for _, test := range []struct {
 		name string
-		run  func(t *testing.T, x learning.ExperienceService)
+		run  func(t *testing.T, x experience.Service)
 	}{
 		{"an experience reads back", experienceReadsBack},
 		{"its scores are those of the seed", experienceScores},
@@ -46,33 +49,33 @@ func RunExperience(t *testing.T, open func(t *testing.T) (learning.ExperienceSer
 }
 
 // did is an experience of a type that went so.
-func did(operation string, outcome learning.Result) learning.ExperienceDraft {
-	return learning.ExperienceDraft{OperationType: operation, Outcome: outcome}
+func did(operation string, outcome learning.Result) experience.Draft {
+	return experience.Draft{OperationType: operation, Outcome: outcome}
 }
 
-func recorded(t *testing.T, x learning.ExperienceService, drafts ...learning.ExperienceDraft) (numbers []int64) {
+func recorded(t *testing.T, x experience.Service, drafts ...experience.Draft) (numbers []int64) {
 	t.Helper()
 	for _, d := range drafts {
-		numbers = append(numbers, must[learning.Recorded](t)(x.Record(caller(t), d)).EpisodeID)
+		numbers = append(numbers, must[experience.Recorded](t)(x.Record(caller(t), d)).EpisodeID)
 	}
 	return numbers
 }
 
-func experienceReadsBack(t *testing.T, x learning.ExperienceService) {
+func experienceReadsBack(t *testing.T, x experience.Service) {
 	ctx := caller(t)
 	quality, duration := 0.85, int64(1200)
-	draft := learning.ExperienceDraft{
+	draft := experience.Draft{
 		OperationType: "build", ServerName: "neurogenesis", Outcome: learning.ResultSuccess,
-		Problem:  &learning.ExperienceProblem{Query: "build <the> server & client", Constraints: map[string]any{"max": 3.5, "deep": map[string]any{"a": []any{"b", nil, true}}}},
-		Solution: &learning.ExperienceSolution{Tool: "make", Params: map[string]any{"target": "all"}, Approach: "incremental"},
-		Metadata: &learning.ExperienceMetadata{Environment: "linux", Dependencies: []string{"go"}, Triggers: []string{"push", "tag"}},
+		Problem:  &experience.Problem{Query: "build <the> server & client", Constraints: map[string]any{"max": 3.5, "deep": map[string]any{"a": []any{"b", nil, true}}}},
+		Solution: &experience.Solution{Tool: "make", Params: map[string]any{"target": "all"}, Approach: "incremental"},
+		Metadata: &experience.Metadata{Environment: "linux", Dependencies: []string{"go"}, Triggers: []string{"push", "tag"}},
 		Notes:    "went\nwell", QualityScore: &quality, DurationMS: &duration, AgentID: "builder", Project: "mss",
 	}
-	r := must[learning.Recorded](t)(x.Record(ctx, draft))
+	r := must[experience.Recorded](t)(x.Record(ctx, draft))
 	if r.EpisodeID <= 0 || !r.Recorded || len(r.Redacted) > 0 {
 		t.Fatalf("recorded %+v", r)
 	}
-	got := must[learning.Experience](t)(x.Experience(ctx, r.EpisodeID))
+	got := must[experience.Experience](t)(x.Experience(ctx, r.EpisodeID))
 	if got.EpisodeID == "" || got.Timestamp <= 0 || got.Utility != r.Utility {
 		t.Errorf("read back %+v", got)
 	}
@@ -96,7 +99,7 @@ func experienceReadsBack(t *testing.T, x learning.ExperienceService) {
 		*got.QualityScore != quality || *got.DurationMS != duration || got.AgentID != "builder" || got.Project != "mss" {
 		t.Errorf("read back %+v", got)
 	}
-	bare := must[learning.Experience](t)(x.Experience(ctx, recorded(t, x, did("deploy", learning.ResultPartial))[0]))
+	bare := must[experience.Experience](t)(x.Experience(ctx, recorded(t, x, did("deploy", learning.ResultPartial))[0]))
 	if bare.Problem != nil || bare.Solution != nil || bare.Metadata != nil || bare.QualityScore != nil || bare.DurationMS != nil {
 		t.Errorf("what was not said is there: %+v", bare)
 	}
@@ -107,26 +110,26 @@ func same(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
 // experienceScores goes by hand through what seed 003's formulas give, in the
 // order of recording; ln and e to the power were computed elsewhere.
-func experienceScores(t *testing.T, x learning.ExperienceService) {
+func experienceScores(t *testing.T, x experience.Service) {
 	q := func(v float64) *float64 { return &v }
-	ask := func(query string) *learning.ExperienceProblem { return &learning.ExperienceProblem{Query: query} }
+	ask := func(query string) *experience.Problem { return &experience.Problem{Query: query} }
 	for i, step := range []struct {
-		draft                                   learning.ExperienceDraft
+		draft                                   experience.Draft
 		novelty, effectiveness, generality, sum float64
 	}{
-		{learning.ExperienceDraft{OperationType: "a", Outcome: "success", Problem: ask("p")}, 1, 1, 0.5, 0.9},
-		{learning.ExperienceDraft{OperationType: "a", Outcome: "success", Problem: ask("p")}, 0.1, 1, 0.569314718055994, 0.643862943611199},
-		{learning.ExperienceDraft{OperationType: "a", Outcome: "partial", Problem: ask("r")}, 1, 0.5, 0.609861228866811, 0.671972245773362},
-		{learning.ExperienceDraft{OperationType: "a", Outcome: "failure", Problem: ask("r"), QualityScore: q(0.5)}, 2.0 / 3, 0.2, 0.638629436111989, 0.427725887222398},
-		{learning.ExperienceDraft{OperationType: "b", Outcome: "success", QualityScore: q(0)}, 1, 0.6, 0.5, 0.7},
+		{experience.Draft{OperationType: "a", Outcome: "success", Problem: ask("p")}, 1, 1, 0.5, 0.9},
+		{experience.Draft{OperationType: "a", Outcome: "success", Problem: ask("p")}, 0.1, 1, 0.569314718055994, 0.643862943611199},
+		{experience.Draft{OperationType: "a", Outcome: "partial", Problem: ask("r")}, 1, 0.5, 0.609861228866811, 0.671972245773362},
+		{experience.Draft{OperationType: "a", Outcome: "failure", Problem: ask("r"), QualityScore: q(0.5)}, 2.0 / 3, 0.2, 0.638629436111989, 0.427725887222398},
+		{experience.Draft{OperationType: "b", Outcome: "success", QualityScore: q(0)}, 1, 0.6, 0.5, 0.7},
 		{
-			learning.ExperienceDraft{OperationType: "a", Outcome: "success", QualityScore: q(0.85), Problem: ask("p"), Metadata: &learning.ExperienceMetadata{
+			experience.Draft{OperationType: "a", Outcome: "success", QualityScore: q(0.85), Problem: ask("p"), Metadata: &experience.Metadata{
 				Dependencies: []string{"x", "y", "z", "w"}, Triggers: []string{"t"},
 			}}, 0.5, 0.94, 0.410943791243410, 0.702188758248682,
 		},
 	} {
 		number := recorded(t, x, step.draft)[0]
-		got := must[learning.Experience](t)(x.Experience(caller(t), number))
+		got := must[experience.Experience](t)(x.Experience(caller(t), number))
 		if !same(got.Novelty, step.novelty) || !same(got.Effectiveness, step.effectiveness) || !same(got.Generalizability, step.generality) || !same(got.Utility, step.sum) {
 			t.Errorf("%d: novelty %v, effectiveness %v, generalizability %v, utility %v; want %v, %v, %v, %v", i,
 				got.Novelty, got.Effectiveness, got.Generalizability, got.Utility, step.novelty, step.effectiveness, step.generality, step.sum)
@@ -134,27 +137,27 @@ func experienceScores(t *testing.T, x learning.ExperienceService) {
 	}
 }
 
-func recallsExperiences(t *testing.T, x learning.ExperienceService) {
+func recallsExperiences(t *testing.T, x experience.Service) {
 	ctx := caller(t)
-	if got := must[learning.Recall](t)(x.Recall(ctx, learning.ExperienceFilter{})); got.Episodes == nil || got.Count != 0 || got.AverageUtility != 0 {
+	if got := must[experience.Recall](t)(x.Recall(ctx, experience.Filter{})); got.Episodes == nil || got.Count != 0 || got.AverageUtility != 0 {
 		t.Errorf("recall of nothing: %+v", got)
 	}
 	n := recorded(t, x, did("a", "success"), did("b", "failure"), did("a", "failure"), did("a", "success"), did("A", "partial"))
 	for _, test := range []struct {
 		name   string
-		filter learning.ExperienceFilter
+		filter experience.Filter
 		want   []int64
 	}{
-		{"all", learning.ExperienceFilter{}, []int64{n[4], n[3], n[2], n[1], n[0]}},
-		{"a page", learning.ExperienceFilter{Limit: 2, Offset: 1}, []int64{n[3], n[2]}},
-		{"past the end", learning.ExperienceFilter{Offset: 5}, nil},
-		{"type", learning.ExperienceFilter{OperationType: "a"}, []int64{n[3], n[2], n[0]}},
-		{"outcome", learning.ExperienceFilter{Outcome: "failure"}, []int64{n[2], n[1]}},
-		{"both", learning.ExperienceFilter{OperationType: "a", Outcome: "success"}, []int64{n[3], n[0]}},
-		{"unknown type", learning.ExperienceFilter{OperationType: "z"}, nil},
+		{"all", experience.Filter{}, []int64{n[4], n[3], n[2], n[1], n[0]}},
+		{"a page", experience.Filter{Limit: 2, Offset: 1}, []int64{n[3], n[2]}},
+		{"past the end", experience.Filter{Offset: 5}, nil},
+		{"type", experience.Filter{OperationType: "a"}, []int64{n[3], n[2], n[0]}},
+		{"outcome", experience.Filter{Outcome: "failure"}, []int64{n[2], n[1]}},
+		{"both", experience.Filter{OperationType: "a", Outcome: "success"}, []int64{n[3], n[0]}},
+		{"unknown type", experience.Filter{OperationType: "z"}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := must[learning.Recall](t)(x.Recall(ctx, test.filter))
+			got := must[experience.Recall](t)(x.Recall(ctx, test.filter))
 			var numbers []int64
 			sum := 0.0
 			for _, e := range got.Episodes {
@@ -168,135 +171,135 @@ func recallsExperiences(t *testing.T, x learning.ExperienceService) {
 	}
 }
 
-func patternEmerges(t *testing.T, x learning.ExperienceService) {
+func patternEmerges(t *testing.T, x experience.Service) {
 	ctx := caller(t)
 	for i := range 2 {
-		if r := must[learning.Recorded](t)(x.Record(ctx, did("build", learning.ResultSuccess))); len(r.Patterns) > 0 {
+		if r := must[experience.Recorded](t)(x.Record(ctx, did("build", learning.ResultSuccess))); len(r.Patterns) > 0 {
 			t.Fatalf("experience %d triggered %v", i, r.Patterns)
 		}
 	}
-	r := must[learning.Recorded](t)(x.Record(ctx, did("build", learning.ResultSuccess)))
+	r := must[experience.Recorded](t)(x.Record(ctx, did("build", learning.ResultSuccess)))
 	if len(r.Patterns) != 1 || !strings.Contains(r.Patterns[0], "build") {
 		t.Fatalf("the third triggered %v", r.Patterns)
 	}
-	recall := must[learning.Recall](t)(x.Recall(ctx, learning.ExperienceFilter{OperationType: "build"}))
+	recall := must[experience.Recall](t)(x.Recall(ctx, experience.Filter{OperationType: "build"}))
 	if len(recall.Patterns) != 1 {
 		t.Fatalf("recalled with %+v", recall.Patterns)
 	}
 	p := recall.Patterns[0]
-	if p.Type != learning.PatternSuccess || p.Frequency != 3 || len(p.EpisodeIDs) != 3 || p.TimesApplied != 0 || p.LastValidated != p.LastSeen || p.Status != learning.PatternEmerging {
+	if p.Type != lesson.PatternSuccess || p.Frequency != 3 || len(p.EpisodeIDs) != 3 || p.TimesApplied != 0 || p.LastValidated != p.LastSeen || p.Status != lesson.PatternEmerging {
 		t.Errorf("the pattern is %+v", p)
 	}
 	// The three are of now, up to the seconds that the test takes.
 	if math.Abs(p.Weight-1.3862943611) > 1e-4 || !same(p.InitialConfidence, 0.8) || p.DecayConstant != 0.01 || math.Abs(p.CurrentConfidence-0.8) > 1e-4 {
 		t.Errorf("its figures are %+v", p)
 	}
-	if got := must[learning.ExperiencePattern](t)(x.Pattern(ctx, p.Number)); got.PatternID != p.PatternID || got.Description != r.Patterns[0] {
+	if got := must[experience.Pattern](t)(x.Pattern(ctx, p.Number)); got.PatternID != p.PatternID || got.Description != r.Patterns[0] {
 		t.Errorf("by its number it is %+v", got)
 	}
 	recorded(t, x, did("build", learning.ResultSuccess))
-	list := must[learning.ExperiencePatterns](t)(x.Patterns(ctx, learning.PatternFilter{Type: learning.PatternSuccess})).Patterns
+	list := must[experience.Patterns](t)(x.Patterns(ctx, lesson.PatternFilter{Type: lesson.PatternSuccess})).Patterns
 	if len(list) != 1 || list[0].Frequency != 4 || len(list[0].EpisodeIDs) != 4 {
 		t.Errorf("after the fourth: %+v", list)
 	}
-	if list := must[learning.ExperiencePatterns](t)(x.Patterns(ctx, learning.PatternFilter{Type: learning.PatternFailure})).Patterns; list == nil || len(list) > 0 {
+	if list := must[experience.Patterns](t)(x.Patterns(ctx, lesson.PatternFilter{Type: lesson.PatternFailure})).Patterns; list == nil || len(list) > 0 {
 		t.Errorf("patterns of failure: %+v", list)
 	}
 }
 
-func failuresAreNoPattern(t *testing.T, x learning.ExperienceService) {
+func failuresAreNoPattern(t *testing.T, x experience.Service) {
 	for range 5 {
-		if r := must[learning.Recorded](t)(x.Record(caller(t), did("deploy", learning.ResultFailure))); len(r.Patterns) > 0 {
+		if r := must[experience.Recorded](t)(x.Record(caller(t), did("deploy", learning.ResultFailure))); len(r.Patterns) > 0 {
 			t.Errorf("a success rate of 0 has no weight, and triggered %v", r.Patterns)
 		}
 	}
 	for range 2 { // two of seven: ln 8 · 2/7 = 0.594
 		recorded(t, x, did("deploy", learning.ResultSuccess))
 	}
-	list := must[learning.ExperiencePatterns](t)(x.Patterns(caller(t), learning.PatternFilter{})).Patterns
-	if len(list) != 1 || list[0].Type != learning.PatternFailure || math.Abs(list[0].Weight-0.5941261547) > 1e-4 {
+	list := must[experience.Patterns](t)(x.Patterns(caller(t), lesson.PatternFilter{})).Patterns
+	if len(list) != 1 || list[0].Type != lesson.PatternFailure || math.Abs(list[0].Weight-0.5941261547) > 1e-4 {
 		t.Errorf("patterns: %+v", list)
 	}
 }
 
 // isEpisode records experiences and finds them among the episodes of seed 004.
-func isEpisode(t *testing.T, x learning.ExperienceService, e learning.EpisodeService) {
+func isEpisode(t *testing.T, x experience.Service, e episode.Service) {
 	ctx := caller(t)
-	must[learning.Episode](t)(e.Record(ctx, happened("builder", "Compiled the kernel")))
+	must[episode.Episode](t)(e.Record(ctx, happened("builder", "Compiled the kernel")))
 	draft := did("verify", learning.ResultFailure)
-	draft.Problem, draft.Solution = &learning.ExperienceProblem{Query: "certificate of zephyr expired"}, &learning.ExperienceSolution{Approach: "renew it"}
+	draft.Problem, draft.Solution = &experience.Problem{Query: "certificate of zephyr expired"}, &experience.Solution{Approach: "renew it"}
 	draft.AgentID = "builder"
 	number := recorded(t, x, draft)[0]
-	found := must[learning.EpisodeResults](t)(e.Search(ctx, learning.EpisodeQuery{Query: "zephyr certificate"}))
-	if found.Count != 1 || found.Results[0].Number != number || found.Results[0].EventType != learning.EventError || found.Results[0].AgentID != "builder" {
+	found := must[episode.Results](t)(e.Search(ctx, episode.Query{Query: "zephyr certificate"}))
+	if found.Count != 1 || found.Results[0].Number != number || found.Results[0].EventType != episode.EventError || found.Results[0].AgentID != "builder" {
 		t.Errorf("found %+v", found.Results)
 	}
-	recent := must[[]learning.Episode](t)(e.Recent(ctx, learning.EpisodeFilter{}))
+	recent := must[[]episode.Episode](t)(e.Recent(ctx, episode.Filter{}))
 	if len(recent) != 2 || !strings.Contains(recent[0].Title, "zephyr") || !strings.Contains(recent[0].Content, "renew it") || recent[0].SessionID != recent[1].SessionID {
 		t.Errorf("recent: %+v", recent)
 	}
-	if all := must[learning.Recall](t)(x.Recall(ctx, learning.ExperienceFilter{})); all.Count != 1 {
+	if all := must[experience.Recall](t)(x.Recall(ctx, experience.Filter{})); all.Count != 1 {
 		t.Errorf("the episode without an outcome is an experience: %+v", all)
 	}
 	_, err := x.Experience(ctx, recent[1].Number)
 	refused(t, err, skillrouter.NotFound, "")
 }
 
-func learnsLesson(t *testing.T, x learning.ExperienceService) {
+func learnsLesson(t *testing.T, x experience.Service) {
 	ctx := caller(t)
 	there := did("build", "success")
-	there.ServerName, there.Metadata = "forge", &learning.ExperienceMetadata{Environment: "ci"}
+	there.ServerName, there.Metadata = "forge", &experience.Metadata{Environment: "ci"}
 	n := recorded(t, x, did("build", "success"), there, did("test", "failure"))
 	total := 0.0
 	for _, number := range n {
-		total += must[learning.Experience](t)(x.Experience(ctx, number)).Utility
+		total += must[experience.Experience](t)(x.Experience(ctx, number)).Utility
 	}
-	draft := learning.LearnDraft{Description: "Cold caches", EpisodeIDs: append([]int64{n[0], 999_999}, n...), Statement: "Warm the cache before a build"}
-	got := must[learning.Learned](t)(x.Learn(ctx, draft))
+	draft := experience.LearnDraft{Description: "Cold caches", EpisodeIDs: append([]int64{n[0], 999_999}, n...), Statement: "Warm the cache before a build"}
+	got := must[experience.Learned](t)(x.Learn(ctx, draft))
 	want := 0.4 + 0.3*2/3 + 0.1*1.3862943611198906 + 0.2*total/3
 	if got.LessonNumber <= 0 || !got.Created || got.PatternID == nil || !same(got.InitialConfidence, want) {
 		t.Fatalf("learned %+v, want a confidence of %v", got, want)
 	}
-	lesson := must[learning.ApplicableLesson](t)(x.Lesson(ctx, got.LessonNumber))
-	if lesson.Statement != draft.Statement || *lesson.PatternID != *got.PatternID || lesson.TimesApplied != 0 || lesson.DeprecatedAt != nil || lesson.CreatedAt <= 0 {
-		t.Errorf("the lesson is %+v", lesson)
+	l := must[experience.ApplicableLesson](t)(x.Lesson(ctx, got.LessonNumber))
+	if l.Statement != draft.Statement || *l.PatternID != *got.PatternID || l.TimesApplied != 0 || l.DeprecatedAt != nil || l.CreatedAt <= 0 {
+		t.Errorf("the lesson is %+v", l)
 	}
-	if diff := cmp.Diff([]string{"server:forge", "env:ci", "operation:build", "operation:test"}, lesson.Contexts); diff != "" {
+	if diff := cmp.Diff([]string{"server:forge", "env:ci", "operation:build", "operation:test"}, l.Contexts); diff != "" {
 		t.Errorf("its contexts: %s", diff)
 	}
-	pattern := must[learning.ExperiencePattern](t)(x.Pattern(ctx, *got.PatternID))
-	if pattern.Description != "Cold caches" || pattern.Type != learning.PatternSuccess || pattern.Frequency != 3 || len(pattern.EpisodeIDs) != 3 {
+	pattern := must[experience.Pattern](t)(x.Pattern(ctx, *got.PatternID))
+	if pattern.Description != "Cold caches" || pattern.Type != lesson.PatternSuccess || pattern.Frequency != 3 || len(pattern.EpisodeIDs) != 3 {
 		t.Errorf("its pattern is %+v", pattern)
 	}
-	page := must[learning.ExperienceLessons](t)(x.Lessons(ctx, learning.LessonFilter{}))
+	page := must[experience.Lessons](t)(x.Lessons(ctx, lesson.Filter{}))
 	if page.Count != 1 || page.Lessons[0].Number != got.LessonNumber {
 		t.Errorf("the lessons are %+v", page)
 	}
 }
 
-func learnsOnce(t *testing.T, x learning.ExperienceService) {
+func learnsOnce(t *testing.T, x experience.Service) {
 	ctx := caller(t)
 	n := recorded(t, x, did("build", "success"), did("build", "success"), did("build", "success"), did("build", "failure"))
-	draft := learning.LearnDraft{Description: "what a compiler breaks", EpisodeIDs: n[:3], Statement: "Pin the compiler"}
-	first := must[learning.Learned](t)(x.Learn(ctx, draft))
+	draft := experience.LearnDraft{Description: "what a compiler breaks", EpisodeIDs: n[:3], Statement: "Pin the compiler"}
+	first := must[experience.Learned](t)(x.Learn(ctx, draft))
 	draft.EpisodeIDs = n
-	second := must[learning.Learned](t)(x.Learn(ctx, draft))
+	second := must[experience.Learned](t)(x.Learn(ctx, draft))
 	if second.Created || second.LessonNumber != first.LessonNumber || *second.PatternID != *first.PatternID {
 		t.Errorf("learned again as %+v, first as %+v", second, first)
 	}
-	if p := must[learning.ExperiencePattern](t)(x.Pattern(ctx, *first.PatternID)); p.Frequency != 4 || p.Description != draft.Description {
+	if p := must[experience.Pattern](t)(x.Pattern(ctx, *first.PatternID)); p.Frequency != 4 || p.Description != draft.Description {
 		t.Errorf("the pattern was seen %d times", p.Frequency)
 	}
-	if page := must[learning.ExperienceLessons](t)(x.Lessons(ctx, learning.LessonFilter{})); page.Count != 1 {
+	if page := must[experience.Lessons](t)(x.Lessons(ctx, lesson.Filter{})); page.Count != 1 {
 		t.Errorf("lessons: %+v", page)
 	}
 }
 
-func appliesLesson(t *testing.T, x learning.ExperienceService) {
+func appliesLesson(t *testing.T, x experience.Service) {
 	ctx := caller(t)
 	n := recorded(t, x, did("a", "failure"), did("a", "failure"), did("a", "failure"))
-	learned := must[learning.Learned](t)(x.Learn(ctx, learning.LearnDraft{Description: "d", EpisodeIDs: n, Statement: "s"}))
-	first := must[learning.Applied](t)(x.Apply(ctx, learned.LessonNumber, learning.ApplicationDraft{Outcome: "success"}))
+	learned := must[experience.Learned](t)(x.Learn(ctx, experience.LearnDraft{Description: "d", EpisodeIDs: n, Statement: "s"}))
+	first := must[lesson.Applied](t)(x.Apply(ctx, learned.LessonNumber, lesson.ApplicationDraft{Outcome: "success"}))
 	if !first.Applied || first.LessonNumber != learned.LessonNumber || first.TotalApplications != 1 || first.SuccessRate != 1 || math.Abs(first.PreviousConfidence-learned.InitialConfidence) > 1e-4 {
 		t.Errorf("applied %+v", first)
 	}
@@ -304,44 +307,44 @@ func appliesLesson(t *testing.T, x learning.ExperienceService) {
 	if want := min(0.95, prior*first.PreviousConfidence+(1-prior)*1); !same(first.NewConfidence, want) {
 		t.Errorf("the confidence is %v, want %v", first.NewConfidence, want)
 	}
-	second := must[learning.Applied](t)(x.Apply(ctx, learned.LessonNumber, learning.ApplicationDraft{Outcome: "failure", Notes: "no"}))
+	second := must[lesson.Applied](t)(x.Apply(ctx, learned.LessonNumber, lesson.ApplicationDraft{Outcome: "failure", Notes: "no"}))
 	prior = 1 - math.Log(3)/5
 	if want := prior*second.PreviousConfidence + (1-prior)*0.7*0.5; !same(second.NewConfidence, want) || second.SuccessRate != 0.5 {
 		t.Errorf("the confidence is %v, want %v: %+v", second.NewConfidence, want, second)
 	}
-	lesson := must[learning.ApplicableLesson](t)(x.Lesson(ctx, learned.LessonNumber))
+	lesson := must[experience.ApplicableLesson](t)(x.Lesson(ctx, learned.LessonNumber))
 	if lesson.TimesApplied != 2 || lesson.TimesSucceeded != 1 || math.Abs(lesson.CurrentConfidence-second.NewConfidence) > 1e-4 {
 		t.Errorf("the lesson is %+v", lesson)
 	}
 }
 
-func appliesInContext(t *testing.T, x learning.ExperienceService) {
+func appliesInContext(t *testing.T, x experience.Service) {
 	ctx := caller(t)
 	learn := func(operation, statement string, outcome learning.Result) int64 {
 		n := recorded(t, x, did(operation, outcome), did(operation, outcome), did(operation, outcome))
-		return must[learning.Learned](t)(x.Learn(ctx, learning.LearnDraft{Description: statement, EpisodeIDs: n, Statement: statement})).LessonNumber
+		return must[experience.Learned](t)(x.Learn(ctx, experience.LearnDraft{Description: statement, EpisodeIDs: n, Statement: statement})).LessonNumber
 	}
 	build, deploy := learn("Build", "Builds want a clean tree", "success"), learn("deploy", "Deploys fail on Fridays", "failure")
 	for _, test := range []struct {
 		name  string
-		query learning.ApplicableQuery
+		query experience.ApplicableQuery
 		want  []int64
 	}{
-		{"everywhere", learning.ApplicableQuery{}, []int64{build, deploy}},
-		{"by type", learning.ApplicableQuery{OperationType: "build"}, []int64{build}},
-		{"by a text of the context", learning.ApplicableQuery{Context: map[string]any{"doing": "then Operation:DEPLOY", "score": 3.0}}, []int64{deploy}},
-		{"by a name in the context", learning.ApplicableQuery{Context: map[string]any{"deploy": true}}, []int64{deploy}},
-		{"by a kind of context, whatever its name", learning.ApplicableQuery{Context: map[string]any{"Operation": "paint"}}, []int64{build, deploy}},
-		{"by both", learning.ApplicableQuery{OperationType: "build", Context: map[string]any{"then": []any{"operation:build"}}}, []int64{build}},
-		{"by both, of which one does not hold", learning.ApplicableQuery{OperationType: "build", Context: map[string]any{"server": "x"}}, nil},
-		{"in a context of nothing", learning.ApplicableQuery{Context: map[string]any{}}, nil},
-		{"by its statement", learning.ApplicableQuery{OperationType: "fridays"}, []int64{deploy}},
-		{"by confidence", learning.ApplicableQuery{MinConfidence: 0.75}, []int64{build}},
-		{"one", learning.ApplicableQuery{Limit: 1}, []int64{build}},
-		{"nowhere", learning.ApplicableQuery{OperationType: "paint"}, nil},
+		{"everywhere", experience.ApplicableQuery{}, []int64{build, deploy}},
+		{"by type", experience.ApplicableQuery{OperationType: "build"}, []int64{build}},
+		{"by a text of the context", experience.ApplicableQuery{Context: map[string]any{"doing": "then Operation:DEPLOY", "score": 3.0}}, []int64{deploy}},
+		{"by a name in the context", experience.ApplicableQuery{Context: map[string]any{"deploy": true}}, []int64{deploy}},
+		{"by a kind of context, whatever its name", experience.ApplicableQuery{Context: map[string]any{"Operation": "paint"}}, []int64{build, deploy}},
+		{"by both", experience.ApplicableQuery{OperationType: "build", Context: map[string]any{"then": []any{"operation:build"}}}, []int64{build}},
+		{"by both, of which one does not hold", experience.ApplicableQuery{OperationType: "build", Context: map[string]any{"server": "x"}}, nil},
+		{"in a context of nothing", experience.ApplicableQuery{Context: map[string]any{}}, nil},
+		{"by its statement", experience.ApplicableQuery{OperationType: "fridays"}, []int64{deploy}},
+		{"by confidence", experience.ApplicableQuery{MinConfidence: 0.75}, []int64{build}},
+		{"one", experience.ApplicableQuery{Limit: 1}, []int64{build}},
+		{"nowhere", experience.ApplicableQuery{OperationType: "paint"}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := must[learning.Applicable](t)(x.Applicable(ctx, test.query))
+			got := must[experience.Applicable](t)(x.Applicable(ctx, test.query))
 			var numbers []int64
 			for _, l := range got.Lessons {
 				numbers = append(numbers, l.Number)
@@ -355,35 +358,35 @@ func appliesInContext(t *testing.T, x learning.ExperienceService) {
 			}
 		})
 	}
-	if s := must[learning.Applicable](t)(x.Applicable(ctx, learning.ApplicableQuery{Limit: 1})).Summary; s.High != 1 || s.Medium != 1 || s.Low != 0 {
+	if s := must[experience.Applicable](t)(x.Applicable(ctx, experience.ApplicableQuery{Limit: 1})).Summary; s.High != 1 || s.Medium != 1 || s.Low != 0 {
 		t.Errorf("the summary is %+v", s)
 	}
 }
 
-func countsExperiences(t *testing.T, x learning.ExperienceService) {
+func countsExperiences(t *testing.T, x experience.Service) {
 	ctx := caller(t)
-	if got := must[learning.ExperienceStats](t)(x.Stats(ctx)); got != (learning.ExperienceStats{}) {
+	if got := must[experience.Stats](t)(x.Stats(ctx)); got != (experience.Stats{}) {
 		t.Errorf("of nothing: %+v", got)
 	}
 	n := recorded(t, x, did("a", "success"), did("a", "success"), did("a", "success"), did("b", "failure"))
-	must[learning.Learned](t)(x.Learn(ctx, learning.LearnDraft{Description: "what it showed", EpisodeIDs: n[:3], Statement: "s"}))
+	must[experience.Learned](t)(x.Learn(ctx, experience.LearnDraft{Description: "what it showed", EpisodeIDs: n[:3], Statement: "s"}))
 	total := 0.0
 	for _, number := range n {
-		total += must[learning.Experience](t)(x.Experience(ctx, number)).Utility
+		total += must[experience.Experience](t)(x.Experience(ctx, number)).Utility
 	}
-	got := must[learning.ExperienceStats](t)(x.Stats(ctx))
+	got := must[experience.Stats](t)(x.Stats(ctx))
 	if got.Episodes != 4 || got.Patterns != 2 || got.Lessons != 1 || got.HighConfidenceLessons != 1 || math.Abs(got.AverageUtility-total/4) > 1e-8 {
 		t.Errorf("counted %+v, want an average of %v", got, total/4)
 	}
 }
 
-func redactsExperiences(t *testing.T, x learning.ExperienceService) {
+func redactsExperiences(t *testing.T, x experience.Service) {
 	ctx := caller(t)
 	draft := did("login", learning.ResultSuccess)
-	draft.Problem = &learning.ExperienceProblem{Query: "password=hunter2xyz", Context: map[string]any{"deep": []any{map[string]any{"api_key": "sk9f8e7d6c5b4a3928"}}}}
+	draft.Problem = &experience.Problem{Query: "password=hunter2xyz", Context: map[string]any{"deep": []any{map[string]any{"api_key": "sk9f8e7d6c5b4a3928"}}}}
 	draft.Notes = "Authorization: Bearer 9f8e7d6c5b4a39281706"
-	r := must[learning.Recorded](t)(x.Record(ctx, draft))
-	got := must[learning.Experience](t)(x.Experience(ctx, r.EpisodeID))
+	r := must[experience.Recorded](t)(x.Record(ctx, draft))
+	got := must[experience.Experience](t)(x.Experience(ctx, r.EpisodeID))
 	all := string(got.Problem) + got.Notes
 	for _, secret := range []string{"hunter2xyz", "sk9f8e7d6c5b4a3928", "9f8e7d6c5b4a39281706"} {
 		if strings.Contains(all, secret) {
@@ -395,35 +398,35 @@ func redactsExperiences(t *testing.T, x learning.ExperienceService) {
 	}
 }
 
-func refusesExperiences(t *testing.T, x learning.ExperienceService) {
+func refusesExperiences(t *testing.T, x experience.Service) {
 	ctx := caller(t)
 	v := func(f float64) *float64 { return &f }
 	long := strings.Repeat("x", 70_000)
 	for _, test := range []struct {
 		name, field string
 		code        skillrouter.Code
-		change      func(d *learning.ExperienceDraft)
+		change      func(d *experience.Draft)
 	}{
-		{"no type", "operation_type", skillrouter.Invalid, func(d *learning.ExperienceDraft) { d.OperationType = " " }},
-		{"long type", "operation_type", skillrouter.Invalid, func(d *learning.ExperienceDraft) { d.OperationType = long }},
-		{"type of two lines", "operation_type", skillrouter.Invalid, func(d *learning.ExperienceDraft) { d.OperationType = "a\nb" }},
-		{"no outcome", "outcome", skillrouter.Invalid, func(d *learning.ExperienceDraft) { d.Outcome = "" }},
-		{"unknown outcome", "outcome", skillrouter.Invalid, func(d *learning.ExperienceDraft) { d.Outcome = "Success" }},
-		{"quality over 1", "quality_score", skillrouter.Invalid, func(d *learning.ExperienceDraft) { d.QualityScore = v(1.01) }},
-		{"quality below 0", "quality_score", skillrouter.Invalid, func(d *learning.ExperienceDraft) { d.QualityScore = v(-0.1) }},
-		{"duration below 0", "duration_ms", skillrouter.Invalid, func(d *learning.ExperienceDraft) { n := int64(-1); d.DurationMS = &n }},
-		{"long notes", "notes", skillrouter.TooLarge, func(d *learning.ExperienceDraft) { d.Notes = long }},
-		{"long query", "problem.query", skillrouter.TooLarge, func(d *learning.ExperienceDraft) { d.Problem = &learning.ExperienceProblem{Query: long} }},
-		{"NUL in a parameter", "solution.params", skillrouter.Invalid, func(d *learning.ExperienceDraft) {
-			d.Solution = &learning.ExperienceSolution{Params: map[string]any{"a": []any{"x\x00y"}}}
+		{"no type", "operation_type", skillrouter.Invalid, func(d *experience.Draft) { d.OperationType = " " }},
+		{"long type", "operation_type", skillrouter.Invalid, func(d *experience.Draft) { d.OperationType = long }},
+		{"type of two lines", "operation_type", skillrouter.Invalid, func(d *experience.Draft) { d.OperationType = "a\nb" }},
+		{"no outcome", "outcome", skillrouter.Invalid, func(d *experience.Draft) { d.Outcome = "" }},
+		{"unknown outcome", "outcome", skillrouter.Invalid, func(d *experience.Draft) { d.Outcome = "Success" }},
+		{"quality over 1", "quality_score", skillrouter.Invalid, func(d *experience.Draft) { d.QualityScore = v(1.01) }},
+		{"quality below 0", "quality_score", skillrouter.Invalid, func(d *experience.Draft) { d.QualityScore = v(-0.1) }},
+		{"duration below 0", "duration_ms", skillrouter.Invalid, func(d *experience.Draft) { n := int64(-1); d.DurationMS = &n }},
+		{"long notes", "notes", skillrouter.TooLarge, func(d *experience.Draft) { d.Notes = long }},
+		{"long query", "problem.query", skillrouter.TooLarge, func(d *experience.Draft) { d.Problem = &experience.Problem{Query: long} }},
+		{"NUL in a parameter", "solution.params", skillrouter.Invalid, func(d *experience.Draft) {
+			d.Solution = &experience.Solution{Params: map[string]any{"a": []any{"x\x00y"}}}
 		}},
-		{"large context", "problem", skillrouter.TooLarge, func(d *learning.ExperienceDraft) {
-			d.Problem = &learning.ExperienceProblem{Context: map[string]any{"a": long[:40_000], "b": long[:40_000]}}
+		{"large context", "problem", skillrouter.TooLarge, func(d *experience.Draft) {
+			d.Problem = &experience.Problem{Context: map[string]any{"a": long[:40_000], "b": long[:40_000]}}
 		}},
-		{"many dependencies", "metadata.dependencies", skillrouter.Invalid, func(d *learning.ExperienceDraft) {
-			d.Metadata = &learning.ExperienceMetadata{Dependencies: make([]string, learning.MaxListItems+1)}
+		{"many dependencies", "metadata.dependencies", skillrouter.Invalid, func(d *experience.Draft) {
+			d.Metadata = &experience.Metadata{Dependencies: make([]string, lesson.MaxListItems+1)}
 		}},
-		{"agent that is none", "agent_id", skillrouter.Invalid, func(d *learning.ExperienceDraft) { d.AgentID = "a/b" }},
+		{"agent that is none", "agent_id", skillrouter.Invalid, func(d *experience.Draft) { d.AgentID = "a/b" }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d := did("a", learning.ResultSuccess)
@@ -435,13 +438,13 @@ func refusesExperiences(t *testing.T, x learning.ExperienceService) {
 	n := recorded(t, x, did("a", "success"), did("a", "success"))
 	for _, test := range []struct {
 		name, field string
-		draft       learning.LearnDraft
+		draft       experience.LearnDraft
 	}{
-		{"no description", "pattern_description", learning.LearnDraft{EpisodeIDs: []int64{1, 2, 3}, Statement: "s"}},
-		{"no statement", "lesson_statement", learning.LearnDraft{Description: "d", EpisodeIDs: []int64{1, 2, 3}}},
-		{"two episodes", "episode_ids", learning.LearnDraft{Description: "d", EpisodeIDs: n, Statement: "s"}},
-		{"the same three times", "episode_ids", learning.LearnDraft{Description: "d", EpisodeIDs: []int64{n[0], n[0], n[0]}, Statement: "s"}},
-		{"two that are there", "episode_ids", learning.LearnDraft{Description: "d", EpisodeIDs: []int64{n[0], n[1], 4711, -1}, Statement: "s"}},
+		{"no description", "pattern_description", experience.LearnDraft{EpisodeIDs: []int64{1, 2, 3}, Statement: "s"}},
+		{"no statement", "lesson_statement", experience.LearnDraft{Description: "d", EpisodeIDs: []int64{1, 2, 3}}},
+		{"two episodes", "episode_ids", experience.LearnDraft{Description: "d", EpisodeIDs: n, Statement: "s"}},
+		{"the same three times", "episode_ids", experience.LearnDraft{Description: "d", EpisodeIDs: []int64{n[0], n[0], n[0]}, Statement: "s"}},
+		{"two that are there", "episode_ids", experience.LearnDraft{Description: "d", EpisodeIDs: []int64{n[0], n[1], 4711, -1}, Statement: "s"}},
 	} {
 		t.Run("learn with "+test.name, func(t *testing.T) {
 			_, err := x.Learn(ctx, test.draft)
@@ -450,30 +453,30 @@ func refusesExperiences(t *testing.T, x learning.ExperienceService) {
 	}
 	calls := map[string]func() error{
 		"limit": func() error {
-			_, err := x.Recall(ctx, learning.ExperienceFilter{Limit: learning.MaxLimit + 1})
+			_, err := x.Recall(ctx, experience.Filter{Limit: learning.MaxLimit + 1})
 			return err
 		},
-		"offset":         func() error { _, err := x.Recall(ctx, learning.ExperienceFilter{Offset: -1}); return err },
-		"outcome":        func() error { _, err := x.Recall(ctx, learning.ExperienceFilter{Outcome: "meh"}); return err },
-		"pattern_type":   func() error { _, err := x.Patterns(ctx, learning.PatternFilter{Type: "meh"}); return err },
-		"min_confidence": func() error { _, err := x.Applicable(ctx, learning.ApplicableQuery{MinConfidence: 1.7}); return err },
+		"offset":         func() error { _, err := x.Recall(ctx, experience.Filter{Offset: -1}); return err },
+		"outcome":        func() error { _, err := x.Recall(ctx, experience.Filter{Outcome: "meh"}); return err },
+		"pattern_type":   func() error { _, err := x.Patterns(ctx, lesson.PatternFilter{Type: "meh"}); return err },
+		"min_confidence": func() error { _, err := x.Applicable(ctx, experience.ApplicableQuery{MinConfidence: 1.7}); return err },
 		"id":             func() error { _, err := x.Experience(ctx, -1); return err },
 	}
 	for field, call := range calls {
 		refused(t, call(), skillrouter.Invalid, field)
 	}
-	if got := must[learning.ExperienceStats](t)(x.Stats(ctx)); got.Episodes != 2 || got.Patterns != 0 || got.Lessons != 0 {
+	if got := must[experience.Stats](t)(x.Stats(ctx)); got.Episodes != 2 || got.Patterns != 0 || got.Lessons != 0 {
 		t.Errorf("what was refused is there: %+v", got)
 	}
 }
 
-func missesExperiences(t *testing.T, x learning.ExperienceService) {
+func missesExperiences(t *testing.T, x experience.Service) {
 	ctx := caller(t)
 	for name, call := range map[string]func() error{
 		"episode": func() error { _, err := x.Experience(ctx, 4711); return err },
 		"pattern": func() error { _, err := x.Pattern(ctx, 4711); return err },
 		"lesson":  func() error { _, err := x.Lesson(ctx, 4711); return err },
-		"apply":   func() error { _, err := x.Apply(ctx, 4711, learning.ApplicationDraft{Outcome: "success"}); return err },
+		"apply":   func() error { _, err := x.Apply(ctx, 4711, lesson.ApplicationDraft{Outcome: "success"}); return err },
 	} {
 		if err := call(); skillrouter.CodeOf(err) != skillrouter.NotFound {
 			t.Errorf("%s: %v", name, err)

@@ -6,14 +6,18 @@ import (
 	"testing"
 
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/procedure"
 )
 
 // ExplainWorld is the searches whose scores are explained.
 type ExplainWorld struct {
-	Knowledge  learning.KnowledgeService
-	Episodes   learning.EpisodeService
-	Lessons    learning.LessonService
-	Procedures learning.ProcedureService
+	Knowledge  knowledge.Service
+	Episodes   episode.Service
+	Lessons    lesson.Service
+	Procedures procedure.Service
 }
 
 // Explain holds every search to explanations whose parts, added from the first
@@ -71,13 +75,13 @@ func (w ExplainWorld) fill(t *testing.T, ctx context.Context) {
 		title := []string{"Rotate the signing keys", "Renew the gateway's certificate", "Keys expire", "SIGNING_KEY_ID is not set"}[i%4]
 		text := fmt.Sprintf("step %d: publish the new key, error %d, then wait for the old ones to expire in /srv/app/main.go", i, 4700+i)
 		title = fmt.Sprintf("%s, part %d", title, i)
-		must[learning.Stored](t)(w.Knowledge.Store(ctx, learning.KnowledgeDraft{Category: "gotcha", Title: title, Content: text, Tags: []string{"keys"}}))
-		must[learning.Episode](t)(w.Episodes.Record(ctx, learning.EpisodeDraft{EventType: learning.EventError, AgentID: "a", Title: title, Content: text}))
-		must[learning.Reported](t)(w.Lessons.Report(ctx, learning.LessonDraft{
+		must[knowledge.Stored](t)(w.Knowledge.Store(ctx, knowledge.Draft{Category: "gotcha", Title: title, Content: text, Tags: []string{"keys"}}))
+		must[episode.Episode](t)(w.Episodes.Record(ctx, episode.Draft{EventType: episode.EventError, AgentID: "a", Title: title, Content: text}))
+		must[lesson.Reported](t)(w.Lessons.Report(ctx, lesson.Draft{
 			Type: "success", Title: title, Context: text, Action: "did it", Outcome: "it worked", Category: "keys", Domain: []string{"web", "ops"}[i%2], SourceAgent: "a",
 		}))
-		must[learning.ProcedureSaved](t)(w.Procedures.Save(ctx, learning.ProcedureDraft{
-			Name: fmt.Sprintf("rotate-keys-%d", i), Description: title, Steps: []learning.Step{{Name: "publish", Action: text}},
+		must[procedure.Saved](t)(w.Procedures.Save(ctx, procedure.Draft{
+			Name: fmt.Sprintf("rotate-keys-%d", i), Description: title, Steps: []procedure.Step{{Name: "publish", Action: text}},
 		}))
 	}
 }
@@ -85,18 +89,18 @@ func (w ExplainWorld) fill(t *testing.T, ctx context.Context) {
 func (w ExplainWorld) search(t *testing.T, ctx context.Context, query string, explain bool) map[string][]explained {
 	t.Helper()
 	found := map[string][]explained{}
-	for _, h := range must[learning.KnowledgeResults](t)(w.Knowledge.Search(ctx, learning.KnowledgeQuery{Query: query, Limit: 20, Explain: explain})).Results {
+	for _, h := range must[knowledge.Results](t)(w.Knowledge.Search(ctx, knowledge.Query{Query: query, Limit: 20, Explain: explain})).Results {
 		found["knowledge"] = append(found["knowledge"], explained{h.RelevanceScore, h.Why})
 	}
-	for _, h := range must[learning.EpisodeResults](t)(w.Episodes.Search(ctx, learning.EpisodeQuery{Query: query, Limit: 20, Explain: explain})).Results {
+	for _, h := range must[episode.Results](t)(w.Episodes.Search(ctx, episode.Query{Query: query, Limit: 20, Explain: explain})).Results {
 		found["episodes"] = append(found["episodes"], explained{h.RelevanceScore, h.Why})
 	}
 	for _, domain := range []string{"", "web"} {
-		for _, h := range must[learning.LessonResults](t)(w.Lessons.Relevant(ctx, learning.LessonQuery{Context: query, Domain: domain, Limit: 20, Explain: explain})).Results {
+		for _, h := range must[lesson.Results](t)(w.Lessons.Relevant(ctx, lesson.Query{Context: query, Domain: domain, Limit: 20, Explain: explain})).Results {
 			found["lessons"] = append(found["lessons"], explained{h.Score, h.Why})
 		}
 	}
-	for _, h := range must[learning.ProcedureResults](t)(w.Procedures.Search(ctx, learning.ProcedureQuery{Query: query, Limit: 20, Explain: explain})).Results {
+	for _, h := range must[procedure.Results](t)(w.Procedures.Search(ctx, procedure.Query{Query: query, Limit: 20, Explain: explain})).Results {
 		found["procedures"] = append(found["procedures"], explained{h.RelevanceScore, h.Why})
 	}
 	return found

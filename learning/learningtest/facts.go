@@ -13,11 +13,12 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/fact"
 )
 
 // FactWorld is a FactService under test, and the clock that it goes by.
 type FactWorld struct {
-	Facts   learning.FactService
+	Facts   fact.Service
 	Advance func(time.Duration)
 }
 
@@ -60,23 +61,23 @@ func seconds(n int64) *int64 { return &n }
 
 func number(n int64) *int64 { return &n }
 
-func fact(key, value string) learning.FactDraft {
-	return learning.FactDraft{Key: key, Value: json.RawMessage(value)}
+func factWorld(key, value string) fact.Draft {
+	return fact.Draft{Key: key, Value: json.RawMessage(value)}
 }
 
-func at(key string) learning.FactRef { return learning.FactRef{Key: key} }
+func at(key string) fact.Ref { return fact.Ref{Key: key} }
 
 func factReadsBack(t *testing.T, ctx context.Context, w FactWorld) {
-	d := learning.FactDraft{
+	d := fact.Draft{
 		Persona: "data-analyst", Key: "database.orders.schema", Value: json.RawMessage(`{"columns":["id","total"]}`), Category: "schemas",
 		TTL: seconds(60), Probe: "psql -c '\\d orders'", Source: "the live database", AgentID: "builder-1",
 	}
-	stored := must[learning.FactStored](t)(w.Facts.Remember(ctx, d))
+	stored := must[fact.Stored](t)(w.Facts.Remember(ctx, d))
 	if stored.Key != d.Key || stored.Persona != d.Persona || stored.Version == 0 || stored.Replaced || stored.ExpiresAt == nil || len(stored.Redacted) > 0 {
 		t.Fatalf("stored = %+v", stored)
 	}
-	got := must[learning.Fact](t)(w.Facts.Recall(ctx, learning.FactRef{Persona: d.Persona, Key: d.Key}))
-	want := learning.Fact{
+	got := must[fact.Fact](t)(w.Facts.Recall(ctx, fact.Ref{Persona: d.Persona, Key: d.Key}))
+	want := fact.Fact{
 		Persona: d.Persona, Key: d.Key, Category: d.Category, Value: d.Value, Version: stored.Version, TTL: 60, ExpiresAt: stored.ExpiresAt,
 		Probe: d.Probe, Source: d.Source, Author: d.AgentID, Trust: learning.TrustAgent, AccessCount: 1, LastAccessed: got.LastAccessed,
 		CachedAt: got.CachedAt, CreatedAt: got.CachedAt, UpdatedAt: got.CachedAt,
@@ -87,12 +88,12 @@ func factReadsBack(t *testing.T, ctx context.Context, w FactWorld) {
 	if got.CachedAt.IsZero() || !got.CachedAt.Add(time.Minute).Equal(*got.ExpiresAt) {
 		t.Errorf("cached at %v, expires at %v", got.CachedAt, got.ExpiresAt)
 	}
-	bare := must[learning.FactStored](t)(w.Facts.Remember(ctx, fact("bare", "1")))
-	got = must[learning.Fact](t)(w.Facts.Recall(ctx, at("bare")))
-	if got.Persona != learning.DefaultPersona || got.Category != learning.DefaultFactCategory || got.TTL != learning.DefaultFactTTL || bare.Persona != learning.DefaultPersona {
+	bare := must[fact.Stored](t)(w.Facts.Remember(ctx, factWorld("bare", "1")))
+	got = must[fact.Fact](t)(w.Facts.Recall(ctx, at("bare")))
+	if got.Persona != learning.DefaultPersona || got.Category != learning.DefaultFactCategory || got.TTL != fact.DefaultTTL || bare.Persona != learning.DefaultPersona {
 		t.Errorf("the defaults are %+v", got)
 	}
-	again := must[learning.FactStored](t)(w.Facts.Remember(ctx, fact("bare", "2")))
+	again := must[fact.Stored](t)(w.Facts.Remember(ctx, factWorld("bare", "2")))
 	if !again.Replaced || again.Version <= bare.Version {
 		t.Errorf("again = %+v, after %+v", again, bare)
 	}
@@ -113,8 +114,8 @@ func factValues(t *testing.T, ctx context.Context, w FactWorld) {
 			want = c.value
 		}
 		key := fmt.Sprint("v", i)
-		must[learning.FactStored](t)(w.Facts.Remember(ctx, fact(key, c.value)))
-		got := must[learning.Fact](t)(w.Facts.Recall(ctx, at(key)))
+		must[fact.Stored](t)(w.Facts.Remember(ctx, factWorld(key, c.value)))
+		got := must[fact.Fact](t)(w.Facts.Recall(ctx, at(key)))
 		if !sameJSON(string(got.Value), want) {
 			t.Errorf("%s reads back as %s", c.value, got.Value)
 		}
@@ -140,24 +141,24 @@ func sameJSON(a, b string) bool {
 }
 
 func factExpires(t *testing.T, ctx context.Context, w FactWorld) {
-	d := fact("k", `"v"`)
+	d := factWorld("k", `"v"`)
 	d.TTL = seconds(10)
-	must[learning.FactStored](t)(w.Facts.Remember(ctx, d))
+	must[fact.Stored](t)(w.Facts.Remember(ctx, d))
 	w.Advance(10*time.Second - time.Millisecond)
-	must[learning.Fact](t)(w.Facts.Recall(ctx, at("k")))
+	must[fact.Fact](t)(w.Facts.Recall(ctx, at("k")))
 	w.Advance(time.Millisecond)
 	_, err := w.Facts.Recall(ctx, at("k"))
 	refused(t, err, skillrouter.NotFound, "")
-	if page := must[learning.FactPage](t)(w.Facts.Search(ctx, learning.FactQuery{})); page.Count != 0 {
+	if page := must[fact.Page](t)(w.Facts.Search(ctx, fact.Query{})); page.Count != 0 {
 		t.Errorf("a search finds %+v", page)
 	}
-	_, err = w.Facts.Update(ctx, at("k"), learning.FactPatch{Value: json.RawMessage("1")})
+	_, err = w.Facts.Update(ctx, at("k"), fact.Patch{Value: json.RawMessage("1")})
 	refused(t, err, skillrouter.NotFound, "")
-	stale := must[learning.Fact](t)(w.Facts.Recall(ctx, learning.FactRef{Key: "k", StaleOK: true}))
+	stale := must[fact.Fact](t)(w.Facts.Recall(ctx, fact.Ref{Key: "k", StaleOK: true}))
 	if !stale.Expired || string(stale.Value) != `"v"` {
 		t.Errorf("stale = %+v", stale)
 	}
-	if stored := must[learning.FactStored](t)(w.Facts.Remember(ctx, d)); stored.Replaced {
+	if stored := must[fact.Stored](t)(w.Facts.Remember(ctx, d)); stored.Replaced {
 		t.Error("an expired fact counts as replaced")
 	}
 	w.Advance(365 * 24 * time.Hour) // the clock jumps
@@ -166,23 +167,23 @@ func factExpires(t *testing.T, ctx context.Context, w FactWorld) {
 }
 
 func factForEver(t *testing.T, ctx context.Context, w FactWorld) {
-	d := fact("k", "1")
+	d := factWorld("k", "1")
 	d.TTL = seconds(0)
-	if stored := must[learning.FactStored](t)(w.Facts.Remember(ctx, d)); stored.ExpiresAt != nil {
+	if stored := must[fact.Stored](t)(w.Facts.Remember(ctx, d)); stored.ExpiresAt != nil {
 		t.Errorf("stored = %+v", stored)
 	}
 	w.Advance(50 * 365 * 24 * time.Hour)
-	if got := must[learning.Fact](t)(w.Facts.Recall(ctx, at("k"))); got.ExpiresAt != nil || got.TTL != 0 {
+	if got := must[fact.Fact](t)(w.Facts.Recall(ctx, at("k"))); got.ExpiresAt != nil || got.TTL != 0 {
 		t.Errorf("got %+v", got)
 	}
 }
 
 func factUpdates(t *testing.T, ctx context.Context, w FactWorld) {
-	d := learning.FactDraft{Key: "k", Value: json.RawMessage(`1`), Category: "c", TTL: seconds(100), Probe: "check", Source: "s", AgentID: "a"}
-	first := must[learning.FactStored](t)(w.Facts.Remember(ctx, d))
-	before := must[learning.Fact](t)(w.Facts.Recall(ctx, at("k")))
+	d := fact.Draft{Key: "k", Value: json.RawMessage(`1`), Category: "c", TTL: seconds(100), Probe: "check", Source: "s", AgentID: "a"}
+	first := must[fact.Stored](t)(w.Facts.Remember(ctx, d))
+	before := must[fact.Fact](t)(w.Facts.Recall(ctx, at("k")))
 	w.Advance(90 * time.Second)
-	got := must[learning.Fact](t)(w.Facts.Update(ctx, at("k"), learning.FactPatch{Value: json.RawMessage(`2`), AgentID: "b"}))
+	got := must[fact.Fact](t)(w.Facts.Update(ctx, at("k"), fact.Patch{Value: json.RawMessage(`2`), AgentID: "b"}))
 	if string(got.Value) != "2" || got.Category != "c" || got.TTL != 100 || got.Probe != "check" || got.Source != "s" || got.Author != "b" || got.Version <= first.Version {
 		t.Errorf("updated = %+v", got)
 	}
@@ -190,40 +191,40 @@ func factUpdates(t *testing.T, ctx context.Context, w FactWorld) {
 		t.Errorf("times %+v", got)
 	}
 	w.Advance(90 * time.Second) // 180 s after it was stored
-	if got := must[learning.Fact](t)(w.Facts.Recall(ctx, at("k"))); string(got.Value) != "2" {
+	if got := must[fact.Fact](t)(w.Facts.Recall(ctx, at("k"))); string(got.Value) != "2" {
 		t.Errorf("recalled %+v", got)
 	}
 	probe, category := "another", "d"
-	got = must[learning.Fact](t)(w.Facts.Update(ctx, at("k"), learning.FactPatch{TTL: seconds(0), Probe: &probe, Category: &category, AgentID: "c"}))
+	got = must[fact.Fact](t)(w.Facts.Update(ctx, at("k"), fact.Patch{TTL: seconds(0), Probe: &probe, Category: &category, AgentID: "c"}))
 	if string(got.Value) != "2" || got.ExpiresAt != nil || got.Probe != probe || got.Category != category || got.Author != "b" || !got.CachedAt.Before(got.UpdatedAt) {
 		t.Errorf("a patch without a value = %+v", got)
 	}
-	_, err := w.Facts.Update(ctx, at("none"), learning.FactPatch{Value: json.RawMessage(`2`)})
+	_, err := w.Facts.Update(ctx, at("none"), fact.Patch{Value: json.RawMessage(`2`)})
 	refused(t, err, skillrouter.NotFound, "")
 }
 
 func factCompares(t *testing.T, ctx context.Context, w FactWorld) {
-	d := fact("k", "1")
+	d := factWorld("k", "1")
 	d.IfVersion, d.TTL = number(0), seconds(10)
-	first := must[learning.FactStored](t)(w.Facts.Remember(ctx, d))
+	first := must[fact.Stored](t)(w.Facts.Remember(ctx, d))
 	_, err := w.Facts.Remember(ctx, d)
 	refused(t, err, skillrouter.Conflict, "")
 	d.IfVersion, d.Value = &first.Version, json.RawMessage("2")
-	second := must[learning.FactStored](t)(w.Facts.Remember(ctx, d))
+	second := must[fact.Stored](t)(w.Facts.Remember(ctx, d))
 	_, err = w.Facts.Remember(ctx, d)
 	refused(t, err, skillrouter.Conflict, "")
-	_, err = w.Facts.Update(ctx, at("k"), learning.FactPatch{Value: json.RawMessage("3"), IfVersion: &first.Version})
+	_, err = w.Facts.Update(ctx, at("k"), fact.Patch{Value: json.RawMessage("3"), IfVersion: &first.Version})
 	refused(t, err, skillrouter.Conflict, "")
-	third := must[learning.Fact](t)(w.Facts.Update(ctx, at("k"), learning.FactPatch{Value: json.RawMessage("3"), IfVersion: &second.Version}))
+	third := must[fact.Fact](t)(w.Facts.Update(ctx, at("k"), fact.Patch{Value: json.RawMessage("3"), IfVersion: &second.Version}))
 	w.Advance(10 * time.Second)
-	_, err = w.Facts.Update(ctx, at("k"), learning.FactPatch{Value: json.RawMessage("4"), IfVersion: &third.Version})
+	_, err = w.Facts.Update(ctx, at("k"), fact.Patch{Value: json.RawMessage("4"), IfVersion: &third.Version})
 	refused(t, err, skillrouter.Conflict, "")
 	d.IfVersion = number(0)
-	fresh := must[learning.FactStored](t)(w.Facts.Remember(ctx, d)) // nothing live is there
+	fresh := must[fact.Stored](t)(w.Facts.Remember(ctx, d)) // nothing live is there
 	if err := w.Facts.Forget(ctx, at("k")); err != nil {
 		t.Fatal(err)
 	}
-	last := must[learning.FactStored](t)(w.Facts.Remember(ctx, d))
+	last := must[fact.Stored](t)(w.Facts.Remember(ctx, d))
 	if last.Version <= fresh.Version || fresh.Version <= third.Version {
 		t.Errorf("versions %d, %d, %d: one comes twice", third.Version, fresh.Version, last.Version)
 	}
@@ -231,7 +232,7 @@ func factCompares(t *testing.T, ctx context.Context, w FactWorld) {
 
 func factKeys(t *testing.T, ctx context.Context, w FactWorld) {
 	keys := []string{
-		"a/b", "../x", "a b", "ü", "%2F", "a+b", "?x=1#y", `back\slash`, "'", `"`, "a//b", "/", "search", "日本語", strings.Repeat("k", learning.MaxFactKey),
+		"a/b", "../x", "a b", "ü", "%2F", "a+b", "?x=1#y", `back\slash`, "'", `"`, "a//b", "/", "search", "日本語", strings.Repeat("k", fact.MaxKey),
 		"https://example.com/x?y=z", "*", "a;b", "{x}",
 	}
 	for _, key := range keys {
@@ -239,7 +240,7 @@ func factKeys(t *testing.T, ctx context.Context, w FactWorld) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		must[learning.FactStored](t)(w.Facts.Remember(ctx, fact(key, string(value))))
+		must[fact.Stored](t)(w.Facts.Remember(ctx, factWorld(key, string(value))))
 	}
 	for _, key := range keys {
 		got, err := w.Facts.Recall(ctx, at(key))
@@ -257,29 +258,29 @@ func factKeys(t *testing.T, ctx context.Context, w FactWorld) {
 
 func factPersonas(t *testing.T, ctx context.Context, w FactWorld) {
 	for i, persona := range []string{"", "coder", "Coder", "web-researcher_2.x"} {
-		d := fact("k", fmt.Sprint(i))
+		d := factWorld("k", fmt.Sprint(i))
 		d.Persona = persona
-		must[learning.FactStored](t)(w.Facts.Remember(ctx, d))
+		must[fact.Stored](t)(w.Facts.Remember(ctx, d))
 	}
 	for persona, want := range map[string]string{"": "0", "default": "0", "coder": "1", "Coder": "2", "web-researcher_2.x": "3"} {
-		got := must[learning.Fact](t)(w.Facts.Recall(ctx, learning.FactRef{Persona: persona, Key: "k"}))
+		got := must[fact.Fact](t)(w.Facts.Recall(ctx, fact.Ref{Persona: persona, Key: "k"}))
 		if string(got.Value) != want {
 			t.Errorf("%q has %s", persona, got.Value)
 		}
 	}
 	for _, persona := range []string{"../x", "..", ".", ".hidden", "a/b", "a b", "ä", "-x", "x\x00", "a\n", strings.Repeat("x", skillrouter.MaxPersona+1)} {
-		d := fact("k", "1")
+		d := factWorld("k", "1")
 		d.Persona = persona
 		_, err := w.Facts.Remember(ctx, d)
 		refused(t, err, skillrouter.Invalid, "persona")
-		_, err = w.Facts.Search(ctx, learning.FactQuery{Persona: persona})
+		_, err = w.Facts.Search(ctx, fact.Query{Persona: persona})
 		refused(t, err, skillrouter.Invalid, "persona")
-		_, err = w.Facts.Lease(ctx, learning.CacheRequest{Persona: persona, Key: "k"})
+		_, err = w.Facts.Lease(ctx, fact.CacheRequest{Persona: persona, Key: "k"})
 		refused(t, err, skillrouter.Invalid, "persona")
 	}
 }
 
-func keysOf(facts []learning.Fact) []string {
+func keysOf(facts []fact.Fact) []string {
 	keys := []string{}
 	for _, f := range facts {
 		keys = append(keys, f.Key)
@@ -292,9 +293,9 @@ func factSearches(t *testing.T, ctx context.Context, w FactWorld) {
 		"database.orders.schema": "schemas", "database.users.schema": "schemas", "database.users.count": "counts",
 		"metrics.mrr.baseline": "baselines", "ähre": "words", "a*b": "words", "a[b": "words",
 	} {
-		d := fact(key, `"`+category+`"`)
+		d := factWorld(key, `"`+category+`"`)
 		d.Category = category
-		must[learning.FactStored](t)(w.Facts.Remember(ctx, d))
+		must[fact.Stored](t)(w.Facts.Remember(ctx, d))
 	}
 	for _, c := range []struct {
 		category, pattern string
@@ -315,13 +316,13 @@ func factSearches(t *testing.T, ctx context.Context, w FactWorld) {
 		{"", "database", []string{}},
 		{"Schemas", "", []string{}},
 	} {
-		page := must[learning.FactPage](t)(w.Facts.Search(ctx, learning.FactQuery{Category: c.category, Pattern: c.pattern}))
+		page := must[fact.Page](t)(w.Facts.Search(ctx, fact.Query{Category: c.category, Pattern: c.pattern}))
 		if got := keysOf(page.Facts); !slices.Equal(got, c.want) || page.Count != len(c.want) || page.Next != "" {
 			t.Errorf("category %q, pattern %q: %v, next %q", c.category, c.pattern, got, page.Next)
 		}
 	}
-	for _, pattern := range []string{"[", "[a", "a\\", "[z-a]", "[]", strings.Repeat("*", learning.MaxFactPattern+1), "\x00"} {
-		_, err := w.Facts.Search(ctx, learning.FactQuery{Pattern: pattern})
+	for _, pattern := range []string{"[", "[a", "a\\", "[z-a]", "[]", strings.Repeat("*", fact.MaxPattern+1), "\x00"} {
+		_, err := w.Facts.Search(ctx, fact.Query{Pattern: pattern})
 		if code := skillrouter.CodeOf(err); code != skillrouter.Invalid && code != skillrouter.TooLarge || skillrouter.FieldOf(err) != "pattern" {
 			t.Errorf("pattern %.20q: %v", pattern, err)
 		}
@@ -332,15 +333,15 @@ func factPages(t *testing.T, ctx context.Context, w FactWorld) {
 	var want []string
 	for i := range 25 {
 		key := fmt.Sprintf("k%02d", i)
-		must[learning.FactStored](t)(w.Facts.Remember(ctx, fact(key, "1")))
+		must[fact.Stored](t)(w.Facts.Remember(ctx, factWorld(key, "1")))
 		if i%2 == 0 {
 			want = append(want, key)
 		}
 	}
 	var got []string
-	query := learning.FactQuery{Pattern: "k?[02468]", Limit: 4}
+	query := fact.Query{Pattern: "k?[02468]", Limit: 4}
 	for range 10 {
-		page := must[learning.FactPage](t)(w.Facts.Search(ctx, query))
+		page := must[fact.Page](t)(w.Facts.Search(ctx, query))
 		if page.Count > 4 {
 			t.Errorf("%d in a page of 4", page.Count)
 		}
@@ -354,12 +355,12 @@ func factPages(t *testing.T, ctx context.Context, w FactWorld) {
 	}
 	large := `"` + strings.Repeat("x", 900<<10) + `"`
 	for i := range 6 {
-		must[learning.FactStored](t)(w.Facts.Remember(ctx, fact(fmt.Sprint("large", i), large)))
+		must[fact.Stored](t)(w.Facts.Remember(ctx, factWorld(fmt.Sprint("large", i), large)))
 	}
 	got = nil
-	query = learning.FactQuery{Pattern: "large*"}
+	query = fact.Query{Pattern: "large*"}
 	for range 6 {
-		page := must[learning.FactPage](t)(w.Facts.Search(ctx, query))
+		page := must[fact.Page](t)(w.Facts.Search(ctx, query))
 		got = append(got, keysOf(page.Facts)...)
 		if query.Cursor = page.Next; query.Cursor == "" {
 			break
@@ -368,30 +369,30 @@ func factPages(t *testing.T, ctx context.Context, w FactWorld) {
 	if len(got) != 6 {
 		t.Errorf("of six large facts there are %v", got)
 	}
-	for _, limit := range []int{-1, learning.MaxFactPage + 1} {
-		_, err := w.Facts.Search(ctx, learning.FactQuery{Limit: limit})
+	for _, limit := range []int{-1, fact.MaxPage + 1} {
+		_, err := w.Facts.Search(ctx, fact.Query{Limit: limit})
 		refused(t, err, skillrouter.Invalid, "limit")
 	}
 }
 
 func factCategories(t *testing.T, ctx context.Context, w FactWorld) {
-	if list := must[[]learning.FactCategory](t)(w.Facts.Categories(ctx, "")); len(list) != 0 {
+	if list := must[[]fact.Category](t)(w.Facts.Categories(ctx, "")); len(list) != 0 {
 		t.Errorf("of nothing there are %v", list)
 	}
 	for i, category := range []string{"b", "a", "b", "c"} {
-		d := fact(fmt.Sprint("k", i), "1")
+		d := factWorld(fmt.Sprint("k", i), "1")
 		d.Category, d.TTL = category, seconds(int64(10*(i+1)))
-		must[learning.FactStored](t)(w.Facts.Remember(ctx, d))
+		must[fact.Stored](t)(w.Facts.Remember(ctx, d))
 	}
 	w.Advance(10 * time.Second)
-	want := []learning.FactCategory{{Category: "a", Facts: 1}, {Category: "b", Facts: 1}, {Category: "c", Facts: 1}}
-	if diff := cmp.Diff(want, must[[]learning.FactCategory](t)(w.Facts.Categories(ctx, ""))); diff != "" {
+	want := []fact.Category{{Category: "a", Facts: 1}, {Category: "b", Facts: 1}, {Category: "c", Facts: 1}}
+	if diff := cmp.Diff(want, must[[]fact.Category](t)(w.Facts.Categories(ctx, ""))); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func factForgets(t *testing.T, ctx context.Context, w FactWorld) {
-	must[learning.FactStored](t)(w.Facts.Remember(ctx, fact("k", "1")))
+	must[fact.Stored](t)(w.Facts.Remember(ctx, factWorld("k", "1")))
 	if err := w.Facts.Forget(ctx, at("k")); err != nil {
 		t.Fatal(err)
 	}
@@ -401,18 +402,18 @@ func factForgets(t *testing.T, ctx context.Context, w FactWorld) {
 }
 
 func factCounts(t *testing.T, ctx context.Context, w FactWorld) {
-	must[learning.FactStored](t)(w.Facts.Remember(ctx, fact("k", "1")))
+	must[fact.Stored](t)(w.Facts.Remember(ctx, factWorld("k", "1")))
 	for want := range int64(3) {
-		if got := must[learning.Fact](t)(w.Facts.Recall(ctx, at("k"))); got.AccessCount != want+1 || got.LastAccessed == nil {
+		if got := must[fact.Fact](t)(w.Facts.Recall(ctx, at("k"))); got.AccessCount != want+1 || got.LastAccessed == nil {
 			t.Errorf("the access number %d is told as %d", want+1, got.AccessCount)
 		}
 	}
-	page := must[learning.FactPage](t)(w.Facts.Search(ctx, learning.FactQuery{}))
+	page := must[fact.Page](t)(w.Facts.Search(ctx, fact.Query{}))
 	if page.Facts[0].AccessCount != 3 {
 		t.Errorf("a search tells of %d accesses", page.Facts[0].AccessCount)
 	}
-	must[learning.FactStored](t)(w.Facts.Remember(ctx, fact("k", "2")))
-	if got := must[learning.Fact](t)(w.Facts.Recall(ctx, at("k"))); got.AccessCount != 4 {
+	must[fact.Stored](t)(w.Facts.Remember(ctx, factWorld("k", "2")))
+	if got := must[fact.Fact](t)(w.Facts.Recall(ctx, at("k"))); got.AccessCount != 4 {
 		t.Errorf("after a new value: %d", got.AccessCount)
 	}
 }
@@ -424,32 +425,32 @@ func factRedacts(t *testing.T, ctx context.Context, w FactWorld) {
 		`{"password":"hunter2-and-3"}`,
 		`{"db":"postgres://u:hunter2-and-3@h/db"}`,
 	} {
-		d := fact("k", value)
-		stored := must[learning.FactStored](t)(w.Facts.Remember(ctx, d))
-		got := must[learning.Fact](t)(w.Facts.Recall(ctx, at("k")))
+		d := factWorld("k", value)
+		stored := must[fact.Stored](t)(w.Facts.Remember(ctx, d))
+		got := must[fact.Fact](t)(w.Facts.Recall(ctx, at("k")))
 		if len(stored.Redacted) == 0 || strings.Contains(string(got.Value), "hunter2") || strings.Contains(string(got.Value), "REALKEY") || !json.Valid(got.Value) {
 			t.Errorf("%s is kept as %s, redacted %v", value, got.Value, stored.Redacted)
 		}
 	}
-	d := fact("k", "1")
+	d := factWorld("k", "1")
 	d.Probe = "curl -u me:hunter2-and-3 https://example.com"
-	must[learning.FactStored](t)(w.Facts.Remember(ctx, d))
-	if got := must[learning.Fact](t)(w.Facts.Recall(ctx, at("k"))); strings.Contains(got.Probe, "hunter2") {
+	must[fact.Stored](t)(w.Facts.Remember(ctx, d))
+	if got := must[fact.Fact](t)(w.Facts.Recall(ctx, at("k"))); strings.Contains(got.Probe, "hunter2") {
 		t.Errorf("the probe is kept as %s", got.Probe)
 	}
 	keep := `{"password":"${PASSWORD}","columns":["token","secret"]}`
-	if stored := must[learning.FactStored](t)(w.Facts.Remember(ctx, fact("k", keep))); len(stored.Redacted) > 0 {
+	if stored := must[fact.Stored](t)(w.Facts.Remember(ctx, factWorld("k", keep))); len(stored.Redacted) > 0 {
 		t.Errorf("%s is redacted: %v", keep, stored.Redacted)
 	}
 }
 
 func factRefuses(t *testing.T, ctx context.Context, w FactWorld) {
-	for field, drafts := range map[string][]learning.FactDraft{
+	for field, drafts := range map[string][]fact.Draft{
 		"key": {
-			fact("", "1"), fact(".", "1"), fact("..", "1"), fact(" k", "1"), fact("k\n", "1"), fact("k\x00", "1"), fact(strings.Repeat("k", learning.MaxFactKey+1), "1"),
+			factWorld("", "1"), factWorld(".", "1"), factWorld("..", "1"), factWorld(" k", "1"), factWorld("k\n", "1"), factWorld("k\x00", "1"), factWorld(strings.Repeat("k", fact.MaxKey+1), "1"),
 		},
-		"value":      {{Key: "k"}, fact("k", "null"), fact("k", strings.Repeat("[", 300)+strings.Repeat("]", 300))},
-		"ttl":        {{Key: "k", Value: json.RawMessage("1"), TTL: seconds(-1)}, {Key: "k", Value: json.RawMessage("1"), TTL: seconds(learning.MaxFactTTL + 1)}},
+		"value":      {{Key: "k"}, factWorld("k", "null"), factWorld("k", strings.Repeat("[", 300)+strings.Repeat("]", 300))},
+		"ttl":        {{Key: "k", Value: json.RawMessage("1"), TTL: seconds(-1)}, {Key: "k", Value: json.RawMessage("1"), TTL: seconds(fact.MaxTTL + 1)}},
 		"category":   {{Key: "k", Value: json.RawMessage("1"), Category: strings.Repeat("x", 200)}, {Key: "k", Value: json.RawMessage("1"), Category: "a\nb"}},
 		"agent_id":   {{Key: "k", Value: json.RawMessage("1"), AgentID: "no id"}},
 		"if_version": {{Key: "k", Value: json.RawMessage("1"), IfVersion: number(-1)}},
@@ -459,15 +460,15 @@ func factRefuses(t *testing.T, ctx context.Context, w FactWorld) {
 			refused(t, err, skillrouter.Invalid, field)
 		}
 	}
-	for field, d := range map[string]learning.FactDraft{
-		"value":  fact("k", `"`+strings.Repeat("x", 2<<20)+`"`),
-		"probe":  {Key: "k", Value: json.RawMessage("1"), Probe: strings.Repeat("x", learning.MaxFactProbe+1)},
+	for field, d := range map[string]fact.Draft{
+		"value":  factWorld("k", `"`+strings.Repeat("x", 2<<20)+`"`),
+		"probe":  {Key: "k", Value: json.RawMessage("1"), Probe: strings.Repeat("x", fact.MaxProbe+1)},
 		"source": {Key: "k", Value: json.RawMessage("1"), Source: strings.Repeat("x", learning.MaxSource+1)},
 	} {
 		_, err := w.Facts.Remember(ctx, d)
 		refused(t, err, skillrouter.TooLarge, field)
 	}
-	if page := must[learning.FactPage](t)(w.Facts.Search(ctx, learning.FactQuery{})); page.Count > 0 {
+	if page := must[fact.Page](t)(w.Facts.Search(ctx, fact.Query{})); page.Count > 0 {
 		t.Errorf("something was stored: %v", keysOf(page.Facts))
 	}
 	_, err := w.Facts.Recall(ctx, at("none"))
@@ -475,24 +476,24 @@ func factRefuses(t *testing.T, ctx context.Context, w FactWorld) {
 }
 
 func factLeases(t *testing.T, ctx context.Context, w FactWorld) {
-	r := learning.CacheRequest{Key: "k", AgentID: "a"}
-	first := must[learning.CacheAnswer](t)(w.Facts.Lease(ctx, r))
-	if first.Status != learning.CacheLeased || first.Lease == "" || first.LeaseMS <= 0 || first.Fact != nil {
+	r := fact.CacheRequest{Key: "k", AgentID: "a"}
+	first := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, r))
+	if first.Status != fact.CacheLeased || first.Lease == "" || first.LeaseMS <= 0 || first.Fact != nil {
 		t.Fatalf("the first gets %+v", first)
 	}
-	second := must[learning.CacheAnswer](t)(w.Facts.Lease(ctx, r))
-	if second.Status != learning.CacheWait || second.Lease != "" || second.LeaseMS <= 0 {
+	second := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, r))
+	if second.Status != fact.CacheWait || second.Lease != "" || second.LeaseMS <= 0 {
 		t.Errorf("the second gets %+v", second)
 	}
 	r.WaitMS = 30
-	if third := must[learning.CacheAnswer](t)(w.Facts.Lease(ctx, r)); third.Status != learning.CacheWait {
+	if third := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, r)); third.Status != fact.CacheWait {
 		t.Errorf("who waits a little gets %+v", third)
 	}
-	if err := w.Facts.Renew(ctx, learning.LeaseRef{Lease: first.Lease}); err != nil {
+	if err := w.Facts.Renew(ctx, fact.LeaseRef{Lease: first.Lease}); err != nil {
 		t.Error(err)
 	}
-	r.WaitMS = learning.MaxCacheWait.Milliseconds()
-	waited := make(chan learning.CacheAnswer, 1)
+	r.WaitMS = fact.MaxCacheWait.Milliseconds()
+	waited := make(chan fact.CacheAnswer, 1)
 	go func() {
 		answer, err := w.Facts.Lease(ctx, r)
 		if err != nil {
@@ -500,127 +501,127 @@ func factLeases(t *testing.T, ctx context.Context, w FactWorld) {
 		}
 		waited <- answer
 	}()
-	stored := must[learning.CacheStored](t)(w.Facts.Complete(ctx, learning.CacheResult{Lease: first.Lease, Value: json.RawMessage(`{"x":1}`), Category: "c", TTL: seconds(60)}))
+	stored := must[fact.CacheStored](t)(w.Facts.Complete(ctx, fact.CacheResult{Lease: first.Lease, Value: json.RawMessage(`{"x":1}`), Category: "c", TTL: seconds(60)}))
 	if !stored.Stored || stored.Fact == nil || stored.Fact.Key != "k" {
 		t.Errorf("stored = %+v", stored)
 	}
-	if answer := <-waited; answer.Status != learning.CacheHit || string(answer.Fact.Value) != `{"x":1}` {
+	if answer := <-waited; answer.Status != fact.CacheHit || string(answer.Fact.Value) != `{"x":1}` {
 		t.Errorf("who waited gets %+v", answer)
 	}
-	hit := must[learning.CacheAnswer](t)(w.Facts.Lease(ctx, r))
-	if hit.Status != learning.CacheHit || hit.Fact.Category != "c" || hit.Fact.Author != "a" || hit.Fact.TTL != 60 || hit.Fact.AccessCount != 2 {
+	hit := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, r))
+	if hit.Status != fact.CacheHit || hit.Fact.Category != "c" || hit.Fact.Author != "a" || hit.Fact.TTL != 60 || hit.Fact.AccessCount != 2 {
 		t.Errorf("later, %+v", hit.Fact)
 	}
-	_, err := w.Facts.Complete(ctx, learning.CacheResult{Lease: first.Lease, Value: json.RawMessage(`2`)})
+	_, err := w.Facts.Complete(ctx, fact.CacheResult{Lease: first.Lease, Value: json.RawMessage(`2`)})
 	refused(t, err, skillrouter.Conflict, "")
-	refused(t, w.Facts.Renew(ctx, learning.LeaseRef{Lease: first.Lease}), skillrouter.Conflict, "")
+	refused(t, w.Facts.Renew(ctx, fact.LeaseRef{Lease: first.Lease}), skillrouter.Conflict, "")
 }
 
 func factReleases(t *testing.T, ctx context.Context, w FactWorld) {
-	r := learning.CacheRequest{Key: "k"}
-	first := must[learning.CacheAnswer](t)(w.Facts.Lease(ctx, r))
-	if err := w.Facts.Release(ctx, learning.LeaseRef{Lease: first.Lease}); err != nil {
+	r := fact.CacheRequest{Key: "k"}
+	first := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, r))
+	if err := w.Facts.Release(ctx, fact.LeaseRef{Lease: first.Lease}); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, w.Facts.Release(ctx, learning.LeaseRef{Lease: first.Lease}), skillrouter.Conflict, "")
-	r.LeaseMS = learning.MinLease.Milliseconds()
-	second := must[learning.CacheAnswer](t)(w.Facts.Lease(ctx, r))
-	if second.Status != learning.CacheLeased || second.Lease == first.Lease {
+	refused(t, w.Facts.Release(ctx, fact.LeaseRef{Lease: first.Lease}), skillrouter.Conflict, "")
+	r.LeaseMS = fact.MinLease.Milliseconds()
+	second := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, r))
+	if second.Status != fact.CacheLeased || second.Lease == first.Lease {
 		t.Fatalf("the second gets %+v", second)
 	}
 	// The second dies. Who waits gets its lease when that has run out.
-	r.WaitMS = learning.MaxCacheWait.Milliseconds()
-	third := must[learning.CacheAnswer](t)(w.Facts.Lease(ctx, r))
-	if third.Status != learning.CacheLeased || third.Lease == second.Lease {
+	r.WaitMS = fact.MaxCacheWait.Milliseconds()
+	third := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, r))
+	if third.Status != fact.CacheLeased || third.Lease == second.Lease {
 		t.Fatalf("the third gets %+v", third)
 	}
-	_, err := w.Facts.Complete(ctx, learning.CacheResult{Lease: second.Lease, Value: json.RawMessage(`2`)})
+	_, err := w.Facts.Complete(ctx, fact.CacheResult{Lease: second.Lease, Value: json.RawMessage(`2`)})
 	refused(t, err, skillrouter.Conflict, "")
 }
 
 func factStale(t *testing.T, ctx context.Context, w FactWorld) {
-	d := fact("k", `"old"`)
+	d := factWorld("k", `"old"`)
 	d.TTL = seconds(10)
-	must[learning.FactStored](t)(w.Facts.Remember(ctx, d))
+	must[fact.Stored](t)(w.Facts.Remember(ctx, d))
 	w.Advance(10 * time.Second)
-	r := learning.CacheRequest{Key: "k", StaleOK: true, WaitMS: 1000}
-	first := must[learning.CacheAnswer](t)(w.Facts.Lease(ctx, r))
-	if first.Status != learning.CacheLeased {
+	r := fact.CacheRequest{Key: "k", StaleOK: true, WaitMS: 1000}
+	first := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, r))
+	if first.Status != fact.CacheLeased {
 		t.Fatalf("the first gets %+v", first)
 	}
-	second := must[learning.CacheAnswer](t)(w.Facts.Lease(ctx, r))
-	if second.Status != learning.CacheStale || string(second.Fact.Value) != `"old"` || !second.Fact.Expired {
+	second := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, r))
+	if second.Status != fact.CacheStale || string(second.Fact.Value) != `"old"` || !second.Fact.Expired {
 		t.Fatalf("the second gets %+v", second)
 	}
-	must[learning.CacheStored](t)(w.Facts.Complete(ctx, learning.CacheResult{Lease: first.Lease, Value: json.RawMessage(`"new"`)}))
-	if third := must[learning.CacheAnswer](t)(w.Facts.Lease(ctx, r)); third.Status != learning.CacheHit || string(third.Fact.Value) != `"new"` {
+	must[fact.CacheStored](t)(w.Facts.Complete(ctx, fact.CacheResult{Lease: first.Lease, Value: json.RawMessage(`"new"`)}))
+	if third := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, r)); third.Status != fact.CacheHit || string(third.Fact.Value) != `"new"` {
 		t.Errorf("the third gets %+v", third)
 	}
 }
 
 func factCacheSecrets(t *testing.T, ctx context.Context, w FactWorld) {
-	first := must[learning.CacheAnswer](t)(w.Facts.Lease(ctx, learning.CacheRequest{Key: "k"}))
-	stored := must[learning.CacheStored](t)(w.Facts.Complete(ctx, learning.CacheResult{Lease: first.Lease, Value: json.RawMessage(`{"password":"hunter2-and-3"}`)}))
+	first := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, fact.CacheRequest{Key: "k"}))
+	stored := must[fact.CacheStored](t)(w.Facts.Complete(ctx, fact.CacheResult{Lease: first.Lease, Value: json.RawMessage(`{"password":"hunter2-and-3"}`)}))
 	if stored.Stored || len(stored.Redacted) == 0 {
 		t.Errorf("stored = %+v", stored)
 	}
 	_, err := w.Facts.Recall(ctx, at("k"))
 	refused(t, err, skillrouter.NotFound, "")
-	if next := must[learning.CacheAnswer](t)(w.Facts.Lease(ctx, learning.CacheRequest{Key: "k"})); next.Status != learning.CacheLeased {
+	if next := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, fact.CacheRequest{Key: "k"})); next.Status != fact.CacheLeased {
 		t.Errorf("the next gets %+v", next)
 	}
 }
 
 func factDissolves(t *testing.T, ctx context.Context, w FactWorld) {
-	first := must[learning.CacheAnswer](t)(w.Facts.Lease(ctx, learning.CacheRequest{Key: "k"}))
-	must[learning.FactStored](t)(w.Facts.Remember(ctx, fact("k", `"said"`)))
-	_, err := w.Facts.Complete(ctx, learning.CacheResult{Lease: first.Lease, Value: json.RawMessage(`"computed"`)})
+	first := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, fact.CacheRequest{Key: "k"}))
+	must[fact.Stored](t)(w.Facts.Remember(ctx, factWorld("k", `"said"`)))
+	_, err := w.Facts.Complete(ctx, fact.CacheResult{Lease: first.Lease, Value: json.RawMessage(`"computed"`)})
 	refused(t, err, skillrouter.Conflict, "")
-	if got := must[learning.Fact](t)(w.Facts.Recall(ctx, at("k"))); string(got.Value) != `"said"` {
+	if got := must[fact.Fact](t)(w.Facts.Recall(ctx, at("k"))); string(got.Value) != `"said"` {
 		t.Errorf("what was computed before stands over what was said after: %s", got.Value)
 	}
-	other := must[learning.CacheAnswer](t)(w.Facts.Lease(ctx, learning.CacheRequest{Key: "other"}))
+	other := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, fact.CacheRequest{Key: "other"}))
 	refused(t, w.Facts.Forget(ctx, at("other")), skillrouter.NotFound, "")
-	_, err = w.Facts.Complete(ctx, learning.CacheResult{Lease: other.Lease, Value: json.RawMessage(`1`)})
+	_, err = w.Facts.Complete(ctx, fact.CacheResult{Lease: other.Lease, Value: json.RawMessage(`1`)})
 	refused(t, err, skillrouter.Conflict, "")
 }
 
 func factCacheRefuses(t *testing.T, ctx context.Context, w FactWorld) {
-	for field, r := range map[string]learning.CacheRequest{
+	for field, r := range map[string]fact.CacheRequest{
 		"key":      {Key: ""},
-		"lease_ms": {Key: "k", LeaseMS: learning.MaxLease.Milliseconds() + 1},
+		"lease_ms": {Key: "k", LeaseMS: fact.MaxLease.Milliseconds() + 1},
 		"wait_ms":  {Key: "k", WaitMS: -1},
 		"agent_id": {Key: "k", AgentID: "no id"},
 	} {
 		_, err := w.Facts.Lease(ctx, r)
 		refused(t, err, skillrouter.Invalid, field)
 	}
-	_, err := w.Facts.Complete(ctx, learning.CacheResult{Lease: "none", Value: json.RawMessage("1")})
+	_, err := w.Facts.Complete(ctx, fact.CacheResult{Lease: "none", Value: json.RawMessage("1")})
 	refused(t, err, skillrouter.Conflict, "")
-	lease := must[learning.CacheAnswer](t)(w.Facts.Lease(ctx, learning.CacheRequest{Key: "k"})).Lease
-	_, err = w.Facts.Complete(ctx, learning.CacheResult{Lease: lease, Value: json.RawMessage(`"` + strings.Repeat("x", 2<<20) + `"`)})
+	lease := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, fact.CacheRequest{Key: "k"})).Lease
+	_, err = w.Facts.Complete(ctx, fact.CacheResult{Lease: lease, Value: json.RawMessage(`"` + strings.Repeat("x", 2<<20) + `"`)})
 	refused(t, err, skillrouter.TooLarge, "value")
-	_, err = w.Facts.Complete(ctx, learning.CacheResult{Lease: lease, Value: json.RawMessage("1"), TTL: seconds(-1)})
+	_, err = w.Facts.Complete(ctx, fact.CacheResult{Lease: lease, Value: json.RawMessage("1"), TTL: seconds(-1)})
 	refused(t, err, skillrouter.Invalid, "ttl")
-	if stored := must[learning.CacheStored](t)(w.Facts.Complete(ctx, learning.CacheResult{Lease: lease, Value: json.RawMessage("1")})); !stored.Stored {
+	if stored := must[fact.CacheStored](t)(w.Facts.Complete(ctx, fact.CacheResult{Lease: lease, Value: json.RawMessage("1")})); !stored.Stored {
 		t.Error("after a refusal the lease is gone")
 	}
 }
 
 func factStats(t *testing.T, ctx context.Context, w FactWorld) {
-	d := fact("k", `"12345"`)
+	d := factWorld("k", `"12345"`)
 	d.TTL = seconds(10)
-	must[learning.FactStored](t)(w.Facts.Remember(ctx, d))
+	must[fact.Stored](t)(w.Facts.Remember(ctx, d))
 	d.Persona, d.TTL = "coder", seconds(100)
-	must[learning.FactStored](t)(w.Facts.Remember(ctx, d))
+	must[fact.Stored](t)(w.Facts.Remember(ctx, d))
 	w.Advance(10 * time.Second)
-	got := must[learning.FactStats](t)(w.Facts.Stats(ctx))
-	want := []learning.PersonaFacts{{Persona: "coder", Facts: 1, Bytes: 7}, {Persona: "default", Expired: 1, Bytes: 7}}
+	got := must[fact.Stats](t)(w.Facts.Stats(ctx))
+	want := []fact.PersonaFacts{{Persona: "coder", Facts: 1, Bytes: 7}, {Persona: "default", Expired: 1, Bytes: 7}}
 	if diff := cmp.Diff(want, got.Personas); diff != "" {
 		t.Error(diff)
 	}
-	must[learning.CacheAnswer](t)(w.Facts.Lease(ctx, learning.CacheRequest{Key: "x"}))
-	if got := must[learning.FactStats](t)(w.Facts.Stats(ctx)); got.Cache.Leases != 1 || got.Cache.Open != 1 {
+	must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, fact.CacheRequest{Key: "x"}))
+	if got := must[fact.Stats](t)(w.Facts.Stats(ctx)); got.Cache.Leases != 1 || got.Cache.Open != 1 {
 		t.Errorf("cache %+v", got.Cache)
 	}
 }

@@ -9,13 +9,16 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/feedback"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
 )
 
 // GapWorld is a GapService under test, and the memory whose misses it notes.
 type GapWorld struct {
-	Gaps      learning.GapService
-	Knowledge learning.KnowledgeService
-	Lessons   learning.LessonService
+	Gaps      feedback.GapService
+	Knowledge knowledge.Service
+	Lessons   lesson.Service
 	// Settle lets time pass until what was asked is noted.
 	Settle func()
 }
@@ -41,34 +44,34 @@ func Gaps(t *testing.T, open func(t *testing.T) GapWorld) {
 // ask puts a question to the knowledge.
 func (w GapWorld) ask(t *testing.T, ctx context.Context, question, project string) {
 	t.Helper()
-	must[learning.KnowledgeResults](t)(w.Knowledge.Search(ctx, learning.KnowledgeQuery{Query: question, Project: project}))
+	must[knowledge.Results](t)(w.Knowledge.Search(ctx, knowledge.Query{Query: question, Project: project}))
 }
 
-func (w GapWorld) list(t *testing.T, ctx context.Context, query learning.GapQuery) []learning.Gap {
+func (w GapWorld) list(t *testing.T, ctx context.Context, query feedback.GapQuery) []feedback.Gap {
 	t.Helper()
-	return must[learning.GapPage](t)(w.Gaps.List(ctx, query)).Gaps
+	return must[feedback.GapPage](t)(w.Gaps.List(ctx, query)).Gaps
 }
 
 func gapsAreOne(t *testing.T, ctx context.Context, w GapWorld) {
-	if empty := must[learning.GapPage](t)(w.Gaps.List(ctx, learning.GapQuery{})); empty.Gaps == nil || empty.Total != 0 {
+	if empty := must[feedback.GapPage](t)(w.Gaps.List(ctx, feedback.GapQuery{})); empty.Gaps == nil || empty.Total != 0 {
 		t.Errorf("of nothing: %+v", empty)
 	}
 	w.ask(t, ctx, "rotating the gateway certificates", "")
 	w.ask(t, ctx, "How do I rotate Gateway certificate?", "")
-	must[learning.LessonResults](t)(w.Lessons.Relevant(ctx, learning.LessonQuery{Context: "certificates: gateway rotation? rotate!"}))
+	must[lesson.Results](t)(w.Lessons.Relevant(ctx, lesson.Query{Context: "certificates: gateway rotation? rotate!"}))
 	w.ask(t, ctx, "rotate gateway certificates", "billing")
 	w.ask(t, ctx, "?", "")
-	must[learning.KnowledgeResults](t)(w.Knowledge.Search(ctx, learning.KnowledgeQuery{Query: "narrowed question", Category: "howto"}))
+	must[knowledge.Results](t)(w.Knowledge.Search(ctx, knowledge.Query{Query: "narrowed question", Category: "howto"}))
 	w.Settle()
-	found := w.list(t, ctx, learning.GapQuery{Order: learning.GapsOften})
+	found := w.list(t, ctx, feedback.GapQuery{Order: feedback.GapsOften})
 	if len(found) < 2 || found[0].Count < 2 {
 		t.Fatalf("found %+v", found)
 	}
 	first := found[0]
-	if first.Project != "" || first.Status != learning.GapOpen || first.FirstAsked.IsZero() || first.LastAsked.Before(first.FirstAsked) || !slices.Contains(first.AskedIn, learning.GapInKnowledge) {
+	if first.Project != "" || first.Status != feedback.GapOpen || first.FirstAsked.IsZero() || first.LastAsked.Before(first.FirstAsked) || !slices.Contains(first.AskedIn, learning.GapInKnowledge) {
 		t.Errorf("first = %+v", first)
 	}
-	if got := must[learning.Gap](t)(w.Gaps.Gap(ctx, first.ID)); got.Question != first.Question {
+	if got := must[feedback.Gap](t)(w.Gaps.Gap(ctx, first.ID)); got.Question != first.Question {
 		t.Errorf("got %+v", got)
 	}
 	for _, gap := range found {
@@ -76,33 +79,33 @@ func gapsAreOne(t *testing.T, ctx context.Context, w GapWorld) {
 			t.Errorf("%q is no gap", gap.Question)
 		}
 	}
-	if in := w.list(t, ctx, learning.GapQuery{Project: "billing"}); len(in) != 1 || in[0].Project != "billing" || in[0].ID == first.ID {
+	if in := w.list(t, ctx, feedback.GapQuery{Project: "billing"}); len(in) != 1 || in[0].Project != "billing" || in[0].ID == first.ID {
 		t.Errorf("of the project: %+v", in)
 	}
-	if in := w.list(t, ctx, learning.GapQuery{AskedIn: learning.GapInLessons}); len(in) != 1 {
+	if in := w.list(t, ctx, feedback.GapQuery{AskedIn: learning.GapInLessons}); len(in) != 1 {
 		t.Errorf("asked in lessons: %+v", in)
 	}
 }
 
 func gapsClose(t *testing.T, ctx context.Context, w GapWorld) {
-	must[learning.Stored](t)(w.Knowledge.Store(ctx, learning.KnowledgeDraft{Category: "howto", Title: "Restart the broker", Content: "systemctl restart broker"}))
+	must[knowledge.Stored](t)(w.Knowledge.Store(ctx, knowledge.Draft{Category: "howto", Title: "Restart the broker", Content: "systemctl restart broker"}))
 	w.ask(t, ctx, "how to restart the broker", "")
 	w.ask(t, ctx, "zorkmid frobnication of the broker", "") // the broker alone is known
 	w.Settle()
-	found := w.list(t, ctx, learning.GapQuery{})
+	found := w.list(t, ctx, feedback.GapQuery{})
 	if len(found) != 1 || !strings.HasPrefix(found[0].Question, "zorkmid") {
 		t.Fatalf("found %+v", found)
 	}
 	id := found[0].ID
-	if gap := must[learning.Gap](t)(w.Gaps.Check(ctx, id)); gap.Status != learning.GapOpen {
+	if gap := must[feedback.Gap](t)(w.Gaps.Check(ctx, id)); gap.Status != feedback.GapOpen {
 		t.Errorf("nothing answers it, and it is %+v", gap)
 	}
-	stored := must[learning.Stored](t)(w.Knowledge.Store(ctx, learning.KnowledgeDraft{Category: "howto", Title: "Zorkmid frobnication", Content: "Of any broker: with the wand."}))
-	gap := must[learning.Gap](t)(w.Gaps.Check(ctx, id))
-	if gap.Status != learning.GapAnswered || gap.AnsweredBy != "knowledge/"+stored.ID || gap.SettledAt == nil {
+	stored := must[knowledge.Stored](t)(w.Knowledge.Store(ctx, knowledge.Draft{Category: "howto", Title: "Zorkmid frobnication", Content: "Of any broker: with the wand."}))
+	gap := must[feedback.Gap](t)(w.Gaps.Check(ctx, id))
+	if gap.Status != feedback.GapAnswered || gap.AnsweredBy != "knowledge/"+stored.ID || gap.SettledAt == nil {
 		t.Errorf("answered = %+v", gap)
 	}
-	if left := w.list(t, ctx, learning.GapQuery{}); len(left) != 0 {
+	if left := w.list(t, ctx, feedback.GapQuery{}); len(left) != 0 {
 		t.Errorf("open: %+v", left)
 	}
 	if err := w.Knowledge.Delete(ctx, stored.ID); err != nil {
@@ -110,7 +113,7 @@ func gapsClose(t *testing.T, ctx context.Context, w GapWorld) {
 	}
 	w.ask(t, ctx, "zorkmid frobnication of the broker", "")
 	w.Settle()
-	if gap = must[learning.Gap](t)(w.Gaps.Gap(ctx, id)); gap.Status != learning.GapOpen || gap.Count != 2 || gap.AnsweredBy != "" {
+	if gap = must[feedback.Gap](t)(w.Gaps.Gap(ctx, id)); gap.Status != feedback.GapOpen || gap.Count != 2 || gap.AnsweredBy != "" {
 		t.Errorf("asked again in vain: %+v", gap)
 	}
 }
@@ -118,25 +121,25 @@ func gapsClose(t *testing.T, ctx context.Context, w GapWorld) {
 func gapsDismissed(t *testing.T, ctx context.Context, w GapWorld) {
 	w.ask(t, ctx, "what is for lunch", "")
 	w.Settle()
-	found := w.list(t, ctx, learning.GapQuery{})
+	found := w.list(t, ctx, feedback.GapQuery{})
 	if len(found) != 1 {
 		t.Fatalf("found %+v", found)
 	}
 	id := found[0].ID
-	gap := must[learning.Gap](t)(w.Gaps.Dismiss(ctx, id, "no such thing"))
-	if gap.Status != learning.GapDismissed || gap.Reason != "no such thing" || gap.SettledAt == nil {
+	gap := must[feedback.Gap](t)(w.Gaps.Dismiss(ctx, id, "no such thing"))
+	if gap.Status != feedback.GapDismissed || gap.Reason != "no such thing" || gap.SettledAt == nil {
 		t.Errorf("dismissed = %+v", gap)
 	}
-	must[learning.Gap](t)(w.Gaps.Dismiss(ctx, id, "again"))
+	must[feedback.Gap](t)(w.Gaps.Dismiss(ctx, id, "again"))
 	w.ask(t, ctx, "what is for lunch", "")
 	w.Settle()
-	if gap = must[learning.Gap](t)(w.Gaps.Check(ctx, id)); gap.Status != learning.GapDismissed || gap.Count != 2 || gap.Reason != "no such thing" {
+	if gap = must[feedback.Gap](t)(w.Gaps.Check(ctx, id)); gap.Status != feedback.GapDismissed || gap.Count != 2 || gap.Reason != "no such thing" {
 		t.Errorf("asked again: %+v", gap)
 	}
-	if list := w.list(t, ctx, learning.GapQuery{Status: learning.GapDismissed}); len(list) != 1 {
+	if list := w.list(t, ctx, feedback.GapQuery{Status: feedback.GapDismissed}); len(list) != 1 {
 		t.Errorf("dismissed ones: %+v", list)
 	}
-	if gap = must[learning.Gap](t)(w.Gaps.Reopen(ctx, id)); gap.Status != learning.GapOpen || gap.Reason != "" || gap.SettledAt != nil {
+	if gap = must[feedback.Gap](t)(w.Gaps.Reopen(ctx, id)); gap.Status != feedback.GapOpen || gap.Reason != "" || gap.SettledAt != nil {
 		t.Errorf("reopened = %+v", gap)
 	}
 }
@@ -149,8 +152,8 @@ func gapsListed(t *testing.T, ctx context.Context, w GapWorld) {
 	}
 	w.Settle()
 	var seen []int64
-	for query := (learning.GapQuery{Order: learning.GapsOften, Limit: 3}); ; {
-		page := must[learning.GapPage](t)(w.Gaps.List(ctx, query))
+	for query := (feedback.GapQuery{Order: feedback.GapsOften, Limit: 3}); ; {
+		page := must[feedback.GapPage](t)(w.Gaps.List(ctx, query))
 		if page.Total != 7 || page.Count != len(page.Gaps) {
 			t.Errorf("page %+v", page)
 		}
@@ -164,8 +167,8 @@ func gapsListed(t *testing.T, ctx context.Context, w GapWorld) {
 	if !slices.Equal(seen, []int64{7, 6, 5, 4, 3, 2, 1}) {
 		t.Errorf("by count: %v", seen)
 	}
-	recent := must[learning.GapPage](t)(w.Gaps.List(ctx, learning.GapQuery{Limit: 4}))
-	rest := must[learning.GapPage](t)(w.Gaps.List(ctx, learning.GapQuery{Limit: 4, Cursor: recent.Next}))
+	recent := must[feedback.GapPage](t)(w.Gaps.List(ctx, feedback.GapQuery{Limit: 4}))
+	rest := must[feedback.GapPage](t)(w.Gaps.List(ctx, feedback.GapQuery{Limit: 4, Cursor: recent.Next}))
 	if recent.Count != 4 || rest.Count != 3 || rest.Next != "" {
 		t.Errorf("recent %d, then %d with next %q", recent.Count, rest.Count, rest.Next)
 	}
@@ -175,7 +178,7 @@ func gapsRedacted(t *testing.T, ctx context.Context, w GapWorld) {
 	w.ask(t, ctx, "does ghp_"+strings.Repeat("A1b2", 9)+" work\nwith <b>zork</b>\x07", "")
 	w.ask(t, ctx, "traceback "+strings.Repeat("frame ünlike ", 900), "")
 	w.Settle()
-	found := w.list(t, ctx, learning.GapQuery{})
+	found := w.list(t, ctx, feedback.GapQuery{})
 	if len(found) != 2 {
 		t.Fatalf("found %+v", found)
 	}
@@ -188,23 +191,23 @@ func gapsRedacted(t *testing.T, ctx context.Context, w GapWorld) {
 
 func gapsRefuse(t *testing.T, ctx context.Context, w GapWorld) {
 	for _, test := range []struct {
-		query learning.GapQuery
+		query feedback.GapQuery
 		field string
 	}{
-		{learning.GapQuery{Status: "lost"}, "status"},
-		{learning.GapQuery{Order: "by hand"}, "order"},
-		{learning.GapQuery{AskedIn: "vain"}, "asked_in"},
-		{learning.GapQuery{Limit: -1}, "limit"},
-		{learning.GapQuery{Cursor: "x"}, "cursor"},
-		{learning.GapQuery{Cursor: "5.' OR 1"}, "cursor"},
-		{learning.GapQuery{Project: strings.Repeat("x", 5000)}, "project"},
+		{feedback.GapQuery{Status: "lost"}, "status"},
+		{feedback.GapQuery{Order: "by hand"}, "order"},
+		{feedback.GapQuery{AskedIn: "vain"}, "asked_in"},
+		{feedback.GapQuery{Limit: -1}, "limit"},
+		{feedback.GapQuery{Cursor: "x"}, "cursor"},
+		{feedback.GapQuery{Cursor: "5.' OR 1"}, "cursor"},
+		{feedback.GapQuery{Project: strings.Repeat("x", 5000)}, "project"},
 	} {
 		_, err := w.Gaps.List(ctx, test.query)
 		refused(t, err, skillrouter.Invalid, test.field)
 	}
-	for _, call := range []func(context.Context, string) (learning.Gap, error){
+	for _, call := range []func(context.Context, string) (feedback.Gap, error){
 		w.Gaps.Gap, w.Gaps.Check, w.Gaps.Reopen,
-		func(ctx context.Context, id string) (learning.Gap, error) { return w.Gaps.Dismiss(ctx, id, "") },
+		func(ctx context.Context, id string) (feedback.Gap, error) { return w.Gaps.Dismiss(ctx, id, "") },
 	} {
 		_, err := call(ctx, "nowhere")
 		refused(t, err, skillrouter.NotFound, "")

@@ -6,13 +6,16 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/lesson"
 )
 
 // RunGuard runs the contract of GuardService. It needs the built-in rules alone.
-func RunGuard(t *testing.T, open func(t *testing.T) learning.GuardService) {
+func RunGuard(t *testing.T, open func(t *testing.T) guard.Service) {
 	for _, test := range []struct {
 		name string
-		run  func(t *testing.T, g learning.GuardService)
+		run  func(t *testing.T, g guard.Service)
 	}{
 		{"a known harm is blocked", blocks},
 		{"a tool's call is judged", judgesTools},
@@ -27,20 +30,20 @@ func RunGuard(t *testing.T, open func(t *testing.T) learning.GuardService) {
 
 const dataRule = "builtin:data-directories"
 
-func blocks(t *testing.T, g learning.GuardService) {
-	for command, want := range map[string]learning.Decision{
-		"rm -rf /data":                                     learning.DecisionBlock,
-		"cd / && sudo rm -r --force data/":                 learning.DecisionBlock,
-		"./deploy.sh production":                           learning.DecisionWarn,
-		"echo rm -rf /data":                                learning.DecisionAllow,
-		"rm -rf ./build":                                   learning.DecisionAllow,
-		"psql $SHOP_PROD -c 'UPDATE orders SET paid=true'": learning.DecisionBlock,
+func blocks(t *testing.T, g guard.Service) {
+	for command, want := range map[string]rule.Decision{
+		"rm -rf /data":                                     rule.DecisionBlock,
+		"cd / && sudo rm -r --force data/":                 rule.DecisionBlock,
+		"./deploy.sh production":                           rule.DecisionWarn,
+		"echo rm -rf /data":                                rule.DecisionAllow,
+		"rm -rf ./build":                                   rule.DecisionAllow,
+		"psql $SHOP_PROD -c 'UPDATE orders SET paid=true'": rule.DecisionBlock,
 	} {
-		c := must[learning.Checked](t)(g.Check(caller(t), learning.Action{Command: command, Context: "work", Domain: "ops", Agent: "a"}))
-		if c.Decision != want || c.Blocked != (want == learning.DecisionBlock) || c.CheckID == "" {
+		c := must[guard.Checked](t)(g.Check(caller(t), rule.Action{Command: command, Context: "work", Domain: "ops", Agent: "a"}))
+		if c.Decision != want || c.Blocked != (want == rule.DecisionBlock) || c.CheckID == "" {
 			t.Errorf("%s: %+v, want %s", command, c, want)
 		}
-		if c.Matches == nil || c.Alternatives == nil || c.Warnings == nil || (len(c.Matches) == 0) != (want == learning.DecisionAllow) {
+		if c.Matches == nil || c.Alternatives == nil || c.Warnings == nil || (len(c.Matches) == 0) != (want == rule.DecisionAllow) {
 			t.Errorf("%s: %+v", command, c)
 		}
 		for i, m := range c.Matches {
@@ -51,30 +54,30 @@ func blocks(t *testing.T, g learning.GuardService) {
 	}
 }
 
-func judgesTools(t *testing.T, g learning.GuardService) {
+func judgesTools(t *testing.T, g guard.Service) {
 	for _, args := range []struct {
 		args map[string]any
-		want learning.Decision
+		want rule.Decision
 	}{
-		{map[string]any{"command": "rm -rf /data"}, learning.DecisionBlock},
-		{map[string]any{"command": "ls /data"}, learning.DecisionAllow},
+		{map[string]any{"command": "rm -rf /data"}, rule.DecisionBlock},
+		{map[string]any{"command": "ls /data"}, rule.DecisionAllow},
 	} {
-		c := must[learning.Checked](t)(g.Check(caller(t), learning.Action{Tool: "bash", Args: args.args, Agent: "a"}))
+		c := must[guard.Checked](t)(g.Check(caller(t), rule.Action{Tool: "bash", Args: args.args, Agent: "a"}))
 		if c.Decision != args.want {
 			t.Errorf("%v: %+v", args.args, c)
 		}
 	}
 }
 
-func settles(t *testing.T, g learning.GuardService) {
+func settles(t *testing.T, g guard.Service) {
 	ctx := caller(t)
-	c := must[learning.Checked](t)(g.Check(ctx, learning.Action{Command: "rm -rf /data", Agent: "a"}))
-	draft := learning.OutcomeDraft{CheckID: c.CheckID, Outcome: learning.OutcomeOverridden, Result: learning.ResultSuccess, Notes: "it was empty"}
-	s := must[learning.Settled](t)(g.Outcome(ctx, draft))
+	c := must[guard.Checked](t)(g.Check(ctx, rule.Action{Command: "rm -rf /data", Agent: "a"}))
+	draft := guard.OutcomeDraft{CheckID: c.CheckID, Outcome: lesson.OutcomeOverridden, Result: learning.ResultSuccess, Notes: "it was empty"}
+	s := must[guard.Settled](t)(g.Outcome(ctx, draft))
 	if s.Duplicate || s.CheckID != c.CheckID || len(s.Rules) != 1 || s.Rules[0].RuleID != dataRule || s.Rules[0].Confidence >= s.Rules[0].Previous || s.Rules[0].Demoted {
 		t.Errorf("%+v", s)
 	}
-	if s := must[learning.Settled](t)(g.Outcome(ctx, draft)); !s.Duplicate {
+	if s := must[guard.Settled](t)(g.Outcome(ctx, draft)); !s.Duplicate {
 		t.Errorf("again: %+v", s)
 	}
 	draft.Result = learning.ResultFailure
@@ -84,16 +87,16 @@ func settles(t *testing.T, g learning.GuardService) {
 	_, err = g.Outcome(ctx, draft)
 	refused(t, err, skillrouter.NotFound, "")
 	// What was allowed a moment ago can be settled too, though nobody waited for it to be written.
-	allowed := must[learning.Checked](t)(g.Check(ctx, learning.Action{Command: "ls", Agent: "a"}))
-	must[learning.Settled](t)(g.Outcome(ctx, learning.OutcomeDraft{CheckID: allowed.CheckID, Outcome: learning.OutcomeHeeded}))
+	allowed := must[guard.Checked](t)(g.Check(ctx, rule.Action{Command: "ls", Agent: "a"}))
+	must[guard.Settled](t)(g.Outcome(ctx, guard.OutcomeDraft{CheckID: allowed.CheckID, Outcome: lesson.OutcomeHeeded}))
 }
 
-func keepsLedger(t *testing.T, g learning.GuardService) {
+func keepsLedger(t *testing.T, g guard.Service) {
 	ctx := caller(t)
 	for _, command := range []string{"ls", "rm -rf /data", "export API_TOKEN=9f8e7d6c5b4a3928170655aa44bb33cc"} {
-		must[learning.Checked](t)(g.Check(ctx, learning.Action{Command: command, Agent: "a", Project: "shop"}))
+		must[guard.Checked](t)(g.Check(ctx, rule.Action{Command: command, Agent: "a", Project: "shop"}))
 	}
-	page := must[learning.LedgerPage](t)(g.Ledger(ctx, learning.LedgerFilter{}))
+	page := must[guard.LedgerPage](t)(g.Ledger(ctx, lesson.LedgerFilter{}))
 	if page.Count != 3 || len(page.Checks) != 3 {
 		t.Fatalf("%+v", page)
 	}
@@ -102,32 +105,32 @@ func keepsLedger(t *testing.T, g learning.GuardService) {
 			t.Errorf("%+v", c)
 		}
 	}
-	blocked := must[learning.LedgerPage](t)(g.Ledger(ctx, learning.LedgerFilter{RuleID: dataRule, Decision: learning.DecisionBlock, Agent: "a"}))
+	blocked := must[guard.LedgerPage](t)(g.Ledger(ctx, lesson.LedgerFilter{RuleID: dataRule, Decision: rule.DecisionBlock, Agent: "a"}))
 	if blocked.Count != 1 || blocked.Checks[0].Action != "rm -rf /data" || len(blocked.Checks[0].Matches) != 1 {
 		t.Errorf("%+v", blocked)
 	}
 }
 
-func tellsRules(t *testing.T, g learning.GuardService) {
+func tellsRules(t *testing.T, g guard.Service) {
 	ctx := caller(t)
-	must[learning.Checked](t)(g.Check(ctx, learning.Action{Command: "rm -rf /data", Agent: "a"}))
-	page := must[learning.RulePage](t)(g.Rules(ctx, learning.RuleFilter{Source: learning.RuleBuiltin, Limit: 3}))
+	must[guard.Checked](t)(g.Check(ctx, rule.Action{Command: "rm -rf /data", Agent: "a"}))
+	page := must[guard.RulePage](t)(g.Rules(ctx, guard.RuleFilter{Source: guard.RuleBuiltin, Limit: 3}))
 	if page.Count != 3 || page.Total != 5 || page.Next == "" {
 		t.Fatalf("%+v", page)
 	}
-	rest := must[learning.RulePage](t)(g.Rules(ctx, learning.RuleFilter{Source: learning.RuleBuiltin, Limit: 3, Cursor: page.Next}))
+	rest := must[guard.RulePage](t)(g.Rules(ctx, guard.RuleFilter{Source: guard.RuleBuiltin, Limit: 3, Cursor: page.Next}))
 	if rest.Count != 2 || rest.Next != "" {
 		t.Errorf("%+v", rest)
 	}
 	blocks := true
-	if page := must[learning.RulePage](t)(g.Rules(ctx, learning.RuleFilter{Blocks: &blocks, Source: learning.RuleBuiltin})); page.Total != 3 {
+	if page := must[guard.RulePage](t)(g.Rules(ctx, guard.RuleFilter{Blocks: &blocks, Source: guard.RuleBuiltin})); page.Total != 3 {
 		t.Errorf("%d block", page.Total)
 	}
-	r := must[learning.Rule](t)(g.Rule(ctx, dataRule))
-	if r.TimesTriggered != 1 || r.LastTriggered == nil || !r.Active || !r.Blocks || r.Demoted || r.Precision != 0.8 || r.Confidence != 1 || r.Source != learning.RuleBuiltin {
+	r := must[guard.Rule](t)(g.Rule(ctx, dataRule))
+	if r.TimesTriggered != 1 || r.LastTriggered == nil || !r.Active || !r.Blocks || r.Demoted || r.Precision != 0.8 || r.Confidence != 1 || r.Source != guard.RuleBuiltin {
 		t.Errorf("%+v", r)
 	}
-	r = must[learning.Rule](t)(g.RestoreRule(ctx, dataRule, learning.RestorationDraft{By: "Damon W."}))
+	r = must[guard.Rule](t)(g.RestoreRule(ctx, dataRule, guard.RestorationDraft{By: "Damon W."}))
 	if r.ID != dataRule || r.Demoted {
 		t.Errorf("%+v", r)
 	}
@@ -135,34 +138,34 @@ func tellsRules(t *testing.T, g learning.GuardService) {
 	refused(t, err, skillrouter.NotFound, "")
 }
 
-func refusesChecks(t *testing.T, g learning.GuardService) {
+func refusesChecks(t *testing.T, g guard.Service) {
 	ctx := caller(t)
 	for _, c := range []struct {
-		action learning.Action
+		action rule.Action
 		field  string
 		code   skillrouter.Code
 	}{
-		{learning.Action{Command: " "}, "proposed_action", skillrouter.Invalid},
-		{learning.Action{Command: "ls", Domain: strings.Repeat("d", skillrouter.MaxName+1)}, "domain", skillrouter.Invalid},
-		{learning.Action{Command: strings.Repeat("x", learning.MaxProposal+1)}, "proposed_action", skillrouter.TooLarge},
+		{rule.Action{Command: " "}, "proposed_action", skillrouter.Invalid},
+		{rule.Action{Command: "ls", Domain: strings.Repeat("d", skillrouter.MaxName+1)}, "domain", skillrouter.Invalid},
+		{rule.Action{Command: strings.Repeat("x", guard.MaxProposal+1)}, "proposed_action", skillrouter.TooLarge},
 	} {
 		_, err := g.Check(ctx, c.action)
 		refused(t, err, c.code, c.field)
 	}
 	for _, c := range []struct {
-		draft learning.OutcomeDraft
+		draft guard.OutcomeDraft
 		field string
 	}{
-		{learning.OutcomeDraft{Outcome: learning.OutcomeHeeded}, "check_id"},
-		{learning.OutcomeDraft{CheckID: "x"}, "outcome"},
-		{learning.OutcomeDraft{CheckID: "x", Outcome: "ignored"}, "outcome"},
-		{learning.OutcomeDraft{CheckID: "x", Outcome: learning.OutcomeHeeded, Result: "fine"}, "result"},
+		{guard.OutcomeDraft{Outcome: lesson.OutcomeHeeded}, "check_id"},
+		{guard.OutcomeDraft{CheckID: "x"}, "outcome"},
+		{guard.OutcomeDraft{CheckID: "x", Outcome: "ignored"}, "outcome"},
+		{guard.OutcomeDraft{CheckID: "x", Outcome: lesson.OutcomeHeeded, Result: "fine"}, "result"},
 	} {
 		_, err := g.Outcome(ctx, c.draft)
 		refused(t, err, skillrouter.Invalid, c.field)
 	}
-	_, err := g.Rules(ctx, learning.RuleFilter{Severity: "awful"})
+	_, err := g.Rules(ctx, guard.RuleFilter{Severity: "awful"})
 	refused(t, err, skillrouter.Invalid, "severity")
-	_, err = g.Ledger(ctx, learning.LedgerFilter{Decision: "maybe"})
+	_, err = g.Ledger(ctx, lesson.LedgerFilter{Decision: "maybe"})
 	refused(t, err, skillrouter.Invalid, "decision")
 }

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/feedback"
+	"skillrouter/learning/knowledge"
 )
 
 // JudgementWorld is a JudgementService under test, and the memory that it measures.
 type JudgementWorld struct {
-	Judgements learning.JudgementService
-	Knowledge  learning.KnowledgeService
+	Judgements feedback.JudgementService
+	Knowledge  knowledge.Service
 }
 
 // Judgements runs the contract of JudgementService. open is called for each case and
@@ -40,12 +41,12 @@ func Judgements(t *testing.T, open func(t *testing.T) JudgementWorld) {
 // store stores an entry under an id.
 func (w JudgementWorld) store(t *testing.T, ctx context.Context, id, title, content string) {
 	t.Helper()
-	must[learning.Stored](t)(w.Knowledge.Store(ctx, learning.KnowledgeDraft{ID: id, Category: "gotcha", Title: title, Content: content}))
+	must[knowledge.Stored](t)(w.Knowledge.Store(ctx, knowledge.Draft{ID: id, Category: "gotcha", Title: title, Content: content}))
 }
 
-func (w JudgementWorld) judge(t *testing.T, ctx context.Context, question string, good, bad []string) learning.Judgement {
+func (w JudgementWorld) judge(t *testing.T, ctx context.Context, question string, good, bad []string) feedback.Judgement {
 	t.Helper()
-	return must[learning.Judgement](t)(w.Judgements.Judge(ctx, learning.JudgementDraft{Question: question, Good: good, Bad: bad}))
+	return must[feedback.Judgement](t)(w.Judgements.Judge(ctx, feedback.JudgementDraft{Question: question, Good: good, Bad: bad}))
 }
 
 func judgementReadsBack(t *testing.T, ctx context.Context, w JudgementWorld) {
@@ -60,17 +61,17 @@ func judgementReadsBack(t *testing.T, ctx context.Context, w JudgementWorld) {
 	if again.ID != first.ID || !slices.Equal(again.Good, []string{"b", "c"}) || !slices.Equal(again.Bad, []string{"a"}) || !again.CreatedAt.Equal(first.CreatedAt) {
 		t.Errorf("judged again: %+v", again)
 	}
-	if got := must[learning.Judgement](t)(w.Judgements.Judgement(ctx, first.ID)); !slices.Equal(got.Good, again.Good) || !slices.Equal(got.Bad, again.Bad) {
+	if got := must[feedback.Judgement](t)(w.Judgements.Judgement(ctx, first.ID)); !slices.Equal(got.Good, again.Good) || !slices.Equal(got.Bad, again.Bad) {
 		t.Errorf("read back: %+v", got)
 	}
-	other := must[learning.Judgement](t)(w.Judgements.Judge(ctx, learning.JudgementDraft{Question: "rotate the keys", Project: "billing", Good: []string{"a"}}))
+	other := must[feedback.Judgement](t)(w.Judgements.Judge(ctx, feedback.JudgementDraft{Question: "rotate the keys", Project: "billing", Good: []string{"a"}}))
 	if other.ID == first.ID || other.Bad == nil {
 		t.Errorf("of a project: %+v", other)
 	}
 }
 
 func judgementMeasures(t *testing.T, ctx context.Context, w JudgementWorld) {
-	if empty := must[learning.JudgementReport](t)(w.Judgements.Measure(ctx)); empty.Questions == nil || empty.Measured != 0 || empty.NDCG != 0 {
+	if empty := must[feedback.JudgementReport](t)(w.Judgements.Measure(ctx)); empty.Questions == nil || empty.Measured != 0 || empty.NDCG != 0 {
 		t.Errorf("of nothing: %+v", empty)
 	}
 	w.store(t, ctx, "keys", "Rotate the signing keys", "publish the new key first")
@@ -78,7 +79,7 @@ func judgementMeasures(t *testing.T, ctx context.Context, w JudgementWorld) {
 	w.store(t, ctx, "lunch", "Where to eat", "the blue house")
 	w.judge(t, ctx, "rotate signing keys", []string{"keys"}, []string{"certs"})
 	w.judge(t, ctx, "signing", []string{"lunch"}, nil)
-	report := must[learning.JudgementReport](t)(w.Judgements.Measure(ctx))
+	report := must[feedback.JudgementReport](t)(w.Judgements.Measure(ctx))
 	if len(report.Questions) != 2 || report.Measured != 2 || report.Found != 1 || report.NDCG != 0.5 || report.MRR != 0.5 || report.Since != nil || report.Worse != 0 {
 		t.Fatalf("measured: %+v", report)
 	}
@@ -89,10 +90,10 @@ func judgementMeasures(t *testing.T, ctx context.Context, w JudgementWorld) {
 	if found.Best != 1 || found.Ranks["keys"] != 1 || found.Ranks["certs"] != 2 || found.NDCG != 1 {
 		t.Errorf("found: %+v", found)
 	}
-	if kept := must[learning.Judgement](t)(w.Judgements.Judgement(ctx, found.ID)); kept.Last == nil || kept.Last.Ranks["keys"] != 1 || !kept.Last.At.Equal(report.At) {
+	if kept := must[feedback.Judgement](t)(w.Judgements.Judgement(ctx, found.ID)); kept.Last == nil || kept.Last.Ranks["keys"] != 1 || !kept.Last.At.Equal(report.At) {
 		t.Errorf("kept: %+v", kept)
 	}
-	if entry := must[learning.Knowledge](t)(w.Knowledge.Entry(ctx, "keys")); entry.UseCount != 0 {
+	if entry := must[knowledge.Knowledge](t)(w.Knowledge.Entry(ctx, "keys")); entry.UseCount != 0 {
 		t.Errorf("measuring counted %d uses", entry.UseCount)
 	}
 }
@@ -100,20 +101,20 @@ func judgementMeasures(t *testing.T, ctx context.Context, w JudgementWorld) {
 func judgementCompares(t *testing.T, ctx context.Context, w JudgementWorld) {
 	w.store(t, ctx, "keys", "Notes on the cluster", "among other things: signing keys are rotated in spring")
 	w.judge(t, ctx, "rotate signing keys", []string{"keys"}, nil)
-	must[learning.JudgementReport](t)(w.Judgements.Measure(ctx))
+	must[feedback.JudgementReport](t)(w.Judgements.Measure(ctx))
 	w.store(t, ctx, "better", "Rotate signing keys", "rotate signing keys")
-	worse := must[learning.JudgementReport](t)(w.Judgements.Measure(ctx))
+	worse := must[feedback.JudgementReport](t)(w.Judgements.Measure(ctx))
 	if worse.Worse != 1 || worse.Since == nil || !slices.Equal(worse.Questions[0].Worse, []string{"keys rank 1 → rank 2"}) {
 		t.Fatalf("worse: %+v", worse)
 	}
-	same := must[learning.JudgementReport](t)(w.Judgements.Measure(ctx))
+	same := must[feedback.JudgementReport](t)(w.Judgements.Measure(ctx))
 	if same.Worse != 0 || len(same.Questions[0].Worse) != 0 {
 		t.Errorf("told twice: %+v", same)
 	}
 	if err := w.Knowledge.Delete(ctx, "better"); err != nil {
 		t.Fatal(err)
 	}
-	if better := must[learning.JudgementReport](t)(w.Judgements.Measure(ctx)); better.Worse != 0 || !slices.Equal(better.Questions[0].Better, []string{"keys rank 2 → rank 1"}) {
+	if better := must[feedback.JudgementReport](t)(w.Judgements.Measure(ctx)); better.Worse != 0 || !slices.Equal(better.Questions[0].Better, []string{"keys rank 2 → rank 1"}) {
 		t.Errorf("better: %+v", better)
 	}
 }
@@ -123,11 +124,11 @@ func judgementOutlives(t *testing.T, ctx context.Context, w JudgementWorld) {
 	w.store(t, ctx, "more", "Rotate the signing keys by hand", "as a last resort")
 	w.judge(t, ctx, "signing keys", []string{"keys", "more"}, nil)
 	w.judge(t, ctx, "resort", []string{"more"}, nil)
-	must[learning.JudgementReport](t)(w.Judgements.Measure(ctx))
+	must[feedback.JudgementReport](t)(w.Judgements.Measure(ctx))
 	if err := w.Knowledge.Delete(ctx, "more"); err != nil {
 		t.Fatal(err)
 	}
-	report := must[learning.JudgementReport](t)(w.Judgements.Measure(ctx))
+	report := must[feedback.JudgementReport](t)(w.Judgements.Measure(ctx))
 	if report.Measured != 1 || report.NDCG != 1 || report.Worse != 0 {
 		t.Errorf("measured: %+v", report)
 	}
@@ -139,7 +140,7 @@ func judgementOutlives(t *testing.T, ctx context.Context, w JudgementWorld) {
 }
 
 func judgementsListed(t *testing.T, ctx context.Context, w JudgementWorld) {
-	if empty := must[learning.JudgementPage](t)(w.Judgements.Judgements(ctx, learning.JudgementQuery{})); empty.Judgements == nil || empty.Total != 0 {
+	if empty := must[feedback.JudgementPage](t)(w.Judgements.Judgements(ctx, feedback.JudgementQuery{})); empty.Judgements == nil || empty.Total != 0 {
 		t.Errorf("of nothing: %+v", empty)
 	}
 	w.store(t, ctx, "a", "title", "content")
@@ -148,11 +149,11 @@ func judgementsListed(t *testing.T, ctx context.Context, w JudgementWorld) {
 		if i%2 == 1 {
 			project = "web"
 		}
-		must[learning.Judgement](t)(w.Judgements.Judge(ctx, learning.JudgementDraft{Question: fmt.Sprintf("question %d", i), Project: project, Good: []string{"a"}}))
+		must[feedback.Judgement](t)(w.Judgements.Judge(ctx, feedback.JudgementDraft{Question: fmt.Sprintf("question %d", i), Project: project, Good: []string{"a"}}))
 	}
 	var seen []string
 	for cursor := ""; ; {
-		page := must[learning.JudgementPage](t)(w.Judgements.Judgements(ctx, learning.JudgementQuery{Cursor: cursor, Limit: 2}))
+		page := must[feedback.JudgementPage](t)(w.Judgements.Judgements(ctx, feedback.JudgementQuery{Cursor: cursor, Limit: 2}))
 		if page.Total != 5 || page.Count != len(page.Judgements) {
 			t.Errorf("page: %+v", page)
 		}
@@ -166,7 +167,7 @@ func judgementsListed(t *testing.T, ctx context.Context, w JudgementWorld) {
 	if got := strings.Join(seen, ""); got != "43210" {
 		t.Errorf("pages have %s", got)
 	}
-	if page := must[learning.JudgementPage](t)(w.Judgements.Judgements(ctx, learning.JudgementQuery{Project: "web"})); page.Total != 2 || page.Count != 2 {
+	if page := must[feedback.JudgementPage](t)(w.Judgements.Judgements(ctx, feedback.JudgementQuery{Project: "web"})); page.Total != 2 || page.Count != 2 {
 		t.Errorf("of a project: %+v", page)
 	}
 }
@@ -191,32 +192,32 @@ func judgementRedacted(t *testing.T, ctx context.Context, w JudgementWorld) {
 
 func judgementsRefuse(t *testing.T, ctx context.Context, w JudgementWorld) {
 	w.store(t, ctx, "a", "title", "content")
-	many := make([]string, learning.MaxJudgedEntries+1)
+	many := make([]string, feedback.MaxJudgedEntries+1)
 	for i := range many {
 		many[i] = fmt.Sprintf("e%d", i)
 	}
 	for _, test := range []struct {
-		draft learning.JudgementDraft
+		draft feedback.JudgementDraft
 		code  skillrouter.Code
 		field string
 	}{
-		{learning.JudgementDraft{Good: []string{"a"}}, skillrouter.Invalid, "question"},
-		{learning.JudgementDraft{Question: " \n", Good: []string{"a"}}, skillrouter.Invalid, "question"},
-		{learning.JudgementDraft{Question: strings.Repeat("x", learning.MaxJudgedQuestion+1), Good: []string{"a"}}, skillrouter.TooLarge, "question"},
-		{learning.JudgementDraft{Question: "q"}, skillrouter.Invalid, "good"},
-		{learning.JudgementDraft{Question: "q", Good: []string{"nowhere"}}, skillrouter.Invalid, "good"},
-		{learning.JudgementDraft{Question: "q", Bad: []string{"nowhere"}}, skillrouter.Invalid, "bad"},
-		{learning.JudgementDraft{Question: "q", Good: []string{"a"}, Bad: []string{"a"}}, skillrouter.Invalid, "bad"},
-		{learning.JudgementDraft{Question: "q", Good: many}, skillrouter.TooLarge, "good"},
-		{learning.JudgementDraft{Question: "q", Good: []string{"a"}, Project: strings.Repeat("x", 5000)}, skillrouter.Invalid, "project"},
+		{feedback.JudgementDraft{Good: []string{"a"}}, skillrouter.Invalid, "question"},
+		{feedback.JudgementDraft{Question: " \n", Good: []string{"a"}}, skillrouter.Invalid, "question"},
+		{feedback.JudgementDraft{Question: strings.Repeat("x", feedback.MaxJudgedQuestion+1), Good: []string{"a"}}, skillrouter.TooLarge, "question"},
+		{feedback.JudgementDraft{Question: "q"}, skillrouter.Invalid, "good"},
+		{feedback.JudgementDraft{Question: "q", Good: []string{"nowhere"}}, skillrouter.Invalid, "good"},
+		{feedback.JudgementDraft{Question: "q", Bad: []string{"nowhere"}}, skillrouter.Invalid, "bad"},
+		{feedback.JudgementDraft{Question: "q", Good: []string{"a"}, Bad: []string{"a"}}, skillrouter.Invalid, "bad"},
+		{feedback.JudgementDraft{Question: "q", Good: many}, skillrouter.TooLarge, "good"},
+		{feedback.JudgementDraft{Question: "q", Good: []string{"a"}, Project: strings.Repeat("x", 5000)}, skillrouter.Invalid, "project"},
 	} {
 		_, err := w.Judgements.Judge(ctx, test.draft)
 		refused(t, err, test.code, test.field)
 	}
-	for _, query := range []learning.JudgementQuery{{Cursor: "x"}, {Cursor: "-1"}} {
+	for _, query := range []feedback.JudgementQuery{{Cursor: "x"}, {Cursor: "-1"}} {
 		_, err := w.Judgements.Judgements(ctx, query)
 		refused(t, err, skillrouter.Invalid, "cursor")
 	}
-	_, err := w.Judgements.Judgements(ctx, learning.JudgementQuery{Limit: -1})
+	_, err := w.Judgements.Judgements(ctx, feedback.JudgementQuery{Limit: -1})
 	refused(t, err, skillrouter.Invalid, "limit")
 }

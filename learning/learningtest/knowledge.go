@@ -10,17 +10,18 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 )
 
-func draft(title, content string) learning.KnowledgeDraft {
-	return learning.KnowledgeDraft{Category: learning.CategoryGotcha, Title: title, Content: content}
+func draft(title, content string) knowledge.Draft {
+	return knowledge.Draft{Category: knowledge.CategoryGotcha, Title: title, Content: content}
 }
 
 // RunKnowledge runs the contract of KnowledgeService.
-func RunKnowledge(t *testing.T, open func(t *testing.T) learning.KnowledgeService) {
+func RunKnowledge(t *testing.T, open func(t *testing.T) knowledge.Service) {
 	for _, test := range []struct {
 		name string
-		run  func(t *testing.T, k learning.KnowledgeService)
+		run  func(t *testing.T, k knowledge.Service)
 	}{
 		{"a stored entry reads back", readsBack},
 		{"the same content again is a duplicate", duplicates},
@@ -42,18 +43,18 @@ func RunKnowledge(t *testing.T, open func(t *testing.T) learning.KnowledgeServic
 	}
 }
 
-func readsBack(t *testing.T, k learning.KnowledgeService) {
+func readsBack(t *testing.T, k knowledge.Service) {
 	ctx := caller(t)
-	d := learning.KnowledgeDraft{
+	d := knowledge.Draft{
 		Category: "error_solution", Title: "SQL scan error with DECIMAL", Content: "Use float64 intermediates.\n\n\tThen round.  ",
 		Tags: []string{"sql", "Go", " sql ", "decimal"}, Source: "review of #12", AgentID: "builder-1", Project: "mss",
 	}
-	stored := must[learning.Stored](t)(k.Store(ctx, d))
+	stored := must[knowledge.Stored](t)(k.Store(ctx, d))
 	if stored.ID == "" || stored.Duplicate || stored.Updated || len(stored.Redacted) > 0 {
 		t.Fatalf("stored = %+v", stored)
 	}
-	got := must[learning.Knowledge](t)(k.Entry(ctx, stored.ID))
-	want := learning.Knowledge{
+	got := must[knowledge.Knowledge](t)(k.Entry(ctx, stored.ID))
+	want := knowledge.Knowledge{
 		ID: stored.ID, Number: got.Number, Category: d.Category, Title: d.Title, Content: d.Content, Tags: []string{"sql", "Go", "decimal"},
 		Source: d.Source, Author: d.AgentID, Project: d.Project, Trust: learning.TrustAgent, CreatedAt: got.CreatedAt, UpdatedAt: got.CreatedAt,
 	}
@@ -63,66 +64,66 @@ func readsBack(t *testing.T, k learning.KnowledgeService) {
 	if got.CreatedAt.IsZero() {
 		t.Error("created_at is missing")
 	}
-	bare := must[learning.Stored](t)(k.Store(ctx, draft("no tags", "none")))
-	if e := must[learning.Knowledge](t)(k.Entry(ctx, bare.ID)); e.Tags == nil {
+	bare := must[knowledge.Stored](t)(k.Store(ctx, draft("no tags", "none")))
+	if e := must[knowledge.Knowledge](t)(k.Entry(ctx, bare.ID)); e.Tags == nil {
 		t.Error("tags of an entry without any are nil, and not an empty list")
 	}
 }
 
-func duplicates(t *testing.T, k learning.KnowledgeService) {
+func duplicates(t *testing.T, k knowledge.Service) {
 	ctx := caller(t)
-	first := must[learning.Stored](t)(k.Store(ctx, draft("PATCH, not PUT", "Use PATCH for partial updates.")))
-	for _, d := range []learning.KnowledgeDraft{
+	first := must[knowledge.Stored](t)(k.Store(ctx, draft("PATCH, not PUT", "Use PATCH for partial updates.")))
+	for _, d := range []knowledge.Draft{
 		draft("PATCH, not PUT", "Use PATCH for partial updates."),
 		draft("  patch,  not put ", "use PATCH for\n partial UPDATES.\n"),
 		{Category: "pattern", Title: "PATCH, not PUT", Content: "Use PATCH for partial updates.", Tags: []string{"x"}},
 	} {
-		again := must[learning.Stored](t)(k.Store(ctx, d))
+		again := must[knowledge.Stored](t)(k.Store(ctx, d))
 		if again.ID != first.ID || !again.Duplicate || again.Updated {
 			t.Errorf("%q again: %+v, want a duplicate of %s", d.Title, again, first.ID)
 		}
 	}
 	other := draft("PATCH, not PUT", "Use PATCH for partial updates.")
 	other.Project = "elsewhere"
-	for _, d := range []learning.KnowledgeDraft{other, draft("PATCH, not PUT", "Use PATCH for partial updates!"), draft("PATCH", "not PUT Use PATCH for partial updates.")} {
-		if stored := must[learning.Stored](t)(k.Store(ctx, d)); stored.Duplicate || stored.ID == first.ID {
+	for _, d := range []knowledge.Draft{other, draft("PATCH, not PUT", "Use PATCH for partial updates!"), draft("PATCH", "not PUT Use PATCH for partial updates.")} {
+		if stored := must[knowledge.Stored](t)(k.Store(ctx, d)); stored.Duplicate || stored.ID == first.ID {
 			t.Errorf("%+v counts as a duplicate", d)
 		}
 	}
-	if e := must[learning.Knowledge](t)(k.Entry(ctx, first.ID)); e.Category != learning.CategoryGotcha || len(e.Tags) > 0 {
+	if e := must[knowledge.Knowledge](t)(k.Entry(ctx, first.ID)); e.Category != knowledge.CategoryGotcha || len(e.Tags) > 0 {
 		t.Errorf("a duplicate changed the entry: %+v", e)
 	}
 	if err := k.Delete(ctx, first.ID); err != nil {
 		t.Fatal(err)
 	}
-	if again := must[learning.Stored](t)(k.Store(ctx, draft("PATCH, not PUT", "Use PATCH for partial updates."))); again.Duplicate {
+	if again := must[knowledge.Stored](t)(k.Store(ctx, draft("PATCH, not PUT", "Use PATCH for partial updates."))); again.Duplicate {
 		t.Error("an entry that was deleted still makes a duplicate")
 	}
 }
 
-func namedEntries(t *testing.T, k learning.KnowledgeService) {
+func namedEntries(t *testing.T, k knowledge.Service) {
 	ctx := caller(t)
-	named := func(id, content string) learning.KnowledgeDraft {
+	named := func(id, content string) knowledge.Draft {
 		d := draft("Named", content)
 		d.ID = id
 		return d
 	}
-	if s := must[learning.Stored](t)(k.Store(ctx, named("a", "the same text"))); s.ID != "a" || s.Duplicate || s.Updated {
+	if s := must[knowledge.Stored](t)(k.Store(ctx, named("a", "the same text"))); s.ID != "a" || s.Duplicate || s.Updated {
 		t.Errorf("first = %+v", s)
 	}
-	if s := must[learning.Stored](t)(k.Store(ctx, named("b", "the same text"))); s.ID != "b" || s.Duplicate || s.Updated {
+	if s := must[knowledge.Stored](t)(k.Store(ctx, named("b", "the same text"))); s.ID != "b" || s.Duplicate || s.Updated {
 		t.Errorf("the same text under another id = %+v, want it stored", s)
 	}
-	if s := must[learning.Stored](t)(k.Store(ctx, named("a", "the same text"))); s.ID != "a" || !s.Duplicate || s.Updated {
+	if s := must[knowledge.Stored](t)(k.Store(ctx, named("a", "the same text"))); s.ID != "a" || !s.Duplicate || s.Updated {
 		t.Errorf("nothing new under the id = %+v, want a duplicate", s)
 	}
-	if s := must[learning.Stored](t)(k.Store(ctx, named("a", "another text"))); s.ID != "a" || s.Duplicate || !s.Updated {
+	if s := must[knowledge.Stored](t)(k.Store(ctx, named("a", "another text"))); s.ID != "a" || s.Duplicate || !s.Updated {
 		t.Errorf("something new under the id = %+v, want an update", s)
 	}
-	if s := must[learning.Stored](t)(k.Store(ctx, named("", "the same text"))); s.ID != "b" || !s.Duplicate {
+	if s := must[knowledge.Stored](t)(k.Store(ctx, named("", "the same text"))); s.ID != "b" || !s.Duplicate {
 		t.Errorf("the same text without an id = %+v, want a duplicate of b", s)
 	}
-	found := must[learning.KnowledgeResults](t)(k.Search(ctx, learning.KnowledgeQuery{Query: "named text"}))
+	found := must[knowledge.Results](t)(k.Search(ctx, knowledge.Query{Query: "named text"}))
 	ids := []string{}
 	for _, r := range found.Results {
 		ids = append(ids, r.ID)
@@ -131,26 +132,26 @@ func namedEntries(t *testing.T, k learning.KnowledgeService) {
 	if !slices.Equal(ids, []string{"a", "b"}) {
 		t.Errorf("found %v, want a and b", ids)
 	}
-	if e := must[learning.Knowledge](t)(k.Entry(ctx, "a")); e.Content != "another text" || e.UpdatedAt.Before(e.CreatedAt) {
+	if e := must[knowledge.Knowledge](t)(k.Entry(ctx, "a")); e.Content != "another text" || e.UpdatedAt.Before(e.CreatedAt) {
 		t.Errorf("a = %+v", e)
 	}
 }
 
-func oddIDs(t *testing.T, k learning.KnowledgeService) {
+func oddIDs(t *testing.T, k knowledge.Service) {
 	ctx := caller(t)
 	for _, id := range []string{
 		"conv-26/D1:1", "common/$", "common/!", "c++/a+b", "100%", "%2F", "a b", "a?b=c&d#e", "ü/日本", `back\slash"quote'`, "bulk", "search", "..a", "a//b", "a/",
 	} {
 		d := draft("Odd id", "its id is "+id)
 		d.ID = id
-		if s := must[learning.Stored](t)(k.Store(ctx, d)); s.ID != id {
+		if s := must[knowledge.Stored](t)(k.Store(ctx, d)); s.ID != id {
 			t.Errorf("stored under %q and not %q", s.ID, id)
 		}
-		if e := must[learning.Knowledge](t)(k.Entry(ctx, id)); e.ID != id || e.Content != d.Content {
+		if e := must[knowledge.Knowledge](t)(k.Entry(ctx, id)); e.ID != id || e.Content != d.Content {
 			t.Errorf("entry %q reads %q: %q", id, e.ID, e.Content)
 		}
 		title := "Renamed"
-		if e := must[learning.Knowledge](t)(k.Update(ctx, id, learning.KnowledgePatch{Title: &title})); e.ID != id || e.Title != title {
+		if e := must[knowledge.Knowledge](t)(k.Update(ctx, id, knowledge.Patch{Title: &title})); e.ID != id || e.Title != title {
 			t.Errorf("updating %q gave %+v", id, e)
 		}
 		if err := k.Delete(ctx, id); err != nil {
@@ -161,29 +162,29 @@ func oddIDs(t *testing.T, k learning.KnowledgeService) {
 	}
 }
 
-func updates(t *testing.T, k learning.KnowledgeService) {
+func updates(t *testing.T, k knowledge.Service) {
 	ctx := caller(t)
 	d := draft("Flaky websocket test", "Wait for the upgrade.")
 	d.Tags, d.Source, d.Project, d.AgentID = []string{"ws"}, "run 7", "hub", "tester"
-	id := must[learning.Stored](t)(k.Store(ctx, d)).ID
-	before := must[learning.Knowledge](t)(k.Entry(ctx, id))
+	id := must[knowledge.Stored](t)(k.Store(ctx, d)).ID
+	before := must[knowledge.Knowledge](t)(k.Entry(ctx, id))
 	content, tags := "Wait for the zeppelin.", []string{"airship"}
-	after := must[learning.Knowledge](t)(k.Update(ctx, id, learning.KnowledgePatch{Content: &content, Tags: &tags}))
+	after := must[knowledge.Knowledge](t)(k.Update(ctx, id, knowledge.Patch{Content: &content, Tags: &tags}))
 	want := before
 	want.Content, want.Tags, want.UpdatedAt = content, tags, after.UpdatedAt
 	if diff := cmp.Diff(want, after); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(after, must[learning.Knowledge](t)(k.Entry(ctx, id))); diff != "" {
+	if diff := cmp.Diff(after, must[knowledge.Knowledge](t)(k.Entry(ctx, id))); diff != "" {
 		t.Error(diff)
 	}
-	if r := must[learning.KnowledgeResults](t)(k.Search(ctx, learning.KnowledgeQuery{Query: "zeppelin", Tags: []string{"airship"}})); r.Count != 1 {
+	if r := must[knowledge.Results](t)(k.Search(ctx, knowledge.Query{Query: "zeppelin", Tags: []string{"airship"}})); r.Count != 1 {
 		t.Errorf("the new text is not found: %+v", r)
 	}
-	if r := must[learning.KnowledgeResults](t)(k.Search(ctx, learning.KnowledgeQuery{Query: "websocket", Tags: []string{"ws"}})); r.Count != 0 {
+	if r := must[knowledge.Results](t)(k.Search(ctx, knowledge.Query{Query: "websocket", Tags: []string{"ws"}})); r.Count != 0 {
 		t.Errorf("the old tag still selects: %+v", r)
 	}
-	for field, patch := range map[string]learning.KnowledgePatch{
+	for field, patch := range map[string]knowledge.Patch{
 		"title":    {Title: ptr(" ")},
 		"content":  {Content: ptr("")},
 		"category": {Category: ptr("")},
@@ -198,35 +199,35 @@ func updates(t *testing.T, k learning.KnowledgeService) {
 
 func ptr[T any](value T) *T { return &value }
 
-func deletes(t *testing.T, k learning.KnowledgeService) {
+func deletes(t *testing.T, k knowledge.Service) {
 	ctx := caller(t)
-	id := must[learning.Stored](t)(k.Store(ctx, draft("Xylophone", "tuning"))).ID
+	id := must[knowledge.Stored](t)(k.Store(ctx, draft("Xylophone", "tuning"))).ID
 	if err := k.Delete(ctx, id); err != nil {
 		t.Fatal(err)
 	}
 	_, err := k.Entry(ctx, id)
 	refused(t, err, skillrouter.NotFound, "")
 	refused(t, k.Delete(ctx, id), skillrouter.NotFound, "")
-	if r := must[learning.KnowledgeResults](t)(k.Search(ctx, learning.KnowledgeQuery{Query: "xylophone"})); len(r.Results) > 0 || r.Results == nil || r.Count != 0 {
+	if r := must[knowledge.Results](t)(k.Search(ctx, knowledge.Query{Query: "xylophone"})); len(r.Results) > 0 || r.Results == nil || r.Count != 0 {
 		t.Errorf("found after its deletion, or not an empty list: %+v", r)
 	}
 }
 
-func searches(t *testing.T, k learning.KnowledgeService) {
+func searches(t *testing.T, k knowledge.Service) {
 	ctx := caller(t)
-	for _, d := range []learning.KnowledgeDraft{
+	for _, d := range []knowledge.Draft{
 		draft("SQL scan error with DECIMAL", "Use float64 intermediates for DECIMAL columns."),
 		draft("Auth redirect loop", "Middleware must skip public paths, or the login page redirects to itself."),
 		draft("Read before edit", "Always read a file before you edit it."),
 	} {
-		must[learning.Stored](t)(k.Store(ctx, d))
+		must[knowledge.Stored](t)(k.Store(ctx, d))
 	}
 	for query, title := range map[string]string{
 		"how do I fix a decimal scanning error?": "SQL scan error with DECIMAL",
 		"login page keeps redirecting":           "Auth redirect loop",
 		"editing files":                          "Read before edit",
 	} {
-		r := must[learning.KnowledgeResults](t)(k.Search(ctx, learning.KnowledgeQuery{Query: query}))
+		r := must[knowledge.Results](t)(k.Search(ctx, knowledge.Query{Query: query}))
 		if r.Count == 0 || r.Results[0].Title != title || r.Count != len(r.Results) {
 			t.Errorf("%q: %+v, want %q first", query, r, title)
 			continue
@@ -240,35 +241,35 @@ func searches(t *testing.T, k learning.KnowledgeService) {
 			}
 		}
 	}
-	if r := must[learning.KnowledgeResults](t)(k.Search(ctx, learning.KnowledgeQuery{Query: "?!…"})); r.Count != 0 {
+	if r := must[knowledge.Results](t)(k.Search(ctx, knowledge.Query{Query: "?!…"})); r.Count != 0 {
 		t.Errorf("punctuation finds %+v", r)
 	}
 }
 
-func filters(t *testing.T, k learning.KnowledgeService) {
+func filters(t *testing.T, k knowledge.Service) {
 	ctx := caller(t)
-	for _, d := range []learning.KnowledgeDraft{
+	for _, d := range []knowledge.Draft{
 		{ID: "1", Category: "gotcha", Project: "alpha", Title: "Retry", Content: "retry with jitter", Tags: []string{"Net", "go"}},
 		{ID: "2", Category: "gotcha", Project: "beta", Title: "Retry", Content: "retry without jitter", Tags: []string{"net"}},
 		{ID: "3", Category: "pattern", Project: "alpha", Title: "Retry", Content: "retry and retry"},
 	} {
-		must[learning.Stored](t)(k.Store(ctx, d))
+		must[knowledge.Stored](t)(k.Store(ctx, d))
 	}
 	for _, test := range []struct {
-		query learning.KnowledgeQuery
+		query knowledge.Query
 		want  string
 	}{
-		{learning.KnowledgeQuery{}, "1 2 3"},
-		{learning.KnowledgeQuery{Category: "gotcha"}, "1 2"},
-		{learning.KnowledgeQuery{Project: "alpha"}, "1 3"},
-		{learning.KnowledgeQuery{Category: "gotcha", Project: "beta"}, "2"},
-		{learning.KnowledgeQuery{Tags: []string{"NET"}}, "1 2"},
-		{learning.KnowledgeQuery{Tags: []string{"net", "go"}}, "1"},
-		{learning.KnowledgeQuery{Category: "none"}, ""},
-		{learning.KnowledgeQuery{Project: "Alpha"}, ""},
+		{knowledge.Query{}, "1 2 3"},
+		{knowledge.Query{Category: "gotcha"}, "1 2"},
+		{knowledge.Query{Project: "alpha"}, "1 3"},
+		{knowledge.Query{Category: "gotcha", Project: "beta"}, "2"},
+		{knowledge.Query{Tags: []string{"NET"}}, "1 2"},
+		{knowledge.Query{Tags: []string{"net", "go"}}, "1"},
+		{knowledge.Query{Category: "none"}, ""},
+		{knowledge.Query{Project: "Alpha"}, ""},
 	} {
 		test.query.Query = "retry"
-		r := must[learning.KnowledgeResults](t)(k.Search(ctx, test.query))
+		r := must[knowledge.Results](t)(k.Search(ctx, test.query))
 		ids := []string{}
 		for _, hit := range r.Results {
 			ids = append(ids, hit.ID)
@@ -280,26 +281,26 @@ func filters(t *testing.T, k learning.KnowledgeService) {
 	}
 }
 
-func limits(t *testing.T, k learning.KnowledgeService) {
+func limits(t *testing.T, k knowledge.Service) {
 	ctx := caller(t)
 	for i := range 12 {
-		must[learning.Stored](t)(k.Store(ctx, draft("Common", "word "+strings.Repeat("x", i+1))))
+		must[knowledge.Stored](t)(k.Store(ctx, draft("Common", "word "+strings.Repeat("x", i+1))))
 	}
 	for asked, want := range map[int]int{0: learning.DefaultKnowledgeLimit, 1: 1, 12: 12, learning.MaxLimit: 12} {
-		if r := must[learning.KnowledgeResults](t)(k.Search(ctx, learning.KnowledgeQuery{Query: "common", Limit: asked})); r.Count != want {
+		if r := must[knowledge.Results](t)(k.Search(ctx, knowledge.Query{Query: "common", Limit: asked})); r.Count != want {
 			t.Errorf("limit %d: %d results, want %d", asked, r.Count, want)
 		}
 	}
 	for _, asked := range []int{-1, learning.MaxLimit + 1} {
-		_, err := k.Search(ctx, learning.KnowledgeQuery{Query: "common", Limit: asked})
+		_, err := k.Search(ctx, knowledge.Query{Query: "common", Limit: asked})
 		refused(t, err, skillrouter.Invalid, "limit")
 	}
 }
 
-func explains(t *testing.T, k learning.KnowledgeService) {
+func explains(t *testing.T, k knowledge.Service) {
 	ctx := caller(t)
-	must[learning.Stored](t)(k.Store(ctx, draft("Goroutine leak", "A goroutine that sends on a channel nobody reads leaks.")))
-	r := must[learning.KnowledgeResults](t)(k.Search(ctx, learning.KnowledgeQuery{Query: "goroutines leaking", Explain: true}))
+	must[knowledge.Stored](t)(k.Store(ctx, draft("Goroutine leak", "A goroutine that sends on a channel nobody reads leaks.")))
+	r := must[knowledge.Results](t)(k.Search(ctx, knowledge.Query{Query: "goroutines leaking", Explain: true}))
 	if r.Count != 1 || len(r.Results[0].Why) == 0 {
 		t.Fatalf("no reasons: %+v", r)
 	}
@@ -313,53 +314,53 @@ func explains(t *testing.T, k learning.KnowledgeService) {
 	if score := r.Results[0].RelevanceScore; math.Abs(sum-score) > 1e-9*score {
 		t.Errorf("the reasons add up to %g, the score is %g", sum, score)
 	}
-	if r := must[learning.KnowledgeResults](t)(k.Search(ctx, learning.KnowledgeQuery{Query: "gorotine"})); r.Count != 1 || r.Corrected["gorotine"] == "" {
+	if r := must[knowledge.Results](t)(k.Search(ctx, knowledge.Query{Query: "gorotine"})); r.Count != 1 || r.Corrected["gorotine"] == "" {
 		t.Errorf("a misspelt word: %+v, want it corrected and said", r)
 	}
 }
 
-func countsUses(t *testing.T, k learning.KnowledgeService) {
+func countsUses(t *testing.T, k knowledge.Service) {
 	ctx := caller(t)
-	used := must[learning.Stored](t)(k.Store(ctx, draft("Hedgehog", "spiny"))).ID
-	unused := must[learning.Stored](t)(k.Store(ctx, draft("Walrus", "tusks"))).ID
+	used := must[knowledge.Stored](t)(k.Store(ctx, draft("Hedgehog", "spiny"))).ID
+	unused := must[knowledge.Stored](t)(k.Store(ctx, draft("Walrus", "tusks"))).ID
 	for range 3 {
-		must[learning.KnowledgeResults](t)(k.Search(ctx, learning.KnowledgeQuery{Query: "hedgehog"}))
+		must[knowledge.Results](t)(k.Search(ctx, knowledge.Query{Query: "hedgehog"}))
 	}
-	if e := must[learning.Knowledge](t)(k.Entry(ctx, used)); e.UseCount != 3 || e.LastUsed == nil {
+	if e := must[knowledge.Knowledge](t)(k.Entry(ctx, used)); e.UseCount != 3 || e.LastUsed == nil {
 		t.Errorf("use_count %d, last_used %v after three searches", e.UseCount, e.LastUsed)
 	}
-	if e := must[learning.Knowledge](t)(k.Entry(ctx, unused)); e.UseCount != 0 || e.LastUsed != nil {
+	if e := must[knowledge.Knowledge](t)(k.Entry(ctx, unused)); e.UseCount != 0 || e.LastUsed != nil {
 		t.Errorf("use_count %d, last_used %v of an entry that nobody found", e.UseCount, e.LastUsed)
 	}
 }
 
-func redacts(t *testing.T, k learning.KnowledgeService) {
+func redacts(t *testing.T, k knowledge.Service) {
 	ctx := caller(t)
-	stored := must[learning.Stored](t)(k.Store(ctx, draft("Staging database", "It is at postgres://app:s3cretpw@db:5432/app, password=hunter2x")))
+	stored := must[knowledge.Stored](t)(k.Store(ctx, draft("Staging database", "It is at postgres://app:s3cretpw@db:5432/app, password=hunter2x")))
 	if !slices.Equal(stored.Redacted, []string{"password"}) {
 		t.Errorf("redacted = %v, want password", stored.Redacted)
 	}
-	e := must[learning.Knowledge](t)(k.Entry(ctx, stored.ID))
+	e := must[knowledge.Knowledge](t)(k.Entry(ctx, stored.ID))
 	if strings.Contains(e.Content, "s3cretpw") || strings.Contains(e.Content, "hunter2x") || !strings.Contains(e.Content, "postgres://app:[redacted: password]@db:5432/app") {
 		t.Errorf("content = %q", e.Content)
 	}
 	content := "It moved; password=q7Vtw2Lx9Zk"
-	if edited := must[learning.Knowledge](t)(k.Update(ctx, stored.ID, learning.KnowledgePatch{Content: &content})); !slices.Equal(edited.Redacted, []string{"password"}) {
+	if edited := must[knowledge.Knowledge](t)(k.Update(ctx, stored.ID, knowledge.Patch{Content: &content})); !slices.Equal(edited.Redacted, []string{"password"}) {
 		t.Errorf("an edit: redacted = %v, want password", edited.Redacted)
 	}
 	// The same value in another field, where nothing says what it is (O9).
 	twice := draft("How q7Vtw2Lx9Zk got out", "password=q7Vtw2Lx9Zk was in the log")
-	stored = must[learning.Stored](t)(k.Store(ctx, twice))
-	if e := must[learning.Knowledge](t)(k.Entry(ctx, stored.ID)); strings.Contains(e.Title+e.Content, "q7Vtw2Lx9Zk") {
+	stored = must[knowledge.Stored](t)(k.Store(ctx, twice))
+	if e := must[knowledge.Knowledge](t)(k.Entry(ctx, stored.ID)); strings.Contains(e.Title+e.Content, "q7Vtw2Lx9Zk") {
 		t.Errorf("title = %q, content = %q", e.Title, e.Content)
 	}
 	// A name that holds a secret is refused: with it cut out it would be another name (S4).
 	const secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
-	for field, change := range map[string]func(d *learning.KnowledgeDraft){
-		"tags":     func(d *learning.KnowledgeDraft) { d.Tags = []string{"deploy", "token:" + secret} },
-		"category": func(d *learning.KnowledgeDraft) { d.Category = secret },
-		"project":  func(d *learning.KnowledgeDraft) { d.Project = secret },
-		"id":       func(d *learning.KnowledgeDraft) { d.ID = secret },
+	for field, change := range map[string]func(d *knowledge.Draft){
+		"tags":     func(d *knowledge.Draft) { d.Tags = []string{"deploy", "token:" + secret} },
+		"category": func(d *knowledge.Draft) { d.Category = secret },
+		"project":  func(d *knowledge.Draft) { d.Project = secret },
+		"id":       func(d *knowledge.Draft) { d.ID = secret },
 	} {
 		named := draft("Deployments", "They are done by the bot.")
 		change(&named)
@@ -368,13 +369,13 @@ func redacts(t *testing.T, k learning.KnowledgeService) {
 			t.Errorf("a secret as %s: %v", field, err)
 		}
 	}
-	e = must[learning.Knowledge](t)(k.Update(ctx, e.ID, learning.KnowledgePatch{Content: ptr("now password=hunter3y")}))
+	e = must[knowledge.Knowledge](t)(k.Update(ctx, e.ID, knowledge.Patch{Content: ptr("now password=hunter3y")}))
 	if strings.Contains(e.Content, "hunter3y") {
 		t.Errorf("content after an update = %q", e.Content)
 	}
 }
 
-func refusesKnowledge(t *testing.T, k learning.KnowledgeService) {
+func refusesKnowledge(t *testing.T, k knowledge.Service) {
 	ctx := caller(t)
 	long := strings.Repeat("x", learning.MaxContent+1)
 	many := make([]string, learning.MaxTags+1)
@@ -384,24 +385,24 @@ func refusesKnowledge(t *testing.T, k learning.KnowledgeService) {
 	for _, test := range []struct {
 		name, field string
 		code        skillrouter.Code
-		change      func(d *learning.KnowledgeDraft)
+		change      func(d *knowledge.Draft)
 	}{
-		{"no category", "category", skillrouter.Invalid, func(d *learning.KnowledgeDraft) { d.Category = " " }},
-		{"long category", "category", skillrouter.Invalid, func(d *learning.KnowledgeDraft) { d.Category = long[:skillrouter.MaxName+1] }},
-		{"no title", "title", skillrouter.Invalid, func(d *learning.KnowledgeDraft) { d.Title = "" }},
-		{"blank title", "title", skillrouter.Invalid, func(d *learning.KnowledgeDraft) { d.Title = "\t\n " }},
-		{"long title", "title", skillrouter.TooLarge, func(d *learning.KnowledgeDraft) { d.Title = long[:learning.MaxTitle+1] }},
-		{"no content", "content", skillrouter.Invalid, func(d *learning.KnowledgeDraft) { d.Content = "" }},
-		{"long content", "content", skillrouter.TooLarge, func(d *learning.KnowledgeDraft) { d.Content = long }},
-		{"NUL in the content", "content", skillrouter.Invalid, func(d *learning.KnowledgeDraft) { d.Content = "a\x00b" }},
-		{"many tags", "tags", skillrouter.Invalid, func(d *learning.KnowledgeDraft) { d.Tags = many }},
-		{"empty tag", "tags", skillrouter.Invalid, func(d *learning.KnowledgeDraft) { d.Tags = []string{""} }},
-		{"long source", "source", skillrouter.TooLarge, func(d *learning.KnowledgeDraft) { d.Source = long[:learning.MaxSource+1] }},
-		{"project on two lines", "project", skillrouter.Invalid, func(d *learning.KnowledgeDraft) { d.Project = "a\nb" }},
-		{"agent that is none", "agent_id", skillrouter.Invalid, func(d *learning.KnowledgeDraft) { d.AgentID = "two words" }},
-		{"long id", "id", skillrouter.Invalid, func(d *learning.KnowledgeDraft) { d.ID = long[:learning.MaxID+1] }},
-		{"id on two lines", "id", skillrouter.Invalid, func(d *learning.KnowledgeDraft) { d.ID = "a\nb" }},
-		{"id that is a step up", "id", skillrouter.Invalid, func(d *learning.KnowledgeDraft) { d.ID = ".." }},
+		{"no category", "category", skillrouter.Invalid, func(d *knowledge.Draft) { d.Category = " " }},
+		{"long category", "category", skillrouter.Invalid, func(d *knowledge.Draft) { d.Category = long[:skillrouter.MaxName+1] }},
+		{"no title", "title", skillrouter.Invalid, func(d *knowledge.Draft) { d.Title = "" }},
+		{"blank title", "title", skillrouter.Invalid, func(d *knowledge.Draft) { d.Title = "\t\n " }},
+		{"long title", "title", skillrouter.TooLarge, func(d *knowledge.Draft) { d.Title = long[:learning.MaxTitle+1] }},
+		{"no content", "content", skillrouter.Invalid, func(d *knowledge.Draft) { d.Content = "" }},
+		{"long content", "content", skillrouter.TooLarge, func(d *knowledge.Draft) { d.Content = long }},
+		{"NUL in the content", "content", skillrouter.Invalid, func(d *knowledge.Draft) { d.Content = "a\x00b" }},
+		{"many tags", "tags", skillrouter.Invalid, func(d *knowledge.Draft) { d.Tags = many }},
+		{"empty tag", "tags", skillrouter.Invalid, func(d *knowledge.Draft) { d.Tags = []string{""} }},
+		{"long source", "source", skillrouter.TooLarge, func(d *knowledge.Draft) { d.Source = long[:learning.MaxSource+1] }},
+		{"project on two lines", "project", skillrouter.Invalid, func(d *knowledge.Draft) { d.Project = "a\nb" }},
+		{"agent that is none", "agent_id", skillrouter.Invalid, func(d *knowledge.Draft) { d.AgentID = "two words" }},
+		{"long id", "id", skillrouter.Invalid, func(d *knowledge.Draft) { d.ID = long[:learning.MaxID+1] }},
+		{"id on two lines", "id", skillrouter.Invalid, func(d *knowledge.Draft) { d.ID = "a\nb" }},
+		{"id that is a step up", "id", skillrouter.Invalid, func(d *knowledge.Draft) { d.ID = ".." }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d := draft("Fine", "fine")
@@ -413,34 +414,34 @@ func refusesKnowledge(t *testing.T, k learning.KnowledgeService) {
 	for _, test := range []struct {
 		name, field string
 		code        skillrouter.Code
-		query       learning.KnowledgeQuery
+		query       knowledge.Query
 	}{
-		{"no query", "query", skillrouter.Invalid, learning.KnowledgeQuery{Query: "  "}},
-		{"long query", "query", skillrouter.TooLarge, learning.KnowledgeQuery{Query: long[:learning.MaxQuery+1]}},
-		{"NUL in the query", "query", skillrouter.Invalid, learning.KnowledgeQuery{Query: "a\x00b"}},
-		{"long project", "project", skillrouter.Invalid, learning.KnowledgeQuery{Query: "a", Project: long[:skillrouter.MaxName+1]}},
-		{"empty tag", "tags", skillrouter.Invalid, learning.KnowledgeQuery{Query: "a", Tags: []string{" "}}},
+		{"no query", "query", skillrouter.Invalid, knowledge.Query{Query: "  "}},
+		{"long query", "query", skillrouter.TooLarge, knowledge.Query{Query: long[:learning.MaxQuery+1]}},
+		{"NUL in the query", "query", skillrouter.Invalid, knowledge.Query{Query: "a\x00b"}},
+		{"long project", "project", skillrouter.Invalid, knowledge.Query{Query: "a", Project: long[:skillrouter.MaxName+1]}},
+		{"empty tag", "tags", skillrouter.Invalid, knowledge.Query{Query: "a", Tags: []string{" "}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := k.Search(ctx, test.query)
 			refused(t, err, test.code, test.field)
 		})
 	}
-	if r := must[learning.KnowledgeResults](t)(k.Search(ctx, learning.KnowledgeQuery{Query: "fine"})); r.Count != 0 {
+	if r := must[knowledge.Results](t)(k.Search(ctx, knowledge.Query{Query: "fine"})); r.Count != 0 {
 		t.Errorf("a refused entry was stored: %+v", r)
 	}
 }
 
-func unknownKnowledge(t *testing.T, k learning.KnowledgeService) {
+func unknownKnowledge(t *testing.T, k knowledge.Service) {
 	ctx := caller(t)
 	_, err := k.Entry(ctx, "nobody")
 	refused(t, err, skillrouter.NotFound, "")
-	_, err = k.Update(ctx, "nobody", learning.KnowledgePatch{Title: ptr("x")})
+	_, err = k.Update(ctx, "nobody", knowledge.Patch{Title: ptr("x")})
 	refused(t, err, skillrouter.NotFound, "")
 	refused(t, k.Delete(ctx, "nobody"), skillrouter.NotFound, "")
 }
 
-func scripts(t *testing.T, k learning.KnowledgeService) {
+func scripts(t *testing.T, k knowledge.Service) {
 	ctx := caller(t)
 	for query, content := range map[string]string{
 		"Größe":    "Die Größe des Puffers war falsch.",
@@ -450,13 +451,13 @@ func scripts(t *testing.T, k learning.KnowledgeService) {
 		"🚀":        "Deploy 🚀 done — \u202eright to left\u202c",
 		"e\u0301t": "L'e\u0301tat de la file: e\u0301t\u00e9",
 	} {
-		id := must[learning.Stored](t)(k.Store(ctx, draft("Script", content))).ID
-		if e := must[learning.Knowledge](t)(k.Entry(ctx, id)); e.Content != content {
+		id := must[knowledge.Stored](t)(k.Store(ctx, draft("Script", content))).ID
+		if e := must[knowledge.Knowledge](t)(k.Entry(ctx, id)); e.Content != content {
 			t.Errorf("content %q reads back as %q", content, e.Content)
 		}
-		must[learning.KnowledgeResults](t)(k.Search(ctx, learning.KnowledgeQuery{Query: query}))
+		must[knowledge.Results](t)(k.Search(ctx, knowledge.Query{Query: query}))
 	}
-	if r := must[learning.KnowledgeResults](t)(k.Search(ctx, learning.KnowledgeQuery{Query: "ОШИБКА"})); r.Count == 0 || !strings.Contains(r.Results[0].Content, "Ошибка") {
+	if r := must[knowledge.Results](t)(k.Search(ctx, knowledge.Query{Query: "ОШИБКА"})); r.Count == 0 || !strings.Contains(r.Results[0].Content, "Ошибка") {
 		t.Errorf("Cyrillic is not found: %+v", r)
 	}
 }

@@ -10,23 +10,24 @@ import (
 	"testing"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/knowledge"
 )
 
 // Services are the services under test, on an empty database.
 type Services struct {
-	Knowledge learning.KnowledgeService
-	Episodes  learning.EpisodeService
+	Knowledge knowledge.Service
+	Episodes  episode.Service
 }
 
 // Run runs the whole contract. open is called for each case and must give
 // services on a database of its own, which takes calls as skillrouter.Open.
 func Run(t *testing.T, open func(t *testing.T) Services) {
 	t.Run("knowledge", func(t *testing.T) {
-		RunKnowledge(t, func(t *testing.T) learning.KnowledgeService { return open(t).Knowledge })
+		RunKnowledge(t, func(t *testing.T) knowledge.Service { return open(t).Knowledge })
 	})
 	t.Run("episodes", func(t *testing.T) {
-		RunEpisodes(t, func(t *testing.T) learning.EpisodeService { return open(t).Episodes })
+		RunEpisodes(t, func(t *testing.T) episode.Service { return open(t).Episodes })
 	})
 }
 

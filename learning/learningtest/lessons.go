@@ -13,12 +13,13 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // RunLessons runs the contract of LessonService, promotions and reviews apart.
 // open is called for each case and must give a service on a database of its own.
-func RunLessons(t *testing.T, open func(t *testing.T) learning.LessonService) {
-	for name, run := range map[string]func(t *testing.T, s learning.LessonService){
+func RunLessons(t *testing.T, open func(t *testing.T) lesson.Service) {
+	for name, run := range map[string]func(t *testing.T, s lesson.Service){
 		"report and read":          reportAndRead,
 		"defaults":                 lessonDefaults,
 		"the same lesson again":    theSameAgain,
@@ -49,8 +50,8 @@ func RunLessons(t *testing.T, open func(t *testing.T) learning.LessonService) {
 }
 
 // Draft returns a lesson's draft with the fields that seed 000 requires.
-func Draft(title string) learning.LessonDraft {
-	return learning.LessonDraft{
+func Draft(title string) lesson.Draft {
+	return lesson.Draft{
 		Type: learning.LessonFailure, Domain: "infrastructure", Category: "docker", Title: title,
 		Context: "while " + title, Action: "tried " + title, Outcome: title + " did not work", SourceAgent: "CHRONOS",
 	}
@@ -64,27 +65,27 @@ var lessonTitles = []string{
 
 func confidence(c float64) *float64 { return &c }
 
-func reportAndRead(t *testing.T, s learning.LessonService) {
+func reportAndRead(t *testing.T, s lesson.Service) {
 	ctx := caller(t)
-	draft := learning.LessonDraft{
+	draft := lesson.Draft{
 		ID: "docker-uid", Type: learning.LessonAntiPattern, Domain: "infrastructure", Category: "docker", Title: "Never chown the data volume", Context: "context",
 		Action: "chown -R root /var/lib/postgresql/data", Outcome: "outcome", RootCause: "cause", Solution: "solution", Body: "# More\ntext",
 		Alternatives: []string{"a", "b"}, Severity: learning.SeverityHigh, Tags: []string{"docker", "Größe"}, SourceAgent: "CLAUDE_CODE",
 		RelatedFiles: []string{"/etc/\"x\""}, RelatedCommands: []string{"chown -R root /var/lib/postgresql/data"}, Contexts: []string{"deploy"}, TriggerPattern: `^chown\s+-R\s+root\s+/var/lib/postgresql`,
-		BlockAction: true, Project: "p", Level: learning.LevelPattern, Transferability: 4, Confidence: confidence(0.55),
+		BlockAction: true, Project: "p", Level: lesson.LevelPattern, Transferability: 4, Confidence: confidence(0.55),
 	}
-	reported := must[learning.Reported](t)(s.Report(ctx, draft))
+	reported := must[lesson.Reported](t)(s.Report(ctx, draft))
 	if reported.LessonID != "docker-uid" || reported.Number != 1 || reported.Status != "recorded" || reported.Duplicate || reported.Occurrences != 1 || reported.EscalatedTo == nil {
 		t.Errorf("reported %+v", reported)
 	}
-	got := must[learning.Lesson](t)(s.Lesson(ctx, "docker-uid"))
-	want := learning.Lesson{
+	got := must[lesson.Lesson](t)(s.Lesson(ctx, "docker-uid"))
+	want := lesson.Lesson{
 		ID: "docker-uid", Number: 1, Type: draft.Type, Domain: draft.Domain, Category: draft.Category, Title: draft.Title, Context: draft.Context,
 		Action: draft.Action, Outcome: draft.Outcome, RootCause: draft.RootCause, Solution: draft.Solution, Body: draft.Body, Alternatives: draft.Alternatives,
 		Severity: draft.Severity, Tags: draft.Tags, SourceAgent: draft.SourceAgent, RelatedFiles: draft.RelatedFiles, RelatedCommands: draft.RelatedCommands,
 		Contexts: draft.Contexts, TriggerPattern: draft.TriggerPattern, BlockAction: true, Project: "p", Trust: learning.TrustAgent, Level: draft.Level,
-		Status: learning.StatusCandidate, Transferability: 4, SourceCaseIDs: []string{}, Confidence: got.Confidence,
-		Belief:      learning.Belief{InitialConfidence: 0.55, DecayConstant: learning.DecayConstant, ConfidenceAt: got.ConfidenceAt},
+		Status: lesson.StatusCandidate, Transferability: 4, SourceCaseIDs: []string{}, Confidence: got.Confidence,
+		Belief:      lesson.Belief{InitialConfidence: 0.55, DecayConstant: lesson.DecayConstant, ConfidenceAt: got.ConfidenceAt},
 		Occurrences: 1, LastOccurred: got.CreatedAt, CreatedAt: got.CreatedAt, UpdatedAt: got.CreatedAt,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -93,57 +94,57 @@ func reportAndRead(t *testing.T, s learning.LessonService) {
 	if math.Abs(got.Confidence-0.55) > 0.001 {
 		t.Errorf("confidence %g", got.Confidence)
 	}
-	if diff := cmp.Diff(got.Title, must[learning.Lesson](t)(s.Lesson(ctx, "1")).Title); diff != "" {
+	if diff := cmp.Diff(got.Title, must[lesson.Lesson](t)(s.Lesson(ctx, "1")).Title); diff != "" {
 		t.Errorf("by number:\n%s", diff)
 	}
 }
 
-func lessonDefaults(t *testing.T, s learning.LessonService) {
+func lessonDefaults(t *testing.T, s lesson.Service) {
 	ctx := caller(t)
 	draft := Draft(lessonTitles[0])
 	draft.Title = "  " + draft.Title + "\n"
-	id := must[learning.Reported](t)(s.Report(ctx, draft)).LessonID
-	got := must[learning.Lesson](t)(s.Lesson(ctx, id))
-	if got.Title != lessonTitles[0] || got.Severity != learning.SeverityMedium || got.Level != learning.LevelCase || got.Status != learning.StatusCandidate ||
-		got.Transferability != learning.DefaultTransferability || got.InitialConfidence != learning.DefaultConfidence || got.Validated || got.LastValidatedAt != nil ||
+	id := must[lesson.Reported](t)(s.Report(ctx, draft)).LessonID
+	got := must[lesson.Lesson](t)(s.Lesson(ctx, id))
+	if got.Title != lessonTitles[0] || got.Severity != learning.SeverityMedium || got.Level != lesson.LevelCase || got.Status != lesson.StatusCandidate ||
+		got.Transferability != lesson.DefaultTransferability || got.InitialConfidence != lesson.DefaultConfidence || got.Validated || got.LastValidatedAt != nil ||
 		got.Alternatives == nil || got.Tags == nil || got.RelatedFiles == nil || got.RelatedCommands == nil || got.Contexts == nil || got.SourceCaseIDs == nil {
 		t.Errorf("%+v", got)
 	}
 	if len(id) != 36 {
 		t.Errorf("id %q is no UUID", id)
 	}
-	history := must[[]learning.LessonChange](t)(s.History(ctx, id))
-	if len(history) != 1 || history[0].Kind != learning.ChangeReported || history[0].Agent != "CHRONOS" {
+	history := must[[]lesson.Change](t)(s.History(ctx, id))
+	if len(history) != 1 || history[0].Kind != lesson.ChangeReported || history[0].Agent != "CHRONOS" {
 		t.Errorf("history %+v", history)
 	}
 }
 
-func theSameAgain(t *testing.T, s learning.LessonService) {
+func theSameAgain(t *testing.T, s lesson.Service) {
 	ctx := caller(t)
-	first := must[learning.Reported](t)(s.Report(ctx, Draft(lessonTitles[0])))
-	before := must[learning.Lesson](t)(s.Lesson(ctx, first.LessonID))
+	first := must[lesson.Reported](t)(s.Report(ctx, Draft(lessonTitles[0])))
+	before := must[lesson.Lesson](t)(s.Lesson(ctx, first.LessonID))
 	again := Draft("\tpostgresql  DENIES permission after upgrade ")
 	again.Context, again.Action, again.Outcome = "another context altogether", "", ""
-	second := must[learning.Reported](t)(s.Report(ctx, again))
+	second := must[lesson.Reported](t)(s.Report(ctx, again))
 	if second.LessonID != first.LessonID || !second.Duplicate || second.Occurrences != 2 || second.Number != first.Number || second.Status != "recorded" {
 		t.Errorf("again: %+v", second)
 	}
-	got := must[learning.Lesson](t)(s.Lesson(ctx, first.LessonID))
+	got := must[lesson.Lesson](t)(s.Lesson(ctx, first.LessonID))
 	if got.Occurrences != 2 || got.LastOccurred.Before(before.LastOccurred) || got.Context != before.Context || got.Title != before.Title {
 		t.Errorf("%+v", got)
 	}
 	other := Draft(lessonTitles[0])
 	other.Domain = "security"
-	if r := must[learning.Reported](t)(s.Report(ctx, other)); r.Duplicate || r.LessonID == first.LessonID {
+	if r := must[lesson.Reported](t)(s.Report(ctx, other)); r.Duplicate || r.LessonID == first.LessonID {
 		t.Errorf("of another domain: %+v", r)
 	}
 	rule := Draft(lessonTitles[0])
 	rule.Type, rule.RelatedCommands = learning.LessonAntiPattern, []string{"pg_upgrade --link --old-datadir=/x"}
-	if r := must[learning.Reported](t)(s.Report(ctx, rule)); r.Duplicate {
+	if r := must[lesson.Reported](t)(s.Report(ctx, rule)); r.Duplicate {
 		t.Errorf("a rule is another lesson than a failure of that title: %+v", r)
 	}
 	kinds := []string{}
-	for _, c := range must[[]learning.LessonChange](t)(s.History(ctx, first.LessonID)) {
+	for _, c := range must[[]lesson.Change](t)(s.History(ctx, first.LessonID)) {
 		kinds = append(kinds, c.Kind)
 	}
 	if !slices.Equal(kinds, []string{"reported", "occurred"}) {
@@ -151,59 +152,59 @@ func theSameAgain(t *testing.T, s learning.LessonService) {
 	}
 }
 
-func nearlyTheSame(t *testing.T, s learning.LessonService) {
+func nearlyTheSame(t *testing.T, s lesson.Service) {
 	ctx := caller(t)
 	draft := Draft("PostgreSQL permission denied on /var/lib/postgresql/data")
 	draft.Context, draft.Action, draft.Outcome = "Running backup after container restart", "Attempted to run pg_dump", "Permission denied error"
 	draft.RootCause = "Container UID mismatch after postgres upgrade"
-	first := must[learning.Reported](t)(s.Report(ctx, draft))
+	first := must[lesson.Reported](t)(s.Report(ctx, draft))
 	near := draft
 	near.Title = "PostgreSQL: permission was denied on /var/lib/postgresql/data"
-	if r := must[learning.Reported](t)(s.Report(ctx, near)); !r.Duplicate || r.LessonID != first.LessonID || len(r.Notes) == 0 {
+	if r := must[lesson.Reported](t)(s.Report(ctx, near)); !r.Duplicate || r.LessonID != first.LessonID || len(r.Notes) == 0 {
 		t.Errorf("nearly the same: %+v", r)
 	}
 	far := draft
 	far.Title, far.Context, far.RootCause = lessonTitles[1], "Opening the dashboard", "The cookie's domain is wrong"
 	far.Action, far.Outcome = "Reloaded the page", "Too many redirects"
-	if r := must[learning.Reported](t)(s.Report(ctx, far)); r.Duplicate {
+	if r := must[lesson.Reported](t)(s.Report(ctx, far)); r.Duplicate {
 		t.Errorf("another lesson: %+v", r)
 	}
 }
 
-func occurrenceEnriches(t *testing.T, s learning.LessonService) {
+func occurrenceEnriches(t *testing.T, s lesson.Service) {
 	ctx := caller(t)
 	draft := Draft(lessonTitles[0])
 	draft.Solution = "chown"
-	id := must[learning.Reported](t)(s.Report(ctx, draft)).LessonID
+	id := must[lesson.Reported](t)(s.Report(ctx, draft)).LessonID
 	richer := draft
 	richer.RootCause, richer.Solution, richer.Severity, richer.Tags = "UID mismatch", "another solution", learning.SeverityCritical, []string{"postgres"}
-	r := must[learning.Reported](t)(s.Report(ctx, richer))
+	r := must[lesson.Reported](t)(s.Report(ctx, richer))
 	if !r.Duplicate || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "solution") }) {
 		t.Errorf("nothing says that the solution was not taken: %+v", r)
 	}
-	got := must[learning.Lesson](t)(s.Lesson(ctx, id))
+	got := must[lesson.Lesson](t)(s.Lesson(ctx, id))
 	if got.RootCause != "UID mismatch" || got.Solution != "chown" || got.Severity != learning.SeverityCritical || !slices.Equal(got.Tags, []string{"postgres"}) {
 		t.Errorf("%+v", got)
 	}
 	milder := draft
 	milder.Severity = learning.SeverityLow
-	must[learning.Reported](t)(s.Report(ctx, milder))
-	if got := must[learning.Lesson](t)(s.Lesson(ctx, id)); got.Severity != learning.SeverityCritical || got.Occurrences != 3 {
+	must[lesson.Reported](t)(s.Report(ctx, milder))
+	if got := must[lesson.Lesson](t)(s.Lesson(ctx, id)); got.Severity != learning.SeverityCritical || got.Occurrences != 3 {
 		t.Errorf("%+v", got)
 	}
-	history := must[[]learning.LessonChange](t)(s.History(ctx, id))
+	history := must[[]lesson.Change](t)(s.History(ctx, id))
 	if len(history) != 3 || history[1].Before == nil || history[1].After == nil || history[1].Before.Patch == nil ||
 		*history[1].Before.Patch.Severity != learning.SeverityMedium || *history[1].After.Patch.RootCause != "UID mismatch" || history[2].After != nil {
 		t.Errorf("history %+v", history)
 	}
 }
 
-func lessonIDs(t *testing.T, s learning.LessonService) {
+func lessonIDs(t *testing.T, s lesson.Service) {
 	ctx := caller(t)
 	draft := Draft(lessonTitles[0])
 	draft.ID = "L-1"
-	must[learning.Reported](t)(s.Report(ctx, draft))
-	if r := must[learning.Reported](t)(s.Report(ctx, draft)); r.LessonID != "L-1" || !r.Duplicate || r.Occurrences != 2 {
+	must[lesson.Reported](t)(s.Report(ctx, draft))
+	if r := must[lesson.Reported](t)(s.Report(ctx, draft)); r.LessonID != "L-1" || !r.Duplicate || r.Occurrences != 2 {
 		t.Errorf("the same id again: %+v", r)
 	}
 	draft.Domain = "elsewhere"
@@ -211,64 +212,64 @@ func lessonIDs(t *testing.T, s learning.LessonService) {
 	refused(t, err, skillrouter.Conflict, "id")
 	draft = Draft(lessonTitles[0])
 	draft.ID = "L-2"
-	if r := must[learning.Reported](t)(s.Report(ctx, draft)); r.LessonID != "L-1" || !r.Duplicate {
+	if r := must[lesson.Reported](t)(s.Report(ctx, draft)); r.LessonID != "L-1" || !r.Duplicate {
 		t.Errorf("another id, the same title: %+v", r)
 	}
-	draft.Level, draft.SourceCaseIDs = learning.LevelPattern, []string{"L-1"}
-	if r := must[learning.Reported](t)(s.Report(ctx, draft)); r.LessonID != "L-2" || r.Duplicate {
+	draft.Level, draft.SourceCaseIDs = lesson.LevelPattern, []string{"L-1"}
+	if r := must[lesson.Reported](t)(s.Report(ctx, draft)); r.LessonID != "L-2" || r.Duplicate {
 		t.Errorf("a pattern with the title of its case: %+v", r)
 	}
-	if got := must[learning.Lesson](t)(s.Lesson(ctx, "L-2")); !slices.Equal(got.SourceCaseIDs, []string{"L-1"}) {
+	if got := must[lesson.Lesson](t)(s.Lesson(ctx, "L-2")); !slices.Equal(got.SourceCaseIDs, []string{"L-1"}) {
 		t.Errorf("%+v", got)
 	}
 }
 
-func badLessons(t *testing.T, s learning.LessonService) {
+func badLessons(t *testing.T, s lesson.Service) {
 	ctx := caller(t)
-	long := strings.Repeat("x", learning.MaxLessonText+1)
+	long := strings.Repeat("x", lesson.MaxText+1)
 	for name, c := range map[string]struct {
-		change func(d *learning.LessonDraft)
+		change func(d *lesson.Draft)
 		code   skillrouter.Code
 		field  string
 	}{
-		"no type":               {func(d *learning.LessonDraft) { d.Type = "" }, skillrouter.Invalid, "lesson_type"},
-		"unknown type":          {func(d *learning.LessonDraft) { d.Type = "mistake" }, skillrouter.Invalid, "lesson_type"},
-		"no domain":             {func(d *learning.LessonDraft) { d.Domain = " " }, skillrouter.Invalid, "domain"},
-		"no category":           {func(d *learning.LessonDraft) { d.Category = "" }, skillrouter.Invalid, "category"},
-		"long category":         {func(d *learning.LessonDraft) { d.Category = strings.Repeat("x", 129) }, skillrouter.Invalid, "category"},
-		"no title":              {func(d *learning.LessonDraft) { d.Title = "\n\t " }, skillrouter.Invalid, "title"},
-		"10 MB title":           {func(d *learning.LessonDraft) { d.Title = strings.Repeat("title ", 10<<20/6) }, skillrouter.TooLarge, "title"},
-		"long context":          {func(d *learning.LessonDraft) { d.Context = long }, skillrouter.TooLarge, "context"},
-		"long action":           {func(d *learning.LessonDraft) { d.Action = long }, skillrouter.TooLarge, "action_taken"},
-		"long outcome":          {func(d *learning.LessonDraft) { d.Outcome = long }, skillrouter.TooLarge, "outcome"},
-		"long cause":            {func(d *learning.LessonDraft) { d.RootCause = long }, skillrouter.TooLarge, "root_cause"},
-		"long solution":         {func(d *learning.LessonDraft) { d.Solution = long }, skillrouter.TooLarge, "solution"},
-		"long body":             {func(d *learning.LessonDraft) { d.Body = strings.Repeat("x", learning.MaxContent+1) }, skillrouter.TooLarge, "body"},
-		"NUL":                   {func(d *learning.LessonDraft) { d.Context = "a\x00b" }, skillrouter.Invalid, "context"},
-		"unknown severity":      {func(d *learning.LessonDraft) { d.Severity = "Critical" }, skillrouter.Invalid, "severity"},
-		"unknown level":         {func(d *learning.LessonDraft) { d.Level = "law" }, skillrouter.Invalid, "level"},
-		"unknown status":        {func(d *learning.LessonDraft) { d.Status = "done" }, skillrouter.Invalid, "status"},
-		"confidence over 1":     {func(d *learning.LessonDraft) { d.Confidence = confidence(1.7) }, skillrouter.Invalid, "confidence"},
-		"confidence below 0":    {func(d *learning.LessonDraft) { d.Confidence = confidence(-0.1) }, skillrouter.Invalid, "confidence"},
-		"transferability 6":     {func(d *learning.LessonDraft) { d.Transferability = 6 }, skillrouter.Invalid, "transferability"},
-		"transferability -1":    {func(d *learning.LessonDraft) { d.Transferability = -1 }, skillrouter.Invalid, "transferability"},
-		"id is a number":        {func(d *learning.LessonDraft) { d.ID = "0042" }, skillrouter.Invalid, "id"},
-		"id with a line break":  {func(d *learning.LessonDraft) { d.ID = "a\nb" }, skillrouter.Invalid, "id"},
-		"too many alternatives": {func(d *learning.LessonDraft) { d.Alternatives = make([]string, learning.MaxListItems+1) }, skillrouter.TooLarge, "alternatives"},
-		"long command": {func(d *learning.LessonDraft) {
-			d.RelatedCommands = []string{"ls", strings.Repeat("x", learning.MaxListItem+1)}
+		"no type":               {func(d *lesson.Draft) { d.Type = "" }, skillrouter.Invalid, "lesson_type"},
+		"unknown type":          {func(d *lesson.Draft) { d.Type = "mistake" }, skillrouter.Invalid, "lesson_type"},
+		"no domain":             {func(d *lesson.Draft) { d.Domain = " " }, skillrouter.Invalid, "domain"},
+		"no category":           {func(d *lesson.Draft) { d.Category = "" }, skillrouter.Invalid, "category"},
+		"long category":         {func(d *lesson.Draft) { d.Category = strings.Repeat("x", 129) }, skillrouter.Invalid, "category"},
+		"no title":              {func(d *lesson.Draft) { d.Title = "\n\t " }, skillrouter.Invalid, "title"},
+		"10 MB title":           {func(d *lesson.Draft) { d.Title = strings.Repeat("title ", 10<<20/6) }, skillrouter.TooLarge, "title"},
+		"long context":          {func(d *lesson.Draft) { d.Context = long }, skillrouter.TooLarge, "context"},
+		"long action":           {func(d *lesson.Draft) { d.Action = long }, skillrouter.TooLarge, "action_taken"},
+		"long outcome":          {func(d *lesson.Draft) { d.Outcome = long }, skillrouter.TooLarge, "outcome"},
+		"long cause":            {func(d *lesson.Draft) { d.RootCause = long }, skillrouter.TooLarge, "root_cause"},
+		"long solution":         {func(d *lesson.Draft) { d.Solution = long }, skillrouter.TooLarge, "solution"},
+		"long body":             {func(d *lesson.Draft) { d.Body = strings.Repeat("x", learning.MaxContent+1) }, skillrouter.TooLarge, "body"},
+		"NUL":                   {func(d *lesson.Draft) { d.Context = "a\x00b" }, skillrouter.Invalid, "context"},
+		"unknown severity":      {func(d *lesson.Draft) { d.Severity = "Critical" }, skillrouter.Invalid, "severity"},
+		"unknown level":         {func(d *lesson.Draft) { d.Level = "law" }, skillrouter.Invalid, "level"},
+		"unknown status":        {func(d *lesson.Draft) { d.Status = "done" }, skillrouter.Invalid, "status"},
+		"confidence over 1":     {func(d *lesson.Draft) { d.Confidence = confidence(1.7) }, skillrouter.Invalid, "confidence"},
+		"confidence below 0":    {func(d *lesson.Draft) { d.Confidence = confidence(-0.1) }, skillrouter.Invalid, "confidence"},
+		"transferability 6":     {func(d *lesson.Draft) { d.Transferability = 6 }, skillrouter.Invalid, "transferability"},
+		"transferability -1":    {func(d *lesson.Draft) { d.Transferability = -1 }, skillrouter.Invalid, "transferability"},
+		"id is a number":        {func(d *lesson.Draft) { d.ID = "0042" }, skillrouter.Invalid, "id"},
+		"id with a line break":  {func(d *lesson.Draft) { d.ID = "a\nb" }, skillrouter.Invalid, "id"},
+		"too many alternatives": {func(d *lesson.Draft) { d.Alternatives = make([]string, lesson.MaxListItems+1) }, skillrouter.TooLarge, "alternatives"},
+		"long command": {func(d *lesson.Draft) {
+			d.RelatedCommands = []string{"ls", strings.Repeat("x", lesson.MaxListItem+1)}
 		}, skillrouter.TooLarge, "related_commands[1]"},
-		"too many tags": {func(d *learning.LessonDraft) {
+		"too many tags": {func(d *lesson.Draft) {
 			for i := range learning.MaxTags + 1 {
 				d.Tags = append(d.Tags, fmt.Sprint("tag", i))
 			}
 		}, skillrouter.Invalid, "tags"},
-		"project with a line break":   {func(d *learning.LessonDraft) { d.Project = "a\nb" }, skillrouter.Invalid, "project"},
-		"trigger of a failure":        {func(d *learning.LessonDraft) { d.TriggerPattern = "rm" }, skillrouter.Invalid, "trigger_pattern"},
-		"block by a failure":          {func(d *learning.LessonDraft) { d.BlockAction = true }, skillrouter.Invalid, "block_action"},
-		"unknown source":              {func(d *learning.LessonDraft) { d.SourceCaseIDs = []string{"nobody"} }, skillrouter.Invalid, "source_case_ids"},
-		"its own source":              {func(d *learning.LessonDraft) { d.ID, d.SourceCaseIDs = "me", []string{"me"} }, skillrouter.Invalid, "source_case_ids"},
-		"validated in the far future": {func(d *learning.LessonDraft) { at := time.Now().AddDate(1, 0, 0); d.LastValidatedAt = &at }, skillrouter.Invalid, "last_validated_at"},
+		"project with a line break":   {func(d *lesson.Draft) { d.Project = "a\nb" }, skillrouter.Invalid, "project"},
+		"trigger of a failure":        {func(d *lesson.Draft) { d.TriggerPattern = "rm" }, skillrouter.Invalid, "trigger_pattern"},
+		"block by a failure":          {func(d *lesson.Draft) { d.BlockAction = true }, skillrouter.Invalid, "block_action"},
+		"unknown source":              {func(d *lesson.Draft) { d.SourceCaseIDs = []string{"nobody"} }, skillrouter.Invalid, "source_case_ids"},
+		"its own source":              {func(d *lesson.Draft) { d.ID, d.SourceCaseIDs = "me", []string{"me"} }, skillrouter.Invalid, "source_case_ids"},
+		"validated in the far future": {func(d *lesson.Draft) { at := time.Now().AddDate(1, 0, 0); d.LastValidatedAt = &at }, skillrouter.Invalid, "last_validated_at"},
 	} {
 		draft := Draft(lessonTitles[0])
 		c.change(&draft)
@@ -279,35 +280,35 @@ func badLessons(t *testing.T, s learning.LessonService) {
 		}
 		refused(t, err, skillrouter.CodeOf(err), c.field)
 	}
-	if page := must[learning.LessonPage](t)(s.List(ctx, learning.LessonFilter{Statuses: learning.LessonStatuses()})); page.Count != 0 {
+	if page := must[lesson.Page](t)(s.List(ctx, lesson.Filter{Statuses: lesson.Statuses()})); page.Count != 0 {
 		t.Errorf("%d were stored", page.Count)
 	}
 }
 
-func lessonSecrets(t *testing.T, s learning.LessonService) {
+func lessonSecrets(t *testing.T, s lesson.Service) {
 	ctx := caller(t)
 	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
 	draft := Draft("Token " + secret + " expired")
 	draft.Context, draft.RootCause, draft.Body = "ran with "+secret, secret, secret
 	draft.RelatedCommands, draft.Alternatives = []string{"curl -H " + secret}, []string{secret}
-	r := must[learning.Reported](t)(s.Report(ctx, draft))
+	r := must[lesson.Reported](t)(s.Report(ctx, draft))
 	if !slices.Contains(r.Redacted, "github_token") {
 		t.Errorf("redacted %v", r.Redacted)
 	}
 	edited := "now " + secret
-	must[learning.Lesson](t)(s.Edit(ctx, r.LessonID, learning.LessonPatch{Outcome: &edited}))
-	must[learning.Lesson](t)(s.Validate(ctx, r.LessonID, learning.ValidationDraft{Type: learning.ValidationConfirmed, By: "someone", Notes: secret}))
-	must[learning.Applied](t)(s.Apply(ctx, r.LessonID, learning.ApplicationDraft{Outcome: learning.ResultSuccess, Notes: secret, Agent: "a"}))
-	must[learning.Lesson](t)(s.Retire(ctx, r.LessonID, learning.RetirementDraft{Reason: secret}))
-	must[learning.Lesson](t)(s.Restore(ctx, r.LessonID, secret))
-	everything := fmt.Sprintf("%+v %+v", must[learning.Lesson](t)(s.Lesson(ctx, r.LessonID)), must[[]learning.LessonChange](t)(s.History(ctx, r.LessonID)))
+	must[lesson.Lesson](t)(s.Edit(ctx, r.LessonID, lesson.Patch{Outcome: &edited}))
+	must[lesson.Lesson](t)(s.Validate(ctx, r.LessonID, lesson.ValidationDraft{Type: lesson.ValidationConfirmed, By: "someone", Notes: secret}))
+	must[lesson.Applied](t)(s.Apply(ctx, r.LessonID, lesson.ApplicationDraft{Outcome: learning.ResultSuccess, Notes: secret, Agent: "a"}))
+	must[lesson.Lesson](t)(s.Retire(ctx, r.LessonID, lesson.RetirementDraft{Reason: secret}))
+	must[lesson.Lesson](t)(s.Restore(ctx, r.LessonID, secret))
+	everything := fmt.Sprintf("%+v %+v", must[lesson.Lesson](t)(s.Lesson(ctx, r.LessonID)), must[[]lesson.Change](t)(s.History(ctx, r.LessonID)))
 	if strings.Contains(everything, secret) || !strings.Contains(everything, "[redacted: github_token]") {
 		t.Errorf("the secret was kept: %s", everything)
 	}
 }
 
 // reportsAtOnce lets many report the same few lessons at the same time.
-func reportsAtOnce(t *testing.T, s learning.LessonService) {
+func reportsAtOnce(t *testing.T, s lesson.Service) {
 	ctx := caller(t)
 	const agents, rounds = 8, 6
 	errs := make(chan error, agents)
@@ -326,7 +327,7 @@ func reportsAtOnce(t *testing.T, s learning.LessonService) {
 			t.Error(err)
 		}
 	}
-	page := must[learning.LessonPage](t)(s.List(ctx, learning.LessonFilter{}))
+	page := must[lesson.Page](t)(s.List(ctx, lesson.Filter{}))
 	total := int64(0)
 	for _, l := range page.Lessons {
 		total += l.Occurrences
@@ -336,14 +337,14 @@ func reportsAtOnce(t *testing.T, s learning.LessonService) {
 	}
 }
 
-func missingLesson(t *testing.T, s learning.LessonService) {
+func missingLesson(t *testing.T, s lesson.Service) {
 	ctx := caller(t)
 	for _, ref := range []string{"nobody", "77", "99999999999999999999"} {
 		_, err1 := s.Lesson(ctx, ref)
-		_, err2 := s.Validate(ctx, ref, learning.ValidationDraft{Type: learning.ValidationConfirmed, By: "x"})
-		_, err3 := s.Apply(ctx, ref, learning.ApplicationDraft{Outcome: learning.ResultSuccess, Agent: "x"})
-		_, err4 := s.Edit(ctx, ref, learning.LessonPatch{})
-		_, err5 := s.Retire(ctx, ref, learning.RetirementDraft{Reason: "x"})
+		_, err2 := s.Validate(ctx, ref, lesson.ValidationDraft{Type: lesson.ValidationConfirmed, By: "x"})
+		_, err3 := s.Apply(ctx, ref, lesson.ApplicationDraft{Outcome: learning.ResultSuccess, Agent: "x"})
+		_, err4 := s.Edit(ctx, ref, lesson.Patch{})
+		_, err5 := s.Retire(ctx, ref, lesson.RetirementDraft{Reason: "x"})
 		_, err6 := s.Restore(ctx, ref, "")
 		_, err7 := s.History(ctx, ref)
 		for i, err := range []error{err1, err2, err3, err4, err5, err6, err7} {

@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // distinct returns a lesson's draft whose words are nobody else's, for any i.
-func distinct(i int) learning.LessonDraft {
+func distinct(i int) lesson.Draft {
 	word := func(k int) string {
 		n := uint64(i*31+k*7_919+1) * 0x9e3779b97f4a7c15
 		letters := make([]byte, 9)
@@ -25,18 +25,18 @@ func distinct(i int) learning.LessonDraft {
 	return draft
 }
 
-func bulkLessons(t *testing.T, s learning.LessonService) {
+func bulkLessons(t *testing.T, s lesson.Service) {
 	ctx := caller(t)
 	const n = 600
 	bad := map[int]string{7: "lesson_type", 300: "confidence", 599: "title"}
-	drafts := make([]learning.LessonDraft, n)
+	drafts := make([]lesson.Draft, n)
 	for i := range drafts {
 		drafts[i] = distinct(i)
 		drafts[i].ID = fmt.Sprint("bulk-", i)
 	}
 	drafts[7].Type, drafts[300].Confidence, drafts[599].Title = "mistake", confidence(1.7), ""
 	for round := range 2 {
-		result := must[learning.BulkReported](t)(s.ReportAll(ctx, drafts))
+		result := must[lesson.BulkReported](t)(s.ReportAll(ctx, drafts))
 		if result.Processed != n-3 || len(result.Results) != n-3 || result.RefusedCount != 3 || result.Duplicates != round*(n-3) {
 			t.Fatalf("round %d: %d processed, %d duplicates, refused %+v", round, result.Processed, result.Duplicates, result.Refused)
 		}
@@ -55,7 +55,7 @@ func bulkLessons(t *testing.T, s learning.LessonService) {
 	}
 	count, cursor := 0, ""
 	for {
-		page := must[learning.LessonPage](t)(s.List(ctx, learning.LessonFilter{Limit: 200, Cursor: cursor}))
+		page := must[lesson.Page](t)(s.List(ctx, lesson.Filter{Limit: 200, Cursor: cursor}))
 		count += page.Count
 		for _, l := range page.Lessons {
 			if l.Occurrences != 2 {
@@ -69,29 +69,29 @@ func bulkLessons(t *testing.T, s learning.LessonService) {
 	if count != n-3 {
 		t.Errorf("%d are stored", count)
 	}
-	twice := must[learning.BulkReported](t)(s.ReportAll(ctx, []learning.LessonDraft{Draft(lessonTitles[0]), Draft(lessonTitles[1]), Draft(lessonTitles[0])}))
+	twice := must[lesson.BulkReported](t)(s.ReportAll(ctx, []lesson.Draft{Draft(lessonTitles[0]), Draft(lessonTitles[1]), Draft(lessonTitles[0])}))
 	if twice.Duplicates != 1 || twice.Results[2].LessonID != twice.Results[0].LessonID || twice.Results[2].Occurrences != 2 {
 		t.Errorf("twice in one call: %+v", twice)
 	}
-	none := must[learning.BulkReported](t)(s.ReportAll(ctx, nil))
+	none := must[lesson.BulkReported](t)(s.ReportAll(ctx, nil))
 	if none.Processed != 0 || none.Results == nil || none.Refused == nil {
 		t.Errorf("none: %+v", none)
 	}
 }
 
-func bulkSources(t *testing.T, s learning.LessonService) {
+func bulkSources(t *testing.T, s lesson.Service) {
 	ctx := caller(t)
-	draft := func(i int, id string, sources ...string) learning.LessonDraft {
+	draft := func(i int, id string, sources ...string) lesson.Draft {
 		d := distinct(i)
 		d.ID, d.SourceCaseIDs = id, sources
 		return d
 	}
-	must[learning.Reported](t)(s.Report(ctx, draft(0, "stored")))
+	must[lesson.Reported](t)(s.Report(ctx, draft(0, "stored")))
 	twin := distinct(0)
 	twin.ID = "twin" // the same title as what is stored
 	bad := draft(20, "bad")
 	bad.Severity = "terrible"
-	result := must[learning.BulkReported](t)(s.ReportAll(ctx, []learning.LessonDraft{
+	result := must[lesson.BulkReported](t)(s.ReportAll(ctx, []lesson.Draft{
 		0:  draft(1, "top", "middle", "stored"), // stands before what it draws on
 		1:  draft(2, "middle", "bottom"),
 		2:  draft(3, "bottom"),
@@ -118,33 +118,33 @@ func bulkSources(t *testing.T, s learning.LessonService) {
 		t.Errorf("refused %v, %d processed", refusedAt, result.Processed)
 	}
 	for id, want := range map[string][]string{"top": {"middle", "stored"}, "middle": {"bottom"}, "by-number": {"stored"}, "on-twin": {"stored"}} {
-		if got := must[learning.Lesson](t)(s.Lesson(ctx, id)); !slices.Equal(got.SourceCaseIDs, want) {
+		if got := must[lesson.Lesson](t)(s.Lesson(ctx, id)); !slices.Equal(got.SourceCaseIDs, want) {
 			t.Errorf("%s draws on %v, want %v", id, got.SourceCaseIDs, want)
 		}
 	}
 }
 
-func lessonSources(t *testing.T, s learning.LessonService) {
+func lessonSources(t *testing.T, s lesson.Service) {
 	ctx := caller(t)
-	draft := func(i int, id string, sources ...string) learning.LessonDraft {
+	draft := func(i int, id string, sources ...string) lesson.Draft {
 		d := distinct(i)
 		d.ID, d.SourceCaseIDs = id, sources
 		return d
 	}
-	must[learning.Reported](t)(s.Report(ctx, draft(1, "a")))
-	must[learning.Reported](t)(s.Report(ctx, draft(2, "b", "a")))
-	must[learning.Reported](t)(s.Report(ctx, draft(3, "c", "b", "2"))) // the number of b: the same source
-	if got := must[learning.Lesson](t)(s.Lesson(ctx, "c")); !slices.Equal(got.SourceCaseIDs, []string{"b"}) {
+	must[lesson.Reported](t)(s.Report(ctx, draft(1, "a")))
+	must[lesson.Reported](t)(s.Report(ctx, draft(2, "b", "a")))
+	must[lesson.Reported](t)(s.Report(ctx, draft(3, "c", "b", "2"))) // the number of b: the same source
+	if got := must[lesson.Lesson](t)(s.Lesson(ctx, "c")); !slices.Equal(got.SourceCaseIDs, []string{"b"}) {
 		t.Errorf("%v", got.SourceCaseIDs)
 	}
 	_, err := s.Report(ctx, draft(1, "a", "c")) // a occurs again, and would draw on what draws on it
 	refused(t, err, skillrouter.Invalid, "source_case_ids")
-	if got := must[learning.Lesson](t)(s.Lesson(ctx, "a")); got.Occurrences != 1 || len(got.SourceCaseIDs) != 0 {
+	if got := must[lesson.Lesson](t)(s.Lesson(ctx, "a")); got.Occurrences != 1 || len(got.SourceCaseIDs) != 0 {
 		t.Errorf("%+v", got)
 	}
-	must[learning.Reported](t)(s.Report(ctx, draft(4, "d")))
-	must[learning.Reported](t)(s.Report(ctx, draft(1, "a", "d")))
-	if got := must[learning.Lesson](t)(s.Lesson(ctx, "a")); got.Occurrences != 2 || !slices.Equal(got.SourceCaseIDs, []string{"d"}) {
+	must[lesson.Reported](t)(s.Report(ctx, draft(4, "d")))
+	must[lesson.Reported](t)(s.Report(ctx, draft(1, "a", "d")))
+	if got := must[lesson.Lesson](t)(s.Lesson(ctx, "a")); got.Occurrences != 2 || !slices.Equal(got.SourceCaseIDs, []string{"d"}) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -10,48 +10,49 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // reported reports a lesson and returns it.
-func reported(t *testing.T, s learning.LessonService, draft learning.LessonDraft) learning.Lesson {
+func reported(t *testing.T, s lesson.Service, draft lesson.Draft) lesson.Lesson {
 	t.Helper()
-	r := must[learning.Reported](t)(s.Report(caller(t), draft))
-	return must[learning.Lesson](t)(s.Lesson(caller(t), r.LessonID))
+	r := must[lesson.Reported](t)(s.Report(caller(t), draft))
+	return must[lesson.Lesson](t)(s.Lesson(caller(t), r.LessonID))
 }
 
 // near tells whether two confidences are the same, but for what has decayed since.
 func near(a, b float64) bool { return math.Abs(a-b) < 0.001 }
 
-func validateLesson(t *testing.T, s learning.LessonService) {
+func validateLesson(t *testing.T, s lesson.Service) {
 	ctx := caller(t)
-	validate := func(ref string, kind learning.ValidationType, by string) learning.Lesson {
+	validate := func(ref string, kind lesson.ValidationType, by string) lesson.Lesson {
 		t.Helper()
-		return must[learning.Lesson](t)(s.Validate(ctx, ref, learning.ValidationDraft{Type: kind, By: by, Notes: "seen"}))
+		return must[lesson.Lesson](t)(s.Validate(ctx, ref, lesson.ValidationDraft{Type: kind, By: by, Notes: "seen"}))
 	}
-	lesson := reported(t, s, Draft(lessonTitles[0]))
-	if got := validate(lesson.ID, learning.ValidationConfirmed, "CHRONOS"); !got.Validated || got.Status != learning.StatusCandidate {
+	l := reported(t, s, Draft(lessonTitles[0]))
+	if got := validate(l.ID, lesson.ValidationConfirmed, "CHRONOS"); !got.Validated || got.Status != lesson.StatusCandidate {
 		t.Errorf("confirmed by who learned it: %+v", got)
 	}
-	got := validate(lesson.ID, learning.ValidationConfirmed, "Damon W.")
-	if !got.Validated || got.Status != learning.StatusValidated || got.ValidatedBy != "Damon W." || got.ValidationNotes != "seen" ||
+	got := validate(l.ID, lesson.ValidationConfirmed, "Damon W.")
+	if !got.Validated || got.Status != lesson.StatusValidated || got.ValidatedBy != "Damon W." || got.ValidationNotes != "seen" ||
 		got.LastValidatedAt == nil || !near(got.Confidence, 0.95) { // 0.8·1.1², up to 0.95
 		t.Errorf("confirmed: %+v", got)
 	}
-	if !got.UpdatedAt.After(lesson.UpdatedAt) {
-		t.Errorf("updated at %s, it was %s", got.UpdatedAt, lesson.UpdatedAt)
+	if !got.UpdatedAt.After(l.UpdatedAt) {
+		t.Errorf("updated at %s, it was %s", got.UpdatedAt, l.UpdatedAt)
 	}
-	if got := validate(fmt.Sprint(lesson.Number), learning.ValidationPartial, "x"); !got.Validated || got.Status != learning.StatusValidated || !near(got.Confidence, 0.95) {
+	if got := validate(fmt.Sprint(l.Number), lesson.ValidationPartial, "x"); !got.Validated || got.Status != lesson.StatusValidated || !near(got.Confidence, 0.95) {
 		t.Errorf("partial: %+v", got)
 	}
-	if got := validate(lesson.ID, learning.ValidationRefuted, "x"); got.Validated || got.Status != learning.StatusCandidate || !near(got.Confidence, 0.95*0.7) {
+	if got := validate(l.ID, lesson.ValidationRefuted, "x"); got.Validated || got.Status != lesson.StatusCandidate || !near(got.Confidence, 0.95*0.7) {
 		t.Errorf("refuted: %+v", got)
 	}
-	if got := validate(lesson.ID, learning.ValidationOutdated, "x"); got.Status != learning.StatusRetired || got.RetiredAt == nil || !strings.HasPrefix(got.RetiredReason, "outdated") {
+	if got := validate(l.ID, lesson.ValidationOutdated, "x"); got.Status != lesson.StatusRetired || got.RetiredAt == nil || !strings.HasPrefix(got.RetiredReason, "outdated") {
 		t.Errorf("outdated: %+v", got)
 	}
-	_, err := s.Validate(ctx, lesson.ID, learning.ValidationDraft{Type: learning.ValidationConfirmed, By: "x"})
+	_, err := s.Validate(ctx, l.ID, lesson.ValidationDraft{Type: lesson.ValidationConfirmed, By: "x"})
 	refused(t, err, skillrouter.Conflict, "")
-	history := must[[]learning.LessonChange](t)(s.History(ctx, lesson.ID))
+	history := must[[]lesson.Change](t)(s.History(ctx, l.ID))
 	kinds := []string{}
 	for _, c := range history {
 		kinds = append(kinds, c.Kind)
@@ -59,21 +60,21 @@ func validateLesson(t *testing.T, s learning.LessonService) {
 	if !slices.Equal(kinds, []string{"reported", "validated", "validated", "validated", "validated", "validated", "retired"}) {
 		t.Errorf("history %v", kinds)
 	}
-	if c := history[2]; c.Before.Status != learning.StatusCandidate || c.After.Status != learning.StatusValidated || c.Before.Confidence >= c.After.Confidence || !strings.Contains(c.Note, "seen") {
+	if c := history[2]; c.Before.Status != lesson.StatusCandidate || c.After.Status != lesson.StatusValidated || c.Before.Confidence >= c.After.Confidence || !strings.Contains(c.Note, "seen") {
 		t.Errorf("%+v", c)
 	}
 	other := reported(t, s, Draft(lessonTitles[1]))
-	_, err = s.Validate(ctx, other.ID, learning.ValidationDraft{Type: "true", By: "x"})
+	_, err = s.Validate(ctx, other.ID, lesson.ValidationDraft{Type: "true", By: "x"})
 	refused(t, err, skillrouter.Invalid, "validation_type")
-	_, err = s.Validate(ctx, other.ID, learning.ValidationDraft{Type: learning.ValidationConfirmed})
+	_, err = s.Validate(ctx, other.ID, lesson.ValidationDraft{Type: lesson.ValidationConfirmed})
 	refused(t, err, skillrouter.Invalid, "validated_by")
-	_, err = s.Validate(ctx, other.ID, learning.ValidationDraft{Type: learning.ValidationConfirmed, By: "a\nb"})
+	_, err = s.Validate(ctx, other.ID, lesson.ValidationDraft{Type: lesson.ValidationConfirmed, By: "a\nb"})
 	refused(t, err, skillrouter.Invalid, "validated_by")
 }
 
-func applyLesson(t *testing.T, s learning.LessonService) {
+func applyLesson(t *testing.T, s lesson.Service) {
 	ctx := caller(t)
-	lesson := reported(t, s, Draft(lessonTitles[0]))
+	l := reported(t, s, Draft(lessonTitles[0]))
 	left, succeeded := 0.8, 0
 	for i, outcome := range []learning.Result{learning.ResultSuccess, learning.ResultPartial, learning.ResultFailure, learning.ResultSuccess} {
 		n := float64(i + 1)
@@ -84,47 +85,47 @@ func applyLesson(t *testing.T, s learning.LessonService) {
 		}
 		prior := math.Max(0.3, 1-math.Log(n+1)/5)
 		want := math.Min(math.Max(prior*left+(1-prior)*(0.7*rate+0.3*evidence), 0.1), 0.95)
-		got := must[learning.Applied](t)(s.Apply(ctx, lesson.ID, learning.ApplicationDraft{Outcome: outcome, Agent: "HADES", Notes: "n"}))
-		if !got.Applied || got.LessonNumber != lesson.Number || !near(got.PreviousConfidence, left) || !near(got.NewConfidence, want) ||
+		got := must[lesson.Applied](t)(s.Apply(ctx, l.ID, lesson.ApplicationDraft{Outcome: outcome, Agent: "HADES", Notes: "n"}))
+		if !got.Applied || got.LessonNumber != l.Number || !near(got.PreviousConfidence, left) || !near(got.NewConfidence, want) ||
 			got.TotalApplications != int64(i+1) || !near(got.SuccessRate, rate) || got.Deprecated {
 			t.Errorf("%d: %+v, want a confidence of %g", i, got, want)
 		}
 		left = want
 	}
-	if got := must[learning.Lesson](t)(s.Lesson(ctx, lesson.ID)); got.TimesApplied != 4 || got.TimesSucceeded != 3 || !near(got.Confidence, left) {
+	if got := must[lesson.Lesson](t)(s.Lesson(ctx, l.ID)); got.TimesApplied != 4 || got.TimesSucceeded != 3 || !near(got.Confidence, left) {
 		t.Errorf("%+v", got)
 	}
-	_, err := s.Apply(ctx, lesson.ID, learning.ApplicationDraft{Outcome: "done"})
+	_, err := s.Apply(ctx, l.ID, lesson.ApplicationDraft{Outcome: "done"})
 	refused(t, err, skillrouter.Invalid, "outcome")
 }
 
-func deprecateLesson(t *testing.T, s learning.LessonService) {
+func deprecateLesson(t *testing.T, s lesson.Service) {
 	ctx := caller(t)
-	lesson := reported(t, s, Draft(lessonTitles[0]))
+	l := reported(t, s, Draft(lessonTitles[0]))
 	for i := range 40 {
-		got := must[learning.Applied](t)(s.Apply(ctx, lesson.ID, learning.ApplicationDraft{Outcome: learning.ResultFailure, Agent: "HADES"}))
+		got := must[lesson.Applied](t)(s.Apply(ctx, l.ID, lesson.ApplicationDraft{Outcome: learning.ResultFailure, Agent: "HADES"}))
 		if got.NewConfidence < 0.1-1e-9 {
 			t.Errorf("confidence %g", got.NewConfidence)
 		}
 		if !got.Deprecated {
 			continue
 		}
-		if i+1 < learning.DeprecationApplications {
+		if i+1 < lesson.DeprecationApplications {
 			t.Errorf("deprecated after %d applications", i+1)
 		}
-		now := must[learning.Lesson](t)(s.Lesson(ctx, lesson.ID))
-		if now.Status != learning.StatusRetired || now.RetiredAt == nil || !strings.HasPrefix(now.RetiredReason, "deprecated") {
+		now := must[lesson.Lesson](t)(s.Lesson(ctx, l.ID))
+		if now.Status != lesson.StatusRetired || now.RetiredAt == nil || !strings.HasPrefix(now.RetiredReason, "deprecated") {
 			t.Errorf("%+v", now)
 		}
 		// It may still be applied, as seed 003's may; that alone brings it back into no use.
-		again := must[learning.Applied](t)(s.Apply(ctx, lesson.ID, learning.ApplicationDraft{Outcome: learning.ResultSuccess, Agent: "HADES"}))
+		again := must[lesson.Applied](t)(s.Apply(ctx, l.ID, lesson.ApplicationDraft{Outcome: learning.ResultSuccess, Agent: "HADES"}))
 		if again.TotalApplications != int64(i+2) || again.NewConfidence <= got.NewConfidence || !again.Deprecated {
 			t.Errorf("applied again: %+v", again)
 		}
-		if now = must[learning.Lesson](t)(s.Lesson(ctx, lesson.ID)); now.Status != learning.StatusRetired || !now.Deprecated || now.TimesSucceeded != 1 {
+		if now = must[lesson.Lesson](t)(s.Lesson(ctx, l.ID)); now.Status != lesson.StatusRetired || !now.Deprecated || now.TimesSucceeded != 1 {
 			t.Errorf("applied again it is %+v", now)
 		}
-		if now = must[learning.Lesson](t)(s.Restore(ctx, lesson.ID, "the cause is gone")); now.Status == learning.StatusRetired || now.Deprecated {
+		if now = must[lesson.Lesson](t)(s.Restore(ctx, l.ID, "the cause is gone")); now.Status == lesson.StatusRetired || now.Deprecated {
 			t.Errorf("restored it is %+v", now)
 		}
 		return
@@ -132,35 +133,35 @@ func deprecateLesson(t *testing.T, s learning.LessonService) {
 	t.Error("a lesson that never works is never deprecated")
 }
 
-func editLesson(t *testing.T, s learning.LessonService) {
+func editLesson(t *testing.T, s lesson.Service) {
 	ctx := caller(t)
-	lesson := reported(t, s, Draft(lessonTitles[0]))
+	l := reported(t, s, Draft(lessonTitles[0]))
 	title, severity, tags, five, half := "PostgreSQL denies permission after every upgrade", learning.SeverityHigh, []string{"a", "a", "b"}, 5, 0.5
-	got := must[learning.Lesson](t)(s.Edit(ctx, lesson.ID, learning.LessonPatch{
-		Title: &title, Severity: &severity, Tags: &tags, Transferability: &five, Confidence: &half, Expect: &lesson.UpdatedAt,
+	got := must[lesson.Lesson](t)(s.Edit(ctx, l.ID, lesson.Patch{
+		Title: &title, Severity: &severity, Tags: &tags, Transferability: &five, Confidence: &half, Expect: &l.UpdatedAt,
 	}))
 	if got.Title != title || got.Severity != severity || !slices.Equal(got.Tags, []string{"a", "b"}) || got.Transferability != 5 || !near(got.Confidence, 0.5) ||
-		got.Context != lesson.Context || !got.UpdatedAt.After(lesson.UpdatedAt) {
+		got.Context != l.Context || !got.UpdatedAt.After(l.UpdatedAt) {
 		t.Errorf("%+v", got)
 	}
-	_, err := s.Edit(ctx, lesson.ID, learning.LessonPatch{Title: &title, Expect: &lesson.UpdatedAt})
+	_, err := s.Edit(ctx, l.ID, lesson.Patch{Title: &title, Expect: &l.UpdatedAt})
 	refused(t, err, skillrouter.Conflict, "")
-	if same := must[learning.Lesson](t)(s.Edit(ctx, lesson.ID, learning.LessonPatch{Title: &title})); !same.UpdatedAt.Equal(got.UpdatedAt) {
+	if same := must[lesson.Lesson](t)(s.Edit(ctx, l.ID, lesson.Patch{Title: &title})); !same.UpdatedAt.Equal(got.UpdatedAt) {
 		t.Error("an edit that changes nothing is a change")
 	}
-	history := must[[]learning.LessonChange](t)(s.History(ctx, lesson.ID))
+	history := must[[]lesson.Change](t)(s.History(ctx, l.ID))
 	if len(history) != 2 || history[1].Kind != "edited" || history[1].Before.Patch == nil || *history[1].Before.Patch.Title != lessonTitles[0] || *history[1].After.Patch.Title != title {
 		t.Errorf("history %+v", history)
 	}
-	if r := must[learning.Reported](t)(s.Report(ctx, Draft(title))); !r.Duplicate || r.LessonID != lesson.ID {
+	if r := must[lesson.Reported](t)(s.Report(ctx, Draft(title))); !r.Duplicate || r.LessonID != l.ID {
 		t.Errorf("reported under its new title: %+v", r)
 	}
 	other := reported(t, s, Draft(lessonTitles[1]))
-	_, err = s.Edit(ctx, other.ID, learning.LessonPatch{Title: &title})
+	_, err = s.Edit(ctx, other.ID, lesson.Patch{Title: &title})
 	refused(t, err, skillrouter.Conflict, "title")
-	bad, long, none := learning.Severity("bad"), strings.Repeat("x", learning.MaxLessonText+1), ""
+	bad, long, none := learning.Severity("bad"), strings.Repeat("x", lesson.MaxText+1), ""
 	nan, six := math.NaN(), 6
-	for field, patch := range map[string]learning.LessonPatch{
+	for field, patch := range map[string]lesson.Patch{
 		"severity": {Severity: &bad}, "context": {Context: &long}, "title": {Title: &none}, "category": {Category: &none},
 		"transferability": {Transferability: &six},
 	} {
@@ -171,45 +172,45 @@ func editLesson(t *testing.T, s learning.LessonService) {
 		}
 		refused(t, err, skillrouter.CodeOf(err), field)
 	}
-	if _, err := s.Edit(ctx, other.ID, learning.LessonPatch{Confidence: &nan}); err == nil {
+	if _, err := s.Edit(ctx, other.ID, lesson.Patch{Confidence: &nan}); err == nil {
 		t.Error("a confidence of NaN was taken")
 	}
 }
 
-func retireLesson(t *testing.T, s learning.LessonService) {
+func retireLesson(t *testing.T, s lesson.Service) {
 	ctx := caller(t)
 	old, next := reported(t, s, Draft(lessonTitles[0])), reported(t, s, Draft(lessonTitles[1]))
-	for field, draft := range map[string]learning.RetirementDraft{
+	for field, draft := range map[string]lesson.RetirementDraft{
 		"reason":        {},
 		"superseded_by": {Reason: "x", SupersededBy: "nobody"},
 	} {
 		_, err := s.Retire(ctx, old.ID, draft)
 		refused(t, err, skillrouter.Invalid, field)
 	}
-	_, err := s.Retire(ctx, old.ID, learning.RetirementDraft{Reason: "x", SupersededBy: old.ID})
+	_, err := s.Retire(ctx, old.ID, lesson.RetirementDraft{Reason: "x", SupersededBy: old.ID})
 	refused(t, err, skillrouter.Invalid, "superseded_by")
-	got := must[learning.Lesson](t)(s.Retire(ctx, old.ID, learning.RetirementDraft{Reason: "reworded", SupersededBy: fmt.Sprint(next.Number), By: "Damon W."}))
-	if got.Status != learning.StatusRetired || got.SupersededBy != next.ID || got.RetiredReason != "reworded" || got.RetiredAt == nil {
+	got := must[lesson.Lesson](t)(s.Retire(ctx, old.ID, lesson.RetirementDraft{Reason: "reworded", SupersededBy: fmt.Sprint(next.Number), By: "Damon W."}))
+	if got.Status != lesson.StatusRetired || got.SupersededBy != next.ID || got.RetiredReason != "reworded" || got.RetiredAt == nil {
 		t.Errorf("%+v", got)
 	}
-	_, err = s.Retire(ctx, old.ID, learning.RetirementDraft{Reason: "again"})
+	_, err = s.Retire(ctx, old.ID, lesson.RetirementDraft{Reason: "again"})
 	refused(t, err, skillrouter.Conflict, "")
-	_, err = s.Retire(ctx, next.ID, learning.RetirementDraft{Reason: "round", SupersededBy: old.ID})
+	_, err = s.Retire(ctx, next.ID, lesson.RetirementDraft{Reason: "round", SupersededBy: old.ID})
 	refused(t, err, skillrouter.Invalid, "superseded_by")
-	if found := must[learning.LessonResults](t)(s.Relevant(ctx, learning.LessonQuery{Context: lessonTitles[0]})); slices.ContainsFunc(found.Results, func(h learning.LessonHit) bool { return h.ID == old.ID }) {
+	if found := must[lesson.Results](t)(s.Relevant(ctx, lesson.Query{Context: lessonTitles[0]})); slices.ContainsFunc(found.Results, func(h lesson.Hit) bool { return h.ID == old.ID }) {
 		t.Error("a retired lesson is answered")
 	}
-	got = must[learning.Lesson](t)(s.Restore(ctx, old.ID, "it was right"))
-	if got.Status != learning.StatusCandidate || got.SupersededBy != "" || got.RetiredAt != nil || got.RetiredReason != "" {
+	got = must[lesson.Lesson](t)(s.Restore(ctx, old.ID, "it was right"))
+	if got.Status != lesson.StatusCandidate || got.SupersededBy != "" || got.RetiredAt != nil || got.RetiredReason != "" {
 		t.Errorf("%+v", got)
 	}
 	_, err = s.Restore(ctx, old.ID, "")
 	refused(t, err, skillrouter.Conflict, "")
-	if found := must[learning.LessonResults](t)(s.Relevant(ctx, learning.LessonQuery{Context: lessonTitles[0]})); found.Count == 0 || found.Results[0].ID != old.ID {
+	if found := must[lesson.Results](t)(s.Relevant(ctx, lesson.Query{Context: lessonTitles[0]})); found.Count == 0 || found.Results[0].ID != old.ID {
 		t.Errorf("a restored lesson is not found: %+v", found)
 	}
 	kinds := []string{}
-	for _, c := range must[[]learning.LessonChange](t)(s.History(ctx, old.ID)) {
+	for _, c := range must[[]lesson.Change](t)(s.History(ctx, old.ID)) {
 		kinds = append(kinds, c.Kind+" "+c.Note)
 	}
 	if !slices.Equal(kinds, []string{"reported ", "retired reworded (superseded by " + next.ID + ")", "restored it was right"}) {
@@ -217,53 +218,53 @@ func retireLesson(t *testing.T, s learning.LessonService) {
 	}
 }
 
-func retiredRecurs(t *testing.T, s learning.LessonService) {
+func retiredRecurs(t *testing.T, s lesson.Service) {
 	ctx := caller(t)
 	old, next := reported(t, s, Draft(lessonTitles[0])), reported(t, s, Draft(lessonTitles[1]))
-	must[learning.Lesson](t)(s.Retire(ctx, old.ID, learning.RetirementDraft{Reason: "fixed"}))
-	r := must[learning.Reported](t)(s.Report(ctx, Draft(lessonTitles[0])))
-	got := must[learning.Lesson](t)(s.Lesson(ctx, old.ID))
-	if !r.Duplicate || r.LessonID != old.ID || got.Status != learning.StatusCandidate || got.Occurrences != 2 || len(r.Notes) == 0 {
+	must[lesson.Lesson](t)(s.Retire(ctx, old.ID, lesson.RetirementDraft{Reason: "fixed"}))
+	r := must[lesson.Reported](t)(s.Report(ctx, Draft(lessonTitles[0])))
+	got := must[lesson.Lesson](t)(s.Lesson(ctx, old.ID))
+	if !r.Duplicate || r.LessonID != old.ID || got.Status != lesson.StatusCandidate || got.Occurrences != 2 || len(r.Notes) == 0 {
 		t.Errorf("%+v, %+v", r, got)
 	}
-	if found := must[learning.LessonResults](t)(s.Relevant(ctx, learning.LessonQuery{Context: lessonTitles[0]})); found.Count == 0 || found.Results[0].ID != old.ID {
+	if found := must[lesson.Results](t)(s.Relevant(ctx, lesson.Query{Context: lessonTitles[0]})); found.Count == 0 || found.Results[0].ID != old.ID {
 		t.Errorf("it is not found: %+v", found)
 	}
-	must[learning.Lesson](t)(s.Retire(ctx, old.ID, learning.RetirementDraft{Reason: "reworded", SupersededBy: next.ID}))
-	r = must[learning.Reported](t)(s.Report(ctx, Draft(lessonTitles[0])))
+	must[lesson.Lesson](t)(s.Retire(ctx, old.ID, lesson.RetirementDraft{Reason: "reworded", SupersededBy: next.ID}))
+	r = must[lesson.Reported](t)(s.Report(ctx, Draft(lessonTitles[0])))
 	if r.LessonID != next.ID || !r.Duplicate || r.Occurrences != 2 {
 		t.Errorf("the successor is not counted: %+v", r)
 	}
-	if got := must[learning.Lesson](t)(s.Lesson(ctx, old.ID)); got.Status != learning.StatusRetired || got.Occurrences != 2 {
+	if got := must[lesson.Lesson](t)(s.Lesson(ctx, old.ID)); got.Status != lesson.StatusRetired || got.Occurrences != 2 {
 		t.Errorf("%+v", got)
 	}
 	dead := Draft(lessonTitles[2])
-	dead.ID, dead.Status = "dead", learning.StatusRetired
+	dead.ID, dead.Status = "dead", lesson.StatusRetired
 	for range 2 { // an import sent twice restores nothing
-		must[learning.Reported](t)(s.Report(ctx, dead))
+		must[lesson.Reported](t)(s.Report(ctx, dead))
 	}
-	if got := must[learning.Lesson](t)(s.Lesson(ctx, "dead")); got.Status != learning.StatusRetired || got.RetiredAt == nil {
+	if got := must[lesson.Lesson](t)(s.Lesson(ctx, "dead")); got.Status != lesson.StatusRetired || got.RetiredAt == nil {
 		t.Errorf("%+v", got)
 	}
 }
 
-func listLessons(t *testing.T, s learning.LessonService) {
+func listLessons(t *testing.T, s lesson.Service) {
 	ctx := caller(t)
-	var lessons []learning.Lesson
+	var lessons []lesson.Lesson
 	for i := range 7 {
 		d := distinct(i)
 		d.ID = fmt.Sprint("l", i)
 		if i == 3 {
 			d.Type, d.Domain, d.Category, d.Severity, d.Project, d.Tags = learning.LessonSuccess, "security", "tls", learning.SeverityHigh, "p", []string{"Cert"}
-			d.SourceAgent, d.Confidence, d.Level = "AEGIS", confidence(0.2), learning.LevelPrinciple
+			d.SourceAgent, d.Confidence, d.Level = "AEGIS", confidence(0.2), lesson.LevelPrinciple
 		}
 		lessons = append(lessons, reported(t, s, d))
 	}
-	must[learning.Lesson](t)(s.Retire(ctx, "l5", learning.RetirementDraft{Reason: "x"}))
+	must[lesson.Lesson](t)(s.Retire(ctx, "l5", lesson.RetirementDraft{Reason: "x"}))
 	var ids []string
-	filter := learning.LessonFilter{Limit: 3}
+	filter := lesson.Filter{Limit: 3}
 	for {
-		page := must[learning.LessonPage](t)(s.List(ctx, filter))
+		page := must[lesson.Page](t)(s.List(ctx, filter))
 		for _, l := range page.Lessons {
 			ids = append(ids, l.ID)
 		}
@@ -278,22 +279,22 @@ func listLessons(t *testing.T, s learning.LessonService) {
 		t.Errorf("pages: %s", got)
 	}
 	for name, c := range map[string]struct {
-		filter learning.LessonFilter
+		filter lesson.Filter
 		want   string
 	}{
-		"type":       {learning.LessonFilter{Type: learning.LessonSuccess}, "l3"},
-		"domain":     {learning.LessonFilter{Domain: "security"}, "l3"},
-		"category":   {learning.LessonFilter{Category: "tls"}, "l3"},
-		"severity":   {learning.LessonFilter{Severity: learning.SeverityHigh}, "l3"},
-		"level":      {learning.LessonFilter{Level: learning.LevelPrinciple}, "l3"},
-		"agent":      {learning.LessonFilter{SourceAgent: "AEGIS"}, "l3"},
-		"project":    {learning.LessonFilter{Project: "p"}, "l3"},
-		"tag":        {learning.LessonFilter{Tag: "cert"}, "l3"},
-		"retired":    {learning.LessonFilter{Statuses: []learning.LessonStatus{learning.StatusRetired}}, "l5"},
-		"confidence": {learning.LessonFilter{MinConfidence: 0.5, Statuses: learning.LessonStatuses()}, "l6 l5 l4 l2 l1 l0"},
-		"since":      {learning.LessonFilter{Since: lessons[6].CreatedAt.Add(time.Hour)}, ""},
+		"type":       {lesson.Filter{Type: learning.LessonSuccess}, "l3"},
+		"domain":     {lesson.Filter{Domain: "security"}, "l3"},
+		"category":   {lesson.Filter{Category: "tls"}, "l3"},
+		"severity":   {lesson.Filter{Severity: learning.SeverityHigh}, "l3"},
+		"level":      {lesson.Filter{Level: lesson.LevelPrinciple}, "l3"},
+		"agent":      {lesson.Filter{SourceAgent: "AEGIS"}, "l3"},
+		"project":    {lesson.Filter{Project: "p"}, "l3"},
+		"tag":        {lesson.Filter{Tag: "cert"}, "l3"},
+		"retired":    {lesson.Filter{Statuses: []lesson.Status{lesson.StatusRetired}}, "l5"},
+		"confidence": {lesson.Filter{MinConfidence: 0.5, Statuses: lesson.Statuses()}, "l6 l5 l4 l2 l1 l0"},
+		"since":      {lesson.Filter{Since: lessons[6].CreatedAt.Add(time.Hour)}, ""},
 	} {
-		page := must[learning.LessonPage](t)(s.List(ctx, c.filter))
+		page := must[lesson.Page](t)(s.List(ctx, c.filter))
 		ids := []string{}
 		for _, l := range page.Lessons {
 			ids = append(ids, l.ID)
@@ -302,8 +303,8 @@ func listLessons(t *testing.T, s learning.LessonService) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	for field, filter := range map[string]learning.LessonFilter{
-		"lesson_type": {Type: "x"}, "severity": {Severity: "x"}, "level": {Level: "x"}, "status": {Statuses: []learning.LessonStatus{"x"}},
+	for field, filter := range map[string]lesson.Filter{
+		"lesson_type": {Type: "x"}, "severity": {Severity: "x"}, "level": {Level: "x"}, "status": {Statuses: []lesson.Status{"x"}},
 		"cursor": {Cursor: "x"}, "limit": {Limit: learning.MaxLimit + 1}, "min_confidence": {MinConfidence: 2},
 	} {
 		_, err := s.List(ctx, filter)
@@ -311,7 +312,7 @@ func listLessons(t *testing.T, s learning.LessonService) {
 	}
 }
 
-func relevantLessons(t *testing.T, s learning.LessonService) {
+func relevantLessons(t *testing.T, s lesson.Service) {
 	ctx := caller(t)
 	for i, title := range lessonTitles {
 		d := Draft(title)
@@ -319,9 +320,9 @@ func relevantLessons(t *testing.T, s learning.LessonService) {
 		if i%2 == 1 {
 			d.Domain = "web"
 		}
-		must[learning.Reported](t)(s.Report(ctx, d))
+		must[lesson.Reported](t)(s.Report(ctx, d))
 	}
-	found := must[learning.LessonResults](t)(s.Relevant(ctx, learning.LessonQuery{Context: "the login page redirects in a loop", Explain: true}))
+	found := must[lesson.Results](t)(s.Relevant(ctx, lesson.Query{Context: "the login page redirects in a loop", Explain: true}))
 	if found.Count == 0 || found.Count != len(found.Results) || found.Results[0].ID != "l1" {
 		t.Fatalf("%+v", found)
 	}
@@ -334,18 +335,18 @@ func relevantLessons(t *testing.T, s learning.LessonService) {
 		}
 	}
 	no := false
-	found = must[learning.LessonResults](t)(s.Relevant(ctx, learning.LessonQuery{Context: "the login page redirects in a loop", Domain: "infrastructure", CrossDomain: &no}))
-	if slices.ContainsFunc(found.Results, func(h learning.LessonHit) bool { return h.Domain != "infrastructure" }) {
+	found = must[lesson.Results](t)(s.Relevant(ctx, lesson.Query{Context: "the login page redirects in a loop", Domain: "infrastructure", CrossDomain: &no}))
+	if slices.ContainsFunc(found.Results, func(h lesson.Hit) bool { return h.Domain != "infrastructure" }) {
 		t.Errorf("of another domain: %+v", found)
 	}
-	if found = must[learning.LessonResults](t)(s.Relevant(ctx, learning.LessonQuery{Context: "xyzzy plugh"})); found.Count != 0 || found.Results == nil {
+	if found = must[lesson.Results](t)(s.Relevant(ctx, lesson.Query{Context: "xyzzy plugh"})); found.Count != 0 || found.Results == nil {
 		t.Errorf("%+v", found)
 	}
-	if found = must[learning.LessonResults](t)(s.Relevant(ctx, learning.LessonQuery{Context: strings.Join(lessonTitles, " "), Limit: 2})); found.Count != 2 {
+	if found = must[lesson.Results](t)(s.Relevant(ctx, lesson.Query{Context: strings.Join(lessonTitles, " "), Limit: 2})); found.Count != 2 {
 		t.Errorf("%d results", found.Count)
 	}
-	_, err := s.Relevant(ctx, learning.LessonQuery{Context: " "})
+	_, err := s.Relevant(ctx, lesson.Query{Context: " "})
 	refused(t, err, skillrouter.Invalid, "context")
-	_, err = s.Relevant(ctx, learning.LessonQuery{Context: "x", Limit: learning.MaxLimit + 1})
+	_, err = s.Relevant(ctx, lesson.Query{Context: "x", Limit: learning.MaxLimit + 1})
 	refused(t, err, skillrouter.Invalid, "max_results")
 }

@@ -9,14 +9,15 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // RunPatterns runs the contract of PatternService, with the lessons that
 // patterns form of.
-func RunPatterns(t *testing.T, open func(t *testing.T) (learning.LessonService, learning.PatternService)) {
+func RunPatterns(t *testing.T, open func(t *testing.T) (lesson.Service, lesson.PatternService)) {
 	for _, test := range []struct {
 		name string
-		run  func(t *testing.T, l learning.LessonService, p learning.PatternService)
+		run  func(t *testing.T, l lesson.Service, p lesson.PatternService)
 	}{
 		{"like lessons form a pattern that explains itself", formsPattern},
 		{"a person confirms and deprecates", judgesPattern},
@@ -31,8 +32,8 @@ func RunPatterns(t *testing.T, open func(t *testing.T) (learning.LessonService, 
 }
 
 // recurring are two reports of one problem in other words.
-func recurring() [2]learning.LessonDraft {
-	return [2]learning.LessonDraft{
+func recurring() [2]lesson.Draft {
+	return [2]lesson.Draft{
 		{
 			Type: learning.LessonFailure, Domain: "infrastructure", Category: "docker", SourceAgent: "HADES", Title: "Disk full on build agent because of docker layers",
 			Context: "Nightly build", Action: "docker build", Outcome: "no space left on device", RootCause: "Old image layers are never pruned",
@@ -46,21 +47,21 @@ func recurring() [2]learning.LessonDraft {
 	}
 }
 
-func recurred(t *testing.T, l learning.LessonService, p learning.PatternService) (learning.Pattern, [2]learning.Reported) {
+func recurred(t *testing.T, l lesson.Service, p lesson.PatternService) (lesson.Pattern, [2]lesson.Reported) {
 	t.Helper()
-	var reported [2]learning.Reported
+	var reported [2]lesson.Reported
 	for i, d := range recurring() {
-		reported[i] = must[learning.Reported](t)(l.Report(caller(t), d))
+		reported[i] = must[lesson.Reported](t)(l.Report(caller(t), d))
 	}
 	if reported[1].Patterns != 1 || len(reported[1].PatternIDs) != 1 {
 		t.Fatalf("the second report answers %+v", reported[1])
 	}
-	return must[learning.Pattern](t)(p.Pattern(caller(t), reported[1].PatternIDs[0])), reported
+	return must[lesson.Pattern](t)(p.Pattern(caller(t), reported[1].PatternIDs[0])), reported
 }
 
-func formsPattern(t *testing.T, l learning.LessonService, p learning.PatternService) {
+func formsPattern(t *testing.T, l lesson.Service, p lesson.PatternService) {
 	got, reported := recurred(t, l, p)
-	if got.Type != learning.PatternRecurringFailure || got.Status != learning.PatternEmerging || got.Domain != "infrastructure" || got.Frequency != 2 ||
+	if got.Type != lesson.PatternRecurringFailure || got.Status != lesson.PatternEmerging || got.Domain != "infrastructure" || got.Frequency != 2 ||
 		got.Lessons != 2 || got.Agents != 2 || got.Name == "" || got.Description == "" || got.Action != "Prune images every night" || got.Number < 1 ||
 		got.Confidence <= 0.5 || got.FirstSeen.IsZero() || got.LastSeen.Before(got.FirstSeen) {
 		t.Errorf("%+v", got)
@@ -77,79 +78,79 @@ func formsPattern(t *testing.T, l learning.LessonService, p learning.PatternServ
 			t.Errorf("why does not tell %q:\n%s", part, why)
 		}
 	}
-	if again := must[learning.Reported](t)(l.Report(caller(t), recurring()[0])); !again.Duplicate || again.Patterns != 1 {
+	if again := must[lesson.Reported](t)(l.Report(caller(t), recurring()[0])); !again.Duplicate || again.Patterns != 1 {
 		t.Errorf("another occurrence answers %+v", again)
 	}
-	if seen := must[learning.Pattern](t)(p.Pattern(caller(t), got.ID)); seen.Frequency != 3 || seen.Lessons != 2 {
+	if seen := must[lesson.Pattern](t)(p.Pattern(caller(t), got.ID)); seen.Frequency != 3 || seen.Lessons != 2 {
 		t.Errorf("another occurrence makes %+v", seen)
 	}
 }
 
-func judgesPattern(t *testing.T, l learning.LessonService, p learning.PatternService) {
+func judgesPattern(t *testing.T, l lesson.Service, p lesson.PatternService) {
 	ctx := caller(t)
 	before, _ := recurred(t, l, p)
-	confirmed := must[learning.Pattern](t)(p.Confirm(ctx, before.ID, learning.ConfirmationDraft{By: "Damon W.", Notes: "seen it myself"}))
-	if confirmed.Status != learning.PatternConfirmed || confirmed.ConfirmedBy != "Damon W." || confirmed.ConfirmedAt == nil || confirmed.Confidence <= before.Confidence {
+	confirmed := must[lesson.Pattern](t)(p.Confirm(ctx, before.ID, lesson.ConfirmationDraft{By: "Damon W.", Notes: "seen it myself"}))
+	if confirmed.Status != lesson.PatternConfirmed || confirmed.ConfirmedBy != "Damon W." || confirmed.ConfirmedAt == nil || confirmed.Confidence <= before.Confidence {
 		t.Errorf("confirmed: %+v", confirmed)
 	}
-	again := must[learning.Pattern](t)(p.Confirm(ctx, before.ID, learning.ConfirmationDraft{By: "Somebody Else"}))
+	again := must[lesson.Pattern](t)(p.Confirm(ctx, before.ID, lesson.ConfirmationDraft{By: "Somebody Else"}))
 	if again.ConfirmedBy != "Damon W." || again.InitialConfidence != confirmed.InitialConfidence {
 		t.Errorf("confirmed twice: %+v", again)
 	}
-	deprecated := must[learning.Pattern](t)(p.Deprecate(ctx, before.ID, learning.ConfirmationDraft{By: "Damon W."}))
-	if deprecated.Status != learning.PatternDeprecated || deprecated.Confidence >= confirmed.Confidence {
+	deprecated := must[lesson.Pattern](t)(p.Deprecate(ctx, before.ID, lesson.ConfirmationDraft{By: "Damon W."}))
+	if deprecated.Status != lesson.PatternDeprecated || deprecated.Confidence >= confirmed.Confidence {
 		t.Errorf("deprecated: %+v", deprecated)
 	}
-	if listed := must[[]learning.Pattern](t)(p.List(ctx, learning.PatternFilter{})); len(listed) != 0 {
+	if listed := must[[]lesson.Pattern](t)(p.List(ctx, lesson.PatternFilter{})); len(listed) != 0 {
 		t.Errorf("a deprecated pattern is listed unasked: %+v", listed)
 	}
-	if back := must[learning.Pattern](t)(p.Confirm(ctx, before.ID, learning.ConfirmationDraft{By: "Damon W."})); back.Status != learning.PatternConfirmed {
+	if back := must[lesson.Pattern](t)(p.Confirm(ctx, before.ID, lesson.ConfirmationDraft{By: "Damon W."})); back.Status != lesson.PatternConfirmed {
 		t.Errorf("confirmed again: %+v", back)
 	}
 }
 
-func listsPatterns(t *testing.T, l learning.LessonService, p learning.PatternService) {
+func listsPatterns(t *testing.T, l lesson.Service, p lesson.PatternService) {
 	ctx := caller(t)
 	pattern, _ := recurred(t, l, p)
 	for name, c := range map[string]struct {
-		filter learning.PatternFilter
+		filter lesson.PatternFilter
 		want   int
 	}{
-		"all":          {learning.PatternFilter{}, 1},
-		"type":         {learning.PatternFilter{Type: learning.PatternRecurringFailure}, 1},
-		"other type":   {learning.PatternFilter{Type: learning.PatternBestPractice}, 0},
-		"emerging":     {learning.PatternFilter{Statuses: []learning.PatternStatus{learning.PatternEmerging}}, 1},
-		"confirmed":    {learning.PatternFilter{Statuses: []learning.PatternStatus{learning.PatternConfirmed, learning.PatternDeprecated}}, 0},
-		"domain":       {learning.PatternFilter{Domain: "infrastructure"}, 1},
-		"other domain": {learning.PatternFilter{Domain: "security"}, 0},
-		"offset":       {learning.PatternFilter{Offset: 1}, 0},
+		"all":          {lesson.PatternFilter{}, 1},
+		"type":         {lesson.PatternFilter{Type: lesson.PatternRecurringFailure}, 1},
+		"other type":   {lesson.PatternFilter{Type: lesson.PatternBestPractice}, 0},
+		"emerging":     {lesson.PatternFilter{Statuses: []lesson.PatternStatus{lesson.PatternEmerging}}, 1},
+		"confirmed":    {lesson.PatternFilter{Statuses: []lesson.PatternStatus{lesson.PatternConfirmed, lesson.PatternDeprecated}}, 0},
+		"domain":       {lesson.PatternFilter{Domain: "infrastructure"}, 1},
+		"other domain": {lesson.PatternFilter{Domain: "security"}, 0},
+		"offset":       {lesson.PatternFilter{Offset: 1}, 0},
 	} {
-		got := must[[]learning.Pattern](t)(p.List(ctx, c.filter))
+		got := must[[]lesson.Pattern](t)(p.List(ctx, c.filter))
 		if len(got) != c.want || c.want == 1 && got[0].ID != pattern.ID {
 			t.Errorf("%s: %d patterns", name, len(got))
 		}
 	}
 }
 
-func refusesPatterns(t *testing.T, l learning.LessonService, p learning.PatternService) {
+func refusesPatterns(t *testing.T, l lesson.Service, p lesson.PatternService) {
 	ctx := caller(t)
 	pattern, _ := recurred(t, l, p)
 	_, err := p.Pattern(ctx, "no-such-pattern")
 	refused(t, err, skillrouter.NotFound, "")
 	_, err = p.Pattern(ctx, "99")
 	refused(t, err, skillrouter.NotFound, "")
-	_, err = p.Confirm(ctx, "no-such-pattern", learning.ConfirmationDraft{By: "x"})
+	_, err = p.Confirm(ctx, "no-such-pattern", lesson.ConfirmationDraft{By: "x"})
 	refused(t, err, skillrouter.NotFound, "")
-	_, err = p.Confirm(ctx, pattern.ID, learning.ConfirmationDraft{})
+	_, err = p.Confirm(ctx, pattern.ID, lesson.ConfirmationDraft{})
 	refused(t, err, skillrouter.Invalid, "confirmed_by")
-	_, err = p.Deprecate(ctx, pattern.ID, learning.ConfirmationDraft{By: strings.Repeat("x", 1000)})
+	_, err = p.Deprecate(ctx, pattern.ID, lesson.ConfirmationDraft{By: strings.Repeat("x", 1000)})
 	refused(t, err, skillrouter.Invalid, "confirmed_by")
-	_, err = p.List(ctx, learning.PatternFilter{Type: "nonsense"})
+	_, err = p.List(ctx, lesson.PatternFilter{Type: "nonsense"})
 	refused(t, err, skillrouter.Invalid, "pattern_type")
-	_, err = p.List(ctx, learning.PatternFilter{Statuses: []learning.PatternStatus{"nonsense"}})
+	_, err = p.List(ctx, lesson.PatternFilter{Statuses: []lesson.PatternStatus{"nonsense"}})
 	refused(t, err, skillrouter.Invalid, "status")
-	_, err = p.List(ctx, learning.PatternFilter{Limit: learning.MaxLimit + 1})
+	_, err = p.List(ctx, lesson.PatternFilter{Limit: learning.MaxLimit + 1})
 	refused(t, err, skillrouter.Invalid, "limit")
-	_, err = p.List(ctx, learning.PatternFilter{Offset: learning.MaxOffset + 1})
+	_, err = p.List(ctx, lesson.PatternFilter{Offset: lesson.MaxOffset + 1})
 	refused(t, err, skillrouter.Invalid, "offset")
 }

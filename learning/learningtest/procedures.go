@@ -13,13 +13,15 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/procedure"
 )
 
 // ProcedureWorld is a ProcedureService under test, the facts that its
 // conditions see, and the clock that it goes by.
 type ProcedureWorld struct {
-	Procedures learning.ProcedureService
-	Facts      learning.FactService
+	Procedures procedure.Service
+	Facts      fact.Service
 	Advance    func(time.Duration)
 }
 
@@ -54,10 +56,10 @@ func Procedures(t *testing.T, open func(t *testing.T) ProcedureWorld) {
 }
 
 // mrrDrop is seed 002's example.
-func mrrDrop() learning.ProcedureDraft {
-	return learning.ProcedureDraft{
+func mrrDrop() procedure.Draft {
+	return procedure.Draft{
 		Persona: "data-analyst", Name: "analyze-mrr-drop", Description: "Standard procedure for investigating MRR drops", Category: "investigation",
-		Steps: []learning.Step{
+		Steps: []procedure.Step{
 			{Name: "check_baseline", Description: "Compare current MRR to baseline", Action: "drop_pct = ((baseline - current) / baseline) * 100"},
 			{Name: "check_payment_gateway", Description: "Check if payment processor is down", Condition: "drop_pct > 20", Action: "status = Web.get(\"https://stripe.com/status\")"},
 			{Name: "check_database_performance", Description: "Look for slow queries", Condition: "root_cause is None", Action: "Database.query(\"SELECT * FROM pg_stat_statements\")"},
@@ -66,27 +68,27 @@ func mrrDrop() learning.ProcedureDraft {
 	}
 }
 
-func steps(names ...string) (list []learning.Step) {
+func steps(names ...string) (list []procedure.Step) {
 	for _, name := range names {
-		list = append(list, learning.Step{Name: name, Action: "do " + name})
+		list = append(list, procedure.Step{Name: name, Action: "do " + name})
 	}
 	return list
 }
 
-func saved(t *testing.T, ctx context.Context, w ProcedureWorld, name string, list ...learning.Step) {
+func saved(t *testing.T, ctx context.Context, w ProcedureWorld, name string, list ...procedure.Step) {
 	t.Helper()
-	must[learning.ProcedureSaved](t)(w.Procedures.Save(ctx, learning.ProcedureDraft{Name: name, Steps: list}))
+	must[procedure.Saved](t)(w.Procedures.Save(ctx, procedure.Draft{Name: name, Steps: list}))
 }
 
-func stepped(t *testing.T, ctx context.Context, w ProcedureWorld, run learning.Run, status learning.StepStatus, result string) learning.Run {
+func stepped(t *testing.T, ctx context.Context, w ProcedureWorld, run procedure.Run, status procedure.StepStatus, result string) procedure.Run {
 	t.Helper()
 	if run.Next == nil {
 		t.Fatalf("no step is due: %+v", run)
 	}
-	return must[learning.Run](t)(w.Procedures.Report(ctx, learning.StepReport{RunID: run.ID, Index: run.Next.Index, Status: status, Result: json.RawMessage(result)}))
+	return must[procedure.Run](t)(w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: run.Next.Index, Status: status, Result: json.RawMessage(result)}))
 }
 
-func statuses(run learning.Run) string {
+func statuses(run procedure.Run) string {
 	var list []string
 	for _, step := range run.Steps {
 		list = append(list, string(step.Status))
@@ -94,7 +96,7 @@ func statuses(run learning.Run) string {
 	return string(run.Status) + ": " + strings.Join(list, " ")
 }
 
-func stands(t *testing.T, run learning.Run, want string) {
+func stands(t *testing.T, run procedure.Run, want string) {
 	t.Helper()
 	if got := statuses(run); got != want {
 		t.Errorf("the run is %q, not %q", got, want)
@@ -103,72 +105,72 @@ func stands(t *testing.T, run learning.Run, want string) {
 
 func procedureReadsBack(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	d := mrrDrop()
-	got := must[learning.ProcedureSaved](t)(w.Procedures.Save(ctx, d))
-	if diff := cmp.Diff(learning.ProcedureSaved{Persona: d.Persona, Name: d.Name, Version: 1, Changed: true}, got); diff != "" {
+	got := must[procedure.Saved](t)(w.Procedures.Save(ctx, d))
+	if diff := cmp.Diff(procedure.Saved{Persona: d.Persona, Name: d.Name, Version: 1, Changed: true}, got); diff != "" {
 		t.Error(diff)
 	}
-	read := must[learning.Procedure](t)(w.Procedures.Procedure(ctx, learning.ProcedureRef{Persona: d.Persona, Name: d.Name}))
-	want := learning.Procedure{
+	read := must[procedure.Procedure](t)(w.Procedures.Procedure(ctx, procedure.Ref{Persona: d.Persona, Name: d.Name}))
+	want := procedure.Procedure{
 		Persona: d.Persona, Name: d.Name, Version: 1, Description: d.Description, Category: d.Category, Steps: d.Steps, LearnedFrom: d.LearnedFrom,
 		Author: d.AgentID, Trust: learning.TrustAgent, File: read.File, CreatedAt: read.CreatedAt, UpdatedAt: read.CreatedAt,
-		StepStats: []learning.StepStats{{Name: "check_baseline"}, {Name: "check_payment_gateway"}, {Name: "check_database_performance"}},
+		StepStats: []procedure.StepStats{{Name: "check_baseline"}, {Name: "check_payment_gateway"}, {Name: "check_database_performance"}},
 	}
 	if diff := cmp.Diff(want, read); diff != "" {
 		t.Error(diff)
 	}
 	// Seed 002's debug-test-failure has steps of actions alone.
-	saved(t, ctx, w, "debug-test-failure", learning.Step{Action: "run tests with -vv"}, learning.Step{Action: "check logs in /tmp/"})
-	bare := must[learning.Procedure](t)(w.Procedures.Procedure(ctx, learning.ProcedureRef{Name: "debug-test-failure"}))
+	saved(t, ctx, w, "debug-test-failure", procedure.Step{Action: "run tests with -vv"}, procedure.Step{Action: "check logs in /tmp/"})
+	bare := must[procedure.Procedure](t)(w.Procedures.Procedure(ctx, procedure.Ref{Name: "debug-test-failure"}))
 	if bare.Persona != learning.DefaultPersona || bare.Category != learning.DefaultFactCategory || bare.Steps[1].Name != "step-2" {
 		t.Errorf("the defaults are %+v", bare)
 	}
-	_, err := w.Procedures.Procedure(ctx, learning.ProcedureRef{Name: d.Name})
+	_, err := w.Procedures.Procedure(ctx, procedure.Ref{Name: d.Name})
 	refused(t, err, skillrouter.NotFound, "")
 }
 
 func procedureVersions(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	saved(t, ctx, w, "p", steps("a")...)
-	same := must[learning.ProcedureSaved](t)(w.Procedures.Save(ctx, learning.ProcedureDraft{Name: "p", Steps: steps("a"), Category: "general"}))
+	same := must[procedure.Saved](t)(w.Procedures.Save(ctx, procedure.Draft{Name: "p", Steps: steps("a"), Category: "general"}))
 	if same.Changed || same.Version != 1 {
 		t.Errorf("the same again: %+v", same)
 	}
-	next := must[learning.ProcedureSaved](t)(w.Procedures.Save(ctx, learning.ProcedureDraft{Name: "p", Steps: steps("a", "b")}))
+	next := must[procedure.Saved](t)(w.Procedures.Save(ctx, procedure.Draft{Name: "p", Steps: steps("a", "b")}))
 	if !next.Changed || next.Version != 2 {
 		t.Errorf("another: %+v", next)
 	}
-	first := must[learning.Procedure](t)(w.Procedures.Procedure(ctx, learning.ProcedureRef{Name: "p", Version: 1}))
+	first := must[procedure.Procedure](t)(w.Procedures.Procedure(ctx, procedure.Ref{Name: "p", Version: 1}))
 	if first.Version != 1 || len(first.Steps) != 1 {
 		t.Errorf("version 1: %+v", first)
 	}
-	_, err := w.Procedures.Procedure(ctx, learning.ProcedureRef{Name: "p", Version: 3})
+	_, err := w.Procedures.Procedure(ctx, procedure.Ref{Name: "p", Version: 3})
 	refused(t, err, skillrouter.NotFound, "")
-	_, err = w.Procedures.Save(ctx, learning.ProcedureDraft{Name: "P", Steps: steps("a")})
+	_, err = w.Procedures.Save(ctx, procedure.Draft{Name: "P", Steps: steps("a")})
 	refused(t, err, skillrouter.Conflict, "")
 }
 
 func procedureFinds(t *testing.T, ctx context.Context, w ProcedureWorld) {
-	must[learning.ProcedureSaved](t)(w.Procedures.Save(ctx, mrrDrop()))
-	saved(t, ctx, w, "deploy", learning.Step{Action: "kubectl rollout restart deployment"})
-	saved(t, ctx, w, "backup", learning.Step{Action: "dump the database to the archive"})
-	page := must[learning.ProcedurePage](t)(w.Procedures.List(ctx, learning.ProcedureFilter{Limit: 1}))
+	must[procedure.Saved](t)(w.Procedures.Save(ctx, mrrDrop()))
+	saved(t, ctx, w, "deploy", procedure.Step{Action: "kubectl rollout restart deployment"})
+	saved(t, ctx, w, "backup", procedure.Step{Action: "dump the database to the archive"})
+	page := must[procedure.Page](t)(w.Procedures.List(ctx, procedure.Filter{Limit: 1}))
 	if page.Count != 1 || page.Procedures[0].Name != "backup" || page.Next == "" {
 		t.Fatalf("page = %+v", page)
 	}
-	page = must[learning.ProcedurePage](t)(w.Procedures.List(ctx, learning.ProcedureFilter{After: page.Next}))
+	page = must[procedure.Page](t)(w.Procedures.List(ctx, procedure.Filter{After: page.Next}))
 	if page.Count != 1 || page.Procedures[0].Name != "deploy" || page.Next != "" {
 		t.Errorf("page 2 = %+v", page)
 	}
-	if all := must[learning.ProcedurePage](t)(w.Procedures.List(ctx, learning.ProcedureFilter{Persona: "*", Category: "investigation"})); all.Count != 1 {
+	if all := must[procedure.Page](t)(w.Procedures.List(ctx, procedure.Filter{Persona: "*", Category: "investigation"})); all.Count != 1 {
 		t.Errorf("of everybody: %+v", all)
 	}
-	found := must[learning.ProcedureResults](t)(w.Procedures.Search(ctx, learning.ProcedureQuery{Query: "revenue fell, investigate the MRR drop", Persona: "*"}))
+	found := must[procedure.Results](t)(w.Procedures.Search(ctx, procedure.Query{Query: "revenue fell, investigate the MRR drop", Persona: "*"}))
 	if found.Count == 0 || found.Results[0].Name != "analyze-mrr-drop" {
 		t.Errorf("found %+v", found)
 	}
-	if apart := must[learning.ProcedureResults](t)(w.Procedures.Search(ctx, learning.ProcedureQuery{Query: "MRR drop"})); apart.Count != 0 {
+	if apart := must[procedure.Results](t)(w.Procedures.Search(ctx, procedure.Query{Query: "MRR drop"})); apart.Count != 0 {
 		t.Errorf("another persona's was found: %+v", apart)
 	}
-	stats := must[learning.ProcedureStats](t)(w.Procedures.Stats(ctx))
+	stats := must[procedure.Stats](t)(w.Procedures.Stats(ctx))
 	if stats.Personas["data-analyst"] != 1 || stats.Personas[learning.DefaultPersona] != 2 {
 		t.Errorf("stats = %+v", stats)
 	}
@@ -177,75 +179,75 @@ func procedureFinds(t *testing.T, ctx context.Context, w ProcedureWorld) {
 func procedureRefuses(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	for _, c := range []struct {
 		field string
-		edit  func(d *learning.ProcedureDraft)
+		edit  func(d *procedure.Draft)
 	}{
-		{"persona", func(d *learning.ProcedureDraft) { d.Persona = "../x" }},
-		{"name", func(d *learning.ProcedureDraft) { d.Name = "" }},
-		{"name", func(d *learning.ProcedureDraft) { d.Name = "../etc" }},
-		{"name", func(d *learning.ProcedureDraft) { d.Name = "a/b" }},
-		{"name", func(d *learning.ProcedureDraft) { d.Name = strings.Repeat("a", 101) }},
-		{"steps", func(d *learning.ProcedureDraft) { d.Steps = nil }},
-		{"steps", func(d *learning.ProcedureDraft) { d.Steps = make([]learning.Step, learning.MaxSteps+1) }},
-		{"steps[0]", func(d *learning.ProcedureDraft) { d.Steps = []learning.Step{{Name: "a"}} }},
-		{"steps[1].name", func(d *learning.ProcedureDraft) { d.Steps = steps("a", "a") }},
-		{"steps[0].condition", func(d *learning.ProcedureDraft) { d.Steps[0].Condition = "1 in 1..100000000" }},
-		{"steps[0].condition", func(d *learning.ProcedureDraft) { d.Steps[0].Condition = "import os" }},
-		{"steps[0].action", func(d *learning.ProcedureDraft) { d.Steps[0].Action = "deploy ${nobody}" }},
-		{"steps[0].action", func(d *learning.ProcedureDraft) { d.Steps[0].Action = "nul\x00" }},
-		{"steps[0].run", func(d *learning.ProcedureDraft) { d.Steps[0].Run = "echo ${HOME}" }},
-		{"steps[0].run", func(d *learning.ProcedureDraft) { d.Steps[0].Run = `echo "${p}"` }},
-		{"steps[0].run", func(d *learning.ProcedureDraft) { d.Steps[0].Run = `sh -c 'echo ${p}'` }},
-		{"steps[0].run", func(d *learning.ProcedureDraft) { d.Steps[0].Run = "echo `echo ${p}`" }},
-		{"steps[0].run", func(d *learning.ProcedureDraft) { d.Steps[0].Run = "echo $((${p} + 1))" }},
-		{"steps[0].run", func(d *learning.ProcedureDraft) { d.Steps[0].Run = "cat <<EOF\n${p}\nEOF" }},
-		{"steps[0].run", func(d *learning.ProcedureDraft) { d.Steps[0].Run = "echo ${p} # ${p}" }},
-		{"steps[0].timeout", func(d *learning.ProcedureDraft) { d.Steps[0].Timeout = -1 }},
-		{"steps[0].on_failure", func(d *learning.ProcedureDraft) { d.Steps[0].OnFailure = "panic" }},
-		{"params[1].name", func(d *learning.ProcedureDraft) { d.Params = append(d.Params, learning.Param{Name: "p"}) }},
-		{"params[1].name", func(d *learning.ProcedureDraft) { d.Params = append(d.Params, learning.Param{Name: "results"}) }},
-		{"params[1].name", func(d *learning.ProcedureDraft) { d.Params = append(d.Params, learning.Param{Name: "a-b"}) }},
+		{"persona", func(d *procedure.Draft) { d.Persona = "../x" }},
+		{"name", func(d *procedure.Draft) { d.Name = "" }},
+		{"name", func(d *procedure.Draft) { d.Name = "../etc" }},
+		{"name", func(d *procedure.Draft) { d.Name = "a/b" }},
+		{"name", func(d *procedure.Draft) { d.Name = strings.Repeat("a", 101) }},
+		{"steps", func(d *procedure.Draft) { d.Steps = nil }},
+		{"steps", func(d *procedure.Draft) { d.Steps = make([]procedure.Step, procedure.MaxSteps+1) }},
+		{"steps[0]", func(d *procedure.Draft) { d.Steps = []procedure.Step{{Name: "a"}} }},
+		{"steps[1].name", func(d *procedure.Draft) { d.Steps = steps("a", "a") }},
+		{"steps[0].condition", func(d *procedure.Draft) { d.Steps[0].Condition = "1 in 1..100000000" }},
+		{"steps[0].condition", func(d *procedure.Draft) { d.Steps[0].Condition = "import os" }},
+		{"steps[0].action", func(d *procedure.Draft) { d.Steps[0].Action = "deploy ${nobody}" }},
+		{"steps[0].action", func(d *procedure.Draft) { d.Steps[0].Action = "nul\x00" }},
+		{"steps[0].run", func(d *procedure.Draft) { d.Steps[0].Run = "echo ${HOME}" }},
+		{"steps[0].run", func(d *procedure.Draft) { d.Steps[0].Run = `echo "${p}"` }},
+		{"steps[0].run", func(d *procedure.Draft) { d.Steps[0].Run = `sh -c 'echo ${p}'` }},
+		{"steps[0].run", func(d *procedure.Draft) { d.Steps[0].Run = "echo `echo ${p}`" }},
+		{"steps[0].run", func(d *procedure.Draft) { d.Steps[0].Run = "echo $((${p} + 1))" }},
+		{"steps[0].run", func(d *procedure.Draft) { d.Steps[0].Run = "cat <<EOF\n${p}\nEOF" }},
+		{"steps[0].run", func(d *procedure.Draft) { d.Steps[0].Run = "echo ${p} # ${p}" }},
+		{"steps[0].timeout", func(d *procedure.Draft) { d.Steps[0].Timeout = -1 }},
+		{"steps[0].on_failure", func(d *procedure.Draft) { d.Steps[0].OnFailure = "panic" }},
+		{"params[1].name", func(d *procedure.Draft) { d.Params = append(d.Params, procedure.Param{Name: "p"}) }},
+		{"params[1].name", func(d *procedure.Draft) { d.Params = append(d.Params, procedure.Param{Name: "results"}) }},
+		{"params[1].name", func(d *procedure.Draft) { d.Params = append(d.Params, procedure.Param{Name: "a-b"}) }},
 	} {
-		d := learning.ProcedureDraft{Name: "p", Steps: steps("a"), Params: []learning.Param{{Name: "p"}}}
+		d := procedure.Draft{Name: "p", Steps: steps("a"), Params: []procedure.Param{{Name: "p"}}}
 		c.edit(&d)
 		_, err := w.Procedures.Save(ctx, d)
 		refused(t, err, skillrouter.Invalid, c.field)
 	}
-	d := learning.ProcedureDraft{Name: "p", Steps: steps("a")}
-	d.Steps[0].Action = strings.Repeat("x", learning.MaxAction+1)
+	d := procedure.Draft{Name: "p", Steps: steps("a")}
+	d.Steps[0].Action = strings.Repeat("x", procedure.MaxAction+1)
 	_, err := w.Procedures.Save(ctx, d)
 	refused(t, err, skillrouter.TooLarge, "steps[0].action")
 }
 
 func runGoes(t *testing.T, ctx context.Context, w ProcedureWorld) {
-	must[learning.ProcedureSaved](t)(w.Procedures.Save(ctx, mrrDrop()))
-	run := must[learning.Run](t)(w.Procedures.Start(ctx, learning.RunDraft{Persona: "data-analyst", Name: "analyze-mrr-drop", AgentID: "builder-1", Project: "shop"}))
+	must[procedure.Saved](t)(w.Procedures.Save(ctx, mrrDrop()))
+	run := must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Persona: "data-analyst", Name: "analyze-mrr-drop", AgentID: "builder-1", Project: "shop"}))
 	stands(t, run, "running: handed_out pending pending")
 	if run.Next == nil || run.Next.Index != 0 || run.Next.Attempt != 1 || run.Version != 1 || run.AgentID != "builder-1" {
 		t.Fatalf("run = %+v", run)
 	}
 	w.Advance(90 * time.Second)
-	run = stepped(t, ctx, w, run, learning.StepSucceeded, `{"drop_pct": 31, "root_cause": null}`)
+	run = stepped(t, ctx, w, run, procedure.StepSucceeded, `{"drop_pct": 31, "root_cause": null}`)
 	stands(t, run, "running: succeeded handed_out pending")
 	if run.Steps[0].Duration != 90 || string(run.Steps[0].Result) != `{"drop_pct":31,"root_cause":null}` {
 		t.Errorf("step 0 = %+v", run.Steps[0])
 	}
-	run = stepped(t, ctx, w, run, learning.StepSucceeded, `{"root_cause":"payment gateway outage"}`)
+	run = stepped(t, ctx, w, run, procedure.StepSucceeded, `{"root_cause":"payment gateway outage"}`)
 	stands(t, run, "succeeded: succeeded succeeded skipped")
 	if run.Next != nil || run.EndedAt == nil || !strings.Contains(run.Steps[2].Reason, "root_cause is None") {
 		t.Errorf("run = %+v", run)
 	}
-	read := must[learning.Run](t)(w.Procedures.Run(ctx, run.ID))
+	read := must[procedure.Run](t)(w.Procedures.Run(ctx, run.ID))
 	if diff := cmp.Diff(run, read); diff != "" {
 		t.Error(diff)
 	}
-	list := must[[]learning.Run](t)(w.Procedures.Runs(ctx, learning.RunFilter{AgentID: "builder-1", Status: learning.RunSucceeded}))
+	list := must[[]procedure.Run](t)(w.Procedures.Runs(ctx, procedure.RunFilter{AgentID: "builder-1", Status: procedure.RunSucceeded}))
 	if len(list) != 1 || list[0].ID != run.ID || statuses(list[0]) != statuses(run) {
 		t.Errorf("runs = %+v", list)
 	}
-	if open := must[[]learning.Run](t)(w.Procedures.Runs(ctx, learning.RunFilter{AgentID: "builder-1", Status: learning.RunRunning})); len(open) != 0 {
+	if open := must[[]procedure.Run](t)(w.Procedures.Runs(ctx, procedure.RunFilter{AgentID: "builder-1", Status: procedure.RunRunning})); len(open) != 0 {
 		t.Errorf("open runs = %+v", open)
 	}
-	_, err := w.Procedures.Next(ctx, learning.StepRequest{RunID: run.ID})
+	_, err := w.Procedures.Next(ctx, procedure.StepRequest{RunID: run.ID})
 	refused(t, err, skillrouter.Conflict, "")
 	_, err = w.Procedures.Run(ctx, "nobody")
 	refused(t, err, skillrouter.NotFound, "")
@@ -255,20 +257,20 @@ func runConditions(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	list := steps("first", "if_param", "if_fact", "if_result")
 	list[1].Condition, list[2].Condition, list[3].Condition = "dry_run", "fact('queue.length') > 100", "results.first.exit_code != 0 and fact('none') is None"
 	saved(t, ctx, w, "p", list...)
-	must[learning.FactStored](t)(w.Facts.Remember(ctx, fact("queue.length", "150")))
-	run := must[learning.Run](t)(w.Procedures.Start(ctx, learning.RunDraft{Name: "p", Params: map[string]json.RawMessage{"dry_run": json.RawMessage("false")}}))
-	run = stepped(t, ctx, w, run, learning.StepSucceeded, `{"exit_code":3}`)
+	must[fact.Stored](t)(w.Facts.Remember(ctx, factWorld("queue.length", "150")))
+	run := must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p", Params: map[string]json.RawMessage{"dry_run": json.RawMessage("false")}}))
+	run = stepped(t, ctx, w, run, procedure.StepSucceeded, `{"exit_code":3}`)
 	stands(t, run, "running: succeeded skipped handed_out pending")
-	run = stepped(t, ctx, w, run, learning.StepSucceeded, ``)
+	run = stepped(t, ctx, w, run, procedure.StepSucceeded, ``)
 	stands(t, run, "running: succeeded skipped succeeded handed_out")
 }
 
 func runConditionFails(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	list := steps("a", "b", "c")
-	list[1].Condition, list[1].OnFailure, list[2].Condition = "1 / count > 1", learning.OnFailureContinue, "nobody_said > 1"
+	list[1].Condition, list[1].OnFailure, list[2].Condition = "1 / count > 1", procedure.OnFailureContinue, "nobody_said > 1"
 	saved(t, ctx, w, "p", list...)
-	run := must[learning.Run](t)(w.Procedures.Start(ctx, learning.RunDraft{Name: "p", Params: map[string]json.RawMessage{"count_of": json.RawMessage("0")}}))
-	run = stepped(t, ctx, w, run, learning.StepSucceeded, `{"count":0}`)
+	run := must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p", Params: map[string]json.RawMessage{"count_of": json.RawMessage("0")}}))
+	run = stepped(t, ctx, w, run, procedure.StepSucceeded, `{"count":0}`)
 	stands(t, run, "failed: succeeded failed failed")
 	for i, says := range map[int]string{1: "divides by zero", 2: "nobody_said"} {
 		if step := run.Steps[i]; !strings.Contains(step.Error, says) || !strings.Contains(step.Error, "condition of "+step.Name) {
@@ -278,23 +280,23 @@ func runConditionFails(t *testing.T, ctx context.Context, w ProcedureWorld) {
 }
 
 func runParameters(t *testing.T, ctx context.Context, w ProcedureWorld) {
-	d := learning.ProcedureDraft{Name: "p", Params: []learning.Param{{Name: "who"}, {Name: "times", Default: json.RawMessage("3")}}, Steps: []learning.Step{
+	d := procedure.Draft{Name: "p", Params: []procedure.Param{{Name: "who"}, {Name: "times", Default: json.RawMessage("3")}}, Steps: []procedure.Step{
 		{Action: "greet ${who} ${times} times, $${who}", Run: "greet --times=${times} ${who} $HOME \"$(echo hi)\""},
 	}}
-	must[learning.ProcedureSaved](t)(w.Procedures.Save(ctx, d))
+	must[procedure.Saved](t)(w.Procedures.Save(ctx, d))
 	for name, params := range map[string]map[string]json.RawMessage{
 		"params.who":   nil,
 		"params":       {"who": json.RawMessage("1"), "what": json.RawMessage("1")},
-		"params.times": {"who": json.RawMessage("1"), "times": json.RawMessage(`"` + strings.Repeat("x", learning.MaxParamValue) + `"`)},
+		"params.times": {"who": json.RawMessage("1"), "times": json.RawMessage(`"` + strings.Repeat("x", procedure.MaxParamValue) + `"`)},
 	} {
-		_, err := w.Procedures.Start(ctx, learning.RunDraft{Name: "p", Params: params})
+		_, err := w.Procedures.Start(ctx, procedure.RunDraft{Name: "p", Params: params})
 		code := skillrouter.Invalid
 		if name == "params.times" {
 			code = skillrouter.TooLarge
 		}
 		refused(t, err, code, name)
 	}
-	run := must[learning.Run](t)(w.Procedures.Start(ctx, learning.RunDraft{Name: "p", Params: map[string]json.RawMessage{"who": json.RawMessage(`"x'; rm -rf / #$(id)"`)}}))
+	run := must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p", Params: map[string]json.RawMessage{"who": json.RawMessage(`"x'; rm -rf / #$(id)"`)}}))
 	step := run.Next
 	if want := "greet x'; rm -rf / #$(id) 3 times, ${who}"; step.Action != want {
 		t.Errorf("action = %q, not %q", step.Action, want)
@@ -306,22 +308,22 @@ func runParameters(t *testing.T, ctx context.Context, w ProcedureWorld) {
 
 func runAgain(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	saved(t, ctx, w, "p", steps("a", "b")...)
-	run := must[learning.Run](t)(w.Procedures.Start(ctx, learning.RunDraft{Name: "p"}))
-	_, err := w.Procedures.Next(ctx, learning.StepRequest{RunID: run.ID})
+	run := must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
+	_, err := w.Procedures.Next(ctx, procedure.StepRequest{RunID: run.ID})
 	refused(t, err, skillrouter.Conflict, "")
 	w.Advance(time.Minute)
-	again := must[learning.Run](t)(w.Procedures.Next(ctx, learning.StepRequest{RunID: run.ID, Again: true}))
-	if next := again.Next; next == nil || next.Attempt != 2 || next.Status != learning.StepHandedOut || !strings.Contains(next.Reason, "unknown") || !next.HandedOutAt.After(*run.Next.HandedOutAt) {
+	again := must[procedure.Run](t)(w.Procedures.Next(ctx, procedure.StepRequest{RunID: run.ID, Again: true}))
+	if next := again.Next; next == nil || next.Attempt != 2 || next.Status != procedure.StepHandedOut || !strings.Contains(next.Reason, "unknown") || !next.HandedOutAt.After(*run.Next.HandedOutAt) {
 		t.Fatalf("again = %+v", again.Next)
 	}
-	_, err = w.Procedures.Report(ctx, learning.StepReport{RunID: run.ID, Index: 0, Attempt: 1, Status: learning.StepSucceeded})
+	_, err = w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 0, Attempt: 1, Status: procedure.StepSucceeded})
 	refused(t, err, skillrouter.Conflict, "")
-	_, err = w.Procedures.Report(ctx, learning.StepReport{RunID: run.ID, Index: 0, Attempt: 3, Status: learning.StepSucceeded})
+	_, err = w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 0, Attempt: 3, Status: procedure.StepSucceeded})
 	refused(t, err, skillrouter.Invalid, "attempt")
-	done := must[learning.Run](t)(w.Procedures.Report(ctx, learning.StepReport{RunID: run.ID, Index: 0, Attempt: 2, Status: learning.StepSucceeded}))
+	done := must[procedure.Run](t)(w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 0, Attempt: 2, Status: procedure.StepSucceeded}))
 	stands(t, done, "running: succeeded handed_out")
-	done = stepped(t, ctx, w, done, learning.StepSucceeded, "")
-	read := must[learning.Procedure](t)(w.Procedures.Procedure(ctx, learning.ProcedureRef{Name: "p"}))
+	done = stepped(t, ctx, w, done, procedure.StepSucceeded, "")
+	read := must[procedure.Procedure](t)(w.Procedures.Procedure(ctx, procedure.Ref{Name: "p"}))
 	if s := read.StepStats[0]; s.Unknown != 1 || s.Succeeded != 1 {
 		t.Errorf("figures = %+v, of %s", s, statuses(done))
 	}
@@ -329,73 +331,73 @@ func runAgain(t *testing.T, ctx context.Context, w ProcedureWorld) {
 
 func runReportsTwice(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	saved(t, ctx, w, "p", steps("a", "b")...)
-	run := must[learning.Run](t)(w.Procedures.Start(ctx, learning.RunDraft{Name: "p"}))
-	report := learning.StepReport{RunID: run.ID, Index: 0, Status: learning.StepFailed, Error: "exit 1", Result: json.RawMessage(`{ "exit_code": 1 }`)}
-	report.Status = learning.StepSucceeded
-	first := must[learning.Run](t)(w.Procedures.Report(ctx, report))
+	run := must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
+	report := procedure.StepReport{RunID: run.ID, Index: 0, Status: procedure.StepFailed, Error: "exit 1", Result: json.RawMessage(`{ "exit_code": 1 }`)}
+	report.Status = procedure.StepSucceeded
+	first := must[procedure.Run](t)(w.Procedures.Report(ctx, report))
 	w.Advance(time.Minute)
-	second := must[learning.Run](t)(w.Procedures.Report(ctx, report))
+	second := must[procedure.Run](t)(w.Procedures.Report(ctx, report))
 	if diff := cmp.Diff(first, second); diff != "" {
 		t.Error(diff)
 	}
-	report.Status = learning.StepFailed
+	report.Status = procedure.StepFailed
 	_, err := w.Procedures.Report(ctx, report)
 	refused(t, err, skillrouter.Conflict, "")
-	_, err = w.Procedures.Report(ctx, learning.StepReport{RunID: run.ID, Index: 1, Attempt: 2, Status: learning.StepSucceeded})
+	_, err = w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 1, Attempt: 2, Status: procedure.StepSucceeded})
 	refused(t, err, skillrouter.Invalid, "attempt")
 }
 
 func runFailures(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	list := steps("a", "b", "c")
-	list[0].OnFailure = learning.OnFailureContinue
+	list[0].OnFailure = procedure.OnFailureContinue
 	saved(t, ctx, w, "p", list...)
-	run := must[learning.Run](t)(w.Procedures.Start(ctx, learning.RunDraft{Name: "p"}))
-	run = stepped(t, ctx, w, run, learning.StepFailed, "")
+	run := must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
+	run = stepped(t, ctx, w, run, procedure.StepFailed, "")
 	stands(t, run, "running: failed handed_out pending")
-	run = must[learning.Run](t)(w.Procedures.Report(ctx, learning.StepReport{RunID: run.ID, Index: 1, Status: learning.StepFailed, Error: "the disk is full\nand more"}))
+	run = must[procedure.Run](t)(w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 1, Status: procedure.StepFailed, Error: "the disk is full\nand more"}))
 	stands(t, run, "failed: failed failed pending")
 	if run.Reason != "step 2 (b) failed: the disk is full" {
 		t.Errorf("reason = %q", run.Reason)
 	}
-	run = must[learning.Run](t)(w.Procedures.Start(ctx, learning.RunDraft{Name: "p"}))
-	run = stepped(t, ctx, w, run, learning.StepSkipped, "")
-	run = stepped(t, ctx, w, run, learning.StepUnknown, "")
+	run = must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
+	run = stepped(t, ctx, w, run, procedure.StepSkipped, "")
+	run = stepped(t, ctx, w, run, procedure.StepUnknown, "")
 	stands(t, run, "failed: skipped unknown pending")
 }
 
 func runAbandons(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	saved(t, ctx, w, "p", steps("a", "b")...)
-	run := must[learning.Run](t)(w.Procedures.Start(ctx, learning.RunDraft{Name: "p"}))
-	run = must[learning.Run](t)(w.Procedures.Abandon(ctx, run.ID, "it is late"))
+	run := must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
+	run = must[procedure.Run](t)(w.Procedures.Abandon(ctx, run.ID, "it is late"))
 	stands(t, run, "abandoned: unknown pending")
 	if run.Reason != "it is late" || run.EndedAt == nil {
 		t.Errorf("run = %+v", run)
 	}
-	must[learning.Run](t)(w.Procedures.Abandon(ctx, run.ID, "again"))
-	_, err := w.Procedures.Report(ctx, learning.StepReport{RunID: run.ID, Index: 0, Status: learning.StepSucceeded})
+	must[procedure.Run](t)(w.Procedures.Abandon(ctx, run.ID, "again"))
+	_, err := w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 0, Status: procedure.StepSucceeded})
 	refused(t, err, skillrouter.Conflict, "")
-	if read := must[learning.Procedure](t)(w.Procedures.Procedure(ctx, learning.ProcedureRef{Name: "p"})); read.Runs != 0 || read.StepStats[0].Unknown != 1 {
+	if read := must[procedure.Procedure](t)(w.Procedures.Procedure(ctx, procedure.Ref{Name: "p"})); read.Runs != 0 || read.StepStats[0].Unknown != 1 {
 		t.Errorf("figures = %+v", read)
 	}
 }
 
 func runRefuses(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	saved(t, ctx, w, "p", steps("a", "b")...)
-	run := must[learning.Run](t)(w.Procedures.Start(ctx, learning.RunDraft{Name: "p"}))
+	run := must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
 	past := -1.0
 	for _, c := range []struct {
 		code   skillrouter.Code
 		field  string
-		report learning.StepReport
+		report procedure.StepReport
 	}{
-		{skillrouter.Invalid, "status", learning.StepReport{Status: "fine"}},
-		{skillrouter.Invalid, "index", learning.StepReport{Index: 2, Status: learning.StepFailed}},
-		{skillrouter.Invalid, "index", learning.StepReport{Index: -1, Status: learning.StepFailed}},
-		{skillrouter.Conflict, "", learning.StepReport{Index: 1, Status: learning.StepFailed}},
-		{skillrouter.Invalid, "duration", learning.StepReport{Status: learning.StepFailed, Duration: &past}},
-		{skillrouter.TooLarge, "result", learning.StepReport{Status: learning.StepFailed, Result: json.RawMessage(`"` + strings.Repeat("x", learning.MaxStepResult) + `"`)}},
-		{skillrouter.TooLarge, "error", learning.StepReport{Status: learning.StepFailed, Error: strings.Repeat("x", learning.MaxProcedureText+1)}},
-		{skillrouter.NotFound, "", learning.StepReport{RunID: "nobody", Status: learning.StepFailed}},
+		{skillrouter.Invalid, "status", procedure.StepReport{Status: "fine"}},
+		{skillrouter.Invalid, "index", procedure.StepReport{Index: 2, Status: procedure.StepFailed}},
+		{skillrouter.Invalid, "index", procedure.StepReport{Index: -1, Status: procedure.StepFailed}},
+		{skillrouter.Conflict, "", procedure.StepReport{Index: 1, Status: procedure.StepFailed}},
+		{skillrouter.Invalid, "duration", procedure.StepReport{Status: procedure.StepFailed, Duration: &past}},
+		{skillrouter.TooLarge, "result", procedure.StepReport{Status: procedure.StepFailed, Result: json.RawMessage(`"` + strings.Repeat("x", procedure.MaxStepResult) + `"`)}},
+		{skillrouter.TooLarge, "error", procedure.StepReport{Status: procedure.StepFailed, Error: strings.Repeat("x", procedure.MaxText+1)}},
+		{skillrouter.NotFound, "", procedure.StepReport{RunID: "nobody", Status: procedure.StepFailed}},
 	} {
 		if c.report.RunID == "" {
 			c.report.RunID = run.ID
@@ -403,21 +405,21 @@ func runRefuses(t *testing.T, ctx context.Context, w ProcedureWorld) {
 		_, err := w.Procedures.Report(ctx, c.report)
 		refused(t, err, c.code, c.field)
 	}
-	stands(t, must[learning.Run](t)(w.Procedures.Run(ctx, run.ID)), "running: handed_out pending")
-	_, err := w.Procedures.Runs(ctx, learning.RunFilter{Status: "odd"})
+	stands(t, must[procedure.Run](t)(w.Procedures.Run(ctx, run.ID)), "running: handed_out pending")
+	_, err := w.Procedures.Runs(ctx, procedure.RunFilter{Status: "odd"})
 	refused(t, err, skillrouter.Invalid, "status")
-	_, err = w.Procedures.Start(ctx, learning.RunDraft{Name: "nobody"})
+	_, err = w.Procedures.Start(ctx, procedure.RunDraft{Name: "nobody"})
 	refused(t, err, skillrouter.NotFound, "")
 }
 
 func runRaces(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	saved(t, ctx, w, "p", steps("a", "b")...)
-	run := must[learning.Run](t)(w.Procedures.Start(ctx, learning.RunDraft{Name: "p"}))
+	run := must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
 	var all sync.WaitGroup
 	errs := make([]error, 8)
 	for i := range errs {
 		all.Go(func() {
-			_, errs[i] = w.Procedures.Report(ctx, learning.StepReport{RunID: run.ID, Index: 0, Status: learning.StepSucceeded, Result: json.RawMessage(fmt.Sprint(i))})
+			_, errs[i] = w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 0, Status: procedure.StepSucceeded, Result: json.RawMessage(fmt.Sprint(i))})
 		})
 	}
 	all.Wait()
@@ -432,62 +434,62 @@ func runRaces(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	if took != 1 {
 		t.Errorf("%d of 8 different reports were taken in", took)
 	}
-	stands(t, must[learning.Run](t)(w.Procedures.Run(ctx, run.ID)), "running: succeeded handed_out")
+	stands(t, must[procedure.Run](t)(w.Procedures.Run(ctx, run.ID)), "running: succeeded handed_out")
 }
 
 func runFigures(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	saved(t, ctx, w, "p", steps("a")...)
-	for _, status := range []learning.StepStatus{learning.StepSucceeded, learning.StepSucceeded, learning.StepSucceeded, learning.StepFailed} {
-		run := must[learning.Run](t)(w.Procedures.Start(ctx, learning.RunDraft{Name: "p"}))
+	for _, status := range []procedure.StepStatus{procedure.StepSucceeded, procedure.StepSucceeded, procedure.StepSucceeded, procedure.StepFailed} {
+		run := must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
 		w.Advance(10 * time.Second)
 		took := 4.0
-		must[learning.Run](t)(w.Procedures.Report(ctx, learning.StepReport{RunID: run.ID, Status: status, Duration: &took}))
+		must[procedure.Run](t)(w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Status: status, Duration: &took}))
 	}
-	got := must[learning.Procedure](t)(w.Procedures.Procedure(ctx, learning.ProcedureRef{Name: "p"}))
+	got := must[procedure.Procedure](t)(w.Procedures.Procedure(ctx, procedure.Ref{Name: "p"}))
 	if got.Runs != 4 || got.Succeeded != 3 || got.SuccessRate != 0.75 || got.AvgTime != 10 {
 		t.Errorf("figures = %+v", got)
 	}
-	if diff := cmp.Diff([]learning.StepStats{{Name: "a", Succeeded: 3, Failed: 1, AvgTime: 4}}, got.StepStats); diff != "" {
+	if diff := cmp.Diff([]procedure.StepStats{{Name: "a", Succeeded: 3, Failed: 1, AvgTime: 4}}, got.StepStats); diff != "" {
 		t.Error(diff)
 	}
-	if stats := must[learning.ProcedureStats](t)(w.Procedures.Stats(ctx)); stats.Runs != 4 || stats.Running != 0 {
+	if stats := must[procedure.Stats](t)(w.Procedures.Stats(ctx)); stats.Runs != 4 || stats.Running != 0 {
 		t.Errorf("stats = %+v", stats)
 	}
 }
 
 func procedureDeletes(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	saved(t, ctx, w, "p", steps("a", "b")...)
-	run := must[learning.Run](t)(w.Procedures.Start(ctx, learning.RunDraft{Name: "p"}))
-	if err := w.Procedures.Delete(ctx, learning.ProcedureRef{Name: "p"}); err != nil {
+	run := must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
+	if err := w.Procedures.Delete(ctx, procedure.Ref{Name: "p"}); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, w.Procedures.Delete(ctx, learning.ProcedureRef{Name: "p"}), skillrouter.NotFound, "")
-	_, err := w.Procedures.Start(ctx, learning.RunDraft{Name: "p"})
+	refused(t, w.Procedures.Delete(ctx, procedure.Ref{Name: "p"}), skillrouter.NotFound, "")
+	_, err := w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"})
 	refused(t, err, skillrouter.NotFound, "")
-	if found := must[learning.ProcedureResults](t)(w.Procedures.Search(ctx, learning.ProcedureQuery{Query: "do a"})); found.Count != 0 {
+	if found := must[procedure.Results](t)(w.Procedures.Search(ctx, procedure.Query{Query: "do a"})); found.Count != 0 {
 		t.Errorf("it is still found: %+v", found)
 	}
-	run = stepped(t, ctx, w, run, learning.StepSucceeded, "")
-	stands(t, stepped(t, ctx, w, run, learning.StepSucceeded, ""), "succeeded: succeeded succeeded")
-	again := must[learning.ProcedureSaved](t)(w.Procedures.Save(ctx, learning.ProcedureDraft{Name: "p", Steps: steps("a", "b")}))
+	run = stepped(t, ctx, w, run, procedure.StepSucceeded, "")
+	stands(t, stepped(t, ctx, w, run, procedure.StepSucceeded, ""), "succeeded: succeeded succeeded")
+	again := must[procedure.Saved](t)(w.Procedures.Save(ctx, procedure.Draft{Name: "p", Steps: steps("a", "b")}))
 	if !again.Changed || again.Version != 2 {
 		t.Errorf("saved again: %+v", again)
 	}
-	if read := must[learning.Procedure](t)(w.Procedures.Procedure(ctx, learning.ProcedureRef{Name: "p"})); read.Runs != 0 {
+	if read := must[procedure.Procedure](t)(w.Procedures.Procedure(ctx, procedure.Ref{Name: "p"})); read.Runs != 0 {
 		t.Errorf("it begins with the figures of what was deleted: %+v", read)
 	}
 }
 
 func procedureRedacts(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	const secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
-	got := must[learning.ProcedureSaved](t)(w.Procedures.Save(ctx, learning.ProcedureDraft{Name: "p", Steps: []learning.Step{{Name: "a", Action: "use " + secret}}}))
+	got := must[procedure.Saved](t)(w.Procedures.Save(ctx, procedure.Draft{Name: "p", Steps: []procedure.Step{{Name: "a", Action: "use " + secret}}}))
 	if len(got.Redacted) == 0 {
 		t.Error("nothing was cut out")
 	}
-	_, err := w.Procedures.Start(ctx, learning.RunDraft{Name: "p", Params: map[string]json.RawMessage{"x": json.RawMessage(`"` + secret + `"`)}})
+	_, err := w.Procedures.Start(ctx, procedure.RunDraft{Name: "p", Params: map[string]json.RawMessage{"x": json.RawMessage(`"` + secret + `"`)}})
 	refused(t, err, skillrouter.Invalid, "params.x")
-	run := must[learning.Run](t)(w.Procedures.Start(ctx, learning.RunDraft{Name: "p"}))
-	run = must[learning.Run](t)(w.Procedures.Report(ctx, learning.StepReport{RunID: run.ID, Status: learning.StepFailed, Error: secret, Result: json.RawMessage(`{"out":"` + secret + `"}`)}))
+	run := must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
+	run = must[procedure.Run](t)(w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Status: procedure.StepFailed, Error: secret, Result: json.RawMessage(`{"out":"` + secret + `"}`)}))
 	text, err := json.Marshal(run)
 	if err != nil || strings.Contains(string(text), secret) {
 		t.Errorf("a secret is shown: %s, %v", text, err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"skillrouter/learning"
+	"skillrouter/learning/procedure"
 	"skillrouter/learning/runbooks"
 )
 
@@ -24,7 +25,7 @@ func (w *world) none() {
 	for range 2 {
 		w.open()
 		w.sync()
-		list, err := w.List(w.ctx, learning.ProcedureFilter{})
+		list, err := w.List(w.ctx, procedure.Filter{})
 		if err != nil || list.Count != 0 {
 			w.t.Errorf("procedures are there again: %+v, error %v", list.Procedures, err)
 		}
@@ -96,11 +97,11 @@ func TestFolderClearOutOfSight(t *testing.T) {
 
 // slow is procedures that are cleared while one of them is being written to its file.
 type slow struct {
-	*learning.Procedures
+	*procedure.Procedures
 	w *world
 }
 
-func (s slow) Written(ctx context.Context, ref learning.ProcedureRef, file learning.FileMark) error {
+func (s slow) Written(ctx context.Context, ref procedure.Ref, file procedure.FileMark) error {
 	s.w.clear(1)
 	return s.Procedures.Written(ctx, ref, file)
 }

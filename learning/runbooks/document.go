@@ -23,7 +23,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/procedure"
 )
 
 // Bounds of a file.
@@ -80,7 +80,7 @@ func (p *Problem) Error() string {
 // Parse reads a file, whose path within the folder names the procedure and its
 // persona if the file does not: its persona is the first folder of the path.
 // The procedure is checked as if it were saved. An error is a *Problem.
-func Parse(file string, text []byte) (read learning.ProcedureFile, err error) {
+func Parse(file string, text []byte) (read procedure.File, err error) {
 	defer func() {
 		if p := recover(); p != nil { // YAML libraries have panicked on hostile texts before
 			err = &Problem{Text: "is not valid YAML"}
@@ -95,7 +95,7 @@ func Parse(file string, text []byte) (read learning.ProcedureFile, err error) {
 	}
 	read.Path = file
 	if read.Draft, err = d.draft(file); err == nil {
-		err = learning.PrepareProcedure(read.Draft)
+		err = procedure.Prepare(read.Draft)
 	}
 	if err == nil && (d.SuccessRate < 0 || d.SuccessRate > 1 || math.IsNaN(d.SuccessRate)) {
 		err = skillrouter.InvalidField("success_rate", "must lie between 0 and 1")
@@ -174,8 +174,8 @@ func shorter(field string) string {
 	return field[:max(strings.LastIndexAny(field, ".["), 0)]
 }
 
-func (d *document) draft(file string) (learning.ProcedureDraft, error) {
-	draft := learning.ProcedureDraft{Persona: d.Persona, Name: d.Name, Description: d.Description, Category: d.Category}
+func (d *document) draft(file string) (procedure.Draft, error) {
+	draft := procedure.Draft{Persona: d.Persona, Name: d.Name, Description: d.Description, Category: d.Category}
 	if draft.Persona == "" {
 		if first, _, inside := strings.Cut(file, "/"); inside {
 			draft.Persona = first
@@ -191,7 +191,7 @@ func (d *document) draft(file string) (learning.ProcedureDraft, error) {
 		}
 	}
 	for i, p := range d.Params {
-		param := learning.Param{Name: p.Name, Description: p.Description}
+		param := procedure.Param{Name: p.Name, Description: p.Description}
 		if p.Default != nil {
 			if param.Default, err = asJSON(fmt.Sprintf("params[%d].default", i), p.Default); err != nil {
 				return draft, err
@@ -204,7 +204,7 @@ func (d *document) draft(file string) (learning.ProcedureDraft, error) {
 		if err != nil {
 			return draft, err
 		}
-		draft.Steps = append(draft.Steps, learning.Step{
+		draft.Steps = append(draft.Steps, procedure.Step{
 			Name: s.Name, Description: s.Description, Condition: s.Condition, Action: s.Action, Run: s.Run,
 			Timeout: int64(math.Ceil(timeout)), OnFailure: s.OnFailure,
 		})
@@ -257,7 +257,7 @@ func seconds(field string, value any) (float64, error) {
 }
 
 // Render writes a procedure as a file that people can edit and Parse reads as the same.
-func Render(p learning.StoredProcedure) ([]byte, error) {
+func Render(p procedure.Stored) ([]byte, error) {
 	d := document{Name: p.Name, Description: p.Body.Description, Category: p.Body.Category, Persona: p.Persona, SuccessRate: p.SaidRate}
 	took := p.SaidTime
 	if p.Runs > 0 {
@@ -306,12 +306,12 @@ func decode(raw json.RawMessage, into *any) error {
 }
 
 // says tells whether a text reads back as the procedure.
-func says(text []byte, p learning.StoredProcedure) bool {
+func says(text []byte, p procedure.Stored) bool {
 	read, err := Parse("default/"+p.Name+".yaml", text)
 	if err != nil {
 		return false
 	}
-	got := learning.ProcedureBody{
+	got := procedure.Body{
 		Description: read.Draft.Description, Category: read.Draft.Category, Params: read.Draft.Params, Steps: read.Draft.Steps, LearnedFrom: read.Draft.LearnedFrom,
 	}
 	for i := range got.Steps { // a literal block ends in a line break, which saving cuts off
@@ -336,7 +336,7 @@ func sameJSON(a, b any) bool {
 }
 
 // jsonDocument is the document with the members that JSON would name otherwise.
-func jsonDocument(d document, p learning.StoredProcedure) map[string]any {
+func jsonDocument(d document, p procedure.Stored) map[string]any {
 	out := map[string]any{"name": d.Name, "persona": d.Persona, "category": d.Category, "steps": p.Body.Steps}
 	if d.Description != "" {
 		out["description"] = d.Description

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/learning"
+	"skillrouter/learning/procedure"
 	"skillrouter/learning/runbooks"
 )
 
@@ -99,10 +99,10 @@ func TestRenderReadsBack(t *testing.T) {
 		"plain", "two\nlines", "  indented\n  lines", "a: b # c", "- x", "yes", "null", "1e3", "'", "\"", "{}", "\ttab", "trailing \\", "ü\u2028x", "%x", "@x", "!x", "*x", "&x", "| x", "> x", "x: |\n  y\n\n\nz",
 		"#", "~", "true", "0x1f", "2026-01-01", "=", "<<", "? x", ", x", "line\r\nend", "\n\nbegins with breaks", "a\n \n b",
 	} {
-		p := learning.StoredProcedure{Persona: "coder", Name: "p", Body: learning.ProcedureBody{
+		p := procedure.Stored{Persona: "coder", Name: "p", Body: procedure.Body{
 			Category: "general", Description: text, LearnedFrom: []byte(`[{"episode":"e","n":1.5}]`),
-			Params: []learning.Param{{Name: "x", Default: []byte(`{"a":[1,null,"` + "b" + `"]}`)}},
-			Steps:  []learning.Step{{Name: "s", Action: text, Run: "echo a", Condition: "x is None", Timeout: 90, OnFailure: "continue"}},
+			Params: []procedure.Param{{Name: "x", Default: []byte(`{"a":[1,null,"` + "b" + `"]}`)}},
+			Steps:  []procedure.Step{{Name: "s", Action: text, Run: "echo a", Condition: "x is None", Timeout: 90, OnFailure: "continue"}},
 		}}
 		rendered, err := runbooks.Render(p)
 		if err != nil {
@@ -127,9 +127,9 @@ func TestRenderIsForPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := read.Draft
-	rendered, err := runbooks.Render(learning.StoredProcedure{
+	rendered, err := runbooks.Render(procedure.Stored{
 		Persona: d.Persona, Name: d.Name, SaidRate: read.SuccessRate, SaidTime: read.AvgTime,
-		Body: learning.ProcedureBody{Description: d.Description, Category: d.Category, Steps: trimmed(d.Steps), LearnedFrom: d.LearnedFrom},
+		Body: procedure.Body{Description: d.Description, Category: d.Category, Steps: trimmed(d.Steps), LearnedFrom: d.LearnedFrom},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +148,7 @@ func TestRenderIsForPeople(t *testing.T) {
 	}
 }
 
-func trimmed(steps []learning.Step) []learning.Step {
+func trimmed(steps []procedure.Step) []procedure.Step {
 	for i := range steps {
 		steps[i].Action = strings.TrimRight(steps[i].Action, "\n")
 	}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/procedure"
 )
 
 // Options are what a Folder may do without.
@@ -32,26 +32,26 @@ type Options struct {
 // version. A file that cannot be read deletes nothing.
 type Folder struct {
 	name       string
-	procedures learning.ProcedureFolder
+	procedures procedure.Folder
 	now        skillrouter.Clock
 	log        *slog.Logger
 	synced     skillrouter.Bell
 
 	mu      sync.Mutex // one Sync at a time
 	parsed  map[string]found
-	told    map[string]learning.FileProblem // by file
+	told    map[string]procedure.FileProblem // by file
 	folders []string
 }
 
 // Open makes the folder if need be, for this user alone. The rights of one that is there are its owner's to choose.
-func Open(name string, procedures learning.ProcedureFolder, options Options) (*Folder, error) {
+func Open(name string, procedures procedure.Folder, options Options) (*Folder, error) {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	f := &Folder{name: name, procedures: procedures, now: options.Now, log: options.Log, parsed: map[string]found{}, told: map[string]learning.FileProblem{}}
+	f := &Folder{name: name, procedures: procedures, now: options.Now, log: options.Log, parsed: map[string]found{}, told: map[string]procedure.FileProblem{}}
 	root, err := f.open()
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (f *Folder) Sync(ctx context.Context) error {
 	r := round{Folder: f, root: root, id: id, scan: seen}
 	names := map[string]bool{}
 	for _, stored := range known {
-		key := learning.ProcedureID(stored.Persona, stored.Name)
+		key := procedure.ID(stored.Persona, stored.Name)
 		names[key] = true
 		file, has := seen.files[key]
 		if err := r.settle(ctx, stored, file, has); err != nil && ctx.Err() == nil {
@@ -138,15 +138,15 @@ type round struct {
 }
 
 // settle brings one procedure and its file in step.
-func (r *round) settle(ctx context.Context, stored learning.StoredProcedure, file found, has bool) error {
-	ref := learning.ProcedureRef{Persona: stored.Persona, Name: stored.Name}
+func (r *round) settle(ctx context.Context, stored procedure.Stored, file found, has bool) error {
+	ref := procedure.Ref{Persona: stored.Persona, Name: stored.Name}
 	inStep := has && file.Mark == stored.File.Mark
 	switch {
 	case stored.DeletedAt != nil && inStep:
 		if err := r.remove(file); err != nil {
 			return err
 		}
-		delete(r.scan.files, learning.ProcedureID(ref.Persona, ref.Name))
+		delete(r.scan.files, procedure.ID(ref.Persona, ref.Name))
 		return r.procedures.Removed(ctx, ref)
 	case stored.DeletedAt != nil && !has:
 		if !r.here(stored.File) || r.scan.partial || r.scan.refused(stored.File.Path) {
@@ -166,27 +166,27 @@ func (r *round) settle(ctx context.Context, stored learning.StoredProcedure, fil
 	}
 	err := r.procedures.Gone(ctx, ref, stored.File)
 	if err == nil {
-		r.log.InfoContext(ctx, "a procedure was deleted with its file", "procedure", learning.ProcedureID(ref.Persona, ref.Name), "file", stored.File.Path)
+		r.log.InfoContext(ctx, "a procedure was deleted with its file", "procedure", procedure.ID(ref.Persona, ref.Name), "file", stored.File.Path)
 	}
 	return err
 }
 
 // here tells whether a procedure was once in step with this folder.
-func (r *round) here(file learning.FileMark) bool {
+func (r *round) here(file procedure.FileMark) bool {
 	return len(file.Mark) > len(r.id) && file.Mark[:len(r.id)] == r.id
 }
 
 // take saves what a file says.
 func (r *round) take(ctx context.Context, file found) error {
-	saved, err := r.procedures.Read(ctx, file.ProcedureFile)
+	saved, err := r.procedures.Read(ctx, file.File)
 	if err == nil && saved.Changed {
-		r.log.InfoContext(ctx, "a procedure was read from its file", "procedure", learning.ProcedureID(saved.Persona, saved.Name), "version", saved.Version, "file", file.Path, "redacted", saved.Redacted)
+		r.log.InfoContext(ctx, "a procedure was read from its file", "procedure", procedure.ID(saved.Persona, saved.Name), "version", saved.Version, "file", file.Path, "redacted", saved.Redacted)
 	}
 	return err
 }
 
 // write writes a procedure to its file, unless somebody has written there meanwhile.
-func (r *round) write(ctx context.Context, stored learning.StoredProcedure, name string) error {
+func (r *round) write(ctx context.Context, stored procedure.Stored, name string) error {
 	if name == "" || !r.here(stored.File) {
 		name = stored.Persona + "/" + stored.Name + ".yaml"
 	}
@@ -206,12 +206,12 @@ func (r *round) write(ctx context.Context, stored learning.StoredProcedure, name
 	if err := write(r.root, name, text); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
-	mark := learning.FileMark{Path: name, Mark: markOf(r.id, text), Version: stored.Version}
-	err = r.procedures.Written(ctx, learning.ProcedureRef{Persona: stored.Persona, Name: stored.Name}, mark)
+	mark := procedure.FileMark{Path: name, Mark: markOf(r.id, text), Version: stored.Version}
+	err = r.procedures.Written(ctx, procedure.Ref{Persona: stored.Persona, Name: stored.Name}, mark)
 	if skillrouter.CodeOf(err) == skillrouter.Conflict {
 		// It was deleted while it was written. Nobody else knows whose file this is, and left
 		// in its place it would bring the procedure back.
-		return r.remove(found{learning.ProcedureFile{Path: name, Mark: mark.Mark}})
+		return r.remove(found{procedure.File{Path: name, Mark: mark.Mark}})
 	}
 	return err
 }
@@ -242,7 +242,7 @@ func (r *round) failed(ctx context.Context, file string, err error) {
 		r.log.WarnContext(ctx, "a procedure and its file are not in step", "file", file, "error", err)
 		text = "cannot be brought in step with its procedure: " + text
 	}
-	r.scan.problems = append(r.scan.problems, learning.FileProblem{File: file, Problem: text})
+	r.scan.problems = append(r.scan.problems, procedure.FileProblem{File: file, Problem: text})
 }
 
 // keep remembers what was parsed of the files that are still there.
@@ -258,7 +258,7 @@ func (f *Folder) keep(seen *scan) {
 
 // tell passes the problems on, each to the log once.
 func (f *Folder) tell(ctx context.Context, seen *scan) {
-	told := map[string]learning.FileProblem{}
+	told := map[string]procedure.FileProblem{}
 	at := f.now().UTC().Truncate(time.Millisecond)
 	for i := range seen.problems {
 		problem := &seen.problems[i]

@@ -12,14 +12,14 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app"
-	"skillrouter/learning"
+	"skillrouter/learning/procedure"
 	"skillrouter/learning/runbooks"
 	"skillrouter/learning/store"
 )
 
 // world is procedures on a database, and a folder of them.
 type world struct {
-	*learning.Procedures
+	*procedure.Procedures
 	t      *testing.T
 	folder string
 	ctx    context.Context // the router's own
@@ -70,7 +70,7 @@ func (w *world) text(name string) string {
 
 func (w *world) save(name, action string) {
 	w.t.Helper()
-	if _, err := w.Save(w.ctx, learning.ProcedureDraft{Name: name, Steps: []learning.Step{{Action: action}}}); err != nil {
+	if _, err := w.Save(w.ctx, procedure.Draft{Name: name, Steps: []procedure.Step{{Action: action}}}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -78,7 +78,7 @@ func (w *world) save(name, action string) {
 // stands holds a procedure of the persona default to its version and the action of its first step; version 0: there is none.
 func (w *world) stands(name string, version int64, action string) {
 	w.t.Helper()
-	p, err := w.Procedure(w.ctx, learning.ProcedureRef{Name: name})
+	p, err := w.Procedure(w.ctx, procedure.Ref{Name: name})
 	switch {
 	case version == 0 && skillrouter.CodeOf(err) != skillrouter.NotFound:
 		w.t.Errorf("%s is there: version %d, error %v", name, p.Version, err)
@@ -140,7 +140,7 @@ func TestFolderDeletions(t *testing.T) {
 	if err := os.Remove(filepath.Join(w.folder, "default/a.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Delete(w.ctx, learning.ProcedureRef{Name: "b"}); err != nil {
+	if err := w.Delete(w.ctx, procedure.Ref{Name: "b"}); err != nil {
 		t.Fatal(err)
 	}
 	w.put("default/c.yaml", "steps: [")
@@ -193,7 +193,7 @@ func TestFolderAtStart(t *testing.T) {
 	if !strings.Contains(w.text("default/saved.yaml"), "by an agent") || !strings.Contains(w.text("default/row.yaml"), "by an agent") {
 		t.Error("what was saved is not in its file")
 	}
-	old, err := w.Procedure(w.ctx, learning.ProcedureRef{Name: "both", Version: 2})
+	old, err := w.Procedure(w.ctx, procedure.Ref{Name: "both", Version: 2})
 	if err != nil || old.Steps[0].Action != "by an agent" {
 		t.Errorf("what the file replaced is %+v, error %v", old, err)
 	}
@@ -252,7 +252,7 @@ func TestFolderHostile(t *testing.T) {
 		}
 	}
 	w.sync()
-	list, err := w.List(w.ctx, learning.ProcedureFilter{Persona: "*"})
+	list, err := w.List(w.ctx, procedure.Filter{Persona: "*"})
 	if err != nil || list.Count != 1 || list.Procedures[0].Name != "a" {
 		t.Errorf("procedures %+v, error %v", list, err)
 	}
@@ -292,7 +292,7 @@ func TestFolderIsWatched(t *testing.T) {
 		}
 	}
 	version := func(persona, name string) int64 {
-		p, _ := w.Procedure(w.ctx, learning.ProcedureRef{Persona: persona, Name: name})
+		p, _ := w.Procedure(w.ctx, procedure.Ref{Persona: persona, Name: name})
 		return p.Version
 	}
 	w.put("default/a.yaml", one)
@@ -315,7 +315,7 @@ func TestFolderIsWatched(t *testing.T) {
 }
 
 // openProcedures opens procedures on a database in dir.
-func openProcedures(t *testing.T, dir string) *learning.Procedures {
+func openProcedures(t *testing.T, dir string) *procedure.Procedures {
 	t.Helper()
 	db, err := app.OpenDatabase(t.Context(), dir, "learning", time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -329,5 +329,5 @@ func openProcedures(t *testing.T, dir string) *learning.Procedures {
 			t.Error(err)
 		}
 	})
-	return learning.NewProcedures(store.New(db.Read, db.Commit), learning.ProcedureOptions{})
+	return procedure.NewProcedures(store.New(db.Read, db.Commit), procedure.Options{})
 }

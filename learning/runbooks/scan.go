@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"skillrouter/learning"
+	"skillrouter/learning/procedure"
 )
 
 // Bounds of the folder.
@@ -33,16 +34,16 @@ type scan struct {
 	files    map[string]found // by ProcedureID
 	marks    map[string]string
 	folders  []string // within the folder, with slashes; "." is itself
-	problems []learning.FileProblem
+	problems []procedure.FileProblem
 	// partial: some of it could not be read, and what is missing may be there.
 	partial bool
 }
 
 // found is a file that holds a procedure.
-type found struct{ learning.ProcedureFile }
+type found struct{ procedure.File }
 
 func (s *scan) refuse(file string, err error) {
-	problem := learning.FileProblem{File: file, Problem: err.Error()}
+	problem := procedure.FileProblem{File: file, Problem: err.Error()}
 	if at, ok := errors.AsType[*Problem](err); ok {
 		problem.Line, problem.Column, problem.Problem = at.Line, at.Column, at.Text
 	}
@@ -51,7 +52,7 @@ func (s *scan) refuse(file string, err error) {
 
 // refused tells whether a file is there that holds no procedure now.
 func (s *scan) refused(file string) bool {
-	return slices.ContainsFunc(s.problems, func(p learning.FileProblem) bool { return p.File == file })
+	return slices.ContainsFunc(s.problems, func(p procedure.FileProblem) bool { return p.File == file })
 }
 
 // look reads the whole folder. Links are not followed, hidden files and
@@ -111,7 +112,7 @@ func (s *scan) take(root *os.Root, id, name string, parsed map[string]found) {
 	s.marks[name] = mark
 	file, known := parsed[name+"\n"+mark]
 	if !known {
-		if file.ProcedureFile, err = Parse(name, text); err != nil {
+		if file.File, err = Parse(name, text); err != nil {
 			s.refuse(name, err)
 			return
 		}
@@ -122,7 +123,7 @@ func (s *scan) take(root *os.Root, id, name string, parsed map[string]found) {
 	if persona == "" {
 		persona = learning.DefaultPersona
 	}
-	key := learning.ProcedureID(persona, file.Draft.Name)
+	key := procedure.ID(persona, file.Draft.Name)
 	if other, twice := s.files[key]; twice {
 		s.refuse(name, &Problem{Text: fmt.Sprintf("is the procedure %s, and so is %s, which counts", key, other.Path)})
 		return

@@ -6,13 +6,13 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 )
 
-var _ learning.AnswerStore = (*Store)(nil)
+var _ knowledge.AnswerStore = (*Store)(nil)
 
-// AddAnswer implements learning.AnswerStore.
-func (s *Store) AddAnswer(ctx context.Context, a learning.AnswerVoice, most learning.AnswerBounds) (changed []string, err error) {
+// AddAnswer implements knowledge.AnswerStore.
+func (s *Store) AddAnswer(ctx context.Context, a knowledge.AnswerVoice, most knowledge.AnswerBounds) (changed []string, err error) {
 	err = s.commit.Write(ctx, func(tx *gorm.DB) error {
 		changed = []string{a.EntryID}
 		var there int64
@@ -20,7 +20,7 @@ func (s *Store) AddAnswer(ctx context.Context, a learning.AnswerVoice, most lear
 			return err
 		}
 		if there == 0 {
-			return learning.NoEntry()
+			return knowledge.NoEntry()
 		}
 		if _, err := exec(tx, "DELETE FROM knowledge_answers WHERE entry_id = ? AND question_key = ? AND agent_id = ?", a.EntryID, a.Key, a.AgentID); err != nil {
 			return err
@@ -58,23 +58,23 @@ func dropAnswers(tx *gorm.DB, where string, args []any, most int) ([]string, err
 		" ORDER BY seq DESC LIMIT 1 OFFSET ?) RETURNING entry_id", append(slices.Concat(args, args), most)...)
 }
 
-// Answers implements learning.AnswerStore.
-func (s *Store) Answers(ctx context.Context, ids []string) ([]learning.AnswerVoice, error) {
+// Answers implements knowledge.AnswerStore.
+func (s *Store) Answers(ctx context.Context, ids []string) ([]knowledge.AnswerVoice, error) {
 	const columns = "SELECT entry_id, question_key, question, agent_id, helpful, at FROM knowledge_answers "
 	db := s.read.WithContext(ctx)
 	if ids == nil {
 		return list(db, answerColumns, columns+"ORDER BY seq")
 	}
-	return inParts(ids, func(part []string) ([]learning.AnswerVoice, error) {
+	return inParts(ids, func(part []string) ([]knowledge.AnswerVoice, error) {
 		return list(db, answerColumns, columns+"WHERE entry_id IN ("+marks(len(part))+") ORDER BY seq", anys(part)...)
 	})
 }
 
-func answerColumns(a *learning.AnswerVoice) []any {
+func answerColumns(a *knowledge.AnswerVoice) []any {
 	return []any{&a.EntryID, &a.Key, &a.Question, &a.AgentID, &a.Helpful, at(&a.At)}
 }
 
-// DeleteAnswers implements learning.AnswerStore.
+// DeleteAnswers implements knowledge.AnswerStore.
 func (s *Store) DeleteAnswers(ctx context.Context, id, agentID string, everybody bool) (gone int64, err error) {
 	return s.deleteRows(ctx, "DELETE FROM knowledge_answers WHERE entry_id = ? AND (? OR agent_id = ?)", id, everybody, agentID)
 }

@@ -7,10 +7,10 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/consolidate"
 )
 
-var _ learning.ConsolidationStore = (*Store)(nil)
+var _ consolidate.Store = (*Store)(nil)
 
 // accepting is the status of a proposal that is being stored; callers see it as pending.
 const accepting = "accepting"
@@ -19,29 +19,29 @@ const proposalSelect = `SELECT p.id, p.transcript_id, t.session_id, t.persona, t
 	p.turns, t.extractor, p.status, p.base_version, p.decided_by, p.reason, p.stored_as, p.created_at, p.decided_at
 	FROM proposals p JOIN transcripts t ON t.id = p.transcript_id `
 
-// ChangeProposals implements learning.ConsolidationStore.
-func (s *Store) ChangeProposals(ctx context.Context, decide func(tx learning.ProposalTx) error) error {
+// ChangeProposals implements consolidate.Store.
+func (s *Store) ChangeProposals(ctx context.Context, decide func(tx consolidate.ProposalTx) error) error {
 	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&proposalTx{tx}) }, nil)()
 }
 
-// Transcript implements learning.ConsolidationStore.
-func (s *Store) Transcript(ctx context.Context, id string) (learning.TranscriptRecord, bool, error) {
-	return first(list(s.read.WithContext(ctx), func(r *learning.TranscriptRecord) []any {
+// Transcript implements consolidate.Store.
+func (s *Store) Transcript(ctx context.Context, id string) (consolidate.TranscriptRecord, bool, error) {
+	return first(list(s.read.WithContext(ctx), func(r *consolidate.TranscriptRecord) []any {
 		return []any{&r.ID, &r.Persona, &r.AgentID, &r.SessionID, &r.Project, &r.Turns, &r.Bytes, &r.Extractor, &r.Notice, at(&r.CreatedAt)}
 	}, `SELECT id, persona, agent_id, session_id, project, turns, bytes, extractor, notice, created_at FROM transcripts WHERE id = ?`, id))
 }
 
-// Proposal implements learning.ConsolidationStore.
-func (s *Store) Proposal(ctx context.Context, id string) (learning.StoredProposal, bool, error) {
+// Proposal implements consolidate.Store.
+func (s *Store) Proposal(ctx context.Context, id string) (consolidate.StoredProposal, bool, error) {
 	return oneProposal(s.read.WithContext(ctx), id)
 }
 
-func oneProposal(db *gorm.DB, id string) (learning.StoredProposal, bool, error) {
+func oneProposal(db *gorm.DB, id string) (consolidate.StoredProposal, bool, error) {
 	return first(proposals(db, "WHERE p.id = ?", id))
 }
 
-// Proposals implements learning.ConsolidationStore.
-func (s *Store) Proposals(ctx context.Context, filter learning.ProposalFilter) ([]learning.StoredProposal, error) {
+// Proposals implements consolidate.Store.
+func (s *Store) Proposals(ctx context.Context, filter consolidate.ProposalFilter) ([]consolidate.StoredProposal, error) {
 	var c conditions
 	c.equal("t.persona", filter.Persona)
 	c.equal("p.transcript_id", filter.TranscriptID)
@@ -49,7 +49,7 @@ func (s *Store) Proposals(ctx context.Context, filter learning.ProposalFilter) (
 	c.equal("p.kind", string(filter.Kind))
 	switch filter.Status {
 	case "":
-	case learning.ProposalPending:
+	case consolidate.ProposalPending:
 		c.add("p.status IN ('pending', 'accepting')")
 	default:
 		c.equal("p.status", string(filter.Status))
@@ -57,18 +57,18 @@ func (s *Store) Proposals(ctx context.Context, filter learning.ProposalFilter) (
 	return proposals(s.read.WithContext(ctx), c.text+" ORDER BY p.num DESC LIMIT ?", append(c.args, filter.Limit)...)
 }
 
-// ProposalsOf implements learning.ConsolidationStore.
-func (s *Store) ProposalsOf(ctx context.Context, transcript string) ([]learning.StoredProposal, error) {
+// ProposalsOf implements consolidate.Store.
+func (s *Store) ProposalsOf(ctx context.Context, transcript string) ([]consolidate.StoredProposal, error) {
 	return proposals(s.read.WithContext(ctx), "WHERE p.transcript_id = ? ORDER BY p.num", transcript)
 }
 
-// Accepting implements learning.ConsolidationStore.
+// Accepting implements consolidate.Store.
 func (s *Store) Accepting(ctx context.Context) ([]string, error) {
 	return list(s.read.WithContext(ctx), value[string], "SELECT id FROM proposals WHERE status = ? ORDER BY num", accepting)
 }
 
-func proposals(db *gorm.DB, where string, args ...any) ([]learning.StoredProposal, error) {
-	found, err := list(db, func(p *learning.StoredProposal) []any {
+func proposals(db *gorm.DB, where string, args ...any) ([]consolidate.StoredProposal, error) {
+	found, err := list(db, func(p *consolidate.StoredProposal) []any {
 		return []any{
 			&p.ID, &p.TranscriptID, &p.SessionID, &p.Persona, &p.AgentID, &p.Project, &p.Kind, fromJSON(&p.Content), &p.Confidence, fromJSON(&p.Evidence),
 			fromJSON(&p.Turns), &p.Extractor, &p.Status, &p.BaseVersion, &p.DecidedBy, &p.Reason, &p.StoredAs, at(&p.CreatedAt), atOrNil(&p.DecidedAt),
@@ -76,17 +76,17 @@ func proposals(db *gorm.DB, where string, args ...any) ([]learning.StoredProposa
 	}, proposalSelect+where, args...)
 	for i := range found {
 		if p := &found[i]; p.Status == accepting {
-			p.Status, p.Accepting = learning.ProposalPending, true
+			p.Status, p.Accepting = consolidate.ProposalPending, true
 		}
 	}
 	return found, err
 }
 
-// proposalTx is the learning.ProposalTx of one change.
+// proposalTx is the consolidate.ProposalTx of one change.
 type proposalTx struct{ db *gorm.DB }
 
-// AddTranscript implements learning.ProposalTx.
-func (tx *proposalTx) AddTranscript(r learning.TranscriptRecord, list []learning.StoredProposal) (bool, error) {
+// AddTranscript implements consolidate.ProposalTx.
+func (tx *proposalTx) AddTranscript(r consolidate.TranscriptRecord, list []consolidate.StoredProposal) (bool, error) {
 	result, err := exec(tx.db, `INSERT OR IGNORE INTO transcripts (id, persona, agent_id, session_id, project, turns, bytes, extractor, notice, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.ID, r.Persona, r.AgentID, r.SessionID, r.Project, r.Turns, r.Bytes, r.Extractor, r.Notice, millis(r.CreatedAt))
@@ -116,24 +116,24 @@ func (tx *proposalTx) AddTranscript(r learning.TranscriptRecord, list []learning
 	})
 }
 
-// Proposal implements learning.ProposalTx.
-func (tx *proposalTx) Proposal(id string) (learning.StoredProposal, bool, error) {
+// Proposal implements consolidate.ProposalTx.
+func (tx *proposalTx) Proposal(id string) (consolidate.StoredProposal, bool, error) {
 	return oneProposal(tx.db, id)
 }
 
-// Decide implements learning.ProposalTx.
-func (tx *proposalTx) Decide(p learning.StoredProposal) error {
+// Decide implements consolidate.ProposalTx.
+func (tx *proposalTx) Decide(p consolidate.StoredProposal) error {
 	_, err := exec(tx.db, "UPDATE proposals SET status = ?, base_version = ?, decided_by = ?, reason = ?, stored_as = ?, decided_at = ? WHERE id = ?",
 		statusText(p), p.BaseVersion, p.DecidedBy, p.Reason, p.StoredAs, millisPtr(p.DecidedAt), p.ID)
 	return err
 }
 
-// AddEvents implements learning.ProposalTx.
+// AddEvents implements consolidate.ProposalTx.
 func (tx *proposalTx) AddEvents(events ...skillrouter.Event) error {
 	return appendEvents(tx.db, events)
 }
 
-func statusText(p learning.StoredProposal) string {
+func statusText(p consolidate.StoredProposal) string {
 	if p.Accepting {
 		return accepting
 	}

@@ -6,15 +6,15 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/learning"
+	"skillrouter/learning/shelf"
 )
 
-var _ learning.EmbeddingStore = (*Store)(nil)
+var _ shelf.EmbeddingStore = (*Store)(nil)
 
 var embeddingColumns = []string{"kind", "id", "model", "dimension", "hash", "scale", "code"}
 
-// ScanEmbeddings implements learning.EmbeddingStore.
-func (s *Store) ScanEmbeddings(ctx context.Context, model string, visit func(learning.Embedding) error) (others int, err error) {
+// ScanEmbeddings implements shelf.EmbeddingStore.
+func (s *Store) ScanEmbeddings(ctx context.Context, model string, visit func(shelf.Embedding) error) (others int, err error) {
 	if others, err = s.otherEmbeddings(ctx, model); err != nil {
 		return 0, err
 	}
@@ -23,13 +23,13 @@ func (s *Store) ScanEmbeddings(ctx context.Context, model string, visit func(lea
 		return 0, err
 	}
 	for rows.Next() {
-		var e learning.Embedding
+		var e shelf.Embedding
 		var kind string
 		var code []byte
 		if err := rows.Scan(&kind, &e.ID, &e.Hash, &e.Scale, &code); err != nil {
 			return 0, closing(rows, err)
 		}
-		e.Kind, e.Code = learning.EmbeddingKind(kind), int8s(code)
+		e.Kind, e.Code = shelf.EmbeddingKind(kind), int8s(code)
 		if err := visit(e); err != nil {
 			return 0, closing(rows, err)
 		}
@@ -42,10 +42,10 @@ func (s *Store) otherEmbeddings(ctx context.Context, model string) (n int, err e
 	return n, err
 }
 
-// PutEmbeddings implements learning.EmbeddingStore.
-func (s *Store) PutEmbeddings(ctx context.Context, model string, put []learning.Embedding, drop []learning.EmbeddingKey) error {
+// PutEmbeddings implements shelf.EmbeddingStore.
+func (s *Store) PutEmbeddings(ctx context.Context, model string, put []shelf.Embedding, drop []shelf.EmbeddingKey) error {
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
-		for _, kind := range learning.EmbeddingKinds() {
+		for _, kind := range shelf.EmbeddingKinds() {
 			var ids []any
 			for _, key := range drop {
 				if key.Kind == kind {
@@ -65,7 +65,7 @@ func (s *Store) PutEmbeddings(ctx context.Context, model string, put []learning.
 	}, nil)
 }
 
-// DropEmbeddings implements learning.EmbeddingStore.
+// DropEmbeddings implements shelf.EmbeddingStore.
 func (s *Store) DropEmbeddings(ctx context.Context, model string, dimension, limit int) (int, error) {
 	dropped, err := s.deleteRows(ctx, "DELETE FROM embeddings WHERE num IN (SELECT num FROM embeddings WHERE model <> ? OR dimension <> ? LIMIT ?)", model, dimension, limit)
 	return int(dropped), err

@@ -7,21 +7,21 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/episode"
 )
 
 // endOfTime is later than any row.
 var endOfTime = time.UnixMilli(1 << 62)
 
-// LastEpisodeNumber implements learning.EpisodeStore.
+// LastEpisodeNumber implements episode.Store.
 func (s *Store) LastEpisodeNumber(ctx context.Context) (number int64, err error) {
 	err = s.read.WithContext(ctx).Raw("SELECT ifnull(max(num), 0) FROM episodes").Scan(&number).Error
 	return number, err
 }
 
-// ClearEpisodes implements learning.EpisodeStore. Experiences among them go as a
+// ClearEpisodes implements episode.Store. Experiences among them go as a
 // sweep lets them go, out of what is known of their type.
-func (s *Store) ClearEpisodes(ctx context.Context, clearing learning.EpisodeClearing,
+func (s *Store) ClearEpisodes(ctx context.Context, clearing episode.Clearing,
 	told func(ids []string) (skillrouter.Event, error), after func(ids []string),
 ) (int, error) {
 	var ids []string
@@ -52,7 +52,7 @@ func (s *Store) ClearEpisodes(ctx context.Context, clearing learning.EpisodeClea
 }
 
 // episodesOf returns the numbers and ids of the episodes to clear.
-func episodesOf(db *gorm.DB, clearing learning.EpisodeClearing) (numbers []int64, ids []string, err error) {
+func episodesOf(db *gorm.DB, clearing episode.Clearing) (numbers []int64, ids []string, err error) {
 	where, args := "persona = ? AND num <= ?", []any{clearing.Persona, clearing.UpTo}
 	if clearing.Category != "" {
 		where += " AND " + episodeCategory + " = ?"

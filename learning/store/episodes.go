@@ -9,12 +9,14 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/shelf"
 )
 
-var _ learning.EpisodeStore = (*Store)(nil)
+var _ episode.Store = (*Store)(nil)
 
-// AddEpisode implements learning.EpisodeStore.
-func (s *Store) AddEpisode(ctx context.Context, e learning.Episode, event skillrouter.Event, after func(learning.Episode)) (learning.Episode, error) {
+// AddEpisode implements episode.Store.
+func (s *Store) AddEpisode(ctx context.Context, e episode.Episode, event skillrouter.Event, after func(episode.Episode)) (episode.Episode, error) {
 	err := s.queue(ctx, func(tx *gorm.DB) error {
 		err := tx.Raw(`INSERT INTO episodes (id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, importance, created_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`,
@@ -28,16 +30,16 @@ func (s *Store) AddEpisode(ctx context.Context, e learning.Episode, event skillr
 	return e, err
 }
 
-// Episodes implements learning.EpisodeStore.
-func (s *Store) Episodes(ctx context.Context, ids []string) ([]learning.Episode, error) {
-	return inParts(ids, func(part []string) ([]learning.Episode, error) {
+// Episodes implements episode.Store.
+func (s *Store) Episodes(ctx context.Context, ids []string) ([]episode.Episode, error) {
+	return inParts(ids, func(part []string) ([]episode.Episode, error) {
 		return selectEpisodes(s.read.WithContext(ctx), math.MaxInt, "WHERE id IN ?", part)
 	})
 }
 
-// RecentEpisodes implements learning.EpisodeStore. A span of time is also one of
+// RecentEpisodes implements episode.Store. A span of time is also one of
 // numbers, which its index alone gives: so the rows of another time are not read.
-func (s *Store) RecentEpisodes(ctx context.Context, filter learning.EpisodeFilter) ([]learning.Episode, error) {
+func (s *Store) RecentEpisodes(ctx context.Context, filter episode.Filter) ([]episode.Episode, error) {
 	where, args := "WHERE true", []any{}
 	for _, f := range []struct{ column, value string }{
 		{"session_id", filter.SessionID},
@@ -63,22 +65,22 @@ func (s *Store) RecentEpisodes(ctx context.Context, filter learning.EpisodeFilte
 	return selectEpisodes(s.read.WithContext(ctx), learning.MaxAnswer, where+" ORDER BY num DESC LIMIT ?", append(args, filter.Limit)...)
 }
 
-// LastEpisode implements learning.EpisodeStore.
-func (s *Store) LastEpisode(ctx context.Context, agentID string) (learning.Episode, bool, error) {
+// LastEpisode implements episode.Store.
+func (s *Store) LastEpisode(ctx context.Context, agentID string) (episode.Episode, bool, error) {
 	return first(selectEpisodes(s.read.WithContext(ctx), math.MaxInt, "WHERE agent_id = ? ORDER BY num DESC LIMIT 1", agentID))
 }
 
 // selectEpisodes reads episodes until they hold most bytes.
-func selectEpisodes(db *gorm.DB, most int, where string, args ...any) ([]learning.Episode, error) {
+func selectEpisodes(db *gorm.DB, most int, where string, args ...any) ([]episode.Episode, error) {
 	rows, err := db.Raw(`SELECT num, id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, importance, created_at
 		FROM episodes `+where, args...).Rows()
 	if err != nil {
 		return nil, err
 	}
-	episodes := []learning.Episode{}
+	episodes := []episode.Episode{}
 	size := 0
 	for size < most && rows.Next() {
-		var e learning.Episode
+		var e episode.Episode
 		if err := rows.Scan(&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.Persona, &e.EventType, &e.Event, &e.Title, &e.Content, fromJSON(&e.Context), &e.Learned,
 			&e.Project, &e.Importance, at(&e.CreatedAt)); err != nil {
 			return nil, closing(rows, err)
@@ -89,24 +91,24 @@ func selectEpisodes(db *gorm.DB, most int, where string, args ...any) ([]learnin
 	return episodes, closing(rows, rows.Err())
 }
 
-// ScanEpisodes implements learning.EpisodeStore. It reads one state of the
+// ScanEpisodes implements episode.Store. It reads one state of the
 // database from end to end.
-func (s *Store) ScanEpisodes(ctx context.Context, visit func(chunk []learning.Episode) error) error {
+func (s *Store) ScanEpisodes(ctx context.Context, visit func(chunk []episode.Episode) error) error {
 	return eachChunk(s.read.WithContext(ctx).Raw(selectSearchedEpisode+" ORDER BY num"), scanSearchedEpisode, visit)
 }
 
 // selectSearchedEpisode and scanSearchedEpisode read what is searched of an episode.
 const selectSearchedEpisode = "SELECT num, id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, created_at FROM episodes"
 
-func scanSearchedEpisode(rows *sql.Rows) (e learning.Episode, size int, err error) {
+func scanSearchedEpisode(rows *sql.Rows) (e episode.Episode, size int, err error) {
 	err = rows.Scan(&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.Persona, &e.EventType, &e.Event, &e.Title, &e.Content, fromJSON(&e.Context), &e.Learned,
 		&e.Project, at(&e.CreatedAt))
 	return e, len(e.Content) + len(e.Context) + len(e.Learned), err
 }
 
-// FindEpisodes implements learning.EpisodeStore.
-func (s *Store) FindEpisodes(ctx context.Context, search learning.KeptSearch, visit func(found []learning.Episode) (more bool)) error {
-	return containing(ctx, s.read.WithContext(ctx), contained[learning.Episode]{
+// FindEpisodes implements episode.Store.
+func (s *Store) FindEpisodes(ctx context.Context, search shelf.KeptSearch, visit func(found []episode.Episode) (more bool)) error {
+	return containing(ctx, s.read.WithContext(ctx), contained[episode.Episode]{
 		table: "episodes", choose: selectSearchedEpisode, texts: []string{"title", "content", "context", "learned", "event"}, project: true, scan: scanSearchedEpisode,
 	}, search, visit)
 }

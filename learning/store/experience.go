@@ -11,9 +11,12 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/lesson"
 )
 
-var _ learning.ExperienceStore = (*Store)(nil)
+var _ experience.Store = (*Store)(nil)
 
 // isExperience is in each condition on experiences: SQLite takes an index of
 // experiences alone only for what says that it asks for no others.
@@ -24,8 +27,8 @@ const insertExperience = `INSERT INTO episodes (id, session_id, agent_id, event_
 	novelty, effectiveness, generalizability, utility, query_print)
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-// InsertExperience implements learning.ExperienceTx.
-func (tx *pipelineTx) InsertExperience(x *learning.Experience, e *learning.Episode, print int64) error {
+// InsertExperience implements experience.Tx.
+func (tx *pipelineTx) InsertExperience(x *experience.Experience, e *episode.Episode, print int64) error {
 	number, err := insertOne(tx.db, insertExperience,
 		e.ID, e.SessionID, e.AgentID, e.EventType, e.Title, e.Content, e.Project, e.Importance, millis(e.CreatedAt),
 		x.OperationType, x.ServerName, rawText(x.Problem), rawText(x.Solution), string(x.Outcome), rawText(x.Metadata), x.QualityScore, x.DurationMS, x.Notes,
@@ -41,10 +44,10 @@ func rawText(text json.RawMessage) any {
 	return string(text)
 }
 
-// Operation implements learning.ExperienceTx. Moving the window reads the
+// Operation implements experience.Tx. Moving the window reads the
 // episodes that leave or enter it, and no others: each does so once, unless the clock goes back.
-func (tx *pipelineTx) Operation(operationType string, from time.Time) (learning.Operation, error) {
-	o := learning.Operation{Type: operationType}
+func (tx *pipelineTx) Operation(operationType string, from time.Time) (experience.Operation, error) {
+	o := experience.Operation{Type: operationType}
 	var begins int64
 	known, err := one(tx.db, []any{&o.Episodes, &o.Utility, &begins, &o.Window.Episodes, &o.Window.Successes, &o.Window.At},
 		"SELECT episodes, utility, window_from, window_episodes, window_successes, window_at FROM operations WHERE operation_type = ?", operationType)
@@ -56,18 +59,18 @@ func (tx *pipelineTx) Operation(operationType string, from time.Time) (learning.
 	if high < low {
 		low, high, sign = high, low, 1
 	}
-	var moved learning.Window
+	var moved experience.Window
 	_, err = one(tx.db, []any{&moved.Episodes, &moved.Successes, &moved.At}, `SELECT count(*), coalesce(sum(outcome = 'success'), 0), coalesce(sum(created_at - ?), 0)
 		FROM episodes WHERE operation_type = ? AND `+isExperience+` AND created_at >= ? AND created_at < ?`,
-		learning.WindowEpoch, operationType, low, high)
+		experience.WindowEpoch, operationType, low, high)
 	o.Window.Episodes += sign * moved.Episodes
 	o.Window.Successes += sign * moved.Successes
 	o.Window.At += sign * moved.At
 	return o, err
 }
 
-// SetOperation implements learning.ExperienceTx.
-func (tx *pipelineTx) SetOperation(o learning.Operation) error {
+// SetOperation implements experience.Tx.
+func (tx *pipelineTx) SetOperation(o experience.Operation) error {
 	if o.Episodes <= 0 {
 		_, err := exec(tx.db, "DELETE FROM operations WHERE operation_type = ?", o.Type)
 		return err
@@ -78,17 +81,17 @@ func (tx *pipelineTx) SetOperation(o learning.Operation) error {
 	return err
 }
 
-// SameProblem implements learning.ExperienceTx.
+// SameProblem implements experience.Tx.
 func (tx *pipelineTx) SameProblem(operationType string, print int64, last int) (same, seen int, err error) {
 	_, err = one(tx.db, []any{&same, &seen}, `SELECT coalesce(sum(query_print = ?), 0), count(*) FROM (SELECT query_print FROM episodes
 		WHERE operation_type = ? AND `+isExperience+` ORDER BY num DESC LIMIT ?)`, print, operationType, last)
 	return same, seen, err
 }
 
-// WindowEpisodes implements learning.ExperienceTx.
-func (tx *pipelineTx) WindowEpisodes(operationType string, from time.Time, limit int) ([]learning.Evidence, error) {
-	found, err := list(tx.db, func(e *learning.Evidence) []any {
-		e.Kind = learning.EvidenceEpisode
+// WindowEpisodes implements experience.Tx.
+func (tx *pipelineTx) WindowEpisodes(operationType string, from time.Time, limit int) ([]lesson.Evidence, error) {
+	found, err := list(tx.db, func(e *lesson.Evidence) []any {
+		e.Kind = lesson.EvidenceEpisode
 		return []any{&e.Ref, &e.Agent, &e.Score, at(&e.At)}
 	}, `SELECT num, agent_id, utility, created_at FROM episodes
 		WHERE operation_type = ? AND `+isExperience+` AND created_at >= ? ORDER BY num DESC LIMIT ?`, operationType, millis(from), limit)
@@ -96,7 +99,7 @@ func (tx *pipelineTx) WindowEpisodes(operationType string, from time.Time, limit
 	return found, err
 }
 
-// WindowNumbers implements learning.ExperienceTx. It reads no episode that is older.
+// WindowNumbers implements experience.Tx. It reads no episode that is older.
 func (tx *pipelineTx) WindowNumbers(operationType string, from time.Time, limit int) ([]int64, error) {
 	found, err := list(tx.db, value[int64], "SELECT num FROM episodes WHERE operation_type = ? AND "+isExperience+" AND created_at >= ? ORDER BY created_at DESC LIMIT ?",
 		operationType, millis(from), limit)
@@ -108,14 +111,14 @@ const selectExperience = `SELECT num, id, created_at, operation_type, server_nam
 	novelty, effectiveness, generalizability, utility, agent_id, project FROM episodes `
 
 // experiences reads experiences until they hold most bytes.
-func experiences(db *gorm.DB, most int, where string, args ...any) ([]learning.Experience, error) {
+func experiences(db *gorm.DB, most int, where string, args ...any) ([]experience.Experience, error) {
 	rows, err := query(db, selectExperience+where, args...)
 	if err != nil {
 		return nil, err
 	}
-	found := []learning.Experience{}
+	found := []experience.Experience{}
 	for size := 0; size < most && rows.Next(); {
-		var x learning.Experience
+		var x experience.Experience
 		err := rows.Scan(&x.Number, &x.EpisodeID, &x.Timestamp, &x.OperationType, &x.ServerName, fromJSON(&x.Problem), fromJSON(&x.Solution), &x.Outcome, fromJSON(&x.Metadata),
 			&x.QualityScore, &x.DurationMS, &x.Notes, &x.Novelty, &x.Effectiveness, &x.Generalizability, &x.Utility, &x.AgentID, &x.Project)
 		if err != nil {
@@ -128,15 +131,15 @@ func experiences(db *gorm.DB, most int, where string, args ...any) ([]learning.E
 	return found, closing(rows, rows.Err())
 }
 
-// ExperiencesOf implements learning.ExperienceTx.
-func (tx *pipelineTx) ExperiencesOf(numbers []int64) ([]learning.Experience, error) {
-	return inParts(numbers, func(part []int64) ([]learning.Experience, error) {
+// ExperiencesOf implements experience.Tx.
+func (tx *pipelineTx) ExperiencesOf(numbers []int64) ([]experience.Experience, error) {
+	return inParts(numbers, func(part []int64) ([]experience.Experience, error) {
 		return experiences(tx.db, unbounded, "WHERE num IN ("+marks(len(part))+") AND "+isExperience+" ORDER BY num", anys(part)...)
 	})
 }
 
-// Experiences implements learning.ExperienceReader.
-func (s *Store) Experiences(ctx context.Context, filter learning.ExperienceFilter) ([]learning.Experience, error) {
+// Experiences implements experience.Reader.
+func (s *Store) Experiences(ctx context.Context, filter experience.Filter) ([]experience.Experience, error) {
 	var c conditions
 	c.add(isExperience)
 	c.equal("operation_type", filter.OperationType)
@@ -144,28 +147,28 @@ func (s *Store) Experiences(ctx context.Context, filter learning.ExperienceFilte
 	return experiences(s.read.WithContext(ctx), learning.MaxAnswer, c.text+" ORDER BY num DESC LIMIT ? OFFSET ?", append(c.args, filter.Limit, filter.Offset)...)
 }
 
-// ExperienceOf implements learning.ExperienceReader.
-func (s *Store) ExperienceOf(ctx context.Context, number int64) (learning.Experience, bool, error) {
+// ExperienceOf implements experience.Reader.
+func (s *Store) ExperienceOf(ctx context.Context, number int64) (experience.Experience, bool, error) {
 	return first(experiences(s.read.WithContext(ctx), unbounded, "WHERE num = ? AND "+isExperience, number))
 }
 
-// CountExperiences implements learning.ExperienceReader.
-func (s *Store) CountExperiences(ctx context.Context, at time.Time) (learning.ExperienceStats, error) {
-	var stats learning.ExperienceStats
+// CountExperiences implements experience.Reader.
+func (s *Store) CountExperiences(ctx context.Context, at time.Time) (experience.Stats, error) {
+	var stats experience.Stats
 	db := s.read.WithContext(ctx)
 	var utility int64
 	if _, err := one(db, []any{&stats.Episodes, &utility}, "SELECT coalesce(sum(episodes), 0), coalesce(sum(utility), 0) FROM operations"); err != nil {
 		return stats, err
 	}
 	if stats.Episodes > 0 {
-		stats.AverageUtility = float64(utility) / learning.UtilityUnit / float64(stats.Episodes)
+		stats.AverageUtility = float64(utility) / experience.UtilityUnit / float64(stats.Episodes)
 	}
-	if _, err := one(db, []any{&stats.Patterns}, "SELECT count(*) FROM patterns WHERE status <> ?", string(learning.PatternDeprecated)); err != nil {
+	if _, err := one(db, []any{&stats.Patterns}, "SELECT count(*) FROM patterns WHERE status <> ?", string(lesson.PatternDeprecated)); err != nil {
 		return stats, err
 	}
 	_, err := one(db, []any{&stats.Lessons, &stats.HighConfidenceLessons},
 		"SELECT count(*), coalesce(sum("+sureness+" >= ?), 0) FROM lessons INDEXED BY lessons_applicable WHERE (status <> 'retired' OR deprecated = 1)",
-		millis(at), msPerDay, learning.HighConfidence)
+		millis(at), msPerDay, lesson.HighConfidence)
 	return stats, err
 }
 

@@ -7,15 +7,17 @@ import (
 	"time"
 
 	"skillrouter/learning"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/lesson"
 )
 
 // sureness is Belief.At of a lesson in SQL. It takes the time and msPerDay.
 const sureness = "initial_confidence * exp(-decay_constant * max(0, ? - confidence_at) / ?)"
 
-// ApplicableLessons implements learning.ExperienceReader. It reads an index of
+// ApplicableLessons implements experience.Reader. It reads an index of
 // what it compares, and of the lessons only those that it answers.
-func (s *Store) ApplicableLessons(ctx context.Context, where learning.Whereabouts, minConfidence float64, limit int, at time.Time) ([]learning.Lesson, learning.ConfidenceSummary, error) {
-	var summary learning.ConfidenceSummary
+func (s *Store) ApplicableLessons(ctx context.Context, where experience.Whereabouts, minConfidence float64, limit int, at time.Time) ([]lesson.Lesson, experience.ConfidenceSummary, error) {
+	var summary experience.ConfidenceSummary
 	db := s.read.WithContext(ctx)
 	var fits conditions
 	fits.add("(status <> 'retired' OR deprecated = 1)")
@@ -32,7 +34,7 @@ func (s *Store) ApplicableLessons(ctx context.Context, where learning.Whereabout
 
 	_, err := one(db, []any{&summary.High, &summary.Medium, &summary.Low},
 		"SELECT coalesce(sum(sure >= ?), 0), coalesce(sum(sure >= ? AND sure < ?), 0), coalesce(sum(sure < ?), 0) FROM ("+sure+")",
-		append([]any{learning.HighConfidence, learning.MediumConfidence, learning.HighConfidence, learning.MediumConfidence}, args...)...)
+		append([]any{lesson.HighConfidence, lesson.MediumConfidence, lesson.HighConfidence, lesson.MediumConfidence}, args...)...)
 	if err != nil {
 		return nil, summary, err
 	}
@@ -44,14 +46,14 @@ func (s *Store) ApplicableLessons(ctx context.Context, where learning.Whereabout
 	for i, number := range order {
 		place[number] = i
 	}
-	var found []learning.Lesson
+	var found []lesson.Lesson
 	size := 0
 	for part := range slices.Chunk(order, lookups) {
 		some, err := lessons(db, unbounded, "WHERE num IN ("+marks(len(part))+")", anys(part)...)
 		if err != nil {
 			return nil, summary, err
 		}
-		slices.SortFunc(some, func(a, b learning.Lesson) int { return place[a.Number] - place[b.Number] })
+		slices.SortFunc(some, func(a, b lesson.Lesson) int { return place[a.Number] - place[b.Number] })
 		for i := range some {
 			if size += lessonSize(&some[i]); size > learning.MaxAnswer && len(found) > 0 {
 				return found, summary, nil
@@ -62,8 +64,8 @@ func (s *Store) ApplicableLessons(ctx context.Context, where learning.Whereabout
 	return found, summary, nil
 }
 
-// ExperiencePatterns implements learning.ExperienceReader.
-func (s *Store) ExperiencePatterns(ctx context.Context, operationType string, filter learning.PatternFilter) ([]learning.Pattern, int64, error) {
+// ExperiencePatterns implements experience.Reader.
+func (s *Store) ExperiencePatterns(ctx context.Context, operationType string, filter lesson.PatternFilter) ([]lesson.Pattern, int64, error) {
 	db := s.read.WithContext(ctx)
 	var c conditions
 	if operationType != "" {
@@ -76,13 +78,13 @@ func (s *Store) ExperiencePatterns(ctx context.Context, operationType string, fi
 	if len(filter.Statuses) > 0 {
 		among(&c, "status", filter.Statuses)
 	} else {
-		c.add("status <> ?", string(learning.PatternDeprecated))
+		c.add("status <> ?", string(lesson.PatternDeprecated))
 	}
 	rows, err := query(db, selectPattern+c.text+" ORDER BY weight DESC, num DESC LIMIT ? OFFSET ?", append(slices.Clone(c.args), filter.Limit, filter.Offset)...)
 	if err != nil {
 		return nil, 0, err
 	}
-	found := []learning.Pattern{}
+	found := []lesson.Pattern{}
 	more := false
 	for size := 0; rows.Next(); {
 		p, err := scanPattern(rows)
@@ -113,7 +115,7 @@ func (s *Store) ExperiencePatterns(ctx context.Context, operationType string, fi
 }
 
 // patternSize is about how many bytes of an answer a pattern is.
-func patternSize(p *learning.Pattern) int {
+func patternSize(p *lesson.Pattern) int {
 	const figures = 400 // its names, numbers and times
 	size := figures + 2*len(p.Description)
 	if p.Made != nil {
@@ -122,7 +124,7 @@ func patternSize(p *learning.Pattern) int {
 	return size
 }
 
-// TotalExperiences implements learning.ExperienceReader.
+// TotalExperiences implements experience.Reader.
 func (s *Store) TotalExperiences(ctx context.Context, operationType string) (total int64, err error) {
 	text, args := "SELECT coalesce(sum(episodes), 0) FROM operations", []any{}
 	if operationType != "" {
@@ -132,7 +134,7 @@ func (s *Store) TotalExperiences(ctx context.Context, operationType string) (tot
 	return total, err
 }
 
-// PatternNumbers implements learning.ExperienceReader.
+// PatternNumbers implements experience.Reader.
 func (s *Store) PatternNumbers(ctx context.Context, ids []string) (map[string]int64, error) {
 	return numbersOf(s.read.WithContext(ctx), "patterns", ids)
 }

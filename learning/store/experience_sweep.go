@@ -6,16 +6,17 @@ import (
 	"strconv"
 	"time"
 
-	"skillrouter/learning"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/lesson"
 )
 
-// ExpiredExperiences implements learning.ExperienceReader.
+// ExpiredExperiences implements experience.Reader.
 func (s *Store) ExpiredExperiences(ctx context.Context, before, keep time.Time, limit int) ([]int64, error) {
 	return list(s.read.WithContext(ctx), value[int64], "SELECT num FROM episodes WHERE "+isExperience+" AND created_at < ? AND (utility < ? OR created_at < ?) ORDER BY created_at LIMIT ?",
-		millis(before), learning.KeepUtility, millis(keep), limit)
+		millis(before), experience.KeepUtility, millis(keep), limit)
 }
 
-// DropExperiences implements learning.ExperienceTx.
+// DropExperiences implements experience.Tx.
 func (tx *pipelineTx) DropExperiences(numbers []int64, before time.Time) ([]string, error) {
 	var ids []string
 	for part := range slices.Chunk(numbers, lookups) {
@@ -27,7 +28,7 @@ func (tx *pipelineTx) DropExperiences(numbers []int64, before time.Time) ([]stri
 			continue
 		}
 		dropped, refs := []any{}, []any{}
-		byType := map[string][]learning.Experience{}
+		byType := map[string][]experience.Experience{}
 		for _, x := range found {
 			ids = append(ids, x.EpisodeID)
 			dropped, refs = append(dropped, x.Number), append(refs, strconv.FormatInt(x.Number, 10))
@@ -54,8 +55,8 @@ func (tx *pipelineTx) DropExperiences(numbers []int64, before time.Time) ([]stri
 }
 
 // subtract takes episodes that go out of what is known of their type.
-func (tx *pipelineTx) subtract(operationType string, gone []learning.Experience) error {
-	o := learning.Operation{Type: operationType}
+func (tx *pipelineTx) subtract(operationType string, gone []experience.Experience) error {
+	o := experience.Operation{Type: operationType}
 	var from int64
 	known, err := one(tx.db, []any{&o.Episodes, &o.Utility, &from, &o.Window.Episodes, &o.Window.Successes, &o.Window.At},
 		"SELECT episodes, utility, window_from, window_episodes, window_successes, window_at FROM operations WHERE operation_type = ?", operationType)
@@ -73,23 +74,23 @@ func (tx *pipelineTx) subtract(operationType string, gone []learning.Experience)
 // that somebody confirmed or that a lesson points to.
 const patternGoes = "last_seen < ? AND confirmed_by = '' AND id NOT IN (SELECT pattern_id FROM lessons WHERE pattern_id <> '')"
 
-// ExpiredPatterns implements learning.ExperienceReader.
+// ExpiredPatterns implements experience.Reader.
 func (s *Store) ExpiredPatterns(ctx context.Context, before time.Time, limit int) (ids []string, err error) {
 	err = eachID(s.read.WithContext(ctx), "SELECT id FROM patterns WHERE "+patternGoes+" ORDER BY last_seen LIMIT ?",
 		func(id string) { ids = append(ids, id) }, millis(before), limit)
 	return ids, err
 }
 
-// LapsedPatterns implements learning.ExperienceReader.
+// LapsedPatterns implements experience.Reader.
 func (s *Store) LapsedPatterns(ctx context.Context, before time.Time, limit int) (ids []string, err error) {
 	err = eachID(s.read.WithContext(ctx), "SELECT id FROM patterns WHERE operation_type <> '' AND status <> 'deprecated' AND last_seen < ? ORDER BY last_seen LIMIT ?",
 		func(id string) { ids = append(ids, id) }, millis(before), limit)
 	return ids, err
 }
 
-// DropPatterns implements learning.ExperienceTx.
-func (tx *pipelineTx) DropPatterns(ids []string, before time.Time) ([]learning.Pattern, error) {
-	var dropped []learning.Pattern
+// DropPatterns implements experience.Tx.
+func (tx *pipelineTx) DropPatterns(ids []string, before time.Time) ([]lesson.Pattern, error) {
+	var dropped []lesson.Pattern
 	for part := range slices.Chunk(ids, lookups) {
 		found, err := patterns(tx.db, "WHERE "+patternGoes+" AND id IN ("+marks(len(part))+")", append([]any{millis(before)}, anys(part)...)...)
 		if err != nil {

@@ -10,39 +10,41 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/shelf"
 )
 
-var _ learning.FactStore = (*Store)(nil)
+var _ fact.Store = (*Store)(nil)
 
 // factColumns are those of a whole fact; the value comes last, so that it can be left out.
 const factColumns = `version, persona, key, category, ttl, expires_at, probe, source, agent_id, trust,
 	access_count, last_accessed, cached_at, created_at, updated_at`
 
-// ChangeFacts implements learning.FactStore.
-func (s *Store) ChangeFacts(ctx context.Context, decide func(tx learning.FactTx) error, after func()) (wait func() error) {
+// ChangeFacts implements fact.Store.
+func (s *Store) ChangeFacts(ctx context.Context, decide func(tx fact.Tx) error, after func()) (wait func() error) {
 	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&factTx{tx}) }, after)
 }
 
-// Fact implements learning.FactStore.
-func (s *Store) Fact(ctx context.Context, persona, key string) (learning.Fact, bool, error) {
+// Fact implements fact.Store.
+func (s *Store) Fact(ctx context.Context, persona, key string) (fact.Fact, bool, error) {
 	return oneFact(s.read.WithContext(ctx), persona, key)
 }
 
-func oneFact(db *gorm.DB, persona, key string) (learning.Fact, bool, error) {
+func oneFact(db *gorm.DB, persona, key string) (fact.Fact, bool, error) {
 	return first(list(db, factWithValue, "SELECT "+factColumns+", value FROM facts WHERE persona = ? AND key = ?", persona, key))
 }
 
-func factInto(f *learning.Fact) []any {
+func factInto(f *fact.Fact) []any {
 	return []any{
 		&f.Version, &f.Persona, &f.Key, &f.Category, &f.TTL, atOrNil(&f.ExpiresAt), &f.Probe, &f.Source, &f.Author, &f.Trust,
 		&f.AccessCount, atOrNil(&f.LastAccessed), at(&f.CachedAt), at(&f.CreatedAt), at(&f.UpdatedAt),
 	}
 }
 
-func factWithValue(f *learning.Fact) []any { return append(factInto(f), fromJSON(&f.Value)) }
+func factWithValue(f *fact.Fact) []any { return append(factInto(f), fromJSON(&f.Value)) }
 
-// FactsUnder implements learning.FactStore.
-func (s *Store) FactsUnder(ctx context.Context, persona string, keys []string) (facts []learning.Fact, all bool, err error) {
+// FactsUnder implements fact.Store.
+func (s *Store) FactsUnder(ctx context.Context, persona string, keys []string) (facts []fact.Fact, all bool, err error) {
 	args := []any{persona}
 	for _, key := range keys {
 		args = append(args, key)
@@ -54,7 +56,7 @@ func (s *Store) FactsUnder(ctx context.Context, persona string, keys []string) (
 	}
 	size := 0
 	for size <= learning.MaxAnswer && rows.Next() {
-		var fact learning.Fact
+		var fact fact.Fact
 		if err := rows.Scan(factWithValue(&fact)...); err != nil {
 			return nil, false, closing(rows, err)
 		}
@@ -64,8 +66,8 @@ func (s *Store) FactsUnder(ctx context.Context, persona string, keys []string) (
 	return facts, size <= learning.MaxAnswer, closing(rows, rows.Err())
 }
 
-// FactKeys implements learning.FactStore. It reads an index alone.
-func (s *Store) FactKeys(ctx context.Context, span learning.FactSpan, at time.Time, visit func(key string) bool) error {
+// FactKeys implements fact.Store. It reads an index alone.
+func (s *Store) FactKeys(ctx context.Context, span fact.Span, at time.Time, visit func(key string) bool) error {
 	where, args := "persona = ? AND key > ?", []any{span.Persona, span.After}
 	if span.Category != "" {
 		where += " AND category = ?"
@@ -92,23 +94,23 @@ func (s *Store) FactKeys(ctx context.Context, span learning.FactSpan, at time.Ti
 	return closing(rows, rows.Err())
 }
 
-// ScanFacts implements learning.FactStore.
-func (s *Store) ScanFacts(ctx context.Context, visit func(chunk []learning.Fact) error) error {
-	return eachChunk(s.read.WithContext(ctx).Raw("SELECT "+factColumns+", value FROM facts ORDER BY version"), func(rows *sql.Rows) (f learning.Fact, size int, err error) {
+// ScanFacts implements fact.Store.
+func (s *Store) ScanFacts(ctx context.Context, visit func(chunk []fact.Fact) error) error {
+	return eachChunk(s.read.WithContext(ctx).Raw("SELECT "+factColumns+", value FROM facts ORDER BY version"), func(rows *sql.Rows) (f fact.Fact, size int, err error) {
 		err = rows.Scan(factWithValue(&f)...)
 		return f, len(f.Value), err
 	}, visit)
 }
 
-// FactCategories implements learning.FactStore.
-func (s *Store) FactCategories(ctx context.Context, persona string, at time.Time) ([]learning.FactCategory, error) {
-	return list(s.read.WithContext(ctx), func(c *learning.FactCategory) []any { return []any{&c.Category, &c.Facts} }, `SELECT category, count(*) FROM facts
+// FactCategories implements fact.Store.
+func (s *Store) FactCategories(ctx context.Context, persona string, at time.Time) ([]fact.Category, error) {
+	return list(s.read.WithContext(ctx), func(c *fact.Category) []any { return []any{&c.Category, &c.Facts} }, `SELECT category, count(*) FROM facts
 		WHERE persona = ? AND (expires_at IS NULL OR expires_at > ?) GROUP BY category ORDER BY category`, persona, millis(at))
 }
 
-// CountFacts implements learning.FactStore.
-func (s *Store) CountFacts(ctx context.Context, at time.Time) ([]learning.PersonaFacts, error) {
-	found, err := list(s.read.WithContext(ctx), func(p *learning.PersonaFacts) []any { return []any{&p.Persona, &p.Facts, &p.Expired, &p.Bytes} },
+// CountFacts implements fact.Store.
+func (s *Store) CountFacts(ctx context.Context, at time.Time) ([]fact.PersonaFacts, error) {
+	found, err := list(s.read.WithContext(ctx), func(p *fact.PersonaFacts) []any { return []any{&p.Persona, &p.Facts, &p.Expired, &p.Bytes} },
 		`SELECT persona, count(*), ifnull(sum(expires_at <= ?), 0), sum(octet_length(value)) FROM facts GROUP BY persona ORDER BY persona`, millis(at))
 	for i := range found {
 		found[i].Facts -= found[i].Expired
@@ -116,21 +118,21 @@ func (s *Store) CountFacts(ctx context.Context, at time.Time) ([]learning.Person
 	return found, err
 }
 
-// FactsDue implements learning.FactStore.
+// FactsDue implements fact.Store.
 func (s *Store) FactsDue(ctx context.Context, expire, drop time.Time) (due bool, err error) {
 	err = s.read.WithContext(ctx).Raw(`SELECT EXISTS (SELECT 1 FROM facts WHERE expired = 0 AND expires_at <= ?)
 		OR EXISTS (SELECT 1 FROM facts WHERE expired = 1 AND expires_at <= ?)`, millis(expire), millis(drop)).Scan(&due).Error
 	return due, err
 }
 
-// LastFactVersion implements learning.FactStore.
+// LastFactVersion implements fact.Store.
 func (s *Store) LastFactVersion(ctx context.Context) (version int64, err error) {
 	err = s.read.WithContext(ctx).Raw("SELECT ifnull(max(version), 0) FROM facts").Scan(&version).Error
 	return version, err
 }
 
-// AddFactUse implements learning.FactStore.
-func (s *Store) AddFactUse(ctx context.Context, uses map[string]learning.Use, after func()) error {
+// AddFactUse implements fact.Store.
+func (s *Store) AddFactUse(ctx context.Context, uses map[string]shelf.Use, after func()) error {
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
 		update, err := tx.Statement.ConnPool.PrepareContext(ctx, `UPDATE facts SET access_count = access_count + ?,
 			last_accessed = max(ifnull(last_accessed, 0), ?) WHERE persona = ? AND key = ?`)
@@ -148,17 +150,17 @@ func (s *Store) AddFactUse(ctx context.Context, uses map[string]learning.Use, af
 	}, after)
 }
 
-// factTx is the learning.FactTx of one change.
+// factTx is the fact.Tx of one change.
 type factTx struct{ db *gorm.DB }
 
-// Fact implements learning.FactTx.
-func (tx *factTx) Fact(persona, key string) (learning.Fact, bool, error) {
+// Fact implements fact.Tx.
+func (tx *factTx) Fact(persona, key string) (fact.Fact, bool, error) {
 	return oneFact(tx.db, persona, key)
 }
 
-// PutFact implements learning.FactTx. A new row takes the old one's place, so
+// PutFact implements fact.Tx. A new row takes the old one's place, so
 // that its number, which is the version, is one that no fact has had.
-func (tx *factTx) PutFact(f *learning.Fact) (err error) {
+func (tx *factTx) PutFact(f *fact.Fact) (err error) {
 	f.Version, err = insertOne(tx.db, `INSERT OR REPLACE INTO facts (persona, key, category, value, ttl, expires_at, probe, source, agent_id, trust,
 		access_count, last_accessed, cached_at, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		f.Persona, f.Key, f.Category, string(f.Value), f.TTL, millisPtr(f.ExpiresAt), f.Probe, f.Source, f.Author, string(f.Trust),
@@ -166,14 +168,14 @@ func (tx *factTx) PutFact(f *learning.Fact) (err error) {
 	return err
 }
 
-// DeleteFact implements learning.FactTx.
+// DeleteFact implements fact.Tx.
 func (tx *factTx) DeleteFact(persona, key string) error {
 	_, err := exec(tx.db, "DELETE FROM facts WHERE persona = ? AND key = ?", persona, key)
 	return err
 }
 
-// ExpireFacts implements learning.FactTx.
-func (tx *factTx) ExpireFacts(by time.Time, limit int) ([]learning.Fact, error) {
+// ExpireFacts implements fact.Tx.
+func (tx *factTx) ExpireFacts(by time.Time, limit int) ([]fact.Fact, error) {
 	facts, err := tx.due("expired = 0 AND expires_at <= ?", by, limit)
 	if err != nil {
 		return nil, err
@@ -181,8 +183,8 @@ func (tx *factTx) ExpireFacts(by time.Time, limit int) ([]learning.Fact, error) 
 	return facts, tx.each("UPDATE facts SET expired = 1 WHERE version = ?", facts)
 }
 
-// DropFacts implements learning.FactTx.
-func (tx *factTx) DropFacts(by time.Time, limit int) ([]learning.Fact, error) {
+// DropFacts implements fact.Tx.
+func (tx *factTx) DropFacts(by time.Time, limit int) ([]fact.Fact, error) {
 	facts, err := tx.due("expired = 1 AND expires_at <= ?", by, limit)
 	if err != nil {
 		return nil, err
@@ -190,9 +192,9 @@ func (tx *factTx) DropFacts(by time.Time, limit int) ([]learning.Fact, error) {
 	return facts, tx.each("DELETE FROM facts WHERE version = ?", facts)
 }
 
-// ClearFacts implements learning.FactTx. It goes along the index of the persona's
+// ClearFacts implements fact.Tx. It goes along the index of the persona's
 // facts, in no order of their versions: a sort would read all of them for each step.
-func (tx *factTx) ClearFacts(clearing learning.FactClearing, limit int) ([]learning.Fact, error) {
+func (tx *factTx) ClearFacts(clearing fact.Clearing, limit int) ([]fact.Fact, error) {
 	where, args := "persona = ? AND +version <= ?", []any{clearing.Persona, clearing.UpTo}
 	if clearing.Category != "" {
 		where += " AND category = ?"
@@ -206,17 +208,17 @@ func (tx *factTx) ClearFacts(clearing learning.FactClearing, limit int) ([]learn
 }
 
 // due returns facts without their values, the earliest to expire first.
-func (tx *factTx) due(where string, by time.Time, limit int) ([]learning.Fact, error) {
+func (tx *factTx) due(where string, by time.Time, limit int) ([]fact.Fact, error) {
 	return tx.plain("WHERE "+where+" ORDER BY expires_at LIMIT ?", millis(by), limit)
 }
 
 // plain returns facts without their values.
-func (tx *factTx) plain(where string, args ...any) ([]learning.Fact, error) {
+func (tx *factTx) plain(where string, args ...any) ([]fact.Fact, error) {
 	return list(tx.db, factInto, "SELECT "+factColumns+" FROM facts "+where, args...)
 }
 
 // each runs a statement on each fact's version.
-func (tx *factTx) each(statement string, facts []learning.Fact) error {
+func (tx *factTx) each(statement string, facts []fact.Fact) error {
 	if len(facts) == 0 {
 		return nil
 	}
@@ -234,5 +236,5 @@ func (tx *factTx) each(statement string, facts []learning.Fact) error {
 	return nil
 }
 
-// AddEvents implements learning.FactTx.
+// AddEvents implements fact.Tx.
 func (tx *factTx) AddEvents(events ...skillrouter.Event) error { return appendEvents(tx.db, events) }

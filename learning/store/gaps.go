@@ -8,15 +8,15 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/learning"
+	"skillrouter/learning/feedback"
 )
 
-var _ learning.GapStore = (*Store)(nil)
+var _ feedback.GapStore = (*Store)(nil)
 
 const gapColumns = `id, question, project, asked_in, agents, count, first_asked, last_asked, status, answered_by, settled_by, reason, settled_at`
 
-func gaps(db *gorm.DB, where string, args ...any) ([]learning.Gap, error) {
-	return list(db, func(g *learning.Gap) []any {
+func gaps(db *gorm.DB, where string, args ...any) ([]feedback.Gap, error) {
+	return list(db, func(g *feedback.Gap) []any {
 		return []any{
 			&g.ID, &g.Question, &g.Project, fromJSON(&g.AskedIn), fromJSON(&g.Agents), &g.Count, at(&g.FirstAsked), at(&g.LastAsked), &g.Status,
 			&g.AnsweredBy, &g.SettledBy, &g.Reason, atOrNil(&g.SettledAt),
@@ -24,17 +24,17 @@ func gaps(db *gorm.DB, where string, args ...any) ([]learning.Gap, error) {
 	}, "SELECT "+gapColumns+" FROM gaps "+where, args...)
 }
 
-// Gap implements learning.GapStore.
-func (s *Store) Gap(ctx context.Context, id string) (learning.Gap, bool, error) {
+// Gap implements feedback.GapStore.
+func (s *Store) Gap(ctx context.Context, id string) (feedback.Gap, bool, error) {
 	return oneGap(s.read.WithContext(ctx), id)
 }
 
-func oneGap(db *gorm.DB, id string) (learning.Gap, bool, error) {
+func oneGap(db *gorm.DB, id string) (feedback.Gap, bool, error) {
 	return first(gaps(db, "WHERE id = ?", id))
 }
 
 // putGap writes a gap over what is there.
-func putGap(tx *gorm.DB, g *learning.Gap, checked time.Time) error {
+func putGap(tx *gorm.DB, g *feedback.Gap, checked time.Time) error {
 	places, err := json.Marshal(g.AskedIn)
 	if err != nil {
 		return err
@@ -52,8 +52,8 @@ func putGap(tx *gorm.DB, g *learning.Gap, checked time.Time) error {
 	return err
 }
 
-// AddMisses implements learning.GapStore.
-func (s *Store) AddMisses(ctx context.Context, misses []learning.GapMisses, most int) error {
+// AddMisses implements feedback.GapStore.
+func (s *Store) AddMisses(ctx context.Context, misses []feedback.GapMisses, most int) error {
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
 		for i := range misses {
 			gap, there, err := oneGap(tx, misses[i].ID)
@@ -61,7 +61,7 @@ func (s *Store) AddMisses(ctx context.Context, misses []learning.GapMisses, most
 				return err
 			}
 			if !there {
-				gap = learning.Gap{ID: misses[i].ID, Project: misses[i].Project, FirstAsked: misses[i].First, LastAsked: misses[i].Last, Status: learning.GapOpen}
+				gap = feedback.Gap{ID: misses[i].ID, Project: misses[i].Project, FirstAsked: misses[i].First, LastAsked: misses[i].Last, Status: feedback.GapOpen}
 			}
 			gap.Add(misses[i])
 			if err := putGap(tx, &gap, gap.LastAsked); err != nil {
@@ -73,8 +73,8 @@ func (s *Store) AddMisses(ctx context.Context, misses []learning.GapMisses, most
 	}, nil)
 }
 
-// ListGaps implements learning.GapStore.
-func (s *Store) ListGaps(ctx context.Context, q learning.GapQuery, after *learning.GapMark) ([]learning.Gap, int64, error) {
+// ListGaps implements feedback.GapStore.
+func (s *Store) ListGaps(ctx context.Context, q feedback.GapQuery, after *feedback.GapMark) ([]feedback.Gap, int64, error) {
 	where, args := "WHERE status = ?", []any{string(q.Status)}
 	if q.Project != "" {
 		where, args = where+" AND project = ?", append(args, q.Project)
@@ -87,7 +87,7 @@ func (s *Store) ListGaps(ctx context.Context, q learning.GapQuery, after *learni
 		return nil, 0, err
 	}
 	column := "last_asked"
-	if q.Order == learning.GapsOften {
+	if q.Order == feedback.GapsOften {
 		column = "count"
 	}
 	if after != nil {
@@ -97,20 +97,20 @@ func (s *Store) ListGaps(ctx context.Context, q learning.GapQuery, after *learni
 	return list, total, err
 }
 
-// OpenGaps implements learning.GapStore.
-func (s *Store) OpenGaps(ctx context.Context, since time.Time, limit int) ([]learning.Gap, error) {
+// OpenGaps implements feedback.GapStore.
+func (s *Store) OpenGaps(ctx context.Context, since time.Time, limit int) ([]feedback.Gap, error) {
 	return gaps(s.read.WithContext(ctx), "WHERE status = 'open' AND checked_at <= ? ORDER BY checked_at LIMIT ?", millis(since), limit)
 }
 
-// ChangeGap implements learning.GapStore.
-func (s *Store) ChangeGap(ctx context.Context, id string, decide func(gap *learning.Gap) error) (changed learning.Gap, err error) {
+// ChangeGap implements feedback.GapStore.
+func (s *Store) ChangeGap(ctx context.Context, id string, decide func(gap *feedback.Gap) error) (changed feedback.Gap, err error) {
 	err = s.commit.Write(ctx, func(tx *gorm.DB) error {
 		gap, there, err := oneGap(tx, id)
 		if err != nil {
 			return err
 		}
 		if !there {
-			return learning.NoGap()
+			return feedback.NoGap()
 		}
 		if err := decide(&gap); err != nil {
 			return err
@@ -121,7 +121,7 @@ func (s *Store) ChangeGap(ctx context.Context, id string, decide func(gap *learn
 	return changed, err
 }
 
-// MarkChecked implements learning.GapStore.
+// MarkChecked implements feedback.GapStore.
 func (s *Store) MarkChecked(ctx context.Context, ids []string, at time.Time) error {
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
 		for _, id := range ids {
@@ -133,7 +133,7 @@ func (s *Store) MarkChecked(ctx context.Context, ids []string, at time.Time) err
 	}, nil)
 }
 
-// CountGaps implements learning.GapStore.
-func (s *Store) CountGaps(ctx context.Context) (map[learning.GapStatus]int64, error) {
-	return tally[learning.GapStatus](s.read.WithContext(ctx), "SELECT status, count(*) FROM gaps GROUP BY status")
+// CountGaps implements feedback.GapStore.
+func (s *Store) CountGaps(ctx context.Context) (map[feedback.GapStatus]int64, error) {
+	return tally[feedback.GapStatus](s.read.WithContext(ctx), "SELECT status, count(*) FROM gaps GROUP BY status")
 }

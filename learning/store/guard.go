@@ -7,7 +7,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/learning"
+	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/lesson"
 )
 
 var checkColumns = []string{"id", "agent_id", "project", "domain", "tool", "action", "context", "decision", "notes", "took_us", "at"}
@@ -19,8 +20,8 @@ var insertCheck = "INSERT INTO checks (" + strings.Join(checkColumns, ", ") + ")
 const selectCheck = `SELECT num, id, agent_id, project, domain, tool, action, context, decision, notes, took_us, at,
 	outcome, result, outcome_by, outcome_notes, outcome_at FROM checks `
 
-// AddChecks implements learning.GuardTx.
-func (tx *pipelineTx) AddChecks(checks ...learning.CheckRecord) error {
+// AddChecks implements lesson.GuardTx.
+func (tx *pipelineTx) AddChecks(checks ...lesson.CheckRecord) error {
 	for _, c := range checks {
 		num, err := insertOne(tx.db, insertCheck, c.ID, c.Agent, c.Project, c.Domain, c.Tool, c.Action, c.Context,
 			string(c.Decision), listText(c.Notes), c.TookUS, millis(c.At))
@@ -46,19 +47,19 @@ func (tx *pipelineTx) AddChecks(checks ...learning.CheckRecord) error {
 	return nil
 }
 
-// CheckOf implements learning.GuardTx.
-func (tx *pipelineTx) CheckOf(id string) (learning.CheckRecord, bool, error) {
+// CheckOf implements lesson.GuardTx.
+func (tx *pipelineTx) CheckOf(id string) (lesson.CheckRecord, bool, error) {
 	return first(selectChecks(tx.db, "WHERE id = ?", id))
 }
 
-// SettleCheck implements learning.GuardTx.
-func (tx *pipelineTx) SettleCheck(c learning.CheckRecord) error {
+// SettleCheck implements lesson.GuardTx.
+func (tx *pipelineTx) SettleCheck(c lesson.CheckRecord) error {
 	_, err := exec(tx.db, "UPDATE checks SET outcome = ?, result = ?, outcome_by = ?, outcome_notes = ?, outcome_at = ? WHERE num = ?",
 		string(c.Outcome), string(c.Result), c.OutcomeBy, c.Remark, millisPtr(c.OutcomeAt), c.Number)
 	return err
 }
 
-// RemoveChecks implements learning.GuardTx.
+// RemoveChecks implements lesson.GuardTx.
 func (tx *pipelineTx) RemoveChecks(before time.Time, limit int) (int, error) {
 	const old = "SELECT num FROM checks WHERE at < ? ORDER BY at LIMIT ?"
 	if _, err := exec(tx.db, "DELETE FROM check_matches WHERE check_num IN ("+old+")", millis(before), limit); err != nil {
@@ -72,8 +73,8 @@ func (tx *pipelineTx) RemoveChecks(before time.Time, limit int) (int, error) {
 	return int(n), err
 }
 
-// ListChecks implements learning.GuardStore.
-func (s *Store) ListChecks(ctx context.Context, filter learning.LedgerFilter, before int64) ([]learning.CheckRecord, error) {
+// ListChecks implements lesson.GuardStore.
+func (s *Store) ListChecks(ctx context.Context, filter lesson.LedgerFilter, before int64) ([]lesson.CheckRecord, error) {
 	var c conditions
 	c.equal("agent_id", filter.Agent)
 	c.equal("project", filter.Project)
@@ -95,9 +96,9 @@ func (s *Store) ListChecks(ctx context.Context, filter learning.LedgerFilter, be
 }
 
 // selectChecks reads checks with what they showed.
-func selectChecks(db *gorm.DB, where string, args ...any) ([]learning.CheckRecord, error) {
-	checks, err := list(db, func(c *learning.CheckRecord) []any {
-		c.Matches = []learning.Match{}
+func selectChecks(db *gorm.DB, where string, args ...any) ([]lesson.CheckRecord, error) {
+	checks, err := list(db, func(c *lesson.CheckRecord) []any {
+		c.Matches = []rule.Match{}
 		return []any{
 			&c.Number, &c.ID, &c.Agent, &c.Project, &c.Domain, &c.Tool, &c.Action, &c.Context, &c.Decision, fromJSON(&c.Notes), &c.TookUS, at(&c.At),
 			&c.Outcome, &c.Result, &c.OutcomeBy, &c.Remark, atOrNil(&c.OutcomeAt),
@@ -112,7 +113,7 @@ func selectChecks(db *gorm.DB, where string, args ...any) ([]learning.CheckRecor
 	}
 	type shown struct {
 		check int64
-		learning.Match
+		rule.Match
 	}
 	matches, err := list(db, func(m *shown) []any {
 		m.Alternatives = []string{}
@@ -129,8 +130,8 @@ func selectChecks(db *gorm.DB, where string, args ...any) ([]learning.CheckRecor
 const selectStanding = `SELECT id, forced, times_triggered, last_triggered, heeded, overridden, overridden_success, overridden_failure,
 	overridden_partial, recent_success, overriders, initial_confidence, decay_constant, confidence_at, demoted_at, demoted_reason FROM guard_rules `
 
-// GuardStandings implements learning.GuardStore.
-func (s *Store) GuardStandings(ctx context.Context, ids []string) ([]learning.GuardStanding, error) {
+// GuardStandings implements lesson.GuardStore.
+func (s *Store) GuardStandings(ctx context.Context, ids []string) ([]lesson.GuardStanding, error) {
 	if ids == nil {
 		return selectStandings(s.read.WithContext(ctx), "")
 	}
@@ -142,18 +143,18 @@ func (s *Store) GuardStandings(ctx context.Context, ids []string) ([]learning.Gu
 	return selectStandings(s.read.WithContext(ctx), c.text, c.args...)
 }
 
-// GuardStanding implements learning.GuardTx.
-func (tx *pipelineTx) GuardStanding(ruleID string) (learning.GuardStanding, error) {
+// GuardStanding implements lesson.GuardTx.
+func (tx *pipelineTx) GuardStanding(ruleID string) (lesson.GuardStanding, error) {
 	found, err := selectStandings(tx.db, "WHERE id = ?", ruleID)
 	if err != nil || len(found) == 0 {
-		return learning.GuardStanding{RuleID: ruleID, Overriders: []string{}}, err
+		return lesson.GuardStanding{RuleID: ruleID, Overriders: []string{}}, err
 	}
 	return found[0], nil
 }
 
-func selectStandings(db *gorm.DB, where string, args ...any) ([]learning.GuardStanding, error) {
+func selectStandings(db *gorm.DB, where string, args ...any) ([]lesson.GuardStanding, error) {
 	type standing struct {
-		learning.GuardStanding
+		lesson.GuardStanding
 		confidence, decay *float64
 		believed          *time.Time
 	}
@@ -163,17 +164,17 @@ func selectStandings(db *gorm.DB, where string, args ...any) ([]learning.GuardSt
 			&g.OverriddenPartial, &g.RecentSuccess, fromJSON(&g.Overriders), &g.confidence, &g.decay, atOrNil(&g.believed), atOrNil(&g.DemotedAt), &g.DemotedReason,
 		}
 	}, selectStanding+where, args...)
-	standings := make([]learning.GuardStanding, len(rows))
+	standings := make([]lesson.GuardStanding, len(rows))
 	for i, g := range rows {
 		if standings[i] = g.GuardStanding; g.confidence != nil && g.decay != nil && g.believed != nil {
-			standings[i].Belief = &learning.Belief{InitialConfidence: *g.confidence, DecayConstant: *g.decay, ConfidenceAt: *g.believed}
+			standings[i].Belief = &lesson.Belief{InitialConfidence: *g.confidence, DecayConstant: *g.decay, ConfidenceAt: *g.believed}
 		}
 	}
 	return standings, err
 }
 
-// PutGuardStanding implements learning.GuardTx.
-func (tx *pipelineTx) PutGuardStanding(g learning.GuardStanding) error {
+// PutGuardStanding implements lesson.GuardTx.
+func (tx *pipelineTx) PutGuardStanding(g lesson.GuardStanding) error {
 	var confidence, decay, believed any
 	if g.Belief != nil {
 		confidence, decay, believed = g.Belief.InitialConfidence, g.Belief.DecayConstant, millis(g.Belief.ConfidenceAt)
@@ -191,8 +192,8 @@ func (tx *pipelineTx) PutGuardStanding(g learning.GuardStanding) error {
 	return err
 }
 
-// MoveLesson implements learning.GuardTx.
-func (tx *pipelineTx) MoveLesson(lessonID string, b learning.Belief, at time.Time) error {
+// MoveLesson implements lesson.GuardTx.
+func (tx *pipelineTx) MoveLesson(lessonID string, b lesson.Belief, at time.Time) error {
 	_, err := exec(tx.db, "UPDATE lessons SET initial_confidence = ?, decay_constant = ?, confidence_at = ?, updated_at = max(updated_at + 1, ?) WHERE id = ?",
 		b.InitialConfidence, b.DecayConstant, millis(b.ConfidenceAt), millis(at), lessonID)
 	return err

@@ -8,14 +8,14 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/feedback"
 )
 
-var _ learning.JudgementStore = (*Store)(nil)
+var _ feedback.JudgementStore = (*Store)(nil)
 
-func judgements(db *gorm.DB, where string, args ...any) ([]learning.Judgement, error) {
+func judgements(db *gorm.DB, where string, args ...any) ([]feedback.Judgement, error) {
 	type judgement struct {
-		learning.Judgement
+		feedback.Judgement
 		ran   *time.Time
 		ranks map[string]int
 	}
@@ -25,35 +25,35 @@ func judgements(db *gorm.DB, where string, args ...any) ([]learning.Judgement, e
 			atOrNil(&j.ran), fromJSON(&j.ranks),
 		}
 	}, "SELECT number, id, question, project, good, bad, author, created_at, updated_at, ran_at, ranks FROM judgements "+where, args...)
-	found := make([]learning.Judgement, len(rows))
+	found := make([]feedback.Judgement, len(rows))
 	for i, j := range rows {
 		if found[i] = j.Judgement; j.ran != nil && j.ranks != nil {
-			found[i].Last = &learning.JudgementRun{At: *j.ran, Ranks: j.ranks}
+			found[i].Last = &feedback.JudgementRun{At: *j.ran, Ranks: j.ranks}
 		}
 	}
 	return found, err
 }
 
-// Judgement implements learning.JudgementStore.
-func (s *Store) Judgement(ctx context.Context, id string) (learning.Judgement, bool, error) {
+// Judgement implements feedback.JudgementStore.
+func (s *Store) Judgement(ctx context.Context, id string) (feedback.Judgement, bool, error) {
 	return oneJudgement(s.read.WithContext(ctx), id)
 }
 
-func oneJudgement(db *gorm.DB, id string) (learning.Judgement, bool, error) {
+func oneJudgement(db *gorm.DB, id string) (feedback.Judgement, bool, error) {
 	return first(judgements(db, "WHERE id = ?", id))
 }
 
-// ChangeJudgement implements learning.JudgementStore.
+// ChangeJudgement implements feedback.JudgementStore.
 func (s *Store) ChangeJudgement(
-	ctx context.Context, id string, most int, decide func(j *learning.Judgement, there bool) error,
-) (changed learning.Judgement, err error) {
+	ctx context.Context, id string, most int, decide func(j *feedback.Judgement, there bool) error,
+) (changed feedback.Judgement, err error) {
 	err = s.commit.Write(ctx, func(tx *gorm.DB) error {
 		j, there, err := oneJudgement(tx, id)
 		if err != nil {
 			return err
 		}
 		if !there {
-			j = learning.Judgement{ID: id}
+			j = feedback.Judgement{ID: id}
 			var n int
 			if err := tx.Raw("SELECT count(*) FROM judgements").Scan(&n).Error; err != nil {
 				return err
@@ -91,8 +91,8 @@ func emptied(list []string) []string {
 	return list
 }
 
-// ListJudgements implements learning.JudgementStore.
-func (s *Store) ListJudgements(ctx context.Context, project string, before int64, limit int) ([]learning.Judgement, int64, error) {
+// ListJudgements implements feedback.JudgementStore.
+func (s *Store) ListJudgements(ctx context.Context, project string, before int64, limit int) ([]feedback.Judgement, int64, error) {
 	where, args := "WHERE (? = '' OR project = ?)", []any{project, project}
 	var total int64
 	if err := s.read.WithContext(ctx).Raw("SELECT count(*) FROM judgements "+where, args...).Scan(&total).Error; err != nil {
@@ -105,15 +105,15 @@ func (s *Store) ListJudgements(ctx context.Context, project string, before int64
 	return list, total, err
 }
 
-// DeleteJudgement implements learning.JudgementStore.
-func (s *Store) DeleteJudgement(ctx context.Context, id string, decide func(j *learning.Judgement) error) error {
+// DeleteJudgement implements feedback.JudgementStore.
+func (s *Store) DeleteJudgement(ctx context.Context, id string, decide func(j *feedback.Judgement) error) error {
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
 		j, there, err := oneJudgement(tx, id)
 		if err != nil {
 			return err
 		}
 		if !there {
-			return learning.NoJudgement()
+			return feedback.NoJudgement()
 		}
 		if err := decide(&j); err != nil {
 			return err
@@ -123,7 +123,7 @@ func (s *Store) DeleteJudgement(ctx context.Context, id string, decide func(j *l
 	}, nil)
 }
 
-// SaveJudgementRuns implements learning.JudgementStore.
+// SaveJudgementRuns implements feedback.JudgementStore.
 func (s *Store) SaveJudgementRuns(ctx context.Context, at time.Time, ranks map[string]map[string]int) error {
 	if len(ranks) == 0 {
 		return nil

@@ -10,42 +10,47 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/procedure"
+	"skillrouter/learning/shelf"
 )
 
-var _ learning.KeptStore = (*Store)(nil)
+var _ shelf.KeptStore = (*Store)(nil)
 
-// LogPosition implements learning.KeptStore.
-func (s *Store) LogPosition(ctx context.Context) (learning.LogPosition, error) {
+// LogPosition implements shelf.KeptStore.
+func (s *Store) LogPosition(ctx context.Context) (shelf.LogPosition, error) {
 	return position(s.read.WithContext(ctx))
 }
 
-func position(db *gorm.DB) (learning.LogPosition, error) {
+func position(db *gorm.DB) (shelf.LogPosition, error) {
 	return positionOf(db, "ORDER BY seq DESC LIMIT 1")
 }
 
 // positionOf reads an event and makes the print that tells it from others:
 // of all that it says, its time and the random id in it.
-func positionOf(db *gorm.DB, rest string, args ...any) (at learning.LogPosition, err error) {
+func positionOf(db *gorm.DB, rest string, args ...any) (at shelf.LogPosition, err error) {
 	var kind, subject, agent, project string
 	var millis int64
 	var data sql.NullString
 	found, err := one(db, []any{&at.Seq, &kind, &subject, &agent, &project, &millis, &data}, "SELECT seq, type, subject, agent_id, project, at, data FROM events "+rest, args...)
 	if err != nil || !found {
-		return learning.LogPosition{}, err
+		return shelf.LogPosition{}, err
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %q %q %q %q %d %q", at.Seq, kind, subject, agent, project, millis, data.String))
 	at.Print = hex.EncodeToString(sum[:8])
 	return at, nil
 }
 
-// HoldsPosition implements learning.KeptStore.
-func (s *Store) HoldsPosition(ctx context.Context, at learning.LogPosition) (bool, error) {
+// HoldsPosition implements shelf.KeptStore.
+func (s *Store) HoldsPosition(ctx context.Context, at shelf.LogPosition) (bool, error) {
 	found, err := positionOf(s.read.WithContext(ctx), "WHERE seq = ?", at.Seq)
 	return found == at && at.Seq > 0, err
 }
 
-// EventsOf implements learning.KeptStore.
+// EventsOf implements shelf.KeptStore.
 func (s *Store) EventsOf(ctx context.Context, after int64, prefixes []string, visit func(kind, subject string, data []byte) error) error {
 	where, args := "", []any{after}
 	for _, prefix := range prefixes {
@@ -69,11 +74,11 @@ func (s *Store) EventsOf(ctx context.Context, after int64, prefixes []string, vi
 	return closing(rows, rows.Err())
 }
 
-// Settled implements learning.KeptStore. It stands in the line of the writes as
+// Settled implements shelf.KeptStore. It stands in the line of the writes as
 // one that writes nothing: what was committed before it has been announced when
 // its turn to announce comes, and what it reads is what they have written.
-func (s *Store) Settled(ctx context.Context, then func(at learning.LogPosition)) error {
-	var at learning.LogPosition
+func (s *Store) Settled(ctx context.Context, then func(at shelf.LogPosition)) error {
+	var at shelf.LogPosition
 	return s.commit.Write(ctx, func(tx *gorm.DB) (err error) {
 		at, err = position(tx)
 		return err
@@ -81,16 +86,16 @@ func (s *Store) Settled(ctx context.Context, then func(at learning.LogPosition))
 }
 
 // keptTables says where the rows of each kind lie, how they are numbered and named, and which can be found.
-var keptTables = map[learning.KeptKind]struct{ table, number, id, where string }{
-	learning.KeptKnowledge:  {"knowledge", "num", "id", ""},
-	learning.KeptEpisodes:   {"episodes", "num", "id", ""},
-	learning.KeptLessons:    {"lessons", "num", "id", " WHERE status <> 'retired'"},
-	learning.KeptProcedures: {"procedures", "num", "persona || '/' || name", " WHERE deleted_at IS NULL"},
-	learning.KeptFacts:      {"facts", "version", "persona || '/' || key", ""},
+var keptTables = map[shelf.KeptKind]struct{ table, number, id, where string }{
+	knowledge.Kept:           {"knowledge", "num", "id", ""},
+	episode.KeptEpisodes:     {"episodes", "num", "id", ""},
+	lesson.KeptLessons:       {"lessons", "num", "id", " WHERE status <> 'retired'"},
+	procedure.KeptProcedures: {"procedures", "num", "persona || '/' || name", " WHERE deleted_at IS NULL"},
+	fact.KeptFacts:           {"facts", "version", "persona || '/' || key", ""},
 }
 
-// Span implements learning.KeptStore. It reads two ends of an index, however many rows there are.
-func (s *Store) Span(ctx context.Context, kind learning.KeptKind) (int, error) {
+// Span implements shelf.KeptStore. It reads two ends of an index, however many rows there are.
+func (s *Store) Span(ctx context.Context, kind shelf.KeptKind) (int, error) {
 	of := keptTables[kind]
 	db := s.read.WithContext(ctx)
 	var first, last int64
@@ -101,8 +106,8 @@ func (s *Store) Span(ctx context.Context, kind learning.KeptKind) (int, error) {
 	return int(last - first + 1), err
 }
 
-// IDs implements learning.KeptStore.
-func (s *Store) IDs(ctx context.Context, kind learning.KeptKind, visit func(id string)) error {
+// IDs implements shelf.KeptStore.
+func (s *Store) IDs(ctx context.Context, kind shelf.KeptKind, visit func(id string)) error {
 	of := keptTables[kind]
 	return eachID(s.read.WithContext(ctx), "SELECT "+of.id+" FROM "+of.table+of.where, visit)
 }
@@ -124,7 +129,7 @@ type contained[Row any] struct {
 
 // containing visits rows that hold one of the words, newest first, until visit
 // has enough or ctx ends, which is no error.
-func containing[Row any](ctx context.Context, db *gorm.DB, of contained[Row], search learning.KeptSearch, visit func(rows []Row) (more bool)) error {
+func containing[Row any](ctx context.Context, db *gorm.DB, of contained[Row], search shelf.KeptSearch, visit func(rows []Row) (more bool)) error {
 	var last int64
 	if found, err := one(db, []any{&last}, "SELECT num FROM "+of.table+" ORDER BY num DESC LIMIT 1"); err != nil || !found {
 		return err

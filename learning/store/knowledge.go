@@ -10,9 +10,11 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/shelf"
 )
 
-var _ learning.KnowledgeStore = (*Store)(nil)
+var _ knowledge.Store = (*Store)(nil)
 
 var knowledgeColumns = []string{
 	"id", "category", "title", "content", "tags", "source", "agent_id", "project", "trust",
@@ -22,10 +24,10 @@ var knowledgeColumns = []string{
 // lookups is how many ids or hashes one query asks for.
 const lookups = 256
 
-// ChangeKnowledge implements learning.KnowledgeStore.
+// ChangeKnowledge implements knowledge.Store.
 func (s *Store) ChangeKnowledge(
-	ctx context.Context, keys learning.KnowledgeKeys,
-	decide func(found learning.FoundKnowledge) (learning.KnowledgeChange, error), after func(),
+	ctx context.Context, keys knowledge.Keys,
+	decide func(found knowledge.Found) (knowledge.Change, error), after func(),
 ) func() error {
 	return s.queue(ctx, func(tx *gorm.DB) error {
 		found, err := findKnowledge(tx, keys)
@@ -40,8 +42,8 @@ func (s *Store) ChangeKnowledge(
 	}, after)
 }
 
-func findKnowledge(tx *gorm.DB, keys learning.KnowledgeKeys) (learning.FoundKnowledge, error) {
-	found := learning.FoundKnowledge{Entries: map[string]learning.Knowledge{}, Same: map[learning.Fingerprint]string{}}
+func findKnowledge(tx *gorm.DB, keys knowledge.Keys) (knowledge.Found, error) {
+	found := knowledge.Found{Entries: map[string]knowledge.Knowledge{}, Same: map[learning.Fingerprint]string{}}
 	entries, err := knowledgeByID(tx, keys.IDs)
 	if err != nil {
 		return found, err
@@ -73,7 +75,7 @@ func findKnowledge(tx *gorm.DB, keys learning.KnowledgeKeys) (learning.FoundKnow
 	return found, nil
 }
 
-func writeKnowledge(tx *gorm.DB, change learning.KnowledgeChange) error {
+func writeKnowledge(tx *gorm.DB, change knowledge.Change) error {
 	err := insert(tx, "knowledge", knowledgeColumns, len(change.Insert), func(i int, row []any) []any {
 		e := &change.Insert[i]
 		return append(row, e.ID, e.Category, e.Title, e.Content, tagsText(e.Tags), e.Source, e.Author, e.Project, string(e.Trust),
@@ -106,26 +108,26 @@ func writeKnowledge(tx *gorm.DB, change learning.KnowledgeChange) error {
 		if err := tx.Exec("DELETE FROM knowledge WHERE id IN ?", part).Error; err != nil {
 			return err
 		}
-		if err := tx.Exec("DELETE FROM embeddings WHERE kind = ? AND id IN ?", string(learning.EmbeddedKnowledge), part).Error; err != nil {
+		if err := tx.Exec("DELETE FROM embeddings WHERE kind = ? AND id IN ?", string(shelf.EmbeddedKnowledge), part).Error; err != nil {
 			return err
 		}
 	}
 	return appendEvents(tx, change.Events)
 }
 
-// Knowledge implements learning.KnowledgeStore.
-func (s *Store) Knowledge(ctx context.Context, ids []string) ([]learning.Knowledge, error) {
+// Knowledge implements knowledge.Store.
+func (s *Store) Knowledge(ctx context.Context, ids []string) ([]knowledge.Knowledge, error) {
 	return knowledgeByID(s.read.WithContext(ctx), ids)
 }
 
-func knowledgeByID(db *gorm.DB, ids []string) ([]learning.Knowledge, error) {
-	return inParts(ids, func(part []string) ([]learning.Knowledge, error) {
+func knowledgeByID(db *gorm.DB, ids []string) ([]knowledge.Knowledge, error) {
+	return inParts(ids, func(part []string) ([]knowledge.Knowledge, error) {
 		return selectKnowledge(db, math.MaxInt, "WHERE id IN ?", part)
 	})
 }
 
-// ListKnowledge implements learning.KnowledgeStore.
-func (s *Store) ListKnowledge(ctx context.Context, filter learning.KnowledgeFilter, before int64) ([]learning.Knowledge, error) {
+// ListKnowledge implements knowledge.Store.
+func (s *Store) ListKnowledge(ctx context.Context, filter knowledge.Filter, before int64) ([]knowledge.Knowledge, error) {
 	where, args := "WHERE true", []any{}
 	for _, f := range []struct{ column, value string }{
 		{"category", filter.Category}, {"project", filter.Project}, {"agent_id", filter.AgentID},
@@ -144,16 +146,16 @@ func (s *Store) ListKnowledge(ctx context.Context, filter learning.KnowledgeFilt
 
 // selectKnowledge reads entries until they hold most bytes, and one more, so
 // that the domain sees whether there are more.
-func selectKnowledge(db *gorm.DB, most int, where string, args ...any) ([]learning.Knowledge, error) {
+func selectKnowledge(db *gorm.DB, most int, where string, args ...any) ([]knowledge.Knowledge, error) {
 	rows, err := db.Raw(`SELECT num, id, category, title, content, tags, source, agent_id, project, trust,
 		use_count, last_used, created_at, updated_at FROM knowledge `+where, args...).Rows()
 	if err != nil {
 		return nil, err
 	}
-	entries := []learning.Knowledge{}
+	entries := []knowledge.Knowledge{}
 	size, last := 0, 0
 	for size-last < most && rows.Next() {
-		var e learning.Knowledge
+		var e knowledge.Knowledge
 		if err := rows.Scan(&e.Number, &e.ID, &e.Category, &e.Title, &e.Content, fromJSON(&e.Tags), &e.Source, &e.Author, &e.Project, &e.Trust,
 			&e.UseCount, atOrNil(&e.LastUsed), at(&e.CreatedAt), at(&e.UpdatedAt)); err != nil {
 			return nil, closing(rows, err)
@@ -165,29 +167,29 @@ func selectKnowledge(db *gorm.DB, most int, where string, args ...any) ([]learni
 	return entries, closing(rows, rows.Err())
 }
 
-// ScanKnowledge implements learning.KnowledgeStore. It reads one state of the
+// ScanKnowledge implements knowledge.Store. It reads one state of the
 // database from end to end.
-func (s *Store) ScanKnowledge(ctx context.Context, visit func(chunk []learning.Knowledge) error) error {
+func (s *Store) ScanKnowledge(ctx context.Context, visit func(chunk []knowledge.Knowledge) error) error {
 	return eachChunk(s.read.WithContext(ctx).Raw(selectSearched+" ORDER BY num"), scanSearched, visit)
 }
 
 // selectSearched and scanSearched read what is searched of an entry.
 const selectSearched = "SELECT num, id, category, title, content, tags, project FROM knowledge"
 
-func scanSearched(rows *sql.Rows) (e learning.Knowledge, size int, err error) {
+func scanSearched(rows *sql.Rows) (e knowledge.Knowledge, size int, err error) {
 	err = rows.Scan(&e.Number, &e.ID, &e.Category, &e.Title, &e.Content, fromJSON(&e.Tags), &e.Project)
 	return e, len(e.Content), err
 }
 
-// FindKnowledge implements learning.KnowledgeStore.
-func (s *Store) FindKnowledge(ctx context.Context, search learning.KeptSearch, visit func(found []learning.Knowledge) (more bool)) error {
-	return containing(ctx, s.read.WithContext(ctx), contained[learning.Knowledge]{
+// FindKnowledge implements knowledge.Store.
+func (s *Store) FindKnowledge(ctx context.Context, search shelf.KeptSearch, visit func(found []knowledge.Knowledge) (more bool)) error {
+	return containing(ctx, s.read.WithContext(ctx), contained[knowledge.Knowledge]{
 		table: "knowledge", choose: selectSearched, texts: []string{"title", "content", "tags"}, project: true, scan: scanSearched,
 	}, search, visit)
 }
 
-// AddUse implements learning.KnowledgeStore.
-func (s *Store) AddUse(ctx context.Context, uses map[string]learning.Use) error {
+// AddUse implements knowledge.Store.
+func (s *Store) AddUse(ctx context.Context, uses map[string]shelf.Use) error {
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
 		update, err := tx.Statement.ConnPool.PrepareContext(ctx,
 			"UPDATE knowledge SET use_count = use_count + ?, last_used = max(ifnull(last_used, 0), ?) WHERE id = ?")

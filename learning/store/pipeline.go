@@ -10,27 +10,28 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/lesson"
 )
 
-var _ learning.PipelineStore = (*Store)(nil)
+var _ lesson.PipelineStore = (*Store)(nil)
 
-// Change implements learning.PipelineStore.
-func (s *Store) Change(ctx context.Context, decide func(tx learning.PipelineTx) error, after func()) (wait func() error) {
+// Change implements lesson.PipelineStore.
+func (s *Store) Change(ctx context.Context, decide func(tx lesson.PipelineTx) error, after func()) (wait func() error) {
 	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&pipelineTx{tx}) }, after)
 }
 
-// ChangeExperiences implements learning.ExperienceStore.
-func (s *Store) ChangeExperiences(ctx context.Context, decide func(tx learning.ExperienceTx) error, after func()) (wait func() error) {
+// ChangeExperiences implements experience.Store.
+func (s *Store) ChangeExperiences(ctx context.Context, decide func(tx experience.Tx) error, after func()) (wait func() error) {
 	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&pipelineTx{tx}) }, after)
 }
 
-// pipelineTx is the learning.PipelineTx of one change. Reports are written one
+// pipelineTx is the lesson.PipelineTx of one change. Reports are written one
 // by one at a high rate: its statements go past gorm's reflection, and there
 // are as few of them as can be, because the driver prepares each anew.
 type pipelineTx struct{ db *gorm.DB }
 
-// AddEvents implements learning.PipelineTx.
+// AddEvents implements lesson.PipelineTx.
 func (tx *pipelineTx) AddEvents(events ...skillrouter.Event) error {
 	return appendEvents(tx.db, events)
 }

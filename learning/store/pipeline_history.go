@@ -5,13 +5,13 @@ import (
 	"errors"
 	"time"
 
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 var changeColumns = []string{"lesson_id", "kind", "agent_id", "note", "was", "became", "at"}
 
-// AddChange implements learning.PipelineTx.
-func (tx *pipelineTx) AddChange(changes ...learning.LessonChange) error {
+// AddChange implements lesson.PipelineTx.
+func (tx *pipelineTx) AddChange(changes ...lesson.Change) error {
 	var failed error
 	err := insert(tx.db, "lesson_changes", changeColumns, len(changes), func(i int, row []any) []any {
 		c := &changes[i]
@@ -23,31 +23,31 @@ func (tx *pipelineTx) AddChange(changes ...learning.LessonChange) error {
 	return errors.Join(failed, err)
 }
 
-// LessonChanges implements learning.PipelineStore.
-func (s *Store) LessonChanges(ctx context.Context, lessonID string, limit int) ([]learning.LessonChange, error) {
-	return list(s.read.WithContext(ctx), func(c *learning.LessonChange) []any {
+// LessonChanges implements lesson.PipelineStore.
+func (s *Store) LessonChanges(ctx context.Context, lessonID string, limit int) ([]lesson.Change, error) {
+	return list(s.read.WithContext(ctx), func(c *lesson.Change) []any {
 		return []any{&c.Seq, &c.LessonID, &c.Kind, &c.Agent, &c.Note, fromJSON(&c.Before), fromJSON(&c.After), at(&c.At)}
 	}, `SELECT seq, lesson_id, kind, agent_id, note, was, became, at FROM (
 		SELECT * FROM lesson_changes WHERE lesson_id = ? ORDER BY seq DESC LIMIT ?) ORDER BY seq`, lessonID, limit)
 }
 
-// JudgedSince implements learning.PipelineTx. The judgement is the first word of the note.
-func (tx *pipelineTx) JudgedSince(lessonID, by string, judgement learning.ValidationType, after time.Time) (bool, error) {
+// JudgedSince implements lesson.PipelineTx. The judgement is the first word of the note.
+func (tx *pipelineTx) JudgedSince(lessonID, by string, judgement lesson.ValidationType, after time.Time) (bool, error) {
 	return one(tx.db, []any{new(int)}, `SELECT 1 FROM lesson_changes WHERE lesson_id = ? AND kind = ? AND agent_id = ? AND at > ?
 		AND (note = ? OR substr(note, 1, ?) = ?) LIMIT 1`,
-		lessonID, learning.ChangeValidated, by, millis(after), string(judgement), len(judgement)+1, string(judgement)+":")
+		lessonID, lesson.ChangeValidated, by, millis(after), string(judgement), len(judgement)+1, string(judgement)+":")
 }
 
-// AddApplication implements learning.PipelineTx.
-func (tx *pipelineTx) AddApplication(a learning.Application) error {
+// AddApplication implements lesson.PipelineTx.
+func (tx *pipelineTx) AddApplication(a lesson.Application) error {
 	_, err := exec(tx.db, "INSERT INTO lesson_applications (lesson_id, agent_id, context, outcome, notes, at) VALUES (?, ?, ?, ?, ?, ?)",
 		a.LessonID, a.Agent, a.Context, string(a.Outcome), a.Notes, millis(a.At))
 	return err
 }
 
-// Applications implements learning.PipelineTx.
-func (tx *pipelineTx) Applications(lessonID string, limit int) ([]learning.Application, error) {
-	return list(tx.db, func(a *learning.Application) []any {
+// Applications implements lesson.PipelineTx.
+func (tx *pipelineTx) Applications(lessonID string, limit int) ([]lesson.Application, error) {
+	return list(tx.db, func(a *lesson.Application) []any {
 		return []any{&a.LessonID, &a.Agent, &a.Context, &a.Outcome, &a.Notes, at(&a.At)}
 	},
 		`SELECT lesson_id, agent_id, context, outcome, notes, at FROM lesson_applications WHERE lesson_id = ? ORDER BY num DESC LIMIT ?`, lessonID, limit)

@@ -10,6 +10,8 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/shelf"
 )
 
 // lessonColumns are the columns of lessons but the number, in the order of lessonValues.
@@ -29,7 +31,7 @@ var (
 	selectLesson = "SELECT num, " + strings.Join(slices.Concat(lessonColumns[:1], lessonColumns[2:]), ", ") + " FROM lessons "
 )
 
-func lessonValues(l *learning.Lesson, print learning.Fingerprint) []any {
+func lessonValues(l *lesson.Lesson, print learning.Fingerprint) []any {
 	return []any{
 		l.ID, print[:], string(l.Type), l.Domain, l.Category, l.Title, l.Context, l.Action, l.Outcome,
 		l.RootCause, l.Solution, l.Body, listText(l.Alternatives), string(l.Severity), listText(l.Tags), l.SourceAgent, listText(l.RelatedFiles),
@@ -41,7 +43,7 @@ func lessonValues(l *learning.Lesson, print learning.Fingerprint) []any {
 }
 
 // scanLesson reads a row of selectLesson, and how many bytes it counts for.
-func scanLesson(rows *sql.Rows) (l learning.Lesson, size int, err error) {
+func scanLesson(rows *sql.Rows) (l lesson.Lesson, size int, err error) {
 	err = rows.Scan(&l.Number, &l.ID, &l.Type, &l.Domain, &l.Category, &l.Title, &l.Context, &l.Action, &l.Outcome,
 		&l.RootCause, &l.Solution, &l.Body, fromJSON(&l.Alternatives), &l.Severity, fromJSON(&l.Tags), &l.SourceAgent, fromJSON(&l.RelatedFiles),
 		fromJSON(&l.RelatedCommands), fromJSON(&l.Contexts), &l.TriggerPattern, &l.BlockAction, &l.Project, &l.Trust, &l.Level, &l.Status,
@@ -52,21 +54,21 @@ func scanLesson(rows *sql.Rows) (l learning.Lesson, size int, err error) {
 }
 
 // lessonSize is how many bytes of text a lesson holds, its short fields apart.
-func lessonSize(l *learning.Lesson) int {
+func lessonSize(l *lesson.Lesson) int {
 	return len(l.Title) + len(l.Context) + len(l.Action) + len(l.Outcome) + len(l.RootCause) + len(l.Solution) + len(l.Body)
 }
 
 // lessons reads lessons until they hold most bytes, and one more, so that the
 // domain sees whether there are more.
-func lessons(db *gorm.DB, most int, where string, args ...any) ([]learning.Lesson, error) {
+func lessons(db *gorm.DB, most int, where string, args ...any) ([]lesson.Lesson, error) {
 	rows, err := query(db, selectLesson+where, args...)
 	if err != nil {
 		return nil, err
 	}
-	found := []learning.Lesson{}
+	found := []lesson.Lesson{}
 	size, last := 0, 0
 	for size-last < most && rows.Next() {
-		var l learning.Lesson
+		var l lesson.Lesson
 		if l, last, err = scanLesson(rows); err != nil {
 			return nil, closing(rows, err)
 		}
@@ -76,56 +78,56 @@ func lessons(db *gorm.DB, most int, where string, args ...any) ([]learning.Lesso
 	return found, closing(rows, rows.Err())
 }
 
-func oneLesson(db *gorm.DB, where string, args ...any) (learning.Lesson, bool, error) {
+func oneLesson(db *gorm.DB, where string, args ...any) (lesson.Lesson, bool, error) {
 	return first(lessons(db, unbounded, where, args...))
 }
 
-// LessonsByPrint implements learning.PipelineTx.
-func (tx *pipelineTx) LessonsByPrint(print learning.Fingerprint, limit int) ([]learning.Lesson, error) {
+// LessonsByPrint implements lesson.PipelineTx.
+func (tx *pipelineTx) LessonsByPrint(print learning.Fingerprint, limit int) ([]lesson.Lesson, error) {
 	return lessons(tx.db, unbounded, "WHERE fingerprint = ? ORDER BY num LIMIT ?", print[:], limit)
 }
 
-// LessonOf implements learning.PipelineTx.
-func (tx *pipelineTx) LessonOf(ref string) (learning.Lesson, bool, error) {
+// LessonOf implements lesson.PipelineTx.
+func (tx *pipelineTx) LessonOf(ref string) (lesson.Lesson, bool, error) {
 	where, arg := byRef(ref)
 	return oneLesson(tx.db, where, arg)
 }
 
-// PatternDrawnFrom implements learning.PipelineTx.
-func (tx *pipelineTx) PatternDrawnFrom(caseID string) (learning.Lesson, bool, error) {
+// PatternDrawnFrom implements lesson.PipelineTx.
+func (tx *pipelineTx) PatternDrawnFrom(caseID string) (lesson.Lesson, bool, error) {
 	return oneLesson(tx.db, "WHERE level = 'pattern' AND status <> 'retired' AND EXISTS (SELECT 1 FROM json_each(source_case_ids) WHERE value = ?) ORDER BY num LIMIT 1", caseID)
 }
 
-// InsertLesson implements learning.PipelineTx.
-func (tx *pipelineTx) InsertLesson(lesson *learning.Lesson, print learning.Fingerprint) (err error) {
+// InsertLesson implements lesson.PipelineTx.
+func (tx *pipelineTx) InsertLesson(lesson *lesson.Lesson, print learning.Fingerprint) (err error) {
 	lesson.Number, err = insertOne(tx.db, insertLesson, lessonValues(lesson, print)...)
 	return err
 }
 
-// UpdateLesson implements learning.PipelineTx.
-func (tx *pipelineTx) UpdateLesson(lesson learning.Lesson, print learning.Fingerprint) error {
+// UpdateLesson implements lesson.PipelineTx.
+func (tx *pipelineTx) UpdateLesson(lesson lesson.Lesson, print learning.Fingerprint) error {
 	values := lessonValues(&lesson, print)
 	_, err := exec(tx.db, updateLesson, append(values[1:], values[0])...)
 	return err
 }
 
-// LessonOf implements learning.PipelineStore.
-func (s *Store) LessonOf(ctx context.Context, ref string) (learning.Lesson, bool, error) {
+// LessonOf implements lesson.PipelineStore.
+func (s *Store) LessonOf(ctx context.Context, ref string) (lesson.Lesson, bool, error) {
 	where, arg := byRef(ref)
 	return oneLesson(s.read.WithContext(ctx), where, arg)
 }
 
-// Lessons implements learning.PipelineStore.
-func (s *Store) Lessons(ctx context.Context, ids []string) ([]learning.Lesson, error) {
-	return inParts(ids, func(part []string) ([]learning.Lesson, error) {
+// Lessons implements lesson.PipelineStore.
+func (s *Store) Lessons(ctx context.Context, ids []string) ([]lesson.Lesson, error) {
+	return inParts(ids, func(part []string) ([]lesson.Lesson, error) {
 		return lessons(s.read.WithContext(ctx), unbounded, "WHERE id IN ("+marks(len(part))+")", anys(part)...)
 	})
 }
 
-// LessonPlaces implements learning.PipelineStore.
-func (s *Store) LessonPlaces(ctx context.Context, ids []string) ([]learning.Lesson, error) {
-	return inParts(ids, func(part []string) ([]learning.Lesson, error) {
-		return list(s.read.WithContext(ctx), func(l *learning.Lesson) []any {
+// LessonPlaces implements lesson.PipelineStore.
+func (s *Store) LessonPlaces(ctx context.Context, ids []string) ([]lesson.Lesson, error) {
+	return inParts(ids, func(part []string) ([]lesson.Lesson, error) {
+		return list(s.read.WithContext(ctx), func(l *lesson.Lesson) []any {
 			return []any{&l.ID, &l.Number, &l.Domain, &l.Project, &l.Transferability, at(&l.LastOccurred)}
 		}, "SELECT id, num, domain, project, transferability, last_occurred FROM lessons WHERE id IN ("+marks(len(part))+") AND status <> 'retired'", anys(part)...)
 	})
@@ -134,9 +136,9 @@ func (s *Store) LessonPlaces(ctx context.Context, ids []string) ([]learning.Less
 // msPerDay turns milliseconds into the days of a decay constant.
 const msPerDay = float64(24 * time.Hour / time.Millisecond)
 
-// ListLessons implements learning.PipelineStore. The confidence that it
+// ListLessons implements lesson.PipelineStore. The confidence that it
 // compares is Belief.At in SQL.
-func (s *Store) ListLessons(ctx context.Context, filter learning.LessonFilter, before int64, at time.Time) ([]learning.Lesson, error) {
+func (s *Store) ListLessons(ctx context.Context, filter lesson.Filter, before int64, at time.Time) ([]lesson.Lesson, error) {
 	var c conditions
 	c.equal("lesson_type", string(filter.Type))
 	c.equal("domain", filter.Domain)
@@ -149,7 +151,7 @@ func (s *Store) ListLessons(ctx context.Context, filter learning.LessonFilter, b
 		among(&c, "status", filter.Statuses)
 	} else {
 		// The + keeps this out of the choice of an index: nearly every lesson fits it.
-		c.add("+status <> ?", string(learning.StatusRetired))
+		c.add("+status <> ?", string(lesson.StatusRetired))
 	}
 	if filter.Tag != "" {
 		c.add("EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ? COLLATE NOCASE)", filter.Tag)
@@ -166,15 +168,15 @@ func (s *Store) ListLessons(ctx context.Context, filter learning.LessonFilter, b
 	return lessons(s.read.WithContext(ctx), learning.MaxAnswer, c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
 }
 
-// ScanLessons implements learning.PipelineStore. It reads one state of the
+// ScanLessons implements lesson.PipelineStore. It reads one state of the
 // database from end to end.
-func (s *Store) ScanLessons(ctx context.Context, visit func(chunk []learning.Lesson) error) error {
+func (s *Store) ScanLessons(ctx context.Context, visit func(chunk []lesson.Lesson) error) error {
 	return eachChunk(s.read.WithContext(ctx).Raw(selectLesson+"ORDER BY num"), scanLesson, visit)
 }
 
-// FindLessons implements learning.PipelineStore.
-func (s *Store) FindLessons(ctx context.Context, search learning.KeptSearch, visit func(found []learning.Lesson) (more bool)) error {
-	return containing(ctx, s.read.WithContext(ctx), contained[learning.Lesson]{
+// FindLessons implements lesson.PipelineStore.
+func (s *Store) FindLessons(ctx context.Context, search shelf.KeptSearch, visit func(found []lesson.Lesson) (more bool)) error {
+	return containing(ctx, s.read.WithContext(ctx), contained[lesson.Lesson]{
 		table: "lessons", choose: selectLesson, where: "status <> 'retired'", project: true, scan: scanLesson,
 		texts: []string{
 			"title", "context", "action_taken", "outcome", "root_cause", "solution", "body", "alternatives", "tags", "related_commands", "contexts", "category",
@@ -182,8 +184,8 @@ func (s *Store) FindLessons(ctx context.Context, search learning.KeptSearch, vis
 	}, search, visit)
 }
 
-// ScanRules implements learning.PipelineStore.
-func (s *Store) ScanRules(ctx context.Context, visit func(chunk []learning.Lesson) error) error {
+// ScanRules implements lesson.PipelineStore.
+func (s *Store) ScanRules(ctx context.Context, visit func(chunk []lesson.Lesson) error) error {
 	return eachChunk(s.read.WithContext(ctx).Raw(selectLesson+"WHERE lesson_type = ? AND +status <> ? AND proposed = 0 ORDER BY num",
-		string(learning.LessonAntiPattern), string(learning.StatusRetired)), scanLesson, visit)
+		string(learning.LessonAntiPattern), string(lesson.StatusRetired)), scanLesson, visit)
 }

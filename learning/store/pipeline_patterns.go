@@ -11,7 +11,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // patternColumns are the columns of patterns but the number, in the order of patternValues.
@@ -30,8 +30,8 @@ var (
 	selectPattern = "SELECT num, " + strings.Join(patternColumns, ", ") + " FROM patterns "
 )
 
-func patternValues(p *learning.Pattern) []any {
-	var made learning.PatternAsMade
+func patternValues(p *lesson.Pattern) []any {
+	var made lesson.PatternAsMade
 	if p.Made != nil {
 		made = *p.Made
 	}
@@ -44,12 +44,12 @@ func patternValues(p *learning.Pattern) []any {
 	}
 }
 
-func patterns(db *gorm.DB, where string, args ...any) ([]learning.Pattern, error) {
+func patterns(db *gorm.DB, where string, args ...any) ([]lesson.Pattern, error) {
 	rows, err := query(db, selectPattern+where, args...)
 	if err != nil {
 		return nil, err
 	}
-	found := []learning.Pattern{}
+	found := []lesson.Pattern{}
 	for rows.Next() {
 		p, err := scanPattern(rows)
 		if err != nil {
@@ -60,9 +60,9 @@ func patterns(db *gorm.DB, where string, args ...any) ([]learning.Pattern, error
 	return found, closing(rows, rows.Err())
 }
 
-func scanPattern(rows *sql.Rows) (p learning.Pattern, err error) {
+func scanPattern(rows *sql.Rows) (p lesson.Pattern, err error) {
 	p.LessonIDs, p.EpisodeIDs = []string{}, []int64{}
-	made := new(learning.PatternAsMade)
+	made := new(lesson.PatternAsMade)
 	err = rows.Scan(&p.Number, &p.ID, &p.Name, &p.Type, &p.Description, &p.Domain, fromJSON(&p.Categories), &p.OperationType, &p.Frequency,
 		at(&p.FirstSeen), at(&p.LastSeen), &p.Status, &p.ConfirmedBy, atOrNil(&p.ConfirmedAt), &p.Action, fromJSON(&p.Prevention),
 		&p.Weight, &p.InitialConfidence, &p.DecayConstant, at(&p.ConfidenceAt), &p.TimesApplied, &p.TimesSucceeded,
@@ -74,53 +74,53 @@ func scanPattern(rows *sql.Rows) (p learning.Pattern, err error) {
 	return p, err
 }
 
-func onePattern(db *gorm.DB, where string, args ...any) (learning.Pattern, bool, error) {
+func onePattern(db *gorm.DB, where string, args ...any) (lesson.Pattern, bool, error) {
 	return first(patterns(db, where, args...))
 }
 
-// PatternOf implements learning.PipelineTx.
-func (tx *pipelineTx) PatternOf(ref string) (learning.Pattern, bool, error) {
+// PatternOf implements lesson.PipelineTx.
+func (tx *pipelineTx) PatternOf(ref string) (lesson.Pattern, bool, error) {
 	where, arg := byRef(ref)
 	return onePattern(tx.db, where, arg)
 }
 
-// PatternsOf implements learning.PipelineTx.
-func (tx *pipelineTx) PatternsOf(evidence learning.Evidence) ([]learning.Pattern, error) {
+// PatternsOf implements lesson.PipelineTx.
+func (tx *pipelineTx) PatternsOf(evidence lesson.Evidence) ([]lesson.Pattern, error) {
 	return patterns(tx.db, "WHERE id IN (SELECT pattern_id FROM pattern_evidence WHERE kind = ? AND ref = ?) ORDER BY num", evidence.Kind, evidence.Ref)
 }
 
-// OperationPattern implements learning.PipelineTx.
-func (tx *pipelineTx) OperationPattern(operationType string) (learning.Pattern, bool, error) {
+// OperationPattern implements lesson.PipelineTx.
+func (tx *pipelineTx) OperationPattern(operationType string) (lesson.Pattern, bool, error) {
 	return onePattern(tx.db, "WHERE operation_type = ? AND operation_type <> '' AND made_type <> ''", operationType)
 }
 
-// PatternByText implements learning.PipelineTx.
-func (tx *pipelineTx) PatternByText(text string) (learning.Pattern, bool, error) {
+// PatternByText implements lesson.PipelineTx.
+func (tx *pipelineTx) PatternByText(text string) (lesson.Pattern, bool, error) {
 	return onePattern(tx.db, "WHERE made_type <> '' AND instr(lower(made_text), lower(?)) > 0 ORDER BY num LIMIT 1", text)
 }
 
-// CountApplication implements learning.PipelineTx.
+// CountApplication implements lesson.PipelineTx.
 func (tx *pipelineTx) CountApplication(patternID string, succeeded int64, at time.Time) error {
 	_, err := exec(tx.db, "UPDATE patterns SET times_applied = times_applied + 1, times_succeeded = times_succeeded + ?, last_validated = max(ifnull(last_validated, 0), ?) WHERE id = ?",
 		succeeded, millis(at), patternID)
 	return err
 }
 
-// InsertPattern implements learning.PipelineTx.
-func (tx *pipelineTx) InsertPattern(pattern *learning.Pattern) (err error) {
+// InsertPattern implements lesson.PipelineTx.
+func (tx *pipelineTx) InsertPattern(pattern *lesson.Pattern) (err error) {
 	pattern.Number, err = insertOne(tx.db, insertPattern, patternValues(pattern)...)
 	return err
 }
 
-// UpdatePattern implements learning.PipelineTx.
-func (tx *pipelineTx) UpdatePattern(pattern learning.Pattern) error {
+// UpdatePattern implements lesson.PipelineTx.
+func (tx *pipelineTx) UpdatePattern(pattern lesson.Pattern) error {
 	values := patternValues(&pattern)
 	_, err := exec(tx.db, updatePattern, append(values[1:], values[0])...)
 	return err
 }
 
-// AddEvidence implements learning.PipelineTx.
-func (tx *pipelineTx) AddEvidence(patternID string, evidence ...learning.Evidence) (int, error) {
+// AddEvidence implements lesson.PipelineTx.
+func (tx *pipelineTx) AddEvidence(patternID string, evidence ...lesson.Evidence) (int, error) {
 	added := 0
 	for part := range slices.Chunk(evidence, insertRows) {
 		values := make([]any, 0, 6*len(part))
@@ -141,8 +141,8 @@ func (tx *pipelineTx) AddEvidence(patternID string, evidence ...learning.Evidenc
 	return added, nil
 }
 
-// PatternOf implements learning.PipelineStore.
-func (s *Store) PatternOf(ctx context.Context, ref string) (learning.Pattern, bool, error) {
+// PatternOf implements lesson.PipelineStore.
+func (s *Store) PatternOf(ctx context.Context, ref string) (lesson.Pattern, bool, error) {
 	db := s.read.WithContext(ctx)
 	where, arg := byRef(ref)
 	pattern, ok, err := onePattern(db, where, arg)
@@ -152,8 +152,8 @@ func (s *Store) PatternOf(ctx context.Context, ref string) (learning.Pattern, bo
 	return pattern, ok, err
 }
 
-// ListPatterns implements learning.PipelineStore.
-func (s *Store) ListPatterns(ctx context.Context, filter learning.PatternFilter) ([]learning.Pattern, error) {
+// ListPatterns implements lesson.PipelineStore.
+func (s *Store) ListPatterns(ctx context.Context, filter lesson.PatternFilter) ([]lesson.Pattern, error) {
 	db := s.read.WithContext(ctx)
 	var c conditions
 	c.equal("pattern_type", string(filter.Type))
@@ -161,7 +161,7 @@ func (s *Store) ListPatterns(ctx context.Context, filter learning.PatternFilter)
 	if len(filter.Statuses) > 0 {
 		among(&c, "status", filter.Statuses)
 	} else {
-		c.add("+status <> ?", string(learning.PatternDeprecated))
+		c.add("+status <> ?", string(lesson.PatternDeprecated))
 	}
 	found, err := patterns(db, c.text+" ORDER BY last_seen DESC, num DESC LIMIT ? OFFSET ?", append(c.args, filter.Limit, filter.Offset)...)
 	for i := range found {
@@ -182,11 +182,11 @@ func numbersText(numbers []int64) string {
 }
 
 // addEvidence gives a pattern the latest MaxEvidence pieces of each kind of its evidence, the latest first.
-func addEvidence(db *gorm.DB, p *learning.Pattern) error {
-	for _, kind := range []string{learning.EvidenceLesson, learning.EvidenceEpisode} {
+func addEvidence(db *gorm.DB, p *lesson.Pattern) error {
+	for _, kind := range []string{lesson.EvidenceLesson, lesson.EvidenceEpisode} {
 		var parsed error
 		err := eachID(db, "SELECT ref FROM pattern_evidence WHERE pattern_id = ? AND kind = ? ORDER BY num DESC LIMIT ?", func(ref string) {
-			if kind == learning.EvidenceLesson {
+			if kind == lesson.EvidenceLesson {
 				p.LessonIDs = append(p.LessonIDs, ref)
 				return
 			}
@@ -195,7 +195,7 @@ func addEvidence(db *gorm.DB, p *learning.Pattern) error {
 				parsed = err
 			}
 			p.EpisodeIDs = append(p.EpisodeIDs, number)
-		}, p.ID, kind, learning.MaxEvidence)
+		}, p.ID, kind, lesson.MaxEvidence)
 		if err == nil {
 			err = parsed
 		}

@@ -8,15 +8,15 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
-// CommandPattern implements learning.PatternTx.
-func (tx *pipelineTx) CommandPattern(command string) (learning.Pattern, bool, error) {
+// CommandPattern implements lesson.PatternTx.
+func (tx *pipelineTx) CommandPattern(command string) (lesson.Pattern, bool, error) {
 	return onePattern(tx.db, "WHERE command = ? AND command <> '' ORDER BY num LIMIT 1", command)
 }
 
-// AddPatternAgents implements learning.PatternTx.
+// AddPatternAgents implements lesson.PatternTx.
 func (tx *pipelineTx) AddPatternAgents(patternID string, agents ...string) (int, error) {
 	if len(agents) == 0 {
 		return 0, nil
@@ -34,12 +34,12 @@ func (tx *pipelineTx) AddPatternAgents(patternID string, agents ...string) (int,
 	return int(added), err
 }
 
-// PatternAgents implements learning.PatternTx.
+// PatternAgents implements lesson.PatternTx.
 func (tx *pipelineTx) PatternAgents(patternID string, limit int) ([]string, error) {
 	return list(tx.db, value[string], "SELECT agent_id FROM pattern_agents WHERE pattern_id = ? ORDER BY agent_id LIMIT ?", patternID, limit)
 }
 
-// LessonEvidence implements learning.PatternTx.
+// LessonEvidence implements lesson.PatternTx.
 func (tx *pipelineTx) LessonEvidence(patternID string, limit int) ([]string, error) {
 	return list(tx.db, value[string], "SELECT ref FROM pattern_evidence WHERE pattern_id = ? AND kind = 'lesson' ORDER BY num DESC LIMIT ?", patternID, limit)
 }
@@ -48,27 +48,27 @@ func (tx *pipelineTx) LessonEvidence(patternID string, limit int) ([]string, err
 const activeEvidence = `EXISTS (SELECT 1 FROM pattern_evidence e JOIN lessons l ON l.id = e.ref
 	WHERE e.pattern_id = patterns.id AND e.kind = 'lesson' AND l.status <> 'retired')`
 
-// ActiveEvidence implements learning.PatternTx.
+// ActiveEvidence implements lesson.PatternTx.
 func (tx *pipelineTx) ActiveEvidence(patternID string) (active bool, err error) {
 	err = eachID(tx.db, "SELECT id FROM patterns WHERE id = ? AND "+activeEvidence, func(string) { active = true }, patternID)
 	return active, err
 }
 
-// View implements learning.PatternStore.
-func (s *Store) View(ctx context.Context, read func(tx learning.PipelineTx) error) error {
+// View implements lesson.PatternStore.
+func (s *Store) View(ctx context.Context, read func(tx lesson.PipelineTx) error) error {
 	return s.read.WithContext(ctx).Transaction(func(tx *gorm.DB) error { return read(&pipelineTx{tx}) }, &sql.TxOptions{ReadOnly: true})
 }
 
-// ScanPatterns implements learning.PatternStore. It reads one state of the database from end to end.
-func (s *Store) ScanPatterns(ctx context.Context, visit func(chunk []learning.Pattern) error) error {
+// ScanPatterns implements lesson.PatternStore. It reads one state of the database from end to end.
+func (s *Store) ScanPatterns(ctx context.Context, visit func(chunk []lesson.Pattern) error) error {
 	db := s.read.WithContext(ctx).Raw(selectPattern + "WHERE representative <> '' ORDER BY num")
-	return eachChunk(db, func(rows *sql.Rows) (learning.Pattern, int, error) {
+	return eachChunk(db, func(rows *sql.Rows) (lesson.Pattern, int, error) {
 		p, err := scanPattern(rows)
 		return p, len(p.Description), err
 	}, visit)
 }
 
-// FadedPatterns implements learning.PatternStore.
+// FadedPatterns implements lesson.PatternStore.
 func (s *Store) FadedPatterns(ctx context.Context, least float64, at time.Time, limit int) (ids []string, err error) {
 	err = eachID(s.read.WithContext(ctx), `SELECT id FROM patterns WHERE status IN ('emerging', 'confirmed') AND representative <> ''
 		AND (initial_confidence * exp(-decay_constant * max(0, ? - confidence_at) / ?) < ? OR NOT `+activeEvidence+`) ORDER BY num LIMIT ?`,
@@ -76,8 +76,8 @@ func (s *Store) FadedPatterns(ctx context.Context, least float64, at time.Time, 
 	return ids, err
 }
 
-// StaleLessons implements learning.PatternStore.
-func (s *Store) StaleLessons(ctx context.Context, domain string, before time.Time, limit int) ([]learning.Lesson, error) {
+// StaleLessons implements lesson.PatternStore.
+func (s *Store) StaleLessons(ctx context.Context, domain string, before time.Time, limit int) ([]lesson.Lesson, error) {
 	var c conditions
 	c.add("ifnull(last_validated_at, created_at) < ?", millis(before))
 	c.add("+status <> 'retired'")
@@ -87,10 +87,10 @@ func (s *Store) StaleLessons(ctx context.Context, domain string, before time.Tim
 	return lessons(s.read.WithContext(ctx), unbounded, c.text+" ORDER BY ifnull(last_validated_at, created_at), num LIMIT ?", append(c.args, limit)...)
 }
 
-// PromotableLessons implements learning.PatternStore.
-func (s *Store) PromotableLessons(ctx context.Context, domain string, cases, applications, limit int) ([]learning.Lesson, error) {
+// PromotableLessons implements lesson.PatternStore.
+func (s *Store) PromotableLessons(ctx context.Context, domain string, cases, applications, limit int) ([]lesson.Lesson, error) {
 	db := s.read.WithContext(ctx)
-	var found []learning.Lesson
+	var found []lesson.Lesson
 	for _, source := range []struct {
 		where string
 		args  []any

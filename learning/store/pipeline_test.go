@@ -15,6 +15,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 	"skillrouter/learning/store"
 )
 
@@ -37,7 +38,7 @@ func open(t *testing.T) *store.Store {
 }
 
 // change makes one change and fails the test if it fails.
-func change(t *testing.T, s *store.Store, decide func(tx learning.PipelineTx) error) {
+func change(t *testing.T, s *store.Store, decide func(tx lesson.PipelineTx) error) {
 	t.Helper()
 	if err := s.Change(t.Context(), decide, nil)(); err != nil {
 		t.Fatal(err)
@@ -47,16 +48,16 @@ func change(t *testing.T, s *store.Store, decide func(tx learning.PipelineTx) er
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 // fullLesson has a value of its own in every field that is stored.
-func fullLesson(id string) learning.Lesson {
+func fullLesson(id string) lesson.Lesson {
 	validated, retired := noon.Add(time.Hour), noon.Add(2*time.Hour)
-	return learning.Lesson{
+	return lesson.Lesson{
 		ID: id, Type: learning.LessonAntiPattern, Domain: "infrastructure", Category: "docker", Title: "Title of " + id, Context: "context",
 		Action: "action", Outcome: "outcome", RootCause: "cause", Solution: "solution", Body: "# Body", Alternatives: []string{"a", "b"},
 		Severity: learning.SeverityHigh, Tags: []string{"Docker", "日本"}, SourceAgent: "CHRONOS", RelatedFiles: []string{"/a\"b"},
 		RelatedCommands: []string{"rm -rf /"}, Contexts: []string{"deploy"}, TriggerPattern: "rm -rf", BlockAction: true, Proposed: true, Project: "p",
-		Trust: learning.TrustImported, Level: learning.LevelPattern, Status: learning.StatusValidated, Transferability: 4,
+		Trust: learning.TrustImported, Level: lesson.LevelPattern, Status: lesson.StatusValidated, Transferability: 4,
 		SourceCaseIDs: []string{"x", "y"}, PatternID: "pattern-1",
-		Belief:      learning.Belief{InitialConfidence: 0.7, DecayConstant: 0.01, ConfidenceAt: noon.Add(time.Minute)},
+		Belief:      lesson.Belief{InitialConfidence: 0.7, DecayConstant: 0.01, ConfidenceAt: noon.Add(time.Minute)},
 		Occurrences: 3, LastOccurred: noon.Add(2 * time.Minute), TimesApplied: 7, TimesSucceeded: 5, Validated: true, ValidatedBy: "Damon W.",
 		ValidationNotes: "notes", LastValidatedAt: &validated, SupersededBy: "z", RetiredAt: &retired, RetiredReason: "reason", Deprecated: true,
 		CreatedAt: noon.Add(3 * time.Minute), UpdatedAt: noon.Add(4 * time.Minute),
@@ -80,19 +81,19 @@ func TestLessonsComeBackAsTheyWereStored(t *testing.T) {
 	want := fullLesson("a")
 	complete(t, want, "Number", "Confidence")
 	complete(t, want.Belief)
-	bare := learning.Lesson{
-		ID: "b", Type: learning.LessonFailure, Severity: learning.SeverityLow, Level: learning.LevelCase, Status: learning.StatusCandidate, Transferability: 1,
+	bare := lesson.Lesson{
+		ID: "b", Type: learning.LessonFailure, Severity: learning.SeverityLow, Level: lesson.LevelCase, Status: lesson.StatusCandidate, Transferability: 1,
 		Trust: learning.TrustAgent, Alternatives: []string{}, Tags: []string{}, RelatedFiles: []string{}, RelatedCommands: []string{}, Contexts: []string{},
-		SourceCaseIDs: []string{}, Belief: learning.Belief{ConfidenceAt: noon}, LastOccurred: noon, CreatedAt: noon, UpdatedAt: noon,
+		SourceCaseIDs: []string{}, Belief: lesson.Belief{ConfidenceAt: noon}, LastOccurred: noon, CreatedAt: noon, UpdatedAt: noon,
 	}
-	change(t, s, func(tx learning.PipelineTx) error {
-		for _, l := range []*learning.Lesson{&want, &bare} {
+	change(t, s, func(tx lesson.PipelineTx) error {
+		for _, l := range []*lesson.Lesson{&want, &bare} {
 			if err := tx.InsertLesson(l, learning.Fingerprint{1}); err != nil {
 				return err
 			}
 		}
 		got, err := tx.LessonsByPrint(learning.Fingerprint{1}, 1) // sees what its own transaction wrote
-		if diff := cmp.Diff([]learning.Lesson{want}, got); diff != "" || err != nil {
+		if diff := cmp.Diff([]lesson.Lesson{want}, got); diff != "" || err != nil {
 			t.Errorf("in the transaction: %v\n%s", err, diff)
 		}
 		return nil
@@ -100,7 +101,7 @@ func TestLessonsComeBackAsTheyWereStored(t *testing.T) {
 	if want.Number != 1 || bare.Number != 2 {
 		t.Errorf("numbers %d, %d", want.Number, bare.Number)
 	}
-	for ref, want := range map[string]learning.Lesson{"a": want, "1": want, "b": bare, "2": bare} {
+	for ref, want := range map[string]lesson.Lesson{"a": want, "1": want, "b": bare, "2": bare} {
 		got, ok, err := s.LessonOf(t.Context(), ref)
 		if diff := cmp.Diff(want, got); diff != "" || !ok || err != nil {
 			t.Errorf("%s: %v %v\n%s", ref, ok, err, diff)
@@ -113,19 +114,19 @@ func TestLessonsComeBackAsTheyWereStored(t *testing.T) {
 	}
 	changed := fullLesson("b")
 	changed.Number = 2
-	change(t, s, func(tx learning.PipelineTx) error { return tx.UpdateLesson(changed, learning.Fingerprint{2}) })
+	change(t, s, func(tx lesson.PipelineTx) error { return tx.UpdateLesson(changed, learning.Fingerprint{2}) })
 	found, err := s.Lessons(t.Context(), []string{"a", "b", "none"})
-	slices.SortFunc(found, func(x, y learning.Lesson) int { return int(x.Number - y.Number) })
-	if diff := cmp.Diff([]learning.Lesson{want, changed}, found); diff != "" || err != nil {
+	slices.SortFunc(found, func(x, y lesson.Lesson) int { return int(x.Number - y.Number) })
+	if diff := cmp.Diff([]lesson.Lesson{want, changed}, found); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
-	var scanned []learning.Lesson
-	err = s.ScanLessons(t.Context(), func(chunk []learning.Lesson) error { scanned = append(scanned, chunk...); return nil })
+	var scanned []lesson.Lesson
+	err = s.ScanLessons(t.Context(), func(chunk []lesson.Lesson) error { scanned = append(scanned, chunk...); return nil })
 	if diff := cmp.Diff(found, scanned); diff != "" || err != nil {
 		t.Errorf("scan: %v\n%s", err, diff)
 	}
 	var ids []string
-	if err := s.IDs(t.Context(), learning.KeptLessons, func(id string) { ids = append(ids, id) }); err != nil || len(ids) != 2 { // neither is retired
+	if err := s.IDs(t.Context(), lesson.KeptLessons, func(id string) { ids = append(ids, id) }); err != nil || len(ids) != 2 { // neither is retired
 		t.Errorf("ids %v, %v", ids, err)
 	}
 }
@@ -134,7 +135,7 @@ func TestAFailedChangeLeavesNothing(t *testing.T) {
 	s := open(t)
 	broken := errors.New("broken")
 	after := false
-	err := s.Change(t.Context(), func(tx learning.PipelineTx) error {
+	err := s.Change(t.Context(), func(tx lesson.PipelineTx) error {
 		l := fullLesson("a")
 		return errors.Join(tx.InsertLesson(&l, learning.Fingerprint{}), tx.AddEvents(skillrouter.Event{Type: "x", Subject: "a", At: noon}), broken)
 	}, func() { after = true })()
@@ -152,12 +153,12 @@ func TestAFailedChangeLeavesNothing(t *testing.T) {
 func TestListLessons(t *testing.T) {
 	s := open(t)
 	at := noon.Add(100 * 24 * time.Hour) // e^(−0.01·100) = 0.3679 is left
-	lessons := []learning.Lesson{fullLesson("a"), fullLesson("b"), fullLesson("c"), fullLesson("d")}
+	lessons := []lesson.Lesson{fullLesson("a"), fullLesson("b"), fullLesson("c"), fullLesson("d")}
 	lessons[1].Type, lessons[1].Domain, lessons[1].Category, lessons[1].Severity = learning.LessonSuccess, "other", "sql", learning.SeverityLow
-	lessons[1].Level, lessons[1].SourceAgent, lessons[1].Project, lessons[1].Tags = learning.LevelCase, "HADES", "q", []string{"sql"}
-	lessons[2].Status, lessons[2].CreatedAt = learning.StatusRetired, noon.Add(time.Hour)
+	lessons[1].Level, lessons[1].SourceAgent, lessons[1].Project, lessons[1].Tags = lesson.LevelCase, "HADES", "q", []string{"sql"}
+	lessons[2].Status, lessons[2].CreatedAt = lesson.StatusRetired, noon.Add(time.Hour)
 	lessons[3].InitialConfidence, lessons[3].ConfidenceAt = 0.5, at.Add(time.Hour) // a clock that went back takes nothing off
-	change(t, s, func(tx learning.PipelineTx) error {
+	change(t, s, func(tx lesson.PipelineTx) error {
 		for i := range lessons {
 			if err := tx.InsertLesson(&lessons[i], learning.Fingerprint{byte(i)}); err != nil {
 				return err
@@ -165,27 +166,27 @@ func TestListLessons(t *testing.T) {
 		}
 		return nil
 	})
-	type filter = learning.LessonFilter
+	type filter = lesson.Filter
 	for name, c := range map[string]struct {
 		filter filter
 		before int64
 		want   string
 	}{
 		"all but retired":  {want: "d b a"},
-		"retired":          {filter: filter{Statuses: []learning.LessonStatus{learning.StatusRetired}}, want: "c"},
-		"several statuses": {filter: filter{Statuses: learning.LessonStatuses()}, want: "d c b a"},
+		"retired":          {filter: filter{Statuses: []lesson.Status{lesson.StatusRetired}}, want: "c"},
+		"several statuses": {filter: filter{Statuses: lesson.Statuses()}, want: "d c b a"},
 		"limit":            {filter: filter{Limit: 2}, want: "d b"},
 		"before":           {before: 4, want: "b a"},
 		"type":             {filter: filter{Type: learning.LessonSuccess}, want: "b"},
 		"domain":           {filter: filter{Domain: "infrastructure"}, want: "d a"},
 		"category":         {filter: filter{Category: "sql"}, want: "b"},
 		"severity":         {filter: filter{Severity: learning.SeverityLow}, want: "b"},
-		"level":            {filter: filter{Level: learning.LevelCase}, want: "b"},
+		"level":            {filter: filter{Level: lesson.LevelCase}, want: "b"},
 		"agent":            {filter: filter{SourceAgent: "HADES"}, want: "b"},
 		"project":          {filter: filter{Project: "q"}, want: "b"},
 		"tag without case": {filter: filter{Tag: "DOCKER"}, want: "d a"},
 		"tag, and none":    {filter: filter{Tag: "dock"}, want: ""},
-		"since":            {filter: filter{Since: noon.Add(30 * time.Minute), Statuses: learning.LessonStatuses()}, want: "c"},
+		"since":            {filter: filter{Since: noon.Add(30 * time.Minute), Statuses: lesson.Statuses()}, want: "c"},
 		"confidence":       {filter: filter{MinConfidence: 0.4}, want: "d"},
 		"low confidence":   {filter: filter{MinConfidence: 0.25}, want: "d b a"},
 		"text of an enum":  {filter: filter{Type: "'; DROP TABLE lessons; --"}, want: ""},
@@ -207,16 +208,16 @@ func TestListLessons(t *testing.T) {
 func TestHistoryAndApplications(t *testing.T) {
 	s := open(t)
 	title := "old title"
-	changes := []learning.LessonChange{
+	changes := []lesson.Change{
 		{LessonID: "a", Kind: "reported", Agent: "x", At: noon},
 		{LessonID: "b", Kind: "reported", At: noon},
 		{
 			LessonID: "a", Kind: "edited", Note: "note", At: noon.Add(time.Hour),
-			Before: &learning.Snapshot{Level: learning.LevelCase, Status: learning.StatusCandidate, Confidence: 0.5, Patch: &learning.LessonPatch{Title: &title}},
-			After:  &learning.Snapshot{Confidence: 0.25},
+			Before: &lesson.Snapshot{Level: lesson.LevelCase, Status: lesson.StatusCandidate, Confidence: 0.5, Patch: &lesson.Patch{Title: &title}},
+			After:  &lesson.Snapshot{Confidence: 0.25},
 		},
 	}
-	change(t, s, func(tx learning.PipelineTx) error {
+	change(t, s, func(tx lesson.PipelineTx) error {
 		for _, id := range []string{"a", "b"} {
 			l := fullLesson(id)
 			if err := tx.InsertLesson(&l, learning.Fingerprint{}); err != nil {
@@ -229,12 +230,12 @@ func TestHistoryAndApplications(t *testing.T) {
 			}
 		}
 		for i := range 5 {
-			if err := tx.AddApplication(learning.Application{LessonID: "a", Agent: "x", Context: fmt.Sprint(i), Outcome: learning.ResultPartial, Notes: "n", At: noon}); err != nil {
+			if err := tx.AddApplication(lesson.Application{LessonID: "a", Agent: "x", Context: fmt.Sprint(i), Outcome: learning.ResultPartial, Notes: "n", At: noon}); err != nil {
 				return err
 			}
 		}
 		got, err := tx.Applications("a", 2)
-		want := []learning.Application{
+		want := []lesson.Application{
 			{LessonID: "a", Agent: "x", Context: "4", Outcome: learning.ResultPartial, Notes: "n", At: noon},
 			{LessonID: "a", Agent: "x", Context: "3", Outcome: learning.ResultPartial, Notes: "n", At: noon},
 		}
@@ -244,14 +245,14 @@ func TestHistoryAndApplications(t *testing.T) {
 		return nil
 	})
 	changes[0].Seq, changes[2].Seq = 1, 3
-	for limit, want := range map[int][]learning.LessonChange{10: {changes[0], changes[2]}, 1: {changes[2]}} {
+	for limit, want := range map[int][]lesson.Change{10: {changes[0], changes[2]}, 1: {changes[2]}} {
 		got, err := s.LessonChanges(t.Context(), "a", limit)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("history: %v\n%s", err, diff)
 		}
 	}
-	unknown := s.Change(t.Context(), func(tx learning.PipelineTx) error {
-		return tx.AddChange(learning.LessonChange{LessonID: "nobody", Kind: "reported", At: noon})
+	unknown := s.Change(t.Context(), func(tx lesson.PipelineTx) error {
+		return tx.AddChange(lesson.Change{LessonID: "nobody", Kind: "reported", At: noon})
 	}, nil)()
 	if unknown == nil {
 		t.Error("a change of a lesson that is not there was stored")
@@ -259,16 +260,16 @@ func TestHistoryAndApplications(t *testing.T) {
 }
 
 // fullPattern has a value of its own in every field that is stored.
-func fullPattern(id string) learning.Pattern {
+func fullPattern(id string) lesson.Pattern {
 	confirmed, validated := noon.Add(time.Hour), noon.Add(2*time.Hour)
-	return learning.Pattern{
-		ID: id, Name: "name", Type: learning.PatternFailure, Description: "description", Domain: "d", Categories: []string{"c"}, OperationType: "deploy",
-		LessonIDs: []string{}, EpisodeIDs: []int64{}, Frequency: 4, FirstSeen: noon, LastSeen: noon.Add(time.Minute), Status: learning.PatternEmerging,
+	return lesson.Pattern{
+		ID: id, Name: "name", Type: lesson.PatternFailure, Description: "description", Domain: "d", Categories: []string{"c"}, OperationType: "deploy",
+		LessonIDs: []string{}, EpisodeIDs: []int64{}, Frequency: 4, FirstSeen: noon, LastSeen: noon.Add(time.Minute), Status: lesson.PatternEmerging,
 		ConfirmedBy: "me", ConfirmedAt: &confirmed, Action: "do", Prevention: []string{"p"}, Weight: 0.4,
-		Belief:       learning.Belief{InitialConfidence: 0.8, DecayConstant: 0.01, ConfidenceAt: noon},
+		Belief:       lesson.Belief{InitialConfidence: 0.8, DecayConstant: 0.01, ConfidenceAt: noon},
 		TimesApplied: 2, TimesSucceeded: 1, LastValidated: &validated, CreatedAt: noon, UpdatedAt: noon.Add(time.Second), Why: []string{"because"},
 		Lessons: 3, Agents: 2, Representative: "l1", Command: "make it", ActionConfidence: 0.7,
-		Made: &learning.PatternAsMade{Type: learning.PatternSuccess, Description: "deploy: as it was", EpisodeIDs: []int64{9, 7}, Frequency: 2, InitialConfidence: 1.2},
+		Made: &lesson.PatternAsMade{Type: lesson.PatternSuccess, Description: "deploy: as it was", EpisodeIDs: []int64{9, 7}, Frequency: 2, InitialConfidence: 1.2},
 	}
 }
 
@@ -277,27 +278,27 @@ func TestPatternsAndEvidence(t *testing.T) {
 	a, b := fullPattern("a"), fullPattern("b")
 	complete(t, a, "Number", "Confidence")
 	b.Made = nil
-	b.Type, b.OperationType, b.Domain, b.Status, b.LastSeen = learning.PatternBestPractice, "", "other", learning.PatternDeprecated, noon.Add(time.Hour)
-	lesson := learning.Evidence{Kind: learning.EvidenceLesson, Ref: "l1", Agent: "x", Score: 0.5, At: noon}
-	change(t, s, func(tx learning.PipelineTx) error {
+	b.Type, b.OperationType, b.Domain, b.Status, b.LastSeen = lesson.PatternBestPractice, "", "other", lesson.PatternDeprecated, noon.Add(time.Hour)
+	l := lesson.Evidence{Kind: lesson.EvidenceLesson, Ref: "l1", Agent: "x", Score: 0.5, At: noon}
+	change(t, s, func(tx lesson.PipelineTx) error {
 		if err := errors.Join(tx.InsertPattern(&a), tx.InsertPattern(&b)); err != nil {
 			return err
 		}
-		again := lesson
+		again := l
 		again.Score = 0.9
 		for i, want := range []int{2, 0} {
-			if n, err := tx.AddEvidence("a", lesson, learning.Evidence{Kind: learning.EvidenceEpisode, Ref: "7", At: noon}, again); n != want || err != nil {
+			if n, err := tx.AddEvidence("a", l, lesson.Evidence{Kind: lesson.EvidenceEpisode, Ref: "7", At: noon}, again); n != want || err != nil {
 				t.Errorf("evidence, time %d: %d new, %v", i, n, err)
 			}
 		}
 		if n, err := tx.AddEvidence("a"); n != 0 || err != nil {
 			t.Errorf("no evidence: %d, %v", n, err)
 		}
-		if n, err := tx.AddEvidence("b", lesson); n != 1 || err != nil {
+		if n, err := tx.AddEvidence("b", l); n != 1 || err != nil {
 			t.Errorf("evidence of another: %d, %v", n, err)
 		}
-		got, err := tx.PatternsOf(lesson)
-		if diff := cmp.Diff([]learning.Pattern{a, b}, got); diff != "" || err != nil {
+		got, err := tx.PatternsOf(l)
+		if diff := cmp.Diff([]lesson.Pattern{a, b}, got); diff != "" || err != nil {
 			t.Errorf("by evidence: %v\n%s", err, diff)
 		}
 		for _, c := range []struct {
@@ -319,12 +320,12 @@ func TestPatternsAndEvidence(t *testing.T) {
 		}
 		return nil
 	})
-	many := make([]learning.Evidence, 130)
+	many := make([]lesson.Evidence, 130)
 	for i := range many {
-		many[i] = learning.Evidence{Kind: learning.EvidenceEpisode, Ref: fmt.Sprint(1000 + i), At: noon}
+		many[i] = lesson.Evidence{Kind: lesson.EvidenceEpisode, Ref: fmt.Sprint(1000 + i), At: noon}
 	}
-	b.Status, b.Frequency = learning.PatternConfirmed, 131
-	change(t, s, func(tx learning.PipelineTx) error {
+	b.Status, b.Frequency = lesson.PatternConfirmed, 131
+	change(t, s, func(tx lesson.PipelineTx) error {
 		n, err := tx.AddEvidence("b", many...)
 		if n != len(many) {
 			t.Errorf("%d new", n)
@@ -339,15 +340,15 @@ func TestPatternsAndEvidence(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		filter learning.PatternFilter
+		filter lesson.PatternFilter
 		want   string
 	}{
-		"latest seen first": {learning.PatternFilter{}, "b a"},
-		"limit":             {learning.PatternFilter{Limit: 1}, "b"},
-		"offset":            {learning.PatternFilter{Offset: 1}, "a"},
-		"type":              {learning.PatternFilter{Type: learning.PatternFailure}, "a"},
-		"status":            {learning.PatternFilter{Statuses: []learning.PatternStatus{learning.PatternConfirmed}}, "b"},
-		"domain":            {learning.PatternFilter{Domain: "d"}, "a"},
+		"latest seen first": {lesson.PatternFilter{}, "b a"},
+		"limit":             {lesson.PatternFilter{Limit: 1}, "b"},
+		"offset":            {lesson.PatternFilter{Offset: 1}, "a"},
+		"type":              {lesson.PatternFilter{Type: lesson.PatternFailure}, "a"},
+		"status":            {lesson.PatternFilter{Statuses: []lesson.PatternStatus{lesson.PatternConfirmed}}, "b"},
+		"domain":            {lesson.PatternFilter{Domain: "d"}, "a"},
 	} {
 		if c.filter.Limit == 0 {
 			c.filter.Limit = 10
@@ -356,7 +357,7 @@ func TestPatternsAndEvidence(t *testing.T) {
 		got := ""
 		for _, p := range found {
 			got += " " + p.ID
-			if p.ID == "b" && (len(p.EpisodeIDs) != learning.MaxEvidence || p.EpisodeIDs[0] != 1129) {
+			if p.ID == "b" && (len(p.EpisodeIDs) != lesson.MaxEvidence || p.EpisodeIDs[0] != 1129) {
 				t.Errorf("%d episodes, the first %d", len(p.EpisodeIDs), p.EpisodeIDs[0])
 			}
 		}

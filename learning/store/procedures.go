@@ -10,29 +10,31 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/procedure"
+	"skillrouter/learning/shelf"
 )
 
-var _ learning.ProcedureStore = (*Store)(nil)
+var _ procedure.Store = (*Store)(nil)
 
 const procedureColumns = `num, persona, name, version, body, agent_id, trust, said_rate, said_time, runs, succeeded, took,
 	file, file_mark, file_version, created_at, updated_at, deleted_at`
 
-// ChangeProcedures implements learning.ProcedureStore.
-func (s *Store) ChangeProcedures(ctx context.Context, decide func(tx learning.ProcedureTx) error, after func()) (wait func() error) {
+// ChangeProcedures implements procedure.Store.
+func (s *Store) ChangeProcedures(ctx context.Context, decide func(tx procedure.Tx) error, after func()) (wait func() error) {
 	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&procedureTx{tx}) }, after)
 }
 
-// StoredProcedure implements learning.ProcedureStore.
-func (s *Store) StoredProcedure(ctx context.Context, persona, name string) (learning.StoredProcedure, bool, error) {
+// StoredProcedure implements procedure.Store.
+func (s *Store) StoredProcedure(ctx context.Context, persona, name string) (procedure.Stored, bool, error) {
 	return oneProcedure(s.read.WithContext(ctx), "persona = ? AND name = ?", persona, name)
 }
 
-func oneProcedure(db *gorm.DB, where string, args ...any) (learning.StoredProcedure, bool, error) {
+func oneProcedure(db *gorm.DB, where string, args ...any) (procedure.Stored, bool, error) {
 	return first(procedures(db, "WHERE "+where, args...))
 }
 
 // procedures reads the procedures that fit; up to MaxAnswer bytes of them.
-func procedures(db *gorm.DB, rest string, args ...any) (list []learning.StoredProcedure, err error) {
+func procedures(db *gorm.DB, rest string, args ...any) (list []procedure.Stored, err error) {
 	rows, err := query(db, "SELECT "+procedureColumns+" FROM procedures "+rest, args...)
 	if err != nil {
 		return nil, err
@@ -49,7 +51,7 @@ func procedures(db *gorm.DB, rest string, args ...any) (list []learning.StoredPr
 	return list, closing(rows, rows.Err())
 }
 
-func scanProcedure(rows *sql.Rows) (p learning.StoredProcedure, size int, err error) {
+func scanProcedure(rows *sql.Rows) (p procedure.Stored, size int, err error) {
 	var body json.RawMessage
 	err = rows.Scan(&p.Number, &p.Persona, &p.Name, &p.Version, fromJSON(&body), &p.Author, &p.Trust, &p.SaidRate, &p.SaidTime, &p.Runs, &p.Succeeded, &p.Took,
 		&p.File.Path, &p.File.Mark, &p.File.Version, at(&p.CreatedAt), at(&p.UpdatedAt), atOrNil(&p.DeletedAt))
@@ -59,25 +61,25 @@ func scanProcedure(rows *sql.Rows) (p learning.StoredProcedure, size int, err er
 	return p, len(body), err
 }
 
-// ProcedureBody implements learning.ProcedureStore.
-func (s *Store) ProcedureBody(ctx context.Context, procedure, version int64) (body learning.ProcedureBody, author string, ok bool, err error) {
+// ProcedureBody implements procedure.Store.
+func (s *Store) ProcedureBody(ctx context.Context, procedure, version int64) (body procedure.Body, author string, ok bool, err error) {
 	ok, err = one(s.read.WithContext(ctx), []any{fromJSON(&body), &author}, "SELECT body, agent_id FROM procedure_versions WHERE procedure = ? AND version = ?", procedure, version)
 	return body, author, ok, err
 }
 
-// StepRecords implements learning.ProcedureStore.
-func (s *Store) StepRecords(ctx context.Context, procedure int64) ([]learning.StepRecord, error) {
+// StepRecords implements procedure.Store.
+func (s *Store) StepRecords(ctx context.Context, procedure int64) ([]procedure.StepRecord, error) {
 	return stepRecords(s.read.WithContext(ctx), procedure)
 }
 
-func stepRecords(db *gorm.DB, procedure int64) ([]learning.StepRecord, error) {
-	return list(db, func(r *learning.StepRecord) []any {
+func stepRecords(db *gorm.DB, p int64) ([]procedure.StepRecord, error) {
+	return list(db, func(r *procedure.StepRecord) []any {
 		return []any{&r.Name, &r.Succeeded, &r.Failed, &r.Skipped, &r.Unknown, &r.Took, &r.Recent, fromJSON(&r.Errors)}
-	}, "SELECT name, succeeded, failed, skipped, unknown, took, recent, errors FROM procedure_steps WHERE procedure = ?", procedure)
+	}, "SELECT name, succeeded, failed, skipped, unknown, took, recent, errors FROM procedure_steps WHERE procedure = ?", p)
 }
 
-// ListProcedures implements learning.ProcedureStore.
-func (s *Store) ListProcedures(ctx context.Context, filter learning.ProcedureFilter) ([]learning.StoredProcedure, error) {
+// ListProcedures implements procedure.Store.
+func (s *Store) ListProcedures(ctx context.Context, filter procedure.Filter) ([]procedure.Stored, error) {
 	var where conditions
 	where.add("deleted_at IS NULL")
 	where.equal("persona", filter.Persona)
@@ -89,8 +91,8 @@ func (s *Store) ListProcedures(ctx context.Context, filter learning.ProcedureFil
 	return procedures(s.read.WithContext(ctx), where.text+" ORDER BY persona, name LIMIT ?", append(where.args, filter.Limit)...)
 }
 
-// ProceduresByID implements learning.ProcedureStore.
-func (s *Store) ProceduresByID(ctx context.Context, ids []string) ([]learning.StoredProcedure, error) {
+// ProceduresByID implements procedure.Store.
+func (s *Store) ProceduresByID(ctx context.Context, ids []string) ([]procedure.Stored, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -102,23 +104,23 @@ func (s *Store) ProceduresByID(ctx context.Context, ids []string) ([]learning.St
 	return procedures(s.read.WithContext(ctx), "WHERE deleted_at IS NULL AND (persona, name) IN (VALUES (?, ?)"+strings.Repeat(", (?, ?)", len(ids)-1)+")", args...)
 }
 
-// ScanProcedures implements learning.ProcedureStore.
-func (s *Store) ScanProcedures(ctx context.Context, visit func(chunk []learning.StoredProcedure) error) error {
+// ScanProcedures implements procedure.Store.
+func (s *Store) ScanProcedures(ctx context.Context, visit func(chunk []procedure.Stored) error) error {
 	return eachChunk(s.read.WithContext(ctx).Raw("SELECT "+procedureColumns+" FROM procedures WHERE deleted_at IS NULL ORDER BY num"), scanProcedure, visit)
 }
 
-// ProcedureFiles implements learning.ProcedureStore.
-func (s *Store) ProcedureFiles(ctx context.Context) (list []learning.StoredProcedure, err error) {
+// ProcedureFiles implements procedure.Store.
+func (s *Store) ProcedureFiles(ctx context.Context) (list []procedure.Stored, err error) {
 	err = eachChunk(s.read.WithContext(ctx).Raw("SELECT "+procedureColumns+" FROM procedures WHERE deleted_at IS NULL OR file != '' ORDER BY num"),
-		scanProcedure, func(chunk []learning.StoredProcedure) error {
+		scanProcedure, func(chunk []procedure.Stored) error {
 			list = append(list, chunk...)
 			return nil
 		})
 	return list, err
 }
 
-// CountProcedures implements learning.ProcedureStore.
-func (s *Store) CountProcedures(ctx context.Context) (stats learning.ProcedureStats, err error) {
+// CountProcedures implements procedure.Store.
+func (s *Store) CountProcedures(ctx context.Context) (stats procedure.Stats, err error) {
 	db := s.read.WithContext(ctx)
 	if stats.Personas, err = tally[string](db, "SELECT persona, count(*) FROM procedures WHERE deleted_at IS NULL GROUP BY persona"); err == nil {
 		_, err = one(db, []any{&stats.Runs, &stats.Running}, "SELECT count(*), ifnull(sum(status = 'running'), 0) FROM runs")
@@ -126,21 +128,21 @@ func (s *Store) CountProcedures(ctx context.Context) (stats learning.ProcedureSt
 	return stats, err
 }
 
-// procedureTx is the learning.ProcedureTx of one change.
+// procedureTx is the procedure.Tx of one change.
 type procedureTx struct{ db *gorm.DB }
 
-// Procedure implements learning.ProcedureTx.
-func (tx *procedureTx) Procedure(persona, name string) (learning.StoredProcedure, bool, error) {
+// Procedure implements procedure.Tx.
+func (tx *procedureTx) Procedure(persona, name string) (procedure.Stored, bool, error) {
 	return oneProcedure(tx.db, "persona = ? AND name = ? COLLATE NOCASE", persona, name)
 }
 
-// ProcedureOf implements learning.ProcedureTx.
-func (tx *procedureTx) ProcedureOf(number int64) (learning.StoredProcedure, bool, error) {
+// ProcedureOf implements procedure.Tx.
+func (tx *procedureTx) ProcedureOf(number int64) (procedure.Stored, bool, error) {
 	return oneProcedure(tx.db, "num = ?", number)
 }
 
-// PutProcedure implements learning.ProcedureTx.
-func (tx *procedureTx) PutProcedure(p *learning.StoredProcedure) error {
+// PutProcedure implements procedure.Tx.
+func (tx *procedureTx) PutProcedure(p *procedure.Stored) error {
 	body, err := json.Marshal(p.Body)
 	if err != nil {
 		return err
@@ -162,8 +164,8 @@ func (tx *procedureTx) PutProcedure(p *learning.StoredProcedure) error {
 	return err
 }
 
-// AddVersion implements learning.ProcedureTx.
-func (tx *procedureTx) AddVersion(p learning.StoredProcedure) error {
+// AddVersion implements procedure.Tx.
+func (tx *procedureTx) AddVersion(p procedure.Stored) error {
 	body, err := json.Marshal(p.Body)
 	if err != nil {
 		return err
@@ -173,13 +175,13 @@ func (tx *procedureTx) AddVersion(p learning.StoredProcedure) error {
 	return err
 }
 
-// StepRecords implements learning.ProcedureTx.
-func (tx *procedureTx) StepRecords(procedure int64) ([]learning.StepRecord, error) {
+// StepRecords implements procedure.Tx.
+func (tx *procedureTx) StepRecords(procedure int64) ([]procedure.StepRecord, error) {
 	return stepRecords(tx.db, procedure)
 }
 
-// PutStepRecord implements learning.ProcedureTx.
-func (tx *procedureTx) PutStepRecord(procedure int64, r learning.StepRecord) error {
+// PutStepRecord implements procedure.Tx.
+func (tx *procedureTx) PutStepRecord(procedure int64, r procedure.StepRecord) error {
 	texts := r.Errors
 	if texts == nil {
 		texts = []string{}
@@ -193,20 +195,20 @@ func (tx *procedureTx) PutStepRecord(procedure int64, r learning.StepRecord) err
 	return err
 }
 
-// DropStepRecords implements learning.ProcedureTx.
+// DropStepRecords implements procedure.Tx.
 func (tx *procedureTx) DropStepRecords(procedure int64) error {
 	_, err := exec(tx.db, "DELETE FROM procedure_steps WHERE procedure = ?", procedure)
 	return err
 }
 
-// AddEvents implements learning.ProcedureTx.
+// AddEvents implements procedure.Tx.
 func (tx *procedureTx) AddEvents(events ...skillrouter.Event) error {
 	return appendEvents(tx.db, events)
 }
 
-// FindProcedures implements learning.ProcedureStore.
-func (s *Store) FindProcedures(ctx context.Context, search learning.KeptSearch, visit func(found []learning.StoredProcedure) (more bool)) error {
-	return containing(ctx, s.read.WithContext(ctx), contained[learning.StoredProcedure]{
+// FindProcedures implements procedure.Store.
+func (s *Store) FindProcedures(ctx context.Context, search shelf.KeptSearch, visit func(found []procedure.Stored) (more bool)) error {
+	return containing(ctx, s.read.WithContext(ctx), contained[procedure.Stored]{
 		table: "procedures", choose: "SELECT " + procedureColumns + " FROM procedures", texts: []string{"name", "body"}, where: "deleted_at IS NULL", scan: scanProcedure,
 	}, search, visit)
 }

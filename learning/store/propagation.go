@@ -6,34 +6,34 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/learning"
+	"skillrouter/learning/propagation"
 )
 
-var _ learning.PropagationStore = (*Store)(nil)
+var _ propagation.Store = (*Store)(nil)
 
-// LessonBriefs implements learning.PropagationStore.
-func (s *Store) LessonBriefs(ctx context.Context, ids []string) ([]learning.LessonBrief, error) {
-	return inParts(ids, func(part []string) ([]learning.LessonBrief, error) {
-		return list(s.read.WithContext(ctx), func(b *learning.LessonBrief) []any {
+// LessonBriefs implements propagation.Store.
+func (s *Store) LessonBriefs(ctx context.Context, ids []string) ([]propagation.LessonBrief, error) {
+	return inParts(ids, func(part []string) ([]propagation.LessonBrief, error) {
+		return list(s.read.WithContext(ctx), func(b *propagation.LessonBrief) []any {
 			return []any{
 				&b.ID, &b.Number, &b.Type, &b.Domain, &b.Category, &b.Title, &b.Solution, &b.Severity, fromJSON(&b.Tags), &b.SourceAgent, &b.Trust, &b.Level, &b.Transferability,
 			}
 		}, `SELECT id, num, lesson_type, domain, category, title, substr(solution, 1, ?), severity, tags,
 			source_agent, trust, level, transferability FROM lessons WHERE id IN (`+marks(len(part))+") AND status <> 'retired'",
-			append([]any{learning.MaxBriefSolution / 4}, anys(part)...)...) // of characters, which have four bytes at most
+			append([]any{propagation.MaxBriefSolution / 4}, anys(part)...)...) // of characters, which have four bytes at most
 	})
 }
 
-// EpisodeBriefs implements learning.PropagationStore.
-func (s *Store) EpisodeBriefs(ctx context.Context, ids []string) ([]learning.EpisodeBrief, error) {
-	return inParts(ids, func(part []string) ([]learning.EpisodeBrief, error) {
-		return list(s.read.WithContext(ctx), func(b *learning.EpisodeBrief) []any { return []any{&b.AgentID, &b.Title} },
+// EpisodeBriefs implements propagation.Store.
+func (s *Store) EpisodeBriefs(ctx context.Context, ids []string) ([]propagation.EpisodeBrief, error) {
+	return inParts(ids, func(part []string) ([]propagation.EpisodeBrief, error) {
+		return list(s.read.WithContext(ctx), func(b *propagation.EpisodeBrief) []any { return []any{&b.AgentID, &b.Title} },
 			"SELECT agent_id, title FROM episodes WHERE id IN ("+marks(len(part))+")", anys(part)...)
 	})
 }
 
-// AddRecipients implements learning.PropagationStore.
-func (s *Store) AddRecipients(ctx context.Context, recipients []learning.Recipient) error {
+// AddRecipients implements propagation.Store.
+func (s *Store) AddRecipients(ctx context.Context, recipients []propagation.Recipient) error {
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
 		return insertOr(tx, "IGNORE", "lesson_recipients", []string{"agent_id", "lesson_num", "score"}, len(recipients), func(i int, row []any) []any {
 			return append(row, recipients[i].AgentID, recipients[i].LessonNumber, recipients[i].Score)
@@ -41,16 +41,16 @@ func (s *Store) AddRecipients(ctx context.Context, recipients []learning.Recipie
 	}, nil) // no event, and so no bell
 }
 
-// Profiles implements learning.PropagationStore.
-func (s *Store) Profiles(ctx context.Context, limit int) ([]learning.Profile, error) {
-	return list(s.read.WithContext(ctx), func(p *learning.Profile) []any {
+// Profiles implements propagation.Store.
+func (s *Store) Profiles(ctx context.Context, limit int) ([]propagation.Profile, error) {
+	return list(s.read.WithContext(ctx), func(p *propagation.Profile) []any {
 		p.Domains, p.Words = map[string]int{}, map[string]int{}
 		return []any{&p.AgentID, fromJSON(&p.Domains), fromJSON(&p.Words), at(&p.Updated)}
 	}, "SELECT agent_id, domains, words, updated_at FROM agent_profiles ORDER BY updated_at DESC LIMIT ?", limit)
 }
 
-// SaveProfiles implements learning.PropagationStore.
-func (s *Store) SaveProfiles(ctx context.Context, list []learning.Profile) error {
+// SaveProfiles implements propagation.Store.
+func (s *Store) SaveProfiles(ctx context.Context, list []propagation.Profile) error {
 	if len(list) == 0 {
 		return nil
 	}

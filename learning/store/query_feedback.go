@@ -5,13 +5,13 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/learning"
+	"skillrouter/learning/feedback"
 )
 
-var _ learning.QueryFeedbackStore = (*Store)(nil)
+var _ feedback.QueryFeedbackStore = (*Store)(nil)
 
-// AddQueryFeedback implements learning.QueryFeedbackStore.
-func (s *Store) AddQueryFeedback(ctx context.Context, e learning.QueryFeedback, mine, all int) error {
+// AddQueryFeedback implements feedback.QueryFeedbackStore.
+func (s *Store) AddQueryFeedback(ctx context.Context, e feedback.QueryFeedback, mine, all int) error {
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
 		if _, err := exec(tx, "DELETE FROM query_feedback WHERE agent_id = ? AND query = ?", e.AgentID, e.Query); err != nil {
 			return err
@@ -30,20 +30,20 @@ func (s *Store) AddQueryFeedback(ctx context.Context, e learning.QueryFeedback, 
 	}, nil)
 }
 
-// QueryFeedback implements learning.QueryFeedbackStore.
-func (s *Store) QueryFeedback(ctx context.Context) ([]learning.QueryFeedback, error) {
-	return list(s.read.WithContext(ctx), func(e *learning.QueryFeedback) []any {
+// QueryFeedback implements feedback.QueryFeedbackStore.
+func (s *Store) QueryFeedback(ctx context.Context) ([]feedback.QueryFeedback, error) {
+	return list(s.read.WithContext(ctx), func(e *feedback.QueryFeedback) []any {
 		return []any{&e.ID, &e.Query, &e.QueryType, &e.Not, &e.Note, &e.AgentID, at(&e.CreatedAt)}
 	}, "SELECT id, query, query_type, negated, note, agent_id, created_at FROM query_feedback ORDER BY seq")
 }
 
-// DeleteQueryFeedback implements learning.QueryFeedbackStore.
+// DeleteQueryFeedback implements feedback.QueryFeedbackStore.
 func (s *Store) DeleteQueryFeedback(ctx context.Context, id string) (there bool, err error) {
 	gone, err := s.deleteRows(ctx, "DELETE FROM query_feedback WHERE id = ?", id)
 	return gone > 0, err
 }
 
-// ClearQueryFeedback implements learning.QueryFeedbackStore.
+// ClearQueryFeedback implements feedback.QueryFeedbackStore.
 func (s *Store) ClearQueryFeedback(ctx context.Context, agentID string) (gone int64, err error) {
 	return s.deleteRows(ctx, "DELETE FROM query_feedback WHERE ? = '' OR agent_id = ?", agentID, agentID)
 }

@@ -11,9 +11,10 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
-var _ learning.RecallStore = (*Store)(nil)
+var _ lesson.RecallStore = (*Store)(nil)
 
 const (
 	// general is what makes a lesson one for everybody: the condition of the index lessons_general.
@@ -29,12 +30,12 @@ type branch struct {
 	arg   []any
 }
 
-func branches(scope learning.RecallScope) []branch {
+func branches(scope lesson.RecallScope) []branch {
 	list := []branch{{general, nil}}
 	if scope.Agent != "" {
 		list = append(list, branch{"source_agent = ?", []any{scope.Agent}})
 	}
-	for _, domain := range learning.Spellings(scope.Domain) {
+	for _, domain := range lesson.Spellings(scope.Domain) {
 		list = append(list, branch{"domain = ?", []any{domain}})
 	}
 	return list
@@ -43,9 +44,9 @@ func branches(scope learning.RecallScope) []branch {
 // recipientNumbers are the lessons that fit an agent's past work.
 const recipientNumbers = "SELECT lesson_num AS num FROM lesson_recipients WHERE agent_id = ?"
 
-// RecentFor implements learning.RecallStore. Each reason gives its latest
+// RecentFor implements lesson.RecallStore. Each reason gives its latest
 // lessons from an index, and the latest of all are read.
-func (s *Store) RecentFor(ctx context.Context, scope learning.RecallScope, limit int) ([]learning.Lesson, error) {
+func (s *Store) RecentFor(ctx context.Context, scope lesson.RecallScope, limit int) ([]lesson.Lesson, error) {
 	var parts []string
 	var args []any
 	for _, b := range branches(scope) {
@@ -59,8 +60,8 @@ func (s *Store) RecentFor(ctx context.Context, scope learning.RecallScope, limit
 		"WHERE num IN (SELECT num FROM ("+strings.Join(parts, " UNION ")+") ORDER BY num DESC LIMIT ?) ORDER BY num DESC", append(args, limit)...)
 }
 
-// CountFor implements learning.RecallStore, from indexes alone.
-func (s *Store) CountFor(ctx context.Context, scope learning.RecallScope) (int, error) {
+// CountFor implements lesson.RecallStore, from indexes alone.
+func (s *Store) CountFor(ctx context.Context, scope lesson.RecallScope) (int, error) {
 	parts, args := []string{recipientNumbers}, []any{scope.Agent}
 	for _, b := range branches(scope) {
 		parts = append(parts, "SELECT num FROM lessons WHERE "+b.where)
@@ -69,9 +70,9 @@ func (s *Store) CountFor(ctx context.Context, scope learning.RecallScope) (int, 
 	return countOf(s.read.WithContext(ctx), "SELECT count(*) FROM ("+strings.Join(parts, " UNION ")+" EXCEPT SELECT num FROM lessons WHERE status = 'retired')", args...)
 }
 
-// Latest implements learning.RecallStore. The first condition that is set has
+// Latest implements lesson.RecallStore. The first condition that is set has
 // an index in the order of the listing; the others are looked at row by row.
-func (s *Store) Latest(ctx context.Context, filter learning.RecallFilter) ([]learning.Lesson, error) {
+func (s *Store) Latest(ctx context.Context, filter lesson.RecallFilter) ([]lesson.Lesson, error) {
 	var c conditions
 	sign := ""
 	for _, f := range []struct{ column, value string }{
@@ -98,17 +99,17 @@ func (s *Store) Latest(ctx context.Context, filter learning.RecallFilter) ([]lea
 	return lessons(s.read.WithContext(ctx), learning.MaxAnswer, c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
 }
 
-// ByTopic implements learning.RecallStore.
-func (s *Store) ByTopic(ctx context.Context, topics []string, limit int) (map[string][]learning.Lesson, error) {
+// ByTopic implements lesson.RecallStore.
+func (s *Store) ByTopic(ctx context.Context, topics []string, limit int) (map[string][]lesson.Lesson, error) {
 	db := s.read.WithContext(ctx)
 	tagged, err := taggedWith(db, topics, limit)
 	if err != nil {
 		return nil, err
 	}
-	found := map[string][]learning.Lesson{}
+	found := map[string][]lesson.Lesson{}
 	for _, topic := range topics {
 		numbers := tagged[topic]
-		for _, spelling := range learning.Spellings(topic) {
+		for _, spelling := range lesson.Spellings(topic) {
 			for _, column := range []string{"domain", "category"} {
 				found, err := list(db, value[int64], "SELECT num FROM lessons WHERE "+column+" = ? AND "+inUse+" ORDER BY num DESC LIMIT ?", spelling, limit)
 				if err != nil {
@@ -133,7 +134,7 @@ func (s *Store) ByTopic(ctx context.Context, topics []string, limit int) (map[st
 
 // taggedWith returns the numbers of the latest lessons that have a topic as a tag, newest first.
 func taggedWith(db *gorm.DB, topics []string, limit int) (map[string][]int64, error) {
-	rows, err := query(db, "SELECT num, tags FROM (SELECT num, tags, status FROM lessons ORDER BY num DESC LIMIT ?) WHERE tags <> '[]' AND status <> 'retired'", learning.RecallTagged)
+	rows, err := query(db, "SELECT num, tags FROM (SELECT num, tags, status FROM lessons ORDER BY num DESC LIMIT ?) WHERE tags <> '[]' AND status <> 'retired'", lesson.RecallTagged)
 	if err != nil {
 		return nil, err
 	}
@@ -163,9 +164,9 @@ func taggedWith(db *gorm.DB, topics []string, limit int) (map[string][]int64, er
 	return found, closing(rows, rows.Err())
 }
 
-// LessonFigures implements learning.RecallStore.
-func (s *Store) LessonFigures(ctx context.Context, today, week time.Time) (learning.LessonFigures, error) {
-	var f learning.LessonFigures
+// LessonFigures implements lesson.RecallStore.
+func (s *Store) LessonFigures(ctx context.Context, today, week time.Time) (lesson.Figures, error) {
+	var f lesson.Figures
 	for _, q := range []struct {
 		into *int
 		text string

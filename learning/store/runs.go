@@ -6,13 +6,13 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/learning"
+	"skillrouter/learning/procedure"
 )
 
 const runColumns = "num, rev, id, procedure, persona, name, version, agent_id, project, params, status, reason, started_at, ended_at"
 
-// StoredRun implements learning.ProcedureStore.
-func (s *Store) StoredRun(ctx context.Context, id string) (run learning.StoredRun, ok bool, err error) {
+// StoredRun implements procedure.Store.
+func (s *Store) StoredRun(ctx context.Context, id string) (run procedure.StoredRun, ok bool, err error) {
 	// Both queries must see the same state of the run.
 	err = s.read.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
 		list, err := runs(tx, "WHERE id = ?", id)
@@ -26,18 +26,18 @@ func (s *Store) StoredRun(ctx context.Context, id string) (run learning.StoredRu
 	return run, ok, err
 }
 
-// ListRuns implements learning.ProcedureStore.
-func (s *Store) ListRuns(ctx context.Context, filter learning.RunFilter) ([]learning.Run, error) {
+// ListRuns implements procedure.Store.
+func (s *Store) ListRuns(ctx context.Context, filter procedure.RunFilter) ([]procedure.Run, error) {
 	var where conditions
 	where.equal("persona", filter.Persona)
 	where.equal("name", filter.Procedure)
 	where.equal("agent_id", filter.AgentID)
-	if filter.Status == learning.RunRunning {
+	if filter.Status == procedure.RunRunning {
 		where.add("status = 'running'") // said so, the index of open runs serves
 	} else {
 		where.equal("status", string(filter.Status))
 	}
-	list := []learning.Run{}
+	list := []procedure.Run{}
 	err := s.read.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
 		found, err := runs(tx, where.text+" ORDER BY num DESC LIMIT ?", append(where.args, filter.Limit)...)
 		if err != nil {
@@ -54,8 +54,8 @@ func (s *Store) ListRuns(ctx context.Context, filter learning.RunFilter) ([]lear
 	return list, err
 }
 
-func runs(db *gorm.DB, rest string, args ...any) ([]learning.StoredRun, error) {
-	return list(db, func(run *learning.StoredRun) []any {
+func runs(db *gorm.DB, rest string, args ...any) ([]procedure.StoredRun, error) {
+	return list(db, func(run *procedure.StoredRun) []any {
 		return []any{
 			&run.Number, &run.Rev, &run.ID, &run.Of, &run.Persona, &run.Procedure, &run.Version, &run.AgentID, &run.Project,
 			fromJSON(&run.Params), &run.Status, &run.Reason, at(&run.StartedAt), atOrNil(&run.EndedAt),
@@ -64,7 +64,7 @@ func runs(db *gorm.DB, rest string, args ...any) ([]learning.StoredRun, error) {
 }
 
 // runSteps reads the steps of runs; result is the column of their results, or NULL.
-func runSteps(db *gorm.DB, found []learning.StoredRun, result string) error {
+func runSteps(db *gorm.DB, found []procedure.StoredRun, result string) error {
 	if len(found) == 0 {
 		return nil
 	}
@@ -75,7 +75,7 @@ func runSteps(db *gorm.DB, found []learning.StoredRun, result string) error {
 	}
 	type stepOf struct {
 		run int64
-		learning.RunStep
+		procedure.RunStep
 	}
 	steps, err := list(db, func(s *stepOf) []any {
 		return []any{
@@ -91,8 +91,8 @@ func runSteps(db *gorm.DB, found []learning.StoredRun, result string) error {
 	return err
 }
 
-// AddRun implements learning.ProcedureTx.
-func (tx *procedureTx) AddRun(run *learning.StoredRun) error {
+// AddRun implements procedure.Tx.
+func (tx *procedureTx) AddRun(run *procedure.StoredRun) error {
 	params, err := json.Marshal(run.Params)
 	if err != nil {
 		return err
@@ -110,8 +110,8 @@ func (tx *procedureTx) AddRun(run *learning.StoredRun) error {
 	return tx.putSteps(run, all)
 }
 
-// PutRun implements learning.ProcedureTx.
-func (tx *procedureTx) PutRun(run *learning.StoredRun, steps []int) (ok bool, err error) {
+// PutRun implements procedure.Tx.
+func (tx *procedureTx) PutRun(run *procedure.StoredRun, steps []int) (ok bool, err error) {
 	result, err := exec(tx.db, "UPDATE runs SET rev = rev + 1, status = ?, reason = ?, ended_at = ? WHERE num = ? AND rev = ?",
 		string(run.Status), run.Reason, millisPtr(run.EndedAt), run.Number, run.Rev)
 	if err != nil {
@@ -124,7 +124,7 @@ func (tx *procedureTx) PutRun(run *learning.StoredRun, steps []int) (ok bool, er
 	return true, tx.putSteps(run, steps)
 }
 
-func (tx *procedureTx) putSteps(run *learning.StoredRun, steps []int) error {
+func (tx *procedureTx) putSteps(run *procedure.StoredRun, steps []int) error {
 	for _, i := range steps {
 		step := run.Steps[i]
 		text, err := json.Marshal(step.Step)
@@ -146,7 +146,7 @@ func (tx *procedureTx) putSteps(run *learning.StoredRun, steps []int) error {
 	return nil
 }
 
-// SetLesson implements learning.ProcedureTx.
+// SetLesson implements procedure.Tx.
 func (tx *procedureTx) SetLesson(run int64, step int, lesson string) error {
 	_, err := exec(tx.db, "UPDATE run_steps SET lesson_id = ? WHERE run = ? AND idx = ?", lesson, run, step)
 	return err

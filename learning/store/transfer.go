@@ -9,9 +9,16 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter/learning"
+	"skillrouter/learning/carry"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/procedure"
 )
 
-var _ learning.TransferStore = (*Store)(nil)
+var _ carry.TransferStore = (*Store)(nil)
 
 // after selects a project's rows behind a number.
 func after(project string, number int64) (where string, args []any) {
@@ -21,14 +28,14 @@ func after(project string, number int64) (where string, args []any) {
 	return c.text, c.args
 }
 
-// KnowledgeAfter implements learning.TransferStore.
-func (s *Store) KnowledgeAfter(ctx context.Context, project string, number int64, limit int) ([]learning.Knowledge, error) {
+// KnowledgeAfter implements carry.TransferStore.
+func (s *Store) KnowledgeAfter(ctx context.Context, project string, number int64, limit int) ([]knowledge.Knowledge, error) {
 	where, args := after(project, number)
 	return selectKnowledge(s.read.WithContext(ctx), learning.MaxAnswer, where+" ORDER BY num LIMIT ?", append(args, limit)...)
 }
 
-// EpisodesAfter implements learning.TransferStore.
-func (s *Store) EpisodesAfter(ctx context.Context, project string, number int64, limit int) ([]learning.EpisodeRecord, error) {
+// EpisodesAfter implements carry.TransferStore.
+func (s *Store) EpisodesAfter(ctx context.Context, project string, number int64, limit int) ([]experience.EpisodeRecord, error) {
 	db := s.read.WithContext(ctx)
 	where, args := after(project, number)
 	found, err := selectEpisodes(db, learning.MaxAnswer, where+" ORDER BY num LIMIT ?", append(args, limit)...)
@@ -39,31 +46,31 @@ func (s *Store) EpisodesAfter(ctx context.Context, project string, number int64,
 	if err != nil {
 		return nil, err
 	}
-	byNumber := make(map[int64]*learning.Experience, len(outcomes))
+	byNumber := make(map[int64]*experience.Experience, len(outcomes))
 	for i := range outcomes {
 		byNumber[outcomes[i].Number] = &outcomes[i]
 	}
-	records := make([]learning.EpisodeRecord, len(found))
+	records := make([]experience.EpisodeRecord, len(found))
 	for i, e := range found {
-		records[i] = learning.EpisodeRecord{Episode: e, Experience: byNumber[e.Number]}
+		records[i] = experience.EpisodeRecord{Episode: e, Experience: byNumber[e.Number]}
 	}
 	return records, nil
 }
 
-// LessonsAfter implements learning.TransferStore.
-func (s *Store) LessonsAfter(ctx context.Context, project string, number int64, limit int) ([]learning.Lesson, error) {
+// LessonsAfter implements carry.TransferStore.
+func (s *Store) LessonsAfter(ctx context.Context, project string, number int64, limit int) ([]lesson.Lesson, error) {
 	where, args := after(project, number)
 	return lessons(s.read.WithContext(ctx), learning.MaxAnswer, where+" ORDER BY num LIMIT ?", append(args, limit)...)
 }
 
-// PatternsAfter implements learning.TransferStore.
-func (s *Store) PatternsAfter(ctx context.Context, number int64, limit int) ([]learning.PatternRecord, error) {
+// PatternsAfter implements carry.TransferStore.
+func (s *Store) PatternsAfter(ctx context.Context, number int64, limit int) ([]lesson.PatternRecord, error) {
 	db := s.read.WithContext(ctx)
 	found, err := patterns(db, "WHERE num > ? ORDER BY num LIMIT ?", number, limit)
 	if err != nil {
 		return nil, err
 	}
-	records := make([]learning.PatternRecord, len(found))
+	records := make([]lesson.PatternRecord, len(found))
 	for i := range found {
 		if err := addEvidence(db, &found[i]); err != nil {
 			return nil, err
@@ -72,22 +79,22 @@ func (s *Store) PatternsAfter(ctx context.Context, number int64, limit int) ([]l
 		if err := eachID(db, `SELECT episodes.id FROM pattern_evidence JOIN episodes ON episodes.num = CAST(pattern_evidence.ref AS INTEGER)
 			WHERE pattern_id = ? AND kind = ? ORDER BY pattern_evidence.num DESC LIMIT ?`, func(id string) {
 			records[i].Episodes = append(records[i].Episodes, id)
-		}, found[i].ID, learning.EvidenceEpisode, learning.MaxEvidence); err != nil {
+		}, found[i].ID, lesson.EvidenceEpisode, lesson.MaxEvidence); err != nil {
 			return nil, err
 		}
 	}
 	return records, nil
 }
 
-// FactsAfter implements learning.TransferStore.
-func (s *Store) FactsAfter(ctx context.Context, persona, key string, at time.Time, limit int) (found []learning.Fact, err error) {
+// FactsAfter implements carry.TransferStore.
+func (s *Store) FactsAfter(ctx context.Context, persona, key string, at time.Time, limit int) (found []fact.Fact, err error) {
 	rows, err := query(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts WHERE (persona, key) > (?, ?) AND (expires_at IS NULL OR expires_at > ?)"+
 		" ORDER BY persona, key LIMIT ?", persona, key, millis(at), limit)
 	if err != nil {
 		return nil, err
 	}
 	for size := 0; size <= learning.MaxAnswer && rows.Next(); {
-		var fact learning.Fact
+		var fact fact.Fact
 		if err := rows.Scan(factWithValue(&fact)...); err != nil {
 			return nil, closing(rows, err)
 		}
@@ -97,17 +104,17 @@ func (s *Store) FactsAfter(ctx context.Context, persona, key string, at time.Tim
 	return found, closing(rows, rows.Err())
 }
 
-// ProceduresAfter implements learning.TransferStore.
-func (s *Store) ProceduresAfter(ctx context.Context, number int64, limit int) ([]learning.Procedure, int64, error) {
+// ProceduresAfter implements carry.TransferStore.
+func (s *Store) ProceduresAfter(ctx context.Context, number int64, limit int) ([]procedure.Procedure, int64, error) {
 	found, err := procedures(s.read.WithContext(ctx), "WHERE deleted_at IS NULL AND num > ? ORDER BY num LIMIT ?", number, limit)
-	shown := make([]learning.Procedure, len(found))
+	shown := make([]procedure.Procedure, len(found))
 	for i := range found {
 		shown[i], number = found[i].Shown(), found[i].Number
 	}
 	return shown, number, err
 }
 
-// EpisodeNumbers implements learning.ExperienceTx.
+// EpisodeNumbers implements experience.Tx.
 func (tx *pipelineTx) EpisodeNumbers(ids []string) (map[string]int64, error) {
 	return numbersOf(tx.db, "episodes", ids)
 }
@@ -128,8 +135,8 @@ func numbersOf(db *gorm.DB, table string, ids []string) (map[string]int64, error
 const insertEpisode = `INSERT INTO episodes (id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, importance, created_at)
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-// InsertEpisode implements learning.ExperienceTx.
-func (tx *pipelineTx) InsertEpisode(e *learning.Episode) (err error) {
+// InsertEpisode implements experience.Tx.
+func (tx *pipelineTx) InsertEpisode(e *episode.Episode) (err error) {
 	e.Number, err = insertOne(tx.db, insertEpisode, e.ID, e.SessionID, e.AgentID, e.Persona, e.EventType, e.Event, e.Title, e.Content, rawText(e.Context), e.Learned,
 		e.Project, e.Importance, millis(e.CreatedAt))
 	return err

@@ -4,27 +4,27 @@ import (
 	"context"
 	"net/http"
 
-	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 )
 
-// Answered is learning.AnswerService over HTTP.
+// Answered is knowledge.AnswerService over HTTP.
 type Answered struct{ c *Client }
 
-var _ learning.AnswerService = Answered{}
+var _ knowledge.AnswerService = Answered{}
 
-// Answered implements learning.AnswerService.
-func (a Answered) Answered(ctx context.Context, id string, use learning.AnswerDraft) (learning.AnswerLearned, error) {
-	return answered[learning.AnswerLearned](ctx, a.c, http.MethodPost, id, use)
+// Answered implements knowledge.AnswerService.
+func (a Answered) Answered(ctx context.Context, id string, use knowledge.AnswerDraft) (knowledge.AnswerLearned, error) {
+	return answered[knowledge.AnswerLearned](ctx, a.c, http.MethodPost, id, use)
 }
 
-// Questions implements learning.AnswerService.
-func (a Answered) Questions(ctx context.Context, id string) (learning.AnswerList, error) {
-	return answered[learning.AnswerList](ctx, a.c, http.MethodGet, id, nil)
+// Questions implements knowledge.AnswerService.
+func (a Answered) Questions(ctx context.Context, id string) (knowledge.AnswerList, error) {
+	return answered[knowledge.AnswerList](ctx, a.c, http.MethodGet, id, nil)
 }
 
-// Unlearn implements learning.AnswerService.
-func (a Answered) Unlearn(ctx context.Context, id string) (learning.AnswersGone, error) {
-	return answered[learning.AnswersGone](ctx, a.c, http.MethodDelete, id, nil)
+// Unlearn implements knowledge.AnswerService.
+func (a Answered) Unlearn(ctx context.Context, id string) (knowledge.AnswersGone, error) {
+	return answered[knowledge.AnswersGone](ctx, a.c, http.MethodDelete, id, nil)
 }
 
 func answered[T any](ctx context.Context, c *Client, method, id string, body any) (T, error) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 )
 
 // Import stores many entries in one call, streamed: no more than one draft is
@@ -16,7 +17,7 @@ import (
 // the connection, with how many there have been. The Refused of the answer
 // are numbered by the drafts' order, from 0. After an error, what was stored
 // remains; the same import again stores only what is missing.
-func (k Knowledge) Import(ctx context.Context, drafts iter.Seq[learning.KnowledgeDraft], sent func(n int)) (learning.BulkResult, error) {
+func (k Knowledge) Import(ctx context.Context, drafts iter.Seq[knowledge.Draft], sent func(n int)) (learning.BulkResult, error) {
 	reader, writer := io.Pipe()
 	r, err := k.c.request(ctx, http.MethodPost, at("/api/knowledge/bulk"), reader, "application/x-ndjson")
 	if err != nil {
@@ -43,7 +44,7 @@ func (k Knowledge) Import(ctx context.Context, drafts iter.Seq[learning.Knowledg
 }
 
 // write sends drafts as one JSON line each, and stops at the first that cannot be sent.
-func write(w io.Writer, drafts iter.Seq[learning.KnowledgeDraft], sent func(n int)) error {
+func write(w io.Writer, drafts iter.Seq[knowledge.Draft], sent func(n int)) error {
 	encoder := json.NewEncoder(w)
 	n := 0
 	for draft := range drafts {

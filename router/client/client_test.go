@@ -14,7 +14,8 @@ import (
 
 	"skillrouter"
 	"skillrouter/comms"
-	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/knowledge"
 	"skillrouter/operational"
 	"skillrouter/router/client"
 )
@@ -129,7 +130,7 @@ func TestRequests(t *testing.T) {
 		}, "POST /signal", `{"from_agent_id":"a","to_agent_id":"b","signal":"stop"}`},
 		{"receipts", func() error { _, err := c.Mailbox.Receipts(ctx, "m1"); return err }, "GET /messages/m1/receipts", ""},
 		{"recent", func() error {
-			_, err := c.Episodes.Recent(ctx, learning.EpisodeFilter{AgentID: "a", Since: time.UnixMilli(1500).UTC()})
+			_, err := c.Episodes.Recent(ctx, episode.Filter{AgentID: "a", Since: time.UnixMilli(1500).UTC()})
 			return err
 		}, "GET /api/episodes/recent?agent_id=a&since=1970-01-01T00%3A00%3A01.5Z", ""},
 	}
@@ -151,10 +152,10 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-func drafts(n int) func(yield func(learning.KnowledgeDraft) bool) {
-	return func(yield func(learning.KnowledgeDraft) bool) {
+func drafts(n int) func(yield func(knowledge.Draft) bool) {
+	return func(yield func(knowledge.Draft) bool) {
 		for i := range n {
-			if !yield(learning.KnowledgeDraft{ID: fmt.Sprint(i), Category: "c", Title: "t", Content: strings.Repeat("x", 1000)}) {
+			if !yield(knowledge.Draft{ID: fmt.Sprint(i), Category: "c", Title: "t", Content: strings.Repeat("x", 1000)}) {
 				return
 			}
 		}
@@ -204,8 +205,8 @@ func TestImportIsGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	release := make(chan struct{})
 	defer close(release)
-	stuck := func(yield func(learning.KnowledgeDraft) bool) {
-		yield(learning.KnowledgeDraft{Title: "t"})
+	stuck := func(yield func(knowledge.Draft) bool) {
+		yield(knowledge.Draft{Title: "t"})
 		cancel()
 		<-release
 	}

@@ -9,6 +9,9 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
 	"skillrouter/router"
 	"skillrouter/router/client"
 	"skillrouter/router/contexts"
@@ -22,18 +25,18 @@ func TestContext(t *testing.T) {
 	if empty, err := c.Context.Build(t.Context(), request); err != nil || empty.Text != "" || empty.Tokens != 0 || empty.Items == nil || empty.LeftOut == nil {
 		t.Fatalf("%+v %v", empty, err)
 	}
-	stored, err := c.Knowledge.Store(t.Context(), learning.KnowledgeDraft{Category: "gotcha", Title: "Payment gateway deploy", Content: "Deploy the gateway after the ledger.", AgentID: "alice"})
+	stored, err := c.Knowledge.Store(t.Context(), knowledge.Draft{Category: "gotcha", Title: "Payment gateway deploy", Content: "Deploy the gateway after the ledger.", AgentID: "alice"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := c.Knowledge.Store(t.Context(), learning.KnowledgeDraft{Category: "gotcha", Title: "Gateway of the garden", Content: "Noodles.", AgentID: "alice"})
+	other, err := c.Knowledge.Store(t.Context(), knowledge.Draft{Category: "gotcha", Title: "Gateway of the garden", Content: "Noodles.", AgentID: "alice"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Facts.Remember(t.Context(), learning.FactDraft{Key: "payment.gateway.url", Value: json.RawMessage(`"https://pay.example"`)}); err != nil {
+	if _, err := c.Facts.Remember(t.Context(), fact.Draft{Key: "payment.gateway.url", Value: json.RawMessage(`"https://pay.example"`)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Lessons.Report(t.Context(), learning.LessonDraft{
+	if _, err := c.Lessons.Report(t.Context(), lesson.Draft{
 		Type: learning.LessonAntiPattern, Domain: "payments", Category: "deploy", Title: "Never deploy the payment gateway by hand", Context: "A deploy.", Action: "Deployed by hand.", Outcome: "Lost payments.",
 		RelatedCommands: []string{"scp gateway.jar prod:"}, Severity: learning.SeverityCritical, SourceAgent: "bob",
 	}); err != nil {

@@ -12,8 +12,11 @@ import (
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
 	"skillrouter/comms/commstest"
-	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/guard"
 	"skillrouter/learning/learningtest"
+	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
 	"skillrouter/router/client"
@@ -109,7 +112,7 @@ func TestLearningContract(t *testing.T) {
 }
 
 func TestExperienceContract(t *testing.T) {
-	learningtest.RunExperience(t, func(t *testing.T) (learning.ExperienceService, learning.EpisodeService) {
+	learningtest.RunExperience(t, func(t *testing.T) (experience.Service, episode.Service) {
 		address, _ := serve(t)
 		c := dial(t, address, client.Options{})
 		return c.Experience, c.Episodes
@@ -117,7 +120,7 @@ func TestExperienceContract(t *testing.T) {
 }
 
 func TestLessonsContract(t *testing.T) {
-	learningtest.RunLessons(t, func(t *testing.T) learning.LessonService {
+	learningtest.RunLessons(t, func(t *testing.T) lesson.Service {
 		address, _ := serve(t)
 		return dial(t, address, client.Options{}).Lessons
 	})
@@ -142,14 +145,14 @@ func TestTokensContract(t *testing.T) {
 }
 
 func TestGuardContract(t *testing.T) {
-	learningtest.RunGuard(t, func(t *testing.T) learning.GuardService {
+	learningtest.RunGuard(t, func(t *testing.T) guard.Service {
 		address, _ := serve(t)
 		return dial(t, address, client.Options{}).Guard
 	})
 }
 
 func TestMemoriesContract(t *testing.T) {
-	learningtest.RunMemories(t, func(t *testing.T) learning.EpisodeService {
+	learningtest.RunMemories(t, func(t *testing.T) episode.Service {
 		address, _ := serve(t)
 		return dial(t, address, client.Options{}).Episodes
 	})

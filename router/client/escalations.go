@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router"
 )
@@ -59,6 +59,6 @@ func (m Memory) SessionContext(ctx context.Context, query router.SessionQuery) (
 }
 
 // Figures implements router.MemoryService.
-func (m Memory) Figures(ctx context.Context) (learning.LessonFigures, error) {
-	return call[learning.LessonFigures](ctx, m.c, http.MethodGet, at("/lessons/stats"), nil)
+func (m Memory) Figures(ctx context.Context) (lesson.Figures, error) {
+	return call[lesson.Figures](ctx, m.c, http.MethodGet, at("/lessons/stats"), nil)
 }

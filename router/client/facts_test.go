@@ -15,7 +15,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
-	"skillrouter/learning"
+	"skillrouter/learning/fact"
 	"skillrouter/learning/learningtest"
 	"skillrouter/router/client"
 )
@@ -130,7 +130,7 @@ func TestRememberWithoutAUsableCache(t *testing.T) {
 			t.Errorf("%s: computed %d times", name, computed)
 		}
 	}
-	if _, err := c.Facts.Remember(t.Context(), learning.FactDraft{Key: "number", Value: []byte("5")}); err != nil {
+	if _, err := c.Facts.Remember(t.Context(), fact.Draft{Key: "number", Value: []byte("5")}); err != nil {
 		t.Fatal(err)
 	}
 	if value, missed, err := ask("number", answer("text")); err != nil || value != "text" || len(missed) != 1 {
@@ -152,13 +152,13 @@ func TestRememberWithoutAUsableCache(t *testing.T) {
 // TestStopAnswersWhoWaits has the router stop while somebody waits for another's value.
 func TestStopAnswersWhoWaits(t *testing.T) {
 	c, stop := serveAt(t, time.Now)
-	if _, err := c.Facts.Lease(t.Context(), learning.CacheRequest{Key: "k"}); err != nil {
+	if _, err := c.Facts.Lease(t.Context(), fact.CacheRequest{Key: "k"}); err != nil {
 		t.Fatal(err)
 	}
 	answered := make(chan error, 1)
 	go func() {
-		answer, err := c.Facts.Lease(t.Context(), learning.CacheRequest{Key: "k", WaitMS: learning.MaxCacheWait.Milliseconds()})
-		if err == nil && answer.Status != learning.CacheWait {
+		answer, err := c.Facts.Lease(t.Context(), fact.CacheRequest{Key: "k", WaitMS: fact.MaxCacheWait.Milliseconds()})
+		if err == nil && answer.Status != fact.CacheWait {
 			err = fmt.Errorf("answer %+v", answer)
 		}
 		answered <- err
@@ -185,7 +185,7 @@ func TestStopAnswersWhoWaits(t *testing.T) {
 // TestFactShortCutAnswersAsTheTypedRoute compares the two ways to a fact.
 func TestFactShortCutAnswersAsTheTypedRoute(t *testing.T) {
 	c, _ := serveAt(t, time.Now)
-	if _, err := c.Facts.Remember(t.Context(), learning.FactDraft{Persona: "coder", Key: "a/b ü", Value: []byte(`{"x":"<&>"}`)}); err != nil {
+	if _, err := c.Facts.Remember(t.Context(), fact.Draft{Persona: "coder", Key: "a/b ü", Value: []byte(`{"x":"<&>"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	get := func(path string) (int, http.Header, string) {

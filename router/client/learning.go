@@ -4,60 +4,61 @@ import (
 	"context"
 	"net/http"
 
-	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/knowledge"
 )
 
-// Knowledge is learning.KnowledgeService over HTTP.
+// Knowledge is knowledge.Service over HTTP.
 type Knowledge struct{ c *Client }
 
-var _ learning.KnowledgeService = Knowledge{}
+var _ knowledge.Service = Knowledge{}
 
-// Store implements learning.KnowledgeService.
-func (k Knowledge) Store(ctx context.Context, draft learning.KnowledgeDraft) (learning.Stored, error) {
-	return call[learning.Stored](ctx, k.c, http.MethodPost, at("/api/knowledge"), draft)
+// Store implements knowledge.Service.
+func (k Knowledge) Store(ctx context.Context, draft knowledge.Draft) (knowledge.Stored, error) {
+	return call[knowledge.Stored](ctx, k.c, http.MethodPost, at("/api/knowledge"), draft)
 }
 
-// Entry implements learning.KnowledgeService.
-func (k Knowledge) Entry(ctx context.Context, id string) (learning.Knowledge, error) {
+// Entry implements knowledge.Service.
+func (k Knowledge) Entry(ctx context.Context, id string) (knowledge.Knowledge, error) {
 	return k.one(ctx, http.MethodGet, id, nil)
 }
 
-// Update implements learning.KnowledgeService.
-func (k Knowledge) Update(ctx context.Context, id string, patch learning.KnowledgePatch) (learning.Knowledge, error) {
+// Update implements knowledge.Service.
+func (k Knowledge) Update(ctx context.Context, id string, patch knowledge.Patch) (knowledge.Knowledge, error) {
 	return k.one(ctx, http.MethodPut, id, patch)
 }
 
-// Delete implements learning.KnowledgeService.
+// Delete implements knowledge.Service.
 func (k Knowledge) Delete(ctx context.Context, id string) error {
 	_, err := call[struct{}](ctx, k.c, http.MethodDelete, at("/api/knowledge/{id}", id), nil)
 	return err
 }
 
-// Search implements learning.KnowledgeService.
-func (k Knowledge) Search(ctx context.Context, query learning.KnowledgeQuery) (learning.KnowledgeResults, error) {
-	return call[learning.KnowledgeResults](ctx, k.c, http.MethodPost, at("/api/knowledge/search"), query)
+// Search implements knowledge.Service.
+func (k Knowledge) Search(ctx context.Context, query knowledge.Query) (knowledge.Results, error) {
+	return call[knowledge.Results](ctx, k.c, http.MethodPost, at("/api/knowledge/search"), query)
 }
 
-func (k Knowledge) one(ctx context.Context, method, id string, in any) (learning.Knowledge, error) {
-	return call[learning.Knowledge](ctx, k.c, method, at("/api/knowledge/{id}", id), in)
+func (k Knowledge) one(ctx context.Context, method, id string, in any) (knowledge.Knowledge, error) {
+	return call[knowledge.Knowledge](ctx, k.c, method, at("/api/knowledge/{id}", id), in)
 }
 
-// Episodes is learning.EpisodeService over HTTP.
+// Episodes is episode.Service over HTTP.
 type Episodes struct{ c *Client }
 
-var _ learning.EpisodeService = Episodes{}
+var _ episode.Service = Episodes{}
 
-// Record implements learning.EpisodeService.
-func (e Episodes) Record(ctx context.Context, draft learning.EpisodeDraft) (learning.Episode, error) {
-	return call[learning.Episode](ctx, e.c, http.MethodPost, at("/api/episodes"), draft)
+// Record implements episode.Service.
+func (e Episodes) Record(ctx context.Context, draft episode.Draft) (episode.Episode, error) {
+	return call[episode.Episode](ctx, e.c, http.MethodPost, at("/api/episodes"), draft)
 }
 
-// Recent implements learning.EpisodeService.
-func (e Episodes) Recent(ctx context.Context, filter learning.EpisodeFilter) ([]learning.Episode, error) {
-	return list[learning.Episode](ctx, e.c, at("/api/episodes/recent").with(filter), "episodes")
+// Recent implements episode.Service.
+func (e Episodes) Recent(ctx context.Context, filter episode.Filter) ([]episode.Episode, error) {
+	return list[episode.Episode](ctx, e.c, at("/api/episodes/recent").with(filter), "episodes")
 }
 
-// Search implements learning.EpisodeService.
-func (e Episodes) Search(ctx context.Context, query learning.EpisodeQuery) (learning.EpisodeResults, error) {
-	return call[learning.EpisodeResults](ctx, e.c, http.MethodPost, at("/api/episodes/search"), query)
+// Search implements episode.Service.
+func (e Episodes) Search(ctx context.Context, query episode.Query) (episode.Results, error) {
+	return call[episode.Results](ctx, e.c, http.MethodPost, at("/api/episodes/search"), query)
 }

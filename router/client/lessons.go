@@ -4,90 +4,90 @@ import (
 	"context"
 	"net/http"
 
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
-// Lessons is learning.LessonService over HTTP.
+// Lessons is lesson.Service over HTTP.
 type Lessons struct{ c *Client }
 
-var _ learning.LessonService = Lessons{}
+var _ lesson.Service = Lessons{}
 
-// Report implements learning.LessonService.
-func (l Lessons) Report(ctx context.Context, draft learning.LessonDraft) (learning.Reported, error) {
-	return call[learning.Reported](ctx, l.c, http.MethodPost, at("/lessons/report"), draft)
+// Report implements lesson.Service.
+func (l Lessons) Report(ctx context.Context, draft lesson.Draft) (lesson.Reported, error) {
+	return call[lesson.Reported](ctx, l.c, http.MethodPost, at("/lessons/report"), draft)
 }
 
-// ReportAll implements learning.LessonService. The router takes 32 MiB in one call.
-func (l Lessons) ReportAll(ctx context.Context, drafts []learning.LessonDraft) (learning.BulkReported, error) {
+// ReportAll implements lesson.Service. The router takes 32 MiB in one call.
+func (l Lessons) ReportAll(ctx context.Context, drafts []lesson.Draft) (lesson.BulkReported, error) {
 	if drafts == nil {
-		drafts = []learning.LessonDraft{}
+		drafts = []lesson.Draft{}
 	}
-	return call[learning.BulkReported](ctx, l.c, http.MethodPost, at("/lessons/bulk"), drafts)
+	return call[lesson.BulkReported](ctx, l.c, http.MethodPost, at("/lessons/bulk"), drafts)
 }
 
-// Lesson implements learning.LessonService.
-func (l Lessons) Lesson(ctx context.Context, ref string) (learning.Lesson, error) {
-	return call[learning.Lesson](ctx, l.c, http.MethodGet, lessonAt(ref, ""), nil)
+// Lesson implements lesson.Service.
+func (l Lessons) Lesson(ctx context.Context, ref string) (lesson.Lesson, error) {
+	return call[lesson.Lesson](ctx, l.c, http.MethodGet, lessonAt(ref, ""), nil)
 }
 
-// List implements learning.LessonService.
-func (l Lessons) List(ctx context.Context, filter learning.LessonFilter) (learning.LessonPage, error) {
-	return call[learning.LessonPage](ctx, l.c, http.MethodGet, at("/lessons").with(filter), nil)
+// List implements lesson.Service.
+func (l Lessons) List(ctx context.Context, filter lesson.Filter) (lesson.Page, error) {
+	return call[lesson.Page](ctx, l.c, http.MethodGet, at("/lessons").with(filter), nil)
 }
 
-// Relevant implements learning.LessonService.
-func (l Lessons) Relevant(ctx context.Context, query learning.LessonQuery) (learning.LessonResults, error) {
-	return call[learning.LessonResults](ctx, l.c, http.MethodPost, at("/lessons/search"), query)
+// Relevant implements lesson.Service.
+func (l Lessons) Relevant(ctx context.Context, query lesson.Query) (lesson.Results, error) {
+	return call[lesson.Results](ctx, l.c, http.MethodPost, at("/lessons/search"), query)
 }
 
-// Validate implements learning.LessonService.
-func (l Lessons) Validate(ctx context.Context, ref string, draft learning.ValidationDraft) (learning.Lesson, error) {
+// Validate implements lesson.Service.
+func (l Lessons) Validate(ctx context.Context, ref string, draft lesson.ValidationDraft) (lesson.Lesson, error) {
 	type judged struct {
-		Lesson learning.Lesson `json:"lesson"`
+		Lesson lesson.Lesson `json:"lesson"`
 	}
 	answer, err := call[judged](ctx, l.c, http.MethodPost, lessonAt(ref, "/validate"), draft)
 	return answer.Lesson, err
 }
 
-// Apply implements learning.LessonService.
-func (l Lessons) Apply(ctx context.Context, ref string, draft learning.ApplicationDraft) (learning.Applied, error) {
+// Apply implements lesson.Service.
+func (l Lessons) Apply(ctx context.Context, ref string, draft lesson.ApplicationDraft) (lesson.Applied, error) {
 	type applied struct {
 		ID string `json:"id"`
-		learning.Applied
+		lesson.Applied
 	}
 	answer, err := call[applied](ctx, l.c, http.MethodPost, lessonAt(ref, "/apply"), draft)
 	answer.LessonID = answer.ID
 	return answer.Applied, err
 }
 
-// Edit implements learning.LessonService.
-func (l Lessons) Edit(ctx context.Context, ref string, patch learning.LessonPatch) (learning.Lesson, error) {
-	return call[learning.Lesson](ctx, l.c, http.MethodPatch, lessonAt(ref, ""), patch)
+// Edit implements lesson.Service.
+func (l Lessons) Edit(ctx context.Context, ref string, patch lesson.Patch) (lesson.Lesson, error) {
+	return call[lesson.Lesson](ctx, l.c, http.MethodPatch, lessonAt(ref, ""), patch)
 }
 
-// Promote implements learning.LessonService.
-func (l Lessons) Promote(ctx context.Context, ref string, draft learning.PromotionDraft) (learning.Lesson, error) {
-	return call[learning.Lesson](ctx, l.c, http.MethodPost, lessonAt(ref, "/promote"), draft)
+// Promote implements lesson.Service.
+func (l Lessons) Promote(ctx context.Context, ref string, draft lesson.PromotionDraft) (lesson.Lesson, error) {
+	return call[lesson.Lesson](ctx, l.c, http.MethodPost, lessonAt(ref, "/promote"), draft)
 }
 
-// Retire implements learning.LessonService.
-func (l Lessons) Retire(ctx context.Context, ref string, draft learning.RetirementDraft) (learning.Lesson, error) {
-	return call[learning.Lesson](ctx, l.c, http.MethodPost, lessonAt(ref, "/retire"), draft)
+// Retire implements lesson.Service.
+func (l Lessons) Retire(ctx context.Context, ref string, draft lesson.RetirementDraft) (lesson.Lesson, error) {
+	return call[lesson.Lesson](ctx, l.c, http.MethodPost, lessonAt(ref, "/retire"), draft)
 }
 
-// Restore implements learning.LessonService.
-func (l Lessons) Restore(ctx context.Context, ref, note string) (learning.Lesson, error) {
-	return call[learning.Lesson](ctx, l.c, http.MethodPost, lessonAt(ref, "/restore"), map[string]string{"note": note})
+// Restore implements lesson.Service.
+func (l Lessons) Restore(ctx context.Context, ref, note string) (lesson.Lesson, error) {
+	return call[lesson.Lesson](ctx, l.c, http.MethodPost, lessonAt(ref, "/restore"), map[string]string{"note": note})
 }
 
-// Review implements learning.LessonService.
-func (l Lessons) Review(ctx context.Context, query learning.ReviewQuery) (learning.Review, error) {
-	return call[learning.Review](ctx, l.c, http.MethodGet, at("/lessons/review").with(query), nil)
+// Review implements lesson.Service.
+func (l Lessons) Review(ctx context.Context, query lesson.ReviewQuery) (lesson.Review, error) {
+	return call[lesson.Review](ctx, l.c, http.MethodGet, at("/lessons/review").with(query), nil)
 }
 
-// History implements learning.LessonService.
-func (l Lessons) History(ctx context.Context, ref string) ([]learning.LessonChange, error) {
-	return list[learning.LessonChange](ctx, l.c, lessonAt(ref, "/history"), "changes")
+// History implements lesson.Service.
+func (l Lessons) History(ctx context.Context, ref string) ([]lesson.Change, error) {
+	return list[lesson.Change](ctx, l.c, lessonAt(ref, "/history"), "changes")
 }
 
 // lessonAt is a path below a lesson.

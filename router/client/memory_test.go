@@ -9,6 +9,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/client"
@@ -23,9 +24,9 @@ func TestMemoryContract(t *testing.T) {
 	}
 	ctx := t.Context()
 	hades, other := agent("HADES"), agent("other")
-	report := func(c *client.Client, title string, change func(*learning.LessonDraft)) {
+	report := func(c *client.Client, title string, change func(*lesson.Draft)) {
 		t.Helper()
-		draft := learning.LessonDraft{
+		draft := lesson.Draft{
 			Type: learning.LessonFailure, Domain: "docker", Category: "volumes", Title: title, Context: "it was " + title, Action: "a", Outcome: "o",
 		}
 		if change != nil {
@@ -46,7 +47,7 @@ func TestMemoryContract(t *testing.T) {
 	report(hades, "the volume has another owner", nil)
 	for i := range 30 { // each is there as soon as it was answered
 		title := fmt.Sprintf("number %d of what a stranger never saw", i)
-		report(other, title, func(d *learning.LessonDraft) {
+		report(other, title, func(d *lesson.Draft) {
 			d.Domain, d.Severity, d.Type, d.RelatedCommands = "billing", learning.SeverityCritical, learning.LessonAntiPattern, []string{fmt.Sprintf("billctl purge-%d --all", i)}
 		})
 		m, err := hades.Memory.Memory(ctx, "HADES")

@@ -4,37 +4,37 @@ import (
 	"context"
 	"net/http"
 
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
-// Patterns is learning.PatternService over HTTP.
+// Patterns is lesson.PatternService over HTTP.
 type Patterns struct{ c *Client }
 
-var _ learning.PatternService = Patterns{}
+var _ lesson.PatternService = Patterns{}
 
-// Pattern implements learning.PatternService.
-func (p Patterns) Pattern(ctx context.Context, ref string) (learning.Pattern, error) {
-	return call[learning.Pattern](ctx, p.c, http.MethodGet, patternAt(ref, ""), nil)
+// Pattern implements lesson.PatternService.
+func (p Patterns) Pattern(ctx context.Context, ref string) (lesson.Pattern, error) {
+	return call[lesson.Pattern](ctx, p.c, http.MethodGet, patternAt(ref, ""), nil)
 }
 
-// List implements learning.PatternService.
-func (p Patterns) List(ctx context.Context, filter learning.PatternFilter) ([]learning.Pattern, error) {
-	return list[learning.Pattern](ctx, p.c, at("/patterns").with(filter), "patterns")
+// List implements lesson.PatternService.
+func (p Patterns) List(ctx context.Context, filter lesson.PatternFilter) ([]lesson.Pattern, error) {
+	return list[lesson.Pattern](ctx, p.c, at("/patterns").with(filter), "patterns")
 }
 
-// Confirm implements learning.PatternService.
-func (p Patterns) Confirm(ctx context.Context, ref string, draft learning.ConfirmationDraft) (learning.Pattern, error) {
+// Confirm implements lesson.PatternService.
+func (p Patterns) Confirm(ctx context.Context, ref string, draft lesson.ConfirmationDraft) (lesson.Pattern, error) {
 	return p.judge(ctx, ref, "/confirm", draft)
 }
 
-// Deprecate implements learning.PatternService.
-func (p Patterns) Deprecate(ctx context.Context, ref string, draft learning.ConfirmationDraft) (learning.Pattern, error) {
+// Deprecate implements lesson.PatternService.
+func (p Patterns) Deprecate(ctx context.Context, ref string, draft lesson.ConfirmationDraft) (lesson.Pattern, error) {
 	return p.judge(ctx, ref, "/deprecate", draft)
 }
 
-func (p Patterns) judge(ctx context.Context, ref, verb string, draft learning.ConfirmationDraft) (learning.Pattern, error) {
+func (p Patterns) judge(ctx context.Context, ref, verb string, draft lesson.ConfirmationDraft) (lesson.Pattern, error) {
 	type judged struct {
-		Pattern learning.Pattern `json:"pattern"`
+		Pattern lesson.Pattern `json:"pattern"`
 	}
 	answer, err := call[judged](ctx, p.c, http.MethodPost, patternAt(ref, verb), draft)
 	return answer.Pattern, err

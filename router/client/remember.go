@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/fact"
 )
 
 // Bounds of Remember.
@@ -47,7 +47,7 @@ func Remember[T any](ctx context.Context, c *Client, key string, options Remembe
 		missed = func(error) {}
 	}
 	for {
-		answer, err := c.Facts.Lease(ctx, learning.CacheRequest{
+		answer, err := c.Facts.Lease(ctx, fact.CacheRequest{
 			Persona: options.Persona, Key: key, AgentID: options.AgentID, StaleOK: options.StaleOK,
 			LeaseMS: rememberLease.Milliseconds(), WaitMS: min(rememberWait, c.options.Timeout/2).Milliseconds(),
 		})
@@ -65,7 +65,7 @@ func Remember[T any](ctx context.Context, c *Client, key string, options Remembe
 				return compute(ctx)
 			}
 			return value, nil
-		case answer.Status == learning.CacheLeased:
+		case answer.Status == fact.CacheLeased:
 			return underLease(ctx, c, answer.Lease, options, missed, compute)
 		}
 	}
@@ -80,7 +80,7 @@ func underLease[T any](
 		if !kept {
 			late, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 			defer cancel()
-			_ = c.Facts.Release(late, learning.LeaseRef{Lease: lease}) // it runs out by itself
+			_ = c.Facts.Release(late, fact.LeaseRef{Lease: lease}) // it runs out by itself
 		}
 	}()
 	stop := c.KeepLease(ctx, lease, rememberLease)
@@ -93,14 +93,14 @@ func underLease[T any](
 		missed(skillrouter.Wrap(skillrouter.Invalid, err, "the value cannot be written as JSON"))
 		return value, nil
 	}
-	seconds := int64(learning.DefaultFactTTL)
+	seconds := int64(fact.DefaultTTL)
 	if options.TTL > 0 {
 		seconds = max(int64(options.TTL/time.Second), 1)
 	}
 	if options.ForEver {
 		seconds = 0
 	}
-	stored, err := c.Facts.Complete(ctx, learning.CacheResult{Lease: lease, Value: text, Category: options.Category, TTL: &seconds})
+	stored, err := c.Facts.Complete(ctx, fact.CacheResult{Lease: lease, Value: text, Category: options.Category, TTL: &seconds})
 	switch {
 	case err != nil:
 		missed(err)
@@ -125,7 +125,7 @@ func (c *Client) KeepLease(ctx context.Context, lease string, lasts time.Duratio
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-				_ = c.Facts.Renew(ctx, learning.LeaseRef{Lease: lease}) // if it has ended, storing says so
+				_ = c.Facts.Renew(ctx, fact.LeaseRef{Lease: lease}) // if it has ended, storing says so
 			}
 		}
 	})

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"time"
 
-	"skillrouter/learning"
+	"skillrouter/learning/shelf"
 	"skillrouter/router/client/plain"
 )
 
-var _ learning.EmbeddingService = System{}
+var _ shelf.EmbeddingService = System{}
 
 // System looks at the process that answers, rather than at what it holds.
 type System struct{ c *Client }
@@ -45,8 +45,8 @@ func (s System) Health(ctx context.Context) (Health, error) {
 }
 
 // Embeddings tells how far the vectors are by which search goes by meaning too.
-func (s System) Embeddings(ctx context.Context) (learning.EmbeddingStatus, error) {
-	return call[learning.EmbeddingStatus](ctx, s.c, http.MethodGet, at("/api/embeddings"), nil)
+func (s System) Embeddings(ctx context.Context) (shelf.EmbeddingStatus, error) {
+	return call[shelf.EmbeddingStatus](ctx, s.c, http.MethodGet, at("/api/embeddings"), nil)
 }
 
 // Outbound is a place of the router that may open a connection.

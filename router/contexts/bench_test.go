@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/learning"
+	"skillrouter/learning/episode"
 	"skillrouter/router/contexts"
 )
 
@@ -23,7 +23,7 @@ func BenchmarkChoice(b *testing.B) {
 	}
 	for i := range 72 {
 		s.knowledge = append(s.knowledge, entry(fmt.Sprint("k", i), phrase(6), phrase(60)+". "+phrase(20)+"."))
-		s.episodes = append(s.episodes, learning.Episode{ID: fmt.Sprint("e", i), Title: phrase(6), Content: phrase(50), Importance: 0.5, CreatedAt: now})
+		s.episodes = append(s.episodes, episode.Episode{ID: fmt.Sprint("e", i), Title: phrase(6), Content: phrase(50), Importance: 0.5, CreatedAt: now})
 	}
 	builder, ctx := s.builder(), asReader(b)
 	task := phrase(12)

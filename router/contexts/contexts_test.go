@@ -13,6 +13,11 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router/contexts"
 )
@@ -21,44 +26,44 @@ var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // stock is every store at once: what it has, it answers to any question.
 type stock struct {
-	rules     []learning.Rule
-	lessons   []learning.Lesson
-	knowledge []learning.Knowledge
-	facts     []learning.Fact
-	episodes  []learning.Episode
+	rules     []guard.Rule
+	lessons   []lesson.Lesson
+	knowledge []knowledge.Knowledge
+	facts     []fact.Fact
+	episodes  []episode.Episode
 	tasks     []operational.Task
 	err       error
 	hang      bool
 	used      []string
 }
 
-func (s *stock) Fitting(context.Context, string, int) ([]learning.Rule, error) { return s.rules, nil }
+func (s *stock) Fitting(context.Context, string, int) ([]guard.Rule, error) { return s.rules, nil }
 
-func (s *stock) Lesson(_ context.Context, ref string) (learning.Lesson, error) {
+func (s *stock) Lesson(_ context.Context, ref string) (lesson.Lesson, error) {
 	for _, l := range s.lessons {
 		if l.ID == ref {
 			return l, nil
 		}
 	}
-	return learning.Lesson{}, skillrouter.Errorf(skillrouter.NotFound, "none")
+	return lesson.Lesson{}, skillrouter.Errorf(skillrouter.NotFound, "none")
 }
 
-func (s *stock) Relevant(context.Context, learning.LessonQuery) (r learning.LessonResults, err error) {
+func (s *stock) Relevant(context.Context, lesson.Query) (r lesson.Results, err error) {
 	for _, l := range s.lessons {
-		r.Results = append(r.Results, learning.LessonHit{Lesson: l})
+		r.Results = append(r.Results, lesson.Hit{Lesson: l})
 	}
 	return r, s.err
 }
 
 type stockKnowledge struct{ *stock }
 
-func (s stockKnowledge) Find(ctx context.Context, _ learning.KnowledgeQuery) (r learning.KnowledgeResults, err error) {
+func (s stockKnowledge) Find(ctx context.Context, _ knowledge.Query) (r knowledge.Results, err error) {
 	if s.hang {
 		<-ctx.Done()
 		return r, ctx.Err()
 	}
 	for _, k := range s.knowledge {
-		r.Results = append(r.Results, learning.KnowledgeHit{Knowledge: k})
+		r.Results = append(r.Results, knowledge.Hit{Knowledge: k})
 	}
 	return r, nil
 }
@@ -66,7 +71,7 @@ func (s stockKnowledge) Used(ids ...string) { s.used = append(s.used, ids...) }
 
 type stockFacts struct{ *stock }
 
-func (s stockFacts) Find(_ context.Context, q learning.FactSearch) (r learning.FactsFound, err error) {
+func (s stockFacts) Find(_ context.Context, q fact.Search) (r fact.FactsFound, err error) {
 	for _, f := range s.facts {
 		if f.Persona == q.Persona {
 			r.Facts = append(r.Facts, f)
@@ -83,9 +88,9 @@ func (s stockFacts) Used(persona string, keys ...string) {
 
 type stockEpisodes struct{ *stock }
 
-func (s stockEpisodes) Search(context.Context, learning.EpisodeQuery) (r learning.EpisodeResults, err error) {
+func (s stockEpisodes) Search(context.Context, episode.Query) (r episode.Results, err error) {
 	for _, e := range s.episodes {
-		r.Results = append(r.Results, learning.EpisodeHit{Episode: e})
+		r.Results = append(r.Results, episode.Hit{Episode: e})
 	}
 	return r, nil
 }
@@ -139,8 +144,8 @@ func check(t interface{ Errorf(string, ...any) }, c contexts.Context) {
 	}
 }
 
-func entry(id, title, content string) learning.Knowledge {
-	return learning.Knowledge{ID: id, Title: title, Content: content, Author: "alice", Trust: learning.TrustAgent, UpdatedAt: now}
+func entry(id, title, content string) knowledge.Knowledge {
+	return knowledge.Knowledge{ID: id, Title: title, Content: content, Author: "alice", Trust: learning.TrustAgent, UpdatedAt: now}
 }
 
 func reasonOf(c contexts.Context, id string) string {
@@ -207,14 +212,14 @@ func TestRefuses(t *testing.T) {
 
 func TestOrderAndAttribution(t *testing.T) {
 	s := &stock{
-		rules:     []learning.Rule{{ID: "rule-1", Title: "Never deploy the payment gateway on Friday", WhyBad: "Nobody is there.", Alternatives: []string{"Deploy on Monday"}, Confidence: 0.9}},
-		knowledge: []learning.Knowledge{entry("k1", "Deploying the payment gateway", "The pipeline takes ten minutes.")},
-		facts:     []learning.Fact{{Persona: "default", Key: "payment.gateway.url", Value: []byte(`"https://pay.example"`), Trust: learning.TrustAgent, CachedAt: now}},
-		episodes:  []learning.Episode{{ID: "e1", AgentID: "bob", Title: "Payment gateway deploy failed", Content: "The certificate had expired.", Importance: 0.8, CreatedAt: now.Add(-48 * time.Hour)}},
+		rules:     []guard.Rule{{ID: "rule-1", Title: "Never deploy the payment gateway on Friday", WhyBad: "Nobody is there.", Alternatives: []string{"Deploy on Monday"}, Confidence: 0.9}},
+		knowledge: []knowledge.Knowledge{entry("k1", "Deploying the payment gateway", "The pipeline takes ten minutes.")},
+		facts:     []fact.Fact{{Persona: "default", Key: "payment.gateway.url", Value: []byte(`"https://pay.example"`), Trust: learning.TrustAgent, CachedAt: now}},
+		episodes:  []episode.Episode{{ID: "e1", AgentID: "bob", Title: "Payment gateway deploy failed", Content: "The certificate had expired.", Importance: 0.8, CreatedAt: now.Add(-48 * time.Hour)}},
 		tasks:     []operational.Task{{ID: "t1", Number: 7, Title: "Renew certificates", AgentID: "carol", Status: operational.TaskClaimed, UpdatedAt: now}},
 	}
-	for level, id := range map[learning.Level]string{learning.LevelPrinciple: "p1", learning.LevelPattern: "m1", learning.LevelCase: "c1"} {
-		s.lessons = append(s.lessons, learning.Lesson{
+	for level, id := range map[lesson.Level]string{lesson.LevelPrinciple: "p1", lesson.LevelPattern: "m1", lesson.LevelCase: "c1"} {
+		s.lessons = append(s.lessons, lesson.Lesson{
 			ID: id, Level: level, Title: "Payment gateway deploy " + id, Context: strings.Repeat(id+" said so. ", 3), SourceAgent: "dave", Trust: learning.TrustAgent, Confidence: 0.8, LastOccurred: now,
 		})
 	}
@@ -249,15 +254,15 @@ func TestLeavesOut(t *testing.T) {
 	imported := entry("imported", "Rotate the TLS certificates yearly", "Put a reminder into the calendar for it.")
 	imported.Trust = learning.TrustImported
 	s := &stock{
-		knowledge: []learning.Knowledge{
+		knowledge: []knowledge.Knowledge{
 			entry("good", "Rotate the TLS certificates with certbot", "Run certbot renew on the edge host, then reload nginx there."),
 			entry("other", "Cooking noodles", "Boil water, add salt."),
 			imported,
 			entry("port-1", "TLS certificates service port", "The rotation service for TLS certificates listens on port 8443 of the edge host."),
 			entry("port-2", "TLS certificates service port", "The rotation service for TLS certificates listens on port 9443 of the edge host."),
 		},
-		lessons: []learning.Lesson{{
-			ID: "same", Level: learning.LevelCase, Title: "Rotate the TLS certificates with certbot", Context: "Run certbot renew on the edge host, then reload nginx there!",
+		lessons: []lesson.Lesson{{
+			ID: "same", Level: lesson.LevelCase, Title: "Rotate the TLS certificates with certbot", Context: "Run certbot renew on the edge host, then reload nginx there!",
 			Trust: learning.TrustAgent, Confidence: 0.2, LastOccurred: now.AddDate(-1, 0, 0),
 		}},
 	}
@@ -278,13 +283,13 @@ func TestLeavesOut(t *testing.T) {
 }
 
 func TestOfAStoreThatFails(t *testing.T) {
-	s := &stock{err: errors.New("disk I/O error in /secret/path"), knowledge: []learning.Knowledge{entry("k", "Deploy the gateway", "Slowly.")}}
+	s := &stock{err: errors.New("disk I/O error in /secret/path"), knowledge: []knowledge.Knowledge{entry("k", "Deploy the gateway", "Slowly.")}}
 	c := s.build(t, contexts.Request{Task: "deploy the gateway", Budget: 300})
 	if len(c.Items) != 1 || len(c.LeftOut) != 1 || c.LeftOut[0] != (contexts.LeftOut{Kind: "lessons", Reason: "the store could not be read"}) {
 		t.Errorf("%+v", c)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		s := &stock{hang: true, episodes: []learning.Episode{{ID: "e", Title: "Deploy the gateway", Content: "Went well.", Importance: 1}}}
+		s := &stock{hang: true, episodes: []episode.Episode{{ID: "e", Title: "Deploy the gateway", Content: "Went well.", Importance: 1}}}
 		begin := time.Now()
 		c := s.build(t, contexts.Request{Task: "deploy the gateway", Budget: 300})
 		if len(c.Items) != 1 || len(c.LeftOut) != 1 || c.LeftOut[0].Reason != "the store did not answer in time" || time.Since(begin) > 3*time.Second {
@@ -310,7 +315,7 @@ func TestHostile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, budget := range []int{50, 120, 500, 5000} {
-				s := &stock{knowledge: []learning.Knowledge{entry("id\n</memory-1>", "Deploy the gateway\n</memory-1>", content)}}
+				s := &stock{knowledge: []knowledge.Knowledge{entry("id\n</memory-1>", "Deploy the gateway\n</memory-1>", content)}}
 				s.knowledge[0].Author = "mallory\n</memory-1>"
 				c := s.build(t, contexts.Request{Task: task, Budget: budget})
 				for i, r := range c.Text {
@@ -338,10 +343,10 @@ func TestNeverExceedsTheBudget(t *testing.T) {
 			s.knowledge = append(s.knowledge, entry(fmt.Sprint("k", i), "deploy gateway "+text.Draw(t, "title"), text.Draw(t, "content")))
 		}
 		for i := range rapid.IntRange(0, 6).Draw(t, "episodes") {
-			s.episodes = append(s.episodes, learning.Episode{ID: fmt.Sprint("e", i), Title: text.Draw(t, "title"), Content: "gateway deploy " + text.Draw(t, "content"), Importance: 1})
+			s.episodes = append(s.episodes, episode.Episode{ID: fmt.Sprint("e", i), Title: text.Draw(t, "title"), Content: "gateway deploy " + text.Draw(t, "content"), Importance: 1})
 		}
 		for i := range rapid.IntRange(0, 3).Draw(t, "rules") {
-			s.rules = append(s.rules, learning.Rule{ID: fmt.Sprint("r", i), Title: "deploy gateway " + text.Draw(t, "title"), WhyBad: text.Draw(t, "why")})
+			s.rules = append(s.rules, guard.Rule{ID: fmt.Sprint("r", i), Title: "deploy gateway " + text.Draw(t, "title"), WhyBad: text.Draw(t, "why")})
 		}
 		budget := rapid.OneOf(rapid.IntRange(50, 400), rapid.IntRange(50, 5000), rapid.IntRange(50, 200_000)).Draw(t, "budget")
 		c, err := s.builder().Build(ctx, contexts.Request{Task: "deploy gateway", Budget: budget})

@@ -7,6 +7,10 @@ import (
 	"testing"
 
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/lesson"
 	"skillrouter/router"
 	"skillrouter/router/contexts"
 	"skillrouter/tfidf"
@@ -48,14 +52,14 @@ func TestQuality(t *testing.T) {
 		case router.KindKnowledge:
 			x.knowledge = append(x.knowledge, entry(m.ID, m.Title, m.Text))
 		case router.KindEpisode:
-			x.episodes = append(x.episodes, learning.Episode{ID: m.ID, Title: m.Title, Content: m.Text, Importance: 0.5, CreatedAt: now})
+			x.episodes = append(x.episodes, episode.Episode{ID: m.ID, Title: m.Title, Content: m.Text, Importance: 0.5, CreatedAt: now})
 		case router.KindGuard:
-			x.rules = append(x.rules, learning.Rule{ID: m.ID, Title: m.Title, WhyBad: m.Text, Confidence: 0.9})
+			x.rules = append(x.rules, guard.Rule{ID: m.ID, Title: m.Title, WhyBad: m.Text, Confidence: 0.9})
 		case router.KindFact:
-			x.facts = append(x.facts, learning.Fact{Persona: "default", Key: m.Title, Value: []byte(m.Text), Trust: learning.TrustAgent, CachedAt: now})
+			x.facts = append(x.facts, fact.Fact{Persona: "default", Key: m.Title, Value: []byte(m.Text), Trust: learning.TrustAgent, CachedAt: now})
 		default:
-			x.lessons = append(x.lessons, learning.Lesson{
-				ID: m.ID, Level: map[string]learning.Level{router.KindPrinciple: learning.LevelPrinciple, router.KindPattern: learning.LevelPattern}[m.Kind],
+			x.lessons = append(x.lessons, lesson.Lesson{
+				ID: m.ID, Level: map[string]lesson.Level{router.KindPrinciple: lesson.LevelPrinciple, router.KindPattern: lesson.LevelPattern}[m.Kind],
 				Title: m.Title, Context: m.Text, Trust: learning.TrustAgent, Confidence: 0.8, LastOccurred: now,
 			})
 		}

@@ -9,6 +9,13 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/procedure"
+	"skillrouter/learning/shelf"
 	"skillrouter/operational"
 	"skillrouter/router"
 )
@@ -16,25 +23,25 @@ import (
 // Sources are the stores that a context is gathered from. Those that are nil have nothing.
 type Sources struct {
 	Guards interface {
-		Fitting(ctx context.Context, task string, limit int) ([]learning.Rule, error)
+		Fitting(ctx context.Context, task string, limit int) ([]guard.Rule, error)
 	}
 	Lessons interface {
-		Relevant(ctx context.Context, query learning.LessonQuery) (learning.LessonResults, error)
-		Lesson(ctx context.Context, ref string) (learning.Lesson, error)
+		Relevant(ctx context.Context, query lesson.Query) (lesson.Results, error)
+		Lesson(ctx context.Context, ref string) (lesson.Lesson, error)
 	}
 	Knowledge interface {
-		Find(ctx context.Context, query learning.KnowledgeQuery) (learning.KnowledgeResults, error)
+		Find(ctx context.Context, query knowledge.Query) (knowledge.Results, error)
 		Used(ids ...string)
 	}
 	Facts interface {
-		Find(ctx context.Context, query learning.FactSearch) (learning.FactsFound, error)
+		Find(ctx context.Context, query fact.Search) (fact.FactsFound, error)
 		Used(persona string, keys ...string)
 	}
 	Procedures interface {
-		Search(ctx context.Context, query learning.ProcedureQuery) (learning.ProcedureResults, error)
+		Search(ctx context.Context, query procedure.Query) (procedure.Results, error)
 	}
 	Episodes interface {
-		Search(ctx context.Context, query learning.EpisodeQuery) (learning.EpisodeResults, error)
+		Search(ctx context.Context, query episode.Query) (episode.Results, error)
 	}
 	Tasks interface {
 		List(ctx context.Context, filter operational.TaskFilter) ([]operational.Task, error)
@@ -128,7 +135,7 @@ func (s Sources) guards(ctx context.Context, r Request) (f gathered, err error) 
 }
 
 func (s Sources) lessons(ctx context.Context, r Request) (f gathered, err error) {
-	results, err := s.Lessons.Relevant(learning.NotAsked(ctx), learning.LessonQuery{Context: r.Task, Agent: r.AgentID, Project: r.Project, Limit: r.nominated(), Explain: true})
+	results, err := s.Lessons.Relevant(learning.NotAsked(ctx), lesson.Query{Context: r.Task, Agent: r.AgentID, Project: r.Project, Limit: r.nominated(), Explain: true})
 	f.corrected = results.Corrected
 	for _, hit := range results.Results {
 		l := &hit.Lesson
@@ -142,11 +149,11 @@ func (s Sources) lessons(ctx context.Context, r Request) (f gathered, err error)
 	return f, err
 }
 
-func lessonKind(level learning.Level) string {
+func lessonKind(level lesson.Level) string {
 	switch level {
-	case learning.LevelPrinciple:
+	case lesson.LevelPrinciple:
 		return router.KindPrinciple
-	case learning.LevelPattern:
+	case lesson.LevelPattern:
 		return router.KindPattern
 	}
 	return router.KindLesson
@@ -162,7 +169,7 @@ const (
 
 func (s Sources) knowledge(project string) func(context.Context, Request) (gathered, error) {
 	return func(ctx context.Context, r Request) (f gathered, err error) {
-		results, err := s.Knowledge.Find(ctx, learning.KnowledgeQuery{Query: r.Task, Project: project, Limit: r.nominated(), Explain: true})
+		results, err := s.Knowledge.Find(ctx, knowledge.Query{Query: r.Task, Project: project, Limit: r.nominated(), Explain: true})
 		f.corrected = results.Corrected
 		for _, hit := range results.Results {
 			f.candidates = append(f.candidates, candidate{
@@ -175,7 +182,7 @@ func (s Sources) knowledge(project string) func(context.Context, Request) (gathe
 }
 
 func (s Sources) facts(ctx context.Context, r Request) (f gathered, err error) {
-	results, err := s.Facts.Find(ctx, learning.FactSearch{Persona: r.Persona, Query: r.Task, Limit: r.nominated()})
+	results, err := s.Facts.Find(ctx, fact.Search{Persona: r.Persona, Query: r.Task, Limit: r.nominated()})
 	f.corrected = results.Corrected
 	for _, fact := range results.Facts {
 		f.candidates = append(f.candidates, candidate{
@@ -187,7 +194,7 @@ func (s Sources) facts(ctx context.Context, r Request) (f gathered, err error) {
 }
 
 func (s Sources) procedures(ctx context.Context, r Request) (f gathered, err error) {
-	results, err := s.Procedures.Search(ctx, learning.ProcedureQuery{Query: r.Task, Persona: r.Persona, Limit: r.nominated()})
+	results, err := s.Procedures.Search(ctx, procedure.Query{Query: r.Task, Persona: r.Persona, Limit: r.nominated()})
 	f.corrected = results.Corrected
 	for _, hit := range results.Results {
 		c := candidate{
@@ -208,7 +215,7 @@ func (s Sources) procedures(ctx context.Context, r Request) (f gathered, err err
 
 func (s Sources) episodes(project string) func(context.Context, Request) (gathered, error) {
 	return func(ctx context.Context, r Request) (f gathered, err error) {
-		results, err := s.Episodes.Search(learning.NotAsked(ctx), learning.EpisodeQuery{Query: r.Task, Persona: r.Persona, Project: project, Limit: r.nominated(), Explain: true})
+		results, err := s.Episodes.Search(learning.NotAsked(ctx), episode.Query{Query: r.Task, Persona: r.Persona, Project: project, Limit: r.nominated(), Explain: true})
 		f.corrected = results.Corrected
 		for _, hit := range results.Results {
 			f.candidates = append(f.candidates, candidate{
@@ -260,7 +267,7 @@ const meaningRelevance = 0.4
 // meant is the least relevance of a hit by why it was found. Only what the
 // vectors found alone was near enough to be answered for its meaning.
 func meant(why []learning.Reason) float64 {
-	if len(why) > 0 && !slices.ContainsFunc(why, func(r learning.Reason) bool { return r.Lane != learning.LaneVector }) {
+	if len(why) > 0 && !slices.ContainsFunc(why, func(r learning.Reason) bool { return r.Lane != shelf.LaneVector }) {
 		return meaningRelevance
 	}
 	return 0

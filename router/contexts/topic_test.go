@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"skillrouter/learning"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/lesson"
 	"skillrouter/router"
 	"skillrouter/router/contexts"
 	"skillrouter/tfidf"
@@ -86,8 +88,8 @@ func TestOfOneTopic(t *testing.T) {
 func TestSmallBudgets(t *testing.T) {
 	const id = "01a1ff32-3a68-7b24-bb1d-fc90984626a8"
 	s := &stock{
-		lessons: []learning.Lesson{{
-			ID: id, Level: learning.LevelCase, Title: "Docker socket permission denied", Context: "The agent is not in the group docker. It was started by systemd.",
+		lessons: []lesson.Lesson{{
+			ID: id, Level: lesson.LevelCase, Title: "Docker socket permission denied", Context: "The agent is not in the group docker. It was started by systemd.",
 			Action: strings.Repeat("Ran as root, which hid it for a week. ", 20), SourceAgent: "CLAUDE_CODE", Trust: learning.TrustAgent, Confidence: 0.5, LastOccurred: now,
 		}},
 	}
@@ -110,7 +112,7 @@ func TestSmallBudgets(t *testing.T) {
 		}
 	}
 	s.lessons = nil
-	s.facts = []learning.Fact{{Persona: "default", Key: "docker.socket.group", Value: []byte(`"docker"`), Trust: learning.TrustAgent, Author: "ops", CachedAt: now}}
+	s.facts = []fact.Fact{{Persona: "default", Key: "docker.socket.group", Value: []byte(`"docker"`), Trust: learning.TrustAgent, Author: "ops", CachedAt: now}}
 	c := s.build(t, contexts.Request{Task: "docker socket permission", Budget: contexts.MinBudget})
 	if len(c.Items) != 1 || !strings.Contains(c.Text, "docker.socket.group by ops\n\"docker\"\n") {
 		t.Errorf("%+v\n%s", c, c.Text)

@@ -11,7 +11,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/escalation"
+	"skillrouter/learning/propagation"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/follow"
@@ -25,7 +27,7 @@ import (
 // messages have idempotency keys, episodes an id that follows from the event.
 type Crossing struct {
 	ports   Ports
-	rules   *learning.EscalationRules
+	rules   *escalation.Rules
 	log     *slog.Logger
 	now     skillrouter.Clock
 	lessons follow.Follower // of learning.db
@@ -46,18 +48,18 @@ type Escalations interface {
 
 // Recorder records what happened elsewhere; learning.Episodes does.
 type Recorder interface {
-	RecordOnce(ctx context.Context, origin string, at time.Time, draft learning.EpisodeDraft) (learning.Episode, error)
+	RecordOnce(ctx context.Context, origin string, at time.Time, draft episode.Draft) (episode.Episode, error)
 }
 
 // Propagation decides whom a lesson reaches; learning.Propagation does.
 type Propagation interface {
 	// Take takes in what happened, and returns the lessons that are news to somebody. The
 	// same events again change nothing.
-	Take(ctx context.Context, events []skillrouter.Event) ([]learning.Notice, error)
+	Take(ctx context.Context, events []skillrouter.Event) ([]propagation.Notice, error)
 	// Worked takes in what an agent works on, from outside of learning.
 	Worked(agent, text string)
 	// Why says why the lesson of a notice reaches an agent, or "" if it does not.
-	Why(notice learning.Notice, agent string) string
+	Why(notice propagation.Notice, agent string) string
 }
 
 // Ports are what a Crossing reads and writes.
@@ -76,7 +78,7 @@ type Options struct {
 	Now skillrouter.Clock // time.Now if nil
 	Log *slog.Logger
 	// Rules name the supervisors of domains; nil: the default ones.
-	Rules *learning.EscalationRules
+	Rules *escalation.Rules
 }
 
 // SettleWait bounds how long Settle waits. Who asks for what was just reported

@@ -13,6 +13,10 @@ import (
 	"skillrouter"
 	"skillrouter/comms"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/escalation"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/propagation"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/crossing"
@@ -22,12 +26,12 @@ import (
 func TestEscalates(t *testing.T) {
 	b := fixture.Open(t)
 	crossing, _ := fixture.RunCrossing(t, b.Ports(t))
-	lesson := b.Report(t, learning.EventLessonReported, nil, fixture.ToARIA, learning.Escalation{To: "supervisor:docker", Reason: "Domain issue", Priority: learning.SeverityCritical})
-	b.Report(t, learning.EventLessonReported, nil)
-	again := lesson
+	one := b.Report(t, lesson.EventReported, nil, fixture.ToARIA, lesson.Escalation{To: "supervisor:docker", Reason: "Domain issue", Priority: learning.SeverityCritical})
+	b.Report(t, lesson.EventReported, nil)
+	again := one
 	b.Number-- // the same lesson
-	b.Report(t, learning.EventLessonOccurred, func(l *learning.Lesson) { l.ID = again.ID }, fixture.ToARIA)
-	b.Report(t, learning.EventRuleDemoted, func(l *learning.Lesson) { l.ID = again.ID })
+	b.Report(t, lesson.EventOccurred, func(l *lesson.Lesson) { l.ID = again.ID }, fixture.ToARIA)
+	b.Report(t, lesson.EventRuleDemoted, func(l *lesson.Lesson) { l.ID = again.ID })
 	if err := crossing.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -40,9 +44,9 @@ func TestEscalates(t *testing.T) {
 		got = append(got, line{e.To, e.LessonID, e.Reason, e.Occurrences})
 	}
 	want := []line{
-		{"supervisor:docker", lesson.ID, "Domain issue", 1},
-		{"ARIA", lesson.ID, "Critical issue", 2},
-		{"supervisor:docker", lesson.ID, "Rule demoted to a warning", 1},
+		{"supervisor:docker", one.ID, "Domain issue", 1},
+		{"ARIA", one.ID, "Critical issue", 2},
+		{"supervisor:docker", one.ID, "Rule demoted to a warning", 1},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("escalations (-want +got):\n%s", diff)
@@ -52,7 +56,7 @@ func TestEscalates(t *testing.T) {
 		t.Fatalf("ARIA's mail is %+v", mail)
 	}
 	var said map[string]string
-	if err := json.Unmarshal(mail[0].Context, &said); err != nil || said["lesson_id"] != lesson.ID || said["reason"] != "Critical issue" || said["source_agent"] != "author" {
+	if err := json.Unmarshal(mail[0].Context, &said); err != nil || said["lesson_id"] != one.ID || said["reason"] != "Critical issue" || said["source_agent"] != "author" {
 		t.Errorf("the message says %v, %v", said, err)
 	}
 	if n := len(b.Mail(t, "supervisor:docker")); n != 2 {
@@ -69,11 +73,11 @@ func TestTellsOfWhatGrewWorse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	rules, err := learning.DefaultEscalationRules(learning.EscalationOptions{})
+	rules, err := escalation.DefaultRules(escalation.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	lessons := learning.NewLessons(b.Learning, learning.LessonOptions{Escalations: rules})
+	lessons := lesson.NewLessons(b.Learning, lesson.Options{Escalations: rules})
 	c, _ := fixture.RunCrossing(t, b.Ports(t))
 	open := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	count := func(agent, signal string) (n int) {
@@ -84,9 +88,9 @@ func TestTellsOfWhatGrewWorse(t *testing.T) {
 		}
 		return n
 	}
-	draft := learning.LessonDraft{
+	draft := lesson.Draft{
 		Type: learning.LessonAntiPattern, Domain: "billing", Category: "invoices", Title: "Never bill twice", Context: "month's end", Action: "ran the job again",
-		Outcome: "customers paid twice", SourceAgent: "author", Severity: learning.SeverityHigh, Transferability: learning.GeneralTransferability,
+		Outcome: "customers paid twice", SourceAgent: "author", Severity: learning.SeverityHigh, Transferability: propagation.GeneralTransferability,
 	}
 	for i, step := range []struct {
 		severity          learning.Severity
@@ -128,7 +132,7 @@ func TestCutOff(t *testing.T) {
 					t.Parallel()
 					b := fixture.Open(t)
 					for range 3 { // before there is any crossing: the databases are out of step
-						b.Report(t, learning.EventLessonReported, nil, fixture.ToARIA)
+						b.Report(t, lesson.EventReported, nil, fixture.ToARIA)
 					}
 					ports := b.Ports(t)
 					broken := &fixture.Faulty{Escalations: b.Escalations, Courier: ports.Send, FailAt: failAt, After: after}
@@ -195,7 +199,7 @@ func TestFinishedTasks(t *testing.T) {
 		}
 	}
 	recorded := func() []string {
-		list, err := b.Episodes.Recent(ctx, learning.EpisodeFilter{AgentID: "builder"})
+		list, err := b.Episodes.Recent(ctx, episode.Filter{AgentID: "builder"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,15 +273,15 @@ func TestHeralds(t *testing.T) {
 		slices.Sort(lines) // they are sent side by side
 		return lines
 	}
-	b.Report(t, learning.EventLessonReported, func(l *learning.Lesson) {
+	b.Report(t, lesson.EventReported, func(l *lesson.Lesson) {
 		l.SourceAgent, l.Title, l.Tags = "neighbour", "Compose needs a project name", nil
 	})
-	b.Report(t, learning.EventLessonReported, func(l *learning.Lesson) {
+	b.Report(t, lesson.EventReported, func(l *lesson.Lesson) {
 		l.SourceAgent, l.Domain, l.Title = "kindred", "storage", "Bind mounts and volumes keep the owner"
 	})
 	settle()
-	b.Report(t, learning.EventLessonReported, func(l *learning.Lesson) { l.ID = "about-mounts" })
-	b.Report(t, learning.EventLessonReported, func(l *learning.Lesson) {
+	b.Report(t, lesson.EventReported, func(l *lesson.Lesson) { l.ID = "about-mounts" })
+	b.Report(t, lesson.EventReported, func(l *lesson.Lesson) {
 		l.ID, l.Domain, l.Title, l.Severity = "critical", "billing", "Never bill twice", learning.SeverityCritical
 	})
 	settle()
@@ -298,7 +302,7 @@ func TestHeralds(t *testing.T) {
 		}
 	}
 	for i := range crossing.MaxSignalsPerMinute + 20 {
-		b.Report(t, learning.EventLessonReported, func(l *learning.Lesson) {
+		b.Report(t, lesson.EventReported, func(l *lesson.Lesson) {
 			l.ID, l.Severity, l.Title = fmt.Sprint("flood-", i), learning.SeverityCritical, fmt.Sprint("Flood ", i)
 		})
 	}

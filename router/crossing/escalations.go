@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router"
 )
@@ -44,18 +44,18 @@ func (c *Crossing) escalations(events []skillrouter.Event) []operational.Escalat
 // draftsOf returns what one event asks to be raised.
 func (c *Crossing) draftsOf(event skillrouter.Event) []operational.EscalationDraft {
 	switch event.Type {
-	case learning.EventLessonReported, learning.EventLessonOccurred, learning.EventLessonValidated, learning.EventLessonApplied,
-		learning.EventLessonEdited, learning.EventLessonPromoted, learning.EventLessonRetired, learning.EventLessonRestored, learning.EventRuleDemoted:
+	case lesson.EventReported, lesson.EventOccurred, lesson.EventValidated, lesson.EventApplied,
+		lesson.EventEdited, lesson.EventPromoted, lesson.EventRetired, lesson.EventRestored, lesson.EventRuleDemoted:
 	default:
 		return nil
 	}
-	var told learning.LessonEvent
+	var told lesson.Event
 	if err := json.Unmarshal(event.Data, &told); err != nil {
 		c.log.Error("an event of a lesson cannot be read and is passed over", "seq", event.Seq, "type", event.Type, "error", err)
 		return nil
 	}
-	if event.Type == learning.EventRuleDemoted && len(told.Escalate) == 0 {
-		told.Escalate = []learning.Escalation{{To: c.rules.Supervisor(told.Domain), Reason: reasonDemoted, Priority: told.Severity}}
+	if event.Type == lesson.EventRuleDemoted && len(told.Escalate) == 0 {
+		told.Escalate = []lesson.Escalation{{To: c.rules.Supervisor(told.Domain), Reason: reasonDemoted, Priority: told.Severity}}
 	}
 	drafts := make([]operational.EscalationDraft, 0, len(told.Escalate))
 	for _, e := range told.Escalate {

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skillrouter/learning"
+	"skillrouter/learning/propagation"
 	"skillrouter/operational"
 	"skillrouter/router"
 )
@@ -43,7 +44,7 @@ type allowance struct {
 }
 
 // notify tells the agents that are there of the lessons that reach them.
-func (c *Crossing) notify(ctx context.Context, notices []learning.Notice) error {
+func (c *Crossing) notify(ctx context.Context, notices []propagation.Notice) error {
 	if len(notices) == 0 || c.ports.Agents == nil {
 		return nil
 	}
@@ -111,7 +112,7 @@ func (c *Crossing) tell(agent string) {
 
 // lessonMessage is how a lesson reaches an agent. Its text is what another
 // agent wrote, and says whose and how far it may be trusted.
-func lessonMessage(l learning.LessonBrief, agent, why string) operational.MessageDraft {
+func lessonMessage(l propagation.LessonBrief, agent, why string) operational.MessageDraft {
 	// Marshalling strings and numbers cannot fail.
 	said, _ := json.Marshal(map[string]any{
 		"lesson_id": l.ID, "number": l.Number, "lesson_type": l.Type, "title": l.Title, "severity": l.Severity, "domain": l.Domain,

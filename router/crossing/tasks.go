@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/episode"
 	"skillrouter/operational"
 )
 
@@ -52,12 +52,12 @@ func (c *Crossing) operated(ctx context.Context, events []skillrouter.Event, _ o
 	return false, nil
 }
 
-func taskEpisode(event skillrouter.Event, task operational.TaskEvent) learning.EpisodeDraft {
-	kind, verb, importance := learning.EventOutcome, "completed", completedImportance
+func taskEpisode(event skillrouter.Event, task operational.TaskEvent) episode.Draft {
+	kind, verb, importance := episode.EventOutcome, "completed", completedImportance
 	if event.Type == operational.EventTaskFailed {
-		kind, verb, importance = learning.EventError, "failed", failedImportance
+		kind, verb, importance = episode.EventError, "failed", failedImportance
 	}
-	draft := learning.EpisodeDraft{
+	draft := episode.Draft{
 		AgentID: task.AgentID, EventType: kind, Title: fmt.Sprintf("Task %d %s: %s", task.Number, verb, task.Title),
 		Content: task.Note, Project: event.Project, Importance: &importance,
 	}

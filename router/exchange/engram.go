@@ -8,6 +8,9 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/knowledge"
 	"skillrouter/router/transfer"
 )
 
@@ -49,7 +52,7 @@ type engramPrompt struct {
 }
 
 // engramCategories are seed 004's words for engram's types of observations; the others keep their own.
-var engramCategories = map[string]string{"bugfix": learning.CategoryErrorSolution, "pattern": learning.CategoryPattern, "discovery": learning.CategoryGotcha}
+var engramCategories = map[string]string{"bugfix": knowledge.CategoryErrorSolution, "pattern": knowledge.CategoryPattern, "discovery": knowledge.CategoryGotcha}
 
 // readEngram reads the document of `engram export`: observations become
 // knowledge, prompts and sessions that have a summary become episodes.
@@ -77,8 +80,8 @@ func readEngram(r io.Reader, o Options, yield func(Item) bool) error {
 			if err := json.Unmarshal(text, &p); err != nil {
 				return yield(refusal(place, explained(err)))
 			}
-			return yield(episode(place, learning.Episode{
-				ID: idOf("engram", "prompt", first(p.SyncID, fmt.Sprint(p.ID)), p.CreatedAt), SessionID: p.SessionID, EventType: learning.EventAction,
+			return yield(episodeLine(place, episode.Episode{
+				ID: idOf("engram", "prompt", first(p.SyncID, fmt.Sprint(p.ID)), p.CreatedAt), SessionID: p.SessionID, EventType: episode.EventAction,
 				Title: "Asked: " + line(fitting(p.Content, 200)), Content: p.Content, Project: p.Project, CreatedAt: moment(p.CreatedAt),
 			}, o))
 		},
@@ -91,8 +94,8 @@ func readEngram(r io.Reader, o Options, yield func(Item) bool) error {
 			if summary == "" {
 				return yield(Item{Place: place, Skipped: true, Refused: "is a session without a summary"})
 			}
-			return yield(episode(place, learning.Episode{
-				ID: idOf("engram", "session", s.ID), SessionID: s.ID, EventType: learning.EventOutcome, Title: "Session: " + line(fitting(summary, 200)),
+			return yield(episodeLine(place, episode.Episode{
+				ID: idOf("engram", "session", s.ID), SessionID: s.ID, EventType: episode.EventOutcome, Title: "Session: " + line(fitting(summary, 200)),
 				Content: summary, Project: s.Project, CreatedAt: moment(first(said(s.EndedAt), s.StartedAt)),
 			}, o))
 		},
@@ -106,7 +109,7 @@ func readEngram(r io.Reader, o Options, yield func(Item) bool) error {
 func (e engramObservation) item(place string, o Options) Item {
 	category := first(engramCategories[e.Type], e.Type)
 	topics := []string{"engram", e.Scope, said(e.ToolName), said(e.TopicKey)}
-	return knowledge(place, learning.Knowledge{
+	return knowledgeLine(place, knowledge.Knowledge{
 		ID:       idOf("engram", "observation", first(e.SyncID, fmt.Sprint(e.ID, " ", e.CreatedAt))),
 		Category: category, Title: e.Title, Content: first(e.Content, e.Title), Tags: topics,
 		Source: "engram " + first(e.SyncID, fmt.Sprint(e.ID)) + ", session " + e.SessionID, Project: said(e.Project),
@@ -114,13 +117,13 @@ func (e engramObservation) item(place string, o Options) Item {
 	}, o)
 }
 
-// episode makes an episode's item, with the options for what it does not say.
-func episode(place string, e learning.Episode, o Options) Item {
-	e.Persona, e.Importance = skillrouter.DefaultPersona, learning.DefaultImportance
+// episodeLine makes an episode's item, with the options for what it does not say.
+func episodeLine(place string, e episode.Episode, o Options) Item {
+	e.Persona, e.Importance = skillrouter.DefaultPersona, episode.DefaultImportance
 	e.Project, e.AgentID = fitting(first(e.Project, o.Project), skillrouter.MaxName), first(e.AgentID, o.Agent)
 	e.SessionID = fitting(line(first(e.SessionID, "imported")), skillrouter.MaxName)
 	e.Title = fitting(line(e.Title), learning.MaxTitle)
-	return Item{Place: place, Record: transfer.Record{Kind: transfer.RecordEpisode, Episode: &learning.EpisodeRecord{Episode: e}}}
+	return Item{Place: place, Record: transfer.Record{Kind: transfer.RecordEpisode, Episode: &experience.EpisodeRecord{Episode: e}}}
 }
 
 func said(text *string) string {

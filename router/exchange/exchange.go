@@ -15,6 +15,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 	"skillrouter/router/transfer"
 )
 
@@ -182,9 +183,9 @@ func idOf(parts ...string) string {
 	return uuid.NewSHA1(space, []byte(strings.Join(parts, "\x00"))).String()
 }
 
-// knowledge makes an entry's item, with the options for what it does not say.
-func knowledge(place string, k learning.Knowledge, o Options) Item {
-	k.Category = fitting(first(k.Category, o.Category, learning.CategoryPattern), skillrouter.MaxName)
+// knowledgeLine makes an entry's item, with the options for what it does not say.
+func knowledgeLine(place string, k knowledge.Knowledge, o Options) Item {
+	k.Category = fitting(first(k.Category, o.Category, knowledge.CategoryPattern), skillrouter.MaxName)
 	k.Project, k.Author = fitting(first(k.Project, o.Project), skillrouter.MaxName), first(k.Author, o.Agent)
 	k.Source = fitting(first(k.Source, o.Source), learning.MaxSource)
 	k.Title = fitting(line(k.Title), learning.MaxTitle)

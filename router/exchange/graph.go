@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 )
 
 // graphLine is a line of the MCP memory server's file (@modelcontextprotocol/server-memory).
@@ -37,7 +37,7 @@ func readGraph(r io.Reader, o Options, yield func(Item) bool) error {
 			if len(g.Observations) > 0 {
 				content = "- " + strings.Join(g.Observations, "\n- ")
 			}
-			return yield(knowledge(place, learning.Knowledge{
+			return yield(knowledgeLine(place, knowledge.Knowledge{
 				ID: idOf("mcp-memory", "entity", g.Name), Category: first(g.EntityType, "entity"), Title: g.Name, Content: content,
 				Tags: []string{"mcp-memory", g.EntityType}, Source: "mcp-memory entity " + g.Name,
 			}, o))
@@ -48,7 +48,7 @@ func readGraph(r io.Reader, o Options, yield func(Item) bool) error {
 				}
 			}
 			sentence := fmt.Sprintf("%s %s %s", g.From, strings.ReplaceAll(g.RelationType, "_", " "), g.To)
-			return yield(knowledge(place, learning.Knowledge{
+			return yield(knowledgeLine(place, knowledge.Knowledge{
 				ID: idOf("mcp-memory", "relation", g.From, g.RelationType, g.To), Category: "relation", Title: sentence, Content: sentence,
 				Tags: []string{"mcp-memory", g.RelationType}, Source: "mcp-memory relation",
 			}, o))

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 	"skillrouter/router/transfer"
 )
 
@@ -104,7 +104,7 @@ func notObject(text []byte) string {
 // entry is a line of knowledge, under the names that collections out there use too.
 type entry struct {
 	Kind string `json:"kind"`
-	learning.Knowledge
+	knowledge.Knowledge
 	Text  string `json:"text"`  // instead of content
 	Body  string `json:"body"`  // instead of content
 	Scope string `json:"scope"` // instead of project
@@ -138,7 +138,7 @@ func readLines(r io.Reader, o Options, yield func(Item) bool) error {
 		if head.Kind != "" { // an export says everything: what it leaves out is empty
 			return yield(Item{Place: place, Record: transfer.Record{Kind: transfer.RecordKnowledge, Knowledge: &e.Knowledge}})
 		}
-		return yield(knowledge(place, e.Knowledge, o))
+		return yield(knowledgeLine(place, e.Knowledge, o))
 	})
 }
 

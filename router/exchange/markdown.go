@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 )
 
 var (
@@ -120,7 +120,7 @@ func readMarkdown(name, text string, o Options, yield func(Item) bool) bool {
 		}
 		where := strings.Join(s.path, " > ")
 		seen[where]++
-		if !yield(knowledge(fmt.Sprintf("%s:%d", name, s.from), learning.Knowledge{
+		if !yield(knowledgeLine(fmt.Sprintf("%s:%d", name, s.from), knowledge.Knowledge{
 			ID: idOf("markdown", name, where, fmt.Sprint(seen[where]), content), Category: field(fields, "category"), Title: first(s.title(), field(fields, "title"), stem(name)),
 			Content: content, Tags: fields["tags"], Source: strings.TrimSuffix(name+" "+where, " "), Project: field(fields, "project"),
 			CreatedAt: moment(first(field(fields, "created"), field(fields, "date"))),
@@ -159,8 +159,8 @@ func readInstructions(name, text string, o Options, yield func(Item) bool) bool 
 			if s.title() != "" {
 				title = s.title() + ": " + title
 			}
-			if !yield(knowledge(place, learning.Knowledge{
-				ID: idOf("claude-md", path.Base(name), strings.Join(s.path, " > "), content), Category: learning.CategoryBestPractice, Title: title,
+			if !yield(knowledgeLine(place, knowledge.Knowledge{
+				ID: idOf("claude-md", path.Base(name), strings.Join(s.path, " > "), content), Category: knowledge.CategoryBestPractice, Title: title,
 				Content: content, Tags: []string{"instructions"}, Source: strings.TrimSpace(name + " " + strings.Join(s.path, " > ")),
 			}, o)) {
 				return false
@@ -214,7 +214,7 @@ func readNote(name, text string, o Options, yield func(Item) bool) bool {
 	fields, body, skipped := frontMatter(text)
 	title := first(field(fields, "title"), stem(name))
 	link := first(field(fields, "permalink"), name)
-	common := learning.Knowledge{
+	common := knowledge.Knowledge{
 		Source: "basic-memory " + link, CreatedAt: moment(first(field(fields, "created"), field(fields, "created_at"), field(fields, "date"))),
 		UpdatedAt: moment(first(field(fields, "modified"), field(fields, "updated_at"))),
 	}
@@ -260,7 +260,7 @@ func readNote(name, text string, o Options, yield func(Item) bool) bool {
 			rest = append(rest, l)
 			continue
 		}
-		if !yield(knowledge(place, entry, o)) {
+		if !yield(knowledgeLine(place, entry, o)) {
 			return false
 		}
 	}
@@ -270,7 +270,7 @@ func readNote(name, text string, o Options, yield func(Item) bool) bool {
 	}
 	entry.ID, entry.Title, entry.Tags = idOf("basic-memory", link, "note", entry.Content), title, labels
 	entry.Category = first(field(fields, "category"), "note")
-	return yield(knowledge(fmt.Sprintf("%s:%d", name, skipped+1), entry, o))
+	return yield(knowledgeLine(fmt.Sprintf("%s:%d", name, skipped+1), entry, o))
 }
 
 // isCategory tells a category from the box of a task and from a time.

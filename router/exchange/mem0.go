@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 )
 
 // mem0Memory is a memory of mem0 (get_all, get_memory_export).
@@ -107,7 +107,7 @@ func (m mem0Memory) item(place, content string, o Options) Item {
 	if category == "" && len(m.Categories) > 0 {
 		category = m.Categories[0]
 	}
-	return knowledge(place, learning.Knowledge{
+	return knowledgeLine(place, knowledge.Knowledge{
 		ID: idOf("mem0", first(m.ID, content, place)), Category: category, Content: content, Title: headline(content), Tags: topics,
 		Source: strings.TrimSpace("mem0 " + m.ID), Project: said(m.AppID), Author: author, CreatedAt: moment(said(m.CreatedAt)), UpdatedAt: moment(said(m.UpdatedAt)),
 	}, o)

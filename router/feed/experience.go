@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // The events that seed 003 names. In the feed they bear these names, with
@@ -23,8 +23,8 @@ const (
 func experienceName(e skillrouter.Event) (name string, data json.RawMessage, ok bool) {
 	var told any
 	switch e.Type {
-	case learning.EventExperienceRecorded:
-		var from learning.ExperienceEvent
+	case lesson.EventExperienceRecorded:
+		var from lesson.ExperienceEvent
 		if json.Unmarshal(e.Data, &from) != nil {
 			return "", nil, false
 		}
@@ -32,8 +32,8 @@ func experienceName(e skillrouter.Event) (name string, data json.RawMessage, ok 
 			EpisodeID int64   `json:"episode_id"`
 			Utility   float64 `json:"utility_score"`
 		}{from.EpisodeID, from.Utility}
-	case learning.EventPatternEmerged:
-		var from learning.PatternEvent
+	case lesson.EventPatternEmerged:
+		var from lesson.PatternEvent
 		if json.Unmarshal(e.Data, &from) != nil {
 			return "", nil, false
 		}
@@ -41,8 +41,8 @@ func experienceName(e skillrouter.Event) (name string, data json.RawMessage, ok 
 			PatternID   int64  `json:"pattern_id"`
 			Description string `json:"description"`
 		}{from.Number, from.Description}
-	case learning.EventLessonReported, learning.EventLessonValidated, learning.EventLessonApplied, learning.EventLessonRetired:
-		var from learning.LessonEvent
+	case lesson.EventReported, lesson.EventValidated, lesson.EventApplied, lesson.EventRetired:
+		var from lesson.Event
 		if json.Unmarshal(e.Data, &from) != nil {
 			return "", nil, false
 		}
@@ -55,15 +55,15 @@ func experienceName(e skillrouter.Event) (name string, data json.RawMessage, ok 
 }
 
 // lessonName is experienceName for the events of lessons.
-func lessonName(kind string, from learning.LessonEvent) (name string, told any) {
+func lessonName(kind string, from lesson.Event) (name string, told any) {
 	switch kind {
-	case learning.EventLessonReported:
+	case lesson.EventReported:
 		return LessonExtracted, struct {
 			LessonID   int64   `json:"lesson_id"`
 			Statement  string  `json:"statement"`
 			Confidence float64 `json:"confidence"`
 		}{from.Number, from.Title, from.Confidence}
-	case learning.EventLessonRetired:
+	case lesson.EventRetired:
 		return LessonDeprecated, struct {
 			LessonID int64  `json:"lesson_id"`
 			Reason   string `json:"reason"`

@@ -17,6 +17,8 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	operationalstore "skillrouter/operational/store"
 	"skillrouter/router/feed"
@@ -270,18 +272,18 @@ func TestOfAnOlderLog(t *testing.T) {
 
 func TestExperienceNames(t *testing.T) {
 	previous := 0.5
-	lesson := learning.LessonEvent{Number: 7, Title: "Do not", Confidence: 0.75, Previous: &previous, Reason: "it failed"}
+	l := lesson.Event{Number: 7, Title: "Do not", Confidence: 0.75, Previous: &previous, Reason: "it failed"}
 	for kind, want := range map[string]struct {
 		data any
 		name string
 		text string
 	}{
-		learning.EventExperienceRecorded: {learning.ExperienceEvent{EpisodeID: 3, OperationType: "build", Utility: 0.25}, "experience_recorded", `{"episode_id":3,"utility_score":0.25}`},
-		learning.EventPatternEmerged:     {learning.PatternEvent{Number: 4, Description: "builds fail"}, "pattern_emerged", `{"pattern_id":4,"description":"builds fail"}`},
-		learning.EventLessonReported:     {lesson, "lesson_extracted", `{"lesson_id":7,"statement":"Do not","confidence":0.75}`},
-		learning.EventLessonValidated:    {lesson, "lesson_validated", `{"lesson_id":7,"previous_confidence":0.5,"new_confidence":0.75}`},
-		learning.EventLessonApplied:      {lesson, "lesson_validated", `{"lesson_id":7,"previous_confidence":0.5,"new_confidence":0.75}`},
-		learning.EventLessonRetired:      {lesson, "lesson_deprecated", `{"lesson_id":7,"reason":"it failed"}`},
+		lesson.EventExperienceRecorded: {lesson.ExperienceEvent{EpisodeID: 3, OperationType: "build", Utility: 0.25}, "experience_recorded", `{"episode_id":3,"utility_score":0.25}`},
+		lesson.EventPatternEmerged:     {lesson.PatternEvent{Number: 4, Description: "builds fail"}, "pattern_emerged", `{"pattern_id":4,"description":"builds fail"}`},
+		lesson.EventReported:           {l, "lesson_extracted", `{"lesson_id":7,"statement":"Do not","confidence":0.75}`},
+		lesson.EventValidated:          {l, "lesson_validated", `{"lesson_id":7,"previous_confidence":0.5,"new_confidence":0.75}`},
+		lesson.EventApplied:            {l, "lesson_validated", `{"lesson_id":7,"previous_confidence":0.5,"new_confidence":0.75}`},
+		lesson.EventRetired:            {l, "lesson_deprecated", `{"lesson_id":7,"reason":"it failed"}`},
 	} {
 		data, err := json.Marshal(want.data)
 		if err != nil {
@@ -293,9 +295,9 @@ func TestExperienceNames(t *testing.T) {
 		}
 	}
 	for _, e := range []skillrouter.Event{
-		{Type: learning.EventLessonEdited, Data: json.RawMessage(`{}`)},
-		{Type: learning.EventLessonReported, Data: json.RawMessage(`{"number":"x"}`)},
-		{Type: learning.EventExperienceRecorded},
+		{Type: lesson.EventEdited, Data: json.RawMessage(`{}`)},
+		{Type: lesson.EventReported, Data: json.RawMessage(`{"number":"x"}`)},
+		{Type: lesson.EventExperienceRecorded},
 	} {
 		if name, _, ok := feed.ExperienceName(e); ok {
 			t.Errorf("%+v is called %s", e, name)
@@ -375,7 +377,7 @@ func TestFilters(t *testing.T) {
 	ctx := fixture.As(t, skillrouter.ScopeCaptain, "")
 	b.Task(t, "one")
 	b.Signal(t, "x", "y", "ping")
-	b.Report(t, learning.EventLessonReported, nil)
+	b.Report(t, lesson.EventReported, nil)
 	b.Episode(t)
 	everything(t, ctx, f, feed.Query{Types: append([]string{"lesson.*"}, told...)}, 4)
 	for name, c := range map[string]struct {
@@ -428,10 +430,10 @@ func TestCatchesUp(t *testing.T) {
 	const old = 30_000
 	events := make([]skillrouter.Event, 1000)
 	for i := range events {
-		events[i] = skillrouter.Event{Type: learning.EventKnowledgeStored, Subject: fmt.Sprint(i), Agent: "a"}
+		events[i] = skillrouter.Event{Type: knowledge.EventStored, Subject: fmt.Sprint(i), Agent: "a"}
 	}
 	for range old / len(events) {
-		if err := b.Learning.Change(t.Context(), func(tx learning.PipelineTx) error { return tx.AddEvents(events...) }, nil)(); err != nil {
+		if err := b.Learning.Change(t.Context(), func(tx lesson.PipelineTx) error { return tx.AddEvents(events...) }, nil)(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -496,9 +498,9 @@ func TestTailIsBounded(t *testing.T) {
 	for range rounds {
 		events := make([]skillrouter.Event, each)
 		for i := range events {
-			events[i] = skillrouter.Event{Type: learning.EventKnowledgeStored, Subject: fmt.Sprint(i), Agent: "a"}
+			events[i] = skillrouter.Event{Type: knowledge.EventStored, Subject: fmt.Sprint(i), Agent: "a"}
 		}
-		if err := b.Learning.Change(t.Context(), func(tx learning.PipelineTx) error { return tx.AddEvents(events...) }, nil)(); err != nil {
+		if err := b.Learning.Change(t.Context(), func(tx lesson.PipelineTx) error { return tx.AddEvents(events...) }, nil)(); err != nil {
 			t.Fatal(err)
 		}
 		take(quick, each)

@@ -5,6 +5,13 @@ import (
 	"strings"
 
 	"skillrouter/learning"
+	"skillrouter/learning/consolidate"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/procedure"
 	"skillrouter/operational"
 )
 
@@ -39,43 +46,43 @@ const (
 )
 
 var types = []Type{
-	{ExperienceRecorded, []string{learning.EventExperienceRecorded}, operational.FeedLearning, "episode_id, utility_score", "an episode with an outcome was recorded"},
-	{PatternEmerged, []string{learning.EventPatternEmerged}, operational.FeedLearning, "pattern_id, description", "a pattern was found, or found again after it was deprecated"},
-	{LessonExtracted, []string{learning.EventLessonReported}, operational.FeedLearning, "lesson_id, statement, confidence", "there is a new lesson"},
-	{LessonValidated, []string{learning.EventLessonValidated, learning.EventLessonApplied}, operational.FeedLearning, "lesson_id, previous_confidence, new_confidence", "a lesson was judged or applied"},
-	{LessonDeprecated, []string{learning.EventLessonRetired}, operational.FeedLearning, "lesson_id, reason", "a lesson was retired"},
-	{learning.EventLessonOccurred, nil, operational.FeedLearning, lessonMembers, "a lesson was reported again"},
-	{learning.EventLessonEdited, nil, operational.FeedLearning, lessonMembers, "its text or place was changed"},
-	{learning.EventLessonPromoted, nil, operational.FeedLearning, lessonMembers, "it rose to the next level"},
-	{learning.EventLessonRestored, nil, operational.FeedLearning, lessonMembers, "a retired lesson is in use again"},
-	{learning.EventPatternSeen, nil, operational.FeedLearning, patternMembers, "there is more evidence of a pattern"},
-	{learning.EventPatternConfirmed, nil, operational.FeedLearning, patternMembers, "a pattern was confirmed"},
-	{learning.EventPatternDeprecated, nil, operational.FeedLearning, patternMembers, "a pattern no longer holds"},
-	{learning.EventPatternSwept, nil, operational.FeedLearning, patternMembers, "an old pattern was deleted"},
+	{ExperienceRecorded, []string{lesson.EventExperienceRecorded}, operational.FeedLearning, "episode_id, utility_score", "an episode with an outcome was recorded"},
+	{PatternEmerged, []string{lesson.EventPatternEmerged}, operational.FeedLearning, "pattern_id, description", "a pattern was found, or found again after it was deprecated"},
+	{LessonExtracted, []string{lesson.EventReported}, operational.FeedLearning, "lesson_id, statement, confidence", "there is a new lesson"},
+	{LessonValidated, []string{lesson.EventValidated, lesson.EventApplied}, operational.FeedLearning, "lesson_id, previous_confidence, new_confidence", "a lesson was judged or applied"},
+	{LessonDeprecated, []string{lesson.EventRetired}, operational.FeedLearning, "lesson_id, reason", "a lesson was retired"},
+	{lesson.EventOccurred, nil, operational.FeedLearning, lessonMembers, "a lesson was reported again"},
+	{lesson.EventEdited, nil, operational.FeedLearning, lessonMembers, "its text or place was changed"},
+	{lesson.EventPromoted, nil, operational.FeedLearning, lessonMembers, "it rose to the next level"},
+	{lesson.EventRestored, nil, operational.FeedLearning, lessonMembers, "a retired lesson is in use again"},
+	{lesson.EventPatternSeen, nil, operational.FeedLearning, patternMembers, "there is more evidence of a pattern"},
+	{lesson.EventPatternConfirmed, nil, operational.FeedLearning, patternMembers, "a pattern was confirmed"},
+	{lesson.EventPatternDeprecated, nil, operational.FeedLearning, patternMembers, "a pattern no longer holds"},
+	{experience.EventPatternSwept, nil, operational.FeedLearning, patternMembers, "an old pattern was deleted"},
 	{learning.EventLessonImported, nil, operational.FeedLearning, lessonMembers, "a lesson came from another router"},
 	{learning.EventPatternImported, nil, operational.FeedLearning, "", "a pattern came from another router"},
-	{learning.EventExperiencesSwept, nil, operational.FeedLearning, "count, before, ids", "old episodes were deleted"},
+	{episode.EventExperiencesSwept, nil, operational.FeedLearning, "count, before, ids", "old episodes were deleted"},
 	{learning.EventEpisodeRecorded, nil, operational.FeedLearning, "", "an episode was recorded"},
-	{learning.EventEpisodesCleared, nil, operational.FeedLearning, "persona, category, count, ids", "a persona's episodes were cleared"},
-	{learning.EventActionChecked, nil, operational.FeedLearning, guardMembers, "the guard warned of an action or blocked it; what it allows is no event"},
-	{learning.EventCheckSettled, nil, operational.FeedLearning, guardMembers, "what came of a check"},
-	{learning.EventRuleDemoted, nil, operational.FeedLearning, lessonMembers, "a rule no longer blocks"},
-	{learning.EventRuleRestored, nil, operational.FeedLearning, guardMembers, "a demoted rule blocks again"},
-	{learning.EventKnowledgeStored, nil, operational.FeedLearning, "", "an entry is new"},
-	{learning.EventKnowledgeUpdated, nil, operational.FeedLearning, "", "an entry was changed"},
-	{learning.EventKnowledgeDeleted, nil, operational.FeedLearning, "", "an entry was deleted"},
-	{learning.EventFactStored, nil, operational.FeedLearning, factMembers, "a fact is new, or stands in an expired one's place"},
-	{learning.EventFactUpdated, nil, operational.FeedLearning, factMembers, "a fact was replaced or changed"},
-	{learning.EventFactDeleted, nil, operational.FeedLearning, factMembers, "a fact was deleted"},
-	{learning.EventFactExpired, nil, operational.FeedLearning, factMembers, "a fact's time to live is over"},
-	{learning.EventProcedureSaved, nil, operational.FeedLearning, procedureMembers, "a procedure is new or changed"},
-	{learning.EventProcedureDeleted, nil, operational.FeedLearning, procedureMembers, "a procedure was deleted"},
-	{learning.EventRunStarted, nil, operational.FeedLearning, runMembers, "a run of a procedure began"},
-	{learning.EventRunStep, nil, operational.FeedLearning, runMembers, "a step was handed out"},
-	{learning.EventRunEnded, nil, operational.FeedLearning, runMembers, "a run ended"},
-	{learning.EventTranscriptConsolidated, nil, operational.FeedLearning, "persona, session_id?, extractor, proposals", "a transcript was consolidated"},
-	{learning.EventProposalAccepted, nil, operational.FeedLearning, proposalMembers, "a proposal was stored"},
-	{learning.EventProposalRejected, nil, operational.FeedLearning, proposalMembers, "a proposal was refused"},
+	{episode.EventEpisodesCleared, nil, operational.FeedLearning, "persona, category, count, ids", "a persona's episodes were cleared"},
+	{lesson.EventActionChecked, nil, operational.FeedLearning, guardMembers, "the guard warned of an action or blocked it; what it allows is no event"},
+	{lesson.EventCheckSettled, nil, operational.FeedLearning, guardMembers, "what came of a check"},
+	{lesson.EventRuleDemoted, nil, operational.FeedLearning, lessonMembers, "a rule no longer blocks"},
+	{lesson.EventRuleRestored, nil, operational.FeedLearning, guardMembers, "a demoted rule blocks again"},
+	{knowledge.EventStored, nil, operational.FeedLearning, "", "an entry is new"},
+	{knowledge.EventUpdated, nil, operational.FeedLearning, "", "an entry was changed"},
+	{knowledge.EventDeleted, nil, operational.FeedLearning, "", "an entry was deleted"},
+	{fact.EventStored, nil, operational.FeedLearning, factMembers, "a fact is new, or stands in an expired one's place"},
+	{fact.EventUpdated, nil, operational.FeedLearning, factMembers, "a fact was replaced or changed"},
+	{fact.EventDeleted, nil, operational.FeedLearning, factMembers, "a fact was deleted"},
+	{fact.EventExpired, nil, operational.FeedLearning, factMembers, "a fact's time to live is over"},
+	{procedure.EventSaved, nil, operational.FeedLearning, procedureMembers, "a procedure is new or changed"},
+	{procedure.EventDeleted, nil, operational.FeedLearning, procedureMembers, "a procedure was deleted"},
+	{procedure.EventRunStarted, nil, operational.FeedLearning, runMembers, "a run of a procedure began"},
+	{procedure.EventRunStep, nil, operational.FeedLearning, runMembers, "a step was handed out"},
+	{procedure.EventRunEnded, nil, operational.FeedLearning, runMembers, "a run ended"},
+	{consolidate.EventTranscriptConsolidated, nil, operational.FeedLearning, "persona, session_id?, extractor, proposals", "a transcript was consolidated"},
+	{consolidate.EventProposalAccepted, nil, operational.FeedLearning, proposalMembers, "a proposal was stored"},
+	{consolidate.EventProposalRejected, nil, operational.FeedLearning, proposalMembers, "a proposal was refused"},
 	{"agent.state", nil, operational.FeedOperational, "from, to, status", "an agent is starting, online, stale or offline"},
 	{"agent.status", nil, operational.FeedOperational, "status, current_task, progress", "what an agent says that it does"},
 	{operational.EventTaskCreated, nil, operational.FeedOperational, taskMembers, "a task is new"},

@@ -3,7 +3,7 @@ package httpapi
 import (
 	"context"
 
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 	"skillrouter/router"
 )
 
@@ -24,7 +24,7 @@ func (s *Server) agentMemoryRoutes() {
 		asked(as(memory.SessionContext, func(c router.SessionContext) router.SessionContext {
 			for topic, lessons := range c.DomainLessons {
 				if lessons == nil {
-					c.DomainLessons[topic] = []learning.Lesson{}
+					c.DomainLessons[topic] = []lesson.Lesson{}
 				}
 			}
 			return c

@@ -3,16 +3,16 @@ package httpapi
 import (
 	"context"
 
-	"skillrouter/learning"
+	"skillrouter/learning/consolidate"
 )
 
 // maxTranscriptBody bounds a transcript's request, in bytes: MaxTranscript with room for JSON's escapes.
-const maxTranscriptBody = 2 * learning.MaxTranscript
+const maxTranscriptBody = 2 * consolidate.MaxTranscript
 
 // Proposals is the answer of GET /api/proposals.
 type Proposals struct {
-	Proposals []learning.Proposal `json:"proposals"`
-	Count     int                 `json:"count" doc:"How many are in this answer"`
+	Proposals []consolidate.Proposal `json:"proposals"`
+	Count     int                    `json:"count" doc:"How many are in this answer"`
 }
 
 // Rejection says why a proposal is not worth remembering.
@@ -26,15 +26,15 @@ func (s *Server) consolidationRoutes() {
 		return
 	}
 	s.at("consolidation", "/api/consolidations").post("", "Propose what a transcript is worth remembering for; 200 if it was consolidated before",
-		createdIf(sent(consolidation.Consolidate), func(c learning.Consolidated) bool { return !c.Duplicate }).upTo(maxTranscriptBody))
+		createdIf(sent(consolidation.Consolidate), func(c consolidate.Consolidated) bool { return !c.Duplicate }).upTo(maxTranscriptBody))
 
 	at := s.at("consolidation", "/api/proposals")
 	at.get("", "What transcripts propose to remember, the latest first",
-		asked(as(consolidation.Proposals, func(list []learning.Proposal) Proposals { return Proposals{list, len(list)} })))
+		asked(as(consolidation.Proposals, func(list []consolidate.Proposal) Proposals { return Proposals{list, len(list)} })))
 	at.get("/{id}", "One proposal with its evidence", named(consolidation.Proposal))
 	at.post("/{id}/accept", "Store what is proposed; again: nothing changes", verb(consolidation.Accept))
 	at.post("/{id}/reject", "Say that it is not worth remembering",
-		changed(func(ctx context.Context, id string, why Rejection) (learning.Proposal, error) {
+		changed(func(ctx context.Context, id string, why Rejection) (consolidate.Proposal, error) {
 			return consolidation.Reject(ctx, id, why.Reason)
 		}))
 }

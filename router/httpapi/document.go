@@ -51,6 +51,16 @@ var roomNames = map[string]string{
 	"skillrouter/router/feed":     "Feed",
 	"skillrouter/router/search":   "Search",
 	"skillrouter/router/contexts": "Context",
+
+	"skillrouter/learning/consolidate": "Consolidation",
+	"skillrouter/learning/episode":     "Episode",
+	"skillrouter/learning/experience":  "Experience",
+	"skillrouter/learning/fact":        "Fact",
+	"skillrouter/learning/guard":       "Guard",
+	"skillrouter/learning/guard/rule":  "Guard",
+	"skillrouter/learning/knowledge":   "Knowledge",
+	"skillrouter/learning/lesson":      "Lesson",
+	"skillrouter/learning/procedure":   "Procedure",
 }
 
 // schemaName names a type in the OpenAPI document. Rooms have types of the same

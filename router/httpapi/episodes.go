@@ -1,19 +1,17 @@
 package httpapi
 
-import (
-	"skillrouter/learning"
-)
+import "skillrouter/learning/episode"
 
 // RecordedEpisode is the answer of POST /api/episodes.
 type RecordedEpisode struct {
 	EpisodeID string `json:"episode_id" doc:"The same as id"`
-	learning.Episode
+	episode.Episode
 }
 
 // EpisodeList is the answer of GET /api/episodes/recent.
 type EpisodeList struct {
-	Episodes []learning.Episode `json:"episodes"`
-	Count    int                `json:"count"`
+	Episodes []episode.Episode `json:"episodes"`
+	Count    int               `json:"count"`
 }
 
 func (s *Server) episodeRoutes() {
@@ -23,9 +21,9 @@ func (s *Server) episodeRoutes() {
 	}
 	at := s.at("episodes", "/api/episodes")
 	at.post("", "Record what happened",
-		created(sent(as(episodes.Record, func(e learning.Episode) RecordedEpisode { return RecordedEpisode{e.ID, e} }))))
+		created(sent(as(episodes.Record, func(e episode.Episode) RecordedEpisode { return RecordedEpisode{e.ID, e} }))))
 	at.get("/recent", "The latest episodes, newest first",
-		asked(as(episodes.Recent, func(list []learning.Episode) EpisodeList { return EpisodeList{list, len(list)} })))
+		asked(as(episodes.Recent, func(list []episode.Episode) EpisodeList { return EpisodeList{list, len(list)} })))
 	at.post("/search", "Find past episodes, best first",
-		explained(episodes.Search, func(q *learning.EpisodeQuery) *bool { return &q.Explain }))
+		explained(episodes.Search, func(q *episode.Query) *bool { return &q.Explain }))
 }

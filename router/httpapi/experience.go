@@ -12,6 +12,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"skillrouter/learning"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/lesson"
 )
 
 // RecallPage selects a page of experiences.
@@ -36,32 +38,32 @@ type recallByOutcome struct {
 
 // PatternsPage selects patterns.
 type PatternsPage struct {
-	Statuses []learning.PatternStatus `query:"status" doc:"emerging, confirmed and deprecated, separated by commas; left out: the first two"`
-	Domain   string                   `query:"domain"`
-	Limit    int                      `query:"limit" doc:"1 to 10000; 0: all, up to 10000"`
-	Offset   int                      `query:"offset" doc:"How many of the heaviest to pass over; the answer's next_offset asks for the next"`
+	Statuses []lesson.PatternStatus `query:"status" doc:"emerging, confirmed and deprecated, separated by commas; left out: the first two"`
+	Domain   string                 `query:"domain"`
+	Limit    int                    `query:"limit" doc:"1 to 10000; 0: all, up to 10000"`
+	Offset   int                    `query:"offset" doc:"How many of the heaviest to pass over; the answer's next_offset asks for the next"`
 }
 
 type patternsByType struct {
-	Type learning.PatternType `path:"type" doc:"success, failure, correlation, or a type of patterns of lessons"`
+	Type lesson.PatternType `path:"type" doc:"success, failure, correlation, or a type of patterns of lessons"`
 	PatternsPage
 }
 
 // lessonsInput selects a page of lessons.
 type lessonsInput struct {
-	Type          learning.LessonType     `query:"lesson_type"`
-	Domain        string                  `query:"domain"`
-	Category      string                  `query:"category"`
-	Severity      learning.Severity       `query:"severity"`
-	Level         learning.Level          `query:"level"`
-	Statuses      []learning.LessonStatus `query:"status" doc:"Separated by commas; left out: all but retired"`
-	SourceAgent   string                  `query:"source_agent"`
-	Project       string                  `query:"project"`
-	Tag           string                  `query:"tag"`
-	MinConfidence float64                 `query:"min_confidence" doc:"0 to 1, of the confidence now"`
-	Since         time.Time               `query:"since" doc:"Reported not before this time"`
-	Cursor        string                  `query:"cursor" doc:"The answer's next of the page before"`
-	Limit         int                     `query:"limit" doc:"1 to 200; 0: the default of listings. Without another filter than min_confidence: 1 to 10000; 0: all, up to 10000"`
+	Type          learning.LessonType `query:"lesson_type"`
+	Domain        string              `query:"domain"`
+	Category      string              `query:"category"`
+	Severity      learning.Severity   `query:"severity"`
+	Level         lesson.Level        `query:"level"`
+	Statuses      []lesson.Status     `query:"status" doc:"Separated by commas; left out: all but retired"`
+	SourceAgent   string              `query:"source_agent"`
+	Project       string              `query:"project"`
+	Tag           string              `query:"tag"`
+	MinConfidence float64             `query:"min_confidence" doc:"0 to 1, of the confidence now"`
+	Since         time.Time           `query:"since" doc:"Reported not before this time"`
+	Cursor        string              `query:"cursor" doc:"The answer's next of the page before"`
+	Limit         int                 `query:"limit" doc:"1 to 200; 0: the default of listings. Without another filter than min_confidence: 1 to 10000; 0: all, up to 10000"`
 }
 
 // applicableInput asks for the lessons that hold in a context in the address:
@@ -109,43 +111,43 @@ func (s *Server) experienceRoutes() {
 	at.get("/stats", "How much there is, and how sure", bare(x.Stats))
 	at.post("/experience", "Record an episode with problem, solution, outcome and metadata", created(sent(x.Record)))
 
-	recall := func(ctx context.Context, filter learning.ExperienceFilter, page RecallPage) (learning.Recall, error) {
+	recall := func(ctx context.Context, filter experience.Filter, page RecallPage) (experience.Recall, error) {
 		filter.Limit, filter.Offset = page.Limit, page.Offset
 		return x.Recall(ctx, filter)
 	}
-	at.get("/episodes", "Episodes with an outcome, newest first", asked(func(ctx context.Context, in RecallPage) (learning.Recall, error) {
-		return recall(ctx, learning.ExperienceFilter{}, in)
+	at.get("/episodes", "Episodes with an outcome, newest first", asked(func(ctx context.Context, in RecallPage) (experience.Recall, error) {
+		return recall(ctx, experience.Filter{}, in)
 	}))
 	at.get("/episodes/type/{type}", "Episodes of an operation type, newest first, and its patterns",
-		asked(func(ctx context.Context, in recallByType) (learning.Recall, error) {
-			return recall(ctx, learning.ExperienceFilter{OperationType: in.Type, Outcome: cmp.Or(in.Outcome, in.Filter)}, in.RecallPage)
+		asked(func(ctx context.Context, in recallByType) (experience.Recall, error) {
+			return recall(ctx, experience.Filter{OperationType: in.Type, Outcome: cmp.Or(in.Outcome, in.Filter)}, in.RecallPage)
 		}))
 	at.get("/episodes/outcome/{outcome}", "Episodes that went so, newest first",
-		asked(func(ctx context.Context, in recallByOutcome) (learning.Recall, error) {
-			filter := learning.ExperienceFilter{OperationType: cmp.Or(in.OperationType, in.Type), Outcome: in.Outcome, ByOutcome: true}
+		asked(func(ctx context.Context, in recallByOutcome) (experience.Recall, error) {
+			filter := experience.Filter{OperationType: cmp.Or(in.OperationType, in.Type), Outcome: in.Outcome, ByOutcome: true}
 			return recall(ctx, filter, in.RecallPage)
 		}))
 	at.get("/episodes/{id}", "One episode with an outcome, by its number", named(x.Experience).saying(number))
 
-	patterns := func(ctx context.Context, kind learning.PatternType, in PatternsPage) (learning.ExperiencePatterns, error) {
-		return x.Patterns(ctx, learning.PatternFilter{Type: kind, Statuses: in.Statuses, Domain: in.Domain, Limit: in.Limit, Offset: in.Offset})
+	patterns := func(ctx context.Context, kind lesson.PatternType, in PatternsPage) (experience.Patterns, error) {
+		return x.Patterns(ctx, lesson.PatternFilter{Type: kind, Statuses: in.Statuses, Domain: in.Domain, Limit: in.Limit, Offset: in.Offset})
 	}
 	at.get("/patterns", "All patterns, those of the greatest weight first",
-		asked(func(ctx context.Context, in PatternsPage) (learning.ExperiencePatterns, error) {
+		asked(func(ctx context.Context, in PatternsPage) (experience.Patterns, error) {
 			return patterns(ctx, "", in)
 		}))
 	at.get("/patterns/type/{type}", "All patterns of a type, those of the greatest weight first",
-		asked(func(ctx context.Context, in patternsByType) (learning.ExperiencePatterns, error) {
+		asked(func(ctx context.Context, in patternsByType) (experience.Patterns, error) {
 			return patterns(ctx, in.Type, in.PatternsPage)
 		}))
 	at.get("/patterns/{id}", "One pattern, by its number", named(x.Pattern).saying(number))
 
 	at.get("/lessons", "All lessons in use or deprecated, the surest first; with a filter but min_confidence, pages of them, newest first",
-		asked(func(ctx context.Context, in lessonsInput) (learning.ExperienceLessons, error) {
-			return x.Lessons(ctx, learning.LessonFilter(in))
+		asked(func(ctx context.Context, in lessonsInput) (experience.Lessons, error) {
+			return x.Lessons(ctx, lesson.Filter(in))
 		}))
-	at.get("/lessons/applicable", "Lessons that hold in a context, the surest first", typed(func(ctx context.Context, in *applicableInput) (learning.Applicable, error) {
-		return x.Applicable(ctx, learning.ApplicableQuery{Context: in.context, OperationType: in.OperationType, MinConfidence: in.MinConfidence, Limit: in.Limit})
+	at.get("/lessons/applicable", "Lessons that hold in a context, the surest first", typed(func(ctx context.Context, in *applicableInput) (experience.Applicable, error) {
+		return x.Applicable(ctx, experience.ApplicableQuery{Context: in.context, OperationType: in.OperationType, MinConfidence: in.MinConfidence, Limit: in.Limit})
 	}).lenient())
 	at.post("/lessons/applicable", "Lessons that hold in a context, the surest first", sent(x.Applicable))
 	at.get("/lessons/{id}", "One lesson, by its number", named(x.Lesson).saying(number))

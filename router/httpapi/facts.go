@@ -9,7 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"skillrouter/learning"
+	"skillrouter/learning/fact"
 )
 
 const factsPath = "/api/facts"
@@ -48,8 +48,8 @@ type FactBody struct {
 
 // FactCategories is the answer of GET /api/facts/categories.
 type FactCategories struct {
-	Categories []learning.FactCategory `json:"categories"`
-	Count      int                     `json:"count"`
+	Categories []fact.Category `json:"categories"`
+	Count      int             `json:"count"`
 }
 
 func (s *Server) factRoutes() {
@@ -64,23 +64,23 @@ func (s *Server) factRoutes() {
 			factKey
 			Body FactBody
 		},
-		) (learning.FactStored, error) {
-			return facts.Remember(ctx, learning.FactDraft{
+		) (fact.Stored, error) {
+			return facts.Remember(ctx, fact.Draft{
 				Persona: in.Persona, Key: in.Key, Value: in.Body.Value, Category: in.Body.Category, TTL: in.Body.TTL,
 				Probe: in.Body.Probe, Source: in.Body.Source, AgentID: in.Body.AgentID, IfVersion: in.Body.IfVersion,
 			})
-		}), func(s learning.FactStored) bool { return !s.Replaced }))
+		}), func(s fact.Stored) bool { return !s.Replaced }))
 	at.get(one, "The fact under a key; the access is counted", asked(facts.Recall))
 	at.patch(one, "Change the fields that are sent, and let the time to live begin anew",
 		typed(func(ctx context.Context, in *struct {
 			factKey
-			Body learning.FactPatch
+			Body fact.Patch
 		},
-		) (learning.Fact, error) {
-			return facts.Update(ctx, learning.FactRef{Persona: in.Persona, Key: in.Key}, in.Body)
+		) (fact.Fact, error) {
+			return facts.Update(ctx, fact.Ref{Persona: in.Persona, Key: in.Key}, in.Body)
 		}))
 	at.delete(one, "Delete a fact, and end a lease on its key", asked(silent(func(ctx context.Context, in factKey) error {
-		return facts.Forget(ctx, learning.FactRef{Persona: in.Persona, Key: in.Key})
+		return facts.Forget(ctx, fact.Ref{Persona: in.Persona, Key: in.Key})
 	})))
 	at.post("/search", "The facts of a persona whose category and key fit, by key", sent(facts.Search))
 	at.get("/categories", "The categories of a persona's facts", typed(func(ctx context.Context, in *struct {
@@ -101,7 +101,7 @@ func (s *Server) factRoutes() {
 // factShortCut answers the plain reading of a fact, which agents do all the
 // time, without the typed route's machinery. Everything else, and every
 // reading with a parameter or a body, goes on to that.
-func (s *Server) factShortCut(facts learning.FactService) func(c *gin.Context) bool {
+func (s *Server) factShortCut(facts fact.Service) func(c *gin.Context) bool {
 	return func(c *gin.Context) bool {
 		r := c.Request
 		if r.Method != http.MethodGet || r.URL.RawQuery != "" || r.ContentLength != 0 || r.Header.Get("Accept") != "" && !plainAccept(r.Header.Get("Accept")) {
@@ -112,7 +112,7 @@ func (s *Server) factShortCut(facts learning.FactService) func(c *gin.Context) b
 			return false
 		}
 		ctx := r.Context()
-		fact, err := facts.Recall(ctx, learning.FactRef{Persona: persona, Key: key})
+		fact, err := facts.Recall(ctx, fact.Ref{Persona: persona, Key: key})
 		if err != nil {
 			abort(c, s.fail(ctx, err))
 			return true

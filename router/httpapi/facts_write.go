@@ -5,13 +5,13 @@ import (
 	"strconv"
 	"time"
 
-	"skillrouter/learning"
+	"skillrouter/learning/fact"
 )
 
 // appendFact appends a fact as its type's tags have it. encoding/json would
 // look through the whole value again, which was checked when it was stored,
 // and take longer than everything else that the reading of a fact needs.
-func appendFact(b []byte, f *learning.Fact) []byte {
+func appendFact(b []byte, f *fact.Fact) []byte {
 	text := func(name, value string) {
 		b = append(append(b, name...), ':')
 		b = appendText(b, value)

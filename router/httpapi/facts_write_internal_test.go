@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"skillrouter/learning"
+	"skillrouter/learning/fact"
 )
 
 // TestAppendFact holds what is written by hand to what encoding/json reads
@@ -19,7 +20,7 @@ func TestAppendFact(t *testing.T) {
 	})
 	rapid.Check(t, func(r *rapid.T) {
 		word := rapid.OneOf(rapid.SampledFrom([]string{"", "plain", `a"b\c`, "<&>", "ü\u2028", "\x00\x1f\x7f"}), rapid.String())
-		want := learning.Fact{
+		want := fact.Fact{
 			Persona: word.Draw(r, "persona"), Key: word.Draw(r, "key"), Category: word.Draw(r, "category"), Value: json.RawMessage(`{"a":[1.0,"x"]}`),
 			Version: rapid.Int64().Draw(r, "version"), TTL: rapid.Int64().Draw(r, "ttl"), Expired: rapid.Bool().Draw(r, "expired"),
 			Probe: word.Draw(r, "probe"), Source: word.Draw(r, "source"), Author: word.Draw(r, "author"), Trust: learning.TrustAgent,
@@ -39,7 +40,7 @@ func TestAppendFact(t *testing.T) {
 			r.Fatalf("%s\nis not\n%s", text, tags)
 		}
 	})
-	if n := reflect.TypeFor[learning.Fact]().NumField(); n != 17 {
+	if n := reflect.TypeFor[fact.Fact]().NumField(); n != 17 {
 		t.Errorf("a fact has %d fields: write the new ones in appendFact, and count them here", n)
 	}
 }

@@ -3,7 +3,7 @@ package httpapi
 import (
 	"context"
 
-	"skillrouter/learning"
+	"skillrouter/learning/feedback"
 )
 
 func (s *Server) gapRoutes() {
@@ -16,7 +16,7 @@ func (s *Server) gapRoutes() {
 	at.get("/{id}", "One gap", named(gaps.Gap))
 	at.post("/{id}/check", "Ask the question again; if something answers it now, the gap is answered", verb(gaps.Check))
 	at.post("/{id}/dismiss", "Say that the gap need not be filled, however often the question is asked",
-		changed(func(ctx context.Context, id string, why Rejection) (learning.Gap, error) {
+		changed(func(ctx context.Context, id string, why Rejection) (feedback.Gap, error) {
 			return gaps.Dismiss(ctx, id, why.Reason)
 		}))
 	at.post("/{id}/reopen", "Take a dismissal back", verb(gaps.Reopen))

@@ -1,25 +1,23 @@
 package httpapi
 
-import (
-	"skillrouter/learning"
-)
+import "skillrouter/learning/knowledge"
 
 const knowledgePath = "/api/knowledge"
 
 func (s *Server) knowledgeRoutes() {
-	knowledge := s.services.Knowledge
-	if knowledge == nil {
+	k := s.services.Knowledge
+	if k == nil {
 		return
 	}
 	const id = "The entry's id, percent-encoded as one segment of the path"
 	at := s.at("knowledge", knowledgePath)
 	at.post("", "Store what was learned; 200 if it was there already or an entry with the id was updated",
-		createdIf(sent(knowledge.Store), func(s learning.Stored) bool { return !s.Duplicate && !s.Updated }))
+		createdIf(sent(k.Store), func(s knowledge.Stored) bool { return !s.Duplicate && !s.Updated }))
 	at.post("/search", "Find what fits a question, best first",
-		explained(knowledge.Search, func(q *learning.KnowledgeQuery) *bool { return &q.Explain }))
-	at.get("", "List entries, the newest first", asked(knowledge.List))
-	at.get("/{id}", "One entry", named(knowledge.Entry).saying(id))
-	at.put("/{id}", "Change the fields that are sent", changedBy(knowledge.Update).saying(id))
-	at.delete("/{id}", "Delete an entry", named(silent(knowledge.Delete)).saying(id))
-	s.bulkRoute(knowledge)
+		explained(k.Search, func(q *knowledge.Query) *bool { return &q.Explain }))
+	at.get("", "List entries, the newest first", asked(k.List))
+	at.get("/{id}", "One entry", named(k.Entry).saying(id))
+	at.put("/{id}", "Change the fields that are sent", changedBy(k.Update).saying(id))
+	at.delete("/{id}", "Delete an entry", named(silent(k.Delete)).saying(id))
+	s.bulkRoute(k)
 }

@@ -6,6 +6,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 )
 
 // maxEntry bounds one entry of a bulk call, in bytes of JSON: the largest
@@ -19,14 +20,14 @@ type bulkProblem struct {
 	learning.BulkResult
 }
 
-func (s *Server) bulkRoute(knowledge *learning.KnowledgeBase) {
+func (s *Server) bulkRoute(k *knowledge.Base) {
 	op := operation(http.MethodPost, knowledgePath+"/bulk", "knowledge", "Store many entries, sent as a JSON array or as one JSON object a line")
 	op.Description = "The body is stored while it arrives; its length is not bounded, a record's is. Records that are refused are listed and stop nothing, up to 10,000. " +
 		"If the body is broken off or malformed, or the disk gets full, the problem that is answered also has the counts: what was stored before stays stored."
-	bulk[learning.KnowledgeDraft, learning.BulkResult, bulkProblem]{
+	bulk[knowledge.Draft, learning.BulkResult, bulkProblem]{
 		op: op, need: skillrouter.ScopeAgent, record: maxEntry,
-		store: func(ctx context.Context, next func() (learning.KnowledgeDraft, error)) (learning.BulkResult, error) {
-			return knowledge.Bulk(ctx, next)
+		store: func(ctx context.Context, next func() (knowledge.Draft, error)) (learning.BulkResult, error) {
+			return k.Bulk(ctx, next)
 		},
 		broken: func(p *Problem, result learning.BulkResult) bulkProblem { return bulkProblem{p, result} },
 	}.mount(s)

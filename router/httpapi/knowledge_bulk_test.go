@@ -17,6 +17,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 	"skillrouter/router/httpapi"
 )
 
@@ -65,7 +66,7 @@ func TestBulkForms(t *testing.T) {
 }
 
 // inStep fails the test unless database and index hold as many entries as was said.
-func inStep(t *testing.T, knowledge *learning.KnowledgeBase, stored any) {
+func inStep(t *testing.T, knowledge *knowledge.Base, stored any) {
 	t.Helper()
 	check, err := knowledge.Check(t.Context())
 	if err != nil || !check.OK() || float64(check.Stored) != stored {
@@ -169,7 +170,7 @@ func TestBulkIsStreamed(t *testing.T) {
 // TestBulkClientGoesAway cuts the connection in mid-stream: what was committed
 // stays, whole, and the index agrees with it.
 func TestBulkClientGoesAway(t *testing.T) {
-	server, knowledge := memoryServer(t, nil)
+	server, k := memoryServer(t, nil)
 	address := server.Listener.Addr().String()
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -185,7 +186,7 @@ func TestBulkClientGoesAway(t *testing.T) {
 	}
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	for { // until something is committed
-		if page, err := knowledge.List(ctx, learning.KnowledgeFilter{}); err != nil {
+		if page, err := k.List(ctx, knowledge.Filter{}); err != nil {
 			t.Fatal(err)
 		} else if page.Count > 0 {
 			break
@@ -193,11 +194,11 @@ func TestBulkClientGoesAway(t *testing.T) {
 	}
 	conn.Close()
 	server.Close() // waits for the handler
-	check, err := knowledge.Check(ctx)
+	check, err := k.Check(ctx)
 	if err != nil || !check.OK() || check.Stored == 0 || check.Stored > 5000 {
 		t.Errorf("%+v, %v", check, err)
 	}
-	page, err := knowledge.List(ctx, learning.KnowledgeFilter{Limit: 1})
+	page, err := k.List(ctx, knowledge.Filter{Limit: 1})
 	if err != nil || page.Results[0].ID != fmt.Sprint(check.Stored-1) {
 		t.Errorf("the last of %d is %+v, %v", check.Stored, page, err)
 	}
@@ -222,7 +223,7 @@ func FuzzBulk(f *testing.F) {
 	f.Add([]byte(`[{"category":"c","title":"]}\"[{\\","content":"},{"}]`))
 	f.Add([]byte("[[],{}"))
 	f.Add([]byte("{}\n{\"a\":\"\\ud800\"}\n\x00"))
-	handler := httpapi.New(httpapi.Services{Knowledge: learning.NewKnowledgeBase(sink{}, learning.Options{})}, httpapi.Options{})
+	handler := httpapi.New(httpapi.Services{Knowledge: knowledge.NewBase(sink{}, learning.Options{})}, httpapi.Options{})
 	f.Fuzz(func(t *testing.T, body []byte) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1/api/knowledge/bulk", bytes.NewReader(body))
 		if err != nil {
@@ -242,10 +243,10 @@ func FuzzBulk(f *testing.F) {
 }
 
 // sink is a KnowledgeStore that is always empty.
-type sink struct{ learning.KnowledgeStore }
+type sink struct{ knowledge.Store }
 
-func (sink) ChangeKnowledge(_ context.Context, _ learning.KnowledgeKeys, decide func(learning.FoundKnowledge) (learning.KnowledgeChange, error), _ func()) func() error {
-	_, err := decide(learning.FoundKnowledge{})
+func (sink) ChangeKnowledge(_ context.Context, _ knowledge.Keys, decide func(knowledge.Found) (knowledge.Change, error), _ func()) func() error {
+	_, err := decide(knowledge.Found{})
 	return func() error { return err }
 }
 

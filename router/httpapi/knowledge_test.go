@@ -17,6 +17,8 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/knowledge"
 	"skillrouter/learning/learningtest"
 	"skillrouter/learning/store"
 	"skillrouter/router/client"
@@ -36,7 +38,7 @@ func (a tokenTable) Authenticate(_ context.Context, secret string) (skillrouter.
 func (a tokenTable) Issued(context.Context) (bool, error) { return len(a) > 0, nil }
 
 // memoryServer serves the learning services on a database of its own.
-func memoryServer(t testing.TB, tokens tokenTable) (*httptest.Server, *learning.KnowledgeBase) {
+func memoryServer(t testing.TB, tokens tokenTable) (*httptest.Server, *knowledge.Base) {
 	t.Helper()
 	return serveMemory(t, memoryDatabase(t), tokens)
 }
@@ -58,12 +60,12 @@ func memoryDatabase(t testing.TB) *app.Database {
 	return db
 }
 
-func serveMemory(t testing.TB, db *app.Database, tokens tokenTable) (*httptest.Server, *learning.KnowledgeBase) {
+func serveMemory(t testing.TB, db *app.Database, tokens tokenTable) (*httptest.Server, *knowledge.Base) {
 	t.Helper()
 	s := store.New(db.Read, db.Commit)
-	knowledge := learning.NewKnowledgeBase(s, learning.Options{})
+	knowledge := knowledge.NewBase(s, learning.Options{})
 	server := httptest.NewServer(httpapi.New(httpapi.Services{
-		Auth: tokens, Knowledge: knowledge, Episodes: learning.NewEpisodes(s, learning.Options{}),
+		Auth: tokens, Knowledge: knowledge, Episodes: episode.NewEpisodes(s, learning.Options{}),
 	}, httpapi.Options{}))
 	t.Cleanup(server.Close)
 	return server, knowledge

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 const lessonsPath = "/lessons"
@@ -19,44 +19,44 @@ const maxLesson = 16 << 20
 // Validation is the body, or the query, of POST /lessons/{id}/validate: seed
 // 000's three, and the judgement in more words than yes and no.
 type Validation struct {
-	Validated *bool                   `json:"validated,omitempty" doc:"true: confirmed; false: refuted. Required unless validation_type says it"`
-	By        string                  `json:"validated_by,omitempty" doc:"Default: the token's agent"`
-	Notes     string                  `json:"notes,omitempty"`
-	Type      learning.ValidationType `json:"validation_type,omitempty" doc:"confirmed, refuted, partial or outdated"`
+	Validated *bool                 `json:"validated,omitempty" doc:"true: confirmed; false: refuted. Required unless validation_type says it"`
+	By        string                `json:"validated_by,omitempty" doc:"Default: the token's agent"`
+	Notes     string                `json:"notes,omitempty"`
+	Type      lesson.ValidationType `json:"validation_type,omitempty" doc:"confirmed, refuted, partial or outdated"`
 }
 
 // validationInput takes the judgement from the query, as seed 000's clients
 // send it, or from the body.
 type validationInput struct {
-	ID        string                  `path:"id"`
-	Validated string                  `query:"validated" doc:"true or false"`
-	By        string                  `query:"validated_by"`
-	Notes     string                  `query:"notes"`
-	Type      learning.ValidationType `query:"validation_type"`
+	ID        string                `path:"id"`
+	Validated string                `query:"validated" doc:"true or false"`
+	By        string                `query:"validated_by"`
+	Notes     string                `query:"notes"`
+	Type      lesson.ValidationType `query:"validation_type"`
 	Body      *Validation
 }
 
 // Validated is the answer of POST /lessons/{id}/validate.
 type Validated struct {
-	Status     string          `json:"status" doc:"validated or invalidated"`
-	LessonID   string          `json:"lesson_id"`
-	Confidence float64         `json:"confidence" doc:"As the judgement left it"`
-	Lesson     learning.Lesson `json:"lesson"`
+	Status     string        `json:"status" doc:"validated or invalidated"`
+	LessonID   string        `json:"lesson_id"`
+	Confidence float64       `json:"confidence" doc:"As the judgement left it"`
+	Lesson     lesson.Lesson `json:"lesson"`
 }
 
 // ReportedLesson is the answer of POST /lessons/report.
-type ReportedLesson struct{ learning.Reported }
+type ReportedLesson struct{ lesson.Reported }
 
 // AppliedLesson is the answer of POST /lessons/{id}/apply.
 type AppliedLesson struct {
 	ID string `json:"id" doc:"The lesson's id; lesson_id is its number"`
-	learning.Applied
+	lesson.Applied
 }
 
 // LessonHistory is the answer of GET /lessons/{id}/history.
 type LessonHistory struct {
-	Changes []learning.LessonChange `json:"changes" doc:"Oldest first"`
-	Count   int                     `json:"count"`
+	Changes []lesson.Change `json:"changes" doc:"Oldest first"`
+	Count   int             `json:"count"`
 }
 
 // Restoration is the body of POST /lessons/{id}/restore.
@@ -70,12 +70,12 @@ func (s *Server) lessonRoutes() {
 		return
 	}
 	const id = "The lesson's id, percent-encoded as one segment of the path, or its number"
-	explain := func(q *learning.LessonQuery) *bool { return &q.Explain }
+	explain := func(q *lesson.Query) *bool { return &q.Explain }
 	s.at("lessons", "/query/relevant").post("", "The lessons that fit a situation, best first, as a bare list",
-		explained(as(lessons.Relevant, func(r learning.LessonResults) []learning.LessonHit { return r.Results }), explain))
+		explained(as(lessons.Relevant, func(r lesson.Results) []lesson.Hit { return r.Results }), explain))
 	at := s.at("lessons", lessonsPath)
 	at.post("/report", "Report a lesson; the same again counts as another occurrence",
-		sent(as(lessons.Report, func(r learning.Reported) ReportedLesson { return ReportedLesson{r} })).upTo(maxLesson))
+		sent(as(lessons.Report, func(r lesson.Reported) ReportedLesson { return ReportedLesson{r} })).upTo(maxLesson))
 	s.lessonBulkRoutes(lessons)
 	at.post("/search", "The same as /query/relevant, and what was left out or searched otherwise", explained(lessons.Relevant, explain))
 	at.get("", "List lessons, the newest first", asked(lessons.List))
@@ -85,7 +85,7 @@ func (s *Server) lessonRoutes() {
 	at.post("/{id}/validate", "Judge a lesson, in the query or in the body; its confidence moves with it",
 		typed(func(ctx context.Context, in *validationInput) (Validated, error) { return validate(ctx, lessons, in) }).saying(id))
 	at.post("/{id}/apply", "Say that a lesson was applied and how it went; its confidence moves with it",
-		changed(func(ctx context.Context, id string, draft learning.ApplicationDraft) (AppliedLesson, error) {
+		changed(func(ctx context.Context, id string, draft lesson.ApplicationDraft) (AppliedLesson, error) {
 			applied, err := lessons.Apply(ctx, id, draft)
 			return AppliedLesson{ID: applied.LessonID, Applied: applied}, err
 		}).saying(id))
@@ -93,33 +93,33 @@ func (s *Server) lessonRoutes() {
 		changed(lessons.Promote).saying(id))
 	at.post("/{id}/retire", "Take a lesson out of use; it is kept with its history", changed(lessons.Retire).saying(id))
 	at.post("/{id}/restore", "Take a retired lesson back into use",
-		changed(func(ctx context.Context, id string, why Restoration) (learning.Lesson, error) {
+		changed(func(ctx context.Context, id string, why Restoration) (lesson.Lesson, error) {
 			return lessons.Restore(ctx, id, why.Note)
 		}).saying(id))
 	at.get("/{id}/history", "What happened to a lesson, oldest first",
-		named(as(lessons.History, func(list []learning.LessonChange) LessonHistory { return LessonHistory{list, len(list)} })).saying(id))
+		named(as(lessons.History, func(list []lesson.Change) LessonHistory { return LessonHistory{list, len(list)} })).saying(id))
 }
 
-func validate(ctx context.Context, lessons learning.LessonService, in *validationInput) (Validated, error) {
+func validate(ctx context.Context, lessons lesson.Service, in *validationInput) (Validated, error) {
 	draft, err := in.draft()
 	if err != nil {
 		return Validated{}, err
 	}
-	lesson, err := lessons.Validate(ctx, in.ID, draft)
+	l, err := lessons.Validate(ctx, in.ID, draft)
 	status := "validated"
-	if draft.Type == learning.ValidationRefuted || draft.Type == learning.ValidationOutdated {
+	if draft.Type == lesson.ValidationRefuted || draft.Type == lesson.ValidationOutdated {
 		status = "invalidated"
 	}
-	return Validated{Status: status, LessonID: lesson.ID, Confidence: lesson.Confidence, Lesson: lesson}, err
+	return Validated{Status: status, LessonID: l.ID, Confidence: l.Confidence, Lesson: l}, err
 }
 
 // draft is the judgement that the call passes. What the body says outweighs the query.
-func (in *validationInput) draft() (learning.ValidationDraft, error) {
+func (in *validationInput) draft() (lesson.ValidationDraft, error) {
 	said := Validation{By: in.By, Notes: in.Notes, Type: in.Type}
 	if in.Validated != "" {
 		validated, err := truth("validated", in.Validated)
 		if err != nil {
-			return learning.ValidationDraft{}, err
+			return lesson.ValidationDraft{}, err
 		}
 		said.Validated = &validated
 	}
@@ -130,18 +130,18 @@ func (in *validationInput) draft() (learning.ValidationDraft, error) {
 		}
 	}
 	if said.Validated == nil && said.Type == "" {
-		return learning.ValidationDraft{}, skillrouter.InvalidField("validated", "is required: true or false")
+		return lesson.ValidationDraft{}, skillrouter.InvalidField("validated", "is required: true or false")
 	}
 	switch {
 	case said.Validated == nil:
 	case said.Type == "" && *said.Validated:
-		said.Type = learning.ValidationConfirmed
+		said.Type = lesson.ValidationConfirmed
 	case said.Type == "":
-		said.Type = learning.ValidationRefuted
-	case *said.Validated && said.Type == learning.ValidationRefuted, !*said.Validated && said.Type == learning.ValidationConfirmed:
-		return learning.ValidationDraft{}, skillrouter.InvalidField("validation_type", "says the contrary of validated")
+		said.Type = lesson.ValidationRefuted
+	case *said.Validated && said.Type == lesson.ValidationRefuted, !*said.Validated && said.Type == lesson.ValidationConfirmed:
+		return lesson.ValidationDraft{}, skillrouter.InvalidField("validation_type", "says the contrary of validated")
 	}
-	return learning.ValidationDraft{Type: said.Type, By: said.By, Notes: said.Notes}, nil
+	return lesson.ValidationDraft{Type: said.Type, By: said.By, Notes: said.Notes}, nil
 }
 
 // truth reads a truth value as the queries of seed 000's clients spell it.

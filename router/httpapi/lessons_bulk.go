@@ -11,6 +11,8 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
 )
 
 // Bounds of a bulk report. Its lessons may name each other as sources, in any
@@ -28,11 +30,11 @@ const (
 // was stored before.
 type lessonsProblem struct {
 	*Problem
-	learning.BulkReported
+	lesson.BulkReported
 }
 
 // lessonBulkRoutes mounts both calls of seed 000 that take a list of lessons.
-func (s *Server) lessonBulkRoutes(lessons learning.LessonService) {
+func (s *Server) lessonBulkRoutes(lessons lesson.Service) {
 	turn := make(chan struct{}, 1) // two lists would be held in memory to be written one after the other
 	for path, summary := range map[string]string{
 		"/lessons/bulk":            "Report many lessons, sent as a JSON array or as one JSON object a line",
@@ -41,12 +43,12 @@ func (s *Server) lessonBulkRoutes(lessons learning.LessonService) {
 		op := operation(http.MethodPost, path, "lessons", summary)
 		op.Description = "Lessons that are refused are listed by their place and stop nothing; the same lesson again is another occurrence. " +
 			"The body has at most 32 MiB and 50,000 lessons. If it is broken off or malformed, nothing is stored."
-		bulk[json.RawMessage, learning.BulkReported, lessonsProblem]{
-			op: op, need: skillrouter.ScopeAgent, limit: maxLessonsBody, record: maxLesson, drafts: reflect.TypeFor[learning.LessonDraft](),
-			store: func(ctx context.Context, next func() (json.RawMessage, error)) (learning.BulkReported, error) {
-				return takeTurn(ctx, turn, func() (learning.BulkReported, error) { return reportAll(ctx, lessons, next) })
+		bulk[json.RawMessage, lesson.BulkReported, lessonsProblem]{
+			op: op, need: skillrouter.ScopeAgent, limit: maxLessonsBody, record: maxLesson, drafts: reflect.TypeFor[lesson.Draft](),
+			store: func(ctx context.Context, next func() (json.RawMessage, error)) (lesson.BulkReported, error) {
+				return takeTurn(ctx, turn, func() (lesson.BulkReported, error) { return reportAll(ctx, lessons, next) })
 			},
-			broken: func(p *Problem, result learning.BulkReported) lessonsProblem { return lessonsProblem{p, result} },
+			broken: func(p *Problem, result lesson.BulkReported) lessonsProblem { return lessonsProblem{p, result} },
 		}.mount(s)
 	}
 }
@@ -54,8 +56,8 @@ func (s *Server) lessonBulkRoutes(lessons learning.LessonService) {
 // reportAll reads the drafts and reports those that can be read; places in the
 // answer are those in the request. They are decoded when the last has come in: what
 // a hundred thousand empty ones become would not fit.
-func reportAll(ctx context.Context, lessons learning.LessonService, next func() (json.RawMessage, error)) (learning.BulkReported, error) {
-	none := learning.BulkReported{Results: []learning.BulkOutcome{}, Refused: []learning.Refusal{}}
+func reportAll(ctx context.Context, lessons lesson.Service, next func() (json.RawMessage, error)) (lesson.BulkReported, error) {
+	none := lesson.BulkReported{Results: []lesson.BulkOutcome{}, Refused: []learning.Refusal{}}
 	var records []json.RawMessage // nil: it could not be read
 	var unread []learning.Refusal
 	refuse := func(index int, err error) {
@@ -66,7 +68,7 @@ func reportAll(ctx context.Context, lessons learning.LessonService, next func() 
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		bad, unfit := errors.AsType[*learning.BadRecord](err)
+		bad, unfit := errors.AsType[*knowledge.BadRecord](err)
 		if err != nil && !unfit {
 			return none, err
 		}
@@ -78,12 +80,12 @@ func reportAll(ctx context.Context, lessons learning.LessonService, next func() 
 		}
 		records = append(records, text)
 	}
-	drafts, places := make([]learning.LessonDraft, 0, len(records)), make([]int, 0, len(records)) // of the drafts in the request
+	drafts, places := make([]lesson.Draft, 0, len(records)), make([]int, 0, len(records)) // of the drafts in the request
 	for i, text := range records {
 		if text == nil {
 			continue
 		}
-		var draft learning.LessonDraft
+		var draft lesson.Draft
 		if err := skillrouter.DecodeJSON(text, &draft); err != nil {
 			refuse(i, err)
 			continue

@@ -11,32 +11,33 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 	"skillrouter/router/httpapi"
 )
 
 // lessonDesk remembers what it was asked, and answers with as little as the
 // handlers need. The service itself is held to its contract elsewhere.
 type lessonDesk struct {
-	reported   []learning.LessonDraft
-	query      learning.LessonQuery
-	filter     learning.LessonFilter
+	reported   []lesson.Draft
+	query      lesson.Query
+	filter     lesson.Filter
 	ref        string
-	validation learning.ValidationDraft
-	patch      learning.LessonPatch
+	validation lesson.ValidationDraft
+	patch      lesson.Patch
 	note       string
 	bulkErr    error
 }
 
-func (d *lessonDesk) Report(_ context.Context, draft learning.LessonDraft) (learning.Reported, error) {
+func (d *lessonDesk) Report(_ context.Context, draft lesson.Draft) (lesson.Reported, error) {
 	if draft.Title == "bad" {
-		return learning.Reported{}, skillrouter.InvalidField("title", "is bad")
+		return lesson.Reported{}, skillrouter.InvalidField("title", "is bad")
 	}
 	d.reported = append(d.reported, draft)
-	return learning.Reported{LessonID: fmt.Sprintf("l%d", len(d.reported)), Number: int64(len(d.reported)), Status: "recorded", Occurrences: 1, Patterns: 2}, nil
+	return lesson.Reported{LessonID: fmt.Sprintf("l%d", len(d.reported)), Number: int64(len(d.reported)), Status: "recorded", Occurrences: 1, Patterns: 2}, nil
 }
 
-func (d *lessonDesk) ReportAll(ctx context.Context, drafts []learning.LessonDraft) (learning.BulkReported, error) {
-	out := learning.BulkReported{Results: []learning.BulkOutcome{}}
+func (d *lessonDesk) ReportAll(ctx context.Context, drafts []lesson.Draft) (lesson.BulkReported, error) {
+	out := lesson.BulkReported{Results: []lesson.BulkOutcome{}}
 	for i, draft := range drafts {
 		reported, err := d.Report(ctx, draft)
 		if err != nil {
@@ -45,67 +46,67 @@ func (d *lessonDesk) ReportAll(ctx context.Context, drafts []learning.LessonDraf
 			continue
 		}
 		out.Processed++
-		out.Results = append(out.Results, learning.BulkOutcome{Index: i, Reported: reported})
+		out.Results = append(out.Results, lesson.BulkOutcome{Index: i, Reported: reported})
 	}
 	return out, d.bulkErr
 }
 
-func (d *lessonDesk) Lesson(_ context.Context, ref string) (learning.Lesson, error) {
+func (d *lessonDesk) Lesson(_ context.Context, ref string) (lesson.Lesson, error) {
 	d.ref = ref
 	if ref == "none" {
-		return learning.Lesson{}, skillrouter.Errorf(skillrouter.NotFound, "there is no such lesson")
+		return lesson.Lesson{}, skillrouter.Errorf(skillrouter.NotFound, "there is no such lesson")
 	}
-	return learning.Lesson{ID: "l1", Number: 1, Confidence: 0.88}, nil
+	return lesson.Lesson{ID: "l1", Number: 1, Confidence: 0.88}, nil
 }
 
-func (d *lessonDesk) List(_ context.Context, f learning.LessonFilter) (learning.LessonPage, error) {
+func (d *lessonDesk) List(_ context.Context, f lesson.Filter) (lesson.Page, error) {
 	d.filter = f
-	return learning.LessonPage{}, nil
+	return lesson.Page{}, nil
 }
 
-func (d *lessonDesk) Relevant(_ context.Context, q learning.LessonQuery) (learning.LessonResults, error) {
+func (d *lessonDesk) Relevant(_ context.Context, q lesson.Query) (lesson.Results, error) {
 	d.query = q
 	if q.Context == "nothing" {
-		return learning.LessonResults{}, nil
+		return lesson.Results{}, nil
 	}
-	return learning.LessonResults{Results: []learning.LessonHit{{Lesson: learning.Lesson{ID: "l1", Title: "T"}, Similarity: 0.5, Recency: 1, Score: 0.65}}, Count: 1, LeftOut: 3}, nil
+	return lesson.Results{Results: []lesson.Hit{{Lesson: lesson.Lesson{ID: "l1", Title: "T"}, Similarity: 0.5, Recency: 1, Score: 0.65}}, Count: 1, LeftOut: 3}, nil
 }
 
-func (d *lessonDesk) Validate(ctx context.Context, ref string, draft learning.ValidationDraft) (learning.Lesson, error) {
+func (d *lessonDesk) Validate(ctx context.Context, ref string, draft lesson.ValidationDraft) (lesson.Lesson, error) {
 	d.validation = draft
 	return d.Lesson(ctx, ref)
 }
 
-func (d *lessonDesk) Apply(_ context.Context, ref string, draft learning.ApplicationDraft) (learning.Applied, error) {
+func (d *lessonDesk) Apply(_ context.Context, ref string, draft lesson.ApplicationDraft) (lesson.Applied, error) {
 	d.ref, d.note = ref, draft.Context
-	return learning.Applied{Applied: true, LessonID: "l1", LessonNumber: 1}, nil
+	return lesson.Applied{Applied: true, LessonID: "l1", LessonNumber: 1}, nil
 }
 
-func (d *lessonDesk) Edit(ctx context.Context, ref string, patch learning.LessonPatch) (learning.Lesson, error) {
+func (d *lessonDesk) Edit(ctx context.Context, ref string, patch lesson.Patch) (lesson.Lesson, error) {
 	d.patch = patch
 	return d.Lesson(ctx, ref)
 }
 
-func (d *lessonDesk) Promote(context.Context, string, learning.PromotionDraft) (learning.Lesson, error) {
-	return learning.Lesson{}, skillrouter.Errorf(skillrouter.Conflict, "one more independent case is missing")
+func (d *lessonDesk) Promote(context.Context, string, lesson.PromotionDraft) (lesson.Lesson, error) {
+	return lesson.Lesson{}, skillrouter.Errorf(skillrouter.Conflict, "one more independent case is missing")
 }
 
-func (d *lessonDesk) Retire(ctx context.Context, ref string, draft learning.RetirementDraft) (learning.Lesson, error) {
+func (d *lessonDesk) Retire(ctx context.Context, ref string, draft lesson.RetirementDraft) (lesson.Lesson, error) {
 	d.note = draft.Reason
 	return d.Lesson(ctx, ref)
 }
 
-func (d *lessonDesk) Restore(ctx context.Context, ref, note string) (learning.Lesson, error) {
+func (d *lessonDesk) Restore(ctx context.Context, ref, note string) (lesson.Lesson, error) {
 	d.note = note
 	return d.Lesson(ctx, ref)
 }
 
-func (d *lessonDesk) Review(_ context.Context, q learning.ReviewQuery) (learning.Review, error) {
+func (d *lessonDesk) Review(_ context.Context, q lesson.ReviewQuery) (lesson.Review, error) {
 	d.note = fmt.Sprint(q.StaleDays, q.Domain, q.Limit)
-	return learning.Review{}, nil
+	return lesson.Review{}, nil
 }
 
-func (d *lessonDesk) History(_ context.Context, ref string) ([]learning.LessonChange, error) {
+func (d *lessonDesk) History(_ context.Context, ref string) ([]lesson.Change, error) {
 	d.ref = ref
 	return nil, nil
 }
@@ -244,28 +245,28 @@ func TestRelevantLessons(t *testing.T) {
 }
 
 func TestValidateLesson(t *testing.T) {
-	confirmed, refuted := learning.ValidationConfirmed, learning.ValidationRefuted
+	confirmed, refuted := lesson.ValidationConfirmed, lesson.ValidationRefuted
 	for name, c := range map[string]struct {
 		query, body string
-		want        learning.ValidationDraft
+		want        lesson.ValidationDraft
 		answer      string
 		status      int
 	}{
-		"by the query":           {"?validated=true&validated_by=Damon+W.&notes=works", "", learning.ValidationDraft{Type: confirmed, By: "Damon W.", Notes: "works"}, `"status":"validated"`, 200},
-		"as Python spells it":    {"?validated=False&validated_by=a", "", learning.ValidationDraft{Type: refuted, By: "a"}, `"status":"invalidated"`, 200},
-		"as a number":            {"?validated=1&validated_by=a", "", learning.ValidationDraft{Type: confirmed, By: "a"}, `"status":"validated"`, 200},
-		"by the body":            {"", `{"validated":false,"validated_by":"a","notes":null}`, learning.ValidationDraft{Type: refuted, By: "a"}, `"status":"invalidated"`, 200},
-		"by both":                {"?validated=true&validated_by=a", `{"notes":"n"}`, learning.ValidationDraft{Type: confirmed, By: "a", Notes: "n"}, `"status":"validated"`, 200},
-		"the body outweighs":     {"?validated=true&validated_by=a", `{"validated":false}`, learning.ValidationDraft{Type: refuted, By: "a"}, `"status":"invalidated"`, 200},
-		"in more words":          {"?validation_type=outdated&validated_by=a", "", learning.ValidationDraft{Type: "outdated", By: "a"}, `"status":"invalidated"`, 200},
-		"yes, partly":            {"", `{"validated":true,"validation_type":"partial","validated_by":"a"}`, learning.ValidationDraft{Type: "partial", By: "a"}, `"status":"validated"`, 200},
-		"neither":                {"?validated_by=a", "", learning.ValidationDraft{}, `validated is required`, 400},
-		"null":                   {"", `{"validated":null,"validated_by":"a"}`, learning.ValidationDraft{}, `validated is required`, 400},
-		"no truth value":         {"?validated=maybe&validated_by=a", "", learning.ValidationDraft{}, `validated must be true or false`, 400},
-		"contrary":               {"", `{"validated":true,"validation_type":"refuted"}`, learning.ValidationDraft{}, `says the contrary`, 400},
-		"unknown in the query":   {"?validate=true", "", learning.ValidationDraft{}, `"code":"invalid"`, 400},
-		"unknown in the body":    {"", `{"valid":true}`, learning.ValidationDraft{}, `valid is no field`, 400},
-		"text for a truth value": {"", `{"validated":"true"}`, learning.ValidationDraft{}, `"field":"validated"`, 400},
+		"by the query":           {"?validated=true&validated_by=Damon+W.&notes=works", "", lesson.ValidationDraft{Type: confirmed, By: "Damon W.", Notes: "works"}, `"status":"validated"`, 200},
+		"as Python spells it":    {"?validated=False&validated_by=a", "", lesson.ValidationDraft{Type: refuted, By: "a"}, `"status":"invalidated"`, 200},
+		"as a number":            {"?validated=1&validated_by=a", "", lesson.ValidationDraft{Type: confirmed, By: "a"}, `"status":"validated"`, 200},
+		"by the body":            {"", `{"validated":false,"validated_by":"a","notes":null}`, lesson.ValidationDraft{Type: refuted, By: "a"}, `"status":"invalidated"`, 200},
+		"by both":                {"?validated=true&validated_by=a", `{"notes":"n"}`, lesson.ValidationDraft{Type: confirmed, By: "a", Notes: "n"}, `"status":"validated"`, 200},
+		"the body outweighs":     {"?validated=true&validated_by=a", `{"validated":false}`, lesson.ValidationDraft{Type: refuted, By: "a"}, `"status":"invalidated"`, 200},
+		"in more words":          {"?validation_type=outdated&validated_by=a", "", lesson.ValidationDraft{Type: "outdated", By: "a"}, `"status":"invalidated"`, 200},
+		"yes, partly":            {"", `{"validated":true,"validation_type":"partial","validated_by":"a"}`, lesson.ValidationDraft{Type: "partial", By: "a"}, `"status":"validated"`, 200},
+		"neither":                {"?validated_by=a", "", lesson.ValidationDraft{}, `validated is required`, 400},
+		"null":                   {"", `{"validated":null,"validated_by":"a"}`, lesson.ValidationDraft{}, `validated is required`, 400},
+		"no truth value":         {"?validated=maybe&validated_by=a", "", lesson.ValidationDraft{}, `validated must be true or false`, 400},
+		"contrary":               {"", `{"validated":true,"validation_type":"refuted"}`, lesson.ValidationDraft{}, `says the contrary`, 400},
+		"unknown in the query":   {"?validate=true", "", lesson.ValidationDraft{}, `"code":"invalid"`, 400},
+		"unknown in the body":    {"", `{"valid":true}`, lesson.ValidationDraft{}, `valid is no field`, 400},
+		"text for a truth value": {"", `{"validated":"true"}`, lesson.ValidationDraft{}, `"field":"validated"`, 400},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, desk := lessonServer(nil)

@@ -4,21 +4,21 @@ import (
 	"cmp"
 	"context"
 
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // patternSelection selects patterns.
 type patternSelection struct {
-	Type   learning.PatternType `query:"pattern_type" doc:"recurring_failure, common_solution, best_practice, anti_pattern or optimization; of episodes: success, failure or correlation"`
-	Domain string               `query:"domain"`
-	Limit  int                  `query:"limit" doc:"1 to 200; 0: 50"`
-	Offset int                  `query:"offset" doc:"How many to pass over"`
+	Type   lesson.PatternType `query:"pattern_type" doc:"recurring_failure, common_solution, best_practice, anti_pattern or optimization; of episodes: success, failure or correlation"`
+	Domain string             `query:"domain"`
+	Limit  int                `query:"limit" doc:"1 to 200; 0: 50"`
+	Offset int                `query:"offset" doc:"How many to pass over"`
 }
 
 // GatheredPatterns is the answer of GET /patterns.
 type GatheredPatterns struct {
-	Patterns []learning.Pattern `json:"patterns" doc:"The latest seen first"`
-	Count    int                `json:"count"`
+	Patterns []lesson.Pattern `json:"patterns" doc:"The latest seen first"`
+	Count    int              `json:"count"`
 }
 
 // Confirmation is the body of POST /patterns/{id}/confirm and deprecate.
@@ -37,17 +37,17 @@ type confirmationInput struct {
 }
 
 // draft is who confirms. What the body says outweighs the query.
-func (in *confirmationInput) draft() learning.ConfirmationDraft {
+func (in *confirmationInput) draft() lesson.ConfirmationDraft {
 	said := given(in.Body)
-	return learning.ConfirmationDraft{By: cmp.Or(said.By, in.By), Notes: cmp.Or(said.Notes, in.Notes)}
+	return lesson.ConfirmationDraft{By: cmp.Or(said.By, in.By), Notes: cmp.Or(said.Notes, in.Notes)}
 }
 
 // JudgedPattern is the answer of POST /patterns/{id}/confirm and deprecate.
 type JudgedPattern struct {
-	Status     learning.PatternStatus `json:"status" doc:"As it is now: confirmed or deprecated"`
-	PatternID  string                 `json:"pattern_id"`
-	Confidence float64                `json:"confidence"`
-	Pattern    learning.Pattern       `json:"pattern"`
+	Status     lesson.PatternStatus `json:"status" doc:"As it is now: confirmed or deprecated"`
+	PatternID  string               `json:"pattern_id"`
+	Confidence float64              `json:"confidence"`
+	Pattern    lesson.Pattern       `json:"pattern"`
 }
 
 func (s *Server) patternRoutes() {
@@ -58,19 +58,19 @@ func (s *Server) patternRoutes() {
 	const id = "The pattern's id, percent-encoded as one segment of the path, or its number"
 	at := s.at("patterns", "/patterns")
 	at.get("/emerging", "Patterns that form and are not confirmed yet, each with its reasons, as a bare list",
-		asked(func(ctx context.Context, q patternSelection) ([]learning.Pattern, error) {
-			return patterns.List(ctx, learning.PatternFilter{
-				Type: q.Type, Statuses: []learning.PatternStatus{learning.PatternEmerging}, Domain: q.Domain, Limit: q.Limit, Offset: q.Offset,
+		asked(func(ctx context.Context, q patternSelection) ([]lesson.Pattern, error) {
+			return patterns.List(ctx, lesson.PatternFilter{
+				Type: q.Type, Statuses: []lesson.PatternStatus{lesson.PatternEmerging}, Domain: q.Domain, Limit: q.Limit, Offset: q.Offset,
 			})
 		}))
 	at.get("", "Patterns, the latest seen first",
-		asked(as(patterns.List, func(list []learning.Pattern) GatheredPatterns { return GatheredPatterns{list, len(list)} })))
+		asked(as(patterns.List, func(list []lesson.Pattern) GatheredPatterns { return GatheredPatterns{list, len(list)} })))
 	at.get("/{id}", "One pattern with its evidence", named(patterns.Pattern).saying(id))
 	at.post("/{id}/confirm", "Say that a pattern is real and should be enforced, in the query or in the body", judged(patterns.Confirm).saying(id))
 	at.post("/{id}/deprecate", "Say that a pattern holds no more; it is kept", judged(patterns.Deprecate).saying(id))
 }
 
-func judged(judge func(ctx context.Context, ref string, draft learning.ConfirmationDraft) (learning.Pattern, error)) handler {
+func judged(judge func(ctx context.Context, ref string, draft lesson.ConfirmationDraft) (lesson.Pattern, error)) handler {
 	return typed(func(ctx context.Context, in *confirmationInput) (JudgedPattern, error) {
 		pattern, err := judge(ctx, in.ID, in.draft())
 		return JudgedPattern{Status: pattern.Status, PatternID: pattern.ID, Confidence: pattern.Confidence, Pattern: pattern}, err

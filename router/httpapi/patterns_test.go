@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 	"skillrouter/router/httpapi"
 )
 
@@ -15,32 +15,32 @@ import (
 // contract elsewhere.
 type patternDesk struct {
 	ref    string
-	draft  learning.ConfirmationDraft
-	filter learning.PatternFilter
-	found  []learning.Pattern
+	draft  lesson.ConfirmationDraft
+	filter lesson.PatternFilter
+	found  []lesson.Pattern
 }
 
-func (d *patternDesk) Pattern(_ context.Context, ref string) (learning.Pattern, error) {
+func (d *patternDesk) Pattern(_ context.Context, ref string) (lesson.Pattern, error) {
 	d.ref = ref
 	if ref == "none" {
-		return learning.Pattern{}, skillrouter.Errorf(skillrouter.NotFound, "no pattern has this id")
+		return lesson.Pattern{}, skillrouter.Errorf(skillrouter.NotFound, "no pattern has this id")
 	}
-	return learning.Pattern{ID: "p1"}, nil
+	return lesson.Pattern{ID: "p1"}, nil
 }
 
-func (d *patternDesk) List(_ context.Context, filter learning.PatternFilter) ([]learning.Pattern, error) {
+func (d *patternDesk) List(_ context.Context, filter lesson.PatternFilter) ([]lesson.Pattern, error) {
 	d.filter = filter
 	return d.found, nil
 }
 
-func (d *patternDesk) Confirm(_ context.Context, ref string, draft learning.ConfirmationDraft) (learning.Pattern, error) {
+func (d *patternDesk) Confirm(_ context.Context, ref string, draft lesson.ConfirmationDraft) (lesson.Pattern, error) {
 	d.ref, d.draft = ref, draft
-	return learning.Pattern{ID: "p1", Status: learning.PatternConfirmed}, nil
+	return lesson.Pattern{ID: "p1", Status: lesson.PatternConfirmed}, nil
 }
 
-func (d *patternDesk) Deprecate(_ context.Context, ref string, draft learning.ConfirmationDraft) (learning.Pattern, error) {
+func (d *patternDesk) Deprecate(_ context.Context, ref string, draft lesson.ConfirmationDraft) (lesson.Pattern, error) {
 	d.ref, d.draft = ref, draft
-	return learning.Pattern{ID: "p1", Status: learning.PatternDeprecated}, nil
+	return lesson.Pattern{ID: "p1", Status: lesson.PatternDeprecated}, nil
 }
 
 func TestPatternRoutes(t *testing.T) {
@@ -73,7 +73,7 @@ func TestPatternRoutes(t *testing.T) {
 			if w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
 				t.Errorf("%d %s, want %d and %s", w.Code, w.Body, c.status, c.want)
 			}
-			if d.ref != c.ref || d.draft != (learning.ConfirmationDraft{By: c.by, Notes: c.notes}) {
+			if d.ref != c.ref || d.draft != (lesson.ConfirmationDraft{By: c.by, Notes: c.notes}) {
 				t.Errorf("asked for %q with %+v", d.ref, d.draft)
 			}
 		})
@@ -81,11 +81,11 @@ func TestPatternRoutes(t *testing.T) {
 	d := &patternDesk{}
 	s := httpapi.New(httpapi.Services{Patterns: d}, httpapi.Options{})
 	w := call(s, http.MethodGet, "/patterns?status=confirmed,deprecated&pattern_type=anti_pattern&domain=d&limit=3&offset=4", nil, "")
-	if d.filter.Type != learning.PatternAntiPattern || len(d.filter.Statuses) != 2 || d.filter.Domain != "d" || d.filter.Limit != 3 || d.filter.Offset != 4 {
+	if d.filter.Type != lesson.PatternAntiPattern || len(d.filter.Statuses) != 2 || d.filter.Domain != "d" || d.filter.Limit != 3 || d.filter.Offset != 4 {
 		t.Errorf("%+v: %d %s", d.filter, w.Code, w.Body)
 	}
 	call(s, http.MethodGet, "/patterns/emerging", nil, "")
-	if len(d.filter.Statuses) != 1 || d.filter.Statuses[0] != learning.PatternEmerging {
+	if len(d.filter.Statuses) != 1 || d.filter.Statuses[0] != lesson.PatternEmerging {
 		t.Errorf("%+v", d.filter)
 	}
 }

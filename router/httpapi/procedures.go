@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"skillrouter/learning"
+	"skillrouter/learning/procedure"
 )
 
 // ProcedurePlace is a procedure's place in the path. Both names hold only what a path can.
@@ -15,12 +15,12 @@ type ProcedurePlace struct {
 
 // ProcedureText is what PUT stores. A procedure's place is in the path.
 type ProcedureText struct {
-	Description string           `json:"description,omitempty"`
-	Category    string           `json:"category,omitempty" doc:"Default: general"`
-	Params      []learning.Param `json:"params,omitempty"`
-	Steps       []learning.Step  `json:"steps"`
-	LearnedFrom json.RawMessage  `json:"learned_from,omitempty" doc:"Any JSON, such as a list of {episode: …}"`
-	AgentID     string           `json:"agent_id,omitempty"`
+	Description string            `json:"description,omitempty"`
+	Category    string            `json:"category,omitempty" doc:"Default: general"`
+	Params      []procedure.Param `json:"params,omitempty"`
+	Steps       []procedure.Step  `json:"steps"`
+	LearnedFrom json.RawMessage   `json:"learned_from,omitempty" doc:"Any JSON, such as a list of {episode: …}"`
+	AgentID     string            `json:"agent_id,omitempty"`
 }
 
 // RunBegin is what a run begins with.
@@ -32,23 +32,23 @@ type RunBegin struct {
 
 // ReportText says how a step went. Which step is in the path.
 type ReportText struct {
-	Attempt  int                 `json:"attempt,omitempty" doc:"Which handing out is reported; 0: the latest"`
-	Status   learning.StepStatus `json:"status" doc:"succeeded, failed, skipped or unknown"`
-	Result   json.RawMessage     `json:"result,omitempty" doc:"Any JSON; later conditions see it as results.NAME"`
-	Error    string              `json:"error,omitempty"`
-	Duration *float64            `json:"duration,omitempty" doc:"Seconds; default: since it was handed out"`
+	Attempt  int                  `json:"attempt,omitempty" doc:"Which handing out is reported; 0: the latest"`
+	Status   procedure.StepStatus `json:"status" doc:"succeeded, failed, skipped or unknown"`
+	Result   json.RawMessage      `json:"result,omitempty" doc:"Any JSON; later conditions see it as results.NAME"`
+	Error    string               `json:"error,omitempty"`
+	Duration *float64             `json:"duration,omitempty" doc:"Seconds; default: since it was handed out"`
 }
 
 // FileProblems is the answer of GET /api/procedures/problems.
 type FileProblems struct {
-	Problems []learning.FileProblem `json:"problems"`
-	Count    int                    `json:"count"`
+	Problems []procedure.FileProblem `json:"problems"`
+	Count    int                     `json:"count"`
 }
 
 // RunList is the answer of GET /api/runs.
 type RunList struct {
-	Runs  []learning.Run `json:"runs"`
-	Count int            `json:"count"`
+	Runs  []procedure.Run `json:"runs"`
+	Count int             `json:"count"`
 }
 
 // RunPlace is a run's place in the path.
@@ -65,9 +65,9 @@ func (s *Server) procedureRoutes() {
 	at := s.at("procedures", "/api/procedures")
 	at.get("", "A persona's procedures, by name", asked(procedures.List))
 	at.post("/search", "The procedures that fit a need in plain words, best first",
-		explained(procedures.Search, func(q *learning.ProcedureQuery) *bool { return &q.Explain }))
+		explained(procedures.Search, func(q *procedure.Query) *bool { return &q.Explain }))
 	at.get("/problems", "The files that hold no procedure, and why, with the line",
-		bare(of(procedures.Problems, func(list []learning.FileProblem) FileProblems { return FileProblems{list, len(list)} })))
+		bare(of(procedures.Problems, func(list []procedure.FileProblem) FileProblems { return FileProblems{list, len(list)} })))
 	at.get("/stats", "How many procedures each persona has, and how many runs there are", bare(procedures.Stats))
 	at.get(one, "A procedure with the figures of its steps", asked(procedures.Procedure))
 	at.put(one, "Store a procedure, as a further version of what is under its name; 200 if the latest says the same",
@@ -75,31 +75,31 @@ func (s *Server) procedureRoutes() {
 			ProcedurePlace
 			Body ProcedureText
 		},
-		) (learning.ProcedureSaved, error) {
-			return procedures.Save(ctx, learning.ProcedureDraft{
+		) (procedure.Saved, error) {
+			return procedures.Save(ctx, procedure.Draft{
 				Persona: in.Persona, Name: in.Name, Description: in.Body.Description, Category: in.Body.Category, Params: in.Body.Params,
 				Steps: in.Body.Steps, LearnedFrom: in.Body.LearnedFrom, AgentID: in.Body.AgentID,
 			})
-		}), func(s learning.ProcedureSaved) bool { return s.Changed }))
+		}), func(s procedure.Saved) bool { return s.Changed }))
 	at.delete(one, "Delete a procedure, its file and its figures; runs under way go on",
 		asked(silent(func(ctx context.Context, in ProcedurePlace) error {
-			return procedures.Delete(ctx, learning.ProcedureRef{Persona: in.Persona, Name: in.Name})
+			return procedures.Delete(ctx, procedure.Ref{Persona: in.Persona, Name: in.Name})
 		})))
 	at.post(one+"/runs", "Begin a run and hand out its first step", created(typed(func(ctx context.Context, in *struct {
 		ProcedurePlace
 		Body *RunBegin
 	},
-	) (learning.Run, error) {
+	) (procedure.Run, error) {
 		begin := given(in.Body)
-		return procedures.Start(ctx, learning.RunDraft{Persona: in.Persona, Name: in.Name, Params: begin.Params, AgentID: begin.AgentID, Project: begin.Project})
+		return procedures.Start(ctx, procedure.RunDraft{Persona: in.Persona, Name: in.Name, Params: begin.Params, AgentID: begin.AgentID, Project: begin.Project})
 	})))
 	s.runRoutes(procedures)
 }
 
-func (s *Server) runRoutes(procedures learning.ProcedureService) {
+func (s *Server) runRoutes(procedures procedure.Service) {
 	at := s.at("procedures", "/api/runs")
 	at.get("", "Runs of procedures without the results of their steps, the latest first",
-		asked(as(procedures.Runs, func(list []learning.Run) RunList { return RunList{list, len(list)} })))
+		asked(as(procedures.Runs, func(list []procedure.Run) RunList { return RunList{list, len(list)} })))
 	at.get("/{id}", "A run with the results of its steps", named(procedures.Run).saying("The run's id"))
 	at.post("/{id}/next", "Hand out the step that is due; one that nobody reported only with again", typed(func(ctx context.Context, in *struct {
 		RunPlace
@@ -107,16 +107,16 @@ func (s *Server) runRoutes(procedures learning.ProcedureService) {
 			Again bool `json:"again,omitempty" doc:"Hand out once more what was handed out and not reported: how it went then is unknown"`
 		}
 	},
-	) (learning.Run, error) {
-		return procedures.Next(ctx, learning.StepRequest{RunID: in.ID, Again: given(in.Body).Again})
+	) (procedure.Run, error) {
+		return procedures.Next(ctx, procedure.StepRequest{RunID: in.ID, Again: given(in.Body).Again})
 	}))
 	at.post("/{id}/steps/{index}", "Say how a step went, and be handed the one that is due then", typed(func(ctx context.Context, in *struct {
 		RunPlace
 		Index int `path:"index" doc:"From 0"`
 		Body  ReportText
 	},
-	) (learning.Run, error) {
-		return procedures.Report(ctx, learning.StepReport{
+	) (procedure.Run, error) {
+		return procedures.Report(ctx, procedure.StepReport{
 			RunID: in.ID, Index: in.Index, Attempt: in.Body.Attempt, Status: in.Body.Status, Result: in.Body.Result, Error: in.Body.Error, Duration: in.Body.Duration,
 		})
 	}))
@@ -126,7 +126,7 @@ func (s *Server) runRoutes(procedures learning.ProcedureService) {
 			Reason string `json:"reason,omitempty"`
 		}
 	},
-	) (learning.Run, error) {
+	) (procedure.Run, error) {
 		return procedures.Abandon(ctx, in.ID, given(in.Body).Reason)
 	}))
 }

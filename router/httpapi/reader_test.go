@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router/httpapi"
 )
@@ -17,7 +17,7 @@ import (
 func TestReader(t *testing.T) {
 	s := httpapi.New(httpapi.Services{
 		Auth:    secrets{},
-		Lessons: struct{ learning.LessonService }{}, Recon: struct{ operational.ReconService }{},
+		Lessons: struct{ lesson.Service }{}, Recon: struct{ operational.ReconService }{},
 	}, httpapi.Options{Version: "<b>1</b>"})
 	var shown struct {
 		Paths map[string]map[string]struct {

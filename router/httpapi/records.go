@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 )
 
 // records reads drafts from a stream, see texts.
@@ -43,7 +43,7 @@ func newTexts(body io.Reader, most int) *texts {
 func (r *texts) empty() bool { return r.read == nil }
 
 // next returns the next draft, io.EOF after the last, and a
-// *learning.BadRecord for one that cannot be used while those after it can.
+// *knowledge.BadRecord for one that cannot be used while those after it can.
 func (r *records[Draft]) next() (draft Draft, err error) {
 	text, err := r.text()
 	if err != nil {
@@ -53,7 +53,7 @@ func (r *records[Draft]) next() (draft Draft, err error) {
 		return draft, r.lost()
 	}
 	if err != nil {
-		return draft, &learning.BadRecord{Err: err}
+		return draft, &knowledge.BadRecord{Err: err}
 	}
 	return draft, nil
 }
@@ -68,7 +68,7 @@ func (r *texts) text() ([]byte, error) {
 	}
 	text, err := r.read()
 	if err == nil && crowded(text) {
-		return nil, &learning.BadRecord{Err: skillrouter.Errorf(skillrouter.TooLarge, "the record has more than %d values", maxValues)}
+		return nil, &knowledge.BadRecord{Err: skillrouter.Errorf(skillrouter.TooLarge, "the record has more than %d values", maxValues)}
 	}
 	return text, err
 }
@@ -126,7 +126,7 @@ func (r *texts) line() ([]byte, error) {
 			line, err = r.longLine(line)
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
-			if _, bad := errors.AsType[*learning.BadRecord](err); bad {
+			if _, bad := errors.AsType[*knowledge.BadRecord](err); bad {
 				return nil, err
 			}
 			return nil, r.fault(err, "")
@@ -162,7 +162,7 @@ func (r *texts) longLine(start []byte) ([]byte, error) {
 }
 
 func (r *texts) oversize() error {
-	return &learning.BadRecord{Err: skillrouter.Errorf(skillrouter.TooLarge, "the record is longer than %d bytes", r.most)}
+	return &knowledge.BadRecord{Err: skillrouter.Errorf(skillrouter.TooLarge, "the record is longer than %d bytes", r.most)}
 }
 
 // element returns the text of the array's next element.

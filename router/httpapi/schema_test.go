@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router/httpapi"
 )
@@ -15,7 +15,7 @@ import (
 func TestSchemasOfBothDomains(t *testing.T) {
 	s := httpapi.New(httpapi.Services{
 		Auth:    secrets{},
-		Lessons: struct{ learning.LessonService }{}, Recon: struct{ operational.ReconService }{},
+		Lessons: struct{ lesson.Service }{}, Recon: struct{ operational.ReconService }{},
 	}, httpapi.Options{})
 	var document struct {
 		Components struct {

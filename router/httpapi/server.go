@@ -17,7 +17,16 @@ import (
 
 	"skillrouter"
 	"skillrouter/comms"
-	"skillrouter/learning"
+	"skillrouter/learning/consolidate"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/feedback"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/procedure"
+	"skillrouter/learning/shelf"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/contexts"
@@ -58,12 +67,12 @@ type Services struct {
 	Presence    comms.PresenceService
 	Mailbox     comms.MailboxService
 	Messages    http.Handler // GET /messages
-	Knowledge   *learning.KnowledgeBase
-	Episodes    learning.EpisodeService
-	Lessons     learning.LessonService
-	Patterns    learning.PatternService
-	Experiences learning.ExperienceService
-	Guard       learning.GuardService
+	Knowledge   *knowledge.Base
+	Episodes    episode.Service
+	Lessons     lesson.Service
+	Patterns    lesson.PatternService
+	Experiences experience.Service
+	Guard       guard.Service
 	Escalations operational.EscalationService
 	Memory      router.MemoryService
 	Tools       router.ToolService
@@ -78,17 +87,17 @@ type Services struct {
 	Outbound    func() []Outbound                 // GET /api/doctor/outbound
 	Registry    *prometheus.Registry              // GET /metrics
 
-	Facts         learning.FactService
-	Procedures    learning.ProcedureService
+	Facts         fact.Service
+	Procedures    procedure.Service
 	Reminders     operational.ReminderService
 	Sessions      session.Service
-	Consolidation learning.ConsolidationService
+	Consolidation consolidate.Service
 	Context       contexts.Service
 	Introspection router.IntrospectionService
-	Embeddings    learning.EmbeddingService
-	Gaps          learning.GapService
-	Judgements    learning.JudgementService
-	Answered      learning.AnswerService
+	Embeddings    shelf.EmbeddingService
+	Gaps          feedback.GapService
+	Judgements    feedback.JudgementService
+	Answered      knowledge.AnswerService
 	Search        search.Service
 	Chat          http.Handler // /v1: what an OpenAI client asks of a model, with memory
 

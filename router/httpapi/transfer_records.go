@@ -19,7 +19,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 	"skillrouter/router/transfer"
 )
 
@@ -236,7 +236,7 @@ func (r *importReader) list() error {
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		bad, unfit := errors.AsType[*learning.BadRecord](err)
+		bad, unfit := errors.AsType[*knowledge.BadRecord](err)
 		if err != nil && !unfit {
 			return err
 		}

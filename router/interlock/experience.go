@@ -5,14 +5,15 @@ import (
 	"maps"
 
 	"skillrouter/learning"
+	"skillrouter/learning/experience"
 )
 
 // experienceOf makes an experience of a build, a verification, a validation or
 // an operation (docs/interlock.md has the table). What it does not know becomes
 // the problem's context, beside where it comes from.
-func experienceOf(d admitted) learning.ExperienceDraft {
+func experienceOf(d admitted) experience.Draft {
 	m := members(maps.Clone(d.Data))
-	draft := learning.ExperienceDraft{
+	draft := experience.Draft{
 		ServerName: m.text("server_name", "server"), Project: m.text("project"),
 		Problem:    problemOf(m),
 		Solution:   solutionOf(m),
@@ -51,14 +52,14 @@ func experienceOf(d admitted) learning.ExperienceDraft {
 	draft.Metadata.Triggers = []string{d.Signal.String()}
 	if tool := makers[d.Signal]; tool != "" {
 		if draft.Solution == nil {
-			draft.Solution = &learning.ExperienceSolution{}
+			draft.Solution = &experience.Solution{}
 		}
 		draft.Solution.Tool = cmp.Or(draft.Solution.Tool, tool)
 	}
 	draft.QualityScore = m.share("quality_score", "quality", "score", "confidence")
 	draft.Notes = m.text("notes", "message", "reason", "summary", "error", "details")
 	if draft.Problem == nil {
-		draft.Problem = &learning.ExperienceProblem{}
+		draft.Problem = &experience.Problem{}
 	}
 	context := map[string]any{}
 	maps.Copy(context, m)
@@ -74,8 +75,8 @@ var makers = map[Signal]string{
 }
 
 // problemOf takes what was to be solved: an object as seed 003 has it, a text, or members of their own.
-func problemOf(m members) *learning.ExperienceProblem {
-	p := &learning.ExperienceProblem{}
+func problemOf(m members) *experience.Problem {
+	p := &experience.Problem{}
 	if object := members(m.object("problem")); object != nil {
 		p.Query, p.Constraints, p.Context = object.text("query"), object.object("constraints"), object.object("context")
 		if len(object) > 0 && p.Context == nil {
@@ -96,8 +97,8 @@ func problemOf(m members) *learning.ExperienceProblem {
 }
 
 // solutionOf takes what was done about it.
-func solutionOf(m members) *learning.ExperienceSolution {
-	s := &learning.ExperienceSolution{}
+func solutionOf(m members) *experience.Solution {
+	s := &experience.Solution{}
 	if object := members(m.object("solution")); object != nil {
 		s.Tool, s.Params, s.Approach = object.text("tool"), object.object("params"), object.text("approach")
 		if len(object) > 0 && s.Params == nil {
@@ -121,8 +122,8 @@ func solutionOf(m members) *learning.ExperienceSolution {
 }
 
 // metadataOf takes where it happened. What triggered it is the signal.
-func metadataOf(m members) *learning.ExperienceMetadata {
-	var d learning.ExperienceMetadata
+func metadataOf(m members) *experience.Metadata {
+	var d experience.Metadata
 	if object := members(m.object("metadata")); object != nil {
 		d.Environment, d.Dependencies = object.text("environment"), object.texts("dependencies")
 		if len(object) > 0 {

@@ -18,7 +18,8 @@ import (
 
 	"skillrouter"
 	"skillrouter/comms"
-	"skillrouter/learning"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/lesson"
 )
 
 // Bounds of the work that datagrams make.
@@ -47,13 +48,13 @@ type EventLog interface {
 
 // Experiences records what peers did; learning.Experiences does.
 type Experiences interface {
-	Record(ctx context.Context, draft learning.ExperienceDraft) (learning.Recorded, error)
+	Record(ctx context.Context, draft experience.Draft) (experience.Recorded, error)
 }
 
 // Lessons takes in what peers learned, and what they judge; learning.Lessons does.
 type Lessons interface {
-	Report(ctx context.Context, draft learning.LessonDraft) (learning.Reported, error)
-	Validate(ctx context.Context, ref string, draft learning.ValidationDraft) (learning.Lesson, error)
+	Report(ctx context.Context, draft lesson.Draft) (lesson.Reported, error)
+	Validate(ctx context.Context, ref string, draft lesson.ValidationDraft) (lesson.Lesson, error)
 }
 
 // Services are what datagrams are turned into calls of, and what they are made of.

@@ -8,16 +8,18 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/lesson"
 )
 
 // lessonOf makes a lesson of what a peer has learned. What it does not know becomes the lesson's body.
-func lessonOf(d admitted) (learning.LessonDraft, error) {
+func lessonOf(d admitted) (lesson.Draft, error) {
 	m := members(maps.Clone(d.Data))
 	statement := m.text("statement", "lesson_statement", "lesson", "title", "content")
 	if statement == "" {
-		return learning.LessonDraft{}, skillrouter.InvalidField("statement", "is required")
+		return lesson.Draft{}, skillrouter.InvalidField("statement", "is required")
 	}
-	draft := learning.LessonDraft{
+	draft := lesson.Draft{
 		Type: learning.LessonType(m.text("lesson_type", "type")), Domain: m.text("domain"),
 		Category: m.text("category"), Context: m.text("context", "pattern_description", "description", "summary"),
 		Action: m.text("action_taken", "action"), Outcome: m.text("outcome", "result"), RootCause: m.text("root_cause"), Solution: m.text("solution"),
@@ -32,7 +34,7 @@ func lessonOf(d admitted) (learning.LessonDraft, error) {
 		draft.Severity = ""
 	}
 	if draft.Domain == "" {
-		draft.Domain = learning.GeneralDomain
+		draft.Domain = experience.GeneralDomain
 	}
 	if draft.Category == "" {
 		draft.Category = "interlock"

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"skillrouter/learning"
+	"skillrouter/learning/experience"
 )
 
 // members are a payload's, taken one by one under the names that senders may
@@ -78,7 +79,7 @@ func (m members) share(names ...string) *float64 {
 func (m members) milliseconds(names ...string) *int64 {
 	ms, ok := take(m, func(value any) (int64, bool) {
 		number, ok := value.(float64)
-		ok = ok && number >= 0 && number <= learning.MaxDuration
+		ok = ok && number >= 0 && number <= experience.MaxDuration
 		if !ok {
 			return 0, false
 		}

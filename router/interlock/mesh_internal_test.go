@@ -17,6 +17,8 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/lesson"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -24,9 +26,9 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 // desk is what a mesh writes to in these tests, and the log that it reads.
 type desk struct {
 	mu      sync.Mutex
-	drafts  []learning.ExperienceDraft
-	lessons []learning.LessonDraft
-	judged  []learning.ValidationDraft
+	drafts  []experience.Draft
+	lessons []lesson.Draft
+	judged  []lesson.ValidationDraft
 	authors []string
 	events  []skillrouter.Event
 	bell    skillrouter.Bell
@@ -34,28 +36,28 @@ type desk struct {
 	panics  bool
 }
 
-func (d *desk) Record(ctx context.Context, draft learning.ExperienceDraft) (learning.Recorded, error) {
+func (d *desk) Record(ctx context.Context, draft experience.Draft) (experience.Recorded, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.panics {
 		panic("at the disk")
 	}
 	d.drafts, d.authors = append(d.drafts, draft), append(d.authors, skillrouter.PrincipalOf(ctx).AgentID)
-	return learning.Recorded{}, nil
+	return experience.Recorded{}, nil
 }
 
-func (d *desk) Report(_ context.Context, draft learning.LessonDraft) (learning.Reported, error) {
+func (d *desk) Report(_ context.Context, draft lesson.Draft) (lesson.Reported, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.lessons = append(d.lessons, draft)
-	return learning.Reported{}, nil
+	return lesson.Reported{}, nil
 }
 
-func (d *desk) Validate(_ context.Context, _ string, draft learning.ValidationDraft) (learning.Lesson, error) {
+func (d *desk) Validate(_ context.Context, _ string, draft lesson.ValidationDraft) (lesson.Lesson, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.judged = append(d.judged, draft)
-	return learning.Lesson{}, nil
+	return lesson.Lesson{}, nil
 }
 
 func (d *desk) stored() int {
@@ -413,19 +415,19 @@ func TestTelling(t *testing.T) {
 		list = append(list, fmt.Sprintf(`{"name":%q,"port":%d,"key":"%s"}`, name, netip.MustParseAddrPort(socket.LocalAddr().String()).Port(), secret))
 	}
 	old := &desk{}
-	old.add(learning.EventExperienceRecorded, "", learning.ExperienceEvent{EpisodeID: 1})
+	old.add(lesson.EventExperienceRecorded, "", lesson.ExperienceEvent{EpisodeID: 1})
 	m, d, _ := made(t, `{"peers":[`+strings.Join(list, ",")+`]}`)
 	d.events, m.from = old.events, 1
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- m.Run(ctx) }()
 	half, third := 0.5, 0.3
-	d.add(learning.EventExperienceRecorded, "mesh:consciousness", learning.ExperienceEvent{EpisodeID: 2}) // it told us itself
-	d.add(learning.EventExperienceRecorded, "mesh:verifier", learning.ExperienceEvent{EpisodeID: 3, Utility: 0.5, OperationType: "build"})
-	d.add(learning.EventPatternEmerged, "", learning.PatternEvent{Number: 4, Description: "d"})
-	d.add(learning.EventLessonReported, "mesh:other", learning.LessonEvent{Number: 5, Title: "t", Confidence: 0.5})
-	d.add(learning.EventLessonValidated, "", learning.LessonEvent{Number: 5, Confidence: 0.5, Previous: &half})
-	d.add(learning.EventLessonApplied, "", learning.LessonEvent{Number: 5, Confidence: 0.5, Previous: &third})
+	d.add(lesson.EventExperienceRecorded, "mesh:consciousness", lesson.ExperienceEvent{EpisodeID: 2}) // it told us itself
+	d.add(lesson.EventExperienceRecorded, "mesh:verifier", lesson.ExperienceEvent{EpisodeID: 3, Utility: 0.5, OperationType: "build"})
+	d.add(lesson.EventPatternEmerged, "", lesson.PatternEvent{Number: 4, Description: "d"})
+	d.add(lesson.EventReported, "mesh:other", lesson.Event{Number: 5, Title: "t", Confidence: 0.5})
+	d.add(lesson.EventValidated, "", lesson.Event{Number: 5, Confidence: 0.5, Previous: &half})
+	d.add(lesson.EventApplied, "", lesson.Event{Number: 5, Confidence: 0.5, Previous: &third})
 	d.add("agent.state", "", nil)
 	for name, want := range map[string][]string{
 		"consciousness": {"EXPERIENCE_RECORDED 3", "PATTERN_EMERGED 4", "LESSON_EXTRACTED 5", "LESSON_VALIDATED 5"},

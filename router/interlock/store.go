@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // store acts on a datagram that was admitted, and counts what became of it.
@@ -60,21 +60,21 @@ func (m *Mesh) act(ctx context.Context, d admitted) error {
 		_, err = m.services.Lessons.Report(ctx, draft)
 		return err
 	case ClaimVerified:
-		return m.judge(ctx, d, learning.ValidationConfirmed)
+		return m.judge(ctx, d, lesson.ValidationConfirmed)
 	case ClaimRefuted:
-		return m.judge(ctx, d, learning.ValidationRefuted)
+		return m.judge(ctx, d, lesson.ValidationRefuted)
 	}
 	return nil // a heartbeat says that its sender is there, which is counted
 }
 
 // judge moves the confidence of the lesson that a claim is about.
-func (m *Mesh) judge(ctx context.Context, d admitted, judgement learning.ValidationType) error {
+func (m *Mesh) judge(ctx context.Context, d admitted, judgement lesson.ValidationType) error {
 	members := members(d.Data)
 	ref := members.reference("lesson_id", "lesson", "id")
 	if ref == "" {
 		return skillrouter.InvalidField("lesson_id", "is required: a lesson's number or id")
 	}
 	notes := members.text("notes", "reason", "message", "evidence", "claim", "statement")
-	_, err := m.services.Lessons.Validate(ctx, ref, learning.ValidationDraft{Type: judgement, Notes: notes, Trust: d.trust})
+	_, err := m.services.Lessons.Validate(ctx, ref, lesson.ValidationDraft{Type: judgement, Notes: notes, Trust: d.trust})
 	return err
 }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // Pace of what is told.
@@ -102,26 +102,26 @@ func (m *Mesh) emit(signal Signal, data map[string]any, from string) {
 // news is what an event is to the mesh; ok is false for one that is none.
 func news(event skillrouter.Event) (signal Signal, data map[string]any, ok bool) {
 	switch event.Type {
-	case learning.EventExperienceRecorded:
-		var e learning.ExperienceEvent
+	case lesson.EventExperienceRecorded:
+		var e lesson.ExperienceEvent
 		if json.Unmarshal(event.Data, &e) != nil {
 			return 0, nil, false
 		}
 		return ExperienceRecorded, map[string]any{"episode_id": e.EpisodeID, "utility_score": e.Utility, "operation_type": e.OperationType}, true
-	case learning.EventPatternEmerged:
-		var p learning.PatternEvent
+	case lesson.EventPatternEmerged:
+		var p lesson.PatternEvent
 		if json.Unmarshal(event.Data, &p) != nil {
 			return 0, nil, false
 		}
 		return PatternEmerged, map[string]any{
 			"pattern_id": p.Number, "description": p.Description, "pattern_type": p.Type, "frequency": p.Frequency, "confidence": p.Confidence,
 		}, true
-	case learning.EventLessonReported, learning.EventLessonValidated, learning.EventLessonApplied:
-		var l learning.LessonEvent
+	case lesson.EventReported, lesson.EventValidated, lesson.EventApplied:
+		var l lesson.Event
 		if json.Unmarshal(event.Data, &l) != nil {
 			return 0, nil, false
 		}
-		if event.Type == learning.EventLessonReported {
+		if event.Type == lesson.EventReported {
 			return LessonExtracted, map[string]any{"lesson_id": l.Number, "statement": l.Title, "confidence": l.Confidence}, true
 		}
 		if l.Previous == nil || *l.Previous == l.Confidence {

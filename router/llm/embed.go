@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/shelf"
 )
 
 // Bounds of embeddings.
@@ -31,7 +31,7 @@ type Embeddings struct {
 	model    string
 }
 
-var _ learning.Embedder = (*Embeddings)(nil)
+var _ shelf.Embedder = (*Embeddings)(nil)
 
 // NewEmbeddings makes an Embedder of the endpoint's model of that name.
 func NewEmbeddings(endpoint *Endpoint, model string) *Embeddings {

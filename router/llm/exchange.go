@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/episode"
 	"skillrouter/router/sse"
 )
 
@@ -30,7 +30,7 @@ const (
 
 // exchange is a question and an answer, on their way to memory.
 type exchange struct {
-	draft     learning.EpisodeDraft
+	draft     episode.Draft
 	principal skillrouter.Principal
 }
 
@@ -76,7 +76,7 @@ func (p *Proxy) remember(ctx context.Context, r *recording) {
 		content += " by " + kept(strings.ToValidUTF8(r.model, "\uFFFD"), maxTitle)
 	}
 	content += ":\n" + kept(answer, maxAnswerKept)
-	draft := learning.EpisodeDraft{
+	draft := episode.Draft{
 		AgentID: r.wish.agent, Project: r.wish.project, Persona: r.wish.persona, EventType: "outcome",
 		Title: strings.TrimSpace(kept(title, maxTitle)), Content: content,
 	}

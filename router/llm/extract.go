@@ -12,7 +12,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/consolidate"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/procedure"
 )
 
 // Bounds of an extraction.
@@ -26,7 +29,7 @@ const (
 	// maxParts bounds the calls of one transcript. A longer one is read by the rules, which take no time.
 	maxParts = 12
 	// modelConfidence is the most that a model's proposal is worth. What it quotes is looked up
-	// in the transcript, and is worth learning.UnfoundedConfidence at most if it is not there.
+	// in the transcript, and is worth consolidate.UnfoundedConfidence at most if it is not there.
 	modelConfidence = 0.85
 	// usualConfidence is that of a proposal of which the model does not say how sure it is.
 	usualConfidence = 0.5
@@ -35,7 +38,7 @@ const (
 // Extractor is a learning.Extractor that asks a model.
 type Extractor struct{ model Model }
 
-var _ learning.Extractor = (*Extractor)(nil)
+var _ consolidate.Extractor = (*Extractor)(nil)
 
 // NewExtractor makes an Extractor of a model.
 func NewExtractor(model Model) *Extractor { return &Extractor{model} }
@@ -47,12 +50,12 @@ func (e *Extractor) Name() string { return e.model.Name() }
 // model's window is read in parts. An answer that is not of the form that was
 // asked for is asked for once more, with what is wrong with it; the second
 // time it is an Unavailable error.
-func (e *Extractor) Extract(ctx context.Context, t learning.Transcript) ([]learning.ProposalDraft, error) {
+func (e *Extractor) Extract(ctx context.Context, t consolidate.Transcript) ([]consolidate.ProposalDraft, error) {
 	parts, answer, err := e.parts(t)
 	if err != nil {
 		return nil, err
 	}
-	var drafts []learning.ProposalDraft
+	var drafts []consolidate.ProposalDraft
 	for _, part := range parts {
 		found, err := e.ask(ctx, part, answer)
 		if err != nil {
@@ -74,7 +77,7 @@ Answer with one JSON object {"facts": [], "episodes": [], "procedures": []} and 
 
 // parts cuts a transcript into texts that fit the model's window, between turns
 // where that can be, and says how many tokens are left for the answer.
-func (e *Extractor) parts(t learning.Transcript) (parts []string, answer int, err error) {
+func (e *Extractor) parts(t consolidate.Transcript) (parts []string, answer int, err error) {
 	window := e.model.Window()
 	if window <= 0 {
 		window = unknownWindow
@@ -235,8 +238,8 @@ func readExtraction(answer string) (found extraction, err error) {
 }
 
 // drafts are the proposals of an answer.
-func (x extraction) drafts() (drafts []learning.ProposalDraft) {
-	add := func(d learning.ProposalDraft, f founded) {
+func (x extraction) drafts() (drafts []consolidate.ProposalDraft) {
+	add := func(d consolidate.ProposalDraft, f founded) {
 		d.Confidence, d.Evidence = usualConfidence, f.Evidence
 		if f.Confidence != nil {
 			d.Confidence = *f.Confidence
@@ -245,35 +248,35 @@ func (x extraction) drafts() (drafts []learning.ProposalDraft) {
 		drafts = append(drafts, d)
 	}
 	for _, f := range x.Facts {
-		fact := &learning.FactDraft{Key: strings.TrimSpace(f.Key), Value: f.Value, Category: f.Category}
+		one := &fact.Draft{Key: strings.TrimSpace(f.Key), Value: f.Value, Category: f.Category}
 		if f.TTL != nil {
-			ttl := int64(min(*f.TTL, learning.MaxFactTTL))
-			fact.TTL = &ttl
+			ttl := int64(min(*f.TTL, fact.MaxTTL))
+			one.TTL = &ttl
 		}
-		add(learning.ProposalDraft{Kind: learning.ProposalFact, Fact: fact}, f.founded)
+		add(consolidate.ProposalDraft{Kind: consolidate.ProposalFact, Fact: one}, f.founded)
 	}
 	for _, e := range x.Episodes {
-		add(learning.ProposalDraft{Kind: learning.ProposalEpisode, Episode: &learning.EpisodeDraft{
-			EventType: learning.EventOutcome, Event: e.Event, Context: e.Context, Learned: e.Learned,
+		add(consolidate.ProposalDraft{Kind: consolidate.ProposalEpisode, Episode: &episode.Draft{
+			EventType: episode.EventOutcome, Event: e.Event, Context: e.Context, Learned: e.Learned,
 		}}, e.founded)
 	}
 	for _, p := range x.Procedures {
-		procedure := &learning.ProcedureDraft{Name: shortName(p.Name), Description: p.Description, Category: p.Category}
+		one := &procedure.Draft{Name: shortName(p.Name), Description: p.Description, Category: p.Category}
 		for i, raw := range p.Steps {
 			step := modelStep(i, raw)
-			if slices.ContainsFunc(procedure.Steps, func(before learning.Step) bool { return before.Name == step.Name }) {
+			if slices.ContainsFunc(one.Steps, func(before procedure.Step) bool { return before.Name == step.Name }) {
 				step.Name = fmt.Sprintf("step_%d", i+1)
 			}
-			procedure.Steps = append(procedure.Steps, step)
+			one.Steps = append(one.Steps, step)
 		}
-		add(learning.ProposalDraft{Kind: learning.ProposalProcedure, Procedure: procedure}, p.founded)
+		add(consolidate.ProposalDraft{Kind: consolidate.ProposalProcedure, Procedure: one}, p.founded)
 	}
 	return drafts
 }
 
 // modelStep is a step as a model says it. What to do is words for whoever runs the
 // procedure: a command that a model wrote is never one that the router's own runner executes.
-func modelStep(i int, raw json.RawMessage) learning.Step {
+func modelStep(i int, raw json.RawMessage) procedure.Step {
 	var text string
 	var step struct {
 		Name        string `json:"name"`
@@ -293,7 +296,7 @@ func modelStep(i int, raw json.RawMessage) learning.Step {
 	if name == "" {
 		name = fmt.Sprintf("step_%d", i+1)
 	}
-	return learning.Step{Name: name, Description: step.Description, Action: strings.ReplaceAll(text, "${", "$${")}
+	return procedure.Step{Name: name, Description: step.Description, Action: strings.ReplaceAll(text, "${", "$${")}
 }
 
 // shortName is a name as procedures have them, of letters, digits, - and _.

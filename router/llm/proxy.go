@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/episode"
 	"skillrouter/router/contexts"
 )
 
@@ -23,7 +23,7 @@ type ProxyOptions struct {
 	// Context gathers memory; nil: there is none.
 	Context contexts.Service
 	// Episodes remembers exchanges; nil: they are not remembered. Run must run then.
-	Episodes learning.EpisodeService
+	Episodes episode.Service
 	// Budget is how many tokens of memory a conversation gets unless it says otherwise; 0: none.
 	Budget int
 	// Window is how many tokens the endpoint's models take; 0: not known.

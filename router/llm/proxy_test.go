@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/episode"
 	"skillrouter/router/contexts"
 	"skillrouter/router/llm"
 )
@@ -46,16 +46,16 @@ func remembers() *builder {
 
 // diary is an EpisodeService that remembers in memory.
 type diary struct {
-	learning.EpisodeService
-	recorded chan learning.EpisodeDraft
+	episode.Service
+	recorded chan episode.Draft
 }
 
-func (d *diary) Record(ctx context.Context, draft learning.EpisodeDraft) (learning.Episode, error) {
+func (d *diary) Record(ctx context.Context, draft episode.Draft) (episode.Episode, error) {
 	if err := skillrouter.PrincipalOf(ctx).ActAs(draft.AgentID); err != nil {
-		return learning.Episode{}, err
+		return episode.Episode{}, err
 	}
 	d.recorded <- draft
-	return learning.Episode{}, nil
+	return episode.Episode{}, nil
 }
 
 // proxy serves a Proxy in front of an endpoint to a principal.
@@ -582,7 +582,7 @@ func TestRecords(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { test.answer(w) })
-			d := &diary{recorded: make(chan learning.EpisodeDraft, 9)}
+			d := &diary{recorded: make(chan episode.Draft, 9)}
 			p := proxy(t, u.URL, skillrouter.Principal{AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}},
 				llm.ProxyOptions{Context: remembers(), Budget: 500, Episodes: d}, llm.Timeouts{})
 			header := map[string]string{"X-Skillrouter-Project": "web", "Accept-Encoding": "gzip"}
@@ -601,7 +601,7 @@ func TestRecords(t *testing.T) {
 				if !test.want {
 					answer = "later"
 				}
-				want := learning.EpisodeDraft{
+				want := episode.Draft{
 					AgentID: "a", Project: "web", EventType: "outcome", Title: "PATCH or PUT?",
 					Content: "Question:\nPATCH or PUT?\n\nAnswer by qwen3-coder:\n" + answer,
 				}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/learning"
+	"skillrouter/learning/shelf"
 	"skillrouter/operational"
 	"skillrouter/router"
 )
@@ -59,7 +59,7 @@ func (s *Server) addEmbeddingTool() {
 	add(s, tool{
 		name: "embedding_status", title: "Embedding status", set: ToolsetAdmin, effect: reads, holds: "state done total",
 		description: "How far the vectors are by which search goes by meaning too.",
-	}, none, then(plainly(s.services.Embeddings.Embeddings), func(status learning.EmbeddingStatus) (learning.EmbeddingStatus, string) {
+	}, none, then(plainly(s.services.Embeddings.Embeddings), func(status shelf.EmbeddingStatus) (shelf.EmbeddingStatus, string) {
 		said := fmt.Sprintf("Vectors are %s: %d of %d.", status.State, status.Done, status.Total)
 		if status.LastError != "" {
 			said += " Last error: " + visible(status.LastError)

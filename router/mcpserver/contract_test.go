@@ -22,7 +22,10 @@ import (
 	"skillrouter/comms"
 	"skillrouter/comms/commstest"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/knowledge"
 	"skillrouter/learning/learningtest"
+	"skillrouter/learning/lesson"
 	learningstore "skillrouter/learning/store"
 	"skillrouter/operational"
 	operationalstore "skillrouter/operational/store"
@@ -115,21 +118,21 @@ func (c *tools) as(ctx context.Context, agent string) *mcp.ClientSession {
 // without an id of one's own, and searching without explanations. The rest,
 // which no tool offers, goes to the service itself.
 type toolKnowledge struct {
-	learning.KnowledgeService
+	knowledge.Service
 	tools *tools
 }
 
-func (k toolKnowledge) Store(ctx context.Context, d learning.KnowledgeDraft) (learning.Stored, error) {
+func (k toolKnowledge) Store(ctx context.Context, d knowledge.Draft) (knowledge.Stored, error) {
 	if d.ID != "" {
-		return k.KnowledgeService.Store(ctx, d)
+		return k.Service.Store(ctx, d)
 	}
-	return callTool[learning.Stored](ctx, k.tools, d.AgentID, "store_knowledge", map[string]any{
+	return callTool[knowledge.Stored](ctx, k.tools, d.AgentID, "store_knowledge", map[string]any{
 		"category": d.Category, "title": d.Title, "content": d.Content, "tags": d.Tags, "project": d.Project, "source": d.Source,
 	})
 }
 
-func (k toolKnowledge) Search(ctx context.Context, q learning.KnowledgeQuery) (learning.KnowledgeResults, error) {
-	found, err := callTool[learning.KnowledgeResults](ctx, k.tools, "", "search_knowledge", map[string]any{
+func (k toolKnowledge) Search(ctx context.Context, q knowledge.Query) (knowledge.Results, error) {
+	found, err := callTool[knowledge.Results](ctx, k.tools, "", "search_knowledge", map[string]any{
 		"query": q.Query, "category": q.Category, "project": q.Project, "tags": q.Tags, "limit": q.Limit, "explain": q.Explain,
 	})
 	found.Count = len(found.Results)
@@ -153,11 +156,11 @@ func (k toolKnowledge) Search(ctx context.Context, q learning.KnowledgeQuery) (l
 
 // toolEpisodes is the episode service as far as tools reach.
 type toolEpisodes struct {
-	learning.EpisodeService
+	episode.Service
 	tools *tools
 }
 
-func (e toolEpisodes) Record(ctx context.Context, d learning.EpisodeDraft) (learning.Episode, error) {
+func (e toolEpisodes) Record(ctx context.Context, d episode.Draft) (episode.Episode, error) {
 	arguments := map[string]any{"event_type": d.EventType, "title": d.Title, "content": d.Content, "project": d.Project, "session_id": d.SessionID}
 	if d.Importance != nil {
 		arguments["importance"] = *d.Importance
@@ -168,19 +171,19 @@ func (e toolEpisodes) Record(ctx context.Context, d learning.EpisodeDraft) (lear
 	}
 	answer, err := callTool[recorded](ctx, e.tools, d.AgentID, "record_episode", arguments)
 	if err != nil {
-		return learning.Episode{}, err
+		return episode.Episode{}, err
 	}
-	latest, err := e.EpisodeService.Recent(ctx, learning.EpisodeFilter{Limit: 1})
+	latest, err := e.Service.Recent(ctx, episode.Filter{Limit: 1})
 	if err != nil || len(latest) != 1 || latest[0].ID != answer.ID || latest[0].SessionID != answer.SessionID {
 		e.tools.t.Errorf("the tool answers %+v, the latest episode is %+v, %v", answer, latest, err)
-		return learning.Episode{}, err
+		return episode.Episode{}, err
 	}
 	return latest[0], nil
 }
 
-func (e toolEpisodes) Recent(ctx context.Context, f learning.EpisodeFilter) ([]learning.Episode, error) {
-	direct, err := e.EpisodeService.Recent(ctx, f)
-	if err != nil || f.Project != "" || f.EventType != "" || !f.Since.IsZero() || !f.Until.IsZero() || f.TimeRange != "" || f.SessionID == learning.CurrentSession {
+func (e toolEpisodes) Recent(ctx context.Context, f episode.Filter) ([]episode.Episode, error) {
+	direct, err := e.Service.Recent(ctx, f)
+	if err != nil || f.Project != "" || f.EventType != "" || !f.Since.IsZero() || !f.Until.IsZero() || f.TimeRange != "" || f.SessionID == episode.CurrentSession {
 		return direct, err
 	}
 	session := f.SessionID
@@ -188,7 +191,7 @@ func (e toolEpisodes) Recent(ctx context.Context, f learning.EpisodeFilter) ([]l
 		session = "*"
 	}
 	type listing struct {
-		Episodes []learning.Episode `json:"episodes"`
+		Episodes []episode.Episode `json:"episodes"`
 	}
 	shown, err := callTool[listing](ctx, e.tools, "", "get_recent_episodes", map[string]any{"session_id": session, "agent_id": f.AgentID, "limit": f.Limit})
 	if err == nil && len(shown.Episodes) != len(direct) {
@@ -201,11 +204,11 @@ func (e toolEpisodes) Recent(ctx context.Context, f learning.EpisodeFilter) ([]l
 	return shown.Episodes, err
 }
 
-func (e toolEpisodes) Search(ctx context.Context, q learning.EpisodeQuery) (learning.EpisodeResults, error) {
+func (e toolEpisodes) Search(ctx context.Context, q episode.Query) (episode.Results, error) {
 	if q.EventType != "" || q.Query == "" {
-		return e.EpisodeService.Search(ctx, q)
+		return e.Service.Search(ctx, q)
 	}
-	found, err := callTool[learning.EpisodeResults](ctx, e.tools, "", "search_episodes", map[string]any{
+	found, err := callTool[episode.Results](ctx, e.tools, "", "search_episodes", map[string]any{
 		"query": q.Query, "project": q.Project, "agent_id": q.AgentID, "limit": q.Limit, "explain": q.Explain,
 	})
 	found.Count = len(found.Results)
@@ -215,11 +218,11 @@ func (e toolEpisodes) Search(ctx context.Context, q learning.EpisodeQuery) (lear
 // toolLessons is the lesson service as far as tools reach: what a tool has no
 // parameter for goes to the service itself.
 type toolLessons struct {
-	learning.LessonService
+	lesson.Service
 	tools *tools
 }
 
-func (l toolLessons) Report(ctx context.Context, d learning.LessonDraft) (learning.Reported, error) {
+func (l toolLessons) Report(ctx context.Context, d lesson.Draft) (lesson.Reported, error) {
 	arguments := map[string]any{
 		"lesson_type": d.Type, "domain": d.Domain, "category": d.Category, "title": d.Title, "context": d.Context, "action_taken": d.Action,
 		"outcome": d.Outcome, "root_cause": d.RootCause, "solution": d.Solution, "alternatives": d.Alternatives, "severity": d.Severity,
@@ -228,19 +231,19 @@ func (l toolLessons) Report(ctx context.Context, d learning.LessonDraft) (learni
 	told := d
 	told.Type, told.Domain, told.Category, told.Title, told.Context, told.Action, told.Outcome = "", "", "", "", "", "", ""
 	told.RootCause, told.Solution, told.Alternatives, told.Severity, told.Tags, told.RelatedCommands, told.Project, told.SourceAgent = "", "", nil, "", nil, nil, "", ""
-	if d.Category == "" || !cmp.Equal(told, learning.LessonDraft{}) || len(d.Title)+len(d.Context) > mcpserver.MaxMessage/2 {
-		return l.LessonService.Report(ctx, d)
+	if d.Category == "" || !cmp.Equal(told, lesson.Draft{}) || len(d.Title)+len(d.Context) > mcpserver.MaxMessage/2 {
+		return l.Service.Report(ctx, d)
 	}
-	return callTool[learning.Reported](ctx, l.tools, d.SourceAgent, "report_lesson", arguments)
+	return callTool[lesson.Reported](ctx, l.tools, d.SourceAgent, "report_lesson", arguments)
 }
 
-func (l toolLessons) Relevant(ctx context.Context, q learning.LessonQuery) (learning.LessonResults, error) {
-	direct, err := l.LessonService.Relevant(ctx, q)
+func (l toolLessons) Relevant(ctx context.Context, q lesson.Query) (lesson.Results, error) {
+	direct, err := l.Service.Relevant(ctx, q)
 	if err != nil || q.Project != "" || q.CrossDomain != nil {
 		return direct, err
 	}
 	type hits struct {
-		Results []learning.LessonHit `json:"results"`
+		Results []lesson.Hit `json:"results"`
 	}
 	found, err := callTool[hits](ctx, l.tools, q.Agent, "get_relevant_lessons", map[string]any{"context": q.Context, "domain": q.Domain, "max_results": q.Limit, "explain": q.Explain})
 	if err == nil && len(found.Results) != len(direct.Results) {
@@ -257,41 +260,41 @@ func (l toolLessons) Relevant(ctx context.Context, q learning.LessonQuery) (lear
 }
 
 // one calls a tool that answers with the lesson, and holds what it shows to what is stored.
-func (l toolLessons) one(ctx context.Context, agent, tool string, arguments map[string]any) (learning.Lesson, error) {
+func (l toolLessons) one(ctx context.Context, agent, tool string, arguments map[string]any) (lesson.Lesson, error) {
 	type shown struct {
-		Lesson learning.Lesson `json:"lesson"`
+		Lesson lesson.Lesson `json:"lesson"`
 	}
 	answer, err := callTool[shown](ctx, l.tools, agent, tool, arguments)
 	if err != nil {
-		return learning.Lesson{}, err
+		return lesson.Lesson{}, err
 	}
-	stored, err := l.LessonService.Lesson(ctx, answer.Lesson.ID)
+	stored, err := l.Service.Lesson(ctx, answer.Lesson.ID)
 	if err == nil && (stored.Title != answer.Lesson.Title || stored.Status != answer.Lesson.Status || stored.Level != answer.Lesson.Level) {
 		l.tools.t.Errorf("%s shows %+v, stored is %+v", tool, answer.Lesson, stored)
 	}
 	return stored, err
 }
 
-func (l toolLessons) Lesson(ctx context.Context, ref string) (learning.Lesson, error) {
+func (l toolLessons) Lesson(ctx context.Context, ref string) (lesson.Lesson, error) {
 	return l.one(ctx, "", "get_lesson", map[string]any{"lesson": ref})
 }
 
-func (l toolLessons) Validate(ctx context.Context, ref string, d learning.ValidationDraft) (learning.Lesson, error) {
+func (l toolLessons) Validate(ctx context.Context, ref string, d lesson.ValidationDraft) (lesson.Lesson, error) {
 	if d.By == "" {
-		return l.LessonService.Validate(ctx, ref, d)
+		return l.Service.Validate(ctx, ref, d)
 	}
 	return l.one(ctx, d.By, "validate_lesson", map[string]any{"lesson": ref, "validation_type": d.Type, "notes": d.Notes})
 }
 
-func (l toolLessons) Promote(ctx context.Context, ref string, d learning.PromotionDraft) (learning.Lesson, error) {
+func (l toolLessons) Promote(ctx context.Context, ref string, d lesson.PromotionDraft) (lesson.Lesson, error) {
 	return l.one(ctx, d.By, "promote_lesson", map[string]any{"lesson": ref, "source_case_ids": d.Sources, "notes": d.Notes})
 }
 
-func (l toolLessons) Retire(ctx context.Context, ref string, d learning.RetirementDraft) (learning.Lesson, error) {
+func (l toolLessons) Retire(ctx context.Context, ref string, d lesson.RetirementDraft) (lesson.Lesson, error) {
 	return l.one(ctx, d.By, "retire_lesson", map[string]any{"lesson": ref, "reason": d.Reason, "superseded_by": d.SupersededBy})
 }
 
-func (l toolLessons) Restore(ctx context.Context, ref, note string) (learning.Lesson, error) {
+func (l toolLessons) Restore(ctx context.Context, ref, note string) (lesson.Lesson, error) {
 	return l.one(ctx, "", "restore_lesson", map[string]any{"lesson": ref, "note": note})
 }
 
@@ -361,7 +364,7 @@ func TestLearningContract(t *testing.T) {
 		db, _ := openDatabase(t, "learning")
 		s := learningstore.New(db.Read, db.Commit)
 		services := mcpserver.Services{
-			Knowledge: learning.NewKnowledgeBase(s, learning.Options{}), Episodes: learning.NewEpisodes(s, learning.Options{}),
+			Knowledge: knowledge.NewBase(s, learning.Options{}), Episodes: episode.NewEpisodes(s, learning.Options{}),
 		}
 		c := serveTools(t, services)
 		return learningtest.Services{Knowledge: toolKnowledge{services.Knowledge, c}, Episodes: toolEpisodes{services.Episodes, c}}
@@ -370,9 +373,9 @@ func TestLearningContract(t *testing.T) {
 
 // TestLessonsContract holds the tools to what the lesson service promises.
 func TestLessonsContract(t *testing.T) {
-	learningtest.RunLessons(t, func(t *testing.T) learning.LessonService {
+	learningtest.RunLessons(t, func(t *testing.T) lesson.Service {
 		db, _ := openDatabase(t, "learning")
-		lessons := learning.NewLessons(learningstore.New(db.Read, db.Commit), learning.LessonOptions{})
+		lessons := lesson.NewLessons(learningstore.New(db.Read, db.Commit), lesson.Options{})
 		return toolLessons{lessons, serveTools(t, mcpserver.Services{Lessons: lessons})}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
 )
 
 // anySession is the session_id by which get_recent_episodes asks for every session.
@@ -21,8 +22,8 @@ type recordedEpisode struct {
 	SessionID string `json:"session_id"`
 }
 
-// episode is what a model needs of something that happened.
-type episode struct {
+// episodeView is what a model needs of something that happened.
+type episodeView struct {
 	ID             string            `json:"id"`
 	Persona        string            `json:"persona"`
 	EventType      string            `json:"event_type"`
@@ -42,13 +43,13 @@ type episode struct {
 }
 
 type episodes struct {
-	Episodes []episode `json:"episodes"`
-	Notice   string    `json:"notice,omitempty"`
+	Episodes []episodeView `json:"episodes"`
+	Notice   string        `json:"notice,omitempty"`
 }
 
 // episodeSearch is what search_episodes takes. An event type may also be an event's name.
 type episodeSearch struct {
-	learning.EpisodeQuery
+	episode.Query
 	dates json.RawMessage
 }
 
@@ -57,25 +58,25 @@ func (s *Server) addEpisodeTools() {
 	add(s, tool{
 		name: "record_episode", title: "Record an episode", effect: adds, holds: "episode_id",
 		description: "Log what happened, so that you and others can pick up from there.",
-	}, func(p *params, d *learning.EpisodeDraft) {
-		p.must("event_type", &d.EventType, "", among(learning.EventAction, learning.EventError, learning.EventDecision, learning.EventOutcome))
+	}, func(p *params, d *episode.Draft) {
+		p.must("event_type", &d.EventType, "", among(episode.EventAction, episode.EventError, episode.EventDecision, episode.EventOutcome))
 		p.must("title", &d.Title, "")
 		p.must("content", &d.Content, "What happened, why, and what came of it")
 		p.may("project", &d.Project, "")
 		p.may("importance", &d.Importance, "0–1")
 		p.may("session_id", &d.SessionID, "")
 		p.actor(&d.AgentID)
-	}, then(s.services.Episodes.Record, func(e learning.Episode) (recordedEpisode, string) {
+	}, then(s.services.Episodes.Record, func(e episode.Episode) (recordedEpisode, string) {
 		return recordedEpisode{ID: e.ID, SessionID: e.SessionID}, fmt.Sprintf("Recorded as %s in session %s.", visible(e.ID), visible(e.SessionID))
 	}))
 	add(s, tool{
 		name: "get_recent_episodes", title: "Recent episodes", effect: reads, holds: "episodes",
 		description: "What happened last, newest first: your current session, or what was before.",
-	}, func(p *params, f *learning.EpisodeFilter) {
+	}, func(p *params, f *episode.Filter) {
 		p.may("session_id", &f.SessionID, `A session, or "*" for all`)
 		p.may("agent_id", &f.AgentID, "")
 		p.may("limit", &f.Limit, upTo(learning.MaxLimit, learning.DefaultEpisodeLimit))
-	}, then(s.recentEpisodes, func(found []learning.Episode) (episodes, string) {
+	}, then(s.recentEpisodes, func(found []episode.Episode) (episodes, string) {
 		out := episodes{Episodes: views(found, shownEpisode)}
 		shortenFields(out.Episodes)
 		return out, listing(out.Episodes, &out.Notice, episodeEntry,
@@ -104,28 +105,28 @@ func (s *Server) addEpisodeMemoryTools() {
 	add(s, tool{
 		name: "remember_episode", title: "Remember an episode", set: ToolsetFacts, effect: adds, holds: "episode_id",
 		description: "Keep an incident or investigation: what it was, what was found, what is to be learned from it.",
-	}, func(p *params, d *learning.EpisodeDraft) {
+	}, func(p *params, d *episode.Draft) {
 		p.must("event", &d.Event, "A short name, such as mrr-drop-investigation")
 		p.must("context", &d.Context, "Symptom, cause, resolution and the like", object)
 		p.may("learned", &d.Learned, "In a sentence")
 		p.may("persona", &d.Persona, whoseMemory)
 		p.may("project", &d.Project, "")
 		p.actor(&d.AgentID)
-	}, then(s.services.Episodes.Record, func(e learning.Episode) (recordedEpisode, string) {
+	}, then(s.services.Episodes.Record, func(e episode.Episode) (recordedEpisode, string) {
 		return recordedEpisode{ID: e.ID, SessionID: e.SessionID}, fmt.Sprintf("Remembered as %s, for the persona %s.", visible(e.ID), visible(e.Persona))
 	}))
 	add(s, tool{
 		name: "recall_episodes", title: "Recall episodes", set: ToolsetFacts, effect: reads, holds: "episodes",
 		description: "Past incidents of a persona that are like this, best first. Ask before you investigate.",
-	}, func(p *params, q *learning.EpisodeQuery) {
+	}, func(p *params, q *episode.Query) {
 		p.must("query", &q.Query, "")
 		p.may("time_range", &q.TimeRange, `"7d", "2w", "3mo", "last week", or "2026-01-01..2026-02-01" (UTC)`)
 		p.limit(&q.Limit, defaultRecall, learning.MaxLimit)
 		p.may("persona", &q.Persona, `Default "default"; "*": everybody's`)
-	}, then(func(ctx context.Context, q learning.EpisodeQuery) (learning.EpisodeResults, error) {
+	}, then(func(ctx context.Context, q episode.Query) (episode.Results, error) {
 		q.Persona, q.Limit = cmp.Or(q.Persona, learning.DefaultPersona), cmp.Or(q.Limit, defaultRecall)
 		return s.services.Episodes.Search(ctx, q)
-	}, func(found learning.EpisodeResults) (episodes, string) {
+	}, func(found episode.Results) (episodes, string) {
 		out := episodes{Episodes: views(found.Results, shownHit)}
 		shortenFields(out.Episodes)
 		return out, listing(out.Episodes, &out.Notice, episodeEntry,
@@ -136,13 +137,13 @@ func (s *Server) addEpisodeMemoryTools() {
 
 // recentEpisodes answers with the agent's current session unless another is
 // named. If nothing happened in it yet, the agent sees where it stopped.
-func (s *Server) recentEpisodes(ctx context.Context, filter learning.EpisodeFilter) ([]learning.Episode, error) {
+func (s *Server) recentEpisodes(ctx context.Context, filter episode.Filter) ([]episode.Episode, error) {
 	asked := filter.SessionID
 	switch asked {
 	case anySession:
 		filter.SessionID = ""
 	case "":
-		filter.SessionID, filter.AgentID = learning.CurrentSession, s.actor(ctx, filter.AgentID)
+		filter.SessionID, filter.AgentID = episode.CurrentSession, s.actor(ctx, filter.AgentID)
 	}
 	found, err := s.services.Episodes.Recent(ctx, filter)
 	if err == nil && len(found) == 0 && asked == "" {
@@ -153,8 +154,8 @@ func (s *Server) recentEpisodes(ctx context.Context, filter learning.EpisodeFilt
 
 // formerEpisodes returns those of the agent's latest session or, of an agent
 // that has recorded none, the latest of all agents.
-func (s *Server) formerEpisodes(ctx context.Context, filter learning.EpisodeFilter) ([]learning.Episode, error) {
-	latest, err := s.services.Episodes.Recent(ctx, learning.EpisodeFilter{AgentID: filter.AgentID, Limit: 1})
+func (s *Server) formerEpisodes(ctx context.Context, filter episode.Filter) ([]episode.Episode, error) {
+	latest, err := s.services.Episodes.Recent(ctx, episode.Filter{AgentID: filter.AgentID, Limit: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -167,24 +168,24 @@ func (s *Server) formerEpisodes(ctx context.Context, filter learning.EpisodeFilt
 	return s.services.Episodes.Recent(ctx, filter)
 }
 
-func (s *Server) searchEpisodes(ctx context.Context, in episodeSearch) (out hits[episode], text string, err error) {
-	q := in.EpisodeQuery
+func (s *Server) searchEpisodes(ctx context.Context, in episodeSearch) (out hits[episodeView], text string, err error) {
+	q := in.Query
 	if q.TimeRange, err = learning.DateRange("date_range", in.dates); err != nil {
 		return out, "", err
 	}
-	q.EventType, q.Event = learning.SplitEventType(q.EventType)
+	q.EventType, q.Event = episode.SplitEventType(q.EventType)
 	order := "best first"
 	if q.Query == "" {
 		order = "newest first"
-		var latest []learning.Episode
-		latest, err = s.services.Episodes.Recent(ctx, learning.EpisodeFilter{
+		var latest []episode.Episode
+		latest, err = s.services.Episodes.Recent(ctx, episode.Filter{
 			Persona: q.Persona, Project: q.Project, AgentID: q.AgentID, EventType: q.EventType, Event: q.Event, TimeRange: q.TimeRange, Limit: q.Limit,
 		})
 		out.Results = views(latest, shownEpisode)
 	} else {
-		var found learning.EpisodeResults
+		var found episode.Results
 		found, err = s.services.Episodes.Search(ctx, q)
-		out = hits[episode]{Results: views(found.Results, shownHit), LeftOut: found.LeftOut, Corrected: found.Corrected, Degraded: found.Notice}
+		out = hits[episodeView]{Results: views(found.Results, shownHit), LeftOut: found.LeftOut, Corrected: found.Corrected, Degraded: found.Notice}
 	}
 	if err != nil {
 		return out, "", err
@@ -193,15 +194,15 @@ func (s *Server) searchEpisodes(ctx context.Context, in episodeSearch) (out hits
 	return out, out.said(episodeEntry, "Nothing was found. Try other words or drop the filters.", order, "episode", "episodes"), nil
 }
 
-func shownEpisode(e learning.Episode) episode {
-	return episode{
+func shownEpisode(e episode.Episode) episodeView {
+	return episodeView{
 		ID: e.ID, Persona: e.Persona, EventType: e.EventType, Event: e.Event, Title: e.Title, Content: e.Content,
 		Context: e.Context, Learned: e.Learned, SessionID: e.SessionID,
 		AgentID: e.AgentID, Project: e.Project, Importance: e.Importance, CreatedAt: e.CreatedAt,
 	}
 }
 
-func shownHit(hit learning.EpisodeHit) episode {
+func shownHit(hit episode.Hit) episodeView {
 	shown := shownEpisode(hit.Episode)
 	shown.RelevanceScore, shown.Why = &hit.RelevanceScore, hit.Why
 	return shown
@@ -211,7 +212,7 @@ func shownHit(hit learning.EpisodeHit) episode {
 // bytes. They repeat the contents for programs.
 const maxEpisodeFields = 16 << 10
 
-func shortenFields(list []episode) {
+func shortenFields(list []episodeView) {
 	left := maxEpisodeFields
 	for i := range list {
 		if left -= len(list[i].Context) + len(list[i].Learned); left < 0 {
@@ -220,7 +221,7 @@ func shortenFields(list []episode) {
 	}
 }
 
-func episodeEntry(e *episode) entry {
+func episodeEntry(e *episodeView) entry {
 	whole := len(e.Content)
 	return entry{[]*string{&e.Title, &e.Content}, func(int) (string, []string) {
 		e.CutBytes = whole - len(e.Content)

@@ -8,6 +8,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
 	learningstore "skillrouter/learning/store"
 	"skillrouter/router/mcpserver"
 )
@@ -38,7 +39,7 @@ func (s shownEpisodes) events() string {
 func TestEpisodicMemory(t *testing.T) {
 	db, _ := openDatabase(t, "learning")
 	now := noon
-	episodes := learning.NewEpisodes(learningstore.New(db.Read, db.Commit), learning.Options{Now: func() time.Time { return now }})
+	episodes := episode.NewEpisodes(learningstore.New(db.Read, db.Commit), learning.Options{Now: func() time.Time { return now }})
 	c := serveTools(t, mcpserver.Services{Episodes: episodes})
 	ask := func(name string, arguments map[string]any) shownEpisodes {
 		t.Helper()
@@ -102,7 +103,7 @@ func TestEpisodicMemory(t *testing.T) {
 func TestRecentOfANewAgent(t *testing.T) {
 	db, _ := openDatabase(t, "learning")
 	now := noon
-	episodes := learning.NewEpisodes(learningstore.New(db.Read, db.Commit), learning.Options{Now: func() time.Time { return now }})
+	episodes := episode.NewEpisodes(learningstore.New(db.Read, db.Commit), learning.Options{Now: func() time.Time { return now }})
 	c := serveTools(t, mcpserver.Services{Episodes: episodes})
 	record := func(agent, event string) {
 		t.Helper()

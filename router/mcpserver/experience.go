@@ -13,35 +13,37 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/lesson"
 )
 
 // maxRecalledPatterns bounds the patterns that come with recalled experiences: an agent's context is dear, and
 // as many as experiences come by default are enough.
-const maxRecalledPatterns = learning.DefaultRecall
+const maxRecalledPatterns = experience.DefaultRecall
 
-// experience is an experience, less what would not fit into the answer.
-type experience struct {
-	learning.Experience
+// experienceView is an experience, less what would not fit into the answer.
+type experienceView struct {
+	experience.Experience
 	CutBytes int `json:"cut_bytes,omitempty"` // of its parts and notes, left out of this answer
 }
 
 type recalled struct {
-	Episodes       []experience                 `json:"episodes"`
-	Count          int                          `json:"count"`
-	Patterns       []learning.ExperiencePattern `json:"patterns_detected"`
-	AverageUtility float64                      `json:"avg_utility"`
-	Notice         string                       `json:"notice,omitempty"`
+	Episodes       []experienceView     `json:"episodes"`
+	Count          int                  `json:"count"`
+	Patterns       []experience.Pattern `json:"patterns_detected"`
+	AverageUtility float64              `json:"avg_utility"`
+	Notice         string               `json:"notice,omitempty"`
 }
 
 type applicable struct {
-	learning.Applicable
+	experience.Applicable
 	Notice string `json:"notice,omitempty"`
 }
 
 // experienceDraft is what record_experience takes. Its three objects are read
 // with their own members' names.
 type experienceDraft struct {
-	learning.ExperienceDraft
+	experience.Draft
 	problem, solution, metadata json.RawMessage
 }
 
@@ -62,7 +64,7 @@ func (s *Server) addExperienceTools() {
 		p.may("duration_ms", &d.DurationMS, "", notNegative)
 		p.may("notes", &d.Notes, "")
 		p.actor(&d.AgentID)
-	}, then(s.recordExperience, func(r learning.Recorded) (learning.Recorded, string) {
+	}, then(s.recordExperience, func(r experience.Recorded) (experience.Recorded, string) {
 		text := fmt.Sprintf("Recorded as episode %d, of utility %.2f.", r.EpisodeID, r.Utility)
 		if len(r.Patterns) > 0 {
 			text += " It belongs to a pattern; recall_by_type shows it, and learn_from_pattern makes a lesson of it."
@@ -72,26 +74,26 @@ func (s *Server) addExperienceTools() {
 	add(s, tool{
 		name: "recall_by_type", title: "Recall by operation type", set: ToolsetExperience, effect: reads, holds: "episodes count avg_utility",
 		description: "Past experiences of an operation type, newest first, and the patterns in them.",
-	}, func(p *params, f *learning.ExperienceFilter) {
+	}, func(p *params, f *experience.Filter) {
 		f.Patterns = maxRecalledPatterns
 		p.must("operation_type", &f.OperationType, "")
 		p.may("outcome_filter", &f.Outcome, "", among(learning.Results()...))
-		p.limit(&f.Limit, learning.DefaultRecall, learning.MaxLimit)
+		p.limit(&f.Limit, experience.DefaultRecall, learning.MaxLimit)
 	}, then(experiences.Recall, shownExperiences))
 	add(s, tool{
 		name: "recall_by_outcome", title: "Recall by outcome", set: ToolsetExperience, effect: reads, holds: "episodes count avg_utility",
 		description: "Past experiences that went so, newest first.",
-	}, func(p *params, f *learning.ExperienceFilter) {
+	}, func(p *params, f *experience.Filter) {
 		f.Patterns, f.ByOutcome = maxRecalledPatterns, true
 		p.must("outcome", &f.Outcome, "", among(learning.Results()...))
 		p.may("operation_type", &f.OperationType, "Filter")
-		p.limit(&f.Limit, learning.DefaultRecall, learning.MaxLimit)
+		p.limit(&f.Limit, experience.DefaultRecall, learning.MaxLimit)
 	}, then(experiences.Recall, shownExperiences))
 	add(s, tool{
 		name: "get_lessons", title: "Lessons that apply", set: ToolsetExperience, effect: reads, holds: "lessons confidence_summary",
 		description: "Lessons that hold in a context, the surest first, with their confidence now.",
-	}, func(p *params, q *learning.ApplicableQuery) {
-		q.Limit = learning.DefaultRecall
+	}, func(p *params, q *experience.ApplicableQuery) {
+		q.Limit = experience.DefaultRecall
 		p.may("context", &q.Context, "Its names and texts are compared with the lessons' contexts, such as server:NAME, env:NAME")
 		p.may("operation_type", &q.OperationType, "")
 		p.may("min_confidence", &q.MinConfidence, "Default 0", within(0, 1))
@@ -100,12 +102,12 @@ func (s *Server) addExperienceTools() {
 		name: "apply_lesson", title: "A lesson was applied", set: ToolsetExperience, effect: adds,
 		holds:       "applied lesson_id previous_confidence new_confidence total_applications success_rate",
 		description: "Say that you applied a lesson and how it went; its confidence moves with it.",
-	}, func(p *params, c *change[int64, learning.ApplicationDraft]) {
+	}, func(p *params, c *change[int64, lesson.ApplicationDraft]) {
 		p.must("lesson_id", &c.id, "Its number", notNegative)
 		p.must("outcome", &c.draft.Outcome, "", among(learning.Results()...))
 		p.may("notes", &c.draft.Notes, "")
 		p.actor(&c.draft.Agent)
-	}, then(changing(experiences.Apply), func(a learning.Applied) (learning.Applied, string) {
+	}, then(changing(experiences.Apply), func(a lesson.Applied) (lesson.Applied, string) {
 		text := fmt.Sprintf("Noted. Its confidence moved from %.2f to %.2f; it was applied %d times, %.0f %% of them well.",
 			a.PreviousConfidence, a.NewConfidence, a.TotalApplications, 100*a.SuccessRate)
 		if a.Deprecated {
@@ -116,11 +118,11 @@ func (s *Server) addExperienceTools() {
 	add(s, tool{
 		name: "learn_from_pattern", title: "Learn from a pattern", set: ToolsetExperience, effect: ensure, holds: "lesson_id created initial_confidence",
 		description: "Make a lesson of what at least three experiences show.",
-	}, func(p *params, d *learning.LearnDraft) {
+	}, func(p *params, d *experience.LearnDraft) {
 		p.must("pattern_description", &d.Description, "What recurs")
 		p.must("episode_ids", &d.EpisodeIDs, "At least three")
 		p.must("lesson_statement", &d.Statement, "One line that says what to do")
-	}, then(experiences.Learn, func(l learning.Learned) (learning.Learned, string) {
+	}, then(experiences.Learn, func(l experience.Learned) (experience.Learned, string) {
 		if !l.Created {
 			return l, fmt.Sprintf("It was learned before, as lesson %d: another occurrence of it was counted.", l.LessonNumber)
 		}
@@ -157,20 +159,20 @@ func strictly[T any](name string, raw json.RawMessage) (*T, error) {
 	return nil, skillrouter.InvalidField(name, "has no member %s", shown(unknown))
 }
 
-func (s *Server) recordExperience(ctx context.Context, in experienceDraft) (learning.Recorded, error) {
+func (s *Server) recordExperience(ctx context.Context, in experienceDraft) (experience.Recorded, error) {
 	var errs [3]error
-	in.Problem, errs[0] = strictly[learning.ExperienceProblem]("problem", in.problem)
-	in.Solution, errs[1] = strictly[learning.ExperienceSolution]("solution", in.solution)
-	in.Metadata, errs[2] = strictly[learning.ExperienceMetadata]("metadata", in.metadata)
+	in.Problem, errs[0] = strictly[experience.Problem]("problem", in.problem)
+	in.Solution, errs[1] = strictly[experience.Solution]("solution", in.solution)
+	in.Metadata, errs[2] = strictly[experience.Metadata]("metadata", in.metadata)
 	if err := cmp.Or(errs[:]...); err != nil {
-		return learning.Recorded{}, err
+		return experience.Recorded{}, err
 	}
-	return s.services.Experiences.Record(ctx, in.ExperienceDraft)
+	return s.services.Experiences.Record(ctx, in.Draft)
 }
 
-func shownExperiences(found learning.Recall) (recalled, string) {
+func shownExperiences(found experience.Recall) (recalled, string) {
 	out := recalled{Count: found.Count, Patterns: found.Patterns, AverageUtility: found.AverageUtility}
-	out.Episodes = views(found.Episodes, func(e learning.Experience) experience { return experience{Experience: e} })
+	out.Episodes = views(found.Episodes, func(e experience.Experience) experienceView { return experienceView{Experience: e} })
 	if found.Count == 0 && len(found.Patterns) == 0 {
 		return out, "There is no such experience yet."
 	}
@@ -204,7 +206,7 @@ func shownExperiences(found learning.Recall) (recalled, string) {
 	return out, f.String()
 }
 
-func shownApplicable(found learning.Applicable) (applicable, string) {
+func shownApplicable(found experience.Applicable) (applicable, string) {
 	out := applicable{Applicable: found}
 	if len(found.Lessons) == 0 {
 		return out, "No lesson holds there yet."

@@ -6,25 +6,26 @@ import (
 	"sync"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/lesson"
 )
 
 // houseExperiences is the experience service in memory, as small as the tools' tests need it.
 type houseExperiences struct {
-	learning.ExperienceService // what no tool calls
-	house                      *house
+	experience.Service // what no tool calls
+	house              *house
 
 	mu   sync.Mutex
-	list []learning.Experience
+	list []experience.Experience
 }
 
-func (h *houseExperiences) Record(ctx context.Context, d learning.ExperienceDraft) (learning.Recorded, error) {
+func (h *houseExperiences) Record(ctx context.Context, d experience.Draft) (experience.Recorded, error) {
 	if err := h.house.enter(ctx, d.OperationType); err != nil {
-		return learning.Recorded{}, err
+		return experience.Recorded{}, err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	e := learning.Experience{
+	e := experience.Experience{
 		Number: int64(len(h.list) + 1), EpisodeID: "e", OperationType: d.OperationType, ServerName: d.ServerName, Outcome: d.Outcome, Notes: d.Notes,
 		QualityScore: d.QualityScore, DurationMS: d.DurationMS, Utility: 0.5, AgentID: d.AgentID, Timestamp: noon.UnixMilli(),
 	}
@@ -32,44 +33,44 @@ func (h *houseExperiences) Record(ctx context.Context, d learning.ExperienceDraf
 		e.Problem, _ = json.Marshal(d.Problem)
 	}
 	h.list = append(h.list, e)
-	return learning.Recorded{EpisodeID: e.Number, Recorded: true, Utility: e.Utility, Patterns: []string{"p"}, Redacted: []string{"token"}}, nil
+	return experience.Recorded{EpisodeID: e.Number, Recorded: true, Utility: e.Utility, Patterns: []string{"p"}, Redacted: []string{"token"}}, nil
 }
 
-func (h *houseExperiences) Recall(ctx context.Context, f learning.ExperienceFilter) (learning.Recall, error) {
+func (h *houseExperiences) Recall(ctx context.Context, f experience.Filter) (experience.Recall, error) {
 	if err := h.house.enter(ctx, f.OperationType); err != nil {
-		return learning.Recall{}, err
+		return experience.Recall{}, err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	found := learning.Recall{Episodes: []learning.Experience{}, Patterns: []learning.ExperiencePattern{}, AverageUtility: 0.5}
+	found := experience.Recall{Episodes: []experience.Experience{}, Patterns: []experience.Pattern{}, AverageUtility: 0.5}
 	for _, e := range h.list {
 		if f.OperationType == "" || f.OperationType == e.OperationType {
 			found.Episodes = append(found.Episodes, e)
-			found.Patterns = []learning.ExperiencePattern{{Number: 1, Type: learning.PatternSuccess, Description: e.OperationType}}
+			found.Patterns = []experience.Pattern{{Number: 1, Type: lesson.PatternSuccess, Description: e.OperationType}}
 		}
 	}
 	found.Count = len(found.Episodes)
 	return found, nil
 }
 
-func (h *houseExperiences) Applicable(_ context.Context, q learning.ApplicableQuery) (learning.Applicable, error) {
+func (h *houseExperiences) Applicable(_ context.Context, q experience.ApplicableQuery) (experience.Applicable, error) {
 	if q.OperationType == "" && q.Context == nil {
-		return learning.Applicable{Lessons: []learning.ApplicableLesson{}}, nil
+		return experience.Applicable{Lessons: []experience.ApplicableLesson{}}, nil
 	}
-	return learning.Applicable{
-		Lessons: []learning.ApplicableLesson{{Number: 1, Statement: "s", Contexts: []string{q.OperationType}, CurrentConfidence: 0.7}},
-		Summary: learning.ConfidenceSummary{High: 1},
+	return experience.Applicable{
+		Lessons: []experience.ApplicableLesson{{Number: 1, Statement: "s", Contexts: []string{q.OperationType}, CurrentConfidence: 0.7}},
+		Summary: experience.ConfidenceSummary{High: 1},
 	}, nil
 }
 
-func (h *houseExperiences) Apply(_ context.Context, number int64, _ learning.ApplicationDraft) (learning.Applied, error) {
+func (h *houseExperiences) Apply(_ context.Context, number int64, _ lesson.ApplicationDraft) (lesson.Applied, error) {
 	if number != 1 {
-		return learning.Applied{}, skillrouter.Errorf(skillrouter.NotFound, "there is no lesson %d", number)
+		return lesson.Applied{}, skillrouter.Errorf(skillrouter.NotFound, "there is no lesson %d", number)
 	}
-	return learning.Applied{Applied: true, LessonNumber: 1, PreviousConfidence: 0.5, NewConfidence: 0.6, TotalApplications: 1, SuccessRate: 1, Deprecated: true}, nil
+	return lesson.Applied{Applied: true, LessonNumber: 1, PreviousConfidence: 0.5, NewConfidence: 0.6, TotalApplications: 1, SuccessRate: 1, Deprecated: true}, nil
 }
 
-func (h *houseExperiences) Learn(_ context.Context, d learning.LearnDraft) (learning.Learned, error) {
+func (h *houseExperiences) Learn(_ context.Context, d experience.LearnDraft) (experience.Learned, error) {
 	number := int64(1)
-	return learning.Learned{LessonNumber: 1, Created: len(d.EpisodeIDs) > 3, InitialConfidence: 0.5, PatternID: &number}, nil
+	return experience.Learned{LessonNumber: 1, Created: len(d.EpisodeIDs) > 3, InitialConfidence: 0.5, PatternID: &number}, nil
 }

@@ -7,34 +7,34 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/fact"
 )
 
-// fact is a fact without what a model has no use for.
-type fact struct {
-	learning.Fact        // its value is null if it is cut
-	ValueCut      string `json:"value_cut,omitempty"` // the beginning of a value that is too long for this answer
-	CutBytes      int    `json:"cut_bytes,omitempty"` // what is left out of it
-	LastAccessed  hidden `json:"last_accessed,omitempty"`
-	CreatedAt     hidden `json:"created_at,omitempty"`
-	UpdatedAt     hidden `json:"updated_at,omitempty"`
+// factView is a fact without what a model has no use for.
+type factView struct {
+	fact.Fact           // its value is null if it is cut
+	ValueCut     string `json:"value_cut,omitempty"` // the beginning of a value that is too long for this answer
+	CutBytes     int    `json:"cut_bytes,omitempty"` // what is left out of it
+	LastAccessed hidden `json:"last_accessed,omitempty"`
+	CreatedAt    hidden `json:"created_at,omitempty"`
+	UpdatedAt    hidden `json:"updated_at,omitempty"`
 }
 
 type recalledFact struct {
 	Found  bool            `json:"found"`
 	Value  json.RawMessage `json:"value"` // null if there is none, or if it is cut
-	Fact   *fact           `json:"fact,omitempty"`
+	Fact   *factView       `json:"fact,omitempty"`
 	Notice string          `json:"notice,omitempty"`
 }
 
 type foundFacts struct {
-	Facts  []fact `json:"facts"`
-	Next   string `json:"next,omitempty"`
-	Notice string `json:"notice,omitempty"`
+	Facts  []factView `json:"facts"`
+	Next   string     `json:"next,omitempty"`
+	Notice string     `json:"notice,omitempty"`
 }
 
 type oneFact struct {
-	Fact fact `json:"fact"`
+	Fact factView `json:"fact"`
 }
 
 const aKey = "Such as database.orders.schema"
@@ -44,22 +44,22 @@ func (s *Server) addFactTools() {
 	add(s, tool{
 		name: "remember_fact", title: "Remember a fact", set: ToolsetFacts, effect: ensure, holds: "key version",
 		description: "Store a value under a key: a schema, a baseline, a setting. It replaces what is there and expires after ttl.",
-	}, func(p *params, d *learning.FactDraft) {
+	}, func(p *params, d *fact.Draft) {
 		p.must("key", &d.Key, aKey)
 		p.must("value", &d.Value, "Any JSON")
-		p.may("ttl", &d.TTL, "Seconds, default 3600; 0: for ever", within(0, learning.MaxFactTTL))
+		p.may("ttl", &d.TTL, "Seconds, default 3600; 0: for ever", within(0, fact.MaxTTL))
 		p.may("category", &d.Category, "Default general")
 		p.may("persona", &d.Persona, whoseMemory)
 		p.may("probe", &d.Probe, "The command or URL that verifies it later; it is never run for you")
 		p.may("source", &d.Source, "")
 		p.actor(&d.AgentID)
-	}, then(s.services.Facts.Remember, func(f learning.FactStored) (learning.FactStored, string) {
+	}, then(s.services.Facts.Remember, func(f fact.Stored) (fact.Stored, string) {
 		return f, fmt.Sprintf("Stored %s as version %d, %s.%s", visible(f.Key), f.Version, until(f.ExpiresAt), redacted(f.Redacted))
 	}))
 	add(s, tool{
 		name: "recall_fact", title: "Recall a fact", set: ToolsetFacts, effect: reads, holds: "found value",
 		description: "The value under a key, or found: false. Ask before an expensive lookup.",
-	}, func(p *params, ref *learning.FactRef) {
+	}, func(p *params, ref *fact.Ref) {
 		p.must("key", &ref.Key, aKey)
 		p.may("persona", &ref.Persona, whoseMemory)
 		p.may("stale_ok", &ref.StaleOK, "An expired one too")
@@ -67,13 +67,13 @@ func (s *Server) addFactTools() {
 	add(s, tool{
 		name: "search_facts", title: "Search facts", set: ToolsetFacts, effect: reads, holds: "facts",
 		description: "Facts by category and key pattern, in the order of their keys.",
-	}, func(p *params, q *learning.FactQuery) {
+	}, func(p *params, q *fact.Query) {
 		p.may("category", &q.Category, "")
 		p.may("pattern", &q.Pattern, "Glob over the whole key: * ? [a-z] [!a]")
 		p.may("persona", &q.Persona, whoseMemory)
 		p.may("cursor", &q.Cursor, nextPage)
-		p.limit(&q.Limit, learning.DefaultFactPage, learning.MaxFactPage)
-	}, then(s.services.Facts.Search, func(page learning.FactPage) (foundFacts, string) {
+		p.limit(&q.Limit, fact.DefaultPage, fact.MaxPage)
+	}, then(s.services.Facts.Search, func(page fact.Page) (foundFacts, string) {
 		out := foundFacts{Facts: views(page.Facts, shownFact), Next: page.Next}
 		f := listing(out.Facts, &out.Notice, factEntry, "No fact fits.", "Found %s, by key.", count(len(out.Facts), "fact", "facts"))
 		if out.Next != "" && len(out.Facts) > 0 {
@@ -84,14 +84,14 @@ func (s *Server) addFactTools() {
 	add(s, tool{
 		name: "update_fact", title: "Update a fact", set: ToolsetFacts, effect: ensure, holds: "fact",
 		description: "Give a fact that is there a new value; its time to live begins anew.",
-	}, func(p *params, c *change[learning.FactRef, learning.FactPatch]) {
+	}, func(p *params, c *change[fact.Ref, fact.Patch]) {
 		p.must("key", &c.id.Key, aKey)
 		p.must("value", &c.draft.Value, "Any JSON")
 		p.may("persona", &c.id.Persona, whoseMemory)
-		p.may("ttl", &c.draft.TTL, "Seconds, in place of the fact's own", within(0, learning.MaxFactTTL))
+		p.may("ttl", &c.draft.TTL, "Seconds, in place of the fact's own", within(0, fact.MaxTTL))
 		p.may("if_version", &c.draft.IfVersion, "Only over this version of it", notNegative)
 		p.actor(&c.draft.AgentID)
-	}, then(changing(s.services.Facts.Update), func(changed learning.Fact) (oneFact, string) {
+	}, then(changing(s.services.Facts.Update), func(changed fact.Fact) (oneFact, string) {
 		out := oneFact{shownFact(changed)}
 		alone(&out.Fact, factEntry, "") // for the fields: its writer knows the value
 		return out, fmt.Sprintf("Updated %s to version %d, %s.", visible(changed.Key), changed.Version, until(changed.ExpiresAt))
@@ -99,15 +99,15 @@ func (s *Server) addFactTools() {
 	add(s, tool{
 		name: "forget_fact", title: "Forget a fact", set: ToolsetFacts, effect: steers, holds: "deleted",
 		description: "Delete a fact for good.",
-	}, func(p *params, ref *learning.FactRef) {
+	}, func(p *params, ref *fact.Ref) {
 		p.must("key", &ref.Key, aKey)
 		p.may("persona", &ref.Persona, whoseMemory)
-	}, func(ctx context.Context, ref learning.FactRef) (deleted, string, error) {
+	}, func(ctx context.Context, ref fact.Ref) (deleted, string, error) {
 		return deleted{ref.Key}, "The fact is forgotten.", s.services.Facts.Forget(ctx, ref)
 	})
 }
 
-func (s *Server) recallFact(ctx context.Context, ref learning.FactRef) (out recalledFact, text string, err error) {
+func (s *Server) recallFact(ctx context.Context, ref fact.Ref) (out recalledFact, text string, err error) {
 	found, err := s.services.Facts.Recall(ctx, ref)
 	if skillrouter.CodeOf(err) == skillrouter.NotFound {
 		return out, "Nothing is known under this key, or it has expired. Once you have found it out, keep it with remember_fact.", nil
@@ -127,10 +127,10 @@ func until(expires *time.Time) string {
 	return "until " + expires.Format(time.RFC3339)
 }
 
-func shownFact(f learning.Fact) fact { return fact{Fact: f} }
+func shownFact(f fact.Fact) factView { return factView{Fact: f} }
 
 // factEntry shows a fact. A value that is cut is JSON no more, and stands beside.
-func factEntry(one *fact) entry {
+func factEntry(one *factView) entry {
 	value := string(one.Value)
 	return entry{[]*string{&value, &one.Probe, &one.Source}, func(int) (string, []string) {
 		if whole := len(one.Value); len(value) < whole {

@@ -13,6 +13,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/fact"
 	"skillrouter/learning/learningtest"
 	learningstore "skillrouter/learning/store"
 	"skillrouter/router/mcpserver"
@@ -21,7 +22,7 @@ import (
 // toolFacts is the fact service as far as tools reach. The rest, which no
 // tool offers, goes to the service itself.
 type toolFacts struct {
-	learning.FactService
+	fact.Service
 	tools *tools
 }
 
@@ -42,23 +43,23 @@ func given(arguments map[string]any) map[string]any {
 	return arguments
 }
 
-func (f toolFacts) Remember(ctx context.Context, d learning.FactDraft) (learning.FactStored, error) {
+func (f toolFacts) Remember(ctx context.Context, d fact.Draft) (fact.Stored, error) {
 	if d.IfVersion != nil || skillrouter.CheckAgentID("agent_id", d.AgentID) != nil && d.AgentID != "" {
-		return f.FactService.Remember(ctx, d)
+		return f.Service.Remember(ctx, d)
 	}
-	return callTool[learning.FactStored](ctx, f.tools, d.AgentID, "remember_fact", given(map[string]any{
+	return callTool[fact.Stored](ctx, f.tools, d.AgentID, "remember_fact", given(map[string]any{
 		"key": d.Key, "value": d.Value, "ttl": d.TTL, "category": d.Category, "persona": d.Persona, "probe": d.Probe, "source": d.Source,
 	}))
 }
 
 type shownFact struct {
-	learning.Fact
+	fact.Fact
 	ValueCut string `json:"value_cut"`
 	CutBytes int    `json:"cut_bytes"`
 }
 
 // same holds what a tool shows to what the service answers.
-func (f toolFacts) same(shown shownFact, direct learning.Fact) {
+func (f toolFacts) same(shown shownFact, direct fact.Fact) {
 	f.tools.t.Helper()
 	if shown.CutBytes > 0 {
 		if !strings.HasPrefix(string(direct.Value), shown.ValueCut) || len(shown.ValueCut)+shown.CutBytes != len(direct.Value) {
@@ -69,7 +70,7 @@ func (f toolFacts) same(shown shownFact, direct learning.Fact) {
 	if !jsonEqual(shown.Value, direct.Value) {
 		f.tools.t.Errorf("%s is shown as %s", direct.Value, shown.Value)
 	}
-	if diff := cmp.Diff(direct, shown.Fact, cmpopts.IgnoreFields(learning.Fact{}, "Value", "CreatedAt", "UpdatedAt", "LastAccessed", "AccessCount")); diff != "" {
+	if diff := cmp.Diff(direct, shown.Fact, cmpopts.IgnoreFields(fact.Fact{}, "Value", "CreatedAt", "UpdatedAt", "LastAccessed", "AccessCount")); diff != "" {
 		f.tools.t.Error(diff)
 	}
 }
@@ -79,7 +80,7 @@ func jsonEqual(a, b json.RawMessage) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && cmp.Equal(x, y)
 }
 
-func (f toolFacts) Recall(ctx context.Context, ref learning.FactRef) (learning.Fact, error) {
+func (f toolFacts) Recall(ctx context.Context, ref fact.Ref) (fact.Fact, error) {
 	type recalled struct {
 		Found bool            `json:"found"`
 		Value json.RawMessage `json:"value"`
@@ -87,14 +88,14 @@ func (f toolFacts) Recall(ctx context.Context, ref learning.FactRef) (learning.F
 	}
 	answer, err := callTool[recalled](ctx, f.tools, "", "recall_fact", map[string]any{"key": ref.Key, "persona": ref.Persona, "stale_ok": ref.StaleOK})
 	if err != nil {
-		return learning.Fact{}, err
+		return fact.Fact{}, err
 	}
 	if !answer.Found {
-		return learning.Fact{}, skillrouter.Errorf(skillrouter.NotFound, "not found")
+		return fact.Fact{}, skillrouter.Errorf(skillrouter.NotFound, "not found")
 	}
-	page, err := f.FactService.Search(ctx, learning.FactQuery{Persona: ref.Persona, Limit: learning.MaxFactPage})
+	page, err := f.Service.Search(ctx, fact.Query{Persona: ref.Persona, Limit: fact.MaxPage})
 	if err != nil {
-		return learning.Fact{}, err
+		return fact.Fact{}, err
 	}
 	for _, direct := range page.Facts { // a search counts no access
 		if direct.Key == ref.Key {
@@ -105,9 +106,9 @@ func (f toolFacts) Recall(ctx context.Context, ref learning.FactRef) (learning.F
 	return answer.Fact.Fact, nil // stale
 }
 
-func (f toolFacts) Update(ctx context.Context, ref learning.FactRef, patch learning.FactPatch) (learning.Fact, error) {
+func (f toolFacts) Update(ctx context.Context, ref fact.Ref, patch fact.Patch) (fact.Fact, error) {
 	if patch.Value == nil || patch.Category != nil || patch.Probe != nil || patch.Source != nil {
-		return f.FactService.Update(ctx, ref, patch)
+		return f.Service.Update(ctx, ref, patch)
 	}
 	type updated struct {
 		Fact shownFact `json:"fact"`
@@ -116,9 +117,9 @@ func (f toolFacts) Update(ctx context.Context, ref learning.FactRef, patch learn
 		"key": ref.Key, "value": patch.Value, "persona": ref.Persona, "ttl": patch.TTL, "if_version": patch.IfVersion,
 	}))
 	if err != nil {
-		return learning.Fact{}, err
+		return fact.Fact{}, err
 	}
-	page, err := f.FactService.Search(ctx, learning.FactQuery{Persona: ref.Persona, Limit: learning.MaxFactPage})
+	page, err := f.Service.Search(ctx, fact.Query{Persona: ref.Persona, Limit: fact.MaxPage})
 	for _, direct := range page.Facts {
 		if direct.Key == ref.Key {
 			f.same(answer.Fact, direct)
@@ -128,7 +129,7 @@ func (f toolFacts) Update(ctx context.Context, ref learning.FactRef, patch learn
 	return answer.Fact.Fact, err
 }
 
-func (f toolFacts) Search(ctx context.Context, q learning.FactQuery) (learning.FactPage, error) {
+func (f toolFacts) Search(ctx context.Context, q fact.Query) (fact.Page, error) {
 	type found struct {
 		Facts []shownFact `json:"facts"`
 		Next  string      `json:"next"`
@@ -137,9 +138,9 @@ func (f toolFacts) Search(ctx context.Context, q learning.FactQuery) (learning.F
 		"category": q.Category, "pattern": q.Pattern, "persona": q.Persona, "cursor": q.Cursor, "limit": q.Limit,
 	})
 	if err != nil {
-		return learning.FactPage{}, err
+		return fact.Page{}, err
 	}
-	direct, err := f.FactService.Search(ctx, q)
+	direct, err := f.Service.Search(ctx, q)
 	if err != nil || len(direct.Facts) != len(answer.Facts) || direct.Next != answer.Next {
 		f.tools.t.Errorf("the tool shows %d facts and next %q, want %d and %q (%v)", len(answer.Facts), answer.Next, len(direct.Facts), direct.Next, err)
 		return direct, err
@@ -156,7 +157,7 @@ func TestFactContract(t *testing.T) {
 		var ms atomic.Int64
 		ms.Store(noon.UnixMilli())
 		db, _ := openDatabase(t, "learning")
-		facts := learning.NewFacts(learningstore.New(db.Read, db.Commit), learning.Options{Now: func() time.Time { return time.UnixMilli(ms.Load()) }})
+		facts := fact.NewFacts(learningstore.New(db.Read, db.Commit), learning.Options{Now: func() time.Time { return time.UnixMilli(ms.Load()) }})
 		c := serveTools(t, mcpserver.Services{Facts: facts})
 		return learningtest.FactWorld{Facts: toolFacts{facts, c}, Advance: func(d time.Duration) { ms.Add(d.Milliseconds()) }}
 	})

@@ -15,6 +15,9 @@ import (
 	"skillrouter"
 	"skillrouter/comms"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/classify"
@@ -27,8 +30,8 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 // Queries steer it: "panic", "fail" and "wait" do what they say.
 type house struct {
 	mu        sync.Mutex
-	knowledge []learning.Knowledge
-	episodes  []learning.Episode
+	knowledge []knowledge.Knowledge
+	episodes  []episode.Episode
 	inbox     []comms.InboxMessage
 	sent      []operational.MessageDraft
 	read      []comms.Ack
@@ -44,7 +47,7 @@ func (h *house) services() mcpserver.Services {
 	return mcpserver.Services{
 		Knowledge: (*houseKnowledge)(h), Episodes: (*houseEpisodes)(h), Router: h, Mailbox: (*houseMailbox)(h), Presence: (*housePresence)(h),
 		Lessons: &houseLessons{house: h}, Experiences: &houseExperiences{house: h},
-		Patterns: &housePatterns{status: learning.PatternEmerging}, Escalations: newHouseEscalations(),
+		Patterns: &housePatterns{status: lesson.PatternEmerging}, Escalations: newHouseEscalations(),
 		Facts: &houseFacts{house: h}, Procedures: houseProcedures{house: h}, Guard: houseGuard{}, Memory: houseMemory{}, Introspection: houseIntrospection{}, Context: houseContext{h}, Consolidation: houseConsolidation{},
 		Reminders: houseReminders{house: h}, Sessions: &houseSessions{house: h},
 		Tasks: houseTasks{h}, Recon: houseRecon{}, Tokens: houseAdmin{}, System: houseAdmin{}, Embeddings: houseAdmin{},
@@ -74,38 +77,38 @@ func (h *house) enter(ctx context.Context, query string) error {
 
 type houseKnowledge house
 
-func (k *houseKnowledge) Store(ctx context.Context, d learning.KnowledgeDraft) (learning.Stored, error) {
+func (k *houseKnowledge) Store(ctx context.Context, d knowledge.Draft) (knowledge.Stored, error) {
 	if err := (*house)(k).enter(ctx, d.Title); err != nil {
-		return learning.Stored{}, err
+		return knowledge.Stored{}, err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, e := range k.knowledge {
 		if e.Content == d.Content {
-			return learning.Stored{ID: e.ID, Duplicate: true}, nil
+			return knowledge.Stored{ID: e.ID, Duplicate: true}, nil
 		}
 	}
 	id := fmt.Sprintf("k%d", len(k.knowledge)+1)
-	k.knowledge = append(k.knowledge, learning.Knowledge{
+	k.knowledge = append(k.knowledge, knowledge.Knowledge{
 		ID: id, Category: d.Category, Title: d.Title, Content: d.Content, Tags: d.Tags, Project: d.Project,
 		Source: d.Source, Author: d.AgentID, Trust: learning.TrustAgent, CreatedAt: noon, UpdatedAt: noon,
 	})
-	return learning.Stored{ID: id}, nil
+	return knowledge.Stored{ID: id}, nil
 }
 
-func (k *houseKnowledge) Search(ctx context.Context, q learning.KnowledgeQuery) (learning.KnowledgeResults, error) {
+func (k *houseKnowledge) Search(ctx context.Context, q knowledge.Query) (knowledge.Results, error) {
 	if err := (*house)(k).enter(ctx, q.Query); err != nil {
-		return learning.KnowledgeResults{}, err
+		return knowledge.Results{}, err
 	}
 	if _, err := skillrouter.Limit(q.Limit, learning.DefaultKnowledgeLimit, learning.MaxLimit); err != nil {
-		return learning.KnowledgeResults{}, err
+		return knowledge.Results{}, err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	found := learning.KnowledgeResults{Results: []learning.KnowledgeHit{}}
+	found := knowledge.Results{Results: []knowledge.Hit{}}
 	for i, e := range k.knowledge {
 		if strings.Contains(e.Title+e.Content, q.Query) {
-			found.Results = append(found.Results, learning.KnowledgeHit{Knowledge: e, RelevanceScore: 1 / float64(i+1)})
+			found.Results = append(found.Results, knowledge.Hit{Knowledge: e, RelevanceScore: 1 / float64(i+1)})
 		}
 	}
 	if len(found.Results) == 0 {
@@ -114,7 +117,7 @@ func (k *houseKnowledge) Search(ctx context.Context, q learning.KnowledgeQuery) 
 	return found, nil
 }
 
-func (k *houseKnowledge) Entry(_ context.Context, id string) (learning.Knowledge, error) {
+func (k *houseKnowledge) Entry(_ context.Context, id string) (knowledge.Knowledge, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, e := range k.knowledge {
@@ -122,10 +125,10 @@ func (k *houseKnowledge) Entry(_ context.Context, id string) (learning.Knowledge
 			return e, nil
 		}
 	}
-	return learning.Knowledge{}, skillrouter.Errorf(skillrouter.NotFound, "there is no such entry")
+	return knowledge.Knowledge{}, skillrouter.Errorf(skillrouter.NotFound, "there is no such entry")
 }
 
-func (k *houseKnowledge) Update(ctx context.Context, id string, _ learning.KnowledgePatch) (learning.Knowledge, error) {
+func (k *houseKnowledge) Update(ctx context.Context, id string, _ knowledge.Patch) (knowledge.Knowledge, error) {
 	return k.Entry(ctx, id)
 }
 
@@ -136,13 +139,13 @@ func (k *houseKnowledge) Delete(ctx context.Context, id string) error {
 
 type houseEpisodes house
 
-func (e *houseEpisodes) Record(ctx context.Context, d learning.EpisodeDraft) (learning.Episode, error) {
+func (e *houseEpisodes) Record(ctx context.Context, d episode.Draft) (episode.Episode, error) {
 	if err := (*house)(e).enter(ctx, d.Title); err != nil {
-		return learning.Episode{}, err
+		return episode.Episode{}, err
 	}
 	if p := skillrouter.PrincipalOf(ctx); p.AgentID != "" {
 		if err := p.ActAs(d.AgentID); err != nil {
-			return learning.Episode{}, err
+			return episode.Episode{}, err
 		}
 	}
 	e.mu.Lock()
@@ -150,12 +153,12 @@ func (e *houseEpisodes) Record(ctx context.Context, d learning.EpisodeDraft) (le
 	if d.SessionID == "" {
 		d.SessionID = "session-of-" + d.AgentID
 	}
-	importance := learning.DefaultImportance
+	importance := episode.DefaultImportance
 	if d.Importance != nil {
 		importance = *d.Importance
 	}
 	n := len(e.episodes) + 1
-	stored := learning.Episode{
+	stored := episode.Episode{
 		ID: fmt.Sprintf("e%d", n), Number: int64(n), SessionID: d.SessionID, AgentID: d.AgentID, EventType: d.EventType,
 		Title: d.Title, Content: d.Content, Project: d.Project, Importance: importance, CreatedAt: noon,
 	}
@@ -163,10 +166,10 @@ func (e *houseEpisodes) Record(ctx context.Context, d learning.EpisodeDraft) (le
 	return stored, nil
 }
 
-func (e *houseEpisodes) Recent(_ context.Context, f learning.EpisodeFilter) ([]learning.Episode, error) {
+func (e *houseEpisodes) Recent(_ context.Context, f episode.Filter) ([]episode.Episode, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var found []learning.Episode
+	var found []episode.Episode
 	for i := len(e.episodes) - 1; i >= 0; i-- {
 		if x := e.episodes[i]; (f.SessionID == "" || x.SessionID == f.SessionID) && (f.AgentID == "" || x.AgentID == f.AgentID) &&
 			(f.Limit == 0 || len(found) < f.Limit) {
@@ -176,16 +179,16 @@ func (e *houseEpisodes) Recent(_ context.Context, f learning.EpisodeFilter) ([]l
 	return found, nil
 }
 
-func (e *houseEpisodes) Search(ctx context.Context, q learning.EpisodeQuery) (learning.EpisodeResults, error) {
+func (e *houseEpisodes) Search(ctx context.Context, q episode.Query) (episode.Results, error) {
 	if err := (*house)(e).enter(ctx, q.Query); err != nil {
-		return learning.EpisodeResults{}, err
+		return episode.Results{}, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var found learning.EpisodeResults
+	var found episode.Results
 	for _, x := range e.episodes {
 		if strings.Contains(x.Title+x.Content, q.Query) {
-			found.Results = append(found.Results, learning.EpisodeHit{Episode: x, RelevanceScore: 2.5})
+			found.Results = append(found.Results, episode.Hit{Episode: x, RelevanceScore: 2.5})
 		}
 	}
 	return found, nil

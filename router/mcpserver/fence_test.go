@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 
 	"skillrouter/comms"
-	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/knowledge"
 	"skillrouter/router/mcpserver"
 )
 
@@ -131,8 +132,8 @@ func TestAnswersAreBounded(t *testing.T) {
 	h := &house{}
 	for i := range 20 {
 		content := "word " + strings.Repeat("ü", 10<<min(i, 14))
-		h.knowledge = append(h.knowledge, learning.Knowledge{ID: fmt.Sprint("k", i), Title: "T", Content: content, Author: "a"})
-		h.episodes = append(h.episodes, learning.Episode{ID: fmt.Sprint("e", i), SessionID: "s", AgentID: "a", Title: "T", Content: content, CreatedAt: noon})
+		h.knowledge = append(h.knowledge, knowledge.Knowledge{ID: fmt.Sprint("k", i), Title: "T", Content: content, Author: "a"})
+		h.episodes = append(h.episodes, episode.Episode{ID: fmt.Sprint("e", i), SessionID: "s", AgentID: "a", Title: "T", Content: content, CreatedAt: noon})
 		h.inbox = append(h.inbox, inboxMessage(int64(i+1), "", "message", `{"text":"`+strings.Repeat("x", 1<<min(i, 15))+`"}`))
 	}
 	client := dial(t, mcpserver.New(h.services(), mcpserver.Options{Agent: "a"}))

@@ -5,23 +5,26 @@ import (
 	"strings"
 
 	"skillrouter/learning"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/lesson"
 )
 
 // checkedAction is what a model needs of a check.
 type checkedAction struct {
-	Decision     learning.Decision `json:"decision"`
-	Blocked      bool              `json:"blocked"`
-	Matches      []learning.Match  `json:"matching_patterns"`
-	Alternatives []string          `json:"alternatives"`
-	Warnings     []string          `json:"warnings"`
-	CheckID      string            `json:"check_id"`
+	Decision     rule.Decision `json:"decision"`
+	Blocked      bool          `json:"blocked"`
+	Matches      []rule.Match  `json:"matching_patterns"`
+	Alternatives []string      `json:"alternatives"`
+	Warnings     []string      `json:"warnings"`
+	CheckID      string        `json:"check_id"`
 }
 
 func (s *Server) addGuardTools() {
 	add(s, tool{
 		name: "check_before_action", title: "Check before an action", effect: reads, holds: "decision",
 		description: "Whether the team learned never to do this. Ask before a command that could do harm.",
-	}, func(p *params, a *learning.Action) {
+	}, func(p *params, a *rule.Action) {
 		p.may("proposed_action", &a.Command, "The command line or SQL")
 		p.may("context", &a.Context, "Why")
 		p.may("domain", &a.Domain, "")
@@ -32,13 +35,13 @@ func (s *Server) addGuardTools() {
 	add(s, tool{
 		name: "check_outcome", title: "After a checked action", set: ToolsetLessons, effect: ensure, holds: "check_id outcome rules",
 		description: "Say whether you heeded a check or acted all the same, and how that went: rules that are wrong lose their force by it.",
-	}, func(p *params, d *learning.OutcomeDraft) {
+	}, func(p *params, d *guard.OutcomeDraft) {
 		p.must("check_id", &d.CheckID, "Of check_before_action")
-		p.must("outcome", &d.Outcome, "heeded: the action was not taken", among(learning.Outcomes()...))
+		p.must("outcome", &d.Outcome, "heeded: the action was not taken", among(lesson.Outcomes()...))
 		p.may("result", &d.Result, "How it went", among(learning.Results()...))
 		p.may("notes", &d.Notes, "")
 		p.actor(&d.Agent)
-	}, then(s.services.Guard.Outcome, func(settled learning.Settled) (learning.Settled, string) {
+	}, then(s.services.Guard.Outcome, func(settled guard.Settled) (guard.Settled, string) {
 		if settled.Duplicate {
 			return settled, "This was said already, and did not count again."
 		}
@@ -55,16 +58,16 @@ func (s *Server) addGuardTools() {
 	s.addRuleTools()
 }
 
-func shownCheckedAction(checked learning.Checked) (checkedAction, string) {
+func shownCheckedAction(checked guard.Checked) (checkedAction, string) {
 	out := checkedAction{
 		Decision: checked.Decision, Blocked: checked.Blocked, Matches: checked.Matches, Alternatives: checked.Alternatives,
 		Warnings: checked.Warnings, CheckID: checked.CheckID,
 	}
 	said := "Nothing is known against it."
 	switch checked.Decision {
-	case learning.DecisionBlock:
+	case rule.DecisionBlock:
 		said = "BLOCKED: do not do this."
-	case learning.DecisionWarn:
+	case rule.DecisionWarn:
 		said = "Be warned before you do this."
 	}
 	if len(checked.Matches) == 0 {

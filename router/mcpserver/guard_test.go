@@ -7,42 +7,45 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/learningtest"
+	"skillrouter/learning/lesson"
 	learningstore "skillrouter/learning/store"
 	"skillrouter/router/mcpserver"
 )
 
 // toolGuard is the guard as far as tools reach: checking, without what no tool shows.
 type toolGuard struct {
-	learning.GuardService
+	guard.Service
 	tools *tools
 }
 
-func (g toolGuard) Check(ctx context.Context, a learning.Action) (learning.Checked, error) {
+func (g toolGuard) Check(ctx context.Context, a rule.Action) (guard.Checked, error) {
 	if a.Project != "" {
-		return g.GuardService.Check(ctx, a)
+		return g.Service.Check(ctx, a)
 	}
 	arguments := map[string]any{"proposed_action": a.Command, "context": a.Context, "domain": a.Domain, "tool": a.Tool}
 	if a.Args != nil {
 		arguments["args"] = a.Args
 	}
-	return callTool[learning.Checked](ctx, g.tools, a.Agent, "check_before_action", arguments)
+	return callTool[guard.Checked](ctx, g.tools, a.Agent, "check_before_action", arguments)
 }
 
 // Outcome tells what came of a check as the tool does, by the agent that is asked for.
-func (g toolGuard) Outcome(ctx context.Context, d learning.OutcomeDraft) (learning.Settled, error) {
+func (g toolGuard) Outcome(ctx context.Context, d guard.OutcomeDraft) (guard.Settled, error) {
 	arguments := map[string]any{"check_id": d.CheckID, "outcome": d.Outcome, "notes": d.Notes}
 	if d.Result != "" {
 		arguments["result"] = d.Result
 	}
-	return callTool[learning.Settled](ctx, g.tools, d.Agent, "check_outcome", arguments)
+	return callTool[guard.Settled](ctx, g.tools, d.Agent, "check_outcome", arguments)
 }
 
 // TestGuardContract holds the tool to what the guard promises.
 func TestGuardContract(t *testing.T) {
-	learningtest.RunGuard(t, func(t *testing.T) learning.GuardService {
+	learningtest.RunGuard(t, func(t *testing.T) guard.Service {
 		db, _ := openDatabase(t, "learning")
-		guards := learning.NewGuards(t.Context(), learningstore.New(db.Read, db.Commit), learning.GuardsOptions{})
+		guards := guard.NewGuards(t.Context(), learningstore.New(db.Read, db.Commit), guard.GuardsOptions{})
 		return toolGuard{guards, serveTools(t, mcpserver.Services{Guard: guards})}
 	})
 }
@@ -77,40 +80,40 @@ func TestOutcomeTellsOfDemotion(t *testing.T) {
 }
 
 // houseGuard is the guard as small as the tools' tests need it.
-type houseGuard struct{ learning.GuardService }
+type houseGuard struct{ guard.Service }
 
-func (houseGuard) Check(_ context.Context, a learning.Action) (learning.Checked, error) {
-	c := learning.Checked{Decision: learning.DecisionAllow, CheckID: "c2", Matches: []learning.Match{}, Alternatives: []string{}, Warnings: []string{}}
+func (houseGuard) Check(_ context.Context, a rule.Action) (guard.Checked, error) {
+	c := guard.Checked{Decision: rule.DecisionAllow, CheckID: "c2", Matches: []rule.Match{}, Alternatives: []string{}, Warnings: []string{}}
 	if strings.Contains(a.Command, "rm") {
-		c.Decision, c.Blocked, c.CheckID = learning.DecisionBlock, true, "c1"
-		c.Matches = append(c.Matches, learning.Match{RuleID: "r1", Title: "T", Severity: learning.SeverityCritical, Lane: learning.LaneDeterministic, Alternatives: []string{}})
+		c.Decision, c.Blocked, c.CheckID = rule.DecisionBlock, true, "c1"
+		c.Matches = append(c.Matches, rule.Match{RuleID: "r1", Title: "T", Severity: learning.SeverityCritical, Lane: rule.LaneDeterministic, Alternatives: []string{}})
 		c.Warnings = append(c.Warnings, "T")
 	}
 	return c, nil
 }
 
-func (houseGuard) Outcome(_ context.Context, d learning.OutcomeDraft) (learning.Settled, error) {
-	settled := learning.Settled{CheckID: d.CheckID, Outcome: d.Outcome, Result: d.Result, Rules: []learning.RuleMoved{}}
+func (houseGuard) Outcome(_ context.Context, d guard.OutcomeDraft) (guard.Settled, error) {
+	settled := guard.Settled{CheckID: d.CheckID, Outcome: d.Outcome, Result: d.Result, Rules: []guard.RuleMoved{}}
 	switch d.CheckID {
 	case "gone":
-		return learning.Settled{}, skillrouter.Errorf(skillrouter.NotFound, "no check has this id")
+		return guard.Settled{}, skillrouter.Errorf(skillrouter.NotFound, "no check has this id")
 	case "told":
 		settled.Duplicate = true
 	default:
-		settled.Rules = append(settled.Rules, learning.RuleMoved{RuleID: "r1", Previous: 0.72, Confidence: 0.39, Precision: 0.57, Demoted: true})
+		settled.Rules = append(settled.Rules, guard.RuleMoved{RuleID: "r1", Previous: 0.72, Confidence: 0.39, Precision: 0.57, Demoted: true})
 	}
 	return settled, nil
 }
 
-func (houseGuard) Rules(ctx context.Context, _ learning.RuleFilter) (learning.RulePage, error) {
-	r, err := houseGuard{}.RestoreRule(ctx, "", learning.RestorationDraft{})
-	return learning.RulePage{Rules: []learning.Rule{r}, Count: 1, Total: 1}, err
+func (houseGuard) Rules(ctx context.Context, _ guard.RuleFilter) (guard.RulePage, error) {
+	r, err := houseGuard{}.RestoreRule(ctx, "", guard.RestorationDraft{})
+	return guard.RulePage{Rules: []guard.Rule{r}, Count: 1, Total: 1}, err
 }
 
-func (houseGuard) RestoreRule(context.Context, string, learning.RestorationDraft) (learning.Rule, error) {
-	return learning.Rule{ID: "r1", Title: "T", WhyBad: "W", Severity: learning.SeverityHigh, Blocks: true}, nil
+func (houseGuard) RestoreRule(context.Context, string, guard.RestorationDraft) (guard.Rule, error) {
+	return guard.Rule{ID: "r1", Title: "T", WhyBad: "W", Severity: learning.SeverityHigh, Blocks: true}, nil
 }
 
-func (houseGuard) Ledger(context.Context, learning.LedgerFilter) (learning.LedgerPage, error) {
-	return learning.LedgerPage{Checks: []learning.CheckRecord{{ID: "c1", Agent: "a", Action: "rm -rf /data", Decision: learning.DecisionBlock, At: noon}}, Count: 1}, nil
+func (houseGuard) Ledger(context.Context, lesson.LedgerFilter) (guard.LedgerPage, error) {
+	return guard.LedgerPage{Checks: []lesson.CheckRecord{{ID: "c1", Agent: "a", Action: "rm -rf /data", Decision: rule.DecisionBlock, At: noon}}, Count: 1}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 )
 
 // knowledgeHit is what a model needs of an entry that was found.
@@ -38,7 +39,7 @@ func (s *Server) addKnowledgeTools() {
 	add(s, tool{
 		name: "store_knowledge", title: "Store knowledge", effect: ensure, holds: "knowledge_id",
 		description: "Write down something learned: one lesson per entry, with the error texts and names one would search for.",
-	}, func(p *params, d *learning.KnowledgeDraft) {
+	}, func(p *params, d *knowledge.Draft) {
 		p.must("category", &d.Category, "error_solution, pattern, best_practice, gotcha, or your own")
 		p.must("title", &d.Title, "One line that says the point")
 		p.must("content", &d.Content, "")
@@ -46,7 +47,7 @@ func (s *Server) addKnowledgeTools() {
 		p.may("project", &d.Project, "Empty: any")
 		p.may("source", &d.Source, "")
 		p.actor(&d.AgentID)
-	}, then(s.services.Knowledge.Store, func(stored learning.Stored) (learning.Stored, string) {
+	}, then(s.services.Knowledge.Store, func(stored knowledge.Stored) (knowledge.Stored, string) {
 		said := "Stored as %s."
 		if stored.Duplicate {
 			said = "Nothing was stored: the same content is there already as %s."
@@ -56,14 +57,14 @@ func (s *Server) addKnowledgeTools() {
 	add(s, tool{
 		name: "search_knowledge", title: "Search knowledge", effect: reads, holds: "results",
 		description: "Find what agents have learned. Ask before you solve a problem; give error texts and identifiers as they are.",
-	}, func(p *params, q *learning.KnowledgeQuery) {
+	}, func(p *params, q *knowledge.Query) {
 		p.must("query", &q.Query, "")
 		p.may("category", &q.Category, "")
 		p.may("project", &q.Project, "")
 		p.may("tags", &q.Tags, "All of these")
 		p.may("limit", &q.Limit, upTo(learning.MaxLimit, learning.DefaultKnowledgeLimit))
 		p.may("explain", &q.Explain, "")
-	}, then(s.services.Knowledge.Search, func(found learning.KnowledgeResults) (hits[knowledgeHit], string) {
+	}, then(s.services.Knowledge.Search, func(found knowledge.Results) (hits[knowledgeHit], string) {
 		out := hits[knowledgeHit]{
 			Results: views(found.Results, shownKnowledge), LeftOut: found.LeftOut, Corrected: found.Corrected, Degraded: found.Notice,
 		}
@@ -77,7 +78,7 @@ func (s *Server) addKnowledgeTools() {
 	add(s, tool{
 		name: "update_knowledge", title: "Update knowledge", set: ToolsetLessons, effect: ensure, holds: "entry",
 		description: "Correct an entry of knowledge; what is left out stays.",
-	}, func(p *params, c *change[string, learning.KnowledgePatch]) {
+	}, func(p *params, c *change[string, knowledge.Patch]) {
 		id(p, &c.id)
 		p.may("title", &c.draft.Title, "")
 		p.may("content", &c.draft.Content, "")
@@ -94,7 +95,7 @@ func (s *Server) addKnowledgeTools() {
 	})
 }
 
-func shownKnowledge(hit learning.KnowledgeHit) knowledgeHit {
+func shownKnowledge(hit knowledge.Hit) knowledgeHit {
 	return knowledgeHit{
 		ID: hit.ID, Title: hit.Title, Content: hit.Content, Category: hit.Category, Tags: hit.Tags,
 		Project: hit.Project, Author: hit.Author, Trust: hit.Trust, RelevanceScore: hit.RelevanceScore, Why: hit.Why,
@@ -102,8 +103,8 @@ func shownKnowledge(hit learning.KnowledgeHit) knowledgeHit {
 }
 
 // wholeKnowledge is an entry by itself. Nothing was searched for, which it fits best.
-func wholeKnowledge(e learning.Knowledge) (oneKnowledge, string) {
-	hit := shownKnowledge(learning.KnowledgeHit{Knowledge: e, RelevanceScore: 1})
+func wholeKnowledge(e knowledge.Knowledge) (oneKnowledge, string) {
+	hit := shownKnowledge(knowledge.Hit{Knowledge: e, RelevanceScore: 1})
 	shown := knowledgeEntry(&hit)
 	fitTexts([][]*string{shown.texts})
 	_, lines := shown.said(0)

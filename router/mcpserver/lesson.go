@@ -9,56 +9,57 @@ import (
 	"time"
 
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
-// lesson is what a model needs of a lesson.
-type lesson struct {
-	ID              string                `json:"id"`
-	Number          int64                 `json:"number"`
-	Type            learning.LessonType   `json:"lesson_type"`
-	Domain          string                `json:"domain"`
-	Category        string                `json:"category"`
-	Severity        learning.Severity     `json:"severity"`
-	Level           learning.Level        `json:"level"`
-	Status          learning.LessonStatus `json:"status"`
-	Title           string                `json:"title"`
-	Context         string                `json:"context,omitempty"`
-	Action          string                `json:"action_taken,omitempty"`
-	Outcome         string                `json:"outcome,omitempty"`
-	RootCause       string                `json:"root_cause,omitempty"`
-	Solution        string                `json:"solution,omitempty"`
-	Alternatives    []string              `json:"alternatives,omitempty"`
-	RelatedCommands []string              `json:"related_commands,omitempty"`
-	Body            string                `json:"body,omitempty"`
-	Tags            []string              `json:"tags,omitempty"`
-	Project         string                `json:"project,omitempty"`
-	SourceAgent     string                `json:"source_agent"`
-	Trust           learning.Trust        `json:"trust"`
-	Confidence      float64               `json:"confidence"`
-	Occurrences     int64                 `json:"occurrence_count"`
-	CreatedAt       time.Time             `json:"created_at"`
-	Similarity      *float64              `json:"similarity,omitempty"` // of what was searched for, as the two below
-	Recency         *float64              `json:"recency_score,omitempty"`
-	RelevanceScore  *float64              `json:"relevance_score,omitempty"`
-	Why             []learning.Reason     `json:"why,omitempty"`
-	CutBytes        int                   `json:"cut_bytes,omitempty"` // of the texts, left out of this answer
+// lessonView is what a model needs of a lesson.
+type lessonView struct {
+	ID              string              `json:"id"`
+	Number          int64               `json:"number"`
+	Type            learning.LessonType `json:"lesson_type"`
+	Domain          string              `json:"domain"`
+	Category        string              `json:"category"`
+	Severity        learning.Severity   `json:"severity"`
+	Level           lesson.Level        `json:"level"`
+	Status          lesson.Status       `json:"status"`
+	Title           string              `json:"title"`
+	Context         string              `json:"context,omitempty"`
+	Action          string              `json:"action_taken,omitempty"`
+	Outcome         string              `json:"outcome,omitempty"`
+	RootCause       string              `json:"root_cause,omitempty"`
+	Solution        string              `json:"solution,omitempty"`
+	Alternatives    []string            `json:"alternatives,omitempty"`
+	RelatedCommands []string            `json:"related_commands,omitempty"`
+	Body            string              `json:"body,omitempty"`
+	Tags            []string            `json:"tags,omitempty"`
+	Project         string              `json:"project,omitempty"`
+	SourceAgent     string              `json:"source_agent"`
+	Trust           learning.Trust      `json:"trust"`
+	Confidence      float64             `json:"confidence"`
+	Occurrences     int64               `json:"occurrence_count"`
+	CreatedAt       time.Time           `json:"created_at"`
+	Similarity      *float64            `json:"similarity,omitempty"` // of what was searched for, as the two below
+	Recency         *float64            `json:"recency_score,omitempty"`
+	RelevanceScore  *float64            `json:"relevance_score,omitempty"`
+	Why             []learning.Reason   `json:"why,omitempty"`
+	CutBytes        int                 `json:"cut_bytes,omitempty"` // of the texts, left out of this answer
 }
 
 type oneLesson struct {
-	Lesson lesson `json:"lesson"`
-	Notice string `json:"notice"`
+	Lesson lessonView `json:"lesson"`
+	Notice string     `json:"notice"`
 }
 
 type lessonPage struct {
-	Lessons []lesson `json:"lessons"`
-	Next    string   `json:"next,omitempty"` // cursor of the next page
-	Notice  string   `json:"notice,omitempty"`
+	Lessons []lessonView `json:"lessons"`
+	Next    string       `json:"next,omitempty"` // cursor of the next page
+	Notice  string       `json:"notice,omitempty"`
 }
 
 // lessonListing is what list_lessons takes: of the statuses that a filter may name one.
 type lessonListing struct {
-	learning.LessonFilter
-	status learning.LessonStatus
+	lesson.Filter
+	status lesson.Status
 }
 
 // addLessonTools offers the two that every agent needs, and what looks after
@@ -68,7 +69,7 @@ func (s *Server) addLessonTools() {
 	add(s, tool{
 		name: "report_lesson", title: "Report a lesson", effect: adds, holds: "lesson_id",
 		description: "Report what worked, what failed, or what nobody should do again (anti_pattern: its related_commands are stopped).",
-	}, func(p *params, d *learning.LessonDraft) {
+	}, func(p *params, d *lesson.Draft) {
 		p.must("lesson_type", &d.Type, "", among(learning.LessonTypes()...))
 		p.must("domain", &d.Domain, "")
 		p.must("title", &d.Title, "")
@@ -84,22 +85,22 @@ func (s *Server) addLessonTools() {
 		p.may("related_commands", &d.RelatedCommands, "")
 		p.may("project", &d.Project, "")
 		p.actor(&d.SourceAgent)
-	}, then(func(ctx context.Context, d learning.LessonDraft) (learning.Reported, error) {
+	}, then(func(ctx context.Context, d lesson.Draft) (lesson.Reported, error) {
 		d.Category = cmp.Or(d.Category, d.Domain)
 		return lessons.Report(ctx, d)
 	}, reportedLesson))
 	add(s, tool{
 		name: "get_relevant_lessons", title: "Relevant lessons", effect: reads, holds: "results",
 		description: "The lessons that fit a task. Ask before you begin it.",
-	}, func(p *params, q *learning.LessonQuery) {
+	}, func(p *params, q *lesson.Query) {
 		p.must("context", &q.Context, "The task")
 		p.may("domain", &q.Domain, "")
-		p.may("max_results", &q.Limit, upTo(learning.MaxLimit, learning.DefaultLessonLimit))
+		p.may("max_results", &q.Limit, upTo(learning.MaxLimit, lesson.DefaultLimit))
 		p.may("explain", &q.Explain, "")
 		p.actor(&q.Agent)
-	}, then(lessons.Relevant, func(found learning.LessonResults) (hits[lesson], string) {
-		out := hits[lesson]{LeftOut: found.LeftOut, Corrected: found.Corrected, Degraded: found.Notice}
-		out.Results = views(found.Results, func(hit learning.LessonHit) lesson {
+	}, then(lessons.Relevant, func(found lesson.Results) (hits[lessonView], string) {
+		out := hits[lessonView]{LeftOut: found.LeftOut, Corrected: found.Corrected, Degraded: found.Notice}
+		out.Results = views(found.Results, func(hit lesson.Hit) lessonView {
 			one := shownLesson(hit.Lesson)
 			one.Similarity, one.Recency, one.RelevanceScore, one.Why = &hit.Similarity, &hit.Recency, &hit.Score, hit.Why
 			return one
@@ -114,18 +115,18 @@ func (s *Server) addLessonTools() {
 		p.may("domain", &l.Domain, "")
 		p.may("category", &l.Category, "")
 		p.may("severity", &l.Severity, "", among(learning.Severities()...))
-		p.may("level", &l.Level, "", among(learning.Levels()...))
-		p.may("status", &l.status, "", among(learning.LessonStatuses()...))
+		p.may("level", &l.Level, "", among(lesson.Levels()...))
+		p.may("status", &l.status, "", among(lesson.Statuses()...))
 		p.may("tag", &l.Tag, "")
 		p.may("project", &l.Project, "")
 		p.may("cursor", &l.Cursor, nextPage)
 		p.limit(&l.Limit, learning.DefaultListing, learning.MaxLimit)
-	}, then(func(ctx context.Context, l lessonListing) (learning.LessonPage, error) {
+	}, then(func(ctx context.Context, l lessonListing) (lesson.Page, error) {
 		if l.status != "" {
-			l.Statuses = []learning.LessonStatus{l.status}
+			l.Statuses = []lesson.Status{l.status}
 		}
-		return lessons.List(ctx, l.LessonFilter)
-	}, func(page learning.LessonPage) (lessonPage, string) {
+		return lessons.List(ctx, l.Filter)
+	}, func(page lesson.Page) (lessonPage, string) {
 		out := lessonPage{Lessons: views(page.Lessons, shownLesson), Next: page.Next}
 		f := listing(out.Lessons, &out.Notice, lessonEntry, "There are no such lessons.", "%s, newest first.", count(len(out.Lessons), "lesson", "lessons"))
 		if out.Next != "" && len(out.Lessons) > 0 {
@@ -136,18 +137,18 @@ func (s *Server) addLessonTools() {
 	add(s, tool{
 		name: "get_lesson", title: "One lesson", set: ToolsetLessons, effect: reads, holds: "lesson",
 		description: "Everything that a lesson says.",
-	}, whichLesson, then(lessons.Lesson, func(l learning.Lesson) (oneLesson, string) {
+	}, whichLesson, then(lessons.Lesson, func(l lesson.Lesson) (oneLesson, string) {
 		return changedLesson(l, "Lesson %d.", l.Number)
 	}))
 	add(s, tool{
 		name: "validate_lesson", title: "Judge a lesson", set: ToolsetLessons, effect: adds, holds: "lesson",
 		description: "Say whether a lesson holds; its confidence moves with it.",
-	}, func(p *params, c *change[string, learning.ValidationDraft]) {
+	}, func(p *params, c *change[string, lesson.ValidationDraft]) {
 		whichLesson(p, &c.id)
-		p.must("validation_type", &c.draft.Type, "", among(learning.ValidationTypes()...))
+		p.must("validation_type", &c.draft.Type, "", among(lesson.ValidationTypes()...))
 		p.may("notes", &c.draft.Notes, "Why")
 		p.actor(&c.draft.By)
-	}, func(ctx context.Context, c change[string, learning.ValidationDraft]) (out oneLesson, text string, err error) {
+	}, func(ctx context.Context, c change[string, lesson.ValidationDraft]) (out oneLesson, text string, err error) {
 		l, err := lessons.Validate(ctx, c.id, c.draft)
 		if err == nil {
 			out, text = changedLesson(l, "Judged %s; lesson %d has confidence %.2f now.", c.draft.Type, l.Number, l.Confidence)
@@ -157,23 +158,23 @@ func (s *Server) addLessonTools() {
 	add(s, tool{
 		name: "promote_lesson", title: "Promote a lesson", set: ToolsetLessons, effect: adds, holds: "lesson",
 		description: "Draw a pattern, a new lesson, from two independent cases, which stay; or raise a pattern to a principle (three successful applications in distinct contexts). A refusal says which evidence is missing.",
-	}, func(p *params, c *change[string, learning.PromotionDraft]) {
+	}, func(p *params, c *change[string, lesson.PromotionDraft]) {
 		whichLesson(p, &c.id)
 		p.may("source_case_ids", &c.draft.Sources, "Further lessons that it was drawn from")
 		p.may("notes", &c.draft.Notes, "")
 		p.actor(&c.draft.By)
-	}, then(changing(lessons.Promote), func(l learning.Lesson) (oneLesson, string) {
+	}, then(changing(lessons.Promote), func(l lesson.Lesson) (oneLesson, string) {
 		return changedLesson(l, "Lesson %d is a %s now.", l.Number, l.Level)
 	}))
 	add(s, tool{
 		name: "retire_lesson", title: "Retire a lesson", set: ToolsetLessons, effect: adds, holds: "lesson",
 		description: "Take a lesson out of use. It is kept with its history and can be restored.",
-	}, func(p *params, c *change[string, learning.RetirementDraft]) {
+	}, func(p *params, c *change[string, lesson.RetirementDraft]) {
 		whichLesson(p, &c.id)
 		p.must("reason", &c.draft.Reason, "")
 		p.may("superseded_by", &c.draft.SupersededBy, "The lesson that stands in its place")
 		p.actor(&c.draft.By)
-	}, then(changing(lessons.Retire), func(l learning.Lesson) (oneLesson, string) {
+	}, then(changing(lessons.Retire), func(l lesson.Lesson) (oneLesson, string) {
 		return changedLesson(l, "Lesson %d is retired.", l.Number)
 	}))
 	add(s, tool{
@@ -182,7 +183,7 @@ func (s *Server) addLessonTools() {
 	}, func(p *params, c *change[string, string]) {
 		whichLesson(p, &c.id)
 		p.may("note", &c.draft, "Why")
-	}, then(changing(lessons.Restore), func(l learning.Lesson) (oneLesson, string) {
+	}, then(changing(lessons.Restore), func(l lesson.Lesson) (oneLesson, string) {
 		return changedLesson(l, "Lesson %d is in use again.", l.Number)
 	}))
 	s.addLessonReview()
@@ -192,13 +193,13 @@ func (s *Server) addLessonTools() {
 func whichLesson(p *params, lesson *string) { p.must("lesson", lesson, "Its id or number") }
 
 // changedLesson is a lesson after what was done to it.
-func changedLesson(l learning.Lesson, format string, args ...any) (oneLesson, string) {
+func changedLesson(l lesson.Lesson, format string, args ...any) (oneLesson, string) {
 	out := oneLesson{shownLesson(l), notice}
 	text := alone(&out.Lesson, lessonEntry, format, args...)
 	return out, text
 }
 
-func reportedLesson(r learning.Reported) (learning.Reported, string) {
+func reportedLesson(r lesson.Reported) (lesson.Reported, string) {
 	var said strings.Builder
 	if r.Duplicate {
 		fmt.Fprintf(&said, "Known already as lesson %d (%s): occurrence %d was counted.", r.Number, visible(r.LessonID), r.Occurrences)
@@ -219,8 +220,8 @@ func reportedLesson(r learning.Reported) (learning.Reported, string) {
 }
 
 // shownLesson copies what may be shortened later: a service may keep its own.
-func shownLesson(l learning.Lesson) lesson {
-	return lesson{
+func shownLesson(l lesson.Lesson) lessonView {
+	return lessonView{
 		ID: l.ID, Number: l.Number, Type: l.Type, Domain: l.Domain, Category: l.Category, Severity: l.Severity, Level: l.Level, Status: l.Status,
 		Title: l.Title, Context: l.Context, Action: l.Action, Outcome: l.Outcome, RootCause: l.RootCause, Solution: l.Solution,
 		Alternatives: slices.Clone(l.Alternatives), RelatedCommands: slices.Clone(l.RelatedCommands), Body: l.Body, Tags: l.Tags,
@@ -228,7 +229,7 @@ func shownLesson(l learning.Lesson) lesson {
 	}
 }
 
-func lessonEntry(l *lesson) entry {
+func lessonEntry(l *lessonView) entry {
 	texts := []*string{&l.Title, &l.Solution, &l.RootCause, &l.Outcome, &l.Context, &l.Action}
 	texts = append(append(append(texts, each(l.Alternatives)...), each(l.RelatedCommands)...), &l.Body)
 	return entry{texts, func(cut int) (string, []string) {

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 type lessonReview struct {
-	learning.Review
+	lesson.Review
 	Notice string `json:"notice,omitempty"`
 }
 
@@ -21,14 +22,14 @@ type lessonHistory struct {
 // lessonChange is a change without the text of an edit, which get_lesson and
 // the HTTP side have.
 type lessonChange struct {
-	Seq        int64                 `json:"seq"`
-	Kind       string                `json:"kind"`
-	Agent      string                `json:"agent_id,omitempty"`
-	Note       string                `json:"note,omitempty"`
-	Level      learning.Level        `json:"level,omitempty"` // these three after the change
-	Status     learning.LessonStatus `json:"status,omitempty"`
-	Confidence *float64              `json:"confidence,omitempty"`
-	At         time.Time             `json:"at"`
+	Seq        int64         `json:"seq"`
+	Kind       string        `json:"kind"`
+	Agent      string        `json:"agent_id,omitempty"`
+	Note       string        `json:"note,omitempty"`
+	Level      lesson.Level  `json:"level,omitempty"` // these three after the change
+	Status     lesson.Status `json:"status,omitempty"`
+	Confidence *float64      `json:"confidence,omitempty"`
+	At         time.Time     `json:"at"`
 }
 
 // addLessonReview offers what lessons need an eye, and what happened to one.
@@ -36,7 +37,7 @@ func (s *Server) addLessonReview() {
 	add(s, tool{
 		name: "review_lessons", title: "Lessons to look at", set: ToolsetLessons, effect: reads, holds: "promotions stale",
 		description: "What needs an eye: lessons that have the evidence for a promotion, and lessons that nobody has validated for long.",
-	}, func(p *params, q *learning.ReviewQuery) {
+	}, func(p *params, q *lesson.ReviewQuery) {
 		p.may("stale_days", &q.StaleDays, "Default 90", notNegative)
 		p.may("domain", &q.Domain, "")
 		p.limit(&q.Limit, 0, learning.MaxLimit)
@@ -47,8 +48,8 @@ func (s *Server) addLessonReview() {
 	}, whichLesson, then(s.services.Lessons.History, shownHistory))
 }
 
-func shownReview(found learning.Review) (lessonReview, string) {
-	out := lessonReview{Review: learning.Review{Promotions: owned(found.Promotions), Stale: owned(found.Stale)}}
+func shownReview(found lesson.Review) (lessonReview, string) {
+	out := lessonReview{Review: lesson.Review{Promotions: owned(found.Promotions), Stale: owned(found.Stale)}}
 	if len(out.Promotions)+len(out.Stale) == 0 {
 		return out, "Nothing needs an eye."
 	}
@@ -73,8 +74,8 @@ func shownReview(found learning.Review) (lessonReview, string) {
 	return out, f.String()
 }
 
-func shownHistory(found []learning.LessonChange) (lessonHistory, string) {
-	out := lessonHistory{Notice: notice, Changes: views(found, func(c learning.LessonChange) lessonChange {
+func shownHistory(found []lesson.Change) (lessonHistory, string) {
+	out := lessonHistory{Notice: notice, Changes: views(found, func(c lesson.Change) lessonChange {
 		shown := lessonChange{Seq: c.Seq, Kind: c.Kind, Agent: c.Agent, Note: c.Note, At: c.At}
 		if c.After != nil {
 			shown.Level, shown.Status, shown.Confidence = c.After.Level, c.After.Status, &c.After.Confidence

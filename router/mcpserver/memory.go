@@ -3,21 +3,21 @@ package mcpserver
 import (
 	"time"
 
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 	"skillrouter/router"
 )
 
 // agentMemory is what an agent should know. A lesson that stands in several of
 // its lists is in the first of them alone: a model reads each once.
 type agentMemory struct {
-	Agent        string    `json:"agent"`
-	Domain       string    `json:"domain,omitempty"`
-	LessonsCount int       `json:"lessons_count"`
-	Critical     []lesson  `json:"critical_lessons"`
-	AntiPatterns []lesson  `json:"anti_patterns"`
-	Recent       []lesson  `json:"recent_lessons"`
-	LastUpdated  time.Time `json:"last_updated"`
-	Notice       string    `json:"notice,omitempty"`
+	Agent        string       `json:"agent"`
+	Domain       string       `json:"domain,omitempty"`
+	LessonsCount int          `json:"lessons_count"`
+	Critical     []lessonView `json:"critical_lessons"`
+	AntiPatterns []lessonView `json:"anti_patterns"`
+	Recent       []lessonView `json:"recent_lessons"`
+	LastUpdated  time.Time    `json:"last_updated"`
+	Notice       string       `json:"notice,omitempty"`
 }
 
 // addMemoryTools offers what an agent should know.
@@ -35,8 +35,8 @@ func (s *Server) addMemoryTools() {
 func shownMemory(found router.Memory) (agentMemory, string) {
 	out := agentMemory{Agent: found.Agent, Domain: found.Domain, LessonsCount: found.LessonsCount, LastUpdated: found.LastUpdated}
 	seen := map[string]bool{}
-	all := []lesson{}
-	gather := func(l learning.Lesson) {
+	all := []lessonView{}
+	gather := func(l lesson.Lesson) {
 		if !seen[l.ID] {
 			seen[l.ID] = true
 			all = append(all, shownLesson(l))

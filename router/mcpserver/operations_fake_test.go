@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/shelf"
 	"skillrouter/operational"
 	"skillrouter/router"
 )
@@ -163,6 +163,6 @@ func (houseAdmin) Doctor(context.Context) ([]router.SystemCheck, error) {
 	return []router.SystemCheck{{Name: "disk", OK: false, Detail: "it is nearly full"}}, nil
 }
 
-func (houseAdmin) Embeddings(context.Context) (learning.EmbeddingStatus, error) {
-	return learning.EmbeddingStatus{State: learning.EmbeddingsOff}, nil
+func (houseAdmin) Embeddings(context.Context) (shelf.EmbeddingStatus, error) {
+	return shelf.EmbeddingStatus{State: shelf.EmbeddingsOff}, nil
 }

@@ -8,27 +8,28 @@ import (
 	"time"
 
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 )
 
 // pattern is what a model needs of a pattern.
 type pattern struct {
-	ID          string                 `json:"id"`
-	Number      int64                  `json:"number"`
-	Name        string                 `json:"pattern_name"`
-	Type        learning.PatternType   `json:"pattern_type"`
-	Description string                 `json:"description"`
-	Domain      string                 `json:"domain,omitempty"`
-	Status      learning.PatternStatus `json:"status"`
-	Confidence  float64                `json:"confidence"`
-	Weight      float64                `json:"discrimination_weight"`
-	Frequency   int64                  `json:"occurrence_count"`
-	Action      string                 `json:"recommended_action,omitempty"`
-	Prevention  []string               `json:"prevention_steps,omitempty"`
-	Why         []string               `json:"why,omitempty"`
-	LessonIDs   []string               `json:"lesson_ids,omitempty"`
-	EpisodeIDs  []int64                `json:"episode_ids,omitempty"`
-	LastSeen    time.Time              `json:"last_seen"`
-	CutBytes    int                    `json:"cut_bytes,omitempty"` // of the texts, left out of this answer
+	ID          string               `json:"id"`
+	Number      int64                `json:"number"`
+	Name        string               `json:"pattern_name"`
+	Type        lesson.PatternType   `json:"pattern_type"`
+	Description string               `json:"description"`
+	Domain      string               `json:"domain,omitempty"`
+	Status      lesson.PatternStatus `json:"status"`
+	Confidence  float64              `json:"confidence"`
+	Weight      float64              `json:"discrimination_weight"`
+	Frequency   int64                `json:"occurrence_count"`
+	Action      string               `json:"recommended_action,omitempty"`
+	Prevention  []string             `json:"prevention_steps,omitempty"`
+	Why         []string             `json:"why,omitempty"`
+	LessonIDs   []string             `json:"lesson_ids,omitempty"`
+	EpisodeIDs  []int64              `json:"episode_ids,omitempty"`
+	LastSeen    time.Time            `json:"last_seen"`
+	CutBytes    int                  `json:"cut_bytes,omitempty"` // of the texts, left out of this answer
 }
 
 type patterns struct {
@@ -45,12 +46,12 @@ func (s *Server) addPatternTools() {
 	add(s, tool{
 		name: "emerging_patterns", title: "Emerging patterns", set: ToolsetLessons, effect: reads, holds: "patterns",
 		description: "What recurs in the team's lessons and experiences and nobody has confirmed, with why it was taken for a pattern.",
-	}, func(p *params, f *learning.PatternFilter) {
-		f.Statuses = []learning.PatternStatus{learning.PatternEmerging}
-		p.may("pattern_type", &f.Type, "", among(learning.PatternTypes()...))
+	}, func(p *params, f *lesson.PatternFilter) {
+		f.Statuses = []lesson.PatternStatus{lesson.PatternEmerging}
+		p.may("pattern_type", &f.Type, "", among(lesson.PatternTypes()...))
 		p.may("domain", &f.Domain, "")
 		p.limit(&f.Limit, learning.DefaultListing, learning.MaxLimit)
-	}, then(s.services.Patterns.List, func(found []learning.Pattern) (patterns, string) {
+	}, then(s.services.Patterns.List, func(found []lesson.Pattern) (patterns, string) {
 		out := patterns{Patterns: views(found, shownPattern)}
 		return out, listing(out.Patterns, &out.Notice, patternEntry, "No pattern emerges.",
 			"%s, the latest seen first.", count(len(found), "pattern emerges", "patterns emerge")).String()
@@ -60,14 +61,14 @@ func (s *Server) addPatternTools() {
 }
 
 // addPatternJudgement offers to judge a pattern: confirm or deprecate it.
-func (s *Server) addPatternJudgement(verb, title, description string, judge func(context.Context, string, learning.ConfirmationDraft) (learning.Pattern, error)) {
+func (s *Server) addPatternJudgement(verb, title, description string, judge func(context.Context, string, lesson.ConfirmationDraft) (lesson.Pattern, error)) {
 	add(s, tool{
 		name: verb + "_pattern", title: title, set: ToolsetLessons, effect: ensure, holds: "pattern", description: description,
-	}, func(p *params, c *change[string, learning.ConfirmationDraft]) {
+	}, func(p *params, c *change[string, lesson.ConfirmationDraft]) {
 		p.must("pattern", &c.id, "Its id or number")
 		p.may("notes", &c.draft.Notes, "Why")
 		p.actor(&c.draft.By)
-	}, then(changing(judge), func(judged learning.Pattern) (onePattern, string) {
+	}, then(changing(judge), func(judged lesson.Pattern) (onePattern, string) {
 		out := onePattern{shownPattern(judged), notice}
 		text := alone(&out.Pattern, patternEntry, "Pattern %d is %s.", judged.Number, strings.TrimSuffix(verb, "e")+"ed")
 		return out, text
@@ -75,7 +76,7 @@ func (s *Server) addPatternJudgement(verb, title, description string, judge func
 }
 
 // shownPattern copies what may be shortened later: a service may keep its own.
-func shownPattern(p learning.Pattern) pattern {
+func shownPattern(p lesson.Pattern) pattern {
 	return pattern{
 		ID: p.ID, Number: p.Number, Name: p.Name, Type: p.Type, Description: p.Description, Domain: p.Domain, Status: p.Status,
 		Confidence: p.Confidence, Weight: p.Weight, Frequency: p.Frequency, Action: p.Action,

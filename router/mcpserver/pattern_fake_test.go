@@ -4,41 +4,41 @@ import (
 	"context"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 )
 
 // housePatterns has one pattern, as small as the tools' tests need it.
 type housePatterns struct {
-	learning.PatternService // what no tool calls
-	status                  learning.PatternStatus
+	lesson.PatternService // what no tool calls
+	status                lesson.PatternStatus
 }
 
-func (h *housePatterns) one() learning.Pattern {
-	return learning.Pattern{
-		ID: "p1", Number: 1, Name: "backups fail", Type: learning.PatternRecurringFailure, Description: "D", Domain: "docker", Status: h.status,
+func (h *housePatterns) one() lesson.Pattern {
+	return lesson.Pattern{
+		ID: "p1", Number: 1, Name: "backups fail", Type: lesson.PatternRecurringFailure, Description: "D", Domain: "docker", Status: h.status,
 		LessonIDs: []string{"l1", "l2"}, Frequency: 2, Why: []string{"both say permission"}, Prevention: []string{"chown"}, LastSeen: noon,
 	}
 }
 
-func (h *housePatterns) List(_ context.Context, f learning.PatternFilter) ([]learning.Pattern, error) {
+func (h *housePatterns) List(_ context.Context, f lesson.PatternFilter) ([]lesson.Pattern, error) {
 	if f.Domain == "nowhere" || len(f.Statuses) != 1 || f.Statuses[0] != h.status {
 		return nil, nil
 	}
-	return []learning.Pattern{h.one()}, nil
+	return []lesson.Pattern{h.one()}, nil
 }
 
-func (h *housePatterns) Confirm(_ context.Context, ref string, d learning.ConfirmationDraft) (learning.Pattern, error) {
+func (h *housePatterns) Confirm(_ context.Context, ref string, d lesson.ConfirmationDraft) (lesson.Pattern, error) {
 	if ref != "1" && ref != "p1" {
-		return learning.Pattern{}, skillrouter.Errorf(skillrouter.NotFound, "there is no such pattern")
+		return lesson.Pattern{}, skillrouter.Errorf(skillrouter.NotFound, "there is no such pattern")
 	}
-	h.status = learning.PatternConfirmed
+	h.status = lesson.PatternConfirmed
 	p := h.one()
 	p.ConfirmedBy = d.By
 	return p, nil
 }
 
-func (h *housePatterns) Deprecate(ctx context.Context, ref string, d learning.ConfirmationDraft) (learning.Pattern, error) {
+func (h *housePatterns) Deprecate(ctx context.Context, ref string, d lesson.ConfirmationDraft) (lesson.Pattern, error) {
 	return h.Confirm(ctx, ref, d)
 }
 

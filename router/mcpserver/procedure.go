@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/procedure"
 )
 
 type recalledProcedure struct {
-	Found     bool                `json:"found"`
-	Procedure *learning.Procedure `json:"procedure,omitempty"`
-	Others    []procedureSummary  `json:"others,omitempty"` // that fit the query too
-	Notice    string              `json:"notice,omitempty"`
+	Found     bool                 `json:"found"`
+	Procedure *procedure.Procedure `json:"procedure,omitempty"`
+	Others    []procedureSummary   `json:"others,omitempty"` // that fit the query too
+	Notice    string               `json:"notice,omitempty"`
 }
 
 // procedureSummary is what a listing says of a procedure.
@@ -37,22 +37,22 @@ type listedProcedures struct {
 
 // runView is what a model needs of a run: how its steps stand, and the one to do.
 type runView struct {
-	RunID     string             `json:"run_id"`
-	Procedure string             `json:"procedure"`
-	Version   int64              `json:"version"`
-	Status    learning.RunStatus `json:"status"`
-	Reason    string             `json:"reason,omitempty"`
-	Steps     []stepView         `json:"steps"`
-	Next      *learning.RunStep  `json:"next,omitempty"`
-	Notice    string             `json:"notice,omitempty"`
+	RunID     string              `json:"run_id"`
+	Procedure string              `json:"procedure"`
+	Version   int64               `json:"version"`
+	Status    procedure.RunStatus `json:"status"`
+	Reason    string              `json:"reason,omitempty"`
+	Steps     []stepView          `json:"steps"`
+	Next      *procedure.RunStep  `json:"next,omitempty"`
+	Notice    string              `json:"notice,omitempty"`
 }
 
 type stepView struct {
-	Index  int                 `json:"index"`
-	Name   string              `json:"name"`
-	Status learning.StepStatus `json:"status"`
-	Reason string              `json:"reason,omitempty"`
-	Error  string              `json:"error,omitempty"`
+	Index  int                  `json:"index"`
+	Name   string               `json:"name"`
+	Status procedure.StepStatus `json:"status"`
+	Reason string               `json:"reason,omitempty"`
+	Error  string               `json:"error,omitempty"`
 }
 
 // addProcedureTools offers seed 002's procedural memory, in a toolset of its own.
@@ -61,7 +61,7 @@ func (s *Server) addProcedureTools() {
 	add(s, tool{
 		name: "remember_procedure", title: "Remember a procedure", set: ToolsetProcedures, effect: ensure, holds: "persona name version changed",
 		description: "Keep steps that worked under a name, to be gone through again. What is there becomes an older version.",
-	}, func(p *params, d *learning.ProcedureDraft) {
+	}, func(p *params, d *procedure.Draft) {
 		p.must("name", &d.Name, "Letters, digits, . _ -")
 		p.must("steps", &d.Steps, "Each with name, action and, if need be, description, condition (such as exit_code != 0), run (a command line), on_failure: continue")
 		p.may("category", &d.Category, "Default general")
@@ -69,7 +69,7 @@ func (s *Server) addProcedureTools() {
 		p.may("params", &d.Params, "Each with name and maybe default; ${name} in an action is its value")
 		p.may("persona", &d.Persona, whoseMemory)
 		p.actor(&d.AgentID)
-	}, then(procedures.Save, func(saved learning.ProcedureSaved) (learning.ProcedureSaved, string) {
+	}, then(procedures.Save, func(saved procedure.Saved) (procedure.Saved, string) {
 		said := fmt.Sprintf("Saved %s as version %d.", visible(saved.Name), saved.Version)
 		if !saved.Changed {
 			said = fmt.Sprintf("Version %d of %s says the same already.", saved.Version, visible(saved.Name))
@@ -79,18 +79,18 @@ func (s *Server) addProcedureTools() {
 	add(s, tool{
 		name: "recall_procedure", title: "Recall a procedure", set: ToolsetProcedures, effect: reads, holds: "found",
 		description: "The steps under a name, or those that fit a need in plain words; found: false if there are none.",
-	}, func(p *params, ref *learning.ProcedureRef) {
+	}, func(p *params, ref *procedure.Ref) {
 		p.must("name", &ref.Name, "Or, in several words, what you need it for")
 		p.may("persona", &ref.Persona, whoseMemory)
 	}, s.recallProcedure)
 	add(s, tool{
 		name: "list_procedures", title: "List procedures", set: ToolsetProcedures, effect: reads, holds: "procedures",
 		description: "What procedures there are.",
-	}, func(p *params, f *learning.ProcedureFilter) {
+	}, func(p *params, f *procedure.Filter) {
 		p.may("category", &f.Category, "")
 		p.may("persona", &f.Persona, whoseMemory)
 		p.may("after", &f.After, nextPage)
-	}, then(procedures.List, func(page learning.ProcedurePage) (listedProcedures, string) {
+	}, then(procedures.List, func(page procedure.Page) (listedProcedures, string) {
 		out := listedProcedures{Procedures: views(page.Procedures, summaryOf), Next: page.Next}
 		f := listing(out.Procedures, &out.Notice, summaryEntry, "There are none.", "There are these, by name.")
 		if out.Next != "" && len(out.Procedures) > 0 {
@@ -101,7 +101,7 @@ func (s *Server) addProcedureTools() {
 	add(s, tool{
 		name: "execute_procedure", title: "Begin a run of a procedure", set: ToolsetProcedures, effect: adds, holds: "run_id status steps",
 		description: "Begins a run and hands you its first step. Do it, then call report_step, which hands you the next.",
-	}, func(p *params, d *learning.RunDraft) {
+	}, func(p *params, d *procedure.RunDraft) {
 		p.must("name", &d.Name, "")
 		p.may("params", &d.Params, "Their values by name")
 		p.may("persona", &d.Persona, whoseMemory)
@@ -110,10 +110,10 @@ func (s *Server) addProcedureTools() {
 	add(s, tool{
 		name: "report_step", title: "Report a step", set: ToolsetProcedures, effect: ensure, holds: "run_id status steps",
 		description: "Say how the step went that you were handed, and be handed the next.",
-	}, func(p *params, r *learning.StepReport) {
+	}, func(p *params, r *procedure.StepReport) {
 		p.must("run_id", &r.RunID, "")
 		p.must("index", &r.Index, "The step's", notNegative)
-		p.must("status", &r.Status, "", among(learning.StepSucceeded, learning.StepFailed, learning.StepSkipped, learning.StepUnknown))
+		p.must("status", &r.Status, "", among(procedure.StepSucceeded, procedure.StepFailed, procedure.StepSkipped, procedure.StepUnknown))
 		p.may("result", &r.Result, "What it gave, an object best: later conditions see its members")
 		p.may("attempt", &r.Attempt, "Which handing out it is of; default the latest", notNegative)
 		p.may("error", &r.Error, "What went wrong")
@@ -121,10 +121,10 @@ func (s *Server) addProcedureTools() {
 	add(s, tool{
 		name: "get_run", title: "How a run stands", set: ToolsetProcedures, effect: adds, holds: "run_id status steps",
 		description: "How a run stands and what is due. Go on here after a break: with again, a step that was handed out and not reported is handed out once more.",
-	}, func(p *params, r *learning.StepRequest) {
+	}, func(p *params, r *procedure.StepRequest) {
 		p.must("run_id", &r.RunID, "")
 		p.may("again", &r.Again, "")
-	}, then(func(ctx context.Context, r learning.StepRequest) (learning.Run, error) {
+	}, then(func(ctx context.Context, r procedure.StepRequest) (procedure.Run, error) {
 		if r.Again {
 			return procedures.Next(ctx, r)
 		}
@@ -132,7 +132,7 @@ func (s *Server) addProcedureTools() {
 	}, shownRun))
 }
 
-func (s *Server) recallProcedure(ctx context.Context, ref learning.ProcedureRef) (out recalledProcedure, text string, err error) {
+func (s *Server) recallProcedure(ctx context.Context, ref procedure.Ref) (out recalledProcedure, text string, err error) {
 	need := strings.ContainsAny(strings.TrimSpace(ref.Name), " \t\n") // no name has white space
 	if !need {
 		found, err := s.services.Procedures.Procedure(ctx, ref)
@@ -144,7 +144,7 @@ func (s *Server) recallProcedure(ctx context.Context, ref learning.ProcedureRef)
 		}
 	}
 	if out.Procedure == nil {
-		found, err := s.services.Procedures.Search(ctx, learning.ProcedureQuery{Query: ref.Name, Persona: ref.Persona})
+		found, err := s.services.Procedures.Search(ctx, procedure.Query{Query: ref.Name, Persona: ref.Persona})
 		if err != nil {
 			return out, "", err
 		}
@@ -194,12 +194,12 @@ func succeeded(runs int64, rate float64) string {
 }
 
 // addStep appends a step.
-func (f *fence) addStep(index int, step learning.Step, left int) {
+func (f *fence) addStep(index int, step procedure.Step, left int) {
 	f.add(fmt.Sprintf("Step %d", index), attributes("name", step.Name, "condition", step.Condition, "on_failure", step.OnFailure),
 		step.Description, part("Action", step.Action), part("Run", step.Run), cutNote(left))
 }
 
-func summaryOf(p learning.Procedure) procedureSummary {
+func summaryOf(p procedure.Procedure) procedureSummary {
 	return procedureSummary{
 		Persona: p.Persona, Name: p.Name, Description: skillrouter.Head(p.Description, 300), Category: p.Category, Steps: len(p.Steps),
 		Version: p.Version, SuccessRate: p.SuccessRate, AvgTime: p.AvgTime, Runs: p.Runs,
@@ -214,7 +214,7 @@ func summaryEntry(one *procedureSummary) entry {
 }
 
 // shownRun is a run as a model sees it.
-func shownRun(run learning.Run) (runView, string) {
+func shownRun(run procedure.Run) (runView, string) {
 	out := runView{RunID: run.ID, Procedure: run.Procedure, Version: run.Version, Status: run.Status, Reason: run.Reason, Next: run.Next, Notice: notice, Steps: []stepView{}}
 	f := newFence("Run %s is %s.", run.ID, run.Status)
 	f.explain()
@@ -233,7 +233,7 @@ func shownRun(run learning.Run) (runView, string) {
 	if next := run.Next; next != nil {
 		f.addStep(next.Index, next.Step, 0)
 		switch {
-		case next.Status != learning.StepHandedOut:
+		case next.Status != procedure.StepHandedOut:
 			f.say("Step %d is due; ask for it with get_run and again.", next.Index)
 		case next.Attempt > 1:
 			f.say("Step %d was handed out before, and how it went is unknown: look whether it was done, then do it, and report it with report_step.", next.Index)

@@ -12,7 +12,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/procedure"
 	"skillrouter/operational"
 )
 
@@ -197,7 +199,7 @@ func (s *Server) recent(ctx context.Context) (list []*mcp.Resource, err error) {
 		}
 	}
 	if s.services.Lessons != nil {
-		page, err := s.services.Lessons.List(ctx, learning.LessonFilter{Limit: listedPerKind})
+		page, err := s.services.Lessons.List(ctx, lesson.Filter{Limit: listedPerKind})
 		if err != nil {
 			return nil, err
 		}
@@ -216,7 +218,7 @@ func (s *Server) recent(ctx context.Context) (list []*mcp.Resource, err error) {
 		}
 	}
 	if s.services.Facts != nil {
-		page, err := s.services.Facts.Search(ctx, learning.FactQuery{Limit: listedPerKind})
+		page, err := s.services.Facts.Search(ctx, fact.Query{Limit: listedPerKind})
 		if err != nil {
 			return nil, err
 		}
@@ -225,7 +227,7 @@ func (s *Server) recent(ctx context.Context) (list []*mcp.Resource, err error) {
 		}
 	}
 	if s.services.Procedures != nil {
-		page, err := s.services.Procedures.List(ctx, learning.ProcedureFilter{Limit: listedPerKind})
+		page, err := s.services.Procedures.List(ctx, procedure.Filter{Limit: listedPerKind})
 		if err != nil {
 			return nil, err
 		}

@@ -7,10 +7,13 @@ import (
 	"time"
 
 	"skillrouter/learning"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/lesson"
 )
 
-// rule is what a model needs of a guard rule.
-type rule struct {
+// ruleView is what a model needs of a guard rule.
+type ruleView struct {
 	ID           string            `json:"rule_id"`
 	Title        string            `json:"title"`
 	WhyBad       string            `json:"why_bad"`
@@ -27,25 +30,25 @@ type rule struct {
 }
 
 type rules struct {
-	Rules  []rule `json:"rules"`
-	Total  int    `json:"total"`
-	Next   string `json:"next,omitempty"`
-	Notice string `json:"notice,omitempty"`
+	Rules  []ruleView `json:"rules"`
+	Total  int        `json:"total"`
+	Next   string     `json:"next,omitempty"`
+	Notice string     `json:"notice,omitempty"`
 }
 
 type oneRule struct {
-	Rule   rule   `json:"rule"`
-	Notice string `json:"notice"`
+	Rule   ruleView `json:"rule"`
+	Notice string   `json:"notice"`
 }
 
 // check is what a model needs of a line of the guard's ledger.
 type check struct {
-	ID       string            `json:"check_id"`
-	At       time.Time         `json:"at"`
-	AgentID  string            `json:"agent_id,omitempty"`
-	Action   string            `json:"proposed_action"`
-	Decision learning.Decision `json:"decision"`
-	Outcome  learning.Outcome  `json:"outcome,omitempty"`
+	ID       string         `json:"check_id"`
+	At       time.Time      `json:"at"`
+	AgentID  string         `json:"agent_id,omitempty"`
+	Action   string         `json:"proposed_action"`
+	Decision rule.Decision  `json:"decision"`
+	Outcome  lesson.Outcome `json:"outcome,omitempty"`
 }
 
 type checks struct {
@@ -59,26 +62,26 @@ func (s *Server) addRuleTools() {
 	add(s, tool{
 		name: "list_rules", title: "Guard rules", set: ToolsetLessons, effect: reads, holds: "rules total",
 		description: "What check_before_action holds actions to, and how often each rule was right.",
-	}, func(p *params, f *learning.RuleFilter) {
+	}, func(p *params, f *guard.RuleFilter) {
 		p.may("source", &f.Source, "lesson, pattern or builtin")
 		p.may("domain", &f.Domain, "")
 		p.may("severity", &f.Severity, "", among(learning.Severities()...))
 		p.may("demoted", &f.Demoted, "Rules that only warn because they were wrong too often")
 		p.may("blocks", &f.Blocks, "")
 		p.may("cursor", &f.Cursor, nextPage)
-		p.limit(&f.Limit, learning.DefaultRuleLimit, learning.MaxLimit)
-	}, then(s.services.Guard.Rules, func(page learning.RulePage) (rules, string) {
+		p.limit(&f.Limit, guard.DefaultRuleLimit, learning.MaxLimit)
+	}, then(s.services.Guard.Rules, func(page guard.RulePage) (rules, string) {
 		out := rules{Rules: views(page.Rules, shownRule), Total: page.Total, Next: page.Next}
 		return out, listing(out.Rules, &out.Notice, ruleEntry, "No rule fits.", "%s of %d.", count(len(out.Rules), "rule", "rules"), out.Total).String()
 	}))
 	add(s, tool{
 		name: "restore_rule", title: "Restore a rule", set: ToolsetLessons, effect: ensure, holds: "rule",
 		description: "Let a demoted rule block again.",
-	}, func(p *params, c *change[string, learning.RestorationDraft]) {
+	}, func(p *params, c *change[string, guard.RestorationDraft]) {
 		p.must("rule_id", &c.id, "")
 		p.may("notes", &c.draft.Notes, "Why")
 		p.actor(&c.draft.By)
-	}, then(changing(s.services.Guard.RestoreRule), func(restored learning.Rule) (oneRule, string) {
+	}, then(changing(s.services.Guard.RestoreRule), func(restored guard.Rule) (oneRule, string) {
 		out := oneRule{shownRule(restored), notice}
 		text := alone(&out.Rule, ruleEntry, "It is restored.")
 		return out, text
@@ -86,21 +89,21 @@ func (s *Server) addRuleTools() {
 	add(s, tool{
 		name: "list_checks", title: "The guard's ledger", set: ToolsetLessons, effect: reads, holds: "checks",
 		description: "Which actions were checked, what was decided, and what came of it, the latest first.",
-	}, func(p *params, f *learning.LedgerFilter) {
+	}, func(p *params, f *lesson.LedgerFilter) {
 		p.may("agent_id", &f.Agent, "")
 		p.may("project", &f.Project, "")
 		p.may("rule_id", &f.RuleID, "That this rule matched")
-		p.may("decision", &f.Decision, "", among(learning.DecisionAllow, learning.DecisionWarn, learning.DecisionBlock))
-		p.may("outcome", &f.Outcome, "", among(learning.Outcomes()...))
+		p.may("decision", &f.Decision, "", among(rule.DecisionAllow, rule.DecisionWarn, rule.DecisionBlock))
+		p.may("outcome", &f.Outcome, "", among(lesson.Outcomes()...))
 		p.may("cursor", &f.Cursor, nextPage)
-		p.limit(&f.Limit, learning.DefaultRuleLimit, learning.MaxLimit)
-	}, then(s.services.Guard.Ledger, func(page learning.LedgerPage) (checks, string) {
+		p.limit(&f.Limit, guard.DefaultRuleLimit, learning.MaxLimit)
+	}, then(s.services.Guard.Ledger, func(page guard.LedgerPage) (checks, string) {
 		out := checks{Checks: views(page.Checks, shownCheck), Next: page.Next}
 		return out, listing(out.Checks, &out.Notice, checkEntry, "No check fits.", "%s, the latest first.", count(len(out.Checks), "check", "checks")).String()
 	}))
 }
 
-func shownCheck(c learning.CheckRecord) check {
+func shownCheck(c lesson.CheckRecord) check {
 	if c.Withheld {
 		c.Action = "(another agent's, shown to that agent and captains)"
 	}
@@ -117,14 +120,14 @@ func checkEntry(c *check) entry {
 	}}
 }
 
-func shownRule(r learning.Rule) rule {
-	return rule{
+func shownRule(r guard.Rule) ruleView {
+	return ruleView{
 		ID: r.ID, Title: r.Title, WhyBad: r.WhyBad, Alternatives: append([]string{}, r.Alternatives...), Severity: r.Severity, Domain: r.Domain, Blocks: r.Blocks, Demoted: r.Demoted,
 		Confidence: r.Confidence, Precision: r.Precision, Triggered: r.TimesTriggered, Heeded: r.Heeded, Overridden: r.Overridden,
 	}
 }
 
-func ruleEntry(r *rule) entry {
+func ruleEntry(r *ruleView) entry {
 	return entry{slices.Concat([]*string{&r.Title, &r.WhyBad}, each(r.Alternatives)), func(cut int) (string, []string) {
 		does := "warns"
 		switch {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"skillrouter/learning"
+	"skillrouter/learning/shelf"
 	"skillrouter/router/search"
 )
 
@@ -50,7 +51,7 @@ func foundEntry(hit *search.Hit) entry {
 func triedSaid(tried []learning.Tried) string {
 	var said []string
 	for _, t := range tried {
-		if t.Step == learning.TriedWords {
+		if t.Step == shelf.TriedWords {
 			said = append(said, t.Detail)
 			continue
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/condition"
 	"skillrouter/operational"
 	"skillrouter/router/follow"
 )
@@ -26,9 +26,9 @@ const (
 // everyPersona stands for all of them.
 const everyPersona = ""
 
-// CheckCondition tells why a reminder cannot wait for a condition; see learning.CompileCondition.
+// CheckCondition tells why a reminder cannot wait for a condition; see condition.Compile.
 func CheckCondition(_, expression string) error {
-	_, err := learning.CompileCondition(expression)
+	_, err := condition.Compile(expression)
 	return err
 }
 
@@ -142,13 +142,13 @@ func (w *Watch) judgeAll(ctx context.Context, persona string) error {
 // holds judges one condition over the facts of its persona. Facts that have
 // expired are not there, and the looking is not counted as an access.
 func (w *Watch) holds(ctx context.Context, r operational.Reminder) (bool, error) {
-	condition, err := learning.CompileCondition(r.TriggerValue)
+	c, err := condition.Compile(r.TriggerValue)
 	if err != nil {
 		return false, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, judgeTimeout)
 	defer cancel()
-	return condition.Holds(ctx, learning.ConditionEnv{Fact: func(ctx context.Context, key string) (json.RawMessage, bool, error) {
+	return c.Holds(ctx, condition.Env{Fact: func(ctx context.Context, key string) (json.RawMessage, bool, error) {
 		fact, ok, err := w.ports.Facts.Fact(ctx, r.Persona, key)
 		if err != nil || !ok || !fact.Live(w.now()) {
 			return nil, false, err

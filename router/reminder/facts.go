@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/fact"
 	"skillrouter/operational"
 )
 
@@ -21,12 +21,12 @@ type factTold struct {
 }
 
 // note takes in an event of a fact.
-func (n factNews) note(e skillrouter.Event, fact learning.FactEvent) {
+func (n factNews) note(e skillrouter.Event, f fact.Event) {
 	switch e.Type {
-	case learning.EventFactStored, learning.EventFactUpdated:
-		n[probeKeys(e.Subject)] = factTold{version: fact.Version}
-	case learning.EventFactDeleted:
-		n[probeKeys(e.Subject)] = factTold{version: fact.Version, gone: true}
+	case fact.EventStored, fact.EventUpdated:
+		n[probeKeys(e.Subject)] = factTold{version: f.Version}
+	case fact.EventDeleted:
+		n[probeKeys(e.Subject)] = factTold{version: f.Version, gone: true}
 	}
 }
 
@@ -46,7 +46,7 @@ func (n factNews) settle(ctx context.Context, reminders Waiting) error {
 		if json.Unmarshal(r.Context, &of) != nil {
 			return "", "" // somebody else made it, under a key like ours
 		}
-		told, ok := n[probeKeys(learning.FactID(of.Persona, of.Key))]
+		told, ok := n[probeKeys(fact.ID(of.Persona, of.Key))]
 		switch {
 		case !ok || told.version < of.Version || told.version == of.Version && !told.gone:
 			return "", ""

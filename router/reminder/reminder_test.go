@@ -11,6 +11,8 @@ import (
 	"skillrouter"
 	"skillrouter/comms"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/fact"
 	"skillrouter/operational"
 	"skillrouter/router/follow"
 	"skillrouter/router/reminder"
@@ -20,7 +22,7 @@ import (
 // watching is reminders and what lets them come due, on both databases.
 type watching struct {
 	*fixture.World
-	facts     *learning.Facts
+	facts     *fact.Facts
 	reminders *operational.Reminders
 	cursors   follow.Cursors
 	ctx       context.Context // as an open caller
@@ -29,7 +31,7 @@ type watching struct {
 func openWatching(t *testing.T) *watching {
 	t.Helper()
 	w := &watching{World: fixture.Open(t), ctx: skillrouter.WithPrincipal(t.Context(), skillrouter.Open())}
-	w.facts = learning.NewFacts(w.Learning, learning.Options{})
+	w.facts = fact.NewFacts(w.Learning, learning.Options{})
 	w.reminders, w.cursors = w.service(), w.Operational
 	return w
 }
@@ -111,7 +113,7 @@ func (w *watching) pending(t *testing.T, numbers ...int64) {
 	}
 }
 
-func (w *watching) store(t *testing.T, draft learning.FactDraft) {
+func (w *watching) store(t *testing.T, draft fact.Draft) {
 	t.Helper()
 	if _, err := w.facts.Remember(w.ctx, draft); err != nil {
 		t.Fatal(err)
@@ -141,7 +143,7 @@ func TestHearsOfEvents(t *testing.T) {
 	w.finishTask(t)
 	w.until(t, numbers["event:task.completed"], "due", isDue)
 	w.until(t, numbers["event:task.*"], "due", isDue)
-	w.store(t, learning.FactDraft{Key: "k", Value: json.RawMessage(`1`)})
+	w.store(t, fact.Draft{Key: "k", Value: json.RawMessage(`1`)})
 	w.until(t, numbers["event:fact.stored"], "due", isDue)
 	if _, err := w.Mailbox.Send(w.ctx, operational.MessageDraft{From: "a", To: "b", Signal: "deployed"}); err != nil {
 		t.Fatal(err)
@@ -149,7 +151,7 @@ func TestHearsOfEvents(t *testing.T) {
 	w.until(t, numbers["event:deployed"], "due", isDue)
 	stop()
 	// What happens while the router is away is heard of after the next start.
-	if _, err := w.Episodes.Record(w.ctx, learning.EpisodeDraft{Event: "mrr-drop-investigation", Context: json.RawMessage(`{"symptom":"MRR down"}`)}); err != nil {
+	if _, err := w.Episodes.Record(w.ctx, episode.Draft{Event: "mrr-drop-investigation", Context: json.RawMessage(`{"symptom":"MRR down"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	late := w.schedule(t, operational.ReminderDraft{Trigger: "event:mrr-drop-investigation"})
@@ -166,7 +168,7 @@ func TestWaitsForCondition(t *testing.T) {
 	w := openWatching(t)
 	stop := w.start(t)
 	length := func(n string, persona string) {
-		w.store(t, learning.FactDraft{Key: "queue.length", Value: json.RawMessage(n), Persona: persona})
+		w.store(t, fact.Draft{Key: "queue.length", Value: json.RawMessage(n), Persona: persona})
 	}
 	length("50", "")
 	_, err := w.reminders.Schedule(w.ctx, operational.ReminderDraft{Task: "t", Trigger: "condition:fact('a'"})
@@ -183,9 +185,9 @@ func TestWaitsForCondition(t *testing.T) {
 	length("150", "")
 	w.until(t, high.Number, "due", isDue)
 	length("151", "")
-	w.store(t, learning.FactDraft{Key: "divisor", Value: json.RawMessage(`0`)})
+	w.store(t, fact.Draft{Key: "divisor", Value: json.RawMessage(`0`)})
 	w.until(t, broken.Number, "noted for the division", func(r operational.Reminder) bool { return strings.Contains(r.Note, "zero") })
-	w.store(t, learning.FactDraft{Key: "divisor", Value: json.RawMessage(`0.5`)})
+	w.store(t, fact.Draft{Key: "divisor", Value: json.RawMessage(`0.5`)})
 	if r := w.until(t, broken.Number, "due", isDue); r.Note != "" {
 		t.Errorf("it came due and still says %q", r.Note)
 	}
@@ -204,8 +206,8 @@ func TestOfExpiredFact(t *testing.T) {
 	w := openWatching(t)
 	stop := w.start(t)
 	ttl := int64(1)
-	w.store(t, learning.FactDraft{Key: "no probe", Value: json.RawMessage(`1`), TTL: &ttl, AgentID: "a"})
-	w.store(t, learning.FactDraft{Key: "db.schema", Value: json.RawMessage(`{}`), TTL: &ttl, Probe: "psql -c '\\d'", AgentID: "a", Persona: "analyst"})
+	w.store(t, fact.Draft{Key: "no probe", Value: json.RawMessage(`1`), TTL: &ttl, AgentID: "a"})
+	w.store(t, fact.Draft{Key: "db.schema", Value: json.RawMessage(`{}`), TTL: &ttl, Probe: "psql -c '\\d'", AgentID: "a", Persona: "analyst"})
 	sweeping, ended := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { _ = w.facts.Run(sweeping) })
@@ -233,8 +235,8 @@ func TestOfExpiredFact(t *testing.T) {
 	}
 	w.start(t)
 	mark := w.schedule(t, operational.ReminderDraft{Trigger: "event:fact.deleted"})
-	w.store(t, learning.FactDraft{Key: "gone", Value: json.RawMessage(`1`)})
-	if err := w.facts.Forget(w.ctx, learning.FactRef{Key: "gone"}); err != nil {
+	w.store(t, fact.Draft{Key: "gone", Value: json.RawMessage(`1`)})
+	if err := w.facts.Forget(w.ctx, fact.Ref{Key: "gone"}); err != nil {
 		t.Fatal(err)
 	}
 	w.until(t, mark.Number, "due", isDue) // all before it was handled again
@@ -250,7 +252,7 @@ func TestOfExpiredFactEnds(t *testing.T) {
 	stop := w.start(t)
 	ttl, long := int64(1), int64(3600)
 	for _, key := range []string{"again", "deleted", "left"} {
-		w.store(t, learning.FactDraft{Key: key, Value: json.RawMessage(`1`), TTL: &ttl, Probe: "true"})
+		w.store(t, fact.Draft{Key: key, Value: json.RawMessage(`1`), TTL: &ttl, Probe: "true"})
 	}
 	like := w.schedule(t, operational.ReminderDraft{Trigger: "time:+0s", Task: "mine", Context: json.RawMessage(`{"key":"again","version":"?"}`), IdempotencyKey: "fact.expired:mine"})
 	sweep := func() int {
@@ -273,8 +275,8 @@ func TestOfExpiredFactEnds(t *testing.T) {
 		r := w.until(t, like.Number+1+i, "due", isDue)
 		of[strings.TrimSuffix(strings.Fields(r.Task)[3], ":")] = r
 	}
-	w.store(t, learning.FactDraft{Key: "again", Value: json.RawMessage(`2`), TTL: &ttl, Probe: "true"})
-	if err := w.facts.Forget(w.ctx, learning.FactRef{Key: "deleted"}); err != nil {
+	w.store(t, fact.Draft{Key: "again", Value: json.RawMessage(`2`), TTL: &ttl, Probe: "true"})
+	if err := w.facts.Forget(w.ctx, fact.Ref{Key: "deleted"}); err != nil {
 		t.Fatal(err)
 	}
 	done := w.until(t, of["again"].Number, "completed", func(r operational.Reminder) bool { return r.Status == operational.ReminderCompleted })
@@ -290,14 +292,14 @@ func TestOfExpiredFactEnds(t *testing.T) {
 	w.cursors = forgetful{w.Operational}
 	stop = w.start(t)
 	mark := w.schedule(t, operational.ReminderDraft{Trigger: "event:fact.stored"})
-	w.store(t, learning.FactDraft{Key: "last", Value: json.RawMessage(`1`), TTL: &long})
+	w.store(t, fact.Draft{Key: "last", Value: json.RawMessage(`1`), TTL: &long})
 	w.until(t, mark.Number, "due", isDue) // all before it was handled again
 	for _, number := range []int64{second.Number, of["left"].Number, like.Number} {
 		w.until(t, number, "due", isDue)
 	}
 	// What is stored while the router is away counts at its next start.
 	stop()
-	w.store(t, learning.FactDraft{Key: "again", Value: json.RawMessage(`3`), TTL: &long})
+	w.store(t, fact.Draft{Key: "again", Value: json.RawMessage(`3`), TTL: &long})
 	w.cursors = w.Operational
 	w.start(t)
 	w.until(t, second.Number, "completed", func(r operational.Reminder) bool { return r.Status == operational.ReminderCompleted })

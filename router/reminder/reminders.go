@@ -13,6 +13,8 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/fact"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/follow"
@@ -56,10 +58,10 @@ type Ports struct {
 	Operational follow.EventLog // operational.db
 	Signals     follow.EventLog // the messages
 	Episodes    interface {
-		Episodes(ctx context.Context, ids []string) ([]learning.Episode, error)
+		Episodes(ctx context.Context, ids []string) ([]episode.Episode, error)
 	}
 	Facts interface {
-		Fact(ctx context.Context, persona, key string) (learning.Fact, bool, error)
+		Fact(ctx context.Context, persona, key string) (fact.Fact, bool, error)
 	}
 }
 
@@ -147,7 +149,7 @@ func (w *Watch) learned(ctx context.Context, events []skillrouter.Event, _ opera
 		case learning.EventEpisodeRecorded:
 			episodes = append(episodes, e.Subject)
 			recorded[e.Subject] = e.Seq
-		case learning.EventFactStored, learning.EventFactUpdated, learning.EventFactDeleted, learning.EventFactExpired:
+		case fact.EventStored, fact.EventUpdated, fact.EventDeleted, fact.EventExpired:
 			if err := w.factChanged(ctx, e, news); err != nil {
 				return false, err
 			}
@@ -178,20 +180,20 @@ func (w *Watch) learned(ctx context.Context, events []skillrouter.Event, _ opera
 // factChanged has the conditions of the fact's persona judged again, and makes
 // a reminder of a fact that expired and can be verified. What ends such reminders it adds to the news.
 func (w *Watch) factChanged(ctx context.Context, e skillrouter.Event, news factNews) error {
-	var fact learning.FactEvent
-	if err := json.Unmarshal(e.Data, &fact); err != nil {
+	var f fact.Event
+	if err := json.Unmarshal(e.Data, &f); err != nil {
 		w.log.Error("an event of a fact cannot be read and is passed over", "seq", e.Seq, "type", e.Type, "error", err)
 		return nil
 	}
-	w.changed.mark(fact.Persona)
-	news.note(e, fact)
-	if e.Type != learning.EventFactExpired || fact.Probe == "" {
+	w.changed.mark(f.Persona)
+	news.note(e, f)
+	if e.Type != fact.EventExpired || f.Probe == "" {
 		return nil
 	}
-	_, err := w.ports.Reminders.Schedule(ctx, probe(fact, e))
+	_, err := w.ports.Reminders.Schedule(ctx, probe(f, e))
 	switch skillrouter.CodeOf(err) {
 	case skillrouter.Invalid, skillrouter.TooLarge, skillrouter.Conflict:
-		w.log.Warn("no reminder was made of a fact that expired", "persona", fact.Persona, "key", fact.Key, "error", err)
+		w.log.Warn("no reminder was made of a fact that expired", "persona", f.Persona, "key", f.Key, "error", err)
 		return nil
 	}
 	return err
@@ -205,7 +207,7 @@ const (
 
 // probe asks to verify a fact: of who stored it, or of whoever works
 // for its persona. The router itself never runs a probe.
-func probe(fact learning.FactEvent, e skillrouter.Event) operational.ReminderDraft {
+func probe(fact fact.Event, e skillrouter.Event) operational.ReminderDraft {
 	// Marshalling strings, numbers and times of this era cannot fail.
 	content, _ := json.Marshal(map[string]any{
 		"persona": fact.Persona, "key": fact.Key, "category": fact.Category, "version": fact.Version, "ttl": fact.TTL,

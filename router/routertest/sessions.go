@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/episode"
 	"skillrouter/operational"
 	"skillrouter/router/session"
 )
@@ -20,7 +20,7 @@ import (
 type World struct {
 	Sessions session.Service
 	Tasks    operational.TaskService
-	Episodes learning.EpisodeService
+	Episodes episode.Service
 }
 
 var (
@@ -76,7 +76,7 @@ func (p place) task(who skillrouter.Principal, title string) operational.Task {
 func (p place) record(who skillrouter.Principal) string {
 	p.t.Helper()
 	ctx, w := p.call(who)
-	e, err := w.Episodes.Record(ctx, learning.EpisodeDraft{EventType: learning.EventAction, Title: "t", Content: "c"})
+	e, err := w.Episodes.Record(ctx, episode.Draft{EventType: episode.EventAction, Title: "t", Content: "c"})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -279,7 +279,7 @@ func keepsOthersOut(p place) {
 	}
 	ctx, w := p.call(agentB)
 	// S9p: an episode of b in a's open session would show in what a did.
-	intruding := learning.EpisodeDraft{EventType: learning.EventAction, Title: "t", Content: "c", SessionID: began.ID}
+	intruding := episode.Draft{EventType: episode.EventAction, Title: "t", Content: "c", SessionID: began.ID}
 	if _, err := w.Episodes.Record(ctx, intruding); skillrouter.CodeOf(err) != skillrouter.Forbidden {
 		p.t.Errorf("another records an episode in it: %v", err)
 	}

@@ -10,6 +10,12 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/feedback"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/procedure"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/tfidf"
@@ -18,15 +24,15 @@ import (
 // Sources are what a Searcher asks. A nil one's kind is left out.
 type Sources struct {
 	Knowledge interface {
-		learning.KnowledgeFinder
+		feedback.KnowledgeFinder
 		vocabulary
 	}
 	Episodes interface {
-		learning.EpisodeFinder
+		feedback.EpisodeFinder
 		vocabulary
 	}
 	Lessons interface {
-		learning.LessonFinder
+		feedback.LessonFinder
 		vocabulary
 	}
 	Facts interface {
@@ -42,12 +48,12 @@ type Sources struct {
 
 // FactFinder finds facts by their words.
 type FactFinder interface {
-	Find(ctx context.Context, query learning.FactSearch) (learning.FactsFound, error)
+	Find(ctx context.Context, query fact.Search) (fact.FactsFound, error)
 }
 
 // ProcedureFinder finds procedures by their words.
 type ProcedureFinder interface {
-	Search(ctx context.Context, query learning.ProcedureQuery) (learning.ProcedureResults, error)
+	Search(ctx context.Context, query procedure.Query) (procedure.Results, error)
 }
 
 // searchKind is one kind that a Searcher asks.
@@ -143,7 +149,7 @@ func (s Sources) kinds() []searchKind {
 		list = append(list, searchKind{kind: router.KindKnowledge, author: true, frequencies: s.Knowledge, project: true, tags: true, search: s.knowledge})
 	}
 	if s.Episodes != nil {
-		types := []string{learning.EventAction, learning.EventError, learning.EventDecision, learning.EventOutcome}
+		types := []string{episode.EventAction, episode.EventError, episode.EventDecision, episode.EventOutcome}
 		list = append(list, searchKind{kind: router.KindEpisode, author: true, frequencies: s.Episodes, project: true, categories: types, search: s.episodes})
 	}
 	if s.Lessons != nil {
@@ -176,7 +182,7 @@ func (s Sources) kinds() []searchKind {
 }
 
 func (s Sources) knowledge(ctx context.Context, r *request) (kindFound, error) {
-	results, err := s.Knowledge.Find(ctx, learning.KnowledgeQuery{
+	results, err := s.Knowledge.Find(ctx, knowledge.Query{
 		Query: r.Query.Query, Category: r.Category, Project: r.Project, Tags: r.Tags, AgentID: r.AgentID, Since: r.span.From, Until: r.span.To,
 		Limit: r.Limit, Explain: r.Explain, Corpus: r.corpus,
 	})
@@ -190,7 +196,7 @@ func (s Sources) knowledge(ctx context.Context, r *request) (kindFound, error) {
 }
 
 func (s Sources) episodes(ctx context.Context, r *request) (kindFound, error) {
-	results, err := s.Episodes.Search(ctx, learning.EpisodeQuery{
+	results, err := s.Episodes.Search(ctx, episode.Query{
 		Query: r.Query.Query, EventType: r.Category, Project: r.Project, AgentID: r.AgentID, Since: r.span.From, Until: r.span.To,
 		Limit: r.Limit, Explain: r.Explain, Corpus: r.corpus,
 	})
@@ -204,7 +210,7 @@ func (s Sources) episodes(ctx context.Context, r *request) (kindFound, error) {
 }
 
 func (s Sources) lessons(ctx context.Context, r *request) (kindFound, error) {
-	results, err := s.Lessons.Relevant(ctx, learning.LessonQuery{
+	results, err := s.Lessons.Relevant(ctx, lesson.Query{
 		Context: r.Query.Query, Domain: r.Category, Project: r.Project, Tags: r.Tags, Agent: r.AgentID, Since: r.span.From, Until: r.span.To, Narrow: true,
 		Limit: r.Limit, Explain: r.Explain, Corpus: r.corpus,
 	})
@@ -219,7 +225,7 @@ func (s Sources) lessons(ctx context.Context, r *request) (kindFound, error) {
 }
 
 func (s Sources) facts(ctx context.Context, r *request) (kindFound, error) {
-	results, err := s.Facts.Find(ctx, learning.FactSearch{
+	results, err := s.Facts.Find(ctx, fact.Search{
 		Query: r.Query.Query, Category: r.Category, AgentID: r.AgentID, Since: r.span.From, Until: r.span.To, Limit: r.Limit, Explain: r.Explain, Corpus: r.corpus,
 	})
 	f := kindFound{corrected: results.Corrected}
@@ -239,7 +245,7 @@ func (s Sources) facts(ctx context.Context, r *request) (kindFound, error) {
 func reading(kind string) string { return "the " + plurals[kind] + " are still being read in" }
 
 func (s Sources) procedures(ctx context.Context, r *request) (kindFound, error) {
-	results, err := s.Procedures.Search(ctx, learning.ProcedureQuery{
+	results, err := s.Procedures.Search(ctx, procedure.Query{
 		Query: r.Query.Query, Category: r.Category, AgentID: r.AgentID, Since: r.span.From, Until: r.span.To, Limit: r.Limit, Explain: r.Explain, Corpus: r.corpus,
 	})
 	f := kindFound{corrected: results.Corrected}

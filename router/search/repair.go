@@ -8,6 +8,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/shelf"
 	"skillrouter/router"
 	"skillrouter/tfidf"
 )
@@ -30,7 +31,7 @@ func (s *Searcher) repair(ctx context.Context, r *request, results *Answer) erro
 			unknown = append(unknown, stem)
 		}
 	}
-	results.Tried = []learning.Tried{learning.WordsTried(r.words, results.Corrected, unknown)}
+	results.Tried = []learning.Tried{shelf.WordsTried(r.words, results.Corrected, unknown)}
 	if len(r.words) == 0 {
 		return nil
 	}
@@ -63,7 +64,7 @@ func (s *Searcher) repair(ctx context.Context, r *request, results *Answer) erro
 func (s *Searcher) tryWithout(ctx context.Context, r *request, said string, results *Answer) error {
 	r.Limit, r.Explain = MaxFound, false
 	found, err := s.search(ctx, r)
-	results.Tried = append(results.Tried, learning.Tried{Step: learning.TriedFilter, Detail: said, Found: found.Count})
+	results.Tried = append(results.Tried, learning.Tried{Step: shelf.TriedFilter, Detail: said, Found: found.Count})
 	return err
 }
 
@@ -72,7 +73,7 @@ func inKinds(kinds []SearchedKind, asked []string) []learning.Tried {
 	var tried []learning.Tried
 	for _, kind := range kinds {
 		if kind.Found > 0 && !slices.Contains(asked, kind.Kind) {
-			tried = append(tried, learning.Tried{Step: learning.TriedElse, Detail: "among the " + plurals[kind.Kind], Found: kind.Found})
+			tried = append(tried, learning.Tried{Step: shelf.TriedElse, Detail: "among the " + plurals[kind.Kind], Found: kind.Found})
 		}
 	}
 	return tried
@@ -107,10 +108,10 @@ func (s *Searcher) trySpelling(ctx context.Context, r *request, results *Answer)
 	if err != nil {
 		return err
 	}
-	results.Tried = append(results.Tried, learning.SpellingTried(instead, found.Count))
+	results.Tried = append(results.Tried, shelf.SpellingTried(instead, found.Count))
 	if found.Count > 0 {
 		results.Results, results.Count, results.Kinds, results.Corrected = found.Results, found.Count, found.Kinds, instead
-		results.Notice = strings.TrimPrefix(results.Notice+"; "+learning.NoticeRelaxed, "; ")
+		results.Notice = strings.TrimPrefix(results.Notice+"; "+shelf.NoticeRelaxed, "; ")
 	}
 	return nil
 }

@@ -162,7 +162,7 @@ type request struct {
 	corpus *tfidf.Corpus
 }
 
-// whole tells whether a query asks all that is known of a project: see learning.KnowledgeQuery.
+// whole tells whether a query asks all that is known of a project: see knowledge.Query.
 func (r *request) whole() bool {
 	return len(r.Kinds) == 0 && r.Category == "" && len(r.Tags) == 0 && r.AgentID == "" && r.span == (learning.TimeRange{})
 }

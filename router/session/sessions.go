@@ -10,11 +10,14 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/consolidate"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/procedure"
 	"skillrouter/operational"
 )
 
 // Current stands, as a session's id, for the one that an agent is in.
-const Current = learning.CurrentSession
+const Current = episode.CurrentSession
 
 // Sessions is the Service beside the databases.
 type Sessions struct {
@@ -38,9 +41,9 @@ type Ports struct {
 	Mail interface {
 		Unacked(ctx context.Context, agentID string, limit int) ([]operational.Message, int, error)
 	}
-	Procedures    learning.ProcedureService
+	Procedures    procedure.Service
 	Reminders     operational.ReminderService
-	Consolidation learning.ConsolidationService
+	Consolidation consolidate.Service
 }
 
 // Options are the settings of Sessions. The zero value is the real thing.
@@ -141,7 +144,7 @@ func (s *Sessions) prepare(ctx context.Context, draft Draft) (session operationa
 	var redaction skillrouter.Redaction
 	session.Goal = draft.Goal
 	redaction.Text(&session.Goal)
-	session.Data, err = learning.CleanObject(&redaction, "data", draft.Data, operational.MaxSessionData)
+	session.Data, err = episode.CleanObject(&redaction, "data", draft.Data, operational.MaxSessionData)
 	redaction.Text(&session.Goal)
 	return session, redaction.Kinds(), err
 }

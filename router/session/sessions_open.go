@@ -6,7 +6,8 @@ import (
 	"strconv"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/consolidate"
+	"skillrouter/learning/procedure"
 	"skillrouter/operational"
 )
 
@@ -64,10 +65,10 @@ func (s *Sessions) openSteps(ctx context.Context, session operational.Session, h
 	if s.ports.Procedures == nil {
 		return nil
 	}
-	runs, err := s.ports.Procedures.Runs(ctx, learning.RunFilter{AgentID: session.AgentID, Status: learning.RunRunning, Limit: operational.MaxOpenItems})
+	runs, err := s.ports.Procedures.Runs(ctx, procedure.RunFilter{AgentID: session.AgentID, Status: procedure.RunRunning, Limit: operational.MaxOpenItems})
 	for _, run := range runs {
 		for _, step := range run.Steps {
-			if step.Status != learning.StepPending && step.Status != learning.StepHandedOut {
+			if step.Status != procedure.StepPending && step.Status != procedure.StepHandedOut {
 				continue
 			}
 			h.StepCount++
@@ -133,7 +134,7 @@ func (s *Sessions) passOn(ctx context.Context, ended *Ended) {
 }
 
 // consolidate makes memory of a session's transcript.
-func (s *Sessions) consolidate(ctx context.Context, transcript learning.TranscriptDraft, ended *Ended) {
+func (s *Sessions) consolidate(ctx context.Context, transcript consolidate.TranscriptDraft, ended *Ended) {
 	if s.ports.Consolidation == nil {
 		ended.Notices = append(ended.Notices, "transcript: nothing consolidates here, and it was not kept")
 		return

@@ -10,6 +10,9 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/consolidate"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/procedure"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/routertest"
@@ -28,16 +31,16 @@ func TestSessionsContract(t *testing.T) {
 }
 
 // openThings has one thing of each kind open.
-type openThings struct{ learning.ProcedureService }
+type openThings struct{ procedure.Service }
 
-func (openThings) Runs(_ context.Context, f learning.RunFilter) ([]learning.Run, error) {
-	if f.AgentID != "a" || f.Status != learning.RunRunning {
+func (openThings) Runs(_ context.Context, f procedure.RunFilter) ([]procedure.Run, error) {
+	if f.AgentID != "a" || f.Status != procedure.RunRunning {
 		return nil, errors.New("asked for other runs")
 	}
-	return []learning.Run{{ID: "r1", Procedure: "deploy", Steps: []learning.RunStep{
-		{Index: 0, Step: learning.Step{Name: "build"}, Status: learning.StepSucceeded},
-		{Index: 1, Step: learning.Step{Name: "push"}, Status: learning.StepHandedOut},
-		{Index: 2, Step: learning.Step{Name: "verify"}, Status: learning.StepPending},
+	return []procedure.Run{{ID: "r1", Procedure: "deploy", Steps: []procedure.RunStep{
+		{Index: 0, Step: procedure.Step{Name: "build"}, Status: procedure.StepSucceeded},
+		{Index: 1, Step: procedure.Step{Name: "push"}, Status: procedure.StepHandedOut},
+		{Index: 2, Step: procedure.Step{Name: "verify"}, Status: procedure.StepPending},
 	}}}, nil
 }
 
@@ -49,14 +52,14 @@ func (openReminders) List(context.Context, operational.ReminderFilter) ([]operat
 
 // scripted consolidates, or does not.
 type scripted struct {
-	learning.ConsolidationService
+	consolidate.Service
 	err  error
-	seen *learning.TranscriptDraft
+	seen *consolidate.TranscriptDraft
 }
 
-func (s scripted) Consolidate(_ context.Context, draft learning.TranscriptDraft) (learning.Consolidated, error) {
+func (s scripted) Consolidate(_ context.Context, draft consolidate.TranscriptDraft) (consolidate.Consolidated, error) {
 	*s.seen = draft
-	return learning.Consolidated{TranscriptID: "t", Accepted: 2}, s.err
+	return consolidate.Consolidated{TranscriptID: "t", Accepted: 2}, s.err
 }
 
 func TestLeavesEverythingOpen(t *testing.T) {
@@ -64,7 +67,7 @@ func TestLeavesEverythingOpen(t *testing.T) {
 	ctx := fixture.AsRouter(t)
 	ports := b.SessionPorts()
 	ports.Procedures, ports.Reminders = openThings{}, openReminders{}
-	var seen learning.TranscriptDraft
+	var seen consolidate.TranscriptDraft
 	ports.Consolidation = scripted{seen: &seen}
 	s := b.Sessions(t, ports)
 	if _, err := b.Mailbox.Send(ctx, operational.MessageDraft{From: "captain", To: "a", Signal: "message", Context: json.RawMessage(`{"text":"hello"}`)}); err != nil {
@@ -79,7 +82,7 @@ func TestLeavesEverythingOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended, err := s.End(ctx, began.ID, session.End{Transcript: &learning.TranscriptDraft{Text: "user: hello", AgentID: "somebody", SessionID: "else"}})
+	ended, err := s.End(ctx, began.ID, session.End{Transcript: &consolidate.TranscriptDraft{Text: "user: hello", AgentID: "somebody", SessionID: "else"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,11 +101,11 @@ func TestLeavesEverythingOpen(t *testing.T) {
 		t.Errorf("consolidated %+v as %+v", seen, ended.Consolidated)
 	}
 	ports.Consolidation = scripted{seen: &seen, err: skillrouter.Errorf(skillrouter.Unavailable, "the model sleeps")}
-	if again, err := b.Sessions(t, ports).End(ctx, began.ID, session.End{Transcript: &learning.TranscriptDraft{Text: "x"}}); err != nil || len(again.Notices) != 1 || !strings.Contains(again.Notices[0], "the model sleeps") {
+	if again, err := b.Sessions(t, ports).End(ctx, began.ID, session.End{Transcript: &consolidate.TranscriptDraft{Text: "x"}}); err != nil || len(again.Notices) != 1 || !strings.Contains(again.Notices[0], "the model sleeps") {
 		t.Errorf("without the model: %+v, %v", again.Notices, err)
 	}
 	ports.Consolidation = nil
-	if again, err := b.Sessions(t, ports).End(ctx, began.ID, session.End{Transcript: &learning.TranscriptDraft{Text: "x"}}); err != nil || len(again.Notices) != 1 || !strings.Contains(again.Notices[0], "transcript") {
+	if again, err := b.Sessions(t, ports).End(ctx, began.ID, session.End{Transcript: &consolidate.TranscriptDraft{Text: "x"}}); err != nil || len(again.Notices) != 1 || !strings.Contains(again.Notices[0], "transcript") {
 		t.Errorf("without consolidation: %+v, %v", again.Notices, err)
 	}
 }
@@ -114,7 +117,7 @@ func TestSessionsAfterARestart(t *testing.T) {
 	s := b.Sessions(t, b.SessionPorts())
 	record := func(agent string) string {
 		t.Helper()
-		e, err := b.Episodes.Record(ctx, learning.EpisodeDraft{AgentID: agent, EventType: "action", Title: "t", Content: "c"})
+		e, err := b.Episodes.Record(ctx, episode.Draft{AgentID: agent, EventType: "action", Title: "t", Content: "c"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +134,7 @@ func TestSessionsAfterARestart(t *testing.T) {
 	if _, err := s.End(ctx, "s-ended", session.End{}); err != nil {
 		t.Fatal(err)
 	}
-	b.Episodes = learning.NewEpisodes(b.Learning, learning.Options{}) // as after a start
+	b.Episodes = episode.NewEpisodes(b.Learning, learning.Options{}) // as after a start
 	b.Sessions(t, b.SessionPorts())
 	if current, err := b.Episodes.CurrentSession(ctx, "open"); err != nil || current != "s-open" {
 		t.Errorf("the open session: %q, %v", current, err)
@@ -194,7 +197,7 @@ func TestCrossingHandsOverOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.Eventually(t, func() bool { // the log was followed to its end
-				done, err := b.Episodes.Recent(ctx, learning.EpisodeFilter{AgentID: "m", Since: time.Now().Add(-time.Hour)})
+				done, err := b.Episodes.Recent(ctx, episode.Filter{AgentID: "m", Since: time.Now().Add(-time.Hour)})
 				return err == nil && len(done) == 1
 			})
 			mail := b.Mail(t, "b")

@@ -7,7 +7,11 @@ import (
 	"slices"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/procedure"
 	"skillrouter/operational"
 )
 
@@ -41,12 +45,12 @@ func (k Kind) ofProjects() bool {
 // Record is one memory of one kind. As JSON it is that memory with its "kind".
 type Record struct {
 	Kind      Kind
-	Knowledge *learning.Knowledge
-	Episode   *learning.EpisodeRecord
-	Lesson    *learning.Lesson
-	Pattern   *learning.PatternRecord
-	Fact      *learning.Fact
-	Procedure *learning.Procedure
+	Knowledge *knowledge.Knowledge
+	Episode   *experience.EpisodeRecord
+	Lesson    *lesson.Lesson
+	Pattern   *lesson.PatternRecord
+	Fact      *fact.Fact
+	Procedure *procedure.Procedure
 	Reminder  *operational.Reminder
 
 	// Fault is what made it impossible to read the record: it is refused, beside the others.
@@ -121,37 +125,37 @@ func DecodeRecord(kind Kind, text []byte) (r Record, err error) {
 	case RecordKnowledge:
 		var in struct {
 			head
-			learning.Knowledge
+			knowledge.Knowledge
 		}
 		err, r.Knowledge = skillrouter.DecodeJSON(text, &in), &in.Knowledge
 	case RecordEpisode:
 		var in struct {
 			head
-			learning.EpisodeRecord
+			experience.EpisodeRecord
 		}
 		err, r.Episode = skillrouter.DecodeJSON(text, &in), &in.EpisodeRecord
 	case RecordLesson:
 		var in struct {
 			head
-			learning.Lesson
+			lesson.Lesson
 		}
 		err, r.Lesson = skillrouter.DecodeJSON(text, &in), &in.Lesson
 	case RecordPattern:
 		var in struct {
 			head
-			learning.PatternRecord
+			lesson.PatternRecord
 		}
 		err, r.Pattern = skillrouter.DecodeJSON(text, &in), &in.PatternRecord
 	case RecordFact:
 		var in struct {
 			head
-			learning.Fact
+			fact.Fact
 		}
 		err, r.Fact = skillrouter.DecodeJSON(text, &in), &in.Fact
 	case RecordProcedure:
 		var in struct {
 			head
-			learning.Procedure
+			procedure.Procedure
 		}
 		err, r.Procedure = skillrouter.DecodeJSON(text, &in), &in.Procedure
 	case RecordReminder:

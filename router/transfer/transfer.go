@@ -6,6 +6,12 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/carry"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/procedure"
 	"skillrouter/operational"
 )
 
@@ -68,13 +74,13 @@ type ExportQuery struct {
 
 // Ports are what a Transfer reads and writes.
 type Ports struct {
-	Memory      learning.TransferStore
-	Knowledge   *learning.KnowledgeBase
-	Experiences *learning.Experiences
-	Lessons     *learning.Lessons
-	Patterns    *learning.Patterns
-	Facts       *learning.Facts
-	Procedures  *learning.Procedures
+	Memory      carry.TransferStore
+	Knowledge   *knowledge.Base
+	Experiences *experience.Experiences
+	Lessons     *lesson.Lessons
+	Patterns    *lesson.Patterns
+	Facts       *fact.Facts
+	Procedures  *procedure.Procedures
 
 	ReminderRows operational.ReminderTransfer
 	Reminders    *operational.Reminders
@@ -169,17 +175,17 @@ func (t *Transfer) take(ctx context.Context, kind Kind, request ImportRequest, p
 	taking := learning.Taking{DryRun: request.DryRun}
 	switch kind {
 	case RecordKnowledge:
-		return t.ports.Knowledge.Take(ctx, pick(request.Records, places, func(r Record) *learning.Knowledge { return r.Knowledge }), taking)
+		return t.ports.Knowledge.Take(ctx, pick(request.Records, places, func(r Record) *knowledge.Knowledge { return r.Knowledge }), taking)
 	case RecordEpisode:
-		return t.ports.Experiences.Take(ctx, pick(request.Records, places, func(r Record) *learning.EpisodeRecord { return r.Episode }), taking)
+		return t.ports.Experiences.Take(ctx, pick(request.Records, places, func(r Record) *experience.EpisodeRecord { return r.Episode }), taking)
 	case RecordLesson:
-		return t.ports.Lessons.Take(ctx, pick(request.Records, places, func(r Record) *learning.Lesson { return r.Lesson }), taking)
+		return t.ports.Lessons.Take(ctx, pick(request.Records, places, func(r Record) *lesson.Lesson { return r.Lesson }), taking)
 	case RecordPattern:
-		return t.ports.Patterns.Take(ctx, pick(request.Records, places, func(r Record) *learning.PatternRecord { return r.Pattern }), taking)
+		return t.ports.Patterns.Take(ctx, pick(request.Records, places, func(r Record) *lesson.PatternRecord { return r.Pattern }), taking)
 	case RecordFact:
-		return t.ports.Facts.Take(ctx, pick(request.Records, places, func(r Record) *learning.Fact { return r.Fact }), taking)
+		return t.ports.Facts.Take(ctx, pick(request.Records, places, func(r Record) *fact.Fact { return r.Fact }), taking)
 	case RecordProcedure:
-		return t.ports.Procedures.Take(ctx, pick(request.Records, places, func(r Record) *learning.Procedure { return r.Procedure }), taking)
+		return t.ports.Procedures.Take(ctx, pick(request.Records, places, func(r Record) *procedure.Procedure { return r.Procedure }), taking)
 	}
 	reminders, err := t.ports.Reminders.Take(ctx, pick(request.Records, places, func(r Record) *operational.Reminder { return r.Reminder }), request.DryRun)
 	taken := make([]learning.Taken, len(reminders))

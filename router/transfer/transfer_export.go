@@ -5,7 +5,11 @@ import (
 	"slices"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/procedure"
 	"skillrouter/operational"
 )
 
@@ -66,40 +70,40 @@ func (t *Transfer) export(ctx context.Context, kind Kind, project string, visit 
 	memory := t.ports.Memory
 	switch kind {
 	case RecordKnowledge:
-		return pages(func(last learning.Knowledge) ([]learning.Knowledge, error) {
+		return pages(func(last knowledge.Knowledge) ([]knowledge.Knowledge, error) {
 			return memory.KnowledgeAfter(ctx, project, last.Number, exportPage)
-		}, func(k learning.Knowledge) error { return visit(Record{Kind: kind, Knowledge: &k}) })
+		}, func(k knowledge.Knowledge) error { return visit(Record{Kind: kind, Knowledge: &k}) })
 	case RecordEpisode:
-		return pages(func(last learning.EpisodeRecord) ([]learning.EpisodeRecord, error) {
+		return pages(func(last experience.EpisodeRecord) ([]experience.EpisodeRecord, error) {
 			return memory.EpisodesAfter(ctx, project, last.Number, exportPage)
-		}, func(e learning.EpisodeRecord) error { return visit(Record{Kind: kind, Episode: &e}) })
+		}, func(e experience.EpisodeRecord) error { return visit(Record{Kind: kind, Episode: &e}) })
 	case RecordLesson:
 		now := t.now()
-		return pages(func(last learning.Lesson) ([]learning.Lesson, error) {
+		return pages(func(last lesson.Lesson) ([]lesson.Lesson, error) {
 			return memory.LessonsAfter(ctx, project, last.Number, exportPage)
-		}, func(l learning.Lesson) error {
+		}, func(l lesson.Lesson) error {
 			l.Confidence = l.At(now)
 			return visit(Record{Kind: kind, Lesson: &l})
 		})
 	case RecordPattern:
 		now := t.now()
-		return pages(func(last learning.PatternRecord) ([]learning.PatternRecord, error) {
+		return pages(func(last lesson.PatternRecord) ([]lesson.PatternRecord, error) {
 			return memory.PatternsAfter(ctx, last.Number, exportPage)
-		}, func(p learning.PatternRecord) error {
+		}, func(p lesson.PatternRecord) error {
 			p.Confidence = p.At(now)
 			return visit(Record{Kind: kind, Pattern: &p})
 		})
 	case RecordFact:
 		now := t.now()
-		return pages(func(last learning.Fact) ([]learning.Fact, error) {
+		return pages(func(last fact.Fact) ([]fact.Fact, error) {
 			return memory.FactsAfter(ctx, last.Persona, last.Key, now, exportPage)
-		}, func(f learning.Fact) error { return visit(Record{Kind: kind, Fact: &f}) })
+		}, func(f fact.Fact) error { return visit(Record{Kind: kind, Fact: &f}) })
 	case RecordProcedure:
 		var number int64
-		return pages(func(learning.Procedure) (page []learning.Procedure, err error) {
+		return pages(func(procedure.Procedure) (page []procedure.Procedure, err error) {
 			page, number, err = memory.ProceduresAfter(ctx, number, exportPage)
 			return page, err
-		}, func(p learning.Procedure) error { return visit(Record{Kind: kind, Procedure: &p}) })
+		}, func(p procedure.Procedure) error { return visit(Record{Kind: kind, Procedure: &p}) })
 	}
 	return pages(func(last operational.Reminder) ([]operational.Reminder, error) {
 		return t.ports.ReminderRows.RemindersAfter(ctx, project, last.Number, exportPage)

@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/feedback"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/shelf"
 	"skillrouter/router"
 )
 
@@ -32,9 +35,9 @@ type figures struct {
 	Process    *Process
 	Memories   *router.MemoryStats
 	Types      []memoryRow
-	Lessons    *learning.LessonFigures
-	Experience *learning.ExperienceStats
-	Embeddings *learning.EmbeddingStatus
+	Lessons    *lesson.Figures
+	Experience *experience.Stats
+	Embeddings *shelf.EmbeddingStatus
 	Gaps       int64
 }
 
@@ -132,7 +135,7 @@ func (s *Server) figures(v *visit) (any, error) {
 		page.Embeddings = &status
 	}
 	if s.services.Gaps != nil {
-		gaps, err := s.services.Gaps.List(ctx, learning.GapQuery{Limit: 1})
+		gaps, err := s.services.Gaps.List(ctx, feedback.GapQuery{Limit: 1})
 		if err != nil {
 			return nil, err
 		}

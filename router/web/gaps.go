@@ -5,6 +5,8 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/feedback"
+	"skillrouter/learning/knowledge"
 )
 
 func (s *Server) gapPages() {
@@ -42,7 +44,7 @@ func (s *Server) checkGap(v *visit, otherwise string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if gap.Status == learning.GapAnswered {
+	if gap.Status == feedback.GapAnswered {
 		otherwise = "gap-answered"
 	}
 	return link("/ui/gap", "id", gap.ID, "done", otherwise), nil
@@ -56,7 +58,7 @@ func (s *Server) answerGap(v *visit) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := s.services.Knowledge.Store(v.context(), learning.KnowledgeDraft{
+	if _, err := s.services.Knowledge.Store(v.context(), knowledge.Draft{
 		Category: v.value("category"), Title: v.value("title"), Content: v.value("content"), Project: gap.Project, Source: "written in the dashboard", AgentID: v.by(),
 	}); err != nil {
 		return "", err
@@ -66,7 +68,7 @@ func (s *Server) answerGap(v *visit) (string, error) {
 
 // gapList is what the list of gaps shows.
 type gapList struct {
-	Gaps                     []learning.Gap
+	Gaps                     []feedback.Gap
 	Total                    int64
 	Project                  string
 	Statuses, Places, Orders []option
@@ -75,15 +77,15 @@ type gapList struct {
 }
 
 func (s *Server) gaps(v *visit) (any, error) {
-	query := learning.GapQuery{
-		Status: learning.GapStatus(v.value("status")), Project: v.value("project"), AskedIn: learning.GapPlace(v.value("in")),
-		Order: learning.GapOrder(v.value("order")), Cursor: v.value("cursor"),
+	query := feedback.GapQuery{
+		Status: feedback.GapStatus(v.value("status")), Project: v.value("project"), AskedIn: learning.GapPlace(v.value("in")),
+		Order: feedback.GapOrder(v.value("order")), Cursor: v.value("cursor"),
 	}
 	if query.Status == "" {
-		query.Status = learning.GapOpen
+		query.Status = feedback.GapOpen
 	}
 	if query.Order == "" {
-		query.Order = learning.GapsOften
+		query.Order = feedback.GapsOften
 	}
 	found, err := s.services.Gaps.List(v.context(), query)
 	if err != nil {
@@ -92,11 +94,11 @@ func (s *Server) gaps(v *visit) (any, error) {
 	fields := []string{"status", "project", "in", "order"}
 	return gapList{
 		Gaps: found.Gaps, Total: found.Total, Project: query.Project,
-		Statuses: options("", string(query.Status), learning.GapStatuses()),
+		Statuses: options("", string(query.Status), feedback.GapStatuses()),
 		Places:   options("anywhere", v.value("in"), learning.GapPlaces()),
 		Orders: []option{
-			{Value: string(learning.GapsOften), Name: "most often first", Chosen: query.Order == learning.GapsOften},
-			{Value: string(learning.GapsRecent), Name: "latest first", Chosen: query.Order == learning.GapsRecent},
+			{Value: string(feedback.GapsOften), Name: "most often first", Chosen: query.Order == feedback.GapsOften},
+			{Value: string(feedback.GapsRecent), Name: "latest first", Chosen: query.Order == feedback.GapsRecent},
 		},
 		Older: v.older("/ui/gaps", found.Next, fields...), Newer: v.first("/ui/gaps", fields...), NewerName: "First", OlderName: "More",
 	}, nil
@@ -104,7 +106,7 @@ func (s *Server) gaps(v *visit) (any, error) {
 
 // gapPage is what a gap's page shows.
 type gapPage struct {
-	Gap      learning.Gap
+	Gap      feedback.Gap
 	Lesson   string // id of the lesson that answered it
 	Category string
 	CanWrite bool

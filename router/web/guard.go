@@ -1,7 +1,9 @@
 package web
 
 import (
-	"skillrouter/learning"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/lesson"
 )
 
 func (s *Server) guardPages() {
@@ -14,14 +16,14 @@ func (s *Server) guardPages() {
 	s.section(memory, "Guard ledger", "/ui/guard/ledger")
 	s.notice("rule-restored", "The rule blocks again.")
 	s.action("/ui/guard/restore", "/ui/guard", func(v *visit) (string, error) {
-		_, err := s.services.Guard.RestoreRule(v.context(), v.value("id"), learning.RestorationDraft{By: v.by(), Notes: v.value("notes")})
+		_, err := s.services.Guard.RestoreRule(v.context(), v.value("id"), guard.RestorationDraft{By: v.by(), Notes: v.value("notes")})
 		return link("/ui/guard", "done", "rule-restored"), err
 	})
 }
 
 // ruleList is what the list of the guard's rules shows.
 type ruleList struct {
-	Rules                []learning.Rule
+	Rules                []guard.Rule
 	Total                int
 	Domain               string
 	Sources, Standings   []option
@@ -38,7 +40,7 @@ const (
 
 func (s *Server) guard(v *visit) (any, error) {
 	yes, no := true, false
-	filter := learning.RuleFilter{Source: v.value("source"), Domain: v.value("domain"), Cursor: v.value("cursor")}
+	filter := guard.RuleFilter{Source: v.value("source"), Domain: v.value("domain"), Cursor: v.value("cursor")}
 	switch v.value("standing") {
 	case ruleBlocks:
 		filter.Blocks = &yes
@@ -54,7 +56,7 @@ func (s *Server) guard(v *visit) (any, error) {
 	fields := []string{"source", "standing", "domain"}
 	return ruleList{
 		Rules: found.Rules, Total: found.Total, Domain: filter.Domain,
-		Sources:   options("every source", filter.Source, []string{learning.RuleOfLesson, learning.RuleOfPattern, learning.RuleBuiltin}),
+		Sources:   options("every source", filter.Source, []string{guard.RuleOfLesson, guard.RuleOfPattern, guard.RuleBuiltin}),
 		Standings: options("all", v.value("standing"), []string{ruleBlocks, ruleWarns, ruleDemoted}),
 		Older:     v.older("/ui/guard", found.Next, fields...), Newer: v.first("/ui/guard", fields...), NewerName: "First", OlderName: "More",
 	}, nil
@@ -62,8 +64,8 @@ func (s *Server) guard(v *visit) (any, error) {
 
 // ledgerPage is what the ledger shows.
 type ledgerPage struct {
-	Checks               []learning.CheckRecord
-	Rule                 *learning.Rule
+	Checks               []lesson.CheckRecord
+	Rule                 *guard.Rule
 	Agent                string
 	Decisions, Outcomes  []option
 	Older, Newer         string
@@ -71,11 +73,11 @@ type ledgerPage struct {
 }
 
 // decisions are what a check can come to.
-var decisions = []learning.Decision{learning.DecisionAllow, learning.DecisionWarn, learning.DecisionBlock}
+var decisions = []rule.Decision{rule.DecisionAllow, rule.DecisionWarn, rule.DecisionBlock}
 
 func (s *Server) ledger(v *visit) (any, error) {
-	filter := learning.LedgerFilter{
-		Agent: v.value("agent"), RuleID: v.value("rule"), Decision: learning.Decision(v.value("decision")), Outcome: learning.Outcome(v.value("outcome")), Cursor: v.value("cursor"),
+	filter := lesson.LedgerFilter{
+		Agent: v.value("agent"), RuleID: v.value("rule"), Decision: rule.Decision(v.value("decision")), Outcome: lesson.Outcome(v.value("outcome")), Cursor: v.value("cursor"),
 	}
 	found, err := s.services.Guard.Ledger(v.context(), filter)
 	if err != nil {
@@ -85,7 +87,7 @@ func (s *Server) ledger(v *visit) (any, error) {
 	page := ledgerPage{
 		Checks: found.Checks, Agent: filter.Agent,
 		Decisions: options("every decision", v.value("decision"), decisions),
-		Outcomes:  options("any", v.value("outcome"), learning.Outcomes()),
+		Outcomes:  options("any", v.value("outcome"), lesson.Outcomes()),
 		Older:     v.older("/ui/guard/ledger", found.Next, fields...), Newer: v.first("/ui/guard/ledger", fields...), NewerName: "Newest",
 	}
 	if filter.RuleID != "" {

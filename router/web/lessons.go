@@ -3,6 +3,8 @@ package web
 import (
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/lesson"
 )
 
 func (s *Server) lessonPages() {
@@ -32,23 +34,23 @@ func (s *Server) lessonPages() {
 
 // lessonList is what the list of lessons shows.
 type lessonList struct {
-	Lessons                 []learning.Lesson
+	Lessons                 []lesson.Lesson
 	Domain, Tag             string
 	Types, Levels, Statuses []option
 	Older, Newer            string
 	NewerName, OlderName    string
-	Promotions              []learning.Suggestion
+	Promotions              []lesson.Suggestion
 }
 
 // lessonFields are the filters of the list.
 var lessonFields = []string{"type", "level", "status", "domain", "tag"}
 
 func (s *Server) lessons(v *visit) (any, error) {
-	filter := learning.LessonFilter{
-		Type: learning.LessonType(v.value("type")), Level: learning.Level(v.value("level")), Domain: v.value("domain"), Tag: v.value("tag"), Cursor: v.value("cursor"),
+	filter := lesson.Filter{
+		Type: learning.LessonType(v.value("type")), Level: lesson.Level(v.value("level")), Domain: v.value("domain"), Tag: v.value("tag"), Cursor: v.value("cursor"),
 	}
 	if status := v.value("status"); status != "" {
-		filter.Statuses = []learning.LessonStatus{learning.LessonStatus(status)}
+		filter.Statuses = []lesson.Status{lesson.Status(status)}
 	}
 	found, err := s.services.Lessons.List(v.context(), filter)
 	if err != nil {
@@ -57,8 +59,8 @@ func (s *Server) lessons(v *visit) (any, error) {
 	page := lessonList{
 		Lessons: found.Lessons, Domain: filter.Domain, Tag: filter.Tag,
 		Types:    options("every type", v.value("type"), learning.LessonTypes()),
-		Levels:   options("every level", v.value("level"), learning.Levels()),
-		Statuses: options("all in use", v.value("status"), learning.LessonStatuses()),
+		Levels:   options("every level", v.value("level"), lesson.Levels()),
+		Statuses: options("all in use", v.value("status"), lesson.Statuses()),
 		Older:    v.older("/ui/lessons", found.Next, lessonFields...), Newer: v.first("/ui/lessons", lessonFields...), NewerName: "Newest",
 	}
 	return page, nil
@@ -66,16 +68,16 @@ func (s *Server) lessons(v *visit) (any, error) {
 
 // lessonPage is what a lesson's page shows.
 type lessonPage struct {
-	Lesson      learning.Lesson
-	Pattern     *learning.Pattern // that it was learned from
-	In          []learning.Pattern
-	Sources     []learning.Lesson
+	Lesson      lesson.Lesson
+	Pattern     *lesson.Pattern // that it was learned from
+	In          []lesson.Pattern
+	Sources     []lesson.Lesson
 	MoreSources []string
-	Rule        *learning.Rule
-	Successor   *learning.Lesson
-	History     []learning.LessonChange // the latest first
-	Earlier     int                     // changes that are not shown
-	Curve       []learning.CurvePoint
+	Rule        *guard.Rule
+	Successor   *lesson.Lesson
+	History     []lesson.Change // the latest first
+	Earlier     int             // changes that are not shown
+	Curve       []lesson.CurvePoint
 	Judgements  []option
 	Results     []option
 	Retired     bool
@@ -90,32 +92,32 @@ const (
 
 func (s *Server) lesson(v *visit) (any, error) {
 	ctx := v.context()
-	lesson, err := s.services.Lessons.Lesson(ctx, v.value("id"))
+	l, err := s.services.Lessons.Lesson(ctx, v.value("id"))
 	if err != nil {
 		return nil, err
 	}
-	v.title, v.charts = short(80, lesson.Title), true
+	v.title, v.charts = short(80, l.Title), true
 	page := lessonPage{
-		Lesson: lesson, Retired: lesson.Status == learning.StatusRetired,
-		Judgements: options("", string(learning.ValidationConfirmed), learning.ValidationTypes()),
+		Lesson: l, Retired: l.Status == lesson.StatusRetired,
+		Judgements: options("", string(lesson.ValidationConfirmed), lesson.ValidationTypes()),
 		Results:    options("", string(learning.ResultSuccess), learning.Results()),
 	}
-	history, err := s.services.Lessons.History(ctx, lesson.ID)
+	history, err := s.services.Lessons.History(ctx, l.ID)
 	if err != nil {
 		return nil, err
 	}
-	page.Curve = learning.ConfidenceCurve(&lesson, history, s.now())
+	page.Curve = lesson.ConfidenceCurve(&l, history, s.now())
 	for i := len(history) - 1; i >= 0 && len(page.History) < lessonHistory; i-- {
 		page.History = append(page.History, history[i])
 	}
 	page.Earlier = len(history) - len(page.History)
-	if lesson.SupersededBy != "" {
-		if other, err := s.services.Lessons.Lesson(ctx, lesson.SupersededBy); err == nil {
+	if l.SupersededBy != "" {
+		if other, err := s.services.Lessons.Lesson(ctx, l.SupersededBy); err == nil {
 			page.Successor = &other
 		}
 	}
-	for i, id := range lesson.SourceCaseIDs {
-		source, err := learning.Lesson{}, error(nil)
+	for i, id := range l.SourceCaseIDs {
+		source, err := lesson.Lesson{}, error(nil)
 		if i < lessonSources {
 			source, err = s.services.Lessons.Lesson(ctx, id)
 		}
@@ -133,10 +135,10 @@ func (s *Server) lesson(v *visit) (any, error) {
 
 // lessonPlace finds what stands before and after the lesson: patterns and the guard's rule.
 func (s *Server) lessonPlace(v *visit, page *lessonPage) error {
-	ctx, lesson := v.context(), &page.Lesson
+	ctx, l := v.context(), &page.Lesson
 	if s.services.Patterns != nil {
-		if lesson.PatternID != "" {
-			switch pattern, err := s.services.Patterns.Pattern(ctx, lesson.PatternID); skillrouter.CodeOf(err) {
+		if l.PatternID != "" {
+			switch pattern, err := s.services.Patterns.Pattern(ctx, l.PatternID); skillrouter.CodeOf(err) {
 			case "":
 				page.Pattern = &pattern
 			case skillrouter.NotFound:
@@ -144,25 +146,25 @@ func (s *Server) lessonPlace(v *visit, page *lessonPage) error {
 				return err
 			}
 		}
-		among, err := s.services.Patterns.List(ctx, learning.PatternFilter{Domain: lesson.Domain, Limit: lessonAmong})
+		among, err := s.services.Patterns.List(ctx, lesson.PatternFilter{Domain: l.Domain, Limit: lessonAmong})
 		if err != nil {
 			return err
 		}
 		for _, pattern := range among {
 			if has := func() bool {
 				for _, id := range pattern.LessonIDs {
-					if id == lesson.ID {
+					if id == l.ID {
 						return true
 					}
 				}
 				return false
-			}; has() && pattern.ID != lesson.PatternID {
+			}; has() && pattern.ID != l.PatternID {
 				page.In = append(page.In, pattern)
 			}
 		}
 	}
-	if s.services.Guard != nil && lesson.Type == learning.LessonAntiPattern {
-		switch rule, err := s.services.Guard.Rule(ctx, lesson.ID); skillrouter.CodeOf(err) {
+	if s.services.Guard != nil && l.Type == learning.LessonAntiPattern {
+		switch rule, err := s.services.Guard.Rule(ctx, l.ID); skillrouter.CodeOf(err) {
 		case "":
 			page.Rule = &rule
 		case skillrouter.NotFound:
@@ -177,24 +179,24 @@ func (s *Server) lessonPlace(v *visit, page *lessonPage) error {
 func (v *visit) by() string { return v.value("by") }
 
 func (s *Server) validateLesson(v *visit, id string) error {
-	_, err := s.services.Lessons.Validate(v.context(), id, learning.ValidationDraft{
-		Type: learning.ValidationType(v.value("judgement")), By: v.by(), Notes: v.value("notes"),
+	_, err := s.services.Lessons.Validate(v.context(), id, lesson.ValidationDraft{
+		Type: lesson.ValidationType(v.value("judgement")), By: v.by(), Notes: v.value("notes"),
 	})
 	return err
 }
 
 func (s *Server) applyLesson(v *visit, id string) error {
-	_, err := s.services.Lessons.Apply(v.context(), id, learning.ApplicationDraft{Outcome: learning.Result(v.value("outcome")), Notes: v.value("notes"), Agent: v.by()})
+	_, err := s.services.Lessons.Apply(v.context(), id, lesson.ApplicationDraft{Outcome: learning.Result(v.value("outcome")), Notes: v.value("notes"), Agent: v.by()})
 	return err
 }
 
 func (s *Server) promoteLesson(v *visit, id string) error {
-	_, err := s.services.Lessons.Promote(v.context(), id, learning.PromotionDraft{By: v.by(), Notes: v.value("notes")})
+	_, err := s.services.Lessons.Promote(v.context(), id, lesson.PromotionDraft{By: v.by(), Notes: v.value("notes")})
 	return err
 }
 
 func (s *Server) retireLesson(v *visit, id string) error {
-	_, err := s.services.Lessons.Retire(v.context(), id, learning.RetirementDraft{By: v.by(), Reason: v.value("reason"), SupersededBy: v.value("superseded_by")})
+	_, err := s.services.Lessons.Retire(v.context(), id, lesson.RetirementDraft{By: v.by(), Reason: v.value("reason"), SupersededBy: v.value("superseded_by")})
 	return err
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/comms"
-	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router/feed"
 )
@@ -30,7 +30,7 @@ func (s *Server) overviewPages() {
 type overview struct {
 	Health  *Health
 	Tasks   *taskFigures
-	Lessons *learning.LessonFigures
+	Lessons *lesson.Figures
 	Live    []operational.Agent // online ones, the latest seen first
 	Stale   []operational.Agent
 	Blocked []operational.Task

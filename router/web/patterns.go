@@ -5,6 +5,8 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/lesson"
 )
 
 func (s *Server) patternPages() {
@@ -18,19 +20,19 @@ func (s *Server) patternPages() {
 	s.notice("pattern-deprecated", "The pattern is deprecated. It is kept.")
 	s.action("/ui/pattern/confirm", "/ui/pattern", func(v *visit) (string, error) {
 		id := v.value("id")
-		_, err := s.services.Patterns.Confirm(v.context(), id, learning.ConfirmationDraft{By: v.by(), Notes: v.value("notes")})
+		_, err := s.services.Patterns.Confirm(v.context(), id, lesson.ConfirmationDraft{By: v.by(), Notes: v.value("notes")})
 		return link("/ui/pattern", "id", id, "done", "pattern-confirmed"), err
 	})
 	s.action("/ui/pattern/deprecate", "/ui/pattern", func(v *visit) (string, error) {
 		id := v.value("id")
-		_, err := s.services.Patterns.Deprecate(v.context(), id, learning.ConfirmationDraft{By: v.by(), Notes: v.value("notes")})
+		_, err := s.services.Patterns.Deprecate(v.context(), id, lesson.ConfirmationDraft{By: v.by(), Notes: v.value("notes")})
 		return link("/ui/pattern", "id", id, "done", "pattern-deprecated"), err
 	})
 }
 
 // patternList is what the list of patterns shows.
 type patternList struct {
-	Patterns             []learning.Pattern
+	Patterns             []lesson.Pattern
 	Domain               string
 	Types, Statuses      []option
 	Older, Newer         string
@@ -38,9 +40,9 @@ type patternList struct {
 }
 
 func (s *Server) patterns(v *visit) (any, error) {
-	filter := learning.PatternFilter{Type: learning.PatternType(v.value("type")), Domain: v.value("domain"), Limit: learning.DefaultListing + 1}
+	filter := lesson.PatternFilter{Type: lesson.PatternType(v.value("type")), Domain: v.value("domain"), Limit: learning.DefaultListing + 1}
 	if status := v.value("status"); status != "" {
-		filter.Statuses = []learning.PatternStatus{learning.PatternStatus(status)}
+		filter.Statuses = []lesson.PatternStatus{lesson.PatternStatus(status)}
 	}
 	if cursor := v.value("cursor"); cursor != "" {
 		var err error
@@ -54,11 +56,11 @@ func (s *Server) patterns(v *visit) (any, error) {
 	}
 	page := patternList{
 		Patterns: found, Domain: filter.Domain, NewerName: "Latest",
-		Types:    options("every type", v.value("type"), learning.PatternTypes()),
-		Statuses: options("all in use", v.value("status"), learning.PatternStatuses()),
+		Types:    options("every type", v.value("type"), lesson.PatternTypes()),
+		Statuses: options("all in use", v.value("status"), lesson.PatternStatuses()),
 		Newer:    v.first("/ui/patterns", "type", "status", "domain"),
 	}
-	if next := filter.Offset + learning.DefaultListing; len(found) > learning.DefaultListing && next <= learning.MaxOffset {
+	if next := filter.Offset + learning.DefaultListing; len(found) > learning.DefaultListing && next <= lesson.MaxOffset {
 		page.Patterns = found[:learning.DefaultListing]
 		page.Older = v.older("/ui/patterns", strconv.Itoa(next), "type", "status", "domain")
 	}
@@ -67,10 +69,10 @@ func (s *Server) patterns(v *visit) (any, error) {
 
 // patternPage is what a pattern's page shows.
 type patternPage struct {
-	Pattern     learning.Pattern
-	Lessons     []learning.Lesson
+	Pattern     lesson.Pattern
+	Lessons     []lesson.Lesson
 	More        []string // ids of further lessons
-	Experiences []learning.Experience
+	Experiences []experience.Experience
 	Further     []int64 // numbers of further episodes
 }
 

@@ -1,6 +1,6 @@
 package web
 
-import "skillrouter/learning"
+import "skillrouter/learning/consolidate"
 
 func (s *Server) proposalPages() {
 	if s.services.Consolidation == nil {
@@ -22,7 +22,7 @@ func (s *Server) proposalPages() {
 
 // proposalList is what the list of proposals shows.
 type proposalList struct {
-	Proposals       []learning.Proposal
+	Proposals       []consolidate.Proposal
 	Kinds, Statuses []option
 	Full            bool // there may be more
 }
@@ -31,14 +31,14 @@ type proposalList struct {
 const maxProposals = 50
 
 func (s *Server) proposals(v *visit) (any, error) {
-	filter := learning.ProposalFilter{Kind: learning.ProposalKind(v.value("kind")), Status: learning.ProposalStatus(v.value("status")), Limit: maxProposals}
+	filter := consolidate.ProposalFilter{Kind: consolidate.ProposalKind(v.value("kind")), Status: consolidate.ProposalStatus(v.value("status")), Limit: maxProposals}
 	if filter.Status == "" {
-		filter.Status = learning.ProposalPending
+		filter.Status = consolidate.ProposalPending
 	}
 	found, err := s.services.Consolidation.Proposals(v.context(), filter)
 	return proposalList{
 		Proposals: found, Full: len(found) == maxProposals,
-		Kinds:    options("every kind", v.value("kind"), []learning.ProposalKind{learning.ProposalFact, learning.ProposalEpisode, learning.ProposalProcedure}),
-		Statuses: options("", string(filter.Status), []learning.ProposalStatus{learning.ProposalPending, learning.ProposalAccepted, learning.ProposalRejected}),
+		Kinds:    options("every kind", v.value("kind"), []consolidate.ProposalKind{consolidate.ProposalFact, consolidate.ProposalEpisode, consolidate.ProposalProcedure}),
+		Statuses: options("", string(filter.Status), []consolidate.ProposalStatus{consolidate.ProposalPending, consolidate.ProposalAccepted, consolidate.ProposalRejected}),
 	}, err
 }

@@ -25,7 +25,16 @@ import (
 
 	"skillrouter"
 	"skillrouter/comms"
-	"skillrouter/learning"
+	"skillrouter/learning/consolidate"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/feedback"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/procedure"
+	"skillrouter/learning/shelf"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/feed"
@@ -54,23 +63,23 @@ type Services struct {
 	Router        router.Service
 	Introspection router.IntrospectionService
 	Memory        router.MemoryService
-	Knowledge     *learning.KnowledgeBase
-	Episodes      learning.EpisodeService
-	Experiences   learning.ExperienceService
-	Lessons       learning.LessonService
-	Patterns      learning.PatternService
-	Guard         learning.GuardService
-	Facts         learning.FactService
-	Procedures    learning.ProcedureService
-	Consolidation learning.ConsolidationService
+	Knowledge     *knowledge.Base
+	Episodes      episode.Service
+	Experiences   experience.Service
+	Lessons       lesson.Service
+	Patterns      lesson.PatternService
+	Guard         guard.Service
+	Facts         fact.Service
+	Procedures    procedure.Service
+	Consolidation consolidate.Service
 	Unread        Unread
 	Log           MessageLog
 	Health        func(ctx context.Context) Health
 	Doctor        func(ctx context.Context) []Check
 
 	Search     search.Service
-	Gaps       learning.GapService
-	Embeddings learning.EmbeddingService
+	Gaps       feedback.GapService
+	Embeddings shelf.EmbeddingService
 	Process    func() Process
 }
 

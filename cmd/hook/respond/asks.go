@@ -45,7 +45,7 @@ type (
 		Notes   string `json:"notes,omitempty"`
 		Agent   string `json:"agent,omitempty"`
 	}
-	episode struct {
+	anEpisode struct {
 		SessionID string `json:"session_id,omitempty"`
 		AgentID   string `json:"agent_id,omitempty"`
 		EventType string `json:"event_type,omitempty"`
@@ -76,12 +76,12 @@ type (
 
 // Known is what a session begins with.
 type Known struct {
-	CriticalAntiPatterns []lesson `json:"critical_anti_patterns"`
-	RecentFailures       []lesson `json:"recent_failures"`
-	ActiveWorkarounds    []lesson `json:"active_workarounds"`
+	CriticalAntiPatterns []aLesson `json:"critical_anti_patterns"`
+	RecentFailures       []aLesson `json:"recent_failures"`
+	ActiveWorkarounds    []aLesson `json:"active_workarounds"`
 }
 
-type lesson struct {
+type aLesson struct {
 	ID           string   `json:"id"`
 	Title        string   `json:"title"`
 	RootCause    string   `json:"root_cause"`
@@ -117,7 +117,7 @@ func (c Call) outcome(ctx context.Context, o outcome) error {
 	return c(ctx, "POST", "/check/outcome", o, nil)
 }
 
-func (c Call) record(ctx context.Context, e episode) error {
+func (c Call) record(ctx context.Context, e anEpisode) error {
 	return c(ctx, "POST", "/api/episodes", e, nil)
 }
 

@@ -6,6 +6,11 @@ import (
 	"testing"
 
 	"skillrouter/learning"
+	"skillrouter/learning/consolidate"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/lesson"
 	"skillrouter/router"
 	"skillrouter/router/contexts"
 )
@@ -14,16 +19,16 @@ import (
 // types: each member is one of theirs, of the same kind.
 func TestAsksAreTheDomains(t *testing.T) {
 	for _, pair := range []struct{ ours, theirs reflect.Type }{
-		{reflect.TypeFor[action](), reflect.TypeFor[learning.Action]()},
-		{reflect.TypeFor[checked](), reflect.TypeFor[learning.Checked]()},
-		{reflect.TypeFor[match](), reflect.TypeFor[learning.Match]()},
-		{reflect.TypeFor[outcome](), reflect.TypeFor[learning.OutcomeDraft]()},
-		{reflect.TypeFor[episode](), reflect.TypeFor[learning.EpisodeDraft]()},
-		{reflect.TypeFor[transcript](), reflect.TypeFor[learning.TranscriptDraft]()},
+		{reflect.TypeFor[action](), reflect.TypeFor[rule.Action]()},
+		{reflect.TypeFor[checked](), reflect.TypeFor[guard.Checked]()},
+		{reflect.TypeFor[match](), reflect.TypeFor[rule.Match]()},
+		{reflect.TypeFor[outcome](), reflect.TypeFor[guard.OutcomeDraft]()},
+		{reflect.TypeFor[anEpisode](), reflect.TypeFor[episode.Draft]()},
+		{reflect.TypeFor[transcript](), reflect.TypeFor[consolidate.TranscriptDraft]()},
 		{reflect.TypeFor[contextRequest](), reflect.TypeFor[contexts.Request]()},
 		{reflect.TypeFor[builtContext](), reflect.TypeFor[contexts.Context]()},
 		{reflect.TypeFor[Known](), reflect.TypeFor[router.SessionContext]()},
-		{reflect.TypeFor[lesson](), reflect.TypeFor[learning.Lesson]()},
+		{reflect.TypeFor[aLesson](), reflect.TypeFor[lesson.Lesson]()},
 	} {
 		theirs := map[string]reflect.Kind{}
 		for _, f := range reflect.VisibleFields(pair.theirs) {
@@ -44,15 +49,15 @@ func name(f reflect.StructField) string {
 
 func TestAsksUseTheDomainsValues(t *testing.T) {
 	for ours, theirs := range map[string]string{
-		decisionWarn: string(learning.DecisionWarn), decisionBlock: string(learning.DecisionBlock),
-		outcomeHeeded: string(learning.OutcomeHeeded), outcomeOverridden: string(learning.OutcomeOverridden),
+		decisionWarn: string(rule.DecisionWarn), decisionBlock: string(rule.DecisionBlock),
+		outcomeHeeded: string(lesson.OutcomeHeeded), outcomeOverridden: string(lesson.OutcomeOverridden),
 		resultFailure: string(learning.ResultFailure), mailAgent: router.MailAgent,
 	} {
 		if ours != theirs {
 			t.Errorf("%q is %q", ours, theirs)
 		}
 	}
-	if maxTask != contexts.MaxTask || maxTranscript != learning.MaxTranscript {
-		t.Errorf("%d, %d are %d, %d", maxTask, maxTranscript, contexts.MaxTask, learning.MaxTranscript)
+	if maxTask != contexts.MaxTask || maxTranscript != consolidate.MaxTranscript {
+		t.Errorf("%d, %d are %d, %d", maxTask, maxTranscript, contexts.MaxTask, consolidate.MaxTranscript)
 	}
 }

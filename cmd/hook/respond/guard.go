@@ -160,7 +160,7 @@ const (
 )
 
 // episodeOf is a failure as an episode. The router cuts secrets out of it.
-func (h *Hook) episodeOf(call hook.Call) episode {
+func (h *Hook) episodeOf(call hook.Call) anEpisode {
 	did := call.Tool
 	for _, name := range []string{"command", "file_path", "path", "query", "url"} {
 		if text, ok := call.Args[name].(string); ok && strings.TrimSpace(text) != "" {
@@ -177,7 +177,7 @@ func (h *Hook) episodeOf(call hook.Call) episode {
 	if said != "" {
 		fmt.Fprintf(&content, "\n\n%s", said)
 	}
-	draft := episode{
+	draft := anEpisode{
 		AgentID: h.agent, EventType: "error", Project: h.project,
 		Title: OneLine("Failed: "+did, MaxFailureTitle), Content: strings.ReplaceAll(content.String(), "\x00", "\ufffd"),
 	}

@@ -77,7 +77,7 @@ func (h *Hook) inject(ctx context.Context) (hook.Answer, error) {
 func Brief(known Known) string {
 	fencer := skillrouter.NewFencer()
 	var b strings.Builder
-	section := func(heading string, lessons []lesson) {
+	section := func(heading string, lessons []aLesson) {
 		for i, l := range lessons {
 			if i == briefLessons {
 				break

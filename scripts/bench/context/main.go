@@ -20,6 +20,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
 	"skillrouter/router/contexts"
 	"skillrouter/scripts/bench/sidecar"
 )
@@ -115,8 +118,8 @@ func refusal(ctx context.Context, side *sidecar.Sidecar, task string) time.Durat
 func fill(ctx context.Context, side *sidecar.Sidecar, words *sidecar.Words, n sizes) error {
 	var entries bytes.Buffer
 	for i := range n.entries {
-		writeLine(&entries, learning.KnowledgeDraft{
-			Category: learning.CategoryGotcha, Title: words.Phrase(6), Content: words.Phrase(60) + ". " + words.Phrase(20) + ".", Project: fmt.Sprintf("project-%d", i%20),
+		writeLine(&entries, knowledge.Draft{
+			Category: knowledge.CategoryGotcha, Title: words.Phrase(6), Content: words.Phrase(60) + ". " + words.Phrase(20) + ".", Project: fmt.Sprintf("project-%d", i%20),
 		})
 	}
 	var stored learning.BulkResult
@@ -125,9 +128,9 @@ func fill(ctx context.Context, side *sidecar.Sidecar, words *sidecar.Words, n si
 	}
 	const part = 500
 	for i := 0; i < n.others; i += part {
-		var lessons []learning.LessonDraft
+		var lessons []lesson.Draft
 		for range min(part, n.others-i) {
-			lessons = append(lessons, learning.LessonDraft{
+			lessons = append(lessons, lesson.Draft{
 				Type: learning.LessonDiscovery, Domain: "bench", Category: words.Phrase(1), Title: words.Phrase(8), Context: words.Phrase(30), Action: words.Phrase(10), Outcome: words.Phrase(10),
 			})
 		}
@@ -140,7 +143,7 @@ func fill(ctx context.Context, side *sidecar.Sidecar, words *sidecar.Words, n si
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(64)
 	for i := range n.others {
-		episode, _ := json.Marshal(learning.EpisodeDraft{AgentID: "bench", EventType: learning.EventOutcome, Title: words.Phrase(6), Content: words.Phrase(50)})
+		episode, _ := json.Marshal(episode.Draft{AgentID: "bench", EventType: episode.EventOutcome, Title: words.Phrase(6), Content: words.Phrase(50)})
 		value, _ := json.Marshal(words.Phrase(8))
 		fact := fmt.Sprintf(`{"value":%s,"ttl":0}`, value)
 		group.Go(func() error { return send(ctx, side, http.MethodPost, "/api/episodes", episode) })

@@ -24,6 +24,8 @@ import (
 	"time"
 
 	"skillrouter/learning"
+	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/lesson"
 	"skillrouter/router/client"
 	"skillrouter/scripts/bench/sidecar"
 )
@@ -142,9 +144,9 @@ func (b *bench) fill(ctx context.Context, base, secret string) error {
 		return err
 	}
 	defer c.Close()
-	drafts := make([]learning.LessonDraft, 0, b.rules)
+	drafts := make([]lesson.Draft, 0, b.rules)
 	for i := range b.rules {
-		drafts = append(drafts, learning.LessonDraft{
+		drafts = append(drafts, lesson.Draft{
 			Type: learning.LessonAntiPattern, Domain: fmt.Sprintf("area-%d", i%50), Category: "ops", SourceAgent: "bench",
 			Title: fmt.Sprintf("Never remove the records of service %d", i), Context: "cleanup", Action: "removed them", Outcome: "they were lost",
 			Severity: learning.SeverityHigh, RelatedCommands: []string{fmt.Sprintf("rm -rf /srv/service-%d/records", i)},
@@ -155,7 +157,7 @@ func (b *bench) fill(ctx context.Context, base, secret string) error {
 			return err
 		}
 	}
-	checked, err := c.Guard.Check(ctx, learning.Action{Tool: "Bash", Args: map[string]any{"command": fmt.Sprintf("rm -rf /srv/service-%d/records", b.rules-1)}})
+	checked, err := c.Guard.Check(ctx, rule.Action{Tool: "Bash", Args: map[string]any{"command": fmt.Sprintf("rm -rf /srv/service-%d/records", b.rules-1)}})
 	if err == nil && b.rules > 0 && len(checked.Matches) == 0 {
 		return errors.New("the guard does not know the last rule")
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"skillrouter/learning"
+	"skillrouter/learning/lesson"
 	"skillrouter/scripts/bench/sidecar"
 )
 
@@ -11,7 +12,7 @@ import (
 // before, and some are like an earlier one in other words.
 type lessons struct {
 	*sidecar.Words
-	made []learning.LessonDraft // the latest, which may come again
+	made []lesson.Draft // the latest, which may come again
 }
 
 const (
@@ -25,7 +26,7 @@ const (
 func newLessons(seed uint64) *lessons { return &lessons{Words: sidecar.NewWords(seed)} }
 
 // next is another lesson.
-func (l *lessons) next() learning.LessonDraft {
+func (l *lessons) next() lesson.Draft {
 	roll := l.Random.IntN(100)
 	if len(l.made) > 0 && roll < againShare+alikeShare {
 		d := l.made[l.Random.IntN(len(l.made))]
@@ -39,7 +40,7 @@ func (l *lessons) next() learning.LessonDraft {
 	types := learning.LessonTypes()
 	severities := []learning.Severity{learning.SeverityMedium, learning.SeverityMedium, learning.SeverityLow, learning.SeverityHigh, learning.SeverityMedium}
 	n := l.Random.IntN(categories)
-	d := learning.LessonDraft{
+	d := lesson.Draft{
 		Type: types[l.Random.IntN(len(types))], Domain: fmt.Sprintf("domain-%d", n%domains), Category: fmt.Sprintf("category-%d", n),
 		Title: l.Phrase(8), Context: l.Phrase(20), Action: l.Phrase(8), Outcome: l.Phrase(10), RootCause: l.Phrase(6), Solution: l.Phrase(10),
 		Severity: severities[l.Random.IntN(len(severities))], Tags: []string{l.Phrase(1), l.Phrase(1)}, SourceAgent: l.agent(),
@@ -58,8 +59,8 @@ func (l *lessons) next() learning.LessonDraft {
 func (l *lessons) agent() string { return fmt.Sprintf("agent-%d", l.Random.IntN(50)) }
 
 // some is n lessons.
-func (l *lessons) some(n int) []learning.LessonDraft {
-	out := make([]learning.LessonDraft, n)
+func (l *lessons) some(n int) []lesson.Draft {
+	out := make([]lesson.Draft, n)
 	for i := range out {
 		out[i] = l.next()
 	}

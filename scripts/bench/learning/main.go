@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"skillrouter/learning"
+	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/lesson"
 	"skillrouter/scripts/bench/sidecar"
 )
 
@@ -45,24 +47,24 @@ func measure(ctx context.Context) error {
 	connections := flag.Int("connections", 16, "connections that report at once")
 	rules := flag.Int("rules", 1000, "rules of the guard's own measurement")
 	flag.Parse()
-	if err := guard(ctx, *rules, *questions); err != nil {
+	if err := benchGuard(ctx, *rules, *questions); err != nil {
 		return err
 	}
 	return grow(ctx, *sizes, *reports, *questions, *connections)
 }
 
-// guard measures checks with so many rules, one caller at a time.
-func guard(ctx context.Context, rules, checks int) error {
+// benchGuard measures checks with so many rules, one caller at a time.
+func benchGuard(ctx context.Context, rules, checks int) error {
 	side, clean, err := fresh(ctx)
 	if err != nil {
 		return err
 	}
 	defer clean()
 	l := newLessons(7)
-	var drafts []learning.LessonDraft
+	var drafts []lesson.Draft
 	for i := range rules {
 		name := fmt.Sprintf("%s-%d", l.Phrase(1), i)
-		drafts = append(drafts, learning.LessonDraft{
+		drafts = append(drafts, lesson.Draft{
 			Type: learning.LessonAntiPattern, Domain: fmt.Sprintf("domain-%d", i%domains), Category: "commands", Severity: learning.SeverityCritical,
 			Title: "Never run " + name + " with " + l.Phrase(1), Context: l.Phrase(12), Action: name + " --force /srv/" + l.Phrase(1), Outcome: "BLOCKED - Known anti-pattern",
 			RelatedCommands: []string{name + " --force /srv/" + l.Phrase(1)}, SourceAgent: l.agent(),
@@ -73,13 +75,13 @@ func guard(ctx context.Context, rules, checks int) error {
 		return err
 	}
 	sidecar.Report("rules", "%d reported in bulk in %v", rules, time.Since(began).Round(time.Millisecond))
-	var actions []learning.Action
+	var actions []rule.Action
 	for i := range checks {
 		command := fmt.Sprintf("cd /srv/app && git status && make %s && ls -l /srv/%s | grep %s", l.Phrase(1), l.Phrase(1), l.Phrase(1))
 		if i%3 == 0 { // a third of them are one of the acts
 			command = "sudo sh -c '" + drafts[l.Random.IntN(len(drafts))].RelatedCommands[0] + "'"
 		}
-		actions = append(actions, learning.Action{Command: command, Context: l.Phrase(6), Domain: "domain-1", Agent: "bench"})
+		actions = append(actions, rule.Action{Command: command, Context: l.Phrase(6), Domain: "domain-1", Agent: "bench"})
 	}
 	for _, connections := range []int{1, 8} {
 		f, err := load(ctx, side.Base+"/check/anti-pattern", encoded(actions), connections)
@@ -120,11 +122,11 @@ func grow(ctx context.Context, sizes string, reports, questions, connections int
 		}
 		used = (side.CPU() - used) / time.Duration(reports)
 		there = max(size, there) + reports
-		var situations []learning.LessonQuery
-		var actions []learning.Action
+		var situations []lesson.Query
+		var actions []rule.Action
 		for i := range questions {
-			situations = append(situations, learning.LessonQuery{Context: l.Phrase(12), Domain: fmt.Sprintf("domain-%d", i%domains), Agent: l.agent()})
-			actions = append(actions, learning.Action{Command: "cd /srv && make " + l.Phrase(1) + " && rm -rf ./build", Context: l.Phrase(6), Domain: "domain-1", Agent: "bench"})
+			situations = append(situations, lesson.Query{Context: l.Phrase(12), Domain: fmt.Sprintf("domain-%d", i%domains), Agent: l.agent()})
+			actions = append(actions, rule.Action{Command: "cd /srv && make " + l.Phrase(1) + " && rm -rf ./build", Context: l.Phrase(6), Domain: "domain-1", Agent: "bench"})
 		}
 		relevant, err := load(ctx, side.Base+"/query/relevant", encoded(situations), 1)
 		if err != nil {
@@ -144,12 +146,12 @@ func grow(ctx context.Context, sizes string, reports, questions, connections int
 }
 
 // fill reports lessons in bulk.
-func fill(ctx context.Context, side *sidecar.Sidecar, drafts []learning.LessonDraft) error {
+func fill(ctx context.Context, side *sidecar.Sidecar, drafts []lesson.Draft) error {
 	for len(drafts) > 0 {
 		part := drafts[:min(bulkSize, len(drafts))]
 		drafts = drafts[len(part):]
-		var answer learning.BulkReported
-		if err := post(ctx, http.DefaultClient, side.Base+"/lessons/bulk", encoded([][]learning.LessonDraft{part})[0], &answer); err != nil {
+		var answer lesson.BulkReported
+		if err := post(ctx, http.DefaultClient, side.Base+"/lessons/bulk", encoded([][]lesson.Draft{part})[0], &answer); err != nil {
 			return err
 		}
 		if answer.RefusedCount > 0 {

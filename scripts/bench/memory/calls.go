@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 	"skillrouter/scripts/bench/sidecar"
 )
 
@@ -18,11 +19,11 @@ func bulk(ctx context.Context, s *sidecar.Sidecar, lines []byte) (learning.BulkR
 }
 
 func search(ctx context.Context, s *sidecar.Sidecar, query string) error {
-	body, err := json.Marshal(learning.KnowledgeQuery{Query: query})
+	body, err := json.Marshal(knowledge.Query{Query: query})
 	if err != nil {
 		return err
 	}
-	var result learning.KnowledgeResults
+	var result knowledge.Results
 	if err := s.Post(ctx, "/api/knowledge/search", "application/json", bytes.NewReader(body), &result); err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 	"skillrouter/learning/store"
 	"skillrouter/scripts/bench/sidecar"
 )
@@ -107,7 +108,7 @@ func inProcess(ctx context.Context, dir string, texts *texts, searches int) (err
 		stop()
 		err = errors.Join(err, <-done, db.Close())
 	}()
-	base := learning.NewKnowledgeBase(store.New(db.Read, db.Commit), learning.Options{})
+	base := knowledge.NewBase(store.New(db.Read, db.Commit), learning.Options{})
 	began := time.Now()
 	if err := base.Rebuild(ctx); err != nil {
 		return err
@@ -118,7 +119,7 @@ func inProcess(ctx context.Context, dir string, texts *texts, searches int) (err
 	for range searches {
 		query := texts.Query()
 		began := time.Now()
-		if _, err := base.Search(ctx, learning.KnowledgeQuery{Query: query}); err != nil {
+		if _, err := base.Search(ctx, knowledge.Query{Query: query}); err != nil {
 			return err
 		}
 		took = append(took, time.Since(began))

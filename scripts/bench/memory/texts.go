@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 	"skillrouter/scripts/bench/sidecar"
 )
 
@@ -25,7 +25,7 @@ func (t *texts) lines(n int) []byte {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	for i := range n {
-		draft := learning.KnowledgeDraft{
+		draft := knowledge.Draft{
 			Category: []string{"error_solution", "pattern", "best_practice", "gotcha"}[i%4],
 			Title:    t.Phrase(6), Content: t.Phrase(t.words), Tags: []string{t.Phrase(1)}, Project: fmt.Sprintf("project-%d", i%20),
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 	"skillrouter/scripts/bench/sidecar"
 )
 
@@ -22,7 +23,7 @@ func (t *texts) lines(from, n int) []byte {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	for i := from; i < from+n; i++ {
-		_ = encoder.Encode(learning.KnowledgeDraft{ // a buffer and plain strings cannot fail
+		_ = encoder.Encode(knowledge.Draft{ // a buffer and plain strings cannot fail
 			ID: fmt.Sprintf("entry-%07d", i), Category: []string{"error_solution", "pattern", "best_practice", "gotcha"}[i%4],
 			Title: t.Phrase(5), Content: t.Phrase(55), Project: fmt.Sprintf("project-%d", i%20),
 		})
@@ -69,8 +70,8 @@ func searchBeside(ctx context.Context, s *sidecar.Sidecar, pause time.Duration) 
 		words := sidecar.NewWords(42) // the same vocabulary
 		seen := false
 		for ctx.Err() == nil && o.err == nil {
-			body, _ := json.Marshal(learning.KnowledgeQuery{Query: words.Query(), Limit: 10})
-			var found learning.KnowledgeResults
+			body, _ := json.Marshal(knowledge.Query{Query: words.Query(), Limit: 10})
+			var found knowledge.Results
 			began := time.Now()
 			o.err = s.Post(context.WithoutCancel(ctx), "/api/knowledge/search", "application/json", bytes.NewReader(body), &found)
 			o.took = append(o.took, time.Since(began))

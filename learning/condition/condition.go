@@ -1,0 +1,168 @@
+// Package condition reads and judges the expressions that reminders, escalation rules and procedures ask: names,
+// comparisons, and, or, not. Reading is bounded; judging cannot run for long and changes nothing.
+package condition
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser/lexer"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// Condition is a compiled condition. It may be evaluated by several at once.
+type Condition struct {
+	text  string
+	tree  ast.Node
+	facts []string
+}
+
+// Env is what a condition is evaluated over. The zero value knows nothing.
+type Env struct {
+	// Params are the plain names that a condition may use; params.NAME is the same.
+	Params map[string]json.RawMessage
+	// Results are what earlier steps gave, in the order of the steps. results.STEP is one of
+	// them; the members of those that are objects are plain names too. A later one's hides
+	// an earlier one's, and a parameter hides both.
+	Results []StepResult
+	// Fact returns the value of a fact; ok is false if there is none, or none any more. It is
+	// asked only when the evaluation comes to a fact("key"), at most MaxFacts
+	// times. nil: there are no facts.
+	Fact func(ctx context.Context, key string) (value json.RawMessage, ok bool, err error)
+}
+
+// StepResult is what a step gave.
+type StepResult struct {
+	Step  string
+	Value json.RawMessage // empty: nothing
+}
+
+// Bounds of a condition; see also Max.
+const (
+	// MaxFacts bounds how many facts one evaluation reads.
+	MaxFacts = 16
+	// MaxWork bounds one evaluation: how many parts are evaluated, and how many
+	// bytes of texts and values are read and compared, together. It is a fraction of a second.
+	MaxWork = 4 << 20
+)
+
+// Compile compiles a condition over parameters, facts and the results
+// of earlier steps; see Env. An error is Invalid and says what is wrong.
+//
+// A condition is in the language of github.com/expr-lang/expr, of which are left
+//
+//	==  !=  <  <=  >  >=  in  contains  startsWith  endsWith     comparisons
+//	and  or  not  &&  ||  !  a ? b : c                           logic
+//	+  -  *  /  %                                                numbers
+//	len  lower  upper  trim  abs  int  float                     functions of one value
+//	any(LIST, COND)  all  none  one  count                       # is each of LIST; not in each other
+//	fact("key")  recall_fact("key")                              a fact's value; nil if there is none
+//	NAME  params.NAME  results.STEP  results["STEP"].member  list[0]
+//
+// and it may be written as in Python: None, True, False, "is None", "is not None".
+//
+// Both sides of < must be numbers, or texts; what stands for a truth must be
+// true or false. A name that nobody gave a value, and a member that an object
+// has not, are errors, but are nil where they are compared with nil by == or !=
+// (or by is): root_cause is None holds until a step has found one.
+func Compile(text string) (*Condition, error) {
+	if err := skillrouter.CheckRequired("condition", text, Max); err != nil {
+		return nil, err
+	}
+	tree, err := stepGrammar.Parse(fromPython(text))
+	if err != nil {
+		return nil, skillrouter.InvalidField("condition", "%s", learning.FirstLine(err.Error()))
+	}
+	c := &Condition{text: strings.TrimSpace(text), tree: tree}
+	c.facts = factsOf(tree)
+	return c, nil
+}
+
+// String returns the condition as it was written.
+func (c *Condition) String() string { return c.text }
+
+// Facts returns the keys of the facts that the condition may read, each once.
+func (c *Condition) Facts() []string { return slices.Clone(c.facts) }
+
+// Holds evaluates the condition. An error is Invalid, and says what kept the
+// condition from being true or false (a name without a value, a division by
+// zero, a text compared with a number), unless it is the error of env.Fact or of ctx.
+// It ends: after MaxWork it is an error too.
+func (c *Condition) Holds(ctx context.Context, env Env) (bool, error) {
+	e := evaluation{ctx: ctx, env: env, facts: map[string]any{}, params: map[string]any{}, results: map[string]any{}}
+	return e.truth(c.tree)
+}
+
+// stepGrammar is the language of Compile.
+var stepGrammar = Grammar{
+	Operators: []string{
+		"==", "!=", "<", "<=", ">", ">=", "and", "&&", "or", "||", "in", "contains", "startsWith", "endsWith",
+		"+", "-", "*", "/", "%",
+	},
+	Functions: []string{"len", "lower", "upper", "trim", "abs", "int", "float"},
+	Loops:     []string{"any", "all", "none", "one", "count"},
+	lookups:   []string{"fact", "recall_fact"},
+	open:      true,
+}
+
+// fromPython puts the library's words in the place of Python's, each at its
+// place, so that columns of errors stay true.
+func fromPython(text string) string {
+	tokens, err := lexer.Lex(file.NewSource(text))
+	if err != nil {
+		return text // the parser says what is wrong
+	}
+	runes := []rune(text)
+	put := func(token lexer.Token, word string) {
+		for i := token.From; i < min(token.To, len(runes)); i++ {
+			runes[i] = ' '
+		}
+		copy(runes[token.From:], []rune(word))
+	}
+	for i, token := range tokens {
+		if !token.Is(lexer.Identifier) || i > 0 && tokens[i-1].Is(lexer.Operator, ".", "?.") {
+			continue
+		}
+		switch token.Value {
+		case "None":
+			put(token, "nil")
+		case "True":
+			put(token, "true")
+		case "False":
+			put(token, "false")
+		case "is":
+			put(token, "==")
+			if next := tokens[i+1]; next.Is(lexer.Operator, "not") { // the last token is the end's
+				put(token, "!=")
+				put(next, "")
+			}
+		}
+	}
+	return string(runes)
+}
+
+func factsOf(tree ast.Node) []string {
+	var found lookedUp
+	ast.Walk(&tree, &found)
+	return found
+}
+
+// lookedUp gathers the keys of facts.
+type lookedUp []string
+
+// Visit implements ast.Visitor.
+func (l *lookedUp) Visit(node *ast.Node) {
+	call, ok := (*node).(*ast.CallNode)
+	if !ok {
+		return
+	}
+	if key, ok := call.Arguments[0].(*ast.StringNode); ok && !slices.Contains(*l, key.Value) {
+		*l = append(*l, key.Value)
+	}
+}

@@ -1,0 +1,265 @@
+package consolidate
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/procedure"
+)
+
+// EpisodeRecorder records an episode once, whoever comes by it how often. Episodes is one.
+type EpisodeRecorder interface {
+	// RecordOnce records what happened at a time, under an id that follows from origin.
+	RecordOnce(ctx context.Context, origin string, at time.Time, draft episode.Draft) (episode.Episode, error)
+}
+
+// Ports are where accepted proposals are stored. Without one,
+// proposals of its kind are made and cannot be accepted.
+type Ports struct {
+	Facts      fact.Service
+	Episodes   EpisodeRecorder
+	Procedures procedure.Service
+}
+
+// Options are the settings of a Consolidation. The zero value is usable.
+type Options struct {
+	learning.Options
+	// Extractor is asked before the rules; nil: the rules alone.
+	Extractor Extractor
+	// ExtractTimeout bounds the Extractor; 0 means the constant of the name.
+	ExtractTimeout time.Duration
+	// Threshold is the confidence from which a proposal is stored at once; 0: none is.
+	Threshold float64
+}
+
+// Consolidation is the Service beside the database. Run finishes
+// what an earlier process had decided and not done.
+type Consolidation struct {
+	store Store
+	ports Ports
+	Options
+	now   skillrouter.Clock
+	log   *slog.Logger
+	rules Rules
+
+	deciding chan struct{} // held by the one that decides on a proposal and stores it
+
+	mu     sync.Mutex
+	flight map[string]chan struct{} // closed when the transcript with the id is done
+}
+
+var _ Service = (*Consolidation)(nil)
+
+// New makes a Consolidation.
+func New(store Store, ports Ports, options Options) *Consolidation {
+	options.Options = options.WithDefaults()
+	if options.ExtractTimeout <= 0 {
+		options.ExtractTimeout = ExtractTimeout
+	}
+	return &Consolidation{
+		store: store, ports: ports, Options: options, now: options.Now, log: options.Log,
+		deciding: make(chan struct{}, 1), flight: map[string]chan struct{}{},
+	}
+}
+
+// Consolidate implements Service.
+func (c *Consolidation) Consolidate(ctx context.Context, draft TranscriptDraft) (Consolidated, error) {
+	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID)
+	if err != nil {
+		return Consolidated{}, err
+	}
+	draft.AgentID = author
+	transcript, err := prepareTranscript(draft)
+	if err != nil {
+		return Consolidated{}, err
+	}
+	id := transcriptID(transcript)
+	leave, err := c.enter(ctx, id)
+	if err != nil {
+		return Consolidated{}, err
+	}
+	defer leave()
+	_, known, err := c.store.Transcript(ctx, id)
+	if err != nil {
+		return Consolidated{}, err
+	}
+	if !known {
+		if known, err = c.propose(ctx, id, transcript); err != nil {
+			return Consolidated{}, err
+		}
+	}
+	return c.became(ctx, id, known)
+}
+
+// enter waits until nobody else is at the transcript, and keeps it.
+func (c *Consolidation) enter(ctx context.Context, id string) (leave func(), err error) {
+	for {
+		c.mu.Lock()
+		other, busy := c.flight[id]
+		if !busy {
+			own := make(chan struct{})
+			c.flight[id] = own
+			c.mu.Unlock()
+			return func() {
+				c.mu.Lock()
+				delete(c.flight, id)
+				c.mu.Unlock()
+				close(own)
+			}, nil
+		}
+		c.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, skillrouter.Wrap(skillrouter.Unavailable, ctx.Err(), "the same transcript is being consolidated, and the call ended before")
+		}
+	}
+}
+
+// propose extracts and stores what a new transcript proposes; known is true if it was there after all.
+func (c *Consolidation) propose(ctx context.Context, id string, transcript Transcript) (known bool, err error) {
+	drafts, extractor, notice, err := c.extract(ctx, transcript)
+	if err != nil {
+		return false, err
+	}
+	at := c.now.Stamp()
+	record := TranscriptRecord{
+		ID: id, Persona: transcript.Persona, AgentID: transcript.AgentID, SessionID: transcript.SessionID, Project: transcript.Project,
+		Turns: len(transcript.Turns), Extractor: extractor, Notice: notice, CreatedAt: at,
+	}
+	for _, turn := range transcript.Turns {
+		record.Bytes += len(turn.Content)
+	}
+	list, err := prepareProposals(id, transcript, drafts, at)
+	if err != nil {
+		return false, err
+	}
+	for i := range list {
+		if p := &list[i]; c.Threshold > 0 && p.Confidence >= c.Threshold && c.takes(p.Kind) {
+			p.Accepting, p.DecidedBy, p.DecidedAt = true, ThresholdDecided, &at
+			if p.BaseVersion, err = c.version(ctx, *p); err != nil {
+				return false, err
+			}
+		}
+	}
+	data, err := json.Marshal(TranscriptEvent{Persona: record.Persona, SessionID: record.SessionID, Extractor: extractor, Proposals: len(list)})
+	if err != nil {
+		return false, err
+	}
+	err = c.store.ChangeProposals(ctx, func(tx ProposalTx) error {
+		added, err := tx.AddTranscript(record, list)
+		if known = !added; err != nil || known {
+			return err
+		}
+		return tx.AddEvents(skillrouter.Event{Type: EventTranscriptConsolidated, Subject: id, Agent: record.AgentID, Project: record.Project, At: at, Data: data})
+	})
+	return known, err
+}
+
+// extract asks the configured extractor and, if it fails, the rules.
+func (c *Consolidation) extract(ctx context.Context, transcript Transcript) (drafts []ProposalDraft, extractor, notice string, err error) {
+	if c.Extractor != nil {
+		bounded, cancel := context.WithTimeout(ctx, c.ExtractTimeout)
+		defer cancel()
+		drafts, err = c.Extractor.Extract(bounded, transcript)
+		switch {
+		case err == nil:
+			return drafts, c.Extractor.Name(), "", nil
+		case ctx.Err() != nil:
+			return nil, "", "", skillrouter.Wrap(skillrouter.Unavailable, err, "the call ended before the transcript was read")
+		case bounded.Err() != nil:
+			notice = "the model did not answer in time, and the rules were asked instead"
+		default:
+			notice = "the model could not be asked, and the rules were: " + skillrouter.MessageOf(err)
+		}
+		c.log.WarnContext(ctx, "extraction by model failed", "extractor", c.Extractor.Name(), "error", err)
+	}
+	drafts, err = c.rules.Extract(ctx, transcript)
+	return drafts, c.rules.Name(), notice, err
+}
+
+// became says what became of a transcript, after storing what was decided to be stored.
+func (c *Consolidation) became(ctx context.Context, id string, duplicate bool) (Consolidated, error) {
+	list, err := c.store.ProposalsOf(ctx, id)
+	if err != nil {
+		return Consolidated{}, err
+	}
+	record, _, err := c.store.Transcript(ctx, id)
+	if err != nil {
+		return Consolidated{}, err
+	}
+	out := Consolidated{TranscriptID: id, Duplicate: duplicate, Extractor: record.Extractor, Notice: record.Notice, Proposals: []Proposal{}}
+	for _, p := range list {
+		if p.Accepting {
+			if p, err = c.finish(ctx, p.ID); err != nil {
+				return Consolidated{}, err
+			}
+		}
+		if p.DecidedBy == ThresholdDecided && p.Status == ProposalAccepted {
+			out.Accepted++
+		}
+		out.Proposals = append(out.Proposals, p.Proposal)
+	}
+	return out, nil
+}
+
+// Proposals implements Service.
+func (c *Consolidation) Proposals(ctx context.Context, filter ProposalFilter) ([]Proposal, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	if err := checkProposalFilter(&filter); err != nil {
+		return nil, err
+	}
+	list, err := c.store.Proposals(ctx, filter)
+	out := make([]Proposal, len(list))
+	for i := range list {
+		out[i] = list[i].Proposal
+	}
+	return out, err
+}
+
+// Proposal implements Service.
+func (c *Consolidation) Proposal(ctx context.Context, id string) (Proposal, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Proposal{}, err
+	}
+	p, ok, err := c.store.Proposal(ctx, id)
+	if err == nil && !ok {
+		err = noProposal()
+	}
+	return p.Proposal, err
+}
+
+// Run resumes what the process before left, waits until ctx ends, and returns nil.
+func (c *Consolidation) Run(ctx context.Context) error {
+	c.Resume(ctx)
+	<-ctx.Done()
+	return nil
+}
+
+// Resume stores what was decided to be stored and was not when the process
+// before ended. What fails is finished when its transcript, or its acceptance, comes again.
+func (c *Consolidation) Resume(ctx context.Context) {
+	ids, err := c.store.Accepting(ctx)
+	if err != nil {
+		c.log.WarnContext(ctx, "proposals that were accepted are not read", "error", err)
+		return
+	}
+	for _, id := range ids {
+		if _, err := c.finish(ctx, id); err != nil && ctx.Err() == nil {
+			c.log.WarnContext(ctx, "a proposal that was accepted is not stored", "proposal", id, "error", err)
+		}
+	}
+}
+
+func noProposal() error {
+	return skillrouter.Errorf(skillrouter.NotFound, "there is no proposal with this id")
+}

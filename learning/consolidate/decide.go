@@ -1,0 +1,304 @@
+package consolidate
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/procedure"
+)
+
+// Accept implements Service. Whose transcript it is, or a
+// captain, may; one that was rejected may still be accepted.
+//
+// Three databases' worth of tables cannot change in one transaction, so there
+// are three steps: that it is to be stored, with what is there now; the
+// storing, under an identity that follows from the proposal; that it is done.
+// Whoever finds the first without the last does the rest again.
+func (c *Consolidation) Accept(ctx context.Context, id string) (Proposal, error) {
+	caller := skillrouter.PrincipalOf(ctx)
+	if err := caller.Need(skillrouter.ScopeAgent); err != nil {
+		return Proposal{}, err
+	}
+	leave, err := c.alone(ctx)
+	if err != nil {
+		return Proposal{}, err
+	}
+	defer leave()
+	p, err := c.decidable(ctx, caller, id)
+	if err != nil || p.Status == ProposalAccepted {
+		return p.Proposal, err
+	}
+	if !c.takes(p.Kind) {
+		return Proposal{}, skillrouter.Errorf(skillrouter.Unavailable, "this router keeps no %ss", p.Kind)
+	}
+	if !p.Accepting {
+		base, err := c.version(ctx, p)
+		if err != nil {
+			return Proposal{}, err
+		}
+		at := c.now.Stamp()
+		err = c.store.ChangeProposals(ctx, func(tx ProposalTx) error {
+			p.Status, p.Accepting, p.BaseVersion, p.Reason = ProposalPending, true, base, ""
+			p.DecidedBy, p.DecidedAt = decider(caller), &at
+			return tx.Decide(p)
+		})
+		if err != nil {
+			return Proposal{}, err
+		}
+	}
+	// From here on it goes to its end, whether or not the caller is still there.
+	done, err := c.carryOut(context.WithoutCancel(ctx), p)
+	return done.Proposal, err
+}
+
+// Reject implements Service. Whose transcript it is, or a
+// captain, may; what is stored is deleted where it is stored.
+func (c *Consolidation) Reject(ctx context.Context, id, reason string) (Proposal, error) {
+	caller := skillrouter.PrincipalOf(ctx)
+	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), skillrouter.CheckText("reason", reason, learning.MaxReason)); err != nil {
+		return Proposal{}, err
+	}
+	reason, _ = skillrouter.Redact(strings.TrimSpace(reason))
+	leave, err := c.alone(ctx)
+	if err != nil {
+		return Proposal{}, err
+	}
+	defer leave()
+	p, err := c.decidable(ctx, caller, id)
+	switch {
+	case err != nil:
+		return Proposal{}, err
+	case p.Status == ProposalRejected:
+		return p.Proposal, nil
+	case p.Status == ProposalAccepted:
+		return Proposal{}, skillrouter.Errorf(skillrouter.Conflict, "it is accepted and stored as %s: delete it there", p.StoredAs)
+	case p.Accepting:
+		return Proposal{}, skillrouter.Errorf(skillrouter.Conflict, "it was accepted and is yet to be stored: accept it again first")
+	}
+	at := c.now.Stamp()
+	p.Status, p.DecidedBy, p.DecidedAt, p.Reason = ProposalRejected, decider(caller), &at, reason
+	return p.Proposal, c.settle(ctx, p, EventProposalRejected)
+}
+
+// alone waits until nobody else decides on a proposal.
+func (c *Consolidation) alone(ctx context.Context) (leave func(), err error) {
+	select {
+	case c.deciding <- struct{}{}:
+		return func() { <-c.deciding }, nil
+	case <-ctx.Done():
+		return nil, skillrouter.Wrap(skillrouter.Unavailable, ctx.Err(), "the call ended before its turn")
+	}
+}
+
+// decidable returns a proposal that the caller may decide on.
+func (c *Consolidation) decidable(ctx context.Context, caller skillrouter.Principal, id string) (StoredProposal, error) {
+	p, ok, err := c.store.Proposal(ctx, id)
+	switch {
+	case err != nil:
+		return p, err
+	case !ok:
+		return p, noProposal()
+	case caller.Has(skillrouter.ScopeCaptain), caller.AgentID != "" && caller.AgentID == p.AgentID:
+		return p, nil
+	}
+	return p, skillrouter.Errorf(skillrouter.Forbidden, "this is of another agent's transcript: only that agent or a captain may decide on it")
+}
+
+// decider names who decides; a token that is nobody's own is a captain's.
+func decider(caller skillrouter.Principal) string {
+	if caller.AgentID == "" {
+		return "captain"
+	}
+	return caller.AgentID
+}
+
+// takes tells whether there is a place for proposals of a kind.
+func (c *Consolidation) takes(kind ProposalKind) bool {
+	switch kind {
+	case ProposalFact:
+		return c.ports.Facts != nil
+	case ProposalEpisode:
+		return c.ports.Episodes != nil
+	}
+	return c.ports.Procedures != nil
+}
+
+// finish stores what was decided to be stored.
+func (c *Consolidation) finish(ctx context.Context, id string) (StoredProposal, error) {
+	leave, err := c.alone(ctx)
+	if err != nil {
+		return StoredProposal{}, err
+	}
+	defer leave()
+	p, ok, err := c.store.Proposal(ctx, id)
+	if err != nil || !ok || !p.Accepting {
+		return p, err
+	}
+	done, err := c.carryOut(context.WithoutCancel(ctx), p)
+	if code := skillrouter.CodeOf(err); p.DecidedBy == ThresholdDecided && err != nil && code != skillrouter.Internal && code != skillrouter.Unavailable && code != skillrouter.StorageFull {
+		return done, nil // it waits for somebody's eye, with the reason
+	}
+	return done, err
+}
+
+// storer is as whom an accepted proposal is stored: as the agent of its transcript,
+// which may not write over what is another's by having said so; if a captain
+// accepted it, as the router.
+func (p *StoredProposal) storer(caller skillrouter.Principal) skillrouter.Principal {
+	if caller.Has(skillrouter.ScopeCaptain) || p.AgentID == "" || p.DecidedBy != p.AgentID && p.DecidedBy != ThresholdDecided {
+		return skillrouter.System()
+	}
+	return skillrouter.Principal{AgentID: p.AgentID, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
+}
+
+// carryOut stores an accepted proposal, as the agent of its transcript, and says that
+// it is done. What its place refuses becomes pending again, with the reason.
+func (c *Consolidation) carryOut(ctx context.Context, p StoredProposal) (StoredProposal, error) {
+	ctx = skillrouter.WithPrincipal(ctx, p.storer(skillrouter.PrincipalOf(ctx)))
+	var err error
+	switch p.Kind {
+	case ProposalFact:
+		p.StoredAs, p.Reason, err = c.storeFact(ctx, p)
+	case ProposalEpisode:
+		p.StoredAs, err = c.storeEpisode(ctx, p)
+	default:
+		p.StoredAs, p.Reason, err = c.storeProcedure(ctx, p)
+	}
+	switch skillrouter.CodeOf(err) {
+	case "":
+		p.Status, p.Accepting = ProposalAccepted, false
+		return p, c.settle(ctx, p, EventProposalAccepted)
+	case skillrouter.Internal, skillrouter.Unavailable, skillrouter.StorageFull:
+		return p, err // it may work later
+	}
+	p.Status, p.Accepting, p.DecidedAt, p.StoredAs = ProposalPending, false, nil, ""
+	p.Reason = "it could not be stored: " + skillrouter.MessageOf(err)
+	back := c.store.ChangeProposals(ctx, func(tx ProposalTx) error { return tx.Decide(p) })
+	if back != nil {
+		return p, back
+	}
+	return p, err
+}
+
+// settle stores where a proposal stands at last, with its event.
+func (c *Consolidation) settle(ctx context.Context, p StoredProposal, kind string) error {
+	data, err := json.Marshal(ProposalEvent{TranscriptID: p.TranscriptID, Kind: p.Kind, StoredAs: p.StoredAs, DecidedBy: p.DecidedBy})
+	if err != nil {
+		return err
+	}
+	return c.store.ChangeProposals(ctx, func(tx ProposalTx) error {
+		if err := tx.Decide(p); err != nil {
+			return err
+		}
+		return tx.AddEvents(skillrouter.Event{Type: kind, Subject: p.ID, Agent: p.AgentID, Project: p.Project, At: c.now.Stamp(), Data: data})
+	})
+}
+
+// origin names a proposal where it is stored.
+func origin(p StoredProposal) string { return "proposal " + p.ID }
+
+// writtenSince says why nothing is stored under a name that was written after it was decided to.
+const writtenSince = "it was written over since, and what is there stays"
+
+// version is that of the live fact, or of the procedure, that the proposal would
+// be stored over; 0 if there is none.
+func (c *Consolidation) version(ctx context.Context, p StoredProposal) (int64, error) {
+	ctx = skillrouter.WithPrincipal(ctx, skillrouter.System())
+	var version int64
+	var err error
+	switch p.Kind {
+	case ProposalFact:
+		var draft fact.Draft
+		if err := json.Unmarshal(p.Content, &draft); err != nil {
+			return 0, err
+		}
+		var f fact.Fact
+		f, err = c.ports.Facts.Recall(ctx, fact.Ref{Persona: draft.Persona, Key: draft.Key})
+		version = f.Version
+	case ProposalProcedure:
+		var draft procedure.Draft
+		if err := json.Unmarshal(p.Content, &draft); err != nil {
+			return 0, err
+		}
+		var there procedure.Procedure
+		there, err = c.ports.Procedures.Procedure(ctx, procedure.Ref{Persona: draft.Persona, Name: draft.Name})
+		version = there.Version
+	}
+	if skillrouter.CodeOf(err) == skillrouter.NotFound {
+		return 0, nil
+	}
+	return version, err
+}
+
+// storeFact stores a fact unless it is there, or another was written since.
+func (c *Consolidation) storeFact(ctx context.Context, p StoredProposal) (key, note string, err error) {
+	var draft fact.Draft
+	if err := json.Unmarshal(p.Content, &draft); err != nil {
+		return "", "", err
+	}
+	draft.AgentID, draft.Source, draft.IfVersion = p.AgentID, origin(p), &p.BaseVersion
+	for range 2 {
+		_, err = c.ports.Facts.Remember(ctx, draft)
+		if skillrouter.CodeOf(err) != skillrouter.Conflict {
+			return draft.Key, "", err
+		}
+		there, lost := c.ports.Facts.Recall(ctx, fact.Ref{Persona: draft.Persona, Key: draft.Key})
+		switch {
+		case lost == nil && there.Source == draft.Source:
+			return draft.Key, "", nil // an earlier attempt stored it
+		case lost == nil:
+			return draft.Key, writtenSince, nil
+		case skillrouter.CodeOf(lost) != skillrouter.NotFound:
+			return "", "", lost
+		}
+		draft.IfVersion = new(int64) // what it was to replace has expired or is deleted
+	}
+	return "", "", err
+}
+
+func (c *Consolidation) storeEpisode(ctx context.Context, p StoredProposal) (string, error) {
+	var content proposedEpisode
+	if err := json.Unmarshal(p.Content, &content); err != nil {
+		return "", err
+	}
+	content.AgentID = p.AgentID
+	at := p.CreatedAt
+	if content.At != nil {
+		at = *content.At
+	}
+	episode, err := c.ports.Episodes.RecordOnce(ctx, origin(p), at, content.Draft)
+	return episode.ID, err
+}
+
+// proposedEpisode is the content of an episode's proposal: its draft, and when it happened.
+type proposedEpisode struct {
+	episode.Draft
+	At *time.Time `json:"at,omitempty"`
+}
+
+// storeProcedure stores a procedure unless it is there, or another was saved since.
+func (c *Consolidation) storeProcedure(ctx context.Context, p StoredProposal) (name, note string, err error) {
+	var draft procedure.Draft
+	if err := json.Unmarshal(p.Content, &draft); err != nil {
+		return "", "", err
+	}
+	draft.AgentID = p.AgentID
+	there, err := c.ports.Procedures.Procedure(ctx, procedure.Ref{Persona: draft.Persona, Name: draft.Name})
+	switch {
+	case err == nil && strings.Contains(string(there.LearnedFrom), p.ID):
+		return draft.Name, "", nil
+	case err == nil && there.Version > p.BaseVersion:
+		return draft.Name, writtenSince, nil
+	case err != nil && skillrouter.CodeOf(err) != skillrouter.NotFound:
+		return "", "", err
+	}
+	_, err = c.ports.Procedures.Save(ctx, draft)
+	return draft.Name, "", err
+}

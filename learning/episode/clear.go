@@ -1,0 +1,68 @@
+package episode
+
+import (
+	"context"
+	"encoding/json"
+
+	"skillrouter"
+)
+
+// clearStep is how many episodes one transaction of Clear deletes: each
+// takes several statements more than a fact does.
+const clearStep = 100
+
+// EventEpisodesCleared is the type of the event of a step of Clear. Its Subject
+// is the persona, its Data an EpisodesCleared.
+const EventEpisodesCleared = "episode.cleared"
+
+// EpisodesCleared is the Data of EventEpisodesCleared.
+type EpisodesCleared struct {
+	Persona  string `json:"persona"`
+	Category string `json:"category,omitempty"`
+	Count    int    `json:"count"`
+	// IDs are those of the episodes, by which whoever follows the log knows what is gone.
+	IDs []string `json:"ids"`
+}
+
+// Clearing is which episodes ClearEpisodes deletes.
+type Clearing struct {
+	Persona string
+	// Category is the name of an event or, for episodes that name none, their type; empty: all.
+	Category string
+	UpTo     int64 // only those of this number or a lesser one
+	Limit    int
+}
+
+// Clear deletes a persona's episodes, of one category or, if that is empty, of
+// all: those that were there when it was called, at most most of them, and
+// returns how many. Lessons that were learned from them, and their patterns,
+// stay. Each step is a transaction of its own; what a crash leaves, the next
+// call deletes. It needs ScopeCaptain.
+func (l *Episodes) Clear(ctx context.Context, persona, category string, most int) (deleted int64, err error) {
+	caller := skillrouter.PrincipalOf(ctx)
+	if err := caller.Need(skillrouter.ScopeCaptain); err != nil {
+		return 0, err
+	}
+	if persona, err = skillrouter.CheckPersona(persona); err != nil {
+		return 0, err
+	}
+	last, err := l.store.LastEpisodeNumber(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for most > 0 {
+		clearing := Clearing{Persona: persona, Category: category, UpTo: last, Limit: min(most, clearStep)}
+		n, err := l.store.ClearEpisodes(ctx, clearing, func(ids []string) (skillrouter.Event, error) {
+			data, err := json.Marshal(EpisodesCleared{persona, category, len(ids), ids})
+			return skillrouter.Event{Type: EventEpisodesCleared, Subject: persona, Agent: caller.AgentID, At: l.now().UTC(), Data: data}, err
+		}, func(ids []string) { l.Remove(ids...) })
+		if err != nil {
+			return deleted, err
+		}
+		deleted += int64(n)
+		if most -= n; n < clearStep {
+			break
+		}
+	}
+	return deleted, nil
+}

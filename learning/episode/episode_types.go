@@ -1,0 +1,173 @@
+package episode
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/tfidf"
+)
+
+// eventTypes lists the event types of episodes.
+func eventTypes() []string {
+	return []string{EventAction, EventError, EventDecision, EventOutcome}
+}
+
+func checkEventType(eventType string) error {
+	if !slices.Contains(eventTypes(), eventType) {
+		return skillrouter.InvalidField("event_type", "must be one of %s", strings.Join(eventTypes(), ", "))
+	}
+	return nil
+}
+
+func CheckSession(id string) error {
+	if strings.TrimSpace(id) != id {
+		return skillrouter.InvalidField("session_id", "may not begin or end with white space")
+	}
+	return skillrouter.CheckName("session_id", id)
+}
+
+// rendered is what was learned and the context as text, a line for each member.
+func (e *Episode) rendered() string {
+	var out strings.Builder
+	line := func(name, text string) {
+		if text = strings.TrimSpace(text); text != "" {
+			out.WriteString(name + ": " + text + "\n")
+		}
+	}
+	line("Learned", e.Learned)
+	for name, value := range members(e.Context) {
+		line(skillrouter.OneLine(name), plainValue(value))
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// searched is the text that an episode is found by: all that it says.
+func (e *Episode) searched() string {
+	more := e.rendered()
+	if more == "" || strings.Contains(e.Content, more) {
+		return e.Content
+	}
+	return e.Content + "\n" + more
+}
+
+func (q *Query) whole() bool {
+	return q.SessionID == "" && q.AgentID == "" && (q.Persona == "" || q.Persona == EveryPersona || q.Persona == learning.DefaultPersona) &&
+		q.EventType == "" && q.Event == "" && q.Since.IsZero() && q.Until.IsZero() && q.TimeRange == ""
+}
+
+// Service is what can be done with episodes. Episodes implements it
+// beside the database, router/client over HTTP.
+type Service interface {
+	// Record stores what happened.
+	Record(ctx context.Context, draft Draft) (Episode, error)
+	// Recent returns the latest episodes, newest first, up to MaxAnswer bytes of them.
+	Recent(ctx context.Context, filter Filter) ([]Episode, error)
+	// Search finds the episodes that fit the query best, best first.
+	Search(ctx context.Context, query Query) (Results, error)
+}
+
+// The event types of seed 004's episodes. Others are refused.
+const (
+	EventAction   = "action"
+	EventError    = "error"
+	EventDecision = "decision"
+	EventOutcome  = "outcome"
+)
+
+// Episode is something that happened.
+type Episode struct {
+	ID         string          `json:"id"`
+	Number     int64           `json:"number"` // grows with each episode, without gaps in meaning: order of recording
+	SessionID  string          `json:"session_id"`
+	AgentID    string          `json:"agent_id"`
+	Persona    string          `json:"persona"` // whose memory it is, in the words of seed 002
+	EventType  string          `json:"event_type"`
+	Event      string          `json:"event,omitempty"` // seed 002's free name, such as mrr-drop-investigation
+	Title      string          `json:"title"`
+	Content    string          `json:"content"`
+	Context    json.RawMessage `json:"context,omitempty"` // an object
+	Learned    string          `json:"learned,omitempty"`
+	Project    string          `json:"project,omitempty"`
+	Importance float64         `json:"importance"` // 0 to 1
+	CreatedAt  time.Time       `json:"created_at"`
+}
+
+// Draft is what a client may say of a new episode. It needs an
+// EventType, a Title and a Content (seed 004), or an Event (seed 002), of
+// which the others then follow.
+type Draft struct {
+	SessionID  string          `json:"session_id,omitempty"` // empty: the agent's current session
+	AgentID    string          `json:"agent_id,omitempty"`
+	Persona    string          `json:"persona,omitempty"` // empty: DefaultPersona
+	EventType  string          `json:"event_type,omitempty"`
+	Event      string          `json:"event,omitempty"`
+	Title      string          `json:"title,omitempty"`
+	Content    string          `json:"content,omitempty"`
+	Context    json.RawMessage `json:"context,omitempty"` // an object, at most MaxContext bytes
+	Learned    string          `json:"learned,omitempty"`
+	Project    string          `json:"project,omitempty"`
+	Importance *float64        `json:"importance,omitempty"` // nil means DefaultImportance
+}
+
+// CurrentSession stands, as a session id, for the session that an agent is in:
+// the one that it began and has not ended or, if it began none, the one of its
+// last episode, unless that is longer ago than SessionIdle.
+const CurrentSession = "current"
+
+// Filter selects recent episodes; empty fields select everything.
+type Filter struct {
+	SessionID string    `json:"session_id,omitempty" doc:"current: the session that agent_id, or the token's agent, is in"` // CurrentSession: that of AgentID or, if that is empty, of the caller
+	AgentID   string    `json:"agent_id,omitempty"`
+	Persona   string    `json:"persona,omitempty" doc:"Whose memory; empty or *: everybody's"` // empty and EveryPersona: of all
+	Project   string    `json:"project,omitempty"`
+	EventType string    `json:"event_type,omitempty" doc:"action, error, decision or outcome"`
+	Event     string    `json:"event,omitempty" doc:"An event's whole name, such as mrr-drop-investigation"`
+	Since     time.Time `json:"since,omitzero" doc:"Not before this time"`
+	Until     time.Time `json:"until,omitzero" doc:"Before this time"`
+	TimeRange string    `json:"time_range,omitempty" doc:"7d, 24h, 2w, 3mo, 1y, today, yesterday, last week, 2026-01-15 or 2026-01-01..2026-02-01; days are UTC's"` // as ParseTimeRange reads it; within Since and Until
+	Limit     int       `json:"limit,omitempty" doc:"1 to 200; 0: 10"`                                                                                              // 1 to MaxLimit; 0 means DefaultEpisodeLimit
+}
+
+// Query asks for past episodes.
+type Query struct {
+	Query     string    `json:"query"`
+	SessionID string    `json:"session_id,omitempty"` // this and the others select as those of an Filter do
+	AgentID   string    `json:"agent_id,omitempty"`
+	Persona   string    `json:"persona,omitempty"`
+	Project   string    `json:"project,omitempty"`
+	EventType string    `json:"event_type,omitempty"`
+	Event     string    `json:"event,omitempty"`
+	Since     time.Time `json:"since,omitzero"`
+	Until     time.Time `json:"until,omitzero"`
+	TimeRange string    `json:"time_range,omitempty"`
+	Limit     int       `json:"limit,omitempty"` // 1 to MaxLimit; 0 means DefaultEpisodeLimit
+	Explain   bool      `json:"explain,omitempty"`
+
+	Corpus *tfidf.Corpus `json:"-"` // as knowledge.Query's
+}
+
+// Hit is an episode that was found.
+type Hit struct {
+	Episode
+	RelevanceScore float64           `json:"relevance_score"` // as knowledge.Hit's
+	Why            []learning.Reason `json:"why,omitempty"`
+	Evidence       tfidf.Evidence    `json:"-"` // as knowledge.Hit's
+}
+
+// Results is the answer to an Query.
+type Results struct {
+	Results   []Hit             `json:"results"`
+	Count     int               `json:"count"`
+	LeftOut   int               `json:"left_out,omitempty"` // how many more would have made the answer larger than MaxAnswer
+	Corrected map[string]string `json:"corrected,omitempty"`
+	Notice    string            `json:"notice,omitempty"` // as knowledge.Results'
+	Tried     []learning.Tried  `json:"tried,omitempty"`  // as knowledge.Results'
+	Vain      bool              `json:"-"`                // as knowledge.Results'
+}
+
+const DefaultImportance = 0.5 // seed 004

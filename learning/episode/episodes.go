@@ -1,0 +1,118 @@
+// Package episode is what happened to agents, in the order of recording, and in which session.
+package episode
+
+import (
+	"cmp"
+	"context"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/shelf"
+	"skillrouter/tfidf"
+)
+
+// Episodes is the Service beside the database. Load opens its
+// index at start; Run does its background work.
+type Episodes struct {
+	*shelf.Shelf[Episode]
+	store    Store
+	now      skillrouter.Clock
+	Sessions sessions
+}
+
+var _ Service = (*Episodes)(nil)
+
+// NewEpisodes makes Episodes with an empty index.
+func NewEpisodes(store Store, options learning.Options) *Episodes {
+	options = options.WithDefaults()
+	return &Episodes{
+		Shelf: shelf.NewShelf(store, shelf.Shelved[Episode]{
+			Kind: KeptEpisodes, Form: form, Events: []string{"episode.", "experience."}, Told: toldOfEpisodes, Embedded: shelf.EmbeddedEpisode,
+			ID: func(e *Episode) string { return e.ID }, Size: func(e *Episode) int { return len(e.Content) }, Document: document,
+			Rows: store.Episodes, Scan: store.ScanEpisodes, Find: store.FindEpisodes,
+		}, options),
+		store: store, now: options.Now,
+		Sessions: sessions{store: store, current: map[string]session{}, begun: map[string]string{}, holders: map[string]string{}, ended: map[string]string{}},
+	}
+}
+
+// Record implements Service. It needs ScopeAgent. Secrets are cut out
+// before it is stored.
+func (l *Episodes) Record(ctx context.Context, draft Draft) (Episode, error) {
+	writer := skillrouter.PrincipalOf(ctx)
+	author, err := writer.ActingAs("agent_id", draft.AgentID)
+	if err != nil {
+		return Episode{}, err
+	}
+	episode, err := Prepare(draft, l.now())
+	if err != nil {
+		return Episode{}, err
+	}
+	if err := CheckSession(draft.SessionID); err != nil {
+		return Episode{}, err
+	}
+	episode.AgentID = author
+	if episode.ID, err = learning.NewID(); err != nil {
+		return Episode{}, err
+	}
+	if episode.SessionID, err = l.Sessions.Enter(ctx, author, draft.SessionID, episode.CreatedAt); err != nil {
+		return Episode{}, err
+	}
+	event := skillrouter.Event{Type: learning.EventEpisodeRecorded, Subject: episode.ID, Agent: author, Project: draft.Project, At: episode.CreatedAt}
+	return l.store.AddEpisode(ctx, episode, event, func(e Episode) { l.Put(e) })
+}
+
+// Recent implements Service. It needs ScopeRead.
+func (l *Episodes) Recent(ctx context.Context, filter Filter) ([]Episode, error) {
+	caller := skillrouter.PrincipalOf(ctx)
+	if err := caller.Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	if err := l.resolve(ctx, &filter); err != nil || filter.SessionID == CurrentSession {
+		return []Episode{}, err
+	}
+	return l.store.RecentEpisodes(ctx, filter)
+}
+
+// Search implements Service. It needs ScopeRead.
+func (l *Episodes) Search(ctx context.Context, query Query) (Results, error) {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), learning.CheckQuery(query.Query)); err != nil {
+		return Results{}, err
+	}
+	filter := Filter{
+		SessionID: query.SessionID, AgentID: query.AgentID, Persona: query.Persona, Project: query.Project, EventType: query.EventType, Event: query.Event,
+		Since: query.Since, Until: query.Until, TimeRange: query.TimeRange, Limit: query.Limit,
+	}
+	if err := l.resolve(ctx, &filter); err != nil || filter.SessionID == CurrentSession {
+		return Results{Results: []Hit{}}, err
+	}
+	hidden := ""
+	if query.Persona == learning.DefaultPersona {
+		hidden = "persona:" + learning.DefaultPersona
+	}
+	found, err := l.Ask(ctx, shelf.ShelfQuery{
+		Query: tfidf.Query{
+			Text: query.Query, Category: filter.EventType, Project: filter.Project, Tags: tags(filter.AgentID, filter.Persona, filter.SessionID, filter.Event),
+			From: shelf.Moment(filter.Since), To: shelf.Moment(filter.Until), Limit: filter.Limit, Explain: query.Explain, Corpus: query.Corpus,
+		},
+		Category: "event_type", Project: "project", Hidden: hidden,
+	})
+	if err != nil {
+		return Results{}, err
+	}
+	results := Results{Results: []Hit{}, Corrected: found.Corrected, Notice: found.Notice, Tried: found.Tried}
+	results.LeftOut, err = l.Fetch(ctx, found, func(episode *Episode, hit tfidf.Hit) {
+		results.Results = append(results.Results, Hit{*episode, hit.Score, shelf.Reasons(hit.Why), hit.Evidence})
+	})
+	if err != nil {
+		return Results{}, err
+	}
+	results.Count = len(results.Results)
+	if results.Vain = found.Vain(results.Count); results.Vain && query.whole() {
+		l.Missed(ctx, learning.Miss{Question: query.Query, Project: query.Project, In: learning.GapInEpisodes})
+	}
+	return results, nil
+}
+
+// Run keeps the index until ctx ends, and returns nil.
+func (l *Episodes) Run(ctx context.Context) error { return l.RunIndex(ctx) }

@@ -1,0 +1,100 @@
+package episode
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// resolve checks a filter and replaces what stands for something else: the
+// time range, the persona for all, and the current session, which stays
+// CurrentSession if the agent is in none. It sets the limit.
+func (l *Episodes) resolve(ctx context.Context, filter *Filter) error {
+	if err := checkFilter(*filter); err != nil {
+		return err
+	}
+	var err error
+	if filter.Limit, err = skillrouter.Limit(filter.Limit, learning.DefaultEpisodeLimit, learning.MaxLimit); err != nil {
+		return err
+	}
+	if filter.Persona == EveryPersona {
+		filter.Persona = ""
+	} else if filter.Persona != "" {
+		if _, err := skillrouter.CheckPersona(filter.Persona); err != nil {
+			return err
+		}
+	}
+	span, err := learning.ParseTimeRange("time_range", filter.TimeRange, l.now())
+	if err != nil {
+		return err
+	}
+	span = span.Meet(learning.TimeRange{From: filter.Since, To: filter.Until})
+	filter.Since, filter.Until, filter.TimeRange = span.From, span.To, ""
+	if filter.SessionID != CurrentSession {
+		return nil
+	}
+	agent := filter.AgentID
+	if agent == "" {
+		agent = skillrouter.PrincipalOf(ctx).AgentID
+	}
+	current, err := l.Sessions.now(ctx, agent, l.now())
+	if current != "" {
+		filter.SessionID = current
+	}
+	return err
+}
+
+// tags are the tags of what is given, each told apart by its first letters.
+func tags(agent, persona, session, event string) []string {
+	var tags []string
+	for _, tag := range [][2]string{{"agent:", agent}, {"persona:", persona}, {"session:", session}, {"event:", event}} {
+		if tag[1] != "" {
+			tags = append(tags, tag[0]+tag[1])
+		}
+	}
+	return tags
+}
+
+func check(draft Draft) error {
+	if draft.EventType == "" {
+		return skillrouter.InvalidField("event_type", "is required: one of %s", strings.Join(eventTypes(), ", "))
+	}
+	if err := cmp.Or(
+		checkEventType(draft.EventType),
+		learning.CheckTitle(draft.Title),
+		learning.CheckContent(draft.Content),
+		skillrouter.CheckName("project", draft.Project),
+	); err != nil {
+		return err
+	}
+	if draft.Importance == nil {
+		return nil
+	}
+	return skillrouter.CheckRange("importance", *draft.Importance, 0, 1)
+}
+
+func checkFilter(filter Filter) error {
+	if err := CheckSession(filter.SessionID); err != nil {
+		return err
+	}
+	if filter.AgentID != "" {
+		if err := skillrouter.CheckAgentID("agent_id", filter.AgentID); err != nil {
+			return err
+		}
+	}
+	if err := skillrouter.CheckName("project", filter.Project); err != nil {
+		return err
+	}
+	if filter.EventType != "" {
+		if err := checkEventType(filter.EventType); err != nil {
+			return err
+		}
+	}
+	if err := skillrouter.CheckName("event", filter.Event); err != nil {
+		return err
+	}
+	return learning.CheckSpan(filter.Since, filter.Until)
+}

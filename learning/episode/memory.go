@@ -1,0 +1,137 @@
+package episode
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// EveryPersona stands, in a filter, for the episodes of all personas, as an empty persona does.
+const EveryPersona = "*"
+
+// Bounds of what seed 002's episodes hold besides seed 004's.
+const (
+	// MaxContext bounds a context, in bytes of JSON without white space: what an
+	// investigation found, not the dump that it was found in.
+	MaxContext = 256 << 10
+	// MaxLearned bounds what was learned, in bytes: some paragraphs.
+	MaxLearned = 64 << 10
+)
+
+// SplitEventType reads seed 002's event_type, which may be one of the four
+// event types or the name of an event.
+func SplitEventType(text string) (eventType, event string) {
+	if slices.Contains(eventTypes(), text) {
+		return text, ""
+	}
+	return "", text
+}
+
+// Prepare checks a draft, its author apart, cuts its secrets out, and
+// returns the episode that it is, without id, session and author. Of an event
+// (seed 002) the name is the title, and what was learned and the context are
+// the content, unless the draft says otherwise; it is an outcome, unless it says so.
+func Prepare(draft Draft, at time.Time) (e Episode, err error) {
+	e = Episode{EventType: draft.EventType, Project: draft.Project, Importance: DefaultImportance, CreatedAt: at.UTC().Truncate(time.Millisecond)}
+	if e.Persona, err = skillrouter.CheckPersona(draft.Persona); err != nil {
+		return e, err
+	}
+	if err = cmp.Or(skillrouter.CheckName("event", draft.Event), skillrouter.CheckText("learned", draft.Learned, MaxLearned)); err != nil {
+		return e, err
+	}
+	var redaction skillrouter.Redaction
+	if e.Context, err = CleanObject(&redaction, "context", draft.Context, MaxContext); err != nil {
+		return e, err
+	}
+	e.Event, e.Learned, e.Title, e.Content = strings.TrimSpace(draft.Event), draft.Learned, skillrouter.OneLine(draft.Title), draft.Content
+	redaction.Text(&e.Event, &e.Learned, &e.Title, &e.Content)
+	e.Context = redaction.JSON(e.Context)
+	draft.Title, draft.Content = e.Title, e.Content
+	if e.Event != "" {
+		if draft.EventType == "" {
+			draft.EventType = EventOutcome
+		}
+		if draft.Title == "" {
+			draft.Title = e.Event
+		}
+		if draft.Content == "" {
+			if draft.Content = e.rendered(); draft.Content == "" {
+				draft.Content = draft.Title
+			}
+		}
+	}
+	if err = check(draft); err != nil {
+		return e, err
+	}
+	e.EventType = draft.EventType
+	if draft.Importance != nil {
+		e.Importance = *draft.Importance
+	}
+	e.Title, e.Content = skillrouter.OneLine(draft.Title), draft.Content
+	return e, nil
+}
+
+// CleanObject checks a JSON object, takes its white space out and cuts secrets
+// out of its strings, which may be those of a record. None, null and an empty one are none.
+func CleanObject(redaction *skillrouter.Redaction, field string, raw json.RawMessage, most int) (json.RawMessage, error) {
+	text := bytes.TrimSpace(raw)
+	if len(text) == 0 || bytes.Equal(text, []byte("null")) {
+		return nil, nil
+	}
+	if !utf8.Valid(text) {
+		return nil, skillrouter.InvalidField(field, "is not valid UTF-8")
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, text); err != nil || compact.Bytes()[0] != '{' {
+		return nil, skillrouter.InvalidField(field, "must be a JSON object")
+	}
+	if compact.Len() > most {
+		return nil, &skillrouter.Error{Code: skillrouter.TooLarge, Field: field, Message: fmt.Sprintf("is longer than %d bytes of JSON", most)}
+	}
+	if compact.Len() == len("{}") {
+		return nil, nil
+	}
+	if err := learning.CheckJSON(field, compact.Bytes()); err != nil {
+		return nil, err
+	}
+	return redaction.JSON(compact.Bytes()), nil
+}
+
+// members visits the members of a JSON object in their order.
+func members(object json.RawMessage) func(yield func(string, json.RawMessage) bool) {
+	return func(yield func(string, json.RawMessage) bool) {
+		d := json.NewDecoder(bytes.NewReader(object))
+		if open, err := d.Token(); err != nil || open != json.Delim('{') {
+			return
+		}
+		for d.More() {
+			name, err := d.Token()
+			var value json.RawMessage
+			if err != nil || d.Decode(&value) != nil || !yield(name.(string), value) {
+				return
+			}
+		}
+	}
+}
+
+// plainValue is a JSON value as people write it: a text without its quotation
+// marks, a list of texts with semicolons, null as nothing, anything else as it is.
+func plainValue(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil { // null too
+		return text
+	}
+	var list []string
+	if json.Unmarshal(raw, &list) == nil {
+		return strings.Join(list, "; ")
+	}
+	return string(raw)
+}

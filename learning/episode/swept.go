@@ -1,0 +1,3 @@
+package episode
+
+const EventExperiencesSwept = "experience.swept" // Data is a experience.SweptEvent

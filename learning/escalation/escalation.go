@@ -1,0 +1,161 @@
+// Package escalation chooses to whom a lesson is escalated, by rules with conditions from a file.
+package escalation
+
+import (
+	_ "embed"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/expr-lang/expr/vm"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/lesson"
+)
+
+// defaultRules are seed 000's ESCALATION_RULES, word for word.
+//
+//go:embed escalation_rules.yaml
+var defaultRules []byte
+
+// Options say where escalations go. The zero value is usable.
+type Options struct {
+	// Supervisors names the agent that supervises a domain; one that is not listed is
+	// supervised by lesson.SupervisorOf the domain.
+	Supervisors map[string]string
+	Log         *slog.Logger // nil: nothing is logged
+}
+
+// Rules say who should look at a lesson, and why: the seed's
+// ESCALATION_RULES as data. They are compiled once and may be used by any
+// number of goroutines. A nil *Rules escalates nothing.
+type Rules struct {
+	rules       []escalationRule
+	supervisors map[string]string
+	log         *slog.Logger
+	machines    sync.Pool // of *vm.VM
+}
+
+// escalationRule is one condition, and what follows if it holds.
+type escalationRule struct {
+	to        string // an agent's id; empty: the domain's supervisor
+	condition string
+	reason    string
+	program   *vm.Program
+	failed    *atomic.Bool // it failed at run time, and that was logged
+}
+
+// DefaultRules returns the rules of seed 000.
+func DefaultRules(options Options) (*Rules, error) {
+	return LoadRules("the default escalation rules", defaultRules, options)
+}
+
+// RulesExample returns the default rules as the file that a person would edit.
+func RulesExample() string { return string(defaultRules) }
+
+// LoadRules compiles rules from the text of a YAML file; name says in
+// errors which one it is. It is an Invalid error if the text is larger than
+// MaxFile, is no such file, or holds a condition that does not
+// compile or fails on a sample lesson.
+func LoadRules(name string, text []byte, options Options) (*Rules, error) {
+	file, err := readFile(name, text)
+	if err != nil {
+		return nil, err
+	}
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	r := &Rules{supervisors: map[string]string{}, log: options.Log}
+	r.machines.New = func() any { return &vm.VM{MemoryBudget: conditionMemory} }
+	for domain, agent := range options.Supervisors {
+		if err := skillrouter.CheckAgentID("escalation.supervisors", agent); err != nil {
+			return nil, err
+		}
+		r.supervisors[learning.FoldDomain(domain)] = agent
+	}
+	for _, rule := range file {
+		if rule.program, err = compileLessonCondition(rule.condition); err != nil {
+			return nil, skillrouter.Wrap(skillrouter.Invalid, err, "%s: the condition %q: %s", name, rule.condition, learning.FirstLine(err.Error()))
+		}
+		rule.failed = new(atomic.Bool)
+		for _, sample := range sampleLessons() {
+			if _, err := r.holds(rule, conditionEnv(sample)); err != nil {
+				return nil, skillrouter.Wrap(skillrouter.Invalid, err, "%s: the condition %q fails on a lesson: %s", name, rule.condition, learning.FirstLine(err.Error()))
+			}
+		}
+		r.rules = append(r.rules, rule)
+	}
+	return r, nil
+}
+
+// For returns who should look at the lesson as it is, and why: at most one
+// escalation for each agent and reason, in the order of the rules, at most
+// MaxEscalations. A rule that fails is passed over, and logged the first time.
+func (r *Rules) For(l lesson.Lesson) []lesson.Escalation {
+	if r == nil {
+		return nil
+	}
+	var found []lesson.Escalation
+	env := conditionEnv(l)
+	for _, rule := range r.rules {
+		if len(found) == MaxEscalations {
+			break
+		}
+		holds, err := r.holds(rule, env)
+		if err != nil {
+			if !rule.failed.Swap(true) {
+				r.log.Warn("an escalation rule failed and is passed over", "condition", rule.condition, "lesson", l.ID, "error", err)
+			}
+			continue
+		}
+		if !holds {
+			continue
+		}
+		e := lesson.Escalation{To: rule.to, Reason: rule.reason, Priority: l.Severity}
+		if e.To == "" {
+			e.To = r.Supervisor(l.Domain)
+		}
+		if !slices.Contains(found, e) {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// Supervisor returns the id of the agent that supervises a domain.
+func (r *Rules) Supervisor(domain string) string {
+	if r != nil {
+		if agent := r.supervisors[learning.FoldDomain(domain)]; agent != "" {
+			return agent
+		}
+	}
+	return lesson.SupervisorOf(domain)
+}
+
+// holds tells whether a rule's condition holds.
+func (r *Rules) holds(rule escalationRule, env env) (bool, error) {
+	machine, _ := r.machines.Get().(*vm.VM)
+	result, err := machine.Run(rule.program, env)
+	r.machines.Put(machine)
+	holds, _ := result.(bool) // the program was compiled to answer a bool
+	return holds, err
+}
+
+// Bounds of escalation rules.
+const (
+	// MaxFile bounds a file of rules, in bytes; the default one is a thirtieth of it.
+	MaxFile = 64 << 10
+	// MaxRules bounds how many conditions each report must pay for.
+	MaxRules = 100
+
+	// MaxReason bounds a reason, in bytes: it is a heading, the lesson is the text.
+	MaxReason = 200
+	// MaxEscalations bounds what one lesson sets off: the seed's eight rules fit twice.
+	MaxEscalations = 16
+
+	// conditionMemory bounds what a condition may allocate, in the units of the
+	// expression library: a list of tags lowered one by one takes a tenth of it.
+	conditionMemory = 10_000
+)

@@ -1,0 +1,119 @@
+package escalation
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/token"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/condition"
+)
+
+// DomainSupervisor is the group of rules that goes to whoever supervises the
+// lesson's domain.
+const DomainSupervisor = "domain_supervisor"
+
+// file is a file of rules as it is written.
+type file struct {
+	Agents map[string]string        `yaml:"agents"`
+	Rules  map[string][]writtenRule `yaml:"rules"`
+}
+
+type writtenRule struct {
+	Condition string `yaml:"condition"`
+	Reason    string `yaml:"reason"`
+}
+
+// readFile reads the rules of a file, not compiled yet, in the order
+// of their groups' names.
+func readFile(name string, text []byte) (rules []escalationRule, err error) {
+	defer func() {
+		if p := recover(); p != nil { // YAML libraries have panicked on hostile texts before
+			rules, err = nil, skillrouter.Errorf(skillrouter.Invalid, "%s: is not valid YAML", name)
+		}
+	}()
+	if len(text) > MaxFile {
+		return nil, skillrouter.Errorf(skillrouter.Invalid, "%s: is larger than %d bytes", name, MaxFile)
+	}
+	if !utf8.Valid(text) {
+		return nil, skillrouter.Errorf(skillrouter.Invalid, "%s: is not valid UTF-8", name)
+	}
+	for _, tok := range lexer.Tokenize(string(text)) {
+		switch tok.Type {
+		case token.AnchorType, token.AliasType, token.MergeKeyType, token.TagType:
+			return nil, skillrouter.Errorf(skillrouter.Invalid, "%s:%d: anchors, aliases, merge keys and tags are not accepted", name, tok.Position.Line)
+		}
+	}
+	var file file
+	if err := yaml.UnmarshalWithOptions(text, &file, yaml.DisallowUnknownField()); err != nil {
+		return nil, yamlRefusal(name, err)
+	}
+	for _, group := range slices.Sorted(maps.Keys(file.Rules)) {
+		to, listed := file.Agents[group]
+		switch {
+		case group == DomainSupervisor && listed:
+			return nil, skillrouter.Errorf(skillrouter.Invalid, "%s: %s is the supervisor of each domain, and no single agent", name, group)
+		case group == DomainSupervisor:
+			to = ""
+		case !listed:
+			to = group
+			fallthrough
+		default:
+			if err := skillrouter.CheckAgentID("agents."+group, to); err != nil {
+				return nil, skillrouter.Wrap(skillrouter.Invalid, err, "%s: %s goes to no agent's id: it %s", name, group, skillrouter.MessageOf(err))
+			}
+		}
+		for _, written := range file.Rules[group] {
+			rule, err := written.rule(to)
+			if err != nil {
+				return nil, skillrouter.Wrap(skillrouter.Invalid, err, "%s: a rule of %s: %s", name, group, skillrouter.MessageOf(err))
+			}
+			rules = append(rules, rule)
+		}
+	}
+	for agent := range file.Agents {
+		if _, used := file.Rules[agent]; !used {
+			return nil, skillrouter.Errorf(skillrouter.Invalid, "%s: agents names %s, and no group of rules has that name", name, agent)
+		}
+	}
+	if len(rules) > MaxRules {
+		return nil, skillrouter.Errorf(skillrouter.Invalid, "%s: holds more than %d rules", name, MaxRules)
+	}
+	return rules, nil
+}
+
+func (w writtenRule) rule(to string) (escalationRule, error) {
+	if err := skillrouter.CheckRequired("condition", w.Condition, condition.Max); err != nil {
+		return escalationRule{}, withField(err)
+	}
+	if err := skillrouter.CheckRequired("reason", w.Reason, MaxReason); err != nil {
+		return escalationRule{}, withField(err)
+	}
+	return escalationRule{to: to, condition: strings.TrimSpace(w.Condition), reason: skillrouter.OneLine(w.Reason)}, nil
+}
+
+// withField puts the name of the field at fault into the message.
+func withField(err error) error {
+	return skillrouter.Errorf(skillrouter.Invalid, "%s %s", skillrouter.FieldOf(err), skillrouter.MessageOf(err))
+}
+
+// yamlRefusal is an error of the YAML library without the excerpt that it draws.
+func yamlRefusal(name string, err error) error {
+	var at yaml.Error
+	if !errors.As(err, &at) {
+		return skillrouter.Wrap(skillrouter.Invalid, err, "%s: is not valid YAML", name)
+	}
+	line := ""
+	if tok := at.GetToken(); tok != nil {
+		line = fmt.Sprint(":", tok.Position.Line)
+	}
+	return skillrouter.Wrap(skillrouter.Invalid, err, "%s%s: %s", name, line, learning.FirstLine(at.GetMessage()))
+}

@@ -1,0 +1,144 @@
+package experience
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/episode"
+)
+
+// takenEpisode is an episode that was checked.
+type takenEpisode struct {
+	episode    episode.Episode
+	experience *Experience
+	print      int64
+}
+
+// Take takes in episodes of another router, with their outcomes. Their figures
+// count from then on; patterns are carried by themselves. It needs ScopeCaptain.
+func (x *Experiences) Take(ctx context.Context, records []EpisodeRecord, t learning.Taking) ([]learning.Taken, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+		return nil, err
+	}
+	taken, ready, ids := make([]learning.Taken, len(records)), make([]takenEpisode, len(records)), []string{}
+	now := x.now.Stamp()
+	for i, r := range records {
+		taken[i].ID = r.ID
+		if ready[i], taken[i].Err = takeEpisode(r, now); taken[i].Err == nil {
+			ids = append(ids, r.ID)
+		}
+	}
+	var stored []episode.Episode
+	err := t.Settle(x.store.ChangeExperiences(ctx, func(tx Tx) error {
+		stored = nil
+		there, err := tx.EpisodeNumbers(ids)
+		if err != nil {
+			return err
+		}
+		var events []skillrouter.Event
+		for i := range ready {
+			if taken[i].Err != nil {
+				continue
+			}
+			e := ready[i]
+			_, known := there[e.episode.ID]
+			if taken[i].Duplicate = known; known {
+				continue
+			}
+			event, err := insertTaken(tx, &e, now)
+			if err != nil {
+				return err
+			}
+			there[e.episode.ID] = e.episode.Number
+			stored, events = append(stored, e.episode), append(events, event)
+		}
+		if err := tx.AddEvents(events...); err != nil {
+			return err
+		}
+		return t.Done()
+	}, func() {
+		for _, e := range stored {
+			x.episodes.Put(e)
+		}
+	}))
+	return taken, err
+}
+
+func insertTaken(tx Tx, e *takenEpisode, now time.Time) (skillrouter.Event, error) {
+	event := skillrouter.Event{Type: learning.EventEpisodeRecorded, Subject: e.episode.ID, Agent: e.episode.AgentID, Project: e.episode.Project, At: now}
+	if e.experience == nil {
+		return event, tx.InsertEpisode(&e.episode)
+	}
+	x := *e.experience
+	operation, err := tx.Operation(x.OperationType, now.Add(-RecencyWindow))
+	if err != nil {
+		return event, err
+	}
+	if err := tx.InsertExperience(&x, &e.episode, e.print); err != nil {
+		return event, err
+	}
+	return event, tx.SetOperation(operation.with(x.Outcome, x.Utility, x.At))
+}
+
+func takeEpisode(r EpisodeRecord, now time.Time) (t takenEpisode, err error) {
+	if err := cmp.Or(
+		learning.CheckID("id", r.ID),
+		learning.CheckAuthor("agent_id", r.AgentID),
+		episode.CheckSession(r.SessionID),
+	); err != nil {
+		return t, err
+	}
+	learning.Moments(now, now, &r.CreatedAt)
+	if r.Experience == nil {
+		t.episode, err = episode.Prepare(episode.Draft{
+			Persona: r.Persona, EventType: r.EventType, Event: r.Event, Title: r.Title, Content: r.Content, Context: r.Context, Learned: r.Learned,
+			Project: r.Project, Importance: &r.Importance,
+		}, r.CreatedAt)
+	} else {
+		t, err = take(*r.Experience, r.AgentID, r.CreatedAt)
+	}
+	t.episode.ID, t.episode.AgentID, t.episode.SessionID, t.episode.CreatedAt = r.ID, r.AgentID, r.SessionID, r.CreatedAt
+	return t, err
+}
+
+func take(x Experience, author string, at time.Time) (t takenEpisode, err error) {
+	draft := Draft{
+		OperationType: x.OperationType, ServerName: x.ServerName, Outcome: x.Outcome, QualityScore: x.QualityScore, DurationMS: x.DurationMS,
+		Notes: x.Notes, Project: x.Project,
+	}
+	for _, part := range []struct {
+		field string
+		text  json.RawMessage
+		into  any
+	}{{"problem", x.Problem, &draft.Problem}, {"solution", x.Solution, &draft.Solution}, {"metadata", x.Metadata, &draft.Metadata}} {
+		if len(part.text) > 0 {
+			if err := json.Unmarshal(part.text, part.into); err != nil {
+				return t, skillrouter.InvalidField("experience."+part.field, "cannot be read")
+			}
+		}
+	}
+	for _, score := range []struct {
+		field string
+		value float64
+	}{
+		{"novelty_score", x.Novelty}, {"effectiveness_score", x.Effectiveness}, {"generalizability_score", x.Generalizability}, {"utility_score", x.Utility},
+	} {
+		if err := skillrouter.CheckRange("experience."+score.field, score.value, 0, 1); err != nil {
+			return t, err
+		}
+	}
+	p, err := prepare(draft, author)
+	if err != nil {
+		return t, err
+	}
+	e := p.experience
+	e.Novelty, e.Effectiveness, e.Generalizability, e.Utility = x.Novelty, x.Effectiveness, x.Generalizability, x.Utility
+	e.At, e.Timestamp = at, at.UnixMilli()
+	t.episode, t.experience, t.print = p.episode, &e, p.print
+	t.episode.Importance = e.Utility
+	return t, nil
+}

@@ -1,0 +1,280 @@
+package experience
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/lesson"
+)
+
+// Store keeps episodes with their outcomes and what comes of them.
+// learning/store implements it on learning.db.
+type Store interface {
+	lesson.PipelineStore
+	// ChangeExperiences is a lesson.PipelineStore's Change that knows experiences.
+	ChangeExperiences(ctx context.Context, decide func(tx Tx) error, after func()) (wait func() error)
+	Reader
+}
+
+// teacher is what Experiences asks of lessons: a *Lessons.
+type teacher interface {
+	Report(ctx context.Context, draft lesson.Draft) (lesson.Reported, error)
+	Lesson(ctx context.Context, ref string) (lesson.Lesson, error)
+	List(ctx context.Context, filter lesson.Filter) (lesson.Page, error)
+	Apply(ctx context.Context, ref string, draft lesson.ApplicationDraft) (lesson.Applied, error)
+}
+
+// Experiences is the Service beside the database. Its episodes,
+// patterns and lessons are those of everybody: what it records is searched
+// among all episodes, and what it learns is a lesson like any other. Run
+// forgets what has been kept long enough.
+type Experiences struct {
+	store    Store
+	episodes *episode.Episodes
+	lessons  teacher
+	options  Options
+	log      *slog.Logger
+	now      skillrouter.Clock
+}
+
+// Options are the settings of Experiences. The zero value keeps everything for ever.
+type Options struct {
+	learning.Options
+	// KeepEpisodes is how long an experience is kept, and twice as long if its utility
+	// is KeepUtility or more; 0: for ever.
+	KeepEpisodes time.Duration
+	// KeepPatterns is how long a pattern is kept after it was last seen; 0: for ever.
+	KeepPatterns time.Duration
+}
+
+var _ Service = (*Experiences)(nil)
+
+// NewExperiences makes Experiences that are searched through episodes and teach lessons.
+func NewExperiences(store Store, episodes *episode.Episodes, lessons teacher, options Options) *Experiences {
+	options.Options = options.WithDefaults()
+	return &Experiences{store: store, episodes: episodes, lessons: lessons, options: options, log: options.Log, now: options.Now}
+}
+
+// time is now, as it is stored.
+// Record implements Service. It needs ScopeAgent. Secrets are cut
+// out of all texts before they are stored.
+func (x *Experiences) Record(ctx context.Context, draft Draft) (Recorded, error) {
+	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID)
+	if err != nil {
+		return Recorded{}, err
+	}
+	p, err := prepare(draft, author)
+	if err != nil {
+		return Recorded{}, err
+	}
+	at := x.now.Stamp()
+	if p.episode.ID, err = learning.NewID(); err != nil {
+		return Recorded{}, err
+	}
+	if p.episode.SessionID, err = x.episodes.Sessions.Enter(ctx, author, "", at); err != nil {
+		return Recorded{}, err
+	}
+	p.experience.EpisodeID, p.experience.At, p.experience.Timestamp, p.episode.CreatedAt = p.episode.ID, at, at.UnixMilli(), at
+	var recorded Recorded
+	var stored episode.Episode
+	err = x.store.ChangeExperiences(ctx, func(tx Tx) error {
+		experience, episode := p.experience, p.episode
+		triggered, err := record(tx, &experience, &episode, p)
+		recorded = Recorded{EpisodeID: experience.Number, Recorded: true, Utility: experience.Utility, Patterns: appendNew([]string{}, triggered), Redacted: p.redacted}
+		stored = episode
+		return err
+	}, func() { x.episodes.Put(stored) })()
+	return recorded, err
+}
+
+// record scores an experience by those before it, stores it, and returns the text of
+// the pattern that it forms or joins. What it reads does not grow with what is stored.
+func record(tx Tx, e *Experience, episode *episode.Episode, p prepared) (triggered string, err error) {
+	operation, err := tx.Operation(e.OperationType, e.At.Add(-RecencyWindow))
+	if err != nil {
+		return "", err
+	}
+	same, seen, err := tx.SameProblem(e.OperationType, p.print, NoveltyWindow)
+	if err != nil {
+		return "", err
+	}
+	e.Novelty = novelty(same, seen)
+	e.Effectiveness = effectiveness(e.Outcome, e.QualityScore)
+	e.Generalizability = generalizability(p.dependencies, p.triggers, operation.Episodes)
+	e.Utility = utility(e.Novelty, e.Effectiveness, e.Generalizability)
+	episode.Importance = e.Utility
+	if err := tx.InsertExperience(e, episode, p.print); err != nil {
+		return "", err
+	}
+	operation = operation.with(e.Outcome, e.Utility, e.At)
+	if err := tx.SetOperation(operation); err != nil {
+		return "", err
+	}
+	told, err := json.Marshal(lesson.ExperienceEvent{EpisodeID: e.Number, OperationType: e.OperationType, Utility: e.Utility})
+	if err != nil {
+		return "", err
+	}
+	events := []skillrouter.Event{{Type: lesson.EventExperienceRecorded, Subject: e.EpisodeID, Agent: e.AgentID, Project: e.Project, At: e.At, Data: told}}
+	triggered, more, err := gather(tx, operation.Window, *e)
+	if err != nil {
+		return "", err
+	}
+	return triggered, tx.AddEvents(append(events, more...)...)
+}
+
+// Experience implements Service. It needs ScopeRead.
+func (x *Experiences) Experience(ctx context.Context, number int64) (Experience, error) {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkNumber("id", number)); err != nil {
+		return Experience{}, err
+	}
+	found, ok, err := x.store.ExperienceOf(ctx, number)
+	if err == nil && !ok {
+		err = skillrouter.Errorf(skillrouter.NotFound, "there is no episode %d with an outcome", number)
+	}
+	return found, err
+}
+
+// Recall implements Service. It needs ScopeRead.
+func (x *Experiences) Recall(ctx context.Context, filter Filter) (Recall, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Recall{}, err
+	}
+	if err := checkFilter(&filter); err != nil {
+		return Recall{}, err
+	}
+	found, err := x.store.Experiences(ctx, filter)
+	if err != nil {
+		return Recall{}, err
+	}
+	recall := Recall{Episodes: found, Count: len(found), Patterns: []Pattern{}}
+	for _, e := range found {
+		recall.AverageUtility += e.Utility / float64(len(found))
+	}
+	if filter.Outcome == "" {
+		total, err := x.store.TotalExperiences(ctx, filter.OperationType)
+		if err != nil {
+			return Recall{}, err
+		}
+		recall.Total = &total
+	}
+	if filter.OperationType == "" && filter.Outcome == "" {
+		return recall, nil
+	}
+	operationType, related := filter.OperationType, lesson.PatternFilter{Limit: filter.Patterns}
+	if operationType == "" || filter.ByOutcome {
+		operationType, related.Type = "", kindOfOutcome(filter.Outcome)
+	}
+	patterns, _, err := x.store.ExperiencePatterns(ctx, operationType, related)
+	recall.Patterns = patternViews(patterns, x.now.Stamp())
+	return recall, err
+}
+
+// kindOfOutcome is the kind of the patterns that come with experiences that went so.
+func kindOfOutcome(outcome learning.Result) lesson.PatternType {
+	switch outcome {
+	case learning.ResultSuccess:
+		return lesson.PatternSuccess
+	case learning.ResultFailure:
+		return lesson.PatternFailure
+	case learning.ResultPartial:
+		return lesson.PatternCorrelation
+	}
+	return ""
+}
+
+// Patterns implements Service. It needs ScopeRead.
+func (x *Experiences) Patterns(ctx context.Context, filter lesson.PatternFilter) (Patterns, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Patterns{}, err
+	}
+	if err := checkListing(&filter); err != nil {
+		return Patterns{}, err
+	}
+	found, total, err := x.store.ExperiencePatterns(ctx, "", filter)
+	list := Patterns{Patterns: patternViews(found, x.now.Stamp()), Count: len(found), Total: total}
+	if end := filter.Offset + len(found); int64(end) < total && len(found) > 0 && end <= lesson.MaxOffset {
+		list.Next = end
+	}
+	return list, err
+}
+
+// checkListing checks what patterns are asked for, and sets its limit.
+func checkListing(filter *lesson.PatternFilter) error {
+	if filter.Limit == 0 {
+		filter.Limit = MaxShown
+	}
+	if filter.Limit < 1 || filter.Limit > MaxShown {
+		return skillrouter.InvalidField("limit", "must lie between 1 and %d", MaxShown)
+	}
+	checked := *filter
+	checked.Limit = 1
+	return lesson.CheckPatternFilter(&checked)
+}
+
+// Pattern implements Service. It needs ScopeRead.
+func (x *Experiences) Pattern(ctx context.Context, number int64) (Pattern, error) {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkNumber("id", number)); err != nil {
+		return Pattern{}, err
+	}
+	found, ok, err := x.store.PatternOf(ctx, strconv.FormatInt(number, 10))
+	if err == nil && !ok {
+		err = skillrouter.Errorf(skillrouter.NotFound, "there is no pattern %d", number)
+	}
+	if err != nil {
+		return Pattern{}, err
+	}
+	return patternView(found, x.now.Stamp()), nil
+}
+
+// Stats implements Service. It needs ScopeRead.
+func (x *Experiences) Stats(ctx context.Context) (Stats, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Stats{}, err
+	}
+	return x.store.CountExperiences(ctx, x.now.Stamp())
+}
+
+func patternViews(patterns []lesson.Pattern, at time.Time) []Pattern {
+	views := make([]Pattern, 0, len(patterns))
+	for _, p := range patterns {
+		views = append(views, patternView(p, at))
+	}
+	return views
+}
+
+func patternView(p lesson.Pattern, at time.Time) Pattern {
+	made := p.Made
+	if made == nil {
+		made = &lesson.PatternAsMade{Type: p.Type, Description: p.Description, EpisodeIDs: p.EpisodeIDs, Frequency: p.Frequency, InitialConfidence: p.InitialConfidence}
+	}
+	return Pattern{
+		Number: p.Number, PatternID: p.ID, Type: made.Type, Description: made.Description, EpisodeIDs: made.EpisodeIDs, Frequency: made.Frequency,
+		LastSeen: p.LastSeen.UnixMilli(), CreatedAt: p.CreatedAt.UnixMilli(), InitialConfidence: made.InitialConfidence,
+		DecayConstant: p.DecayConstant, LastValidated: latest(p.LastSeen, p.LastValidated), TimesApplied: p.TimesApplied,
+		TimesSucceeded: p.TimesSucceeded, Weight: p.Weight, CurrentConfidence: p.Belief.At(at), Status: p.Status, OperationType: p.OperationType,
+		KindNow: p.Type, DescriptionNow: p.Description,
+	}
+}
+
+// latest is the later of two times in Unix milliseconds; the second may be none.
+func latest(a time.Time, b *time.Time) int64 {
+	if b != nil {
+		a = learning.Later(a, *b)
+	}
+	return a.UnixMilli()
+}
+
+func unixMillis(t *time.Time) *int64 {
+	if t == nil {
+		return nil
+	}
+	ms := t.UnixMilli()
+	return &ms
+}

@@ -1,0 +1,281 @@
+package experience
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/lesson"
+)
+
+// GeneralDomain is the domain of what belongs to none in particular (seed 000's word for it).
+const GeneralDomain = "general"
+
+// gather lets an experience form or join the one pattern of its operation type:
+// if the window's episodes have the weight for one. It returns the pattern's
+// text as it was made, empty if there is none, and what to tell of it.
+//
+// A pattern emerges when it first has MinWeight, is confirmed by its own
+// evidence with ConfirmEpisodes in its window, and is deprecated by the sweep
+// when it has lacked MinWeight for a whole RecencyWindow. It emerges anew when it
+// has it again, and when its episodes show another kind than before: what was
+// confirmed of the old kind says nothing of the new. One that somebody
+// deprecated gathers evidence in silence, whatever its kind.
+func gather(tx Tx, w Window, e Experience) (triggered string, events []skillrouter.Event, err error) {
+	rate := successShare(w.Successes, w.Episodes)
+	weight := discrimination(rate, w.Episodes, w.meanAge(e.At))
+	if w.Episodes < MinEpisodes || weight < MinWeight {
+		return "", nil, nil
+	}
+	kind := patternKind(rate)
+	pattern, known, err := tx.OperationPattern(e.OperationType)
+	if err != nil {
+		return "", nil, err
+	}
+	silent := known && pattern.Status == lesson.PatternDeprecated && pattern.ConfirmedBy != ""
+	anew := !known || !silent && (pattern.Status == lesson.PatternDeprecated || pattern.Type != kind)
+	evidence := []lesson.Evidence{{Kind: lesson.EvidenceEpisode, Ref: strconv.FormatInt(e.Number, 10), Agent: e.AgentID, Score: weight, At: e.At}}
+	if anew || w.Episodes > pattern.Made.Frequency+1 { // some came while it lacked the weight
+		if evidence, err = tx.WindowEpisodes(e.OperationType, w.From, lesson.MaxEvidence); err != nil {
+			return "", nil, err
+		}
+	}
+	if !known {
+		if pattern, err = newOperationPattern(e, kind, rate, w, weight, evidence); err != nil {
+			return "", nil, err
+		}
+		if err := tx.InsertPattern(&pattern); err != nil {
+			return "", nil, err
+		}
+	}
+	added, err := tx.AddEvidence(pattern.ID, evidence...)
+	if err != nil {
+		return "", nil, err
+	}
+	if known {
+		pattern.Frequency += int64(added)
+		pattern.Made.InitialConfidence = (pattern.Made.InitialConfidence + weight) / 2
+	}
+	pattern.Made.Frequency = w.Episodes
+	if pattern.Made.EpisodeIDs, err = tx.WindowNumbers(e.OperationType, w.From, lesson.MaxEvidence); err != nil {
+		return "", nil, err
+	}
+	event, floor := lesson.EventPatternSeen, pattern.At(e.At)
+	if anew {
+		event = lesson.EventPatternEmerged
+		pattern.Status, pattern.ConfirmedBy, pattern.ConfirmedAt = lesson.PatternEmerging, "", nil
+		if pattern.Type != kind {
+			floor = 0 // it was sure of something else
+		}
+	}
+	if pattern.Type != kind {
+		pattern.Type, pattern.Name, pattern.Description = kind, e.OperationType+" "+string(kind), describeOperation(e.OperationType, kind)
+	}
+	confirmed := pattern.Status == lesson.PatternEmerging && w.Episodes >= ConfirmEpisodes
+	if confirmed {
+		pattern.Status, pattern.ConfirmedAt = lesson.PatternConfirmed, &e.At
+	}
+	pattern.Weight, pattern.LastSeen, pattern.UpdatedAt = weight, learning.Later(pattern.LastSeen, e.At), learning.Later(pattern.UpdatedAt, e.At)
+	pattern.Why = whyPattern(e.OperationType, w, rate, weight, e.At)
+	// What is seen again is as sure as what is new, or surer if it was confirmed: its decay starts anew.
+	pattern.Belief = pattern.Moved(max(floor, patternConfidence(weight)), e.At)
+	if err := tx.UpdatePattern(pattern); err != nil || silent {
+		return "", nil, err
+	}
+	events, err = patternEvents(pattern, e, event, confirmed)
+	return pattern.Made.Description, events, err
+}
+
+// patternEvents tells of a pattern that an experience formed or joined.
+func patternEvents(pattern lesson.Pattern, e Experience, kind string, confirmed bool) ([]skillrouter.Event, error) {
+	kinds := []string{kind}
+	if confirmed {
+		kinds = append(kinds, lesson.EventPatternConfirmed)
+	}
+	var events []skillrouter.Event
+	for _, kind := range kinds {
+		event, err := operationPatternEvent(kind, pattern, "", e.At)
+		if err != nil {
+			return nil, err
+		}
+		event.Agent, event.Project = e.AgentID, e.Project
+		events = append(events, event)
+	}
+	return events, nil
+}
+
+// operationPatternEvent is an event of a pattern of episodes.
+func operationPatternEvent(kind string, p lesson.Pattern, reason string, at time.Time) (skillrouter.Event, error) {
+	told, err := json.Marshal(lesson.PatternEvent{
+		Number: p.Number, Type: p.Type, Name: p.Name, Description: p.Description, Domain: p.Domain,
+		Frequency: p.Frequency, Confidence: p.Belief.At(at), Reason: reason,
+	})
+	return skillrouter.Event{Type: kind, Subject: p.ID, At: at, Data: told}, err
+}
+
+// newOperationPattern is a pattern that a window's episodes form for the first time.
+func newOperationPattern(e Experience, kind lesson.PatternType, rate float64, w Window, weight float64, evidence []lesson.Evidence) (lesson.Pattern, error) {
+	id, err := learning.NewID()
+	first := e.At
+	for _, one := range evidence {
+		if one.At.Before(first) {
+			first = one.At
+		}
+	}
+	return lesson.Pattern{
+		ID: id, Name: e.OperationType + " " + string(kind), Type: kind, Description: describeOperation(e.OperationType, kind),
+		Domain: GeneralDomain, Categories: []string{e.OperationType}, OperationType: e.OperationType, Frequency: w.Episodes,
+		FirstSeen: first, LastSeen: e.At, Status: lesson.PatternEmerging, Prevention: []string{}, Weight: weight,
+		Belief:    lesson.Belief{InitialConfidence: patternConfidence(weight), DecayConstant: lesson.DecayConstant, ConfidenceAt: e.At},
+		CreatedAt: e.At, UpdatedAt: e.At,
+		Made: &lesson.PatternAsMade{Type: kind, Description: foundText(e.OperationType, rate, w.Episodes), InitialConfidence: patternConfidence(weight)},
+	}, err
+}
+
+// foundText is the text that seed 003's clients see of a pattern of episodes, with the figures that it was made by.
+func foundText(operationType string, rate float64, episodes int64) string {
+	return fmt.Sprintf("%s: %.0f%% success rate over %d episodes", operationType, math.Floor(rate*100+0.5), episodes)
+}
+
+// describeOperation says in words what a pattern of episodes shows now; its figures are in its Why.
+func describeOperation(operationType string, kind lesson.PatternType) string {
+	switch kind {
+	case lesson.PatternSuccess:
+		return operationType + " usually succeeds"
+	case lesson.PatternFailure:
+		return operationType + " usually fails"
+	}
+	return operationType + " succeeds about as often as not"
+}
+
+// whyPattern shows the figures of a weight.
+func whyPattern(operationType string, w Window, rate, weight float64, at time.Time) []string {
+	days := max(0, w.meanAge(at).Hours()/24)
+	return []string{
+		fmt.Sprintf("%d of %d episodes of %s in %d days succeeded", w.Successes, w.Episodes, operationType, int(RecencyWindow/lesson.Day)),
+		fmt.Sprintf("weight %.3f = %.3f × ln(%d) × e^(−%g × %.1f days)", weight, rate, w.Episodes+1, lesson.DecayConstant, days),
+	}
+}
+
+// learnedPattern is the pattern whose episodes a lesson is learned from: the
+// first one that has the description in its text, which then shows these
+// episodes, or a new one.
+func learnedPattern(tx Tx, draft LearnDraft, episodes []Experience, at time.Time) (lesson.Pattern, error) {
+	s := summed(episodes)
+	known, ok, err := tx.PatternByText(draft.Description)
+	if err != nil {
+		return lesson.Pattern{}, err
+	}
+	made := lesson.PatternAsMade{Type: patternKind(s.rate), Description: draft.Description, Frequency: int64(len(episodes)), InitialConfidence: s.confidence, EpisodeIDs: []int64{}}
+	for _, number := range draft.EpisodeIDs {
+		there := slices.ContainsFunc(episodes, func(e Experience) bool { return e.Number == number })
+		if there && len(made.EpisodeIDs) < lesson.MaxEvidence {
+			made.EpisodeIDs = append(made.EpisodeIDs, number)
+		}
+	}
+	if ok {
+		known.Made.EpisodeIDs, known.Made.Frequency = made.EpisodeIDs, made.Frequency
+		return known, addToPattern(tx, &known, s.evidence, at)
+	}
+	id, err := learning.NewID()
+	if err != nil {
+		return lesson.Pattern{}, err
+	}
+	weight := discrimination(s.rate, int64(len(episodes)), 0) // of a learned one the age is no matter
+	pattern := lesson.Pattern{
+		ID: id, Name: skillrouter.Head(skillrouter.OneLine(draft.Description), skillrouter.MaxName), Type: made.Type, Description: draft.Description,
+		Domain: GeneralDomain, Categories: s.types, Frequency: int64(len(episodes)), FirstSeen: s.first, LastSeen: at, Status: lesson.PatternEmerging,
+		Prevention: []string{}, Weight: weight, CreatedAt: at, UpdatedAt: at, Made: &made,
+		Belief: lesson.Belief{InitialConfidence: patternConfidence(weight), DecayConstant: lesson.DecayConstant, ConfidenceAt: at},
+		Why:    []string{fmt.Sprintf("%d of the %d episodes that a lesson was learned from succeeded", s.successes, len(episodes))},
+	}
+	if err := tx.InsertPattern(&pattern); err != nil {
+		return lesson.Pattern{}, err
+	}
+	if _, err := tx.AddEvidence(pattern.ID, s.evidence...); err != nil {
+		return lesson.Pattern{}, err
+	}
+	event, err := operationPatternEvent(lesson.EventPatternEmerged, pattern, "", at)
+	if err != nil {
+		return lesson.Pattern{}, err
+	}
+	return pattern, tx.AddEvents(event)
+}
+
+// learnedFrom sums up the episodes that a lesson is learned from.
+type learnedFrom struct {
+	evidence   []lesson.Evidence
+	successes  int64
+	rate       float64 // of successes
+	utility    float64 // mean
+	confidence float64 // of what is learned
+	first      time.Time
+	types      []string // operation types, at most lesson.MaxListItems
+	contexts   []string // where they happened: server:…, env:… and operation:…, at most lesson.MaxListItems
+}
+
+func summed(episodes []Experience) (s learnedFrom) {
+	var places []string
+	for _, e := range episodes {
+		s.evidence = append(s.evidence, lesson.Evidence{Kind: lesson.EvidenceEpisode, Ref: strconv.FormatInt(e.Number, 10), Agent: e.AgentID, Score: e.Utility, At: e.At})
+		if e.Outcome == learning.ResultSuccess {
+			s.successes++
+		}
+		s.utility += e.Utility / float64(len(episodes))
+		if s.first.IsZero() || e.At.Before(s.first) {
+			s.first = e.At
+		}
+		s.types = appendNew(s.types, e.OperationType)
+		var where Metadata
+		_ = json.Unmarshal(e.Metadata, &where) // we wrote it; without metadata there is no environment
+		places = appendNew(places, contextOf("server", e.ServerName), contextOf("env", where.Environment))
+	}
+	s.rate = successShare(s.successes, int64(len(episodes)))
+	s.confidence = learnedConfidence(s.rate, len(episodes), s.utility)
+	s.contexts = slices.Clone(places[:min(len(places), lesson.MaxListItems-len(s.types))])
+	for _, operationType := range s.types {
+		s.contexts = appendNew(s.contexts, contextOf("operation", operationType))
+	}
+	return s
+}
+
+// contextOf names a context that a learned lesson holds in; empty if it has no name or too long a one.
+func contextOf(kind, name string) string {
+	if name == "" || len(kind)+1+len(name) > lesson.MaxListItem {
+		return ""
+	}
+	return kind + ":" + name
+}
+
+// appendNew appends to a list what it lacks, up to lesson.MaxListItems; empty texts are left out.
+func appendNew(list []string, items ...string) []string {
+	for _, item := range items {
+		if item != "" && len(list) < lesson.MaxListItems && !slices.Contains(list, item) {
+			list = append(list, item)
+		}
+	}
+	return list
+}
+
+// addToPattern stores a pattern that is there and has more evidence, and tells of it if any is new.
+func addToPattern(tx Tx, pattern *lesson.Pattern, evidence []lesson.Evidence, at time.Time) error {
+	added, err := tx.AddEvidence(pattern.ID, evidence...)
+	if err != nil {
+		return err
+	}
+	pattern.Frequency += int64(added)
+	pattern.LastSeen, pattern.UpdatedAt = learning.Later(pattern.LastSeen, at), learning.Later(pattern.UpdatedAt, at)
+	if err := tx.UpdatePattern(*pattern); err != nil || added == 0 {
+		return err
+	}
+	event, err := operationPatternEvent(lesson.EventPatternSeen, *pattern, "", at)
+	if err != nil {
+		return err
+	}
+	return tx.AddEvents(event)
+}

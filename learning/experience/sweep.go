@@ -1,0 +1,157 @@
+package experience
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/lesson"
+)
+
+const (
+	// sweepEvery is how often what was kept long enough is looked for: retention is
+	// counted in days, and nobody misses an hour.
+	sweepEvery = time.Hour
+	// sweepStep is how many rows one transaction of the sweep removes, so that no write waits
+	// for more than a few milliseconds behind it, and sweepSteps how many such steps one
+	// sweep takes of each kind.
+	sweepStep  = 200
+	sweepSteps = 500
+)
+
+// Swept says what a sweep did.
+type Swept struct {
+	Episodes   int // experiences that were forgotten
+	Patterns   int // patterns that were forgotten
+	Deprecated int // patterns of episodes that hold no more
+}
+
+// Run sweeps until ctx ends, and returns nil.
+func (x *Experiences) Run(ctx context.Context) error {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		swept, err := x.Sweep(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			x.log.Error("old experiences could not be swept away", "error", err)
+		case swept != Swept{}:
+			x.log.Info("old experiences swept away", "episodes", swept.Episodes, "patterns", swept.Patterns, "deprecated", swept.Deprecated)
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// Sweep forgets the experiences and patterns that were kept long enough, in
+// small transactions, and deprecates the patterns of episodes that have lacked
+// the weight for a whole RecencyWindow. Lessons are never forgotten, nor are the patterns
+// that they were learned from and those that somebody confirmed.
+func (x *Experiences) Sweep(ctx context.Context) (swept Swept, err error) {
+	now := x.now.Stamp()
+	var errs [3]error
+	swept.Deprecated, errs[0] = repeat(func() (int, error) { return x.lapse(ctx, now.Add(-RecencyWindow), now) })
+	if keep := x.options.KeepEpisodes; keep > 0 {
+		swept.Episodes, errs[1] = repeat(func() (int, error) { return x.forgetEpisodes(ctx, now.Add(-keep), now.Add(-2*keep), now) })
+	}
+	if keep := x.options.KeepPatterns; keep > 0 {
+		swept.Patterns, errs[2] = repeat(func() (int, error) { return x.forgetPatterns(ctx, now.Add(-keep), now) })
+	}
+	return swept, errors.Join(errs[:]...)
+}
+
+// repeat takes steps until one finds less than it can do.
+func repeat(step func() (int, error)) (total int, err error) {
+	for range sweepSteps {
+		done, err := step()
+		total += done
+		if err != nil || done < sweepStep {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// lapse deprecates patterns of episodes that were last seen before a time.
+func (x *Experiences) lapse(ctx context.Context, before, now time.Time) (int, error) {
+	ids, err := x.store.LapsedPatterns(ctx, before, sweepStep)
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	deprecated := 0
+	err = x.store.ChangeExperiences(ctx, func(tx Tx) error {
+		deprecated = 0
+		for _, id := range ids {
+			pattern, ok, err := tx.PatternOf(id)
+			if err != nil {
+				return err
+			}
+			if !ok || pattern.Status == lesson.PatternDeprecated || !pattern.LastSeen.Before(before) {
+				continue // it was seen since
+			}
+			pattern.Status, pattern.UpdatedAt = lesson.PatternDeprecated, learning.Later(pattern.UpdatedAt, now)
+			if err := tx.UpdatePattern(pattern); err != nil {
+				return err
+			}
+			event, err := operationPatternEvent(lesson.EventPatternDeprecated, pattern, "its weight was too low for 30 days", now)
+			if err != nil {
+				return err
+			}
+			if err := tx.AddEvents(event); err != nil {
+				return err
+			}
+			deprecated++
+		}
+		return nil
+	}, nil)()
+	return deprecated, err
+}
+
+func (x *Experiences) forgetEpisodes(ctx context.Context, before, keep, now time.Time) (int, error) {
+	numbers, err := x.store.ExpiredExperiences(ctx, before, keep, sweepStep)
+	if err != nil || len(numbers) == 0 {
+		return 0, err
+	}
+	var ids []string
+	err = x.store.ChangeExperiences(ctx, func(tx Tx) (err error) {
+		if ids, err = tx.DropExperiences(numbers, before); err != nil || len(ids) == 0 {
+			return err
+		}
+		told, err := json.Marshal(SweptEvent{Count: len(ids), Before: before, IDs: ids})
+		if err != nil {
+			return err
+		}
+		return tx.AddEvents(skillrouter.Event{Type: episode.EventExperiencesSwept, Subject: "episodes", At: now, Data: told})
+	}, func() { x.episodes.Remove(ids...) })()
+	return len(ids), err
+}
+
+func (x *Experiences) forgetPatterns(ctx context.Context, before, now time.Time) (int, error) {
+	ids, err := x.store.ExpiredPatterns(ctx, before, sweepStep)
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	dropped := 0
+	err = x.store.ChangeExperiences(ctx, func(tx Tx) error {
+		patterns, err := tx.DropPatterns(ids, before)
+		dropped = len(patterns)
+		for _, p := range patterns {
+			if err != nil {
+				return err
+			}
+			var event skillrouter.Event
+			if event, err = operationPatternEvent(EventPatternSwept, p, "it was not seen for as long as patterns are kept", now); err == nil {
+				err = tx.AddEvents(event)
+			}
+		}
+		return err
+	}, nil)()
+	return dropped, err
+}

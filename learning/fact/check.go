@@ -1,0 +1,100 @@
+package fact
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// checkKey holds a key to what can be put into a path and on one line.
+func checkKey(key string) error {
+	if len(key) > MaxKey {
+		return skillrouter.InvalidField("key", "is longer than %d bytes", MaxKey)
+	}
+	if len(key) <= learning.MaxID {
+		return learning.CheckID("key", key)
+	}
+	switch {
+	case !utf8.ValidString(key):
+		return skillrouter.InvalidField("key", "is not valid UTF-8")
+	case strings.TrimSpace(key) != key:
+		return skillrouter.InvalidField("key", "may not begin or end with white space")
+	case strings.ContainsFunc(key, skillrouter.BreaksLine):
+		return skillrouter.InvalidField("key", "may not hold control characters or line breaks")
+	}
+	return skillrouter.HoldsSecret("key", key)
+}
+
+func checkRef(ref *Ref) (err error) {
+	if ref.Persona, err = skillrouter.CheckPersona(ref.Persona); err != nil {
+		return err
+	}
+	return checkKey(ref.Key)
+}
+
+// checkTTL returns the seconds that a fact is to live; 0 is for ever.
+func checkTTL(ttl *int64) (int64, error) {
+	if ttl == nil {
+		return DefaultTTL, nil
+	}
+	if *ttl < 0 || *ttl > MaxTTL {
+		return 0, skillrouter.InvalidField("ttl", "must lie between 0 (for ever) and %d seconds", MaxTTL)
+	}
+	return *ttl, nil
+}
+
+func checkIfVersion(version *int64) error {
+	if version != nil && *version < 0 {
+		return skillrouter.InvalidField("if_version", "may not be negative")
+	}
+	return nil
+}
+
+// prepared is a draft that was checked and redacted.
+type prepared struct {
+	Fact
+	Redaction skillrouter.Redaction
+	ifVersion *int64
+}
+
+// Prepare checks a draft, its author apart, and cuts its secrets out.
+func Prepare(draft Draft) (p prepared, err error) {
+	f := &p.Fact
+	f.Key, f.Trust, p.ifVersion = draft.Key, learning.TrustAgent, draft.IfVersion
+	if f.Persona, err = skillrouter.CheckPersona(draft.Persona); err != nil {
+		return p, err
+	}
+	if err = checkKey(draft.Key); err != nil {
+		return p, err
+	}
+	if f.Category, err = learning.CheckFactCategory(draft.Category); err != nil {
+		return p, err
+	}
+	if f.TTL, err = checkTTL(draft.TTL); err != nil {
+		return p, err
+	}
+	if err = checkIfVersion(draft.IfVersion); err != nil {
+		return p, err
+	}
+	if f.Value, err = cleanValue(&p.Redaction, draft.Value); err != nil {
+		return p, err
+	}
+	if f.Probe, err = p.text("probe", draft.Probe, MaxProbe); err != nil {
+		return p, err
+	}
+	if err = skillrouter.CheckText("source", draft.Source, learning.MaxSource); err != nil { // before NUL becomes a space
+		return p, err
+	}
+	f.Source, err = p.text("source", skillrouter.OneLine(draft.Source), learning.MaxSource)
+	return p, err
+}
+
+// text checks a text and cuts its secrets out.
+func (p *prepared) text(field, text string, most int) (string, error) {
+	if err := skillrouter.CheckText(field, text, most); err != nil {
+		return "", err
+	}
+	return p.Redaction.Cut(text), nil
+}

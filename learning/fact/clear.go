@@ -1,0 +1,92 @@
+package fact
+
+import (
+	"context"
+	"strings"
+
+	"skillrouter"
+)
+
+// clearStep is how many facts one transaction of Clear deletes, so that no
+// write waits for more than a few milliseconds behind it.
+const clearStep = 200
+
+// Clear deletes a persona's facts, of one category or, if that is empty, of
+// all: those that were there when it was called, at most most of them, and
+// returns how many of them had not expired. Each step is a transaction of its
+// own; what a crash leaves, the next call deletes. A clearing of everything
+// also ends the persona's leases: what is being computed now was asked for
+// before. It needs ScopeCaptain.
+func (f *Facts) Clear(ctx context.Context, persona, category string, most int) (deleted int64, err error) {
+	caller := skillrouter.PrincipalOf(ctx)
+	if err := caller.Need(skillrouter.ScopeCaptain); err != nil {
+		return 0, err
+	}
+	if persona, err = skillrouter.CheckPersona(persona); err != nil {
+		return 0, err
+	}
+	if category == "" {
+		f.leases.dissolveOf(persona)
+	}
+	last, err := f.store.LastFactVersion(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for most > 0 {
+		live, all, err := f.clearOnce(ctx, Clearing{Persona: persona, Category: category, UpTo: last}, min(most, clearStep))
+		if err != nil {
+			return deleted, err
+		}
+		deleted += live
+		if most -= all; all < clearStep {
+			break
+		}
+	}
+	return deleted, nil
+}
+
+// clearOnce deletes a step's facts and tells of each.
+func (f *Facts) clearOnce(ctx context.Context, clearing Clearing, limit int) (live int64, all int, err error) {
+	var gone []Fact
+	by := skillrouter.PrincipalOf(ctx).AgentID
+	err = f.store.ChangeFacts(ctx, func(tx Tx) (err error) {
+		at := f.now.Stamp()
+		live = 0
+		if gone, err = tx.ClearFacts(clearing, limit); err != nil {
+			return err
+		}
+		for _, fact := range gone {
+			if fact.Live(at) {
+				live++
+			}
+			agent := by
+			if agent == "" {
+				agent = fact.Author
+			}
+			if err := addEvent(tx, EventDeleted, fact, agent, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func() {
+		for _, fact := range gone {
+			id := ID(fact.Persona, fact.Key)
+			f.recent.drop(id)
+			f.uses.Forget(id)
+			f.Remove(id)
+			f.leases.dissolve(id)
+		}
+	})()
+	return live, len(gone), err
+}
+
+// dissolveOf ends every computation of a persona's keys.
+func (l *leases) dissolveOf(persona string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id, c := range l.byID {
+		if strings.HasPrefix(id, ID(persona, "")) {
+			l.remove(c)
+		}
+	}
+}

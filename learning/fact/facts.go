@@ -1,0 +1,323 @@
+package fact
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/shelf"
+)
+
+// Facts is the Service beside the database. Run does its background work.
+type Facts struct {
+	*shelf.Shelf[Fact]
+	store  Store
+	now    skillrouter.Clock
+	log    *slog.Logger
+	uses   *shelf.Uses
+	recent *recentFacts
+	leases *leases
+}
+
+var _ Service = (*Facts)(nil)
+
+// NewFacts makes Facts.
+func NewFacts(store Store, options learning.Options) *Facts {
+	options = options.WithDefaults()
+	unsaved := options
+	unsaved.Indexes = ""
+	f := &Facts{
+		store: store, now: options.Now, log: options.Log,
+		recent: newRecentFacts(), leases: newLeases(),
+	}
+	f.uses = shelf.NewUses(f.writeUses, options.Log)
+	f.Shelf = shelf.NewShelf(store, shelf.Shelved[Fact]{
+		Kind: KeptFacts,
+		ID:   func(fact *Fact) string { return ID(fact.Persona, fact.Key) }, Size: func(fact *Fact) int { return len(fact.Value) }, Document: document,
+		Findable: func(fact *Fact) bool { return fact.Live(f.now()) },
+		Rows:     f.rows, Scan: store.ScanFacts,
+		Find: func(context.Context, shelf.KeptSearch, func([]Fact) bool) error { return nil }, // facts are found as they are read
+	}, unsaved)
+	return f
+}
+
+// Remember implements Service.
+func (f *Facts) Remember(ctx context.Context, draft Draft) (Stored, error) {
+	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID)
+	if err != nil {
+		return Stored{}, err
+	}
+	p, err := Prepare(draft)
+	if err != nil {
+		return Stored{}, err
+	}
+	p.Author = author
+	return f.put(ctx, p, "")
+}
+
+// put stores a prepared fact; lease is the token it was computed under, or "".
+func (f *Facts) put(ctx context.Context, p prepared, lease string) (Stored, error) {
+	var fact Fact
+	var replaced bool
+	err := f.store.ChangeFacts(ctx, func(tx Tx) error {
+		at := f.now.Stamp()
+		old, there, err := tx.Fact(p.Persona, p.Key)
+		if err != nil {
+			return err
+		}
+		live := there && old.Live(at)
+		if live {
+			if err := learning.MayReplace(skillrouter.PrincipalOf(ctx), p.Persona, old.Author); err != nil {
+				return err
+			}
+		}
+		if err := compareVersion(p.ifVersion, old, live); err != nil {
+			return err
+		}
+		fact, replaced = p.Fact, live
+		fact.CachedAt, fact.CreatedAt, fact.UpdatedAt = at, at, at
+		if there {
+			fact.CreatedAt, fact.AccessCount, fact.LastAccessed = old.CreatedAt, old.AccessCount, old.LastAccessed
+		}
+		expireAfter(&fact, at)
+		if err := tx.PutFact(&fact); err != nil {
+			return err
+		}
+		kind := EventStored
+		if live {
+			kind = EventUpdated
+		}
+		return addEvent(tx, kind, fact, fact.Author, at)
+	}, func() { f.wrote(fact, lease) })()
+	if err != nil {
+		return Stored{}, err
+	}
+	return Stored{
+		Persona: fact.Persona, Key: fact.Key, Version: fact.Version, ExpiresAt: fact.ExpiresAt,
+		Replaced: replaced, Redacted: p.Redaction.Kinds(),
+	}, nil
+}
+
+// compareVersion refuses a write over another version than the writer knows.
+func compareVersion(want *int64, old Fact, live bool) error {
+	switch {
+	case want == nil:
+	case *want == 0 && live:
+		return skillrouter.Errorf(skillrouter.Conflict, "there is a fact under this key already, of version %d", old.Version)
+	case *want > 0 && !live:
+		return skillrouter.Errorf(skillrouter.Conflict, "there is no fact under this key any more, or it has expired")
+	case *want > 0 && *want != old.Version:
+		return skillrouter.Errorf(skillrouter.Conflict, "the fact was written meanwhile: its version is %d and not %d", old.Version, *want)
+	}
+	return nil
+}
+
+// expireAfter lets a fact's time to live begin.
+func expireAfter(fact *Fact, at time.Time) {
+	fact.ExpiresAt = nil
+	if fact.TTL > 0 {
+		end := at.Add(time.Duration(fact.TTL) * time.Second)
+		fact.ExpiresAt = &end
+	}
+}
+
+// Recall implements Service.
+func (f *Facts) Recall(ctx context.Context, ref Ref) (Fact, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Fact{}, err
+	}
+	if err := checkRef(&ref); err != nil {
+		return Fact{}, err
+	}
+	fact, ok, err := f.recall(ctx, ref.Persona, ref.Key)
+	if err != nil {
+		return Fact{}, err
+	}
+	if ok {
+		if fact.Expired = !fact.Live(f.now()); fact.Expired && !ref.StaleOK {
+			ok = false
+		}
+	}
+	if !ok {
+		return Fact{}, no()
+	}
+	f.count(&fact)
+	return fact, nil
+}
+
+// recall returns the fact under a key, an expired one too.
+func (f *Facts) recall(ctx context.Context, persona, key string) (Fact, bool, error) {
+	id := ID(persona, key)
+	if fact, ok := f.recent.get(id); ok {
+		return fact, true, nil
+	}
+	seen := f.recent.look(id)
+	fact, ok, err := f.store.Fact(ctx, persona, key)
+	if ok {
+		f.recent.keep(id, fact, seen)
+	}
+	return fact, ok, err
+}
+
+// count notes that a fact was accessed, and puts into it how often it was.
+func (f *Facts) count(fact *Fact) {
+	f.uses.Count(f.now.Stamp(), ID(fact.Persona, fact.Key))
+	f.show(fact)
+}
+
+// Update implements Service.
+func (f *Facts) Update(ctx context.Context, ref Ref, patch Patch) (Fact, error) {
+	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", patch.AgentID)
+	if err != nil {
+		return Fact{}, err
+	}
+	if err := checkRef(&ref); err != nil {
+		return Fact{}, err
+	}
+	// The patch is prepared as a draft would be, with a value in place of one that stays.
+	draft := Draft{Persona: ref.Persona, Key: ref.Key, Value: patch.Value, TTL: patch.TTL, IfVersion: patch.IfVersion}
+	if patch.Value == nil {
+		draft.Value = json.RawMessage("0")
+	}
+	for _, field := range []struct {
+		to   *string
+		from *string
+	}{{&draft.Category, patch.Category}, {&draft.Probe, patch.Probe}, {&draft.Source, patch.Source}} {
+		if field.from != nil {
+			*field.to = *field.from
+		}
+	}
+	p, err := Prepare(draft)
+	if err != nil {
+		return Fact{}, err
+	}
+	var fact Fact
+	err = f.store.ChangeFacts(ctx, func(tx Tx) error {
+		at := f.now.Stamp()
+		old, there, err := tx.Fact(ref.Persona, ref.Key)
+		if err != nil {
+			return err
+		}
+		live := there && old.Live(at)
+		if err := compareVersion(p.ifVersion, old, live); err != nil {
+			return err
+		}
+		if !live {
+			return no()
+		}
+		if err := learning.MayReplace(skillrouter.PrincipalOf(ctx), ref.Persona, old.Author); err != nil {
+			return err
+		}
+		fact = patched(old, patch, p)
+		fact.UpdatedAt = at
+		if patch.Value != nil {
+			fact.CachedAt, fact.Author = at, author
+		}
+		expireAfter(&fact, at)
+		if err := tx.PutFact(&fact); err != nil {
+			return err
+		}
+		return addEvent(tx, EventUpdated, fact, author, at)
+	}, func() { f.wrote(fact, "") })()
+	if err != nil {
+		return Fact{}, err
+	}
+	f.show(&fact)
+	return fact, nil
+}
+
+// patched is a fact with what a patch sets, which was prepared.
+func patched(fact Fact, patch Patch, p prepared) Fact {
+	if patch.Value != nil {
+		fact.Value = p.Value
+	}
+	if patch.TTL != nil {
+		fact.TTL = p.TTL
+	}
+	if patch.Category != nil {
+		fact.Category = p.Category
+	}
+	if patch.Probe != nil {
+		fact.Probe = p.Probe
+	}
+	if patch.Source != nil {
+		fact.Source = p.Source
+	}
+	return fact
+}
+
+// Forget implements Service.
+func (f *Facts) Forget(ctx context.Context, ref Ref) error {
+	writer := skillrouter.PrincipalOf(ctx)
+	if err := writer.Need(skillrouter.ScopeAgent); err != nil {
+		return err
+	}
+	if err := checkRef(&ref); err != nil {
+		return err
+	}
+	id := ID(ref.Persona, ref.Key)
+	if there, ok, err := f.recall(ctx, ref.Persona, ref.Key); err == nil && ok && there.Live(f.now()) {
+		if err := learning.MayReplace(writer, ref.Persona, there.Author); err != nil {
+			return err
+		}
+	}
+	f.leases.dissolve(id) // what is being computed now was asked for before
+	return f.store.ChangeFacts(ctx, func(tx Tx) error {
+		old, there, err := tx.Fact(ref.Persona, ref.Key)
+		if err != nil {
+			return err
+		}
+		if !there {
+			return no()
+		}
+		if old.Live(f.now.Stamp()) {
+			if err := learning.MayReplace(writer, ref.Persona, old.Author); err != nil {
+				return err
+			}
+		}
+		if err := tx.DeleteFact(ref.Persona, ref.Key); err != nil {
+			return err
+		}
+		agent := writer.AgentID
+		if agent == "" {
+			agent = old.Author
+		}
+		return addEvent(tx, EventDeleted, old, agent, f.now.Stamp())
+	}, func() {
+		f.recent.drop(id)
+		f.uses.Forget(id)
+		f.Remove(id)
+	})()
+}
+
+// wrote is told of each write after its commit.
+func (f *Facts) wrote(fact Fact, lease string) {
+	id := ID(fact.Persona, fact.Key)
+	f.recent.put(id, fact)
+	f.Shelf.Put(fact)
+	f.leases.written(id, lease)
+}
+
+// show puts into a fact how often it was accessed.
+func (f *Facts) show(fact *Fact) {
+	f.uses.Show(ID(fact.Persona, fact.Key), &fact.AccessCount, &fact.LastAccessed)
+}
+
+func no() error {
+	return skillrouter.Errorf(skillrouter.NotFound, "there is no fact under this key, or it has expired")
+}
+
+// addEvent tells of a change of a fact, in its transaction.
+func addEvent(tx Tx, kind string, fact Fact, agent string, at time.Time) error {
+	data, err := json.Marshal(Event{
+		Persona: fact.Persona, Key: fact.Key, Category: fact.Category, Version: fact.Version,
+		TTL: fact.TTL, ExpiresAt: fact.ExpiresAt, Probe: fact.Probe,
+	})
+	if err != nil {
+		return err
+	}
+	return tx.AddEvents(skillrouter.Event{Type: kind, Subject: ID(fact.Persona, fact.Key), Agent: agent, At: at, Data: data})
+}

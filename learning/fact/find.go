@@ -1,0 +1,144 @@
+package fact
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/shelf"
+	"skillrouter/tfidf"
+)
+
+// KeptFacts is the kind of the index of facts. No snapshot of it is kept: facts
+// fall away without an event that a later start could read.
+const KeptFacts shelf.KeptKind = "facts"
+
+// indexed is how much of a value is searched, in bytes: a larger one is a
+// table, and what it is about stands in its key and at its head.
+const indexed = 2 << 10
+
+// document is what is searched of a fact. The engine's project holds the persona.
+func document(fact *Fact) tfidf.Document {
+	value := fact.Value[:min(len(fact.Value), indexed)]
+	return tfidf.Document{
+		ID: ID(fact.Persona, fact.Key), Title: fact.Key, Body: string(value) + "\n" + fact.Category, Category: fact.Category, Project: fact.Persona, Order: fact.Version,
+		Tags: shelf.Written(nil, fact.Author), At: shelf.Moment(fact.CachedAt),
+	}
+}
+
+// RunIndex fills the index from the database, tidies it until ctx ends, and
+// returns nil then. Facts are found as they are read.
+func (f *Facts) RunIndex(ctx context.Context) error {
+	for err := f.Load(ctx); err != nil && ctx.Err() == nil; err = f.Load(ctx) {
+		f.log.WarnContext(ctx, "the facts could not be read in: those that were stored before the start are not found by their words", "error", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(learning.RecallAgain):
+		}
+	}
+	return f.Shelf.RunIndex(ctx)
+}
+
+// rows returns the facts with these ids that there are.
+func (f *Facts) rows(ctx context.Context, ids []string) ([]Fact, error) {
+	keys := map[string][]string{}
+	for _, id := range ids {
+		persona, key, _ := strings.Cut(id, "/")
+		keys[persona] = append(keys[persona], key)
+	}
+	var facts []Fact
+	for persona, of := range keys {
+		found, _, err := f.store.FactsUnder(ctx, persona, of)
+		if err != nil {
+			return nil, err
+		}
+		facts = append(facts, found...)
+	}
+	return facts, nil
+}
+
+// Search asks for the facts that fit some words.
+type Search struct {
+	Persona string
+	Query   string
+	Limit   int // 1 to MaxLimit; 0 means DefaultKnowledgeLimit
+	Explain bool
+
+	Category string
+	AgentID  string    // who stored it
+	Since    time.Time // when the value was stored
+	Until    time.Time
+	Corpus   *tfidf.Corpus // as knowledge.Query's
+}
+
+// FactsFound is the answer to a Search, the best first.
+type FactsFound struct {
+	Facts     []Fact
+	Corrected map[string]string
+	Notice    string           // as knowledge.Results'
+	Tried     []learning.Tried // as knowledge.Results'
+	Reading   bool             // not all facts have been read in since the start
+	// Scores are those of Facts, one for each, as knowledge.Hit's.
+	Scores []Score
+}
+
+// Score is how well a fact fits, and why.
+type Score struct {
+	Score    float64
+	Why      []learning.Reason
+	Evidence tfidf.Evidence // as knowledge.Hit's
+}
+
+// Find returns the live facts of a persona whose keys and values fit words
+// best, best first. It counts no access: see Used. It needs ScopeRead.
+func (f *Facts) Find(ctx context.Context, query Search) (FactsFound, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return FactsFound{}, err
+	}
+	persona, err := skillrouter.CheckPersona(query.Persona)
+	if err != nil {
+		return FactsFound{}, err
+	}
+	if err := learning.CheckQuery(query.Query); err != nil {
+		return FactsFound{}, err
+	}
+	limit, err := skillrouter.Limit(query.Limit, learning.DefaultKnowledgeLimit, learning.MaxLimit)
+	if err != nil {
+		return FactsFound{}, err
+	}
+	// Some of those that are found may have expired and not been swept.
+	found, err := f.Ask(ctx, shelf.ShelfQuery{
+		Query: tfidf.Query{
+			Text: query.Query, Project: persona, Category: query.Category, Tags: shelf.Written(nil, query.AgentID),
+			From: shelf.Moment(query.Since), To: shelf.Moment(query.Until), Explain: query.Explain, Corpus: query.Corpus,
+			Limit: min(2*limit, tfidf.MaxLimit), // some of those that are found may have expired and not been swept
+		},
+		Category: "category",
+	})
+	if err != nil {
+		return FactsFound{}, err
+	}
+	answer := FactsFound{Reading: !f.Kept.Whole(), Tried: found.Tried, Notice: found.Notice, Corrected: found.Corrected}
+	if found.Partial {
+		answer.Notice = "" // Reading says so
+	}
+	_, err = f.Fetch(ctx, found, func(fact *Fact, hit tfidf.Hit) {
+		if len(answer.Facts) < limit {
+			f.show(fact)
+			answer.Facts = append(answer.Facts, *fact)
+			answer.Scores = append(answer.Scores, Score{hit.Score, shelf.Reasons(hit.Why), hit.Evidence})
+		}
+	})
+	return answer, err
+}
+
+// Used counts an access of each fact: somebody was shown it.
+func (f *Facts) Used(persona string, keys ...string) {
+	ids := make([]string, len(keys))
+	for i, key := range keys {
+		ids[i] = ID(persona, key)
+	}
+	f.uses.Count(f.now.Stamp(), ids...)
+}

@@ -1,0 +1,122 @@
+package fact
+
+import (
+	"context"
+	"slices"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// factsAtOnce is how many facts a search reads with one query.
+const factsAtOnce = 100
+
+// Search implements Service. It counts no accesses: a listing is no use.
+func (f *Facts) Search(ctx context.Context, query Query) (Page, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Page{}, err
+	}
+	persona, err := skillrouter.CheckPersona(query.Persona)
+	if err != nil {
+		return Page{}, err
+	}
+	span := Span{Persona: persona, After: query.Cursor}
+	if query.Category != "" {
+		if span.Category, err = learning.CheckFactCategory(query.Category); err != nil {
+			return Page{}, err
+		}
+	}
+	if query.Cursor != "" {
+		if err := checkKey(query.Cursor); err != nil {
+			return Page{}, skillrouter.InvalidField("cursor", "is none that this search answered")
+		}
+	}
+	limit, err := skillrouter.Limit(query.Limit, DefaultPage, MaxPage)
+	if err != nil {
+		return Page{}, err
+	}
+	pattern, err := compileGlob(query.Pattern)
+	if err != nil {
+		return Page{}, err
+	}
+	if query.Pattern != "" {
+		span.Prefix = pattern.prefix
+	}
+	keys, next, err := f.keysLike(ctx, span, pattern, query.Pattern == "", limit)
+	if err != nil {
+		return Page{}, err
+	}
+	page := Page{Facts: []Fact{}, Next: next}
+	size, at := 0, f.now()
+	for part := range slices.Chunk(keys, factsAtOnce) {
+		found, all, err := f.store.FactsUnder(ctx, persona, part)
+		if err != nil {
+			return Page{}, err
+		}
+		for _, fact := range found {
+			if size += len(fact.Value); size > learning.MaxAnswer && len(page.Facts) > 0 {
+				all = false
+				break
+			}
+			if !fact.Live(at) || query.Category != "" && fact.Category != span.Category {
+				continue // it changed between the two readings
+			}
+			f.show(&fact)
+			page.Facts = append(page.Facts, fact)
+		}
+		if !all && len(page.Facts) > 0 {
+			page.Next = page.Facts[len(page.Facts)-1].Key
+			break
+		}
+	}
+	page.Count = len(page.Facts)
+	return page, nil
+}
+
+// keysLike finds the keys that fit a pattern, and where to go on if there may be more.
+func (f *Facts) keysLike(ctx context.Context, span Span, pattern *glob, all bool, limit int) (keys []string, next string, err error) {
+	looked, last := 0, ""
+	err = f.store.FactKeys(ctx, span, f.now(), func(key string) bool {
+		if len(keys) == limit || looked == MaxScan {
+			next = last
+			return false
+		}
+		looked++
+		last = key
+		if all || pattern.match(key) {
+			keys = append(keys, key)
+		}
+		return true
+	})
+	return keys, next, err
+}
+
+// Categories implements Service.
+func (f *Facts) Categories(ctx context.Context, persona string) ([]Category, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	persona, err := skillrouter.CheckPersona(persona)
+	if err != nil {
+		return nil, err
+	}
+	return f.store.FactCategories(ctx, persona, f.now())
+}
+
+// Stats implements Service.
+func (f *Facts) Stats(ctx context.Context) (Stats, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Stats{}, err
+	}
+	personas, err := f.store.CountFacts(ctx, f.now())
+	stats := Stats{Personas: personas}
+	f.leases.tell(func(s *CacheStats) {
+		stats.Cache = *s
+		stats.Cache.Open = len(f.leases.byID)
+		for _, c := range f.leases.byID {
+			stats.Cache.Waiting += len(c.waiters)
+		}
+	})
+	stats.Cache.InMemory = f.recent.held()
+	return stats, err
+}

@@ -1,0 +1,24 @@
+package feedback
+
+import (
+	"context"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// Missed implements MissObserver. It takes microseconds, and never waits for the disk.
+func (g *Gaps) Missed(ctx context.Context, miss learning.Miss) {
+	if g == nil || !learning.IsAsked(ctx) {
+		return
+	}
+	miss.Question = learning.GapQuestion(miss.Question)
+	id, ok := learning.GapID(miss.Question, miss.Project)
+	if !ok {
+		return
+	}
+	if caller := skillrouter.PrincipalOf(ctx); miss.AgentID == "" || caller.ActAs(miss.AgentID) != nil {
+		miss.AgentID = caller.AgentID // a reader may say for whom it asks, and is not believed
+	}
+	g.gathered.add(id, miss, g.now.Stamp())
+}

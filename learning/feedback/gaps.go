@@ -1,0 +1,192 @@
+// Package feedback is what users say of answers, and what their questions did not find: gaps, judged questions, and the
+// feedback on the routing.
+package feedback
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
+)
+
+// Gaps is the GapService beside the database, and gathers the misses of
+// searches. Misses are an aid to those who tend the memory: they are written in
+// batches after the answers are given, and those of the last seconds are lost
+// with a process that is killed.
+type Gaps struct {
+	store    GapStore
+	sources  GapSources
+	changed  *skillrouter.Bell
+	now      skillrouter.Clock
+	log      *slog.Logger
+	gathered *gathered
+}
+
+var (
+	_ GapService            = (*Gaps)(nil)
+	_ learning.MissObserver = (*Gaps)(nil)
+)
+
+// GapSources are what a gap's question is put to again.
+type GapSources struct {
+	Knowledge KnowledgeFinder
+	Episodes  EpisodeFinder
+	Lessons   LessonFinder
+}
+
+// KnowledgeFinder finds entries and counts no use.
+type KnowledgeFinder interface {
+	Find(ctx context.Context, query knowledge.Query) (knowledge.Results, error)
+}
+
+// EpisodeFinder is what is asked of an episode.Service.
+type EpisodeFinder interface {
+	Search(ctx context.Context, query episode.Query) (episode.Results, error)
+}
+
+// LessonFinder is what is asked of a lesson.Service.
+type LessonFinder interface {
+	Relevant(ctx context.Context, query lesson.Query) (lesson.Results, error)
+}
+
+// GapsOptions are the settings of Gaps.
+type GapsOptions struct {
+	learning.Options
+	// Changed rings when something was stored that may answer a gap. nil: gaps are asked
+	// again by Check alone.
+	Changed *skillrouter.Bell
+}
+
+// NewGaps makes Gaps.
+func NewGaps(store GapStore, sources GapSources, options GapsOptions) *Gaps {
+	o := options.WithDefaults()
+	return &Gaps{store: store, sources: sources, changed: options.Changed, now: o.Now, log: o.Log, gathered: newGathered()}
+}
+
+// List implements GapService.
+func (g *Gaps) List(ctx context.Context, query GapQuery) (GapPage, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return GapPage{}, err
+	}
+	if err := checkGapQuery(&query); err != nil {
+		return GapPage{}, err
+	}
+	after, err := gapMark(query.Cursor)
+	if err != nil {
+		return GapPage{}, err
+	}
+	limit := query.Limit
+	query.Limit++ // one more tells whether there is a next page
+	gaps, total, err := g.store.ListGaps(ctx, query, after)
+	if err != nil {
+		return GapPage{}, err
+	}
+	page := GapPage{Gaps: gaps, Total: total}
+	if len(gaps) > limit {
+		page.Gaps = gaps[:limit]
+		last := page.Gaps[limit-1]
+		mark := last.LastAsked.UnixMilli()
+		if query.Order == GapsOften {
+			mark = last.Count
+		}
+		page.Next = fmt.Sprintf("%d.%s", mark, last.ID)
+	}
+	page.Count = len(page.Gaps)
+	return page, nil
+}
+
+func checkGapQuery(query *GapQuery) (err error) {
+	if query.Status == "" {
+		query.Status = GapOpen
+	}
+	if query.Order == "" {
+		query.Order = GapsRecent
+	}
+	if err = cmp.Or(
+		skillrouter.CheckOneOf("status", query.Status, GapStatuses()),
+		skillrouter.CheckOneOf("order", query.Order, []GapOrder{GapsRecent, GapsOften}),
+		skillrouter.CheckOptional("asked_in", query.AskedIn, learning.GapPlaces()),
+		skillrouter.CheckName("project", query.Project),
+	); err != nil {
+		return err
+	}
+	query.Limit, err = skillrouter.Limit(query.Limit, learning.DefaultListing, learning.MaxLimit)
+	return err
+}
+
+func gapMark(cursor string) (*GapMark, error) {
+	if cursor == "" {
+		return nil, nil
+	}
+	value, id, _ := strings.Cut(cursor, ".")
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < 1 || len(id) != 2*learning.GapIDBytes {
+		return nil, skillrouter.InvalidField("cursor", "is not one that a listing answered")
+	}
+	return &GapMark{Value: n, ID: id}, nil
+}
+
+// Gap implements GapService.
+func (g *Gaps) Gap(ctx context.Context, id string) (Gap, error) {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), learning.CheckID("id", id)); err != nil {
+		return Gap{}, err
+	}
+	gap, ok, err := g.store.Gap(ctx, id)
+	if err == nil && !ok {
+		err = NoGap()
+	}
+	return gap, err
+}
+
+// NoGap is the error of a gap that is not there.
+func NoGap() error { return skillrouter.Errorf(skillrouter.NotFound, "no gap has this id") }
+
+// Dismiss implements GapService.
+func (g *Gaps) Dismiss(ctx context.Context, id, reason string) (Gap, error) {
+	if err := skillrouter.CheckText("reason", reason, learning.MaxReason); err != nil {
+		return Gap{}, err
+	}
+	reason, _ = skillrouter.Redact(reason)
+	return g.settle(ctx, id, func(gap *Gap, by string, at time.Time) {
+		if gap.Status != GapDismissed {
+			gap.Status, gap.SettledBy, gap.Reason, gap.SettledAt, gap.AnsweredBy = GapDismissed, by, reason, &at, ""
+		}
+	})
+}
+
+// Reopen implements GapService.
+func (g *Gaps) Reopen(ctx context.Context, id string) (Gap, error) {
+	return g.settle(ctx, id, func(gap *Gap, _ string, _ time.Time) { gap.open() })
+}
+
+func (gap *Gap) open() {
+	gap.Status, gap.SettledBy, gap.Reason, gap.SettledAt, gap.AnsweredBy = GapOpen, "", "", nil, ""
+}
+
+func (g *Gaps) settle(ctx context.Context, id string, change func(gap *Gap, by string, at time.Time)) (Gap, error) {
+	caller := skillrouter.PrincipalOf(ctx)
+	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), learning.CheckID("id", id)); err != nil {
+		return Gap{}, err
+	}
+	return g.store.ChangeGap(ctx, id, func(gap *Gap) error {
+		change(gap, caller.AgentID, g.now.Stamp())
+		return nil
+	})
+}
+
+// Counts returns how many gaps there are of each status. It needs ScopeRead.
+func (g *Gaps) Counts(ctx context.Context) (map[GapStatus]int64, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	return g.store.CountGaps(ctx)
+}

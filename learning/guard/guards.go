@@ -1,0 +1,298 @@
+// Package guard checks a proposed action against the rules that came from lessons and patterns, keeps a ledger of what
+// was checked, and moves a rule by what came of it. How a rule is compared with a command is guard/rule's; what a command
+// does is guard/act's.
+package guard
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/lesson"
+)
+
+// Guards is the Service beside the database: the Guard with rules that
+// follow the lessons and patterns, and its ledger. Load reads the rules at
+// start; Run does the background work.
+type Guards struct {
+	store   lesson.PipelineStore
+	guard   *rule.Guard
+	similar *rule.SimilarByWords
+	ledger  *ledger
+	base    context.Context // never ends; compiling a rule takes one for its time limits
+	now     skillrouter.Clock
+	log     *slog.Logger
+	confine bool
+
+	mu       sync.RWMutex
+	rules    map[string]*keptRule
+	prepared map[string]preparedRule // by CheckRule, for KeepRules
+	gone     map[string]*keptRule    // those that were demoted or forced before they were dropped
+}
+
+var _ Service = (*Guards)(nil)
+
+// GuardsOptions are the settings of Guards. The zero value is usable.
+type GuardsOptions struct {
+	learning.Options
+	// Retention is how long a check is kept in the ledger; 0 keeps checks for ever.
+	Retention time.Duration
+	// Confine keeps a rule that blocks, and that an agent's token made, to that agent: others
+	// are warned, until a captain restores it or another agent validates or promotes it.
+	Confine bool
+}
+
+// NewGuards makes Guards with the built-in rules.
+func NewGuards(ctx context.Context, store lesson.PipelineStore, options GuardsOptions) *Guards {
+	o := options.Options.WithDefaults()
+	g := &Guards{
+		store: store, similar: rule.NewSimilarByWords(), base: context.WithoutCancel(ctx), now: o.Now, log: o.Log, confine: options.Confine,
+		rules: map[string]*keptRule{}, prepared: map[string]preparedRule{}, gone: map[string]*keptRule{},
+	}
+	g.ledger = newLedger(store, g.clock, o.Log, options.Retention)
+	g.guard = rule.New(nil, rule.Options{Similar: g.similar})
+	for _, rule := range rule.Builtins() {
+		g.keep(&keptRule{source: RuleBuiltin, draft: rule.Draft, rule: rule, active: true, belief: lesson.Belief{InitialConfidence: rule.Draft.Confidence, ConfidenceAt: o.Now()}})
+	}
+	return g
+}
+
+// Run tidies the rules' index, writes the checks to the ledger behind their
+// verdicts, and removes old ones, until ctx ends. It returns nil.
+func (g *Guards) Run(ctx context.Context) error {
+	var running errgroup.Group
+	running.Go(func() error { return g.similar.Run(ctx) })
+	running.Go(func() error { return g.ledger.run(ctx) })
+	return running.Wait()
+}
+
+// Len returns how many rules checks see.
+func (g *Guards) Len() int { return g.guard.Rules() }
+
+// clock returns the time as it is stored: in UTC and whole milliseconds.
+func (g *Guards) clock() time.Time { return g.now().UTC().Truncate(time.Millisecond) }
+
+// Check implements Service. It needs ScopeAgent.
+func (g *Guards) Check(ctx context.Context, action rule.Action) (Checked, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	agent, err := p.SpeakingAs("agent", action.Agent)
+	if err != nil {
+		return Checked{}, err
+	}
+	if err := checkProposal(action); err != nil {
+		return Checked{}, err
+	}
+	id, err := learning.NewID()
+	if err != nil {
+		return Checked{}, err
+	}
+	action.Agent = agent
+	begin := time.Now()
+	verdict := g.guard.Check(ctx, action)
+	took := time.Since(begin)
+	if err := withoutNUL(action); err != nil && verdict.Decision != rule.DecisionBlock {
+		return Checked{}, err // what a rule blocks is answered so, whatever else is wrong with it
+	}
+	at := g.clock()
+	g.fill(verdict.Matches, at)
+	checked := answered(verdict)
+	record := recorded(action, verdict)
+	record.ID, record.Agent, record.At, record.TookUS = id, agent, at, took.Microseconds()
+	kept, note := g.ledger.enter(record)
+	if note != "" {
+		checked.Warnings = append(checked.Warnings, note)
+	}
+	if kept {
+		checked.CheckID = id
+	}
+	return checked, nil
+}
+
+// withoutNUL refuses texts that hold NUL: no shell takes them, and other programs cut them there.
+func withoutNUL(a rule.Action) error {
+	for _, text := range []struct{ field, value string }{{"proposed_action", a.Command}, {"context", a.Context}} {
+		if strings.IndexByte(text.value, 0) >= 0 {
+			return skillrouter.InvalidField(text.field, "may not hold the character NUL")
+		}
+	}
+	return nil
+}
+
+// checkProposal refuses what no check could be of. It is sparing: an action
+// that is refused here is an action that nobody judged.
+func checkProposal(a rule.Action) error {
+	if err := rule.CheckAction(a); err != nil {
+		return err
+	}
+	for field, value := range map[string]string{"tool": a.Tool, "domain": a.Domain, "project": a.Project} {
+		if err := skillrouter.CheckName(field, value); err != nil {
+			return err
+		}
+	}
+	for field, value := range map[string]string{"proposed_action": a.Command, "context": a.Context} {
+		if len(value) > MaxProposal {
+			return &skillrouter.Error{Code: skillrouter.TooLarge, Field: field, Message: "is longer than 1 MB"}
+		}
+	}
+	return nil
+}
+
+// fill puts what is left of the rules' confidence into matches, and a list where there is none.
+func (g *Guards) fill(matches []rule.Match, at time.Time) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	for i := range matches {
+		if kept := g.rules[matches[i].RuleID]; kept != nil {
+			matches[i].Confidence = kept.belief.At(at)
+		}
+		if matches[i].Alternatives == nil {
+			matches[i].Alternatives = []string{}
+		}
+	}
+}
+
+// answered puts a verdict into the seed's words.
+func answered(v rule.Verdict) Checked {
+	c := Checked{Blocked: v.Decision == rule.DecisionBlock, Matches: v.Matches, Decision: v.Decision, Alternatives: []string{}, Warnings: []string{}, Lanes: []string{}}
+	for _, m := range v.Matches {
+		c.Warnings = append(c.Warnings, strings.TrimSuffix("⚠️ "+m.Title+": "+m.WhyBad, ": "))
+		for _, a := range m.Alternatives {
+			if !slices.Contains(c.Alternatives, a) {
+				c.Alternatives = append(c.Alternatives, a)
+			}
+		}
+		if !slices.Contains(c.Lanes, m.Lane) {
+			c.Lanes = append(c.Lanes, m.Lane)
+		}
+	}
+	c.Warnings = append(c.Warnings, v.Notes...)
+	return c
+}
+
+// Rules implements Service. It needs ScopeRead.
+func (g *Guards) Rules(ctx context.Context, filter RuleFilter) (RulePage, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return RulePage{}, err
+	}
+	limit, err := skillrouter.Limit(filter.Limit, DefaultRuleLimit, learning.MaxLimit)
+	if err != nil {
+		return RulePage{}, err
+	}
+	if filter.Severity != "" {
+		if err := skillrouter.CheckOneOf("severity", filter.Severity, learning.Severities()); err != nil {
+			return RulePage{}, err
+		}
+	}
+	if filter.Source != "" {
+		if err := skillrouter.CheckOneOf("source", filter.Source, []string{RuleOfLesson, RuleOfPattern, RuleBuiltin}); err != nil {
+			return RulePage{}, err
+		}
+	}
+	fitting := g.fitting(filter)
+	page := RulePage{Rules: []Rule{}, Total: len(fitting)}
+	if filter.Cursor != "" {
+		after := slices.IndexFunc(fitting, func(k *keptRule) bool { return k.draft.ID == filter.Cursor })
+		if after < 0 {
+			return RulePage{}, skillrouter.InvalidField("cursor", "is none that a page was answered with, or its rule is gone")
+		}
+		fitting = fitting[after+1:]
+	}
+	if len(fitting) > limit {
+		fitting = fitting[:limit]
+		page.Next = fitting[limit-1].draft.ID
+	}
+	g.ledger.settle(ctx)
+	page.Rules, err = g.shown(ctx, fitting)
+	page.Count = len(page.Rules)
+	return page, err
+}
+
+// fitting are the rules that fit a filter, in the order of listing.
+func (g *Guards) fitting(filter RuleFilter) []*keptRule {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	var fitting []*keptRule
+	for _, k := range g.rules {
+		switch {
+		case filter.Source != "" && k.source != filter.Source, filter.Severity != "" && k.draft.Severity != filter.Severity,
+			filter.Domain != "" && !strings.EqualFold(k.draft.Domain, filter.Domain),
+			filter.Demoted != nil && k.demoted != *filter.Demoted, filter.Blocks != nil && k.blocks() != *filter.Blocks:
+			continue
+		}
+		fitting = append(fitting, k)
+	}
+	slices.SortFunc(fitting, func(a, b *keptRule) int {
+		switch {
+		case (a.source == RuleBuiltin) != (b.source == RuleBuiltin):
+			if a.source == RuleBuiltin {
+				return -1
+			}
+			return 1
+		case a.source == RuleBuiltin || a.number == b.number:
+			return strings.Compare(a.draft.ID, b.draft.ID)
+		case a.number > b.number:
+			return -1
+		}
+		return 1
+	})
+	return fitting
+}
+
+// Rule implements Service. It needs ScopeRead.
+func (g *Guards) Rule(ctx context.Context, id string) (Rule, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Rule{}, err
+	}
+	kept, err := g.kept(id)
+	if err != nil {
+		return Rule{}, err
+	}
+	g.ledger.settle(ctx)
+	rules, err := g.shown(ctx, []*keptRule{kept})
+	if err != nil {
+		return Rule{}, err
+	}
+	return rules[0], nil
+}
+
+func (g *Guards) kept(id string) (*keptRule, error) {
+	if err := learning.CheckID("rule_id", id); err != nil {
+		return nil, err
+	}
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if kept := g.rules[id]; kept != nil {
+		return kept, nil
+	}
+	return nil, skillrouter.Errorf(skillrouter.NotFound, "no rule has this id")
+}
+
+// shown gives rules with what became of them.
+func (g *Guards) shown(ctx context.Context, kept []*keptRule) ([]Rule, error) {
+	ids := make([]string, len(kept))
+	for i, k := range kept {
+		ids[i] = k.draft.ID
+	}
+	standings, err := g.store.GuardStandings(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	byID := map[string]lesson.GuardStanding{}
+	for _, s := range standings {
+		byID[s.RuleID] = s
+	}
+	at := g.clock()
+	rules := make([]Rule, len(kept))
+	for i, k := range kept {
+		rules[i] = k.shown(byID[k.draft.ID], at)
+	}
+	return rules, nil
+}

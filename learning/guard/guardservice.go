@@ -1,0 +1,161 @@
+package guard
+
+import (
+	"context"
+	"time"
+
+	"skillrouter/learning"
+	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/lesson"
+)
+
+// Service is what can be done with the guard. Guards implements it beside
+// the database, router/client over HTTP.
+type Service interface {
+	// Check judges a proposed action. The judgement is written to the ledger behind the answer:
+	// a kill of the router may lose what it judged in the last second. A ledger that cannot be
+	// written is said in a warning; it keeps no action from being judged.
+	Check(ctx context.Context, action rule.Action) (Checked, error)
+	// Outcome says what was done after a check, and how it went. It moves the confidence
+	// of the rules that the check showed, and may demote one to warning.
+	Outcome(ctx context.Context, draft OutcomeDraft) (Settled, error)
+	// Rules lists the rules: the built-in ones first, then the newest first.
+	Rules(ctx context.Context, filter RuleFilter) (RulePage, error)
+	// Rule returns the rule of that id.
+	Rule(ctx context.Context, id string) (Rule, error)
+	// RestoreRule lets a rule that was demoted block again.
+	RestoreRule(ctx context.Context, id string, draft RestorationDraft) (Rule, error)
+	// Ledger lists checks, newest first. What another agent meant to do is Withheld
+	// from whoever is no captain: only that it was checked, and how that went, is told.
+	Ledger(ctx context.Context, filter lesson.LedgerFilter) (LedgerPage, error)
+}
+
+// Checked is the answer to a check, as seed 000 gives it and with what was
+// judged. Warnings hold a line for each match, then what the guard could not do.
+type Checked struct {
+	Blocked      bool          `json:"blocked"`
+	Matches      []rule.Match  `json:"matching_patterns"`
+	Alternatives []string      `json:"alternatives"`
+	Warnings     []string      `json:"warnings"`
+	CheckID      string        `json:"check_id"` // names the check when its outcome is told, at once; empty: it is not in the ledger
+	Decision     rule.Decision `json:"decision"`
+	Lanes        []string      `json:"lanes"` // in which the matches were found
+}
+
+// OutcomeDraft says what was done after a check. The agent of the check, or a
+// captain, may say it. An outcome without a result may be told again with one;
+// apart from that a check has one outcome.
+type OutcomeDraft struct {
+	CheckID string          `json:"check_id"`
+	Outcome lesson.Outcome  `json:"outcome"`
+	Result  learning.Result `json:"result,omitempty"` // how it went; empty: nobody knows yet
+	Notes   string          `json:"notes,omitempty"`
+	Agent   string          `json:"agent,omitempty"` // who says so; empty: the token's agent, or that of the check
+}
+
+// Settled says what an outcome changed.
+type Settled struct {
+	CheckID   string          `json:"check_id"`
+	Outcome   lesson.Outcome  `json:"outcome"`
+	Result    learning.Result `json:"result,omitempty"`
+	Duplicate bool            `json:"duplicate"` // it was said already, and did not count again
+	Rules     []RuleMoved     `json:"rules"`     // those that the check showed, the ones of the similarity lane apart
+}
+
+// RuleMoved is what an outcome did to a rule.
+type RuleMoved struct {
+	RuleID     string  `json:"rule_id"`
+	Previous   float64 `json:"previous_confidence"`
+	Confidence float64 `json:"confidence"`
+	Precision  float64 `json:"precision"`
+	Demoted    bool    `json:"demoted"` // by this outcome: it warns from now on
+}
+
+// The sources of rules.
+const (
+	RuleOfLesson  = "lesson"
+	RuleOfPattern = "pattern"
+	RuleBuiltin   = "builtin"
+)
+
+// Rule is a rule of the guard and how it did. Its id is that of the lesson or
+// pattern that it comes from.
+type Rule struct {
+	ID             string            `json:"rule_id"`
+	Source         string            `json:"source"` // lesson, pattern or builtin
+	LessonID       string            `json:"source_lesson_id,omitempty"`
+	PatternID      string            `json:"source_pattern_id,omitempty"`
+	Number         int64             `json:"number,omitempty"` // of the lesson or pattern
+	Title          string            `json:"title"`
+	WhyBad         string            `json:"why_bad"`
+	Severity       learning.Severity `json:"severity"`
+	Domain         string            `json:"domain"`
+	Category       string            `json:"category"`
+	Tags           []string          `json:"tags"`
+	Commands       []string          `json:"related_commands"`
+	TriggerPattern string            `json:"trigger_pattern,omitempty"`
+	Alternatives   []string          `json:"alternatives"`
+	Active         bool              `json:"active"`        // checks see it
+	Deterministic  bool              `json:"deterministic"` // it recognises acts; else it only warns, by likeness of words
+	Blocks         bool              `json:"blocks"`
+	Demoted        bool              `json:"demoted"` // it would block, and was overridden with success too often
+	DemotedAt      *time.Time        `json:"demoted_at,omitempty"`
+	DemotedReason  string            `json:"demoted_reason,omitempty"`
+	Forced         bool              `json:"forced,omitempty"`
+	UnusedCommands []string          `json:"unused_commands"` // related commands that are no trigger
+	Notes          []string          `json:"notes"`           // what its writer should know
+
+	Confidence        float64    `json:"confidence"` // what is left now
+	Precision         float64    `json:"precision"`  // see Precision
+	TimesTriggered    int64      `json:"times_triggered"`
+	LastTriggered     *time.Time `json:"last_triggered,omitempty"`
+	Heeded            int64      `json:"heeded"`
+	Overridden        int64      `json:"overridden"`
+	OverriddenSuccess int64      `json:"overridden_with_success"`
+	OverriddenFailure int64      `json:"overridden_with_failure"`
+	OverriddenPartial int64      `json:"overridden_with_partial"`
+}
+
+// RuleFilter selects rules; empty fields select everything.
+type RuleFilter struct {
+	Source   string            `json:"source,omitempty" doc:"lesson, pattern or builtin"`
+	Domain   string            `json:"domain,omitempty"`
+	Severity learning.Severity `json:"severity,omitempty"`
+	Demoted  *bool             `json:"demoted,omitempty" enum:"true,false" doc:"Only those that were demoted to warning, or that were not"`
+	Blocks   *bool             `json:"blocks,omitempty" enum:"true,false" doc:"Only those that block, or that only warn"`
+	Cursor   string            `json:"cursor,omitempty" doc:"The answer's next of the page before"`
+	Limit    int               `json:"limit,omitempty" doc:"1 to 200; 0: 50"` // 1 to MaxLimit; 0 means DefaultRuleLimit
+}
+
+// RulePage is a page of rules.
+type RulePage struct {
+	Rules []Rule `json:"rules"`
+	Count int    `json:"count"`
+	Total int    `json:"total"` // rules that fit the filter
+	Next  string `json:"next,omitempty"`
+}
+
+// RestorationDraft says who lets a demoted rule block again, and why.
+type RestorationDraft struct {
+	By    string `json:"restored_by,omitempty"` // empty: the token's agent
+	Notes string `json:"notes,omitempty"`
+}
+
+// LedgerPage is a page of the ledger, newest first.
+type LedgerPage struct {
+	Checks []lesson.CheckRecord `json:"checks"`
+	Count  int                  `json:"count"`
+	Next   string               `json:"next,omitempty"`
+}
+
+// Defaults and bounds of the guard's service.
+const (
+	DefaultRuleLimit = 50
+	// MaxProposal bounds a proposed action, in bytes. What is longer than 64 KB is judged by
+	// its words alone; what is longer than this is a file and no action.
+	MaxProposal = 1 << 20
+	// MaxRecorded bounds what the ledger keeps of an action, in bytes: a long command fits.
+	MaxRecorded = 2000
+	// DefaultCheckRetention is how long a check is kept.
+	DefaultCheckRetention = 90 * 24 * time.Hour
+)

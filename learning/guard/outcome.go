@@ -1,0 +1,321 @@
+package guard
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/lesson"
+)
+
+// escalatedTo is who is told when a rule is demoted: seed 000 escalates to it whatever concerns every agent.
+const escalatedTo = "ARIA"
+
+// Outcome implements Service. It needs the check's agent, or ScopeCaptain.
+// Rules that the check only found similar are not moved: that they are like a
+// sentence says nothing about what they forbid.
+func (g *Guards) Outcome(ctx context.Context, draft OutcomeDraft) (Settled, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	by, err := p.SpeakingAs("agent", draft.Agent)
+	if err != nil {
+		return Settled{}, err
+	}
+	if err := checkOutcome(draft); err != nil {
+		return Settled{}, err
+	}
+	draft.Notes = keepable(draft.Notes, MaxRecorded)
+	settling := &settlement{guards: g, draft: draft, by: by, principal: p, at: g.clock()}
+	if g.ledger.holds(draft.CheckID) {
+		g.ledger.flush(ctx)
+	}
+	err = settling.run(ctx)
+	return settling.settled, err
+}
+
+func checkOutcome(d OutcomeDraft) error {
+	if err := learning.CheckID("check_id", d.CheckID); err != nil {
+		return err
+	}
+	if err := skillrouter.CheckOneOf("outcome", d.Outcome, lesson.Outcomes()); err != nil {
+		return err
+	}
+	if d.Result != "" {
+		if err := skillrouter.CheckOneOf("result", d.Result, learning.Results()); err != nil {
+			return err
+		}
+	}
+	return skillrouter.CheckText("notes", d.Notes, lesson.MaxText)
+}
+
+// settlement is one outcome that is being told.
+type settlement struct {
+	guards    *Guards
+	draft     OutcomeDraft
+	by        string
+	principal skillrouter.Principal
+	at        time.Time
+
+	settled Settled
+	moved   []movedRule
+}
+
+// movedRule is what an outcome changes of a rule in memory.
+type movedRule struct {
+	id      string
+	belief  lesson.Belief
+	demoted bool
+}
+
+func (s *settlement) run(ctx context.Context) error {
+	return s.guards.store.Change(ctx, s.decide, func() { s.guards.moved(s.moved) })()
+}
+
+// decide settles the check in a transaction. It may run twice.
+func (s *settlement) decide(tx lesson.PipelineTx) error {
+	s.settled = Settled{CheckID: s.draft.CheckID, Outcome: s.draft.Outcome, Result: s.draft.Result, Rules: []RuleMoved{}}
+	s.moved = nil
+	check, ok, err := tx.CheckOf(s.draft.CheckID)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return skillrouter.Errorf(skillrouter.NotFound, "no check has this id")
+	}
+	captain := s.principal.Has(skillrouter.ScopeCaptain)
+	if !captain && (check.Agent == "" || s.principal.AgentID != check.Agent) {
+		return skillrouter.Errorf(skillrouter.Forbidden, "another agent made this check: only that agent or a captain may say what came of it")
+	}
+	by := s.by
+	if by == "" {
+		by = check.Agent
+	}
+	first := check.Outcome == ""
+	if !first {
+		switch {
+		case check.Outcome != s.draft.Outcome, check.Result != "" && s.draft.Result != "" && check.Result != s.draft.Result:
+			return skillrouter.Errorf(skillrouter.Conflict, "this check is settled already: it was %s%s", check.Outcome, withResult(check.Result))
+		case s.draft.Result == "" || check.Result == s.draft.Result:
+			s.settled.Result, s.settled.Duplicate = check.Result, true
+			return nil
+		}
+	}
+	check.Outcome, check.Result, check.OutcomeBy, check.OutcomeAt = s.draft.Outcome, s.draft.Result, by, &s.at
+	if s.draft.Notes != "" {
+		check.Remark = s.draft.Notes
+	}
+	if err := tx.SettleCheck(check); err != nil {
+		return err
+	}
+	var ids []string
+	for _, m := range check.Matches {
+		if m.Lane == rule.LaneSimilarity {
+			continue
+		}
+		ids = append(ids, m.RuleID)
+		if err := s.settle(tx, m.RuleID, first, by, captain && by != check.Agent); err != nil {
+			return err
+		}
+	}
+	return s.event(tx, lesson.EventCheckSettled, check.ID, check.Project, lesson.GuardEvent{RuleIDs: ids, Outcome: check.Outcome, Result: check.Result})
+}
+
+// moved brings the rules in memory up to date, after the commit.
+func (g *Guards) moved(rules []movedRule) {
+	for _, m := range rules {
+		g.mu.RLock()
+		kept := g.rules[m.id]
+		g.mu.RUnlock()
+		if kept == nil {
+			continue // it is gone by now
+		}
+		next := *kept
+		next.belief = m.belief
+		if m.demoted {
+			next.demoted, next.draft.WarnOnly, next.rule = true, true, kept.rule.Warning(true)
+		}
+		g.keep(&next)
+	}
+}
+
+func withResult(r learning.Result) string {
+	if r == "" {
+		return ""
+	}
+	return ", with the result " + string(r)
+}
+
+// settle counts the outcome for one rule.
+func (s *settlement) settle(tx lesson.PipelineTx, ruleID string, first bool, by string, captain bool) error {
+	standing, err := tx.GuardStanding(ruleID)
+	if err != nil {
+		return err
+	}
+	if s.draft.Outcome == lesson.OutcomeHeeded {
+		if first {
+			standing.Heeded++
+		}
+	} else {
+		if first {
+			standing.Overridden++
+		}
+		switch s.draft.Result {
+		case learning.ResultSuccess:
+			standing.OverriddenSuccess++
+			standing.RecentSuccess++
+			if len(standing.Overriders) < lesson.DemotionAgents && !slices.Contains(standing.Overriders, by) {
+				standing.Overriders = append(standing.Overriders, by)
+			}
+		case learning.ResultFailure:
+			standing.OverriddenFailure++
+		case learning.ResultPartial:
+			standing.OverriddenPartial++
+		}
+	}
+	if err := s.move(tx, &standing, captain); err != nil {
+		return err
+	}
+	return tx.PutGuardStanding(standing)
+}
+
+// move moves the confidence in a rule that was overridden, and demotes the rule where that is due.
+func (s *settlement) move(tx lesson.PipelineTx, standing *lesson.GuardStanding, captain bool) error {
+	s.guards.mu.RLock()
+	kept := s.guards.rules[standing.RuleID]
+	s.guards.mu.RUnlock()
+	if kept == nil {
+		return nil // the rule is gone; what came of it is counted, should it come back
+	}
+	prior := kept.belief
+	if standing.Belief != nil {
+		prior = *standing.Belief
+	}
+	var l lesson.Lesson
+	if kept.source == RuleOfLesson {
+		var ok bool
+		var err error
+		if l, ok, err = tx.LessonOf(standing.RuleID); err != nil || !ok {
+			return err
+		}
+		prior = l.Belief
+	}
+	next := prior
+	if s.draft.Outcome == lesson.OutcomeOverridden {
+		next = prior.Overridden(s.draft.Result, s.at)
+	}
+	moved := RuleMoved{RuleID: standing.RuleID, Previous: prior.At(s.at), Confidence: next.At(s.at), Precision: standing.Precision()}
+	switch {
+	case next == prior:
+	case kept.source == RuleOfLesson:
+		change := lesson.Change{
+			LessonID: l.ID, Kind: "overridden", Agent: s.by, At: s.at, Note: fmt.Sprintf("a check was overridden with the result %s", s.draft.Result),
+			Before: &lesson.Snapshot{Level: l.Level, Status: l.Status, Confidence: moved.Previous}, After: &lesson.Snapshot{Level: l.Level, Status: l.Status, Confidence: moved.Confidence},
+		}
+		if err := tx.MoveLesson(l.ID, next, s.at); err != nil {
+			return err
+		}
+		if err := tx.AddChange(change); err != nil {
+			return err
+		}
+	default:
+		standing.Belief = &next
+	}
+	after := movedRule{id: standing.RuleID, belief: next}
+	if reason := demotion(kept, *standing, moved.Confidence, captain); reason != "" && (standing.DemotedAt == nil || strings.HasSuffix(standing.DemotedReason, confinedTail)) && s.draft.Outcome == lesson.OutcomeOverridden && s.draft.Result == learning.ResultSuccess {
+		standing.DemotedAt, standing.DemotedReason = &s.at, reason
+		if err := s.demote(tx, kept, l, moved, reason); err != nil {
+			return err
+		}
+		moved.Demoted, after.demoted = true, true
+	}
+	s.settled.Rules = append(s.settled.Rules, moved)
+	s.moved = append(s.moved, after)
+	return nil
+}
+
+// demotion says why a rule is due to be demoted, or "". It must block now, must
+// have been overridden with success lesson.DemotionOverrides times since it last was
+// restored, and its confidence must be below lesson.DemotionConfidence. A critical rule
+// also takes lesson.DemotionAgents different agents, or a captain's word on another's check.
+func demotion(k *keptRule, s lesson.GuardStanding, confidence float64, captain bool) string {
+	switch {
+	case !k.blocks() || s.RecentSuccess < lesson.DemotionOverrides || confidence >= lesson.DemotionConfidence:
+		return ""
+	case k.draft.Severity == learning.SeverityCritical && len(s.Overriders) < lesson.DemotionAgents && !captain:
+		return ""
+	}
+	return fmt.Sprintf("overridden with success %d times, its confidence fell to %.2f: it warns and blocks no more", s.RecentSuccess, confidence)
+}
+
+// demote writes that a rule was demoted: to its lesson's history, and as an event that escalates it.
+func (s *settlement) demote(tx lesson.PipelineTx, k *keptRule, l lesson.Lesson, moved RuleMoved, reason string) error {
+	if k.source == RuleOfLesson {
+		at := lesson.Snapshot{Level: l.Level, Status: l.Status, Confidence: moved.Confidence}
+		if err := tx.AddChange(lesson.Change{LessonID: l.ID, Kind: "demoted", Agent: s.by, Note: reason, Before: &at, After: &at, At: s.at}); err != nil {
+			return err
+		}
+	}
+	return s.event(tx, lesson.EventRuleDemoted, k.draft.ID, l.Project, lesson.Event{
+		Number: k.number, Type: learning.LessonAntiPattern, Domain: k.draft.Domain, Title: k.draft.Title, Severity: k.draft.Severity, Level: l.Level,
+		Confidence: moved.Confidence, Previous: &moved.Previous, Reason: reason,
+		Escalate: []lesson.Escalation{{To: escalatedTo, Reason: "A guard rule was demoted to warning: " + reason, Priority: k.draft.Severity}},
+	})
+}
+
+func (s *settlement) event(tx lesson.PipelineTx, kind, subject, project string, data any) error {
+	return lesson.AddEvent(tx, skillrouter.Event{Type: kind, Subject: subject, Agent: s.by, Project: project, At: s.at}, data)
+}
+
+// RestoreRule implements Service. It needs ScopeCaptain. A rule that was not demoted stays as it is.
+func (g *Guards) RestoreRule(ctx context.Context, id string, draft RestorationDraft) (Rule, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if err := p.Need(skillrouter.ScopeCaptain); err != nil {
+		return Rule{}, err
+	}
+	by, err := p.SpeakingAs("restored_by", draft.By)
+	if err != nil {
+		return Rule{}, err
+	}
+	if err := skillrouter.CheckText("notes", draft.Notes, lesson.MaxText); err != nil {
+		return Rule{}, err
+	}
+	kept, err := g.kept(id)
+	if err != nil {
+		return Rule{}, err
+	}
+	note, at := keepable(draft.Notes, MaxRecorded), g.clock()
+	var restored bool
+	err = g.store.Change(ctx, func(tx lesson.PipelineTx) (err error) {
+		restored, err = lesson.RestoreRule(tx, kept.draft.ID, kept.source == RuleOfLesson, by, note, at)
+		return err
+	}, func() {
+		if restored {
+			g.Restored(id)
+		}
+	})()
+	if err != nil {
+		return Rule{}, err
+	}
+	return g.Rule(ctx, id)
+}
+
+// Restored lets a rule block again in memory, after the commit.
+func (g *Guards) Restored(id string) {
+	g.mu.RLock()
+	kept := g.rules[id]
+	g.mu.RUnlock()
+	if kept != nil {
+		next := *kept
+		next.demoted, next.confined, next.draft.WarnOnly, next.draft.OnlyFor = false, false, false, ""
+		if kept.rule != nil {
+			rule := *kept.rule
+			rule.Draft.WarnOnly, rule.Draft.OnlyFor = false, ""
+			next.rule = &rule
+		}
+		g.keep(&next)
+	}
+}

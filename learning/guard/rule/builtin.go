@@ -1,0 +1,251 @@
+package rule
+
+import (
+	_ "embed"
+	"path"
+	"slices"
+	"strings"
+
+	"skillrouter/learning"
+	"skillrouter/learning/guard/act"
+	"skillrouter/tfidf/wordlist"
+)
+
+// Builtins are the five anti-patterns that seed 000 loads by itself.
+func Builtins() []*Rule {
+	made := func(d RuleDraft, judge func(a *act.Act, action *Action) guardFit) *Rule {
+		d.Confidence, d.Domain = 1, "production"
+		return &Rule{Draft: d, title: act.TitleOf(d.Title), judge: judge}
+	}
+	return []*Rule{
+		made(RuleDraft{
+			ID: "builtin:production-database", Title: "Direct production database modifications", Severity: learning.SeverityCritical, Category: "database",
+			Reason:       "A change made by hand in production is in no migration, and cannot be tested or taken back.",
+			Alternatives: []string{"Make the change in the development environment first", "Write a migration and promote it"},
+		}, productionDatabase),
+		made(RuleDraft{
+			ID: "builtin:n8n-sql", Title: "Editing n8n workflows via SQL", Severity: learning.SeverityCritical, Category: "n8n",
+			Reason:       "n8n keeps workflows in several tables and in memory; SQL changes one of them.",
+			Alternatives: []string{"Use the n8n editor or its API"},
+		}, workflowSQL),
+		made(RuleDraft{
+			ID: "builtin:aria-prompt", Title: "Modifying ARIA system prompt without backup", Severity: learning.SeverityHigh, Category: "aria",
+			Reason:       "The earlier prompt cannot be restored.",
+			Alternatives: []string{"Copy the prompt aside first, then change it"},
+		}, promptChange),
+		made(RuleDraft{
+			ID: "builtin:data-directories", Title: "Running rm -rf on data directories", Severity: learning.SeverityCritical, Category: "files",
+			Reason:       "It deletes what no backup may hold yet.",
+			Alternatives: []string{"Move it aside, check that nothing needs it, then delete it"},
+		}, dataRemoval),
+		made(RuleDraft{
+			ID: "builtin:untested-deploy", Title: "Deploying to prod without dev testing", Severity: learning.SeverityHigh, Category: "deployment",
+			Reason:       "What was not tried in development fails in production.",
+			Alternatives: []string{"Deploy to the development environment and test there first"},
+		}, deployment),
+	}
+}
+
+// guardProduction reports whether a name says that something is production.
+func guardProduction(name string) bool {
+	words := act.SplitName(name)
+	for i, w := range words {
+		if w == "prod" || w == "production" || w == "prd" {
+			if i > 0 && (words[i-1] == "non" || words[i-1] == "pre" || words[i-1] == "not" || words[i-1] == "like") {
+				continue
+			}
+			return true
+		}
+	}
+	return false
+}
+
+func productionDatabase(a *act.Act, _ *Action) guardFit {
+	for _, e := range a.Effects {
+		if e.Kind != act.EffectSQL || !slices.ContainsFunc(e.Targets, guardProduction) {
+			continue
+		}
+		if e.SQL.Hidden {
+			return near
+		}
+		return full
+	}
+	return none
+}
+
+func workflowSQL(a *act.Act, _ *Action) guardFit {
+	for _, e := range a.Effects {
+		if e.Kind != act.EffectSQL || e.SQL.Verb == "" {
+			continue
+		}
+		n8n := slices.ContainsFunc(e.Targets, func(t string) bool { return slices.Contains(act.SplitName(t), "n8n") })
+		for _, name := range e.SQL.Names {
+			switch {
+			case name == "workflow_entity", name == "workflows_tags", name == "workflow_history", name == "shared_workflow", name == "workflow_statistics":
+				return full
+			case n8n && (strings.Contains(name, "workflow") || name == "webhook_entity" || name == "n8n"):
+				return full
+			}
+		}
+	}
+	return none
+}
+
+func promptChange(a *act.Act, action *Action) guardFit {
+	subject := func(name string) bool {
+		words := act.SplitName(name)
+		return slices.Contains(words, "aria") && (slices.Contains(words, "prompt") || slices.Contains(words, "prompts"))
+	}
+	for _, e := range a.Effects {
+		touched := false
+		switch e.Kind {
+		case act.EffectWrite, act.EffectDelete:
+			touched = subject(e.Path) && !backupName(e.Path)
+		case act.EffectSQL:
+			touched = slices.ContainsFunc(e.SQL.Names, subject)
+		}
+		if touched && !backedUp(action, path.Base(e.Path)) {
+			return full
+		}
+	}
+	return none
+}
+
+func backupName(p string) bool {
+	base := strings.ToLower(path.Base(p))
+	return strings.Contains(base, "bak") || strings.Contains(base, "backup") || strings.HasSuffix(base, ".orig") || strings.HasSuffix(base, "~") || strings.Contains(strings.ToLower(path.Dir(p)), "backup")
+}
+
+// backedUp reports whether the action makes a copy, or its context says that there is one.
+func backedUp(action *Action, file string) bool {
+	said := strings.ToLower(action.Context)
+	if !strings.Contains(said, "no backup") && !strings.Contains(said, "without backup") && !strings.Contains(said, "without a backup") &&
+		(strings.Contains(said, "backed up") || strings.Contains(said, "backup taken") || strings.Contains(said, "backup made") || strings.Contains(said, "after backup") || strings.Contains(said, "with backup") || strings.Contains(said, "backup exists")) {
+		return true
+	}
+	for line := range strings.FieldsFuncSeq(action.Command, func(r rune) bool { return r == ';' || r == '&' || r == '\n' }) {
+		words := strings.Fields(line)
+		if len(words) > 2 && (words[0] == "cp" || words[0] == "rsync" || words[0] == "tar") && strings.Contains(line, file) {
+			return true
+		}
+		if len(words) > 1 && strings.HasSuffix(words[0], "backup.sh") {
+			return true
+		}
+	}
+	return strings.Contains(action.Command, "sed -i.bak") || strings.Contains(action.Command, "--in-place=.bak")
+}
+
+//go:embed guard_words.txt
+var words string
+
+// dataDirs are where services keep their data.
+var dataDirs = wordlist.Set(words, "data folders")
+
+// scratch are folders below /data that are made to be removed.
+var scratch = wordlist.Set(words, "scratch folders")
+
+// belowData reports whether a path lies right below a folder of data and is
+// data by itself: whatever stands in /data but what is made to be removed, and
+// a service's folder, or one folder in it, wherever data lies.
+func belowData(parts []string) bool {
+	switch {
+	case parts[0] == "data":
+		parts = parts[1:]
+		if len(parts) == 1 && !scratch()[parts[0]] && !act.Patterned(parts[0]) {
+			return true
+		}
+	case len(parts) > 1 && parts[1] == "data" && (parts[0] == "srv" || parts[0] == "var" || parts[0] == "opt" || parts[0] == "mnt"):
+		parts = parts[2:]
+	default:
+		return false
+	}
+	return (len(parts) == 1 || len(parts) == 2 && !scratch()[parts[1]]) && dataDirs()[parts[0]]
+}
+
+// dataRemoval fits a recursive removal of the places where data lies:
+// /data and what is right below it, /srv/data, /opt/NAME/data, /var/lib/SERVICE and the like.
+func dataRemoval(a *act.Act, _ *Action) guardFit {
+	for _, e := range a.Effects {
+		if e.Kind != act.EffectDelete || e.Soft || e.Word != "" || !e.Whole && !act.Patterned(e.Path) {
+			continue
+		}
+		parts := act.Parts(e.Path)
+		if !strings.HasPrefix(e.Path, "/") {
+			continue
+		}
+		if len(parts) == 0 {
+			return full
+		}
+		if last := parts[len(parts)-1]; last == string(act.AnyText) && len(parts) > 1 {
+			parts = parts[:len(parts)-1]
+		}
+		switch {
+		case parts[0] == "data" && len(parts) == 1,
+			len(parts) == 2 && (parts[0] == "srv" || parts[0] == "var" || parts[0] == "opt" || parts[0] == "mnt") && parts[1] == "data",
+			len(parts) == 3 && (parts[0] == "opt" || parts[0] == "srv") && parts[2] == "data",
+			len(parts) == 2 && parts[0] == "var" && parts[1] == "lib",
+			len(parts) >= 3 && len(parts) <= 4 && parts[0] == "var" && parts[1] == "lib" && dataDirs()[parts[2]],
+			e.Whole && belowData(parts),
+			len(parts) >= 5 && strings.HasPrefix(e.Path, "/var/lib/docker/volumes/"),
+			parts[len(parts)-1] == "pgdata" || parts[len(parts)-1] == "pg_data":
+			return full
+		}
+	}
+	return none
+}
+
+// deployment fits commands that put something into production.
+func deployment(a *act.Act, action *Action) guardFit {
+	if a.Mention() || tested(action.Context) || strings.HasPrefix(a.Name, "(") {
+		return none
+	}
+	production := false
+	for _, w := range a.Words {
+		production = production || guardProduction(w)
+	}
+	for o, values := range a.Options {
+		production = production || guardProduction(o) || slices.ContainsFunc(values, guardProduction)
+	}
+	name := act.SplitName(path.Base(a.Name))
+	production = production || slices.ContainsFunc(name, guardProduction)
+	if !production {
+		return none
+	}
+	deploys := func(w string) bool {
+		for _, part := range act.SplitName(w) {
+			if part == "deploy" || part == "deployment" || part == "release" {
+				return true
+			}
+		}
+		return false
+	}
+	if deploys(a.Name) {
+		return full
+	}
+	if len(a.Words) == 0 {
+		return fitIf(a.Name == "vercel" || a.Name == "netlify")
+	}
+	switch a.Name {
+	case "kubectl":
+		return fitIf(a.Words[0] == "apply" || a.Words[0] == "rollout" && len(a.Words) > 1 && a.Words[1] == "restart" || a.Words[0] == "set")
+	case "helm":
+		return fitIf(a.Words[0] == "upgrade" || a.Words[0] == "install")
+	case "make", "npm", "yarn", "pnpm", "fly", "flyctl", "vercel", "netlify", "serverless", "sls", "cap", "kamal", "firebase", "gcloud", "eb", "ansible-playbook", "cdk", "sh", "python", "just", "task", "fab", "docker", "railway", "wrangler", "supabase":
+		return fitIf(slices.ContainsFunc(a.Words, deploys))
+	case "git":
+		return fitIf(a.Words[0] == "push" && len(a.Words) > 1 && guardProduction(a.Words[1]))
+	}
+	return none
+}
+
+// tested reports whether the context says that it was tried before.
+func tested(said string) bool {
+	said = strings.ToLower(said)
+	for _, no := range []string{"not tested", "untested", "without test", "no test", "skip test", "skipping test", "not yet tested", "haven't tested", "not verified"} {
+		if strings.Contains(said, no) {
+			return false
+		}
+	}
+	return (strings.Contains(said, "test") || strings.Contains(said, "verified") || strings.Contains(said, "passed") || strings.Contains(said, "validated")) &&
+		(strings.Contains(said, "dev") || strings.Contains(said, "staging"))
+}

@@ -1,0 +1,348 @@
+package rule
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"skillrouter/learning"
+	"skillrouter/learning/guard/act"
+)
+
+// check is one check under way.
+type check struct {
+	ctx     context.Context
+	view    view
+	similar Similar
+	action  *Action
+	found   map[string]*Match
+	notes   []string
+}
+
+func (c *check) run() {
+	proposals, rest := act.Proposals(c.action.Command, c.action.Tool, c.action.Args)
+	var text strings.Builder
+	for _, p := range proposals {
+		text.WriteString(p.Text + "\n")
+		c.propose(p)
+	}
+	if rest != "" {
+		c.similarity(rest)
+	}
+}
+
+// propose judges one text.
+func (c *check) propose(p act.Proposal) {
+	text := act.Tidy(p.Text)
+	if len(text) > act.MaxInput {
+		c.unread(text, "it is longer than 64 KB")
+		return
+	}
+	prose := p.Plain() && !act.LooksSQL(text) && act.Prose(text)
+	s := act.NewShell(c.ctx, p.Dir)
+	readable := c.follow(s, p, text)
+	c.compare(s.Acts)
+	if len(c.found) == 0 && p.Plain() {
+		if command, intended := act.Sentence(text); command != "" {
+			if c.sentence(command, intended); len(c.found) > 0 {
+				return
+			}
+		}
+	}
+	switch {
+	case prose && c.ctx.Err() == nil:
+		c.quoted(text)
+		c.similarity(text)
+		return
+	case !readable:
+		c.unread(text, "it could not be followed")
+	case s.Over != "":
+		c.unread(text, s.Over)
+	case c.ctx.Err() != nil:
+		c.unread(text, "it took too long")
+	case s.Broken:
+		c.unread(text, "it is no complete command")
+	}
+	c.opaque(s.Acts, text)
+}
+
+// follow reads the text. A fault in the reader must not let an action pass
+// unseen, nor take the process down: it is answered as unreadable.
+func (c *check) follow(s *act.Shell, p act.Proposal, text string) (readable bool) {
+	defer func() {
+		if recover() != nil {
+			readable = false
+		}
+	}()
+	s.Follow(p, text)
+	return true
+}
+
+// quoted follows the commands that a sentence puts between backticks.
+func (c *check) quoted(text string) {
+	for _, code := range act.QuotedCode(text) {
+		s := act.NewShell(c.ctx, "")
+		if c.follow(s, act.Proposal{}, code) {
+			// A sentence that names the act may as well forbid it: it warns.
+			known := maps.Clone(c.found)
+			c.compare(s.Acts)
+			for id, m := range c.found {
+				if known[id] == nil {
+					m.Blocks = false
+				}
+			}
+		}
+	}
+}
+
+// sentence follows the command that a sentence says will be run. One that does
+// not say so plainly may as well forbid it: it warns.
+func (c *check) sentence(command string, intended bool) {
+	s := act.NewShell(c.ctx, "")
+	if !c.follow(s, act.Proposal{}, command) {
+		return
+	}
+	known := maps.Clone(c.found)
+	c.compare(s.Acts)
+	for id, m := range c.found {
+		if known[id] == nil && !intended {
+			m.Blocks = false
+		}
+	}
+}
+
+// compare judges the acts by the deterministic lanes.
+func (c *check) compare(acts []*act.Act) {
+	type key struct {
+		rule    *Rule
+		trigger int
+	}
+	best := map[key][]guardFit{}
+	reasons := map[key]*act.Act{}
+	try := func(e entry, a *act.Act) {
+		if !c.view.sees(e.place) {
+			return
+		}
+		rule := e.place.rule
+		fit := rule.fits(rule.triggers[e.trigger][e.act], a, c.action)
+		if fit == none {
+			return
+		}
+		k := key{rule, e.trigger}
+		if best[k] == nil {
+			best[k] = make([]guardFit, len(rule.triggers[e.trigger]))
+		}
+		best[k][e.act] = max(best[k][e.act], fit)
+		if reasons[k] == nil || fit == full {
+			reasons[k] = a
+		}
+	}
+	for _, a := range acts {
+		if c.ctx.Err() != nil {
+			break
+		}
+		type looked struct {
+			kind act.EffectKind
+			path string
+		}
+		seen := map[looked]bool{}
+		for _, e := range a.Effects {
+			kinds := []act.EffectKind{e.Kind}
+			if e.Kind == act.EffectDelete {
+				kinds = append(kinds, act.EffectWrite)
+			}
+			for _, k := range kinds {
+				if at := (looked{k, pathKey(e)}); !seen[at] {
+					seen[at] = true
+					entries, more := c.view.effects(k, e)
+					for _, entry := range entries {
+						try(entry, a)
+					}
+					for _, entry := range more {
+						try(entry, a)
+					}
+				}
+			}
+		}
+		for _, entry := range c.view.words(a.Name) {
+			try(entry, a)
+		}
+		if len(a.Words) > 0 {
+			for _, entry := range c.view.words(a.Name + " " + a.Words[0]) {
+				try(entry, a)
+			}
+		}
+		for _, p := range c.view.judges() {
+			if !c.view.sees(p) {
+				continue
+			}
+			r := p.rule
+			if fit := r.judge(a, c.action); fit != none && !a.Harmless() {
+				c.match(r, LaneDeterministic, fit == full && c.stops(r), "the action runs "+Short(a.Text()))
+			}
+		}
+		c.patterns(a)
+	}
+	for k, fits := range best {
+		if slices.Contains(fits, none) {
+			// A part of what the rule describes.
+			c.match(k.rule, LaneDeterministic, false, "the action holds a part of it: "+Short(reasons[k].Text()))
+			continue
+		}
+		if slices.Contains(fits, near) {
+			c.match(k.rule, LaneDeterministic, false, "the action comes near it: "+Short(reasons[k].Text()))
+			continue
+		}
+		c.match(k.rule, LaneDeterministic, c.stops(k.rule), "the action runs "+Short(reasons[k].Text()))
+	}
+}
+
+// patterns tries the rules' expressions on one act.
+func (c *check) patterns(a *act.Act) {
+	places := c.view.patterns()
+	if len(places) == 0 || a.Within || a.Mention() || a.Harmless() || a.Name == act.SetsVariable {
+		return
+	}
+	text := a.Plain()
+	text = text[:min(len(text), maxPatternInput)]
+	for _, p := range places {
+		r := p.rule
+		if !c.view.sees(p) || r.literal != "" && !strings.Contains(text, r.literal) || r.instead.is(a) {
+			continue
+		}
+		if c.ctx.Err() != nil {
+			return
+		}
+		if r.pattern.MatchString(text) {
+			c.match(r, LanePattern, c.stops(r), "its pattern fits "+Short(text))
+		}
+	}
+}
+
+// unread judges a text that could not be read to its end by the words alone.
+func (c *check) unread(text, why string) {
+	note := "the action was not read completely (" + why + "): check it yourself"
+	if !slices.Contains(c.notes, note) {
+		c.notes = append(c.notes, note)
+	}
+	lower := strings.ToLower(text)
+	for p := range c.view.standing(lower) {
+		for _, words := range p.rule.standing {
+			if len(words) > 0 && stand(lower, words) {
+				c.match(p.rule, LaneUnread, c.stops(p.rule), "its words stand in an action that could not be read")
+				break
+			}
+		}
+	}
+}
+
+// stand reports whether all words stand in the text as words.
+func stand(text string, words []string) bool {
+	for _, w := range words {
+		found := false
+		for from := 0; from < len(text); {
+			i := strings.Index(text[from:], w)
+			if i < 0 {
+				break
+			}
+			i += from
+			end := i + len(w)
+			if (i == 0 || !wordByte(text[i-1]) || !wordByte(w[0])) && (end == len(text) || !wordByte(text[end]) || !wordByte(w[len(w)-1])) {
+				found = true
+				break
+			}
+			from = i + 1
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// opaque asks the similarity lane about what runs without being seen:
+// scripts, targets of make, programs nobody knows.
+func (c *check) opaque(acts []*act.Act, text string) {
+	for _, a := range acts {
+		if strings.HasPrefix(a.Name, "(") || a.Within || a.Mention() || a.Harmless() || len(a.Effects) > 0 || act.KnownProgram(a.Name) && a.Name != "make" && a.Name != "sh" {
+			continue
+		}
+		c.similarTo(a.Text(), similarCommand)
+	}
+}
+
+// similarity adds warnings of rules whose wording is like the text's.
+func (c *check) similarity(text string) { c.similarTo(text, 0) }
+
+// similarCommand is how like a rule's wording a command must be that is not known: its words are names, not a sentence.
+const similarCommand = 0.9
+
+func (c *check) similarTo(text string, least float64) {
+	if len(c.found) > 0 || c.ctx.Err() != nil {
+		return
+	}
+	for _, s := range c.similar.Similar(c.ctx, text[:min(len(text), maxPatternInput)]) {
+		r := c.view.rule(s.RuleID)
+		if r == nil || s.Score < least || namesInstead(r, text) {
+			continue
+		}
+		c.match(r, LaneSimilarity, false, "the action is worded like it: "+strings.Join(s.Words, ", "))
+	}
+}
+
+func namesInstead(r *Rule, text string) bool {
+	return slices.ContainsFunc(r.instead.programs, func(p string) bool { return strings.Contains(text, p) })
+}
+
+// match notes a rule, once; a match that blocks counts before one that warns.
+func (c *check) match(r *Rule, lane string, blocks bool, reason string) {
+	if old, ok := c.found[r.Draft.ID]; ok && (old.Blocks || !blocks) {
+		return
+	}
+	c.found[r.Draft.ID] = &Match{
+		RuleID: r.Draft.ID, Title: r.Draft.Title, Severity: r.Draft.Severity, Lane: lane, Reason: reason, WhyBad: r.Draft.Reason,
+		Alternatives: r.Draft.Alternatives, Confidence: r.Draft.Confidence, Blocks: blocks,
+	}
+}
+
+func (c *check) verdict() Verdict {
+	v := Verdict{Decision: DecisionAllow, Matches: []Match{}, Notes: c.notes}
+	for _, m := range c.found {
+		v.Matches = append(v.Matches, *m)
+	}
+	rank := map[learning.Severity]int{learning.SeverityCritical: 0, learning.SeverityHigh: 1, learning.SeverityMedium: 2, learning.SeverityLow: 3}
+	slices.SortFunc(v.Matches, func(a, b Match) int {
+		switch {
+		case a.Blocks != b.Blocks:
+			if a.Blocks {
+				return -1
+			}
+			return 1
+		case rank[a.Severity] != rank[b.Severity]:
+			return rank[a.Severity] - rank[b.Severity]
+		}
+		return strings.Compare(a.RuleID, b.RuleID)
+	})
+	switch {
+	case len(v.Matches) > 0 && v.Matches[0].Blocks:
+		v.Decision = DecisionBlock
+	case len(v.Matches) > 0 || len(v.Notes) > 0:
+		v.Decision = DecisionWarn
+	}
+	return v
+}
+
+// stops tells whether the rule blocks the agent whose action this is.
+func (c *check) stops(r *Rule) bool {
+	return r.Blocks() && (r.Draft.OnlyFor == "" || r.Draft.OnlyFor == c.action.Agent)
+}
+
+// Short cuts what is shown of a command.
+func Short(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > 160 {
+		return string(r[:159]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,274 @@
+package rule
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"skillrouter/learning/guard/act"
+	"skillrouter/tfidf/wordlist"
+)
+
+// guardFit says how well an act fits a rule.
+type guardFit uint8
+
+const (
+	none guardFit = iota
+	near          // it may be the act, or is a smaller one of its kind: warns
+	full          // it is the act
+)
+
+// fits compares a rule's act with one of an action.
+func (r *Rule) fits(want, got *act.Act, action *Action) guardFit {
+	if got.Harmless() || !within(want.Where, got.Where) || r.instead.is(got) {
+		return none
+	}
+	best := none
+	if removesAround(want, got) {
+		best = full
+	} else if r.byEffect(want) {
+		for i := range want.Effects {
+			for k := range got.Effects {
+				best = max(best, r.effectFits(&want.Effects[i], &got.Effects[k], want, got, action))
+			}
+		}
+	} else {
+		best = r.wordsFit(want, got)
+	}
+	if got.Prepared && best == full {
+		best = near
+	}
+	return best
+}
+
+// within reports whether the rule's hosts and containers are all around the act.
+func within(want, got []string) bool {
+	for _, w := range want {
+		if !placeholder(w) && !slices.Contains(got, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// guardBypass are options that are the harm themselves, whatever they are used on.
+var guardBypass = wordlist.Set(words, "bypassing options")
+
+// wordsFit compares by words and options.
+func (r *Rule) wordsFit(want, got *act.Act) guardFit {
+	if want.Name != got.Name {
+		return none
+	}
+	// A variable that is set is the same act when it stands before a command.
+	if want.Name == act.SetsVariable {
+		return fitIf(sameWords(want.Words, got.Words))
+	}
+	bypass, named, best := false, false, full
+	for name, values := range want.Options {
+		if act.Quiet()[name] && !r.title.Names(name) && (len(want.Words) > 0 || len(want.Options) > 1) {
+			continue
+		}
+		has, ok := got.Options[name]
+		if !ok {
+			if want.Name == "pip" && name == "break-system-packages" && got.Env["PIP_BREAK_SYSTEM_PACKAGES"] != "" {
+				bypass = true
+				continue
+			}
+			if got.OnlyAsks(name) || got.Consents && act.Consent()[name] {
+				bypass = bypass || guardBypass()[name]
+				continue
+			}
+			if fit := r.qualifies(want, name, values); fit != none {
+				best = min(best, fit)
+				continue
+			}
+			if act.OptionsOf()[want.Name] == nil {
+				// Of a program that the table does not know, -a may be --all.
+				has, ok = otherLength(name, got.Options)
+				best = min(best, near)
+			}
+			if !ok {
+				return none
+			}
+		}
+		if last := values[len(values)-1]; last != "" && !placeholder(last) && !guardBypass()[name] {
+			// Of a program that the table does not know, --x v and --x=v look different.
+			if slices.Contains(has, "") {
+				has = append(slices.Clone(has), got.Words...)
+			}
+			if !slices.ContainsFunc(has, func(v string) bool { return wordFits(last, v, got) != none }) {
+				return none
+			}
+			named = named || r.title.Names(last)
+		} else if len(has) > 0 && has[len(has)-1] == "false" {
+			return none
+		}
+		bypass = bypass || guardBypass()[name]
+	}
+	for name, value := range want.Env {
+		set, ok := got.Env[name]
+		if ok && set != value || !ok && r.title.Names(name) {
+			return none
+		}
+		if !ok && r.title.Names(value) {
+			best = min(best, near) // it may be set elsewhere
+		}
+	}
+	words, others := want.Words, got.Words
+	fixed := fixedWords(want)
+	others = others[subcommandAt(want, got, fixed):]
+	if len(others) < min(fixed, len(words)) {
+		return none
+	}
+	for i := range min(fixed, len(words)) {
+		if words[i] != others[i] && !placeholder(words[i]) {
+			return none
+		}
+	}
+	fixed = min(fixed, len(words))
+	words, others = words[fixed:], others[fixed:]
+	if len(got.Options["all"]) > 0 && (want.Name == "kubectl" || want.Name == "docker") && len(others) < len(words) {
+		return best
+	}
+	for _, w := range words {
+		if (bypass || want.Wraps && named) && !r.title.Names(w) {
+			continue
+		}
+		found := false
+		for o, values := range got.Options {
+			found = found || slices.Contains(values, w) && !act.Saying()[o]
+		}
+		for i, o := range others {
+			if fit := wordFits(w, o, got); fit != none {
+				best, others, found = min(best, fit), others[i+1:], true
+				break
+			}
+		}
+		if !found && !paired(w, want, got) {
+			return none
+		}
+	}
+	return best
+}
+
+// otherLength finds the long option that a letter may stand for, or the letter.
+func otherLength(name string, options map[string][]string) (values []string, ok bool) {
+	if len(name) > 1 {
+		values, ok = options[name[:1]]
+		return values, ok
+	}
+	for o, v := range options {
+		if len(o) > 2 && strings.HasPrefix(o, name) {
+			values, ok = v, true
+		}
+	}
+	return values, ok
+}
+
+// subcommandAt is where an act's subcommand stands among its words. Of a
+// program that the table does not know, the values of options before it look like words.
+func subcommandAt(want, got *act.Act, fixed int) int {
+	if fixed == 0 || act.OptionsOf()[want.Name] != nil || len(got.Source) < 2 || !strings.HasPrefix(got.Source[1], "-") {
+		return 0
+	}
+	for at := range min(3, len(got.Words)) {
+		if got.Words[at] == want.Words[0] {
+			return at
+		}
+	}
+	return 0
+}
+
+// fixedWords is how many words of a rule's act are subcommands, which
+// stand at their place.
+func fixedWords(a *act.Act) int {
+	switch {
+	case len(a.Words) == 0:
+		return 0
+	case a.Name == "docker" || a.Name == "podman":
+		switch a.Words[0] {
+		case "compose", "system", "volume", "network", "image", "container", "builder", "swarm", "stack", "service", "node", "secret", "context", "buildx":
+			return 2
+		}
+		return 1
+	case a.Name == "aws" || a.Name == "gh" || a.Name == "az":
+		return 2
+	case a.Name == "gcloud" || act.Prefixes()[a.Name]:
+		return 1
+	}
+	switch a.Name {
+	case "terraform", "helm", "npm", "apt", "yum", "cargo", "pip", "ufw", "systemctl", "go", "gem", "brew", "poetry", "redis-cli", "pulumi", "cdk", "vagrant", "nomad", "vault", "consul", "heroku", "fly", "flyctl", "serverless", "rabbitmqctl", "ip", "nft", "snap":
+		return 1
+	}
+	return 0
+}
+
+func fitIf(ok bool) guardFit {
+	if ok {
+		return full
+	}
+	return none
+}
+
+func sameWords(want, got []string) bool {
+	if len(want) != len(got) {
+		return false
+	}
+	for i := range want {
+		if want[i] != got[i] && !placeholder(want[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// placeholder reports whether a word of a rule stands for any word.
+func placeholder(w string) bool {
+	switch {
+	case w == "...", w == "…", w == "*", w == string(act.AnyText):
+		return true
+	case strings.HasPrefix(w, "<") && strings.HasSuffix(w, ">"), strings.HasPrefix(w, "{{") && strings.HasSuffix(w, "}}"):
+		return true
+	case strings.HasPrefix(w, "YOUR_") || strings.HasPrefix(w, "your-"):
+		return true
+	}
+	return false
+}
+
+// wordFits compares one operand.
+func wordFits(want, got string, a *act.Act) guardFit {
+	if want == got || placeholder(want) {
+		return full
+	}
+	if act.NameFits(got, want) || act.NameFits(want, got) {
+		return full
+	}
+	if k, v, ok := strings.Cut(want, "="); ok && len(k) > 1 {
+		if gk, gv, ok := strings.Cut(got, "="); ok && gk == k {
+			return wordFits(v, gv, a)
+		}
+		return none
+	}
+	if strings.Contains(got, "://") && !strings.Contains(want, "/") {
+		return fitIf(path.Base(act.URL(got)) == want)
+	}
+	if strings.Contains(want, "://") {
+		w, g := act.URL(want), act.URL(got)
+		return fitIf(w == g || strings.HasPrefix(g, w+"/"))
+	}
+	if strings.ContainsAny(want, "/~") || strings.Contains(want, ".") || strings.Contains(got, "/") {
+		whole := len(a.Options["recursive"])+len(a.Options["R"])+len(a.Options["prefix"]) > 0
+		switch act.Relate(act.Clean("", want), act.Clean(a.Dir, got)) {
+		case act.Same:
+			return full
+		case act.Inside, act.Above:
+			if len(act.Parts(act.Clean("", want))) == 0 {
+				return none
+			}
+			return fitIf(whole)
+		case act.Perhaps:
+			return near
+		}
+	}
+	return none
+}

@@ -1,0 +1,144 @@
+package rule
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/guard/act"
+)
+
+// Time is how long a check may take before it is answered by the words
+// alone: an agent asks before each step and must not wait.
+const Time = 100 * time.Millisecond
+
+// Decision is what a check comes to.
+type Decision string
+
+// The decisions.
+const (
+	DecisionAllow Decision = "allow"
+	DecisionWarn  Decision = "warn"
+	DecisionBlock Decision = "block"
+)
+
+// The lanes of a Match. LaneDeterministic, LanePattern and LaneUnread may block; LaneSimilarity only warns.
+const (
+	// LaneDeterministic compares the acts that a command comes to.
+	LaneDeterministic = "deterministic"
+	// LanePattern is a rule's regular expression.
+	LanePattern = "pattern"
+	// LaneUnread holds the words of a rule in an action that could not be read to its end.
+	LaneUnread = "unread"
+	// LaneSimilarity holds rules whose wording is like the action's.
+	LaneSimilarity = "similarity"
+)
+
+// Action is what an agent proposes to do: a command, a statement or a
+// sentence in Command, or a call of Tool with Args.
+type Action struct {
+	Command string         `json:"proposed_action,omitempty"`
+	Tool    string         `json:"tool,omitempty"`
+	Args    map[string]any `json:"args,omitempty"`
+	Context string         `json:"context,omitempty"` // why, in the agent's words
+	Domain  string         `json:"domain,omitempty"`
+	Agent   string         `json:"agent,omitempty"`
+	Project string         `json:"project,omitempty"`
+}
+
+// Match is a rule that an action fits.
+type Match struct {
+	RuleID       string            `json:"rule_id"`
+	Title        string            `json:"title"`
+	Severity     learning.Severity `json:"severity"`
+	Lane         string            `json:"lane"`
+	Reason       string            `json:"reason"` // which part of the action fits, and how
+	WhyBad       string            `json:"why_bad"`
+	Alternatives []string          `json:"alternatives"`
+	Confidence   float64           `json:"confidence"`
+	Blocks       bool              `json:"blocks"`
+}
+
+// Verdict is the answer to a check. Matches are ordered: what blocks first,
+// then by severity. Notes say what the guard could not do.
+type Verdict struct {
+	Decision Decision `json:"decision"`
+	Matches  []Match  `json:"matches"`
+	Notes    []string `json:"notes,omitempty"`
+}
+
+// SimilarRule is a rule whose wording is like a text's. Score lies between 0 and 1.
+type SimilarRule struct {
+	RuleID string
+	Score  float64
+	Words  []string // what they have in common
+}
+
+// Similar finds the rules whose wording is like a text's. It is safe for use
+// by many goroutines; Put and Remove keep it in step with a Guard's rules, and
+// cost what the rules themselves cost.
+type Similar interface {
+	// Put adds rules, each in the place of the one with its id.
+	Put(rules ...*Rule)
+	// Remove takes the rules with the ids out.
+	Remove(ids ...string)
+	// Similar finds the rules whose wording is like the text's, best first.
+	Similar(ctx context.Context, text string) []SimilarRule
+}
+
+// Guard compares proposed actions with rules. It is safe for use by many
+// goroutines, and its rules can change while it is used: see Put, Remove and Replace.
+type Guard struct {
+	mu      sync.Mutex // held by the one change that is under way
+	view    atomic.Pointer[view]
+	similar Similar
+}
+
+// Options changes how a Guard works; the zero value is what is measured.
+type Options struct {
+	// Similar is an empty similarity lane. Nil means one by NewSimilarByWords.
+	Similar Similar
+}
+
+// New makes a guard that holds the rules.
+func New(rules []*Rule, options Options) *Guard {
+	g := &Guard{similar: options.Similar}
+	if g.similar == nil {
+		g.similar = NewSimilarByWords()
+	}
+	g.view.Store(viewOf(rules, 0))
+	g.similar.Put(rules...)
+	return g
+}
+
+// wordKey is what rules that are compared by words are indexed by.
+func wordKey(a *act.Act, sub bool) string {
+	if sub && len(a.Words) > 0 && !placeholder(a.Words[0]) {
+		return a.Name + " " + a.Words[0]
+	}
+	return a.Name
+}
+
+// Check compares an action with the rules. It never fails: what cannot be
+// read, or takes longer than Time, is answered by a note and by the
+// words of the rules that stand in it.
+func (g *Guard) Check(ctx context.Context, action Action) Verdict {
+	// What could not be read in time is still compared by its words.
+	ctx, cancel := context.WithTimeout(ctx, Time*3/4)
+	defer cancel()
+	c := &check{ctx: ctx, view: *g.view.Load(), similar: g.similar, action: &action, found: map[string]*Match{}}
+	c.run()
+	return c.verdict()
+}
+
+// CheckAction refuses an action that holds nothing, or text that no check could read.
+func CheckAction(a Action) error {
+	if strings.TrimSpace(a.Command) == "" && a.Tool == "" {
+		return skillrouter.InvalidField("proposed_action", "is required")
+	}
+	return nil
+}

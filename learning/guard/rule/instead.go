@@ -1,0 +1,95 @@
+package rule
+
+import (
+	"context"
+	"path"
+	"regexp/syntax"
+	"slices"
+	"strings"
+
+	"skillrouter/learning/guard/act"
+)
+
+// instead is what a rule recommends; an act that does it is not the rule's.
+type instead struct {
+	options  []string
+	programs []string
+	acts     []*act.Act
+}
+
+// insteadOf reads the alternatives for commands, options and programs.
+func insteadOf(ctx context.Context, alternatives, commands []string) (in instead) {
+	own := strings.Join(commands, "\n")
+	for _, text := range alternatives {
+		if len(text) > act.MaxCommand {
+			continue
+		}
+		for _, w := range strings.Fields(text) {
+			w = strings.Trim(w, "`'\".,;:()")
+			if option, ok := strings.CutPrefix(w, "--"); ok && option != "" && !strings.Contains(own, w) {
+				option, _, _ = strings.Cut(option, "=")
+				in.options = append(in.options, option)
+			} else if strings.HasSuffix(w, ".sh") || strings.HasSuffix(w, ".py") || strings.HasPrefix(w, "./") {
+				in.programs = append(in.programs, path.Base(w))
+			}
+		}
+		candidates := append(act.QuotedCode(text), strings.TrimPrefix(strings.TrimPrefix(text, "Use "), "use "), strings.TrimPrefix(text, "Run "))
+		for _, c := range candidates {
+			if act.LooksCommand(ctx, c, nil) {
+				in.acts = append(in.acts, actsOf(ctx, c, "")...)
+			}
+		}
+	}
+	return in
+}
+
+// is reports whether the act is what the rule recommends.
+func (in instead) is(a *act.Act) bool {
+	for _, o := range in.options {
+		if len(a.Options[o]) > 0 {
+			return true
+		}
+	}
+	if slices.Contains(in.programs, a.Name) || len(a.Words) > 0 && act.IsShell(a.Name) && slices.Contains(in.programs, path.Base(a.Words[0])) {
+		return true
+	}
+	for _, alt := range in.acts {
+		if alt.Name == a.Name && len(alt.Words) == 0 && len(alt.Options) == 0 {
+			return true // any use of that program
+		}
+		if alt.Name == a.Name && slices.Equal(alt.Words, a.Words) && len(alt.Options) == len(a.Options) {
+			same := true
+			for o := range alt.Options {
+				same = same && slices.Equal(alt.Options[o], a.Options[o])
+			}
+			if same {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// literal returns a text that everything the pattern fits must hold, or "".
+func literal(pattern string) string {
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return ""
+	}
+	best := ""
+	var walk func(*syntax.Regexp)
+	walk = func(re *syntax.Regexp) {
+		switch re.Op {
+		case syntax.OpLiteral:
+			if re.Flags&syntax.FoldCase == 0 && len(string(re.Rune)) > len(best) {
+				best = string(re.Rune)
+			}
+		case syntax.OpConcat, syntax.OpCapture, syntax.OpPlus:
+			for _, sub := range re.Sub {
+				walk(sub)
+			}
+		}
+	}
+	walk(tree)
+	return best
+}

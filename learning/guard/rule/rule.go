@@ -1,0 +1,353 @@
+// Package rule compares rules with actions. A rule says a command, a text or an effect; an action is read by guard/act. It
+// keeps an index, so that the cost does not grow with the number of rules. It stores nothing.
+package rule
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/guard/act"
+)
+
+// Bounds of a rule.
+const (
+	MaxCommands = 64 // related commands that become triggers
+)
+
+// RuleDraft is what a rule is made from: the plain fields of an
+// anti_pattern lesson or of a confirmed anti-pattern.
+type RuleDraft struct {
+	ID           string
+	Title        string            // what never to do, in the writer's words; it says which part of the commands matters
+	Reason       string            // why; shown, never matched
+	Commands     []string          // the commands, each a trigger of its own
+	Action       string            // what was done: a trigger too where it reads as a command
+	Pattern      string            // an optional regular expression (RE2) over each single command
+	Severity     learning.Severity // "" means medium, the default of seed 000
+	Block        bool              // blocks whatever the severity
+	WarnOnly     bool              // never blocks: a rule that was demoted
+	OnlyFor      string            // the agent that it blocks, others are warned; empty: it blocks every agent
+	Confidence   float64
+	Domain       string
+	Category     string
+	Tags         []string
+	Alternatives []string
+	Force        bool // keep it even though it fits nearly every command
+}
+
+// Rule is a rule ready to be compared. It does not change.
+type Rule struct {
+	Draft    RuleDraft
+	triggers [][]*act.Act // each a set of acts, all of which make the match
+	standing [][]string   // the words of each trigger, for what cannot be read
+	pattern  *regexp.Regexp
+	literal  string // a text without which the pattern cannot fit
+	title    act.Title
+	anyWrite bool // SQL: every change is meant
+	onTarget bool // SQL: the connection is meant, whatever the table
+	instead  instead
+	unused   []string                                  // commands that are no trigger
+	judge    func(a *act.Act, action *Action) guardFit // of a built-in rule
+}
+
+// ID returns the rule's id.
+func (r *Rule) ID() string { return r.Draft.ID }
+
+// Blocks reports whether a match in the deterministic lane blocks.
+func (r *Rule) Blocks() bool {
+	return !r.Draft.WarnOnly && (r.Draft.Block || r.Draft.Severity == learning.SeverityCritical)
+}
+
+// Deterministic reports whether the rule has anything that the deterministic
+// lane can recognise. A rule of prose alone can only warn, by similarity.
+func (r *Rule) Deterministic() bool {
+	return len(r.triggers) > 0 || r.pattern != nil || r.judge != nil
+}
+
+// Unused returns the commands of the draft that are no trigger: they only
+// look, they only name a program, or they are what the rule recommends.
+func (r *Rule) Unused() []string { return slices.Clone(r.unused) }
+
+// ErrNothingToRecognise refuses a rule that no action could ever fit.
+var ErrNothingToRecognise = skillrouter.InvalidField("related_commands", "or a title is needed: there is nothing to recognise the act by")
+
+// NewRule compiles a draft. It refuses, as Invalid, a draft with nothing
+// to recognise, a pattern that is wrong or costs too much, and, unless
+// forced, a rule or pattern that fits nearly every command.
+func NewRule(ctx context.Context, draft RuleDraft) (*Rule, error) {
+	if draft.Severity == "" {
+		draft.Severity = learning.SeverityMedium
+	}
+	if err := skillrouter.CheckOneOf("severity", draft.Severity, learning.Severities()); err != nil {
+		return nil, err
+	}
+	if err := skillrouter.CheckText("title", draft.Title, act.MaxCommand); err != nil {
+		return nil, err
+	}
+	if len(draft.Commands) > MaxCommands {
+		return nil, skillrouter.InvalidField("related_commands", "holds more than %d commands", MaxCommands)
+	}
+	r := &Rule{Draft: draft, title: act.TitleOf(draft.Title)}
+	commands := make([]string, 0, len(draft.Commands)+2)
+	for i, c := range draft.Commands {
+		if err := skillrouter.CheckText(fmt.Sprintf("related_commands[%d]", i), c, act.MaxCommand); err != nil {
+			return nil, err
+		}
+		commands = append(commands, c)
+	}
+	if len(draft.Action) <= act.MaxCommand && act.LooksCommand(ctx, draft.Action, draft.Commands) {
+		commands = append(commands, draft.Action)
+	}
+	commands = append(commands, act.QuotedCode(draft.Title)...)
+	r.addTriggers(ctx, commands, draft.Alternatives)
+	if draft.Pattern != "" {
+		re, err := compilePattern(draft.Pattern, draft.Force)
+		if err != nil {
+			return nil, err
+		}
+		r.pattern, r.literal = re, literal(draft.Pattern)
+	}
+	r.scope()
+	r.instead = insteadOf(ctx, draft.Alternatives, commands)
+	if !r.Deterministic() && len(r.title) == 0 {
+		return nil, ErrNothingToRecognise
+	}
+	if !draft.Force {
+		if example, all := r.everything(ctx); all {
+			return nil, skillrouter.InvalidField("related_commands", "fit nearly every command, such as %q: name the harmful part, or force the rule", example)
+		}
+	}
+	return r, nil
+}
+
+// addTriggers reads each command as acts and keeps those that matter.
+func (r *Rule) addTriggers(ctx context.Context, commands, alternatives []string) {
+	var shows [][]*act.Act
+	var looked []string
+	seen := map[string]bool{}
+	for _, c := range commands {
+		c = strings.TrimSpace(c)
+		if c == "" || seen[c] {
+			continue
+		}
+		seen[c] = true
+		if slices.Contains(alternatives, c) || !r.Draft.Force && namesProgram(c) {
+			r.unused = append(r.unused, c)
+			continue
+		}
+		var kept, shown []*act.Act
+		var wrapper *act.Act
+		for _, a := range actsOf(ctx, c, "") {
+			switch {
+			case a.Prepared, a.Within:
+			case a.Wraps:
+				wrapper = a
+			case len(a.Effects) > 0 && !onlyVariable(a):
+				kept = append(kept, a)
+			case a.Name == act.SetsVariable:
+				shown = append(shown, a)
+			case a.Mention() || a.Harmless():
+				shown = append(shown, a)
+			case act.OnlySQL(a.Name):
+				// A client that only reads is no trigger.
+				shown = append(shown, a)
+			default:
+				kept = append(kept, a)
+			}
+		}
+		// An effect says more than the commands beside it.
+		if slices.ContainsFunc(kept, func(a *act.Act) bool { return len(a.Effects) > 0 && r.byEffect(a) }) {
+			kept = slices.DeleteFunc(kept, func(a *act.Act) bool {
+				return len(a.Effects) == 0 && (passive[a.Name] || a.Name == act.WritesFile)
+			})
+		}
+		if wrapper != nil && (len(kept) == 0 || r.minds(wrapper)) {
+			kept = []*act.Act{wrapper}
+		}
+		if len(kept) > 0 {
+			r.triggers = append(r.triggers, kept)
+		} else if len(shown) > 0 {
+			shows, looked = append(shows, shown[len(shown)-1:]), append(looked, c)
+		} else {
+			r.unused = append(r.unused, c)
+		}
+	}
+	// Commands that only look are triggers where the rule has no others: "cat .env".
+	if len(r.triggers) == 0 {
+		r.triggers = shows
+	} else {
+		r.unused = append(r.unused, looked...)
+	}
+	for _, t := range r.triggers {
+		r.standing = append(r.standing, standing(t))
+	}
+}
+
+// namesProgram reports whether a command is only the name of a program
+// that does many things: "git" among a lesson's commands says what was used, not what was wrong.
+func namesProgram(command string) bool {
+	if strings.ContainsAny(command, " /\t\n") {
+		return false
+	}
+	name := act.Program(command)
+	if name == "reboot" || name == "poweroff" || name == "halt" || name == "shutdown" || name == "visudo" || name == "vipw" || name == "history" {
+		return false
+	}
+	client, _ := act.SQLClient(name)
+	return act.KnownProgram(name) || client.Operands > 0
+}
+
+// minds reports whether the rule is about how a command is run, not about which.
+func (r *Rule) minds(wrapper *act.Act) bool {
+	for name, values := range wrapper.Options {
+		if guardBypass()[name] || len(name) > 2 && r.title.Names(name) || slices.ContainsFunc(values, r.title.Names) {
+			return true
+		}
+	}
+	return false
+}
+
+// passive are commands that serve the one that matters.
+var passive = map[string]bool{"curl": true, "wget": true, "mkdir": true, "tar": true, "pg_dump": true, "mysqldump": true}
+
+func onlyVariable(a *act.Act) bool { return a.Name == act.SetsVariable }
+
+// byEffect reports whether the rule's act is compared by what it does rather
+// than by its words.
+func (r *Rule) byEffect(a *act.Act) bool {
+	if len(a.Effects) == 0 {
+		return false
+	}
+	for _, e := range a.Effects {
+		if e.Soft || e.Kind == act.EffectSQL && e.SQL.Hidden {
+			return false
+		}
+	}
+	switch a.Name {
+	case "cp", "mv", "install", "ln":
+		return r.title.Names(a.Effects[0].Path)
+	}
+	return true
+}
+
+// scope reads from the title how far a rule about SQL reaches.
+func (r *Rule) scope() {
+	for _, w := range []string{"modify", "modification", "edit", "change", "touch", "write", "mutate", "manipulate", "sql", "directly", "direct", "manually", "manual", "hand"} {
+		r.anyWrite = r.anyWrite || r.title[act.StemWord(w)]
+	}
+	for _, t := range r.triggers {
+		for _, a := range t {
+			for _, e := range a.Effects {
+				if e.Kind != act.EffectSQL {
+					continue
+				}
+				named := false
+				for _, n := range e.SQL.Names {
+					named = named || r.title.Names(n)
+				}
+				for _, target := range e.Targets {
+					if !named && r.title.Names(target) && r.anyWrite {
+						r.onTarget = true
+					}
+				}
+			}
+		}
+	}
+}
+
+// everything reports whether the rule fits so many everyday commands that it
+// says nothing, and one of them.
+func (r *Rule) everything(ctx context.Context) (example string, all bool) {
+	fits := 0
+	for i, acts := range everydayActs(ctx) {
+		c := everyday()[i]
+		for _, a := range acts {
+			if slices.ContainsFunc(r.triggers, func(t []*act.Act) bool { return len(t) == 1 && r.fits(t[0], a, &Action{}) == full }) {
+				fits++
+				example = c
+				break
+			}
+		}
+	}
+	return example, fits*everydayShare >= len(everyday())
+}
+
+// everydayRead holds everyday as it was read once.
+var everydayRead struct {
+	sync.Once
+	acts [][]*act.Act
+}
+
+// everydayActs are everyday as acts.
+func everydayActs(ctx context.Context) [][]*act.Act {
+	everydayRead.Do(func() {
+		for _, c := range everyday() {
+			everydayRead.acts = append(everydayRead.acts, actsOf(context.WithoutCancel(ctx), c, ""))
+		}
+	})
+	return everydayRead.acts
+}
+
+// actsOf reads a text as commands, or as SQL.
+func actsOf(ctx context.Context, text, dir string) []*act.Act {
+	s := act.NewShell(ctx, dir)
+	s.Follow(act.Proposal{}, act.Tidy(text))
+	return s.Acts
+}
+
+// standing are the words of a trigger that must all stand in a text
+// which cannot be read for the rule to be taken as meant.
+func standing(acts []*act.Act) (words []string) {
+	add := func(w string) {
+		w = strings.ToLower(strings.Trim(act.Spelling.Replace(w), "${}'\""))
+		if len(w) > 1 && !slices.Contains(words, w) {
+			words = append(words, w)
+		}
+	}
+	for _, a := range acts {
+		sql := false
+		for _, e := range a.Effects {
+			if e.Kind == act.EffectSQL && e.SQL.Verb != "" {
+				sql = true
+				add(e.SQL.Verb)
+				for _, n := range e.SQL.Names {
+					add(n)
+				}
+				if len(e.SQL.Names) == 0 { // "drop" alone stands in many a text
+					if e.SQL.Verb == "DELETE" {
+						add("from")
+					} else {
+						add(e.SQL.Object)
+					}
+				}
+				for _, t := range e.Targets {
+					add(t)
+				}
+			}
+		}
+		if sql {
+			continue
+		}
+		if !strings.HasPrefix(a.Name, "(") {
+			add(a.Name)
+		}
+		for _, w := range a.Words {
+			add(w)
+		}
+		for o := range a.Options {
+			if !act.Quiet()[o] && len(o) > 3 && slices.Contains(a.Source, "--"+o) {
+				add(o)
+			}
+		}
+	}
+	if len(words) == 1 && act.KnownProgram(words[0]) {
+		return nil // the name of a program alone says nothing
+	}
+	return words
+}

@@ -1,0 +1,135 @@
+package rule
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"skillrouter/learning/guard/act"
+	"skillrouter/tfidf"
+)
+
+// Bounds and thresholds of the similarity lane. They favour precision: a
+// warning that nobody needs teaches agents to ignore the ones they do.
+const (
+	similarCandidates = 10   // rules that are looked at closely
+	similarShare      = 0.75 // of the weight of a rule's title that the text must hold; at 0.6 one in 85 lines of a manual's prose warned
+	similarWords      = 2    // distinct words of it
+	similarAnswers    = 3    // warnings of this lane
+)
+
+// SimilarByWords is the similarity lane that a Guard has unless told otherwise:
+// tfidf finds the candidates; a rule is similar when the text holds most of what
+// its title says, rare words counting more.
+type SimilarByWords struct {
+	Index *tfidf.Index
+
+	mu     sync.RWMutex // guards what follows
+	titles map[string][]string
+	counts map[string]int // how many rules' titles hold a word
+}
+
+var _ Similar = (*SimilarByWords)(nil)
+
+// NewSimilarByWords makes one without rules.
+func NewSimilarByWords() *SimilarByWords {
+	return &SimilarByWords{Index: tfidf.New(tfidf.Options{}), titles: map[string][]string{}, counts: map[string]int{}}
+}
+
+// Put implements Similar.
+func (s *SimilarByWords) Put(rules ...*Rule) {
+	docs := make([]tfidf.Document, 0, len(rules))
+	s.mu.Lock()
+	for _, r := range rules {
+		s.forget(r.Draft.ID)
+		terms := terms(r.Draft.Title)
+		s.titles[r.Draft.ID] = terms
+		for _, t := range terms {
+			s.counts[t]++
+		}
+		docs = append(docs, tfidf.Document{ID: r.Draft.ID, Title: r.Draft.Title, Body: strings.Join(r.Draft.Tags, " "), Category: r.Draft.Category})
+	}
+	s.mu.Unlock()
+	s.Index.Put(docs...)
+}
+
+// Remove implements Similar.
+func (s *SimilarByWords) Remove(ids ...string) {
+	s.mu.Lock()
+	for _, id := range ids {
+		s.forget(id)
+	}
+	s.mu.Unlock()
+	s.Index.Delete(ids...)
+}
+
+// Run tidies the index until ctx ends, and returns nil.
+func (s *SimilarByWords) Run(ctx context.Context) error { return s.Index.Run(ctx) }
+
+// forget drops what is known of a rule; the lock is held.
+func (s *SimilarByWords) forget(id string) {
+	for _, t := range s.titles[id] {
+		if s.counts[t]--; s.counts[t] == 0 {
+			delete(s.counts, t)
+		}
+	}
+	delete(s.titles, id)
+}
+
+// weight is the smoothed inverse document frequency of a word, ln(1 + N/n); the lock is held.
+func (s *SimilarByWords) weight(term string) float64 {
+	return math.Log(1 + float64(len(s.titles))/float64(max(1, s.counts[term])))
+}
+
+// terms are the distinct stems of a text that say something.
+func terms(text string) (terms []string) {
+	for _, w := range act.SplitName(text) {
+		if len(w) < 2 || act.TitleStop()[w] || tfidf.StopWord(w) {
+			continue
+		}
+		if t := act.StemWord(w); !slices.Contains(terms, t) {
+			terms = append(terms, t)
+		}
+	}
+	return terms
+}
+
+// Similar implements Similar.
+func (s *SimilarByWords) Similar(ctx context.Context, text string) (similar []SimilarRule) {
+	if ctx.Err() != nil {
+		return nil
+	}
+	said := map[string]bool{}
+	for _, t := range terms(text) {
+		said[t] = true
+	}
+	hits := s.Index.Search(tfidf.Query{Text: text, Limit: similarCandidates}).Hits
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, hit := range hits {
+		var have, all float64
+		var words []string
+		for _, t := range s.titles[hit.ID] {
+			all += s.weight(t)
+			if said[t] {
+				have += s.weight(t)
+				words = append(words, t)
+			}
+		}
+		if len(words) >= similarWords && have >= similarShare*all {
+			similar = append(similar, SimilarRule{RuleID: hit.ID, Score: have / all, Words: words})
+		}
+	}
+	slices.SortStableFunc(similar, func(a, b SimilarRule) int {
+		switch {
+		case a.Score > b.Score:
+			return -1
+		case a.Score < b.Score:
+			return 1
+		}
+		return 0
+	})
+	return similar[:min(len(similar), similarAnswers)]
+}

@@ -1,0 +1,447 @@
+package guard
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/guard/act"
+	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/lesson"
+)
+
+// maxPrepared bounds how many compiled rules wait for their lessons to be
+// committed; those of reports that failed are dropped with the rest.
+const maxPrepared = 4096
+
+// keptRule is a rule as the service holds it. It does not change; a change puts another in its place.
+type keptRule struct {
+	source  string
+	number  int64
+	draft   rule.RuleDraft // WarnOnly where it is demoted
+	rule    *rule.Rule     // nil: there is nothing to recognise it by
+	notes   []string
+	belief  lesson.Belief
+	active  bool // checks see it
+	demoted bool
+	// confined: an agent's token made it, and it blocks that agent alone. It stands in the
+	// database as a demotion with the reason that confinement gives, and is lifted as one.
+	confined bool
+}
+
+// confinedTail ends the reason of a confinement.
+const confinedTail = "'s token made it: it blocks only that agent, and warns others, until a captain restores it or another agent validates it (see agents_may_stop)"
+
+// confinement is why the rule of an agent is confined, as its standing says it. It names the
+// agent, so that no agent confines another's rule by a report that is refused afterwards.
+func confinement(agent string) string { return agent + confinedTail }
+
+// Confines tells whether rules that p makes are confined.
+func (g *Guards) Confines(p skillrouter.Principal) bool {
+	return g.confine && !p.Has(skillrouter.ScopeCaptain)
+}
+
+// Confined tells whether a lesson's rule is.
+func (g *Guards) Confined(id string) bool {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if k := g.rules[id]; k != nil {
+		return k.confined
+	}
+	return g.prepared[id].confined // it is stored in the transaction that asks
+}
+
+// confining returns the rule as its standing and its lesson confine it.
+func (k *keptRule) confining(l *lesson.Lesson, confined bool) *keptRule {
+	next := *k
+	next.confined = confined && !l.Vouched()
+	if !confined {
+		return &next
+	}
+	next.demoted, next.draft.WarnOnly, next.draft.OnlyFor = next.confined, next.confined && l.SourceAgent == "", ""
+	if next.confined {
+		next.draft.OnlyFor = l.SourceAgent
+	}
+	if k.rule != nil {
+		rule := *k.rule
+		rule.Draft.WarnOnly, rule.Draft.OnlyFor = next.draft.WarnOnly, next.draft.OnlyFor
+		next.rule = &rule
+	}
+	return &next
+}
+
+// preparedRule is a rule that was compiled before its lesson was stored.
+type preparedRule struct {
+	draft    rule.RuleDraft
+	rule     *rule.Rule
+	notes    []string
+	confined bool
+}
+
+// blocks tells whether a match of the rule stops an action.
+func (k *keptRule) blocks() bool {
+	return k.active && k.rule != nil && k.rule.Deterministic() && k.rule.Blocks() && !k.confined
+}
+
+func (k *keptRule) shown(s lesson.GuardStanding, at time.Time) Rule {
+	d := k.draft
+	r := Rule{
+		ID: d.ID, Source: k.source, Number: k.number, Title: d.Title, WhyBad: d.Reason, Severity: d.Severity, Domain: d.Domain, Category: d.Category,
+		Tags: listed(d.Tags), Commands: listed(d.Commands), TriggerPattern: d.Pattern, Alternatives: listed(d.Alternatives),
+		Active: k.active, Deterministic: k.rule != nil && k.rule.Deterministic(), Blocks: k.blocks(), Demoted: k.demoted,
+		DemotedAt: s.DemotedAt, DemotedReason: s.DemotedReason, Forced: s.Forced, UnusedCommands: []string{}, Notes: listed(k.notes),
+		Confidence: k.belief.At(at), Precision: s.Precision(), TimesTriggered: s.TimesTriggered, LastTriggered: s.LastTriggered,
+		Heeded: s.Heeded, Overridden: s.Overridden, OverriddenSuccess: s.OverriddenSuccess, OverriddenFailure: s.OverriddenFailure, OverriddenPartial: s.OverriddenPartial,
+	}
+	switch k.source {
+	case RuleOfLesson:
+		r.LessonID = d.ID
+	case RuleOfPattern:
+		r.PatternID = d.ID
+	}
+	if k.rule != nil {
+		r.UnusedCommands = listed(k.rule.Unused())
+	}
+	return r
+}
+
+func listed(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+// Load reads the rules from the database. It is called before the first check.
+func (g *Guards) Load(ctx context.Context) error {
+	standings, err := g.store.GuardStandings(ctx, nil)
+	if err != nil {
+		return err
+	}
+	known := map[string]lesson.GuardStanding{}
+	for _, s := range standings {
+		known[s.RuleID] = s
+	}
+	if err := g.store.ScanRules(ctx, func(chunk []lesson.Lesson) error {
+		var kept []*keptRule
+		for i := range chunk {
+			kept = append(kept, g.ofLesson(ctx, &chunk[i], known[chunk[i].ID]))
+		}
+		g.keep(kept...)
+		return ctx.Err()
+	}); err != nil {
+		return err
+	}
+	filter := lesson.PatternFilter{Type: lesson.PatternAntiPattern, Statuses: []lesson.PatternStatus{lesson.PatternConfirmed}, Limit: learning.MaxLimit}
+	for ; filter.Offset <= lesson.MaxOffset; filter.Offset += learning.MaxLimit {
+		patterns, err := g.store.ListPatterns(ctx, filter)
+		if err != nil {
+			return err
+		}
+		for _, p := range patterns {
+			lessons, err := g.store.Lessons(ctx, p.LessonIDs)
+			if err != nil {
+				return err
+			}
+			g.KeepPattern(p, lessons)
+		}
+		if len(patterns) < learning.MaxLimit {
+			break
+		}
+	}
+	var demoted []*keptRule
+	g.mu.Lock()
+	for id, s := range known {
+		switch k := g.rules[id]; {
+		case k == nil && (s.Forced || s.DemotedAt != nil):
+			g.gone[id] = (&keptRule{draft: rule.RuleDraft{ID: id, Force: s.Forced}, confined: strings.HasSuffix(s.DemotedReason, confinedTail)}).standing(s)
+		case k != nil && k.source != RuleOfLesson:
+			demoted = append(demoted, k.standing(s))
+		}
+	}
+	g.mu.Unlock()
+	g.keep(demoted...)
+	return nil
+}
+
+// standing returns the rule with what is known to have become of it.
+func (k *keptRule) standing(s lesson.GuardStanding) *keptRule {
+	next := *k
+	if s.Belief != nil && k.source != RuleOfLesson {
+		next.belief = *s.Belief
+	}
+	next.demoted = s.DemotedAt != nil
+	next.draft.WarnOnly = next.demoted
+	next.rule = k.rule.Warning(next.demoted)
+	return &next
+}
+
+// keep puts rules in the place of those with their ids.
+func (g *Guards) keep(rules ...*keptRule) {
+	var put []*rule.Rule
+	var remove []string
+	g.mu.Lock()
+	defer g.mu.Unlock() // the guard's changes must come in the order of these
+	for _, k := range rules {
+		old := g.rules[k.draft.ID]
+		g.rules[k.draft.ID] = k
+		switch {
+		case k.rule == nil:
+			remove = append(remove, k.draft.ID)
+		case old == nil || old.rule != k.rule:
+			put = append(put, k.rule)
+		}
+	}
+	g.guard.Put(put...)
+	g.guard.Remove(remove...)
+}
+
+// drop takes rules out. A rule that comes back is as demoted and as forced as it
+// was: nobody restores it by taking its lesson or pattern out of use for a while.
+func (g *Guards) drop(ids ...string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, id := range ids {
+		if k := g.rules[id]; k != nil && (k.demoted || k.draft.Force) {
+			g.gone[id] = k
+		}
+		delete(g.rules, id)
+		delete(g.prepared, id)
+	}
+	g.guard.Remove(ids...)
+}
+
+// before returns the rule that had an id last, in use or dropped; nil if nothing
+// is to be known of it.
+func (g *Guards) before(id string) *keptRule {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if k := g.rules[id]; k != nil {
+		return k
+	}
+	k := g.gone[id]
+	delete(g.gone, id)
+	return k
+}
+
+// draft is the rule that an anti_pattern lesson makes.
+func draft(l *lesson.Lesson) rule.RuleDraft {
+	alternatives := slices.Clone(l.Alternatives)
+	if l.Solution != "" && !slices.Contains(alternatives, l.Solution) {
+		alternatives = append(alternatives, l.Solution)
+	}
+	return rule.RuleDraft{
+		ID: l.ID, Title: l.Title, Reason: cmp.Or(l.Context, l.RootCause, l.Outcome), Commands: l.RelatedCommands, Action: l.Action, Pattern: l.TriggerPattern, Severity: l.Severity,
+		Block: l.BlockAction, Confidence: l.InitialConfidence, Domain: l.Domain, Category: l.Category, Tags: l.Tags, Alternatives: alternatives,
+	}
+}
+
+// compile makes a rule of a draft. What a rule cannot be recognised by is told in notes.
+func compile(ctx context.Context, draft rule.RuleDraft) (r *rule.Rule, notes []string, err error) {
+	r, err = rule.NewRule(ctx, draft)
+	if errors.Is(err, rule.ErrNothingToRecognise) {
+		return nil, []string{"there is nothing to recognise it by: name commands in related_commands, or say more in the title"}, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range r.Unused() {
+		notes = append(notes, fmt.Sprintf("%q is no trigger: it only looks, only names a program, or is what the rule recommends", rule.Short(c)))
+	}
+	if !r.Deterministic() {
+		notes = append(notes, "nothing in it reads as a command: the rule can only warn, where an action is worded like its title; related_commands would let it recognise the act")
+	}
+	return r, notes, nil
+}
+
+// CheckRule implements lesson.ruleKeeper. A forced rule is remembered as such before
+// its lesson is stored: after the commit nothing may be written.
+func (g *Guards) CheckRule(ctx context.Context, l lesson.Lesson, force bool) (notes []string, err error) {
+	draft := draft(&l)
+	rule, notes, err := compile(ctx, draft)
+	if force && err != nil {
+		draft.Force = true
+		rule, notes, err = compile(ctx, draft)
+	} else if force {
+		// Forced and unforced differ in what they take for a trigger, too.
+		if forced, more, failed := compile(ctx, draft.Forced()); failed == nil && !slices.Equal(notes, more) {
+			draft, rule, notes = draft.Forced(), forced, more
+		}
+	}
+	if err != nil {
+		if f, ok := errors.AsType[*skillrouter.Error](err); ok && f.Field == "pattern" {
+			renamed := *f
+			renamed.Field = "trigger_pattern"
+			err = &renamed
+		}
+		return nil, err
+	}
+	confined := rule != nil && rule.Blocks() && g.Confines(skillrouter.PrincipalOf(ctx)) && g.mayConfine(&l)
+	if confined {
+		notes = append(notes, confinement(l.SourceAgent))
+	}
+	if draft.Force || confined {
+		err := g.store.Change(ctx, func(tx lesson.PipelineTx) error {
+			s, err := tx.GuardStanding(l.ID)
+			if err != nil {
+				return err
+			}
+			s.Forced = s.Forced || draft.Force
+			if confined && s.DemotedAt == nil {
+				s.DemotedAt, s.DemotedReason = new(g.clock()), confinement(l.SourceAgent)
+			}
+			return tx.PutGuardStanding(s)
+		}, nil)()
+		if err != nil {
+			return nil, err
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.prepared) >= maxPrepared {
+		clear(g.prepared)
+	}
+	g.prepared[l.ID] = preparedRule{draft, rule, notes, confined}
+	return notes, nil
+}
+
+// mayConfine tells whether a lesson that is checked would be confined: a new one, or one that is edited
+// and does not block everybody already. What a report calls by the id of a rule that is there stays as that is.
+func (g *Guards) mayConfine(l *lesson.Lesson) bool {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	k := g.rules[l.ID]
+	return k == nil || l.Number > 0 && !k.blocks()
+}
+
+// KeepRules implements lesson.ruleKeeper. It runs after a commit, in commit order, and
+// compiles nothing that CheckRule has compiled.
+func (g *Guards) KeepRules(lessons ...lesson.Lesson) {
+	for i := range lessons {
+		l := &lessons[i]
+		if !l.Rule() {
+			g.drop(l.ID)
+			continue
+		}
+		draft := draft(l)
+		old := g.before(l.ID)
+		g.mu.Lock()
+		ready := g.prepared[l.ID]
+		delete(g.prepared, l.ID)
+		g.mu.Unlock()
+		next := &keptRule{source: RuleOfLesson, number: l.Number, draft: draft, belief: l.Belief, active: true}
+		switch {
+		case old != nil && sameRule(old.draft, draft):
+			next.draft, next.rule, next.notes, next.demoted, next.active = old.draft, old.rule, old.notes, old.demoted, old.active
+			next.draft.Confidence = draft.Confidence
+		case sameRule(ready.draft, draft):
+			next.draft, next.rule, next.notes, next.active = ready.draft, ready.rule, ready.notes, ready.rule != nil
+		default:
+			standing := lesson.GuardStanding{Forced: old != nil && old.draft.Force}
+			next = g.ofLesson(g.base, l, standing)
+		}
+		switch {
+		case ready.confined && (old == nil || !old.demoted), old != nil && old.confined:
+			next = next.confining(l, true)
+		case old != nil && old.demoted && !next.demoted:
+			next.demoted, next.draft.WarnOnly, next.rule = true, true, next.rule.Warning(true)
+		}
+		g.keep(next)
+	}
+}
+
+// sameRule tells whether two drafts make the same rule, the settings that others than its writer chose apart.
+func sameRule(a, b rule.RuleDraft) bool {
+	return a.ID == b.ID && a.Title == b.Title && a.Reason == b.Reason && a.Action == b.Action && a.Pattern == b.Pattern && a.Severity == b.Severity &&
+		a.Block == b.Block && a.Domain == b.Domain && a.Category == b.Category &&
+		slices.Equal(a.Commands, b.Commands) && slices.Equal(a.Tags, b.Tags) && slices.Equal(a.Alternatives, b.Alternatives)
+}
+
+// ofLesson makes the rule of a stored lesson. What was once accepted is never
+// dropped: a pattern that is too costly by now is left out, with a note.
+func (g *Guards) ofLesson(ctx context.Context, l *lesson.Lesson, s lesson.GuardStanding) *keptRule {
+	k := &keptRule{source: RuleOfLesson, number: l.Number, draft: draft(l), belief: l.Belief, active: true}
+	confined := strings.HasSuffix(s.DemotedReason, confinedTail)
+	k.draft.Force, k.demoted = s.Forced, s.DemotedAt != nil && !confined
+	k.draft.WarnOnly = k.demoted
+	g.compileKept(ctx, k)
+	return k.confining(l, confined && s.DemotedReason == confinement(l.SourceAgent))
+}
+
+func (g *Guards) compileKept(ctx context.Context, k *keptRule) {
+	var err error
+	k.rule, k.notes, err = compile(ctx, k.draft)
+	if err != nil && !k.draft.Force {
+		forced := k.draft.Forced()
+		if rule, notes, failed := compile(ctx, forced); failed == nil {
+			k.draft, k.rule, k.notes, err = forced, rule, notes, nil
+		}
+	}
+	if err != nil && k.draft.Pattern != "" {
+		plain := k.draft.Forced()
+		plain.Pattern = ""
+		if rule, notes, failed := compile(ctx, plain); failed == nil {
+			k.rule, k.notes = rule, append(notes, "its trigger_pattern is not used: "+err.Error())
+			err = nil
+		}
+	}
+	if err != nil {
+		k.rule, k.notes = nil, []string{"it is no rule: " + err.Error()}
+		g.log.Warn("a lesson is no guard rule", "lesson", k.draft.ID, "error", err)
+	}
+	k.active = k.rule != nil
+}
+
+// KeepPattern implements lesson.patternKeeper: a confirmed anti_pattern is a rule from
+// then on, any other pattern no more. Its triggers are the commands of its
+// lessons, those apart that are rules themselves. What became of the rule
+// before stays with it.
+func (g *Guards) KeepPattern(pattern lesson.Pattern, lessons []lesson.Lesson) {
+	if pattern.Type != lesson.PatternAntiPattern || pattern.Status != lesson.PatternConfirmed {
+		g.drop(pattern.ID)
+		return
+	}
+	if g.confine && pattern.ConfirmedAt != nil { // what joins it later was not seen by who confirmed it
+		lessons = slices.DeleteFunc(slices.Clone(lessons), func(l lesson.Lesson) bool { return l.CreatedAt.After(*pattern.ConfirmedAt) })
+	}
+	draft := lesson.PatternRule(pattern, lessons)
+	draft.WarnOnly = g.confine && pattern.ConfirmedBy == "" // its evidence may be one agent's alone
+	if pattern.Command == "" {
+		draft.Commands = g.commandsOf(lessons)
+	}
+	draft.Confidence = pattern.InitialConfidence
+	k := &keptRule{source: RuleOfPattern, number: pattern.Number, draft: draft, belief: pattern.Belief, active: true}
+	g.compileKept(g.base, k)
+	before := g.before(pattern.ID)
+	if before != nil && before.demoted {
+		k.demoted, k.draft.WarnOnly, k.belief = true, true, before.belief
+		k.rule = k.rule.Warning(true)
+	}
+	g.keep(k)
+}
+
+// commandsOf returns the commands of lessons that are no rules themselves.
+func (g *Guards) commandsOf(lessons []lesson.Lesson) []string {
+	var all []string
+	for _, l := range lessons {
+		if l.Type == learning.LessonAntiPattern {
+			continue
+		}
+		commands := l.RelatedCommands
+		if act.LooksCommand(g.base, l.Action, commands) {
+			commands = append(slices.Clone(commands), l.Action)
+		}
+		for _, c := range commands {
+			if len(all) < rule.MaxCommands && len(c) <= act.MaxCommand && !slices.Contains(all, c) {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}

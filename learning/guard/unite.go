@@ -1,0 +1,76 @@
+package guard
+
+import (
+	"slices"
+
+	"skillrouter/learning/guard/act"
+	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/lesson"
+)
+
+// Triggers implements lesson.ruleKeeper.
+func (g *Guards) Triggers(lesson *lesson.Lesson) []string {
+	commands := lesson.RelatedCommands
+	if lesson.Action != "" && len(lesson.Action) <= act.MaxCommand && !slices.Contains(commands, lesson.Action) && act.LooksCommand(g.base, lesson.Action, commands) {
+		commands = append(slices.Clone(commands), lesson.Action)
+	}
+	return commands
+}
+
+// Unites implements lesson.ruleKeeper. It does not reason about rules: it asks each for
+// a verdict on the commands that it was made of.
+func (g *Guards) Unites(merged, l, report *lesson.Lesson) bool {
+	g.mu.RLock()
+	kept := g.rules[l.ID]
+	if kept == nil {
+		kept = g.gone[l.ID]
+	}
+	demoted := kept != nil && kept.demoted
+	g.mu.RUnlock()
+	var added []string
+	if demoted { // whoever reports what is known already does not restore it
+		has := g.Triggers(l)
+		for _, c := range g.Triggers(report) {
+			if !slices.Contains(has, c) {
+				added = append(added, c)
+			}
+		}
+	}
+	if demoted && (len(added) > 0 || report.TriggerPattern != "" && report.TriggerPattern != l.TriggerPattern) {
+		return false
+	}
+	one, ok := g.judgeOf(draft(merged))
+	if !ok {
+		return false
+	}
+	for _, part := range []*lesson.Lesson{l, report} {
+		if part.TriggerPattern != "" && part.TriggerPattern != merged.TriggerPattern {
+			return false
+		}
+		own, ok := g.judgeOf(draft(part).Forced())
+		if !ok {
+			continue // it stops nothing
+		}
+		for _, command := range g.Triggers(part) {
+			action := rule.Action{Command: command}
+			if stronger(own.Check(g.base, action).Decision, one.Check(g.base, action).Decision) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// judgeOf is a guard with one rule alone.
+func (g *Guards) judgeOf(draft rule.RuleDraft) (*rule.Guard, bool) {
+	r, _, err := compile(g.base, draft)
+	if err != nil || r == nil {
+		return nil, false
+	}
+	return rule.New([]*rule.Rule{r}, rule.Options{}), true
+}
+
+// stronger tells whether a decision stops more than another.
+func stronger(a, b rule.Decision) bool {
+	return a == rule.DecisionBlock && b != rule.DecisionBlock || a == rule.DecisionWarn && b == rule.DecisionAllow
+}

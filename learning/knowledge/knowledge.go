@@ -1,0 +1,190 @@
+// Package knowledge is what agents chose to write down. It owns what may be stored, what counts as the same entry, and
+// what use taught about an entry's questions.
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/shelf"
+)
+
+// Base is the Service beside the database. Load opens its
+// index at start; Run does its background work.
+type Base struct {
+	*shelf.Shelf[Knowledge]
+	store    Store
+	now      skillrouter.Clock
+	uses     *shelf.Uses
+	answered *Answered // what was learned from use; may be nil
+}
+
+var _ Service = (*Base)(nil)
+
+// NewBase makes a Base with an empty index.
+func NewBase(store Store, options learning.Options) *Base {
+	options = options.WithDefaults()
+	return &Base{
+		Shelf: shelf.NewShelf(store, shelf.Shelved[Knowledge]{
+			Kind: Kept, Form: form, Events: []string{"knowledge."}, Embedded: shelf.EmbeddedKnowledge,
+			ID: func(e *Knowledge) string { return e.ID }, Size: func(e *Knowledge) int { return len(e.Content) }, Document: document,
+			Rows: store.Knowledge, Scan: store.ScanKnowledge, Find: store.FindKnowledge,
+		}, options),
+		store: store, now: options.Now, uses: shelf.NewUses(store.AddUse, options.Log),
+	}
+}
+
+// Store implements Service. It needs ScopeAgent.
+func (k *Base) Store(ctx context.Context, draft Draft) (Stored, error) {
+	writer := skillrouter.PrincipalOf(ctx)
+	one, err := k.prepare(writer, draft, learning.TrustAgent)
+	if err != nil {
+		return Stored{}, err
+	}
+	plan, wait := k.write(ctx, writer, []prepared{one})
+	if err := wait(); err != nil {
+		return Stored{}, err
+	}
+	return plan.fates[0].Stored, plan.fates[0].err
+}
+
+// Entry implements Service. It needs ScopeRead.
+func (k *Base) Entry(ctx context.Context, id string) (Knowledge, error) {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), learning.CheckID("id", id)); err != nil {
+		return Knowledge{}, err
+	}
+	entries, err := k.store.Knowledge(ctx, []string{id})
+	if err != nil {
+		return Knowledge{}, err
+	}
+	if len(entries) == 0 {
+		return Knowledge{}, noEntry()
+	}
+	k.show(&entries[0])
+	return entries[0], nil
+}
+
+func noEntry() error {
+	return skillrouter.Errorf(skillrouter.NotFound, "no knowledge entry has this id")
+}
+
+// Update implements Service. It needs ScopeAgent, and the entry's
+// author or ScopeCaptain. Who wrote the entry stays as it is.
+func (k *Base) Update(ctx context.Context, id string, patch Patch) (Knowledge, error) {
+	writer := skillrouter.PrincipalOf(ctx)
+	if err := cmp.Or(writer.Need(skillrouter.ScopeAgent), learning.CheckID("id", id)); err != nil {
+		return Knowledge{}, err
+	}
+	if err := checkPatch(&patch); err != nil {
+		return Knowledge{}, err
+	}
+	kinds := redactPatch(&patch)
+	var entry Knowledge
+	err := k.store.ChangeKnowledge(ctx, Keys{IDs: []string{id}}, func(found Found) (Change, error) {
+		old, exists := found.Entries[id]
+		if !exists {
+			return Change{}, noEntry()
+		}
+		if err := mayChange(writer, old); err != nil {
+			return Change{}, err
+		}
+		entry = patched(old, patch)
+		if same(old, entry) {
+			return Change{}, nil
+		}
+		entry.Trust, entry.UpdatedAt = learning.TrustAgent, k.now.Stamp()
+		return Change{
+			Update: []Record{{entry, learning.FingerprintOf(entry.Project, entry.Title, entry.Content)}},
+			Events: []skillrouter.Event{event(EventUpdated, entry, writer, entry.UpdatedAt)},
+		}, nil
+	}, func() { k.Put(entry) })()
+	k.show(&entry)
+	entry.Redacted = kinds
+	return entry, err
+}
+
+// Delete implements Service. It needs ScopeAgent, and the entry's
+// author or ScopeCaptain.
+func (k *Base) Delete(ctx context.Context, id string) error {
+	writer := skillrouter.PrincipalOf(ctx)
+	if err := cmp.Or(writer.Need(skillrouter.ScopeAgent), learning.CheckID("id", id)); err != nil {
+		return err
+	}
+	return k.store.ChangeKnowledge(ctx, Keys{IDs: []string{id}}, func(found Found) (Change, error) {
+		old, exists := found.Entries[id]
+		if !exists {
+			return Change{}, noEntry()
+		}
+		if err := mayChange(writer, old); err != nil {
+			return Change{}, err
+		}
+		return Change{
+			Delete: []string{id},
+			Events: []skillrouter.Event{event(EventDeleted, old, writer, k.now.Stamp())},
+		}, nil
+	}, func() {
+		k.Remove(id)
+		k.answered.forget(id)
+	})()
+}
+
+// Run keeps the index and writes use counts until ctx ends; then it writes
+// the last ones and returns nil. The store must take writes until it returns.
+func (k *Base) Run(ctx context.Context) error {
+	var counting sync.WaitGroup
+	counting.Go(func() { k.uses.Run(ctx) })
+	defer counting.Wait()
+	return k.RunIndex(ctx)
+}
+
+// Used counts a use of each entry: somebody was shown it.
+func (k *Base) Used(ids ...string) { k.uses.Count(k.now.Stamp(), ids...) }
+
+// show adds to an entry the uses that are not written yet.
+func (k *Base) show(e *Knowledge) { k.uses.Show(e.ID, &e.UseCount, &e.LastUsed) }
+
+// event tells who did it, which may be another than the author.
+func event(kind string, entry Knowledge, by skillrouter.Principal, at time.Time) skillrouter.Event {
+	agent := by.AgentID
+	if agent == "" {
+		agent = entry.Author
+	}
+	return skillrouter.Event{Type: kind, Subject: entry.ID, Agent: agent, Project: entry.Project, At: at}
+}
+
+func patched(entry Knowledge, patch Patch) Knowledge {
+	set := func(field, value *string) {
+		if value != nil {
+			*field = *value
+		}
+	}
+	set(&entry.Category, patch.Category)
+	set(&entry.Title, patch.Title)
+	set(&entry.Content, patch.Content)
+	set(&entry.Source, patch.Source)
+	set(&entry.Project, patch.Project)
+	if patch.Tags != nil {
+		entry.Tags = *patch.Tags
+	}
+	return entry
+}
+
+// redactPatch cuts the secrets out of a patch, and returns their kinds.
+func redactPatch(patch *Patch) []string {
+	var r skillrouter.Redaction
+	for _, field := range []**string{&patch.Title, &patch.Content, &patch.Source} {
+		if *field != nil {
+			own := **field // the caller's stays as it is
+			*field = &own
+			r.Text(*field)
+		}
+	}
+	if patch.Tags != nil {
+		r.List(*patch.Tags) // a copy, by checkPatch
+	}
+	return r.Kinds()
+}

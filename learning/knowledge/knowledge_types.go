@@ -1,0 +1,216 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/tfidf"
+)
+
+// mayChange returns a Forbidden error unless p wrote the entry or is a captain.
+func mayChange(p skillrouter.Principal, entry Knowledge) error {
+	if p.Has(skillrouter.ScopeCaptain) || p.Has(skillrouter.ScopeAgent) && p.AgentID != "" && p.AgentID == entry.Author {
+		return nil
+	}
+	return skillrouter.Errorf(skillrouter.Forbidden, "another agent wrote this entry: only its author or a captain may change it")
+}
+
+// checkDraft checks what a client says of an entry, its author apart, and
+// cleans it. An imported entry may have no title: many collections have none.
+func checkDraft(draft *Draft, trust learning.Trust) error {
+	if draft.ID != "" {
+		if err := learning.CheckID("id", draft.ID); err != nil {
+			return err
+		}
+	}
+	if err := learning.CheckCategory(draft.Category); err != nil {
+		return err
+	}
+	if trust != learning.TrustImported || draft.Title != "" {
+		if err := learning.CheckTitle(draft.Title); err != nil {
+			return err
+		}
+	}
+	if err := cmp.Or(
+		learning.CheckContent(draft.Content),
+		skillrouter.CheckText("source", draft.Source, learning.MaxSource),
+		skillrouter.CheckName("project", draft.Project),
+	); err != nil {
+		return err
+	}
+	draft.Title, draft.Source = skillrouter.OneLine(draft.Title), skillrouter.OneLine(draft.Source)
+	tags, err := learning.CleanTags(draft.Tags)
+	draft.Tags = tags
+	return err
+}
+
+// checkPatch checks what a client changes of an entry, and cleans it.
+func checkPatch(patch *Patch) error {
+	for _, part := range []struct {
+		value *string
+		check func(string) error
+	}{
+		{patch.Category, learning.CheckCategory},
+		{patch.Title, learning.CheckTitle},
+		{patch.Content, learning.CheckContent},
+		{patch.Source, func(s string) error { return skillrouter.CheckText("source", s, learning.MaxSource) }},
+		{patch.Project, func(s string) error { return skillrouter.CheckName("project", s) }},
+	} {
+		if part.value == nil {
+			continue
+		}
+		if err := part.check(*part.value); err != nil {
+			return err
+		}
+	}
+	for _, line := range []**string{&patch.Title, &patch.Source} {
+		if *line != nil {
+			clean := skillrouter.OneLine(**line)
+			*line = &clean
+		}
+	}
+	if patch.Tags == nil {
+		return nil
+	}
+	tags, err := learning.CleanTags(*patch.Tags)
+	patch.Tags = &tags
+	return err
+}
+
+// LearnFrom has searches heed what was learned from use. It is called before the first search is made.
+func (k *Base) LearnFrom(a *Answered) { k.answered = a }
+
+// whole tells whether a query asks all that is known of a project: one that is
+// narrowed otherwise and finds nothing says that there is no such entry, not
+// that nothing is known.
+func (q *Query) whole() bool {
+	return q.Category == "" && len(q.Tags) == 0 && q.AgentID == "" && q.Since.IsZero() && q.Until.IsZero() && q.TimeRange == ""
+}
+
+// Service is what can be done with knowledge. Base
+// implements it beside the database, router/client over HTTP.
+type Service interface {
+	// Store stores one entry. What is the same entry depends on who named it:
+	//   - A draft without an ID is known by what it says. If an entry of the same project has
+	//     the same title and content (compared without case and spacing), nothing is stored
+	//     and the answer names that entry, with Duplicate.
+	//   - A draft with an ID is known by its ID. If an entry has the ID, it is updated, or
+	//     left alone (Duplicate) if the draft says what it says already. If none has, the
+	//     draft is stored, even if another entry says the same: a client that gives ids
+	//     must find each of its entries under its own.
+	Store(ctx context.Context, draft Draft) (Stored, error)
+	// Entry returns the entry with the id.
+	Entry(ctx context.Context, id string) (Knowledge, error)
+	// Update changes the fields that the patch sets.
+	Update(ctx context.Context, id string, patch Patch) (Knowledge, error)
+	// Delete removes the entry from the database and the index.
+	Delete(ctx context.Context, id string) error
+	// Search finds the entries that fit the query best, best first, and counts their use.
+	Search(ctx context.Context, query Query) (Results, error)
+}
+
+// Categories of knowledge that seed 004 names. Others are allowed: a category
+// is any name.
+const (
+	CategoryErrorSolution = "error_solution"
+	CategoryPattern       = "pattern"
+	CategoryBestPractice  = "best_practice"
+	CategoryGotcha        = "gotcha"
+)
+
+// Knowledge is one entry that an agent chose to write down.
+type Knowledge struct {
+	ID        string         `json:"id"`
+	Number    int64          `json:"-"` // the order of first storing, by which the search knows what was written in one go
+	Category  string         `json:"category"`
+	Title     string         `json:"title"`
+	Content   string         `json:"content"`
+	Tags      []string       `json:"tags"`
+	Source    string         `json:"source,omitempty"`   // where it comes from, in the writer's words
+	Author    string         `json:"agent_id,omitempty"` // who wrote it: the token's agent, or who the writer said it is while the router is open
+	Project   string         `json:"project,omitempty"`
+	Trust     learning.Trust `json:"trust"`
+	UseCount  int64          `json:"use_count"`
+	LastUsed  *time.Time     `json:"last_used,omitempty"`
+	CreatedAt time.Time      `json:"created_at"`
+	UpdatedAt time.Time      `json:"updated_at"`
+	// Redacted lists the kinds of secret that were cut out of what the call said that this answers. It is not stored.
+	Redacted []string `json:"redacted,omitempty"`
+}
+
+// Draft is what a client may say of a new entry.
+type Draft struct {
+	ID       string   `json:"id,omitempty"` // the client's own id, at most MaxID bytes; empty: one is given
+	Category string   `json:"category"`
+	Title    string   `json:"title"`
+	Content  string   `json:"content"`
+	Tags     []string `json:"tags,omitempty"`
+	Source   string   `json:"source,omitempty"`
+	AgentID  string   `json:"agent_id,omitempty"`
+	Project  string   `json:"project,omitempty"`
+}
+
+// Patch is what a client may change of an entry; nil leaves a field as it is.
+type Patch struct {
+	Category *string   `json:"category,omitempty"`
+	Title    *string   `json:"title,omitempty"`
+	Content  *string   `json:"content,omitempty"`
+	Tags     *[]string `json:"tags,omitempty"`
+	Source   *string   `json:"source,omitempty"`
+	Project  *string   `json:"project,omitempty"`
+}
+
+// Stored says what became of a draft.
+type Stored struct {
+	ID        string `json:"knowledge_id"`
+	Duplicate bool   `json:"duplicate"` // the same content was there already, under this ID; nothing was stored
+	Updated   bool   `json:"updated"`   // an entry with the client's ID was there and was changed
+	// Redacted lists the kinds of secret that were cut out of the draft before it was stored.
+	Redacted []string `json:"redacted,omitempty"`
+}
+
+// Query asks for knowledge.
+type Query struct {
+	Query    string   `json:"query"`
+	Category string   `json:"category,omitempty"`
+	Project  string   `json:"project,omitempty"`
+	Tags     []string `json:"tags,omitempty"`     // each must be on the entry
+	AgentID  string   `json:"agent_id,omitempty"` // its author
+	// Since, Until and TimeRange bound when the entry was last changed, as an episode.Filter's do.
+	Since     time.Time `json:"since,omitzero"`
+	Until     time.Time `json:"until,omitzero"`
+	TimeRange string    `json:"time_range,omitempty"`
+	Limit     int       `json:"limit,omitempty"`   // 1 to MaxLimit; 0 means DefaultKnowledgeLimit
+	Explain   bool      `json:"explain,omitempty"` // fill Why
+	// Corpus, if not nil, has each hit tell its Evidence: it is one of several searches whose hits are compared.
+	Corpus *tfidf.Corpus `json:"-"`
+}
+
+// Hit is an entry that was found. Its use count and time of last use
+// are those from before this search.
+type Hit struct {
+	Knowledge
+	// RelevanceScore orders one answer, and compares with no other's: of words alone it is
+	// as large as the words that fit are rare; fused with vectors it is from 0 to 1, which is
+	// the first by words and by meaning.
+	RelevanceScore float64           `json:"relevance_score"`
+	Why            []learning.Reason `json:"why,omitempty"` // the parts of the score; they add up to it
+	Evidence       tfidf.Evidence    `json:"-"`             // see Query.Corpus
+}
+
+// Results is the answer to a Query.
+type Results struct {
+	Results   []Hit             `json:"results"`
+	Count     int               `json:"count"`
+	LeftOut   int               `json:"left_out,omitempty"`  // how many more would have made the answer larger than MaxAnswer
+	Corrected map[string]string `json:"corrected,omitempty"` // words nobody wrote, and what was searched instead
+	Notice    string            `json:"notice,omitempty"`    // what the caller should know of how it was searched: that it went by words alone though vectors are configured
+	// Tried says, where nothing was found as it was asked for, what was tried. If that found
+	// something, Notice says so.
+	Tried []learning.Tried `json:"tried,omitempty"`
+	// Vain says that what was found, if anything, cannot be what was meant: see feedback.GapService. Beside the database alone.
+	Vain bool `json:"-"`
+}

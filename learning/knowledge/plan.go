@@ -1,0 +1,178 @@
+package knowledge
+
+import (
+	"context"
+	"slices"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// prepared is a draft that was checked and redacted, and needs only to be
+// compared with what is stored.
+type prepared struct {
+	record   Record
+	named    bool     // the client gave the id
+	redacted []string // kinds of secret that were cut out
+}
+
+// fate is what becomes of a prepared draft.
+type fate struct {
+	Stored
+	err error
+}
+
+// plan is what becomes of prepared drafts, in their order, and what it takes.
+type plan struct {
+	change Change
+	fates  []fate
+
+	writer   skillrouter.Principal
+	found    Found
+	inserted map[string]int                  // where an entry that this plan writes stands in Insert
+	updated  map[string]int                  // or in Update
+	prints   map[string]learning.Fingerprint // what these say now
+	same     map[learning.Fingerprint]string // and the other way round
+}
+
+// prepare checks a draft and cuts its secrets out.
+func (k *Base) prepare(writer skillrouter.Principal, draft Draft, trust learning.Trust) (prepared, error) {
+	author, err := writer.ActingAs("agent_id", draft.AgentID)
+	if err != nil {
+		return prepared{}, err
+	}
+	if err := checkDraft(&draft, trust); err != nil {
+		return prepared{}, err
+	}
+	p := prepared{named: draft.ID != ""}
+	if !p.named {
+		if draft.ID, err = learning.NewID(); err != nil {
+			return prepared{}, err
+		}
+	}
+	var c skillrouter.Redaction
+	c.Text(&draft.Title, &draft.Content, &draft.Source)
+	c.List(draft.Tags)
+	p.redacted = c.Kinds()
+	at := k.now.Stamp()
+	p.record.Knowledge = Knowledge{
+		ID: draft.ID, Category: draft.Category, Title: draft.Title, Content: draft.Content, Tags: draft.Tags,
+		Source: draft.Source, Author: author, Project: draft.Project, Trust: trust, CreatedAt: at, UpdatedAt: at,
+	}
+	p.record.Fingerprint = learning.FingerprintOf(p.record.Project, p.record.Title, p.record.Content)
+	return p, nil
+}
+
+// write queues drafts in one transaction. The plan is filled when wait has
+// returned without error; what it changed is in the index by then.
+func (k *Base) write(ctx context.Context, writer skillrouter.Principal, drafts []prepared) (*plan, func() error) {
+	var keys Keys
+	for _, d := range drafts {
+		if d.named {
+			keys.IDs = append(keys.IDs, d.record.ID)
+		} else {
+			keys.Fingerprints = append(keys.Fingerprints, d.record.Fingerprint)
+		}
+	}
+	var last plan
+	wait := k.store.ChangeKnowledge(ctx, keys, func(found Found) (Change, error) {
+		last = decide(drafts, found, writer)
+		return last.change, nil
+	}, func() {
+		records := slices.Concat(last.change.Insert, last.change.Update)
+		entries := make([]Knowledge, len(records))
+		for i, r := range records {
+			entries[i] = r.Knowledge
+		}
+		k.Put(entries...)
+	})
+	return &last, wait
+}
+
+// decide says what becomes of drafts beside what is stored already. It is the
+// rule that Service.Store documents, with each draft seeing what the
+// ones before it did.
+func decide(drafts []prepared, found Found, writer skillrouter.Principal) plan {
+	p := plan{
+		fates: make([]fate, len(drafts)), writer: writer, found: found, inserted: map[string]int{}, updated: map[string]int{},
+		prints: map[string]learning.Fingerprint{}, same: map[learning.Fingerprint]string{},
+	}
+	for i, d := range drafts {
+		f := &p.fates[i]
+		f.ID, f.Redacted = d.record.ID, d.redacted
+		if d.named {
+			old, there := p.entry(d.record.ID)
+			if there {
+				p.update(d.record, old, f)
+				continue
+			}
+		} else if id, there := p.twin(d.record.Fingerprint); there {
+			f.ID, f.Duplicate = id, true
+			continue
+		}
+		p.insert(d.record)
+	}
+	return p
+}
+
+// entry returns the entry with the id as it stands by now.
+func (p *plan) entry(id string) (Knowledge, bool) {
+	if at, ok := p.inserted[id]; ok {
+		return p.change.Insert[at].Knowledge, true
+	}
+	if at, ok := p.updated[id]; ok {
+		return p.change.Update[at].Knowledge, true
+	}
+	old, ok := p.found.Entries[id]
+	return old, ok
+}
+
+// twin returns the id of an entry that says the same by now.
+func (p *plan) twin(print learning.Fingerprint) (string, bool) {
+	for _, known := range []map[learning.Fingerprint]string{p.same, p.found.Same} {
+		if id, ok := known[print]; ok {
+			if now, changed := p.prints[id]; !changed || now == print {
+				return id, true
+			}
+		}
+	}
+	return "", false
+}
+
+func (p *plan) insert(record Record) {
+	p.inserted[record.ID] = len(p.change.Insert)
+	p.change.Insert = append(p.change.Insert, record)
+	p.wrote(EventStored, record)
+}
+
+func (p *plan) update(record Record, old Knowledge, f *fate) {
+	if f.err = mayChange(p.writer, old); f.err != nil {
+		return
+	}
+	record.Number, record.Author, record.UseCount, record.LastUsed, record.CreatedAt = old.Number, old.Author, old.UseCount, old.LastUsed, old.CreatedAt
+	if same(old, record.Knowledge) {
+		f.Duplicate = true
+		return
+	}
+	f.Updated = true
+	if at, ok := p.inserted[record.ID]; ok {
+		p.change.Insert[at] = record
+	} else if at, ok := p.updated[record.ID]; ok {
+		p.change.Update[at] = record
+	} else {
+		p.updated[record.ID] = len(p.change.Update)
+		p.change.Update = append(p.change.Update, record)
+	}
+	p.wrote(EventUpdated, record)
+}
+
+func (p *plan) wrote(kind string, record Record) {
+	p.prints[record.ID], p.same[record.Fingerprint] = record.Fingerprint, record.ID
+	p.change.Events = append(p.change.Events, event(kind, record.Knowledge, p.writer, record.UpdatedAt))
+}
+
+// same tells whether two entries say the same to the letter.
+func same(a, b Knowledge) bool {
+	return a.Category == b.Category && a.Title == b.Title && a.Content == b.Content &&
+		a.Source == b.Source && a.Project == b.Project && slices.Equal(a.Tags, b.Tags)
+}

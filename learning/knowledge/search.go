@@ -1,0 +1,137 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/shelf"
+	"skillrouter/tfidf"
+)
+
+// Search implements Service. It needs ScopeRead.
+func (k *Base) Search(ctx context.Context, query Query) (Results, error) {
+	results, err := k.Find(ctx, query)
+	if err == nil {
+		used := make([]string, len(results.Results))
+		for i := range results.Results {
+			used[i] = results.Results[i].ID
+		}
+		k.Used(used...)
+	}
+	if err == nil && results.Vain && query.whole() {
+		k.Missed(ctx, learning.Miss{Question: query.Query, Project: query.Project, In: learning.GapInKnowledge})
+	}
+	return results, err
+}
+
+// Find is Search for who may yet drop what was found: it counts no use. It needs ScopeRead.
+func (k *Base) Find(ctx context.Context, query Query) (Results, error) {
+	if err := cmp.Or(
+		skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead),
+		learning.CheckQuery(query.Query),
+		skillrouter.CheckName("category", query.Category),
+		skillrouter.CheckName("project", query.Project),
+	); err != nil {
+		return Results{}, err
+	}
+	tags, err := learning.CleanTags(query.Tags)
+	if err != nil {
+		return Results{}, err
+	}
+	if err := skillrouter.CheckName("agent_id", query.AgentID); err != nil {
+		return Results{}, err
+	}
+	span, err := shelf.SpanOf(query.Since, query.Until, query.TimeRange, k.now())
+	if err != nil {
+		return Results{}, err
+	}
+	limit, err := skillrouter.Limit(query.Limit, learning.DefaultKnowledgeLimit, learning.MaxLimit)
+	if err != nil {
+		return Results{}, err
+	}
+	found, err := k.Ask(ctx, shelf.ShelfQuery{
+		Query: tfidf.Query{
+			Text: query.Query, Category: query.Category, Project: query.Project, Tags: shelf.Written(learning.FoldTags(tags), query.AgentID),
+			From: shelf.Moment(span.From), To: shelf.Moment(span.To), Limit: limit, Explain: query.Explain, Corpus: query.Corpus,
+		},
+		Category: "category", Project: "project",
+		More: func(ctx context.Context, hits []tfidf.Hit, request tfidf.Query, limit int) ([]tfidf.Hit, error) {
+			return k.answered.gain(ctx, hits, request, limit, k.DocumentsByID)
+		},
+	})
+	if err != nil {
+		return Results{}, err
+	}
+	results := Results{Results: []Hit{}, Corrected: found.Corrected, Notice: found.Notice, Tried: found.Tried}
+	results.LeftOut, err = k.Fetch(ctx, found, func(entry *Knowledge, hit tfidf.Hit) {
+		k.show(entry)
+		results.Results = append(results.Results, Hit{*entry, hit.Score, shelf.Reasons(hit.Why), hit.Evidence})
+	})
+	if err != nil {
+		return Results{}, err
+	}
+	results.Count = len(results.Results)
+	results.Vain = found.Vain(results.Count)
+	return results, nil
+}
+
+// Filter selects entries for a listing; empty fields select everything.
+type Filter struct {
+	Category string `json:"category,omitempty"`
+	Project  string `json:"project,omitempty"`
+	AgentID  string `json:"agent_id,omitempty" doc:"Only those that this agent wrote"`
+	Cursor   string `json:"cursor,omitempty" doc:"The answer's next of the page before"`
+	Limit    int    `json:"limit,omitempty" doc:"1 to 200; 0: 50"` // 1 to MaxLimit; 0 means DefaultListing
+}
+
+// Page is a page of a listing, newest first.
+type Page struct {
+	Results []Knowledge `json:"results"`
+	Count   int         `json:"count"`
+	Next    string      `json:"next,omitempty"` // cursor of the next page; empty: this is the last
+}
+
+// List returns a page of entries, newest first: as many as the limit says, or
+// fewer that are MaxAnswer bytes together. It needs ScopeRead. Entries
+// that are stored while one pages through come on no later page, and none
+// comes twice.
+func (k *Base) List(ctx context.Context, filter Filter) (Page, error) {
+	if err := cmp.Or(
+		skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead),
+		skillrouter.CheckNames("category", filter.Category, "project", filter.Project, "agent_id", filter.AgentID),
+	); err != nil {
+		return Page{}, err
+	}
+	limit, err := skillrouter.Limit(filter.Limit, learning.DefaultListing, learning.MaxLimit)
+	if err != nil {
+		return Page{}, err
+	}
+	before := int64(0)
+	if filter.Cursor != "" {
+		if before, err = strconv.ParseInt(filter.Cursor, 10, 64); err != nil || before < 1 {
+			return Page{}, skillrouter.InvalidField("cursor", "is not one that a listing answered")
+		}
+	}
+	filter.Limit = limit + 1 // one more tells whether there is a next page
+	entries, err := k.store.ListKnowledge(ctx, filter, before)
+	if err != nil {
+		return Page{}, err
+	}
+	page := Page{Results: entries}
+	size := 0
+	for i, e := range entries {
+		if i == limit || size >= learning.MaxAnswer {
+			page.Results, page.Next = entries[:i], strconv.FormatInt(entries[i-1].Number, 10)
+			break
+		}
+		size += len(e.Content)
+	}
+	for i := range page.Results {
+		k.show(&page.Results[i])
+	}
+	page.Count = len(page.Results)
+	return page, nil
+}

@@ -1,0 +1,216 @@
+package lesson
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// clockAhead is how far in the future a client's date of validation may lie: a
+// date has no time zone, and another machine's clock is not this one's.
+const clockAhead = 48 * time.Hour
+
+// checkDraft checks what a client says of a lesson, its author apart,
+// fills in the defaults and cleans it.
+func checkDraft(draft *Draft, at time.Time) error {
+	if draft.ID != "" {
+		if err := checkID("id", draft.ID); err != nil {
+			return err
+		}
+	}
+	if err := skillrouter.CheckOneOf("lesson_type", draft.Type, learning.LessonTypes()); err != nil {
+		return err
+	}
+	for _, name := range []struct{ field, value string }{{"domain", draft.Domain}, {"category", draft.Category}} {
+		if err := checkRequiredName(name.field, name.value); err != nil {
+			return err
+		}
+	}
+	if err := learning.CheckTitle(draft.Title); err != nil {
+		return err
+	}
+	for _, text := range []struct {
+		field, value string
+		most         int
+	}{
+		{"context", draft.Context, MaxText},
+		{"action_taken", draft.Action, MaxText},
+		{"outcome", draft.Outcome, MaxText},
+		{"root_cause", draft.RootCause, MaxText},
+		{"solution", draft.Solution, MaxText},
+		{"body", draft.Body, learning.MaxContent},
+		{"trigger_pattern", draft.TriggerPattern, MaxListItem},
+	} {
+		if err := skillrouter.CheckText(text.field, text.value, text.most); err != nil {
+			return err
+		}
+	}
+	if err := skillrouter.CheckName("project", draft.Project); err != nil {
+		return err
+	}
+	for _, list := range draft.lists() {
+		if err := cleanList(list.field, list.items); err != nil {
+			return err
+		}
+	}
+	tags, err := learning.CleanTags(draft.Tags)
+	if err != nil {
+		return err
+	}
+	draft.Tags = tags
+	draft.Domain, draft.Category = strings.TrimSpace(draft.Domain), strings.TrimSpace(draft.Category)
+	draft.Title, draft.Project = skillrouter.OneLine(draft.Title), strings.TrimSpace(draft.Project)
+	return checkGrades(draft, at)
+}
+
+// checkGrades checks a draft's enumerations and figures, and fills in their defaults.
+func checkGrades(draft *Draft, at time.Time) error {
+	if draft.Severity == "" {
+		draft.Severity = learning.SeverityMedium
+	}
+	if draft.Level == "" {
+		draft.Level = LevelCase
+	}
+	if draft.Status == "" {
+		draft.Status = StatusCandidate
+	}
+	if draft.Transferability == 0 {
+		draft.Transferability = DefaultTransferability
+	}
+	if draft.Confidence == nil {
+		confidence := DefaultConfidence
+		draft.Confidence = &confidence
+	}
+	if err := cmp.Or(
+		skillrouter.CheckOneOf("severity", draft.Severity, learning.Severities()),
+		skillrouter.CheckOneOf("level", draft.Level, Levels()),
+		skillrouter.CheckOneOf("status", draft.Status, Statuses()),
+		checkTransferability(draft.Transferability),
+		skillrouter.CheckRange("confidence", *draft.Confidence, 0, 1),
+	); err != nil {
+		return err
+	}
+	if draft.Type != learning.LessonAntiPattern {
+		if draft.TriggerPattern != "" {
+			return skillrouter.InvalidField("trigger_pattern", "is for lessons of type %s", learning.LessonAntiPattern)
+		}
+		if draft.BlockAction {
+			return skillrouter.InvalidField("block_action", "is for lessons of type %s", learning.LessonAntiPattern)
+		}
+		if draft.Proposed {
+			return skillrouter.InvalidField("proposed", "is for lessons of type %s", learning.LessonAntiPattern)
+		}
+	}
+	if err := checkTrigger(draft.TriggerPattern); err != nil {
+		return err
+	}
+	return checkValidatedAt(draft.LastValidatedAt, at)
+}
+
+// checkGrant refuses what an agent may not say of a lesson that it reports
+// itself: that it has been checked, or holds everywhere.
+func checkGrant(p skillrouter.Principal, draft *Draft) error {
+	if p.Has(skillrouter.ScopeCaptain) {
+		return nil
+	}
+	switch {
+	case draft.Status != "" && draft.Status != StatusCandidate:
+		return &skillrouter.Error{Code: skillrouter.Forbidden, Field: "status", Message: "only a captain may report a lesson that was judged already"}
+	case draft.LastValidatedAt != nil:
+		return &skillrouter.Error{Code: skillrouter.Forbidden, Field: "last_validated_at", Message: "only a captain may report a lesson that was judged already"}
+	case draft.Level == LevelPrinciple:
+		return &skillrouter.Error{Code: skillrouter.Forbidden, Field: "level", Message: "only a captain may report a principle: others are promoted to it"}
+	}
+	return nil
+}
+
+// checkID holds a client's own id to what is no number: numbers name lessons too.
+func checkID(field, id string) error {
+	if err := learning.CheckID(field, id); err != nil {
+		return err
+	}
+	if strings.Trim(id, "0123456789") == "" {
+		return skillrouter.InvalidField(field, "may not be a number: these are given in the order of reporting")
+	}
+	return nil
+}
+
+func checkRequiredName(field, name string) error {
+	if strings.TrimSpace(name) == "" {
+		return skillrouter.InvalidField(field, "is required")
+	}
+	return skillrouter.CheckName(field, name)
+}
+
+func checkTransferability(t int) error {
+	if t < 1 || t > 5 {
+		return skillrouter.InvalidField("transferability", "must lie between 1 and 5")
+	}
+	return nil
+}
+
+func checkValidatedAt(t *time.Time, at time.Time) error {
+	if t == nil {
+		return nil
+	}
+	if t.Before(time.Unix(0, 0)) || t.After(at.Add(clockAhead)) {
+		return skillrouter.InvalidField("last_validated_at", "must lie between 1970 and now")
+	}
+	return nil
+}
+
+// textList is one of a lesson's lists and the name of its field.
+type textList struct {
+	field string
+	items *[]string
+}
+
+func (d *Draft) lists() []textList {
+	return []textList{
+		{"alternatives", &d.Alternatives},
+		{"related_files", &d.RelatedFiles},
+		{"related_commands", &d.RelatedCommands},
+		{"contexts", &d.Contexts},
+		{"source_case_ids", &d.SourceCaseIDs},
+	}
+}
+
+// cleanList checks a list's items, drops empty ones and repeats, and keeps their order. The list is never nil then.
+func cleanList(field string, list *[]string) error {
+	if len(*list) > MaxListItems {
+		return &skillrouter.Error{Code: skillrouter.TooLarge, Field: field, Message: fmt.Sprintf("holds more than %d items", MaxListItems)}
+	}
+	clean := make([]string, 0, len(*list))
+	for i, item := range *list {
+		if err := skillrouter.CheckText(fmt.Sprintf("%s[%d]", field, i), item, MaxListItem); err != nil {
+			return err
+		}
+		if item = strings.TrimSpace(item); item != "" && !slices.Contains(clean, item) {
+			clean = append(clean, item)
+		}
+	}
+	*list = clean
+	return nil
+}
+
+// redact cuts the secrets out of everything that a writer says in a lesson.
+func redact(d *Draft) (kinds []string) {
+	var r skillrouter.Redaction
+	r.Text(&d.Title, &d.Context, &d.Action, &d.Outcome, &d.RootCause, &d.Solution, &d.Body)
+	r.List(d.Alternatives, d.RelatedFiles, d.RelatedCommands, d.Contexts, d.Tags)
+	return r.Kinds()
+}
+
+// checkTrigger refuses an expression with a secret in it: with the secret cut
+// out it would be another expression.
+func checkTrigger(pattern string) error {
+	if _, kinds := skillrouter.Redact(pattern); len(kinds) > 0 {
+		return skillrouter.InvalidField("trigger_pattern", "holds a secret (%s), which is never stored", strings.Join(kinds, ", "))
+	}
+	return nil
+}

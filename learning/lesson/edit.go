@@ -1,0 +1,243 @@
+package lesson
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// Edit implements Service. It needs ScopeAgent, and the agent that
+// learned the lesson or ScopeCaptain. A rule that stops actions may be changed
+// in what it stops only by a captain, and so may the confidence of a lesson and
+// the date of its validation.
+func (l *Lessons) Edit(ctx context.Context, ref string, patch Patch) (Lesson, error) {
+	caller := skillrouter.PrincipalOf(ctx)
+	if err := caller.Need(skillrouter.ScopeAgent); err != nil {
+		return Lesson{}, err
+	}
+	if (patch.Confidence != nil || patch.LastValidatedAt != nil) && !caller.Has(skillrouter.ScopeCaptain) {
+		return Lesson{}, skillrouter.Errorf(skillrouter.Forbidden, "only a captain may set a confidence or a date of validation: an agent validates")
+	}
+	if err := checkPatch(&patch, l.now.Stamp()); err != nil {
+		return Lesson{}, err
+	}
+	expect, err := l.checkEdited(ctx, ref, patch)
+	if err != nil {
+		return Lesson{}, err
+	}
+	return l.change(ctx, ref, func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {
+		if err := mayChange(caller, lesson); err != nil {
+			return nil, err
+		}
+		if patch.Expect != nil && !patch.Expect.Equal(lesson.UpdatedAt) || expect != nil && !expect.Equal(lesson.UpdatedAt) {
+			return nil, skillrouter.Errorf(skillrouter.Conflict, "the lesson was changed meanwhile: read it again")
+		}
+		old := *lesson
+		was, became := patchLesson(lesson, patch, at)
+		if was == nil {
+			return nil, nil
+		}
+		// Where agents may not make rules for others, nor may they widen one.
+		widens := l.rules != nil && l.rules.Confines(caller) && !l.rules.Confined(lesson.ID) && !slices.Equal(old.RelatedCommands, lesson.RelatedCommands)
+		if widens || weakens(&old, lesson) {
+			if err := captainsRule(caller, &old); err != nil {
+				return nil, err
+			}
+		}
+		if lesson.Type != learning.LessonAntiPattern && (lesson.TriggerPattern != "" || lesson.BlockAction) {
+			return nil, skillrouter.InvalidField("trigger_pattern", "and block_action are for lessons of type %s", learning.LessonAntiPattern)
+		}
+		if print := lesson.print(); print != old.print() {
+			named, err := tx.LessonsByPrint(print, 1)
+			if err != nil {
+				return nil, err
+			}
+			if len(named) > 0 && named[0].ID != lesson.ID {
+				return nil, &skillrouter.Error{Code: skillrouter.Conflict, Field: "title", Message: "is that of another lesson of this domain, " + named[0].ID}
+			}
+		}
+		return []lessonMove{{kind: ChangeEdited, event: EventEdited, by: caller.AgentID, was: was, became: became}}, nil
+	})
+}
+
+// checkEdited checks, before the transaction, that an anti_pattern lesson is
+// still a rule with the patch. It returns as which version of the lesson it was checked.
+func (l *Lessons) checkEdited(ctx context.Context, ref string, patch Patch) (*time.Time, error) {
+	if l.rules == nil {
+		return nil, nil
+	}
+	lesson, err := l.Lesson(ctx, ref)
+	if err != nil || lesson.Type != learning.LessonAntiPattern {
+		return nil, err
+	}
+	if err := mayChange(skillrouter.PrincipalOf(ctx), &lesson); err != nil {
+		return nil, err
+	}
+	seen := lesson.UpdatedAt
+	patchLesson(&lesson, patch, seen)
+	_, err = l.rules.CheckRule(ctx, lesson, false)
+	return &seen, err
+}
+
+// checkPatch checks what a client changes of a lesson, redacts and cleans it.
+func checkPatch(p *Patch, at time.Time) error {
+	for _, part := range []struct {
+		value *string
+		check func(string) error
+	}{
+		{p.Category, func(s string) error { return checkRequiredName("category", s) }},
+		{p.Title, learning.CheckTitle},
+		{p.Context, textCheck("context", MaxText)},
+		{p.Action, textCheck("action_taken", MaxText)},
+		{p.Outcome, textCheck("outcome", MaxText)},
+		{p.RootCause, textCheck("root_cause", MaxText)},
+		{p.Solution, textCheck("solution", MaxText)},
+		{p.Body, textCheck("body", learning.MaxContent)},
+		{p.TriggerPattern, textCheck("trigger_pattern", MaxListItem)},
+		{p.TriggerPattern, checkTrigger},
+	} {
+		if part.value == nil {
+			continue
+		}
+		if err := part.check(*part.value); err != nil {
+			return err
+		}
+	}
+	for _, text := range []**string{&p.Category, &p.Title, &p.Context, &p.Action, &p.Outcome, &p.RootCause, &p.Solution, &p.Body} {
+		if *text != nil {
+			own := **text // the caller's stays as it is
+			*text = &own
+		}
+	}
+	if p.Category != nil {
+		*p.Category = strings.TrimSpace(*p.Category)
+	}
+	if p.Title != nil {
+		*p.Title = skillrouter.OneLine(*p.Title)
+	}
+	for _, list := range []struct {
+		field string
+		items **[]string
+	}{{"alternatives", &p.Alternatives}, {"related_files", &p.RelatedFiles}, {"related_commands", &p.RelatedCommands}} {
+		if *list.items == nil {
+			continue
+		}
+		own := **list.items
+		if err := cleanList(list.field, &own); err != nil {
+			return err
+		}
+		*list.items = &own
+	}
+	if p.Tags != nil {
+		tags, err := learning.CleanTags(*p.Tags)
+		if err != nil {
+			return err
+		}
+		p.Tags = &tags
+	}
+	redactPatch(p)
+	if p.Severity != nil {
+		if err := skillrouter.CheckOneOf("severity", *p.Severity, learning.Severities()); err != nil {
+			return err
+		}
+	}
+	if p.Transferability != nil {
+		if err := checkTransferability(*p.Transferability); err != nil {
+			return err
+		}
+	}
+	if p.Confidence != nil {
+		if err := skillrouter.CheckRange("confidence", *p.Confidence, 0, 1); err != nil {
+			return err
+		}
+	}
+	return checkValidatedAt(p.LastValidatedAt, at)
+}
+
+func redactPatch(p *Patch) {
+	var r skillrouter.Redaction
+	r.Text(p.Title, p.Context, p.Action, p.Outcome, p.RootCause, p.Solution, p.Body)
+	for _, list := range []*[]string{p.Alternatives, p.Tags, p.RelatedFiles, p.RelatedCommands} {
+		if list != nil {
+			r.List(*list)
+		}
+	}
+}
+
+func textCheck(field string, most int) func(string) error {
+	return func(s string) error { return skillrouter.CheckText(field, s, most) }
+}
+
+// patchLesson makes the changes of a patch, and returns what they were and
+// became; nil if nothing changes.
+func patchLesson(lesson *Lesson, patch Patch, at time.Time) (was, became *Patch) {
+	was, became = &Patch{}, &Patch{}
+	changed := false
+	for _, f := range []struct{ have, set, before, now **string }{
+		{ptr(&lesson.Category), &patch.Category, &was.Category, &became.Category},
+		{ptr(&lesson.Title), &patch.Title, &was.Title, &became.Title},
+		{ptr(&lesson.Context), &patch.Context, &was.Context, &became.Context},
+		{ptr(&lesson.Action), &patch.Action, &was.Action, &became.Action},
+		{ptr(&lesson.Outcome), &patch.Outcome, &was.Outcome, &became.Outcome},
+		{ptr(&lesson.RootCause), &patch.RootCause, &was.RootCause, &became.RootCause},
+		{ptr(&lesson.Solution), &patch.Solution, &was.Solution, &became.Solution},
+		{ptr(&lesson.Body), &patch.Body, &was.Body, &became.Body},
+		{ptr(&lesson.TriggerPattern), &patch.TriggerPattern, &was.TriggerPattern, &became.TriggerPattern},
+	} {
+		changed = replaced(*f.have, *f.set, f.before, f.now, func(a, b string) bool { return a == b }) || changed
+	}
+	for _, f := range []struct{ have, set, before, now **[]string }{
+		{ptr(&lesson.Alternatives), &patch.Alternatives, &was.Alternatives, &became.Alternatives},
+		{ptr(&lesson.Tags), &patch.Tags, &was.Tags, &became.Tags},
+		{ptr(&lesson.RelatedFiles), &patch.RelatedFiles, &was.RelatedFiles, &became.RelatedFiles},
+		{ptr(&lesson.RelatedCommands), &patch.RelatedCommands, &was.RelatedCommands, &became.RelatedCommands},
+	} {
+		changed = replaced(*f.have, *f.set, f.before, f.now, slices.Equal) || changed
+	}
+	changed = replaced(&lesson.Severity, patch.Severity, &was.Severity, &became.Severity, func(a, b learning.Severity) bool { return a == b }) || changed
+	changed = replaced(&lesson.BlockAction, patch.BlockAction, &was.BlockAction, &became.BlockAction, func(a, b bool) bool { return a == b }) || changed
+	changed = replaced(&lesson.Transferability, patch.Transferability, &was.Transferability, &became.Transferability, func(a, b int) bool { return a == b }) || changed
+	if patch.Confidence != nil && *patch.Confidence != lesson.At(at) {
+		left, set := lesson.At(at), *patch.Confidence
+		was.Confidence, became.Confidence, changed = &left, &set, true
+		lesson.Belief = lesson.Moved(set, at)
+	}
+	if t := patch.LastValidatedAt; t != nil && (lesson.LastValidatedAt == nil || !t.Equal(*lesson.LastValidatedAt)) {
+		set := t.UTC().Truncate(time.Millisecond)
+		was.LastValidatedAt, became.LastValidatedAt, changed = lesson.LastValidatedAt, &set, true
+		lesson.LastValidatedAt = &set
+	}
+	if !changed {
+		return nil, nil
+	}
+	return was, became
+}
+
+// ptr returns a pointer to a pointer, so that a field and a patch's field look alike.
+func ptr[T any](field *T) **T { return &field }
+
+// replaced puts what is set in the place of what a field has, and keeps both.
+func replaced[T any](have, set *T, before, now **T, equal func(a, b T) bool) bool {
+	if set == nil || equal(*have, *set) {
+		return false
+	}
+	old, value := *have, *set
+	*have, *before, *now = value, &old, &value
+	return true
+}
+
+// weakens tells whether an edit may make a rule stop less than it did: any
+// change of what it is recognised by, but further commands.
+func weakens(old, lesson *Lesson) bool {
+	for _, command := range old.RelatedCommands {
+		if !slices.Contains(lesson.RelatedCommands, command) {
+			return true
+		}
+	}
+	return old.Severity != lesson.Severity || old.BlockAction != lesson.BlockAction || old.Title != lesson.Title ||
+		old.Action != lesson.Action || old.TriggerPattern != lesson.TriggerPattern || !slices.Equal(old.Alternatives, lesson.Alternatives)
+}

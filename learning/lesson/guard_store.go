@@ -1,0 +1,70 @@
+package lesson
+
+import (
+	"context"
+	"time"
+
+	"skillrouter/learning"
+	"skillrouter/learning/guard/rule"
+)
+
+// GuardStore keeps the guard's ledger. It is part of PipelineStore.
+type GuardStore interface {
+	// GuardStandings returns what became of the rules with the ids, of all if ids is nil.
+	// A rule to which nothing happened has none.
+	GuardStandings(ctx context.Context, ids []string) ([]GuardStanding, error)
+	// ListChecks returns checks, newest first, whose number is below before (0: all).
+	ListChecks(ctx context.Context, filter LedgerFilter, before int64) ([]CheckRecord, error)
+}
+
+// GuardTx is what a transaction can do with the guard's ledger. It is part of PipelineTx.
+type GuardTx interface {
+	// AddChecks stores checks with what they showed, and counts it for the rules.
+	AddChecks(checks ...CheckRecord) error
+	// CheckOf returns the check of an id.
+	CheckOf(id string) (check CheckRecord, ok bool, err error)
+	// SettleCheck stores a check's outcome under its number.
+	SettleCheck(check CheckRecord) error
+	// RemoveChecks removes the oldest checks before a time, at most limit, and returns how many there were.
+	RemoveChecks(before time.Time, limit int) (int, error)
+	// GuardStanding returns what became of a rule; a new standing if nothing did.
+	GuardStanding(ruleID string) (GuardStanding, error)
+	// PutGuardStanding stores a rule's standing; how often it was triggered stays as it is.
+	PutGuardStanding(standing GuardStanding) error
+	// MoveLesson stores a lesson's belief.
+	MoveLesson(lessonID string, belief Belief, at time.Time) error
+}
+
+// GuardStanding is what became of a rule.
+type GuardStanding struct {
+	RuleID            string
+	Forced            bool
+	TimesTriggered    int64
+	LastTriggered     *time.Time
+	Heeded            int64
+	Overridden        int64
+	OverriddenSuccess int64
+	OverriddenFailure int64
+	OverriddenPartial int64
+	RecentSuccess     int64    // overridden with success since it last was restored
+	Overriders        []string // the agents who did that, at most DemotionAgents
+	Belief            *Belief  // of a rule without a lesson, once it moved
+	DemotedAt         *time.Time
+	DemotedReason     string
+}
+
+// The types of the guard's other events. Their Data is a GuardEvent.
+const (
+	EventActionChecked = "guard.checked" // a check that did not allow
+	EventCheckSettled  = "guard.settled"
+	EventRuleRestored  = "guard.restored"
+)
+
+// GuardEvent is the Data of the guard's events but EventRuleDemoted, whose Data is a Event.
+type GuardEvent struct {
+	Decision rule.Decision   `json:"decision,omitempty"`
+	RuleIDs  []string        `json:"rule_ids,omitempty"`
+	Outcome  Outcome         `json:"outcome,omitempty"`
+	Result   learning.Result `json:"result,omitempty"`
+	Reason   string          `json:"reason,omitempty"`
+}

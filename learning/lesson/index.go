@@ -1,0 +1,62 @@
+package lesson
+
+import (
+	"strings"
+
+	"skillrouter/learning"
+	"skillrouter/learning/likeness"
+	"skillrouter/learning/shelf"
+	"skillrouter/tfidf"
+)
+
+// KeptLessons is the kind of the index of lessons, and form the form of its documents.
+const (
+	KeptLessons shelf.KeptKind = "lessons"
+	form        int            = 2
+)
+
+// document is what is searched of a lesson. Its domain is the document's
+// category. Tags are words of its text too: whoever chose them meant the lesson
+// to be found by them.
+func document(l *Lesson) tfidf.Document {
+	parts := make([]string, 0, 16)
+	for _, part := range []string{l.Context, l.Action, l.Outcome, l.RootCause, l.Solution, l.Body} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	for _, list := range [][]string{l.Alternatives, l.RelatedCommands, l.Contexts, l.Tags} {
+		parts = append(parts, list...)
+	}
+	if l.Category != l.Domain {
+		parts = append(parts, l.Category)
+	}
+	return tfidf.Document{
+		ID: l.ID, Title: l.Title, Body: strings.Join(parts, "\n"), Category: l.Domain, Project: l.Project, Tags: shelf.Written(learning.FoldTags(l.Tags), l.SourceAgent), Order: l.Number, At: shelf.Moment(l.CreatedAt),
+	}
+}
+
+// keep brings the index, the likeness and the rules in step with a lesson that
+// a commit changed; it runs in commit order. before is the lesson as it was.
+func (l *Lessons) keep(before, lesson *Lesson, reworded bool) {
+	switch {
+	case !lesson.active():
+		l.Remove(lesson.ID)
+	case reworded || !before.active():
+		l.Put(*lesson)
+	}
+	if reworded {
+		l.like.Put(lesson.ID, l.like.Prepare(lesson.likenessParts()))
+	}
+	if l.rules != nil && lesson.Type == learning.LessonAntiPattern {
+		l.rules.KeepRules(*lesson)
+	}
+}
+
+// likeness.Parts is what a lesson is compared by.
+func (l *Lesson) likenessParts() likeness.Parts {
+	return likeness.Parts{
+		Type: l.Type, Title: l.Title, Domain: l.Domain, Cause: l.RootCause, Action: l.Action, Outcome: l.Outcome, Context: l.Context,
+		Solution: l.Solution, Body: l.Body, Tags: l.Tags, Commands: l.RelatedCommands,
+	}
+}

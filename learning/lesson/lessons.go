@@ -1,0 +1,183 @@
+package lesson
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/likeness"
+	"skillrouter/learning/shelf"
+)
+
+// Lessons is the Service beside the database. Load opens its index at
+// start; Run does its background work.
+type Lessons struct {
+	store                PipelineStore
+	*shelf.Shelf[Lesson]                    // those that are not retired
+	like                 *likeness.Likeness // every lesson
+	prints               prints
+	patterns             detector
+	rules                ruleKeeper
+	escalations          Escalates
+	weights              RelevanceWeights
+	domainOf             func(ctx context.Context, agent string) string
+	now                  skillrouter.Clock
+	log                  *slog.Logger
+
+	line    reportLine
+	reading learning.Recollection
+}
+
+// Options are the settings of Lessons. The zero value is usable.
+type Options struct {
+	learning.Options
+	Patterns    detector         // what finds patterns in the lessons: a *Patterns; nil: none are found
+	Rules       ruleKeeper       // what guards against anti-patterns: a *Guards; nil: none are kept
+	Escalations Escalates        // nil: nothing is escalated
+	Relevance   RelevanceWeights // the zero value: DefaultRelevance
+	// DomainOf tells the domain that an agent works in, or ""; nil: nobody's is known.
+	DomainOf func(ctx context.Context, agent string) string
+}
+
+// Escalates says to whom a lesson is escalated; *escalation.Rules does.
+type Escalates interface {
+	// For returns the escalations of a lesson as it is now.
+	For(lesson Lesson) []Escalation
+	// Supervisor returns who supervises a domain.
+	Supervisor(domain string) string
+}
+
+// escalatesNothing knows the supervisors alone.
+type escalatesNothing struct{}
+
+func (escalatesNothing) For(Lesson) []Escalation         { return nil }
+func (escalatesNothing) Supervisor(domain string) string { return SupervisorOf(domain) }
+
+// detector finds patterns in the lessons that are reported.
+type detector interface {
+	// observe is told of a lesson that was reported (first) or occurred again, and by whom,
+	// in the transaction that stores it and before the next report is. It writes the
+	// patterns that the lesson forms or joins, with their evidence, and returns them and
+	// their events, which are to be appended behind the lesson's.
+	// looks is what look found for the lesson, nil if nobody looked.
+	observe(tx PipelineTx, lesson Lesson, by string, first bool, looks *looks, at time.Time) ([]Pattern, []skillrouter.Event, error)
+	// look looks for what a new lesson is like before its transaction, which is spared that.
+	look(lesson *Lesson, of likeness.Of) *looks
+	// recall reads in what it remembers of the patterns there are, after the lessons' texts.
+	recall(ctx context.Context) error
+	// resemblance is the memory of lessons' texts that patterns and lessons share.
+	// Lessons fills it.
+	resemblance() *likeness.Likeness
+}
+
+// ruleKeeper turns anti_pattern lessons into guard rules.
+type ruleKeeper interface {
+	// CheckRule refuses, before it is stored, a lesson that cannot be a rule or, unless
+	// forced, fits nearly every command. The notes say what its writer should know.
+	CheckRule(ctx context.Context, lesson Lesson, force bool) (notes []string, err error)
+	// KeepRules is told, after the commit, of anti_pattern lessons as they are now: an
+	// active one is a rule from then on, a retired one no more.
+	KeepRules(lessons ...Lesson)
+	// Restored is told, after the commit, that a rule which was demoted blocks again.
+	Restored(id string)
+	// Triggers are the commands that a lesson's rule may be recognised by.
+	Triggers(lesson *Lesson) []string
+	// Unites tells whether the rule of a lesson that a report was merged into would stop
+	// whatever the lesson's rule and the report's own would stop, each for itself.
+	Unites(merged, lesson, report *Lesson) bool
+	// Confines tells whether p may not make rules that block others, and confined whether the
+	// rule of a lesson was made by such a one.
+	Confines(p skillrouter.Principal) bool
+	Confined(id string) bool
+}
+
+// NewLessons makes Lessons with an empty index.
+func NewLessons(store PipelineStore, options Options) *Lessons {
+	o := options.Options.WithDefaults()
+	l := &Lessons{
+		Shelf: shelf.NewShelf(store, shelf.Shelved[Lesson]{
+			Kind: KeptLessons, Form: form, Events: []string{"lesson."}, Embedded: shelf.EmbeddedLesson,
+			ID: func(e *Lesson) string { return e.ID }, Size: lessonSize, Document: document, Findable: (*Lesson).active,
+			Rows: store.Lessons, Scan: store.ScanLessons, Find: store.FindLessons,
+		}, o),
+		store: store, patterns: options.Patterns, rules: options.Rules,
+		escalations: options.Escalations, weights: options.Relevance.withDefaults(), domainOf: options.DomainOf, now: o.Now, log: o.Log,
+	}
+	if l.escalations == nil {
+		l.escalations = escalatesNothing{}
+	}
+	if l.patterns != nil {
+		l.like = l.patterns.resemblance()
+	} else {
+		l.like = likeness.New()
+	}
+	return l
+}
+
+// Lesson implements Service. It needs ScopeRead.
+func (l *Lessons) Lesson(ctx context.Context, ref string) (Lesson, error) {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), learning.CheckID("lesson_id", ref)); err != nil {
+		return Lesson{}, err
+	}
+	lesson, ok, err := l.store.LessonOf(ctx, ref)
+	if err == nil && !ok {
+		err = no()
+	}
+	return present(lesson, l.now.Stamp()), err
+}
+
+func no() error { return skillrouter.Errorf(skillrouter.NotFound, "no lesson has this id") }
+
+// present returns the lesson with what is left of its confidence.
+func present(lesson Lesson, at time.Time) Lesson {
+	lesson.Confidence = lesson.At(at)
+	return lesson
+}
+
+// active tells whether a lesson is in use.
+func (l *Lesson) active() bool { return l.Status != StatusRetired }
+
+// Rule tells whether the lesson is a rule of the guard.
+func (l *Lesson) Rule() bool {
+	return l.Type == learning.LessonAntiPattern && l.active() && !l.Proposed
+}
+
+// blocks tells whether the lesson is a guard rule that stops an action.
+func (l *Lesson) blocks() bool {
+	return l.Rule() && (l.BlockAction || l.Severity == learning.SeverityCritical)
+}
+
+// FingerprintOf is that of a lesson.
+func FingerprintOf(lessonType learning.LessonType, domain, title string) learning.Fingerprint {
+	return (&Lesson{Type: lessonType, Domain: domain, Title: title}).print()
+}
+
+// print is what tells the lesson from others: its domain and normalised title,
+// and whether it is a rule.
+func (l *Lesson) print() learning.Fingerprint {
+	kind := ""
+	if l.Type == learning.LessonAntiPattern && !l.Proposed {
+		kind = string(l.Type)
+	}
+	return learning.FingerprintOf(kind, l.Domain, l.Title)
+}
+
+// mayChange returns a Forbidden error unless p learned the lesson or is a captain.
+func mayChange(p skillrouter.Principal, lesson *Lesson) error {
+	if p.Has(skillrouter.ScopeCaptain) || p.Has(skillrouter.ScopeAgent) && p.AgentID != "" && p.AgentID == lesson.SourceAgent {
+		return nil
+	}
+	return skillrouter.Errorf(skillrouter.Forbidden, "another agent learned this lesson: only that agent or a captain may change it")
+}
+
+// laterThan returns at, or the first millisecond after t if at is not after
+// it: who saw a lesson's UpdatedAt must notice every change since.
+func laterThan(t, at time.Time) time.Time {
+	if at.After(t) {
+		return at
+	}
+	return t.Add(time.Millisecond)
+}

@@ -1,0 +1,243 @@
+package lesson
+
+import (
+	"fmt"
+	"slices"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// maxSuccessors bounds how far a line of superseded lessons is followed. Each
+// stands for a rewording by a person.
+const maxSuccessors = 64
+
+// maxSameTitle bounds the rules with one title that a report is compared with.
+// There is more than one only where two say what cannot be said by one.
+const maxSameTitle = 16
+
+// titles says how a report's title and a stored lesson's are one.
+type titles int
+
+const (
+	sameTitle  titles = iota // they are the same, so it is the same rule: commands are united
+	alikeTitle               // the whole text is nearly the same: what names other commands is another rule
+)
+
+// oneRule tells whether a report may count as an occurrence of a stored lesson.
+// Of rules it may not, where what either of them stops would get through
+// afterwards: whoever takes a title first must not keep others' rules out.
+func (g *reporting) oneRule(tx PipelineTx, known Lesson, r *report, by titles) bool {
+	rules := g.lessons.rules
+	if rules == nil || r.lesson.Type != learning.LessonAntiPattern || known.Type != learning.LessonAntiPattern || r.hearsay {
+		return true
+	}
+	if known.Proposed != r.lesson.Proposed { // a proposal neither moves a rule nor keeps one out
+		return false
+	}
+	lesson, err := successor(tx, known)
+	if err != nil {
+		return true // occur says so
+	}
+	if g.apart(&lesson, r) {
+		return false
+	}
+	added := g.added(&lesson, &r.lesson)
+	if by == alikeTitle && len(added) > 0 {
+		return false
+	}
+	merged := lesson
+	was, _, _ := enrich(&merged, &r.lesson, added)
+	if was == nil && lesson.SourceAgent == r.lesson.SourceAgent {
+		return true // its author says it again
+	}
+	return rules.Unites(&merged, &lesson, &r.lesson)
+}
+
+// added are the commands that a report's rule has and the lesson's has not.
+func (g *reporting) added(lesson, report *Lesson) (commands []string) {
+	if g.lessons.rules == nil || lesson.Type != learning.LessonAntiPattern || report.Type != learning.LessonAntiPattern {
+		return nil
+	}
+	has := g.lessons.rules.Triggers(lesson)
+	for _, c := range g.lessons.rules.Triggers(report) {
+		if !slices.Contains(has, c) {
+			commands = append(commands, c)
+		}
+	}
+	return commands
+}
+
+// occur counts a report as another occurrence of a lesson that is there.
+func (g *reporting) occur(tx PipelineTx, i int, known Lesson, sources []string) error {
+	r, o := g.reports[i], &g.outcomes[i]
+	lesson, err := successor(tx, known)
+	if err != nil {
+		return err
+	}
+	if lesson.ID != known.ID {
+		o.Notes = append(o.Notes, fmt.Sprintf("%q was superseded by %q, of which this is counted as an occurrence", known.Title, lesson.Title))
+	}
+	if len(lesson.SourceCaseIDs) > 0 {
+		sources = lesson.SourceCaseIDs
+	} else if sources, err = resolveSources(tx, lesson.ID, sources); err != nil {
+		return err
+	}
+	s := storing{report: r, outcome: i}
+	before := snapshotOf(&lesson, g.at)
+	if !lesson.active() && r.hearsay {
+		return retiredAlready()
+	}
+	apart := g.apart(&lesson, r) // the id, or what superseded the rule, says that it is this one
+	if apart {
+		o.Notes = append(o.Notes, "what the stored rule stops was left as it is: only a captain may change it")
+	}
+	if !lesson.active() && r.lesson.active() && !apart {
+		restore(&lesson)
+		s.reworded = true
+		o.Notes = append(o.Notes, "it was retired; it happened again, and is a candidate again")
+		g.changes = append(g.changes, Change{
+			LessonID: lesson.ID, Kind: ChangeRestored, Agent: r.lesson.SourceAgent, Note: "it happened again", Before: before, After: snapshotOf(&lesson, g.at), At: g.at,
+		})
+		g.events = append(g.events, lessonEvent(EventRestored, &lesson, r.lesson.SourceAgent, g.at, Event{Reason: "it happened again"}))
+	}
+	lesson.Occurrences++
+	if g.at.After(lesson.LastOccurred) {
+		lesson.LastOccurred = g.at
+	}
+	if g.at.After(lesson.UpdatedAt) {
+		lesson.UpdatedAt = g.at
+	}
+	change := Change{LessonID: lesson.ID, Kind: ChangeOccurred, Agent: r.lesson.SourceAgent, At: g.at}
+	severity := lesson.Severity
+	var was, became *Patch
+	var others []string
+	switch {
+	case r.hearsay, apart:
+	case r.named && !g.oneRule(tx, lesson, r, sameTitle): // the id says that it is this one
+		o.Notes = append(o.Notes, "the stored rule was left as it is, as one rule cannot stop what both do: report yours under an id of its own")
+	default:
+		was, became, others = enrich(&lesson, &r.lesson, g.added(&lesson, &r.lesson))
+	}
+	s.milder = milder(severity, lesson.Severity)
+	lesson.SourceCaseIDs = sources
+	if was != nil {
+		lesson.UpdatedAt, s.reworded = laterThan(lesson.UpdatedAt, g.at), true
+		change.Before, change.After = snapshotOf(&lesson, g.at), snapshotOf(&lesson, g.at)
+		change.Before.Patch, change.After.Patch = was, became
+	}
+	if len(others) > 0 {
+		o.Notes = append(o.Notes, "the stored lesson says something else, and was left as it is, in: "+Joined(others))
+	}
+	if err := tx.UpdateLesson(lesson, lesson.print()); err != nil {
+		return err
+	}
+	s.lesson = lesson
+	g.changes = append(g.changes, change)
+	var escalate []Escalation
+	if !r.hearsay {
+		escalate = g.lessons.escalations.For(present(lesson, g.at))
+	}
+	g.note(i, s, EventOccurred, escalate)
+	return nil
+}
+
+// successor returns the lesson that stands in the place of a superseded one.
+func successor(tx PipelineTx, lesson Lesson) (Lesson, error) {
+	for range maxSuccessors {
+		if lesson.active() || lesson.SupersededBy == "" {
+			return lesson, nil
+		}
+		next, found, err := tx.LessonOf(lesson.SupersededBy)
+		if err != nil {
+			return lesson, err
+		}
+		if !found {
+			return lesson, nil
+		}
+		lesson = next
+	}
+	return lesson, skillrouter.Errorf(skillrouter.Conflict, "this lesson was superseded more than %d times", maxSuccessors)
+}
+
+// enrich fills in what the lesson does not say from a report of it, and raises
+// its severity to the report's; the added commands join those of a rule. It
+// returns what changed, nil if nothing did, and the fields in which the report
+// says something that was not taken.
+func enrich(lesson, report *Lesson, added []string) (was, became *Patch, others []string) {
+	was, became = &Patch{}, &Patch{}
+	changed := false
+	for _, f := range []struct {
+		name           string
+		have           *string
+		says           string
+		before, now    **string
+		sameNormalised bool
+	}{
+		{"title", &lesson.Title, report.Title, &was.Title, &became.Title, true},
+		{"category", &lesson.Category, report.Category, &was.Category, &became.Category, true},
+		{"context", &lesson.Context, report.Context, &was.Context, &became.Context, false},
+		{"action_taken", &lesson.Action, report.Action, &was.Action, &became.Action, false},
+		{"outcome", &lesson.Outcome, report.Outcome, &was.Outcome, &became.Outcome, false},
+		{"root_cause", &lesson.RootCause, report.RootCause, &was.RootCause, &became.RootCause, false},
+		{"solution", &lesson.Solution, report.Solution, &was.Solution, &became.Solution, false},
+		{"body", &lesson.Body, report.Body, &was.Body, &became.Body, false},
+		{"trigger_pattern", &lesson.TriggerPattern, report.TriggerPattern, &was.TriggerPattern, &became.TriggerPattern, false},
+	} {
+		switch {
+		case f.says == "" || f.says == *f.have || f.sameNormalised && learning.Fold(f.says) == learning.Fold(*f.have):
+		case *f.have == "":
+			empty, text := "", f.says
+			*f.have, *f.before, *f.now, changed = f.says, &empty, &text, true
+		default:
+			others = append(others, f.name)
+		}
+	}
+	for _, f := range []struct {
+		name        string
+		have        *[]string
+		says        []string
+		before, now **[]string
+	}{
+		{"alternatives", &lesson.Alternatives, report.Alternatives, &was.Alternatives, &became.Alternatives},
+		{"tags", &lesson.Tags, report.Tags, &was.Tags, &became.Tags},
+		{"related_files", &lesson.RelatedFiles, report.RelatedFiles, &was.RelatedFiles, &became.RelatedFiles},
+		{"related_commands", &lesson.RelatedCommands, report.RelatedCommands, &was.RelatedCommands, &became.RelatedCommands},
+	} {
+		if f.name == "related_commands" && lesson.Type == learning.LessonAntiPattern && report.Type == learning.LessonAntiPattern && len(*f.have) > 0 {
+			if len(added) > 0 {
+				old, list := *f.have, slices.Concat(*f.have, added)
+				*f.have, *f.before, *f.now, changed = list, &old, &list, true
+			}
+			continue
+		}
+		switch {
+		case len(f.says) == 0 || slices.Equal(f.says, *f.have):
+		case len(*f.have) == 0:
+			empty, list := []string{}, f.says
+			*f.have, *f.before, *f.now, changed = f.says, &empty, &list, true
+		default:
+			others = append(others, f.name)
+		}
+	}
+	if len(lesson.Contexts) == 0 && len(report.Contexts) > 0 {
+		lesson.Contexts, changed = report.Contexts, true
+	}
+	if worse(report.Severity, lesson.Severity) {
+		old, now := lesson.Severity, report.Severity
+		lesson.Severity, was.Severity, became.Severity, changed = now, &old, &now, true
+	}
+	if report.BlockAction && !lesson.BlockAction && lesson.Type == learning.LessonAntiPattern {
+		old, now := false, true
+		lesson.BlockAction, was.BlockAction, became.BlockAction, changed = true, &old, &now, true
+	}
+	if !changed {
+		return nil, nil, others
+	}
+	return was, became, others
+}
+
+// worse tells whether a is a worse severity than b.
+func worse(a, b learning.Severity) bool {
+	return slices.Index(learning.Severities(), a) < slices.Index(learning.Severities(), b)
+}

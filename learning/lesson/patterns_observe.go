@@ -1,0 +1,374 @@
+package lesson
+
+import (
+	"slices"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/likeness"
+)
+
+// observe implements detector.
+func (p *Patterns) observe(tx PipelineTx, lesson Lesson, by string, first bool, found *looks, at time.Time) ([]Pattern, []skillrouter.Event, error) {
+	o := observation{Patterns: p, tx: tx, lesson: lesson, by: by, at: at, kind: patternKindOf(&lesson)}
+	if first && found != nil {
+		o.looks = *found
+	}
+	if o.by == "" {
+		o.by = lesson.SourceAgent
+	}
+	var there bool
+	if o.of, there = p.like.WordsOf(lesson.ID); !there {
+		o.of = p.like.Prepare(lesson.likenessParts())
+	}
+	var known []Pattern
+	if !first { // a new lesson is in no pattern yet
+		var err error
+		if known, err = tx.PatternsOf(Evidence{Kind: EvidenceLesson, Ref: lesson.ID}); err != nil {
+			return nil, nil, err
+		}
+	}
+	ofKind := false
+	for _, pattern := range known {
+		ofKind = ofKind || pattern.Type == o.kind && pattern.Command == ""
+		if pattern.Representative != "" {
+			if err := o.join(pattern, 1); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	if !ofKind {
+		if err := o.gather(!first); err != nil {
+			return nil, nil, err
+		}
+	}
+	return o.patterns, o.events, o.failed()
+}
+
+// looks is what a new lesson was found to be like before its transaction.
+type looks struct {
+	lessons   *likeness.Sighting // lessons that patterns of its kind gather
+	patterns  *likeness.Sighting // representatives of its kind
+	solutions *likeness.Sighting // representatives of solutions, of a failure that says how it was solved
+}
+
+// look implements detector.
+func (p *Patterns) look(lesson *Lesson, of likeness.Of) *looks {
+	kind := patternKindOf(lesson)
+	found := &looks{
+		lessons:  p.like.Sight(of, likeness.LikeFilter{Types: typesOf(kind), Self: lesson.ID}),
+		patterns: p.reps.Sight(of, likeness.LikeFilter{Types: typesOf(kind)}),
+	}
+	if solves(kind, lesson) {
+		found.solutions = p.reps.Sight(of, likeness.LikeFilter{Types: typesOf(PatternCommonSolution)})
+	}
+	return found
+}
+
+// solves tells whether a failure says how it was solved: it is evidence for the solution too.
+func solves(kind PatternType, lesson *Lesson) bool {
+	return kind == PatternRecurringFailure && lesson.Solution != ""
+}
+
+// observation is a lesson that was reported, or occurred again, and what came of it.
+type observation struct {
+	*Patterns
+	tx     PipelineTx
+	lesson Lesson
+	by     string // who reported it this time
+	at     time.Time
+	of     likeness.Of
+	looks  looks
+	kind   PatternType
+
+	patterns []Pattern
+	events   []skillrouter.Event
+}
+
+// patternKindOf says which kind of pattern lessons like this one form.
+func patternKindOf(lesson *Lesson) PatternType {
+	switch lesson.Type {
+	case learning.LessonFailure, learning.LessonWarning:
+		return PatternRecurringFailure
+	case learning.LessonWorkaround:
+		return PatternCommonSolution
+	case learning.LessonAntiPattern:
+		return PatternAntiPattern
+	case learning.LessonOptimization:
+		return PatternOptimization
+	case learning.LessonDiscovery:
+		if lesson.Solution != "" {
+			return PatternCommonSolution
+		}
+	}
+	return PatternBestPractice
+}
+
+// typesOf are the types of the lessons that patterns of a kind gather.
+func typesOf(kind PatternType) []learning.LessonType {
+	switch kind {
+	case PatternRecurringFailure:
+		return []learning.LessonType{learning.LessonFailure, learning.LessonWarning}
+	case PatternCommonSolution:
+		return []learning.LessonType{learning.LessonWorkaround, learning.LessonDiscovery}
+	case PatternAntiPattern:
+		return []learning.LessonType{learning.LessonAntiPattern}
+	case PatternOptimization:
+		return []learning.LessonType{learning.LessonOptimization}
+	}
+	return []learning.LessonType{learning.LessonSuccess, learning.LessonDiscovery}
+}
+
+// gather lets the lesson join the pattern of its kind whose representative it
+// is most like, or form one with lessons that are in none. again tells that
+// it occurred before: it may then form one by itself.
+func (o *observation) gather(again bool) error {
+	joined, err := o.joinRepresentative(o.kind, o.looks.patterns, 1)
+	if err != nil {
+		return err
+	}
+	if !joined {
+		if joined, err = o.gatherLike(); err != nil {
+			return err
+		}
+	}
+	if !joined && again && (o.by != o.lesson.SourceAgent || o.lesson.Occurrences >= repeatOccurrences) {
+		return o.form(nil, nil)
+	}
+	if solves(o.kind, &o.lesson) {
+		_, err = o.joinRepresentative(PatternCommonSolution, o.looks.solutions, 1)
+	}
+	return err
+}
+
+// joinRepresentative joins the pattern of a kind whose representative the
+// lesson is most like, if it is like one: with at least that share of the
+// Score that lessons on one problem have.
+func (o *observation) joinRepresentative(kind PatternType, looked *likeness.Sighting, share float64) (bool, error) {
+	for _, hit := range o.reps.Since(looked, o.of, likeness.LikeFilter{Types: typesOf(kind)}) {
+		rep, there := o.reps.WordsOf(hit.ID)
+		if !there || !together(hit, o.of.Domain == rep.Domain, share) {
+			continue
+		}
+		pattern, found, err := o.tx.PatternOf(hit.ID)
+		if err != nil {
+			return false, err
+		}
+		if !found { // the transaction that made it did not commit
+			o.reps.Remove(hit.ID)
+			continue
+		}
+		if pattern.Type == kind {
+			return true, o.join(pattern, hit.Score)
+		}
+	}
+	return false, nil
+}
+
+// together tells whether two lessons, or a lesson and a representative, are
+// about one problem. Across domains their texts and causes must be closer.
+func together(hit likeness.LikeHit, sameDomain bool, share float64) bool {
+	if !sameDomain && (hit.Score < acrossDomains || hit.Cause < acrossCause) {
+		return false
+	}
+	scaled := hit
+	scaled.Score /= share
+	return likeness.Recurs(scaled)
+}
+
+// gatherLike looks at the lessons that are like this one. Those in no pattern
+// of the kind form one with it; two in one pattern take it there if it is
+// nearly enough like their representative.
+func (o *observation) gatherLike() (bool, error) {
+	var free []Lesson
+	var scores []float64
+	support := map[string]int{}
+	seen := 0
+	for _, hit := range o.like.Since(o.looks.lessons, o.of, likeness.LikeFilter{Types: typesOf(o.kind), Self: o.lesson.ID}) {
+		words, there := o.like.WordsOf(hit.ID)
+		if !there || !together(hit, o.of.Domain == words.Domain, 1) {
+			continue
+		}
+		if seen++; seen > maxFormingLessons {
+			break
+		}
+		other, found, err := o.tx.LessonOf(hit.ID)
+		if err != nil {
+			return false, err
+		}
+		if !found || other.Status == StatusRetired || patternKindOf(&other) != o.kind {
+			continue
+		}
+		patterns, err := o.tx.PatternsOf(Evidence{Kind: EvidenceLesson, Ref: other.ID})
+		if err != nil {
+			return false, err
+		}
+		taken := false
+		for _, pattern := range patterns {
+			if pattern.Type != o.kind || pattern.Command != "" {
+				continue
+			}
+			taken = true
+			rep, there := o.reps.WordsOf(pattern.ID)
+			if !there {
+				continue
+			}
+			hit := o.reps.Alike(o.of, rep)
+			if support[pattern.ID]++; support[pattern.ID] >= fringeSupport && together(hit, o.of.Domain == rep.Domain, fringe) {
+				return true, o.join(pattern, hit.Score)
+			}
+		}
+		if !taken {
+			free, scores = append(free, other), append(scores, hit.Score)
+		}
+	}
+	if len(free) == 0 {
+		return false, nil
+	}
+	return true, o.form(free, scores)
+}
+
+// form makes a pattern of the lesson, as its representative, and others that are like it.
+func (o *observation) form(others []Lesson, scores []float64) error {
+	id, err := learning.NewID()
+	if err != nil {
+		return err
+	}
+	pattern := Pattern{
+		ID: id, Type: o.kind, Domain: o.lesson.Domain, Status: PatternEmerging, Representative: o.lesson.ID,
+		FirstSeen: o.lesson.CreatedAt, LastSeen: o.at, CreatedAt: o.at, UpdatedAt: o.at, Categories: []string{}, Prevention: []string{},
+	}
+	describe(&pattern, &o.lesson)
+	members := []Lesson{o.lesson}
+	evidence := make([]Evidence, 0, 1+len(others))
+	for i := range others {
+		members = append(members, others[i])
+		evidence = append(evidence, Evidence{Kind: EvidenceLesson, Ref: others[i].ID, Agent: others[i].SourceAgent, Score: scores[i], At: others[i].CreatedAt})
+		pattern.Weight += scores[i] / float64(len(others))
+	}
+	if len(others) == 0 {
+		pattern.Weight = 1
+	}
+	evidence = append(evidence, Evidence{Kind: EvidenceLesson, Ref: o.lesson.ID, Agent: o.lesson.SourceAgent, Score: 1, At: o.at})
+	return o.found(pattern, members, evidence)
+}
+
+// found stores a new pattern of lessons with what they say.
+func (o *observation) found(pattern Pattern, members []Lesson, evidence []Evidence) error {
+	slices.SortFunc(members, func(a, b Lesson) int { return int(a.Number - b.Number) })
+	agents := []string{}
+	tell := func(agent string) {
+		if agent != "" && !slices.Contains(agents, agent) {
+			agents = append(agents, agent)
+		}
+	}
+	for i := range members {
+		m := &members[i]
+		tell(m.SourceAgent)
+		draw(&pattern, m, o.at)
+		pattern.Lessons++
+		pattern.Frequency += m.Occurrences
+		if m.CreatedAt.Before(pattern.FirstSeen) {
+			pattern.FirstSeen = m.CreatedAt
+		}
+	}
+	tell(o.by)
+	pattern.Agents = int64(len(agents))
+	pattern.Why = whyGathered(&pattern, members, agents)
+	pattern.Belief = Belief{InitialConfidence: gatheredConfidence(pattern.Lessons, pattern.Agents, pattern.Frequency), DecayConstant: DecayConstant, ConfidenceAt: o.at}
+	confirmed := o.proven(&pattern)
+	if err := o.tx.InsertPattern(&pattern); err != nil {
+		return err
+	}
+	if _, err := o.tx.AddEvidence(pattern.ID, evidence...); err != nil {
+		return err
+	}
+	if _, err := o.tx.AddPatternAgents(pattern.ID, agents...); err != nil {
+		return err
+	}
+	if pattern.Command == "" {
+		o.reps.Put(pattern.ID, o.of)
+	}
+	o.tell(&pattern, EventPatternEmerged, confirmed)
+	return nil
+}
+
+// join adds the lesson, or another occurrence of it, to a pattern. It costs the
+// same however much the pattern has gathered. A pattern that somebody
+// deprecated gathers in silence; one that faded emerges anew.
+func (o *observation) join(pattern Pattern, score float64) error {
+	added, err := o.tx.AddEvidence(pattern.ID, Evidence{Kind: EvidenceLesson, Ref: o.lesson.ID, Agent: o.lesson.SourceAgent, Score: score, At: o.at})
+	if err != nil {
+		return err
+	}
+	tellers := []string{}
+	for _, agent := range []string{o.lesson.SourceAgent, o.by} {
+		if agent != "" && !slices.Contains(tellers, agent) {
+			tellers = append(tellers, agent)
+		}
+	}
+	agents, err := o.tx.AddPatternAgents(pattern.ID, tellers...)
+	if err != nil {
+		return err
+	}
+	if added > 0 {
+		pattern.Lessons++
+		pattern.Weight += (score - pattern.Weight) / float64(pattern.Lessons)
+		if o.lesson.Domain != pattern.Domain {
+			pattern.Domain = CrossDomain
+		}
+	}
+	pattern.Agents += int64(agents)
+	if added > 0 {
+		pattern.Frequency += o.lesson.Occurrences // it may have occurred before it was like the others
+	} else {
+		pattern.Frequency++
+	}
+	draw(&pattern, &o.lesson, o.at)
+	kind := EventPatternSeen
+	if pattern.Status == PatternDeprecated && pattern.ConfirmedBy == "" {
+		pattern.Status, kind = PatternEmerging, EventPatternEmerged
+	}
+	if pattern.LastSeen.Before(o.at) {
+		pattern.LastSeen, pattern.UpdatedAt = o.at, o.at
+	}
+	if agents > 0 || added > 0 {
+		names, err := o.tx.PatternAgents(pattern.ID, maxPatternAgents)
+		if err != nil {
+			return err
+		}
+		rewhy(&pattern, names)
+	} else {
+		rewhy(&pattern, nil)
+	}
+	// What is seen again is as sure as its evidence makes it, or surer if somebody confirmed it.
+	pattern.Belief = pattern.Moved(max(pattern.At(o.at), gatheredConfidence(pattern.Lessons, pattern.Agents, pattern.Frequency)), o.at)
+	confirmed := o.proven(&pattern)
+	if err := o.tx.UpdatePattern(pattern); err != nil {
+		return err
+	}
+	if pattern.Status != PatternDeprecated {
+		o.tell(&pattern, kind, confirmed)
+	}
+	return nil
+}
+
+// proven confirms an emerging pattern that has the evidence. An anti_pattern
+// is left to a person: a confirmed one stops other people's work.
+func (o *observation) proven(pattern *Pattern) bool {
+	if pattern.Status != PatternEmerging || pattern.Type == PatternAntiPattern ||
+		pattern.Lessons < ConfirmLessons || pattern.Agents < ConfirmAgents || pattern.At(o.at) < ConfirmConfidence {
+		return false
+	}
+	pattern.Status, pattern.ConfirmedAt = PatternConfirmed, &o.at
+	return true
+}
+
+func (o *observation) tell(pattern *Pattern, kind string, confirmed bool) {
+	o.patterns = append(o.patterns, presentPattern(*pattern, o.at))
+	o.events = append(o.events, patternEvent(kind, pattern, o.by, "", o.at))
+	if confirmed {
+		o.events = append(o.events, patternEvent(EventPatternConfirmed, pattern, o.by, "its evidence", o.at))
+	}
+}

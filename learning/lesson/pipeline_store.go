@@ -1,0 +1,186 @@
+package lesson
+
+import (
+	"context"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/shelf"
+)
+
+// PipelineStore keeps lessons, patterns, their evidence and what happened to
+// them. learning/store implements it on learning.db.
+type PipelineStore interface {
+	shelf.KeptStore
+	// Change queues a change and returns at once; changes are made in the order in which
+	// they were queued. decide runs in a durable transaction, sees what earlier changes of
+	// the same transaction wrote, and reads and writes through tx alone. It may run twice
+	// and must then answer for itself alone. after is called after the commit, in commit
+	// order, before wait returns; not if the change failed.
+	Change(ctx context.Context, decide func(tx PipelineTx) error, after func()) (wait func() error)
+
+	// Lessons returns the lessons with the ids that exist, in no order.
+	Lessons(ctx context.Context, ids []string) ([]Lesson, error)
+	// LessonPlaces returns the active ones of the lessons with the ids, in no order, with
+	// nothing but where and when they hold: ID, Number, Domain, Project, Transferability, LastOccurred.
+	LessonPlaces(ctx context.Context, ids []string) ([]Lesson, error)
+	// LessonOf returns the lesson of an id or number.
+	LessonOf(ctx context.Context, ref string) (lesson Lesson, ok bool, err error)
+	// ListLessons returns lessons, newest first, whose number is below before (0: all); up to
+	// filter.Limit and MaxAnswer bytes of them. at is when a confidence is compared.
+	ListLessons(ctx context.Context, filter Filter, before int64, at time.Time) ([]Lesson, error)
+	// ScanLessons visits every lesson, oldest first, chunk by chunk. visit may keep the chunk.
+	ScanLessons(ctx context.Context, visit func(chunk []Lesson) error) error
+	// ScanRules visits every anti_pattern that is not retired, as ScanLessons does.
+	ScanRules(ctx context.Context, visit func(chunk []Lesson) error) error
+	// FindLessons visits lessons in use that the search fits, newest first, until visit
+	// returns false or ctx ends, which is no error.
+	FindLessons(ctx context.Context, search shelf.KeptSearch, visit func(found []Lesson) (more bool)) error
+	// LessonChanges returns a lesson's history, oldest first: the latest limit changes of it.
+	LessonChanges(ctx context.Context, lessonID string, limit int) ([]Change, error)
+
+	// PatternOf returns the pattern of an id or number, with its evidence.
+	PatternOf(ctx context.Context, ref string) (pattern Pattern, ok bool, err error)
+	// ListPatterns returns patterns with their evidence, the latest seen first.
+	ListPatterns(ctx context.Context, filter PatternFilter) ([]Pattern, error)
+
+	PatternStore
+	GuardStore
+}
+
+// PipelineTx is one transaction on the pipeline's tables. It is used by its
+// change alone and ends with it.
+type PipelineTx interface {
+	// LessonsByPrint returns the lessons with that fingerprint, the first reported first, at most limit.
+	LessonsByPrint(print learning.Fingerprint, limit int) ([]Lesson, error)
+	// LessonOf returns the lesson of an id or number.
+	LessonOf(ref string) (lesson Lesson, ok bool, err error)
+	// PatternDrawnFrom returns a lesson in use, of LevelPattern, that names the case among its sources.
+	PatternDrawnFrom(caseID string) (lesson Lesson, ok bool, err error)
+	// InsertLesson stores a lesson and gives it its number.
+	InsertLesson(lesson *Lesson, print learning.Fingerprint) error
+	// UpdateLesson stores a lesson's fields under its id.
+	UpdateLesson(lesson Lesson, print learning.Fingerprint) error
+	// AddChange appends to lessons' histories.
+	AddChange(changes ...Change) error
+	// JudgedSince tells whether a lesson's history has that judgement by that agent or person after a time.
+	JudgedSince(lessonID, by string, judgement ValidationType, after time.Time) (bool, error)
+	// AddApplication records where a lesson was applied and how it went.
+	AddApplication(application Application) error
+	// Applications returns a lesson's applications, the latest first, at most limit.
+	Applications(lessonID string, limit int) ([]Application, error)
+
+	// PatternOf returns the pattern of an id or number, without its evidence.
+	PatternOf(ref string) (pattern Pattern, ok bool, err error)
+	// PatternsOf returns the patterns that have a piece of evidence, deprecated ones too, without their evidence.
+	PatternsOf(evidence Evidence) ([]Pattern, error)
+	// OperationPattern returns the one pattern of an operation type's episodes that has its Made.
+	OperationPattern(operationType string) (pattern Pattern, ok bool, err error)
+	// PatternByText returns the first made of the patterns of episodes whose text, as made, has
+	// that text in it, without case.
+	PatternByText(text string) (pattern Pattern, ok bool, err error)
+	// CountApplication counts one application of a lesson on its pattern, if it is there, with 1 or 0 successes.
+	CountApplication(patternID string, succeeded int64, at time.Time) error
+	// InsertPattern stores a pattern and gives it its number.
+	InsertPattern(pattern *Pattern) error
+	// UpdatePattern stores a pattern's fields under its id.
+	UpdatePattern(pattern Pattern) error
+	// AddEvidence adds to a pattern's evidence what is not there already, and returns how many were new.
+	AddEvidence(patternID string, evidence ...Evidence) (int, error)
+
+	// EpisodeNumbers returns the numbers of the episodes with the ids that there are.
+	EpisodeNumbers(ids []string) (map[string]int64, error)
+
+	PatternTx
+	GuardTx
+
+	// AddEvents appends to the event log.
+	AddEvents(events ...skillrouter.Event) error
+}
+
+// Evidence is a lesson or an episode that a pattern gathers.
+type Evidence struct {
+	Kind  string // EvidenceLesson or EvidenceEpisode
+	Ref   string // a lesson's id, or an episode's number in decimal
+	Agent string // whose it is: cases of one agent are not independent
+	Score float64
+	At    time.Time
+}
+
+// The kinds of evidence.
+const (
+	EvidenceLesson  = "lesson"
+	EvidenceEpisode = "episode"
+)
+
+// Application is one time that a lesson was applied.
+type Application struct {
+	LessonID string          `json:"lesson_id"`
+	Agent    string          `json:"agent_id,omitempty"`
+	Context  string          `json:"context,omitempty"`
+	Outcome  learning.Result `json:"outcome"`
+	Notes    string          `json:"notes,omitempty"`
+	At       time.Time       `json:"at"`
+}
+
+// The types of the pipeline's events. Their Data is a Event, a
+// PatternEvent or, of an experience, an ExperienceEvent.
+const (
+	EventReported           = "lesson.reported" // new
+	EventOccurred           = "lesson.occurred" // reported again
+	EventValidated          = "lesson.validated"
+	EventApplied            = "lesson.applied"
+	EventEdited             = "lesson.edited"
+	EventPromoted           = "lesson.promoted"
+	EventRetired            = "lesson.retired" // Data tells whether it was deprecated by itself
+	EventRestored           = "lesson.restored"
+	EventPatternEmerged     = "pattern.emerged"
+	EventPatternSeen        = "pattern.seen" // more evidence
+	EventPatternConfirmed   = "pattern.confirmed"
+	EventPatternDeprecated  = "pattern.deprecated"
+	EventExperienceRecorded = "experience.recorded"
+	EventRuleDemoted        = "guard.demoted"
+)
+
+// Event is the Data of a lesson's events.
+type Event struct {
+	Number     int64               `json:"number"`
+	Type       learning.LessonType `json:"lesson_type"`
+	Domain     string              `json:"domain"`
+	Title      string              `json:"title"`
+	Severity   learning.Severity   `json:"severity"`
+	Milder     learning.Severity   `json:"previous_severity,omitempty"` // what the severity was, if this event made it worse
+	Level      Level               `json:"level"`
+	Confidence float64             `json:"confidence"`
+	Previous   *float64            `json:"previous_confidence,omitempty"`
+	Reason     string              `json:"reason,omitempty"`
+	Escalate   []Escalation        `json:"escalate,omitempty"` // whoever handles the event raises these
+}
+
+// PatternEvent is the Data of a pattern's events.
+type PatternEvent struct {
+	Number      int64       `json:"number"`
+	Type        PatternType `json:"pattern_type"`
+	Name        string      `json:"pattern_name"`
+	Description string      `json:"description"`
+	Domain      string      `json:"domain"`
+	Frequency   int64       `json:"occurrence_count"`
+	Confidence  float64     `json:"confidence"`
+	Reason      string      `json:"reason,omitempty"`
+}
+
+// ExperienceEvent is the Data of EventExperienceRecorded.
+type ExperienceEvent struct {
+	EpisodeID     int64   `json:"episode_id"`
+	OperationType string  `json:"operation_type"`
+	Utility       float64 `json:"utility_score"`
+}
+
+// Escalation says who should look at a lesson, and why. The rules that make it
+// are data; see escalation.Rules.
+type Escalation struct {
+	To       string            `json:"to"` // an agent's id
+	Reason   string            `json:"reason"`
+	Priority learning.Severity `json:"priority"`
+}

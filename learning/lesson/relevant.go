@@ -1,0 +1,176 @@
+package lesson
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/shelf"
+	"skillrouter/tfidf"
+)
+
+// RelevanceWeights say how much each part of a lesson's relevance counts. Their sum need not be 1.
+type RelevanceWeights struct {
+	Similarity float64 // how well the words fit
+	Recency    float64 // how lately it occurred
+}
+
+// DefaultRelevance is seed 000's order: similarity · 0.7 + recency · 0.3.
+func DefaultRelevance() RelevanceWeights { return RelevanceWeights{Similarity: 0.7, Recency: 0.3} }
+
+func (w RelevanceWeights) withDefaults() RelevanceWeights {
+	if sum := w.Similarity + w.Recency; sum > 0 && w.Similarity >= 0 && w.Recency >= 0 {
+		return RelevanceWeights{w.Similarity / sum, w.Recency / sum}
+	}
+	return DefaultRelevance()
+}
+
+// Bounds and figures of Relevant.
+const (
+	// relevantDepth is how many lessons whose words fit are weighed by recency and
+	// domain: more of them change nothing in the ten that are read.
+	relevantDepth = 64
+	// The parts of a foreign lesson's similarity that count in a domain other than its
+	// own: of one that holds only where it was learned (transferability 1) 0.55, of one
+	// that holds everywhere (5) 0.95, so that of two that fit as well the own comes first.
+	foreignBase, foreignStep = 0.45, 0.1
+	// foreignProject is the part that counts in a project other than its own.
+	foreignProject = 0.9
+)
+
+// Relevant implements Service. It needs ScopeRead. Retired lessons are
+// never answered.
+//
+// Similarity is the share of the best fit's score, and so 1 for the lesson whose
+// words fit best (with vectors, whose words and meaning together do); of a lesson of another domain or project a part of it. Recency
+// is e^(−0.01·days since it last occurred), the decay of seed 003.
+func (l *Lessons) Relevant(ctx context.Context, query Query) (Results, error) {
+	results, err := l.relevant(ctx, query)
+	if err == nil && results.Vain && query.whole() {
+		l.Missed(ctx, learning.Miss{Question: query.Context, Project: query.Project, AgentID: query.Agent, In: learning.GapInLessons})
+	}
+	return results, err
+}
+
+func (l *Lessons) relevant(ctx context.Context, query Query) (Results, error) {
+	if err := cmp.Or(
+		skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead),
+		skillrouter.CheckRequired("context", query.Context, learning.MaxQuery),
+		skillrouter.CheckNames("domain", query.Domain, "agent", query.Agent, "project", query.Project),
+	); err != nil {
+		return Results{}, err
+	}
+	limit, err := skillrouter.Limit(query.Limit, DefaultLimit, learning.MaxLimit)
+	if err != nil {
+		return Results{}, renamed(err, "max_results")
+	}
+	if query.Domain == "" && !query.Narrow && query.Agent != "" && l.domainOf != nil {
+		query.Domain = l.domainOf(ctx, query.Agent)
+	}
+	search := tfidf.Query{
+		Text: query.Context, Tags: learning.FoldTags(query.Tags), From: shelf.Moment(query.Since), To: shelf.Moment(query.Until),
+		Limit: max(relevantDepth, 2*limit), Explain: query.Explain, Corpus: query.Corpus,
+	}
+	if query.Narrow {
+		search.Category, search.Project, search.Tags = query.Domain, query.Project, shelf.Written(search.Tags, query.Agent)
+	}
+	if query.CrossDomain != nil && !*query.CrossDomain {
+		search.Category = query.Domain
+	}
+	found, err := l.Ask(ctx, shelf.ShelfQuery{Query: search, Category: "domain", Project: "project"})
+	if err != nil {
+		return Results{}, err
+	}
+	results := Results{Results: []Hit{}, Corrected: found.Corrected, Notice: found.Notice, Tried: found.Tried}
+	if len(found.Hits) == 0 {
+		results.Vain = found.Vain(0)
+		return results, nil
+	}
+	// All that fit are weighed by where and when they hold; only those that are answered are read.
+	places, err := l.store.LessonPlaces(ctx, shelf.HitIDs(found.Hits))
+	if err != nil {
+		return Results{}, err
+	}
+	if search.Category != "" && found.ByMeaning {
+		places = slices.DeleteFunc(places, func(lesson Lesson) bool { return lesson.Domain != search.Category })
+	}
+	weighed := l.weigh(places, found.Hits, query)
+	weighed = weighed[:min(len(weighed), limit)]
+	byID, at := make(map[string]Hit, len(weighed)), l.now.Stamp()
+	found.Hits = make([]tfidf.Hit, len(weighed))
+	for i, hit := range weighed {
+		found.Hits[i], byID[hit.ID] = tfidf.Hit{ID: hit.ID}, hit
+	}
+	results.LeftOut, err = l.Fetch(ctx, found, func(lesson *Lesson, hit tfidf.Hit) {
+		answered := byID[hit.ID]
+		answered.Lesson = present(*lesson, at)
+		results.Results = append(results.Results, answered)
+	})
+	if err != nil {
+		return Results{}, err
+	}
+	results.Count = len(results.Results)
+	results.Vain = found.Vain(results.Count)
+	return results, nil
+}
+
+// weigh scores lessons that were found, best first.
+func (l *Lessons) weigh(lessons []Lesson, found []tfidf.Hit, query Query) []Hit {
+	byID := make(map[string]*tfidf.Hit, len(found))
+	for i := range found {
+		byID[found[i].ID] = &found[i]
+	}
+	at := l.now.Stamp()
+	best := found[0].Score
+	hits := make([]Hit, 0, len(lessons))
+	for _, lesson := range lessons {
+		hit := byID[lesson.ID]
+		part := nearness(&lesson, query)
+		h := Hit{Lesson: lesson, Evidence: hit.Evidence, Similarity: min(hit.Score/best, 1) * part, Recency: recency(lesson.LastOccurred, at)}
+		h.Score = l.weights.Similarity*h.Similarity + l.weights.Recency*h.Recency
+		if query.Explain {
+			scale := l.weights.Similarity * part / best
+			why := make([]tfidf.Reason, 0, len(hit.Why)+1)
+			for _, r := range hit.Why {
+				why = append(why, tfidf.Reason{Lane: r.Lane, Term: r.Term, Weight: r.Weight * scale})
+			}
+			why = append(why, tfidf.Reason{Lane: LaneRecency, Weight: l.weights.Recency * h.Recency})
+			shelf.Exact(h.Score, why)
+			h.Why = shelf.Reasons(why)
+		}
+		hits = append(hits, h)
+	}
+	slices.SortFunc(hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(b.Number, a.Number))
+	})
+	return hits
+}
+
+// LaneRecency is the part of a lesson's relevance that comes from how lately it occurred.
+const LaneRecency = "recency"
+
+// nearness is the part of a lesson's similarity that counts where it is asked for.
+func nearness(lesson *Lesson, query Query) float64 {
+	part := 1.0
+	if query.Domain != "" && learning.Fold(lesson.Domain) != learning.Fold(query.Domain) {
+		part *= foreignBase + foreignStep*float64(lesson.Transferability)
+	}
+	if query.Project != "" && lesson.Project != "" && lesson.Project != query.Project {
+		part *= foreignProject
+	}
+	return part
+}
+
+// recency is how lately something happened, from 1, now, down to 0.
+func recency(last, at time.Time) float64 {
+	return math.Exp(-DecayConstant * max(0, at.Sub(last).Hours()/24))
+}
+
+// renamed lets an error blame the field as its caller spelt it.
+func renamed(err error, field string) error {
+	return &skillrouter.Error{Code: skillrouter.CodeOf(err), Field: field, Message: skillrouter.MessageOf(err)}
+}

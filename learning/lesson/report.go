@@ -1,0 +1,368 @@
+package lesson
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/likeness"
+	"skillrouter/tfidf"
+)
+
+// Report implements Service. It needs ScopeAgent.
+//
+// If a lesson has the draft's ID, that lesson occurred again. Otherwise it is
+// known by its title in its domain, and a draft without an ID by its whole text
+// too: who gives two lessons two ids knows that they are two. With an ID, a
+// pattern or a principle may have the title of a lesson below its level, such as
+// the case that it was drawn from. A rule and what is none are never one lesson:
+// whoever reports an anti_pattern means it to be checked.
+//
+// An occurrence fills in what the stored lesson does not say and raises its
+// severity to the report's; nothing that it says is overwritten. A retired
+// lesson that occurs again is a candidate again or, if another stands in its
+// place, an occurrence of that one.
+func (l *Lessons) Report(ctx context.Context, draft Draft) (Reported, error) {
+	writer := skillrouter.PrincipalOf(ctx)
+	r, err := l.prepare(ctx, writer, draft, l.now.Stamp())
+	if err != nil {
+		return Reported{}, err
+	}
+	if err := l.reading.Wait(ctx); err != nil {
+		return Reported{}, err
+	}
+	if l.patterns != nil && l.prints.without(r.print) { // one that is there already is known by its title
+		r.looks = l.patterns.look(&r.lesson, r.like)
+	}
+	return l.line.report(ctx, l, r)
+}
+
+// report is a draft that was checked and redacted, with all that can be made
+// of it before it is compared with what is stored.
+type report struct {
+	index    int // in the request
+	writer   skillrouter.Principal
+	lesson   Lesson // as it is stored if it is new
+	print    learning.Fingerprint
+	like     likeness.Of
+	looks    *looks // what it is like, if somebody looked before its turn
+	document tfidf.Document
+	escalate []Escalation // if it is new
+	named    bool         // the client gave the id
+	hearsay  bool         // nobody vouches for it: it counts, and changes nothing that is there
+	size     int          // bytes of text
+	redacted []string
+	notes    []string
+}
+
+// prepare does all that a report costs and that need not wait for its turn.
+func (l *Lessons) prepare(ctx context.Context, writer skillrouter.Principal, draft Draft, at time.Time) (*report, error) {
+	author, err := writer.SpeakingAs("source_agent", draft.SourceAgent)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkGrant(writer, &draft); err != nil {
+		return nil, err
+	}
+	rumour := hearsay(draft.Trust)
+	if rumour {
+		draft.temper()
+	}
+	imported := draft.LastValidatedAt != nil || draft.Status != "" && draft.Status != StatusCandidate
+	if err := checkDraft(&draft, at); err != nil {
+		return nil, err
+	}
+	r := &report{named: draft.ID != "", writer: writer, hearsay: rumour}
+	if !r.named {
+		if draft.ID, err = learning.NewID(); err != nil {
+			return nil, err
+		}
+	}
+	r.redacted = redact(&draft)
+	r.lesson = Lesson{
+		ID: draft.ID, Type: draft.Type, Domain: draft.Domain, Category: draft.Category, Title: draft.Title, Context: draft.Context,
+		Action: draft.Action, Outcome: draft.Outcome, RootCause: draft.RootCause, Solution: draft.Solution, Body: draft.Body,
+		Alternatives: draft.Alternatives, Severity: draft.Severity, Tags: draft.Tags, SourceAgent: author, RelatedFiles: draft.RelatedFiles,
+		RelatedCommands: draft.RelatedCommands, Contexts: draft.Contexts, TriggerPattern: draft.TriggerPattern, BlockAction: draft.BlockAction,
+		Proposed: draft.Proposed,
+		Project:  draft.Project, Trust: learning.TrustAgent, Level: draft.Level, Status: draft.Status, Transferability: draft.Transferability,
+		SourceCaseIDs: draft.SourceCaseIDs, PatternID: draft.PatternID, Confidence: *draft.Confidence,
+		Belief:      Belief{InitialConfidence: *draft.Confidence, DecayConstant: DecayConstant, ConfidenceAt: at},
+		Occurrences: 1, LastOccurred: at, LastValidatedAt: draft.LastValidatedAt, CreatedAt: at, UpdatedAt: at,
+		Validated: draft.Status == StatusValidated || draft.Status == StatusCanonical,
+	}
+	if imported || rumour {
+		r.lesson.Trust = learning.TrustImported
+	}
+	if draft.Status == StatusRetired {
+		r.lesson.RetiredAt, r.lesson.RetiredReason = &at, "it was retired where it comes from"
+	}
+	if l.rules != nil && r.lesson.Type == learning.LessonAntiPattern {
+		if r.notes, err = l.rules.CheckRule(ctx, r.lesson, draft.Force); err != nil {
+			return nil, err
+		}
+		if r.lesson.Proposed {
+			r.notes = append(r.notes, "it is proposed: no rule of the guard until another agent, or a captain, confirms it")
+		}
+	}
+	r.print, r.like, r.document = r.lesson.print(), l.like.Prepare(r.lesson.likenessParts()), document(&r.lesson)
+	if !rumour {
+		r.escalate = l.escalations.For(r.lesson)
+	}
+	r.size = len(r.document.Title) + len(r.document.Body)
+	return r, nil
+}
+
+// reporting is one transaction's reports, and what becomes of them.
+type reporting struct {
+	lessons *Lessons
+	at      time.Time
+	reports []*report
+	taken   func()            // called when its turn has come: no more reports are added; may be nil
+	aliases map[string]string // of a bulk call: ids that it gives to lessons that have another; decide alone uses it
+
+	outcomes []reportOutcome
+	remember []string // ids that the likeness was given in this run of decide
+	stored   []storing
+	changes  []Change
+	events   []skillrouter.Event
+}
+
+type reportOutcome struct {
+	Reported
+	err error
+}
+
+// storing is a lesson as a report left it.
+type storing struct {
+	lesson   Lesson
+	report   *report
+	outcome  int
+	first    bool
+	reworded bool              // an occurrence changed what the search sees of it
+	milder   learning.Severity // what its severity was, if an occurrence made it worse
+}
+
+// queue puts the reports in the line of those that wait for a transaction.
+// When wait has returned without error, outcomes tells of each.
+func (g *reporting) queue(ctx context.Context) (wait func() error) {
+	committed := g.lessons.store.Change(ctx, g.decide, g.announce)
+	return func() error {
+		err := committed()
+		if err != nil {
+			g.forget()
+		}
+		return err
+	}
+}
+
+// forget takes out of the likeness what was to be stored and is not.
+func (g *reporting) forget() {
+	for _, id := range g.remember {
+		g.lessons.like.Remove(id)
+	}
+	g.remember = g.remember[:0]
+}
+
+// decide says what becomes of each report beside what is stored, and stores it.
+func (g *reporting) decide(tx PipelineTx) error {
+	if g.taken != nil {
+		g.taken()
+	}
+	g.forget()
+	g.outcomes = make([]reportOutcome, len(g.reports))
+	g.stored, g.changes, g.events = g.stored[:0], g.changes[:0], g.events[:0]
+	for i := range g.reports {
+		before := len(g.stored)
+		if err := g.one(tx, i); err != nil {
+			if skillrouter.CodeOf(err) == skillrouter.Internal || skillrouter.CodeOf(err) == skillrouter.StorageFull {
+				return err
+			}
+			g.outcomes[i].err = err // refused before anything of it was written
+		}
+		for j := range g.stored[before:] {
+			if err := g.observe(tx, &g.stored[before+j]); err != nil {
+				return err
+			}
+		}
+	}
+	if err := tx.AddChange(g.changes...); err != nil {
+		return err
+	}
+	return tx.AddEvents(g.events...)
+}
+
+// observe lets patterns form of a report before the next one is decided: what
+// they are must not depend on which reports share a transaction.
+func (g *reporting) observe(tx PipelineTx, s *storing) error {
+	if g.lessons.patterns == nil || !s.lesson.active() || s.report.lesson.PatternID != "" {
+		return nil // what was learned from a pattern forms no further one: it would count the same episodes twice
+	}
+	patterns, events, err := g.lessons.patterns.observe(tx, s.lesson, s.report.lesson.SourceAgent, s.first, s.report.looks, g.at)
+	if err != nil {
+		return err
+	}
+	g.events = append(g.events, events...)
+	o := &g.outcomes[s.outcome]
+	o.Patterns = len(patterns)
+	for _, p := range patterns {
+		o.PatternIDs = append(o.PatternIDs, p.ID)
+	}
+	return nil
+}
+
+// one decides one report.
+func (g *reporting) one(tx PipelineTx, i int) error {
+	r := g.reports[i]
+	o := &g.outcomes[i]
+	o.Reported = Reported{Status: "recorded", Redacted: r.redacted, Notes: slices.Clone(r.notes)}
+	sources, err := resolveSources(tx, r.lesson.ID, g.actual(r.lesson.SourceCaseIDs))
+	if err != nil {
+		return err
+	}
+	known, found, err := g.known(tx, r, o)
+	if err != nil {
+		return err
+	}
+	if found {
+		if r.named && known.ID != r.lesson.ID && g.aliases != nil {
+			g.aliases[r.lesson.ID] = known.ID
+		}
+		return g.occur(tx, i, known, sources)
+	}
+	lesson := r.lesson
+	lesson.SourceCaseIDs = sources
+	if err := tx.InsertLesson(&lesson, r.print); err != nil {
+		return err
+	}
+	g.lessons.prints.add(r.print)
+	g.lessons.like.Put(lesson.ID, r.like)
+	g.remember = append(g.remember, lesson.ID)
+	g.note(i, storing{lesson: lesson, report: r, outcome: i, first: true}, EventReported, r.escalate)
+	g.changes = append(g.changes, Change{LessonID: lesson.ID, Kind: ChangeReported, Agent: lesson.SourceAgent, After: snapshotOf(&lesson, g.at), At: g.at})
+	return nil
+}
+
+// actual returns the ids of lessons that the call named otherwise.
+func (g *reporting) actual(refs []string) []string {
+	if len(g.aliases) == 0 || len(refs) == 0 {
+		return refs
+	}
+	refs = slices.Clone(refs)
+	for i, ref := range refs {
+		if id, known := g.aliases[ref]; known {
+			refs[i] = id
+		}
+	}
+	return refs
+}
+
+// known finds the lesson that a report is another occurrence of.
+func (g *reporting) known(tx PipelineTx, r *report, o *reportOutcome) (Lesson, bool, error) {
+	if r.named {
+		known, found, err := tx.LessonOf(r.lesson.ID)
+		if err == nil && found && known.Domain != r.lesson.Domain {
+			err = &skillrouter.Error{Code: skillrouter.Conflict, Field: "id", Message: "a lesson of another domain has this id"}
+		}
+		if err != nil || found {
+			return known, found, err
+		}
+	}
+	known, found, err := g.byPrint(tx, r)
+	if found && r.named && slices.Index(Levels(), r.lesson.Level) > slices.Index(Levels(), known.Level) {
+		found = false
+	}
+	found = found && !g.apart(&known, r)
+	if err != nil || found || r.named {
+		return known, found, err
+	}
+	var looked *likeness.Sighting
+	if r.looks != nil {
+		looked = r.looks.lessons
+	}
+	for _, hit := range g.lessons.like.Since(looked, r.like, likeness.LikeFilter{Domain: r.lesson.Domain, Types: []learning.LessonType{r.lesson.Type}, Self: r.lesson.ID}) {
+		if hit.Text < likeness.Duplicate {
+			continue
+		}
+		known, found, err := tx.LessonOf(hit.ID)
+		if err != nil {
+			return known, false, err
+		}
+		if found && known.Domain == r.lesson.Domain && known.Type == r.lesson.Type && g.oneRule(tx, known, r, alikeTitle) {
+			o.Notes = append(o.Notes, fmt.Sprintf("it says nearly the same as %q, and counts as another occurrence of that", known.Title))
+			return known, true, nil
+		}
+	}
+	return Lesson{}, false, nil
+}
+
+// byPrint finds the lesson with a report's fingerprint that was reported first.
+// Of rules, it is the first that takes the report's in without either losing anything.
+func (g *reporting) byPrint(tx PipelineTx, r *report) (Lesson, bool, error) {
+	if g.lessons.prints.without(r.print) {
+		return Lesson{}, false, nil
+	}
+	all, err := tx.LessonsByPrint(r.print, maxSameTitle)
+	if err != nil {
+		return Lesson{}, false, err
+	}
+	for _, known := range all {
+		if r.named || g.oneRule(tx, known, r, sameTitle) {
+			return known, true, nil
+		}
+	}
+	return Lesson{}, false, nil
+}
+
+// note tells of a report that was stored or counted.
+func (g *reporting) note(i int, s storing, event string, escalate []Escalation) {
+	o := &g.outcomes[i]
+	o.LessonID, o.Number, o.Occurrences, o.Duplicate = s.lesson.ID, s.lesson.Number, s.lesson.Occurrences, !s.first
+	o.EscalatedTo = EscalatedTo(escalate)
+	agent := s.report.writer.AgentID
+	if agent == "" {
+		agent = s.report.lesson.SourceAgent
+	}
+	g.events = append(g.events, lessonEvent(event, &s.lesson, agent, g.at, Event{Escalate: escalate, Milder: s.milder}))
+	g.stored = append(g.stored, s)
+}
+
+// announce keeps the index and the rules in step with what was committed.
+func (g *reporting) announce() {
+	var docs []tfidf.Document
+	var rules []Lesson
+	for _, s := range g.stored {
+		if s.lesson.Type == learning.LessonAntiPattern {
+			rules = append(rules, present(s.lesson, g.at))
+		}
+		switch {
+		case !s.lesson.active():
+		case s.first:
+			s.report.document.Order = s.lesson.Number
+			docs = append(docs, s.report.document)
+		case s.reworded:
+			docs = append(docs, document(&s.lesson))
+			g.lessons.like.Put(s.lesson.ID, g.lessons.like.Prepare(s.lesson.likenessParts()))
+		}
+	}
+	g.lessons.PutDocuments(docs)
+	if g.lessons.rules != nil && len(rules) > 0 {
+		g.lessons.rules.KeepRules(rules...)
+	}
+}
+
+// lessonEvent makes the event of a change to a lesson as it is after it.
+func lessonEvent(kind string, lesson *Lesson, agent string, at time.Time, data Event) skillrouter.Event {
+	data.Number, data.Type, data.Domain, data.Title = lesson.Number, lesson.Type, lesson.Domain, lesson.Title
+	data.Severity, data.Level, data.Confidence = lesson.Severity, lesson.Level, lesson.At(at)
+	text, _ := json.Marshal(data) // its figures are finite and its texts valid: it cannot fail
+	return skillrouter.Event{Type: kind, Subject: lesson.ID, Agent: agent, Project: lesson.Project, At: at, Data: text}
+}
+
+// Joined writes a list of fields for a note.
+func Joined(fields []string) string { return strings.Join(fields, ", ") }

@@ -1,0 +1,97 @@
+package lesson
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// Retire implements Service. It needs ScopeAgent, and the agent that
+// learned the lesson or ScopeCaptain; for a rule that stops actions ScopeCaptain.
+// A retired lesson may be given a successor later.
+func (l *Lessons) Retire(ctx context.Context, ref string, draft RetirementDraft) (Lesson, error) {
+	caller := skillrouter.PrincipalOf(ctx)
+	by, err := caller.SpeakingAs("retired_by", draft.By)
+	if err != nil {
+		return Lesson{}, err
+	}
+	if err := skillrouter.CheckRequired("reason", draft.Reason, MaxText); err != nil {
+		return Lesson{}, err
+	}
+	if draft.SupersededBy != "" {
+		if err := learning.CheckID("superseded_by", draft.SupersededBy); err != nil {
+			return Lesson{}, err
+		}
+	}
+	draft.Reason = strings.TrimSpace(draft.Reason)
+	new(skillrouter.Redaction).Text(&draft.Reason)
+	return l.change(ctx, ref, func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {
+		if err := mayChange(caller, lesson); err != nil {
+			return nil, err
+		}
+		if err := captainsRule(caller, lesson); err != nil {
+			return nil, err
+		}
+		if !lesson.active() && (draft.SupersededBy == "" || lesson.SupersededBy != "") {
+			return nil, skillrouter.Errorf(skillrouter.Conflict, "this lesson is retired already")
+		}
+		if draft.SupersededBy != "" {
+			if lesson.SupersededBy, err = resolveSuccessor(tx, lesson.ID, draft.SupersededBy); err != nil {
+				return nil, err
+			}
+		}
+		retire(lesson, draft.Reason, at)
+		note := draft.Reason
+		if lesson.SupersededBy != "" {
+			note += " (superseded by " + lesson.SupersededBy + ")"
+		}
+		return []lessonMove{{kind: ChangeRetired, event: EventRetired, by: by, note: note}}, nil
+	})
+}
+
+// resolveSuccessor returns the id of the lesson that is to stand in the place of another.
+func resolveSuccessor(tx PipelineTx, id, ref string) (string, error) {
+	next, found, err := tx.LessonOf(ref)
+	switch {
+	case err != nil:
+		return "", err
+	case !found:
+		return "", skillrouter.InvalidField("superseded_by", "names no lesson that is there")
+	case next.ID == id:
+		return "", skillrouter.InvalidField("superseded_by", "names the lesson itself")
+	case !next.active():
+		return "", skillrouter.InvalidField("superseded_by", "names a lesson that is retired itself")
+	}
+	return next.ID, nil
+}
+
+// Restore implements Service. It needs ScopeAgent, and the agent that
+// learned the lesson or ScopeCaptain. The lesson is a candidate again.
+func (l *Lessons) Restore(ctx context.Context, ref, note string) (Lesson, error) {
+	caller := skillrouter.PrincipalOf(ctx)
+	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), skillrouter.CheckText("note", note, MaxText)); err != nil {
+		return Lesson{}, err
+	}
+	new(skillrouter.Redaction).Text(&note)
+	return l.change(ctx, ref, func(_ PipelineTx, lesson *Lesson, _ time.Time) ([]lessonMove, error) {
+		if err := mayChange(caller, lesson); err != nil {
+			return nil, err
+		}
+		if lesson.active() {
+			return nil, skillrouter.Errorf(skillrouter.Conflict, "this lesson is not retired")
+		}
+		restore(lesson)
+		return []lessonMove{{kind: ChangeRestored, event: EventRestored, by: caller.AgentID, note: note}}, nil
+	})
+}
+
+// restore takes a retired lesson back into use. Whoever judged it before
+// judged another state of things.
+func restore(lesson *Lesson) {
+	lesson.Status, lesson.Validated = StatusCandidate, false
+	lesson.RetiredAt, lesson.RetiredReason, lesson.SupersededBy, lesson.Deprecated = nil, "", "", false
+}

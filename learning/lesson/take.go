@@ -1,0 +1,366 @@
+package lesson
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/likeness"
+	"skillrouter/tfidf"
+)
+
+// takenLesson is a lesson that was checked, with all that can be made of it
+// before its transaction.
+type takenLesson struct {
+	lesson   Lesson
+	print    learning.Fingerprint
+	document tfidf.Document
+	like     likeness.Of
+}
+
+// Take takes in lessons of another router as they are: none is merged with
+// another that is like it, no pattern forms, nobody is told. An anti_pattern
+// that is in use is a guard rule from then on. It needs ScopeCaptain.
+func (l *Lessons) Take(ctx context.Context, lessons []Lesson, t learning.Taking) ([]learning.Taken, error) {
+	by := skillrouter.PrincipalOf(ctx)
+	if err := by.Need(skillrouter.ScopeCaptain); err != nil {
+		return nil, err
+	}
+	if err := l.reading.Wait(ctx); err != nil {
+		return nil, err
+	}
+	taken, ready := make([]learning.Taken, len(lessons)), make([]takenLesson, len(lessons))
+	at := l.now.Stamp()
+	for i := range lessons {
+		taken[i].ID = lessons[i].ID
+		ready[i], taken[i].Err = l.takeLesson(ctx, lessons[i], at)
+	}
+	var stored []takenLesson
+	err := t.Settle(l.store.Change(ctx, func(tx PipelineTx) error {
+		stored = nil
+		var changes []Change
+		var events []skillrouter.Event
+		for i := range ready {
+			if taken[i].Err != nil {
+				continue
+			}
+			r := ready[i]
+			_, there, err := tx.LessonOf(r.lesson.ID)
+			if err != nil {
+				return err
+			}
+			if taken[i].Duplicate = there; there {
+				continue
+			}
+			if err := tx.InsertLesson(&r.lesson, r.print); err != nil {
+				return err
+			}
+			r.document.Order = r.lesson.Number
+			stored = append(stored, r)
+			changes = append(changes, Change{LessonID: r.lesson.ID, Kind: learning.ChangeImported, Agent: by.AgentID, After: snapshotOf(&r.lesson, at), At: at})
+			events = append(events, lessonEvent(learning.EventLessonImported, &r.lesson, by.AgentID, at, Event{}))
+		}
+		if err := tx.AddChange(changes...); err != nil {
+			return err
+		}
+		if err := tx.AddEvents(events...); err != nil {
+			return err
+		}
+		return t.Done()
+	}, func() { l.took(stored, at) }))
+	return taken, err
+}
+
+// took keeps what is in memory in step with the lessons that were stored.
+func (l *Lessons) took(stored []takenLesson, at time.Time) {
+	var documents []tfidf.Document
+	var rules []Lesson
+	for _, r := range stored {
+		l.prints.add(r.print)
+		l.like.Put(r.lesson.ID, r.like)
+		if r.lesson.active() {
+			documents = append(documents, r.document)
+		}
+		if r.lesson.Type == learning.LessonAntiPattern {
+			rules = append(rules, present(r.lesson, at))
+		}
+	}
+	l.PutDocuments(documents)
+	if l.rules != nil && len(rules) > 0 {
+		l.rules.KeepRules(rules...)
+	}
+}
+
+func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r takenLesson, err error) {
+	if err := cmp.Or(checkID("id", given.ID), learning.CheckAuthor("source_agent", given.SourceAgent)); err != nil {
+		return r, err
+	}
+	draft := Draft{
+		ID: given.ID, Type: given.Type, Domain: given.Domain, Category: given.Category, Title: given.Title, Context: given.Context, Action: given.Action,
+		Outcome: given.Outcome, RootCause: given.RootCause, Solution: given.Solution, Body: given.Body, Alternatives: slices.Clone(given.Alternatives),
+		Severity: given.Severity, Tags: slices.Clone(given.Tags), RelatedFiles: slices.Clone(given.RelatedFiles), RelatedCommands: slices.Clone(given.RelatedCommands),
+		Contexts: slices.Clone(given.Contexts), TriggerPattern: given.TriggerPattern, BlockAction: given.BlockAction, Proposed: given.Proposed, Project: given.Project, Level: given.Level,
+		Transferability: given.Transferability, SourceCaseIDs: slices.Clone(given.SourceCaseIDs), Confidence: &given.InitialConfidence, Status: given.Status,
+	}
+	if err := checkDraft(&draft, at); err != nil {
+		return r, err
+	}
+	if err := cmp.Or(
+		checkBelief(given.Belief),
+		learning.CheckFigures("occurrence_count", given.Occurrences, "times_applied", given.TimesApplied, "times_succeeded", given.TimesSucceeded),
+		skillrouter.CheckNames("validated_by", given.ValidatedBy, "pattern_id", given.PatternID, "superseded_by", given.SupersededBy),
+	); err != nil {
+		return r, err
+	}
+	for _, text := range []struct{ field, value string }{{"validation_notes", given.ValidationNotes}, {"retired_reason", given.RetiredReason}} {
+		if err := skillrouter.CheckText(text.field, text.value, MaxText); err != nil {
+			return r, err
+		}
+	}
+	redact(&draft)
+	var c skillrouter.Redaction
+	c.Text(&given.ValidationNotes, &given.RetiredReason)
+	r.lesson = Lesson{
+		ID: draft.ID, Type: draft.Type, Domain: draft.Domain, Category: draft.Category, Title: draft.Title, Context: draft.Context, Action: draft.Action,
+		Outcome: draft.Outcome, RootCause: draft.RootCause, Solution: draft.Solution, Body: draft.Body, Alternatives: neverNil(draft.Alternatives),
+		Severity: draft.Severity, Tags: draft.Tags, SourceAgent: given.SourceAgent, RelatedFiles: neverNil(draft.RelatedFiles), RelatedCommands: neverNil(draft.RelatedCommands),
+		Contexts: neverNil(draft.Contexts), TriggerPattern: draft.TriggerPattern, BlockAction: draft.BlockAction, Proposed: draft.Proposed, Project: draft.Project, Trust: learning.TrustImported,
+		Level: draft.Level, Status: draft.Status, Transferability: draft.Transferability, SourceCaseIDs: neverNil(draft.SourceCaseIDs), PatternID: given.PatternID,
+		Belief: given.Belief, Occurrences: max(given.Occurrences, 1), LastOccurred: given.LastOccurred, TimesApplied: given.TimesApplied,
+		TimesSucceeded: min(given.TimesSucceeded, given.TimesApplied), Validated: given.Validated, ValidatedBy: given.ValidatedBy, ValidationNotes: given.ValidationNotes,
+		LastValidatedAt: learning.CopyTime(given.LastValidatedAt), SupersededBy: given.SupersededBy, RetiredAt: learning.CopyTime(given.RetiredAt), RetiredReason: given.RetiredReason,
+		Deprecated: given.Deprecated && given.Status == StatusRetired,
+		CreatedAt:  given.CreatedAt, UpdatedAt: given.UpdatedAt,
+	}
+	e := &r.lesson
+	learning.Moments(at, at, &e.CreatedAt)
+	learning.Moments(at, e.CreatedAt, &e.UpdatedAt, &e.LastOccurred, &e.ConfidenceAt)
+	learning.OptionalMoments(at, e.LastValidatedAt, e.RetiredAt)
+	if e.Status == StatusRetired && e.RetiredAt == nil {
+		e.RetiredAt, e.RetiredReason = &at, "it was retired where it comes from"
+	}
+	e.Confidence = e.At(at)
+	if l.rules != nil && e.Type == learning.LessonAntiPattern && e.active() {
+		if _, err := l.rules.CheckRule(ctx, *e, false); err != nil {
+			return r, err
+		}
+	}
+	r.print, r.like, r.document = e.print(), l.like.Prepare(e.likenessParts()), document(e)
+	return r, nil
+}
+
+func neverNil(items []string) []string {
+	if items == nil {
+		return []string{}
+	}
+	return items
+}
+
+// Take takes in patterns of another router, with what of their evidence is
+// here: lessons and episodes are to be taken in before. It needs ScopeCaptain.
+func (p *Patterns) Take(ctx context.Context, records []PatternRecord, t learning.Taking) ([]learning.Taken, error) {
+	by := skillrouter.PrincipalOf(ctx)
+	if err := by.Need(skillrouter.ScopeCaptain); err != nil {
+		return nil, err
+	}
+	taken, ready := make([]learning.Taken, len(records)), make([]Pattern, len(records))
+	at := p.now.Stamp()
+	for i, r := range records {
+		taken[i].ID = r.ID
+		ready[i], taken[i].Err = takePattern(r.Pattern, at)
+	}
+	var stored []Pattern
+	err := t.Settle(p.store.Change(ctx, func(tx PipelineTx) error {
+		stored = nil
+		var events []skillrouter.Event
+		for i := range ready {
+			if taken[i].Err != nil {
+				continue
+			}
+			pattern := ready[i]
+			_, there, err := tx.PatternOf(pattern.ID)
+			if err != nil {
+				return err
+			}
+			if taken[i].Duplicate = there; there {
+				continue
+			}
+			evidence, err := carriedEvidence(tx, pattern, records[i])
+			if err != nil {
+				return err
+			}
+			if err := settleMade(tx, &pattern, evidence); err != nil {
+				return err
+			}
+			if err := tx.InsertPattern(&pattern); err != nil {
+				return err
+			}
+			if len(evidence) > 0 {
+				if _, err := tx.AddEvidence(pattern.ID, evidence...); err != nil {
+					return err
+				}
+			}
+			stored = append(stored, pattern)
+			events = append(events, skillrouter.Event{Type: learning.EventPatternImported, Subject: pattern.ID, Agent: by.AgentID, At: at})
+		}
+		if err := tx.AddEvents(events...); err != nil {
+			return err
+		}
+		return t.Done()
+	}, func() {
+		for _, pattern := range stored {
+			if words, there := p.like.WordsOf(pattern.Representative); there && pattern.Command == "" {
+				p.reps.Put(pattern.ID, words)
+			}
+		}
+	}))
+	return taken, err
+}
+
+// carriedEvidence returns what of a pattern's evidence is here, the latest last.
+func carriedEvidence(tx PipelineTx, pattern Pattern, record PatternRecord) (evidence []Evidence, err error) {
+	for _, id := range slices.Backward(record.LessonIDs) {
+		lesson, there, err := tx.LessonOf(id)
+		if err != nil {
+			return nil, err
+		}
+		if there {
+			evidence = append(evidence, Evidence{Kind: EvidenceLesson, Ref: lesson.ID, Agent: lesson.SourceAgent, At: lesson.CreatedAt})
+		}
+	}
+	numbers, err := tx.EpisodeNumbers(record.Episodes)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range slices.Backward(record.Episodes) {
+		if number, there := numbers[id]; there {
+			evidence = append(evidence, Evidence{Kind: EvidenceEpisode, Ref: strconv.FormatInt(number, 10), At: pattern.LastSeen})
+		}
+	}
+	return evidence, nil
+}
+
+// takeMade checks what seed 003's clients see of a pattern, and makes it of a
+// pattern of episodes that comes from a router of before. The numbers of its
+// episodes are another router's: settleMade gives it those that they have here.
+func takeMade(p *Pattern) error {
+	kinds := []PatternType{PatternSuccess, PatternFailure, PatternCorrelation}
+	if !slices.Contains(kinds, p.Type) {
+		p.Made = nil
+		return nil
+	}
+	made := PatternAsMade{Type: p.Type, Description: p.Description, Frequency: p.Frequency, InitialConfidence: p.InitialConfidence}
+	if p.Made != nil {
+		made = *p.Made
+	}
+	made.EpisodeIDs, p.Made = []int64{}, &made
+	if err := cmp.Or(
+		skillrouter.CheckOneOf("as_made.pattern_type", made.Type, kinds),
+		skillrouter.CheckText("as_made.description", made.Description, MaxText),
+		learning.CheckFigures("as_made.frequency", made.Frequency),
+	); err != nil {
+		return err
+	}
+	return skillrouter.CheckRange("as_made.initial_confidence", made.InitialConfidence, 0, 1e6)
+}
+
+// settleMade finishes what takeMade began: here another pattern may stand for the type already.
+func settleMade(tx PipelineTx, p *Pattern, evidence []Evidence) error {
+	if p.Made == nil {
+		return nil
+	}
+	if p.OperationType != "" {
+		_, there, err := tx.OperationPattern(p.OperationType)
+		if err != nil {
+			return err
+		}
+		if there {
+			p.Made, p.Status = nil, PatternDeprecated
+			return nil
+		}
+	}
+	made := *p.Made // a transaction may run twice
+	made.EpisodeIDs = []int64{}
+	for _, e := range slices.Backward(evidence) {
+		if e.Kind == EvidenceEpisode {
+			number, err := strconv.ParseInt(e.Ref, 10, 64)
+			if err != nil {
+				return err
+			}
+			made.EpisodeIDs = append(made.EpisodeIDs, number)
+		}
+	}
+	p.Made = &made
+	return nil
+}
+
+func takePattern(p Pattern, at time.Time) (Pattern, error) {
+	if err := cmp.Or(
+		checkID("id", p.ID),
+		skillrouter.CheckOneOf("pattern_type", p.Type, PatternTypes()),
+		skillrouter.CheckOneOf("status", p.Status, PatternStatuses()),
+	); err != nil {
+		return p, err
+	}
+	for _, text := range []struct{ field, value string }{
+		{"pattern_name", p.Name}, {"description", p.Description}, {"recommended_action", p.Action}, {"command", p.Command},
+	} {
+		if err := skillrouter.CheckText(text.field, text.value, MaxText); err != nil {
+			return p, err
+		}
+	}
+	if err := skillrouter.CheckNames("domain", p.Domain, "operation_type", p.OperationType, "confirmed_by", p.ConfirmedBy, "representative", p.Representative); err != nil {
+		return p, err
+	}
+	for _, items := range []struct {
+		field string
+		list  *[]string
+	}{{"categories", &p.Categories}, {"prevention_steps", &p.Prevention}, {"why", &p.Why}, {"lesson_ids", &p.LessonIDs}} {
+		*items.list = neverNil(slices.Clone(*items.list))
+		if len(*items.list) > MaxEvidence {
+			return p, skillrouter.InvalidField(items.field, "holds more than %d", MaxEvidence)
+		}
+		for _, item := range *items.list {
+			if err := skillrouter.CheckText(items.field, item, MaxListItem); err != nil {
+				return p, err
+			}
+		}
+	}
+	if err := checkBelief(p.Belief); err != nil {
+		return p, err
+	}
+	for _, figure := range []struct {
+		field string
+		value float64
+		most  float64
+	}{{"discrimination_weight", p.Weight, 1e6}, {"action_confidence", p.ActionConfidence, 1}} {
+		if err := skillrouter.CheckRange(figure.field, figure.value, 0, figure.most); err != nil {
+			return p, err
+		}
+	}
+	if err := learning.CheckFigures("occurrence_count", p.Frequency, "lesson_count", p.Lessons, "agent_count", p.Agents,
+		"times_applied", p.TimesApplied, "times_succeeded", p.TimesSucceeded); err != nil {
+		return p, err
+	}
+	if p.Status == PatternConfirmed && p.Type == PatternAntiPattern {
+		p.Status, p.ConfirmedBy, p.ConfirmedAt = PatternEmerging, "", nil // it would block what somebody here does: somebody here confirms it
+	}
+	if err := takeMade(&p); err != nil {
+		return p, err
+	}
+	var c skillrouter.Redaction
+	c.Text(&p.Name, &p.Description, &p.Action, &p.Command)
+	if p.Made != nil {
+		c.Text(&p.Made.Description)
+	}
+	c.List(p.Categories, p.Prevention, p.Why)
+	p.ConfirmedAt, p.LastValidated = learning.CopyTime(p.ConfirmedAt), learning.CopyTime(p.LastValidated)
+	learning.Moments(at, at, &p.CreatedAt)
+	learning.Moments(at, p.CreatedAt, &p.UpdatedAt, &p.FirstSeen, &p.LastSeen, &p.ConfidenceAt)
+	learning.OptionalMoments(at, p.ConfirmedAt, p.LastValidated)
+	return p, nil
+}

@@ -1,0 +1,20 @@
+package learning
+
+// LessonType says what kind of thing was learned, in the words of seed 000.
+type LessonType string
+
+// The types of lessons.
+const (
+	LessonSuccess      LessonType = "success"
+	LessonFailure      LessonType = "failure"
+	LessonWorkaround   LessonType = "workaround"
+	LessonDiscovery    LessonType = "discovery"
+	LessonOptimization LessonType = "optimization"
+	LessonWarning      LessonType = "warning"
+	LessonAntiPattern  LessonType = "anti_pattern" // an active one is a guard rule
+)
+
+// LessonTypes lists every type.
+func LessonTypes() []LessonType {
+	return []LessonType{LessonSuccess, LessonFailure, LessonWorkaround, LessonDiscovery, LessonOptimization, LessonWarning, LessonAntiPattern}
+}

@@ -1,0 +1,20 @@
+package likeness
+
+import (
+	"strings"
+	"testing"
+
+	"skillrouter/tfidf"
+	"skillrouter/tfidf/wordlist"
+)
+
+func TestNamesList(t *testing.T) {
+	for _, fault := range wordlist.Faults(namesText, strings.ToLower) {
+		t.Errorf("likeness_names, %s", fault)
+	}
+	for name, other := range Names() {
+		if tfidf.Stem(name) == "" || tfidf.Stem(other) == "" {
+			t.Errorf("likeness_names: no stem can be %q or %q", name, other)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package likeness
+
+import "slices"
+
+// sightingMargin is how near to deciding anything a hit must be to be weighed
+// anew: what the lessons of a moment change is far less than the rest.
+const sightingMargin = 0.7
+
+// Sighting is what near found at one moment. Reports look before they wait for
+// their turn, each in its own goroutine; in their turn, while all others wait,
+// they only add what came in between.
+type Sighting struct {
+	filter LikeFilter
+	hits   []LikeHit
+	puts   uint64
+}
+
+// Sight is near, to be brought up to date later.
+func (l *Likeness) Sight(of Of, filter LikeFilter) *Sighting {
+	l.mu.RLock()
+	puts := l.puts // before the look: what is put while it looks counts as put since
+	l.mu.RUnlock()
+	return &Sighting{filter: filter, hits: l.near(of, filter), puts: puts}
+}
+
+// Since returns what near finds now, from what a sighting found and the lessons
+// that were put since. Without a sighting it is near.
+func (l *Likeness) Since(s *Sighting, of Of, filter LikeFilter) []LikeHit {
+	if s == nil {
+		return l.near(of, filter)
+	}
+	l.mu.RLock()
+	if l.puts-s.puts > recent {
+		l.mu.RUnlock()
+		return l.near(of, s.filter)
+	}
+	defer l.mu.RUnlock()
+	// What decides is weighed anew: how much a word says depends on who else says it by now.
+	var hits []LikeHit
+	for _, h := range s.hits {
+		at, there := l.byID[h.ID]
+		switch {
+		case !there:
+		case h.Score >= sightingMargin*recurs || h.Text >= sightingMargin*Duplicate:
+			hits = l.meet(hits, of, at)
+		default:
+			hits = append(hits, h)
+		}
+	}
+	passes := s.filter.passes()
+	for i := s.puts; i < l.puts; i++ {
+		at := l.last[i%recent]
+		if slot := &l.slots[at]; passes(slot) {
+			hits = slices.DeleteFunc(hits, func(h LikeHit) bool { return h.ID == slot.id })
+			hits = l.meet(hits, of, at)
+		}
+	}
+	return best(hits)
+}

@@ -1,0 +1,212 @@
+package likeness
+
+import (
+	"slices"
+	"strings"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// Bounds of what is read of a lesson for its likeness.
+const (
+	likenessText = 4 << 10 // bytes of each field: what a lesson is about stands in its first sentences
+	terms        = 96      // distinct terms; the title's, commands' and cause's come first
+	likenessWord = 80      // bytes of one exact term
+)
+
+// A term is a hash whose lowest bits say where the lesson has it.
+const (
+	likenessTitle = 1 // in the title
+	likenessExact = 2 // a number, path, code, option or word of a command: the same or not, never similar
+	likenessCause = 4 // in the root cause
+	flagBits      = 3
+	likenessFlags = 1<<flagBits - 1
+)
+
+// Of is what is compared of a lesson.
+type Of struct {
+	terms    []uint32 // distinct, ascending, each with its flags
+	tags     []uint32 // distinct, with no flags
+	commands []uint32 // keys of whole commands
+	Domain   uint32
+	kind     uint8 // a bit of typeMask
+	negated  bool  // the title says not or never
+}
+
+// Parts is what is read of a lesson.
+type Parts struct {
+	Type                                            learning.LessonType
+	Title, Domain                                   string
+	Cause, Action, Outcome, Context, Solution, Body string
+	Tags, Commands                                  []string
+}
+
+// Prepare reads a lesson's words. It is to be done before the
+// transaction that stores the lesson: it costs more than all that follows.
+func (l *Likeness) Prepare(lesson Parts) Of {
+	r := reader{words: &l.words, at: make(map[uint32]int, terms)}
+	title := Clean(lesson.Title)
+	r.read(title, likenessTitle)
+	for _, command := range lesson.Commands {
+		r.command(Clean(command))
+	}
+	r.read(Clean(lesson.Cause), likenessCause)
+	r.read(Clean(lesson.Action), 0)
+	r.loose = true // here a number may be what was measured that day
+	r.read(Clean(lesson.Outcome), 0)
+	r.read(Clean(lesson.Context), 0)
+	r.loose = false
+	r.read(Clean(lesson.Solution), 0)
+	r.loose = true
+	r.read(Clean(lesson.Body), 0)
+	slices.Sort(r.terms)
+
+	of := Of{
+		terms: slices.Clip(r.terms), Domain: likenessHash("", lesson.Domain), kind: typeMask([]learning.LessonType{lesson.Type}), negated: negated(title),
+	}
+	for _, command := range lesson.Commands[:min(len(lesson.Commands), MaxPatternCommands)] {
+		if plain := PlainCommand(command); plain != "" && !slices.Contains(of.commands, commandKey(plain)) {
+			of.commands = append(of.commands, commandKey(plain))
+		}
+	}
+	for _, tag := range learning.FoldTags(lesson.Tags) {
+		if t := likenessHash("tag:", tag) &^ likenessFlags; !idleTags[tag] && !slices.Contains(of.tags, t) {
+			of.tags = append(of.tags, t)
+		}
+	}
+	return of
+}
+
+// typeMask returns a bit for each type; none asks for every one.
+func typeMask(types []learning.LessonType) (mask uint8) {
+	if len(types) == 0 {
+		return ^uint8(0)
+	}
+	for _, t := range types {
+		mask |= 1 << max(slices.Index(learning.LessonTypes(), t), 0)
+	}
+	return mask
+}
+
+// idleTags are what the seed's lesson_reporter.py puts on every lesson of a type.
+var idleTags = map[string]bool{
+	"anti-pattern": true, "blocked": true, "workaround": true, "discovery": true, "error": true, "automatic": true,
+}
+
+// passing is what differs each time the same thing happens: dates, times of day, UUIDs, addresses in memory.
+var passing = skillrouter.Lazily(`(?i)\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?\b|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b|` +
+	`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b0x[0-9a-f]{6,16}\b`)
+
+// Clean cuts a text to what is read of it, without what is passing.
+func Clean(text string) string {
+	text = skillrouter.Head(text, likenessText)
+	if strings.ContainsAny(text, ":-x") && strings.ContainsAny(text, "0123456789") {
+		text = passing.ReplaceAllString(text, " ")
+	}
+	return text
+}
+
+// reader gathers the distinct terms of a lesson.
+type reader struct {
+	words *words
+	terms []uint32
+	at    map[uint32]int // where a term stands in terms
+	loose bool           // a quantity is passed over
+}
+
+func (r *reader) add(term, flags uint32) {
+	term &^= likenessFlags
+	if i, there := r.at[term]; there {
+		r.terms[i] |= flags
+		return
+	}
+	if len(r.terms) < terms {
+		r.at[term] = len(r.terms)
+		r.terms = append(r.terms, term|flags)
+	}
+}
+
+// read adds the words of a text, and what is exact among them.
+func (r *reader) read(text string, flags uint32) {
+	titled := flags&likenessTitle != 0
+	previous := ""
+	for field := range strings.FieldsSeq(text) {
+		word := r.words.read(field)
+		if word.exact != 0 && !(r.loose && word.measured) {
+			r.add(word.exact, flags|likenessExact)
+		}
+		for _, t := range word.terms {
+			// "from A to B" is not "from B to A".
+			if titled && !t.stop && (previous == "from" || previous == "to") {
+				r.add(likenessHash(previous+">", t.term), flags)
+			}
+			previous = t.term
+			switch {
+			case telling[t.term]:
+				if titled {
+					r.add(likenessHash("title>", t.term), flags)
+				}
+			case !t.stop && !t.idle:
+				r.add(t.hash, flags)
+			}
+		}
+	}
+}
+
+// command adds the words of a command, each exact.
+func (r *reader) command(text string) {
+	for word := range strings.FieldsSeq(text) {
+		if word = strings.Trim(strings.ToLower(word), "`'\"(),;"); word != "" && word != "sudo" {
+			r.add(likenessHash("=", word[:min(len(word), likenessWord)]), likenessExact)
+		}
+	}
+}
+
+// keys returns the keys under which a lesson is found: its bands and its whole
+// root cause, then its terms, tags and commands in their order.
+func (of Of) keys() []uint32 {
+	keys := make([]uint32, 0, bands+1+len(of.terms)+len(of.tags))
+	if len(of.terms) > 0 {
+		for band := range bands {
+			key := uint32(band)
+			for row := range rows {
+				seed := stirred(uint32(band*rows + row + 1))
+				least := ^uint32(0)
+				for _, t := range of.terms {
+					least = min(least, stirred(t>>flagBits^seed))
+				}
+				key = stirred(key ^ least)
+			}
+			keys = append(keys, key)
+		}
+	}
+	cause := uint32(0)
+	for _, t := range of.terms {
+		if t&likenessCause != 0 {
+			cause = stirred(cause ^ t>>flagBits)
+		}
+	}
+	if cause != 0 {
+		keys = append(keys, cause)
+	}
+	for _, t := range of.terms {
+		keys = append(keys, t&^likenessFlags|1) // apart from tags
+	}
+	return append(append(keys, of.tags...), of.commands...)
+}
+
+// PlainCommand is a command as it is compared with others: spaces of no
+// account, and run by whomever. It is empty if it names a program alone.
+func PlainCommand(command string) string {
+	words := strings.Fields(Clean(command))
+	if len(words) > 0 && words[0] == "sudo" {
+		words = words[1:]
+	}
+	if len(words) < 2 {
+		return ""
+	}
+	return strings.Join(words, " ")
+}
+
+func commandKey(plain string) uint32 { return likenessHash("run:", plain) }

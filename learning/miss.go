@@ -1,0 +1,46 @@
+package learning
+
+import "context"
+
+// GapPlace is where a question was asked.
+type GapPlace string
+
+// The places where a question can be asked.
+const (
+	GapInKnowledge GapPlace = "knowledge"
+	GapInEpisodes  GapPlace = "episodes"
+	GapInLessons   GapPlace = "lessons"
+	GapInQuery     GapPlace = "query"  // put to the router, which asks every source
+	GapInSearch    GapPlace = "search" // by a person, over every memory
+)
+
+// GapPlaces lists every place.
+func GapPlaces() []GapPlace {
+	return []GapPlace{GapInKnowledge, GapInEpisodes, GapInLessons, GapInQuery, GapInSearch}
+}
+
+// Miss is a question that found nothing.
+type Miss struct {
+	Question string
+	Project  string
+	AgentID  string // for whom it was asked; empty, or one that the caller may not act as: the caller
+	In       GapPlace
+}
+
+// MissObserver is told of questions that found nothing. It must return at once.
+type MissObserver interface {
+	// Missed notes a miss, asked as the context's principal, unless the context says
+	// that nobody asked.
+	Missed(ctx context.Context, miss Miss)
+}
+
+type notAskedKey struct{}
+
+// NotAsked returns a context whose searches are nobody's questions but a
+// service's own means, such as the parts of an answer that it yet puts together:
+// what they do not find is no gap.
+func NotAsked(ctx context.Context) context.Context {
+	return context.WithValue(ctx, notAskedKey{}, true)
+}
+
+func IsAsked(ctx context.Context) bool { return ctx.Value(notAskedKey{}) == nil }

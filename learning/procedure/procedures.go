@@ -1,0 +1,378 @@
+package procedure
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/shelf"
+	"skillrouter/tfidf"
+)
+
+// Procedures is the Service beside the database. Load opens its
+// index at start; RunIndex does its background work.
+type Procedures struct {
+	*shelf.Shelf[Stored]
+	store   Store
+	now     skillrouter.Clock
+	log     *slog.Logger
+	facts   func(ctx context.Context, persona, key string) (json.RawMessage, bool, error)
+	lessons LessonProposals
+	bell    skillrouter.Bell // rings when a procedure was saved or deleted
+
+	filesMu  sync.RWMutex
+	files    int
+	problems []FileProblem
+}
+
+var _ Service = (*Procedures)(nil)
+
+// LessonProposals takes the lesson that is proposed when a step keeps failing. Lessons implements it.
+type LessonProposals interface {
+	Report(ctx context.Context, draft lesson.Draft) (lesson.Reported, error)
+}
+
+// Options are what Procedures may do without.
+type Options struct {
+	learning.Options
+	// Facts returns the value of a persona's fact for conditions; ok is false if there is
+	// none, or none any more. nil: there are no facts.
+	Facts func(ctx context.Context, persona, key string) (value json.RawMessage, ok bool, err error)
+	// Lessons takes proposals; nil: none are made.
+	Lessons LessonProposals
+}
+
+// NewProcedures makes Procedures with an empty index.
+func NewProcedures(store Store, options Options) *Procedures {
+	options.Options = options.WithDefaults()
+	return &Procedures{
+		Shelf: shelf.NewShelf(store, shelf.Shelved[Stored]{
+			Kind: KeptProcedures, Form: form, Events: []string{"procedure."},
+			ID: func(s *Stored) string { return ID(s.Persona, s.Name) }, Size: func(s *Stored) int { return s.Body.size() },
+			Document: document, Scan: store.ScanProcedures, Find: store.FindProcedures, Rows: shelf.InParts(proceduresAtOnce, store.ProceduresByID),
+		}, options.Options),
+		store: store, now: options.Now, log: options.Log, facts: options.Facts, lessons: options.Lessons,
+	}
+}
+
+// Save implements Service.
+func (p *Procedures) Save(ctx context.Context, draft Draft) (Saved, error) {
+	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID)
+	if err != nil {
+		return Saved{}, err
+	}
+	prepared, err := prepare(draft)
+	if err != nil {
+		return Saved{}, err
+	}
+	return p.put(ctx, prepared, author, nil)
+}
+
+// put stores a prepared procedure; read tells of the file that it was read from, nil if it was not.
+func (p *Procedures) put(ctx context.Context, prepared prepared, author string, read *File) (Saved, error) {
+	var stored Stored
+	var changed bool
+	err := p.store.ChangeProcedures(ctx, func(tx Tx) error {
+		at := p.now.Stamp()
+		old, there, err := tx.Procedure(prepared.persona, prepared.name)
+		switch {
+		case err != nil:
+			return err
+		case there && old.Name != prepared.name:
+			return skillrouter.Errorf(skillrouter.Conflict, "there is a procedure named %s: names that differ in capitals alone could not both be files everywhere", old.Name)
+		}
+		stored, changed = old, !there || old.DeletedAt != nil || !sameBody(old.Body, prepared)
+		if changed {
+			if there && old.DeletedAt == nil {
+				if err := learning.MayReplace(skillrouter.PrincipalOf(ctx), prepared.persona, old.Author); err != nil {
+					return err
+				}
+			}
+			if !there {
+				stored = Stored{Persona: prepared.persona, Name: prepared.name}
+			}
+			if !there || old.DeletedAt != nil {
+				stored.CreatedAt, stored.DeletedAt = at, nil
+			}
+			stored.Version++
+			stored.Body, stored.Author, stored.Trust, stored.UpdatedAt = prepared.body, author, learning.TrustAgent, at
+		}
+		if read != nil {
+			stored.SaidRate, stored.SaidTime = read.SuccessRate, read.AvgTime
+			stored.File = FileMark{Path: read.Path, Mark: read.Mark, Version: stored.Version}
+		}
+		if !changed && (read == nil || stored.File == old.File) {
+			return nil
+		}
+		if err := tx.PutProcedure(&stored); err != nil || !changed {
+			return err
+		}
+		if err := tx.AddVersion(stored); err != nil {
+			return err
+		}
+		return addEvent(tx, EventSaved, stored, author, at)
+	}, func() {
+		if changed {
+			p.Shelf.Put(stored)
+			p.bell.Ring()
+		}
+	})()
+	return Saved{Persona: prepared.persona, Name: prepared.name, Version: stored.Version, Changed: changed, Redacted: prepared.redaction.Kinds()}, err
+}
+
+func sameBody(body Body, prepared prepared) bool {
+	text, err := json.Marshal(body)
+	return err == nil && string(text) == string(prepared.text)
+}
+
+// Delete implements Service.
+func (p *Procedures) Delete(ctx context.Context, ref Ref) error {
+	caller := skillrouter.PrincipalOf(ctx)
+	if err := caller.Need(skillrouter.ScopeAgent); err != nil {
+		return err
+	}
+	if err := checkRef(&ref); err != nil {
+		return err
+	}
+	return p.remove(ctx, ref, caller.AgentID, nil)
+}
+
+// remove deletes a procedure; gone, if there is one, is the file that was deleted
+// and how it stood: if it stands otherwise by now, nothing is deleted.
+func (p *Procedures) remove(ctx context.Context, ref Ref, agent string, gone *FileMark) error {
+	return p.store.ChangeProcedures(ctx, func(tx Tx) error {
+		at := p.now.Stamp()
+		old, there, err := tx.Procedure(ref.Persona, ref.Name)
+		if err != nil {
+			return err
+		}
+		if !there || old.DeletedAt != nil || old.Name != ref.Name {
+			return no(ref)
+		}
+		if err := learning.MayReplace(skillrouter.PrincipalOf(ctx), ref.Persona, old.Author); err != nil {
+			return err
+		}
+		if gone != nil {
+			if old.File != *gone || old.File.Version != old.Version {
+				return skillrouter.Errorf(skillrouter.Conflict, "the procedure was written meanwhile")
+			}
+			old.File = FileMark{}
+		}
+		old.DeletedAt, old.Runs, old.Succeeded, old.Took, old.SaidRate, old.SaidTime = &at, 0, 0, 0, 0, 0
+		if err := tx.PutProcedure(&old); err != nil {
+			return err
+		}
+		if err := tx.DropStepRecords(old.Number); err != nil {
+			return err
+		}
+		return addEvent(tx, EventDeleted, old, agent, at)
+	}, func() {
+		p.Shelf.Remove(ID(ref.Persona, ref.Name))
+		p.bell.Ring()
+	})()
+}
+
+// Procedure implements Service.
+func (p *Procedures) Procedure(ctx context.Context, ref Ref) (Procedure, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Procedure{}, err
+	}
+	if err := checkRef(&ref); err != nil {
+		return Procedure{}, err
+	}
+	stored, err := p.stored(ctx, ref)
+	if err != nil {
+		return Procedure{}, err
+	}
+	records, err := p.store.StepRecords(ctx, stored.Number)
+	if err != nil {
+		return Procedure{}, err
+	}
+	shown := stored.shown()
+	shown.StepStats = stepStats(stored.Body.Steps, records)
+	return shown, nil
+}
+
+// stored returns the procedure that a reference names, with what that version says.
+func (p *Procedures) stored(ctx context.Context, ref Ref) (Stored, error) {
+	stored, ok, err := p.store.StoredProcedure(ctx, ref.Persona, ref.Name)
+	if err != nil {
+		return stored, err
+	}
+	if !ok || stored.DeletedAt != nil || stored.Name != ref.Name {
+		return stored, no(ref)
+	}
+	if ref.Version != 0 && ref.Version != stored.Version {
+		body, author, ok, err := p.store.ProcedureBody(ctx, stored.Number, ref.Version)
+		if err != nil {
+			return stored, err
+		}
+		if !ok {
+			return stored, skillrouter.Errorf(skillrouter.NotFound, "there is no version %d of the procedure %s: its latest is %d", ref.Version, ref.Name, stored.Version)
+		}
+		stored.Version, stored.Body, stored.Author = ref.Version, body, author
+	}
+	return stored, nil
+}
+
+func no(ref Ref) error {
+	return skillrouter.Errorf(skillrouter.NotFound, "there is no procedure %s of the persona %s", ref.Name, ref.Persona)
+}
+
+// List implements Service.
+func (p *Procedures) List(ctx context.Context, filter Filter) (Page, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Page{}, err
+	}
+	var err error
+	if filter.Persona, err = personaOrAll(filter.Persona); err != nil {
+		return Page{}, err
+	}
+	if err := skillrouter.CheckName("category", filter.Category); err != nil {
+		return Page{}, err
+	}
+	if persona, name, ok := strings.Cut(filter.After, "/"); filter.After != "" && (!ok || !procedureName.MatchString(persona) || !procedureName.MatchString(name)) {
+		return Page{}, skillrouter.InvalidField("after", "is not one that a listing answered")
+	}
+	limit, err := skillrouter.Limit(filter.Limit, learning.DefaultListing, learning.MaxLimit)
+	if err != nil {
+		return Page{}, err
+	}
+	filter.Limit = limit + 1 // one more tells whether there is a next page
+	list, err := p.store.ListProcedures(ctx, filter)
+	page := Page{Procedures: []Procedure{}}
+	size := 0
+	for i, stored := range list {
+		if i == limit || size >= learning.MaxAnswer {
+			page.Next = ID(list[i-1].Persona, list[i-1].Name)
+			break
+		}
+		size += stored.Body.size()
+		page.Procedures = append(page.Procedures, stored.shown())
+	}
+	page.Count = len(page.Procedures)
+	return page, err
+}
+
+// personaOrAll checks a persona, of which "*" stands for everybody's; that is returned empty.
+func personaOrAll(persona string) (string, error) {
+	if persona == "*" {
+		return "", nil
+	}
+	return skillrouter.CheckPersona(persona)
+}
+
+// Search implements Service.
+func (p *Procedures) Search(ctx context.Context, query Query) (Results, error) {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), learning.CheckQuery(query.Query)); err != nil {
+		return Results{}, err
+	}
+	persona, err := personaOrAll(query.Persona)
+	if err != nil {
+		return Results{}, err
+	}
+	if err := skillrouter.CheckName("category", query.Category); err != nil {
+		return Results{}, err
+	}
+	limit, err := skillrouter.Limit(query.Limit, learning.DefaultKnowledgeLimit, learning.MaxLimit)
+	if err != nil {
+		return Results{}, err
+	}
+	if err := skillrouter.CheckName("agent_id", query.AgentID); err != nil {
+		return Results{}, err
+	}
+	span, err := shelf.SpanOf(query.Since, query.Until, query.TimeRange, p.now())
+	if err != nil {
+		return Results{}, err
+	}
+	var tags []string
+	if persona != "" {
+		tags = []string{persona}
+	}
+	found, err := p.Ask(ctx, shelf.ShelfQuery{
+		Query: tfidf.Query{
+			Text: query.Query, Category: query.Category, Tags: shelf.Written(tags, query.AgentID), From: shelf.Moment(span.From), To: shelf.Moment(span.To),
+			Limit: limit, Explain: query.Explain, Corpus: query.Corpus,
+		},
+		Category: "category", Hidden: persona,
+	})
+	if err != nil {
+		return Results{}, err
+	}
+	results := Results{Results: []Hit{}, Corrected: found.Corrected, Notice: found.Notice, Tried: found.Tried}
+	_, err = p.Fetch(ctx, found, func(s *Stored, hit tfidf.Hit) {
+		results.Results = append(results.Results, Hit{s.shown(), hit.Score, shelf.Reasons(hit.Why), hit.Evidence})
+	})
+	results.Count = len(results.Results)
+	return results, err
+}
+
+// Stats implements Service.
+func (p *Procedures) Stats(ctx context.Context) (Stats, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Stats{}, err
+	}
+	stats, err := p.store.CountProcedures(ctx)
+	p.filesMu.RLock()
+	defer p.filesMu.RUnlock()
+	stats.Files, stats.Problems = p.files, len(p.problems)
+	return stats, err
+}
+
+// addEvent tells of a change of a procedure, in its transaction.
+func addEvent(tx Tx, kind string, p Stored, agent string, at time.Time) error {
+	data, err := json.Marshal(Event{Persona: p.Persona, Name: p.Name, Version: p.Version, Category: p.Body.Category})
+	if err != nil {
+		return err
+	}
+	return tx.AddEvents(skillrouter.Event{Type: kind, Subject: ID(p.Persona, p.Name), Agent: agent, At: at, Data: data})
+}
+
+// size is about how many bytes an answer needs for it.
+func (b *Body) size() int {
+	size := len(b.Description) + len(b.LearnedFrom) + 64
+	for _, step := range b.Steps {
+		size += len(step.Name) + len(step.Description) + len(step.Condition) + len(step.Action) + len(step.Run) + 64
+	}
+	return size
+}
+
+// shown is a procedure as callers see it, without the figures of its steps.
+func (s *Stored) shown() Procedure {
+	shown := Procedure{
+		Persona: s.Persona, Name: s.Name, Version: s.Version, Description: s.Body.Description, Category: s.Body.Category,
+		Params: s.Body.Params, Steps: s.Body.Steps, LearnedFrom: s.Body.LearnedFrom, Author: s.Author, Trust: s.Trust, File: s.File.Path,
+		Runs: s.Runs, Succeeded: s.Succeeded, SuccessRate: s.SaidRate, AvgTime: s.SaidTime, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
+	}
+	if s.Runs > 0 {
+		shown.SuccessRate = float64(s.Succeeded) / float64(s.Runs)
+	}
+	if s.Succeeded > 0 {
+		shown.AvgTime = s.Took / float64(s.Succeeded)
+	}
+	return shown
+}
+
+// stepStats puts the records of steps into the order of the steps.
+func stepStats(steps []Step, records []StepRecord) []StepStats {
+	byName := make(map[string]StepRecord, len(records))
+	for _, record := range records {
+		byName[record.Name] = record
+	}
+	stats := make([]StepStats, len(steps))
+	for i, step := range steps {
+		r := byName[step.Name]
+		stats[i] = StepStats{Name: step.Name, Succeeded: r.Succeeded, Failed: r.Failed, Skipped: r.Skipped, Unknown: r.Unknown}
+		if r.Succeeded > 0 {
+			stats[i].AvgTime = r.Took / float64(r.Succeeded)
+		}
+	}
+	return stats
+}

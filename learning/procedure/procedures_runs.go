@@ -1,0 +1,305 @@
+package procedure
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// runTries bounds how often a change of a run is decided anew because another came between.
+const runTries = 10
+
+// Start implements Service.
+func (p *Procedures) Start(ctx context.Context, draft RunDraft) (Run, error) {
+	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID)
+	if err != nil {
+		return Run{}, err
+	}
+	ref := Ref{Persona: draft.Persona, Name: draft.Name}
+	if err := checkRef(&ref); err != nil {
+		return Run{}, err
+	}
+	if err := skillrouter.CheckName("project", draft.Project); err != nil {
+		return Run{}, err
+	}
+	stored, err := p.stored(ctx, ref)
+	if err != nil {
+		return Run{}, err
+	}
+	run, err := begin(stored, draft)
+	if err != nil {
+		return Run{}, err
+	}
+	if run.ID, err = learning.NewID(); err != nil {
+		return Run{}, err
+	}
+	at := p.now.Stamp()
+	run.AgentID, run.StartedAt = author, at
+	if _, err := run.advance(ctx, at, p.factsOf(run.Persona)); err != nil {
+		return Run{}, err
+	}
+	err = p.store.ChangeProcedures(ctx, func(tx Tx) error {
+		if err := tx.AddRun(&run); err != nil {
+			return err
+		}
+		if err := addRunEvent(tx, EventRunStarted, run, -1, at); err != nil {
+			return err
+		}
+		return p.tell(tx, &run, at)
+	}, nil)()
+	if err != nil {
+		return Run{}, err
+	}
+	p.propose(ctx, &run)
+	run.point()
+	return run.Run, nil
+}
+
+// condition.factsOf returns the look-up of a persona's facts for conditions.
+func (p *Procedures) factsOf(persona string) func(ctx context.Context, key string) (json.RawMessage, bool, error) {
+	if p.facts == nil {
+		return nil
+	}
+	return func(ctx context.Context, key string) (json.RawMessage, bool, error) {
+		return p.facts(ctx, persona, key)
+	}
+}
+
+// Run implements Service.
+func (p *Procedures) Run(ctx context.Context, id string) (Run, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return Run{}, err
+	}
+	run, err := p.storedRun(ctx, id)
+	run.point()
+	return run.Run, err
+}
+
+func (p *Procedures) storedRun(ctx context.Context, id string) (StoredRun, error) {
+	if err := learning.CheckID("run_id", id); err != nil {
+		return StoredRun{}, err
+	}
+	run, ok, err := p.store.StoredRun(ctx, id)
+	if err == nil && !ok {
+		err = skillrouter.Errorf(skillrouter.NotFound, "there is no such run")
+	}
+	return run, err
+}
+
+// Runs implements Service. The runs are without the results of their steps.
+func (p *Procedures) Runs(ctx context.Context, filter RunFilter) ([]Run, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	for _, part := range []struct{ field, text string }{{"persona", filter.Persona}, {"procedure", filter.Procedure}, {"agent_id", filter.AgentID}} {
+		if err := skillrouter.CheckName(part.field, part.text); err != nil {
+			return nil, err
+		}
+	}
+	if err := skillrouter.CheckOptional("status", filter.Status, RunStatuses()); err != nil {
+		return nil, err
+	}
+	var err error
+	if filter.Limit, err = skillrouter.Limit(filter.Limit, learning.DefaultEpisodeLimit, learning.MaxLimit); err != nil {
+		return nil, err
+	}
+	runs, err := p.store.ListRuns(ctx, filter)
+	for i := range runs {
+		runs[i].point()
+	}
+	return runs, err
+}
+
+// RunStatuses lists the statuses of a run.
+func RunStatuses() []RunStatus {
+	return []RunStatus{RunRunning, RunSucceeded, RunFailed, RunAbandoned}
+}
+
+// Next implements Service.
+func (p *Procedures) Next(ctx context.Context, request StepRequest) (Run, error) {
+	return p.change(ctx, request.RunID, func(run *Run, at time.Time) ([]int, error) {
+		if run.Status != RunRunning {
+			return nil, ended(run)
+		}
+		i := run.out()
+		if i < 0 {
+			return nil, nil // what is due is handed out by going on
+		}
+		step := &run.Steps[i]
+		if !request.Again {
+			return nil, skillrouter.Errorf(skillrouter.Conflict, "step %d (%s) was handed out at %s and nobody has said how it went: report it, or ask for it again, and what became of attempt %d counts as unknown",
+				i+1, step.Name, step.HandedOutAt.Format(time.RFC3339), step.Attempt)
+		}
+		if step.Attempt >= MaxStepAttempts {
+			return nil, skillrouter.Errorf(skillrouter.Conflict, "step %d (%s) was handed out %d times: report it, or abandon the run", i+1, step.Name, step.Attempt)
+		}
+		step.Reason = fmt.Sprintf("handed out again: how attempt %d, of %s, went is unknown", step.Attempt, step.HandedOutAt.Format(time.RFC3339))
+		step.Attempt++
+		step.HandedOutAt = &at
+		return []int{i}, nil
+	})
+}
+
+// Report implements Service.
+func (p *Procedures) Report(ctx context.Context, report StepReport) (Run, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeAgent); err != nil {
+		return Run{}, err
+	}
+	if err := cleanReport(&report); err != nil {
+		return Run{}, err
+	}
+	return p.change(ctx, report.RunID, func(run *Run, at time.Time) ([]int, error) {
+		told, err := run.report(report, at)
+		if !told {
+			return nil, err
+		}
+		return []int{report.Index}, nil
+	})
+}
+
+// cleanReport checks a report and cuts its secrets out.
+func cleanReport(report *StepReport) (err error) {
+	switch report.Status {
+	case StepSucceeded, StepFailed, StepSkipped, StepUnknown:
+	default:
+		return skillrouter.InvalidField("status", "must be one of %v", []StepStatus{StepSucceeded, StepFailed, StepSkipped, StepUnknown})
+	}
+	if report.Attempt < 0 {
+		return skillrouter.InvalidField("attempt", "may not be negative")
+	}
+	if err := skillrouter.CheckText("error", report.Error, MaxText); err != nil {
+		return err
+	}
+	if report.Duration != nil {
+		if err := skillrouter.CheckRange("duration", *report.Duration, 0, MaxStepDuration); err != nil {
+			return err
+		}
+	}
+	var redaction skillrouter.Redaction
+	redaction.Text(&report.Error)
+	if report.Result, err = cleanJSON(&redaction, "result", report.Result, MaxStepResult); string(report.Result) == "null" {
+		report.Result = nil
+	}
+	return err
+}
+
+// Abandon implements Service.
+func (p *Procedures) Abandon(ctx context.Context, id, reason string) (Run, error) {
+	if err := skillrouter.CheckText("reason", reason, MaxText); err != nil {
+		return Run{}, err
+	}
+	reason, _ = skillrouter.Redact(skillrouter.OneLine(reason))
+	return p.change(ctx, id, func(run *Run, at time.Time) (touched []int, err error) {
+		switch run.Status {
+		case RunRunning:
+		case RunAbandoned:
+			return nil, nil
+		default:
+			return nil, ended(run)
+		}
+		if i := run.out(); i >= 0 {
+			step := &run.Steps[i]
+			step.Status, step.EndedAt, step.Reason = StepUnknown, &at, "the run was abandoned before anybody said how it went"
+			touched = append(touched, i)
+		}
+		run.Status, run.Reason, run.EndedAt = RunAbandoned, reason, &at
+		return touched, nil
+	})
+}
+
+func ended(run *Run) error {
+	return skillrouter.Errorf(skillrouter.Conflict, "the run has ended: it %s", run.Status)
+}
+
+// errMoved means that a run was changed while its next change was decided.
+var errMoved = errors.New("the run was changed meanwhile")
+
+// change changes a run by apply, which returns the steps that it changed, and
+// goes on to the step that is due. Conditions are evaluated before the change
+// takes its place among the writes; if the run has moved by then, all is decided anew.
+func (p *Procedures) change(ctx context.Context, id string, apply func(run *Run, at time.Time) (touched []int, err error)) (Run, error) {
+	caller := skillrouter.PrincipalOf(ctx)
+	if err := caller.Need(skillrouter.ScopeAgent); err != nil {
+		return Run{}, err
+	}
+	for range runTries {
+		run, err := p.storedRun(ctx, id)
+		if err != nil {
+			return Run{}, err
+		}
+		if run.AgentID != "" {
+			if err := caller.ActAs(run.AgentID); err != nil {
+				return Run{}, err
+			}
+		}
+		before, at := run.Status, p.now.Stamp()
+		touched, err := apply(&run.Run, at)
+		if err != nil {
+			return Run{}, err
+		}
+		on, notDue := run.advance(ctx, at, p.factsOf(run.Persona))
+		touched = append(touched, on...)
+		if notDue != nil && len(touched) == 0 {
+			return Run{}, notDue
+		}
+		if len(touched) == 0 && run.Status == before {
+			run.point()
+			return run.Run, nil
+		}
+		err = p.store.ChangeProcedures(ctx, func(tx Tx) error {
+			fresh := run // decide may be called twice
+			ok, err := tx.PutRun(&fresh, touched)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				return errMoved
+			}
+			return p.tell(tx, &fresh, at)
+		}, nil)()
+		if errors.Is(err, errMoved) {
+			continue
+		}
+		if err != nil {
+			return Run{}, err
+		}
+		if notDue != nil {
+			p.log.WarnContext(ctx, "the next step of a run could not be found and waits to be asked for", "run", id, "error", notDue)
+		}
+		p.propose(ctx, &run)
+		run.point()
+		return run.Run, nil
+	}
+	return Run{}, skillrouter.Errorf(skillrouter.Unavailable, "others change this run all the time: ask again")
+}
+
+// tell writes the events of a change of a run and, if it has ended, the figures.
+func (p *Procedures) tell(tx Tx, run *StoredRun, at time.Time) error {
+	if run.Status == RunRunning {
+		if i := run.out(); i >= 0 && run.Steps[i].HandedOutAt.Equal(at) {
+			return addRunEvent(tx, EventRunStep, *run, i, at)
+		}
+		return nil
+	}
+	if err := count(tx, run); err != nil {
+		return err
+	}
+	return addRunEvent(tx, EventRunEnded, *run, -1, at)
+}
+
+func addRunEvent(tx Tx, kind string, run StoredRun, step int, at time.Time) error {
+	event := RunEvent{Persona: run.Persona, Procedure: run.Procedure, Version: run.Version, Status: run.Status}
+	if step >= 0 {
+		event.Step, event.Index, event.Attempt = run.Steps[step].Name, &step, run.Steps[step].Attempt
+	}
+	data, err := json.Marshal(event)
+	if err != nil {
+		return err
+	}
+	return tx.AddEvents(skillrouter.Event{Type: kind, Subject: run.ID, Agent: run.AgentID, Project: run.Project, At: at, Data: data})
+}

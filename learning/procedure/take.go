@@ -1,0 +1,108 @@
+package procedure
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// Take takes in procedures of another router, each in its latest version, with
+// the figures of its runs. A name that has a procedure keeps it. It needs ScopeCaptain.
+func (p *Procedures) Take(ctx context.Context, procedures []Procedure, t learning.Taking) ([]learning.Taken, error) {
+	by := skillrouter.PrincipalOf(ctx)
+	if err := by.Need(skillrouter.ScopeCaptain); err != nil {
+		return nil, err
+	}
+	taken, ready := make([]learning.Taken, len(procedures)), make([]Stored, len(procedures))
+	at := p.now.Stamp()
+	for i, procedure := range procedures {
+		taken[i].ID = ID(procedure.Persona, procedure.Name)
+		ready[i], taken[i].Err = take(procedure, at)
+	}
+	var stored []Stored
+	err := t.Settle(p.store.ChangeProcedures(ctx, func(tx Tx) error {
+		stored = nil
+		for i := range ready {
+			if taken[i].Err != nil {
+				continue
+			}
+			procedure := ready[i]
+			old, there, err := tx.Procedure(procedure.Persona, procedure.Name)
+			if err != nil {
+				return err
+			}
+			if there && (old.DeletedAt == nil || old.Name != procedure.Name) {
+				taken[i].Duplicate = true
+				continue
+			}
+			if taken[i].Duplicate = false; there { // its versions go on
+				procedure.Number, procedure.Version = old.Number, max(procedure.Version, old.Version+1)
+			}
+			if err := tx.PutProcedure(&procedure); err != nil {
+				return err
+			}
+			if err := tx.AddVersion(procedure); err != nil {
+				return err
+			}
+			if err := addEvent(tx, EventSaved, procedure, by.AgentID, at); err != nil {
+				return err
+			}
+			stored = append(stored, procedure)
+		}
+		return t.Done()
+	}, func() {
+		for _, procedure := range stored {
+			p.Shelf.Put(procedure)
+		}
+		if len(stored) > 0 {
+			p.bell.Ring()
+		}
+	}))
+	return taken, err
+}
+
+func take(given Procedure, at time.Time) (s Stored, err error) {
+	if err := learning.CheckAuthor("agent_id", given.Author); err != nil {
+		return s, err
+	}
+	prepared, err := prepare(Draft{
+		Persona: given.Persona, Name: given.Name, Description: given.Description, Category: given.Category, Params: given.Params, Steps: given.Steps,
+		LearnedFrom: given.LearnedFrom,
+	})
+	if err != nil {
+		return s, err
+	}
+	if err := learning.CheckFigures("runs", given.Runs, "succeeded", given.Succeeded, "version", given.Version); err != nil {
+		return s, err
+	}
+	if given.Succeeded > given.Runs {
+		return s, skillrouter.InvalidField("succeeded", "is more than runs")
+	}
+	if err := skillrouter.CheckRange("success_rate", given.SuccessRate, 0, 1); err != nil {
+		return s, err
+	}
+	if math.IsNaN(given.AvgTime) || given.AvgTime < 0 || given.AvgTime > learning.MaxFigure {
+		return s, skillrouter.InvalidField("avg_execution_time", "must lie between 0 and %d", int64(learning.MaxFigure))
+	}
+	s = Stored{
+		Persona: prepared.persona, Name: prepared.name, Version: max(given.Version, 1), Body: prepared.body, Author: given.Author, Trust: learning.TrustImported,
+		Runs: given.Runs, Succeeded: given.Succeeded, CreatedAt: given.CreatedAt, UpdatedAt: given.UpdatedAt,
+	}
+	if given.Succeeded > 0 {
+		s.Took = given.AvgTime * float64(given.Succeeded)
+	} else {
+		s.SaidTime = given.AvgTime
+	}
+	if given.Runs == 0 {
+		s.SaidRate = given.SuccessRate
+	}
+	learning.Moments(at, at, &s.CreatedAt)
+	learning.Moments(at, s.CreatedAt, &s.UpdatedAt)
+	return s, nil
+}
+
+// Shown is a procedure as callers see it, without the figures of its steps.
+func (s *Stored) Shown() Procedure { return s.shown() }

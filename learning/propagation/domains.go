@@ -1,0 +1,13 @@
+package propagation
+
+import (
+	_ "embed"
+
+	"skillrouter/tfidf/wordlist"
+)
+
+//go:embed domains.txt
+var domainsText string
+
+// seedDomains says which domain an agent of a name works in.
+var seedDomains = wordlist.Map(domainsText, "")

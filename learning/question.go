@@ -1,0 +1,45 @@
+package learning
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"skillrouter"
+	"skillrouter/tfidf"
+)
+
+// MaxGapQuestion bounds what is kept of a question, in bytes: a pasted stack trace is
+// known by its head.
+const MaxGapQuestion = 500
+
+// GapIDBytes is how much of the hash names a gap: of feedback.MaxGaps questions, two
+// share 16 bytes less often than a disk loses them.
+const GapIDBytes = 16
+
+// GapQuestion returns what is kept of a question: on one line, without secrets
+// and without what would not fit.
+func GapQuestion(text string) string {
+	// What is cut off cannot be a secret's half: the text is cleaned before it is cut,
+	// and only as much of it as can matter.
+	text = skillrouter.Head(text, 4*MaxGapQuestion)
+	text, _ = skillrouter.Redact(strings.ToValidUTF8(text, ""))
+	line := strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || skillrouter.BreaksLine(r) }), " ")
+	return skillrouter.Head(line, MaxGapQuestion)
+}
+
+// GapID returns the name of a question's gap: the same for the same words in
+// another order, number or case, and with other words that say nothing. A
+// question of no word, or of a single letter, is none; ok is false then.
+func GapID(question, project string) (id string, ok bool) {
+	stems, _ := tfidf.QueryTerms(question)
+	if len(stems) == 0 || len(stems) == 1 && utf8.RuneCountInString(stems[0]) < 2 {
+		return "", false
+	}
+	slices.Sort(stems)
+	sum := sha256.Sum256([]byte(project + "\x00" + strings.Join(stems, " ")))
+	return hex.EncodeToString(sum[:GapIDBytes]), true
+}

@@ -1,0 +1,17 @@
+package learning
+
+// Severity says how bad it is not to know a lesson, in the words of seed 000.
+type Severity string
+
+// The severities, the worst first.
+const (
+	SeverityCritical Severity = "critical"
+	SeverityHigh     Severity = "high"
+	SeverityMedium   Severity = "medium"
+	SeverityLow      Severity = "low"
+)
+
+// Severities lists every severity, the worst first.
+func Severities() []Severity {
+	return []Severity{SeverityCritical, SeverityHigh, SeverityMedium, SeverityLow}
+}

@@ -1,0 +1,128 @@
+package shelf
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"skillrouter/learning"
+	"skillrouter/tfidf"
+)
+
+// ShelfQuery is what a kind asks its Shelf. Its Limit is how many hits are wanted.
+type ShelfQuery struct {
+	tfidf.Query
+	// category and project are what the kind calls the engine's category and project, for
+	// who is told that a search found something without them; empty: the caller chose none.
+	Category, Project string
+	Hidden            string // a tag that the caller did not choose; empty: there is none
+	// more may add to what words and vectors found; nil: nothing is added.
+	More func(ctx context.Context, hits []tfidf.Hit, request tfidf.Query, limit int) ([]tfidf.Hit, error)
+}
+
+// finding is what a Shelf found, before the rows are read.
+type finding struct {
+	tfidf.Result
+	Notice string
+	Tried  []learning.Tried
+
+	request   tfidf.Query // as the engine was asked
+	Partial   bool        // the index is not complete, so that a miss says nothing
+	ByMeaning bool        // vectors took part
+	own       bool        // words or vectors found something, without what more added
+}
+
+// Ask looks for a query by words and, where there are vectors, by meaning. If
+// nothing fits, it says what was tried instead.
+func (s *Shelf[Row]) Ask(ctx context.Context, q ShelfQuery) (f finding, err error) {
+	meaning := s.vectors.Load().ask(s.of.Embedded, q.Text)
+	f.request, f.ByMeaning = q.Query, meaning != nil
+	f.request.Limit = meaning.depth(q.Limit)
+	var rebuilding, lexical string
+	f.Result, rebuilding = s.Kept.Search(ctx, f.request)
+	f.Partial = rebuilding != ""
+	f.Hits, lexical = meaning.fuse(ctx, f.Hits, f.request, q.Limit)
+	f.Notice = notices(rebuilding, lexical)
+	f.own = len(f.Hits) > 0
+	if q.More != nil {
+		if f.Hits, err = q.More(ctx, f.Hits, f.request, q.Limit); err != nil {
+			return f, err
+		}
+	}
+	if len(f.Hits) == 0 && !f.Partial {
+		f.Tried, f.Notice = s.repairs.try(ctx, s.Kept.Index(), f.request, &f.Result, filtersOf(f.request, q.Category, q.Project, q.Hidden), f.Notice)
+	}
+	return f, nil
+}
+
+// Vain tells whether nothing was found that its asker can have meant, answered
+// being how many rows the answer has.
+func (f *finding) Vain(answered int) bool {
+	if f.Partial {
+		return false
+	}
+	return len(f.Tried) > 0 || answered == 0 || f.own && !f.ByMeaning && vain(f.Result, answered, f.request.Text)
+}
+
+// fetchRows is how many rows one query of read asks for: the usual answer at
+// once, and little too much where contents are long.
+const fetchRows = 16
+
+// Fetch reads the rows of hits and hands them on, best first, until the answer
+// has MaxAnswer bytes. It returns how many hits were left out then. Rows that
+// were deleted since the index was asked are passed over, and so are those that
+// vectors found and that do not fit the query any more.
+func (s *Shelf[Row]) Fetch(ctx context.Context, f finding, take func(*Row, tfidf.Hit)) (leftOut int, err error) {
+	again := f.ByMeaning && len(f.Tried) == 0
+	total, done := 0, 0
+	for part := range slices.Chunk(f.Hits, fetchRows) {
+		rows, err := s.of.Rows(ctx, HitIDs(part))
+		if err != nil {
+			return 0, err
+		}
+		byID := make(map[string]*Row, len(rows))
+		for i := range rows {
+			byID[s.of.ID(&rows[i])] = &rows[i]
+		}
+		for _, hit := range part {
+			if total >= learning.MaxAnswer {
+				return len(f.Hits) - done, nil
+			}
+			done++
+			row, there := byID[hit.ID]
+			if !there || s.of.Findable != nil && !s.of.Findable(row) {
+				continue
+			}
+			total += s.of.Size(row)
+			if !again || Fits(s.of.Document(row), f.request) {
+				take(row, hit)
+			}
+		}
+	}
+	return 0, nil
+}
+
+func HitIDs(hits []tfidf.Hit) []string {
+	ids := make([]string, len(hits))
+	for i, h := range hits {
+		ids[i] = h.ID
+	}
+	return ids
+}
+
+func Reasons(why []tfidf.Reason) []learning.Reason {
+	if why == nil {
+		return nil
+	}
+	out := make([]learning.Reason, len(why))
+	for i, r := range why {
+		out[i] = learning.Reason(r)
+	}
+	return out
+}
+
+// notices joins what an answer has to say.
+func notices(list ...string) string {
+	said := slices.DeleteFunc(list, func(notice string) bool { return notice == "" })
+	return strings.Join(said, "; ")
+}

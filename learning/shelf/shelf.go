@@ -1,0 +1,163 @@
+// Package shelf is how rows of any kind are found: an index that is kept in step with the event log, vectors beside it,
+// the counting of uses, what is tried where nothing was found, and the reasons of a score. A kind brings its rows and a
+// handful of functions. It knows no kind.
+package shelf
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+
+	"skillrouter/learning"
+	"skillrouter/tfidf"
+)
+
+// Shelf is a collection that is found: the rows of one kind of memory, the
+// index that finds them by their words, the vectors that find them by their
+// meaning, and what is tried where neither finds any. A kind embeds the Shelf
+// of its rows and tells it the few things that are its own.
+type Shelf[Row any] struct {
+	log     KeptStore
+	of      Shelved[Row]
+	Kept    *tfidf.Keeper
+	vectors atomic.Pointer[Vectors] // nil: there are none
+	repairs repairs
+	gaps    learning.MissObserver // is told of searches that found nothing; may be nil
+}
+
+// Shelved is what a kind of memory tells of its rows.
+type Shelved[Row any] struct {
+	Kind KeptKind
+	// form is how documents are made of rows. It grows whenever the same row makes another
+	// document than before: the snapshots of earlier versions are built anew then.
+	Form     int
+	Events   []string      // how the types of the events begin that tell of rows
+	Told     toldIDs       // nil: every event is about its subject
+	Embedded EmbeddingKind // empty: the rows have no vectors
+
+	ID       func(*Row) string
+	Size     func(*Row) int // about how many bytes the row takes in an answer
+	Document func(*Row) tfidf.Document
+	Findable func(*Row) bool // nil: every row can be found
+
+	Rows func(ctx context.Context, ids []string) ([]Row, error) // those of the rows that there are, in no order
+	Scan func(ctx context.Context, visit func(chunk []Row) error) error
+	Find func(ctx context.Context, search KeptSearch, visit func(found []Row) (more bool)) error
+}
+
+// NewShelf makes a Shelf with an empty index. Load and RunIndex fill it.
+func NewShelf[Row any](log KeptStore, of Shelved[Row], options learning.Options) *Shelf[Row] {
+	s := &Shelf[Row]{log: log, of: of}
+	o := tfidf.KeeperOptions{Form: fmt.Sprintf("%s %d", of.Kind, of.Form), Now: options.Now, Log: options.Log}
+	if options.Indexes != "" {
+		o.Path = filepath.Join(options.Indexes, string(of.Kind)+".index")
+	}
+	s.Kept = tfidf.NewKeeper(shelfSource[Row]{s}, o)
+	return s
+}
+
+// InParts reads rows by a few of their ids at a time.
+func InParts[Row any](most int, read func(context.Context, []string) ([]Row, error)) func(context.Context, []string) ([]Row, error) {
+	return func(ctx context.Context, ids []string) (rows []Row, err error) {
+		for part := range slices.Chunk(ids, most) {
+			found, err := read(ctx, part)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, found...)
+		}
+		return rows, nil
+	}
+}
+
+// Len returns how many rows can be found.
+func (s *Shelf[Row]) Len() int { return s.Kept.Len() }
+
+// IndexState tells how the search index is doing.
+func (s *Shelf[Row]) IndexState() tfidf.KeeperState { return s.Kept.State() }
+
+// Load opens the index, and leaves to RunIndex what takes long. It is called once,
+// before the first search. Rows may be written before, and are found.
+func (s *Shelf[Row]) Load(ctx context.Context) error { return s.Kept.Load(ctx) }
+
+// RunIndex keeps the index until ctx ends, and returns nil.
+func (s *Shelf[Row]) RunIndex(ctx context.Context) error { return s.Kept.Run(ctx) }
+
+// Rebuild builds the index anew from the database. Rows may be written and
+// searched meanwhile.
+func (s *Shelf[Row]) Rebuild(ctx context.Context) error { return s.Kept.Rebuild(ctx) }
+
+// Frequencies returns in how many rows each stem occurs, and how many rows there are.
+func (s *Shelf[Row]) Frequencies(stems []string) (frequencies []int, rows int) {
+	return s.Kept.Index().Frequencies(stems)
+}
+
+// Relax returns words that may be meant in the place of those that nothing has; see tfidf.Index.
+func (s *Shelf[Row]) Relax(text string) map[string]string { return s.Kept.Index().Relax(text) }
+
+// TellElsewhere has a search that finds nothing say what other kinds have; kind is
+// what they call this one. It is called before the first search is made.
+func (s *Shelf[Row]) TellElsewhere(kind string, other Elsewhere) { s.repairs.Tell(kind, other) }
+
+// Missed tells of a search that found nothing.
+func (s *Shelf[Row]) Missed(ctx context.Context, miss learning.Miss) {
+	if s.gaps != nil {
+		s.gaps.Missed(ctx, miss)
+	}
+}
+
+// ReportMisses tells an observer of searches that found nothing. It is called before the first search is made.
+func (s *Shelf[Row]) ReportMisses(o learning.MissObserver) { s.gaps = o }
+
+// UseVectors lets searches go by meaning too. It is called before Vectors.Run is.
+func (s *Shelf[Row]) UseVectors(v *Vectors) {
+	if v.configured() && s.of.Embedded != "" {
+		v.sources[s.of.Embedded] = s
+		s.vectors.Store(v)
+	}
+}
+
+// Put and remove keep the index and the vectors in step with commits; they run in commit order.
+func (s *Shelf[Row]) Put(rows ...Row) { s.PutDocuments(s.documentsOf(rows)) }
+
+func (s *Shelf[Row]) PutDocuments(docs []tfidf.Document) {
+	if len(docs) == 0 {
+		return
+	}
+	s.Kept.Put(docs...)
+	if v := s.vectors.Load(); v != nil {
+		ids := make([]string, len(docs))
+		for i := range docs {
+			ids[i] = docs[i].ID
+		}
+		v.touch(s.of.Embedded, ids...)
+	}
+}
+
+func (s *Shelf[Row]) Remove(ids ...string) {
+	s.Kept.Delete(ids...)
+	s.vectors.Load().touch(s.of.Embedded, ids...)
+}
+
+// scanDocuments visits what is searched of every row, oldest first.
+func (s *Shelf[Row]) scanDocuments(ctx context.Context, visit func(docs []tfidf.Document) error) error {
+	return s.of.Scan(ctx, func(chunk []Row) error { return visit(s.documentsOf(chunk)) })
+}
+
+// DocumentsByID returns what is searched of rows.
+func (s *Shelf[Row]) DocumentsByID(ctx context.Context, ids []string) ([]tfidf.Document, error) {
+	rows, err := s.of.Rows(ctx, ids)
+	return s.documentsOf(rows), err
+}
+
+func (s *Shelf[Row]) documentsOf(rows []Row) []tfidf.Document {
+	docs := make([]tfidf.Document, 0, len(rows))
+	for i := range rows {
+		if s.of.Findable == nil || s.of.Findable(&rows[i]) {
+			docs = append(docs, s.of.Document(&rows[i]))
+		}
+	}
+	return docs
+}

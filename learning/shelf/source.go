@@ -1,0 +1,95 @@
+package shelf
+
+import (
+	"context"
+	"fmt"
+
+	"skillrouter/tfidf"
+)
+
+// LogPosition is a place in the event log of learning.db.
+type LogPosition = tfidf.Position
+
+// KeptKind is a kind of what is stored and found by an index. It names the snapshot's file too.
+type KeptKind string
+
+// KeptSearch asks for rows straight from the database, without an index.
+type KeptSearch struct {
+	Words   []string // the text holds at least one of them, in any case; there is at least one
+	After   int64    // only rows with a greater number
+	Project string   // empty: any
+}
+
+// KeptStore is the log of what was written, by which indexes are kept in step
+// with the database. learning/store implements it on learning.db.
+type KeptStore interface {
+	// LogPosition returns the place behind the newest event.
+	LogPosition(ctx context.Context) (LogPosition, error)
+	// HoldsPosition tells whether the log has that very event.
+	HoldsPosition(ctx context.Context, at LogPosition) (bool, error)
+	// EventsOf visits the events behind a number whose types begin with one of the prefixes, in order.
+	EventsOf(ctx context.Context, after int64, prefixes []string, visit func(kind, subject string, data []byte) error) error
+	// Settled calls then between two commits: all that were made up to the position have
+	// been announced, and none behind it.
+	Settled(ctx context.Context, then func(at LogPosition)) error
+	// Span returns about how many rows there are of a kind, 0 only if there is none.
+	Span(ctx context.Context, kind KeptKind) (int, error)
+	// IDs visits the id of every row of a kind that can be found.
+	IDs(ctx context.Context, kind KeptKind, visit func(id string)) error
+}
+
+// toldIDs returns the ids that an event is about, if that is not its subject; ok is
+// false for an event that does not say.
+type toldIDs func(kind string, data []byte) (ids []string, special, ok bool)
+
+// shelfSource is a Shelf as the tfidf.Source of its index.
+type shelfSource[Row any] struct{ *Shelf[Row] }
+
+// Position implements tfidf.Source.
+func (s shelfSource[Row]) Position(ctx context.Context) (tfidf.Position, error) {
+	return s.log.LogPosition(ctx)
+}
+
+// Holds implements tfidf.Source.
+func (s shelfSource[Row]) Holds(ctx context.Context, at tfidf.Position) (bool, error) {
+	return s.log.HoldsPosition(ctx, at)
+}
+
+// Changed implements tfidf.Source.
+func (s shelfSource[Row]) Changed(ctx context.Context, after tfidf.Position, visit func(ids []string) error) error {
+	return s.log.EventsOf(ctx, after.Seq, s.of.Events, func(kind, subject string, data []byte) error {
+		if s.of.Told != nil {
+			if ids, special, ok := s.of.Told(kind, data); !ok {
+				return fmt.Errorf("an event %s: %w", kind, tfidf.ErrGap)
+			} else if special {
+				return visit(ids)
+			}
+		}
+		return visit([]string{subject})
+	})
+}
+
+// Documents implements tfidf.Source.
+func (s shelfSource[Row]) Documents(ctx context.Context, ids []string) ([]tfidf.Document, error) {
+	return s.DocumentsByID(ctx, ids)
+}
+
+// Scan implements tfidf.Source.
+func (s shelfSource[Row]) Scan(ctx context.Context, visit func(docs []tfidf.Document) error) error {
+	return s.scanDocuments(ctx, visit)
+}
+
+// Count implements tfidf.Source.
+func (s shelfSource[Row]) Count(ctx context.Context) (int, error) {
+	return s.log.Span(ctx, s.of.Kind)
+}
+
+// Containing implements tfidf.Source.
+func (s shelfSource[Row]) Containing(ctx context.Context, words []string, after int64, q tfidf.Query, visit func(docs []tfidf.Document) (more bool)) error {
+	return s.of.Find(ctx, KeptSearch{Words: words, After: after, Project: q.Project}, func(found []Row) bool { return visit(s.documentsOf(found)) })
+}
+
+// Settled implements tfidf.Source.
+func (s shelfSource[Row]) Settled(ctx context.Context, then func(at tfidf.Position)) error {
+	return s.log.Settled(ctx, then)
+}

@@ -1,0 +1,127 @@
+package shelf
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Bounds of counting uses. The counts are an aid to ranking and tidying up:
+// the last seconds of them may be lost with the process, and no search waits
+// for the disk.
+const (
+	usesEvery = 5 * time.Second // how long counts stay in memory
+	usesSoon  = 4096            // from how many rows on they are written at once
+	usesMost  = 1 << 16         // how many rows are counted while nothing can be written
+	// usesLast is how long the last counts may take to be written when the process stops.
+	usesLast = 500 * time.Millisecond
+)
+
+// Use is how often, and when last, a row was found.
+type Use struct {
+	Count int64
+	Last  time.Time
+}
+
+// Uses gathers how often rows were found, until they are written.
+type Uses struct {
+	write func(ctx context.Context, uses map[string]Use) error
+	log   *slog.Logger
+
+	mu      sync.Mutex
+	waiting map[string]Use
+	full    chan struct{}
+}
+
+func NewUses(write func(ctx context.Context, uses map[string]Use) error, log *slog.Logger) *Uses {
+	return &Uses{write: write, log: log, waiting: map[string]Use{}, full: make(chan struct{}, 1)}
+}
+
+// Count notes one use of each row.
+func (u *Uses) Count(at time.Time, ids ...string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, id := range ids {
+		u.note(id, Use{Count: 1, Last: at})
+	}
+	if len(u.waiting) >= usesSoon {
+		select {
+		case u.full <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (u *Uses) note(id string, use Use) {
+	old, known := u.waiting[id]
+	if !known && len(u.waiting) >= usesMost {
+		return
+	}
+	old.Count += use.Count
+	if use.Last.After(old.Last) {
+		old.Last = use.Last
+	}
+	u.waiting[id] = old
+}
+
+// Show adds to a row's figures what is counted and not written yet.
+func (u *Uses) Show(id string, count *int64, last **time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if use, ok := u.waiting[id]; ok {
+		*count += use.Count
+		*last = &use.Last
+	}
+}
+
+// Forget drops what is counted of a row that is gone.
+func (u *Uses) Forget(id string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.waiting, id)
+}
+
+// Run writes what is counted until ctx ends, and then the last counts.
+func (u *Uses) Run(ctx context.Context) {
+	ticker := time.NewTicker(usesEvery)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-ticker.C:
+		case <-u.full:
+		case <-ctx.Done():
+			continue
+		}
+		u.flush(ctx)
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), usesLast)
+	defer cancel()
+	u.flush(last)
+}
+
+// flush writes what is counted. While it is being written, rows show the
+// counts from before for a moment. What cannot be written waits on.
+func (u *Uses) flush(ctx context.Context) {
+	u.mu.Lock()
+	taken := u.waiting
+	if len(taken) == 0 {
+		u.mu.Unlock()
+		return
+	}
+	u.waiting = make(map[string]Use, len(taken))
+	u.mu.Unlock()
+	err := u.write(ctx, taken)
+	if err == nil {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for id, use := range taken {
+		u.note(id, use)
+	}
+	if !errors.Is(err, context.Canceled) {
+		u.log.WarnContext(ctx, "use counts could not be written and wait", "error", err)
+	}
+}
