@@ -18,7 +18,7 @@ var domains = append([]string{".", "learning", "operational", "comms"}, learned.
 
 // learned are the rooms of the memory: the kinds, and what is made of them.
 var learned = []string{
-	"learning/carry", "learning/consolidate", "learning/episode", "learning/escalation", "learning/experience", "learning/fact", "learning/feedback",
+	"learning/consolidate", "learning/episode", "learning/escalation", "learning/experience", "learning/fact", "learning/feedback",
 	"learning/guard", "learning/guard/rule", "learning/knowledge", "learning/lesson", "learning/procedure", "learning/propagation", "learning/shelf",
 }
 
@@ -64,7 +64,7 @@ var rooms = []struct {
 		".", "learning", "learning/episode", "learning/fact", "learning/lesson", "learning/procedure", "learning/guard/act", "tfidf/wordlist",
 	}, "it proposes kinds from transcripts"},
 	{"learning/feedback", []string{".", "learning", "learning/knowledge", "learning/episode", "learning/lesson"}, "what users say of answers is asked again of what answered"},
-	{"learning/carry", []string{".", "learning", "learning/knowledge", "learning/episode", "learning/fact", "learning/procedure", "learning/lesson", "learning/experience"}, "every kind is carried from one router to another"},
+	{[]string{".", "learning", "learning/knowledge", "learning/episode", "learning/fact", "learning/procedure", "learning/lesson", "learning/experience"}, "every kind is carried from one router to another"},
 	{"learning", []string{".", "tfidf"}, "the vocabulary knows no kind"},
 	{"comms", []string{".", "operational"}, "presence and mailbox are rules over operational state"},
 	{"router/classify", []string{".", "tfidf", "tfidf/wordlist"}, "what a question is about is told by its words, and asks no store"},

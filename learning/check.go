@@ -33,6 +33,7 @@ func CheckID(field, id string) error {
 	return nil
 }
 
+// CheckCategory refuses a category that is missing, too long or no name.
 func CheckCategory(category string) error {
 	if strings.TrimSpace(category) == "" {
 		return skillrouter.InvalidField("category", "is required")
@@ -40,10 +41,12 @@ func CheckCategory(category string) error {
 	return skillrouter.CheckName("category", category)
 }
 
+// CheckTitle refuses a title that is missing or longer than MaxTitle bytes.
 func CheckTitle(title string) error {
 	return skillrouter.CheckRequired("title", title, MaxTitle)
 }
 
+// CheckContent refuses a text that is missing or longer than MaxContent bytes.
 func CheckContent(content string) error {
 	return skillrouter.CheckRequired("content", content, MaxContent)
 }
@@ -81,6 +84,7 @@ func FoldTags(tags []string) []string {
 	return folded
 }
 
+// Fold returns a text without case, as names are compared.
 func Fold(s string) string {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -90,6 +94,7 @@ func Fold(s string) string {
 	return strings.ToLower(s)
 }
 
+// CheckQuery refuses a question that is missing or longer than MaxQuery bytes.
 func CheckQuery(query string) error {
 	return skillrouter.CheckRequired("query", query, MaxQuery)
 }

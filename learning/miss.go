@@ -43,4 +43,5 @@ func NotAsked(ctx context.Context) context.Context {
 	return context.WithValue(ctx, notAskedKey{}, true)
 }
 
+// IsAsked tells whether somebody asked: see NotAsked.
 func IsAsked(ctx context.Context) bool { return ctx.Value(notAskedKey{}) == nil }

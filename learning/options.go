@@ -16,6 +16,7 @@ type Options struct {
 	Indexes string
 }
 
+// WithDefaults fills in what is not set: the clock, and a log that is discarded.
 func (o Options) WithDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now

@@ -8,7 +8,7 @@ import (
 )
 
 // What one router holds can be carried to another: read record by record
-// (carry.TransferStore) and taken in there (the Take methods). Records keep their ids,
+// (transfer.MemoryReader, in the router) and taken in there (the Take methods). Records keep their ids,
 // their authors and their times. Taking one in twice is taking it in once: it
 // is known by its id, and what is there already stays as it is. All of it
 // needs ScopeCaptain, because a record says who wrote it.
@@ -45,6 +45,7 @@ func (t Taking) Done() error {
 // used: greater ones would overflow when they are added to.
 const MaxFigure = 1 << 40
 
+// CheckFigures refuses counts below 0 or above MaxFigure; pairs are names and numbers (int64) in turn.
 func CheckFigures(pairs ...any) error {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if n := pairs[i+1].(int64); n < 0 || n > MaxFigure {
@@ -67,6 +68,7 @@ func Moments(now, fallback time.Time, times ...*time.Time) {
 	}
 }
 
+// OptionalMoments is Moments for times that may be missing.
 func OptionalMoments(now time.Time, times ...*time.Time) {
 	for _, t := range times {
 		if t != nil {
@@ -75,6 +77,7 @@ func OptionalMoments(now time.Time, times ...*time.Time) {
 	}
 }
 
+// CopyTime returns a copy of a time that may be missing.
 func CopyTime(t *time.Time) *time.Time {
 	if t == nil {
 		return nil

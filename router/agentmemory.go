@@ -77,7 +77,7 @@ func sessionTopics() []string { return []string{"docker", "supabase", "n8n", "ca
 // MemorySources are what an AgentMemory reads.
 type MemorySources struct {
 	Lessons lesson.RecallStore
-	// Domains tells which domain an agent works in; learning.Propagation does.
+	// Domains tells which domain an agent works in; propagation.Propagation does.
 	Domains interface{ DomainOf(agent string) string }
 	// Pending counts the escalations that nobody has looked at; operational.Escalations does.
 	Pending interface {

@@ -24,6 +24,7 @@ func checkEventType(eventType string) error {
 	return nil
 }
 
+// CheckSession refuses a session's id that is no id.
 func CheckSession(id string) error {
 	if strings.TrimSpace(id) != id {
 		return skillrouter.InvalidField("session_id", "may not begin or end with white space")
@@ -170,4 +171,5 @@ type Results struct {
 	Vain      bool              `json:"-"`                // as knowledge.Results'
 }
 
+// DefaultImportance is what an episode weighs if nobody says.
 const DefaultImportance = 0.5 // seed 004

@@ -32,3 +32,6 @@ type Store interface {
 	// until visit returns false or ctx ends, which is no error.
 	FindEpisodes(ctx context.Context, search shelf.KeptSearch, visit func(found []Episode) (more bool)) error
 }
+
+// EventExperiencesSwept tells that experiences were forgotten; its Data is an experience.SweptEvent.
+const EventExperiencesSwept = "experience.swept"

@@ -142,3 +142,9 @@ func take(x Experience, author string, at time.Time) (t takenEpisode, err error)
 	t.episode.Importance = e.Utility
 	return t, nil
 }
+
+// EpisodeRecord is an episode as it is carried: with its outcome, if it is an experience.
+type EpisodeRecord struct {
+	episode.Episode
+	Experience *Experience `json:"experience,omitempty"`
+}

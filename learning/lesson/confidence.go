@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"skillrouter"
 	"skillrouter/learning"
 )
 
@@ -171,4 +172,15 @@ func (s GuardStanding) Precision() float64 {
 	right := float64(s.Heeded+s.OverriddenFailure) + float64(s.OverriddenPartial)/2
 	settled := float64(s.Heeded + s.OverriddenFailure + s.OverriddenPartial + s.OverriddenSuccess)
 	return (right + precisionRight) / (settled + precisionPrior)
+}
+
+// checkBelief holds a confidence and its decay to what the formula allows.
+func checkBelief(b Belief) error {
+	if err := skillrouter.CheckRange("initial_confidence", b.InitialConfidence, 0, 1); err != nil {
+		return err
+	}
+	if math.IsNaN(b.DecayConstant) || b.DecayConstant < 0 || b.DecayConstant > 1 {
+		return skillrouter.InvalidField("decay_constant", "must lie between 0 and 1")
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package lesson
 import (
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 
 	"skillrouter"
@@ -42,4 +43,15 @@ func SupervisorOf(domain string) string {
 		return id + hash
 	}
 	return strings.TrimSuffix(id[:min(len(id), skillrouter.MaxAgentID-len(hash)-1)], "-") + "-" + hash
+}
+
+// EscalatedTo lists the agents of escalations, each once, in their order.
+func EscalatedTo(escalations []Escalation) []string {
+	agents := make([]string, 0, len(escalations))
+	for _, e := range escalations {
+		if !slices.Contains(agents, e.To) {
+			agents = append(agents, e.To)
+		}
+	}
+	return agents
 }

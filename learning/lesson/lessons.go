@@ -181,3 +181,8 @@ func laterThan(t, at time.Time) time.Time {
 	}
 	return t.Add(time.Millisecond)
 }
+
+// Vouched tells whether somebody else than who reported the lesson stands by it.
+func (l *Lesson) Vouched() bool {
+	return l.Validated && l.ValidatedBy != "" && l.ValidatedBy != l.SourceAgent
+}

@@ -110,6 +110,7 @@ func (p *Patterns) List(ctx context.Context, filter PatternFilter) ([]Pattern, e
 	return patterns, err
 }
 
+// CheckPatternFilter refuses a type, status, domain or bound that a filter may not have, and fills in the default limit.
 func CheckPatternFilter(filter *PatternFilter) error {
 	if err := skillrouter.CheckOptional("pattern_type", filter.Type, PatternTypes()); err != nil {
 		return err

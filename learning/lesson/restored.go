@@ -7,6 +7,7 @@ import (
 	"skillrouter"
 )
 
+// AddEvent appends an event with its data, as JSON.
 func AddEvent(tx PipelineTx, event skillrouter.Event, data any) (err error) {
 	if event.Data, err = json.Marshal(data); err != nil {
 		return err

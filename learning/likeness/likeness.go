@@ -80,6 +80,7 @@ type LikeHit struct {
 	Score float64 // how likely they are about one problem; see likenessScore
 }
 
+// New makes an empty Likeness.
 func New() *Likeness {
 	l := &Likeness{byID: map[string]uint32{}, keys: map[uint32]uint32{}}
 	l.pool.New = func() any { return new(scratch) }

@@ -210,3 +210,6 @@ func PlainCommand(command string) string {
 }
 
 func commandKey(plain string) uint32 { return likenessHash("run:", plain) }
+
+// MaxPatternCommands is how many commands of a lesson are looked at: those whose failures are counted.
+const MaxPatternCommands = 4

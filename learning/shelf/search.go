@@ -102,6 +102,7 @@ func (s *Shelf[Row]) Fetch(ctx context.Context, f finding, take func(*Row, tfidf
 	return 0, nil
 }
 
+// HitIDs returns the ids of hits, in their order.
 func HitIDs(hits []tfidf.Hit) []string {
 	ids := make([]string, len(hits))
 	for i, h := range hits {
@@ -110,6 +111,7 @@ func HitIDs(hits []tfidf.Hit) []string {
 	return ids
 }
 
+// Reasons returns the parts of a score as an answer has them.
 func Reasons(why []tfidf.Reason) []learning.Reason {
 	if why == nil {
 		return nil
@@ -125,4 +127,18 @@ func Reasons(why []tfidf.Reason) []learning.Reason {
 func notices(list ...string) string {
 	said := slices.DeleteFunc(list, func(notice string) bool { return notice == "" })
 	return strings.Join(said, "; ")
+}
+
+// vain tells whether a search by words found nothing that its asker can have
+// meant: no hit, or more than half of the question's words, two at least, stand
+// in nothing that is remembered, so that what was found shares only the others.
+func vain(found tfidf.Result, hits int, question string) bool {
+	if hits == 0 {
+		return true
+	}
+	if len(found.Unknown) < 2 {
+		return false
+	}
+	stems, _ := tfidf.QueryTerms(question)
+	return 2*len(found.Unknown) > len(stems)
 }

@@ -122,6 +122,7 @@ func (s *Shelf[Row]) UseVectors(v *Vectors) {
 // Put and remove keep the index and the vectors in step with commits; they run in commit order.
 func (s *Shelf[Row]) Put(rows ...Row) { s.PutDocuments(s.documentsOf(rows)) }
 
+// PutDocuments puts what is searched of rows into the index, and has their vectors made anew.
 func (s *Shelf[Row]) PutDocuments(docs []tfidf.Document) {
 	if len(docs) == 0 {
 		return
@@ -136,6 +137,7 @@ func (s *Shelf[Row]) PutDocuments(docs []tfidf.Document) {
 	}
 }
 
+// Remove takes rows out of the index.
 func (s *Shelf[Row]) Remove(ids ...string) {
 	s.Kept.Delete(ids...)
 	s.vectors.Load().touch(s.of.Embedded, ids...)

@@ -35,6 +35,7 @@ type Uses struct {
 	full    chan struct{}
 }
 
+// NewUses makes a counter of uses that hands what it gathered to write.
 func NewUses(write func(ctx context.Context, uses map[string]Use) error, log *slog.Logger) *Uses {
 	return &Uses{write: write, log: log, waiting: map[string]Use{}, full: make(chan struct{}, 1)}
 }

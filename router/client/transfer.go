@@ -12,17 +12,17 @@ import (
 	"skillrouter/router/transfer"
 )
 
-// Transfer is router.TransferService over HTTP.
+// Transfer is transfer.Service over HTTP.
 type Transfer struct{ c *Client }
 
 var _ transfer.Service = Transfer{}
 
-// Import implements router.TransferService.
+// Import implements transfer.Service.
 func (t Transfer) Import(ctx context.Context, request transfer.ImportRequest) (transfer.Imported, error) {
 	return call[transfer.Imported](ctx, t.c, http.MethodPost, at("/api/import"), request)
 }
 
-// Export implements router.TransferService.
+// Export implements transfer.Service.
 func (t Transfer) Export(ctx context.Context, query transfer.ExportQuery, visit func(transfer.Record) error) error {
 	return t.Lines(ctx, query, func(kind transfer.Kind, line []byte) error {
 		record, err := transfer.DecodeRecord(kind, line)

@@ -46,12 +46,12 @@ type Escalations interface {
 	Announced(ctx context.Context, numbers []int64) error
 }
 
-// Recorder records what happened elsewhere; learning.Episodes does.
+// Recorder records what happened elsewhere; episode.Episodes does.
 type Recorder interface {
 	RecordOnce(ctx context.Context, origin string, at time.Time, draft episode.Draft) (episode.Episode, error)
 }
 
-// Propagation decides whom a lesson reaches; learning.Propagation does.
+// Propagation decides whom a lesson reaches; propagation.Propagation does.
 type Propagation interface {
 	// Take takes in what happened, and returns the lessons that are news to somebody. The
 	// same events again change nothing.

@@ -46,12 +46,12 @@ type EventLog interface {
 	EventBell() *skillrouter.Bell
 }
 
-// Experiences records what peers did; learning.Experiences does.
+// Experiences records what peers did; experience.Experiences does.
 type Experiences interface {
 	Record(ctx context.Context, draft experience.Draft) (experience.Recorded, error)
 }
 
-// Lessons takes in what peers learned, and what they judge; learning.Lessons does.
+// Lessons takes in what peers learned, and what they judge; lesson.Lessons does.
 type Lessons interface {
 	Report(ctx context.Context, draft lesson.Draft) (lesson.Reported, error)
 	Validate(ctx context.Context, ref string, draft lesson.ValidationDraft) (lesson.Lesson, error)

@@ -38,10 +38,10 @@ func NewEmbeddings(endpoint *Endpoint, model string) *Embeddings {
 	return &Embeddings{endpoint: endpoint, model: model}
 }
 
-// Model implements learning.Embedder.
+// Model implements shelf.Embedder.
 func (e *Embeddings) Model() string { return e.model }
 
-// Embed implements learning.Embedder. Texts are sent in batches of at most
+// Embed implements shelf.Embedder. Texts are sent in batches of at most
 // MaxBatch, each text's first MaxEmbedText bytes. Vectors are not normalised. A
 // text that is blank is Invalid; so is one that the endpoint refuses.
 func (e *Embeddings) Embed(ctx context.Context, texts []string) ([][]float32, error) {

@@ -35,7 +35,7 @@ const (
 	usualConfidence = 0.5
 )
 
-// Extractor is a learning.Extractor that asks a model.
+// Extractor is a consolidate.Extractor that asks a model.
 type Extractor struct{ model Model }
 
 var _ consolidate.Extractor = (*Extractor)(nil)
@@ -43,10 +43,10 @@ var _ consolidate.Extractor = (*Extractor)(nil)
 // NewExtractor makes an Extractor of a model.
 func NewExtractor(model Model) *Extractor { return &Extractor{model} }
 
-// Name implements learning.Extractor.
+// Name implements consolidate.Extractor.
 func (e *Extractor) Name() string { return e.model.Name() }
 
-// Extract implements learning.Extractor. A transcript that is longer than the
+// Extract implements consolidate.Extractor. A transcript that is longer than the
 // model's window is read in parts. An answer that is not of the form that was
 // asked for is asked for once more, with what is wrong with it; the second
 // time it is an Unavailable error.

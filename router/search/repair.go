@@ -137,7 +137,7 @@ func (r *request) filters() []requestFilter {
 	return list
 }
 
-// Elsewhere implements learning.Elsewhere: how many of each other kind fit the words.
+// Elsewhere implements shelf.Elsewhere: how many of each other kind fit the words.
 func (s *Searcher) Elsewhere(ctx context.Context, kind, text string) []learning.Tried {
 	r, err := s.check(ctx, Query{Query: text})
 	if err != nil {

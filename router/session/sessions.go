@@ -31,7 +31,7 @@ var _ Service = (*Sessions)(nil)
 // Ports are what Sessions reads and writes. A nil one has nothing open.
 type Ports struct {
 	Store operational.SessionStore
-	// Episodes is told which session an agent's episodes belong to; learning.Episodes.
+	// Episodes is told which session an agent's episodes belong to; episode.Episodes.
 	Episodes interface {
 		BeginSession(agent, id string)
 		EndSession(agent, id string)

@@ -6,7 +6,6 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
-	"skillrouter/learning/carry"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/knowledge"
@@ -74,7 +73,7 @@ type ExportQuery struct {
 
 // Ports are what a Transfer reads and writes.
 type Ports struct {
-	Memory      carry.TransferStore
+	Memory      MemoryReader
 	Knowledge   *knowledge.Base
 	Experiences *experience.Experiences
 	Lessons     *lesson.Lessons

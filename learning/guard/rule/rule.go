@@ -351,3 +351,19 @@ func standing(acts []*act.Act) (words []string) {
 	}
 	return words
 }
+
+// Warning returns the rule as one that only warns, or that may block.
+func (r *Rule) Warning(only bool) *Rule {
+	if r == nil || r.Draft.WarnOnly == only {
+		return r
+	}
+	next := *r
+	next.Draft.WarnOnly = only
+	return &next
+}
+
+// Forced returns the draft as one that may fit nearly every command.
+func (d RuleDraft) Forced() RuleDraft {
+	d.Force = true
+	return d
+}

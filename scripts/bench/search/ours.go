@@ -13,6 +13,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
 	"skillrouter/learning/store"
 )
 
@@ -20,7 +21,7 @@ import (
 // committer, the rules of writing and the index.
 type ours struct {
 	db    *app.Database
-	base  *learning.KnowledgeBase
+	base  *knowledge.Base
 	stops []func() error // in the order of starting
 }
 
@@ -31,12 +32,12 @@ type idsOnly struct{ *store.Store }
 // searching marks the context of a search.
 type searching struct{}
 
-// Knowledge implements learning.KnowledgeStore.
-func (s idsOnly) Knowledge(ctx context.Context, ids []string) ([]learning.Knowledge, error) {
+// Knowledge implements knowledge.Store.
+func (s idsOnly) Knowledge(ctx context.Context, ids []string) ([]knowledge.Knowledge, error) {
 	if ctx.Value(searching{}) == nil {
 		return s.Store.Knowledge(ctx, ids)
 	}
-	entries := make([]learning.Knowledge, len(ids))
+	entries := make([]knowledge.Knowledge, len(ids))
 	for i, id := range ids {
 		entries[i].ID = id
 	}
@@ -52,7 +53,7 @@ func openOurs(ctx context.Context, dir string) (engine, error) {
 		return nil, err
 	}
 	o := &ours{db: db}
-	o.base = learning.NewKnowledgeBase(idsOnly{store.New(db.Read, db.Commit)}, learning.Options{Indexes: filepath.Join(dir, "index")})
+	o.base = knowledge.NewBase(idsOnly{store.New(db.Read, db.Commit)}, learning.Options{Indexes: filepath.Join(dir, "index")})
 	o.run(ctx, db.Commit.Run)
 	if err := o.base.Load(ctx); err != nil {
 		return nil, errors.Join(err, o.close())
@@ -73,13 +74,13 @@ func (o *ours) run(ctx context.Context, run func(context.Context) error) {
 
 func (o *ours) add(ctx context.Context, entries []entry) error {
 	at := 0
-	result, err := o.base.Bulk(skillrouter.WithPrincipal(ctx, skillrouter.Open()), func() (learning.KnowledgeDraft, error) {
+	result, err := o.base.Bulk(skillrouter.WithPrincipal(ctx, skillrouter.Open()), func() (knowledge.Draft, error) {
 		if at == len(entries) {
-			return learning.KnowledgeDraft{}, io.EOF
+			return knowledge.Draft{}, io.EOF
 		}
 		e := entries[at]
 		at++
-		return learning.KnowledgeDraft{ID: e.ID, Category: "pattern", Title: e.Title, Content: e.Body, Project: e.Scope}, nil
+		return knowledge.Draft{ID: e.ID, Category: "pattern", Title: e.Title, Content: e.Body, Project: e.Scope}, nil
 	})
 	if err == nil && result.RefusedCount > 0 {
 		err = errors.New(result.Refused[0].Error)
@@ -89,7 +90,7 @@ func (o *ours) add(ctx context.Context, entries []entry) error {
 
 func (o *ours) search(ctx context.Context, q question) ([]string, error) {
 	ctx = context.WithValue(skillrouter.WithPrincipal(ctx, skillrouter.Open()), searching{}, true)
-	found, err := o.base.Find(ctx, learning.KnowledgeQuery{Query: q.Text, Project: q.Scope, Limit: q.Limit})
+	found, err := o.base.Find(ctx, knowledge.Query{Query: q.Text, Project: q.Scope, Limit: q.Limit})
 	if err == nil && found.Notice != "" { // such as that the index is still being built
 		err = errors.New(found.Notice)
 	}

@@ -1,5 +1,4 @@
-// Package carry reads every kind from the store, a page at a time, to carry it to another router.
-package carry
+package transfer
 
 import (
 	"context"
@@ -12,10 +11,10 @@ import (
 	"skillrouter/learning/procedure"
 )
 
-// TransferStore reads what is carried, a page at a time, in an order that
+// MemoryReader reads what is carried, a page at a time, in an order that
 // later writes do not change. Each page holds up to limit records and about MaxAnswer
 // bytes; an empty one is the end. project, if it is not empty, selects.
-type TransferStore interface {
+type MemoryReader interface {
 	// KnowledgeAfter returns entries whose Number is greater than after.
 	KnowledgeAfter(ctx context.Context, project string, after int64, limit int) ([]knowledge.Knowledge, error)
 	// EpisodesAfter returns episodes whose Number is greater than after.

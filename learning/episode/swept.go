@@ -1,3 +1,0 @@
-package episode
-
-const EventExperiencesSwept = "experience.swept" // Data is a experience.SweptEvent
