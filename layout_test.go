@@ -64,7 +64,6 @@ var rooms = []struct {
 		".", "learning", "learning/episode", "learning/fact", "learning/lesson", "learning/procedure", "learning/guard/act", "tfidf/wordlist",
 	}, "it proposes kinds from transcripts"},
 	{"learning/feedback", []string{".", "learning", "learning/knowledge", "learning/episode", "learning/lesson"}, "what users say of answers is asked again of what answered"},
-	{[]string{".", "learning", "learning/knowledge", "learning/episode", "learning/fact", "learning/procedure", "learning/lesson", "learning/experience"}, "every kind is carried from one router to another"},
 	{"learning", []string{".", "tfidf"}, "the vocabulary knows no kind"},
 	{"comms", []string{".", "operational"}, "presence and mailbox are rules over operational state"},
 	{"router/classify", []string{".", "tfidf", "tfidf/wordlist"}, "what a question is about is told by its words, and asks no store"},
