@@ -48,7 +48,7 @@ func TestStartUp(t *testing.T) {
 		packages[words[1]] = true
 		bytes, allocations = bytes+b, allocations+a
 	}
-	if !packages["skillrouter/learning"] || !packages["skillrouter/router"] {
+	if !packages["skillrouter/learning/store"] || !packages["skillrouter/router"] {
 		t.Fatalf("the trace was not read:\n%s", out)
 	}
 	if bytes > maxStartBytes || allocations > maxStartAllocations {

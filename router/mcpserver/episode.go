@@ -87,7 +87,7 @@ func (s *Server) addEpisodeTools() {
 		name: "search_episodes", title: "Search episodes", effect: reads, holds: "results",
 		description: "Find past situations; without query, the latest.",
 	}, func(p *params, q *episodeSearch) {
-		p.may("query", &q.Query, "")
+		p.may("query", &q.Query.Query, "")
 		p.may("event_type", &q.EventType, "Or an event's name")
 		p.may("date_range", &q.dates, "7d, or two dates")
 		p.may("persona", &q.Persona, "")
