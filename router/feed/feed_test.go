@@ -33,22 +33,7 @@ func start(t *testing.T, ports feed.Ports) (f *feed.Feed, stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() {
-		if err := f.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	var once sync.Once
-	stop = func() {
-		once.Do(func() {
-			cancel()
-			running.Wait()
-		})
-	}
-	t.Cleanup(stop)
-	return f, stop
+	return f, fixture.Run(t, f.Run)
 }
 
 // everything pages through the feed until it has count events.
