@@ -195,6 +195,7 @@ func reconFilters(t *testing.T, w World[operational.ReconService]) {
 		{Environment: "lab", Title: "fixed one", Severity: operational.SeverityHigh},
 	} {
 		ids[must[operational.Reported](t)(svc.Report(ctx, d)).ID] = d.Title
+		<-time.After(2 * time.Millisecond) // those of one millisecond come in the order of their ids
 	}
 	for id, title := range ids {
 		if title == "fixed one" {

@@ -171,7 +171,7 @@ func (s *Store) Finding(ctx context.Context, id string) (operational.Finding, er
 
 // ListFindings implements operational.ReconStore.
 func (s *Store) ListFindings(ctx context.Context, f operational.FindingFilter) ([]operational.Finding, error) {
-	order := "severity_rank, last_seen DESC, findings.id DESC"
+	order := "severity_rank, last_seen DESC, findings.id"
 	if f.CVE != "" || f.ScanID != "" { // few have one: to sort them is cheaper than to look through all in order
 		order = "+" + order
 	}
