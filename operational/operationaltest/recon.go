@@ -3,6 +3,7 @@ package operationaltest
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
