@@ -120,7 +120,8 @@ func (p *params) schema() *jsonschema.Schema {
 func (p param) field() reflect.Type { return reflect.TypeOf(p.into).Elem() }
 
 // record is the parameters as one type, by which skillrouter.CheckJSON checks how
-// names are written. Two parameters of one name or one field are a mistake of this program's.
+// names are written. Two parameters of one name or one field are a mistake of this program's, and so is one
+// that is bound to a whole struct: an embedded type hides a field that has its name.
 func (p *params) record() reflect.Type {
 	fields := make([]reflect.StructField, len(p.list))
 	for i, one := range p.list {
@@ -128,6 +129,9 @@ func (p *params) record() reflect.Type {
 			if other.name == one.name || other.into == one.into {
 				panic("the parameters " + other.name + " and " + one.name + " are one")
 			}
+		}
+		if t := one.field(); typeName(t) == "object" && t.Kind() == reflect.Struct {
+			panic("the parameter " + one.name + " is bound to " + t.String() + ", and not to a field of it")
 		}
 		fields[i] = reflect.StructField{Name: fmt.Sprint("Param", i), Type: one.field(), Tag: reflect.StructTag(fmt.Sprintf("json:%q", one.name))}
 	}

@@ -81,11 +81,13 @@ func TestSchemaOfParameters(t *testing.T) {
 	}
 }
 
-// TestParametersAreDeclaredOnce holds that a name or a field that is bound a second time is found at the start.
+// TestParametersAreDeclaredOnce holds that a name or a field that is bound a second time, and a struct that is
+// bound in place of its field, are found at the start.
 func TestParametersAreDeclaredOnce(t *testing.T) {
 	for name, takes := range map[string]func(*params, *order){
 		"name":  func(p *params, o *order) { p.may("title", &o.Title, ""); p.may("title", &o.Agent, "") },
 		"field": func(p *params, o *order) { p.may("title", &o.Title, ""); p.may("agent_id", &o.Title, "") },
+		"whole": func(p *params, o *order) { p.may("order", o, "") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
