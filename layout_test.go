@@ -35,7 +35,7 @@ var rooms = []struct {
 	allowed  []string
 	why      string
 }{
-	{".", nil, "what every package shares knows no other"},
+	{".", []string{"tfidf/wordlist"}, "what every package shares knows no other but the reader of lists"},
 	{"tfidf/wordlist", nil, "who reads lists of words knows none of them"},
 	{"tfidf", []string{"tfidf/wordlist"}, "the engine knows no database and no domain"},
 	{"migrations", nil, "SQL only"},
@@ -101,7 +101,7 @@ var libraries = map[string][]string{
 // topLevel is the prescribed top level, and the few that join it.
 var topLevel = []string{
 	"cmd", "router", "comms", "learning", "operational", "tfidf", "migrations", "scripts", "docs",
-	"go.mod", "go.sum", "Makefile", "README.md", "CHANGELOG.md",
+	"go.mod", "go.sum", "Makefile", "README.md", "CHANGELOG.md", "redact.txt",
 }
 
 func TestImports(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // Redact replaces what looks like a secret in text by "[redacted: kind]", and
@@ -253,24 +252,6 @@ func (f *finder) cut(from, to int, kind string) int {
 	return to - 1
 }
 
-// lookup is what the redactor looks up by a byte or three.
-type lookup struct {
-	formsBy  [256][]tokenForm
-	namesBy  [256][]secretName
-	stagesBy [256][]string
-	saidBy   [256][]saidName
-	trigger  [256]byte
-	starts   [1 << 15]bool
-}
-
-// tables makes them when a text is first looked through: the program is started
-// for each of an agent's steps, and most of its starts look through none.
-var tables = sync.OnceValue(func() *lookup {
-	t := &lookup{formsBy: makeFormsBy(), namesBy: makeNamesBy(), stagesBy: makeStagesBy(), saidBy: makeSaidBy(), starts: makeStarts()}
-	t.trigger = makeTrigger(&t.formsBy, &t.saidBy)
-	return t
-})
-
 // The kinds of trigger bytes.
 const (
 	startsWord   = iota + 1 // first letter of a token's prefix, or of a word for a secret
@@ -284,14 +265,12 @@ const (
 )
 
 // makeTrigger makes what a byte can begin. Everything else is passed over.
-func makeTrigger(forms *[256][]tokenForm, said *[256][]saidName) (table [256]byte) {
-	for c, forms := range forms {
-		if len(forms) > 0 {
+func (t *lookup) makeTrigger() (table [256]byte) {
+	for c := range 256 {
+		if len(t.formsBy[c]) > 0 {
 			table[c] = startsWord
 		}
-	}
-	for c, names := range said {
-		if len(names) > 0 {
+		if len(t.saidBy[c]) > 0 {
 			table[c], table[upper(byte(c))] = startsWord, startsWord
 		}
 	}
@@ -308,7 +287,7 @@ func makeTrigger(forms *[256][]tokenForm, said *[256][]saidName) (table [256]byt
 
 // makeStarts makes a table that tells of three bytes whether a token's prefix or a word for a secret
 // may begin with them. It rules out nearly every word of ordinary text.
-func makeStarts() (table [1 << 15]bool) {
+func (t *lookup) makeStarts() (table [1 << 15]bool) {
 	add := func(prefix string) {
 		if len(prefix) > 2 {
 			table[startOf(prefix[0], prefix[1], prefix[2])] = true
@@ -318,11 +297,13 @@ func makeStarts() (table [1 << 15]bool) {
 			table[startOf(prefix[0], prefix[1], byte(c))] = true
 		}
 	}
-	for _, form := range tokenForms {
-		add(form.prefix)
-	}
-	for _, name := range saidNames {
-		add(name.word)
+	for c := range 256 {
+		for _, form := range t.formsBy[c] {
+			add(form.prefix)
+		}
+		for _, name := range t.saidBy[c] {
+			add(name.word)
+		}
 	}
 	add("bearer")
 	add("basic")

@@ -1,7 +1,6 @@
 package skillrouter
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -24,113 +23,6 @@ type secretName struct {
 	suffix, kind string
 	// weak names also name what is no secret: their values must look random.
 	weak bool
-}
-
-var secretNames = []secretName{
-	{"password", "password", false},
-	{"passwords", "password", false},
-	{"passwd", "password", false},
-	{"passphrase", "password", false},
-	{"passcode", "password", false},
-	{"pwd", "password", false},
-	{"passwort", "password", false},
-	{"kennwort", "password", false},
-	{"motdepasse", "password", false},
-	{"contrasena", "password", false},
-	{"senha", "password", false},
-	{"wachtwoord", "password", false},
-	{"lozinka", "password", false},
-	{"haslo", "password", false},
-	{"pass", "password", false},
-	{"pw", "password", false},
-	{"psk", "password", false},
-	{"storepass", "password", false},
-	{"secret", "secret", false},
-	{"secrets", "secret", false},
-	{"secretkey", "secret", false},
-	{"secretaccesskey", "secret", false},
-	{"secretkeybase", "secret", false},
-	{"sharedaccesskey", "secret", false},
-	{"accountkey", "secret", false},
-	{"privatekey", "secret", false},
-	{"signingkey", "secret", false},
-	{"encryptionkey", "secret", false},
-	{"encryptkey", "secret", false},
-	{"masterkey", "secret", false},
-	{"hmackey", "secret", false},
-	{"cryptkey", "secret", false},
-	{"aeskey", "secret", false},
-	{"jwtkey", "secret", false},
-	{"sshkey", "secret", false},
-	{"deploykey", "secret", false},
-	{"sessionkey", "secret", false},
-	{"storagekey", "secret", false},
-	{"primarykey", "secret", true},
-	{"clientkeydata", "private_key", false},
-	{"licensekey", "secret", false},
-	{"apikey", "api_key", false},
-	{"apikeys", "api_key", false},
-	{"accesskey", "api_key", false},
-	{"authkey", "api_key", false},
-	{"appkey", "api_key", false},
-	{"servicekey", "api_key", false},
-	{"serverkey", "api_key", false},
-	{"consumerkey", "api_key", false},
-	{"applicationkey", "api_key", false},
-	{"webhookkey", "api_key", false},
-	{"integrationkey", "api_key", false},
-	{"subscriptionkey", "api_key", false},
-	{"functionskey", "api_key", false},
-	{"token", "token", false},
-	{"tokens", "token", true},
-	{"pat", "token", true},
-	{"jwt", "token", true},
-	{"bearer", "token", true},
-	{"credential", "secret", true},
-	{"credentials", "secret", true},
-	{"creds", "secret", true},
-	{"auth", "basic_credentials", true},
-	{"amzsignature", "signature", true},
-	{"sig", "signature", true},
-	{"signature", "signature", true},
-	{"sessionid", "session", true},
-	{"sessid", "session", true},
-	{"connect.sid", "session", true},
-	{"authcode", "token", true},
-	{"key", "token", true},
-	{"mnemonic", "mnemonic", false},
-	{"seedphrase", "mnemonic", false},
-	{"recoveryphrase", "mnemonic", false},
-	{"authorization", "authorization", false},
-	{"xauth", "token", true},
-	{"cookie", "cookie", false},
-}
-
-// makeNamesBy makes a table that holds the names by their last byte, longer ones first.
-func makeNamesBy() (table [256][]secretName) {
-	for _, n := range secretNames {
-		c := n.suffix[len(n.suffix)-1]
-		table[c] = append(table[c], n)
-	}
-	for c := range table {
-		slices.SortStableFunc(table[c], func(a, b secretName) int { return len(b.suffix) - len(a.suffix) })
-	}
-	return table
-}
-
-// stages are what may follow the name of a secret in a name: password_prod, SECRET_KEY_2.
-var stages = []string{
-	"prod", "production", "staging", "stage", "stg", "dev", "development", "test", "testing", "live", "base", "value", "old", "new", "current", "previous",
-	"primary", "secondary", "main", "master", "root", "admin", "eu", "us", "plain", "plaintext", "cleartext", "raw", "string", "data",
-}
-
-// makeStagesBy makes a table that holds them by their last byte.
-func makeStagesBy() (table [256][]string) {
-	for _, stage := range stages {
-		c := stage[len(stage)-1]
-		table[c] = append(table[c], stage)
-	}
-	return table
 }
 
 // none is the name that stands for no secret.
@@ -631,50 +523,6 @@ type commandOption struct {
 	user            byte // what parts a user's name from the secret, 0 if there is none
 }
 
-var commandOptions = []commandOption{
-	{"sshpass", "-p", false, 0},
-	{"sshpass", "-p", true, 0},
-	{"mysql", "-p", true, 0},
-	{"mariadb", "-p", true, 0},
-	{"mycli", "-p", true, 0},
-	{"mongo", "-p", false, 0},
-	{" login ", "-p", false, 0},
-	{" login ", "-p", true, 0},
-	{"redis-cli", "-a", false, 0},
-	{"valkey-cli", "-a", false, 0},
-	{"ldap", "-w", false, 0},
-	{"sqlcmd", "-P", false, 0},
-	{"bcp", "-P", false, 0},
-	{"osql", "-P", false, 0},
-	{"tsql", "-P", false, 0},
-	{"ipmitool", "-P", false, 0},
-	{"7z", "-p", true, 0},
-	{"zip", "-P", false, 0},
-	{"rar", "-p", true, 0},
-	{"rar", "-hp", true, 0},
-	{"plink", "-pw", false, 0},
-	{"pscp", "-pw", false, 0},
-	{"putty", "-pw", false, 0},
-	{"curl", "-u", false, ':'},
-	{"curl", "--user", false, ':'},
-	{"curl", "-U", false, ':'},
-	{"curl", "--proxy-user", false, ':'},
-	{"curl", "-u", true, ':'},
-	{"http", "-a", false, ':'},
-	{"http", "--auth", false, ':'},
-	{"smbclient", "-U", false, '%'},
-	{"rpcclient", "-U", false, '%'},
-	{"influx", "-password", false, 0},
-	{"mosquitto", "-P", false, 0},
-	{"snmp", "-A", false, 0},
-	{"snmp", "-X", false, 0},
-	{"openssl", "-K", false, 0},
-	{"cqlsh", "-p", false, 0},
-	{"clickhouse", "--password", false, 0},
-	{"az ", "-p", false, 0},
-	{"nmcli", "password", false, 0},
-}
-
 // option looks at the command line option at i: for a secret that follows its
 // name after a space (--password VALUE), for one that a command takes by a
 // letter (mysql -pVALUE), and for -u NAME:PASSWORD.
@@ -685,7 +533,7 @@ func (f *finder) option(i int) int {
 		return i
 	}
 	option := f.text[i:from]
-	for _, c := range commandOptions {
+	for _, c := range tables().options {
 		if !strings.HasPrefix(option, c.option) || (len(option) > len(c.option)) != c.attached && !(c.attached && from < len(f.text) && strings.IndexByte("\"'", f.text[from]) >= 0) {
 			continue
 		}
@@ -734,7 +582,7 @@ func (f *finder) option(i int) int {
 		if colon < 1 {
 			return i
 		}
-		begin, value, n = begin+colon+1, value[colon+1:], secretNames[0]
+		begin, value, n = begin+colon+1, value[colon+1:], secretName{"password", "password", false}
 	}
 	if value == "" || !quoted && strings.Contains(value, "/") || hasForm(value) || !n.accepts(value, quoted) {
 		return i // what has a slash is a file that holds the secret
@@ -754,54 +602,6 @@ func (f *finder) commandBefore(i int, command string) bool {
 
 // saidName is a word for a secret in a sentence.
 type saidName struct{ word, kind string }
-
-// saidNames are looked for at the beginning of words, in any case.
-var saidNames = []saidName{
-	{"password", "password"},
-	{"passwort", "password"},
-	{"passphrase", "password"},
-	{"passcode", "password"},
-	{"kennwort", "password"},
-	{"pwd", "password"},
-	{"pw", "password"},
-	{"mot de passe", "password"},
-	{"contraseña", "password"},
-	{"contrasena", "password"},
-	{"senha", "password"},
-	{"wachtwoord", "password"},
-	{"identified by", "password"},
-	{"convertto-securestring", "password"},
-	{"secret", "secret"},
-	{"api key", "api_key"},
-	{"api-key", "api_key"},
-	{"api_key", "api_key"},
-	{"apikey", "api_key"},
-	{"access key", "api_key"},
-	{"api token", "token"},
-	{"token", "token"},
-	{"パスワード", "password"},
-	{"пароль", "password"},
-	{"Пароль", "password"},
-	{"密码", "password"},
-	{"ssh key", "secret"},
-	{"storage account key", "secret"},
-	{"encryption key", "secret"},
-	{"signing key", "secret"},
-	{"credentials", "password"},
-	{"login", "password"},
-	{"zugangsdaten", "password"},
-}
-
-// makeSaidBy makes a table that holds them by their first byte.
-func makeSaidBy() (table [256][]saidName) {
-	for _, n := range saidNames {
-		table[n.word[0]] = append(table[n.word[0]], n)
-	}
-	return table
-}
-
-// connectors are the words between a name and what is said to be its value.
-var connectors = []string{"is", "was", "are", "now", "to", "ist", "war", "lautet", "est", "es", "becomes", "became", "be", "as", "wurde", "auf", "→", "set", "changed", "reset"}
 
 // said looks for a secret as people say it, behind the word for it at i: "the
 // password is x", "Passwort für prod: x", "password x" of a netrc file.
@@ -870,7 +670,7 @@ func (f *finder) saidAt(at, i int, n saidName) int {
 		if !sentenceWord(word) {
 			return i
 		}
-		if slices.Contains(connectors, strings.ToLower(word)) {
+		if tables().connectors[strings.ToLower(word)] {
 			connected = true
 		} else if !quoted && word != "" {
 			connected = connected && direct && strings.EqualFold(word, "the")
@@ -918,7 +718,7 @@ func odd(value string) bool {
 // version, or a measure: base64, sha256, v2.1, 8-character, 12px.
 func technical(value string) bool {
 	low := strings.ToLower(value)
-	for _, prefix := range []string{"base64", "base32", "base58", "sha", "utf", "md5", "oauth", "x509", "ed25519", "secp", "aes", "rsa", "hmac", "hs256", "rs256", "es256", "argon2", "pbkdf2", "bcrypt", "pkcs", "http", "ipv", "totp", "fido2", "auth0", "k8s", "s3", "ec2", "rfc", "iso", "ascii", "nist", "c++"} {
+	for _, prefix := range tables().formats {
 		if strings.HasPrefix(low, prefix) && !random(value[len(prefix):]) {
 			return true
 		}

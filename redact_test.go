@@ -1,13 +1,26 @@
 package skillrouter_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"skillrouter"
+	"skillrouter/tfidf/wordlist"
 )
+
+// TestRedactWords holds the list of what the redaction knows to the form of lists.
+func TestRedactWords(t *testing.T) {
+	text, err := os.ReadFile("redact.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range wordlist.Faults(string(text), func(word string) string { return word }) {
+		t.Error(fault)
+	}
+}
 
 // secret joins the parts of a made-up secret, so that this file itself trips no scanner.
 func secret(parts ...string) string { return strings.Join(parts, "") }
