@@ -43,7 +43,7 @@ does not answer is no answer: the exit code then is 1, or what --fail says.`,
 		flags: options{
 			option("context", &action.Context, "why it is to be run"),
 			option("domain", &action.Domain, "domain that it belongs to, such as docker"),
-			option("project", &action.Project, "project that it is for"),
+			s.belongs(&action.Project),
 			who("agent", &action.Agent, s.agent, "agent that asks (SKILLROUTER_AGENT)"),
 			option("tool", &action.Tool, "tool that is to be called, instead of a command"),
 			option("args", &args, "the tool's arguments, a JSON object"),

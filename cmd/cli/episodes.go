@@ -43,7 +43,7 @@ func (s *shell) episodeFlags(draft *episode.Draft) options {
 	return options{
 		who("agent", &draft.AgentID, s.sender, "agent that it happened to (SKILLROUTER_AGENT, else captain)"),
 		option("session", &draft.SessionID, "session; the agent's current one if none is named"),
-		option("project", &draft.Project, "project"),
+		s.belongs(&draft.Project),
 	}
 }
 

@@ -37,7 +37,7 @@ func (s *shell) experienceRecord() *cobra.Command {
 			option("notes", &draft.Notes, "what else there is to say"),
 			optional("quality", &draft.QualityScore, 0, "how good it was, 0 to 1"),
 			given("took", &took, &length, option("took", &length, "how long it took, such as 1.5s")),
-			option("project", &draft.Project, "project"),
+			s.belongs(&draft.Project),
 			who("agent", &draft.AgentID, s.sender, "agent that did it (SKILLROUTER_AGENT, else captain)"),
 		},
 		before: func() error {

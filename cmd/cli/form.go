@@ -278,6 +278,18 @@ func who(name string, p *string, find func(flag string) string, help string) bou
 	return o
 }
 
+// belongs binds the flag --project to where something belongs, which is the working
+// folder's project if none is given. An empty one is none.
+func (s *shell) belongs(p *string) boundFlag {
+	o := option("project", p, "project that it belongs to; \"\" is none (default: the working folder's)")
+	o.after = func(flags *pflag.FlagSet) {
+		if !flags.Changed("project") {
+			*p = s.project()
+		}
+	}
+	return o
+}
+
 // limit is the flag that bounds a list.
 func limit(p *int) boundFlag { return option("limit", p, "how many at most") }
 

@@ -136,7 +136,7 @@ best_practice and gotcha; any other name is allowed.`,
 		flags: options{
 			option("category,c", &draft.Category, "category"),
 			option("tag", &draft.Tags, "tag; may be repeated"),
-			option("project", &draft.Project, "project that it is about"),
+			s.belongs(&draft.Project),
 			option("source", &draft.Source, "where it comes from"),
 			who("agent", &draft.AgentID, s.agent, "who learned it (SKILLROUTER_AGENT)"),
 			option("id", &draft.ID, "your own id; the same id again updates the entry"),

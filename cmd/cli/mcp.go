@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,8 @@ one that outlives it if there is none on this machine. It ends with its input.
 The calls are made as the agent that --agent or SKILLROUTER_AGENT names. If
 neither does, a token says who calls; without one it is "captain". A token that
 belongs to one agent can read its messages only if that agent is named here.
+
+What is stored without a project belongs to that of the working folder.
 
 --toolsets or SKILLROUTER_TOOLSETS switches further tools on, such as "lessons";
 "all" is every one. Those in the setting mcp.toolsets are on in any case.`,
@@ -46,9 +49,18 @@ belongs to one agent can read its messages only if that agent is named here.
 			return err
 		}
 		defer c.Close()
-		tools := mcpserver.New(toolServices(c), mcpserver.Options{Agent: caller, Toolsets: chosen, Version: version().Version, Log: s.logger(config.Log{Level: "warn"})})
+		tools := mcpserver.New(toolServices(c), mcpserver.Options{Agent: caller, Project: s.workProject(), Toolsets: chosen, Version: version().Version, Log: s.logger(config.Log{Level: "warn"})})
 		return tools.ServeStdio(ctx, s.in, s.out)
 	})
+}
+
+// workProject is the project of an agent that works in the working folder.
+func (s *shell) workProject() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	return s.place().WorkProject(dir)
 }
 
 // remoteSystem is the running router as the service that it has of itself.

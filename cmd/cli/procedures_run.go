@@ -63,7 +63,7 @@ not end it; 2 the guard blocked a command.`,
 			option("resume", &resume, "go on with a run"),
 			option("again", &r.again, "with --resume: do once more a step that was handed out and not reported"),
 			who("agent", &draft.AgentID, s.agent, "agent that runs it (SKILLROUTER_AGENT)"),
-			option("project", &draft.Project, "project that it is for"),
+			s.belongs(&draft.Project),
 		},
 		before: func() (err error) {
 			if (name != nil) == (resume != "") {

@@ -33,7 +33,7 @@ Claude Code write them), or a plain log of a shell. The same transcript again ch
 			persona(&draft.Persona),
 			who("agent", &draft.AgentID, s.agent, "whose transcript it is (SKILLROUTER_AGENT)"),
 			option("session", &draft.SessionID, "the session's id"),
-			option("project", &draft.Project, "the project"),
+			s.belongs(&draft.Project),
 		},
 		before: func() error {
 			text, err := s.read(file, consolidate.MaxTranscript)

@@ -38,7 +38,7 @@ func (s *shell) reconEnvironment() *cobra.Command {
 		flags: options{
 			option("kind", &draft.Kind, "what it is: host, service, repository, …"),
 			option("description", &draft.Description, "description"),
-			option("project", &draft.Project, "project"),
+			s.belongs(&draft.Project),
 		},
 	}, sends(client.Recon.StoreEnvironment, &draft), func(w io.Writer, e operational.Environment) { fmt.Fprintf(w, "%s stored\n", clean(e.Name)) })
 }

@@ -46,7 +46,7 @@ func (s *shell) remindersAdd() *cobra.Command {
 			option("timezone", &draft.Timezone, "of the cron expression, such as Europe/Berlin (default UTC)"),
 			persona(&draft.Persona),
 			option("for", &draft.AgentID, "agent that it is for (default: whoever works for the persona)"),
-			option("project", &draft.Project, "project"),
+			s.belongs(&draft.Project),
 			option("conversation", &draft.ConversationID, "conversation that it belongs to"),
 			option("key", &draft.IdempotencyKey, "the same key again is the same reminder"),
 			who("agent", &draft.CreatedBy, s.agent, "agent that adds it (SKILLROUTER_AGENT)"),

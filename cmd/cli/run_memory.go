@@ -132,7 +132,7 @@ func (m *memoryFor) context(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer c.Close()
-	agent, project := m.wrapper.beat.AgentID, respond.ProjectOf(m.wrapper.beat.ProjectPath)
+	agent, project := m.wrapper.beat.AgentID, m.wrapper.shell.place().WorkProject(m.wrapper.beat.ProjectPath)
 	known, err := respond.Call(c.Call).Known(ctx, agent)
 	if err != nil {
 		return "", err
@@ -181,7 +181,7 @@ func (m *memoryFor) end(ctx context.Context, code int) {
 func (m *memoryFor) episode(code int) episode.Draft {
 	name := filepath.Base(m.command[0])
 	took := m.wrapper.shell.now().Sub(m.began).Round(time.Second)
-	draft := episode.Draft{AgentID: m.wrapper.beat.AgentID, Project: respond.ProjectOf(m.wrapper.beat.ProjectPath), EventType: "outcome"}
+	draft := episode.Draft{AgentID: m.wrapper.beat.AgentID, Project: m.wrapper.shell.place().WorkProject(m.wrapper.beat.ProjectPath), EventType: "outcome"}
 	draft.Title = respond.OneLine(fmt.Sprintf("%s ended with exit code %d", name, code), respond.MaxFailureTitle)
 	content := fmt.Sprintf("%s\nexit code %d after %s", respond.OneLine(strings.Join(m.command, " "), respond.MaxFailureCommand), code, took)
 	if m.wrapper.beat.CurrentTask != "" {

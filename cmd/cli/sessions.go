@@ -28,7 +28,7 @@ the agent is shown.`,
 		flags: options{
 			who("agent", &draft.AgentID, s.sender, "whose session (SKILLROUTER_AGENT, else captain)"),
 			option("id", &draft.ID, "the session's id; one is given if none is named"),
-			option("project", &draft.Project, "project"),
+			s.belongs(&draft.Project),
 			option("persona", &draft.Persona, "persona (default)"),
 		},
 	}, sends(client.Sessions.Start, &draft), func(w io.Writer, started session.Started) {

@@ -17,6 +17,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/hook/respond"
+	"skillrouter/cmd/locate"
 	"skillrouter/cmd/setup"
 )
 
@@ -161,7 +162,7 @@ func (u *settingUp) target(agent setup.Agent) (setup.Target, error) {
 		return t, err
 	}
 	if u.project == "" {
-		if root := respond.RepositoryOf(t.Dir); root != "" {
+		if root := locate.RepositoryOf(t.Dir); root != "" {
 			t.Dir = root
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"skillrouter/cmd/hook/respond"
+	"skillrouter/cmd/locate"
 	"skillrouter/cmd/setup"
 	"skillrouter/operational"
 )
@@ -170,7 +171,7 @@ func (u *settingUp) checkHeard(ctx context.Context, target setup.Target, store s
 	}
 	filter := operational.AgentFilter{Limit: operational.MaxLimit}
 	if target.Dir != "" {
-		filter.Project = filepath.Base(first(respond.RepositoryOf(target.Dir), target.Dir))
+		filter.Project = filepath.Base(first(locate.RepositoryOf(target.Dir), target.Dir))
 	}
 	agents, err := c.Presence.Agents(ctx, filter)
 	if err != nil {
@@ -204,5 +205,5 @@ func sameProject(path, dir string) bool {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	return slices.Contains([]string{dir, respond.RepositoryOf(dir)}, path)
+	return slices.Contains([]string{dir, locate.RepositoryOf(dir)}, path)
 }

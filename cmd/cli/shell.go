@@ -2,6 +2,7 @@ package cli
 
 import (
 	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,6 +63,15 @@ func (s *shell) agent(flag string) string {
 		return flag
 	}
 	return s.env("SKILLROUTER_AGENT")
+}
+
+// project is the one that the working folder belongs to, or empty.
+func (s *shell) project() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	return s.place().Project(dir)
 }
 
 // now is the time, for what is printed as an age.

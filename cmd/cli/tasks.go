@@ -72,7 +72,7 @@ func (s *shell) tasksAdd() *cobra.Command {
 	return asks(s, command{
 		use: "add TITLE [DESCRIPTION]", short: "Add a task", args: between(1, &draft.Title, &draft.Description),
 		flags: options{
-			option("project", &draft.Project, "project"),
+			s.belongs(&draft.Project),
 			option("priority", &draft.Priority, "priority, -10 to 10, greater first"),
 			option("agent", &draft.AgentID, "claim it for this agent at once"),
 		},

@@ -42,7 +42,7 @@ func (s *Server) addConsolidationTools() {
 	}, func(p *params, d *consolidate.TranscriptDraft) {
 		p.must("transcript", &d.Text, "Lines \"User: …\", \"Assistant: …\", \"Tool: …\", or messages as JSON")
 		p.may("session_id", &d.SessionID, "")
-		p.may("project", &d.Project, "")
+		p.belongsHere(&d.Project)
 		p.may("persona", &d.Persona, whoseMemory)
 		p.actor(&d.AgentID)
 	}, then(consolidation.Consolidate, func(became consolidate.Consolidated) (proposals, string) {

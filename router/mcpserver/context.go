@@ -22,7 +22,7 @@ func (s *Server) addContextTools() {
 	}, func(p *params, r *contexts.Request) {
 		p.must("task", &r.Task, "What is to be done, in plain words")
 		p.must("budget", &r.Budget, "Tokens", within(contexts.MinBudget, contexts.MaxBudget))
-		p.may("project", &r.Project, "")
+		p.belongsHere(&r.Project)
 		p.may("persona", &r.Persona, whoseMemory)
 		p.may("include_untrusted", &r.IncludeUntrusted, "Also what was imported, marked so")
 		p.actor(&r.AgentID)

@@ -62,7 +62,7 @@ func (s *Server) addEpisodeTools() {
 		p.must("event_type", &d.EventType, "", among(episode.EventAction, episode.EventError, episode.EventDecision, episode.EventOutcome))
 		p.must("title", &d.Title, "")
 		p.must("content", &d.Content, "What happened, why, and what came of it")
-		p.may("project", &d.Project, "")
+		p.belongsHere(&d.Project)
 		p.may("importance", &d.Importance, "0–1")
 		p.may("session_id", &d.SessionID, "")
 		p.actor(&d.AgentID)
@@ -110,7 +110,7 @@ func (s *Server) addEpisodeMemoryTools() {
 		p.must("context", &d.Context, "Symptom, cause, resolution and the like", object)
 		p.may("learned", &d.Learned, "In a sentence")
 		p.may("persona", &d.Persona, whoseMemory)
-		p.may("project", &d.Project, "")
+		p.belongsHere(&d.Project)
 		p.actor(&d.AgentID)
 	}, then(s.services.Episodes.Record, func(e episode.Episode) (recordedEpisode, string) {
 		return recordedEpisode{ID: e.ID, SessionID: e.SessionID}, fmt.Sprintf("Remembered as %s, for the persona %s.", visible(e.ID), visible(e.Persona))

@@ -30,6 +30,7 @@ func (s *Server) addGuardTools() {
 		p.may("domain", &a.Domain, "")
 		p.may("tool", &a.Tool, "Instead of a command")
 		p.may("args", &a.Args, "")
+		p.here(&a.Project)
 		p.actor(&a.Agent)
 	}, then(s.services.Guard.Check, shownCheckedAction))
 	add(s, tool{

@@ -20,7 +20,13 @@ import (
 // when its token may act as any: http://127.0.0.1:8025/mcp?agent_id=builder-1
 const agentParameter = "agent_id"
 
+// projectParameter is the parameter of the endpoint's URL by which a client's
+// configuration may say which project it works in.
+const projectParameter = "project"
+
 type agentKey struct{}
+
+type projectKey struct{}
 
 // actor returns the agent that a call is made for: the one that the call
 // names, else the URL's, else the token's, else the server's own. Whether the
@@ -36,6 +42,14 @@ func (s *Server) actor(ctx context.Context, asked string) string {
 		return agent
 	}
 	return s.agent
+}
+
+// place returns the project that a call belongs to which names none.
+func (s *Server) place(ctx context.Context) string {
+	if project, _ := ctx.Value(projectKey{}).(string); project != "" {
+		return project
+	}
+	return s.project
 }
 
 // contextKey is where a request's context holds itself on its way through the
@@ -61,6 +75,9 @@ func identified(next http.Handler) http.Handler {
 		ctx := r.Context()
 		if agent := r.URL.Query().Get(agentParameter); agent != "" {
 			ctx = context.WithValue(ctx, agentKey{}, agent)
+		}
+		if project := r.URL.Query().Get(projectParameter); project != "" {
+			ctx = context.WithValue(ctx, projectKey{}, project)
 		}
 		if r.Header.Get(versionHeader) >= statelessFrom {
 			ctx = context.WithValue(ctx, statelessKey{}, true)

@@ -44,7 +44,7 @@ func (s *Server) addKnowledgeTools() {
 		p.must("title", &d.Title, "One line that says the point")
 		p.must("content", &d.Content, "")
 		p.may("tags", &d.Tags, "")
-		p.may("project", &d.Project, "Empty: any")
+		p.belongsHere(&d.Project)
 		p.may("source", &d.Source, "")
 		p.actor(&d.AgentID)
 	}, then(s.services.Knowledge.Store, func(stored knowledge.Stored) (knowledge.Stored, string) {

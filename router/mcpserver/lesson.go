@@ -83,7 +83,7 @@ func (s *Server) addLessonTools() {
 		p.may("severity", &d.Severity, "", among(learning.Severities()...))
 		p.may("tags", &d.Tags, "")
 		p.may("related_commands", &d.RelatedCommands, "")
-		p.may("project", &d.Project, "")
+		p.belongsHere(&d.Project)
 		p.actor(&d.SourceAgent)
 	}, then(func(ctx context.Context, d lesson.Draft) (lesson.Reported, error) {
 		d.Category = cmp.Or(d.Category, d.Domain)

@@ -18,8 +18,9 @@ import (
 // package flag, what it is called, which field its value goes to and what a
 // model is told of it. The schema, the reading and the refusals follow.
 type params struct {
-	list   []param
-	actors []*string // filled with who acts, see actor
+	list     []param
+	actors   []*string // filled with who acts, see actor
+	projects []*string // filled with the caller's project, see here
 }
 
 type param struct {
@@ -51,6 +52,17 @@ func (p *params) actor(agent *string) { p.actors = append(p.actors, agent) }
 func (p *params) mayActFor(agent *string) {
 	p.may("agent_id", agent, "Default: you")
 	p.actor(agent)
+}
+
+// here is a field for the project that the caller works in. If the field is a
+// parameter too, what the call says stays, an empty text too.
+func (p *params) here(project *string) { p.projects = append(p.projects, project) }
+
+// belongsHere is the parameter by which a call is about another project than the
+// caller's; an empty one is none.
+func (p *params) belongsHere(project *string) {
+	p.may("project", project, "Default: yours")
+	p.here(project)
 }
 
 // limit is how many things a call may ask for, and how many it gets if it does
@@ -180,6 +192,13 @@ func (p *params) read(raw json.RawMessage, schema *jsonschema.Schema, record ref
 }
 
 func isNull(value json.RawMessage) bool { return bytes.Equal(value, []byte("null")) }
+
+// stand fills in where the caller works, before the call is read.
+func (p *params) stand(ctx context.Context, s *Server) {
+	for _, project := range p.projects {
+		*project = s.place(ctx)
+	}
+}
 
 // act fills in who acts.
 func (p *params) act(ctx context.Context, s *Server) {

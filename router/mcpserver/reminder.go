@@ -55,7 +55,7 @@ func (s *Server) addReminderTools() {
 		p.may("persona", &d.Persona, whoseMemory)
 		p.may("agent_id", &d.AgentID, "Whom it is for; default whoever works for the persona, you first")
 		p.may("conversation_id", &d.ConversationID, "")
-		p.may("project", &d.Project, "")
+		p.belongsHere(&d.Project)
 		p.actor(&d.CreatedBy)
 	}, then(reminders.Schedule, func(r operational.Reminder) (oneTask, string) {
 		when := "waits for its " + string(r.TriggerType)

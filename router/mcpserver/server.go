@@ -81,7 +81,9 @@ type Services struct {
 type Options struct {
 	// Agent is who calls are made for when neither the token, nor the URL, nor
 	// the call says. Empty leaves it to the services, which know the token.
-	Agent    string
+	Agent string
+	// Project is where calls belong that name none, unless the URL says. Empty: nowhere.
+	Project  string
 	Toolsets Toolsets     // switched on for every client, besides the default one
 	Version  string       // of this program, shown to clients
 	Log      *slog.Logger // nil discards
@@ -106,6 +108,7 @@ type streams struct {
 type Server struct {
 	services Services
 	agent    string
+	project  string
 	toolsets Toolsets
 	ready    func()             // adds what is offered: a hundred tools' schemas take 15 ms, which no start should wait for
 	tools    map[string]offered // by name; written by ready alone, which whoever comes from outside calls first
@@ -129,7 +132,7 @@ func New(services Services, options Options) *Server {
 	if options.Version == "" {
 		options.Version = "unknown"
 	}
-	s := &Server{services: services, agent: options.Agent, toolsets: options.Toolsets, tools: map[string]offered{}, log: log}
+	s := &Server{services: services, agent: options.Agent, project: options.Project, toolsets: options.Toolsets, tools: map[string]offered{}, log: log}
 	quiet := slog.New(atLeast{log.Handler(), slog.LevelWarn}) // the library logs each session's coming and going
 	s.sessions, s.enabled = newSessions(), newEnabled()
 	s.streams.ended = make(chan struct{})

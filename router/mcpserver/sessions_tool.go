@@ -50,7 +50,7 @@ func (s *Server) addSessionTools() {
 		description: "Begin your work: what the last session left to you comes back, and your episodes belong to this one until it ends.",
 	}, func(p *params, d *session.Draft) {
 		p.may("goal", &d.Goal, "What you are about to do")
-		p.may("project", &d.Project, "")
+		p.belongsHere(&d.Project)
 		p.may("persona", &d.Persona, "Default \"default\"")
 		p.may("session_id", &d.ID, "Your own id; the same again goes on with it")
 		p.actor(&d.AgentID)

@@ -28,7 +28,7 @@ func (s *Server) addTeamTaskTools() {
 	}, func(p *params, d *operational.TaskDraft) {
 		p.must("title", &d.Title, "")
 		p.may("description", &d.Description, "")
-		p.may("project", &d.Project, "")
+		p.belongsHere(&d.Project)
 		p.may("priority", &d.Priority, "Greater first", within(-10, 10))
 		p.may("agent_id", &d.AgentID, "Claim it for this agent at once")
 		p.actor(&d.CreatedBy)

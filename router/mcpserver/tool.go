@@ -60,6 +60,7 @@ func add[In, Out any](s *Server, t tool, takes func(*params, *In), call func(con
 		var p params
 		var in In
 		takes(&p, &in)
+		p.stand(ctx, s)
 		if err := p.read(arguments, t.input, record); err != nil {
 			return nil, "", err
 		}

@@ -5,66 +5,18 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"unicode"
 
-	"skillrouter"
+	"skillrouter/cmd/locate"
 )
 
-// maxBranch bounds the file that names the branch, in bytes.
-const maxBranch = 4 << 10
-
-// ProjectOf names the project that a folder belongs to after the folder that
-// holds the repository, or itself if there is none.
-func ProjectOf(dir string) string {
-	if !filepath.IsAbs(dir) {
-		return ""
-	}
-	dir = filepath.Clean(dir)
-	name := filepath.Base(dir)
-	if root := RepositoryOf(dir); root != "" {
-		name = filepath.Base(root)
-	}
-	if name == string(filepath.Separator) || skillrouter.CheckName("project", name) != nil {
-		return ""
-	}
-	return name
-}
-
-// RepositoryOf is the folder at or above dir that holds .git, or empty.
-func RepositoryOf(dir string) string {
-	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
-			return at
-		}
-		if at == filepath.Dir(at) {
-			return ""
-		}
-	}
-}
-
-// BranchWords are the words of the branch's name in the repository at dir: what
-// a session is likely to be about. It reads one small file and runs no git.
+// BranchWords are the words of the branch's name in the working folder at dir:
+// what a session is likely to be about. It runs no git.
 func BranchWords(dir string) string {
-	root := ""
-	if filepath.IsAbs(dir) {
-		root = RepositoryOf(dir)
-	}
-	if root == "" {
-		return ""
-	}
-	file, _, err := OpenRegular(filepath.Join(root, ".git", "HEAD"))
-	if err != nil {
-		return "" // a worktree's .git is a file
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxBranch))
-	if err != nil {
-		return ""
-	}
-	branch, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: refs/heads/")
-	if !ok || branch == "main" || branch == "master" {
+	checkout, _ := locate.CheckoutOf(dir)
+	branch := checkout.Branch()
+	if branch == "main" || branch == "master" {
 		return ""
 	}
 	return strings.Join(strings.FieldsFunc(branch, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")

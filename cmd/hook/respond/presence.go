@@ -15,6 +15,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/hook"
+	"skillrouter/cmd/locate"
 	"skillrouter/comms"
 	"skillrouter/operational"
 )
@@ -123,7 +124,7 @@ func (h *Hook) says() comms.Heartbeat {
 		beat.Status = "using " + OneLine(h.call.Tool, maxToolStatus)
 	}
 	if filepath.IsAbs(h.call.Dir) && skillrouter.CheckText("project_path", h.call.Dir, comms.MaxPath) == nil {
-		beat.ProjectPath = cmp.Or(RepositoryOf(h.call.Dir), h.call.Dir)
+		beat.ProjectPath = cmp.Or(locate.RepositoryOf(h.call.Dir), h.call.Dir)
 	}
 	if h.Event == hook.SessionStart {
 		// What a person asked for stays between them and the agent; the branch is the project's.

@@ -125,7 +125,7 @@ func (h *Hook) Flags() *flag.FlagSet {
 		return nil
 	})
 	set.StringVar(&h.agent, "agent", "", "agent that it is (SKILLROUTER_AGENT goes before; default: the name after --for)")
-	set.StringVar(&h.project, "project", "", "project that it works on (default: the name of the repository's folder)")
+	set.StringVar(&h.project, "project", "", "project that it works on (default: the one that the working folder belongs to)")
 	set.StringVar(&h.server, "server", "", "URL of the router (SKILLROUTER_SERVER)")
 	set.BoolVar(&h.start, "start", false, "at session-start, start the router if none answers")
 	set.BoolVar(&h.now, "now", false, "at session-end, do the work before the end of this process")
@@ -249,7 +249,7 @@ func (h *Hook) identify() {
 		h.agent = ""
 	}
 	if h.project == "" {
-		h.project = ProjectOf(h.call.Dir)
+		h.project = locate.Place{LookupEnv: h.process.LookupEnv}.WorkProject(h.call.Dir)
 	}
 }
 

@@ -1,0 +1,134 @@
+package locate
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxGitFile bounds each file of git's that is read, in bytes: one names a
+// folder or a branch, the longest is a repository's configuration.
+const maxGitFile = 64 << 10
+
+// Checkout is a working folder of a git repository: its first one, or one that
+// `git worktree add` made. It is read from git's own files; no git is run.
+type Checkout struct {
+	Root   string // the working folder, which holds .git
+	dir    string // git's folder of this working folder
+	common string // git's folder of the repository, the same for all its working folders
+}
+
+// RepositoryOf is the folder at or above dir that holds .git, or empty.
+func RepositoryOf(dir string) string {
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return ""
+		}
+	}
+}
+
+// CheckoutOf is the working folder that holds dir; ok is false if there is none.
+func CheckoutOf(dir string) (c Checkout, ok bool) {
+	if !filepath.IsAbs(dir) {
+		return c, false
+	}
+	if c.Root = RepositoryOf(dir); c.Root == "" {
+		return c, false
+	}
+	c.dir = filepath.Join(c.Root, ".git")
+	// In a worktree and in a submodule, .git is a file that names the folder.
+	if named, isFile := strings.CutPrefix(readSmall(c.dir), "gitdir:"); isFile {
+		c.dir = beneath(c.Root, strings.TrimSpace(named))
+	}
+	c.common = c.dir
+	if named := strings.TrimSpace(readSmall(filepath.Join(c.dir, "commondir"))); named != "" {
+		c.common = beneath(c.dir, named)
+	}
+	return c, true
+}
+
+// Main is the repository's folder, the same for all its working folders: the
+// first working folder, the folder itself of a bare repository, and a
+// submodule's own.
+func (c Checkout) Main() string {
+	switch {
+	case filepath.Base(c.common) == ".git":
+		return filepath.Dir(c.common)
+	case c.common == c.dir: // a submodule's lies inside of another repository's
+		return c.Root
+	}
+	return c.common
+}
+
+// Branch is the name of the branch that is checked out; empty if there is none.
+func (c Checkout) Branch() string {
+	if c.dir == "" {
+		return ""
+	}
+	branch, named := strings.CutPrefix(strings.TrimSpace(readSmall(filepath.Join(c.dir, "HEAD"))), "ref: refs/heads/")
+	if !named {
+		return "" // a commit's hash
+	}
+	return branch
+}
+
+// Origin is the address of the repository that this one was cloned from, without
+// protocol, user and password, so that the ways to write it are one; empty if there is none.
+func (c Checkout) Origin() string {
+	inside := false
+	for line := range strings.Lines(readSmall(filepath.Join(c.common, "config"))) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			inside = line == `[remote "origin"]`
+		}
+		if name, value, ok := strings.Cut(line, "="); ok && inside && strings.TrimSpace(name) == "url" {
+			return plainOrigin(strings.TrimSpace(value))
+		}
+	}
+	return ""
+}
+
+// plainOrigin makes https://user:secret@host/a/b.git and git@host:a/b both host/a/b.
+func plainOrigin(address string) string {
+	_, rest, hasScheme := strings.Cut(address, "://")
+	if !hasScheme {
+		rest = address
+		if host, path, ok := strings.Cut(address, ":"); ok && !strings.Contains(host, "/") && len(host) > 1 {
+			rest = host + "/" + strings.TrimPrefix(path, "/") // git@host:a/b; one letter is a drive
+		}
+	}
+	if host, path, ok := strings.Cut(rest, "/"); ok && !filepath.IsAbs(rest) {
+		rest = strings.ToLower(host[strings.LastIndexByte(host, '@')+1:]) + "/" + path
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(rest, "/"), ".git")
+}
+
+func beneath(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(dir, name)
+}
+
+// readSmall is a regular file's text, or empty: what cannot be read names nothing.
+// A pipe is not opened, which could wait for ever.
+func readSmall(name string) string {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxGitFile))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}

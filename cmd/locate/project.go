@@ -1,0 +1,221 @@
+package locate
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"skillrouter"
+	"skillrouter/cmd/config"
+)
+
+// ProjectFile is a file that names the project of its folder and of those below.
+// Its first line that is neither empty nor begins with # is the name; the rest is not read.
+const ProjectFile = ".skillrouter"
+
+// Project names the project that a folder belongs to: what SKILLROUTER_PROJECT
+// says, else the nearest ProjectFile at or above it in its repository, else the
+// repository's own name. It is empty outside of any repository.
+//
+// A repository is called after its first working folder, so that all worktrees
+// are one project, and so are clones of one origin. Another repository with a
+// folder of the same name gets a name of its own, which is kept in the user's
+// configuration folder.
+func (p Place) Project(dir string) string {
+	if named := usable(p.Env("SKILLROUTER_PROJECT")); named != "" {
+		return named
+	}
+	checkout, ok := CheckoutOf(dir)
+	if named := projectInFile(dir, checkout.Root); named != "" {
+		return named
+	}
+	if !ok {
+		return ""
+	}
+	return registered(checkout)
+}
+
+// WorkProject is Project for an agent that works in dir: outside of any repository
+// the folder's own name, unless that is the user's home or the one for
+// temporary files, which are no project.
+func (p Place) WorkProject(dir string) string {
+	if named := p.Project(dir); named != "" || !filepath.IsAbs(dir) {
+		return named
+	}
+	dir = filepath.Clean(dir)
+	if home, err := os.UserHomeDir(); err == nil && dir == filepath.Clean(home) || dir == filepath.Clean(os.TempDir()) {
+		return ""
+	}
+	return usable(filepath.Base(dir))
+}
+
+// usable is a name that a project may have, or empty.
+func usable(name string) string {
+	name = strings.TrimSpace(name)
+	if name == string(filepath.Separator) || name == "." || skillrouter.CheckName("project", name) != nil {
+		return ""
+	}
+	return name
+}
+
+// projectInFile is what the nearest ProjectFile names, from dir up to root;
+// outside of any repository only dir itself is looked at.
+func projectInFile(dir, root string) string {
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		for line := range strings.Lines(readSmall(filepath.Join(at, ProjectFile))) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+				if named := usable(line); named != "" {
+					return named
+				}
+				break
+			}
+		}
+		if root == "" || at == root || at == filepath.Dir(at) {
+			return ""
+		}
+	}
+}
+
+// maxRegister bounds what is read of the register, in bytes: some ten thousand
+// repositories. What stands beyond is as if it were not there.
+const maxRegister = 4 << 20
+
+// known is a line of the register: which repository has a name.
+type known struct {
+	Name   string `json:"name"`
+	Folder string `json:"folder"`           // Checkout.Main
+	Origin string `json:"origin,omitempty"` // Checkout.Origin
+}
+
+// registered is a repository's name: what the register says, else one that no
+// other repository has, which is written there. Without a register that can be
+// read and written it is the folder's.
+func registered(c Checkout) string {
+	main := c.Main()
+	if real, err := filepath.EvalSymlinks(main); err == nil {
+		main = real
+	}
+	plain := usable(strings.TrimSuffix(filepath.Base(main), ".git"))
+	path := registerPath()
+	if path == "" || plain == "" {
+		return plain
+	}
+	me := known{Folder: main, Origin: c.Origin()}
+	if name := me.among(readRegister(path)); name != "" {
+		return name
+	}
+	for _, name := range []string{plain, usable(filepath.Base(filepath.Dir(main)) + "-" + plain), usable(plain + "-" + shortHash(main))} {
+		if me.Name = name; name == "" || taken(readRegister(path), name) {
+			continue
+		}
+		if !me.write(path) {
+			return plain
+		}
+		// Two processes may have written at once: the first line decides for both.
+		if first := me.among(readRegister(path)); first != "" {
+			return first
+		}
+	}
+	return plain
+}
+
+func registerPath() string {
+	file := config.DefaultFile()
+	if file == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(file), "projects.jsonl")
+}
+
+// readRegister reads the register's lines. One that cannot be read names nothing.
+func readRegister(path string) (lines []known) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRegister {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	for line := range bytes.Lines(text) {
+		var k known
+		if json.Unmarshal(line, &k) == nil && k.Name != "" && k.Folder != "" {
+			lines = append(lines, k)
+		}
+	}
+	return lines
+}
+
+// among is the name of this repository: that of its folder, else that of another
+// clone of its origin, or of the folder that it was cloned from. A name counts
+// for the first repository that took it and is still there.
+func (k known) among(lines []known) string {
+	owner := map[string]known{}
+	for _, line := range lines {
+		if first, is := owner[line.Name]; !is || !first.same(line) && first.gone() {
+			owner[line.Name] = line
+		}
+	}
+	clone := ""
+	for _, line := range lines {
+		if !owner[line.Name].same(line) {
+			continue
+		}
+		if line.Folder == k.Folder {
+			return line.Name
+		}
+		if line.same(k) {
+			clone = cmp.Or(clone, line.Name)
+		}
+	}
+	return clone
+}
+
+// same tells whether two lines are of one repository.
+func (k known) same(other known) bool {
+	return k.Folder == other.Folder || k.Origin != "" && (k.Origin == other.Origin || k.Origin == other.Folder) || other.Origin != "" && other.Origin == k.Folder
+}
+
+// gone tells whether the repository is no longer where it was.
+func (k known) gone() bool {
+	_, err := os.Stat(k.Folder)
+	return os.IsNotExist(err)
+}
+
+// taken tells whether a repository that is still there has the name.
+func taken(lines []known, name string) bool {
+	for _, line := range lines {
+		if line.Name == name && !line.gone() {
+			return true
+		}
+	}
+	return false
+}
+
+// write adds a line to the register, in one write, so that two processes cannot mix theirs.
+func (k known) write(path string) bool {
+	text, err := json.Marshal(k)
+	if err != nil || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
+		return false
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return false
+	}
+	_, err = file.Write(append(text, '\n'))
+	return file.Close() == nil && err == nil
+}
+
+func shortHash(text string) string {
+	h := fnv.New32a()
+	h.Write([]byte(text))
+	return fmt.Sprintf("%06x", h.Sum32()&0xffffff)
+}
