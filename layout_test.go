@@ -24,7 +24,7 @@ var learned = []string{
 
 // families are the rooms of the router: each does one thing with what the domains know.
 var families = []string{
-	"router", "router/classify", "router/contexts", "router/crossing", "router/feed", "router/reminder", "router/search", "router/session", "router/transfer",
+	"router", "router/classify", "router/contexts", "router/crossing", "router/feed", "router/kind", "router/reminder", "router/search", "router/session", "router/transfer",
 }
 
 // rooms says which packages of this module a package may import, besides the
@@ -67,13 +67,14 @@ var rooms = []struct {
 	{"learning", []string{".", "tfidf"}, "the vocabulary knows no kind"},
 	{"comms", []string{".", "operational"}, "presence and mailbox are rules over operational state"},
 	{"router/classify", []string{".", "tfidf", "tfidf/wordlist"}, "what a question is about is told by its words, and asks no store"},
+	{"router/kind", slices.Concat(learned, []string{".", "learning", "operational", "tfidf", "router"}), "a kind knows its service, and no family of the router"},
 	{"router/transfer", slices.Concat(learned, []string{".", "learning", "operational"}), "it moves what the domains keep, through their services"},
 	{"router/follow", []string{".", "operational"}, "it reads event logs, whatever is in them"},
 	{"router/session", slices.Concat(learned, []string{".", "learning", "operational"}), "a session begins and ends in both domains"},
 	{"router/crossing", slices.Concat(learned, []string{".", "learning", "operational", "router", "router/follow"}), "it carries what crosses between the domains"},
 	{"router/feed", slices.Concat(learned, []string{".", "learning", "operational", "router", "router/follow"}), "it orders what the event logs tell"},
 	{"router/reminder", slices.Concat(learned, []string{".", "learning/condition", "learning", "operational", "router", "router/follow"}), "what reminders wait for happens in both domains"},
-	{"router/search", slices.Concat(learned, []string{".", "learning", "operational", "tfidf", "router", "router/follow"}), "one search over what the domains keep"},
+	{"router/search", slices.Concat(learned, []string{".", "learning", "operational", "tfidf", "router", "router/follow", "router/kind"}), "one search over what the domains keep"},
 	{"router/contexts", slices.Concat(learned, []string{".", "learning", "operational", "tfidf", "router"}), "it chooses from what the domains keep"},
 	{"router", slices.Concat(learned, []string{".", "learning", "operational", "tfidf", "router/classify"}), "it asks the domains, and knows no family"},
 	{"router/httpapi", slices.Concat(domains, families), "handlers translate between HTTP and the services"},
@@ -135,6 +136,8 @@ func TestImportsRefuses(t *testing.T) {
 		{"router", "skillrouter/router/search"},
 		{"router/search", "skillrouter/router/contexts"},
 		{"router/session", "skillrouter/router"},
+		{"router/kind", "skillrouter/router/search"},
+		{"router", "skillrouter/router/kind"},
 		{"router/mcpserver", "skillrouter/router/follow"},
 		{"router/client/plain", "skillrouter/learning"},
 		{"comms", "gorm.io/gorm"},

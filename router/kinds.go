@@ -15,6 +15,7 @@ const (
 	KindTask      = "task"
 	KindMessage   = "message"
 	KindFinding   = "finding"
+	KindReminder  = "reminder"
 )
 
 // TrustBuiltin is the trust of what the router itself brings: the built-in guard rules.

@@ -115,7 +115,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	}
 	// Each of these may use what those before it have built.
 	for _, wire := range []func(context.Context, *parts) error{
-		a.wireLLM, a.wireEmbeddings, a.wireProcedures, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireContext, a.wireChat,
+		a.wireLLM, a.wireEmbeddings, a.wireProcedures, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireKinds, a.wireContext, a.wireChat,
 		a.wireFeed, a.wireMesh, a.wireGaps, a.wireAnswered, a.wireSearch, a.wireTransfer,
 	} {
 		if err := wire(ctx, p); err != nil {

@@ -20,6 +20,7 @@ import (
 	"skillrouter/router"
 	"skillrouter/router/contexts"
 	"skillrouter/router/feed"
+	"skillrouter/router/kind"
 	"skillrouter/router/llm"
 	"skillrouter/router/search"
 	"skillrouter/router/session"
@@ -57,6 +58,7 @@ type parts struct {
 	chat          http.Handler
 	gaps          *feedback.Gaps
 	answered      *knowledge.Answered
+	kinds         []kind.Memory
 	search        *search.Searcher
 	experiences   *experience.Experiences
 	transfer      transfer.Service

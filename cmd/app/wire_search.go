@@ -3,24 +3,28 @@ package app
 import (
 	"context"
 
-	"skillrouter/router"
+	"skillrouter/router/kind"
 	"skillrouter/router/search"
 )
 
-// wireSearch builds the search over every memory, and has the others tell of
-// it where they find nothing. What of operational.db is searched by words is
-// read in beside everything else.
-func (a *App) wireSearch(ctx context.Context, p *parts) error {
+// wireKinds gathers the kinds of memory, each with the service that keeps it.
+func (a *App) wireKinds(ctx context.Context, p *parts) error {
 	words := search.NewWords(p.operations, p.operations.SignalLog(), a.log)
 	a.life.run(ctx, "words", words.Run)
-	searcher := search.NewSearcher(search.Sources{
-		Knowledge: p.knowledge, Episodes: p.episodes, Lessons: p.lessons, Facts: p.facts, Procedures: p.procedures, Words: words,
-	}, search.SearcherOptions{Now: a.now, Misses: p.gaps})
-	p.knowledge.TellElsewhere(router.KindKnowledge, searcher)
-	p.episodes.TellElsewhere(router.KindEpisode, searcher)
-	p.lessons.TellElsewhere(router.KindLesson, searcher)
-	p.facts.TellElsewhere(router.KindFact, searcher)
-	p.procedures.TellElsewhere(router.KindProcedure, searcher)
-	p.search = searcher
+	p.kinds = append([]kind.Memory{
+		kind.Lessons(p.lessons, p.memory), kind.Patterns(p.patterns, p.memory), kind.Entries(p.knowledge, p.memory), kind.Procedures(p.procedures, p.memory),
+		kind.Facts(p.facts, p.memory), kind.Episodes(p.episodes, p.experiences, p.memory), kind.Reminders(p.reminders, p.operations),
+	}, words.Memories()...)
+	return nil
+}
+
+// wireSearch builds the search over all memories, and lets each tell what the others have.
+func (a *App) wireSearch(_ context.Context, p *parts) error {
+	p.search = search.NewSearcher(p.kinds, search.SearcherOptions{Now: a.now, Misses: p.gaps})
+	for _, memory := range p.kinds {
+		if memory.Shelf != nil {
+			memory.Shelf.TellElsewhere(memory.Name, p.search)
+		}
+	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"skillrouter"
+	"skillrouter/router/kind"
 	"skillrouter/tfidf"
 )
 
@@ -66,16 +67,17 @@ func mixedMemory(t *testing.T) (*Searcher, []judged, map[string]tfidf.Evidence) 
 	}
 	seen, mu := map[string]tfidf.Evidence{}, sync.Mutex{} // the kinds are asked at the same time
 	searcher := &Searcher{now: time.Now}
-	for _, kind := range Kinds() {
+	for _, k := range kind.Placed(kind.All(), kind.Searched) {
 		ix := tfidf.New(tfidf.Options{})
-		ix.Put(docs[kind]...)
-		searcher.kinds = append(searcher.kinds, searchKind{kind: kind, frequencies: ix, project: true, tags: true, author: true, search: func(_ context.Context, r *request) (kindFound, error) {
-			f := kindFound{SearchedKind: SearchedKind{Kind: kind}}
-			for _, hit := range ix.Search(tfidf.Query{Text: r.Query.Query, Limit: r.Limit, Corpus: r.corpus}).Hits {
+		ix.Put(docs[k.Name]...)
+		k.Private, k.OfProject, k.HasTags, k.HasAuthor = false, true, true, true
+		searcher.kinds = append(searcher.kinds, kind.Memory{Kind: k, Words: ix, Search: func(_ context.Context, q kind.Question) (kind.Found, error) {
+			var f kind.Found
+			for _, hit := range ix.Search(tfidf.Query{Text: q.Text, Limit: q.Limit, Corpus: q.Corpus}).Hits {
 				mu.Lock()
 				seen[hit.ID] = hit.Evidence
 				mu.Unlock()
-				f.add(Hit{ID: hit.ID, Title: titles[hit.ID], RelevanceScore: hit.Score}, hit.Evidence, nil)
+				f.Hits = append(f.Hits, kind.Hit{ID: hit.ID, Title: titles[hit.ID], Score: hit.Score, Evidence: hit.Evidence})
 			}
 			return f, nil
 		}})

@@ -9,16 +9,9 @@ import (
 	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/shelf"
-	"skillrouter/router"
+	"skillrouter/router/kind"
 	"skillrouter/tfidf"
 )
-
-// vocabulary is what a Searcher asks of a kind's index besides its hits.
-type vocabulary interface {
-	router.Frequencies
-	// Relax returns words that may be meant in the place of those that nothing has.
-	Relax(text string) map[string]string
-}
 
 // repair tries again what found nothing: without each filter and in the kinds
 // that were not asked, which is told of and not answered, and with words like
@@ -71,9 +64,9 @@ func (s *Searcher) tryWithout(ctx context.Context, r *request, said string, resu
 // inKinds tells how many of each kind fit that was not asked for.
 func inKinds(kinds []SearchedKind, asked []string) []learning.Tried {
 	var tried []learning.Tried
-	for _, kind := range kinds {
-		if kind.Found > 0 && !slices.Contains(asked, kind.Kind) {
-			tried = append(tried, learning.Tried{Step: shelf.TriedElse, Detail: "among the " + plurals[kind.Kind], Found: kind.Found})
+	for _, k := range kinds {
+		if k.Found > 0 && !slices.Contains(asked, k.Kind) {
+			tried = append(tried, learning.Tried{Step: shelf.TriedElse, Detail: "among the " + kind.Named(k.Kind).Plural, Found: k.Found})
 		}
 	}
 	return tried
@@ -83,11 +76,11 @@ func inKinds(kinds []SearchedKind, asked []string) []learning.Tried {
 // words of what the caller may see a part of alone are nobody's to be told.
 func (s *Searcher) trySpelling(ctx context.Context, r *request, results *Answer) error {
 	instead := map[string]string{}
-	for _, kind := range s.kinds {
-		if kind.private && !r.caller.Has(skillrouter.ScopeCaptain) {
+	for _, memory := range s.kinds {
+		if memory.Private && !r.caller.Has(skillrouter.ScopeCaptain) {
 			continue
 		}
-		for word, other := range kind.frequencies.Relax(r.Query.Query) {
+		for word, other := range memory.Words.Relax(r.Query.Query) {
 			if instead[word] == "" && r.corpus.Holding[tfidf.Stem(word)] == 0 {
 				instead[word] = other
 			}
@@ -138,7 +131,7 @@ func (r *request) filters() []requestFilter {
 }
 
 // Elsewhere implements shelf.Elsewhere: how many of each other kind fit the words.
-func (s *Searcher) Elsewhere(ctx context.Context, kind, text string) []learning.Tried {
+func (s *Searcher) Elsewhere(ctx context.Context, of, text string) []learning.Tried {
 	r, err := s.check(ctx, Query{Query: text})
 	if err != nil {
 		return nil
@@ -147,5 +140,5 @@ func (s *Searcher) Elsewhere(ctx context.Context, kind, text string) []learning.
 	if err != nil { // an aid, which is left out of the answer that it was to help
 		return nil
 	}
-	return inKinds(found.Kinds, []string{kind})
+	return inKinds(found.Kinds, []string{of})
 }

@@ -11,7 +11,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
-	"skillrouter/router"
+	"skillrouter/router/kind"
 	"skillrouter/tfidf"
 )
 
@@ -26,9 +26,7 @@ type Service interface {
 
 // Kinds lists the kinds that can be searched. Of what says the same in
 // two kinds the one named first is shown.
-func Kinds() []string {
-	return []string{router.KindLesson, router.KindKnowledge, router.KindProcedure, router.KindFact, router.KindTask, router.KindFinding, router.KindEpisode, router.KindMessage}
-}
+func Kinds() []string { return kind.Names(kind.Searched) }
 
 // Query asks for what fits some words. A filter that a kind cannot have
 // leaves the kind out, and the answer says so.
@@ -109,7 +107,7 @@ type Answer struct {
 
 // Searcher is the Service beside the stores.
 type Searcher struct {
-	kinds  []searchKind
+	kinds  []kind.Memory
 	now    skillrouter.Clock
 	misses learning.MissObserver
 }
@@ -122,12 +120,12 @@ type SearcherOptions struct {
 	Misses learning.MissObserver // is told of questions that no memory answers; may be nil
 }
 
-// NewSearcher makes a Searcher over the sources.
-func NewSearcher(sources Sources, options SearcherOptions) *Searcher {
+// NewSearcher makes a Searcher over those of the memories that can be searched.
+func NewSearcher(memories []kind.Memory, options SearcherOptions) *Searcher {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	return &Searcher{kinds: sources.kinds(), now: options.Now, misses: options.Misses}
+	return &Searcher{kinds: kind.Placed(memories, func(m kind.Memory) int { return m.Searched }), now: options.Now, misses: options.Misses}
 }
 
 // Search implements Service.
@@ -250,11 +248,11 @@ func (s *Searcher) search(ctx context.Context, r *request) (Answer, error) {
 func (s *Searcher) weigh(r *request) {
 	r.corpus = &tfidf.Corpus{}
 	stems := slices.Concat(r.words, r.joined)
-	for _, kind := range s.kinds {
-		if kind.private && !r.caller.Has(skillrouter.ScopeCaptain) {
+	for _, memory := range s.kinds {
+		if memory.Private && !r.caller.Has(skillrouter.ScopeCaptain) {
 			continue
 		}
-		frequencies, documents := kind.frequencies.Frequencies(stems)
+		frequencies, documents := memory.Words.Frequencies(stems)
 		r.corpus.Add(stems, frequencies, documents)
 	}
 }

@@ -5,15 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"skillrouter"
 	"skillrouter/operational"
-	"skillrouter/router"
 	"skillrouter/router/follow"
+	"skillrouter/router/kind"
 	"skillrouter/tfidf"
 )
 
@@ -44,7 +43,7 @@ type Words struct {
 func NewWords(store WordStore, signals follow.EventLog, log *slog.Logger) *Words {
 	w := &Words{
 		store: store, log: log,
-		messages: newWordIndex(router.KindMessage, signals), findings: newWordIndex(router.KindFinding, store), tasks: newWordIndex(router.KindTask, store),
+		messages: newWordIndex(kind.Message, signals), findings: newWordIndex(kind.Finding, store), tasks: newWordIndex(kind.Task, store),
 	}
 	w.messages.read, w.messages.told = w.readMessages, w.toldMessages
 	w.findings.read, w.findings.told = w.readFindings, w.toldFindings
@@ -135,7 +134,7 @@ func messageDocument(m *operational.Message) tfidf.Document {
 		title = "" // every other message has this name
 	}
 	return tfidf.Document{
-		ID: m.ID, Title: title, Body: paragraphs(skillrouter.Head(plainJSON(m.Context), wordText), m.ThreadID, m.From, m.To),
+		ID: m.ID, Title: title, Body: kind.Paragraphs(skillrouter.Head(plainJSON(m.Context), wordText), m.ThreadID, m.From, m.To),
 		Category: m.Signal, Tags: tags, Order: m.Seq, At: instant(m.CreatedAt),
 	}
 }
@@ -161,7 +160,7 @@ func (w *Words) findingsOf(ctx context.Context, environment string, visit func([
 // was changed all of them, because their project is its.
 func (w *Words) toldFindings(ctx context.Context, events []skillrouter.Event) ([]tfidf.Document, []string, error) {
 	var docs []tfidf.Document
-	for _, environment := range subjectsOf(events, func(kind string) bool { return kind == operational.EventEnvironmentStored }) {
+	for _, environment := range subjectsOf(events, func(event string) bool { return event == operational.EventEnvironmentStored }) {
 		err := w.findingsOf(ctx, environment, func(page []tfidf.Document) error {
 			docs = append(docs, page...)
 			return ctx.Err()
@@ -170,7 +169,7 @@ func (w *Words) toldFindings(ctx context.Context, events []skillrouter.Event) ([
 			return nil, nil, err
 		}
 	}
-	ids := subjectsOf(events, func(kind string) bool { return strings.HasPrefix(kind, "finding.") })
+	ids := subjectsOf(events, func(event string) bool { return strings.HasPrefix(event, "finding.") })
 	if len(ids) == 0 {
 		return docs, nil, nil
 	}
@@ -184,7 +183,7 @@ func findingDocument(f *operational.Finding) tfidf.Document {
 		title = f.CVE + " " + title
 	}
 	return tfidf.Document{
-		ID: f.ID, Title: title, Body: skillrouter.Head(paragraphs(f.Description, f.Location, f.Evidence, f.Remediation, f.Environment), wordText),
+		ID: f.ID, Title: title, Body: skillrouter.Head(kind.Paragraphs(f.Description, f.Location, f.Evidence, f.Remediation, f.Environment), wordText),
 		Category: string(f.Severity), Project: f.Project, Tags: []string{atStatus + string(f.Status)}, At: instant(f.LastSeen),
 	}
 }
@@ -203,7 +202,7 @@ func (w *Words) readTasks(ctx context.Context, visit func([]tfidf.Document) erro
 }
 
 func (w *Words) toldTasks(ctx context.Context, events []skillrouter.Event) ([]tfidf.Document, []string, error) {
-	ids := subjectsOf(events, func(kind string) bool { return strings.HasPrefix(kind, "task.") })
+	ids := subjectsOf(events, func(event string) bool { return strings.HasPrefix(event, "task.") })
 	if len(ids) == 0 {
 		return nil, nil, nil
 	}
@@ -219,7 +218,7 @@ func taskDocument(t *operational.Task) tfidf.Document {
 		}
 	}
 	return tfidf.Document{
-		ID: t.ID, Title: t.Title, Body: skillrouter.Head(paragraphs(t.Description, t.Note, t.BlockedReason, t.Result, t.Error), wordText),
+		ID: t.ID, Title: t.Title, Body: skillrouter.Head(kind.Paragraphs(t.Description, t.Note, t.BlockedReason, t.Result, t.Error), wordText),
 		Category: string(t.Status), Project: t.Project, Tags: tags, Order: t.Number, At: instant(t.UpdatedAt),
 	}
 }
@@ -230,11 +229,6 @@ func documents[Row any](rows []Row, of func(*Row) tfidf.Document) []tfidf.Docume
 		docs[i] = of(&rows[i])
 	}
 	return docs
-}
-
-// paragraphs joins the texts that are not empty.
-func paragraphs(texts ...string) string {
-	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), "\n")
 }
 
 // plainJSON is what a JSON value says, without its punctuation: the names, texts

@@ -9,6 +9,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/router/follow"
+	"skillrouter/router/kind"
 	"skillrouter/tfidf"
 )
 
@@ -17,7 +18,7 @@ import (
 // step with a log of that database: a search first takes in what was committed
 // before it, so that whoever wrote something finds it.
 type wordIndex struct {
-	kind  string
+	kind  kind.Kind
 	index *tfidf.Index
 	log   follow.EventLog
 	// read visits the documents of all rows, in pages.
@@ -38,22 +39,22 @@ const (
 	wordsGather = 100 * time.Millisecond
 )
 
-func newWordIndex(kind string, log follow.EventLog) *wordIndex {
-	return &wordIndex{kind: kind, index: tfidf.New(tfidf.Options{}), log: log}
+func newWordIndex(of kind.Kind, log follow.EventLog) *wordIndex {
+	return &wordIndex{kind: of, index: tfidf.New(tfidf.Options{}), log: log}
 }
 
 // run fills the index and keeps it in step until ctx ends.
 func (x *wordIndex) run(ctx context.Context, logger *slog.Logger) {
 	for !x.filled.Load() && ctx.Err() == nil {
 		if err := x.fill(ctx); err != nil && ctx.Err() == nil {
-			logger.WarnContext(ctx, "what is searched by words could not be read in; trying again", "kind", x.kind, "error", err)
+			logger.WarnContext(ctx, "what is searched by words could not be read in; trying again", "kind", x.kind.Name, "error", err)
 			pauseFor(ctx, follow.RetryAfter)
 		}
 	}
 	for ctx.Err() == nil {
 		rung := x.log.EventBell().Wait()
 		if err := x.catchUp(ctx); err != nil && ctx.Err() == nil {
-			logger.WarnContext(ctx, "what is searched by words does not follow the log; trying again", "kind", x.kind, "error", err)
+			logger.WarnContext(ctx, "what is searched by words does not follow the log; trying again", "kind", x.kind.Name, "error", err)
 			pauseFor(ctx, follow.RetryAfter)
 			continue
 		}

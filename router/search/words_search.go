@@ -6,39 +6,49 @@ import (
 	"slices"
 
 	"skillrouter"
-	"skillrouter/learning"
+	"skillrouter/learning/shelf"
 	"skillrouter/operational"
 	"skillrouter/router"
+	"skillrouter/router/kind"
 	"skillrouter/tfidf"
 )
 
-// query is what is asked of an index for a search, without the tags that are the kind's own.
-func (r *request) query() tfidf.Query {
-	q := tfidf.Query{
-		Text: r.Query.Query, Category: r.Category, Project: r.Project, From: instant(r.span.From), To: instant(r.span.To),
-		Limit: r.Limit, Explain: r.Explain, Corpus: r.corpus,
+// Memories are what Words finds in, each as a search asks it.
+func (w *Words) Memories() []kind.Memory {
+	return []kind.Memory{
+		{Kind: kind.Task, Words: w.tasks.index, Search: w.searchTasks},
+		{Kind: kind.Finding, Words: w.findings.index, Search: w.searchFindings},
+		{Kind: kind.Message, Words: w.messages.index, Search: w.searchMessages},
 	}
-	if r.AgentID != "" {
-		q.Tags = []string{ofAgent + r.AgentID}
+}
+
+// queryOf is what is asked of an index for a question, without the tags that are the kind's own.
+func queryOf(q kind.Question) tfidf.Query {
+	query := tfidf.Query{
+		Text: q.Text, Category: q.Category, Project: q.Project, From: instant(q.Span.From), To: instant(q.Span.To),
+		Limit: q.Limit, Explain: q.Explain, Corpus: q.Corpus,
 	}
-	return q
+	if q.AgentID != "" {
+		query.Tags = []string{ofAgent + q.AgentID}
+	}
+	return query
 }
 
 // searchMessages finds messages that concern the caller. To others' it is blind
 // from the first: what concerns whom is a tag of each, the words are searched as
 // they are, and how rare they are is what the other kinds say of them.
-func (w *Words) searchMessages(ctx context.Context, r *request) (kindFound, error) {
+func (w *Words) searchMessages(ctx context.Context, q kind.Question) (kind.Found, error) {
 	if err := w.messages.catchUp(ctx); err != nil {
-		return kindFound{}, err
+		return kind.Found{}, err
 	}
-	query := r.query()
+	query := queryOf(q)
 	query.Limit *= 2 // some may have expired
 	var found tfidf.Result
-	if r.caller.Has(skillrouter.ScopeCaptain) {
+	if q.Caller.Has(skillrouter.ScopeCaptain) {
 		found = w.messages.index.Search(query)
 	} else {
 		query.Exact = true
-		for _, readers := range []string{forAgent + r.caller.AgentID, forAll} {
+		for _, readers := range []string{forAgent + q.Caller.AgentID, forAll} {
 			part := query
 			part.Tags = append(slices.Clone(query.Tags), readers)
 			for _, hit := range w.messages.index.Search(part).Hits {
@@ -48,94 +58,70 @@ func (w *Words) searchMessages(ctx context.Context, r *request) (kindFound, erro
 			}
 		}
 	}
-	f := w.found(w.messages, found)
-	err := inOrder(ctx, found.Hits, w.store.MessagesOf, func(m *operational.Message) string { return m.ID }, func(m *operational.Message, hit tfidf.Hit) {
-		if len(f.hits) == r.Limit || m.ExpiresAt != nil && !r.now.Before(*m.ExpiresAt) {
-			return
-		}
+	f, err := shown(ctx, w.messages, found, w.store.MessagesOf, func(m *operational.Message) (kind.Hit, bool) {
 		to := m.To
 		if to == "" {
 			to = "all"
 		}
-		f.add(Hit{
-			ID: m.ID, Title: fmt.Sprintf("%s from %s to %s", m.Signal, m.From, to), Snippet: plainJSON(m.Context), Category: m.Signal,
-			Author: m.From, Trust: router.TrustAgent, At: m.CreatedAt, RelevanceScore: hit.Score,
-		}, hit.Evidence, reasonsOf(hit.Why))
+		return kind.Hit{
+			ID: m.ID, Title: fmt.Sprintf("%s from %s to %s", m.Signal, m.From, to), Text: plainJSON(m.Context), Category: m.Signal,
+			Author: m.From, Trust: router.TrustAgent, At: m.CreatedAt,
+		}, m.ExpiresAt == nil || q.Now.Before(*m.ExpiresAt)
 	})
+	f.Hits = f.Hits[:min(len(f.Hits), q.Limit)]
 	return f, err
 }
 
-func (w *Words) searchFindings(ctx context.Context, r *request) (kindFound, error) {
+func (w *Words) searchFindings(ctx context.Context, q kind.Question) (kind.Found, error) {
 	if err := w.findings.catchUp(ctx); err != nil {
-		return kindFound{}, err
+		return kind.Found{}, err
 	}
-	found := w.findings.index.Search(r.query())
-	f := w.found(w.findings, found)
-	err := inOrder(ctx, found.Hits, w.store.FindingsOf, func(one *operational.Finding) string { return one.ID }, func(one *operational.Finding, hit tfidf.Hit) {
-		f.add(Hit{
-			ID: one.ID, Title: router.FindingPhrase(*one), Snippet: paragraphs(one.Description, one.Evidence, one.Remediation), Category: string(one.Severity),
-			Project: one.Project, At: one.LastSeen, RelevanceScore: hit.Score,
-		}, hit.Evidence, reasonsOf(hit.Why))
+	return shown(ctx, w.findings, w.findings.index.Search(queryOf(q)), w.store.FindingsOf, func(one *operational.Finding) (kind.Hit, bool) {
+		return kind.Hit{
+			ID: one.ID, Title: router.FindingPhrase(*one), Text: kind.Paragraphs(one.Description, one.Evidence, one.Remediation), Category: string(one.Severity),
+			Project: one.Project, At: one.LastSeen,
+		}, true
 	})
-	return f, err
 }
 
-func (w *Words) searchTasks(ctx context.Context, r *request) (kindFound, error) {
+func (w *Words) searchTasks(ctx context.Context, q kind.Question) (kind.Found, error) {
 	if err := w.tasks.catchUp(ctx); err != nil {
-		return kindFound{}, err
+		return kind.Found{}, err
 	}
-	found := w.tasks.index.Search(r.query())
-	f := w.found(w.tasks, found)
-	err := inOrder(ctx, found.Hits, w.store.TasksOf, func(t *operational.Task) string { return t.ID }, func(t *operational.Task, hit tfidf.Hit) {
-		f.add(Hit{
-			ID: t.ID, Title: fmt.Sprintf("#%d %s", t.Number, t.Title), Snippet: paragraphs(t.Description, t.Note, t.BlockedReason, t.Result, t.Error),
-			Category: string(t.Status), Project: t.Project, Author: t.CreatedBy, Trust: router.TrustAgent, At: t.UpdatedAt, RelevanceScore: hit.Score,
-		}, hit.Evidence, reasonsOf(hit.Why))
+	return shown(ctx, w.tasks, w.tasks.index.Search(queryOf(q)), w.store.TasksOf, func(t *operational.Task) (kind.Hit, bool) {
+		return kind.Hit{
+			ID: t.ID, Title: fmt.Sprintf("#%d %s", t.Number, t.Title), Text: kind.Paragraphs(t.Description, t.Note, t.BlockedReason, t.Result, t.Error),
+			Category: string(t.Status), Project: t.Project, Author: t.CreatedBy, Trust: router.TrustAgent, At: t.UpdatedAt,
+		}, true
 	})
-	return f, err
 }
 
-func (w *Words) found(x *wordIndex, result tfidf.Result) kindFound {
-	f := kindFound{SearchedKind: SearchedKind{Kind: x.kind}, corrected: result.Corrected}
+// shown reads the rows of what an index found, the best first. show says what a row is as a hit, and
+// whether it is one still; rows that are not there any more are passed over.
+func shown[Row any](ctx context.Context, x *wordIndex, result tfidf.Result, read func(context.Context, []string) ([]Row, error), show func(*Row) (hit kind.Hit, still bool)) (kind.Found, error) {
+	f := kind.Found{Corrected: result.Corrected}
 	if !x.filled.Load() {
-		f.Notice = reading(x.kind)
+		f.Notice = x.kind.Reading()
 	}
-	return f
-}
-
-// inOrder reads the rows of hits and visits them, the best first. Those that
-// are not there any more are passed over.
-func inOrder[Row any](ctx context.Context, hits []tfidf.Hit, read func(context.Context, []string) ([]Row, error), id func(*Row) string, visit func(*Row, tfidf.Hit)) error {
-	if len(hits) == 0 {
-		return nil
+	if len(result.Hits) == 0 {
+		return f, nil
 	}
-	ids := make([]string, len(hits))
-	for i, hit := range hits {
+	ids := make([]string, len(result.Hits))
+	for i, hit := range result.Hits {
 		ids[i] = hit.ID
 	}
 	rows, err := read(ctx, ids)
-	if err != nil {
-		return err
-	}
-	byID := make(map[string]*Row, len(rows))
+	byID := make(map[string]kind.Hit, len(rows))
 	for i := range rows {
-		byID[id(&rows[i])] = &rows[i]
-	}
-	for _, hit := range hits {
-		if row, there := byID[hit.ID]; there {
-			visit(row, hit)
+		if hit, still := show(&rows[i]); still {
+			byID[hit.ID] = hit
 		}
 	}
-	return nil
-}
-
-func reasonsOf(why []tfidf.Reason) []learning.Reason {
-	if why == nil {
-		return nil
+	for _, found := range result.Hits {
+		if hit, there := byID[found.ID]; there {
+			hit.Score, hit.Evidence, hit.Why = found.Score, found.Evidence, shelf.Reasons(found.Why)
+			f.Hits = append(f.Hits, hit)
+		}
 	}
-	list := make([]learning.Reason, len(why))
-	for i, r := range why {
-		list[i] = learning.Reason(r)
-	}
-	return list
+	return f, err
 }

@@ -41,7 +41,7 @@ func wordsOver(t *testing.T, s *store.Store) *search.Searcher {
 	if err := words.Fill(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return search.NewSearcher(search.Sources{Words: words}, search.SearcherOptions{})
+	return search.NewSearcher(words.Memories(), search.SearcherOptions{})
 }
 
 func idsOf(r search.Answer) string {

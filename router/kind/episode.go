@@ -1,0 +1,56 @@
+package kind
+
+import (
+	"context"
+	"time"
+
+	"skillrouter/learning/episode"
+	"skillrouter/learning/experience"
+	"skillrouter/router"
+)
+
+// Episode is what is known of episodes. As a record it has its outcome, if it is an experience.
+var Episode = Kind{
+	Name: router.KindEpisode, Plural: "episodes", Searched: 7, Exported: 2, OfProject: true, HasAuthor: true,
+	Categories: []string{episode.EventAction, episode.EventError, episode.EventDecision, episode.EventOutcome},
+	Decode:     decoded(func(in *episodeRecord) *experience.EpisodeRecord { return &in.EpisodeRecord }),
+	Page: Page{
+		Folder: "episodes", Title: "title", Key: []string{"id"}, Text: "content", Parts: []Part{{"Learned", "learned"}}, Drop: []string{"number"},
+	},
+}
+
+type episodeRecord struct {
+	head
+	experience.EpisodeRecord
+}
+
+// Episodes are the episodes of a service, with the outcomes of another.
+func Episodes(service *episode.Episodes, experiences *experience.Experiences, rows interface {
+	// EpisodesAfter returns episodes of a project (of all, if it is empty) whose Number is greater than after, in order.
+	EpisodesAfter(ctx context.Context, project string, after int64, limit int) ([]experience.EpisodeRecord, error)
+},
+) Memory {
+	return Memory{
+		Kind: Episode, Words: service, Shelf: service,
+		Search: func(ctx context.Context, q Question) (Found, error) {
+			results, err := service.Search(ctx, episode.Query{
+				Query: q.Text, EventType: q.Category, Project: q.Project, AgentID: q.AgentID, Since: q.Span.From, Until: q.Span.To,
+				Limit: q.Limit, Explain: q.Explain, Corpus: q.Corpus,
+			})
+			f := Found{Notice: results.Notice, Corrected: results.Corrected}
+			for _, h := range results.Results {
+				f.Hits = append(f.Hits, Hit{
+					ID: h.ID, Title: h.Title, Text: h.Content, Category: h.EventType, Project: h.Project, Author: h.AgentID, Trust: router.TrustAgent, At: h.CreatedAt,
+					Score: h.RelevanceScore, Evidence: h.Evidence, Why: h.Why,
+				})
+			}
+			return f, err
+		},
+		Export: func(ctx context.Context, project string, _ time.Time, visit func(any) error) error {
+			return paged(ctx, func(ctx context.Context, last experience.EpisodeRecord, limit int) ([]experience.EpisodeRecord, error) {
+				return rows.EpisodesAfter(ctx, project, last.Number, limit)
+			}, visit)
+		},
+		Import: taken(experiences.Take),
+	}
+}

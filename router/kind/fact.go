@@ -1,0 +1,55 @@
+package kind
+
+import (
+	"context"
+	"time"
+
+	"skillrouter/learning/fact"
+	"skillrouter/router"
+)
+
+// Fact is what is known of facts.
+var Fact = Kind{
+	Name: router.KindFact, Plural: "facts", Searched: 4, Exported: 5, HasAuthor: true,
+	Decode: decoded(func(in *factRecord) *fact.Fact { return &in.Fact }),
+	Page:   Page{Folder: "facts", Title: "key", Key: []string{"persona", "key"}, Drop: []string{"version"}},
+}
+
+type factRecord struct {
+	head
+	fact.Fact
+}
+
+// Facts are the facts of a service.
+func Facts(service *fact.Facts, rows interface {
+	// FactsAfter returns facts that live at a time, of this persona with a greater key and of personas behind it, in order.
+	FactsAfter(ctx context.Context, persona, key string, at time.Time, limit int) ([]fact.Fact, error)
+},
+) Memory {
+	return Memory{
+		Kind: Fact, Words: service, Shelf: service,
+		Search: func(ctx context.Context, q Question) (Found, error) {
+			results, err := service.Find(ctx, fact.Search{
+				Query: q.Text, Category: q.Category, AgentID: q.AgentID, Since: q.Span.From, Until: q.Span.To, Limit: q.Limit, Explain: q.Explain, Corpus: q.Corpus,
+			})
+			f := Found{Corrected: results.Corrected}
+			if results.Reading {
+				f.Notice = Fact.Reading()
+			}
+			for i, h := range results.Facts {
+				score := results.Scores[i]
+				f.Hits = append(f.Hits, Hit{
+					ID: h.Key, Title: h.Key, Text: string(h.Value), Category: h.Category, Author: h.Author, Trust: string(h.Trust), At: h.CachedAt,
+					Score: score.Score, Evidence: score.Evidence, Why: score.Why,
+				})
+			}
+			return f, err
+		},
+		Export: func(ctx context.Context, _ string, now time.Time, visit func(any) error) error {
+			return paged(ctx, func(ctx context.Context, last fact.Fact, limit int) ([]fact.Fact, error) {
+				return rows.FactsAfter(ctx, last.Persona, last.Key, now, limit)
+			}, visit)
+		},
+		Import: taken(service.Take),
+	}
+}

@@ -1,0 +1,145 @@
+// Package kind is the registry of the kinds of memory. A kind is one value: what it is called, what is true of its rows,
+// and what the router does with them. Searches, contexts, exports, counts, pages and commands walk the registry, so that
+// a new kind is a file here and a line in All. It knows the domains' services and none of the router's families.
+package kind
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/shelf"
+	"skillrouter/router"
+	"skillrouter/tfidf"
+)
+
+// Kind is what is known of a kind without its service: commands and files know it too.
+type Kind struct {
+	Name   string
+	Plural string // in a sentence
+
+	// Searched and Exported are its places, from 1, among the kinds that a search answers
+	// with (of what says the same in two kinds the first is shown) and that an export has one
+	// after the other. 0: it is not among them.
+	Searched, Exported int
+
+	// What a search can narrow its rows by; category and time narrow all.
+	OfProject, HasTags, HasAuthor bool
+	Private                       bool     // not everybody may know of every row
+	Categories                    []string // that there can be; nil: any
+
+	// Decode reads a record of an export. Members that the kind does not have are
+	// refused: a misspelt one would be lost in silence.
+	Decode func(text []byte) (record any, err error)
+	Page   Page
+}
+
+// All lists every kind.
+func All() []Kind {
+	return []Kind{Lesson, Pattern, Knowledge, Procedure, Fact, Episode, Reminder, Task, Finding, Message}
+}
+
+// Placed returns those that have a place, in its order.
+func Placed[K any](kinds []K, place func(K) int) []K {
+	kinds = slices.DeleteFunc(slices.Clone(kinds), func(k K) bool { return place(k) == 0 })
+	slices.SortFunc(kinds, func(a, b K) int { return cmp.Compare(place(a), place(b)) })
+	return kinds
+}
+
+// Names are the names of those that have a place, in its order.
+func Names(place func(Kind) int) (names []string) {
+	for _, k := range Placed(All(), place) {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// Searched and Exported are the places of a kind.
+func Searched(k Kind) int { return k.Searched }
+
+// Exported is the place of a kind in an export.
+func Exported(k Kind) int { return k.Exported }
+
+// Named returns the kind of a name; the zero Kind if there is none.
+func Named(name string) Kind {
+	for _, k := range All() {
+		if k.Name == name {
+			return k
+		}
+	}
+	return Kind{}
+}
+
+// Reading is the notice of a kind whose index is being filled.
+func (k Kind) Reading() string { return "the " + k.Plural + " are still being read in" }
+
+// Memory is a kind with the service that keeps its rows. What a function is nil for is not done with it.
+type Memory struct {
+	Kind
+	Words  Words
+	Shelf  Shelf // nil: its rows lie on none
+	Search func(ctx context.Context, question Question) (Found, error)
+	// Export visits every record, in the order of storing. project, if it is not empty, selects. Between
+	// pages no transaction is open: a visitor that is slow holds nothing up.
+	Export func(ctx context.Context, project string, now time.Time, visit func(record any) error) error
+	// Import takes in records as Decode gives them, each once however often it comes.
+	Import func(ctx context.Context, records []any, taking learning.Taking) ([]learning.Taken, error)
+}
+
+// Words are the words of a kind's rows.
+type Words interface {
+	router.Frequencies
+	// Relax returns words that may be meant in the place of those that nothing has.
+	Relax(text string) map[string]string
+}
+
+// Shelf is what holds the rows of a kind that can be found; *shelf.Shelf does.
+type Shelf interface {
+	TellElsewhere(kind string, other shelf.Elsewhere)
+}
+
+// Question asks for the rows of a kind that fit some words.
+type Question struct {
+	Text     string
+	Project  string
+	Category string
+	Tags     []string
+	AgentID  string
+	Span     learning.TimeRange
+	Limit    int
+	Explain  bool
+	Corpus   *tfidf.Corpus // by which words are weighed
+	Caller   skillrouter.Principal
+	Now      time.Time
+}
+
+// Found is what a kind has for a question, the best first.
+type Found struct {
+	Hits      []Hit
+	Corrected map[string]string // words that nobody wrote, and what was looked for instead
+	Notice    string            // what should be known of how it was searched
+}
+
+// Hit is a row that fits.
+type Hit struct {
+	ID       string // of a fact its key, of a procedure its name
+	Title    string
+	Text     string
+	Category string
+	Project  string
+	Author   string
+	Trust    string
+	At       time.Time // when it was written or last changed
+	Score    float64   // among those of its kind
+	Evidence tfidf.Evidence
+	Why      []learning.Reason
+}
+
+// Paragraphs joins the texts that are not empty.
+func Paragraphs(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), "\n")
+}

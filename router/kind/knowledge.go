@@ -1,0 +1,52 @@
+package kind
+
+import (
+	"context"
+	"time"
+
+	"skillrouter/learning/knowledge"
+	"skillrouter/router"
+)
+
+// Knowledge is what is known of the team's knowledge.
+var Knowledge = Kind{
+	Name: router.KindKnowledge, Plural: "knowledge entries", Searched: 2, Exported: 1, OfProject: true, HasTags: true, HasAuthor: true,
+	Decode: decoded(func(in *knowledgeRecord) *knowledge.Knowledge { return &in.Knowledge }),
+	Page:   Page{Folder: "knowledge", Title: "title", Key: []string{"id"}, Text: "content"},
+}
+
+type knowledgeRecord struct {
+	head
+	knowledge.Knowledge
+}
+
+// Entries are the entries of a base of knowledge.
+func Entries(service *knowledge.Base, rows interface {
+	// KnowledgeAfter returns entries of a project (of all, if it is empty) whose Number is greater than after, in order.
+	KnowledgeAfter(ctx context.Context, project string, after int64, limit int) ([]knowledge.Knowledge, error)
+},
+) Memory {
+	return Memory{
+		Kind: Knowledge, Words: service, Shelf: service,
+		Search: func(ctx context.Context, q Question) (Found, error) {
+			results, err := service.Find(ctx, knowledge.Query{
+				Query: q.Text, Category: q.Category, Project: q.Project, Tags: q.Tags, AgentID: q.AgentID, Since: q.Span.From, Until: q.Span.To,
+				Limit: q.Limit, Explain: q.Explain, Corpus: q.Corpus,
+			})
+			f := Found{Notice: results.Notice, Corrected: results.Corrected}
+			for _, h := range results.Results {
+				f.Hits = append(f.Hits, Hit{
+					ID: h.ID, Title: h.Title, Text: h.Content, Category: h.Category, Project: h.Project, Author: h.Author, Trust: string(h.Trust), At: h.UpdatedAt,
+					Score: h.RelevanceScore, Evidence: h.Evidence, Why: h.Why,
+				})
+			}
+			return f, err
+		},
+		Export: func(ctx context.Context, project string, _ time.Time, visit func(any) error) error {
+			return paged(ctx, func(ctx context.Context, last knowledge.Knowledge, limit int) ([]knowledge.Knowledge, error) {
+				return rows.KnowledgeAfter(ctx, project, last.Number, limit)
+			}, visit)
+		},
+		Import: taken(service.Take),
+	}
+}

@@ -1,0 +1,60 @@
+package kind
+
+import (
+	"context"
+	"time"
+
+	"skillrouter/learning/lesson"
+	"skillrouter/router"
+)
+
+// Lesson is what is known of lessons.
+var Lesson = Kind{
+	Name: router.KindLesson, Plural: "lessons", Searched: 1, Exported: 3, OfProject: true, HasTags: true, HasAuthor: true,
+	Decode: decoded(func(in *lessonRecord) *lesson.Lesson { return &in.Lesson }),
+	Page: Page{
+		Folder: "lessons", Title: "title", Key: []string{"id"},
+		Parts: []Part{{"Context", "context"}, {"What was done", "action_taken"}, {"Outcome", "outcome"}, {"Root cause", "root_cause"}, {"Solution", "solution"}, {"Notes", "body"}},
+		Drop:  []string{"number", "confidence"},
+	},
+}
+
+type lessonRecord struct {
+	head
+	lesson.Lesson
+}
+
+// Lessons are the lessons of a service.
+func Lessons(service *lesson.Lessons, rows interface {
+	// LessonsAfter returns lessons of a project (of all, if it is empty) whose Number is greater than after, in order, retired ones too.
+	LessonsAfter(ctx context.Context, project string, after int64, limit int) ([]lesson.Lesson, error)
+},
+) Memory {
+	return Memory{
+		Kind: Lesson, Words: service, Shelf: service,
+		Search: func(ctx context.Context, q Question) (Found, error) {
+			results, err := service.Relevant(ctx, lesson.Query{
+				Context: q.Text, Domain: q.Category, Project: q.Project, Tags: q.Tags, Agent: q.AgentID, Since: q.Span.From, Until: q.Span.To, Narrow: true,
+				Limit: q.Limit, Explain: q.Explain, Corpus: q.Corpus,
+			})
+			f := Found{Notice: results.Notice, Corrected: results.Corrected}
+			for _, h := range results.Results {
+				f.Hits = append(f.Hits, Hit{
+					ID: h.ID, Title: h.Title, Text: Paragraphs(h.Context, h.Action, h.Outcome, h.Solution), Category: h.Domain, Project: h.Project, Author: h.SourceAgent,
+					Trust: string(h.Trust), At: h.LastOccurred, Score: h.Score, Evidence: h.Evidence, Why: h.Why,
+				})
+			}
+			return f, err
+		},
+		Export: func(ctx context.Context, project string, now time.Time, visit func(any) error) error {
+			return paged(ctx, func(ctx context.Context, last lesson.Lesson, limit int) ([]lesson.Lesson, error) {
+				page, err := rows.LessonsAfter(ctx, project, last.Number, limit)
+				for i := range page {
+					page[i].Confidence = page[i].At(now)
+				}
+				return page, err
+			}, visit)
+		},
+		Import: taken(service.Take),
+	}
+}

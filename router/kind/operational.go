@@ -1,0 +1,59 @@
+package kind
+
+import (
+	"context"
+	"time"
+
+	"skillrouter/learning"
+	"skillrouter/operational"
+	"skillrouter/router"
+)
+
+// What is known of what is kept beside the memory. Tasks, findings and messages have no index in their domain: the search makes them a Memory.
+var (
+	Task = Kind{
+		Name: router.KindTask, Plural: "tasks", Searched: 5, OfProject: true, HasAuthor: true, Categories: texts(operational.TaskStatuses()),
+	}
+	Finding = Kind{
+		Name: router.KindFinding, Plural: "findings", Searched: 6, OfProject: true, Categories: texts(operational.Severities()),
+	}
+	Message  = Kind{Name: router.KindMessage, Plural: "messages", Searched: 8, HasAuthor: true, Private: true}
+	Reminder = Kind{
+		Name: router.KindReminder, Plural: "reminders", Exported: 7, OfProject: true,
+		Decode: decoded(func(in *reminderRecord) *operational.Reminder { return &in.Reminder }),
+		Page:   Page{Folder: "reminders", Title: "task", Key: []string{"id"}, Text: "task", Parts: []Part{{"Note", "note"}}, StoreIDs: true},
+	}
+)
+
+type reminderRecord struct {
+	head
+	operational.Reminder
+}
+
+// Reminders are the reminders of a service.
+func Reminders(service *operational.Reminders, rows operational.ReminderTransfer) Memory {
+	return Memory{
+		Kind: Reminder,
+		Export: func(ctx context.Context, project string, _ time.Time, visit func(any) error) error {
+			return paged(ctx, func(ctx context.Context, last operational.Reminder, limit int) ([]operational.Reminder, error) {
+				return rows.RemindersAfter(ctx, project, last.Number, limit)
+			}, visit)
+		},
+		Import: taken(func(ctx context.Context, records []operational.Reminder, taking learning.Taking) ([]learning.Taken, error) {
+			reminders, err := service.Take(ctx, records, taking.DryRun)
+			taken := make([]learning.Taken, len(reminders))
+			for i, r := range reminders {
+				taken[i] = learning.Taken{ID: r.Key, Duplicate: r.Duplicate, Err: r.Err}
+			}
+			return taken, err
+		}),
+	}
+}
+
+// texts are the texts of named values.
+func texts[Name ~string](names []Name) (texts []string) {
+	for _, name := range names {
+		texts = append(texts, string(name))
+	}
+	return texts
+}

@@ -1,0 +1,45 @@
+package kind
+
+import (
+	"context"
+	"time"
+
+	"skillrouter/learning/lesson"
+	"skillrouter/router"
+)
+
+// Pattern is what is known of patterns. In an export they stand behind the lessons and episodes that they gather.
+var Pattern = Kind{
+	Name: router.KindPattern, Plural: "patterns", Exported: 4,
+	Decode: decoded(func(in *patternRecord) *lesson.PatternRecord { return &in.PatternRecord }),
+	Page: Page{
+		Folder: "patterns", Title: "pattern_name", Key: []string{"id"}, Text: "description",
+		Parts: []Part{{"Recommended action", "recommended_action"}}, Drop: []string{"number", "confidence", "episode_ids"},
+	},
+}
+
+type patternRecord struct {
+	head
+	lesson.PatternRecord
+}
+
+// Patterns are the patterns of a service.
+func Patterns(service *lesson.Patterns, rows interface {
+	// PatternsAfter returns patterns whose Number is greater than after, in order, with their evidence.
+	PatternsAfter(ctx context.Context, after int64, limit int) ([]lesson.PatternRecord, error)
+},
+) Memory {
+	return Memory{
+		Kind: Pattern,
+		Export: func(ctx context.Context, _ string, now time.Time, visit func(any) error) error {
+			return paged(ctx, func(ctx context.Context, last lesson.PatternRecord, limit int) ([]lesson.PatternRecord, error) {
+				page, err := rows.PatternsAfter(ctx, last.Number, limit)
+				for i := range page {
+					page[i].Confidence = page[i].At(now)
+				}
+				return page, err
+			}, visit)
+		},
+		Import: taken(service.Take),
+	}
+}

@@ -1,0 +1,53 @@
+package kind
+
+import (
+	"context"
+	"time"
+
+	"skillrouter/learning/procedure"
+	"skillrouter/router"
+)
+
+// Procedure is what is known of procedures.
+var Procedure = Kind{
+	Name: router.KindProcedure, Plural: "procedures", Searched: 3, Exported: 6, HasAuthor: true,
+	Decode: decoded(func(in *procedureRecord) *procedure.Procedure { return &in.Procedure }),
+	Page:   Page{Folder: "procedures", Title: "name", Key: []string{"persona", "name"}, Text: "description"},
+}
+
+type procedureRecord struct {
+	head
+	procedure.Procedure
+}
+
+// Procedures are the procedures of a service.
+func Procedures(service *procedure.Procedures, rows interface {
+	// ProceduresAfter returns procedures whose number is greater than after, in order, and the number of the last.
+	ProceduresAfter(ctx context.Context, after int64, limit int) ([]procedure.Procedure, int64, error)
+},
+) Memory {
+	return Memory{
+		Kind: Procedure, Words: service, Shelf: service,
+		Search: func(ctx context.Context, q Question) (Found, error) {
+			results, err := service.Search(ctx, procedure.Query{
+				Query: q.Text, Category: q.Category, AgentID: q.AgentID, Since: q.Span.From, Until: q.Span.To, Limit: q.Limit, Explain: q.Explain, Corpus: q.Corpus,
+			})
+			f := Found{Corrected: results.Corrected}
+			for _, h := range results.Results {
+				f.Hits = append(f.Hits, Hit{
+					ID: h.Name, Title: h.Name, Text: h.Description, Category: h.Category, Author: h.Author, Trust: string(h.Trust), At: h.UpdatedAt,
+					Score: h.RelevanceScore, Evidence: h.Evidence, Why: h.Why,
+				})
+			}
+			return f, err
+		},
+		Export: func(ctx context.Context, _ string, _ time.Time, visit func(any) error) error {
+			var number int64
+			return paged(ctx, func(ctx context.Context, _ procedure.Procedure, limit int) (page []procedure.Procedure, err error) {
+				page, number, err = rows.ProceduresAfter(ctx, number, limit)
+				return page, err
+			}, visit)
+		},
+		Import: taken(service.Take),
+	}
+}
