@@ -29,7 +29,7 @@ func (r *Rule) fits(want, got *act.Act, action *Action) guardFit {
 	} else if r.byEffect(want) {
 		for i := range want.Effects {
 			for k := range got.Effects {
-				best = max(best, r.effectFits(&want.Effects[i], &got.Effects[k], want, got, action))
+				best = max(best, r.effectFits(&want.Effects[i], &got.Effects[k], action))
 			}
 		}
 	} else {
@@ -63,7 +63,20 @@ func (r *Rule) wordsFit(want, got *act.Act) guardFit {
 	if want.Name == act.SetsVariable {
 		return fitIf(sameWords(want.Words, got.Words))
 	}
-	bypass, named, best := false, false, full
+	best, bypass, named := r.optionsFit(want, got)
+	if best != none {
+		best = min(best, r.environmentFits(want, got))
+	}
+	if best != none {
+		best = min(best, r.operandsFit(want, got, bypass || want.Wraps && named))
+	}
+	return best
+}
+
+// optionsFit compares by options. bypass tells whether one of the rule's is
+// the harm itself, named whether the title names what one is given.
+func (r *Rule) optionsFit(want, got *act.Act) (best guardFit, bypass, named bool) {
+	best = full
 	for name, values := range want.Options {
 		if act.Quiet()[name] && !r.title.Names(name) && (len(want.Words) > 0 || len(want.Options) > 1) {
 			continue
@@ -88,7 +101,7 @@ func (r *Rule) wordsFit(want, got *act.Act) guardFit {
 				best = min(best, near)
 			}
 			if !ok {
-				return none
+				return none, false, false
 			}
 		}
 		if last := values[len(values)-1]; last != "" && !placeholder(last) && !guardBypass()[name] {
@@ -97,41 +110,47 @@ func (r *Rule) wordsFit(want, got *act.Act) guardFit {
 				has = append(slices.Clone(has), got.Words...)
 			}
 			if !slices.ContainsFunc(has, func(v string) bool { return wordFits(last, v, got) != none }) {
-				return none
+				return none, false, false
 			}
 			named = named || r.title.Names(last)
 		} else if len(has) > 0 && has[len(has)-1] == "false" {
-			return none
+			return none, false, false
 		}
 		bypass = bypass || guardBypass()[name]
 	}
+	return best, bypass, named
+}
+
+// environmentFits compares by the variables that are set before the command.
+func (r *Rule) environmentFits(want, got *act.Act) guardFit {
+	best := full
 	for name, value := range want.Env {
 		set, ok := got.Env[name]
 		if ok && set != value || !ok && r.title.Names(name) {
 			return none
 		}
 		if !ok && r.title.Names(value) {
-			best = min(best, near) // it may be set elsewhere
+			best = near // it may be set elsewhere
 		}
 	}
-	words, others := want.Words, got.Words
+	return best
+}
+
+// operandsFit compares by words: first the subcommands, which stand at their
+// place, then the others. If only the named count, words that the title lacks may differ.
+func (r *Rule) operandsFit(want, got *act.Act, onlyNamed bool) guardFit {
 	fixed := fixedWords(want)
-	others = others[subcommandAt(want, got, fixed):]
-	if len(others) < min(fixed, len(words)) {
+	words, others := want.Words, got.Words[subcommandAt(want, got, fixed):]
+	if len(others) < fixed || !sameWords(words[:fixed], others[:fixed]) {
 		return none
 	}
-	for i := range min(fixed, len(words)) {
-		if words[i] != others[i] && !placeholder(words[i]) {
-			return none
-		}
-	}
-	fixed = min(fixed, len(words))
 	words, others = words[fixed:], others[fixed:]
 	if len(got.Options["all"]) > 0 && (want.Name == "kubectl" || want.Name == "docker") && len(others) < len(words) {
-		return best
+		return full
 	}
+	best := full
 	for _, w := range words {
-		if (bypass || want.Wraps && named) && !r.title.Names(w) {
+		if onlyNamed && !r.title.Names(w) {
 			continue
 		}
 		found := false
@@ -188,11 +207,11 @@ func fixedWords(a *act.Act) int {
 	case a.Name == "docker" || a.Name == "podman":
 		switch a.Words[0] {
 		case "compose", "system", "volume", "network", "image", "container", "builder", "swarm", "stack", "service", "node", "secret", "context", "buildx":
-			return 2
+			return min(2, len(a.Words))
 		}
 		return 1
 	case a.Name == "aws" || a.Name == "gh" || a.Name == "az":
-		return 2
+		return min(2, len(a.Words))
 	case a.Name == "gcloud" || act.Prefixes()[a.Name]:
 		return 1
 	}

@@ -10,89 +10,110 @@ import (
 )
 
 // effectFits compares what two acts do.
-func (r *Rule) effectFits(want, got *act.Effect, rule, of *act.Act, action *Action) guardFit {
+func (r *Rule) effectFits(want, got *act.Effect, action *Action) guardFit {
+	if want.Kind == act.EffectWrite { // which deleting does as well
+		return writeFits(want, got)
+	}
+	if want.Kind != got.Kind {
+		return none
+	}
 	switch want.Kind {
 	case act.EffectDelete:
-		if got.Kind == act.EffectDelete {
-			return deleteFits(want, got)
-		}
-	case act.EffectWrite:
-		return writeFits(want, got)
+		return deleteFits(want, got)
 	case act.EffectDevice:
-		if got.Kind == act.EffectDevice {
-			w, g := act.Spelling.Replace(want.Path), got.Path
-			return fitIf(strings.HasPrefix(g, w) || strings.HasPrefix(w, g) || strings.HasSuffix(w, "X") || strings.HasPrefix(w, "/dev/…") || act.NameFits(g, w) || strings.ContainsAny(w, "<*"))
-		}
+		return deviceFits(want, got)
 	case act.EffectService:
-		if got.Kind != act.EffectService || !act.NameFits(got.Word, want.Word) && !act.NameFits(want.Word, got.Word) && !placeholder(want.Word) {
-			return none
-		}
-		switch {
-		case want.Verb == got.Verb && want.Path == got.Path:
-			return full
-		case want.Verb == got.Verb, want.Verb == "restart" && got.Verb == "stop", want.Verb == "stop" && got.Verb == "restart":
-			return near
-		}
+		return serviceFits(want, got)
 	case act.EffectPower:
-		return fitIf(got.Kind == want.Kind && got.Verb == want.Verb)
+		return fitIf(want.Verb == got.Verb)
 	case act.EffectSQL:
-		if got.Kind == act.EffectSQL {
-			return r.statementFits(want, got, rule, of, action)
-		}
+		return r.statementFits(want, got, action)
 	case act.EffectObjects:
-		if got.Kind != act.EffectObjects || want.Whole && !got.Whole {
-			return none
-		}
-		rel := act.Relate(want.Path, got.Path)
-		if got.Soft && rel == act.Same {
-			return near
-		}
-		return fitIf(rel == act.Same || rel == act.Inside || rel == act.Above && got.Whole || placeholder(strings.Trim(want.Path, "/")))
+		return objectsFit(want, got)
 	case act.EffectHooks:
-		switch {
-		case got.Kind != act.EffectHooks:
-		case got.Verb == "config":
+		if got.Verb == "config" {
 			return near
-		default:
-			return fitIf(got.Verb == want.Verb || r.title["hook"])
 		}
+		return fitIf(got.Verb == want.Verb || r.title["hook"])
 	case act.EffectForce:
-		if got.Kind != act.EffectForce {
-			return none
-		}
-		switch {
-		case want.Word == "" || !r.title.Names(want.Word):
-			return full
-		case got.Word == want.Word || act.NameFits(got.Word, want.Word):
-			return full
-		case got.Word == "" || got.Word == "HEAD" || strings.HasPrefix(got.Word, "$") || strings.ContainsRune(got.Word, act.Unknown):
-			return near
-		}
+		return r.forceFits(want, got)
 	case act.EffectDownload:
-		return fitIf(got.Kind == want.Kind)
+		return full
 	case act.EffectMode:
-		if got.Kind != act.EffectMode || got.Verb != want.Verb || want.Whole && !got.Whole {
-			return none
-		}
-		if r.title.Names(want.Verb) && !r.title.Names(want.Path) && want.Path != "/" {
-			return full
-		}
-		switch act.Relate(want.Path, got.Path) {
-		case act.Same:
-			return full
-		case act.Inside:
-			return fitIf(len(act.Parts(want.Path)) > 0)
-		case act.Above:
-			return fitIf(got.Whole)
-		}
+		return r.modeFits(want, got)
 	case act.EffectHTTP:
-		if got.Kind != act.EffectHTTP || got.Verb != want.Verb {
-			return none
-		}
-		w := strings.TrimSuffix(want.Path, "/")
-		return fitIf(got.Path == w || strings.HasPrefix(got.Path, w+"/") || placeholder(path.Base(w)) && path.Dir(w) == path.Dir(got.Path))
+		return requestFits(want, got)
 	}
 	return none
+}
+
+func deviceFits(want, got *act.Effect) guardFit {
+	w, g := act.Spelling.Replace(want.Path), got.Path
+	return fitIf(strings.HasPrefix(g, w) || strings.HasPrefix(w, g) || strings.HasSuffix(w, "X") || strings.HasPrefix(w, "/dev/…") || act.NameFits(g, w) || strings.ContainsAny(w, "<*"))
+}
+
+func serviceFits(want, got *act.Effect) guardFit {
+	if !act.NameFits(got.Word, want.Word) && !act.NameFits(want.Word, got.Word) && !placeholder(want.Word) {
+		return none
+	}
+	switch {
+	case want.Verb == got.Verb && want.Path == got.Path:
+		return full
+	case want.Verb == got.Verb, want.Verb == "restart" && got.Verb == "stop", want.Verb == "stop" && got.Verb == "restart":
+		return near
+	}
+	return none
+}
+
+func objectsFit(want, got *act.Effect) guardFit {
+	if want.Whole && !got.Whole {
+		return none
+	}
+	rel := act.Relate(want.Path, got.Path)
+	if got.Soft && rel == act.Same {
+		return near
+	}
+	return fitIf(rel == act.Same || rel == act.Inside || rel == act.Above && got.Whole || placeholder(strings.Trim(want.Path, "/")))
+}
+
+// forceFits compares the branches that two acts overwrite.
+func (r *Rule) forceFits(want, got *act.Effect) guardFit {
+	switch {
+	case want.Word == "" || !r.title.Names(want.Word):
+		return full
+	case got.Word == want.Word || act.NameFits(got.Word, want.Word):
+		return full
+	case got.Word == "" || got.Word == "HEAD" || strings.HasPrefix(got.Word, "$") || strings.ContainsRune(got.Word, act.Unknown):
+		return near
+	}
+	return none
+}
+
+// modeFits compares the permissions that two acts set.
+func (r *Rule) modeFits(want, got *act.Effect) guardFit {
+	if got.Verb != want.Verb || want.Whole && !got.Whole {
+		return none
+	}
+	if r.title.Names(want.Verb) && !r.title.Names(want.Path) && want.Path != "/" {
+		return full
+	}
+	switch act.Relate(want.Path, got.Path) {
+	case act.Same:
+		return full
+	case act.Inside:
+		return fitIf(len(act.Parts(want.Path)) > 0)
+	case act.Above:
+		return fitIf(got.Whole)
+	}
+	return none
+}
+
+func requestFits(want, got *act.Effect) guardFit {
+	if got.Verb != want.Verb {
+		return none
+	}
+	w := strings.TrimSuffix(want.Path, "/")
+	return fitIf(got.Path == w || strings.HasPrefix(got.Path, w+"/") || placeholder(path.Base(w)) && path.Dir(w) == path.Dir(got.Path))
 }
 
 func deleteFits(want, got *act.Effect) guardFit {
@@ -170,67 +191,78 @@ func writeFits(want, got *act.Effect) guardFit {
 var verbKin = wordlist.Sets(words, "kin of verbs")
 
 // statementFits compares two SQL statements.
-func (r *Rule) statementFits(want, got *act.Effect, rule, of *act.Act, action *Action) guardFit {
+func (r *Rule) statementFits(want, got *act.Effect, action *Action) guardFit {
 	w, g := want.SQL, got.SQL
-	reached := full
+	reached := r.connectionFits(want, got, action)
 	switch {
-	case len(want.Targets) == 0:
-	case want.Targets.Same(got.Targets):
-		if told := r.told(want.Targets); len(told) > 0 && !told.Same(got.Targets) {
-			// The title says which connection is meant, and this one has only the rest in common.
-			if len(got.Targets) >= len(want.Targets) {
-				return none
-			}
-			reached = near
-		}
-	case len(got.Targets) == 0 && !g.Hidden:
-		// A statement without a connection: the context may say which, and a table that the title names says enough.
-		reached = near
-		if r.targetMentioned(want.Targets, action) || !r.onTarget && slices.ContainsFunc(w.Names, r.title.Names) {
-			reached = full
-		}
-	default:
+	case reached == none:
 		return none
-	}
-	if g.Hidden {
-		// What runs cannot be seen. On a connection that may not be changed at all, running it is the act.
-		if len(want.Targets) == 0 {
-			return none
-		}
-		if r.onTarget {
-			return reached
-		}
+	case g.Hidden && len(want.Targets) == 0:
+		return none // what runs cannot be seen
+	case g.Hidden && !r.onTarget:
 		return min(reached, near)
-	}
-	if r.onTarget && len(want.Targets) > 0 && reached == full && want.Targets.Same(got.Targets) {
+	case g.Hidden: // on a connection that may not be changed at all, running it is the act
+		return reached
+	case r.onTarget && len(want.Targets) > 0 && reached == full && want.Targets.Same(got.Targets):
 		return full
-	}
-	if len(w.Names) == 0 { // a verb alone, as "DROP TABLE", means whatever it is done to
-		switch {
-		case w.Verb != g.Verb || w.Object != g.Object:
-			return none
-		case g.Prose:
-			reached = near
-		}
-		return r.boundedFits(w, g, reached)
-	}
-	table := slices.ContainsFunc(g.Names, func(n string) bool {
-		return slices.Contains(w.Names, n) || slices.ContainsFunc(w.Names, placeholder)
-	})
-	wider := g.Verb == "DROP" && (g.Object == "database" || g.Object == "schema") && w.Object == "table" && len(want.Targets) > 0 && want.Targets.Same(append(slices.Clone(got.Targets), g.Names...))
-	if !table && !wider {
-		return none
-	}
-	if table && w.Object != g.Object && (w.Object == "database" || g.Object == "database" || w.Object == "schema" || g.Object == "schema") {
-		return none
-	}
-	if !r.anyWrite && w.Verb != g.Verb && !wider {
-		if !verbKin()[w.Verb][g.Verb] || g.Verb == "DELETE" && g.Bounded {
+	case len(w.Names) > 0:
+		if !r.tableFits(want, got) {
 			return none
 		}
+	case w.Verb != g.Verb || w.Object != g.Object: // a verb alone, as "DROP TABLE", means whatever it is done to
+		return none
+	case g.Prose:
+		reached = near
 	}
 	return r.boundedFits(w, g, reached)
 }
+
+// connectionFits compares what the statements are sent to.
+func (r *Rule) connectionFits(want, got *act.Effect, action *Action) guardFit {
+	switch {
+	case len(want.Targets) == 0:
+		return full
+	case want.Targets.Same(got.Targets):
+		told := r.told(want.Targets)
+		if len(told) == 0 || told.Same(got.Targets) {
+			return full
+		}
+		// The title says which connection is meant, and this one has only the rest in common.
+		if len(got.Targets) >= len(want.Targets) {
+			return none
+		}
+		return near
+	case len(got.Targets) == 0 && !got.SQL.Hidden:
+		// A statement without a connection: the context may say which, and a table that the title names says enough.
+		if r.targetMentioned(want.Targets, action) || !r.onTarget && slices.ContainsFunc(want.SQL.Names, r.title.Names) {
+			return full
+		}
+		return near
+	}
+	return none
+}
+
+// tableFits reports whether a statement does to a table of the rule's, or to
+// the database that holds it, what the rule's does, or more.
+func (r *Rule) tableFits(want, got *act.Effect) bool {
+	w, g := want.SQL, got.SQL
+	shared := slices.ContainsFunc(g.Names, func(n string) bool {
+		return slices.Contains(w.Names, n) || slices.ContainsFunc(w.Names, placeholder)
+	})
+	if !shared {
+		return g.Verb == "DROP" && holdsTables(g.Object) && w.Object == "table" && len(want.Targets) > 0 && want.Targets.Same(append(slices.Clone(got.Targets), g.Names...))
+	}
+	if w.Object != g.Object && (holdsTables(w.Object) || holdsTables(g.Object)) {
+		return false
+	}
+	if r.anyWrite || w.Verb == g.Verb {
+		return true
+	}
+	return verbKin()[w.Verb][g.Verb] && !(g.Verb == "DELETE" && g.Bounded)
+}
+
+// holdsTables tells of what an SQL statement is about whether it is more than one table.
+func holdsTables(object string) bool { return object == "database" || object == "schema" }
 
 // boundedFits is how well a statement fits that is bounded where the rule's is not.
 func (r *Rule) boundedFits(w, g *act.Statement, reached guardFit) guardFit {
