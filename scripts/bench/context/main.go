@@ -11,10 +11,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
-	"os/signal"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -30,34 +27,16 @@ import (
 // sizes say how much is measured.
 type sizes struct{ entries, others, calls, budget int }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	var err error
-	if len(os.Args) == 4 && os.Args[1] == "serve" {
-		err = sidecar.Serve(ctx, os.Args[2], os.Args[3])
-	} else {
-		var n sizes
-		flag.IntVar(&n.entries, "entries", 100_000, "knowledge entries")
-		flag.IntVar(&n.others, "others", 10_000, "lessons, episodes and facts, of each")
-		flag.IntVar(&n.calls, "calls", 1000, "contexts that are built")
-		flag.IntVar(&n.budget, "budget", 2000, "tokens of each")
-		flag.Parse()
-		err = measure(ctx, n)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
+func main() { sidecar.Main(measure, sidecar.Serve) }
 
-func measure(ctx context.Context, n sizes) error {
-	dir, err := os.MkdirTemp("", "skillrouter-context-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	side, err := sidecar.Start(ctx, dir)
+func measure(ctx context.Context) error {
+	var n sizes
+	flag.IntVar(&n.entries, "entries", 100_000, "knowledge entries")
+	flag.IntVar(&n.others, "others", 10_000, "lessons, episodes and facts, of each")
+	flag.IntVar(&n.calls, "calls", 1000, "contexts that are built")
+	flag.IntVar(&n.budget, "budget", 2000, "tokens of each")
+	flag.Parse()
+	side, err := sidecar.Fresh(ctx)
 	if err != nil {
 		return err
 	}
@@ -101,10 +80,9 @@ func measure(ctx context.Context, n sizes) error {
 
 // build asks for one context.
 func build(ctx context.Context, side *sidecar.Sidecar, task string, budget int) (time.Duration, contexts.Context, error) {
-	body, _ := json.Marshal(contexts.Request{Task: task, Budget: budget, IncludeUntrusted: true, Project: "project-1"})
 	var answer contexts.Context
 	began := time.Now()
-	err := side.Post(ctx, "/api/context", "application/json", bytes.NewReader(body), &answer)
+	err := side.Send(ctx, http.MethodPost, "/api/context", contexts.Request{Task: task, Budget: budget, IncludeUntrusted: true, Project: "project-1"}, &answer)
 	return time.Since(began), answer, err
 }
 
@@ -117,13 +95,13 @@ func refusal(ctx context.Context, side *sidecar.Sidecar, task string) time.Durat
 // fill stores what contexts are built from.
 func fill(ctx context.Context, side *sidecar.Sidecar, words *sidecar.Words, n sizes) error {
 	var entries bytes.Buffer
+	lines := json.NewEncoder(&entries)
 	for i := range n.entries {
-		writeLine(&entries, knowledge.Draft{
+		_ = lines.Encode(knowledge.Draft{ // a buffer and plain strings cannot fail
 			Category: knowledge.CategoryGotcha, Title: words.Phrase(6), Content: words.Phrase(60) + ". " + words.Phrase(20) + ".", Project: fmt.Sprintf("project-%d", i%20),
 		})
 	}
-	var stored learning.BulkResult
-	if err := side.Post(ctx, "/api/knowledge/bulk", "application/x-ndjson", &entries, &stored); err != nil {
+	if _, err := side.Bulk(ctx, entries.Bytes()); err != nil {
 		return err
 	}
 	const part = 500
@@ -134,42 +112,19 @@ func fill(ctx context.Context, side *sidecar.Sidecar, words *sidecar.Words, n si
 				Type: learning.LessonDiscovery, Domain: "bench", Category: words.Phrase(1), Title: words.Phrase(8), Context: words.Phrase(30), Action: words.Phrase(10), Outcome: words.Phrase(10),
 			})
 		}
-		body, _ := json.Marshal(lessons)
-		var answer json.RawMessage
-		if err := side.Post(ctx, "/lessons/bulk", "application/json", bytes.NewReader(body), &answer); err != nil {
+		if err := side.Send(ctx, http.MethodPost, "/lessons/bulk", lessons, nil); err != nil {
 			return err
 		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(64)
 	for i := range n.others {
-		episode, _ := json.Marshal(episode.Draft{AgentID: "bench", EventType: episode.EventOutcome, Title: words.Phrase(6), Content: words.Phrase(50)})
-		value, _ := json.Marshal(words.Phrase(8))
-		fact := fmt.Sprintf(`{"value":%s,"ttl":0}`, value)
-		group.Go(func() error { return send(ctx, side, http.MethodPost, "/api/episodes", episode) })
+		episode := episode.Draft{AgentID: "bench", EventType: episode.EventOutcome, Title: words.Phrase(6), Content: words.Phrase(50)}
+		fact := map[string]any{"value": words.Phrase(8), "ttl": 0}
+		group.Go(func() error { return side.Send(ctx, http.MethodPost, "/api/episodes", episode, nil) })
 		group.Go(func() error {
-			return send(ctx, side, http.MethodPut, fmt.Sprintf("/api/facts/default/bench.%d", i), []byte(fact))
+			return side.Send(ctx, http.MethodPut, fmt.Sprintf("/api/facts/default/bench.%d", i), fact, nil)
 		})
 	}
 	return group.Wait()
-}
-
-func writeLine(to *bytes.Buffer, v any) { _ = json.NewEncoder(to).Encode(v) } // a buffer and plain strings cannot fail
-
-func send(ctx context.Context, side *sidecar.Sidecar, method, path string, body []byte) error {
-	r, err := http.NewRequestWithContext(ctx, method, side.Base+path, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	text, _ := io.ReadAll(response.Body)
-	if response.StatusCode >= http.StatusBadRequest {
-		return fmt.Errorf("%s answers %s: %s", path, response.Status, text)
-	}
-	return nil
 }

@@ -9,14 +9,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,24 +36,12 @@ const answered = `{"columns":["id","customer","total","created_at"],"rows":12000
 const path = "/api/facts/default/database.orders.schema"
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	var err error
-	switch {
-	case len(os.Args) == 4 && os.Args[1] == "serve" && strings.HasSuffix(os.Args[2], "-noop"):
-		err = noop(ctx, os.Args[3])
-	case len(os.Args) == 4 && os.Args[1] == "serve":
-		err = sidecar.Serve(ctx, os.Args[2], os.Args[3])
-	default:
-		rounds := flag.Int("rounds", 5, "turns of each")
-		seconds := flag.Float64("seconds", 1, "length of a turn")
-		flag.Parse()
-		err = measure(ctx, *rounds, time.Duration(*seconds*float64(time.Second)))
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	sidecar.Main(measure, func(ctx context.Context, dir, address string) error {
+		if strings.HasSuffix(dir, "-noop") {
+			return noop(ctx, address)
+		}
+		return sidecar.Serve(ctx, dir, address)
+	})
 }
 
 // noop serves the bare handler.
@@ -75,36 +62,26 @@ func noop(ctx context.Context, address string) error {
 	return nil
 }
 
-func measure(ctx context.Context, rounds int, turn time.Duration) error {
-	dir, err := os.MkdirTemp("", "bench-facts")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	ours, err := sidecar.Start(ctx, dir)
+func measure(ctx context.Context) error {
+	rounds := flag.Int("rounds", 5, "turns of each")
+	seconds := flag.Float64("seconds", 1, "length of a turn")
+	flag.Parse()
+	turn := time.Duration(*seconds * float64(time.Second))
+	ours, err := sidecar.Fresh(ctx)
 	if err != nil {
 		return err
 	}
 	defer ours.Stop()
-	theirs, err := sidecar.Start(ctx, dir+"-noop")
+	theirs, err := sidecar.Start(ctx, ours.Dir+"-noop")
 	if err != nil {
 		return err
 	}
 	defer theirs.Stop()
-	put, err := http.NewRequestWithContext(ctx, http.MethodPut, ours.Base+path, bytes.NewReader([]byte(`{"value":`+answered+`,"ttl":0}`)))
-	if err != nil {
+	if err := ours.Send(ctx, http.MethodPut, path, json.RawMessage(`{"value":`+answered+`,"ttl":0}`), nil); err != nil {
 		return err
-	}
-	put.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(put)
-	if err != nil {
-		return err
-	}
-	if err := response.Body.Close(); err != nil || response.StatusCode != http.StatusCreated {
-		return fmt.Errorf("%s, %v", response.Status, err)
 	}
 	var rates, costs []float64
-	for range rounds {
+	for range *rounds {
 		us, ourCost, err := hammer(ours, turn)
 		if err != nil {
 			return err
@@ -118,7 +95,7 @@ func measure(ctx context.Context, rounds int, turn time.Duration) error {
 	}
 	slices.Sort(rates)
 	slices.Sort(costs)
-	sidecar.Report("median", "ratio of the rates %.2f (target ≥ 0.70), of the processor time %.2f", rates[rounds/2], costs[rounds/2])
+	sidecar.Report("median", "ratio of the rates %.2f (target ≥ 0.70), of the processor time %.2f", rates[*rounds/2], costs[*rounds/2])
 	return nil
 }
 

@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,25 +36,13 @@ const target = 15 * time.Millisecond
 const message = `{"session_id":"bench","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"go test ./learning -run Guard"}}`
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	var err error
-	if len(os.Args) == 4 && os.Args[1] == "serve" {
-		err = sidecar.Serve(ctx, os.Args[2], os.Args[3])
-	} else {
-		b := bench{}
-		flag.StringVar(&b.program, "program", "", "program to measure; empty: build it")
-		flag.StringVar(&b.small, "small", "", "the small program to measure; empty: build it")
-		flag.StringVar(&b.floor, "floor", "", "program of the floor; empty: build it")
-		flag.IntVar(&b.runs, "runs", 300, "runs of each")
-		flag.IntVar(&b.rules, "rules", 1000, "rules that the guard has")
-		flag.Parse()
-		err = b.measure(ctx)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	b := bench{}
+	flag.StringVar(&b.program, "program", "", "program to measure; empty: build it")
+	flag.StringVar(&b.small, "small", "", "the small program to measure; empty: build it")
+	flag.StringVar(&b.floor, "floor", "", "program of the floor; empty: build it")
+	flag.IntVar(&b.runs, "runs", 300, "runs of each")
+	flag.IntVar(&b.rules, "rules", 1000, "rules that the guard has")
+	sidecar.Main(b.measure, sidecar.Serve)
 }
 
 type bench struct {
@@ -64,6 +51,7 @@ type bench struct {
 }
 
 func (b *bench) measure(ctx context.Context) error {
+	flag.Parse()
 	if b.runs < 1 || b.rules < 0 {
 		return errors.New("-runs must be at least 1, and -rules not negative")
 	}

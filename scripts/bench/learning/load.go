@@ -1,17 +1,17 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"skillrouter/scripts/bench/sidecar"
 )
 
 // figure is what a run of calls came to.
@@ -28,9 +28,7 @@ func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond
 
 // load makes the calls over a number of connections, each sending its next as
 // soon as its last is answered. The bodies are ready before the clock starts.
-func load(ctx context.Context, url string, bodies [][]byte, connections int) (figure, error) {
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections}}
-	defer client.CloseIdleConnections()
+func load(ctx context.Context, side *sidecar.Sidecar, path string, bodies []json.RawMessage, connections int) (figure, error) {
 	took := make([]time.Duration, len(bodies))
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
@@ -43,7 +41,7 @@ func load(ctx context.Context, url string, bodies [][]byte, connections int) (fi
 					return nil
 				}
 				sent := time.Now()
-				if err := post(ctx, client, url, bodies[i], nil); err != nil {
+				if err := side.Send(ctx, http.MethodPost, path, bodies[i], nil); err != nil {
 					return err
 				}
 				took[i] = time.Since(sent)
@@ -59,33 +57,9 @@ func load(ctx context.Context, url string, bodies [][]byte, connections int) (fi
 	return figure{float64(len(bodies)) / all.Seconds(), at(.5), at(.99), took[len(took)-1]}, nil
 }
 
-func post(ctx context.Context, client *http.Client, url string, body []byte, into any) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err
-	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s: %.400s", url, response.Status, text)
-	}
-	if into == nil {
-		return nil
-	}
-	return json.Unmarshal(text, into)
-}
-
 // encoded is each value as JSON.
-func encoded[T any](values []T) [][]byte {
-	out := make([][]byte, len(values))
+func encoded[T any](values []T) []json.RawMessage {
+	out := make([]json.RawMessage, len(values))
 	for i, v := range values {
 		out[i], _ = json.Marshal(v) // plain values
 	}

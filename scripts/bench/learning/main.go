@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -22,20 +22,7 @@ import (
 	"skillrouter/scripts/bench/sidecar"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	var err error
-	if len(os.Args) > 1 && os.Args[1] == "serve" {
-		err = sidecar.Serve(ctx, os.Args[2], os.Args[3])
-	} else {
-		err = measure(ctx)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "learning:", err)
-		os.Exit(1)
-	}
-}
+func main() { sidecar.Main(measure, sidecar.Serve) }
 
 // bulkSize is how many lessons one bulk call sends.
 const bulkSize = 5000
@@ -55,11 +42,11 @@ func measure(ctx context.Context) error {
 
 // benchGuard measures checks with so many rules, one caller at a time.
 func benchGuard(ctx context.Context, rules, checks int) error {
-	side, clean, err := fresh(ctx)
+	side, err := sidecar.Fresh(ctx)
 	if err != nil {
 		return err
 	}
-	defer clean()
+	defer side.Stop()
 	l := newLessons(7)
 	var drafts []lesson.Draft
 	for i := range rules {
@@ -84,7 +71,7 @@ func benchGuard(ctx context.Context, rules, checks int) error {
 		actions = append(actions, rule.Action{Command: command, Context: l.Phrase(6), Domain: "domain-1", Agent: "bench"})
 	}
 	for _, connections := range []int{1, 8} {
-		f, err := load(ctx, side.Base+"/check/anti-pattern", encoded(actions), connections)
+		f, err := load(ctx, side, "/check/anti-pattern", encoded(actions), connections)
 		if err != nil {
 			return err
 		}
@@ -95,11 +82,11 @@ func benchGuard(ctx context.Context, rules, checks int) error {
 
 // grow measures at each size, in one database that grows from one to the next.
 func grow(ctx context.Context, sizes string, reports, questions, connections int) error {
-	side, clean, err := fresh(ctx)
+	side, err := sidecar.Fresh(ctx)
 	if err != nil {
 		return err
 	}
-	defer clean()
+	defer side.Stop()
 	l := newLessons(42)
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "lessons\treports/s\tp50\tp99\tprocessor a report\trelevant p50\tp99\tcheck p50\tp99\tresident MB")
@@ -116,7 +103,7 @@ func grow(ctx context.Context, sizes string, reports, questions, connections int
 		}
 		drafts := encoded(l.some(reports))
 		used := side.CPU()
-		reported, err := load(ctx, side.Base+"/lessons/report", drafts, connections)
+		reported, err := load(ctx, side, "/lessons/report", drafts, connections)
 		if err != nil {
 			return err
 		}
@@ -128,11 +115,11 @@ func grow(ctx context.Context, sizes string, reports, questions, connections int
 			situations = append(situations, lesson.Query{Context: l.Phrase(12), Domain: fmt.Sprintf("domain-%d", i%domains), Agent: l.agent()})
 			actions = append(actions, rule.Action{Command: "cd /srv && make " + l.Phrase(1) + " && rm -rf ./build", Context: l.Phrase(6), Domain: "domain-1", Agent: "bench"})
 		}
-		relevant, err := load(ctx, side.Base+"/query/relevant", encoded(situations), 1)
+		relevant, err := load(ctx, side, "/query/relevant", encoded(situations), 1)
 		if err != nil {
 			return err
 		}
-		checked, err := load(ctx, side.Base+"/check/anti-pattern", encoded(actions), 1)
+		checked, err := load(ctx, side, "/check/anti-pattern", encoded(actions), 1)
 		if err != nil {
 			return err
 		}
@@ -147,11 +134,9 @@ func grow(ctx context.Context, sizes string, reports, questions, connections int
 
 // fill reports lessons in bulk.
 func fill(ctx context.Context, side *sidecar.Sidecar, drafts []lesson.Draft) error {
-	for len(drafts) > 0 {
-		part := drafts[:min(bulkSize, len(drafts))]
-		drafts = drafts[len(part):]
+	for part := range slices.Chunk(drafts, bulkSize) {
 		var answer lesson.BulkReported
-		if err := post(ctx, http.DefaultClient, side.Base+"/lessons/bulk", encoded([][]lesson.Draft{part})[0], &answer); err != nil {
+		if err := side.Send(ctx, http.MethodPost, "/lessons/bulk", part, &answer); err != nil {
 			return err
 		}
 		if answer.RefusedCount > 0 {
@@ -159,21 +144,4 @@ func fill(ctx context.Context, side *sidecar.Sidecar, drafts []lesson.Draft) err
 		}
 	}
 	return nil
-}
-
-// fresh starts a sidecar on an empty folder.
-func fresh(ctx context.Context) (*sidecar.Sidecar, func(), error) {
-	dir, err := os.MkdirTemp("", "skillrouter-learning-")
-	if err != nil {
-		return nil, nil, err
-	}
-	side, err := sidecar.Start(ctx, dir)
-	if err != nil {
-		_ = os.RemoveAll(dir)
-		return nil, nil, err
-	}
-	return side, func() {
-		side.Stop()
-		_ = os.RemoveAll(dir)
-	}, nil
 }

@@ -1,30 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
+	"net/http"
 	"time"
 
-	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	"skillrouter/scripts/bench/sidecar"
 )
 
-// bulk sends lines of JSON in one call.
-func bulk(ctx context.Context, s *sidecar.Sidecar, lines []byte) (learning.BulkResult, error) {
-	var result learning.BulkResult
-	return result, s.Post(ctx, "/api/knowledge/bulk", "application/x-ndjson", bytes.NewReader(lines), &result)
-}
-
 func search(ctx context.Context, s *sidecar.Sidecar, query string) error {
-	body, err := json.Marshal(knowledge.Query{Query: query})
-	if err != nil {
-		return err
-	}
 	var result knowledge.Results
-	if err := s.Post(ctx, "/api/knowledge/search", "application/json", bytes.NewReader(body), &result); err != nil {
+	if err := s.Send(ctx, http.MethodPost, "/api/knowledge/search", knowledge.Query{Query: query}, &result); err != nil {
 		return err
 	}
 	if result.Count == 0 {

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"time"
 
@@ -23,20 +22,7 @@ import (
 	"skillrouter/scripts/bench/sidecar"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	var err error
-	if len(os.Args) > 1 && os.Args[1] == "serve" {
-		err = sidecar.Serve(ctx, os.Args[2], os.Args[3])
-	} else {
-		err = measure(ctx)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "memory:", err)
-		os.Exit(1)
-	}
-}
+func main() { sidecar.Main(measure, sidecar.Serve) }
 
 func measure(ctx context.Context) error {
 	entries := flag.Int("entries", 100_000, "how many entries")
@@ -62,7 +48,7 @@ func measure(ctx context.Context) error {
 	sidecar.Report("empty: resident, idle", "%.1f MB", side.Resident())
 	for i, part := range []string{"first", "again, the same"} {
 		began, used := time.Now(), side.CPU()
-		answer, err := bulk(ctx, side, body)
+		answer, err := side.Bulk(ctx, body)
 		if err != nil {
 			return err
 		}

@@ -8,16 +8,12 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
-	"os/signal"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -36,24 +32,12 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	var err error
-	if len(os.Args) == 4 && os.Args[1] == "serve" {
-		err = sidecar.Serve(ctx, os.Args[2], os.Args[3])
-	} else {
-		b := bench{}
-		flag.IntVar(&b.count, "count", 100_000, "reminders")
-		flag.DurationVar(&b.over, "over", time.Minute, "time over which they come due")
-		flag.DurationVar(&b.lead, "lead", 2*time.Minute, "time for scheduling them before")
-		flag.IntVar(&b.agents, "agents", 20, "agents that listen")
-		flag.Parse()
-		err = b.measure(ctx)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	b := bench{}
+	flag.IntVar(&b.count, "count", 100_000, "reminders")
+	flag.DurationVar(&b.over, "over", time.Minute, "time over which they come due")
+	flag.DurationVar(&b.lead, "lead", 2*time.Minute, "time for scheduling them before")
+	flag.IntVar(&b.agents, "agents", 20, "agents that listen")
+	sidecar.Main(b.measure, sidecar.Serve)
 }
 
 type bench struct {
@@ -70,12 +54,9 @@ type bench struct {
 }
 
 func (b *bench) measure(ctx context.Context) error {
-	dir, err := os.MkdirTemp("", "bench-reminders")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	if b.sidecar, err = sidecar.Start(ctx, dir); err != nil {
+	flag.Parse()
+	var err error
+	if b.sidecar, err = sidecar.Fresh(ctx); err != nil {
 		return err
 	}
 	defer b.sidecar.Stop()
@@ -134,7 +115,7 @@ func (b *bench) floor(ctx context.Context) error {
 	var took []time.Duration
 	for range signals {
 		begin := time.Now()
-		if err := b.post(ctx, "/signal", map[string]any{"from_agent_id": "captain", "to_agent_id": agent(0), "signal": "plain"}); err != nil {
+		if err := b.sidecar.Send(ctx, http.MethodPost, "/signal", map[string]any{"from_agent_id": "captain", "to_agent_id": agent(0), "signal": "plain"}, nil); err != nil {
 			return err
 		}
 		select {
@@ -170,35 +151,10 @@ func (b *bench) schedule(ctx context.Context, first time.Time) error {
 }
 
 func (b *bench) one(ctx context.Context, trigger, whom string) error {
-	return b.post(ctx, "/api/reminders", map[string]any{
+	return b.sidecar.Send(ctx, http.MethodPost, "/api/reminders", map[string]any{
 		"task": "verify payment-service stability after deployment", "trigger": trigger, "agent_id": whom,
 		"context": map[string]string{"version": "v2.4.0", "metric": "error_rate"},
-	})
-}
-
-// callers keeps a connection for each writer.
-var callers = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: writers + 1}}
-
-func (b *bench) post(ctx context.Context, path string, body any) error {
-	text, err := json.Marshal(body)
-	if err != nil {
-		return err
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, b.sidecar.Base+path, bytes.NewReader(text))
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	answer, err := callers.Do(r)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	said, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode/100 != 2 {
-		err = fmt.Errorf("%s answers %s: %s", path, answer.Status, said)
-	}
-	return err
+	}, nil)
 }
 
 // beside goes on scheduling what is due another day.

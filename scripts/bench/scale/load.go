@@ -5,10 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
-	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	"skillrouter/scripts/bench/sidecar"
 )
@@ -32,14 +32,11 @@ func (t *texts) lines(from, n int) []byte {
 }
 
 func bulk(ctx context.Context, s *sidecar.Sidecar, lines []byte, n int) error {
-	var result learning.BulkResult
-	if err := s.Post(ctx, "/api/knowledge/bulk", "application/x-ndjson", bytes.NewReader(lines), &result); err != nil {
-		return err
+	result, err := s.Bulk(ctx, lines)
+	if err == nil && result.Stored != n {
+		err = fmt.Errorf("%d of %d entries were stored: %+v", result.Stored, n, result.Refused)
 	}
-	if result.Stored != n {
-		return fmt.Errorf("%d of %d entries were stored: %+v", result.Stored, n, result.Refused)
-	}
-	return nil
+	return err
 }
 
 // searches are how long searches took.
@@ -70,13 +67,13 @@ func searchBeside(ctx context.Context, s *sidecar.Sidecar, pause time.Duration) 
 		words := sidecar.NewWords(42) // the same vocabulary
 		seen := false
 		for ctx.Err() == nil && o.err == nil {
-			body, _ := json.Marshal(knowledge.Query{Query: words.Query(), Limit: 10})
+			query := knowledge.Query{Query: words.Query(), Limit: 10}
 			var found knowledge.Results
 			began := time.Now()
-			o.err = s.Post(context.WithoutCancel(ctx), "/api/knowledge/search", "application/json", bytes.NewReader(body), &found)
+			o.err = s.Send(context.WithoutCancel(ctx), http.MethodPost, "/api/knowledge/search", query, &found)
 			o.took = append(o.took, time.Since(began))
 			if o.err == nil && found.Count == 0 && seen {
-				o.err = fmt.Errorf("nothing found for %s", body)
+				o.err = fmt.Errorf("nothing found for %q", query.Query)
 			}
 			seen = seen || found.Count > 0
 			select {

@@ -11,7 +11,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime/pprof"
 	"strings"
 	"time"
@@ -26,20 +25,7 @@ const profileVariable = "SKILLROUTER_BENCH_PROFILE"
 // than it takes to merge what the import left, and to give memory back.
 const settling = 15 * time.Second
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	var err error
-	if len(os.Args) > 1 && os.Args[1] == "serve" {
-		err = serve(ctx, os.Args[2], os.Args[3])
-	} else {
-		err = measure(ctx)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "scale:", err)
-		os.Exit(1)
-	}
-}
+func main() { sidecar.Main(measure, serve) }
 
 // serve is the measured process's own work.
 func serve(ctx context.Context, dir, address string) error {

@@ -17,26 +17,45 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
 	"time"
 
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
+	"skillrouter/learning"
 )
 
 // Sidecar is the process that is measured.
 type Sidecar struct {
 	Base string        // its address
+	Dir  string        // its data folder, if Fresh made it
 	Took time.Duration // from its start to its first answer
 
 	cmd     *exec.Cmd
 	stopped bool
 }
 
+// Main is a benchmark's main: it measures, until it is interrupted. Started again
+// as "serve DIR ADDRESS" the program is the process that is measured, and runs serve.
+func Main(measure func(ctx context.Context) error, serve func(ctx context.Context, dir, address string) error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	var err error
+	if len(os.Args) == 4 && os.Args[1] == "serve" {
+		err = serve(ctx, os.Args[2], os.Args[3])
+	} else {
+		err = measure(ctx)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
 // Serve is the measured process's own work: dir is its data folder, address
-// where it listens. A benchmark's main calls it when its first argument is
-// "serve", with the other two.
+// where it listens.
 func Serve(ctx context.Context, dir, address string) error {
 	cfg := config.Default()
 	cfg.Data, cfg.Listen = dir, address
@@ -54,6 +73,21 @@ func Start(ctx context.Context, dir string) (*Sidecar, error) {
 		return nil, err
 	}
 	return start(ctx, program, func(address string) []string { return []string{"serve", dir, address} })
+}
+
+// Fresh is Start on an empty folder, which goes away when the sidecar is stopped.
+func Fresh(ctx context.Context) (*Sidecar, error) {
+	dir, err := os.MkdirTemp("", "skillrouter-bench-")
+	if err != nil {
+		return nil, err
+	}
+	s, err := Start(ctx, dir)
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		return nil, err
+	}
+	s.Dir = dir
+	return s, nil
 }
 
 // StartBinary is Start for a built skillrouter.
@@ -91,6 +125,7 @@ func start(ctx context.Context, program string, args func(address string) []stri
 	return nil, errors.New("the sidecar did not answer within 30 s")
 }
 
+// Stop ends the process, once, and waits until it is gone.
 func (s *Sidecar) Stop() {
 	if s.stopped {
 		return
@@ -98,15 +133,40 @@ func (s *Sidecar) Stop() {
 	s.stopped = true
 	_ = s.cmd.Process.Signal(os.Interrupt)
 	_ = s.cmd.Wait()
+	if s.Dir != "" {
+		_ = os.RemoveAll(s.Dir)
+	}
 }
 
-func (s *Sidecar) Post(ctx context.Context, path, contentType string, body io.Reader, into any) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Base+path, body)
+// callers keeps a connection for each of as many callers as a benchmark has.
+var callers = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+
+// Send makes a call with a body that is JSON, or any value that becomes it, and
+// reads the answer into a pointer, unless that is nil. What is no success is an error.
+func (s *Sidecar) Send(ctx context.Context, method, path string, body, into any) error {
+	text, ready := body.(json.RawMessage)
+	if !ready {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return err
+		}
+	}
+	return s.send(ctx, method, path, "application/json", text, into)
+}
+
+// Bulk stores entries of knowledge, one JSON object a line, in one call.
+func (s *Sidecar) Bulk(ctx context.Context, lines []byte) (result learning.BulkResult, err error) {
+	err = s.send(ctx, http.MethodPost, "/api/knowledge/bulk", "application/x-ndjson", lines, &result)
+	return result, err
+}
+
+func (s *Sidecar) send(ctx context.Context, method, path, contentType string, body []byte, into any) error {
+	r, err := http.NewRequestWithContext(ctx, method, s.Base+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	r.Header.Set("Content-Type", contentType)
-	response, err := http.DefaultClient.Do(r)
+	response, err := callers.Do(r)
 	if err != nil {
 		return err
 	}
@@ -115,8 +175,11 @@ func (s *Sidecar) Post(ctx context.Context, path, contentType string, body io.Re
 	if err != nil {
 		return err
 	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s: %s", path, response.Status, text)
+	if response.StatusCode/100 != 2 {
+		return fmt.Errorf("%s answers %s: %.400s", path, response.Status, text)
+	}
+	if into == nil {
+		return nil
 	}
 	return json.Unmarshal(text, into)
 }

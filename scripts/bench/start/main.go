@@ -16,7 +16,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"time"
 
@@ -31,16 +30,13 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	program := flag.String("program", "bin/skillrouter", "program to measure")
 	other := flag.String("other", "", "a second one, in turns with the first")
 	runs := flag.Int("runs", 20, "starts of each")
-	flag.Parse()
-	if err := measure(ctx, *runs, *program, *other); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	sidecar.Main(func(ctx context.Context) error {
+		flag.Parse()
+		return measure(ctx, *runs, *program, *other)
+	}, sidecar.Serve)
 }
 
 func measure(ctx context.Context, runs int, programs ...string) error {
