@@ -104,8 +104,7 @@ func idempotency(t *testing.T, as func(skillrouter.Principal) caller) {
 		t.Errorf("another sender's key is taken for the same: %+v", sent)
 	}
 	d.Context = raw(`{"a":2}`)
-	_, err := c.Mailbox.Send(c.ctx, d)
-	wantCode(t, err, skillrouter.Conflict, "idempotency_key")
+	refuses(t, skillrouter.Conflict, "idempotency_key")(c.Mailbox.Send(c.ctx, d))
 	if page := c.inbox(t, comms.InboxQuery{AgentID: "a1"}); page.Count != 2 {
 		t.Errorf("%d messages are stored, want 2", page.Count)
 	}
@@ -132,10 +131,8 @@ func ackBySeq(t *testing.T, as func(skillrouter.Principal) caller) {
 	if got := c.beat(t, comms.Heartbeat{AgentID: "a1"}).MessageCount; got != 1 {
 		t.Errorf("the heartbeat tells of %d messages, want 1", got)
 	}
-	_, err := c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: "a1", Seq: 1 << 40})
-	wantCode(t, err, skillrouter.Invalid, "seq")
-	_, err = c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: "nobody", Seq: 1})
-	wantCode(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.Invalid, "seq")(c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: "a1", Seq: 1 << 40}))
+	refuses(t, skillrouter.NotFound, "")(c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: "nobody", Seq: 1}))
 }
 
 func ackByID(t *testing.T, as func(skillrouter.Principal) caller) {
@@ -165,8 +162,7 @@ func ackByID(t *testing.T, as func(skillrouter.Principal) caller) {
 		t.Errorf("%d were acknowledged by seq, want 1", got)
 	}
 	for _, id := range []string{others.MessageID, "no-such-id"} {
-		_, err := c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: "a1", MessageIDs: []string{sent[0].MessageID, id}})
-		wantCode(t, err, skillrouter.NotFound, "message_ids")
+		refuses(t, skillrouter.NotFound, "message_ids")(c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: "a1", MessageIDs: []string{sent[0].MessageID, id}}))
 	}
 }
 
@@ -230,8 +226,7 @@ func receiptsTellApart(t *testing.T, as func(skillrouter.Principal) caller) {
 	if got := must(c.Mailbox.Receipts(c.ctx, waiting.MessageID))(t).Receipts; len(got) != 1 || got[0].AgentID != "unknown-yet" || got[0].DeliveredAt != nil {
 		t.Errorf("a message that waits has the receipts %+v", got)
 	}
-	_, err := c.Mailbox.Receipts(c.ctx, "no-such-id")
-	wantCode(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.NotFound, "")(c.Mailbox.Receipts(c.ctx, "no-such-id"))
 }
 
 func overdue(t *testing.T, as func(skillrouter.Principal) caller) {
@@ -387,8 +382,7 @@ func identity(t *testing.T, as func(skillrouter.Principal) caller) {
 		err := one.call()
 		t.Run(one.name, func(t *testing.T) { wantCode(t, err, skillrouter.Forbidden, "") })
 	}
-	_, err := a1.Mailbox.Receipts(a1.ctx, secret.MessageID)
-	wantCode(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.NotFound, "")(a1.Mailbox.Receipts(a1.ctx, secret.MessageID))
 	sent := a1.send(t, operational.MessageDraft{To: "a2", Signal: "message", Context: json.RawMessage(`{"x":1}`)})
 	if m := captain.inbox(t, comms.InboxQuery{AgentID: "a2", Since: sent.Seq - 1}).Messages[0]; m.From != "a1" {
 		t.Errorf("a message of a1 says it comes from %q", m.From)
@@ -400,8 +394,7 @@ func identity(t *testing.T, as func(skillrouter.Principal) caller) {
 	if got := must(reader.Presence.Agents(reader.ctx, operational.AgentFilter{}))(t); len(got) != 2 {
 		t.Errorf("a reader sees %d agents, want 2", len(got))
 	}
-	_, err = reader.Mailbox.Inbox(reader.ctx, comms.InboxQuery{AgentID: "a1"})
-	wantCode(t, err, skillrouter.Forbidden, "")
+	refuses(t, skillrouter.Forbidden, "")(reader.Mailbox.Inbox(reader.ctx, comms.InboxQuery{AgentID: "a1"}))
 }
 
 // redactsMessages sends secrets in a message's context, by themselves, by their
@@ -426,7 +419,6 @@ func redactsMessages(t *testing.T, as func(skillrouter.Principal) caller) {
 		"signal":          {To: "a1", Signal: key},
 		"to_agent_id":     {To: key, Signal: "message"},
 	} {
-		_, err := c.Mailbox.Send(c.ctx, named)
-		wantCode(t, err, skillrouter.Invalid, field)
+		refuses(t, skillrouter.Invalid, field)(c.Mailbox.Send(c.ctx, named))
 	}
 }

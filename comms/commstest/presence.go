@@ -32,8 +32,7 @@ func heartbeatMakesKnown(t *testing.T, as func(skillrouter.Principal) caller) {
 	if a != want {
 		t.Errorf("the agent is\n%+v, want\n%+v", a, want)
 	}
-	_, err := c.Presence.Agent(c.ctx, "nobody")
-	wantCode(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.NotFound, "")(c.Presence.Agent(c.ctx, "nobody"))
 }
 
 func heartbeatKeeps(t *testing.T, as func(skillrouter.Principal) caller) {
@@ -77,11 +76,9 @@ func statusReports(t *testing.T, as func(skillrouter.Principal) caller) {
 	must(c.Presence.Status(c.ctx, comms.StatusReport{AgentID: "a1", Status: "idle", CurrentTask: &none}))(t)
 	check("idle", "", 0)
 	for _, p := range []float64{-1, 100.5} {
-		_, err := c.Presence.Status(c.ctx, comms.StatusReport{AgentID: "a1", Status: "x", Progress: &p})
-		wantCode(t, err, skillrouter.Invalid, "progress")
+		refuses(t, skillrouter.Invalid, "progress")(c.Presence.Status(c.ctx, comms.StatusReport{AgentID: "a1", Status: "x", Progress: &p}))
 	}
-	_, err := c.Presence.Status(c.ctx, comms.StatusReport{AgentID: "a1"})
-	wantCode(t, err, skillrouter.Invalid, "status")
+	refuses(t, skillrouter.Invalid, "status")(c.Presence.Status(c.ctx, comms.StatusReport{AgentID: "a1"}))
 }
 
 func agentsAreFiltered(t *testing.T, as func(skillrouter.Principal) caller) {
@@ -109,10 +106,8 @@ func agentsAreFiltered(t *testing.T, as func(skillrouter.Principal) caller) {
 			t.Errorf("%s: %d agents, want %d: %+v", one.name, len(got), one.want, got)
 		}
 	}
-	_, err := c.Presence.Agents(c.ctx, operational.AgentFilter{State: "asleep"})
-	wantCode(t, err, skillrouter.Invalid, "state")
-	_, err = c.Presence.Agents(c.ctx, operational.AgentFilter{Limit: -1})
-	wantCode(t, err, skillrouter.Invalid, "limit")
+	refuses(t, skillrouter.Invalid, "state")(c.Presence.Agents(c.ctx, operational.AgentFilter{State: "asleep"}))
+	refuses(t, skillrouter.Invalid, "limit")(c.Presence.Agents(c.ctx, operational.AgentFilter{Limit: -1}))
 }
 
 func badInput(t *testing.T, as func(skillrouter.Principal) caller) {
@@ -153,14 +148,10 @@ func badInput(t *testing.T, as func(skillrouter.Principal) caller) {
 		_, err := c.Mailbox.Send(c.ctx, d)
 		t.Run(one.name, func(t *testing.T) { wantCode(t, err, one.code, one.field) })
 	}
-	_, err := c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: "a"})
-	wantCode(t, err, skillrouter.Invalid, "seq")
-	_, err = c.Mailbox.Inbox(c.ctx, comms.InboxQuery{AgentID: "a", Limit: comms.MaxLimit + 1})
-	wantCode(t, err, skillrouter.Invalid, "limit")
-	_, err = c.Mailbox.Inbox(c.ctx, comms.InboxQuery{})
-	wantCode(t, err, skillrouter.Invalid, "agent_id")
-	_, err = c.Presence.ShutdownCheck(c.ctx, "")
-	wantCode(t, err, skillrouter.Invalid, "agent_id")
+	refuses(t, skillrouter.Invalid, "seq")(c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: "a"}))
+	refuses(t, skillrouter.Invalid, "limit")(c.Mailbox.Inbox(c.ctx, comms.InboxQuery{AgentID: "a", Limit: comms.MaxLimit + 1}))
+	refuses(t, skillrouter.Invalid, "agent_id")(c.Mailbox.Inbox(c.ctx, comms.InboxQuery{}))
+	refuses(t, skillrouter.Invalid, "agent_id")(c.Presence.ShutdownCheck(c.ctx, ""))
 }
 
 func stopUntilAcked(t *testing.T, as func(skillrouter.Principal) caller) {
@@ -302,6 +293,5 @@ func redactsAgents(t *testing.T, as func(skillrouter.Principal) caller) {
 	if err != nil || strings.Contains(string(agent), key) || strings.Contains(string(agent), "kT9rWq27LmZp") || !strings.Contains(string(agent), "[redacted: github_token]") {
 		t.Errorf("the agent is %s, %v", agent, err)
 	}
-	_, err = c.Presence.Heartbeat(c.ctx, comms.Heartbeat{AgentID: key})
-	wantCode(t, err, skillrouter.Invalid, "agent_id")
+	refuses(t, skillrouter.Invalid, "agent_id")(c.Presence.Heartbeat(c.ctx, comms.Heartbeat{AgentID: key}))
 }

@@ -104,6 +104,14 @@ func wantCode(t *testing.T, err error, code skillrouter.Code, field string) {
 	}
 }
 
+// refuses is wantCode for a call that answers something beside its error.
+func refuses(t *testing.T, code skillrouter.Code, field string) func(_ any, err error) {
+	return func(_ any, err error) {
+		t.Helper()
+		wantCode(t, err, code, field)
+	}
+}
+
 func (c caller) beat(t *testing.T, b comms.Heartbeat) comms.HeartbeatAnswer {
 	t.Helper()
 	return must(c.Presence.Heartbeat(c.ctx, b))(t)

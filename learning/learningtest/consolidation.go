@@ -102,8 +102,7 @@ func consolidationProposes(t *testing.T, ctx context.Context, w ConsolidationWor
 	if !strings.Contains(string(e.Content), "pip install attrs") || !strings.Contains(strings.Join(e.Evidence, "\n"), "No module named") {
 		t.Errorf("%+v", e)
 	}
-	_, err := w.Facts.Recall(ctx, coderFact(testCommand))
-	refused(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.NotFound, "")(w.Facts.Recall(ctx, coderFact(testCommand)))
 	if list := must[[]episode.Episode](t)(w.Episodes.Recent(ctx, episode.Filter{Persona: "coder"})); len(list) != 0 {
 		t.Errorf("%d episodes", len(list))
 	}
@@ -218,8 +217,7 @@ func consolidationRejects(t *testing.T, ctx context.Context, w ConsolidationWorl
 	if again := must[consolidate.Proposal](t)(w.Consolidation.Reject(ctx, id, "another reason")); cmp.Diff(again, p) != "" {
 		t.Error(cmp.Diff(again, p))
 	}
-	_, err := w.Facts.Recall(ctx, coderFact(testCommand))
-	refused(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.NotFound, "")(w.Facts.Recall(ctx, coderFact(testCommand)))
 }
 
 func consolidationVerdicts(t *testing.T, ctx context.Context, w ConsolidationWorld) {
@@ -229,8 +227,7 @@ func consolidationVerdicts(t *testing.T, ctx context.Context, w ConsolidationWor
 	if p := must[consolidate.Proposal](t)(w.Consolidation.Accept(ctx, id)); p.Status != consolidate.ProposalAccepted || p.Reason != "" {
 		t.Errorf("who changes their mind: %+v", p)
 	}
-	_, err := w.Consolidation.Reject(ctx, id, "no")
-	refused(t, err, skillrouter.Conflict, "")
+	refuses(t, skillrouter.Conflict, "")(w.Consolidation.Reject(ctx, id, "no"))
 	must[fact.Fact](t)(w.Facts.Recall(ctx, coderFact(testCommand)))
 }
 
@@ -344,15 +341,13 @@ func consolidationRefuses(t *testing.T, ctx context.Context, w ConsolidationWorl
 		"text":         {consolidate.TranscriptDraft{Text: strings.Repeat("a line of text\n", consolidate.MaxTranscript/15+1)}, skillrouter.TooLarge, "text"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := w.Consolidation.Consolidate(ctx, test.draft)
-			refused(t, err, test.code, test.field)
+			refuses(t, test.code, test.field)(w.Consolidation.Consolidate(ctx, test.draft))
 		})
 	}
 	for field, filter := range map[string]consolidate.ProposalFilter{
 		"persona": {Persona: "../x"}, "kind": {Kind: "reminder"}, "status": {Status: "maybe"}, "limit": {Limit: consolidate.MaxProposalLimit + 1},
 	} {
-		_, err := w.Consolidation.Proposals(ctx, filter)
-		refused(t, err, skillrouter.Invalid, field)
+		refuses(t, skillrouter.Invalid, field)(w.Consolidation.Proposals(ctx, filter))
 	}
 	if list := must[[]consolidate.Proposal](t)(w.Consolidation.Proposals(ctx, consolidate.ProposalFilter{})); len(list) != 0 {
 		t.Errorf("%d proposals of refused transcripts", len(list))

@@ -216,8 +216,7 @@ func refusesEpisodes(t *testing.T, e episode.Service) {
 		t.Run(test.name, func(t *testing.T) {
 			d := happened("a", "Fine")
 			test.change(&d)
-			_, err := e.Record(ctx, d)
-			refused(t, err, test.code, test.field)
+			refuses(t, test.code, test.field)(e.Record(ctx, d))
 		})
 	}
 	for _, test := range []struct {
@@ -230,12 +229,10 @@ func refusesEpisodes(t *testing.T, e episode.Service) {
 		{"span", "until", episode.Filter{Since: time.Unix(2000, 0), Until: time.Unix(1000, 0)}},
 	} {
 		t.Run("recent by "+test.name, func(t *testing.T) {
-			_, err := e.Recent(ctx, test.filter)
-			refused(t, err, skillrouter.Invalid, test.field)
+			refuses(t, skillrouter.Invalid, test.field)(e.Recent(ctx, test.filter))
 		})
 	}
-	_, err := e.Search(ctx, episode.Query{Query: ""})
-	refused(t, err, skillrouter.Invalid, "query")
+	refuses(t, skillrouter.Invalid, "query")(e.Search(ctx, episode.Query{Query: ""}))
 	if got := must[[]episode.Episode](t)(e.Recent(ctx, episode.Filter{})); len(got) > 0 {
 		t.Errorf("a refused episode was recorded: %v", titles(got))
 	}

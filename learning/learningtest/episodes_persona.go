@@ -190,8 +190,7 @@ func refusesMemories(t *testing.T, e episode.Service) {
 		t.Run(test.name, func(t *testing.T) {
 			d := investigation()
 			test.change(&d)
-			_, err := e.Record(ctx, d)
-			refused(t, err, test.code, test.field)
+			refuses(t, test.code, test.field)(e.Record(ctx, d))
 		})
 	}
 	for _, test := range []struct {
@@ -203,10 +202,8 @@ func refusesMemories(t *testing.T, e episode.Service) {
 		{"persona", episode.Filter{Persona: "../x"}},
 		{"event", episode.Filter{Event: long[:skillrouter.MaxName+1]}},
 	} {
-		_, err := e.Recent(ctx, test.filter)
-		refused(t, err, skillrouter.Invalid, test.field)
-		_, err = e.Search(ctx, episode.Query{Query: "q", TimeRange: test.filter.TimeRange, Persona: test.filter.Persona, Event: test.filter.Event})
-		refused(t, err, skillrouter.Invalid, test.field)
+		refuses(t, skillrouter.Invalid, test.field)(e.Recent(ctx, test.filter))
+		refuses(t, skillrouter.Invalid, test.field)(e.Search(ctx, episode.Query{Query: "q", TimeRange: test.filter.TimeRange, Persona: test.filter.Persona, Event: test.filter.Event}))
 	}
 	if got := must[[]episode.Episode](t)(e.Recent(ctx, episode.Filter{})); len(got) > 0 {
 		t.Errorf("a refused episode was recorded: %v", titles(got))

@@ -241,8 +241,7 @@ func isEpisode(t *testing.T, x experience.Service, e episode.Service) {
 	if all := must[experience.Recall](t)(x.Recall(ctx, experience.Filter{})); all.Count != 1 {
 		t.Errorf("the episode without an outcome is an experience: %+v", all)
 	}
-	_, err := x.Experience(ctx, recent[1].Number)
-	refused(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.NotFound, "")(x.Experience(ctx, recent[1].Number))
 }
 
 func learnsLesson(t *testing.T, x experience.Service) {
@@ -431,8 +430,7 @@ func refusesExperiences(t *testing.T, x experience.Service) {
 		t.Run(test.name, func(t *testing.T) {
 			d := did("a", learning.ResultSuccess)
 			test.change(&d)
-			_, err := x.Record(ctx, d)
-			refused(t, err, test.code, test.field)
+			refuses(t, test.code, test.field)(x.Record(ctx, d))
 		})
 	}
 	n := recorded(t, x, did("a", "success"), did("a", "success"))
@@ -447,8 +445,7 @@ func refusesExperiences(t *testing.T, x experience.Service) {
 		{"two that are there", "episode_ids", experience.LearnDraft{Description: "d", EpisodeIDs: []int64{n[0], n[1], 4711, -1}, Statement: "s"}},
 	} {
 		t.Run("learn with "+test.name, func(t *testing.T) {
-			_, err := x.Learn(ctx, test.draft)
-			refused(t, err, skillrouter.Invalid, test.field)
+			refuses(t, skillrouter.Invalid, test.field)(x.Learn(ctx, test.draft))
 		})
 	}
 	calls := map[string]func() error{

@@ -147,13 +147,11 @@ func factExpires(t *testing.T, ctx context.Context, w FactWorld) {
 	w.Advance(10*time.Second - time.Millisecond)
 	must[fact.Fact](t)(w.Facts.Recall(ctx, at("k")))
 	w.Advance(time.Millisecond)
-	_, err := w.Facts.Recall(ctx, at("k"))
-	refused(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.NotFound, "")(w.Facts.Recall(ctx, at("k")))
 	if page := must[fact.Page](t)(w.Facts.Search(ctx, fact.Query{})); page.Count != 0 {
 		t.Errorf("a search finds %+v", page)
 	}
-	_, err = w.Facts.Update(ctx, at("k"), fact.Patch{Value: json.RawMessage("1")})
-	refused(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.NotFound, "")(w.Facts.Update(ctx, at("k"), fact.Patch{Value: json.RawMessage("1")}))
 	stale := must[fact.Fact](t)(w.Facts.Recall(ctx, fact.Ref{Key: "k", StaleOK: true}))
 	if !stale.Expired || string(stale.Value) != `"v"` {
 		t.Errorf("stale = %+v", stale)
@@ -162,8 +160,7 @@ func factExpires(t *testing.T, ctx context.Context, w FactWorld) {
 		t.Error("an expired fact counts as replaced")
 	}
 	w.Advance(365 * 24 * time.Hour) // the clock jumps
-	_, err = w.Facts.Recall(ctx, at("k"))
-	refused(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.NotFound, "")(w.Facts.Recall(ctx, at("k")))
 }
 
 func factForEver(t *testing.T, ctx context.Context, w FactWorld) {
@@ -199,26 +196,21 @@ func factUpdates(t *testing.T, ctx context.Context, w FactWorld) {
 	if string(got.Value) != "2" || got.ExpiresAt != nil || got.Probe != probe || got.Category != category || got.Author != "b" || !got.CachedAt.Before(got.UpdatedAt) {
 		t.Errorf("a patch without a value = %+v", got)
 	}
-	_, err := w.Facts.Update(ctx, at("none"), fact.Patch{Value: json.RawMessage(`2`)})
-	refused(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.NotFound, "")(w.Facts.Update(ctx, at("none"), fact.Patch{Value: json.RawMessage(`2`)}))
 }
 
 func factCompares(t *testing.T, ctx context.Context, w FactWorld) {
 	d := factWorld("k", "1")
 	d.IfVersion, d.TTL = number(0), seconds(10)
 	first := must[fact.Stored](t)(w.Facts.Remember(ctx, d))
-	_, err := w.Facts.Remember(ctx, d)
-	refused(t, err, skillrouter.Conflict, "")
+	refuses(t, skillrouter.Conflict, "")(w.Facts.Remember(ctx, d))
 	d.IfVersion, d.Value = &first.Version, json.RawMessage("2")
 	second := must[fact.Stored](t)(w.Facts.Remember(ctx, d))
-	_, err = w.Facts.Remember(ctx, d)
-	refused(t, err, skillrouter.Conflict, "")
-	_, err = w.Facts.Update(ctx, at("k"), fact.Patch{Value: json.RawMessage("3"), IfVersion: &first.Version})
-	refused(t, err, skillrouter.Conflict, "")
+	refuses(t, skillrouter.Conflict, "")(w.Facts.Remember(ctx, d))
+	refuses(t, skillrouter.Conflict, "")(w.Facts.Update(ctx, at("k"), fact.Patch{Value: json.RawMessage("3"), IfVersion: &first.Version}))
 	third := must[fact.Fact](t)(w.Facts.Update(ctx, at("k"), fact.Patch{Value: json.RawMessage("3"), IfVersion: &second.Version}))
 	w.Advance(10 * time.Second)
-	_, err = w.Facts.Update(ctx, at("k"), fact.Patch{Value: json.RawMessage("4"), IfVersion: &third.Version})
-	refused(t, err, skillrouter.Conflict, "")
+	refuses(t, skillrouter.Conflict, "")(w.Facts.Update(ctx, at("k"), fact.Patch{Value: json.RawMessage("4"), IfVersion: &third.Version}))
 	d.IfVersion = number(0)
 	fresh := must[fact.Stored](t)(w.Facts.Remember(ctx, d)) // nothing live is there
 	if err := w.Facts.Forget(ctx, at("k")); err != nil {
@@ -271,12 +263,9 @@ func factPersonas(t *testing.T, ctx context.Context, w FactWorld) {
 	for _, persona := range []string{"../x", "..", ".", ".hidden", "a/b", "a b", "ä", "-x", "x\x00", "a\n", strings.Repeat("x", skillrouter.MaxPersona+1)} {
 		d := factWorld("k", "1")
 		d.Persona = persona
-		_, err := w.Facts.Remember(ctx, d)
-		refused(t, err, skillrouter.Invalid, "persona")
-		_, err = w.Facts.Search(ctx, fact.Query{Persona: persona})
-		refused(t, err, skillrouter.Invalid, "persona")
-		_, err = w.Facts.Lease(ctx, fact.CacheRequest{Persona: persona, Key: "k"})
-		refused(t, err, skillrouter.Invalid, "persona")
+		refuses(t, skillrouter.Invalid, "persona")(w.Facts.Remember(ctx, d))
+		refuses(t, skillrouter.Invalid, "persona")(w.Facts.Search(ctx, fact.Query{Persona: persona}))
+		refuses(t, skillrouter.Invalid, "persona")(w.Facts.Lease(ctx, fact.CacheRequest{Persona: persona, Key: "k"}))
 	}
 }
 
@@ -370,8 +359,7 @@ func factPages(t *testing.T, ctx context.Context, w FactWorld) {
 		t.Errorf("of six large facts there are %v", got)
 	}
 	for _, limit := range []int{-1, fact.MaxPage + 1} {
-		_, err := w.Facts.Search(ctx, fact.Query{Limit: limit})
-		refused(t, err, skillrouter.Invalid, "limit")
+		refuses(t, skillrouter.Invalid, "limit")(w.Facts.Search(ctx, fact.Query{Limit: limit}))
 	}
 }
 
@@ -396,8 +384,7 @@ func factForgets(t *testing.T, ctx context.Context, w FactWorld) {
 	if err := w.Facts.Forget(ctx, at("k")); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.Facts.Recall(ctx, at("k"))
-	refused(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.NotFound, "")(w.Facts.Recall(ctx, at("k")))
 	refused(t, w.Facts.Forget(ctx, at("k")), skillrouter.NotFound, "")
 }
 
@@ -456,8 +443,7 @@ func factRefuses(t *testing.T, ctx context.Context, w FactWorld) {
 		"if_version": {{Key: "k", Value: json.RawMessage("1"), IfVersion: number(-1)}},
 	} {
 		for _, d := range drafts {
-			_, err := w.Facts.Remember(ctx, d)
-			refused(t, err, skillrouter.Invalid, field)
+			refuses(t, skillrouter.Invalid, field)(w.Facts.Remember(ctx, d))
 		}
 	}
 	for field, d := range map[string]fact.Draft{
@@ -465,14 +451,12 @@ func factRefuses(t *testing.T, ctx context.Context, w FactWorld) {
 		"probe":  {Key: "k", Value: json.RawMessage("1"), Probe: strings.Repeat("x", fact.MaxProbe+1)},
 		"source": {Key: "k", Value: json.RawMessage("1"), Source: strings.Repeat("x", learning.MaxSource+1)},
 	} {
-		_, err := w.Facts.Remember(ctx, d)
-		refused(t, err, skillrouter.TooLarge, field)
+		refuses(t, skillrouter.TooLarge, field)(w.Facts.Remember(ctx, d))
 	}
 	if page := must[fact.Page](t)(w.Facts.Search(ctx, fact.Query{})); page.Count > 0 {
 		t.Errorf("something was stored: %v", keysOf(page.Facts))
 	}
-	_, err := w.Facts.Recall(ctx, at("none"))
-	refused(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.NotFound, "")(w.Facts.Recall(ctx, at("none")))
 }
 
 func factLeases(t *testing.T, ctx context.Context, w FactWorld) {
@@ -512,8 +496,7 @@ func factLeases(t *testing.T, ctx context.Context, w FactWorld) {
 	if hit.Status != fact.CacheHit || hit.Fact.Category != "c" || hit.Fact.Author != "a" || hit.Fact.TTL != 60 || hit.Fact.AccessCount != 2 {
 		t.Errorf("later, %+v", hit.Fact)
 	}
-	_, err := w.Facts.Complete(ctx, fact.CacheResult{Lease: first.Lease, Value: json.RawMessage(`2`)})
-	refused(t, err, skillrouter.Conflict, "")
+	refuses(t, skillrouter.Conflict, "")(w.Facts.Complete(ctx, fact.CacheResult{Lease: first.Lease, Value: json.RawMessage(`2`)}))
 	refused(t, w.Facts.Renew(ctx, fact.LeaseRef{Lease: first.Lease}), skillrouter.Conflict, "")
 }
 
@@ -535,8 +518,7 @@ func factReleases(t *testing.T, ctx context.Context, w FactWorld) {
 	if third.Status != fact.CacheLeased || third.Lease == second.Lease {
 		t.Fatalf("the third gets %+v", third)
 	}
-	_, err := w.Facts.Complete(ctx, fact.CacheResult{Lease: second.Lease, Value: json.RawMessage(`2`)})
-	refused(t, err, skillrouter.Conflict, "")
+	refuses(t, skillrouter.Conflict, "")(w.Facts.Complete(ctx, fact.CacheResult{Lease: second.Lease, Value: json.RawMessage(`2`)}))
 }
 
 func factStale(t *testing.T, ctx context.Context, w FactWorld) {
@@ -565,8 +547,7 @@ func factCacheSecrets(t *testing.T, ctx context.Context, w FactWorld) {
 	if stored.Stored || len(stored.Redacted) == 0 {
 		t.Errorf("stored = %+v", stored)
 	}
-	_, err := w.Facts.Recall(ctx, at("k"))
-	refused(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.NotFound, "")(w.Facts.Recall(ctx, at("k")))
 	if next := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, fact.CacheRequest{Key: "k"})); next.Status != fact.CacheLeased {
 		t.Errorf("the next gets %+v", next)
 	}
@@ -575,15 +556,13 @@ func factCacheSecrets(t *testing.T, ctx context.Context, w FactWorld) {
 func factDissolves(t *testing.T, ctx context.Context, w FactWorld) {
 	first := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, fact.CacheRequest{Key: "k"}))
 	must[fact.Stored](t)(w.Facts.Remember(ctx, factWorld("k", `"said"`)))
-	_, err := w.Facts.Complete(ctx, fact.CacheResult{Lease: first.Lease, Value: json.RawMessage(`"computed"`)})
-	refused(t, err, skillrouter.Conflict, "")
+	refuses(t, skillrouter.Conflict, "")(w.Facts.Complete(ctx, fact.CacheResult{Lease: first.Lease, Value: json.RawMessage(`"computed"`)}))
 	if got := must[fact.Fact](t)(w.Facts.Recall(ctx, at("k"))); string(got.Value) != `"said"` {
 		t.Errorf("what was computed before stands over what was said after: %s", got.Value)
 	}
 	other := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, fact.CacheRequest{Key: "other"}))
 	refused(t, w.Facts.Forget(ctx, at("other")), skillrouter.NotFound, "")
-	_, err = w.Facts.Complete(ctx, fact.CacheResult{Lease: other.Lease, Value: json.RawMessage(`1`)})
-	refused(t, err, skillrouter.Conflict, "")
+	refuses(t, skillrouter.Conflict, "")(w.Facts.Complete(ctx, fact.CacheResult{Lease: other.Lease, Value: json.RawMessage(`1`)}))
 }
 
 func factCacheRefuses(t *testing.T, ctx context.Context, w FactWorld) {
@@ -593,16 +572,12 @@ func factCacheRefuses(t *testing.T, ctx context.Context, w FactWorld) {
 		"wait_ms":  {Key: "k", WaitMS: -1},
 		"agent_id": {Key: "k", AgentID: "no id"},
 	} {
-		_, err := w.Facts.Lease(ctx, r)
-		refused(t, err, skillrouter.Invalid, field)
+		refuses(t, skillrouter.Invalid, field)(w.Facts.Lease(ctx, r))
 	}
-	_, err := w.Facts.Complete(ctx, fact.CacheResult{Lease: "none", Value: json.RawMessage("1")})
-	refused(t, err, skillrouter.Conflict, "")
+	refuses(t, skillrouter.Conflict, "")(w.Facts.Complete(ctx, fact.CacheResult{Lease: "none", Value: json.RawMessage("1")}))
 	lease := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, fact.CacheRequest{Key: "k"})).Lease
-	_, err = w.Facts.Complete(ctx, fact.CacheResult{Lease: lease, Value: json.RawMessage(`"` + strings.Repeat("x", 2<<20) + `"`)})
-	refused(t, err, skillrouter.TooLarge, "value")
-	_, err = w.Facts.Complete(ctx, fact.CacheResult{Lease: lease, Value: json.RawMessage("1"), TTL: seconds(-1)})
-	refused(t, err, skillrouter.Invalid, "ttl")
+	refuses(t, skillrouter.TooLarge, "value")(w.Facts.Complete(ctx, fact.CacheResult{Lease: lease, Value: json.RawMessage(`"` + strings.Repeat("x", 2<<20) + `"`)}))
+	refuses(t, skillrouter.Invalid, "ttl")(w.Facts.Complete(ctx, fact.CacheResult{Lease: lease, Value: json.RawMessage("1"), TTL: seconds(-1)}))
 	if stored := must[fact.CacheStored](t)(w.Facts.Complete(ctx, fact.CacheResult{Lease: lease, Value: json.RawMessage("1")})); !stored.Stored {
 		t.Error("after a refusal the lease is gone")
 	}

@@ -202,16 +202,13 @@ func gapsRefuse(t *testing.T, ctx context.Context, w GapWorld) {
 		{feedback.GapQuery{Cursor: "5.' OR 1"}, "cursor"},
 		{feedback.GapQuery{Project: strings.Repeat("x", 5000)}, "project"},
 	} {
-		_, err := w.Gaps.List(ctx, test.query)
-		refused(t, err, skillrouter.Invalid, test.field)
+		refuses(t, skillrouter.Invalid, test.field)(w.Gaps.List(ctx, test.query))
 	}
 	for _, call := range []func(context.Context, string) (feedback.Gap, error){
 		w.Gaps.Gap, w.Gaps.Check, w.Gaps.Reopen,
 		func(ctx context.Context, id string) (feedback.Gap, error) { return w.Gaps.Dismiss(ctx, id, "") },
 	} {
-		_, err := call(ctx, "nowhere")
-		refused(t, err, skillrouter.NotFound, "")
+		refuses(t, skillrouter.NotFound, "")(call(ctx, "nowhere"))
 	}
-	_, err := w.Gaps.Dismiss(ctx, "nowhere", strings.Repeat("x", learning.MaxReason+1))
-	refused(t, err, skillrouter.TooLarge, "reason")
+	refuses(t, skillrouter.TooLarge, "reason")(w.Gaps.Dismiss(ctx, "nowhere", strings.Repeat("x", learning.MaxReason+1)))
 }

@@ -81,11 +81,9 @@ func settles(t *testing.T, g guard.Service) {
 		t.Errorf("again: %+v", s)
 	}
 	draft.Result = learning.ResultFailure
-	_, err := g.Outcome(ctx, draft)
-	refused(t, err, skillrouter.Conflict, "")
+	refuses(t, skillrouter.Conflict, "")(g.Outcome(ctx, draft))
 	draft.CheckID = "nobody's"
-	_, err = g.Outcome(ctx, draft)
-	refused(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.NotFound, "")(g.Outcome(ctx, draft))
 	// What was allowed a moment ago can be settled too, though nobody waited for it to be written.
 	allowed := must[guard.Checked](t)(g.Check(ctx, rule.Action{Command: "ls", Agent: "a"}))
 	must[guard.Settled](t)(g.Outcome(ctx, guard.OutcomeDraft{CheckID: allowed.CheckID, Outcome: lesson.OutcomeHeeded}))
@@ -134,8 +132,7 @@ func tellsRules(t *testing.T, g guard.Service) {
 	if r.ID != dataRule || r.Demoted {
 		t.Errorf("%+v", r)
 	}
-	_, err := g.Rule(ctx, "no/such rule")
-	refused(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.NotFound, "")(g.Rule(ctx, "no/such rule"))
 }
 
 func refusesChecks(t *testing.T, g guard.Service) {
@@ -149,8 +146,7 @@ func refusesChecks(t *testing.T, g guard.Service) {
 		{rule.Action{Command: "ls", Domain: strings.Repeat("d", skillrouter.MaxName+1)}, "domain", skillrouter.Invalid},
 		{rule.Action{Command: strings.Repeat("x", guard.MaxProposal+1)}, "proposed_action", skillrouter.TooLarge},
 	} {
-		_, err := g.Check(ctx, c.action)
-		refused(t, err, c.code, c.field)
+		refuses(t, c.code, c.field)(g.Check(ctx, c.action))
 	}
 	for _, c := range []struct {
 		draft guard.OutcomeDraft
@@ -161,11 +157,8 @@ func refusesChecks(t *testing.T, g guard.Service) {
 		{guard.OutcomeDraft{CheckID: "x", Outcome: "ignored"}, "outcome"},
 		{guard.OutcomeDraft{CheckID: "x", Outcome: lesson.OutcomeHeeded, Result: "fine"}, "result"},
 	} {
-		_, err := g.Outcome(ctx, c.draft)
-		refused(t, err, skillrouter.Invalid, c.field)
+		refuses(t, skillrouter.Invalid, c.field)(g.Outcome(ctx, c.draft))
 	}
-	_, err := g.Rules(ctx, guard.RuleFilter{Severity: "awful"})
-	refused(t, err, skillrouter.Invalid, "severity")
-	_, err = g.Ledger(ctx, lesson.LedgerFilter{Decision: "maybe"})
-	refused(t, err, skillrouter.Invalid, "decision")
+	refuses(t, skillrouter.Invalid, "severity")(g.Rules(ctx, guard.RuleFilter{Severity: "awful"}))
+	refuses(t, skillrouter.Invalid, "decision")(g.Ledger(ctx, lesson.LedgerFilter{Decision: "maybe"}))
 }

@@ -179,8 +179,7 @@ func judgementRemoved(t *testing.T, ctx context.Context, w JudgementWorld) {
 		t.Fatal(err)
 	}
 	refused(t, w.Judgements.Remove(ctx, j.ID), skillrouter.NotFound, "")
-	_, err := w.Judgements.Judgement(ctx, j.ID)
-	refused(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.NotFound, "")(w.Judgements.Judgement(ctx, j.ID))
 }
 
 func judgementRedacted(t *testing.T, ctx context.Context, w JudgementWorld) {
@@ -211,13 +210,10 @@ func judgementsRefuse(t *testing.T, ctx context.Context, w JudgementWorld) {
 		{feedback.JudgementDraft{Question: "q", Good: many}, skillrouter.TooLarge, "good"},
 		{feedback.JudgementDraft{Question: "q", Good: []string{"a"}, Project: strings.Repeat("x", 5000)}, skillrouter.Invalid, "project"},
 	} {
-		_, err := w.Judgements.Judge(ctx, test.draft)
-		refused(t, err, test.code, test.field)
+		refuses(t, test.code, test.field)(w.Judgements.Judge(ctx, test.draft))
 	}
 	for _, query := range []feedback.JudgementQuery{{Cursor: "x"}, {Cursor: "-1"}} {
-		_, err := w.Judgements.Judgements(ctx, query)
-		refused(t, err, skillrouter.Invalid, "cursor")
+		refuses(t, skillrouter.Invalid, "cursor")(w.Judgements.Judgements(ctx, query))
 	}
-	_, err := w.Judgements.Judgements(ctx, feedback.JudgementQuery{Limit: -1})
-	refused(t, err, skillrouter.Invalid, "limit")
+	refuses(t, skillrouter.Invalid, "limit")(w.Judgements.Judgements(ctx, feedback.JudgementQuery{Limit: -1}))
 }

@@ -157,8 +157,7 @@ func oddIDs(t *testing.T, k knowledge.Service) {
 		if err := k.Delete(ctx, id); err != nil {
 			t.Errorf("delete %q: %v", id, err)
 		}
-		_, err := k.Entry(ctx, id)
-		refused(t, err, skillrouter.NotFound, "")
+		refuses(t, skillrouter.NotFound, "")(k.Entry(ctx, id))
 	}
 }
 
@@ -192,8 +191,7 @@ func updates(t *testing.T, k knowledge.Service) {
 		"project":  {Project: ptr("two\nlines")},
 		"source":   {Source: ptr("a\x00b")},
 	} {
-		_, err := k.Update(ctx, id, patch)
-		refused(t, err, skillrouter.Invalid, field)
+		refuses(t, skillrouter.Invalid, field)(k.Update(ctx, id, patch))
 	}
 }
 
@@ -205,8 +203,7 @@ func deletes(t *testing.T, k knowledge.Service) {
 	if err := k.Delete(ctx, id); err != nil {
 		t.Fatal(err)
 	}
-	_, err := k.Entry(ctx, id)
-	refused(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.NotFound, "")(k.Entry(ctx, id))
 	refused(t, k.Delete(ctx, id), skillrouter.NotFound, "")
 	if r := must[knowledge.Results](t)(k.Search(ctx, knowledge.Query{Query: "xylophone"})); len(r.Results) > 0 || r.Results == nil || r.Count != 0 {
 		t.Errorf("found after its deletion, or not an empty list: %+v", r)
@@ -292,8 +289,7 @@ func limits(t *testing.T, k knowledge.Service) {
 		}
 	}
 	for _, asked := range []int{-1, learning.MaxLimit + 1} {
-		_, err := k.Search(ctx, knowledge.Query{Query: "common", Limit: asked})
-		refused(t, err, skillrouter.Invalid, "limit")
+		refuses(t, skillrouter.Invalid, "limit")(k.Search(ctx, knowledge.Query{Query: "common", Limit: asked}))
 	}
 }
 
@@ -407,8 +403,7 @@ func refusesKnowledge(t *testing.T, k knowledge.Service) {
 		t.Run(test.name, func(t *testing.T) {
 			d := draft("Fine", "fine")
 			test.change(&d)
-			_, err := k.Store(ctx, d)
-			refused(t, err, test.code, test.field)
+			refuses(t, test.code, test.field)(k.Store(ctx, d))
 		})
 	}
 	for _, test := range []struct {
@@ -423,8 +418,7 @@ func refusesKnowledge(t *testing.T, k knowledge.Service) {
 		{"empty tag", "tags", skillrouter.Invalid, knowledge.Query{Query: "a", Tags: []string{" "}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := k.Search(ctx, test.query)
-			refused(t, err, test.code, test.field)
+			refuses(t, test.code, test.field)(k.Search(ctx, test.query))
 		})
 	}
 	if r := must[knowledge.Results](t)(k.Search(ctx, knowledge.Query{Query: "fine"})); r.Count != 0 {
@@ -434,10 +428,8 @@ func refusesKnowledge(t *testing.T, k knowledge.Service) {
 
 func unknownKnowledge(t *testing.T, k knowledge.Service) {
 	ctx := caller(t)
-	_, err := k.Entry(ctx, "nobody")
-	refused(t, err, skillrouter.NotFound, "")
-	_, err = k.Update(ctx, "nobody", knowledge.Patch{Title: ptr("x")})
-	refused(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.NotFound, "")(k.Entry(ctx, "nobody"))
+	refuses(t, skillrouter.NotFound, "")(k.Update(ctx, "nobody", knowledge.Patch{Title: ptr("x")}))
 	refused(t, k.Delete(ctx, "nobody"), skillrouter.NotFound, "")
 }
 

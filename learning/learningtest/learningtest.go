@@ -49,6 +49,14 @@ func refused(t *testing.T, err error, code skillrouter.Code, field string) {
 	}
 }
 
+// refuses is refused for a call that answers something beside its error.
+func refuses(t *testing.T, code skillrouter.Code, field string) func(_ any, err error) {
+	return func(_ any, err error) {
+		t.Helper()
+		refused(t, err, code, field)
+	}
+}
+
 func must[T any](t *testing.T) func(value T, err error) T {
 	return func(value T, err error) T {
 		t.Helper()

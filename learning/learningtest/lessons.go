@@ -208,8 +208,7 @@ func lessonIDs(t *testing.T, s lesson.Service) {
 		t.Errorf("the same id again: %+v", r)
 	}
 	draft.Domain = "elsewhere"
-	_, err := s.Report(ctx, draft)
-	refused(t, err, skillrouter.Conflict, "id")
+	refuses(t, skillrouter.Conflict, "id")(s.Report(ctx, draft))
 	draft = Draft(lessonTitles[0])
 	draft.ID = "L-2"
 	if r := must[lesson.Reported](t)(s.Report(ctx, draft)); r.LessonID != "L-1" || !r.Duplicate {

@@ -137,8 +137,7 @@ func lessonSources(t *testing.T, s lesson.Service) {
 	if got := must[lesson.Lesson](t)(s.Lesson(ctx, "c")); !slices.Equal(got.SourceCaseIDs, []string{"b"}) {
 		t.Errorf("%v", got.SourceCaseIDs)
 	}
-	_, err := s.Report(ctx, draft(1, "a", "c")) // a occurs again, and would draw on what draws on it
-	refused(t, err, skillrouter.Invalid, "source_case_ids")
+	refuses(t, skillrouter.Invalid, "source_case_ids")(s.Report(ctx, draft(1, "a", "c"))) // a occurs again, and would draw on what draws on it
 	if got := must[lesson.Lesson](t)(s.Lesson(ctx, "a")); got.Occurrences != 1 || len(got.SourceCaseIDs) != 0 {
 		t.Errorf("%+v", got)
 	}

@@ -50,8 +50,7 @@ func validateLesson(t *testing.T, s lesson.Service) {
 	if got := validate(l.ID, lesson.ValidationOutdated, "x"); got.Status != lesson.StatusRetired || got.RetiredAt == nil || !strings.HasPrefix(got.RetiredReason, "outdated") {
 		t.Errorf("outdated: %+v", got)
 	}
-	_, err := s.Validate(ctx, l.ID, lesson.ValidationDraft{Type: lesson.ValidationConfirmed, By: "x"})
-	refused(t, err, skillrouter.Conflict, "")
+	refuses(t, skillrouter.Conflict, "")(s.Validate(ctx, l.ID, lesson.ValidationDraft{Type: lesson.ValidationConfirmed, By: "x"}))
 	history := must[[]lesson.Change](t)(s.History(ctx, l.ID))
 	kinds := []string{}
 	for _, c := range history {
@@ -64,12 +63,9 @@ func validateLesson(t *testing.T, s lesson.Service) {
 		t.Errorf("%+v", c)
 	}
 	other := reported(t, s, Draft(lessonTitles[1]))
-	_, err = s.Validate(ctx, other.ID, lesson.ValidationDraft{Type: "true", By: "x"})
-	refused(t, err, skillrouter.Invalid, "validation_type")
-	_, err = s.Validate(ctx, other.ID, lesson.ValidationDraft{Type: lesson.ValidationConfirmed})
-	refused(t, err, skillrouter.Invalid, "validated_by")
-	_, err = s.Validate(ctx, other.ID, lesson.ValidationDraft{Type: lesson.ValidationConfirmed, By: "a\nb"})
-	refused(t, err, skillrouter.Invalid, "validated_by")
+	refuses(t, skillrouter.Invalid, "validation_type")(s.Validate(ctx, other.ID, lesson.ValidationDraft{Type: "true", By: "x"}))
+	refuses(t, skillrouter.Invalid, "validated_by")(s.Validate(ctx, other.ID, lesson.ValidationDraft{Type: lesson.ValidationConfirmed}))
+	refuses(t, skillrouter.Invalid, "validated_by")(s.Validate(ctx, other.ID, lesson.ValidationDraft{Type: lesson.ValidationConfirmed, By: "a\nb"}))
 }
 
 func applyLesson(t *testing.T, s lesson.Service) {
@@ -95,8 +91,7 @@ func applyLesson(t *testing.T, s lesson.Service) {
 	if got := must[lesson.Lesson](t)(s.Lesson(ctx, l.ID)); got.TimesApplied != 4 || got.TimesSucceeded != 3 || !near(got.Confidence, left) {
 		t.Errorf("%+v", got)
 	}
-	_, err := s.Apply(ctx, l.ID, lesson.ApplicationDraft{Outcome: "done"})
-	refused(t, err, skillrouter.Invalid, "outcome")
+	refuses(t, skillrouter.Invalid, "outcome")(s.Apply(ctx, l.ID, lesson.ApplicationDraft{Outcome: "done"}))
 }
 
 func deprecateLesson(t *testing.T, s lesson.Service) {
@@ -144,8 +139,7 @@ func editLesson(t *testing.T, s lesson.Service) {
 		got.Context != l.Context || !got.UpdatedAt.After(l.UpdatedAt) {
 		t.Errorf("%+v", got)
 	}
-	_, err := s.Edit(ctx, l.ID, lesson.Patch{Title: &title, Expect: &l.UpdatedAt})
-	refused(t, err, skillrouter.Conflict, "")
+	refuses(t, skillrouter.Conflict, "")(s.Edit(ctx, l.ID, lesson.Patch{Title: &title, Expect: &l.UpdatedAt}))
 	if same := must[lesson.Lesson](t)(s.Edit(ctx, l.ID, lesson.Patch{Title: &title})); !same.UpdatedAt.Equal(got.UpdatedAt) {
 		t.Error("an edit that changes nothing is a change")
 	}
@@ -157,8 +151,7 @@ func editLesson(t *testing.T, s lesson.Service) {
 		t.Errorf("reported under its new title: %+v", r)
 	}
 	other := reported(t, s, Draft(lessonTitles[1]))
-	_, err = s.Edit(ctx, other.ID, lesson.Patch{Title: &title})
-	refused(t, err, skillrouter.Conflict, "title")
+	refuses(t, skillrouter.Conflict, "title")(s.Edit(ctx, other.ID, lesson.Patch{Title: &title}))
 	bad, long, none := learning.Severity("bad"), strings.Repeat("x", lesson.MaxText+1), ""
 	nan, six := math.NaN(), 6
 	for field, patch := range map[string]lesson.Patch{
@@ -184,19 +177,15 @@ func retireLesson(t *testing.T, s lesson.Service) {
 		"reason":        {},
 		"superseded_by": {Reason: "x", SupersededBy: "nobody"},
 	} {
-		_, err := s.Retire(ctx, old.ID, draft)
-		refused(t, err, skillrouter.Invalid, field)
+		refuses(t, skillrouter.Invalid, field)(s.Retire(ctx, old.ID, draft))
 	}
-	_, err := s.Retire(ctx, old.ID, lesson.RetirementDraft{Reason: "x", SupersededBy: old.ID})
-	refused(t, err, skillrouter.Invalid, "superseded_by")
+	refuses(t, skillrouter.Invalid, "superseded_by")(s.Retire(ctx, old.ID, lesson.RetirementDraft{Reason: "x", SupersededBy: old.ID}))
 	got := must[lesson.Lesson](t)(s.Retire(ctx, old.ID, lesson.RetirementDraft{Reason: "reworded", SupersededBy: fmt.Sprint(next.Number), By: "Damon W."}))
 	if got.Status != lesson.StatusRetired || got.SupersededBy != next.ID || got.RetiredReason != "reworded" || got.RetiredAt == nil {
 		t.Errorf("%+v", got)
 	}
-	_, err = s.Retire(ctx, old.ID, lesson.RetirementDraft{Reason: "again"})
-	refused(t, err, skillrouter.Conflict, "")
-	_, err = s.Retire(ctx, next.ID, lesson.RetirementDraft{Reason: "round", SupersededBy: old.ID})
-	refused(t, err, skillrouter.Invalid, "superseded_by")
+	refuses(t, skillrouter.Conflict, "")(s.Retire(ctx, old.ID, lesson.RetirementDraft{Reason: "again"}))
+	refuses(t, skillrouter.Invalid, "superseded_by")(s.Retire(ctx, next.ID, lesson.RetirementDraft{Reason: "round", SupersededBy: old.ID}))
 	if found := must[lesson.Results](t)(s.Relevant(ctx, lesson.Query{Context: lessonTitles[0]})); slices.ContainsFunc(found.Results, func(h lesson.Hit) bool { return h.ID == old.ID }) {
 		t.Error("a retired lesson is answered")
 	}
@@ -204,8 +193,7 @@ func retireLesson(t *testing.T, s lesson.Service) {
 	if got.Status != lesson.StatusCandidate || got.SupersededBy != "" || got.RetiredAt != nil || got.RetiredReason != "" {
 		t.Errorf("%+v", got)
 	}
-	_, err = s.Restore(ctx, old.ID, "")
-	refused(t, err, skillrouter.Conflict, "")
+	refuses(t, skillrouter.Conflict, "")(s.Restore(ctx, old.ID, ""))
 	if found := must[lesson.Results](t)(s.Relevant(ctx, lesson.Query{Context: lessonTitles[0]})); found.Count == 0 || found.Results[0].ID != old.ID {
 		t.Errorf("a restored lesson is not found: %+v", found)
 	}
@@ -307,8 +295,7 @@ func listLessons(t *testing.T, s lesson.Service) {
 		"lesson_type": {Type: "x"}, "severity": {Severity: "x"}, "level": {Level: "x"}, "status": {Statuses: []lesson.Status{"x"}},
 		"cursor": {Cursor: "x"}, "limit": {Limit: learning.MaxLimit + 1}, "min_confidence": {MinConfidence: 2},
 	} {
-		_, err := s.List(ctx, filter)
-		refused(t, err, skillrouter.Invalid, field)
+		refuses(t, skillrouter.Invalid, field)(s.List(ctx, filter))
 	}
 }
 
@@ -345,8 +332,6 @@ func relevantLessons(t *testing.T, s lesson.Service) {
 	if found = must[lesson.Results](t)(s.Relevant(ctx, lesson.Query{Context: strings.Join(lessonTitles, " "), Limit: 2})); found.Count != 2 {
 		t.Errorf("%d results", found.Count)
 	}
-	_, err := s.Relevant(ctx, lesson.Query{Context: " "})
-	refused(t, err, skillrouter.Invalid, "context")
-	_, err = s.Relevant(ctx, lesson.Query{Context: "x", Limit: learning.MaxLimit + 1})
-	refused(t, err, skillrouter.Invalid, "max_results")
+	refuses(t, skillrouter.Invalid, "context")(s.Relevant(ctx, lesson.Query{Context: " "}))
+	refuses(t, skillrouter.Invalid, "max_results")(s.Relevant(ctx, lesson.Query{Context: "x", Limit: learning.MaxLimit + 1}))
 }

@@ -124,8 +124,7 @@ func procedureReadsBack(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	if bare.Persona != learning.DefaultPersona || bare.Category != learning.DefaultFactCategory || bare.Steps[1].Name != "step-2" {
 		t.Errorf("the defaults are %+v", bare)
 	}
-	_, err := w.Procedures.Procedure(ctx, procedure.Ref{Name: d.Name})
-	refused(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.NotFound, "")(w.Procedures.Procedure(ctx, procedure.Ref{Name: d.Name}))
 }
 
 func procedureVersions(t *testing.T, ctx context.Context, w ProcedureWorld) {
@@ -142,10 +141,8 @@ func procedureVersions(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	if first.Version != 1 || len(first.Steps) != 1 {
 		t.Errorf("version 1: %+v", first)
 	}
-	_, err := w.Procedures.Procedure(ctx, procedure.Ref{Name: "p", Version: 3})
-	refused(t, err, skillrouter.NotFound, "")
-	_, err = w.Procedures.Save(ctx, procedure.Draft{Name: "P", Steps: steps("a")})
-	refused(t, err, skillrouter.Conflict, "")
+	refuses(t, skillrouter.NotFound, "")(w.Procedures.Procedure(ctx, procedure.Ref{Name: "p", Version: 3}))
+	refuses(t, skillrouter.Conflict, "")(w.Procedures.Save(ctx, procedure.Draft{Name: "P", Steps: steps("a")}))
 }
 
 func procedureFinds(t *testing.T, ctx context.Context, w ProcedureWorld) {
@@ -209,13 +206,11 @@ func procedureRefuses(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	} {
 		d := procedure.Draft{Name: "p", Steps: steps("a"), Params: []procedure.Param{{Name: "p"}}}
 		c.edit(&d)
-		_, err := w.Procedures.Save(ctx, d)
-		refused(t, err, skillrouter.Invalid, c.field)
+		refuses(t, skillrouter.Invalid, c.field)(w.Procedures.Save(ctx, d))
 	}
 	d := procedure.Draft{Name: "p", Steps: steps("a")}
 	d.Steps[0].Action = strings.Repeat("x", procedure.MaxAction+1)
-	_, err := w.Procedures.Save(ctx, d)
-	refused(t, err, skillrouter.TooLarge, "steps[0].action")
+	refuses(t, skillrouter.TooLarge, "steps[0].action")(w.Procedures.Save(ctx, d))
 }
 
 func runGoes(t *testing.T, ctx context.Context, w ProcedureWorld) {
@@ -247,10 +242,8 @@ func runGoes(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	if open := must[[]procedure.Run](t)(w.Procedures.Runs(ctx, procedure.RunFilter{AgentID: "builder-1", Status: procedure.RunRunning})); len(open) != 0 {
 		t.Errorf("open runs = %+v", open)
 	}
-	_, err := w.Procedures.Next(ctx, procedure.StepRequest{RunID: run.ID})
-	refused(t, err, skillrouter.Conflict, "")
-	_, err = w.Procedures.Run(ctx, "nobody")
-	refused(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.Conflict, "")(w.Procedures.Next(ctx, procedure.StepRequest{RunID: run.ID}))
+	refuses(t, skillrouter.NotFound, "")(w.Procedures.Run(ctx, "nobody"))
 }
 
 func runConditions(t *testing.T, ctx context.Context, w ProcedureWorld) {
@@ -309,17 +302,14 @@ func runParameters(t *testing.T, ctx context.Context, w ProcedureWorld) {
 func runAgain(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	saved(t, ctx, w, "p", steps("a", "b")...)
 	run := must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
-	_, err := w.Procedures.Next(ctx, procedure.StepRequest{RunID: run.ID})
-	refused(t, err, skillrouter.Conflict, "")
+	refuses(t, skillrouter.Conflict, "")(w.Procedures.Next(ctx, procedure.StepRequest{RunID: run.ID}))
 	w.Advance(time.Minute)
 	again := must[procedure.Run](t)(w.Procedures.Next(ctx, procedure.StepRequest{RunID: run.ID, Again: true}))
 	if next := again.Next; next == nil || next.Attempt != 2 || next.Status != procedure.StepHandedOut || !strings.Contains(next.Reason, "unknown") || !next.HandedOutAt.After(*run.Next.HandedOutAt) {
 		t.Fatalf("again = %+v", again.Next)
 	}
-	_, err = w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 0, Attempt: 1, Status: procedure.StepSucceeded})
-	refused(t, err, skillrouter.Conflict, "")
-	_, err = w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 0, Attempt: 3, Status: procedure.StepSucceeded})
-	refused(t, err, skillrouter.Invalid, "attempt")
+	refuses(t, skillrouter.Conflict, "")(w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 0, Attempt: 1, Status: procedure.StepSucceeded}))
+	refuses(t, skillrouter.Invalid, "attempt")(w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 0, Attempt: 3, Status: procedure.StepSucceeded}))
 	done := must[procedure.Run](t)(w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 0, Attempt: 2, Status: procedure.StepSucceeded}))
 	stands(t, done, "running: succeeded handed_out")
 	done = stepped(t, ctx, w, done, procedure.StepSucceeded, "")
@@ -341,10 +331,8 @@ func runReportsTwice(t *testing.T, ctx context.Context, w ProcedureWorld) {
 		t.Error(diff)
 	}
 	report.Status = procedure.StepFailed
-	_, err := w.Procedures.Report(ctx, report)
-	refused(t, err, skillrouter.Conflict, "")
-	_, err = w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 1, Attempt: 2, Status: procedure.StepSucceeded})
-	refused(t, err, skillrouter.Invalid, "attempt")
+	refuses(t, skillrouter.Conflict, "")(w.Procedures.Report(ctx, report))
+	refuses(t, skillrouter.Invalid, "attempt")(w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 1, Attempt: 2, Status: procedure.StepSucceeded}))
 }
 
 func runFailures(t *testing.T, ctx context.Context, w ProcedureWorld) {
@@ -374,8 +362,7 @@ func runAbandons(t *testing.T, ctx context.Context, w ProcedureWorld) {
 		t.Errorf("run = %+v", run)
 	}
 	must[procedure.Run](t)(w.Procedures.Abandon(ctx, run.ID, "again"))
-	_, err := w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 0, Status: procedure.StepSucceeded})
-	refused(t, err, skillrouter.Conflict, "")
+	refuses(t, skillrouter.Conflict, "")(w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 0, Status: procedure.StepSucceeded}))
 	if read := must[procedure.Procedure](t)(w.Procedures.Procedure(ctx, procedure.Ref{Name: "p"})); read.Runs != 0 || read.StepStats[0].Unknown != 1 {
 		t.Errorf("figures = %+v", read)
 	}
@@ -402,14 +389,11 @@ func runRefuses(t *testing.T, ctx context.Context, w ProcedureWorld) {
 		if c.report.RunID == "" {
 			c.report.RunID = run.ID
 		}
-		_, err := w.Procedures.Report(ctx, c.report)
-		refused(t, err, c.code, c.field)
+		refuses(t, c.code, c.field)(w.Procedures.Report(ctx, c.report))
 	}
 	stands(t, must[procedure.Run](t)(w.Procedures.Run(ctx, run.ID)), "running: handed_out pending")
-	_, err := w.Procedures.Runs(ctx, procedure.RunFilter{Status: "odd"})
-	refused(t, err, skillrouter.Invalid, "status")
-	_, err = w.Procedures.Start(ctx, procedure.RunDraft{Name: "nobody"})
-	refused(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.Invalid, "status")(w.Procedures.Runs(ctx, procedure.RunFilter{Status: "odd"}))
+	refuses(t, skillrouter.NotFound, "")(w.Procedures.Start(ctx, procedure.RunDraft{Name: "nobody"}))
 }
 
 func runRaces(t *testing.T, ctx context.Context, w ProcedureWorld) {
@@ -464,8 +448,7 @@ func procedureDeletes(t *testing.T, ctx context.Context, w ProcedureWorld) {
 		t.Fatal(err)
 	}
 	refused(t, w.Procedures.Delete(ctx, procedure.Ref{Name: "p"}), skillrouter.NotFound, "")
-	_, err := w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"})
-	refused(t, err, skillrouter.NotFound, "")
+	refuses(t, skillrouter.NotFound, "")(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
 	if found := must[procedure.Results](t)(w.Procedures.Search(ctx, procedure.Query{Query: "do a"})); found.Count != 0 {
 		t.Errorf("it is still found: %+v", found)
 	}
@@ -486,8 +469,7 @@ func procedureRedacts(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	if len(got.Redacted) == 0 {
 		t.Error("nothing was cut out")
 	}
-	_, err := w.Procedures.Start(ctx, procedure.RunDraft{Name: "p", Params: map[string]json.RawMessage{"x": json.RawMessage(`"` + secret + `"`)}})
-	refused(t, err, skillrouter.Invalid, "params.x")
+	refuses(t, skillrouter.Invalid, "params.x")(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p", Params: map[string]json.RawMessage{"x": json.RawMessage(`"` + secret + `"`)}}))
 	run := must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
 	run = must[procedure.Run](t)(w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Status: procedure.StepFailed, Error: secret, Result: json.RawMessage(`{"out":"` + secret + `"}`)}))
 	text, err := json.Marshal(run)

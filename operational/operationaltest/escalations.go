@@ -94,12 +94,10 @@ func Escalations(t *testing.T, open func(t *testing.T) EscalationWorld) {
 		}
 		id := list[0].ID
 		for _, p := range []skillrouter.Principal{onlooker, agent("VARYS")} {
-			_, err := w.As(p).Resolve(w.Context(t.Context(), p), id, operational.EscalationVerdict{})
-			wantCode(t, err, skillrouter.Forbidden)
+			refuses(t, skillrouter.Forbidden)(w.As(p).Resolve(w.Context(t.Context(), p), id, operational.EscalationVerdict{}))
 		}
 		aria := agent("ARIA")
-		_, err := w.As(aria).Resolve(w.Context(t.Context(), aria), id, operational.EscalationVerdict{By: "VARYS"})
-		wantCode(t, err, skillrouter.Forbidden)
+		refuses(t, skillrouter.Forbidden)(w.As(aria).Resolve(w.Context(t.Context(), aria), id, operational.EscalationVerdict{By: "VARYS"}))
 		done := must[operational.Escalation](t)(w.As(aria).Resolve(w.Context(t.Context(), aria), id, operational.EscalationVerdict{}))
 		if done.ResolvedBy != "ARIA" {
 			t.Errorf("it was resolved by %q", done.ResolvedBy)
@@ -111,20 +109,13 @@ func Escalations(t *testing.T, open func(t *testing.T) EscalationWorld) {
 		svc := w.As(captain)
 		w.Raise(t, escalated("l1", "ARIA", "Critical issue", high))
 		list := must[[]operational.Escalation](t)(svc.List(ctx, operational.EscalationFilter{}))
-		_, err := svc.Escalation(ctx, "no-such-id")
-		wantCode(t, err, skillrouter.NotFound)
-		_, err = svc.Dismiss(ctx, "no-such-id", operational.EscalationVerdict{})
-		wantCode(t, err, skillrouter.NotFound)
-		_, err = svc.Review(ctx, list[0].ID, operational.EscalationVerdict{Notes: strings.Repeat("n", operational.MaxEscalationNotes+1)})
-		wantCode(t, err, skillrouter.TooLarge)
-		_, err = svc.Review(ctx, list[0].ID, operational.EscalationVerdict{By: "a\nb"})
-		wantCode(t, err, skillrouter.Invalid)
-		_, err = svc.List(ctx, operational.EscalationFilter{Status: []operational.EscalationStatus{"open"}})
-		wantCode(t, err, skillrouter.Invalid)
-		_, err = svc.List(ctx, operational.EscalationFilter{To: "no id"})
-		wantCode(t, err, skillrouter.Invalid)
-		_, err = svc.List(ctx, operational.EscalationFilter{Limit: operational.MaxLimit + 1})
-		wantCode(t, err, skillrouter.Invalid)
+		refuses(t, skillrouter.NotFound)(svc.Escalation(ctx, "no-such-id"))
+		refuses(t, skillrouter.NotFound)(svc.Dismiss(ctx, "no-such-id", operational.EscalationVerdict{}))
+		refuses(t, skillrouter.TooLarge)(svc.Review(ctx, list[0].ID, operational.EscalationVerdict{Notes: strings.Repeat("n", operational.MaxEscalationNotes+1)}))
+		refuses(t, skillrouter.Invalid)(svc.Review(ctx, list[0].ID, operational.EscalationVerdict{By: "a\nb"}))
+		refuses(t, skillrouter.Invalid)(svc.List(ctx, operational.EscalationFilter{Status: []operational.EscalationStatus{"open"}}))
+		refuses(t, skillrouter.Invalid)(svc.List(ctx, operational.EscalationFilter{To: "no id"}))
+		refuses(t, skillrouter.Invalid)(svc.List(ctx, operational.EscalationFilter{Limit: operational.MaxLimit + 1}))
 	})
 	t.Run("every step from every status", func(t *testing.T) {
 		w := open(t)

@@ -41,6 +41,14 @@ func wantCode(t *testing.T, err error, code skillrouter.Code) {
 	}
 }
 
+// refuses is wantCode for a call that answers something beside its error.
+func refuses(t *testing.T, code skillrouter.Code) func(_ any, err error) {
+	return func(_ any, err error) {
+		t.Helper()
+		wantCode(t, err, code)
+	}
+}
+
 // must fails the test if err is not nil.
 func must[T any](t *testing.T) func(v T, err error) T {
 	return func(v T, err error) T {

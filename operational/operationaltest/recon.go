@@ -58,16 +58,13 @@ func reconScans(t *testing.T, w World[operational.ReconService]) {
 		t.Errorf("a started scan is %+v", scan)
 	}
 	other := agent("other")
-	_, err := w.As(other).FinishScan(w.Context(t.Context(), other), scan.ID, operational.ScanEnd{})
-	wantCode(t, err, skillrouter.Forbidden)
+	refuses(t, skillrouter.Forbidden)(w.As(other).FinishScan(w.Context(t.Context(), other), scan.ID, operational.ScanEnd{}))
 	done := check(svc.FinishScan(ctx, scan.ID, operational.ScanEnd{Summary: "3 ports open"}))
 	if done.Status != operational.ScanCompleted || done.FinishedAt == nil || done.Summary != "3 ports open" || done.Environment != "prod" {
 		t.Errorf("a finished scan is %+v", done)
 	}
-	_, err = svc.FinishScan(ctx, scan.ID, operational.ScanEnd{})
-	wantCode(t, err, skillrouter.Conflict)
-	_, err = svc.FinishScan(ctx, "nothing", operational.ScanEnd{})
-	wantCode(t, err, skillrouter.NotFound)
+	refuses(t, skillrouter.Conflict)(svc.FinishScan(ctx, scan.ID, operational.ScanEnd{}))
+	refuses(t, skillrouter.NotFound)(svc.FinishScan(ctx, "nothing", operational.ScanEnd{}))
 	check(svc.StartScan(ctx, operational.ScanDraft{Environment: "PROD", Scanner: "nikto", Status: operational.ScanFailed}))
 	list := must[[]operational.Scan](t)(svc.Scans(ctx, operational.ScanFilter{Environment: "prod"}))
 	if len(list) != 2 || list[0].Scanner != "nikto" || list[0].Environment != "prod" {
@@ -151,10 +148,8 @@ func reconDecisions(t *testing.T, w World[operational.ReconService]) {
 	if diff := cmp.Diff([]string{">open:", "open>confirmed:reproduced", "confirmed>false_positive:test key"}, notes); diff != "" {
 		t.Errorf("the history (-want +got):\n%s", diff)
 	}
-	_, err := svc.Decide(ctx, "nothing", operational.FindingDecision{Status: operational.FindingFixed})
-	wantCode(t, err, skillrouter.NotFound)
-	_, err = svc.History(ctx, "nothing")
-	wantCode(t, err, skillrouter.NotFound)
+	refuses(t, skillrouter.NotFound)(svc.Decide(ctx, "nothing", operational.FindingDecision{Status: operational.FindingFixed}))
+	refuses(t, skillrouter.NotFound)(svc.History(ctx, "nothing"))
 }
 
 func reconBulk(t *testing.T, w World[operational.ReconService]) {
@@ -178,8 +173,7 @@ func reconBulk(t *testing.T, w World[operational.ReconService]) {
 			t.Errorf("refusal %d is %+v, want index %d and the field %s", i, got, want.index, want.field)
 		}
 	}
-	_, err := svc.ReportAll(ctx, make([]operational.FindingDraft, operational.MaxFindings+1))
-	wantCode(t, err, skillrouter.TooLarge)
+	refuses(t, skillrouter.TooLarge)(svc.ReportAll(ctx, make([]operational.FindingDraft, operational.MaxFindings+1)))
 	if report := must[operational.FindingReport](t)(svc.ReportAll(ctx, []operational.FindingDraft{})); report.New != 0 || len(report.IDs) != 0 {
 		t.Errorf("an empty report is %+v", report)
 	}
@@ -238,16 +232,12 @@ func reconFilters(t *testing.T, w World[operational.ReconService]) {
 func reconRights(t *testing.T, w World[operational.ReconService]) {
 	ctx := w.Context(t.Context(), onlooker)
 	svc := w.As(onlooker)
-	_, err := svc.Report(ctx, operational.FindingDraft{Environment: "prod", Title: "x", Severity: operational.SeverityLow})
-	wantCode(t, err, skillrouter.Forbidden)
-	_, err = svc.StoreEnvironment(ctx, operational.EnvironmentDraft{Name: "x"})
-	wantCode(t, err, skillrouter.Forbidden)
-	_, err = svc.ReportAll(ctx, []operational.FindingDraft{})
-	wantCode(t, err, skillrouter.Forbidden)
+	refuses(t, skillrouter.Forbidden)(svc.Report(ctx, operational.FindingDraft{Environment: "prod", Title: "x", Severity: operational.SeverityLow}))
+	refuses(t, skillrouter.Forbidden)(svc.StoreEnvironment(ctx, operational.EnvironmentDraft{Name: "x"}))
+	refuses(t, skillrouter.Forbidden)(svc.ReportAll(ctx, []operational.FindingDraft{}))
 	must[[]operational.Finding](t)(svc.Findings(ctx, operational.FindingFilter{}))
 	a := agent("scout")
-	_, err = w.As(a).Report(w.Context(t.Context(), a), operational.FindingDraft{Environment: "prod", Title: "x", Severity: operational.SeverityLow, AgentID: "another"})
-	wantCode(t, err, skillrouter.Forbidden)
+	refuses(t, skillrouter.Forbidden)(w.As(a).Report(w.Context(t.Context(), a), operational.FindingDraft{Environment: "prod", Title: "x", Severity: operational.SeverityLow, AgentID: "another"}))
 	if _, err := w.As(nobody).Findings(w.Context(t.Context(), nobody), operational.FindingFilter{}); err == nil {
 		t.Error("a call without any right lists findings")
 	}
@@ -278,12 +268,9 @@ func reconInput(t *testing.T, w World[operational.ReconService]) {
 			t.Errorf("%s: error %v of field %q, want %s of field %q", name, err, skillrouter.FieldOf(err), c.code, c.field)
 		}
 	}
-	_, err := svc.Findings(ctx, operational.FindingFilter{Status: []operational.FindingStatus{"lost"}})
-	wantCode(t, err, skillrouter.Invalid)
-	_, err = svc.StartScan(ctx, operational.ScanDraft{Environment: "x"})
-	wantCode(t, err, skillrouter.Invalid)
-	_, err = svc.Finding(ctx, "nothing")
-	wantCode(t, err, skillrouter.NotFound)
+	refuses(t, skillrouter.Invalid)(svc.Findings(ctx, operational.FindingFilter{Status: []operational.FindingStatus{"lost"}}))
+	refuses(t, skillrouter.Invalid)(svc.StartScan(ctx, operational.ScanDraft{Environment: "x"}))
+	refuses(t, skillrouter.NotFound)(svc.Finding(ctx, "nothing"))
 }
 
 func reconForeignScan(t *testing.T, w World[operational.ReconService]) {

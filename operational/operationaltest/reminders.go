@@ -173,8 +173,7 @@ func reminderSnooze(t *testing.T, w ReminderWorld) {
 		}
 	}
 	event := check(svc.Schedule(ctx, operational.ReminderDraft{Task: "t", Trigger: "event:x"}))
-	_, err := svc.Snooze(ctx, event.Number, operational.ReminderSnooze{For: "1h"})
-	wantCode(t, err, skillrouter.Conflict)
+	refuses(t, skillrouter.Conflict)(svc.Snooze(ctx, event.Number, operational.ReminderSnooze{For: "1h"}))
 }
 
 func reminderEvents(t *testing.T, w ReminderWorld) {
@@ -224,12 +223,9 @@ func reminderEnds(t *testing.T, w ReminderWorld) {
 	check(svc.Complete(ctx, 1, operational.ReminderNote{}))
 	check(svc.Cancel(ctx, 2, operational.ReminderNote{Note: "no more"}))
 	check(svc.Cancel(ctx, 2, operational.ReminderNote{}))
-	_, err := svc.Cancel(ctx, 1, operational.ReminderNote{})
-	wantCode(t, err, skillrouter.Conflict)
-	_, err = svc.Complete(ctx, 2, operational.ReminderNote{})
-	wantCode(t, err, skillrouter.Conflict)
-	_, err = svc.Snooze(ctx, 1, operational.ReminderSnooze{For: "1h"})
-	wantCode(t, err, skillrouter.Conflict)
+	refuses(t, skillrouter.Conflict)(svc.Cancel(ctx, 1, operational.ReminderNote{}))
+	refuses(t, skillrouter.Conflict)(svc.Complete(ctx, 2, operational.ReminderNote{}))
+	refuses(t, skillrouter.Conflict)(svc.Snooze(ctx, 1, operational.ReminderSnooze{For: "1h"}))
 	w.Advance(t, 2*time.Hour)
 	if mail := w.Mail(t, "a"); len(mail) != 0 {
 		t.Fatalf("what had ended was delivered: %+v", mail)
@@ -241,8 +237,7 @@ func reminderEnds(t *testing.T, w ReminderWorld) {
 	} {
 		wantCode(t, call(), skillrouter.NotFound)
 	}
-	_, err = svc.Reminder(ctx, -1)
-	wantCode(t, err, skillrouter.Invalid)
+	refuses(t, skillrouter.Invalid)(svc.Reminder(ctx, -1))
 }
 
 func reminderRights(t *testing.T, w ReminderWorld) {
@@ -263,24 +258,16 @@ func reminderRights(t *testing.T, w ReminderWorld) {
 			continue // over HTTP it has no token at all, which the access matrix tries
 		}
 		svc, ctx := w.As(who.p), w.Context(t.Context(), who.p)
-		_, err := svc.Complete(ctx, 1, operational.ReminderNote{})
-		wantCode(t, err, who.code1)
-		_, err = svc.Schedule(ctx, operational.ReminderDraft{Task: "t", Trigger: "time:+1h"})
-		wantCode(t, err, who.schedule)
-		_, err = svc.Happened(ctx, operational.Happening{Name: "x"})
-		wantCode(t, err, skillrouter.Forbidden)
-		_, err = svc.List(ctx, operational.ReminderFilter{})
-		wantCode(t, err, who.readAll)
+		refuses(t, who.code1)(svc.Complete(ctx, 1, operational.ReminderNote{}))
+		refuses(t, who.schedule)(svc.Schedule(ctx, operational.ReminderDraft{Task: "t", Trigger: "time:+1h"}))
+		refuses(t, skillrouter.Forbidden)(svc.Happened(ctx, operational.Happening{Name: "x"}))
+		refuses(t, who.readAll)(svc.List(ctx, operational.ReminderFilter{}))
 	}
 	svc, ctx := w.As(b), w.Context(t.Context(), b)
-	_, err := svc.Complete(ctx, 3, operational.ReminderNote{})
-	wantCode(t, err, skillrouter.Forbidden)
-	_, err = svc.Snooze(ctx, 3, operational.ReminderSnooze{For: "1h"})
-	wantCode(t, err, skillrouter.Forbidden)
-	_, err = svc.Complete(ctx, 1, operational.ReminderNote{AgentID: "a"})
-	wantCode(t, err, skillrouter.Forbidden)
-	_, err = svc.Schedule(ctx, operational.ReminderDraft{Task: "t", Trigger: "time:+1h", CreatedBy: "a"})
-	wantCode(t, err, skillrouter.Forbidden)
+	refuses(t, skillrouter.Forbidden)(svc.Complete(ctx, 3, operational.ReminderNote{}))
+	refuses(t, skillrouter.Forbidden)(svc.Snooze(ctx, 3, operational.ReminderSnooze{For: "1h"}))
+	refuses(t, skillrouter.Forbidden)(svc.Complete(ctx, 1, operational.ReminderNote{AgentID: "a"}))
+	refuses(t, skillrouter.Forbidden)(svc.Schedule(ctx, operational.ReminderDraft{Task: "t", Trigger: "time:+1h", CreatedBy: "a"}))
 	check(svc.Complete(ctx, 1, operational.ReminderNote{}))
 	check(svc.Complete(ctx, 2, operational.ReminderNote{}))
 	check(w.As(captain).Cancel(w.Context(t.Context(), captain), 3, operational.ReminderNote{}))
@@ -352,8 +339,7 @@ func reminderKeys(t *testing.T, w ReminderWorld) {
 		t.Errorf("the same key made reminder %d beside %d", again.Number, first.Number)
 	}
 	draft.Task = "another"
-	_, err := svc.Schedule(ctx, draft)
-	wantCode(t, err, skillrouter.Conflict)
+	refuses(t, skillrouter.Conflict)(svc.Schedule(ctx, draft))
 	b := agent("b")
 	if other := check(w.As(b).Schedule(w.Context(t.Context(), b), draft)); other.Number == first.Number {
 		t.Error("another agent's key was found")

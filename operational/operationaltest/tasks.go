@@ -147,40 +147,29 @@ func taskRights(t *testing.T, w World[operational.TaskService]) {
 	}
 	task := check(create(one, operational.TaskDraft{Title: "mine", AgentID: "builder-1"}))
 
-	_, err := as(two).Complete(w.Context(t.Context(), two), ref(task), operational.TaskResult{})
-	wantCode(t, err, skillrouter.Forbidden)
-	_, err = as(two).Complete(w.Context(t.Context(), two), ref(task), operational.TaskResult{AgentID: "builder-1"})
-	wantCode(t, err, skillrouter.Forbidden)
-	_, err = as(two).Claim(w.Context(t.Context(), two), ref(task), operational.TaskClaim{})
-	wantCode(t, err, skillrouter.Conflict)
-	_, err = as(two).Claim(w.Context(t.Context(), two), ref(task), operational.TaskClaim{AgentID: "builder-1"})
-	wantCode(t, err, skillrouter.Forbidden)
-	_, err = as(two).Reassign(w.Context(t.Context(), two), ref(task), operational.TaskAssignment{AgentID: "builder-2"})
-	wantCode(t, err, skillrouter.Forbidden)
-	_, err = create(two, operational.TaskDraft{Title: "for another", AgentID: "builder-1"})
-	wantCode(t, err, skillrouter.Forbidden)
-	_, err = create(two, operational.TaskDraft{Title: "in another's name", CreatedBy: "builder-1"})
-	wantCode(t, err, skillrouter.Forbidden)
-	_, err = create(onlooker, operational.TaskDraft{Title: "by one who may only read"})
-	wantCode(t, err, skillrouter.Forbidden)
+	refuses(t, skillrouter.Forbidden)(as(two).Complete(w.Context(t.Context(), two), ref(task), operational.TaskResult{}))
+	refuses(t, skillrouter.Forbidden)(as(two).Complete(w.Context(t.Context(), two), ref(task), operational.TaskResult{AgentID: "builder-1"}))
+	refuses(t, skillrouter.Conflict)(as(two).Claim(w.Context(t.Context(), two), ref(task), operational.TaskClaim{}))
+	refuses(t, skillrouter.Forbidden)(as(two).Claim(w.Context(t.Context(), two), ref(task), operational.TaskClaim{AgentID: "builder-1"}))
+	refuses(t, skillrouter.Forbidden)(as(two).Reassign(w.Context(t.Context(), two), ref(task), operational.TaskAssignment{AgentID: "builder-2"}))
+	refuses(t, skillrouter.Forbidden)(create(two, operational.TaskDraft{Title: "for another", AgentID: "builder-1"}))
+	refuses(t, skillrouter.Forbidden)(create(two, operational.TaskDraft{Title: "in another's name", CreatedBy: "builder-1"}))
+	refuses(t, skillrouter.Forbidden)(create(onlooker, operational.TaskDraft{Title: "by one who may only read"}))
 	if got := check(as(onlooker).Task(w.Context(t.Context(), onlooker), ref(task))); got.AgentID != "builder-1" {
 		t.Errorf("an onlooker sees the holder %q", got.AgentID)
 	}
-	_, err = as(onlooker).Cancel(w.Context(t.Context(), onlooker), ref(task), operational.TaskNote{})
-	wantCode(t, err, skillrouter.Forbidden)
+	refuses(t, skillrouter.Forbidden)(as(onlooker).Cancel(w.Context(t.Context(), onlooker), ref(task), operational.TaskNote{}))
 	if _, err := as(nobody).List(w.Context(t.Context(), nobody), operational.TaskFilter{}); err == nil {
 		t.Error("a call without any right lists tasks")
 	}
 
 	// A captain moves what another holds, but not in the name of one who does not hold it.
-	_, err = as(captain).Complete(w.Context(t.Context(), captain), ref(task), operational.TaskResult{AgentID: "builder-2"})
-	wantCode(t, err, skillrouter.Conflict)
+	refuses(t, skillrouter.Conflict)(as(captain).Complete(w.Context(t.Context(), captain), ref(task), operational.TaskResult{AgentID: "builder-2"}))
 	if got := check(as(captain).Release(w.Context(t.Context(), captain), ref(task), operational.TaskNote{})); got.Status != operational.TaskPending || got.AgentID != "" {
 		t.Errorf("released by the captain it is %+v", got)
 	}
 	// The creator may cancel what nobody holds, another agent may not.
-	_, err = as(two).Cancel(w.Context(t.Context(), two), ref(task), operational.TaskNote{})
-	wantCode(t, err, skillrouter.Forbidden)
+	refuses(t, skillrouter.Forbidden)(as(two).Cancel(w.Context(t.Context(), two), ref(task), operational.TaskNote{}))
 	check(as(one).Cancel(w.Context(t.Context(), one), ref(task), operational.TaskNote{Note: "not wanted"}))
 }
 
@@ -225,8 +214,7 @@ func taskInput(t *testing.T, w World[operational.TaskService]) {
 	}
 	// A captain that is no agent must say for whom it claims.
 	open := skillrouter.Open()
-	_, err := w.As(open).ClaimNext(w.Context(t.Context(), open), operational.TaskClaim{})
-	wantCode(t, err, skillrouter.Invalid)
+	refuses(t, skillrouter.Invalid)(w.As(open).ClaimNext(w.Context(t.Context(), open), operational.TaskClaim{}))
 }
 
 func taskNext(t *testing.T, w World[operational.TaskService]) {
@@ -250,8 +238,7 @@ func taskNext(t *testing.T, w World[operational.TaskService]) {
 	if diff := cmp.Diff([]string{"elsewhere", "urgent", "first", "second", "low"}, got); diff != "" {
 		t.Errorf("order of claims (-want +got):\n%s", diff)
 	}
-	_, err := svc.ClaimNext(ctx, operational.TaskClaim{})
-	wantCode(t, err, skillrouter.NotFound)
+	refuses(t, skillrouter.NotFound)(svc.ClaimNext(ctx, operational.TaskClaim{}))
 }
 
 // taskRace lets 64 agents claim 100 tasks at once, by name and as the next
@@ -383,11 +370,9 @@ func taskReassign(t *testing.T, w World[operational.TaskService]) {
 		t.Errorf("reassigned it is %+v", got)
 	}
 	one := agent("one")
-	_, err := w.As(one).Complete(w.Context(t.Context(), one), ref(task), operational.TaskResult{})
-	wantCode(t, err, skillrouter.Forbidden)
+	refuses(t, skillrouter.Forbidden)(w.As(one).Complete(w.Context(t.Context(), one), ref(task), operational.TaskResult{}))
 	check(svc.Cancel(ctx, ref(task), operational.TaskNote{}))
-	_, err = svc.Reassign(ctx, ref(task), operational.TaskAssignment{AgentID: "one"})
-	wantCode(t, err, skillrouter.Conflict)
+	refuses(t, skillrouter.Conflict)(svc.Reassign(ctx, ref(task), operational.TaskAssignment{AgentID: "one"}))
 }
 
 func taskReclaim(t *testing.T, w World[operational.TaskService]) {
@@ -399,8 +384,7 @@ func taskReclaim(t *testing.T, w World[operational.TaskService]) {
 	if again := check(svc.Claim(ctx, "1", operational.TaskClaim{})); cmp.Diff(first, again) != "" {
 		t.Errorf("claiming again changed the task:\n%s", cmp.Diff(first, again))
 	}
-	_, err := svc.Claim(ctx, "1", operational.TaskClaim{Project: "other"})
-	wantCode(t, err, skillrouter.Conflict)
+	refuses(t, skillrouter.Conflict)(svc.Claim(ctx, "1", operational.TaskClaim{Project: "other"}))
 }
 
 // taskSecrets says a secret wherever a task takes text.
