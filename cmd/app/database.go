@@ -458,20 +458,20 @@ func escape(path string) string {
 }
 
 func dial(dsn string, conns int) (*gorm.DB, error) {
-	db, err := gorm.Open(sqlite.Open(dsn), &gorm.Config{
+	conn, err := sql.Open(sqlite.DriverName, dsn)
+	if err != nil {
+		return nil, err
+	}
+	conn.SetMaxOpenConns(conns)
+	conn.SetMaxIdleConns(conns)
+	db, err := gorm.Open(&sqlite.Dialector{Conn: &pool{spoken{conn, sqliteDialect}, conn}}, &gorm.Config{
 		Logger:                 logger.Discard, // errors are returned; the default logger writes to stdout
 		SkipDefaultTransaction: true,           // the committer opens the transactions
 		TranslateError:         true,
 	})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, conn.Close())
 	}
-	pool, err := db.DB()
-	if err != nil {
-		return nil, err
-	}
-	pool.SetMaxOpenConns(conns)
-	pool.SetMaxIdleConns(conns)
 	return db, nil
 }
 
