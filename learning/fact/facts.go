@@ -80,7 +80,7 @@ func (f *Facts) put(ctx context.Context, p prepared, lease string) (Stored, erro
 		fact, replaced = p.Fact, live
 		fact.CachedAt, fact.CreatedAt, fact.UpdatedAt = at, at, at
 		if there {
-			fact.CreatedAt, fact.AccessCount, fact.LastAccessed = old.CreatedAt, old.AccessCount, old.LastAccessed
+			fact.Version, fact.CreatedAt, fact.AccessCount, fact.LastAccessed = old.Version, old.CreatedAt, old.AccessCount, old.LastAccessed
 		}
 		expireAfter(&fact, at)
 		if err := tx.PutFact(&fact); err != nil {

@@ -51,7 +51,7 @@ type Span struct {
 type Tx interface {
 	// Fact returns the fact under a key, an expired one too.
 	Fact(persona, key string) (fact Fact, ok bool, err error)
-	// PutFact stores a fact over whatever is under its key, and gives it its version.
+	// PutFact stores a fact and gives it its version. If it has one already, there may be a fact under its key, which it replaces.
 	PutFact(fact *Fact) error
 	// DeleteFact deletes the fact under a key.
 	DeleteFact(persona, key string) error

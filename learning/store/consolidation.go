@@ -87,8 +87,8 @@ type proposalTx struct{ db *gorm.DB }
 
 // AddTranscript implements consolidate.ProposalTx.
 func (tx *proposalTx) AddTranscript(r consolidate.TranscriptRecord, list []consolidate.StoredProposal) (bool, error) {
-	result, err := exec(tx.db, `INSERT OR IGNORE INTO transcripts (id, persona, agent_id, session_id, project, turns, bytes, extractor, notice, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	result, err := exec(tx.db, `INSERT INTO transcripts (id, persona, agent_id, session_id, project, turns, bytes, extractor, notice, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`+orKeep,
 		r.ID, r.Persona, r.AgentID, r.SessionID, r.Project, r.Turns, r.Bytes, r.Extractor, r.Notice, millis(r.CreatedAt))
 	if err != nil {
 		return false, err

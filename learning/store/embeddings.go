@@ -58,7 +58,7 @@ func (s *Store) PutEmbeddings(ctx context.Context, model string, put []shelf.Emb
 				}
 			}
 		}
-		return insertOr(tx, "REPLACE", "embeddings", embeddingColumns, len(put), func(i int, row []any) []any {
+		return insertOr(tx, orReplace(embeddingColumns, "kind", "id"), "embeddings", embeddingColumns, len(put), func(i int, row []any) []any {
 			e := &put[i]
 			return append(row, string(e.Kind), e.ID, model, len(e.Code), e.Hash, float64(e.Scale), bytesOf(e.Code))
 		})

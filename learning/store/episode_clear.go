@@ -15,7 +15,7 @@ var endOfTime = time.UnixMilli(1 << 62)
 
 // LastEpisodeNumber implements episode.Store.
 func (s *Store) LastEpisodeNumber(ctx context.Context) (number int64, err error) {
-	err = s.read.WithContext(ctx).Raw("SELECT ifnull(max(num), 0) FROM episodes").Scan(&number).Error
+	err = s.read.WithContext(ctx).Raw("SELECT coalesce(max(num), 0) FROM episodes").Scan(&number).Error
 	return number, err
 }
 

@@ -18,11 +18,7 @@ var _ episode.Store = (*Store)(nil)
 // AddEpisode implements episode.Store.
 func (s *Store) AddEpisode(ctx context.Context, e episode.Episode, event skillrouter.Event, after func(episode.Episode)) (episode.Episode, error) {
 	err := s.queue(ctx, func(tx *gorm.DB) error {
-		err := tx.Raw(`INSERT INTO episodes (id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, importance, created_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`,
-			e.ID, e.SessionID, e.AgentID, e.Persona, e.EventType, e.Event, e.Title, e.Content, rawText(e.Context), e.Learned,
-			e.Project, e.Importance, millis(e.CreatedAt)).Scan(&e.Number).Error
-		if err != nil {
+		if err := (&pipelineTx{tx}).InsertEpisode(&e); err != nil {
 			return err
 		}
 		return appendEvents(tx, []skillrouter.Event{event})
@@ -55,11 +51,11 @@ func (s *Store) RecentEpisodes(ctx context.Context, filter episode.Filter) ([]ep
 		}
 	}
 	if !filter.Since.IsZero() {
-		where += " AND created_at >= ? AND num >= (SELECT min(num) FROM episodes INDEXED BY episodes_time WHERE created_at >= ?)"
+		where += " AND created_at >= ? AND num >= (SELECT min(num) FROM episodes {indexed by episodes_time} WHERE created_at >= ?)"
 		args = append(args, millis(filter.Since), millis(filter.Since))
 	}
 	if !filter.Until.IsZero() {
-		where += " AND created_at < ? AND num <= (SELECT max(num) FROM episodes INDEXED BY episodes_time WHERE created_at < ?)"
+		where += " AND created_at < ? AND num <= (SELECT max(num) FROM episodes {indexed by episodes_time} WHERE created_at < ?)"
 		args = append(args, millis(filter.Until), millis(filter.Until))
 	}
 	return selectEpisodes(s.read.WithContext(ctx), learning.MaxAnswer, where+" ORDER BY num DESC LIMIT ?", append(args, filter.Limit)...)

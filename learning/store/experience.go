@@ -25,7 +25,7 @@ const isExperience = "operation_type <> ''"
 const insertExperience = `INSERT INTO episodes (id, session_id, agent_id, event_type, title, content, project, importance, created_at,
 	operation_type, server_name, problem, solution, outcome, metadata, quality_score, duration_ms, notes,
 	novelty, effectiveness, generalizability, utility, query_print)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`
 
 // InsertExperience implements experience.Tx.
 func (tx *pipelineTx) InsertExperience(x *experience.Experience, e *episode.Episode, print int64) error {
@@ -60,7 +60,7 @@ func (tx *pipelineTx) Operation(operationType string, from time.Time) (experienc
 		low, high, sign = high, low, 1
 	}
 	var moved experience.Window
-	_, err = one(tx.db, []any{&moved.Episodes, &moved.Successes, &moved.At}, `SELECT count(*), coalesce(sum(outcome = 'success'), 0), coalesce(sum(created_at - ?), 0)
+	_, err = one(tx.db, []any{&moved.Episodes, &moved.Successes, &moved.At}, `SELECT count(*), count(*) FILTER (WHERE outcome = 'success'), CAST(coalesce(sum(created_at - ?), 0) AS BIGINT)
 		FROM episodes WHERE operation_type = ? AND `+isExperience+` AND created_at >= ? AND created_at < ?`,
 		experience.WindowEpoch, operationType, low, high)
 	o.Window.Episodes += sign * moved.Episodes
@@ -69,22 +69,25 @@ func (tx *pipelineTx) Operation(operationType string, from time.Time) (experienc
 	return o, err
 }
 
+var operationColumns = []string{"operation_type", "episodes", "utility", "window_from", "window_episodes", "window_successes", "window_at"}
+
+var replaceOperation = orReplace(operationColumns, "operation_type")
+
 // SetOperation implements experience.Tx.
 func (tx *pipelineTx) SetOperation(o experience.Operation) error {
 	if o.Episodes <= 0 {
 		_, err := exec(tx.db, "DELETE FROM operations WHERE operation_type = ?", o.Type)
 		return err
 	}
-	_, err := exec(tx.db, `INSERT OR REPLACE INTO operations (operation_type, episodes, utility, window_from, window_episodes, window_successes, window_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		o.Type, o.Episodes, o.Utility, millis(o.Window.From), o.Window.Episodes, o.Window.Successes, o.Window.At)
-	return err
+	return insertOr(tx.db, replaceOperation, "operations", operationColumns, 1, func(_ int, row []any) []any {
+		return append(row, o.Type, o.Episodes, o.Utility, millis(o.Window.From), o.Window.Episodes, o.Window.Successes, o.Window.At)
+	})
 }
 
 // SameProblem implements experience.Tx.
 func (tx *pipelineTx) SameProblem(operationType string, print int64, last int) (same, seen int, err error) {
-	_, err = one(tx.db, []any{&same, &seen}, `SELECT coalesce(sum(query_print = ?), 0), count(*) FROM (SELECT query_print FROM episodes
-		WHERE operation_type = ? AND `+isExperience+` ORDER BY num DESC LIMIT ?)`, print, operationType, last)
+	_, err = one(tx.db, []any{&same, &seen}, `SELECT count(*) FILTER (WHERE query_print = ?), count(*) FROM (SELECT query_print FROM episodes
+		WHERE operation_type = ? AND `+isExperience+` ORDER BY num DESC LIMIT ?) AS latest`, print, operationType, last)
 	return same, seen, err
 }
 
@@ -157,7 +160,7 @@ func (s *Store) CountExperiences(ctx context.Context, at time.Time) (experience.
 	var stats experience.Stats
 	db := s.read.WithContext(ctx)
 	var utility int64
-	if _, err := one(db, []any{&stats.Episodes, &utility}, "SELECT coalesce(sum(episodes), 0), coalesce(sum(utility), 0) FROM operations"); err != nil {
+	if _, err := one(db, []any{&stats.Episodes, &utility}, "SELECT CAST(coalesce(sum(episodes), 0) AS BIGINT), CAST(coalesce(sum(utility), 0) AS BIGINT) FROM operations"); err != nil {
 		return stats, err
 	}
 	if stats.Episodes > 0 {
@@ -167,7 +170,7 @@ func (s *Store) CountExperiences(ctx context.Context, at time.Time) (experience.
 		return stats, err
 	}
 	_, err := one(db, []any{&stats.Lessons, &stats.HighConfidenceLessons},
-		"SELECT count(*), coalesce(sum("+sureness+" >= ?), 0) FROM lessons INDEXED BY lessons_applicable WHERE (status <> 'retired' OR deprecated = 1)",
+		"SELECT count(*), count(*) FILTER (WHERE "+sureness+" >= ?) FROM lessons {indexed by lessons_applicable} WHERE "+applicable,
 		millis(at), msPerDay, lesson.HighConfidence)
 	return stats, err
 }

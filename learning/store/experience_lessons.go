@@ -12,7 +12,10 @@ import (
 )
 
 // sureness is Belief.At of a lesson in SQL. It takes the time and msPerDay.
-const sureness = "initial_confidence * exp(-decay_constant * max(0, ? - confidence_at) / ?)"
+const sureness = "initial_confidence * exp(-decay_constant * {greatest}(0, ? - confidence_at) / ?)"
+
+// applicable is which lessons may be applied: the condition of the index lessons_applicable.
+const applicable = "(status <> 'retired' OR deprecated)"
 
 // ApplicableLessons implements experience.Reader. It reads an index of
 // what it compares, and of the lessons only those that it answers.
@@ -20,25 +23,25 @@ func (s *Store) ApplicableLessons(ctx context.Context, where experience.Whereabo
 	var summary experience.ConfidenceSummary
 	db := s.read.WithContext(ctx)
 	var fits conditions
-	fits.add("(status <> 'retired' OR deprecated = 1)")
+	fits.add(applicable)
 	if t := where.OperationType; t != "" {
-		fits.add(`(contexts = '[]' OR instr(lower(title), ?) > 0 OR EXISTS (SELECT 1 FROM json_each(contexts) WHERE instr(lower(value), ?) > 0)
-			OR pattern_id IN (SELECT id FROM patterns WHERE made_type <> '' AND instr(lower(made_text), ?) > 0))`, t, t, t)
+		fits.add(`(contexts = '[]' OR {position}(lower(title), ?) > 0 OR EXISTS (SELECT 1 FROM {elements contexts} WHERE {position}(lower(value), ?) > 0)
+			OR pattern_id IN (SELECT id FROM patterns WHERE made_type <> '' AND {position}(lower(made_text), ?) > 0))`, t, t, t)
 	}
 	if where.Context {
-		held := strings.Repeat(" OR instr(lower(value), ?) > 0", len(where.Names)) + strings.Repeat(" OR instr(?, lower(value)) > 0", len(where.Texts))
-		fits.add("(contexts = '[]' OR EXISTS (SELECT 1 FROM json_each(contexts) WHERE false"+held+"))", append(anys(where.Names), anys(where.Texts)...)...)
+		held := strings.Repeat(" OR {position}(lower(value), ?) > 0", len(where.Names)) + strings.Repeat(" OR {position}(?, lower(value)) > 0", len(where.Texts))
+		fits.add("(contexts = '[]' OR EXISTS (SELECT 1 FROM {elements contexts} WHERE false"+held+"))", append(anys(where.Names), anys(where.Texts)...)...)
 	}
-	sure := "SELECT num, sure FROM (SELECT num, " + sureness + " AS sure FROM lessons INDEXED BY lessons_applicable " + fits.text + ") WHERE sure >= ?"
+	sure := "SELECT num, sure FROM (SELECT num, " + sureness + " AS sure FROM lessons {indexed by lessons_applicable} " + fits.text + ") AS held WHERE sure >= ?"
 	args := append(append([]any{millis(at), msPerDay}, fits.args...), minConfidence)
 
 	_, err := one(db, []any{&summary.High, &summary.Medium, &summary.Low},
-		"SELECT coalesce(sum(sure >= ?), 0), coalesce(sum(sure >= ? AND sure < ?), 0), coalesce(sum(sure < ?), 0) FROM ("+sure+")",
+		"SELECT count(*) FILTER (WHERE sure >= ?), count(*) FILTER (WHERE sure >= ? AND sure < ?), count(*) FILTER (WHERE sure < ?) FROM ("+sure+") AS fitting",
 		append([]any{lesson.HighConfidence, lesson.MediumConfidence, lesson.HighConfidence, lesson.MediumConfidence}, args...)...)
 	if err != nil {
 		return nil, summary, err
 	}
-	order, err := list(db, value[int64], "SELECT num FROM ("+sure+" ORDER BY sure DESC, num LIMIT ?)", append(args, limit)...)
+	order, err := list(db, value[int64], "SELECT num FROM ("+sure+" ORDER BY sure DESC, num LIMIT ?) AS surest", append(args, limit)...)
 	if err != nil {
 		return nil, summary, err
 	}
@@ -69,7 +72,7 @@ func (s *Store) ExperiencePatterns(ctx context.Context, operationType string, fi
 	db := s.read.WithContext(ctx)
 	var c conditions
 	if operationType != "" {
-		c.add("made_type <> '' AND (operation_type = ? OR operation_type = '' AND instr(made_text, ?) > 0)", operationType, operationType)
+		c.add("made_type <> '' AND (operation_type = ? OR operation_type = '' AND {position}(made_text, ?) > 0)", operationType, operationType)
 	}
 	if filter.Type != "" {
 		c.add("(made_type = ? OR made_type = '' AND pattern_type = ?)", string(filter.Type), string(filter.Type))
@@ -126,7 +129,7 @@ func patternSize(p *lesson.Pattern) int {
 
 // TotalExperiences implements experience.Reader.
 func (s *Store) TotalExperiences(ctx context.Context, operationType string) (total int64, err error) {
-	text, args := "SELECT coalesce(sum(episodes), 0) FROM operations", []any{}
+	text, args := "SELECT CAST(coalesce(sum(episodes), 0) AS BIGINT) FROM operations", []any{}
 	if operationType != "" {
 		text, args = text+" WHERE operation_type = ?", []any{operationType}
 	}

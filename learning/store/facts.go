@@ -75,7 +75,7 @@ func (s *Store) FactKeys(ctx context.Context, span fact.Span, at time.Time, visi
 	}
 	if span.Prefix != "" {
 		where += " AND key >= ? AND key < ?"
-		args = append(args, span.Prefix, span.Prefix+"\xff") // a byte that no text has
+		args = append(args, span.Prefix, behind(span.Prefix))
 	}
 	rows, err := query(s.read.WithContext(ctx), "SELECT key FROM facts WHERE "+where+
 		" AND (expires_at IS NULL OR expires_at > ?) ORDER BY key", append(args, millis(at))...)
@@ -111,7 +111,7 @@ func (s *Store) FactCategories(ctx context.Context, persona string, at time.Time
 // CountFacts implements fact.Store.
 func (s *Store) CountFacts(ctx context.Context, at time.Time) ([]fact.PersonaFacts, error) {
 	found, err := list(s.read.WithContext(ctx), func(p *fact.PersonaFacts) []any { return []any{&p.Persona, &p.Facts, &p.Expired, &p.Bytes} },
-		`SELECT persona, count(*), ifnull(sum(expires_at <= ?), 0), sum(octet_length(value)) FROM facts GROUP BY persona ORDER BY persona`, millis(at))
+		`SELECT persona, count(*), count(*) FILTER (WHERE expires_at <= ?), sum(octet_length(value)) FROM facts GROUP BY persona ORDER BY persona`, millis(at))
 	for i := range found {
 		found[i].Facts -= found[i].Expired
 	}
@@ -120,14 +120,14 @@ func (s *Store) CountFacts(ctx context.Context, at time.Time) ([]fact.PersonaFac
 
 // FactsDue implements fact.Store.
 func (s *Store) FactsDue(ctx context.Context, expire, drop time.Time) (due bool, err error) {
-	err = s.read.WithContext(ctx).Raw(`SELECT EXISTS (SELECT 1 FROM facts WHERE expired = 0 AND expires_at <= ?)
-		OR EXISTS (SELECT 1 FROM facts WHERE expired = 1 AND expires_at <= ?)`, millis(expire), millis(drop)).Scan(&due).Error
+	err = s.read.WithContext(ctx).Raw(`SELECT EXISTS (SELECT 1 FROM facts WHERE NOT expired AND expires_at <= ?)
+		OR EXISTS (SELECT 1 FROM facts WHERE expired AND expires_at <= ?)`, millis(expire), millis(drop)).Scan(&due).Error
 	return due, err
 }
 
 // LastFactVersion implements fact.Store.
 func (s *Store) LastFactVersion(ctx context.Context) (version int64, err error) {
-	err = s.read.WithContext(ctx).Raw("SELECT ifnull(max(version), 0) FROM facts").Scan(&version).Error
+	err = s.read.WithContext(ctx).Raw("SELECT coalesce(max(version), 0) FROM facts").Scan(&version).Error
 	return version, err
 }
 
@@ -135,7 +135,7 @@ func (s *Store) LastFactVersion(ctx context.Context) (version int64, err error) 
 func (s *Store) AddFactUse(ctx context.Context, uses map[string]shelf.Use, after func()) error {
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
 		update, err := tx.Statement.ConnPool.PrepareContext(ctx, `UPDATE facts SET access_count = access_count + ?,
-			last_accessed = max(ifnull(last_accessed, 0), ?) WHERE persona = ? AND key = ?`)
+			last_accessed = {greatest}(coalesce(last_accessed, 0), ?) WHERE persona = ? AND key = ?`)
 		if err != nil {
 			return err
 		}
@@ -161,8 +161,13 @@ func (tx *factTx) Fact(persona, key string) (fact.Fact, bool, error) {
 // PutFact implements fact.Tx. A new row takes the old one's place, so
 // that its number, which is the version, is one that no fact has had.
 func (tx *factTx) PutFact(f *fact.Fact) (err error) {
-	f.Version, err = insertOne(tx.db, `INSERT OR REPLACE INTO facts (persona, key, category, value, ttl, expires_at, probe, source, agent_id, trust,
-		access_count, last_accessed, cached_at, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	if f.Version > 0 {
+		if err := tx.DeleteFact(f.Persona, f.Key); err != nil {
+			return err
+		}
+	}
+	f.Version, err = insertOne(tx.db, `INSERT INTO facts (persona, key, category, value, ttl, expires_at, probe, source, agent_id, trust,
+		access_count, last_accessed, cached_at, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING version`,
 		f.Persona, f.Key, f.Category, string(f.Value), f.TTL, millisPtr(f.ExpiresAt), f.Probe, f.Source, f.Author, string(f.Trust),
 		f.AccessCount, millisPtr(f.LastAccessed), millis(f.CachedAt), millis(f.CreatedAt), millis(f.UpdatedAt))
 	return err
@@ -176,16 +181,16 @@ func (tx *factTx) DeleteFact(persona, key string) error {
 
 // ExpireFacts implements fact.Tx.
 func (tx *factTx) ExpireFacts(by time.Time, limit int) ([]fact.Fact, error) {
-	facts, err := tx.due("expired = 0 AND expires_at <= ?", by, limit)
+	facts, err := tx.due("NOT expired AND expires_at <= ?", by, limit)
 	if err != nil {
 		return nil, err
 	}
-	return facts, tx.each("UPDATE facts SET expired = 1 WHERE version = ?", facts)
+	return facts, tx.each("UPDATE facts SET expired = true WHERE version = ?", facts)
 }
 
 // DropFacts implements fact.Tx.
 func (tx *factTx) DropFacts(by time.Time, limit int) ([]fact.Fact, error) {
-	facts, err := tx.due("expired = 1 AND expires_at <= ?", by, limit)
+	facts, err := tx.due("expired AND expires_at <= ?", by, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +200,7 @@ func (tx *factTx) DropFacts(by time.Time, limit int) ([]fact.Fact, error) {
 // ClearFacts implements fact.Tx. It goes along the index of the persona's
 // facts, in no order of their versions: a sort would read all of them for each step.
 func (tx *factTx) ClearFacts(clearing fact.Clearing, limit int) ([]fact.Fact, error) {
-	where, args := "persona = ? AND +version <= ?", []any{clearing.Persona, clearing.UpTo}
+	where, args := "persona = ? AND {unindexed}version <= ?", []any{clearing.Persona, clearing.UpTo}
 	if clearing.Category != "" {
 		where += " AND category = ?"
 		args = append(args, clearing.Category)

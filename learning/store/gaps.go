@@ -13,7 +13,11 @@ import (
 
 var _ feedback.GapStore = (*Store)(nil)
 
-const gapColumns = `id, question, project, asked_in, agents, count, first_asked, last_asked, status, answered_by, settled_by, reason, settled_at`
+const selectGap = "SELECT id, question, project, asked_in, agents, count, first_asked, last_asked, status, answered_by, settled_by, reason, settled_at FROM gaps "
+
+var gapColumns = []string{
+	"id", "question", "project", "asked_in", "agents", "count", "first_asked", "last_asked", "status", "answered_by", "settled_by", "reason", "settled_at", "checked_at",
+}
 
 func gaps(db *gorm.DB, where string, args ...any) ([]feedback.Gap, error) {
 	return list(db, func(g *feedback.Gap) []any {
@@ -21,7 +25,7 @@ func gaps(db *gorm.DB, where string, args ...any) ([]feedback.Gap, error) {
 			&g.ID, &g.Question, &g.Project, fromJSON(&g.AskedIn), fromJSON(&g.Agents), &g.Count, at(&g.FirstAsked), at(&g.LastAsked), &g.Status,
 			&g.AnsweredBy, &g.SettledBy, &g.Reason, atOrNil(&g.SettledAt),
 		}
-	}, "SELECT "+gapColumns+" FROM gaps "+where, args...)
+	}, selectGap+where, args...)
 }
 
 // Gap implements feedback.GapStore.
@@ -46,10 +50,10 @@ func putGap(tx *gorm.DB, g *feedback.Gap, checked time.Time) error {
 	if err != nil {
 		return err
 	}
-	_, err = exec(tx, `INSERT OR REPLACE INTO gaps (`+gapColumns+`, checked_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		g.ID, g.Question, g.Project, string(places), string(agents), g.Count, millis(g.FirstAsked), millis(g.LastAsked),
-		string(g.Status), g.AnsweredBy, g.SettledBy, g.Reason, millisPtr(g.SettledAt), millis(checked))
-	return err
+	return insertOr(tx, orReplace(gapColumns, "id"), "gaps", gapColumns, 1, func(_ int, row []any) []any {
+		return append(row, g.ID, g.Question, g.Project, string(places), string(agents), g.Count, millis(g.FirstAsked), millis(g.LastAsked),
+			string(g.Status), g.AnsweredBy, g.SettledBy, g.Reason, millisPtr(g.SettledAt), millis(checked))
+	})
 }
 
 // AddMisses implements feedback.GapStore.
@@ -68,7 +72,7 @@ func (s *Store) AddMisses(ctx context.Context, misses []feedback.GapMisses, most
 				return err
 			}
 		}
-		_, err := exec(tx, `DELETE FROM gaps WHERE id IN (SELECT id FROM gaps ORDER BY last_asked LIMIT max(0, (SELECT count(*) FROM gaps) - ?))`, most)
+		_, err := exec(tx, `DELETE FROM gaps WHERE id IN (SELECT id FROM gaps ORDER BY last_asked LIMIT {greatest}(0, (SELECT count(*) FROM gaps) - ?))`, most)
 		return err
 	}, nil)
 }
@@ -80,7 +84,7 @@ func (s *Store) ListGaps(ctx context.Context, q feedback.GapQuery, after *feedba
 		where, args = where+" AND project = ?", append(args, q.Project)
 	}
 	if q.AskedIn != "" {
-		where, args = where+" AND EXISTS (SELECT 1 FROM json_each(asked_in) WHERE value = ?)", append(args, string(q.AskedIn))
+		where, args = where+" AND EXISTS (SELECT 1 FROM {elements asked_in} WHERE value = ?)", append(args, string(q.AskedIn))
 	}
 	var total int64
 	if err := s.read.WithContext(ctx).Raw("SELECT count(*) FROM gaps "+where, args...).Scan(&total).Error; err != nil {
@@ -125,7 +129,7 @@ func (s *Store) ChangeGap(ctx context.Context, id string, decide func(gap *feedb
 func (s *Store) MarkChecked(ctx context.Context, ids []string, at time.Time) error {
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
 		for _, id := range ids {
-			if _, err := exec(tx, "UPDATE gaps SET checked_at = max(checked_at, ?) WHERE id = ?", millis(at), id); err != nil {
+			if _, err := exec(tx, "UPDATE gaps SET checked_at = {greatest}(checked_at, ?) WHERE id = ?", millis(at), id); err != nil {
 				return err
 			}
 		}

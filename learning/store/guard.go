@@ -15,7 +15,7 @@ var checkColumns = []string{"id", "agent_id", "project", "domain", "tool", "acti
 
 var matchColumns = []string{"check_num", "rule_id", "title", "severity", "lane", "reason", "confidence", "blocks"}
 
-var insertCheck = "INSERT INTO checks (" + strings.Join(checkColumns, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(checkColumns)-1) + ")"
+var insertCheck = "INSERT INTO checks (" + strings.Join(checkColumns, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(checkColumns)-1) + ") RETURNING num"
 
 const selectCheck = `SELECT num, id, agent_id, project, domain, tool, action, context, decision, notes, took_us, at,
 	outcome, result, outcome_by, outcome_notes, outcome_at FROM checks `
@@ -37,8 +37,8 @@ func (tx *pipelineTx) AddChecks(checks ...lesson.CheckRecord) error {
 		}
 		for _, m := range c.Matches {
 			_, err := exec(tx.db, `INSERT INTO guard_rules (id, times_triggered, last_triggered) VALUES (?, 1, ?)
-				ON CONFLICT (id) DO UPDATE SET times_triggered = times_triggered + 1,
-				last_triggered = max(ifnull(last_triggered, excluded.last_triggered), excluded.last_triggered)`, m.RuleID, millis(c.At))
+				ON CONFLICT (id) DO UPDATE SET times_triggered = guard_rules.times_triggered + 1,
+				last_triggered = {greatest}(coalesce(guard_rules.last_triggered, 0), excluded.last_triggered)`, m.RuleID, millis(c.At))
 			if err != nil {
 				return err
 			}
@@ -194,7 +194,7 @@ func (tx *pipelineTx) PutGuardStanding(g lesson.GuardStanding) error {
 
 // MoveLesson implements lesson.GuardTx.
 func (tx *pipelineTx) MoveLesson(lessonID string, b lesson.Belief, at time.Time) error {
-	_, err := exec(tx.db, "UPDATE lessons SET initial_confidence = ?, decay_constant = ?, confidence_at = ?, updated_at = max(updated_at + 1, ?) WHERE id = ?",
+	_, err := exec(tx.db, "UPDATE lessons SET initial_confidence = ?, decay_constant = ?, confidence_at = ?, updated_at = {greatest}(updated_at + 1, ?) WHERE id = ?",
 		b.InitialConfidence, b.DecayConstant, millis(b.ConfidenceAt), millis(at), lessonID)
 	return err
 }

@@ -13,18 +13,18 @@ var _ learning.HoldingStore = (*Store)(nil)
 // FactHoldings implements learning.HoldingStore.
 func (s *Store) FactHoldings(ctx context.Context, persona string, at time.Time) ([]skillrouter.Holding, error) {
 	where, args := whose(persona)
-	return s.holdings(ctx, `SELECT persona, category, ifnull(sum(expires_at <= ?), 0) AS gone, count(*), sum(octet_length(value))
+	return s.holdings(ctx, `SELECT persona, category, count(*) FILTER (WHERE expires_at <= ?) AS gone, count(*), sum(octet_length(value))
 		FROM facts`+where+` GROUP BY persona, category`, append([]any{millis(at)}, args...)...)
 }
 
 // episodeCategory is what an episode is listed and cleared by.
-const episodeCategory = "iif(event = '', event_type, event)"
+const episodeCategory = "CASE event WHEN '' THEN event_type ELSE event END"
 
 // EpisodeHoldings implements learning.HoldingStore.
 func (s *Store) EpisodeHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error) {
 	where, args := whose(persona)
 	return s.holdings(ctx, `SELECT persona, `+episodeCategory+` AS category, 0, count(*),
-		sum(octet_length(title) + octet_length(content) + ifnull(octet_length(context), 0) + octet_length(learned))
+		sum(octet_length(title) + octet_length(content) + coalesce(octet_length(context), 0) + octet_length(learned))
 		FROM episodes`+where+` GROUP BY persona, category`, args...)
 }
 

@@ -74,7 +74,7 @@ func (s *Store) ChangeJudgement(
 			return err
 		}
 		if _, err := exec(tx, `INSERT INTO judgements (id, question, project, good, bad, author, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (id) DO UPDATE SET good = excluded.good, bad = excluded.bad, updated_at = max(excluded.updated_at, created_at)`,
+			ON CONFLICT (id) DO UPDATE SET good = excluded.good, bad = excluded.bad, updated_at = {greatest}(excluded.updated_at, judgements.created_at)`,
 			j.ID, j.Question, j.Project, string(good), string(bad), j.Author, millis(j.CreatedAt), millis(j.UpdatedAt)); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"gorm.io/gorm"
 
@@ -50,12 +51,25 @@ func (s *Store) HoldsPosition(ctx context.Context, at shelf.LogPosition) (bool, 
 	return found == at && at.Seq > 0, err
 }
 
+// behind is the first text after all that begin with a prefix, in the order of their code points.
+func behind(prefix string) string {
+	last, size := utf8.DecodeLastRuneInString(prefix)
+	rest := prefix[:len(prefix)-size]
+	switch {
+	case last == utf8.MaxRune && rest != "":
+		return behind(rest)
+	case last == 0xD7FF: // the numbers up to U+E000 are no characters
+		return rest + "\uE000"
+	}
+	return rest + string(last+1)
+}
+
 // EventsOf implements shelf.KeptStore.
 func (s *Store) EventsOf(ctx context.Context, after int64, prefixes []string, visit func(kind, subject string, data []byte) error) error {
 	where, args := "", []any{after}
 	for _, prefix := range prefixes {
 		where += " OR type >= ? AND type < ?"
-		args = append(args, prefix, prefix+"\xff")
+		args = append(args, prefix, behind(prefix))
 	}
 	rows, err := query(s.read.WithContext(ctx), "SELECT type, subject, data FROM events WHERE seq > ? AND ("+where[len(" OR "):]+") ORDER BY seq", args...)
 	if err != nil {
@@ -138,7 +152,7 @@ func containing[Row any](ctx context.Context, db *gorm.DB, of contained[Row], se
 	for _, word := range search.Words {
 		pattern := "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(word) + "%"
 		for _, column := range of.texts {
-			text += " OR " + column + ` LIKE ? ESCAPE '\'`
+			text += " OR " + column + ` {like} ? ESCAPE '\'`
 			args = append(args, pattern)
 		}
 	}

@@ -192,7 +192,7 @@ func (s *Store) FindKnowledge(ctx context.Context, search shelf.KeptSearch, visi
 func (s *Store) AddUse(ctx context.Context, uses map[string]shelf.Use) error {
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
 		update, err := tx.Statement.ConnPool.PrepareContext(ctx,
-			"UPDATE knowledge SET use_count = use_count + ?, last_used = max(ifnull(last_used, 0), ?) WHERE id = ?")
+			"UPDATE knowledge SET use_count = use_count + ?, last_used = {greatest}(coalesce(last_used, 0), ?) WHERE id = ?")
 		if err != nil {
 			return err
 		}

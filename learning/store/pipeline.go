@@ -46,13 +46,10 @@ func exec(db *gorm.DB, text string, args ...any) (sql.Result, error) {
 	return db.Statement.ConnPool.ExecContext(db.Statement.Context, text, args...)
 }
 
-// insertOne writes one row and returns its number.
-func insertOne(db *gorm.DB, statement string, values ...any) (int64, error) {
-	result, err := exec(db, statement, values...)
-	if err != nil {
-		return 0, err
-	}
-	return result.LastInsertId()
+// insertOne writes one row and returns its number: the statement ends in RETURNING and its column.
+func insertOne(db *gorm.DB, statement string, values ...any) (number int64, err error) {
+	_, err = one(db, []any{&number}, statement, values...)
+	return number, err
 }
 
 // byRef is the condition that finds a row by its id or its number in decimal.

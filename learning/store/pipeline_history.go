@@ -28,7 +28,7 @@ func (s *Store) LessonChanges(ctx context.Context, lessonID string, limit int) (
 	return list(s.read.WithContext(ctx), func(c *lesson.Change) []any {
 		return []any{&c.Seq, &c.LessonID, &c.Kind, &c.Agent, &c.Note, fromJSON(&c.Before), fromJSON(&c.After), at(&c.At)}
 	}, `SELECT seq, lesson_id, kind, agent_id, note, was, became, at FROM (
-		SELECT * FROM lesson_changes WHERE lesson_id = ? ORDER BY seq DESC LIMIT ?) ORDER BY seq`, lessonID, limit)
+		SELECT * FROM lesson_changes WHERE lesson_id = ? ORDER BY seq DESC LIMIT ?) AS latest ORDER BY seq`, lessonID, limit)
 }
 
 // JudgedSince implements lesson.PipelineTx. The judgement is the first word of the note.

@@ -26,7 +26,7 @@ var lessonColumns = []string{
 
 // The statements on one lesson, made once: they are run for every report.
 var (
-	insertLesson = "INSERT INTO lessons (" + strings.Join(lessonColumns, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(lessonColumns)-1) + ")"
+	insertLesson = "INSERT INTO lessons (" + strings.Join(lessonColumns, ", ") + ") VALUES (" + marks(len(lessonColumns)) + ") RETURNING num"
 	updateLesson = "UPDATE lessons SET " + strings.Join(lessonColumns[1:], " = ?, ") + " = ? WHERE id = ?"
 	selectLesson = "SELECT num, " + strings.Join(slices.Concat(lessonColumns[:1], lessonColumns[2:]), ", ") + " FROM lessons "
 )
@@ -95,7 +95,7 @@ func (tx *pipelineTx) LessonOf(ref string) (lesson.Lesson, bool, error) {
 
 // PatternDrawnFrom implements lesson.PipelineTx.
 func (tx *pipelineTx) PatternDrawnFrom(caseID string) (lesson.Lesson, bool, error) {
-	return oneLesson(tx.db, "WHERE level = 'pattern' AND status <> 'retired' AND EXISTS (SELECT 1 FROM json_each(source_case_ids) WHERE value = ?) ORDER BY num LIMIT 1", caseID)
+	return oneLesson(tx.db, "WHERE level = 'pattern' AND status <> 'retired' AND EXISTS (SELECT 1 FROM {elements source_case_ids} WHERE value = ?) ORDER BY num LIMIT 1", caseID)
 }
 
 // InsertLesson implements lesson.PipelineTx.
@@ -150,14 +150,14 @@ func (s *Store) ListLessons(ctx context.Context, filter lesson.Filter, before in
 	if len(filter.Statuses) > 0 {
 		among(&c, "status", filter.Statuses)
 	} else {
-		// The + keeps this out of the choice of an index: nearly every lesson fits it.
-		c.add("+status <> ?", string(lesson.StatusRetired))
+		// This keeps it out of the choice of an index: nearly every lesson fits it.
+		c.add("{unindexed}status <> ?", string(lesson.StatusRetired))
 	}
 	if filter.Tag != "" {
-		c.add("EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ? COLLATE NOCASE)", filter.Tag)
+		c.add("EXISTS (SELECT 1 FROM {elements tags} WHERE lower(value) = lower(?))", filter.Tag)
 	}
 	if filter.MinConfidence > 0 {
-		c.add("initial_confidence * exp(-decay_constant * max(0, ? - confidence_at) / ?) >= ?", millis(at), msPerDay, filter.MinConfidence)
+		c.add(sureness+" >= ?", millis(at), msPerDay, filter.MinConfidence)
 	}
 	if !filter.Since.IsZero() {
 		c.add("created_at >= ?", millis(filter.Since))
@@ -186,6 +186,6 @@ func (s *Store) FindLessons(ctx context.Context, search shelf.KeptSearch, visit 
 
 // ScanRules implements lesson.PipelineStore.
 func (s *Store) ScanRules(ctx context.Context, visit func(chunk []lesson.Lesson) error) error {
-	return eachChunk(s.read.WithContext(ctx).Raw(selectLesson+"WHERE lesson_type = ? AND +status <> ? AND proposed = 0 ORDER BY num",
+	return eachChunk(s.read.WithContext(ctx).Raw(selectLesson+"WHERE lesson_type = ? AND {unindexed}status <> ? AND NOT proposed ORDER BY num",
 		string(learning.LessonAntiPattern), string(lesson.StatusRetired)), scanLesson, visit)
 }

@@ -25,7 +25,7 @@ var patternColumns = []string{
 
 // The statements on one pattern, made once.
 var (
-	insertPattern = "INSERT INTO patterns (" + strings.Join(patternColumns, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(patternColumns)-1) + ")"
+	insertPattern = "INSERT INTO patterns (" + strings.Join(patternColumns, ", ") + ") VALUES (" + marks(len(patternColumns)) + ") RETURNING num"
 	updatePattern = "UPDATE patterns SET " + strings.Join(patternColumns[1:], " = ?, ") + " = ? WHERE id = ?"
 	selectPattern = "SELECT num, " + strings.Join(patternColumns, ", ") + " FROM patterns "
 )
@@ -96,12 +96,12 @@ func (tx *pipelineTx) OperationPattern(operationType string) (lesson.Pattern, bo
 
 // PatternByText implements lesson.PipelineTx.
 func (tx *pipelineTx) PatternByText(text string) (lesson.Pattern, bool, error) {
-	return onePattern(tx.db, "WHERE made_type <> '' AND instr(lower(made_text), lower(?)) > 0 ORDER BY num LIMIT 1", text)
+	return onePattern(tx.db, "WHERE made_type <> '' AND {position}(lower(made_text), lower(?)) > 0 ORDER BY num LIMIT 1", text)
 }
 
 // CountApplication implements lesson.PipelineTx.
 func (tx *pipelineTx) CountApplication(patternID string, succeeded int64, at time.Time) error {
-	_, err := exec(tx.db, "UPDATE patterns SET times_applied = times_applied + 1, times_succeeded = times_succeeded + ?, last_validated = max(ifnull(last_validated, 0), ?) WHERE id = ?",
+	_, err := exec(tx.db, "UPDATE patterns SET times_applied = times_applied + 1, times_succeeded = times_succeeded + ?, last_validated = {greatest}(coalesce(last_validated, 0), ?) WHERE id = ?",
 		succeeded, millis(at), patternID)
 	return err
 }
@@ -161,7 +161,7 @@ func (s *Store) ListPatterns(ctx context.Context, filter lesson.PatternFilter) (
 	if len(filter.Statuses) > 0 {
 		among(&c, "status", filter.Statuses)
 	} else {
-		c.add("+status <> ?", string(lesson.PatternDeprecated))
+		c.add("{unindexed}status <> ?", string(lesson.PatternDeprecated))
 	}
 	found, err := patterns(db, c.text+" ORDER BY last_seen DESC, num DESC LIMIT ? OFFSET ?", append(c.args, filter.Limit, filter.Offset)...)
 	for i := range found {

@@ -71,7 +71,7 @@ func (s *Store) ScanPatterns(ctx context.Context, visit func(chunk []lesson.Patt
 // FadedPatterns implements lesson.PatternStore.
 func (s *Store) FadedPatterns(ctx context.Context, least float64, at time.Time, limit int) (ids []string, err error) {
 	err = eachID(s.read.WithContext(ctx), `SELECT id FROM patterns WHERE status IN ('emerging', 'confirmed') AND representative <> ''
-		AND (initial_confidence * exp(-decay_constant * max(0, ? - confidence_at) / ?) < ? OR NOT `+activeEvidence+`) ORDER BY num LIMIT ?`,
+		AND (`+sureness+` < ? OR NOT `+activeEvidence+`) ORDER BY num LIMIT ?`,
 		func(id string) { ids = append(ids, id) }, millis(at), msPerDay, least, limit)
 	return ids, err
 }
@@ -79,12 +79,12 @@ func (s *Store) FadedPatterns(ctx context.Context, least float64, at time.Time, 
 // StaleLessons implements lesson.PatternStore.
 func (s *Store) StaleLessons(ctx context.Context, domain string, before time.Time, limit int) ([]lesson.Lesson, error) {
 	var c conditions
-	c.add("ifnull(last_validated_at, created_at) < ?", millis(before))
-	c.add("+status <> 'retired'")
+	c.add("coalesce(last_validated_at, created_at) < ?", millis(before))
+	c.add(inUse)
 	if domain != "" {
-		c.add("+domain = ?", domain)
+		c.add("{unindexed}domain = ?", domain)
 	}
-	return lessons(s.read.WithContext(ctx), unbounded, c.text+" ORDER BY ifnull(last_validated_at, created_at), num LIMIT ?", append(c.args, limit)...)
+	return lessons(s.read.WithContext(ctx), unbounded, c.text+" ORDER BY coalesce(last_validated_at, created_at), num LIMIT ?", append(c.args, limit)...)
 }
 
 // PromotableLessons implements lesson.PatternStore.
@@ -99,9 +99,9 @@ func (s *Store) PromotableLessons(ctx context.Context, domain string, cases, app
 		{"WHERE level = 'case' AND source_case_ids <> '[]'", nil},
 		{"WHERE level = 'pattern' AND times_succeeded >= ?", []any{applications}},
 	} {
-		where, args := source.where+" AND +status <> 'retired'", source.args
+		where, args := source.where+" AND "+inUse, source.args
 		if domain != "" {
-			where, args = where+" AND +domain = ?", append(args, domain)
+			where, args = where+" AND {unindexed}domain = ?", append(args, domain)
 		}
 		some, err := lessons(db, unbounded, where+" ORDER BY num DESC LIMIT ?", append(args, limit)...)
 		if err != nil {

@@ -19,6 +19,14 @@ var _ procedure.Store = (*Store)(nil)
 const procedureColumns = `num, persona, name, version, body, agent_id, trust, said_rate, said_time, runs, succeeded, took,
 	file, file_mark, file_version, created_at, updated_at, deleted_at`
 
+// procedureChanging are the columns that a change of a procedure writes, in the order of PutProcedure.
+var procedureChanging = []string{
+	"version", "body", "agent_id", "trust", "said_rate", "said_time", "runs", "succeeded", "took",
+	"file", "file_mark", "file_version", "created_at", "updated_at", "deleted_at", "category",
+}
+
+var stepColumns = []string{"procedure", "name", "succeeded", "failed", "skipped", "unknown", "took", "recent", "errors"}
+
 // ChangeProcedures implements procedure.Store.
 func (s *Store) ChangeProcedures(ctx context.Context, decide func(tx procedure.Tx) error, after func()) (wait func() error) {
 	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&procedureTx{tx}) }, after)
@@ -123,7 +131,7 @@ func (s *Store) ProcedureFiles(ctx context.Context) (list []procedure.Stored, er
 func (s *Store) CountProcedures(ctx context.Context) (stats procedure.Stats, err error) {
 	db := s.read.WithContext(ctx)
 	if stats.Personas, err = tally[string](db, "SELECT persona, count(*) FROM procedures WHERE deleted_at IS NULL GROUP BY persona"); err == nil {
-		_, err = one(db, []any{&stats.Runs, &stats.Running}, "SELECT count(*), ifnull(sum(status = 'running'), 0) FROM runs")
+		_, err = one(db, []any{&stats.Runs, &stats.Running}, "SELECT count(*), count(*) FILTER (WHERE status = 'running') FROM runs")
 	}
 	return stats, err
 }
@@ -133,7 +141,7 @@ type procedureTx struct{ db *gorm.DB }
 
 // Procedure implements procedure.Tx.
 func (tx *procedureTx) Procedure(persona, name string) (procedure.Stored, bool, error) {
-	return oneProcedure(tx.db, "persona = ? AND name = ? COLLATE NOCASE", persona, name)
+	return oneProcedure(tx.db, "persona = ? AND lower(name) = lower(?)", persona, name)
 }
 
 // ProcedureOf implements procedure.Tx.
@@ -147,20 +155,16 @@ func (tx *procedureTx) PutProcedure(p *procedure.Stored) error {
 	if err != nil {
 		return err
 	}
-	number := any(nil)
+	values := []any{
+		p.Version, string(body), p.Author, string(p.Trust), p.SaidRate, p.SaidTime, p.Runs, p.Succeeded, p.Took,
+		p.File.Path, p.File.Mark, p.File.Version, millis(p.CreatedAt), millis(p.UpdatedAt), millisPtr(p.DeletedAt), p.Body.Category,
+	}
 	if p.Number > 0 {
-		number = p.Number
+		_, err = exec(tx.db, "UPDATE procedures SET "+strings.Join(procedureChanging, " = ?, ")+" = ? WHERE num = ?", append(values, p.Number)...)
+		return err
 	}
-	num, err := insertOne(tx.db, `INSERT INTO procedures (`+procedureColumns+`, category) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (num) DO UPDATE SET version = excluded.version, body = excluded.body, agent_id = excluded.agent_id, trust = excluded.trust,
-		said_rate = excluded.said_rate, said_time = excluded.said_time, runs = excluded.runs, succeeded = excluded.succeeded, took = excluded.took,
-		file = excluded.file, file_mark = excluded.file_mark, file_version = excluded.file_version, created_at = excluded.created_at,
-		updated_at = excluded.updated_at, deleted_at = excluded.deleted_at, category = excluded.category`,
-		number, p.Persona, p.Name, p.Version, string(body), p.Author, string(p.Trust), p.SaidRate, p.SaidTime, p.Runs, p.Succeeded, p.Took,
-		p.File.Path, p.File.Mark, p.File.Version, millis(p.CreatedAt), millis(p.UpdatedAt), millisPtr(p.DeletedAt), p.Body.Category)
-	if err == nil && p.Number == 0 {
-		p.Number = num
-	}
+	p.Number, err = insertOne(tx.db, "INSERT INTO procedures ("+strings.Join(procedureChanging, ", ")+", persona, name) VALUES ("+marks(len(values)+2)+") RETURNING num",
+		append(values, p.Persona, p.Name)...)
 	return err
 }
 
@@ -190,9 +194,9 @@ func (tx *procedureTx) PutStepRecord(procedure int64, r procedure.StepRecord) er
 	if err != nil {
 		return err
 	}
-	_, err = exec(tx.db, `INSERT OR REPLACE INTO procedure_steps (procedure, name, succeeded, failed, skipped, unknown, took, recent, errors)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, procedure, r.Name, r.Succeeded, r.Failed, r.Skipped, r.Unknown, r.Took, r.Recent, string(list))
-	return err
+	return insertOr(tx.db, orReplace(stepColumns, "procedure", "name"), "procedure_steps", stepColumns, 1, func(_ int, row []any) []any {
+		return append(row, procedure, r.Name, r.Succeeded, r.Failed, r.Skipped, r.Unknown, r.Took, r.Recent, string(list))
+	})
 }
 
 // DropStepRecords implements procedure.Tx.

@@ -35,7 +35,7 @@ func (s *Store) EpisodeBriefs(ctx context.Context, ids []string) ([]propagation.
 // AddRecipients implements propagation.Store.
 func (s *Store) AddRecipients(ctx context.Context, recipients []propagation.Recipient) error {
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
-		return insertOr(tx, "IGNORE", "lesson_recipients", []string{"agent_id", "lesson_num", "score"}, len(recipients), func(i int, row []any) []any {
+		return insertOr(tx, orKeep, "lesson_recipients", []string{"agent_id", "lesson_num", "score"}, len(recipients), func(i int, row []any) []any {
 			return append(row, recipients[i].AgentID, recipients[i].LessonNumber, recipients[i].Score)
 		})
 	}, nil) // no event, and so no bell

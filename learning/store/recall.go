@@ -19,9 +19,8 @@ var _ lesson.RecallStore = (*Store)(nil)
 const (
 	// general is what makes a lesson one for everybody: the condition of the index lessons_general.
 	general = "severity = 'critical' OR level = 'principle' OR transferability >= 4"
-	// inUse says that a lesson is not retired. The sign keeps the planner from the index
-	// on the status, which nearly every lesson passes.
-	inUse = "+status <> 'retired'"
+	// inUse says that a lesson is not retired. No index is chosen for it: nearly every lesson passes.
+	inUse = "{unindexed}status <> 'retired'"
 )
 
 // branch is one reason for which a lesson is in a memory, with an index that gives its lessons in order.
@@ -50,14 +49,14 @@ func (s *Store) RecentFor(ctx context.Context, scope lesson.RecallScope, limit i
 	var parts []string
 	var args []any
 	for _, b := range branches(scope) {
-		parts = append(parts, "SELECT num FROM (SELECT num FROM lessons WHERE ("+b.where+") AND "+inUse+" ORDER BY num DESC LIMIT ?)")
+		parts = append(parts, "SELECT num FROM (SELECT num FROM lessons WHERE ("+b.where+") AND "+inUse+" ORDER BY num DESC LIMIT ?) AS latest")
 		args = append(append(args, b.arg...), limit)
 	}
 	parts = append(parts, "SELECT num FROM (SELECT r.lesson_num AS num FROM lesson_recipients r JOIN lessons l ON l.num = r.lesson_num"+
-		" WHERE r.agent_id = ? AND l.status <> 'retired' ORDER BY r.lesson_num DESC LIMIT ?)")
+		" WHERE r.agent_id = ? AND l.status <> 'retired' ORDER BY r.lesson_num DESC LIMIT ?) AS told")
 	args = append(args, scope.Agent, limit)
 	return lessons(s.read.WithContext(ctx), learning.MaxAnswer,
-		"WHERE num IN (SELECT num FROM ("+strings.Join(parts, " UNION ")+") ORDER BY num DESC LIMIT ?) ORDER BY num DESC", append(args, limit)...)
+		"WHERE num IN (SELECT num FROM ("+strings.Join(parts, " UNION ")+") AS latest ORDER BY num DESC LIMIT ?) ORDER BY num DESC", append(args, limit)...)
 }
 
 // CountFor implements lesson.RecallStore, from indexes alone.
@@ -67,7 +66,7 @@ func (s *Store) CountFor(ctx context.Context, scope lesson.RecallScope) (int, er
 		parts = append(parts, "SELECT num FROM lessons WHERE "+b.where)
 		args = append(args, b.arg...)
 	}
-	return countOf(s.read.WithContext(ctx), "SELECT count(*) FROM ("+strings.Join(parts, " UNION ")+" EXCEPT SELECT num FROM lessons WHERE status = 'retired')", args...)
+	return countOf(s.read.WithContext(ctx), "SELECT count(*) FROM ("+strings.Join(parts, " UNION ")+" EXCEPT SELECT num FROM lessons WHERE status = 'retired') AS held", args...)
 }
 
 // Latest implements lesson.RecallStore. The first condition that is set has
@@ -82,7 +81,7 @@ func (s *Store) Latest(ctx context.Context, filter lesson.RecallFilter) ([]lesso
 	} {
 		if f.value != "" {
 			c.add(sign+f.column+" = ?", f.value)
-			sign = "+"
+			sign = "{unindexed}"
 		}
 	}
 	c.add(inUse)
@@ -121,11 +120,11 @@ func (s *Store) ByTopic(ctx context.Context, topics []string, limit int) (map[st
 		slices.Sort(numbers)
 		numbers = slices.Compact(numbers)
 		numbers = numbers[max(0, len(numbers)-limit):]
-		list, err := json.Marshal(numbers)
-		if err != nil {
-			return nil, err
+		if len(numbers) == 0 {
+			found[topic] = []lesson.Lesson{}
+			continue
 		}
-		if found[topic], err = lessons(db, learning.MaxAnswer/4, "WHERE num IN (SELECT value FROM json_each(?)) ORDER BY num DESC", string(list)); err != nil {
+		if found[topic], err = lessons(db, learning.MaxAnswer/4, "WHERE num IN ("+marks(len(numbers))+") ORDER BY num DESC", anys(numbers)...); err != nil {
 			return nil, err
 		}
 	}
@@ -134,7 +133,7 @@ func (s *Store) ByTopic(ctx context.Context, topics []string, limit int) (map[st
 
 // taggedWith returns the numbers of the latest lessons that have a topic as a tag, newest first.
 func taggedWith(db *gorm.DB, topics []string, limit int) (map[string][]int64, error) {
-	rows, err := query(db, "SELECT num, tags FROM (SELECT num, tags, status FROM lessons ORDER BY num DESC LIMIT ?) WHERE tags <> '[]' AND status <> 'retired'", lesson.RecallTagged)
+	rows, err := query(db, "SELECT num, tags FROM (SELECT num, tags, status FROM lessons ORDER BY num DESC LIMIT ?) AS latest WHERE tags <> '[]' AND status <> 'retired'", lesson.RecallTagged)
 	if err != nil {
 		return nil, err
 	}

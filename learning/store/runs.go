@@ -98,7 +98,7 @@ func (tx *procedureTx) AddRun(run *procedure.StoredRun) error {
 		return err
 	}
 	run.Number, err = insertOne(tx.db, `INSERT INTO runs (id, procedure, persona, name, version, agent_id, project, params, status, reason, started_at, ended_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, run.ID, run.Of, run.Persona, run.Procedure, run.Version, run.AgentID, run.Project, string(params),
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`, run.ID, run.Of, run.Persona, run.Procedure, run.Version, run.AgentID, run.Project, string(params),
 		string(run.Status), run.Reason, millis(run.StartedAt), millisPtr(run.EndedAt))
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,17 +65,31 @@ const insertRows = 50
 // insert writes n rows, whose values row appends. It goes past gorm's
 // reflection, which costs more than SQLite does.
 func insert(tx *gorm.DB, table string, columns []string, n int, row func(i int, values []any) []any) error {
-	return insertOr(tx, "ABORT", table, columns, n, row)
+	return insertOr(tx, "", table, columns, n, row)
 }
 
-// insertOr is insert with what becomes of a row that is there already: ABORT, IGNORE or REPLACE.
+// orKeep ends an INSERT that leaves rows which are there already as they are.
+const orKeep = " ON CONFLICT DO NOTHING"
+
+// orReplace ends an INSERT of the columns that overwrites a row with the same keys.
+func orReplace(columns []string, keys ...string) string {
+	var set []string
+	for _, column := range columns {
+		if !slices.Contains(keys, column) {
+			set = append(set, column+" = excluded."+column)
+		}
+	}
+	return " ON CONFLICT (" + strings.Join(keys, ", ") + ") DO UPDATE SET " + strings.Join(set, ", ")
+}
+
+// insertOr is insert with what becomes of a row that is there already: orKeep, orReplace, or empty for a failure.
 func insertOr(tx *gorm.DB, conflict, table string, columns []string, n int, row func(i int, values []any) []any) error {
 	if n == 0 {
 		return nil
 	}
 	conn, ctx := tx.Statement.ConnPool, tx.Statement.Context
-	head := "INSERT OR " + conflict + " INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
-	one := "(?" + strings.Repeat(", ?", len(columns)-1) + ")"
+	head := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
+	one := "(" + marks(len(columns)) + ")"
 	values := make([]any, 0, min(n, insertRows)*len(columns))
 	var full *sql.Stmt
 	for from := 0; from < n; from += insertRows {
@@ -84,7 +99,7 @@ func insertOr(tx *gorm.DB, conflict, table string, columns []string, n int, row 
 		for i := range rows {
 			values = row(from+i, values)
 		}
-		query := head + one + strings.Repeat(", "+one, rows-1)
+		query := head + one + strings.Repeat(", "+one, rows-1) + conflict
 		if rows < insertRows || n < 2*insertRows {
 			if _, err := conn.ExecContext(ctx, query, values...); err != nil {
 				return err

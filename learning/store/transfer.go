@@ -73,7 +73,7 @@ func (s *Store) PatternsAfter(ctx context.Context, number int64, limit int) ([]l
 			return nil, err
 		}
 		records[i].Pattern = found[i]
-		if err := eachID(db, `SELECT episodes.id FROM pattern_evidence JOIN episodes ON episodes.num = CAST(pattern_evidence.ref AS INTEGER)
+		if err := eachID(db, `SELECT episodes.id FROM pattern_evidence JOIN episodes ON episodes.num = CASE kind WHEN 'episode' THEN CAST(ref AS BIGINT) END
 			WHERE pattern_id = ? AND kind = ? ORDER BY pattern_evidence.num DESC LIMIT ?`, func(id string) {
 			records[i].Episodes = append(records[i].Episodes, id)
 		}, found[i].ID, lesson.EvidenceEpisode, lesson.MaxEvidence); err != nil {
@@ -130,7 +130,7 @@ func numbersOf(db *gorm.DB, table string, ids []string) (map[string]int64, error
 }
 
 const insertEpisode = `INSERT INTO episodes (id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, importance, created_at)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`
 
 // InsertEpisode implements experience.Tx.
 func (tx *pipelineTx) InsertEpisode(e *episode.Episode) (err error) {

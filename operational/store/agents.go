@@ -172,7 +172,7 @@ func (s *Store) SaveSeen(ctx context.Context, seen []operational.Seen) error {
 		}
 		// Each chunk is a write of its own, so that signals are not held up by all of them.
 		err := s.commit.Write(ctx, func(tx *gorm.DB) error {
-			return tx.Exec("WITH seen(id, at) AS (VALUES (?,?)"+strings.Repeat(",(?,?)", n-1)+
+			return tx.Exec("WITH seen(id, at) AS (VALUES (?,CAST(? AS BIGINT))"+strings.Repeat(",(?,?)", n-1)+
 				") UPDATE agents SET last_seen = seen.at FROM seen WHERE agents.id = seen.id AND agents.last_seen < seen.at", args...).Error
 		}, nil)
 		if err != nil {

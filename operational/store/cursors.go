@@ -25,7 +25,7 @@ func (s *Store) SaveCursor(ctx context.Context, cursor operational.Cursor) error
 
 // saveCursor moves a cursor forward; it never goes back.
 func saveCursor(tx *gorm.DB, cursor operational.Cursor) error {
-	return tx.Exec("INSERT INTO cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = max(seq, excluded.seq)", cursor.Name, cursor.Seq).Error
+	return tx.Exec("INSERT INTO cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = {greatest}(cursors.seq, excluded.seq)", cursor.Name, cursor.Seq).Error
 }
 
 // LastEvent returns the seq of the newest event, 0 if there is none.

@@ -208,7 +208,7 @@ func (s *Store) ChangeEscalation(ctx context.Context, id, event string, change f
 
 // UnannouncedEscalations implements operational.EscalationStore.
 func (s *Store) UnannouncedEscalations(ctx context.Context, limit int) ([]operational.Escalation, error) {
-	return findEscalations(s.read.WithContext(ctx).Where("announced = 0").Order("num").Limit(limit))
+	return findEscalations(s.read.WithContext(ctx).Where("NOT announced").Order("num").Limit(limit))
 }
 
 // MarkAnnounced implements operational.EscalationStore.
@@ -217,7 +217,7 @@ func (s *Store) MarkAnnounced(ctx context.Context, numbers []int64) error {
 		return nil
 	}
 	return s.write(ctx, func(tx *gorm.DB) error {
-		return tx.Exec("UPDATE escalations SET announced = 1 WHERE num IN ?", numbers).Error
+		return tx.Exec("UPDATE escalations SET announced = true WHERE num IN ?", numbers).Error
 	}, nil)
 }
 

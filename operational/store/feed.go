@@ -45,7 +45,7 @@ func (s *Store) FeedEnds(ctx context.Context) (last operational.FeedRun, ends ma
 func (s *Store) FeedRuns(ctx context.Context, from int64, limit int) ([]operational.FeedRun, error) {
 	var rows []feedRunRow
 	err := s.read.WithContext(ctx).Raw(`SELECT first, source, start, count FROM feed_runs
-		WHERE first >= ifnull((SELECT max(first) FROM feed_runs WHERE first <= ?), 0) AND first + count > ? ORDER BY first LIMIT ?`, from, from, limit).Scan(&rows).Error
+		WHERE first >= coalesce((SELECT max(first) FROM feed_runs WHERE first <= ?), 0) AND first + count > ? ORDER BY first LIMIT ?`, from, from, limit).Scan(&rows).Error
 	runs := make([]operational.FeedRun, len(rows))
 	for i, row := range rows {
 		runs[i] = row.run()

@@ -49,14 +49,14 @@ func (s *Store) ClearReminders(ctx context.Context, clearing operational.Reminde
 // trigger; those that are done with are counted apart. An empty persona stands
 // for everybody's.
 func (s *Store) ReminderHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error) {
-	return s.holdings(ctx, `SELECT persona, trigger_type AS category, sum(`+isOpen+`) AS count, sum(NOT `+isOpen+`) AS expired,
-		sum(octet_length(task) + ifnull(octet_length(context), 0)) AS bytes FROM reminders`, " GROUP BY persona, trigger_type", persona)
+	return s.holdings(ctx, `SELECT persona, trigger_type AS category, count(*) FILTER (WHERE `+isOpen+`) AS count, count(*) FILTER (WHERE NOT `+isOpen+`) AS expired,
+		sum(octet_length(task) + coalesce(octet_length(context), 0)) AS bytes FROM reminders`, " GROUP BY persona, trigger_type", persona)
 }
 
 // SessionHoldings counts sessions by their persona and status. An empty persona stands for everybody's.
 func (s *Store) SessionHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error) {
 	return s.holdings(ctx, `SELECT persona, status AS category, count(*) AS count,
-		sum(octet_length(goal) + octet_length(summary) + ifnull(octet_length(handover), 0) + ifnull(octet_length(data), 0)) AS bytes FROM sessions`,
+		sum(octet_length(goal) + octet_length(summary) + coalesce(octet_length(handover), 0) + coalesce(octet_length(data), 0)) AS bytes FROM sessions`,
 		" GROUP BY persona, status", persona)
 }
 

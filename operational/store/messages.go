@@ -54,7 +54,7 @@ func (r messageRow) message() operational.Message {
 // LastSeq returns the greatest seq that a message ever had, also if it is swept away since.
 func (s *Store) LastSeq(ctx context.Context) (int64, error) {
 	var last int64
-	err := s.read.WithContext(ctx).Raw("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'messages'").Scan(&last).Error
+	err := s.read.WithContext(ctx).Raw("SELECT coalesce({last messages}, 0)").Scan(&last).Error
 	return last, err
 }
 
@@ -208,7 +208,7 @@ func insertMessages(tx *gorm.DB, batch []*operational.MessageAppend) error {
 
 // putStop brings a stop signal into force for those it is addressed to.
 func putStop(tx *gorm.DB, m operational.Message) error {
-	put := "UPDATE agents SET stop_seq = ?, stop_pid = CASE gone WHEN 1 THEN 0 ELSE pid END, stop_reason = ?, stop_expires = ? WHERE "
+	put := "UPDATE agents SET stop_seq = ?, stop_pid = CASE WHEN gone THEN 0 ELSE pid END, stop_reason = ?, stop_expires = ? WHERE "
 	args := []any{m.Seq, operational.StopReason(m), millisPtr(m.ExpiresAt)}
 	if m.To != "" {
 		return tx.Exec(put+"id = ?", append(args, m.To)...).Error
@@ -348,7 +348,7 @@ func (s *Store) CountUnacked(ctx context.Context, q operational.MailQuery) (int,
 	const rest = " AND m.seq > ? AND (m.expires_at IS NULL OR m.expires_at > ?) AND " + notAcked + " LIMIT ?"
 	now := millis(q.Now)
 	err := s.read.WithContext(ctx).Raw(
-		"SELECT count(*) AS n, min(expires_at) AS expires FROM (SELECT * FROM ("+side+"m.to_agent = ?"+rest+") UNION ALL SELECT * FROM ("+side+"m.to_agent = '' AND m.from_agent <> ?"+rest+"))",
+		"SELECT count(*) AS n, min(expires_at) AS expires FROM (SELECT * FROM ("+side+"m.to_agent = ?"+rest+") AS own UNION ALL SELECT * FROM ("+side+"m.to_agent = '' AND m.from_agent <> ?"+rest+") AS general) AS mail",
 		q.AgentID, q.AckedSeq, now, q.AgentID, q.Limit, q.AgentID, max(q.AckedSeq, q.JoinedSeq), now, q.AgentID, q.Limit).Scan(&row).Error
 	if err != nil {
 		return 0, time.Time{}, err

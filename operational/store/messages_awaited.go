@@ -16,7 +16,7 @@ const waitingFor = "a.joined_seq < m.seq AND a.id <> m.from_agent AND a.acked_se
 // time and are still waiting for one, the oldest first. from, if not empty,
 // is their sender; agents is the most that are named for each.
 func (s *Store) Awaited(ctx context.Context, from string, before, now time.Time, limit, agents int) ([]operational.Awaited, error) {
-	text := "SELECT " + messageColumns + " FROM messages m WHERE m.ack_required = 1 AND m.settled = 0 AND m.created_at <= ? AND (m.expires_at IS NULL OR m.expires_at > ?)" +
+	text := "SELECT " + messageColumns + " FROM messages m WHERE m.ack_required AND NOT m.settled AND m.created_at <= ? AND (m.expires_at IS NULL OR m.expires_at > ?)" +
 		" AND (m.to_agent <> '' OR EXISTS (SELECT 1 FROM agents a WHERE " + waitingFor + "))"
 	args := []any{millis(before), millis(now)}
 	if from != "" {
@@ -70,7 +70,7 @@ func (s *Store) Sweep(ctx context.Context, after int64, cutoff time.Time, window
 			N    int
 			Last int64
 		}
-		err := tx.Raw("SELECT count(*) AS n, coalesce(max(seq), 0) AS last FROM (SELECT seq, created_at FROM messages WHERE seq > ? ORDER BY seq LIMIT ?) WHERE created_at < ?",
+		err := tx.Raw("SELECT count(*) AS n, coalesce(max(seq), 0) AS last FROM (SELECT seq, created_at FROM messages WHERE seq > ? ORDER BY seq LIMIT ?) AS span WHERE created_at < ?",
 			after, window, millis(cutoff)).Scan(&span).Error
 		if err != nil {
 			return err

@@ -77,7 +77,7 @@ func markThrough(tx *gorm.DB, agent agentRow, r operational.MarkRequest, out *op
 		return err
 	}
 	if r.Kind == operational.MarkAcked {
-		err := tx.Exec("UPDATE messages SET settled = 1 WHERE to_agent = ? AND seq <= ? AND ack_required = 1 AND settled = 0", agent.ID, r.Seq).Error
+		err := tx.Exec("UPDATE messages SET settled = true WHERE to_agent = ? AND seq <= ? AND ack_required AND NOT settled", agent.ID, r.Seq).Error
 		if err != nil {
 			return err
 		}
@@ -105,13 +105,13 @@ func markSingle(tx *gorm.DB, agent agentRow, r operational.MarkRequest, out *ope
 				continue
 			}
 			result := tx.Exec("INSERT INTO receipts (agent_id, seq, "+column.at+") VALUES (?, ?, ?) ON CONFLICT (agent_id, seq) DO UPDATE SET "+
-				column.at+" = excluded."+column.at+" WHERE "+column.at+" IS NULL", agent.ID, row.Seq, millis(r.At))
+				column.at+" = excluded."+column.at+" WHERE receipts."+column.at+" IS NULL", agent.ID, row.Seq, millis(r.At))
 			if result.Error != nil {
 				return false, result.Error
 			}
 			out.Count += result.RowsAffected
 			if r.Kind == operational.MarkAcked && row.AckRequired && row.ToAgent != "" {
-				if err := tx.Exec("UPDATE messages SET settled = 1 WHERE seq = ?", row.Seq).Error; err != nil {
+				if err := tx.Exec("UPDATE messages SET settled = true WHERE seq = ?", row.Seq).Error; err != nil {
 					return false, err
 				}
 			}
@@ -141,7 +141,7 @@ func contiguous(tx *gorm.DB, agent agentRow, now time.Time, last int64) (int64, 
 	const rest = " AND m.seq > ? AND m.seq <= ? AND (m.expires_at IS NULL OR m.expires_at > ?) AND " + notAcked + " ORDER BY m.seq LIMIT 1"
 	var first *int64
 	err := tx.Raw("SELECT min(seq) FROM (SELECT * FROM (SELECT m.seq FROM messages m WHERE m.to_agent = ?"+rest+
-		") UNION ALL SELECT * FROM (SELECT m.seq FROM messages m WHERE m.to_agent = '' AND m.from_agent <> ?"+rest+"))",
+		") AS own UNION ALL SELECT * FROM (SELECT m.seq FROM messages m WHERE m.to_agent = '' AND m.from_agent <> ?"+rest+") AS general) AS mail",
 		agent.ID, agent.AckedSeq, last, millis(now), agent.ID,
 		agent.ID, max(agent.AckedSeq, agent.JoinedSeq), last, millis(now), agent.ID).Scan(&first).Error
 	if err != nil || first == nil {
@@ -165,7 +165,7 @@ func (s *Store) SaveDeliveries(ctx context.Context, deliveries []operational.Del
 		// Each chunk is a write of its own, so that signals are not held up by all of them.
 		err := s.commit.Write(ctx, func(tx *gorm.DB) error {
 			if n := len(through) / 2; n > 0 {
-				err := tx.Exec("WITH d(id, seq) AS (VALUES (?,?)"+strings.Repeat(",(?,?)", n-1)+
+				err := tx.Exec("WITH d(id, seq) AS (VALUES (?,CAST(? AS BIGINT))"+strings.Repeat(",(?,?)", n-1)+
 					") UPDATE agents SET delivered_seq = d.seq FROM d WHERE agents.id = d.id AND agents.delivered_seq < d.seq", through...).Error
 				if err != nil {
 					return err
@@ -177,9 +177,9 @@ func (s *Store) SaveDeliveries(ctx context.Context, deliveries []operational.Del
 			}
 			if n := len(single) / 3; n > 0 {
 				// A message may be swept away between its delivery and this; then there is nothing to mark.
-				return tx.Exec("WITH d(id, seq, at) AS (VALUES (?,?,?)"+strings.Repeat(",(?,?,?)", n-1)+
+				return tx.Exec("WITH d(id, seq, at) AS (VALUES (?,CAST(? AS BIGINT),CAST(? AS BIGINT))"+strings.Repeat(",(?,?,?)", n-1)+
 					") INSERT INTO receipts (agent_id, seq, delivered_at) SELECT d.id, d.seq, d.at FROM d JOIN messages m ON m.seq = d.seq WHERE true"+
-					" ON CONFLICT (agent_id, seq) DO UPDATE SET delivered_at = excluded.delivered_at WHERE delivered_at IS NULL", single...).Error
+					" ON CONFLICT (agent_id, seq) DO UPDATE SET delivered_at = excluded.delivered_at WHERE receipts.delivered_at IS NULL", single...).Error
 			}
 			return nil
 		}, nil)
@@ -241,6 +241,6 @@ func (s *Store) Receipts(ctx context.Context, m operational.Message, after strin
 		who = "SELECT @to AS id WHERE @to > @after"
 	}
 	var rows []receiptRow
-	err := s.read.WithContext(ctx).Raw("SELECT a.id AS agent_id, @seq AS seq, "+columns+" FROM ("+who+") a ORDER BY a.id", named).Scan(&rows).Error
+	err := s.read.WithContext(ctx).Raw("SELECT a.id AS agent_id, CAST(@seq AS BIGINT) AS seq, "+columns+" FROM ("+who+") a ORDER BY a.id", named).Scan(&rows).Error
 	return receipts(rows), err
 }

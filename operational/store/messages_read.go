@@ -25,10 +25,10 @@ func (s *Store) MessageLog(ctx context.Context, q operational.LogQuery) ([]opera
 		text, args = text+" AND m.seq >= ?", append(args, floor)
 	}
 	if q.Agent != "" {
-		text, args = text+" AND (m.from_agent = ? OR +m.to_agent = ? OR +m.to_agent = '')", append(args, q.Agent, q.Agent)
+		text, args = text+" AND (m.from_agent = ? OR {unindexed}m.to_agent = ? OR {unindexed}m.to_agent = '')", append(args, q.Agent, q.Agent)
 	}
 	if q.Signal != "" {
-		text, args = text+" AND +m.signal = ?", append(args, q.Signal)
+		text, args = text+" AND {unindexed}m.signal = ?", append(args, q.Signal)
 	}
 	rows, err := s.read.WithContext(ctx).Raw(text+" ORDER BY m.seq DESC LIMIT ?", append(args, q.Limit+1)...).Rows()
 	if err != nil {

@@ -41,7 +41,7 @@ func (r environmentRow) environment() operational.Environment {
 // environmentNamed finds an environment inside a transaction; nil if there is none.
 func environmentNamed(tx *gorm.DB, name string) (*environmentRow, error) {
 	var row environmentRow
-	err := tx.Where("name = ?", name).Take(&row).Error // the column compares without regard to case
+	err := tx.Where("lower(name) = lower(?)", name).Take(&row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return nil, nil
 	}
@@ -85,7 +85,7 @@ func (s *Store) ChangeEnvironment(ctx context.Context, fresh operational.Environ
 
 // ListEnvironments implements operational.ReconStore.
 func (s *Store) ListEnvironments(ctx context.Context, project string, limit int) ([]operational.Environment, error) {
-	q := s.read.WithContext(ctx).Order("name").Limit(limit)
+	q := s.read.WithContext(ctx).Order("lower(name)").Limit(limit)
 	if project != "" {
 		q = q.Where("project = ?", project)
 	}
@@ -188,7 +188,7 @@ func (s *Store) ChangeScan(ctx context.Context, id string, change func(*operatio
 func (s *Store) ListScans(ctx context.Context, f operational.ScanFilter) ([]operational.Scan, error) {
 	q := scans(s.read.WithContext(ctx))
 	if f.Environment != "" {
-		q = q.Where("environments.name = ?", f.Environment)
+		q = q.Where("lower(environments.name) = lower(?)", f.Environment)
 	}
 	if f.Project != "" {
 		q = q.Where("environments.project = ?", f.Project)

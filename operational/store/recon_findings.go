@@ -173,7 +173,7 @@ func (s *Store) Finding(ctx context.Context, id string) (operational.Finding, er
 func (s *Store) ListFindings(ctx context.Context, f operational.FindingFilter) ([]operational.Finding, error) {
 	order := "severity_rank, last_seen DESC, findings.id"
 	if f.CVE != "" || f.ScanID != "" { // few have one: to sort them is cheaper than to look through all in order
-		order = "+" + order
+		order = "{unindexed}" + order
 	}
 	var rows []findingRow
 	err := holdingAny(selectFindings(findings(s.read.WithContext(ctx)), f), f.AnyOf, order).
@@ -275,7 +275,7 @@ func (s *Store) SummarizeFindings(ctx context.Context, f operational.FindingFilt
 
 func selectFindings(q *gorm.DB, f operational.FindingFilter) *gorm.DB {
 	if f.Environment != "" {
-		q = q.Where("findings.environment_id IN (SELECT id FROM environments WHERE name = ?)", f.Environment)
+		q = q.Where("findings.environment_id IN (SELECT id FROM environments WHERE lower(name) = lower(?))", f.Environment)
 	}
 	if f.Project != "" {
 		q = q.Where("findings.environment_id IN (SELECT id FROM environments WHERE project = ?)", f.Project)
@@ -293,7 +293,7 @@ func selectFindings(q *gorm.DB, f operational.FindingFilter) *gorm.DB {
 		q = q.Where("scan_id = ?", f.ScanID)
 	}
 	if f.Location != "" {
-		q = q.Where(`location LIKE ? ESCAPE '\'`, "%"+likeLiteral(f.Location)+"%")
+		q = q.Where(`location {like} ? ESCAPE '\'`, "%"+likeLiteral(f.Location)+"%")
 	}
 	if !f.Since.IsZero() {
 		q = q.Where("last_seen >= ?", millis(f.Since))

@@ -347,7 +347,7 @@ const reminderBatch = 40
 
 // updateReminders writes the changing columns of many reminders.
 func updateReminders(tx *gorm.DB, rows []reminderRow) error {
-	values := "(?" + strings.Repeat(",?", len(changing)) + ")"
+	const values = "(CAST(? AS BIGINT), ?, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BOOLEAN), ?, ?, ?, CAST(? AS BIGINT))"
 	set := make([]string, len(changing))
 	for i, column := range changing {
 		set[i] = column + " = d." + column

@@ -128,10 +128,10 @@ func startSession(tx *gorm.DB, session operational.Session, former *operational.
 func inherit(tx *gorm.DB, session *operational.Session) ([]operational.Session, error) {
 	const left = "status = 'ended' AND inherited_by = ''"
 	var rows []sessionRow
-	err := tx.Raw(`SELECT * FROM (SELECT * FROM sessions WHERE `+left+` AND successor = ? ORDER BY num DESC LIMIT ?)
-		UNION SELECT * FROM (SELECT * FROM sessions WHERE num = max(
+	err := tx.Raw(`SELECT * FROM (SELECT * FROM sessions WHERE `+left+` AND successor = ? ORDER BY num DESC LIMIT ?) AS named
+		UNION SELECT * FROM (SELECT * FROM sessions WHERE num = {greatest}(
 			coalesce((SELECT max(num) FROM sessions WHERE `+left+` AND successor = '' AND agent_id = ?), 0),
-			coalesce((SELECT max(num) FROM sessions WHERE `+left+` AND successor = '' AND project <> '' AND persona = ? AND project = ?), 0)))
+			coalesce((SELECT max(num) FROM sessions WHERE `+left+` AND successor = '' AND project <> '' AND persona = ? AND project = ?), 0))) AS latest
 		ORDER BY num DESC`, session.AgentID, operational.MaxInherited, session.AgentID, session.Persona, session.Project).Scan(&rows).Error
 	if err != nil || len(rows) == 0 {
 		return nil, err

@@ -115,7 +115,7 @@ func listTasks(tx *gorm.DB, filter operational.TaskFilter) ([]operational.Task, 
 		var rows []taskRow
 		order := part.order
 		if filter.AgentID != "" { // an agent has few tasks: to sort them is cheaper than to look through all in order
-			order = "+" + order
+			order = "{unindexed}" + order
 		}
 		q := holdingAny(selectTasks(tx, filter), filter.AnyOf, order).Where(part.condition)
 		switch { // the first condition of each lets the index begin at the place, the second leaves out what is before it

@@ -45,7 +45,8 @@ func holdingAny(q *gorm.DB, words []string, order string) *gorm.DB {
 		patterns[i] = "%" + likeLiteral(fold(w)) + "%"
 	}
 	either := strings.Repeat(one+" OR ", len(words)-1) + one
-	sum := "(" + strings.Repeat(one+") + (", len(words)-1) + one + ")"
+	const counted = "CASE WHEN " + one + " THEN 1 ELSE 0 END"
+	sum := strings.Repeat(counted+" + ", len(words)-1) + counted
 	return q.Where("("+either+")", patterns...).
 		Clauses(clause.OrderBy{Expression: clause.Expr{SQL: sum + " DESC, " + order, Vars: patterns, WithoutParentheses: true}})
 }

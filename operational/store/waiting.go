@@ -16,7 +16,7 @@ func (s *Store) Waiting(ctx context.Context, agents []string, now time.Time) (ma
 	for _, agent := range agents {
 		var n int
 		err := s.read.WithContext(ctx).Raw("SELECT count(*) FROM (SELECT 1 FROM agents a JOIN messages m ON m.seq > a.acked_seq AND m.to_agent IN (a.id, '')"+
-			" WHERE a.id = ? AND (m.expires_at IS NULL OR m.expires_at > ?) AND "+waitingFor+" LIMIT ?)", agent, millis(now), maxWaiting).Scan(&n).Error
+			" WHERE a.id = ? AND (m.expires_at IS NULL OR m.expires_at > ?) AND "+waitingFor+" LIMIT ?) AS waiting", agent, millis(now), maxWaiting).Scan(&n).Error
 		if err != nil {
 			return nil, err
 		}
