@@ -8,7 +8,7 @@ import (
 )
 
 // What one router holds can be carried to another: read record by record
-// (transfer.MemoryReader, in the router) and taken in there (the Take methods). Records keep their ids,
+// and taken in there (the Take methods). Records keep their ids,
 // their authors and their times. Taking one in twice is taking it in once: it
 // is known by its id, and what is there already stays as it is. All of it
 // needs ScopeCaptain, because a record says who wrote it.

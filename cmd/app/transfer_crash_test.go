@@ -12,6 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"skillrouter/learning/experience"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/knowledge"
+	"skillrouter/router"
 	"skillrouter/router/client"
 	"skillrouter/router/transfer"
 )
@@ -95,12 +99,12 @@ func TestKillDuringImport(t *testing.T) {
 	once := map[string]int{}
 	for _, r := range exported(t, c, transfer.ExportQuery{}) {
 		switch r.Kind {
-		case transfer.RecordKnowledge:
-			once[r.Knowledge.ID]++
-		case transfer.RecordEpisode:
-			once[r.Episode.ID]++
-		case transfer.RecordFact:
-			once[r.Fact.Key]++
+		case router.KindKnowledge:
+			once[r.Memory.(*knowledge.Knowledge).ID]++
+		case router.KindEpisode:
+			once[r.Memory.(*experience.EpisodeRecord).ID]++
+		case router.KindFact:
+			once[r.Memory.(*fact.Fact).Key]++
 		}
 	}
 	if len(once) != resumedRecords {

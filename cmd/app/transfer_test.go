@@ -17,6 +17,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/learning/knowledge"
+	"skillrouter/router"
 	"skillrouter/router/client"
 	"skillrouter/router/transfer"
 )
@@ -112,9 +113,9 @@ func promised(t *testing.T, records []transfer.Record) (all []map[string]any) {
 		delete(members, "trust")
 		delete(members, "confidence") // decays between two exports
 		switch r.Kind {
-		case transfer.RecordFact:
+		case router.KindFact:
 			delete(members, "version")
-		case transfer.RecordProcedure:
+		case router.KindProcedure:
 			delete(members, "file") // written by itself, a moment later
 		}
 		all = append(all, members)
@@ -126,7 +127,7 @@ func TestExportImportRoundTrip(t *testing.T) {
 	from, to := transferring(t), transferring(t)
 	teach(t, from)
 	records := exported(t, from, transfer.ExportQuery{})
-	found := map[transfer.Kind]int{}
+	found := map[string]int{}
 	for _, r := range records {
 		found[r.Kind]++
 	}
@@ -149,8 +150,8 @@ func TestExportImportRoundTrip(t *testing.T) {
 		t.Errorf("what arrived differs (-sent +arrived)\n%s", diff)
 	}
 	for _, r := range again {
-		if r.Kind == transfer.RecordKnowledge && r.Knowledge.Trust != "imported" {
-			t.Errorf("what came from elsewhere is trusted as %q", r.Knowledge.Trust)
+		if k, ok := r.Memory.(*knowledge.Knowledge); ok && k.Trust != "imported" {
+			t.Errorf("what came from elsewhere is trusted as %q", k.Trust)
 		}
 	}
 	// Once more costs nothing.
@@ -185,13 +186,13 @@ func TestExportSelects(t *testing.T) {
 			t.Errorf("of another project: %s", text)
 		}
 	}
-	kinds := []transfer.Kind{transfer.RecordFact, transfer.RecordLesson}
+	kinds := []string{router.KindFact, router.KindLesson}
 	for _, r := range exported(t, c, transfer.ExportQuery{Kinds: kinds}) {
 		if !slices.Contains(kinds, r.Kind) {
 			t.Errorf("a %s was not asked for", r.Kind)
 		}
 	}
-	for _, query := range []transfer.ExportQuery{{Kinds: []transfer.Kind{"x"}}, {Kinds: []transfer.Kind{transfer.RecordFact}, Project: "shop"}, {Project: "\x00"}} {
+	for _, query := range []transfer.ExportQuery{{Kinds: []string{"x"}}, {Kinds: []string{router.KindFact}, Project: "shop"}, {Project: "\x00"}} {
 		if err := c.Transfer.Export(t.Context(), query, func(transfer.Record) error { return nil }); skillrouter.CodeOf(err) != skillrouter.Invalid {
 			t.Errorf("%+v: %v", query, err)
 		}
@@ -258,8 +259,8 @@ func TestImportRedacts(t *testing.T) {
 	c := transferring(t)
 	call(t, c, http.MethodPost, "/api/import", `{"records":[{"kind":"knowledge","category":"c","content":"key AKIAIOSFODNN7EXAMPLE and ghp_abcdefghijklmnopqrstuvwxyz0123456789"}]}`)
 	for _, r := range exported(t, c, transfer.ExportQuery{}) {
-		if strings.Contains(r.Knowledge.Content, "ghp_") {
-			t.Errorf("a secret was stored: %q", r.Knowledge.Content)
+		if k := r.Memory.(*knowledge.Knowledge); strings.Contains(k.Content, "ghp_") {
+			t.Errorf("a secret was stored: %q", k.Content)
 		}
 	}
 }

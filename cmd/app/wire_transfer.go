@@ -10,10 +10,7 @@ import (
 )
 
 func (a *App) wireTransfer(_ context.Context, p *parts) error {
-	p.transfer = transfer.New(transfer.Ports{
-		Memory: p.memory, Knowledge: p.knowledge, Experiences: p.experiences, Lessons: p.lessons, Patterns: p.patterns, Facts: p.facts,
-		Procedures: p.procedures, ReminderRows: p.operations, Reminders: p.reminders,
-	}, a.now)
+	p.transfer = transfer.New(p.kinds, a.now)
 	return nil
 }
 

@@ -31,9 +31,9 @@ const (
 
 // exported is what export prints.
 type exported struct {
-	Path    string                `json:"path"`
-	To      string                `json:"to"`
-	Records map[transfer.Kind]int `json:"records"`
+	Path    string         `json:"path"`
+	To      string         `json:"to"`
+	Records map[string]int `json:"records"`
 }
 
 func (s *shell) exportCommand() *cobra.Command {
@@ -43,8 +43,7 @@ func (s *shell) exportCommand() *cobra.Command {
 	var force bool
 	return s.remote(s.made(command{
 		use: "export [--to FORMAT] PATH", short: "Write everything that is remembered to a file of JSON lines, or to Markdown or SQLite", args: exactly(&path),
-		long: `Writes knowledge, episodes with their outcomes, lessons, patterns, facts,
-procedures and reminders:
+		long: `Writes every memory, episodes with their outcomes:
 
   jsonl     a file with a line of JSON for each; "-" is standard output
   markdown  a folder with a file for each, for people to read
@@ -55,7 +54,7 @@ procedures and reminders:
 Messages, agents, tasks and tokens are no memories: "skillrouter backup" has them too.`,
 		flags: options{
 			option("to", &to, "format: jsonl, markdown or sqlite"),
-			choices("kinds", &query.Kinds, "only these kinds, comma-separated"),
+			option("kinds", &query.Kinds, "only these kinds, comma-separated: "+names(transfer.Kinds())),
 			option("project", &query.Project, "only what belongs to this project"),
 			option("force", &force, "replace PATH if it is there: a file, or a folder that an export to markdown wrote"),
 		},
@@ -88,18 +87,18 @@ Messages, agents, tasks and tokens are no memories: "skillrouter backup" has the
 
 // exportRecords writes the records that a query selects as lines or as pages.
 func (s *shell) exportRecords(ctx context.Context, c *client.Client, query transfer.ExportQuery, to, path string, force bool) (err error) {
-	out := exported{Path: path, To: to, Records: map[transfer.Kind]int{}}
+	out := exported{Path: path, To: to, Records: map[string]int{}}
 	bar := s.bar("exporting", -1)
 	defer func() { _ = bar.Exit() }()
-	lines := func(visit func(transfer.Kind, []byte) error) error {
-		return c.Transfer.Lines(ctx, query, func(kind transfer.Kind, line []byte) error {
+	lines := func(visit func(string, []byte) error) error {
+		return c.Transfer.Lines(ctx, query, func(kind string, line []byte) error {
 			out.Records[kind]++
 			_ = bar.Add(len(line)) // a bar that cannot be drawn changes nothing
 			return visit(kind, line)
 		})
 	}
 	write := func(w io.Writer) error {
-		return lines(func(_ transfer.Kind, line []byte) error {
+		return lines(func(_ string, line []byte) error {
 			_, err := w.Write(append(line, '\n'))
 			return err
 		})
@@ -197,7 +196,7 @@ type pages struct {
 	folders map[string]bool
 }
 
-func (p *pages) add(kind transfer.Kind, record []byte) error {
+func (p *pages) add(kind string, record []byte) error {
 	name, text, err := exchange.Page(kind, record)
 	if err != nil {
 		return err
@@ -222,7 +221,7 @@ func (p *pages) write(name string, text []byte) error {
 
 // exportPages writes a folder of pages. With force one that is there already is
 // replaced, and nothing but such a folder.
-func exportPages(folder string, force bool, out *exported, lines func(visit func(transfer.Kind, []byte) error) error) error {
+func exportPages(folder string, force bool, out *exported, lines func(visit func(string, []byte) error) error) error {
 	replace := func(there string) bool {
 		text, err := os.ReadFile(filepath.Join(there, indexName))
 		return force && err == nil && exchange.IsIndex(text)

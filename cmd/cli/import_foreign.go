@@ -30,11 +30,11 @@ type foreignImport struct {
 
 // leftOut is a line of the report: a thing that was not taken in.
 type leftOut struct {
-	Place   string        `json:"place"`
-	Kind    transfer.Kind `json:"kind,omitempty"`
-	Field   string        `json:"field,omitempty"`
-	Reason  string        `json:"reason"`
-	Skipped bool          `json:"skipped,omitempty"` // it is no memory, and that is no fault
+	Place   string `json:"place"`
+	Kind    string `json:"kind,omitempty"`
+	Field   string `json:"field,omitempty"`
+	Reason  string `json:"reason"`
+	Skipped bool   `json:"skipped,omitempty"` // it is no memory, and that is no fault
 }
 
 // importedForeign is what import --from prints. Stored, duplicates, refused and skipped add up to seen.

@@ -25,13 +25,13 @@ func after(project string, number int64) (where string, args []any) {
 	return c.text, c.args
 }
 
-// KnowledgeAfter implements transfer.MemoryReader.
+// KnowledgeAfter is a page of an export.
 func (s *Store) KnowledgeAfter(ctx context.Context, project string, number int64, limit int) ([]knowledge.Knowledge, error) {
 	where, args := after(project, number)
 	return selectKnowledge(s.read.WithContext(ctx), learning.MaxAnswer, where+" ORDER BY num LIMIT ?", append(args, limit)...)
 }
 
-// EpisodesAfter implements transfer.MemoryReader.
+// EpisodesAfter is a page of an export.
 func (s *Store) EpisodesAfter(ctx context.Context, project string, number int64, limit int) ([]experience.EpisodeRecord, error) {
 	db := s.read.WithContext(ctx)
 	where, args := after(project, number)
@@ -54,13 +54,13 @@ func (s *Store) EpisodesAfter(ctx context.Context, project string, number int64,
 	return records, nil
 }
 
-// LessonsAfter implements transfer.MemoryReader.
+// LessonsAfter is a page of an export.
 func (s *Store) LessonsAfter(ctx context.Context, project string, number int64, limit int) ([]lesson.Lesson, error) {
 	where, args := after(project, number)
 	return lessons(s.read.WithContext(ctx), learning.MaxAnswer, where+" ORDER BY num LIMIT ?", append(args, limit)...)
 }
 
-// PatternsAfter implements transfer.MemoryReader.
+// PatternsAfter is a page of an export.
 func (s *Store) PatternsAfter(ctx context.Context, number int64, limit int) ([]lesson.PatternRecord, error) {
 	db := s.read.WithContext(ctx)
 	found, err := patterns(db, "WHERE num > ? ORDER BY num LIMIT ?", number, limit)
@@ -83,7 +83,7 @@ func (s *Store) PatternsAfter(ctx context.Context, number int64, limit int) ([]l
 	return records, nil
 }
 
-// FactsAfter implements transfer.MemoryReader.
+// FactsAfter is a page of an export.
 func (s *Store) FactsAfter(ctx context.Context, persona, key string, at time.Time, limit int) (found []fact.Fact, err error) {
 	rows, err := query(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts WHERE (persona, key) > (?, ?) AND (expires_at IS NULL OR expires_at > ?)"+
 		" ORDER BY persona, key LIMIT ?", persona, key, millis(at), limit)
@@ -101,7 +101,7 @@ func (s *Store) FactsAfter(ctx context.Context, persona, key string, at time.Tim
 	return found, closing(rows, rows.Err())
 }
 
-// ProceduresAfter implements transfer.MemoryReader.
+// ProceduresAfter is a page of an export.
 func (s *Store) ProceduresAfter(ctx context.Context, number int64, limit int) ([]procedure.Procedure, int64, error) {
 	found, err := procedures(s.read.WithContext(ctx), "WHERE deleted_at IS NULL AND num > ? ORDER BY num LIMIT ?", number, limit)
 	shown := make([]procedure.Procedure, len(found))

@@ -24,7 +24,7 @@ func (t Transfer) Import(ctx context.Context, request transfer.ImportRequest) (t
 
 // Export implements transfer.Service.
 func (t Transfer) Export(ctx context.Context, query transfer.ExportQuery, visit func(transfer.Record) error) error {
-	return t.Lines(ctx, query, func(kind transfer.Kind, line []byte) error {
+	return t.Lines(ctx, query, func(kind string, line []byte) error {
 		record, err := transfer.DecodeRecord(kind, line)
 		if err != nil {
 			return skillrouter.Wrap(skillrouter.Unavailable, err, "%s sent a record that cannot be read", t.c.base)
@@ -38,7 +38,7 @@ const maxLine = 16 << 20
 
 // Lines visits the lines of an export as the router sends them, which are not
 // to be kept. It fails if the export has not its end.
-func (t Transfer) Lines(ctx context.Context, query transfer.ExportQuery, visit func(kind transfer.Kind, line []byte) error) error {
+func (t Transfer) Lines(ctx context.Context, query transfer.ExportQuery, visit func(kind string, line []byte) error) error {
 	reader, writer := io.Pipe()
 	defer reader.Close() // the router's end is closed too, if a visit gave up
 	streamed := make(chan error, 1)
@@ -53,8 +53,8 @@ func (t Transfer) Lines(ctx context.Context, query transfer.ExportQuery, visit f
 	for lines.Scan() {
 		line := bytes.TrimSpace(lines.Bytes())
 		var head struct {
-			Kind    transfer.Kind `json:"kind"`
-			Records int           `json:"records"`
+			Kind    string `json:"kind"`
+			Records int    `json:"records"`
 		}
 		if err := json.Unmarshal(line, &head); err != nil {
 			return skillrouter.Wrap(skillrouter.Unavailable, err, "%s sent a line that is no record", t.c.base)

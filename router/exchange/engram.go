@@ -11,6 +11,7 @@ import (
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/knowledge"
+	"skillrouter/router"
 	"skillrouter/router/transfer"
 )
 
@@ -123,7 +124,7 @@ func episodeLine(place string, e episode.Episode, o Options) Item {
 	e.Project, e.AgentID = fitting(first(e.Project, o.Project), skillrouter.MaxName), first(e.AgentID, o.Agent)
 	e.SessionID = fitting(line(first(e.SessionID, "imported")), skillrouter.MaxName)
 	e.Title = fitting(line(e.Title), learning.MaxTitle)
-	return Item{Place: place, Record: transfer.Record{Kind: transfer.RecordEpisode, Episode: &experience.EpisodeRecord{Episode: e}}}
+	return Item{Place: place, Record: transfer.Record{Kind: router.KindEpisode, Memory: &experience.EpisodeRecord{Episode: e}}}
 }
 
 func said(text *string) string {

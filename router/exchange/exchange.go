@@ -16,6 +16,7 @@ import (
 	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
+	"skillrouter/router"
 	"skillrouter/router/transfer"
 )
 
@@ -190,7 +191,7 @@ func knowledgeLine(place string, k knowledge.Knowledge, o Options) Item {
 	k.Source = fitting(first(k.Source, o.Source), learning.MaxSource)
 	k.Title = fitting(line(k.Title), learning.MaxTitle)
 	k.Tags = tags(k.Tags, o.Tags)
-	return Item{Place: place, Record: transfer.Record{Kind: transfer.RecordKnowledge, Knowledge: &k}}
+	return Item{Place: place, Record: transfer.Record{Kind: router.KindKnowledge, Memory: &k}}
 }
 
 // tags joins lists of tags, each once and none longer than a name, as many as an entry has.

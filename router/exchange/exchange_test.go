@@ -7,8 +7,10 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"skillrouter/learning/experience"
+	"skillrouter/learning/knowledge"
+	"skillrouter/router"
 	"skillrouter/router/exchange"
-	"skillrouter/router/transfer"
 )
 
 func read(t *testing.T, format, text string, o exchange.Options) (items []exchange.Item, err error) {
@@ -31,11 +33,12 @@ func shown(i exchange.Item) string {
 		return i.Place + " skipped: " + i.Refused
 	case i.Refused != "":
 		return i.Place + " refused: " + strings.TrimSpace(i.Field+" "+i.Refused)
-	case i.Record.Kind == transfer.RecordKnowledge:
-		k := i.Record.Knowledge
+	case i.Record.Kind == router.KindKnowledge:
+		k := i.Record.Memory.(*knowledge.Knowledge)
 		return i.Place + " " + k.Category + "|" + k.Title + "|" + strings.ReplaceAll(k.Content, "\n", "\\n") + "|" + strings.Join(k.Tags, ",")
-	case i.Record.Kind == transfer.RecordEpisode:
-		return i.Place + " episode " + i.Record.Episode.EventType + "|" + i.Record.Episode.Title + "|" + i.Record.Episode.Content
+	case i.Record.Kind == router.KindEpisode:
+		e := i.Record.Memory.(*experience.EpisodeRecord)
+		return i.Place + " episode " + e.EventType + "|" + e.Title + "|" + e.Content
 	}
 	return i.Place + " " + string(i.Record.Kind)
 }
@@ -135,7 +138,7 @@ func TestFormats(t *testing.T) {
 			}
 			again, _ := read(t, test.format, test.text, exchange.Options{})
 			for n := range again {
-				if k := again[n].Record.Knowledge; k != nil && k.ID != items[n].Record.Knowledge.ID {
+				if k, ok := again[n].Record.Memory.(*knowledge.Knowledge); ok && k.ID != items[n].Record.Memory.(*knowledge.Knowledge).ID {
 					t.Errorf("%s has another id the second time", items[n].Place)
 				}
 			}

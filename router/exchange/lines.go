@@ -12,6 +12,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning/knowledge"
+	"skillrouter/router"
 	"skillrouter/router/transfer"
 )
 
@@ -114,13 +115,13 @@ type entry struct {
 func readLines(r io.Reader, o Options, yield func(Item) bool) error {
 	return ndjson(r, yield, func(place string, text []byte) bool {
 		var head struct {
-			Kind transfer.Kind `json:"kind"`
+			Kind string `json:"kind"`
 		}
 		_ = json.Unmarshal(text, &head) // a kind that is no text is refused below
 		if head.Kind == "end" {
 			return true // an export's last line
 		}
-		if head.Kind != "" && head.Kind != transfer.RecordKnowledge {
+		if head.Kind != "" && head.Kind != router.KindKnowledge {
 			record, err := transfer.DecodeRecord(head.Kind, text)
 			if err != nil {
 				return yield(refusal(place, err))
@@ -136,7 +137,7 @@ func readLines(r io.Reader, o Options, yield func(Item) bool) error {
 		e.Content = first(e.Content, e.Text, e.Body, e.Title)
 		e.Project = first(e.Project, e.Scope)
 		if head.Kind != "" { // an export says everything: what it leaves out is empty
-			return yield(Item{Place: place, Record: transfer.Record{Kind: transfer.RecordKnowledge, Knowledge: &e.Knowledge}})
+			return yield(Item{Place: place, Record: transfer.Record{Kind: router.KindKnowledge, Memory: &e.Knowledge}})
 		}
 		return yield(knowledgeLine(place, e.Knowledge, o))
 	})

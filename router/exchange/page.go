@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"skillrouter"
-	"skillrouter/router/transfer"
+	"skillrouter/router/kind"
 )
 
 // A page is a record as Markdown. What people read stands below its front
@@ -25,38 +25,6 @@ const recordKey = "skillrouter_record"
 // indexKind is what recordKey says in an export's README.md, which is no record.
 const indexKind = "index"
 
-// shape says where a kind's pages have what.
-type shape struct {
-	folder string
-	title  string   // the member that is the heading
-	key    []string // the members that the record is known by
-	text   string   // the member below the heading; empty: none
-	parts  []part   // members under headings of their own, in this order
-	drop   []string // members that follow from others, or that another router numbers anew
-}
-
-type part struct{ heading, member string }
-
-var shapes = map[transfer.Kind]shape{
-	transfer.RecordKnowledge: {folder: "knowledge", title: "title", key: []string{"id"}, text: "content"},
-	transfer.RecordEpisode: {
-		folder: "episodes", title: "title", key: []string{"id"}, text: "content",
-		parts: []part{{"Learned", "learned"}}, drop: []string{"number"},
-	},
-	transfer.RecordLesson: {
-		folder: "lessons", title: "title", key: []string{"id"},
-		parts: []part{{"Context", "context"}, {"What was done", "action_taken"}, {"Outcome", "outcome"}, {"Root cause", "root_cause"}, {"Solution", "solution"}, {"Notes", "body"}},
-		drop:  []string{"number", "confidence"},
-	},
-	transfer.RecordPattern: {
-		folder: "patterns", title: "pattern_name", key: []string{"id"}, text: "description",
-		parts: []part{{"Recommended action", "recommended_action"}}, drop: []string{"number", "confidence", "episode_ids"},
-	},
-	transfer.RecordFact:      {folder: "facts", title: "key", key: []string{"persona", "key"}, drop: []string{"version"}},
-	transfer.RecordProcedure: {folder: "procedures", title: "name", key: []string{"persona", "name"}, text: "description"},
-	transfer.RecordReminder:  {folder: "reminders", title: "task", key: []string{"id"}, text: "task", parts: []part{{"Note", "note"}}},
-}
-
 // maxSlug bounds the part of a page's name that people read, in bytes: with the
 // folder and the sum it stays far below what any system allows.
 const maxSlug = 60
@@ -67,10 +35,10 @@ var memberName = skillrouter.Lazily(`^[a-z_]{1,64}$`)
 // Page writes a record, as an export has it, as Markdown. name is a path of
 // lower-case letters, digits, dots, dashes and one slash, which no system gives a
 // meaning, and which follows from what the record is known by and its title. The same record gives the same page.
-func Page(kind transfer.Kind, record []byte) (name string, text []byte, err error) {
-	s, there := shapes[kind]
-	if !there {
-		return "", nil, skillrouter.Errorf(skillrouter.Invalid, "a record of the kind %q has no page", string(kind))
+func Page(of string, record []byte) (name string, text []byte, err error) {
+	s := kind.Named(of).Page
+	if s.Folder == "" {
+		return "", nil, skillrouter.Errorf(skillrouter.Invalid, "a record of the kind %q has no page", of)
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(record, &members); err != nil {
@@ -82,32 +50,32 @@ func Page(kind transfer.Kind, record []byte) (name string, text []byte, err erro
 		}
 	}
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%s", kind)
-	for _, key := range s.key {
+	fmt.Fprintf(sum, "%s", of)
+	for _, key := range s.Key {
 		fmt.Fprintf(sum, "\x00%s", members[key])
 	}
-	title := line(stringOf(members[s.title]))
-	name = fmt.Sprintf("%s/%s-%s.md", s.folder, slug(title), hex.EncodeToString(sum.Sum(nil))[:16])
+	title := line(stringOf(members[s.Title]))
+	name = fmt.Sprintf("%s/%s-%s.md", s.Folder, slug(title), hex.EncodeToString(sum.Sum(nil))[:16])
 
 	delete(members, "kind")
-	for _, member := range s.drop {
+	for _, member := range s.Drop {
 		delete(members, member)
 	}
 	var body strings.Builder
 	fmt.Fprintf(&body, "\n# %s\n", heading1(title))
-	if below := stringOf(members[s.text]); s.keeps(below) {
-		delete(members, s.text)
+	if below := stringOf(members[s.Text]); keeps(s, below) {
+		delete(members, s.Text)
 		fmt.Fprintf(&body, "\n%s\n", below)
 	}
-	for _, p := range s.parts {
-		if below := stringOf(members[p.member]); s.keeps(below) {
-			delete(members, p.member)
-			fmt.Fprintf(&body, "\n## %s\n\n%s\n", p.heading, below)
+	for _, p := range s.Parts {
+		if below := stringOf(members[p.Member]); keeps(s, below) {
+			delete(members, p.Member)
+			fmt.Fprintf(&body, "\n## %s\n\n%s\n", p.Heading, below)
 		}
 	}
 	var page bytes.Buffer
-	fmt.Fprintf(&page, "---\n%s: %s\n", recordKey, kind)
-	for _, member := range s.order(members) {
+	fmt.Fprintf(&page, "---\n%s: %s\n", recordKey, of)
+	for _, member := range order(s, members) {
 		fmt.Fprintf(&page, "%s: %s\n", member, printable(members[member]))
 	}
 	page.WriteString("---\n")
@@ -117,12 +85,12 @@ func Page(kind transfer.Kind, record []byte) (name string, text []byte, err erro
 
 // Index is the README.md of a folder of pages: how many there are of each
 // kind. It is no record, and reading passes it over.
-func Index(records map[transfer.Kind]int) []byte {
+func Index(records map[string]int) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "---\n%s: %s\n---\n\n# Memories of a Skill Router\n\n", recordKey, indexKind)
-	for _, kind := range transfer.Kinds() {
-		if n := records[kind]; n > 0 {
-			fmt.Fprintf(&b, "- [%s](%s/): %d\n", shapes[kind].folder, shapes[kind].folder, n)
+	for _, k := range kind.Placed(kind.All(), kind.Exported) {
+		if n := records[k.Name]; n > 0 {
+			fmt.Fprintf(&b, "- [%s](%s/): %d\n", k.Page.Folder, k.Page.Folder, n)
 		}
 	}
 	b.WriteString("\nEach file is one memory. Take them in with `skillrouter import --from markdown FOLDER`.\n")
@@ -135,8 +103,8 @@ func IsIndex(text []byte) bool {
 }
 
 // order lists what it is known by and the title first, and the others by name.
-func (s shape) order(members map[string]json.RawMessage) (names []string) {
-	for _, name := range append(slices.Clone(s.key), s.title) {
+func order(s kind.Page, members map[string]json.RawMessage) (names []string) {
+	for _, name := range append(slices.Clone(s.Key), s.Title) {
 		if _, there := members[name]; there && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -152,12 +120,12 @@ func (s shape) order(members map[string]json.RawMessage) (names []string) {
 }
 
 // keeps tells whether a text can stand below a heading and be read back as it is.
-func (s shape) keeps(text string) bool {
+func keeps(s kind.Page, text string) bool {
 	if strings.TrimSpace(text) == "" || !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && r != '\t' && hidden(r) }) {
 		return false
 	}
 	for l := range strings.SplitSeq(text, "\n") {
-		if slices.ContainsFunc(s.parts, func(p part) bool { return l == "## "+p.heading }) {
+		if slices.ContainsFunc(s.Parts, func(p kind.Part) bool { return l == "## "+p.Heading }) {
 			return false
 		}
 	}

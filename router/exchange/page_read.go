@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"skillrouter/router/kind"
 	"skillrouter/router/transfer"
 )
 
@@ -15,14 +16,14 @@ func readPage(name, text string) (item Item, is bool) {
 	if !is {
 		return item, false
 	}
-	kind, rest, _ := strings.Cut(rest, "\n")
-	kind = unquoted(kind)
-	if kind == indexKind {
+	of, rest, _ := strings.Cut(rest, "\n")
+	of = unquoted(of)
+	if of == indexKind {
 		return Item{}, true
 	}
 	item = Item{Place: name}
-	s, there := shapes[transfer.Kind(kind)]
-	if !there {
+	s := kind.Named(of).Page
+	if s.Folder == "" {
 		item.Refused, item.Field = fmt.Sprintf("is not one of %v", transfer.Kinds()), recordKey
 		return item, true
 	}
@@ -36,17 +37,17 @@ func readPage(name, text string) (item Item, is bool) {
 		item.Refused = wrong
 		return item, true
 	}
-	s.read(body, members)
-	if _, said := members["id"]; !said && slices.Equal(s.key, []string{"id"}) && s.folder != "reminders" { // written by hand
-		members["id"] = quoted(idOf("page", name, kind, head, body))
+	readBody(s, body, members)
+	if _, said := members["id"]; !said && slices.Equal(s.Key, []string{"id"}) && !s.StoreIDs { // written by hand
+		members["id"] = quoted(idOf("page", name, of, head, body))
 	}
-	members["kind"] = quoted(kind)
+	members["kind"] = quoted(of)
 	record, err := json.Marshal(members)
 	if err != nil {
 		item.Refused = "cannot be read: " + err.Error()
 		return item, true
 	}
-	if item.Record, err = transfer.DecodeRecord(transfer.Kind(kind), record); err != nil {
+	if item.Record, err = transfer.DecodeRecord(of, record); err != nil {
 		item = refusal(name, err)
 	}
 	return item, true
@@ -99,9 +100,9 @@ func frontMembers(head string) (members map[string]json.RawMessage, wrong string
 	return members, ""
 }
 
-// read takes the texts below the headings, unless the front matter has them.
-func (s shape) read(body string, members map[string]json.RawMessage) {
-	member, begin := s.text, 0
+// readBody takes the texts below the headings, unless the front matter has them.
+func readBody(s kind.Page, body string, members map[string]json.RawMessage) {
+	member, begin := s.Text, 0
 	take := func(end int, last bool) {
 		text := strings.TrimSuffix(body[begin:end], "\n")
 		if !last {
@@ -121,9 +122,9 @@ func (s shape) read(body string, members map[string]json.RawMessage) {
 		l := strings.TrimSuffix(body[from:end], "\n")
 		if !titled && strings.HasPrefix(l, "# ") && strings.TrimSpace(body[:from]) == "" {
 			titled, begin = true, end
-		} else if i := slices.IndexFunc(s.parts, func(p part) bool { return l == "## "+p.heading }); i >= 0 {
+		} else if i := slices.IndexFunc(s.Parts, func(p kind.Part) bool { return l == "## "+p.Heading }); i >= 0 {
 			take(from, false)
-			member, begin = s.parts[i].member, end
+			member, begin = s.Parts[i].Member, end
 		}
 		from = end
 	}

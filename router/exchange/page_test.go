@@ -10,11 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"skillrouter/router"
 	"skillrouter/router/exchange"
 	"skillrouter/router/transfer"
 )
 
-func decoded(t interface{ Fatal(...any) }, kind transfer.Kind, text string) transfer.Record {
+func decoded(t interface{ Fatal(...any) }, kind string, text string) transfer.Record {
 	r, err := transfer.DecodeRecord(kind, []byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +39,7 @@ func plain(t interface{ Fatal(...any) }, r transfer.Record) (members map[string]
 func back(t interface {
 	Fatal(...any)
 	Helper()
-}, kind transfer.Kind, record []byte,
+}, kind string, record []byte,
 ) (name, page string, item exchange.Item) {
 	t.Helper()
 	name, text, err := exchange.Page(kind, record)
@@ -54,7 +55,7 @@ func back(t interface {
 }
 
 func TestPage(t *testing.T) {
-	name, page, _ := back(t, transfer.RecordLesson, []byte(`{"kind":"lesson","id":"l1","number":7,"lesson_type":"failure","title":"Migrations: lock <the> table","context":"At night.\n\n## Not ours","outcome":"Down\u001b[2J","solution":"Do it\nlater.\n","tags":["sql"],"confidence":0.51,"created_at":"2026-01-02T03:04:05Z"}`))
+	name, page, _ := back(t, router.KindLesson, []byte(`{"kind":"lesson","id":"l1","number":7,"lesson_type":"failure","title":"Migrations: lock <the> table","context":"At night.\n\n## Not ours","outcome":"Down\u001b[2J","solution":"Do it\nlater.\n","tags":["sql"],"confidence":0.51,"created_at":"2026-01-02T03:04:05Z"}`))
 	if !regexp.MustCompile(`^lessons/migrations-lock-the-table-[0-9a-f]{16}\.md$`).MatchString(name) {
 		t.Error(name)
 	}
@@ -95,7 +96,7 @@ func TestPageNames(t *testing.T) {
 		"../../etc/passwd", `..\..\x`, "/abs", "C:\\x", "con", "NUL", "a/b", "", ".", "日本語", strings.Repeat("long ", 100), "a\x00b\nc", "-rf", "A", "a", "~root", "%2e%2e%2f", "x.md/..",
 	} {
 		record, _ := json.Marshal(map[string]any{"id": []string{"../x", "y"}[i%2] + title, "title": title, "content": "c"})
-		name, _, err := exchange.Page(transfer.RecordKnowledge, record)
+		name, _, err := exchange.Page(router.KindKnowledge, record)
 		if err != nil || !fits.MatchString(name) || len(name) > 100 || seen[name] {
 			t.Errorf("%q becomes %q, %v", title, name, err)
 		}
@@ -112,11 +113,11 @@ func TestPageComesBack(t *testing.T) {
 	)
 	rapid.Check(t, func(t *rapid.T) {
 		text := func(label string) string { return strings.ToValidUTF8(texts.Draw(t, label), "") }
-		for kind, members := range map[transfer.Kind]map[string]any{
-			transfer.RecordKnowledge: {"id": text("id"), "title": text("title"), "content": text("content"), "tags": []string{text("tag")}},
-			transfer.RecordLesson:    {"id": "x", "title": text("title"), "context": text("context"), "action_taken": text("action"), "outcome": "o", "body": text("body"), "solution": text("solution")},
-			transfer.RecordEpisode:   {"id": "e", "title": "t", "content": text("content"), "learned": text("learned"), "context": map[string]any{text("name"): 1.5}},
-			transfer.RecordFact:      {"persona": "p", "key": text("key"), "value": []any{text("value"), nil, 2}},
+		for kind, members := range map[string]map[string]any{
+			router.KindKnowledge: {"id": text("id"), "title": text("title"), "content": text("content"), "tags": []string{text("tag")}},
+			router.KindLesson:    {"id": "x", "title": text("title"), "context": text("context"), "action_taken": text("action"), "outcome": "o", "body": text("body"), "solution": text("solution")},
+			router.KindEpisode:   {"id": "e", "title": "t", "content": text("content"), "learned": text("learned"), "context": map[string]any{text("name"): 1.5}},
+			router.KindFact:      {"persona": "p", "key": text("key"), "value": []any{text("value"), nil, 2}},
 		} {
 			record, err := json.Marshal(members)
 			if err != nil {
@@ -132,9 +133,9 @@ func TestPageComesBack(t *testing.T) {
 
 func TestPageRefuses(t *testing.T) {
 	for _, test := range []struct {
-		kind   transfer.Kind
+		kind   string
 		record string
-	}{{"agent", `{}`}, {transfer.RecordFact, `[]`}, {transfer.RecordFact, `{"a\n---\n": 1}`}} {
+	}{{"agent", `{}`}, {router.KindFact, `[]`}, {router.KindFact, `{"a\n---\n": 1}`}} {
 		if _, _, err := exchange.Page(test.kind, []byte(test.record)); err == nil {
 			t.Errorf("a %s %s becomes a page", test.kind, test.record)
 		}
@@ -150,7 +151,7 @@ func TestReadPages(t *testing.T) {
 			name: "written by hand", text: "---\nskillrouter_record: knowledge\n# a comment\ntitle: Don't guess\ntags:\n  - one\n  - \"two\"\ncategory: 'gotcha'\n---\nAsk.\n",
 			want: []string{"standard input gotcha|Don't guess|Ask.|one,two"},
 		},
-		{name: "an index", text: string(exchange.Index(map[transfer.Kind]int{transfer.RecordFact: 2}))},
+		{name: "an index", text: string(exchange.Index(map[string]int{router.KindFact: 2}))},
 		{name: "a kind that there is not", text: "---\nskillrouter_record: agent\n---\n", want: []string{"standard input refused: skillrouter_record is not one of [knowledge episode lesson pattern fact procedure reminder]"}},
 		{name: "no end", text: "---\nskillrouter_record: fact\nkey: x\n", want: []string{"standard input refused: is truncated: its front matter has no end"}},
 		{name: "a member that there is not", text: "---\nskillrouter_record: fact\ncolour: red\n---\n", want: []string{`standard input refused: colour is no field of this request`}},

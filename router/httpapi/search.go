@@ -10,7 +10,7 @@ import (
 // searchInput is a search in an address.
 type searchInput struct {
 	Query     string    `query:"q" doc:"What is looked for, in plain words"`
-	Kinds     []string  `query:"kind" doc:"Only these kinds, separated by commas: lesson, knowledge, procedure, fact, task, finding, episode, message"`
+	Kinds     []string  `query:"kind" doc:"Only these kinds, as the answer names them; separated by commas"`
 	Project   string    `query:"project"`
 	Category  string    `query:"category" doc:"A lesson's domain, an episode's event type, a message's signal, a finding's severity, a task's status"`
 	Tags      []string  `query:"tags" doc:"Each must be on it; separated by commas"`

@@ -103,7 +103,7 @@ type importReader struct {
 
 // importText is a record of an import that is not decoded yet.
 type importText struct {
-	kind  int // its place in router.Kinds
+	kind  int // its place in transfer.Kinds
 	text  []byte
 	fault error // it cannot be read
 }
@@ -248,7 +248,7 @@ func (r *importReader) list() error {
 			continue
 		}
 		var head struct {
-			Kind transfer.Kind `json:"kind"`
+			Kind string `json:"kind"`
 		}
 		if err := json.Unmarshal(text, &head); r.array && skillrouter.NotJSON(err) {
 			return r.lost()
@@ -303,7 +303,7 @@ func (s *Server) exportRoute() {
 	op.Description = "Each line is a memory with its kind. What was stored before the call is in it unless it is deleted meanwhile. It needs the scope captain. " +
 		`The last line is {"kind":"end","records":N}; if the router cannot finish, the connection breaks and there is none.`
 	op.Parameters = []*huma.Param{
-		described("query", "kinds", "Only these, comma-separated: knowledge, episode, lesson, pattern, fact, procedure, reminder", text()),
+		described("query", "kinds", "Only these, comma-separated: "+strings.Join(transfer.Kinds(), ", "), text()),
 		described("query", "project", "Only what belongs to this project", text()),
 	}
 	s.describe(func(document *huma.OpenAPI) {
@@ -324,7 +324,7 @@ func exportQuery(c *gin.Context) (q transfer.ExportQuery, err error) {
 	q.Project = c.Query("project")
 	for kind := range strings.SplitSeq(c.Query("kinds"), ",") {
 		if kind = strings.TrimSpace(kind); kind != "" {
-			q.Kinds = append(q.Kinds, transfer.Kind(kind))
+			q.Kinds = append(q.Kinds, kind)
 		}
 	}
 	return q, q.Check()

@@ -6,12 +6,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
-	"skillrouter/learning/experience"
-	"skillrouter/learning/fact"
-	"skillrouter/learning/knowledge"
-	"skillrouter/learning/lesson"
-	"skillrouter/learning/procedure"
-	"skillrouter/operational"
+	"skillrouter/router/kind"
 )
 
 // Service carries memories from one router to another, and from other
@@ -49,7 +44,7 @@ const (
 // ImportResult is what became of one record.
 type ImportResult struct {
 	Index  int          `json:"index"` // in the request, from 0
-	Kind   Kind         `json:"kind"`
+	Kind   string       `json:"kind"`
 	ID     string       `json:"id,omitempty"`
 	Status ImportStatus `json:"status"`
 	Field  string       `json:"field,omitempty"`
@@ -67,38 +62,24 @@ type Imported struct {
 
 // ExportQuery selects what is exported.
 type ExportQuery struct {
-	Kinds   []Kind `query:"kinds"`   // empty: all
-	Project string `query:"project"` // empty: all; else kinds that belong to no project are left out
-}
-
-// Ports are what a Transfer reads and writes.
-type Ports struct {
-	Memory      MemoryReader
-	Knowledge   *knowledge.Base
-	Experiences *experience.Experiences
-	Lessons     *lesson.Lessons
-	Patterns    *lesson.Patterns
-	Facts       *fact.Facts
-	Procedures  *procedure.Procedures
-
-	ReminderRows operational.ReminderTransfer
-	Reminders    *operational.Reminders
+	Kinds   []string `query:"kinds"`   // empty: all
+	Project string   `query:"project"` // empty: all; else kinds that belong to no project are left out
 }
 
 // Transfer is the TransferService beside the databases.
 type Transfer struct {
-	ports Ports
-	now   skillrouter.Clock
+	memories []kind.Memory
+	now      skillrouter.Clock
 }
 
 var _ Service = (*Transfer)(nil)
 
-// New makes a Transfer. now is time.Now if nil.
-func New(ports Ports, now skillrouter.Clock) *Transfer {
+// New makes a Transfer of those of the memories that are exported. now is time.Now if nil.
+func New(memories []kind.Memory, now skillrouter.Clock) *Transfer {
 	if now == nil {
 		now = time.Now
 	}
-	return &Transfer{ports: ports, now: now}
+	return &Transfer{kind.Placed(memories, func(m kind.Memory) int { return m.Exported }), now}
 }
 
 // Import implements TransferService.
@@ -110,26 +91,27 @@ func (t *Transfer) Import(ctx context.Context, request ImportRequest) (Imported,
 	if len(request.Records) > MaxImport {
 		return answer, skillrouter.InvalidField("records", "holds more than %d: send them in parts", MaxImport)
 	}
-	for _, kind := range Kinds() {
+	for _, memory := range t.memories {
 		var places []int
+		var records []any
 		for i, r := range request.Records {
-			if r.Kind == kind && r.Fault == nil {
-				places = append(places, i)
+			if r.Kind == memory.Name && r.Fault == nil {
+				places, records = append(places, i), append(records, r.Memory)
 			}
 		}
 		if len(places) == 0 {
 			continue
 		}
-		taken, err := t.take(ctx, kind, request, places)
+		taken, err := memory.Import(ctx, records, learning.Taking{DryRun: request.DryRun})
 		if err != nil {
 			return answer, err
 		}
 		for n, i := range places {
-			answer.Results[i] = resultOf(i, kind, taken[n])
+			answer.Results[i] = resultOf(i, memory.Name, taken[n])
 		}
 	}
 	for i, r := range request.Records {
-		if r.Fault == nil && !r.Kind.known() {
+		if r.Fault == nil {
 			r.Fault = skillrouter.CheckOneOf("kind", r.Kind, Kinds())
 		}
 		if r.Fault != nil {
@@ -147,7 +129,7 @@ func (t *Transfer) Import(ctx context.Context, request ImportRequest) (Imported,
 	return answer, nil
 }
 
-func resultOf(index int, kind Kind, taken learning.Taken) ImportResult {
+func resultOf(index int, kind string, taken learning.Taken) ImportResult {
 	r := ImportResult{Index: index, Kind: kind, ID: taken.ID, Status: ImportStored}
 	switch {
 	case taken.Err != nil:
@@ -156,40 +138,4 @@ func resultOf(index int, kind Kind, taken learning.Taken) ImportResult {
 		r.Status = ImportDuplicate
 	}
 	return r
-}
-
-// pick collects one kind's records at their places.
-func pick[T any](records []Record, places []int, of func(Record) *T) []T {
-	picked := make([]T, len(places))
-	for n, i := range places {
-		if record := of(records[i]); record != nil {
-			picked[n] = *record
-		}
-	}
-	return picked
-}
-
-// take hands the records of one kind, at their places in the request, to who keeps that kind.
-func (t *Transfer) take(ctx context.Context, kind Kind, request ImportRequest, places []int) ([]learning.Taken, error) {
-	taking := learning.Taking{DryRun: request.DryRun}
-	switch kind {
-	case RecordKnowledge:
-		return t.ports.Knowledge.Take(ctx, pick(request.Records, places, func(r Record) *knowledge.Knowledge { return r.Knowledge }), taking)
-	case RecordEpisode:
-		return t.ports.Experiences.Take(ctx, pick(request.Records, places, func(r Record) *experience.EpisodeRecord { return r.Episode }), taking)
-	case RecordLesson:
-		return t.ports.Lessons.Take(ctx, pick(request.Records, places, func(r Record) *lesson.Lesson { return r.Lesson }), taking)
-	case RecordPattern:
-		return t.ports.Patterns.Take(ctx, pick(request.Records, places, func(r Record) *lesson.PatternRecord { return r.Pattern }), taking)
-	case RecordFact:
-		return t.ports.Facts.Take(ctx, pick(request.Records, places, func(r Record) *fact.Fact { return r.Fact }), taking)
-	case RecordProcedure:
-		return t.ports.Procedures.Take(ctx, pick(request.Records, places, func(r Record) *procedure.Procedure { return r.Procedure }), taking)
-	}
-	reminders, err := t.ports.Reminders.Take(ctx, pick(request.Records, places, func(r Record) *operational.Reminder { return r.Reminder }), request.DryRun)
-	taken := make([]learning.Taken, len(reminders))
-	for i, r := range reminders {
-		taken[i] = learning.Taken{ID: r.Key, Duplicate: r.Duplicate, Err: r.Err}
-	}
-	return taken, err
 }
