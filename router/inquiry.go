@@ -47,7 +47,7 @@ type inquiry struct {
 
 // stateful tells whether the question names a state, so that an empty list is an answer too.
 func (q *inquiry) stateful() bool {
-	return len(q.AgentStates) > 0 || len(q.TaskStatuses) > 0 || q.Idle || q.Busy || q.Stopping || q.Load || q.Unheld || q.Next || q.Board || q.Priority != 0 || q.Mail || q.Overdue
+	return q.ofAgentState() || q.ofTaskState() || q.Load || q.Next || q.Mail || q.Overdue
 }
 
 // readInquiry reads a question about state. names are the things in it that the stores know.
@@ -74,21 +74,21 @@ func readInquiry(query string, names []named, now time.Time) inquiry {
 	if span, rest, found := findTimespan(words, now); found {
 		q.Span, words = span, rest
 	}
-	q.Count = classify.Has(words, "how", "many") || classify.Has(words, "number", "of") || classify.Has(words, "count") || classify.Has(words, "how", "much")
+	q.Count = classify.HasAny(words, "how many", "number of", "count", "how much")
 	q.YesNo = len(words) > 0 && yesNoWords[words[0]]
-	q.All = classify.Has(words, "all") || classify.Has(words, "everything")
-	q.Asked = classify.Has(words, "status") || classify.Has(words, "progress") || classify.Has(words, "where", "are", "we") || classify.Has(words, "how", "far") || classify.Has(words, "percentage") || classify.Has(words, "state", "of") || classify.Has(words, "eta")
+	q.All = classify.HasAny(words, "all", "everything")
+	q.Asked = classify.HasAny(words, "status", "progress", "where are we", "how far", "percentage", "state of", "eta")
 	for _, w := range words {
 		q.OfAgents = q.OfAgents || agentNouns[w]
 		q.OfTasks = q.OfTasks || taskNouns[w]
 		q.OfMail = q.OfMail || mailNouns[w]
 		q.Who = q.Who || w == "who" || w == "whose" || w == "whom"
 	}
-	q.Who = q.Who || classify.Has(words, "which", "agent") || classify.Has(words, "what", "agent") || (q.OfAgents && classify.Has(words, "working", "on"))
-	q.Created = classify.Has(words, "created") || classify.Has(words, "added") || classify.Has(words, "opened") || classify.Has(words, "filed") || classify.Has(words, "new")
-	pronoun := classify.Has(words, "anyone") || classify.Has(words, "anybody") || classify.Has(words, "someone") || classify.Has(words, "somebody")
+	q.Who = q.Who || classify.HasAny(words, "which agent", "what agent") || (q.OfAgents && classify.Has(words, "working", "on"))
+	q.Created = classify.HasAny(words, "created", "added", "opened", "filed", "new")
+	pronoun := classify.HasAny(words, "anyone", "anybody", "someone", "somebody")
 	words = q.readCues(words, skip)
-	q.Mine = classify.Has(words, "my") || classify.Has(words, "i") || classify.Has(words, "mine") || classify.Has(words, "me")
+	q.Mine = classify.HasAny(words, "my", "i", "mine", "me")
 	for _, set := range []map[string]bool{agentNouns, taskNouns, mailNouns, holdVerbs, askVerbs} {
 		words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return set[w] })
 	}
@@ -231,9 +231,6 @@ const (
 // subject decides from everything that was read. The order matters: the more
 // particular comes first.
 func (q *inquiry) subject() subjectOf {
-	agentish := len(q.AgentStates) > 0 || q.Idle || q.Busy || q.Stopping
-	taskish := len(q.TaskStatuses) > 0 || q.Unheld || q.Board || q.Priority != 0
-	ended := len(q.TaskStatuses) > 0 && !slices.ContainsFunc(q.TaskStatuses, operational.TaskStatus.Open)
 	switch {
 	case q.Stopping:
 		return subjectAgents
@@ -247,26 +244,50 @@ func (q *inquiry) subject() subjectOf {
 		return subjectLoad
 	case q.Next:
 		return subjectNext
-	case len(q.Agents) > 0 && taskish && (q.OfTasks || ended && !q.YesNo && len(q.Stems) == 0):
-		return subjectTasks
 	case len(q.Agents) > 0:
-		return subjectAgent
-	case q.Mine && !q.OfAgents && !q.Who && !agentish && len(q.Stems) == 0:
+		return q.subjectOfNamed()
+	}
+	return q.subjectOfWords()
+}
+
+// ofAgentState tells whether the question names a state of agents.
+func (q *inquiry) ofAgentState() bool {
+	return len(q.AgentStates) > 0 || q.Idle || q.Busy || q.Stopping
+}
+
+// ofTaskState tells whether the question names a state of tasks.
+func (q *inquiry) ofTaskState() bool {
+	return len(q.TaskStatuses) > 0 || q.Unheld || q.Board || q.Priority != 0
+}
+
+// subjectOfNamed is for questions that name agents: what they do, or which of the tasks are theirs.
+func (q *inquiry) subjectOfNamed() subjectOf {
+	ended := len(q.TaskStatuses) > 0 && !slices.ContainsFunc(q.TaskStatuses, operational.TaskStatus.Open)
+	if q.ofTaskState() && (q.OfTasks || ended && !q.YesNo && len(q.Stems) == 0) {
 		return subjectTasks
-	case q.Idle && (q.OfAgents || q.Who):
+	}
+	return subjectAgent
+}
+
+// subjectOfWords is for questions that name nothing that is stored: their nouns
+// and the states that they name decide.
+func (q *inquiry) subjectOfWords() subjectOf {
+	agentState, taskState := q.ofAgentState(), q.ofTaskState()
+	ofAgents, plain := q.OfAgents || q.Who, len(q.Stems) == 0
+	switch {
+	case q.Mine && !ofAgents && !agentState && plain:
+		return subjectTasks
+	case q.Idle && ofAgents:
 		return subjectAgents
-	case q.Who && len(q.Stems) > 0 && !q.Idle && !(agentish && q.OfAgents):
+	case q.Who && !plain && !q.Idle && !(agentState && q.OfAgents):
 		return subjectHolder
-	case agentish && (q.OfAgents || q.Who || !taskish) && !q.OfTasks:
-		if len(q.Stems) > 0 && !q.OfAgents && !q.Who && !q.Idle {
-			return subjectText
-		}
+	case agentState && !q.OfTasks && (ofAgents || !taskState && (plain || q.Idle)):
 		return subjectAgents
-	case (q.Who || q.OfAgents) && !q.OfTasks && !taskish && len(q.Stems) == 0:
+	case ofAgents && !q.OfTasks && !taskState && plain:
 		return subjectAgents
-	case taskish && (q.OfTasks || q.OfAgents || q.Board || len(q.Stems) == 0):
+	case taskState && (q.OfTasks || q.OfAgents || q.Board || plain):
 		return subjectTasks
-	case q.OfTasks && len(q.Stems) == 0:
+	case q.OfTasks && plain:
 		return subjectTasks
 	}
 	return subjectText

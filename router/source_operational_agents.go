@@ -88,7 +88,7 @@ func (a *asking) agentList(ctx context.Context) (found, error) {
 		f.note += " that are " + strings.Join(what, " or ")
 	} else {
 		what = []string{"known"}
-		if a.Busy || classify.Has(classify.Phrase(a.text), "doing") || classify.Has(classify.Phrase(a.text), "working") || classify.Has(classify.Phrase(a.text), "work") {
+		if a.Busy || classify.HasAny(classify.Phrase(a.text), "doing", "working", "work") {
 			fitting = slices.DeleteFunc(fitting, func(one operational.Agent) bool { return one.CurrentTask == "" && len(held[one.ID]) == 0 })
 			what = []string{"at work"}
 		}

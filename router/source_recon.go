@@ -234,7 +234,7 @@ func (s reconSource) scans(ctx context.Context, q question, asked sighted) (foun
 		names = append(names, fmt.Sprintf("%s of %s on %s (%s)", scan.Scanner, scan.Environment, scan.StartedAt.In(q.now.Location()).Format(time.DateOnly), scan.Status))
 	}
 	f.summary = capital(Amount(len(fitting), "scan", "scans")) + enumerate(names, len(names)) + "."
-	if classify.Has(words, "last") || classify.Has(words, "latest") || classify.Has(words, "results") || classify.Has(words, "result") {
+	if classify.HasAny(words, "last", "latest", "results", "result") {
 		latest := fitting[0]
 		f.items = f.items[:1]
 		its := operational.FindingFilter{ScanID: latest.ID, Limit: q.limit}

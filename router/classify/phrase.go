@@ -2,6 +2,7 @@ package classify
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -177,6 +178,11 @@ func phraseAll(text string) []string {
 
 // Has tells whether the words hold the others in this order, one after the other.
 func Has(words []string, others ...string) bool { return At(words, others...) >= 0 }
+
+// HasAny tells whether the words hold one of the phrases, whose words are parted by spaces.
+func HasAny(words []string, phrases ...string) bool {
+	return slices.ContainsFunc(phrases, func(p string) bool { return Has(words, strings.Fields(p)...) })
+}
 
 // At returns where the words hold the others one after the other, or −1.
 func At(words []string, others ...string) int {
