@@ -260,31 +260,43 @@ func (n secretName) accepts(value string, quoted bool) bool {
 	if strings.ContainsAny(value, " \t\n") || placeholder(value) {
 		return false
 	}
-	if n.kind == "basic_credentials" {
-		return isBasic(value) || len(value) >= 16 && mixed(value) && random(value) && !uuid(value)
-	}
-	if n.kind == "signature" {
-		return len(value) >= 32 && mixed(value) && random(value)
-	}
-	if n.kind == "session" || n.suffix == "key" || n.suffix == "primarykey" {
-		return len(value) >= 20 && mixed(value) && random(value) && !uuid(value) && run(value, 0, isWord) == len(value) && (n.kind == "session" || has(value, isUpper) && has(value, isLower))
-	}
-	if n.weak {
-		return len(value) >= 16 && mixed(value) && random(value) && !code(value)
-	}
-	if n.kind == "password" && quoted {
+	password := n.kind == "password"
+	switch {
+	case n.weak:
+		return n.acceptsRandom(value)
+	case quoted && password:
 		return len(value) >= 6 && (!plainWord(value) || random(value))
-	}
-	if quoted {
+	case quoted:
 		return len(value) >= 12 && (mixed(value) || random(value)) && !name(value)
-	}
-	if code(value) || value[0] == '/' || value[0] == '~' || !mixed(value) && !random(value) && (n.kind != "password" || run(value, 0, isDigit) < len(value)) {
+	case code(value) || value[0] == '/' || value[0] == '~':
 		return false
-	}
-	if n.kind == "password" {
+	case !mixed(value) && !random(value) && (!password || run(value, 0, isDigit) < len(value)):
+		return false
+	case password:
 		return len(value) >= 6 && !selector(value)
 	}
 	return len(value) >= 16 && !selector(value) && !name(value)
+}
+
+// acceptsRandom tells it of a name that also names what is no secret.
+func (n secretName) acceptsRandom(value string) bool {
+	if n.kind == "basic_credentials" && isBasic(value) {
+		return true
+	}
+	if len(value) < 16 || !mixed(value) || !random(value) {
+		return false
+	}
+	switch {
+	case n.kind == "basic_credentials":
+		return !uuid(value)
+	case n.kind == "signature":
+		return len(value) >= 32
+	case n.kind == "session":
+		return len(value) >= 20 && !uuid(value) && run(value, 0, isWord) == len(value)
+	case n.suffix == "key" || n.suffix == "primarykey":
+		return len(value) >= 20 && !uuid(value) && run(value, 0, isWord) == len(value) && has(value, isUpper) && has(value, isLower)
+	}
+	return !code(value)
 }
 
 // code tells whether a value without quotes is a call, an index or a path of
@@ -636,32 +648,24 @@ func (f *finder) saidAt(at, i int, n saidName) int {
 		if at >= most || f.text[at] == '\n' || f.text[at] == '=' || f.text[at] == ';' || at < f.end {
 			return i
 		}
-		begin, to, quoted := f.value(at)
-		value := f.text[begin:to]
-		if !quoted {
-			value = bare(strings.TrimRight(value, "!?"))
-			if trailing := f.text[begin+len(value) : to]; strings.Trim(trailing, "!?") == "" && trailing != "" && saidSecret(f.text[begin:to], n.kind) {
-				value = f.text[begin:to] // an ! at the end is as likely the password's
-			}
-		}
+		begin, end, to, quoted := f.saidValue(at, n.kind)
+		word := f.text[begin:end]
 		if pair && connected {
-			if rest := f.text[min(begin+len(value), most):most]; sentenceWord(value) && len(rest) > 3 && strings.HasPrefix(strings.TrimLeft(rest, " "), "/") {
-				at = begin + len(value)
+			if rest := f.text[min(end, most):most]; sentenceWord(word) && len(rest) > 3 && strings.HasPrefix(strings.TrimLeft(rest, " "), "/") {
+				at = end
 				pair = false // "admin / x"
 				continue
 			}
-			if cut := strings.IndexAny(value, ":/"); cut > 0 && run(value, 0, isDotted) == cut && saidSecret(value[cut+1:], n.kind) && !hasForm(value[cut+1:]) {
-				return f.cut(begin+cut+1, begin+len(value), n.kind)
+			if secret := behindUser(word); saidSecret(secret, n.kind) && !hasForm(secret) {
+				return f.cut(end-len(secret), end, n.kind)
 			}
 		}
-		if (connected || direct) && !pair && saidSecret(value, n.kind) && !hasForm(value) &&
-			(connected || quoted || (len(value) >= 8 && (random(value) || n.kind == "password" && odd(value) || f.commandBefore(i, "login") || f.commandBefore(i, "machine")))) {
-			return f.cut(begin, begin+len(value), n.kind)
+		if (connected || direct) && !pair && saidSecret(word, n.kind) && !hasForm(word) && (connected || quoted || f.saidAlone(i, word, n)) {
+			return f.cut(begin, end, n.kind)
 		}
 		if quoted && !connected && !direct {
 			return i
 		}
-		word := value
 		if quoted && plainWord(word) && len(word) <= 24 {
 			at = to + 1 // the name of what it is for
 			direct = false
@@ -672,16 +676,42 @@ func (f *finder) saidAt(at, i int, n saidName) int {
 		}
 		if tables().connectors[strings.ToLower(word)] {
 			connected = true
-		} else if !quoted && word != "" {
+		} else if !quoted {
 			connected = connected && direct && strings.EqualFold(word, "the")
 			direct = false
 		}
-		at = begin + len(word)
-		if word == "" {
-			return i
-		}
+		at = end
 	}
 	return i
+}
+
+// saidValue returns where a value in a sentence begins and ends, without the
+// sentence's own signs behind it, and where it ends with them.
+func (f *finder) saidValue(at int, kind string) (begin, end, to int, quoted bool) {
+	begin, to, quoted = f.value(at)
+	if quoted {
+		return begin, to, to, true
+	}
+	whole := f.text[begin:to]
+	end = begin + len(bare(strings.TrimRight(whole, "!?")))
+	if end < to && strings.Trim(f.text[end:to], "!?") == "" && saidSecret(whole, kind) {
+		end = to // an ! at the end is as likely the password's
+	}
+	return begin, end, to, false
+}
+
+// saidAlone tells whether a value that no word connects with the word for a secret at i is one by itself.
+func (f *finder) saidAlone(i int, value string, n saidName) bool {
+	return len(value) >= 8 && (random(value) || n.kind == "password" && odd(value) || f.commandBefore(i, "login") || f.commandBefore(i, "machine"))
+}
+
+// behindUser returns what follows the user's name in "admin:x" and "admin/x", or "".
+func behindUser(value string) string {
+	cut := strings.IndexAny(value, ":/")
+	if cut < 1 || run(value, 0, isDotted) != cut {
+		return ""
+	}
+	return value[cut+1:]
 }
 
 // sentenceWord tells whether a word is one of letters, of any language.
