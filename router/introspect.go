@@ -3,6 +3,7 @@ package router
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -12,11 +13,14 @@ import (
 // HeldMemory is one type of memory as introspection sees it.
 type HeldMemory struct {
 	Type MemoryType
+	Also string // what may be said for Type; empty: nothing
+	Team bool   // it is the whole team's, and no persona's
+	Keep string // why it is never cleared; empty: it can be
 	// Held counts what there is by persona and category; an empty persona stands for
 	// everybody's. What is the team's has no persona, and is counted for every one.
 	Held func(ctx context.Context, persona string) ([]skillrouter.Holding, error)
 	// Clear deletes what a persona has in a category, an empty one standing for all, at
-	// most so many, and returns how many; nil: this memory is never cleared.
+	// most so many, and returns how many; nil where Keep says why.
 	Clear func(ctx context.Context, persona, category string, most int) (int64, error)
 }
 
@@ -99,7 +103,7 @@ func (i *Introspection) Stats(ctx context.Context, persona string) (MemoryStats,
 			p.Count += h.Count
 			p.Bytes += h.Bytes
 		}
-		if persona == "" || memory.Type.ofPersonas() {
+		if persona == "" || !memory.Team {
 			out.Types[memory.Type] = total
 			out.Count += total.Count
 			out.Bytes += total.Bytes
@@ -129,7 +133,7 @@ func (i *Introspection) Clear(ctx context.Context, request ClearRequest) (Cleare
 			return Cleared{}, err
 		}
 	}
-	memoryType, err := clearable(request.Type)
+	memoryType, err := i.clearable(request.Type)
 	if err != nil {
 		return Cleared{}, err
 	}
@@ -167,7 +171,7 @@ func (i *Introspection) Clear(ctx context.Context, request ClearRequest) (Cleare
 
 // kept notes what is in a category that was named, in a memory of the team.
 func (i *Introspection) kept(ctx context.Context, memory HeldMemory, out *Cleared) error {
-	if out.Category == "" || memory.Type.ofPersonas() {
+	if out.Category == "" || !memory.Team {
 		return nil
 	}
 	held, err := counted(ctx, memory, "", out.Category)
@@ -205,34 +209,23 @@ func noticeOf(c Cleared) string {
 	return strings.Join(said, " ")
 }
 
-// ofPersonas tells whether a memory of that type is a persona's, and not the team's.
-func (m MemoryType) ofPersonas() bool { return m != TeamKnowledge && m != TeamLessons }
-
 // clearable reads the name of a memory that can be cleared.
-func clearable(name string) (MemoryType, error) {
-	switch strings.ToLower(name) {
-	case "":
+func (i *Introspection) clearable(name string) (MemoryType, error) {
+	if name = strings.ToLower(name); name == "" {
 		return "", nil
-	case string(SemanticMemory), "facts":
-		return SemanticMemory, nil
-	case string(EpisodicMemory), "episodes":
-		return EpisodicMemory, nil
-	case string(ProceduralMemory), "procedures":
-		return ProceduralMemory, nil
-	case string(ProspectiveMemory), "reminders":
-		return ProspectiveMemory, nil
-	case string(TeamKnowledge):
-		return "", neverCleared("knowledge is the whole team's: delete it an entry at a time")
-	case string(TeamLessons):
-		return "", neverCleared("lessons are the whole team's, and the guard's rules: retire them one at a time")
-	case string(WorkingMemory), "sessions":
-		return "", neverCleared("working memory ends with its session")
 	}
-	return "", skillrouter.InvalidField("type", "must be one of semantic (facts), episodic (episodes), procedural (procedures), prospective (reminders)")
-}
-
-func neverCleared(why string) error {
-	return skillrouter.InvalidField("type", "cannot be cleared: %s", why)
+	var can []string
+	for _, memory := range i.memories {
+		switch named := name == string(memory.Type) || name == memory.Also; {
+		case named && memory.Keep != "":
+			return "", skillrouter.InvalidField("type", "cannot be cleared: %s", memory.Keep)
+		case named:
+			return memory.Type, nil
+		case memory.Keep == "":
+			can = append(can, fmt.Sprintf("%s (%s)", memory.Type, memory.Also))
+		}
+	}
+	return "", skillrouter.InvalidField("type", "must be one of %s", strings.Join(can, ", "))
 }
 
 // readable checks that the caller may read, and returns the persona's name.

@@ -9,6 +9,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/router"
+	"skillrouter/router/kind"
 )
 
 // shelf is a memory of which a test sets what it holds.
@@ -39,11 +40,11 @@ func shelves() (facts, reminders *shelf, introspection *router.Introspection) {
 	facts = &shelf{{Persona: "default", Category: "schemas", Count: 2, Expired: 1, Bytes: 30}, {Persona: "coder", Category: "schemas", Count: 5, Bytes: 50}, {Persona: "default", Category: "gone", Expired: 3}}
 	reminders = &shelf{{Persona: "default", Category: "time", Count: 4, Bytes: 40}}
 	knowledge := &shelf{{Category: "schemas", Count: 7, Bytes: 70}}
-	return facts, reminders, router.NewIntrospection([]router.HeldMemory{
-		{Type: router.SemanticMemory, Held: facts.held, Clear: facts.clear},
-		{Type: router.ProspectiveMemory, Held: reminders.held, Clear: reminders.clear},
-		{Type: router.TeamKnowledge, Held: knowledge.held},
-	}, func(context.Context) ([]router.DatabaseSize, error) {
+	held := []router.HeldMemory{kind.Fact.Held, kind.Reminder.Held, kind.Knowledge.Held}
+	held[0].Held, held[0].Clear = facts.held, facts.clear
+	held[1].Held, held[1].Clear = reminders.held, reminders.clear
+	held[2].Held = knowledge.held
+	return facts, reminders, router.NewIntrospection(held, func(context.Context) ([]router.DatabaseSize, error) {
 		return []router.DatabaseSize{{Name: "learning.db", Bytes: 4096}}, nil
 	})
 }

@@ -4,26 +4,17 @@ import (
 	"context"
 	"os"
 
-	"skillrouter"
 	"skillrouter/router"
+	"skillrouter/router/kind"
 )
 
 // introspection builds what tells of all memories, once they are all there.
 func (a *App) introspection(p *parts) *router.Introspection {
-	team := func(held func(ctx context.Context) ([]skillrouter.Holding, error)) func(context.Context, string) ([]skillrouter.Holding, error) {
-		return func(ctx context.Context, _ string) ([]skillrouter.Holding, error) { return held(ctx) }
+	var held []router.HeldMemory
+	for _, memory := range kind.Placed(p.kinds, func(m kind.Memory) int { return m.Counted }) {
+		held = append(held, memory.Held)
 	}
-	return router.NewIntrospection([]router.HeldMemory{
-		{Type: router.SemanticMemory, Clear: p.facts.Clear, Held: func(ctx context.Context, persona string) ([]skillrouter.Holding, error) {
-			return p.memory.FactHoldings(ctx, persona, a.now())
-		}},
-		{Type: router.EpisodicMemory, Clear: p.episodes.Clear, Held: p.memory.EpisodeHoldings},
-		{Type: router.ProceduralMemory, Clear: p.procedures.Clear, Held: p.memory.ProcedureHoldings},
-		{Type: router.ProspectiveMemory, Clear: p.reminders.Clear, Held: p.operations.ReminderHoldings},
-		{Type: router.WorkingMemory, Held: p.operations.SessionHoldings},
-		{Type: router.TeamKnowledge, Held: team(p.memory.KnowledgeHoldings)},
-		{Type: router.TeamLessons, Held: team(p.memory.LessonHoldings)},
-	}, a.databaseSizes)
+	return router.NewIntrospection(held, a.databaseSizes)
 }
 
 // databaseSizes is how large the databases are on the disk.

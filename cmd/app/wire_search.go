@@ -13,7 +13,7 @@ func (a *App) wireKinds(ctx context.Context, p *parts) error {
 	a.life.run(ctx, "words", words.Run)
 	p.kinds = append([]kind.Memory{
 		kind.Lessons(p.lessons, p.memory), kind.Patterns(p.patterns, p.memory), kind.Entries(p.knowledge, p.memory), kind.Procedures(p.procedures, p.memory),
-		kind.Facts(p.facts, p.memory), kind.Episodes(p.episodes, p.experiences, p.memory), kind.Reminders(p.reminders, p.operations),
+		kind.Facts(p.facts, p.memory, a.now), kind.Episodes(p.episodes, p.experiences, p.memory), kind.Reminders(p.reminders, p.operations), kind.Sessions(p.operations),
 	}, words.Memories()...)
 	return nil
 }

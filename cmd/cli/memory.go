@@ -9,6 +9,7 @@ import (
 	"skillrouter/learning/lesson"
 	"skillrouter/router"
 	"skillrouter/router/client"
+	"skillrouter/router/kind"
 )
 
 func (s *shell) memoryCommand() *cobra.Command {
@@ -65,17 +66,17 @@ func (s *shell) memoryStats() *cobra.Command {
 		flags: options{option("persona", &of, "only this one's (default everybody's)")},
 	}, sends(client.Introspection.Stats, &of), func(w io.Writer, found router.MemoryStats) {
 		rows := [][]string{}
-		row := func(persona string, kind router.MemoryType, c router.MemoryCount) {
-			rows = append(rows, []string{persona, string(kind), fmt.Sprint(c.Count), fmt.Sprint(c.Expired), fmt.Sprint(c.Bytes)})
+		row := func(persona string, of router.MemoryType, c router.MemoryCount) {
+			rows = append(rows, []string{persona, string(of), fmt.Sprint(c.Count), fmt.Sprint(c.Expired), fmt.Sprint(c.Bytes)})
 		}
 		for _, p := range found.Personas {
-			for _, kind := range sorted(p.Types) {
-				row(p.Persona, kind, p.Types[kind])
+			for _, of := range sorted(p.Types) {
+				row(p.Persona, of, p.Types[of])
 			}
 		}
-		for _, kind := range []router.MemoryType{router.TeamKnowledge, router.TeamLessons} {
-			if c, ok := found.Types[kind]; ok {
-				row("the team", kind, c)
+		for _, k := range kind.Placed(kind.All(), kind.Counted) {
+			if c, ok := found.Types[k.Held.Type]; ok && k.Held.Team {
+				row("the team", k.Held.Type, c)
 			}
 		}
 		table(w, []string{"OF", "MEMORY", "COUNT", "EXPIRED", "BYTES"}, rows)
@@ -98,7 +99,7 @@ one category, or all. Without --confirm nothing is deleted, and what would be
 is shown. Knowledge and lessons are the whole team's, and are never cleared.`,
 		flags: options{
 			persona(&request.Persona),
-			option("type", &request.Type, "semantic, episodic, procedural or prospective (default all four)"),
+			option("type", &request.Type, names(kind.Clearable())+" (default all)"),
 			option("category,c", &request.Category, "only this category"),
 			option("confirm", &request.Confirm, "delete, and do not only say what would be"),
 		},

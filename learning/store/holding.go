@@ -5,12 +5,10 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/learning"
 )
 
-var _ learning.HoldingStore = (*Store)(nil)
-
-// FactHoldings implements learning.HoldingStore.
+// FactHoldings counts facts by their persona and category; those that have expired at that time are counted apart.
+// As in the others, an empty persona stands for everybody's.
 func (s *Store) FactHoldings(ctx context.Context, persona string, at time.Time) ([]skillrouter.Holding, error) {
 	where, args := whose(persona)
 	return s.holdings(ctx, `SELECT persona, category, count(*) FILTER (WHERE expires_at <= ?) AS gone, count(*), sum(octet_length(value))
@@ -20,7 +18,7 @@ func (s *Store) FactHoldings(ctx context.Context, persona string, at time.Time) 
 // episodeCategory is what an episode is listed and cleared by.
 const episodeCategory = "CASE event WHEN '' THEN event_type ELSE event END"
 
-// EpisodeHoldings implements learning.HoldingStore.
+// EpisodeHoldings counts episodes by their persona and event; those that name none by their type.
 func (s *Store) EpisodeHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error) {
 	where, args := whose(persona)
 	return s.holdings(ctx, `SELECT persona, `+episodeCategory+` AS category, 0, count(*),
@@ -28,7 +26,7 @@ func (s *Store) EpisodeHoldings(ctx context.Context, persona string) ([]skillrou
 		FROM episodes`+where+` GROUP BY persona, category`, args...)
 }
 
-// ProcedureHoldings implements learning.HoldingStore.
+// ProcedureHoldings counts procedures by their persona and category.
 func (s *Store) ProcedureHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error) {
 	where, args := " WHERE deleted_at IS NULL", []any{}
 	if persona != "" {
@@ -37,13 +35,13 @@ func (s *Store) ProcedureHoldings(ctx context.Context, persona string) ([]skillr
 	return s.holdings(ctx, `SELECT persona, category, 0, count(*), sum(octet_length(body)) FROM procedures`+where+` GROUP BY persona, category`, args...)
 }
 
-// KnowledgeHoldings implements learning.HoldingStore.
-func (s *Store) KnowledgeHoldings(ctx context.Context) ([]skillrouter.Holding, error) {
+// KnowledgeHoldings counts knowledge by its category. It is nobody's in particular.
+func (s *Store) KnowledgeHoldings(ctx context.Context, _ string) ([]skillrouter.Holding, error) {
 	return s.holdings(ctx, `SELECT '', category, 0, count(*), sum(octet_length(title) + octet_length(content)) FROM knowledge GROUP BY category`)
 }
 
-// LessonHoldings implements learning.HoldingStore.
-func (s *Store) LessonHoldings(ctx context.Context) ([]skillrouter.Holding, error) {
+// LessonHoldings counts lessons that are not retired by their domain. They are nobody's in particular.
+func (s *Store) LessonHoldings(ctx context.Context, _ string) ([]skillrouter.Holding, error) {
 	return s.holdings(ctx, `SELECT '', domain, 0, count(*), sum(octet_length(title) + octet_length(context) + octet_length(action_taken)
 		+ octet_length(outcome) + octet_length(root_cause) + octet_length(solution) + octet_length(body))
 		FROM lessons WHERE status <> 'retired' GROUP BY domain`)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"skillrouter"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
 	"skillrouter/router"
@@ -17,6 +18,7 @@ var Episode = Kind{
 	Page: Page{
 		Folder: "episodes", Title: "title", Key: []string{"id"}, Text: "content", Parts: []Part{{"Learned", "learned"}}, Drop: []string{"number"},
 	},
+	Counted: 2, Held: router.HeldMemory{Type: router.EpisodicMemory, Also: "episodes"},
 }
 
 type episodeRecord struct {
@@ -28,10 +30,11 @@ type episodeRecord struct {
 func Episodes(service *episode.Episodes, experiences *experience.Experiences, rows interface {
 	// EpisodesAfter returns episodes of a project (of all, if it is empty) whose Number is greater than after, in order.
 	EpisodesAfter(ctx context.Context, project string, after int64, limit int) ([]experience.EpisodeRecord, error)
+	EpisodeHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error)
 },
 ) Memory {
 	return Memory{
-		Kind: Episode, Words: service, Shelf: service,
+		Kind: Episode.holding(rows.EpisodeHoldings, service.Clear), Words: service, Shelf: service,
 		Search: func(ctx context.Context, q Question) (Found, error) {
 			results, err := service.Search(ctx, episode.Query{
 				Query: q.Text, EventType: q.Category, Project: q.Project, AgentID: q.AgentID, Since: q.Span.From, Until: q.Span.To,

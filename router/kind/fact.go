@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"skillrouter"
 	"skillrouter/learning/fact"
 	"skillrouter/router"
 )
@@ -11,8 +12,9 @@ import (
 // Fact is what is known of facts.
 var Fact = Kind{
 	Name: router.KindFact, Plural: "facts", Searched: 4, Exported: 5, HasAuthor: true,
-	Decode: decoded(func(in *factRecord) *fact.Fact { return &in.Fact }),
-	Page:   Page{Folder: "facts", Title: "key", Key: []string{"persona", "key"}, Drop: []string{"version"}},
+	Decode:  decoded(func(in *factRecord) *fact.Fact { return &in.Fact }),
+	Page:    Page{Folder: "facts", Title: "key", Key: []string{"persona", "key"}, Drop: []string{"version"}},
+	Counted: 1, Held: router.HeldMemory{Type: router.SemanticMemory, Also: "facts"},
 }
 
 type factRecord struct {
@@ -24,10 +26,14 @@ type factRecord struct {
 func Facts(service *fact.Facts, rows interface {
 	// FactsAfter returns facts that live at a time, of this persona with a greater key and of personas behind it, in order.
 	FactsAfter(ctx context.Context, persona, key string, at time.Time, limit int) ([]fact.Fact, error)
-},
+	FactHoldings(ctx context.Context, persona string, at time.Time) ([]skillrouter.Holding, error)
+}, now skillrouter.Clock,
 ) Memory {
 	return Memory{
-		Kind: Fact, Words: service, Shelf: service,
+		Kind: Fact.holding(func(ctx context.Context, persona string) ([]skillrouter.Holding, error) {
+			return rows.FactHoldings(ctx, persona, now())
+		}, service.Clear),
+		Words: service, Shelf: service,
 		Search: func(ctx context.Context, q Question) (Found, error) {
 			results, err := service.Find(ctx, fact.Search{
 				Query: q.Text, Category: q.Category, AgentID: q.AgentID, Since: q.Span.From, Until: q.Span.To, Limit: q.Limit, Explain: q.Explain, Corpus: q.Corpus,

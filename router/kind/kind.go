@@ -36,11 +36,16 @@ type Kind struct {
 	// refused: a misspelt one would be lost in silence.
 	Decode func(text []byte) (record any, err error)
 	Page   Page
+
+	// Counted is its place among the kinds that are counted, and that can be cleared unless Held.Keep says
+	// why not. Held has no functions here, and those of the service in a Memory.
+	Counted int
+	Held    router.HeldMemory
 }
 
 // All lists every kind.
 func All() []Kind {
-	return []Kind{Lesson, Pattern, Knowledge, Procedure, Fact, Episode, Reminder, Task, Finding, Message}
+	return []Kind{Lesson, Pattern, Knowledge, Procedure, Fact, Episode, Reminder, Session, Task, Finding, Message}
 }
 
 // Placed returns those that have a place, in its order.
@@ -64,6 +69,19 @@ func Searched(k Kind) int { return k.Searched }
 // Exported is the place of a kind in an export.
 func Exported(k Kind) int { return k.Exported }
 
+// Counted is the place of a kind among those that are counted.
+func Counted(k Kind) int { return k.Counted }
+
+// Clearable are the types of memory that can be cleared.
+func Clearable() (types []router.MemoryType) {
+	for _, k := range Placed(All(), Counted) {
+		if k.Held.Keep == "" {
+			types = append(types, k.Held.Type)
+		}
+	}
+	return types
+}
+
 // Named returns the kind of a name; the zero Kind if there is none.
 func Named(name string) Kind {
 	for _, k := range All() {
@@ -72,6 +90,14 @@ func Named(name string) Kind {
 		}
 	}
 	return Kind{}
+}
+
+// holding is the kind with what counts and clears what there is of it.
+func (k Kind) holding(held func(ctx context.Context, persona string) ([]skillrouter.Holding, error),
+	clear func(ctx context.Context, persona, category string, most int) (int64, error),
+) Kind {
+	k.Held.Held, k.Held.Clear = held, clear
+	return k
 }
 
 // Reading is the notice of a kind whose index is being filled.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"skillrouter"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router"
 )
@@ -11,8 +12,11 @@ import (
 // Knowledge is what is known of the team's knowledge.
 var Knowledge = Kind{
 	Name: router.KindKnowledge, Plural: "knowledge entries", Searched: 2, Exported: 1, OfProject: true, HasTags: true, HasAuthor: true,
-	Decode: decoded(func(in *knowledgeRecord) *knowledge.Knowledge { return &in.Knowledge }),
-	Page:   Page{Folder: "knowledge", Title: "title", Key: []string{"id"}, Text: "content"},
+	Decode:  decoded(func(in *knowledgeRecord) *knowledge.Knowledge { return &in.Knowledge }),
+	Page:    Page{Folder: "knowledge", Title: "title", Key: []string{"id"}, Text: "content"},
+	Counted: 6, Held: router.HeldMemory{
+		Type: router.TeamKnowledge, Team: true, Keep: "knowledge is the whole team's: delete it an entry at a time",
+	},
 }
 
 type knowledgeRecord struct {
@@ -24,10 +28,11 @@ type knowledgeRecord struct {
 func Entries(service *knowledge.Base, rows interface {
 	// KnowledgeAfter returns entries of a project (of all, if it is empty) whose Number is greater than after, in order.
 	KnowledgeAfter(ctx context.Context, project string, after int64, limit int) ([]knowledge.Knowledge, error)
+	KnowledgeHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error)
 },
 ) Memory {
 	return Memory{
-		Kind: Knowledge, Words: service, Shelf: service,
+		Kind: Knowledge.holding(rows.KnowledgeHoldings, nil), Words: service, Shelf: service,
 		Search: func(ctx context.Context, q Question) (Found, error) {
 			results, err := service.Find(ctx, knowledge.Query{
 				Query: q.Text, Category: q.Category, Project: q.Project, Tags: q.Tags, AgentID: q.AgentID, Since: q.Span.From, Until: q.Span.To,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"skillrouter"
 	"skillrouter/learning/lesson"
 	"skillrouter/router"
 )
@@ -17,6 +18,9 @@ var Lesson = Kind{
 		Parts: []Part{{"Context", "context"}, {"What was done", "action_taken"}, {"Outcome", "outcome"}, {"Root cause", "root_cause"}, {"Solution", "solution"}, {"Notes", "body"}},
 		Drop:  []string{"number", "confidence"},
 	},
+	Counted: 7, Held: router.HeldMemory{
+		Type: router.TeamLessons, Team: true, Keep: "lessons are the whole team's, and the guard's rules: retire them one at a time",
+	},
 }
 
 type lessonRecord struct {
@@ -28,10 +32,11 @@ type lessonRecord struct {
 func Lessons(service *lesson.Lessons, rows interface {
 	// LessonsAfter returns lessons of a project (of all, if it is empty) whose Number is greater than after, in order, retired ones too.
 	LessonsAfter(ctx context.Context, project string, after int64, limit int) ([]lesson.Lesson, error)
+	LessonHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error)
 },
 ) Memory {
 	return Memory{
-		Kind: Lesson, Words: service, Shelf: service,
+		Kind: Lesson.holding(rows.LessonHoldings, nil), Words: service, Shelf: service,
 		Search: func(ctx context.Context, q Question) (Found, error) {
 			results, err := service.Relevant(ctx, lesson.Query{
 				Context: q.Text, Domain: q.Category, Project: q.Project, Tags: q.Tags, Agent: q.AgentID, Since: q.Span.From, Until: q.Span.To, Narrow: true,

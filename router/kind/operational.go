@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/operational"
 	"skillrouter/router"
@@ -20,8 +21,13 @@ var (
 	Message  = Kind{Name: router.KindMessage, Plural: "messages", Searched: 8, HasAuthor: true, Private: true}
 	Reminder = Kind{
 		Name: router.KindReminder, Plural: "reminders", Exported: 7, OfProject: true,
-		Decode: decoded(func(in *reminderRecord) *operational.Reminder { return &in.Reminder }),
-		Page:   Page{Folder: "reminders", Title: "task", Key: []string{"id"}, Text: "task", Parts: []Part{{"Note", "note"}}, StoreIDs: true},
+		Decode:  decoded(func(in *reminderRecord) *operational.Reminder { return &in.Reminder }),
+		Page:    Page{Folder: "reminders", Title: "task", Key: []string{"id"}, Text: "task", Parts: []Part{{"Note", "note"}}, StoreIDs: true},
+		Counted: 4, Held: router.HeldMemory{Type: router.ProspectiveMemory, Also: "reminders"},
+	}
+	Session = Kind{
+		Name: "session", Plural: "sessions",
+		Counted: 5, Held: router.HeldMemory{Type: router.WorkingMemory, Also: "sessions", Keep: "working memory ends with its session"},
 	}
 )
 
@@ -31,9 +37,13 @@ type reminderRecord struct {
 }
 
 // Reminders are the reminders of a service.
-func Reminders(service *operational.Reminders, rows operational.ReminderTransfer) Memory {
+func Reminders(service *operational.Reminders, rows interface {
+	operational.ReminderTransfer
+	ReminderHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error)
+},
+) Memory {
 	return Memory{
-		Kind: Reminder,
+		Kind: Reminder.holding(rows.ReminderHoldings, service.Clear),
 		Export: func(ctx context.Context, project string, _ time.Time, visit func(any) error) error {
 			return paged(ctx, func(ctx context.Context, last operational.Reminder, limit int) ([]operational.Reminder, error) {
 				return rows.RemindersAfter(ctx, project, last.Number, limit)
@@ -48,6 +58,14 @@ func Reminders(service *operational.Reminders, rows operational.ReminderTransfer
 			return taken, err
 		}),
 	}
+}
+
+// Sessions are the sessions of a store.
+func Sessions(rows interface {
+	SessionHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error)
+},
+) Memory {
+	return Memory{Kind: Session.holding(rows.SessionHoldings, nil)}
 }
 
 // texts are the texts of named values.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"skillrouter"
 	"skillrouter/learning/procedure"
 	"skillrouter/router"
 )
@@ -11,8 +12,9 @@ import (
 // Procedure is what is known of procedures.
 var Procedure = Kind{
 	Name: router.KindProcedure, Plural: "procedures", Searched: 3, Exported: 6, HasAuthor: true,
-	Decode: decoded(func(in *procedureRecord) *procedure.Procedure { return &in.Procedure }),
-	Page:   Page{Folder: "procedures", Title: "name", Key: []string{"persona", "name"}, Text: "description"},
+	Decode:  decoded(func(in *procedureRecord) *procedure.Procedure { return &in.Procedure }),
+	Page:    Page{Folder: "procedures", Title: "name", Key: []string{"persona", "name"}, Text: "description"},
+	Counted: 3, Held: router.HeldMemory{Type: router.ProceduralMemory, Also: "procedures"},
 }
 
 type procedureRecord struct {
@@ -24,10 +26,11 @@ type procedureRecord struct {
 func Procedures(service *procedure.Procedures, rows interface {
 	// ProceduresAfter returns procedures whose number is greater than after, in order, and the number of the last.
 	ProceduresAfter(ctx context.Context, after int64, limit int) ([]procedure.Procedure, int64, error)
+	ProcedureHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error)
 },
 ) Memory {
 	return Memory{
-		Kind: Procedure, Words: service, Shelf: service,
+		Kind: Procedure.holding(rows.ProcedureHoldings, service.Clear), Words: service, Shelf: service,
 		Search: func(ctx context.Context, q Question) (Found, error) {
 			results, err := service.Search(ctx, procedure.Query{
 				Query: q.Text, Category: q.Category, AgentID: q.AgentID, Since: q.Span.From, Until: q.Span.To, Limit: q.Limit, Explain: q.Explain, Corpus: q.Corpus,

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"skillrouter/router"
+	"skillrouter/router/kind"
 )
 
 // listedCategories bounds the categories whose counts are spelled out to a model.
@@ -27,7 +28,7 @@ func (s *Server) addIntrospectionTools() {
 		p.may("category", &r.Category, "Only this category; default all")
 		p.may("confirm", &r.Confirm, "true deletes")
 		p.may("type", &r.Type, "Only this type; default all four",
-			among(router.SemanticMemory, router.EpisodicMemory, router.ProceduralMemory, router.ProspectiveMemory))
+			among(kind.Clearable()...))
 		p.may("persona", &r.Persona, whoseMemory)
 	}, then(s.services.Introspection.Clear, shownCleared))
 }
@@ -48,11 +49,9 @@ func shownCategories(found router.MemoryCategories) (router.MemoryCategories, st
 
 func shownStats(found router.MemoryStats) (router.MemoryStats, string) {
 	parts := []string{}
-	for _, t := range []router.MemoryType{
-		router.SemanticMemory, router.EpisodicMemory, router.ProceduralMemory, router.ProspectiveMemory, router.WorkingMemory, router.TeamKnowledge, router.TeamLessons,
-	} {
-		if c, ok := found.Types[t]; ok {
-			parts = append(parts, fmt.Sprintf("%s %d (%d bytes)", t, c.Count, c.Bytes))
+	for _, k := range kind.Placed(kind.All(), kind.Counted) {
+		if c, ok := found.Types[k.Held.Type]; ok {
+			parts = append(parts, fmt.Sprintf("%s %d (%d bytes)", k.Held.Type, c.Count, c.Bytes))
 		}
 	}
 	return found, fmt.Sprintf("%s of %s: %s.",

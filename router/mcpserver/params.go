@@ -185,7 +185,7 @@ func (p *params) read(raw json.RawMessage, schema *jsonschema.Schema, record ref
 				return skillrouter.Wrap(skillrouter.Invalid, err, "the arguments could not be read")
 			}
 			got, _, _ := strings.Cut(wrong.Value, " ")
-			return skillrouter.InvalidField(one.name, "must be %s, not %s", kind(schema.Properties[one.name]), article(got))
+			return skillrouter.InvalidField(one.name, "must be %s, not %s", typeNamed(schema.Properties[one.name]), article(got))
 		}
 	}
 	return nil
@@ -216,7 +216,7 @@ func shown(name string) string {
 	return visible(name)
 }
 
-func kind(s *jsonschema.Schema) string {
+func typeNamed(s *jsonschema.Schema) string {
 	if s.Type == "array" {
 		return "an array of " + s.Items.Type + "s"
 	}
