@@ -124,6 +124,11 @@ type section struct {
 	first  int
 	end    int
 	parent int // index of the section whose heading this one's stands under; -1: none
+
+	used       bool // the heading stands in a lesson, or was listed as unread
+	inLabel    bool // it is part of a label's text
+	hasLabels  bool // labels stand below it
+	hasLessons bool // other headings do
 }
 
 type notesReader struct {

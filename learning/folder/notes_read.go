@@ -27,81 +27,12 @@ func wordsOf(list string) map[string]bool {
 // read makes lessons of the sections.
 func (r *notesReader) read() {
 	r.relabel()
-	used := make([]bool, len(r.parts))       // the heading stands in a lesson
-	inLabel := make([]bool, len(r.parts))    // is part of a label's text
-	hasLabels := make([]bool, len(r.parts))  // labels stand below it
-	hasLessons := make([]bool, len(r.parts)) // other headings do
-	for i := range r.parts {
-		s := &r.parts[i]
-		if s.parent < 0 {
-			continue
-		}
-		above := r.parts[s.parent]
-		switch {
-		case above.label != partNone || inLabel[s.parent]:
-			inLabel[i] = true
-		case s.label != partNone:
-			hasLabels[s.parent] = true
-		default:
-			hasLessons[s.parent] = true
-		}
+	r.relate()
+	for i := 0; i < len(r.parts); {
+		i = r.readSection(i)
 	}
-	for i := 0; i < len(r.parts); i++ {
-		s := r.parts[i]
-		if s.head.line == 0 {
-			r.preamble(s, len(r.parts) > 1)
-			continue
-		}
-		if why := r.instructs(s); why != "" && !inLabel[i] {
-			used[i] = true
-			r.unread(s.first, s.end, why)
-			for j := i + 1; s.head.level > 1 && instructions()[labelWords(s.head.title)] && j < len(r.parts) && r.parts[j].head.level > s.head.level; j++ {
-				used[j] = true
-				r.unread(r.parts[j].first, r.parts[j].end, why)
-				i = j
-			}
-			continue
-		}
-		if s.label != partNone || inLabel[i] {
-			if s.parent < 0 || !r.under(i, hasLabels) {
-				if s.parent < 0 && r.blank(s.head.line+s.head.lines, s.end) {
-					continue
-				}
-				if s.label != partNone && s.parent < 0 {
-					r.lesson(s, nil, "", used, i)
-					continue
-				}
-				r.unread(s.first, s.end, "stands under a label without a lesson above it")
-				used[i] = true
-			}
-			continue
-		}
-		var below []section
-		if hasLabels[i] {
-			for j := i + 1; j < len(r.parts) && r.parts[j].head.level > s.head.level; j++ {
-				if r.parts[j].label != partNone && r.parts[j].parent == i || inLabel[j] && slices.ContainsFunc(below, func(b section) bool { return b.first == r.parts[r.parts[j].parent].first }) {
-					below = append(below, r.parts[j])
-					used[j] = true
-				}
-			}
-		}
-		empty := r.blank(s.head.line+s.head.lines, s.end)
-		switch {
-		case empty && len(below) == 0:
-			continue // a topic; see below
-		case hasLessons[i] && len(below) == 0 && (r.isTitle(i) || generic()[labelWords(s.head.title)]) && !r.hasLabel(s):
-			r.unread(s.head.line+s.head.lines, s.end, "introduces the lessons below it")
-			continue
-		}
-		if len(below) == 0 && len(s.blocks) > 0 && !slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind != ast.KindHTMLBlock && b.kind != ast.KindThematicBreak }) {
-			used[i] = true
-			r.unread(s.first, s.end, "holds HTML alone")
-			continue
-		}
-		r.lesson(s, below, s.head.title, used, i)
-	}
-	for i, s := range r.parts {
-		if s.head.line > 0 && !used[i] {
+	for _, s := range r.parts {
+		if s.head.line > 0 && !s.used {
 			why := "is a heading that no lesson stands under"
 			if generic()[labelWords(s.head.title)] {
 				why = "is a heading that names no subject"
@@ -111,6 +42,106 @@ func (r *notesReader) read() {
 	}
 	slices.SortStableFunc(r.out.Unread, func(a, b Unread) int { return a.Line - b.Line })
 	slices.SortStableFunc(r.out.Lessons, func(a, b Note) int { return a.Line - b.Line })
+}
+
+// relate finds out what stands below each heading.
+func (r *notesReader) relate() {
+	for i := range r.parts {
+		s := &r.parts[i]
+		if s.parent < 0 {
+			continue
+		}
+		switch above := &r.parts[s.parent]; {
+		case above.label != partNone || above.inLabel:
+			s.inLabel = true
+		case s.label != partNone:
+			above.hasLabels = true
+		default:
+			above.hasLessons = true
+		}
+	}
+}
+
+// readSection reads a section, with the labels below it, and returns which comes next.
+func (r *notesReader) readSection(i int) (next int) {
+	s := &r.parts[i]
+	if s.head.line == 0 {
+		r.preamble(s, len(r.parts) > 1)
+		return i + 1
+	}
+	if !s.inLabel {
+		if why := r.instructs(s); why != "" {
+			return r.leave(i, why)
+		}
+	}
+	if s.label != partNone || s.inLabel {
+		r.readLabel(s)
+		return i + 1
+	}
+	below := r.labelsBelow(i)
+	text := s.first + s.head.lines
+	switch {
+	case len(below) > 0:
+		r.lesson(s, below, s.head.title)
+	case r.blank(text, s.end): // a topic: its lessons mark it as used
+	case s.hasLessons && (r.isTitle(i) || generic()[labelWords(s.head.title)]) && !r.hasLabel(s):
+		r.unread(text, s.end, "introduces the lessons below it")
+	case s.holdsHTML():
+		s.used = true
+		r.unread(s.first, s.end, "holds HTML alone")
+	default:
+		r.lesson(s, nil, s.head.title)
+	}
+	return i + 1
+}
+
+// leave lists a section as unread, with those below it if its heading says
+// what all of them are, and returns which comes next.
+func (r *notesReader) leave(i int, why string) (next int) {
+	s := &r.parts[i]
+	s.used = true
+	r.unread(s.first, s.end, why)
+	next = i + 1
+	if s.head.level > 1 && instructions()[labelWords(s.head.title)] {
+		for ; next < len(r.parts) && r.parts[next].head.level > s.head.level; next++ {
+			below := &r.parts[next]
+			below.used = true
+			r.unread(below.first, below.end, why)
+		}
+	}
+	return next
+}
+
+// readLabel reads a label's section that belongs to no lesson; one below a lesson was read with it.
+func (r *notesReader) readLabel(s *section) {
+	switch {
+	case s.parent < 0 && r.blank(s.first+s.head.lines, s.end):
+	case s.parent < 0:
+		r.lesson(s, nil, "")
+	case !r.inLesson(s):
+		s.used = true
+		r.unread(s.first, s.end, "stands under a label without a lesson above it")
+	}
+}
+
+// labelsBelow returns the labels of a section, with what stands below each, and marks them as used.
+func (r *notesReader) labelsBelow(i int) (below []section) {
+	if !r.parts[i].hasLabels {
+		return nil
+	}
+	for j := i + 1; j < len(r.parts) && r.parts[j].head.level > r.parts[i].head.level; j++ {
+		s := &r.parts[j]
+		if s.label != partNone && s.parent == i || s.inLabel && slices.ContainsFunc(below, func(b section) bool { return b.first == r.parts[s.parent].first }) {
+			s.used = true
+			below = append(below, *s)
+		}
+	}
+	return below
+}
+
+// holdsHTML tells whether a section has no text but HTML.
+func (s *section) holdsHTML() bool {
+	return len(s.blocks) > 0 && !slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind != ast.KindHTMLBlock && b.kind != ast.KindThematicBreak })
 }
 
 // relabel makes headings such as "Lessons" and "Issues", over others, topics again and no labels.
@@ -123,10 +154,10 @@ func (r *notesReader) relabel() {
 	}
 }
 
-// under tells whether a section is part of a lesson by way of its labels.
-func (r *notesReader) under(i int, hasLabels []bool) bool {
-	for p := r.parts[i].parent; p >= 0; p = r.parts[p].parent {
-		if r.parts[p].label == partNone && hasLabels[p] {
+// inLesson tells whether a section is part of a lesson by way of its labels.
+func (r *notesReader) inLesson(s *section) bool {
+	for p := s.parent; p >= 0; p = r.parts[p].parent {
+		if r.parts[p].label == partNone && r.parts[p].hasLabels {
 			return true
 		}
 	}
@@ -139,7 +170,7 @@ func (r *notesReader) isTitle(i int) bool {
 }
 
 // hasLabel tells whether a label stands in a section's own text.
-func (r *notesReader) hasLabel(s section) bool {
+func (r *notesReader) hasLabel(s *section) bool {
 	for _, b := range s.blocks {
 		if b.kind == ast.KindFencedCodeBlock || b.kind == ast.KindCodeBlock || b.kind == ast.KindHTMLBlock {
 			continue
@@ -155,12 +186,13 @@ func (r *notesReader) hasLabel(s section) bool {
 
 // path is the headings above a section. It marks them as used, and returns
 // which of them were not before.
-func (r *notesReader) path(s section, used []bool) (path []string, marked []int) {
+func (r *notesReader) path(s *section) (path []string, marked []*section) {
 	for p := s.parent; p >= 0; p = r.parts[p].parent {
-		if title := r.parts[p].head.title; len(pieces(title)) > 0 && !generic()[labelWords(title)] {
+		above := &r.parts[p]
+		if title := above.head.title; len(pieces(title)) > 0 && !generic()[labelWords(title)] {
 			path = append(path, title)
-			if !used[p] {
-				used[p], marked = true, append(marked, p)
+			if !above.used {
+				above.used, marked = true, append(marked, above)
 			}
 		}
 	}
@@ -170,13 +202,13 @@ func (r *notesReader) path(s section, used []bool) (path []string, marked []int)
 
 // preamble reads what stands before the first heading: all of the lessons if
 // there is no heading, and otherwise an introduction, unless it has labels.
-func (r *notesReader) preamble(s section, introduces bool) {
-	if introduces && !r.hasLabel(s) {
-		r.unread(s.first, s.end, "stands before the first heading")
+func (r *notesReader) preamble(s *section, introduces bool) {
+	switch labels := r.hasLabel(s); {
+	case labels:
+		r.lesson(s, nil, "")
 		return
-	}
-	if r.hasLabel(s) {
-		r.lesson(s, nil, "", nil, -1)
+	case introduces:
+		r.unread(s.first, s.end, "stands before the first heading")
 		return
 	}
 	// Paragraphs, each with the code, lists and tables that follow it.
@@ -188,27 +220,23 @@ func (r *notesReader) preamble(s section, introduces bool) {
 			}
 		}
 		one := section{first: s.blocks[i].first, end: s.blocks[j-1].end, blocks: s.blocks[i:j], parent: -1}
-		r.lesson(one, nil, "", nil, -1)
+		r.lesson(&one, nil, "")
 		i = j
 	}
 }
 
 // lesson makes one or more lessons of a section and the labels below it.
-func (r *notesReader) lesson(s section, below []section, title string, used []bool, i int) {
-	var path []string
-	if used != nil {
-		var marked []int
-		path, marked = r.path(s, used)
-		used[i] = true
-		before := len(r.out.Lessons)
-		defer func() {
-			if len(r.out.Lessons) == before { // the headings above stand in no lesson by this one
-				for _, p := range marked {
-					used[p] = false
-				}
+func (r *notesReader) lesson(s *section, below []section, title string) {
+	path, marked := r.path(s)
+	s.used = true
+	before := len(r.out.Lessons)
+	defer func() {
+		if len(r.out.Lessons) == before { // the headings above stand in no lesson by this one
+			for _, above := range marked {
+				above.used = false
 			}
-		}()
-	}
+		}
+	}()
 	if r.split(s, below, title, path) {
 		return
 	}
@@ -218,7 +246,7 @@ func (r *notesReader) lesson(s section, below []section, title string, used []bo
 		reading.current, reading.note.labelled = s.label, true // a label's heading with nothing above it
 		reading.note.symptom = s.label == partContext
 	}
-	reading.section(s)
+	reading.section(*s)
 	for _, b := range below {
 		if b.label != partNone {
 			reading.note.value(b.label, b.head.title, "")
@@ -233,7 +261,7 @@ func (r *notesReader) lesson(s section, below []section, title string, used []bo
 }
 
 // split reads a plain list under a topic: each item is a lesson.
-func (r *notesReader) split(s section, below []section, title string, path []string) bool {
+func (r *notesReader) split(s *section, below []section, title string, path []string) bool {
 	if len(below) > 0 || len(strings.Fields(title)) > topicWords || len(s.blocks) == 0 || s.label != partNone || r.hasLabel(s) {
 		return false
 	}
@@ -401,92 +429,114 @@ var ruled = skillrouter.Lazily(`^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$`)
 
 // table reads a table whose head or first column are labels; any other stays text.
 func (p *partReader) table(b block) bool {
-	r := p.r
-	for b.first < b.end && strings.TrimSpace(r.line(b.first)) == "" {
-		b.first++
-	}
-	if b.end-b.first < 3 || !strings.Contains(r.line(b.first), "|") || !strings.Contains(r.line(b.first+1), "|") || !ruled.MatchString(r.line(b.first+1)) {
+	head, rows, ok := p.r.rows(b)
+	if !ok {
 		return false
 	}
-	head := cells(r.line(b.first))
-	var rows [][]string
-	var lines []int
-	for n := b.first + 2; n < b.end; n++ {
-		if strings.TrimSpace(r.line(n)) == "" {
-			continue
-		}
-		row := cells(r.line(n))
-		if len(row) > len(head) {
-			return false // a cell without a column
-		}
-		rows, lines = append(rows, row), append(lines, n)
-	}
-	known := 0
+	labels := 0
 	for _, cell := range head {
 		if labelOf(cell) != partNone {
-			known++
+			labels++
 		}
 	}
-	if known >= 2 {
+	if labels >= 2 {
 		for k, row := range rows {
-			reading := &partReader{r: r, path: p.path}
-			if p.title != "" {
-				reading.path = append(slices.Clone(p.path), p.title)
-			}
-			reading.start(lines[k])
-			title := slices.IndexFunc(head, func(cell string) bool { return lessonColumns()[labelWords(cell)] })
-			if title >= len(row) || title >= 0 && len(pieces(row[title])) == 0 {
-				title = -1
-			}
-			if title < 0 && labelOf(head[0]) == partNone && row[0] != "" {
-				title = 0
-			}
-			if title >= 0 {
-				reading.note.title = unmarked(row[title])
-			}
-			for c, cell := range row {
-				switch kind := labelOf(head[c]); {
-				case c == title:
-					reading.note.labelled = true
-				case cell == "" || c == 0 && kind == partNone && title < 0:
-				case kind == partNone:
-					reading.note.add(partContext, head[c]+": "+cell)
-				default:
-					reading.note.value(kind, head[c], cell)
-				}
-			}
-			if k == 0 && title >= 0 && labelOf(head[title]) == partNone {
-				reading.note.add(partContext, head[title]+": "+row[title])
-			}
-			for c := len(row); k == 0 && c < len(head); c++ {
-				if labelOf(head[c]) == partNone {
-					reading.note.add(partContext, head[c]+":")
-				}
-			}
-			reading.flush()
+			p.lessonOfRow(head, row, k == 0)
 		}
 		p.note.last = max(p.note.last, b.end-1)
 		p.note.rows = true
 		return true
 	}
-	if len(head) != 2 {
+	rows = append([]tableRow{{cells: head}}, rows...)
+	if len(head) != 2 || !slices.ContainsFunc(rows, func(row tableRow) bool { return labelOf(row.cells[0]) != partNone }) {
 		return false
 	}
-	if !slices.ContainsFunc(rows, func(row []string) bool { return labelOf(row[0]) != partNone }) && labelOf(head[0]) == partNone {
-		return false
-	}
-	for _, row := range append([][]string{head}, rows...) {
-		value := ""
-		if len(row) > 1 {
-			value = row[1]
+	for _, row := range rows {
+		name, value := row.cells[0], ""
+		if len(row.cells) > 1 {
+			value = row.cells[1]
 		}
-		if kind := labelOf(row[0]); kind != partNone {
-			p.note.value(kind, row[0], value)
-		} else if row[0] != "" || value != "" {
-			p.note.add(partContext, strings.Trim(row[0]+": "+value, ": "))
+		if kind := labelOf(name); kind != partNone {
+			p.note.value(kind, name, value)
+		} else if name != "" || value != "" {
+			p.note.add(partContext, strings.Trim(name+": "+value, ": "))
 		}
 	}
 	return true
+}
+
+// tableRow is a row of a table, which may have fewer cells than the head, and the line that it stands in.
+type tableRow struct {
+	cells []string
+	line  int
+}
+
+// rows takes a table apart; false if the block is none, or has a cell without a column.
+func (r *notesReader) rows(b block) (head []string, rows []tableRow, ok bool) {
+	for b.first < b.end && strings.TrimSpace(r.line(b.first)) == "" {
+		b.first++
+	}
+	if b.end-b.first < 3 || !strings.Contains(r.line(b.first), "|") || !strings.Contains(r.line(b.first+1), "|") || !ruled.MatchString(r.line(b.first+1)) {
+		return nil, nil, false
+	}
+	head = cells(r.line(b.first))
+	for n := b.first + 2; n < b.end; n++ {
+		if strings.TrimSpace(r.line(n)) == "" {
+			continue
+		}
+		row := tableRow{cells(r.line(n)), n}
+		if len(row.cells) > len(head) {
+			return nil, nil, false
+		}
+		rows = append(rows, row)
+	}
+	return head, rows, true
+}
+
+// lessonOfRow makes a lesson of a row below labels. The first one also keeps
+// what the head says of columns that are none.
+func (p *partReader) lessonOfRow(head []string, row tableRow, first bool) {
+	reading := &partReader{r: p.r, path: p.path}
+	if p.title != "" {
+		reading.path = append(slices.Clone(p.path), p.title)
+	}
+	reading.start(row.line)
+	title := titleColumn(head, row.cells)
+	if title >= 0 {
+		reading.note.title = unmarked(row.cells[title])
+	}
+	for c, cell := range row.cells {
+		switch kind := labelOf(head[c]); {
+		case c == title:
+			reading.note.labelled = true
+		case cell == "" || c == 0 && kind == partNone && title < 0:
+		case kind == partNone:
+			reading.note.add(partContext, head[c]+": "+cell)
+		default:
+			reading.note.value(kind, head[c], cell)
+		}
+	}
+	if first && title >= 0 && labelOf(head[title]) == partNone {
+		reading.note.add(partContext, head[title]+": "+row.cells[title])
+	}
+	for c := len(row.cells); first && c < len(head); c++ {
+		if labelOf(head[c]) == partNone {
+			reading.note.add(partContext, head[c]+":")
+		}
+	}
+	reading.flush()
+}
+
+// titleColumn is the column that names a row's lesson; −1 if there is none.
+func titleColumn(head, row []string) int {
+	title := slices.IndexFunc(head, func(cell string) bool { return lessonColumns()[labelWords(cell)] })
+	if title >= 0 && title < len(row) && len(pieces(row[title])) > 0 {
+		return title
+	}
+	if labelOf(head[0]) == partNone && row[0] != "" {
+		return 0
+	}
+	return -1
 }
 
 // cells takes a row of a table apart.

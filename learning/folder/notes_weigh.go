@@ -91,7 +91,7 @@ func lazyWords(list string) func() map[string]bool {
 var link = skillrouter.Lazily(`^\s*(?:[-*+]|\d+[.)])\s+\[[^\]]+\]\(#[^)]*\)\s*$`)
 
 // instructs tells why a section is no lesson but part of the file's own furniture; "" if it is one.
-func (r *notesReader) instructs(s section) string {
+func (r *notesReader) instructs(s *section) string {
 	if s.head.line > 0 && instructions()[labelWords(s.head.title)] {
 		return "tells how such notes are written"
 	}
