@@ -117,57 +117,59 @@ func Escalations(t *testing.T, open func(t *testing.T) EscalationWorld) {
 		refuses(t, skillrouter.Invalid)(svc.List(ctx, operational.EscalationFilter{To: "no id"}))
 		refuses(t, skillrouter.Invalid)(svc.List(ctx, operational.EscalationFilter{Limit: operational.MaxLimit + 1}))
 	})
-	t.Run("every step from every status", func(t *testing.T) {
-		w := open(t)
-		ctx := w.Context(t.Context(), captain)
-		svc := w.As(captain)
-		verbs := map[operational.EscalationStatus]func(id string) (operational.Escalation, error){
-			operational.EscalationReviewed: func(id string) (operational.Escalation, error) {
-				return svc.Review(ctx, id, operational.EscalationVerdict{})
-			},
-			operational.EscalationResolved: func(id string) (operational.Escalation, error) {
-				return svc.Resolve(ctx, id, operational.EscalationVerdict{})
-			},
-			operational.EscalationDismissed: func(id string) (operational.Escalation, error) {
-				return svc.Dismiss(ctx, id, operational.EscalationVerdict{})
-			},
+	t.Run("every step from every status", func(t *testing.T) { escalationSteps(t, open(t)) })
+}
+
+// escalationSteps takes random steps: a settled escalation stays as it is, and the history has each step once.
+func escalationSteps(t *testing.T, w EscalationWorld) {
+	ctx := w.Context(t.Context(), captain)
+	svc := w.As(captain)
+	verbs := map[operational.EscalationStatus]func(id string) (operational.Escalation, error){
+		operational.EscalationReviewed: func(id string) (operational.Escalation, error) {
+			return svc.Review(ctx, id, operational.EscalationVerdict{})
+		},
+		operational.EscalationResolved: func(id string) (operational.Escalation, error) {
+			return svc.Resolve(ctx, id, operational.EscalationVerdict{})
+		},
+		operational.EscalationDismissed: func(id string) (operational.Escalation, error) {
+			return svc.Dismiss(ctx, id, operational.EscalationVerdict{})
+		},
+	}
+	lesson := 0
+	rapid.Check(t, func(r *rapid.T) {
+		lesson++
+		name := "lesson-" + strings.Repeat("x", lesson)
+		w.Raise(t, escalated(name, "ARIA", "Critical issue", operational.PriorityHigh))
+		list, err := svc.List(ctx, operational.EscalationFilter{Status: []operational.EscalationStatus{operational.EscalationPending}, Limit: 1})
+		if err != nil || len(list) != 1 {
+			r.Fatalf("%+v, %v", list, err)
 		}
-		lesson := 0
-		rapid.Check(t, func(r *rapid.T) {
-			lesson++
-			name := "lesson-" + strings.Repeat("x", lesson)
-			w.Raise(t, escalated(name, "ARIA", "Critical issue", high))
-			list, err := svc.List(ctx, operational.EscalationFilter{Status: []operational.EscalationStatus{operational.EscalationPending}, Limit: 1})
-			if err != nil || len(list) != 1 {
-				r.Fatalf("%+v, %v", list, err)
-			}
-			id, status, steps := list[0].ID, operational.EscalationPending, 1
-			for _, to := range append(rapid.SliceOfN(rapid.SampledFrom(operational.EscalationStatuses()[1:]), 0, 4).Draw(r, "steps"), operational.EscalationDismissed) {
-				got, err := verbs[to](id)
-				settled := !status.Open()
-				switch {
-				case to == status: // taken already
-					if err != nil {
-						r.Fatalf("%s again: %v", to, err)
-					}
-				case settled || to == operational.EscalationPending:
-					if skillrouter.CodeOf(err) != skillrouter.Conflict {
-						r.Fatalf("from %s to %s: %v", status, to, err)
-					}
-				case err != nil:
+		id, status, steps := list[0].ID, operational.EscalationPending, 1
+		for _, to := range append(rapid.SliceOfN(rapid.SampledFrom(operational.EscalationStatuses()[1:]), 0, 4).Draw(r, "steps"), operational.EscalationDismissed) {
+			got, err := verbs[to](id)
+			settled := !status.Open()
+			switch {
+			case to == status: // taken already
+				if err != nil {
+					r.Fatalf("%s again: %v", to, err)
+				}
+			case settled || to == operational.EscalationPending:
+				if skillrouter.CodeOf(err) != skillrouter.Conflict {
 					r.Fatalf("from %s to %s: %v", status, to, err)
-				default:
-					status = to
-					steps++
 				}
-				if err == nil && got.Status != status {
-					r.Fatalf("it is %s instead of %s", got.Status, status)
-				}
+			case err != nil:
+				r.Fatalf("from %s to %s: %v", status, to, err)
+			default:
+				status = to
+				steps++
 			}
-			one, err := svc.Escalation(ctx, id)
-			if err != nil || one.Status != status || len(one.History) != steps {
-				r.Fatalf("in the end it is %+v, want %s after %d steps, %v", one, status, steps, err)
+			if err == nil && got.Status != status {
+				r.Fatalf("it is %s instead of %s", got.Status, status)
 			}
-		})
+		}
+		one, err := svc.Escalation(ctx, id)
+		if err != nil || one.Status != status || len(one.History) != steps {
+			r.Fatalf("in the end it is %+v, want %s after %d steps, %v", one, status, steps, err)
+		}
 	})
 }
