@@ -20,7 +20,7 @@ import (
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/shelf"
 	"skillrouter/learning/store"
-	"skillrouter/tfidf"
+	"skillrouter/tfidf/keep"
 )
 
 // mind is all that keeps an index, as one start of the router has it.
@@ -61,8 +61,8 @@ func wake(t *testing.T, s *store.Store, clock *moved, folder string) *mind {
 	return m
 }
 
-func (m *mind) states() map[string]tfidf.KeeperState {
-	return map[string]tfidf.KeeperState{
+func (m *mind) states() map[string]keep.State {
+	return map[string]keep.State{
 		"knowledge": m.knowledge.IndexState(), "episodes": m.episodes.IndexState(), "lessons": m.lessons.IndexState(), "procedures": m.procedures.IndexState(),
 	}
 }
@@ -193,7 +193,7 @@ func TestEveryKindOfWriteIsCaughtUp(t *testing.T) {
 	again := wake(t, m.store, clock, folder)
 	defer again.stop()
 	for name, state := range again.states() {
-		if state.Stage != tfidf.Whole || state.Refused != "" || state.Saved.IsZero() {
+		if state.Stage != keep.Whole || state.Refused != "" || state.Saved.IsZero() {
 			t.Errorf("%s: %+v", name, state)
 		}
 	}
@@ -247,7 +247,7 @@ func TestASweepThatNamesNobodyIsAGap(t *testing.T) {
 	if state := again.episodes.IndexState(); state.Refused == "" {
 		t.Errorf("%+v", state)
 	}
-	if state := again.knowledge.IndexState(); state.Stage != tfidf.Whole {
+	if state := again.knowledge.IndexState(); state.Stage != keep.Whole {
 		t.Errorf("knowledge has nothing to do with it: %+v", state)
 	}
 	if found, err := again.episodes.Search(captainly(t), episode.Query{Query: "gateway"}); err != nil || found.Count != 5 {

@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 
 	"skillrouter"
-	"skillrouter/tfidf"
+
+	"skillrouter/tfidf/text"
 )
 
 // MaxGapQuestion bounds what is kept of a question, in bytes: a pasted stack trace is
@@ -35,7 +36,7 @@ func GapQuestion(text string) string {
 // another order, number or case, and with other words that say nothing. A
 // question of no word, or of a single letter, is none; ok is false then.
 func GapID(question, project string) (id string, ok bool) {
-	stems, _ := tfidf.QueryTerms(question)
+	stems, _ := text.QueryTerms(question)
 	if len(stems) == 0 || len(stems) == 1 && utf8.RuneCountInString(stems[0]) < 2 {
 		return "", false
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"sync/atomic"
+
+	"skillrouter/tfidf/text"
 )
 
 // posting is how often a document holds a term, words of the title counted more.
@@ -34,7 +36,7 @@ const (
 type analyzer struct {
 	vocab *vocabulary
 	title int
-	scan  scanner
+	scan  text.Scanner
 	ids   []uint32
 	keys  []uint64
 }
@@ -80,18 +82,14 @@ func (a *analyzer) analyze(d Document) *doc {
 	return out
 }
 
-func (a *analyzer) add(text string) {
-	a.scan.scan(cut(text, MaxDocumentBytes))
-	for _, t := range a.scan.toks {
-		if id := a.vocab.intern(a.scan.buf[t.start:t.end]); id != 0 {
+func (a *analyzer) add(part string) {
+	a.scan.Scan(text.Cut(part, text.MaxDocumentBytes))
+	for _, t := range a.scan.Tokens {
+		if id := a.vocab.intern(a.scan.Buf[t.Start:t.End]); id != 0 {
 			a.ids = append(a.ids, id)
 		}
 	}
 }
-
-// cut returns at most the first n bytes of text. A rune that is cut through
-// reads as invalid and so as a separator.
-func cut(text string, n int) string { return text[:min(len(text), n)] }
 
 // Attributes are kept in the vocabulary under names that no word can have.
 const (

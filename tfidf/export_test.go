@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 
 	"github.com/zeebo/xxh3"
+
+	"skillrouter/tfidf/text"
 )
 
 // SearchExhaustive answers like Search, but scores every document.
@@ -16,23 +18,6 @@ func (ix *Index) Segments() (sizes []int) {
 		sizes = append(sizes, s.docs())
 	}
 	return sizes
-}
-
-// Words returns the folded words of a text before stemming, compounds in brackets.
-func Words(text string) (words []string) {
-	var s scanner
-	s.scan(text)
-	for i, t := range s.toks {
-		w := string(s.buf[t.start:t.end])
-		switch {
-		case t.kind == compound:
-			w = "[" + w + "]"
-		case t.kind == single && inPair(s.toks, i):
-			w = "(" + w + ")"
-		}
-		words = append(words, w)
-	}
-	return words
 }
 
 // TFClass returns the class of a frequency and what the class stands for.
@@ -59,7 +44,7 @@ func FormatOf(ix *Index) uint64 {
 // The versions in a snapshot's head.
 const (
 	SnapshotFormat   = snapshotFormat
-	SnapshotAnalysis = snapshotAnalysis
+	SnapshotAnalysis = text.Version
 )
 
 // Borders returns where the columns of a snapshot start, by name, and where the last ends.

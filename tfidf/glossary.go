@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/bits"
 	"sync"
+
+	"skillrouter/tfidf/text"
 )
 
 // maxLocal bounds how many distinct terms of the candidates are told apart for
@@ -90,7 +92,7 @@ func (s *search) meetAll() {
 		r.met[i] = meaning{
 			local:  uint16(min(local, maxLocal)),
 			groups: r.groupsOf(word),
-			time:   s.q.time && timeWords()[string(word)],
+			time:   s.q.time && text.Times()[string(word)],
 		}
 	}
 	docs, logs := math.Log(float64(s.view.docs+1)), mantissaLogs()

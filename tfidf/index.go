@@ -130,6 +130,17 @@ func (ix *Index) Delete(ids ...string) {
 	ix.tidy()
 }
 
+// Frequencies returns in how many documents each stem occurs, and how many documents there are.
+func (ix *Index) Frequencies(stems []string) (frequencies []int, documents int) {
+	v := ix.view.Load()
+	frequencies = make([]int, len(stems))
+	for i, s := range stems {
+		_, frequencies[i] = ix.known(s, v)
+	}
+	runtime.KeepAlive(ix) // and with it what the vocabulary is mapped from
+	return frequencies, v.docs
+}
+
 // analyzeAll analyses documents, on several cores if that pays.
 func (ix *Index) analyzeAll(docs []Document) []*doc {
 	out := make([]*doc, len(docs))

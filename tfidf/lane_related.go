@@ -1,6 +1,10 @@
 package tfidf
 
-import "math"
+import (
+	"math"
+
+	"skillrouter/tfidf/text"
+)
 
 // lookForRelated adds, as long as there is room, what people write for the
 // words of a query: what the thesauri know, the tools that do what is asked for
@@ -11,16 +15,16 @@ import "math"
 // rare it is.
 func (ix *Index) lookForRelated(q *question, all []string) {
 	w, asked := &ix.weights, q.terms
-	ix.lookForRelatives(q, asked, related(), w.Related)
+	ix.lookForRelatives(q, asked, text.Related(), w.Related)
 	ix.lookForTools(q, all)
-	ix.lookForRelatives(q, asked, relatedEveryday(), w.Everyday)
-	if asksForKind(all) {
-		ix.lookForRelatives(q, asked, members(), w.Member)
+	ix.lookForRelatives(q, asked, text.Everyday(), w.Everyday)
+	if text.AsksForKind(all) {
+		ix.lookForRelatives(q, asked, text.Members(), w.Member)
 	}
 }
 
 // lookForRelatives adds the words that stand with those asked for.
-func (ix *Index) lookForRelatives(q *question, asked []term, known map[string][]relative, weight float64) {
+func (ix *Index) lookForRelatives(q *question, asked []term, known map[string][]text.Relative, weight float64) {
 	for _, t := range asked {
 		if t.place < 0 {
 			continue
@@ -30,23 +34,23 @@ func (ix *Index) lookForRelatives(q *question, asked []term, known map[string][]
 		}
 	}
 	for _, word := range q.unknown {
-		for _, r := range known[stem(word)] {
+		for _, r := range known[text.StemFolded(word)] {
 			ix.addRelative(q, r, weight, 0)
 		}
 	}
 }
 
 // addRelative adds r unless it is looked for already, as no rarer than atLeast documents.
-func (ix *Index) addRelative(q *question, r relative, weight float64, atLeast int) {
+func (ix *Index) addRelative(q *question, r text.Relative, weight float64, atLeast int) {
 	if weight == 0 || len(q.terms) >= MaxQueryTerms {
 		return
 	}
-	id := ix.vocab.lookup(r.stem)
+	id := ix.vocab.lookup(r.Stem)
 	if _, there := q.at[id]; there || id == 0 {
 		return
 	}
 	if df := int(ix.vocab.entry(id).df.Load()); df > 0 {
-		q.add(term{id: id, text: r.text, lane: LaneRelated, weight: weight, place: -1, df: max(df, atLeast)})
+		q.add(term{id: id, text: r.Text, lane: LaneRelated, weight: weight, place: -1, df: max(df, atLeast)})
 	}
 }
 
@@ -63,19 +67,19 @@ func (ix *Index) lookForTools(q *question, all []string) {
 	asked := make(map[string]bool, len(all))
 	order := make([]string, 0, len(all))
 	for _, word := range all {
-		if programming()[word] {
+		if text.Programming()[word] {
 			return
 		}
 		if right := q.corrected[word]; right != "" {
 			word = right
 		}
-		if s := stem(word); !asked[s] {
+		if s := text.StemFolded(word); !asked[s] {
 			asked[s] = true
 			order = append(order, s)
 		}
 	}
 	type match struct {
-		tool  relative
+		tool  text.Relative
 		df    int // of the rarest word that asks for it
 		stems map[string]bool
 	}
@@ -83,18 +87,18 @@ func (ix *Index) lookForTools(q *question, all []string) {
 	byTool := map[string]*match{}
 	for _, s := range order {
 	next:
-		for _, way := range ways()[s] {
-			for _, other := range way.stems {
+		for _, way := range text.Ways()[s] {
+			for _, other := range way.Stems {
 				if !asked[other] {
 					continue next
 				}
 			}
-			m := byTool[way.tool.stem]
+			m := byTool[way.Tool.Stem]
 			if m == nil {
-				m = &match{way.tool, math.MaxInt, map[string]bool{}}
-				byTool[way.tool.stem], found = m, append(found, m)
+				m = &match{way.Tool, math.MaxInt, map[string]bool{}}
+				byTool[way.Tool.Stem], found = m, append(found, m)
 			}
-			for _, other := range way.stems {
+			for _, other := range way.Stems {
 				m.stems[other] = true
 				if _, df := ix.held(other); df > 0 {
 					m.df = min(m.df, int(df))
@@ -103,7 +107,7 @@ func (ix *Index) lookForTools(q *question, all []string) {
 		}
 	}
 	for _, m := range found {
-		id := ix.vocab.lookup(m.tool.stem)
+		id := ix.vocab.lookup(m.tool.Stem)
 		if id == 0 {
 			continue
 		}
@@ -113,7 +117,7 @@ func (ix *Index) lookForTools(q *question, all []string) {
 			continue
 		}
 		weight := ix.weights.Tool * float64(min(len(m.stems), toolWords))
-		q.add(term{id: id, text: m.tool.text, lane: LaneRelated, weight: weight, place: -1, df: max(df, m.df)})
+		q.add(term{id: id, text: m.tool.Text, lane: LaneRelated, weight: weight, place: -1, df: max(df, m.df)})
 	}
 }
 

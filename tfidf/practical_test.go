@@ -128,3 +128,18 @@ func TestPracticeAmongMany(t *testing.T) {
 		}
 	}
 }
+
+// TestIrregularFormsFind asks in one tense for what was written in another.
+func TestIrregularFormsFind(t *testing.T) {
+	ix := tfidf.New(tfidf.Options{})
+	ix.Put(filler(60)...)
+	ix.Put(
+		tfidf.Document{ID: "a", Body: "we chose the smaller queue and it held"},
+		tfidf.Document{ID: "b", Body: "the queue is drained at midnight"},
+	)
+	for _, q := range []string{"why choose the queue", "does the queue hold", "the queue that was chosen"} {
+		if got := ix.Search(tfidf.Query{Text: q}); len(got.Hits) == 0 || got.Hits[0].ID != "a" {
+			t.Errorf("%q found %+v", q, got.Hits)
+		}
+	}
+}

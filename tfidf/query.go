@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"skillrouter/tfidf/text"
 )
 
 // term is one thing that a query looks for.
@@ -43,40 +45,35 @@ func (q *question) add(t term) {
 }
 
 // parse analyses a query against the vocabulary, for a search in v.
-func (ix *Index) parse(text string, v *view) question {
+func (ix *Index) parse(asked string, v *view) question {
 	q := question{at: map[uint32]int{}}
 	w := &ix.weights
-	var s scanner
+	var s text.Scanner
 	var all, whole []string
 	weights := map[string]float64{}
-	for _, sp := range spans(cut(text, MaxQueryBytes)) {
-		s.scan(sp.text)
+	for _, sp := range text.Spans(text.Cut(asked, text.MaxQueryBytes)) {
+		s.Scan(sp.Text)
 		from, fromWhole := len(all), len(whole)
-		all, whole = queryWords(&s, all, whole)
+		all, whole = s.Query(all, whole)
 		for _, list := range [][]string{all[from:], whole[fromWhole:]} {
 			for _, word := range list {
 				weight := 1.0
-				if sp.quoted {
+				if sp.Quoted {
 					weight = w.Quoted
 				}
 				if isCode(word) {
 					weight *= w.Code
 				}
-				if settings()[word] {
+				if text.Settings()[word] {
 					weight *= w.Language
 				}
 				weights[word] = max(weights[word], weight)
 			}
 		}
 	}
-	q.time = asksForTime(all)
-	kept := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return stopWords()[w] })
-	if len(kept) == 0 {
-		kept = all
-	}
-	if len(kept) > maxQueryWords {
-		kept = kept[:maxQueryWords]
-	}
+	q.time = text.AsksForTime(all)
+	kept := text.Telling(all)
+	kept = kept[:min(len(kept), text.MaxQueryWords)]
 	times := map[string]int{}
 	for _, word := range kept {
 		times[word]++
@@ -98,10 +95,6 @@ func (ix *Index) parse(text string, v *view) question {
 	ix.lookForRelated(&q, all)
 	return q
 }
-
-// maxQueryWords is how many words of a query are looked up, of which
-// MaxQueryTerms are searched.
-const maxQueryWords = 16 * MaxQueryTerms
 
 // maxRepeat is how often at most a repeated word of a query counts.
 const maxRepeat = 3
@@ -128,9 +121,9 @@ func (ix *Index) lookFor(q *question, v *view, word string, weight float64, plac
 	if q.corrected == nil {
 		q.corrected = map[string]string{}
 	}
-	text, t := string(ix.vocab.text(id)), ix.vocab.term(id)
-	q.corrected[word] = text
-	q.add(term{id: t, text: text, lane: LaneTypo, weight: weight, place: place, df: int(ix.vocab.entry(t).df.Load())})
+	right, t := string(ix.vocab.text(id)), ix.vocab.term(id)
+	q.corrected[word] = right
+	q.add(term{id: t, text: right, lane: LaneTypo, weight: weight, place: place, df: int(ix.vocab.entry(t).df.Load())})
 }
 
 // partLen is the least length, in bytes, of the parts of a compound.
@@ -189,7 +182,7 @@ func (ix *Index) known(word string, v *view) (uint32, int) {
 	id := ix.vocab.lookup(word)
 	if id != 0 {
 		id = ix.vocab.term(id)
-	} else if id = ix.vocab.lookup(stem(word)); id == 0 {
+	} else if id = ix.vocab.lookup(text.StemFolded(word)); id == 0 {
 		return 0, 0
 	}
 	if df := ix.vocab.entry(id).df.Load(); df > 0 {
@@ -224,63 +217,6 @@ func (v *view) holds(term uint32) bool {
 	}
 	return false
 }
-
-// queryWords appends the words among the scanned tokens of a query, and what
-// is looked for as a whole: identifiers, and neighbours that may be one word elsewhere.
-func queryWords(s *scanner, words, whole []string) (_, _ []string) {
-	end, before, former := int32(-1), "", ""
-	for i, t := range s.toks {
-		word := string(s.buf[t.start:t.end])
-		switch t.kind {
-		case compound:
-			if len(whole) < maxQueryWords {
-				whole = append(whole, word)
-			}
-			continue
-		case single:
-			if inPair(s.toks, i) {
-				continue
-			}
-		}
-		if before != "" && t.start >= end && len(before)+len(word) <= maxWord && len(whole) < maxQueryWords {
-			whole = append(whole, before+word)
-			if former != "" && len(former)+len(before)+len(word) <= maxWord {
-				whole = append(whole, former+before+word)
-			}
-		}
-		words = append(words, word)
-		former, before, end = before, word, t.end
-	}
-	return words, whole
-}
-
-// inPair tells whether token i is one character of a neighbouring pair.
-func inPair(toks []token, i int) bool {
-	for j := max(i-2, 0); j < min(i+4, len(toks)); j++ {
-		if p := toks[j]; j != i && p.kind == plain && p.start <= toks[i].start && toks[i].end <= p.end {
-			return true
-		}
-	}
-	return false
-}
-
-// Terms returns the stemmed terms of a text in order, repeated where they
-// repeat: the parts of identifiers and, behind them, the identifiers as a whole.
-func Terms(text string) []string {
-	var s scanner
-	s.scan(cut(text, MaxDocumentBytes))
-	out := make([]string, 0, len(s.toks))
-	for i, t := range s.toks {
-		if t.kind == single && inPair(s.toks, i) {
-			continue
-		}
-		out = append(out, stemsMet.of(s.buf[t.start:t.end]))
-	}
-	return out
-}
-
-// StopWord tells whether a folded word, not stemmed, is one that a query drops.
-func StopWord(word string) bool { return stopWords()[word] }
 
 // isCode tells whether a word has letters and digits.
 func isCode(word string) bool {

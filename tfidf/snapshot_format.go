@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"github.com/zeebo/xxh3"
+
+	"skillrouter/tfidf/text"
 )
 
 // A snapshot is a head, then every column of every segment and of the tables,
@@ -23,11 +25,6 @@ import (
 // that their names and widths do not show, such as another coding of postings.
 // TestSnapshotFormat fails where that was forgotten.
 const snapshotFormat = 5
-
-// snapshotAnalysis must be raised with every change to how a text becomes
-// words and terms, so that no index holds what two versions made of texts.
-// TestSnapshotAnalysis fails where that was forgotten.
-const snapshotAnalysis = 2
 
 const (
 	snapshotMagic = "srtfidf\n"
@@ -104,7 +101,7 @@ func (l *layout) encode() ([]byte, error) {
 // fixed returns a head with what depends on the program alone.
 func (h snapshotHead) fixed() snapshotHead {
 	copy(h.Magic[:], snapshotMagic)
-	h.Format, h.Analysis = snapshotFormat, snapshotAnalysis
+	h.Format, h.Analysis = snapshotFormat, text.Version
 	binary.NativeEndian.PutUint64(h.Order[:], 0x0102030405060708)
 	h.Columns = columnsHash()
 	return h

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"skillrouter/tfidf"
+	"skillrouter/tfidf/text"
 )
 
 // reopened saves an index and opens what was saved.
@@ -56,7 +57,7 @@ func same(t rapid.TB, got, want *tfidf.Index, queries []tfidf.Query) {
 		if diff := cmp.Diff(got.SearchExhaustive(q), g); diff != "" {
 			t.Fatalf("%+v: the pruned search differs from the exhaustive one: %s", q, diff)
 		}
-		terms := tfidf.Terms(q.Text)
+		terms := text.Terms(q.Text)
 		gf, gn := got.Frequencies(terms)
 		wf, wn := want.Frequencies(terms)
 		if !slices.Equal(gf, wf) || gn != wn {

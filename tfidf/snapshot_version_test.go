@@ -17,34 +17,8 @@ import (
 	"skillrouter/tfidf"
 )
 
-// probe is analysed by TestSnapshotAnalysis: every way in which a text becomes words.
-var probe = []string{
-	"parseJSONBody HTTPServer2 snake_case_name kebab-case-name SCREAMING_CASE dotted.name.v2 path/to/file.go C:\\Windows\\system32",
-	"error[E0308]: mismatched types, expected `&str`, found `String` at src/main.rs:42:7",
-	"0xDEADBEEF 3.14 1,000,000 2026-11-21T23:01:00Z v1.26.8 10.0.0.1 a@b.example --dry-run -v $HOME %PATH% #42 C++ C# .NET",
-	"running runs ran easily happiness generalizations hopping hoped caresses ponies agreed conflated relational studies",
-	"don't can't it's O'Brien naïve café CAFÉ Straße STRASSE İstanbul ﬁle Ångström x² №5",
-	"Ошибка соединения с сервером, ошибки соединений; Ёлка ёлки",
-	"数据库连接池已满 データベースの接続 데이터베이스 연결 ฐานข้อมูล",
-	"قاعدة البيانات مغلقة נעול מסד הנתונים Ελληνικά σίγμας βάση δεδομένων",
-	"emoji 🚀🔥 flags 🇩🇪 zero\u200bwidth soft\u00adhyphen combining e\u0301 nul\x00byte bad\xff\xfeutf8",
-	"aa a1b2c3d4e5f6 " + strings.Repeat("long", 40) + " " + strings.Repeat("ä", 100),
-	"the of and to what when how file name filename data base",
-}
-
-// TestSnapshotAnalysis holds that a snapshot of another analysis is never
-// opened: the words and stems of a text are written down, and must not change
-// without the version.
-func TestSnapshotAnalysis(t *testing.T) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "version %d\n", tfidf.SnapshotAnalysis)
-	for _, text := range probe {
-		fmt.Fprintf(&b, "\n%q\nwords %q\nterms %q\n", text, tfidf.Words(text), tfidf.Terms(text))
-	}
-	golden(t, "analysis.golden", b.String(), "Texts are analysed in another way than in snapshots that people have: raise snapshotAnalysis in snapshot_format.go")
-}
-
-// TestSnapshotFormat holds the same for what the columns of a segment hold.
+// TestSnapshotFormat holds that a snapshot of another format is never opened: what the columns
+// of a segment hold is written down, and must not change without the version.
 func TestSnapshotFormat(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("other processors round the bounds of blocks in another way")

@@ -1,6 +1,10 @@
 package tfidf
 
-import "slices"
+import (
+	"slices"
+
+	"skillrouter/tfidf/text"
+)
 
 // Corpus tells how rare words are over several indexes together, so that hits
 // of one compare with hits of another: what is common in one and rare in the
@@ -104,7 +108,7 @@ func (s *search) evidence(k int, best float64) Evidence {
 		}
 	}
 	for _, word := range s.q.unknown {
-		if df := corpus.Holding[stem(word)]; df > 0 {
+		if df := corpus.Holding[text.StemFolded(word)]; df > 0 {
 			total += idf(corpus.Docs, df)
 		} else {
 			total += unheardWord * idf(corpus.Docs, 0)
@@ -129,9 +133,9 @@ func (s *search) evidence(k int, best float64) Evidence {
 }
 
 // standIn is what a corrected word counts for.
-func (s *search) standIn(text string) float64 {
+func (s *search) standIn(right string) float64 {
 	for word, instead := range s.q.corrected {
-		if instead == text && s.corpus.Holding[stem(word)] > 0 {
+		if instead == right && s.corpus.Holding[text.StemFolded(word)] > 0 {
 			return doubtedWord
 		}
 	}

@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"skillrouter/tfidf"
+	"skillrouter/tfidf/text"
 )
 
 // over makes the corpus of several indexes for a query.
-func over(text string, indexes ...*tfidf.Index) *tfidf.Corpus {
-	words, whole := tfidf.QueryTerms(text)
+func over(query string, indexes ...*tfidf.Index) *tfidf.Corpus {
+	words, whole := text.QueryTerms(query)
 	stems, c := append(words, whole...), &tfidf.Corpus{}
 	for _, ix := range indexes {
 		frequencies, docs := ix.Frequencies(stems)

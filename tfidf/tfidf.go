@@ -1,10 +1,11 @@
 // Package tfidf is the search engine of the sidecar: it finds the documents
 // that answer a query, in process memory, by words alone.
 //
-// It owns analysis (folding, splitting identifiers, stemming), the inverted
-// index, scoring, and the explanation of a score. It must not know any
-// database, any transport, or what a document stands for: callers give it ids
-// and texts, and read the rows behind the ids themselves.
+// It owns the inverted index and its snapshot, scoring, and the explanation of
+// a score. How a text becomes words is package text's, and how an index follows
+// what is stored is package keep's. It must not know any database, any
+// transport, or what a document stands for: callers give it ids and texts, and
+// read the rows behind the ids themselves.
 //
 // A search runs in two passes. The first collects the best candidates by BM25
 // over an inverted index, skipping what cannot reach them; the second scores
@@ -16,11 +17,6 @@ package tfidf
 // Bounds. What is over them is cut, never refused: a search engine that has to
 // answer every caller cannot fail on a long text.
 const (
-	// MaxDocumentBytes is how much of a title and of a body is indexed. An entry of
-	// a megabyte is a log that was pasted; its head is what it is about.
-	MaxDocumentBytes = 1 << 20
-	// MaxQueryBytes is how much of a query is read: a pasted stack trace fits.
-	MaxQueryBytes = 16 << 10
 	// MaxQueryTerms is how many distinct terms of a query are searched, the rarest
 	// first: the cost of a search grows with them, its quality no longer does.
 	MaxQueryTerms = 64

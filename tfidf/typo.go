@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"unicode/utf8"
+
+	"skillrouter/tfidf/text"
 )
 
 const (
@@ -120,10 +122,10 @@ func appendRunes(out []rune, text []byte) []rune {
 // neighbours that turn a into b (optimal string alignment), or returns more
 // than most.
 func editDistance(a, b []rune, most int) int {
-	if d := len(a) - len(b); d > most || -d > most || len(b) > maxWord || len(a) > maxWord {
+	if d := len(a) - len(b); d > most || -d > most || len(b) > text.MaxWord || len(a) > text.MaxWord {
 		return most + 1
 	}
-	var rows [3][maxWord + 1]int
+	var rows [3][text.MaxWord + 1]int
 	before, row, next := &rows[0], &rows[1], &rows[2]
 	for j := range len(b) + 1 {
 		row[j] = j

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/zeebo/xxh3"
+
+	"skillrouter/tfidf/text"
 )
 
 // A vocabulary numbers words and stems. A number is never given up, so that
@@ -103,7 +105,7 @@ func (v *vocabulary) text(id uint32) []byte {
 // lookup returns the number of a word, or 0.
 func (v *vocabulary) lookup(word string) uint32 {
 	h := xxh3.HashStringSeed(word, v.seed)
-	var buf [2 * maxWord]byte
+	var buf [2 * text.MaxWord]byte
 	return v.find(&v.shards[h%vocabularyShards], h, append(buf[:0], word...))
 }
 
@@ -222,7 +224,7 @@ func (v *vocabulary) term(id uint32) uint32 {
 	}
 	t := id
 	word := string(v.text(id))
-	if s := findStem(word); s != word { // each word comes here once
+	if s := text.FindStem(word); s != word { // each word comes here once
 		if t = v.intern([]byte(s)); t == 0 {
 			t = id
 		}

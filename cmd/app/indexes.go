@@ -9,7 +9,7 @@ import (
 
 	"skillrouter/learning"
 	"skillrouter/router/httpapi"
-	"skillrouter/tfidf"
+	"skillrouter/tfidf/keep"
 )
 
 // indexesFolder is where the snapshots of the search indexes lie, in the data
@@ -24,7 +24,7 @@ func (a *App) learningOptions() learning.Options {
 // keptIndex is a search index as health, doctor and the metrics see it.
 type keptIndex struct {
 	name  string
-	state func() tfidf.KeeperState
+	state func() keep.State
 }
 
 var (
@@ -47,8 +47,8 @@ func collectIndex(ch chan<- prometheus.Metric, index keptIndex) {
 }
 
 // stateOf is the state of an index in a word or two, for GET /health.
-func stateOf(s tfidf.KeeperState) string {
-	if s.Stage == tfidf.Whole || s.Stage == tfidf.Unread {
+func stateOf(s keep.State) string {
+	if s.Stage == keep.Whole || s.Stage == keep.Unread {
 		return s.Stage.String()
 	}
 	return fmt.Sprintf("%s, %d %% read", s.Stage, s.Percent)

@@ -18,7 +18,7 @@ import (
 	"skillrouter/learning/shelf"
 	"skillrouter/operational"
 	"skillrouter/router/httpapi"
-	"skillrouter/tfidf"
+	"skillrouter/tfidf/keep"
 )
 
 // census counts what the process holds, for health and for the metrics.
@@ -165,8 +165,8 @@ func checkVectors(s shelf.EmbeddingStatus) httpapi.Check {
 	return httpapi.Check{Name: "embeddings", OK: s.FailingSince == nil, Detail: detail}
 }
 
-func checkIndex(name string, stage tfidf.Stage, compare func() (shelf.IndexCheck, error)) httpapi.Check {
-	if stage != tfidf.Whole {
+func checkIndex(name string, stage keep.Stage, compare func() (shelf.IndexCheck, error)) httpapi.Check {
+	if stage != keep.Whole {
 		return httpapi.Check{Name: name, OK: true, Detail: "not compared with the database: it is " + stage.String()}
 	}
 	found, err := compare()

@@ -11,6 +11,7 @@ import (
 	"skillrouter"
 	"skillrouter/learning/shelf"
 	"skillrouter/tfidf"
+	"skillrouter/tfidf/text"
 )
 
 // LaneUsed is a Reason's lane: the entry answered a question like this one.
@@ -110,7 +111,7 @@ func (a *Answered) voices(id string) (n int) {
 
 // askedStems are a question's words, each once.
 func askedStems(question string) []string {
-	stems, _ := tfidf.QueryTerms(question)
+	stems, _ := text.QueryTerms(question)
 	slices.Sort(stems)
 	stems = slices.Compact(stems)
 	return stems[:min(len(stems), answeredStems)]

@@ -9,7 +9,7 @@ import (
 	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/likeness"
-	"skillrouter/tfidf"
+	"skillrouter/tfidf/text"
 )
 
 // describe names a pattern and says what it is about, in its representative's words.
@@ -148,11 +148,11 @@ func shared(title string, members []Lesson, of func(l *Lesson) []string) []strin
 }
 
 // words are the distinct words of a text that say something, as they are spelt but for case.
-func words(text string) (said []string) {
+func words(title string) (said []string) {
 	seen := map[string]bool{}
-	for word := range strings.FieldsSeq(likeness.Clean(text)) {
+	for word := range strings.FieldsSeq(likeness.Clean(title)) {
 		word = strings.ToLower(strings.Trim(word, "`'\"()[]{}<>,;:.!?…*“”‘’«»"))
-		if stem := stemOf(word); len(word) > 1 && !tfidf.StopWord(word) && stem != "" && !seen[stem] {
+		if stem := stemOf(word); len(word) > 1 && !text.StopWord(word) && stem != "" && !seen[stem] {
 			seen[stem] = true
 			said = append(said, word)
 		}
@@ -162,7 +162,7 @@ func words(text string) (said []string) {
 
 // stemOf is the stem of a word, or the word itself if it is made of several.
 func stemOf(word string) string {
-	terms := tfidf.Terms(word)
+	terms := text.Terms(word)
 	if len(terms) != 1 {
 		return word
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/tfidf"
+	"skillrouter/tfidf/text"
 	"skillrouter/tfidf/wordlist"
 )
 
@@ -13,7 +13,7 @@ func TestNamesList(t *testing.T) {
 		t.Errorf("likeness_names, %s", fault)
 	}
 	for name, other := range Names() {
-		if tfidf.Stem(name) == "" || tfidf.Stem(other) == "" {
+		if text.Stem(name) == "" || text.Stem(other) == "" {
 			t.Errorf("likeness_names: no stem can be %q or %q", name, other)
 		}
 	}

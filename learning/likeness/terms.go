@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"skillrouter/tfidf"
+	"skillrouter/tfidf/text"
 	"skillrouter/tfidf/wordlist"
 )
 
@@ -43,14 +43,14 @@ func (w *words) read(field string) likenessRead {
 		return read
 	}
 	read.exact, read.measured = exactly(field)
-	for _, term := range tfidf.Terms(field) {
+	for _, term := range text.Terms(field) {
 		if name, known := Names()[term]; known {
 			term = name
 		}
 		short := len(term) < 2 || term[0] < utf8.RuneSelf && utf8.RuneCountInString(term) < 2
 		read.terms = append(read.terms, likenessTerm{
 			term: term, hash: likenessHash("", term),
-			stop: short || tfidf.StopWord(term), idle: strings.ContainsAny(term, "0123456789/._"),
+			stop: short || text.StopWord(term), idle: strings.ContainsAny(term, "0123456789/._"),
 		})
 	}
 	if len(field) > likenessWord {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"skillrouter/learning"
-	"skillrouter/tfidf"
+	"skillrouter/tfidf/text"
 )
 
 // Bounds of profiles.
@@ -49,12 +49,12 @@ func newProfiles() profiles {
 // search reads them, each once.
 func telling(texts ...string) []string {
 	var terms []string
-	for _, text := range texts {
-		for _, term := range tfidf.Terms(text[:min(len(text), learning.MaxTitle)]) {
+	for _, part := range texts {
+		for _, term := range text.Terms(part[:min(len(part), learning.MaxTitle)]) {
 			if len(terms) == maxTelling {
 				return terms
 			}
-			if len(term) > 2 && len(term) <= 64 && !tfidf.StopWord(term) && !slices.Contains(terms, term) {
+			if len(term) > 2 && len(term) <= 64 && !text.StopWord(term) && !slices.Contains(terms, term) {
 				terms = append(terms, term)
 			}
 		}

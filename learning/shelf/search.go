@@ -7,6 +7,7 @@ import (
 
 	"skillrouter/learning"
 	"skillrouter/tfidf"
+	"skillrouter/tfidf/text"
 )
 
 // ShelfQuery is what a kind asks its Shelf. Its Limit is how many hits are wanted.
@@ -139,6 +140,6 @@ func vain(found tfidf.Result, hits int, question string) bool {
 	if len(found.Unknown) < 2 {
 		return false
 	}
-	stems, _ := tfidf.QueryTerms(question)
+	stems, _ := text.QueryTerms(question)
 	return 2*len(found.Unknown) > len(stems)
 }

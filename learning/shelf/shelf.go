@@ -12,6 +12,7 @@ import (
 
 	"skillrouter/learning"
 	"skillrouter/tfidf"
+	"skillrouter/tfidf/keep"
 )
 
 // Shelf is a collection that is found: the rows of one kind of memory, the
@@ -21,7 +22,7 @@ import (
 type Shelf[Row any] struct {
 	log     KeptStore
 	of      Shelved[Row]
-	Kept    *tfidf.Keeper
+	Kept    *keep.Keeper
 	vectors atomic.Pointer[Vectors] // nil: there are none
 	repairs repairs
 	gaps    learning.MissObserver // is told of searches that found nothing; may be nil
@@ -50,11 +51,11 @@ type Shelved[Row any] struct {
 // NewShelf makes a Shelf with an empty index. Load and RunIndex fill it.
 func NewShelf[Row any](log KeptStore, of Shelved[Row], options learning.Options) *Shelf[Row] {
 	s := &Shelf[Row]{log: log, of: of}
-	o := tfidf.KeeperOptions{Form: fmt.Sprintf("%s %d", of.Kind, of.Form), Now: options.Now, Log: options.Log}
+	o := keep.Options{Form: fmt.Sprintf("%s %d", of.Kind, of.Form), Now: options.Now, Log: options.Log}
 	if options.Indexes != "" {
 		o.Path = filepath.Join(options.Indexes, string(of.Kind)+".index")
 	}
-	s.Kept = tfidf.NewKeeper(shelfSource[Row]{s}, o)
+	s.Kept = keep.New(shelfSource[Row]{s}, o)
 	return s
 }
 
@@ -76,7 +77,7 @@ func InParts[Row any](most int, read func(context.Context, []string) ([]Row, err
 func (s *Shelf[Row]) Len() int { return s.Kept.Len() }
 
 // IndexState tells how the search index is doing.
-func (s *Shelf[Row]) IndexState() tfidf.KeeperState { return s.Kept.State() }
+func (s *Shelf[Row]) IndexState() keep.State { return s.Kept.State() }
 
 // Load opens the index, and leaves to RunIndex what takes long. It is called once,
 // before the first search. Rows may be written before, and are found.

@@ -5,10 +5,11 @@ import (
 	"fmt"
 
 	"skillrouter/tfidf"
+	"skillrouter/tfidf/keep"
 )
 
 // LogPosition is a place in the event log of learning.db.
-type LogPosition = tfidf.Position
+type LogPosition = keep.Position
 
 // KeptKind is a kind of what is stored and found by an index. It names the snapshot's file too.
 type KeptKind string
@@ -42,25 +43,25 @@ type KeptStore interface {
 // false for an event that does not say.
 type toldIDs func(kind string, data []byte) (ids []string, special, ok bool)
 
-// shelfSource is a Shelf as the tfidf.Source of its index.
+// shelfSource is a Shelf as the keep.Source of its index.
 type shelfSource[Row any] struct{ *Shelf[Row] }
 
-// Position implements tfidf.Source.
-func (s shelfSource[Row]) Position(ctx context.Context) (tfidf.Position, error) {
+// Position implements keep.Source.
+func (s shelfSource[Row]) Position(ctx context.Context) (keep.Position, error) {
 	return s.log.LogPosition(ctx)
 }
 
-// Holds implements tfidf.Source.
-func (s shelfSource[Row]) Holds(ctx context.Context, at tfidf.Position) (bool, error) {
+// Holds implements keep.Source.
+func (s shelfSource[Row]) Holds(ctx context.Context, at keep.Position) (bool, error) {
 	return s.log.HoldsPosition(ctx, at)
 }
 
-// Changed implements tfidf.Source.
-func (s shelfSource[Row]) Changed(ctx context.Context, after tfidf.Position, visit func(ids []string) error) error {
+// Changed implements keep.Source.
+func (s shelfSource[Row]) Changed(ctx context.Context, after keep.Position, visit func(ids []string) error) error {
 	return s.log.EventsOf(ctx, after.Seq, s.of.Events, func(kind, subject string, data []byte) error {
 		if s.of.Told != nil {
 			if ids, special, ok := s.of.Told(kind, data); !ok {
-				return fmt.Errorf("an event %s: %w", kind, tfidf.ErrGap)
+				return fmt.Errorf("an event %s: %w", kind, keep.ErrGap)
 			} else if special {
 				return visit(ids)
 			}
@@ -69,27 +70,27 @@ func (s shelfSource[Row]) Changed(ctx context.Context, after tfidf.Position, vis
 	})
 }
 
-// Documents implements tfidf.Source.
+// Documents implements keep.Source.
 func (s shelfSource[Row]) Documents(ctx context.Context, ids []string) ([]tfidf.Document, error) {
 	return s.DocumentsByID(ctx, ids)
 }
 
-// Scan implements tfidf.Source.
+// Scan implements keep.Source.
 func (s shelfSource[Row]) Scan(ctx context.Context, visit func(docs []tfidf.Document) error) error {
 	return s.scanDocuments(ctx, visit)
 }
 
-// Count implements tfidf.Source.
+// Count implements keep.Source.
 func (s shelfSource[Row]) Count(ctx context.Context) (int, error) {
 	return s.log.Span(ctx, s.of.Kind)
 }
 
-// Containing implements tfidf.Source.
+// Containing implements keep.Source.
 func (s shelfSource[Row]) Containing(ctx context.Context, words []string, after int64, q tfidf.Query, visit func(docs []tfidf.Document) (more bool)) error {
 	return s.of.Find(ctx, KeptSearch{Words: words, After: after, Project: q.Project}, func(found []Row) bool { return visit(s.documentsOf(found)) })
 }
 
-// Settled implements tfidf.Source.
-func (s shelfSource[Row]) Settled(ctx context.Context, then func(at tfidf.Position)) error {
+// Settled implements keep.Source.
+func (s shelfSource[Row]) Settled(ctx context.Context, then func(at keep.Position)) error {
 	return s.log.Settled(ctx, then)
 }

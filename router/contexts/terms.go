@@ -12,6 +12,7 @@ import (
 	"skillrouter"
 	"skillrouter/router"
 	"skillrouter/tfidf"
+	"skillrouter/tfidf/text"
 )
 
 // Figures of relevance.
@@ -57,11 +58,11 @@ type taskTerms struct {
 // on docker permissions, for want of "fix". What stands for several words
 // at once is worth having, but nothing lacks it that has the words.
 func newTaskTerms(task string, stores []router.Frequencies, corrected map[string]string) taskTerms {
-	words, whole := tfidf.QueryTerms(task)
+	words, whole := text.QueryTerms(task)
 	stems := slices.Concat(words, whole)
 	right := make(map[string]string, len(corrected))
 	for wrong, word := range corrected {
-		right[tfidf.Stem(wrong)] = tfidf.Stem(word)
+		right[text.Stem(wrong)] = text.Stem(word)
 	}
 	weights := rarity(stems, right, stores)
 	t := taskTerms{weights: map[uint64]float64{}, stands: map[uint64]uint64{}}
@@ -84,7 +85,7 @@ func newTaskTerms(task string, stores []router.Frequencies, corrected map[string
 		t.standFor(right[wrong], wrong, standIn)
 	}
 	for _, i := range order {
-		for _, other := range tfidf.RelatedTerms(stems[i]) {
+		for _, other := range text.RelatedTerms(stems[i]) {
 			t.standFor(other, stems[i], relatedIn)
 		}
 	}
@@ -142,8 +143,8 @@ var negations = map[string]bool{"not": true, "never": true, "no": true, "without
 
 // readWords reads a text's words.
 func readWords(title, body string) words {
-	w := words{title: distinct(hashes(tfidf.Terms(title), nil))}
-	all := tfidf.Terms(title + "\n" + skillrouter.Head(body, readBytes))
+	w := words{title: distinct(hashes(text.Terms(title), nil))}
+	all := text.Terms(title + "\n" + skillrouter.Head(body, readBytes))
 	w.length = len(all)
 	var sharp []uint64
 	said := hashes(all, &sharp)
@@ -167,7 +168,7 @@ func hashes(stems []string, sharp *[]uint64) []uint64 {
 		if sharp != nil && (negations[stem] || strings.ContainsFunc(stem, unicode.IsDigit)) {
 			*sharp = append(*sharp, termHash(stem))
 		}
-		if !tfidf.StopWord(stem) {
+		if !text.StopWord(stem) {
 			list = append(list, termHash(stem))
 		}
 	}

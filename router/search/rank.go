@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"skillrouter/tfidf"
+	"skillrouter/tfidf/text"
 )
 
 // calibration turns Evidence into the probability that a hit is what was meant:
@@ -45,8 +46,8 @@ const (
 var bagSeed = maphash.MakeSeed()
 
 // bagOf is the distinct words of a text's head, as numbers in ascending order.
-func bagOf(title, text string) []uint32 {
-	terms := tfidf.Terms(title + "\n" + text[:min(len(text), snippetBytes)])
+func bagOf(title, body string) []uint32 {
+	terms := text.Terms(title + "\n" + body[:min(len(body), snippetBytes)])
 	bag := make([]uint32, 0, min(len(terms), bagWords))
 	for _, term := range terms[:min(len(terms), bagWords)] {
 		bag = append(bag, uint32(maphash.String(bagSeed, term)))

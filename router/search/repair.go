@@ -10,7 +10,7 @@ import (
 	"skillrouter/learning"
 	"skillrouter/learning/shelf"
 	"skillrouter/router/kind"
-	"skillrouter/tfidf"
+	"skillrouter/tfidf/text"
 )
 
 // repair tries again what found nothing: without each filter and in the kinds
@@ -81,7 +81,7 @@ func (s *Searcher) trySpelling(ctx context.Context, r *request, results *Answer)
 			continue
 		}
 		for word, other := range memory.Words.Relax(r.Query.Query) {
-			if instead[word] == "" && r.corpus.Holding[tfidf.Stem(word)] == 0 {
+			if instead[word] == "" && r.corpus.Holding[text.Stem(word)] == 0 {
 				instead[word] = other
 			}
 		}
@@ -96,7 +96,7 @@ func (s *Searcher) trySpelling(ctx context.Context, r *request, results *Answer)
 	}
 	slices.Sort(words)
 	again.Query.Query = strings.Join(words, " ") + " " + r.Query.Query
-	again.words, again.joined = tfidf.QueryTerms(again.Query.Query)
+	again.words, again.joined = text.QueryTerms(again.Query.Query)
 	found, err := s.search(ctx, &again)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"skillrouter/learning"
 	"skillrouter/router/kind"
 	"skillrouter/tfidf"
+	"skillrouter/tfidf/text"
 )
 
 // Service searches every memory at once. Searcher implements it beside
@@ -155,7 +156,7 @@ type request struct {
 	span   learning.TimeRange
 	now    time.Time
 	caller skillrouter.Principal
-	words  []string // see tfidf.QueryTerms
+	words  []string // see text.QueryTerms
 	joined []string // what may stand for several of them at once
 	corpus *tfidf.Corpus
 }
@@ -202,7 +203,7 @@ func (s *Searcher) check(ctx context.Context, query Query) (*request, error) {
 		return nil, err
 	}
 	r.span = r.span.Meet(learning.TimeRange{From: query.Since, To: query.Until})
-	r.words, r.joined = tfidf.QueryTerms(query.Query)
+	r.words, r.joined = text.QueryTerms(query.Query)
 	r.words, r.joined = r.words[:min(len(r.words), tfidf.MaxQueryTerms)], r.joined[:min(len(r.joined), tfidf.MaxQueryTerms)]
 	return r, nil
 }
@@ -224,7 +225,7 @@ func (s *Searcher) search(ctx context.Context, r *request) (Answer, error) {
 		results.Kinds = append(results.Kinds, f.SearchedKind)
 		hits = append(hits, f.hits...)
 		for word, instead := range f.corrected {
-			if r.corpus.Holding[tfidf.Stem(word)] > 0 {
+			if r.corpus.Holding[text.Stem(word)] > 0 {
 				continue // another kind knows it
 			}
 			if results.Corrected == nil {

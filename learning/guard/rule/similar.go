@@ -9,6 +9,7 @@ import (
 
 	"skillrouter/learning/guard/act"
 	"skillrouter/tfidf"
+	"skillrouter/tfidf/text"
 )
 
 // Bounds and thresholds of the similarity lane. They favour precision: a
@@ -84,9 +85,9 @@ func (s *SimilarByWords) weight(term string) float64 {
 }
 
 // terms are the distinct stems of a text that say something.
-func terms(text string) (terms []string) {
-	for _, w := range act.SplitName(text) {
-		if len(w) < 2 || act.TitleStop()[w] || tfidf.StopWord(w) {
+func terms(title string) (terms []string) {
+	for _, w := range act.SplitName(title) {
+		if len(w) < 2 || act.TitleStop()[w] || text.StopWord(w) {
 			continue
 		}
 		if t := act.StemWord(w); !slices.Contains(terms, t) {

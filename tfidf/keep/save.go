@@ -1,4 +1,4 @@
-package tfidf
+package keep
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"skillrouter/tfidf"
 )
 
 // When a snapshot is saved. It costs the writing of the whole index, and saves
@@ -72,7 +74,7 @@ func (s *saver) now() {
 	}
 }
 
-func (s *saver) tell(state *KeeperState) {
+func (s *saver) tell(state *State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.saved.After(state.Saved) {
@@ -187,7 +189,7 @@ func (k *Keeper) Save(ctx context.Context) error {
 // write captures the index at a known position and writes that.
 func (k *Keeper) write(ctx context.Context) (at Position, changes int, err error) {
 	m := mark{Form: k.opts.Form, Time: k.opts.Now().UnixMilli()}
-	var capture *Capture
+	var capture *tfidf.Capture
 	err = k.source.Settled(ctx, func(at Position) {
 		m.At, capture = at, k.Index().Capture()
 		k.saver.mu.Lock()

@@ -1,4 +1,9 @@
-package tfidf
+// Package keep keeps an index of package tfidf in step with documents that are stored elsewhere.
+//
+// A Source tells what is stored and what changed. The Keeper opens the snapshot that the process before
+// it saved, reads what changed since, and saves again when enough did. It must not know any database,
+// nor what a document stands for.
+package keep
 
 import (
 	"context"
@@ -6,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"skillrouter/tfidf"
 )
 
 // Keeper keeps an Index in step with a Source: it opens the snapshot that the
@@ -19,9 +26,9 @@ import (
 // Search; Run does the rest.
 type Keeper struct {
 	source Source
-	opts   KeeperOptions
+	opts   Options
 
-	index atomic.Pointer[Index]
+	index atomic.Pointer[tfidf.Index]
 	stage atomic.Int32 // a Stage
 
 	mu       sync.Mutex      // guards what follows, and the order of changes of the index
@@ -39,22 +46,22 @@ type Keeper struct {
 	saver saver
 }
 
-// KeeperOptions are the settings of a Keeper.
-type KeeperOptions struct {
+// Options are the settings of a Keeper.
+type Options struct {
 	// Path is the file of the snapshot, whose folder is made if it is not there. Empty: there is none.
 	Path string
 	// Form names how documents are made of what is stored. A snapshot of another form
 	// is not used: it must change whenever the same row makes another Document.
 	Form string
 	// Index are the settings of the index.
-	Index Options
+	Index tfidf.Options
 	// Now is time.Now if nil, Log discards if nil.
 	Now func() time.Time
 	Log *slog.Logger
 }
 
-// NewKeeper makes a Keeper of an empty index.
-func NewKeeper(source Source, opts KeeperOptions) *Keeper {
+// New makes a Keeper of an empty index.
+func New(source Source, opts Options) *Keeper {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
@@ -62,7 +69,7 @@ func NewKeeper(source Source, opts KeeperOptions) *Keeper {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	k := &Keeper{source: source, opts: opts, replaced: make(chan struct{}), whole: make(chan struct{})}
-	k.index.Store(New(opts.Index))
+	k.index.Store(tfidf.New(opts.Index))
 	k.saver.wake = make(chan struct{}, 1)
 	return k
 }
@@ -81,13 +88,13 @@ func (k *Keeper) Await(ctx context.Context) error {
 }
 
 // Index returns the index as it is, which may not be whole.
-func (k *Keeper) Index() *Index { return k.index.Load() }
+func (k *Keeper) Index() *tfidf.Index { return k.index.Load() }
 
 // Len returns how many documents are in the index.
 func (k *Keeper) Len() int { return k.Index().Len() }
 
 // Put puts documents that a commit wrote.
-func (k *Keeper) Put(docs ...Document) {
+func (k *Keeper) Put(docs ...tfidf.Document) {
 	if len(docs) == 0 {
 		return
 	}
@@ -150,7 +157,7 @@ func (k *Keeper) tidy(ctx context.Context) {
 }
 
 // replace puts an index in the place of the other; the caller holds k.mu.
-func (k *Keeper) replace(ix *Index) {
+func (k *Keeper) replace(ix *tfidf.Index) {
 	k.index.Store(ix)
 	close(k.replaced)
 	k.replaced = make(chan struct{})

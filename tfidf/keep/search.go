@@ -1,4 +1,4 @@
-package tfidf
+package keep
 
 import (
 	"cmp"
@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"skillrouter/tfidf"
+	"skillrouter/tfidf/text"
 )
 
 // Bounds of looking up in the Source what the index does not have yet.
@@ -23,7 +26,7 @@ const (
 // Search searches the index. As long as that is not whole, the answer is ranked
 // among what the index found and what the Source finds in a bounded time, and
 // the notice says so. Before Load it is searched for what was put. A failure of the Source is not one of the search.
-func (k *Keeper) Search(ctx context.Context, q Query) (found Result, notice string) {
+func (k *Keeper) Search(ctx context.Context, q tfidf.Query) (found tfidf.Result, notice string) {
 	notice = k.Notice()
 	if notice == "" {
 		return k.Index().Search(q), ""
@@ -40,13 +43,13 @@ func (k *Keeper) Search(ctx context.Context, q Query) (found Result, notice stri
 		}
 		docs = append(docs, more...)
 	}
-	small := New(k.opts.Index)
+	small := tfidf.New(k.opts.Index)
 	small.Put(docs...)
 	return small.Search(q), notice
 }
 
 // lookUp returns documents that hold words of the query, as the Source finds them.
-func (k *Keeper) lookUp(ctx context.Context, q Query) []Document {
+func (k *Keeper) lookUp(ctx context.Context, q tfidf.Query) []tfidf.Document {
 	words := lookUpFor(q.Text)
 	if len(words) == 0 {
 		return nil
@@ -56,7 +59,7 @@ func (k *Keeper) lookUp(ctx context.Context, q Query) []Document {
 		after = k.highest.Load()
 	}
 	type candidate struct {
-		doc  Document
+		doc  tfidf.Document
 		held int
 	}
 	var kept []candidate
@@ -67,7 +70,7 @@ func (k *Keeper) lookUp(ctx context.Context, q Query) []Document {
 	seen := 0
 	of, cancel := context.WithTimeout(ctx, lookUpTime)
 	defer cancel()
-	err := k.source.Containing(of, words, after, q, func(docs []Document) bool {
+	err := k.source.Containing(of, words, after, q, func(docs []tfidf.Document) bool {
 		for _, d := range docs {
 			kept = append(kept, candidate{d, heldOf(words, &d)})
 		}
@@ -81,7 +84,7 @@ func (k *Keeper) lookUp(ctx context.Context, q Query) []Document {
 		k.opts.Log.WarnContext(ctx, "the database cannot be searched while the index is not whole", "index", k.opts.Form, "error", err)
 	}
 	fewest()
-	docs := make([]Document, len(kept))
+	docs := make([]tfidf.Document, len(kept))
 	for i := range kept {
 		docs[i] = kept[i].doc
 	}
@@ -89,7 +92,7 @@ func (k *Keeper) lookUp(ctx context.Context, q Query) []Document {
 }
 
 // heldOf counts the words that a document holds.
-func heldOf(words []string, d *Document) int {
+func heldOf(words []string, d *tfidf.Document) int {
 	n := 0
 	title, body := strings.ToLower(d.Title), strings.ToLower(d.Body)
 	for _, w := range words {
@@ -102,18 +105,15 @@ func heldOf(words []string, d *Document) int {
 
 // lookUpFor returns what a text must hold one of to be found by a query: the
 // part of each word that its other forms have too.
-func lookUpFor(text string) []string {
-	var s scanner
-	s.scan(cut(text, MaxQueryBytes))
-	all, _ := queryWords(&s, nil, nil)
-	kept := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return stopWords()[w] })
-	if len(kept) == 0 {
-		kept = all
-	}
+func lookUpFor(question string) []string {
+	var s text.Scanner
+	s.Scan(text.Cut(question, text.MaxQueryBytes))
+	all, _ := s.Query(nil, nil)
+	kept := text.Telling(all)
 	seen := map[string]bool{}
 	var words []string
-	for _, word := range kept[:min(len(kept), maxQueryWords)] {
-		if w := sharedPrefix(word, stem(word)); !seen[w] {
+	for _, word := range kept[:min(len(kept), text.MaxQueryWords)] {
+		if w := sharedPrefix(word, text.StemFolded(word)); !seen[w] {
 			seen[w] = true
 			words = append(words, w)
 		}
@@ -122,20 +122,23 @@ func lookUpFor(text string) []string {
 	return words[:min(len(words), lookUpWords)]
 }
 
+// prefixLen is the least length, in bytes, of what words are looked up by.
+const prefixLen = 3
+
 // sharedPrefix returns what a word and its stem begin with alike, the word if that is short.
 func sharedPrefix(word, stem string) string {
 	n := 0
 	for n < min(len(word), len(stem)) && word[n] == stem[n] {
 		n++
 	}
-	if n < partLen {
+	if n < prefixLen {
 		return word
 	}
 	return strings.ToValidUTF8(word[:n], "")
 }
 
 // missingIn returns the ids of hits that docs does not have.
-func missingIn(hits []Hit, docs []Document) []string {
+func missingIn(hits []tfidf.Hit, docs []tfidf.Document) []string {
 	there := make(map[string]bool, len(docs))
 	for i := range docs {
 		there[docs[i].ID] = true

@@ -1,20 +1,20 @@
-package tfidf
+package text
 
 import "strings"
 
 // maxQuote is the longest quotation, in bytes, that is taken for one.
 const maxQuote = 200
 
-// span is a part of a query, quoted or not.
-type span struct {
-	text   string
-	quoted bool
+// Span is a part of a query, quoted or not.
+type Span struct {
+	Text   string
+	Quoted bool
 }
 
-// spans parts a query at its quotation marks. In an error message and in a
+// Spans parts a query at its quotation marks. In an error message and in a
 // task to be done, what is quoted is mostly a name of the asker's own.
-func spans(text string) []span {
-	var out []span
+func Spans(text string) []Span {
+	var out []Span
 	start := 0
 	for i := 0; i < len(text); i++ {
 		mark := text[i]
@@ -26,14 +26,14 @@ func spans(text string) []span {
 			continue
 		}
 		if start < i {
-			out = append(out, span{text: text[start:i]})
+			out = append(out, Span{Text: text[start:i]})
 		}
-		out = append(out, span{text[i+1 : i+1+n], true})
+		out = append(out, Span{text[i+1 : i+1+n], true})
 		i += n + 1
 		start = i + 1
 	}
 	if start < len(text) {
-		out = append(out, span{text: text[start:]})
+		out = append(out, Span{Text: text[start:]})
 	}
 	return out
 }

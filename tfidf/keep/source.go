@@ -1,8 +1,10 @@
-package tfidf
+package keep
 
 import (
 	"context"
 	"errors"
+
+	"skillrouter/tfidf"
 )
 
 // ErrGap is what a Source's Changed wraps if the log cannot tell what changed:
@@ -31,17 +33,17 @@ type Source interface {
 	// wraps ErrGap if a record does not say which documents it is about.
 	Changed(ctx context.Context, after Position, visit func(ids []string) error) error
 	// Documents returns the documents with those ids that there are, in no order.
-	Documents(ctx context.Context, ids []string) ([]Document, error)
+	Documents(ctx context.Context, ids []string) ([]tfidf.Document, error)
 	// Scan visits every document, in chunks, those with a lesser Order first, as
 	// they are stored at one moment. visit may keep the chunk.
-	Scan(ctx context.Context, visit func(docs []Document) error) error
+	Scan(ctx context.Context, visit func(docs []tfidf.Document) error) error
 	// Count returns about how many documents Scan visits.
 	Count(ctx context.Context) (int, error)
 	// Containing visits documents whose text holds at least one of some words, in any
 	// case and also within longer words, newest first, until visit returns false or ctx
 	// ends, which is no error. Only documents with a greater Order than after are
 	// visited. It may pass over what the filters of q exclude.
-	Containing(ctx context.Context, words []string, after int64, q Query, visit func(docs []Document) (more bool)) error
+	Containing(ctx context.Context, words []string, after int64, q tfidf.Query, visit func(docs []tfidf.Document) (more bool)) error
 	// Settled calls then at a moment at which every change up to the position was put
 	// into the index, and none behind it. then must not block for long.
 	Settled(ctx context.Context, then func(at Position)) error

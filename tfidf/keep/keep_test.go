@@ -1,4 +1,4 @@
-package tfidf_test
+package keep_test
 
 import (
 	"context"
@@ -12,13 +12,14 @@ import (
 	"testing/synctest"
 
 	"skillrouter/tfidf"
+	"skillrouter/tfidf/keep"
 )
 
 // shelf is a Source in memory, and what writes to it. Its commits put into its
 // Keeper in their order.
 type shelf struct {
 	mu     sync.Mutex
-	keeper *tfidf.Keeper
+	keeper *keep.Keeper
 	docs   map[string]tfidf.Document
 	log    []string // the subject of each record; empty: it does not say
 	name   string   // tells this log from others
@@ -61,34 +62,34 @@ func (s *shelf) remove(id string) {
 }
 
 // keep makes a Keeper, as a start does; the one before it is told of nothing more.
-func (s *shelf) keep(path string) *tfidf.Keeper {
-	k := tfidf.NewKeeper(s, tfidf.KeeperOptions{Path: path, Form: "shelf 1"})
+func (s *shelf) keep(path string) *keep.Keeper {
+	k := keep.New(s, keep.Options{Path: path, Form: "shelf 1"})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.keeper = k
 	return k
 }
 
-func (s *shelf) position() tfidf.Position {
+func (s *shelf) position() keep.Position {
 	if len(s.log) == 0 {
-		return tfidf.Position{}
+		return keep.Position{}
 	}
-	return tfidf.Position{Seq: int64(len(s.log)), Print: s.name + s.log[len(s.log)-1]}
+	return keep.Position{Seq: int64(len(s.log)), Print: s.name + s.log[len(s.log)-1]}
 }
 
-func (s *shelf) Position(context.Context) (tfidf.Position, error) {
+func (s *shelf) Position(context.Context) (keep.Position, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.position(), nil
 }
 
-func (s *shelf) Holds(_ context.Context, at tfidf.Position) (bool, error) {
+func (s *shelf) Holds(_ context.Context, at keep.Position) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return at.Seq > 0 && at.Seq <= int64(len(s.log)) && at.Print == s.name+s.log[at.Seq-1], nil
 }
 
-func (s *shelf) Changed(_ context.Context, after tfidf.Position, visit func(ids []string) error) error {
+func (s *shelf) Changed(_ context.Context, after keep.Position, visit func(ids []string) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range s.log[after.Seq:] {
@@ -97,7 +98,7 @@ func (s *shelf) Changed(_ context.Context, after tfidf.Position, visit func(ids 
 			continue
 		}
 		if id == "" {
-			return fmt.Errorf("a record: %w", tfidf.ErrGap)
+			return fmt.Errorf("a record: %w", keep.ErrGap)
 		}
 		if err := visit([]string{id}); err != nil {
 			return err
@@ -163,7 +164,7 @@ func (s *shelf) Containing(_ context.Context, words []string, after int64, _ tfi
 	return nil
 }
 
-func (s *shelf) Settled(_ context.Context, then func(tfidf.Position)) error {
+func (s *shelf) Settled(_ context.Context, then func(keep.Position)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	then(s.position())
@@ -171,7 +172,7 @@ func (s *shelf) Settled(_ context.Context, then func(tfidf.Position)) error {
 }
 
 // check compares what the keeper has with what is stored, by ids and by a search.
-func (s *shelf) check(t *testing.T, k *tfidf.Keeper) {
+func (s *shelf) check(t *testing.T, k *keep.Keeper) {
 	t.Helper()
 	got, want := k.Index().IDs(), slices.Collect(maps.Keys(s.docs))
 	slices.Sort(got)
@@ -198,7 +199,7 @@ func TestKeeperWithoutASnapshotAnswersAtOnceAndSaysSo(t *testing.T) {
 	if err := k.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if state := k.State(); state.Stage != tfidf.Rebuilding || state.Refused == "" || state.Documents != 0 {
+	if state := k.State(); state.Stage != keep.Rebuilding || state.Refused == "" || state.Documents != 0 {
 		t.Errorf("after a load without a snapshot: %+v", state)
 	}
 	s.write(entry(301, "the kubelet came back"))
@@ -234,7 +235,7 @@ func TestKeeperTriesAgainWhatFailed(t *testing.T) {
 		}
 		run(t, k)
 		synctest.Wait()
-		if state := k.State(); state.Failed != "the disk is gone" || state.Stage != tfidf.Rebuilding {
+		if state := k.State(); state.Failed != "the disk is gone" || state.Stage != keep.Rebuilding {
 			t.Errorf("after a failure: %+v", state)
 		}
 		await(t, k)
@@ -267,7 +268,7 @@ func TestWhatIsCommittedDuringARebuildWins(t *testing.T) {
 }
 
 // run runs the keeper until the test ends.
-func run(t *testing.T, k *tfidf.Keeper) {
+func run(t *testing.T, k *keep.Keeper) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
@@ -280,7 +281,7 @@ func run(t *testing.T, k *tfidf.Keeper) {
 	})
 }
 
-func await(t *testing.T, k *tfidf.Keeper) {
+func await(t *testing.T, k *keep.Keeper) {
 	t.Helper()
 	if err := k.Await(t.Context()); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package tfidf_test
+package keep_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"skillrouter/tfidf"
+	"skillrouter/tfidf/keep"
 )
 
 // saved is a shelf of n entries whose index was saved.
@@ -30,7 +31,7 @@ func saved(t *testing.T, n int) (s *shelf, path string) {
 	return s, path
 }
 
-func load(t *testing.T, k *tfidf.Keeper) {
+func load(t *testing.T, k *keep.Keeper) {
 	t.Helper()
 	if err := k.Load(t.Context()); err != nil {
 		t.Fatal(err)
@@ -60,7 +61,7 @@ func TestASnapshotIsCaughtUpWithTheLog(t *testing.T) {
 			scans := s.scans
 			k := s.keep(path)
 			load(t, k)
-			if state := k.State(); state.Stage != tfidf.Whole || state.Refused != "" || state.Saved.IsZero() || s.scans != scans {
+			if state := k.State(); state.Stage != keep.Whole || state.Refused != "" || state.Saved.IsZero() || s.scans != scans {
 				t.Errorf("%+v after %d scans", state, s.scans-scans)
 			}
 			s.check(t, k)
@@ -78,7 +79,7 @@ func TestManyChangesAreCaughtUpInTheBackground(t *testing.T) {
 	s.remove("e8")
 	k := s.keep(path)
 	load(t, k)
-	if state := k.State(); state.Stage != tfidf.CatchingUp || state.Documents != 50 {
+	if state := k.State(); state.Stage != keep.CatchingUp || state.Documents != 50 {
 		t.Errorf("%+v", state)
 	}
 	s.write(entry(900, "the kubelet came back"))
@@ -118,7 +119,7 @@ func TestASnapshotThatCannotBeUsedIsRefusedAndReplaced(t *testing.T) {
 			tt.spoil(t, s, path)
 			k := s.keep(path)
 			load(t, k)
-			if state := k.State(); state.Stage != tfidf.Rebuilding || !strings.Contains(state.Refused, tt.refused) || !state.Saved.IsZero() {
+			if state := k.State(); state.Stage != keep.Rebuilding || !strings.Contains(state.Refused, tt.refused) || !state.Saved.IsZero() {
 				t.Errorf("%+v", state)
 			}
 			if found, notice := k.Search(t.Context(), tfidf.Query{Text: "flaky"}); len(found.Hits) == 0 || notice == "" {
@@ -133,7 +134,7 @@ func TestASnapshotThatCannotBeUsedIsRefusedAndReplaced(t *testing.T) {
 			}
 			again := s.keep(path)
 			load(t, again)
-			if state := again.State(); state.Refused != "" || state.Stage != tfidf.Whole {
+			if state := again.State(); state.Refused != "" || state.Stage != keep.Whole {
 				t.Errorf("after it was saved again: %+v", state)
 			}
 			s.check(t, again)
@@ -143,7 +144,7 @@ func TestASnapshotThatCannotBeUsedIsRefusedAndReplaced(t *testing.T) {
 
 func TestASnapshotOfAnotherFormIsRefused(t *testing.T) {
 	s, path := saved(t, 20)
-	k := tfidf.NewKeeper(s, tfidf.KeeperOptions{Path: path, Form: "shelf 2"})
+	k := keep.New(s, keep.Options{Path: path, Form: "shelf 2"})
 	load(t, k)
 	if state := k.State(); !strings.Contains(state.Refused, `"shelf 1", not "shelf 2"`) {
 		t.Errorf("%+v", state)
@@ -159,7 +160,7 @@ func TestSavingFailsQuietlyAndIsTriedAgain(t *testing.T) {
 		folder := filepath.Join(t.TempDir(), "index")
 		must(t, os.WriteFile(folder, nil, 0o600)) // in the way
 		s := newShelf(300)
-		k := tfidf.NewKeeper(s, tfidf.KeeperOptions{Path: filepath.Join(folder, "x"), Form: "shelf 1", Log: slog.New(slog.NewTextHandler(&told, nil))})
+		k := keep.New(s, keep.Options{Path: filepath.Join(folder, "x"), Form: "shelf 1", Log: slog.New(slog.NewTextHandler(&told, nil))})
 		s.keeper = k
 		load(t, k)
 		run(t, k)

@@ -1,4 +1,4 @@
-package tfidf
+package text
 
 import (
 	"hash/maphash"
@@ -31,22 +31,22 @@ var stemsMet = stemMemo{seed: maphash.MakeSeed()}
 // of returns the stem of a folded word. A word that is remembered allocates nothing.
 func (m *stemMemo) of(word []byte) string {
 	if len(word) > memoWord {
-		return findStem(string(word))
+		return FindStem(string(word))
 	}
 	slot := &m.slots[maphash.Bytes(m.seed, word)%stemSlots]
 	if known := slot.Load(); known != nil && known.word == string(word) {
 		return known.stem
 	}
 	fresh := &stemmed{word: string(word)}
-	if fresh.stem = findStem(fresh.word); strings.HasPrefix(fresh.word, fresh.stem) {
+	if fresh.stem = FindStem(fresh.word); strings.HasPrefix(fresh.word, fresh.stem) {
 		fresh.stem = fresh.word[:len(fresh.stem)] // one copy of the letters for both
 	}
 	slot.Store(fresh)
 	return fresh.stem
 }
 
-// stem returns the stem of a folded word, from memory if it was met lately.
-func stem(word string) string {
+// StemFolded returns the stem of a folded word, from memory if it was met lately.
+func StemFolded(word string) string {
 	if len(word) <= 2 {
 		return word
 	}

@@ -1,4 +1,4 @@
-package tfidf
+package keep
 
 import (
 	"fmt"
@@ -33,8 +33,8 @@ func (s Stage) String() string {
 	return "not read"
 }
 
-// KeeperState tells how an index is doing.
-type KeeperState struct {
+// State tells how an index is doing.
+type State struct {
 	Stage     Stage
 	Documents int // in the index
 	// Percent is how much of what is to be read has been; 100 when the index is whole.
@@ -52,8 +52,8 @@ type KeeperState struct {
 }
 
 // State tells how the index is doing.
-func (k *Keeper) State() KeeperState {
-	s := KeeperState{Stage: Stage(k.stage.Load()), Documents: k.Len()}
+func (k *Keeper) State() State {
+	s := State{Stage: Stage(k.stage.Load()), Documents: k.Len()}
 	k.mu.Lock()
 	s.Refused, s.Failed, s.Saved = k.refused, k.failed, k.opened
 	k.mu.Unlock()

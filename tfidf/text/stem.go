@@ -1,4 +1,4 @@
-package tfidf
+package text
 
 import (
 	_ "embed"
@@ -28,9 +28,9 @@ var forms = sync.OnceValue(func() map[string]string {
 	return m
 })
 
-// findStem finds the stem of a folded word: that of the word it is an irregular
+// FindStem finds the stem of a folded word: that of the word it is an irregular
 // form of, or else what the rules make of it.
-func findStem(word string) string {
+func FindStem(word string) string {
 	if stem, ok := forms()[word]; ok {
 		return stem
 	}

@@ -1,4 +1,4 @@
-package tfidf_test
+package text_test
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"skillrouter/tfidf"
+	"skillrouter/tfidf/text"
 )
 
 func TestWords(t *testing.T) {
@@ -63,7 +63,7 @@ func TestWords(t *testing.T) {
 		"words joined with colons": {"key:value", "key value"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := strings.Join(tfidf.Words(tt.in), " "); got != tt.want {
+			if got := strings.Join(text.Words(tt.in), " "); got != tt.want {
 				t.Errorf("Words(%q)\n got %s\nwant %s", tt.in, got, tt.want)
 			}
 		})
@@ -71,7 +71,7 @@ func TestWords(t *testing.T) {
 }
 
 func TestWordsAreBounded(t *testing.T) {
-	for _, w := range tfidf.Words(strings.Repeat("é", 5000) + " " + strings.Repeat("x_", 5000) + "y " + strings.Repeat("語", 5000)) {
+	for _, w := range text.Words(strings.Repeat("é", 5000) + " " + strings.Repeat("x_", 5000) + "y " + strings.Repeat("語", 5000)) {
 		if len(w) > 66 || !utf8.ValidString(w) {
 			t.Fatalf("a word of %d bytes, valid %v", len(w), utf8.ValidString(w))
 		}
@@ -79,7 +79,7 @@ func TestWordsAreBounded(t *testing.T) {
 }
 
 func TestTerms(t *testing.T) {
-	got := tfidf.Terms("Running tests in parseConfigFiles; Ошибками")
+	got := text.Terms("Running tests in parseConfigFiles; Ошибками")
 	want := []string{"run", "test", "in", "pars", "config", "file", "parseconfigfil", "ошибк"}
 	if !slices.Equal(got, want) {
 		t.Errorf("Terms = %q, want %q", got, want)
@@ -91,13 +91,13 @@ func FuzzTerms(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		a := tfidf.Terms(s)
+		a := text.Terms(s)
 		for _, w := range a {
 			if w == "" || !utf8.ValidString(w) {
 				t.Fatalf("term %q of %q", w, s)
 			}
 		}
-		if b := tfidf.Terms(s); !slices.Equal(a, b) {
+		if b := text.Terms(s); !slices.Equal(a, b) {
 			t.Fatalf("two analyses of %q differ", s)
 		}
 	})

@@ -1,4 +1,4 @@
-package tfidf
+package keep
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"skillrouter/tfidf"
 )
 
 // Bounds of reading.
@@ -83,9 +85,9 @@ func (k *Keeper) Load(ctx context.Context) error {
 }
 
 // open returns the index of the snapshot, nil if there is none that can be used.
-func (k *Keeper) open(ctx context.Context) (*Index, mark, error) {
+func (k *Keeper) open(ctx context.Context) (*tfidf.Index, mark, error) {
 	var m mark
-	refuse := func(format string, args ...any) (*Index, mark, error) {
+	refuse := func(format string, args ...any) (*tfidf.Index, mark, error) {
 		reason := fmt.Sprintf(format, args...)
 		k.mu.Lock()
 		k.refused = reason
@@ -95,7 +97,7 @@ func (k *Keeper) open(ctx context.Context) (*Index, mark, error) {
 	if k.opts.Path == "" {
 		return refuse("none is kept")
 	}
-	ix, text, err := Open(k.opts.Path, k.opts.Index)
+	ix, text, err := tfidf.Open(k.opts.Path, k.opts.Index)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return refuse("there is none yet")
@@ -129,7 +131,7 @@ func (k *Keeper) begin(ctx context.Context, because error) error {
 		k.saver.mu.Unlock()
 	}
 	if k.Len() > 0 {
-		k.replace(New(k.opts.Index))
+		k.replace(tfidf.New(k.opts.Index))
 	}
 	k.read.Store(0)
 	k.highest.Store(0)
@@ -210,10 +212,10 @@ func (k *Keeper) rebuild(ctx context.Context) error {
 	}
 	k.read.Store(0)
 	group, of := errgroup.WithContext(ctx)
-	chunks := make(chan []Document, 1)
+	chunks := make(chan []tfidf.Document, 1)
 	group.Go(func() error {
 		defer close(chunks)
-		return k.source.Scan(of, func(docs []Document) error {
+		return k.source.Scan(of, func(docs []tfidf.Document) error {
 			select {
 			case chunks <- docs:
 				return nil
@@ -276,11 +278,11 @@ func (k *Keeper) catchUp(ctx context.Context) error {
 
 // take puts what was read, and deletes what is not there any more, except
 // where a later commit has done so.
-func (k *Keeper) take(docs []Document, gone []string) {
+func (k *Keeper) take(docs []tfidf.Document, gone []string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.changed) > 0 {
-		docs = slices.DeleteFunc(docs, func(d Document) bool { return k.changed[d.ID] })
+		docs = slices.DeleteFunc(docs, func(d tfidf.Document) bool { return k.changed[d.ID] })
 		gone = slices.DeleteFunc(gone, func(id string) bool { return k.changed[id] })
 	}
 	if len(docs) > 0 {

@@ -1,4 +1,9 @@
-package tfidf
+// Package text turns texts into words as the search reads them, and knows what words mean to it.
+//
+// It splits and folds a text (Scanner), finds the stem of each word, and has the lists of words that
+// people can read and correct: stop words and hints, irregular forms, and the thesauri. It must not
+// know any index: what is returned depends on the text alone.
+package text
 
 import (
 	"unicode/utf8"
@@ -6,9 +11,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxWord is the longest word, in bytes after folding, that is told apart
+// MaxWord is the longest word, in bytes after folding, that is told apart
 // from others; a longer one is cut there. A SHA-256 in hexadecimal fits.
-const maxWord = 64
+const MaxWord = 64
 
 // kind says where a token comes from.
 type kind uint8
@@ -19,13 +24,13 @@ const (
 	single               // one character of a script without spaces, beside the pairs
 )
 
-// token is a folded word: scanner.buf[start:end].
-type token struct {
-	start, end int32
+// Token is a folded word: Scanner.Buf[Start:End].
+type Token struct {
+	Start, End int32
 	kind       kind
 }
 
-// Character classes of the scanner.
+// Character classes of the Scanner.
 const (
 	cOther = iota
 	cLower
@@ -52,14 +57,14 @@ var asciiClass = func() (t [utf8.RuneSelf]uint8) {
 	return t
 }()
 
-// scanner splits a text into folded tokens. Words that are joined without
-// white space stand next to each other in buf, so that a compound is a slice
-// over its parts.
-type scanner struct {
-	buf  []byte
-	toks []token
+// Scanner splits a text into folded tokens. Words that are joined without
+// white space stand next to each other in Buf, so that a compound is a slice
+// over its parts. The zero value is ready; it serves one goroutine at a time.
+type Scanner struct {
+	Buf    []byte
+	Tokens []Token
 
-	word   int // where the word being read starts in buf, or -1
+	word   int // where the word being read starts in Buf, or -1
 	part   int // where the names joined by _, - or case start, or -1
 	dotted int // where the names joined by dots start, or -1
 	path   int // where the components joined by slashes start, or -1
@@ -70,9 +75,9 @@ type scanner struct {
 	ideo                int // where the last character of a script without spaces starts, or -1
 }
 
-// scan replaces s.buf and s.toks with the tokens of text.
-func (s *scanner) scan(text string) {
-	s.buf, s.toks = s.buf[:0], s.toks[:0]
+// Scan replaces s.Buf and s.Tokens with the tokens of text.
+func (s *Scanner) Scan(text string) {
+	s.Buf, s.Tokens = s.Buf[:0], s.Tokens[:0]
 	s.reset()
 	if !norm.NFKC.IsNormalString(text) {
 		text = norm.NFKC.String(text)
@@ -92,15 +97,15 @@ func (s *scanner) scan(text string) {
 		switch asciiClass[c] {
 		case cLower:
 			s.lower(c, text[i+1:])
-			s.buf = append(s.buf, c)
+			s.Buf = append(s.Buf, c)
 			s.prev = cLower
 		case cUpper:
 			s.capital()
-			s.buf = append(s.buf, c+'a'-'A')
+			s.Buf = append(s.Buf, c+'a'-'A')
 			s.prev = cUpper
 		case cDigit:
 			s.open()
-			s.buf = append(s.buf, c)
+			s.Buf = append(s.Buf, c)
 			s.upper, s.prev = 0, cDigit
 		case cJoin:
 			for i+1 < len(text) && text[i+1] == c && c == '_' {
@@ -119,7 +124,7 @@ func (s *scanner) scan(text string) {
 			digits := s.prev == cDigit && text[i+1]-'0' < 10
 			s.endPart()
 			if digits {
-				s.buf = append(s.buf, '.')
+				s.Buf = append(s.Buf, '.')
 			}
 		case cSlash:
 			if s.word < 0 || !startsWord(text[i+1:]) {
@@ -127,7 +132,7 @@ func (s *scanner) scan(text string) {
 				break
 			}
 			s.endDotted()
-			s.buf = append(s.buf, '/')
+			s.Buf = append(s.Buf, '/')
 		case cQuote:
 			if s.word < 0 {
 				s.endPath()
@@ -140,10 +145,10 @@ func (s *scanner) scan(text string) {
 			case c == ':' && s.word >= 0 && i+2 < len(text) && text[i+1] == ':' && startsWord(text[i+2:]):
 				i++
 				s.endPart() // a::b is a dotted name
-			case c == '+' && s.word >= 0 && i+1 < len(text) && text[i+1] == '+' && len(s.buf)-s.word <= 3:
+			case c == '+' && s.word >= 0 && i+1 < len(text) && text[i+1] == '+' && len(s.Buf)-s.word <= 3:
 				i++
 				s.suffixed("++")
-			case c == '#' && s.word >= 0 && len(s.buf)-s.word == 1 && !startsWord(text[i+1:]):
+			case c == '#' && s.word >= 0 && len(s.Buf)-s.word == 1 && !startsWord(text[i+1:]):
 				s.suffixed("#")
 			default:
 				s.endPath()
@@ -154,17 +159,17 @@ func (s *scanner) scan(text string) {
 	s.endPath()
 }
 
-func (s *scanner) reset() {
+func (s *Scanner) reset() {
 	s.word, s.part, s.dotted, s.path = -1, -1, -1, -1
 	s.words, s.parts, s.comps, s.upper, s.prev, s.ideo = 0, 0, 0, 0, cOther, -1
 }
 
 // open begins a word unless one is being read.
-func (s *scanner) open() {
+func (s *Scanner) open() {
 	if s.word >= 0 {
 		return
 	}
-	at := len(s.buf)
+	at := len(s.Buf)
 	s.ideo = -1
 	s.word, s.upper, s.prev = at, 0, cOther
 	if s.part < 0 {
@@ -180,11 +185,11 @@ func (s *scanner) open() {
 
 // lower prepares for the small letter c before rest: in HTTPServer the last
 // capital begins the second word, in URLs the s is a plural.
-func (s *scanner) lower(c byte, rest string) {
+func (s *Scanner) lower(c byte, rest string) {
 	s.open()
 	if s.upper >= 2 && !s.hex() && (c != 's' || startsWord(rest)) {
-		last := len(s.buf) - 1
-		if s.buf[last] < utf8.RuneSelf && last > s.word {
+		last := len(s.Buf) - 1
+		if s.Buf[last] < utf8.RuneSelf && last > s.word {
 			s.push(s.word, last, plain)
 			s.words++
 			s.word = last
@@ -194,7 +199,7 @@ func (s *scanner) lower(c byte, rest string) {
 }
 
 // capital prepares for a capital: in camelCase it begins a word.
-func (s *scanner) capital() {
+func (s *Scanner) capital() {
 	if s.word >= 0 && s.prev == cLower && !s.hex() {
 		s.endWord()
 	}
@@ -203,62 +208,62 @@ func (s *scanner) capital() {
 }
 
 // hex tells whether the word being read is a number like 0xDEADBEEF.
-func (s *scanner) hex() bool {
-	return len(s.buf)-s.word >= 2 && s.buf[s.word] == '0' && s.buf[s.word+1] == 'x'
+func (s *Scanner) hex() bool {
+	return len(s.Buf)-s.word >= 2 && s.Buf[s.word] == '0' && s.Buf[s.word+1] == 'x'
 }
 
-func (s *scanner) push(start, end int, k kind) {
-	if k == compound && end-start > maxWord {
+func (s *Scanner) push(start, end int, k kind) {
+	if k == compound && end-start > MaxWord {
 		return
 	}
-	if end-start > maxWord {
-		end = start + maxWord
-		for end > start && !utf8.RuneStart(s.buf[end]) {
+	if end-start > MaxWord {
+		end = start + MaxWord
+		for end > start && !utf8.RuneStart(s.Buf[end]) {
 			end--
 		}
 	}
-	s.toks = append(s.toks, token{int32(start), int32(end), k})
+	s.Tokens = append(s.Tokens, Token{int32(start), int32(end), k})
 }
 
-func (s *scanner) endWord() {
+func (s *Scanner) endWord() {
 	if s.word < 0 {
 		return
 	}
-	s.push(s.word, len(s.buf), plain)
+	s.push(s.word, len(s.Buf), plain)
 	s.words++
 	s.word, s.upper, s.prev = -1, 0, cOther
 }
 
-func (s *scanner) endPart() {
+func (s *Scanner) endPart() {
 	s.endWord()
 	if s.part >= 0 {
 		if s.words >= 2 {
-			s.push(s.part, len(s.buf), compound)
+			s.push(s.part, len(s.Buf), compound)
 		}
 		s.parts++
 	}
 	s.part, s.words = -1, 0
 }
 
-func (s *scanner) endDotted() {
+func (s *Scanner) endDotted() {
 	s.endPart()
 	if s.dotted >= 0 {
 		if s.parts >= 2 {
-			s.push(s.dotted, len(s.buf), compound)
+			s.push(s.dotted, len(s.Buf), compound)
 		}
 		s.comps++
 	}
 	s.dotted, s.parts = -1, 0
 }
 
-func (s *scanner) endPath() {
+func (s *Scanner) endPath() {
 	if s.path < 0 {
 		s.ideo = -1
 		return
 	}
 	s.endDotted()
 	if s.comps >= 2 {
-		s.push(s.path, len(s.buf), compound)
+		s.push(s.path, len(s.Buf), compound)
 	}
 	s.reset()
 }

@@ -1,4 +1,4 @@
-package tfidf
+package text
 
 import (
 	"strings"
@@ -9,9 +9,9 @@ import (
 
 // folded is how the scan reads a word, the parts of a compound one as one.
 func folded(word string) string {
-	var s scanner
-	s.scan(word)
-	words, _ := queryWords(&s, nil, nil)
+	var s Scanner
+	s.Scan(word)
+	words, _ := s.Query(nil, nil)
 	return strings.Join(words, " ")
 }
 

@@ -1,4 +1,4 @@
-package tfidf
+package text
 
 import (
 	"sync"
@@ -22,7 +22,7 @@ func isUnspaced(r rune) bool {
 }
 
 // wide takes one rune outside ASCII.
-func (s *scanner) wide(r rune) {
+func (s *Scanner) wide(r rune) {
 	switch {
 	case r == utf8.RuneError:
 		s.endPath()
@@ -37,20 +37,20 @@ func (s *scanner) wide(r rune) {
 			s.open()
 			s.upper, s.prev = 0, cLower
 		}
-		s.buf = appendFolded(s.buf, r)
+		s.Buf = appendFolded(s.Buf, r)
 	case unicode.IsMark(r):
 		if s.word >= 0 && !isPointing(r) {
-			s.buf = utf8.AppendRune(s.buf, r)
+			s.Buf = utf8.AppendRune(s.Buf, r)
 		}
 	case unicode.IsNumber(r):
 		s.open()
-		s.buf = utf8.AppendRune(s.buf, r)
+		s.Buf = utf8.AppendRune(s.Buf, r)
 		s.upper, s.prev = 0, cDigit
 	case unicode.Is(unicode.So, r):
 		s.endPath()
-		at := len(s.buf)
-		s.buf = utf8.AppendRune(s.buf, r)
-		s.push(at, len(s.buf), plain)
+		at := len(s.Buf)
+		s.Buf = utf8.AppendRune(s.Buf, r)
+		s.push(at, len(s.Buf), plain)
 	default:
 		s.endPath()
 	}
@@ -58,14 +58,14 @@ func (s *scanner) wide(r rune) {
 
 // pair takes a character of a script without spaces: it is a token by itself
 // and with the one before it.
-func (s *scanner) pair(r rune) {
+func (s *Scanner) pair(r rune) {
 	before := s.ideo
 	s.endPath()
-	at := len(s.buf)
-	s.buf = utf8.AppendRune(s.buf, r)
-	s.push(at, len(s.buf), single)
+	at := len(s.Buf)
+	s.Buf = utf8.AppendRune(s.Buf, r)
+	s.push(at, len(s.Buf), single)
 	if before >= 0 {
-		s.push(before, len(s.buf), plain)
+		s.push(before, len(s.Buf), plain)
 	}
 	s.ideo = at
 }
@@ -131,7 +131,7 @@ func startsWord(rest string) bool {
 // apostrophe handles the apostrophe, w bytes long, before rest and returns
 // how many bytes are done with: a possessive and a contraction are dropped,
 // don't becomes dont, and elsewhere the apostrophe parts two words.
-func (s *scanner) apostrophe(rest string, w int) int {
+func (s *Scanner) apostrophe(rest string, w int) int {
 	if !startsWord(rest) {
 		s.endPath()
 		return w
@@ -157,10 +157,10 @@ func equalFold(a, small string) bool { return a[0]|0x20 == small[0] && a[1]|0x20
 
 // suffixed ends a word that a sign belongs to, as in c++ and c#: it is known
 // with the sign and without.
-func (s *scanner) suffixed(sign string) {
+func (s *Scanner) suffixed(sign string) {
 	at := s.word
 	s.endWord()
-	s.buf = append(s.buf, sign...)
-	s.push(at, len(s.buf), compound)
+	s.Buf = append(s.Buf, sign...)
+	s.push(at, len(s.Buf), compound)
 	s.endPath()
 }
