@@ -151,7 +151,7 @@ type oneSource struct{ has bool }
 
 func (s *oneSource) Find(context.Context, knowledge.Query) (knowledge.Results, error) {
 	if !s.has {
-		return knowledge.Results{Vain: true}, nil
+		return knowledge.Results{NoMatch: true}, nil
 	}
 	return knowledge.Results{Results: []knowledge.Hit{{Knowledge: knowledge.Knowledge{ID: "k"}}}, Count: 1}, nil
 }

@@ -172,7 +172,7 @@ func (r *Router) answer(ctx context.Context, query Query, q question) (Answer, e
 // the question's words. That there is no such task is an answer.
 func gap(query Query, class classify.Class, first found, answer *Answer) bool {
 	if len(answer.Items) > 0 {
-		return first.vain && answer.Source == SourceLearning && len(answer.Also) == 0
+		return first.noMatch && answer.Source == SourceLearning && len(answer.Also) == 0
 	}
 	return !first.settled && (query.Type == "" || sourceOf(class) == SourceLearning)
 }

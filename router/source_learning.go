@@ -23,7 +23,7 @@ func (s knowledgeSource) ask(ctx context.Context, q question) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	f := found{note: results.Notice, vain: results.Vain}
+	f := found{note: results.Notice, noMatch: results.NoMatch}
 	for _, hit := range results.Results {
 		f.items = append(f.items, Item{
 			Kind: "knowledge", ID: hit.ID, Title: hit.Title, Content: hit.Content, Score: hit.RelevanceScore,

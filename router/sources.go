@@ -85,7 +85,7 @@ type found struct {
 	settled bool
 	note    string // what was looked for, for the answer's reasons
 	missed  string // what was looked for first, without success; empty if the first look found something
-	vain    bool   // most of the question's words stand in nothing that the source has
+	noMatch bool   // most of the question's words stand in nothing that the source has
 }
 
 // source answers the questions of one class.

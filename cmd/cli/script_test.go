@@ -202,7 +202,7 @@ func until(ts *testscript.TestScript, what string, met func() bool, last ...*str
 			for _, text := range last {
 				instead += *text
 			}
-			ts.Fatalf("waited in vain for %s; there is:\n%s", what, instead)
+			ts.Fatalf("waited too long for %s; there is:\n%s", what, instead)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func (term *terminal) expect(text string) {
 		select {
 		case <-term.more:
 		case <-limit:
-			term.t.Fatalf("waited in vain for %q; the terminal shows:\n%s", text, all)
+			term.t.Fatalf("waited too long for %q; the terminal shows:\n%s", text, all)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (e *Episode) searched() string {
 	return e.Content + "\n" + more
 }
 
-func (q *Query) whole() bool {
+func (q *Query) unfiltered() bool {
 	return q.SessionID == "" && q.AgentID == "" && (q.Persona == "" || q.Persona == EveryPersona || q.Persona == learning.DefaultPersona) &&
 		q.EventType == "" && q.Event == "" && q.Since.IsZero() && q.Until.IsZero() && q.TimeRange == ""
 }
@@ -168,7 +168,7 @@ type Results struct {
 	Corrected map[string]string `json:"corrected,omitempty"`
 	Notice    string            `json:"notice,omitempty"` // as knowledge.Results'
 	Tried     []learning.Tried  `json:"tried,omitempty"`  // as knowledge.Results'
-	Vain      bool              `json:"-"`                // as knowledge.Results'
+	NoMatch   bool              `json:"-"`                // as knowledge.Results'
 }
 
 // DefaultImportance is what an episode weighs if nobody says.

@@ -108,7 +108,7 @@ func (l *Episodes) Search(ctx context.Context, query Query) (Results, error) {
 		return Results{}, err
 	}
 	results.Count = len(results.Results)
-	if results.Vain = found.Vain(results.Count); results.Vain && query.whole() {
+	if results.NoMatch = found.NoMatch(results.Count); results.NoMatch && query.unfiltered() {
 		l.Missed(ctx, learning.Miss{Question: query.Query, Project: query.Project, In: learning.GapInEpisodes})
 	}
 	return results, nil

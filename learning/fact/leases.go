@@ -53,30 +53,30 @@ func newLeases() *leases {
 	return &leases{byID: map[string]*computation{}, byToken: map[string]*computation{}, closing: make(chan struct{})}
 }
 
-// boarding is what became of an attempt to join a computation: a token, a waiter to
+// joinResult is the result of an attempt to join a computation: a token, a waiter to
 // await, or neither.
-type boarding struct {
+type joinResult struct {
 	token  string
 	waiter *waiter
 	left   time.Duration // how long the other's lease still lasts
 }
 
 // join takes the lease on a key or, if another has it and wait is set, a place among those who wait.
-func (l *leases) join(id, author string, lasts time.Duration, wait bool) (boarding, error) {
+func (l *leases) join(id, author string, lasts time.Duration, wait bool) (joinResult, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.runOut(l.byID[id])
 	c := l.byID[id]
 	if c == nil {
 		if len(l.byID) >= MaxLeases {
-			return boarding{}, skillrouter.Errorf(skillrouter.RateLimited, "%d values are being computed at once: ask again when some are done", MaxLeases)
+			return joinResult{}, skillrouter.Errorf(skillrouter.RateLimited, "%d values are being computed at once: ask again when some are done", MaxLeases)
 		}
 		c = &computation{id: id, moved: make(chan struct{})}
 		l.byID[id] = c
 		l.lease(c, author, lasts)
-		return boarding{token: c.token}, nil
+		return joinResult{token: c.token}, nil
 	}
-	b := boarding{left: max(time.Until(c.ends), 0)}
+	b := joinResult{left: max(time.Until(c.ends), 0)}
 	if wait && len(c.waiters) < MaxLeaseWaiters {
 		b.waiter = &waiter{author: author, lasts: lasts, granted: make(chan string, 1)}
 		c.waiters = append(c.waiters, b.waiter)

@@ -46,7 +46,7 @@ type Gap struct {
 	// Agents are the last MaxGapAgents who asked, the latest first. Who asked without a
 	// token and without a name is not among them.
 	Agents     []string   `json:"agents"`
-	Count      int64      `json:"count"` // how often it was asked in vain
+	Count      int64      `json:"count"` // how often it was asked and not found
 	FirstAsked time.Time  `json:"first_asked"`
 	LastAsked  time.Time  `json:"last_asked"`
 	Status     GapStatus  `json:"status"`

@@ -141,7 +141,7 @@ func (g *Gaps) answers(ctx context.Context, gap *Gap) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if len(found.Results) > 0 && !found.Vain {
+		if len(found.Results) > 0 && !found.NoMatch {
 			return "knowledge/" + found.Results[0].ID, nil
 		}
 	}
@@ -150,7 +150,7 @@ func (g *Gaps) answers(ctx context.Context, gap *Gap) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if len(found.Results) > 0 && !found.Vain {
+		if len(found.Results) > 0 && !found.NoMatch {
 			return "lesson/" + found.Results[0].ID, nil
 		}
 	}
@@ -159,7 +159,7 @@ func (g *Gaps) answers(ctx context.Context, gap *Gap) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if len(found.Results) > 0 && !found.Vain {
+		if len(found.Results) > 0 && !found.NoMatch {
 			return "episode/" + found.Results[0].ID, nil
 		}
 	}

@@ -21,7 +21,7 @@ type GapStore interface {
 	// ChangeGap stores what decide makes of a gap, in one transaction, and returns it.
 	// decide may be called twice. A gap that is not there is a NotFound error.
 	ChangeGap(ctx context.Context, id string, decide func(gap *Gap) error) (Gap, error)
-	// MarkChecked notes that open gaps were asked again in vain.
+	// MarkChecked notes that open gaps were asked again and not found.
 	MarkChecked(ctx context.Context, ids []string, at time.Time) error
 	// CountGaps counts gaps by status.
 	CountGaps(ctx context.Context) (map[GapStatus]int64, error)

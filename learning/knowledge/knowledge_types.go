@@ -83,10 +83,10 @@ func checkPatch(patch *Patch) error {
 // LearnFrom has searches heed what was learned from use. It is called before the first search is made.
 func (k *Base) LearnFrom(a *Answered) { k.answered = a }
 
-// whole tells whether a query asks all that is known of a project: one that is
-// narrowed otherwise and finds nothing says that there is no such entry, not
+// unfiltered tells whether a query asks all that is known of a project. One that
+// has another filter and finds nothing says that there is no such entry, not
 // that nothing is known.
-func (q *Query) whole() bool {
+func (q *Query) unfiltered() bool {
 	return q.Category == "" && len(q.Tags) == 0 && q.AgentID == "" && q.Since.IsZero() && q.Until.IsZero() && q.TimeRange == ""
 }
 
@@ -211,6 +211,6 @@ type Results struct {
 	// Tried says, where nothing was found as it was asked for, what was tried. If that found
 	// something, Notice says so.
 	Tried []learning.Tried `json:"tried,omitempty"`
-	// Vain says that what was found, if anything, cannot be what was meant: see feedback.GapService. Beside the database alone.
-	Vain bool `json:"-"`
+	// NoMatch says that what was found, if anything, cannot be what was meant: see feedback.GapService. Beside the database alone.
+	NoMatch bool `json:"-"`
 }

@@ -21,7 +21,7 @@ func (k *Base) Search(ctx context.Context, query Query) (Results, error) {
 		}
 		k.Used(used...)
 	}
-	if err == nil && results.Vain && query.whole() {
+	if err == nil && results.NoMatch && query.unfiltered() {
 		k.Missed(ctx, learning.Miss{Question: query.Query, Project: query.Project, In: learning.GapInKnowledge})
 	}
 	return results, err
@@ -74,7 +74,7 @@ func (k *Base) Find(ctx context.Context, query Query) (Results, error) {
 		return Results{}, err
 	}
 	results.Count = len(results.Results)
-	results.Vain = found.Vain(results.Count)
+	results.NoMatch = found.NoMatch(results.Count)
 	return results, nil
 }
 

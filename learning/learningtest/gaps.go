@@ -114,7 +114,7 @@ func gapsClose(t *testing.T, ctx context.Context, w GapWorld) {
 	w.ask(t, ctx, "zorkmid frobnication of the broker", "")
 	w.Settle()
 	if gap = must[feedback.Gap](t)(w.Gaps.Gap(ctx, id)); gap.Status != feedback.GapOpen || gap.Count != 2 || gap.AnsweredBy != "" {
-		t.Errorf("asked again in vain: %+v", gap)
+		t.Errorf("asked again and not found: %+v", gap)
 	}
 }
 

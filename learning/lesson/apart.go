@@ -12,7 +12,7 @@ import (
 // and what a captain reports would stay as confined as the agent's rule of the same title.
 func (g *reporting) apart(known *Lesson, r *report) bool {
 	rules := g.lessons.rules
-	if rules == nil || r.hearsay || known.Type != learning.LessonAntiPattern || r.lesson.Type != learning.LessonAntiPattern {
+	if rules == nil || r.untrusted || known.Type != learning.LessonAntiPattern || r.lesson.Type != learning.LessonAntiPattern {
 		return false
 	}
 	stops := func(l *Lesson) bool { return l.BlockAction || l.Severity == learning.SeverityCritical }

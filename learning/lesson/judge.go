@@ -20,7 +20,7 @@ import (
 // outdated is retired if a captain says so; if an agent does, it loses
 // confidence and the domain's supervisor is asked. The same judgement by the same
 // one moves the confidence once in ten days; sooner, it only is the latest word.
-// Hearsay moves the confidence, and nothing else of the lesson.
+// Who is untrusted moves the confidence, and nothing else of the lesson.
 func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraft) (Lesson, error) {
 	caller := skillrouter.PrincipalOf(ctx)
 	by, err := caller.SpeakingAs("validated_by", draft.By)
@@ -54,7 +54,7 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 			lesson.Belief = lesson.Judged(draft.Type, at)
 		}
 		move := lessonMove{kind: ChangeValidated, event: EventValidated, by: by, note: remark(string(draft.Type), draft.Notes)}
-		if hearsay(draft.Trust) {
+		if untrusted(draft.Trust) {
 			return []lessonMove{move}, nil
 		}
 		lesson.ValidatedBy, lesson.ValidationNotes, lesson.LastValidatedAt = by, draft.Notes, &at

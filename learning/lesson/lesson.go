@@ -168,7 +168,7 @@ type Draft struct {
 	Status          Status              `json:"status,omitempty"`          // of an import: what another store held it for; empty: candidate
 	LastValidatedAt *time.Time          `json:"last_validated_at,omitempty"`
 	PatternID       string              `json:"-"` // the pattern that it was learned from: ours to say, never a client's
-	Trust           learning.Trust      `json:"-"` // of where it comes from; TrustImported is hearsay, see temper. Empty: who writes is known
+	Trust           learning.Trust      `json:"-"` // of where it comes from; TrustImported is untrusted, see temper. Empty: who writes is known
 }
 
 // Patch is what may be changed of a lesson's text; nil leaves a field as it is.
@@ -270,7 +270,7 @@ type Results struct {
 	Corrected map[string]string `json:"corrected,omitempty"`
 	Notice    string            `json:"notice,omitempty"` // as knowledge.Results'
 	Tried     []learning.Tried  `json:"tried,omitempty"`  // as knowledge.Results'
-	Vain      bool              `json:"-"`                // as knowledge.Results'
+	NoMatch   bool              `json:"-"`                // as knowledge.Results'
 }
 
 // ValidationType is a judgement on a lesson, in the words of seed 000.
@@ -294,7 +294,7 @@ type ValidationDraft struct {
 	Type  ValidationType `json:"validation_type,omitempty"`
 	By    string         `json:"validated_by"`
 	Notes string         `json:"notes,omitempty"`
-	Trust learning.Trust `json:"-"` // of who judges; TrustImported is hearsay: it moves the confidence and nothing else. Empty: who judges is known
+	Trust learning.Trust `json:"-"` // of who judges; TrustImported is untrusted: it moves the confidence and nothing else. Empty: who judges is known
 }
 
 // ApplicationDraft says that a lesson was applied.

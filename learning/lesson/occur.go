@@ -29,7 +29,7 @@ const (
 // afterwards: whoever takes a title first must not keep others' rules out.
 func (g *reporting) oneRule(tx PipelineTx, known Lesson, r *report, by titles) bool {
 	rules := g.lessons.rules
-	if rules == nil || r.lesson.Type != learning.LessonAntiPattern || known.Type != learning.LessonAntiPattern || r.hearsay {
+	if rules == nil || r.lesson.Type != learning.LessonAntiPattern || known.Type != learning.LessonAntiPattern || r.untrusted {
 		return true
 	}
 	if known.Proposed != r.lesson.Proposed { // a proposal neither moves a rule nor keeps one out
@@ -85,7 +85,7 @@ func (g *reporting) occur(tx PipelineTx, i int, known Lesson, sources []string) 
 	}
 	s := storing{report: r, outcome: i}
 	before := snapshotOf(&lesson, g.at)
-	if !lesson.active() && r.hearsay {
+	if !lesson.active() && r.untrusted {
 		return retiredAlready()
 	}
 	apart := g.apart(&lesson, r) // the id, or what superseded the rule, says that it is this one
@@ -113,7 +113,7 @@ func (g *reporting) occur(tx PipelineTx, i int, known Lesson, sources []string) 
 	var was, became *Patch
 	var others []string
 	switch {
-	case r.hearsay, apart:
+	case r.untrusted, apart:
 	case r.named && !g.oneRule(tx, lesson, r, sameTitle): // the id says that it is this one
 		o.Notes = append(o.Notes, "the stored rule was left as it is, as one rule cannot stop what both do: report yours under an id of its own")
 	default:
@@ -135,7 +135,7 @@ func (g *reporting) occur(tx PipelineTx, i int, known Lesson, sources []string) 
 	s.lesson = lesson
 	g.changes = append(g.changes, change)
 	var escalate []Escalation
-	if !r.hearsay {
+	if !r.untrusted {
 		escalate = g.lessons.escalations.For(present(lesson, g.at))
 	}
 	g.note(i, s, EventOccurred, escalate)

@@ -48,20 +48,20 @@ func (p *Patterns) observe(tx PipelineTx, lesson Lesson, by string, first bool, 
 
 // looks is what a new lesson was found to be like before its transaction.
 type looks struct {
-	lessons   *likeness.Sighting // lessons that patterns of its kind gather
-	patterns  *likeness.Sighting // representatives of its kind
-	solutions *likeness.Sighting // representatives of solutions, of a failure that says how it was solved
+	lessons   *likeness.Candidates // lessons that patterns of its kind gather
+	patterns  *likeness.Candidates // representatives of its kind
+	solutions *likeness.Candidates // representatives of solutions, of a failure that says how it was solved
 }
 
 // look implements detector.
 func (p *Patterns) look(lesson *Lesson, of likeness.Of) *looks {
 	kind := patternKindOf(lesson)
 	found := &looks{
-		lessons:  p.like.Sight(of, likeness.LikeFilter{Types: typesOf(kind), Self: lesson.ID}),
-		patterns: p.reps.Sight(of, likeness.LikeFilter{Types: typesOf(kind)}),
+		lessons:  p.like.Candidates(of, likeness.LikeFilter{Types: typesOf(kind), Self: lesson.ID}),
+		patterns: p.reps.Candidates(of, likeness.LikeFilter{Types: typesOf(kind)}),
 	}
 	if solves(kind, lesson) {
-		found.solutions = p.reps.Sight(of, likeness.LikeFilter{Types: typesOf(PatternCommonSolution)})
+		found.solutions = p.reps.Candidates(of, likeness.LikeFilter{Types: typesOf(PatternCommonSolution)})
 	}
 	return found
 }
@@ -145,7 +145,7 @@ func (o *observation) gather(again bool) error {
 // joinRepresentative joins the pattern of a kind whose representative the
 // lesson is most like, if it is like one: with at least that share of the
 // Score that lessons on one problem have.
-func (o *observation) joinRepresentative(kind PatternType, looked *likeness.Sighting, share float64) (bool, error) {
+func (o *observation) joinRepresentative(kind PatternType, looked *likeness.Candidates, share float64) (bool, error) {
 	for _, hit := range o.reps.Since(looked, o.of, likeness.LikeFilter{Types: typesOf(kind)}) {
 		rep, there := o.reps.WordsOf(hit.ID)
 		if !there || !together(hit, o.of.Domain == rep.Domain, share) {

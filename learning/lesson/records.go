@@ -6,7 +6,7 @@ import (
 	"skillrouter/tfidf"
 )
 
-func (q *Query) whole() bool { return q.CrossDomain == nil || *q.CrossDomain || q.Domain == "" }
+func (q *Query) unfiltered() bool { return q.CrossDomain == nil || *q.CrossDomain || q.Domain == "" }
 
 // Query asks for the lessons that fit a situation (seed 000's ContextQuery).
 type Query struct {

@@ -50,7 +50,7 @@ const (
 // is e^(−0.01·days since it last occurred), the decay of seed 003.
 func (l *Lessons) Relevant(ctx context.Context, query Query) (Results, error) {
 	results, err := l.relevant(ctx, query)
-	if err == nil && results.Vain && query.whole() {
+	if err == nil && results.NoMatch && query.unfiltered() {
 		l.Missed(ctx, learning.Miss{Question: query.Context, Project: query.Project, AgentID: query.Agent, In: learning.GapInLessons})
 	}
 	return results, err
@@ -87,7 +87,7 @@ func (l *Lessons) relevant(ctx context.Context, query Query) (Results, error) {
 	}
 	results := Results{Results: []Hit{}, Corrected: found.Corrected, Notice: found.Notice, Tried: found.Tried}
 	if len(found.Hits) == 0 {
-		results.Vain = found.Vain(0)
+		results.NoMatch = found.NoMatch(0)
 		return results, nil
 	}
 	// All that fit are weighed by where and when they hold; only those that are answered are read.
@@ -114,7 +114,7 @@ func (l *Lessons) relevant(ctx context.Context, query Query) (Results, error) {
 		return Results{}, err
 	}
 	results.Count = len(results.Results)
-	results.Vain = found.Vain(results.Count)
+	results.NoMatch = found.NoMatch(results.Count)
 	return results, nil
 }
 

@@ -45,19 +45,19 @@ func (l *Lessons) Report(ctx context.Context, draft Draft) (Reported, error) {
 // report is a draft that was checked and redacted, with all that can be made
 // of it before it is compared with what is stored.
 type report struct {
-	index    int // in the request
-	writer   skillrouter.Principal
-	lesson   Lesson // as it is stored if it is new
-	print    learning.Fingerprint
-	like     likeness.Of
-	looks    *looks // what it is like, if somebody looked before its turn
-	document tfidf.Document
-	escalate []Escalation // if it is new
-	named    bool         // the client gave the id
-	hearsay  bool         // nobody vouches for it: it counts, and changes nothing that is there
-	size     int          // bytes of text
-	redacted []string
-	notes    []string
+	index     int // in the request
+	writer    skillrouter.Principal
+	lesson    Lesson // as it is stored if it is new
+	print     learning.Fingerprint
+	like      likeness.Of
+	looks     *looks // what it is like, if somebody looked before its turn
+	document  tfidf.Document
+	escalate  []Escalation // if it is new
+	named     bool         // the client gave the id
+	untrusted bool         // nobody vouches for it: it counts, and changes nothing that is there
+	size      int          // bytes of text
+	redacted  []string
+	notes     []string
 }
 
 // prepare does all that a report costs and that need not wait for its turn.
@@ -69,15 +69,15 @@ func (l *Lessons) prepare(ctx context.Context, writer skillrouter.Principal, dra
 	if err := checkGrant(writer, &draft); err != nil {
 		return nil, err
 	}
-	rumour := hearsay(draft.Trust)
-	if rumour {
+	unproven := untrusted(draft.Trust)
+	if unproven {
 		draft.temper()
 	}
 	imported := draft.LastValidatedAt != nil || draft.Status != "" && draft.Status != StatusCandidate
 	if err := checkDraft(&draft, at); err != nil {
 		return nil, err
 	}
-	r := &report{named: draft.ID != "", writer: writer, hearsay: rumour}
+	r := &report{named: draft.ID != "", writer: writer, untrusted: unproven}
 	if !r.named {
 		if draft.ID, err = learning.NewID(); err != nil {
 			return nil, err
@@ -96,7 +96,7 @@ func (l *Lessons) prepare(ctx context.Context, writer skillrouter.Principal, dra
 		Occurrences: 1, LastOccurred: at, LastValidatedAt: draft.LastValidatedAt, CreatedAt: at, UpdatedAt: at,
 		Validated: draft.Status == StatusValidated || draft.Status == StatusCanonical,
 	}
-	if imported || rumour {
+	if imported || unproven {
 		r.lesson.Trust = learning.TrustImported
 	}
 	if draft.Status == StatusRetired {
@@ -111,7 +111,7 @@ func (l *Lessons) prepare(ctx context.Context, writer skillrouter.Principal, dra
 		}
 	}
 	r.print, r.like, r.document = r.lesson.print(), l.like.Prepare(r.lesson.likenessParts()), document(&r.lesson)
-	if !rumour {
+	if !unproven {
 		r.escalate = l.escalations.For(r.lesson)
 	}
 	r.size = len(r.document.Title) + len(r.document.Body)
@@ -281,7 +281,7 @@ func (g *reporting) known(tx PipelineTx, r *report, o *reportOutcome) (Lesson, b
 	if err != nil || found || r.named {
 		return known, found, err
 	}
-	var looked *likeness.Sighting
+	var looked *likeness.Candidates
 	if r.looks != nil {
 		looked = r.looks.lessons
 	}

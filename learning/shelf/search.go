@@ -56,13 +56,13 @@ func (s *Shelf[Row]) Ask(ctx context.Context, q ShelfQuery) (f finding, err erro
 	return f, nil
 }
 
-// Vain tells whether nothing was found that its asker can have meant, answered
+// NoMatch tells whether nothing was found that its asker can have meant, answered
 // being how many rows the answer has.
-func (f *finding) Vain(answered int) bool {
+func (f *finding) NoMatch(answered int) bool {
 	if f.Partial {
 		return false
 	}
-	return len(f.Tried) > 0 || answered == 0 || f.own && !f.ByMeaning && vain(f.Result, answered, f.request.Text)
+	return len(f.Tried) > 0 || answered == 0 || f.own && !f.ByMeaning && noMatch(f.Result, answered, f.request.Text)
 }
 
 // fetchRows is how many rows one query of read asks for: the usual answer at
@@ -130,10 +130,10 @@ func notices(list ...string) string {
 	return strings.Join(said, "; ")
 }
 
-// vain tells whether a search by words found nothing that its asker can have
+// noMatch tells whether a search by words found nothing that its asker can have
 // meant: no hit, or more than half of the question's words, two at least, stand
 // in nothing that is remembered, so that what was found shares only the others.
-func vain(found tfidf.Result, hits int, question string) bool {
+func noMatch(found tfidf.Result, hits int, question string) bool {
 	if hits == 0 {
 		return true
 	}

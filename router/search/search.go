@@ -144,7 +144,7 @@ func (s *Searcher) Search(ctx context.Context, query Query) (Answer, error) {
 			return Answer{}, err
 		}
 	}
-	if vain := len(results.Tried) > 0; vain && s.misses != nil && request.whole() {
+	if noMatch := len(results.Tried) > 0; noMatch && s.misses != nil && request.unfiltered() {
 		s.misses.Missed(ctx, learning.Miss{Question: query.Query, Project: query.Project, In: learning.GapInSearch})
 	}
 	return results, nil
@@ -161,8 +161,8 @@ type request struct {
 	corpus *tfidf.Corpus
 }
 
-// whole tells whether a query asks all that is known of a project: see knowledge.Query.
-func (r *request) whole() bool {
+// unfiltered tells whether a query asks all that is known of a project: see knowledge.Query.
+func (r *request) unfiltered() bool {
 	return len(r.Kinds) == 0 && r.Category == "" && len(r.Tags) == 0 && r.AgentID == "" && r.span == (learning.TimeRange{})
 }
 

@@ -2,30 +2,30 @@ package likeness
 
 import "slices"
 
-// sightingMargin is how near to deciding anything a hit must be to be weighed
+// candidateMargin is how near to deciding anything a hit must be to be weighed
 // anew: what the lessons of a moment change is far less than the rest.
-const sightingMargin = 0.7
+const candidateMargin = 0.7
 
-// Sighting is what near found at one moment. Reports look before they wait for
+// Candidates are what near found at one moment. Reports look before they wait for
 // their turn, each in its own goroutine; in their turn, while all others wait,
 // they only add what came in between.
-type Sighting struct {
+type Candidates struct {
 	filter LikeFilter
 	hits   []LikeHit
 	puts   uint64
 }
 
-// Sight is near, to be brought up to date later.
-func (l *Likeness) Sight(of Of, filter LikeFilter) *Sighting {
+// Candidates is near, to be brought up to date later.
+func (l *Likeness) Candidates(of Of, filter LikeFilter) *Candidates {
 	l.mu.RLock()
 	puts := l.puts // before the look: what is put while it looks counts as put since
 	l.mu.RUnlock()
-	return &Sighting{filter: filter, hits: l.near(of, filter), puts: puts}
+	return &Candidates{filter: filter, hits: l.near(of, filter), puts: puts}
 }
 
-// Since returns what near finds now, from what a sighting found and the lessons
-// that were put since. Without a sighting it is near.
-func (l *Likeness) Since(s *Sighting, of Of, filter LikeFilter) []LikeHit {
+// Since returns what near finds now, from candidates and the lessons that
+// were put since. Without candidates it is near.
+func (l *Likeness) Since(s *Candidates, of Of, filter LikeFilter) []LikeHit {
 	if s == nil {
 		return l.near(of, filter)
 	}
@@ -41,7 +41,7 @@ func (l *Likeness) Since(s *Sighting, of Of, filter LikeFilter) []LikeHit {
 		at, there := l.byID[h.ID]
 		switch {
 		case !there:
-		case h.Score >= sightingMargin*recurs || h.Text >= sightingMargin*Duplicate:
+		case h.Score >= candidateMargin*recurs || h.Text >= candidateMargin*Duplicate:
 			hits = l.meet(hits, of, at)
 		default:
 			hits = append(hits, h)
