@@ -16,6 +16,7 @@ const (
 	KindMessage   = "message"
 	KindFinding   = "finding"
 	KindReminder  = "reminder"
+	KindSession   = "session"
 )
 
 // TrustBuiltin is the trust of what the router itself brings: the built-in guard rules.

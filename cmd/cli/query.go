@@ -162,15 +162,18 @@ func (s *shell) contextCommand() *cobra.Command {
 	var words []string
 	var why bool
 	return s.calls(command{
-		use: "context [TASK...]", short: "What an agent should know for a task, within a budget of tokens", args: listed(cobra.ArbitraryArgs, &words),
+		use: "context [TASK...] [--start]", short: "What an agent should know for a task, within a budget of tokens", args: listed(cobra.ArbitraryArgs, &words),
 		long: `Prints what is known for a task, ready to be put before a model: guard rules,
 principles, patterns, lessons, knowledge, facts, procedures, episodes and open
 tasks, within a budget of tokens (` + contexts.Tokenizer + `). Prints nothing if nothing fits.
 
-The task is given by --task, by arguments, or with "-" on standard input.
+The task is given by --task, by arguments, or with "-" on standard input. With --start
+it prints what an agent's session begins with in this folder, without any task: what must
+never be done, how the last session ended, and what is known of the project.
 With --why, what is in it and what was left out is printed to standard error.`,
 		flags: options{
 			option("task", &request.Task, "what is to be done"),
+			option("start", &request.Start, "what a session begins with, instead of what fits a task"),
 			option("budget", &request.Budget, "tokens"),
 			persona(&request.Persona),
 			who("agent", &request.AgentID, s.agent, "agent that is to do it (SKILLROUTER_AGENT)"),
@@ -180,6 +183,10 @@ With --why, what is in it and what was left out is printed to standard error.`,
 		},
 		before: func() error {
 			switch {
+			case request.Start && (request.Task != "" || len(words) > 0):
+				return usagef("--start takes no task")
+			case request.Start:
+				request.Project = first(request.Project, s.workProject())
 			case request.Task != "" && len(words) > 0:
 				return usagef("the task is given twice: by --task and by arguments")
 			case len(words) > 0:

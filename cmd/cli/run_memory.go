@@ -133,20 +133,22 @@ func (m *memoryFor) context(ctx context.Context) (string, error) {
 	}
 	defer c.Close()
 	agent, project := m.wrapper.beat.AgentID, m.wrapper.shell.place().WorkProject(m.wrapper.beat.ProjectPath)
-	known, err := respond.Call(c.Call).Known(ctx, agent)
+	request := contexts.Request{Start: true, Budget: respond.StartBudget, AgentID: agent, Project: project, SessionID: m.session()}
+	known, err := c.Context.Build(ctx, request)
 	if err != nil {
 		return "", err
 	}
-	parts := []string{respond.Brief(known)}
-	task := strings.TrimSpace(first(m.wrapper.beat.CurrentTask, project+" "+respond.BranchWords(m.wrapper.beat.ProjectPath)))
-	if task != "" {
-		built, err := c.Context.Build(ctx, contexts.Request{Task: task, Budget: respond.SessionBudget, AgentID: agent, Project: project})
-		if err != nil {
-			return "", err
-		}
-		parts = append(parts, built.Text)
+	request.Start, request.Task = false, strings.TrimSpace(first(m.wrapper.beat.CurrentTask, respond.BranchWords(m.wrapper.beat.ProjectPath)))
+	if request.Task == "" {
+		return strings.TrimSpace(known.Text), nil
 	}
-	return strings.TrimSpace(strings.Join(parts, "\n")), nil
+	fitting, err := c.Context.Build(ctx, request)
+	return strings.TrimSpace(known.Text + fitting.Text), err
+}
+
+// session names this run as a session that is told nothing twice in one writing.
+func (m *memoryFor) session() string {
+	return fmt.Sprintf("run-%d-%d", os.Getpid(), m.began.UnixMilli())
 }
 
 // end puts the file back and records how the command went.

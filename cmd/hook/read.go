@@ -20,6 +20,7 @@ type Call struct {
 	ToolUse    string         // the agent's own id of this use; empty in most dialects
 	Args       map[string]any // what the tool is called with
 	Prompt     string         // what a person asked
+	Source     string         // how a session began: startup, resume, clear or compact; empty in most messages
 	Model      string         // the model that the agent uses; empty in most messages
 	Failed     bool           // the tool's use failed
 	Stopped    bool           // a person stopped it: no failure of the tool's
@@ -46,6 +47,7 @@ type message struct {
 	Command      string          `json:"command"`     // Cursor's shell events
 	ShellOutput  string          `json:"output"`
 	Prompt       string          `json:"prompt"`
+	Source       string          `json:"source"`
 	Model        json.RawMessage `json:"model"`
 	Error        json.RawMessage `json:"error"`
 	ErrorMessage string          `json:"error_message"` // Cursor
@@ -72,7 +74,7 @@ func Read(event Event, text []byte) (Call, error) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return Call{}, fmt.Errorf("the message is not understood: %w", err)
 	}
-	c := Call{Session: m.Session, Dir: m.Dir, Tool: m.Tool, ToolUse: m.ToolUse, Prompt: m.Prompt, Model: word(m.Model), Stopped: m.Interrupted, Continued: m.Continued}
+	c := Call{Session: m.Session, Dir: m.Dir, Tool: m.Tool, ToolUse: m.ToolUse, Prompt: m.Prompt, Source: m.Source, Model: word(m.Model), Stopped: m.Interrupted, Continued: m.Continued}
 	if event == SessionEnd {
 		c.Messages = m.Messages
 	}

@@ -82,6 +82,7 @@ func (k *Base) Find(ctx context.Context, query Query) (Results, error) {
 type Filter struct {
 	Category string `json:"category,omitempty"`
 	Project  string `json:"project,omitempty"`
+	General  bool   `json:"-"` // only those that belong to no project
 	AgentID  string `json:"agent_id,omitempty" doc:"Only those that this agent wrote"`
 	Cursor   string `json:"cursor,omitempty" doc:"The answer's next of the page before"`
 	Limit    int    `json:"limit,omitempty" doc:"1 to 200; 0: 50"` // 1 to MaxLimit; 0 means DefaultListing

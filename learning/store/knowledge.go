@@ -137,6 +137,9 @@ func (s *Store) ListKnowledge(ctx context.Context, filter knowledge.Filter, befo
 			args = append(args, f.value)
 		}
 	}
+	if filter.General {
+		where += " AND project = ''"
+	}
 	if before > 0 {
 		where += " AND num < ?"
 		args = append(args, before)

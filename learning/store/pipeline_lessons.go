@@ -147,6 +147,9 @@ func (s *Store) ListLessons(ctx context.Context, filter lesson.Filter, before in
 	c.equal("level", string(filter.Level))
 	c.equal("source_agent", filter.SourceAgent)
 	c.equal("project", filter.Project)
+	if filter.General {
+		c.add("project = ?", "")
+	}
 	if len(filter.Statuses) > 0 {
 		among(&c, "status", filter.Statuses)
 	} else {

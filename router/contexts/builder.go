@@ -31,6 +31,7 @@ type Builder struct {
 	fencer  *skillrouter.Fencer
 	now     skillrouter.Clock
 	log     *slog.Logger
+	told    *told
 }
 
 var _ Service = (*Builder)(nil)
@@ -44,7 +45,7 @@ type Options struct {
 
 // NewBuilder makes a Builder over the stores.
 func NewBuilder(sources Sources, options Options) *Builder {
-	b := &Builder{sources: sources, fencer: options.Fencer, now: options.Now, log: options.Log}
+	b := &Builder{sources: sources, fencer: options.Fencer, now: options.Now, log: options.Log, told: newTold()}
 	if b.now == nil {
 		b.now = time.Now
 	}
@@ -79,13 +80,31 @@ func (b *Builder) Build(ctx context.Context, request Request) (Context, error) {
 	c := choice{
 		budget: request.Budget, untrusted: request.IncludeUntrusted, fencer: b.fencer,
 		terms: newTaskTerms(request.Task, b.sources.Words, corrected), at: b.now().UTC().Truncate(time.Hour), project: request.Project,
+		characters: request.Characters, share: mostOfBudget, order: kindOrder, told: b.told.session(request.session(), request.Start && !request.Resumed),
 	}
-	answer := c.choose(candidates)
+	var answer Context
+	if request.Start {
+		c.start, c.share, c.order = true, startShare, startOrder
+		answer = c.chooseStart(candidates)
+	} else {
+		answer = c.choose(candidates)
+	}
+	b.told.tell(request.session(), c.chosen)
 	answer.LeftOut = slices.Concat(failed, answer.LeftOut)
 	answer.LeftOutCount += len(failed)
 	answer.LeftOut = append([]LeftOut{}, answer.LeftOut[:min(len(answer.LeftOut), MaxLeftOut)]...)
-	b.used(request.Persona, answer.Items)
+	if !request.Start { // what everybody is told is no sign that it is of use
+		b.used(request.Persona, answer.Items)
+	}
 	return answer, nil
+}
+
+// session names the session among those of all agents.
+func (r *Request) session() string {
+	if r.SessionID == "" {
+		return ""
+	}
+	return r.AgentID + "\n" + r.SessionID
 }
 
 // used counts the use of what came into a context.
@@ -108,7 +127,12 @@ func (b *Builder) used(persona string, items []Item) {
 }
 
 func checkRequest(r *Request) error {
-	if err := skillrouter.CheckRequired("task", r.Task, MaxTask); err != nil {
+	if !r.Start || r.Task != "" {
+		if err := skillrouter.CheckRequired("task", r.Task, MaxTask); err != nil {
+			return err
+		}
+	}
+	if err := checkStart(r); err != nil {
 		return err
 	}
 	if r.Budget < MinBudget || r.Budget > MaxBudget {
@@ -134,6 +158,9 @@ func (b *Builder) gather(ctx context.Context, request Request) (answers []gather
 		err error
 	}
 	sources := b.sources.list(request)
+	if request.Start {
+		sources = b.sources.starting(request)
+	}
 	ctx, cancel := context.WithTimeout(ctx, sourceTime)
 	defer cancel()
 	asked := make([]chan answer, len(sources))

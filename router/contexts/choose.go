@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"skillrouter"
 	"skillrouter/router"
@@ -52,11 +53,19 @@ var sectionWeight = map[string]float64{
 type choice struct {
 	budget    int
 	untrusted bool
+	start     bool // a session begins
 	project   string
 	fencer    *skillrouter.Fencer
 	terms     taskTerms
 	at        time.Time
+	// characters bounds the text in characters; 0: it is not bounded. share is the part of
+	// the budget that one item may take, and order that of the sections.
+	characters int
+	share      int
+	order      []string
+	told       toldTo
 
+	length  int // in characters, of all that is chosen
 	chosen  []*rated
 	left    []LeftOut
 	kinds   map[string]bool // of the chosen
@@ -77,9 +86,7 @@ type rated struct {
 
 // choose chooses and writes.
 func (c *choice) choose(candidates []candidate) Context {
-	c.kinds = map[string]bool{}
-	c.intro = introOf(c.budget)
-	c.tokens = CountTokens(c.intro)
+	c.begin()
 	guards, others := c.rate(candidates)
 	for i, g := range guards {
 		if i >= mostGuards {
@@ -109,6 +116,13 @@ func (c *choice) choose(candidates []candidate) Context {
 	return c.write()
 }
 
+// begin makes room for the introduction.
+func (c *choice) begin() {
+	c.kinds = map[string]bool{}
+	c.intro = introOf(c.budget)
+	c.tokens, c.length = CountTokens(c.intro), utf8.RuneCountInString(c.intro)
+}
+
 // rate scores the candidates, the best first, guard rules apart. Those that
 // may not come in, and those that have nothing to do with the task, are left out.
 func (c *choice) rate(candidates []candidate) (guards, others []*rated) {
@@ -130,8 +144,10 @@ func (c *choice) rate(candidates []candidate) (guards, others []*rated) {
 		switch {
 		case relevance < leastRelevance:
 			irrelevant = append(irrelevant, r)
-		case r.trust != router.TrustAgent && r.trust != router.TrustBuiltin && !c.untrusted:
+		case !trusted(&r.candidate) && !c.untrusted:
 			c.leave(&r.candidate, "untrusted")
+		case c.told.has(&r.candidate):
+			c.leave(&r.candidate, reasonTold)
 		case r.kind == router.KindGuard:
 			guards = append(guards, r)
 		default:
@@ -173,19 +189,23 @@ func (c *choice) take(r *rated) bool {
 	if c.repeats(r) {
 		return false
 	}
-	room := c.budget - c.tokens
+	room, heading := c.budget-c.tokens, ""
 	if !c.kinds[r.kind] {
-		room -= CountTokens(headingOf(r.kind, c.budget))
+		heading = c.heading(r.kind)
 	}
-	if !c.fit(r, room) {
+	headed := CountTokens(heading)
+	if !c.fit(r, room-headed) {
 		c.leave(&r.candidate, "budget")
 		return false
 	}
-	if !c.kinds[r.kind] {
-		c.kinds[r.kind] = true
-		c.tokens += CountTokens(headingOf(r.kind, c.budget))
+	length := utf8.RuneCountInString(heading) + utf8.RuneCountInString(r.block)
+	if c.characters > 0 && c.length+length > c.characters {
+		c.leave(&r.candidate, "budget")
+		return false
 	}
-	c.tokens += r.tokens
+	c.kinds[r.kind] = true
+	c.tokens += headed + r.tokens
+	c.length += length
 	c.chosen = append(c.chosen, r)
 	return true
 }
@@ -242,7 +262,7 @@ func (c *choice) write() Context {
 		return answer
 	}
 	slices.SortStableFunc(c.chosen, func(a, b *rated) int {
-		return cmp.Or(slices.Index(kindOrder, a.kind)-slices.Index(kindOrder, b.kind), cmp.Compare(b.score, a.score), strings.Compare(a.id, b.id))
+		return cmp.Or(slices.Index(c.order, a.kind)-slices.Index(c.order, b.kind), cmp.Compare(b.score, a.score), strings.Compare(a.id, b.id))
 	})
 	var text strings.Builder
 	text.WriteString(c.intro)
@@ -250,12 +270,18 @@ func (c *choice) write() Context {
 	for _, r := range c.chosen {
 		if r.kind != kind {
 			kind = r.kind
-			text.WriteString(headingOf(kind, c.budget))
+			if kind != router.KindGuard && len(answer.Items) > 0 && answer.Items[len(answer.Items)-1].Kind == router.KindGuard {
+				answer.Rules = text.Len()
+			}
+			text.WriteString(c.heading(kind))
 		}
 		text.WriteString(r.block)
 		answer.Items = append(answer.Items, Item{
 			Kind: r.kind, ID: r.id, Title: skillrouter.Visible(r.title), Author: r.author, Trust: r.trust, Score: r.score, Tokens: r.tokens, Date: r.date, Cut: r.cut,
 		})
+	}
+	if kind == router.KindGuard {
+		answer.Rules = text.Len()
 	}
 	answer.Text = text.String()
 	answer.Tokens = c.tokens

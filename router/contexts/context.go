@@ -15,10 +15,21 @@ type Service interface {
 	Build(ctx context.Context, request Request) (Context, error)
 }
 
-// Request asks for the context of a task.
+// Request asks for the context of a task, or for what a session begins with.
 type Request struct {
-	Task   string `json:"task"`
+	Task   string `json:"task"`   // may be empty at a start
 	Budget int    `json:"budget"` // tokens, MinBudget to MaxBudget
+	// Start asks for what a session begins with, whatever its task: what must never be
+	// done, how the last session ended, and what is known of the project and of all
+	// projects. What fits the task, if there is one, comes with it.
+	Start bool `json:"start,omitempty"`
+	// Characters bounds the text in characters too; 0: it is not bounded.
+	Characters int `json:"characters,omitempty"`
+	// SessionID is the agent's own session: what was told in it is not told again while it
+	// is as it was. A start begins anew, unless Resumed says that the session goes on
+	// with all that it was told. What a start tells does not count as used.
+	SessionID string `json:"session_id,omitempty"`
+	Resumed   bool   `json:"resumed,omitempty"`
 	// Persona's facts, procedures and episodes are looked at; empty: default.
 	Persona string `json:"persona,omitempty"`
 	AgentID string `json:"agent_id,omitempty"`
@@ -29,19 +40,22 @@ type Request struct {
 
 // Context is what was gathered.
 type Context struct {
-	Text      string    `json:"text"`   // ready to be put before a model; empty if there is nothing to say
-	Tokens    int       `json:"tokens"` // of Text, counted; never more than the budget
-	Budget    int       `json:"budget"`
-	Tokenizer string    `json:"tokenizer"`
-	Items     []Item    `json:"items"` // in the order of Text
-	LeftOut   []LeftOut `json:"left_out"`
+	Text      string `json:"text"`   // ready to be put before a model; empty if there is nothing to say
+	Tokens    int    `json:"tokens"` // of Text, counted; never more than the budget
+	Budget    int    `json:"budget"`
+	Tokenizer string `json:"tokenizer"`
+	// Rules is where in Text the rules end that a start begins with, in bytes, so
+	// that other things can be put behind them; 0: there are none.
+	Rules   int       `json:"rules,omitempty"`
+	Items   []Item    `json:"items"` // in the order of Text
+	LeftOut []LeftOut `json:"left_out"`
 	// LeftOutCount is how many were left out; LeftOut lists the first of them.
 	LeftOutCount int `json:"left_out_count"`
 }
 
 // Item is one item of a context.
 type Item struct {
-	Kind   string    `json:"kind"` // guard, principle, pattern, lesson, knowledge, fact, episode, procedure, task
+	Kind   string    `json:"kind"` // guard, principle, pattern, lesson, knowledge, fact, episode, procedure, task, session
 	ID     string    `json:"id"`
 	Title  string    `json:"title,omitempty"`
 	Author string    `json:"author"`
@@ -56,5 +70,5 @@ type Item struct {
 type LeftOut struct {
 	Kind   string `json:"kind"`
 	ID     string `json:"id"`
-	Reason string `json:"reason"` // budget, duplicate of ID, untrusted, irrelevant
+	Reason string `json:"reason"` // budget, duplicate of ID, superseded by ID, told before, untrusted, irrelevant
 }

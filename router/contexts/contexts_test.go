@@ -32,6 +32,7 @@ type stock struct {
 	facts     []fact.Fact
 	episodes  []episode.Episode
 	tasks     []operational.Task
+	sessions  []operational.Session
 	err       error
 	hang      bool
 	used      []string
@@ -55,7 +56,41 @@ func (s *stock) Relevant(context.Context, lesson.Query) (r lesson.Results, err e
 	return r, s.err
 }
 
+func (s *stock) List(_ context.Context, f lesson.Filter) (page lesson.Page, err error) {
+	for _, l := range s.lessons {
+		if ofProject(l.Project, f.Project, f.General) && (f.Type == "" || f.Type == l.Type) {
+			page.Lessons = append(page.Lessons, l)
+		}
+	}
+	return page, s.err
+}
+
+// ofProject is what filters of listings select by project.
+func ofProject(project, asked string, general bool) bool {
+	return general && project == "" || !general && (asked == "" || asked == project)
+}
+
+type stockSessions struct{ *stock }
+
+func (s stockSessions) List(_ context.Context, f operational.SessionFilter) (list []operational.Session, err error) {
+	for _, one := range s.sessions {
+		if (f.AgentID == "" || one.AgentID == f.AgentID) && (f.Project == "" || one.Project == f.Project) && (f.Status == "" || one.Status == f.Status) {
+			list = append(list, one)
+		}
+	}
+	return list, s.err
+}
+
 type stockKnowledge struct{ *stock }
+
+func (s stockKnowledge) List(_ context.Context, f knowledge.Filter) (page knowledge.Page, err error) {
+	for _, k := range s.knowledge {
+		if ofProject(k.Project, f.Project, f.General) {
+			page.Results = append(page.Results, k)
+		}
+	}
+	return page, nil
+}
 
 func (s stockKnowledge) Find(ctx context.Context, _ knowledge.Query) (r knowledge.Results, err error) {
 	if s.hang {
@@ -80,6 +115,11 @@ func (s stockFacts) Find(_ context.Context, q fact.Search) (r fact.FactsFound, e
 	return r, nil
 }
 
+func (s stockFacts) Search(_ context.Context, q fact.Query) (page fact.Page, err error) {
+	page.Facts = append(page.Facts, s.facts...)
+	return page, nil
+}
+
 func (s stockFacts) Used(persona string, keys ...string) {
 	for _, key := range keys {
 		s.used = append(s.used, persona+"/"+key)
@@ -95,6 +135,15 @@ func (s stockEpisodes) Search(context.Context, episode.Query) (r episode.Results
 	return r, nil
 }
 
+func (s stockEpisodes) Recent(_ context.Context, f episode.Filter) (list []episode.Episode, err error) {
+	for _, e := range s.episodes {
+		if (f.EventType == "" || e.EventType == f.EventType) && (f.Project == "" || e.Project == f.Project) {
+			list = append(list, e)
+		}
+	}
+	return list, nil
+}
+
 type stockTasks struct{ *stock }
 
 func (s stockTasks) List(_ context.Context, f operational.TaskFilter) (list []operational.Task, err error) {
@@ -108,7 +157,7 @@ func (s stockTasks) List(_ context.Context, f operational.TaskFilter) (list []op
 
 func (s *stock) builder() *contexts.Builder {
 	return contexts.NewBuilder(contexts.Sources{
-		Guards: s, Lessons: s, Knowledge: stockKnowledge{s}, Facts: stockFacts{s}, Episodes: stockEpisodes{s}, Tasks: stockTasks{s},
+		Guards: s, Lessons: s, Knowledge: stockKnowledge{s}, Facts: stockFacts{s}, Episodes: stockEpisodes{s}, Tasks: stockTasks{s}, Sessions: stockSessions{s},
 	}, contexts.Options{Now: func() time.Time { return now }})
 }
 

@@ -28,13 +28,16 @@ type Sources struct {
 	Lessons interface {
 		Relevant(ctx context.Context, query lesson.Query) (lesson.Results, error)
 		Lesson(ctx context.Context, ref string) (lesson.Lesson, error)
+		List(ctx context.Context, filter lesson.Filter) (lesson.Page, error)
 	}
 	Knowledge interface {
 		Find(ctx context.Context, query knowledge.Query) (knowledge.Results, error)
+		List(ctx context.Context, filter knowledge.Filter) (knowledge.Page, error)
 		Used(ids ...string)
 	}
 	Facts interface {
 		Find(ctx context.Context, query fact.Search) (fact.FactsFound, error)
+		Search(ctx context.Context, query fact.Query) (fact.Page, error)
 		Used(persona string, keys ...string)
 	}
 	Procedures interface {
@@ -42,6 +45,10 @@ type Sources struct {
 	}
 	Episodes interface {
 		Search(ctx context.Context, query episode.Query) (episode.Results, error)
+		Recent(ctx context.Context, filter episode.Filter) ([]episode.Episode, error)
+	}
+	Sessions interface {
+		List(ctx context.Context, filter operational.SessionFilter) ([]operational.Session, error)
 	}
 	Tasks interface {
 		List(ctx context.Context, filter operational.TaskFilter) ([]operational.Task, error)
@@ -73,6 +80,8 @@ type candidate struct {
 	project                              string
 	date                                 time.Time
 	confidence                           float64 // 0 to 1
+	uses                                 int64   // how often it was used, or occurred
+	grave                                float64 // 0 to 1, of a lesson: by its severity
 	least                                float64 // its relevance is not less, whatever its words
 	facts                                string  // the persona, of a fact
 	words                                words   // of title and body
@@ -184,13 +193,17 @@ func (s Sources) knowledge(project string) func(context.Context, Request) (gathe
 func (s Sources) facts(ctx context.Context, r Request) (f gathered, err error) {
 	results, err := s.Facts.Find(ctx, fact.Search{Persona: r.Persona, Query: r.Task, Limit: r.nominated()})
 	f.corrected = results.Corrected
-	for _, fact := range results.Facts {
-		f.candidates = append(f.candidates, candidate{
-			kind: router.KindFact, id: fact.Key, title: fact.Key, body: string(fact.Value), author: fact.Author, trust: string(fact.Trust),
-			date: fact.CachedAt, confidence: factConfidence, facts: fact.Persona,
-		})
+	for _, known := range results.Facts {
+		f.candidates = append(f.candidates, factCandidate(&known))
 	}
 	return f, err
+}
+
+func factCandidate(f *fact.Fact) candidate {
+	return candidate{
+		kind: router.KindFact, id: f.Key, title: f.Key, body: string(f.Value), author: f.Author, trust: string(f.Trust),
+		date: f.CachedAt, confidence: factConfidence, facts: f.Persona, uses: f.AccessCount,
+	}
 }
 
 func (s Sources) procedures(ctx context.Context, r Request) (f gathered, err error) {

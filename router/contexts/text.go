@@ -42,6 +42,18 @@ var headings = map[string]string{
 	router.KindProcedure: "## Procedures\n",
 	router.KindEpisode:   "## What happened before\n",
 	router.KindTask:      "## Open tasks\n",
+	router.KindSession:   "## The last session\n",
+}
+
+// decisionsHeading is what the episodes of a start are: decisions.
+const decisionsHeading = "## Decisions\n"
+
+// heading is what the section of a kind begins with in this context.
+func (c *choice) heading(kind string) string {
+	if c.start && kind == router.KindEpisode {
+		return decisionsHeading
+	}
+	return headingOf(kind, c.budget)
 }
 
 // headingOf is what the section of a kind begins with. In a small context the
@@ -75,7 +87,7 @@ func (c *choice) idOf(r *rated) string {
 // fit writes an item within room tokens, and at most its share of the budget:
 // whole, or cut at the end of a sentence. It tells whether it fits.
 func (c *choice) fit(r *rated, room int) bool {
-	room = min(room, max(c.budget/mostOfBudget, leastShare))
+	room = min(room, max(c.budget/c.share, leastShare))
 	if room < leastItem {
 		return false
 	}

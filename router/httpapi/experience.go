@@ -59,6 +59,7 @@ type lessonsInput struct {
 	Statuses      []lesson.Status     `query:"status" doc:"Separated by commas; left out: all but retired"`
 	SourceAgent   string              `query:"source_agent"`
 	Project       string              `query:"project"`
+	General       bool                // no parameter
 	Tag           string              `query:"tag"`
 	MinConfidence float64             `query:"min_confidence" doc:"0 to 1, of the confidence now"`
 	Since         time.Time           `query:"since" doc:"Reported not before this time"`

@@ -20,7 +20,8 @@ func (s *Server) addContextTools() {
 		name: "build_context", title: "Build the context of a task", set: ToolsetOperations, former: formerContext, effect: reads, holds: "text tokens items left_out",
 		description: "All that is known for a task, from every memory, within a budget of tokens: rules first, then lessons, knowledge, facts, procedures, episodes, open tasks.",
 	}, func(p *params, r *contexts.Request) {
-		p.must("task", &r.Task, "What is to be done, in plain words")
+		p.must("task", &r.Task, "What is to be done, in plain words; with start empty")
+		p.may("start", &r.Start, "What a session begins with, whatever its task")
 		p.must("budget", &r.Budget, "Tokens", within(contexts.MinBudget, contexts.MaxBudget))
 		p.belongsHere(&r.Project)
 		p.may("persona", &r.Persona, whoseMemory)

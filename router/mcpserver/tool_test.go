@@ -205,7 +205,7 @@ var every = map[string]string{
 	"list_checks":            `{"agent_id":"a","project":"p","rule_id":"r1","decision":"block","outcome":"heeded","cursor":"c","limit":5}`,
 	"deprecate_pattern":      `{"pattern":"1","notes":"n"}`,
 	"forget_fact":            `{"key":"k","persona":"coder"}`,
-	"build_context":          `{"task":"t","budget":500,"project":"p","persona":"coder","include_untrusted":true}`,
+	"build_context":          `{"task":"t","start":false,"budget":500,"project":"p","persona":"coder","include_untrusted":true}`,
 	"remember_procedure":     `{"name":"deploy","steps":[{"name":"a","action":"x"}],"category":"c","description":"d","params":[{"name":"p"}],"persona":"coder"}`,
 	"recall_procedure":       `{"name":"roll it out","persona":"coder"}`,
 	"list_procedures":        `{"category":"c","persona":"coder","after":"coder/a"}`,

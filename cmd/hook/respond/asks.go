@@ -60,36 +60,24 @@ type (
 		Text      string `json:"text,omitempty"`
 	}
 	contextRequest struct {
-		Task    string `json:"task"`
-		Budget  int    `json:"budget"`
-		AgentID string `json:"agent_id,omitempty"`
-		Project string `json:"project,omitempty"`
+		Task       string `json:"task"`
+		Budget     int    `json:"budget"`
+		Characters int    `json:"characters,omitempty"`
+		Start      bool   `json:"start,omitempty"`
+		Resumed    bool   `json:"resumed,omitempty"`
+		SessionID  string `json:"session_id,omitempty"`
+		AgentID    string `json:"agent_id,omitempty"`
+		Project    string `json:"project,omitempty"`
 	}
 	builtContext struct {
-		Text string `json:"text"`
+		Text  string `json:"text"`
+		Rules int    `json:"rules"`
 	}
 	health struct {
 		Status string `json:"status"`
 		Server string `json:"server"`
 	}
 )
-
-// Known is what a session begins with.
-type Known struct {
-	CriticalAntiPatterns []aLesson `json:"critical_anti_patterns"`
-	RecentFailures       []aLesson `json:"recent_failures"`
-	ActiveWorkarounds    []aLesson `json:"active_workarounds"`
-}
-
-type aLesson struct {
-	ID           string   `json:"id"`
-	Title        string   `json:"title"`
-	RootCause    string   `json:"root_cause"`
-	Solution     string   `json:"solution"`
-	Alternatives []string `json:"alternatives"`
-	SourceAgent  string   `json:"source_agent"`
-	Trust        string   `json:"trust"`
-}
 
 // Values and bounds of the domains.
 const (
@@ -144,18 +132,9 @@ func (c Call) read(ctx context.Context, read comms.Ack) error {
 	return c(ctx, "POST", "/messages/read", read, nil)
 }
 
-// Known asks what an agent's session begins with.
-func (c Call) Known(ctx context.Context, agent string) (known Known, err error) {
-	path := "/claude-code/context"
-	if agent != "" {
-		path += "?" + url.Values{"agent": {agent}}.Encode()
-	}
-	err = c(ctx, "GET", path, nil, &known)
-	return known, err
-}
-
 func (c Call) context(ctx context.Context, request contextRequest) (built builtContext, err error) {
 	err = c(ctx, "POST", "/api/context", request, &built)
+	built.Rules = max(0, min(built.Rules, len(built.Text)))
 	return built, err
 }
 

@@ -27,8 +27,6 @@ func TestAsksAreTheDomains(t *testing.T) {
 		{reflect.TypeFor[transcript](), reflect.TypeFor[consolidate.TranscriptDraft]()},
 		{reflect.TypeFor[contextRequest](), reflect.TypeFor[contexts.Request]()},
 		{reflect.TypeFor[builtContext](), reflect.TypeFor[contexts.Context]()},
-		{reflect.TypeFor[Known](), reflect.TypeFor[router.SessionContext]()},
-		{reflect.TypeFor[aLesson](), reflect.TypeFor[lesson.Lesson]()},
 	} {
 		theirs := map[string]reflect.Kind{}
 		for _, f := range reflect.VisibleFields(pair.theirs) {

@@ -27,11 +27,16 @@ const (
 	sayEvery = 5 * time.Second
 	// toldTime bounds how long a hook that has its own answer waits for the check-in's,
 	// from its beginning on; toldBlocked does if that answer is a verdict. What is not told comes next time.
+	// A start's waits longer: what was sent meanwhile is what a session is to begin with.
 	toldTime    = 250 * time.Millisecond
+	toldStart   = 2 * time.Second
 	toldBlocked = 100 * time.Millisecond
 	// maxTold is how many messages are told at once, and maxToldText how much of each, in bytes.
 	maxTold     = 5
 	maxToldText = 1000
+	// startMessage is how much of each is told at a session's start, in bytes: five with
+	// their frames stay below 2,000.
+	startMessage = 150
 	// inboxPage and inboxPages bound the looking for messages that nobody has read.
 	inboxPage  = 20
 	inboxPages = 4
@@ -196,21 +201,37 @@ func (a *attendance) told(ctx context.Context, wait time.Duration) (hook.Note, e
 	return a.note(), nil
 }
 
-// note is a stop that is in force and the messages that are new, each fenced:
-// other agents wrote them.
+// note is a stop that is in force and the messages that are new.
 func (a *attendance) note() hook.Note {
 	var note hook.Note
-	var b strings.Builder
+	stop, mail := a.spoken()
+	note.Text = strings.TrimSpace(stop + "\n" + mail)
 	if a.stop {
-		b.WriteString("Skill Router: you are asked to stop. Bring what you are doing to a safe state, hand over what is unfinished, acknowledge the signal (check_messages) and end your work.")
 		note.Person = "Skill Router: the agent " + a.h.agent + " is asked to stop"
 		if a.reason != "" {
-			reason := OneLine(a.reason, maxBriefText)
-			fmt.Fprintf(&b, " The reason, in the words of whoever asked: %q.", reason)
-			note.Person += fmt.Sprintf(": %q", reason)
+			note.Person += fmt.Sprintf(": %q", OneLine(a.reason, maxBriefText))
 		}
-		b.WriteByte('\n')
 	}
+	return note
+}
+
+// spoken is what was heard in words for the model, each message fenced: other
+// agents wrote them. Both are empty if nothing was heard.
+func (a *attendance) spoken() (stop, mail string) {
+	if !a.heard {
+		return "", ""
+	}
+	if a.stop {
+		stop = "Skill Router: you are asked to stop. Bring what you are doing to a safe state, hand over what is unfinished, acknowledge the signal (check_messages) and end your work."
+		if a.reason != "" {
+			stop += fmt.Sprintf(" The reason, in the words of whoever asked: %q.", OneLine(a.reason, maxBriefText))
+		}
+	}
+	most := maxToldText
+	if a.h.Event == hook.SessionStart {
+		most = startMessage
+	}
+	var b strings.Builder
 	fencer := skillrouter.NewFencer()
 	said := false
 	for _, m := range a.messages {
@@ -225,26 +246,25 @@ func (a *attendance) note() hook.Note {
 		if m.To == "" {
 			to = ", to all agents"
 		}
-		text := OneLine(spoken(m.Context), maxToldText)
+		text := OneLine(content(m.Context), most)
 		mark := fencer.Mark(text)
 		fmt.Fprintf(&b, "<memory-%s message>\nseq %d from %s%s, signal %s: %s\n</memory-%s>\n", mark, m.Seq, OneLine(m.From, 64), to, OneLine(m.Signal, maxToolStatus), text, mark)
 	}
 	if a.more {
 		b.WriteString("More messages wait: check_messages.\n")
 	}
-	note.Text = strings.TrimSpace(b.String())
-	return note
+	return stop, b.String()
 }
 
-// spoken is a message's context with nothing escaped that could stand for
+// content is a message's context with nothing escaped that could stand for
 // something else once a model reads it: its text, if that is all, or its JSON.
-func spoken(content json.RawMessage) string {
+func content(text json.RawMessage) string {
 	var fields map[string]any
-	if json.Unmarshal(content, &fields) != nil {
+	if json.Unmarshal(text, &fields) != nil {
 		return ""
 	}
-	if text, ok := fields["text"].(string); ok && len(fields) == 1 {
-		return text
+	if said, ok := fields["text"].(string); ok && len(fields) == 1 {
+		return said
 	}
 	var out strings.Builder
 	encoder := json.NewEncoder(&out)

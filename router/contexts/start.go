@@ -1,0 +1,337 @@
+package contexts
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
+	"skillrouter/operational"
+	"skillrouter/router"
+)
+
+// Figures of what a session begins with.
+const (
+	// MaxCharacters bounds Request.Characters: what is longer than a model's window holds nobody reads.
+	MaxCharacters = 1_000_000
+	// startPage is how many of each kind are looked at, the newest first.
+	startPage = learning.MaxLimit
+	// startShare is the part of the budget that one item may take at a start, where many
+	// short things are worth more than one long.
+	startShare = 8
+	// memoryShare is the part of the budget that decisions and knowledge take before
+	// principles and lessons have had their turn.
+	memoryShare = 0.6
+	// generalPart is what counts of an item that belongs to no project beside one of this project.
+	generalPart = 0.8
+	// enoughUses is how many uses make an entry as much used as can be.
+	enoughUses = 32
+	// mostSessions is how many ended sessions are looked at for one of this agent's.
+	mostSessions = 20
+	// mostOpen bounds how many open ends of the last session are listed.
+	mostOpen = 6
+)
+
+// startOrder is the order of the sections at a start: what must not be done, where
+// the last session stopped, and then what is known.
+var startOrder = []string{
+	router.KindGuard, router.KindSession, router.KindTask, router.KindEpisode, router.KindKnowledge, router.KindFact,
+	router.KindPrinciple, router.KindPattern, router.KindLesson, router.KindProcedure,
+}
+
+// starting returns the stores that are there, each asked for what a session in a
+// project begins with: of this project, and of none.
+func (s Sources) starting(r Request) []source {
+	list := []source{}
+	add := func(there bool, name string, ask func(ctx context.Context, r Request) (gathered, error)) {
+		if there {
+			list = append(list, source{name, ask})
+		}
+	}
+	add(s.Lessons != nil, "rules", s.startRules)
+	add(s.Lessons != nil, "lessons", s.startLessons)
+	add(s.Sessions != nil && (r.Project != "" || r.AgentID != ""), "sessions", s.lastSession)
+	add(s.Tasks != nil && r.AgentID != "", "tasks", func(ctx context.Context, r Request) (gathered, error) {
+		r.Project = "" // those that the agent itself holds
+		return s.tasks(ctx, r)
+	})
+	add(s.Episodes != nil && r.Project != "", "decisions", s.decisions)
+	add(s.Knowledge != nil, "knowledge", s.startKnowledge)
+	add(s.Facts != nil, "facts", s.startFacts)
+	return list
+}
+
+// ownAndGeneral asks a listing for what belongs to the project, if there is one, and for what belongs to none.
+func ownAndGeneral[T any](project string, list func(project string, general bool) ([]T, error)) (all []T, err error) {
+	if project != "" {
+		if all, err = list(project, false); err != nil {
+			return nil, err
+		}
+	}
+	general, err := list("", true)
+	return append(all, general...), err
+}
+
+func (s Sources) startRules(ctx context.Context, r Request) (f gathered, err error) {
+	found, err := ownAndGeneral(r.Project, func(project string, general bool) ([]lesson.Lesson, error) {
+		page, err := s.Lessons.List(ctx, lesson.Filter{Type: learning.LessonAntiPattern, Project: project, General: general, Limit: startPage})
+		return page.Lessons, err
+	})
+	for _, l := range found {
+		if l.Proposed {
+			continue // it is no rule
+		}
+		c := lessonCandidate(&l)
+		c.kind, c.body = router.KindGuard, lines("", l.RootCause, "Instead: ", strings.Join(l.Alternatives, "; "), "Commands: ", strings.Join(l.RelatedCommands, "; "))
+		f.candidates = append(f.candidates, c)
+	}
+	return f, err
+}
+
+func (s Sources) startLessons(ctx context.Context, r Request) (f gathered, err error) {
+	found, err := ownAndGeneral(r.Project, func(project string, general bool) ([]lesson.Lesson, error) {
+		page, err := s.Lessons.List(ctx, lesson.Filter{Project: project, General: general, Limit: startPage})
+		return page.Lessons, err
+	})
+	for _, l := range found {
+		if l.Type != learning.LessonAntiPattern {
+			f.candidates = append(f.candidates, lessonCandidate(&l))
+		}
+	}
+	return f, err
+}
+
+func lessonCandidate(l *lesson.Lesson) candidate {
+	return candidate{
+		kind: lessonKind(l.Level), id: l.ID, title: l.Title, author: l.SourceAgent, trust: string(l.Trust), project: l.Project,
+		date: l.LastOccurred, confidence: l.Confidence, uses: l.Occurrences,
+		body: lines("", l.Context, "Done: ", l.Action, "Outcome: ", l.Outcome, "Cause: ", l.RootCause, "Solution: ", l.Solution,
+			"Instead: ", strings.Join(l.Alternatives, "; "), "", l.Body),
+		grave: 1 - float64(slices.Index(learning.Severities(), l.Severity))/float64(len(learning.Severities())),
+	}
+}
+
+func (s Sources) decisions(ctx context.Context, r Request) (f gathered, err error) {
+	found, err := s.Episodes.Recent(ctx, episode.Filter{Project: r.Project, EventType: episode.EventDecision, Limit: startPage})
+	for _, e := range found {
+		f.candidates = append(f.candidates, candidate{
+			kind: router.KindEpisode, id: e.ID, title: e.Title, body: e.Content, author: e.AgentID, trust: router.TrustAgent, project: e.Project,
+			date: e.CreatedAt, confidence: e.Importance,
+		})
+	}
+	return f, err
+}
+
+func (s Sources) startKnowledge(ctx context.Context, r Request) (f gathered, err error) {
+	found, err := ownAndGeneral(r.Project, func(project string, general bool) ([]knowledge.Knowledge, error) {
+		page, err := s.Knowledge.List(ctx, knowledge.Filter{Project: project, General: general, Limit: startPage})
+		return page.Results, err
+	})
+	for _, e := range found {
+		f.candidates = append(f.candidates, candidate{
+			kind: router.KindKnowledge, id: e.ID, title: e.Title, body: e.Content, author: e.Author, trust: string(e.Trust), project: e.Project,
+			date: e.UpdatedAt, confidence: knowledgeConfidence, uses: e.UseCount,
+		})
+	}
+	return f, err
+}
+
+func (s Sources) startFacts(ctx context.Context, r Request) (f gathered, err error) {
+	page, err := s.Facts.Search(ctx, fact.Query{Persona: r.Persona, Limit: startPage})
+	for _, known := range page.Facts {
+		f.candidates = append(f.candidates, factCandidate(&known))
+	}
+	return f, err
+}
+
+// lastSession is how the last session of this agent in this project ended; if it
+// had none, that of another agent of its kind, or else of anybody.
+func (s Sources) lastSession(ctx context.Context, r Request) (f gathered, err error) {
+	filter := operational.SessionFilter{Project: r.Project, Status: operational.SessionEnded, Limit: mostSessions}
+	if r.Project == "" {
+		filter.AgentID = r.AgentID
+	}
+	found, err := s.Sessions.List(ctx, filter)
+	found = slices.DeleteFunc(found, func(one operational.Session) bool {
+		return one.Summary == "" && one.Handover.Count() == 0 || one.EndedAt == nil || r.Project == "" && one.Project != ""
+	})
+	near := func(one operational.Session) int {
+		switch {
+		case one.AgentID == r.AgentID:
+			return 0
+		case kindOf(one.AgentID) == kindOf(r.AgentID):
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(found, func(a, b operational.Session) int { return near(a) - near(b) })
+	if err != nil || len(found) == 0 {
+		return f, err
+	}
+	last := found[0]
+	f.candidates = []candidate{{
+		kind: router.KindSession, id: last.ID, title: cmp.Or(last.Goal, "The last session"), body: last.Summary + openEnds(last.Handover),
+		author: last.AgentID, trust: router.TrustAgent, project: last.Project, date: *last.EndedAt, confidence: 1,
+	}}
+	return f, nil
+}
+
+// kindOf is the kind of an agent: what stands before the colon of its name, or the name.
+func kindOf(agent string) string {
+	kind, _, _ := strings.Cut(agent, ":")
+	return kind
+}
+
+// openEnds lists what a session left undone, a line each.
+func openEnds(h *operational.Handover) string {
+	if h == nil {
+		return ""
+	}
+	var b strings.Builder
+	listed := 0
+	for _, items := range [][]operational.OpenItem{h.Tasks, h.Steps, h.Reminders} {
+		for _, item := range items {
+			if listed++; listed <= mostOpen {
+				fmt.Fprintf(&b, "\nOpen %s: %s", item.Kind, item.Title)
+			}
+		}
+	}
+	if more := h.TaskCount + h.StepCount + h.ReminderCount - min(listed, mostOpen); more > 0 {
+		fmt.Fprintf(&b, "\nand %d more", more)
+	}
+	return b.String()
+}
+
+// chooseStart chooses by the order of the sections, and within one by use and freshness.
+func (c *choice) chooseStart(candidates []candidate) Context {
+	c.begin()
+	var all []*rated
+	seen := map[string]bool{}
+	for i := range candidates {
+		r := &rated{candidate: candidates[i]}
+		if key := r.kind + "/" + r.id; seen[key] {
+			continue
+		} else {
+			seen[key] = true
+		}
+		r.score = startWorth(&r.candidate, c.at, c.project)
+		if !trusted(&r.candidate) && !c.untrusted {
+			c.leave(&r.candidate, "untrusted")
+			continue
+		}
+		all = append(all, r)
+	}
+	slices.SortStableFunc(all, func(a, b *rated) int {
+		return cmp.Or(cmp.Compare(startRank(a.kind), startRank(b.kind)), cmp.Compare(b.score, a.score), strings.Compare(a.id, b.id))
+	})
+	all = slices.DeleteFunc(c.withoutSuperseded(all), func(r *rated) bool {
+		known := c.told.has(&r.candidate)
+		if known {
+			c.leave(&r.candidate, reasonTold)
+		}
+		return known
+	})
+	guards := 0
+	var later []*rated
+	for _, r := range all {
+		switch {
+		case r.kind == router.KindGuard:
+			if guards++; guards > mostGuards {
+				c.leave(&r.candidate, "budget")
+				continue
+			}
+		case isMemory(r.kind) && float64(c.tokens) > memoryShare*float64(c.budget):
+			later = append(later, r) // principles and lessons first
+			continue
+		}
+		if c.budget-c.tokens < leastItem {
+			c.leave(&r.candidate, "budget")
+			continue
+		}
+		c.take(r)
+	}
+	for _, r := range later {
+		if c.budget-c.tokens < leastItem {
+			c.leave(&r.candidate, "budget")
+			continue
+		}
+		c.take(r)
+	}
+	return c.write()
+}
+
+// isMemory tells whether an item is a decision, an entry of knowledge or a fact.
+func isMemory(kind string) bool {
+	return kind == router.KindEpisode || kind == router.KindKnowledge || kind == router.KindFact
+}
+
+// startRank orders what is chosen. Decisions and knowledge are one list: the freshest and most used of both come first.
+func startRank(kind string) int {
+	if kind == router.KindEpisode {
+		kind = router.KindKnowledge
+	}
+	return slices.Index(startOrder, kind)
+}
+
+// startWorth is what an item is worth at a start, from 0 to 1: how much it is used,
+// how fresh it is, how sure and how grave, in equal parts, but how grave a rule is counts
+// as much as all else. What belongs to no project is worth a little less.
+func startWorth(r *candidate, at time.Time, project string) float64 {
+	used := math.Log1p(min(float64(r.uses), enoughUses)) / math.Log1p(enoughUses)
+	weight := 1.0
+	if r.kind == router.KindGuard {
+		weight = 3
+	}
+	worth := (used + recentness(r.date, at) + min(max(r.confidence, 0), 1) + weight*r.grave) / (3 + weight)
+	if project != "" && r.project == "" {
+		worth *= generalPart
+	}
+	return worth
+}
+
+// withoutSuperseded leaves out what was written anew: of entries of knowledge with
+// the same title in the same project the newest counts.
+func (c *choice) withoutSuperseded(all []*rated) []*rated {
+	newest := map[string]*rated{}
+	name := func(r *rated) string { return r.project + "\n" + strings.ToLower(oneLine(r.title)) }
+	for _, r := range all {
+		if r.kind == router.KindKnowledge && r.title != "" {
+			if other := newest[name(r)]; other == nil || r.date.After(other.date) {
+				newest[name(r)] = r
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(r *rated) bool {
+		other := newest[name(r)]
+		if r.kind != router.KindKnowledge || other == nil || other == r {
+			return false
+		}
+		c.leave(&r.candidate, "superseded by "+other.id)
+		return true
+	})
+}
+
+// trusted tells whether an item may be told without being asked for: an agent or the router wrote it.
+func trusted(r *candidate) bool {
+	return r.trust == router.TrustAgent || r.trust == router.TrustBuiltin
+}
+
+// checkStart completes a request for what a session begins with.
+func checkStart(r *Request) error {
+	if r.Characters != 0 && (r.Characters < MinBudget || r.Characters > MaxCharacters) {
+		return skillrouter.InvalidField("characters", "must lie between %d and %d", MinBudget, MaxCharacters)
+	}
+	if r.SessionID != "" {
+		return skillrouter.CheckName("session_id", r.SessionID)
+	}
+	return nil
+}
