@@ -17,18 +17,18 @@ export GOFLAGS += -trimpath
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## build bin/skillrouter and bin/skillrouter-hook, without the tables that only debuggers read
+build: ## build bin/skillrouter and bin/skillrouter-hook
 	$(GO) build -tags $(TAGS) -trimpath -ldflags='-s -w' -o $(BIN) ./cmd/skillrouter
 	$(GO) build -tags $(TAGS) -trimpath -ldflags='-s -w' -o $(HOOK) ./cmd/skillrouter-hook
 
-run: build ## start the sidecar on its embedded default, in the foreground
+run: build ## build, then start the router in the foreground
 	$(BIN) serve
 
 test: ## run every test, without the race detector
 	$(GO) test -tags $(TAGS) -vet=off ./...
 
 # SQLite is C that was translated: the detector would watch each byte that it moves, and twice the time.
-race: ## run the tests under the race detector, but those that run other programs or thousands of calls in a row
+race: ## run the tests with the race detector (not those that run other programs)
 	CGO_ENABLED=1 $(GO) test -tags $(TAGS) -vet=off -short -race -gcflags='modernc.org/...=-race=false' ./...
 
 lint: ## gofumpt, vet and staticcheck
@@ -39,31 +39,31 @@ lint: ## gofumpt, vet and staticcheck
 fmt: ## format every Go file
 	$(GO) tool gofumpt -w $$(git ls-files '*.go')
 
-fuzz: ## run each fuzz target for FUZZTIME (60s)
+fuzz: ## run each fuzz target for FUZZTIME (default 60s)
 	@set -e; for pkg in $$($(GO) list ./...); do \
 	  for target in $$($(GO) test -tags $(TAGS) -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 	    echo "== $$pkg $$target"; $(GO) test -tags $(TAGS) -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$pkg; \
 	  done; done
 
-garbage: ## send the mesh a million garbage datagrams: no crash, no change, no growth
+garbage: ## send a million broken datagrams to the mesh and look that nothing changes
 	SKILLROUTER_GARBAGE=1000000 $(GO) test -tags $(TAGS) -count 1 -v -run '^TestGarbage' ./router/interlock
 
-soak: build ## break the router from outside for SOAKTIME (10m): kills, power cuts, I/O errors, damaged files, streams. SOAK=kill,power runs only these
+soak: build ## break a running router for SOAKTIME (default 10m); SOAK=kill,power runs only these
 	$(GO) run -tags $(TAGS) ./scripts/soak -binary $(BIN) -time $(SOAKTIME) -only "$(SOAK)"
 
-soak-check: ## vet the file system that loses what was not synced (a module of its own: its library would have to be downloaded for check)
+soak-check: ## vet and lint scripts/soak/powerdisk, a module of its own
 	cd scripts/soak/powerdisk && $(GO) vet ./... && $(GO) tool -modfile=$(CURDIR)/go.mod staticcheck ./...
 
-train-router: ## make the query classifier's model and its figures anew from the training lines
+train-router: ## train the query classifier again, and write its figures
 	$(GO) run ./scripts/trainrouter
 
-train-router-check: ## fail if the committed model is not what the training lines give
+train-router-check: ## fail if the committed classifier is not what training gives
 	$(GO) run ./scripts/trainrouter -check
 
-golden-search: ## agree to the ranking as it is now: write the judged collection's golden anew, and show what moved
+golden-search: ## accept the ranking as it is now: write its golden file, show what moved
 	$(GO) test -tags $(TAGS) -count 1 -v -run '^TestJudgedGolden$$' ./router -update
 
-bench: ## measure against floors that run beside it (some minutes; wants a quiet machine)
+bench: ## run the benchmarks (some minutes, on a quiet machine)
 	$(GO) run -tags $(TAGS) ./scripts/bench/comms
 	$(GO) run -tags $(TAGS) ./scripts/bench/memory
 	$(GO) run -tags $(TAGS) ./scripts/bench/learning
@@ -75,26 +75,30 @@ bench: ## measure against floors that run beside it (some minutes; wants a quiet
 	$(GO) test -tags $(TAGS) -run '^$$' -bench 'Classify' ./router
 	$(GO) test -tags $(TAGS) -run '^$$' -bench 'GuardCheck' ./learning
 
-bench-search: ## measure the search beside FTS5 and bleve on the same data (some minutes). ARGS="-sizes 10000,100000,1000000", ARGS="-collections DIR..."
+# ARGS: -sizes 10000,100000,1000000, -collections DIR...
+bench-search: ## compare the search with FTS5 and bleve (some minutes); ARGS="-sizes 10000"
 	cd scripts/bench/search && $(GO) build -tags $(TAGS) -trimpath -o ../../../bin/bench-search . && cd $(CURDIR) && bin/bench-search $(ARGS)
 
-bench-search-check: ## vet that module (it is no part of check: what it compares with would have to be downloaded)
+bench-search-check: ## vet and lint scripts/bench/search, a module of its own
 	cd scripts/bench/search && $(GO) vet -tags $(TAGS) ./... && $(GO) tool -modfile=$(CURDIR)/go.mod staticcheck -tags $(TAGS) ./...
 
-bench-search-tidy: ## give that module the product's versions, after they changed
+bench-search-tidy: ## give scripts/bench/search the program's versions of libraries
 	cd scripts/bench/search && $(GO) mod tidy
 
-bench-scale: build ## fill a router with a million entries over HTTP and search beside it (some minutes). ARGS="-entries 100000"
+bench-scale: build ## store a million entries and search meanwhile (some minutes); ARGS="-entries 100000"
 	$(GO) run -tags $(TAGS) ./scripts/bench/scale -binary $(BIN) $(ARGS)
 
-browser: build ## look at the dashboard in Chromium ($CHROMIUM, or the one on the path); wants Node 20. ENTRIES=100000 make it full, SHOTS=dir takes pictures
+# Chromium is $CHROMIUM, or the one on the path. ENTRIES fills the memory first.
+browser: build ## test the dashboard in Chromium (wants Node 20); ENTRIES=100000, SHOTS=dir for pictures
 	cd scripts/browser && npm ci --ignore-scripts --no-audit --no-fund && npm test
 
-conformance: build ## run the official MCP conformance suites and the Inspector's command line (wants npm and its registry, the first time). CONFORMANCE_FLAGS=-update writes docs/mcp.md
+# The suites, and the Inspector's command line. npm needs its registry the first time; -update writes docs/mcp.md.
+conformance: build ## run the official MCP conformance suites (wants npm); CONFORMANCE_FLAGS=-update
 	$(GO) run -tags $(TAGS) ./scripts/conformance $(CONFORMANCE_FLAGS)
 
 AGENTS_DIR ?= bin/agents
-agents: build ## run real coding agents in pinned versions beside the router, on linux/amd64, without a network where unshare makes such a place (wants npm, its registry the first time, and 1.2 GB)
+# The agents run without a network where unshare can make such a place. npm needs its registry the first time.
+agents: build ## run real coding agents beside the router (linux/amd64; wants npm and 1.2 GB)
 	npm install --prefix $(AGENTS_DIR) --ignore-scripts --no-audit --no-fund @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 opencode-ai@1.18.33 @google/gemini-cli@0.61.0
 	$(GO) test -tags $(TAGS) -c -o bin/agents.test ./scripts/agents
 	@cd scripts/agents && export SKILLROUTER_REAL_AGENTS=$(abspath $(AGENTS_DIR)) SKILLROUTER_BIN=$(abspath $(BIN)); \
@@ -102,18 +106,19 @@ agents: build ## run real coding agents in pinned versions beside the router, on
 	else echo "unshare makes no network of its own here: the agents are told to be quiet, and nothing holds them to it"; $(CURDIR)/bin/agents.test -test.v -test.timeout 30m; fi
 
 CROSS ?= linux/arm64 darwin/arm64 windows/amd64
-cross: ## compile for the platforms we don't test on, without optimising
+cross: ## compile for the platforms that the tests do not run on
 	@set -e; for target in $(CROSS); do \
 	  echo "== $$target"; GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -tags $(TAGS) -gcflags='all=-N -l' -o /dev/null ./cmd/skillrouter ./cmd/skillrouter-hook; done
 
-dist: ## make the packages of the commit for every platform, in dist/ (DIST_FLAGS="-platforms linux/amd64")
+dist: ## make the packages for every platform in dist/; DIST_FLAGS="-platforms linux/amd64"
 	$(GO) run -tags $(TAGS) ./scripts/dist $(DIST_FLAGS)
 
-dist-check: ## build this machine's package twice, in different places, and compare the bytes (FRESH=1: without the build cache)
+# The two builds are in different places.
+dist-check: ## build this machine's package twice and compare the bytes; FRESH=1 without the cache
 	$(GO) run -tags $(TAGS) ./scripts/dist -check $(if $(FRESH),-fresh) -platforms $$($(GO) env GOOS)/$$($(GO) env GOARCH)
 
 check: CROSS = darwin/arm64 windows/amd64
-check: lint build cross test ## what CI runs (of linux/arm64 only the processor is another)
+check: lint build cross test ## run what CI runs: lint, build, cross, test
 
 clean: ## remove what was built
 	rm -rf bin dist
