@@ -2,6 +2,10 @@ package app
 
 import (
 	"context"
+	"database/sql"
+	"sync"
+
+	"gorm.io/gorm"
 
 	"skillrouter/router/httpapi"
 )
@@ -13,3 +17,78 @@ type DoctorCheck = httpapi.Check
 func DataOf(a *App) string                                 { return a.config.Data }
 func HealthOf(ctx context.Context, a *App) httpapi.Health  { return a.health(ctx) }
 func DoctorOf(ctx context.Context, a *App) []httpapi.Check { return a.doctor(ctx) }
+
+// Statements are what was sent to a database.
+type Statements struct {
+	mu    sync.Mutex
+	texts []string
+}
+
+// Take returns what was sent since it was last called. A statement that is
+// prepared and then run several times is there once.
+func (s *Statements) Take() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	texts := s.texts
+	s.texts = nil
+	return texts
+}
+
+func (s *Statements) add(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.texts = append(s.texts, text)
+}
+
+// CountStatements counts from now on what is sent to a database, by its readers and its writer.
+func CountStatements(db *Database) *Statements {
+	s := new(Statements)
+	for _, side := range []*gorm.DB{db.Read, db.writer} {
+		counting := &countingPool{countingConn{side.ConnPool, s}}
+		side.ConnPool, side.Statement.ConnPool = counting, counting
+	}
+	return s
+}
+
+// countingConn is a connection, or a pool, whose statements are counted.
+type countingConn struct {
+	gorm.ConnPool
+	sent *Statements
+}
+
+func (c countingConn) PrepareContext(ctx context.Context, text string) (*sql.Stmt, error) {
+	c.sent.add(text)
+	return c.ConnPool.PrepareContext(ctx, text)
+}
+
+func (c countingConn) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
+	c.sent.add(text)
+	return c.ConnPool.ExecContext(ctx, text, args...)
+}
+
+func (c countingConn) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	c.sent.add(text)
+	return c.ConnPool.QueryContext(ctx, text, args...)
+}
+
+func (c countingConn) QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row {
+	c.sent.add(text)
+	return c.ConnPool.QueryRowContext(ctx, text, args...)
+}
+
+type countingPool struct{ countingConn }
+
+func (p *countingPool) GetDBConn() (*sql.DB, error) { return p.ConnPool.(*pool).db, nil }
+
+func (p *countingPool) BeginTx(ctx context.Context, options *sql.TxOptions) (gorm.ConnPool, error) {
+	tx, err := p.ConnPool.(*pool).BeginTx(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	return &countingTx{countingConn{tx, p.sent}, tx.(*transaction)}, nil
+}
+
+type countingTx struct {
+	countingConn
+	gorm.TxCommitter
+}
