@@ -101,6 +101,7 @@ var constructs = []struct {
 			if !upsert {
 				return ""
 			}
+			sets, _, _ = strings.Cut(sets, " RETURNING ")
 			sets, where, _ := strings.Cut(sets, " WHERE ")
 			values := regexp.MustCompile(`(^|,\s*)[\w`+hole+`]+ = `).ReplaceAllString(sets, ", ")
 			if found := like(`[^.\w{][a-z]\w*([^\w.(}]|$)`)(values); found != "" {
@@ -108,7 +109,7 @@ var constructs = []struct {
 			}
 			return like(`^[a-z_]+\b[^.]`)(where)
 		},
-		"INSERT INTO t (k, n) VALUES (?, 1) ON CONFLICT (k) DO UPDATE SET m = excluded.m, n = n + 1", "INSERT INTO t (k, n) VALUES (?, 1) ON CONFLICT (k) DO UPDATE SET n = t.n + excluded.n, m = excluded.m WHERE t.m IS NULL",
+		"INSERT INTO t (k, n) VALUES (?, 1) ON CONFLICT (k) DO UPDATE SET m = excluded.m, n = n + 1", "INSERT INTO t (k, n) VALUES (?, 1) ON CONFLICT (k) DO UPDATE SET n = t.n + excluded.n, m = excluded.m WHERE t.m IS NULL RETURNING n",
 	},
 }
 

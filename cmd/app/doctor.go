@@ -150,7 +150,7 @@ const clockReach = 10_000
 
 // newest is the latest time, in Unix milliseconds, of the newest events; nil: there are none.
 func (db *Database) newest(ctx context.Context) (at *int64, err error) {
-	err = db.Read.WithContext(ctx).Raw("SELECT max(at) FROM (SELECT at FROM events ORDER BY seq DESC LIMIT ?)", clockReach).Scan(&at).Error
+	err = db.Read.WithContext(ctx).Raw("SELECT max(at) FROM (SELECT at FROM events ORDER BY seq DESC LIMIT ?) AS latest", clockReach).Scan(&at).Error
 	return at, err
 }
 

@@ -147,7 +147,7 @@ func TestStatementsOfWrites(t *testing.T) {
 			entry = stored.ID
 			return err
 		}},
-		{"a use of it", 8, learned, func() error {
+		{"a use of it", 9, learned, func() error {
 			_, err := answered.Answered(ctx, entry, knowledge.AnswerDraft{Query: "where does the albatross wander"})
 			return err
 		}},

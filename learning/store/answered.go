@@ -12,9 +12,9 @@ import (
 var _ knowledge.AnswerStore = (*Store)(nil)
 
 // AddAnswer implements knowledge.AnswerStore.
-func (s *Store) AddAnswer(ctx context.Context, a knowledge.AnswerVoice, most knowledge.AnswerBounds) (changed []string, err error) {
+func (s *Store) AddAnswer(ctx context.Context, a knowledge.AnswerVoice, most knowledge.AnswerBounds) (entries []string, err error) {
 	err = s.commit.Write(ctx, func(tx *gorm.DB) error {
-		changed = []string{a.EntryID}
+		entries = []string{a.EntryID}
 		var there int64
 		if err := tx.Raw("SELECT count(*) FROM knowledge WHERE id = ?", a.EntryID).Scan(&there).Error; err != nil {
 			return err
@@ -43,13 +43,18 @@ func (s *Store) AddAnswer(ctx context.Context, a knowledge.AnswerVoice, most kno
 			if err != nil {
 				return err
 			}
-			changed = append(changed, gone...)
+			entries = append(entries, gone...)
 		}
-		slices.Sort(changed)
-		changed = slices.Compact(changed)
+		slices.Sort(entries)
+		entries = slices.Compact(entries)
+		for _, id := range entries {
+			if _, err := changed(tx, changedAnswers, id, 1); err != nil {
+				return err
+			}
+		}
 		return nil
 	}, nil)
-	return changed, err
+	return entries, err
 }
 
 // dropAnswers deletes the oldest of the rows that fit beyond the last most, and returns their entries.
@@ -76,5 +81,5 @@ func answerColumns(a *knowledge.AnswerVoice) []any {
 
 // DeleteAnswers implements knowledge.AnswerStore.
 func (s *Store) DeleteAnswers(ctx context.Context, id, agentID string, everybody bool) (gone int64, err error) {
-	return s.deleteRows(ctx, "DELETE FROM knowledge_answers WHERE entry_id = ? AND (? OR agent_id = ?)", id, everybody, agentID)
+	return s.deleteRows(ctx, changedAnswers, id, "DELETE FROM knowledge_answers WHERE entry_id = ? AND (? OR agent_id = ?)", id, everybody, agentID)
 }

@@ -11,7 +11,7 @@ import (
 
 var _ shelf.EmbeddingStore = (*Store)(nil)
 
-var embeddingColumns = []string{"kind", "id", "model", "dimension", "hash", "scale", "code"}
+var embeddingColumns = []string{"num", "kind", "id", "model", "dimension", "hash", "scale", "code"}
 
 // ScanEmbeddings implements shelf.EmbeddingStore.
 func (s *Store) ScanEmbeddings(ctx context.Context, model string, visit func(shelf.Embedding) error) (others int, err error) {
@@ -58,16 +58,20 @@ func (s *Store) PutEmbeddings(ctx context.Context, model string, put []shelf.Emb
 				}
 			}
 		}
+		last, err := changed(tx, changedEmbeddings, "", max(1, len(put)))
+		if err != nil {
+			return err
+		}
 		return insertOr(tx, orReplace(embeddingColumns, "kind", "id"), "embeddings", embeddingColumns, len(put), func(i int, row []any) []any {
 			e := &put[i]
-			return append(row, string(e.Kind), e.ID, model, len(e.Code), e.Hash, float64(e.Scale), bytesOf(e.Code))
+			return append(row, last-int64(len(put)-1-i), string(e.Kind), e.ID, model, len(e.Code), e.Hash, float64(e.Scale), bytesOf(e.Code))
 		})
 	}, nil)
 }
 
 // DropEmbeddings implements shelf.EmbeddingStore.
 func (s *Store) DropEmbeddings(ctx context.Context, model string, dimension, limit int) (int, error) {
-	dropped, err := s.deleteRows(ctx, "DELETE FROM embeddings WHERE num IN (SELECT num FROM embeddings WHERE model <> ? OR dimension <> ? LIMIT ?)", model, dimension, limit)
+	dropped, err := s.deleteRows(ctx, changedEmbeddings, "", "DELETE FROM embeddings WHERE num IN (SELECT num FROM embeddings WHERE model <> ? OR dimension <> ? LIMIT ?)", model, dimension, limit)
 	return int(dropped), err
 }
 

@@ -22,6 +22,13 @@ import (
 // open opens a learning.db of the test's own.
 func open(t *testing.T) *store.Store {
 	t.Helper()
+	s, _ := database(t)
+	return s
+}
+
+// database is open with the database beside the store.
+func database(t *testing.T) (*store.Store, *app.Database) {
+	t.Helper()
 	db, err := app.OpenDatabase(t.Context(), t.TempDir(), "learning", time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +41,7 @@ func open(t *testing.T) *store.Store {
 			t.Error(err)
 		}
 	})
-	return store.New(db.Read, db.Commit)
+	return store.New(db.Read, db.Commit), db
 }
 
 // change makes one change and fails the test if it fails.

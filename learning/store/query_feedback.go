@@ -24,6 +24,9 @@ func (s *Store) AddQueryFeedback(ctx context.Context, e feedback.QueryFeedback, 
 			e.AgentID, e.AgentID, mine); err != nil {
 			return err
 		}
+		if _, err := changed(tx, changedFeedback, "", 1); err != nil {
+			return err
+		}
 		_, err := exec(tx, `DELETE FROM query_feedback WHERE (SELECT count(*) FROM query_feedback) > ? AND seq = (
 			SELECT min(seq) FROM query_feedback GROUP BY agent_id ORDER BY count(*) DESC, min(seq) LIMIT 1)`, all)
 		return err
@@ -39,11 +42,11 @@ func (s *Store) QueryFeedback(ctx context.Context) ([]feedback.QueryFeedback, er
 
 // DeleteQueryFeedback implements feedback.QueryFeedbackStore.
 func (s *Store) DeleteQueryFeedback(ctx context.Context, id string) (there bool, err error) {
-	gone, err := s.deleteRows(ctx, "DELETE FROM query_feedback WHERE id = ?", id)
+	gone, err := s.deleteRows(ctx, changedFeedback, "", "DELETE FROM query_feedback WHERE id = ?", id)
 	return gone > 0, err
 }
 
 // ClearQueryFeedback implements feedback.QueryFeedbackStore.
 func (s *Store) ClearQueryFeedback(ctx context.Context, agentID string) (gone int64, err error) {
-	return s.deleteRows(ctx, "DELETE FROM query_feedback WHERE ? = '' OR agent_id = ?", agentID, agentID)
+	return s.deleteRows(ctx, changedFeedback, "", "DELETE FROM query_feedback WHERE ? = '' OR agent_id = ?", agentID, agentID)
 }

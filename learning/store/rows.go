@@ -61,14 +61,16 @@ func eachChunk[T any](db *gorm.DB, scan func(rows *sql.Rows) (row T, size int, e
 	return visit(chunk)
 }
 
-// deleteRows runs a statement that deletes as one change, and counts what it deleted.
-func (s *Store) deleteRows(ctx context.Context, statement string, args ...any) (gone int64, err error) {
+// deleteRows runs a statement that deletes what and key tell of as one change, and counts what it deleted.
+func (s *Store) deleteRows(ctx context.Context, what, key, statement string, args ...any) (gone int64, err error) {
 	err = s.commit.Write(ctx, func(tx *gorm.DB) error {
 		result, err := exec(tx, statement, args...)
 		if err != nil {
 			return err
 		}
-		gone, err = result.RowsAffected()
+		if gone, err = result.RowsAffected(); err == nil && gone > 0 {
+			_, err = changed(tx, what, key, 1)
+		}
 		return err
 	}, nil)
 	return gone, err

@@ -185,6 +185,6 @@ func (s *Store) SaveSeen(ctx context.Context, seen []operational.Seen) error {
 // LowerJoined lets an agent have broadcasts from before it was known, those after seq.
 func (s *Store) LowerJoined(ctx context.Context, agentID string, seq int64, lowered func()) error {
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
-		return tx.Exec("UPDATE agents SET joined_seq = ? WHERE id = ? AND joined_seq > ?", seq, agentID, seq).Error
+		return tx.Exec("UPDATE agents SET joined_seq = ?, "+changed+" WHERE id = ? AND joined_seq > ?", seq, agentID, seq).Error
 	}, lowered)
 }

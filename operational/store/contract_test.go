@@ -17,6 +17,13 @@ import (
 // open opens a fresh operational.db, with its committer running until the test ends.
 func open(t *testing.T) *store.Store {
 	t.Helper()
+	s, _ := database(t)
+	return s
+}
+
+// database is open with the database beside the store.
+func database(t *testing.T) (*store.Store, *app.Database) {
+	t.Helper()
 	db, err := app.OpenDatabase(t.Context(), t.TempDir(), "operational", time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +38,7 @@ func open(t *testing.T) *store.Store {
 			t.Error(err)
 		}
 	})
-	return store.New(db.Read, db.Commit)
+	return store.New(db.Read, db.Commit), db
 }
 
 // clock is a clock that moves by a second and a bit at each look, so that

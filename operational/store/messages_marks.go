@@ -27,6 +27,10 @@ var markColumn = map[operational.MarkKind]struct{ at, through string }{
 	operational.MarkAcked:     {"acked_at", "acked_seq"},
 }
 
+// changed numbers a change of what waits for an agent, in an UPDATE of its row: it leaves no event,
+// and another process that counts what waits must learn of it.
+const changed = "changed = (SELECT max(changed) + 1 FROM agents)"
+
 // Mark records that an agent's messages have reached a step. marked gets what
 // that changed, after the commit and in commit order.
 func (s *Store) Mark(ctx context.Context, r operational.MarkRequest, marked func(operational.Marked)) error {
@@ -34,7 +38,7 @@ func (s *Store) Mark(ctx context.Context, r operational.MarkRequest, marked func
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
 		out = operational.Marked{}
 		var agent agentRow
-		if err := tx.Where("id = ?", r.AgentID).Take(&agent).Error; err != nil {
+		if err := tx.Select("id", "joined_seq", "acked_seq", "read_seq", "delivered_seq", "stop_seq").Where("id = ?", r.AgentID).Take(&agent).Error; err != nil {
 			return notFound(err, "no agent %q is known", r.AgentID)
 		}
 		out.Through = map[operational.MarkKind]int64{
@@ -53,7 +57,7 @@ func (s *Store) Mark(ctx context.Context, r operational.MarkRequest, marked func
 		}
 		if agent.StopSeq != 0 && stopped {
 			out.Stop = agent.StopSeq
-			return tx.Exec("UPDATE agents SET stop_seq = 0, stop_pid = 0, stop_reason = '', stop_expires = NULL WHERE id = ?", agent.ID).Error
+			return tx.Exec("UPDATE agents SET stop_seq = 0, stop_pid = 0, stop_reason = '', stop_expires = NULL, "+changed+" WHERE id = ?", agent.ID).Error
 		}
 		return nil
 	}, func() { marked(out) })
@@ -73,7 +77,11 @@ func markThrough(tx *gorm.DB, agent agentRow, r operational.MarkRequest, out *op
 		return err
 	}
 	out.Through = r.Seq
-	if err := tx.Exec("UPDATE agents SET "+column.through+" = ? WHERE id = ?", r.Seq, agent.ID).Error; err != nil {
+	set := column.through + " = ?"
+	if r.Kind == operational.MarkAcked {
+		set += ", " + changed
+	}
+	if err := tx.Exec("UPDATE agents SET "+set+" WHERE id = ?", r.Seq, agent.ID).Error; err != nil {
 		return err
 	}
 	if r.Kind == operational.MarkAcked {
@@ -92,7 +100,7 @@ func markSingle(tx *gorm.DB, agent agentRow, r operational.MarkRequest, out *ope
 	var greatest int64
 	for chunk := range slices.Chunk(ids, idBatch) {
 		var rows []messageRow
-		if err := tx.Where("id IN ?", chunk).Find(&rows).Error; err != nil {
+		if err := tx.Select("seq", "from_agent", "to_agent", "ack_required").Where("id IN ?", chunk).Find(&rows).Error; err != nil {
 			return false, err
 		}
 		for _, row := range rows {
@@ -124,11 +132,11 @@ func markSingle(tx *gorm.DB, agent agentRow, r operational.MarkRequest, out *ope
 		return stopped, nil
 	}
 	through, err := contiguous(tx, agent, r.At, max(greatest, out.Through))
-	if err != nil || through <= out.Through {
+	if err != nil {
 		return stopped, err
 	}
-	out.Through = through
-	return stopped, tx.Exec("UPDATE agents SET acked_seq = ? WHERE id = ?", through, agent.ID).Error
+	out.Through = max(out.Through, through)
+	return stopped, tx.Exec("UPDATE agents SET acked_seq = ?, "+changed+" WHERE id = ?", out.Through, agent.ID).Error
 }
 
 func notTheirs() error {
