@@ -20,8 +20,10 @@ import (
 	"skillrouter/router"
 	"skillrouter/router/contexts"
 	"skillrouter/router/feed"
+	"skillrouter/router/httpapi"
 	"skillrouter/router/kind"
 	"skillrouter/router/llm"
+	"skillrouter/router/mcpserver"
 	"skillrouter/router/search"
 	"skillrouter/router/session"
 	"skillrouter/router/transfer"
@@ -59,6 +61,8 @@ type parts struct {
 	gaps          *feedback.Gaps
 	answered      *knowledge.Answered
 	kinds         []kind.Memory
+	routes        []httpapi.Routes
+	tools         []mcpserver.Tools
 	search        *search.Searcher
 	experiences   *experience.Experiences
 	transfer      transfer.Service

@@ -11,6 +11,8 @@ import (
 	"skillrouter/learning/fact"
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/runbooks"
+	"skillrouter/router/httpapi"
+	"skillrouter/router/mcpserver"
 )
 
 func (a *App) wireProcedures(ctx context.Context, p *parts) error {
@@ -48,5 +50,7 @@ func (a *App) wireProcedures(ctx context.Context, p *parts) error {
 		return folder.Run(skillrouter.WithPrincipal(ctx, skillrouter.System()))
 	})
 	p.procedures = procedures
+	p.routes = append(p.routes, httpapi.Procedures(procedures))
+	p.tools = append(p.tools, mcpserver.Procedures(procedures))
 	return nil
 }

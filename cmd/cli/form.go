@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -51,36 +50,18 @@ type command struct {
 type request[A any] func(ctx context.Context, c *client.Client) (A, error)
 
 // gets is a request of a method that takes nothing.
-func gets[S, A any](method func(service S, ctx context.Context) (A, error)) request[A] {
-	return func(ctx context.Context, c *client.Client) (A, error) { return method(serviceOf[S](c), ctx) }
+func gets[S client.Service, A any](method func(service S, ctx context.Context) (A, error)) request[A] {
+	return func(ctx context.Context, c *client.Client) (A, error) { return method(client.Of[S](c), ctx) }
 }
 
 // sends is a request of a method that takes one thing, such as an id or a draft.
-func sends[S, In, A any](method func(service S, ctx context.Context, in In) (A, error), in *In) request[A] {
-	return func(ctx context.Context, c *client.Client) (A, error) { return method(serviceOf[S](c), ctx, *in) }
+func sends[S client.Service, In, A any](method func(service S, ctx context.Context, in In) (A, error), in *In) request[A] {
+	return func(ctx context.Context, c *client.Client) (A, error) { return method(client.Of[S](c), ctx, *in) }
 }
 
 // sendsTo is a request of a method that takes what a thing is named by, and what becomes of it.
-func sendsTo[S, To, In, A any](method func(service S, ctx context.Context, to To, in In) (A, error), to *To, in *In) request[A] {
-	return func(ctx context.Context, c *client.Client) (A, error) { return method(serviceOf[S](c), ctx, *to, *in) }
-}
-
-// serviceOf is the client's service of a type: a method is named with its service.
-func serviceOf[S any](c *client.Client) S {
-	for _, one := range services(c) {
-		if service, ok := one.(S); ok {
-			return service
-		}
-	}
-	panic(fmt.Sprintf("the client has no service %T", *new(S)))
-}
-
-func services(c *client.Client) []any {
-	return []any{
-		c.Presence, c.Mailbox, c.Knowledge, c.Episodes, c.Lessons, c.Patterns, c.Experience, c.Guard, c.Escalations, c.Memory, c.Tasks, c.Recon,
-		c.Tokens, c.Router, c.System, c.Mesh, c.Facts, c.Procedures, c.Reminders, c.Sessions, c.Consolidation, c.Context, c.Introspection,
-		c.Gaps, c.Judgements, c.Answered, c.Search, c.Transfer, c.Feed,
-	}
+func sendsTo[S client.Service, To, In, A any](method func(service S, ctx context.Context, to To, in In) (A, error), to *To, in *In) request[A] {
+	return func(ctx context.Context, c *client.Client) (A, error) { return method(client.Of[S](c), ctx, *to, *in) }
 }
 
 // asks makes a command of a request and the way its answer is shown to people.

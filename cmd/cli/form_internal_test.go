@@ -1,31 +1,11 @@
 package cli
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
-
-	"skillrouter/router/client"
 )
-
-// TestServiceOf holds the list of services complete: a command names a method, and its service is looked for there.
-func TestServiceOf(t *testing.T) {
-	c, err := client.New("http://127.0.0.1:1", client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := map[reflect.Type]bool{}
-	for _, service := range services(c) {
-		found[reflect.TypeOf(service)] = true
-	}
-	for field, value := range reflect.ValueOf(*c).Fields() {
-		if field.IsExported() && !found[value.Type()] {
-			t.Errorf("services leaves out %s", field.Name)
-		}
-	}
-}
 
 // TestArguments goes over the words that a command may take.
 func TestArguments(t *testing.T) {

@@ -147,6 +147,12 @@ func New(baseURL string, options Options) (*Client, error) {
 	return c, nil
 }
 
+// Service is a Client under the name of one service, with its methods.
+type Service interface{ ~struct{ c *Client } }
+
+// Of is the service of a type that a client speaks to, whether or not the Client has a field for it.
+func Of[S Service](c *Client) S { return S{c} }
+
 // BaseURL is the address that the client was made for, without a slash at its end.
 func (c *Client) BaseURL() string { return c.base }
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -212,5 +213,21 @@ func TestImportIsGivenUp(t *testing.T) {
 	}
 	if _, err := dial(t, server.URL, client.Options{}).Knowledge.Import(ctx, stuck, nil); skillrouter.CodeOf(err) != skillrouter.Unavailable {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestOf holds that each service of a Client speaks to its router, as the one that is asked for by its type does.
+func TestOf(t *testing.T) {
+	c, err := client.New("http://127.0.0.1:1", client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if client.Of[client.Facts](c) != c.Facts {
+		t.Error("a service that is asked for by its type is another")
+	}
+	for field, value := range reflect.ValueOf(*c).Fields() {
+		if field.IsExported() && value.IsZero() {
+			t.Errorf("New leaves out %s", field.Name)
+		}
 	}
 }

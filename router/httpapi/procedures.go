@@ -56,11 +56,12 @@ type RunPlace struct {
 	ID string `path:"id" doc:"The run's id"`
 }
 
-func (s *Server) procedureRoutes() {
-	procedures := s.services.Procedures
-	if procedures == nil {
-		return
-	}
+// Procedures are the routes of procedures.
+func Procedures(procedures procedure.Service) Routes {
+	return func(s *Server) { s.procedureRoutes(procedures) }
+}
+
+func (s *Server) procedureRoutes(procedures procedure.Service) {
 	const one = "/{persona}/{name}"
 	at := s.at("procedures", "/api/procedures")
 	at.get("", "A persona's procedures, by name", asked(procedures.List))

@@ -25,7 +25,6 @@ import (
 	"skillrouter/learning/guard"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
-	"skillrouter/learning/procedure"
 	"skillrouter/learning/shelf"
 	"skillrouter/operational"
 	"skillrouter/router"
@@ -88,7 +87,6 @@ type Services struct {
 	Registry    *prometheus.Registry              // GET /metrics
 
 	Facts         fact.Service
-	Procedures    procedure.Service
 	Reminders     operational.ReminderService
 	Sessions      session.Service
 	Consolidation consolidate.Service
@@ -110,7 +108,12 @@ type Services struct {
 	Backup   func(ctx context.Context, ownerToken bool) (Archive, error) // GET /api/backup
 
 	Mesh comms.MeshService // GET /api/interlock
+
+	Kinds []Routes // of further kinds of memory
 }
+
+// Routes adds the routes of one kind of memory to a Server.
+type Routes func(s *Server)
 
 // Options are the settings of a Server. The zero value serves loopback without tokens.
 type Options struct {
@@ -190,7 +193,6 @@ func (s *Server) routes() {
 	s.escalationRoutes()
 	s.agentMemoryRoutes()
 	s.toolRoutes()
-	s.procedureRoutes()
 	s.reminderRoutes()
 	s.sessionRoutes()
 	s.consolidationRoutes()
@@ -208,6 +210,9 @@ func (s *Server) routes() {
 	s.webRoutes()
 	s.documentRoutes()
 	s.readerRoutes()
+	for _, add := range s.services.Kinds {
+		add(s)
+	}
 }
 
 // ServeHTTP implements http.Handler.

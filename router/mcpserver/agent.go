@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -38,6 +39,16 @@ func (s *Server) addAgentTools() {
 	add(s, tool{
 		name: "get_agent", title: "One agent", set: ToolsetOperations, effect: reads, holds: "agent",
 		description: "How an agent stands.",
+		resource: &resource{
+			template: "agents://{id}", name: "agent", description: "How an agent stands", arguments: []string{"agent_id"},
+			latest: func(ctx context.Context, offer func(name string, values ...string)) error {
+				agents, err := s.services.Presence.Agents(ctx, operational.AgentFilter{Limit: listedPerKind})
+				for _, a := range agents {
+					offer(" "+a.ID, a.ID)
+				}
+				return err
+			},
+		},
 	}, func(p *params, id *string) { p.must("agent_id", id, "") }, then(s.services.Presence.Agent, func(found operational.Agent) (oneAgent, string) {
 		text := alone(&found, agentEntry, "1 agent.")
 		return oneAgent{found, notice}, text

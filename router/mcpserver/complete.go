@@ -29,7 +29,7 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.C
 		}
 	case "ref/resource":
 		var kind *resource
-		for _, r := range s.resources() {
+		for _, r := range s.resources {
 			if r.template == ref.URI {
 				kind = &r
 			}

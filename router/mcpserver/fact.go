@@ -59,6 +59,16 @@ func (s *Server) addFactTools() {
 	add(s, tool{
 		name: "recall_fact", title: "Recall a fact", set: ToolsetFacts, effect: reads, holds: "found value",
 		description: "The value under a key, or found: false. Ask before an expensive lookup.",
+		resource: &resource{
+			template: "memory://facts/{persona}/{key}", name: "fact", description: "A fact that a persona remembers", arguments: []string{"persona", "key"}, found: "found",
+			latest: func(ctx context.Context, offer func(name string, values ...string)) error {
+				page, err := s.services.Facts.Search(ctx, fact.Query{Limit: listedPerKind})
+				for _, f := range page.Facts {
+					offer(": "+f.Key, f.Persona, f.Key)
+				}
+				return err
+			},
+		},
 	}, func(p *params, ref *fact.Ref) {
 		p.must("key", &ref.Key, aKey)
 		p.may("persona", &ref.Persona, whoseMemory)

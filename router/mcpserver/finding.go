@@ -72,6 +72,7 @@ func (s *Server) addFindingTools() {
 	add(s, tool{
 		name: "get_finding", title: "One finding", set: ToolsetOperations, effect: reads, holds: "finding",
 		description: "Everything about a finding, with its history.",
+		resource:    &resource{template: "findings://{id}", name: "finding", description: "What a scan found", arguments: []string{"finding_id"}},
 	}, func(p *params, id *string) { p.must("finding_id", id, "") }, func(ctx context.Context, id string) (out oneFinding, text string, err error) {
 		found, err := s.services.Recon.Finding(ctx, id)
 		if err != nil {

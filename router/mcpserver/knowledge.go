@@ -74,6 +74,7 @@ func (s *Server) addKnowledgeTools() {
 	add(s, tool{
 		name: "get_knowledge", title: "One entry of knowledge", set: ToolsetLessons, effect: reads, holds: "entry",
 		description: "An entry of knowledge, whole.",
+		resource:    &resource{template: "memory://knowledge/{id}", name: "knowledge", description: "An entry of the team's knowledge", arguments: []string{"knowledge_id"}},
 	}, id, then(s.services.Knowledge.Entry, wholeKnowledge))
 	add(s, tool{
 		name: "update_knowledge", title: "Update knowledge", set: ToolsetLessons, effect: ensure, holds: "entry",

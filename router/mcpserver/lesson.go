@@ -137,6 +137,16 @@ func (s *Server) addLessonTools() {
 	add(s, tool{
 		name: "get_lesson", title: "One lesson", set: ToolsetLessons, effect: reads, holds: "lesson",
 		description: "Everything that a lesson says.",
+		resource: &resource{
+			template: "memory://lessons/{id}", name: "lesson", description: "A lesson, by its id or number", arguments: []string{"lesson"},
+			latest: func(ctx context.Context, offer func(name string, values ...string)) error {
+				page, err := lessons.List(ctx, lesson.Filter{Limit: listedPerKind})
+				for _, l := range page.Lessons {
+					offer(": "+l.Title, l.ID)
+				}
+				return err
+			},
+		},
 	}, whichLesson, then(lessons.Lesson, func(l lesson.Lesson) (oneLesson, string) {
 		return changedLesson(l, "Lesson %d.", l.Number)
 	}))

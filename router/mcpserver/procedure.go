@@ -9,6 +9,11 @@ import (
 	"skillrouter/learning/procedure"
 )
 
+// Procedures are the tools of procedures.
+func Procedures(service procedure.Service) Tools {
+	return func(s *Server) { procedureTools(s, service) }
+}
+
 type recalledProcedure struct {
 	Found     bool                 `json:"found"`
 	Procedure *procedure.Procedure `json:"procedure,omitempty"`
@@ -55,9 +60,8 @@ type stepView struct {
 	Error  string               `json:"error,omitempty"`
 }
 
-// addProcedureTools offers seed 002's procedural memory, in a toolset of its own.
-func (s *Server) addProcedureTools() {
-	procedures := s.services.Procedures
+// procedureTools offers seed 002's procedural memory, in a toolset of its own.
+func procedureTools(s *Server, procedures procedure.Service) {
 	add(s, tool{
 		name: "remember_procedure", title: "Remember a procedure", set: ToolsetProcedures, effect: ensure, holds: "persona name version changed",
 		description: "Keep steps that worked under a name, to be gone through again. What is there becomes an older version.",
@@ -79,10 +83,22 @@ func (s *Server) addProcedureTools() {
 	add(s, tool{
 		name: "recall_procedure", title: "Recall a procedure", set: ToolsetProcedures, effect: reads, holds: "found",
 		description: "The steps under a name, or those that fit a need in plain words; found: false if there are none.",
+		resource: &resource{
+			template: "memory://procedures/{persona}/{name}", name: "procedure", description: "The steps under a name", arguments: []string{"persona", "name"}, found: "procedure",
+			latest: func(ctx context.Context, offer func(name string, values ...string)) error {
+				page, err := procedures.List(ctx, procedure.Filter{Limit: listedPerKind})
+				for _, p := range page.Procedures {
+					offer(": "+p.Name, p.Persona, p.Name)
+				}
+				return err
+			},
+		},
 	}, func(p *params, ref *procedure.Ref) {
 		p.must("name", &ref.Name, "Or, in several words, what you need it for")
 		p.may("persona", &ref.Persona, whoseMemory)
-	}, s.recallProcedure)
+	}, func(ctx context.Context, ref procedure.Ref) (recalledProcedure, string, error) {
+		return recallProcedure(ctx, procedures, ref)
+	})
 	add(s, tool{
 		name: "list_procedures", title: "List procedures", set: ToolsetProcedures, effect: reads, holds: "procedures",
 		description: "What procedures there are.",
@@ -132,10 +148,10 @@ func (s *Server) addProcedureTools() {
 	}, shownRun))
 }
 
-func (s *Server) recallProcedure(ctx context.Context, ref procedure.Ref) (out recalledProcedure, text string, err error) {
+func recallProcedure(ctx context.Context, procedures procedure.Service, ref procedure.Ref) (out recalledProcedure, text string, err error) {
 	need := strings.ContainsAny(strings.TrimSpace(ref.Name), " \t\n") // no name has white space
 	if !need {
-		found, err := s.services.Procedures.Procedure(ctx, ref)
+		found, err := procedures.Procedure(ctx, ref)
 		if err != nil && skillrouter.CodeOf(err) != skillrouter.NotFound {
 			return out, "", err
 		}
@@ -144,7 +160,7 @@ func (s *Server) recallProcedure(ctx context.Context, ref procedure.Ref) (out re
 		}
 	}
 	if out.Procedure == nil {
-		found, err := s.services.Procedures.Search(ctx, procedure.Query{Query: ref.Name, Persona: ref.Persona})
+		found, err := procedures.Search(ctx, procedure.Query{Query: ref.Name, Persona: ref.Persona})
 		if err != nil {
 			return out, "", err
 		}

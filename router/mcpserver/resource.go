@@ -12,10 +12,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"skillrouter"
-	"skillrouter/learning/fact"
-	"skillrouter/learning/lesson"
-	"skillrouter/learning/procedure"
-	"skillrouter/operational"
 )
 
 const (
@@ -32,32 +28,16 @@ const (
 // calling a tool: the same rights, the same fence, the same fields.
 type resource struct {
 	template, name, description string
-	tool                        string
 	arguments                   []string // of the tool, by the order of the template's variables
 	found                       string   // a field of the answer that is false or missing if there is none; empty: the tool fails then
-}
-
-// resources are those whose tools are offered.
-func (s *Server) resources() (offered []resource) {
-	for _, r := range []resource{
-		{"memory://knowledge/{id}", "knowledge", "An entry of the team's knowledge", "get_knowledge", []string{"knowledge_id"}, ""},
-		{"memory://lessons/{id}", "lesson", "A lesson, by its id or number", "get_lesson", []string{"lesson"}, ""},
-		{"memory://facts/{persona}/{key}", "fact", "A fact that a persona remembers", "recall_fact", []string{"persona", "key"}, "found"},
-		{"memory://procedures/{persona}/{name}", "procedure", "The steps under a name", "recall_procedure", []string{"persona", "name"}, "procedure"},
-		{"agents://{id}", "agent", "How an agent stands", "get_agent", []string{"agent_id"}, ""},
-		{"tasks://{id}", "task", "A task of the team, by its id or number", "get_team_task", []string{"task"}, ""},
-		{"findings://{id}", "finding", "What a scan found", "get_finding", []string{"finding_id"}, ""},
-	} {
-		if _, ok := s.tools[r.tool]; ok {
-			offered = append(offered, r)
-		}
-	}
-	return offered
+	// latest offers those that a caller may choose from, each with a name and its values of the template; nil: none are listed.
+	latest func(ctx context.Context, offer func(name string, values ...string)) error
+	tool   string // whose resource it is; add says it
 }
 
 // addResources offers what can be read by a URI.
 func (s *Server) addResources() {
-	for _, r := range s.resources() {
+	for _, r := range s.resources {
 		s.mcp.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: r.template, Name: r.name, Description: r.description, MIMEType: "text/plain"},
 			func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 				values, ok := r.values(req.Params.URI)
@@ -183,57 +163,30 @@ func (s *Server) listResources(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// recent are the resources that the caller may choose from: agents, lessons,
-// open tasks, and the facts and procedures of the default persona.
+// recent are the resources that the caller may choose from.
 func (s *Server) recent(ctx context.Context) (list []*mcp.Resource, err error) {
-	offer := func(uri, name string) {
-		list = append(list, &mcp.Resource{URI: uri, Name: visible(skillrouter.Head(strings.ReplaceAll(name, "\n", " "), 100)), MIMEType: "text/plain"})
-	}
-	if s.services.Presence != nil {
-		agents, err := s.services.Presence.Agents(ctx, operational.AgentFilter{Limit: listedPerKind})
-		if err != nil {
+	for _, r := range s.resources {
+		if r.latest == nil {
+			continue
+		}
+		if err := r.latest(ctx, func(name string, values ...string) {
+			name = skillrouter.Head(strings.ReplaceAll(r.name+name, "\n", " "), 100)
+			list = append(list, &mcp.Resource{URI: r.uri(values), Name: visible(name), MIMEType: "text/plain"})
+		}); err != nil {
 			return nil, err
-		}
-		for _, a := range agents {
-			offer("agents://"+url.PathEscape(a.ID), "agent "+a.ID)
-		}
-	}
-	if s.services.Lessons != nil {
-		page, err := s.services.Lessons.List(ctx, lesson.Filter{Limit: listedPerKind})
-		if err != nil {
-			return nil, err
-		}
-		for _, l := range page.Lessons {
-			offer("memory://lessons/"+url.PathEscape(l.ID), "lesson: "+l.Title)
-		}
-	}
-	if s.services.Tasks != nil {
-		open := true
-		tasks, err := s.services.Tasks.List(ctx, operational.TaskFilter{Open: &open, Limit: listedPerKind})
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range tasks {
-			offer("tasks://"+strconv.FormatInt(t.Number, 10), "task: "+t.Title)
-		}
-	}
-	if s.services.Facts != nil {
-		page, err := s.services.Facts.Search(ctx, fact.Query{Limit: listedPerKind})
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range page.Facts {
-			offer("memory://facts/"+url.PathEscape(f.Persona)+"/"+url.PathEscape(f.Key), "fact: "+f.Key)
-		}
-	}
-	if s.services.Procedures != nil {
-		page, err := s.services.Procedures.List(ctx, procedure.Filter{Limit: listedPerKind})
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range page.Procedures {
-			offer("memory://procedures/"+url.PathEscape(p.Persona)+"/"+url.PathEscape(p.Name), "procedure: "+p.Name)
 		}
 	}
 	return list, nil
+}
+
+// uri is the template with values in its variables' places.
+func (r resource) uri(values []string) string {
+	uri, _, _ := strings.Cut(r.template, "{")
+	for i, value := range values {
+		if i > 0 {
+			uri += "/"
+		}
+		uri += url.PathEscape(value)
+	}
+	return uri
 }

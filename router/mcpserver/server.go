@@ -25,7 +25,6 @@ import (
 	"skillrouter/learning/guard"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
-	"skillrouter/learning/procedure"
 	"skillrouter/learning/shelf"
 	"skillrouter/operational"
 	"skillrouter/router"
@@ -63,7 +62,6 @@ type Services struct {
 	Guard         guard.Service
 	Patterns      lesson.PatternService
 	Escalations   operational.EscalationService
-	Procedures    procedure.Service
 	Reminders     operational.ReminderService
 	Sessions      session.Service
 	Consolidation consolidate.Service
@@ -75,7 +73,11 @@ type Services struct {
 	Tokens        operational.TokenService
 	System        router.SystemService
 	Embeddings    shelf.EmbeddingService
+	Kinds         []Tools // of further kinds of memory
 }
+
+// Tools adds the tools of one kind of memory to a Server.
+type Tools func(s *Server)
 
 // Options are the settings that have usable zero values.
 type Options struct {
@@ -106,17 +108,18 @@ type streams struct {
 // Server offers the services' tools. One Server serves any number of
 // clients, by Handler and by ServeStdio.
 type Server struct {
-	services Services
-	agent    string
-	project  string
-	toolsets Toolsets
-	ready    func()             // adds what is offered: a hundred tools' schemas take 15 ms, which no start should wait for
-	tools    map[string]offered // by name; written by ready alone, which whoever comes from outside calls first
-	index    *router.ToolIndex  // of tools
-	enabled  *enabled
-	log      *slog.Logger
-	mcp      *mcp.Server
-	sessions *sessions
+	services  Services
+	agent     string
+	project   string
+	toolsets  Toolsets
+	ready     func()             // adds what is offered: a hundred tools' schemas take 15 ms, which no start should wait for
+	tools     map[string]offered // by name; written by ready alone, which whoever comes from outside calls first
+	index     *router.ToolIndex  // of tools
+	resources []resource         // of tools, in the order in which they are listed
+	enabled   *enabled
+	log       *slog.Logger
+	mcp       *mcp.Server
+	sessions  *sessions
 
 	progressEvery time.Duration
 	streams       streams
@@ -180,19 +183,18 @@ func (s *Server) addTools() {
 		{s.services.Knowledge != nil, s.addKnowledgeTools},
 		{s.services.Episodes != nil, s.addEpisodeTools},
 		{s.services.Memory != nil, s.addMemoryTools},
-		{s.services.Facts != nil, s.addFactTools},
 		{s.services.Router != nil, s.addQueryTool},
 		{s.services.Mailbox != nil, s.addMailboxTools},
 		{s.services.Presence != nil, s.addAgentTools},
+		{s.services.Lessons != nil, s.addLessonTools},
 		{s.services.Tasks != nil, s.addTeamTaskTools},
+		{s.services.Facts != nil, s.addFactTools},
 		{s.services.Recon != nil, s.addReconTools},
 		{s.services.Search != nil, s.addSearchTools},
-		{s.services.Lessons != nil, s.addLessonTools},
 		{s.services.Patterns != nil, s.addPatternTools},
 		{s.services.Escalations != nil, s.addEscalationTools},
 		{s.services.Experiences != nil, s.addExperienceTools},
 		{s.services.Guard != nil, s.addGuardTools},
-		{s.services.Procedures != nil, s.addProcedureTools},
 		{s.services.Reminders != nil, s.addReminderTools},
 		{s.services.Sessions != nil, s.addSessionTools},
 		{s.services.Consolidation != nil, s.addConsolidationTools},
@@ -205,6 +207,9 @@ func (s *Server) addTools() {
 		if family.there {
 			family.add()
 		}
+	}
+	for _, add := range s.services.Kinds {
+		add(s)
 	}
 }
 

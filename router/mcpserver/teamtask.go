@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"skillrouter/operational"
@@ -53,6 +54,17 @@ func (s *Server) addTeamTaskTools() {
 	add(s, tool{
 		name: "get_team_task", title: "One team task", set: ToolsetOperations, effect: reads, holds: "task",
 		description: "Everything about one task.",
+		resource: &resource{
+			template: "tasks://{id}", name: "task", description: "A task of the team, by its id or number", arguments: []string{"task"},
+			latest: func(ctx context.Context, offer func(name string, values ...string)) error {
+				open := true
+				list, err := tasks.List(ctx, operational.TaskFilter{Open: &open, Limit: listedPerKind})
+				for _, t := range list {
+					offer(": "+t.Title, strconv.FormatInt(t.Number, 10))
+				}
+				return err
+			},
+		},
 	}, whichTask, then(tasks.Task, shownTeamTask))
 	add(s, tool{
 		name: "claim_team_task", title: "Claim a team task", set: ToolsetOperations, effect: adds, holds: "task",

@@ -21,6 +21,7 @@ type tool struct {
 	holds                    string // the fields of its answer that are always there, by spaces
 	input, output            *jsonschema.Schema
 	effect                   effect
+	resource                 *resource // what it reads has a URI; nil: it has none
 }
 
 // effect is what calling a tool does, as its annotations say it.
@@ -67,6 +68,10 @@ func add[In, Out any](s *Server, t tool, takes func(*params, *In), call func(con
 		p.act(ctx, s)
 		return call(ctx, in)
 	}}
+	if t.resource != nil {
+		t.resource.tool = t.name
+		s.resources = append(s.resources, *t.resource)
+	}
 	s.offer(t)
 }
 
