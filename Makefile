@@ -12,7 +12,7 @@ export CGO_ENABLED ?= 0
 export GOFLAGS += -trimpath
 
 .DEFAULT_GOAL := help
-.PHONY: help build train-router train-router-check golden-search run test race lint fmt fuzz garbage bench soak soak-check bench-search-tidy bench-search-check bench-search bench-scale browser conformance agents cross dist dist-check check clean
+.PHONY: help build train-router train-router-check golden-search run test race lint fmt fuzz garbage bench soak soak-check bench-search-tidy bench-search-check bench-search bench-scale browser conformance agents stories run-agents cross dist dist-check check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -98,12 +98,18 @@ conformance: build ## run the official MCP conformance suites (wants npm); CONFO
 
 AGENTS_DIR ?= bin/agents
 # The agents run without a network where unshare can make such a place. npm needs its registry the first time.
-agents: build ## run real coding agents beside the router (linux/amd64; wants npm and 1.2 GB)
+agents: RUN = .
+agents: run-agents ## run real coding agents beside the router (linux/amd64; wants npm and 1.2 GB)
+
+stories: RUN = TestStories/^$(or $(AGENT),.*)$$/^$(STORY)
+stories: run-agents ## play stories on real agents: told yesterday, known today (AGENT=codex STORY=07)
+
+run-agents: build
 	npm install --prefix $(AGENTS_DIR) --ignore-scripts --no-audit --no-fund @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 opencode-ai@1.18.33 @google/gemini-cli@0.61.0
 	$(GO) test -tags $(TAGS) -c -o bin/agents.test ./scripts/agents
 	@cd scripts/agents && export SKILLROUTER_REAL_AGENTS=$(abspath $(AGENTS_DIR)) SKILLROUTER_BIN=$(abspath $(BIN)); \
-	if unshare -rn ip link set lo up 2>/dev/null; then unshare -rn sh -c 'ip link set lo up && exec $(CURDIR)/bin/agents.test -test.v -test.timeout 30m'; \
-	else echo "unshare makes no network of its own here: the agents are told to be quiet, and nothing holds them to it"; $(CURDIR)/bin/agents.test -test.v -test.timeout 30m; fi
+	if unshare -rn ip link set lo up 2>/dev/null; then unshare -rn sh -c 'ip link set lo up && exec $(CURDIR)/bin/agents.test -test.v -test.timeout 90m -test.run "$(RUN)"'; \
+	else echo "unshare makes no network of its own here: the agents are told to be quiet, and nothing holds them to it"; $(CURDIR)/bin/agents.test -test.v -test.timeout 90m -test.run "$(RUN)"; fi
 
 CROSS ?= linux/arm64 darwin/arm64 windows/amd64
 cross: ## compile for the platforms that the tests do not run on

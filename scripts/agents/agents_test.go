@@ -29,8 +29,9 @@ const (
 type place struct {
 	t       *testing.T
 	root    string
-	npm     string // prefix under which the agents are installed
-	program string // the built skillrouter
+	npm     string   // prefix under which the agents are installed
+	program string   // the built skillrouter
+	folders []string // of the projects; commands are run in the first
 	model   *model
 	url     string // of the model
 }
@@ -59,13 +60,17 @@ func (p *place) env(more ...string) []string {
 	}, more...)
 }
 
-// run runs a command in the project and returns what it wrote.
+// run runs a command in the first project and returns what it wrote.
 func (p *place) run(limit time.Duration, env []string, args ...string) (string, error) {
 	p.t.Helper()
+	return p.runIn(p.folders[0], limit, env, args...)
+}
+
+func (p *place) runIn(folder string, limit time.Duration, env []string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(p.t.Context(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Dir, cmd.Env = p.path("shop"), p.env(env...)
+	cmd.Dir, cmd.Env = p.path(folder), p.env(env...)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -117,7 +122,8 @@ func (p *place) tree() string {
 	return b.String()
 }
 
-func newPlace(t *testing.T, npm string) *place {
+// newPlace makes an empty home and starts a router in it.
+func newPlace(t *testing.T, npm string, folders ...string) *place {
 	t.Helper()
 	program := os.Getenv("SKILLROUTER_BIN")
 	if program == "" {
@@ -134,14 +140,12 @@ func newPlace(t *testing.T, npm string) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &place{t: t, root: root, npm: npm, program: program, model: &model{}}
-	for _, name := range []string{"home/.config/x", "tmp/x", "shop/.git/objects/x", "shop/.git/refs/x"} {
+	p := &place{t: t, root: root, npm: npm, program: program, folders: folders, model: &model{}}
+	for _, name := range []string{"home/.config/x", "tmp/x", folders[0] + "/x"} {
 		p.write(name, "")
 	}
-	p.write("shop/.git/HEAD", "ref: refs/heads/main\n")
-	p.write("shop/.git/config", "[core]\n\trepositoryformatversion = 0\n")
-	for _, name := range []string{"CLAUDE.md", "AGENTS.md", "GEMINI.md"} {
-		p.write("shop/"+name, "# House rules\n\nBe kind.\r\n")
+	if err := os.Remove(p.path(folders[0] + "/x")); err != nil {
+		t.Fatal(err)
 	}
 	p.write("bin/docker", "#!/bin/sh\necho \"$@\" >> "+p.path("docker-ran")+"\n")
 	if err := os.Symlink(program, p.path("bin/skillrouter")); err != nil {
@@ -176,6 +180,22 @@ func newPlace(t *testing.T, npm string) *place {
 		}
 	})
 	p.await("is healthy", "status")
+	return p
+}
+
+// newShop is a place with a project that has its own rules for agents and a command that
+// must never be run.
+func newShop(t *testing.T, npm string) *place {
+	t.Helper()
+	p := newPlace(t, npm, "shop")
+	for _, name := range []string{"shop/.git/objects/x", "shop/.git/refs/x"} {
+		p.write(name, "")
+	}
+	p.write("shop/.git/HEAD", "ref: refs/heads/main\n")
+	p.write("shop/.git/config", "[core]\n\trepositoryformatversion = 0\n")
+	for _, name := range []string{"CLAUDE.md", "AGENTS.md", "GEMINI.md"} {
+		p.write("shop/"+name, "# House rules\n\nBe kind.\r\n")
+	}
 	p.router("lessons", "report", "Never prune volumes on prod", "--type", "anti_pattern", "--domain", "docker", "--context", "prune removed a volume in use",
 		"--outcome", "lost data", "--severity", "critical", "--command", "docker volume prune -f", "--agent", "alice")
 	return p
@@ -184,8 +204,9 @@ func newPlace(t *testing.T, npm string) *place {
 // agent is how one is run without a network and a person.
 type agent struct {
 	name     string
+	program  []string // where npm installs it
 	env      func(p *place) []string
-	args     func(p *place) []string
+	args     func(program, prompt string) []string
 	prepare  func(p *place) // its own configuration, that it reaches the model
 	trust    func(p *place) // what a person does once: then it runs hooks
 	before   string         // what --check says of trust before that
@@ -194,69 +215,90 @@ type agent struct {
 	told     bool           // a message is told before a tool's use, too
 }
 
-func (p *place) native(path ...string) string {
-	return filepath.Join(append([]string{p.npm, "node_modules"}, path...)...)
+// installed is the agent's program.
+func (a agent) installed(npm string) string {
+	return filepath.Join(append([]string{npm, "node_modules"}, a.program...)...)
 }
+
+// session runs the agent in a folder, from a prompt to its end.
+func (a agent) session(p *place, folder, prompt string, env ...string) (string, error) {
+	return p.runIn(folder, agentTime, append(a.env(p), env...), a.args(a.installed(p.npm), prompt)...)
+}
+
+// each joins a text for each of the projects' folders; %q stands for the folder.
+func (p *place) each(form, between string) string {
+	parts := make([]string, len(p.folders))
+	for i, folder := range p.folders {
+		parts[i] = fmt.Sprintf(form, p.path(folder))
+	}
+	return strings.Join(parts, between)
+}
+
+// codex is where npm installs Codex's program.
+var codex = []string{"@openai", "codex-linux-x64", "vendor", "x86_64-unknown-linux-musl", "bin", "codex"}
 
 func agents() []agent {
 	return []agent{
 		{
 			name: "claude-code", before: "not known", searches: true, turns: true, told: true,
+			program: []string{"@anthropic-ai", "claude-code-linux-x64", "claude"},
 			env: func(p *place) []string {
 				return []string{
 					"ANTHROPIC_BASE_URL=" + p.url, "ANTHROPIC_API_KEY=sk-ant-dummy", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1",
 					"DISABLE_AUTOUPDATER=1", "IS_SANDBOX=1",
 				}
 			},
-			args: func(p *place) []string {
-				return []string{p.native("@anthropic-ai", "claude-code-linux-x64", "claude"), "-p", "Clean up", "--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions"}
+			args: func(program, prompt string) []string {
+				return []string{program, "-p", prompt, "--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions"}
 			},
 			prepare: func(*place) {},
 			trust: func(p *place) {
-				p.write("home/.claude.json", `{"projects":{"`+p.path("shop")+`":{"hasTrustDialogAccepted":true,"enabledMcpjsonServers":["skillrouter"]}}}`)
+				p.write("home/.claude.json", `{"projects":{`+p.each(`%q:{"hasTrustDialogAccepted":true,"enabledMcpjsonServers":["skillrouter"]}`, ",")+`}}`)
 			},
 		},
 		{
 			name: "codex", before: "MISSING", turns: true, told: true,
-			env: func(*place) []string { return []string{"FAKE_KEY=x"} },
-			args: func(p *place) []string {
-				return []string{p.path("bin/codex"), "exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", "Clean up"}
+			program: codex,
+			env:     func(*place) []string { return []string{"FAKE_KEY=x"} },
+			args: func(program, prompt string) []string {
+				return []string{program, "exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", prompt}
 			},
 			prepare: func(p *place) {
-				program := p.native("@openai", "codex-linux-x64", "vendor", "x86_64-unknown-linux-musl", "bin", "codex")
-				if err := os.Symlink(program, p.path("bin/codex")); err != nil {
+				if err := os.Symlink(agent{program: codex}.installed(p.npm), p.path("bin/codex")); err != nil { // --check asks it
 					p.t.Fatal(err)
 				}
-				p.write("home/.codex/config.toml", "model = \"fake-model\"\nmodel_provider = \"fake\"\n[model_providers.fake]\nname = \"fake\"\nbase_url = \""+p.url+
-					"/v1\"\nwire_api = \"responses\"\nenv_key = \"FAKE_KEY\"\n[projects.\""+p.path("shop")+"\"]\ntrust_level = \"trusted\"\n")
+				p.write("home/.codex/config.toml", "model = \"fake-model\"\nmodel_auto_compact_token_limit = 100000\nmodel_provider = \"fake\"\n[model_providers.fake]\nname = \"fake\"\nbase_url = \""+p.url+
+					"/v1\"\nwire_api = \"responses\"\nenv_key = \"FAKE_KEY\"\n"+p.each("[projects.%q]\ntrust_level = \"trusted\"\n", ""))
 			},
 		},
 		{
 			name: "opencode", told: true,
+			program: []string{"opencode-linux-x64", "bin", "opencode"},
 			env: func(*place) []string {
 				return []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "npm_config_fetch_retries=0"}
 			},
-			args: func(p *place) []string {
-				return []string{p.native("opencode-linux-x64", "bin", "opencode"), "run", "-m", "fake/fake", "Clean up"}
+			args: func(program, prompt string) []string {
+				return []string{program, "run", "-m", "fake/fake", prompt}
 			},
 			prepare: func(p *place) {
 				p.write("home/.config/opencode/opencode.json", `{"provider":{"fake":{"npm":"@ai-sdk/openai-compatible","name":"fake","options":{"baseURL":"`+p.url+
-					`/v1","apiKey":"x"},"models":{"fake":{"name":"fake"}}}},"permission":"allow"}`)
+					`/v1","apiKey":"x"},"models":{"fake":{"name":"fake","limit":{"context":200000,"output":8000}}}}},"permission":"allow"}`)
 			},
 		},
 		{
 			name: "gemini", before: "MISSING",
+			program: []string{".bin", "gemini"},
 			env: func(p *place) []string {
 				return []string{"GOOGLE_GEMINI_BASE_URL=" + p.url, "GEMINI_API_KEY=dummy", "GEMINI_CLI_NO_RELAUNCH=true"}
 			},
-			args: func(p *place) []string {
-				return []string{"node", p.native(".bin", "gemini"), "-p", "Clean up", "-y"}
+			args: func(program, prompt string) []string {
+				return []string{"node", program, "-p", prompt, "-y"}
 			},
 			prepare: func(p *place) {
 				p.write("home/.gemini/settings.json", `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`)
 			},
 			trust: func(p *place) {
-				p.write("home/.gemini/trustedFolders.json", `{"`+p.path("shop")+`":"TRUST_FOLDER"}`)
+				p.write("home/.gemini/trustedFolders.json", `{`+p.each(`%q:"TRUST_FOLDER"`, ",")+`}`)
 			},
 		},
 	}
@@ -271,7 +313,7 @@ func TestRealAgents(t *testing.T) {
 		t.Skip("SKILLROUTER_REAL_AGENTS names no folder that the agents are installed in: make agents")
 	}
 	for _, a := range agents() {
-		t.Run(a.name, func(t *testing.T) { a.test(t, newPlace(t, npm)) })
+		t.Run(a.name, func(t *testing.T) { a.test(t, newShop(t, npm)) })
 	}
 }
 
@@ -320,13 +362,13 @@ func (a agent) test(t *testing.T, p *place) {
 	}
 	add("stop", step{shell: "echo after-stop", before: func() { p.router("stop", a.name, "--from", "bob", "--reason", "BANANA freeze") }})
 	add("said", step{text: "The API listens on port 8080."})
-	p.model.steps = steps
+	session := p.model.begin("Clean up", steps...)
 
-	out, err := p.run(agentTime, a.env(p), a.args(p)...)
+	out, err := a.session(p, "shop", "Clean up")
 	if err != nil {
 		t.Errorf("the agent: %v\n%s", err, tail(out))
 	}
-	question := func(name string) string { return p.model.question(at[name]) }
+	question := func(name string) string { return session.question(at[name]) }
 	says := func(where, text, want string) {
 		t.Helper()
 		if !strings.Contains(text, want) {
@@ -334,7 +376,7 @@ func (a agent) test(t *testing.T, p *place) {
 		}
 	}
 	// A hook gives up after 4 s and says nothing: a machine with a load of 50 fails here.
-	says("at the start", p.model.question(0), "Never prune volumes on prod")
+	says("at the start", session.question(0), "Never prune volumes on prod")
 	says("after the block", question("block"), "guard blocked this")
 	if _, err := os.Stat(p.path("docker-ran")); err == nil {
 		t.Error("the command ran")
@@ -345,7 +387,7 @@ func (a agent) test(t *testing.T, p *place) {
 		says("after the end of a turn", question("end"), "CHERRY")
 	}
 	says("after the stop", question("stop"), "BANANA")
-	for _, side := range p.model.aside { // Gemini CLI asks which model to take, with all that was said
+	for _, side := range session.aside { // Gemini CLI asks which model to take, with all that was said
 		if a.name != "gemini" && strings.Contains(side, "Never prune volumes on prod") {
 			t.Errorf("a side question is told what is known:\n%s", tail(side))
 		}
@@ -369,14 +411,12 @@ func (a agent) test(t *testing.T, p *place) {
 	}
 
 	// The stop was that session's.
-	p.model.mu.Lock()
-	p.model.steps, p.model.next, p.model.asked = []step{{shell: "echo new-session"}, {text: "Done."}}, 0, nil
-	p.model.mu.Unlock()
-	if out, err := p.run(agentTime, a.env(p), a.args(p)...); err != nil {
+	session = p.model.begin("Clean up", step{shell: "echo new-session"}, step{text: "Done."})
+	if out, err := a.session(p, "shop", "Clean up"); err != nil {
 		t.Errorf("the second session: %v\n%s", err, tail(out))
 	}
 	for i := range 2 {
-		if q := p.model.question(i); q == "" || strings.Contains(q, "BANANA") {
+		if q := session.question(i); q == "" || strings.Contains(q, "BANANA") {
 			t.Errorf("the second session is told of the first one's stop, or was not: %s", tail(q))
 		}
 	}

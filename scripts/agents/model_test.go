@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -18,49 +20,94 @@ type step struct {
 	tool   string         // or one of the router's tools, by the server's name for it
 	args   map[string]any // what that is called with
 	search bool           // or the agent's search for tools that it did not name in full, for tool
+	full   bool           // the answer says that the conversation has nearly filled the model's window
 	before func()
 }
 
-// model answers as the services of three makers do, one step for each question of
-// the agent's; side questions, such as for a title, get a word.
+// used is how many tokens the answer says that the conversation has.
+func (s step) used() int {
+	if s.full {
+		return 990_000 // more than any of the agents goes on with
+	}
+	return 100
+}
+
+// model answers as the services of three makers do.
 type model struct {
-	mu    sync.Mutex
-	steps []step
-	next  int
-	asked []string // the bodies of the questions, in order
-	aside []string // the bodies of side questions
+	mu   sync.Mutex
+	said []*session
+}
+
+// session is one conversation: a step for each question of the agent's. Side
+// questions, such as for a title, get a word.
+type session struct {
+	mu        *sync.Mutex // the model's
+	prompt    string
+	steps     []step
+	asked     []string // the bodies of the questions, in order
+	aside     []string // the bodies of side questions
+	summed    bool     // the agent had a summary made
+	compacted int      // the first question after that; 0: none
+}
+
+// begin makes the model answer the session that begins with a prompt.
+func (m *model) begin(prompt string, steps ...step) *session {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := &session{mu: &m.mu, prompt: prompt, steps: steps}
+	m.said = append(m.said, s)
+	return s
 }
 
 // question is what was asked at a step, as it came.
-func (m *model) question(i int) string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if i >= len(m.asked) {
+func (s *session) question(i int) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i >= len(s.asked) {
 		return ""
 	}
-	return m.asked[i]
+	return s.asked[i]
 }
 
-// take returns the answer to a question.
+// summing tells the question by which an agent compacts its conversation.
+var summing = regexp.MustCompile(`create a detailed summary of|CONTEXT CHECKPOINT COMPACTION|context summarization|anchored summary|distilling chat history|critically evaluate the <state_snapshot>`)
+
+// take returns the answer to a question. The latest session whose prompt is in it
+// asks it, or else the latest.
 func (m *model) take(body string, main bool) (step, int) {
 	m.mu.Lock()
+	at := len(m.said) - 1
+	for i, s := range slices.Backward(m.said) {
+		if strings.Contains(body, s.prompt) {
+			at = i
+			break
+		}
+	}
+	s := m.said[at]
+	i := len(s.asked)
+	if i > 0 && i <= len(s.steps) && s.steps[i-1].full && summing.MatchString(body) {
+		s.summed = true
+		m.mu.Unlock()
+		return step{text: "<state_snapshot><summary>All was gone through.</summary></state_snapshot>"}, 0
+	}
 	if !main {
-		m.aside = append(m.aside, body)
+		s.aside = append(s.aside, body)
 		m.mu.Unlock()
 		return step{text: "Title"}, 0
 	}
-	m.asked = append(m.asked, body)
-	i := m.next
-	m.next++
-	s := step{text: "Done."}
-	if i < len(m.steps) {
-		s = m.steps[i]
+	if s.summed && s.compacted == 0 {
+		s.compacted = i
+	}
+	s.asked = append(s.asked, body)
+	answer := step{text: "Done."}
+	if i < len(s.steps) {
+		answer = s.steps[i]
 	}
 	m.mu.Unlock()
-	if s.before != nil {
-		s.before()
+	if answer.before != nil {
+		answer.before()
 	}
-	return s, i
+	return answer, i
 }
 
 type object map[string]any
@@ -147,7 +194,7 @@ func anthropic(w http.ResponseWriter, s step, i int, _ string, stream bool) {
 	case s.tool != "":
 		name = "mcp__skillrouter__" + s.tool
 	}
-	usage := object{"input_tokens": 100, "output_tokens": 20, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+	usage := object{"input_tokens": s.used(), "output_tokens": 20, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
 	message := object{"id": fmt.Sprint("msg_", i), "type": "message", "role": "assistant", "model": "fake", "content": []object{}, "stop_reason": nil, "stop_sequence": nil, "usage": usage}
 	reason := "end_turn"
 	var blocks, deltas []object
@@ -207,7 +254,7 @@ func responses(w http.ResponseWriter, s step, i int, tools []json.RawMessage) {
 	for n, o := range out {
 		list = append(list, object{"type": "response.output_item.added", "output_index": n, "item": o}, object{"type": "response.output_item.done", "output_index": n, "item": o})
 	}
-	usage := object{"input_tokens": 100, "input_tokens_details": object{"cached_tokens": 0}, "output_tokens": 20, "output_tokens_details": object{"reasoning_tokens": 0}, "total_tokens": 120}
+	usage := object{"input_tokens": s.used(), "input_tokens_details": object{"cached_tokens": 0}, "output_tokens": 20, "output_tokens_details": object{"reasoning_tokens": 0}, "total_tokens": s.used() + 20}
 	events(w, true, append(list, object{"type": "response.completed", "response": object{"id": id, "status": "completed", "output": out, "usage": usage}})...)
 }
 
@@ -228,7 +275,7 @@ func chat(w http.ResponseWriter, s step, i int, stream bool) {
 	base := func(choice object) object {
 		return object{
 			"id": fmt.Sprint("c", i), "object": "chat.completion.chunk", "created": 1_795_000_000, "model": "fake", "choices": []object{choice},
-			"usage": object{"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+			"usage": object{"prompt_tokens": s.used(), "completion_tokens": 20, "total_tokens": s.used() + 20},
 		}
 	}
 	if !stream {
@@ -255,7 +302,7 @@ func gemini(w http.ResponseWriter, s step, stream, side bool) {
 	}
 	whole := object{
 		"candidates":    []object{{"content": object{"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}},
-		"usageMetadata": object{"promptTokenCount": 100, "candidatesTokenCount": 20, "totalTokenCount": 120}, "modelVersion": "fake",
+		"usageMetadata": object{"promptTokenCount": s.used(), "candidatesTokenCount": 20, "totalTokenCount": s.used() + 20}, "modelVersion": "fake",
 	}
 	if stream {
 		events(w, false, whole)
