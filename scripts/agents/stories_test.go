@@ -423,7 +423,9 @@ func (s story) makeFolders(p *place) {
 // settle waits until the ends of sessions are dealt with, which processes of their own do.
 func (p *place) settle() {
 	p.t.Helper()
-	for limit := time.Now().Add(patience); time.Now().Before(limit); time.Sleep(50 * time.Millisecond) {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for limit := time.Now().Add(patience); time.Now().Before(limit); <-tick.C {
 		busy := false
 		lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 		for _, path := range lines {
