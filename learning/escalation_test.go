@@ -65,7 +65,7 @@ func TestDefaultEscalations(t *testing.T) {
 	if diff := cmp.Diff([]string{"ARIA", "supervisor:project", "VARYS"}, lesson.EscalatedTo(rules.For(everything))); diff != "" {
 		t.Errorf("agents of a lesson that concerns all (-want +got):\n%s", diff)
 	}
-	var none *escalation.Rules
+	var none escalation.Rules
 	if got := none.For(everything); got != nil {
 		t.Errorf("no rules escalate %v", got)
 	}

@@ -30,7 +30,7 @@ type Options struct {
 
 // Rules say who should look at a lesson, and why: the seed's
 // ESCALATION_RULES as data. They are compiled once and may be used by any
-// number of goroutines. A nil *Rules escalates nothing.
+// number of goroutines. The zero value escalates nothing.
 type Rules struct {
 	rules       []escalationRule
 	supervisors map[string]string
@@ -94,9 +94,6 @@ func LoadRules(name string, text []byte, options Options) (*Rules, error) {
 // escalation for each agent and reason, in the order of the rules, at most
 // MaxEscalations. A rule that fails is passed over, and logged the first time.
 func (r *Rules) For(l lesson.Lesson) []lesson.Escalation {
-	if r == nil {
-		return nil
-	}
 	var found []lesson.Escalation
 	env := conditionEnv(l)
 	for _, rule := range r.rules {
@@ -126,10 +123,8 @@ func (r *Rules) For(l lesson.Lesson) []lesson.Escalation {
 
 // Supervisor returns the id of the agent that supervises a domain.
 func (r *Rules) Supervisor(domain string) string {
-	if r != nil {
-		if agent := r.supervisors[learning.FoldDomain(domain)]; agent != "" {
-			return agent
-		}
+	if agent := r.supervisors[learning.FoldDomain(domain)]; agent != "" {
+		return agent
 	}
 	return lesson.SupervisorOf(domain)
 }

@@ -9,7 +9,7 @@ import (
 
 // Missed implements MissObserver. It takes microseconds, and never waits for the disk.
 func (g *Gaps) Missed(ctx context.Context, miss learning.Miss) {
-	if g == nil || !learning.IsAsked(ctx) {
+	if !learning.IsAsked(ctx) {
 		return
 	}
 	miss.Question = learning.GapQuestion(miss.Question)

@@ -2,6 +2,7 @@ package lesson
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"skillrouter"
@@ -183,4 +184,12 @@ type Escalation struct {
 	To       string            `json:"to"` // an agent's id
 	Reason   string            `json:"reason"`
 	Priority learning.Severity `json:"priority"`
+}
+
+// AddEvent appends an event with its data, as JSON.
+func AddEvent(tx PipelineTx, event skillrouter.Event, data any) (err error) {
+	if event.Data, err = json.Marshal(data); err != nil {
+		return err
+	}
+	return tx.AddEvents(event)
 }

@@ -1,19 +1,10 @@
 package lesson
 
 import (
-	"encoding/json"
 	"time"
 
 	"skillrouter"
 )
-
-// AddEvent appends an event with its data, as JSON.
-func AddEvent(tx PipelineTx, event skillrouter.Event, data any) (err error) {
-	if event.Data, err = json.Marshal(data); err != nil {
-		return err
-	}
-	return tx.AddEvents(event)
-}
 
 // RestoreRule lets a demoted rule block again, with a row in its lesson's history and an event.
 func RestoreRule(tx PipelineTx, id string, ofLesson bool, by, note string, at time.Time) (restored bool, err error) {

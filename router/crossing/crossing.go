@@ -4,6 +4,7 @@
 package crossing
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -102,7 +103,7 @@ func New(ctx context.Context, ports Ports, options Options) (*Crossing, error) {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Crossing{ports: ports, rules: options.Rules, log: options.Log, now: options.Now}
+	c := &Crossing{ports: ports, rules: cmp.Or(options.Rules, &escalation.Rules{}), log: options.Log, now: options.Now}
 	c.notices.allowance = map[string]allowance{}
 	c.lessons = follow.Follower{Name: "crossing.learning", Log: ports.Learning, Cursors: ports.Escalations, Logger: options.Log, Handle: c.learned, Resume: c.announce}
 	c.tasks = follow.Follower{Name: "crossing.operational", Log: ports.Operational, Cursors: ports.Escalations, Logger: options.Log, Handle: c.operated}
