@@ -2,6 +2,7 @@ package learning
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -92,6 +93,18 @@ func Fold(s string) string {
 		}
 	}
 	return strings.ToLower(s)
+}
+
+// ReadCursor returns the number of the last row of the page before; 0 if the
+// cursor is empty, for the first page. One that no listing answered is Invalid.
+func ReadCursor(cursor string) (before int64, err error) {
+	if cursor == "" {
+		return 0, nil
+	}
+	if before, err = strconv.ParseInt(cursor, 10, 64); err != nil || before < 1 {
+		return 0, skillrouter.InvalidField("cursor", "is not one that a listing answered")
+	}
+	return before, nil
 }
 
 // CheckQuery refuses a question that is missing or longer than MaxQuery bytes.

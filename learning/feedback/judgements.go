@@ -132,11 +132,9 @@ func (s *Judgements) Judgements(ctx context.Context, query JudgementQuery) (Judg
 	if err != nil {
 		return JudgementPage{}, err
 	}
-	before := int64(0)
-	if query.Cursor != "" {
-		if before, err = strconv.ParseInt(query.Cursor, 10, 64); err != nil || before < 1 {
-			return JudgementPage{}, skillrouter.InvalidField("cursor", "is not one that a listing answered")
-		}
+	before, err := learning.ReadCursor(query.Cursor)
+	if err != nil {
+		return JudgementPage{}, err
 	}
 	list, total, err := s.store.ListJudgements(ctx, query.Project, before, limit+1) // one more tells whether there is a next page
 	if err != nil {

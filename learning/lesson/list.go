@@ -27,11 +27,9 @@ func (l *Lessons) List(ctx context.Context, filter Filter) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	before := int64(0)
-	if filter.Cursor != "" {
-		if before, err = strconv.ParseInt(filter.Cursor, 10, 64); err != nil || before < 1 {
-			return Page{}, skillrouter.InvalidField("cursor", "is not one that a listing answered")
-		}
+	before, err := learning.ReadCursor(filter.Cursor)
+	if err != nil {
+		return Page{}, err
 	}
 	filter.Limit = limit + 1 // one more tells whether there is a next page
 	at := l.now.Stamp()
