@@ -139,7 +139,7 @@ func TestConditionRefuses(t *testing.T) {
 		"x.y() == 1":                             "is not accepted",
 		"now() > x":                              "function now",
 		"# == 1":                                 "is no expression",
-		"x == '" + strings.Repeat("y", condition.Max) + "'": "longer than",
+		"x == '" + strings.Repeat("y", condition.MaxLength) + "'": "longer than",
 		"x == 1" + strings.Repeat(" or x == 1", 90):         "maximum allowed nodes",
 		strings.Repeat("(", 900):                            "is no expression",
 		"x == '\xff'\x00":                                   "",

@@ -95,7 +95,7 @@ func TestEscalationFile(t *testing.T) {
 		{"a variable", rule("let x = title; x == ''"), "is not accepted here"},
 		{"capitals that never fit", rule("'Launch' in tags"), "compared in lower case"},
 		{"capitals in a list", rule("domain in ['ops', 'Project']"), "compared in lower case"},
-		{"too long", rule("title == '" + strings.Repeat("x", condition.Max) + "'"), "longer than"},
+		{"too long", rule("title == '" + strings.Repeat("x", condition.MaxLength) + "'"), "longer than"},
 		{"unknown key", "rules:\n  ARIA:\n    - condition: 'true'\n      reason: r\n      to: X\n", "unknown field"},
 		{"repeated key", "rules:\n  ARIA: []\n  ARIA: []\n", "already defined"},
 		{"no reason", "rules:\n  ARIA:\n    - condition: 'true'\n", "reason is required"},

@@ -43,7 +43,7 @@ type StepResult struct {
 	Value json.RawMessage // empty: nothing
 }
 
-// Bounds of a condition; see also Max.
+// Bounds of a condition; see also MaxLength.
 const (
 	// MaxFacts bounds how many facts one evaluation reads.
 	MaxFacts = 16
@@ -72,7 +72,7 @@ const (
 // has not, are errors, but are nil where they are compared with nil by == or !=
 // (or by is): root_cause is None holds until a step has found one.
 func Compile(text string) (*Condition, error) {
-	if err := skillrouter.CheckRequired("condition", text, Max); err != nil {
+	if err := skillrouter.CheckRequired("condition", text, MaxLength); err != nil {
 		return nil, err
 	}
 	tree, err := stepGrammar.Parse(fromPython(text))

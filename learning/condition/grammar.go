@@ -34,8 +34,8 @@ func (g *Grammar) Parse(condition string) (tree ast.Node, err error) {
 			tree, err = nil, fmt.Errorf("is no expression: %v", p)
 		}
 	}()
-	if len(condition) > Max {
-		return nil, fmt.Errorf("is longer than %d bytes", Max)
+	if len(condition) > MaxLength {
+		return nil, fmt.Errorf("is longer than %d bytes", MaxLength)
 	}
 	config := conf.CreateNew()
 	config.MaxNodes = Nodes

@@ -91,7 +91,7 @@ func readFile(name string, text []byte) (rules []escalationRule, err error) {
 }
 
 func (w writtenRule) rule(to string) (escalationRule, error) {
-	if err := skillrouter.CheckRequired("condition", w.Condition, condition.Max); err != nil {
+	if err := skillrouter.CheckRequired("condition", w.Condition, condition.MaxLength); err != nil {
 		return escalationRule{}, withField(err)
 	}
 	if err := skillrouter.CheckRequired("reason", w.Reason, MaxReason); err != nil {

@@ -27,8 +27,8 @@ const (
 	MaxAction = 16 << 10
 	// MaxText bounds a description, an error and a reason, in bytes.
 	MaxText = 4096
-	// Max bounds what a procedure says, in bytes of JSON.
-	Max = 256 << 10
+	// MaxSize bounds what a procedure says, in bytes of JSON.
+	MaxSize = 256 << 10
 	// MaxStepResult bounds the result of a step, in bytes of JSON: conditions read it, and every answer on its run holds it.
 	MaxStepResult = 64 << 10
 	// DefaultStepTimeout and MaxStepTimeout bound a command of a step, in seconds.
@@ -120,8 +120,8 @@ func prepare(draft Draft) (p prepared, err error) {
 	if p.text, err = json.Marshal(b); err != nil {
 		return p, err
 	}
-	if len(p.text) > Max {
-		return p, &skillrouter.Error{Code: skillrouter.TooLarge, Field: "steps", Message: fmt.Sprintf("are more than a procedure holds: it has %d bytes of JSON, at most %d", len(p.text), Max)}
+	if len(p.text) > MaxSize {
+		return p, &skillrouter.Error{Code: skillrouter.TooLarge, Field: "steps", Message: fmt.Sprintf("are more than a procedure holds: it has %d bytes of JSON, at most %d", len(p.text), MaxSize)}
 	}
 	return p, nil
 }
@@ -200,7 +200,7 @@ func (p *prepared) step(field string, index int, step Step) (Step, error) {
 		{".description", &step.Description, MaxText},
 		{".action", &step.Action, MaxAction},
 		{".run", &step.Run, MaxAction},
-		{".condition", &step.Condition, condition.Max},
+		{".condition", &step.Condition, condition.MaxLength},
 	} {
 		clean, err := p.clean(field+text.field, *text.text, text.most)
 		if err != nil {

@@ -84,7 +84,7 @@ func TestFeedFollowResumes(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the context's end is told as %v", err)
 	}
-	query.Limit = feed.Max
+	query.Limit = feed.MaxLimit
 	page, err := c.Feed.Feed(t.Context(), query)
 	if err != nil {
 		t.Fatal(err)

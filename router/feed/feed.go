@@ -32,13 +32,13 @@ type Query struct {
 	Types   []string `query:"type" doc:"Only of these types, or groups such as task.*, separated by commas"` // such as "task.claimed", "task.*"; by either name of an event that has two; empty: all
 	Agent   string   `query:"agent" doc:"Only what this agent did, what happened to it, and messages to it"`
 	Project string   `query:"project"`                                       // empty: all
-	Limit   int      `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"` // 0: Default; at most Max
+	Limit   int      `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"` // 0: DefaultLimit; at most MaxLimit
 }
 
 // Bounds of a Query.
 const (
-	Default = 100
-	Max     = 1000
+	DefaultLimit = 100
+	MaxLimit     = 1000
 	// MaxTypes bounds a query's types: as many as there are, and every group of them.
 	MaxTypes = 128
 )

@@ -399,7 +399,7 @@ func TestFilters(t *testing.T) {
 		"an agent that is none": {feed.Query{Agent: "a b"}, "agent"},
 		"a project with a NUL":  {feed.Query{Project: "a\x00"}, "project"},
 		"a negative number":     {feed.Query{After: -1}, "after"},
-		"too much":              {feed.Query{Limit: feed.Max + 1}, "limit"},
+		"too much":              {feed.Query{Limit: feed.MaxLimit + 1}, "limit"},
 		"less than nothing":     {feed.Query{Limit: -1}, "limit"},
 	} {
 		if _, err := f.Feed(ctx, c.query); skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != c.field {
@@ -435,7 +435,7 @@ func TestCatchesUp(t *testing.T) {
 	if err != nil || len(runs) > 3 {
 		t.Fatalf("the journal has %d rows (%v)", len(runs), err)
 	}
-	got := everything(t, ctx, f, feed.Query{Types: []string{"knowledge.*"}, Limit: feed.Max}, old)
+	got := everything(t, ctx, f, feed.Query{Types: []string{"knowledge.*"}, Limit: feed.MaxLimit}, old)
 	inOrder(t, got)
 	// What is asked for lies at the very end, behind pages that hold none of it.
 	everything(t, ctx, f, feed.Query{Types: []string{"message.*"}}, 1)

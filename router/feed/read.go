@@ -17,7 +17,7 @@ func (f *Feed) Feed(ctx context.Context, query Query) (Page, error) {
 	if err != nil {
 		return page, err
 	}
-	limit, err := skillrouter.Limit(query.Limit, Default, Max)
+	limit, err := skillrouter.Limit(query.Limit, DefaultLimit, MaxLimit)
 	if err != nil {
 		return page, err
 	}
