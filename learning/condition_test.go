@@ -140,10 +140,10 @@ func TestConditionRefuses(t *testing.T) {
 		"now() > x":                              "function now",
 		"# == 1":                                 "is no expression",
 		"x == '" + strings.Repeat("y", condition.MaxLength) + "'": "longer than",
-		"x == 1" + strings.Repeat(" or x == 1", 90):         "maximum allowed nodes",
-		strings.Repeat("(", 900):                            "is no expression",
-		"x == '\xff'\x00":                                   "",
-		"\xff == 1":                                         "UTF-8",
+		"x == 1" + strings.Repeat(" or x == 1", 90):               "maximum allowed nodes",
+		strings.Repeat("(", 900):                                  "is no expression",
+		"x == '\xff'\x00":                                         "",
+		"\xff == 1":                                               "UTF-8",
 	} {
 		t.Run(text[:min(len(text), 60)], func(t *testing.T) {
 			_, err := condition.Compile(text)
