@@ -1,8 +1,7 @@
-// Package skillrouter holds what every package of the sidecar shares: the one
-// error with its code, the event, the principal that a call is made as, the
-// clock, the checks on ids and texts, and the committer that gathers waiting
-// writes. It imports the standard library only and knows no store, no
-// transport and no domain.
+// Package skillrouter holds what every other package uses: Error with its code, Event, Principal (who
+// makes a call), the clock, the checks of ids and texts, the removal of secrets, and Committer, which
+// joins waiting writes into one transaction. It imports the standard library and package wordlist
+// only. It knows no store, no transport and no domain.
 package skillrouter
 
 import (

@@ -1,8 +1,7 @@
-// Package comms is how agents and the router keep in touch: presence
-// (heartbeats, status, who is there), the mailbox (signals, receipts,
-// hand-over) and shutdown. It owns the rules on both and keeps in memory what
-// must not cost a sync (last-seen times, delivery marks). The store keeps
-// them; transports call them. It must not know SQL or HTTP.
+// Package comms lets agents and the router reach each other. It owns presence (heartbeats, status, who
+// is there), the mailbox (messages, receipts, delivery) and shutdown. It keeps in memory what would
+// otherwise cost a sync to disk each time: when an agent was last seen, and what was delivered. It
+// knows neither SQL nor HTTP.
 package comms
 
 import (

@@ -1,10 +1,8 @@
-// Package learning is the vocabulary of learning.db: what its kinds of memory
-// and the services over them share. Each kind has a room below it (knowledge,
-// episode, fact, procedure, lesson), and so has what is made of them: patterns
-// and confidence in lesson, rules in guard, proposals in consolidate, verdicts
-// on answers in feedback. shelf is how rows of any kind are found. Here are
-// trust, severity, results, time ranges, and the checks of texts and names. It
-// knows no kind, no SQL, no HTTP and no agent's presence.
+// Package learning defines the words that all kinds of memory share: trust, severity, results, time
+// ranges, and the checks of texts and names. Each kind has a package below this one: knowledge,
+// episode, fact, procedure and lesson. Package shelf finds rows of any kind. Other packages work on
+// the kinds: guard checks commands, consolidate proposes what to store, and feedback stores what users
+// say of answers. This package knows no kind, no SQL, no HTTP and no agent.
 package learning
 
 import (

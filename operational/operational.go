@@ -1,6 +1,4 @@
-// Package operational is the domain of operational.db: the agents and what
-// they are doing, the messages between them, the tasks they share, what
-// reconnaissance found, and the tokens that say who is who. It owns the
-// states these may be in and who may change them. It must not know SQL, HTTP,
-// SSE or anything of learning.
+// Package operational defines what operational.db holds: agents and what they do, the messages between
+// them, tasks, reminders, escalations, the findings of scans, and tokens. It owns the states of each
+// and who may change them. It knows neither SQL, HTTP nor package learning.
 package operational

@@ -1,8 +1,6 @@
-// Package router is the Skill Router itself: it takes a question in plain
-// words, decides which store can answer it, asks that store and returns one
-// answer that says what was asked where and why. It owns the classification
-// and the merging; what crosses between learning and operational goes through
-// it. It must not know SQL or any transport.
+// Package router answers questions in plain words. It decides which store can answer a question, asks
+// that store, and returns one answer that says where it asked and why. It also owns what needs both
+// databases at once. It knows neither SQL nor any transport.
 package router
 
 import (

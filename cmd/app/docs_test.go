@@ -94,14 +94,12 @@ func TestHTTPPage(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(`# HTTP API
 
-Generated from the handlers by ` + "`go test ./cmd/app -run HTTPPage -update`" + `; the same as OpenAPI 3.1 is at ` + "`/openapi.json`" + `, and at
-` + "`/docs`" + ` as pages of the running router.
+A running router shows these calls at ` + "`/docs`" + `, and as OpenAPI 3.1 at ` + "`/openapi.json`" + `. This page is generated from the handlers: ` + "`go test ./cmd/app -run HTTPPage -update`" + ` writes it.
 
-Bodies are JSON and need ` + "`Content-Type: application/json`" + `. A * marks what is required. Unknown fields and
-parameters are refused. Errors are ` + "`application/problem+json`" + ` with ` + "`status`, `code`, `detail`, `error`" + ` (the same text) and,
-where one is to blame, ` + "`field`" + `. The codes and their statuses: ` + codes() + `.
-
-Once a token is issued, send it as ` + "`Authorization: Bearer …`" + `.
+- A body is JSON and needs ` + "`Content-Type: application/json`" + `. A * marks a field that is required. The router refuses fields and parameters that it does not know.
+- An error is ` + "`application/problem+json`" + `. It has ` + "`status`, `code`, `detail`" + ` and ` + "`error`" + ` (the same text as ` + "`detail`" + `). If one field caused it, ` + "`field`" + ` names that field.
+- The codes and their statuses are: ` + codes() + `.
+- Once a token is issued, send it as ` + "`Authorization: Bearer …`" + `.
 `)
 	for _, tag := range slices.Sorted(maps.Keys(byTag)) {
 		fmt.Fprintf(&page, "\n## %s\n\n| call | what it does | request | answer |\n|---|---|---|---|\n", tag)

@@ -21,10 +21,9 @@ func TestCommandLinePage(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(`# Command line
 
-Generated from the commands by ` + "`go test ./cmd/cli -run CommandLinePage -update`" + `; ` + "`skillrouter COMMAND --help`" + ` prints the same,
-and so do the man pages of a [package](install.md).
+This page has the text that ` + "`skillrouter COMMAND --help`" + ` prints. The man pages of a [package](install.md) have it too. It is generated: ` + "`go test ./cmd/cli -run CommandLinePage -update`" + ` writes it.
 
-` + "`skillrouter serve`" + ` is the router. Every other command is a client of it and takes, beside its own flags:
+` + "`skillrouter serve`" + ` is the router. Every other command calls a running router. Each has these flags, besides its own:
 
 | flag | what it is |
 |---|---|
@@ -39,7 +38,7 @@ and so do the man pages of a [package](install.md).
 		page.WriteString(flagLine(common[name]))
 	}
 	page.WriteString(`
-Exit codes: 0 done, 1 failed, 2 refused or blocked, 64 wrong usage; ` + "`check`" + ` has its own, and ` + "`run`" + ` passes on its command's.
+The exit code is 0 if the command did its work, 1 if it failed, 2 if it was refused or blocked, and 64 if it was used wrongly. ` + "`check`" + ` has its own exit codes, and ` + "`run`" + ` ends with the exit code of its command.
 
 `)
 	count := 0

@@ -1,5 +1,6 @@
-// Package condition reads and judges the expressions that reminders, escalation rules and procedures ask: names,
-// comparisons, and, or, not. Reading is bounded; judging cannot run for long and changes nothing.
+// Package condition reads and evaluates the expressions of reminders, escalation rules and procedures:
+// names, comparisons, and, or, not. Reading has limits, evaluating has a time limit, and neither
+// changes anything.
 package condition
 
 import (

@@ -1,5 +1,6 @@
-// Package consolidate reads transcripts and proposes what to keep of them: episodes, facts, procedures and lessons. Plain
-// rules do it; a model may be asked instead. Nothing is kept before somebody accepts it, unless its confidence allows that.
+// Package consolidate reads transcripts and proposes what to store of them: episodes, facts,
+// procedures and lessons. It finds proposals by rules, or asks a model if one is configured. A
+// proposal is stored when somebody accepts it, or at once if its confidence is high enough.
 package consolidate
 
 import (

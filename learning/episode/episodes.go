@@ -1,4 +1,6 @@
-// Package episode is what happened to agents, in the order of recording, and in which session.
+// Package episode stores what happened to agents: events in the order in which they were recorded,
+// each with its session. It owns the checks of an episode and what is searched in it. It knows no
+// other kind of memory.
 package episode
 
 import (

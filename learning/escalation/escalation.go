@@ -1,4 +1,5 @@
-// Package escalation chooses to whom a lesson is escalated, by rules with conditions from a file.
+// Package escalation decides who must be told of a lesson. It reads the rules from a file; each rule
+// has a condition on lessons. It sends nothing.
 package escalation
 
 import (

@@ -1,5 +1,5 @@
-// Package experience is how operations went (seed 003's doors): each is an episode with an outcome, and episodes of one
-// type form patterns from which a lesson can be learned.
+// Package experience records how operations went. Each is stored as an episode with an outcome.
+// Operations of one type form patterns, and a lesson can be learned from a pattern.
 package experience
 
 import (
@@ -40,7 +40,7 @@ type Service interface {
 	Stats(ctx context.Context) (Stats, error)
 }
 
-// Experience is an episode with problem, solution and outcome (seed 003's PSOM), as its clients see it.
+// Experience is an episode with problem, solution and outcome, as its clients see it.
 type Experience struct {
 	Number           int64           `json:"id"`
 	EpisodeID        string          `json:"episode_id"`

@@ -1,4 +1,5 @@
-// Package fact is what is true for a time: values under keys, with versions, leases for who computes one, and an end.
+// Package fact stores values under keys. A fact has versions and may expire. An agent can take a lease
+// to compute a fact, so that the others wait for its value instead of computing it too.
 package fact
 
 import (

@@ -1,5 +1,5 @@
-// Package feedback is what users say of answers, and what their questions did not find: gaps, judged questions, and the
-// feedback on the routing.
+// Package feedback stores what users say of answers: questions that found nothing (gaps), judgements
+// of what was found, and corrections of the router's choice of a store.
 package feedback
 
 import (

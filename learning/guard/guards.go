@@ -1,6 +1,6 @@
-// Package guard checks a proposed action against the rules that came from lessons and patterns, keeps a ledger of what
-// was checked, and moves a rule by what came of it. How a rule is compared with a command is guard/rule's; what a command
-// does is guard/act's.
+// Package guard checks an action before an agent does it. The rules come from lessons and patterns. It
+// writes each check into a ledger, and raises or lowers the confidence of a rule by what came of it.
+// Package rule compares a rule with a command, and package act knows what a command does.
 package guard
 
 import (

@@ -1,7 +1,6 @@
-// Package learningtest is the contract of the learning services as a test
-// suite. Whatever implements KnowledgeService and EpisodeService (beside the
-// database, over HTTP, over MCP) must pass it. It owns what clients may rely
-// on, and knows no implementation.
+// Package learningtest is the contract of the learning services as a test suite. Each implementation
+// of a service must pass it: the one beside the database, the client over HTTP and the tools over MCP.
+// It defines what clients may rely on, and knows no implementation.
 package learningtest
 
 import (

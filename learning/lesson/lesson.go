@@ -1,6 +1,7 @@
-// Package lesson is the pipeline from what was reported to what is believed: lessons, the patterns that lessons form, a
-// confidence that time and use move, judgements, promotion and retirement. Each change is one transaction with its event.
-// Whoever turns lessons into guard rules or escalations stands above it.
+// Package lesson stores what agents report and decides how far to believe it. It owns lessons, the
+// patterns that similar lessons form, the confidence that time and use change, judgements, promotion
+// and retirement. Each change is one transaction with its event. It knows neither the guard's rules
+// nor who is told of a lesson.
 package lesson
 
 import (

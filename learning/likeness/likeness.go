@@ -1,5 +1,5 @@
-// Package likeness tells how alike two lessons are by their words, tags and commands, and finds those that are like a new
-// one. It holds numbers of words and no text.
+// Package likeness measures how similar two lessons are by their words, tags and commands, and finds
+// the lessons that are similar to a new one. It keeps numbers of words and no text.
 package likeness
 
 import (

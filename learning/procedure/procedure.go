@@ -1,5 +1,5 @@
-// Package procedure is how something is done: steps with parameters and conditions, their runs, and the figures that
-// the runs leave.
+// Package procedure stores how something is done: steps with parameters and conditions, the runs of
+// these steps, and how often each step succeeded.
 package procedure
 
 import (

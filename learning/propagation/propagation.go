@@ -1,4 +1,5 @@
-// Package propagation decides which agents a lesson reaches: those that work on what it is about.
+// Package propagation decides which agents are told of a lesson: those that work on what the lesson is
+// about. It sends nothing.
 package propagation
 
 import (

@@ -1,6 +1,6 @@
-// Package shelf is how rows of any kind are found: an index that is kept in step with the event log, vectors beside it,
-// the counting of uses, what is tried where nothing was found, and the reasons of a score. A kind brings its rows and a
-// handful of functions. It knows no kind.
+// Package shelf finds rows of any kind of memory. It keeps an index in step with the event log, uses
+// vectors if there are any, counts uses, tries a query in other ways if nothing was found, and
+// explains scores. A kind gives it its rows and a few functions. It knows no kind.
 package shelf
 
 import (

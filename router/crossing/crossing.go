@@ -1,6 +1,6 @@
-// Package crossing carries what crosses between the domains: a lesson becomes an escalation or a message to the agents
-// that it concerns, a finished task and an ended session become episodes. It follows the event logs; each step is made
-// once, also after a kill.
+// Package crossing carries events from one domain to the other: a lesson becomes an escalation or a
+// message to the agents that need it, and a finished task or an ended session becomes an episode. It
+// follows the event logs. Each step is made once, also after a crash.
 package crossing
 
 import (

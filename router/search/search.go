@@ -1,6 +1,7 @@
-// Package search is the one search over all kinds of memory. It asks each kind, compares what they found by the same
-// words' weights, folds what says the same, and says what it tried where nothing was found. Tasks, findings and messages
-// have no index of their own in their domain: it keeps one in step with their event log.
+// Package search searches all kinds of memory at once. It asks each kind, compares the hits by the
+// same weights of words, joins hits that say the same, and says what else it tried if nothing was
+// found. Tasks, findings and messages have no index in their own package, so this package keeps one in
+// step with their event log.
 package search
 
 import (

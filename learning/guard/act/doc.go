@@ -7,5 +7,5 @@
 // writes, sends or changes in a database. Nothing is run, no file is read, and all of it is bounded: what cannot be read to its
 // end is said to be unread.
 //
-// It knows programs and languages, and no rule of the guard: package learning compares the acts of rules with those of actions.
+// It knows programs and languages, and no rule of the guard: package rule compares the acts of rules with those of actions.
 package act

@@ -1,5 +1,6 @@
-// Package rule compares rules with actions. A rule says a command, a text or an effect; an action is read by guard/act. It
-// keeps an index, so that the cost does not grow with the number of rules. It stores nothing.
+// Package rule compares rules with actions. A rule names a command, a text or an effect; package act
+// reads the action. An index finds the rules that can fit, so that the cost does not grow with their
+// number. It stores nothing.
 package rule
 
 import (
