@@ -332,13 +332,11 @@ func (told telling) steps(a agent, p *place, second func()) (steps []step, at ma
 
 // present is the id of the agent that is there.
 func (p *place) present(a agent) string {
-	var team struct {
-		Agents []struct {
-			ID string `json:"agent_id"`
-		} `json:"agents"`
+	var team []struct {
+		ID string `json:"agent_id"`
 	}
 	_ = json.Unmarshal([]byte(p.router("agents", "--json", "--state", "online")), &team)
-	for _, one := range team.Agents {
+	for _, one := range team {
 		if strings.HasPrefix(one.ID, a.name) {
 			return one.ID
 		}
