@@ -209,7 +209,7 @@ func TestExpiredFactsAreToldOfInBoundedSteps(t *testing.T) {
 	if told, err := facts.Sweep(ctx); told != 0 || err != nil {
 		t.Errorf("again: %d, %v", told, err)
 	}
-	clock.advance(fact.StaleKept)
+	clock.advance(fact.StaleRetention)
 	if _, err := facts.Sweep(ctx); err != nil {
 		t.Fatal(err)
 	}

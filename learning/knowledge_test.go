@@ -150,7 +150,7 @@ func TestManyOnAFullDisk(t *testing.T) {
 		t.Fatal("the disk never was full")
 	}
 	stored := 0
-	if err := m.store.IDs(ctx, knowledge.Kept, func(id string) {
+	if err := m.store.IDs(ctx, knowledge.IndexKind, func(id string) {
 		stored++
 		if _, ok := acknowledged.LoadAndDelete(id); !ok {
 			t.Errorf("%s is stored and was not acknowledged", id)

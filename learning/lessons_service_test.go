@@ -540,7 +540,7 @@ func TestReportersOnAFullDisk(t *testing.T) {
 		t.Fatal("the disk never was full")
 	}
 	stored := 0
-	if err := m.store.IDs(ctx, lesson.KeptLessons, func(id string) {
+	if err := m.store.IDs(ctx, lesson.IndexKind, func(id string) {
 		stored++
 		if _, ok := acknowledged.LoadAndDelete(id); !ok {
 			t.Errorf("%s is stored and was not acknowledged", id)

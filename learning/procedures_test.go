@@ -15,12 +15,12 @@ import (
 	"skillrouter/learning/procedure"
 )
 
-// lessonDesk takes proposals; what has the same title is the same lesson.
-type lessonDesk struct {
+// lessonRecorder takes proposals; what has the same title is the same lesson.
+type lessonRecorder struct {
 	drafts map[string]lesson.Draft
 }
 
-func (d *lessonDesk) Report(_ context.Context, draft lesson.Draft) (lesson.Reported, error) {
+func (d *lessonRecorder) Report(_ context.Context, draft lesson.Draft) (lesson.Reported, error) {
 	d.drafts[draft.Title] = draft
 	return lesson.Reported{LessonID: "lesson of " + draft.Title}, nil
 }
@@ -65,8 +65,8 @@ func TestProceduresAreFoundAfterRebuild(t *testing.T) {
 
 // TestFailingStepProposesLesson has a step fail three times of five: one lesson, however often.
 func TestFailingStepProposesLesson(t *testing.T) {
-	desk := &lessonDesk{drafts: map[string]lesson.Draft{}}
-	procedures, _ := openProcedures(t, t.TempDir(), newHandClock(), desk)
+	lessons := &lessonRecorder{drafts: map[string]lesson.Draft{}}
+	procedures, _ := openProcedures(t, t.TempDir(), newHandClock(), lessons)
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	if _, err := procedures.Save(ctx, procedure.Draft{Name: "deploy", Steps: []procedure.Step{{Name: "push", Action: "push it"}}}); err != nil {
 		t.Fatal(err)
@@ -89,10 +89,10 @@ func TestFailingStepProposesLesson(t *testing.T) {
 			t.Errorf("outcome %d: lesson %q and %q, error %v", i, run.Steps[0].LessonID, read.Steps[0].LessonID, err)
 		}
 	}
-	if len(desk.drafts) != 1 {
-		t.Fatalf("%d lessons were proposed", len(desk.drafts))
+	if len(lessons.drafts) != 1 {
+		t.Fatalf("%d lessons were proposed", len(lessons.drafts))
 	}
-	for _, draft := range desk.drafts {
+	for _, draft := range lessons.drafts {
 		if !strings.Contains(draft.Body, "refused 5") || draft.Type != learning.LessonFailure {
 			t.Errorf("draft = %+v", draft)
 		}

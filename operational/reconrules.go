@@ -97,8 +97,8 @@ func ActiveFindingStatuses() []FindingStatus {
 // Active tells whether a finding with this status still is a danger.
 func (s FindingStatus) Active() bool { return slices.Contains(ActiveFindingStatuses(), s) }
 
-// Sighting is a checked report of a finding, with what a new row needs.
-type Sighting struct {
+// FindingRecord is a checked report of a finding, with what a new row needs.
+type FindingRecord struct {
 	Draft       FindingDraft
 	ID          string
 	Fingerprint string
@@ -106,8 +106,8 @@ type Sighting struct {
 	Environment Environment // to be stored if there is none of that name
 }
 
-// Fresh returns the finding that the sighting is if it was not known.
-func (s Sighting) Fresh() Finding {
+// Fresh returns the finding that the report makes if it was not known.
+func (s FindingRecord) Fresh() Finding {
 	d := s.Draft
 	return Finding{
 		ID: s.ID, Environment: s.Environment.Name, ScanID: d.ScanID, CVE: d.CVE, Title: d.Title, Description: d.Description,
@@ -116,11 +116,11 @@ func (s Sighting) Fresh() Finding {
 	}
 }
 
-// SeeAgain adds the sighting to the finding that it is another sight of, and
+// SeeAgain adds the report to the finding that it repeats, and
 // returns what its history has to say of that, if anything: one that was fixed
 // is open again, and a new severity is noted. What was accepted, or called a
 // false positive, stays so.
-func (s Sighting) SeeAgain(f *Finding) *FindingChange {
+func (s FindingRecord) SeeAgain(f *Finding) *FindingChange {
 	d := s.Draft
 	f.Occurrences++
 	f.LastSeen, f.UpdatedAt = s.At, s.At

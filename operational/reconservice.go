@@ -49,8 +49,8 @@ type ReconStore interface {
 	CreateScan(ctx context.Context, scan Scan, fresh Environment, event skillrouter.Event) (Scan, error)
 	ChangeScan(ctx context.Context, id string, change func(scan *Scan) (*skillrouter.Event, error)) (Scan, error)
 	ListScans(ctx context.Context, filter ScanFilter) ([]Scan, error)
-	// ReportFindings stores the sightings in one transaction. An error of one refuses that one only.
-	ReportFindings(ctx context.Context, sightings []Sighting) ([]Reported, []error, error)
+	// ReportFindings stores the reports in one transaction. An error of one refuses that one only.
+	ReportFindings(ctx context.Context, reports []FindingRecord) ([]Reported, []error, error)
 	Finding(ctx context.Context, id string) (Finding, error)
 	ListFindings(ctx context.Context, filter FindingFilter) ([]Finding, error)
 	ChangeFinding(ctx context.Context, id string, change func(f *Finding) (*FindingChange, *skillrouter.Event)) (Finding, error)
@@ -195,11 +195,11 @@ func (r *Recon) Report(ctx context.Context, draft FindingDraft) (Reported, error
 	if err := p.Need(skillrouter.ScopeAgent); err != nil {
 		return Reported{}, err
 	}
-	sighting, err := r.sighting(p, draft)
+	report, err := r.report(p, draft)
 	if err != nil {
 		return Reported{}, err
 	}
-	reported, refused, err := r.store.ReportFindings(ctx, []Sighting{sighting})
+	reported, refused, err := r.store.ReportFindings(ctx, []FindingRecord{report})
 	if err != nil {
 		return Reported{}, err
 	}
@@ -223,20 +223,20 @@ func (r *Recon) ReportAll(ctx context.Context, drafts []FindingDraft) (FindingRe
 		}
 		report.Refused = append(report.Refused, FindingRefusal{Index: index, Error: message})
 	}
-	var sightings []Sighting
+	var reports []FindingRecord
 	var places []int
 	for i, draft := range drafts {
-		sighting, err := r.sighting(p, draft)
+		report, err := r.report(p, draft)
 		if err != nil {
 			refuse(i, err)
 			continue
 		}
-		sightings, places = append(sightings, sighting), append(places, i)
+		reports, places = append(reports, report), append(places, i)
 	}
-	if len(sightings) == 0 {
+	if len(reports) == 0 {
 		return report, nil
 	}
-	reported, refused, err := r.store.ReportFindings(ctx, sightings)
+	reported, refused, err := r.store.ReportFindings(ctx, reports)
 	if err != nil {
 		return FindingReport{}, err
 	}
@@ -260,23 +260,23 @@ func (r *Recon) ReportAll(ctx context.Context, drafts []FindingDraft) (FindingRe
 	return report, nil
 }
 
-// sighting checks a draft and makes of it what the store is to look for and to keep.
-func (r *Recon) sighting(p skillrouter.Principal, draft FindingDraft) (Sighting, error) {
+// report checks a draft and makes of it what the store is to look for and to keep.
+func (r *Recon) report(p skillrouter.Principal, draft FindingDraft) (FindingRecord, error) {
 	draft.Environment, draft.CVE = cleanName(draft.Environment), strings.ToUpper(strings.TrimSpace(draft.CVE))
 	draft.Title, draft.Location = strings.TrimSpace(draft.Title), strings.TrimSpace(draft.Location)
 	if draft.Title == "" {
 		draft.Title = draft.CVE
 	}
 	if err := draft.check(); err != nil {
-		return Sighting{}, err
+		return FindingRecord{}, err
 	}
 	by, err := p.ActingAs("agent_id", draft.AgentID)
 	if err != nil {
-		return Sighting{}, err
+		return FindingRecord{}, err
 	}
 	draft.AgentID = by
 	redact(&draft.Title, &draft.Description, &draft.Location, &draft.Evidence, &draft.Remediation)
-	return Sighting{
+	return FindingRecord{
 		Draft: draft, ID: newID(), Fingerprint: fingerprint(draft), At: r.now.Stamp(),
 		Environment: r.environment(draft.Environment),
 	}, nil

@@ -195,11 +195,11 @@ func TestSessionContext(t *testing.T) {
 func TestPendingSeesWhatWasReported(t *testing.T) {
 	b := fixture.Open(t)
 	crossing, _ := fixture.RunCrossing(t, b.Ports(t))
-	desk := router.SettledEscalations{EscalationService: b.Escalations, Crossing: crossing}
+	escalations := router.SettledEscalations{EscalationService: b.Escalations, Crossing: crossing}
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	for i := range 20 {
 		b.Report(t, lesson.EventReported, nil, fixture.ToARIA)
-		list, err := desk.List(ctx, operational.EscalationFilter{To: "ARIA"})
+		list, err := escalations.List(ctx, operational.EscalationFilter{To: "ARIA"})
 		if err != nil || len(list) != i+1 {
 			t.Fatalf("after report %d there are %d, %v", i+1, len(list), err)
 		}

@@ -63,7 +63,7 @@ func TestEpisodeAnswers(t *testing.T) {
 		reason := ""
 		if answer.Miss != nil {
 			reason = answer.Miss.Reason
-			if len(answer.Miss.Tried) == 0 {
+			if len(answer.Miss.Asked) == 0 {
 				t.Errorf("%q: the miss does not say what was tried", c.query)
 			}
 		}

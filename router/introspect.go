@@ -143,7 +143,7 @@ func (i *Introspection) Clear(ctx context.Context, request ClearRequest) (Cleare
 	out := Cleared{Persona: persona, Type: memoryType, Category: request.Category, Confirmed: request.Confirm, Types: []ClearedCount{}}
 	for _, memory := range i.memories {
 		if memory.Clear == nil || memoryType != "" && memory.Type != memoryType {
-			if err := i.kept(ctx, memory, &out); err != nil {
+			if err := i.countTeam(ctx, memory, &out); err != nil {
 				return out, err
 			}
 			continue
@@ -169,14 +169,14 @@ func (i *Introspection) Clear(ctx context.Context, request ClearRequest) (Cleare
 	return out, nil
 }
 
-// kept notes what is in a category that was named, in a memory of the team.
-func (i *Introspection) kept(ctx context.Context, memory HeldMemory, out *Cleared) error {
+// countTeam notes what is in a category that was named, in a memory of the team.
+func (i *Introspection) countTeam(ctx context.Context, memory HeldMemory, out *Cleared) error {
 	if out.Category == "" || !memory.Team {
 		return nil
 	}
 	held, err := counted(ctx, memory, "", out.Category)
 	if err == nil && held.Count > 0 {
-		out.Kept = append(out.Kept, ClearedCount{memory.Type, held.Count})
+		out.NotCleared = append(out.NotCleared, ClearedCount{memory.Type, held.Count})
 	}
 	return err
 }
@@ -203,7 +203,7 @@ func noticeOf(c Cleared) string {
 	case c.Remaining > 0:
 		said = append(said, "There is more than one call deletes: clear again.")
 	}
-	if len(c.Kept) > 0 {
+	if len(c.NotCleared) > 0 {
 		said = append(said, "Knowledge and lessons are the team's and stay: delete or retire them one at a time.")
 	}
 	return strings.Join(said, " ")

@@ -119,7 +119,7 @@ func TestClearMemory(t *testing.T) {
 	}
 
 	got, err = introspection.Clear(captain, router.ClearRequest{Category: "schemas", Confirm: true})
-	if err != nil || got.Count != 2 || got.Remaining != 0 || len(got.Kept) != 1 || got.Kept[0].Count != 7 {
+	if err != nil || got.Count != 2 || got.Remaining != 0 || len(got.NotCleared) != 1 || got.NotCleared[0].Count != 7 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if (*facts)[0].Count != 0 || (*facts)[1].Count != 5 || (*reminders)[0].Count != 4 {

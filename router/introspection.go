@@ -111,9 +111,9 @@ type Cleared struct {
 	Count     int64          `json:"count"`     // that were deleted; or would be, while Confirmed is false
 	Types     []ClearedCount `json:"types"`     // the same, by type
 	Remaining int64          `json:"remaining"` // of what was asked for, after this call; clear again if Confirmed and more than 0
-	// Kept is what is in the category and is not cleared, by type: knowledge and lessons.
-	Kept   []ClearedCount `json:"kept,omitempty"`
-	Notice string         `json:"notice,omitempty"`
+	// NotCleared is what is in the category and is not cleared, by type: knowledge and lessons.
+	NotCleared []ClearedCount `json:"kept,omitempty"`
+	Notice     string         `json:"notice,omitempty"`
 }
 
 // ClearedCount is how many of one type.

@@ -74,7 +74,7 @@ func (a *Answer) section() Section {
 // Miss says that the first place asked had nothing, and what was tried then.
 type Miss struct {
 	Reason string   `json:"reason"`
-	Tried  []string `json:"tried"`
+	Asked  []string `json:"tried"`
 }
 
 // Service answers questions. Router implements it beside the stores,

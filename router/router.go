@@ -234,7 +234,7 @@ func (r *Router) repair(ctx context.Context, q question, forced bool, decided cl
 	asked = append(asked, answer.Also...)
 	miss := &Miss{Reason: first.missed}
 	for _, class := range asked {
-		miss.Tried = append(miss.Tried, place(class, q.project))
+		miss.Asked = append(miss.Asked, place(class, q.project))
 	}
 	if len(answer.Items) > 0 { // the source itself looked further, and says so
 		answer.Miss = miss
@@ -276,7 +276,7 @@ func (r *Router) repair(ctx context.Context, q question, forced bool, decided cl
 
 // try asks one more place and says whether it had something.
 func (r *Router) try(ctx context.Context, class classify.Class, q question, answer *Answer, then string) (bool, error) {
-	answer.Miss.Tried = append(answer.Miss.Tried, place(class, q.project))
+	answer.Miss.Asked = append(answer.Miss.Asked, place(class, q.project))
 	f, err := r.sources[class].ask(ctx, q)
 	if err != nil || len(f.items) == 0 {
 		return false, err

@@ -56,7 +56,7 @@ func TestEmptyAnswerIsRepaired(t *testing.T) {
 		class classify.Class
 		query router.Query
 		want  string
-		tried []string
+		asked []string
 		from  string
 	}{
 		"another class": {
@@ -103,8 +103,8 @@ func TestEmptyAnswerIsRepaired(t *testing.T) {
 		},
 	} {
 		answer := ask(t, team.router(sure(c.class), remembered()), c.query)
-		if got := team.called(answer); got != c.want || answer.Miss == nil || !slices.Equal(answer.Miss.Tried, c.tried) || answer.Source != c.from {
-			t.Errorf("%s: has %q, want %q; source %s; miss %+v, want %q", name, got, c.want, answer.Source, answer.Miss, c.tried)
+		if got := team.called(answer); got != c.want || answer.Miss == nil || !slices.Equal(answer.Miss.Asked, c.asked) || answer.Source != c.from {
+			t.Errorf("%s: has %q, want %q; source %s; miss %+v, want %q", name, got, c.want, answer.Source, answer.Miss, c.asked)
 		}
 		class := c.class
 		if c.query.Type != "" {

@@ -72,11 +72,11 @@ var unshown = map[string]string{
 	"POST /ui/login": "nobody's token is sent in the form; TestDashboardSessionIsNew logs in",
 }
 
-// sightings are which canaries each caller saw, and where first.
-type sightings map[string]map[string]string
+// canariesSeen are which canaries each caller saw, and where first.
+type canariesSeen map[string]map[string]string
 
 // note looks for canaries in what a caller was answered. One that it may not read fails the test.
-func (s sightings) note(t *testing.T, who, where, body string) {
+func (s canariesSeen) note(t *testing.T, who, where, body string) {
 	t.Helper()
 	for _, kind := range s.see(who, where, body) {
 		t.Errorf("%s shows %s the %s of agent a: %.600s", where, who, kind, body)
@@ -84,7 +84,7 @@ func (s sightings) note(t *testing.T, who, where, body string) {
 }
 
 // see returns the canaries in an answer that the caller may not read.
-func (s sightings) see(who, where, body string) (leaked []string) {
+func (s canariesSeen) see(who, where, body string) (leaked []string) {
 	for kind, may := range canaries {
 		if !holdsWord(body, canaryMark+kind) {
 			continue
@@ -118,7 +118,7 @@ func holdsWord(text, word string) bool {
 }
 
 // complete fails for each canary that nobody was shown who may see it.
-func (s sightings) complete(t *testing.T) {
+func (s canariesSeen) complete(t *testing.T) {
 	t.Helper()
 	for kind, may := range canaries {
 		for _, who := range may {
@@ -243,7 +243,7 @@ var probes = []struct{ method, path, body string }{
 }
 
 // probe makes every further call as every caller.
-func (s *serving) probe(t *testing.T, seen sightings) {
+func (s *serving) probe(t *testing.T, seen canariesSeen) {
 	t.Helper()
 	for _, p := range probes {
 		call := s.sample(access{path: p.path, body: p.body})
@@ -272,7 +272,7 @@ func TestContentControl(t *testing.T) {
 		call := s.sample(access{path: p.path, body: p.body})
 		for _, who := range []string{stranger, reader1} {
 			_, body := s.do(who, p.method, call.path, call.body, nil)
-			for _, kind := range (sightings{}).see(who, p.path, body) {
+			for _, kind := range (canariesSeen{}).see(who, p.path, body) {
 				leaked[who+" "+kind] = true
 			}
 		}
@@ -344,7 +344,7 @@ func TestToolsByContent(t *testing.T) {
 	if len(list.Tools) < 80 || list.Tools[0].Schema.Properties == nil {
 		t.Fatalf("%d tools are listed: %+v", len(list.Tools), list.Tools[:1])
 	}
-	seen := sightings{}
+	seen := canariesSeen{}
 	for _, tool := range list.Tools {
 		arguments := map[string]any{}
 		for name, property := range tool.Schema.Properties {
@@ -453,7 +453,7 @@ func TestStreamsByContent(t *testing.T) {
 		}
 	}
 	streams.Wait()
-	seen := sightings{}
+	seen := canariesSeen{}
 	for _, stream := range opened {
 		seen.note(t, stream.who, stream.path, stream.heard)
 	}

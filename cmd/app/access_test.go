@@ -322,7 +322,7 @@ func TestAuthorization(t *testing.T) {
 	s.issue()
 	s.world()
 	s.plant()
-	seen, shown := sightings{}, map[string]bool{}
+	seen, shown := canariesSeen{}, map[string]bool{}
 	defer func() {
 		for name := range matrix {
 			if why := unshown[name]; !shown[name] && why == "" {

@@ -37,10 +37,10 @@ type ballast struct {
 	path string
 	log  *slog.Logger
 
-	mu    sync.Mutex
-	size  int64 // of the file; 0: there is none
-	used  bool  // its room was given away and is not back yet
-	tried time.Time
+	mu        sync.Mutex
+	size      int64 // of the file; 0: there is none
+	used      bool  // its room was given away and is not back yet
+	attempted time.Time
 }
 
 // openBallast makes the file, or takes the one that is there. A disk without room for it is no error.
@@ -97,8 +97,8 @@ func (b *ballast) Admit() error {
 		return nil
 	}
 	free, err := freeDisk(filepath.Dir(b.path))
-	if err == nil && free >= 2*uint64(b.size) || time.Since(b.tried) >= ballastEvery {
-		b.tried = time.Now()
+	if err == nil && free >= 2*uint64(b.size) || time.Since(b.attempted) >= ballastEvery {
+		b.attempted = time.Now()
 		if b.fill(b.size) == nil {
 			b.log.Info("the disk has room again", "free", free)
 			return nil
@@ -118,7 +118,7 @@ func (b *ballast) Release() bool {
 		b.log.Error("the room kept for a full disk cannot be given back", "error", err)
 		return false
 	}
-	b.used, b.tried = true, time.Now()
+	b.used, b.attempted = true, time.Now()
 	b.log.Warn("the disk is full: only stops, acknowledgements and heartbeats are stored", "kept", b.size)
 	return true
 }

@@ -21,8 +21,8 @@ func (a *App) learningOptions() learning.Options {
 	return learning.Options{Now: a.now, Log: a.log, Indexes: filepath.Join(a.config.Data, indexesFolder)}
 }
 
-// keptIndex is a search index as health, doctor and the metrics see it.
-type keptIndex struct {
+// namedIndex is a search index as health, doctor and the metrics see it.
+type namedIndex struct {
 	name  string
 	state func() keep.State
 }
@@ -33,7 +33,7 @@ var (
 	indexSavedDesc   = prometheus.NewDesc("skillrouter_index_saved_timestamp_seconds", "When the newest snapshot of a search index was saved, 0 if there is none.", []string{"index"}, nil)
 )
 
-func collectIndex(ch chan<- prometheus.Metric, index keptIndex) {
+func collectIndex(ch chan<- prometheus.Metric, index namedIndex) {
 	s := index.state()
 	saved := 0.0
 	if !s.Saved.IsZero() {
@@ -56,7 +56,7 @@ func stateOf(s keep.State) string {
 
 // checkSnapshot is doctor's look at how an index is kept. One that is being
 // rebuilt is no fault: searches say so, and it mends itself.
-func checkSnapshot(index keptIndex, now time.Time) httpapi.Check {
+func checkSnapshot(index namedIndex, now time.Time) httpapi.Check {
 	s := index.state()
 	c := httpapi.Check{Name: index.name + " snapshot", OK: s.SaveFailed == "" && s.Failed == "", Detail: stateOf(s)}
 	if s.Saved.IsZero() {

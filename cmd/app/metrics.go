@@ -32,7 +32,7 @@ type census struct {
 	guards      *guard.Guards
 	vectors     *shelf.Vectors
 	mesh        func() comms.Mesh // nil: it is off
-	indexes     []keptIndex
+	indexes     []namedIndex
 	now         skillrouter.Clock
 }
 

@@ -75,13 +75,13 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	knowledge := knowledge.NewBase(memory, a.learningOptions())
 	episodes := episode.NewEpisodes(memory, a.learningOptions())
 	guards := guard.NewGuards(ctx, memory, guard.GuardsOptions{Options: learning.Options{Now: a.now, Log: a.log}, Retention: a.config.Retention.Checks, Confine: !a.config.AgentsMayStop})
-	border, err := a.cross(ctx, memory, operations, episodes, presence, mailbox)
+	crossing, err := a.cross(ctx, memory, operations, episodes, presence, mailbox)
 	if err != nil {
 		return err
 	}
 	patterns := lesson.NewPatterns(memory, lesson.PatternOptions{Options: learning.Options{Now: a.now, Log: a.log}, Rules: guards})
 	lessons := lesson.NewLessons(memory, lesson.Options{
-		Options: a.learningOptions(), Patterns: patterns, Escalations: border.rules, DomainOf: border.domainOf, Relevance: a.relevance(), Rules: guards,
+		Options: a.learningOptions(), Patterns: patterns, Escalations: crossing.rules, DomainOf: crossing.domainOf, Relevance: a.relevance(), Rules: guards,
 	})
 	facts := fact.NewFacts(memory, learning.Options{Now: a.now, Log: a.log})
 	a.life.run(ctx, "facts", facts.Run)
@@ -111,7 +111,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	p := &parts{
 		memory: memory, operations: operations, tasks: tasks, presence: presence, mailbox: mailbox, knowledge: knowledge, episodes: episodes,
-		lessons: lessons, patterns: patterns, guards: guards, facts: facts, border: border, experiences: experiences, tokens: tokens,
+		lessons: lessons, patterns: patterns, guards: guards, facts: facts, crossing: crossing, experiences: experiences, tokens: tokens,
 	}
 	// Each of these may use what those before it have built.
 	for _, wire := range []func(context.Context, *parts) error{
@@ -125,11 +125,11 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	p.introspection = a.introspection(p)
 
-	a.life.run(ctx, "crossing", border.crossing.Run)
+	a.life.run(ctx, "crossing", crossing.service.Run)
 
 	a.services.census = census{
 		knowledge: knowledge, episodes: episodes, lessons: lessons, experiences: experiences, presence: presence, mailbox: mailbox, guards: guards, vectors: p.vectors, mesh: p.meshStatus, now: a.now,
-		indexes: []keptIndex{
+		indexes: []namedIndex{
 			{"knowledge", knowledge.IndexState},
 			{"episodes", episodes.IndexState},
 			{"lessons", lessons.IndexState},
@@ -157,8 +157,8 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	}
 	tools := mcpserver.New(mcpserver.Services{
 		Knowledge: knowledge, Episodes: episodes, Router: p.queries, Mailbox: mailbox, Presence: presence, Guard: guards, Experiences: experiences,
-		Lessons: lessons, Patterns: patterns, Escalations: border.escalations(),
-		Facts: facts, Memory: border.memory,
+		Lessons: lessons, Patterns: patterns, Escalations: crossing.escalations(),
+		Facts: facts, Memory: crossing.memory,
 		Kinds: p.tools, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Introspection: p.introspection,
 		Search: p.search,
 		Tasks:  tasks, Recon: recon, Tokens: tokens, System: system{a}, Embeddings: p.vectors,
@@ -175,7 +175,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	a.handler = httpapi.New(httpapi.Services{
 		Auth: tokens, Tokens: tokens, Presence: presence, Mailbox: mailbox, Messages: hub,
 		Knowledge: knowledge, Episodes: episodes, Router: p.queries, Feedback: taught, Tasks: tasks, Recon: recon, Guard: guards, Experiences: experiences, Tools: tools,
-		Escalations: border.escalations(), Memory: border.memory,
+		Escalations: crossing.escalations(), Memory: crossing.memory,
 		Lessons: lessons, Patterns: patterns,
 		Facts: facts,
 		Kinds: p.routes, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,

@@ -43,22 +43,22 @@ func (a *App) escalationRules() (*escalation.Rules, error) {
 	return escalation.LoadRules(name, text, options)
 }
 
-// borderServices are what stands between the two domains.
-type borderServices struct {
-	rules    *escalation.Rules
-	desk     *operational.Escalations
-	lessons  *propagation.Propagation
-	crossing *crossing.Crossing
-	memory   *router.AgentMemory
+// crossingServices are what stands between the two domains.
+type crossingServices struct {
+	rules      *escalation.Rules
+	escalation *operational.Escalations
+	lessons    *propagation.Propagation
+	service    *crossing.Crossing
+	memory     *router.AgentMemory
 }
 
 // escalations are the escalations as callers see them.
-func (b borderServices) escalations() operational.EscalationService {
-	return router.SettledEscalations{EscalationService: b.desk, Crossing: b.crossing}
+func (b crossingServices) escalations() operational.EscalationService {
+	return router.SettledEscalations{EscalationService: b.escalation, Crossing: b.service}
 }
 
 // domainOf tells which domain an agent works in.
-func (b borderServices) domainOf(_ context.Context, agent string) string {
+func (b crossingServices) domainOf(_ context.Context, agent string) string {
 	return b.lessons.DomainOf(agent)
 }
 
@@ -71,8 +71,8 @@ func (a *App) relevance() lesson.RelevanceWeights {
 // cross builds what carries events from one domain to the other. Its Crossing has yet to run.
 func (a *App) cross(ctx context.Context, memory *learningstore.Store, operations *operationalstore.Store,
 	episodes *episode.Episodes, presence *comms.Presence, mailbox *comms.Mailbox,
-) (borderServices, error) {
-	b := borderServices{desk: operational.NewEscalations(operations, a.now)}
+) (crossingServices, error) {
+	b := crossingServices{escalation: operational.NewEscalations(operations, a.now)}
 	var err error
 	if b.rules, err = a.escalationRules(); err != nil {
 		return b, err
@@ -80,13 +80,13 @@ func (a *App) cross(ctx context.Context, memory *learningstore.Store, operations
 	if b.lessons, err = propagation.New(ctx, memory, learning.Options{Now: a.now, Log: a.log}); err != nil {
 		return b, fmt.Errorf("load the agents' profiles: %w", err)
 	}
-	b.crossing, err = crossing.New(ctx, crossing.Ports{
-		Learning: memory, Operational: operations, Escalations: b.desk, Episodes: episodes, Lessons: b.lessons, Agents: presence,
+	b.service, err = crossing.New(ctx, crossing.Ports{
+		Learning: memory, Operational: operations, Escalations: b.escalation, Episodes: episodes, Lessons: b.lessons, Agents: presence,
 		Send: mailbox.Tell,
 	}, crossing.Options{Now: a.now, Log: a.log, Rules: b.rules})
 	if err != nil {
 		return b, fmt.Errorf("read how far the logs were followed: %w", err)
 	}
-	b.memory = router.NewAgentMemory(router.MemorySources{Lessons: memory, Domains: b.lessons, Pending: b.desk, Crossing: b.crossing}, a.now)
+	b.memory = router.NewAgentMemory(router.MemorySources{Lessons: memory, Domains: b.lessons, Pending: b.escalation, Crossing: b.service}, a.now)
 	return b, nil
 }

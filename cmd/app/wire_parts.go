@@ -43,7 +43,7 @@ type parts struct {
 	patterns   *lesson.Patterns
 	guards     *guard.Guards
 	facts      *fact.Facts
-	border     borderServices
+	crossing   crossingServices
 
 	// model is what the router itself may ask, and embedder makes vectors; each is nil unless it is
 	// configured (llm.base_url with llm.model, llm.embedding_model). wireLLM sets them, before all others.

@@ -16,11 +16,11 @@ func (a *App) wireWeb(p *parts) {
 		options.Events = "/events"
 	}
 	p.web = web.New(web.Services{
-		Auth: p.tokens, Presence: p.presence, Mailbox: p.mailbox, Tasks: p.tasks, Reminders: p.reminders, Escalations: p.border.escalations(),
+		Auth: p.tokens, Presence: p.presence, Mailbox: p.mailbox, Tasks: p.tasks, Reminders: p.reminders, Escalations: p.crossing.escalations(),
 		Sessions: p.sessions, Feed: p.feed, Router: p.queries, Introspection: p.introspection,
 		Knowledge: p.knowledge, Episodes: p.episodes, Experiences: p.experiences, Lessons: p.lessons, Patterns: p.patterns,
 		Guard: p.guards, Facts: p.facts, Procedures: p.procedures, Consolidation: p.consolidation,
-		Memory: p.border.memory, Unread: p.presence, Log: p.mailbox, Health: a.webHealth, Doctor: a.webDoctor,
+		Memory: p.crossing.memory, Unread: p.presence, Log: p.mailbox, Health: a.webHealth, Doctor: a.webDoctor,
 		Search: p.search,
 		Gaps:   p.gaps, Embeddings: p.vectors, Process: a.process,
 	}, options)

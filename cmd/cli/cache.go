@@ -104,13 +104,13 @@ func (s *shell) cached(ctx context.Context, c *caching, args []string) (int, err
 		case skillrouter.CodeOf(err) == skillrouter.Invalid: // the key or the persona
 			return 0, err
 		case err != nil:
-			s.notKept(explain(err))
+			s.warnNotStored(explain(err))
 			code, _, err := s.passOn(ctx, args, nil)
 			return code, err
 		case answer.Fact != nil:
 			var kept commandOutput
 			if json.Unmarshal(answer.Fact.Value, &kept) != nil || kept.Kind != commandKind {
-				s.notKept("the key holds something else than a command's output")
+				s.warnNotStored("the key holds something else than a command's output")
 				code, _, err := s.passOn(ctx, args, nil)
 				return code, err
 			}
@@ -147,7 +147,7 @@ func (s *shell) runLeased(ctx context.Context, c *caching, router *client.Client
 		why = s.keep(late, c, router, lease, code, output.Bytes())
 	}
 	if why != "" {
-		s.notKept(why)
+		s.warnNotStored(why)
 		_ = router.Facts.Release(late, fact.LeaseRef{Lease: lease}) // it ends by itself, if it has not already
 	}
 	return code, err
@@ -183,7 +183,7 @@ func (s *shell) keep(ctx context.Context, c *caching, router *client.Client, lea
 	return ""
 }
 
-func (s *shell) notKept(why string) {
+func (s *shell) warnNotStored(why string) {
 	fmt.Fprintf(s.err, "skillrouter cache: not cached: %s\n", clean(why))
 }
 

@@ -48,7 +48,7 @@ func (s *shell) searchCommand() *cobra.Command {
 
 func printFoundKnowledge(w io.Writer, results knowledge.Results) {
 	searched(w, results.Corrected, results.Notice, len(results.Results), "Nothing was found.")
-	triedSteps(w, results.Tried)
+	printRepairs(w, results.Repairs)
 	for i, hit := range results.Results {
 		hitHead(w, i, hit.Title, "%s, %.3f", clean(hit.ID), hit.RelevanceScore)
 		about := clean(hit.Category)
@@ -87,7 +87,7 @@ func printFoundAnywhere(w io.Writer, results search.Answer) {
 	for _, kind := range results.Kinds {
 		printIf(w, "Not searched: %s.\n", kind.LeftOut)
 	}
-	triedSteps(w, results.Tried)
+	printRepairs(w, results.Repairs)
 }
 
 // searched tells which words were searched as others, what should be known of
@@ -115,10 +115,10 @@ func hitHead(w io.Writer, place int, title, format string, values ...any) {
 	fmt.Fprintf(w, "%d. %s  [%s]\n", place+1, clean(title), fmt.Sprintf(format, values...))
 }
 
-// triedSteps tells what was tried where nothing was found as it was asked for.
-func triedSteps(w io.Writer, tried []learning.Tried) {
-	for _, t := range tried {
-		if t.Step == shelf.TriedWords {
+// printRepairs tells what was tried where nothing was found as it was asked for.
+func printRepairs(w io.Writer, repairs []learning.Repair) {
+	for _, t := range repairs {
+		if t.Step == shelf.RepairWords {
 			fmt.Fprintf(w, "Tried: %s.\n", clean(t.Detail))
 			continue
 		}

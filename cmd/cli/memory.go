@@ -116,7 +116,7 @@ is shown. Knowledge and lessons are the whole team's, and are never cleared.`,
 				fmt.Fprintf(w, "%s %d %s\n", verb, t.Count, t.Type)
 			}
 		}
-		for _, t := range cleared.Kept {
+		for _, t := range cleared.NotCleared {
 			fmt.Fprintf(w, "keeps %d %s\n", t.Count, t.Type)
 		}
 		printIf(w, "%s\n", cleared.Notice)

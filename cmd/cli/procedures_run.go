@@ -232,8 +232,8 @@ func (r *procedureRun) ask() (*procedure.StepReport, error) {
 	}
 }
 
-// keptOutput is how much of the end of a command's output is reported, in bytes.
-const keptOutput = 8 << 10
+// maxReportedOutput is how much of the end of a command's output is reported, in bytes.
+const maxReportedOutput = 8 << 10
 
 // shResult is what is reported of a command.
 type shResult struct {
@@ -305,24 +305,24 @@ func bounded(text string) string {
 
 // tail keeps the end of what is written.
 type tail struct {
-	kept []byte
+	tail []byte
 	cut  bool
 }
 
 // Write implements io.Writer.
 func (t *tail) Write(p []byte) (int, error) {
-	t.kept = append(t.kept, p...)
-	if len(t.kept) > 4*keptOutput { // now and then, so that each byte is moved once
-		t.kept, t.cut = append([]byte(nil), t.kept[len(t.kept)-keptOutput:]...), true
+	t.tail = append(t.tail, p...)
+	if len(t.tail) > 4*maxReportedOutput { // now and then, so that each byte is moved once
+		t.tail, t.cut = append([]byte(nil), t.tail[len(t.tail)-maxReportedOutput:]...), true
 	}
 	return len(p), nil
 }
 
 // String is the end of what was written, as text.
 func (t *tail) String() string {
-	kept := t.kept
-	if len(kept) > keptOutput {
-		kept, t.cut = kept[len(kept)-keptOutput:], true
+	kept := t.tail
+	if len(kept) > maxReportedOutput {
+		kept, t.cut = kept[len(kept)-maxReportedOutput:], true
 	}
 	text := strings.ReplaceAll(strings.ToValidUTF8(string(kept), "\uFFFD"), "\x00", "\uFFFD")
 	if t.cut {

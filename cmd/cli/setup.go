@@ -201,7 +201,7 @@ func (u *settingUp) program() (string, error) {
 // is empty if there is none; then the program answers hooks itself.
 func hookProgram(program string) string {
 	dir, name := filepath.Split(program)
-	if name != respond.Whole(runtime.GOOS) && name != respond.Whole("") {
+	if name != respond.FullName(runtime.GOOS) && name != respond.FullName("") {
 		return "" // the small one would not find it
 	}
 	small := dir + respond.SmallName(runtime.GOOS)
@@ -219,7 +219,7 @@ func hookProgram(program string) string {
 	// It looks for the other where it lies itself, behind links.
 	whole, errWhole := filepath.EvalSymlinks(whole)
 	found, errFound := filepath.EvalSymlinks(found)
-	if errWhole != nil || errFound != nil || whole != filepath.Join(filepath.Dir(found), respond.Whole(runtime.GOOS)) {
+	if errWhole != nil || errFound != nil || whole != filepath.Join(filepath.Dir(found), respond.FullName(runtime.GOOS)) {
 		return ""
 	}
 	return small

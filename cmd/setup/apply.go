@@ -78,7 +78,7 @@ func (p Plan) keep(done *record, now time.Time) (forget func(), err error) {
 		return nil, err
 	}
 	for _, c := range p.Changes {
-		k := kept{Path: c.Path, Real: c.real, After: digest(c.after), Before: c.former, Was: c.former != nil}
+		k := savedFile{Path: c.Path, Real: c.real, After: digest(c.after), Before: c.former, Was: c.former != nil}
 		if former := p.record.file(c.Path); former != nil {
 			k.Backup = former.Backup
 		}

@@ -21,17 +21,17 @@ type Store struct{ Dir string }
 
 // record is what a setup did.
 type record struct {
-	Agent   Agent     `json:"agent"`
-	Dir     string    `json:"dir,omitempty"` // the project's folder; empty: the user's
-	Home    string    `json:"home"`
-	At      time.Time `json:"at,omitzero"` // when it was last written; zero in records of before this was kept
-	Content Content   `json:"content"`
-	Files   []kept    `json:"files"`
-	Folders []string  `json:"folders,omitempty"` // that were made, the outermost first
+	Agent   Agent       `json:"agent"`
+	Dir     string      `json:"dir,omitempty"` // the project's folder; empty: the user's
+	Home    string      `json:"home"`
+	At      time.Time   `json:"at,omitzero"` // when it was last written; zero in records of before this was kept
+	Content Content     `json:"content"`
+	Files   []savedFile `json:"files"`
+	Folders []string    `json:"folders,omitempty"` // that were made, the outermost first
 }
 
-// kept is a file that a setup wrote.
-type kept struct {
+// savedFile is a file that a setup wrote.
+type savedFile struct {
 	Path   string `json:"path"`
 	Real   string `json:"real"`  // behind a symbolic link
 	After  string `json:"after"` // the digest of what it wrote
@@ -41,7 +41,7 @@ type kept struct {
 }
 
 // before is what the file held; nil if there was none.
-func (k *kept) before() []byte {
+func (k *savedFile) before() []byte {
 	if !k.Was {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (k *kept) before() []byte {
 }
 
 // file is what is kept of a file, or nil. A nil record keeps nothing.
-func (r *record) file(path string) *kept {
+func (r *record) file(path string) *savedFile {
 	if r == nil {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (r *record) file(path string) *kept {
 }
 
 // fileAt is the same for a file behind a link.
-func (r *record) fileAt(real string) *kept {
+func (r *record) fileAt(real string) *savedFile {
 	for i := range r.Files {
 		if r.Files[i].Real == real {
 			return &r.Files[i]

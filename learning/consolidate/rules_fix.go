@@ -46,7 +46,7 @@ func (s *ruleScene) chain(i int, handled map[int]bool) []failure {
 	at := i
 	for j := i + 1; j < len(s.happened) && j <= at+maxFixReach; j++ {
 		h := s.happened[j]
-		if h.works && !s.tried(at, j) {
+		if h.works && !s.failedBetween(at, j) {
 			return append(found, failure{at: at, until: j})
 		}
 		run := h.command
@@ -68,7 +68,7 @@ func (s *ruleScene) chain(i int, handled map[int]bool) []failure {
 }
 
 // tried tells whether anything else failed between two positions, and so may be what works now.
-func (s *ruleScene) tried(from, to int) bool {
+func (s *ruleScene) failedBetween(from, to int) bool {
 	for _, h := range s.happened[from+1 : to] {
 		if h.command != nil && h.command.outcome == outcomeFailed {
 			return true

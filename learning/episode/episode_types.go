@@ -167,7 +167,7 @@ type Results struct {
 	LeftOut   int               `json:"left_out,omitempty"` // how many more would have made the answer larger than MaxAnswer
 	Corrected map[string]string `json:"corrected,omitempty"`
 	Notice    string            `json:"notice,omitempty"` // as knowledge.Results'
-	Tried     []learning.Tried  `json:"tried,omitempty"`  // as knowledge.Results'
+	Repairs   []learning.Repair `json:"tried,omitempty"`  // as knowledge.Results'
 	NoMatch   bool              `json:"-"`                // as knowledge.Results'
 }
 

@@ -29,7 +29,7 @@ func NewEpisodes(store Store, options learning.Options) *Episodes {
 	options = options.WithDefaults()
 	return &Episodes{
 		Shelf: shelf.NewShelf(store, shelf.Shelved[Episode]{
-			Kind: KeptEpisodes, Form: form, Events: []string{"episode.", "experience."}, Told: toldOfEpisodes, Embedded: shelf.EmbeddedEpisode,
+			Kind: IndexKind, Form: form, Events: []string{"episode.", "experience."}, Told: toldOfEpisodes, Embedded: shelf.EmbeddedEpisode,
 			ID: func(e *Episode) string { return e.ID }, Size: func(e *Episode) int { return len(e.Content) }, Document: document,
 			Rows: store.Episodes, Scan: store.ScanEpisodes, Find: store.FindEpisodes,
 		}, options),
@@ -102,7 +102,7 @@ func (l *Episodes) Search(ctx context.Context, query Query) (Results, error) {
 	if err != nil {
 		return Results{}, err
 	}
-	results := Results{Results: []Hit{}, Corrected: found.Corrected, Notice: found.Notice, Tried: found.Tried}
+	results := Results{Results: []Hit{}, Corrected: found.Corrected, Notice: found.Notice, Repairs: found.Repairs}
 	results.LeftOut, err = l.Fetch(ctx, found, func(episode *Episode, hit tfidf.Hit) {
 		results.Results = append(results.Results, Hit{*episode, hit.Score, shelf.Reasons(hit.Why), hit.Evidence})
 	})

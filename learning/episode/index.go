@@ -7,10 +7,10 @@ import (
 	"skillrouter/tfidf"
 )
 
-// KeptEpisodes is the kind of the index of episodes, and form the form of its documents.
+// IndexKind is the kind of the index of episodes, and form the form of its documents.
 const (
-	KeptEpisodes shelf.KeptKind = "episodes"
-	form         int            = 1
+	IndexKind shelf.IndexKind = "episodes"
+	form      int             = 1
 )
 
 // document is what is searched of an episode. The engine's category,

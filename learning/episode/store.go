@@ -9,7 +9,7 @@ import (
 
 // Store keeps episodes. learning/store implements it on learning.db.
 type Store interface {
-	shelf.KeptStore
+	shelf.IndexStore
 	// AddEpisode stores an episode and its event durably, gives it its number, and calls
 	// after with it when it is committed, in commit order, before it returns.
 	AddEpisode(ctx context.Context, episode Episode, event skillrouter.Event, after func(Episode)) (Episode, error)
@@ -30,7 +30,7 @@ type Store interface {
 	ClearEpisodes(ctx context.Context, clearing Clearing, told func(ids []string) (skillrouter.Event, error), after func(ids []string)) (int, error)
 	// FindEpisodes visits what is searched of episodes that the search fits, newest first,
 	// until visit returns false or ctx ends, which is no error.
-	FindEpisodes(ctx context.Context, search shelf.KeptSearch, visit func(found []Episode) (more bool)) error
+	FindEpisodes(ctx context.Context, search shelf.RowSearch, visit func(found []Episode) (more bool)) error
 }
 
 // EventExperiencesSwept tells that experiences were forgotten; its Data is an experience.SweptEvent.

@@ -29,7 +29,7 @@ const (
 type prepared struct {
 	experience             Experience      // without its number, its scores and its time
 	episode                episode.Episode // without its number, session and time
-	print                  int64           // of the problem's query
+	fingerprint            int64           // of the problem's query
 	dependencies, triggers int
 	redacted               []string
 }
@@ -73,7 +73,7 @@ func prepare(draft Draft, author string) (p prepared, err error) {
 	}
 	p = prepared{experience: e, redacted: c.Kinds()}
 	if problem != nil {
-		p.print = queryPrint(problem.Query)
+		p.fingerprint = queryFingerprint(problem.Query)
 	}
 	if metadata != nil {
 		p.dependencies, p.triggers = len(metadata.Dependencies), len(metadata.Triggers)
@@ -90,8 +90,8 @@ func checkOperation(operationType string) (string, error) {
 	return strings.TrimSpace(operationType), skillrouter.CheckName("operation_type", operationType)
 }
 
-// queryPrint tells problems apart by their query; 0 stands for none.
-func queryPrint(query string) int64 {
+// queryFingerprint tells problems apart by their query; 0 stands for none.
+func queryFingerprint(query string) int64 {
 	if query == "" {
 		return 0
 	}

@@ -13,9 +13,9 @@ import (
 
 // takenEpisode is an episode that was checked.
 type takenEpisode struct {
-	episode    episode.Episode
-	experience *Experience
-	print      int64
+	episode     episode.Episode
+	experience  *Experience
+	fingerprint int64
 }
 
 // Take takes in episodes of another router, with their outcomes. Their figures
@@ -78,7 +78,7 @@ func insertTaken(tx Tx, e *takenEpisode, now time.Time) (skillrouter.Event, erro
 	if err != nil {
 		return event, err
 	}
-	if err := tx.InsertExperience(&x, &e.episode, e.print); err != nil {
+	if err := tx.InsertExperience(&x, &e.episode, e.fingerprint); err != nil {
 		return event, err
 	}
 	return event, tx.SetOperation(operation.with(x.Outcome, x.Utility, x.At))
@@ -138,7 +138,7 @@ func take(x Experience, author string, at time.Time) (t takenEpisode, err error)
 	e := p.experience
 	e.Novelty, e.Effectiveness, e.Generalizability, e.Utility = x.Novelty, x.Effectiveness, x.Generalizability, x.Utility
 	e.At, e.Timestamp = at, at.UnixMilli()
-	t.episode, t.experience, t.print = p.episode, &e, p.print
+	t.episode, t.experience, t.fingerprint = p.episode, &e, p.fingerprint
 	t.episode.Importance = e.Utility
 	return t, nil
 }

@@ -101,7 +101,7 @@ func record(tx Tx, e *Experience, episode *episode.Episode, p prepared) (trigger
 	if err != nil {
 		return "", err
 	}
-	same, seen, err := tx.SameProblem(e.OperationType, p.print, NoveltyWindow)
+	same, seen, err := tx.SameProblem(e.OperationType, p.fingerprint, NoveltyWindow)
 	if err != nil {
 		return "", err
 	}
@@ -110,7 +110,7 @@ func record(tx Tx, e *Experience, episode *episode.Episode, p prepared) (trigger
 	e.Generalizability = generalizability(p.dependencies, p.triggers, operation.Episodes)
 	e.Utility = utility(e.Novelty, e.Effectiveness, e.Generalizability)
 	episode.Importance = e.Utility
-	if err := tx.InsertExperience(e, episode, p.print); err != nil {
+	if err := tx.InsertExperience(e, episode, p.fingerprint); err != nil {
 		return "", err
 	}
 	operation = operation.with(e.Outcome, e.Utility, e.At)

@@ -19,10 +19,10 @@ type Tx interface {
 	// SetOperation stores it.
 	SetOperation(operation Operation) error
 	// SameProblem returns how many of the type's last episodes, at most last of them, were
-	// looked at, and how many of these have the problem with that print.
-	SameProblem(operationType string, print int64, last int) (same, seen int, err error)
+	// looked at, and how many of these have the problem with that fingerprint.
+	SameProblem(operationType string, fingerprint int64, last int) (same, seen int, err error)
 	// InsertExperience stores an experience as the episode that it is, and gives both its number.
-	InsertExperience(experience *Experience, episode *episode.Episode, print int64) error
+	InsertExperience(experience *Experience, episode *episode.Episode, fingerprint int64) error
 	// InsertEpisode stores an episode that has no outcome, and gives it its number.
 	InsertEpisode(episode *episode.Episode) error
 	// WindowEpisodes returns the evidence that the latest episodes of a type since from

@@ -85,7 +85,7 @@ func (f *Fact) Live(at time.Time) bool { return f.ExpiresAt == nil || at.Before(
 type Ref struct {
 	Persona string `path:"persona" doc:"The persona's name; default is everybody's"` // empty: DefaultPersona
 	Key     string `path:"key" doc:"The fact's key, percent-encoded as one segment of the path"`
-	// StaleOK takes an expired fact too, for as long as it is kept (StaleKept).
+	// StaleOK takes an expired fact too, for as long as it is kept (StaleRetention).
 	StaleOK bool `query:"stale_ok" doc:"An expired one too, while it is kept"`
 }
 
@@ -202,8 +202,8 @@ const (
 	// MaxScan bounds how many keys one search compares with its pattern: about a
 	// tenth of a second's work.
 	MaxScan = 100_000
-	// StaleKept is how long an expired fact is still there for those who ask for
+	// StaleRetention is how long an expired fact is still there for those who ask for
 	// stale ones: over a night, so that what was learned in the evening can be verified
 	// in the morning.
-	StaleKept = 24 * time.Hour
+	StaleRetention = 24 * time.Hour
 )

@@ -11,9 +11,9 @@ import (
 	"skillrouter/tfidf"
 )
 
-// KeptFacts is the kind of the index of facts. No snapshot of it is kept: facts
+// IndexKind is the kind of the index of facts. No snapshot of it is kept: facts
 // fall away without an event that a later start could read.
-const KeptFacts shelf.KeptKind = "facts"
+const IndexKind shelf.IndexKind = "facts"
 
 // indexed is how much of a value is searched, in bytes: a larger one is a
 // table, and what it is about stands in its key and at its head.
@@ -77,9 +77,9 @@ type Search struct {
 type FactsFound struct {
 	Facts     []Fact
 	Corrected map[string]string
-	Notice    string           // as knowledge.Results'
-	Tried     []learning.Tried // as knowledge.Results'
-	Reading   bool             // not all facts have been read in since the start
+	Notice    string            // as knowledge.Results'
+	Repairs   []learning.Repair // as knowledge.Results'
+	Reading   bool              // not all facts have been read in since the start
 	// Scores are those of Facts, one for each, as knowledge.Hit's.
 	Scores []Score
 }
@@ -120,7 +120,7 @@ func (f *Facts) Find(ctx context.Context, query Search) (FactsFound, error) {
 	if err != nil {
 		return FactsFound{}, err
 	}
-	answer := FactsFound{Reading: !f.Kept.Whole(), Tried: found.Tried, Notice: found.Notice, Corrected: found.Corrected}
+	answer := FactsFound{Reading: !f.Keeper.Whole(), Repairs: found.Repairs, Notice: found.Notice, Corrected: found.Corrected}
 	if found.Partial {
 		answer.Notice = "" // Reading says so
 	}

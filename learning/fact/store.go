@@ -10,7 +10,7 @@ import (
 
 // Store keeps facts. learning/store implements it on learning.db.
 type Store interface {
-	shelf.KeptStore
+	shelf.IndexStore
 	// ChangeFacts queues a change and returns at once; changes are made in the order in
 	// which they were queued, each in a durable transaction. decide may be called twice.
 	// after is called after the commit, in commit order, before wait returns; not if it failed.

@@ -50,12 +50,12 @@ func (f *Facts) writeUses(ctx context.Context, uses map[string]shelf.Use) error 
 }
 
 // Sweep tells of the facts that have expired, once for each, and drops those
-// that expired StaleKept ago. It returns how many it told of. Each step is
+// that expired StaleRetention ago. It returns how many it told of. Each step is
 // a transaction of its own; a long sweep ends in between and goes on with the next call.
 func (f *Facts) Sweep(ctx context.Context) (told int, err error) {
 	for range sweepSteps {
 		at := f.now.Stamp()
-		due, err := f.store.FactsDue(ctx, at, at.Add(-StaleKept))
+		due, err := f.store.FactsDue(ctx, at, at.Add(-StaleRetention))
 		if err != nil || !due {
 			return told, err
 		}
@@ -82,7 +82,7 @@ func (f *Facts) sweepOnce(ctx context.Context) (told int, err error) {
 				return err
 			}
 		}
-		dropped, err = tx.DropFacts(at.Add(-StaleKept), sweepStep)
+		dropped, err = tx.DropFacts(at.Add(-StaleRetention), sweepStep)
 		return err
 	}, func() {
 		for _, fact := range dropped {

@@ -138,10 +138,10 @@ func Parse(file []byte, place lesson.Level, domain string) (Entry, error) {
 	if date, rest, ok := strings.Cut(e.LastValidatedAt, "T"); ok && strings.Contains(rest, ":") {
 		e.LastValidatedAt = date
 	}
-	if e.Confidence, err = whole("confidence", f.Confidence, Stars(lesson.DefaultConfidence)); err != nil {
+	if e.Confidence, err = wholeNumber("confidence", f.Confidence, Stars(lesson.DefaultConfidence)); err != nil {
 		return Entry{}, err
 	}
-	if e.Transferability, err = whole("transferability", f.Transferability, lesson.DefaultTransferability); err != nil {
+	if e.Transferability, err = wholeNumber("transferability", f.Transferability, lesson.DefaultTransferability); err != nil {
 		return Entry{}, err
 	}
 	if e.Title == "" {
@@ -182,7 +182,7 @@ func (x *extra) over(e *Extra) {
 
 // whole reads a number of seed 001's scales. A library that decoded it into an
 // int would take 3.9 for 3.
-func whole(field string, value text, otherwise int) (int, error) {
+func wholeNumber(field string, value text, otherwise int) (int, error) {
 	if value == "" {
 		return otherwise, nil
 	}

@@ -6,18 +6,18 @@ import "sync"
 type lastBytes struct {
 	max  int
 	mu   sync.Mutex
-	kept []byte
+	tail []byte
 	cut  bool
 }
 
 func (w *lastBytes) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.kept = append(w.kept, p[max(0, len(p)-w.max):]...)
+	w.tail = append(w.tail, p[max(0, len(p)-w.max):]...)
 	w.cut = w.cut || len(p) > w.max
-	if over := len(w.kept) - w.max; over > 0 {
+	if over := len(w.tail) - w.max; over > 0 {
 		w.cut = true
-		w.kept = append(w.kept[:0], w.kept[over:]...)
+		w.tail = append(w.tail[:0], w.tail[over:]...)
 	}
 	return len(p), nil
 }

@@ -48,7 +48,7 @@ func execute(ctx context.Context, dir string, command Command, stdin []byte, lim
 		err = cmd.Wait()
 		killGroup(cmd)
 	}
-	result := outcome{stdout: out.kept, tail: end.text(), cut: out.cut}
+	result := outcome{stdout: out.text, tail: end.text(), cut: out.cut}
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(context.Cause(ctx), errOverdue):
@@ -71,14 +71,14 @@ var errOverdue = errors.New("overdue")
 // and stderr from a goroutine each, and lastBytes takes both.
 type firstBytes struct {
 	max  int
-	kept []byte
+	text []byte
 	cut  bool
 	also *lastBytes
 }
 
 func (w *firstBytes) Write(p []byte) (int, error) {
-	room := min(len(p), w.max-len(w.kept))
-	w.kept = append(w.kept, p[:room]...)
+	room := min(len(p), w.max-len(w.text))
+	w.text = append(w.text, p[:room]...)
 	w.cut = w.cut || room < len(p)
 	return w.also.Write(p)
 }
@@ -87,7 +87,7 @@ func (w *firstBytes) Write(p []byte) (int, error) {
 func (w *lastBytes) text() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := strings.TrimSpace(strings.ToValidUTF8(string(w.kept), "\ufffd"))
+	s := strings.TrimSpace(strings.ToValidUTF8(string(w.tail), "\ufffd"))
 	if w.cut {
 		s = "…" + s
 	}

@@ -15,7 +15,7 @@ func (g *Guards) Fitting(ctx context.Context, task string, limit int) ([]Rule, e
 		return nil, err
 	}
 	hits := g.similar.Index.Search(tfidf.Query{Text: task, Limit: limit}).Hits
-	kept := make([]*keptRule, 0, len(hits))
+	kept := make([]*heldRule, 0, len(hits))
 	g.mu.RLock()
 	for _, hit := range hits {
 		if k := g.rules[hit.ID]; k != nil && k.active {

@@ -33,9 +33,9 @@ type Guards struct {
 	confine bool
 
 	mu       sync.RWMutex
-	rules    map[string]*keptRule
+	rules    map[string]*heldRule
 	prepared map[string]preparedRule // by CheckRule, for KeepRules
-	gone     map[string]*keptRule    // those that were demoted or forced before they were dropped
+	gone     map[string]*heldRule    // those that were demoted or forced before they were dropped
 }
 
 var _ Service = (*Guards)(nil)
@@ -55,12 +55,12 @@ func NewGuards(ctx context.Context, store lesson.PipelineStore, options GuardsOp
 	o := options.Options.WithDefaults()
 	g := &Guards{
 		store: store, similar: rule.NewSimilarByWords(), base: context.WithoutCancel(ctx), now: o.Now, log: o.Log, confine: options.Confine,
-		rules: map[string]*keptRule{}, prepared: map[string]preparedRule{}, gone: map[string]*keptRule{},
+		rules: map[string]*heldRule{}, prepared: map[string]preparedRule{}, gone: map[string]*heldRule{},
 	}
 	g.ledger = newLedger(store, g.clock, o.Log, options.Retention)
 	g.guard = rule.New(nil, rule.Options{Similar: g.similar})
 	for _, rule := range rule.Builtins() {
-		g.keep(&keptRule{source: RuleBuiltin, draft: rule.Draft, rule: rule, active: true, belief: lesson.Belief{InitialConfidence: rule.Draft.Confidence, ConfidenceAt: o.Now()}})
+		g.keep(&heldRule{source: RuleBuiltin, draft: rule.Draft, rule: rule, active: true, belief: lesson.Belief{InitialConfidence: rule.Draft.Confidence, ConfidenceAt: o.Now()}})
 	}
 	return g
 }
@@ -199,7 +199,7 @@ func (g *Guards) Rules(ctx context.Context, filter RuleFilter) (RulePage, error)
 	fitting := g.fitting(filter)
 	page := RulePage{Rules: []Rule{}, Total: len(fitting)}
 	if filter.Cursor != "" {
-		after := slices.IndexFunc(fitting, func(k *keptRule) bool { return k.draft.ID == filter.Cursor })
+		after := slices.IndexFunc(fitting, func(k *heldRule) bool { return k.draft.ID == filter.Cursor })
 		if after < 0 {
 			return RulePage{}, skillrouter.InvalidField("cursor", "is none that a page was answered with, or its rule is gone")
 		}
@@ -216,10 +216,10 @@ func (g *Guards) Rules(ctx context.Context, filter RuleFilter) (RulePage, error)
 }
 
 // fitting are the rules that fit a filter, in the order of listing.
-func (g *Guards) fitting(filter RuleFilter) []*keptRule {
+func (g *Guards) fitting(filter RuleFilter) []*heldRule {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	var fitting []*keptRule
+	var fitting []*heldRule
 	for _, k := range g.rules {
 		switch {
 		case filter.Source != "" && k.source != filter.Source, filter.Severity != "" && k.draft.Severity != filter.Severity,
@@ -229,7 +229,7 @@ func (g *Guards) fitting(filter RuleFilter) []*keptRule {
 		}
 		fitting = append(fitting, k)
 	}
-	slices.SortFunc(fitting, func(a, b *keptRule) int {
+	slices.SortFunc(fitting, func(a, b *heldRule) int {
 		switch {
 		case (a.source == RuleBuiltin) != (b.source == RuleBuiltin):
 			if a.source == RuleBuiltin {
@@ -251,19 +251,19 @@ func (g *Guards) Rule(ctx context.Context, id string) (Rule, error) {
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
 		return Rule{}, err
 	}
-	kept, err := g.kept(id)
+	kept, err := g.held(id)
 	if err != nil {
 		return Rule{}, err
 	}
 	g.ledger.settle(ctx)
-	rules, err := g.shown(ctx, []*keptRule{kept})
+	rules, err := g.shown(ctx, []*heldRule{kept})
 	if err != nil {
 		return Rule{}, err
 	}
 	return rules[0], nil
 }
 
-func (g *Guards) kept(id string) (*keptRule, error) {
+func (g *Guards) held(id string) (*heldRule, error) {
 	if err := learning.CheckID("rule_id", id); err != nil {
 		return nil, err
 	}
@@ -276,7 +276,7 @@ func (g *Guards) kept(id string) (*keptRule, error) {
 }
 
 // shown gives rules with what became of them.
-func (g *Guards) shown(ctx context.Context, kept []*keptRule) ([]Rule, error) {
+func (g *Guards) shown(ctx context.Context, kept []*heldRule) ([]Rule, error) {
 	ids := make([]string, len(kept))
 	for i, k := range kept {
 		ids[i] = k.draft.ID

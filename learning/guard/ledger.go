@@ -90,7 +90,7 @@ func (l *ledger) state() LedgerState {
 // enter takes a check in, and says what its agent should know if it is not
 // written as soon as usual. It never waits for the disk. A check that is not
 // kept has no place in the ledger.
-func (l *ledger) enter(record lesson.CheckRecord) (kept bool, note string) {
+func (l *ledger) enter(record lesson.CheckRecord) (entered bool, note string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	waiting := len(l.pending) + len(l.writing)

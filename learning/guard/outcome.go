@@ -241,7 +241,7 @@ func (s *settlement) move(tx lesson.PipelineTx, standing *lesson.GuardStanding, 
 // have been overridden with success lesson.DemotionOverrides times since it last was
 // restored, and its confidence must be below lesson.DemotionConfidence. A critical rule
 // also takes lesson.DemotionAgents different agents, or a captain's word on another's check.
-func demotion(k *keptRule, s lesson.GuardStanding, confidence float64, captain bool) string {
+func demotion(k *heldRule, s lesson.GuardStanding, confidence float64, captain bool) string {
 	switch {
 	case !k.blocks() || s.RecentSuccess < lesson.DemotionOverrides || confidence >= lesson.DemotionConfidence:
 		return ""
@@ -252,7 +252,7 @@ func demotion(k *keptRule, s lesson.GuardStanding, confidence float64, captain b
 }
 
 // demote writes that a rule was demoted: to its lesson's history, and as an event that escalates it.
-func (s *settlement) demote(tx lesson.PipelineTx, k *keptRule, l lesson.Lesson, moved RuleMoved, reason string) error {
+func (s *settlement) demote(tx lesson.PipelineTx, k *heldRule, l lesson.Lesson, moved RuleMoved, reason string) error {
 	if k.source == RuleOfLesson {
 		at := lesson.Snapshot{Level: l.Level, Status: l.Status, Confidence: moved.Confidence}
 		if err := tx.AddChange(lesson.Change{LessonID: l.ID, Kind: "demoted", Agent: s.by, Note: reason, Before: &at, After: &at, At: s.at}); err != nil {
@@ -283,7 +283,7 @@ func (g *Guards) RestoreRule(ctx context.Context, id string, draft RestorationDr
 	if err := skillrouter.CheckText("notes", draft.Notes, lesson.MaxText); err != nil {
 		return Rule{}, err
 	}
-	kept, err := g.kept(id)
+	kept, err := g.held(id)
 	if err != nil {
 		return Rule{}, err
 	}

@@ -20,8 +20,8 @@ import (
 // committed; those of reports that failed are dropped with the rest.
 const maxPrepared = 4096
 
-// keptRule is a rule as the service holds it. It does not change; a change puts another in its place.
-type keptRule struct {
+// heldRule is a rule as the service holds it. It does not change; a change puts another in its place.
+type heldRule struct {
 	source  string
 	number  int64
 	draft   rule.RuleDraft // WarnOnly where it is demoted
@@ -58,7 +58,7 @@ func (g *Guards) Confined(id string) bool {
 }
 
 // confining returns the rule as its standing and its lesson confine it.
-func (k *keptRule) confining(l *lesson.Lesson, confined bool) *keptRule {
+func (k *heldRule) confining(l *lesson.Lesson, confined bool) *heldRule {
 	next := *k
 	next.confined = confined && !l.Vouched()
 	if !confined {
@@ -85,11 +85,11 @@ type preparedRule struct {
 }
 
 // blocks tells whether a match of the rule stops an action.
-func (k *keptRule) blocks() bool {
+func (k *heldRule) blocks() bool {
 	return k.active && k.rule != nil && k.rule.Deterministic() && k.rule.Blocks() && !k.confined
 }
 
-func (k *keptRule) shown(s lesson.GuardStanding, at time.Time) Rule {
+func (k *heldRule) shown(s lesson.GuardStanding, at time.Time) Rule {
 	d := k.draft
 	r := Rule{
 		ID: d.ID, Source: k.source, Number: k.number, Title: d.Title, WhyBad: d.Reason, Severity: d.Severity, Domain: d.Domain, Category: d.Category,
@@ -129,7 +129,7 @@ func (g *Guards) Load(ctx context.Context) error {
 		known[s.RuleID] = s
 	}
 	if err := g.store.ScanRules(ctx, func(chunk []lesson.Lesson) error {
-		var kept []*keptRule
+		var kept []*heldRule
 		for i := range chunk {
 			kept = append(kept, g.ofLesson(ctx, &chunk[i], known[chunk[i].ID]))
 		}
@@ -155,12 +155,12 @@ func (g *Guards) Load(ctx context.Context) error {
 			break
 		}
 	}
-	var demoted []*keptRule
+	var demoted []*heldRule
 	g.mu.Lock()
 	for id, s := range known {
 		switch k := g.rules[id]; {
 		case k == nil && (s.Forced || s.DemotedAt != nil):
-			g.gone[id] = (&keptRule{draft: rule.RuleDraft{ID: id, Force: s.Forced}, confined: strings.HasSuffix(s.DemotedReason, confinedTail)}).standing(s)
+			g.gone[id] = (&heldRule{draft: rule.RuleDraft{ID: id, Force: s.Forced}, confined: strings.HasSuffix(s.DemotedReason, confinedTail)}).standing(s)
 		case k != nil && k.source != RuleOfLesson:
 			demoted = append(demoted, k.standing(s))
 		}
@@ -171,7 +171,7 @@ func (g *Guards) Load(ctx context.Context) error {
 }
 
 // standing returns the rule with what is known to have become of it.
-func (k *keptRule) standing(s lesson.GuardStanding) *keptRule {
+func (k *heldRule) standing(s lesson.GuardStanding) *heldRule {
 	next := *k
 	if s.Belief != nil && k.source != RuleOfLesson {
 		next.belief = *s.Belief
@@ -183,7 +183,7 @@ func (k *keptRule) standing(s lesson.GuardStanding) *keptRule {
 }
 
 // keep puts rules in the place of those with their ids.
-func (g *Guards) keep(rules ...*keptRule) {
+func (g *Guards) keep(rules ...*heldRule) {
 	var put []*rule.Rule
 	var remove []string
 	g.mu.Lock()
@@ -219,7 +219,7 @@ func (g *Guards) drop(ids ...string) {
 
 // before returns the rule that had an id last, in use or dropped; nil if nothing
 // is to be known of it.
-func (g *Guards) before(id string) *keptRule {
+func (g *Guards) before(id string) *heldRule {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if k := g.rules[id]; k != nil {
@@ -335,7 +335,7 @@ func (g *Guards) KeepRules(lessons ...lesson.Lesson) {
 		ready := g.prepared[l.ID]
 		delete(g.prepared, l.ID)
 		g.mu.Unlock()
-		next := &keptRule{source: RuleOfLesson, number: l.Number, draft: draft, belief: l.Belief, active: true}
+		next := &heldRule{source: RuleOfLesson, number: l.Number, draft: draft, belief: l.Belief, active: true}
 		switch {
 		case old != nil && sameRule(old.draft, draft):
 			next.draft, next.rule, next.notes, next.demoted, next.active = old.draft, old.rule, old.notes, old.demoted, old.active
@@ -365,16 +365,16 @@ func sameRule(a, b rule.RuleDraft) bool {
 
 // ofLesson makes the rule of a stored lesson. What was once accepted is never
 // dropped: a pattern that is too costly by now is left out, with a note.
-func (g *Guards) ofLesson(ctx context.Context, l *lesson.Lesson, s lesson.GuardStanding) *keptRule {
-	k := &keptRule{source: RuleOfLesson, number: l.Number, draft: draft(l), belief: l.Belief, active: true}
+func (g *Guards) ofLesson(ctx context.Context, l *lesson.Lesson, s lesson.GuardStanding) *heldRule {
+	k := &heldRule{source: RuleOfLesson, number: l.Number, draft: draft(l), belief: l.Belief, active: true}
 	confined := strings.HasSuffix(s.DemotedReason, confinedTail)
 	k.draft.Force, k.demoted = s.Forced, s.DemotedAt != nil && !confined
 	k.draft.WarnOnly = k.demoted
-	g.compileKept(ctx, k)
+	g.compileHeld(ctx, k)
 	return k.confining(l, confined && s.DemotedReason == confinement(l.SourceAgent))
 }
 
-func (g *Guards) compileKept(ctx context.Context, k *keptRule) {
+func (g *Guards) compileHeld(ctx context.Context, k *heldRule) {
 	var err error
 	k.rule, k.notes, err = compile(ctx, k.draft)
 	if err != nil && !k.draft.Force {
@@ -416,8 +416,8 @@ func (g *Guards) KeepPattern(pattern lesson.Pattern, lessons []lesson.Lesson) {
 		draft.Commands = g.commandsOf(lessons)
 	}
 	draft.Confidence = pattern.InitialConfidence
-	k := &keptRule{source: RuleOfPattern, number: pattern.Number, draft: draft, belief: pattern.Belief, active: true}
-	g.compileKept(g.base, k)
+	k := &heldRule{source: RuleOfPattern, number: pattern.Number, draft: draft, belief: pattern.Belief, active: true}
+	g.compileHeld(g.base, k)
 	before := g.before(pattern.ID)
 	if before != nil && before.demoted {
 		k.demoted, k.draft.WarnOnly, k.belief = true, true, before.belief

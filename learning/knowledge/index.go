@@ -8,10 +8,10 @@ import (
 	"skillrouter/tfidf"
 )
 
-// Kept is the kind of the index of knowledge, and form the form of its documents.
+// IndexKind is the kind of the index of knowledge, and form the form of its documents.
 const (
-	Kept shelf.KeptKind = "knowledge"
-	form int            = 2
+	IndexKind shelf.IndexKind = "knowledge"
+	form      int             = 2
 )
 
 // document is what is searched of an entry. Tags are words of its

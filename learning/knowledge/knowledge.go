@@ -30,7 +30,7 @@ func NewBase(store Store, options learning.Options) *Base {
 	options = options.WithDefaults()
 	return &Base{
 		Shelf: shelf.NewShelf(store, shelf.Shelved[Knowledge]{
-			Kind: Kept, Form: form, Events: []string{"knowledge."}, Embedded: shelf.EmbeddedKnowledge,
+			Kind: IndexKind, Form: form, Events: []string{"knowledge."}, Embedded: shelf.EmbeddedKnowledge,
 			ID: func(e *Knowledge) string { return e.ID }, Size: func(e *Knowledge) int { return len(e.Content) }, Document: document,
 			Rows: store.Knowledge, Scan: store.ScanKnowledge, Find: store.FindKnowledge,
 		}, options),

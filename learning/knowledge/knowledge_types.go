@@ -208,9 +208,9 @@ type Results struct {
 	LeftOut   int               `json:"left_out,omitempty"`  // how many more would have made the answer larger than MaxAnswer
 	Corrected map[string]string `json:"corrected,omitempty"` // words nobody wrote, and what was searched instead
 	Notice    string            `json:"notice,omitempty"`    // what the caller should know of how it was searched: that it went by words alone though vectors are configured
-	// Tried says, where nothing was found as it was asked for, what was tried. If that found
+	// Repairs say, where nothing was found as it was asked for, what was tried instead. If that found
 	// something, Notice says so.
-	Tried []learning.Tried `json:"tried,omitempty"`
+	Repairs []learning.Repair `json:"tried,omitempty"`
 	// NoMatch says that what was found, if anything, cannot be what was meant: see feedback.GapService. Beside the database alone.
 	NoMatch bool `json:"-"`
 }

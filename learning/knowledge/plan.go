@@ -27,12 +27,12 @@ type plan struct {
 	change Change
 	fates  []fate
 
-	writer   skillrouter.Principal
-	found    Found
-	inserted map[string]int                  // where an entry that this plan writes stands in Insert
-	updated  map[string]int                  // or in Update
-	prints   map[string]learning.Fingerprint // what these say now
-	same     map[learning.Fingerprint]string // and the other way round
+	writer       skillrouter.Principal
+	found        Found
+	inserted     map[string]int                  // where an entry that this plan writes stands in Insert
+	updated      map[string]int                  // or in Update
+	fingerprints map[string]learning.Fingerprint // what these say now
+	same         map[learning.Fingerprint]string // and the other way round
 }
 
 // prepare checks a draft and cuts its secrets out.
@@ -95,7 +95,7 @@ func (k *Base) write(ctx context.Context, writer skillrouter.Principal, drafts [
 func decide(drafts []prepared, found Found, writer skillrouter.Principal) plan {
 	p := plan{
 		fates: make([]fate, len(drafts)), writer: writer, found: found, inserted: map[string]int{}, updated: map[string]int{},
-		prints: map[string]learning.Fingerprint{}, same: map[learning.Fingerprint]string{},
+		fingerprints: map[string]learning.Fingerprint{}, same: map[learning.Fingerprint]string{},
 	}
 	for i, d := range drafts {
 		f := &p.fates[i]
@@ -128,10 +128,10 @@ func (p *plan) entry(id string) (Knowledge, bool) {
 }
 
 // twin returns the id of an entry that says the same by now.
-func (p *plan) twin(print learning.Fingerprint) (string, bool) {
+func (p *plan) twin(fingerprint learning.Fingerprint) (string, bool) {
 	for _, known := range []map[learning.Fingerprint]string{p.same, p.found.Same} {
-		if id, ok := known[print]; ok {
-			if now, changed := p.prints[id]; !changed || now == print {
+		if id, ok := known[fingerprint]; ok {
+			if now, changed := p.fingerprints[id]; !changed || now == fingerprint {
 				return id, true
 			}
 		}
@@ -167,7 +167,7 @@ func (p *plan) update(record Record, old Knowledge, f *fate) {
 }
 
 func (p *plan) wrote(kind string, record Record) {
-	p.prints[record.ID], p.same[record.Fingerprint] = record.Fingerprint, record.ID
+	p.fingerprints[record.ID], p.same[record.Fingerprint] = record.Fingerprint, record.ID
 	p.change.Events = append(p.change.Events, event(kind, record.Knowledge, p.writer, record.UpdatedAt))
 }
 

@@ -65,7 +65,7 @@ func (k *Base) Find(ctx context.Context, query Query) (Results, error) {
 	if err != nil {
 		return Results{}, err
 	}
-	results := Results{Results: []Hit{}, Corrected: found.Corrected, Notice: found.Notice, Tried: found.Tried}
+	results := Results{Results: []Hit{}, Corrected: found.Corrected, Notice: found.Notice, Repairs: found.Repairs}
 	results.LeftOut, err = k.Fetch(ctx, found, func(entry *Knowledge, hit tfidf.Hit) {
 		k.show(entry)
 		results.Results = append(results.Results, Hit{*entry, hit.Score, shelf.Reasons(hit.Why), hit.Evidence})

@@ -10,7 +10,7 @@ import (
 
 // Store keeps entries. learning/store implements it on learning.db.
 type Store interface {
-	shelf.KeptStore
+	shelf.IndexStore
 	// ChangeKnowledge queues a change and returns at once; changes are made in the order
 	// in which they were queued. In one durable transaction decide is told what is stored
 	// under the keys and answers what to write, which is written together with its
@@ -26,7 +26,7 @@ type Store interface {
 	ScanKnowledge(ctx context.Context, visit func(chunk []Knowledge) error) error
 	// FindKnowledge visits what is searched of entries that the search fits, newest first,
 	// until visit returns false or ctx ends, which is no error.
-	FindKnowledge(ctx context.Context, search shelf.KeptSearch, visit func(found []Knowledge) (more bool)) error
+	FindKnowledge(ctx context.Context, search shelf.RowSearch, visit func(found []Knowledge) (more bool)) error
 	// AddUse adds to the use counts of entries; ids that nothing has are ignored.
 	AddUse(ctx context.Context, uses map[string]shelf.Use) error
 }

@@ -69,8 +69,8 @@ func (l *Lessons) change(
 		}
 		moved = true
 		lesson.UpdatedAt = laterThan(before.UpdatedAt, at)
-		l.prints.add(lesson.print())
-		if err := tx.UpdateLesson(lesson, lesson.print()); err != nil {
+		l.known.add(lesson.fingerprint())
+		if err := tx.UpdateLesson(lesson, lesson.fingerprint()); err != nil {
 			return err
 		}
 		changes := make([]Change, len(moves))

@@ -51,8 +51,8 @@ func (l *Lessons) Edit(ctx context.Context, ref string, patch Patch) (Lesson, er
 		if lesson.Type != learning.LessonAntiPattern && (lesson.TriggerPattern != "" || lesson.BlockAction) {
 			return nil, skillrouter.InvalidField("trigger_pattern", "and block_action are for lessons of type %s", learning.LessonAntiPattern)
 		}
-		if print := lesson.print(); print != old.print() {
-			named, err := tx.LessonsByPrint(print, 1)
+		if fingerprint := lesson.fingerprint(); fingerprint != old.fingerprint() {
+			named, err := tx.LessonsByFingerprint(fingerprint, 1)
 			if err != nil {
 				return nil, err
 			}

@@ -9,10 +9,10 @@ import (
 	"skillrouter/tfidf"
 )
 
-// KeptLessons is the kind of the index of lessons, and form the form of its documents.
+// IndexKind is the kind of the index of lessons, and form the form of its documents.
 const (
-	KeptLessons shelf.KeptKind = "lessons"
-	form        int            = 2
+	IndexKind shelf.IndexKind = "lessons"
+	form      int             = 2
 )
 
 // document is what is searched of a lesson. Its domain is the document's

@@ -18,7 +18,7 @@ type Lessons struct {
 	store                PipelineStore
 	*shelf.Shelf[Lesson]                    // those that are not retired
 	like                 *likeness.Likeness // every lesson
-	prints               prints
+	known                fingerprints
 	patterns             detector
 	rules                ruleKeeper
 	escalations          Escalates
@@ -99,7 +99,7 @@ func NewLessons(store PipelineStore, options Options) *Lessons {
 	o := options.Options.WithDefaults()
 	l := &Lessons{
 		Shelf: shelf.NewShelf(store, shelf.Shelved[Lesson]{
-			Kind: KeptLessons, Form: form, Events: []string{"lesson."}, Embedded: shelf.EmbeddedLesson,
+			Kind: IndexKind, Form: form, Events: []string{"lesson."}, Embedded: shelf.EmbeddedLesson,
 			ID: func(e *Lesson) string { return e.ID }, Size: lessonSize, Document: document, Findable: (*Lesson).active,
 			Rows: store.Lessons, Scan: store.ScanLessons, Find: store.FindLessons,
 		}, o),
@@ -152,12 +152,12 @@ func (l *Lesson) blocks() bool {
 
 // FingerprintOf is that of a lesson.
 func FingerprintOf(lessonType learning.LessonType, domain, title string) learning.Fingerprint {
-	return (&Lesson{Type: lessonType, Domain: domain, Title: title}).print()
+	return (&Lesson{Type: lessonType, Domain: domain, Title: title}).fingerprint()
 }
 
-// print is what tells the lesson from others: its domain and normalised title,
+// fingerprint is what tells the lesson from others: its domain and normalised title,
 // and whether it is a rule.
-func (l *Lesson) print() learning.Fingerprint {
+func (l *Lesson) fingerprint() learning.Fingerprint {
 	kind := ""
 	if l.Type == learning.LessonAntiPattern && !l.Proposed {
 		kind = string(l.Type)

@@ -129,7 +129,7 @@ func (g *reporting) occur(tx PipelineTx, i int, known Lesson, sources []string) 
 	if len(others) > 0 {
 		o.Notes = append(o.Notes, "the stored lesson says something else, and was left as it is, in: "+Joined(others))
 	}
-	if err := tx.UpdateLesson(lesson, lesson.print()); err != nil {
+	if err := tx.UpdateLesson(lesson, lesson.fingerprint()); err != nil {
 		return err
 	}
 	s.lesson = lesson

@@ -13,7 +13,7 @@ import (
 // PipelineStore keeps lessons, patterns, their evidence and what happened to
 // them. learning/store implements it on learning.db.
 type PipelineStore interface {
-	shelf.KeptStore
+	shelf.IndexStore
 	// Change queues a change and returns at once; changes are made in the order in which
 	// they were queued. decide runs in a durable transaction, sees what earlier changes of
 	// the same transaction wrote, and reads and writes through tx alone. It may run twice
@@ -37,7 +37,7 @@ type PipelineStore interface {
 	ScanRules(ctx context.Context, visit func(chunk []Lesson) error) error
 	// FindLessons visits lessons in use that the search fits, newest first, until visit
 	// returns false or ctx ends, which is no error.
-	FindLessons(ctx context.Context, search shelf.KeptSearch, visit func(found []Lesson) (more bool)) error
+	FindLessons(ctx context.Context, search shelf.RowSearch, visit func(found []Lesson) (more bool)) error
 	// LessonChanges returns a lesson's history, oldest first: the latest limit changes of it.
 	LessonChanges(ctx context.Context, lessonID string, limit int) ([]Change, error)
 
@@ -53,16 +53,16 @@ type PipelineStore interface {
 // PipelineTx is one transaction on the pipeline's tables. It is used by its
 // change alone and ends with it.
 type PipelineTx interface {
-	// LessonsByPrint returns the lessons with that fingerprint, the first reported first, at most limit.
-	LessonsByPrint(print learning.Fingerprint, limit int) ([]Lesson, error)
+	// LessonsByFingerprint returns the lessons with that fingerprint, the first reported first, at most limit.
+	LessonsByFingerprint(fingerprint learning.Fingerprint, limit int) ([]Lesson, error)
 	// LessonOf returns the lesson of an id or number.
 	LessonOf(ref string) (lesson Lesson, ok bool, err error)
 	// PatternDrawnFrom returns a lesson in use, of LevelPattern, that names the case among its sources.
 	PatternDrawnFrom(caseID string) (lesson Lesson, ok bool, err error)
 	// InsertLesson stores a lesson and gives it its number.
-	InsertLesson(lesson *Lesson, print learning.Fingerprint) error
+	InsertLesson(lesson *Lesson, fingerprint learning.Fingerprint) error
 	// UpdateLesson stores a lesson's fields under its id.
-	UpdateLesson(lesson Lesson, print learning.Fingerprint) error
+	UpdateLesson(lesson Lesson, fingerprint learning.Fingerprint) error
 	// AddChange appends to lessons' histories.
 	AddChange(changes ...Change) error
 	// JudgedSince tells whether a lesson's history has that judgement by that agent or person after a time.

@@ -77,7 +77,7 @@ func (l *Lessons) Promote(ctx context.Context, ref string, draft PromotionDraft)
 		why := remark(evidence.why, draft.Notes)
 		if evidence.to == LevelPattern {
 			pattern := drawPattern(id, lesson, evidence, by, at)
-			drawn = &takenLesson{lesson: pattern, print: pattern.print(), like: l.like.Prepare(pattern.likenessParts())}
+			drawn = &takenLesson{lesson: pattern, fingerprint: pattern.fingerprint(), like: l.like.Prepare(pattern.likenessParts())}
 			return nil, l.storeDrawn(tx, drawn, lesson, by, why, at)
 		}
 		lesson.Level = evidence.to
@@ -123,8 +123,8 @@ func drawPattern(id string, from *Lesson, evidence promotion, by string, at time
 
 // storeDrawn stores a pattern that was drawn from a case, with the history of both.
 func (l *Lessons) storeDrawn(tx PipelineTx, drawn *takenLesson, from *Lesson, by, why string, at time.Time) error {
-	l.prints.add(drawn.print)
-	if err := tx.InsertLesson(&drawn.lesson, drawn.print); err != nil {
+	l.known.add(drawn.fingerprint)
+	if err := tx.InsertLesson(&drawn.lesson, drawn.fingerprint); err != nil {
 		return err
 	}
 	drawn.document = document(&drawn.lesson)

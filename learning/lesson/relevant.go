@@ -85,7 +85,7 @@ func (l *Lessons) relevant(ctx context.Context, query Query) (Results, error) {
 	if err != nil {
 		return Results{}, err
 	}
-	results := Results{Results: []Hit{}, Corrected: found.Corrected, Notice: found.Notice, Tried: found.Tried}
+	results := Results{Results: []Hit{}, Corrected: found.Corrected, Notice: found.Notice, Repairs: found.Repairs}
 	if len(found.Hits) == 0 {
 		results.NoMatch = found.NoMatch(0)
 		return results, nil

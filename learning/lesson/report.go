@@ -36,7 +36,7 @@ func (l *Lessons) Report(ctx context.Context, draft Draft) (Reported, error) {
 	if err := l.reading.Wait(ctx); err != nil {
 		return Reported{}, err
 	}
-	if l.patterns != nil && l.prints.without(r.print) { // one that is there already is known by its title
+	if l.patterns != nil && l.known.without(r.fingerprint) { // one that is there already is known by its title
 		r.looks = l.patterns.look(&r.lesson, r.like)
 	}
 	return l.line.report(ctx, l, r)
@@ -45,19 +45,19 @@ func (l *Lessons) Report(ctx context.Context, draft Draft) (Reported, error) {
 // report is a draft that was checked and redacted, with all that can be made
 // of it before it is compared with what is stored.
 type report struct {
-	index     int // in the request
-	writer    skillrouter.Principal
-	lesson    Lesson // as it is stored if it is new
-	print     learning.Fingerprint
-	like      likeness.Of
-	looks     *looks // what it is like, if somebody looked before its turn
-	document  tfidf.Document
-	escalate  []Escalation // if it is new
-	named     bool         // the client gave the id
-	untrusted bool         // nobody vouches for it: it counts, and changes nothing that is there
-	size      int          // bytes of text
-	redacted  []string
-	notes     []string
+	index       int // in the request
+	writer      skillrouter.Principal
+	lesson      Lesson // as it is stored if it is new
+	fingerprint learning.Fingerprint
+	like        likeness.Of
+	looks       *looks // what it is like, if somebody looked before its turn
+	document    tfidf.Document
+	escalate    []Escalation // if it is new
+	named       bool         // the client gave the id
+	untrusted   bool         // nobody vouches for it: it counts, and changes nothing that is there
+	size        int          // bytes of text
+	redacted    []string
+	notes       []string
 }
 
 // prepare does all that a report costs and that need not wait for its turn.
@@ -110,7 +110,7 @@ func (l *Lessons) prepare(ctx context.Context, writer skillrouter.Principal, dra
 			r.notes = append(r.notes, "it is proposed: no rule of the guard until another agent, or a captain, confirms it")
 		}
 	}
-	r.print, r.like, r.document = r.lesson.print(), l.like.Prepare(r.lesson.likenessParts()), document(&r.lesson)
+	r.fingerprint, r.like, r.document = r.lesson.fingerprint(), l.like.Prepare(r.lesson.likenessParts()), document(&r.lesson)
 	if !unproven {
 		r.escalate = l.escalations.For(r.lesson)
 	}
@@ -237,10 +237,10 @@ func (g *reporting) one(tx PipelineTx, i int) error {
 	}
 	lesson := r.lesson
 	lesson.SourceCaseIDs = sources
-	if err := tx.InsertLesson(&lesson, r.print); err != nil {
+	if err := tx.InsertLesson(&lesson, r.fingerprint); err != nil {
 		return err
 	}
-	g.lessons.prints.add(r.print)
+	g.lessons.known.add(r.fingerprint)
 	g.lessons.like.Put(lesson.ID, r.like)
 	g.remember = append(g.remember, lesson.ID)
 	g.note(i, storing{lesson: lesson, report: r, outcome: i, first: true}, EventReported, r.escalate)
@@ -273,7 +273,7 @@ func (g *reporting) known(tx PipelineTx, r *report, o *reportOutcome) (Lesson, b
 			return known, found, err
 		}
 	}
-	known, found, err := g.byPrint(tx, r)
+	known, found, err := g.byFingerprint(tx, r)
 	if found && r.named && slices.Index(Levels(), r.lesson.Level) > slices.Index(Levels(), known.Level) {
 		found = false
 	}
@@ -301,13 +301,13 @@ func (g *reporting) known(tx PipelineTx, r *report, o *reportOutcome) (Lesson, b
 	return Lesson{}, false, nil
 }
 
-// byPrint finds the lesson with a report's fingerprint that was reported first.
+// byFingerprint finds the lesson with a report's fingerprint that was reported first.
 // Of rules, it is the first that takes the report's in without either losing anything.
-func (g *reporting) byPrint(tx PipelineTx, r *report) (Lesson, bool, error) {
-	if g.lessons.prints.without(r.print) {
+func (g *reporting) byFingerprint(tx PipelineTx, r *report) (Lesson, bool, error) {
+	if g.lessons.known.without(r.fingerprint) {
 		return Lesson{}, false, nil
 	}
-	all, err := tx.LessonsByPrint(r.print, maxSameTitle)
+	all, err := tx.LessonsByFingerprint(r.fingerprint, maxSameTitle)
 	if err != nil {
 		return Lesson{}, false, err
 	}

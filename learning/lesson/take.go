@@ -16,10 +16,10 @@ import (
 // takenLesson is a lesson that was checked, with all that can be made of it
 // before its transaction.
 type takenLesson struct {
-	lesson   Lesson
-	print    learning.Fingerprint
-	document tfidf.Document
-	like     likeness.Of
+	lesson      Lesson
+	fingerprint learning.Fingerprint
+	document    tfidf.Document
+	like        likeness.Of
 }
 
 // Take takes in lessons of another router as they are: none is merged with
@@ -56,7 +56,7 @@ func (l *Lessons) Take(ctx context.Context, lessons []Lesson, t learning.Taking)
 			if taken[i].Duplicate = there; there {
 				continue
 			}
-			if err := tx.InsertLesson(&r.lesson, r.print); err != nil {
+			if err := tx.InsertLesson(&r.lesson, r.fingerprint); err != nil {
 				return err
 			}
 			r.document.Order = r.lesson.Number
@@ -80,7 +80,7 @@ func (l *Lessons) took(stored []takenLesson, at time.Time) {
 	var documents []tfidf.Document
 	var rules []Lesson
 	for _, r := range stored {
-		l.prints.add(r.print)
+		l.known.add(r.fingerprint)
 		l.like.Put(r.lesson.ID, r.like)
 		if r.lesson.active() {
 			documents = append(documents, r.document)
@@ -149,7 +149,7 @@ func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r
 			return r, err
 		}
 	}
-	r.print, r.like, r.document = e.print(), l.like.Prepare(e.likenessParts()), document(e)
+	r.fingerprint, r.like, r.document = e.fingerprint(), l.like.Prepare(e.likenessParts()), document(e)
 	return r, nil
 }
 

@@ -13,8 +13,8 @@ import (
 
 // When a step keeps failing, and a lesson is proposed.
 const (
-	// StepOutcomesKept is how many of a step's last outcomes are looked at.
-	StepOutcomesKept = 5
+	// RecentOutcomes is how many of a step's last outcomes are looked at.
+	RecentOutcomes = 5
 	// StepFailuresToLearn is how many of these are failures when the step keeps failing:
 	// most of them, and no single bad day.
 	StepFailuresToLearn = 3
@@ -79,7 +79,7 @@ func (r *StepRecord) add(step RunStep) bool {
 	default:
 		return again > 0
 	}
-	r.Recent = r.Recent[max(len(r.Recent)-StepOutcomesKept, 0):]
+	r.Recent = r.Recent[max(len(r.Recent)-RecentOutcomes, 0):]
 	return true
 }
 
@@ -133,7 +133,7 @@ func failingStep(run *StoredRun, step *RunStep, record StepRecord) lesson.Draft 
 		Title:       fmt.Sprintf("Step %s of the procedure %s keeps failing", step.Name, run.Procedure),
 		Context:     fmt.Sprintf("Procedure %s of the persona %s, step %s.", run.Procedure, run.Persona, step.Name),
 		Action:      fmt.Sprintf("Ran the step %s of the procedure %s.", step.Name, run.Procedure),
-		Outcome:     fmt.Sprintf("It failed in at least %d of its last %d outcomes.", StepFailuresToLearn, StepOutcomesKept),
+		Outcome:     fmt.Sprintf("It failed in at least %d of its last %d outcomes.", StepFailuresToLearn, RecentOutcomes),
 		Body:        strings.TrimSpace("Its last errors:\n" + errors.String() + "\nSeen in run " + run.ID + " of version " + fmt.Sprint(run.Version) + ", " + run.EndedAt.Format(time.DateOnly) + "."),
 		Tags:        []string{"procedure", run.Procedure},
 		SourceAgent: run.AgentID, Project: run.Project,

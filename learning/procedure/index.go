@@ -7,10 +7,10 @@ import (
 	"skillrouter/tfidf"
 )
 
-// KeptProcedures is the kind of the index of procedures, and form the form of its documents.
+// IndexKind is the kind of the index of procedures, and form the form of its documents.
 const (
-	KeptProcedures shelf.KeptKind = "procedures"
-	form           int            = 2
+	IndexKind shelf.IndexKind = "procedures"
+	form      int             = 2
 )
 
 // proceduresAtOnce is how many procedures are read by their ids at a time: so

@@ -181,7 +181,7 @@ type Results struct {
 	Count     int               `json:"count"`
 	Corrected map[string]string `json:"corrected,omitempty"`
 	Notice    string            `json:"notice,omitempty" doc:"What the caller should know about this answer"`
-	Tried     []learning.Tried  `json:"tried,omitempty"` // as knowledge.Results'
+	Repairs   []learning.Repair `json:"tried,omitempty"` // as knowledge.Results'
 }
 
 // FileProblem is a file that holds no procedure.

@@ -54,7 +54,7 @@ func NewProcedures(store Store, options Options) *Procedures {
 	options.Options = options.WithDefaults()
 	return &Procedures{
 		Shelf: shelf.NewShelf(store, shelf.Shelved[Stored]{
-			Kind: KeptProcedures, Form: form, Events: []string{"procedure."},
+			Kind: IndexKind, Form: form, Events: []string{"procedure."},
 			ID: func(s *Stored) string { return ID(s.Persona, s.Name) }, Size: func(s *Stored) int { return s.Body.size() },
 			Document: document, Scan: store.ScanProcedures, Find: store.FindProcedures, Rows: shelf.InParts(proceduresAtOnce, store.ProceduresByID),
 		}, options.Options),
@@ -306,7 +306,7 @@ func (p *Procedures) Search(ctx context.Context, query Query) (Results, error) {
 	if err != nil {
 		return Results{}, err
 	}
-	results := Results{Results: []Hit{}, Corrected: found.Corrected, Notice: found.Notice, Tried: found.Tried}
+	results := Results{Results: []Hit{}, Corrected: found.Corrected, Notice: found.Notice, Repairs: found.Repairs}
 	_, err = p.Fetch(ctx, found, func(s *Stored, hit tfidf.Hit) {
 		results.Results = append(results.Results, Hit{s.shown(), hit.Score, shelf.Reasons(hit.Why), hit.Evidence})
 	})

@@ -12,7 +12,7 @@ import (
 
 // Store keeps procedures and their runs. learning/store implements it on learning.db.
 type Store interface {
-	shelf.KeptStore
+	shelf.IndexStore
 	// ChangeProcedures queues a change and returns at once; changes are made in the order in
 	// which they were queued, each in a durable transaction. decide may be called twice.
 	// after is called after the commit, in commit order, before wait returns; not if it failed.
@@ -32,7 +32,7 @@ type Store interface {
 	ScanProcedures(ctx context.Context, visit func(chunk []Stored) error) error
 	// FindProcedures visits procedures that the search fits, newest first, until visit
 	// returns false or ctx ends, which is no error.
-	FindProcedures(ctx context.Context, search shelf.KeptSearch, visit func(found []Stored) (more bool)) error
+	FindProcedures(ctx context.Context, search shelf.RowSearch, visit func(found []Stored) (more bool)) error
 	// ProcedureFiles returns all procedures, deleted ones too, that a file may have to do with.
 	ProcedureFiles(ctx context.Context) ([]Stored, error)
 	// StoredRun returns a run.

@@ -19,7 +19,7 @@ func (c IndexCheck) OK() bool { return c.Stored == c.Indexed && len(c.Missing)+l
 // Check compares the index with the database. Rows that are written meanwhile
 // may show as missing or surplus.
 func (s *Shelf[Row]) Check(ctx context.Context) (IndexCheck, error) {
-	indexed := s.Kept.Index().IDs()
+	indexed := s.Keeper.Index().IDs()
 	check := IndexCheck{Indexed: len(indexed)}
 	left := make(map[string]bool, len(indexed))
 	for _, id := range indexed {

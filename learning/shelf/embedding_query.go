@@ -21,9 +21,9 @@ const (
 	// for it: more would wait longer than queryWait.
 	queryCalls = 4
 	queryQueue = 16
-	// queriesKept is how many queries' vectors are remembered: agents ask the same again,
+	// maxCachedQueries is how many queries' vectors are remembered: agents ask the same again,
 	// of several stores and within minutes.
-	queriesKept = 512
+	maxCachedQueries = 512
 	// breakAfter is after how many failures or delays in a row no query waits any more, and
 	// breakFirst and breakMost how long it is until one is tried again, in the background.
 	breakAfter = 3
@@ -57,7 +57,7 @@ type queries struct {
 	work  chan *asked
 
 	mu       sync.Mutex
-	kept     map[string]*list.Element // of *asked
+	cached   map[string]*list.Element // of *asked
 	order    list.List                // the last used in front
 	underway map[string]*asked
 	failures int       // in a row
@@ -69,7 +69,7 @@ type queries struct {
 }
 
 func newQueries(now skillrouter.Clock, embed func(ctx context.Context, text string) ([]float32, error)) *queries {
-	return &queries{embed: embed, now: now, work: make(chan *asked, queryQueue), kept: map[string]*list.Element{}, underway: map[string]*asked{}}
+	return &queries{embed: embed, now: now, work: make(chan *asked, queryQueue), cached: map[string]*list.Element{}, underway: map[string]*asked{}}
 }
 
 // ask returns the vector of a text or the promise of one; nil and a notice if
@@ -77,7 +77,7 @@ func newQueries(now skillrouter.Clock, embed func(ctx context.Context, text stri
 func (q *queries) ask(text string) (*asked, string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if e, ok := q.kept[text]; ok {
+	if e, ok := q.cached[text]; ok {
 		q.order.MoveToFront(e)
 		return e.Value.(*asked), ""
 	}
@@ -157,7 +157,7 @@ func (q *queries) failing() (time.Time, error) {
 func (q *queries) forget() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.kept = map[string]*list.Element{}
+	q.cached = map[string]*list.Element{}
 	q.order.Init()
 }
 
@@ -188,11 +188,11 @@ func (q *queries) answer(ctx context.Context, a *asked) {
 	delete(q.underway, a.text)
 	q.probing = false
 	if err == nil {
-		q.kept[a.text] = q.order.PushFront(a)
-		if q.order.Len() > queriesKept {
+		q.cached[a.text] = q.order.PushFront(a)
+		if q.order.Len() > maxCachedQueries {
 			oldest := q.order.Back()
 			q.order.Remove(oldest)
-			delete(q.kept, oldest.Value.(*asked).text)
+			delete(q.cached, oldest.Value.(*asked).text)
 		}
 	}
 	switch {

@@ -24,8 +24,8 @@ type ShelfQuery struct {
 // finding is what a Shelf found, before the rows are read.
 type finding struct {
 	tfidf.Result
-	Notice string
-	Tried  []learning.Tried
+	Notice  string
+	Repairs []learning.Repair
 
 	request   tfidf.Query // as the engine was asked
 	Partial   bool        // the index is not complete, so that a miss says nothing
@@ -40,7 +40,7 @@ func (s *Shelf[Row]) Ask(ctx context.Context, q ShelfQuery) (f finding, err erro
 	f.request, f.ByMeaning = q.Query, meaning != nil
 	f.request.Limit = meaning.depth(q.Limit)
 	var rebuilding, lexical string
-	f.Result, rebuilding = s.Kept.Search(ctx, f.request)
+	f.Result, rebuilding = s.Keeper.Search(ctx, f.request)
 	f.Partial = rebuilding != ""
 	f.Hits, lexical = meaning.fuse(ctx, f.Hits, f.request, q.Limit)
 	f.Notice = notices(rebuilding, lexical)
@@ -51,7 +51,7 @@ func (s *Shelf[Row]) Ask(ctx context.Context, q ShelfQuery) (f finding, err erro
 		}
 	}
 	if len(f.Hits) == 0 && !f.Partial {
-		f.Tried, f.Notice = s.repairs.try(ctx, s.Kept.Index(), f.request, &f.Result, filtersOf(f.request, q.Category, q.Project, q.Hidden), f.Notice)
+		f.Repairs, f.Notice = s.repairs.try(ctx, s.Keeper.Index(), f.request, &f.Result, filtersOf(f.request, q.Category, q.Project, q.Hidden), f.Notice)
 	}
 	return f, nil
 }
@@ -62,7 +62,7 @@ func (f *finding) NoMatch(answered int) bool {
 	if f.Partial {
 		return false
 	}
-	return len(f.Tried) > 0 || answered == 0 || f.own && !f.ByMeaning && noMatch(f.Result, answered, f.request.Text)
+	return len(f.Repairs) > 0 || answered == 0 || f.own && !f.ByMeaning && noMatch(f.Result, answered, f.request.Text)
 }
 
 // fetchRows is how many rows one query of read asks for: the usual answer at
@@ -74,7 +74,7 @@ const fetchRows = 16
 // were deleted since the index was asked are passed over, and so are those that
 // vectors found and that do not fit the query any more.
 func (s *Shelf[Row]) Fetch(ctx context.Context, f finding, take func(*Row, tfidf.Hit)) (leftOut int, err error) {
-	again := f.ByMeaning && len(f.Tried) == 0
+	again := f.ByMeaning && len(f.Repairs) == 0
 	total, done := 0, 0
 	for part := range slices.Chunk(f.Hits, fetchRows) {
 		rows, err := s.of.Rows(ctx, HitIDs(part))

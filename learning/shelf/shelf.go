@@ -20,9 +20,9 @@ import (
 // meaning, and what is tried where neither finds any. A kind embeds the Shelf
 // of its rows and tells it the few things that are its own.
 type Shelf[Row any] struct {
-	log     KeptStore
+	log     IndexStore
 	of      Shelved[Row]
-	Kept    *keep.Keeper
+	Keeper  *keep.Keeper
 	vectors atomic.Pointer[Vectors] // nil: there are none
 	repairs repairs
 	gaps    learning.MissObserver // is told of searches that found nothing; may be nil
@@ -30,7 +30,7 @@ type Shelf[Row any] struct {
 
 // Shelved is what a kind of memory tells of its rows.
 type Shelved[Row any] struct {
-	Kind KeptKind
+	Kind IndexKind
 	// form is how documents are made of rows. It grows whenever the same row makes another
 	// document than before: the snapshots of earlier versions are built anew then.
 	Form     int
@@ -45,17 +45,17 @@ type Shelved[Row any] struct {
 
 	Rows func(ctx context.Context, ids []string) ([]Row, error) // those of the rows that there are, in no order
 	Scan func(ctx context.Context, visit func(chunk []Row) error) error
-	Find func(ctx context.Context, search KeptSearch, visit func(found []Row) (more bool)) error
+	Find func(ctx context.Context, search RowSearch, visit func(found []Row) (more bool)) error
 }
 
 // NewShelf makes a Shelf with an empty index. Load and RunIndex fill it.
-func NewShelf[Row any](log KeptStore, of Shelved[Row], options learning.Options) *Shelf[Row] {
+func NewShelf[Row any](log IndexStore, of Shelved[Row], options learning.Options) *Shelf[Row] {
 	s := &Shelf[Row]{log: log, of: of}
 	o := keep.Options{Form: fmt.Sprintf("%s %d", of.Kind, of.Form), Now: options.Now, Log: options.Log}
 	if options.Indexes != "" {
 		o.Path = filepath.Join(options.Indexes, string(of.Kind)+".index")
 	}
-	s.Kept = keep.New(shelfSource[Row]{s}, o)
+	s.Keeper = keep.New(shelfSource[Row]{s}, o)
 	return s
 }
 
@@ -74,29 +74,29 @@ func InParts[Row any](most int, read func(context.Context, []string) ([]Row, err
 }
 
 // Len returns how many rows can be found.
-func (s *Shelf[Row]) Len() int { return s.Kept.Len() }
+func (s *Shelf[Row]) Len() int { return s.Keeper.Len() }
 
 // IndexState tells how the search index is doing.
-func (s *Shelf[Row]) IndexState() keep.State { return s.Kept.State() }
+func (s *Shelf[Row]) IndexState() keep.State { return s.Keeper.State() }
 
 // Load opens the index, and leaves to RunIndex what takes long. It is called once,
 // before the first search. Rows may be written before, and are found.
-func (s *Shelf[Row]) Load(ctx context.Context) error { return s.Kept.Load(ctx) }
+func (s *Shelf[Row]) Load(ctx context.Context) error { return s.Keeper.Load(ctx) }
 
 // RunIndex keeps the index until ctx ends, and returns nil.
-func (s *Shelf[Row]) RunIndex(ctx context.Context) error { return s.Kept.Run(ctx) }
+func (s *Shelf[Row]) RunIndex(ctx context.Context) error { return s.Keeper.Run(ctx) }
 
 // Rebuild builds the index anew from the database. Rows may be written and
 // searched meanwhile.
-func (s *Shelf[Row]) Rebuild(ctx context.Context) error { return s.Kept.Rebuild(ctx) }
+func (s *Shelf[Row]) Rebuild(ctx context.Context) error { return s.Keeper.Rebuild(ctx) }
 
 // Frequencies returns in how many rows each stem occurs, and how many rows there are.
 func (s *Shelf[Row]) Frequencies(stems []string) (frequencies []int, rows int) {
-	return s.Kept.Index().Frequencies(stems)
+	return s.Keeper.Index().Frequencies(stems)
 }
 
 // Relax returns words that may be meant in the place of those that nothing has; see tfidf.Index.
-func (s *Shelf[Row]) Relax(text string) map[string]string { return s.Kept.Index().Relax(text) }
+func (s *Shelf[Row]) Relax(text string) map[string]string { return s.Keeper.Index().Relax(text) }
 
 // TellElsewhere has a search that finds nothing say what other kinds have; kind is
 // what they call this one. It is called before the first search is made.
@@ -128,7 +128,7 @@ func (s *Shelf[Row]) PutDocuments(docs []tfidf.Document) {
 	if len(docs) == 0 {
 		return
 	}
-	s.Kept.Put(docs...)
+	s.Keeper.Put(docs...)
 	if v := s.vectors.Load(); v != nil {
 		ids := make([]string, len(docs))
 		for i := range docs {
@@ -140,7 +140,7 @@ func (s *Shelf[Row]) PutDocuments(docs []tfidf.Document) {
 
 // Remove takes rows out of the index.
 func (s *Shelf[Row]) Remove(ids ...string) {
-	s.Kept.Delete(ids...)
+	s.Keeper.Delete(ids...)
 	s.vectors.Load().touch(s.of.Embedded, ids...)
 }
 

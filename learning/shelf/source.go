@@ -11,19 +11,19 @@ import (
 // LogPosition is a place in the event log of learning.db.
 type LogPosition = keep.Position
 
-// KeptKind is a kind of what is stored and found by an index. It names the snapshot's file too.
-type KeptKind string
+// IndexKind is a kind of what is stored and found by an index. It names the snapshot's file too.
+type IndexKind string
 
-// KeptSearch asks for rows straight from the database, without an index.
-type KeptSearch struct {
+// RowSearch asks for rows straight from the database, without an index.
+type RowSearch struct {
 	Words   []string // the text holds at least one of them, in any case; there is at least one
 	After   int64    // only rows with a greater number
 	Project string   // empty: any
 }
 
-// KeptStore is the log of what was written, by which indexes are kept in step
+// IndexStore is the log of what was written, by which indexes are kept in step
 // with the database. learning/store implements it on learning.db.
-type KeptStore interface {
+type IndexStore interface {
 	// LogPosition returns the place behind the newest event.
 	LogPosition(ctx context.Context) (LogPosition, error)
 	// HoldsPosition tells whether the log has that very event.
@@ -34,9 +34,9 @@ type KeptStore interface {
 	// been announced, and none behind it.
 	Settled(ctx context.Context, then func(at LogPosition)) error
 	// Span returns about how many rows there are of a kind, 0 only if there is none.
-	Span(ctx context.Context, kind KeptKind) (int, error)
+	Span(ctx context.Context, kind IndexKind) (int, error)
 	// IDs visits the id of every row of a kind that can be found.
-	IDs(ctx context.Context, kind KeptKind, visit func(id string)) error
+	IDs(ctx context.Context, kind IndexKind, visit func(id string)) error
 }
 
 // toldIDs returns the ids that an event is about, if that is not its subject; ok is
@@ -87,7 +87,7 @@ func (s shelfSource[Row]) Count(ctx context.Context) (int, error) {
 
 // Containing implements keep.Source.
 func (s shelfSource[Row]) Containing(ctx context.Context, words []string, after int64, q tfidf.Query, visit func(docs []tfidf.Document) (more bool)) error {
-	return s.of.Find(ctx, KeptSearch{Words: words, After: after, Project: q.Project}, func(found []Row) bool { return visit(s.documentsOf(found)) })
+	return s.of.Find(ctx, RowSearch{Words: words, After: after, Project: q.Project}, func(found []Row) bool { return visit(s.documentsOf(found)) })
 }
 
 // Settled implements keep.Source.

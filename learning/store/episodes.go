@@ -103,7 +103,7 @@ func scanSearchedEpisode(rows *sql.Rows) (e episode.Episode, size int, err error
 }
 
 // FindEpisodes implements episode.Store.
-func (s *Store) FindEpisodes(ctx context.Context, search shelf.KeptSearch, visit func(found []episode.Episode) (more bool)) error {
+func (s *Store) FindEpisodes(ctx context.Context, search shelf.RowSearch, visit func(found []episode.Episode) (more bool)) error {
 	return containing(ctx, s.read.WithContext(ctx), contained[episode.Episode]{
 		table: "episodes", choose: selectSearchedEpisode, texts: []string{"title", "content", "context", "learned", "event"}, project: true, scan: scanSearchedEpisode,
 	}, search, visit)

@@ -28,11 +28,11 @@ const insertExperience = `INSERT INTO episodes (id, session_id, agent_id, event_
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`
 
 // InsertExperience implements experience.Tx.
-func (tx *pipelineTx) InsertExperience(x *experience.Experience, e *episode.Episode, print int64) error {
+func (tx *pipelineTx) InsertExperience(x *experience.Experience, e *episode.Episode, fingerprint int64) error {
 	number, err := insertOne(tx.db, insertExperience,
 		e.ID, e.SessionID, e.AgentID, e.EventType, e.Title, e.Content, e.Project, e.Importance, millis(e.CreatedAt),
 		x.OperationType, x.ServerName, rawText(x.Problem), rawText(x.Solution), string(x.Outcome), rawText(x.Metadata), x.QualityScore, x.DurationMS, x.Notes,
-		x.Novelty, x.Effectiveness, x.Generalizability, x.Utility, print)
+		x.Novelty, x.Effectiveness, x.Generalizability, x.Utility, fingerprint)
 	x.Number, e.Number = number, number
 	return err
 }
@@ -85,9 +85,9 @@ func (tx *pipelineTx) SetOperation(o experience.Operation) error {
 }
 
 // SameProblem implements experience.Tx.
-func (tx *pipelineTx) SameProblem(operationType string, print int64, last int) (same, seen int, err error) {
+func (tx *pipelineTx) SameProblem(operationType string, fingerprint int64, last int) (same, seen int, err error) {
 	_, err = one(tx.db, []any{&same, &seen}, `SELECT count(*) FILTER (WHERE query_print = ?), count(*) FROM (SELECT query_print FROM episodes
-		WHERE operation_type = ? AND `+isExperience+` ORDER BY num DESC LIMIT ?) AS latest`, print, operationType, last)
+		WHERE operation_type = ? AND `+isExperience+` ORDER BY num DESC LIMIT ?) AS latest`, fingerprint, operationType, last)
 	return same, seen, err
 }
 

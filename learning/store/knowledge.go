@@ -185,7 +185,7 @@ func scanSearched(rows *sql.Rows) (e knowledge.Knowledge, size int, err error) {
 }
 
 // FindKnowledge implements knowledge.Store.
-func (s *Store) FindKnowledge(ctx context.Context, search shelf.KeptSearch, visit func(found []knowledge.Knowledge) (more bool)) error {
+func (s *Store) FindKnowledge(ctx context.Context, search shelf.RowSearch, visit func(found []knowledge.Knowledge) (more bool)) error {
 	return containing(ctx, s.read.WithContext(ctx), contained[knowledge.Knowledge]{
 		table: "knowledge", choose: selectSearched, texts: []string{"title", "content", "tags"}, project: true, scan: scanSearched,
 	}, search, visit)

@@ -31,9 +31,9 @@ var (
 	selectLesson = "SELECT num, " + strings.Join(slices.Concat(lessonColumns[:1], lessonColumns[2:]), ", ") + " FROM lessons "
 )
 
-func lessonValues(l *lesson.Lesson, print learning.Fingerprint) []any {
+func lessonValues(l *lesson.Lesson, fingerprint learning.Fingerprint) []any {
 	return []any{
-		l.ID, print[:], string(l.Type), l.Domain, l.Category, l.Title, l.Context, l.Action, l.Outcome,
+		l.ID, fingerprint[:], string(l.Type), l.Domain, l.Category, l.Title, l.Context, l.Action, l.Outcome,
 		l.RootCause, l.Solution, l.Body, listText(l.Alternatives), string(l.Severity), listText(l.Tags), l.SourceAgent, listText(l.RelatedFiles),
 		listText(l.RelatedCommands), listText(l.Contexts), l.TriggerPattern, l.BlockAction, l.Project, string(l.Trust), string(l.Level), string(l.Status),
 		l.Transferability, listText(l.SourceCaseIDs), l.PatternID, l.InitialConfidence, l.DecayConstant, millis(l.ConfidenceAt),
@@ -82,9 +82,9 @@ func oneLesson(db *gorm.DB, where string, args ...any) (lesson.Lesson, bool, err
 	return first(lessons(db, unbounded, where, args...))
 }
 
-// LessonsByPrint implements lesson.PipelineTx.
-func (tx *pipelineTx) LessonsByPrint(print learning.Fingerprint, limit int) ([]lesson.Lesson, error) {
-	return lessons(tx.db, unbounded, "WHERE fingerprint = ? ORDER BY num LIMIT ?", print[:], limit)
+// LessonsByFingerprint implements lesson.PipelineTx.
+func (tx *pipelineTx) LessonsByFingerprint(fingerprint learning.Fingerprint, limit int) ([]lesson.Lesson, error) {
+	return lessons(tx.db, unbounded, "WHERE fingerprint = ? ORDER BY num LIMIT ?", fingerprint[:], limit)
 }
 
 // LessonOf implements lesson.PipelineTx.
@@ -99,14 +99,14 @@ func (tx *pipelineTx) PatternDrawnFrom(caseID string) (lesson.Lesson, bool, erro
 }
 
 // InsertLesson implements lesson.PipelineTx.
-func (tx *pipelineTx) InsertLesson(lesson *lesson.Lesson, print learning.Fingerprint) (err error) {
-	lesson.Number, err = insertOne(tx.db, insertLesson, lessonValues(lesson, print)...)
+func (tx *pipelineTx) InsertLesson(lesson *lesson.Lesson, fingerprint learning.Fingerprint) (err error) {
+	lesson.Number, err = insertOne(tx.db, insertLesson, lessonValues(lesson, fingerprint)...)
 	return err
 }
 
 // UpdateLesson implements lesson.PipelineTx.
-func (tx *pipelineTx) UpdateLesson(lesson lesson.Lesson, print learning.Fingerprint) error {
-	values := lessonValues(&lesson, print)
+func (tx *pipelineTx) UpdateLesson(lesson lesson.Lesson, fingerprint learning.Fingerprint) error {
+	values := lessonValues(&lesson, fingerprint)
 	_, err := exec(tx.db, updateLesson, append(values[1:], values[0])...)
 	return err
 }
@@ -178,7 +178,7 @@ func (s *Store) ScanLessons(ctx context.Context, visit func(chunk []lesson.Lesso
 }
 
 // FindLessons implements lesson.PipelineStore.
-func (s *Store) FindLessons(ctx context.Context, search shelf.KeptSearch, visit func(found []lesson.Lesson) (more bool)) error {
+func (s *Store) FindLessons(ctx context.Context, search shelf.RowSearch, visit func(found []lesson.Lesson) (more bool)) error {
 	return containing(ctx, s.read.WithContext(ctx), contained[lesson.Lesson]{
 		table: "lessons", choose: selectLesson, where: "status <> 'retired'", project: true, scan: scanLesson,
 		texts: []string{

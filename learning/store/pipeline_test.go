@@ -99,7 +99,7 @@ func TestLessonsComeBackAsTheyWereStored(t *testing.T) {
 				return err
 			}
 		}
-		got, err := tx.LessonsByPrint(learning.Fingerprint{1}, 1) // sees what its own transaction wrote
+		got, err := tx.LessonsByFingerprint(learning.Fingerprint{1}, 1) // sees what its own transaction wrote
 		if diff := cmp.Diff([]lesson.Lesson{want}, got); diff != "" || err != nil {
 			t.Errorf("in the transaction: %v\n%s", err, diff)
 		}
@@ -133,7 +133,7 @@ func TestLessonsComeBackAsTheyWereStored(t *testing.T) {
 		t.Errorf("scan: %v\n%s", err, diff)
 	}
 	var ids []string
-	if err := s.IDs(t.Context(), lesson.KeptLessons, func(id string) { ids = append(ids, id) }); err != nil || len(ids) != 2 { // neither is retired
+	if err := s.IDs(t.Context(), lesson.IndexKind, func(id string) { ids = append(ids, id) }); err != nil || len(ids) != 2 { // neither is retired
 		t.Errorf("ids %v, %v", ids, err)
 	}
 }

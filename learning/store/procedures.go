@@ -211,7 +211,7 @@ func (tx *procedureTx) AddEvents(events ...skillrouter.Event) error {
 }
 
 // FindProcedures implements procedure.Store.
-func (s *Store) FindProcedures(ctx context.Context, search shelf.KeptSearch, visit func(found []procedure.Stored) (more bool)) error {
+func (s *Store) FindProcedures(ctx context.Context, search shelf.RowSearch, visit func(found []procedure.Stored) (more bool)) error {
 	return containing(ctx, s.read.WithContext(ctx), contained[procedure.Stored]{
 		table: "procedures", choose: "SELECT " + procedureColumns + " FROM procedures", texts: []string{"name", "body"}, where: "deleted_at IS NULL", scan: scanProcedure,
 	}, search, visit)

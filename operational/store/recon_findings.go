@@ -86,14 +86,14 @@ func findings(q *gorm.DB) *gorm.DB {
 }
 
 // ReportFindings implements operational.ReconStore.
-func (s *Store) ReportFindings(ctx context.Context, sightings []operational.Sighting) ([]operational.Reported, []error, error) {
+func (s *Store) ReportFindings(ctx context.Context, reports []operational.FindingRecord) ([]operational.Reported, []error, error) {
 	var reported []operational.Reported
 	var refused []error
 	err := s.write(ctx, func(tx *gorm.DB) error {
-		reported, refused = make([]operational.Reported, len(sightings)), make([]error, len(sightings))
-		for i, sighting := range sightings {
+		reported, refused = make([]operational.Reported, len(reports)), make([]error, len(reports))
+		for i, report := range reports {
 			var err error
-			if reported[i], refused[i], err = reportFinding(tx, sighting); err != nil {
+			if reported[i], refused[i], err = reportFinding(tx, report); err != nil {
 				return err
 			}
 		}
@@ -102,14 +102,14 @@ func (s *Store) ReportFindings(ctx context.Context, sightings []operational.Sigh
 	return reported, refused, err
 }
 
-// reportFinding stores one sighting. A refusal is returned apart from an error
+// reportFinding stores one report. A refusal is returned apart from an error
 // of the database, before anything was written.
-func reportFinding(tx *gorm.DB, sighting operational.Sighting) (reported operational.Reported, refused, err error) {
-	env, err := environmentNamed(tx, sighting.Environment.Name)
+func reportFinding(tx *gorm.DB, report operational.FindingRecord) (reported operational.Reported, refused, err error) {
+	env, err := environmentNamed(tx, report.Environment.Name)
 	if err != nil {
 		return reported, nil, err
 	}
-	if id := sighting.Draft.ScanID; id != "" {
+	if id := report.Draft.ScanID; id != "" {
 		var known int64
 		if env != nil {
 			if err := tx.Model(&scanRow{}).Where("id = ? AND environment_id = ?", id, env.ID).Count(&known).Error; err != nil {
@@ -121,30 +121,30 @@ func reportFinding(tx *gorm.DB, sighting operational.Sighting) (reported operati
 		}
 	}
 	if env == nil {
-		added := rowOfEnvironment(sighting.Environment)
+		added := rowOfEnvironment(report.Environment)
 		if err := tx.Create(&added).Error; err != nil {
 			return reported, nil, err
 		}
 		env = &added
 	}
-	sighting.Environment = env.environment()
+	report.Environment = env.environment()
 
 	var row findingRow
-	err = findings(tx).Where("findings.environment_id = ? AND findings.fingerprint = ?", env.ID, sighting.Fingerprint).Take(&row).Error
+	err = findings(tx).Where("findings.environment_id = ? AND findings.fingerprint = ?", env.ID, report.Fingerprint).Take(&row).Error
 	if err != nil && !errors.Is(err, gorm.ErrRecordNotFound) {
 		return reported, nil, err
 	}
 	kind, from := operational.EventFindingSeen, operational.FindingStatus(row.Status)
 	var change *operational.FindingChange
 	if err != nil {
-		reported = operational.Reported{Finding: sighting.Fresh(), New: true}
-		kind, change = operational.EventFindingReported, &operational.FindingChange{At: sighting.At, AgentID: sighting.Draft.AgentID, To: operational.FindingOpen}
-		row = findingRow{ID: sighting.ID, EnvironmentID: env.ID, Fingerprint: sighting.Fingerprint}
+		reported = operational.Reported{Finding: report.Fresh(), New: true}
+		kind, change = operational.EventFindingReported, &operational.FindingChange{At: report.At, AgentID: report.Draft.AgentID, To: operational.FindingOpen}
+		row = findingRow{ID: report.ID, EnvironmentID: env.ID, Fingerprint: report.Fingerprint}
 		row.set(reported.Finding)
 		err = tx.Create(&row).Error
 	} else {
 		reported.Finding = row.finding()
-		change = sighting.SeeAgain(&reported.Finding)
+		change = report.SeeAgain(&reported.Finding)
 		if reported.Reopened = reported.Status != from; reported.Reopened {
 			kind = operational.EventFindingReopened
 		}
@@ -159,7 +159,7 @@ func reportFinding(tx *gorm.DB, sighting operational.Sighting) (reported operati
 			return reported, nil, err
 		}
 	}
-	return reported, nil, appendEvent(tx, operational.FindingEvent(kind, reported.Finding, from, sighting.Draft.AgentID, sighting.At))
+	return reported, nil, appendEvent(tx, operational.FindingEvent(kind, reported.Finding, from, report.Draft.AgentID, report.At))
 }
 
 // Finding implements operational.ReconStore.

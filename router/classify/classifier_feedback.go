@@ -44,12 +44,12 @@ type feedback struct {
 }
 
 type taughtQuery struct {
-	query string
-	class int
-	words []uint32 // sorted, without repeats
-	whole uint32   // hash of all words in order
-	not   bool
-	agent int // its place among the teachers, −1: a captain
+	query    string
+	class    int
+	words    []uint32 // sorted, without repeats
+	allWords uint32   // hash of all words in order
+	not      bool
+	agent    int // its place among the teachers, −1: a captain
 }
 
 // taught is what feedback adds to each class, and the entry that weighed most.
@@ -95,7 +95,7 @@ func (c *Classifier) WithFeedback(list []Feedback) *Classifier {
 			}
 			agent = teachers[entry.Teacher]
 		}
-		f.entries = append(f.entries, taughtQuery{query: clip(entry.Query), class: class, words: words, whole: whole, not: entry.Not, agent: agent})
+		f.entries = append(f.entries, taughtQuery{query: clip(entry.Query), class: class, words: words, allWords: whole, not: entry.Not, agent: agent})
 	}
 	f.teachers = len(teachers)
 	if len(f.entries) > 0 {
@@ -150,7 +150,7 @@ func (f *feedback) shift(s *scratch) taught {
 		share := float64(n) / float64(len(words)+len(entry.words)-int(n))
 		weight := 0.0
 		switch {
-		case entry.whole == whole:
+		case entry.allWords == whole:
 			weight = taughtSame
 			if entry.agent >= 0 {
 				weight *= agentShare
@@ -166,7 +166,7 @@ func (f *feedback) shift(s *scratch) taught {
 			alike[entry.class] += entry.sign() * weight
 		}
 		if weight > 0 && weight >= best && !entry.not {
-			best, t.best, t.class, t.same = weight, entry.query, entry.class, entry.whole == whole
+			best, t.best, t.class, t.same = weight, entry.query, entry.class, entry.allWords == whole
 		}
 	}
 	for k := range t.shift {

@@ -128,12 +128,12 @@ func TestClassifyResultIsWhole(t *testing.T) {
 	t.Parallel()
 	c := newClassifier(t)
 	for _, l := range validation(t) {
-		checkWhole(t, l.query, c.Classify(l.query, nil))
+		checkComplete(t, l.query, c.Classify(l.query, nil))
 	}
 }
 
 // checkWhole checks what holds of every classification.
-func checkWhole(t *testing.T, query string, got classify.Classification) {
+func checkComplete(t *testing.T, query string, got classify.Classification) {
 	t.Helper()
 	sum := 0.0
 	for _, class := range classify.Classes() {
@@ -258,7 +258,7 @@ func TestMentionsAreBounded(t *testing.T) {
 		t.Errorf("ten thousand agents give %s %.3f, one gives %s %.3f", got.Class, got.Confidence, one.Class, one.Confidence)
 	}
 	odd := []classify.Mention{{}, {Kind: "no such kind", Name: "x"}, {Kind: classify.MentionAgent, Name: strings.Repeat("x", 1<<20)}}
-	checkWhole(t, "odd", c.Classify("how do i undo a commit", odd))
+	checkComplete(t, "odd", c.Classify("how do i undo a commit", odd))
 }
 
 func TestFeedback(t *testing.T) {
@@ -323,7 +323,7 @@ func TestFeedback(t *testing.T) {
 		if got := taught.Classify(query, nil); !reflect.DeepEqual(got, was) {
 			t.Errorf("got %+v, want %+v", got, was)
 		}
-		checkWhole(t, "", taught.Classify("", nil))
+		checkComplete(t, "", taught.Classify("", nil))
 	})
 }
 
@@ -400,7 +400,7 @@ func TestClassifyOddQueries(t *testing.T) {
 	c := newClassifier(t)
 	for name, query := range oddQueries() {
 		t.Run(name, func(t *testing.T) {
-			checkWhole(t, name, c.Classify(query, []classify.Mention{{Kind: classify.MentionAgent, Name: "x"}, {Kind: classify.MentionTask, Name: query}}))
+			checkComplete(t, name, c.Classify(query, []classify.Mention{{Kind: classify.MentionAgent, Name: "x"}, {Kind: classify.MentionTask, Name: query}}))
 		})
 	}
 }
@@ -430,12 +430,12 @@ func FuzzClassify(f *testing.F) {
 	f.Fuzz(func(t *testing.T, query, name, kind string) {
 		mentions := []classify.Mention{{Kind: kind, Name: name}, {Kind: classify.MentionAgent, Name: name}}
 		got := c.Classify(query, mentions)
-		checkWhole(t, query, got)
+		checkComplete(t, query, got)
 		if again := c.Classify(query, mentions); !reflect.DeepEqual(got, again) {
 			t.Fatalf("%q is classified differently the second time", query)
 		}
 		taught := c.WithFeedback([]classify.Feedback{{Query: query, Class: classify.ClassRecon}})
-		checkWhole(t, query, taught.Classify(query, mentions))
+		checkComplete(t, query, taught.Classify(query, mentions))
 	})
 }
 

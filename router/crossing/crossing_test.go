@@ -135,7 +135,7 @@ func TestCutOff(t *testing.T) {
 						b.Report(t, lesson.EventReported, nil, fixture.ToARIA)
 					}
 					ports := b.Ports(t)
-					broken := &fixture.Faulty{Escalations: b.Escalations, Courier: ports.Send, FailAt: failAt, After: after}
+					broken := &fixture.Faulty{Escalations: b.Escalations, Sender: ports.Send, FailAt: failAt, After: after}
 					ports.Escalations, ports.Send = broken, broken.Send
 					first, stop := fixture.RunCrossing(t, ports)
 					crossing := first
@@ -235,7 +235,7 @@ func TestFinishedTasks(t *testing.T) {
 	}
 }
 
-// rewound is a desk whose cursors stand at the beginning.
+// rewound is an escalation service whose cursors stand at the beginning.
 type rewound struct{ crossing.Escalations }
 
 func (rewound) Cursor(context.Context, string) (int64, bool, error) { return 0, true, nil }

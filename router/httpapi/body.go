@@ -19,8 +19,8 @@ import (
 	"skillrouter"
 )
 
-// maxKeptBody is the longest buffer that is kept for the next body, in bytes.
-const maxKeptBody = 1 << 20
+// maxPooledBody is the longest buffer that is kept for the next body, in bytes.
+const maxPooledBody = 1 << 20
 
 // bodies are buffers for bodies, for as long as they are decoded.
 var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
@@ -50,7 +50,7 @@ func (b *body) read(c *gin.Context, p *plan, input reflect.Value, found *faults)
 	_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Now().Add(bodyTimeout)) // of the system's clock, as all deadlines of connections
 	buffer := bodies.Get().(*bytes.Buffer)
 	defer func() {
-		if buffer.Cap() <= maxKeptBody {
+		if buffer.Cap() <= maxPooledBody {
 			bodies.Put(buffer)
 		}
 	}()

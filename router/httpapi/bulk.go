@@ -99,18 +99,18 @@ func (b bulk[Draft, Result, Broken]) serve(s *Server, c *gin.Context) {
 // bulkBody is the body of a bulk call.
 type bulkBody struct {
 	patientReader
-	whole   io.Reader // without the limit
-	limit   int64
-	control *http.ResponseController
+	unlimited io.Reader // without the limit
+	limit     int64
+	control   *http.ResponseController
 }
 
 // openBulk begins a bulk call. Beside an error the body is there, to be refused.
 func openBulk(c *gin.Context, need skillrouter.Scope, limit int64) (*bulkBody, error) {
-	b := &bulkBody{whole: c.Request.Body, limit: limit, control: http.NewResponseController(c.Writer)}
+	b := &bulkBody{unlimited: c.Request.Body, limit: limit, control: http.NewResponseController(c.Writer)}
 	_ = b.control.EnableFullDuplex()            // who is refused hears of it before the rest of the body has come
 	_ = b.control.SetWriteDeadline(time.Time{}) // it is set when there is an answer to write
 	// Deadlines of connections are told by the system's clock, not by the injected one.
-	b.patientReader = patientReader{body: b.whole, extend: func() { _ = b.control.SetReadDeadline(time.Now().Add(bulkIdle)) }}
+	b.patientReader = patientReader{body: b.unlimited, extend: func() { _ = b.control.SetReadDeadline(time.Now().Add(bulkIdle)) }}
 	if err := skillrouter.PrincipalOf(c.Request.Context()).Need(need); err != nil {
 		return b, err
 	}
@@ -147,8 +147,8 @@ func (b *bulkBody) refuse(c *gin.Context, p *Problem, document any) {
 		return
 	}
 	_ = b.control.SetReadDeadline(time.Now().Add(bulkAnswer))
-	_, _ = io.CopyN(io.Discard, b.whole, bulkDrain) // its end, or its failure, changes nothing
-	_ = b.control.SetReadDeadline(time.Now())       // and the server need not wait for the rest
+	_, _ = io.CopyN(io.Discard, b.unlimited, bulkDrain) // its end, or its failure, changes nothing
+	_ = b.control.SetReadDeadline(time.Now())           // and the server need not wait for the rest
 }
 
 // answer answers with what was done.

@@ -15,9 +15,9 @@ import (
 	"skillrouter/router/httpapi"
 )
 
-// lessonDesk remembers what it was asked, and answers with as little as the
+// lessonRecorder remembers what it was asked, and answers with as little as the
 // handlers need. The service itself is held to its contract elsewhere.
-type lessonDesk struct {
+type lessonRecorder struct {
 	reported   []lesson.Draft
 	query      lesson.Query
 	filter     lesson.Filter
@@ -28,7 +28,7 @@ type lessonDesk struct {
 	bulkErr    error
 }
 
-func (d *lessonDesk) Report(_ context.Context, draft lesson.Draft) (lesson.Reported, error) {
+func (d *lessonRecorder) Report(_ context.Context, draft lesson.Draft) (lesson.Reported, error) {
 	if draft.Title == "bad" {
 		return lesson.Reported{}, skillrouter.InvalidField("title", "is bad")
 	}
@@ -36,7 +36,7 @@ func (d *lessonDesk) Report(_ context.Context, draft lesson.Draft) (lesson.Repor
 	return lesson.Reported{LessonID: fmt.Sprintf("l%d", len(d.reported)), Number: int64(len(d.reported)), Status: "recorded", Occurrences: 1, Patterns: 2}, nil
 }
 
-func (d *lessonDesk) ReportAll(ctx context.Context, drafts []lesson.Draft) (lesson.BulkReported, error) {
+func (d *lessonRecorder) ReportAll(ctx context.Context, drafts []lesson.Draft) (lesson.BulkReported, error) {
 	out := lesson.BulkReported{Results: []lesson.BulkOutcome{}}
 	for i, draft := range drafts {
 		reported, err := d.Report(ctx, draft)
@@ -51,7 +51,7 @@ func (d *lessonDesk) ReportAll(ctx context.Context, drafts []lesson.Draft) (less
 	return out, d.bulkErr
 }
 
-func (d *lessonDesk) Lesson(_ context.Context, ref string) (lesson.Lesson, error) {
+func (d *lessonRecorder) Lesson(_ context.Context, ref string) (lesson.Lesson, error) {
 	d.ref = ref
 	if ref == "none" {
 		return lesson.Lesson{}, skillrouter.Errorf(skillrouter.NotFound, "there is no such lesson")
@@ -59,12 +59,12 @@ func (d *lessonDesk) Lesson(_ context.Context, ref string) (lesson.Lesson, error
 	return lesson.Lesson{ID: "l1", Number: 1, Confidence: 0.88}, nil
 }
 
-func (d *lessonDesk) List(_ context.Context, f lesson.Filter) (lesson.Page, error) {
+func (d *lessonRecorder) List(_ context.Context, f lesson.Filter) (lesson.Page, error) {
 	d.filter = f
 	return lesson.Page{}, nil
 }
 
-func (d *lessonDesk) Relevant(_ context.Context, q lesson.Query) (lesson.Results, error) {
+func (d *lessonRecorder) Relevant(_ context.Context, q lesson.Query) (lesson.Results, error) {
 	d.query = q
 	if q.Context == "nothing" {
 		return lesson.Results{}, nil
@@ -72,47 +72,47 @@ func (d *lessonDesk) Relevant(_ context.Context, q lesson.Query) (lesson.Results
 	return lesson.Results{Results: []lesson.Hit{{Lesson: lesson.Lesson{ID: "l1", Title: "T"}, Similarity: 0.5, Recency: 1, Score: 0.65}}, Count: 1, LeftOut: 3}, nil
 }
 
-func (d *lessonDesk) Validate(ctx context.Context, ref string, draft lesson.ValidationDraft) (lesson.Lesson, error) {
+func (d *lessonRecorder) Validate(ctx context.Context, ref string, draft lesson.ValidationDraft) (lesson.Lesson, error) {
 	d.validation = draft
 	return d.Lesson(ctx, ref)
 }
 
-func (d *lessonDesk) Apply(_ context.Context, ref string, draft lesson.ApplicationDraft) (lesson.Applied, error) {
+func (d *lessonRecorder) Apply(_ context.Context, ref string, draft lesson.ApplicationDraft) (lesson.Applied, error) {
 	d.ref, d.note = ref, draft.Context
 	return lesson.Applied{Applied: true, LessonID: "l1", LessonNumber: 1}, nil
 }
 
-func (d *lessonDesk) Edit(ctx context.Context, ref string, patch lesson.Patch) (lesson.Lesson, error) {
+func (d *lessonRecorder) Edit(ctx context.Context, ref string, patch lesson.Patch) (lesson.Lesson, error) {
 	d.patch = patch
 	return d.Lesson(ctx, ref)
 }
 
-func (d *lessonDesk) Promote(context.Context, string, lesson.PromotionDraft) (lesson.Lesson, error) {
+func (d *lessonRecorder) Promote(context.Context, string, lesson.PromotionDraft) (lesson.Lesson, error) {
 	return lesson.Lesson{}, skillrouter.Errorf(skillrouter.Conflict, "one more independent case is missing")
 }
 
-func (d *lessonDesk) Retire(ctx context.Context, ref string, draft lesson.RetirementDraft) (lesson.Lesson, error) {
+func (d *lessonRecorder) Retire(ctx context.Context, ref string, draft lesson.RetirementDraft) (lesson.Lesson, error) {
 	d.note = draft.Reason
 	return d.Lesson(ctx, ref)
 }
 
-func (d *lessonDesk) Restore(ctx context.Context, ref, note string) (lesson.Lesson, error) {
+func (d *lessonRecorder) Restore(ctx context.Context, ref, note string) (lesson.Lesson, error) {
 	d.note = note
 	return d.Lesson(ctx, ref)
 }
 
-func (d *lessonDesk) Review(_ context.Context, q lesson.ReviewQuery) (lesson.Review, error) {
+func (d *lessonRecorder) Review(_ context.Context, q lesson.ReviewQuery) (lesson.Review, error) {
 	d.note = fmt.Sprint(q.StaleDays, q.Domain, q.Limit)
 	return lesson.Review{}, nil
 }
 
-func (d *lessonDesk) History(_ context.Context, ref string) ([]lesson.Change, error) {
+func (d *lessonRecorder) History(_ context.Context, ref string) ([]lesson.Change, error) {
 	d.ref = ref
 	return nil, nil
 }
 
-func lessonServer(auth secrets) (*httpapi.Server, *lessonDesk) {
-	d := &lessonDesk{}
+func lessonServer(auth secrets) (*httpapi.Server, *lessonRecorder) {
+	d := &lessonRecorder{}
 	return httpapi.New(httpapi.Services{Auth: auth, Lessons: d}, httpapi.Options{}), d
 }
 
@@ -146,12 +146,12 @@ func TestReportLesson(t *testing.T) {
 		"a list where a lesson goes": {`[` + wholeLesson + `}]`, `"code":"invalid"`, 400},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, desk := lessonServer(nil)
+			s, recorder := lessonServer(nil)
 			w := call(s, http.MethodPost, "/lessons/report", asJSON, c.body)
 			if w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
 				t.Errorf("%d %s, want %d and %s", w.Code, w.Body, c.status, c.want)
 			}
-			if reported := len(desk.reported); reported > 0 != (c.status == 200) {
+			if reported := len(recorder.reported); reported > 0 != (c.status == 200) {
 				t.Errorf("%d lessons were reported", reported)
 			}
 		})
@@ -188,13 +188,13 @@ func TestBulkLessons(t *testing.T) {
 	} {
 		for _, path := range []string{"/lessons/bulk", "/claude-code/session-end"} {
 			t.Run(name+path, func(t *testing.T) {
-				s, desk := lessonServer(nil)
+				s, recorder := lessonServer(nil)
 				w := call(s, http.MethodPost, path, map[string]string{"Content-Type": c.kind}, c.body)
 				if w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
 					t.Errorf("%d %.2000s, want %d and %s", w.Code, w.Body, c.status, c.want)
 				}
 				var titles []string
-				for _, draft := range desk.reported {
+				for _, draft := range recorder.reported {
 					titles = append(titles, draft.Title)
 				}
 				if !slices.Equal(titles, c.stored) {
@@ -206,22 +206,22 @@ func TestBulkLessons(t *testing.T) {
 }
 
 func TestBulkLessonsThatBreakOff(t *testing.T) {
-	s, desk := lessonServer(nil)
-	desk.bulkErr = skillrouter.Errorf(skillrouter.StorageFull, "the disk is full")
+	s, recorder := lessonServer(nil)
+	recorder.bulkErr = skillrouter.Errorf(skillrouter.StorageFull, "the disk is full")
 	w := call(s, http.MethodPost, "/lessons/bulk", asJSON, `[`+wholeLesson+`}]`)
 	if w.Code != http.StatusInsufficientStorage || !strings.Contains(w.Body.String(), `"processed":1`) || !strings.Contains(w.Body.String(), `"code":"storage_full"`) {
 		t.Errorf("%d %s: what was stored before is not told", w.Code, w.Body)
 	}
 	reading := secrets{"r": {AgentID: "r", Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}}
-	s, desk = lessonServer(reading)
+	s, recorder = lessonServer(reading)
 	w = call(s, http.MethodPost, "/lessons/bulk", map[string]string{"Content-Type": "application/json", "Authorization": "Bearer r"}, `[`+wholeLesson+`}]`)
-	if w.Code != http.StatusForbidden || len(desk.reported) > 0 {
+	if w.Code != http.StatusForbidden || len(recorder.reported) > 0 {
 		t.Errorf("a reader: %d %s", w.Code, w.Body)
 	}
 }
 
 func TestRelevantLessons(t *testing.T) {
-	s, desk := lessonServer(nil)
+	s, recorder := lessonServer(nil)
 	w := call(s, http.MethodPost, "/query/relevant", asJSON, `{"context":"c","domain":null,"agent":null,"include_cross_domain":false,"max_results":3}`)
 	var list []map[string]any
 	if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || w.Code != 200 || len(list) != 1 {
@@ -230,13 +230,13 @@ func TestRelevantLessons(t *testing.T) {
 	if l := list[0]; l["similarity"] != 0.5 || l["recency_score"] != 1.0 || l["relevance_score"] != 0.65 || l["title"] != "T" {
 		t.Errorf("%v", l)
 	}
-	if q := desk.query; q.Context != "c" || q.Limit != 3 || q.CrossDomain == nil || *q.CrossDomain {
+	if q := recorder.query; q.Context != "c" || q.Limit != 3 || q.CrossDomain == nil || *q.CrossDomain {
 		t.Errorf("asked %+v", q)
 	}
 	if w = call(s, http.MethodPost, "/query/relevant", asJSON, `{"context":"nothing"}`); w.Body.String() != "[]" && w.Body.String() != "[]\n" {
 		t.Errorf("nothing found: %q, want an empty list", w.Body)
 	}
-	if desk.query.CrossDomain != nil {
+	if recorder.query.CrossDomain != nil {
 		t.Error("include_cross_domain was set and nobody said it")
 	}
 	if w = call(s, http.MethodPost, "/lessons/search", asJSON, `{"context":"c"}`); !strings.Contains(w.Body.String(), `"left_out":3`) {
@@ -269,47 +269,47 @@ func TestValidateLesson(t *testing.T) {
 		"text for a truth value": {"", `{"validated":"true"}`, lesson.ValidationDraft{}, `"field":"validated"`, 400},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, desk := lessonServer(nil)
+			s, recorder := lessonServer(nil)
 			header := map[string]string{}
 			if c.body != "" {
 				header = asJSON
 			}
 			w := call(s, http.MethodPost, "/lessons/l1/validate"+c.query, header, c.body)
-			if w.Code != c.status || !strings.Contains(w.Body.String(), c.answer) || desk.validation != c.want {
-				t.Errorf("%d %s, passed on %+v; want %d, %s, %+v", w.Code, w.Body, desk.validation, c.status, c.answer, c.want)
+			if w.Code != c.status || !strings.Contains(w.Body.String(), c.answer) || recorder.validation != c.want {
+				t.Errorf("%d %s, passed on %+v; want %d, %s, %+v", w.Code, w.Body, recorder.validation, c.status, c.answer, c.want)
 			}
 		})
 	}
 }
 
 func TestLessonRoutes(t *testing.T) {
-	s, desk := lessonServer(nil)
+	s, recorder := lessonServer(nil)
 	for name, c := range map[string]struct {
 		method, path, body string
 		status             int
 		want               string
 		held               func() bool
 	}{
-		"one":              {"GET", "/lessons/7", "", 200, `"id":"l1"`, func() bool { return desk.ref == "7" }},
-		"id with a slash":  {"GET", "/lessons/a%2Fb%25c+d", "", 200, `"id":"l1"`, func() bool { return desk.ref == "a/b%c+d" }},
-		"id like a verb":   {"GET", "/lessons/%72eview", "", 200, `"id":"l1"`, func() bool { return desk.ref == "review" }},
-		"change of such":   {"POST", "/lessons/a%2Fb/restore", `{"note":"n"}`, 200, `"id":"l1"`, func() bool { return desk.ref == "a/b" && desk.note == "n" }},
-		"restore, no body": {"POST", "/lessons/l1/restore", "", 200, `"id":"l1"`, func() bool { return desk.note == "" }},
+		"one":              {"GET", "/lessons/7", "", 200, `"id":"l1"`, func() bool { return recorder.ref == "7" }},
+		"id with a slash":  {"GET", "/lessons/a%2Fb%25c+d", "", 200, `"id":"l1"`, func() bool { return recorder.ref == "a/b%c+d" }},
+		"id like a verb":   {"GET", "/lessons/%72eview", "", 200, `"id":"l1"`, func() bool { return recorder.ref == "review" }},
+		"change of such":   {"POST", "/lessons/a%2Fb/restore", `{"note":"n"}`, 200, `"id":"l1"`, func() bool { return recorder.ref == "a/b" && recorder.note == "n" }},
+		"restore, no body": {"POST", "/lessons/l1/restore", "", 200, `"id":"l1"`, func() bool { return recorder.note == "" }},
 		"none":             {"GET", "/lessons/none", "", 404, `"code":"not_found"`, func() bool { return true }},
 		"list": {"GET", "/lessons?status=candidate,retired&min_confidence=0.5&limit=3&level=case&lesson_type=failure", "", 200, `{"lessons":[],"count":0}`, func() bool {
-			return len(desk.filter.Statuses) == 2 && desk.filter.MinConfidence == 0.5 && desk.filter.Limit == 3
+			return len(recorder.filter.Statuses) == 2 && recorder.filter.MinConfidence == 0.5 && recorder.filter.Limit == 3
 		}},
 		"list, unknown": {"GET", "/lessons?statuses=candidate", "", 400, `"code":"invalid"`, func() bool { return true }},
-		"review":        {"GET", "/lessons/review?stale_days=30&domain=docker&limit=5", "", 200, `{"promotions":[],"stale":[]}`, func() bool { return desk.note == "30docker5" || desk.note == "30 docker 5" }},
+		"review":        {"GET", "/lessons/review?stale_days=30&domain=docker&limit=5", "", 200, `{"promotions":[],"stale":[]}`, func() bool { return recorder.note == "30docker5" || recorder.note == "30 docker 5" }},
 		"edit": {"PATCH", "/lessons/l1", `{"title":"t","tags":[],"solution":null}`, 200, `"id":"l1"`, func() bool {
-			return *desk.patch.Title == "t" && len(*desk.patch.Tags) == 0 && desk.patch.Solution == nil
+			return *recorder.patch.Title == "t" && len(*recorder.patch.Tags) == 0 && recorder.patch.Solution == nil
 		}},
 		"edit, unknown":       {"PATCH", "/lessons/l1", `{"status":"retired"}`, 400, `status is no field`, func() bool { return true }},
-		"apply":               {"POST", "/lessons/1/apply", `{"outcome":"success","context":"p1"}`, 200, `{"id":"l1","applied":true,"lesson_id":1`, func() bool { return desk.note == "p1" }},
+		"apply":               {"POST", "/lessons/1/apply", `{"outcome":"success","context":"p1"}`, 200, `{"id":"l1","applied":true,"lesson_id":1`, func() bool { return recorder.note == "p1" }},
 		"promotion refused":   {"POST", "/lessons/1/promote", "", 409, `one more independent case is missing`, func() bool { return true }},
-		"retire":              {"POST", "/lessons/1/retire", `{"reason":"old"}`, 200, `"id":"l1"`, func() bool { return desk.note == "old" }},
+		"retire":              {"POST", "/lessons/1/retire", `{"reason":"old"}`, 200, `"id":"l1"`, func() bool { return recorder.note == "old" }},
 		"retire, nothing":     {"POST", "/lessons/1/retire", `{}`, 400, `reason is required`, func() bool { return true }},
-		"history":             {"GET", "/lessons/l1/history", "", 200, `{"changes":[],"count":0}`, func() bool { return desk.ref == "l1" }},
+		"history":             {"GET", "/lessons/l1/history", "", 200, `{"changes":[],"count":0}`, func() bool { return recorder.ref == "l1" }},
 		"wrong method":        {"DELETE", "/lessons/l1", "", 405, `"code":"invalid"`, func() bool { return true }},
 		"verb that is no one": {"POST", "/lessons/l1/forget", "", 404, `"code":"not_found"`, func() bool { return true }},
 	} {
@@ -320,7 +320,7 @@ func TestLessonRoutes(t *testing.T) {
 			}
 			w := call(s, c.method, c.path, header, c.body)
 			if w.Code != c.status || !strings.Contains(w.Body.String(), c.want) || !c.held() {
-				t.Errorf("%d %s (asked %+v), want %d and %s", w.Code, w.Body, desk, c.status, c.want)
+				t.Errorf("%d %s (asked %+v), want %d and %s", w.Code, w.Body, recorder, c.status, c.want)
 			}
 		})
 	}

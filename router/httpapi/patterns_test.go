@@ -13,14 +13,14 @@ import (
 
 // patternDesk remembers what it was asked. The service itself is held to its
 // contract elsewhere.
-type patternDesk struct {
+type patternRecorder struct {
 	ref    string
 	draft  lesson.ConfirmationDraft
 	filter lesson.PatternFilter
 	found  []lesson.Pattern
 }
 
-func (d *patternDesk) Pattern(_ context.Context, ref string) (lesson.Pattern, error) {
+func (d *patternRecorder) Pattern(_ context.Context, ref string) (lesson.Pattern, error) {
 	d.ref = ref
 	if ref == "none" {
 		return lesson.Pattern{}, skillrouter.Errorf(skillrouter.NotFound, "no pattern has this id")
@@ -28,17 +28,17 @@ func (d *patternDesk) Pattern(_ context.Context, ref string) (lesson.Pattern, er
 	return lesson.Pattern{ID: "p1"}, nil
 }
 
-func (d *patternDesk) List(_ context.Context, filter lesson.PatternFilter) ([]lesson.Pattern, error) {
+func (d *patternRecorder) List(_ context.Context, filter lesson.PatternFilter) ([]lesson.Pattern, error) {
 	d.filter = filter
 	return d.found, nil
 }
 
-func (d *patternDesk) Confirm(_ context.Context, ref string, draft lesson.ConfirmationDraft) (lesson.Pattern, error) {
+func (d *patternRecorder) Confirm(_ context.Context, ref string, draft lesson.ConfirmationDraft) (lesson.Pattern, error) {
 	d.ref, d.draft = ref, draft
 	return lesson.Pattern{ID: "p1", Status: lesson.PatternConfirmed}, nil
 }
 
-func (d *patternDesk) Deprecate(_ context.Context, ref string, draft lesson.ConfirmationDraft) (lesson.Pattern, error) {
+func (d *patternRecorder) Deprecate(_ context.Context, ref string, draft lesson.ConfirmationDraft) (lesson.Pattern, error) {
 	d.ref, d.draft = ref, draft
 	return lesson.Pattern{ID: "p1", Status: lesson.PatternDeprecated}, nil
 }
@@ -63,7 +63,7 @@ func TestPatternRoutes(t *testing.T) {
 		"a limit in words":     {http.MethodGet, "/patterns/emerging?limit=many", "", 400, "limit", "", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := &patternDesk{}
+			d := &patternRecorder{}
 			s := httpapi.New(httpapi.Services{Patterns: d}, httpapi.Options{})
 			header := map[string]string{}
 			if c.body != "" {
@@ -78,7 +78,7 @@ func TestPatternRoutes(t *testing.T) {
 			}
 		})
 	}
-	d := &patternDesk{}
+	d := &patternRecorder{}
 	s := httpapi.New(httpapi.Services{Patterns: d}, httpapi.Options{})
 	w := call(s, http.MethodGet, "/patterns?status=confirmed,deprecated&pattern_type=anti_pattern&domain=d&limit=3&offset=4", nil, "")
 	if d.filter.Type != lesson.PatternAntiPattern || len(d.filter.Statuses) != 2 || d.filter.Domain != "d" || d.filter.Limit != 3 || d.filter.Offset != 4 {

@@ -98,7 +98,7 @@ func takeTurn[T any](ctx context.Context, turn chan struct{}, do func() (T, erro
 type importReader struct {
 	*texts
 	dryRun bool
-	kept   []importText
+	queued []importText
 }
 
 // importText is a record of an import that is not decoded yet.
@@ -240,11 +240,11 @@ func (r *importReader) list() error {
 		if err != nil && !unfit {
 			return err
 		}
-		if len(r.kept) == transfer.MaxImport {
+		if len(r.queued) == transfer.MaxImport {
 			return &skillrouter.Error{Code: skillrouter.TooLarge, Field: "records", Message: fmt.Sprintf("holds more than %d: send them in parts", transfer.MaxImport)}
 		}
 		if unfit {
-			r.kept = append(r.kept, importText{fault: bad.Err})
+			r.queued = append(r.queued, importText{fault: bad.Err})
 			continue
 		}
 		var head struct {
@@ -256,23 +256,23 @@ func (r *importReader) list() error {
 		if head.Kind == "end" && !r.array {
 			continue // an export's last line
 		}
-		r.kept = append(r.kept, importText{kind: slices.Index(transfer.Kinds(), head.Kind), text: bytes.Clone(text)})
+		r.queued = append(r.queued, importText{kind: slices.Index(transfer.Kinds(), head.Kind), text: bytes.Clone(text)})
 	}
 }
 
 // importAll hands the records on, kind by kind as an import has them, in chunks
 // of a bounded size, and gathers what became of them.
 func importAll(ctx context.Context, to transfer.Service, list *importReader) (transfer.Imported, error) {
-	all := transfer.Imported{Results: make([]transfer.ImportResult, len(list.kept)), DryRun: list.dryRun}
-	order := make([]int, len(list.kept))
+	all := transfer.Imported{Results: make([]transfer.ImportResult, len(list.queued)), DryRun: list.dryRun}
+	order := make([]int, len(list.queued))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(list.kept[a].kind, list.kept[b].kind) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(list.queued[a].kind, list.queued[b].kind) })
 	for len(order) > 0 {
 		request, size := transfer.ImportRequest{DryRun: list.dryRun}, 0
 		for _, i := range order {
-			one := &list.kept[i]
+			one := &list.queued[i]
 			if size += len(one.text); size > importChunk && len(request.Records) > 0 {
 				break
 			}

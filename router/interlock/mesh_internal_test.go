@@ -23,8 +23,8 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// desk is what a mesh writes to in these tests, and the log that it reads.
-type desk struct {
+// recorder is what a mesh writes to in these tests, and the log that it reads.
+type recorder struct {
 	mu      sync.Mutex
 	drafts  []experience.Draft
 	lessons []lesson.Draft
@@ -36,7 +36,7 @@ type desk struct {
 	panics  bool
 }
 
-func (d *desk) Record(ctx context.Context, draft experience.Draft) (experience.Recorded, error) {
+func (d *recorder) Record(ctx context.Context, draft experience.Draft) (experience.Recorded, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.panics {
@@ -46,43 +46,43 @@ func (d *desk) Record(ctx context.Context, draft experience.Draft) (experience.R
 	return experience.Recorded{}, nil
 }
 
-func (d *desk) Report(_ context.Context, draft lesson.Draft) (lesson.Reported, error) {
+func (d *recorder) Report(_ context.Context, draft lesson.Draft) (lesson.Reported, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.lessons = append(d.lessons, draft)
 	return lesson.Reported{}, nil
 }
 
-func (d *desk) Validate(_ context.Context, _ string, draft lesson.ValidationDraft) (lesson.Lesson, error) {
+func (d *recorder) Validate(_ context.Context, _ string, draft lesson.ValidationDraft) (lesson.Lesson, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.judged = append(d.judged, draft)
 	return lesson.Lesson{}, nil
 }
 
-func (d *desk) stored() int {
+func (d *recorder) stored() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.drafts) + len(d.lessons) + len(d.judged)
 }
 
-func (d *desk) Events(_ context.Context, after int64, limit int) ([]skillrouter.Event, error) {
+func (d *recorder) Events(_ context.Context, after int64, limit int) ([]skillrouter.Event, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	from := min(int(after), len(d.events))
 	return append([]skillrouter.Event(nil), d.events[from:min(len(d.events), from+limit)]...), nil
 }
 
-func (d *desk) LastEvent(context.Context) (int64, error) {
+func (d *recorder) LastEvent(context.Context) (int64, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return int64(len(d.events)), nil
 }
 
-func (d *desk) EventBell() *skillrouter.Bell { return &d.bell }
+func (d *recorder) EventBell() *skillrouter.Bell { return &d.bell }
 
 // add appends to the log.
-func (d *desk) add(kind, agent string, data any) {
+func (d *recorder) add(kind, agent string, data any) {
 	text, _ := json.Marshal(data)
 	d.mu.Lock()
 	d.events = append(d.events, skillrouter.Event{Seq: int64(len(d.events) + 1), Type: kind, Agent: agent, Data: text})
@@ -91,7 +91,7 @@ func (d *desk) add(kind, agent string, data any) {
 }
 
 // made is a mesh on a socket of its own, which is told of datagrams by hand; its clock stands at the pointer.
-func made(t testing.TB, file string) (*Mesh, *desk, *time.Time) {
+func made(t testing.TB, file string) (*Mesh, *recorder, *time.Time) {
 	t.Helper()
 	parsed, err := ParseFile([]byte(file))
 	if err != nil {
@@ -102,7 +102,7 @@ func made(t testing.TB, file string) (*Mesh, *desk, *time.Time) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = socket.Close() })
-	now, d := noon, &desk{}
+	now, d := noon, &recorder{}
 	m, err := New(t.Context(), socket, parsed, Services{
 		Experiences: d, Lessons: d, Log: d, Issued: func(context.Context) (bool, error) { return d.issued, nil },
 	}, Options{Now: func() time.Time { return now }})
@@ -414,7 +414,7 @@ func TestTelling(t *testing.T) {
 		sockets[name] = socket
 		list = append(list, fmt.Sprintf(`{"name":%q,"port":%d,"key":"%s"}`, name, netip.MustParseAddrPort(socket.LocalAddr().String()).Port(), secret))
 	}
-	old := &desk{}
+	old := &recorder{}
 	old.add(lesson.EventExperienceRecorded, "", lesson.ExperienceEvent{EpisodeID: 1})
 	m, d, _ := made(t, `{"peers":[`+strings.Join(list, ",")+`]}`)
 	d.events, m.from = old.events, 1

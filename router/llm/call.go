@@ -16,7 +16,7 @@ import (
 var (
 	errFirstByte = errors.New("the endpoint did not begin to answer in time")
 	errIdle      = errors.New("the endpoint stopped in the middle of its answer")
-	errWhole     = errors.New("the endpoint did not end its answer in time")
+	errTotal     = errors.New("the endpoint did not end its answer in time")
 )
 
 // call is one request of the endpoint.
@@ -105,7 +105,7 @@ type timedBody struct {
 	cancel context.CancelCauseFunc
 	body   io.ReadCloser
 	idle   *time.Timer
-	whole  *time.Timer
+	total  *time.Timer
 	pause  time.Duration
 	once   sync.Once
 }
@@ -114,7 +114,7 @@ func newTimedBody(ctx context.Context, cancel context.CancelCauseFunc, body io.R
 	b := &timedBody{
 		ctx: ctx, cancel: cancel, body: body, pause: t.Idle,
 		idle:  time.AfterFunc(t.Idle, func() { cancel(errIdle) }),
-		whole: time.AfterFunc(t.Whole, func() { cancel(errWhole) }),
+		total: time.AfterFunc(t.Total, func() { cancel(errTotal) }),
 	}
 	b.idle.Stop() // it runs while somebody waits in Read
 	return b
@@ -137,7 +137,7 @@ func (b *timedBody) Read(p []byte) (int, error) {
 func (b *timedBody) Close() error {
 	b.once.Do(func() {
 		b.idle.Stop()
-		b.whole.Stop()
+		b.total.Stop()
 		b.cancel(nil)
 	})
 	return b.body.Close()

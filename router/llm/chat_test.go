@@ -142,7 +142,7 @@ func TestFaults(t *testing.T) {
 					continue
 				}
 				u := script(t, func(_ int, w http.ResponseWriter, r *http.Request) { test.answer(w, r) })
-				timeouts := llm.Timeouts{FirstByte: 300 * time.Millisecond, Idle: 300 * time.Millisecond, Whole: time.Second}
+				timeouts := llm.Timeouts{FirstByte: 300 * time.Millisecond, Idle: 300 * time.Millisecond, Total: time.Second}
 				e, _ := endpoint(t, u.URL, llm.Options{Timeouts: timeouts})
 				chat := llm.NewChat(e, "m", llm.ChatOptions{})
 				var err error

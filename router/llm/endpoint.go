@@ -20,8 +20,8 @@ const (
 	DefaultConnect = 5 * time.Second
 	// DefaultTimeout is how long the endpoint may be silent: loading a large model into memory takes a minute.
 	DefaultTimeout = 2 * time.Minute
-	// DefaultWhole bounds a stream as a whole: an answer that takes longer is one that never ends.
-	DefaultWhole = 30 * time.Minute
+	// DefaultTotal bounds a stream as a whole: an answer that takes longer is one that never ends.
+	DefaultTotal = 30 * time.Minute
 	// idleConnections is how many connections wait for another call: the proxy's callers are a team of agents.
 	idleConnections = 16
 	// maxHeader bounds the header of an answer, in bytes.
@@ -34,7 +34,7 @@ type Timeouts struct {
 	// FirstByte is until an answer begins. One that is no stream begins when it is ready.
 	FirstByte time.Duration
 	Idle      time.Duration // between two pieces of an answer
-	Whole     time.Duration // of an answer from its first byte to its last
+	Total     time.Duration // of an answer from its first byte to its last
 }
 
 // Options are an Endpoint's settings. The zero value is usable.
@@ -96,7 +96,7 @@ func NewEndpoint(base string, options Options) (*Endpoint, error) {
 	for _, d := range []struct {
 		timeout *time.Duration
 		usual   time.Duration
-	}{{&t.Connect, DefaultConnect}, {&t.FirstByte, DefaultTimeout}, {&t.Idle, DefaultTimeout}, {&t.Whole, DefaultWhole}} {
+	}{{&t.Connect, DefaultConnect}, {&t.FirstByte, DefaultTimeout}, {&t.Idle, DefaultTimeout}, {&t.Total, DefaultTotal}} {
 		if *d.timeout <= 0 {
 			*d.timeout = d.usual
 		}

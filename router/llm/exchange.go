@@ -19,9 +19,9 @@ const (
 	maxWaiting = 64
 	// maxHeard bounds what is kept of an answer, in bytes of the wire: a streamed word takes about 200.
 	maxHeard = 2 << 20
-	// maxQuestionKept and maxAnswerKept bound an episode's parts, in bytes: an episode is a note of what was said.
-	maxQuestionKept = 4 << 10
-	maxAnswerKept   = 8 << 10
+	// maxQuestion and maxAnswer bound an episode's parts, in bytes: an episode is a note of what was said.
+	maxQuestion = 4 << 10
+	maxAnswer   = 8 << 10
 	// maxTitle bounds an episode's title, in bytes.
 	maxTitle = 200
 	// recordTime bounds the storing of one exchange.
@@ -71,14 +71,14 @@ func (p *Proxy) remember(ctx context.Context, r *recording) {
 		return // a call of tools is a step of an exchange, and no answer yet
 	}
 	title, _, _ := strings.Cut(r.question, "\n")
-	content := "Question:\n" + kept(r.question, maxQuestionKept) + "\n\nAnswer"
+	content := "Question:\n" + beginning(r.question, maxQuestion) + "\n\nAnswer"
 	if r.model != "" {
-		content += " by " + kept(strings.ToValidUTF8(r.model, "\uFFFD"), maxTitle)
+		content += " by " + beginning(strings.ToValidUTF8(r.model, "\uFFFD"), maxTitle)
 	}
-	content += ":\n" + kept(answer, maxAnswerKept)
+	content += ":\n" + beginning(answer, maxAnswer)
 	draft := episode.Draft{
 		AgentID: r.wish.agent, Project: r.wish.project, Persona: r.wish.persona, EventType: "outcome",
-		Title: strings.TrimSpace(kept(title, maxTitle)), Content: content,
+		Title: strings.TrimSpace(beginning(title, maxTitle)), Content: content,
 	}
 	select {
 	case p.exchanges <- exchange{draft, r.principal}:
@@ -109,8 +109,8 @@ func (r *recording) answer() string {
 	}
 }
 
-// kept is the beginning of a text, with a mark where it is cut.
-func kept(text string, limit int) string {
+// beginning is the beginning of a text, with a mark where it is cut.
+func beginning(text string, limit int) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
 	if len(text) <= limit {
 		return text

@@ -25,8 +25,8 @@ func (e *Endpoint) unreachable(ctx context.Context, err error) error {
 		return skillrouter.Wrap(code, err, "the model at %s did not begin to answer within %s (llm.timeout)", base, e.options.Timeouts.FirstByte)
 	case errors.Is(err, errIdle):
 		return skillrouter.Wrap(code, err, "the model at %s said nothing for %s in the middle of its answer (llm.timeout)", base, e.options.Timeouts.Idle)
-	case errors.Is(err, errWhole):
-		return skillrouter.Wrap(code, err, "the model at %s did not end its answer within %s", base, e.options.Timeouts.Whole)
+	case errors.Is(err, errTotal):
+		return skillrouter.Wrap(code, err, "the model at %s did not end its answer within %s", base, e.options.Timeouts.Total)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return skillrouter.Wrap(code, err, "the model at %s did not answer in the time that there was", base)
 	case ctx.Err() != nil:

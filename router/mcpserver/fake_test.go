@@ -206,7 +206,7 @@ func (h *house) Ask(ctx context.Context, q router.Query) (router.Answer, error) 
 		Items: []router.Item{},
 	}
 	if q.Query == "nothing" {
-		answer.Miss = &router.Miss{Reason: "no agent matches", Tried: []string{"operational", "knowledge"}}
+		answer.Miss = &router.Miss{Reason: "no agent matches", Asked: []string{"operational", "knowledge"}}
 		return answer, nil
 	}
 	answer.Summary = "1 agent is stale."

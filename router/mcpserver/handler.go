@@ -62,7 +62,7 @@ func (s *Server) newHandler(log *slog.Logger) http.Handler {
 		wantsStream := false
 		switch r.Method {
 		case http.MethodPost:
-			body, ok := readWhole(w, r)
+			body, ok := readAll(w, r)
 			if !ok {
 				return
 			}
@@ -110,7 +110,7 @@ func refuseUnknown(w http.ResponseWriter, body []byte) bool {
 	if _, isBatch := elements(body); isBatch {
 		return false
 	}
-	message, _ := jsonrpc.DecodeMessage(body) // readWhole has decoded it before
+	message, _ := jsonrpc.DecodeMessage(body) // readAll has decoded it before
 	call, ok := message.(*jsonrpc.Request)
 	if !ok || !call.IsCall() || methods[call.Method] {
 		return false
@@ -187,9 +187,9 @@ func (w *streamWriter) extend() {
 	_ = w.control.SetWriteDeadline(time.Now().Add(streamWrite)) // fails only for writers that are no connection
 }
 
-// readWhole reads the body, within its bounds of size and time, before
+// readAll reads the body, within its bounds of size and time, before
 // anything is started for it, and answers what is over them.
-func readWhole(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+func readAll(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	deadline := http.NewResponseController(w)
 	_ = deadline.SetReadDeadline(time.Now().Add(bodyTimeout)) // fails only for writers that are no connection
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxMessage))

@@ -75,7 +75,7 @@ func (s *Server) addKnowledgeTools() {
 		name: "get_knowledge", title: "One entry of knowledge", set: ToolsetLessons, effect: reads, holds: "entry",
 		description: "An entry of knowledge, whole.",
 		resource:    &resource{template: "memory://knowledge/{id}", name: "knowledge", description: "An entry of the team's knowledge", arguments: []string{"knowledge_id"}},
-	}, id, then(s.services.Knowledge.Entry, wholeKnowledge))
+	}, id, then(s.services.Knowledge.Entry, fullKnowledge))
 	add(s, tool{
 		name: "update_knowledge", title: "Update knowledge", set: ToolsetLessons, effect: ensure, holds: "entry",
 		description: "Correct an entry of knowledge; what is left out stays.",
@@ -87,7 +87,7 @@ func (s *Server) addKnowledgeTools() {
 		p.may("tags", &c.draft.Tags, "")
 		p.may("project", &c.draft.Project, "")
 		p.may("source", &c.draft.Source, "")
-	}, then(changing(s.services.Knowledge.Update), wholeKnowledge))
+	}, then(changing(s.services.Knowledge.Update), fullKnowledge))
 	add(s, tool{
 		name: "delete_knowledge", title: "Delete knowledge", set: ToolsetLessons, effect: steers, holds: "deleted",
 		description: "Delete an entry of knowledge for good.",
@@ -103,8 +103,8 @@ func shownKnowledge(hit knowledge.Hit) knowledgeHit {
 	}
 }
 
-// wholeKnowledge is an entry by itself. Nothing was searched for, which it fits best.
-func wholeKnowledge(e knowledge.Knowledge) (oneKnowledge, string) {
+// fullKnowledge is an entry by itself. Nothing was searched for, which it fits best.
+func fullKnowledge(e knowledge.Knowledge) (oneKnowledge, string) {
 	hit := shownKnowledge(knowledge.Hit{Knowledge: e, RelevanceScore: 1})
 	shown := knowledgeEntry(&hit)
 	fitTexts([][]*string{shown.texts})

@@ -34,7 +34,7 @@ func (s *Server) addSearchTools() {
 		out := everywhere{Answer: found, Degraded: found.Notice}
 		out.Answer.Notice = ""
 		how := corrections(found.Corrected) + degraded(out.Degraded)
-		f := listing(out.Results, &out.Notice, foundEntry, "Nothing was found."+triedSaid(found.Tried)+how,
+		f := listing(out.Results, &out.Notice, foundEntry, "Nothing was found."+repairsText(found.Repairs)+how,
 			"Found %s, the likeliest first.%s", count(found.Count, "entry", "entries"), how)
 		return out, f.String()
 	}))
@@ -47,11 +47,11 @@ func foundEntry(hit *search.Hit) entry {
 	}}
 }
 
-// triedSaid says what was tried where nothing was found. The words are the caller's own.
-func triedSaid(tried []learning.Tried) string {
+// repairsText says what was tried where nothing was found. The words are the caller's own.
+func repairsText(repairs []learning.Repair) string {
 	var said []string
-	for _, t := range tried {
-		if t.Step == shelf.TriedWords {
+	for _, t := range repairs {
+		if t.Step == shelf.RepairWords {
 			said = append(said, t.Detail)
 			continue
 		}

@@ -24,7 +24,7 @@ func (s *Searcher) repair(ctx context.Context, r *request, results *Answer) erro
 			unknown = append(unknown, stem)
 		}
 	}
-	results.Tried = []learning.Tried{shelf.WordsTried(r.words, results.Corrected, unknown)}
+	results.Repairs = []learning.Repair{shelf.WordsRepair(r.words, results.Corrected, unknown)}
 	if len(r.words) == 0 {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (s *Searcher) repair(ctx context.Context, r *request, results *Answer) erro
 		if err != nil {
 			return err
 		}
-		results.Tried = append(results.Tried, inKinds(found.Kinds, r.Kinds)...)
+		results.Repairs = append(results.Repairs, inKinds(found.Kinds, r.Kinds)...)
 	}
 	return s.trySpelling(ctx, r, results)
 }
@@ -57,19 +57,19 @@ func (s *Searcher) repair(ctx context.Context, r *request, results *Answer) erro
 func (s *Searcher) tryWithout(ctx context.Context, r *request, said string, results *Answer) error {
 	r.Limit, r.Explain = MaxFound, false
 	found, err := s.search(ctx, r)
-	results.Tried = append(results.Tried, learning.Tried{Step: shelf.TriedFilter, Detail: said, Found: found.Count})
+	results.Repairs = append(results.Repairs, learning.Repair{Step: shelf.RepairFilter, Detail: said, Found: found.Count})
 	return err
 }
 
 // inKinds tells how many of each kind fit that was not asked for.
-func inKinds(kinds []SearchedKind, asked []string) []learning.Tried {
-	var tried []learning.Tried
+func inKinds(kinds []SearchedKind, asked []string) []learning.Repair {
+	var repairs []learning.Repair
 	for _, k := range kinds {
 		if k.Found > 0 && !slices.Contains(asked, k.Kind) {
-			tried = append(tried, learning.Tried{Step: shelf.TriedElse, Detail: "among the " + kind.Named(k.Kind).Plural, Found: k.Found})
+			repairs = append(repairs, learning.Repair{Step: shelf.RepairElsewhere, Detail: "among the " + kind.Named(k.Kind).Plural, Found: k.Found})
 		}
 	}
-	return tried
+	return repairs
 }
 
 // trySpelling answers with words like those of the query, if there are any. The
@@ -101,7 +101,7 @@ func (s *Searcher) trySpelling(ctx context.Context, r *request, results *Answer)
 	if err != nil {
 		return err
 	}
-	results.Tried = append(results.Tried, shelf.SpellingTried(instead, found.Count))
+	results.Repairs = append(results.Repairs, shelf.SpellingRepair(instead, found.Count))
 	if found.Count > 0 {
 		results.Results, results.Count, results.Kinds, results.Corrected = found.Results, found.Count, found.Kinds, instead
 		results.Notice = strings.TrimPrefix(results.Notice+"; "+shelf.NoticeRelaxed, "; ")
@@ -131,7 +131,7 @@ func (r *request) filters() []requestFilter {
 }
 
 // Elsewhere implements shelf.Elsewhere: how many of each other kind fit the words.
-func (s *Searcher) Elsewhere(ctx context.Context, of, text string) []learning.Tried {
+func (s *Searcher) Elsewhere(ctx context.Context, of, text string) []learning.Repair {
 	r, err := s.check(ctx, Query{Query: text})
 	if err != nil {
 		return nil

@@ -103,8 +103,8 @@ type Answer struct {
 	Searched  []string          `json:"searched"`            // the words that were looked for, by their stems
 	Corrected map[string]string `json:"corrected,omitempty"` // words that nobody wrote, and what was searched instead
 	Notice    string            `json:"notice,omitempty"`
-	// Tried says, where nothing was found, what was tried.
-	Tried []learning.Tried `json:"tried,omitempty"`
+	// Repairs say, where nothing was found, what was tried instead.
+	Repairs []learning.Repair `json:"tried,omitempty"`
 }
 
 // Searcher is the Service beside the stores.
@@ -145,7 +145,7 @@ func (s *Searcher) Search(ctx context.Context, query Query) (Answer, error) {
 			return Answer{}, err
 		}
 	}
-	if noMatch := len(results.Tried) > 0; noMatch && s.misses != nil && request.unfiltered() {
+	if noMatch := len(results.Repairs) > 0; noMatch && s.misses != nil && request.unfiltered() {
 		s.misses.Missed(ctx, learning.Miss{Question: query.Query, Project: query.Project, In: learning.GapInSearch})
 	}
 	return results, nil

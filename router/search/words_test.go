@@ -86,7 +86,7 @@ func TestKeepsMailboxes(t *testing.T) {
 			t.Errorf("%s finds %q, want %q", name, got, c.want)
 		}
 		if c.want == "" {
-			if len(r.Tried) == 0 {
+			if len(r.Repairs) == 0 {
 				t.Errorf("%s is not told what was tried", name)
 			}
 			// Neither a correction, nor a count, nor what was tried may tell what others wrote.
@@ -98,7 +98,7 @@ func TestKeepsMailboxes(t *testing.T) {
 					t.Errorf("%s is told that %d %ss fit", name, kind.Found, kind.Kind)
 				}
 			}
-			for _, tried := range r.Tried {
+			for _, tried := range r.Repairs {
 				if tried.Found != 0 {
 					t.Errorf("%s is told that %s finds %d", name, tried.Detail, tried.Found)
 				}
@@ -169,13 +169,13 @@ func TestReadsItsWrites(t *testing.T) {
 	if err != nil || r.Count != 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	said := fmt.Sprintf("%+v %+v", r.Tried, r.Kinds)
+	said := fmt.Sprintf("%+v %+v", r.Repairs, r.Kinds)
 	for _, want := range []string{"without project=orchestra", "without agent_id=nobody", "without any filter Found:1", "findings are of no agent", "messages are of no project"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not said: %s", want, said)
 		}
 	}
-	if r, err = service.Search(ctx, search.Query{Query: "trombonist"}); err != nil || r.Count != 1 || len(r.Tried) == 0 || r.Notice == "" {
+	if r, err = service.Search(ctx, search.Query{Query: "trombonist"}); err != nil || r.Count != 1 || len(r.Repairs) == 0 || r.Notice == "" {
 		t.Errorf("a word like one that is there finds %+v, %v", r, err)
 	}
 }
@@ -239,7 +239,7 @@ func TestOfHostileInput(t *testing.T) {
 		if skillrouter.CodeOf(err) != c.code && !(c.code == "" && err == nil) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err == nil && r.Count == 0 && len(r.Tried) == 0 {
+		if err == nil && r.Count == 0 && len(r.Repairs) == 0 {
 			t.Errorf("%s: an empty answer says nothing of what was tried", name)
 		}
 	}

@@ -150,7 +150,7 @@ func TestSessionsAfterARestart(t *testing.T) {
 	}
 }
 
-// TestCrossingHandsOverOnce cuts the courier off at each of its calls, before
+// TestCrossingHandsOverOnce cuts the sender off at each of its calls, before
 // and after it did its work, with and without a restart.
 func TestCrossingHandsOverOnce(t *testing.T) {
 	for name, cut := range map[string]struct {
@@ -168,7 +168,7 @@ func TestCrossingHandsOverOnce(t *testing.T) {
 			b := fixture.Open(t)
 			ctx := fixture.AsRouter(t)
 			ports := b.Ports(t)
-			broken := &fixture.Faulty{Escalations: b.Escalations, Courier: ports.Send, FailAt: cut.failAt, After: cut.after}
+			broken := &fixture.Faulty{Escalations: b.Escalations, Sender: ports.Send, FailAt: cut.failAt, After: cut.after}
 			ports.Send = broken.Send
 			_, stop := fixture.RunCrossing(t, ports)
 			s := b.Sessions(t, b.SessionPorts())

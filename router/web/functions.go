@@ -84,12 +84,12 @@ func span(d time.Duration) string {
 // clipped is a text that may be too long to be shown at once.
 type clipped struct {
 	Short string
-	Whole string // empty if Short is all of it
+	Full  string // empty if Short is all of it
 	Cut   int    // characters that Whole lacks too
 }
 
-// maxWhole bounds what "show all" shows, in characters: no field is longer, but for bulk content.
-const maxWhole = 100_000
+// maxFull bounds what "show all" shows, in characters: no field is longer, but for bulk content.
+const maxFull = 100_000
 
 // clip prepares a text for the part "text": at most max characters at first.
 func clip(max int, text any) clipped {
@@ -98,9 +98,9 @@ func clip(max int, text any) clipped {
 	if cut == whole {
 		return clipped{Short: whole}
 	}
-	c := clipped{Short: cut, Whole: whole}
-	if n := utf8.RuneCountInString(whole); n > maxWhole {
-		c.Whole, c.Cut = string([]rune(whole)[:maxWhole]), n-maxWhole
+	c := clipped{Short: cut, Full: whole}
+	if n := utf8.RuneCountInString(whole); n > maxFull {
+		c.Full, c.Cut = string([]rune(whole)[:maxFull]), n-maxFull
 	}
 	return c
 }

@@ -72,11 +72,11 @@ func beside() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(filepath.Dir(own), Whole(runtime.GOOS)), nil
+	return filepath.Join(filepath.Dir(own), FullName(runtime.GOOS)), nil
 }
 
 // Whole is the file name of the program skillrouter on an operating system.
-func Whole(goos string) string { return "skillrouter" + suffix(goos) }
+func FullName(goos string) string { return "skillrouter" + suffix(goos) }
 
 // SmallName is the file name of the program that Small is.
 func SmallName(goos string) string { return "skillrouter-hook" + suffix(goos) }

@@ -43,14 +43,14 @@ const (
 
 // Effect is what a command does, whatever it is called.
 type Effect struct {
-	Kind    EffectKind
-	Verb    string
-	Path    string
-	Word    string
-	Whole   bool // with everything below the path
-	Soft    bool // it may come to nothing, or cannot be seen: it warns
-	SQL     *Statement
-	Targets Targets // the connection of a statement
+	Kind      EffectKind
+	Verb      string
+	Path      string
+	Word      string
+	Recursive bool // with everything below the path
+	Soft      bool // it may come to nothing, or cannot be seen: it warns
+	SQL       *Statement
+	Targets   Targets // the connection of a statement
 }
 
 // Mention reports whether the act only shows or records its words.

@@ -33,7 +33,7 @@ func effectsOf(shell *act.Shell) string {
 	for _, a := range shell.Acts {
 		for _, e := range a.Effects {
 			words := []string{kindNames[e.Kind], e.Verb, act.Spelling.Replace(e.Path), act.Spelling.Replace(e.Word)}
-			if e.Whole {
+			if e.Recursive {
 				words = append(words, "whole")
 			}
 			if e.Soft {

@@ -428,7 +428,7 @@ func (c *code) invoke(name string, args [][]string, at int) {
 			return
 		}
 		for _, w := range slices.Concat(args...) {
-			c.effect("rm", Effect{Kind: EffectDelete, Path: s.path(w), Whole: true})
+			c.effect("rm", Effect{Kind: EffectDelete, Path: s.path(w), Recursive: true})
 		}
 	case "remove file":
 		if last == "delete" && strings.HasPrefix(first, "http") {
@@ -436,7 +436,7 @@ func (c *code) invoke(name string, args [][]string, at int) {
 			return
 		}
 		whole := slices.ContainsFunc(c.t, func(t codeToken) bool { return t.text == "recursive" })
-		c.effect("rm", Effect{Kind: EffectDelete, Path: s.path(first), Whole: whole})
+		c.effect("rm", Effect{Kind: EffectDelete, Path: s.path(first), Recursive: whole})
 	case "send request":
 		if strings.HasPrefix(first, "http") {
 			c.effect("curl", Effect{Kind: EffectHTTP, Verb: strings.ToUpper(last), Path: URL(first)})

@@ -58,7 +58,7 @@ func (s *Shell) effects(a *Act, in stream) []Effect {
 // modeEffects is what chmod sets.
 func (s *Shell) modeEffects(a *Act) (out []Effect) {
 	for _, w := range a.Words[min(1, len(a.Words)):] {
-		out = append(out, Effect{Kind: EffectMode, Verb: a.Words[0], Path: s.path(w), Whole: len(a.Options["recursive"]) > 0})
+		out = append(out, Effect{Kind: EffectMode, Verb: a.Words[0], Path: s.path(w), Recursive: len(a.Options["recursive"]) > 0})
 	}
 	return out
 }
@@ -66,7 +66,7 @@ func (s *Shell) modeEffects(a *Act) (out []Effect) {
 func paths(kind EffectKind, whole bool, paths ...string) (out []Effect) {
 	for _, p := range paths {
 		if p != "" {
-			out = append(out, Effect{Kind: kind, Path: p, Whole: whole})
+			out = append(out, Effect{Kind: kind, Path: p, Recursive: whole})
 		}
 	}
 	return out

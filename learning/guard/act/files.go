@@ -38,7 +38,7 @@ func device(kind EffectKind, p string, whole bool) Effect {
 	if isDevice(p) {
 		kind = EffectDevice
 	}
-	return Effect{Kind: kind, Path: p, Whole: whole}
+	return Effect{Kind: kind, Path: p, Recursive: whole}
 }
 
 func isDevice(p string) bool {
@@ -163,7 +163,7 @@ func (s *Shell) findEffects(a *Act) (out []Effect) {
 	}
 	pattern, whole := findFilter(args)
 	for _, root := range roots {
-		e := Effect{Kind: EffectDelete, Path: s.path(root), Whole: true}
+		e := Effect{Kind: EffectDelete, Path: s.path(root), Recursive: true}
 		switch {
 		case pattern == "":
 		case whole:
@@ -194,7 +194,7 @@ func deepen(acts []*Act) {
 		}
 		a.Options["recursive"] = []string{""}
 		for i := range a.Effects {
-			a.Effects[i].Whole = true
+			a.Effects[i].Recursive = true
 		}
 	}
 }
@@ -239,7 +239,7 @@ func (s *Shell) partitionEffects(a *Act) []Effect {
 func (s *Shell) deviceEffects(a *Act) (out []Effect) {
 	for _, w := range a.Words {
 		if strings.HasPrefix(w, "/dev/") || strings.HasPrefix(w, "${") {
-			out = append(out, Effect{Kind: EffectDevice, Path: s.path(w), Whole: true})
+			out = append(out, Effect{Kind: EffectDevice, Path: s.path(w), Recursive: true})
 		}
 	}
 	return out
@@ -278,7 +278,7 @@ func (s *Shell) copyEffects(a *Act) (out []Effect) {
 	clean := s.path(to)
 	if a.Name == "mv" && (clean == "/dev/null" || strings.HasPrefix(clean, "/dev/null/")) {
 		for _, w := range sources {
-			out = append(out, Effect{Kind: EffectDelete, Path: s.path(w), Whole: true})
+			out = append(out, Effect{Kind: EffectDelete, Path: s.path(w), Recursive: true})
 		}
 		return out
 	}

@@ -37,7 +37,7 @@ func (s *Shell) gitEffects(a *Act) (out []Effect) {
 	case "rm":
 		if len(a.Options["cached"]) == 0 {
 			for _, w := range operands {
-				out = append(out, Effect{Kind: EffectDelete, Path: Clean(dir, w), Whole: len(a.Options["r"]) > 0})
+				out = append(out, Effect{Kind: EffectDelete, Path: Clean(dir, w), Recursive: len(a.Options["r"]) > 0})
 			}
 		}
 	case "clean":
@@ -47,7 +47,7 @@ func (s *Shell) gitEffects(a *Act) (out []Effect) {
 				roots = []string{"."}
 			}
 			for _, w := range roots {
-				out = append(out, Effect{Kind: EffectDelete, Path: Clean(dir, w), Whole: len(a.Options["d"]) > 0, Soft: true})
+				out = append(out, Effect{Kind: EffectDelete, Path: Clean(dir, w), Recursive: len(a.Options["d"]) > 0, Soft: true})
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func objectEffects(a *Act, p program) (out []Effect) {
 		if uri != "" {
 			// A name that is not known may be any.
 			whole = whole || strings.ContainsRune(uri, Unknown)
-			out = append(out, Effect{Kind: EffectObjects, Path: bucket(uri), Whole: whole})
+			out = append(out, Effect{Kind: EffectObjects, Path: bucket(uri), Recursive: whole})
 		}
 	}
 	w := a.Words

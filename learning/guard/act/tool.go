@@ -206,7 +206,7 @@ func fileTool(tool, dir string, args map[string]any, has func(...string) bool) (
 			for _, p := range paths {
 				e := Effect{Kind: EffectWrite, Path: Clean(dir, Tidy(p))}
 				if deletes {
-					e.Kind, e.Whole = EffectDelete, recursive
+					e.Kind, e.Recursive = EffectDelete, recursive
 				}
 				out = append(out, e)
 			}

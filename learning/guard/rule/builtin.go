@@ -166,7 +166,7 @@ func belowData(parts []string) bool {
 // /data and what is right below it, /srv/data, /opt/NAME/data, /var/lib/SERVICE and the like.
 func dataRemoval(a *act.Act, _ *Action) guardFit {
 	for _, e := range a.Effects {
-		if e.Kind != act.EffectDelete || e.Soft || e.Word != "" || !e.Whole && !act.Patterned(e.Path) {
+		if e.Kind != act.EffectDelete || e.Soft || e.Word != "" || !e.Recursive && !act.Patterned(e.Path) {
 			continue
 		}
 		parts := act.Parts(e.Path)
@@ -185,7 +185,7 @@ func dataRemoval(a *act.Act, _ *Action) guardFit {
 			len(parts) == 3 && (parts[0] == "opt" || parts[0] == "srv") && parts[2] == "data",
 			len(parts) == 2 && parts[0] == "var" && parts[1] == "lib",
 			len(parts) >= 3 && len(parts) <= 4 && parts[0] == "var" && parts[1] == "lib" && dataDirs()[parts[2]],
-			e.Whole && belowData(parts),
+			e.Recursive && belowData(parts),
 			len(parts) >= 5 && strings.HasPrefix(e.Path, "/var/lib/docker/volumes/"),
 			parts[len(parts)-1] == "pgdata" || parts[len(parts)-1] == "pg_data":
 			return full

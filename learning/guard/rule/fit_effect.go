@@ -66,14 +66,14 @@ func serviceFits(want, got *act.Effect) guardFit {
 }
 
 func objectsFit(want, got *act.Effect) guardFit {
-	if want.Whole && !got.Whole {
+	if want.Recursive && !got.Recursive {
 		return none
 	}
 	rel := act.Relate(want.Path, got.Path)
 	if got.Soft && rel == act.Same {
 		return near
 	}
-	return fitIf(rel == act.Same || rel == act.Inside || rel == act.Above && got.Whole || placeholder(strings.Trim(want.Path, "/")))
+	return fitIf(rel == act.Same || rel == act.Inside || rel == act.Above && got.Recursive || placeholder(strings.Trim(want.Path, "/")))
 }
 
 // forceFits compares the branches that two acts overwrite.
@@ -91,7 +91,7 @@ func (r *Rule) forceFits(want, got *act.Effect) guardFit {
 
 // modeFits compares the permissions that two acts set.
 func (r *Rule) modeFits(want, got *act.Effect) guardFit {
-	if got.Verb != want.Verb || want.Whole && !got.Whole {
+	if got.Verb != want.Verb || want.Recursive && !got.Recursive {
 		return none
 	}
 	if r.title.Names(want.Verb) && !r.title.Names(want.Path) && want.Path != "/" {
@@ -103,7 +103,7 @@ func (r *Rule) modeFits(want, got *act.Effect) guardFit {
 	case act.Inside:
 		return fitIf(len(act.Parts(want.Path)) > 0)
 	case act.Above:
-		return fitIf(got.Whole)
+		return fitIf(got.Recursive)
 	}
 	return none
 }
@@ -121,11 +121,11 @@ func deleteFits(want, got *act.Effect) guardFit {
 	depth := len(act.Parts(want.Path))
 	if depth == 0 || want.Path == "~" || onlyPattern(want.Path) {
 		// A rule about everything says nothing about a part of it.
-		if got.Whole && strings.TrimSuffix(got.Path, "/"+string(act.AnyText)) == strings.TrimSuffix(want.Path, "/") {
+		if got.Recursive && strings.TrimSuffix(got.Path, "/"+string(act.AnyText)) == strings.TrimSuffix(want.Path, "/") {
 			return full
 		}
 		if got.Path == want.Path || rel == act.Same || rel == act.Above {
-			return fitIf(got.Whole && got.Word == "")
+			return fitIf(got.Recursive && got.Word == "")
 		}
 		return none
 	}
@@ -133,19 +133,19 @@ func deleteFits(want, got *act.Effect) guardFit {
 	switch rel {
 	case act.Same:
 		fit = full
-		if want.Whole && !got.Whole && !act.Patterned(got.Path) {
+		if want.Recursive && !got.Recursive && !act.Patterned(got.Path) {
 			fit = near // without -r it would be refused
 		}
 	case act.Inside:
-		if !want.Whole {
+		if !want.Recursive {
 			return none
 		}
 		fit = near
-		if got.Whole || act.Patterned(got.Path) {
+		if got.Recursive || act.Patterned(got.Path) {
 			fit = full
 		}
 	case act.Above:
-		if !got.Whole {
+		if !got.Recursive {
 			return none
 		}
 		fit = full
@@ -180,7 +180,7 @@ func writeFits(want, got *act.Effect) guardFit {
 	case act.Inside:
 		return fitIf(len(act.Parts(want.Path)) > 1)
 	case act.Above:
-		return fitIf(got.Kind == act.EffectDelete && got.Whole && got.Word == "")
+		return fitIf(got.Kind == act.EffectDelete && got.Recursive && got.Word == "")
 	case act.Perhaps:
 		return near
 	}

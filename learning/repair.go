@@ -1,7 +1,7 @@
 package learning
 
-// Tried is one thing that was tried where a search found nothing.
-type Tried struct {
+// Repair is one thing that was tried where a search found nothing.
+type Repair struct {
 	Step   string `json:"step"`   // see the steps
 	Detail string `json:"detail"` // what was tried, for a person
 	Found  int    `json:"found"`  // how many fit then, at most MaxLimit

@@ -14,10 +14,10 @@ import (
 
 // The steps of a repair.
 const (
-	TriedWords    = "words"    // the words as they are, and what stood in for them
-	TriedFilter   = "filter"   // without a filter
-	TriedSpelling = "spelling" // words that begin alike, or are further away in spelling
-	TriedElse     = "else"     // another kind of memory
+	RepairWords     = "words"    // the words as they are, and what stood in for them
+	RepairFilter    = "filter"   // without a filter
+	RepairSpelling  = "spelling" // words that begin alike, or are further away in spelling
+	RepairElsewhere = "else"     // another kind of memory
 )
 
 // NoticeRelaxed is the notice of an answer that a repair found.
@@ -25,7 +25,7 @@ const NoticeRelaxed = "nothing has these words: these are for words like them"
 
 // Elsewhere tells what other kinds of memory have for words. It counts as nobody's question.
 type Elsewhere interface {
-	Elsewhere(ctx context.Context, kind, text string) []learning.Tried
+	Elsewhere(ctx context.Context, kind, text string) []learning.Repair
 }
 
 // searchFilter is a filter of a search, and how to drop it.
@@ -69,48 +69,48 @@ func filtersOf(request tfidf.Query, category, project string, hidden ...string) 
 // repair tries again what found nothing: without each filter, which is told of
 // and not answered, and with words like those that nobody wrote, which is
 // answered. Its work is a few searches.
-func repair(index *tfidf.Index, request tfidf.Query, found *tfidf.Result, filters []searchFilter) (tried []learning.Tried, notice string) {
-	tried = append(tried, WordsTried(found.Terms, found.Corrected, found.Unknown))
+func repair(index *tfidf.Index, request tfidf.Query, found *tfidf.Result, filters []searchFilter) (done []learning.Repair, notice string) {
+	done = append(done, WordsRepair(found.Terms, found.Corrected, found.Unknown))
 	count := func(q tfidf.Query) int {
 		q.Limit, q.Explain, q.Corpus = learning.MaxLimit, false, nil
 		return len(index.Search(q).Hits)
 	}
 	every := request
-	for _, filter := range filters[:min(len(filters), maxTriedFilters)] {
+	for _, filter := range filters[:min(len(filters), maxRepairFilters)] {
 		without := request
 		filter.drop(&without)
 		filter.drop(&every)
-		tried = append(tried, learning.Tried{Step: TriedFilter, Detail: "without " + filter.name + "=" + filter.value, Found: count(without)})
+		done = append(done, learning.Repair{Step: RepairFilter, Detail: "without " + filter.name + "=" + filter.value, Found: count(without)})
 	}
 	if len(filters) > 1 {
-		tried = append(tried, learning.Tried{Step: TriedFilter, Detail: "without any filter", Found: count(every)})
+		done = append(done, learning.Repair{Step: RepairFilter, Detail: "without any filter", Found: count(every)})
 	}
 	instead := index.Relax(request.Text)
 	if len(instead) == 0 {
-		return tried, ""
+		return done, ""
 	}
 	again := request
 	again.Text = withWords(request.Text, instead)
 	better := index.Search(again)
-	tried = append(tried, SpellingTried(instead, len(better.Hits)))
+	done = append(done, SpellingRepair(instead, len(better.Hits)))
 	if len(better.Hits) == 0 {
-		return tried, ""
+		return done, ""
 	}
 	better.Corrected = instead
 	*found = better
-	return tried, NoticeRelaxed
+	return done, NoticeRelaxed
 }
 
 // maxTriedFilters bounds how many filters are left out one by one.
-const maxTriedFilters = 8
+const maxRepairFilters = 8
 
 // withWords returns a query that has further words, which come first because a long query is cut.
 func withWords(text string, instead map[string]string) string {
 	return strings.Join(slices.Sorted(maps.Values(instead)), " ") + " " + text
 }
 
-// WordsTried tells of the search itself.
-func WordsTried(terms []string, corrected map[string]string, unknown []string) learning.Tried {
+// WordsRepair tells of the search itself.
+func WordsRepair(terms []string, corrected map[string]string, unknown []string) learning.Repair {
 	var said []string
 	if len(terms) > 0 {
 		said = append(said, "looked for "+quotedList(terms))
@@ -124,24 +124,24 @@ func WordsTried(terms []string, corrected map[string]string, unknown []string) l
 	if len(said) == 0 {
 		said = []string{"the query has no word to look for"}
 	}
-	return learning.Tried{Step: TriedWords, Detail: strings.Join(said, "; "), Found: 0}
+	return learning.Repair{Step: RepairWords, Detail: strings.Join(said, "; "), Found: 0}
 }
 
-// SpellingTried tells of a search for words like those of the query.
-func SpellingTried(instead map[string]string, found int) learning.Tried {
-	return learning.Tried{Step: TriedSpelling, Detail: "took " + pairs(instead), Found: found}
+// SpellingRepair tells of a search for words like those of the query.
+func SpellingRepair(instead map[string]string, found int) learning.Repair {
+	return learning.Repair{Step: RepairSpelling, Detail: "took " + pairs(instead), Found: found}
 }
 
 // maxTriedWords bounds how many words a detail names.
-const maxTriedWords = 8
+const maxRepairWords = 8
 
 func quotedList(words []string) string {
-	quoted := make([]string, 0, maxTriedWords)
-	for _, w := range words[:min(len(words), maxTriedWords)] {
+	quoted := make([]string, 0, maxRepairWords)
+	for _, w := range words[:min(len(words), maxRepairWords)] {
 		quoted = append(quoted, fmt.Sprintf("%q", w))
 	}
-	if len(words) > maxTriedWords {
-		quoted = append(quoted, fmt.Sprintf("%d more", len(words)-maxTriedWords))
+	if len(words) > maxRepairWords {
+		quoted = append(quoted, fmt.Sprintf("%d more", len(words)-maxRepairWords))
 	}
 	return strings.Join(quoted, ", ")
 }
@@ -152,7 +152,7 @@ func pairs(instead map[string]string) string {
 		list = append(list, fmt.Sprintf("%q as %q", word, other))
 	}
 	slices.Sort(list)
-	return strings.Join(list[:min(len(list), maxTriedWords)], ", ")
+	return strings.Join(list[:min(len(list), maxRepairWords)], ", ")
 }
 
 // repairs is what a service tries where a search found nothing.
@@ -168,16 +168,16 @@ func (r *repairs) Tell(kind string, other Elsewhere) {
 }
 
 // try is repair, and asks the other kinds if that found nothing. notice is what the search said of itself.
-func (r *repairs) try(ctx context.Context, index *tfidf.Index, request tfidf.Query, found *tfidf.Result, filters []searchFilter, notice string) ([]learning.Tried, string) {
+func (r *repairs) try(ctx context.Context, index *tfidf.Index, request tfidf.Query, found *tfidf.Result, filters []searchFilter, notice string) ([]learning.Repair, string) {
 	if !learning.IsAsked(ctx) { // whoever searches as a part of its work puts its own answer together
 		return nil, notice
 	}
-	tried, relaxed := repair(index, request, found, filters)
+	done, relaxed := repair(index, request, found, filters)
 	if relaxed != "" {
-		return tried, strings.TrimPrefix(notice+"; "+relaxed, "; ")
+		return done, strings.TrimPrefix(notice+"; "+relaxed, "; ")
 	}
 	if other := r.elsewhere.Load(); other != nil {
-		tried = append(tried, (*other).Elsewhere(ctx, r.kind, request.Text)...)
+		done = append(done, (*other).Elsewhere(ctx, r.kind, request.Text)...)
 	}
-	return tried, notice
+	return done, notice
 }

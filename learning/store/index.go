@@ -19,9 +19,9 @@ import (
 	"skillrouter/learning/shelf"
 )
 
-var _ shelf.KeptStore = (*Store)(nil)
+var _ shelf.IndexStore = (*Store)(nil)
 
-// LogPosition implements shelf.KeptStore.
+// LogPosition implements shelf.IndexStore.
 func (s *Store) LogPosition(ctx context.Context) (shelf.LogPosition, error) {
 	return position(s.read.WithContext(ctx))
 }
@@ -30,7 +30,7 @@ func position(db *gorm.DB) (shelf.LogPosition, error) {
 	return positionOf(db, "ORDER BY seq DESC LIMIT 1")
 }
 
-// positionOf reads an event and makes the print that tells it from others:
+// positionOf reads an event and makes the fingerprint that tells it from others:
 // of all that it says, its time and the random id in it.
 func positionOf(db *gorm.DB, rest string, args ...any) (at shelf.LogPosition, err error) {
 	var kind, subject, agent, project string
@@ -45,7 +45,7 @@ func positionOf(db *gorm.DB, rest string, args ...any) (at shelf.LogPosition, er
 	return at, nil
 }
 
-// HoldsPosition implements shelf.KeptStore.
+// HoldsPosition implements shelf.IndexStore.
 func (s *Store) HoldsPosition(ctx context.Context, at shelf.LogPosition) (bool, error) {
 	found, err := positionOf(s.read.WithContext(ctx), "WHERE seq = ?", at.Seq)
 	return found == at && at.Seq > 0, err
@@ -64,7 +64,7 @@ func behind(prefix string) string {
 	return rest + string(last+1)
 }
 
-// EventsOf implements shelf.KeptStore.
+// EventsOf implements shelf.IndexStore.
 func (s *Store) EventsOf(ctx context.Context, after int64, prefixes []string, visit func(kind, subject string, data []byte) error) error {
 	where, args := "", []any{after}
 	for _, prefix := range prefixes {
@@ -88,7 +88,7 @@ func (s *Store) EventsOf(ctx context.Context, after int64, prefixes []string, vi
 	return closing(rows, rows.Err())
 }
 
-// Settled implements shelf.KeptStore. It stands in the line of the writes as
+// Settled implements shelf.IndexStore. It stands in the line of the writes as
 // one that writes nothing: what was committed before it has been announced when
 // its turn to announce comes, and what it reads is what they have written.
 func (s *Store) Settled(ctx context.Context, then func(at shelf.LogPosition)) error {
@@ -99,18 +99,18 @@ func (s *Store) Settled(ctx context.Context, then func(at shelf.LogPosition)) er
 	}, func() { then(at) })
 }
 
-// keptTables says where the rows of each kind lie, how they are numbered and named, and which can be found.
-var keptTables = map[shelf.KeptKind]struct{ table, number, id, where string }{
-	knowledge.Kept:           {"knowledge", "num", "id", ""},
-	episode.KeptEpisodes:     {"episodes", "num", "id", ""},
-	lesson.KeptLessons:       {"lessons", "num", "id", " WHERE status <> 'retired'"},
-	procedure.KeptProcedures: {"procedures", "num", "persona || '/' || name", " WHERE deleted_at IS NULL"},
-	fact.KeptFacts:           {"facts", "version", "persona || '/' || key", ""},
+// indexedTables says where the rows of each kind lie, how they are numbered and named, and which can be found.
+var indexedTables = map[shelf.IndexKind]struct{ table, number, id, where string }{
+	knowledge.IndexKind: {"knowledge", "num", "id", ""},
+	episode.IndexKind:   {"episodes", "num", "id", ""},
+	lesson.IndexKind:    {"lessons", "num", "id", " WHERE status <> 'retired'"},
+	procedure.IndexKind: {"procedures", "num", "persona || '/' || name", " WHERE deleted_at IS NULL"},
+	fact.IndexKind:      {"facts", "version", "persona || '/' || key", ""},
 }
 
-// Span implements shelf.KeptStore. It reads two ends of an index, however many rows there are.
-func (s *Store) Span(ctx context.Context, kind shelf.KeptKind) (int, error) {
-	of := keptTables[kind]
+// Span implements shelf.IndexStore. It reads two ends of an index, however many rows there are.
+func (s *Store) Span(ctx context.Context, kind shelf.IndexKind) (int, error) {
+	of := indexedTables[kind]
 	db := s.read.WithContext(ctx)
 	var first, last int64
 	if found, err := one(db, []any{&first}, "SELECT "+of.number+" FROM "+of.table+" ORDER BY "+of.number+" LIMIT 1"); err != nil || !found {
@@ -120,9 +120,9 @@ func (s *Store) Span(ctx context.Context, kind shelf.KeptKind) (int, error) {
 	return int(last - first + 1), err
 }
 
-// IDs implements shelf.KeptStore.
-func (s *Store) IDs(ctx context.Context, kind shelf.KeptKind, visit func(id string)) error {
-	of := keptTables[kind]
+// IDs implements shelf.IndexStore.
+func (s *Store) IDs(ctx context.Context, kind shelf.IndexKind, visit func(id string)) error {
+	of := indexedTables[kind]
 	return eachID(s.read.WithContext(ctx), "SELECT "+of.id+" FROM "+of.table+of.where, visit)
 }
 
@@ -143,7 +143,7 @@ type contained[Row any] struct {
 
 // containing visits rows that hold one of the words, newest first, until visit
 // has enough or ctx ends, which is no error.
-func containing[Row any](ctx context.Context, db *gorm.DB, of contained[Row], search shelf.KeptSearch, visit func(rows []Row) (more bool)) error {
+func containing[Row any](ctx context.Context, db *gorm.DB, of contained[Row], search shelf.RowSearch, visit func(rows []Row) (more bool)) error {
 	var last int64
 	if found, err := one(db, []any{&last}, "SELECT num FROM "+of.table+" ORDER BY num DESC LIMIT 1"); err != nil || !found {
 		return err
