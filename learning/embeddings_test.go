@@ -498,7 +498,7 @@ func TestVectorsFollowTheItems(t *testing.T) {
 	}
 }
 
-func TestBadVectorsAreNotKept(t *testing.T) {
+func TestBadVectorsAreNotStored(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
 	fill := func(x float32) func([][]float32) [][]float32 {
 		return func(answer [][]float32) [][]float32 {

@@ -14,7 +14,7 @@ import (
 // TestNoRuleIsKeptOut (finding S2): an agent that reported a rule first, under a
 // title that another's rule would have, kept that one's commands and severity
 // out of the guard. Each case is two reports, and what is blocked afterwards.
-func TestNoRuleIsKeptOut(t *testing.T) {
+func TestNoRuleIsLeftOut(t *testing.T) {
 	const folder = "Deleting the warehouse folder"
 	rule := func(title string, severity learning.Severity, commands ...string) lesson.Draft {
 		return lesson.Draft{

@@ -291,7 +291,7 @@ func TestDecisionsMayRunTwice(t *testing.T) {
 
 // TestNothingIsKeptOfWhatWasNotStored: a report whose commit fails leaves
 // nothing by which a later one could be taken for it.
-func TestNothingIsKeptOfWhatWasNotStored(t *testing.T) {
+func TestNothingStaysOfWhatWasNotStored(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
 	lessons := lesson.NewLessons(m.store, lesson.Options{})
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())

@@ -35,11 +35,11 @@ func (h *heading) score(asked int, w *Weights) float64 {
 	if h.named == 0 {
 		return 0
 	}
-	if h.asked == asked && h.named >= wholeTitle*h.all {
-		return w.Whole * h.worth
+	if h.asked == asked && h.named >= fullTitle*h.all {
+		return w.FullTitle * h.worth
 	}
 	return w.Heading * h.worth * h.named / h.all
 }
 
-// wholeTitle is what of a title must be named for all of it: the sums are rounded.
-const wholeTitle = 0.999
+// fullTitle is what of a title must be named for all of it: the sums are rounded.
+const fullTitle = 0.999

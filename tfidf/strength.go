@@ -34,8 +34,8 @@ type Evidence struct {
 	// counting more: their idf in the Corpus, saturated by how often they occur, what
 	// stood in for a word counting less. What no index has counts half.
 	Words float64
-	// Whole is the share that compounds and related words add where words are missing.
-	Whole float64
+	// Compounds is the share that compounds and related words add where words are missing.
+	Compounds float64
 	// Letters is the share of the query's groups of four letters, likewise.
 	Letters float64
 	// Near is how near one another the query's neighbouring words stand.
@@ -116,7 +116,7 @@ func (s *search) evidence(k int, best float64) Evidence {
 	}
 	e.Mass /= idf(corpus.Docs, 1)
 	if total > 0 {
-		e.Words, e.Whole, e.Near = min(words/total, 1), min(whole/total, 1), min(near/total, 1)
+		e.Words, e.Compounds, e.Near = min(words/total, 1), min(whole/total, 1), min(near/total, 1)
 	}
 	letters, most := 0.0, 0.0
 	for i, x := range r.weights {

@@ -40,7 +40,7 @@ func TestEvidenceComparesBetweenIndexes(t *testing.T) {
 	}
 	for _, hit := range large.Search(tfidf.Query{Text: query, Corpus: c, Limit: 100}).Hits {
 		e := hit.Evidence
-		for name, x := range map[string]float64{"words": e.Words, "whole": e.Whole, "letters": e.Letters, "near": e.Near, "best": e.Best} {
+		for name, x := range map[string]float64{"words": e.Words, "whole": e.Compounds, "letters": e.Letters, "near": e.Near, "best": e.Best} {
 			if math.IsNaN(x) || x < 0 || x > 1 {
 				t.Fatalf("%s of %s is %v", name, hit.ID, x)
 			}

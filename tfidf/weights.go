@@ -26,7 +26,7 @@ type Weights struct {
 
 	Near      float64 // gain for nearness, in units of the words' lane
 	Heading   float64 // gain for a title that the query names, in units of the words' lane
-	Whole     float64 // gain for a title that has the query's words and no others, in the same units
+	FullTitle float64 // gain for a title that has the query's words and no others, in the same units
 	Time      float64 // gain for telling a time when asked for one, in units of a mean word
 	Letters   float64 // the letter groups' lane
 	LettersK  float64 // how soon repeating a letter group stops to count
@@ -40,6 +40,6 @@ func DefaultWeights() Weights {
 	return Weights{
 		K1: 2.6, B: 0.75, Title: 5,
 		Compound: 0.2, Parts: 0.4, Typo1: 1, Typo2: 0.6, Related: 0.4, Everyday: 0.2, Member: 0.4, Tool: 0.6, Repeat: 0.6, Quoted: 0.5, Code: 1.5, Language: 0.5,
-		Near: 1, Heading: 0.3, Whole: 1, Time: 0.6, Letters: 0.5, LettersK: 1, LettersB: 0.5, Neighbour: 0.12, Alike: 0.25,
+		Near: 1, Heading: 0.3, FullTitle: 1, Time: 0.6, Letters: 0.5, LettersK: 1, LettersB: 0.5, Neighbour: 0.12, Alike: 0.25,
 	}
 }

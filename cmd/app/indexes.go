@@ -48,7 +48,7 @@ func collectIndex(ch chan<- prometheus.Metric, index namedIndex) {
 
 // stateOf is the state of an index in a word or two, for GET /health.
 func stateOf(s keep.State) string {
-	if s.Stage == keep.Whole || s.Stage == keep.Unread {
+	if s.Stage == keep.Complete || s.Stage == keep.Unread {
 		return s.Stage.String()
 	}
 	return fmt.Sprintf("%s, %d %% read", s.Stage, s.Percent)

@@ -24,8 +24,8 @@ func healthOf(t *testing.T, p *process) map[string]string {
 	return health.Search
 }
 
-// awaitWhole waits until every index is whole.
-func awaitWhole(t *testing.T, p *process) {
+// awaitComplete waits until every index is whole.
+func awaitComplete(t *testing.T, p *process) {
 	t.Helper()
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
@@ -97,7 +97,7 @@ func TestIndexesOutliveWhatBefallsTheirSnapshots(t *testing.T) {
 	finds(t, p, "kubelet", many/100)
 	storeEntries(t, p, many, many+100)
 	finds(t, p, "kubelet", many/100+1)
-	awaitWhole(t, p)
+	awaitComplete(t, p)
 	finds(t, p, "kubelet", many/100+1)
 	interrupt(t, p)
 	info, err := os.Stat(path)
@@ -133,7 +133,7 @@ func TestIndexesOutliveWhatBefallsTheirSnapshots(t *testing.T) {
 			if notice := finds(t, p, "kubelet", many/100+1); tt.whole && notice != "" {
 				t.Errorf("notice %q", notice)
 			}
-			awaitWhole(t, p)
+			awaitComplete(t, p)
 			finds(t, p, "kubelet", many/100+1)
 			interrupt(t, p)
 		})
@@ -187,7 +187,7 @@ func TestKillsWhileSnapshotsAreWritten(t *testing.T) {
 		p.kill()
 	}
 	p = start(t, program, data)
-	awaitWhole(t, p)
+	awaitComplete(t, p)
 	finds(t, p, "kubelet", many/100)
 	interrupt(t, p)
 }

@@ -166,7 +166,7 @@ func checkVectors(s shelf.EmbeddingStatus) httpapi.Check {
 }
 
 func checkIndex(name string, stage keep.Stage, compare func() (shelf.IndexCheck, error)) httpapi.Check {
-	if stage != keep.Whole {
+	if stage != keep.Complete {
 		return httpapi.Check{Name: name, OK: true, Detail: "not compared with the database: it is " + stage.String()}
 	}
 	found, err := compare()

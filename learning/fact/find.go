@@ -120,7 +120,7 @@ func (f *Facts) Find(ctx context.Context, query Search) (FactsFound, error) {
 	if err != nil {
 		return FactsFound{}, err
 	}
-	answer := FactsFound{Reading: !f.Keeper.Whole(), Repairs: found.Repairs, Notice: found.Notice, Corrected: found.Corrected}
+	answer := FactsFound{Reading: !f.Keeper.Complete(), Repairs: found.Repairs, Notice: found.Notice, Corrected: found.Corrected}
 	if found.Partial {
 		answer.Notice = "" // Reading says so
 	}

@@ -124,7 +124,7 @@ func TestClassifySeedExamples(t *testing.T) {
 	}
 }
 
-func TestClassifyResultIsWhole(t *testing.T) {
+func TestClassifyResultIsComplete(t *testing.T) {
 	t.Parallel()
 	c := newClassifier(t)
 	for _, l := range validation(t) {

@@ -118,7 +118,7 @@ func lessonServer(auth secrets) (*httpapi.Server, *lessonRecorder) {
 
 var asJSON = map[string]string{"Content-Type": "application/json"}
 
-const wholeLesson = `{"lesson_type":"failure","domain":"docker","category":"containers","title":"Brief description",
+const fullLesson = `{"lesson_type":"failure","domain":"docker","category":"containers","title":"Brief description",
 	"context":"What was happening","action_taken":"What was tried","outcome":"What happened"`
 
 func TestReportLesson(t *testing.T) {
@@ -126,24 +126,24 @@ func TestReportLesson(t *testing.T) {
 		body, want string
 		status     int
 	}{
-		"required fields alone": {wholeLesson + `}`, `"lesson_id":"l1"`, 200},
+		"required fields alone": {fullLesson + `}`, `"lesson_id":"l1"`, 200},
 		"every answer of the seed": {
-			wholeLesson + `,"severity":"high","tags":["docker"],"source_agent":"CLAUDE_CODE"}`,
+			fullLesson + `,"severity":"high","tags":["docker"],"source_agent":"CLAUDE_CODE"}`,
 			`{"lesson_id":"l1","number":1,"status":"recorded","duplicate":false,"occurrence_count":1,"patterns_detected":2,"escalated_to":[]}`, 200,
 		},
-		"null for what is optional": {wholeLesson + `,"root_cause":null,"solution":null,"alternatives":null,"severity":null,"tags":null,"source_agent":null,
+		"null for what is optional": {fullLesson + `,"root_cause":null,"solution":null,"alternatives":null,"severity":null,"tags":null,"source_agent":null,
 			"related_files":null,"related_commands":null,"confidence":null}`, `"lesson_id":"l1"`, 200},
-		"null for what is required":  {strings.Replace(wholeLesson, `"docker"`, `null`, 1) + `}`, `"field":"domain"`, 400},
-		"one that is missing":        {strings.Replace(wholeLesson, `"domain":"docker",`, ``, 1) + `}`, `domain is required`, 400},
-		"unknown field":              {wholeLesson + `,"severty":"high"}`, `severty is no field of this request`, 400},
-		"number for a text":          {wholeLesson + `,"solution":7}`, `"field":"solution"`, 400},
-		"text for a list":            {wholeLesson + `,"tags":"docker"}`, `"field":"tags"`, 400},
-		"refused by the service":     {strings.Replace(wholeLesson, "Brief description", "bad", 1) + `}`, `title is bad`, 400},
+		"null for what is required":  {strings.Replace(fullLesson, `"docker"`, `null`, 1) + `}`, `"field":"domain"`, 400},
+		"one that is missing":        {strings.Replace(fullLesson, `"domain":"docker",`, ``, 1) + `}`, `domain is required`, 400},
+		"unknown field":              {fullLesson + `,"severty":"high"}`, `severty is no field of this request`, 400},
+		"number for a text":          {fullLesson + `,"solution":7}`, `"field":"solution"`, 400},
+		"text for a list":            {fullLesson + `,"tags":"docker"}`, `"field":"tags"`, 400},
+		"refused by the service":     {strings.Replace(fullLesson, "Brief description", "bad", 1) + `}`, `title is bad`, 400},
 		"no JSON":                    {`{"lesson_type":`, `unexpected end of JSON input`, 400},
-		"not UTF-8":                  {wholeLesson + ",\"solution\":\"\xff\"}", `not valid UTF-8`, 400},
-		"NaN":                        {wholeLesson + `,"confidence":NaN}`, `invalid character 'N'`, 400},
-		"seventeen million letters":  {strings.Replace(wholeLesson, "Brief", strings.Repeat("x", 17<<20), 1) + `}`, `"code":"too_large"`, 413},
-		"a list where a lesson goes": {`[` + wholeLesson + `}]`, `"code":"invalid"`, 400},
+		"not UTF-8":                  {fullLesson + ",\"solution\":\"\xff\"}", `not valid UTF-8`, 400},
+		"NaN":                        {fullLesson + `,"confidence":NaN}`, `invalid character 'N'`, 400},
+		"seventeen million letters":  {strings.Replace(fullLesson, "Brief", strings.Repeat("x", 17<<20), 1) + `}`, `"code":"too_large"`, 413},
+		"a list where a lesson goes": {`[` + fullLesson + `}]`, `"code":"invalid"`, 400},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, recorder := lessonServer(nil)
@@ -159,7 +159,7 @@ func TestReportLesson(t *testing.T) {
 }
 
 func TestBulkLessons(t *testing.T) {
-	lesson := func(title string) string { return strings.Replace(wholeLesson, "Brief description", title, 1) + `}` }
+	lesson := func(title string) string { return strings.Replace(fullLesson, "Brief description", title, 1) + `}` }
 	line := func(title string) string {
 		return strings.ReplaceAll(strings.ReplaceAll(lesson(title), "\n", " "), "\t", "")
 	}
@@ -208,13 +208,13 @@ func TestBulkLessons(t *testing.T) {
 func TestBulkLessonsThatBreakOff(t *testing.T) {
 	s, recorder := lessonServer(nil)
 	recorder.bulkErr = skillrouter.Errorf(skillrouter.StorageFull, "the disk is full")
-	w := call(s, http.MethodPost, "/lessons/bulk", asJSON, `[`+wholeLesson+`}]`)
+	w := call(s, http.MethodPost, "/lessons/bulk", asJSON, `[`+fullLesson+`}]`)
 	if w.Code != http.StatusInsufficientStorage || !strings.Contains(w.Body.String(), `"processed":1`) || !strings.Contains(w.Body.String(), `"code":"storage_full"`) {
 		t.Errorf("%d %s: what was stored before is not told", w.Code, w.Body)
 	}
 	reading := secrets{"r": {AgentID: "r", Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}}
 	s, recorder = lessonServer(reading)
-	w = call(s, http.MethodPost, "/lessons/bulk", map[string]string{"Content-Type": "application/json", "Authorization": "Bearer r"}, `[`+wholeLesson+`}]`)
+	w = call(s, http.MethodPost, "/lessons/bulk", map[string]string{"Content-Type": "application/json", "Authorization": "Bearer r"}, `[`+fullLesson+`}]`)
 	if w.Code != http.StatusForbidden || len(recorder.reported) > 0 {
 		t.Errorf("a reader: %d %s", w.Code, w.Body)
 	}

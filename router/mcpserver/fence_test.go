@@ -165,7 +165,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 }
 
-func TestOneLargeMessageIsWhole(t *testing.T) {
+func TestOneLargeMessageIsComplete(t *testing.T) {
 	largest := `{"text":"` + strings.Repeat("x", comms.MaxContext-11) + `"}`
 	h := &house{inbox: []comms.InboxMessage{inboxMessage(1, "", "message", largest)}}
 	client := dial(t, mcpserver.New(h.services(), mcpserver.Options{Agent: "a"}))

@@ -96,7 +96,7 @@ type example struct {
 }
 
 func featuresOf(e tfidf.Evidence) []float64 {
-	return []float64{1, e.Words, e.Whole, e.Letters, e.Near, min(e.Mass, mostMass), e.Best}
+	return []float64{1, e.Words, e.Compounds, e.Letters, e.Near, min(e.Mass, mostMass), e.Best}
 }
 
 // examples are the hits of the searches of one half.
@@ -190,7 +190,7 @@ func TestRelevance(t *testing.T) {
 	}
 	w := fitted(examples(t, s, searches, seen, 0))
 	c := calibration
-	used := []float64{c.bias, c.words, c.whole, c.letters, c.near, c.mass, c.best}
+	used := []float64{c.bias, c.words, c.compounds, c.letters, c.near, c.mass, c.best}
 	for i := range w {
 		if math.Abs(w[i]-used[i]) > 0.15 {
 			t.Errorf("the calibration is %.2f and the examples say %.2f: has the engine changed? then take these over", used, w)

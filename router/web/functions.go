@@ -85,7 +85,7 @@ func span(d time.Duration) string {
 type clipped struct {
 	Short string
 	Full  string // empty if Short is all of it
-	Cut   int    // characters that Whole lacks too
+	Cut   int    // characters that Full lacks too
 }
 
 // maxFull bounds what "show all" shows, in characters: no field is longer, but for bulk content.

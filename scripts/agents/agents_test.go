@@ -100,8 +100,8 @@ func (p *place) await(expression string, args ...string) {
 	p.t.Errorf("skillrouter %s never says %s:\n%s", strings.Join(args, " "), expression, last)
 }
 
-// keptByAgents are the files of a project that an agent makes for itself.
-var keptByAgents = []string{".opencode/.gitignore", ".claude/settings.local.json"}
+// madeByAgents are the files of a project that an agent makes for itself.
+var madeByAgents = []string{".opencode/.gitignore", ".claude/settings.local.json"}
 
 // tree is a digest of each file of the project but those that an agent keeps there itself.
 func (p *place) tree() string {
@@ -109,7 +109,7 @@ func (p *place) tree() string {
 	var b strings.Builder
 	err := filepath.WalkDir(p.path("shop"), func(path string, d fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(p.path("shop"), path)
-		if err != nil || d.IsDir() || slices.Contains(keptByAgents, name) || strings.HasPrefix(name, ".git/") || strings.Contains(name, "node_modules/") {
+		if err != nil || d.IsDir() || slices.Contains(madeByAgents, name) || strings.HasPrefix(name, ".git/") || strings.Contains(name, "node_modules/") {
 			return err
 		}
 		text, err := os.ReadFile(path)

@@ -33,7 +33,7 @@ func (k *Keeper) advance(ctx context.Context) {
 	s.mu.Lock()
 	from, known, changes := s.from, s.at, s.changes
 	s.mu.Unlock()
-	if from.Seq == 0 || changes > 0 || !k.Whole() {
+	if from.Seq == 0 || changes > 0 || !k.Complete() {
 		return
 	}
 	if newest, err := k.source.Position(ctx); err != nil || newest.Seq < known.Seq+advanceFrom {
@@ -51,7 +51,7 @@ func (k *Keeper) advance(ctx context.Context) {
 		return
 	}
 	text, err := json.Marshal(advanced{From: from, At: to})
-	if err == nil && writeWhole(k.advancePath(), text) == nil {
+	if err == nil && replaceFile(k.advancePath(), text) == nil {
 		s.mu.Lock()
 		s.at = to
 		s.mu.Unlock()
@@ -71,8 +71,8 @@ func (k *Keeper) furthest(ctx context.Context, from Position) Position {
 	return a.At
 }
 
-// writeWhole writes a file so that its path is the old one or the new one.
-func writeWhole(path string, text []byte) error {
+// replaceFile writes a file so that its path is the old one or the new one.
+func replaceFile(path string, text []byte) error {
 	temporary := path + ".tmp"
 	file, err := os.OpenFile(temporary, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -32,9 +32,9 @@ type Keeper struct {
 	stage atomic.Int32 // a Stage
 
 	mu       sync.Mutex      // guards what follows, and the order of changes of the index
-	changed  map[string]bool // ids that were put or deleted since reading began; nil when the index is whole
+	changed  map[string]bool // ids that were put or deleted since reading began; nil when the index is complete
 	replaced chan struct{}   // closed when another Index takes the place of this one
-	whole    chan struct{}   // closed when the index is whole
+	complete chan struct{}   // closed when the index is complete
 	gap      []string        // ids that are yet to be read to catch up; nil while rebuilding
 	refused  string          // why the snapshot was not used; empty if it was
 	opened   time.Time       // when the snapshot that was opened had been saved
@@ -68,7 +68,7 @@ func New(source Source, opts Options) *Keeper {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	k := &Keeper{source: source, opts: opts, replaced: make(chan struct{}), whole: make(chan struct{})}
+	k := &Keeper{source: source, opts: opts, replaced: make(chan struct{}), complete: make(chan struct{})}
 	k.index.Store(tfidf.New(opts.Index))
 	k.saver.wake = make(chan struct{}, 1)
 	return k
@@ -77,10 +77,10 @@ func New(source Source, opts Options) *Keeper {
 // Await waits until the index is whole, or returns ctx's error.
 func (k *Keeper) Await(ctx context.Context) error {
 	k.mu.Lock()
-	whole := k.whole
+	complete := k.complete
 	k.mu.Unlock()
 	select {
-	case <-whole:
+	case <-complete:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

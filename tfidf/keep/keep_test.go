@@ -215,10 +215,10 @@ func TestKeeperWithoutASnapshotAnswersAtOnceAndSaysSo(t *testing.T) {
 	s.check(t, k)
 }
 
-func TestKeeperOfNothingIsWholeAtOnce(t *testing.T) {
+func TestKeeperOfNothingIsCompleteAtOnce(t *testing.T) {
 	s := newShelf(0)
 	k := s.keep("")
-	if err := k.Load(t.Context()); err != nil || !k.Whole() || k.Notice() != "" {
+	if err := k.Load(t.Context()); err != nil || !k.Complete() || k.Notice() != "" {
 		t.Errorf("%v, %+v", err, k.State())
 	}
 	s.write(entry(0, "flaky"))

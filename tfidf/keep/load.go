@@ -135,8 +135,8 @@ func (k *Keeper) begin(ctx context.Context, because error) error {
 	}
 	k.read.Store(0)
 	k.highest.Store(0)
-	if k.Whole() {
-		k.whole = make(chan struct{})
+	if k.Complete() {
+		k.complete = make(chan struct{})
 	}
 	k.stage.Store(int32(Rebuilding))
 	k.mu.Unlock()
@@ -157,10 +157,10 @@ func (k *Keeper) begin(ctx context.Context, because error) error {
 // end says that the index is whole; the caller holds k.mu.
 func (k *Keeper) end() {
 	k.changed, k.gap, k.failed = nil, nil, ""
-	if !k.Whole() {
-		close(k.whole)
+	if !k.Complete() {
+		close(k.complete)
 	}
-	k.stage.Store(int32(Whole))
+	k.stage.Store(int32(Complete))
 }
 
 // Rebuild reads everything again into an empty index, and returns when it is whole.
@@ -173,7 +173,7 @@ func (k *Keeper) Rebuild(ctx context.Context) error {
 
 // mend brings the index to a whole. What fails is tried again until ctx ends.
 func (k *Keeper) mend(ctx context.Context) {
-	for Stage(k.stage.Load()) != Unread && !k.Whole() && ctx.Err() == nil {
+	for Stage(k.stage.Load()) != Unread && !k.Complete() && ctx.Err() == nil {
 		read := k.rebuild
 		k.mu.Lock()
 		if k.gap != nil {
@@ -207,7 +207,7 @@ func (k *Keeper) mend(ctx context.Context) {
 
 // rebuild reads documents and puts them at the same time.
 func (k *Keeper) rebuild(ctx context.Context) error {
-	if k.Whole() {
+	if k.Complete() {
 		return nil
 	}
 	k.read.Store(0)

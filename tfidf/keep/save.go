@@ -43,17 +43,17 @@ const (
 type saver struct {
 	saving sync.Mutex // held while a snapshot is being written
 
-	mu      sync.Mutex
-	changes int           // since the newest snapshot
-	last    time.Time     // when the latest of them came
-	saved   time.Time     // when this process saved a snapshot
-	tried   time.Time     // when an attempt failed
-	failed  string        // why
-	took    time.Duration // how long the latest saving took
-	due     bool
-	from    Position // the newest snapshot's own
-	at      Position // up to where it is written down to hold
-	wake    chan struct{}
+	mu       sync.Mutex
+	changes  int           // since the newest snapshot
+	last     time.Time     // when the latest of them came
+	saved    time.Time     // when this process saved a snapshot
+	failedAt time.Time     // when an attempt failed
+	failed   string        // why
+	took     time.Duration // how long the latest saving took
+	due      bool
+	from     Position // the newest snapshot's own
+	at       Position // up to where it is written down to hold
+	wake     chan struct{}
 }
 
 func (s *saver) count(changes int, at time.Time) {
@@ -88,7 +88,7 @@ func (s *saver) isDue(documents int, at time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case !s.tried.IsZero() && at.Sub(s.tried) < saveAgain:
+	case !s.failedAt.IsZero() && at.Sub(s.failedAt) < saveAgain:
 		return false
 	case s.due:
 		return true
@@ -156,7 +156,7 @@ func (k *Keeper) worthLast() bool {
 // Save writes a snapshot of the index if it is whole. A failure is told once, by
 // State and in the log, until an attempt succeeds; it harms nothing else.
 func (k *Keeper) Save(ctx context.Context) error {
-	if k.opts.Path == "" || !k.Whole() {
+	if k.opts.Path == "" || !k.Complete() {
 		return nil
 	}
 	k.saver.saving.Lock()
@@ -175,9 +175,9 @@ func (k *Keeper) Save(ctx context.Context) error {
 		if at.Seq > 0 {
 			s.from, s.at = at, at
 		}
-		s.saved, s.tried, s.failed, s.took = begin, time.Time{}, "", k.opts.Now().Sub(begin)
+		s.saved, s.failedAt, s.failed, s.took = begin, time.Time{}, "", k.opts.Now().Sub(begin)
 	} else {
-		s.tried, s.failed = k.opts.Now(), err.Error()
+		s.failedAt, s.failed = k.opts.Now(), err.Error()
 	}
 	s.mu.Unlock()
 	if err != nil && first && !errors.Is(err, errors.ErrUnsupported) {

@@ -16,9 +16,9 @@ const (
 	// lookUpTime is how long it may take, and lookUpRows how many documents it may read.
 	lookUpTime = 120 * time.Millisecond
 	lookUpRows = 20_000
-	// lookUpKept is how many of them are ranked: those with the most of the words, and
+	// lookUpRanked is how many of them are ranked: those with the most of the words, and
 	// of these the newest.
-	lookUpKept = 400
+	lookUpRanked = 400
 	// lookUpWords is how many words are looked for, the longest ones.
 	lookUpWords = 8
 )
@@ -65,7 +65,7 @@ func (k *Keeper) lookUp(ctx context.Context, q tfidf.Query) []tfidf.Document {
 	var kept []candidate
 	fewest := func() {
 		slices.SortStableFunc(kept, func(a, b candidate) int { return cmp.Compare(b.held, a.held) })
-		kept = kept[:min(len(kept), lookUpKept)]
+		kept = kept[:min(len(kept), lookUpRanked)]
 	}
 	seen := 0
 	of, cancel := context.WithTimeout(ctx, lookUpTime)
@@ -74,7 +74,7 @@ func (k *Keeper) lookUp(ctx context.Context, q tfidf.Query) []tfidf.Document {
 		for _, d := range docs {
 			kept = append(kept, candidate{d, heldOf(words, &d)})
 		}
-		if len(kept) > 4*lookUpKept {
+		if len(kept) > 4*lookUpRanked {
 			fewest()
 		}
 		seen += len(docs)

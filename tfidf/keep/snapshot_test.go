@@ -61,7 +61,7 @@ func TestASnapshotIsCaughtUpWithTheLog(t *testing.T) {
 			scans := s.scans
 			k := s.keep(path)
 			load(t, k)
-			if state := k.State(); state.Stage != keep.Whole || state.Refused != "" || state.Saved.IsZero() || s.scans != scans {
+			if state := k.State(); state.Stage != keep.Complete || state.Refused != "" || state.Saved.IsZero() || s.scans != scans {
 				t.Errorf("%+v after %d scans", state, s.scans-scans)
 			}
 			s.check(t, k)
@@ -134,7 +134,7 @@ func TestASnapshotThatCannotBeUsedIsRefusedAndReplaced(t *testing.T) {
 			}
 			again := s.keep(path)
 			load(t, again)
-			if state := again.State(); state.Refused != "" || state.Stage != keep.Whole {
+			if state := again.State(); state.Refused != "" || state.Stage != keep.Complete {
 				t.Errorf("after it was saved again: %+v", state)
 			}
 			s.check(t, again)
@@ -151,7 +151,7 @@ func TestASnapshotOfAnotherFormIsRefused(t *testing.T) {
 	}
 }
 
-func TestSavingFailsQuietlyAndIsTriedAgain(t *testing.T) {
+func TestSavingFailsQuietlyAndIsRepeated(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a file in a folder's place is another error there")
 	}
@@ -278,7 +278,7 @@ func TestAnyHistoryIsCaughtUp(t *testing.T) {
 		restart := func() {
 			k = s.keep(path)
 			load(t, k)
-			if !k.Whole() {
+			if !k.Complete() {
 				must(t, k.Rebuild(t.Context()))
 			}
 		}

@@ -16,8 +16,8 @@ const (
 	Rebuilding
 	// CatchingUp is while what changed since the snapshot is being read.
 	CatchingUp
-	// Whole is when the index holds all that is stored.
-	Whole
+	// Complete is when the index holds all that is stored.
+	Complete
 )
 
 // String names the stage, as it stands in answers and metrics.
@@ -27,7 +27,7 @@ func (s Stage) String() string {
 		return "rebuilding"
 	case CatchingUp:
 		return "catching up"
-	case Whole:
+	case Complete:
 		return "whole"
 	}
 	return "not read"
@@ -37,7 +37,7 @@ func (s Stage) String() string {
 type State struct {
 	Stage     Stage
 	Documents int // in the index
-	// Percent is how much of what is to be read has been; 100 when the index is whole.
+	// Percent is how much of what is to be read has been; 100 when the index is complete.
 	Percent int
 	// Refused says why the snapshot of the process before this one was not used; empty: it was.
 	Refused string
@@ -64,7 +64,7 @@ func (k *Keeper) State() State {
 
 // percent is how much of what is to be read has been.
 func (k *Keeper) percent(stage Stage) int {
-	if stage == Whole {
+	if stage == Complete {
 		return 100
 	}
 	read, total := k.read.Load(), k.total.Load()
@@ -74,13 +74,13 @@ func (k *Keeper) percent(stage Stage) int {
 	return int(min(99, 100*read/total))
 }
 
-// Whole tells whether the index holds all that is stored.
-func (k *Keeper) Whole() bool { return Stage(k.stage.Load()) == Whole }
+// Complete tells whether the index holds all that is stored.
+func (k *Keeper) Complete() bool { return Stage(k.stage.Load()) == Complete }
 
 // Notice says that an answer may lack something, empty if it does not.
 func (k *Keeper) Notice() string {
 	switch stage := Stage(k.stage.Load()); stage {
-	case Unread, Whole:
+	case Unread, Complete:
 		return ""
 	case CatchingUp:
 		return fmt.Sprintf("the search index is catching up with what was written since it was saved, %d %% read; the rest is looked up in the database, which is slower and less exact", k.percent(stage))

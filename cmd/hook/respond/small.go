@@ -75,7 +75,7 @@ func beside() (string, error) {
 	return filepath.Join(filepath.Dir(own), FullName(runtime.GOOS)), nil
 }
 
-// Whole is the file name of the program skillrouter on an operating system.
+// FullName is the file name of the program skillrouter on an operating system.
 func FullName(goos string) string { return "skillrouter" + suffix(goos) }
 
 // SmallName is the file name of the program that Small is.

@@ -47,14 +47,14 @@ type renaming struct {
 
 // disk is a file system that loses what was not synced when the power goes.
 type disk struct {
-	mu      sync.Mutex
-	order   string
-	deaf    string // syncs that do nothing: "" none, "all", or a file name's end
-	root    *inode
-	kept    *inode
-	journal []renaming // names since the last sync, in their order
-	numbers uint64
-	random  *rand.Rand
+	mu         sync.Mutex
+	order      string
+	deaf       string // syncs that do nothing: "" none, "all", or a file name's end
+	root       *inode
+	remembered *inode
+	journal    []renaming // names since the last sync, in their order
+	numbers    uint64
+	random     *rand.Rand
 
 	calls, syncs int // calls that change something, and syncs among them
 	stopAt       int // the call at which the power goes; 0: at none
@@ -228,25 +228,25 @@ func (d *disk) survivor(i *inode, made map[*inode]*inode) *inode {
 func (d *disk) keep() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.kept = d.whole(d.root)
+	d.remembered = d.copyTree(d.root)
 }
 
 // again goes back to what was kept, or to an empty disk.
 func (d *disk) again() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.kept == nil {
+	if d.remembered == nil {
 		d.begin(d.newInode(true, 0o755))
 		return
 	}
-	d.begin(d.whole(d.kept))
+	d.begin(d.copyTree(d.remembered))
 }
 
-// whole copies what programs see, below i, as if all of it were on the medium.
-func (d *disk) whole(i *inode) *inode {
+// copyTree copies what programs see, below i, as if all of it were on the medium.
+func (d *disk) copyTree(i *inode) *inode {
 	left := d.newInode(i.folder, i.mode)
 	for name, entry := range i.entries {
-		left.entries[name] = d.whole(entry)
+		left.entries[name] = d.copyTree(entry)
 	}
 	if i.folder {
 		left.recorded = maps.Clone(left.entries)

@@ -77,7 +77,7 @@ func serve(dir, order string, seed uint64) error {
 			case "cut":
 				d.cut()
 			case "empty":
-				d.kept = nil
+				d.remembered = nil
 				fallthrough
 			default:
 				d.again()

@@ -193,7 +193,7 @@ func TestEveryKindOfWriteIsCaughtUp(t *testing.T) {
 	again := wake(t, m.store, clock, folder)
 	defer again.stop()
 	for name, state := range again.states() {
-		if state.Stage != keep.Whole || state.Refused != "" || state.Saved.IsZero() {
+		if state.Stage != keep.Complete || state.Refused != "" || state.Saved.IsZero() {
 			t.Errorf("%s: %+v", name, state)
 		}
 	}
@@ -247,7 +247,7 @@ func TestASweepThatNamesNobodyIsAGap(t *testing.T) {
 	if state := again.episodes.IndexState(); state.Refused == "" {
 		t.Errorf("%+v", state)
 	}
-	if state := again.knowledge.IndexState(); state.Stage != keep.Whole {
+	if state := again.knowledge.IndexState(); state.Stage != keep.Complete {
 		t.Errorf("knowledge has nothing to do with it: %+v", state)
 	}
 	if found, err := again.episodes.Search(captainly(t), episode.Query{Query: "gateway"}); err != nil || found.Count != 5 {
