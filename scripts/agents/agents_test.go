@@ -151,6 +151,7 @@ func newPlace(t *testing.T, npm string, folders ...string) *place {
 	if err := os.Symlink(program, p.path("bin/skillrouter")); err != nil {
 		t.Fatal(err)
 	}
+	p.write("home/.profile", "PATH="+p.path("bin")+":$PATH\n") // Codex runs a login shell, which sets it anew
 	small := filepath.Join(filepath.Dir(program), "skillrouter-hook")
 	if _, err := os.Stat(small); err == nil { // then setup writes it into the agents' hooks
 		if err := os.Symlink(small, p.path("bin/skillrouter-hook")); err != nil {

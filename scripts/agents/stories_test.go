@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"skillrouter/learning/knowledge"
+	"skillrouter/router/client"
 	"skillrouter/router/contexts"
 )
 
@@ -26,7 +28,7 @@ type story struct {
 	Story, Why    string
 	Folders       []string          // what is made: "repository A", "worktree A of B", "origin A", "clone A of B"
 	Files         map[string]string // what is written into them
-	Notes         int               // as many notes of no interest are remembered in the first folder after the first session
+	Notes         int               // as many notes of no interest are remembered in the first folder, half of them before the first session
 	First, Second telling
 }
 
@@ -236,11 +238,10 @@ func (s story) play(t *testing.T, a agent, p *place) (r result) {
 			session("2", s.Second)
 		}
 	}
+	others := notes(s.Notes, filepath.Base(p.folders[0]))
+	p.remember(others[:s.Notes/2])
 	session("1", s.First)
-	if s.Notes > 0 {
-		p.write("tmp/notes.jsonl", notes(s.Notes, filepath.Base(p.folders[0])))
-		p.router("import", p.path("tmp/notes.jsonl"))
-	}
+	p.remember(others[s.Notes/2:])
 	second()
 	r.hooks = readHooks(p.path("hooks-2.jsonl"))
 	return r
@@ -440,22 +441,42 @@ func (p *place) settle() {
 	p.t.Error("the end of the session is never dealt with")
 }
 
-// notes are as many entries of knowledge as an import reads, of no interest to a story.
-func notes(n int, project string) string {
+// remember stores notes as a person does: what is imported is not told by itself.
+func (p *place) remember(notes []knowledge.Draft) {
+	p.t.Helper()
+	log, _ := os.ReadFile(p.path("router.log"))
+	token, _ := os.ReadFile(p.path("data/owner.token"))
+	at := regexp.MustCompile(`url=(\S+)`).FindSubmatch(log)
+	if at == nil {
+		p.t.Fatal("the router says nowhere where it listens")
+	}
+	c, err := client.New(string(at[1]), client.Options{Token: strings.TrimSpace(string(token))})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, note := range notes {
+		if _, err := c.Knowledge.Store(p.t.Context(), note); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+// notes are entries of knowledge that are of no interest to a story.
+func notes(n int, project string) []knowledge.Draft {
 	random := rand.New(rand.NewPCG(14, 20)) // the same notes for everybody
 	pick := func(words ...string) string { return words[random.IntN(len(words))] }
-	var b strings.Builder
-	for i := range n {
+	drafts := make([]knowledge.Draft, n)
+	for i := range drafts {
 		part := pick("header", "footer", "basket", "invoice", "picture", "coupon", "address", "rating", "refund", "newsletter")
-		fmt.Fprintf(&b, "%s\n", asJSON(object{
-			"category": "pattern", "project": project,
-			"title": fmt.Sprintf("The %s %s keeps its %s in %s_%d.ts", part, pick("form", "page", "view", "dialog", "list"), pick("state", "colours", "limits", "labels"), part, i),
-			"content": fmt.Sprintf("It was %s %s in week %d because the %s was %s. Ask %s before you change its %s.", pick("split", "moved", "rewritten"),
+		drafts[i] = knowledge.Draft{
+			Category: "pattern", Project: project,
+			Title: fmt.Sprintf("The %s %s keeps its %s in %s_%d.ts", part, pick("form", "page", "view", "dialog", "list"), pick("state", "colours", "limits", "labels"), part, i),
+			Content: fmt.Sprintf("It was %s %s in week %d because the %s was %s. Ask %s before you change its %s.", pick("split", "moved", "rewritten"),
 				pick("twice", "by hand", "carefully"), 1+random.IntN(52), pick("old one", "designer's draft", "first version"), pick("slow", "wrong on phones", "hard to read"),
 				pick("Ann", "Bob", "Carla", "Dan"), pick("order", "width", "wording", "shadow")),
-		}))
+		}
 	}
-	return b.String()
+	return drafts
 }
 
 // words are the texts of a question but those that describe tools, and those that known holds.
