@@ -2,16 +2,15 @@ package skillrouter
 
 import "sync"
 
-// Bell wakes everyone who waits for more rows of a log. It carries nothing:
-// the log is the truth, and whoever is woken reads it from where they stand.
-// The zero Bell is ready for use.
+// Bell wakes those who wait for more rows of a log. It carries no data: whoever wakes reads
+// the log from the place where it stopped. The zero Bell is ready for use.
 type Bell struct {
 	mu sync.Mutex
 	ch chan struct{}
 }
 
-// Wait returns a channel that is closed at the next Ring. Take it before you
-// read the log, so that a ring between the reading and the waiting is seen.
+// Wait returns a channel that is closed at the next Ring. Take the channel before you read
+// the log; otherwise a ring between the two is missed.
 func (b *Bell) Wait() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()

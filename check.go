@@ -39,9 +39,9 @@ func CheckAgentID(field, id string) error {
 	return HoldsSecret(field, id)
 }
 
-// OwnSessionID is the id that an agent's session gets in place of the one that its
-// client chose, if that is another agent's already: so nobody can take an id from
-// another. A client cannot choose one like it, because no chosen id may hold a "~".
+// OwnSessionID returns the id that a session gets if the id that its client chose belongs to
+// another agent. It contains a "~", which a client may not use, so no client can choose such
+// an id.
 func OwnSessionID(id, agentID string) string { return id + "~" + agentID }
 
 // CheckName returns an Invalid error, naming field, unless s is at most
@@ -67,8 +67,8 @@ func CheckLine(field, s string) error {
 	return nil
 }
 
-// OneLine makes a text one line: line breaks and other control characters
-// become spaces, and there are none of these at the ends.
+// OneLine makes a text one line. It replaces line breaks and other control characters by
+// spaces, and removes white space at both ends.
 func OneLine(s string) string {
 	if strings.ContainsFunc(s, BreaksLine) {
 		s = strings.Map(func(r rune) rune {
@@ -126,7 +126,7 @@ func CheckOneOf[T ~string](field string, s T, allowed []T) error {
 	return InvalidField(field, "is not one of %v", allowed)
 }
 
-// CheckOptional is CheckOneOf for a choice that may be left open, as an empty text.
+// CheckOptional is CheckOneOf for a choice that may be empty.
 func CheckOptional[T ~string](field string, s T, allowed []T) error {
 	if s == "" {
 		return nil
@@ -134,7 +134,8 @@ func CheckOptional[T ~string](field string, s T, allowed []T) error {
 	return CheckOneOf(field, s, allowed)
 }
 
-// CheckNames is CheckName of several fields: of pairs of a field and its value.
+// CheckNames is CheckName for several fields. The arguments are pairs of a field's name and
+// its value.
 func CheckNames(pairs ...string) error {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if err := CheckName(pairs[i], pairs[i+1]); err != nil {
@@ -166,9 +167,9 @@ const SharedPersona = "shared"
 // MaxPersona bounds a persona's name, in bytes; it may become a folder's.
 const MaxPersona = 64
 
-// CheckPersona returns a persona's name, DefaultPersona for an empty one, or
-// an Invalid error. The name is letters, digits, and . _ - after the first of
-// them: it can be a folder's name and can leave no folder.
+// CheckPersona returns the name of a persona, or DefaultPersona for an empty name. It
+// returns an Invalid error unless the name has only letters, digits and . _ - and begins with
+// a letter or a digit. Such a name is safe as the name of a folder.
 func CheckPersona(name string) (string, error) {
 	if name == "" {
 		return DefaultPersona, nil

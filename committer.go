@@ -37,7 +37,7 @@ type Committer[Tx any] struct {
 	broken  error        // why it is unknown what is on disk; Run's own
 }
 
-// Reserve is room that is kept for essential writes where there is no other.
+// Reserve is space on the disk that is used for essential writes when the disk is full.
 type Reserve interface {
 	// Admit tells why only essential writes are taken now; nil: all are.
 	Admit() error
@@ -47,8 +47,8 @@ type Reserve interface {
 
 type essentialKey struct{}
 
-// Essential marks the writes of a context as ones that must get through on a
-// full disk: what stops agents, and what keeps them in touch.
+// Essential marks the writes of a context as essential: they must be stored even if the disk
+// is full. They stop agents or keep them in touch.
 func Essential(ctx context.Context) context.Context {
 	return context.WithValue(ctx, essentialKey{}, true)
 }

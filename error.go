@@ -41,8 +41,8 @@ func Codes() []Code {
 	}
 }
 
-// Error is the one error that crosses package borders. Message is written for
-// the caller and never holds the cause's text; Err is the cause, for the log.
+// Error is the only error that one package returns to another. Message is written for the
+// caller and never contains the cause's text. Err is the cause, for the log.
 type Error struct {
 	Code    Code
 	Field   string // the input field at fault, as the caller spelt it; empty if none
@@ -110,9 +110,9 @@ func FieldOf(err error) string {
 	return ""
 }
 
-// Explain is what a person is told of an error: its message, after the field that
-// it is about if it is Invalid. An error without a code, such as a file that
-// cannot be read, speaks for itself.
+// Explain returns what a person is told of an error: its message, and before it the field if
+// the error is Invalid. An error without a code, such as that of a missing file, is returned
+// as it is.
 func Explain(err error) string {
 	coded, ok := errors.AsType[*Error](err)
 	if !ok {

@@ -9,11 +9,10 @@ import (
 	"strings"
 )
 
-// Fencer draws the marks between which a text that agents wrote stands before a
-// model. A mark follows from the text and from a key that only this process
-// knows: whoever writes the text cannot know it beforehand, and the same text
-// gets the same mark again, so that a prompt that is built twice is the same
-// and a model's prompt cache holds.
+// Fencer makes the marks that enclose a text of an agent when a model reads it. A mark is
+// computed from the text and from a key that only this process knows. So the writer of a
+// text cannot know its mark, and the same text always gets the same mark, which lets a
+// model's prompt cache work.
 type Fencer struct{ key [32]byte }
 
 // NewFencer makes a Fencer with a key of its own.
@@ -37,8 +36,8 @@ func (f *Fencer) Mark(text string) string {
 // imitation is what begins like a mark, in whatever spelling.
 var imitation = Lazily(`(?i)<(\s*/?\s*memory)`)
 
-// Unfenced returns a text in which nothing looks like a mark: of what does, the
-// bracket is another one.
+// Unfenced returns a text in which nothing looks like a mark: it replaces the opening
+// bracket of each such place by another character.
 func Unfenced(text string) string {
 	if !strings.Contains(text, "<") {
 		return text

@@ -1,6 +1,6 @@
 package skillrouter
 
-// Holding is what a memory holds of one persona in one category.
+// Holding counts what a memory has of one persona in one category.
 type Holding struct {
 	Persona  string // empty: it is the whole team's
 	Category string

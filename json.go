@@ -23,15 +23,16 @@ import (
 // errFollowed is what is wrong with a text that has more than one value.
 var errFollowed = errors.New("more than one value")
 
-// NotJSON tells whether DecodeJSON failed because of the text, and not because of what it says.
+// NotJSON tells whether DecodeJSON failed because the text is not JSON, and not because of
+// its content.
 func NotJSON(err error) bool {
 	_, syntax := errors.AsType[*json.SyntaxError](err)
 	return syntax || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, errFollowed)
 }
 
-// DecodeJSON reads one JSON value into a pointer. Its errors are Invalid and
-// name the member at fault. It refuses what CheckJSON does, members that the
-// type does not name, and bytes that are not UTF-8.
+// DecodeJSON reads one JSON value into a pointer. Its errors are Invalid and name the member
+// that is wrong. It refuses what CheckJSON refuses, members that the type does not have, and
+// bytes that are not UTF-8.
 func DecodeJSON(text []byte, into any) error {
 	if !utf8.Valid(text) {
 		return Errorf(Invalid, "the record is not valid UTF-8")

@@ -5,18 +5,18 @@ import (
 	"sync"
 )
 
-// Regexp is a regular expression that is compiled when it is first used: the
-// program is started for each of an agent's steps, most of which need none of
-// the hundred that the packages hold. It is safe for concurrent use.
+// Regexp is a regular expression that is compiled at its first use. The program starts for
+// each step of an agent, and most steps need none of its hundred expressions. It is safe for
+// concurrent use.
 type Regexp struct {
 	expression string
 	once       sync.Once
 	compiled   *regexp.Regexp
 }
 
-// Lazily returns the expression as regexp.MustCompile would, without compiling
-// it yet. Its first use panics if it is not valid, so that each needs a test
-// that uses it.
+// Lazily returns an expression like regexp.MustCompile, but compiles it at its first use.
+// That use panics if the expression is not valid, so each expression needs a test that uses
+// it.
 func Lazily(expression string) *Regexp { return &Regexp{expression: expression} }
 
 // Compiled returns the expression ready for use.

@@ -24,8 +24,8 @@ const (
 // Scopes lists every scope, from the least to the most.
 func Scopes() []Scope { return []Scope{ScopeRead, ScopeAgent, ScopeCaptain, ScopeAdmin} }
 
-// Principal is who a call is made as. It comes from the token, never from a
-// field that the client fills in. The zero Principal may do nothing.
+// Principal says who makes a call. It comes from the token, never from a field that the
+// client fills in. The zero Principal may do nothing.
 type Principal struct {
 	AgentID string // the agent that the token was issued to; empty for one that is no agent's
 	Scopes  []Scope
@@ -33,12 +33,12 @@ type Principal struct {
 	open bool // it stands for whoever calls
 }
 
-// Open is the principal of every call while no token has been issued on a
-// loopback bind: it may act as anyone, and may not issue tokens.
+// Open returns the principal of every call while the router listens on loopback and no token
+// has been issued. It may act as every agent, and may not issue tokens.
 func Open() Principal { return Principal{Scopes: []Scope{ScopeCaptain}, open: true} }
 
-// IsOpen tells whether p is that of Open: what a captain alone is granted for
-// being one, such as to pass a mailbox's bounds, is not meant for everybody.
+// IsOpen tells whether p is the principal that Open returns. Some rights of a captain, such
+// as to exceed the limits of a mailbox, are not for everybody.
 func (p Principal) IsOpen() bool { return p.open }
 
 // System is the principal of the router's own work: timers, sweeps, start-up.
@@ -67,9 +67,9 @@ func (p Principal) ActAs(agentID string) error {
 	return Errorf(Forbidden, "this token belongs to another agent and may not act as %q", agentID)
 }
 
-// ActingAs returns the agent that a call is made as: the one that the client
-// names in field, if p may act as that agent, else the token's own, which may be
-// nobody in particular. It needs ScopeAgent.
+// ActingAs returns the agent in whose name a call is made. That is the agent that the client
+// names in field, if p may act as that agent. Without a name it is the token's own agent,
+// which may be empty. It needs ScopeAgent.
 func (p Principal) ActingAs(field, named string) (string, error) {
 	if err := p.Need(ScopeAgent); err != nil {
 		return "", err
@@ -80,8 +80,8 @@ func (p Principal) ActingAs(field, named string) (string, error) {
 	return named, cmp.Or(CheckAgentID(field, named), p.ActAs(named))
 }
 
-// SpeakingAs is ActingAs where a captain may name any person too. The name that
-// it returns is the one that was checked: on one line, and without white space at its ends.
+// SpeakingAs is ActingAs, but a captain may name any person too. It returns the name as it
+// was checked: on one line, without white space at either end.
 func (p Principal) SpeakingAs(field, named string) (string, error) {
 	if err := cmp.Or(p.Need(ScopeAgent), CheckName(field, named)); err != nil {
 		return "", err
@@ -102,15 +102,15 @@ func (p Principal) Need(scope Scope) error {
 
 type standingKey struct{}
 
-// WithStanding returns a context of a stream that may outlive its caller's right
-// to it; check returns an error once that has ended.
+// WithStanding returns a context for a stream that may outlive its caller's right to it.
+// check returns an error when that right has ended.
 func WithStanding(ctx context.Context, check func() error) context.Context {
 	return context.WithValue(ctx, standingKey{}, check)
 }
 
-// Standing returns an error if the caller of a stream may hear no more. Whoever
-// serves one asks before it hands on what it took, so that what happens after a
-// token was revoked does not reach its streams. It costs a digest and a look into memory.
+// Standing returns an error if the caller of a stream may not read on. A stream calls it
+// before it passes on what it has read, so that nothing that happened after a token was
+// revoked reaches its streams. It costs one digest and one look-up in memory.
 func Standing(ctx context.Context) error {
 	if check, ok := ctx.Value(standingKey{}).(func() error); ok {
 		return check()
@@ -125,8 +125,8 @@ func WithPrincipal(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// PrincipalOf returns whom ctx's calls are made as; the zero Principal, which
-// may do nothing, if nobody said.
+// PrincipalOf returns who makes the calls of a context. If the context does not say, it
+// returns the zero Principal, which may do nothing.
 func PrincipalOf(ctx context.Context) Principal {
 	p, _ := ctx.Value(principalKey{}).(Principal)
 	return p

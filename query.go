@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// QueryName is the name that a field of a filter has in the query of an
-// address: its tag query says it, or else its tag json. It is empty if the field
-// is no part of a query.
+// QueryName returns the name of a filter's field in a URL's query: its tag query or, without
+// one, its tag json. It is empty if the field is not part of a query.
 func QueryName(field reflect.StructField) string {
 	if name := field.Tag.Get("query"); name != "" {
 		return name

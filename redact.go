@@ -26,8 +26,8 @@ func Redact(text string) (string, []string) {
 	return text, r.kinds
 }
 
-// HoldsSecret returns an error that names the field if the text holds a secret.
-// It is for names, keys and ids: with a secret cut out they would name something else.
+// HoldsSecret returns an error that names the field if the text contains a secret. It is for
+// names, keys and ids, from which a secret cannot be removed without naming something else.
 func HoldsSecret(field, text string) error {
 	if len(text) < leastSpread {
 		return nil
@@ -45,9 +45,9 @@ func HoldsSecret(field, text string) error {
 	return InvalidField(field, "holds a secret (%s), which is never stored", f.spans[0].kind)
 }
 
-// A Redaction cuts the secrets out of the texts of one record: what is
-// recognised in one of them is cut out of the others too, whichever comes
-// first. The zero value is ready. The texts must not be changed in between.
+// A Redaction removes the secrets from the texts of one record. A secret that is found in
+// one text is removed from the others too, in whichever order they come. The zero value is
+// ready. The texts must not be changed in between.
 type Redaction struct {
 	kinds  []string
 	texts  []*string

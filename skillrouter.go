@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// Clock tells the time. It is injected so that tests can move it. Times order
-// nothing: order comes from sequence numbers.
+// Clock tells the time. Tests use one that they can set. Times decide no order: sequence
+// numbers do.
 type Clock func() time.Time
 
 // Stamp returns the time as it is stored: in UTC and whole milliseconds.
 func (c Clock) Stamp() time.Time { return c().UTC().Truncate(time.Millisecond) }
 
-// Event is one thing that happened and was committed. Events of one database
-// are numbered by Seq without repeats and in commit order.
+// Event is one thing that happened and was committed. Seq numbers the events of one database
+// in the order of their commits, and no number is used twice.
 type Event struct {
 	Seq     int64           `json:"seq"`
 	Type    string          `json:"type"`    // such as "agent.state", "task.claimed", "knowledge.stored"

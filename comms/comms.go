@@ -56,7 +56,7 @@ type Heartbeat struct {
 	Role        string `json:"role,omitempty"`
 }
 
-// HeartbeatAnswer is what the router says to it.
+// HeartbeatAnswer is the router's answer to a heartbeat.
 type HeartbeatAnswer struct {
 	OK           bool      `json:"ok"`
 	Timestamp    time.Time `json:"timestamp"`
@@ -67,7 +67,7 @@ type HeartbeatAnswer struct {
 	Redacted     []string  `json:"redacted,omitempty"`      // kinds of secret that were cut out of what the agent said
 }
 
-// StatusReport is what an agent says of its work (POST /status).
+// StatusReport is what an agent reports of its work (POST /status).
 type StatusReport struct {
 	AgentID     string   `json:"agent_id"`
 	Status      string   `json:"status"`
@@ -75,7 +75,7 @@ type StatusReport struct {
 	Progress    *float64 `json:"progress,omitempty"`     // 0 to 100, rounded to a whole number
 }
 
-// StatusAnswer is what the router says to it.
+// StatusAnswer is the router's answer to a status report.
 type StatusAnswer struct {
 	OK        bool      `json:"ok"`
 	Timestamp time.Time `json:"timestamp"`
@@ -110,7 +110,8 @@ type InboxQuery struct {
 	Limit   int    `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"` // 1 to MaxLimit; 0 means DefaultLimit
 }
 
-// InboxMessage is a message with how far it has come with the agent that asks.
+// InboxMessage is a message, and whether the asking agent has received, read or acknowledged
+// it.
 type InboxMessage struct {
 	operational.Message
 	Delivered bool `json:"delivered"`

@@ -15,9 +15,9 @@ const (
 	maxWaiting = 100
 )
 
-// Inbox lists an agent's messages, the oldest first. They count as delivered
-// by it; the marks in the answer are those from before. The agent becomes
-// known by asking. The caller must be that agent, or a Captain.
+// Inbox lists the messages of an agent, the oldest first, and marks them as delivered. The
+// answer has the marks from before the call. An agent that asks for the first time becomes
+// known. The caller must be that agent, or a Captain.
 func (b *Mailbox) Inbox(ctx context.Context, q InboxQuery) (Inbox, error) {
 	if err := skillrouter.CheckAgentID("agent_id", q.AgentID); err != nil {
 		return Inbox{}, err

@@ -54,14 +54,13 @@ func (o PresenceOptions) withDefaults() PresenceOptions {
 	return o
 }
 
-// OpenTasks is who knows what an agent has not finished.
+// OpenTasks lists the tasks that an agent has not finished.
 type OpenTasks interface {
 	OpenTasks(ctx context.Context, agentID string, limit int) ([]operational.Task, error)
 }
 
-// Presence knows which agents there are and how they are. A heartbeat that
-// brings nothing new is kept in memory alone; anything else is on disk before
-// it is answered.
+// Presence knows which agents there are and in which state. A heartbeat that says nothing
+// new is kept only in memory. Everything else is on disk before it is answered.
 type Presence struct {
 	roster  *roster
 	tasks   OpenTasks

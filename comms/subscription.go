@@ -313,9 +313,9 @@ func expired(m operational.Message, now time.Time) bool {
 	return m.ExpiresAt != nil && !now.Before(*m.ExpiresAt)
 }
 
-// Delivered notes that messages were written to the agent. With them
-// everything before them counts as delivered, because the subscriber has had
-// it, or said so by its cursor. It keeps that in memory; Run writes it.
+// Delivered notes that messages were written to the agent. All earlier messages count as
+// delivered too, because the subscriber has received them or said so by its cursor.
+// Delivered changes only memory; Run writes the marks.
 func (s *Subscription) Delivered(posts []*Post) {
 	if len(posts) == 0 {
 		return

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fingerprint tells entries of the same content: half a SHA-256 of the
-// project and of the normalised title and content. 128 bits keep a chance
-// collision out of reach of any number of entries that fits a disk.
+// Fingerprint is the same for entries of the same content. It is half of a SHA-256 over the
+// project and the normalised title and content. With 128 bits two different entries do not
+// get the same one by chance.
 type Fingerprint [16]byte
 
 // FingerprintOf normalises title and content and hashes them. The project is a

@@ -13,8 +13,8 @@ import (
 	"skillrouter"
 )
 
-// Trust says how far an entry's text may be believed when it is put before an
-// agent. It follows from who wrote it and is never taken from the entry.
+// Trust says how far an agent may believe the text of an entry. It is decided by who wrote
+// the entry, never by the entry itself.
 type Trust string
 
 // The levels of trust.
@@ -25,7 +25,7 @@ const (
 	TrustImported Trust = "imported"
 )
 
-// Refusal names a record of a bulk call that was not stored, and why.
+// Refusal names a record of a bulk call that was not stored, and says why.
 type Refusal struct {
 	Index int    `json:"index"` // position among the request's records, from 0
 	Field string `json:"field,omitempty"`
@@ -42,7 +42,7 @@ type BulkResult struct {
 	Redacted     int       `json:"redacted"`      // records that held a secret, which was cut out before they were stored
 }
 
-// Reason is one part of a score: what matched, and what it gave.
+// Reason is one part of a score: what matched, and how much it added.
 type Reason struct {
 	Lane   string  `json:"lane"`
 	Term   string  `json:"term,omitempty"`

@@ -1,6 +1,6 @@
 package learning
 
-// LessonType says what kind of thing was learned, in the words of seed 000.
+// LessonType says what kind of thing was learned.
 type LessonType string
 
 // The types of lessons.

@@ -36,12 +36,11 @@ type MissObserver interface {
 
 type notAskedKey struct{}
 
-// NotAsked returns a context whose searches are nobody's questions but a
-// service's own means, such as the parts of an answer that it yet puts together:
-// what they do not find is no gap.
+// NotAsked returns a context for searches that nobody asked for, such as those by which a
+// service puts an answer together. If such a search finds nothing, that is no gap.
 func NotAsked(ctx context.Context) context.Context {
 	return context.WithValue(ctx, notAskedKey{}, true)
 }
 
-// IsAsked tells whether somebody asked: see NotAsked.
+// IsAsked tells whether somebody asked for the searches of a context. See NotAsked.
 func IsAsked(ctx context.Context) bool { return ctx.Value(notAskedKey{}) == nil }

@@ -21,8 +21,8 @@ const MaxGapQuestion = 500
 // share 16 bytes less often than a disk loses them.
 const GapIDBytes = 16
 
-// GapQuestion returns what is kept of a question: on one line, without secrets
-// and without what would not fit.
+// GapQuestion returns the part of a question that is stored: on one line, without secrets,
+// and cut at the limit.
 func GapQuestion(text string) string {
 	// What is cut off cannot be a secret's half: the text is cleaned before it is cut,
 	// and only as much of it as can matter.
@@ -32,9 +32,9 @@ func GapQuestion(text string) string {
 	return skillrouter.Head(line, MaxGapQuestion)
 }
 
-// GapID returns the name of a question's gap: the same for the same words in
-// another order, number or case, and with other words that say nothing. A
-// question of no word, or of a single letter, is none; ok is false then.
+// GapID returns the id of a question's gap. Questions have the same id if they have the same
+// words, in any order and case, in the singular or the plural, and with any words without
+// meaning between them. ok is false for a question without a word or with a single letter.
 func GapID(question, project string) (id string, ok bool) {
 	stems, _ := text.QueryTerms(question)
 	if len(stems) == 0 || len(stems) == 1 && utf8.RuneCountInString(stems[0]) < 2 {

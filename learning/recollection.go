@@ -16,7 +16,7 @@ type Recollection struct {
 	done chan struct{} // nil: nothing is to be read in
 }
 
-// Begin makes callers of wait wait.
+// Begin makes the callers of Wait wait.
 func (r *Recollection) Begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

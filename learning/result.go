@@ -1,6 +1,7 @@
 package learning
 
-// Result is how an application, an experience or an overridden check went.
+// Result says how something ended: the use of a lesson, an operation, or an action that
+// overrode a check.
 type Result string
 
 // The results of seed 003.

@@ -1,6 +1,6 @@
 package learning
 
-// Severity says how bad it is not to know a lesson, in the words of seed 000.
+// Severity says how much harm it does not to know a lesson.
 type Severity string
 
 // The severities, the worst first.

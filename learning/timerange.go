@@ -10,7 +10,8 @@ import (
 	"skillrouter"
 )
 
-// TimeRange is a stretch of time: From included, To not. A zero end is open.
+// TimeRange is a period of time. From belongs to it, To does not. A zero From or To means
+// that the period has no such end.
 type TimeRange struct{ From, To time.Time }
 
 // Bounds of a time range's text.
@@ -193,7 +194,7 @@ func DateRange(field string, raw json.RawMessage) (string, error) {
 	return text, err
 }
 
-// Meet returns the stretch that both ranges have.
+// Meet returns the period that belongs to both ranges.
 func (r TimeRange) Meet(other TimeRange) TimeRange {
 	if other.From.After(r.From) {
 		r.From = other.From

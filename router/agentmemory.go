@@ -11,8 +11,8 @@ import (
 	"skillrouter/learning/lesson"
 )
 
-// MemoryService is what an agent is given of what was learned. AgentMemory
-// implements it beside the databases, router/client over HTTP.
+// MemoryService gives an agent what was learned. AgentMemory implements it beside the
+// databases, router/client over HTTP.
 type MemoryService interface {
 	// Memory returns what an agent should know (GET /agent/{name}/memory).
 	Memory(ctx context.Context, agent string) (Memory, error)
@@ -34,7 +34,7 @@ type Memory struct {
 	LastUpdated  time.Time       `json:"last_updated"`
 }
 
-// AntiPattern is a lesson on what never to do, with seed 000's names for what it says.
+// AntiPattern is a lesson on what never to do.
 type AntiPattern struct {
 	lesson.Lesson
 	WhyBad  string `json:"why_bad"`

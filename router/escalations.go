@@ -6,8 +6,8 @@ import (
 	"skillrouter/operational"
 )
 
-// SettledEscalations are escalations whose readers see what was reported
-// before they asked: what is on its way between the databases is waited for.
+// SettledEscalations are escalations that include everything that was reported before the
+// call: a reader waits until the events on their way between the databases have arrived.
 type SettledEscalations struct {
 	operational.EscalationService
 	Crossing interface {

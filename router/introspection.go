@@ -6,8 +6,7 @@ import (
 	"skillrouter"
 )
 
-// IntrospectionService tells what is remembered, and clears it (seed 002's
-// list_memory_categories, memory_stats and clear_memory). Introspection
+// IntrospectionService tells what is stored for a persona, and clears it. Introspection
 // implements it beside the stores, router/client over HTTP.
 type IntrospectionService interface {
 	// Categories lists the categories that a persona's memories and the team's are in. It needs ScopeRead.
@@ -20,7 +19,7 @@ type IntrospectionService interface {
 	Clear(ctx context.Context, request ClearRequest) (Cleared, error)
 }
 
-// MemoryType is a kind of memory, by the names of seed 002.
+// MemoryType is a type of memory as clients name it, such as semantic or episodic.
 type MemoryType string
 
 // The types of memory. The first four are a persona's, and can be cleared.

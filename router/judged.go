@@ -28,7 +28,8 @@ const (
 	GradeAnswer   = 2 // it is what was asked for
 )
 
-// Collection is a memory with judged questions, by which a search is measured.
+// Collection is a memory with questions whose right answers are known. Searches are measured
+// by it.
 type Collection struct {
 	Documents []tfidf.Document // as the services index them
 	Questions []JudgedQuestion

@@ -12,7 +12,7 @@ import (
 	"skillrouter/router/classify"
 )
 
-// Golden is what was found when the ranking was last agreed to.
+// Golden is what the search found when somebody last accepted its ranking.
 type Golden struct {
 	Questions []QuestionResult
 	Routing   []RoutingResult
@@ -93,7 +93,7 @@ func routedRight(results []RoutingResult) int {
 	return right
 }
 
-// Move is a question whose answer is another than the golden's.
+// Move is a question whose answer differs from the golden's.
 type Move struct {
 	Query   string   `json:"query"`
 	Project string   `json:"project,omitempty"`

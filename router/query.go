@@ -19,7 +19,7 @@ type Query struct {
 	Type    classify.Class `json:"type,omitempty"`  // asks this class's source, whatever the words say
 }
 
-// Item is one thing of an answer, whatever store it is from.
+// Item is one thing in an answer, from any store.
 type Item struct {
 	Kind    string         `json:"kind"` // knowledge, episode, agent, task, finding, scan, environment, message
 	ID      string         `json:"id"`
@@ -49,7 +49,7 @@ type Answer struct {
 	Sections []Section `json:"sections,omitempty"`
 }
 
-// Section answers one of several questions that a query asks at once.
+// Section is the answer to one of several questions in one query.
 type Section struct {
 	Query      string           `json:"query"` // this question's part of the query
 	QueryType  classify.Class   `json:"query_type"`
@@ -71,7 +71,8 @@ func (a *Answer) section() Section {
 	}
 }
 
-// Miss says that the first place asked had nothing, and what was tried then.
+// Miss says that the store that was asked first had nothing, and which stores were asked
+// then.
 type Miss struct {
 	Reason string   `json:"reason"`
 	Asked  []string `json:"tried"`

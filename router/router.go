@@ -30,7 +30,7 @@ type Router struct {
 
 var _ Service = (*Router)(nil)
 
-// Options are the settings of a Router. The zero value is the real thing.
+// Options are the settings of a Router. The zero value is what the program uses.
 type Options struct {
 	// Now tells the time, in the zone that "yesterday" is meant in; time.Now if nil.
 	Now skillrouter.Clock

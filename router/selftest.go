@@ -7,7 +7,7 @@ import (
 	"skillrouter/tfidf"
 )
 
-// SelfTest is what a program's own search and routing make of the judged collection.
+// SelfTest says how well this program's search and routing answer the judged collection.
 type SelfTest struct {
 	OK        bool               `json:"ok"` // nothing moved
 	Documents int                `json:"documents"`

@@ -10,7 +10,8 @@ import (
 	"skillrouter/operational"
 )
 
-// Sources are what the router asks. A nil one's class has nothing.
+// Sources are the stores that the router asks. If one is nil, its class of questions finds
+// nothing.
 type Sources struct {
 	Knowledge Knowledge
 	Episodes  Episodes

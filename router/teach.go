@@ -93,7 +93,7 @@ var (
 	_ FeedbackService = (*Taught)(nil)
 )
 
-// NewTaught makes a Taught that heeds what the store holds.
+// NewTaught makes a Taught that uses the feedback in the store.
 func NewTaught(ctx context.Context, base *classify.Classifier, store feedback.QueryFeedbackStore, now skillrouter.Clock) (*Taught, error) {
 	if now == nil {
 		now = time.Now
