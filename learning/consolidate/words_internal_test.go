@@ -9,9 +9,9 @@ import (
 
 func TestRulesWordsList(t *testing.T) {
 	for _, fault := range wordlist.Faults(rulesWords, strings.ToLower) {
-		t.Errorf("rules_words, %s", fault)
+		t.Errorf("words, %s", fault)
 	}
 	for _, fault := range wordlist.Faults(rulesPrograms, strings.ToLower) {
-		t.Errorf("rules_programs, %s", fault)
+		t.Errorf("programs, %s", fault)
 	}
 }

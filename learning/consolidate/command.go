@@ -134,7 +134,7 @@ func wordText(w *syntax.Word) string {
 	return b.String()
 }
 
-//go:embed rules_programs.txt
+//go:embed programs.txt
 var rulesPrograms string
 
 // runners run the program that is named after them, and its options.

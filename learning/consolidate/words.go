@@ -22,7 +22,7 @@ const (
 	categorySettings = "settings"
 )
 
-//go:embed rules_words.txt
+//go:embed words.txt
 var rulesWords string
 
 // slots are nouns that have a value, so that "the X is Y" states one even if Y is a plain word.
