@@ -67,10 +67,10 @@ func NewEscalations(store EscalationStore, now skillrouter.Clock) *Escalations {
 	return &Escalations{store: store, now: now}
 }
 
-// Raise raises escalations and moves the cursor of whoever raises them, in one
-// transaction, so that each event is taken in once. For each matter, agent and
-// reason one is open at a time: what is raised while it is open, or after it was
-// dismissed, is only counted; one that is open and grows worse is announced once more. It is the router's own, and asks for no right.
+// Raise raises escalations and moves the cursor of the caller, in one transaction, so that
+// each event counts once. For each matter, agent and reason there is one open escalation. If
+// it is open already, or was dismissed, Raise only counts it. If an open one becomes worse,
+// it is announced once more. Raise is for the router itself and checks no right.
 func (e *Escalations) Raise(ctx context.Context, drafts []EscalationDraft, cursor Cursor) ([]Escalation, error) {
 	at := e.now.Stamp()
 	return e.store.RaiseEscalations(ctx, drafts, cursor, func(latest *Escalation, draft EscalationDraft) Escalation {
@@ -116,8 +116,8 @@ func (e *Escalations) List(ctx context.Context, filter EscalationFilter) ([]Esca
 	return e.store.ListEscalations(ctx, filter)
 }
 
-// Unannounced returns escalations whose message is not in the mailbox, oldest
-// first. It and those below are the router's own, and ask for no right.
+// Unannounced returns the escalations whose message is not in the mailbox yet, the oldest
+// first. It and the methods below are for the router itself and check no right.
 func (e *Escalations) Unannounced(ctx context.Context, limit int) ([]Escalation, error) {
 	return e.store.UnannouncedEscalations(ctx, limit)
 }

@@ -11,8 +11,8 @@ const (
 	FeedLost        FeedSource = ""            // a log that was replaced by an older copy of itself
 )
 
-// FeedRun says what consecutive numbers of the feed stand for: the number n
-// stands for the row Start + (n − First) of the log, if there is one.
+// FeedRun maps consecutive numbers of the feed to rows of a log: number n is row Start + (n
+// − First), if there is such a row.
 type FeedRun struct {
 	First  int64 // at least 1
 	Count  int64 // at least 1

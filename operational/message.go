@@ -14,8 +14,8 @@ const (
 	SignalMessage = "message"
 )
 
-// Message is one signal in the stored log. Seq is its place there: it grows
-// with each message, and is never given twice.
+// Message is one signal in the stored log. Seq is its place in the log. It grows with each
+// message and is never used twice.
 type Message struct {
 	Seq            int64           `json:"seq"`
 	ID             string          `json:"message_id"`
@@ -44,8 +44,8 @@ type MessageDraft struct {
 	TTLSeconds     int64           `json:"ttl_seconds,omitempty"` // 0: for ever
 }
 
-// Receipt is how far a message has come with one recipient. A time that is
-// nil has not been reached. The message itself is stored before any of them.
+// Receipt says how far a message has come with one recipient. A step that has not happened
+// yet has a nil time. The message is always stored before its receipts.
 type Receipt struct {
 	AgentID     string     `json:"agent_id"`
 	Seq         int64      `json:"seq"`
@@ -96,8 +96,8 @@ type Marked struct {
 	Stop    int64 // the stop signal that ceased to be in force by this, 0 if none
 }
 
-// Delivery says that a message was handed to an agent: that one alone, or
-// that and every earlier message of the agent.
+// Delivery says that an agent has received a message: only that message, or that one and all
+// earlier ones.
 type Delivery struct {
 	AgentID string
 	Seq     int64
@@ -145,7 +145,8 @@ func StopReason(m Message) string {
 	return "stop signal from " + m.From
 }
 
-// SameContent tells whether other says the same to the same recipient. Ids and times aside from the time to live do not count.
+// SameContent tells whether other says the same to the same recipient. It compares neither
+// ids nor times, except the time to live.
 func (m Message) SameContent(other Message) bool {
 	return m.From == other.From && m.To == other.To && m.Signal == other.Signal && bytes.Equal(m.Context, other.Context) &&
 		m.Priority == other.Priority && m.ThreadID == other.ThreadID && m.AckRequired == other.AckRequired && m.ttl() == other.ttl()

@@ -76,8 +76,8 @@ type ScanDraft struct {
 	AgentID     string `json:"agent_id,omitempty"`
 }
 
-// Finding is something that a scan, or a person, found. The same finding
-// again (environment, CVE or title, location) is one row that was seen again.
+// Finding is something that a scan or a person found. The same finding again, in the same
+// environment, with the same CVE or title and location, is the same row, seen once more.
 type Finding struct {
 	ID          string        `json:"id"`
 	Environment string        `json:"environment"`

@@ -116,10 +116,9 @@ func (s FindingRecord) Fresh() Finding {
 	}
 }
 
-// SeeAgain adds the report to the finding that it repeats, and
-// returns what its history has to say of that, if anything: one that was fixed
-// is open again, and a new severity is noted. What was accepted, or called a
-// false positive, stays so.
+// SeeAgain adds the report to a finding that is known. A finding that was fixed is open
+// again, and a new severity is noted. A finding that was accepted or called a false positive
+// stays so. SeeAgain returns the entry for the finding's history, or nil.
 func (s FindingRecord) SeeAgain(f *Finding) *FindingChange {
 	d := s.Draft
 	f.Occurrences++

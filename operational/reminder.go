@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// ReminderService is what can be done with reminders: things to do later, when
-// a time comes, something happens, or a condition holds. Seed 002 calls them
-// prospective tasks. Reminders implements it beside the database, router/client over HTTP.
+// ReminderService is what can be done with reminders: things to do later, when a time comes,
+// something happens, or a condition holds. Reminders implements it beside the database,
+// router/client over HTTP.
 type ReminderService interface {
 	// Schedule stores a reminder. It needs ScopeAgent.
 	Schedule(ctx context.Context, draft ReminderDraft) (Reminder, error)

@@ -124,10 +124,9 @@ func parseCronName(field, text string, location *time.Location) (*Recurrence, er
 // time when clocks are changed.
 func (r *Recurrence) everyHour() bool { return r.fields == nil || r.fields.Hour&(1<<63) != 0 }
 
-// Next returns the first time after a time, in UTC; false if there is none.
-// When clocks are set forward, what lies in the hour that is left out comes at
-// the change; when they are set back, what lies in the hour that comes twice
-// comes once. An expression whose hour is * goes on by real time.
+// Next returns the first time after a time, in UTC, or false if there is none. When clocks
+// are set forward, a time in the missing hour comes at the change. When they are set back, a
+// time in the repeated hour comes once. An expression whose hour is * follows real time.
 func (r *Recurrence) Next(after time.Time) (time.Time, bool) {
 	next := r.schedule.Next(after.In(r.zone))
 	if r.everyHour() {

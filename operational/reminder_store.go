@@ -8,8 +8,8 @@ import (
 	"skillrouter"
 )
 
-// ReminderStore keeps reminders. What a change does is decided by the function
-// that it is handed, which runs inside the transaction and may run twice.
+// ReminderStore keeps reminders. The function that a change gets decides what the change
+// does. It runs inside the transaction and may run twice.
 type ReminderStore interface {
 	// CreateReminder stores a reminder, gives it its number and writes the event that made
 	// returns for it. learning is the newest event of the other log; of its own logs the store
@@ -74,9 +74,9 @@ const (
 	SourceSignals     EventSource = "signals"
 )
 
-// Heard is what happened: by the names and patterns that reminders wait for,
-// the greatest place in the source at which something of the name stands.
-// Reminders that were scheduled after that do not wait for it.
+// Heard says what happened, by the names and patterns that reminders wait for: for each the
+// last place in the source where it happened. A reminder that was scheduled after that place
+// does not wait for it.
 type Heard struct {
 	Source EventSource // empty: now
 	Awaits map[string]int64

@@ -174,9 +174,9 @@ func (s *Reminders) Reminder(ctx context.Context, number int64) (Reminder, error
 	return r, nil
 }
 
-// Concerns tells whether p may see the reminder: as whom it is for, as its
-// maker, or as a captain. What is for nobody in particular concerns every agent. A
-// token that may only read sees none: what others mean to do is as their mail.
+// Concerns tells whether p may see the reminder: as its recipient, as its maker, or as a
+// captain. Every agent may see a reminder without a recipient. A token that may only read
+// sees no reminders, because they are as private as mail.
 func (r Reminder) Concerns(p skillrouter.Principal) bool {
 	own := p.AgentID != "" && (p.AgentID == r.AgentID || p.AgentID == r.CreatedBy)
 	return p.Has(skillrouter.ScopeCaptain) || p.Has(skillrouter.ScopeAgent) && (own || r.AgentID == "")

@@ -30,11 +30,11 @@ type ReminderClearing struct {
 	Limit       int
 }
 
-// Clear deletes a persona's reminders, of one type of trigger or, if that is
-// empty, of all, those that are done with them: those that were there when it
-// was called, at most most of them. It returns how many were open. Messages
-// that were delivered stay in their mailboxes. Each step is a transaction of
-// its own; what a crash leaves, the next call deletes. It needs ScopeCaptain.
+// Clear deletes reminders of a persona, of one type of trigger or, if that is empty, of all
+// types. It deletes those that were there when it was called, at most most of them, also
+// those that are done. It returns how many were open. Delivered messages stay in their
+// mailboxes. Each step is a transaction; after a crash the next call deletes the rest. It
+// needs ScopeCaptain.
 func (s *Reminders) Clear(ctx context.Context, persona, triggerType string, most int) (deleted int64, err error) {
 	caller := skillrouter.PrincipalOf(ctx)
 	if err := caller.Need(skillrouter.ScopeCaptain); err != nil {

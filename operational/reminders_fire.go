@@ -24,8 +24,8 @@ const (
 	waitingPersonas = 50
 )
 
-// Run lets reminders come due until ctx ends, and returns nil. What came due
-// while the router was not running comes first, and is marked as missed.
+// Run makes reminders due until ctx ends, and returns nil. It begins with those that should
+// have come due while the router did not run, and marks them as missed.
 func (s *Reminders) Run(ctx context.Context) error {
 	for {
 		err := s.CatchUp(ctx)
@@ -95,8 +95,8 @@ func (s *Reminders) untilNext(ctx context.Context) time.Duration {
 	return min(max(next.Sub(s.now()), 0), fireLook)
 }
 
-// CatchUp lets come due, marked as missed, what should have while the router
-// was not running. Run calls it first.
+// CatchUp makes the reminders due that should have come due while the router did not run,
+// and marks them as missed. Run calls it first.
 func (s *Reminders) CatchUp(ctx context.Context) error {
 	if err := s.look(ctx); err != nil {
 		return err
@@ -109,8 +109,8 @@ func (s *Reminders) CatchUp(ctx context.Context) error {
 	return s.fireAll(ctx, ReminderPick{By: &now, Through: last, Limit: fireBatch}, true, nil)
 }
 
-// Tick lets come due whatever has by the clock, once each, and tells who came
-// since of what was due before. It returns how many came due. Run calls it.
+// Tick makes each reminder due whose time has come, once, and tells agents that came since
+// of those that were due before. It returns how many came due. Run calls it.
 func (s *Reminders) Tick(ctx context.Context) (fired int, err error) {
 	if err := s.look(ctx); err != nil {
 		return 0, err
@@ -304,9 +304,8 @@ func (s *Reminders) tell(ctx context.Context, whom ReminderWaiting) error {
 	}
 }
 
-// Judge lets those of the numbered reminders come due whose conditions hold,
-// and notes of the others why they could not be judged. It is the router's
-// own, and asks for no right.
+// Judge makes the numbered reminders due whose conditions hold. For the others it notes why
+// their conditions could not be evaluated. It is for the router itself and checks no right.
 func (s *Reminders) Judge(ctx context.Context, holds []int64, failed map[int64]string) error {
 	for len(holds) > 0 {
 		n := min(len(holds), fireBatch)

@@ -119,10 +119,9 @@ func (s *Reminders) AnyAwaited(ctx context.Context) (bool, error) {
 	return err == nil && len(list.names)+len(list.patterns) > 0, err
 }
 
-// Hear lets the reminders come due that wait for what happened in a log, and
-// returns how many. A reminder does not wait for what happened before it was
-// scheduled, and waits no more once it has come due: the same occurrences
-// again change nothing. It is the router's own, and asks for no right.
+// Hear makes the reminders due that wait for what happened in a log, and returns how many. A
+// reminder does not wait for what happened before it was scheduled. After it has come due,
+// the same events change nothing. It is for the router itself and checks no right.
 func (s *Reminders) Hear(ctx context.Context, source EventSource, occurrences []Occurrence) (int, error) {
 	list, err := s.awaited.list(ctx, s.store)
 	if err != nil {

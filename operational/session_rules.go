@@ -62,9 +62,9 @@ func (s *Session) End(summary, successor string, left Handover, at time.Time) {
 	s.Status, s.Summary, s.Successor, s.Handover, s.EndedAt = SessionEnded, summary, successor, &left, &at
 }
 
-// For is the session as p may see it. What was left in the agent's mailbox and
-// among its reminders is for those who may read them there: the agent, the
-// successor that it named, and a captain. Everybody else sees how many they are.
+// For returns the session as p may see it. The agent, its successor and a captain see what
+// was left in the mailbox and among the reminders. Everybody else sees only how many there
+// are.
 func (s Session) For(p skillrouter.Principal) Session {
 	successor := s.Successor != "" && p.ActAs(s.Successor) == nil
 	if s.Handover == nil || successor || p.ActAs(s.AgentID) == nil {

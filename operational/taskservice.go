@@ -47,8 +47,8 @@ type TaskService interface {
 	Reassign(ctx context.Context, ref string, to TaskAssignment) (Task, error)
 }
 
-// TaskStore keeps tasks. What a change does is decided by the function that it
-// is handed, which runs inside the transaction and may run twice.
+// TaskStore keeps tasks. The function that a change gets decides what the change does. It
+// runs inside the transaction and may run twice.
 type TaskStore interface {
 	// CreateTask stores a task, gives it its number and writes the event that made returns for it.
 	CreateTask(ctx context.Context, task Task, made func(Task) skillrouter.Event) (Task, error)
@@ -162,9 +162,8 @@ func (t *Tasks) Summary(ctx context.Context, filter TaskFilter) (TaskSummary, er
 	return t.store.SummarizeTasks(ctx, filter)
 }
 
-// OpenTasks returns up to limit unfinished tasks that the agent holds: what
-// would be left lying if it stopped. It is for the router's own use and asks
-// for no right.
+// OpenTasks returns up to limit unfinished tasks that the agent holds. They would remain
+// undone if it stopped. It is for the router itself and checks no right.
 func (t *Tasks) OpenTasks(ctx context.Context, agentID string, limit int) ([]Task, error) {
 	open := true
 	return t.store.ListTasks(ctx, TaskFilter{AgentID: agentID, Open: &open, Limit: min(max(limit, 1), MaxLimit)})

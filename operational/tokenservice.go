@@ -79,9 +79,9 @@ type TokenStore interface {
 	ChangeToken(ctx context.Context, id string, change func(token *Token) *skillrouter.Event, after func(token Token)) (Token, error)
 }
 
-// Tokens issues tokens and tells from a secret who is calling. What is not
-// revoked is kept in memory, in step with the database, so that
-// authenticating costs no query.
+// Tokens issues tokens, and tells who is calling from the secret of a token. It keeps the
+// tokens that are not revoked in memory, in step with the database, so that a call costs no
+// query.
 type Tokens struct {
 	store TokenStore
 	now   skillrouter.Clock
@@ -95,9 +95,8 @@ type Tokens struct {
 
 var _ TokenService = (*Tokens)(nil)
 
-// OpenTokens makes the service with the tokens that the store has. The owner
-// digests authenticate as admin beside them; they are not tokens that were
-// issued.
+// OpenTokens makes the service with the tokens in the store. A secret whose digest is among
+// the owner digests is an admin's; these are not tokens that were issued.
 func OpenTokens(ctx context.Context, store TokenStore, now skillrouter.Clock, owner ...TokenDigest) (*Tokens, error) {
 	live, err := store.LiveTokens(ctx)
 	if err != nil {
@@ -121,17 +120,17 @@ func OpenTokens(ctx context.Context, store TokenStore, now skillrouter.Clock, ow
 	}, nil
 }
 
-// Issued tells whether a token was ever issued, even if each has expired or
-// was revoked since: an installation that wanted tokens does not fall open
-// because its only one had leaked and was taken back.
+// Issued tells whether a token was ever issued, even if all have expired or were revoked
+// since. An installation that uses tokens must not become open because its last token was
+// revoked.
 func (t *Tokens) Issued(context.Context) (bool, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.issued, nil
 }
 
-// Authenticate returns who bears the secret. The error is Unauthenticated, or
-// RateLimited if too many secrets were wrong lately.
+// Authenticate returns the principal to whom the secret belongs. The error is
+// Unauthenticated, or RateLimited after too many wrong secrets.
 func (t *Tokens) Authenticate(_ context.Context, secret string) (skillrouter.Principal, error) {
 	now := t.now()
 	if len(secret) > 0 && len(secret) <= maxSecret {
