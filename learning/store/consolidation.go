@@ -6,7 +6,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
 	"skillrouter/learning/consolidate"
 )
 
@@ -21,7 +20,7 @@ const proposalSelect = `SELECT p.id, p.transcript_id, t.session_id, t.persona, t
 
 // ChangeProposals implements consolidate.Store.
 func (s *Store) ChangeProposals(ctx context.Context, decide func(tx consolidate.ProposalTx) error) error {
-	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&proposalTx{tx}) }, nil)()
+	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&transaction{tx}) }, nil)()
 }
 
 // Transcript implements consolidate.Store.
@@ -82,11 +81,8 @@ func proposals(db *gorm.DB, where string, args ...any) ([]consolidate.StoredProp
 	return found, err
 }
 
-// proposalTx is the consolidate.ProposalTx of one change.
-type proposalTx struct{ db *gorm.DB }
-
 // AddTranscript implements consolidate.ProposalTx.
-func (tx *proposalTx) AddTranscript(r consolidate.TranscriptRecord, list []consolidate.StoredProposal) (bool, error) {
+func (tx *transaction) AddTranscript(r consolidate.TranscriptRecord, list []consolidate.StoredProposal) (bool, error) {
 	result, err := exec(tx.db, `INSERT INTO transcripts (id, persona, agent_id, session_id, project, turns, bytes, extractor, notice, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`+orKeep,
 		r.ID, r.Persona, r.AgentID, r.SessionID, r.Project, r.Turns, r.Bytes, r.Extractor, r.Notice, millis(r.CreatedAt))
@@ -117,20 +113,15 @@ func (tx *proposalTx) AddTranscript(r consolidate.TranscriptRecord, list []conso
 }
 
 // Proposal implements consolidate.ProposalTx.
-func (tx *proposalTx) Proposal(id string) (consolidate.StoredProposal, bool, error) {
+func (tx *transaction) Proposal(id string) (consolidate.StoredProposal, bool, error) {
 	return oneProposal(tx.db, id)
 }
 
 // Decide implements consolidate.ProposalTx.
-func (tx *proposalTx) Decide(p consolidate.StoredProposal) error {
+func (tx *transaction) Decide(p consolidate.StoredProposal) error {
 	_, err := exec(tx.db, "UPDATE proposals SET status = ?, base_version = ?, decided_by = ?, reason = ?, stored_as = ?, decided_at = ? WHERE id = ?",
 		statusText(p), p.BaseVersion, p.DecidedBy, p.Reason, p.StoredAs, millisPtr(p.DecidedAt), p.ID)
 	return err
-}
-
-// AddEvents implements consolidate.ProposalTx.
-func (tx *proposalTx) AddEvents(events ...skillrouter.Event) error {
-	return appendEvents(tx.db, events)
 }
 
 func statusText(p consolidate.StoredProposal) string {

@@ -26,7 +26,7 @@ func (s *Store) ClearEpisodes(ctx context.Context, clearing episode.Clearing,
 ) (int, error) {
 	var ids []string
 	err := s.queue(ctx, func(db *gorm.DB) error {
-		tx := &pipelineTx{db}
+		tx := &transaction{db}
 		var numbers []int64
 		var err error
 		if numbers, ids, err = episodesOf(db, clearing); err != nil || len(ids) == 0 {

@@ -18,7 +18,7 @@ var _ episode.Store = (*Store)(nil)
 // AddEpisode implements episode.Store.
 func (s *Store) AddEpisode(ctx context.Context, e episode.Episode, event skillrouter.Event, after func(episode.Episode)) (episode.Episode, error) {
 	err := s.queue(ctx, func(tx *gorm.DB) error {
-		if err := (&pipelineTx{tx}).InsertEpisode(&e); err != nil {
+		if err := (&transaction{tx}).InsertEpisode(&e); err != nil {
 			return err
 		}
 		return appendEvents(tx, []skillrouter.Event{event})

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -28,7 +27,7 @@ const insertExperience = `INSERT INTO episodes (id, session_id, agent_id, event_
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`
 
 // InsertExperience implements experience.Tx.
-func (tx *pipelineTx) InsertExperience(x *experience.Experience, e *episode.Episode, fingerprint int64) error {
+func (tx *transaction) InsertExperience(x *experience.Experience, e *episode.Episode, fingerprint int64) error {
 	number, err := insertOne(tx.db, insertExperience,
 		e.ID, e.SessionID, e.AgentID, e.EventType, e.Title, e.Content, e.Project, e.Importance, millis(e.CreatedAt),
 		x.OperationType, x.ServerName, rawText(x.Problem), rawText(x.Solution), string(x.Outcome), rawText(x.Metadata), x.QualityScore, x.DurationMS, x.Notes,
@@ -46,7 +45,7 @@ func rawText(text json.RawMessage) any {
 
 // Operation implements experience.Tx. Moving the window reads the
 // episodes that leave or enter it, and no others: each does so once, unless the clock goes back.
-func (tx *pipelineTx) Operation(operationType string, from time.Time) (experience.Operation, error) {
+func (tx *transaction) Operation(operationType string, from time.Time) (experience.Operation, error) {
 	o := experience.Operation{Type: operationType}
 	var begins int64
 	known, err := one(tx.db, []any{&o.Episodes, &o.Utility, &begins, &o.Window.Episodes, &o.Window.Successes, &o.Window.At},
@@ -74,7 +73,7 @@ var operationColumns = []string{"operation_type", "episodes", "utility", "window
 var replaceOperation = orReplace(operationColumns, "operation_type")
 
 // SetOperation implements experience.Tx.
-func (tx *pipelineTx) SetOperation(o experience.Operation) error {
+func (tx *transaction) SetOperation(o experience.Operation) error {
 	if o.Episodes <= 0 {
 		_, err := exec(tx.db, "DELETE FROM operations WHERE operation_type = ?", o.Type)
 		return err
@@ -85,14 +84,14 @@ func (tx *pipelineTx) SetOperation(o experience.Operation) error {
 }
 
 // SameProblem implements experience.Tx.
-func (tx *pipelineTx) SameProblem(operationType string, fingerprint int64, last int) (same, seen int, err error) {
+func (tx *transaction) SameProblem(operationType string, fingerprint int64, last int) (same, seen int, err error) {
 	_, err = one(tx.db, []any{&same, &seen}, `SELECT count(*) FILTER (WHERE query_print = ?), count(*) FROM (SELECT query_print FROM episodes
 		WHERE operation_type = ? AND `+isExperience+` ORDER BY num DESC LIMIT ?) AS latest`, fingerprint, operationType, last)
 	return same, seen, err
 }
 
 // WindowEpisodes implements experience.Tx.
-func (tx *pipelineTx) WindowEpisodes(operationType string, from time.Time, limit int) ([]lesson.Evidence, error) {
+func (tx *transaction) WindowEpisodes(operationType string, from time.Time, limit int) ([]lesson.Evidence, error) {
 	found, err := list(tx.db, func(e *lesson.Evidence) []any {
 		e.Kind = lesson.EvidenceEpisode
 		return []any{&e.Ref, &e.Agent, &e.Score, at(&e.At)}
@@ -103,7 +102,7 @@ func (tx *pipelineTx) WindowEpisodes(operationType string, from time.Time, limit
 }
 
 // WindowNumbers implements experience.Tx. It reads no episode that is older.
-func (tx *pipelineTx) WindowNumbers(operationType string, from time.Time, limit int) ([]int64, error) {
+func (tx *transaction) WindowNumbers(operationType string, from time.Time, limit int) ([]int64, error) {
 	found, err := list(tx.db, value[int64], "SELECT num FROM episodes WHERE operation_type = ? AND "+isExperience+" AND created_at >= ? ORDER BY created_at DESC LIMIT ?",
 		operationType, millis(from), limit)
 	slices.SortFunc(found, func(a, b int64) int { return cmp.Compare(b, a) }) // of one millisecond too
@@ -135,7 +134,7 @@ func experiences(db *gorm.DB, most int, where string, args ...any) ([]experience
 }
 
 // ExperiencesOf implements experience.Tx.
-func (tx *pipelineTx) ExperiencesOf(numbers []int64) ([]experience.Experience, error) {
+func (tx *transaction) ExperiencesOf(numbers []int64) ([]experience.Experience, error) {
 	return inParts(numbers, func(part []int64) ([]experience.Experience, error) {
 		return experiences(tx.db, unbounded, "WHERE num IN ("+marks(len(part))+") AND "+isExperience+" ORDER BY num", anys(part)...)
 	})
@@ -173,31 +172,4 @@ func (s *Store) CountExperiences(ctx context.Context, at time.Time) (experience.
 		"SELECT count(*), count(*) FILTER (WHERE "+sureness+" >= ?) FROM lessons {indexed by lessons_applicable} WHERE "+applicable,
 		millis(at), msPerDay, lesson.HighConfidence)
 	return stats, err
-}
-
-// one reads the one row that a query answers; false if there is none.
-func one(db *gorm.DB, into []any, text string, args ...any) (bool, error) {
-	rows, err := query(db, text, args...)
-	if err != nil {
-		return false, err
-	}
-	found := rows.Next()
-	if found {
-		err = rows.Scan(into...)
-	}
-	if err == nil {
-		err = rows.Err()
-	}
-	return found, closing(rows, err)
-}
-
-// marks are n places for parameters.
-func marks(n int) string { return "?" + strings.Repeat(", ?", n-1) }
-
-func anys[T any](values []T) []any {
-	list := make([]any, len(values))
-	for i, v := range values {
-		list[i] = v
-	}
-	return list
 }

@@ -17,7 +17,7 @@ func (s *Store) ExpiredExperiences(ctx context.Context, before, keep time.Time, 
 }
 
 // DropExperiences implements experience.Tx.
-func (tx *pipelineTx) DropExperiences(numbers []int64, before time.Time) ([]string, error) {
+func (tx *transaction) DropExperiences(numbers []int64, before time.Time) ([]string, error) {
 	var ids []string
 	for part := range slices.Chunk(numbers, lookups) {
 		found, err := experiences(tx.db, unbounded, "WHERE num IN ("+marks(len(part))+") AND "+isExperience+" AND created_at < ?", append(anys(part), millis(before))...)
@@ -55,7 +55,7 @@ func (tx *pipelineTx) DropExperiences(numbers []int64, before time.Time) ([]stri
 }
 
 // subtract takes episodes that go out of what is known of their type.
-func (tx *pipelineTx) subtract(operationType string, gone []experience.Experience) error {
+func (tx *transaction) subtract(operationType string, gone []experience.Experience) error {
 	o := experience.Operation{Type: operationType}
 	var from int64
 	known, err := one(tx.db, []any{&o.Episodes, &o.Utility, &from, &o.Window.Episodes, &o.Window.Successes, &o.Window.At},
@@ -89,7 +89,7 @@ func (s *Store) LapsedPatterns(ctx context.Context, before time.Time, limit int)
 }
 
 // DropPatterns implements experience.Tx.
-func (tx *pipelineTx) DropPatterns(ids []string, before time.Time) ([]lesson.Pattern, error) {
+func (tx *transaction) DropPatterns(ids []string, before time.Time) ([]lesson.Pattern, error) {
 	var dropped []lesson.Pattern
 	for part := range slices.Chunk(ids, lookups) {
 		found, err := patterns(tx.db, "WHERE "+patternGoes+" AND id IN ("+marks(len(part))+")", append([]any{millis(before)}, anys(part)...)...)

@@ -8,7 +8,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/shelf"
@@ -22,7 +21,7 @@ const factColumns = `version, persona, key, category, ttl, expires_at, probe, so
 
 // ChangeFacts implements fact.Store.
 func (s *Store) ChangeFacts(ctx context.Context, decide func(tx fact.Tx) error, after func()) (wait func() error) {
-	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&factTx{tx}) }, after)
+	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&transaction{tx}) }, after)
 }
 
 // Fact implements fact.Store.
@@ -150,17 +149,14 @@ func (s *Store) AddFactUse(ctx context.Context, uses map[string]shelf.Use, after
 	}, after)
 }
 
-// factTx is the fact.Tx of one change.
-type factTx struct{ db *gorm.DB }
-
 // Fact implements fact.Tx.
-func (tx *factTx) Fact(persona, key string) (fact.Fact, bool, error) {
+func (tx *transaction) Fact(persona, key string) (fact.Fact, bool, error) {
 	return oneFact(tx.db, persona, key)
 }
 
 // PutFact implements fact.Tx. A new row takes the old one's place, so
 // that its number, which is the version, is one that no fact has had.
-func (tx *factTx) PutFact(f *fact.Fact) (err error) {
+func (tx *transaction) PutFact(f *fact.Fact) (err error) {
 	if f.Version > 0 {
 		if err := tx.DeleteFact(f.Persona, f.Key); err != nil {
 			return err
@@ -174,13 +170,13 @@ func (tx *factTx) PutFact(f *fact.Fact) (err error) {
 }
 
 // DeleteFact implements fact.Tx.
-func (tx *factTx) DeleteFact(persona, key string) error {
+func (tx *transaction) DeleteFact(persona, key string) error {
 	_, err := exec(tx.db, "DELETE FROM facts WHERE persona = ? AND key = ?", persona, key)
 	return err
 }
 
 // ExpireFacts implements fact.Tx.
-func (tx *factTx) ExpireFacts(by time.Time, limit int) ([]fact.Fact, error) {
+func (tx *transaction) ExpireFacts(by time.Time, limit int) ([]fact.Fact, error) {
 	facts, err := tx.due("NOT expired AND expires_at <= ?", by, limit)
 	if err != nil {
 		return nil, err
@@ -189,7 +185,7 @@ func (tx *factTx) ExpireFacts(by time.Time, limit int) ([]fact.Fact, error) {
 }
 
 // DropFacts implements fact.Tx.
-func (tx *factTx) DropFacts(by time.Time, limit int) ([]fact.Fact, error) {
+func (tx *transaction) DropFacts(by time.Time, limit int) ([]fact.Fact, error) {
 	facts, err := tx.due("expired AND expires_at <= ?", by, limit)
 	if err != nil {
 		return nil, err
@@ -199,7 +195,7 @@ func (tx *factTx) DropFacts(by time.Time, limit int) ([]fact.Fact, error) {
 
 // ClearFacts implements fact.Tx. It goes along the index of the persona's
 // facts, in no order of their versions: a sort would read all of them for each step.
-func (tx *factTx) ClearFacts(clearing fact.Clearing, limit int) ([]fact.Fact, error) {
+func (tx *transaction) ClearFacts(clearing fact.Clearing, limit int) ([]fact.Fact, error) {
 	where, args := "persona = ? AND {unindexed}version <= ?", []any{clearing.Persona, clearing.UpTo}
 	if clearing.Category != "" {
 		where += " AND category = ?"
@@ -213,17 +209,17 @@ func (tx *factTx) ClearFacts(clearing fact.Clearing, limit int) ([]fact.Fact, er
 }
 
 // due returns facts without their values, the earliest to expire first.
-func (tx *factTx) due(where string, by time.Time, limit int) ([]fact.Fact, error) {
+func (tx *transaction) due(where string, by time.Time, limit int) ([]fact.Fact, error) {
 	return tx.plain("WHERE "+where+" ORDER BY expires_at LIMIT ?", millis(by), limit)
 }
 
 // plain returns facts without their values.
-func (tx *factTx) plain(where string, args ...any) ([]fact.Fact, error) {
+func (tx *transaction) plain(where string, args ...any) ([]fact.Fact, error) {
 	return list(tx.db, factInto, "SELECT "+factColumns+" FROM facts "+where, args...)
 }
 
 // each runs a statement on each fact's version.
-func (tx *factTx) each(statement string, facts []fact.Fact) error {
+func (tx *transaction) each(statement string, facts []fact.Fact) error {
 	if len(facts) == 0 {
 		return nil
 	}
@@ -240,6 +236,3 @@ func (tx *factTx) each(statement string, facts []fact.Fact) error {
 	}
 	return nil
 }
-
-// AddEvents implements fact.Tx.
-func (tx *factTx) AddEvents(events ...skillrouter.Event) error { return appendEvents(tx.db, events) }

@@ -21,7 +21,7 @@ const selectCheck = `SELECT num, id, agent_id, project, domain, tool, action, co
 	outcome, result, outcome_by, outcome_notes, outcome_at FROM checks `
 
 // AddChecks implements lesson.GuardTx.
-func (tx *pipelineTx) AddChecks(checks ...lesson.CheckRecord) error {
+func (tx *transaction) AddChecks(checks ...lesson.CheckRecord) error {
 	for _, c := range checks {
 		num, err := insertOne(tx.db, insertCheck, c.ID, c.Agent, c.Project, c.Domain, c.Tool, c.Action, c.Context,
 			string(c.Decision), listText(c.Notes), c.TookUS, millis(c.At))
@@ -48,19 +48,19 @@ func (tx *pipelineTx) AddChecks(checks ...lesson.CheckRecord) error {
 }
 
 // CheckOf implements lesson.GuardTx.
-func (tx *pipelineTx) CheckOf(id string) (lesson.CheckRecord, bool, error) {
+func (tx *transaction) CheckOf(id string) (lesson.CheckRecord, bool, error) {
 	return first(selectChecks(tx.db, "WHERE id = ?", id))
 }
 
 // SettleCheck implements lesson.GuardTx.
-func (tx *pipelineTx) SettleCheck(c lesson.CheckRecord) error {
+func (tx *transaction) SettleCheck(c lesson.CheckRecord) error {
 	_, err := exec(tx.db, "UPDATE checks SET outcome = ?, result = ?, outcome_by = ?, outcome_notes = ?, outcome_at = ? WHERE num = ?",
 		string(c.Outcome), string(c.Result), c.OutcomeBy, c.Remark, millisPtr(c.OutcomeAt), c.Number)
 	return err
 }
 
 // RemoveChecks implements lesson.GuardTx.
-func (tx *pipelineTx) RemoveChecks(before time.Time, limit int) (int, error) {
+func (tx *transaction) RemoveChecks(before time.Time, limit int) (int, error) {
 	const old = "SELECT num FROM checks WHERE at < ? ORDER BY at LIMIT ?"
 	if _, err := exec(tx.db, "DELETE FROM check_matches WHERE check_num IN ("+old+")", millis(before), limit); err != nil {
 		return 0, err
@@ -144,7 +144,7 @@ func (s *Store) GuardStandings(ctx context.Context, ids []string) ([]lesson.Guar
 }
 
 // GuardStanding implements lesson.GuardTx.
-func (tx *pipelineTx) GuardStanding(ruleID string) (lesson.GuardStanding, error) {
+func (tx *transaction) GuardStanding(ruleID string) (lesson.GuardStanding, error) {
 	found, err := selectStandings(tx.db, "WHERE id = ?", ruleID)
 	if err != nil || len(found) == 0 {
 		return lesson.GuardStanding{RuleID: ruleID, Overriders: []string{}}, err
@@ -174,7 +174,7 @@ func selectStandings(db *gorm.DB, where string, args ...any) ([]lesson.GuardStan
 }
 
 // PutGuardStanding implements lesson.GuardTx.
-func (tx *pipelineTx) PutGuardStanding(g lesson.GuardStanding) error {
+func (tx *transaction) PutGuardStanding(g lesson.GuardStanding) error {
 	var confidence, decay, believed any
 	if g.Belief != nil {
 		confidence, decay, believed = g.Belief.InitialConfidence, g.Belief.DecayConstant, millis(g.Belief.ConfidenceAt)
@@ -193,7 +193,7 @@ func (tx *pipelineTx) PutGuardStanding(g lesson.GuardStanding) error {
 }
 
 // MoveLesson implements lesson.GuardTx.
-func (tx *pipelineTx) MoveLesson(lessonID string, b lesson.Belief, at time.Time) error {
+func (tx *transaction) MoveLesson(lessonID string, b lesson.Belief, at time.Time) error {
 	_, err := exec(tx.db, "UPDATE lessons SET initial_confidence = ?, decay_constant = ?, confidence_at = ?, updated_at = {greatest}(updated_at + 1, ?) WHERE id = ?",
 		b.InitialConfidence, b.DecayConstant, millis(b.ConfidenceAt), millis(at), lessonID)
 	return err

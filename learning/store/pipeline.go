@@ -2,14 +2,12 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"math"
 	"strconv"
 
 	"gorm.io/gorm"
 
-	"skillrouter"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/lesson"
 )
@@ -18,38 +16,12 @@ var _ lesson.PipelineStore = (*Store)(nil)
 
 // Change implements lesson.PipelineStore.
 func (s *Store) Change(ctx context.Context, decide func(tx lesson.PipelineTx) error, after func()) (wait func() error) {
-	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&pipelineTx{tx}) }, after)
+	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&transaction{tx}) }, after)
 }
 
 // ChangeExperiences implements experience.Store.
 func (s *Store) ChangeExperiences(ctx context.Context, decide func(tx experience.Tx) error, after func()) (wait func() error) {
-	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&pipelineTx{tx}) }, after)
-}
-
-// pipelineTx is the lesson.PipelineTx of one change. Reports are written one
-// by one at a high rate: its statements go past gorm's reflection, and there
-// are as few of them as can be, because the driver prepares each anew.
-type pipelineTx struct{ db *gorm.DB }
-
-// AddEvents implements lesson.PipelineTx.
-func (tx *pipelineTx) AddEvents(events ...skillrouter.Event) error {
-	return appendEvents(tx.db, events)
-}
-
-// query asks for rows past gorm.
-func query(db *gorm.DB, text string, args ...any) (*sql.Rows, error) {
-	return db.Statement.ConnPool.QueryContext(db.Statement.Context, text, args...)
-}
-
-// exec runs a statement past gorm.
-func exec(db *gorm.DB, text string, args ...any) (sql.Result, error) {
-	return db.Statement.ConnPool.ExecContext(db.Statement.Context, text, args...)
-}
-
-// insertOne writes one row and returns its number: the statement ends in RETURNING and its column.
-func insertOne(db *gorm.DB, statement string, values ...any) (number int64, err error) {
-	_, err = one(db, []any{&number}, statement, values...)
-	return number, err
+	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&transaction{tx}) }, after)
 }
 
 // byRef is the condition that finds a row by its id or its number in decimal.

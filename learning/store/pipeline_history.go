@@ -11,7 +11,7 @@ import (
 var changeColumns = []string{"lesson_id", "kind", "agent_id", "note", "was", "became", "at"}
 
 // AddChange implements lesson.PipelineTx.
-func (tx *pipelineTx) AddChange(changes ...lesson.Change) error {
+func (tx *transaction) AddChange(changes ...lesson.Change) error {
 	var failed error
 	err := insert(tx.db, "lesson_changes", changeColumns, len(changes), func(i int, row []any) []any {
 		c := &changes[i]
@@ -32,21 +32,21 @@ func (s *Store) LessonChanges(ctx context.Context, lessonID string, limit int) (
 }
 
 // JudgedSince implements lesson.PipelineTx. The judgement is the first word of the note.
-func (tx *pipelineTx) JudgedSince(lessonID, by string, judgement lesson.ValidationType, after time.Time) (bool, error) {
+func (tx *transaction) JudgedSince(lessonID, by string, judgement lesson.ValidationType, after time.Time) (bool, error) {
 	return one(tx.db, []any{new(int)}, `SELECT 1 FROM lesson_changes WHERE lesson_id = ? AND kind = ? AND agent_id = ? AND at > ?
 		AND (note = ? OR substr(note, 1, ?) = ?) LIMIT 1`,
 		lessonID, lesson.ChangeValidated, by, millis(after), string(judgement), len(judgement)+1, string(judgement)+":")
 }
 
 // AddApplication implements lesson.PipelineTx.
-func (tx *pipelineTx) AddApplication(a lesson.Application) error {
+func (tx *transaction) AddApplication(a lesson.Application) error {
 	_, err := exec(tx.db, "INSERT INTO lesson_applications (lesson_id, agent_id, context, outcome, notes, at) VALUES (?, ?, ?, ?, ?, ?)",
 		a.LessonID, a.Agent, a.Context, string(a.Outcome), a.Notes, millis(a.At))
 	return err
 }
 
 // Applications implements lesson.PipelineTx.
-func (tx *pipelineTx) Applications(lessonID string, limit int) ([]lesson.Application, error) {
+func (tx *transaction) Applications(lessonID string, limit int) ([]lesson.Application, error) {
 	return list(tx.db, func(a *lesson.Application) []any {
 		return []any{&a.LessonID, &a.Agent, &a.Context, &a.Outcome, &a.Notes, at(&a.At)}
 	},

@@ -83,29 +83,29 @@ func oneLesson(db *gorm.DB, where string, args ...any) (lesson.Lesson, bool, err
 }
 
 // LessonsByFingerprint implements lesson.PipelineTx.
-func (tx *pipelineTx) LessonsByFingerprint(fingerprint learning.Fingerprint, limit int) ([]lesson.Lesson, error) {
+func (tx *transaction) LessonsByFingerprint(fingerprint learning.Fingerprint, limit int) ([]lesson.Lesson, error) {
 	return lessons(tx.db, unbounded, "WHERE fingerprint = ? ORDER BY num LIMIT ?", fingerprint[:], limit)
 }
 
 // LessonOf implements lesson.PipelineTx.
-func (tx *pipelineTx) LessonOf(ref string) (lesson.Lesson, bool, error) {
+func (tx *transaction) LessonOf(ref string) (lesson.Lesson, bool, error) {
 	where, arg := byRef(ref)
 	return oneLesson(tx.db, where, arg)
 }
 
 // PatternDrawnFrom implements lesson.PipelineTx.
-func (tx *pipelineTx) PatternDrawnFrom(caseID string) (lesson.Lesson, bool, error) {
+func (tx *transaction) PatternDrawnFrom(caseID string) (lesson.Lesson, bool, error) {
 	return oneLesson(tx.db, "WHERE level = 'pattern' AND status <> 'retired' AND EXISTS (SELECT 1 FROM {elements source_case_ids} WHERE value = ?) ORDER BY num LIMIT 1", caseID)
 }
 
 // InsertLesson implements lesson.PipelineTx.
-func (tx *pipelineTx) InsertLesson(lesson *lesson.Lesson, fingerprint learning.Fingerprint) (err error) {
+func (tx *transaction) InsertLesson(lesson *lesson.Lesson, fingerprint learning.Fingerprint) (err error) {
 	lesson.Number, err = insertOne(tx.db, insertLesson, lessonValues(lesson, fingerprint)...)
 	return err
 }
 
 // UpdateLesson implements lesson.PipelineTx.
-func (tx *pipelineTx) UpdateLesson(lesson lesson.Lesson, fingerprint learning.Fingerprint) error {
+func (tx *transaction) UpdateLesson(lesson lesson.Lesson, fingerprint learning.Fingerprint) error {
 	values := lessonValues(&lesson, fingerprint)
 	_, err := exec(tx.db, updateLesson, append(values[1:], values[0])...)
 	return err

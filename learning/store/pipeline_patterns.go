@@ -79,48 +79,48 @@ func onePattern(db *gorm.DB, where string, args ...any) (lesson.Pattern, bool, e
 }
 
 // PatternOf implements lesson.PipelineTx.
-func (tx *pipelineTx) PatternOf(ref string) (lesson.Pattern, bool, error) {
+func (tx *transaction) PatternOf(ref string) (lesson.Pattern, bool, error) {
 	where, arg := byRef(ref)
 	return onePattern(tx.db, where, arg)
 }
 
 // PatternsOf implements lesson.PipelineTx.
-func (tx *pipelineTx) PatternsOf(evidence lesson.Evidence) ([]lesson.Pattern, error) {
+func (tx *transaction) PatternsOf(evidence lesson.Evidence) ([]lesson.Pattern, error) {
 	return patterns(tx.db, "WHERE id IN (SELECT pattern_id FROM pattern_evidence WHERE kind = ? AND ref = ?) ORDER BY num", evidence.Kind, evidence.Ref)
 }
 
 // OperationPattern implements lesson.PipelineTx.
-func (tx *pipelineTx) OperationPattern(operationType string) (lesson.Pattern, bool, error) {
+func (tx *transaction) OperationPattern(operationType string) (lesson.Pattern, bool, error) {
 	return onePattern(tx.db, "WHERE operation_type = ? AND operation_type <> '' AND made_type <> ''", operationType)
 }
 
 // PatternByText implements lesson.PipelineTx.
-func (tx *pipelineTx) PatternByText(text string) (lesson.Pattern, bool, error) {
+func (tx *transaction) PatternByText(text string) (lesson.Pattern, bool, error) {
 	return onePattern(tx.db, "WHERE made_type <> '' AND {position}(lower(made_text), lower(?)) > 0 ORDER BY num LIMIT 1", text)
 }
 
 // CountApplication implements lesson.PipelineTx.
-func (tx *pipelineTx) CountApplication(patternID string, succeeded int64, at time.Time) error {
+func (tx *transaction) CountApplication(patternID string, succeeded int64, at time.Time) error {
 	_, err := exec(tx.db, "UPDATE patterns SET times_applied = times_applied + 1, times_succeeded = times_succeeded + ?, last_validated = {greatest}(coalesce(last_validated, 0), ?) WHERE id = ?",
 		succeeded, millis(at), patternID)
 	return err
 }
 
 // InsertPattern implements lesson.PipelineTx.
-func (tx *pipelineTx) InsertPattern(pattern *lesson.Pattern) (err error) {
+func (tx *transaction) InsertPattern(pattern *lesson.Pattern) (err error) {
 	pattern.Number, err = insertOne(tx.db, insertPattern, patternValues(pattern)...)
 	return err
 }
 
 // UpdatePattern implements lesson.PipelineTx.
-func (tx *pipelineTx) UpdatePattern(pattern lesson.Pattern) error {
+func (tx *transaction) UpdatePattern(pattern lesson.Pattern) error {
 	values := patternValues(&pattern)
 	_, err := exec(tx.db, updatePattern, append(values[1:], values[0])...)
 	return err
 }
 
 // AddEvidence implements lesson.PipelineTx.
-func (tx *pipelineTx) AddEvidence(patternID string, evidence ...lesson.Evidence) (int, error) {
+func (tx *transaction) AddEvidence(patternID string, evidence ...lesson.Evidence) (int, error) {
 	added := 0
 	for part := range slices.Chunk(evidence, insertRows) {
 		values := make([]any, 0, 6*len(part))

@@ -12,12 +12,12 @@ import (
 )
 
 // CommandPattern implements lesson.PatternTx.
-func (tx *pipelineTx) CommandPattern(command string) (lesson.Pattern, bool, error) {
+func (tx *transaction) CommandPattern(command string) (lesson.Pattern, bool, error) {
 	return onePattern(tx.db, "WHERE command = ? AND command <> '' ORDER BY num LIMIT 1", command)
 }
 
 // AddPatternAgents implements lesson.PatternTx.
-func (tx *pipelineTx) AddPatternAgents(patternID string, agents ...string) (int, error) {
+func (tx *transaction) AddPatternAgents(patternID string, agents ...string) (int, error) {
 	if len(agents) == 0 {
 		return 0, nil
 	}
@@ -35,12 +35,12 @@ func (tx *pipelineTx) AddPatternAgents(patternID string, agents ...string) (int,
 }
 
 // PatternAgents implements lesson.PatternTx.
-func (tx *pipelineTx) PatternAgents(patternID string, limit int) ([]string, error) {
+func (tx *transaction) PatternAgents(patternID string, limit int) ([]string, error) {
 	return list(tx.db, value[string], "SELECT agent_id FROM pattern_agents WHERE pattern_id = ? ORDER BY agent_id LIMIT ?", patternID, limit)
 }
 
 // LessonEvidence implements lesson.PatternTx.
-func (tx *pipelineTx) LessonEvidence(patternID string, limit int) ([]string, error) {
+func (tx *transaction) LessonEvidence(patternID string, limit int) ([]string, error) {
 	return list(tx.db, value[string], "SELECT ref FROM pattern_evidence WHERE pattern_id = ? AND kind = 'lesson' ORDER BY num DESC LIMIT ?", patternID, limit)
 }
 
@@ -49,14 +49,14 @@ const activeEvidence = `EXISTS (SELECT 1 FROM pattern_evidence e JOIN lessons l 
 	WHERE e.pattern_id = patterns.id AND e.kind = 'lesson' AND l.status <> 'retired')`
 
 // ActiveEvidence implements lesson.PatternTx.
-func (tx *pipelineTx) ActiveEvidence(patternID string) (active bool, err error) {
+func (tx *transaction) ActiveEvidence(patternID string) (active bool, err error) {
 	err = eachID(tx.db, "SELECT id FROM patterns WHERE id = ? AND "+activeEvidence, func(string) { active = true }, patternID)
 	return active, err
 }
 
 // View implements lesson.PatternStore.
 func (s *Store) View(ctx context.Context, read func(tx lesson.PipelineTx) error) error {
-	return s.read.WithContext(ctx).Transaction(func(tx *gorm.DB) error { return read(&pipelineTx{tx}) }, &sql.TxOptions{ReadOnly: true})
+	return s.read.WithContext(ctx).Transaction(func(tx *gorm.DB) error { return read(&transaction{tx}) }, &sql.TxOptions{ReadOnly: true})
 }
 
 // ScanPatterns implements lesson.PatternStore. It reads one state of the database from end to end.

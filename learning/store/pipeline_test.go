@@ -27,7 +27,7 @@ func open(t *testing.T) *store.Store {
 }
 
 // database is open with the database beside the store.
-func database(t *testing.T) (*store.Store, *app.Database) {
+func database(t testing.TB) (*store.Store, *app.Database) {
 	t.Helper()
 	db, err := app.OpenDatabase(t.Context(), t.TempDir(), "learning", time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {

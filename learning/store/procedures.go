@@ -8,7 +8,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/shelf"
@@ -29,7 +28,7 @@ var stepColumns = []string{"procedure", "name", "succeeded", "failed", "skipped"
 
 // ChangeProcedures implements procedure.Store.
 func (s *Store) ChangeProcedures(ctx context.Context, decide func(tx procedure.Tx) error, after func()) (wait func() error) {
-	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&procedureTx{tx}) }, after)
+	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&transaction{tx}) }, after)
 }
 
 // StoredProcedure implements procedure.Store.
@@ -136,21 +135,18 @@ func (s *Store) CountProcedures(ctx context.Context) (stats procedure.Stats, err
 	return stats, err
 }
 
-// procedureTx is the procedure.Tx of one change.
-type procedureTx struct{ db *gorm.DB }
-
 // Procedure implements procedure.Tx.
-func (tx *procedureTx) Procedure(persona, name string) (procedure.Stored, bool, error) {
+func (tx *transaction) Procedure(persona, name string) (procedure.Stored, bool, error) {
 	return oneProcedure(tx.db, "persona = ? AND lower(name) = lower(?)", persona, name)
 }
 
 // ProcedureOf implements procedure.Tx.
-func (tx *procedureTx) ProcedureOf(number int64) (procedure.Stored, bool, error) {
+func (tx *transaction) ProcedureOf(number int64) (procedure.Stored, bool, error) {
 	return oneProcedure(tx.db, "num = ?", number)
 }
 
 // PutProcedure implements procedure.Tx.
-func (tx *procedureTx) PutProcedure(p *procedure.Stored) error {
+func (tx *transaction) PutProcedure(p *procedure.Stored) error {
 	body, err := json.Marshal(p.Body)
 	if err != nil {
 		return err
@@ -169,7 +165,7 @@ func (tx *procedureTx) PutProcedure(p *procedure.Stored) error {
 }
 
 // AddVersion implements procedure.Tx.
-func (tx *procedureTx) AddVersion(p procedure.Stored) error {
+func (tx *transaction) AddVersion(p procedure.Stored) error {
 	body, err := json.Marshal(p.Body)
 	if err != nil {
 		return err
@@ -180,12 +176,12 @@ func (tx *procedureTx) AddVersion(p procedure.Stored) error {
 }
 
 // StepRecords implements procedure.Tx.
-func (tx *procedureTx) StepRecords(procedure int64) ([]procedure.StepRecord, error) {
+func (tx *transaction) StepRecords(procedure int64) ([]procedure.StepRecord, error) {
 	return stepRecords(tx.db, procedure)
 }
 
 // PutStepRecord implements procedure.Tx.
-func (tx *procedureTx) PutStepRecord(procedure int64, r procedure.StepRecord) error {
+func (tx *transaction) PutStepRecord(procedure int64, r procedure.StepRecord) error {
 	texts := r.Errors
 	if texts == nil {
 		texts = []string{}
@@ -200,14 +196,9 @@ func (tx *procedureTx) PutStepRecord(procedure int64, r procedure.StepRecord) er
 }
 
 // DropStepRecords implements procedure.Tx.
-func (tx *procedureTx) DropStepRecords(procedure int64) error {
+func (tx *transaction) DropStepRecords(procedure int64) error {
 	_, err := exec(tx.db, "DELETE FROM procedure_steps WHERE procedure = ?", procedure)
 	return err
-}
-
-// AddEvents implements procedure.Tx.
-func (tx *procedureTx) AddEvents(events ...skillrouter.Event) error {
-	return appendEvents(tx.db, events)
 }
 
 // FindProcedures implements procedure.Store.

@@ -92,7 +92,7 @@ func runSteps(db *gorm.DB, found []procedure.StoredRun, result string) error {
 }
 
 // AddRun implements procedure.Tx.
-func (tx *procedureTx) AddRun(run *procedure.StoredRun) error {
+func (tx *transaction) AddRun(run *procedure.StoredRun) error {
 	params, err := json.Marshal(run.Params)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (tx *procedureTx) AddRun(run *procedure.StoredRun) error {
 }
 
 // PutRun implements procedure.Tx.
-func (tx *procedureTx) PutRun(run *procedure.StoredRun, steps []int) (ok bool, err error) {
+func (tx *transaction) PutRun(run *procedure.StoredRun, steps []int) (ok bool, err error) {
 	result, err := exec(tx.db, "UPDATE runs SET rev = rev + 1, status = ?, reason = ?, ended_at = ? WHERE num = ? AND rev = ?",
 		string(run.Status), run.Reason, millisPtr(run.EndedAt), run.Number, run.Rev)
 	if err != nil {
@@ -124,7 +124,7 @@ func (tx *procedureTx) PutRun(run *procedure.StoredRun, steps []int) (ok bool, e
 	return true, tx.putSteps(run, steps)
 }
 
-func (tx *procedureTx) putSteps(run *procedure.StoredRun, steps []int) error {
+func (tx *transaction) putSteps(run *procedure.StoredRun, steps []int) error {
 	for _, i := range steps {
 		step := run.Steps[i]
 		text, err := json.Marshal(step.Step)
@@ -147,7 +147,7 @@ func (tx *procedureTx) putSteps(run *procedure.StoredRun, steps []int) error {
 }
 
 // SetLesson implements procedure.Tx.
-func (tx *procedureTx) SetLesson(run int64, step int, lesson string) error {
+func (tx *transaction) SetLesson(run int64, step int, lesson string) error {
 	_, err := exec(tx.db, "UPDATE run_steps SET lesson_id = ? WHERE run = ? AND idx = ?", lesson, run, step)
 	return err
 }

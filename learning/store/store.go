@@ -1,4 +1,4 @@
-// Package store keeps the learning domain in learning.db through gorm.
+// Package store keeps the learning domain in learning.db.
 // It owns the rows and the queries, translates the database's errors, and
 // writes each change together with its event. It must not decide anything
 // that a domain rule could decide.
@@ -6,11 +6,7 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"runtime"
-	"slices"
-	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -57,67 +53,12 @@ func appendEvents(tx *gorm.DB, events []skillrouter.Event) error {
 	})
 }
 
-// insertRows is how many rows one INSERT holds. Binding is quadratic in the
-// number of parameters, and parsing the statement has its price: from 50 to
-// 100 rows is the best of both.
-const insertRows = 50
+// transaction is one that changes share, for all that the domain decides in one.
+type transaction struct{ db *gorm.DB }
 
-// insert writes n rows, whose values row appends. It goes past gorm's
-// reflection, which costs more than SQLite does.
-func insert(tx *gorm.DB, table string, columns []string, n int, row func(i int, values []any) []any) error {
-	return insertOr(tx, "", table, columns, n, row)
-}
-
-// orKeep ends an INSERT that leaves rows which are there already as they are.
-const orKeep = " ON CONFLICT DO NOTHING"
-
-// orReplace ends an INSERT of the columns that overwrites a row with the same keys.
-func orReplace(columns []string, keys ...string) string {
-	var set []string
-	for _, column := range columns {
-		if !slices.Contains(keys, column) {
-			set = append(set, column+" = excluded."+column)
-		}
-	}
-	return " ON CONFLICT (" + strings.Join(keys, ", ") + ") DO UPDATE SET " + strings.Join(set, ", ")
-}
-
-// insertOr is insert with what becomes of a row that is there already: orKeep, orReplace, or empty for a failure.
-func insertOr(tx *gorm.DB, conflict, table string, columns []string, n int, row func(i int, values []any) []any) error {
-	if n == 0 {
-		return nil
-	}
-	conn, ctx := tx.Statement.ConnPool, tx.Statement.Context
-	head := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
-	one := "(" + marks(len(columns)) + ")"
-	values := make([]any, 0, min(n, insertRows)*len(columns))
-	var full *sql.Stmt
-	for from := 0; from < n; from += insertRows {
-		runtime.Gosched() // each of these takes a millisecond or two: a search that waits for a core goes first
-		rows := min(insertRows, n-from)
-		values = values[:0]
-		for i := range rows {
-			values = row(from+i, values)
-		}
-		query := head + one + strings.Repeat(", "+one, rows-1) + conflict
-		if rows < insertRows || n < 2*insertRows {
-			if _, err := conn.ExecContext(ctx, query, values...); err != nil {
-				return err
-			}
-			continue
-		}
-		if full == nil {
-			var err error
-			if full, err = conn.PrepareContext(ctx, query); err != nil {
-				return err
-			}
-			defer full.Close()
-		}
-		if _, err := full.ExecContext(ctx, values...); err != nil {
-			return err
-		}
-	}
-	return nil
+// AddEvents writes the events of what the transaction changes.
+func (tx *transaction) AddEvents(events ...skillrouter.Event) error {
+	return appendEvents(tx.db, events)
 }
 
 // queue puts a change in the line of those that wait for a transaction.

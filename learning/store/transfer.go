@@ -112,7 +112,7 @@ func (s *Store) ProceduresAfter(ctx context.Context, number int64, limit int) ([
 }
 
 // EpisodeNumbers implements experience.Tx.
-func (tx *pipelineTx) EpisodeNumbers(ids []string) (map[string]int64, error) {
+func (tx *transaction) EpisodeNumbers(ids []string) (map[string]int64, error) {
 	return numbersOf(tx.db, "episodes", ids)
 }
 
@@ -133,7 +133,7 @@ const insertEpisode = `INSERT INTO episodes (id, session_id, agent_id, persona, 
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`
 
 // InsertEpisode implements experience.Tx.
-func (tx *pipelineTx) InsertEpisode(e *episode.Episode) (err error) {
+func (tx *transaction) InsertEpisode(e *episode.Episode) (err error) {
 	e.Number, err = insertOne(tx.db, insertEpisode, e.ID, e.SessionID, e.AgentID, e.Persona, e.EventType, e.Event, e.Title, e.Content, rawText(e.Context), e.Learned,
 		e.Project, e.Importance, millis(e.CreatedAt))
 	return err

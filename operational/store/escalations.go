@@ -2,11 +2,9 @@ package store
 
 import (
 	"context"
-	"errors"
 
 	"gorm.io/gorm"
 
-	"skillrouter"
 	"skillrouter/operational"
 )
 
@@ -164,25 +162,18 @@ func (s *Store) CountEscalations(ctx context.Context, status operational.Escalat
 	return int(n), err
 }
 
-// ChangeEscalation implements operational.EscalationStore. A refusal wrote
-// nothing, so it leaves the shared transaction as it is.
+// ChangeEscalation implements operational.EscalationStore.
 func (s *Store) ChangeEscalation(ctx context.Context, id, event string, change func(*operational.Escalation) (*operational.EscalationChange, error)) (operational.Escalation, error) {
 	var e operational.Escalation
-	var refused error
 	err := s.write(ctx, func(tx *gorm.DB) error {
-		refused = nil
 		var row escalationRow
-		if err := tx.Where("id = ?", id).Take(&row).Error; errors.Is(err, gorm.ErrRecordNotFound) {
-			refused = skillrouter.Errorf(skillrouter.NotFound, "there is no such escalation")
-			return nil
-		} else if err != nil {
-			return err
+		if err := tx.Where("id = ?", id).Take(&row).Error; err != nil {
+			return refuse(notFound(err, "there is no such escalation"))
 		}
 		e = row.escalation()
 		step, err := change(&e)
 		if err != nil || step == nil {
-			refused = err
-			return nil
+			return refuse(err)
 		}
 		changed := rowOfEscalation(e)
 		err = tx.Model(&escalationRow{}).Where("num = ?", row.Num).Select("*").Omit("num", "id", "announced", "created_at").Updates(&changed).Error
@@ -197,9 +188,6 @@ func (s *Store) ChangeEscalation(ctx context.Context, id, event string, change f
 		}
 		return appendEvent(tx, operational.EscalationEvent(event, e, step.By, step.At))
 	}, nil)
-	if err == nil {
-		err = refused
-	}
 	if err != nil {
 		return operational.Escalation{}, err
 	}

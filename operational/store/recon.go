@@ -149,21 +149,15 @@ func (s *Store) CreateScan(ctx context.Context, scan operational.Scan, fresh ope
 // ChangeScan implements operational.ReconStore.
 func (s *Store) ChangeScan(ctx context.Context, id string, change func(*operational.Scan) (*skillrouter.Event, error)) (operational.Scan, error) {
 	var scan operational.Scan
-	var refused error
 	err := s.write(ctx, func(tx *gorm.DB) error {
-		refused = nil
 		var row scanRow
-		if err := scans(tx).Where("scans.id = ?", id).Take(&row).Error; errors.Is(err, gorm.ErrRecordNotFound) {
-			refused = notFound(err, "there is no such scan")
-			return nil
-		} else if err != nil {
-			return err
+		if err := scans(tx).Where("scans.id = ?", id).Take(&row).Error; err != nil {
+			return refuse(notFound(err, "there is no such scan"))
 		}
 		scan = row.scan()
 		event, err := change(&scan)
 		if err != nil || event == nil {
-			refused = err
-			return nil
+			return refuse(err)
 		}
 		env, err := environmentNamed(tx, scan.Environment)
 		if err != nil {
@@ -178,9 +172,6 @@ func (s *Store) ChangeScan(ctx context.Context, id string, change func(*operatio
 		}
 		return appendEvent(tx, *event)
 	}, nil)
-	if err == nil {
-		err = refused
-	}
 	return scan, err
 }
 

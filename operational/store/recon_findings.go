@@ -188,15 +188,10 @@ func (s *Store) ListFindings(ctx context.Context, f operational.FindingFilter) (
 // ChangeFinding implements operational.ReconStore.
 func (s *Store) ChangeFinding(ctx context.Context, id string, change func(*operational.Finding) (*operational.FindingChange, *skillrouter.Event)) (operational.Finding, error) {
 	var finding operational.Finding
-	var refused error
 	err := s.write(ctx, func(tx *gorm.DB) error {
-		refused = nil
 		var row findingRow
-		if err := findings(tx).Where("findings.id = ?", id).Take(&row).Error; errors.Is(err, gorm.ErrRecordNotFound) {
-			refused = notFound(err, "there is no such finding")
-			return nil
-		} else if err != nil {
-			return err
+		if err := findings(tx).Where("findings.id = ?", id).Take(&row).Error; err != nil {
+			return refuse(notFound(err, "there is no such finding"))
 		}
 		finding = row.finding()
 		made, event := change(&finding)
@@ -212,9 +207,6 @@ func (s *Store) ChangeFinding(ctx context.Context, id string, change func(*opera
 		}
 		return appendEvent(tx, *event)
 	}, nil)
-	if err == nil {
-		err = refused
-	}
 	return finding, err
 }
 

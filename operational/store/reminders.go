@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 
@@ -170,25 +169,18 @@ func findReminders(q *gorm.DB) ([]operational.Reminder, error) {
 	return list, nil
 }
 
-// ChangeReminder implements operational.ReminderStore. A refusal wrote
-// nothing, so it leaves the shared transaction as it is.
+// ChangeReminder implements operational.ReminderStore.
 func (s *Store) ChangeReminder(ctx context.Context, number int64, change func(*operational.Reminder) (*skillrouter.Event, error)) (operational.Reminder, error) {
 	var r operational.Reminder
-	var refused error
 	err := s.write(ctx, func(tx *gorm.DB) error {
-		refused = nil
 		var row reminderRow
-		if err := tx.Where("number = ?", number).Take(&row).Error; errors.Is(err, gorm.ErrRecordNotFound) {
-			refused = skillrouter.Errorf(skillrouter.NotFound, "there is no reminder %d", number)
-			return nil
-		} else if err != nil {
-			return err
+		if err := tx.Where("number = ?", number).Take(&row).Error; err != nil {
+			return refuse(notFound(err, "there is no reminder %d", number))
 		}
 		r = row.reminder()
 		event, err := change(&r)
 		if err != nil || event == nil {
-			refused = err
-			return nil
+			return refuse(err)
 		}
 		after := rowOfReminder(r)
 		if err := tx.Model(&reminderRow{}).Where("number = ?", number).Select(changing).Updates(&after).Error; err != nil {
@@ -196,9 +188,6 @@ func (s *Store) ChangeReminder(ctx context.Context, number int64, change func(*o
 		}
 		return appendEvent(tx, *event)
 	}, nil)
-	if err == nil {
-		err = refused
-	}
 	if err != nil {
 		return operational.Reminder{}, err
 	}
@@ -364,30 +353,6 @@ func updateReminders(tx *gorm.DB, rows []reminderRow) error {
 			return err
 		}
 		rows = rows[n:]
-	}
-	return nil
-}
-
-// eventBatch is how many events one INSERT holds.
-const eventBatch = 64
-
-// appendEvents writes many events, in their order.
-func appendEvents(tx *gorm.DB, events []skillrouter.Event) error {
-	for len(events) > 0 {
-		n := min(len(events), eventBatch)
-		args := make([]any, 0, 6*n)
-		for _, e := range events[:n] {
-			var data any
-			if len(e.Data) > 0 {
-				data = string(e.Data)
-			}
-			args = append(args, e.Type, e.Subject, e.Agent, e.Project, millis(e.At), data)
-		}
-		err := tx.Exec("INSERT INTO events (type, subject, agent_id, project, at, data) VALUES (?,?,?,?,?,?)"+strings.Repeat(",(?,?,?,?,?,?)", n-1), args...).Error
-		if err != nil {
-			return err
-		}
-		events = events[n:]
 	}
 	return nil
 }

@@ -62,28 +62,23 @@ func (r sessionRow) session() (operational.Session, error) {
 	return s, nil
 }
 
-// StartSession implements operational.SessionStore. A refusal wrote nothing,
-// so it leaves the shared transaction as it is.
+// StartSession implements operational.SessionStore.
 func (s *Store) StartSession(ctx context.Context, session operational.Session, former *operational.Session,
 	after func(operational.SessionOpened),
 ) (operational.SessionOpened, error) {
 	var opened operational.SessionOpened
-	var refused error
 	err := s.write(ctx, func(tx *gorm.DB) (err error) {
-		opened, refused, err = startSession(tx, session, former)
+		opened, err = startSession(tx, session, former)
 		return err
 	}, func() {
-		if refused == nil && !opened.Resumed {
+		if !opened.Resumed {
 			after(opened)
 		}
 	})
-	if err == nil {
-		err = refused
-	}
 	return opened, err
 }
 
-func startSession(tx *gorm.DB, session operational.Session, former *operational.Session) (opened operational.SessionOpened, refused, err error) {
+func startSession(tx *gorm.DB, session operational.Session, former *operational.Session) (opened operational.SessionOpened, err error) {
 	same, ok, err := takeSession(tx.Where("id = ?", session.ID))
 	if err == nil && ok && same.AgentID != session.AgentID {
 		session.ID = skillrouter.OwnSessionID(session.ID, session.AgentID)
@@ -91,35 +86,35 @@ func startSession(tx *gorm.DB, session operational.Session, former *operational.
 	}
 	switch {
 	case err != nil:
-		return opened, nil, err
+		return opened, err
 	case ok && same.AgentID == session.AgentID && same.Status == operational.SessionOpen:
-		return operational.SessionOpened{Session: same, Resumed: true}, nil, nil
+		return operational.SessionOpened{Session: same, Resumed: true}, nil
 	case ok:
-		return opened, skillrouter.Errorf(skillrouter.Conflict, "there is a session %q already, and it has ended", session.ID), nil
+		return opened, refuse(skillrouter.Errorf(skillrouter.Conflict, "there is a session %q already, and it has ended", session.ID))
 	}
 	open, ok, err := takeSession(tx.Where("agent_id = ? AND status = 'open'", session.AgentID))
 	if err != nil {
-		return opened, nil, err
+		return opened, err
 	}
 	if ok != (former != nil) || ok && open.ID != former.ID {
-		return opened, skillrouter.Errorf(skillrouter.Conflict, "the agent has begun or ended another session meanwhile"), nil
+		return opened, refuse(skillrouter.Errorf(skillrouter.Conflict, "the agent has begun or ended another session meanwhile"))
 	}
 	if ok {
 		if err := endSession(tx, *former); err != nil {
-			return opened, nil, err
+			return opened, err
 		}
 		opened.Former = former
 	}
 	left, err := inherit(tx, &session)
 	if err != nil {
-		return opened, nil, err
+		return opened, err
 	}
 	opened.Session, opened.Inherited = session, left
 	row := rowOfSession(session)
 	if err := tx.Create(&row).Error; err != nil {
-		return opened, nil, err
+		return opened, err
 	}
-	return opened, nil, appendEvent(tx, operational.SessionEventOf(session))
+	return opened, appendEvent(tx, operational.SessionEventOf(session))
 }
 
 // inherit returns the sessions that left something to the one that begins:
@@ -160,18 +155,16 @@ func endSession(tx *gorm.DB, session operational.Session) error {
 
 // EndSession implements operational.SessionStore.
 func (s *Store) EndSession(ctx context.Context, id string, end func(*operational.Session), after func(operational.Session)) (session operational.Session, stored bool, err error) {
-	var refused error
 	err = s.write(ctx, func(tx *gorm.DB) error {
 		var ok bool
 		var err error
-		stored, refused = false, nil
+		stored = false
 		session, ok, err = takeSession(tx.Where("id = ?", id))
 		switch {
 		case err != nil:
 			return err
 		case !ok:
-			refused = noSession()
-			return nil
+			return refuse(noSession())
 		case session.Status != operational.SessionOpen:
 			return nil
 		}
@@ -183,9 +176,6 @@ func (s *Store) EndSession(ctx context.Context, id string, end func(*operational
 			after(session)
 		}
 	})
-	if err == nil {
-		err = refused
-	}
 	return session, stored, err
 }
 

@@ -5,10 +5,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -50,12 +52,31 @@ func (eventRow) TableName() string { return "events" }
 
 // appendEvent writes an event into the transaction of the change that it tells of.
 func appendEvent(tx *gorm.DB, e skillrouter.Event) error {
-	row := eventRow{Type: e.Type, Subject: e.Subject, AgentID: e.Agent, Project: e.Project, At: millis(e.At)}
-	if len(e.Data) > 0 {
-		text := string(e.Data)
-		row.Data = &text
+	return appendEvents(tx, []skillrouter.Event{e})
+}
+
+// eventBatch is how many events one INSERT holds.
+const eventBatch = 64
+
+// appendEvents writes many events, in their order.
+func appendEvents(tx *gorm.DB, events []skillrouter.Event) error {
+	for len(events) > 0 {
+		n := min(len(events), eventBatch)
+		args := make([]any, 0, 6*n)
+		for _, e := range events[:n] {
+			var data any
+			if len(e.Data) > 0 {
+				data = string(e.Data)
+			}
+			args = append(args, e.Type, e.Subject, e.Agent, e.Project, millis(e.At), data)
+		}
+		err := tx.Exec("INSERT INTO events (type, subject, agent_id, project, at, data) VALUES (?,?,?,?,?,?)"+strings.Repeat(",(?,?,?,?,?,?)", n-1), args...).Error
+		if err != nil {
+			return err
+		}
+		events = events[n:]
 	}
-	return tx.Create(&row).Error
+	return nil
 }
 
 // MaxEvents bounds one answer of Events.
@@ -80,14 +101,35 @@ func (s *Store) Events(ctx context.Context, after int64, limit int) ([]skillrout
 func (s *Store) EventBell() *skillrouter.Bell { return &s.events }
 
 // write applies a change in the transaction that waiting changes share. After
-// the commit it runs after, if there is one, and rings the bell.
+// the commit it runs after, if there is one, and rings the bell. What refuse
+// returned leaves the transaction as it is, and after is not run.
 func (s *Store) write(ctx context.Context, apply func(tx *gorm.DB) error, after func()) error {
-	return s.commit.Write(ctx, apply, func() {
-		if after != nil {
+	var refused refusal
+	err := s.commit.Write(ctx, func(tx *gorm.DB) error {
+		refused = refusal{}
+		err := apply(tx)
+		if errors.As(err, &refused) {
+			return nil
+		}
+		return err
+	}, func() {
+		if refused.error == nil && after != nil {
 			after()
 		}
 		s.events.Ring()
 	})
+	return cmp.Or(err, refused.error)
+}
+
+// refusal is the error of a change that wrote nothing.
+type refusal struct{ error }
+
+// refuse tells write that a change ends before it has written anything. A database's error fails the transaction still.
+func refuse(err error) error {
+	if _, coded := errors.AsType[*skillrouter.Error](err); coded {
+		return refusal{err}
+	}
+	return err
 }
 
 func millis(t time.Time) int64 { return t.UnixMilli() }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 
@@ -174,25 +173,18 @@ func (s *Store) ChangeNextTask(ctx context.Context, project string, change opera
 	}, "no task is waiting")
 }
 
-// changeTask changes the task that find selects. A refusal wrote nothing, so
-// it leaves the shared transaction as it is instead of failing it for all.
+// changeTask changes the task that find selects.
 func (s *Store) changeTask(ctx context.Context, change operational.TaskChange, find func(tx *gorm.DB) *gorm.DB, missing string) (operational.Task, error) {
 	var task operational.Task
-	var refused error
 	err := s.write(ctx, func(tx *gorm.DB) error {
-		task, refused = operational.Task{}, nil
 		var row taskRow
-		if err := find(tx).Take(&row).Error; errors.Is(err, gorm.ErrRecordNotFound) {
-			refused = notFound(err, "%s", missing)
-			return nil
-		} else if err != nil {
-			return err
+		if err := find(tx).Take(&row).Error; err != nil {
+			return refuse(notFound(err, "%s", missing))
 		}
 		task = row.task()
 		event, err := change(&task)
 		if err != nil || event == nil {
-			refused = err
-			return nil
+			return refuse(err)
 		}
 		changed := rowOfTask(task)
 		if err := tx.Model(&taskRow{}).Where("number = ?", row.Number).Select("*").Omit("number", "id", "created_at").Updates(&changed).Error; err != nil {
@@ -200,9 +192,6 @@ func (s *Store) changeTask(ctx context.Context, change operational.TaskChange, f
 		}
 		return appendEvent(tx, *event)
 	}, nil)
-	if err == nil {
-		err = refused
-	}
 	if err != nil {
 		return operational.Task{}, err
 	}

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"gorm.io/gorm"
@@ -96,16 +95,11 @@ func (s *Store) LiveTokens(ctx context.Context) (map[operational.TokenDigest]ope
 // ChangeToken implements operational.TokenStore.
 func (s *Store) ChangeToken(ctx context.Context, id string, change func(*operational.Token) *skillrouter.Event, after func(operational.Token)) (operational.Token, error) {
 	var token operational.Token
-	var refused error
 	err := s.write(ctx, func(tx *gorm.DB) error {
-		refused = nil
 		var row tokenRow
 		err := tx.Where("id = ?", id).Take(&row).Error
-		if errors.Is(err, gorm.ErrRecordNotFound) {
-			refused = notFound(err, "there is no such token")
-			return nil
-		} else if err != nil {
-			return err
+		if err != nil {
+			return refuse(notFound(err, "there is no such token"))
 		}
 		if token, err = row.token(); err != nil {
 			return err
@@ -118,13 +112,6 @@ func (s *Store) ChangeToken(ctx context.Context, id string, change func(*operati
 			return err
 		}
 		return appendEvent(tx, *event)
-	}, func() {
-		if refused == nil {
-			after(token)
-		}
-	})
-	if err == nil {
-		err = refused
-	}
+	}, func() { after(token) })
 	return token, err
 }
