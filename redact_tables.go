@@ -2,7 +2,6 @@ package skillrouter
 
 import (
 	_ "embed"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,7 +47,7 @@ var tables = sync.OnceValue(func() *lookup {
 		}
 	}
 	for _, names := range t.namesBy {
-		slices.SortStableFunc(names, func(a, b secretName) int { return len(b.suffix) - len(a.suffix) })
+		SortStable(names, func(a, b secretName) int { return len(b.suffix) - len(a.suffix) })
 	}
 	for stage := range strings.FieldsSeq(wordlist.Lines(redactText, "stages")[0]) {
 		last := stage[len(stage)-1]

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"math"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -245,7 +244,7 @@ func statusEvent(a operational.Agent) skillrouter.Event {
 
 // byLastSeen sorts agents, the latest seen first.
 func byLastSeen(agents []operational.Agent) {
-	slices.SortFunc(agents, func(a, b operational.Agent) int {
+	skillrouter.Sort(agents, func(a, b operational.Agent) int {
 		if c := b.LastSeen.Compare(a.LastSeen); c != 0 {
 			return c
 		}

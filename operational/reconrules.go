@@ -301,7 +301,7 @@ func checkRequiredName(field, s string) error {
 }
 
 func sortRefusals(refusals []FindingRefusal) {
-	slices.SortStableFunc(refusals, func(a, b FindingRefusal) int { return cmp.Compare(a.Index, b.Index) })
+	skillrouter.SortStable(refusals, func(a, b FindingRefusal) int { return cmp.Compare(a.Index, b.Index) })
 }
 
 // The types of the events of recon.

@@ -49,7 +49,7 @@ func (i *Introspection) Categories(ctx context.Context, persona string) (MemoryC
 		if err != nil {
 			return MemoryCategories{}, err
 		}
-		slices.SortFunc(held, func(a, b skillrouter.Holding) int { return strings.Compare(a.Category, b.Category) })
+		skillrouter.Sort(held, func(a, b skillrouter.Holding) int { return strings.Compare(a.Category, b.Category) })
 		for _, h := range held {
 			if h.Count > 0 {
 				out.Categories = append(out.Categories, h.Category)
@@ -112,7 +112,7 @@ func (i *Introspection) Stats(ctx context.Context, persona string) (MemoryStats,
 	for _, p := range of {
 		out.Personas = append(out.Personas, *p)
 	}
-	slices.SortFunc(out.Personas, func(a, b PersonaMemory) int {
+	skillrouter.Sort(out.Personas, func(a, b PersonaMemory) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), strings.Compare(a.Persona, b.Persona))
 	})
 	out.PersonaCount = len(out.Personas)

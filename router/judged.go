@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router/classify"
@@ -169,7 +170,7 @@ func (c *Collection) shuffle() {
 		h.Write([]byte(d.ID))
 		return h.Sum64()
 	}
-	slices.SortFunc(c.Documents, func(a, b tfidf.Document) int {
+	skillrouter.Sort(c.Documents, func(a, b tfidf.Document) int {
 		if place(a) < place(b) {
 			return -1
 		}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 
+	"skillrouter"
 	"skillrouter/router/classify"
 )
 
@@ -136,7 +137,7 @@ func (g *Golden) Compare(now *Golden) []Move {
 			})
 		}
 	}
-	slices.SortFunc(moves, func(a, b Move) int {
+	skillrouter.Sort(moves, func(a, b Move) int {
 		return cmp.Or(cmp.Compare(a.Is-a.Was, b.Is-b.Was), cmp.Compare(a.Query, b.Query), cmp.Compare(a.Project, b.Project))
 	})
 	return moves

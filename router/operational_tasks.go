@@ -55,7 +55,7 @@ func (a *asking) taskList(ctx context.Context) (found, error) {
 		total = len(tasks)
 	}
 	if a.Age != 0 {
-		slices.SortStableFunc(tasks, func(x, y operational.Task) int {
+		skillrouter.SortStable(tasks, func(x, y operational.Task) int {
 			return a.Age * cmp.Or(x.CreatedAt.Compare(y.CreatedAt), cmp.Compare(x.Number, y.Number))
 		})
 	}
@@ -222,7 +222,7 @@ func (a *asking) load(ctx context.Context) (found, error) {
 		states[one.State]++
 		return one.State == operational.AgentOffline
 	})
-	slices.SortStableFunc(present, func(x, y operational.Agent) int { return len(held[y.ID]) - len(held[x.ID]) })
+	skillrouter.SortStable(present, func(x, y operational.Agent) int { return len(held[y.ID]) - len(held[x.ID]) })
 	for _, one := range present {
 		if idle(one, held[one.ID]) {
 			free++

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"skillrouter"
 	"skillrouter/operational"
 	"skillrouter/router/classify"
 )
@@ -94,7 +95,7 @@ func (a *asking) matches(ctx context.Context) ([]match, error) {
 			all = append(all, match{item: item, role: fmt.Sprintf("%s (%s) is %s", one.ID, one.Role, one.State)})
 		}
 	}
-	slices.SortStableFunc(all, func(x, y match) int { return compareDown(x.item.Score, y.item.Score) })
+	skillrouter.SortStable(all, func(x, y match) int { return compareDown(x.item.Score, y.item.Score) })
 	return all, nil
 }
 

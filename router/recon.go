@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter"
 	"skillrouter/operational"
 	"skillrouter/router/classify"
 )
@@ -152,7 +153,7 @@ func fitTo(stems []string, candidates []operational.Finding) []operational.Findi
 			fit = append(fit, scored{one, max(title, 0.9*all)})
 		}
 	}
-	slices.SortStableFunc(fit, func(a, b scored) int { return compareDown(a.score, b.score) })
+	skillrouter.SortStable(fit, func(a, b scored) int { return compareDown(a.score, b.score) })
 	list := make([]operational.Finding, len(fit))
 	for i, one := range fit {
 		list[i] = one.finding

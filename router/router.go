@@ -255,7 +255,7 @@ func (r *Router) repair(ctx context.Context, q question, forced bool, decided cl
 		return nil
 	}
 	others := slices.DeleteFunc(classify.Classes(), func(c classify.Class) bool { return slices.Contains(asked, c) })
-	slices.SortStableFunc(others, func(a, b classify.Class) int {
+	skillrouter.SortStable(others, func(a, b classify.Class) int {
 		return compareDown(decided.Probabilities[a], decided.Probabilities[b])
 	})
 	for _, class := range others {

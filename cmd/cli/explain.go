@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/shelf"
@@ -102,13 +103,13 @@ func lanes(why []learning.Reason) (parts []lanePart, sum float64) {
 			parts[i].terms = append(parts[i].terms, r)
 		}
 	}
-	slices.SortStableFunc(parts, func(a, b lanePart) int { return cmp.Compare(b.weight, a.weight) })
+	skillrouter.SortStable(parts, func(a, b lanePart) int { return cmp.Compare(b.weight, a.weight) })
 	return parts, sum
 }
 
 // terms names what fitted, the weightiest first.
 func terms(list []learning.Reason) string {
-	slices.SortStableFunc(list, func(a, b learning.Reason) int { return cmp.Compare(b.Weight, a.Weight) })
+	skillrouter.SortStable(list, func(a, b learning.Reason) int { return cmp.Compare(b.Weight, a.Weight) })
 	var named []string
 	for _, r := range list[:min(len(list), shownTerms)] {
 		if len(list) == 1 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"skillrouter"
 	"skillrouter/learning/feedback"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router"
@@ -218,7 +219,7 @@ func (s *shell) printMeasured(w io.Writer, r *feedback.JudgementReport) {
 		return
 	}
 	noticed(w, r.Notice)
-	slices.SortStableFunc(r.Questions, func(a, b feedback.JudgedQuestion) int { return cmp.Compare(len(b.Worse), len(a.Worse)) })
+	skillrouter.SortStable(r.Questions, func(a, b feedback.JudgedQuestion) int { return cmp.Compare(len(b.Worse), len(a.Worse)) })
 	for _, q := range r.Questions {
 		found := "not found"
 		switch {

@@ -111,7 +111,7 @@ func transcriptID(t Transcript) string {
 // prepareProposals checks what an extractor proposes, whoever that is, and
 // drops what could not be stored or holds a secret.
 func prepareProposals(transcript string, t Transcript, drafts []ProposalDraft, at time.Time) ([]StoredProposal, error) {
-	slices.SortStableFunc(drafts, func(a, b ProposalDraft) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	skillrouter.SortStable(drafts, func(a, b ProposalDraft) int { return cmp.Compare(b.Confidence, a.Confidence) })
 	quotes := newQuotations(t)
 	list := []StoredProposal{}
 	seen := map[string]bool{}

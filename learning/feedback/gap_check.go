@@ -71,7 +71,7 @@ func (g *Gaps) write(ctx context.Context, before time.Time) error {
 	if len(misses) == 0 {
 		return nil
 	}
-	slices.SortFunc(misses, func(a, b GapMisses) int { return a.Last.Compare(b.Last) })
+	skillrouter.Sort(misses, func(a, b GapMisses) int { return a.Last.Compare(b.Last) })
 	return g.store.AddMisses(ctx, misses, MaxGaps)
 }
 

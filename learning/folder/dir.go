@@ -122,8 +122,8 @@ func (d *Dir) Scan(domain string) (Scan, error) {
 		return true
 	})
 	byPath := func(a, b Trouble) int { return cmp.Compare(a.Path, b.Path) }
-	slices.SortFunc(scan.Refused, byPath)
-	slices.SortFunc(scan.Skipped, byPath)
+	skillrouter.Sort(scan.Refused, byPath)
+	skillrouter.Sort(scan.Skipped, byPath)
 	return scan, nil
 }
 

@@ -103,7 +103,7 @@ func (d *Dir) Index(files []File, now time.Time) Index {
 	index.Stats.ByLevel.Principle = levels[lesson.LevelPrinciple]
 	index.Stats.ByStatus.Candidate, index.Stats.ByStatus.Validated = statuses[lesson.StatusCandidate], statuses[lesson.StatusValidated]
 	index.Stats.ByStatus.Canonical, index.Stats.ByStatus.Retired = statuses[lesson.StatusCanonical], statuses[lesson.StatusRetired]
-	slices.SortFunc(index.Lessons, func(a, b Listed) int {
+	skillrouter.Sort(index.Lessons, func(a, b Listed) int {
 		return cmp.Or(cmp.Compare(rank(a.Level), rank(b.Level)), strings.Compare(a.ID, b.ID))
 	})
 	return index

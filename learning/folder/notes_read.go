@@ -40,8 +40,8 @@ func (r *notesReader) read() {
 			r.unread(s.first, s.first+s.head.lines, why)
 		}
 	}
-	slices.SortStableFunc(r.out.Unread, func(a, b Unread) int { return a.Line - b.Line })
-	slices.SortStableFunc(r.out.Lessons, func(a, b Note) int { return a.Line - b.Line })
+	skillrouter.SortStable(r.out.Unread, func(a, b Unread) int { return a.Line - b.Line })
+	skillrouter.SortStable(r.out.Lessons, func(a, b Note) int { return a.Line - b.Line })
 }
 
 // relate finds out what stands below each heading.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"skillrouter"
 	"skillrouter/learning/lesson"
 )
 
@@ -76,7 +77,7 @@ func order(steps []Step, lessons []lesson.Lesson) {
 			top.next++
 		}
 	}
-	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(place[a.ID], place[b.ID]) })
+	skillrouter.SortStable(steps, func(a, b Step) int { return cmp.Compare(place[a.ID], place[b.ID]) })
 }
 
 func refuse(step *Step, why string) {

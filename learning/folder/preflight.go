@@ -178,7 +178,7 @@ func shortlist(words []taskWord, candidates []candidate, selection Selection, no
 			ranked = append(ranked, m)
 		}
 	}
-	slices.SortFunc(ranked, func(a, b Match) int {
+	skillrouter.Sort(ranked, func(a, b Match) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(rank(b.Level), rank(a.Level)), strings.Compare(a.ID, b.ID))
 	})
 	return choose(ranked, selection)
@@ -194,7 +194,7 @@ func latestLessons(candidates []candidate, selection Selection, now time.Time) [
 		}
 		return *c.LastValidatedAt // dates sort as they are written
 	}
-	slices.SortStableFunc(candidates, func(a, b candidate) int {
+	skillrouter.SortStable(candidates, func(a, b candidate) int {
 		return cmp.Or(strings.Compare(date(b), date(a)), cmp.Compare(rank(b.Level), rank(a.Level)))
 	})
 	var ranked []Match
@@ -288,6 +288,6 @@ func headingMatches(root, name string, words []taskWord, top int) (fits, latest 
 		}
 	}
 	slices.Reverse(latest)
-	slices.SortStableFunc(fits, func(a, b Match) int { return cmp.Compare(b.Score, a.Score) })
+	skillrouter.SortStable(fits, func(a, b Match) int { return cmp.Compare(b.Score, a.Score) })
 	return fits[:min(len(fits), top)], latest[:min(len(latest), top)], nil
 }

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"skillrouter"
 )
 
 // EngineCommand runs the policy's reviewer command: a ReviewRequest as JSON on
@@ -162,7 +164,7 @@ func (r *Review) redact() {
 // worst keeps the most severe findings, at most max, in the reviewer's order among equals.
 func worst(findings []ReviewFinding, max int) []ReviewFinding {
 	kept := slices.Clone(findings)
-	slices.SortStableFunc(kept, func(a, b ReviewFinding) int {
+	skillrouter.SortStable(kept, func(a, b ReviewFinding) int {
 		return cmp.Compare(slices.Index(Ratings(), b.Severity), slices.Index(Ratings(), a.Severity))
 	})
 	if kept == nil {

@@ -110,7 +110,7 @@ type syncing struct {
 
 // finish counts the steps and lists those that there is something to say of.
 func (s *syncing) finish(steps []Step) {
-	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Path, b.Path)) })
+	skillrouter.SortStable(steps, func(a, b Step) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Path, b.Path)) })
 	for _, step := range steps {
 		s.result.Counts[step.Action]++
 		if step.Action != ActionAgreed || len(step.Notes) > 0 {

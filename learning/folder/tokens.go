@@ -3,11 +3,12 @@ package folder
 import (
 	"cmp"
 	"math"
-	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/kljensen/snowball/english"
+
+	"skillrouter"
 )
 
 // Weights of a task's words.
@@ -88,7 +89,7 @@ func tokens(task string) []taskWord {
 			break
 		}
 	}
-	slices.SortStableFunc(list, func(a, b taskWord) int { return cmp.Compare(b.weight, a.weight) })
+	skillrouter.SortStable(list, func(a, b taskWord) int { return cmp.Compare(b.weight, a.weight) })
 	return list[:min(len(list), maxTokens)]
 }
 

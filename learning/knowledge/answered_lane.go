@@ -209,7 +209,7 @@ func (a *Answered) gain(ctx context.Context, hits []tfidf.Hit, request tfidf.Que
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(x, y tfidf.Hit) int { return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.ID, y.ID)) })
+	skillrouter.SortStable(out, func(x, y tfidf.Hit) int { return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.ID, y.ID)) })
 	return out[:min(len(out), max(limit, len(hits)))], nil
 }
 

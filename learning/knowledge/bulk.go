@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"slices"
 
 	"skillrouter"
 	"skillrouter/learning"
@@ -59,7 +58,7 @@ func (k *Base) Bulk(ctx context.Context, next func() (Draft, error)) (learning.B
 			err = landed
 		}
 	}
-	slices.SortFunc(result.Refused, func(a, b learning.Refusal) int { return a.Index - b.Index })
+	skillrouter.Sort(result.Refused, func(a, b learning.Refusal) int { return a.Index - b.Index })
 	return result, err
 }
 

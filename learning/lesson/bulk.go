@@ -3,7 +3,6 @@ package lesson
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"skillrouter"
 	"skillrouter/learning"
@@ -35,8 +34,8 @@ func (l *Lessons) ReportAll(ctx context.Context, drafts []Draft) (BulkReported, 
 			err = landed
 		}
 	}
-	slices.SortFunc(b.result.Results, func(x, y BulkOutcome) int { return cmp.Compare(x.Index, y.Index) })
-	slices.SortFunc(b.refused, func(x, y learning.Refusal) int { return cmp.Compare(x.Index, y.Index) })
+	skillrouter.Sort(b.result.Results, func(x, y BulkOutcome) int { return cmp.Compare(x.Index, y.Index) })
+	skillrouter.Sort(b.refused, func(x, y learning.Refusal) int { return cmp.Compare(x.Index, y.Index) })
 	b.result.RefusedCount = len(b.refused)
 	b.result.Refused = append(b.result.Refused, b.refused[:min(len(b.refused), learning.MaxRefusals)]...)
 	b.result.Processed = len(b.result.Results)

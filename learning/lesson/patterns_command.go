@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/likeness"
 )
@@ -66,7 +67,7 @@ func (o *observation) formCommand(command string, ids []string) error {
 	if failures < commandFailures {
 		return nil
 	}
-	slices.SortFunc(members, func(a, b Lesson) int { return cmp.Compare(a.Number, b.Number) })
+	skillrouter.Sort(members, func(a, b Lesson) int { return cmp.Compare(a.Number, b.Number) })
 	id, err := learning.NewID()
 	if err != nil {
 		return err

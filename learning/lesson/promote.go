@@ -250,7 +250,7 @@ func casePromotion(tx PipelineTx, lesson *Lesson, sources []string) (promotion, 
 // incident: files of a lessons folder name none.
 func independentCases(cases []Lesson) []Lesson {
 	ordered := slices.Clone(cases)
-	slices.SortFunc(ordered, func(a, b Lesson) int {
+	skillrouter.Sort(ordered, func(a, b Lesson) int {
 		if c := a.CreatedAt.Compare(b.CreatedAt); c != 0 {
 			return c
 		}

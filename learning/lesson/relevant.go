@@ -144,7 +144,7 @@ func (l *Lessons) weigh(lessons []Lesson, found []tfidf.Hit, query Query) []Hit 
 		}
 		hits = append(hits, h)
 	}
-	slices.SortFunc(hits, func(a, b Hit) int {
+	skillrouter.Sort(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(b.Number, a.Number))
 	})
 	return hits

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/tfidf/text"
 )
@@ -113,7 +114,7 @@ func (p *profiles) fitting(terms []string, author string) []fit {
 			fits = append(fits, fit{agent, score, words[:min(len(words), whyWords)]})
 		}
 	}
-	slices.SortFunc(fits, func(a, b fit) int {
+	skillrouter.Sort(fits, func(a, b fit) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.agent, b.agent))
 	})
 	return fits[:min(len(fits), MaxRecipients)]

@@ -103,7 +103,7 @@ func (p *Propagation) Take(ctx context.Context, events []skillrouter.Event) ([]N
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(briefs, func(a, b LessonBrief) int { return int(a.Number - b.Number) })
+	skillrouter.Sort(briefs, func(a, b LessonBrief) int { return int(a.Number - b.Number) })
 	isNew := make(map[string]bool, len(reported))
 	for _, id := range reported {
 		isNew[id] = true

@@ -128,7 +128,7 @@ func fused(words []tfidf.Hit, found []neighbour, least float64, limit int, expla
 	if len(words) > 0 {
 		first = words[0].ID
 	}
-	slices.SortStableFunc(hits, func(a, b tfidf.Hit) int { // of equal ones the words' come first, in their order
+	skillrouter.SortStable(hits, func(a, b tfidf.Hit) int { // of equal ones the words' come first, in their order
 		return cmp.Compare(b.Score, a.Score)
 	})
 	if at := slices.IndexFunc(hits, func(h tfidf.Hit) bool { return h.ID == first }); at >= limit {

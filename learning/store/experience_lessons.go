@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/lesson"
@@ -56,7 +57,7 @@ func (s *Store) ApplicableLessons(ctx context.Context, where experience.Whereabo
 		if err != nil {
 			return nil, summary, err
 		}
-		slices.SortFunc(some, func(a, b lesson.Lesson) int { return place[a.Number] - place[b.Number] })
+		skillrouter.Sort(some, func(a, b lesson.Lesson) int { return place[a.Number] - place[b.Number] })
 		for i := range some {
 			if size += lessonSize(&some[i]); size > learning.MaxAnswer && len(found) > 0 {
 				return found, summary, nil

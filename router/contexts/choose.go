@@ -256,7 +256,7 @@ func reasonRank(reason string) int {
 
 // write writes the context, in sections, each with the best first.
 func (c *choice) write() Context {
-	slices.SortStableFunc(c.left, func(a, b LeftOut) int { return reasonRank(a.Reason) - reasonRank(b.Reason) })
+	skillrouter.SortStable(c.left, func(a, b LeftOut) int { return reasonRank(a.Reason) - reasonRank(b.Reason) })
 	answer := Context{Budget: c.budget, Tokenizer: Tokenizer, Items: []Item{}, LeftOut: c.left, LeftOutCount: c.leftOut}
 	if len(c.chosen) == 0 {
 		return answer

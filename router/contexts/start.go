@@ -173,7 +173,7 @@ func (s Sources) lastSession(ctx context.Context, r Request) (f gathered, err er
 		}
 		return 2
 	}
-	slices.SortStableFunc(found, func(a, b operational.Session) int { return near(a) - near(b) })
+	skillrouter.SortStable(found, func(a, b operational.Session) int { return near(a) - near(b) })
 	if err != nil || len(found) == 0 {
 		return f, err
 	}

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -68,7 +67,7 @@ func inOrder(list []error) {
 		for n < len(list) && isName(list[n]) {
 			n++
 		}
-		slices.SortFunc(list[:n], func(a, b error) int {
+		skillrouter.Sort(list[:n], func(a, b error) int {
 			return strings.Compare(a.(*huma.ErrorDetail).Location, b.(*huma.ErrorDetail).Location)
 		})
 		list = list[min(n+1, len(list)):]

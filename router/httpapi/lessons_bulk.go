@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"reflect"
-	"slices"
 
 	"skillrouter"
 	"skillrouter/learning"
@@ -106,7 +105,7 @@ func reportAll(ctx context.Context, lessons lesson.Service, next func() (json.Ra
 	}
 	result.Results = append(none.Results, result.Results...) // a list even if it is empty
 	result.Refused = append(append(none.Refused, result.Refused...), unread...)
-	slices.SortFunc(result.Refused, func(a, b learning.Refusal) int { return a.Index - b.Index })
+	skillrouter.Sort(result.Refused, func(a, b learning.Refusal) int { return a.Index - b.Index })
 	result.Refused = result.Refused[:min(len(result.Refused), learning.MaxRefusals)]
 	result.RefusedCount += len(unread)
 	return result, err

@@ -72,7 +72,7 @@ func newPlan(op *huma.Operation, h handler, registry huma.Registry) *plan {
 		}
 		p.parameters = append(p.parameters, one)
 	}
-	slices.SortStableFunc(p.parameters, func(a, b parameter) int { return strings.Compare(a.in, b.in) })
+	skillrouter.SortStable(p.parameters, func(a, b parameter) int { return strings.Compare(a.in, b.in) })
 	p.describeParameters(op)
 	if field, ok := h.input.FieldByName("Body"); ok {
 		p.body = newBody(op, h, field, registry)

@@ -51,7 +51,7 @@ func All() []Kind {
 // Placed returns those that have a place, in its order.
 func Placed[K any](kinds []K, place func(K) int) []K {
 	kinds = slices.DeleteFunc(slices.Clone(kinds), func(k K) bool { return place(k) == 0 })
-	slices.SortFunc(kinds, func(a, b K) int { return cmp.Compare(place(a), place(b)) })
+	skillrouter.Sort(kinds, func(a, b K) int { return cmp.Compare(place(a), place(b)) })
 	return kinds
 }
 

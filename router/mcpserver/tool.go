@@ -50,28 +50,33 @@ func (e effect) annotations() *mcp.ToolAnnotations {
 // A failed one is answered in words that a model can act on; the cause of what
 // is not the caller's fault goes to the log.
 func add[In, Out any](s *Server, t tool, takes func(*params, *In), call func(context.Context, In) (Out, string, error)) {
+	s.add(t, reflect.TypeFor[Out](), func(p *params) func(context.Context) (any, string, error) {
+		in := new(In)
+		takes(p, in)
+		return func(ctx context.Context) (any, string, error) { return call(ctx, *in) }
+	})
+}
+
+// add is what is the same for every type: bind declares the parameters of one
+// call, and returns what makes it once they are read.
+func (s *Server) add(t tool, answer reflect.Type, bind func(*params) func(context.Context) (any, string, error)) {
 	var declared params
-	takes(&declared, new(In))
-	t.input, t.output = declared.schema(), answerSchema(reflect.TypeFor[Out](), strings.Fields(t.holds))
+	bind(&declared)
+	t.input, t.output = declared.schema(), answerSchema(answer, strings.Fields(t.holds))
 	record := declared.record()
 	if t.set == "" {
 		t.set = ToolsetCore
 	}
 	s.tools[t.name] = offered{tool: t, call: func(ctx context.Context, arguments json.RawMessage) (any, string, error) {
 		var p params
-		var in In
-		takes(&p, &in)
+		call := bind(&p)
 		p.stand(ctx, s)
 		if err := p.read(arguments, t.input, record); err != nil {
 			return nil, "", err
 		}
 		p.act(ctx, s)
-		return call(ctx, in)
+		return call(ctx)
 	}}
-	if t.resource != nil {
-		t.resource.tool = t.name
-		s.resources = append(s.resources, *t.resource)
-	}
 	s.offer(t)
 }
 

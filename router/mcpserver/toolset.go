@@ -158,7 +158,7 @@ func (s *Server) listed() []router.Tool {
 	for _, t := range s.tools {
 		list = append(list, router.Tool{Name: t.name, Title: t.title, Description: t.description, Toolset: t.set, InputSchema: t.input, OutputSchema: t.output})
 	}
-	slices.SortFunc(list, func(a, b router.Tool) int { return strings.Compare(a.Name, b.Name) })
+	skillrouter.Sort(list, func(a, b router.Tool) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 

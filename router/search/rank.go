@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"skillrouter"
 	"skillrouter/tfidf"
 	"skillrouter/tfidf/text"
 )
@@ -31,7 +32,7 @@ func relevance(e tfidf.Evidence) float64 {
 // ones the later is first, and then the order of Kinds and the id settle it.
 func rankHits(hits []Hit) {
 	order := Kinds()
-	slices.SortStableFunc(hits, func(a, b Hit) int {
+	skillrouter.SortStable(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Relevance, a.Relevance), b.At.Compare(a.At), cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind)), cmp.Compare(a.ID, b.ID))
 	})
 }

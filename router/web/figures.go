@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -91,7 +90,7 @@ func (s *Server) figures(v *visit) (any, error) {
 		for name, count := range health.Stats {
 			page.Counts = append(page.Counts, figure{name, count})
 		}
-		slices.SortFunc(page.Counts, func(a, b figure) int { return strings.Compare(a.Name, b.Name) })
+		skillrouter.Sort(page.Counts, func(a, b figure) int { return strings.Compare(a.Name, b.Name) })
 	}
 	if s.services.Process != nil {
 		process := s.services.Process()
@@ -108,7 +107,7 @@ func (s *Server) figures(v *visit) (any, error) {
 			page.Types = append(page.Types, memoryRow{Type: kind, MemoryCount: held})
 			most = max(most, held.Count)
 		}
-		slices.SortFunc(page.Types, func(a, b memoryRow) int { return cmp.Compare(a.Type, b.Type) })
+		skillrouter.Sort(page.Types, func(a, b memoryRow) int { return cmp.Compare(a.Type, b.Type) })
 		for i := range page.Types {
 			page.Types[i].Share = float64(page.Types[i].Count) / float64(most)
 		}

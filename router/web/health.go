@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -53,7 +52,7 @@ func (s *Server) health(v *visit) (any, error) {
 	for kind, n := range stats.Types {
 		d.Counts = append(d.Counts, memoryCount{kind, n})
 	}
-	slices.SortFunc(d.Counts, func(a, b memoryCount) int {
+	skillrouter.Sort(d.Counts, func(a, b memoryCount) int {
 		if a.Type < b.Type {
 			return -1
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/router/search"
 )
@@ -72,7 +73,7 @@ const pageHits = 20
 // scoreParts gathers the reasons of a score by their lanes, the weightiest first.
 func scoreParts(why []learning.Reason, score float64) []scorePart {
 	why = slices.Clone(why)
-	slices.SortStableFunc(why, func(a, b learning.Reason) int { return cmp.Compare(b.Weight, a.Weight) })
+	skillrouter.SortStable(why, func(a, b learning.Reason) int { return cmp.Compare(b.Weight, a.Weight) })
 	var parts []scorePart
 	for _, r := range why {
 		i := slices.IndexFunc(parts, func(p scorePart) bool { return p.Lane == r.Lane })
@@ -91,6 +92,6 @@ func scoreParts(why []learning.Reason, score float64) []scorePart {
 			parts[i].Share = min(max(parts[i].Weight/score, 0), 1)
 		}
 	}
-	slices.SortStableFunc(parts, func(a, b scorePart) int { return cmp.Compare(b.Weight, a.Weight) })
+	skillrouter.SortStable(parts, func(a, b scorePart) int { return cmp.Compare(b.Weight, a.Weight) })
 	return parts
 }

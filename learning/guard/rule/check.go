@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/act"
 )
@@ -312,7 +313,7 @@ func (c *check) verdict() Verdict {
 		v.Matches = append(v.Matches, *m)
 	}
 	rank := map[learning.Severity]int{learning.SeverityCritical: 0, learning.SeverityHigh: 1, learning.SeverityMedium: 2, learning.SeverityLow: 3}
-	slices.SortFunc(v.Matches, func(a, b Match) int {
+	skillrouter.Sort(v.Matches, func(a, b Match) int {
 		switch {
 		case a.Blocks != b.Blocks:
 			if a.Blocks {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"skillrouter"
 	"skillrouter/learning/guard/act"
 	"skillrouter/tfidf"
 	"skillrouter/tfidf/text"
@@ -123,7 +124,7 @@ func (s *SimilarByWords) Similar(ctx context.Context, text string) (similar []Si
 			similar = append(similar, SimilarRule{RuleID: hit.ID, Score: have / all, Words: words})
 		}
 	}
-	slices.SortStableFunc(similar, func(a, b SimilarRule) int {
+	skillrouter.SortStable(similar, func(a, b SimilarRule) int {
 		switch {
 		case a.Score > b.Score:
 			return -1
