@@ -77,7 +77,7 @@ var rooms = []struct {
 	{"router/feed", slices.Concat(learned, []string{".", "learning", "operational", "router", "router/follow"}), "it orders what the event logs tell"},
 	{"router/reminder", slices.Concat(learned, []string{".", "learning/condition", "learning", "operational", "router", "router/follow"}), "what reminders wait for happens in both domains"},
 	{"router/search", slices.Concat(learned, []string{".", "learning", "operational", "router", "router/follow", "router/kind", "tfidf", "tfidf/text"}), "one search over what the domains keep"},
-	{"router/contexts", slices.Concat(learned, []string{".", "learning", "operational", "router", "tfidf", "tfidf/text"}), "it chooses from what the domains keep"},
+	{"router/contexts", slices.Concat(learned, []string{".", "learning", "operational", "router", "tfidf", "tfidf/text", "tfidf/wordlist"}), "it chooses from what the domains keep"},
 	{"router", slices.Concat(learned, []string{".", "learning", "operational", "router/classify", "tfidf"}), "it asks the domains, and knows no family"},
 	{"router/httpapi", slices.Concat(domains, families), "handlers translate between HTTP and the services"},
 	{"router/routertest/fixture", []string{"*"}, "tests of several rooms stand on real stores"},

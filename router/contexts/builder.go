@@ -67,7 +67,18 @@ func (b *Builder) Build(ctx context.Context, request Request) (Context, error) {
 	if err := checkRequest(&request); err != nil {
 		return Context{}, err
 	}
-	answers, failed := b.gather(ctx, request)
+	sources, asked, prompt := b.sources.list(request), request, asking{}
+	switch {
+	case request.Start:
+		sources = b.sources.starting(request)
+	case request.Prompt:
+		if prompt = askingOf(request.Task); prompt.search == "" {
+			sources = nil
+		} else {
+			sources, asked.Task = b.sources.promptSources(request), skillrouter.Head(prompt.search, MaxTask)
+		}
+	}
+	answers, failed := b.gather(ctx, sources, asked)
 	if err := ctx.Err(); err != nil {
 		return Context{}, err
 	}
@@ -83,10 +94,13 @@ func (b *Builder) Build(ctx context.Context, request Request) (Context, error) {
 		characters: request.Characters, share: mostOfBudget, order: kindOrder, told: b.told.session(request.session(), request.Start && !request.Resumed),
 	}
 	var answer Context
-	if request.Start {
+	switch {
+	case request.Start:
 		c.start, c.share, c.order = true, startShare, startOrder
 		answer = c.chooseStart(candidates)
-	} else {
+	case request.Prompt:
+		answer = c.choosePrompt(prompt, candidates)
+	default:
 		answer = c.choose(candidates)
 	}
 	b.told.tell(request.session(), c.chosen)
@@ -150,16 +164,12 @@ func checkRequest(r *Request) error {
 	return skillrouter.CheckName("project", r.Project)
 }
 
-// gather asks all stores at once. One that fails, or does not answer in time,
+// gather asks stores at once. One that fails, or does not answer in time,
 // is told of and does without: a context with a gap is better than none.
-func (b *Builder) gather(ctx context.Context, request Request) (answers []gathered, failed []LeftOut) {
+func (b *Builder) gather(ctx context.Context, sources []source, request Request) (answers []gathered, failed []LeftOut) {
 	type answer struct {
 		gathered
 		err error
-	}
-	sources := b.sources.list(request)
-	if request.Start {
-		sources = b.sources.starting(request)
 	}
 	ctx, cancel := context.WithTimeout(ctx, sourceTime)
 	defer cancel()

@@ -23,6 +23,9 @@ type Request struct {
 	// done, how the last session ended, and what is known of the project and of all
 	// projects. What fits the task, if there is one, comes with it.
 	Start bool `json:"start,omitempty"`
+	// Prompt says that Task is what a person typed: only what belongs to it is told, of this
+	// project and of none, and mostly nothing. It does not go with Start.
+	Prompt bool `json:"prompt,omitempty"`
 	// Characters bounds the text in characters too; 0: it is not bounded.
 	Characters int `json:"characters,omitempty"`
 	// SessionID is the agent's own session: what was told in it is not told again while it

@@ -327,6 +327,9 @@ func trusted(r *candidate) bool {
 
 // checkStart completes a request for what a session begins with.
 func checkStart(r *Request) error {
+	if r.Start && r.Prompt {
+		return skillrouter.InvalidField("prompt", "does not go with start")
+	}
 	if r.Characters != 0 && (r.Characters < MinBudget || r.Characters > MaxCharacters) {
 		return skillrouter.InvalidField("characters", "must lie between %d and %d", MinBudget, MaxCharacters)
 	}

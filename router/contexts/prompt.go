@@ -1,0 +1,222 @@
+package contexts
+
+import (
+	"cmp"
+	_ "embed"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"skillrouter/tfidf/text"
+	"skillrouter/tfidf/wordlist"
+)
+
+//go:embed prompt.txt
+var promptWords string
+
+// Figures of what is told with a prompt. A person's prompt is short and in everyday words, and
+// most need nothing: TestPrompts (cmd/app) holds what these give.
+const (
+	// mostPrompted bounds how many items a prompt is told.
+	mostPrompted = 5
+	// leastPrompted is the least relevance that is told, and leastBeside the part of the
+	// best one's that others beside it have.
+	leastPrompted, leastBeside = 0.5, 0.55
+	// subjectInTitle and subjectInBody are the relevance of an item with the prompt's subject.
+	subjectInTitle, subjectInBody = 0.6, 0.3
+	// lexicalPart is what the words that prompt and item share add to that.
+	lexicalPart = 0.5
+	// expandedWith bounds how many phrases of a subject are searched for beside the prompt's own words.
+	expandedWith = 12
+)
+
+// phrase is the stems of a phrase, in order.
+type phrase []string
+
+// subjects is what prompt.txt says.
+type subjects struct {
+	talk, empty map[string]bool     // stems
+	both, asked map[string][]phrase // by subject
+	search      map[string]string   // by subject: what finds it
+}
+
+var known = sync.OnceValue(func() subjects {
+	s := subjects{talk: stemsOf("small talk"), empty: stemsOf("no subject"), both: map[string][]phrase{}, asked: map[string][]phrase{}, search: map[string]string{}}
+	for name, line := range wordlist.Pairs(promptWords, "subjects") {
+		phrases := strings.Split(line, ";")
+		s.both[name] = phrasesOf(phrases)
+		s.search[name] = strings.Join(phrases[:min(len(phrases), expandedWith)], " ")
+	}
+	for name, line := range wordlist.Pairs(promptWords, "asked") {
+		s.asked[name] = phrasesOf(strings.Split(line, ";"))
+	}
+	return s
+})
+
+func stemsOf(heading string) map[string]bool {
+	stems := map[string]bool{}
+	for _, line := range wordlist.Lines(promptWords, heading) {
+		for _, word := range strings.Fields(line) {
+			for _, stem := range text.Terms(word) {
+				stems[stem] = true
+			}
+		}
+	}
+	return stems
+}
+
+func phrasesOf(texts []string) (list []phrase) {
+	for _, one := range texts {
+		if p := phrase(text.Terms(one)); len(p) > 0 {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// in tells whether the phrase stands in a text's stems, with at most one word between its own.
+func (p phrase) in(stems []string) bool {
+	for i := range stems {
+		if stems[i] != p[0] {
+			continue
+		}
+		at, found := i, true
+		for _, stem := range p[1:] {
+			next := slices.Index(stems[at+1:min(len(stems), at+3)], stem)
+			if next < 0 {
+				found = false
+				break
+			}
+			at += 1 + next
+		}
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
+// subjectsOf are the subjects whose phrases a text has.
+func (s *subjects) subjectsOf(stems []string, lists ...map[string][]phrase) map[string]bool {
+	found := map[string]bool{}
+	for _, list := range lists {
+		for name, phrases := range list {
+			if slices.ContainsFunc(phrases, func(p phrase) bool { return p.in(stems) }) {
+				found[name] = true
+			}
+		}
+	}
+	return found
+}
+
+// asking is what a prompt asks for.
+type asking struct {
+	terms    taskTerms
+	content  map[uint64]bool // hashes of the stems that say something
+	subjects map[string]bool
+	search   string // what the stores are asked
+}
+
+// askingOf reads a prompt. Its search is empty if it asks for nothing.
+func askingOf(prompt string) asking {
+	s := known()
+	stems := text.Terms(prompt)
+	a := asking{content: map[uint64]bool{}}
+	talk := true
+	for _, stem := range stems {
+		talk = talk && (s.talk[stem] || text.StopWord(stem))
+		if !text.StopWord(stem) && !s.empty[stem] && !s.talk[stem] {
+			a.content[termHash(stem)] = true
+		}
+	}
+	if talk {
+		return a
+	}
+	a.subjects = s.subjectsOf(stems, s.both, s.asked)
+	a.search = prompt
+	for _, name := range slices.Sorted(maps.Keys(a.subjects)) {
+		a.search += " " + s.search[name]
+	}
+	return a
+}
+
+// choosePrompt chooses what belongs to a prompt: mostly nothing.
+func (c *choice) choosePrompt(asked asking, candidates []candidate) Context {
+	c.begin()
+	s := known()
+	var fitting []*rated
+	seen := map[string]bool{}
+	for i := range candidates {
+		r := &rated{candidate: candidates[i]}
+		if key := r.kind + "/" + r.id; seen[key] {
+			continue
+		} else {
+			seen[key] = true
+		}
+		r.score = c.promptRelevance(s, asked, r)
+		switch {
+		case r.project != "" && r.project != c.project, r.score < leastPrompted:
+			c.leave(&r.candidate, "irrelevant")
+		case !trusted(&r.candidate) && !c.untrusted:
+			c.leave(&r.candidate, "untrusted")
+		case c.told.has(&r.candidate):
+			c.leave(&r.candidate, reasonTold)
+		default:
+			fitting = append(fitting, r)
+		}
+	}
+	slices.SortFunc(fitting, func(a, b *rated) int { return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.id, b.id)) })
+	for i, r := range fitting {
+		switch {
+		case r.score < leastBeside*fitting[0].score:
+			c.leave(&r.candidate, "irrelevant")
+		case i >= mostPrompted || c.budget-c.tokens < leastItem:
+			c.leave(&r.candidate, "budget")
+		default:
+			c.take(r)
+		}
+	}
+	return c.write()
+}
+
+// promptRelevance is how much an item belongs to a prompt, from 0 to 1: by the subject
+// that both have, and by the words that they share.
+func (c *choice) promptRelevance(s subjects, asked asking, r *rated) float64 {
+	title, body := text.Terms(r.title), text.Terms(r.body)
+	about := 0.0
+	if len(asked.subjects) > 0 {
+		inTitle, inBody := s.subjectsOf(title, s.both), s.subjectsOf(body, s.both)
+		for name := range asked.subjects {
+			if inTitle[name] {
+				about = subjectInTitle
+			} else if inBody[name] {
+				about = max(about, subjectInBody)
+			}
+		}
+	}
+	return min(1, about+lexicalPart*asked.shared(c.terms, &r.words))
+}
+
+// shared is the relevance by words, of those that say something alone: one word that both
+// have finds nothing, but for a rare one in the title.
+func (a *asking) shared(t taskTerms, w *words) float64 {
+	held, heldInTitle := 0, false
+	for term := range a.content {
+		if _, has := slices.BinarySearch(w.terms, term); has {
+			held++
+			_, inTitle := slices.BinarySearch(w.title, term)
+			heldInTitle = heldInTitle || inTitle
+		}
+	}
+	if held == 0 || held == 1 && !heldInTitle {
+		return 0
+	}
+	return t.relevance(w)
+}
+
+// promptSources are the stores that a prompt asks: no rules, which the guard tells of when
+// it is time.
+func (s Sources) promptSources(r Request) []source {
+	return slices.DeleteFunc(s.list(r), func(one source) bool { return one.name == "guards" })
+}
