@@ -22,11 +22,13 @@ const (
 	mostPrompted = 5
 	// leastPrompted is the least relevance that is told, and leastBeside the part of the
 	// best one's that others beside it have.
-	leastPrompted, leastBeside = 0.5, 0.55
+	leastPrompted, leastBeside = 0.45, 0.55
 	// subjectInTitle and subjectInBody are the relevance of an item with the prompt's subject.
 	subjectInTitle, subjectInBody = 0.6, 0.3
 	// lexicalPart is what the words that prompt and item share add to that.
 	lexicalPart = 0.5
+	// rareWeight is the weight of a term that tells an item by itself: few entries have it.
+	rareWeight = 0.75
 	// expandedWith bounds how many phrases of a subject are searched for beside the prompt's own words.
 	expandedWith = 12
 )
@@ -195,21 +197,22 @@ func (c *choice) promptRelevance(s subjects, asked asking, r *rated) float64 {
 			}
 		}
 	}
-	return min(1, about+lexicalPart*asked.shared(c.terms, &r.words))
+	shared := asked.shared(c.terms, &r.words)
+	return min(1, max(shared, about+lexicalPart*shared))
 }
 
 // shared is the relevance by words, of those that say something alone: one word that both
 // have finds nothing, but for a rare one in the title.
 func (a *asking) shared(t taskTerms, w *words) float64 {
-	held, heldInTitle := 0, false
+	held, telling := 0, false
 	for term := range a.content {
 		if _, has := slices.BinarySearch(w.terms, term); has {
 			held++
 			_, inTitle := slices.BinarySearch(w.title, term)
-			heldInTitle = heldInTitle || inTitle
+			telling = telling || inTitle && t.weights[term] >= rareWeight
 		}
 	}
-	if held == 0 || held == 1 && !heldInTitle {
+	if held == 0 || held == 1 && !telling {
 		return 0
 	}
 	return t.relevance(w)
