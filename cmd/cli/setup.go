@@ -38,7 +38,7 @@ type settingUp struct {
 }
 
 func (s *shell) setupCommand() *cobra.Command {
-	u := settingUp{shell: s}
+	u := settingUp{shell: s, content: setup.Content{Prompts: true}}
 	cmd := s.local(command{
 		use: "setup AGENT [--project DIR | --user]", short: "Set a coding agent up: MCP server, hooks and rules in one command", args: between(0, &u.agent),
 		long: `Writes Skill Router into an agent's configuration: the MCP server, the hooks
@@ -69,7 +69,7 @@ then 1 if there was something to do.`,
 			option("agent", &u.content.Name, "id under which the agent speaks (default: the agent's name)"),
 			option("program", &u.content.Program, "path of this program in the configuration (default: its name if it is in PATH, else its path)"),
 			option("server", &u.content.Server, "URL of a router that is not your own"),
-			option("prompts", &u.content.Prompts, "inject what fits each prompt too, not only at a session's start"),
+			option("prompts", &u.content.Prompts, "tell what belongs to each prompt too, not only at a session's start"),
 		},
 		before: u.usage,
 	}, u.run)

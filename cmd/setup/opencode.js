@@ -3,6 +3,7 @@ import { spawn } from "node:child_process"
 
 const program = PROGRAM
 const more = ARGS
+const prompts = PROMPTS // what belongs to each prompt is told too
 
 // hook tells the router of an event and resolves to its answer, or to null.
 function hook(event, message, ...flags) {
@@ -32,6 +33,7 @@ const asked = (tool) => !/^(read|glob|grep|list|lsp|todo(read|write)|question|sk
 // opencode asks a model for titles and summaries too, in the same session.
 const aside = /^(You are a title generator|You are a context summarization|Summarize what was done)/
 
+const maxFitting = 8 // prompts whose memory stays before the model
 const maxSessions = 8 // whose ends are told at once
 const maxText = 8192 // of a tool's answer, in characters of its end
 const maxTranscript = 768 << 10 // in bytes; a hook reads 1 MiB
@@ -63,6 +65,7 @@ async function said(client, id) {
 export const SkillRouter = async ({ client, directory }) => {
   const notes = new Map() // what was warned of, until the tool has been used
   const known = new Map() // what each session begins with
+  const fitting = new Map() // what belongs to each session's last prompts
   const children = new Set() // sessions of subagents: their end is not the agent's
   let idle = Promise.resolve() // that a turn has ended is told before that the session has
   const use = (input, args) => ({
@@ -82,6 +85,23 @@ export const SkillRouter = async ({ client, directory }) => {
       if (!known.has(session)) known.set(session, hook("session-start", { session_id: session, cwd: directory }, "--start"))
       const said = await known.get(session)
       if (said?.additionalContext) output.system.push(said.additionalContext)
+      // It is told once, and the system prompt is made anew for each request.
+      for (const fits of fitting.get(session) ?? []) {
+        const said = await fits
+        if (said?.additionalContext) output.system.push(said.additionalContext)
+      }
+    },
+    "chat.message": async (input, output) => {
+      const session = input.sessionID
+      const prompt = output.parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text).join("\n")
+      if (!prompts || !session || !prompt || children.has(session)) return
+      await known.get(session) // a session's first prompt may come before its start
+      if (!known.has(session)) {
+        known.set(session, hook("session-start", { session_id: session, cwd: directory }, "--start"))
+        await known.get(session)
+      }
+      const fits = hook("user-prompt", { session_id: session, cwd: directory, prompt })
+      fitting.set(session, [...(fitting.get(session) ?? []), fits].slice(-maxFitting))
     },
     "tool.execute.before": async (input, output) => {
       if (!asked(input.tool)) return

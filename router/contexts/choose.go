@@ -270,7 +270,7 @@ func (c *choice) write() Context {
 	for _, r := range c.chosen {
 		if r.kind != kind {
 			kind = r.kind
-			if kind != router.KindGuard && len(answer.Items) > 0 && answer.Items[len(answer.Items)-1].Kind == router.KindGuard {
+			if c.start && kind != router.KindGuard && len(answer.Items) > 0 && answer.Items[len(answer.Items)-1].Kind == router.KindGuard {
 				answer.Rules = text.Len()
 			}
 			text.WriteString(c.heading(kind))
@@ -280,7 +280,7 @@ func (c *choice) write() Context {
 			Kind: r.kind, ID: r.id, Title: skillrouter.Visible(r.title), Author: r.author, Trust: r.trust, Score: r.score, Tokens: r.tokens, Date: r.date, Cut: r.cut,
 		})
 	}
-	if kind == router.KindGuard {
+	if c.start && kind == router.KindGuard {
 		answer.Rules = text.Len()
 	}
 	answer.Text = text.String()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"skillrouter/tfidf/text"
 	"skillrouter/tfidf/wordlist"
@@ -127,7 +128,7 @@ func askingOf(prompt string) asking {
 	a := asking{content: map[uint64]bool{}}
 	talk := true
 	for _, stem := range stems {
-		talk = talk && (s.talk[stem] || text.StopWord(stem))
+		talk = talk && (s.talk[stem] || text.StopWord(stem) || !strings.ContainsFunc(stem, isWordRune))
 		if !text.StopWord(stem) && !s.empty[stem] && !s.talk[stem] {
 			a.content[termHash(stem)] = true
 		}
@@ -142,6 +143,8 @@ func askingOf(prompt string) asking {
 	}
 	return a
 }
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // choosePrompt chooses what belongs to a prompt: mostly nothing.
 func (c *choice) choosePrompt(asked asking, candidates []candidate) Context {

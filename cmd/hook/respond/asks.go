@@ -64,6 +64,7 @@ type (
 		Budget     int    `json:"budget"`
 		Characters int    `json:"characters,omitempty"`
 		Start      bool   `json:"start,omitempty"`
+		Prompt     bool   `json:"prompt,omitempty"`
 		Resumed    bool   `json:"resumed,omitempty"`
 		SessionID  string `json:"session_id,omitempty"`
 		AgentID    string `json:"agent_id,omitempty"`

@@ -54,7 +54,9 @@ func (h *Hook) inject(ctx context.Context) (hook.Answer, error) {
 		h.openRollout()
 		known, err = h.known(ctx, c)
 	} else if strings.TrimSpace(h.call.Prompt) != "" {
-		known, err = c.context(ctx, h.request(h.call.Prompt, promptBudget))
+		asked := h.request(h.call.Prompt, promptBudget)
+		asked.Prompt = true
+		known, err = c.context(ctx, asked)
 	}
 	if err != nil {
 		return hook.Answer{}, err
