@@ -1,4 +1,4 @@
-package learning_test
+package rule_test
 
 import (
 	"fmt"

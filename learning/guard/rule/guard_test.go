@@ -1,4 +1,4 @@
-package learning_test
+package rule_test
 
 import (
 	"bufio"
@@ -21,7 +21,7 @@ type guardCase struct {
 
 func guardLines[T any](t testing.TB, name string) (all []T) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/guard/" + name)
+	text, err := os.ReadFile("testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}

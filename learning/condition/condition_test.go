@@ -1,4 +1,4 @@
-package learning_test
+package condition_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package learning_test
+package escalation_test
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package learning_test
+package consolidate_test
 
 import (
 	"fmt"
