@@ -11,7 +11,7 @@ import (
 func (a *App) wireContext(ctx context.Context, p *parts) error {
 	a.life.run(ctx, "facts index", p.facts.RunIndex)
 	sources := contexts.Sources{
-		Guards: p.guards, Lessons: p.lessons, Knowledge: p.knowledge, Facts: p.facts, Procedures: p.procedures,
+		Guards: p.guards, Lessons: p.lessons, Knowledge: p.knowledge, Facts: p.facts, Kinds: p.kinds,
 		Episodes: p.episodes, Tasks: p.tasks, Sessions: p.sessions,
 		Words: []router.Frequencies{p.knowledge, p.lessons, p.episodes, p.facts},
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"slices"
 
 	"skillrouter/router/kind"
 	"skillrouter/router/search"
@@ -11,10 +12,10 @@ import (
 func (a *App) wireKinds(ctx context.Context, p *parts) error {
 	words := search.NewWords(p.operations, p.operations.SignalLog(), a.log)
 	a.life.run(ctx, "words", words.Run)
-	p.kinds = append([]kind.Memory{
+	p.kinds = slices.Concat(p.kinds, []kind.Memory{
 		kind.Lessons(p.lessons, p.memory), kind.Patterns(p.patterns, p.memory), kind.Entries(p.knowledge, p.memory), kind.Procedures(p.procedures, p.memory),
 		kind.Facts(p.facts, p.memory, a.now), kind.Episodes(p.episodes, p.experiences, p.memory), kind.Reminders(p.reminders, p.operations), kind.Sessions(p.operations),
-	}, words.Memories()...)
+	}, words.Memories())
 	return nil
 }
 

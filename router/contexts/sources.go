@@ -14,10 +14,10 @@ import (
 	"skillrouter/learning/guard"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
-	"skillrouter/learning/procedure"
 	"skillrouter/learning/shelf"
 	"skillrouter/operational"
 	"skillrouter/router"
+	"skillrouter/router/kind"
 )
 
 // Sources are the stores that a context is gathered from. Those that are nil have nothing.
@@ -40,9 +40,6 @@ type Sources struct {
 		Search(ctx context.Context, query fact.Query) (fact.Page, error)
 		Used(persona string, keys ...string)
 	}
-	Procedures interface {
-		Search(ctx context.Context, query procedure.Query) (procedure.Results, error)
-	}
 	Episodes interface {
 		Search(ctx context.Context, query episode.Query) (episode.Results, error)
 		Recent(ctx context.Context, filter episode.Filter) ([]episode.Episode, error)
@@ -53,6 +50,8 @@ type Sources struct {
 	Tasks interface {
 		List(ctx context.Context, filter operational.TaskFilter) ([]operational.Task, error)
 	}
+	// Kinds are further kinds of memory: those that nominate are asked.
+	Kinds []kind.Memory
 	// Words are the indexes by which words are weighed.
 	Words []router.Frequencies
 }
@@ -112,7 +111,9 @@ func (s Sources) list(r Request) []source {
 	add(s.Knowledge != nil, "knowledge", s.knowledge(""))
 	add(s.Knowledge != nil && r.Project != "", "knowledge of the project", s.knowledge(r.Project))
 	add(s.Facts != nil, "facts", s.facts)
-	add(s.Procedures != nil, "procedures", s.procedures)
+	for _, memory := range s.Kinds {
+		add(memory.Nominate != nil, memory.Plural, nominations(memory))
+	}
 	add(s.Episodes != nil, "episodes", s.episodes(""))
 	add(s.Episodes != nil && r.Project != "", "episodes of the project", s.episodes(r.Project))
 	add(s.Tasks != nil && (r.AgentID != "" || r.Project != ""), "tasks", s.tasks)
@@ -168,12 +169,11 @@ func lessonKind(level lesson.Level) string {
 	return router.KindLesson
 }
 
-// What an entry, a fact and a procedure without runs are believed: nobody has
+// What an entry and a fact are believed: nobody has
 // judged them, and whoever wrote them down meant them to be used.
 const (
 	knowledgeConfidence = 0.7
 	factConfidence      = 0.8
-	unprovenConfidence  = 0.5
 )
 
 func (s Sources) knowledge(project string) func(context.Context, Request) (gathered, error) {
@@ -206,24 +206,19 @@ func factCandidate(f *fact.Fact) candidate {
 	}
 }
 
-func (s Sources) procedures(ctx context.Context, r Request) (f gathered, err error) {
-	results, err := s.Procedures.Search(ctx, procedure.Query{Query: r.Task, Persona: r.Persona, Limit: r.nominated()})
-	f.corrected = results.Corrected
-	for _, hit := range results.Results {
-		c := candidate{
-			kind: router.KindProcedure, id: hit.Name, title: hit.Name, author: hit.Author, trust: string(hit.Trust), date: hit.UpdatedAt, confidence: unprovenConfidence,
+// nominations asks a kind of memory.
+func nominations(memory kind.Memory) func(context.Context, Request) (gathered, error) {
+	return func(ctx context.Context, r Request) (f gathered, err error) {
+		found, err := memory.Nominate(ctx, kind.Work{Task: r.Task, Persona: r.Persona, AgentID: r.AgentID, Project: r.Project, Limit: r.nominated()})
+		f.corrected = found.Corrected
+		for _, h := range found.Hits {
+			f.candidates = append(f.candidates, candidate{
+				kind: memory.Name, id: h.ID, title: h.Title, body: h.Text, author: h.Author, trust: h.Trust, project: h.Project, date: h.At,
+				confidence: h.Confidence, least: meant(h.Why),
+			})
 		}
-		if hit.Runs > 0 {
-			c.confidence = hit.SuccessRate
-		}
-		parts := []string{hit.Description}
-		for i, step := range hit.Steps {
-			parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%d. %s: %s", i+1, step.Name, firstOf(step.Description, step.Action, step.Run)), ": "))
-		}
-		c.body = strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "\n")
-		f.candidates = append(f.candidates, c)
+		return f, err
 	}
-	return f, err
 }
 
 func (s Sources) episodes(project string) func(context.Context, Request) (gathered, error) {
@@ -299,13 +294,4 @@ func lines(pairs ...string) string {
 		}
 	}
 	return b.String()
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

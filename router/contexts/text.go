@@ -2,12 +2,14 @@ package contexts
 
 import (
 	"cmp"
+	"slices"
 	"sort"
 	"strings"
 	"unicode"
 
 	"skillrouter"
 	"skillrouter/router"
+	"skillrouter/router/kind"
 )
 
 // How every context that holds something begins; a small one has no room for many words.
@@ -39,7 +41,6 @@ var headings = map[string]string{
 	router.KindLesson:    "## Lessons\n",
 	router.KindKnowledge: "## Knowledge\n",
 	router.KindFact:      "## Facts\n",
-	router.KindProcedure: "## Procedures\n",
 	router.KindEpisode:   "## What happened before\n",
 	router.KindTask:      "## Open tasks\n",
 	router.KindSession:   "## The last session\n",
@@ -58,15 +59,23 @@ func (c *choice) heading(kind string) string {
 
 // headingOf is what the section of a kind begins with. In a small context the
 // marks alone say the kinds, but for guard rules: what they name is not to be done.
-func headingOf(kind string, budget int) string {
-	if budget <= smallBudget && kind != router.KindGuard {
+func headingOf(of string, budget int) string {
+	if budget <= smallBudget && of != router.KindGuard {
 		return ""
 	}
-	return headings[kind]
+	return cmp.Or(headings[of], kind.Named(of).Heading)
 }
 
-// kindOrder is the order of the sections.
-var kindOrder = []string{router.KindGuard, router.KindPrinciple, router.KindPattern, router.KindLesson, router.KindKnowledge, router.KindFact, router.KindProcedure, router.KindEpisode, router.KindTask}
+// kindOrder is the order of the sections. Those of further kinds stand last.
+var kindOrder = func() []string {
+	order := []string{router.KindGuard, router.KindPrinciple, router.KindPattern, router.KindLesson, router.KindKnowledge, router.KindFact, router.KindProcedure, router.KindEpisode, router.KindTask}
+	for _, k := range kind.All() {
+		if k.Heading != "" && !slices.Contains(order, k.Name) {
+			order = append(order, k.Name)
+		}
+	}
+	return order
+}()
 
 // mostBytesPerToken bounds what of a text is looked at for a number of tokens:
 // text of words has four or five bytes to a token.

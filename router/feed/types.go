@@ -8,11 +8,9 @@ import (
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
-	"skillrouter/learning/fact"
-	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
-	"skillrouter/learning/procedure"
 	"skillrouter/operational"
+	"skillrouter/router/kind"
 )
 
 // Type is a type of event that the feed may hold.
@@ -24,18 +22,15 @@ type Type struct {
 	When   string
 }
 
-// Types lists every type of event in the feed, group by group. A type that
-// is not here cannot be asked for.
+// Types lists every type of event in the feed, group by group, those of the
+// kinds of memory last. A type that is not here cannot be asked for.
 func Types() []Type { return slices.Clone(types) }
 
 // What the events of one kind of thing tell of it.
 const (
 	lessonMembers    = "number, lesson_type, domain, title, severity, previous_severity?, level, confidence, previous_confidence?, reason?, escalate?"
 	patternMembers   = "number, pattern_type, pattern_name, description, domain, occurrence_count, confidence, reason?"
-	runMembers       = "persona, procedure, version, status, step?, index?, attempt?"
 	guardMembers     = "decision?, rule_ids?, outcome?, result?, reason?"
-	factMembers      = "persona, key, category, version, ttl, expires_at?, probe?"
-	procedureMembers = "persona, name, version, category"
 	taskMembers      = "number, title, from?, status, agent_id?, progress, note?"
 	findingMembers   = "environment, cve?, title, severity, from?, status"
 	reminderMembers  = "id, persona, task, trigger_type, status, fired, missed?, delivered_to?, agent_id?, created_by?, scheduled_for?"
@@ -45,7 +40,7 @@ const (
 	tokenMembers     = "agent_id, scopes"
 )
 
-var types = []Type{
+var types = append([]Type{
 	{ExperienceRecorded, []string{lesson.EventExperienceRecorded}, operational.FeedLearning, "episode_id, utility_score", "an episode with an outcome was recorded"},
 	{PatternEmerged, []string{lesson.EventPatternEmerged}, operational.FeedLearning, "pattern_id, description", "a pattern was found, or found again after it was deprecated"},
 	{LessonExtracted, []string{lesson.EventReported}, operational.FeedLearning, "lesson_id, statement, confidence", "there is a new lesson"},
@@ -68,18 +63,6 @@ var types = []Type{
 	{lesson.EventCheckSettled, nil, operational.FeedLearning, guardMembers, "what came of a check"},
 	{lesson.EventRuleDemoted, nil, operational.FeedLearning, lessonMembers, "a rule no longer blocks"},
 	{lesson.EventRuleRestored, nil, operational.FeedLearning, guardMembers, "a demoted rule blocks again"},
-	{knowledge.EventStored, nil, operational.FeedLearning, "", "an entry is new"},
-	{knowledge.EventUpdated, nil, operational.FeedLearning, "", "an entry was changed"},
-	{knowledge.EventDeleted, nil, operational.FeedLearning, "", "an entry was deleted"},
-	{fact.EventStored, nil, operational.FeedLearning, factMembers, "a fact is new, or stands in an expired one's place"},
-	{fact.EventUpdated, nil, operational.FeedLearning, factMembers, "a fact was replaced or changed"},
-	{fact.EventDeleted, nil, operational.FeedLearning, factMembers, "a fact was deleted"},
-	{fact.EventExpired, nil, operational.FeedLearning, factMembers, "a fact's time to live is over"},
-	{procedure.EventSaved, nil, operational.FeedLearning, procedureMembers, "a procedure is new or changed"},
-	{procedure.EventDeleted, nil, operational.FeedLearning, procedureMembers, "a procedure was deleted"},
-	{procedure.EventRunStarted, nil, operational.FeedLearning, runMembers, "a run of a procedure began"},
-	{procedure.EventRunStep, nil, operational.FeedLearning, runMembers, "a step was handed out"},
-	{procedure.EventRunEnded, nil, operational.FeedLearning, runMembers, "a run ended"},
 	{consolidate.EventTranscriptConsolidated, nil, operational.FeedLearning, "persona, session_id?, extractor, proposals", "a transcript was consolidated"},
 	{consolidate.EventProposalAccepted, nil, operational.FeedLearning, proposalMembers, "a proposal was stored"},
 	{consolidate.EventProposalRejected, nil, operational.FeedLearning, proposalMembers, "a proposal was refused"},
@@ -118,6 +101,16 @@ var types = []Type{
 	{operational.EventFindingDecided, nil, operational.FeedOperational, findingMembers, "a finding's status was decided"},
 	{operational.EventTokenIssued, nil, operational.FeedOperational, tokenMembers, "a token was issued; for admins only"},
 	{operational.EventTokenRevoked, nil, operational.FeedOperational, tokenMembers, "a token was revoked; for admins only"},
+}, typesOfKinds()...)
+
+// typesOfKinds are the events that the kinds of memory tell of.
+func typesOfKinds() (types []Type) {
+	for _, k := range kind.All() {
+		for _, e := range k.Events {
+			types = append(types, Type{e.Type, nil, operational.FeedLearning, e.Data, e.When})
+		}
+	}
+	return types
 }
 
 // names has every name that an event may be asked for by.

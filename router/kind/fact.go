@@ -15,7 +15,18 @@ var Fact = Kind{
 	Decode:  decoded(func(in *factRecord) *fact.Fact { return &in.Fact }),
 	Page:    Page{Folder: "facts", Title: "key", Key: []string{"persona", "key"}, Drop: []string{"version"}},
 	Counted: 1, Held: router.HeldMemory{Type: router.SemanticMemory, Also: "facts"},
+	Events: []Event{
+		{fact.EventStored, factMembers, "a fact is new, or stands in an expired one's place"},
+		{fact.EventUpdated, factMembers, "a fact was replaced or changed"},
+		{fact.EventDeleted, factMembers, "a fact was deleted"},
+		{fact.EventExpired, factMembers, "a fact's time to live is over"},
+	},
 }
+
+// What the events tell of.
+const (
+	factMembers = "persona, key, category, version, ttl, expires_at?, probe?"
+)
 
 type factRecord struct {
 	head

@@ -37,6 +37,12 @@ type Kind struct {
 	Decode func(text []byte) (record any, err error)
 	Page   Page
 
+	// Heading is what its section of a context begins with, with the end of the line, and Weight
+	// how much more, or less, a row is worth there for its kind; empty and 0: contexts know the kind by themselves, or never have it.
+	Heading string
+	Weight  float64
+	Events  []Event // that its domain tells of
+
 	// Counted is its place among the kinds that are counted, and that can be cleared unless Held.Keep says
 	// why not. Held has no functions here, and those of the service in a Memory.
 	Counted int
@@ -109,6 +115,8 @@ type Memory struct {
 	Words  Words
 	Shelf  Shelf // nil: its rows lie on none
 	Search func(ctx context.Context, question Question) (Found, error)
+	// Nominate returns the rows that may be of use for work, each with a Confidence; nil: contexts ask otherwise, or never.
+	Nominate func(ctx context.Context, work Work) (Found, error)
 	// Export visits every record, in the order of storing. project, if it is not empty, selects. Between
 	// pages no transaction is open: a visitor that is slow holds nothing up.
 	Export func(ctx context.Context, project string, now time.Time, visit func(record any) error) error
@@ -143,6 +151,22 @@ type Question struct {
 	Now      time.Time
 }
 
+// Event is a type of event as the feed tells of it.
+type Event struct {
+	Type string
+	Data string // the members of its data
+	When string
+}
+
+// Work is what rows of a kind may be of use for.
+type Work struct {
+	Task    string
+	Persona string
+	AgentID string
+	Project string
+	Limit   int
+}
+
 // Found is what a kind has for a question, the best first.
 type Found struct {
 	Hits      []Hit
@@ -163,6 +187,8 @@ type Hit struct {
 	Score    float64   // among those of its kind
 	Evidence tfidf.Evidence
 	Why      []learning.Reason
+	// Confidence is how far the row is believed, from 0 to 1; where it was nominated.
+	Confidence float64
 }
 
 // Paragraphs joins the texts that are not empty.

@@ -17,6 +17,11 @@ var Knowledge = Kind{
 	Counted: 6, Held: router.HeldMemory{
 		Type: router.TeamKnowledge, Team: true, Keep: "knowledge is the whole team's: delete it an entry at a time",
 	},
+	Events: []Event{
+		{knowledge.EventStored, "", "an entry is new"},
+		{knowledge.EventUpdated, "", "an entry was changed"},
+		{knowledge.EventDeleted, "", "an entry was deleted"},
+	},
 }
 
 type knowledgeRecord struct {

@@ -1,7 +1,10 @@
 package kind
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"skillrouter"
@@ -14,8 +17,25 @@ var Procedure = Kind{
 	Name: router.KindProcedure, Plural: "procedures", Searched: 3, Exported: 6, HasAuthor: true,
 	Decode:  decoded(func(in *procedureRecord) *procedure.Procedure { return &in.Procedure }),
 	Page:    Page{Folder: "procedures", Title: "name", Key: []string{"persona", "name"}, Text: "description"},
+	Heading: "## Procedures\n", Weight: 1,
 	Counted: 3, Held: router.HeldMemory{Type: router.ProceduralMemory, Also: "procedures"},
+	Events: []Event{
+		{procedure.EventSaved, procedureMembers, "a procedure is new or changed"},
+		{procedure.EventDeleted, procedureMembers, "a procedure was deleted"},
+		{procedure.EventRunStarted, runMembers, "a run of a procedure began"},
+		{procedure.EventRunStep, runMembers, "a step was handed out"},
+		{procedure.EventRunEnded, runMembers, "a run ended"},
+	},
 }
+
+// What the events tell of.
+const (
+	runMembers       = "persona, procedure, version, status, step?, index?, attempt?"
+	procedureMembers = "persona, name, version, category"
+)
+
+// unprovenConfidence is how far a procedure without runs is believed: nobody has judged it.
+const unprovenConfidence = 0.5
 
 type procedureRecord struct {
 	head
@@ -41,6 +61,23 @@ func Procedures(service *procedure.Procedures, rows interface {
 					ID: h.Name, Title: h.Name, Text: h.Description, Category: h.Category, Author: h.Author, Trust: string(h.Trust), At: h.UpdatedAt,
 					Score: h.RelevanceScore, Evidence: h.Evidence, Why: h.Why,
 				})
+			}
+			return f, err
+		},
+		Nominate: func(ctx context.Context, work Work) (Found, error) {
+			results, err := service.Search(ctx, procedure.Query{Query: work.Task, Persona: work.Persona, Limit: work.Limit})
+			f := Found{Corrected: results.Corrected}
+			for _, h := range results.Results {
+				hit := Hit{ID: h.Name, Title: h.Name, Author: h.Author, Trust: string(h.Trust), At: h.UpdatedAt, Confidence: unprovenConfidence}
+				if h.Runs > 0 {
+					hit.Confidence = h.SuccessRate
+				}
+				parts := []string{h.Description}
+				for i, step := range h.Steps {
+					parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%d. %s: %s", i+1, step.Name, cmp.Or(step.Description, step.Action, step.Run)), ": "))
+				}
+				hit.Text = Paragraphs(parts...)
+				f.Hits = append(f.Hits, hit)
 			}
 			return f, err
 		},
