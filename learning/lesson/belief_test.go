@@ -1,4 +1,4 @@
-package learning_test
+package lesson_test
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package learning_test
+package knowledge_test
 
 import (
 	"context"
@@ -19,7 +19,7 @@ func TestUsesAreWrittenInBatches(t *testing.T) {
 		kept := &useStore{}
 		base := knowledge.NewBase(kept, learning.Options{})
 		ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
-		if _, err := base.Store(ctx, entry("1", "found")); err != nil {
+		if _, err := base.Store(ctx, knowledge.Draft{ID: "1", Category: "pattern", Title: "Entry", Content: "found"}); err != nil {
 			t.Fatal(err)
 		}
 		search := func() {
