@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"skillrouter/tfidf/wordlist"
 )
 
 // checksums is the file that names each package and its SHA-256, as sha256sum reads it.
@@ -130,6 +133,9 @@ func (p platform) file(program string) string {
 	return program
 }
 
+//go:embed cold.txt
+var cold string
+
 // compile builds a program without cgo, without paths of this machine, and with the commit in it.
 func (b *builder) compile(ctx context.Context, p platform, program string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "skillrouter-dist-")
@@ -137,7 +143,7 @@ func (b *builder) compile(ctx context.Context, p platform, program string) ([]by
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	flags := "-s -w -buildid="
+	flags := "-s -w -funcalign=4 -buildid="
 	if b.release != "" {
 		flags += " -X skillrouter/cmd/cli.release=" + b.release
 	}
@@ -147,7 +153,11 @@ func (b *builder) compile(ctx context.Context, p platform, program string) ([]by
 	if b.cache != "" {
 		env = append(env, "GOCACHE="+b.cache)
 	}
-	_, err = output(ctx, b.root, env, "go", "build", "-tags", "nomsgpack", "-trimpath", "-buildvcs=true", "-mod=readonly", "-ldflags", flags, "-o", file, "./cmd/"+program)
+	args := []string{"build", "-tags", "nomsgpack", "-trimpath", "-buildvcs=true", "-mod=readonly", "-ldflags", flags, "-o", file}
+	for _, library := range wordlist.Lines(cold, "") {
+		args = append(args, "-gcflags="+library+"/...=-l")
+	}
+	_, err = output(ctx, b.root, env, "go", append(args, "./cmd/"+program)...)
 	if err != nil {
 		return nil, err
 	}
