@@ -18,7 +18,7 @@ import (
 
 // defaultRules are seed 000's ESCALATION_RULES, word for word.
 //
-//go:embed escalation_rules.yaml
+//go:embed rules.yaml
 var defaultRules []byte
 
 // Options say where escalations go. The zero value is usable.

@@ -10,11 +10,11 @@ import (
 
 func TestNamesList(t *testing.T) {
 	for _, fault := range wordlist.Faults(namesText, strings.ToLower) {
-		t.Errorf("likeness_names, %s", fault)
+		t.Errorf("names, %s", fault)
 	}
 	for name, other := range Names() {
 		if text.Stem(name) == "" || text.Stem(other) == "" {
-			t.Errorf("likeness_names: no stem can be %q or %q", name, other)
+			t.Errorf("names: no stem can be %q or %q", name, other)
 		}
 	}
 }

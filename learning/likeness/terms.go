@@ -123,7 +123,7 @@ func negated(title string) bool {
 	return false
 }
 
-//go:embed likeness_names.txt
+//go:embed names.txt
 var namesText string
 
 // Names are other names of one thing; keys are stems.

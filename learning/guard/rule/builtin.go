@@ -135,7 +135,7 @@ func backedUp(action *Action, file string) bool {
 	return strings.Contains(action.Command, "sed -i.bak") || strings.Contains(action.Command, "--in-place=.bak")
 }
 
-//go:embed guard_words.txt
+//go:embed words.txt
 var words string
 
 // dataDirs are where services keep their data.

@@ -8,6 +8,6 @@ import (
 
 func TestBuiltinList(t *testing.T) {
 	for _, fault := range wordlist.Faults(words, func(word string) string { return word }) {
-		t.Errorf("guard_words, %s", fault)
+		t.Errorf("words, %s", fault)
 	}
 }
