@@ -226,6 +226,9 @@ func (s Sources) episodes(project string) func(context.Context, Request) (gather
 		results, err := s.Episodes.Search(learning.NotAsked(ctx), episode.Query{Query: r.Task, Persona: r.Persona, Project: project, Limit: r.nominated(), Explain: true})
 		f.corrected = results.Corrected
 		for _, hit := range results.Results {
+			if r.Prompt && hit.EventType == episode.EventError {
+				continue // that something failed once is no answer
+			}
 			f.candidates = append(f.candidates, candidate{
 				kind: router.KindEpisode, id: hit.ID, title: hit.Title, body: hit.Content, author: hit.AgentID, trust: router.TrustAgent, project: hit.Project,
 				date: hit.CreatedAt, confidence: hit.Importance, least: meant(hit.Why),

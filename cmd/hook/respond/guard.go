@@ -75,8 +75,10 @@ func (h *Hook) after(ctx context.Context) (hook.Answer, error) {
 		return hook.Answer{}, h.learn(ctx)
 	}
 	here := h.attend(ctx)
-	err := h.learn(ctx)
+	known, err := h.mend(ctx)
+	err = errors.Join(err, h.notice(ctx), h.learn(ctx))
 	note, wrong := h.hear(ctx, here, toldTime)
+	note.Text = strings.TrimSpace(note.Text + "\n" + known)
 	return h.Dialect.Tell(h.Event, note), errors.Join(err, wrong)
 }
 
