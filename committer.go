@@ -306,3 +306,46 @@ func guarded[Tx any](tx Tx, apply func(Tx) error) (err error) {
 	}()
 	return apply(tx)
 }
+
+// Gather gathers what many callers want stored alike while the Committer is busy, so that one
+// write takes all of it. Nobody lingers for more: the first of a group asks for the write at
+// once, and the group takes in whoever comes until the write's turn.
+type Gather[T any] struct {
+	mu   sync.Mutex
+	open *group[T] // it still takes in items; nil: none does
+}
+
+type group[T any] struct {
+	items []T
+	done  chan struct{}
+	err   error
+}
+
+// Store adds an item to a group of at most most, and returns when it is stored, with how many
+// items the write was of. The first of the group makes the write: it stores what take returns,
+// which it calls when the write's turn has come. A group is not given up when a caller goes away.
+func (g *Gather[T]) Store(item T, most int, write func(take func() []T) error) (items int, err error) {
+	g.mu.Lock()
+	mine, first := g.open, false
+	if mine == nil || len(mine.items) == most {
+		mine, first = &group[T]{done: make(chan struct{})}, true
+		g.open = mine
+	}
+	mine.items = append(mine.items, item)
+	g.mu.Unlock()
+	if first {
+		take := func() []T {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			if g.open == mine {
+				g.open = nil
+			}
+			return mine.items
+		}
+		mine.err = write(take)
+		take() // if it was refused before its turn, nobody joins it any more
+		close(mine.done)
+	}
+	<-mine.done
+	return len(mine.items), mine.err
+}

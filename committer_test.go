@@ -368,3 +368,48 @@ func TestCommitterAnswersWhoWaitsWhenItEnds(t *testing.T) {
 		t.Error("it ended without saying why")
 	}
 }
+
+func TestGatherSharesWrites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g skillrouter.Gather[int]
+		turn := make(chan struct{})
+		var mu sync.Mutex
+		var written []int
+		sizes := make(chan int, 5)
+		for i := range 5 {
+			go func() {
+				items, err := g.Store(i, 3, func(take func() []int) error {
+					<-turn
+					mu.Lock()
+					defer mu.Unlock()
+					written = append(written, take()...)
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				sizes <- items
+			}()
+		}
+		synctest.Wait() // all have joined, and wait for their turn
+		close(turn)
+		sum := 0
+		for range 5 {
+			sum += <-sizes
+		}
+		slices.Sort(written)
+		if !slices.Equal(written, []int{0, 1, 2, 3, 4}) || sum != 3*3+2*2 {
+			t.Errorf("written %v; the groups' sizes sum up to %d, want 13", written, sum)
+		}
+	})
+}
+
+func TestGatherRefused(t *testing.T) {
+	var g skillrouter.Gather[int]
+	full := errors.New("full")
+	for i := range 2 { // the second joins no group that was refused
+		if items, err := g.Store(i, 3, func(func() []int) error { return full }); items != 1 || !errors.Is(err, full) {
+			t.Errorf("%d items, %v", items, err)
+		}
+	}
+}

@@ -28,6 +28,10 @@ const (
 // captainName is the id that the Captain sends as where no token says who he is.
 const captainName = "captain"
 
+// sendBatch is the most messages that are stored together: beyond a few
+// hundred the cost of the sync is shared out already.
+const sendBatch = 256
+
 // Broadcast is what Sent.Target says of a message to every agent.
 const Broadcast = "broadcast"
 
@@ -67,8 +71,8 @@ type Mailbox struct {
 	options MailboxOptions
 
 	base   context.Context // never ends: the router composes its own messages within others' transactions
-	outbox outbox
-	urgent outbox // of stops: they share no transaction with what a full disk refuses
+	outbox skillrouter.Gather[*letter]
+	urgent skillrouter.Gather[*letter] // of stops: they share no transaction with what a full disk refuses
 	boxes  boxes
 	tail   tail
 	live   live
@@ -164,9 +168,25 @@ func (b *Mailbox) post(ctx context.Context, message operational.Message, passes 
 	if message.Signal == operational.SignalStop {
 		out, ctx = &b.urgent, skillrouter.Essential(ctx)
 	}
-	err := out.post(ctx, b.store, l, b.announce)
+	var err error
+	if l.body, err = json.Marshal(message); err == nil {
+		_, err = out.Store(l, sendBatch, func(take func() []*letter) error { return b.append(ctx, take) })
+	}
 	settle(err == nil && l.Err == nil && !l.Duplicate)
 	return l, err
+}
+
+// append stores the letters of a batch, which is not given up when a sender goes away.
+func (b *Mailbox) append(ctx context.Context, take func() []*letter) error {
+	var batch []*letter
+	return b.store.AppendMessages(context.WithoutCancel(ctx), func() []*operational.MessageAppend {
+		batch = take()
+		appends := make([]*operational.MessageAppend, len(batch))
+		for i, l := range batch {
+			appends[i] = &l.MessageAppend
+		}
+		return appends
+	}, func() { b.announce(batch) })
 }
 
 // Tell sends a message of the router's own. If there is no room for it in the

@@ -33,7 +33,7 @@ func (s *Reminders) Run(ctx context.Context) error {
 			break
 		}
 		s.log.Error("missed reminders could not come due; trying again", "error", err)
-		s.sleep(ctx, fireLook, nil)
+		_ = skillrouter.Pause(ctx, fireLook)
 	}
 	for ctx.Err() == nil {
 		sooner := s.sooner.Wait()
@@ -43,16 +43,16 @@ func (s *Reminders) Run(ctx context.Context) error {
 			if ctx.Err() == nil {
 				s.log.Error("reminders could not come due; trying again", "error", err)
 			}
-			s.sleep(ctx, fireLook, nil)
+			_ = skillrouter.Pause(ctx, fireLook)
 			continue
 		}
 		if fired > 0 {
-			s.sleep(ctx, fireGather, nil)
+			_ = skillrouter.Pause(ctx, fireGather)
 			continue
 		}
 		next := s.untilNext(ctx)
 		s.wakesAt(s.now().Add(next))
-		s.sleep(ctx, next, sooner)
+		_ = skillrouter.PauseUntil(ctx, next, sooner)
 	}
 	return nil
 }
@@ -72,17 +72,6 @@ func (s *Reminders) comesSooner(r Reminder) {
 	s.mu.Unlock()
 	if r.Next != nil && (wake.IsZero() || r.Next.Before(wake)) {
 		s.sooner.Ring()
-	}
-}
-
-// sleep waits for a while, for the bell, or for the end.
-func (s *Reminders) sleep(ctx context.Context, d time.Duration, bell <-chan struct{}) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-bell:
-	case <-ctx.Done():
 	}
 }
 

@@ -77,8 +77,7 @@ func keepHighWater(ctx context.Context, data string, feed *feed.Feed, tokens *op
 	written := highWater{Learning: -1} // none: what a former start noted is replaced
 	var synced time.Time
 	failed := false
-	for {
-		rung := feed.FeedBell().Wait()
+	feed.FeedBell().Follow(ctx, 0, time.Second, func() error {
 		ends := feed.Ends()
 		now := highWater{Learning: ends[operational.FeedLearning], Operational: ends[operational.FeedOperational], Messages: ends[operational.FeedMessages]}
 		if now.Tokens, err = tokens.Issued(ctx); err == nil && now != written {
@@ -90,16 +89,15 @@ func keepHighWater(ctx context.Context, data string, feed *feed.Feed, tokens *op
 				}
 			}
 		}
-		if err != nil && !failed && ctx.Err() == nil {
+		failed = failed && err != nil
+		return err
+	}, func(err error) {
+		if !failed {
 			log.Warn(unseen, "error", err)
 		}
-		failed = err != nil
-		select {
-		case <-rung:
-		case <-ctx.Done():
-			return nil
-		}
-	}
+		failed = true
+	})
+	return nil
 }
 
 // reached is how far the open databases are.

@@ -278,12 +278,8 @@ func (t *tour) indented(text string) {
 
 // rest gives people the time to read.
 func (t *tour) rest(ctx context.Context) {
-	if t.pace <= 0 {
-		return
-	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(t.pace):
+	if t.pace > 0 {
+		_ = skillrouter.Pause(ctx, t.pace)
 	}
 }
 

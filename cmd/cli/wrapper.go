@@ -93,10 +93,8 @@ func (w *wrapper) attend(ctx context.Context, here chan<- struct{}) {
 			wait = min(retry/2+rand.N(retry/2), w.interval)
 			retry = min(2*retry, longestRetry)
 		}
-		select {
-		case <-ctx.Done():
+		if skillrouter.Pause(ctx, wait) != nil {
 			return
-		case <-time.After(wait):
 		}
 	}
 }
@@ -181,10 +179,8 @@ func (w *wrapper) listen(ctx context.Context, here <-chan struct{}) {
 			w.log("may not listen: %s", explain(err))
 			wait = longestRetry
 		}
-		select {
-		case <-ctx.Done():
+		if skillrouter.Pause(ctx, wait) != nil {
 			return
-		case <-time.After(wait):
 		}
 	}
 }

@@ -33,10 +33,7 @@ func document(fact *Fact) tfidf.Document {
 func (f *Facts) RunIndex(ctx context.Context) error {
 	for err := f.Load(ctx); err != nil && ctx.Err() == nil; err = f.Load(ctx) {
 		f.log.WarnContext(ctx, "the facts could not be read in: those that were stored before the start are not found by their words", "error", err)
-		select {
-		case <-ctx.Done():
-		case <-time.After(learning.RecallAgain):
-		}
+		_ = skillrouter.Pause(ctx, learning.RecallAgain)
 	}
 	return f.Shelf.RunIndex(ctx)
 }

@@ -243,24 +243,12 @@ func (l *ledger) run(ctx context.Context) error {
 			return nil
 		case <-l.kick:
 			wait := ledgerGather
-			for pause(ctx, wait) && !l.flush(ctx) {
+			for skillrouter.Pause(ctx, wait) == nil && !l.flush(ctx) {
 				wait = ledgerRetry
 			}
 		case <-sweeping.C:
 			l.sweep(ctx)
 		}
-	}
-}
-
-// pause waits, and tells whether ctx goes on.
-func pause(ctx context.Context, wait time.Duration) bool {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

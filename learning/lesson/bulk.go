@@ -110,16 +110,16 @@ func (b *bulk) land() error {
 	if err := oldest.wait(); err != nil {
 		return err
 	}
-	for i, o := range oldest.group.outcomes {
-		index := oldest.group.reports[i].index
+	for _, r := range oldest.group.reports {
+		o := &r.outcome
 		if o.err != nil {
-			b.refuse(index, o.err)
+			b.refuse(r.index, o.err)
 			continue
 		}
 		if o.Duplicate {
 			b.result.Duplicates++
 		}
-		b.result.Results = append(b.result.Results, BulkOutcome{Index: index, Reported: o.Reported})
+		b.result.Results = append(b.result.Results, BulkOutcome{Index: r.index, Reported: o.Reported})
 	}
 	return nil
 }

@@ -27,8 +27,8 @@ type Lessons struct {
 	now                  skillrouter.Clock
 	log                  *slog.Logger
 
-	line    reportLine
 	reading learning.Recollection
+	single  skillrouter.Gather[*report] // reports that come one by one
 }
 
 // Options are the settings of Lessons. The zero value is usable.

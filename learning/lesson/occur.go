@@ -69,8 +69,8 @@ func (g *reporting) added(lesson, report *Lesson) (commands []string) {
 }
 
 // occur counts a report as another occurrence of a lesson that is there.
-func (g *reporting) occur(tx PipelineTx, i int, known Lesson, sources []string) error {
-	r, o := g.reports[i], &g.outcomes[i]
+func (g *reporting) occur(tx PipelineTx, r *report, known Lesson, sources []string) error {
+	o := &r.outcome
 	lesson, err := successor(tx, known)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (g *reporting) occur(tx PipelineTx, i int, known Lesson, sources []string) 
 	} else if sources, err = resolveSources(tx, lesson.ID, sources); err != nil {
 		return err
 	}
-	s := storing{report: r, outcome: i}
+	s := storing{report: r}
 	before := snapshotOf(&lesson, g.at)
 	if !lesson.active() && r.untrusted {
 		return retiredAlready()
@@ -138,7 +138,7 @@ func (g *reporting) occur(tx PipelineTx, i int, known Lesson, sources []string) 
 	if !r.untrusted {
 		escalate = g.lessons.escalations.For(present(lesson, g.at))
 	}
-	g.note(i, s, EventOccurred, escalate)
+	g.note(s, EventOccurred, escalate)
 	return nil
 }
 

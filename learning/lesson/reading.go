@@ -3,8 +3,8 @@ package lesson
 import (
 	"context"
 	"sync"
-	"time"
 
+	"skillrouter"
 	"skillrouter/learning"
 )
 
@@ -39,10 +39,7 @@ func (l *Lessons) Run(ctx context.Context) error {
 			if !told {
 				l.log.ErrorContext(ctx, "the lessons cannot be read in, for which reports of others wait; trying again", "error", err)
 			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(learning.RecallAgain):
-			}
+			_ = skillrouter.Pause(ctx, learning.RecallAgain)
 		}
 	})
 	return l.RunIndex(ctx)

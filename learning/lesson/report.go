@@ -14,6 +14,10 @@ import (
 	"skillrouter/tfidf"
 )
 
+// singleGroup bounds how many single reports share a write: beyond that the cost
+// of a commit is shared out already, and other writers wait.
+const singleGroup = 64
+
 // Report implements Service. It needs ScopeAgent.
 //
 // If a lesson has the draft's ID, that lesson occurred again. Otherwise it is
@@ -39,7 +43,17 @@ func (l *Lessons) Report(ctx context.Context, draft Draft) (Reported, error) {
 	if l.patterns != nil && l.known.without(r.fingerprint) { // one that is there already is known by its title
 		r.looks = l.patterns.look(&r.lesson, r.like)
 	}
-	return l.line.report(ctx, l, r)
+	of, err := l.single.Store(r, singleGroup, func(take func() []*report) error {
+		return (&reporting{lessons: l, at: l.now.Stamp(), take: take}).queue(context.WithoutCancel(ctx))()
+	})
+	if of > 1 && skillrouter.CodeOf(err) == skillrouter.Internal {
+		// Something is wrong with one of them: each is tried by itself, so that the others don't fail with it.
+		err = (&reporting{lessons: l, at: l.now.Stamp(), reports: []*report{r}}).queue(ctx)()
+	}
+	if err != nil {
+		return Reported{}, err
+	}
+	return r.outcome.Reported, r.outcome.err
 }
 
 // report is a draft that was checked and redacted, with all that can be made
@@ -58,6 +72,8 @@ type report struct {
 	size        int          // bytes of text
 	redacted    []string
 	notes       []string
+
+	outcome reportOutcome // when it was stored or refused
 }
 
 // prepare does all that a report costs and that need not wait for its turn.
@@ -123,10 +139,9 @@ type reporting struct {
 	lessons *Lessons
 	at      time.Time
 	reports []*report
-	taken   func()            // called when its turn has come: no more reports are added; may be nil
+	take    func() []*report  // says, when the turn has come, which reports there are; nil: those
 	aliases map[string]string // of a bulk call: ids that it gives to lessons that have another; decide alone uses it
 
-	outcomes []reportOutcome
 	remember []string // ids that the likeness was given in this run of decide
 	stored   []storing
 	changes  []Change
@@ -142,14 +157,13 @@ type reportOutcome struct {
 type storing struct {
 	lesson   Lesson
 	report   *report
-	outcome  int
 	first    bool
 	reworded bool              // an occurrence changed what the search sees of it
 	milder   learning.Severity // what its severity was, if an occurrence made it worse
 }
 
 // queue puts the reports in the line of those that wait for a transaction.
-// When wait has returned without error, outcomes tells of each.
+// When wait has returned without error, each has its outcome.
 func (g *reporting) queue(ctx context.Context) (wait func() error) {
 	committed := g.lessons.store.Change(ctx, g.decide, g.announce)
 	return func() error {
@@ -171,19 +185,18 @@ func (g *reporting) forget() {
 
 // decide says what becomes of each report beside what is stored, and stores it.
 func (g *reporting) decide(tx PipelineTx) error {
-	if g.taken != nil {
-		g.taken()
+	if g.take != nil {
+		g.reports = g.take()
 	}
 	g.forget()
-	g.outcomes = make([]reportOutcome, len(g.reports))
 	g.stored, g.changes, g.events = g.stored[:0], g.changes[:0], g.events[:0]
-	for i := range g.reports {
+	for _, r := range g.reports {
 		before := len(g.stored)
-		if err := g.one(tx, i); err != nil {
+		if err := g.one(tx, r); err != nil {
 			if skillrouter.CodeOf(err) == skillrouter.Internal || skillrouter.CodeOf(err) == skillrouter.StorageFull {
 				return err
 			}
-			g.outcomes[i].err = err // refused before anything of it was written
+			r.outcome.err = err // refused before anything of it was written
 		}
 		for j := range g.stored[before:] {
 			if err := g.observe(tx, &g.stored[before+j]); err != nil {
@@ -208,7 +221,7 @@ func (g *reporting) observe(tx PipelineTx, s *storing) error {
 		return err
 	}
 	g.events = append(g.events, events...)
-	o := &g.outcomes[s.outcome]
+	o := &s.report.outcome
 	o.Patterns = len(patterns)
 	for _, p := range patterns {
 		o.PatternIDs = append(o.PatternIDs, p.ID)
@@ -217,15 +230,13 @@ func (g *reporting) observe(tx PipelineTx, s *storing) error {
 }
 
 // one decides one report.
-func (g *reporting) one(tx PipelineTx, i int) error {
-	r := g.reports[i]
-	o := &g.outcomes[i]
-	o.Reported = Reported{Status: "recorded", Redacted: r.redacted, Notes: slices.Clone(r.notes)}
+func (g *reporting) one(tx PipelineTx, r *report) error {
+	r.outcome = reportOutcome{Reported: Reported{Status: "recorded", Redacted: r.redacted, Notes: slices.Clone(r.notes)}}
 	sources, err := resolveSources(tx, r.lesson.ID, g.actual(r.lesson.SourceCaseIDs))
 	if err != nil {
 		return err
 	}
-	known, found, err := g.known(tx, r, o)
+	known, found, err := g.known(tx, r)
 	if err != nil {
 		return err
 	}
@@ -233,7 +244,7 @@ func (g *reporting) one(tx PipelineTx, i int) error {
 		if r.named && known.ID != r.lesson.ID && g.aliases != nil {
 			g.aliases[r.lesson.ID] = known.ID
 		}
-		return g.occur(tx, i, known, sources)
+		return g.occur(tx, r, known, sources)
 	}
 	lesson := r.lesson
 	lesson.SourceCaseIDs = sources
@@ -243,7 +254,7 @@ func (g *reporting) one(tx PipelineTx, i int) error {
 	g.lessons.known.add(r.fingerprint)
 	g.lessons.like.Put(lesson.ID, r.like)
 	g.remember = append(g.remember, lesson.ID)
-	g.note(i, storing{lesson: lesson, report: r, outcome: i, first: true}, EventReported, r.escalate)
+	g.note(storing{lesson: lesson, report: r, first: true}, EventReported, r.escalate)
 	g.changes = append(g.changes, Change{LessonID: lesson.ID, Kind: ChangeReported, Agent: lesson.SourceAgent, After: snapshotOf(&lesson, g.at), At: g.at})
 	return nil
 }
@@ -263,7 +274,7 @@ func (g *reporting) actual(refs []string) []string {
 }
 
 // known finds the lesson that a report is another occurrence of.
-func (g *reporting) known(tx PipelineTx, r *report, o *reportOutcome) (Lesson, bool, error) {
+func (g *reporting) known(tx PipelineTx, r *report) (Lesson, bool, error) {
 	if r.named {
 		known, found, err := tx.LessonOf(r.lesson.ID)
 		if err == nil && found && known.Domain != r.lesson.Domain {
@@ -294,7 +305,7 @@ func (g *reporting) known(tx PipelineTx, r *report, o *reportOutcome) (Lesson, b
 			return known, false, err
 		}
 		if found && known.Domain == r.lesson.Domain && known.Type == r.lesson.Type && g.oneRule(tx, known, r, alikeTitle) {
-			o.Notes = append(o.Notes, fmt.Sprintf("it says nearly the same as %q, and counts as another occurrence of that", known.Title))
+			r.outcome.Notes = append(r.outcome.Notes, fmt.Sprintf("it says nearly the same as %q, and counts as another occurrence of that", known.Title))
 			return known, true, nil
 		}
 	}
@@ -320,8 +331,8 @@ func (g *reporting) byFingerprint(tx PipelineTx, r *report) (Lesson, bool, error
 }
 
 // note tells of a report that was stored or counted.
-func (g *reporting) note(i int, s storing, event string, escalate []Escalation) {
-	o := &g.outcomes[i]
+func (g *reporting) note(s storing, event string, escalate []Escalation) {
+	o := &s.report.outcome
 	o.LessonID, o.Number, o.Occurrences, o.Duplicate = s.lesson.ID, s.lesson.Number, s.lesson.Occurrences, !s.first
 	o.EscalatedTo = EscalatedTo(escalate)
 	agent := s.report.writer.AgentID

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"skillrouter"
 	"skillrouter/tfidf"
 )
 
@@ -59,13 +60,7 @@ func (v *Vectors) Run(ctx context.Context) error {
 		if idle == 0 {
 			continue
 		}
-		timer := time.NewTimer(idle)
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		case <-v.wake:
-		}
-		timer.Stop()
+		_ = skillrouter.PauseUntil(ctx, idle, v.wake)
 	}
 	return nil
 }

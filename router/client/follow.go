@@ -87,12 +87,8 @@ func (s *stream) follow(ctx context.Context, take func(seq int64, data []byte) e
 		if s.down != nil {
 			s.down(err, wait)
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if skillrouter.Pause(ctx, wait) != nil {
 			return nil
-		case <-timer.C:
 		}
 	}
 }

@@ -101,14 +101,14 @@ func (f *Follower) Run(ctx context.Context) error {
 		case err != nil:
 			f.half = true
 			f.Logger.Error("events cannot be followed; trying again", "log", f.Name, "after", f.position(), "error", err)
-			f.pause(ctx, RetryAfter)
+			_ = skillrouter.PauseUntil(ctx, RetryAfter, f.hurry)
 			continue
 		case more:
 			continue
 		}
 		select {
 		case <-rung:
-			f.pause(ctx, GatherFor)
+			_ = skillrouter.PauseUntil(ctx, GatherFor, f.hurry)
 		case <-f.hurry:
 		case <-due.C:
 			if at := f.position(); at > saved && f.Cursors.SaveCursor(ctx, operational.Cursor{Name: f.Name, Seq: at}) == nil {
@@ -162,17 +162,6 @@ func (f *Follower) position() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.handled
-}
-
-// pause waits for a while, for somebody in a hurry, or for the end.
-func (f *Follower) pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-f.hurry:
-	case <-ctx.Done():
-	}
 }
 
 // finish stores the cursor at the end of a clean stop.

@@ -148,7 +148,7 @@ func (m *Mesh) listen(ctx context.Context) error {
 		case errors.Is(err, net.ErrClosed):
 			return err
 		case err != nil: // some systems report here that a peer is away
-			wait(ctx, readAgain)
+			_ = skillrouter.Pause(ctx, readAgain)
 			continue
 		}
 		m.receive(ctx, buffer[:n], netip.AddrPortFrom(from.Addr().Unmap(), from.Port()))

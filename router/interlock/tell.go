@@ -34,33 +34,27 @@ func (m *Mesh) tell(ctx context.Context) {
 	}
 	after := m.from
 	pace := rate.NewLimiter(tellRate, tellBurst)
-	for ctx.Err() == nil {
-		rung := m.services.Log.EventBell().Wait()
-		events, err := m.next(ctx, &after)
-		if err != nil && ctx.Err() == nil {
-			m.log.Error("events cannot be read; trying again", "after", after, "error", err)
-			wait(ctx, retryAfter)
-			continue
-		}
-		if len(events) == 0 {
-			select {
-			case <-rung:
-			case <-ctx.Done():
+	m.services.Log.EventBell().Follow(ctx, 0, retryAfter, func() error {
+		for {
+			events, err := m.next(ctx, &after)
+			if err != nil || len(events) == 0 {
+				return err
 			}
-			continue
-		}
-		for _, event := range events {
-			after = event.Seq
-			signal, data, ok := news(event)
-			if !ok {
-				continue
+			for _, event := range events {
+				after = event.Seq
+				signal, data, ok := news(event)
+				if !ok {
+					continue
+				}
+				if err := pace.Wait(ctx); err != nil {
+					return err
+				}
+				m.emit(signal, data, senderOf(event.Agent))
 			}
-			if pace.Wait(ctx) != nil {
-				return
-			}
-			m.emit(signal, data, senderOf(event.Agent))
 		}
-	}
+	}, func(err error) {
+		m.log.Error("events cannot be read; trying again", "after", after, "error", err)
+	})
 }
 
 // next reads the events after a number, which it moves on if too many wait.
@@ -130,13 +124,4 @@ func news(event skillrouter.Event) (signal Signal, data map[string]any, ok bool)
 		return LessonValidated, map[string]any{"lesson_id": l.Number, "previous_confidence": *l.Previous, "new_confidence": l.Confidence}, true
 	}
 	return 0, nil, false
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

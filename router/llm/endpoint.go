@@ -108,7 +108,7 @@ func NewEndpoint(base string, options Options) (*Endpoint, error) {
 		options.Retries = 0
 	}
 	if options.Sleep == nil {
-		options.Sleep = sleep
+		options.Sleep = skillrouter.Pause
 	}
 	if options.Chance == nil {
 		options.Chance = rand.Float64
@@ -163,15 +163,4 @@ func target(u *url.URL) string {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
 	return net.JoinHostPort(u.Hostname(), port)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

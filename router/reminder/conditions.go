@@ -74,13 +74,13 @@ func (w *Watch) judge(ctx context.Context) error {
 		for _, persona := range w.changed.take() {
 			if err := w.judgeAll(ctx, persona); err != nil && ctx.Err() == nil {
 				w.log.Error("conditions of reminders cannot be judged; trying again", "persona", persona, "error", err)
-				w.pause(ctx, follow.RetryAfter)
+				_ = skillrouter.Pause(ctx, follow.RetryAfter)
 				w.changed.mark(persona)
 			}
 		}
 		select {
 		case <-changed:
-			w.pause(ctx, follow.GatherFor)
+			_ = skillrouter.Pause(ctx, follow.GatherFor)
 		case <-scheduled:
 			w.changed.mark(everyPersona)
 		case <-every.C:
@@ -88,15 +88,6 @@ func (w *Watch) judge(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-	}
-}
-
-func (w *Watch) pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
 	}
 }
 
@@ -135,7 +126,7 @@ func (w *Watch) judgeAll(ctx context.Context, persona string) error {
 		if len(page) < judgePage {
 			return nil
 		}
-		w.pause(ctx, time.Since(began))
+		_ = skillrouter.Pause(ctx, time.Since(began))
 	}
 }
 

@@ -77,18 +77,14 @@ func (w *Words) Fill(ctx context.Context) error {
 
 // forgetSwept takes messages out of their index whose time is over.
 func (w *Words) forgetSwept(ctx context.Context) {
-	for ctx.Err() == nil {
-		rung := w.store.SweptBell().Wait()
-		if w.messages.filled.Load() {
-			if err := w.messages.keep(ctx, w.store.MessageIDs); err != nil && ctx.Err() == nil {
-				w.log.WarnContext(ctx, "deleted messages stay in the search index for a while", "error", err)
-			}
+	w.store.SweptBell().Follow(ctx, 0, follow.RetryAfter, func() error {
+		if !w.messages.filled.Load() {
+			return nil
 		}
-		select {
-		case <-rung:
-		case <-ctx.Done():
-		}
-	}
+		return w.messages.keep(ctx, w.store.MessageIDs)
+	}, func(err error) {
+		w.log.WarnContext(ctx, "deleted messages stay in the search index for a while", "error", err)
+	})
 }
 
 // wordText bounds the text of a row that is searched, in bytes: what is longer

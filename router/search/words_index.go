@@ -45,34 +45,16 @@ func newWordIndex(of kind.Kind, log follow.EventLog) *wordIndex {
 
 // run fills the index and keeps it in step until ctx ends.
 func (x *wordIndex) run(ctx context.Context, logger *slog.Logger) {
-	for !x.filled.Load() && ctx.Err() == nil {
-		if err := x.fill(ctx); err != nil && ctx.Err() == nil {
-			logger.WarnContext(ctx, "what is searched by words could not be read in; trying again", "kind", x.kind.Name, "error", err)
-			pauseFor(ctx, follow.RetryAfter)
+	x.log.EventBell().Follow(ctx, wordsGather, follow.RetryAfter, func() error {
+		if !x.filled.Load() {
+			if err := x.fill(ctx); err != nil {
+				return err
+			}
 		}
-	}
-	for ctx.Err() == nil {
-		rung := x.log.EventBell().Wait()
-		if err := x.catchUp(ctx); err != nil && ctx.Err() == nil {
-			logger.WarnContext(ctx, "what is searched by words does not follow the log; trying again", "kind", x.kind.Name, "error", err)
-			pauseFor(ctx, follow.RetryAfter)
-			continue
-		}
-		select {
-		case <-rung:
-			pauseFor(ctx, wordsGather)
-		case <-ctx.Done():
-		}
-	}
-}
-
-func pauseFor(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+		return x.catchUp(ctx)
+	}, func(err error) {
+		logger.WarnContext(ctx, "what is searched by words is behind its log; trying again", "kind", x.kind.Name, "filled", x.filled.Load(), "error", err)
+	})
 }
 
 // fill reads every row. What is committed meanwhile is taken in afterwards.
