@@ -35,9 +35,7 @@ func RunAnswered(t *testing.T, open func(t *testing.T) (context.Context, Answere
 func storeEntry(t *testing.T, ctx context.Context, w AnsweredWorld, title, content string) string {
 	t.Helper()
 	stored, err := w.Knowledge.Store(ctx, knowledge.Draft{Category: "c", Title: title, Content: content})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need(t, err)
 	return stored.ID
 }
 
@@ -45,9 +43,7 @@ func searchFor(t *testing.T, ctx context.Context, w AnsweredWorld, q knowledge.Q
 	t.Helper()
 	q.Explain = true
 	found, err := w.Knowledge.Search(ctx, q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need(t, err)
 	return found.Results
 }
 
@@ -137,9 +133,7 @@ func answeredBounds(t *testing.T, ctx context.Context, w AnsweredWorld) {
 func answeredGoes(t *testing.T, ctx context.Context, w AnsweredWorld) {
 	id := storeEntry(t, ctx, w, "Rotate certificates", "certbot renew")
 	use(t, ctx, w, id, "a", "red padlock", true)
-	if err := w.Knowledge.Delete(ctx, id); err != nil {
-		t.Fatal(err)
-	}
+	need(t, w.Knowledge.Delete(ctx, id))
 	if list, err := w.Answered.Questions(ctx, id); err != nil || list.Count != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}

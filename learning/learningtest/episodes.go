@@ -1,6 +1,7 @@
 package learningtest
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -18,23 +19,17 @@ func happened(agent, title string) episode.Draft {
 
 // RunEpisodes runs the contract of EpisodeService.
 func RunEpisodes(t *testing.T, open func(t *testing.T) episode.Service) {
-	for _, test := range []struct {
-		name string
-		run  func(t *testing.T, e episode.Service)
-	}{
+	contract[episode.Service]{
 		{"a recorded episode reads back", recordsBack},
 		{"an agent stays in its session", sessions},
 		{"recent episodes come newest first and filtered", recent},
 		{"a search finds episodes", searchesEpisodes},
 		{"secrets are cut out", redactsEpisodes},
 		{"bad input is refused by name", refusesEpisodes},
-	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
-	}
+	}.run(t, open)
 }
 
-func recordsBack(t *testing.T, e episode.Service) {
-	ctx := caller(t)
+func recordsBack(t *testing.T, ctx context.Context, e episode.Service) {
 	importance := 0.9
 	d := episode.Draft{
 		SessionID: "s-1", AgentID: "captain", EventType: episode.EventDecision, Title: "Chose SQLite", Content: "One file.\n\nNo server.",
@@ -62,8 +57,7 @@ func recordsBack(t *testing.T, e episode.Service) {
 	}
 }
 
-func sessions(t *testing.T, e episode.Service) {
-	ctx := caller(t)
+func sessions(t *testing.T, ctx context.Context, e episode.Service) {
 	first := must[episode.Episode](t)(e.Record(ctx, happened("builder", "one")))
 	if first.SessionID == "" || !strings.Contains(first.SessionID, "builder") {
 		t.Errorf("session %q does not tell whose it is", first.SessionID)
@@ -102,8 +96,7 @@ func titles(episodes []episode.Episode) []string {
 	return out
 }
 
-func recent(t *testing.T, e episode.Service) {
-	ctx := caller(t)
+func recent(t *testing.T, ctx context.Context, e episode.Service) {
 	if got := must[[]episode.Episode](t)(e.Recent(ctx, episode.Filter{})); got == nil || len(got) > 0 {
 		t.Errorf("recent of nothing = %v, want an empty list", got)
 	}
@@ -146,8 +139,7 @@ func recent(t *testing.T, e episode.Service) {
 	}
 }
 
-func searchesEpisodes(t *testing.T, e episode.Service) {
-	ctx := caller(t)
+func searchesEpisodes(t *testing.T, ctx context.Context, e episode.Service) {
 	for _, d := range []episode.Draft{
 		{AgentID: "a", Project: "p", EventType: "error", Title: "Migration failed", Content: "goose said dirty schema"},
 		{AgentID: "b", Project: "q", EventType: "outcome", Title: "Migration done", Content: "all schemas at version 3"},
@@ -184,7 +176,7 @@ func searchesEpisodes(t *testing.T, e episode.Service) {
 	}
 }
 
-func redactsEpisodes(t *testing.T, e episode.Service) {
+func redactsEpisodes(t *testing.T, ctx context.Context, e episode.Service) {
 	d := happened("a", "Logged in with password=hunter2x")
 	d.Content = "Authorization: Bearer 9f8e7d6c5b4a39281706"
 	got := must[episode.Episode](t)(e.Record(caller(t), d))
@@ -193,8 +185,7 @@ func redactsEpisodes(t *testing.T, e episode.Service) {
 	}
 }
 
-func refusesEpisodes(t *testing.T, e episode.Service) {
-	ctx := caller(t)
+func refusesEpisodes(t *testing.T, ctx context.Context, e episode.Service) {
 	long := strings.Repeat("x", learning.MaxContent+1)
 	for _, test := range []struct {
 		name, field string

@@ -1,6 +1,7 @@
 package learningtest
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -16,19 +17,14 @@ import (
 // RunMemories runs the contract of EpisodeService as seed 002's episodic
 // memory: events with a context and what was learned, by persona and time.
 func RunMemories(t *testing.T, open func(t *testing.T) episode.Service) {
-	for _, test := range []struct {
-		name string
-		run  func(t *testing.T, e episode.Service)
-	}{
+	contract[episode.Service]{
 		{"an event is an episode", remembersEvent},
 		{"an event may say what seed 004 asks", remembersWholly},
 		{"what was learned is found by its words", findsLearned},
 		{"personas are kept apart, and so are events and times", filtersMemories},
 		{"secrets are cut out of contexts", redactsContexts},
 		{"bad input is refused by name", refusesMemories},
-	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
-	}
+	}.run(t, open)
 }
 
 func investigation() episode.Draft {
@@ -39,8 +35,7 @@ func investigation() episode.Draft {
 	}
 }
 
-func remembersEvent(t *testing.T, e episode.Service) {
-	ctx := caller(t)
+func remembersEvent(t *testing.T, ctx context.Context, e episode.Service) {
 	got := must[episode.Episode](t)(e.Record(ctx, investigation()))
 	want := episode.Episode{
 		ID: got.ID, Number: got.Number, SessionID: got.SessionID, AgentID: "analyst", Persona: "data-analyst",
@@ -61,7 +56,7 @@ func remembersEvent(t *testing.T, e episode.Service) {
 	}
 }
 
-func remembersWholly(t *testing.T, e episode.Service) {
+func remembersWholly(t *testing.T, ctx context.Context, e episode.Service) {
 	d := investigation()
 	d.EventType, d.Title, d.Content = episode.EventError, "The outage", "In my own words"
 	got := must[episode.Episode](t)(e.Record(caller(t), d))
@@ -75,8 +70,7 @@ func remembersWholly(t *testing.T, e episode.Service) {
 	}
 }
 
-func findsLearned(t *testing.T, e episode.Service) {
-	ctx := caller(t)
+func findsLearned(t *testing.T, ctx context.Context, e episode.Service) {
 	must[episode.Episode](t)(e.Record(ctx, investigation()))
 	must[episode.Episode](t)(e.Record(ctx, happened("a", "Nothing of the kind")))
 	for _, words := range []string{"check the gateway", "MRR drop", "processor outage", "checked payments"} {
@@ -87,8 +81,7 @@ func findsLearned(t *testing.T, e episode.Service) {
 	}
 }
 
-func filtersMemories(t *testing.T, e episode.Service) {
-	ctx := caller(t)
+func filtersMemories(t *testing.T, ctx context.Context, e episode.Service) {
 	for _, d := range []episode.Draft{
 		{Persona: "coder", SessionID: "s1", Event: "fixed-leak", Learned: "cache leak: 0"},
 		{Persona: "coder", SessionID: "s2", Event: "fixed-race", Learned: "cache race: 1"},
@@ -151,7 +144,7 @@ func lastDigits(list []episode.Episode) string {
 	return strings.Join(digits, " ")
 }
 
-func redactsContexts(t *testing.T, e episode.Service) {
+func redactsContexts(t *testing.T, ctx context.Context, e episode.Service) {
 	d := investigation()
 	d.Context = json.RawMessage(`{"db":{"password":"hunter2x"},"log":"Authorization: Bearer 9f8e7d6c5b4a39281706"}`)
 	d.Learned = "the api_key=sk-ant-REDACTED was revoked"
@@ -164,8 +157,7 @@ func redactsContexts(t *testing.T, e episode.Service) {
 	}
 }
 
-func refusesMemories(t *testing.T, e episode.Service) {
-	ctx := caller(t)
+func refusesMemories(t *testing.T, ctx context.Context, e episode.Service) {
 	long := strings.Repeat("x", episode.MaxContext)
 	for _, test := range []struct {
 		name, field string

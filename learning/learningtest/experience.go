@@ -1,6 +1,7 @@
 package learningtest
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 	"strings"
@@ -19,10 +20,7 @@ import (
 // an empty database, which takes calls as skillrouter.Open, and the
 // EpisodeService of the same database.
 func RunExperience(t *testing.T, open func(t *testing.T) (experience.Service, episode.Service)) {
-	for _, test := range []struct {
-		name string
-		run  func(t *testing.T, x experience.Service)
-	}{
+	contract[experience.Service]{
 		{"an experience reads back", experienceReadsBack},
 		{"its scores are those of the seed", experienceScores},
 		{"experiences are recalled by type and outcome", recallsExperiences},
@@ -36,12 +34,10 @@ func RunExperience(t *testing.T, open func(t *testing.T) (experience.Service, ep
 		{"secrets are cut out", redactsExperiences},
 		{"bad input is refused by name", refusesExperiences},
 		{"what is not there is not found", missesExperiences},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			x, _ := open(t)
-			test.run(t, x)
-		})
-	}
+	}.run(t, func(t *testing.T) experience.Service {
+		x, _ := open(t)
+		return x
+	})
 	t.Run("an experience is an episode", func(t *testing.T) {
 		x, e := open(t)
 		isEpisode(t, x, e)
@@ -61,8 +57,7 @@ func recorded(t *testing.T, x experience.Service, drafts ...experience.Draft) (n
 	return numbers
 }
 
-func experienceReadsBack(t *testing.T, x experience.Service) {
-	ctx := caller(t)
+func experienceReadsBack(t *testing.T, ctx context.Context, x experience.Service) {
 	quality, duration := 0.85, int64(1200)
 	draft := experience.Draft{
 		OperationType: "build", ServerName: "neurogenesis", Outcome: learning.ResultSuccess,
@@ -110,7 +105,7 @@ func same(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
 // experienceScores goes by hand through what seed 003's formulas give, in the
 // order of recording; ln and e to the power were computed elsewhere.
-func experienceScores(t *testing.T, x experience.Service) {
+func experienceScores(t *testing.T, ctx context.Context, x experience.Service) {
 	q := func(v float64) *float64 { return &v }
 	ask := func(query string) *experience.Problem { return &experience.Problem{Query: query} }
 	for i, step := range []struct {
@@ -137,8 +132,7 @@ func experienceScores(t *testing.T, x experience.Service) {
 	}
 }
 
-func recallsExperiences(t *testing.T, x experience.Service) {
-	ctx := caller(t)
+func recallsExperiences(t *testing.T, ctx context.Context, x experience.Service) {
 	if got := must[experience.Recall](t)(x.Recall(ctx, experience.Filter{})); got.Episodes == nil || got.Count != 0 || got.AverageUtility != 0 {
 		t.Errorf("recall of nothing: %+v", got)
 	}
@@ -171,8 +165,7 @@ func recallsExperiences(t *testing.T, x experience.Service) {
 	}
 }
 
-func patternEmerges(t *testing.T, x experience.Service) {
-	ctx := caller(t)
+func patternEmerges(t *testing.T, ctx context.Context, x experience.Service) {
 	for i := range 2 {
 		if r := must[experience.Recorded](t)(x.Record(ctx, did("build", learning.ResultSuccess))); len(r.Patterns) > 0 {
 			t.Fatalf("experience %d triggered %v", i, r.Patterns)
@@ -207,7 +200,7 @@ func patternEmerges(t *testing.T, x experience.Service) {
 	}
 }
 
-func failuresAreNoPattern(t *testing.T, x experience.Service) {
+func failuresAreNoPattern(t *testing.T, ctx context.Context, x experience.Service) {
 	for range 5 {
 		if r := must[experience.Recorded](t)(x.Record(caller(t), did("deploy", learning.ResultFailure))); len(r.Patterns) > 0 {
 			t.Errorf("a success rate of 0 has no weight, and triggered %v", r.Patterns)
@@ -244,8 +237,7 @@ func isEpisode(t *testing.T, x experience.Service, e episode.Service) {
 	refuses(t, skillrouter.NotFound, "")(x.Experience(ctx, recent[1].Number))
 }
 
-func learnsLesson(t *testing.T, x experience.Service) {
-	ctx := caller(t)
+func learnsLesson(t *testing.T, ctx context.Context, x experience.Service) {
 	there := did("build", "success")
 	there.ServerName, there.Metadata = "forge", &experience.Metadata{Environment: "ci"}
 	n := recorded(t, x, did("build", "success"), there, did("test", "failure"))
@@ -276,8 +268,7 @@ func learnsLesson(t *testing.T, x experience.Service) {
 	}
 }
 
-func learnsOnce(t *testing.T, x experience.Service) {
-	ctx := caller(t)
+func learnsOnce(t *testing.T, ctx context.Context, x experience.Service) {
 	n := recorded(t, x, did("build", "success"), did("build", "success"), did("build", "success"), did("build", "failure"))
 	draft := experience.LearnDraft{Description: "what a compiler breaks", EpisodeIDs: n[:3], Statement: "Pin the compiler"}
 	first := must[experience.Learned](t)(x.Learn(ctx, draft))
@@ -294,8 +285,7 @@ func learnsOnce(t *testing.T, x experience.Service) {
 	}
 }
 
-func appliesLesson(t *testing.T, x experience.Service) {
-	ctx := caller(t)
+func appliesLesson(t *testing.T, ctx context.Context, x experience.Service) {
 	n := recorded(t, x, did("a", "failure"), did("a", "failure"), did("a", "failure"))
 	learned := must[experience.Learned](t)(x.Learn(ctx, experience.LearnDraft{Description: "d", EpisodeIDs: n, Statement: "s"}))
 	first := must[lesson.Applied](t)(x.Apply(ctx, learned.LessonNumber, lesson.ApplicationDraft{Outcome: "success"}))
@@ -317,8 +307,7 @@ func appliesLesson(t *testing.T, x experience.Service) {
 	}
 }
 
-func appliesInContext(t *testing.T, x experience.Service) {
-	ctx := caller(t)
+func appliesInContext(t *testing.T, ctx context.Context, x experience.Service) {
 	learn := func(operation, statement string, outcome learning.Result) int64 {
 		n := recorded(t, x, did(operation, outcome), did(operation, outcome), did(operation, outcome))
 		return must[experience.Learned](t)(x.Learn(ctx, experience.LearnDraft{Description: statement, EpisodeIDs: n, Statement: statement})).LessonNumber
@@ -362,8 +351,7 @@ func appliesInContext(t *testing.T, x experience.Service) {
 	}
 }
 
-func countsExperiences(t *testing.T, x experience.Service) {
-	ctx := caller(t)
+func countsExperiences(t *testing.T, ctx context.Context, x experience.Service) {
 	if got := must[experience.Stats](t)(x.Stats(ctx)); got != (experience.Stats{}) {
 		t.Errorf("of nothing: %+v", got)
 	}
@@ -379,8 +367,7 @@ func countsExperiences(t *testing.T, x experience.Service) {
 	}
 }
 
-func redactsExperiences(t *testing.T, x experience.Service) {
-	ctx := caller(t)
+func redactsExperiences(t *testing.T, ctx context.Context, x experience.Service) {
 	draft := did("login", learning.ResultSuccess)
 	draft.Problem = &experience.Problem{Query: "password=hunter2xyz", Context: map[string]any{"deep": []any{map[string]any{"api_key": "sk9f8e7d6c5b4a3928"}}}}
 	draft.Notes = "Authorization: Bearer 9f8e7d6c5b4a39281706"
@@ -397,8 +384,7 @@ func redactsExperiences(t *testing.T, x experience.Service) {
 	}
 }
 
-func refusesExperiences(t *testing.T, x experience.Service) {
-	ctx := caller(t)
+func refusesExperiences(t *testing.T, ctx context.Context, x experience.Service) {
 	v := func(f float64) *float64 { return &f }
 	long := strings.Repeat("x", 70_000)
 	for _, test := range []struct {
@@ -467,8 +453,7 @@ func refusesExperiences(t *testing.T, x experience.Service) {
 	}
 }
 
-func missesExperiences(t *testing.T, x experience.Service) {
-	ctx := caller(t)
+func missesExperiences(t *testing.T, ctx context.Context, x experience.Service) {
 	for name, call := range map[string]func() error{
 		"episode": func() error { _, err := x.Experience(ctx, 4711); return err },
 		"pattern": func() error { _, err := x.Pattern(ctx, 4711); return err },

@@ -26,10 +26,7 @@ type FactWorld struct {
 // must give a service on a database of its own, which takes calls as
 // skillrouter.Open, and whose clock moves by Advance alone.
 func Facts(t *testing.T, open func(t *testing.T) FactWorld) {
-	for _, test := range []struct {
-		name string
-		run  func(t *testing.T, ctx context.Context, w FactWorld)
-	}{
+	contract[FactWorld]{
 		{"a stored fact reads back", factReadsBack},
 		{"a value is kept to the letter", factValues},
 		{"expiry is exact", factExpires},
@@ -52,9 +49,7 @@ func Facts(t *testing.T, open func(t *testing.T) FactWorld) {
 		{"a write or a deletion ends a lease", factDissolves},
 		{"the cache refuses bad input", factCacheRefuses},
 		{"there are figures", factStats},
-	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, caller(t), open(t)) })
-	}
+	}.run(t, open)
 }
 
 func seconds(n int64) *int64 { return &n }
@@ -213,9 +208,7 @@ func factCompares(t *testing.T, ctx context.Context, w FactWorld) {
 	refuses(t, skillrouter.Conflict, "")(w.Facts.Update(ctx, at("k"), fact.Patch{Value: json.RawMessage("4"), IfVersion: &third.Version}))
 	d.IfVersion = number(0)
 	fresh := must[fact.Stored](t)(w.Facts.Remember(ctx, d)) // nothing live is there
-	if err := w.Facts.Forget(ctx, at("k")); err != nil {
-		t.Fatal(err)
-	}
+	need(t, w.Facts.Forget(ctx, at("k")))
 	last := must[fact.Stored](t)(w.Facts.Remember(ctx, d))
 	if last.Version <= fresh.Version || fresh.Version <= third.Version {
 		t.Errorf("versions %d, %d, %d: one comes twice", third.Version, fresh.Version, last.Version)
@@ -229,9 +222,7 @@ func factKeys(t *testing.T, ctx context.Context, w FactWorld) {
 	}
 	for _, key := range keys {
 		value, err := json.Marshal(key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need(t, err)
 		must[fact.Stored](t)(w.Facts.Remember(ctx, factWorld(key, string(value))))
 	}
 	for _, key := range keys {
@@ -381,9 +372,7 @@ func factCategories(t *testing.T, ctx context.Context, w FactWorld) {
 
 func factForgets(t *testing.T, ctx context.Context, w FactWorld) {
 	must[fact.Stored](t)(w.Facts.Remember(ctx, factWorld("k", "1")))
-	if err := w.Facts.Forget(ctx, at("k")); err != nil {
-		t.Fatal(err)
-	}
+	need(t, w.Facts.Forget(ctx, at("k")))
 	refuses(t, skillrouter.NotFound, "")(w.Facts.Recall(ctx, at("k")))
 	refused(t, w.Facts.Forget(ctx, at("k")), skillrouter.NotFound, "")
 }
@@ -503,9 +492,7 @@ func factLeases(t *testing.T, ctx context.Context, w FactWorld) {
 func factReleases(t *testing.T, ctx context.Context, w FactWorld) {
 	r := fact.CacheRequest{Key: "k"}
 	first := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, r))
-	if err := w.Facts.Release(ctx, fact.LeaseRef{Lease: first.Lease}); err != nil {
-		t.Fatal(err)
-	}
+	need(t, w.Facts.Release(ctx, fact.LeaseRef{Lease: first.Lease}))
 	refused(t, w.Facts.Release(ctx, fact.LeaseRef{Lease: first.Lease}), skillrouter.Conflict, "")
 	r.LeaseMS = fact.MinLease.Milliseconds()
 	second := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, r))

@@ -26,19 +26,14 @@ type GapWorld struct {
 // Gaps runs the contract of GapService. open is called for each case and must
 // give services on a database of their own, which take calls as skillrouter.Open.
 func Gaps(t *testing.T, open func(t *testing.T) GapWorld) {
-	for _, test := range []struct {
-		name string
-		run  func(t *testing.T, ctx context.Context, w GapWorld)
-	}{
+	contract[GapWorld]{
 		{"equal questions are one gap", gapsAreOne},
 		{"what is found is none, and an answer closes one", gapsClose},
 		{"a dismissed one stays so", gapsDismissed},
 		{"a listing has orders, filters and pages", gapsListed},
 		{"secrets and controls are cut out", gapsRedacted},
 		{"bad input is refused by name", gapsRefuse},
-	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, caller(t), open(t)) })
-	}
+	}.run(t, open)
 }
 
 // ask puts a question to the knowledge.
@@ -108,9 +103,7 @@ func gapsClose(t *testing.T, ctx context.Context, w GapWorld) {
 	if left := w.list(t, ctx, feedback.GapQuery{}); len(left) != 0 {
 		t.Errorf("open: %+v", left)
 	}
-	if err := w.Knowledge.Delete(ctx, stored.ID); err != nil {
-		t.Fatal(err)
-	}
+	need(t, w.Knowledge.Delete(ctx, stored.ID))
 	w.ask(t, ctx, "zorkmid frobnication of the broker", "")
 	w.Settle()
 	if gap = must[feedback.Gap](t)(w.Gaps.Gap(ctx, id)); gap.Status != feedback.GapOpen || gap.Count != 2 || gap.AnsweredBy != "" {

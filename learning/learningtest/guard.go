@@ -1,6 +1,7 @@
 package learningtest
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -13,24 +14,19 @@ import (
 
 // RunGuard runs the contract of GuardService. It needs the built-in rules alone.
 func RunGuard(t *testing.T, open func(t *testing.T) guard.Service) {
-	for _, test := range []struct {
-		name string
-		run  func(t *testing.T, g guard.Service)
-	}{
+	contract[guard.Service]{
 		{"a known harm is blocked", blocks},
 		{"a tool's call is judged", judgesTools},
 		{"an outcome settles a check once", settles},
 		{"the ledger holds every check", keepsLedger},
 		{"rules tell how they did", tellsRules},
 		{"bad input is refused by name", refusesChecks},
-	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
-	}
+	}.run(t, open)
 }
 
 const dataRule = "builtin:data-directories"
 
-func blocks(t *testing.T, g guard.Service) {
+func blocks(t *testing.T, ctx context.Context, g guard.Service) {
 	for command, want := range map[string]rule.Decision{
 		"rm -rf /data":                                     rule.DecisionBlock,
 		"cd / && sudo rm -r --force data/":                 rule.DecisionBlock,
@@ -54,7 +50,7 @@ func blocks(t *testing.T, g guard.Service) {
 	}
 }
 
-func judgesTools(t *testing.T, g guard.Service) {
+func judgesTools(t *testing.T, ctx context.Context, g guard.Service) {
 	for _, args := range []struct {
 		args map[string]any
 		want rule.Decision
@@ -69,8 +65,7 @@ func judgesTools(t *testing.T, g guard.Service) {
 	}
 }
 
-func settles(t *testing.T, g guard.Service) {
-	ctx := caller(t)
+func settles(t *testing.T, ctx context.Context, g guard.Service) {
 	c := must[guard.Checked](t)(g.Check(ctx, rule.Action{Command: "rm -rf /data", Agent: "a"}))
 	draft := guard.OutcomeDraft{CheckID: c.CheckID, Outcome: lesson.OutcomeOverridden, Result: learning.ResultSuccess, Notes: "it was empty"}
 	s := must[guard.Settled](t)(g.Outcome(ctx, draft))
@@ -89,8 +84,7 @@ func settles(t *testing.T, g guard.Service) {
 	must[guard.Settled](t)(g.Outcome(ctx, guard.OutcomeDraft{CheckID: allowed.CheckID, Outcome: lesson.OutcomeHeeded}))
 }
 
-func keepsLedger(t *testing.T, g guard.Service) {
-	ctx := caller(t)
+func keepsLedger(t *testing.T, ctx context.Context, g guard.Service) {
 	for _, command := range []string{"ls", "rm -rf /data", "export API_TOKEN=9f8e7d6c5b4a3928170655aa44bb33cc"} {
 		must[guard.Checked](t)(g.Check(ctx, rule.Action{Command: command, Agent: "a", Project: "shop"}))
 	}
@@ -109,8 +103,7 @@ func keepsLedger(t *testing.T, g guard.Service) {
 	}
 }
 
-func tellsRules(t *testing.T, g guard.Service) {
-	ctx := caller(t)
+func tellsRules(t *testing.T, ctx context.Context, g guard.Service) {
 	must[guard.Checked](t)(g.Check(ctx, rule.Action{Command: "rm -rf /data", Agent: "a"}))
 	page := must[guard.RulePage](t)(g.Rules(ctx, guard.RuleFilter{Source: guard.RuleBuiltin, Limit: 3}))
 	if page.Count != 3 || page.Total != 5 || page.Next == "" {
@@ -135,8 +128,7 @@ func tellsRules(t *testing.T, g guard.Service) {
 	refuses(t, skillrouter.NotFound, "")(g.Rule(ctx, "no/such rule"))
 }
 
-func refusesChecks(t *testing.T, g guard.Service) {
-	ctx := caller(t)
+func refusesChecks(t *testing.T, ctx context.Context, g guard.Service) {
 	for _, c := range []struct {
 		action rule.Action
 		field  string

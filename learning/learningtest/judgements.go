@@ -21,10 +21,7 @@ type JudgementWorld struct {
 // Judgements runs the contract of JudgementService. open is called for each case and
 // must give services on a database of their own, which take calls as skillrouter.Open.
 func Judgements(t *testing.T, open func(t *testing.T) JudgementWorld) {
-	for _, test := range []struct {
-		name string
-		run  func(t *testing.T, ctx context.Context, w JudgementWorld)
-	}{
+	contract[JudgementWorld]{
 		{"a judgement reads back, and is judged further", judgementReadsBack},
 		{"a measuring says what is found where", judgementMeasures},
 		{"what got worse is told once", judgementCompares},
@@ -33,9 +30,7 @@ func Judgements(t *testing.T, open func(t *testing.T) JudgementWorld) {
 		{"a removed one is gone", judgementRemoved},
 		{"secrets are cut out", judgementRedacted},
 		{"bad input is refused by name", judgementsRefuse},
-	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, caller(t), open(t)) })
-	}
+	}.run(t, open)
 }
 
 // store stores an entry under an id.
@@ -111,9 +106,7 @@ func judgementCompares(t *testing.T, ctx context.Context, w JudgementWorld) {
 	if same.Worse != 0 || len(same.Questions[0].Worse) != 0 {
 		t.Errorf("told twice: %+v", same)
 	}
-	if err := w.Knowledge.Delete(ctx, "better"); err != nil {
-		t.Fatal(err)
-	}
+	need(t, w.Knowledge.Delete(ctx, "better"))
 	if better := must[feedback.JudgementReport](t)(w.Judgements.Measure(ctx)); better.Worse != 0 || !slices.Equal(better.Questions[0].Better, []string{"keys rank 2 → rank 1"}) {
 		t.Errorf("better: %+v", better)
 	}
@@ -125,9 +118,7 @@ func judgementOutlives(t *testing.T, ctx context.Context, w JudgementWorld) {
 	w.judge(t, ctx, "signing keys", []string{"keys", "more"}, nil)
 	w.judge(t, ctx, "resort", []string{"more"}, nil)
 	must[feedback.JudgementReport](t)(w.Judgements.Measure(ctx))
-	if err := w.Knowledge.Delete(ctx, "more"); err != nil {
-		t.Fatal(err)
-	}
+	need(t, w.Knowledge.Delete(ctx, "more"))
 	report := must[feedback.JudgementReport](t)(w.Judgements.Measure(ctx))
 	if report.Measured != 1 || report.NDCG != 1 || report.Worse != 0 {
 		t.Errorf("measured: %+v", report)
@@ -175,9 +166,7 @@ func judgementsListed(t *testing.T, ctx context.Context, w JudgementWorld) {
 func judgementRemoved(t *testing.T, ctx context.Context, w JudgementWorld) {
 	w.store(t, ctx, "a", "title", "content")
 	j := w.judge(t, ctx, "what", []string{"a"}, nil)
-	if err := w.Judgements.Remove(ctx, j.ID); err != nil {
-		t.Fatal(err)
-	}
+	need(t, w.Judgements.Remove(ctx, j.ID))
 	refused(t, w.Judgements.Remove(ctx, j.ID), skillrouter.NotFound, "")
 	refuses(t, skillrouter.NotFound, "")(w.Judgements.Judgement(ctx, j.ID))
 }

@@ -1,6 +1,7 @@
 package learningtest
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -19,10 +20,7 @@ func draft(title, content string) knowledge.Draft {
 
 // RunKnowledge runs the contract of KnowledgeService.
 func RunKnowledge(t *testing.T, open func(t *testing.T) knowledge.Service) {
-	for _, test := range []struct {
-		name string
-		run  func(t *testing.T, k knowledge.Service)
-	}{
+	contract[knowledge.Service]{
 		{"a stored entry reads back", readsBack},
 		{"the same content again is a duplicate", duplicates},
 		{"an id of the client's own is an identity", namedEntries},
@@ -38,13 +36,10 @@ func RunKnowledge(t *testing.T, open func(t *testing.T) knowledge.Service) {
 		{"bad input is refused by name", refusesKnowledge},
 		{"unknown ids are not found", unknownKnowledge},
 		{"text of any script is kept and found", scripts},
-	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
-	}
+	}.run(t, open)
 }
 
-func readsBack(t *testing.T, k knowledge.Service) {
-	ctx := caller(t)
+func readsBack(t *testing.T, ctx context.Context, k knowledge.Service) {
 	d := knowledge.Draft{
 		Category: "error_solution", Title: "SQL scan error with DECIMAL", Content: "Use float64 intermediates.\n\n\tThen round.  ",
 		Tags: []string{"sql", "Go", " sql ", "decimal"}, Source: "review of #12", AgentID: "builder-1", Project: "mss",
@@ -70,8 +65,7 @@ func readsBack(t *testing.T, k knowledge.Service) {
 	}
 }
 
-func duplicates(t *testing.T, k knowledge.Service) {
-	ctx := caller(t)
+func duplicates(t *testing.T, ctx context.Context, k knowledge.Service) {
 	first := must[knowledge.Stored](t)(k.Store(ctx, draft("PATCH, not PUT", "Use PATCH for partial updates.")))
 	for _, d := range []knowledge.Draft{
 		draft("PATCH, not PUT", "Use PATCH for partial updates."),
@@ -93,16 +87,13 @@ func duplicates(t *testing.T, k knowledge.Service) {
 	if e := must[knowledge.Knowledge](t)(k.Entry(ctx, first.ID)); e.Category != knowledge.CategoryGotcha || len(e.Tags) > 0 {
 		t.Errorf("a duplicate changed the entry: %+v", e)
 	}
-	if err := k.Delete(ctx, first.ID); err != nil {
-		t.Fatal(err)
-	}
+	need(t, k.Delete(ctx, first.ID))
 	if again := must[knowledge.Stored](t)(k.Store(ctx, draft("PATCH, not PUT", "Use PATCH for partial updates."))); again.Duplicate {
 		t.Error("an entry that was deleted still makes a duplicate")
 	}
 }
 
-func namedEntries(t *testing.T, k knowledge.Service) {
-	ctx := caller(t)
+func namedEntries(t *testing.T, ctx context.Context, k knowledge.Service) {
 	named := func(id, content string) knowledge.Draft {
 		d := draft("Named", content)
 		d.ID = id
@@ -137,8 +128,7 @@ func namedEntries(t *testing.T, k knowledge.Service) {
 	}
 }
 
-func oddIDs(t *testing.T, k knowledge.Service) {
-	ctx := caller(t)
+func oddIDs(t *testing.T, ctx context.Context, k knowledge.Service) {
 	for _, id := range []string{
 		"conv-26/D1:1", "common/$", "common/!", "c++/a+b", "100%", "%2F", "a b", "a?b=c&d#e", "ü/日本", `back\slash"quote'`, "bulk", "search", "..a", "a//b", "a/",
 	} {
@@ -161,8 +151,7 @@ func oddIDs(t *testing.T, k knowledge.Service) {
 	}
 }
 
-func updates(t *testing.T, k knowledge.Service) {
-	ctx := caller(t)
+func updates(t *testing.T, ctx context.Context, k knowledge.Service) {
 	d := draft("Flaky websocket test", "Wait for the upgrade.")
 	d.Tags, d.Source, d.Project, d.AgentID = []string{"ws"}, "run 7", "hub", "tester"
 	id := must[knowledge.Stored](t)(k.Store(ctx, d)).ID
@@ -197,12 +186,9 @@ func updates(t *testing.T, k knowledge.Service) {
 
 func ptr[T any](value T) *T { return &value }
 
-func deletes(t *testing.T, k knowledge.Service) {
-	ctx := caller(t)
+func deletes(t *testing.T, ctx context.Context, k knowledge.Service) {
 	id := must[knowledge.Stored](t)(k.Store(ctx, draft("Xylophone", "tuning"))).ID
-	if err := k.Delete(ctx, id); err != nil {
-		t.Fatal(err)
-	}
+	need(t, k.Delete(ctx, id))
 	refuses(t, skillrouter.NotFound, "")(k.Entry(ctx, id))
 	refused(t, k.Delete(ctx, id), skillrouter.NotFound, "")
 	if r := must[knowledge.Results](t)(k.Search(ctx, knowledge.Query{Query: "xylophone"})); len(r.Results) > 0 || r.Results == nil || r.Count != 0 {
@@ -210,8 +196,7 @@ func deletes(t *testing.T, k knowledge.Service) {
 	}
 }
 
-func searches(t *testing.T, k knowledge.Service) {
-	ctx := caller(t)
+func searches(t *testing.T, ctx context.Context, k knowledge.Service) {
 	for _, d := range []knowledge.Draft{
 		draft("SQL scan error with DECIMAL", "Use float64 intermediates for DECIMAL columns."),
 		draft("Auth redirect loop", "Middleware must skip public paths, or the login page redirects to itself."),
@@ -243,8 +228,7 @@ func searches(t *testing.T, k knowledge.Service) {
 	}
 }
 
-func filters(t *testing.T, k knowledge.Service) {
-	ctx := caller(t)
+func filters(t *testing.T, ctx context.Context, k knowledge.Service) {
 	for _, d := range []knowledge.Draft{
 		{ID: "1", Category: "gotcha", Project: "alpha", Title: "Retry", Content: "retry with jitter", Tags: []string{"Net", "go"}},
 		{ID: "2", Category: "gotcha", Project: "beta", Title: "Retry", Content: "retry without jitter", Tags: []string{"net"}},
@@ -278,8 +262,7 @@ func filters(t *testing.T, k knowledge.Service) {
 	}
 }
 
-func limits(t *testing.T, k knowledge.Service) {
-	ctx := caller(t)
+func limits(t *testing.T, ctx context.Context, k knowledge.Service) {
 	for i := range 12 {
 		must[knowledge.Stored](t)(k.Store(ctx, draft("Common", "word "+strings.Repeat("x", i+1))))
 	}
@@ -293,8 +276,7 @@ func limits(t *testing.T, k knowledge.Service) {
 	}
 }
 
-func explains(t *testing.T, k knowledge.Service) {
-	ctx := caller(t)
+func explains(t *testing.T, ctx context.Context, k knowledge.Service) {
 	must[knowledge.Stored](t)(k.Store(ctx, draft("Goroutine leak", "A goroutine that sends on a channel nobody reads leaks.")))
 	r := must[knowledge.Results](t)(k.Search(ctx, knowledge.Query{Query: "goroutines leaking", Explain: true}))
 	if r.Count != 1 || len(r.Results[0].Why) == 0 {
@@ -315,8 +297,7 @@ func explains(t *testing.T, k knowledge.Service) {
 	}
 }
 
-func countsUses(t *testing.T, k knowledge.Service) {
-	ctx := caller(t)
+func countsUses(t *testing.T, ctx context.Context, k knowledge.Service) {
 	used := must[knowledge.Stored](t)(k.Store(ctx, draft("Hedgehog", "spiny"))).ID
 	unused := must[knowledge.Stored](t)(k.Store(ctx, draft("Walrus", "tusks"))).ID
 	for range 3 {
@@ -330,8 +311,7 @@ func countsUses(t *testing.T, k knowledge.Service) {
 	}
 }
 
-func redacts(t *testing.T, k knowledge.Service) {
-	ctx := caller(t)
+func redacts(t *testing.T, ctx context.Context, k knowledge.Service) {
 	stored := must[knowledge.Stored](t)(k.Store(ctx, draft("Staging database", "It is at postgres://app:s3cretpw@db:5432/app, password=hunter2x")))
 	if !slices.Equal(stored.Redacted, []string{"password"}) {
 		t.Errorf("redacted = %v, want password", stored.Redacted)
@@ -371,8 +351,7 @@ func redacts(t *testing.T, k knowledge.Service) {
 	}
 }
 
-func refusesKnowledge(t *testing.T, k knowledge.Service) {
-	ctx := caller(t)
+func refusesKnowledge(t *testing.T, ctx context.Context, k knowledge.Service) {
 	long := strings.Repeat("x", learning.MaxContent+1)
 	many := make([]string, learning.MaxTags+1)
 	for i := range many {
@@ -426,15 +405,13 @@ func refusesKnowledge(t *testing.T, k knowledge.Service) {
 	}
 }
 
-func unknownKnowledge(t *testing.T, k knowledge.Service) {
-	ctx := caller(t)
+func unknownKnowledge(t *testing.T, ctx context.Context, k knowledge.Service) {
 	refuses(t, skillrouter.NotFound, "")(k.Entry(ctx, "nobody"))
 	refuses(t, skillrouter.NotFound, "")(k.Update(ctx, "nobody", knowledge.Patch{Title: ptr("x")}))
 	refused(t, k.Delete(ctx, "nobody"), skillrouter.NotFound, "")
 }
 
-func scripts(t *testing.T, k knowledge.Service) {
-	ctx := caller(t)
+func scripts(t *testing.T, ctx context.Context, k knowledge.Service) {
 	for query, content := range map[string]string{
 		"Größe":    "Die Größe des Puffers war falsch.",
 		"ошибка":   "Ошибка соединения с базой данных",

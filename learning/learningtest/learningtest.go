@@ -30,6 +30,18 @@ func Run(t *testing.T, open func(t *testing.T) Services) {
 	})
 }
 
+// contract is what a service promises: sentences, each with the test that holds it, over a world of its own.
+type contract[World any] []struct {
+	name string
+	run  func(t *testing.T, ctx context.Context, w World)
+}
+
+func (c contract[World]) run(t *testing.T, open func(t *testing.T) World) {
+	for _, test := range c {
+		t.Run(test.name, func(t *testing.T) { test.run(t, caller(t), open(t)) })
+	}
+}
+
 // caller is the context that the suite calls with: a router without tokens.
 func caller(t *testing.T) context.Context {
 	return skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
@@ -56,12 +68,18 @@ func refuses(t *testing.T, code skillrouter.Code, field string) func(_ any, err 
 	}
 }
 
+// need fails the test, and ends it, if err is one.
+func need(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func must[T any](t *testing.T) func(value T, err error) T {
 	return func(value T, err error) T {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		need(t, err)
 		return value
 	}
 }

@@ -1,6 +1,7 @@
 package learningtest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -19,7 +20,7 @@ import (
 // RunLessons runs the contract of LessonService, promotions and reviews apart.
 // open is called for each case and must give a service on a database of its own.
 func RunLessons(t *testing.T, open func(t *testing.T) lesson.Service) {
-	for name, run := range map[string]func(t *testing.T, s lesson.Service){
+	for name, run := range map[string]func(t *testing.T, ctx context.Context, s lesson.Service){
 		"report and read":          reportAndRead,
 		"defaults":                 lessonDefaults,
 		"the same lesson again":    theSameAgain,
@@ -44,7 +45,7 @@ func RunLessons(t *testing.T, open func(t *testing.T) lesson.Service) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			run(t, open(t))
+			run(t, caller(t), open(t))
 		})
 	}
 }
@@ -65,8 +66,7 @@ var lessonTitles = []string{
 
 func confidence(c float64) *float64 { return &c }
 
-func reportAndRead(t *testing.T, s lesson.Service) {
-	ctx := caller(t)
+func reportAndRead(t *testing.T, ctx context.Context, s lesson.Service) {
 	draft := lesson.Draft{
 		ID: "docker-uid", Type: learning.LessonAntiPattern, Domain: "infrastructure", Category: "docker", Title: "Never chown the data volume", Context: "context",
 		Action: "chown -R root /var/lib/postgresql/data", Outcome: "outcome", RootCause: "cause", Solution: "solution", Body: "# More\ntext",
@@ -99,8 +99,7 @@ func reportAndRead(t *testing.T, s lesson.Service) {
 	}
 }
 
-func lessonDefaults(t *testing.T, s lesson.Service) {
-	ctx := caller(t)
+func lessonDefaults(t *testing.T, ctx context.Context, s lesson.Service) {
 	draft := Draft(lessonTitles[0])
 	draft.Title = "  " + draft.Title + "\n"
 	id := must[lesson.Reported](t)(s.Report(ctx, draft)).LessonID
@@ -119,8 +118,7 @@ func lessonDefaults(t *testing.T, s lesson.Service) {
 	}
 }
 
-func theSameAgain(t *testing.T, s lesson.Service) {
-	ctx := caller(t)
+func theSameAgain(t *testing.T, ctx context.Context, s lesson.Service) {
 	first := must[lesson.Reported](t)(s.Report(ctx, Draft(lessonTitles[0])))
 	before := must[lesson.Lesson](t)(s.Lesson(ctx, first.LessonID))
 	again := Draft("\tpostgresql  DENIES permission after upgrade ")
@@ -152,8 +150,7 @@ func theSameAgain(t *testing.T, s lesson.Service) {
 	}
 }
 
-func nearlyTheSame(t *testing.T, s lesson.Service) {
-	ctx := caller(t)
+func nearlyTheSame(t *testing.T, ctx context.Context, s lesson.Service) {
 	draft := Draft("PostgreSQL permission denied on /var/lib/postgresql/data")
 	draft.Context, draft.Action, draft.Outcome = "Running backup after container restart", "Attempted to run pg_dump", "Permission denied error"
 	draft.RootCause = "Container UID mismatch after postgres upgrade"
@@ -171,8 +168,7 @@ func nearlyTheSame(t *testing.T, s lesson.Service) {
 	}
 }
 
-func occurrenceEnriches(t *testing.T, s lesson.Service) {
-	ctx := caller(t)
+func occurrenceEnriches(t *testing.T, ctx context.Context, s lesson.Service) {
 	draft := Draft(lessonTitles[0])
 	draft.Solution = "chown"
 	id := must[lesson.Reported](t)(s.Report(ctx, draft)).LessonID
@@ -199,8 +195,7 @@ func occurrenceEnriches(t *testing.T, s lesson.Service) {
 	}
 }
 
-func lessonIDs(t *testing.T, s lesson.Service) {
-	ctx := caller(t)
+func lessonIDs(t *testing.T, ctx context.Context, s lesson.Service) {
 	draft := Draft(lessonTitles[0])
 	draft.ID = "L-1"
 	must[lesson.Reported](t)(s.Report(ctx, draft))
@@ -223,8 +218,7 @@ func lessonIDs(t *testing.T, s lesson.Service) {
 	}
 }
 
-func badLessons(t *testing.T, s lesson.Service) {
-	ctx := caller(t)
+func badLessons(t *testing.T, ctx context.Context, s lesson.Service) {
 	long := strings.Repeat("x", lesson.MaxText+1)
 	for name, c := range map[string]struct {
 		change func(d *lesson.Draft)
@@ -284,8 +278,7 @@ func badLessons(t *testing.T, s lesson.Service) {
 	}
 }
 
-func lessonSecrets(t *testing.T, s lesson.Service) {
-	ctx := caller(t)
+func lessonSecrets(t *testing.T, ctx context.Context, s lesson.Service) {
 	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
 	draft := Draft("Token " + secret + " expired")
 	draft.Context, draft.RootCause, draft.Body = "ran with "+secret, secret, secret
@@ -307,8 +300,7 @@ func lessonSecrets(t *testing.T, s lesson.Service) {
 }
 
 // reportsAtOnce lets many report the same few lessons at the same time.
-func reportsAtOnce(t *testing.T, s lesson.Service) {
-	ctx := caller(t)
+func reportsAtOnce(t *testing.T, ctx context.Context, s lesson.Service) {
 	const agents, rounds = 8, 6
 	errs := make(chan error, agents)
 	for a := range agents {
@@ -336,8 +328,7 @@ func reportsAtOnce(t *testing.T, s lesson.Service) {
 	}
 }
 
-func missingLesson(t *testing.T, s lesson.Service) {
-	ctx := caller(t)
+func missingLesson(t *testing.T, ctx context.Context, s lesson.Service) {
 	for _, ref := range []string{"nobody", "77", "99999999999999999999"} {
 		_, err1 := s.Lesson(ctx, ref)
 		_, err2 := s.Validate(ctx, ref, lesson.ValidationDraft{Type: lesson.ValidationConfirmed, By: "x"})

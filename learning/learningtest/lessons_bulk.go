@@ -1,6 +1,7 @@
 package learningtest
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -25,8 +26,7 @@ func distinct(i int) lesson.Draft {
 	return draft
 }
 
-func bulkLessons(t *testing.T, s lesson.Service) {
-	ctx := caller(t)
+func bulkLessons(t *testing.T, ctx context.Context, s lesson.Service) {
 	const n = 600
 	bad := map[int]string{7: "lesson_type", 300: "confidence", 599: "title"}
 	drafts := make([]lesson.Draft, n)
@@ -79,8 +79,7 @@ func bulkLessons(t *testing.T, s lesson.Service) {
 	}
 }
 
-func bulkSources(t *testing.T, s lesson.Service) {
-	ctx := caller(t)
+func bulkSources(t *testing.T, ctx context.Context, s lesson.Service) {
 	draft := func(i int, id string, sources ...string) lesson.Draft {
 		d := distinct(i)
 		d.ID, d.SourceCaseIDs = id, sources
@@ -124,8 +123,7 @@ func bulkSources(t *testing.T, s lesson.Service) {
 	}
 }
 
-func lessonSources(t *testing.T, s lesson.Service) {
-	ctx := caller(t)
+func lessonSources(t *testing.T, ctx context.Context, s lesson.Service) {
 	draft := func(i int, id string, sources ...string) lesson.Draft {
 		d := distinct(i)
 		d.ID, d.SourceCaseIDs = id, sources

@@ -1,6 +1,7 @@
 package learningtest
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -23,8 +24,7 @@ func reported(t *testing.T, s lesson.Service, draft lesson.Draft) lesson.Lesson 
 // near tells whether two confidences are the same, but for what has decayed since.
 func near(a, b float64) bool { return math.Abs(a-b) < 0.001 }
 
-func validateLesson(t *testing.T, s lesson.Service) {
-	ctx := caller(t)
+func validateLesson(t *testing.T, ctx context.Context, s lesson.Service) {
 	validate := func(ref string, kind lesson.ValidationType, by string) lesson.Lesson {
 		t.Helper()
 		return must[lesson.Lesson](t)(s.Validate(ctx, ref, lesson.ValidationDraft{Type: kind, By: by, Notes: "seen"}))
@@ -68,8 +68,7 @@ func validateLesson(t *testing.T, s lesson.Service) {
 	refuses(t, skillrouter.Invalid, "validated_by")(s.Validate(ctx, other.ID, lesson.ValidationDraft{Type: lesson.ValidationConfirmed, By: "a\nb"}))
 }
 
-func applyLesson(t *testing.T, s lesson.Service) {
-	ctx := caller(t)
+func applyLesson(t *testing.T, ctx context.Context, s lesson.Service) {
 	l := reported(t, s, Draft(lessonTitles[0]))
 	left, succeeded := 0.8, 0
 	for i, outcome := range []learning.Result{learning.ResultSuccess, learning.ResultPartial, learning.ResultFailure, learning.ResultSuccess} {
@@ -94,8 +93,7 @@ func applyLesson(t *testing.T, s lesson.Service) {
 	refuses(t, skillrouter.Invalid, "outcome")(s.Apply(ctx, l.ID, lesson.ApplicationDraft{Outcome: "done"}))
 }
 
-func deprecateLesson(t *testing.T, s lesson.Service) {
-	ctx := caller(t)
+func deprecateLesson(t *testing.T, ctx context.Context, s lesson.Service) {
 	l := reported(t, s, Draft(lessonTitles[0]))
 	for i := range 40 {
 		got := must[lesson.Applied](t)(s.Apply(ctx, l.ID, lesson.ApplicationDraft{Outcome: learning.ResultFailure, Agent: "HADES"}))
@@ -128,8 +126,7 @@ func deprecateLesson(t *testing.T, s lesson.Service) {
 	t.Error("a lesson that never works is never deprecated")
 }
 
-func editLesson(t *testing.T, s lesson.Service) {
-	ctx := caller(t)
+func editLesson(t *testing.T, ctx context.Context, s lesson.Service) {
 	l := reported(t, s, Draft(lessonTitles[0]))
 	title, severity, tags, five, half := "PostgreSQL denies permission after every upgrade", learning.SeverityHigh, []string{"a", "a", "b"}, 5, 0.5
 	got := must[lesson.Lesson](t)(s.Edit(ctx, l.ID, lesson.Patch{
@@ -170,8 +167,7 @@ func editLesson(t *testing.T, s lesson.Service) {
 	}
 }
 
-func retireLesson(t *testing.T, s lesson.Service) {
-	ctx := caller(t)
+func retireLesson(t *testing.T, ctx context.Context, s lesson.Service) {
 	old, next := reported(t, s, Draft(lessonTitles[0])), reported(t, s, Draft(lessonTitles[1]))
 	for field, draft := range map[string]lesson.RetirementDraft{
 		"reason":        {},
@@ -206,8 +202,7 @@ func retireLesson(t *testing.T, s lesson.Service) {
 	}
 }
 
-func retiredRecurs(t *testing.T, s lesson.Service) {
-	ctx := caller(t)
+func retiredRecurs(t *testing.T, ctx context.Context, s lesson.Service) {
 	old, next := reported(t, s, Draft(lessonTitles[0])), reported(t, s, Draft(lessonTitles[1]))
 	must[lesson.Lesson](t)(s.Retire(ctx, old.ID, lesson.RetirementDraft{Reason: "fixed"}))
 	r := must[lesson.Reported](t)(s.Report(ctx, Draft(lessonTitles[0])))
@@ -236,8 +231,7 @@ func retiredRecurs(t *testing.T, s lesson.Service) {
 	}
 }
 
-func listLessons(t *testing.T, s lesson.Service) {
-	ctx := caller(t)
+func listLessons(t *testing.T, ctx context.Context, s lesson.Service) {
 	var lessons []lesson.Lesson
 	for i := range 7 {
 		d := distinct(i)
@@ -299,8 +293,7 @@ func listLessons(t *testing.T, s lesson.Service) {
 	}
 }
 
-func relevantLessons(t *testing.T, s lesson.Service) {
-	ctx := caller(t)
+func relevantLessons(t *testing.T, ctx context.Context, s lesson.Service) {
 	for i, title := range lessonTitles {
 		d := Draft(title)
 		d.ID = fmt.Sprint("l", i)

@@ -29,10 +29,7 @@ type ProcedureWorld struct {
 // case and must give a service on a database of its own, which takes calls as
 // skillrouter.Open, and whose clock moves by Advance alone.
 func Procedures(t *testing.T, open func(t *testing.T) ProcedureWorld) {
-	for _, test := range []struct {
-		name string
-		run  func(t *testing.T, ctx context.Context, w ProcedureWorld)
-	}{
+	contract[ProcedureWorld]{
 		{"a procedure reads back", procedureReadsBack},
 		{"versions follow each other", procedureVersions},
 		{"procedures are listed and found", procedureFinds},
@@ -50,9 +47,7 @@ func Procedures(t *testing.T, open func(t *testing.T) ProcedureWorld) {
 		{"figures follow the runs", runFigures},
 		{"a deleted procedure leaves its runs", procedureDeletes},
 		{"secrets are cut out", procedureRedacts},
-	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, caller(t), open(t)) })
-	}
+	}.run(t, open)
 }
 
 // mrrDrop is seed 002's example.
@@ -444,9 +439,7 @@ func runFigures(t *testing.T, ctx context.Context, w ProcedureWorld) {
 func procedureDeletes(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	saved(t, ctx, w, "p", steps("a", "b")...)
 	run := must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
-	if err := w.Procedures.Delete(ctx, procedure.Ref{Name: "p"}); err != nil {
-		t.Fatal(err)
-	}
+	need(t, w.Procedures.Delete(ctx, procedure.Ref{Name: "p"}))
 	refused(t, w.Procedures.Delete(ctx, procedure.Ref{Name: "p"}), skillrouter.NotFound, "")
 	refuses(t, skillrouter.NotFound, "")(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
 	if found := must[procedure.Results](t)(w.Procedures.Search(ctx, procedure.Query{Query: "do a"})); found.Count != 0 {
