@@ -92,34 +92,30 @@ func secret(name, usage string, field func(*Config) *string) Setting {
 	return s
 }
 
-func number(name, usage string, field func(*Config) *int) Setting {
+// read makes a setting whose text parse reads; must says what it has to be.
+func read[T any](name, usage, must string, field func(*Config) *T, parse func(string) (T, error), show func(T) string) Setting {
 	return Setting{
 		Name: name, Usage: usage,
 		set: func(c *Config, value string) error {
-			n, err := strconv.Atoi(value)
+			read, err := parse(value)
 			if err != nil {
-				return skillrouter.InvalidField(name, "must be a whole number such as 8192, and is %s", strconv.Quote(value))
+				return skillrouter.InvalidField(name, "must be %s, and is %s", must, strconv.Quote(value))
 			}
-			*field(c) = n
+			*field(c) = read
 			return nil
 		},
-		show: func(c Config) string { return strconv.Itoa(*field(&c)) },
+		show: func(c Config) string { return show(*field(&c)) },
 	}
 }
 
+func number(name, usage string, field func(*Config) *int) Setting {
+	return read(name, usage, "a whole number such as 8192", field, strconv.Atoi, strconv.Itoa)
+}
+
 func toggle(name, usage string, field func(*Config) *bool) Setting {
-	return Setting{
-		Name: name, Usage: usage, Switch: true,
-		set: func(c *Config, value string) error {
-			on, err := strconv.ParseBool(value)
-			if err != nil {
-				return skillrouter.InvalidField(name, "must be true or false, and is %s", strconv.Quote(value))
-			}
-			*field(c) = on
-			return nil
-		},
-		show: func(c Config) string { return strconv.FormatBool(*field(&c)) },
-	}
+	s := read(name, usage, "true or false", field, strconv.ParseBool, strconv.FormatBool)
+	s.Switch = true
+	return s
 }
 
 func list(name, usage string, field func(*Config) *[]string) Setting {
@@ -148,31 +144,11 @@ func text(name, usage string, field func(*Config) *string) Setting {
 }
 
 func duration(name, usage string, field func(*Config) *time.Duration) Setting {
-	return Setting{
-		Name: name, Usage: usage,
-		set: func(c *Config, value string) error {
-			d, err := time.ParseDuration(value)
-			if err != nil {
-				return skillrouter.InvalidField(name, "must be a duration such as 15s, 2m or 1h30m, and is %s", strconv.Quote(value))
-			}
-			*field(c) = d
-			return nil
-		},
-		show: func(c Config) string { return field(&c).String() },
-	}
+	return read(name, usage, "a duration such as 15s, 2m or 1h30m", field, time.ParseDuration, time.Duration.String)
 }
 
 func fraction(name, usage string, field func(*Config) *float64) Setting {
-	return Setting{
-		Name: name, Usage: usage,
-		set: func(c *Config, value string) error {
-			f, err := strconv.ParseFloat(value, 64)
-			if err != nil {
-				return skillrouter.InvalidField(name, "must be a number such as 0.7, and is %s", strconv.Quote(value))
-			}
-			*field(c) = f
-			return nil
-		},
-		show: func(c Config) string { return strconv.FormatFloat(*field(&c), 'g', -1, 64) },
-	}
+	return read(name, usage, "a number such as 0.7", field,
+		func(text string) (float64, error) { return strconv.ParseFloat(text, 64) },
+		func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) })
 }

@@ -182,69 +182,37 @@ const (
 	startForm  = `(?i)^`
 )
 
-// forms are the ways in which people state values, the most telling first.
+// forms are the ways in which people state values, the most telling first. In what they
+// state, $1, $2 and $3 stand for what the pattern caught.
 var forms = []struct {
-	pattern *skillrouter.Regexp
-	state   func(m []string) (subject, attribute, value string)
+	pattern                   *skillrouter.Regexp
+	subject, attribute, value string
 }{
-	{ // To run the tests, use `make test`. Run the tests with `make test`.
-		skillrouter.Lazily(startForm + "(?:to |you can |we |always |please )*(?:run|start|execute|launch) (?:the |all |our )?([a-z][a-z -]{2,30}?) (?:with|using|via|by running|by|,? ?use|,? ?run):? " + quotedForm),
-		func(m []string) (string, string, string) { return m[1], "command", "`" + m[2] + "`" },
-	},
-	{
-		skillrouter.Lazily(startForm + "(?:to|for) ((?:build|test|deploy|lint|format|release|migrate|install|start|run|seed|publish|typecheck)[a-z -]{0,30}?),? (?:we |you |just |always |please |should |need to )*(?:use|run|call|execute):? " + quotedForm),
-		func(m []string) (string, string, string) { return m[1], "command", "`" + m[2] + "`" },
-	},
-	{
-		skillrouter.Lazily(startForm + "(?:always |please |we )*use " + quotedForm + " to (run (?:the )?[a-z ]{3,25}|build|test|deploy|lint|format|release|migrate|install|start)(?: .{0,30})?[.!]?$"),
-		func(m []string) (string, string, string) {
-			return strings.TrimPrefix(strings.TrimPrefix(m[2], "run "), "the "), "command", "`" + m[1] + "`"
-		},
-	},
-	{ // Tests are run with `pytest -q`.
-		skillrouter.Lazily(startForm + "(?:the |our |all )?([a-z][a-z -]{2,30}?) (?:is|are|get|gets) (?:run|started|built|deployed|executed|launched) (?:with|using|via|by|through) " + quotedForm),
-		func(m []string) (string, string, string) { return m[1], "command", "`" + m[2] + "`" },
-	},
-	{ // The API listens on port 8080. The database is on 5433.
-		skillrouter.Lazily(startForm + "(.{2,50}?) (?:now )?(?:listens?|runs?|is running|is listening|is served|is exposed|starts?|is|serves?|binds?) (?:now )?(?:on|at|to) (?:the )?(?:port |localhost:|127\\.0\\.0\\.1:|0\\.0\\.0\\.0:|:)`?(\\d{2,5})`?\\b(?: (?:now|locally|instead|by default|in [a-z]+))*,?(?: not [\\w`]+)?[.!]?$"),
-		func(m []string) (string, string, string) { return m[1], "port", m[2] },
-	},
-	{
-		skillrouter.Lazily(startForm + "(.{2,50}?) (?:uses|listens? on|is using) (?:the )?port `?(\\d{2,5})`?[.!]?$"),
-		func(m []string) (string, string, string) { return m[1], "port", m[2] },
-	},
-	{ // The staging site is at https://…
-		skillrouter.Lazily(startForm + "(.{2,50}?) (?:is|are|lives?|runs?|can be (?:found|reached)|is (?:hosted|reachable|available|deployed)) (?:at|on|under) <?(https?://[^\\s>]+?)>?[.!]?$"),
-		func(m []string) (string, string, string) { return m[1], "url", m[2] },
-	},
-	{ // The config lives in `config/app.yaml`.
-		skillrouter.Lazily(startForm + "(.{2,50}?) (?:lives?|is located|are located|is stored|are stored|is kept|are kept|is found|are found|are|is|sits?|go|goes) (?:in|at|under) (?:the )?(`[^`]+`|\\S*/\\S*)(?: (?:directory|folder|file))?[.!]?$"),
-		func(m []string) (string, string, string) { return m[1], "path", m[2] },
-	},
-	{ // The API times out after 30 seconds. Tokens expire after 15 minutes.
-		skillrouter.Lazily(startForm + "(.{2,50}?) (?:times out|expires?|time out) after (\\d+ ?(?:ms|milliseconds|s|secs?|seconds|m|mins?|minutes|h|hours?|days?))[.!]?$"),
-		func(m []string) (string, string, string) { return m[1], "timeout", m[2] },
-	},
-	{ // The project requires Node 20.
-		skillrouter.Lazily(startForm + "(?:the project|this project|this repo|the repo|the app|the build|the service|CI|production|prod|staging|we|it all) (?:requires?|needs?|uses?|runs? on|is on|are on|targets?|is pinned to|runs?) ([A-Z][A-Za-z+#.]{1,20}|[a-z]{2,12}) (?:version )?v?(\\d+(?:\\.\\d+){0,2})\\+?(?: (?:everywhere|now|or (?:later|newer)))?[.!]?$"),
-		func(m []string) (string, string, string) { return m[1], "version", m[2] },
-	},
-	{ // X = Y
-		skillrouter.Lazily("^(?:set |we set |with )?`?([A-Za-z][\\w.-]{1,60})`? ?(?:==?|:=) ?(`[^`]+`|\"[^\"]+\"|'[^']+'|[^\\s,;=]+)`?[.!]?$"),
-		func(m []string) (string, string, string) { return m[1], assignedAttribute, m[2] },
-	},
-	{ // port: 8080, test command: `make test`
-		skillrouter.Lazily("^(?:\\*\\*)?`?([A-Za-z][\\w .-]{1,40}?)`?(?:\\*\\*)?:(?:\\*\\*)? +(`[^`]+`|\"[^\"]+\"|https?://\\S+|\\d[\\w.%]*|true|false)[.!]?$"),
-		func(m []string) (string, string, string) { return m[1], labelAttribute, m[2] },
-	},
-	{ // The test command is `pytest -q`. The port of the API has been changed to 9090.
-		skillrouter.Lazily(startForm + "(.{2,60}?)(?: is| are| has been (?:changed|set|moved|updated) to| (?:was|were|got) (?:changed|moved|switched|updated|renamed) to| changed to| should be set to| defaults? to| is set to| is called| is named|, which is)(?: now| always| currently| actually| still| called| named| set to| equal to| on branch)* (.{1,120}?)(?:,? (?:now|instead|by default|everywhere))?(?:,? (?:and )?not `?[\\w./-]+`?)?[.!]?$"),
-		func(m []string) (string, string, string) { return m[1], "", m[2] },
-	},
-	{ // It's 9090.
-		skillrouter.Lazily("(?i)^(it|that)(?:'s| is)(?: now| actually)* `?(\\d[\\w.]*)`?(?: now)?(?:,? (?:and )?not `?[\\w./-]+`?)?[.!]?$"),
-		func(m []string) (string, string, string) { return m[1], "", m[2] },
-	},
+	// To run the tests, use `make test`. Run the tests with `make test`.
+	{skillrouter.Lazily(startForm + "(?:to |you can |we |always |please )*(?:run|start|execute|launch) (?:the |all |our )?([a-z][a-z -]{2,30}?) (?:with|using|via|by running|by|,? ?use|,? ?run):? " + quotedForm), "$1", "command", "`$2`"},
+	{skillrouter.Lazily(startForm + "(?:to|for) ((?:build|test|deploy|lint|format|release|migrate|install|start|run|seed|publish|typecheck)[a-z -]{0,30}?),? (?:we |you |just |always |please |should |need to )*(?:use|run|call|execute):? " + quotedForm), "$1", "command", "`$2`"},
+	{skillrouter.Lazily(startForm + "(?:always |please |we )*use " + quotedForm + " to (?:run (?:the )?([a-z ]{3,25})|(build|test|deploy|lint|format|release|migrate|install|start))(?: .{0,30})?[.!]?$"), "$2$3", "command", "`$1`"},
+	// Tests are run with `pytest -q`.
+	{skillrouter.Lazily(startForm + "(?:the |our |all )?([a-z][a-z -]{2,30}?) (?:is|are|get|gets) (?:run|started|built|deployed|executed|launched) (?:with|using|via|by|through) " + quotedForm), "$1", "command", "`$2`"},
+	// The API listens on port 8080. The database is on 5433.
+	{skillrouter.Lazily(startForm + "(.{2,50}?) (?:now )?(?:listens?|runs?|is running|is listening|is served|is exposed|starts?|is|serves?|binds?) (?:now )?(?:on|at|to) (?:the )?(?:port |localhost:|127\\.0\\.0\\.1:|0\\.0\\.0\\.0:|:)`?(\\d{2,5})`?\\b(?: (?:now|locally|instead|by default|in [a-z]+))*,?(?: not [\\w`]+)?[.!]?$"), "$1", "port", "$2"},
+	{skillrouter.Lazily(startForm + "(.{2,50}?) (?:uses|listens? on|is using) (?:the )?port `?(\\d{2,5})`?[.!]?$"), "$1", "port", "$2"},
+	// The staging site is at https://…
+	{skillrouter.Lazily(startForm + "(.{2,50}?) (?:is|are|lives?|runs?|can be (?:found|reached)|is (?:hosted|reachable|available|deployed)) (?:at|on|under) <?(https?://[^\\s>]+?)>?[.!]?$"), "$1", "url", "$2"},
+	// The config lives in `config/app.yaml`.
+	{skillrouter.Lazily(startForm + "(.{2,50}?) (?:lives?|is located|are located|is stored|are stored|is kept|are kept|is found|are found|are|is|sits?|go|goes) (?:in|at|under) (?:the )?(`[^`]+`|\\S*/\\S*)(?: (?:directory|folder|file))?[.!]?$"), "$1", "path", "$2"},
+	// The API times out after 30 seconds. Tokens expire after 15 minutes.
+	{skillrouter.Lazily(startForm + "(.{2,50}?) (?:times out|expires?|time out) after (\\d+ ?(?:ms|milliseconds|s|secs?|seconds|m|mins?|minutes|h|hours?|days?))[.!]?$"), "$1", "timeout", "$2"},
+	// The project requires Node 20.
+	{skillrouter.Lazily(startForm + "(?:the project|this project|this repo|the repo|the app|the build|the service|CI|production|prod|staging|we|it all) (?:requires?|needs?|uses?|runs? on|is on|are on|targets?|is pinned to|runs?) ([A-Z][A-Za-z+#.]{1,20}|[a-z]{2,12}) (?:version )?v?(\\d+(?:\\.\\d+){0,2})\\+?(?: (?:everywhere|now|or (?:later|newer)))?[.!]?$"), "$1", "version", "$2"},
+	// X = Y
+	{skillrouter.Lazily("^(?:set |we set |with )?`?([A-Za-z][\\w.-]{1,60})`? ?(?:==?|:=) ?(`[^`]+`|\"[^\"]+\"|'[^']+'|[^\\s,;=]+)`?[.!]?$"), "$1", assignedAttribute, "$2"},
+	// port: 8080, test command: `make test`
+	{skillrouter.Lazily("^(?:\\*\\*)?`?([A-Za-z][\\w .-]{1,40}?)`?(?:\\*\\*)?:(?:\\*\\*)? +(`[^`]+`|\"[^\"]+\"|https?://\\S+|\\d[\\w.%]*|true|false)[.!]?$"), "$1", labelAttribute, "$2"},
+	// The test command is `pytest -q`. The port of the API has been changed to 9090.
+	{skillrouter.Lazily(startForm + "(.{2,60}?)(?: is| are| has been (?:changed|set|moved|updated) to| (?:was|were|got) (?:changed|moved|switched|updated|renamed) to| changed to| should be set to| defaults? to| is set to| is called| is named|, which is)(?: now| always| currently| actually| still| called| named| set to| equal to| on branch)* (.{1,120}?)(?:,? (?:now|instead|by default|everywhere))?(?:,? (?:and )?not `?[\\w./-]+`?)?[.!]?$"), "$1", "", "$2"},
+	// It's 9090.
+	{skillrouter.Lazily("(?i)^(it|that)(?:'s| is)(?: now| actually)* `?(\\d[\\w.]*)`?(?: now)?(?:,? (?:and )?not `?[\\w./-]+`?)?[.!]?$"), "$1", "", "$2"},
 }
 
 // Attributes that no subject has: how a value was stated.
@@ -276,7 +244,8 @@ func (l ruleLine) statements(sentence string, stated map[string]*statedFact) []s
 		if m == nil {
 			continue
 		}
-		subject, attribute, value := form.state(m)
+		caught := strings.NewReplacer("$1", m[1], "$2", m[2], "$3", m[len(m)-1])
+		subject, attribute, value := caught.Replace(form.subject), form.attribute, caught.Replace(form.value)
 		label := attribute == labelAttribute
 		if label {
 			attribute = ""
