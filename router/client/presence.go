@@ -37,3 +37,13 @@ func (p Presence) Agents(ctx context.Context, filter operational.AgentFilter) ([
 func (p Presence) Agent(ctx context.Context, id string) (operational.Agent, error) {
 	return call[operational.Agent](ctx, p.c, http.MethodGet, at("/api/agents/{agent_id}", id), nil)
 }
+
+// Mesh is comms.MeshService over HTTP.
+type Mesh struct{ c *Client }
+
+var _ comms.MeshService = Mesh{}
+
+// Mesh implements comms.MeshService.
+func (m Mesh) Mesh(ctx context.Context) (comms.Mesh, error) {
+	return call[comms.Mesh](ctx, m.c, http.MethodGet, at("/api/interlock"), nil)
+}

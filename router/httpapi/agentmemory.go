@@ -7,11 +7,7 @@ import (
 	"skillrouter/router"
 )
 
-func (s *Server) agentMemoryRoutes() {
-	memory := s.services.Memory
-	if memory == nil {
-		return
-	}
+func (s *Server) agentMemoryRoutes(memory router.MemoryService) {
 	at := s.at("memory", "")
 	at.get("/agent/{name}/memory", "What an agent should know: its own lessons, its domain's, those that fit its work, and those for everybody",
 		typed(func(ctx context.Context, in *struct {
@@ -30,4 +26,21 @@ func (s *Server) agentMemoryRoutes() {
 			return c
 		})))
 	at.get("/lessons/stats", "The figures of the dashboard", bare(memory.Figures))
+}
+
+func (s *Server) introspectionRoutes(memories router.IntrospectionService) {
+	at := s.at("memory", "/api/memory")
+	at.get("/categories", "The categories of what a persona and the team remember, with counts", typed(func(ctx context.Context, in *struct {
+		Persona string `query:"persona" doc:"Default: default"`
+	},
+	) (router.MemoryCategories, error) {
+		return memories.Categories(ctx, in.Persona)
+	}))
+	at.get("/stats", "How much is remembered, by type and persona, and how large the databases are", typed(func(ctx context.Context, in *struct {
+		Persona string `query:"persona" doc:"Only this one's; default: everybody's"`
+	},
+	) (router.MemoryStats, error) {
+		return memories.Stats(ctx, in.Persona)
+	}))
+	at.post("/clear", "Delete what a persona remembers, of one type, one category, or all; without confirm, say what would be deleted", sent(memories.Clear))
 }

@@ -31,11 +31,7 @@ type OverdueList struct {
 	Count    int                    `json:"count" doc:"How many are in this answer"`
 }
 
-func (s *Server) presenceRoutes() {
-	presence := s.services.Presence
-	if presence == nil {
-		return
-	}
+func (s *Server) presenceRoutes(presence comms.PresenceService) {
 	registerHot(s, operation(http.MethodPost, "/heartbeat", "comms", "Check in; the answer says whether to stop and whether messages wait"), presence.Heartbeat)
 	at := s.at("comms", "")
 	at.post("/status", "Say what the agent is doing, and how far it has come", sent(presence.Status))
@@ -51,11 +47,7 @@ func (s *Server) presenceRoutes() {
 	at.get("/{id}", "One agent", named(presence.Agent))
 }
 
-func (s *Server) mailboxRoutes() {
-	mailbox := s.services.Mailbox
-	if mailbox == nil {
-		return
-	}
+func (s *Server) mailboxRoutes(mailbox comms.MailboxService) {
 	registerHot(s, operation(http.MethodPost, "/signal", "comms", "Send a signal to an agent, or to all; it is stored before it is answered"), mailbox.Send)
 	at := s.at("comms", "/messages")
 	at.post("/ack", "Acknowledge messages: up to and including seq, or those with message_ids",

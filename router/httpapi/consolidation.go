@@ -20,11 +20,7 @@ type Rejection struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-func (s *Server) consolidationRoutes() {
-	consolidation := s.services.Consolidation
-	if consolidation == nil {
-		return
-	}
+func (s *Server) consolidationRoutes(consolidation consolidate.Service) {
 	s.at("consolidation", "/api/consolidations").post("", "Propose what a transcript is worth remembering for; 200 if it was consolidated before",
 		createdIf(sent(consolidation.Consolidate), func(c consolidate.Consolidated) bool { return !c.Duplicate }).upTo(maxTranscriptBody))
 

@@ -14,11 +14,7 @@ type EpisodeList struct {
 	Count    int               `json:"count"`
 }
 
-func (s *Server) episodeRoutes() {
-	episodes := s.services.Episodes
-	if episodes == nil {
-		return
-	}
+func (s *Server) episodeRoutes(episodes episode.Service) {
 	at := s.at("episodes", "/api/episodes")
 	at.post("", "Record what happened",
 		created(sent(as(episodes.Record, func(e episode.Episode) RecordedEpisode { return RecordedEpisode{e.ID, e} }))))

@@ -19,11 +19,7 @@ type pendingSelection struct {
 	Limit    int    `query:"limit" doc:"1 to 1000; 0: 100"`
 }
 
-func (s *Server) escalationRoutes() {
-	escalations := s.services.Escalations
-	if escalations == nil {
-		return
-	}
+func (s *Server) escalationRoutes(escalations operational.EscalationService) {
 	at := s.at("escalations", "/escalations")
 	at.get("/pending", "The escalations that nobody has looked at, the most urgent first, as a bare list",
 		asked(func(ctx context.Context, q pendingSelection) ([]operational.Escalation, error) {

@@ -102,11 +102,7 @@ func (in *applicableInput) resolve(address *url.URL) *huma.ErrorDetail {
 }
 
 // experienceRoutes mounts seed 003's paths. Its ids are numbers.
-func (s *Server) experienceRoutes() {
-	x := s.services.Experiences
-	if x == nil {
-		return
-	}
+func (s *Server) experienceRoutes(x experience.Service) {
 	const number = "Its number"
 	at := s.at("experience", "/api")
 	at.get("/stats", "How much there is, and how sure", bare(x.Stats))

@@ -52,11 +52,7 @@ type FactCategories struct {
 	Count      int             `json:"count"`
 }
 
-func (s *Server) factRoutes() {
-	facts := s.services.Facts
-	if facts == nil {
-		return
-	}
+func (s *Server) factRoutes(facts fact.Service) {
 	const one = "/{persona}/{key}"
 	at := s.at("facts", factsPath)
 	at.put(one, "Store a value under a key, over what is there; 200 if a live fact was there",

@@ -1,10 +1,8 @@
 package httpapi
 
-func (s *Server) guardRoutes() {
-	guard := s.services.Guard
-	if guard == nil {
-		return
-	}
+import "skillrouter/learning/guard"
+
+func (s *Server) guardRoutes(guard guard.Service) {
 	const id = "The rule's id, percent-encoded as one segment of the path"
 	at := s.at("guard", "/check")
 	at.post("/anti-pattern", "Judge a proposed action before it is taken: a command in proposed_action, or a call of tool with args", sent(guard.Check))

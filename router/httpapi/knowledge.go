@@ -4,11 +4,7 @@ import "skillrouter/learning/knowledge"
 
 const knowledgePath = "/api/knowledge"
 
-func (s *Server) knowledgeRoutes() {
-	k := s.services.Knowledge
-	if k == nil {
-		return
-	}
+func (s *Server) knowledgeRoutes(k *knowledge.Base) {
 	const id = "The entry's id, percent-encoded as one segment of the path"
 	at := s.at("knowledge", knowledgePath)
 	at.post("", "Store what was learned; 200 if it was there already or an entry with the id was updated",

@@ -64,11 +64,7 @@ type Restoration struct {
 	Note string `json:"note,omitempty" doc:"Why"`
 }
 
-func (s *Server) lessonRoutes() {
-	lessons := s.services.Lessons
-	if lessons == nil {
-		return
-	}
+func (s *Server) lessonRoutes(lessons lesson.Service) {
 	const id = "The lesson's id, percent-encoded as one segment of the path, or its number"
 	explain := func(q *lesson.Query) *bool { return &q.Explain }
 	s.at("lessons", "/query/relevant").post("", "The lessons that fit a situation, best first, as a bare list",

@@ -50,11 +50,7 @@ type JudgedPattern struct {
 	Pattern    lesson.Pattern       `json:"pattern"`
 }
 
-func (s *Server) patternRoutes() {
-	patterns := s.services.Patterns
-	if patterns == nil {
-		return
-	}
+func (s *Server) patternRoutes(patterns lesson.PatternService) {
 	const id = "The pattern's id, percent-encoded as one segment of the path, or its number"
 	at := s.at("patterns", "/patterns")
 	at.get("/emerging", "Patterns that form and are not confirmed yet, each with its reasons, as a bare list",

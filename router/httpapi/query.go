@@ -2,8 +2,11 @@ package httpapi
 
 import (
 	"context"
+	"time"
 
 	"skillrouter/router"
+	"skillrouter/router/contexts"
+	"skillrouter/router/search"
 )
 
 func (s *Server) queryRoutes() {
@@ -25,4 +28,32 @@ func (s *Server) queryRoutes() {
 		return feedback.UnteachAll(ctx, in.AgentID)
 	}))
 	at.delete("/feedback/{id}", "Forget one thing that was taught: its teacher may, and a captain", named(silent(feedback.Unteach)))
+}
+
+func (s *Server) contextRoutes(contexts contexts.Service) {
+	s.at("context", "/api/context").post("", "What an agent should know for a task, within a budget of tokens, ready to be put before a model", sent(contexts.Build))
+}
+
+// searchInput is a search in an address.
+type searchInput struct {
+	Query     string    `query:"q" doc:"What is looked for, in plain words"`
+	Kinds     []string  `query:"kind" doc:"Only these kinds, as the answer names them; separated by commas"`
+	Project   string    `query:"project"`
+	Category  string    `query:"category" doc:"A lesson's domain, an episode's event type, a message's signal, a finding's severity, a task's status"`
+	Tags      []string  `query:"tags" doc:"Each must be on it; separated by commas"`
+	AgentID   string    `query:"agent_id" doc:"Who wrote it; of a task, who made or has it"`
+	Since     time.Time `query:"since" doc:"Written or last changed at or after this time"`
+	Until     time.Time `query:"until" doc:"And before this time"`
+	TimeRange string    `query:"time_range" doc:"Such as 7d, yesterday, 2026-01"`
+	Limit     int       `query:"limit" doc:"1 to 50; 0: 10"`
+	Explain   bool      `query:"explain" doc:"Say why each result was found"`
+}
+
+func (s *Server) searchRoutes(service search.Service) {
+	at := s.at("search", "/api/search")
+	at.get("", "Find what fits a question in every memory, the likeliest first",
+		asked(func(ctx context.Context, in searchInput) (search.Answer, error) {
+			return service.Search(ctx, search.Query(in))
+		}))
+	at.post("", "The same, for a longer question", explained(service.Search, func(q *search.Query) *bool { return &q.Explain }))
 }

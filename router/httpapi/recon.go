@@ -30,11 +30,7 @@ type FindingHistory struct {
 	Count   int                         `json:"count"`
 }
 
-func (s *Server) reconRoutes() {
-	recon := s.services.Recon
-	if recon == nil {
-		return
-	}
+func (s *Server) reconRoutes(recon operational.ReconService) {
 	at := s.at("recon", "/api/recon")
 	at.post("/environments", "Add an environment, or change the one of that name", sent(recon.StoreEnvironment))
 	at.get("/environments", "List environments by name", typed(func(ctx context.Context, in *struct {

@@ -19,11 +19,7 @@ type Fired struct {
 	Fired int `json:"fired" doc:"How many reminders came due"`
 }
 
-func (s *Server) reminderRoutes() {
-	reminders := s.services.Reminders
-	if reminders == nil {
-		return
-	}
+func (s *Server) reminderRoutes(reminders operational.ReminderService) {
 	at := s.at("reminders", "/api/reminders")
 	at.post("", "Schedule a reminder: a task, and the trigger that it waits for", created(sent(reminders.Schedule)))
 	at.get("", "List reminders: those that are due first, then by number", asked(as(reminders.List, reminderList)))

@@ -69,11 +69,7 @@ func endedAnswer(s session.Ended) SessionAnswer {
 	}
 }
 
-func (s *Server) sessionRoutes() {
-	sessions := s.services.Sessions
-	if sessions == nil {
-		return
-	}
+func (s *Server) sessionRoutes(sessions session.Service) {
 	at := s.at("sessions", "/api/sessions")
 	began := func(a SessionAnswer) bool { return a.began }
 	at.post("", "Begin a session, or with action end, end one; 200 if nothing new began",

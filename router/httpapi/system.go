@@ -13,6 +13,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"skillrouter"
+	"skillrouter/comms"
+	"skillrouter/learning/shelf"
+	"skillrouter/operational"
 )
 
 const healthPath = "/health"
@@ -138,4 +141,26 @@ func (m *httpMetrics) observe(method, route string, status int, took time.Durati
 // operationID makes an id from a method and a path: POST /api/tasks/{id}/claim is post-api-tasks-id-claim.
 func operationID(method, path string) string {
 	return strings.ToLower(method) + strings.NewReplacer("/", "-", "{", "", "}", "", "_", "-").Replace(path)
+}
+
+func (s *Server) meshRoutes(mesh comms.MeshService) {
+	s.at("system", "/api/interlock").get("", "The UDP mesh: its peers, when they were heard, and what was heard, emitted and refused, by reason", bare(mesh.Mesh))
+}
+
+func (s *Server) embeddingRoutes(embeddings shelf.EmbeddingService) {
+	s.at("system", "/api/embeddings").get("", "How far the vectors are by which search goes by meaning too", bare(embeddings.Embeddings))
+}
+
+// TokenList is the answer of GET /api/tokens.
+type TokenList struct {
+	Tokens []operational.Token `json:"tokens"`
+	Count  int                 `json:"count"`
+}
+
+func (s *Server) tokenRoutes(tokens operational.TokenService) {
+	at := s.at("tokens", "/api/tokens")
+	at.post("", "Issue a token; its secret is shown in this answer and never again", created(sent(tokens.Issue)))
+	at.get("", "List tokens, without their secrets, the latest first",
+		bare(of(tokens.List, func(list []operational.Token) TokenList { return TokenList{list, len(list)} })))
+	at.delete("/{id}", "Revoke a token, at once and for good", named(tokens.Revoke))
 }

@@ -10,11 +10,7 @@ type TaskList struct {
 	Count int                `json:"count" doc:"How many are in this answer"`
 }
 
-func (s *Server) taskRoutes() {
-	tasks := s.services.Tasks
-	if tasks == nil {
-		return
-	}
+func (s *Server) taskRoutes(tasks operational.TaskService) {
 	at := s.at("tasks", "/api/tasks")
 	at.post("", "Create a task; with agent_id it is claimed at once", created(sent(tasks.Create)))
 	at.get("", "List tasks: open ones by priority, then finished ones, the latest first",

@@ -75,11 +75,7 @@ type toolFailure struct {
 }
 
 // toolRoutes mounts the gateway over every tool of every toolset.
-func (s *Server) toolRoutes() {
-	tools := s.services.Tools
-	if tools == nil {
-		return
-	}
+func (s *Server) toolRoutes(tools router.ToolService) {
 	at := s.at("tools", "/api/tools")
 	at.get("", "Every tool of every toolset, with the schemas of its arguments and its answer", bare(func(ctx context.Context) (ToolList, error) {
 		if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {

@@ -21,9 +21,6 @@ const (
 )
 
 func (s *Server) agentPages() {
-	if s.services.Presence == nil {
-		return
-	}
 	s.page(agentsPath, "agents.html", "Agents", s.agents)
 	s.page(agentPath, "agent.html", "Agent", s.agent)
 	s.section(operations, "Agents", agentsPath)

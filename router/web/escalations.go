@@ -7,9 +7,6 @@ import (
 )
 
 func (s *Server) escalationPages() {
-	if s.services.Escalations == nil {
-		return
-	}
 	s.page("/ui/escalations", "escalations.html", "Escalations", s.escalations)
 	s.section(memory, "Escalations", "/ui/escalations")
 	for _, verdict := range []struct {

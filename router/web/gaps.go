@@ -10,9 +10,6 @@ import (
 )
 
 func (s *Server) gapPages() {
-	if s.services.Gaps == nil {
-		return
-	}
 	s.page("/ui/gaps", "gaps.html", "Knowledge gaps", s.gaps)
 	s.page("/ui/gap", "gap.html", "Knowledge gap", s.gap)
 	s.section(memory, "Knowledge gaps", "/ui/gaps")

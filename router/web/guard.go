@@ -7,9 +7,6 @@ import (
 )
 
 func (s *Server) guardPages() {
-	if s.services.Guard == nil {
-		return
-	}
 	s.page("/ui/guard", "guard.html", "Guard", s.guard)
 	s.page("/ui/guard/ledger", "ledger.html", "Guard ledger", s.ledger)
 	s.section(memory, "Guard", "/ui/guard")

@@ -8,9 +8,6 @@ import (
 )
 
 func (s *Server) lessonPages() {
-	if s.services.Lessons == nil {
-		return
-	}
 	s.page("/ui/lessons", "lessons.html", "Lessons", s.lessons)
 	s.page("/ui/lesson", "lesson.html", "Lesson", s.lesson)
 	s.section(memory, "Lessons", "/ui/lessons")

@@ -2,13 +2,13 @@ package web
 
 // memoryPages registers the pages of what is remembered and learned.
 func (s *Server) memoryPages() {
-	s.searchPages()
-	s.lessonPages()
-	s.patternPages()
-	s.guardPages()
-	s.escalationPages()
-	s.proposalPages()
-	s.gapPages()
+	s.with(s.services.Search, s.searchPages)
+	s.with(s.services.Lessons, s.lessonPages)
+	s.with(s.services.Patterns, s.patternPages)
+	s.with(s.services.Guard, s.guardPages)
+	s.with(s.services.Escalations, s.escalationPages)
+	s.with(s.services.Consolidation, s.proposalPages)
+	s.with(s.services.Gaps, s.gapPages)
 	s.figurePages()
 }
 

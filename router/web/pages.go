@@ -48,12 +48,19 @@ var groups = []string{operations, memory, system}
 func (s *Server) pages() {
 	s.loginPages()
 	s.overviewPages()
-	s.agentPages()
-	s.taskPages()
+	s.with(s.services.Presence, s.agentPages)
+	s.with(s.services.Tasks, s.taskPages)
 	s.messagePages()
 	s.planPages()
 	s.memoryPages()
 	s.healthPages()
+}
+
+// with registers the pages of a service, if there is one.
+func (s *Server) with(service any, pages func()) {
+	if service != nil {
+		pages()
+	}
 }
 
 // pageOf is a page as it was registered.

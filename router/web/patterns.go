@@ -10,9 +10,6 @@ import (
 )
 
 func (s *Server) patternPages() {
-	if s.services.Patterns == nil {
-		return
-	}
 	s.page("/ui/patterns", "patterns.html", "Patterns", s.patterns)
 	s.page("/ui/pattern", "pattern.html", "Pattern", s.pattern)
 	s.section(memory, "Patterns", "/ui/patterns")

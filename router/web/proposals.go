@@ -3,9 +3,6 @@ package web
 import "skillrouter/learning/consolidate"
 
 func (s *Server) proposalPages() {
-	if s.services.Consolidation == nil {
-		return
-	}
 	s.page("/ui/proposals", "proposals.html", "Proposals", s.proposals)
 	s.section(memory, "Proposals", "/ui/proposals")
 	s.notice("proposal-accepted", "The proposal is accepted and remembered.")

@@ -10,9 +10,6 @@ import (
 )
 
 func (s *Server) searchPages() {
-	if s.services.Search == nil {
-		return
-	}
 	s.page("/ui/search", "search.html", "Search", s.search)
 	s.section(memory, "Search", "/ui/search")
 }

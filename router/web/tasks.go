@@ -13,9 +13,6 @@ const (
 )
 
 func (s *Server) taskPages() {
-	if s.services.Tasks == nil {
-		return
-	}
 	s.page(tasksPath, "tasks.html", "Tasks", s.tasks)
 	s.page(taskPath, "task.html", "Task", s.task)
 	s.section(operations, "Tasks", tasksPath)
