@@ -259,14 +259,3 @@ func pointsBack(text string) bool {
 }
 
 var pronouns = classify.WordSet("it its they them their he she him his her that this those these one ones there so same")
-
-// Questions takes a query apart as Ask does, and returns the questions in it in
-// their order: the query itself if it holds one.
-func Questions(c *classify.Classifier, query string) []string {
-	r := &Router{classifier: c}
-	var texts []string
-	for _, part := range r.split(query, func(string) []classify.Mention { return nil }) {
-		texts = append(texts, part.text)
-	}
-	return texts
-}

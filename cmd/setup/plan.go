@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	udiff "github.com/aymanbagabas/go-udiff"
 
@@ -257,15 +256,6 @@ func existing(paths ...string) string {
 		}
 	}
 	return paths[0]
-}
-
-// Diff is the whole plan as people and patch(1) read it.
-func (p Plan) Diff() string {
-	var b strings.Builder
-	for _, c := range p.Pending() {
-		b.WriteString(c.Diff)
-	}
-	return b.String()
 }
 
 // Recorded tells whether a setup of the target is kept, which its removal takes back.

@@ -6,8 +6,6 @@ package condition
 import (
 	"context"
 	"encoding/json"
-	"slices"
-	"strings"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
@@ -19,9 +17,7 @@ import (
 
 // Condition is a compiled condition. It may be evaluated by several at once.
 type Condition struct {
-	text  string
-	tree  ast.Node
-	facts []string
+	tree ast.Node
 }
 
 // Env is what a condition is evaluated over. The zero value knows nothing.
@@ -80,16 +76,8 @@ func Compile(text string) (*Condition, error) {
 	if err != nil {
 		return nil, skillrouter.InvalidField("condition", "%s", learning.FirstLine(err.Error()))
 	}
-	c := &Condition{text: strings.TrimSpace(text), tree: tree}
-	c.facts = factsOf(tree)
-	return c, nil
+	return &Condition{tree}, nil
 }
-
-// String returns the condition as it was written.
-func (c *Condition) String() string { return c.text }
-
-// Facts returns the keys of the facts that the condition may read, each once.
-func (c *Condition) Facts() []string { return slices.Clone(c.facts) }
 
 // Holds evaluates the condition. An error is Invalid, and says what kept the
 // condition from being true or false (a name without a value, a division by
@@ -146,24 +134,4 @@ func fromPython(text string) string {
 		}
 	}
 	return string(runes)
-}
-
-func factsOf(tree ast.Node) []string {
-	var found lookedUp
-	ast.Walk(&tree, &found)
-	return found
-}
-
-// lookedUp gathers the keys of facts.
-type lookedUp []string
-
-// Visit implements ast.Visitor.
-func (l *lookedUp) Visit(node *ast.Node) {
-	call, ok := (*node).(*ast.CallNode)
-	if !ok {
-		return
-	}
-	if key, ok := call.Arguments[0].(*ast.StringNode); ok && !slices.Contains(*l, key.Value) {
-		*l = append(*l, key.Value)
-	}
 }

@@ -23,8 +23,6 @@ type GapStore interface {
 	ChangeGap(ctx context.Context, id string, decide func(gap *Gap) error) (Gap, error)
 	// MarkChecked notes that open gaps were asked again and not found.
 	MarkChecked(ctx context.Context, ids []string, at time.Time) error
-	// CountGaps counts gaps by status.
-	CountGaps(ctx context.Context) (map[GapStatus]int64, error)
 }
 
 // GapMark is a place in a listing: that of the gap with these.

@@ -1,8 +1,6 @@
 package folder
 
 import (
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -158,6 +156,3 @@ func bulleted(line string) bool {
 }
 
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
-
-// LabelWords lists every label, in lower case and in order.
-func LabelWords() []string { return slices.Sorted(maps.Keys(labels())) }

@@ -136,8 +136,3 @@ func (s *Store) MarkChecked(ctx context.Context, ids []string, at time.Time) err
 		return nil
 	}, nil)
 }
-
-// CountGaps implements feedback.GapStore.
-func (s *Store) CountGaps(ctx context.Context) (map[feedback.GapStatus]int64, error) {
-	return tally[feedback.GapStatus](s.read.WithContext(ctx), "SELECT status, count(*) FROM gaps GROUP BY status")
-}

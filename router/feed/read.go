@@ -112,9 +112,6 @@ func (r *Reader) Take(ctx context.Context) ([]*Item, error) {
 // Ready is closed when there is more than the last Take saw.
 func (r *Reader) Ready() <-chan struct{} { return r.rung }
 
-// Seen is the number up to which Take has looked.
-func (r *Reader) Seen() int64 { return r.cursor }
-
 // Close ends the reader. It may be called more than once.
 func (r *Reader) Close() {
 	if !r.closed {

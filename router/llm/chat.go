@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"net/http"
-	"strings"
 
 	"skillrouter"
 	"skillrouter/router/sse"
@@ -215,24 +214,4 @@ func (c *Chat) encode(request Request, stream bool) ([]byte, error) {
 		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the request cannot be written as JSON")
 	}
 	return body, nil
-}
-
-// Collect reads a stream to its end, for whoever wants it whole and its time-outs per piece.
-func Collect(stream iter.Seq2[Delta, error]) (Reply, error) {
-	var reply Reply
-	var content strings.Builder
-	for delta, err := range stream {
-		if err != nil {
-			return Reply{}, err
-		}
-		content.WriteString(delta.Content)
-		if delta.FinishReason != "" {
-			reply.FinishReason = delta.FinishReason
-		}
-		if delta.Usage != (Usage{}) {
-			reply.Usage = delta.Usage
-		}
-	}
-	reply.Content = content.String()
-	return reply, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"math"
 	"net"
@@ -57,7 +58,7 @@ func TestStream(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { streams(w, strings.SplitAfter(text, "l")...) })
 			e, _ := endpoint(t, u.URL, llm.Options{})
-			got, err := llm.Collect(llm.NewChat(e, "qwen3-coder", llm.ChatOptions{}).Stream(t.Context(), question("hi")))
+			got, err := collect(llm.NewChat(e, "qwen3-coder", llm.ChatOptions{}).Stream(t.Context(), question("hi")))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -147,7 +148,7 @@ func TestFaults(t *testing.T) {
 				chat := llm.NewChat(e, "m", llm.ChatOptions{})
 				var err error
 				if stream {
-					_, err = llm.Collect(chat.Stream(t.Context(), question("hi")))
+					_, err = collect(chat.Stream(t.Context(), question("hi")))
 				} else {
 					_, err = chat.Chat(t.Context(), question("hi"))
 				}
@@ -175,7 +176,7 @@ func TestStreamFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { streams(w, test.text) })
 			e, _ := endpoint(t, u.URL, llm.Options{})
-			_, err := llm.Collect(llm.NewChat(e, "m", llm.ChatOptions{}).Stream(t.Context(), question("hi")))
+			_, err := collect(llm.NewChat(e, "m", llm.ChatOptions{}).Stream(t.Context(), question("hi")))
 			if skillrouter.CodeOf(err) != skillrouter.Unavailable {
 				t.Errorf("%v", err)
 			}
@@ -339,4 +340,24 @@ func TestKeyIsNotPrinted(t *testing.T) {
 	if strings.Contains(log.String(), key) {
 		t.Errorf("the key is in %s", log.String())
 	}
+}
+
+// collect reads a stream to its end.
+func collect(stream iter.Seq2[llm.Delta, error]) (llm.Reply, error) {
+	var reply llm.Reply
+	var content strings.Builder
+	for delta, err := range stream {
+		if err != nil {
+			return llm.Reply{}, err
+		}
+		content.WriteString(delta.Content)
+		if delta.FinishReason != "" {
+			reply.FinishReason = delta.FinishReason
+		}
+		if delta.Usage != (llm.Usage{}) {
+			reply.Usage = delta.Usage
+		}
+	}
+	reply.Content = content.String()
+	return reply, nil
 }

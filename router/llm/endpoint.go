@@ -147,9 +147,6 @@ func NewEndpoint(base string, options Options) (*Endpoint, error) {
 // Base is the endpoint's address, with the path of its version.
 func (e *Endpoint) Base() string { return e.base }
 
-// Target is the host and port that are dialled.
-func (e *Endpoint) Target() string { return e.target }
-
 // Close closes the connections that wait for another call.
 func (e *Endpoint) Close() error {
 	e.http.CloseIdleConnections()

@@ -63,18 +63,6 @@ func (w *Words) Run(ctx context.Context) error {
 	return nil
 }
 
-// Fill reads in what has not been read in yet. Run does so by itself.
-func (w *Words) Fill(ctx context.Context) error {
-	for _, x := range []*wordIndex{w.messages, w.findings, w.tasks} {
-		if !x.filled.Load() {
-			if err := x.fill(ctx); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // forgetSwept takes messages out of their index whose time is over.
 func (w *Words) forgetSwept(ctx context.Context) {
 	w.store.SweptBell().Follow(ctx, 0, follow.RetryAfter, func() error {

@@ -74,19 +74,6 @@ func New(source Source, opts Options) *Keeper {
 	return k
 }
 
-// Await waits until the index is whole, or returns ctx's error.
-func (k *Keeper) Await(ctx context.Context) error {
-	k.mu.Lock()
-	complete := k.complete
-	k.mu.Unlock()
-	select {
-	case <-complete:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // Index returns the index as it is, which may not be whole.
 func (k *Keeper) Index() *tfidf.Index { return k.index.Load() }
 

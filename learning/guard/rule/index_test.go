@@ -33,11 +33,11 @@ func TestGuardChangesAreAsMadeAnew(t *testing.T) {
 		for range rapid.IntRange(1, 150).Draw(rt, "changes") {
 			r := all[rapid.IntRange(0, len(all)-1).Draw(rt, "rule")]
 			if rapid.IntRange(0, 2).Draw(rt, "kind") == 0 {
-				guard.Remove(r.ID(), "no such rule")
-				delete(held, r.ID())
+				guard.Remove(r.Draft.ID, "no such rule")
+				delete(held, r.Draft.ID)
 			} else {
 				guard.Put(r)
-				held[r.ID()] = r
+				held[r.Draft.ID] = r
 			}
 		}
 		var left []*rule.Rule
@@ -107,7 +107,7 @@ func TestGuardPutIsCheap(t *testing.T) {
 		start := time.Now()
 		for _, r := range rules {
 			guard.Put(r)
-			guard.Remove(r.ID())
+			guard.Remove(r.Draft.ID)
 			guard.Put(r)
 		}
 		return time.Since(start)

@@ -4,6 +4,7 @@
 package rule
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -57,9 +58,6 @@ type Rule struct {
 	judge    func(a *act.Act, action *Action) guardFit // of a built-in rule
 }
 
-// ID returns the rule's id.
-func (r *Rule) ID() string { return r.Draft.ID }
-
 // Blocks reports whether a match in the deterministic lane blocks.
 func (r *Rule) Blocks() bool {
 	return !r.Draft.WarnOnly && (r.Draft.Block || r.Draft.Severity == learning.SeverityCritical)
@@ -85,10 +83,7 @@ func NewRule(ctx context.Context, draft RuleDraft) (*Rule, error) {
 	if draft.Severity == "" {
 		draft.Severity = learning.SeverityMedium
 	}
-	if err := skillrouter.CheckOneOf("severity", draft.Severity, learning.Severities()); err != nil {
-		return nil, err
-	}
-	if err := skillrouter.CheckText("title", draft.Title, act.MaxCommand); err != nil {
+	if err := cmp.Or(skillrouter.CheckOneOf("severity", draft.Severity, learning.Severities()), skillrouter.CheckText("title", draft.Title, act.MaxCommand)); err != nil {
 		return nil, err
 	}
 	if len(draft.Commands) > MaxCommands {
