@@ -1,6 +1,7 @@
 package comms
 
 import (
+	"cmp"
 	"context"
 
 	"skillrouter"
@@ -46,10 +47,7 @@ func (b *Mailbox) Log(ctx context.Context, q LogQuery) (LogPage, error) {
 			return LogPage{}, err
 		}
 	}
-	if err := skillrouter.CheckName("thread", q.Thread); err != nil {
-		return LogPage{}, err
-	}
-	if err := skillrouter.CheckName("signal", q.Signal); err != nil {
+	if err := cmp.Or(skillrouter.CheckName("thread", q.Thread), skillrouter.CheckName("signal", q.Signal)); err != nil {
 		return LogPage{}, err
 	}
 	if !principal.Has(skillrouter.ScopeCaptain) {

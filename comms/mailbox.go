@@ -2,6 +2,7 @@ package comms
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -236,13 +237,7 @@ func compose(d operational.MessageDraft, now time.Time) (operational.Message, []
 			return none, nil, err
 		}
 	}
-	if err := checkSignal(d.Signal); err != nil {
-		return none, nil, err
-	}
-	if err := skillrouter.CheckName("idempotency_key", d.IdempotencyKey); err != nil {
-		return none, nil, err
-	}
-	if err := skillrouter.CheckName("thread_id", d.ThreadID); err != nil {
+	if err := cmp.Or(checkSignal(d.Signal), skillrouter.CheckName("idempotency_key", d.IdempotencyKey), skillrouter.CheckName("thread_id", d.ThreadID)); err != nil {
 		return none, nil, err
 	}
 	if d.Priority < -MaxPriority || d.Priority > MaxPriority {

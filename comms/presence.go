@@ -1,6 +1,7 @@
 package comms
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -176,10 +177,7 @@ func (p *Presence) Status(ctx context.Context, report StatusReport) (StatusAnswe
 	if report.CurrentTask != nil {
 		beat.CurrentTask = *report.CurrentTask
 	}
-	if err := beat.check(); err != nil {
-		return StatusAnswer{}, err
-	}
-	if err := skillrouter.CheckRequired("status", report.Status, skillrouter.MaxName); err != nil {
+	if err := cmp.Or(beat.check(), skillrouter.CheckRequired("status", report.Status, skillrouter.MaxName)); err != nil {
 		return StatusAnswer{}, err
 	}
 	if report.Progress != nil {
@@ -342,10 +340,7 @@ func matches(f operational.AgentFilter, a operational.Agent) bool {
 
 // Agent returns one agent. The caller needs ScopeRead.
 func (p *Presence) Agent(ctx context.Context, id string) (operational.Agent, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
-		return operational.Agent{}, err
-	}
-	if err := skillrouter.CheckAgentID("agent_id", id); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), skillrouter.CheckAgentID("agent_id", id)); err != nil {
 		return operational.Agent{}, err
 	}
 	m, err := p.roster.known(id)

@@ -171,26 +171,22 @@ func fingerprint(d FindingDraft) string {
 func cleanName(s string) string { return strings.TrimSpace(norm.NFC.String(s)) }
 
 func (d EnvironmentDraft) check() error {
-	if err := checkRequiredName("name", d.Name); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckName("kind", d.Kind); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckText("description", d.Description, MaxFindingText); err != nil {
+	if err := cmp.Or(
+		checkRequiredName("name", d.Name),
+		skillrouter.CheckName("kind", d.Kind),
+		skillrouter.CheckText("description", d.Description, MaxFindingText),
+	); err != nil {
 		return err
 	}
 	return skillrouter.CheckName("project", d.Project)
 }
 
 func (d ScanDraft) check() error {
-	if err := checkRequiredName("environment", d.Environment); err != nil {
-		return err
-	}
-	if err := checkRequiredName("scanner", d.Scanner); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckOneOf("status", d.Status, ScanStatuses()); err != nil {
+	if err := cmp.Or(
+		checkRequiredName("environment", d.Environment),
+		checkRequiredName("scanner", d.Scanner),
+		skillrouter.CheckOneOf("status", d.Status, ScanStatuses()),
+	); err != nil {
 		return err
 	}
 	return skillrouter.CheckText("summary", d.Summary, MaxFindingText)
@@ -221,22 +217,17 @@ func (f *ScanFilter) check() error {
 }
 
 func (d FindingDraft) check() error {
-	if err := checkRequiredName("environment", d.Environment); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckRequired("title", d.Title, MaxFindingTitle); err != nil {
+	if err := cmp.Or(checkRequiredName("environment", d.Environment), skillrouter.CheckRequired("title", d.Title, MaxFindingTitle)); err != nil {
 		return err
 	}
 	if d.CVE != "" && !cveID.MatchString(d.CVE) {
 		return skillrouter.InvalidField("cve", "is not of the form CVE-2024-12345")
 	}
-	if err := skillrouter.CheckOneOf("severity", d.Severity, Severities()); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckText("scan_id", d.ScanID, skillrouter.MaxName); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckText("location", d.Location, MaxLocation); err != nil {
+	if err := cmp.Or(
+		skillrouter.CheckOneOf("severity", d.Severity, Severities()),
+		skillrouter.CheckText("scan_id", d.ScanID, skillrouter.MaxName),
+		skillrouter.CheckText("location", d.Location, MaxLocation),
+	); err != nil {
 		return err
 	}
 	for _, field := range []struct{ name, text string }{

@@ -1,6 +1,7 @@
 package operational
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -106,10 +107,7 @@ func (r *Recon) StoreEnvironment(ctx context.Context, draft EnvironmentDraft) (E
 
 // Environments implements ReconService.
 func (r *Recon) Environments(ctx context.Context, project string) ([]Environment, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
-		return nil, err
-	}
-	if err := skillrouter.CheckName("project", project); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), skillrouter.CheckName("project", project)); err != nil {
 		return nil, err
 	}
 	return r.store.ListEnvironments(ctx, project, MaxLimit)
@@ -180,10 +178,7 @@ func (r *Recon) FinishScan(ctx context.Context, id string, end ScanEnd) (Scan, e
 
 // Scans implements ReconService.
 func (r *Recon) Scans(ctx context.Context, filter ScanFilter) ([]Scan, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
-		return nil, err
-	}
-	if err := filter.check(); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), filter.check()); err != nil {
 		return nil, err
 	}
 	return r.store.ListScans(ctx, filter)
@@ -292,10 +287,7 @@ func (r *Recon) Finding(ctx context.Context, id string) (Finding, error) {
 
 // Findings implements ReconService.
 func (r *Recon) Findings(ctx context.Context, filter FindingFilter) ([]Finding, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
-		return nil, err
-	}
-	if err := filter.check(); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), filter.check()); err != nil {
 		return nil, err
 	}
 	return r.store.ListFindings(ctx, filter)
@@ -304,10 +296,7 @@ func (r *Recon) Findings(ctx context.Context, filter FindingFilter) ([]Finding, 
 // Decide implements ReconService.
 func (r *Recon) Decide(ctx context.Context, id string, decision FindingDecision) (Finding, error) {
 	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeAgent); err != nil {
-		return Finding{}, err
-	}
-	if err := decision.check(); err != nil {
+	if err := cmp.Or(p.Need(skillrouter.ScopeAgent), decision.check()); err != nil {
 		return Finding{}, err
 	}
 	by, err := p.ActingAs("agent_id", decision.AgentID)
@@ -340,10 +329,7 @@ func (r *Recon) History(ctx context.Context, id string) ([]FindingChange, error)
 
 // Summary implements ReconService.
 func (r *Recon) Summary(ctx context.Context, filter FindingFilter) (FindingSummary, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
-		return FindingSummary{}, err
-	}
-	if err := filter.check(); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), filter.check()); err != nil {
 		return FindingSummary{}, err
 	}
 	return r.store.SummarizeFindings(ctx, filter)

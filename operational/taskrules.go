@@ -1,6 +1,7 @@
 package operational
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -69,13 +70,11 @@ func OpenTaskStatuses() []TaskStatus {
 func (s TaskStatus) Open() bool { return slices.Contains(OpenTaskStatuses(), s) }
 
 func (d TaskDraft) check() error {
-	if err := skillrouter.CheckRequired("title", d.Title, MaxTaskTitle); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckText("description", d.Description, MaxTaskText); err != nil {
-		return err
-	}
-	if err := skillrouter.CheckName("project", d.Project); err != nil {
+	if err := cmp.Or(
+		skillrouter.CheckRequired("title", d.Title, MaxTaskTitle),
+		skillrouter.CheckText("description", d.Description, MaxTaskText),
+		skillrouter.CheckName("project", d.Project),
+	); err != nil {
 		return err
 	}
 	if d.AgentID != "" {
@@ -101,10 +100,7 @@ func (f *TaskFilter) check() error {
 			return err
 		}
 	}
-	if err := skillrouter.CheckName("project", f.Project); err != nil {
-		return err
-	}
-	if err := checkAnyOf(f.AnyOf); err != nil {
+	if err := cmp.Or(skillrouter.CheckName("project", f.Project), checkAnyOf(f.AnyOf)); err != nil {
 		return err
 	}
 	switch {

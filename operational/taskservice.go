@@ -1,6 +1,7 @@
 package operational
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"reflect"
@@ -99,10 +100,7 @@ func NewTasks(store TaskStore, now skillrouter.Clock) *Tasks {
 // Create implements TaskService.
 func (t *Tasks) Create(ctx context.Context, draft TaskDraft) (Task, error) {
 	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeAgent); err != nil {
-		return Task{}, err
-	}
-	if err := draft.check(); err != nil {
+	if err := cmp.Or(p.Need(skillrouter.ScopeAgent), draft.check()); err != nil {
 		return Task{}, err
 	}
 	creator, err := p.ActingAs("created_by", draft.CreatedBy)
@@ -142,10 +140,7 @@ func (t *Tasks) Task(ctx context.Context, ref string) (Task, error) {
 
 // List implements TaskService.
 func (t *Tasks) List(ctx context.Context, filter TaskFilter) ([]Task, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
-		return nil, err
-	}
-	if err := filter.check(); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), filter.check()); err != nil {
 		return nil, err
 	}
 	return t.store.ListTasks(ctx, filter)
@@ -153,10 +148,7 @@ func (t *Tasks) List(ctx context.Context, filter TaskFilter) ([]Task, error) {
 
 // Summary implements TaskService.
 func (t *Tasks) Summary(ctx context.Context, filter TaskFilter) (TaskSummary, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
-		return TaskSummary{}, err
-	}
-	if err := filter.check(); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), filter.check()); err != nil {
 		return TaskSummary{}, err
 	}
 	return t.store.SummarizeTasks(ctx, filter)
@@ -216,58 +208,37 @@ func (t *Tasks) claim(ctx context.Context, claim TaskClaim) (TaskChange, error) 
 
 // Progress implements TaskService.
 func (t *Tasks) Progress(ctx context.Context, ref string, report TaskProgress) (Task, error) {
-	if err := report.check(); err != nil {
-		return Task{}, err
-	}
-	return t.held(ctx, ref, report.AgentID, EventTaskProgress, &report.Note, func(task *Task) error { return task.progress(report) })
+	return t.held(ctx, ref, report.AgentID, EventTaskProgress, &report.Note, report.check(), func(task *Task) error { return task.progress(report) })
 }
 
 // Block implements TaskService.
 func (t *Tasks) Block(ctx context.Context, ref string, block TaskBlock) (Task, error) {
-	if err := skillrouter.CheckRequired("reason", block.Reason, MaxTaskText); err != nil {
-		return Task{}, err
-	}
-	return t.held(ctx, ref, block.AgentID, EventTaskBlocked, &block.Reason, func(task *Task) error { return task.block(block.Reason) })
+	return t.held(ctx, ref, block.AgentID, EventTaskBlocked, &block.Reason, skillrouter.CheckRequired("reason", block.Reason, MaxTaskText), func(task *Task) error { return task.block(block.Reason) })
 }
 
 // Unblock implements TaskService.
 func (t *Tasks) Unblock(ctx context.Context, ref string, note TaskNote) (Task, error) {
-	if err := note.check(); err != nil {
-		return Task{}, err
-	}
-	return t.held(ctx, ref, note.AgentID, EventTaskUnblocked, &note.Note, func(task *Task) error { return task.unblock(note.Note) })
+	return t.held(ctx, ref, note.AgentID, EventTaskUnblocked, &note.Note, note.check(), func(task *Task) error { return task.unblock(note.Note) })
 }
 
 // Complete implements TaskService.
 func (t *Tasks) Complete(ctx context.Context, ref string, result TaskResult) (Task, error) {
-	if err := skillrouter.CheckText("result", result.Result, MaxTaskText); err != nil {
-		return Task{}, err
-	}
-	return t.held(ctx, ref, result.AgentID, EventTaskCompleted, &result.Result, func(task *Task) error { return task.complete(result.Result) })
+	return t.held(ctx, ref, result.AgentID, EventTaskCompleted, &result.Result, skillrouter.CheckText("result", result.Result, MaxTaskText), func(task *Task) error { return task.complete(result.Result) })
 }
 
 // Fail implements TaskService.
 func (t *Tasks) Fail(ctx context.Context, ref string, failure TaskFailure) (Task, error) {
-	if err := skillrouter.CheckRequired("error", failure.Error, MaxTaskText); err != nil {
-		return Task{}, err
-	}
-	return t.held(ctx, ref, failure.AgentID, EventTaskFailed, &failure.Error, func(task *Task) error { return task.fail(failure.Error) })
+	return t.held(ctx, ref, failure.AgentID, EventTaskFailed, &failure.Error, skillrouter.CheckRequired("error", failure.Error, MaxTaskText), func(task *Task) error { return task.fail(failure.Error) })
 }
 
 // Release implements TaskService.
 func (t *Tasks) Release(ctx context.Context, ref string, note TaskNote) (Task, error) {
-	if err := note.check(); err != nil {
-		return Task{}, err
-	}
-	return t.held(ctx, ref, note.AgentID, EventTaskReleased, &note.Note, func(task *Task) error { return task.release(note.Note) })
+	return t.held(ctx, ref, note.AgentID, EventTaskReleased, &note.Note, note.check(), func(task *Task) error { return task.release(note.Note) })
 }
 
 // Cancel implements TaskService.
 func (t *Tasks) Cancel(ctx context.Context, ref string, note TaskNote) (Task, error) {
-	if err := note.check(); err != nil {
-		return Task{}, err
-	}
-	return t.held(ctx, ref, note.AgentID, EventTaskCancelled, &note.Note, func(task *Task) error { return task.cancel(note.Note) })
+	return t.held(ctx, ref, note.AgentID, EventTaskCancelled, &note.Note, note.check(), func(task *Task) error { return task.cancel(note.Note) })
 }
 
 // Reassign implements TaskService.
@@ -280,10 +251,7 @@ func (t *Tasks) Reassign(ctx context.Context, ref string, to TaskAssignment) (Ta
 	if err != nil {
 		return Task{}, err
 	}
-	if err := skillrouter.CheckAgentID("agent_id", to.AgentID); err != nil {
-		return Task{}, err
-	}
-	if err := skillrouter.CheckText("note", to.Note, MaxTaskText); err != nil {
+	if err := cmp.Or(skillrouter.CheckAgentID("agent_id", to.AgentID), skillrouter.CheckText("note", to.Note, MaxTaskText)); err != nil {
 		return Task{}, err
 	}
 	kinds := redact(&to.Note)
@@ -293,10 +261,10 @@ func (t *Tasks) Reassign(ctx context.Context, ref string, to TaskAssignment) (Ta
 }
 
 // held changes a task as its holder, or as its creator while nobody holds it,
-// or as the Captain, without the secrets in what is said of it.
-func (t *Tasks) held(ctx context.Context, ref, agentID, event string, said *string, change func(*Task) error) (Task, error) {
+// or as the Captain, without the secrets in what is said of it; wrong is what is wrong with that.
+func (t *Tasks) held(ctx context.Context, ref, agentID, event string, said *string, wrong error, change func(*Task) error) (Task, error) {
 	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+	if err := cmp.Or(wrong, p.Need(skillrouter.ScopeAgent)); err != nil {
 		return Task{}, err
 	}
 	r, err := ParseTaskRef(ref)

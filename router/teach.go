@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -129,13 +130,11 @@ func (t *Taught) decide(query string) RoutedAs {
 // Teach implements FeedbackService.
 func (t *Taught) Teach(ctx context.Context, draft FeedbackDraft) (FeedbackTaught, error) {
 	caller := skillrouter.PrincipalOf(ctx)
-	if err := caller.Need(skillrouter.ScopeAgent); err != nil {
-		return FeedbackTaught{}, err
-	}
-	if err := skillrouter.CheckRequired("query", draft.Query, MaxFeedbackQuery); err != nil {
-		return FeedbackTaught{}, err
-	}
-	if err := skillrouter.CheckText("note", draft.Note, MaxFeedbackNote); err != nil {
+	if err := cmp.Or(
+		caller.Need(skillrouter.ScopeAgent),
+		skillrouter.CheckRequired("query", draft.Query, MaxFeedbackQuery),
+		skillrouter.CheckText("note", draft.Note, MaxFeedbackNote),
+	); err != nil {
 		return FeedbackTaught{}, err
 	}
 	if draft.QueryType != "" && !slices.Contains(classify.Classes(), draft.QueryType) {

@@ -201,10 +201,7 @@ func (x *Experiences) lessonViews(ctx context.Context, lessons []lesson.Lesson, 
 // was cut off between the two repeats it and finds the pattern there. The same
 // statement learned again is another occurrence of its lesson.
 func (x *Experiences) Learn(ctx context.Context, draft LearnDraft) (Learned, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeAgent); err != nil {
-		return Learned{}, err
-	}
-	if err := checkLearn(&draft); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeAgent), checkLearn(&draft)); err != nil {
 		return Learned{}, err
 	}
 	at := x.now.Stamp()

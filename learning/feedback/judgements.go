@@ -31,10 +31,7 @@ func NewJudgements(store JudgementStore, finder KnowledgeFinder, options learnin
 // Judge implements JudgementService.
 func (s *Judgements) Judge(ctx context.Context, draft JudgementDraft) (Judgement, error) {
 	caller := skillrouter.PrincipalOf(ctx)
-	if err := caller.Need(skillrouter.ScopeAgent); err != nil {
-		return Judgement{}, err
-	}
-	if err := checkJudgement(&draft); err != nil {
+	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), checkJudgement(&draft)); err != nil {
 		return Judgement{}, err
 	}
 	for field, ids := range map[string][]string{"good": draft.Good, "bad": draft.Bad} {

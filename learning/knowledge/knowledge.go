@@ -76,10 +76,7 @@ func noEntry() error {
 // author or ScopeCaptain. Who wrote the entry stays as it is.
 func (k *Base) Update(ctx context.Context, id string, patch Patch) (Knowledge, error) {
 	writer := skillrouter.PrincipalOf(ctx)
-	if err := cmp.Or(writer.Need(skillrouter.ScopeAgent), learning.CheckID("id", id)); err != nil {
-		return Knowledge{}, err
-	}
-	if err := checkPatch(&patch); err != nil {
+	if err := cmp.Or(writer.Need(skillrouter.ScopeAgent), learning.CheckID("id", id), checkPatch(&patch)); err != nil {
 		return Knowledge{}, err
 	}
 	kinds := redactPatch(&patch)

@@ -17,10 +17,7 @@ const MaxHistory = 1000
 // as the limit says, or fewer that are MaxAnswer bytes together. Lessons that
 // are reported while one pages through come on no later page, and none comes twice.
 func (l *Lessons) List(ctx context.Context, filter Filter) (Page, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
-		return Page{}, err
-	}
-	if err := checkFilter(&filter); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkFilter(&filter)); err != nil {
 		return Page{}, err
 	}
 	limit, err := skillrouter.Limit(filter.Limit, learning.DefaultListing, learning.MaxLimit)

@@ -1,6 +1,7 @@
 package procedure
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,10 +22,7 @@ func (p *Procedures) Start(ctx context.Context, draft RunDraft) (Run, error) {
 		return Run{}, err
 	}
 	ref := Ref{Persona: draft.Persona, Name: draft.Name}
-	if err := checkRef(&ref); err != nil {
-		return Run{}, err
-	}
-	if err := skillrouter.CheckName("project", draft.Project); err != nil {
+	if err := cmp.Or(checkRef(&ref), skillrouter.CheckName("project", draft.Project)); err != nil {
 		return Run{}, err
 	}
 	stored, err := p.stored(ctx, ref)

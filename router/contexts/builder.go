@@ -1,6 +1,7 @@
 package contexts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -61,10 +62,7 @@ func NewBuilder(sources Sources, options Options) *Builder {
 // Build implements Service. What comes into the context counts as used,
 // what is left out does not.
 func (b *Builder) Build(ctx context.Context, request Request) (Context, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
-		return Context{}, err
-	}
-	if err := checkRequest(&request); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkRequest(&request)); err != nil {
 		return Context{}, err
 	}
 	sources, asked, prompt := b.sources.list(request), request, asking{}

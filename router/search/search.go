@@ -5,6 +5,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -169,10 +170,7 @@ func (r *request) unfiltered() bool {
 
 func (s *Searcher) check(ctx context.Context, query Query) (*request, error) {
 	r := &request{Query: query, now: s.now(), caller: skillrouter.PrincipalOf(ctx)}
-	if err := r.caller.Need(skillrouter.ScopeRead); err != nil {
-		return nil, err
-	}
-	if err := skillrouter.CheckRequired("query", query.Query, learning.MaxQuery); err != nil {
+	if err := cmp.Or(r.caller.Need(skillrouter.ScopeRead), skillrouter.CheckRequired("query", query.Query, learning.MaxQuery)); err != nil {
 		return nil, err
 	}
 	for _, kind := range query.Kinds {
@@ -189,10 +187,7 @@ func (s *Searcher) check(ctx context.Context, query Query) (*request, error) {
 		return nil, skillrouter.InvalidField("tags", "are more than %d", learning.MaxTags)
 	}
 	for _, tag := range query.Tags {
-		if err := skillrouter.CheckRequired("tags", tag, learning.MaxTitle); err != nil {
-			return nil, err
-		}
-		if err := skillrouter.CheckName("tags", tag); err != nil {
+		if err := cmp.Or(skillrouter.CheckRequired("tags", tag, learning.MaxTitle), skillrouter.CheckName("tags", tag)); err != nil {
 			return nil, err
 		}
 	}

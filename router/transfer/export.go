@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -10,10 +11,7 @@ import (
 
 // Export implements TransferService.
 func (t *Transfer) Export(ctx context.Context, query ExportQuery, visit func(Record) error) error {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
-		return err
-	}
-	if err := query.Check(); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain), query.Check()); err != nil {
 		return err
 	}
 	now := t.now()
