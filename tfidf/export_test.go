@@ -2,7 +2,6 @@ package tfidf
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 
 	"github.com/zeebo/xxh3"
@@ -104,17 +103,4 @@ func Resealed(b []byte) []byte {
 	}
 	binary.LittleEndian.PutUint64(b[h.Head-8:], xxh3.Hash(b[:h.Head-8]))
 	return b
-}
-
-// Await waits until the index is whole, or returns ctx's error.
-func (k *Keeper) Await(ctx context.Context) error {
-	k.mu.Lock()
-	whole := k.whole
-	k.mu.Unlock()
-	select {
-	case <-whole:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
