@@ -56,6 +56,9 @@ type TranscriptDraft struct {
 	Project   string `json:"project,omitempty"`
 	Turns     []Turn `json:"turns,omitempty"`
 	Text      string `json:"text,omitempty"`
+	// Ended says that the session is over: how it went is kept as an episode, which the
+	// next session in the project begins with.
+	Ended bool `json:"ended,omitempty"`
 }
 
 // Transcript is a transcript with its secrets cut out.

@@ -96,6 +96,11 @@ func (c *Consolidation) Consolidate(ctx context.Context, draft TranscriptDraft) 
 			return Consolidated{}, err
 		}
 	}
+	if draft.Ended {
+		if err := c.conclude(ctx, id, transcript); err != nil {
+			return Consolidated{}, err
+		}
+	}
 	return c.became(ctx, id, known)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/knowledge"
@@ -59,7 +60,7 @@ func (s Sources) starting(r Request) []source {
 	}
 	add(s.Lessons != nil, "rules", s.startRules)
 	add(s.Lessons != nil, "lessons", s.startLessons)
-	add(s.Sessions != nil && (r.Project != "" || r.AgentID != ""), "sessions", s.lastSession)
+	add((s.Sessions != nil || s.Episodes != nil) && (r.Project != "" || r.AgentID != ""), "sessions", s.lastSession)
 	add(s.Tasks != nil && r.AgentID != "", "tasks", func(ctx context.Context, r Request) (gathered, error) {
 		r.Project = "" // those that the agent itself holds
 		return s.tasks(ctx, r)
@@ -154,34 +155,57 @@ func (s Sources) startFacts(ctx context.Context, r Request) (f gathered, err err
 }
 
 // lastSession is how the last session of this agent in this project ended; if it
-// had none, that of another agent of its kind, or else of anybody.
+// had none, that of another agent of its kind, or else of anybody. Who begins and ends
+// sessions says so; of the others it is what their transcript was summed up to.
 func (s Sources) lastSession(ctx context.Context, r Request) (f gathered, err error) {
-	filter := operational.SessionFilter{Project: r.Project, Status: operational.SessionEnded, Limit: mostSessions}
-	if r.Project == "" {
-		filter.AgentID = r.AgentID
+	var found []candidate
+	if s.Sessions != nil {
+		filter := operational.SessionFilter{Project: r.Project, Status: operational.SessionEnded, Limit: mostSessions}
+		if r.Project == "" {
+			filter.AgentID = r.AgentID
+		}
+		sessions, err := s.Sessions.List(ctx, filter)
+		if err != nil {
+			return f, err
+		}
+		for _, one := range sessions {
+			if (one.Summary != "" || one.Handover.Count() > 0) && one.EndedAt != nil {
+				found = append(found, candidate{
+					id: one.ID, title: cmp.Or(one.Goal, "The last session"), body: one.Summary + openEnds(one.Handover), author: one.AgentID, project: one.Project, date: *one.EndedAt,
+				})
+			}
+		}
 	}
-	found, err := s.Sessions.List(ctx, filter)
-	found = slices.DeleteFunc(found, func(one operational.Session) bool {
-		return one.Summary == "" && one.Handover.Count() == 0 || one.EndedAt == nil || r.Project == "" && one.Project != ""
-	})
-	near := func(one operational.Session) int {
+	if s.Episodes != nil {
+		filter := episode.Filter{Project: r.Project, Event: consolidate.SummaryEvent, Limit: mostSessions}
+		if r.Project == "" {
+			filter.AgentID = r.AgentID
+		}
+		summaries, err := s.Episodes.Recent(ctx, filter)
+		if err != nil {
+			return f, err
+		}
+		for _, e := range summaries {
+			found = append(found, candidate{id: e.ID, title: e.Title, body: e.Content, author: e.AgentID, project: e.Project, date: e.CreatedAt})
+		}
+	}
+	found = slices.DeleteFunc(found, func(c candidate) bool { return c.project != r.Project })
+	near := func(c candidate) int {
 		switch {
-		case one.AgentID == r.AgentID:
+		case c.author == r.AgentID:
 			return 0
-		case kindOf(one.AgentID) == kindOf(r.AgentID):
+		case kindOf(c.author) == kindOf(r.AgentID):
 			return 1
 		}
 		return 2
 	}
-	skillrouter.SortStable(found, func(a, b operational.Session) int { return near(a) - near(b) })
-	if err != nil || len(found) == 0 {
-		return f, err
+	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Or(near(a)-near(b), b.date.Compare(a.date)) })
+	if len(found) == 0 {
+		return f, nil
 	}
 	last := found[0]
-	f.candidates = []candidate{{
-		kind: router.KindSession, id: last.ID, title: cmp.Or(last.Goal, "The last session"), body: last.Summary + openEnds(last.Handover),
-		author: last.AgentID, trust: router.TrustAgent, project: last.Project, date: *last.EndedAt, confidence: 1,
-	}}
+	last.kind, last.trust, last.confidence = router.KindSession, router.TrustAgent, 1
+	f.candidates = []candidate{last}
 	return f, nil
 }
 

@@ -58,6 +58,7 @@ type (
 		SessionID string `json:"session_id,omitempty"`
 		Project   string `json:"project,omitempty"`
 		Text      string `json:"text,omitempty"`
+		Ended     bool   `json:"ended,omitempty"`
 	}
 	contextRequest struct {
 		Task       string `json:"task"`

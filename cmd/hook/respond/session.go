@@ -167,7 +167,7 @@ func (h *Hook) end(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	draft := transcript{AgentID: h.agent, Project: h.project, Text: strings.ToValidUTF8(strings.ReplaceAll(string(text), "\x00", ""), "\ufffd")}
+	draft := transcript{AgentID: h.agent, Project: h.project, Ended: true, Text: strings.ToValidUTF8(strings.ReplaceAll(string(text), "\x00", ""), "\ufffd")}
 	if skillrouter.CheckName("session_id", h.call.Session) == nil {
 		draft.SessionID = h.call.Session
 	}

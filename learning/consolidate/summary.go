@@ -1,0 +1,121 @@
+package consolidate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"skillrouter"
+	"skillrouter/learning/episode"
+)
+
+// SummaryEvent is the name of the episodes that say how a session went.
+const SummaryEvent = "session-summary"
+
+// Bounds of a summary: a page at most, which the next session begins with.
+const (
+	maxAsked     = 4   // requests of a person: the first, and the last ones
+	maxAskedText = 200 // bytes of each
+	maxEdited    = 8   // files
+	maxFailing   = 3   // commands whose last run failed
+	maxClosing   = 900 // bytes of what the agent said last
+)
+
+// summarize says how a session went without a model: what was asked, which files were
+// changed, which commands failed to the end, and what the agent said last, which is
+// where agents tell what they did and left open. ok is false if nobody asked for anything.
+func summarize(ctx context.Context, t Transcript) (draft episode.Draft, ok bool) {
+	var asked, edited []string
+	closing := ""
+	for _, turn := range t.Turns {
+		switch turn.Role {
+		case roleUser:
+			if text := oneLine(turn.Content); text != "" && !strings.HasPrefix(text, "<") { // agents put their own notes into a person's mouth, between marks
+				asked = append(asked, skillrouter.Head(text, maxAskedText))
+			}
+		case roleAssistant:
+			said := []string{}
+			for line := range strings.Lines(turn.Content) {
+				line = strings.TrimRight(line, "\n")
+				if match := editedLine.FindStringSubmatch(line); match != nil {
+					if !slices.Contains(edited, match[1]) {
+						edited = append(edited, match[1])
+					}
+				} else {
+					said = append(said, line)
+				}
+			}
+			if text := strings.TrimSpace(strings.Join(said, "\n")); text != "" && !isCommand(text) {
+				closing = text
+			}
+		}
+	}
+	if len(asked) == 0 {
+		return draft, false
+	}
+	if len(asked) > maxAsked {
+		asked = append(asked[:1:1], asked[len(asked)-maxAsked+1:]...)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Asked: %s", strings.Join(asked, " | "))
+	if len(edited) > 0 {
+		fmt.Fprintf(&b, "\nChanged: %s", strings.Join(edited[:min(len(edited), maxEdited)], ", "))
+		if more := len(edited) - maxEdited; more > 0 {
+			fmt.Fprintf(&b, " and %d more", more)
+		}
+	}
+	if failing := readScene(ctx, t).failing(); len(failing) > 0 {
+		fmt.Fprintf(&b, "\nFailed to the end: %s", strings.Join(failing[:min(len(failing), maxFailing)], "; "))
+	}
+	if closing != "" {
+		fmt.Fprintf(&b, "\nSaid at the end: %s", tail(closing, maxClosing))
+	}
+	return episode.Draft{
+		EventType: episode.EventOutcome, Event: SummaryEvent, Title: "Session: " + skillrouter.Head(asked[0], maxAskedText), Content: b.String(),
+		AgentID: t.AgentID, SessionID: t.SessionID, Project: t.Project, Persona: t.Persona,
+	}, true
+}
+
+// isCommand tells whether a text is nothing but a command that was run.
+func isCommand(text string) bool {
+	return !strings.Contains(text, "\n") && hasPrompt([]string{text})
+}
+
+// tail is the end of a text, from the beginning of a line where it can be.
+func tail(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	text = strings.ToValidUTF8(text[len(text)-most:], "")
+	if at := strings.IndexByte(text, '\n'); at >= 0 && at < most/2 {
+		return text[at+1:]
+	}
+	return "…" + text
+}
+
+// failing are the commands whose last run failed, the latest first.
+func (s *ruleScene) failing() (commands []string) {
+	seen := map[string]bool{}
+	for _, h := range slices.Backward(s.happened) {
+		if h.command == nil || h.command.outcome == outcomeUnknown {
+			continue
+		}
+		text := oneLine(h.command.text)
+		if !seen[text] && h.command.outcome == outcomeFailed {
+			commands = append(commands, skillrouter.Head(text, maxAskedText))
+		}
+		seen[text] = true
+	}
+	return commands
+}
+
+// conclude keeps how a session went: once, however often its transcript comes.
+func (c *Consolidation) conclude(ctx context.Context, id string, t Transcript) error {
+	draft, ok := summarize(ctx, t)
+	if !ok || c.ports.Episodes == nil {
+		return nil
+	}
+	_, err := c.ports.Episodes.RecordOnce(ctx, SummaryEvent+"/"+id, c.now.Stamp(), draft)
+	return err
+}
