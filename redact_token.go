@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // tokenForm is a token that is known by its prefix.
@@ -259,115 +258,6 @@ func (f *finder) keyBlock(i int) int {
 		to++
 	}
 	return f.cut(i, to, "private_key")
-}
-
-const (
-	// leastOpaque is the least length of a run without a form or a name that is looked at.
-	leastOpaque = 24
-	// leastUnnamed is the least length of such a run that is taken for a key
-	// by its looks alone, and mostUnnamed the most: longer ones are data.
-	leastUnnamed, mostUnnamed = 32, 128
-	// mostEncoded is how much of a run is decoded, in bytes.
-	mostEncoded = 8 << 10
-)
-
-// opaque looks at the long runs of letters and digits that the pass left: for
-// secrets in base64, and for keys of vendors that nobody listed.
-func (f *finder) opaque() {
-	known := f.spans
-	for end := leastOpaque; end <= len(f.text); {
-		from := runBack(f.text, end, leastOpaque, isOpaque)
-		if end-from < leastOpaque { // no run begins before from, and so none is long enough before this
-			end = from + leastOpaque
-			continue
-		}
-		to := run(f.text, end, isOpaque)
-		end = to + leastOpaque
-		// A name or a parameter may stand before the value.
-		from += strings.LastIndexByte(strings.TrimRight(f.text[from:to], "="), '=') + 1
-		for len(known) > 0 && known[0].to <= from {
-			known = known[1:]
-		}
-		if to-from < leastOpaque || len(known) > 0 && known[0].from < to {
-			continue
-		}
-		if kind := f.opaqueKind(from, to); kind != "" {
-			f.spans = append(f.spans, span{from, to, kind})
-		}
-	}
-}
-
-func isOpaque(c byte) bool { return isBase64(c) || c == '_' || c == '-' }
-
-// opaqueKind returns what secret the run of opaque bytes is, or "".
-func (f *finder) opaqueKind(from, to int) string {
-	value := f.text[from:to]
-	if !f.inner {
-		if text := decodeAny(value); text != "" {
-			inner := finder{text: text, inner: true}
-			inner.look()
-			if len(inner.spans) > 0 {
-				return inner.spans[0].kind
-			}
-		}
-	}
-	if f.named {
-		return ""
-	}
-	before, after := byte(' '), byte(' ')
-	if from > 0 {
-		before = f.text[from-1]
-	}
-	if to < len(f.text) {
-		after = f.text[to]
-	}
-	if strings.ContainsAny(value, "+/=") || strings.IndexByte("/+.@#%", before) >= 0 || after == '/' || after == '.' || after == '@' {
-		return ""
-	}
-	classes := has(value, isUpper) && has(value, isLower) && has(value, isDigit)
-	if cut := strings.LastIndexByte(value, '_'); cut > 1 && cut <= 16 && len(value)-cut > 24 && run(value, 0, isPrefixByte) >= cut {
-		// "vendor_" and what only a generator writes.
-		tail := value[cut+1:]
-		if run(tail, 0, isAlnum) == len(tail) && mixed(tail) && random(tail) && run(tail, 0, isHex) < len(tail) {
-			return "token"
-		}
-	}
-	if len(value) >= leastUnnamed && len(value) <= mostUnnamed && classes && longestSolid(value) >= 20 && random(value) && !strings.HasPrefix(value, "sha") {
-		return "token"
-	}
-	return ""
-}
-
-func isPrefixByte(c byte) bool { return isLowerDigit(c) || c == '_' }
-
-// decodeAny decodes base64 of either alphabet, with or without padding, and
-// returns the text if it is one.
-func decodeAny(value string) string {
-	value = strings.TrimRight(value[:min(len(value), mostEncoded)], "=")
-	encoding := base64.RawStdEncoding
-	if strings.ContainsAny(value, "-_") {
-		encoding = base64.RawURLEncoding
-	}
-	if len(value)%4 == 1 {
-		value = value[:len(value)-1]
-	}
-	if len(value) < leastOpaque-2 {
-		return ""
-	}
-	// The first bytes tell data from text, which is most of what is met.
-	var head [12]byte
-	if _, err := encoding.Decode(head[:], []byte(value[:16])); err != nil || bytes.ContainsFunc(head[:], notText) {
-		return ""
-	}
-	text, err := encoding.DecodeString(value)
-	if err != nil || !utf8.Valid(text) || bytes.ContainsFunc(text, notText) {
-		return ""
-	}
-	return string(text)
-}
-
-func notText(r rune) bool {
-	return r < ' ' && r != '\n' && r != '\r' && r != '\t' || r >= 0x7f
 }
 
 // isBasic tells whether value is base64 of "user:password" (RFC 7617).
