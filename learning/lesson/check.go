@@ -34,19 +34,8 @@ func checkDraft(draft *Draft, at time.Time) error {
 	if err := learning.CheckTitle(draft.Title); err != nil {
 		return err
 	}
-	for _, text := range []struct {
-		field, value string
-		most         int
-	}{
-		{"context", draft.Context, MaxText},
-		{"action_taken", draft.Action, MaxText},
-		{"outcome", draft.Outcome, MaxText},
-		{"root_cause", draft.RootCause, MaxText},
-		{"solution", draft.Solution, MaxText},
-		{"body", draft.Body, learning.MaxContent},
-		{"trigger_pattern", draft.TriggerPattern, MaxListItem},
-	} {
-		if err := skillrouter.CheckText(text.field, text.value, text.most); err != nil {
+	for _, text := range append(draft.texts(), draftText{"trigger_pattern", &draft.TriggerPattern, MaxListItem}) {
+		if err := skillrouter.CheckText(text.field, *text.value, text.most); err != nil {
 			return err
 		}
 	}
@@ -201,7 +190,10 @@ func cleanList(field string, list *[]string) error {
 // redact cuts the secrets out of everything that a writer says in a lesson.
 func redact(d *Draft) (kinds []string) {
 	var r skillrouter.Redaction
-	r.Text(&d.Title, &d.Context, &d.Action, &d.Outcome, &d.RootCause, &d.Solution, &d.Body)
+	r.Text(&d.Title)
+	for _, text := range d.texts() {
+		r.Text(text.value)
+	}
 	r.List(d.Alternatives, d.RelatedFiles, d.RelatedCommands, d.Contexts, d.Tags)
 	return r.Kinds()
 }

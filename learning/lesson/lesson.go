@@ -6,6 +6,7 @@ package lesson
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"skillrouter/learning"
@@ -170,6 +171,47 @@ type Draft struct {
 	LastValidatedAt *time.Time          `json:"last_validated_at,omitempty"`
 	PatternID       string              `json:"-"` // the pattern that it was learned from: ours to say, never a client's
 	Trust           learning.Trust      `json:"-"` // of where it comes from; TrustImported is untrusted, see temper. Empty: who writes is known
+}
+
+// lesson is a lesson of what a checked draft says. What the router says of it is to be filled in.
+func (d *Draft) lesson() Lesson {
+	return Lesson{
+		ID: d.ID, Type: d.Type, Domain: d.Domain, Category: d.Category, Title: d.Title, Context: d.Context, Action: d.Action, Outcome: d.Outcome,
+		RootCause: d.RootCause, Solution: d.Solution, Body: d.Body, Alternatives: d.Alternatives, Severity: d.Severity, Tags: d.Tags,
+		RelatedFiles: d.RelatedFiles, RelatedCommands: d.RelatedCommands, Contexts: d.Contexts, TriggerPattern: d.TriggerPattern, BlockAction: d.BlockAction,
+		Proposed: d.Proposed, Project: d.Project, Level: d.Level, Status: d.Status, Transferability: d.Transferability, SourceCaseIDs: d.SourceCaseIDs,
+		PatternID: d.PatternID, LastValidatedAt: d.LastValidatedAt,
+	}
+}
+
+// draft is what a client would have said of a lesson; its lists are its own.
+func (l *Lesson) draft() Draft {
+	return Draft{
+		ID: l.ID, Type: l.Type, Domain: l.Domain, Category: l.Category, Title: l.Title, Context: l.Context, Action: l.Action, Outcome: l.Outcome,
+		RootCause: l.RootCause, Solution: l.Solution, Body: l.Body, Alternatives: slices.Clone(l.Alternatives), Severity: l.Severity, Tags: slices.Clone(l.Tags),
+		RelatedFiles: slices.Clone(l.RelatedFiles), RelatedCommands: slices.Clone(l.RelatedCommands), Contexts: slices.Clone(l.Contexts),
+		TriggerPattern: l.TriggerPattern, BlockAction: l.BlockAction, Proposed: l.Proposed, Project: l.Project, Level: l.Level, Status: l.Status,
+		Transferability: l.Transferability, SourceCaseIDs: slices.Clone(l.SourceCaseIDs), Confidence: &l.InitialConfidence,
+	}
+}
+
+// texts are the texts of a draft that are bounded and that may hold a secret.
+func (d *Draft) texts() []draftText {
+	return []draftText{
+		{"context", &d.Context, MaxText},
+		{"action_taken", &d.Action, MaxText},
+		{"outcome", &d.Outcome, MaxText},
+		{"root_cause", &d.RootCause, MaxText},
+		{"solution", &d.Solution, MaxText},
+		{"body", &d.Body, learning.MaxContent},
+	}
+}
+
+// draftText is one text of a draft. most bounds it, in bytes.
+type draftText struct {
+	field string
+	value *string
+	most  int
 }
 
 // Patch is what may be changed of a lesson's text; nil leaves a field as it is.

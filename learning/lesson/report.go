@@ -100,18 +100,11 @@ func (l *Lessons) prepare(ctx context.Context, writer skillrouter.Principal, dra
 		}
 	}
 	r.redacted = redact(&draft)
-	r.lesson = Lesson{
-		ID: draft.ID, Type: draft.Type, Domain: draft.Domain, Category: draft.Category, Title: draft.Title, Context: draft.Context,
-		Action: draft.Action, Outcome: draft.Outcome, RootCause: draft.RootCause, Solution: draft.Solution, Body: draft.Body,
-		Alternatives: draft.Alternatives, Severity: draft.Severity, Tags: draft.Tags, SourceAgent: author, RelatedFiles: draft.RelatedFiles,
-		RelatedCommands: draft.RelatedCommands, Contexts: draft.Contexts, TriggerPattern: draft.TriggerPattern, BlockAction: draft.BlockAction,
-		Proposed: draft.Proposed,
-		Project:  draft.Project, Trust: learning.TrustAgent, Level: draft.Level, Status: draft.Status, Transferability: draft.Transferability,
-		SourceCaseIDs: draft.SourceCaseIDs, PatternID: draft.PatternID, Confidence: *draft.Confidence,
-		Belief:      Belief{InitialConfidence: *draft.Confidence, DecayConstant: DecayConstant, ConfidenceAt: at},
-		Occurrences: 1, LastOccurred: at, LastValidatedAt: draft.LastValidatedAt, CreatedAt: at, UpdatedAt: at,
-		Validated: draft.Status == StatusValidated || draft.Status == StatusCanonical,
-	}
+	r.lesson = draft.lesson()
+	r.lesson.SourceAgent, r.lesson.Trust, r.lesson.Confidence = author, learning.TrustAgent, *draft.Confidence
+	r.lesson.Belief = Belief{InitialConfidence: *draft.Confidence, DecayConstant: DecayConstant, ConfidenceAt: at}
+	r.lesson.Occurrences, r.lesson.LastOccurred, r.lesson.CreatedAt, r.lesson.UpdatedAt = 1, at, at, at
+	r.lesson.Validated = draft.Status == StatusValidated || draft.Status == StatusCanonical
 	if imported || unproven {
 		r.lesson.Trust = learning.TrustImported
 	}

@@ -99,13 +99,7 @@ func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r
 	if err := cmp.Or(checkID("id", given.ID), learning.CheckAuthor("source_agent", given.SourceAgent)); err != nil {
 		return r, err
 	}
-	draft := Draft{
-		ID: given.ID, Type: given.Type, Domain: given.Domain, Category: given.Category, Title: given.Title, Context: given.Context, Action: given.Action,
-		Outcome: given.Outcome, RootCause: given.RootCause, Solution: given.Solution, Body: given.Body, Alternatives: slices.Clone(given.Alternatives),
-		Severity: given.Severity, Tags: slices.Clone(given.Tags), RelatedFiles: slices.Clone(given.RelatedFiles), RelatedCommands: slices.Clone(given.RelatedCommands),
-		Contexts: slices.Clone(given.Contexts), TriggerPattern: given.TriggerPattern, BlockAction: given.BlockAction, Proposed: given.Proposed, Project: given.Project, Level: given.Level,
-		Transferability: given.Transferability, SourceCaseIDs: slices.Clone(given.SourceCaseIDs), Confidence: &given.InitialConfidence, Status: given.Status,
-	}
+	draft := given.draft()
 	if err := checkDraft(&draft, at); err != nil {
 		return r, err
 	}
@@ -124,19 +118,18 @@ func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r
 	redact(&draft)
 	var c skillrouter.Redaction
 	c.Text(&given.ValidationNotes, &given.RetiredReason)
-	r.lesson = Lesson{
-		ID: draft.ID, Type: draft.Type, Domain: draft.Domain, Category: draft.Category, Title: draft.Title, Context: draft.Context, Action: draft.Action,
-		Outcome: draft.Outcome, RootCause: draft.RootCause, Solution: draft.Solution, Body: draft.Body, Alternatives: neverNil(draft.Alternatives),
-		Severity: draft.Severity, Tags: draft.Tags, SourceAgent: given.SourceAgent, RelatedFiles: neverNil(draft.RelatedFiles), RelatedCommands: neverNil(draft.RelatedCommands),
-		Contexts: neverNil(draft.Contexts), TriggerPattern: draft.TriggerPattern, BlockAction: draft.BlockAction, Proposed: draft.Proposed, Project: draft.Project, Trust: learning.TrustImported,
-		Level: draft.Level, Status: draft.Status, Transferability: draft.Transferability, SourceCaseIDs: neverNil(draft.SourceCaseIDs), PatternID: given.PatternID,
-		Belief: given.Belief, Occurrences: max(given.Occurrences, 1), LastOccurred: given.LastOccurred, TimesApplied: given.TimesApplied,
-		TimesSucceeded: min(given.TimesSucceeded, given.TimesApplied), Validated: given.Validated, ValidatedBy: given.ValidatedBy, ValidationNotes: given.ValidationNotes,
-		LastValidatedAt: learning.CopyTime(given.LastValidatedAt), SupersededBy: given.SupersededBy, RetiredAt: learning.CopyTime(given.RetiredAt), RetiredReason: given.RetiredReason,
-		Deprecated: given.Deprecated && given.Status == StatusRetired,
-		CreatedAt:  given.CreatedAt, UpdatedAt: given.UpdatedAt,
-	}
+	r.lesson = draft.lesson()
 	e := &r.lesson
+	for _, list := range []*[]string{&e.Alternatives, &e.Tags, &e.RelatedFiles, &e.RelatedCommands, &e.Contexts, &e.SourceCaseIDs} {
+		*list = neverNil(*list)
+	}
+	e.SourceAgent, e.Trust, e.PatternID, e.Belief = given.SourceAgent, learning.TrustImported, given.PatternID, given.Belief
+	e.Occurrences, e.LastOccurred = max(given.Occurrences, 1), given.LastOccurred
+	e.TimesApplied, e.TimesSucceeded = given.TimesApplied, min(given.TimesSucceeded, given.TimesApplied)
+	e.Validated, e.ValidatedBy, e.ValidationNotes, e.LastValidatedAt = given.Validated, given.ValidatedBy, given.ValidationNotes, learning.CopyTime(given.LastValidatedAt)
+	e.SupersededBy, e.RetiredAt, e.RetiredReason = given.SupersededBy, learning.CopyTime(given.RetiredAt), given.RetiredReason
+	e.Deprecated = given.Deprecated && given.Status == StatusRetired
+	e.CreatedAt, e.UpdatedAt = given.CreatedAt, given.UpdatedAt
 	learning.Moments(at, at, &e.CreatedAt)
 	learning.Moments(at, e.CreatedAt, &e.UpdatedAt, &e.LastOccurred, &e.ConfidenceAt)
 	learning.OptionalMoments(at, e.LastValidatedAt, e.RetiredAt)
