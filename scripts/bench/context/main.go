@@ -49,47 +49,69 @@ func measure(ctx context.Context) error {
 	}
 	sidecar.Report("filled", "%d entries, %d of each other, in %v; resident %.0f MB", n.entries, n.others, time.Since(began).Round(time.Second), side.Resident())
 
-	first, _, err := build(ctx, side, words.Phrase(12), n.budget)
+	first, _, err := build(ctx, side, task(words, n.budget))
 	if err != nil {
 		return err
 	}
 	sidecar.Report("the first context", "%v; resident %.0f MB", first.Round(time.Millisecond), side.Resident())
 	for range n.calls / 20 {
-		if _, _, err := build(ctx, side, words.Phrase(12), n.budget); err != nil {
+		if _, _, err := build(ctx, side, task(words, n.budget)); err != nil {
 			return err
 		}
 	}
-	took, refused := make([]time.Duration, n.calls), make([]time.Duration, n.calls)
-	items, tokens, cpu := 0, 0, time.Duration(0)
-	for i := range n.calls {
-		task, used := words.Phrase(12), side.CPU()
-		var answer contexts.Context
-		if took[i], answer, err = build(ctx, side, task, n.budget); err != nil {
+	for _, kind := range []struct {
+		name string
+		make func() contexts.Request
+	}{
+		{"a context", func() contexts.Request { return task(words, n.budget) }},
+		{"a session's start", func() contexts.Request {
+			return contexts.Request{Start: true, Budget: n.budget, IncludeUntrusted: true, Project: "project-1"}
+		}},
+		{"a prompt", func() contexts.Request {
+			return contexts.Request{Prompt: true, Task: "run the tests of " + words.Phrase(8), Budget: n.budget, IncludeUntrusted: true, Project: "project-1"}
+		}},
+	} {
+		if err := compare(ctx, side, kind.name, n.calls, kind.make); err != nil {
 			return err
 		}
-		cpu += side.CPU() - used
-		items, tokens = items+len(answer.Items), tokens+answer.Tokens
-		refused[i] = refusal(ctx, side, task)
 	}
-	sidecar.Report("a context", "%s; processor %v; %.1f items, %d tokens", sidecar.Percentiles(took), (cpu / time.Duration(n.calls)).Round(10*time.Microsecond),
-		float64(items)/float64(n.calls), tokens/n.calls)
-	sidecar.Report("floor: the same call, refused", "%s", sidecar.Percentiles(refused))
 	sidecar.Report("resident", "%.0f MB", side.Resident())
 	return nil
 }
 
-// build asks for one context.
-func build(ctx context.Context, side *sidecar.Sidecar, task string, budget int) (time.Duration, contexts.Context, error) {
-	var answer contexts.Context
-	began := time.Now()
-	err := side.Send(ctx, http.MethodPost, "/api/context", contexts.Request{Task: task, Budget: budget, IncludeUntrusted: true, Project: "project-1"}, &answer)
-	return time.Since(began), answer, err
+// task is the request for a task of twelve words.
+func task(words *sidecar.Words, budget int) contexts.Request {
+	return contexts.Request{Task: words.Phrase(12), Budget: budget, IncludeUntrusted: true, Project: "project-1"}
 }
 
-func refusal(ctx context.Context, side *sidecar.Sidecar, task string) time.Duration {
+// compare measures calls in turns with the same ones that are refused.
+func compare(ctx context.Context, side *sidecar.Sidecar, name string, calls int, request func() contexts.Request) error {
+	took, refused := make([]time.Duration, calls), make([]time.Duration, calls)
+	items, tokens, cpu := 0, 0, time.Duration(0)
+	for i := range calls {
+		asked, used := request(), side.CPU()
+		var answer contexts.Context
+		var err error
+		if took[i], answer, err = build(ctx, side, asked); err != nil {
+			return err
+		}
+		cpu += side.CPU() - used
+		items, tokens = items+len(answer.Items), tokens+answer.Tokens
+		asked.Budget = 0 // too small
+		refused[i], _, _ = build(ctx, side, asked)
+	}
+	sidecar.Report(name, "%s; processor %v; %.1f items, %d tokens", sidecar.Percentiles(took), (cpu / time.Duration(calls)).Round(10*time.Microsecond),
+		float64(items)/float64(calls), tokens/calls)
+	sidecar.Report("floor: the same call, refused", "%s", sidecar.Percentiles(refused))
+	return nil
+}
+
+// build asks for one context.
+func build(ctx context.Context, side *sidecar.Sidecar, request contexts.Request) (time.Duration, contexts.Context, error) {
+	var answer contexts.Context
 	began := time.Now()
-	_, _, _ = build(ctx, side, task, 0) // refused: the budget is too small
-	return time.Since(began)
+	err := side.Send(ctx, http.MethodPost, "/api/context", request, &answer)
+	return time.Since(began), answer, err
 }
 
 // fill stores what contexts are built from.
