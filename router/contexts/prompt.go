@@ -30,8 +30,8 @@ const (
 	lexicalPart = 0.5
 	// rareWeight is the weight of a term that tells an item by itself: few entries have it.
 	rareWeight = 0.75
-	// expandedWith bounds how many phrases of a subject are searched for beside the prompt's own words.
-	expandedWith = 12
+	// expandedWith bounds how many words of a subject are searched for beside the prompt's own words.
+	expandedWith = 8
 )
 
 // phrase is the stems of a phrase, in order.
@@ -49,13 +49,25 @@ var known = sync.OnceValue(func() subjects {
 	for name, line := range wordlist.Pairs(promptWords, "subjects") {
 		phrases := strings.Split(line, ";")
 		s.both[name] = phrasesOf(phrases)
-		s.search[name] = strings.Join(phrases[:min(len(phrases), expandedWith)], " ")
+		s.search[name] = s.telling(phrases)
 	}
 	for name, line := range wordlist.Pairs(promptWords, "asked") {
 		s.asked[name] = phrasesOf(strings.Split(line, ";"))
 	}
 	return s
 })
+
+// telling are the first words of phrases that say something by themselves.
+func (s *subjects) telling(phrases []string) string {
+	var words, stems []string
+	for _, word := range strings.Fields(strings.Join(phrases, " ")) {
+		stem := strings.Join(text.Terms(word), " ")
+		if len(words) < expandedWith && !text.StopWord(stem) && !s.empty[stem] && !slices.Contains(stems, stem) {
+			words, stems = append(words, word), append(stems, stem)
+		}
+	}
+	return strings.Join(words, " ")
+}
 
 func stemsOf(heading string) map[string]bool {
 	stems := map[string]bool{}
