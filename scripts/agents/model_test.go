@@ -46,6 +46,7 @@ type session struct {
 	steps     []step
 	asked     []string // the bodies of the questions, in order
 	aside     []string // the bodies of side questions
+	over      bool     // the agent has ended; what it said may be told in later ones
 	summed    bool     // the agent had a summary made
 	compacted int      // the first question after that; 0: none
 }
@@ -57,6 +58,13 @@ func (m *model) begin(prompt string, steps ...step) *session {
 	s := &session{mu: &m.mu, prompt: prompt, steps: steps}
 	m.said = append(m.said, s)
 	return s
+}
+
+// end says that the agent has ended.
+func (s *session) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
 }
 
 // question is what was asked at a step, as it came.
@@ -72,13 +80,13 @@ func (s *session) question(i int) string {
 // summing tells the question by which an agent compacts its conversation.
 var summing = regexp.MustCompile(`create a detailed summary of|CONTEXT CHECKPOINT COMPACTION|context summarization|anchored summary|distilling chat history|critically evaluate the <state_snapshot>`)
 
-// take returns the answer to a question. The latest session whose prompt is in it
-// asks it, or else the latest.
+// take returns the answer to a question. The latest session whose prompt is in it and
+// that is not over asks it, or else the latest.
 func (m *model) take(body string, main bool) (step, int) {
 	m.mu.Lock()
 	at := len(m.said) - 1
 	for i, s := range slices.Backward(m.said) {
-		if strings.Contains(body, s.prompt) {
+		if !s.over && strings.Contains(body, s.prompt) {
 			at = i
 			break
 		}

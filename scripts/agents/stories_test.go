@@ -210,6 +210,7 @@ func (s story) play(t *testing.T, a agent, p *place) (r result) {
 		log := p.path("hooks-" + number + ".jsonl")
 		begun := time.Now()
 		out, err := a.session(p, told.In, told.Prompt, wrappedLog+"="+log)
+		said.end()
 		t.Logf("session %s took %.1f s", number, time.Since(begun).Seconds())
 		if err != nil {
 			miss("session %s: %v", number, err)
