@@ -9,6 +9,7 @@ import (
 	"sync"
 	"unicode"
 
+	"skillrouter"
 	"skillrouter/tfidf/text"
 	"skillrouter/tfidf/wordlist"
 )
@@ -34,25 +35,30 @@ const (
 	expandedWith = 8
 )
 
-// phrase is the stems of a phrase, in order.
-type phrase []string
+// phrases finds subjects in a text: by the first stem of their phrases, what follows it.
+type phrases map[string][]rest
+
+// rest is what follows the first stem of a phrase.
+type rest struct {
+	subject string
+	stems   []string
+}
 
 // subjects is what prompt.txt says.
 type subjects struct {
-	talk, empty map[string]bool     // stems
-	both, asked map[string][]phrase // by subject
-	search      map[string]string   // by subject: what finds it
+	talk, empty map[string]bool   // stems
+	both, asked phrases           // in any text, and in a prompt alone
+	search      map[string]string // by subject: what finds it
 }
 
 var known = sync.OnceValue(func() subjects {
-	s := subjects{talk: stemsOf("small talk"), empty: stemsOf("no subject"), both: map[string][]phrase{}, asked: map[string][]phrase{}, search: map[string]string{}}
+	s := subjects{talk: stemsOf("small talk"), empty: stemsOf("no subject"), both: phrases{}, asked: phrases{}, search: map[string]string{}}
 	for name, line := range wordlist.Pairs(promptWords, "subjects") {
-		phrases := strings.Split(line, ";")
-		s.both[name] = phrasesOf(phrases)
-		s.search[name] = s.telling(phrases)
+		s.both.add(name, line)
+		s.search[name] = s.telling(strings.Split(line, ";"))
 	}
 	for name, line := range wordlist.Pairs(promptWords, "asked") {
-		s.asked[name] = phrasesOf(strings.Split(line, ";"))
+		s.asked.add(name, line)
 	}
 	return s
 })
@@ -81,48 +87,35 @@ func stemsOf(heading string) map[string]bool {
 	return stems
 }
 
-func phrasesOf(texts []string) (list []phrase) {
-	for _, one := range texts {
-		if p := phrase(text.Terms(one)); len(p) > 0 {
-			list = append(list, p)
+func (p phrases) add(subject, line string) {
+	for one := range strings.SplitSeq(line, ";") {
+		if stems := text.Terms(one); len(stems) > 0 {
+			p[stems[0]] = append(p[stems[0]], rest{subject, stems[1:]})
 		}
 	}
-	return list
 }
 
-// in tells whether the phrase stands in a text's stems, with at most one word between its own.
-func (p phrase) in(stems []string) bool {
-	for i := range stems {
-		if stems[i] != p[0] {
-			continue
-		}
-		at, found := i, true
-		for _, stem := range p[1:] {
-			next := slices.Index(stems[at+1:min(len(stems), at+3)], stem)
-			if next < 0 {
-				found = false
-				break
-			}
-			at += 1 + next
-		}
-		if found {
-			return true
-		}
-	}
-	return false
-}
-
-// subjectsOf are the subjects whose phrases a text has.
-func (s *subjects) subjectsOf(stems []string, lists ...map[string][]phrase) map[string]bool {
-	found := map[string]bool{}
-	for _, list := range lists {
-		for name, phrases := range list {
-			if slices.ContainsFunc(phrases, func(p phrase) bool { return p.in(stems) }) {
-				found[name] = true
+// in adds the subjects whose phrases stand in a text's stems, with at most one word between a phrase's own.
+func (p phrases) in(stems []string, found map[string]bool) {
+	for i, stem := range stems {
+		for _, phrase := range p[stem] {
+			if !found[phrase.subject] && follow(stems[i+1:], phrase.stems) {
+				found[phrase.subject] = true
 			}
 		}
 	}
-	return found
+}
+
+// follow tells whether a text goes on with a phrase.
+func follow(text, phrase []string) bool {
+	for _, stem := range phrase {
+		next := slices.Index(text[:min(len(text), 2)], stem)
+		if next < 0 {
+			return false
+		}
+		text = text[next+1:]
+	}
+	return true
 }
 
 // asking is what a prompt asks for.
@@ -148,7 +141,9 @@ func askingOf(prompt string) asking {
 	if talk {
 		return a
 	}
-	a.subjects = s.subjectsOf(stems, s.both, s.asked)
+	a.subjects = map[string]bool{}
+	s.both.in(stems, a.subjects)
+	s.asked.in(stems, a.subjects)
 	a.search = prompt
 	for _, name := range slices.Sorted(maps.Keys(a.subjects)) {
 		a.search += " " + s.search[name]
@@ -200,10 +195,11 @@ func (c *choice) choosePrompt(asked asking, candidates []candidate) Context {
 // promptRelevance is how much an item belongs to a prompt, from 0 to 1: by the subject
 // that both have, and by the words that they share.
 func (c *choice) promptRelevance(s subjects, asked asking, r *rated) float64 {
-	title, body := text.Terms(r.title), text.Terms(r.body)
 	about := 0.0
 	if len(asked.subjects) > 0 {
-		inTitle, inBody := s.subjectsOf(title, s.both), s.subjectsOf(body, s.both)
+		inTitle, inBody := map[string]bool{}, map[string]bool{}
+		s.both.in(text.Terms(r.title), inTitle)
+		s.both.in(text.Terms(skillrouter.Head(r.body, readBytes)), inBody)
 		for name := range asked.subjects {
 			if inTitle[name] {
 				about = subjectInTitle

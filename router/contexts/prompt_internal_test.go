@@ -11,9 +11,11 @@ import (
 
 func TestPromptWords(t *testing.T) {
 	s := known()
-	for name := range s.asked {
-		if s.both[name] == nil {
-			t.Errorf("%q is asked for, and is no subject", name)
+	for _, list := range s.asked {
+		for _, phrase := range list {
+			if s.search[phrase.subject] == "" {
+				t.Errorf("%q is asked for, and is no subject", phrase.subject)
+			}
 		}
 	}
 	for _, heading := range []string{"subjects", "asked"} {
