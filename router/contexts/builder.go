@@ -70,7 +70,7 @@ func (b *Builder) Build(ctx context.Context, request Request) (Context, error) {
 	case request.Start:
 		sources = b.sources.starting(request)
 	case request.Prompt:
-		if prompt = askingOf(request.Task); prompt.search == "" {
+		if prompt = askingOf(request.Task, b.sources.Words); prompt.search == "" {
 			sources = nil
 		} else {
 			sources, asked.Task = b.sources.promptSources(request), skillrouter.Head(prompt.search, MaxTask)

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"skillrouter"
+	"skillrouter/router"
 	"skillrouter/tfidf/text"
 	"skillrouter/tfidf/wordlist"
 )
@@ -46,13 +47,13 @@ type rest struct {
 
 // subjects is what prompt.txt says.
 type subjects struct {
-	talk, empty map[string]bool   // stems
-	both, asked phrases           // in any text, and in a prompt alone
-	search      map[string]string // by subject: what finds it
+	talk, empty map[string]bool     // stems
+	both, asked phrases             // in any text, and in a prompt alone
+	search      map[string][]string // by subject: stems that find it
 }
 
 var known = sync.OnceValue(func() subjects {
-	s := subjects{talk: stemsOf("small talk"), empty: stemsOf("no subject"), both: phrases{}, asked: phrases{}, search: map[string]string{}}
+	s := subjects{talk: stemsOf("small talk"), empty: stemsOf("no subject"), both: phrases{}, asked: phrases{}, search: map[string][]string{}}
 	for name, line := range wordlist.Pairs(promptWords, "subjects") {
 		s.both.add(name, line)
 		s.search[name] = s.telling(strings.Split(line, ";"))
@@ -63,16 +64,15 @@ var known = sync.OnceValue(func() subjects {
 	return s
 })
 
-// telling are the first words of phrases that say something by themselves.
-func (s *subjects) telling(phrases []string) string {
-	var words, stems []string
+// telling are the stems of the first words of phrases that say something by themselves.
+func (s *subjects) telling(phrases []string) (stems []string) {
 	for _, word := range strings.Fields(strings.Join(phrases, " ")) {
 		stem := strings.Join(text.Terms(word), " ")
-		if len(words) < expandedWith && !text.StopWord(stem) && !s.empty[stem] && !slices.Contains(stems, stem) {
-			words, stems = append(words, word), append(stems, stem)
+		if len(stems) < expandedWith && !text.StopWord(stem) && !s.empty[stem] && !slices.Contains(stems, stem) {
+			stems = append(stems, stem)
 		}
 	}
-	return strings.Join(words, " ")
+	return stems
 }
 
 func stemsOf(heading string) map[string]bool {
@@ -120,14 +120,15 @@ func follow(text, phrase []string) bool {
 
 // asking is what a prompt asks for.
 type asking struct {
-	terms    taskTerms
 	content  map[uint64]bool // hashes of the stems that say something
 	subjects map[string]bool
 	search   string // what the stores are asked
 }
 
-// askingOf reads a prompt. Its search is empty if it asks for nothing.
-func askingOf(prompt string) asking {
+// askingOf reads a prompt. Its search is empty if it asks for nothing. It asks beside its own
+// words for those of its subjects that a store has: for one that none has, each store would
+// look for what may have been meant.
+func askingOf(prompt string, stores []router.Frequencies) asking {
 	s := known()
 	stems := text.Terms(prompt)
 	a := asking{content: map[uint64]bool{}}
@@ -146,12 +147,34 @@ func askingOf(prompt string) asking {
 	s.asked.in(stems, a.subjects)
 	a.search = prompt
 	for _, name := range slices.Sorted(maps.Keys(a.subjects)) {
-		a.search += " " + s.search[name]
+		for i, count := range frequencies(s.search[name], stores) {
+			if count > 0 {
+				a.search += " " + s.search[name][i]
+			}
+		}
 	}
 	return a
 }
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// frequencies says in how many documents of all stores stems occur. Without a store that
+// tells, each is taken to occur.
+func frequencies(stems []string, stores []router.Frequencies) []int {
+	sum := make([]int, len(stems))
+	for _, store := range stores {
+		counts, _ := store.Frequencies(stems)
+		for i, count := range counts {
+			sum[i] += count
+		}
+	}
+	if len(stores) == 0 {
+		for i := range sum {
+			sum[i] = 1
+		}
+	}
+	return sum
+}
 
 // choosePrompt chooses what belongs to a prompt: mostly nothing.
 func (c *choice) choosePrompt(asked asking, candidates []candidate) Context {

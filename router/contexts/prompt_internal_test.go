@@ -13,7 +13,7 @@ func TestPromptWords(t *testing.T) {
 	s := known()
 	for _, list := range s.asked {
 		for _, phrase := range list {
-			if s.search[phrase.subject] == "" {
+			if len(s.search[phrase.subject]) == 0 {
 				t.Errorf("%q is asked for, and is no subject", phrase.subject)
 			}
 		}
@@ -42,17 +42,17 @@ func TestAskingOf(t *testing.T) {
 		"which package manager do we use": "packages", "ship it": "deployment", "run the tests": "tests", "Who do I ask about billing?": "people",
 		"put the version from before back": "rollback", "create a branch for it": "branches", "the dev server should listen on port 8080": "ports",
 	} {
-		if a := askingOf(prompt); !a.subjects[want] || !strings.HasPrefix(a.search, prompt+" ") {
+		if a := askingOf(prompt, nil); !a.subjects[want] || !strings.HasPrefix(a.search, prompt+" ") {
 			t.Errorf("%q asks for %v, by %q", prompt, a.subjects, a.search)
 		}
 	}
 	for _, prompt := range []string{"thanks, looks good", "ok go on", "Yes please!", "…", "", "🙂", "what do you think?"} {
-		if a := askingOf(prompt); a.search != "" || len(a.subjects) > 0 {
+		if a := askingOf(prompt, nil); a.search != "" || len(a.subjects) > 0 {
 			t.Errorf("%q asks for %v, by %q", prompt, a.subjects, a.search)
 		}
 	}
 	for _, prompt := range []string{"write a haiku about the sea", "rename this variable to total", "explain this loop"} {
-		if a := askingOf(prompt); len(a.subjects) > 0 {
+		if a := askingOf(prompt, nil); len(a.subjects) > 0 {
 			t.Errorf("%q asks for %v", prompt, a.subjects)
 		}
 	}
@@ -62,7 +62,7 @@ func FuzzAskingOf(f *testing.F) {
 	f.Add("run the tests")
 	f.Add(strings.Repeat("deploy ", 3000))
 	f.Fuzz(func(t *testing.T, prompt string) {
-		if a := askingOf(prompt); a.search != "" && !strings.HasPrefix(a.search, prompt) {
+		if a := askingOf(prompt, nil); a.search != "" && !strings.HasPrefix(a.search, prompt) {
 			t.Errorf("%q is searched for by %q", prompt, a.search)
 		}
 	})

@@ -39,6 +39,10 @@ type attempt struct {
 // That a test failed, or code does not compile, says nothing of how to call a program.
 var misused = skillrouter.Lazily(`(?i)not found|no module named|cannot find (?:module|package)|unknown (?:command|option|flag|argument|shorthand)|unrecognized|invalid (?:option|choice|command)|illegal option|usage:|not recognized|no such (?:file|command|option|script)|permission denied|externally-managed|not installed|missing (?:script|dependency|module|argument)|virtual ?env|refus|must be run|only allow|use (?:pnpm|npm|yarn|bun|poetry|uv|make) |not supported|is not a|no configuration|connect|environment variable`)
 
+// judged is how programs say that what they looked at is wrong: a test that failed says
+// nothing of how tests are run.
+var judged = skillrouter.Lazily(`\bFAIL(?:ED|S)?\b|(?i)assert|\bexpected\b|\bwant(?:ed)?\b|\d+ (?:tests? )?failed|does not compile|syntax error`)
+
 // mend is what memory has for a failure: what worked the last time. Empty where nothing fits.
 func (h *Hook) mend(ctx context.Context) (string, error) {
 	if !h.call.Failed || h.call.Stopped || h.call.Tool == "" || !h.Dialect.Tells(h.Event) {
@@ -62,7 +66,7 @@ func (h *Hook) did() string {
 	return skillrouter.Head(text, MaxFailureCommand)
 }
 
-// notice keeps a command that was misused, and records what worked in its place.
+// notice keeps a command that failed, and records what worked in its place.
 func (h *Hook) notice(ctx context.Context) error {
 	name, command := h.attemptsPath(), h.did()
 	if name == "" || strings.TrimSpace(command) == "" || h.call.Stopped {
@@ -70,7 +74,7 @@ func (h *Hook) notice(ctx context.Context) error {
 	}
 	attempts := attemptsIn(name)
 	if h.call.Failed {
-		if !misused.MatchString(h.call.Failure) || len(wordsOf(command)) == 0 {
+		if len(wordsOf(command)) == 0 {
 			return nil
 		}
 		said := strings.ToValidUTF8(h.call.Failure, "\ufffd")
@@ -81,7 +85,7 @@ func (h *Hook) notice(ctx context.Context) error {
 	if len(attempts) == 0 {
 		return nil
 	}
-	worked := slices.IndexFunc(attempts, func(a attempt) bool { return inPlaceOf(a.Command, command) })
+	worked := slices.IndexFunc(attempts, func(a attempt) bool { return a.mendedBy(command) })
 	if worked < 0 {
 		for i := range attempts {
 			attempts[i].Left--
@@ -100,6 +104,16 @@ func (h *Hook) notice(ctx context.Context) error {
 	draft.Title = OneLine("Worked: "+command, MaxFailureTitle)
 	draft.Content = strings.ReplaceAll("This worked: "+command+"\n\nBefore it this had failed: "+failed.Command+"\n"+failed.Said, "\x00", "\ufffd")
 	return c.record(ctx, draft)
+}
+
+// mendedBy tells whether a command that worked is what the attempt should have been: one
+// like it where the program was called in a wrong way, or the same one with more to it.
+func (a attempt) mendedBy(worked string) bool {
+	if misused.MatchString(a.Said) {
+		return inPlaceOf(a.Command, worked)
+	}
+	failed, now := strings.Fields(a.Command), strings.Fields(worked)
+	return len(now) > len(failed) && !judged.MatchString(a.Said) && !slices.ContainsFunc(failed, func(word string) bool { return !slices.Contains(now, word) })
 }
 
 // inPlaceOf tells whether a command that worked was meant as the one that failed: it

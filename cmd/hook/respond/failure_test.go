@@ -35,3 +35,21 @@ func TestMisused(t *testing.T) {
 		}
 	}
 }
+
+func TestMendedBy(t *testing.T) {
+	for _, c := range []struct {
+		failed, said, worked string
+		want                 bool
+	}{
+		{"./migrate up", "the advisory lock is held", "./migrate up --steal-lock", true},
+		{"./migrate up", "the advisory lock is held", "./migrate down", false},
+		{"make deploy", "needs STAGE", "STAGE=test make deploy", true},
+		{"go test ./cart", "--- FAIL: TestTotal", "go test ./cart -run Other", false},
+		{"npm install lodash", "this repository only allows pnpm", "pnpm add lodash", true},
+		{"make test", "the lock is held", "make test", false},
+	} {
+		if got := (attempt{Command: c.failed, Said: c.said}).mendedBy(c.worked); got != c.want {
+			t.Errorf("%q (%s), then %q: %v", c.failed, c.said, c.worked, got)
+		}
+	}
+}
