@@ -104,6 +104,9 @@ func plainOrigin(address string) string {
 	if host, path, ok := strings.Cut(rest, "/"); ok && !filepath.IsAbs(rest) {
 		rest = strings.ToLower(host[strings.LastIndexByte(host, '@')+1:]) + "/" + path
 	}
+	if filepath.IsAbs(rest) {
+		rest = filepath.Clean(rest) // git keeps /home/you/shop/. as it was typed
+	}
 	return strings.TrimSuffix(strings.TrimSuffix(rest, "/"), ".git")
 }
 

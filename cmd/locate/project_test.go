@@ -177,7 +177,7 @@ func TestCheckout(t *testing.T) {
 	}
 	for address, want := range map[string]string{
 		"git@example.org:a/b.git": "example.org/a/b", "ssh://git@Example.org/a/b": "example.org/a/b", "https://u:p@example.org/a/b.git/": "example.org/a/b",
-		"/srv/git/b.git": "/srv/git/b", "file:///srv/git/b": "/srv/git/b", "../b": "../b", "": "",
+		"/srv/git/b.git": "/srv/git/b", "/srv/shop/.": "/srv/shop", "file:///srv/git/b": "/srv/git/b", "../b": "../b", "": "",
 	} {
 		if got := plainOrigin(address); got != want {
 			t.Errorf("%s is %q, not %q", address, got, want)
