@@ -263,7 +263,11 @@ func (c *choice) write() Context {
 		return answer
 	}
 	slices.SortStableFunc(c.chosen, func(a, b *rated) int {
-		return cmp.Or(slices.Index(c.order, a.kind)-slices.Index(c.order, b.kind), cmp.Compare(b.score, a.score), strings.Compare(a.id, b.id))
+		newer := 0
+		if c.start {
+			newer = b.date.Compare(a.date)
+		}
+		return cmp.Or(slices.Index(c.order, a.kind)-slices.Index(c.order, b.kind), cmp.Compare(b.score, a.score), newer, strings.Compare(a.id, b.id))
 	})
 	var text strings.Builder
 	text.WriteString(c.intro)

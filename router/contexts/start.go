@@ -255,7 +255,7 @@ func (c *choice) chooseStart(candidates []candidate) Context {
 		all = append(all, r)
 	}
 	slices.SortStableFunc(all, func(a, b *rated) int {
-		return cmp.Or(cmp.Compare(startRank(a.kind), startRank(b.kind)), cmp.Compare(b.score, a.score), strings.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(startRank(a.kind), startRank(b.kind)), cmp.Compare(b.score, a.score), b.date.Compare(a.date), strings.Compare(a.id, b.id))
 	})
 	all = slices.DeleteFunc(c.withoutSuperseded(all), func(r *rated) bool {
 		known := c.told.has(&r.candidate)

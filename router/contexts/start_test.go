@@ -151,6 +151,21 @@ func TestStartIsBounded(t *testing.T) {
 	}
 }
 
+// TestStartNewest: of what was written in one hour the newest comes in.
+func TestStartNewest(t *testing.T) {
+	s := &stock{}
+	for i := range 60 {
+		e := entry(fmt.Sprintf("k%02d", i), fmt.Sprintf("Note %d of the march", i), fmt.Sprintf("%d is what it says, and it says more than that.", i))
+		e.Project, e.UpdatedAt = "shop", now.Add(time.Duration(i)*time.Second)
+		s.knowledge = append(s.knowledge, e)
+	}
+	request := aStart
+	request.Budget = 500
+	if got := ids(s.build(t, request)); len(got) < 3 || !slices.Contains(got, "k59") || slices.Contains(got, "k00") {
+		t.Errorf("it begins with %q", got)
+	}
+}
+
 // TestToldOnce: what a session was told is not told again while it is as it was.
 func TestToldOnce(t *testing.T) {
 	s := teamMemory()
