@@ -3,6 +3,8 @@ package contexts
 import (
 	"hash/maphash"
 	"sync"
+
+	"skillrouter/router"
 )
 
 // Bounds of what is kept of sessions.
@@ -94,12 +96,15 @@ func (t toldTo) has(r *candidate) bool {
 	return len(t.items) > 0 && t.items[fingerprint(t.seed, r)]
 }
 
-// fingerprint is of what an item says: one that was changed is told again. A rule
-// and the lesson that it is of are one.
+// fingerprint is of what an item says: one that was changed is told again. A rule and the
+// lesson that it is of are one, and so are a session and the episode that sums it up.
 func fingerprint(seed maphash.Seed, r *candidate) uint64 {
 	kind := r.kind
-	if isLesson(kind) {
-		kind = "guard"
+	switch {
+	case isLesson(kind):
+		kind = router.KindGuard
+	case kind == router.KindSession:
+		kind = router.KindEpisode
 	}
 	return maphash.String(seed, kind+"\n"+r.id+"\n"+r.title+"\n"+r.body)
 }

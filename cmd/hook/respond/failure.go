@@ -56,6 +56,9 @@ func (h *Hook) mend(ctx context.Context) (string, error) {
 	request := h.request(h.did()+"\n"+said[max(0, len(said)-failureHead):], failureBudget)
 	request.Task = strings.ReplaceAll(strings.ToValidUTF8(request.Task, "\ufffd"), "\x00", "\ufffd")
 	request.Prompt, request.Characters = true, failureCharacters
+	if request.SessionID != "" {
+		request.SessionID = digest(request.SessionID) + "-failures" // what was told before it was needed is told again, once
+	}
 	known, err := c.context(ctx, request)
 	return known.Text, err
 }
