@@ -77,6 +77,10 @@ func (s *Server) add(t tool, answer reflect.Type, bind func(*params) func(contex
 		p.act(ctx, s)
 		return call(ctx)
 	}}
+	if t.resource != nil {
+		t.resource.tool = t.name
+		s.resources = append(s.resources, *t.resource)
+	}
 	s.offer(t)
 }
 
