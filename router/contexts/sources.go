@@ -9,6 +9,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/guard"
@@ -226,8 +227,8 @@ func (s Sources) episodes(project string) func(context.Context, Request) (gather
 		results, err := s.Episodes.Search(learning.NotAsked(ctx), episode.Query{Query: r.Task, Persona: r.Persona, Project: project, Limit: r.nominated(), Explain: true})
 		f.corrected = results.Corrected
 		for _, hit := range results.Results {
-			if r.Prompt && hit.EventType == episode.EventError {
-				continue // that something failed once is no answer
+			if r.Prompt && (hit.EventType == episode.EventError || hit.Event == consolidate.SummaryEvent) {
+				continue // that something failed once is no answer, and how a session went is told at the next one's start
 			}
 			f.candidates = append(f.candidates, candidate{
 				kind: router.KindEpisode, id: hit.ID, title: hit.Title, body: hit.Content, author: hit.AgentID, trust: router.TrustAgent, project: hit.Project,
