@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -18,8 +17,8 @@ const (
 	// failureBudget and failureCharacters bound what is told after a failure, in tokens and characters.
 	failureBudget     = 400
 	failureCharacters = 1600
-	// failureHead is how much of a program's words is asked with, in bytes of its end.
-	failureHead = 1500
+	// failureText is how much of what a program said is asked with, from its end, and kept, from its beginning, in bytes.
+	failureText = 1500
 	// maxAttempts is how many commands that failed are kept of a session, and attemptsLast for how many
 	// commands more: what works long after was another matter.
 	maxAttempts  = 4
@@ -53,8 +52,7 @@ func (h *Hook) mend(ctx context.Context) (string, error) {
 		return "", err
 	}
 	said := h.call.Failure
-	request := h.request(h.did()+"\n"+said[max(0, len(said)-failureHead):], failureBudget)
-	request.Task = strings.ReplaceAll(strings.ToValidUTF8(request.Task, "\ufffd"), "\x00", "\ufffd")
+	request := h.request(storable(h.did()+"\n"+said[max(0, len(said)-failureText):]), failureBudget)
 	request.Prompt, request.Characters = true, failureCharacters
 	if request.SessionID != "" {
 		request.SessionID = digest(request.SessionID) + "-failures" // what was told before it was needed is told again, once
@@ -80,8 +78,8 @@ func (h *Hook) notice(ctx context.Context) error {
 		if len(wordsOf(command)) == 0 {
 			return nil
 		}
-		said := strings.ToValidUTF8(h.call.Failure, "\ufffd")
-		attempts = append(attempts, attempt{command, skillrouter.Head(strings.TrimSpace(said), failureHead), attemptsLast})
+		said := skillrouter.Head(strings.TrimSpace(storable(h.call.Failure)), failureText)
+		attempts = append(attempts, attempt{command, said, attemptsLast})
 		keepAttempts(name, attempts[max(0, len(attempts)-maxAttempts):])
 		return nil
 	}
@@ -105,7 +103,7 @@ func (h *Hook) notice(ctx context.Context) error {
 	draft := h.episodeOf(h.call)
 	draft.EventType = "outcome"
 	draft.Title = OneLine("Worked: "+command, MaxFailureTitle)
-	draft.Content = strings.ReplaceAll("This worked: "+command+"\n\nBefore it this had failed: "+failed.Command+"\n"+failed.Said, "\x00", "\ufffd")
+	draft.Content = storable("This worked: " + command + "\n\nBefore it this had failed: " + failed.Command + "\n" + failed.Said)
 	return c.record(ctx, draft)
 }
 
@@ -152,11 +150,10 @@ func wordsOf(command string) (words []string) {
 var common = []string{"sudo", "env", "bash", "run", "exec", "install", "add", "get", "set", "src", "main", "true", "false", "null", "then", "done", "home", "tmp", "git", "python", "python3", "node", "docker"}
 
 func (h *Hook) attemptsPath() string {
-	cache, err := os.UserCacheDir()
-	if err != nil || h.call.Session == "" {
+	if h.call.Session == "" {
 		return ""
 	}
-	return filepath.Join(cache, "skillrouter", pendingFolder, "failed-"+digest(h.call.Session))
+	return cached("failed-" + digest(h.call.Session))
 }
 
 func attemptsIn(name string) (attempts []attempt) {
@@ -172,8 +169,7 @@ func keepAttempts(name string, attempts []attempt) {
 		_ = os.Remove(name)
 		return
 	}
-	text, err := json.Marshal(attempts)
-	if err == nil && os.MkdirAll(filepath.Dir(name), 0o700) == nil {
-		_ = os.WriteFile(name, text, 0o600)
+	if text, err := json.Marshal(attempts); err == nil {
+		keep(name, string(text))
 	}
 }

@@ -43,8 +43,8 @@ func (h *Hook) judge(ctx context.Context) (hook.Answer, error) {
 	if verdict != hook.Pass {
 		wait = toldBlocked
 	}
-	note, wrong := h.hear(ctx, here, wait)
-	return h.Dialect.Judge(verdict, reason, note), errors.Join(err, wrong)
+	wrong := h.hear(ctx, here, wait)
+	return h.Dialect.Judge(verdict, reason, here.note()), errors.Join(err, wrong)
 }
 
 func verdictOf(decision string) hook.Verdict {
@@ -57,13 +57,13 @@ func verdictOf(decision string) hook.Verdict {
 	return hook.Pass
 }
 
-// hear returns what the check-in brought within a time, which is marked as read once it is written.
-func (h *Hook) hear(ctx context.Context, here *attendance, wait time.Duration) (hook.Note, error) {
-	note, err := here.told(ctx, wait)
+// hear waits for what the check-in brings, which is marked as read once it is written.
+func (h *Hook) hear(ctx context.Context, here *attendance, wait time.Duration) error {
+	err := here.wait(ctx, wait)
 	if here.heard {
 		h.attendance = here
 	}
-	return note, err
+	return err
 }
 
 // after checks the agent in and learns from how the tool's use went.
@@ -77,7 +77,8 @@ func (h *Hook) after(ctx context.Context) (hook.Answer, error) {
 	here := h.attend(ctx)
 	known, err := h.mend(ctx)
 	err = errors.Join(err, h.notice(ctx), h.learn(ctx))
-	note, wrong := h.hear(ctx, here, toldTime)
+	wrong := h.hear(ctx, here, toldTime)
+	note := here.note()
 	note.Text = strings.TrimSpace(note.Text + "\n" + known)
 	return h.Dialect.Tell(h.Event, note), errors.Join(err, wrong)
 }
@@ -161,6 +162,11 @@ const (
 	maxFailureText    = 8 << 10
 )
 
+// storable is a text that the router stores: UTF-8 without NUL.
+func storable(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\x00", "\ufffd")
+}
+
 // episodeOf is a failure as an episode. The router cuts secrets out of it.
 func (h *Hook) episodeOf(call hook.Call) anEpisode {
 	did := call.Tool
@@ -181,7 +187,7 @@ func (h *Hook) episodeOf(call hook.Call) anEpisode {
 	}
 	draft := anEpisode{
 		AgentID: h.agent, EventType: "error", Project: h.project,
-		Title: OneLine("Failed: "+did, MaxFailureTitle), Content: strings.ReplaceAll(content.String(), "\x00", "\ufffd"),
+		Title: OneLine("Failed: "+did, MaxFailureTitle), Content: storable(content.String()),
 	}
 	if skillrouter.CheckName("session_id", h.call.Session) == nil && strings.TrimSpace(h.call.Session) == h.call.Session {
 		draft.SessionID = h.call.Session

@@ -22,11 +22,26 @@ const (
 	pendingAge = 7 * 24 * time.Hour
 )
 
+// cached is a hook's file of a name in the user's cache, or empty if there is no folder for it.
+func cached(name string) string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(cache, "skillrouter", pendingFolder, name)
+}
+
+// keep writes a hook's file, as far as it can: without it the router learns less.
+func keep(path, text string) {
+	if path != "" && os.MkdirAll(filepath.Dir(path), 0o700) == nil {
+		_ = os.WriteFile(path, []byte(text), 0o600)
+	}
+}
+
 // pendingPath is the file of this use of a tool, or empty if there is no folder
 // for it. Agents without an id for each use name it by what was asked for.
 func (h *Hook) pendingPath() string {
-	cache, err := os.UserCacheDir()
-	if err != nil || h.call.Session == "" {
+	if h.call.Session == "" {
 		return ""
 	}
 	use := h.call.ToolUse
@@ -37,7 +52,7 @@ func (h *Hook) pendingPath() string {
 		}
 		use = h.call.Tool + "\n" + string(args)
 	}
-	return filepath.Join(cache, "skillrouter", pendingFolder, digest(h.call.Session)+"-"+digest(use))
+	return cached(digest(h.call.Session) + "-" + digest(use))
 }
 
 func digest(text string) string {
@@ -47,13 +62,7 @@ func digest(text string) string {
 
 // remember keeps the check that spoke against this use. Without it the guard
 // only learns less.
-func (h *Hook) remember(check string) {
-	path := h.pendingPath()
-	if path == "" || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
-		return
-	}
-	_ = os.WriteFile(path, []byte(check), 0o600)
-}
+func (h *Hook) remember(check string) { keep(h.pendingPath(), check) }
 
 // recall takes back the check that spoke against this use, if one did.
 func (h *Hook) recall() string {

@@ -143,12 +143,12 @@ func (h *Hook) says() comms.Heartbeat {
 func (h *Hook) turn(ctx context.Context) (hook.Answer, error) {
 	here := h.attend(ctx)
 	err := h.recordRollout(ctx)
-	note, wrong := here.told(ctx, toldTime)
+	wrong := here.wait(ctx, toldTime)
 	if !here.addressed() {
 		return hook.Answer{}, errors.Join(err, wrong)
 	}
 	h.attendance = here
-	return h.Dialect.Tell(h.Event, note), errors.Join(err, wrong)
+	return h.Dialect.Tell(h.Event, here.note()), errors.Join(err, wrong)
 }
 
 // addressed tells whether somebody wrote to this agent, of what was heard.
@@ -183,27 +183,26 @@ func (a *attendance) look(ctx context.Context, since int64) error {
 	return nil
 }
 
-// told waits a little for the check-in and returns what the agent is to be told.
-func (a *attendance) told(ctx context.Context, wait time.Duration) (hook.Note, error) {
+// wait waits a little for the check-in; what was heard is to be told then (note, spoken).
+func (a *attendance) wait(ctx context.Context, wait time.Duration) error {
 	limit := time.NewTimer(wait - time.Since(a.begun))
 	defer limit.Stop()
 	select {
 	case <-a.done:
 	case <-limit.C:
-		return hook.Note{}, nil // the guard's answer does not wait for it
+		return nil // the guard's answer does not wait for it
 	case <-ctx.Done():
-		return hook.Note{}, nil
+		return nil
 	}
-	if a.err != nil {
-		return hook.Note{}, a.err
-	}
-	a.heard = true
-	return a.note(), nil
+	a.heard = a.err == nil
+	return a.err
 }
 
-// note is a stop that is in force and the messages that are new.
-func (a *attendance) note() hook.Note {
-	var note hook.Note
+// note is a stop that is in force and the messages that are new, if any were heard.
+func (a *attendance) note() (note hook.Note) {
+	if !a.heard {
+		return note
+	}
 	stop, mail := a.spoken()
 	note.Text = strings.TrimSpace(stop + "\n" + mail)
 	if a.stop {
@@ -297,11 +296,10 @@ func (a *attendance) settle(ctx context.Context) error {
 // the agent does, and it holds the seq up to which messages were looked at.
 // Empty if there is no folder for it.
 func (h *Hook) attendPath() string {
-	cache, err := os.UserCacheDir()
-	if err != nil || h.agent == "" {
+	if h.agent == "" {
 		return ""
 	}
-	return filepath.Join(cache, "skillrouter", pendingFolder, "agent-"+digest(h.agent+"\n"+h.server+"\n"+h.process.env("SKILLROUTER_SERVER")))
+	return cached("agent-" + digest(h.agent+"\n"+h.server+"\n"+h.process.env("SKILLROUTER_SERVER")))
 }
 
 // due tells whether it is time to say what the agent does. A session's start

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 
 	"skillrouter"
@@ -31,11 +30,10 @@ func (h *Hook) keepsRollout() bool {
 // rolloutPath is the file that holds how far the session's rollout was read, or
 // empty: without a folder for it nothing is read, because nothing may be told twice.
 func (h *Hook) rolloutPath() string {
-	cache, err := os.UserCacheDir()
-	if err != nil || h.Dialect != hook.Codex || h.call.Session == "" || h.call.Transcript == "" {
+	if h.Dialect != hook.Codex || h.call.Session == "" || h.call.Transcript == "" {
 		return ""
 	}
-	return filepath.Join(cache, "skillrouter", pendingFolder, "rollout-"+digest(h.call.Session))
+	return cached("rollout-" + digest(h.call.Session))
 }
 
 // openRollout notes where a session begins that goes on with the rollout of an
@@ -55,11 +53,7 @@ func (h *Hook) openRollout() {
 	noteRollout(path, size)
 }
 
-func noteRollout(path string, size int64) {
-	if os.MkdirAll(filepath.Dir(path), 0o700) == nil {
-		_ = os.WriteFile(path, strconv.AppendInt(nil, size, 10), 0o600)
-	}
-}
+func noteRollout(path string, size int64) { keep(path, strconv.FormatInt(size, 10)) }
 
 // recordRollout records the failures that came into the rollout since it was last
 // read, each as an episode.

@@ -65,7 +65,7 @@ func (h *Hook) inject(ctx context.Context) (hook.Answer, error) {
 	if starts {
 		wait = toldStart
 	}
-	_, wrong := h.hear(ctx, here, wait)
+	wrong := h.hear(ctx, here, wait)
 	stop, mail := here.spoken()
 	parts := []string{stop, mail, known.Text}
 	if starts {
@@ -117,7 +117,7 @@ func (h *Hook) goodbye(ctx context.Context, text []byte) error {
 	}
 	here := h.attend(ctx)
 	err := h.leave(text)
-	_, wrong := here.told(ctx, toldTime)
+	wrong := here.wait(ctx, toldTime)
 	return errors.Join(err, wrong)
 }
 
