@@ -73,7 +73,7 @@ func (b *Builder) Build(ctx context.Context, request Request) (Context, error) {
 		if prompt = askingOf(request.Task, b.sources.Words); prompt.search == "" {
 			sources = nil
 		} else {
-			sources, asked.Task = b.sources.promptSources(request), skillrouter.Head(prompt.search, MaxTask)
+			asked.Task = skillrouter.Head(prompt.search, MaxTask)
 		}
 	}
 	answers, failed := b.gather(ctx, sources, asked)

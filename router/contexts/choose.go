@@ -128,14 +128,7 @@ func (c *choice) begin() {
 // may not come in, and those that have nothing to do with the task, are left out.
 func (c *choice) rate(candidates []candidate) (guards, others []*rated) {
 	var irrelevant []*rated
-	seen := map[string]bool{}
-	for i := range candidates {
-		r := &rated{candidate: candidates[i]}
-		if id := r.kind + "/" + r.id; seen[id] {
-			continue // two searches found it
-		} else {
-			seen[id] = true
-		}
+	for _, r := range once(candidates) {
 		relevance := c.terms.relevance(&r.words)
 		if c.project != "" && r.project != "" && r.project != c.project {
 			relevance *= foreignPart
@@ -145,10 +138,7 @@ func (c *choice) rate(candidates []candidate) (guards, others []*rated) {
 		switch {
 		case relevance < leastRelevance:
 			irrelevant = append(irrelevant, r)
-		case !trusted(&r.candidate) && !c.untrusted:
-			c.leave(&r.candidate, "untrusted")
-		case c.told.has(&r.candidate):
-			c.leave(&r.candidate, reasonTold)
+		case c.withheld(r):
 		case r.kind == router.KindGuard:
 			guards = append(guards, r)
 		default:
@@ -163,6 +153,48 @@ func (c *choice) rate(candidates []candidate) (guards, others []*rated) {
 		c.leave(&r.candidate, "irrelevant")
 	}
 	return guards, others
+}
+
+// once are the candidates without those that several searches found.
+func once(candidates []candidate) (list []*rated) {
+	seen := map[string]bool{}
+	for i := range candidates {
+		if key := candidates[i].kind + "/" + candidates[i].id; !seen[key] {
+			seen[key] = true
+			list = append(list, &rated{candidate: candidates[i]})
+		}
+	}
+	return list
+}
+
+// withheld leaves an item out that fits and may not come in, and tells whether it did.
+func (c *choice) withheld(r *rated) bool { return c.distrusted(r) || c.toldBefore(r) }
+
+// distrusted leaves an item out that neither an agent nor the router wrote, unless such are wanted.
+func (c *choice) distrusted(r *rated) bool {
+	if c.untrusted || r.trust == router.TrustAgent || r.trust == router.TrustBuiltin {
+		return false
+	}
+	c.leave(&r.candidate, "untrusted")
+	return true
+}
+
+// toldBefore leaves an item out that the session has been told.
+func (c *choice) toldBefore(r *rated) bool {
+	known := c.told.has(&r.candidate)
+	if known {
+		c.leave(&r.candidate, reasonTold)
+	}
+	return known
+}
+
+// place takes an item in if anything has room yet.
+func (c *choice) place(r *rated) {
+	if c.budget-c.tokens < leastItem {
+		c.leave(&r.candidate, "budget")
+		return
+	}
+	c.take(r)
 }
 
 // recentness is ½ to the power of the age in half-lives; what has no date is of no age.

@@ -181,22 +181,12 @@ func (c *choice) choosePrompt(asked asking, candidates []candidate) Context {
 	c.begin()
 	s := known()
 	var fitting []*rated
-	seen := map[string]bool{}
-	for i := range candidates {
-		r := &rated{candidate: candidates[i]}
-		if key := r.kind + "/" + r.id; seen[key] {
-			continue
-		} else {
-			seen[key] = true
-		}
+	for _, r := range once(candidates) {
 		r.score = c.promptRelevance(s, asked, r)
 		switch {
 		case r.project != "" && r.project != c.project, r.score < leastPrompted:
 			c.leave(&r.candidate, "irrelevant")
-		case !trusted(&r.candidate) && !c.untrusted:
-			c.leave(&r.candidate, "untrusted")
-		case c.told.has(&r.candidate):
-			c.leave(&r.candidate, reasonTold)
+		case c.withheld(r):
 		default:
 			fitting = append(fitting, r)
 		}
@@ -206,10 +196,10 @@ func (c *choice) choosePrompt(asked asking, candidates []candidate) Context {
 		switch {
 		case r.score < leastBeside*fitting[0].score:
 			c.leave(&r.candidate, "irrelevant")
-		case i >= mostPrompted || c.budget-c.tokens < leastItem:
+		case i >= mostPrompted:
 			c.leave(&r.candidate, "budget")
 		default:
-			c.take(r)
+			c.place(r)
 		}
 	}
 	return c.write()
@@ -250,10 +240,4 @@ func (a *asking) shared(t taskTerms, w *words) float64 {
 		return 0
 	}
 	return t.relevance(w)
-}
-
-// promptSources are the stores that a prompt asks: no rules, which the guard tells of when
-// it is time.
-func (s Sources) promptSources(r Request) []source {
-	return slices.DeleteFunc(s.list(r), func(one source) bool { return one.name == "guards" })
 }

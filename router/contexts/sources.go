@@ -99,15 +99,19 @@ type source struct {
 	ask  func(ctx context.Context, r Request) (gathered, error)
 }
 
-// list returns the stores that are there.
-func (s Sources) list(r Request) []source {
-	var list []source
-	add := func(there bool, name string, ask func(ctx context.Context, r Request) (gathered, error)) {
+// adder adds sources that are there to a list.
+func adder(list *[]source) func(there bool, name string, ask func(ctx context.Context, r Request) (gathered, error)) {
+	return func(there bool, name string, ask func(ctx context.Context, r Request) (gathered, error)) {
 		if there {
-			list = append(list, source{name, ask})
+			*list = append(*list, source{name, ask})
 		}
 	}
-	add(s.Guards != nil, "guards", s.guards)
+}
+
+// list returns the stores that are there. A prompt asks for no rules: the guard tells of them when it is time.
+func (s Sources) list(r Request) (list []source) {
+	add := adder(&list)
+	add(s.Guards != nil && !r.Prompt, "guards", s.guards)
 	add(s.Lessons != nil, "lessons", s.lessons)
 	add(s.Knowledge != nil, "knowledge", s.knowledge(""))
 	add(s.Knowledge != nil && r.Project != "", "knowledge of the project", s.knowledge(r.Project))

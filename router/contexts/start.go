@@ -51,13 +51,8 @@ var startOrder = []string{
 
 // starting returns the stores that are there, each asked for what a session in a
 // project begins with: of this project, and of none.
-func (s Sources) starting(r Request) []source {
-	list := []source{}
-	add := func(there bool, name string, ask func(ctx context.Context, r Request) (gathered, error)) {
-		if there {
-			list = append(list, source{name, ask})
-		}
-	}
+func (s Sources) starting(r Request) (list []source) {
+	add := adder(&list)
 	add(s.Lessons != nil, "rules", s.startRules)
 	add(s.Lessons != nil, "lessons", s.startLessons)
 	add((s.Sessions != nil || s.Episodes != nil) && (r.Project != "" || r.AgentID != ""), "sessions", s.lastSession)
@@ -159,12 +154,12 @@ func (s Sources) startFacts(ctx context.Context, r Request) (f gathered, err err
 // sessions says so; of the others it is what their transcript was summed up to.
 func (s Sources) lastSession(ctx context.Context, r Request) (f gathered, err error) {
 	var found []candidate
+	agent := "" // whoever worked in the project, and outside of any the agent itself
+	if r.Project == "" {
+		agent = r.AgentID
+	}
 	if s.Sessions != nil {
-		filter := operational.SessionFilter{Project: r.Project, Status: operational.SessionEnded, Limit: mostSessions}
-		if r.Project == "" {
-			filter.AgentID = r.AgentID
-		}
-		sessions, err := s.Sessions.List(ctx, filter)
+		sessions, err := s.Sessions.List(ctx, operational.SessionFilter{AgentID: agent, Project: r.Project, Status: operational.SessionEnded, Limit: mostSessions})
 		if err != nil {
 			return f, err
 		}
@@ -177,11 +172,7 @@ func (s Sources) lastSession(ctx context.Context, r Request) (f gathered, err er
 		}
 	}
 	if s.Episodes != nil {
-		filter := episode.Filter{Project: r.Project, Event: consolidate.SummaryEvent, Limit: mostSessions}
-		if r.Project == "" {
-			filter.AgentID = r.AgentID
-		}
-		summaries, err := s.Episodes.Recent(ctx, filter)
+		summaries, err := s.Episodes.Recent(ctx, episode.Filter{AgentID: agent, Project: r.Project, Event: consolidate.SummaryEvent, Limit: mostSessions})
 		if err != nil {
 			return f, err
 		}
@@ -238,32 +229,14 @@ func openEnds(h *operational.Handover) string {
 // chooseStart chooses by the order of the sections, and within one by use and freshness.
 func (c *choice) chooseStart(candidates []candidate) Context {
 	c.begin()
-	var all []*rated
-	seen := map[string]bool{}
-	for i := range candidates {
-		r := &rated{candidate: candidates[i]}
-		if key := r.kind + "/" + r.id; seen[key] {
-			continue
-		} else {
-			seen[key] = true
-		}
+	all := slices.DeleteFunc(once(candidates), c.distrusted)
+	for _, r := range all {
 		r.score = startWorth(&r.candidate, c.at, c.project)
-		if !trusted(&r.candidate) && !c.untrusted {
-			c.leave(&r.candidate, "untrusted")
-			continue
-		}
-		all = append(all, r)
 	}
 	slices.SortStableFunc(all, func(a, b *rated) int {
 		return cmp.Or(cmp.Compare(startRank(a.kind), startRank(b.kind)), cmp.Compare(b.score, a.score), b.date.Compare(a.date), strings.Compare(a.id, b.id))
 	})
-	all = slices.DeleteFunc(c.withoutSuperseded(all), func(r *rated) bool {
-		known := c.told.has(&r.candidate)
-		if known {
-			c.leave(&r.candidate, reasonTold)
-		}
-		return known
-	})
+	all = slices.DeleteFunc(c.withoutSuperseded(all), c.toldBefore)
 	guards := 0
 	var later []*rated
 	for _, r := range all {
@@ -277,18 +250,10 @@ func (c *choice) chooseStart(candidates []candidate) Context {
 			later = append(later, r) // principles and lessons first
 			continue
 		}
-		if c.budget-c.tokens < leastItem {
-			c.leave(&r.candidate, "budget")
-			continue
-		}
-		c.take(r)
+		c.place(r)
 	}
 	for _, r := range later {
-		if c.budget-c.tokens < leastItem {
-			c.leave(&r.candidate, "budget")
-			continue
-		}
-		c.take(r)
+		c.place(r)
 	}
 	return c.write()
 }
@@ -344,12 +309,7 @@ func (c *choice) withoutSuperseded(all []*rated) []*rated {
 	})
 }
 
-// trusted tells whether an item may be told without being asked for: an agent or the router wrote it.
-func trusted(r *candidate) bool {
-	return r.trust == router.TrustAgent || r.trust == router.TrustBuiltin
-}
-
-// checkStart completes a request for what a session begins with.
+// checkStart checks what of a request is for a session, and its start.
 func checkStart(r *Request) error {
 	if r.Start && r.Prompt {
 		return skillrouter.InvalidField("prompt", "does not go with start")

@@ -2,6 +2,7 @@ package contexts
 
 import (
 	"hash/maphash"
+	"maps"
 	"sync"
 
 	"skillrouter/router"
@@ -51,11 +52,9 @@ func (t *told) session(id string, forget bool) toldTo {
 	if forget {
 		delete(t.sessions, id)
 	}
-	known := toldTo{seed: t.seed, items: map[uint64]bool{}}
+	known := toldTo{seed: t.seed}
 	if s := t.sessions[id]; s != nil {
-		for item := range s.items {
-			known.items[item] = true
-		}
+		known.items = maps.Clone(s.items)
 	}
 	return known
 }
