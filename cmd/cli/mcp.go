@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -52,15 +51,6 @@ What is stored without a project belongs to that of the working folder.
 		tools := mcpserver.New(toolServices(c), mcpserver.Options{Agent: caller, Project: s.workProject(), Toolsets: chosen, Version: version().Version, Log: s.logger(config.Log{Level: "warn"})})
 		return tools.ServeStdio(ctx, s.in, s.out)
 	})
-}
-
-// workProject is the project of an agent that works in the working folder.
-func (s *shell) workProject() string {
-	dir, err := os.Getwd()
-	if err != nil {
-		return ""
-	}
-	return s.place().WorkProject(dir)
 }
 
 // remoteSystem is the running router as the service that it has of itself.

@@ -66,12 +66,18 @@ func (s *shell) agent(flag string) string {
 }
 
 // project is the one that the working folder belongs to, or empty.
-func (s *shell) project() string {
+func (s *shell) project() string { return s.place().Project(workingFolder()) }
+
+// workProject is the project of an agent that works in the working folder.
+func (s *shell) workProject() string { return s.place().WorkProject(workingFolder()) }
+
+// workingFolder is empty if nobody can say which it is: such a folder has no project.
+func workingFolder() string {
 	dir, err := os.Getwd()
 	if err != nil {
 		return ""
 	}
-	return s.place().Project(dir)
+	return dir
 }
 
 // now is the time, for what is printed as an age.

@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"skillrouter"
@@ -108,19 +109,25 @@ func registered(c Checkout) string {
 	if path == "" || plain == "" {
 		return plain
 	}
-	me := known{Folder: main, Origin: c.Origin()}
-	if name := me.among(readRegister(path)); name != "" {
+	lines := readRegister(path)
+	me := known{Folder: main}
+	if name := me.among(lines); name != "" {
+		return name // as at every hook but a repository's first: its origin need not be read
+	}
+	me.Origin = c.Origin()
+	if name := me.cloneAmong(lines); name != "" {
 		return name
 	}
 	for _, name := range []string{plain, usable(filepath.Base(filepath.Dir(main)) + "-" + plain), usable(plain + "-" + shortHash(main))} {
-		if me.Name = name; name == "" || taken(readRegister(path), name) {
+		if me.Name = name; name == "" || taken(lines, name) {
 			continue
 		}
 		if !me.write(path) {
 			return plain
 		}
 		// Two processes may have written at once: the first line decides for both.
-		if first := me.among(readRegister(path)); first != "" {
+		lines = readRegister(path)
+		if first := cmp.Or(me.among(lines), me.cloneAmong(lines)); first != "" {
 			return first
 		}
 	}
@@ -154,29 +161,37 @@ func readRegister(path string) (lines []known) {
 	return lines
 }
 
-// among is the name of this repository: that of its folder, else that of another
-// clone of its origin, or of the folder that it was cloned from. A name counts
-// for the first repository that took it and is still there.
+// among is the name of this repository's folder, empty if it has none.
 func (k known) among(lines []known) string {
+	for _, line := range owners(lines) {
+		if line.Folder == k.Folder {
+			return line.Name
+		}
+	}
+	return ""
+}
+
+// cloneAmong is the name of another clone of this repository's origin, or of the
+// folder that it was cloned from; empty if there is none.
+func (k known) cloneAmong(lines []known) string {
+	for _, line := range owners(lines) {
+		if line.same(k) {
+			return line.Name
+		}
+	}
+	return ""
+}
+
+// owners are the lines that count: a name is the first repository's that took it
+// and is still there, with all its clones.
+func owners(lines []known) []known {
 	owner := map[string]known{}
 	for _, line := range lines {
 		if first, is := owner[line.Name]; !is || !first.same(line) && first.gone() {
 			owner[line.Name] = line
 		}
 	}
-	clone := ""
-	for _, line := range lines {
-		if !owner[line.Name].same(line) {
-			continue
-		}
-		if line.Folder == k.Folder {
-			return line.Name
-		}
-		if line.same(k) {
-			clone = cmp.Or(clone, line.Name)
-		}
-	}
-	return clone
+	return slices.DeleteFunc(slices.Clone(lines), func(line known) bool { return !owner[line.Name].same(line) })
 }
 
 // same tells whether two lines are of one repository.

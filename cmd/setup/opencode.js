@@ -68,6 +68,10 @@ export const SkillRouter = async ({ client, directory }) => {
   const fitting = new Map() // what belongs to each session's last prompts
   const children = new Set() // sessions of subagents: their end is not the agent's
   let idle = Promise.resolve() // that a turn has ended is told before that the session has
+  const begin = (session) => {
+    if (!known.has(session)) known.set(session, hook("session-start", { session_id: session, cwd: directory }, "--start"))
+    return known.get(session)
+  }
   const use = (input, args) => ({
     session_id: input.sessionID, tool_use_id: input.callID, tool_name: input.tool, tool_input: args, cwd: directory,
   })
@@ -82,8 +86,7 @@ export const SkillRouter = async ({ client, directory }) => {
     "experimental.chat.system.transform": async (input, output) => {
       const session = input.sessionID
       if (!session || aside.test(output.system[0] ?? "")) return
-      if (!known.has(session)) known.set(session, hook("session-start", { session_id: session, cwd: directory }, "--start"))
-      const said = await known.get(session)
+      const said = await begin(session)
       if (said?.additionalContext) output.system.push(said.additionalContext)
       // It is told once, and the system prompt is made anew for each request.
       for (const fits of fitting.get(session) ?? []) {
@@ -95,11 +98,7 @@ export const SkillRouter = async ({ client, directory }) => {
       const session = input.sessionID
       const prompt = output.parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text).join("\n")
       if (!prompts || !session || !prompt || children.has(session)) return
-      await known.get(session) // a session's first prompt may come before its start
-      if (!known.has(session)) {
-        known.set(session, hook("session-start", { session_id: session, cwd: directory }, "--start"))
-        await known.get(session)
-      }
+      await begin(session) // a session's first prompt may come before its start
       const fits = hook("user-prompt", { session_id: session, cwd: directory, prompt })
       fitting.set(session, [...(fitting.get(session) ?? []), fits].slice(-maxFitting))
     },
