@@ -45,10 +45,18 @@ const (
 	perToken = 4
 )
 
-// sectionWeight is how much more, or less, an item is worth for its kind.
-var sectionWeight = map[string]float64{
-	router.KindPrinciple: 1.15, router.KindPattern: 1.1, router.KindLesson: 1.05, router.KindKnowledge: 1, router.KindFact: 1, router.KindEpisode: 0.85, router.KindTask: 1,
-}
+// sectionWeight is how much more, or less, an item is worth for its kind. Further kinds say it themselves.
+var sectionWeight = func() map[string]float64 {
+	weights := map[string]float64{
+		router.KindPrinciple: 1.15, router.KindPattern: 1.1, router.KindLesson: 1.05, router.KindKnowledge: 1, router.KindFact: 1, router.KindEpisode: 0.85, router.KindTask: 1,
+	}
+	for _, k := range kind.All() {
+		if _, here := weights[k.Name]; !here {
+			weights[k.Name] = k.Weight
+		}
+	}
+	return weights
+}()
 
 // choice chooses what comes into one context.
 type choice struct {
@@ -209,7 +217,7 @@ func recentness(date, at time.Time) float64 {
 // there yet, less if it is long: one that takes an eighth of the budget is worth
 // half of one that takes nothing.
 func (c *choice) worth(r *rated) float64 {
-	marginal := diversity*r.score*cmp.Or(sectionWeight[r.kind], kind.Named(r.kind).Weight) - (1-diversity)*r.alike
+	marginal := diversity*r.score*sectionWeight[r.kind] - (1-diversity)*r.alike
 	length := min(float64(len(r.title)+len(r.body))/perToken, float64(c.budget)/mostOfBudget)
 	if marginal < 0 {
 		return marginal

@@ -8,6 +8,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"skillrouter"
@@ -89,14 +90,16 @@ func Clearable() (types []router.MemoryType) {
 }
 
 // Named returns the kind of a name; the zero Kind if there is none.
-func Named(name string) Kind {
+func Named(name string) Kind { return byName()[name] }
+
+// byName has each kind by its name: a page or a record of an export asks for its kind.
+var byName = sync.OnceValue(func() map[string]Kind {
+	kinds := map[string]Kind{}
 	for _, k := range All() {
-		if k.Name == name {
-			return k
-		}
+		kinds[k.Name] = k
 	}
-	return Kind{}
-}
+	return kinds
+})
 
 // holding is the kind with what counts and clears what there is of it.
 func (k Kind) holding(held func(ctx context.Context, persona string) ([]skillrouter.Holding, error),

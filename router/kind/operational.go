@@ -26,7 +26,7 @@ var (
 		Counted: 4, Held: router.HeldMemory{Type: router.ProspectiveMemory, Also: "reminders"},
 	}
 	Session = Kind{
-		Name: "session", Plural: "sessions",
+		Name: router.KindSession, Plural: "sessions",
 		Counted: 5, Held: router.HeldMemory{Type: router.WorkingMemory, Also: "sessions", Keep: "working memory ends with its session"},
 	}
 )
