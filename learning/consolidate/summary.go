@@ -72,7 +72,7 @@ func summarize(ctx context.Context, t Transcript) (draft episode.Draft, ok bool)
 		fmt.Fprintf(&b, "\nSaid at the end: %s", tail(closing, maxClosing))
 	}
 	return episode.Draft{
-		EventType: episode.EventOutcome, Event: SummaryEvent, Title: "Session: " + skillrouter.Head(asked[0], maxAskedText), Content: b.String(),
+		EventType: episode.EventOutcome, Event: SummaryEvent, Title: "Session: " + asked[0], Content: b.String(),
 		AgentID: t.AgentID, SessionID: t.SessionID, Project: t.Project, Persona: t.Persona,
 	}, true
 }

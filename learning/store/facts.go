@@ -44,12 +44,8 @@ func factWithValue(f *fact.Fact) []any { return append(factInto(f), fromJSON(&f.
 
 // FactsUnder implements fact.Store.
 func (s *Store) FactsUnder(ctx context.Context, persona string, keys []string) (facts []fact.Fact, all bool, err error) {
-	args := []any{persona}
-	for _, key := range keys {
-		args = append(args, key)
-	}
-	rows, err := query(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts WHERE persona = ? AND key IN (?"+
-		strings.Repeat(", ?", len(keys)-1)+") ORDER BY key", args...)
+	rows, err := query(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts WHERE persona = ? AND key IN ("+marks(len(keys))+") ORDER BY key",
+		append([]any{persona}, anys(keys)...)...)
 	if err != nil {
 		return nil, false, err
 	}

@@ -15,7 +15,7 @@ var checkColumns = []string{"id", "agent_id", "project", "domain", "tool", "acti
 
 var matchColumns = []string{"check_num", "rule_id", "title", "severity", "lane", "reason", "confidence", "blocks"}
 
-var insertCheck = "INSERT INTO checks (" + strings.Join(checkColumns, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(checkColumns)-1) + ") RETURNING num"
+var insertCheck = "INSERT INTO checks (" + strings.Join(checkColumns, ", ") + ") VALUES (" + marks(len(checkColumns)) + ") RETURNING num"
 
 const selectCheck = `SELECT num, id, agent_id, project, domain, tool, action, context, decision, notes, took_us, at,
 	outcome, result, outcome_by, outcome_notes, outcome_at FROM checks `
