@@ -2,6 +2,7 @@ package agents
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -205,6 +206,7 @@ func newShop(t *testing.T, npm string) *place {
 // agent is how one is run without a network and a person.
 type agent struct {
 	name     string
+	label    string   // of the tests, if it is not the name: one agent may be run in several ways
 	program  []string // where npm installs it
 	env      func(p *place) []string
 	args     func(program, prompt string) []string
@@ -215,6 +217,9 @@ type agent struct {
 	turns    bool           // a message at the end of a turn gives it a further one
 	told     bool           // a message is told before a tool's use, too
 }
+
+// named is what the tests of it are called.
+func (a agent) named() string { return cmp.Or(a.label, a.name) }
 
 // installed is the agent's program.
 func (a agent) installed(npm string) string {
@@ -238,7 +243,30 @@ func (p *place) each(form, between string) string {
 // codex is where npm installs Codex's program.
 var codex = []string{"@openai", "codex-linux-x64", "vendor", "x86_64-unknown-linux-musl", "bin", "codex"}
 
+// codexHome writes Codex's configuration for a model. One that Codex knows is offered no
+// tools but one that runs code, which uses the others (code mode).
+func codexHome(model string) func(p *place) {
+	return func(p *place) {
+		if err := os.Symlink(agent{program: codex}.installed(p.npm), p.path("bin/codex")); err != nil { // --check asks it
+			p.t.Fatal(err)
+		}
+		p.write("home/.codex/config.toml", "model = \""+model+"\"\nmodel_auto_compact_token_limit = 100000\nmodel_provider = \"fake\"\n[model_providers.fake]\nname = \"fake\"\nbase_url = \""+p.url+
+			"/v1\"\nwire_api = \"responses\"\nenv_key = \"FAKE_KEY\"\n"+p.each("[projects.%q]\ntrust_level = \"trusted\"\n", ""))
+	}
+}
+
 func agents() []agent {
+	codexAgent := agent{
+		name: "codex", before: "MISSING", turns: true, told: true,
+		program: codex,
+		env:     func(*place) []string { return []string{"FAKE_KEY=x"} },
+		args: func(program, prompt string) []string {
+			return []string{program, "exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", prompt}
+		},
+		prepare: codexHome("fake-model"),
+	}
+	codexCode := codexAgent
+	codexCode.label, codexCode.prepare = "codex-code", codexHome("gpt-6-sol")
 	return []agent{
 		{
 			name: "claude-code", before: "not known", searches: true, turns: true, told: true,
@@ -257,21 +285,8 @@ func agents() []agent {
 				p.write("home/.claude.json", `{"projects":{`+p.each(`%q:{"hasTrustDialogAccepted":true,"enabledMcpjsonServers":["skillrouter"]}`, ",")+`}}`)
 			},
 		},
-		{
-			name: "codex", before: "MISSING", turns: true, told: true,
-			program: codex,
-			env:     func(*place) []string { return []string{"FAKE_KEY=x"} },
-			args: func(program, prompt string) []string {
-				return []string{program, "exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", prompt}
-			},
-			prepare: func(p *place) {
-				if err := os.Symlink(agent{program: codex}.installed(p.npm), p.path("bin/codex")); err != nil { // --check asks it
-					p.t.Fatal(err)
-				}
-				p.write("home/.codex/config.toml", "model = \"fake-model\"\nmodel_auto_compact_token_limit = 100000\nmodel_provider = \"fake\"\n[model_providers.fake]\nname = \"fake\"\nbase_url = \""+p.url+
-					"/v1\"\nwire_api = \"responses\"\nenv_key = \"FAKE_KEY\"\n"+p.each("[projects.%q]\ntrust_level = \"trusted\"\n", ""))
-			},
-		},
+		codexAgent,
+		codexCode,
 		{
 			name: "opencode", told: true,
 			program: []string{"opencode-linux-x64", "bin", "opencode"},
@@ -314,7 +329,7 @@ func TestRealAgents(t *testing.T) {
 		t.Skip("SKILLROUTER_REAL_AGENTS names no folder that the agents are installed in: make agents")
 	}
 	for _, a := range agents() {
-		t.Run(a.name, func(t *testing.T) { a.test(t, newShop(t, npm)) })
+		t.Run(a.named(), func(t *testing.T) { a.test(t, newShop(t, npm)) })
 	}
 }
 

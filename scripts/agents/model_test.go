@@ -235,6 +235,16 @@ func responses(w http.ResponseWriter, s step, i int, tools []json.RawMessage) {
 		out = append(out, object{"type": "message", "id": fmt.Sprint("m", i), "role": "assistant", "status": "completed", "content": []object{{"type": "output_text", "text": s.text, "annotations": []object{}}}})
 	}
 	call := object{"type": "function_call", "id": fmt.Sprint("fc", i), "call_id": fmt.Sprintf("call_%03d", i)}
+	if len(tools) == 0 && (s.shell != "" || s.tool != "") { // code mode: the tools are functions of a program
+		used, args := "exec_command", object{"cmd": s.shell}
+		if s.tool != "" {
+			used, args = "mcp__skillrouter__"+s.tool, s.args
+		}
+		call["type"], call["name"] = "custom_tool_call", "exec"
+		call["input"] = fmt.Sprintf("try { text(JSON.stringify(await tools.%s(%s))) } catch (e) { text(String(e)) }", used, asJSON(args))
+		out = append(out, call)
+		s = step{full: s.full}
+	}
 	switch {
 	case s.shell != "":
 		call["name"], call["arguments"] = "exec_command", asJSON(object{"cmd": s.shell})

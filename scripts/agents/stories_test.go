@@ -118,7 +118,7 @@ func TestStories(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, a := range agents() {
-		t.Run(a.name, func(t *testing.T) {
+		t.Run(a.named(), func(t *testing.T) {
 			if _, err := os.Stat(a.installed(npm)); err != nil {
 				t.Skipf("%s is not installed", a.name)
 			}
@@ -144,13 +144,13 @@ func TestStories(t *testing.T) {
 						}
 						median, most = r.hooks[len(r.hooks)/2].MS, h.MS
 					}
-					fmt.Fprintf(&table, row, s.Story, a.name, verdict, fmt.Sprint(all), fmt.Sprint(first), fmt.Sprint(len(r.hooks)), fmt.Sprintf("%.0f", median), fmt.Sprintf("%.0f", most), strings.Join(r.missing, "; "))
+					fmt.Fprintf(&table, row, s.Story, a.named(), verdict, fmt.Sprint(all), fmt.Sprint(first), fmt.Sprint(len(r.hooks)), fmt.Sprintf("%.0f", median), fmt.Sprintf("%.0f", most), strings.Join(r.missing, "; "))
 					for _, m := range r.missing {
 						t.Error(m)
 					}
 				})
 			}
-			fmt.Printf("\n%s%s: %d of %d\n", table.String(), a.name, told, played)
+			fmt.Printf("\n%s%s: %d of %d\n", table.String(), a.named(), told, played)
 		})
 	}
 }
@@ -253,7 +253,7 @@ func (s story) play(t *testing.T, a agent, p *place) (r result) {
 func (told telling) judge(said *session, at map[int]int, p *place, miss func(string, ...any)) {
 	questions := make([]string, len(said.asked))
 	for i := range questions {
-		questions[i] = words(said.question(i), nil)
+		questions[i] = words(said.question(i), map[string]int{})
 	}
 	if len(questions) == 0 {
 		miss("asked the model nothing")
@@ -265,7 +265,7 @@ func (told telling) judge(said *session, at map[int]int, p *place, miss func(str
 		switch n, _ := fmt.Sscanf(want.When, "after %d", &step); {
 		case n == 1:
 			step = at[step]
-			text = words(said.question(step), wordSet(said.question(step-1)))
+			text = words(said.question(step), wordCount(said.question(step-1)))
 		case want.When == "compaction":
 			if said.compacted == 0 {
 				miss("was not compacted")
@@ -481,11 +481,12 @@ func notes(n int, project string) []knowledge.Draft {
 	return drafts
 }
 
-// words are the texts of a question but those that describe tools, and those that known holds.
-func words(question string, known map[string]bool) string {
+// words are the texts of a question but those that describe tools, and those that known
+// holds, each as often as it does: what was told with a prompt may be told again.
+func words(question string, known map[string]int) string {
 	var b strings.Builder
 	eachText(question, func(text string) {
-		if !known[text] {
+		if known[text]--; known[text] < 0 {
 			b.WriteString(text)
 			b.WriteByte('\n')
 		}
@@ -493,10 +494,10 @@ func words(question string, known map[string]bool) string {
 	return b.String()
 }
 
-func wordSet(question string) map[string]bool {
-	set := map[string]bool{}
-	eachText(question, func(text string) { set[text] = true })
-	return set
+func wordCount(question string) map[string]int {
+	count := map[string]int{}
+	eachText(question, func(text string) { count[text]++ })
+	return count
 }
 
 func eachText(question string, do func(string)) {

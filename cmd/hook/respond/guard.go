@@ -75,8 +75,9 @@ func (h *Hook) after(ctx context.Context) (hook.Answer, error) {
 		return hook.Answer{}, h.learn(ctx)
 	}
 	here := h.attend(ctx)
+	unread := h.lookUp()
 	known, err := h.mend(ctx)
-	err = errors.Join(err, h.notice(ctx), h.learn(ctx))
+	err = errors.Join(unread, err, h.notice(ctx), h.learn(ctx))
 	wrong := h.hear(ctx, here, toldTime)
 	note := here.note()
 	note.Text = strings.TrimSpace(note.Text + "\n" + known)

@@ -19,12 +19,35 @@ const (
 	// maxFailures is how many failures are recorded at once: a command that fails in
 	// a loop says no more the twentieth time.
 	maxFailures = 20
+	// maxOutcome is how much of its end is read to tell how one command ended, in bytes:
+	// that stands in its last lines, with at most some hundred kilobytes of output.
+	maxOutcome = 1 << 20
 )
 
 // keepsRollout tells whether how a command ended stands in the agent's own record
 // and not in what its hooks are told.
 func (h *Hook) keepsRollout() bool {
 	return h.call.Tool == "Bash" && h.rolloutPath() != ""
+}
+
+// lookUp finds in the agent's own record how the command ended that the hook was
+// called after: it stands there before the hook is run. It is recorded once, at the
+// end of the turn (recordRollout).
+func (h *Hook) lookUp() error {
+	if !h.keepsRollout() || h.call.ToolUse == "" {
+		return nil
+	}
+	lines, err := lastLines(h.call.Transcript, maxOutcome)
+	if err != nil {
+		return err
+	}
+	h.call.Failed, h.call.Failure = false, "" // what a command wrote says nothing, though it begin with an exit code
+	for _, failed := range hook.RolloutFailures(lines) {
+		if failed.ToolUse == h.call.ToolUse {
+			h.call.Failed, h.call.Failure = true, failed.Failure
+		}
+	}
+	return nil
 }
 
 // rolloutPath is the file that holds how far the session's rollout was read, or
