@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 )
 
 // Scope is one right of a token.
@@ -55,10 +56,27 @@ func (p Principal) Has(scope Scope) bool {
 	return false
 }
 
-// ActAs returns a Forbidden error unless p may act as agentID: its own id, or
+// KindOf is the kind of an agent: what stands before the first colon of its id, or all of it.
+// Sessions of one kind, such as claude-code:amber-fox and claude-code:calm-owl, are one voice where voices are counted.
+func KindOf(agentID string) string {
+	kind, _, _ := strings.Cut(agentID, ":")
+	return kind
+}
+
+// SameVoice tells whether two agents are one voice: both are of one kind.
+func SameVoice(a, b string) bool { return KindOf(a) == KindOf(b) }
+
+// Is tells whether p is agentID: its own id, or a session of it. A token of claude-code is
+// claude-code and every claude-code:NAME. It asks for no scope.
+func (p Principal) Is(agentID string) bool {
+	rest, own := strings.CutPrefix(agentID, p.AgentID)
+	return own && p.AgentID != "" && (rest == "" || rest[0] == ':')
+}
+
+// ActAs returns a Forbidden error unless p may act as agentID: its own id and its sessions', or
 // any id with ScopeCaptain.
 func (p Principal) ActAs(agentID string) error {
-	if p.Has(ScopeCaptain) || (p.Has(ScopeAgent) && p.AgentID != "" && p.AgentID == agentID) {
+	if p.Has(ScopeCaptain) || p.Has(ScopeAgent) && p.Is(agentID) {
 		return nil
 	}
 	if !p.Has(ScopeAgent) {

@@ -80,6 +80,7 @@ func (c checkIn) apply(old operational.AgentRecord) operational.AgentRecord {
 	if c.ProjectPath != "" {
 		next.ProjectPath, next.Project = c.ProjectPath, projectOf(c.ProjectPath)
 	}
+	set(&next.Project, c.Project)
 	if c.dropTask || c.CurrentTask != "" && c.CurrentTask != next.CurrentTask {
 		next.CurrentTask, next.Progress = c.CurrentTask, 0
 	}

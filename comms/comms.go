@@ -49,6 +49,7 @@ type Heartbeat struct {
 	AgentID     string `json:"agent_id"`
 	ConfigName  string `json:"config_name,omitempty"`
 	ProjectPath string `json:"project_path,omitempty"`
+	Project     string `json:"project,omitempty"` // empty: the last element of ProjectPath
 	Status      string `json:"status,omitempty"`
 	CurrentTask string `json:"current_task,omitempty"`
 	PID         int    `json:"pid,omitempty"`

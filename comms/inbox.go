@@ -188,7 +188,7 @@ func (b *Mailbox) Receipts(ctx context.Context, messageID string) (MessageReceip
 	if principal.ActAs(message.From) != nil {
 		own := []operational.Receipt{}
 		for _, r := range receipts {
-			if r.AgentID == principal.AgentID {
+			if principal.Is(r.AgentID) {
 				own = append(own, r)
 			}
 		}

@@ -51,7 +51,7 @@ func (b *Mailbox) Log(ctx context.Context, q LogQuery) (LogPage, error) {
 		return LogPage{}, err
 	}
 	if !principal.Has(skillrouter.ScopeCaptain) {
-		if q.Agent != "" && q.Agent != principal.AgentID {
+		if q.Agent != "" && !principal.Is(q.Agent) {
 			return LogPage{}, principal.ActAs(q.Agent)
 		}
 		q.Agent = principal.AgentID

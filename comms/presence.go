@@ -127,7 +127,7 @@ func (b Heartbeat) check() error {
 		return err
 	}
 	for _, named := range [...]struct{ field, value string }{
-		{"config_name", b.ConfigName}, {"status", b.Status}, {"model", b.Model}, {"role", b.Role},
+		{"config_name", b.ConfigName}, {"status", b.Status}, {"model", b.Model}, {"role", b.Role}, {"project", b.Project},
 	} {
 		if err := skillrouter.CheckLine(named.field, named.value); err != nil {
 			return err
@@ -162,6 +162,7 @@ func (p *Presence) redact(beat *Heartbeat) []string {
 		{&beat.Model, known.Model},
 		{&beat.ProjectPath, known.ProjectPath},
 		{&beat.ConfigName, known.ConfigName},
+		{&beat.Project, known.Project},
 	} {
 		if *said.text != said.known {
 			redaction.Text(said.text)

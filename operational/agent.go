@@ -31,7 +31,7 @@ type Agent struct {
 	ID          string     `json:"agent_id"`
 	Role        string     `json:"role,omitempty"`
 	ConfigName  string     `json:"config_name,omitempty"`
-	Project     string     `json:"project,omitempty"` // last element of ProjectPath
+	Project     string     `json:"project,omitempty"` // as the agent says, else the last element of ProjectPath
 	ProjectPath string     `json:"project_path,omitempty"`
 	Model       string     `json:"model,omitempty"`
 	PID         int        `json:"pid,omitempty"`

@@ -176,7 +176,7 @@ func (e *Escalations) move(ctx context.Context, id string, to EscalationStatus, 
 	redact(&verdict.Notes)
 	at := e.now.Stamp()
 	return e.store.ChangeEscalation(ctx, id, event, func(escalation *Escalation) (*EscalationChange, error) {
-		if !p.Has(skillrouter.ScopeCaptain) && p.AgentID != escalation.To {
+		if !p.Has(skillrouter.ScopeCaptain) && !p.Is(escalation.To) {
 			return nil, skillrouter.Errorf(skillrouter.Forbidden, "this escalation went to another agent: only that agent or a captain may settle it")
 		}
 		return escalation.move(to, verdict.By, verdict.Notes, at)

@@ -176,7 +176,7 @@ func (s *Reminders) Reminder(ctx context.Context, number int64) (Reminder, error
 // captain. Every agent may see a reminder without a recipient. A token that may only read
 // sees no reminders, because they are as private as mail.
 func (r Reminder) Concerns(p skillrouter.Principal) bool {
-	own := p.AgentID != "" && (p.AgentID == r.AgentID || p.AgentID == r.CreatedBy)
+	own := p.Is(r.AgentID) || p.Is(r.CreatedBy)
 	return p.Has(skillrouter.ScopeCaptain) || p.Has(skillrouter.ScopeAgent) && (own || r.AgentID == "")
 }
 

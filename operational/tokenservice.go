@@ -37,8 +37,10 @@ const (
 )
 
 // TokenService is what can be done with tokens. Tokens implements it beside
-// the database, router/client over HTTP. All of it needs ScopeAdmin.
+// the database, router/client over HTTP. All of it but Self needs ScopeAdmin.
 type TokenService interface {
+	// Self says who is calling, which a client cannot read from its secret. Whoever may call may ask.
+	Self(ctx context.Context) (Identity, error)
 	// Issue makes a token. Its secret is in the answer and nowhere else.
 	Issue(ctx context.Context, draft TokenDraft) (IssuedToken, error)
 	// List lists all tokens, revoked and expired ones too, the latest first.
@@ -51,6 +53,13 @@ type TokenService interface {
 type IssuedToken struct {
 	Token
 	Secret string `json:"token"`
+}
+
+// Identity is who makes a call.
+type Identity struct {
+	AgentID string              `json:"agent_id,omitempty"` // the agent that the token was issued to, if it is one's
+	Scopes  []skillrouter.Scope `json:"scopes"`
+	Open    bool                `json:"open"` // no token is needed, and none was ever issued: everybody is the captain
 }
 
 // TokenDigest is the SHA-256 of a secret: what is stored of it.
@@ -155,6 +164,15 @@ func (t *Tokens) Authenticate(_ context.Context, secret string) (skillrouter.Pri
 		return skillrouter.Principal{}, skillrouter.Errorf(skillrouter.RateLimited, "too many wrong tokens: wait a second")
 	}
 	return skillrouter.Principal{}, skillrouter.Errorf(skillrouter.Unauthenticated, "the token is not valid")
+}
+
+// Self implements TokenService.
+func (t *Tokens) Self(ctx context.Context) (Identity, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if len(p.Scopes) == 0 {
+		return Identity{}, skillrouter.Errorf(skillrouter.Unauthenticated, "a token is needed")
+	}
+	return Identity{AgentID: p.AgentID, Scopes: slices.Clone(p.Scopes), Open: p.IsOpen()}, nil
 }
 
 // Issue implements TokenService.

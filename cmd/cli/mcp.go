@@ -13,29 +13,35 @@ import (
 )
 
 func (s *shell) mcpCommand() *cobra.Command {
-	var agent, toolsets string
+	var agent, kind, toolsets string
 	return s.made(command{
-		use: "mcp [--agent ID] [--toolsets NAMES]", short: "Serve the router's tools to an agent, as MCP on standard input and output",
+		use: "mcp [--for KIND | --agent ID] [--toolsets NAMES]", short: "Serve the router's tools to an agent, as MCP on standard input and output",
 		long: `Speaks the Model Context Protocol on standard input and output, for clients that
 start their servers themselves. It is a client of the running router, and starts
 one that outlives it if there is none on this machine. It ends with its input.
 
-The calls are made as the agent that --agent or SKILLROUTER_AGENT names. If
-neither does, a token says who calls; without one it is "captain". A token that
-belongs to one agent can read its messages only if that agent is named here.
+The calls are made as the agent that --agent or SKILLROUTER_AGENT names, else as
+the session of the agent that started this server: with --for claude-code, one
+such as claude-code:amber-fox, the same as its hooks have. If nothing says so, a
+token says who calls; without one it is "captain". A token that belongs to one
+agent can read its messages only if that agent is named here.
 
 What is stored without a project belongs to that of the working folder.
 
 --toolsets or SKILLROUTER_TOOLSETS switches further tools on, such as "lessons";
 "all" is every one. Those in the setting mcp.toolsets are on in any case.`,
 		flags: options{
-			who("agent", &agent, s.agent, "agent that the calls are made as (SKILLROUTER_AGENT)"),
+			option("agent", &agent, "agent that the calls are made as (SKILLROUTER_AGENT)"),
+			option("for", &kind, "kind of the agent that starts this server, such as claude-code: the calls are its session's"),
 			option("toolsets", &toolsets, "further toolsets, separated by commas (SKILLROUTER_TOOLSETS)"),
 			option("server", &s.server, "URL of the router (SKILLROUTER_SERVER)"),
 			option("token", &s.token, "token to send (SKILLROUTER_TOKEN)"),
 		},
 	}, func(ctx context.Context) error {
-		caller, err := s.caller(agent)
+		if agent != "" && skillrouter.CheckAgentID("--agent", agent) != nil || kind != "" && skillrouter.CheckAgentID("--for", kind) != nil {
+			return usagef("--agent and --for may hold only letters, digits, and . _ : -")
+		}
+		caller, err := s.caller(first(s.place().Speaker(agent, kind, workingFolder(), s.holder), s.agent("")))
 		if err != nil {
 			return err
 		}

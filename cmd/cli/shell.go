@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"context"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"skillrouter"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
 	"skillrouter/router/client"
@@ -57,13 +60,47 @@ func (s *shell) client() (*client.Client, error) {
 }
 
 // agent is who the command speaks as: the flag, else the agent whose wrapper
-// started this shell, else nobody.
+// started this shell, else the session of the agent that runs it, else nobody.
 func (s *shell) agent(flag string) string {
 	if flag != "" {
 		return flag
 	}
-	return s.env("SKILLROUTER_AGENT")
+	if named := s.env("SKILLROUTER_AGENT"); named != "" {
+		return named
+	}
+	return s.session()
 }
+
+// session is the session of the agent that runs this command, if one does and the
+// token, if there is one, may speak as it.
+func (s *shell) session() string {
+	name := s.place().SessionHere()
+	if name == "" || s.token == "" && s.env("SKILLROUTER_TOKEN") == "" {
+		return name
+	}
+	if holder, err := s.holder(); err != nil || holder != "" && holder != skillrouter.KindOf(name) {
+		return ""
+	}
+	return name
+}
+
+// holder is the agent that the token was issued to, empty for who may act as any.
+func (s *shell) holder() (string, error) {
+	c, err := s.client()
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	self, err := c.Tokens.Self(ctx)
+	if err != nil || slices.Contains(self.Scopes, skillrouter.ScopeCaptain) || slices.Contains(self.Scopes, skillrouter.ScopeAdmin) {
+		return "", err
+	}
+	return self.AgentID, nil
+}
+
+// askTime bounds the question who a token belongs to.
+const askTime = 2 * time.Second
 
 // project is the one that the working folder belongs to, or empty.
 func (s *shell) project() string { return s.place().Project(workingFolder()) }

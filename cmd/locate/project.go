@@ -105,11 +105,11 @@ func registered(c Checkout) string {
 		main = real
 	}
 	plain := usable(strings.TrimSuffix(filepath.Base(main), ".git"))
-	path := registerPath()
+	path := registerPath("projects.jsonl")
 	if path == "" || plain == "" {
 		return plain
 	}
-	lines := readRegister(path)
+	lines := readRegister(path, known.named)
 	me := known{Folder: main}
 	if name := me.among(lines); name != "" {
 		return name // as at every hook but a repository's first: its origin need not be read
@@ -122,11 +122,11 @@ func registered(c Checkout) string {
 		if me.Name = name; name == "" || taken(lines, name) {
 			continue
 		}
-		if !me.write(path) {
+		if !addLine(path, me) {
 			return plain
 		}
 		// Two processes may have written at once: the first line decides for both.
-		lines = readRegister(path)
+		lines = readRegister(path, known.named)
 		if first := cmp.Or(me.among(lines), me.cloneAmong(lines)); first != "" {
 			return first
 		}
@@ -134,16 +134,18 @@ func registered(c Checkout) string {
 	return plain
 }
 
-func registerPath() string {
+// registerPath is a register's file beside the user's settings; empty if there is no such folder.
+func registerPath(name string) string {
 	file := config.DefaultFile()
 	if file == "" {
 		return ""
 	}
-	return filepath.Join(filepath.Dir(file), "projects.jsonl")
+	return filepath.Join(filepath.Dir(file), name)
 }
 
-// readRegister reads the register's lines. One that cannot be read names nothing.
-func readRegister(path string) (lines []known) {
+// readRegister reads a register's lines. One that cannot be read, or that good does
+// not take, says nothing.
+func readRegister[T any](path string, good func(T) bool) (lines []T) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRegister {
 		return nil
@@ -153,13 +155,29 @@ func readRegister(path string) (lines []known) {
 		return nil
 	}
 	for line := range bytes.Lines(text) {
-		var k known
-		if json.Unmarshal(line, &k) == nil && k.Name != "" && k.Folder != "" {
-			lines = append(lines, k)
+		var one T
+		if json.Unmarshal(line, &one) == nil && good(one) {
+			lines = append(lines, one)
 		}
 	}
 	return lines
 }
+
+// addLine adds a line to a register, in one write, so that two processes cannot mix theirs.
+func addLine(path string, line any) bool {
+	text, err := json.Marshal(line)
+	if err != nil || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
+		return false
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return false
+	}
+	_, err = file.Write(append(text, '\n'))
+	return file.Close() == nil && err == nil
+}
+
+func (k known) named() bool { return k.Name != "" && k.Folder != "" }
 
 // among is the name of this repository's folder, empty if it has none.
 func (k known) among(lines []known) string {
@@ -213,20 +231,6 @@ func taken(lines []known, name string) bool {
 		}
 	}
 	return false
-}
-
-// write adds a line to the register, in one write, so that two processes cannot mix theirs.
-func (k known) write(path string) bool {
-	text, err := json.Marshal(k)
-	if err != nil || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
-		return false
-	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return false
-	}
-	_, err = file.Write(append(text, '\n'))
-	return file.Close() == nil && err == nil
 }
 
 func shortHash(text string) string {

@@ -131,7 +131,7 @@ func TestProjectMoves(t *testing.T) {
 	if got := p.Project(second); got != "shop" {
 		t.Errorf("the name of a repository that went stays taken: %q", got)
 	}
-	register := registerPath()
+	register := registerPath("projects.jsonl")
 	if err := os.WriteFile(register, []byte("no JSON\n{\"name\":7}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

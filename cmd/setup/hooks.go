@@ -117,11 +117,10 @@ func oursAlone(text []byte) bool {
 
 // server is how an agent starts our MCP server.
 func (c Content) server(agent Agent) []string {
-	name := c.Name
-	if name == "" {
-		name = string(agent)
+	args := []string{"mcp", "--for", string(agent)}
+	if c.Name != "" {
+		args = []string{"mcp", "--agent", c.Name}
 	}
-	args := []string{"mcp", "--agent", name}
 	if c.Server != "" {
 		args = append(args, "--server", c.Server)
 	}

@@ -52,7 +52,7 @@ type Target struct {
 type Content struct {
 	Program string   `json:"program"`           // path or name under which agents start this program
 	Hook    string   `json:"hook,omitempty"`    // path or name of the small program that answers hooks; empty: Program does
-	Name    string   `json:"name,omitempty"`    // id under which the agent speaks; empty: the Agent's own name
+	Name    string   `json:"name,omitempty"`    // id under which the agent speaks; empty: each session has its own, of the Agent's kind
 	Server  string   `json:"server,omitempty"`  // URL of a router that is not this user's own; may be empty
 	Vars    []string `json:"vars,omitempty"`    // NAME=value, for agents that hand their environment on to no server
 	Prompts bool     `json:"prompts,omitempty"` // inject what fits each prompt too

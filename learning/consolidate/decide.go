@@ -105,7 +105,7 @@ func (c *Consolidation) decidable(ctx context.Context, caller skillrouter.Princi
 		return p, err
 	case !ok:
 		return p, noProposal()
-	case caller.Has(skillrouter.ScopeCaptain), caller.AgentID != "" && caller.AgentID == p.AgentID:
+	case caller.Has(skillrouter.ScopeCaptain), caller.Is(p.AgentID):
 		return p, nil
 	}
 	return p, skillrouter.Errorf(skillrouter.Forbidden, "this is of another agent's transcript: only that agent or a captain may decide on it")

@@ -170,7 +170,7 @@ func (s *Judgements) Remove(ctx context.Context, id string) error {
 		return err
 	}
 	return s.store.DeleteJudgement(ctx, id, func(j *Judgement) error {
-		if caller.Has(skillrouter.ScopeCaptain) || caller.AgentID != "" && caller.AgentID == j.Author {
+		if caller.Has(skillrouter.ScopeCaptain) || caller.Is(j.Author) {
 			return nil
 		}
 		return skillrouter.Errorf(skillrouter.Forbidden, "another agent judged this: only its author or a captain may remove it")

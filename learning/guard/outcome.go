@@ -85,7 +85,7 @@ func (s *settlement) decide(tx lesson.PipelineTx) error {
 		return skillrouter.Errorf(skillrouter.NotFound, "no check has this id")
 	}
 	captain := s.principal.Has(skillrouter.ScopeCaptain)
-	if !captain && (check.Agent == "" || s.principal.AgentID != check.Agent) {
+	if !captain && (check.Agent == "" || !s.principal.Is(check.Agent)) {
 		return skillrouter.Errorf(skillrouter.Forbidden, "another agent made this check: only that agent or a captain may say what came of it")
 	}
 	by := s.by
@@ -165,8 +165,8 @@ func (s *settlement) settle(tx lesson.PipelineTx, ruleID string, first bool, by 
 		case learning.ResultSuccess:
 			standing.OverriddenSuccess++
 			standing.RecentSuccess++
-			if len(standing.Overriders) < lesson.DemotionAgents && !slices.Contains(standing.Overriders, by) {
-				standing.Overriders = append(standing.Overriders, by)
+			if len(standing.Overriders) < lesson.DemotionAgents && !slices.Contains(standing.Overriders, skillrouter.KindOf(by)) {
+				standing.Overriders = append(standing.Overriders, skillrouter.KindOf(by))
 			}
 		case learning.ResultFailure:
 			standing.OverriddenFailure++

@@ -129,7 +129,7 @@ func (a *Answered) Answered(ctx context.Context, id string, use AnswerDraft) (An
 	if err != nil {
 		return AnswerLearned{}, err
 	}
-	one := AnswerVoice{EntryID: id, AgentID: author, Helpful: use.Helpful == nil || *use.Helpful, At: a.now.Stamp()}
+	one := AnswerVoice{EntryID: id, AgentID: skillrouter.KindOf(author), Helpful: use.Helpful == nil || *use.Helpful, At: a.now.Stamp()}
 	if use.Query != "" {
 		if err := learning.CheckQuery(use.Query); err != nil {
 			return AnswerLearned{}, err
@@ -180,7 +180,7 @@ func (a *Answered) Unlearn(ctx context.Context, id string) (AnswersGone, error) 
 	}
 	a.changing.Lock()
 	defer a.changing.Unlock()
-	gone, err := a.store.DeleteAnswers(ctx, id, caller.AgentID, caller.Has(skillrouter.ScopeCaptain))
+	gone, err := a.store.DeleteAnswers(ctx, id, skillrouter.KindOf(caller.AgentID), caller.Has(skillrouter.ScopeCaptain))
 	if err != nil {
 		return AnswersGone{}, err
 	}

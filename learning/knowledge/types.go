@@ -12,7 +12,7 @@ import (
 
 // mayChange returns a Forbidden error unless p wrote the entry or is a captain.
 func mayChange(p skillrouter.Principal, entry Knowledge) error {
-	if p.Has(skillrouter.ScopeCaptain) || p.Has(skillrouter.ScopeAgent) && p.AgentID != "" && p.AgentID == entry.Author {
+	if p.Has(skillrouter.ScopeCaptain) || p.Has(skillrouter.ScopeAgent) && p.Is(entry.Author) {
 		return nil
 	}
 	return skillrouter.Errorf(skillrouter.Forbidden, "another agent wrote this entry: only its author or a captain may change it")

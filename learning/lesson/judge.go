@@ -42,11 +42,11 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 		if !lesson.active() {
 			return nil, retiredAlready()
 		}
-		if draft.Type == ValidationConfirmed && !captain && caller.AgentID == lesson.SourceAgent {
+		if draft.Type == ValidationConfirmed && !captain && skillrouter.SameVoice(caller.AgentID, lesson.SourceAgent) {
 			return nil, skillrouter.Errorf(skillrouter.Forbidden, "an agent cannot confirm what it learned itself: another must")
 		}
 		before := l.escalations.For(present(*lesson, at))
-		again, err := tx.JudgedSince(lesson.ID, by, draft.Type, at.Add(-sameJudgement))
+		again, err := tx.JudgedSince(lesson.ID, skillrouter.KindOf(by), draft.Type, at.Add(-sameJudgement))
 		if err != nil {
 			return nil, err
 		}
@@ -61,10 +61,10 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 		switch draft.Type {
 		case ValidationConfirmed:
 			lesson.Validated = true
-			if lesson.Status == StatusCandidate && by != lesson.SourceAgent {
+			if lesson.Status == StatusCandidate && !skillrouter.SameVoice(by, lesson.SourceAgent) {
 				lesson.Status = StatusValidated
 			}
-			lesson.Proposed = lesson.Proposed && by == lesson.SourceAgent && !captain
+			lesson.Proposed = lesson.Proposed && skillrouter.SameVoice(by, lesson.SourceAgent) && !captain
 			if captain && lesson.Type == learning.LessonAntiPattern {
 				// Who leads says that the rule is right, whatever it was overridden for.
 				var err error

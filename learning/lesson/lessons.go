@@ -167,7 +167,7 @@ func (l *Lesson) fingerprint() learning.Fingerprint {
 
 // mayChange returns a Forbidden error unless p learned the lesson or is a captain.
 func mayChange(p skillrouter.Principal, lesson *Lesson) error {
-	if p.Has(skillrouter.ScopeCaptain) || p.Has(skillrouter.ScopeAgent) && p.AgentID != "" && p.AgentID == lesson.SourceAgent {
+	if p.Has(skillrouter.ScopeCaptain) || p.Has(skillrouter.ScopeAgent) && p.Is(lesson.SourceAgent) {
 		return nil
 	}
 	return skillrouter.Errorf(skillrouter.Forbidden, "another agent learned this lesson: only that agent or a captain may change it")
@@ -184,5 +184,5 @@ func laterThan(t, at time.Time) time.Time {
 
 // Vouched tells whether somebody else than who reported the lesson stands by it.
 func (l *Lesson) Vouched() bool {
-	return l.Validated && l.ValidatedBy != "" && l.ValidatedBy != l.SourceAgent
+	return l.Validated && l.ValidatedBy != "" && !skillrouter.SameVoice(l.ValidatedBy, l.SourceAgent)
 }

@@ -133,7 +133,7 @@ func (o *observation) gather(again bool) error {
 			return err
 		}
 	}
-	if !joined && again && (o.by != o.lesson.SourceAgent || o.lesson.Occurrences >= repeatOccurrences) {
+	if !joined && again && (!skillrouter.SameVoice(o.by, o.lesson.SourceAgent) || o.lesson.Occurrences >= repeatOccurrences) {
 		return o.form(nil, nil)
 	}
 	if solves(o.kind, &o.lesson) {
@@ -259,8 +259,8 @@ func (o *observation) found(pattern Pattern, members []Lesson, evidence []Eviden
 	skillrouter.Sort(members, func(a, b Lesson) int { return int(a.Number - b.Number) })
 	agents := []string{}
 	tell := func(agent string) {
-		if agent != "" && !slices.Contains(agents, agent) {
-			agents = append(agents, agent)
+		if kind := skillrouter.KindOf(agent); kind != "" && !slices.Contains(agents, kind) {
+			agents = append(agents, kind)
 		}
 	}
 	for i := range members {
@@ -304,8 +304,8 @@ func (o *observation) join(pattern Pattern, score float64) error {
 	}
 	tellers := []string{}
 	for _, agent := range []string{o.lesson.SourceAgent, o.by} {
-		if agent != "" && !slices.Contains(tellers, agent) {
-			tellers = append(tellers, agent)
+		if kind := skillrouter.KindOf(agent); kind != "" && !slices.Contains(tellers, kind) {
+			tellers = append(tellers, kind)
 		}
 	}
 	agents, err := o.tx.AddPatternAgents(pattern.ID, tellers...)

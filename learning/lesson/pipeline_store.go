@@ -65,7 +65,7 @@ type PipelineTx interface {
 	UpdateLesson(lesson Lesson, fingerprint learning.Fingerprint) error
 	// AddChange appends to lessons' histories.
 	AddChange(changes ...Change) error
-	// JudgedSince tells whether a lesson's history has that judgement by that agent or person after a time.
+	// JudgedSince tells whether a lesson's history has that judgement after a time, by that person or kind of agent.
 	JudgedSince(lessonID, by string, judgement ValidationType, after time.Time) (bool, error)
 	// AddApplication records where a lesson was applied and how it went.
 	AddApplication(application Application) error

@@ -260,7 +260,7 @@ func independentCases(cases []Lesson) []Lesson {
 	last := map[place]time.Time{}
 	independent := ordered[:0]
 	for _, c := range ordered {
-		from := place{c.SourceAgent, c.Project}
+		from := place{skillrouter.KindOf(c.SourceAgent), c.Project}
 		named := c.SourceAgent != "" && c.Trust != learning.TrustImported // who imports is not who learned
 		if previous, known := last[from]; known && named && c.CreatedAt.Sub(previous) < learning.SessionIdle {
 			continue
@@ -285,7 +285,7 @@ func patternPromotion(tx PipelineTx, lesson *Lesson) (promotion, error) {
 		succeeded++
 		place := a.Context
 		if place == "" {
-			place = a.Agent
+			place = skillrouter.KindOf(a.Agent)
 		}
 		if normal := string(learning.AppendNormal(nil, place)); normal != "" && !known[normal] {
 			known[normal] = true

@@ -33,9 +33,9 @@ func (s *Store) LessonChanges(ctx context.Context, lessonID string, limit int) (
 
 // JudgedSince implements lesson.PipelineTx. The judgement is the first word of the note.
 func (tx *transaction) JudgedSince(lessonID, by string, judgement lesson.ValidationType, after time.Time) (bool, error) {
-	return one(tx.db, []any{new(int)}, `SELECT 1 FROM lesson_changes WHERE lesson_id = ? AND kind = ? AND agent_id = ? AND at > ?
+	return one(tx.db, []any{new(int)}, `SELECT 1 FROM lesson_changes WHERE lesson_id = ? AND kind = ? AND (agent_id = ? OR substr(agent_id, 1, ?) = ?) AND at > ?
 		AND (note = ? OR substr(note, 1, ?) = ?) LIMIT 1`,
-		lessonID, lesson.ChangeValidated, by, millis(after), string(judgement), len(judgement)+1, string(judgement)+":")
+		lessonID, lesson.ChangeValidated, by, len(by)+1, by+":", millis(after), string(judgement), len(judgement)+1, string(judgement)+":")
 }
 
 // AddApplication implements lesson.PipelineTx.

@@ -2,6 +2,7 @@ package operationaltest
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +56,9 @@ func tokenRights(t *testing.T, w World[operational.TokenService]) {
 		refuses(t, skillrouter.Forbidden)(svc.Issue(ctx, operational.TokenDraft{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}))
 		refuses(t, skillrouter.Forbidden)(svc.List(ctx))
 		refuses(t, skillrouter.Forbidden)(svc.Revoke(ctx, "nothing"))
+		if self := must[operational.Identity](t)(svc.Self(ctx)); self.AgentID != p.AgentID || !slices.Equal(self.Scopes, p.Scopes) || self.Open {
+			t.Errorf("%+v is told to be %+v", p, self)
+		}
 	}
 }
 

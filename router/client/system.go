@@ -75,6 +75,11 @@ type Tokens struct{ c *Client }
 
 var _ operational.TokenService = Tokens{}
 
+// Self implements operational.TokenService.
+func (t Tokens) Self(ctx context.Context) (operational.Identity, error) {
+	return call[operational.Identity](ctx, t.c, http.MethodGet, at("/api/whoami"), nil)
+}
+
 // Issue implements operational.TokenService.
 func (t Tokens) Issue(ctx context.Context, draft operational.TokenDraft) (operational.IssuedToken, error) {
 	return call[operational.IssuedToken](ctx, t.c, http.MethodPost, at("/api/tokens"), draft)

@@ -158,6 +158,7 @@ type TokenList struct {
 }
 
 func (s *Server) tokenRoutes(tokens operational.TokenService) {
+	s.at("tokens", "/api/whoami").get("", "Who is calling, by the token, and with which rights", bare(tokens.Self))
 	at := s.at("tokens", "/api/tokens")
 	at.post("", "Issue a token; its secret is shown in this answer and never again", created(sent(tokens.Issue)))
 	at.get("", "List tokens, without their secrets, the latest first",

@@ -143,6 +143,10 @@ func (houseRecon) Summary(context.Context, operational.FindingFilter) (operation
 // houseAdmin is what administrators see.
 type houseAdmin struct{}
 
+func (houseAdmin) Self(context.Context) (operational.Identity, error) {
+	panic("no tool asks who calls")
+}
+
 func (houseAdmin) Issue(context.Context, operational.TokenDraft) (operational.IssuedToken, error) {
 	panic("no tool issues tokens")
 }

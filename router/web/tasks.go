@@ -148,6 +148,6 @@ func (s *Server) task(v *visit) (any, error) {
 	p := v.principal()
 	return taskDetail{
 		Task: task, Open: task.Status.Open(), Blocked: task.Status == operational.TaskBlocked, Held: task.AgentID != "",
-		May: p.Has(skillrouter.ScopeCaptain) || p.Has(skillrouter.ScopeAgent) && p.AgentID != "" && (p.AgentID == task.AgentID || task.AgentID == "" && p.AgentID == task.CreatedBy),
+		May: p.Has(skillrouter.ScopeCaptain) || p.Has(skillrouter.ScopeAgent) && (p.Is(task.AgentID) || task.AgentID == "" && p.Is(task.CreatedBy)),
 	}, nil
 }

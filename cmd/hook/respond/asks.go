@@ -3,8 +3,10 @@ package respond
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strconv"
 
+	"skillrouter"
 	"skillrouter/comms"
 	"skillrouter/router/client/plain"
 )
@@ -75,6 +77,10 @@ type (
 		Text  string `json:"text"`
 		Rules int    `json:"rules"`
 	}
+	identity struct {
+		AgentID string              `json:"agent_id,omitempty"`
+		Scopes  []skillrouter.Scope `json:"scopes"`
+	}
 	health struct {
 		Status string `json:"status"`
 		Server string `json:"server"`
@@ -109,6 +115,18 @@ func (c Call) outcome(ctx context.Context, o outcome) error {
 
 func (c Call) record(ctx context.Context, e anEpisode) error {
 	return c(ctx, "POST", "/api/episodes", e, nil)
+}
+
+// holder is the agent that the call's token was issued to, empty for who may act as any.
+func (c Call) holder(ctx context.Context) (string, error) {
+	var self identity
+	if err := c(ctx, "GET", "/api/whoami", nil, &self); err != nil {
+		return "", err
+	}
+	if slices.ContainsFunc(self.Scopes, func(s skillrouter.Scope) bool { return s == skillrouter.ScopeCaptain || s == skillrouter.ScopeAdmin }) {
+		return "", nil
+	}
+	return self.AgentID, nil
 }
 
 func (c Call) consolidate(ctx context.Context, t transcript) error {

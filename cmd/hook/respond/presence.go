@@ -129,7 +129,10 @@ func (h *Hook) says() comms.Heartbeat {
 		beat.Status = "using " + OneLine(h.call.Tool, maxToolStatus)
 	}
 	if filepath.IsAbs(h.call.Dir) && skillrouter.CheckText("project_path", h.call.Dir, comms.MaxPath) == nil {
-		beat.ProjectPath = cmp.Or(locate.RepositoryOf(h.call.Dir), h.call.Dir)
+		beat.ProjectPath, beat.Project = cmp.Or(locate.RepositoryOf(h.call.Dir), h.call.Dir), h.project
+	}
+	if h.process.env(Wrapped) == "" {
+		beat.PID = locate.AgentPID(string(h.Dialect))
 	}
 	if h.Event == hook.SessionStart {
 		// What a person asked for stays between them and the agent; the branch is the project's.

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -124,7 +125,7 @@ func (h *Hook) Flags() *flag.FlagSet {
 		h.Dialect = hook.Dialect(text)
 		return nil
 	})
-	set.StringVar(&h.agent, "agent", "", "agent that it is (SKILLROUTER_AGENT goes before; default: the name after --for)")
+	set.StringVar(&h.agent, "agent", "", "agent that it is (SKILLROUTER_AGENT goes before; default: the session's own, of the kind that --for names)")
 	set.StringVar(&h.project, "project", "", "project that it works on (default: the one that the working folder belongs to)")
 	set.StringVar(&h.server, "server", "", "URL of the router (SKILLROUTER_SERVER)")
 	set.BoolVar(&h.start, "start", false, "at session-start, start the router if none answers")
@@ -185,7 +186,7 @@ func (h *Hook) answer(ctx context.Context) (hook.Answer, error) {
 	if h.call, err = hook.Read(h.Event, text); err != nil {
 		return hook.Answer{}, err
 	}
-	h.identify()
+	h.identify(ctx)
 	switch h.Event {
 	case hook.SessionStart, hook.UserPrompt:
 		return h.inject(ctx)
@@ -236,21 +237,33 @@ func (h *Hook) read(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// identify decides who speaks and of which project. The wrapper's name for the
-// agent goes before the one in its configuration, which all runs share.
-func (h *Hook) identify() {
-	if named := h.process.env("SKILLROUTER_AGENT"); named != "" {
-		h.agent = named
-	}
-	if h.agent == "" && h.process.env("SKILLROUTER_TOKEN") == "" {
-		h.agent = string(h.Dialect)
-	}
-	if skillrouter.CheckAgentID("agent", h.agent) != nil {
-		h.agent = ""
-	}
+// identify decides who speaks and of which project.
+func (h *Hook) identify(ctx context.Context) {
+	place := locate.Place{Server: h.server, LookupEnv: h.process.LookupEnv}
+	h.agent = place.Speaker(h.agent, string(h.Dialect), h.call.Dir, func() (string, error) { return h.holder(ctx) })
 	if h.project == "" {
-		h.project = locate.Place{LookupEnv: h.process.LookupEnv}.WorkProject(h.call.Dir)
+		h.project = place.WorkProject(h.call.Dir)
 	}
+}
+
+// holder is the agent that the token was issued to; empty: a captain's, which may speak as any.
+// A token's agent never changes, so that the router is asked once.
+func (h *Hook) holder(ctx context.Context) (string, error) {
+	path := cached("token-" + digest(h.server+"\n"+h.process.env("SKILLROUTER_SERVER")+"\n"+h.process.env("SKILLROUTER_TOKEN")))
+	if path != "" {
+		if known, err := os.ReadFile(path); err == nil {
+			return string(known), nil
+		}
+	}
+	c, err := h.connect()
+	if err != nil {
+		return "", err
+	}
+	agent, err := c.holder(ctx)
+	if err == nil {
+		keep(path, agent)
+	}
+	return agent, err
 }
 
 // connect makes calls that give up quickly. It connects to nothing yet.

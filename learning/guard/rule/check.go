@@ -336,7 +336,7 @@ func (c *check) verdict() Verdict {
 
 // stops tells whether the rule blocks the agent whose action this is.
 func (c *check) stops(r *Rule) bool {
-	return r.Blocks() && (r.Draft.OnlyFor == "" || r.Draft.OnlyFor == c.action.Agent)
+	return r.Blocks() && (r.Draft.OnlyFor == "" || skillrouter.SameVoice(r.Draft.OnlyFor, c.action.Agent))
 }
 
 // Short cuts what is shown of a command.

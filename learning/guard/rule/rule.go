@@ -34,7 +34,7 @@ type RuleDraft struct {
 	Severity     learning.Severity // "" means medium, the default of seed 000
 	Block        bool              // blocks whatever the severity
 	WarnOnly     bool              // never blocks: a rule that was demoted
-	OnlyFor      string            // the agent that it blocks, others are warned; empty: it blocks every agent
+	OnlyFor      string            // the agent that it blocks, and others of its kind; the rest are warned; empty: it blocks every agent
 	Confidence   float64
 	Domain       string
 	Category     string
