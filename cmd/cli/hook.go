@@ -23,6 +23,9 @@ input and answers on standard output in the agent's dialect. EVENT is one of
   pre-tool-use            ask the guard: block, or warn
   post-tool-use           tell the guard that the tool was used all the same
   post-tool-use-failure   record the failure as an episode
+  pre-compact             keep what was decided, forbidden and left open, before the agent
+                          sums its conversation up; it is told again after that
+  subagent-start          inject the rules, and what belongs to the subagent's task
   turn-end                hand the agent what was sent to it meanwhile; record the failures
                           that an agent (Codex) tells no other hook of
   session-end             read the session's transcript for what is worth remembering

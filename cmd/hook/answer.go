@@ -35,6 +35,10 @@ func (d Dialect) Tells(event Event) bool {
 	switch event {
 	case SessionStart:
 		return true
+	case PreCompact:
+		return d == OpenCode // for the model that sums up
+	case Subagent:
+		return d != Gemini && d != Cursor
 	case UserPrompt:
 		return d != Cursor
 	case PreToolUse:
@@ -133,26 +137,20 @@ func joined(reason, more string) string {
 	return reason + "\n\n" + more
 }
 
-// Inject is the answer to SessionStart and UserPrompt: a text for the model. An
-// empty one says nothing.
+// Inject is the answer to an event at which the model is told a text: a session's or a
+// subagent's start, a prompt, a compaction. An empty one says nothing.
 func (d Dialect) Inject(event Event, text string) Answer {
-	if text == "" {
+	if text == "" || !d.Tells(event) {
 		return Answer{}
 	}
 	switch d {
 	case ClaudeCode, Codex, Gemini, OpenCode:
-		name := "SessionStart"
-		if event == UserPrompt {
-			name = "UserPromptSubmit"
-			if d == Gemini {
-				name = "BeforeAgent"
-			}
+		name := map[Event]string{SessionStart: "SessionStart", UserPrompt: "UserPromptSubmit", Subagent: "SubagentStart", PreCompact: "PreCompact"}[event]
+		if d == Gemini && event == UserPrompt {
+			name = "BeforeAgent"
 		}
 		return written(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": name, "additionalContext": text}})
 	case Cursor:
-		if event == UserPrompt {
-			return Answer{} // Cursor takes no context there
-		}
 		return written(map[string]any{"additional_context": text})
 	}
 	return Answer{Out: text}

@@ -23,13 +23,15 @@ const (
 	PreToolUse   Event = "pre-tool-use"          // a tool is about to be used: the guard is asked
 	PostToolUse  Event = "post-tool-use"         // it was used
 	PostFailure  Event = "post-tool-use-failure" // it was used, and failed
+	PreCompact   Event = "pre-compact"           // the conversation is about to be summed up: what was decided, forbidden and left open is kept
+	Subagent     Event = "subagent-start"        // a subagent begins: the rules, and what belongs to its task
 	TurnEnd      Event = "turn-end"              // the agent has answered and waits: what came meanwhile may give it a further turn
 	SessionEnd   Event = "session-end"           // the session is over: its transcript is consolidated
 )
 
 // Events lists every event.
 func Events() []Event {
-	return []Event{SessionStart, UserPrompt, PreToolUse, PostToolUse, PostFailure, TurnEnd, SessionEnd}
+	return []Event{SessionStart, UserPrompt, PreToolUse, PostToolUse, PostFailure, PreCompact, Subagent, TurnEnd, SessionEnd}
 }
 
 // Dialect is the protocol of an agent's hooks.
@@ -61,6 +63,17 @@ var ownTools = map[Dialect]string{
 func (d Dialect) Own(tool string) bool {
 	prefix := ownTools[d]
 	return prefix != "" && strings.HasPrefix(tool, prefix)
+}
+
+// Delegates is the task that a tool gives to a subagent, and the subagent's kind; both are
+// empty for any other tool. Codex tells of the task as of a prompt.
+func (c Call) Delegates(d Dialect) (task, kind string) {
+	if d != ClaudeCode || c.Tool != "Agent" && c.Tool != "Task" {
+		return "", ""
+	}
+	task, _ = c.Args["prompt"].(string)
+	kind, _ = c.Args["subagent_type"].(string)
+	return task, kind
 }
 
 // Dialects lists every dialect.

@@ -25,6 +25,8 @@ type Call struct {
 	Failed     bool           // the tool's use failed
 	Stopped    bool           // a person stopped it: no failure of the tool's
 	Failure    string         // what was said of it
+	Subagent   string         // the agent's own id of the subagent that it happens in; empty: in the agent itself
+	Kind       string         // what the agent calls that kind of subagent
 	Continued  bool           // this turn was given to the agent by a hook at the end of the one before
 
 	// Messages are the session's transcript itself, a list of messages in JSON, from
@@ -47,6 +49,8 @@ type message struct {
 	Command      string          `json:"command"`     // Cursor's shell events
 	ShellOutput  string          `json:"output"`
 	Prompt       string          `json:"prompt"`
+	Subagent     string          `json:"agent_id"`
+	Kind         string          `json:"agent_type"`
 	Source       string          `json:"source"`
 	Model        json.RawMessage `json:"model"`
 	Error        json.RawMessage `json:"error"`
@@ -74,8 +78,8 @@ func Read(event Event, text []byte) (Call, error) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return Call{}, fmt.Errorf("the message is not understood: %w", err)
 	}
-	c := Call{Session: m.Session, Dir: m.Dir, Tool: m.Tool, ToolUse: m.ToolUse, Prompt: m.Prompt, Source: m.Source, Model: word(m.Model), Stopped: m.Interrupted, Continued: m.Continued}
-	if event == SessionEnd {
+	c := Call{Session: m.Session, Dir: m.Dir, Tool: m.Tool, ToolUse: m.ToolUse, Prompt: m.Prompt, Source: m.Source, Model: word(m.Model), Stopped: m.Interrupted, Continued: m.Continued, Subagent: m.Subagent, Kind: m.Kind}
+	if event == SessionEnd || event == PreCompact {
 		c.Messages = m.Messages
 	}
 	if c.Session == "" {

@@ -18,6 +18,7 @@ const aiderFile = ".aider.skillrouter.md"
 // need none, and no process where the agent's expressions can say so: Codex' know
 // no lookahead.
 const (
+	claudeAsked = claudeTools + "|Agent|Task" // before: what a subagent is given to do is told at its start
 	claudeTools = "Bash|Write|Edit|NotebookEdit|mcp__(?!skillrouter__).*"
 	codexTools  = "Bash|apply_patch|mcp__.*"
 	geminiTools = "run_shell_command|write_file|replace|mcp_(?!skillrouter_).*"
@@ -85,9 +86,11 @@ func (c Content) prompts(events []wired, theirs string) []wired {
 func (t Target) claudeCode(c Content) ([]part, []string) {
 	hooks := jsonEdit{elements: c.groups(ClaudeCode, c.prompts([]wired{
 		{"SessionStart", "session-start", "", startSeconds},
-		{"PreToolUse", "pre-tool-use", claudeTools, hookSeconds},
+		{"PreToolUse", "pre-tool-use", claudeAsked, hookSeconds},
 		{"PostToolUse", "post-tool-use", claudeTools, hookSeconds},
 		{"PostToolUseFailure", "post-tool-use-failure", claudeTools, hookSeconds},
+		{"PreCompact", "pre-compact", "", startSeconds},
+		{"SubagentStart", "subagent-start", "", hookSeconds},
 		{"Stop", "turn-end", "", hookSeconds},
 		{"SessionEnd", "session-end", "", hookSeconds},
 	}, "UserPromptSubmit"))}
@@ -143,6 +146,8 @@ func (t Target) codex(c Content) ([]part, []string) {
 			{"SessionStart", "session-start", "", startSeconds},
 			{"PreToolUse", "pre-tool-use", codexTools, hookSeconds},
 			{"PostToolUse", "post-tool-use", codexTools, hookSeconds},
+			{"PreCompact", "pre-compact", "", startSeconds},
+			{"SubagentStart", "subagent-start", "", hookSeconds},
 			{"Stop", "turn-end", "", hookSeconds},
 			{"SessionEnd", "session-end", "", codexEndSeconds},
 		}, "UserPromptSubmit"))}},
@@ -161,6 +166,7 @@ func (t Target) gemini(c Content) ([]part, []string) {
 		{"SessionStart", "session-start", "", startSeconds},
 		{"BeforeTool", "pre-tool-use", geminiTools, hookSeconds},
 		{"AfterTool", "post-tool-use", geminiTools, hookSeconds},
+		{"PreCompress", "pre-compact", "manual", startSeconds}, // "auto" comes before each request, whether or not anything is compressed
 		{"SessionEnd", "session-end", "", hookSeconds},
 	}, "BeforeAgent"))
 	return []part{

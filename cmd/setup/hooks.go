@@ -19,7 +19,7 @@ const (
 )
 
 // ourHook tells a hook that setup wrote, whatever the program's path and name.
-var ourHook = skillrouter.Lazily(`(?:^|[\s"'/\\])hook (?:session-start|user-prompt|pre-tool-use|post-tool-use|post-tool-use-failure|turn-end|session-end) --for [a-z-]+`)
+var ourHook = skillrouter.Lazily(`(?:^|[\s"'/\\])hook (?:session-start|user-prompt|pre-tool-use|post-tool-use|post-tool-use-failure|pre-compact|subagent-start|turn-end|session-end) --for [a-z-]+`)
 
 // commandLine is a hook's command as a shell takes it.
 func (c Content) commandLine(agent Agent, event string) string {

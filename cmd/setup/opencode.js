@@ -68,9 +68,16 @@ export const SkillRouter = async ({ client, directory }) => {
   const fitting = new Map() // what belongs to each session's last prompts
   const children = new Set() // sessions of subagents: their end is not the agent's
   let idle = Promise.resolve() // that a turn has ended is told before that the session has
-  const begin = (session) => {
-    if (!known.has(session)) known.set(session, hook("session-start", { session_id: session, cwd: directory }, "--start"))
+  const begin = (session, task) => {
+    if (!known.get(session)) {
+      const start = { session_id: session, cwd: directory }
+      known.set(session, children.has(session) ? hook("subagent-start", { ...start, prompt: task }) : hook("session-start", start, "--start"))
+    }
     return known.get(session)
+  }
+  const transcript = async (session) => {
+    const messages = await said(client, session).catch(() => [])
+    return { session_id: session, cwd: directory, ...(messages.length > 0 && { transcript: messages }) }
   }
   const use = (input, args) => ({
     session_id: input.sessionID, tool_use_id: input.callID, tool_name: input.tool, tool_input: args, cwd: directory,
@@ -97,10 +104,18 @@ export const SkillRouter = async ({ client, directory }) => {
     "chat.message": async (input, output) => {
       const session = input.sessionID
       const prompt = output.parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text).join("\n")
-      if (!prompts || !session || !prompt || children.has(session)) return
+      if (!session || !prompt) return
+      if (children.has(session)) return void (await begin(session, prompt))
+      if (!prompts) return
       await begin(session) // a session's first prompt may come before its start
       const fits = hook("user-prompt", { session_id: session, cwd: directory, prompt })
       fitting.set(session, [...(fitting.get(session) ?? []), fits].slice(-maxFitting))
+    },
+    // What was decided and left open is told to the model that sums up, and with the rest again after that.
+    "experimental.session.compacting": async (input, output) => {
+      const kept = await hook("pre-compact", await transcript(input.sessionID))
+      if (kept?.additionalContext) output.context.push(kept.additionalContext)
+      known.set(input.sessionID, null)
     },
     "tool.execute.before": async (input, output) => {
       if (!asked(input.tool)) return
@@ -125,10 +140,7 @@ export const SkillRouter = async ({ client, directory }) => {
     dispose: async () => {
       await idle
       const ended = [...known.keys()].filter((id) => !children.has(id)).slice(-maxSessions)
-      await Promise.all(ended.map(async (id) => {
-        const messages = await said(client, id).catch(() => [])
-        await hook("session-end", { session_id: id, cwd: directory, ...(messages.length > 0 && { transcript: messages }) })
-      }))
+      await Promise.all(ended.map(async (id) => hook("session-end", await transcript(id))))
     },
   }
 }

@@ -59,6 +59,10 @@ type TranscriptDraft struct {
 	// Ended says that the session is over: how it went is kept as an episode, which the
 	// next session in the project begins with.
 	Ended bool `json:"ended,omitempty"`
+	// Compacted says that the agent is about to forget what was said so far: how the session
+	// went until now is kept as an episode, with which it goes on. Nothing is proposed of it: the
+	// whole transcript comes at the session's end.
+	Compacted bool `json:"compacted,omitempty"`
 }
 
 // Transcript is a transcript with its secrets cut out.

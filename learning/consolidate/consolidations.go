@@ -87,6 +87,9 @@ func (c *Consolidation) Consolidate(ctx context.Context, draft TranscriptDraft) 
 		return Consolidated{}, err
 	}
 	defer leave()
+	if draft.Compacted {
+		return Consolidated{TranscriptID: id, Extractor: c.rules.Name(), Proposals: []Proposal{}}, c.conclude(ctx, id, transcript)
+	}
 	_, known, err := c.store.Transcript(ctx, id)
 	if err != nil {
 		return Consolidated{}, err

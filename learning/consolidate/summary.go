@@ -20,19 +20,30 @@ const (
 	maxEdited    = 8   // files
 	maxFailing   = 3   // commands whose last run failed
 	maxClosing   = 900 // bytes of what the agent said last
+	maxSayings   = 4   // sentences of each that decide, bind or say what is open, the last ones
+	maxSaying    = 160 // bytes of the longest that is taken for one
 )
 
-// summarize says how a session went without a model: what was asked, which files were
-// changed, which commands failed to the end, and what the agent said last, which is
-// where agents tell what they did and left open. ok is false if nobody asked for anything.
+// How people and agents say what they decided, what must be kept to, and what is open.
+var (
+	decides = skillrouter.Lazily(`(?i)^decision:|\b(?:we|i|you|let'?s)\b[^.?!]{0,30}\b(?:decided|chose|agreed|settled on|go(?:ing)? with|will use|stay with)\b`)
+	binds   = skillrouter.Lazily(`(?i)\b(?:never|always|must|do not|don'?t|only use|make sure|not allowed|under no circumstances|no longer)\b`)
+	opens   = skillrouter.Lazily(`(?i)^(?:still |left )?open\b|^(?:to ?do|remaining|next steps?)\b ?:|\bstill (?:open|missing|to be done)\b|\bnot (?:yet )?(?:done|finished) yet\b|\bnot yet (?:done|finished|tested)\b|\bremains? open\b`)
+)
+
+// summarize says how a session went without a model: what was asked, decided and forbidden,
+// which files were changed, which commands failed to the end, what was called open, and what
+// the agent said last, which is where agents tell what they did. ok is false if nobody asked
+// for anything.
 func summarize(ctx context.Context, t Transcript) (draft episode.Draft, ok bool) {
-	var asked, edited []string
+	var asked, edited, decided, bound, open []string
 	closing := ""
 	for _, turn := range t.Turns {
 		switch turn.Role {
 		case roleUser:
 			if text := oneLine(turn.Content); text != "" && !strings.HasPrefix(text, "<") { // agents put their own notes into a person's mouth, between marks
 				asked = append(asked, skillrouter.Head(text, maxAskedText))
+				decided, bound = sayings(decided, turn.Content, decides), sayings(bound, turn.Content, binds)
 			}
 		case roleAssistant:
 			said := []string{}
@@ -48,6 +59,7 @@ func summarize(ctx context.Context, t Transcript) (draft episode.Draft, ok bool)
 			}
 			if text := strings.TrimSpace(strings.Join(said, "\n")); text != "" && !isCommand(text) {
 				closing = text
+				decided, open = sayings(decided, text, decides), sayings(open, text, opens)
 			}
 		}
 	}
@@ -59,6 +71,16 @@ func summarize(ctx context.Context, t Transcript) (draft episode.Draft, ok bool)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Asked: %s", strings.Join(asked, " | "))
+	part := func(name string, list []string) {
+		list = slices.DeleteFunc(list, func(text string) bool {
+			return slices.Contains(asked, text) || strings.Contains(oneLine(closing), text)
+		})
+		if len(list) > 0 {
+			fmt.Fprintf(&b, "\n%s: %s", name, strings.Join(list, " | "))
+		}
+	}
+	part("Decided", decided)
+	part("To be kept to, as the person said", bound)
 	if len(edited) > 0 {
 		fmt.Fprintf(&b, "\nChanged: %s", strings.Join(edited[:min(len(edited), maxEdited)], ", "))
 		if more := len(edited) - maxEdited; more > 0 {
@@ -68,6 +90,7 @@ func summarize(ctx context.Context, t Transcript) (draft episode.Draft, ok bool)
 	if failing := readScene(ctx, t).failing(); len(failing) > 0 {
 		fmt.Fprintf(&b, "\nFailed to the end: %s", strings.Join(failing[:min(len(failing), maxFailing)], "; "))
 	}
+	part("Left open", open)
 	if closing != "" {
 		fmt.Fprintf(&b, "\nSaid at the end: %s", tail(closing, maxClosing))
 	}
@@ -75,6 +98,22 @@ func summarize(ctx context.Context, t Transcript) (draft episode.Draft, ok bool)
 		EventType: episode.EventOutcome, Event: SummaryEvent, Title: "Session: " + asked[0], Content: b.String(),
 		AgentID: t.AgentID, SessionID: t.SessionID, Project: t.Project, Persona: t.Persona,
 	}, true
+}
+
+// sayings adds the sentences of a text that an expression fits and that ask nothing, each
+// once, the last ones in the order in which they were said last.
+func sayings(list []string, text string, fits *skillrouter.Regexp) []string {
+	for line := range strings.Lines(text) {
+		for _, sentence := range sentences(line) {
+			sentence = oneLine(sentence)
+			if len(sentence) > maxSaying || strings.HasSuffix(sentence, "?") || !fits.MatchString(sentence) {
+				continue
+			}
+			list = append(slices.DeleteFunc(list, func(other string) bool { return other == sentence }), sentence)
+			list = list[max(0, len(list)-maxSayings):]
+		}
+	}
+	return list
 }
 
 // isCommand tells whether a text is nothing but a command that was run.

@@ -29,6 +29,9 @@ const (
 	// startShare is the part of the budget that one item may take at a start, where many
 	// short things are worth more than one long.
 	startShare = 8
+	// sessionShare is that of the last session: what was decided and left open in it is
+	// what the work goes on with.
+	sessionShare = 4
 	// memoryShare is the part of the budget that decisions and knowledge take before
 	// principles and lessons have had their turn.
 	memoryShare = 0.6
@@ -151,10 +154,12 @@ func (s Sources) startFacts(ctx context.Context, r Request) (f gathered, err err
 
 // lastSession is how the last session of this agent in this project ended; if it
 // had none, that of another agent of its kind, or else of anybody. Who begins and ends
-// sessions says so; of the others it is what their transcript was summed up to.
+// sessions says so; of the others it is what their transcript was summed up to. Of this
+// session itself comes first what was kept of it when it was compacted.
 func (s Sources) lastSession(ctx context.Context, r Request) (f gathered, err error) {
 	var found []candidate
-	agent := "" // whoever worked in the project, and outside of any the agent itself
+	own := map[string]bool{} // what was kept of this session, before it was compacted
+	agent := ""              // whoever worked in the project, and outside of any the agent itself
 	if r.Project == "" {
 		agent = r.AgentID
 	}
@@ -178,11 +183,14 @@ func (s Sources) lastSession(ctx context.Context, r Request) (f gathered, err er
 		}
 		for _, e := range summaries {
 			found = append(found, candidate{id: e.ID, title: e.Title, body: e.Content, author: e.AgentID, project: e.Project, date: e.CreatedAt})
+			own[e.ID] = r.SessionID != "" && e.SessionID == r.SessionID
 		}
 	}
 	found = slices.DeleteFunc(found, func(c candidate) bool { return c.project != r.Project })
 	near := func(c candidate) int {
 		switch {
+		case own[c.id]:
+			return -1
 		case c.author == r.AgentID:
 			return 0
 		case kindOf(c.author) == kindOf(r.AgentID):
@@ -194,9 +202,17 @@ func (s Sources) lastSession(ctx context.Context, r Request) (f gathered, err er
 	if len(found) == 0 {
 		return f, nil
 	}
-	last := found[0]
-	last.kind, last.trust, last.confidence = router.KindSession, router.TrustAgent, 1
-	f.candidates = []candidate{last}
+	f.candidates = found[:1:1]
+	if own[found[0].id] {
+		f.candidates[0].title = "This session so far"
+		if before := slices.IndexFunc(found, func(c candidate) bool { return !own[c.id] }); before > 0 {
+			f.candidates = append(f.candidates, found[before])
+		}
+	}
+	for i := range f.candidates {
+		c := &f.candidates[i]
+		c.kind, c.trust, c.confidence = router.KindSession, router.TrustAgent, 1
+	}
 	return f, nil
 }
 

@@ -96,7 +96,11 @@ func (c *choice) idOf(r *rated) string {
 // fit writes an item within room tokens, and at most its share of the budget:
 // whole, or cut at the end of a sentence. It tells whether it fits.
 func (c *choice) fit(r *rated, room int) bool {
-	room = min(room, max(c.budget/c.share, leastShare))
+	share := c.share
+	if r.kind == router.KindSession {
+		share = min(share, sessionShare)
+	}
+	room = min(room, max(c.budget/share, leastShare))
 	if room < leastItem {
 		return false
 	}

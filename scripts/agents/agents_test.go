@@ -210,12 +210,13 @@ type agent struct {
 	program  []string // where npm installs it
 	env      func(p *place) []string
 	args     func(program, prompt string) []string
-	prepare  func(p *place) // its own configuration, that it reaches the model
-	trust    func(p *place) // what a person does once: then it runs hooks
-	before   string         // what --check says of trust before that
-	searches bool           // it names tools of servers and is told their parameters when it searches
-	turns    bool           // a message at the end of a turn gives it a further one
-	told     bool           // a message is told before a tool's use, too
+	prepare  func(p *place)    // its own configuration, that it reaches the model
+	trust    func(p *place)    // what a person does once: then it runs hooks
+	before   string            // what --check says of trust before that
+	searches bool              // it names tools of servers and is told their parameters when it searches
+	turns    bool              // a message at the end of a turn gives it a further one
+	cannot   map[string]string // stories that it has no mechanism for, by their numbers, and why
+	told     bool              // a message is told before a tool's use, too
 }
 
 // named is what the tests of it are called.
@@ -267,6 +268,7 @@ func agents() []agent {
 	}
 	codexCode := codexAgent
 	codexCode.label, codexCode.prepare = "codex-code", codexHome("gpt-6-sol")
+	codexCode.cannot = map[string]string{"22": "in code mode the task of a subagent is encrypted, and no hook is told of it: it begins with the rules alone"}
 	return []agent{
 		{
 			name: "claude-code", before: "not known", searches: true, turns: true, told: true,
@@ -303,6 +305,10 @@ func agents() []agent {
 		},
 		{
 			name: "gemini", before: "MISSING",
+			cannot: map[string]string{
+				"21": "Gemini CLI compacts nothing after one prompt, and runs its hook before each request, whether or not it does",
+				"22": "Gemini CLI runs no hook at the start of a subagent",
+			},
 			program: []string{".bin", "gemini"},
 			env: func(p *place) []string {
 				return []string{"GOOGLE_GEMINI_BASE_URL=" + p.url, "GEMINI_API_KEY=dummy", "GEMINI_CLI_NO_RELAUNCH=true"}

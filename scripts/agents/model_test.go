@@ -20,6 +20,7 @@ type step struct {
 	tool   string         // or one of the router's tools, by the server's name for it
 	args   map[string]any // what that is called with
 	search bool           // or the agent's search for tools that it did not name in full, for tool
+	agent  string         // or the start of a subagent with this task, which answers with a word
 	full   bool           // the answer says that the conversation has nearly filled the model's window
 	before func()
 }
@@ -46,6 +47,7 @@ type session struct {
 	steps     []step
 	asked     []string // the bodies of the questions, in order
 	aside     []string // the bodies of side questions
+	subs      []string // the bodies of the questions of subagents
 	over      bool     // the agent has ended; what it said may be told in later ones
 	summed    bool     // the agent had a summary made
 	compacted int      // the first question after that; 0: none
@@ -97,6 +99,11 @@ func (m *model) take(body string, main bool) (step, int) {
 		s.summed = true
 		m.mu.Unlock()
 		return step{text: "<state_snapshot><summary>All was gone through.</summary></state_snapshot>"}, 0
+	}
+	if slices.ContainsFunc(s.steps, func(one step) bool { return one.agent != "" && strings.Contains(body, one.agent) }) && !strings.Contains(body, s.prompt) {
+		s.subs = append(s.subs, body)
+		m.mu.Unlock()
+		return step{text: "The subagent is done."}, 0
 	}
 	if !main {
 		s.aside = append(s.aside, body)
@@ -197,6 +204,8 @@ func anthropic(w http.ResponseWriter, s step, i int, _ string, stream bool) {
 	switch {
 	case s.search:
 		name, args = "ToolSearch", object{"query": "select:mcp__skillrouter__" + s.tool, "max_results": 1}
+	case s.agent != "":
+		name, args = "Agent", object{"description": "x", "prompt": s.agent, "subagent_type": "general-purpose"}
 	case s.shell != "":
 		name, args = "Bash", object{"command": s.shell, "description": "x"}
 	case s.tool != "":
@@ -246,6 +255,12 @@ func responses(w http.ResponseWriter, s step, i int, tools []json.RawMessage) {
 		s = step{full: s.full}
 	}
 	switch {
+	case s.agent != "":
+		call["name"], call["namespace"], call["arguments"] = "spawn_agent", "multi_agent_v1", asJSON(object{"message": s.agent, "agent_type": "default"})
+		if len(tools) == 0 { // code mode: it has a form of its own, and takes the conversation with it unless it is told not to
+			call["namespace"], call["arguments"] = "collaboration", asJSON(object{"message": s.agent, "task_name": "look", "fork_turns": "none"})
+		}
+		out = append(out, call)
 	case s.shell != "":
 		call["name"], call["arguments"] = "exec_command", asJSON(object{"cmd": s.shell})
 		out = append(out, call)
@@ -281,6 +296,8 @@ func chat(w http.ResponseWriter, s step, i int, stream bool) {
 	delta := object{"role": "assistant", "content": s.text}
 	name, args, reason := "", s.args, "stop"
 	switch {
+	case s.agent != "":
+		name, args = "task", object{"description": "x", "prompt": s.agent, "subagent_type": "general"}
 	case s.shell != "":
 		name, args = "bash", object{"command": s.shell, "description": "x"}
 	case s.tool != "":

@@ -61,6 +61,7 @@ type (
 		Project   string `json:"project,omitempty"`
 		Text      string `json:"text,omitempty"`
 		Ended     bool   `json:"ended,omitempty"`
+		Compacted bool   `json:"compacted,omitempty"`
 	}
 	contextRequest struct {
 		Task       string `json:"task"`

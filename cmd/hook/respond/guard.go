@@ -23,6 +23,10 @@ func (h *Hook) judge(ctx context.Context) (hook.Answer, error) {
 	if h.call.Tool == "" || h.Dialect.Own(h.call.Tool) {
 		return hook.Answer{}, nil
 	}
+	if task, kind := h.call.Delegates(h.Dialect); task != "" {
+		h.delegate(task, kind) // what the subagent does with it is asked about when it does it
+		return hook.Answer{}, nil
+	}
 	c, err := h.connect()
 	if err != nil {
 		return hook.Answer{}, err

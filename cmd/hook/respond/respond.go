@@ -35,7 +35,8 @@ const (
 	dialFar  = time.Second
 	// toolTime bounds a hook before and after a tool's use, its reading included.
 	toolTime = 2 * time.Second
-	// startTime bounds the one at a session's start, which may start a router.
+	// startTime bounds the one at a session's start, which may start a router, and the one
+	// before a compaction, which reads the transcript.
 	startTime = 4 * time.Second
 	// EndTime bounds what a session's end does behind the agent's back: with a
 	// model, a transcript takes its time.
@@ -150,7 +151,7 @@ func (h *Hook) Run(ctx context.Context) int {
 	}
 	limit := toolTime
 	switch {
-	case h.Event == hook.SessionStart:
+	case h.Event == hook.SessionStart, h.Event == hook.PreCompact:
 		limit = startTime
 	case h.Event == hook.SessionEnd && h.now:
 		limit = EndTime
@@ -194,6 +195,10 @@ func (h *Hook) answer(ctx context.Context) (hook.Answer, error) {
 		return h.judge(ctx)
 	case hook.PostToolUse, hook.PostFailure:
 		return h.after(ctx)
+	case hook.PreCompact:
+		return h.compact(ctx)
+	case hook.Subagent:
+		return h.brief(ctx)
 	case hook.TurnEnd:
 		return h.turn(ctx)
 	case hook.SessionEnd:

@@ -38,8 +38,8 @@ func (h *Hook) inject(ctx context.Context) (hook.Answer, error) {
 	if err != nil {
 		return hook.Answer{}, err
 	}
-	starts := h.Event == hook.SessionStart
-	if starts && h.start && skillrouter.CodeOf(c.probe(ctx)) == skillrouter.Unavailable {
+	starts := h.Event == hook.SessionStart || h.forgot()
+	if h.Event == hook.SessionStart && h.start && skillrouter.CodeOf(c.probe(ctx)) == skillrouter.Unavailable {
 		if err := h.process.Start(ctx, h.server); err != nil {
 			return hook.Answer{}, err
 		}
@@ -53,10 +53,11 @@ func (h *Hook) inject(ctx context.Context) (hook.Answer, error) {
 	if starts {
 		h.openRollout()
 		known, err = h.known(ctx, c)
-	} else if strings.TrimSpace(h.call.Prompt) != "" {
-		asked := h.request(h.call.Prompt, promptBudget)
-		asked.Prompt = true
-		known, err = c.context(ctx, asked)
+	}
+	if err == nil && h.Event == hook.UserPrompt && strings.TrimSpace(h.call.Prompt) != "" {
+		var fitting builtContext
+		fitting, err = h.fitting(ctx, c, h.call.Prompt)
+		known.Text += fitting.Text
 	}
 	if err != nil {
 		return hook.Answer{}, err
@@ -97,11 +98,21 @@ func (h *Hook) known(ctx context.Context, c Call) (builtContext, error) {
 	return known, err
 }
 
-// request asks for a context in this session.
+// fitting is what belongs to something that was asked for; mostly nothing.
+func (h *Hook) fitting(ctx context.Context, c Call, asked string) (builtContext, error) {
+	request := h.request(asked, promptBudget)
+	request.Prompt = true
+	return c.context(ctx, request)
+}
+
+// request asks for a context in this session, or in its subagent's: each has a window of its own.
 func (h *Hook) request(task string, budget int) contextRequest {
 	request := contextRequest{AgentID: h.agent, Project: h.project, Budget: budget, Task: task}
 	if skillrouter.CheckName("session_id", h.call.Session) == nil {
 		request.SessionID = h.call.Session
+	}
+	if h.call.Subagent != "" {
+		request.SessionID = digest(h.call.Session + "\n" + h.call.Subagent)
 	}
 	if len(request.Task) > maxTask {
 		request.Task = skillrouter.Head(request.Task, maxTask)
@@ -153,6 +164,45 @@ func (h *Hook) end(ctx context.Context) error {
 	if err := errors.Join(h.recordRollout(ctx), h.heed(ctx)); err != nil {
 		return err
 	}
+	return h.hand(ctx, transcript{Ended: true})
+}
+
+// compact keeps what was decided, forbidden and left open, before the agent forgets the
+// words. It is told again with what a session begins with: by the hook at the start that
+// follows, by the next prompt's (forgot), or to the model that sums up.
+func (h *Hook) compact(ctx context.Context) (hook.Answer, error) {
+	err := h.hand(ctx, transcript{Compacted: true})
+	if h.Dialect == hook.Gemini {
+		keep(h.forgotPath(), "compacted")
+	}
+	if !h.Dialect.Tells(h.Event) {
+		return hook.Answer{}, err
+	}
+	c, wrong := h.connect()
+	if wrong != nil {
+		return hook.Answer{}, wrong
+	}
+	known, wrong := h.known(ctx, c)
+	return h.Dialect.Inject(h.Event, known.Text), errors.Join(err, wrong)
+}
+
+// forgotPath is a file that is there between a compaction and the next prompt, of agents
+// that run no hook in between.
+func (h *Hook) forgotPath() string {
+	if h.Dialect != hook.Gemini || h.call.Session == "" {
+		return ""
+	}
+	return cached("forgot-" + digest(h.call.Session))
+}
+
+// forgot tells whether this is the first prompt after a compaction, once.
+func (h *Hook) forgot() bool {
+	path := h.forgotPath()
+	return path != "" && os.Remove(path) == nil
+}
+
+// hand gives the router what was said in the session, if the agent keeps it.
+func (h *Hook) hand(ctx context.Context, draft transcript) error {
 	text := []byte(h.call.Messages)
 	if len(text) == 0 {
 		var err error
@@ -167,7 +217,8 @@ func (h *Hook) end(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	draft := transcript{AgentID: h.agent, Project: h.project, Ended: true, Text: strings.ToValidUTF8(strings.ReplaceAll(string(text), "\x00", ""), "\ufffd")}
+	draft.AgentID, draft.Project = h.agent, h.project
+	draft.Text = strings.ToValidUTF8(strings.ReplaceAll(string(text), "\x00", ""), "\ufffd")
 	if skillrouter.CheckName("session_id", h.call.Session) == nil {
 		draft.SessionID = h.call.Session
 	}
