@@ -7,17 +7,13 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/file"
-	"github.com/expr-lang/expr/parser/lexer"
-
 	"skillrouter"
 	"skillrouter/learning"
 )
 
 // Condition is a compiled condition. It may be evaluated by several at once.
 type Condition struct {
-	tree ast.Node
+	tree node
 }
 
 // Env is what a condition is evaluated over. The zero value knows nothing.
@@ -52,7 +48,7 @@ const (
 // Compile compiles a condition over parameters, facts and the results
 // of earlier steps; see Env. An error is Invalid and says what is wrong.
 //
-// A condition is in the language of github.com/expr-lang/expr, of which are left
+// The language is a part of that of github.com/expr-lang/expr:
 //
 //	==  !=  <  <=  >  >=  in  contains  startsWith  endsWith     comparisons
 //	and  or  not  &&  ||  !  a ? b : c                           logic
@@ -72,11 +68,11 @@ func Compile(text string) (*Condition, error) {
 	if err := skillrouter.CheckRequired("condition", text, MaxLength); err != nil {
 		return nil, err
 	}
-	tree, err := stepGrammar.Parse(fromPython(text))
+	compiled, err := stepGrammar.Parse(text)
 	if err != nil {
 		return nil, skillrouter.InvalidField("condition", "%s", learning.FirstLine(err.Error()))
 	}
-	return &Condition{tree}, nil
+	return compiled, nil
 }
 
 // Holds evaluates the condition. An error is Invalid, and says what kept the
@@ -85,6 +81,13 @@ func Compile(text string) (*Condition, error) {
 // It ends: after MaxWork it is an error too.
 func (c *Condition) Holds(ctx context.Context, env Env) (bool, error) {
 	e := evaluation{ctx: ctx, env: env, facts: map[string]any{}, params: map[string]any{}, results: map[string]any{}}
+	return e.truth(c.tree)
+}
+
+// Fits evaluates a condition over known names; see Grammar.Names. value returns what a name stands
+// for: a string, float64, bool, or []any of strings. Nothing else is asked, and so it ends at once.
+func (c *Condition) Fits(value func(name string) (any, bool)) (bool, error) {
+	e := evaluation{names: value}
 	return e.truth(c.tree)
 }
 
@@ -97,41 +100,4 @@ var stepGrammar = Grammar{
 	Functions: []string{"len", "lower", "upper", "trim", "abs", "int", "float"},
 	Loops:     []string{"any", "all", "none", "one", "count"},
 	lookups:   []string{"fact", "recall_fact"},
-	open:      true,
-}
-
-// fromPython puts the library's words in the place of Python's, each at its
-// place, so that columns of errors stay true.
-func fromPython(text string) string {
-	tokens, err := lexer.Lex(file.NewSource(text))
-	if err != nil {
-		return text // the parser says what is wrong
-	}
-	runes := []rune(text)
-	put := func(token lexer.Token, word string) {
-		for i := token.From; i < min(token.To, len(runes)); i++ {
-			runes[i] = ' '
-		}
-		copy(runes[token.From:], []rune(word))
-	}
-	for i, token := range tokens {
-		if !token.Is(lexer.Identifier) || i > 0 && tokens[i-1].Is(lexer.Operator, ".", "?.") {
-			continue
-		}
-		switch token.Value {
-		case "None":
-			put(token, "nil")
-		case "True":
-			put(token, "true")
-		case "False":
-			put(token, "false")
-		case "is":
-			put(token, "==")
-			if next := tokens[i+1]; next.Is(lexer.Operator, "not") { // the last token is the end's
-				put(token, "!=")
-				put(next, "")
-			}
-		}
-	}
-	return string(runes)
 }

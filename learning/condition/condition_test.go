@@ -37,38 +37,46 @@ func conditionEnv() condition.Env {
 
 func TestConditionHolds(t *testing.T) {
 	for text, want := range map[string]bool{
-		"drop_pct > 20":                                     true, // seed 002
-		"root_cause is None":                                true, // seed 002, of a step that said null
-		"found_by is None":                                  true, // of a name that nobody gave a value
-		"None is found_by":                                  true,
-		"root_cause is not None":                            false,
-		"drop_pct is not None and drop_pct > 40":            false,
-		"not dry_run and True != False":                     true,
-		"limit == 20":                                       true, // a parameter hides a result
-		"params.limit == 20 && params['region'] == 'eu'":    true,
-		"results.check_baseline.limit == 99":                true,
-		"results['run-tests'].exit_code != 0":               true,
-		"results['run-tests'].drop.pct * 2 >= 10":           true,
-		"results.nobody is None":                            true,
-		"results.nobody.deep.down is None":                  true,
-		"results.silent is None":                            true,
-		"results.said contains 'operational'":               true,
-		"'operational' not in results.said":                 false,
-		"'eu' in [region, 'us']":                            true,
-		"'value' in fact('metrics.mrr.baseline')":           true,
-		"fact('metrics.mrr.baseline').range[0] == 60000":    true,
-		"recall_fact('metrics.mrr.baseline').value > 7e4":   true,
-		"fact('nothing') is None":                           true,
-		"fact('hosts')[-1] == 'b' and len(fact('hosts'))<3": true,
-		"any(fact('hosts'), # == 'a')":                      true,
-		"count(fact('hosts'), # != 'a') == 1":               true,
-		"int(results['run-tests'].stdout) == 42":            true,
-		"float('1.5') + 7 % 4 == 4.5":                       true,
-		"lower(region) startsWith 'e' ? limit > 1 : False":  true,
-		"exit_code != 0 or 1/0 > 1":                         true, // what comes after is not evaluated
-		"'None' == \"None\"":                                true,
-		"fact('hosts') == ['a', 'b']":                       true,
-		"1 < limit < 21":                                    true,
+		"drop_pct > 20":                                      true, // seed 002
+		"root_cause is None":                                 true, // seed 002, of a step that said null
+		"found_by is None":                                   true, // of a name that nobody gave a value
+		"None is found_by":                                   true,
+		"root_cause is not None":                             false,
+		"drop_pct is not None and drop_pct > 40":             false,
+		"not dry_run and True != False":                      true,
+		"limit == 20":                                        true, // a parameter hides a result
+		"params.limit == 20 && params['region'] == 'eu'":     true,
+		"results.check_baseline.limit == 99":                 true,
+		"results['run-tests'].exit_code != 0":                true,
+		"results['run-tests'].drop.pct * 2 >= 10":            true,
+		"results.nobody is None":                             true,
+		"results.nobody.deep.down is None":                   true,
+		"results.silent is None":                             true,
+		"results.said contains 'operational'":                true,
+		"'operational' not in results.said":                  false,
+		"'eu' in [region, 'us']":                             true,
+		"'value' in fact('metrics.mrr.baseline')":            true,
+		"fact('metrics.mrr.baseline').range[0] == 60000":     true,
+		"recall_fact('metrics.mrr.baseline').value > 7e4":    true,
+		"fact('nothing') is None":                            true,
+		"fact('hosts')[-1] == 'b' and len(fact('hosts'))<3":  true,
+		"any(fact('hosts'), # == 'a')":                       true,
+		"count(fact('hosts'), # != 'a') == 1":                true,
+		"int(results['run-tests'].stdout) == 42":             true,
+		"float('1.5') + 7 % 4 == 4.5":                        true,
+		"lower(region) startsWith 'e' ? limit > 1 : False":   true,
+		"exit_code != 0 or 1/0 > 1":                          true, // what comes after is not evaluated
+		"'None' == \"None\"":                                 true,
+		"fact('hosts') == ['a', 'b']":                        true,
+		"1 < limit < 21":                                     true,
+		"1 < limit < 20":                                     false,
+		"any(fact('hosts'), {# == 'b'})":                     true,
+		"count([results['run-tests']], .drop.pct == 5) == 1": true,
+		"0x1F + .5 + 1_000 == 1031.5":                        true,
+		`region == "\x65\u0075" and 'it\'s' == ` + "`it's`":  true,
+		"2 + 3 * 2 == 8 and (2 + 3) * 2 == 10 and -2 < 1":    true,
+		"True or False and False":                            true,
+		"!dry_run && not (limit in [1, 2,])":                 true,
 	} {
 		t.Run(text, func(t *testing.T) {
 			held, err := compiled(t, text).Holds(t.Context(), conditionEnv())
@@ -139,6 +147,14 @@ func TestConditionRefuses(t *testing.T) {
 		"x.y() == 1":                             "is not accepted",
 		"now() > x":                              "function now",
 		"# == 1":                                 "is no expression",
+		"x == 'a":                                "does not end",
+		"x == '\\q'":                             "an escape",
+		"x == 1e":                                "is no number",
+		"x == 1e999":                             "too large a number",
+		"x == [1 2]":                             "2 is not expected, at column 9",
+		"x $ 1":                                  "means nothing",
+		"len(x, y) == 1":                         "takes one value",
+		"None.x == 1":                            ". is not expected",
 		"x == '" + strings.Repeat("y", condition.MaxLength) + "'": "longer than",
 		"x == 1" + strings.Repeat(" or x == 1", 90):               "maximum allowed nodes",
 		strings.Repeat("(", 900):                                  "is no expression",

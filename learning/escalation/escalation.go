@@ -6,13 +6,11 @@ import (
 	_ "embed"
 	"log/slog"
 	"slices"
-	"sync"
 	"sync/atomic"
-
-	"github.com/expr-lang/expr/vm"
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/condition"
 	"skillrouter/learning/lesson"
 )
 
@@ -36,7 +34,6 @@ type Rules struct {
 	rules       []escalationRule
 	supervisors map[string]string
 	log         *slog.Logger
-	machines    sync.Pool // of *vm.VM
 }
 
 // escalationRule is one condition, and what follows if it holds.
@@ -44,7 +41,7 @@ type escalationRule struct {
 	to        string // an agent's id; empty: the domain's supervisor
 	condition string
 	reason    string
-	program   *vm.Program
+	program   *condition.Condition
 	failed    *atomic.Bool // it failed at run time, and that was logged
 }
 
@@ -59,7 +56,7 @@ func RulesExample() string { return string(defaultRules) }
 // LoadRules compiles rules from the text of a YAML file; name says in
 // errors which one it is. It is an Invalid error if the text is larger than
 // MaxFile, is no such file, or holds a condition that does not
-// compile or fails on a sample lesson.
+// compile.
 func LoadRules(name string, text []byte, options Options) (*Rules, error) {
 	file, err := readFile(name, text)
 	if err != nil {
@@ -69,23 +66,18 @@ func LoadRules(name string, text []byte, options Options) (*Rules, error) {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
 	r := &Rules{supervisors: map[string]string{}, log: options.Log}
-	r.machines.New = func() any { return &vm.VM{MemoryBudget: conditionMemory} }
 	for domain, agent := range options.Supervisors {
 		if err := skillrouter.CheckAgentID("escalation.supervisors", agent); err != nil {
 			return nil, err
 		}
 		r.supervisors[learning.FoldDomain(domain)] = agent
 	}
+	grammar := lessonGrammar()
 	for _, rule := range file {
-		if rule.program, err = compileLessonCondition(rule.condition); err != nil {
+		if rule.program, err = grammar.Parse(rule.condition); err != nil {
 			return nil, skillrouter.Wrap(skillrouter.Invalid, err, "%s: the condition %q: %s", name, rule.condition, learning.FirstLine(err.Error()))
 		}
 		rule.failed = new(atomic.Bool)
-		for _, sample := range sampleLessons() {
-			if _, err := r.holds(rule, conditionEnv(sample)); err != nil {
-				return nil, skillrouter.Wrap(skillrouter.Invalid, err, "%s: the condition %q fails on a lesson: %s", name, rule.condition, learning.FirstLine(err.Error()))
-			}
-		}
 		r.rules = append(r.rules, rule)
 	}
 	return r, nil
@@ -96,12 +88,12 @@ func LoadRules(name string, text []byte, options Options) (*Rules, error) {
 // MaxEscalations. A rule that fails is passed over, and logged the first time.
 func (r *Rules) For(l lesson.Lesson) []lesson.Escalation {
 	var found []lesson.Escalation
-	env := conditionEnv(l)
+	seen := fields(&l)
 	for _, rule := range r.rules {
 		if len(found) == MaxEscalations {
 			break
 		}
-		holds, err := r.holds(rule, env)
+		holds, err := rule.program.Fits(seen)
 		if err != nil {
 			if !rule.failed.Swap(true) {
 				r.log.Warn("an escalation rule failed and is passed over", "condition", rule.condition, "lesson", l.ID, "error", err)
@@ -130,15 +122,6 @@ func (r *Rules) Supervisor(domain string) string {
 	return lesson.SupervisorOf(domain)
 }
 
-// holds tells whether a rule's condition holds.
-func (r *Rules) holds(rule escalationRule, env env) (bool, error) {
-	machine, _ := r.machines.Get().(*vm.VM)
-	result, err := machine.Run(rule.program, env)
-	r.machines.Put(machine)
-	holds, _ := result.(bool) // the program was compiled to answer a bool
-	return holds, err
-}
-
 // Bounds of escalation rules.
 const (
 	// MaxFile bounds a file of rules, in bytes; the default one is a thirtieth of it.
@@ -150,8 +133,4 @@ const (
 	MaxReason = 200
 	// MaxEscalations bounds what one lesson sets off: the seed's eight rules fit twice.
 	MaxEscalations = 16
-
-	// conditionMemory bounds what a condition may allocate, in the units of the
-	// expression library: a list of tags lowered one by one takes a tenth of it.
-	conditionMemory = 10_000
 )

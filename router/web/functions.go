@@ -3,19 +3,27 @@ package web
 import (
 	"encoding/json"
 	"fmt"
-	"html/template"
+	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"skillrouter/learning/consolidate"
+	"skillrouter/operational"
+	"skillrouter/router/markup"
 )
 
-// functions are what templates may call. None of them returns a type that
-// html/template would trust: all that they make is escaped like any text.
-var functions = template.FuncMap{
+// functions are what templates may call. All that they make is escaped like any text.
+var functions = markup.Functions{
+	"asset":     func(name string) (string, error) { return embedded().url(name) },
 	"moment":    moment,
+	"field":     func(form url.Values, name string) string { return form.Get(name) },
+	"millis":    func(at time.Time) int64 { return at.UnixMilli() },
+	"open":      func(status operational.EscalationStatus) bool { return status.Open() },
+	"says":      consolidate.Proposal.Says,
 	"clip":      clip,
 	"short":     short,
 	"count":     count,

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"embed"
-	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"skillrouter"
+	"skillrouter/router/markup"
 )
 
 // How a page joins: a file of Go has a method that pages calls, and in it
@@ -67,8 +67,8 @@ func (s *Server) with(service any, pages func()) {
 type pageOf struct {
 	path, file, title string
 	load              func(v *visit) (any, error)
-	template          func() *template.Template // parsed once, when the page is first shown
-	public            bool                      // also for those who have not logged in
+	template          func() *markup.Templates // parsed once, when the page is first shown
+	public            bool                     // also for those who have not logged in
 }
 
 // action is a form's POST as it was registered.
@@ -137,7 +137,6 @@ type view struct {
 	Captain  bool // may act as any agent
 	MayAct   bool // may write at all
 	Now      time.Time
-	Asset    func(name string) (string, error)
 	Data     any
 }
 
@@ -243,8 +242,8 @@ var errorPage = pageOf{file: "error.html", template: parsed("error.html")}
 
 // parsed parses a template when it is first asked for. The templates are the
 // program's own, and a test shows every page: it cannot fail.
-func parsed(file string) func() *template.Template {
-	return sync.OnceValue(func() *template.Template { return template.Must(parse(file)) })
+func parsed(file string) func() *markup.Templates {
+	return sync.OnceValue(func() *markup.Templates { return markup.Must(parse(file)) })
 }
 
 // write executes the page's template and sends what it made.
@@ -252,7 +251,7 @@ func (s *Server) write(v *visit, page pageOf, status int, data any) {
 	buffer := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(buffer)
 	buffer.Reset()
-	if err := page.template().ExecuteTemplate(buffer, "layout", s.view(v, page, data)); err != nil {
+	if err := page.template().Execute(buffer, "layout", s.view(v, page, data)); err != nil {
 		s.log.ErrorContext(v.Context(), "a template of the dashboard failed", "file", page.file, "error", err)
 		http.Error(v.writer, "this page could not be made; the router's log has the cause", http.StatusInternalServerError)
 		return
@@ -269,7 +268,7 @@ func (s *Server) view(v *visit, page pageOf, data any) view {
 	w := view{
 		Title: v.title, Path: page.path, Self: page.path, Form: v.Form, Token: s.formToken(v.Request), Events: s.options.Events,
 		Charts: v.charts, Who: who(p), Captain: p.Has(skillrouter.ScopeCaptain), MayAct: p.Has(skillrouter.ScopeAgent),
-		Now: s.now().UTC(), Asset: embedded().url, Data: data, Acted: v.Method == http.MethodPost,
+		Now: s.now().UTC(), Data: data, Acted: v.Method == http.MethodPost,
 	}
 	if v.Form == nil {
 		w.Form = url.Values{}
@@ -325,8 +324,8 @@ func who(p skillrouter.Principal) string {
 }
 
 // parse reads a page's template with the layout and the parts that all share.
-func parse(file string) (*template.Template, error) {
-	return template.New(file).Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/operations.html", "templates/"+file)
+func parse(file string) (*markup.Templates, error) {
+	return markup.Read(functions, templateFiles, "templates/layout.html", "templates/parts.html", "templates/operations.html", "templates/"+file)
 }
 
 // link makes a path with a query. Pairs whose value is empty are left out.

@@ -1,5 +1,5 @@
 // Package web is the dashboard that people look at in a browser: pages made
-// with html/template, and the few scripts, styles and libraries that they
+// with router/markup, and the few scripts, styles and libraries that they
 // load, all of it embedded. It owns what is a browser's alone: pages, forms,
 // sessions by cookie, what a page may load and where it may send. It calls the
 // services as whoever is logged in, holds no rule of any domain, and knows no
