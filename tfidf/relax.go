@@ -78,7 +78,7 @@ func (x *typoIndex) nearest(v *vocabulary, word string) string {
 			case len(text) > relaxPrefix && bytes.HasPrefix([]byte(word), text) && len(word) <= 2*len(text):
 			default:
 				other = appendRunes(other[:0], text)
-				d = max(editDistance(runes, other, min(best, most)), 1)
+				d = max(EditDistance(runes, other, min(best, most)), 1)
 			}
 			if d > most || d > best || d == best && (h < held || h == held && bytes.Compare(text, found) >= 0) {
 				continue

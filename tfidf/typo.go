@@ -97,7 +97,7 @@ func (x *typoIndex) correct(v *vocabulary, word string) (id uint32, distance int
 				break
 			}
 			other = appendRunes(other[:0], text)
-			d := editDistance(runes, other, best)
+			d := EditDistance(runes, other, best)
 			if d > most || d > best || d == best && (h < held || h == held && id != 0 && bytes.Compare(text, v.text(id)) >= 0) {
 				continue
 			}
@@ -118,10 +118,10 @@ func appendRunes(out []rune, text []byte) []rune {
 	return out
 }
 
-// editDistance counts the insertions, deletions, replacements and swaps of
+// EditDistance counts the insertions, deletions, replacements and swaps of
 // neighbours that turn a into b (optimal string alignment), or returns more
 // than most.
-func editDistance(a, b []rune, most int) int {
+func EditDistance(a, b []rune, most int) int {
 	if d := len(a) - len(b); d > most || -d > most || len(b) > text.MaxWord || len(a) > text.MaxWord {
 		return most + 1
 	}

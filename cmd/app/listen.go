@@ -1,14 +1,18 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
+	"syscall"
 
 	"skillrouter"
 	"skillrouter/cmd/config"
+	"skillrouter/cmd/process"
 	"skillrouter/router/httpapi"
 )
 
@@ -54,6 +58,14 @@ func cannotListen(address config.Address, network string, err error) error {
 	cause := err
 	if inner := errors.Unwrap(err); inner != nil {
 		cause = inner
+	}
+	if network == "" && errors.Is(err, syscall.EADDRINUSE) {
+		who := "another program"
+		if at, parsed := net.ResolveTCPAddr("tcp", address.Listen); parsed == nil {
+			who = cmp.Or(process.PortHolder(at.Port), who)
+		}
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "cannot listen on %s (%s): %s has this port; another one is chosen by `--%s 127.0.0.1:PORT`",
+			address.Listen, address.Setting, who, strings.ReplaceAll(address.Setting, "_", "-"))
 	}
 	return skillrouter.Wrap(skillrouter.Unavailable, err, "cannot listen on %s%s (%s): %v", network, address.Listen, address.Setting, cause)
 }

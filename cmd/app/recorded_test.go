@@ -23,19 +23,42 @@ import (
 // one, write its line without an answer and run the test with -update.
 const recorded = "testdata/recorded.jsonl"
 
-// agreed are requests, as recorded, whose answers may become others, and why. Their status may not.
+// agreed are requests, as recorded, whose answers may become others, and why. Their status may not; exit codes that were agreed to are recorded:
+// a command that looks for something exits with 1 where it finds nothing.
 var agreed = map[string]string{
 	"build_context": narrow,
 	`["context","write the docs","--budget","200"]`:     narrow,
 	`["messages","--agent","builder","--json","--ack"]`: goingRound,
 	`route_query {"query":"zeppelin"}`:                  askedAgain,
+	`["lessons","list","--type","sucess"]`:              flagNamed,
+	`["lessons","retire","1"]`:                          wordsMissing,
+	`["memory"]`:                                        wordsMissing,
+	`["remember"]`:                                      wordsMissing,
+	`["search"]`:                                        wordsMissing,
+	`["search","API","port","--kind","nonsense"]`:       flagNamed,
+	`["query","which agents are stale?"]`:               summaryAlone,
+	`["query"]`:                                         wordsMissing,
+	`["tasks","add"]`:                                   wordsMissing,
+	`["tasks","list","--status","done"]`:                flagNamed,
+	`["tasks","list","--status","nonsense"]`:            flagNamed,
+	`["facts","set","default","port","8080"]`:           wordsMissing,
+	`["cache"]`:                                         wordsMissing,
+	`["reminders","add"]`:                               wordsMissing,
+	`["judge"]`:                                         wordsMissing,
+	`["messages","inbox"]`:                              wordsMissing,
+	`["signal","b","note","hello there"]`:               wordsMissing,
+	`["context","-"]`:                                   flagNamed,
+	`["query","which","agents","are","stale"]`:          summaryAlone,
 }
 
 // The reasons.
 const (
-	narrow     = "what fits into a narrow budget changes with the tokens of the ids, which are made by chance"
-	askedAgain = "reading calls are made again for a moment until they agree, and each question counts as a use of what it finds"
-	goingRound = "a lesson goes round a moment after it was reported, and may or may not be among the messages"
+	wordsMissing = "wrong usage is told by the word of help that is missing or too much"
+	flagNamed    = "a refusal on the command line names the flag that was given"
+	summaryAlone = "where an answer says that there is none, it is not said a second time that nothing was found"
+	narrow       = "what fits into a narrow budget changes with the tokens of the ids, which are made by chance"
+	askedAgain   = "reading calls are made again for a moment until they agree, and each question counts as a use of what it finds"
+	goingRound   = "a lesson goes round a moment after it was reported, and may or may not be among the messages"
 )
 
 // recordedStep is how far the clock goes on with each request: so little that no agent falls silent in all of them.

@@ -17,7 +17,7 @@ func (s *shell) agentsCommand() *cobra.Command {
 	return asks(s, command{
 		use: "agents [--state STATE] [--project NAME]", short: "List agents, the latest seen first",
 		flags: options{
-			option("state", (*string)(&filter.State), "only those in this state: starting, online, stale, offline"),
+			choice("state", &filter.State, operational.AgentStates(), "only those in this state"),
 			option("status", &filter.Status, "only those that report this status"),
 			option("project", &filter.Project, "only those of this project"),
 			option("role", &filter.Role, "only those with this role"),
@@ -48,7 +48,7 @@ func progress(task string, percent int) string {
 func (s *shell) statusCommand() *cobra.Command {
 	var agent *string
 	return s.calls(command{
-		use: "status [AGENT]", short: "Show how the router is, or one agent with what waits for it", args: perhaps(&agent),
+		use: "status [AGENT]", short: "Show how the router is, or one agent with what waits for it", args: perhaps(&agent), starts: never,
 	}, func(ctx context.Context, c *client.Client) error {
 		if agent != nil {
 			status, err := agentStatusOf(ctx, c, *agent)

@@ -63,7 +63,7 @@ or is larger than a fact may be. The key alone decides: put into it whatever the
 output depends on. Without a router, the command is simply run.`,
 		flags: options{
 			option("key", &c.key, "what the output is kept under"),
-			option("ttl", &c.ttl, "how long it is kept; 0: for ever"),
+			lifetime("ttl", &c.ttl, "how long it is kept; 0: for ever"),
 			option("persona", &c.persona, "whose memory it is kept in (default \"default\")"),
 			option("category", &c.category, "category of the fact that it becomes"),
 			option("stale-ok", &c.staleOK, "rather print expired output than wait while another runs the command"),

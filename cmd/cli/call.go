@@ -35,16 +35,17 @@ from standard input, and NAME=@@TEXT is a text that begins with one @.
 
 The call is made as the agent that --agent or SKILLROUTER_AGENT names. If neither
 does, a token says who calls; without one it is "captain".`,
-		example: `  skillrouter call search_knowledge query='connection reset' tags=postgres tags=pool
-  skillrouter call remember_fact key=orders.schema value=@schema.json ttl=86400`,
-		args:  listed(cobra.ArbitraryArgs, &words),
+		args: listed(cobra.ArbitraryArgs, &words), starts: never, // to list them needs none
 		flags: options{who("agent", &agent, s.agent, "agent that the call is made as (SKILLROUTER_AGENT)")},
 	}, func(ctx context.Context, c *client.Client) error {
 		caller, err := s.caller(agent)
 		if err != nil {
 			return err
 		}
-		tools := mcpserver.New(toolServices(c), mcpserver.Options{Agent: caller, Version: version().Version})
+		toolsOf := func(c *client.Client) *mcpserver.Server {
+			return mcpserver.New(toolServices(c), mcpserver.Options{Agent: caller, Version: version().Version})
+		}
+		tools := toolsOf(c)
 		if len(words) == 0 {
 			list := tools.Tools()
 			return s.print(list, func(w io.Writer) { printTools(w, list) })
@@ -57,7 +58,10 @@ does, a token says who calls; without one it is "captain".`,
 		if err != nil {
 			return err
 		}
-		fields, text, err := tools.Call(ctx, tool.Name, arguments)
+		if c, err = s.connect(ctx); err != nil {
+			return err
+		}
+		fields, text, err := toolsOf(c).Call(ctx, tool.Name, arguments)
 		if err != nil {
 			return err
 		}

@@ -37,9 +37,6 @@ answer: 0 allow, 1 warn, 2 block.
 What stands after -- is the command: one word is a line for the shell, several
 are a program and its arguments, and - reads the line from stdin. A router that
 does not answer is no answer: the exit code then is 1, or what --fail says.`,
-		example: `  skillrouter check -- 'rm -rf /srv/data && echo done'
-  skillrouter check --domain docker -- docker volume rm pgdata
-  skillrouter check --tool write_file --args '{"path": "/etc/hosts"}'`,
 		flags: options{
 			option("context", &action.Context, "why it is to be run"),
 			option("domain", &action.Domain, "domain that it belongs to, such as docker"),
@@ -47,7 +44,7 @@ does not answer is no answer: the exit code then is 1, or what --fail says.`,
 			who("agent", &action.Agent, s.agent, "agent that asks (SKILLROUTER_AGENT)"),
 			option("tool", &action.Tool, "tool that is to be called, instead of a command"),
 			option("args", &args, "the tool's arguments, a JSON object"),
-			option("fail", &policy, "what to do if the router does not answer: open exits 0, closed exits 2; default: warn, exit 1"),
+			choice("fail", &policy, []string{"open", "closed"}, "what to do if the router does not answer: exit with 0, or with 2; default: warn, exit 1"),
 		},
 		before: func() (err error) {
 			if policy != "" && policy != "open" && policy != "closed" {
@@ -105,7 +102,7 @@ func (s *shell) proposal(words []string) (string, error) {
 }
 
 func (s *shell) check(ctx context.Context, action rule.Action) (guard.Checked, error) {
-	c, err := s.client()
+	c, err := s.connect(ctx)
 	if err != nil {
 		return guard.Checked{}, err
 	}
@@ -163,7 +160,7 @@ func (s *shell) checkOutcome() *cobra.Command {
 	return asks(s, command{
 		use: "outcome CHECK heeded|overridden", short: "Say what was done after a check, and how it went", args: exactly(&draft.CheckID, (*string)(&draft.Outcome)),
 		flags: options{
-			option("result", (*string)(&draft.Result), "how it went: "+names(learning.Results())),
+			choice("result", &draft.Result, learning.Results(), "how it went"),
 			option("notes", &draft.Notes, "what else to know"),
 			option("agent", &draft.Agent, "who says so, if not the agent that asked"),
 		},
@@ -189,12 +186,12 @@ func (s *shell) checkRules() *cobra.Command {
 	cmd := s.calls(command{
 		use: "rules [RULE]", short: "List the guard's rules and how they did, or show one", args: perhaps(&id),
 		flags: options{
-			option("source", &filter.Source, "only those of: lesson, pattern, builtin"),
+			choice("source", &filter.Source, []string{"lesson", "pattern", "builtin"}, "only those of"),
 			option("domain", &filter.Domain, "only this domain"),
-			option("severity", (*string)(&filter.Severity), "only this severity: "+names(learning.Severities())),
+			choice("severity", &filter.Severity, learning.Severities(), "only this severity"),
 			option("demoted", &demoted, "only those that were demoted to warning"),
-			option("cursor", &filter.Cursor, "where the page before ended"),
-			option("limit", &filter.Limit, "how many"),
+			cursor(&filter.Cursor),
+			limit(&filter.Limit),
 		},
 	}, func(ctx context.Context, c *client.Client) error {
 		if id != nil {
@@ -223,7 +220,7 @@ func (s *shell) checkRestore() *cobra.Command {
 	return asks(s, command{
 		use: "restore RULE", short: "Let a rule that was demoted block again", args: exactly(&id),
 		flags: options{
-			option("by", &draft.By, "who lets it (default: the token's agent)"),
+			option("agent", &draft.By, "who lets it (default: the token's agent)").once("by"),
 			option("notes", &draft.Notes, "why"),
 		},
 	}, sendsTo(client.Guard.RestoreRule, &id, &draft), printRule)

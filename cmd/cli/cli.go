@@ -56,7 +56,7 @@ func Commands() *cobra.Command {
 	root := s.root()
 	root.SetOut(io.Discard)
 	root.SetErr(io.Discard)
-	root.InitDefaultCompletionCmd("completion")
+	withExamples(root)
 	for _, cmd := range root.Commands() {
 		if flag := cmd.Flags().Lookup("data"); flag != nil && flag.DefValue == config.Default().Data {
 			flag.DefValue = "the platform's folder for a user's data"
@@ -73,15 +73,16 @@ func (s *shell) root() *cobra.Command {
 they learn, answers questions from the right store, and carries their
 heartbeats and signals.
 
-Start it with "skillrouter serve". Every other command talks to the running
-router: the one that --server or SKILLROUTER_SERVER names, else the one that
-holds your data folder, else the address in your settings.`,
+Commands talk to the running router: the one that --server or SKILLROUTER_SERVER
+names, else the one that holds your data folder, else the address in your
+settings. Where none of these runs, one is started, except for --server.`,
+		Version:       version().Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("there is no command %q", args[0])
+				return noCommand(cmd, args[0])
 			}
 			return cmd.Help()
 		},
@@ -98,6 +99,7 @@ holds your data folder, else the address in your settings.`,
 		s.exportCommand(), s.backupCommand(), s.restoreCommand(), s.verifyCommand(), s.redactCommand(),
 		s.callCommand(), s.mcpCommand(), s.tokenCommand(), s.doctorCommand(), s.selftestCommand(), s.embeddingsCommand(), s.configCommand(), s.versionCommand(),
 	)
+	s.grouped(root)
 	return root
 }
 
@@ -115,9 +117,9 @@ func (s *shell) command(cmd *cobra.Command, run func(ctx context.Context, args [
 // group makes a command that only holds others.
 func (s *shell) group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	cmd.Args = cobra.ArbitraryArgs
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return fmt.Errorf("there is no command %q here", args[0])
+			return noCommand(cmd, args[0])
 		}
 		return errors.New("this needs a command")
 	}
@@ -150,8 +152,27 @@ func (s *shell) exit(cmd *cobra.Command, err error) int {
 		fmt.Fprintf(s.err, "skillrouter: %s\nRun \"%s --help\" to see how it is used.\n", clean(err.Error()), cmd.CommandPath())
 		return exitUsage
 	}
+	if flag := flagOf(cmd, skillrouter.FieldOf(err)); flag != "" && skillrouter.CodeOf(err) == skillrouter.Invalid {
+		err = skillrouter.Errorf(skillrouter.Invalid, "--%s %s", flag, skillrouter.MessageOf(err))
+	}
 	fmt.Fprintf(s.err, "skillrouter: %s\n", clean(explain(err)))
 	return exitCode(skillrouter.CodeOf(err))
+}
+
+// flagOf is the flag of a command that fills a field of what is sent, which errors name; empty if none does.
+func flagOf(cmd *cobra.Command, field string) string {
+	if field == "" || cmd == nil {
+		return ""
+	}
+	parts := strings.Split(field, "_")
+	for _, name := range []string{strings.Join(parts, "-"), parts[len(parts)-1], parts[0]} {
+		for _, name := range []string{name, strings.TrimSuffix(name, "s")} {
+			if cmd.Flags().Lookup(name) != nil {
+				return name
+			}
+		}
+	}
+	return ""
 }
 
 func explain(err error) string { return skillrouter.Explain(err) }

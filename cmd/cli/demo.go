@@ -47,8 +47,6 @@ It touches neither your data nor your router, connects to nothing but itself,
 and leaves nothing behind. Each thing that it says is checked: if one does not
 come about, it says so and exits with 1. Where the output is no terminal it
 waits for nobody.`,
-		example: `  skillrouter demo
-  skillrouter demo --fast`,
 		flags: options{
 			option("fast", &fast, "wait for nobody"),
 			option("pace", &how.pace, "how long to wait after each thing that is shown"),

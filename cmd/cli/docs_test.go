@@ -23,7 +23,18 @@ func TestCommandLinePage(t *testing.T) {
 
 This page has the text that ` + "`skillrouter COMMAND --help`" + ` prints. The man pages of a [package](install.md) have it too. It is generated: ` + "`go test ./cmd/cli -run CommandLinePage -update`" + ` writes it.
 
-` + "`skillrouter serve`" + ` is the router. Every other command calls a running router. Each has these flags, besides its own:
+` + "`skillrouter help`" + ` shows the commands that most people need, ` + "`skillrouter help all`" + ` shows all of them, and ` + "`skillrouter help COMMAND`" + ` shows one with examples:
+
+`)
+	page.WriteString("| group | in sight | the others |\n|---|---|---|\n")
+	for _, group := range root.Groups() {
+		inSight, others := cli.InGroup(root, group.ID)
+		fmt.Fprintf(&page, "| %s | %s | %s |\n", group.Title, strings.Join(links(inSight), ", "), strings.Join(links(others), ", "))
+	}
+	page.WriteString(`
+` + "`skillrouter serve`" + ` is the router. Every other command calls a running router. Where none runs, the command starts one and says so on standard error; ` + "`stop`, `status` and `doctor`" + ` start none, and nor does a command that names its router by ` + "`--server`" + ` or ` + "`SKILLROUTER_SERVER`" + `.
+
+What is shown in a terminal is coloured, unless ` + "`NO_COLOR`" + ` is set. Each command has these flags, besides its own:
 
 | flag | what it is |
 |---|---|
@@ -38,7 +49,7 @@ This page has the text that ` + "`skillrouter COMMAND --help`" + ` prints. The m
 		page.WriteString(flagLine(common[name]))
 	}
 	page.WriteString(`
-The exit code is 0 if the command did its work, 1 if it failed, 2 if it was refused or blocked, and 64 if it was used wrongly. ` + "`check`" + ` has its own exit codes, and ` + "`run`" + ` ends with the exit code of its command.
+The exit code is 0 if the command did its work, 1 if it failed or looked for something and found nothing (` + "`search`, `query`, `show`, `get`" + `), 2 if it was refused or blocked, and 64 if it was used wrongly. ` + "`check`" + ` has its own exit codes, and ` + "`run`" + ` ends with the exit code of its command.
 
 `)
 	count := 0
@@ -60,6 +71,22 @@ The exit code is 0 if the command did its work, 1 if it failed, 2 if it was refu
 	if home, err := os.UserHomeDir(); err == nil && len(home) > 1 && strings.Contains(page.String(), home) {
 		t.Errorf("the page holds this machine's %s", home)
 	}
+}
+
+// links are commands' names, each with a link to its place on the page.
+func links(commands []*cobra.Command) (list []string) {
+	for _, cmd := range commands {
+		to := cmd
+		if cmd.HasAvailableSubCommands() && !cmd.Flags().HasAvailableFlags() {
+			to = cmd.Commands()[0]
+		}
+		if cmd.Name() == "help" {
+			list = append(list, "`help`")
+			continue
+		}
+		list = append(list, fmt.Sprintf("[`%s`](#%s)", cmd.Name(), anchor(to)))
+	}
+	return list
 }
 
 // visible goes over the commands that help shows, each before those below it.

@@ -64,11 +64,11 @@ func (s *shell) episodesRecent() *cobra.Command {
 
 func (s *shell) episodesSearch() *cobra.Command {
 	var query episode.Query
-	return asks(s, command{
+	return finds(s, command{
 		use: "search TEXT...", short: "Search episodes", args: joined(1, &query.Query),
 		flags: append(episodeFilter(&query.AgentID, &query.SessionID, &query.Project, &query.EventType, &query.Persona, &query.Event, &query.TimeRange),
 			limit(&query.Limit), scores(&query.Explain)),
-	}, sends(client.Episodes.Search, &query), func(w io.Writer, results episode.Results) {
+	}, sends(client.Episodes.Search, &query), func(results episode.Results) int { return len(results.Results) }, func(w io.Writer, results episode.Results) {
 		searched(w, results.Corrected, results.Notice, len(results.Results), "Nothing was found.")
 		for i, hit := range results.Results {
 			hitHead(w, i, hit.Title, "%s, %.3f", clean(hit.ID), hit.RelevanceScore)
@@ -85,10 +85,10 @@ func episodeFilter(agent, session, project, kind, persona, event, span *string) 
 		option("agent", agent, "only this agent's"),
 		option("session", session, "only this session's"),
 		option("project", project, "only this project's"),
-		option("type", kind, "only this type: action, error, decision, outcome"),
+		choice("type", kind, episode.EventTypes(), "only this type"),
 		option("persona", persona, "only this persona's"),
 		option("event", event, "only this event, such as mrr-drop-investigation"),
-		option("range", span, "only of this time: 7d, 24h, 3mo, yesterday, last week, 2026-01-01..2026-02-01 (UTC)"),
+		option("time-range", span, "only of this time: 7d, 24h, 3mo, yesterday, last week, 2026-01-01..2026-02-01 (UTC)").once("range"),
 	}
 }
 
@@ -97,8 +97,6 @@ func (s *shell) episodesRemember() *cobra.Command {
 	var object string
 	return asks(s, command{
 		use: "remember EVENT [LEARNED]", short: "Remember an incident or investigation, and what it taught", args: between(1, &draft.Event, &draft.Learned),
-		example: `  skillrouter episodes remember mrr-drop-investigation "Check the payment gateway first" \
-    --persona data-analyst --context '{"root_cause": "payment processor outage"}'`,
 		flags: append(s.episodeFlags(&draft),
 			option("context", &object, "what was found, as a JSON object"),
 			option("persona", &draft.Persona, "whose memory it is (default)")),

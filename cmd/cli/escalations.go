@@ -33,7 +33,7 @@ func (s *shell) escalationsVerb(
 	var verdict operational.EscalationVerdict
 	return asks(s, command{
 		use: use, short: short, args: joined(1, &id, &verdict.Notes),
-		flags: options{who("by", &verdict.By, s.agent, "who says so (SKILLROUTER_AGENT)")},
+		flags: options{who("agent", &verdict.By, s.agent, "who says so (SKILLROUTER_AGENT)").once("by")},
 	}, sendsTo(judge, &id, &verdict), escalationTable.one)
 }
 
@@ -41,7 +41,7 @@ func (s *shell) escalationsList() *cobra.Command {
 	var filter operational.EscalationFilter
 	var all bool
 	return asks(s, command{use: "list", short: "List open escalations, the most urgent first", flags: options{
-		choices("status", &filter.Status, "only those with this status: pending, reviewed, resolved, dismissed; may be repeated"),
+		choices("status", &filter.Status, operational.EscalationStatuses(), "only those with this status"),
 		option("all", &all, "settled ones too"),
 		option("to", &filter.To, "only those that went to this agent"),
 		option("lesson", &filter.LessonID, "only those of this lesson"),

@@ -53,8 +53,8 @@ func (s *shell) exportCommand() *cobra.Command {
 
 Messages, agents, tasks and tokens are no memories: "skillrouter backup" has them too.`,
 		flags: options{
-			option("to", &to, "format: jsonl, markdown or sqlite"),
-			option("kinds", &query.Kinds, "only these kinds, comma-separated: "+names(transfer.Kinds())),
+			choice("to", &to, []string{toLines, toMarkdown, toDatabases}, "format"),
+			choices("kind", &query.Kinds, transfer.Kinds(), "only this kind").once("kinds"),
 			option("project", &query.Project, "only what belongs to this project"),
 			option("force", &force, "replace PATH if it is there: a file, or a folder that an export to markdown wrote"),
 		},
@@ -66,7 +66,7 @@ Messages, agents, tasks and tokens are no memories: "skillrouter backup" has the
 			case to != toLines && path == "-":
 				return usagef("an export to %s is a folder: name one", to)
 			case to == toDatabases && (len(query.Kinds) > 0 || query.Project != ""):
-				return usagef("databases are copied as a whole: --kinds and --project go with the other formats")
+				return usagef("databases are copied as a whole: --kind and --project go with the other formats")
 			}
 			if err := query.Check(); err != nil {
 				return usageError{errors.New(explain(err))}
@@ -77,7 +77,7 @@ Messages, agents, tasks and tokens are no memories: "skillrouter backup" has the
 		if to == toDatabases {
 			return s.exportDatabases(ctx, path)
 		}
-		c, err := s.client()
+		c, err := s.connect(ctx)
 		if err != nil {
 			return err
 		}

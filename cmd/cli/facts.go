@@ -43,7 +43,7 @@ func (s *shell) factsSet() *cobra.Command {
 		long: `Stores a value under a key, over what is there. VALUE is JSON; what is no JSON
 is stored as a text. Without VALUE, or with "-", it is read from standard input.`,
 		flags: options{
-			option("ttl", &ttl, "how long it is true; 0: for ever"),
+			lifetime("ttl", &ttl, "how long it is true; 0: for ever"),
 			option("category,c", &draft.Category, "category (default \"general\")"),
 			persona(&draft.Persona),
 			option("probe", &draft.Probe, "the command or URL that verifies it when it has expired; it is never run for you"),
@@ -93,15 +93,15 @@ var factTable = columns[fact.Fact]{
 	},
 }
 
-// factsList lists facts; a search is a listing that needs its pattern.
+// factsList lists facts; a search is a listing that needs its pattern, and looks for something.
 func (s *shell) factsList(use, short string, least int) *cobra.Command {
 	var query fact.Query
-	return asks(s, command{use: use, short: short, args: between(least, &query.Pattern), flags: options{
+	return finds(s, command{use: use, short: short, args: between(least, &query.Pattern), flags: options{
 		option("category,c", &query.Category, "only facts of this category"),
 		persona(&query.Persona),
 		cursor(&query.Cursor),
 		limit(&query.Limit),
-	}}, sends(client.Facts.Search, &query), func(w io.Writer, page fact.Page) {
+	}}, sends(client.Facts.Search, &query), func(page fact.Page) int { return max(len(page.Facts), 1-least) }, func(w io.Writer, page fact.Page) {
 		if len(page.Facts) == 0 && page.Next == "" {
 			fmt.Fprintln(w, "No facts.")
 			return

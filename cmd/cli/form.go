@@ -2,7 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,7 +26,7 @@ import (
 //			use: "scan ENVIRONMENT SCANNER", short: "Record that a scan began", args: exactly(&draft.Environment, &draft.Scanner),
 //			flags: options{
 //				option("summary", &draft.Summary, "what it is about"),
-//				option("status", &draft.Status, "running, completed or failed; running if nothing is said"),
+//				choice("status", &draft.Status, operational.ScanStatuses(), "how it stands; running if nothing is said"),
 //				who("agent", &draft.AgentID, s.agent, "agent that scans (SKILLROUTER_AGENT)"),
 //			},
 //		}, sends(client.Recon.StartScan, &draft), printScan)
@@ -37,14 +41,23 @@ import (
 
 // command is what a command says of itself.
 type command struct {
-	use, short, long, example string
-	aliases                   []string
-	args                      arguments
-	flags                     options
+	use, short, long string
+	aliases          []string
+	args             arguments
+	flags            options
+	starts           starting
 	// before completes what is sent, and finds wrong usage that no flag or word
 	// shows alone. It runs before anybody looks for the router.
 	before func() error
 }
+
+// starting says whether a command starts the router where none runs.
+type starting int
+
+const (
+	whereNoneRuns starting = iota
+	never                  // of a command that asks whether one runs, or wants something to end
+)
 
 // request is a call of the router.
 type request[A any] func(ctx context.Context, c *client.Client) (A, error)
@@ -72,6 +85,22 @@ func asks[A any](s *shell, of command, ask request[A], show func(w io.Writer, an
 	})
 }
 
+// finds is asks for a command that looks for something: where it finds nothing, it exits with 1, as grep does.
+func finds[A any](s *shell, of command, ask request[A], count func(answer A) int, show func(w io.Writer, answer A)) *cobra.Command {
+	return s.calls(of, func(ctx context.Context, c *client.Client) error {
+		answer, err := ask(ctx, c)
+		return found(s, answer, err, count(answer), show)
+	})
+}
+
+// found prints what was looked for and found.
+func found[A any](s *shell, answer A, err error, count int, show func(w io.Writer, answer A)) error {
+	if err != nil {
+		return err
+	}
+	return s.printOr(count == 0, answer, func(w io.Writer) { show(w, answer) })
+}
+
 // printed prints an answer, unless there was none.
 func printed[A any](s *shell, answer A, err error, show func(w io.Writer, answer A)) error {
 	if err != nil {
@@ -83,7 +112,11 @@ func printed[A any](s *shell, answer A, err error, show func(w io.Writer, answer
 // calls makes a command of what it does with the router.
 func (s *shell) calls(of command, run func(ctx context.Context, c *client.Client) error) *cobra.Command {
 	return s.remote(s.made(of, func(ctx context.Context) error {
-		c, err := s.client()
+		connect := s.connect
+		if of.starts == never {
+			connect = func(context.Context) (*client.Client, error) { return s.client() }
+		}
+		c, err := connect(ctx)
 		if err != nil {
 			return err
 		}
@@ -100,12 +133,25 @@ func (s *shell) local(of command, run func(ctx context.Context) error) *cobra.Co
 
 // made makes a command that has no other flags than its own.
 func (s *shell) made(of command, run func(ctx context.Context) error) *cobra.Command {
-	cmd := &cobra.Command{Use: of.use, Short: of.short, Long: of.long, Example: of.example, Aliases: of.aliases, Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: of.use, Short: of.short, Long: of.long, Aliases: of.aliases, Args: cobra.NoArgs}
 	if of.args.count != nil {
 		cmd.Args = of.args.count
 	}
+	cmd.Args = explainedWords(cmd.Args)
+	former := map[string]string{}
 	for _, flag := range of.flags {
 		flag.add(cmd.Flags())
+		for _, name := range flag.former {
+			former[name] = flag.name
+		}
+		if flag.values != nil {
+			_ = cmd.RegisterFlagCompletionFunc(flag.name, flag.values) // fails only for a flag that is not there
+		}
+	}
+	if len(former) > 0 {
+		cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+			return pflag.NormalizedName(first(former[name], name))
+		})
 	}
 	return s.command(cmd, func(ctx context.Context, args []string) error {
 		for _, flag := range of.flags {
@@ -123,6 +169,43 @@ func (s *shell) made(of command, run func(ctx context.Context) error) *cobra.Com
 		}
 		return run(ctx)
 	})
+}
+
+// explainedWords says which word is missing or one too many, by the command's own line of use.
+func explainedWords(count cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if count(cmd, args) == nil {
+			return nil
+		}
+		var needed []string
+		for _, word := range placeholders(cmd) {
+			if !strings.HasPrefix(word, "[") {
+				needed = append(needed, strings.TrimSuffix(word, "..."))
+			}
+		}
+		switch {
+		case len(args) < len(needed):
+			return fmt.Errorf("%s is missing", needed[len(args)])
+		case len(args) == 0:
+			return errors.New("a word is missing")
+		}
+		return fmt.Errorf("%q is a word too many", args[len(args)-1])
+	}
+}
+
+// placeholders are the words of a command's line of use, such as KEY and [VALUE].
+func placeholders(cmd *cobra.Command) (words []string) {
+	line, _, _ := strings.Cut(cmd.Use, "\n")
+	words = strings.Fields(line)[1:]
+	if dashes := slices.Index(words, "--"); dashes >= 0 {
+		return words[dashes+1:]
+	}
+	for i, word := range words {
+		if strings.HasPrefix(strings.TrimLeft(word, "[("), "-") {
+			return words[:i]
+		}
+	}
+	return words
 }
 
 // arguments says how many words a command takes, and where they go. The zero value takes none.
@@ -185,8 +268,17 @@ type options []boundFlag
 
 // boundFlag is one flag. after runs when all flags are read and before the command does.
 type boundFlag struct {
-	add   func(flags *pflag.FlagSet)
-	after func(flags *pflag.FlagSet)
+	name   string
+	add    func(flags *pflag.FlagSet)
+	after  func(flags *pflag.FlagSet)
+	former []string             // names that it had: they go on working, and are shown nowhere
+	values cobra.CompletionFunc // what it can be given, where that is known
+}
+
+// once is the flag with the names that it had.
+func (f boundFlag) once(names ...string) boundFlag {
+	f.former = names
+	return f
 }
 
 // option binds a flag to what p points to, whose value is the default. Its name may
@@ -199,7 +291,7 @@ func option[P *string | *bool | *int | *int64 | *float64 | *time.Duration | *[]s
 // bound is option for a pointer whose type is known to be one of option's.
 func bound(name string, p any, help string) boundFlag {
 	name, short, _ := strings.Cut(name, ",")
-	return boundFlag{add: func(flags *pflag.FlagSet) {
+	return boundFlag{name: name, add: func(flags *pflag.FlagSet) {
 		switch p := p.(type) {
 		case *string:
 			flags.StringVarP(p, name, short, *p, help)
@@ -219,10 +311,20 @@ func bound(name string, p any, help string) boundFlag {
 	}}
 }
 
-// choices binds a flag to a list of named values.
-func choices[Name ~string](name string, p *[]Name, help string) boundFlag {
+// choice binds a flag to one of several names, which its help and completion tell.
+func choice[Name ~string](name string, p *Name, all []Name, help string) boundFlag {
+	text := string(*p)
+	o := option(name, &text, help+": "+names(all))
+	o.values = among(all)
+	o.after = func(*pflag.FlagSet) { *p = Name(text) }
+	return o
+}
+
+// choices is choice for a list of such names.
+func choices[Name ~string](name string, p *[]Name, all []Name, help string) boundFlag {
 	var texts []string
-	o := option(name, &texts, help)
+	o := option(name, &texts, help+": "+names(all)+"; may be repeated")
+	o.values = among(all)
 	o.after = func(*pflag.FlagSet) {
 		for _, text := range texts {
 			*p = append(*p, Name(text))
@@ -231,9 +333,41 @@ func choices[Name ~string](name string, p *[]Name, help string) boundFlag {
 	return o
 }
 
+// among completes to one of several names.
+func among[Name ~string](all []Name) cobra.CompletionFunc {
+	var texts []cobra.Completion
+	for _, name := range all {
+		texts = append(texts, string(name))
+	}
+	return cobra.FixedCompletions(texts, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// lifetime binds a flag to a time, which may be given as seconds too.
+func lifetime(name string, p *time.Duration, help string) boundFlag {
+	o := option(name, p, help)
+	add := o.add
+	o.add = func(flags *pflag.FlagSet) {
+		add(flags)
+		f := flags.Lookup(name)
+		f.Value = secondsValue{f.Value}
+	}
+	return o
+}
+
+// secondsValue is a time that takes a bare number as seconds.
+type secondsValue struct{ pflag.Value }
+
+// Set implements pflag.Value.
+func (v secondsValue) Set(text string) error {
+	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
+		text += "s"
+	}
+	return v.Value.Set(text)
+}
+
 // phrases binds a flag to a list whose texts may hold commas.
 func phrases(name string, p *[]string, help string) boundFlag {
-	return boundFlag{add: func(flags *pflag.FlagSet) { flags.StringArrayVar(p, name, *p, help) }}
+	return boundFlag{name: name, add: func(flags *pflag.FlagSet) { flags.StringArrayVar(p, name, *p, help) }}
 }
 
 // optional binds a flag to what p points at, which stays nil if the flag is not
@@ -244,7 +378,11 @@ func optional[T string | bool | int | int64 | float64 | []string](name string, p
 
 // given has p point at value once the flag of that name is given, which of reads into value.
 func given[T any](name string, p **T, value *T, of boundFlag) boundFlag {
+	read := of.after
 	of.after = func(flags *pflag.FlagSet) {
+		if read != nil {
+			read(flags)
+		}
 		if flags.Changed(name) {
 			*p = value
 		}

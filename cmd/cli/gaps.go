@@ -26,10 +26,10 @@ func (s *shell) gapsList() *cobra.Command {
 		},
 	}
 	return asks(s, command{use: "list", short: "List gaps", flags: options{
-		option("status", (*string)(&query.Status), "open, answered or dismissed (default \"open\")"),
+		choice("status", &query.Status, feedback.GapStatuses(), "only this status (default \"open\")"),
 		option("project,p", &query.Project, "only of this project"),
 		option("in", (*string)(&query.AskedIn), "only those asked in knowledge, episodes, lessons, query or search"),
-		option("order", (*string)(&query.Order), "recent or count (default \"recent\")"),
+		choice("order", &query.Order, []feedback.GapOrder{feedback.GapsRecent, feedback.GapsOften}, "which first (default \"recent\")"),
 		cursor(&query.Cursor),
 		limit(&query.Limit),
 	}}, sends(client.Gaps.List, &query), func(w io.Writer, page feedback.GapPage) {

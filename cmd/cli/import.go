@@ -75,7 +75,7 @@ standard input. What is there already is counted as a duplicate, and the same
 id again is an update, so an import that broke off can be repeated. The exit
 code is 1 if any line was refused.`,
 		flags: options{
-			option("from", &foreign.from, "format of PATH"),
+			choice("from", &foreign.from, formatNames(), "format of PATH"),
 			option("dry-run", &foreign.dryRun, "change nothing, and say what would become of each thing"),
 			option("report", &foreign.report, "file for a line of JSON on each thing that was refused or passed over"),
 			option("agent", &defaults.AgentID, "author of what says none; with --from"),

@@ -62,6 +62,14 @@ type importing struct {
 	err    error
 }
 
+// formatNames are the names of the formats.
+func formatNames() (names []string) {
+	for _, f := range exchange.Formats() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
 func formatList() string {
 	var b strings.Builder
 	for _, f := range exchange.Formats() {

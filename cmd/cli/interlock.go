@@ -107,7 +107,6 @@ func (s *shell) interlockSendCommand() *cobra.Command {
 		use: "send [--to HOST:PORT] [--sender NAME] SIGNAL [NAME=VALUE…]", short: "Send one datagram", args: listed(cobra.MinimumNArgs(1), &words),
 		long: `Sends one datagram to the router's mesh, or wherever --to says. A value is JSON,
 or else a text. A mesh never answers: "skillrouter interlock status" shows whether it was heard.`,
-		example: "  skillrouter interlock send BUILD_COMPLETED outcome=success duration_ms=1200",
 		flags: options{
 			option("to", &to, "where to, an IP address and a port; empty: the router's mesh"),
 			option("sender", &sender, "whose name it bears"),
@@ -167,7 +166,7 @@ func meshData(words []string) (map[string]any, error) {
 
 // meshAddress asks the router where its mesh listens.
 func (s *shell) meshAddress(ctx context.Context) (string, error) {
-	c, err := s.client()
+	c, err := s.connect(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -202,7 +202,7 @@ func printSelftest(w io.Writer, r *router.SelfTest) {
 
 // measureOwn measures the running router by the questions that its people judged.
 func (s *shell) measureOwn(ctx context.Context) error {
-	c, err := s.client()
+	c, err := s.connect(ctx)
 	if err != nil {
 		return err
 	}

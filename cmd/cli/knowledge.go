@@ -24,7 +24,7 @@ func (s *shell) searchCommand() *cobra.Command {
 		use: "search TEXT... [--all] [--explain]", short: "Search knowledge, or every memory", args: joined(1, &query.Query),
 		flags: options{
 			option("all", &all, "search every memory: lessons, procedures, facts, tasks, findings, episodes and your messages too"),
-			option("kind", &kinds, "search this kind of memory: "+names(search.Kinds())+"; may be repeated"),
+			choices("kind", &kinds, search.Kinds(), "search this kind of memory"),
 			option("agent", &query.AgentID, "only what this agent wrote"),
 			option("time-range", &query.TimeRange, "only what was written or changed then, such as 7d, yesterday or 2026-01"),
 			option("category", &query.Category, "only this category"),
@@ -39,10 +39,10 @@ func (s *shell) searchCommand() *cobra.Command {
 				Query: query.Query, Kinds: kinds, Category: query.Category, Project: query.Project, Tags: query.Tags, AgentID: query.AgentID,
 				TimeRange: query.TimeRange, Limit: query.Limit, Explain: query.Explain,
 			})
-			return printed(s, results, err, printFoundAnywhere)
+			return found(s, results, err, results.Count, printFoundAnywhere)
 		}
 		results, err := c.Knowledge.Search(ctx, query)
-		return printed(s, results, err, printFoundKnowledge)
+		return found(s, results, err, len(results.Results), printFoundKnowledge)
 	})
 }
 

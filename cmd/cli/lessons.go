@@ -30,17 +30,17 @@ func (s *shell) lessonsCommand() *cobra.Command {
 func (s *shell) lessonsList() *cobra.Command {
 	var filter lesson.Filter
 	return asks(s, command{use: "list", short: "List lessons, the newest first", flags: options{
-		option("type", (*string)(&filter.Type), "only this type: "+names(learning.LessonTypes())),
+		choice("type", &filter.Type, learning.LessonTypes(), "only this type"),
 		option("domain", &filter.Domain, "only this domain"),
 		option("category", &filter.Category, "only this category"),
-		option("severity", (*string)(&filter.Severity), "only this severity: "+names(learning.Severities())),
-		option("level", (*string)(&filter.Level), "only this level: "+names(lesson.Levels())),
-		choices("status", &filter.Statuses, "only this status: "+names(lesson.Statuses())+"; may be repeated; none: all but retired"),
+		choice("severity", &filter.Severity, learning.Severities(), "only this severity"),
+		choice("level", &filter.Level, lesson.Levels(), "only this level"),
+		choices("status", &filter.Statuses, lesson.Statuses(), "only this status (default: all but retired)"),
 		option("agent", &filter.SourceAgent, "only those that this agent reported"),
 		option("project", &filter.Project, "only this project"),
 		option("tag", &filter.Tag, "only those with this tag"),
 		option("min-confidence", &filter.MinConfidence, "only those with this much confidence left, 0 to 1"),
-		option("cursor", &filter.Cursor, "go on where the page before ended"),
+		cursor(&filter.Cursor),
 		limit(&filter.Limit),
 	}}, sends(client.Lessons.List, &filter), func(w io.Writer, page lesson.Page) {
 		lessonTable.list(w, page.Lessons)
@@ -60,7 +60,7 @@ func (s *shell) lessonsShow() *cobra.Command {
 func (s *shell) lessonsSearch() *cobra.Command {
 	var query lesson.Query
 	var own bool
-	return asks(s, command{
+	return finds(s, command{
 		use: "search TEXT...", short: "Find the lessons that fit a situation, best first", aliases: []string{"relevant"}, args: joined(1, &query.Context),
 		flags: options{
 			option("domain", &query.Domain, "the domain that it is about"),
@@ -76,7 +76,7 @@ func (s *shell) lessonsSearch() *cobra.Command {
 			}
 			return nil
 		},
-	}, sends(client.Lessons.Relevant, &query), func(w io.Writer, found lesson.Results) {
+	}, sends(client.Lessons.Relevant, &query), func(found lesson.Results) int { return len(found.Results) }, func(w io.Writer, found lesson.Results) {
 		searched(w, found.Corrected, found.Notice, len(found.Results), "No lesson fits.")
 		for i, hit := range found.Results {
 			hitHead(w, i, hit.Title, "lesson %d, %s, %.3f", hit.Number, hit.Type, hit.Score)
@@ -245,7 +245,7 @@ func (s *shell) lessonsValidate() *cobra.Command {
 		use: "validate LESSON [JUDGEMENT] [NOTES...]", short: "Judge a lesson; its confidence moves with it",
 		long:  "Judges a lesson. JUDGEMENT is " + names(lesson.ValidationTypes()) + "; confirmed if you say none.",
 		args:  joined(1, &ref, (*string)(&draft.Type), &draft.Notes),
-		flags: options{who("by", &draft.By, s.person, "who judges (SKILLROUTER_AGENT, else you)")},
+		flags: options{who("agent", &draft.By, s.person, "who judges (SKILLROUTER_AGENT, else you)").once("by")},
 	}, sendsTo(client.Lessons.Validate, &ref, &draft), lessonTable.one)
 }
 
@@ -280,7 +280,7 @@ successful applications in distinct contexts. A refusal says what is missing.
 "lessons review" lists those that can be promoted.`,
 		flags: options{
 			option("source", &draft.Sources, "further lesson that it was drawn from; may be repeated"),
-			who("by", &draft.By, s.person, "who promotes it (SKILLROUTER_AGENT, else you)"),
+			who("agent", &draft.By, s.person, "who promotes it (SKILLROUTER_AGENT, else you)").once("by"),
 		},
 	}, sendsTo(client.Lessons.Promote, &ref, &draft), lessonTable.one)
 }
@@ -292,7 +292,7 @@ func (s *shell) lessonsRetire() *cobra.Command {
 		use: "retire LESSON REASON...", short: "Take a lesson out of use; it is kept with its history", args: joined(2, &ref, &draft.Reason),
 		flags: options{
 			option("superseded-by", &draft.SupersededBy, "the lesson that stands in its place"),
-			who("by", &draft.By, s.person, "who retires it (SKILLROUTER_AGENT, else you)"),
+			who("agent", &draft.By, s.person, "who retires it (SKILLROUTER_AGENT, else you)").once("by"),
 		},
 	}, sendsTo(client.Lessons.Retire, &ref, &draft), lessonTable.one)
 }
@@ -320,7 +320,7 @@ func (s *shell) lessonsEdit() *cobra.Command {
 			optional("root-cause", &patch.RootCause, "", "why it happened"),
 			optional("solution", &patch.Solution, "", "how to mend or avoid it"),
 			given("instead", &patch.Alternatives, &instead, phrases("instead", &instead, "what to do instead, in place of all there is; may be repeated")),
-			given("severity", &patch.Severity, &severity, option("severity", (*string)(&severity), names(learning.Severities()))),
+			given("severity", &patch.Severity, &severity, choice("severity", &severity, learning.Severities(), "how grave it is")),
 			optional("tag", &patch.Tags, nil, "tag, in place of all there are; may be repeated"),
 			given("command", &patch.RelatedCommands, &commands, phrases("command", &commands, "command that it is about, in place of all there are; may be repeated")),
 			optional("trigger", &patch.TriggerPattern, "", "of an anti_pattern: an RE2 expression over each command"),

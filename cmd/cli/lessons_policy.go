@@ -99,7 +99,7 @@ elevates, does the guard block. A reviewer that fails is a finding of its own.
 The guard runs the commands of the policy as you: run it where you would run the
 repository's Makefile.`,
 		flags: append(policyFlags(&task, &root, &policyName),
-			option("mode", (*string)(&how.Mode), "whether findings may block: "+names(folder.Modes())+" (default: the policy's)"),
+			choice("mode", &how.Mode, folder.Modes(), "whether findings may block (default: the policy's)"),
 			option("gate-time", &how.GateTime, "how long each of the policy's commands may take")),
 		before: func() error {
 			if how.Mode != "" {

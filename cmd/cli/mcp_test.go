@@ -147,7 +147,7 @@ func TestMCPRefusals(t *testing.T) {
 		want string
 	}{
 		"bad agent":                {[]string{"--agent", "two words"}, 64, "may hold only letters"},
-		"argument":                 {[]string{"x"}, 64, "unknown command"},
+		"argument":                 {[]string{"x"}, 64, "a word too many"},
 		"no router that may start": {[]string{"--server", "https://127.0.0.1:1"}, 1, "no router answers"},
 	} {
 		t.Run(name, func(t *testing.T) {

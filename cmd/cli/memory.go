@@ -90,6 +90,14 @@ func (s *shell) memoryStats() *cobra.Command {
 	})
 }
 
+// clearable are the names of what can be cleared.
+func clearable() (types []string) {
+	for _, t := range kind.Clearable() {
+		types = append(types, string(t))
+	}
+	return types
+}
+
 func (s *shell) memoryClear() *cobra.Command {
 	var request router.ClearRequest
 	return asks(s, command{
@@ -99,7 +107,7 @@ one category, or all. Without --confirm nothing is deleted, and what would be
 is shown. Knowledge and lessons are the whole team's, and are never cleared.`,
 		flags: options{
 			persona(&request.Persona),
-			option("type", &request.Type, names(kind.Clearable())+" (default all)"),
+			choice("type", &request.Type, clearable(), "only this type (default all)"),
 			option("category,c", &request.Category, "only this category"),
 			option("confirm", &request.Confirm, "delete, and do not only say what would be"),
 		},

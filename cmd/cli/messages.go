@@ -29,7 +29,7 @@ router, until it is interrupted.`,
 			option("follow,f", &follow, "go on with new messages as they arrive"),
 			option("ack", &ack, "acknowledge what was shown"),
 			option("all", &all, "also those that are acknowledged"),
-			option("since", &since, "only those with a greater seq; 0: all that are kept"),
+			option("after", &since, "only those with a greater seq; 0: all that are kept").once("since"),
 			option("thread", &query.Thread, "only those of this thread"),
 			limit(&query.Limit),
 		},
@@ -130,7 +130,7 @@ func printInbox(w io.Writer, inbox comms.Inbox) {
 	}
 	messageTable.list(w, messages)
 	if inbox.More && len(messages) > 0 {
-		fmt.Fprintf(w, "There are more: --since %d\n", inbox.LastSeq)
+		fmt.Fprintf(w, "There are more: --after %d\n", inbox.LastSeq)
 	}
 }
 
@@ -153,6 +153,7 @@ func (s *shell) signalCommand() *cobra.Command {
 	var draft operational.MessageDraft
 	var words []string
 	var object, text string
+	var ttl time.Duration
 	var broadcast bool
 	return asks(s, command{
 		use:   "signal AGENT SIGNAL [--text TEXT | --context JSON]\n  skillrouter signal --broadcast SIGNAL [--text TEXT | --context JSON]",
@@ -160,7 +161,7 @@ func (s *shell) signalCommand() *cobra.Command {
 		long: `Stores a signal and hands it to whoever listens. SIGNAL is stop, pause, resume,
 message or any name that the agents agreed on.`,
 		flags: options{
-			who("from", &draft.From, s.sender, "agent that you speak as (SKILLROUTER_AGENT, else captain)"),
+			who("agent", &draft.From, s.sender, "agent that you speak as (SKILLROUTER_AGENT, else captain)").once("from"),
 			option("broadcast", &broadcast, "send it to every agent"),
 			option("context", &object, "JSON object that goes with it"),
 			option("text", &text, "text that goes with it, as the context {\"text\": TEXT}"),
@@ -168,9 +169,13 @@ message or any name that the agents agreed on.`,
 			option("priority", &draft.Priority, "priority, -10 to 10"),
 			option("key", &draft.IdempotencyKey, "idempotency key: the same again is sent once"),
 			option("ack-required", &draft.AckRequired, "list it as overdue until it is acknowledged"),
-			option("ttl", &draft.TTLSeconds, "seconds after which it is handed to nobody"),
+			lifetime("ttl", &ttl, "how long it waits, such as 90 (seconds) or 1h; then it is handed to nobody"),
 		},
 		before: func() error {
+			var err error
+			if draft.TTLSeconds, err = seconds(ttl); err != nil {
+				return err
+			}
 			switch {
 			case broadcast && len(words) != 1:
 				return usagef("with --broadcast there is no AGENT: name the signal alone")
@@ -218,13 +223,13 @@ func (s *shell) stopCommand() *cobra.Command {
 	draft := operational.MessageDraft{Signal: operational.SignalStop}
 	var reason string
 	return asks(s, command{
-		use: "stop AGENT [--reason TEXT]", short: "Ask an agent to stop", args: exactly(&draft.To),
+		use: "stop AGENT [--reason TEXT]", short: "Ask an agent to stop", args: exactly(&draft.To), starts: never,
 		long: `Sends the signal "stop". An agent under "skillrouter run" is ended at once; any
 other is told at its next heartbeat or check, also if the router was restarted
 in between.`,
 		flags: options{
 			option("reason", &reason, "why it should stop"),
-			who("from", &draft.From, s.sender, "agent that you speak as (SKILLROUTER_AGENT, else captain)"),
+			who("agent", &draft.From, s.sender, "agent that you speak as (SKILLROUTER_AGENT, else captain)").once("from"),
 		},
 		before: func() error {
 			if reason != "" {

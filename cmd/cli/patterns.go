@@ -30,13 +30,13 @@ func (s *shell) patternsCommand() *cobra.Command {
 func (s *shell) patternsList(use, short string, statuses ...lesson.PatternStatus) *cobra.Command {
 	filter := lesson.PatternFilter{Statuses: statuses}
 	flags := options{
-		option("type", (*string)(&filter.Type), "only those of this type, such as recurring_failure"),
+		choice("type", &filter.Type, lesson.PatternTypes(), "only those of this type"),
 		option("domain", &filter.Domain, "only those of this domain"),
 		limit(&filter.Limit),
 		option("offset", &filter.Offset, "how many to pass over"),
 	}
 	if len(statuses) == 0 {
-		flags = append(flags, choices("status", &filter.Statuses, "only those with this status; may be repeated (default: all but deprecated)"))
+		flags = append(flags, choices("status", &filter.Statuses, lesson.PatternStatuses(), "only those with this status (default: all but deprecated)"))
 	}
 	return asks(s, command{use: use, short: short, flags: flags}, sends(client.Patterns.List, &filter), func(w io.Writer, patterns []lesson.Pattern) {
 		patternTable.list(w, patterns)
@@ -63,7 +63,7 @@ func (s *shell) patternsVerb(
 	var draft lesson.ConfirmationDraft
 	return asks(s, command{
 		use: use, short: short, args: joined(1, &ref, &draft.Notes),
-		flags: options{who("by", &draft.By, s.person, "who judges (SKILLROUTER_AGENT, else you)")},
+		flags: options{who("agent", &draft.By, s.person, "who judges (SKILLROUTER_AGENT, else you)").once("by")},
 	}, sendsTo(judge, &ref, &draft), printPattern)
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -25,8 +26,63 @@ func (s *shell) print(v any, people func(w io.Writer)) error {
 	}
 	var page strings.Builder
 	people(&page)
-	_, err := io.WriteString(s.out, clean(page.String())) // whatever a page forgot to clean
+	text := clean(page.String()) // whatever a page forgot to clean
+	if s.colours() {
+		text = painted(text)
+	}
+	_, err := io.WriteString(s.out, text)
 	return err
+}
+
+// colours tells whether a person reads the output on a terminal that shows colours, and wants them.
+func (s *shell) colours() bool {
+	return isTerminal(s.out) && s.env("NO_COLOR") == "" && s.env("TERM") != "dumb" && s.env("TERM") != ""
+}
+
+// What a terminal is told to show a line's beginning in.
+const (
+	bold, red, green, yellow = "\x1b[1m", "\x1b[1;31m", "\x1b[32m", "\x1b[33m"
+	plain                    = "\x1b[0m"
+)
+
+// painted is a page in colours: headings and titles are bold, what is bad is red. What stands in the page was cleaned
+// before: no text of memory can bring colours of its own.
+func painted(page string) string {
+	var b strings.Builder
+	for line := range strings.Lines(page) {
+		text := strings.TrimRight(line, "\n")
+		colour, end := paint(text)
+		if colour == "" {
+			b.WriteString(line)
+			continue
+		}
+		b.WriteString(colour + text[:end] + plain + text[end:] + line[len(text):])
+	}
+	return b.String()
+}
+
+// paint is the colour of a line and where it ends; none for most lines.
+func paint(line string) (colour string, end int) {
+	word, _, _ := strings.Cut(line, " ")
+	switch strings.TrimRight(word, ".:") {
+	case "":
+		return "", 0
+	case "BLOCKED", "FAIL":
+		return red, len(word)
+	case "Warned", "warn":
+		return yellow, len(word)
+	case "Allowed", "ok":
+		return green, len(word)
+	}
+	if strings.ToUpper(line) == line && strings.ToLower(line) != line && strings.Contains(line, "  ") {
+		return bold, len(line) // the headings of a table
+	}
+	if _, err := strconv.Atoi(strings.TrimSuffix(word, ".")); err == nil && strings.HasSuffix(word, ".") {
+		if at := strings.LastIndex(line, "  ["); at > 0 {
+			return bold, at // a hit's place and title
+		}
+	}
+	return "", 0
 }
 
 // printOr prints v; if that is bad news, the exit code says so.

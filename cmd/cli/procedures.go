@@ -36,7 +36,7 @@ func (s *shell) proceduresList() *cobra.Command {
 	return asks(s, command{use: "list", short: "List procedures, and the files that hold none", flags: options{
 		ofPersona(&filter.Persona),
 		option("category,c", &filter.Category, "only procedures of this category"),
-		option("after", &filter.After, "go on where a page ended"),
+		cursor(&filter.After).once("after"),
 		limit(&filter.Limit),
 	}}, func(ctx context.Context, c *client.Client) (all listing, err error) {
 		if all.Page, err = c.Procedures.List(ctx, filter); err != nil {
@@ -47,7 +47,7 @@ func (s *shell) proceduresList() *cobra.Command {
 	}, func(w io.Writer, all listing) {
 		procedureTable.list(w, all.Procedures)
 		if all.Next != "" {
-			fmt.Fprintf(w, "More with --after %q.\n", clean(all.Next))
+			fmt.Fprintf(w, "More with --cursor %q.\n", clean(all.Next))
 		}
 		printProblems(s.err, all.Problems)
 	})
@@ -135,7 +135,7 @@ func printStep(w io.Writer, index int, step procedure.Step) {
 
 func (s *shell) proceduresSearch() *cobra.Command {
 	var query procedure.Query
-	return asks(s, command{
+	return finds(s, command{
 		use: "search TEXT...", short: "Find procedures by what they are needed for", args: joined(1, &query.Query),
 		flags: options{
 			ofPersona(&query.Persona),
@@ -143,7 +143,7 @@ func (s *shell) proceduresSearch() *cobra.Command {
 			limit(&query.Limit),
 			scores(&query.Explain),
 		},
-	}, sends(client.Procedures.Search, &query), func(w io.Writer, found procedure.Results) {
+	}, sends(client.Procedures.Search, &query), func(found procedure.Results) int { return len(found.Results) }, func(w io.Writer, found procedure.Results) {
 		var list []procedure.Procedure
 		for _, hit := range found.Results {
 			list = append(list, hit.Procedure)
@@ -244,7 +244,7 @@ func (s *shell) proceduresRuns() *cobra.Command {
 			option("persona", &filter.Persona, "only runs of this persona's procedures"),
 			option("procedure", &filter.Procedure, "only runs of this procedure"),
 			option("agent", &filter.AgentID, "only this agent's"),
-			option("status", (*string)(&filter.Status), "running, succeeded, failed or abandoned"),
+			choice("status", &filter.Status, procedure.RunStatuses(), "only this status"),
 			limit(&filter.Limit),
 		},
 	}, func(ctx context.Context, c *client.Client) error {

@@ -53,9 +53,6 @@ and stderr. Steps without a command line are asked about as before.
 
 Exit codes: 0 the run succeeded, or waits for you; 1 it failed, or --exec could
 not end it; 2 the guard blocked a command.`,
-		example: `  skillrouter procedures run deploy --param version=2.4.0
-  skillrouter procedures run deploy --exec --param version=2.4.0
-  skillrouter procedures run --resume 0198c0de-…`,
 		flags: options{
 			persona(&draft.Persona),
 			phrases("param", &params, "a parameter, NAME=VALUE; VALUE is JSON, or a text"),

@@ -65,8 +65,8 @@ func (s *shell) proposalsList() *cobra.Command {
 	return asks(s, command{use: "list", short: "List what waits for a decision, the latest first", flags: options{
 		option("persona", &filter.Persona, "only this persona's"),
 		option("session", &filter.SessionID, "only of this session"),
-		option("kind", (*string)(&filter.Kind), "only these: fact, episode or procedure"),
-		option("status", (*string)(&filter.Status), "only these: pending, accepted or rejected"),
+		choice("kind", &filter.Kind, []consolidate.ProposalKind{consolidate.ProposalFact, consolidate.ProposalEpisode, consolidate.ProposalProcedure}, "only these"),
+		choice("status", &filter.Status, []consolidate.ProposalStatus{consolidate.ProposalPending, consolidate.ProposalAccepted, consolidate.ProposalRejected}, "only these"),
 		option("all", &all, "decided ones too"),
 		limit(&filter.Limit),
 	}, before: func() error {

@@ -11,21 +11,31 @@ import (
 
 	"skillrouter/learning/feedback"
 	"skillrouter/router"
+	"skillrouter/router/classify"
 	"skillrouter/router/client"
 	"skillrouter/router/contexts"
 )
 
 func (s *shell) queryCommand() *cobra.Command {
 	var query router.Query
-	return asks(s, command{
+	return finds(s, command{
 		use: "query TEXT...", short: "Ask a question; the router decides which store answers it", args: joined(1, &query.Query),
 		flags: options{
-			option("type", (*string)(&query.Type), "ask this store, whatever the words say: knowledge, episode, operational, recon"),
+			choice("type", &query.Type, classify.Classes(), "ask this store, whatever the words say"),
 			who("agent", &query.AgentID, s.agent, "agent that asks (SKILLROUTER_AGENT)"),
 			option("project", &query.Project, "project that is meant"),
 			option("limit", &query.Limit, "how many items at most"),
 		},
-	}, sends(client.Router.Ask, &query), printAnswer)
+	}, sends(client.Router.Ask, &query), answered, printAnswer)
+}
+
+// answered counts what an answer has, in all its sections.
+func answered(a router.Answer) int {
+	count := len(a.Items) + len(a.Summary) // to say that no agent is stale is an answer too
+	for _, section := range a.Sections {
+		count += len(section.Items) + len(section.Summary)
+	}
+	return count
 }
 
 // printAnswer prints an answer; of several questions in one query, each with its own.
@@ -53,7 +63,7 @@ func printOneAnswer(w io.Writer, a router.Answer) {
 		fmt.Fprintf(w, "but %s\n", clean(a.Miss.Reason))
 	}
 	printIf(w, "\n%s\n", a.Summary)
-	if len(a.Items) == 0 {
+	if len(a.Items) == 0 && a.Summary == "" {
 		fmt.Fprintln(w, "\nNothing was found.")
 	}
 	for i, item := range a.Items {
@@ -94,7 +104,7 @@ func (s *shell) feedbackTeach() *cobra.Command {
 	return asks(s, command{
 		use: "teach TEXT... (--is TYPE | --wrong)", short: "Say what kind of question a query is, or that the router's choice is wrong", args: joined(1, &draft.Query),
 		flags: options{
-			option("is", (*string)(&draft.QueryType), "what it is: knowledge, episode, operational or recon"),
+			choice("is", &draft.QueryType, classify.Classes(), "what it is"),
 			option("wrong", &wrong, "the router's choice is wrong"),
 			option("note", &draft.Note, "why"),
 		},

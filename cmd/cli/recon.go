@@ -48,7 +48,7 @@ func (s *shell) reconScans() *cobra.Command {
 	return asks(s, command{use: "scans", short: "List scans, the latest first", flags: options{
 		option("environment", &filter.Environment, "only those of this environment"),
 		option("project", &filter.Project, "only those of this project"),
-		option("status", &filter.Status, "only those with this status: running, completed, failed"),
+		choice("status", &filter.Status, operational.ScanStatuses(), "only those with this status"),
 		limit(&filter.Limit),
 	}}, sends(client.Recon.Scans, &filter), columns[operational.Scan]{
 		"No scans.",
@@ -65,7 +65,7 @@ func (s *shell) reconScan() *cobra.Command {
 		use: "scan ENVIRONMENT SCANNER", short: "Record that a scan began", args: exactly(&draft.Environment, &draft.Scanner),
 		flags: options{
 			option("summary", &draft.Summary, "what it is about"),
-			option("status", &draft.Status, "running, completed or failed; running if nothing is said"),
+			choice("status", &draft.Status, operational.ScanStatuses(), "how it stands; running if nothing is said"),
 			who("agent", &draft.AgentID, s.agent, "agent that scans (SKILLROUTER_AGENT)"),
 		},
 	}, sends(client.Recon.StartScan, &draft), printScan)
@@ -77,7 +77,7 @@ func (s *shell) reconFinish() *cobra.Command {
 	return asks(s, command{
 		use: "finish SCAN [SUMMARY]", short: "End a running scan", args: between(1, &id, &end.Summary),
 		flags: options{
-			option("status", &end.Status, "completed or failed; completed if nothing is said"),
+			choice("status", &end.Status, operational.ScanStatuses()[1:], "how it ended; completed if nothing is said"),
 			who("agent", &end.AgentID, s.agent, "agent that scanned (SKILLROUTER_AGENT)"),
 		},
 	}, sendsTo(client.Recon.FinishScan, &id, &end), printScan)
@@ -92,8 +92,8 @@ func findingFlags(f *operational.FindingFilter) options {
 	return options{
 		option("environment", &f.Environment, "only those of this environment"),
 		option("project", &f.Project, "only those of this project"),
-		choices("severity", &f.Severity, "only this severity: critical, high, medium, low, info; may be repeated"),
-		choices("status", &f.Status, "only this status: open, confirmed, fixed, accepted, false_positive; may be repeated"),
+		choices("severity", &f.Severity, operational.Severities(), "only this severity"),
+		choices("status", &f.Status, operational.FindingStatuses(), "only this status"),
 		option("cve", &f.CVE, "only this CVE"),
 		option("text", &f.Text, "only those that hold these words"),
 		option("location", &f.Location, "only those whose location holds this"),
@@ -156,7 +156,7 @@ func (s *shell) reconReport() *cobra.Command {
 	return asks(s, command{
 		use: "report ENVIRONMENT TITLE --severity SEVERITY", short: "Report a finding", args: exactly(&draft.Environment, &draft.Title),
 		flags: options{
-			option("severity", (*string)(&draft.Severity), "critical, high, medium, low or info"),
+			choice("severity", &draft.Severity, operational.Severities(), "how grave it is"),
 			option("cve", &draft.CVE, "CVE, as CVE-2024-12345"),
 			option("location", &draft.Location, "where: file:line, URL, host:port, package@version"),
 			option("description", &draft.Description, "description"),

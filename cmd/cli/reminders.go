@@ -67,12 +67,12 @@ func (s *shell) remindersList() *cobra.Command {
 	var filter operational.ReminderFilter
 	var all bool
 	return asks(s, command{use: "list", short: "List what is due and what is to come", flags: options{
-		choices("status", &filter.Status, "only pending, due, completed or cancelled ones; may be repeated"),
+		choices("status", &filter.Status, operational.ReminderStatuses(), "only this status"),
 		option("all", &all, "completed and cancelled ones too"),
 		option("persona", &filter.Persona, "only those of this persona"),
 		option("agent", &filter.AgentID, "only those that are for this agent, or that it made"),
 		option("project", &filter.Project, "only those of this project"),
-		option("after", &filter.After, "only greater numbers"),
+		option("cursor", &filter.After, "only greater numbers").once("after"),
 		limit(&filter.Limit),
 	}, before: func() error {
 		filter.Open = !all && len(filter.Status) == 0

@@ -101,6 +101,11 @@ func runScripts(t *testing.T, hook string, patterns ...string) {
 			env.Setenv("REPORTER", reporter)
 			env.Setenv("HOOK", hook)
 			env.Setenv("REPO", filepath.Dir(scripts))
+			env.Defer(func() { // a command that found no router has started one
+				if h, err := locate.ReadHolder(filepath.Join(env.WorkDir, "data")); err == nil && h.PID != 0 {
+					_ = syscall.Kill(h.PID, syscall.SIGTERM)
+				}
+			})
 			for _, name := range []string{"SKILLROUTER_SERVER", "SKILLROUTER_TOKEN", "SKILLROUTER_AGENT", "SKILLROUTER_CONFIG"} {
 				env.Setenv(name, "")
 			}

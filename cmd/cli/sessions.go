@@ -92,7 +92,7 @@ func (s *shell) sessionsList() *cobra.Command {
 		option("project", &filter.Project, "only this project's"),
 		option("successor", &filter.Successor, "only those that were handed to this agent"),
 		option("waiting", &filter.Waiting, "only those whose hand-over nobody has begun with yet"),
-		option("status", (*string)(&filter.Status), "only open or ended ones"),
+		choice("status", &filter.Status, operational.SessionStatuses(), "only these"),
 		limit(&filter.Limit),
 	}}, sends(client.Sessions.List, &filter), columns[operational.Session]{
 		"No sessions.",

@@ -54,11 +54,6 @@ line, and nothing is changed.
 
 Without a terminal, nothing is written unless --yes is given; the exit code is
 then 1 if there was something to do.`,
-		example: `  skillrouter setup claude-code
-  skillrouter setup codex --user --dry-run
-  skillrouter setup gemini --project ~/src/shop --yes
-  skillrouter setup --check
-  skillrouter setup cursor --remove`,
 		flags: options{
 			option("project", &u.project, "the project's folder (default: the repository that this folder is in, or this folder)"),
 			option("user", &u.user, "for all of your projects instead of one"),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -37,6 +38,27 @@ const (
 	// logTail is how much of it is repeated when the start fails, in bytes.
 	logTail = 2 << 10
 )
+
+// connect returns a client of the router. Where none runs it starts one, except where the
+// router was named: another machine's, or one that somebody else starts.
+func (s *shell) connect(ctx context.Context) (*client.Client, error) {
+	c, err := s.client()
+	if err != nil || s.server != "" || s.env("SKILLROUTER_SERVER") != "" {
+		return c, err
+	}
+	address, err := url.Parse(c.BaseURL())
+	if err != nil {
+		return c, nil
+	}
+	dialer := net.Dialer{Timeout: probeTime}
+	if knock, err := dialer.DialContext(ctx, "tcp", address.Host); err == nil {
+		return c, knock.Close()
+	}
+	if c, err = s.ensureRunning(ctx); err == nil {
+		fmt.Fprintf(s.err, "skillrouter: started a router at %s\n", c.BaseURL())
+	}
+	return c, err
+}
 
 // ensureRunning returns a client of a router that answers. If none answers at
 // the address, which must then be one of this machine's loopback, it starts

@@ -52,7 +52,7 @@ func (s *shell) tasksList() *cobra.Command {
 	var filter operational.TaskFilter
 	var all bool
 	return asks(s, command{use: "list", short: "List unfinished tasks, the most urgent first", flags: options{
-		choices("status", &filter.Status, "only those with this status; may be repeated"),
+		choices("status", &filter.Status, operational.TaskStatuses(), "only those with this status"),
 		option("all", &all, "finished ones too"),
 		option("agent", &filter.AgentID, "only those that this agent holds"),
 		option("project", &filter.Project, "only those of this project"),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"skillrouter"
 	"skillrouter/operational"
 	"skillrouter/router/client"
 )
@@ -30,9 +31,9 @@ Scopes: read (see what is shared), agent (act as the agent that --agent names),
 captain (act as any agent), admin (everything, tokens too).`,
 		flags: options{
 			option("agent", &draft.AgentID, "agent that it is for; needed for the scope agent"),
-			choices("scope", &draft.Scopes, "what it may do: read, agent, captain, admin; may be repeated"),
+			choices("scope", &draft.Scopes, skillrouter.Scopes(), "what it may do"),
 			option("note", &draft.Note, "what it is for, in your words"),
-			option("ttl", &ttl, "how long it lives, such as 720h; until revoked if nothing is said"),
+			lifetime("ttl", &ttl, "how long it lives, such as 720h; until revoked if nothing is said"),
 		},
 		before: func() error {
 			draft.TTLSeconds = int64(ttl / time.Second)

@@ -110,6 +110,17 @@ func (term *terminal) count(text string) int {
 	return strings.Count(term.seen.String(), text)
 }
 
+// TestColoursOnATerminal shows headings bold, unless NO_COLOR forbids it or the terminal knows no colours.
+func TestColoursOnATerminal(t *testing.T) {
+	for env, want := range map[string]string{
+		"TERM=xterm":            "\x1b[1mSETTING",
+		"TERM=xterm NO_COLOR=1": "\r\nSETTING",
+		"TERM=dumb":             "\r\nSETTING",
+	} {
+		openTerminal(t, "sh", "-c", "echo; "+env+" skillrouter config show").expect(want)
+	}
+}
+
 // TestInterruptReachesTheCommandOnce types Ctrl-C: the terminal tells the
 // command, and the wrapper must not tell it again.
 func TestInterruptReachesTheCommandOnce(t *testing.T) {

@@ -60,7 +60,7 @@ func tags(agent, persona, session, event string) []string {
 
 func check(draft Draft) error {
 	if draft.EventType == "" {
-		return skillrouter.InvalidField("event_type", "is required: one of %s", strings.Join(eventTypes(), ", "))
+		return skillrouter.InvalidField("event_type", "is required: one of %s", strings.Join(EventTypes(), ", "))
 	}
 	if err := cmp.Or(
 		checkEventType(draft.EventType),

@@ -29,7 +29,7 @@ const (
 // SplitEventType reads seed 002's event_type, which may be one of the four
 // event types or the name of an event.
 func SplitEventType(text string) (eventType, event string) {
-	if slices.Contains(eventTypes(), text) {
+	if slices.Contains(EventTypes(), text) {
 		return text, ""
 	}
 	return "", text

@@ -12,14 +12,14 @@ import (
 	"skillrouter/tfidf"
 )
 
-// eventTypes lists the event types of episodes.
-func eventTypes() []string {
+// EventTypes lists the event types of episodes.
+func EventTypes() []string {
 	return []string{EventAction, EventError, EventDecision, EventOutcome}
 }
 
 func checkEventType(eventType string) error {
-	if !slices.Contains(eventTypes(), eventType) {
-		return skillrouter.InvalidField("event_type", "must be one of %s", strings.Join(eventTypes(), ", "))
+	if !slices.Contains(EventTypes(), eventType) {
+		return skillrouter.InvalidField("event_type", "must be one of %s", strings.Join(EventTypes(), ", "))
 	}
 	return nil
 }

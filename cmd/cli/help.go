@@ -1,0 +1,270 @@
+package cli
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"skillrouter/tfidf"
+)
+
+// family is a group of commands. `skillrouter help` shows those in sight, `skillrouter help all` the others too.
+type family struct {
+	id      string
+	inSight []string
+	others  []string
+}
+
+// families name each command once, in the order of help.
+var families = []family{
+	{"start", []string{"serve", "setup", "status", "doctor"}, []string{"demo", "version"}},
+	{"memory", []string{"remember", "search", "context", "lessons", "facts"}, []string{"query", "episodes", "procedures", "reminders", "experience", "memory"}},
+	{"guard", []string{"check"}, []string{"escalations"}},
+	{"team", []string{"agents", "tasks", "messages", "signal", "stop"}, []string{"run", "sessions", "recon"}},
+	{"learning", []string{"proposals"}, []string{"patterns", "used", "judge", "feedback", "gaps"}},
+	{"data", []string{"import", "backup"}, []string{"export", "restore", "verify", "redact"}},
+	{"admin", []string{"config"}, []string{"token", "events", "cache", "call", "mcp", "hook", "interlock", "embeddings", "selftest", "completion", "help"}},
+}
+
+// annotationRare marks a command that `skillrouter help` leaves out.
+const annotationRare = "rare"
+
+// grouped puts every command into its family, and replaces what cobra says by itself of all of them.
+func (s *shell) grouped(root *cobra.Command) {
+	for _, f := range families {
+		root.AddGroup(&cobra.Group{ID: f.id, Title: strings.ToUpper(f.id[:1]) + f.id[1:]})
+	}
+	admin := families[len(families)-1].id
+	root.SetHelpCommand(helpCommand(root))
+	root.SetHelpCommandGroupID(admin)
+	root.SetCompletionCommandGroupID(admin)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd("completion") // with an argument: what a shell asks for makes others
+	for _, cmd := range root.Commands() {
+		cmd.GroupID = admin // of a command that no family names; TestFamilies refuses one
+		rare := "yes"
+		for _, f := range families {
+			if seen := slices.Contains(f.inSight, cmd.Name()); seen || slices.Contains(f.others, cmd.Name()) {
+				cmd.GroupID = f.id
+				if seen {
+					rare = ""
+				}
+			}
+		}
+		if rare != "" {
+			cmd.Annotations = map[string]string{annotationRare: rare}
+		}
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		unknown, ok := errors.AsType[*pflag.NotExistError](err)
+		if !ok {
+			return err
+		}
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, "--"+f.Name)
+			}
+		})
+		return fmt.Errorf("%w%s", err, didYouMean("--"+unknown.GetSpecifiedName(), names))
+	})
+	usual := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd == root {
+			printHelp(cmd.OutOrStdout(), root, false)
+			return
+		}
+		withExamples(root)
+		usual(cmd, args)
+	})
+}
+
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND... | all]", Short: "Show how a command is used, or all commands",
+		ValidArgsFunction: func(_ *cobra.Command, args []string, begun string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+			of, _, err := root.Find(args)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			for _, below := range of.Commands() {
+				if below.IsAvailableCommand() && strings.HasPrefix(below.Name(), begun) {
+					names = append(names, cobra.CompletionWithDesc(below.Name(), below.Short))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && args[0] == "all" {
+				printHelp(cmd.OutOrStdout(), root, true)
+				return nil
+			}
+			of, rest, _ := root.Find(args)
+			if len(rest) > 0 {
+				return noCommand(of, rest[0])
+			}
+			return of.Help()
+		},
+	}
+}
+
+// ofFamily are the commands of a family that may be shown, in its order.
+func ofFamily(root *cobra.Command, id string) (list []*cobra.Command) {
+	place := map[string]int{}
+	for _, f := range families {
+		for i, name := range slices.Concat(f.inSight, f.others) {
+			place[name] = i + 1
+		}
+	}
+	for _, cmd := range root.Commands() {
+		if cmd.GroupID == id && !cmd.Hidden {
+			list = append(list, cmd)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *cobra.Command) int { return place[a.Name()] - place[b.Name()] })
+	return list
+}
+
+// InGroup are the commands of a group of help: those that `skillrouter help` shows, and the others.
+func InGroup(root *cobra.Command, id string) (inSight, others []*cobra.Command) {
+	for _, cmd := range ofFamily(root, id) {
+		if cmd.Annotations[annotationRare] == "" {
+			inSight = append(inSight, cmd)
+		} else {
+			others = append(others, cmd)
+		}
+	}
+	return inSight, others
+}
+
+// printHelp prints the program's commands by their groups.
+func printHelp(w io.Writer, root *cobra.Command, all bool) {
+	fmt.Fprintf(w, "%s\n\nUsage:\n  skillrouter COMMAND [WORDS] [--FLAGS]\n", root.Long)
+	for _, group := range root.Groups() {
+		fmt.Fprintf(w, "\n%s\n", group.Title)
+		t := tabwriter.NewWriter(w, 14, 0, 1, ' ', 0)
+		shown, others := InGroup(root, group.ID)
+		if all {
+			shown = append(shown, others...)
+		}
+		for _, cmd := range shown {
+			fmt.Fprintf(t, "  %s\t%s\n", cmd.Name(), cmd.Short)
+		}
+		t.Flush()
+	}
+	if !all {
+		fmt.Fprint(w, "\n\"skillrouter help all\" shows every command.")
+	}
+	fmt.Fprintln(w, "\n\"skillrouter help COMMAND\" shows how one is used, with examples; --version says which version this is.")
+}
+
+// exampleLines are calls of the program, one a line; a line that ends in a backslash goes on.
+//
+//go:embed examples.txt
+var exampleLines string
+
+// withExamples gives commands the examples that are of them, and one that only holds others the first of each.
+func withExamples(root *cobra.Command) {
+	examples := map[*cobra.Command][]string{}
+	for line := range strings.Lines(strings.ReplaceAll(exampleLines, "\\\n", "\v")) {
+		if of := exampleOf(root, line); of != nil {
+			examples[of] = append(examples[of], "  "+strings.ReplaceAll(strings.TrimSpace(line), "\v", "\\\n"))
+		}
+	}
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		own := examples[cmd]
+		for _, below := range cmd.Commands() {
+			visit(below)
+			if all := examples[below]; len(all) > 0 && len(own) == 0 && cmd.HasParent() {
+				examples[cmd] = append(examples[cmd], all[0])
+			}
+		}
+		cmd.Example = strings.Join(examples[cmd], "\n")
+	}
+	visit(root)
+}
+
+// exampleOf is the command that a line is an example of; nil if it is of none.
+func exampleOf(root *cobra.Command, line string) *cobra.Command {
+	_, call, ok := strings.Cut(line, "skillrouter ")
+	if !ok {
+		return nil
+	}
+	of := root
+	for _, word := range strings.Fields(call) {
+		at := slices.IndexFunc(of.Commands(), func(below *cobra.Command) bool { return below.Name() == word })
+		if at < 0 {
+			break
+		}
+		of = of.Commands()[at]
+	}
+	return of
+}
+
+// noCommand refuses a word where a command's name is needed, and says what was probably meant.
+func noCommand(of *cobra.Command, word string) error {
+	var names []string
+	for _, cmd := range of.Commands() {
+		if cmd.IsAvailableCommand() {
+			names = append(names, cmd.Name())
+		}
+	}
+	here := ""
+	if of.HasParent() {
+		here = " here"
+	}
+	return fmt.Errorf("there is no command %q%s%s", word, here, didYouMean(word, names))
+}
+
+// didYouMean is a question for what a word was probably meant to be, or empty.
+func didYouMean(word string, names []string) string {
+	if close := nearest(word, names); len(close) > 0 {
+		return "; did you mean " + strings.Join(close, " or ") + "?"
+	}
+	return ""
+}
+
+// The bounds of what is suggested in the place of a word.
+const (
+	// mostSuggested is how many names are offered: more is no suggestion.
+	mostSuggested = 3
+	// lettersPerSlip is how many letters a word must have for each letter that may be wrong.
+	lettersPerSlip = 3
+	// fewestBegun is how many letters the beginning or end of a name must have.
+	fewestBegun = 3
+)
+
+// nearest returns the names that a word was probably meant to be, the likeliest first: those that it
+// begins or ends, and those from which few letters part it.
+func nearest(word string, names []string) []string {
+	type candidate struct {
+		name  string
+		slips int
+	}
+	var found []candidate
+	word = strings.ToLower(word)
+	for _, name := range names {
+		lower := strings.ToLower(name)
+		slips := tfidf.EditDistance([]rune(word), []rune(lower), len(word))
+		if begins := strings.HasPrefix(lower, word) || strings.HasSuffix(lower, word) || strings.HasPrefix(word, lower); begins && len(word) >= fewestBegun {
+			slips = min(slips, 1)
+		}
+		if slips > 0 && slips <= max(1, min(len(word), len(name))/lettersPerSlip) {
+			found = append(found, candidate{name, slips})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int { return a.slips - b.slips })
+	var close []string
+	for _, c := range found[:min(len(found), mostSuggested)] {
+		close = append(close, c.name)
+	}
+	return close
+}
