@@ -93,13 +93,14 @@ type ShutdownAnswer struct {
 
 // Sent says what became of a signal (POST /signal).
 type Sent struct {
-	Delivered bool     `json:"delivered"` // a live subscriber was handed it; otherwise it is stored and waits
-	Target    string   `json:"target"`    // the agent's id, or "broadcast"
-	Signal    string   `json:"signal"`
-	MessageID string   `json:"message_id"`
-	Seq       int64    `json:"seq"`
-	Redacted  []string `json:"redacted,omitempty"`  // kinds of secret that were cut out of the context
-	Duplicate bool     `json:"duplicate,omitempty"` // the idempotency key was used before; this is the message it stands for
+	Delivered  bool     `json:"delivered"` // a live subscriber was handed it; otherwise it is stored and waits
+	Target     string   `json:"target"`    // the agent's id, the group's name, or "broadcast"
+	Signal     string   `json:"signal"`
+	MessageID  string   `json:"message_id"`
+	Seq        int64    `json:"seq"`
+	Redacted   []string `json:"redacted,omitempty"`   // kinds of secret that were cut out of the context
+	Recipients []string `json:"recipients,omitempty"` // the members of the group that a stop, pause or resume went to, each its own
+	Duplicate  bool     `json:"duplicate,omitempty"`  // the idempotency key was used before; this is the message it stands for
 }
 
 // InboxQuery asks for an agent's messages.

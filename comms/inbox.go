@@ -47,6 +47,9 @@ func (b *Mailbox) Inbox(ctx context.Context, q InboxQuery) (Inbox, error) {
 	if err != nil {
 		return Inbox{}, err
 	}
+	if err := b.collect(ctx, m); err != nil {
+		return Inbox{}, err
+	}
 	m.mu.Lock()
 	record := m.record
 	m.mu.Unlock()
@@ -184,6 +187,20 @@ func (b *Mailbox) Receipts(ctx context.Context, messageID string) (MessageReceip
 	receipts, err := b.store.Receipts(ctx, message, "", maxReceipts)
 	if err != nil {
 		return MessageReceipts{}, err
+	}
+	copies, err := b.store.Copies(ctx, message.Seq, maxReceipts)
+	if err != nil {
+		return MessageReceipts{}, err
+	}
+	for i, one := range copies { // a group's members have it, and nobody of the group's name
+		of, err := b.store.Receipts(ctx, one, "", 1)
+		if err != nil {
+			return MessageReceipts{}, err
+		}
+		if i == 0 {
+			receipts = receipts[:0]
+		}
+		receipts = append(receipts, of...)
 	}
 	if principal.ActAs(message.From) != nil {
 		own := []operational.Receipt{}

@@ -46,6 +46,8 @@ type MessageStore interface {
 	// MessageLog returns messages, the latest first, and the seq before which there may be more; 0: there is none.
 	MessageLog(ctx context.Context, q operational.LogQuery) (messages []operational.Message, next int64, err error)
 	Mark(ctx context.Context, r operational.MarkRequest, marked func(operational.Marked)) error
+	TakeGroupMail(ctx context.Context, q operational.GroupQuery, id func() (string, error), taken func(copies []operational.Message)) (more bool, err error)
+	Copies(ctx context.Context, seq int64, limit int) ([]operational.Message, error)
 	SaveDeliveries(ctx context.Context, deliveries []operational.Delivery) error
 	MailWaiting(ctx context.Context, q operational.MailQuery) ([]operational.Waiting, error)
 	AckedAfter(ctx context.Context, agentID string, after int64, limit int) ([]int64, error)
@@ -78,6 +80,7 @@ type Mailbox struct {
 	tail   tail
 	live   live
 	handed handed
+	groups groups
 }
 
 // NewMailbox makes a Mailbox on the agents that presence knows. Run must be
@@ -90,7 +93,7 @@ func NewMailbox(ctx context.Context, presence *Presence, store MessageStore, log
 	m := &Mailbox{base: context.WithoutCancel(ctx), roster: presence.roster, store: store, now: presence.now, log: log, options: options}
 	m.tail.start(last)
 	m.live.agents = map[string][]*Subscription{}
-	presence.handedOver = m.handedSingly
+	presence.handedOver, presence.collect = m.handedSingly, m.collect
 	return m, nil
 }
 
@@ -104,6 +107,10 @@ func NewMailbox(ctx context.Context, presence *Presence, store MessageStore, log
 // was handed the message itself. A stream that lags behind is only rung for,
 // and a recipient without a stream finds the message when it comes. For a
 // repeated idempotency key it tells whether the first one has reached the recipient's stream.
+//
+// A recipient may be a group: a kind of agents, a project or a role. A message then waits
+// until it expires for the first member that comes, or with Each for every one. A stop, pause or resume is
+// for those members that live now, each of which gets its own.
 func (b *Mailbox) Send(ctx context.Context, draft operational.MessageDraft) (Sent, error) {
 	principal := skillrouter.PrincipalOf(ctx)
 	if draft.From == "" {
@@ -120,6 +127,35 @@ func (b *Mailbox) Send(ctx context.Context, draft operational.MessageDraft) (Sen
 	if err := b.mayHalt(principal, message); err != nil {
 		return Sent{}, err
 	}
+	var recipients []string
+	if operational.Halts(message.Signal) && message.To != "" {
+		recipients = b.roster.alive(message.To, message.From)
+	}
+	if len(recipients) == 0 {
+		return b.sendTo(ctx, principal, message, redacted)
+	}
+	// The answer is of the last; a key that is repeated answers for each of them again.
+	var all Sent
+	for _, to := range recipients {
+		one := message
+		one.To, one.Group = to, message.To
+		if one.IdempotencyKey != "" {
+			one.IdempotencyKey += "\n" + to
+		}
+		sent, err := b.sendTo(ctx, principal, one, redacted)
+		if err != nil {
+			return Sent{}, err
+		}
+		sent.Delivered = sent.Delivered || all.Delivered
+		all = sent
+	}
+	all.Target, all.Recipients = message.To, recipients
+	return all, nil
+}
+
+// sendTo stores a message to an agent, a group or all, and hands it to whoever listens.
+func (b *Mailbox) sendTo(ctx context.Context, principal skillrouter.Principal, message operational.Message, redacted []string) (Sent, error) {
+	var err error
 	if message.ID, err = newID(); err != nil {
 		return Sent{}, err
 	}
@@ -145,6 +181,9 @@ func (b *Mailbox) Send(ctx context.Context, draft operational.MessageDraft) (Sen
 			sent.Delivered = m.record.DeliveredSeq >= sent.Seq
 			m.mu.Unlock()
 		}
+	}
+	if message.To != "" && !letter.Duplicate && b.roster.mayBeGroup(message.To) {
+		b.hand(message)
 	}
 	return sent, nil
 }
@@ -240,6 +279,9 @@ func compose(d operational.MessageDraft, now time.Time) (operational.Message, []
 	if err := cmp.Or(checkSignal(d.Signal), skillrouter.CheckName("idempotency_key", d.IdempotencyKey), skillrouter.CheckName("thread_id", d.ThreadID)); err != nil {
 		return none, nil, err
 	}
+	if d.Each && (d.To == "" || operational.Halts(d.Signal)) {
+		return none, nil, skillrouter.InvalidField("each", "is for a message to a group: name it in to_agent_id; what halts goes to all of its members that live")
+	}
 	if d.Priority < -MaxPriority || d.Priority > MaxPriority {
 		return none, nil, skillrouter.InvalidField("priority", "must lie between %d and %d", -MaxPriority, MaxPriority)
 	}
@@ -254,10 +296,14 @@ func compose(d operational.MessageDraft, now time.Time) (operational.Message, []
 	content = redaction.JSON(content)
 	m := operational.Message{
 		From: d.From, To: d.To, Signal: d.Signal, Context: content, Priority: d.Priority, ThreadID: d.ThreadID,
-		AckRequired: d.AckRequired, IdempotencyKey: d.IdempotencyKey, CreatedAt: plain(now),
+		AckRequired: d.AckRequired, Each: d.Each, IdempotencyKey: d.IdempotencyKey, CreatedAt: plain(now),
 	}
-	if d.TTLSeconds > 0 {
-		expires := m.CreatedAt.Add(time.Duration(d.TTLSeconds) * time.Second)
+	ttl := time.Duration(d.TTLSeconds) * time.Second
+	if d.Each && ttl == 0 {
+		ttl = EachTTL
+	}
+	if ttl > 0 {
+		expires := m.CreatedAt.Add(ttl)
 		m.ExpiresAt = &expires
 	}
 	return m, redaction.Kinds(), nil
@@ -313,6 +359,9 @@ func (b *Mailbox) announce(letters []*letter) {
 			b.roster.broadcasts.Add(1)
 		} else if m := b.roster.member(l.Message.To); m != nil {
 			m.mail.Add(1)
+		}
+		if l.Message.To != "" && b.roster.mayBeGroup(l.Message.To) {
+			b.groups.sent(l.Message.To)
 		}
 		if l.Message.Signal == operational.SignalStop {
 			b.roster.stop(l.Message)

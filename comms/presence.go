@@ -75,6 +75,8 @@ type Presence struct {
 
 	// handedOver is told which messages a shutdown check has handed to an agent.
 	handedOver func(m *member, messages []operational.Message)
+	// collect gives an agent what was sent to its groups.
+	collect func(ctx context.Context, m *member) error
 }
 
 // NewPresence makes a Presence that knows the agents of the store. tasks may
@@ -90,7 +92,7 @@ func NewPresence(ctx context.Context, store AgentStore, tasks OpenTasks, now ski
 	}
 	return &Presence{
 		roster: roster, tasks: tasks, now: now, log: log, options: options.withDefaults(), started: now(),
-		handedOver: func(*member, []operational.Message) {},
+		handedOver: func(*member, []operational.Message) {}, collect: func(context.Context, *member) error { return nil },
 	}, nil
 }
 
@@ -107,6 +109,9 @@ func (p *Presence) Heartbeat(ctx context.Context, beat Heartbeat) (HeartbeatAnsw
 	now := p.now()
 	m, err := p.checkIn(ctx, checkIn{Heartbeat: beat, at: now})
 	if err != nil {
+		return HeartbeatAnswer{}, err
+	}
+	if err := p.collect(ctx, m); err != nil {
 		return HeartbeatAnswer{}, err
 	}
 	count, err := p.roster.unacked(ctx, m)
@@ -257,7 +262,10 @@ func (p *Presence) ShutdownCheck(ctx context.Context, agentID string) (ShutdownA
 	query := operational.MailQuery{AgentID: agentID, JoinedSeq: noBroadcasts, Unacked: true, Now: now}
 	waiting := 1
 	if m != nil {
-		var err error
+		err := p.collect(ctx, m)
+		if err != nil {
+			return ShutdownAnswer{}, err
+		}
 		if waiting, err = p.roster.unacked(ctx, m); err != nil {
 			return ShutdownAnswer{}, err
 		}

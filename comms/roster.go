@@ -56,6 +56,7 @@ type member struct {
 	handed   bool                    // DeliveredSeq is newer than stored
 	handedAt time.Time
 	count    unacked
+	groups   map[string]uint64 // how often something had been sent to its groups when it looked last
 }
 
 // unacked is a count of messages, and what it was counted at.

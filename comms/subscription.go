@@ -107,6 +107,10 @@ func (b *Mailbox) Subscribe(ctx context.Context, agentID string, cursor *Cursor)
 	if err := b.live.add(s); err != nil {
 		return nil, err
 	}
+	if err := b.collect(ctx, m); err != nil {
+		s.Close()
+		return nil, err
+	}
 	s.ring()
 	return s, nil
 }

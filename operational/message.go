@@ -3,6 +3,7 @@ package operational
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -21,21 +22,25 @@ type Message struct {
 	ID             string          `json:"message_id"`
 	From           string          `json:"from_agent_id"`
 	To             string          `json:"to_agent_id,omitempty"` // empty: to every agent
+	Group          string          `json:"to_group,omitempty"`    // it was sent to this group, of which To is a member
 	Signal         string          `json:"signal"`
 	Context        json.RawMessage `json:"context,omitempty"` // an object
 	Priority       int             `json:"priority"`          // −10 to 10, 0 if nothing was said; the order of delivery stays that of Seq
 	ThreadID       string          `json:"thread_id,omitempty"`
 	AckRequired    bool            `json:"ack_required,omitempty"`
+	Each           bool            `json:"each,omitempty"` // of a message to a group: every member gets it that comes, not the first alone
 	IdempotencyKey string          `json:"idempotency_key,omitempty"`
 	CreatedAt      time.Time       `json:"created_at"`
 	ExpiresAt      *time.Time      `json:"expires_at,omitempty"` // after this it is handed to nobody
+	CopyOf         int64           `json:"-"`                    // the seq of the message to a group that this is a member's copy of; 0: none
 }
 
 // MessageDraft is what a sender may say of a message.
 type MessageDraft struct {
 	From           string          `json:"from_agent_id,omitempty"` // the caller's own agent if empty
-	To             string          `json:"to_agent_id,omitempty"`
+	To             string          `json:"to_agent_id,omitempty"`   // an agent, or a group: a kind of agents, a project, a role
 	Signal         string          `json:"signal"`
+	Each           bool            `json:"each,omitempty"` // to a group: every member that comes gets it, and not the first alone
 	Context        json.RawMessage `json:"context,omitempty"`
 	IdempotencyKey string          `json:"idempotency_key,omitempty"` // the same key of the same sender again is the same message
 	Priority       int             `json:"priority,omitempty"`
@@ -119,6 +124,14 @@ type MailQuery struct {
 	MaxBytes  int       // the answer ends after the message that exceeds this; 0: no bound
 }
 
+// GroupQuery selects the messages to groups that one of their members may take copies of.
+type GroupQuery struct {
+	AgentID string
+	Groups  []string
+	Now     time.Time // what has expired by then is left out
+	Limit   int       // most messages
+}
+
 // Awaited is a message whose acknowledgement is awaited, and from whom.
 type Awaited struct {
 	Message
@@ -130,6 +143,16 @@ type Swept struct {
 	Examined int
 	Deleted  int
 	Next     int64 // begin the next step after this seq; 0: from the beginning
+}
+
+// Halts tells whether a signal is for those alone that live when it is sent: stop, pause or resume.
+// Clients write signals as they like.
+func Halts(signal string) bool {
+	switch strings.ToLower(strings.TrimSpace(signal)) {
+	case SignalStop, SignalPause, SignalResume:
+		return true
+	}
+	return false
 }
 
 // StopReason is what a stop signal's recipient is told: the "reason" in its
@@ -149,7 +172,7 @@ func StopReason(m Message) string {
 // ids nor times, except the time to live.
 func (m Message) SameContent(other Message) bool {
 	return m.From == other.From && m.To == other.To && m.Signal == other.Signal && bytes.Equal(m.Context, other.Context) &&
-		m.Priority == other.Priority && m.ThreadID == other.ThreadID && m.AckRequired == other.AckRequired && m.ttl() == other.ttl()
+		m.Priority == other.Priority && m.ThreadID == other.ThreadID && m.AckRequired == other.AckRequired && m.Each == other.Each && m.ttl() == other.ttl()
 }
 
 func (m Message) ttl() time.Duration {

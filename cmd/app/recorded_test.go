@@ -30,6 +30,7 @@ var agreed = map[string]string{
 	`["context","write the docs","--budget","200"]`:     narrow,
 	`["messages","--agent","builder","--json","--ack"]`: goingRound,
 	`route_query {"query":"zeppelin"}`:                  askedAgain,
+	`send_signal {"nonsense":1}`:                        oneMore,
 	`["lessons","list","--type","sucess"]`:              flagNamed,
 	`["lessons","retire","1"]`:                          wordsMissing,
 	`["memory"]`:                                        wordsMissing,
@@ -57,6 +58,7 @@ const (
 	flagNamed    = "a refusal on the command line names the flag that was given"
 	summaryAlone = "where an answer says that there is none, it is not said a second time that nothing was found"
 	narrow       = "what fits into a narrow budget changes with the tokens of the ids, which are made by chance"
+	oneMore      = "the tool takes a parameter more, and names those that it has"
 	askedAgain   = "reading calls are made again for a moment until they agree, and each question counts as a use of what it finds"
 	goingRound   = "a lesson goes round a moment after it was reported, and may or may not be among the messages"
 )

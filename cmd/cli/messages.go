@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -159,10 +160,14 @@ func (s *shell) signalCommand() *cobra.Command {
 		use:   "signal AGENT SIGNAL [--text TEXT | --context JSON]\n  skillrouter signal --broadcast SIGNAL [--text TEXT | --context JSON]",
 		short: "Send a signal to an agent, or to all", args: listed(cobra.RangeArgs(1, 2), &words),
 		long: `Stores a signal and hands it to whoever listens. SIGNAL is stop, pause, resume,
-message or any name that the agents agreed on.`,
+message or any name that the agents agreed on. AGENT is an agent's name, or that
+of a group: a kind of agents (claude-code), a project or a role. A group's message
+is for the first member that comes, with --all for each that comes within --ttl
+(a day). A stop, pause or resume is for those members that live now.`,
 		flags: options{
 			who("agent", &draft.From, s.sender, "agent that you speak as (SKILLROUTER_AGENT, else captain)").once("from"),
 			option("broadcast", &broadcast, "send it to every agent"),
+			option("all", &draft.Each, "to a group: to each of its members, and not to the first that comes alone"),
 			option("context", &object, "JSON object that goes with it"),
 			option("text", &text, "text that goes with it, as the context {\"text\": TEXT}"),
 			option("thread", &draft.ThreadID, "thread that it belongs to"),
@@ -213,6 +218,8 @@ func printSent(w io.Writer, sent comms.Sent) {
 	switch {
 	case sent.Duplicate:
 		state = "not sent again: the key was used before"
+	case len(sent.Recipients) > 0:
+		state = "sent to " + clean(strings.Join(sent.Recipients, ", "))
 	case sent.Delivered:
 		state = "delivered"
 	}
@@ -226,7 +233,8 @@ func (s *shell) stopCommand() *cobra.Command {
 		use: "stop AGENT [--reason TEXT]", short: "Ask an agent to stop", args: exactly(&draft.To), starts: never,
 		long: `Sends the signal "stop". An agent under "skillrouter run" is ended at once; any
 other is told at its next heartbeat or check, also if the router was restarted
-in between.`,
+in between. A group (a kind of agents, a project, a role) is asked as those of
+its members that live now.`,
 		flags: options{
 			option("reason", &reason, "why it should stop"),
 			who("agent", &draft.From, s.sender, "agent that you speak as (SKILLROUTER_AGENT, else captain)").once("from"),

@@ -64,6 +64,12 @@ func Run(t *testing.T, open Factory) {
 		{"no page leaves out what is sent meanwhile", pagesUnderWay},
 		{"threads", threads},
 		{"an agent acts as itself only", identity},
+		{"a kind acts as its sessions, and a session as itself only", kindActs},
+		{"a message to a group is for the first member that comes", groupFirst},
+		{"a message to a kind, a project or a role waits for a member", groupWaits},
+		{"a message to a group for each", groupEach},
+		{"a stop to a group is for those that live", groupStop},
+		{"a message to a group is taken once", groupOnce},
 	} {
 		t.Run(one.name, func(t *testing.T) {
 			view := open(t)

@@ -33,6 +33,9 @@ type messageRow struct {
 	IdempotencyKey *string
 	CreatedAt      int64 `gorm:"autoCreateTime:false"`
 	ExpiresAt      *int64
+	ToGroup        string
+	CopyOf         *int64
+	ForEach        bool
 }
 
 func (messageRow) TableName() string { return "messages" }
@@ -40,10 +43,13 @@ func (messageRow) TableName() string { return "messages" }
 func (r messageRow) message() operational.Message {
 	m := operational.Message{
 		Seq: r.Seq, ID: r.ID, From: r.FromAgent, To: r.ToAgent, Signal: r.Signal, Priority: r.Priority,
-		ThreadID: r.ThreadID, AckRequired: r.AckRequired, CreatedAt: fromMillis(r.CreatedAt), ExpiresAt: fromMillisPtr(r.ExpiresAt),
+		ThreadID: r.ThreadID, AckRequired: r.AckRequired, Group: r.ToGroup, Each: r.ForEach, CreatedAt: fromMillis(r.CreatedAt), ExpiresAt: fromMillisPtr(r.ExpiresAt),
 	}
 	if r.Context != nil {
 		m.Context = json.RawMessage(*r.Context)
+	}
+	if r.CopyOf != nil {
+		m.CopyOf = *r.CopyOf
 	}
 	if r.IdempotencyKey != nil {
 		m.IdempotencyKey = *r.IdempotencyKey
@@ -167,15 +173,15 @@ func insertMessages(tx *gorm.DB, batch []*operational.MessageAppend) error {
 	columns, row := "id, from_agent, to_agent, signal, context, created_at", "(?,?,?,?,?,?)"
 	full := slices.ContainsFunc(batch, func(a *operational.MessageAppend) bool {
 		m := a.Message
-		return m.Priority != 0 || m.ThreadID != "" || m.AckRequired || m.IdempotencyKey != "" || m.ExpiresAt != nil
+		return m.Priority != 0 || m.ThreadID != "" || m.AckRequired || m.IdempotencyKey != "" || m.ExpiresAt != nil || m.Group != "" || m.Each
 	})
 	if full {
-		columns, row = columns+", priority, thread_id, ack_required, idempotency_key, expires_at", "(?,?,?,?,?,?,?,?,?,?,?)"
+		columns, row = columns+", priority, thread_id, ack_required, idempotency_key, expires_at, to_group, copy_of, for_each", "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 	}
-	args := make([]any, 0, 11*len(batch))
+	args := make([]any, 0, 14*len(batch))
 	for _, a := range batch {
 		m := a.Message
-		var content, key, expires any
+		var content, key, expires, of any
 		if len(m.Context) > 0 {
 			content = string(m.Context)
 		}
@@ -189,7 +195,10 @@ func insertMessages(tx *gorm.DB, batch []*operational.MessageAppend) error {
 		if m.ExpiresAt != nil {
 			expires = millis(*m.ExpiresAt)
 		}
-		args = append(args, m.Priority, m.ThreadID, m.AckRequired, key, expires)
+		if m.CopyOf != 0 {
+			of = m.CopyOf
+		}
+		args = append(args, m.Priority, m.ThreadID, m.AckRequired, key, expires, m.Group, of, m.Each)
 	}
 	var seqs []int64
 	err := tx.Raw("INSERT INTO messages ("+columns+") VALUES "+row+strings.Repeat(","+row, len(batch)-1)+" RETURNING seq", args...).Scan(&seqs).Error
@@ -216,7 +225,7 @@ func putStop(tx *gorm.DB, m operational.Message) error {
 	return tx.Exec(put+"id <> ?", append(args, m.From)...).Error
 }
 
-const messageColumns = "m.seq, m.id, m.from_agent, m.to_agent, m.signal, m.context, m.priority, m.thread_id, m.ack_required, m.idempotency_key, m.created_at, m.expires_at"
+const messageColumns = "m.seq, m.id, m.from_agent, m.to_agent, m.signal, m.context, m.priority, m.thread_id, m.ack_required, m.idempotency_key, m.created_at, m.expires_at, m.to_group, m.copy_of, m.for_each"
 
 // Mail returns the messages for an agent that a query selects, in the order of
 // their seq, and whether there are more.
@@ -312,14 +321,14 @@ func scanMessage(rows *sql.Rows) (operational.Message, error) {
 	var content sql.RawBytes
 	var key sql.NullString
 	var created int64
-	var expires sql.NullInt64
-	if err := rows.Scan(&m.Seq, &m.ID, &m.From, &m.To, &m.Signal, &content, &m.Priority, &m.ThreadID, &m.AckRequired, &key, &created, &expires); err != nil {
+	var expires, of sql.NullInt64
+	if err := rows.Scan(&m.Seq, &m.ID, &m.From, &m.To, &m.Signal, &content, &m.Priority, &m.ThreadID, &m.AckRequired, &key, &created, &expires, &m.Group, &of, &m.Each); err != nil {
 		return m, err
 	}
 	if content != nil {
 		m.Context = append(json.RawMessage(nil), content...)
 	}
-	m.IdempotencyKey = key.String
+	m.IdempotencyKey, m.CopyOf = key.String, of.Int64
 	m.CreatedAt = fromMillis(created)
 	if expires.Valid {
 		at := fromMillis(expires.Int64)

@@ -16,7 +16,7 @@ const waitingFor = "a.joined_seq < m.seq AND a.id <> m.from_agent AND a.acked_se
 // time and are still waiting for one, the oldest first. from, if not empty,
 // is their sender; agents is the most that are named for each.
 func (s *Store) Awaited(ctx context.Context, from string, before, now time.Time, limit, agents int) ([]operational.Awaited, error) {
-	text := "SELECT " + messageColumns + " FROM messages m WHERE m.ack_required AND NOT m.settled AND m.created_at <= ? AND (m.expires_at IS NULL OR m.expires_at > ?)" +
+	text := "SELECT " + messageColumns + " FROM messages m WHERE m.ack_required AND NOT m.settled AND NOT m.for_each AND m.created_at <= ? AND (m.expires_at IS NULL OR m.expires_at > ?)" +
 		" AND (m.to_agent <> '' OR EXISTS (SELECT 1 FROM agents a WHERE " + waitingFor + "))"
 	args := []any{millis(before), millis(now)}
 	if from != "" {
@@ -104,6 +104,7 @@ const ackedBefore = `(EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = a.id A
 const sweepMessages = `DELETE FROM messages AS m WHERE m.seq > @after AND m.seq <= @last AND m.created_at < @cutoff AND (
 	m.expires_at < @cutoff
 	OR m.to_agent <> '' AND EXISTS (SELECT 1 FROM agents a WHERE a.id = m.to_agent AND ` + ackedBefore + `)
+	OR m.to_agent <> '' AND EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = m.to_agent AND r.seq = m.seq AND r.acked_at < @cutoff)
 	OR m.to_agent = '' AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.joined_seq < m.seq AND a.id <> m.from_agent AND a.last_seen >= @cutoff AND NOT ` + ackedBefore + `))`
 
 const sweepMarks = `DELETE FROM marks WHERE (agent_id, kind, seq) IN (SELECT k.agent_id, k.kind, k.seq FROM marks k WHERE k.at < @cutoff

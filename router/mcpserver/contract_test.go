@@ -312,7 +312,7 @@ func (m toolMailbox) Send(ctx context.Context, d operational.MessageDraft) (comm
 	}
 	arguments := map[string]any{
 		"to_agent_id": d.To, "signal": d.Signal, "priority": d.Priority, "thread_id": d.ThreadID,
-		"ack_required": d.AckRequired, "ttl_seconds": d.TTLSeconds, "idempotency_key": d.IdempotencyKey,
+		"each": d.Each, "ack_required": d.AckRequired, "ttl_seconds": d.TTLSeconds, "idempotency_key": d.IdempotencyKey,
 	}
 	if d.Context != nil {
 		arguments["context"] = d.Context

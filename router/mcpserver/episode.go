@@ -57,7 +57,7 @@ type episodeSearch struct {
 func (s *Server) addEpisodeTools() {
 	add(s, tool{
 		name: "record_episode", title: "Record an episode", effect: adds, holds: "episode_id",
-		description: "Log what happened, so that you and others can pick up from there.",
+		description: "Log what happened, for you and others to go on from.",
 	}, func(p *params, d *episode.Draft) {
 		p.must("event_type", &d.EventType, "", among(episode.EventAction, episode.EventError, episode.EventDecision, episode.EventOutcome))
 		p.must("title", &d.Title, "")

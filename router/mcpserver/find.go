@@ -59,7 +59,7 @@ func (s *Server) addFindTools() {
 	}
 	add(s, tool{
 		name: findTools, title: "Find tools", effect: reads, holds: "tools",
-		description: "Search the tools that are not listed: facts, procedures, reminders, team tasks, scans, admin, more.",
+		description: "Search further tools: facts, procedures, reminders, team tasks, scans, admin, more.",
 	}, func(p *params, in *toolSearch) {
 		p.must("query", &in.query, "What you want to do")
 		p.may("enable", &in.enable, "List them from now on")
@@ -67,7 +67,7 @@ func (s *Server) addFindTools() {
 	}, s.findTools)
 	add(s, tool{
 		name: callTool, title: "Call a found tool", effect: steers,
-		description: "Call a tool that find_tools found.",
+		description: "Call a tool of find_tools.",
 	}, func(p *params, c *change[string, json.RawMessage]) {
 		p.must("name", &c.id, "")
 		p.may("arguments", &c.draft, "By its inputSchema", object)

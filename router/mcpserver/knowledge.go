@@ -38,7 +38,7 @@ type deleted struct {
 func (s *Server) addKnowledgeTools() {
 	add(s, tool{
 		name: "store_knowledge", title: "Store knowledge", effect: ensure, holds: "knowledge_id",
-		description: "Write down something learned: one lesson per entry, with the error texts and names one would search for.",
+		description: "Write down something learned, one lesson per entry, with the error texts and names to search for.",
 	}, func(p *params, d *knowledge.Draft) {
 		p.must("category", &d.Category, "error_solution, pattern, best_practice, gotcha, or your own")
 		p.must("title", &d.Title, "One line that says the point")
@@ -56,7 +56,7 @@ func (s *Server) addKnowledgeTools() {
 	}))
 	add(s, tool{
 		name: "search_knowledge", title: "Search knowledge", effect: reads, holds: "results",
-		description: "Find what agents have learned. Ask before you solve a problem; give error texts and identifiers as they are.",
+		description: "Find what agents have learned. Ask before you solve a problem; give error texts and names as they are.",
 	}, func(p *params, q *knowledge.Query) {
 		p.must("query", &q.Query, "")
 		p.may("category", &q.Category, "")

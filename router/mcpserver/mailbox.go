@@ -55,11 +55,12 @@ type messageCheck struct {
 func (s *Server) addMailboxTools() {
 	add(s, tool{
 		name: "send_signal", title: "Send a signal", effect: steers, holds: "message_id seq delivered",
-		description: "Send a message or order to another agent. It is stored, and waits until the agent is there.",
+		description: "Send a message or order to others. It waits until they are there.",
 	}, func(p *params, d *operational.MessageDraft) {
-		p.must("to_agent_id", &d.To, `An agent's id, or "*" for all agents`)
+		p.must("to_agent_id", &d.To, `An agent; a kind, project or role: its first that comes; "*": all`)
 		p.must("signal", &d.Signal, "message, stop, pause, resume, or your own")
-		p.may("context", &d.Context, `What it is about, such as {"text": "…"}`, object)
+		p.may("context", &d.Context, `Such as {"text": "…"}`, object)
+		p.may("each", &d.Each, "Each of a group")
 		p.may("priority", &d.Priority, "-10 to 10")
 		p.may("thread_id", &d.ThreadID, "")
 		p.may("ack_required", &d.AckRequired, "")
@@ -78,7 +79,7 @@ func (s *Server) addMailboxTools() {
 	}))
 	add(s, tool{
 		name: "check_messages", title: "Check messages", effect: adds, holds: "messages last_seq should_stop",
-		description: "Your messages, oldest first, and whether you should stop. They come again until you acknowledge them.",
+		description: "Your messages, oldest first, and whether to stop. They come again until acknowledged.",
 	}, func(p *params, c *messageCheck) {
 		c.Unacked = true
 		p.may("ack_through", &c.ackThrough, "First acknowledge all up to this seq")

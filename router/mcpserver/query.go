@@ -18,7 +18,7 @@ type answer struct {
 func (s *Server) addQueryTool() {
 	add(s, tool{
 		name: "route_query", title: "Ask the Skill Router", effect: reads, holds: "query_type items",
-		description: "Ask anything in plain words: what was learned, what happened, how agents and tasks stand, what scans found.",
+		description: "Ask in plain words: what was learned, what happened, how agents and tasks stand, what scans found.",
 	}, func(p *params, q *router.Query) {
 		p.must("query", &q.Query, "")
 		p.may("type", &q.Type, "Ask only there", among(classify.Classes()...))

@@ -240,7 +240,7 @@ var every = map[string]string{
 	"remember_episode":       `{"event":"fixed-leak","context":{"file":"cache.py"},"learned":"L","persona":"coder","project":"p"}`,
 	"recall_episodes":        `{"query":"C","time_range":"7d","limit":1,"persona":"coder"}`,
 	"route_query":            `{"query":"q","type":"recon","project":"p","limit":100}`,
-	"send_signal":            `{"to_agent_id":"a","signal":"message","context":{"text":"x"},"priority":-10,"thread_id":"t","ack_required":true,"ttl_seconds":5,"idempotency_key":"k"}`,
+	"send_signal":            `{"to_agent_id":"a","signal":"message","context":{"text":"x"},"priority":-10,"each":true,"thread_id":"t","ack_required":true,"ttl_seconds":5,"idempotency_key":"k"}`,
 	"check_messages":         `{"agent_id":"a","ack_through":1,"ack":true,"since":1,"limit":1000}`,
 	"report_lesson": `{"lesson_type":"failure","domain":"docker","category":"volumes","title":"T","context":"C","action_taken":"A","outcome":"O",
 		"root_cause":"R","solution":"S","alternatives":["B"],"severity":"high","tags":["a"],"related_commands":["ls"],"project":"p"}`,

@@ -1,0 +1,206 @@
+package comms
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"skillrouter"
+	"skillrouter/operational"
+)
+
+// Bounds of messages to groups.
+const (
+	// EachTTL is how long a message for each member of a group waits for those that come,
+	// if its sender names no time.
+	EachTTL = 24 * time.Hour
+	// maxTaken is how many messages to its groups a member takes at once.
+	maxTaken = 100
+	// maxGroups bounds the names whose messages are counted in memory: anybody may name anything.
+	maxGroups = 10_000
+)
+
+// groups says how often something was sent to a name that no live agent bears, so that a
+// member looks only when there may be something new for it.
+type groups struct {
+	mu     sync.Mutex
+	floor  uint64 // of all names that are not counted
+	counts map[string]uint64
+}
+
+func (g *groups) sent(name string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.counts == nil || len(g.counts) >= maxGroups {
+		for _, n := range g.counts {
+			g.floor = max(g.floor, n)
+		}
+		g.floor++ // whoever has looked looks again
+		g.counts = map[string]uint64{}
+	}
+	g.counts[name] = max(g.counts[name], g.floor) + 1
+}
+
+// count is greater than at the last look if something was sent to the name since. It is never 0.
+func (g *groups) count(name string) uint64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return max(g.counts[name], g.floor) + 1
+}
+
+// groupsOf are the names besides its own under which an agent is reached: its kind, its
+// project and its role.
+func groupsOf(a operational.Agent) []string {
+	var names []string
+	for _, name := range []string{skillrouter.KindOf(a.ID), a.Project, a.Role} {
+		if name != a.ID && skillrouter.CheckAgentID("group", name) == nil && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Groups lists the names under which live agents are reached beside their own: their kinds,
+// projects and roles, in order. It is the router's own, and asks for no right.
+func (p *Presence) Groups() []string {
+	var names []string
+	for _, a := range p.Live() {
+		names = append(names, groupsOf(a)...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// lives tells whether an agent is there or may come back at any moment; m.mu is held.
+func (m *member) lives() bool {
+	return !m.record.Gone && m.record.State != operational.AgentOffline
+}
+
+// mayBeGroup tells whether what is sent to a name may be a group's: no live agent has that id.
+func (r *roster) mayBeGroup(name string) bool {
+	m := r.member(name)
+	if m == nil {
+		return true
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return !m.lives()
+}
+
+// bears tells whether what is sent to a name is an agent's own and no group's: an agent has
+// that id, and lives, unless it is the kind that member is of. A session of claude-code takes what
+// waits for claude-code, if nobody of that very name lives; an agent that is away keeps
+// what is sent to its id, whatever others say is their project or role.
+func (r *roster) bears(name string, of *member) bool {
+	m := r.member(name)
+	if m == nil {
+		return false
+	}
+	if skillrouter.KindOf(of.id) != name {
+		return true
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lives()
+}
+
+// collect gives a member its copies of what was sent to its groups since it looked last.
+// One that has said goodbye takes nothing.
+func (b *Mailbox) collect(ctx context.Context, m *member) error {
+	m.mu.Lock()
+	names, gone := groupsOf(m.record.Agent), m.record.Gone
+	m.mu.Unlock()
+	var look []string
+	counts := map[string]uint64{}
+	for _, name := range names {
+		count := b.groups.count(name)
+		m.mu.Lock()
+		seen := m.groups[name]
+		m.mu.Unlock()
+		if !gone && seen != count && !b.roster.bears(name, m) {
+			look = append(look, name)
+			counts[name] = count
+		}
+	}
+	if len(look) == 0 {
+		return nil
+	}
+	for more := true; more; {
+		var err error
+		more, err = b.store.TakeGroupMail(ctx, operational.GroupQuery{AgentID: m.id, Groups: look, Now: b.now(), Limit: maxTaken}, newID, func(copies []operational.Message) {
+			b.Announce(copies)
+			for _, one := range copies {
+				b.boxes.acked(one.Group) // what was taken fills the group's mailbox no more
+			}
+		})
+		if skillrouter.CodeOf(err) == skillrouter.StorageFull {
+			return nil // what is there is read; this waits
+		}
+		if err != nil {
+			return err
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, name := range names {
+		if seen, before := m.groups[name]; before && counts[name] == 0 {
+			counts[name] = seen
+		}
+	}
+	m.groups = counts
+	return nil
+}
+
+// hand gives a message to a group to those of its members that listen: to one of them, or
+// with Each to all. The others find it when they come.
+func (b *Mailbox) hand(message operational.Message) {
+	for _, m := range b.listening(message.To) {
+		if err := b.collect(b.base, m); err != nil {
+			b.log.Warn("a message to a group waits for the next contact of its members", "group", message.To, "error", err)
+			return
+		}
+		if !message.Each {
+			return
+		}
+	}
+}
+
+// listening are the members of a group that have open streams.
+func (b *Mailbox) listening(group string) (members []*member) {
+	b.live.mu.RLock()
+	defer b.live.mu.RUnlock()
+	for _, streams := range b.live.agents {
+		m := streams[0].member
+		m.mu.Lock()
+		belongs := slices.Contains(groupsOf(m.record.Agent), group)
+		m.mu.Unlock()
+		if belongs {
+			members = append(members, m)
+		}
+	}
+	slices.SortFunc(members, func(a, b *member) int { return strings.Compare(a.id, b.id) })
+	return members
+}
+
+// alive are the ids of a group's members that live, without its sender, in order; with the
+// agent of that very id, if it lives. Nobody if the name is an agent's own.
+func (r *roster) alive(group, sender string) (ids []string) {
+	member := false
+	for _, m := range r.all() {
+		m.mu.Lock()
+		lives, belongs := m.lives(), slices.Contains(groupsOf(m.record.Agent), group)
+		m.mu.Unlock()
+		if !lives || m.id == sender || m.id != group && (!belongs || r.member(group) != nil && skillrouter.KindOf(m.id) != group) {
+			continue
+		}
+		member = member || m.id != group
+		ids = append(ids, m.id)
+	}
+	if !member {
+		return nil
+	}
+	slices.Sort(ids)
+	return ids
+}
