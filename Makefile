@@ -12,7 +12,7 @@ export CGO_ENABLED ?= 0
 export GOFLAGS += -trimpath
 
 .DEFAULT_GOAL := help
-.PHONY: help build size train-router train-router-check golden-search run test race lint fmt fuzz garbage bench soak soak-check bench-search-tidy bench-search-check bench-search bench-scale browser conformance agents stories run-agents cross dist dist-check check clean
+.PHONY: help build size train-router train-router-check golden-search run test race lint fmt fuzz garbage bench soak soak-check bench-search-tidy bench-search-check bench-search bench-scale browser conformance agents stories hook-cost run-agents cross dist dist-check check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -116,6 +116,10 @@ agents: run-agents ## run real coding agents beside the router (linux/amd64; wan
 
 stories: RUN = TestStories/^$(or $(AGENT),.*)$$/^$(STORY)
 stories: run-agents ## play stories on real agents: told yesterday, known today (AGENT=codex STORY=07)
+
+hook-cost: RUN = TestCost/^$(or $(AGENT),.*)$$
+hook-cost: run-agents ## measure what the hooks add to a shell call of the real agents (AGENT=codex SKILLROUTER_COST=4)
+hook-cost: export SKILLROUTER_COST ?= 4
 
 run-agents: build
 	npm install --prefix $(AGENTS_DIR) --ignore-scripts --no-audit --no-fund @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 opencode-ai@1.18.33 @google/gemini-cli@0.61.0

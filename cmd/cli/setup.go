@@ -34,6 +34,7 @@ type settingUp struct {
 	yes     bool
 	remove  bool
 	check   bool
+	all     bool
 	content setup.Content
 }
 
@@ -59,11 +60,13 @@ then 1 if there was something to do.`,
 			option("user", &u.user, "for all of your projects instead of one"),
 			option("dry-run", &u.dry, "show what would be done, and do nothing"),
 			option("yes,y", &u.yes, "do not ask"),
+			option("all", &u.all, "every agent that is found on this machine"),
 			option("remove", &u.remove, "take out what was put in"),
 			option("check", &u.check, "look whether it works, change nothing, and say what is missing"),
 			option("agent", &u.content.Name, "id under which the agent speaks (default: the agent's name)"),
 			option("program", &u.content.Program, "path of this program in the configuration (default: its name if it is in PATH, else its path)"),
 			option("server", &u.content.Server, "URL of a router that is not your own"),
+			option("strict", &u.content.Strict, "refuse tools while the guard cannot be asked, and say why"),
 			option("prompts", &u.content.Prompts, "tell what belongs to each prompt too, not only at a session's start"),
 		},
 		before: u.usage,
@@ -93,7 +96,43 @@ func (u *settingUp) run(ctx context.Context) error {
 	if u.check {
 		return u.checkUp(ctx, store)
 	}
-	target, err := u.target(setup.Agent(u.agent))
+	if u.all {
+		return u.everyAgent(store)
+	}
+	return u.one(setup.Agent(u.agent), store)
+}
+
+// everyAgent sets up, or takes back, the agents that are found here.
+func (u *settingUp) everyAgent(store setup.Store) error {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return err
+	}
+	agents := setup.Installed(home, exec.LookPath)
+	if u.remove { // those that were set up, whether or not they are still there
+		if agents, err = u.agents(store); err != nil {
+			return err
+		}
+	}
+	if len(agents) == 0 {
+		return usagef("no agent is found on this machine: name one of %s", names(setup.Agents()))
+	}
+	content, failed := u.content, []error{}
+	for _, agent := range agents {
+		if !u.shell.json {
+			fmt.Fprintf(u.shell.out, "== %s\n", agent)
+		}
+		u.content = content
+		if err := u.one(agent, store); err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", agent, err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// one sets an agent up, or takes that back.
+func (u *settingUp) one(agent setup.Agent, store setup.Store) error {
+	target, err := u.target(agent)
 	if err != nil {
 		return err
 	}
@@ -117,10 +156,14 @@ func (u *settingUp) run(ctx context.Context) error {
 
 func (u *settingUp) usage() error {
 	switch {
-	case u.agent == "" && !u.check:
-		return usagef("which agent: %s?", names(setup.Agents()))
+	case u.agent != "" && u.all:
+		return usagef("--all and an agent exclude each other")
+	case u.all && u.check:
+		return usagef("--check looks at every agent that is set up, without --all")
+	case u.agent == "" && !u.check && !u.all:
+		return usagef("which agent: %s? Or --all, for every one that is found here", names(setup.Agents()))
 	case u.agent != "" && !setup.Agent(u.agent).Known():
-		return usagef("%q is no agent that can be set up: %s", u.agent, names(setup.Agents()))
+		return usagef("%q is no agent that can be set up: %s. Any other that speaks MCP or reads AGENTS.md: skillrouter setup %s", u.agent, names(setup.Agents()), setup.Generic)
 	case u.user && u.project != "":
 		return usagef("--user and --project exclude each other")
 	case u.check && (u.remove || u.dry || u.yes):

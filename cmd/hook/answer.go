@@ -21,8 +21,8 @@ type Answer struct {
 	Code     int
 }
 
-// exitBlocked tells an agent that the use of a tool is refused.
-const exitBlocked = 2
+// ExitBlocked is the exit code that tells most agents that the use of a tool is refused.
+const ExitBlocked = 2
 
 // Note is what an agent is told besides an answer. The zero Note says nothing.
 type Note struct {
@@ -44,11 +44,11 @@ func (d Dialect) Tells(event Event) bool {
 	case PreToolUse:
 		return d != Gemini && d != Cursor
 	case PostToolUse:
-		return d != Cursor && d != OpenCode
+		return d != Cursor && d != OpenCode && d != ClaudeCode // Claude Code does not wait for that one
 	case PostFailure:
 		return d == ClaudeCode || d == Generic
 	case TurnEnd:
-		return d == ClaudeCode || d == Codex
+		return d == ClaudeCode || d == Codex || d == Gemini
 	}
 	return false
 }
@@ -91,7 +91,7 @@ func (d Dialect) Judge(verdict Verdict, reason string, note Note) Answer {
 	}
 	reason = joined(reason, note.Text)
 	if block {
-		return Answer{Err: reason + "\n", Code: exitBlocked}
+		return Answer{Err: reason + "\n", Code: ExitBlocked}
 	}
 	return Answer{Err: reason + "\n"}
 }
@@ -116,7 +116,11 @@ func (d Dialect) Tell(event Event, note Note) Answer {
 	case PostFailure:
 		name = "PostToolUseFailure"
 	case TurnEnd:
-		return written(map[string]any{"decision": "block", "reason": note.Text})
+		decision := "block"
+		if d == Gemini {
+			decision = "deny"
+		}
+		return written(map[string]any{"decision": decision, "reason": note.Text})
 	default:
 		return Answer{}
 	}

@@ -74,7 +74,7 @@ func TestTell(t *testing.T) {
 		dialect               hook.Dialect
 		before, after, failed string
 	}{
-		{hook.ClaudeCode, as("PreToolUse"), as("PostToolUse"), as("PostToolUseFailure")},
+		{hook.ClaudeCode, as("PreToolUse"), "", as("PostToolUseFailure")},
 		{hook.Codex, as("PreToolUse"), as("PostToolUse"), ""},
 		{hook.OpenCode, as("PreToolUse"), "", ""},
 		{hook.Gemini, "", as("AfterTool"), ""},

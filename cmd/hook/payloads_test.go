@@ -175,14 +175,17 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// TestTurnEnd holds that a note at the end of a turn is one that Claude Code and
-// Codex go on with, and that no other agent is told anything there.
+// TestTurnEnd holds that a note at the end of a turn is one that Claude Code,
+// Codex and Gemini CLI go on with, and that no other agent is told anything there.
 func TestTurnEnd(t *testing.T) {
 	t.Parallel()
 	for _, d := range hook.Dialects() {
 		want := ""
-		if d == hook.ClaudeCode || d == hook.Codex {
+		switch d {
+		case hook.ClaudeCode, hook.Codex:
 			want = `{"decision":"block","reason":"<m> waits"}` + "\n"
+		case hook.Gemini:
+			want = `{"decision":"deny","reason":"<m> waits"}` + "\n"
 		}
 		if got := d.Tell(hook.TurnEnd, hook.Note{Text: "<m> waits"}); got != (hook.Answer{Out: want}) {
 			t.Errorf("%s tells %+v", d, got)

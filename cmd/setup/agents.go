@@ -60,19 +60,97 @@ func (t Target) parts(c Content) (parts []part, notes []string, err error) {
 		parts, notes = t.cursor(c)
 	case Aider:
 		parts, notes = t.aider(c)
+	case VSCode, Windsurf, Zed, Amp, Kiro, Antigravity:
+		parts, notes = t.serverAndRules(c)
 	case Generic:
 		parts, notes = t.generic(c)
+	}
+	if !t.user() && c.ofThisMachine() {
+		notes = append(notes, "What was written into the project names a path or an address of this machine: put skillrouter into PATH, and unset SKILLROUTER_DATA and SKILLROUTER_CONFIG, before you share it.")
 	}
 	return parts, notes, nil
 }
 
+// ofThisMachine tells whether what is written would not do on another machine.
+func (c Content) ofThisMachine() bool {
+	return filepath.IsAbs(c.Program) || len(c.Vars) > 0 || strings.Contains(c.Server, "://127.") || strings.Contains(c.Server, "://localhost")
+}
+
+// stdioServer is a server that an agent starts, as most have it.
+type stdioServer struct {
+	Type    string            `json:"type,omitempty"`
+	Command string            `json:"command"`
+	Args    []string          `json:"args"`
+	Env     map[string]string `json:"env,omitempty"`
+}
+
 // stdio is the member that most agents have for a server that they start.
 func (c Content) stdio(agent Agent) jsonEdit {
-	return jsonEdit{members: []member{{path: []string{"mcpServers", serverName}, value: asJSON(struct {
-		Command string            `json:"command"`
-		Args    []string          `json:"args"`
-		Env     map[string]string `json:"env,omitempty"`
-	}{c.Program, c.server(agent), c.vars()})}}}
+	return c.stdioAt(agent, "mcpServers", "")
+}
+
+// stdioAt is the same under another member, with the kind of server that some ask for.
+func (c Content) stdioAt(agent Agent, list, kind string) jsonEdit {
+	return jsonEdit{members: []member{{path: []string{list, serverName}, value: asJSON(stdioServer{kind, c.Program, c.server(agent), c.vars()})}}}
+}
+
+// serverAndRules are agents of which only the MCP server and the rules are written.
+func (t Target) serverAndRules(c Content) (parts []part, notes []string) {
+	dir, server := t.Dir, c.stdio(t.Agent)
+	config := t.folder("XDG_CONFIG_HOME", ".config")
+	rules, own := filepath.Join(t.Dir, "AGENTS.md"), "" // the user's rules; empty: it has no file for them
+	var settings string
+	switch t.Agent {
+	case VSCode:
+		server = c.stdioAt(t.Agent, "servers", "stdio")
+		settings = filepath.Join(dir, ".vscode", "mcp.json")
+		if t.user() { // the format and the place that its agents of all kinds read
+			server = c.stdio(t.Agent)
+			settings = filepath.Join(t.folder("COPILOT_HOME", ".copilot"), "mcp-config.json")
+		}
+	case Windsurf: // it has none of a project
+		settings = filepath.Join(t.Home, ".codeium", "windsurf", "mcp_config.json")
+		own = filepath.Join(t.Home, ".codeium", "windsurf", "memories", "global_rules.md")
+	case Zed:
+		server = c.stdioAt(t.Agent, "context_servers", "")
+		settings = filepath.Join(dir, ".zed", "settings.json")
+		if t.user() {
+			settings = filepath.Join(config, "zed", "settings.json")
+		}
+		own = filepath.Join(config, "zed", "AGENTS.md")
+	case Amp:
+		server = c.stdioAt(t.Agent, "amp.mcpServers", "")
+		settings = filepath.Join(dir, ".amp", "settings.json")
+		if t.user() {
+			settings = filepath.Join(config, "amp", "settings.json")
+		}
+		own = filepath.Join(config, "amp", "AGENTS.md")
+	case Kiro:
+		if t.user() {
+			dir = t.Home
+		}
+		settings = filepath.Join(dir, ".kiro", "settings", "mcp.json")
+		own = filepath.Join(t.Home, ".kiro", "steering", "AGENTS.md")
+	case Antigravity:
+		settings = filepath.Join(dir, ".agents", "mcp_config.json")
+		if t.user() {
+			settings = filepath.Join(t.Home, ".gemini", "config", "mcp_config.json")
+		}
+		own = filepath.Join(t.Home, ".gemini", "GEMINI.md")
+	}
+	parts = []part{{KindMCP, settings, server}}
+	if t.user() {
+		rules = own
+	}
+	if rules == "" {
+		notes = append(notes, "It has no file for rules of all projects; put this where it takes instructions:\n"+rulesOf(""))
+	} else {
+		parts = append(parts, part{KindRules, rules, markdownBlock(rulesOf(""))})
+	}
+	if t.Agent == Windsurf && !t.user() {
+		notes = append(notes, "Windsurf has one list of servers for all projects: "+settings+".")
+	}
+	return parts, append(notes, "No hooks are written for this agent: nothing is told at a start or asked before a tool but what it asks for itself.")
 }
 
 // prompts adds the event of a person's prompt where it was asked for.
@@ -166,6 +244,7 @@ func (t Target) gemini(c Content) ([]part, []string) {
 		{"SessionStart", "session-start", "", startSeconds},
 		{"BeforeTool", "pre-tool-use", geminiTools, hookSeconds},
 		{"AfterTool", "post-tool-use", geminiTools, hookSeconds},
+		{"AfterAgent", "turn-end", "", hookSeconds},
 		{"PreCompress", "pre-compact", "manual", startSeconds}, // "auto" comes before each request, whether or not anything is compressed
 		{"SessionEnd", "session-end", "", hookSeconds},
 	}, "BeforeAgent"))

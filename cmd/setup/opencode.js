@@ -4,15 +4,18 @@ import { spawn } from "node:child_process"
 const program = PROGRAM
 const more = ARGS
 const prompts = PROMPTS // what belongs to each prompt is told too
+const strict = STRICT // no tool is used that the guard cannot be asked about
 
-// hook tells the router of an event and resolves to its answer, or to null.
+// hook tells the router of an event and resolves to its answer, to null if it says nothing, or
+// to undefined if it cannot be run.
 function hook(event, message, ...flags) {
   return new Promise((resolve) => {
     let out = ""
     const child = spawn(program, ["hook", event, "--for", "opencode", ...more, ...flags], { stdio: ["pipe", "pipe", "ignore"] })
     const limit = setTimeout(() => child.kill(), 5000)
-    const end = () => {
+    const end = (code) => {
       clearTimeout(limit)
+      if (code !== 0) return resolve(undefined)
       try {
         resolve(JSON.parse(out).hookSpecificOutput ?? null)
       } catch {
@@ -119,7 +122,8 @@ export const SkillRouter = async ({ client, directory }) => {
     },
     "tool.execute.before": async (input, output) => {
       if (!asked(input.tool)) return
-      const said = await hook("pre-tool-use", use(input, output.args))
+      const said = await hook("pre-tool-use", use(input, output.args), ...(strict ? ["--strict"] : []))
+      if (strict && said === undefined) throw new Error("Skill Router's hook cannot be run, and this project is set up to use no tool then (setup --strict).")
       if (said?.permissionDecision === "deny") throw new Error(said.permissionDecisionReason)
       if (said?.additionalContext) notes.set(input.callID, { said: said.additionalContext, args: output.args })
     },

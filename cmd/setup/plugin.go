@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// pluginText is opencode's plugin, in which PROGRAM, ARGS and PROMPTS are JSON and OWNMARK is ownMark. It
+// pluginText is opencode's plugin, in which PROGRAM, ARGS, PROMPTS and STRICT are JSON and OWNMARK is ownMark. It
 // speaks to opencode 1, runs a hook for each event and lets the agent go on whatever fails.
 //
 //go:embed opencode.js
@@ -19,5 +19,5 @@ func (c Content) plugin() string {
 	if c.Server != "" {
 		more = append(more, "--server", c.Server)
 	}
-	return strings.NewReplacer("OWNMARK", ownMark, "PROGRAM", asJSON(c.HookProgram()), "ARGS", asJSON(more), "PROMPTS", asJSON(c.Prompts)).Replace(pluginText)
+	return strings.NewReplacer("OWNMARK", ownMark, "PROGRAM", asJSON(c.HookProgram()), "ARGS", asJSON(more), "PROMPTS", asJSON(c.Prompts), "STRICT", asJSON(c.Strict)).Replace(pluginText)
 }

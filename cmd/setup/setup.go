@@ -9,6 +9,7 @@ package setup
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -26,12 +27,19 @@ const (
 	OpenCode   Agent = "opencode"
 	Cursor     Agent = "cursor"
 	Aider      Agent = "aider"
-	Generic    Agent = "generic" // whoever reads AGENTS.md
+	// These are given the MCP server and the rules; their hooks, where they have some, are not written.
+	VSCode      Agent = "vscode" // GitHub Copilot in VS Code
+	Windsurf    Agent = "windsurf"
+	Zed         Agent = "zed"
+	Amp         Agent = "amp"
+	Kiro        Agent = "kiro"
+	Antigravity Agent = "antigravity"
+	Generic     Agent = "generic" // whoever reads AGENTS.md
 )
 
 // Agents lists every agent.
 func Agents() []Agent {
-	return []Agent{ClaudeCode, Codex, Gemini, OpenCode, Cursor, Aider, Generic}
+	return []Agent{ClaudeCode, Codex, Gemini, OpenCode, Cursor, Aider, VSCode, Windsurf, Zed, Amp, Kiro, Antigravity, Generic}
 }
 
 // Known tells whether the agent is one of Agents.
@@ -56,6 +64,7 @@ type Content struct {
 	Server  string   `json:"server,omitempty"`  // URL of a router that is not this user's own; may be empty
 	Vars    []string `json:"vars,omitempty"`    // NAME=value, for agents that hand their environment on to no server
 	Prompts bool     `json:"prompts,omitempty"` // inject what fits each prompt too
+	Strict  bool     `json:"strict,omitempty"`  // refuse tools while the guard cannot be asked
 }
 
 // HookProgram is the path or name of the program that answers hooks.
@@ -71,7 +80,42 @@ func (c Content) ServerArgs(agent Agent) []string {
 }
 
 // Hooked tells whether setup writes hooks for an agent.
-func (a Agent) Hooked() bool { return a != Aider && a != Generic }
+func (a Agent) Hooked() bool {
+	return slices.Contains([]Agent{ClaudeCode, Codex, Gemini, OpenCode, Cursor}, a)
+}
+
+// traces are where an agent that is installed can be seen: the names of its programs, and
+// files in the user's home.
+var traces = map[Agent]struct{ programs, files []string }{
+	ClaudeCode:  {[]string{"claude"}, []string{".claude.json"}},
+	Codex:       {[]string{"codex"}, []string{".codex/config.toml"}},
+	Gemini:      {[]string{"gemini"}, []string{".gemini/settings.json"}},
+	OpenCode:    {[]string{"opencode"}, []string{".config/opencode"}},
+	Cursor:      {[]string{"cursor", "cursor-agent"}, []string{".cursor"}},
+	Aider:       {[]string{"aider"}, nil},
+	VSCode:      {[]string{"code"}, []string{".vscode/extensions"}},
+	Windsurf:    {[]string{"windsurf"}, []string{".codeium/windsurf"}},
+	Zed:         {[]string{"zed", "zeditor"}, []string{".config/zed"}},
+	Amp:         {[]string{"amp"}, []string{".config/amp"}},
+	Kiro:        {[]string{"kiro", "kiro-cli"}, []string{".kiro"}},
+	Antigravity: {[]string{"agy", "antigravity"}, []string{".gemini/antigravity", ".gemini/config/mcp_config.json"}},
+}
+
+// Installed are the agents that are found on this machine: by a program that look finds,
+// as exec.LookPath does, or by a file in the user's home.
+func Installed(home string, look func(program string) (string, error)) (found []Agent) {
+	for _, agent := range Agents() {
+		seen := slices.ContainsFunc(traces[agent].programs, func(name string) bool { _, err := look(name); return err == nil }) ||
+			slices.ContainsFunc(traces[agent].files, func(name string) bool {
+				_, err := os.Stat(filepath.Join(home, filepath.FromSlash(name)))
+				return err == nil
+			})
+		if seen {
+			found = append(found, agent)
+		}
+	}
+	return found
+}
 
 // user tells whether all of the user's projects are meant.
 func (t Target) user() bool { return t.Dir == "" }

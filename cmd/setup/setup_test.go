@@ -352,3 +352,28 @@ func plain(t *testing.T, text string) string {
 	}
 	return out.String()
 }
+
+// TestStrict sees that what is strict says so to the hook before a tool and to nothing else,
+// and that a hook's program that is gone opens nothing where the agent can be told so.
+func TestStrict(t *testing.T) {
+	t.Parallel()
+	strict := content
+	strict.Strict = true
+	for agent, want := range map[setup.Agent]string{
+		setup.ClaudeCode: `"onFailure": "block"`, setup.OpenCode: "const strict = true", setup.Codex: "--strict", setup.Gemini: "--strict", setup.Cursor: "--strict",
+	} {
+		p := newPlace(t)
+		before := p.tree()
+		diff := p.set(p.target(agent, false), strict).Diff()
+		if !strings.Contains(diff, want) || strings.Contains(p.set(p.target(agent, false), content).Diff(), "+"+want) {
+			t.Errorf("%s: strict is\n%s", agent, diff)
+		}
+		if n := strings.Count(diff, "hook pre-tool-use"); n > 0 && strings.Count(diff, " --strict") != n {
+			t.Errorf("%s: %d hooks before a tool, and strict is\n%s", agent, n, diff)
+		}
+		p.remove(p.target(agent, false), content)
+		if diff := cmp.Diff(before, p.tree()); diff != "" {
+			t.Errorf("%s: the removal left something else:\n%s", agent, diff)
+		}
+	}
+}

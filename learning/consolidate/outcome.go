@@ -39,6 +39,9 @@ var (
 	shellSays   = skillrouter.Lazily(`^(?:bash|zsh|sh|-bash|fish|/bin/sh|/usr/bin/\w+)(?::| )|^(?:fatal|error|Error|ERROR)\b`)
 )
 
+// refused is how the guard's hook says that a command was never run: that is no failure of it.
+const refused = "Skill Router's guard blocked this"
+
 // readOutcome tells from what a command printed how it went, and the line that says why it failed.
 func readOutcome(c ruleCommand, output []string) (outcome ruleOutcome, symptom string) {
 	code, coded := 0, false
@@ -48,6 +51,9 @@ func readOutcome(c ruleCommand, output []string) (outcome ruleOutcome, symptom s
 		plain := strings.TrimSpace(line)
 		if plain == "" {
 			continue
+		}
+		if strings.Contains(plain, refused) {
+			return outcomeUnknown, ""
 		}
 		if plain == toolFailed {
 			told = true

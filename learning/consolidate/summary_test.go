@@ -58,6 +58,8 @@ func TestSummarySaysWhatBinds(t *testing.T) {
 		{Role: roleAssistant, Content: "We decided to keep the old key until Friday.\nStill open: the bounce handler."},
 		{Role: roleUser, Content: "Don't deploy before noon."},
 		{Role: roleUser, Content: "Don't deploy before noon."},
+		{Role: roleAssistant, Content: "$ docker volume prune -f"},
+		{Role: roleTool, Content: "[the tool failed]\nPreToolUse:Bash hook error: Skill Router's guard blocked this (what stands in quotes was written by agents).\nExit code 2"},
 		{Role: roleAssistant, Content: "I go on with the templates."},
 	}}
 	draft, _ := summarize(t.Context(), transcript)

@@ -304,7 +304,7 @@ func agents() []agent {
 			},
 		},
 		{
-			name: "gemini", before: "MISSING",
+			name: "gemini", before: "MISSING", turns: true,
 			cannot: map[string]string{
 				"21": "Gemini CLI compacts nothing after one prompt, and runs its hook before each request, whether or not it does",
 				"22": "Gemini CLI runs no hook at the start of a subagent",
@@ -377,12 +377,14 @@ func (a agent) test(t *testing.T, p *place) {
 	add("store", step{tool: "store_knowledge", args: object{"title": "Checkout timeout is 30 s", "content": "The checkout service times out after 30 s.", "category": "gotcha"}})
 	add("misuse", step{tool: "store_knowledge", args: object{"title": ""}})
 	add("message", step{shell: "echo after-message", before: func() {
-		p.router("signal", a.name, "message", "--from", "bob", "--context", `{"text":"PINEAPPLE please"}`)
+		p.router("signal", p.present(a), "message", "--from", "bob", "--context", `{"text":"PINEAPPLE please"}`)
 	}})
 	if a.turns {
-		add("end", step{text: "I am done.", before: func() { p.router("signal", a.name, "message", "--from", "bob", "--context", `{"text":"CHERRY too"}`) }})
+		add("end", step{text: "I am done.", before: func() {
+			p.router("signal", p.present(a), "message", "--from", "bob", "--context", `{"text":"CHERRY too"}`)
+		}})
 	}
-	add("stop", step{shell: "echo after-stop", before: func() { p.router("stop", a.name, "--from", "bob", "--reason", "BANANA freeze") }})
+	add("stop", step{shell: "echo after-stop", before: func() { p.router("stop", p.present(a), "--from", "bob", "--reason", "BANANA freeze") }})
 	add("said", step{text: "The API listens on port 8080."})
 	session := p.model.begin("Clean up", steps...)
 
@@ -415,7 +417,7 @@ func (a agent) test(t *testing.T, p *place) {
 		}
 	}
 
-	p.await(`"agent_id":"`+a.name+`"[^}]*"state":"offline"`, "agents", "--json")
+	p.await(`"agent_id":"`+a.name+`[^"]*"[^}]*"state":"offline"`, "agents", "--json")
 	p.await(`"title":"Failed: cat no-such-file-xyz.txt; exit 3"`, "episodes", "recent", "--json")
 	episodes := p.router("episodes", "recent", "--json")
 	if n := strings.Count(episodes, `"title":"Failed: cat no-such-file-xyz.txt`); n != 1 {
@@ -441,6 +443,17 @@ func (a agent) test(t *testing.T, p *place) {
 		if q := session.question(i); q == "" || strings.Contains(q, "BANANA") {
 			t.Errorf("the second session is told of the first one's stop, or was not: %s", tail(q))
 		}
+	}
+
+	// No router: a setup that is strict uses no tool, and the model is told why.
+	p.router("setup", a.name, "--yes", "--strict", "--server", "http://127.0.0.1:9")
+	session = p.model.begin("Work strictly", step{shell: "docker strictly"}, step{text: "Done."})
+	if out, err := a.session(p, "shop", "Work strictly"); err != nil {
+		t.Errorf("the strict session: %v\n%s", err, tail(out))
+	}
+	says("without a router", session.question(1), "cannot be asked")
+	if ran, _ := os.ReadFile(p.path("docker-ran")); strings.Contains(string(ran), "strictly") {
+		t.Error("a command ran that the guard was not asked about")
 	}
 
 	p.router("setup", a.name, "--remove", "--yes")

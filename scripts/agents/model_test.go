@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // step is one answer of the scripted model: words, and the use of a tool. before
@@ -45,12 +46,14 @@ type session struct {
 	mu        *sync.Mutex // the model's
 	prompt    string
 	steps     []step
-	asked     []string // the bodies of the questions, in order
-	aside     []string // the bodies of side questions
-	subs      []string // the bodies of the questions of subagents
-	over      bool     // the agent has ended; what it said may be told in later ones
-	summed    bool     // the agent had a summary made
-	compacted int      // the first question after that; 0: none
+	asked     []string    // the bodies of the questions, in order
+	came      []time.Time // when each question came
+	answered  []time.Time // and when its answer was ready
+	aside     []string    // the bodies of side questions
+	subs      []string    // the bodies of the questions of subagents
+	over      bool        // the agent has ended; what it said may be told in later ones
+	summed    bool        // the agent had a summary made
+	compacted int         // the first question after that; 0: none
 }
 
 // begin makes the model answer the session that begins with a prompt.
@@ -113,7 +116,7 @@ func (m *model) take(body string, main bool) (step, int) {
 	if s.summed && s.compacted == 0 {
 		s.compacted = i
 	}
-	s.asked = append(s.asked, body)
+	s.asked, s.came = append(s.asked, body), append(s.came, time.Now())
 	answer := step{text: "Done."}
 	if i < len(s.steps) {
 		answer = s.steps[i]
@@ -122,6 +125,9 @@ func (m *model) take(body string, main bool) (step, int) {
 	if answer.before != nil {
 		answer.before()
 	}
+	m.mu.Lock()
+	s.answered = append(s.answered, time.Now())
+	m.mu.Unlock()
 	return answer, i
 }
 

@@ -21,9 +21,11 @@ const (
 // meanwhile. What became of the one is no obstacle to the other.
 func (h *Hook) judge(ctx context.Context) (hook.Answer, error) {
 	if h.call.Tool == "" || h.Dialect.Own(h.call.Tool) {
+		h.unasked = h.call.Tool == "" && h.strict
 		return hook.Answer{}, nil
 	}
 	if task, kind := h.call.Delegates(h.Dialect); task != "" {
+		h.unasked = false
 		h.delegate(task, kind) // what the subagent does with it is asked about when it does it
 		return hook.Answer{}, nil
 	}
@@ -35,7 +37,7 @@ func (h *Hook) judge(ctx context.Context) (hook.Answer, error) {
 	verdict, reason := hook.Pass, ""
 	checked, err := c.check(ctx, action{Tool: h.call.Tool, Args: h.call.Args, Agent: h.agent, Project: h.project})
 	if err == nil {
-		verdict = verdictOf(checked.Decision)
+		verdict, h.unasked = verdictOf(checked.Decision), false
 	}
 	if verdict != hook.Pass {
 		reason = reasonOf(checked)

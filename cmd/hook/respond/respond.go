@@ -53,6 +53,9 @@ const (
 // anything, and the question whether a router is there.
 const Ping hook.Event = "ping"
 
+// unasked tells the model why a tool is refused that nothing is known against.
+const unasked = "Skill Router's guard cannot be asked, and this project is set up to use no tool then (setup --strict). Tell the person: start the router (skillrouter serve), or set the agent up again without --strict. The reason: "
+
 // exitFailed is the exit code of a Ping that found no router.
 const exitFailed = 1
 
@@ -92,7 +95,9 @@ type Hook struct {
 	verbose bool
 	now     bool // a session's end is worked on here and not behind the agent's back
 	start   bool // a router may be started
+	strict  bool // a tool that the guard cannot be asked about is refused
 
+	unasked    bool // the guard was not asked before a tool's use
 	call       hook.Call
 	router     Call        // nil: not connected yet
 	attendance *attendance // what was told, and is to be marked as read; nil: nothing
@@ -130,6 +135,7 @@ func (h *Hook) Flags() *flag.FlagSet {
 	set.StringVar(&h.project, "project", "", "project that it works on (default: the one that the working folder belongs to)")
 	set.StringVar(&h.server, "server", "", "URL of the router (SKILLROUTER_SERVER)")
 	set.BoolVar(&h.start, "start", false, "at session-start, start the router if none answers")
+	set.BoolVar(&h.strict, "strict", false, "at pre-tool-use, refuse a tool that the guard cannot be asked about")
 	set.BoolVar(&h.now, "now", false, "at session-end, do the work before the end of this process")
 	set.BoolVar(&h.verbose, "verbose", false, "say on standard error what went wrong")
 	return set
@@ -165,6 +171,9 @@ func (h *Hook) Run(ctx context.Context) int {
 	if err != nil && h.Event == Ping {
 		return exitFailed
 	}
+	if h.strict && h.unasked {
+		answer = h.Dialect.Judge(hook.Block, unasked+OneLine(skillrouter.Explain(err), MaxVerdictText), hook.Note{})
+	}
 	if answer.Err != "" {
 		_, _ = io.WriteString(h.process.Err, answer.Err)
 	}
@@ -180,6 +189,7 @@ func (h *Hook) Run(ctx context.Context) int {
 }
 
 func (h *Hook) answer(ctx context.Context) (hook.Answer, error) {
+	h.unasked = h.Event == hook.PreToolUse // until it was
 	text, err := h.read(ctx)
 	if err != nil {
 		return hook.Answer{}, err

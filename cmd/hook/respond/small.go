@@ -34,6 +34,9 @@ func Small(ctx context.Context, args []string) int {
 		}
 	}
 	fmt.Fprintf(os.Stderr, "skillrouter-hook: the program skillrouter, which must lie beside it, cannot be run: %s\n", skillrouter.Visible(err.Error()))
+	if ok && h.strict && h.Event == hook.PreToolUse {
+		return hook.ExitBlocked
+	}
 	return exitFailed
 }
 
