@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-//go:embed learning/*/*.sql operational/*/*.sql
+//go:embed learning/*/*.sql operational/*/*.sql *.sql
 var files embed.FS
 
 // Databases lists the databases that have migrations.
@@ -28,6 +28,13 @@ func FS(database, dialect string) (fs.FS, error) {
 		return nil, err
 	}
 	return sub, nil
+}
+
+// Schema returns the statements that make an empty database what all its steps make of it, the steps'
+// own table too. It fails if there are none. cmd/app's tests generate them, and compare.
+func Schema(database, dialect string) (string, error) {
+	text, err := fs.ReadFile(files, database+"_"+dialect+".sql")
+	return string(text), err
 }
 
 // Step is one change of a schema. Steps are numbered from 1, without a gap.

@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -66,18 +67,25 @@ func openBallast(dir string, log *slog.Logger) *ballast {
 
 // fill writes the file. The lock is held, or nobody else has b yet.
 func (b *ballast) fill(size int64) error {
-	bytes := make([]byte, size)
-	random := rand.NewChaCha8([32]byte{}) // zeros take no room on a disk that compresses
-	_, _ = random.Read(bytes)             // never fails
-	err := os.WriteFile(b.path, bytes, 0o600)
-	if err == nil {
-		err = syncFile(b.path)
+	file, err := os.OpenFile(b.path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
 	}
+	if err = allocate(file, size); errors.Is(err, errors.ErrUnsupported) {
+		err = fillRandom(file, size)
+	}
+	err = errors.Join(err, file.Sync(), file.Close())
 	if err != nil {
 		return errors.Join(err, os.Remove(b.path))
 	}
 	b.size, b.used = size, false
 	return nil
+}
+
+// fillRandom writes what takes its room on a disk that compresses too.
+func fillRandom(file *os.File, size int64) error {
+	_, err := io.CopyN(file, rand.NewChaCha8([32]byte{}), size)
+	return err
 }
 
 func syncFile(path string) error {

@@ -267,32 +267,39 @@ func create(ctx context.Context, name, path string) error {
 	if err := file.Close(); err != nil {
 		return err
 	}
-	db, err := sql.Open(sqlite.DriverName, "file:"+escape(temp)+"?_pragma=synchronous(FULL)")
-	if err != nil {
+	if err := fill(ctx, name, temp); err != nil {
 		return err
 	}
-	defer db.Close()
-	db.SetMaxOpenConns(1)
-	if _, err := db.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d", applicationIDs[name])); err != nil {
-		return err
-	}
-	steps, err := provider(name, db)
-	if err != nil {
-		return err
-	}
-	if _, err := steps.Up(ctx); err != nil {
-		return err
-	}
-	if err := db.Close(); err != nil {
-		return err
-	}
-	if err := turnToWAL(ctx, temp); err != nil {
+	if err := syncFile(temp); err != nil {
 		return err
 	}
 	if err := os.Rename(temp, path); err != nil {
 		return err
 	}
 	return syncFolder(filepath.Dir(path))
+}
+
+// fill makes an empty file a database with the newest schema, in one transaction, and one with a
+// write-ahead log. A kill leaves whatever it leaves: the caller syncs the file and gives it its name.
+func fill(ctx context.Context, name, path string) error {
+	schema, err := migrations.Schema(name, "sqlite")
+	if err != nil {
+		return err
+	}
+	db, err := sql.Open(sqlite.DriverName, "file:"+escape(path)+"?_pragma=journal_mode(MEMORY)&_pragma=synchronous(OFF)")
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(1)
+	var mode string
+	_, err = db.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; BEGIN;\n%s\nCOMMIT", applicationIDs[name], schema))
+	if err == nil {
+		err = db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
+	}
+	if err = errors.Join(err, db.Close()); err == nil && mode != "wal" {
+		err = fmt.Errorf("%s cannot have a write-ahead log: its journal is %q", path, mode)
+	}
+	return err
 }
 
 // turnToWAL makes a closed database, before it gets its place, one with a

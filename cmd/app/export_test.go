@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"sync"
 
 	"gorm.io/gorm"
@@ -91,4 +92,17 @@ func (p *countingPool) BeginTx(ctx context.Context, options *sql.TxOptions) (gor
 type countingTx struct {
 	countingConn
 	gorm.TxCommitter
+}
+
+// MakeByStepsForTest makes a database by applying every step, as an older one is brought up to date.
+func MakeByStepsForTest(ctx context.Context, name, path string) error {
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		return err
+	}
+	steps, err := provider(name, db)
+	if err == nil {
+		_, err = steps.Up(ctx)
+	}
+	return errors.Join(err, db.Close())
 }
