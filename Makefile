@@ -12,7 +12,7 @@ export CGO_ENABLED ?= 0
 export GOFLAGS += -trimpath
 
 .DEFAULT_GOAL := help
-.PHONY: help build size train-router train-router-check golden-search run test race lint fmt fuzz garbage bench soak soak-check bench-search-tidy bench-search-check bench-search bench-scale browser conformance agents stories hook-cost run-agents cross dist dist-check check clean
+.PHONY: help build size train-router train-router-check golden-search run test race lint fmt fuzz garbage bench soak soak-check bench-search-tidy bench-search-check bench-search bench-scale browser conformance agents stories hook-cost run-agents cross recording dist dist-check check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -132,6 +132,9 @@ CROSS ?= linux/arm64 darwin/arm64 windows/amd64
 cross: ## compile for the platforms that the tests do not run on
 	@set -e; for target in $(CROSS); do \
 	  echo "== $$target"; GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -tags $(TAGS) -gcflags='all=-N -l' -o /dev/null ./cmd/skillrouter ./cmd/skillrouter-hook; done
+
+recording: build ## draw docs/demo.svg anew: what the demo prints, as a picture that moves
+	$(GO) run ./scripts/recording -program $(BIN)
 
 dist: ## make the packages for every platform in dist/; DIST_FLAGS="-platforms linux/amd64"
 	$(GO) run -tags $(TAGS) ./scripts/dist $(DIST_FLAGS)

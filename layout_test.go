@@ -107,7 +107,7 @@ var libraries = map[string][]string{
 // topLevel is the prescribed top level, and the few that join it.
 var topLevel = []string{
 	"cmd", "router", "comms", "learning", "operational", "tfidf", "migrations", "scripts", "docs",
-	"go.mod", "go.sum", "Makefile", "README.md", "CHANGELOG.md", "redact.txt",
+	"go.mod", "go.sum", "Makefile", "README.md", "CHANGELOG.md", "LICENSE", "redact.txt",
 }
 
 func TestImports(t *testing.T) {

@@ -124,7 +124,7 @@ func TestContent(t *testing.T) {
 					}
 				}
 			}
-			for _, want := range append(test.want, "README.md", "CHANGELOG.md", "docs/first-run.md", "completions/bash/skillrouter", "completions/zsh/_skillrouter", "completions/fish/skillrouter.fish") {
+			for _, want := range append(test.want, "README.md", "CHANGELOG.md", "LICENSE", "docs/first-run.md", "completions/bash/skillrouter", "completions/zsh/_skillrouter", "completions/fish/skillrouter.fish") {
 				if seen[want] == "" {
 					t.Errorf("there is no %s", want)
 				}

@@ -60,9 +60,6 @@ func (b *builder) documents() ([]entry, error) {
 	}
 	for _, name := range []string{"README.md", "CHANGELOG.md", "LICENSE", "scripts/lesson_reporter.py"} {
 		text, err := os.ReadFile(filepath.Join(b.root, name))
-		if os.IsNotExist(err) && name == "LICENSE" {
-			continue
-		}
 		if err != nil {
 			return nil, err
 		}
