@@ -377,3 +377,27 @@ func TestStrict(t *testing.T) {
 		}
 	}
 }
+
+// TestReadOnlyProject sees that where one of an agent's files cannot be written none is, and
+// that it is said which.
+func TestReadOnlyProject(t *testing.T) {
+	t.Parallel()
+	for agent, folder := range map[setup.Agent]string{
+		setup.ClaudeCode: ".claude", setup.Codex: ".codex", setup.Gemini: ".gemini", setup.OpenCode: ".opencode", setup.Cursor: ".cursor",
+		setup.VSCode: ".vscode", setup.Zed: ".zed", setup.Amp: ".amp", setup.Kiro: ".kiro", setup.Antigravity: ".agents",
+	} {
+		p := newPlace(t)
+		p.write("project/"+folder, "") // a file where the folder must be, which stops root as well
+		before := p.tree()
+		plan, err := setup.PlanSetup(p.target(agent, false), content, p.store)
+		if err == nil {
+			err = plan.Apply(now)
+		}
+		if err == nil || !strings.Contains(err.Error(), folder) || !strings.Contains(err.Error(), "nothing was changed") {
+			t.Errorf("%s: %v", agent, err)
+		}
+		if diff := cmp.Diff(before, p.tree()); diff != "" {
+			t.Errorf("%s: %s", agent, diff)
+		}
+	}
+}

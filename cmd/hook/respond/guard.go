@@ -104,7 +104,7 @@ func reasonOf(checked checked) string {
 			fmt.Fprintf(&b, "\n- and %d more", len(checked.Matches)-i)
 			break
 		}
-		fmt.Fprintf(&b, "\n- rule %s (%s): %q", OneLine(m.RuleID, 80), m.Severity, OneLine(m.Title, MaxVerdictText))
+		fmt.Fprintf(&b, "\n- rule %s (%s): %q", OneLine(m.RuleID, maxToolStatus), OneLine(m.Severity, maxToolStatus), OneLine(m.Title, MaxVerdictText))
 		if m.Reason != "" {
 			fmt.Fprintf(&b, "; %q", OneLine(m.Reason, MaxVerdictText))
 		}
@@ -126,7 +126,7 @@ func reasonOf(checked checked) string {
 	}
 	if checked.CheckID != "" {
 		// A person finds it in the ledger by this; how to overrule it is not the model's to be told.
-		fmt.Fprintf(&b, "\n(check %s)", checked.CheckID)
+		fmt.Fprintf(&b, "\n(check %s)", OneLine(checked.CheckID, maxToolStatus))
 	}
 	return b.String()
 }
