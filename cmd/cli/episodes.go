@@ -68,6 +68,10 @@ func (s *shell) episodesSearch() *cobra.Command {
 		use: "search TEXT...", short: "Search episodes", args: joined(1, &query.Query),
 		flags: append(episodeFilter(&query.AgentID, &query.SessionID, &query.Project, &query.EventType, &query.Persona, &query.Event, &query.TimeRange),
 			limit(&query.Limit), scores(&query.Explain)),
+		before: func() error {
+			query.PreferProject = s.project()
+			return nil
+		},
 	}, sends(client.Episodes.Search, &query), func(results episode.Results) int { return len(results.Results) }, func(w io.Writer, results episode.Results) {
 		searched(w, results.Corrected, results.Notice, len(results.Results), "Nothing was found.")
 		for i, hit := range results.Results {

@@ -34,10 +34,11 @@ func (s *shell) searchCommand() *cobra.Command {
 			scores(&query.Explain),
 		},
 	}, func(ctx context.Context, c *client.Client) error {
+		query.PreferProject = s.project()
 		if all || len(kinds) > 0 {
 			results, err := c.Search.Search(ctx, search.Query{
 				Query: query.Query, Kinds: kinds, Category: query.Category, Project: query.Project, Tags: query.Tags, AgentID: query.AgentID,
-				TimeRange: query.TimeRange, Limit: query.Limit, Explain: query.Explain,
+				TimeRange: query.TimeRange, Limit: query.Limit, Explain: query.Explain, PreferProject: query.PreferProject,
 			})
 			return found(s, results, err, results.Count, printFoundAnywhere)
 		}

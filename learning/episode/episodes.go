@@ -78,7 +78,7 @@ func (l *Episodes) Recent(ctx context.Context, filter Filter) ([]Episode, error)
 
 // Search implements Service. It needs ScopeRead.
 func (l *Episodes) Search(ctx context.Context, query Query) (Results, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), learning.CheckQuery(query.Query)); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), learning.CheckQuery(query.Query), skillrouter.CheckName("prefer_project", query.PreferProject)); err != nil {
 		return Results{}, err
 	}
 	filter := Filter{
@@ -97,7 +97,7 @@ func (l *Episodes) Search(ctx context.Context, query Query) (Results, error) {
 			Text: query.Query, Category: filter.EventType, Project: filter.Project, Tags: tags(filter.AgentID, filter.Persona, filter.SessionID, filter.Event),
 			From: shelf.Moment(filter.Since), To: shelf.Moment(filter.Until), Limit: filter.Limit, Explain: query.Explain, Corpus: query.Corpus,
 		},
-		Category: "event_type", Project: "project", Hidden: hidden,
+		Category: "event_type", Project: "project", Hidden: hidden, Prefer: query.PreferProject,
 	})
 	if err != nil {
 		return Results{}, err

@@ -136,18 +136,19 @@ type Filter struct {
 
 // Query asks for past episodes.
 type Query struct {
-	Query     string    `json:"query"`
-	SessionID string    `json:"session_id,omitempty"` // this and the others select as those of an Filter do
-	AgentID   string    `json:"agent_id,omitempty"`
-	Persona   string    `json:"persona,omitempty"`
-	Project   string    `json:"project,omitempty"`
-	EventType string    `json:"event_type,omitempty"`
-	Event     string    `json:"event,omitempty"`
-	Since     time.Time `json:"since,omitzero"`
-	Until     time.Time `json:"until,omitzero"`
-	TimeRange string    `json:"time_range,omitempty"`
-	Limit     int       `json:"limit,omitempty"` // 1 to MaxLimit; 0 means DefaultEpisodeLimit
-	Explain   bool      `json:"explain,omitempty"`
+	Query         string    `json:"query"`
+	SessionID     string    `json:"session_id,omitempty"` // this and the others select as those of an Filter do
+	AgentID       string    `json:"agent_id,omitempty"`
+	Persona       string    `json:"persona,omitempty"`
+	Project       string    `json:"project,omitempty"`
+	PreferProject string    `json:"prefer_project,omitempty"` // as knowledge.Query's
+	EventType     string    `json:"event_type,omitempty"`
+	Event         string    `json:"event,omitempty"`
+	Since         time.Time `json:"since,omitzero"`
+	Until         time.Time `json:"until,omitzero"`
+	TimeRange     string    `json:"time_range,omitempty"`
+	Limit         int       `json:"limit,omitempty"` // 1 to MaxLimit; 0 means DefaultEpisodeLimit
+	Explain       bool      `json:"explain,omitempty"`
 
 	Corpus *tfidf.Corpus `json:"-"` // as knowledge.Query's
 }

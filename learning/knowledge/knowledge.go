@@ -32,7 +32,8 @@ func NewBase(store Store, options learning.Options) *Base {
 		Shelf: shelf.NewShelf(store, shelf.Shelved[Knowledge]{
 			Kind: IndexKind, Form: form, Events: []string{"knowledge."}, Embedded: shelf.EmbeddedKnowledge,
 			ID: func(e *Knowledge) string { return e.ID }, Size: func(e *Knowledge) int { return len(e.Content) }, Document: document,
-			Rows: store.Knowledge, Scan: store.ScanKnowledge, Find: store.FindKnowledge,
+			Trust: func(e *Knowledge) learning.Trust { return e.Trust },
+			Rows:  store.Knowledge, Scan: store.ScanKnowledge, Find: store.FindKnowledge,
 		}, options),
 		store: store, now: options.Now, uses: shelf.NewUses(store.AddUse, options.Log),
 	}

@@ -41,7 +41,7 @@ func (k *Base) Find(ctx context.Context, query Query) (Results, error) {
 	if err != nil {
 		return Results{}, err
 	}
-	if err := skillrouter.CheckName("agent_id", query.AgentID); err != nil {
+	if err := skillrouter.CheckNames("agent_id", query.AgentID, "prefer_project", query.PreferProject); err != nil {
 		return Results{}, err
 	}
 	span, err := shelf.SpanOf(query.Since, query.Until, query.TimeRange, k.now())
@@ -57,7 +57,7 @@ func (k *Base) Find(ctx context.Context, query Query) (Results, error) {
 			Text: query.Query, Category: query.Category, Project: query.Project, Tags: shelf.Written(learning.FoldTags(tags), query.AgentID),
 			From: shelf.Moment(span.From), To: shelf.Moment(span.To), Limit: limit, Explain: query.Explain, Corpus: query.Corpus,
 		},
-		Category: "category", Project: "project",
+		Category: "category", Project: "project", Prefer: query.PreferProject,
 		More: func(ctx context.Context, hits []tfidf.Hit, request tfidf.Query, limit int) ([]tfidf.Hit, error) {
 			return k.answered.gain(ctx, hits, request, limit, k.DocumentsByID)
 		},

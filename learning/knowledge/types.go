@@ -174,11 +174,14 @@ type Stored struct {
 
 // Query asks for knowledge.
 type Query struct {
-	Query    string   `json:"query"`
-	Category string   `json:"category,omitempty"`
-	Project  string   `json:"project,omitempty"`
-	Tags     []string `json:"tags,omitempty"`     // each must be on the entry
-	AgentID  string   `json:"agent_id,omitempty"` // its author
+	Query    string `json:"query"`
+	Category string `json:"category,omitempty"`
+	Project  string `json:"project,omitempty"`
+	// PreferProject is the project that the caller works in, where Project names none: what belongs to it
+	// goes before what fits about as well, imported entries later, and Why says so.
+	PreferProject string   `json:"prefer_project,omitempty"`
+	Tags          []string `json:"tags,omitempty"`     // each must be on the entry
+	AgentID       string   `json:"agent_id,omitempty"` // its author
 	// Since, Until and TimeRange bound when the entry was last changed, as an episode.Filter's do.
 	Since     time.Time `json:"since,omitzero"`
 	Until     time.Time `json:"until,omitzero"`

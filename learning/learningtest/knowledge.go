@@ -2,6 +2,7 @@ package learningtest
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -29,6 +30,7 @@ func RunKnowledge(t *testing.T, open func(t *testing.T) knowledge.Service) {
 		{"what is deleted is gone", deletes},
 		{"a search finds and ranks", searches},
 		{"filters hold", filters},
+		{"the project that one works in goes first", prefersProject},
 		{"limits hold", limits},
 		{"a score is explained", explains},
 		{"uses are counted", countsUses},
@@ -428,5 +430,51 @@ func scripts(t *testing.T, ctx context.Context, k knowledge.Service) {
 	}
 	if r := must[knowledge.Results](t)(k.Search(ctx, knowledge.Query{Query: "ОШИБКА"})); r.Count == 0 || !strings.Contains(r.Results[0].Content, "Ошибка") {
 		t.Errorf("Cyrillic is not found: %+v", r)
+	}
+}
+
+// prefersProject: what belongs to the caller's project goes before what fits as well, another
+// project's follows and is marked, and nothing changes for who prefers none.
+func prefersProject(t *testing.T, ctx context.Context, k knowledge.Service) {
+	for i, d := range []struct{ title, project, content string }{
+		{"Port of the database", "ledger", "The database listens on port 5433, the database of the ledger."},
+		{"Port of the database", "shop", "It listens on port 6000 here, as the shop's compose file says it should."},
+		{"Port of the database", "", "Databases of the team listen on a port above 5000."},
+		{"Colour of the door", "shop", "It is green."},
+	} {
+		one := draft(d.title, d.content)
+		one.Project, one.ID = d.project, fmt.Sprint("near-", i)
+		must[knowledge.Stored](t)(k.Store(ctx, one))
+	}
+	ask := func(prefer, project string, limit int) knowledge.Results {
+		return must[knowledge.Results](t)(k.Search(ctx, knowledge.Query{Query: "port of the database", PreferProject: prefer, Project: project, Explain: true, Limit: limit}))
+	}
+	plain := ask("", "", 0)
+	if len(plain.Results) != 3 || plain.Results[0].Project == "shop" {
+		t.Fatalf("without a preference: %+v", plain.Results)
+	}
+	for _, limit := range []int{0, 1} {
+		got := ask("shop", "", limit)
+		if len(got.Results) == 0 || got.Results[0].Project != "shop" || limit == 1 && len(got.Results) != 1 {
+			t.Fatalf("in the project shop, %d asked for: %+v", limit, got.Results)
+		}
+		for _, hit := range got.Results {
+			sum, lanes := 0.0, []string{}
+			for _, r := range hit.Why {
+				sum, lanes = sum+r.Weight, append(lanes, r.Lane)
+			}
+			if math.Abs(sum-hit.RelevanceScore) > 1e-9 {
+				t.Errorf("%s: the reasons add up to %v and the score is %v", hit.ID, sum, hit.RelevanceScore)
+			}
+			if own, other := slices.Contains(lanes, "project"), slices.Contains(lanes, "other project"); own != (hit.Project == "shop") || other != (hit.Project == "ledger") {
+				t.Errorf("%s of the project %q has the reasons %v", hit.ID, hit.Project, lanes)
+			}
+		}
+	}
+	if got := ask("shop", "ledger", 0); len(got.Results) != 1 || got.Results[0].Project != "ledger" {
+		t.Errorf("asked for one project alone: %+v", got.Results)
+	}
+	if got := ask("nowhere", "", 0); len(got.Results) != 3 || got.Results[0].ID != plain.Results[0].ID {
+		t.Errorf("in a project without entries: %+v", got.Results)
 	}
 }

@@ -1,6 +1,7 @@
 package shelf
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -17,6 +18,8 @@ type ShelfQuery struct {
 	// who is told that a search found something without them; empty: the caller chose none.
 	Category, Project string
 	Hidden            string // a tag that the caller did not choose; empty: there is none
+	// Prefer is the project that the caller works in: its rows go first, and imported ones later; empty: none is preferred.
+	Prefer string
 	// more may add to what words and vectors found; nil: nothing is added.
 	More func(ctx context.Context, hits []tfidf.Hit, request tfidf.Query, limit int) ([]tfidf.Hit, error)
 }
@@ -31,11 +34,21 @@ type finding struct {
 	Partial   bool        // the index is not complete, so that a miss says nothing
 	ByMeaning bool        // vectors took part
 	own       bool        // words or vectors found something, without what more added
+	prefer    string      // ShelfQuery.Prefer, unless one project alone is asked for
+	limit     int         // how many rows are answered
 }
+
+// preferDepth is how many times as many hits are looked at where a project is preferred.
+const preferDepth = 2
 
 // Ask looks for a query by words and, where there are vectors, by meaning. If
 // nothing fits, it says what was tried instead.
 func (s *Shelf[Row]) Ask(ctx context.Context, q ShelfQuery) (f finding, err error) {
+	f.limit = q.Limit
+	if q.Prefer != "" && q.Query.Project == "" {
+		f.prefer = q.Prefer
+		q.Limit *= preferDepth
+	}
 	meaning := s.vectors.Load().ask(s.of.Embedded, q.Text)
 	f.request, f.ByMeaning = q.Query, meaning != nil
 	f.request.Limit = meaning.depth(q.Limit)
@@ -50,10 +63,65 @@ func (s *Shelf[Row]) Ask(ctx context.Context, q ShelfQuery) (f finding, err erro
 			return f, err
 		}
 	}
+	if f.prefer != "" {
+		f.Hits = s.withOwn(ctx, f)
+	}
 	if len(f.Hits) == 0 && !f.Partial {
 		f.Repairs, f.Notice = s.repairs.try(ctx, s.Keeper.Index(), f.request, &f.Result, filtersOf(f.request, q.Category, q.Project, q.Hidden), f.Notice)
 	}
 	return f, nil
+}
+
+// withOwn adds the hits of the preferred project that others left no place for.
+func (s *Shelf[Row]) withOwn(ctx context.Context, f finding) []tfidf.Hit {
+	query := f.request
+	query.Project, query.Limit = f.prefer, f.limit
+	own, _ := s.Keeper.Search(ctx, query)
+	hits := f.Hits
+	for _, hit := range own.Hits {
+		if !f.ByMeaning && !slices.ContainsFunc(hits, func(h tfidf.Hit) bool { return h.ID == hit.ID }) {
+			hits = append(hits, hit) // fused scores compare with no others
+		}
+	}
+	return hits
+}
+
+// preferred orders hits as their project and trust have it, and keeps those that are answered.
+func (s *Shelf[Row]) preferred(ctx context.Context, f finding) ([]tfidf.Hit, error) {
+	hits := make([]tfidf.Hit, 0, len(f.Hits))
+	rows, err := s.of.Rows(ctx, HitIDs(f.Hits))
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[string]*Row, len(rows))
+	for i := range rows {
+		byID[s.of.ID(&rows[i])] = &rows[i]
+	}
+	for _, hit := range f.Hits {
+		row := byID[hit.ID]
+		if row == nil {
+			continue
+		}
+		var trust learning.Trust
+		if s.of.Trust != nil {
+			trust = s.of.Trust(row)
+		}
+		factor, why := learning.Prefer(f.prefer, s.of.Document(row).Project, trust)
+		if f.request.Explain {
+			hit.Why = slices.Clone(hit.Why)
+			for _, r := range why {
+				r.Weight *= hit.Score
+				hit.Why = append(hit.Why, tfidf.Reason(r))
+			}
+		}
+		hit.Score *= factor
+		if f.request.Explain {
+			Exact(hit.Score, hit.Why)
+		}
+		hits = append(hits, hit)
+	}
+	slices.SortStableFunc(hits, func(a, b tfidf.Hit) int { return cmp.Compare(b.Score, a.Score) })
+	return hits[:min(len(hits), f.limit)], nil
 }
 
 // NoMatch tells whether nothing was found that its asker can have meant, answered
@@ -74,6 +142,11 @@ const fetchRows = 16
 // were deleted since the index was asked are passed over, and so are those that
 // vectors found and that do not fit the query any more.
 func (s *Shelf[Row]) Fetch(ctx context.Context, f finding, take func(*Row, tfidf.Hit)) (leftOut int, err error) {
+	if f.prefer != "" {
+		if f.Hits, err = s.preferred(ctx, f); err != nil {
+			return 0, err
+		}
+	}
 	again := f.ByMeaning && len(f.Repairs) == 0
 	total, done := 0, 0
 	for part := range slices.Chunk(f.Hits, fetchRows) {

@@ -41,7 +41,8 @@ type Shelved[Row any] struct {
 	ID       func(*Row) string
 	Size     func(*Row) int // about how many bytes the row takes in an answer
 	Document func(*Row) tfidf.Document
-	Findable func(*Row) bool // nil: every row can be found
+	Findable func(*Row) bool           // nil: every row can be found
+	Trust    func(*Row) learning.Trust // nil: of its rows nobody asks where they came from
 
 	Rows func(ctx context.Context, ids []string) ([]Row, error) // those of the rows that there are, in no order
 	Scan func(ctx context.Context, visit func(chunk []Row) error) error

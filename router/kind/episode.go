@@ -37,7 +37,7 @@ func Episodes(service *episode.Episodes, experiences *experience.Experiences, ro
 		Kind: Episode.holding(rows.EpisodeHoldings, service.Clear), Words: service, Shelf: service,
 		Search: func(ctx context.Context, q Question) (Found, error) {
 			results, err := service.Search(ctx, episode.Query{
-				Query: q.Text, EventType: q.Category, Project: q.Project, AgentID: q.AgentID, Since: q.Span.From, Until: q.Span.To,
+				Query: q.Text, EventType: q.Category, Project: q.Project, PreferProject: q.Prefer, AgentID: q.AgentID, Since: q.Span.From, Until: q.Span.To,
 				Limit: q.Limit, Explain: q.Explain, Corpus: q.Corpus,
 			})
 			f := Found{Notice: results.Notice, Corrected: results.Corrected}

@@ -143,6 +143,7 @@ type Shelf interface {
 type Question struct {
 	Text     string
 	Project  string
+	Prefer   string // the project that the caller works in
 	Category string
 	Tags     []string
 	AgentID  string

@@ -40,7 +40,7 @@ func Entries(service *knowledge.Base, rows interface {
 		Kind: Knowledge.holding(rows.KnowledgeHoldings, nil), Words: service, Shelf: service,
 		Search: func(ctx context.Context, q Question) (Found, error) {
 			results, err := service.Find(ctx, knowledge.Query{
-				Query: q.Text, Category: q.Category, Project: q.Project, Tags: q.Tags, AgentID: q.AgentID, Since: q.Span.From, Until: q.Span.To,
+				Query: q.Text, Category: q.Category, Project: q.Project, PreferProject: q.Prefer, Tags: q.Tags, AgentID: q.AgentID, Since: q.Span.From, Until: q.Span.To,
 				Limit: q.Limit, Explain: q.Explain, Corpus: q.Corpus,
 			})
 			f := Found{Notice: results.Notice, Corrected: results.Corrected}

@@ -92,6 +92,7 @@ func (s *Server) addEpisodeTools() {
 		p.may("date_range", &q.dates, "7d, or two dates")
 		p.may("persona", &q.Persona, "")
 		p.may("project", &q.Project, "")
+		p.here(&q.PreferProject)
 		p.may("agent_id", &q.AgentID, "")
 		p.may("limit", &q.Limit, upTo(learning.MaxLimit, learning.DefaultEpisodeLimit))
 		p.may("explain", &q.Explain, "")

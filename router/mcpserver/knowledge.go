@@ -61,6 +61,7 @@ func (s *Server) addKnowledgeTools() {
 		p.must("query", &q.Query, "")
 		p.may("category", &q.Category, "")
 		p.may("project", &q.Project, "")
+		p.here(&q.PreferProject)
 		p.may("tags", &q.Tags, "All of these")
 		p.may("limit", &q.Limit, upTo(learning.MaxLimit, learning.DefaultKnowledgeLimit))
 		p.may("explain", &q.Explain, "")

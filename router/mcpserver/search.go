@@ -25,6 +25,7 @@ func (s *Server) addSearchTools() {
 		p.must("query", &q.Query, "In plain words, or an error message")
 		p.may("kinds", &q.Kinds, "Only these: "+strings.Join(search.Kinds(), ", "))
 		p.may("project", &q.Project, "")
+		p.here(&q.PreferProject)
 		p.may("category", &q.Category, "A domain, event type, signal, severity or status")
 		p.may("tags", &q.Tags, "Each must be on it")
 		p.may("agent_id", &q.AgentID, "Who wrote it")

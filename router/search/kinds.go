@@ -50,7 +50,7 @@ func (s *Searcher) ask(ctx context.Context, r *request) ([]kindFound, error) {
 		}
 		searching.Go(func() error {
 			has, err := memory.Search(part, kind.Question{
-				Text: r.Query.Query, Project: r.Project, Category: r.Category, Tags: r.Tags, AgentID: r.AgentID, Span: r.span,
+				Text: r.Query.Query, Project: r.Project, Prefer: r.PreferProject, Category: r.Category, Tags: r.Tags, AgentID: r.AgentID, Span: r.span,
 				Limit: r.Limit, Explain: r.Explain, Corpus: r.corpus, Caller: r.caller, Now: r.now,
 			})
 			if err == nil {

@@ -33,7 +33,7 @@ func relevance(e tfidf.Evidence) float64 {
 func rankHits(hits []Hit) {
 	order := Kinds()
 	skillrouter.SortStable(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Relevance, a.Relevance), b.At.Compare(a.At), cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind)), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(b.place, a.place), b.At.Compare(a.At), cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind)), cmp.Compare(a.ID, b.ID))
 	})
 }
 
@@ -76,7 +76,7 @@ func foldAlike(hits []Hit, limit int) []Hit {
 		}
 		first := &kept[at]
 		if slices.Index(order, hit.Kind) < slices.Index(order, first.Kind) {
-			hit.Relevance, hit.Also, first.Also = max(hit.Relevance, first.Relevance), first.Also, nil // its place is that of the likelier
+			hit.Relevance, hit.place, hit.Also, first.Also = max(hit.Relevance, first.Relevance), max(hit.place, first.place), first.Also, nil // its place is that of the likelier
 			*first, hit = hit, *first
 		}
 		first.Also = append(first.Also, Ref{hit.Kind, hit.ID, hit.Title})

@@ -231,7 +231,7 @@ func TestRelevance(t *testing.T) {
 		order func(hits []Hit) []Hit
 		sum   float64
 	}{
-		{"calibrated", func(h []Hit) []Hit { rankHits(h); return foldAlike(h, 10) }, 0},
+		{"calibrated", func(h []Hit) []Hit { placed(h); rankHits(h); return foldAlike(h, 10) }, 0},
 		{"raw scores", func(h []Hit) []Hit {
 			slices.SortStableFunc(h, func(a, b Hit) int { return cmp.Compare(b.RelevanceScore, a.RelevanceScore) })
 			return h
@@ -306,4 +306,11 @@ func roundRobin(hits []Hit) []Hit {
 		}
 	}
 	return list
+}
+
+// placed puts hits where they are likely to be what was meant: no project is preferred.
+func placed(hits []Hit) {
+	for i := range hits {
+		hits[i].place = hits[i].Relevance
+	}
 }

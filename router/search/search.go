@@ -34,12 +34,15 @@ func Kinds() []string { return kind.Names(kind.Searched) }
 // Query asks for what fits some words. A filter that a kind cannot have
 // leaves the kind out, and the answer says so.
 type Query struct {
-	Query    string   `json:"query"`
-	Kinds    []string `json:"kinds,omitempty"` // of Kinds; none: all
-	Project  string   `json:"project,omitempty"`
-	Category string   `json:"category,omitempty"` // a lesson's domain, an episode's event type, a message's signal, a finding's severity, a task's status
-	Tags     []string `json:"tags,omitempty"`     // each must be on it
-	AgentID  string   `json:"agent_id,omitempty"` // who wrote it; of a task, who made or has it
+	Query   string   `json:"query"`
+	Kinds   []string `json:"kinds,omitempty"` // of Kinds; none: all
+	Project string   `json:"project,omitempty"`
+	// PreferProject is the project that the caller works in, where Project names none: what belongs to it goes
+	// before what fits about as well, what was imported later, and Why says so.
+	PreferProject string   `json:"prefer_project,omitempty"`
+	Category      string   `json:"category,omitempty"` // a lesson's domain, an episode's event type, a message's signal, a finding's severity, a task's status
+	Tags          []string `json:"tags,omitempty"`     // each must be on it
+	AgentID       string   `json:"agent_id,omitempty"` // who wrote it; of a task, who made or has it
 	// Since, Until and TimeRange bound when it was written or last changed; of a lesson, when it was first reported.
 	Since     time.Time `json:"since,omitzero"`
 	Until     time.Time `json:"until,omitzero"`
@@ -77,6 +80,7 @@ type Hit struct {
 	Also []Ref `json:"also,omitempty"`
 
 	words []uint32 // see fold
+	place float64  // Relevance as the caller's project and the hit's trust have it: the order of the answer
 }
 
 // Ref names something that was found.
@@ -163,6 +167,14 @@ type request struct {
 	corpus *tfidf.Corpus
 }
 
+// prefers is the project whose hits go first; empty: none is preferred.
+func (r *request) prefers() string {
+	if r.Project != "" {
+		return ""
+	}
+	return r.PreferProject
+}
+
 // unfiltered tells whether a query asks all that is known of a project: see knowledge.Query.
 func (r *request) unfiltered() bool {
 	return len(r.Kinds) == 0 && r.Category == "" && len(r.Tags) == 0 && r.AgentID == "" && r.span == (learning.TimeRange{})
@@ -178,7 +190,7 @@ func (s *Searcher) check(ctx context.Context, query Query) (*request, error) {
 			return nil, err
 		}
 	}
-	for _, name := range []struct{ field, value string }{{"project", query.Project}, {"category", query.Category}, {"agent_id", query.AgentID}} {
+	for _, name := range []struct{ field, value string }{{"project", query.Project}, {"prefer_project", query.PreferProject}, {"category", query.Category}, {"agent_id", query.AgentID}} {
 		if err := skillrouter.CheckName(name.field, name.value); err != nil {
 			return nil, err
 		}
@@ -219,7 +231,17 @@ func (s *Searcher) search(ctx context.Context, r *request) (Answer, error) {
 		}
 		f.Found = len(f.hits)
 		results.Kinds = append(results.Kinds, f.SearchedKind)
-		hits = append(hits, f.hits...)
+		for _, h := range f.hits {
+			factor, why := learning.Prefer(r.prefers(), h.Project, learning.Trust(h.Trust))
+			h.place = h.Relevance * factor
+			if known := slices.ContainsFunc(h.Why, func(w learning.Reason) bool { return len(why) > 0 && w.Lane == why[0].Lane }); r.Explain && !known {
+				for _, w := range why {
+					w.Weight = 0 // it moves the place, and not this kind's own score
+					h.Why = append(h.Why, w)
+				}
+			}
+			hits = append(hits, h)
+		}
 		for word, instead := range f.corrected {
 			if r.corpus.Holding[text.Stem(word)] > 0 {
 				continue // another kind knows it

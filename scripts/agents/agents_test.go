@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -173,7 +174,7 @@ func newPlace(t *testing.T, npm string, folders ...string) *place {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = serve.Process.Signal(os.Interrupt)
+		_ = serve.Process.Signal(syscall.SIGTERM)
 		_ = serve.Wait()
 		_ = log.Close()
 		if t.Failed() {
