@@ -22,6 +22,9 @@ type HeldMemory struct {
 	// Clear deletes what a persona has in a category, an empty one standing for all, at
 	// most so many, and returns how many; nil where Keep says why.
 	Clear func(ctx context.Context, persona, category string, most int) (int64, error)
+	// IDs returns at most so many ids that begin or end with a text, the newest first; nil
+	// where memories are known by names or numbers.
+	IDs func(ctx context.Context, part string, most int) ([]string, error)
 }
 
 // Introspection is the IntrospectionService beside the stores.
@@ -63,6 +66,29 @@ func (i *Introspection) Categories(ctx context.Context, persona string) (MemoryC
 	out.Categories = out.Categories[:min(len(out.Categories), MaxCategories)]
 	out.Held = out.Held[:min(len(out.Held), MaxCategories)]
 	return out, nil
+}
+
+// fewestOfID is how much of an id is needed to find it, in characters: less fits too many.
+const fewestOfID = 4
+
+// IDs implements IntrospectionService.
+func (i *Introspection) IDs(ctx context.Context, memory, part string) (MemoryIDs, error) {
+	found := MemoryIDs{IDs: []string{}}
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return found, err
+	}
+	if strings.Trim(part, "0123456789abcdef-") != "" || len(part) < fewestOfID {
+		return found, skillrouter.InvalidField("part", "must be the beginning or end of an id: %d or more of its digits", fewestOfID)
+	}
+	at := slices.IndexFunc(i.memories, func(m HeldMemory) bool {
+		return m.IDs != nil && memory != "" && (memory == string(m.Type) || memory == m.Also)
+	})
+	if at < 0 {
+		return found, skillrouter.InvalidField("type", "has no ids: there are knowledge, lessons and episodes")
+	}
+	ids, err := i.memories[at].IDs(ctx, part, MaxMemoryIDs)
+	found.IDs = append(found.IDs, ids...)
+	return found, err
 }
 
 // Stats implements IntrospectionService.

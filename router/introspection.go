@@ -17,6 +17,14 @@ type IntrospectionService interface {
 	// says what would; that needs ScopeRead. With it, it needs ScopeCaptain: no agent may wipe
 	// what the others of its persona work with. Clearing again what is cleared changes nothing.
 	Clear(ctx context.Context, request ClearRequest) (Cleared, error)
+	// IDs returns the ids of a type of memory that begin or end with a part of one, the newest
+	// first. It needs ScopeRead.
+	IDs(ctx context.Context, memory, part string) (MemoryIDs, error)
+}
+
+// MemoryIDs are the ids that a part of one fits, at most MaxMemoryIDs.
+type MemoryIDs struct {
+	IDs []string `json:"ids"`
 }
 
 // MemoryType is a type of memory as clients name it, such as semantic or episodic.
@@ -125,6 +133,8 @@ type ClearedCount struct {
 const (
 	// MaxStatsPersonas bounds the personas of one answer of Stats.
 	MaxStatsPersonas = 100
+	// MaxMemoryIDs bounds the ids of one answer: who gets several asks again with more of the id.
+	MaxMemoryIDs = 10
 	// MaxCategories bounds the categories that one answer holds.
 	MaxCategories = 1000
 	// MaxCleared bounds what one call of Clear deletes of each type: a few seconds' work.

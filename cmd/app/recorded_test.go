@@ -29,33 +29,35 @@ var agreed = map[string]string{
 	"build_context": narrow,
 	`["context","write the docs","--budget","200"]`:     narrow,
 	`["messages","--agent","builder","--json","--ack"]`: goingRound,
-	`route_query {"query":"zeppelin"}`:                  askedAgain,
-	`send_signal {"nonsense":1}`:                        oneMore,
-	`["lessons","list","--type","sucess"]`:              flagNamed,
-	`["lessons","retire","1"]`:                          wordsMissing,
-	`["memory"]`:                                        wordsMissing,
-	`["remember"]`:                                      wordsMissing,
-	`["search"]`:                                        wordsMissing,
-	`["search","API","port","--kind","nonsense"]`:       flagNamed,
-	`["query","which agents are stale?"]`:               summaryAlone,
-	`["query"]`:                                         wordsMissing,
-	`["tasks","add"]`:                                   wordsMissing,
-	`["tasks","list","--status","done"]`:                flagNamed,
-	`["tasks","list","--status","nonsense"]`:            flagNamed,
-	`["facts","set","default","port","8080"]`:           wordsMissing,
-	`["cache"]`:                                         wordsMissing,
-	`["reminders","add"]`:                               wordsMissing,
-	`["judge"]`:                                         wordsMissing,
-	`["messages","inbox"]`:                              wordsMissing,
-	`["signal","b","note","hello there"]`:               wordsMissing,
-	`["context","-"]`:                                   flagNamed,
-	`["query","which","agents","are","stale"]`:          summaryAlone,
+	`["episodes","list"]`:                               newVerb, `["episodes","list","--json"]`: newVerb, `["episodes","list","--limit","2"]`: newVerb,
+	`route_query {"query":"zeppelin"}`:            askedAgain,
+	`send_signal {"nonsense":1}`:                  oneMore,
+	`["lessons","list","--type","sucess"]`:        flagNamed,
+	`["lessons","retire","1"]`:                    wordsMissing,
+	`["memory"]`:                                  wordsMissing,
+	`["remember"]`:                                wordsMissing,
+	`["search"]`:                                  wordsMissing,
+	`["search","API","port","--kind","nonsense"]`: flagNamed,
+	`["query","which agents are stale?"]`:         summaryAlone,
+	`["query"]`:                                   wordsMissing,
+	`["tasks","add"]`:                             wordsMissing,
+	`["tasks","list","--status","done"]`:          flagNamed,
+	`["tasks","list","--status","nonsense"]`:      flagNamed,
+	`["facts","set","default","port","8080"]`:     wordsMissing,
+	`["cache"]`:                                   wordsMissing,
+	`["reminders","add"]`:                         wordsMissing,
+	`["judge"]`:                                   wordsMissing,
+	`["messages","inbox"]`:                        wordsMissing,
+	`["signal","b","note","hello there"]`:         wordsMissing,
+	`["context","-"]`:                             flagNamed,
+	`["query","which","agents","are","stale"]`:    summaryAlone,
 }
 
 // The reasons.
 const (
 	wordsMissing = "wrong usage is told by the word of help that is missing or too much"
 	flagNamed    = "a refusal on the command line names the flag that was given"
+	newVerb      = "every kind of memory has a list"
 	summaryAlone = "where an answer says that there is none, it is not said a second time that nothing was found"
 	narrow       = "what fits into a narrow budget changes with the tokens of the ids, which are made by chance"
 	oneMore      = "the tool takes a parameter more, and names those that it has"

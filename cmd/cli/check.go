@@ -195,6 +195,10 @@ func (s *shell) checkRules() *cobra.Command {
 		},
 	}, func(ctx context.Context, c *client.Client) error {
 		if id != nil {
+			var err error
+			if *id, err = fullID(ctx, c, "rules", *id); err != nil {
+				return err
+			}
 			rule, err := c.Guard.Rule(ctx, *id)
 			return printed(s, rule, err, printRule)
 		}
@@ -211,6 +215,7 @@ func (s *shell) checkRules() *cobra.Command {
 		})
 	})
 	cmd.AddCommand(s.checkRestore())
+	cmd.Hidden = true // the command rules has the same
 	return cmd
 }
 

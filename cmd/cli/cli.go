@@ -90,7 +90,7 @@ settings. Where none of these runs, one is started, except for --server.`,
 	root.AddCommand(
 		s.serveCommand(), s.runCommand(),
 		s.agentsCommand(), s.statusCommand(), s.stopCommand(), s.signalCommand(), s.messagesCommand(),
-		s.queryCommand(), s.feedbackCommand(), s.searchCommand(), s.rememberCommand(), s.usedCommand(), s.importCommand(), s.episodesCommand(), s.experienceCommand(),
+		s.queryCommand(), s.feedbackCommand(), s.searchCommand(), s.rememberCommand(), s.knowledgeCommand(), s.rulesCommand(), s.remindersAdd("remind"), s.usedCommand(), s.importCommand(), s.episodesCommand(), s.experienceCommand(),
 		s.lessonsCommand(), s.checkCommand(), s.tasksCommand(), s.reconCommand(), s.patternsCommand(), s.escalationsCommand(), s.memoryCommand(),
 		s.factsCommand(), s.cacheCommand(),
 		s.proceduresCommand(), s.remindersCommand(), s.sessionsCommand(), s.proposalsCommand(), s.contextCommand(),

@@ -16,7 +16,7 @@ import (
 func (s *shell) episodesCommand() *cobra.Command {
 	return s.group(
 		&cobra.Command{Use: "episodes", Short: "Record what happened, and look it up"},
-		s.episodesRecord(), s.episodesRemember(), s.episodesRecent(), s.episodesSearch(),
+		s.episodesRecord(), s.episodesRemember(), named(s.episodesRecent(), "list"), s.episodesSearch(),
 	)
 }
 

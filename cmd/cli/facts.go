@@ -1,23 +1,78 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"skillrouter/learning/fact"
 	"skillrouter/router/client"
 )
 
 func (s *shell) factsCommand() *cobra.Command {
-	return s.group(&cobra.Command{
-		Use: "facts", Short: "Values that agents keep under keys, until they expire",
-	}, s.factsGet(), s.factsSet(), s.factsList("list [PATTERN]", "List facts", 0), s.factsList("search PATTERN", "Find facts by their keys: * ? [a-z] [!a-z]", 1),
-		s.factsDelete(), s.factsCategories())
+	return s.verbs(verbs{
+		name: "facts", short: "Values under keys: add, list, show, edit, delete", of: "KEY", persona: true,
+		add: named(s.factsSet(), "add"), list: s.factsList("list [PATTERN]", "List facts", 0), show: s.factsShow(), edit: s.factsEdit(),
+		remove: removeFact, gone: "Delete a fact",
+		more: []*cobra.Command{s.factsGet(), s.factsList("search PATTERN", "Find facts by their keys: * ? [a-z] [!a-z]", 1), s.factsCategories()},
+	})
+}
+
+func (s *shell) factsShow() *cobra.Command {
+	var ref fact.Ref
+	return asks(s, command{
+		use: "show KEY", short: "Show a fact with where it comes from and how long it is true", args: exactly(&ref.Key),
+		flags: options{persona(&ref.Persona), option("stale-ok", &ref.StaleOK, "an expired fact too, while it is kept")},
+	}, sends(client.Facts.Recall, &ref), func(w io.Writer, f fact.Fact) {
+		fields(w, section{"Key", f.Key}, section{"Persona", f.Persona}, section{"Category", f.Category}, section{"True", lives(f.ExpiresAt)},
+			section{"Stored", ago(s.now(), f.CachedAt) + " by " + first(f.Author, "nobody")}, section{"Source", f.Source}, section{"Probe", f.Probe},
+			section{"Version", fmt.Sprint(f.Version)}, section{"Used", fmt.Sprint(f.AccessCount)})
+		sections(w, section{"Value", string(f.Value)})
+	})
+}
+
+func (s *shell) factsEdit() *cobra.Command {
+	var ref fact.Ref
+	var patch fact.Patch
+	var value *string
+	var ttl time.Duration
+	var given bool
+	life := lifetime("ttl", &ttl, "how long it is true from now on; 0: for ever")
+	life.after = func(flags *pflag.FlagSet) { given = flags.Changed("ttl") }
+	return asks(s, command{
+		use: "edit KEY [VALUE] --FIELD TEXT...", short: "Change a fact; its time to live begins anew", args: arguments{cobra.RangeArgs(1, 2), func(args []string) {
+			if ref.Key = args[0]; len(args) > 1 {
+				value = &args[1]
+			}
+		}},
+		flags: options{
+			life, persona(&ref.Persona),
+			optional("category,c", &patch.Category, "", "category"),
+			optional("probe", &patch.Probe, "", "the command or URL that verifies it when it has expired"),
+			optional("source", &patch.Source, "", "where it comes from"),
+			who("agent", &patch.AgentID, s.agent, "agent that changes it (SKILLROUTER_AGENT)"),
+		},
+		before: func() error {
+			if value != nil {
+				patch.Value = asJSON(*value)
+			}
+			if given {
+				seconds, err := seconds(ttl)
+				if err != nil {
+					return err
+				}
+				patch.TTL = &seconds
+			}
+			if patch.Value == nil && patch.Category == nil && patch.Probe == nil && patch.Source == nil && patch.TTL == nil {
+				return usagef("say what to change")
+			}
+			return nil
+		},
+	}, sendsTo(client.Facts.Update, &ref, &patch), factTable.one)
 }
 
 func (s *shell) factsGet() *cobra.Command {
@@ -37,13 +92,13 @@ Exits with 1 if there is none or it has expired.`,
 
 func (s *shell) factsSet() *cobra.Command {
 	var draft fact.Draft
-	value, ttl, ifVersion := "-", fact.DefaultTTL*time.Second, int64(-1)
+	value, ttl, ifVersion := "-", time.Duration(0), int64(-1) // what a person writes down does not become untrue by itself
 	return asks(s, command{
 		use: "set KEY [VALUE]", short: "Store a value under a key", args: between(1, &draft.Key, &value),
 		long: `Stores a value under a key, over what is there. VALUE is JSON; what is no JSON
 is stored as a text. Without VALUE, or with "-", it is read from standard input.`,
 		flags: options{
-			lifetime("ttl", &ttl, "how long it is true; 0: for ever"),
+			lifetime("ttl", &ttl, "how long it is true, such as 90 (seconds) or 12h (default: for ever)"),
 			option("category,c", &draft.Category, "category (default \"general\")"),
 			persona(&draft.Persona),
 			option("probe", &draft.Probe, "the command or URL that verifies it when it has expired; it is never run for you"),
@@ -111,22 +166,6 @@ func (s *shell) factsList(use, short string, least int) *cobra.Command {
 			fmt.Fprintf(w, "More with --cursor %q.\n", clean(page.Next))
 		}
 	})
-}
-
-// deleted is what is said of something that is gone, by the name that it had.
-type deleted struct {
-	Deleted string `json:"deleted"`
-}
-
-func printDeleted(w io.Writer, d deleted) { fmt.Fprintf(w, "%s deleted\n", clean(d.Deleted)) }
-
-func (s *shell) factsDelete() *cobra.Command {
-	var ref fact.Ref
-	return asks(s, command{
-		use: "delete KEY", short: "Delete a fact", args: exactly(&ref.Key), flags: options{persona(&ref.Persona)},
-	}, func(ctx context.Context, c *client.Client) (deleted, error) {
-		return deleted{ref.Key}, c.Facts.Forget(ctx, ref)
-	}, printDeleted)
 }
 
 func (s *shell) factsCategories() *cobra.Command {

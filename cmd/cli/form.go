@@ -378,6 +378,7 @@ func optional[T string | bool | int | int64 | float64 | []string](name string, p
 
 // given has p point at value once the flag of that name is given, which of reads into value.
 func given[T any](name string, p **T, value *T, of boundFlag) boundFlag {
+	name, _, _ = strings.Cut(name, ",")
 	read := of.after
 	of.after = func(flags *pflag.FlagSet) {
 		if read != nil {

@@ -25,8 +25,8 @@ type family struct {
 // families name each command once, in the order of help.
 var families = []family{
 	{"start", []string{"serve", "setup", "status", "doctor"}, []string{"demo", "version"}},
-	{"memory", []string{"remember", "search", "context", "lessons", "facts"}, []string{"query", "episodes", "procedures", "reminders", "experience", "memory"}},
-	{"guard", []string{"check"}, []string{"escalations"}},
+	{"memory", []string{"remember", "search", "context", "knowledge", "lessons", "facts"}, []string{"query", "remind", "episodes", "procedures", "reminders", "experience", "memory"}},
+	{"guard", []string{"check"}, []string{"rules", "escalations"}},
 	{"team", []string{"agents", "tasks", "messages", "signal", "stop"}, []string{"run", "sessions", "recon"}},
 	{"learning", []string{"proposals"}, []string{"patterns", "used", "judge", "feedback", "gaps"}},
 	{"data", []string{"import", "backup"}, []string{"export", "restore", "verify", "redact"}},
@@ -82,6 +82,7 @@ func (s *shell) grouped(root *cobra.Command) {
 			return
 		}
 		withExamples(root)
+		cmd.Aliases = nil // names of before go on working, and are shown nowhere
 		usual(cmd, args)
 	})
 }
@@ -252,12 +253,15 @@ func nearest(word string, names []string) []string {
 	var found []candidate
 	word = strings.ToLower(word)
 	for _, name := range names {
+		if name == "" {
+			continue
+		}
 		lower := strings.ToLower(name)
 		slips := tfidf.EditDistance([]rune(word), []rune(lower), len(word))
 		if begins := strings.HasPrefix(lower, word) || strings.HasSuffix(lower, word) || strings.HasPrefix(word, lower); begins && len(word) >= fewestBegun {
 			slips = min(slips, 1)
 		}
-		if slips > 0 && slips <= max(1, min(len(word), len(name))/lettersPerSlip) {
+		if slips > 0 && slips <= min(len(word), len(name))/lettersPerSlip {
 			found = append(found, candidate{name, slips})
 		}
 	}

@@ -127,13 +127,82 @@ func printRepairs(w io.Writer, repairs []learning.Repair) {
 	}
 }
 
+func (s *shell) knowledgeCommand() *cobra.Command {
+	return s.verbs(verbs{
+		name: "knowledge", short: "What was learned: add, list, show, edit, delete", of: "ID",
+		long: "Tends the entries of knowledge. One is named by its id, or by a beginning or end of it that is no other's: lists show the end.",
+		add:  named(s.rememberCommand(), "add"), list: s.knowledgeList(), show: s.knowledgeShow(), edit: s.knowledgeEdit(),
+		remove: removeKnowledge, gone: "Delete an entry",
+	})
+}
+
+var knowledgeTable = columns[knowledge.Knowledge]{
+	"No entries.",
+	[]string{"ID", "TITLE", "CATEGORY", "PROJECT", "BY", "USED", "CHANGED"},
+	func(k knowledge.Knowledge) cells {
+		return cells{shortID(k.ID), k.Title, k.Category, k.Project, k.Author, fmt.Sprintf("%d×", k.UseCount), k.UpdatedAt}
+	},
+}
+
+func (s *shell) knowledgeList() *cobra.Command {
+	var filter knowledge.Filter
+	return asks(s, command{use: "list", short: "List entries, the newest first", flags: options{
+		option("category,c", &filter.Category, "only this category"),
+		option("project", &filter.Project, "only this project"),
+		option("agent", &filter.AgentID, "only what this agent wrote"),
+		cursor(&filter.Cursor), limit(&filter.Limit),
+	}}, sends(client.Knowledge.List, &filter), func(w io.Writer, page knowledge.Page) {
+		knowledgeTable.list(w, page.Results)
+		printIf(w, "There are more: --cursor %s\n", page.Next)
+	})
+}
+
+func (s *shell) knowledgeShow() *cobra.Command {
+	var id string
+	return asks(s, command{
+		use: "show ID", short: "Show an entry", args: exactly(&id),
+	}, withID("knowledge", client.Knowledge.Entry, &id), s.printKnowledge)
+}
+
+func (s *shell) printKnowledge(w io.Writer, k knowledge.Knowledge) {
+	fields(w, section{"Id", k.ID}, section{"Title", k.Title}, section{"Category", k.Category}, section{"Project", k.Project}, section{"Tags", strings.Join(k.Tags, ", ")},
+		section{"Author", k.Author}, section{"Trust", string(k.Trust)}, section{"Source", k.Source}, section{"Used", fmt.Sprintf("%d×", k.UseCount)},
+		section{"Stored", ago(s.now(), k.CreatedAt)}, section{"Changed", ago(s.now(), k.UpdatedAt)})
+	sections(w, section{"Content", k.Content})
+}
+
+func (s *shell) knowledgeEdit() *cobra.Command {
+	var id string
+	var patch knowledge.Patch
+	return asks(s, command{
+		use: "edit ID --FIELD TEXT...", short: "Change what an entry says", args: exactly(&id),
+		flags: options{
+			optional("title", &patch.Title, "", "its line"),
+			optional("content", &patch.Content, "", "what it says; - reads standard input"),
+			optional("category,c", &patch.Category, "", "category"),
+			optional("tag", &patch.Tags, nil, "tag, in place of all there are; may be repeated"),
+			optional("project", &patch.Project, "", "project that it belongs to; \"\" is none"),
+			optional("source", &patch.Source, "", "where it comes from"),
+		},
+		before: func() error {
+			if patch == (knowledge.Patch{}) {
+				return usagef("say what to change")
+			}
+			if patch.Content != nil {
+				return s.text(patch.Content, learning.MaxContent)
+			}
+			return nil
+		},
+	}, withIDTo("knowledge", client.Knowledge.Update, &id, &patch), s.printKnowledge)
+}
+
 func (s *shell) rememberCommand() *cobra.Command {
 	draft := knowledge.Draft{Content: "-", Category: knowledge.CategoryPattern}
 	return asks(s, command{
 		use: "remember TITLE [CONTENT] --category NAME", short: "Store what was learned", args: between(1, &draft.Title, &draft.Content),
 		long: `Stores an entry of knowledge. Without CONTENT, or with "-", the content is read
-from standard input. The seed's categories are error_solution, pattern,
-best_practice and gotcha; any other name is allowed.`,
+from standard input. Usual categories are error_solution, pattern, best_practice
+and gotcha; any other name is allowed.`,
 		flags: options{
 			option("category,c", &draft.Category, "category"),
 			option("tag", &draft.Tags, "tag; may be repeated"),
@@ -177,6 +246,10 @@ func (s *shell) usedCommand() *cobra.Command {
 			return nil
 		},
 	}, func(ctx context.Context, c *client.Client) error {
+		var err error
+		if id, err = fullID(ctx, c, "knowledge", id); err != nil {
+			return err
+		}
 		if unlearn {
 			gone, err := c.Answered.Unlearn(ctx, id)
 			return printed(s, gone, err, func(w io.Writer, gone knowledge.AnswersGone) { fmt.Fprintf(w, "%d forgotten\n", gone.Deleted) })

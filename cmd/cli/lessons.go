@@ -14,17 +14,37 @@ import (
 )
 
 func (s *shell) lessonsCommand() *cobra.Command {
-	below := []*cobra.Command{
-		s.lessonsReport(), s.lessonsList(), s.lessonsShow(), s.lessonsSearch(),
-		s.lessonsValidate(), s.lessonsApply(), s.lessonsEdit(), s.lessonsPromote(), s.lessonsRetire(), s.lessonsRestore(),
-		s.lessonsReview(), s.lessonsHistory(),
+	more := []*cobra.Command{
+		s.lessonsSearch(), s.lessonsValidate(), s.lessonsApply(), s.lessonsPromote(), s.lessonsRestore(), s.lessonsReview(), s.lessonsHistory(),
 		s.lessonsPreflight(), s.lessonsGuard(),
 	}
-	below = append(below, s.lessonsFolder()...)
-	return s.group(&cobra.Command{
-		Use: "lessons", Short: "What was learned: report, find, judge, promote, retire",
-		Long: "Tends the lessons that agents report. A lesson is named by its number, such as 7, or by its id.",
-	}, below...)
+	return s.verbs(verbs{
+		name: "lessons", short: "What went well or badly, and why: add, list, show, edit, delete", of: "LESSON",
+		long: "Tends the lessons that agents report. A lesson is named by its number, such as 7, or by its id.",
+		add:  named(s.lessonsReport(), "add"), list: s.lessonsList(), show: s.lessonsShow(), edit: s.lessonsEdit(),
+		remove: removeLesson, gone: "Retire a lesson: it is kept with its history, and restore takes it back",
+		more: append(more, s.lessonsFolder()...), former: []*cobra.Command{s.lessonsRetire()},
+	})
+}
+
+// rulesCommand tends the guard's rules, which are lessons of the type anti_pattern and those that come with the program.
+func (s *shell) rulesCommand() *cobra.Command {
+	list := s.checkRules()
+	list.Use, list.Short = "list", "List the guard's rules and how they did"
+	list.RemoveCommand(list.Commands()...)
+	show := s.checkRules()
+	show.Use, show.Short, show.Args = "show RULE", "Show a rule and how it did", explainedWords(cobra.ExactArgs(1))
+	show.RemoveCommand(show.Commands()...)
+	edit, add := s.lessonsEdit(), s.lessonsReport()
+	edit.Use, edit.Short = "edit RULE --FIELD TEXT...", "Change a rule of a lesson; what it said stays in its history"
+	add.Use, add.Short = "add TITLE --domain DOMAIN --command COMMAND --instead TEXT", "Add a rule that warns of a command, or blocks it"
+	_ = add.Flags().Set("type", string(learning.LessonAntiPattern)) // one of its values
+	add.Flags().Lookup("type").DefValue = string(learning.LessonAntiPattern)
+	return s.verbs(verbs{
+		name: "rules", short: "What the guard warns of and blocks: add, list, show, edit, delete", of: "RULE",
+		add: add, list: list, show: show, edit: edit, remove: removeLesson, gone: "Retire the lesson of a rule: the guard forgets it, and `lessons restore` takes it back",
+		more: []*cobra.Command{s.checkRestore()},
+	})
 }
 
 func (s *shell) lessonsList() *cobra.Command {
@@ -54,7 +74,7 @@ func (s *shell) lessonsShow() *cobra.Command {
 	var ref string
 	return asks(s, command{
 		use: "show LESSON", short: "Show everything that a lesson says", args: exactly(&ref),
-	}, sends(client.Lessons.Lesson, &ref), s.printLesson)
+	}, withID("lessons", client.Lessons.Lesson, &ref), s.printLesson)
 }
 
 func (s *shell) lessonsSearch() *cobra.Command {
@@ -193,7 +213,7 @@ func (s *shell) lessonsHistory() *cobra.Command {
 	var ref string
 	return asks(s, command{
 		use: "history LESSON", short: "Show what happened to a lesson, oldest first", args: exactly(&ref),
-	}, sends(client.Lessons.History, &ref), columns[lesson.Change]{
+	}, withID("lessons", client.Lessons.History, &ref), columns[lesson.Change]{
 		heads: []string{"WHEN", "WHAT", "WHO", "MOVED", "NOTE"},
 		cells: func(c lesson.Change) cells { return cells{c.At, c.Kind, c.Agent, moved(c), c.Note} },
 	}.list)
@@ -246,7 +266,7 @@ func (s *shell) lessonsValidate() *cobra.Command {
 		long:  "Judges a lesson. JUDGEMENT is " + names(lesson.ValidationTypes()) + "; confirmed if you say none.",
 		args:  joined(1, &ref, (*string)(&draft.Type), &draft.Notes),
 		flags: options{who("agent", &draft.By, s.person, "who judges (SKILLROUTER_AGENT, else you)").once("by")},
-	}, sendsTo(client.Lessons.Validate, &ref, &draft), lessonTable.one)
+	}, withIDTo("lessons", client.Lessons.Validate, &ref, &draft), lessonTable.one)
 }
 
 func (s *shell) lessonsApply() *cobra.Command {
@@ -260,7 +280,7 @@ func (s *shell) lessonsApply() *cobra.Command {
 			option("context", &draft.Context, "where: what counts as a context of its own; the project or the agent if you say none"),
 			who("agent", &draft.Agent, s.agent, "who applied it (SKILLROUTER_AGENT)"),
 		},
-	}, sendsTo(client.Lessons.Apply, &ref, &draft), func(w io.Writer, applied lesson.Applied) {
+	}, withIDTo("lessons", client.Lessons.Apply, &ref, &draft), func(w io.Writer, applied lesson.Applied) {
 		fmt.Fprintf(w, "lesson %d: confidence %.2f, was %.2f; applied %d times, %.0f%% with success\n",
 			applied.LessonNumber, applied.NewConfidence, applied.PreviousConfidence, applied.TotalApplications, 100*applied.SuccessRate)
 		if applied.Deprecated {
@@ -282,7 +302,7 @@ successful applications in distinct contexts. A refusal says what is missing.
 			option("source", &draft.Sources, "further lesson that it was drawn from; may be repeated"),
 			who("agent", &draft.By, s.person, "who promotes it (SKILLROUTER_AGENT, else you)").once("by"),
 		},
-	}, sendsTo(client.Lessons.Promote, &ref, &draft), lessonTable.one)
+	}, withIDTo("lessons", client.Lessons.Promote, &ref, &draft), lessonTable.one)
 }
 
 func (s *shell) lessonsRetire() *cobra.Command {
@@ -294,14 +314,14 @@ func (s *shell) lessonsRetire() *cobra.Command {
 			option("superseded-by", &draft.SupersededBy, "the lesson that stands in its place"),
 			who("agent", &draft.By, s.person, "who retires it (SKILLROUTER_AGENT, else you)").once("by"),
 		},
-	}, sendsTo(client.Lessons.Retire, &ref, &draft), lessonTable.one)
+	}, withIDTo("lessons", client.Lessons.Retire, &ref, &draft), lessonTable.one)
 }
 
 func (s *shell) lessonsRestore() *cobra.Command {
 	var ref, note string
 	return asks(s, command{
 		use: "restore LESSON [NOTE...]", short: "Take a retired lesson back into use", args: joined(1, &ref, &note),
-	}, sendsTo(client.Lessons.Restore, &ref, &note), lessonTable.one)
+	}, withIDTo("lessons", client.Lessons.Restore, &ref, &note), lessonTable.one)
 }
 
 func (s *shell) lessonsEdit() *cobra.Command {
@@ -332,5 +352,5 @@ func (s *shell) lessonsEdit() *cobra.Command {
 			}
 			return nil
 		},
-	}, sendsTo(client.Lessons.Edit, &ref, &patch), lessonTable.one)
+	}, withIDTo("lessons", client.Lessons.Edit, &ref, &patch), lessonTable.one)
 }

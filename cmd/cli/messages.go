@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -155,19 +156,20 @@ func (s *shell) signalCommand() *cobra.Command {
 	var words []string
 	var object, text string
 	var ttl time.Duration
-	var broadcast bool
+	var broadcast, wait bool
 	return asks(s, command{
-		use:   "signal AGENT SIGNAL [--text TEXT | --context JSON]\n  skillrouter signal --broadcast SIGNAL [--text TEXT | --context JSON]",
+		use:   "signal AGENT SIGNAL [--text TEXT | --context JSON]\n  skillrouter signal --all SIGNAL [--text TEXT | --context JSON]",
 		short: "Send a signal to an agent, or to all", args: listed(cobra.RangeArgs(1, 2), &words),
 		long: `Stores a signal and hands it to whoever listens. SIGNAL is stop, pause, resume,
 message or any name that the agents agreed on. AGENT is an agent's name, or that
 of a group: a kind of agents (claude-code), a project or a role. A group's message
 is for the first member that comes, with --all for each that comes within --ttl
-(a day). A stop, pause or resume is for those members that live now.`,
+(a day). A stop, pause or resume is for those members that live now. Without
+AGENT, --all means every agent; so does the AGENT "all".`,
 		flags: options{
 			who("agent", &draft.From, s.sender, "agent that you speak as (SKILLROUTER_AGENT, else captain)").once("from"),
-			option("broadcast", &broadcast, "send it to every agent"),
-			option("all", &draft.Each, "to a group: to each of its members, and not to the first that comes alone"),
+			option("all", &broadcast, "to every agent, or with AGENT to each member of that group").once("broadcast"),
+			waits(&wait),
 			option("context", &object, "JSON object that goes with it"),
 			option("text", &text, "text that goes with it, as the context {\"text\": TEXT}"),
 			option("thread", &draft.ThreadID, "thread that it belongs to"),
@@ -181,15 +183,16 @@ is for the first member that comes, with --all for each that comes within --ttl
 			if draft.TTLSeconds, err = seconds(ttl); err != nil {
 				return err
 			}
+			if len(words) == 2 && words[0] == everybody {
+				broadcast, words = true, words[1:]
+			}
 			switch {
-			case broadcast && len(words) != 1:
-				return usagef("with --broadcast there is no AGENT: name the signal alone")
+			case len(words) == 2:
+				draft.To, draft.Signal, draft.Each = words[0], words[1], broadcast
 			case broadcast:
 				draft.Signal = words[0]
-			case len(words) != 2:
-				return usagef("name the agent and the signal, or use --broadcast")
 			default:
-				draft.To, draft.Signal = words[0], words[1]
+				return usagef("name the agent and the signal, or use --all")
 			}
 			switch {
 			case object != "" && text != "":
@@ -203,7 +206,49 @@ is for the first member that comes, with --all for each that comes within --ttl
 			}
 			return nil
 		},
-	}, sends(client.Mailbox.Send, &draft), printSent)
+	}, sendsToKnown(&draft, &wait), printSent)
+}
+
+// everybody stands for every agent where an agent's name is wanted.
+const everybody = "all"
+
+// waits is the flag that lets a message wait for an agent that nobody knows yet.
+func waits(p *bool) boundFlag {
+	return option("wait", p, "also for an agent that is not known yet: it waits until one of that name comes")
+}
+
+// sendsToKnown sends a message. For a name that nobody is known by, and that is no group's, it is refused: it was
+// most likely meant to be another. With wait it is stored all the same.
+func sendsToKnown(draft *operational.MessageDraft, wait *bool) request[comms.Sent] {
+	return func(ctx context.Context, c *client.Client) (comms.Sent, error) {
+		if !*wait && draft.To != "" {
+			if err := known(ctx, c, draft.To); err != nil {
+				return comms.Sent{}, err
+			}
+		}
+		return c.Mailbox.Send(ctx, *draft)
+	}
+}
+
+// known refuses a name that is no agent's and no group's: a kind's, a project's or a role's.
+func known(ctx context.Context, c *client.Client, name string) error {
+	if _, err := c.Presence.Agent(ctx, name); skillrouter.CodeOf(err) != skillrouter.NotFound {
+		return nil // what else is wrong the message is refused for
+	}
+	agents, err := c.Presence.Agents(ctx, operational.AgentFilter{Limit: operational.MaxLimit})
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, a := range agents {
+		kind, _, _ := strings.Cut(a.ID, ":")
+		names = append(names, a.ID, kind, a.Project, a.Role)
+	}
+	if slices.Contains(names, name) {
+		return nil
+	}
+	slices.Sort(names)
+	return skillrouter.Errorf(skillrouter.NotFound, "no agent %q is known%s; with --wait it is kept until one of that name comes", name, didYouMean(name, slices.Compact(names)))
 }
 
 // said is a text under a name, as the context of a signal.
@@ -229,21 +274,30 @@ func printSent(w io.Writer, sent comms.Sent) {
 func (s *shell) stopCommand() *cobra.Command {
 	draft := operational.MessageDraft{Signal: operational.SignalStop}
 	var reason string
+	var all, wait bool
 	return asks(s, command{
-		use: "stop AGENT [--reason TEXT]", short: "Ask an agent to stop", args: exactly(&draft.To), starts: never,
+		use: "stop AGENT [--reason TEXT]\n  skillrouter stop --all [--reason TEXT]", short: "Ask an agent to stop, or all", args: between(0, &draft.To), starts: never,
 		long: `Sends the signal "stop". An agent under "skillrouter run" is ended at once; any
 other is told at its next heartbeat or check, also if the router was restarted
 in between. A group (a kind of agents, a project, a role) is asked as those of
 its members that live now.`,
 		flags: options{
 			option("reason", &reason, "why it should stop"),
+			option("all", &all, "every agent"),
+			waits(&wait),
 			who("agent", &draft.From, s.sender, "agent that you speak as (SKILLROUTER_AGENT, else captain)").once("from"),
 		},
 		before: func() error {
+			if draft.To == everybody && !all {
+				draft.To, all = "", true
+			}
+			if all == (draft.To != "") {
+				return usagef("name the agent, or use --all")
+			}
 			if reason != "" {
 				draft.Context = said("reason", reason)
 			}
 			return nil
 		},
-	}, sends(client.Mailbox.Send, &draft), printSent)
+	}, sendsToKnown(&draft, &wait), printSent)
 }

@@ -13,17 +13,17 @@ import (
 )
 
 func (s *shell) patternsCommand() *cobra.Command {
-	return s.group(
-		&cobra.Command{
-			Use: "patterns", Short: "See what recurs: list, show, confirm, deprecate",
-			Long: "Shows what recurs in lessons and episodes. A pattern is named by its number, such as 7, or by its id.",
+	return s.verbs(verbs{
+		name: "patterns", short: "What recurs: list, show, confirm, delete", of: "PATTERN",
+		long: "Shows what recurs in lessons and episodes: nobody adds a pattern. One is named by its number, such as 7, or by its id.",
+		list: s.patternsList("list", "List patterns, the latest seen first"), show: s.patternsShow(),
+		remove: removePattern, gone: "Deprecate a pattern: it holds no more, and is kept",
+		more: []*cobra.Command{
+			s.patternsList("emerging", "List patterns that are not confirmed yet, and why they are patterns", lesson.PatternEmerging),
+			s.patternsVerb("confirm PATTERN [NOTES]", "Say that a pattern is real and should be enforced", client.Patterns.Confirm),
 		},
-		s.patternsList("list", "List patterns, the latest seen first"),
-		s.patternsList("emerging", "List patterns that are not confirmed yet, and why they are patterns", lesson.PatternEmerging),
-		s.patternsShow(),
-		s.patternsVerb("confirm PATTERN [NOTES]", "Say that a pattern is real and should be enforced", client.Patterns.Confirm),
-		s.patternsVerb("deprecate PATTERN [NOTES]", "Say that a pattern holds no more; it is kept", client.Patterns.Deprecate),
-	)
+		former: []*cobra.Command{s.patternsVerb("deprecate PATTERN [NOTES]", "Say that a pattern holds no more; it is kept", client.Patterns.Deprecate)},
+	})
 }
 
 // patternsList lists patterns; statuses, if there are any, are not for the user to choose.

@@ -17,9 +17,12 @@ import (
 )
 
 func (s *shell) proceduresCommand() *cobra.Command {
-	return s.group(&cobra.Command{Use: "procedures", Short: "Steps that worked, to be gone through again"},
-		s.proceduresList(), s.proceduresShow(), s.proceduresSearch(), s.proceduresCheck(), s.proceduresSave(), s.proceduresDelete(),
-		s.proceduresRun(), s.proceduresRuns())
+	return s.verbs(verbs{
+		name: "procedures", short: "Steps that worked, to be gone through again: add, list, show, run, delete", of: "NAME", persona: true,
+		add: named(s.proceduresSave(), "add"), list: s.proceduresList(), show: s.proceduresShow(),
+		remove: removeProcedure, gone: "Delete a procedure and its file",
+		more: []*cobra.Command{s.proceduresSearch(), s.proceduresCheck(), s.proceduresRun(), s.proceduresRuns()},
+	})
 }
 
 // ofPersona is the flag that selects by persona where one may say everybody's.
@@ -224,15 +227,6 @@ func (s *shell) proceduresSave() *cobra.Command {
 		fmt.Fprintf(w, "%s/%s saved as version %d\n", clean(saved.Persona), clean(saved.Name), saved.Version)
 		secretsCut(w, saved.Redacted)
 	})
-}
-
-func (s *shell) proceduresDelete() *cobra.Command {
-	var ref procedure.Ref
-	return asks(s, command{
-		use: "delete NAME", short: "Delete a procedure and its file", args: exactly(&ref.Name), flags: options{persona(&ref.Persona)},
-	}, func(ctx context.Context, c *client.Client) (deleted, error) {
-		return deleted{ref.Name}, c.Procedures.Delete(ctx, ref)
-	}, printDeleted)
 }
 
 func (s *shell) proceduresRuns() *cobra.Command {

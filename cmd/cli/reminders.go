@@ -11,36 +11,41 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"skillrouter"
 	"skillrouter/operational"
 	"skillrouter/router/client"
 )
 
 func (s *shell) remindersCommand() *cobra.Command {
-	return s.group(
-		&cobra.Command{
-			Use: "reminders", Short: "Things to do later: add, list, do, put off",
-			Long: `Reminders come due at a time, when something happens, or when a condition over
+	return s.verbs(verbs{
+		name: "reminders", short: "Things to do later: add, list, show, edit, delete", of: "NUMBER",
+		long: `Reminders come due at a time, when something happens, or when a condition over
 facts holds. What is due is in its agent's mailbox and in this list until it is done.`,
+		add: s.remindersAdd("add"), list: s.remindersList(), show: s.remindersShow(), edit: s.remindersEdit(),
+		remove: s.removeReminder, gone: "Cancel a reminder, a recurring one for good",
+		more: []*cobra.Command{
+			s.remindersEnd("done NUMBER [NOTE]", "Say that it is done; one that recurs waits for its next time", client.Reminders.Complete),
+			s.remindersSnooze(), s.remindersEvent(),
 		},
-		s.remindersAdd(), s.remindersList(), s.remindersShow(),
-		s.remindersEnd("done NUMBER [NOTE]", "Say that it is done; one that recurs waits for its next time", client.Reminders.Complete),
-		s.remindersEnd("cancel NUMBER [NOTE]", "End a reminder, a recurring one for good", client.Reminders.Cancel),
-		s.remindersSnooze(), s.remindersEvent(),
-	)
+		former: []*cobra.Command{s.remindersEnd("cancel NUMBER [NOTE]", "End a reminder, a recurring one for good", client.Reminders.Cancel)},
+	})
 }
 
-func (s *shell) remindersAdd() *cobra.Command {
+func (s *shell) remindersAdd(name string) *cobra.Command {
 	var draft operational.ReminderDraft
-	var content string
+	var content, when string
 	return asks(s, command{
-		use: "add TASK TRIGGER", short: "Add a reminder", args: exactly(&draft.Task, &draft.Trigger),
-		long: `Adds a reminder that waits for its trigger:
+		use: name + " TASK [TRIGGER] [--at WHEN]", short: "Add a reminder", args: between(1, &draft.Task, &draft.Trigger),
+		long: `Adds a reminder for a time, in words such as "tomorrow at 9", "in 2 hours",
+"friday 17:30" or "2026-12-24 18:00", read on this machine's clock. Or it waits
+for its trigger:
 
   time:+1hour   time:+1 day 2 hours   time:2026-12-24T18:00:00+01:00
   event:deployment   event:task.*         (told by "reminders event", or in the event log)
   condition:fact("queue.length") > 100    (over the facts of its persona)
   cron:0 9 * * MON-FRI                    (with --timezone; default UTC)`,
 		flags: options{
+			option("at", &when, "when it comes due, such as \"tomorrow at 9\""),
 			option("context", &content, "what will be needed then, a JSON object"),
 			option("recurring", &draft.Recurring, "cron expression of the times after the first"),
 			option("timezone", &draft.Timezone, "of the cron expression, such as Europe/Berlin (default UTC)"),
@@ -52,6 +57,16 @@ func (s *shell) remindersAdd() *cobra.Command {
 			who("agent", &draft.CreatedBy, s.agent, "agent that adds it (SKILLROUTER_AGENT)"),
 		},
 		before: func() error {
+			switch {
+			case (when == "") == (draft.Trigger == ""):
+				return usagef("say when: --at WHEN or a TRIGGER, one of both")
+			case when != "":
+				at, err := operational.ParseWhen(when, s.now())
+				if err != nil {
+					return usagef("--at %s", skillrouter.MessageOf(err))
+				}
+				draft.Trigger = "time:" + at.Format(time.RFC3339)
+			}
 			if content == "" {
 				return nil
 			}
@@ -89,6 +104,30 @@ func (s *shell) remindersShow() *cobra.Command {
 		sections(w, section{"Task", r.Task}, section{"Context", string(r.Context)},
 			section{"Recurs", strings.TrimSpace(r.Recurring + " " + r.Timezone)}, section{"Delivered to", r.DeliveredTo}, section{"Note", r.Note})
 	})
+}
+
+func (s *shell) remindersEdit() *cobra.Command {
+	var number reminderNumber
+	var snooze operational.ReminderSnooze
+	var when string
+	return asks(s, command{
+		use: "edit NUMBER --at WHEN", short: "Let a reminder come due at another time", args: exactly(&number.text),
+		flags: options{
+			option("at", &when, "when it comes due, such as \"tomorrow at 9\""),
+			who("agent", &snooze.AgentID, s.agent, "agent that does it (SKILLROUTER_AGENT)"),
+		},
+		before: func() error {
+			if when == "" {
+				return usagef("say when: --at WHEN")
+			}
+			at, err := operational.ParseWhen(when, s.now())
+			if err != nil {
+				return usagef("--at %s", skillrouter.MessageOf(err))
+			}
+			snooze.Until = &at
+			return number.read()
+		},
+	}, sendsTo(client.Reminders.Snooze, &number.of, &snooze), reminderTable.one)
 }
 
 func (s *shell) remindersEnd(

@@ -47,6 +47,26 @@ func (s *Store) LessonHoldings(ctx context.Context, _ string) ([]skillrouter.Hol
 		FROM lessons WHERE status <> 'retired' GROUP BY domain`)
 }
 
+// KnowledgeIDs returns at most so many ids of knowledge that begin or end so, the newest first. The part has no wildcard.
+func (s *Store) KnowledgeIDs(ctx context.Context, part string, most int) ([]string, error) {
+	return s.idsLike(ctx, "SELECT id FROM knowledge WHERE id {like} ? OR id {like} ? ORDER BY id DESC LIMIT ?", part, most)
+}
+
+// LessonIDs is KnowledgeIDs for lessons.
+func (s *Store) LessonIDs(ctx context.Context, part string, most int) ([]string, error) {
+	return s.idsLike(ctx, "SELECT id FROM lessons WHERE id {like} ? OR id {like} ? ORDER BY id DESC LIMIT ?", part, most)
+}
+
+// EpisodeIDs is KnowledgeIDs for episodes.
+func (s *Store) EpisodeIDs(ctx context.Context, part string, most int) ([]string, error) {
+	return s.idsLike(ctx, "SELECT id FROM episodes WHERE id {like} ? OR id {like} ? ORDER BY id DESC LIMIT ?", part, most)
+}
+
+func (s *Store) idsLike(ctx context.Context, text, part string, most int) ([]string, error) {
+	ids, err := list(s.read.WithContext(ctx), func(id *string) []any { return []any{id} }, text, part+"%", "%"+part, most)
+	return ids, err
+}
+
 // whose narrows a query to a persona's rows; an empty one leaves it as it is.
 func whose(persona string) (where string, args []any) {
 	if persona == "" {

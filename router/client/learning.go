@@ -34,6 +34,11 @@ func (k Knowledge) Delete(ctx context.Context, id string) error {
 	return err
 }
 
+// List returns a page of entries, the newest first.
+func (k Knowledge) List(ctx context.Context, filter knowledge.Filter) (knowledge.Page, error) {
+	return call[knowledge.Page](ctx, k.c, http.MethodGet, at("/api/knowledge").with(filter), nil)
+}
+
 // Search implements knowledge.Service.
 func (k Knowledge) Search(ctx context.Context, query knowledge.Query) (knowledge.Results, error) {
 	return call[knowledge.Results](ctx, k.c, http.MethodPost, at("/api/knowledge/search"), query)

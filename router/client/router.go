@@ -77,6 +77,11 @@ func (i Introspection) Stats(ctx context.Context, persona string) (router.Memory
 	return call[router.MemoryStats](ctx, i.c, http.MethodGet, at("/api/memory/stats").and("persona", persona), nil)
 }
 
+// IDs implements router.IntrospectionService.
+func (i Introspection) IDs(ctx context.Context, memory, part string) (router.MemoryIDs, error) {
+	return call[router.MemoryIDs](ctx, i.c, http.MethodGet, at("/api/memory/ids").and("type", memory).and("part", part), nil)
+}
+
 // Clear implements router.IntrospectionService.
 func (i Introspection) Clear(ctx context.Context, request router.ClearRequest) (router.Cleared, error) {
 	return call[router.Cleared](ctx, i.c, http.MethodPost, at("/api/memory/clear"), request)

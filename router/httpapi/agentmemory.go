@@ -42,5 +42,12 @@ func (s *Server) introspectionRoutes(memories router.IntrospectionService) {
 	) (router.MemoryStats, error) {
 		return memories.Stats(ctx, in.Persona)
 	}))
+	at.get("/ids", "The ids that begin or end so, the newest first", typed(func(ctx context.Context, in *struct {
+		Type string `query:"type" required:"true" doc:"knowledge, lessons or episodes"`
+		Part string `query:"part" required:"true" doc:"The beginning or end of an id, four digits or more"`
+	},
+	) (router.MemoryIDs, error) {
+		return memories.IDs(ctx, in.Type, in.Part)
+	}))
 	at.post("/clear", "Delete what a persona remembers, of one type, one category, or all; without confirm, say what would be deleted", sent(memories.Clear))
 }

@@ -29,3 +29,7 @@ func (houseIntrospection) Clear(_ context.Context, r router.ClearRequest) (route
 		Types: []router.ClearedCount{{Type: router.SemanticMemory, Count: 1}}, Notice: "A notice.",
 	}, nil
 }
+
+func (houseIntrospection) IDs(context.Context, string, string) (router.MemoryIDs, error) {
+	return router.MemoryIDs{}, nil
+}

@@ -1,0 +1,110 @@
+package operational
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"skillrouter"
+)
+
+// morning is the hour of a day for which no time is named.
+const morning = 9
+
+// ParseWhen reads a time as people say it: "tomorrow at 9", "in 2 hours", "friday 17:30", "2026-12-24 18:00", "noon". It is
+// a time of now's zone. A day without a time is its morning, a time without a day the next that comes, and a day of the
+// week the next one after today. What lies behind now, or more than ten years ahead, is refused, as is what it cannot read.
+func ParseWhen(text string, now time.Time) (time.Time, error) {
+	refused := func(why string) (time.Time, error) {
+		return time.Time{}, skillrouter.InvalidField("at", "%s; write for instance \"tomorrow at 9\", \"in 2 hours\", \"friday 17:30\" or \"2026-12-24 18:00\"", why)
+	}
+	if len(text) > maxSpan {
+		return refused("is too long")
+	}
+	if at, err := time.Parse(time.RFC3339, strings.TrimSpace(text)); err == nil {
+		return ahead(at, now, refused)
+	}
+	words := strings.Fields(strings.ToLower(strings.ReplaceAll(text, ",", " ")))
+	if len(words) > 0 && (words[0] == "in" || strings.HasPrefix(words[0], "+")) {
+		span, err := parseSpan("at", strings.TrimPrefix(strings.Join(words, " "), "in "))
+		if err != nil {
+			return time.Time{}, err
+		}
+		return ahead(now.Add(span), now, refused)
+	}
+	day, dayNamed, hour, minute, timed := now, false, morning, 0, false
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		if word == "at" || word == "on" || word == "next" {
+			continue
+		}
+		if to, ok := dayOf(word, now); ok && !dayNamed {
+			day, dayNamed = to, true
+			if word == "tonight" {
+				hour, timed = 20, true
+			}
+			continue
+		}
+		if i+1 < len(words) && (words[i+1] == "am" || words[i+1] == "pm") {
+			word += words[i+1]
+			i++
+		}
+		h, m, ok := clockOf(word)
+		if !ok || timed && !(dayNamed && words[0] == "tonight") {
+			return refused("has " + strconv.Quote(few(words[i])) + ", which is no day and no time")
+		}
+		hour, minute, timed = h, m, true
+	}
+	if !dayNamed && !timed {
+		return refused("names no time")
+	}
+	at := time.Date(day.Year(), day.Month(), day.Day(), hour, minute, 0, 0, now.Location())
+	if !dayNamed && !at.After(now) {
+		at = at.AddDate(0, 0, 1)
+	}
+	return ahead(at, now, refused)
+}
+
+// ahead refuses a time that does not lie ahead.
+func ahead(at, now time.Time, refused func(why string) (time.Time, error)) (time.Time, error) {
+	switch {
+	case !at.After(now):
+		return refused("lies in the past: " + at.Format(time.DateTime))
+	case at.After(now.Add(MaxReminderAhead)):
+		return refused("lies more than ten years ahead")
+	}
+	return at, nil
+}
+
+// dayOf reads a day's name or date.
+func dayOf(word string, now time.Time) (time.Time, bool) {
+	switch word {
+	case "today", "tonight":
+		return now, true
+	case "tomorrow":
+		return now.AddDate(0, 0, 1), true
+	}
+	for d := time.Sunday; d <= time.Saturday; d++ {
+		if name := strings.ToLower(d.String()); word == name || word == name[:3] {
+			return now.AddDate(0, 0, (int(d)-int(now.Weekday())+6)%7+1), true
+		}
+	}
+	at, err := time.ParseInLocation(time.DateOnly, word, now.Location())
+	return at, err == nil
+}
+
+// clockOf reads a time of day: 9, 9am, 9:30, 17:30, noon or midnight.
+func clockOf(word string) (hour, minute int, ok bool) {
+	switch word {
+	case "noon":
+		return 12, 0, true
+	case "midnight":
+		return 0, 0, true
+	}
+	for _, form := range []string{"15:04", "3:04pm", "3pm", "15"} {
+		if at, err := time.Parse(form, word); err == nil {
+			return at.Hour(), at.Minute(), true
+		}
+	}
+	return 0, 0, false
+}
