@@ -266,6 +266,9 @@ func TestGuardsDemoteByCaptain(t *testing.T) {
 
 func TestGuardsDemoteBuiltins(t *testing.T) {
 	g := openGuards(t)
+	if _, err := g.SetPacks(asAgent(t, "boss", skillrouter.ScopeCaptain), guard.PackDraft{Names: []string{"core"}, Mode: rule.ModeOff}); err != nil {
+		t.Fatal(err) // it would block the same
+	}
 	for i := range 4 {
 		g.override(t, fmt.Sprint("agent", i), "rm -rf /data", learning.ResultSuccess)
 	}

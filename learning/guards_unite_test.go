@@ -141,7 +141,7 @@ func TestDemotedRuleTakesNothingIn(t *testing.T) {
 // TestProposedRule (finding O10): an anti-pattern that is proposed stops nothing
 // until somebody else confirms it, and keeps nobody's rule out.
 func TestProposedRule(t *testing.T) {
-	const command, other = "rm -rf /srv/warehouse", "rm -rf /srv/granary"
+	const command, other = "systemctl stop warehouse", "systemctl stop granary"
 	g := openGuards(t)
 	lessons := lesson.NewLessons(g.store, lesson.Options{Rules: g.Guards})
 	if err := lessons.Rebuild(t.Context()); err != nil {

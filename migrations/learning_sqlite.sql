@@ -487,6 +487,12 @@ CREATE TABLE changes (
     PRIMARY KEY (what, key)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX changes_seq ON changes(seq);
+CREATE TABLE guard_packs (
+    name TEXT PRIMARY KEY,
+    mode TEXT NOT NULL CHECK (mode IN ('off', 'warn', 'block')),
+    changed_by TEXT NOT NULL DEFAULT '',
+    changed_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -508,4 +514,5 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (18, 17, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (19, 18, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (20, 19, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (21, 20, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (22, 21, 1);
 INSERT INTO changes (what, key, seq) VALUES ('embeddings', '', 0);

@@ -51,6 +51,10 @@ var agreed = map[string]string{
 	`["signal","b","note","hello there"]`:         wordsMissing,
 	`["context","-"]`:                             flagNamed,
 	`["query","which","agents","are","stale"]`:    summaryAlone,
+
+	"GET /api/tools":                                    morePacks,
+	`["check","explain","--","ls"]`:                     morePacks,
+	`["check","git push --force origin main","--json"]`: coreBlocks,
 }
 
 // The reasons.
@@ -63,6 +67,8 @@ const (
 	oneMore      = "the tool takes a parameter more, and names those that it has"
 	askedAgain   = "reading calls are made again for a moment until they agree, and each question counts as a use of what it finds"
 	goingRound   = "a lesson goes round a moment after it was reported, and may or may not be among the messages"
+	morePacks    = "the packs of the guard have tools and commands of their own"
+	coreBlocks   = "the pack core blocks it from the first start; its status was recorded anew"
 )
 
 // recordedStep is how far the clock goes on with each request: so little that no agent falls silent in all of them.

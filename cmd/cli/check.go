@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -79,7 +80,7 @@ does not answer is no answer: the exit code then is 1, or what --fail says.`,
 		}
 		return nil
 	}))
-	cmd.AddCommand(s.checkOutcome(), s.checkRules())
+	cmd.AddCommand(s.checkOutcome(), s.checkRules(), s.checkPacks(), s.checkExplain())
 	return cmd
 }
 
@@ -186,7 +187,7 @@ func (s *shell) checkRules() *cobra.Command {
 	cmd := s.calls(command{
 		use: "rules [RULE]", short: "List the guard's rules and how they did, or show one", args: perhaps(&id),
 		flags: options{
-			choice("source", &filter.Source, []string{"lesson", "pattern", "builtin"}, "only those of"),
+			choice("source", &filter.Source, []string{"lesson", "pattern", "builtin", "pack"}, "only those of; pack by this alone"),
 			option("domain", &filter.Domain, "only this domain"),
 			choice("severity", &filter.Severity, learning.Severities(), "only this severity"),
 			option("demoted", &demoted, "only those that were demoted to warning"),
@@ -256,5 +257,97 @@ func printRule(w io.Writer, r guard.Rule) {
 		for _, line := range list.lines {
 			fmt.Fprintf(w, "  %s: %s\n", list.name, clean(line))
 		}
+	}
+}
+
+func (s *shell) checkPacks() *cobra.Command {
+	return s.group(&cobra.Command{Use: "packs", Short: "The packs of rules that the guard brings"},
+		asks(s, command{use: "list", short: "List the packs, and whether they are off, warn or block"}, func(ctx context.Context, c *client.Client) (guard.PackList, error) {
+			return c.Guard.Packs(ctx)
+		}, printPacks),
+		s.checkPacksTo("on", rule.ModeBlock, "Let packs block"), s.checkPacksTo("warn", rule.ModeWarn, "Let packs warn, and block nothing"), s.checkPacksTo("off", rule.ModeOff, "Switch packs off"))
+}
+
+// checkPacksTo is the command that switches packs to a mode.
+func (s *shell) checkPacksTo(verb string, mode rule.Mode, short string) *cobra.Command {
+	draft := guard.PackDraft{Mode: mode}
+	return asks(s, command{
+		use: verb + " NAME...", short: short + "; for the captain", args: listed(cobra.ArbitraryArgs, &draft.Names),
+		flags: options{option("all", &draft.All, "every pack"), who("agent", &draft.By, s.agent, "who does it (SKILLROUTER_AGENT)")},
+	}, sends(client.Guard.SetPacks, &draft), printPacks)
+}
+
+func printPacks(w io.Writer, list guard.PackList) {
+	for _, p := range list.Packs {
+		changed := ""
+		if p.Mode != p.Default {
+			changed = ", by default " + string(p.Default)
+		}
+		fmt.Fprintf(w, "%-12s %-5s  %d rules, version %d%s\n    %s\n", clean(p.Name), p.Mode, p.Rules, p.Version, changed, clean(p.About))
+	}
+}
+
+func (s *shell) checkExplain() *cobra.Command {
+	var action rule.Action
+	var words []string
+	var args string
+	return asks(s, command{
+		use: "explain [flags] -- COMMAND...", short: "Say what the guard reads in a command, and what it would say of it", args: listed(cobra.ArbitraryArgs, &words),
+		flags: options{
+			s.belongs(&action.Project),
+			who("agent", &action.Agent, s.agent, "agent that would run it (SKILLROUTER_AGENT)"),
+			option("tool", &action.Tool, "tool that is to be called, instead of a command"),
+			option("args", &args, "the tool's arguments, a JSON object"),
+		},
+		before: func() (err error) {
+			if action.Command, err = s.proposal(words); err != nil {
+				return err
+			}
+			if args != "" {
+				if err := json.Unmarshal([]byte(args), &action.Args); err != nil {
+					return usagef("--args is no JSON object: %w", err)
+				}
+			}
+			if action.Command == "" && action.Tool == "" {
+				return usagef("this needs a command after --, or a --tool")
+			}
+			return nil
+		},
+	}, sends(client.Guard.Explain, &action), printExplained)
+}
+
+func printExplained(w io.Writer, e guard.Explained) {
+	fmt.Fprintf(w, "It would %s this.\n", e.Decision)
+	for _, m := range e.Matches {
+		fmt.Fprintf(w, "  %s rule %s (%s): %s\n    %s; %s\n", m.Severity, clean(m.RuleID), m.Sure, clean(m.Title), clean(m.Reason), clean(m.WhyBad))
+		for _, a := range m.Alternatives {
+			fmt.Fprintf(w, "    instead: %s\n", clean(a))
+		}
+	}
+	for _, m := range e.Off {
+		fmt.Fprintf(w, "  the pack %s is off: its rule %s would fit\n", clean(m.Pack), clean(m.RuleID))
+	}
+	if len(e.Acts) > 0 {
+		fmt.Fprintln(w, "It was read as:")
+	}
+	for _, a := range e.Acts {
+		harms := ""
+		if len(a.Harms) > 0 {
+			harms = "   (" + strings.Join(a.Harms, ", ") + ")"
+		}
+		fmt.Fprintf(w, "  %s%s\n", clean(a.Command), harms)
+	}
+	for _, n := range e.Notes {
+		fmt.Fprintf(w, "Note: %s\n", clean(n))
+	}
+}
+
+// proposePacks says which packs of the guard the files of a folder speak for.
+func proposePacks(w io.Writer, folder string) {
+	if folder == "" {
+		return
+	}
+	if packs := rule.PacksFor(os.DirFS(folder)); len(packs) > 0 {
+		fmt.Fprintf(w, "By its files, the guard's packs %s fit this project: skillrouter check packs on %s\n", strings.Join(packs, ", "), strings.Join(packs, " "))
 	}
 }

@@ -323,6 +323,7 @@ func (u *settingUp) apply(plan setup.Plan, target setup.Target) error {
 		u.notes(w, plan)
 		if !u.remove {
 			fmt.Fprintf(w, "Look whether it works: skillrouter setup %s --check%s\n", plan.Agent, u.scope(target))
+			proposePacks(w, target.Dir)
 		}
 	})
 }

@@ -31,6 +31,7 @@ type Guards struct {
 	now     skillrouter.Clock
 	log     *slog.Logger
 	confine bool
+	packing sync.Mutex // held while packs are switched
 
 	mu       sync.RWMutex
 	rules    map[string]*heldRule
@@ -50,7 +51,7 @@ type GuardsOptions struct {
 	Confine bool
 }
 
-// NewGuards makes Guards with the built-in rules.
+// NewGuards makes Guards with the packs as the program gives them; Load switches them as a captain did.
 func NewGuards(ctx context.Context, store lesson.PipelineStore, options GuardsOptions) *Guards {
 	o := options.Options.WithDefaults()
 	g := &Guards{
@@ -59,9 +60,7 @@ func NewGuards(ctx context.Context, store lesson.PipelineStore, options GuardsOp
 	}
 	g.ledger = newLedger(store, g.clock, o.Log, options.Retention)
 	g.guard = rule.New(nil, rule.Options{Similar: g.similar})
-	for _, rule := range rule.Builtins() {
-		g.keep(&heldRule{source: RuleBuiltin, draft: rule.Draft, rule: rule, active: true, belief: lesson.Belief{InitialConfidence: rule.Draft.Confidence, ConfidenceAt: o.Now()}})
-	}
+	g.usePacks(nil)
 	return g
 }
 
@@ -192,7 +191,7 @@ func (g *Guards) Rules(ctx context.Context, filter RuleFilter) (RulePage, error)
 		}
 	}
 	if filter.Source != "" {
-		if err := skillrouter.CheckOneOf("source", filter.Source, []string{RuleOfLesson, RuleOfPattern, RuleBuiltin}); err != nil {
+		if err := skillrouter.CheckOneOf("source", filter.Source, []string{RuleOfLesson, RuleOfPattern, RuleBuiltin, RuleOfPack}); err != nil {
 			return RulePage{}, err
 		}
 	}
@@ -222,7 +221,7 @@ func (g *Guards) fitting(filter RuleFilter) []*heldRule {
 	var fitting []*heldRule
 	for _, k := range g.rules {
 		switch {
-		case filter.Source != "" && k.source != filter.Source, filter.Severity != "" && k.draft.Severity != filter.Severity,
+		case filter.Source != "" && k.source != filter.Source, filter.Source == "" && k.source == RuleOfPack, filter.Severity != "" && k.draft.Severity != filter.Severity,
 			filter.Domain != "" && !strings.EqualFold(k.draft.Domain, filter.Domain),
 			filter.Demoted != nil && k.demoted != *filter.Demoted, filter.Blocks != nil && k.blocks() != *filter.Blocks:
 			continue
@@ -231,12 +230,9 @@ func (g *Guards) fitting(filter RuleFilter) []*heldRule {
 	}
 	slices.SortFunc(fitting, func(a, b *heldRule) int {
 		switch {
-		case (a.source == RuleBuiltin) != (b.source == RuleBuiltin):
-			if a.source == RuleBuiltin {
-				return -1
-			}
-			return 1
-		case a.source == RuleBuiltin || a.number == b.number:
+		case shipped(a) != shipped(b):
+			return shipped(a) - shipped(b)
+		case a.number == b.number:
 			return strings.Compare(a.draft.ID, b.draft.ID)
 		case a.number > b.number:
 			return -1
@@ -244,6 +240,17 @@ func (g *Guards) fitting(filter RuleFilter) []*heldRule {
 		return 1
 	})
 	return fitting
+}
+
+// shipped orders the rules that the program brings before others.
+func shipped(k *heldRule) int {
+	switch k.source {
+	case RuleBuiltin:
+		return 0
+	case RuleOfPack:
+		return 1
+	}
+	return 2
 }
 
 // Rule implements Service. It needs ScopeRead.

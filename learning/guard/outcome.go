@@ -243,6 +243,8 @@ func demotion(k *heldRule, s lesson.GuardStanding, confidence float64, captain b
 	switch {
 	case !k.blocks() || s.RecentSuccess < lesson.DemotionOverrides || confidence >= lesson.DemotionConfidence:
 		return ""
+	case k.source == RuleOfPack && !captain:
+		return "" // only a captain weakens a pack
 	case k.draft.Severity == learning.SeverityCritical && len(s.Overriders) < lesson.DemotionAgents && !captain:
 		return ""
 	}
@@ -308,10 +310,11 @@ func (g *Guards) Restored(id string) {
 	g.mu.RUnlock()
 	if kept != nil {
 		next := *kept
-		next.demoted, next.confined, next.draft.WarnOnly, next.draft.OnlyFor = false, false, false, ""
+		next.demoted, next.confined, next.draft.OnlyFor = false, false, ""
+		next.draft.WarnOnly = next.warnsOnly()
 		if kept.rule != nil {
 			rule := *kept.rule
-			rule.Draft.WarnOnly, rule.Draft.OnlyFor = false, ""
+			rule.Draft.WarnOnly, rule.Draft.OnlyFor = next.draft.WarnOnly, ""
 			next.rule = &rule
 		}
 		g.keep(&next)

@@ -23,6 +23,8 @@ const maxPrepared = 4096
 // heldRule is a rule as the service holds it. It does not change; a change puts another in its place.
 type heldRule struct {
 	source  string
+	pack    string    // of a rule that the program brings
+	mode    rule.Mode // of that pack
 	number  int64
 	draft   rule.RuleDraft // WarnOnly where it is demoted
 	rule    *rule.Rule     // nil: there is nothing to recognise it by
@@ -120,6 +122,11 @@ func listed(list []string) []string {
 
 // Load reads the rules from the database. It is called before the first check.
 func (g *Guards) Load(ctx context.Context) error {
+	states, err := g.store.PackStates(ctx)
+	if err != nil {
+		return err
+	}
+	g.usePacks(states)
 	standings, err := g.store.GuardStandings(ctx, nil)
 	if err != nil {
 		return err
@@ -177,8 +184,8 @@ func (k *heldRule) standing(s lesson.GuardStanding) *heldRule {
 		next.belief = *s.Belief
 	}
 	next.demoted = s.DemotedAt != nil
-	next.draft.WarnOnly = next.demoted
-	next.rule = k.rule.Warning(next.demoted)
+	next.draft.WarnOnly = next.warnsOnly()
+	next.rule = k.rule.Warning(next.draft.WarnOnly)
 	return &next
 }
 

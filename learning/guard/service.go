@@ -25,6 +25,12 @@ type Service interface {
 	Rule(ctx context.Context, id string) (Rule, error)
 	// RestoreRule lets a rule that was demoted block again.
 	RestoreRule(ctx context.Context, id string, draft RestorationDraft) (Rule, error)
+	// Packs lists the packs of rules, and what their rules do.
+	Packs(ctx context.Context) (PackList, error)
+	// SetPacks switches packs off, to warn or to block.
+	SetPacks(ctx context.Context, draft PackDraft) (PackList, error)
+	// Explain says what the guard reads in an action and what it would say of it. It is no check.
+	Explain(ctx context.Context, action rule.Action) (Explained, error)
 	// Ledger lists checks, newest first. What another agent meant to do is Withheld
 	// from whoever is no captain: only that it was checked, and how that went, is told.
 	Ledger(ctx context.Context, filter lesson.LedgerFilter) (LedgerPage, error)
@@ -75,14 +81,15 @@ type RuleMoved struct {
 const (
 	RuleOfLesson  = "lesson"
 	RuleOfPattern = "pattern"
-	RuleBuiltin   = "builtin"
+	RuleBuiltin   = "builtin" // of the pack mnemosyne
+	RuleOfPack    = "pack"
 )
 
 // Rule is a rule of the guard and how it did. Its id is that of the lesson or
 // pattern that it comes from.
 type Rule struct {
 	ID             string            `json:"rule_id"`
-	Source         string            `json:"source"` // lesson, pattern or builtin
+	Source         string            `json:"source"` // lesson, pattern, builtin or pack
 	LessonID       string            `json:"source_lesson_id,omitempty"`
 	PatternID      string            `json:"source_pattern_id,omitempty"`
 	Number         int64             `json:"number,omitempty"` // of the lesson or pattern
@@ -118,7 +125,7 @@ type Rule struct {
 
 // RuleFilter selects rules; empty fields select everything.
 type RuleFilter struct {
-	Source   string            `json:"source,omitempty" doc:"lesson, pattern or builtin"`
+	Source   string            `json:"source,omitempty" doc:"lesson, pattern or builtin; pack: those of the packs, which are listed by this alone"`
 	Domain   string            `json:"domain,omitempty"`
 	Severity learning.Severity `json:"severity,omitempty"`
 	Demoted  *bool             `json:"demoted,omitempty" enum:"true,false" doc:"Only those that were demoted to warning, or that were not"`

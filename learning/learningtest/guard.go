@@ -20,6 +20,8 @@ func RunGuard(t *testing.T, open func(t *testing.T) guard.Service) {
 		{"an outcome settles a check once", settles},
 		{"the ledger holds every check", keepsLedger},
 		{"rules tell how they did", tellsRules},
+		{"packs are switched by a captain alone", switchesPacks},
+		{"an action is explained", explainsActions},
 		{"bad input is refused by name", refusesChecks},
 	}.run(t, open)
 }
@@ -153,4 +155,63 @@ func refusesChecks(t *testing.T, ctx context.Context, g guard.Service) {
 	}
 	refuses(t, skillrouter.Invalid, "severity")(g.Rules(ctx, guard.RuleFilter{Severity: "awful"}))
 	refuses(t, skillrouter.Invalid, "decision")(g.Ledger(ctx, lesson.LedgerFilter{Decision: "maybe"}))
+}
+
+func switchesPacks(t *testing.T, ctx context.Context, g guard.Service) {
+	const command = "docker system prune -af"
+	decision := func() rule.Decision {
+		return must[guard.Checked](t)(g.Check(caller(t), rule.Action{Command: command, Agent: "a"})).Decision
+	}
+	mode := func(list guard.PackList, name string) rule.Mode {
+		for _, p := range list.Packs {
+			if p.Name == name {
+				return p.Mode
+			}
+		}
+		return ""
+	}
+	if list := must[guard.PackList](t)(g.Packs(ctx)); list.Count != len(list.Packs) || mode(list, "core") != rule.ModeBlock || mode(list, "docker") != rule.ModeOff {
+		t.Errorf("at first: %+v", list)
+	}
+	if d := decision(); d != rule.DecisionAllow {
+		t.Errorf("a pack that is off said %s", d)
+	}
+	for _, step := range []struct {
+		mode rule.Mode
+		want rule.Decision
+	}{{rule.ModeBlock, rule.DecisionBlock}, {rule.ModeWarn, rule.DecisionWarn}, {rule.ModeOff, rule.DecisionAllow}} {
+		list := must[guard.PackList](t)(g.SetPacks(ctx, guard.PackDraft{Names: []string{"docker"}, Mode: step.mode}))
+		if d := decision(); mode(list, "docker") != step.mode || mode(list, "core") != rule.ModeBlock || d != step.want {
+			t.Errorf("%s: %s, %+v", step.mode, d, list)
+		}
+	}
+	if page := must[guard.RulePage](t)(g.Rules(ctx, guard.RuleFilter{Source: guard.RuleOfPack, Limit: 200})); page.Total == 0 || page.Rules[0].Source != guard.RuleOfPack || !page.Rules[0].Blocks {
+		t.Errorf("%+v", page)
+	}
+	for name, draft := range map[string]guard.PackDraft{
+		"mode":                     {Names: []string{"docker"}},
+		"names":                    {Mode: rule.ModeOff},
+		"names, one of them wrong": {Names: []string{"docker", "kitchen"}, Mode: rule.ModeBlock},
+		"names and all":            {Names: []string{"docker"}, All: true, Mode: rule.ModeBlock},
+	} {
+		field := "names"
+		if name == "mode" {
+			field = name
+		}
+		t.Log(name)
+		refuses(t, skillrouter.Invalid, field)(g.SetPacks(ctx, draft))
+	}
+	if d := decision(); d != rule.DecisionAllow {
+		t.Errorf("a refused draft switched a pack: %s", d)
+	}
+}
+
+func explainsActions(t *testing.T, ctx context.Context, g guard.Service) {
+	e := must[guard.Explained](t)(g.Explain(ctx, rule.Action{Command: "ls && git reset --hard && docker system prune -af"}))
+	if e.Decision != rule.DecisionBlock || len(e.Matches) != 1 || e.Matches[0].Pack != "core" || e.Matches[0].Sure != "certain" || len(e.Off) != 1 || e.Off[0].Pack != "docker" || len(e.Acts) != 3 || e.Acts[1].Harms[0] != "git.discard" {
+		t.Errorf("%+v", e)
+	}
+	if page := must[guard.LedgerPage](t)(g.Ledger(ctx, lesson.LedgerFilter{})); page.Count != 0 {
+		t.Errorf("an explanation is in the ledger: %+v", page)
+	}
 }

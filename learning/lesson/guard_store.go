@@ -13,6 +13,8 @@ type GuardStore interface {
 	// GuardStandings returns what became of the rules with the ids, of all if ids is nil.
 	// A rule to which nothing happened has none.
 	GuardStandings(ctx context.Context, ids []string) ([]GuardStanding, error)
+	// PackStates returns what was said of the guard's packs.
+	PackStates(ctx context.Context) ([]PackState, error)
 	// ListChecks returns checks, newest first, whose number is below before (0: all).
 	ListChecks(ctx context.Context, filter LedgerFilter, before int64) ([]CheckRecord, error)
 }
@@ -31,8 +33,20 @@ type GuardTx interface {
 	GuardStanding(ruleID string) (GuardStanding, error)
 	// PutGuardStanding stores a rule's standing; how often it was triggered stays as it is.
 	PutGuardStanding(standing GuardStanding) error
+	// PackStates returns what was said of the guard's packs.
+	PackStates() ([]PackState, error)
+	// PutPackState stores what was said of a pack.
+	PutPackState(state PackState) error
 	// MoveLesson stores a lesson's belief.
 	MoveLesson(lessonID string, belief Belief, at time.Time) error
+}
+
+// PackState is what was said of a pack of rules, and by whom.
+type PackState struct {
+	Name string
+	Mode rule.Mode
+	By   string
+	At   time.Time
 }
 
 // GuardStanding is what became of a rule.
@@ -58,6 +72,7 @@ const (
 	EventActionChecked = "guard.checked" // a check that did not allow
 	EventCheckSettled  = "guard.settled"
 	EventRuleRestored  = "guard.restored"
+	EventPackChanged   = "guard.pack" // its subject is the pack
 )
 
 // GuardEvent is the Data of the guard's events but EventRuleDemoted, whose Data is a Event.

@@ -198,3 +198,24 @@ func (tx *transaction) MoveLesson(lessonID string, b lesson.Belief, at time.Time
 		b.InitialConfidence, b.DecayConstant, millis(b.ConfidenceAt), millis(at), lessonID)
 	return err
 }
+
+const selectPacks = "SELECT name, mode, changed_by, changed_at FROM guard_packs ORDER BY name"
+
+// PackStates implements lesson.GuardStore.
+func (s *Store) PackStates(ctx context.Context) ([]lesson.PackState, error) {
+	return packStates(s.read.WithContext(ctx))
+}
+
+// PackStates implements lesson.GuardTx.
+func (tx *transaction) PackStates() ([]lesson.PackState, error) { return packStates(tx.db) }
+
+func packStates(db *gorm.DB) ([]lesson.PackState, error) {
+	return list(db, func(p *lesson.PackState) []any { return []any{&p.Name, &p.Mode, &p.By, at(&p.At)} }, selectPacks)
+}
+
+// PutPackState implements lesson.GuardTx.
+func (tx *transaction) PutPackState(p lesson.PackState) error {
+	_, err := exec(tx.db, `INSERT INTO guard_packs (name, mode, changed_by, changed_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (name) DO UPDATE SET mode = excluded.mode, changed_by = excluded.changed_by, changed_at = excluded.changed_at`, p.Name, string(p.Mode), p.By, millis(p.At))
+	return err
+}

@@ -43,6 +43,21 @@ func (g Guard) rule(ctx context.Context, method, id, verb string, in any) (guard
 	return call[guard.Rule](ctx, g.c, method, at("/check/rules/{rule_id}"+verb, id), in)
 }
 
+// Packs implements guard.Service.
+func (g Guard) Packs(ctx context.Context) (guard.PackList, error) {
+	return call[guard.PackList](ctx, g.c, http.MethodGet, at("/check/packs"), nil)
+}
+
+// SetPacks implements guard.Service.
+func (g Guard) SetPacks(ctx context.Context, draft guard.PackDraft) (guard.PackList, error) {
+	return call[guard.PackList](ctx, g.c, http.MethodPost, at("/check/packs"), draft)
+}
+
+// Explain implements guard.Service.
+func (g Guard) Explain(ctx context.Context, action rule.Action) (guard.Explained, error) {
+	return call[guard.Explained](ctx, g.c, http.MethodPost, at("/check/explain"), action)
+}
+
 // Ledger implements guard.Service.
 func (g Guard) Ledger(ctx context.Context, filter lesson.LedgerFilter) (guard.LedgerPage, error) {
 	return call[guard.LedgerPage](ctx, g.c, http.MethodGet, at("/check/ledger").with(filter), nil)

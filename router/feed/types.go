@@ -62,6 +62,7 @@ var types = append([]Type{
 	{lesson.EventActionChecked, nil, operational.FeedLearning, guardMembers, "the guard warned of an action or blocked it; what it allows is no event"},
 	{lesson.EventCheckSettled, nil, operational.FeedLearning, guardMembers, "what came of a check"},
 	{lesson.EventRuleDemoted, nil, operational.FeedLearning, lessonMembers, "a rule no longer blocks"},
+	{lesson.EventPackChanged, nil, operational.FeedLearning, guardMembers, "a pack of the guard's rules was switched"},
 	{lesson.EventRuleRestored, nil, operational.FeedLearning, guardMembers, "a demoted rule blocks again"},
 	{consolidate.EventTranscriptConsolidated, nil, operational.FeedLearning, "persona, session_id?, extractor, proposals", "a transcript was consolidated"},
 	{consolidate.EventProposalAccepted, nil, operational.FeedLearning, proposalMembers, "a proposal was stored"},

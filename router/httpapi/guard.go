@@ -10,5 +10,8 @@ func (s *Server) guardRoutes(guard guard.Service) {
 	at.get("/rules", "The rules and how they did: the built-in ones first, then the newest first", asked(guard.Rules))
 	at.get("/rules/{id}", "One rule and how it did", named(guard.Rule).saying(id))
 	at.post("/rules/{id}/restore", "Let a rule that was demoted to warning block again", changed(guard.RestoreRule).saying(id))
+	at.get("/packs", "The packs of rules, and whether they are off, warn or block", bare(guard.Packs))
+	at.post("/packs", "Switch packs off, to warn or to block; for the captain", sent(guard.SetPacks))
+	at.post("/explain", "What the guard reads in an action and would say of it; no check is made", sent(guard.Explain))
 	at.get("/ledger", "The checks that were made, newest first", asked(guard.Ledger))
 }

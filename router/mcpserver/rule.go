@@ -59,11 +59,12 @@ type checks struct {
 
 // addRuleTools offers the guard's rules and its ledger.
 func (s *Server) addRuleTools() {
+	s.addPackTools()
 	add(s, tool{
 		name: "list_rules", title: "Guard rules", set: ToolsetLessons, effect: reads, holds: "rules total",
 		description: "What check_before_action holds actions to, and how often each rule was right.",
 	}, func(p *params, f *guard.RuleFilter) {
-		p.may("source", &f.Source, "lesson, pattern or builtin")
+		p.may("source", &f.Source, "lesson, pattern, builtin; pack by this alone")
 		p.may("domain", &f.Domain, "")
 		p.may("severity", &f.Severity, "", among(learning.Severities()...))
 		p.may("demoted", &f.Demoted, "Rules that only warn because they were wrong too often")
@@ -100,6 +101,51 @@ func (s *Server) addRuleTools() {
 	}, then(s.services.Guard.Ledger, func(page guard.LedgerPage) (checks, string) {
 		out := checks{Checks: views(page.Checks, shownCheck), Next: page.Next}
 		return out, listing(out.Checks, &out.Notice, checkEntry, "No check fits.", "%s, the latest first.", count(len(out.Checks), "check", "checks")).String()
+	}))
+}
+
+// addPackTools offers the packs of rules, for the captain.
+func (s *Server) addPackTools() {
+	shown := func(list guard.PackList) (guard.PackList, string) {
+		var said strings.Builder
+		fmt.Fprintf(&said, "%s.", count(list.Count, "pack", "packs"))
+		for _, p := range list.Packs {
+			fmt.Fprintf(&said, "\n%s: %s, %s. %s", p.Name, p.Mode, count(p.Rules, "rule", "rules"), p.About)
+		}
+		return list, said.String()
+	}
+	add(s, tool{
+		name: "list_packs", title: "Packs of the guard", set: ToolsetAdmin, effect: reads, holds: "packs count",
+		description: "The sets of rules that the guard brings, and whether each is off, warns or blocks.",
+	}, none, then(plainly(s.services.Guard.Packs), shown))
+	add(s, tool{
+		name: "set_packs", title: "Switch packs", set: ToolsetAdmin, effect: ensure, holds: "packs count",
+		description: "Switch packs of the guard off, to warn or to block; for the captain.",
+	}, func(p *params, d *guard.PackDraft) {
+		p.may("names", &d.Names, "Which")
+		p.may("all", &d.All, "Every pack")
+		p.must("mode", &d.Mode, "", among(rule.Modes()...))
+		p.actor(&d.By)
+	}, then(s.services.Guard.SetPacks, shown))
+	add(s, tool{
+		name: "explain_action", title: "Explain a verdict", set: ToolsetAdmin, effect: reads, holds: "decision acts",
+		description: "What the guard reads in an action and would say of it, by which rules and how sure. No check is made.",
+	}, func(p *params, a *rule.Action) {
+		p.may("proposed_action", &a.Command, "The command line or SQL")
+		p.may("tool", &a.Tool, "Instead of a command")
+		p.may("args", &a.Args, "")
+		p.here(&a.Project)
+		p.actor(&a.Agent)
+	}, then(s.services.Guard.Explain, func(e guard.Explained) (guard.Explained, string) {
+		f := newFence("%s", fmt.Sprintf("It would %s this.", e.Decision))
+		f.explain()
+		for i, m := range e.Matches {
+			f.add(fmt.Sprintf("%d. %s, %s", i+1, m.Severity, m.Sure), attributes("rule", m.RuleID, "pack", m.Pack), m.Title, part("Why", m.WhyBad), part("What fits", m.Reason))
+		}
+		for _, m := range e.Off {
+			f.say("The pack %s is off; its rule %q would fit.", visible(m.Pack), visible(m.RuleID))
+		}
+		return e, f.String()
 	}))
 }
 

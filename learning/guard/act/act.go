@@ -19,6 +19,7 @@ type Act struct {
 	Wraps    bool // it runs another command, which is an act of its own
 	Within   bool // it is a part of another act, see implied
 	Consents bool // it is fed a yes to whatever it asks
+	Sends    bool // it is fed the variables of the environment
 }
 
 // EffectKind says what an effect does.
@@ -48,6 +49,8 @@ type Effect struct {
 	Path      string
 	Word      string
 	Recursive bool // with everything below the path
+	Made      bool // the same agent made it a moment ago
+	Narrow    bool // of what lies there only a part, by its name, age, size …
 	Soft      bool // it may come to nothing, or cannot be seen: it warns
 	SQL       *Statement
 	Targets   Targets // the connection of a statement

@@ -428,7 +428,8 @@ func (c *code) invoke(name string, args [][]string, at int) {
 			return
 		}
 		for _, w := range slices.Concat(args...) {
-			c.effect("rm", Effect{Kind: EffectDelete, Path: s.path(w), Recursive: true})
+			p := s.path(w)
+			c.effect("rm", Effect{Kind: EffectDelete, Path: p, Recursive: true, Soft: strings.HasPrefix(p, string(Unknown))})
 		}
 	case "remove file":
 		if last == "delete" && strings.HasPrefix(first, "http") {
@@ -450,14 +451,21 @@ func (c *code) invoke(name string, args [][]string, at int) {
 			c.effect("curl", Effect{Kind: EffectHTTP, Verb: method, Path: URL(url)})
 		}
 	case "open file":
+		if secretFile(s.path(first)) && (len(args) < 2 || len(args[1]) > 0 && strings.HasPrefix(args[1][0], "r")) {
+			s.reads(s.path(first))
+		}
 		if len(args) > 1 && len(args[1]) > 0 && strings.ContainsAny(args[1][0], "wax+>") && len(args[1][0]) < 5 {
-			c.effect("tee", writeEffects(s.path(first))...)
+			c.effect("tee", writeEffects(s.path(first), "")...)
+		}
+	case "read file":
+		if secretFile(s.path(first)) {
+			s.reads(s.path(first))
 		}
 	case "write file":
-		c.effect("tee", writeEffects(s.path(first))...)
+		c.effect("tee", writeEffects(s.path(first), "")...)
 	case "write there":
 		if name == "File.write" || name == "IO.write" {
-			c.effect("tee", writeEffects(s.path(first))...)
+			c.effect("tee", writeEffects(s.path(first), "")...)
 		}
 	case "connect to":
 		for _, w := range slices.Concat(args...) {

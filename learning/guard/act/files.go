@@ -55,11 +55,13 @@ func isDevice(p string) bool {
 }
 
 // writeEffects is what a redirection into a file does.
-func writeEffects(p string) []Effect {
+func writeEffects(p, how string) []Effect {
 	if strings.HasPrefix(p, "/dev/") && !isDevice(p) {
 		return nil
 	}
-	return []Effect{device(EffectWrite, p, false)}
+	e := device(EffectWrite, p, false)
+	e.Verb = how
+	return []Effect{e}
 }
 
 // remotePath is the path of host:path.
@@ -111,6 +113,23 @@ func findFilter(args []string) (pattern string, whole bool) {
 	return "", false
 }
 
+// findNarrows reports whether find chooses by anything but the kind of a file and how deep it lies. A
+// name that everything has chooses nothing.
+func findNarrows(args []string) bool {
+	for i, w := range args {
+		switch w {
+		case "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex":
+			if i+1 < len(args) && strings.Trim(Spelling.Replace(args[i+1]), "*./") != "" {
+				return true
+			}
+		case "-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin", "-newer", "-anewer", "-newermt", "-size", "-empty", "-user", "-group", "-perm", "-inum", "-uid", "-gid",
+			"-nouser", "-nogroup", "-links", "-samefile", "-lname", "-xtype", "-used", "-fstype", "-executable", "-readable", "-writable":
+			return true
+		}
+	}
+	return false
+}
+
 // found is what find lists: the root and what lies below it, or what in it
 // has the name that is looked for.
 func found(root string, args []string) []string {
@@ -148,7 +167,7 @@ func (s *Shell) findEffects(a *Act) (out []Effect) {
 							one[k] = strings.ReplaceAll(w, "{}", found)
 						}
 						before := len(s.Acts)
-						s.command(one, nil, stream{})
+						s.command(one, nil, stream{narrow: findNarrows(args)})
 						if !slices.Contains(args, "-maxdepth") && findsAll(args) {
 							deepen(s.Acts[min(before, len(s.Acts)):])
 						}
@@ -163,7 +182,7 @@ func (s *Shell) findEffects(a *Act) (out []Effect) {
 	}
 	pattern, whole := findFilter(args)
 	for _, root := range roots {
-		e := Effect{Kind: EffectDelete, Path: s.path(root), Recursive: true}
+		e := Effect{Kind: EffectDelete, Path: s.path(root), Recursive: true, Narrow: findNarrows(args)}
 		switch {
 		case pattern == "":
 		case whole:
@@ -172,7 +191,7 @@ func (s *Shell) findEffects(a *Act) (out []Effect) {
 			// Files of a certain name, at any depth: below the guarded directory they are part of it;
 			// above it only a directory of that very name is meant.
 			e.Word = pattern
-			out = append(out, Effect{Kind: EffectDelete, Path: Clean("", s.path(root)+"/"+pattern)})
+			out = append(out, Effect{Kind: EffectDelete, Path: Clean("", s.path(root)+"/"+pattern), Narrow: true})
 		}
 		out = append(out, e)
 	}

@@ -88,7 +88,23 @@ func (a *Act) implied() (out []*Act) {
 			}
 		}
 	}
+	for _, file := range a.secretsRead() {
+		out = append(out, as("cat", file))
+	}
 	return out
+}
+
+// secretsRead are the secret files that an act other than cat shows, copies or sends.
+func (a *Act) secretsRead() (files []string) {
+	if h := a.secretHarm(); a.Name == "cat" || h != HarmSecret && h != HarmSend {
+		return nil
+	}
+	for _, w := range a.Words {
+		if w = strings.TrimPrefix(w, "if="); secretFile(Clean(a.Dir, w)) {
+			files = append(files, w)
+		}
+	}
+	return files
 }
 
 // listing is what a command lists of the things that a program keeps:
@@ -110,6 +126,10 @@ func listing(a *Act) (paths []string) {
 		if o := a.Options["output"]; len(o) > 0 && o[len(o)-1] == "name" {
 			return []string{a.Words[1] + "/" + anything}
 		}
+		return []string{anything}
+	case key == "docker images", key == "docker image ls", key == "docker images -q":
+		return []string{anything}
+	case a.Name == "redis-cli" && len(a.Words) > 1 && a.Words[0] == "keys" && Spelling.Replace(a.Words[1]) == "*":
 		return []string{anything}
 	case a.Name == "redis-cli" && len(a.Options["scan"]) > 0:
 		if p := a.Options["pattern"]; len(p) == 0 || p[0] == "" || p[0] == "*" {

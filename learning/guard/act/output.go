@@ -23,14 +23,19 @@ func (s *Shell) output(name string, words []string, a *Act, in stream) stream {
 	case "download":
 		return s.downloads(name, a)
 	case "found":
-		out := stream{given: true}
+		out := stream{given: true, narrow: findNarrows(args)}
 		for _, root := range findRoots(args) {
 			out.paths = append(out.paths, found(s.path(root), args)...)
 		}
 		return out
 	case "tracked":
 		if len(a.Words) > 0 && a.Words[0] == "ls-files" {
-			return s.listed(name, args, a)
+			files := *a
+			files.Words = a.Words[1:]
+			if len(files.Words)+len(a.Options["o"])+len(a.Options["others"])+len(a.Options["d"])+len(a.Options["deleted"])+len(a.Options["i"])+len(a.Options["ignored"]) == 0 {
+				files.Words = []string{string(AnyText)}
+			}
+			return s.listed(name, args, &files)
 		}
 	case "paths":
 		return s.listed(name, args, a)
@@ -53,6 +58,10 @@ func (s *Shell) output(name string, words []string, a *Act, in stream) stream {
 		}
 	case "number":
 		return plainText("1")
+	case "temporary":
+		return plainText("/tmp/" + string(Unknown))
+	case "environment":
+		return stream{given: true, secrets: len(a.Words) == 0}
 	}
 	return stream{given: true, paths: listing(a)}
 }
@@ -81,7 +90,7 @@ func (s *Shell) filter(words []string, a *Act, in stream) stream {
 		if words[0] == "rev" && in.known {
 			return plainText(reverse(in.text))
 		}
-		return stream{given: true, download: in.download, paths: in.paths}
+		return stream{given: true, download: in.download, paths: in.paths, secrets: in.secrets, narrow: in.narrow}
 	case "matching":
 		if len(a.Words) <= 1 {
 			if !in.known && len(a.Words) == 1 && len(a.Options["v"])+len(a.Options["invert-match"]) == 0 {
@@ -197,7 +206,7 @@ func decode(name string, args []string, in stream) stream {
 		return a == "-d" || a == "-D" || a == "--decode" || a == "-r" || a == "-rp" || a == "-p" || a == "-di" || a == "-A"
 	})
 	if name == "gunzip" || !in.known || !decodes {
-		return stream{given: true, download: in.download}
+		return stream{given: true, download: in.download, secrets: in.secrets}
 	}
 	text := strings.Join(strings.Fields(in.text), "")
 	var raw []byte

@@ -53,6 +53,12 @@ func Clean(dir, p string) string {
 	if dir != "" && !rooted(p) {
 		p = dir + "/" + p
 	}
+	if rest, ok := strings.CutPrefix(p, "~/"); ok && strings.Contains(rest, "..") {
+		// What lies above a home: /home, where most of them are.
+		if p = path.Clean("/home/~/" + rest); within(p, "/home/~") {
+			p = "~" + strings.TrimPrefix(p, "/home/~")
+		}
+	}
 	p = path.Clean(p)
 	// The process's own root is another name of the root.
 	for _, alias := range []string{"/proc/self/root", "/proc/1/root"} {

@@ -19,12 +19,17 @@ const (
 	SetsVariable = "(set a variable)"
 	WritesFile   = "(write a file)"
 	runsSQL      = "(run SQL)"
+	ReadsFile    = "(read a file)"
+	ForkBomb     = "(start itself again and again)"
 )
 
 // Program is the canonical name of the program that a word names.
 func Program(word string) string {
 	name := path.Base(strings.TrimRight(word, "/"))
 	name = strings.TrimSuffix(name, ".exe")
+	if name != "" && name[0] >= 'A' && name[0] <= 'Z' && strings.Contains(name, "-") {
+		name = strings.ToLower(name) // PowerShell's Verb-Noun, whose case says nothing
+	}
 	if same, ok := programs().same[name]; ok {
 		return same
 	}
@@ -64,6 +69,12 @@ func (s *Shell) command(words []string, env map[string]string, in stream) stream
 		words = append([]string{unsetVariable.ReplaceAllString(given, "")}, words[1:]...)
 		given = words[0]
 	}
+	for i, w := range words[1:] {
+		if strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.Contains(w, "${") && unsetVariable.ReplaceAllString(w, "") != "-" {
+			words = slices.Clone(words)
+			words[i+1] = unsetVariable.ReplaceAllString(w, "")
+		}
+	}
 	if Patterned(given) {
 		return s.guessed(words, env, in)
 	}
@@ -100,10 +111,12 @@ func (s *Shell) command(words []string, env map[string]string, in stream) stream
 		return s.spread(name, words[1:], env, in)
 	case p.has("shell"):
 		return s.shellProgram(words, in)
+	case p.one("language") == "powershell":
+		return s.powershell(words[1:], in)
 	case p.has("language"):
 		return s.interpreter(name, words, in)
 	}
-	if f := s.files[s.path(given)]; f.given && strings.Contains(given, "/") {
+	if f := s.read(s.path(given)); (f.known || f.download) && strings.Contains(given, "/") {
 		return s.run(f, words[1:], stream{})
 	}
 	return s.act(name, words, env, in)
@@ -143,7 +156,10 @@ func (s *Shell) guessed(words []string, env map[string]string, in stream) stream
 // act notes what a program does that runs no other.
 func (s *Shell) act(name string, words []string, env map[string]string, in stream) stream {
 	a := normalize(words)
-	a.Env, a.Consents = s.around(env), in.consents
+	a.Env, a.Consents, a.Sends = s.around(env), in.consents, in.secrets
+	if out, ok := s.runsInside(a, words, in); ok {
+		return out
+	}
 	if name == "mongosh" && in.known && len(a.Options["eval"]) == 0 {
 		a.Words = append(a.Words, scriptWords(in.text)...)
 	}
@@ -178,7 +194,15 @@ func (s *Shell) act(name string, words []string, env map[string]string, in strea
 		})
 	}
 	a.Effects = s.effects(a, in)
+	for i := range a.Effects {
+		a.Effects[i].Narrow = a.Effects[i].Narrow || in.narrow && a.Effects[i].Kind == EffectDelete
+	}
 	s.note(a)
+	if name == "mkdir" {
+		for _, w := range a.Words {
+			s.made[s.path(w)] = true
+		}
+	}
 	for _, part := range a.implied() {
 		s.note(part)
 	}
@@ -286,6 +310,9 @@ func (s *Shell) builtinCommand(name string, words []string, env map[string]strin
 		}
 		return stream{}, true
 	case "source", ".":
+		if len(args) > 0 && args[0] == "/dev/stdin" {
+			return s.feed(in), true
+		}
 		if len(args) > 0 {
 			return s.run(s.read(s.path(args[0])), args[1:], in), true
 		}
@@ -312,7 +339,11 @@ func (s *Shell) builtinCommand(name string, words []string, env map[string]strin
 	case "tee":
 		r := readOptions(name, OptionsOf()[name], args, false)
 		for _, to := range r.operands {
-			s.write(to, in, true)
+			how := ""
+			if len(r.options["append"]) > 0 {
+				how = "append"
+			}
+			s.write(to, in, how)
 		}
 		return in, true
 	case "tmux", "screen":
@@ -416,7 +447,7 @@ func (s *Shell) otherUser(args []string, in stream) stream {
 
 // multiplexer follows what tmux and screen are told to run or type.
 func (s *Shell) multiplexer(name string, args []string) stream {
-	r := readOptions(name, ownOptions("tmux"), args, false)
+	r := readOptions(name, ownOptions("tmux"), args, name == "screen")
 	for i, w := range r.operands {
 		switch w {
 		case "new-session", "new", "new-window", "neww", "split-window", "splitw", "send-keys", "send", "run-shell", "run", "respawn-pane", "stuff":

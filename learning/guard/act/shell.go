@@ -30,6 +30,8 @@ type Shell struct {
 	alias  map[string]string
 	files  map[string]stream         // written by the script itself
 	sinks  map[string][]*syntax.Stmt // >(…)
+	made   map[string]bool           // directories that the script itself makes
+	memory *Memory                   // what the same agent wrote and made before
 	env    map[string]string         // exported, or set for one command
 	dir    string                    // the working directory, "" if not known
 	where  []string                  // hosts and containers around, outermost first
@@ -44,7 +46,7 @@ func NewShell(ctx context.Context, dir string) *Shell {
 	return &Shell{
 		ctx: ctx, dir: dir,
 		vars: map[string]shellValue{}, funcs: map[string]*syntax.Stmt{}, called: map[string]bool{},
-		alias: map[string]string{}, files: map[string]stream{}, sinks: map[string][]*syntax.Stmt{}, env: map[string]string{},
+		alias: map[string]string{}, files: map[string]stream{}, sinks: map[string][]*syntax.Stmt{}, env: map[string]string{}, made: map[string]bool{},
 	}
 }
 
@@ -231,6 +233,11 @@ func (s *Shell) note(a *Act) {
 		s.Over = "it holds too many commands"
 		return
 	}
+	for i := range a.Effects {
+		if e := &a.Effects[i]; e.Kind == EffectDelete {
+			e.Made = s.made[e.Path] || s.memory.made(e.Path)
+		}
+	}
 	a.Where = s.where[:len(s.where):len(s.where)]
 	a.Dir = s.dir
 	s.Acts = append(s.Acts, a)
@@ -249,6 +256,9 @@ func Tidy(text string) string {
 func (s *Shell) Follow(p Proposal, text string) {
 	switch {
 	case p.effects != nil:
+		for path, text := range p.content {
+			s.files[Clean("", Tidy(path))] = plainText(Tidy(text))
+		}
 		s.note(&Act{Name: p.tool, Source: []string{text}, Effects: p.effects(s)})
 	case p.sql:
 		s.runSQL(text, targetsOf(p.targets), text)

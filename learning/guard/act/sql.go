@@ -17,6 +17,7 @@ type Statement struct {
 	Prose   bool     // what follows the names is no SQL: it may be a sentence
 	attach  []string // databases that it attaches
 	Hidden  bool     // what runs is in a file or a variable
+	Drops   bool     // an ALTER that drops a part, a GRANT of every right
 	text    string
 }
 
@@ -207,12 +208,19 @@ func readStatement(t []sqlToken, depth int) (out []Statement) {
 			out = append(out, sqlDepth(x.text, depth+1)...)
 		}
 	}
-	if word(0) == "EXECUTE" || word(0) == "EXEC" {
-		for _, x := range t {
+	// A statement that is executed may be put together of several texts.
+	for i := range t {
+		if w := word(i); w != "EXECUTE" && w != "EXEC" {
+			continue
+		}
+		var built strings.Builder
+		for _, x := range t[i+1:] {
 			if x.kind == 's' {
-				out = append(out, sqlDepth(x.text, depth+1)...)
+				built.WriteString(x.text)
 			}
 		}
+		out = append(out, sqlDepth(built.String(), depth+1)...)
+		break
 	}
 	// The first verb rules the statement; after WITH, EXPLAIN, BEGIN and in blocks it comes later.
 	for i := 0; i < len(t); i++ {
@@ -303,6 +311,7 @@ func readWrite(t []sqlToken, i int, verb string) (st Statement, end int) {
 		}
 	case "GRANT", "REVOKE", "COMMENT":
 		on := slices.IndexFunc(t[k:], func(x sqlToken) bool { return x.word() == "ON" })
+		st.Drops = verb == "GRANT" && word(k) == "ALL"
 		if on < 0 {
 			st.Object = "role"
 			break
@@ -317,6 +326,7 @@ func readWrite(t []sqlToken, i int, verb string) (st Statement, end int) {
 	case "DROP", "ALTER", "CREATE", "RENAME", "REINDEX", "OPTIMIZE", "PURGE", "FLUSH", "CLUSTER", "IMPORT", "EXCHANGE":
 		k = skip(k, "OR", "REPLACE", "GLOBAL", "LOCAL", "TEMP", "TEMPORARY", "UNLOGGED", "UNIQUE", "MATERIALIZED", "FOREIGN", "EVENT", "VIRTUAL", "EXTERNAL", "FULLTEXT", "SPATIAL", "RECURSIVE", "CONSTRAINT", "PROCEDURAL")
 		st.Object = strings.ToLower(word(k))
+		st.Drops = verb == "ALTER" && dropsPart(t[k:])
 		if st.Object == "" {
 			return Statement{}, 0
 		}
@@ -339,6 +349,21 @@ func readWrite(t []sqlToken, i int, verb string) (st Statement, end int) {
 		st.Bounded = !alwaysTrue(t[end+w+1:])
 	}
 	return st, end - 1
+}
+
+// dropsPart reports whether an ALTER drops a column, a partition and the like, and not only a rule about one.
+func dropsPart(t []sqlToken) bool {
+	for i, x := range t {
+		if x.word() != "DROP" || i+1 >= len(t) {
+			continue
+		}
+		switch t[i+1].word() {
+		case "NOT", "DEFAULT", "IDENTITY", "EXPRESSION", "CONSTRAINT", "INDEX", "KEY", "FOREIGN", "CHECK":
+		default:
+			return true
+		}
+	}
+	return false
 }
 
 // afterNames are the words that may follow the names in a statement of these verbs.

@@ -12,6 +12,8 @@ type stream struct {
 	download bool     // it comes from the network
 	given    bool     // something flows at all
 	consents bool     // an endless yes
+	secrets  bool     // the variables of the environment are in it
+	narrow   bool     // the paths are a part of what lies there, by name, age, size …
 }
 
 // downloaded stands for the text of a download in a word.
@@ -25,7 +27,7 @@ func (a stream) followedBy(b stream) stream {
 	case !a.given:
 		return b
 	}
-	c := stream{known: a.known && b.known, download: a.download || b.download, given: true}
+	c := stream{known: a.known && b.known, download: a.download || b.download, secrets: a.secrets || b.secrets, narrow: a.narrow && b.narrow, given: true}
 	if len(a.text)+len(b.text) <= MaxInput {
 		c.text = a.text + b.text
 	} else {
@@ -59,11 +61,14 @@ func (s *Shell) read(path string) stream {
 	if f, ok := s.files[path]; ok {
 		return f
 	}
+	if text, ok := s.memory.file(path); ok {
+		return plainText(text)
+	}
 	return stream{given: true}
 }
 
 // write notes that a file is written, and what it then holds.
-func (s *Shell) write(to string, content stream, act bool) {
+func (s *Shell) write(to string, content stream, how string) {
 	path := s.path(to)
 	if sink, ok := s.sinks[path]; ok {
 		s.stmts(sink, content)
@@ -71,11 +76,20 @@ func (s *Shell) write(to string, content stream, act bool) {
 	}
 	content.given = true
 	s.files[path] = s.files[path].followedBy(content)
-	if act && !strings.HasPrefix(path, "/dev/fd/") {
-		s.note(&Act{Name: WritesFile, Words: []string{path}, Effects: writeEffects(path)})
+	if !strings.HasPrefix(path, "/dev/fd/") {
+		s.note(&Act{Name: WritesFile, Words: []string{path}, Effects: writeEffects(path, how)})
 	}
 	if strings.HasPrefix(path, "/etc/cron") || strings.HasPrefix(path, "/var/spool/cron") {
 		s.schedule(content.text)
+	}
+}
+
+// reads notes that a secret file is read by the shell itself, which is as good as showing it.
+func (s *Shell) reads(path string) {
+	a := &Act{Name: ReadsFile, Words: []string{path}, Source: []string{"<", path}}
+	s.note(a)
+	for _, part := range a.implied() {
+		s.note(part)
 	}
 }
 

@@ -22,6 +22,7 @@ type Proposal struct {
 	targets []string
 	tool    string
 	effects func(s *Shell) []Effect
+	content map[string]string // of files that are written whole
 }
 
 // Plain tells that nothing says what the text is: a command, SQL or a sentence.

@@ -22,7 +22,7 @@ func (s *Shell) stmt(st *syntax.Stmt, in stream) stream {
 	if !s.step() {
 		return stream{}
 	}
-	var outputs []string
+	var outputs, appended []string
 	for _, r := range st.Redirs {
 		switch r.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
@@ -30,14 +30,22 @@ func (s *Shell) stmt(st *syntax.Stmt, in stream) stream {
 		case syntax.WordHdoc:
 			in = plainText(s.text(r.Word) + "\n")
 		case syntax.RdrIn, syntax.RdrInOut:
-			in = s.read(s.path(s.text(r.Word)))
+			from := s.path(s.text(r.Word))
+			in = s.read(from)
+			if secretFile(from) {
+				s.reads(from)
+			}
 			if strings.Contains(in.text, downloaded) {
 				in.download = true
 			}
 		case syntax.DplIn, syntax.DplOut:
 		default:
 			if r.N == nil || r.N.Value == "1" {
-				if to := s.text(r.Word); to != "" && to != "/dev/null" {
+				switch to := s.text(r.Word); {
+				case to == "" || to == "/dev/null":
+				case r.Op == syntax.AppOut || r.Op == syntax.AppAll:
+					appended = append(appended, to)
+				default:
 					outputs = append(outputs, to)
 				}
 			}
@@ -45,9 +53,12 @@ func (s *Shell) stmt(st *syntax.Stmt, in stream) stream {
 	}
 	out := s.cmd(st.Cmd, in)
 	for _, to := range outputs {
-		s.write(to, out, true)
+		s.write(to, out, "")
 	}
-	if len(outputs) > 0 {
+	for _, to := range appended {
+		s.write(to, out, "append")
+	}
+	if len(outputs)+len(appended) > 0 {
 		return stream{}
 	}
 	return out
@@ -136,6 +147,9 @@ func (s *Shell) cmd(c syntax.Command, in stream) stream {
 	case *syntax.FuncDecl:
 		if c.Name != nil && c.Body != nil {
 			s.funcs[c.Name.Value] = c.Body
+			if multiplies(c.Body, c.Name.Value) {
+				s.note(&Act{Name: ForkBomb, Words: []string{ForkBomb}, Source: []string{c.Name.Value + "()"}})
+			}
 		}
 	case *syntax.DeclClause:
 		s.assign(c.Args, c.Variant != nil && c.Variant.Value == "export")
@@ -149,6 +163,25 @@ func (s *Shell) cmd(c syntax.Command, in stream) stream {
 		s.substitutions(c)
 	}
 	return stream{}
+}
+
+// multiplies reports whether the body of a function calls the function at both ends of a pipe, or behind itself.
+func multiplies(body *syntax.Stmt, name string) (found bool) {
+	syntax.Walk(body, func(n syntax.Node) bool {
+		if pipe, ok := n.(*syntax.BinaryCmd); ok && pipe.Op == syntax.Pipe && calls0(pipe.X) == name && calls0(pipe.Y) == name {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// calls0 is the name that a plain command calls.
+func calls0(st *syntax.Stmt) string {
+	if call, ok := st.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+		return call.Args[0].Lit()
+	}
+	return ""
 }
 
 // substitutions follows the $(…) within a node that does nothing else.

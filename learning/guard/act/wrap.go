@@ -1,6 +1,7 @@
 package act
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -68,6 +69,7 @@ func (s *Shell) unwrap(words []string, env map[string]string, in stream) (stream
 	if scripted = scripted || w.skip > 0 && w.text != "" && w.text != "*"; scripted && len(text) == 0 && len(rest) > w.skip {
 		// These take their options behind the operand too.
 		more := readOptions(key, OptionsOf()[key], rest[w.skip:], true)
+		maps.Copy(r.options, more.options)
 		text, scripted = more.options[w.text]
 		rest = append(rest[:w.skip:w.skip], more.operands...)
 	}
@@ -93,6 +95,8 @@ func (s *Shell) unwrap(words []string, env map[string]string, in stream) (stream
 		case len(rest) == 0 && (w.where || w.shell):
 			// A shell of its own, which reads what is fed to it.
 			return s.feed(in)
+		case len(rest) == 0 && name == "env":
+			return stream{given: true, secrets: true}
 		case len(rest) == 0:
 			return in
 		case w.text == "*":
@@ -230,7 +234,7 @@ func (s *Shell) spread(name string, args []string, env map[string]string, in str
 		if name == "parallel" && len(rest) == 1 {
 			return s.script(strings.Join(whole, " "), stream{given: true})
 		}
-		return s.command(whole, env, stream{given: true})
+		return s.command(whole, env, stream{given: true, narrow: in.narrow})
 	}
 	var out stream
 	for _, item := range items {
@@ -241,7 +245,7 @@ func (s *Shell) spread(name string, args []string, env map[string]string, in str
 		if name == "parallel" && len(one) == 1 {
 			out = out.followedBy(s.script(one[0], stream{given: true}))
 		} else {
-			out = out.followedBy(s.command(one, env, stream{given: true}))
+			out = out.followedBy(s.command(one, env, stream{given: true, narrow: in.narrow}))
 		}
 	}
 	return out

@@ -17,6 +17,8 @@ type check struct {
 	view    view
 	similar Similar
 	action  *Action
+	memory  *act.Memory  // of the agent; nil: nobody's
+	read    []*act.Shell // what was followed, to be remembered
 	found   map[string]*Match
 	notes   []string
 }
@@ -41,7 +43,8 @@ func (c *check) propose(p act.Proposal) {
 		return
 	}
 	prose := p.Plain() && !act.LooksSQL(text) && act.Prose(text)
-	s := act.NewShell(c.ctx, p.Dir)
+	s := act.NewShell(c.ctx, p.Dir).Remembering(c.memory)
+	c.read = append(c.read, s)
 	readable := c.follow(s, p, text)
 	c.compare(s.Acts)
 	if len(c.found) == 0 && p.Plain() {
@@ -174,6 +177,7 @@ func (c *check) compare(acts []*act.Act) {
 				try(entry, a)
 			}
 		}
+		c.harms(a)
 		for _, p := range c.view.judges() {
 			if !c.view.sees(p) {
 				continue
@@ -196,6 +200,20 @@ func (c *check) compare(acts []*act.Act) {
 			continue
 		}
 		c.match(k.rule, LaneDeterministic, c.stops(k.rule), "the action runs "+Short(reasons[k].Text()))
+	}
+}
+
+// harms finds the rules of packs that name a harm which the act does.
+func (c *check) harms(a *act.Act) {
+	if a.Within || !c.view.packed() {
+		return
+	}
+	for _, h := range a.Harms() {
+		for _, p := range c.view.harms(h) {
+			if c.view.sees(p) {
+				c.match(p.rule, LaneDeterministic, c.stops(p.rule), "the action runs "+Short(a.Text()))
+			}
+		}
 	}
 }
 
@@ -309,7 +327,15 @@ func (c *check) match(r *Rule, lane string, blocks bool, reason string) {
 
 func (c *check) verdict() Verdict {
 	v := Verdict{Decision: DecisionAllow, Matches: []Match{}, Notes: c.notes}
-	for _, m := range c.found {
+	packed := func(id string) bool { r := c.view.rule(id); return r != nil && r.harm != "" }
+	told := false // somebody wrote of it what blocks
+	for id, m := range c.found {
+		told = told || m.Blocks && !packed(id)
+	}
+	for id, m := range c.found {
+		if told && packed(id) {
+			continue // what a pack says in general adds nothing
+		}
 		v.Matches = append(v.Matches, *m)
 	}
 	rank := map[learning.Severity]int{learning.SeverityCritical: 0, learning.SeverityHigh: 1, learning.SeverityMedium: 2, learning.SeverityLow: 3}

@@ -96,6 +96,32 @@ type Guard struct {
 	mu      sync.Mutex // held by the one change that is under way
 	view    atomic.Pointer[view]
 	similar Similar
+
+	memoryMu sync.Mutex // held while an agent's memory is found
+	memories map[string]*act.Memory
+}
+
+// maxMemories bounds the agents whose files are remembered; with one more all are forgotten. At
+// 256 KB each they are 16 MB at most.
+const maxMemories = 64
+
+// memory is what is remembered of the agent of an action; nil for an action of nobody.
+func (g *Guard) memory(a *Action) *act.Memory {
+	if a.Agent == "" {
+		return nil
+	}
+	key := a.Agent + "\x00" + a.Project
+	g.memoryMu.Lock()
+	defer g.memoryMu.Unlock()
+	m := g.memories[key]
+	if m == nil {
+		if g.memories == nil || len(g.memories) >= maxMemories {
+			g.memories = map[string]*act.Memory{}
+		}
+		m = &act.Memory{}
+		g.memories[key] = m
+	}
+	return m
 }
 
 // Options changes how a Guard works; the zero value is what is measured.
@@ -111,7 +137,7 @@ func New(rules []*Rule, options Options) *Guard {
 		g.similar = NewSimilarByWords()
 	}
 	g.view.Store(viewOf(rules, 0))
-	g.similar.Put(rules...)
+	g.similar.Put(told(rules)...)
 	return g
 }
 
@@ -127,12 +153,28 @@ func wordKey(a *act.Act, sub bool) string {
 // read, or takes longer than Time, is answered by a note and by the
 // words of the rules that stand in it.
 func (g *Guard) Check(ctx context.Context, action Action) Verdict {
+	c, v := g.judge(ctx, action)
+	if c.memory != nil && v.Decision != DecisionBlock {
+		for _, s := range c.read {
+			c.memory.Keep(s)
+		}
+	}
+	return v
+}
+
+// Judge is Check for an action that is only asked about: what it would write is not remembered.
+func (g *Guard) Judge(ctx context.Context, action Action) Verdict {
+	_, v := g.judge(ctx, action)
+	return v
+}
+
+func (g *Guard) judge(ctx context.Context, action Action) (*check, Verdict) {
 	// What could not be read in time is still compared by its words.
 	ctx, cancel := context.WithTimeout(ctx, Time*3/4)
 	defer cancel()
-	c := &check{ctx: ctx, view: *g.view.Load(), similar: g.similar, action: &action, found: map[string]*Match{}}
+	c := &check{ctx: ctx, view: *g.view.Load(), similar: g.similar, action: &action, memory: g.memory(&action), found: map[string]*Match{}}
 	c.run()
-	return c.verdict()
+	return c, c.verdict()
 }
 
 // CheckAction refuses an action that holds nothing, or text that no check could read.

@@ -23,6 +23,7 @@ type index struct {
 	pathless   [act.EffectKinds][]entry            // the others of byEffect
 	byWords    map[string][]entry
 	byStanding map[string][]*place
+	byHarm     map[act.Harm][]*place
 	patterns   []*place
 	judges     []*place
 	gone       int // places that no later check sees
@@ -55,7 +56,7 @@ type view struct {
 const tidyFrom = 64
 
 func newIndex() *index {
-	return &index{byID: map[string]*place{}, byWords: map[string][]entry{}, byStanding: map[string][]*place{}}
+	return &index{byID: map[string]*place{}, byWords: map[string][]entry{}, byStanding: map[string][]*place{}, byHarm: map[act.Harm][]*place{}}
 }
 
 // add takes a rule in; the lock is held.
@@ -68,6 +69,9 @@ func (x *index) add(r *Rule, at int64) {
 	}
 	if r.judge != nil {
 		x.judges = append(x.judges, p)
+	}
+	if r.harm != "" {
+		x.byHarm[r.harm] = append(x.byHarm[r.harm], p)
 	}
 	for _, words := range r.standing {
 		if key := standingKey(words); key != "" {
@@ -168,6 +172,20 @@ func (v view) patterns() []*place {
 	return v.index.patterns
 }
 
+// harms are the rules of packs that name the harm.
+func (v view) harms(h act.Harm) []*place {
+	v.index.mu.RLock()
+	defer v.index.mu.RUnlock()
+	return v.index.byHarm[h]
+}
+
+// packed reports whether there are rules of packs.
+func (v view) packed() bool {
+	v.index.mu.RLock()
+	defer v.index.mu.RUnlock()
+	return len(v.index.byHarm) > 0
+}
+
 func (v view) judges() []*place {
 	v.index.mu.RLock()
 	defer v.index.mu.RUnlock()
@@ -245,9 +263,15 @@ func (g *Guard) Put(rules ...*Rule) {
 	}
 	view.rules = len(view.index.byID)
 	view.index.mu.Unlock()
-	g.similar.Put(rules...)
+	g.similar.Put(told(rules)...)
 	g.view.Store(&view)
 	g.tidy()
+}
+
+// told are the rules whose wording somebody wrote of what happened. That of a pack is general, and
+// would be like many a text.
+func told(rules []*Rule) []*Rule {
+	return slices.DeleteFunc(slices.Clone(rules), func(r *Rule) bool { return r.harm != "" })
 }
 
 // Remove takes the rules with the ids out, for every check that begins after it has returned.
@@ -282,7 +306,7 @@ func (g *Guard) Replace(rules []*Rule) {
 			ids = append(ids, r.Draft.ID)
 		}
 	}
-	g.similar.Put(rules...)
+	g.similar.Put(told(rules)...)
 	g.view.Store(viewOf(rules, old.at+1))
 	g.similar.Remove(ids...)
 }

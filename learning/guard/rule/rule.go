@@ -56,6 +56,7 @@ type Rule struct {
 	instead  instead
 	unused   []string                                  // commands that are no trigger
 	judge    func(a *act.Act, action *Action) guardFit // of a built-in rule
+	harm     act.Harm                                  // of a pack's rule: it fits whatever does that
 }
 
 // Blocks reports whether a match in the deterministic lane blocks.
@@ -66,7 +67,7 @@ func (r *Rule) Blocks() bool {
 // Deterministic reports whether the rule has anything that the deterministic
 // lane can recognise. A rule of prose alone can only warn, by similarity.
 func (r *Rule) Deterministic() bool {
-	return len(r.triggers) > 0 || r.pattern != nil || r.judge != nil
+	return len(r.triggers) > 0 || r.pattern != nil || r.judge != nil || r.harm != ""
 }
 
 // Unused returns the commands of the draft that are no trigger: they only

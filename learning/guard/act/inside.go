@@ -1,0 +1,317 @@
+package act
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"slices"
+	"strings"
+	"unicode/utf16"
+
+	"skillrouter"
+)
+
+// runsInside follows what a program of many uses is told to run: git by an alias, make by its file,
+// an editor by a command of its own. It reports false where the act itself is still to be judged.
+func (s *Shell) runsInside(a *Act, words []string, in stream) (stream, bool) {
+	switch a.Name {
+	case "git":
+		return s.gitRuns(a, words, in)
+	case "make":
+		s.make(a, in)
+	case "vi":
+		for _, w := range a.Words {
+			if command, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimPrefix(w, "+"), ":"), "!"); ok {
+				s.script(command, stream{})
+			}
+		}
+	case "sed":
+		for _, w := range append(slices.Clone(a.Words[:min(1, len(a.Words))]), a.Options["expression"]...) {
+			if command, ok := strings.CutPrefix(strings.TrimLeft(w, "0123456789$,/ "), "e "); ok {
+				s.script(command, stream{})
+			}
+		}
+	}
+	return stream{}, false
+}
+
+// gitRuns follows git's aliases and what some of its commands run.
+func (s *Shell) gitRuns(a *Act, words []string, in stream) (stream, bool) {
+	if len(a.Words) == 0 {
+		return stream{}, false
+	}
+	sub := a.Words[0]
+	var text string
+	for _, c := range a.Options["c"] {
+		if v, ok := strings.CutPrefix(c, "alias."+sub+"="); ok {
+			text = v
+		}
+	}
+	if text == "" {
+		text = s.alias["git "+sub]
+	}
+	if text != "" && s.step() {
+		delete(s.alias, "git "+sub) // an alias does not call itself
+		rest := words[min(len(words), slices.Index(words, sub)+1):]
+		if command, shell := strings.CutPrefix(text, "!"); shell {
+			return s.script(command+" "+quoteAll(rest), in), true
+		}
+		if s.depth < maxDepth {
+			return s.command(append(append([]string{"git"}, strings.Fields(unquoted.Replace(text))...), rest...), nil, in), true
+		}
+	}
+	switch {
+	case sub == "config" && len(a.Words) > 2 && strings.HasPrefix(a.Words[1], "alias."):
+		s.alias["git "+strings.TrimPrefix(a.Words[1], "alias.")] = a.Words[2]
+		command, shell := strings.CutPrefix(a.Words[2], "!")
+		if !shell {
+			command = "git " + command
+		}
+		before := len(s.Acts)
+		s.script(command, stream{})
+		for _, prepared := range s.Acts[before:] {
+			prepared.Prepared = true
+		}
+	case sub == "rebase":
+		for _, command := range a.Options["exec"] {
+			s.script(command, stream{})
+		}
+	case sub == "bisect" && len(a.Words) > 2 && a.Words[1] == "run":
+		s.command(words[slices.Index(words, "run")+1:], nil, stream{})
+	case sub == "submodule" && slices.Contains(a.Words, "foreach"):
+		s.script(strings.Join(words[slices.Index(words, "foreach")+1:], " "), stream{})
+	}
+	return stream{}, false
+}
+
+// Bounds of a makefile. What is beyond them is not followed.
+const (
+	maxMakeRules = 500 // rules of one file; the largest that people write by hand have some hundred targets
+	maxMakeDeep  = 16  // targets that need targets
+)
+
+// makefile is what is read of a makefile.
+type makefile struct {
+	first string
+	rules map[string]*makeRule
+	vars  map[string]string
+	shell *Shell
+}
+
+type makeRule struct {
+	needs  []string
+	recipe []string
+	done   bool
+}
+
+// make follows the recipes of the goals, where the makefile is known: it is fed in, written by the
+// script itself or told by --eval.
+func (s *Shell) make(a *Act, in stream) {
+	texts := slices.Clone(a.Options["eval"])
+	files := a.Options["makefile"]
+	if len(files) == 0 {
+		files = []string{"Makefile", "makefile", "GNUmakefile"}
+	}
+	dir := s.dir
+	for _, d := range a.Options["directory"] {
+		dir = Clean(dir, d)
+	}
+	for _, f := range files {
+		if f == "-" || f == "/dev/stdin" {
+			texts = append(texts, in.text)
+		} else if text := s.read(Clean(dir, f)); text.known {
+			texts = append(texts, text.text)
+		}
+	}
+	m := makefile{rules: map[string]*makeRule{}, vars: map[string]string{}, shell: s}
+	var goals []string
+	for _, w := range a.Words {
+		if Assignment(w) {
+			name, value, _ := strings.Cut(w, "=")
+			m.vars[name] = value
+		} else {
+			goals = append(goals, w)
+		}
+	}
+	for _, text := range texts {
+		m.read(patterns.Replace(text))
+	}
+	if len(goals) == 0 {
+		goals = []string{m.first}
+	}
+	for _, g := range goals {
+		m.build(g, 0)
+	}
+}
+
+// read reads a makefile's rules and variables.
+func (m *makefile) read(text string) {
+	text = strings.ReplaceAll(text, "\\\n", " ")
+	var open []*makeRule
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if recipe, ok := strings.CutPrefix(line, "\t"); ok {
+			for _, r := range open {
+				r.recipe = append(r.recipe, recipe)
+			}
+			continue
+		}
+		head, comment, _ := strings.Cut(line, "#")
+		if strings.TrimSpace(head) == "" || comment != "" && strings.TrimSpace(head) == "" {
+			continue
+		}
+		colon, equals := strings.IndexByte(head, ':'), strings.IndexByte(head, '=')
+		if equals >= 0 && (colon < 0 || equals < colon || equals == colon+1) {
+			name := strings.TrimSpace(strings.TrimRight(head[:equals], ":?+!"))
+			if _, given := m.vars[name]; !given {
+				m.vars[name] = strings.TrimSpace(head[equals+1:])
+			}
+			continue
+		}
+		if colon < 0 || len(m.rules) >= maxMakeRules {
+			open = nil
+			m.expand(head, "") // it may run something: $(shell …)
+			continue
+		}
+		needs, recipe, inline := strings.Cut(strings.TrimLeft(head[colon:], ":"), ";")
+		open = nil
+		for target := range strings.FieldsSeq(m.expand(head[:colon], "")) {
+			r := m.rules[target]
+			if r == nil {
+				r = &makeRule{}
+				m.rules[target] = r
+			}
+			if m.first == "" && target[0] != '.' {
+				m.first = target
+			}
+			r.needs = append(r.needs, strings.Fields(m.expand(needs, target))...)
+			if inline {
+				r.recipe = append(r.recipe, recipe)
+			}
+			open = append(open, r)
+		}
+	}
+}
+
+// build follows what a target needs, and its recipe.
+func (m *makefile) build(target string, depth int) {
+	r := m.rules[target]
+	if r == nil || r.done || depth > maxMakeDeep || !m.shell.step() {
+		return
+	}
+	r.done = true
+	for _, need := range r.needs {
+		m.build(need, depth+1)
+	}
+	for _, line := range r.recipe {
+		m.shell.script(strings.TrimLeft(m.expand(line, target), "@-+ "), stream{})
+	}
+}
+
+var makeVariable = skillrouter.Lazily(`\$\$|\$@|\$\((?:[^()]|\([^()]*\))*\)|\$\{\w+\}`)
+
+// expand puts in variables, follows what $(shell …) runs, and leaves the shell its own dollars.
+func (m *makefile) expand(text, target string) string {
+	for range 4 { // a variable may name another
+		changed := false
+		text = makeVariable.ReplaceAllStringFunc(text, func(v string) string {
+			switch name := strings.Trim(v, "$(){}"); {
+			case v == "$$":
+				return v
+			case v == "$@":
+				return target
+			case strings.HasPrefix(name, "shell "):
+				changed = true
+				m.shell.script(strings.TrimPrefix(name, "shell "), stream{})
+				return ""
+			case strings.ContainsAny(name, " ,"):
+				return ""
+			default:
+				value, ok := m.vars[name]
+				changed = changed || ok
+				return value
+			}
+		})
+		if !changed || len(text) > maxValue {
+			break
+		}
+	}
+	return strings.ReplaceAll(text, "$$", "$")
+}
+
+// powershell follows what PowerShell is told to run: its commands are read as a shell's, in which
+// paths have slashes and blocks are lines.
+func (s *Shell) powershell(args []string, in stream) stream {
+	lower := slices.Clone(args)
+	for i, w := range lower {
+		if strings.HasPrefix(w, "-") || strings.HasPrefix(w, "/") && len(w) > 2 && !strings.Contains(w[1:], "/") {
+			lower[i] = "-" + strings.ToLower(strings.TrimLeft(w, "-/"))
+		}
+	}
+	r := readOptions("powershell", ownOptions("powershell"), lower, true)
+	var text []string
+	for _, encoded := range r.options["encodedcommand"] {
+		text = append(text, utf16Text(encoded))
+	}
+	for _, command := range r.options["command"] {
+		if command == "-" {
+			command = in.text
+		}
+		text = append(text, strings.Join(append([]string{command}, r.operands...), " "))
+	}
+	switch files := r.options["file"]; {
+	case len(files) > 0:
+		f := s.read(s.path(files[0]))
+		if f.download {
+			return s.feed(f)
+		}
+		text = append(text, f.text)
+	case len(text) == 0 && len(r.operands) > 0:
+		text = append(text, strings.Join(r.operands, " "))
+	case len(text) == 0 && in.download:
+		return s.feed(in)
+	case len(text) == 0:
+		text = append(text, in.text)
+	}
+	out := stream{given: true}
+	for _, t := range text {
+		out = s.script(shellOf(t), stream{given: true})
+	}
+	return out
+}
+
+// utf16Text decodes what -EncodedCommand takes: UTF-16 in base64.
+func utf16Text(encoded string) string {
+	raw, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return ""
+	}
+	units := make([]uint16, len(raw)/2)
+	for i := range units {
+		units[i] = binary.LittleEndian.Uint16(raw[2*i:])
+	}
+	return Tidy(string(utf16.Decode(units)))
+}
+
+var (
+	pwshBlock    = skillrouter.Lazily(`(?i)&\s*\{|\bscriptblock\b|\{|\}`)
+	pwshWeb      = skillrouter.Lazily(`(?i)\(\s*new-object\s+(?:system\.)?net\.webclient\s*\)\s*\.\s*downloadstring\s*\(\s*(['"][^'"]*['"])\s*\)`)
+	pwshCall     = skillrouter.Lazily(`(?i)\b(iex|invoke-expression)\s*\(`)
+	pwshRun      = skillrouter.Lazily(`(?i)\b(?:iex|invoke-expression)\b`)
+	pwshPath     = skillrouter.Lazily(`(?i)\s-(?:literalpath|path|filepath|scriptblock|argumentlist|command)\b[: ]`)
+	pwshSystem   = skillrouter.Lazily(`(?i)\$env:systemroot|\$env:windir|\$env:systemdrive`)
+	pwshProfile  = skillrouter.Lazily(`(?i)\$env:(?:userprofile|home)\b`)
+	pwshVariable = skillrouter.Lazily(`(?i)\$env:(\w+)`)
+)
+
+// shellOf writes PowerShell as a shell would read it, as far as its commands need.
+func shellOf(text string) string {
+	text = strings.NewReplacer("`\n", " ", "\\", "/", "`", "").Replace(text)
+	text = pwshWeb.ReplaceAllString(text, "$$(curl $1)")
+	text = pwshCall.ReplaceAllString(text, "iex $$(")
+	text = pwshRun.ReplaceAllString(text, "iex")
+	text = pwshPath.ReplaceAllString(text, " ")
+	text = pwshSystem.ReplaceAllString(text, "/usr")
+	text = pwshProfile.ReplaceAllString(text, "~")
+	text = pwshVariable.ReplaceAllString(text, "$${$1}")
+	return pwshBlock.ReplaceAllString(text, "\n")
+}

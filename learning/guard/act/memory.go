@@ -1,0 +1,95 @@
+package act
+
+import (
+	"strings"
+	"sync"
+)
+
+// Bounds of a Memory. What an agent writes and runs at once is small; what falls out is read as
+// unknown, as it was before.
+const (
+	maxMemoryFiles = 64        // files of one agent
+	maxMemoryText  = 256 << 10 // bytes of them
+	maxMemoryMade  = 256       // directories
+)
+
+// Memory holds the files that an agent has written a moment ago, and the directories that it made, so
+// that a script which is run now is read for what it does. It is safe for use by many goroutines.
+type Memory struct {
+	mu    sync.Mutex
+	files map[string]string
+	dirs  map[string]bool
+	order []string // of files, the oldest first
+	size  int
+}
+
+// file returns what was written to a path. A path from a directory that is not known is that of
+// the one file whose path ends so.
+func (m *Memory) file(path string) (text string, ok bool) {
+	if m == nil || path == "" {
+		return "", false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if text, ok = m.files[path]; ok {
+		return text, true
+	}
+	for known, text := range m.files {
+		long, short := known, path
+		if rooted(path) {
+			long, short = path, known
+		}
+		if !rooted(short) && strings.HasSuffix(long, "/"+short) {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// made reports whether the agent made the directory.
+func (m *Memory) made(path string) bool {
+	if m == nil {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.dirs[path]
+}
+
+// Keep takes in what a script that was let through would write and make.
+func (m *Memory) Keep(s *Shell) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.files == nil {
+		m.files, m.dirs = map[string]string{}, map[string]bool{}
+	}
+	for path, f := range s.files {
+		if !f.known || strings.HasPrefix(path, "/dev/") || len(f.text) > MaxInput {
+			continue
+		}
+		if old, ok := m.files[path]; ok {
+			m.size -= len(old)
+		} else {
+			m.order = append(m.order, path)
+		}
+		m.files[path] = f.text
+		m.size += len(f.text)
+		for len(m.order) > maxMemoryFiles || m.size > maxMemoryText {
+			m.size -= len(m.files[m.order[0]])
+			delete(m.files, m.order[0])
+			m.order = m.order[1:]
+		}
+	}
+	for path := range s.made {
+		if len(m.dirs) >= maxMemoryMade {
+			clear(m.dirs)
+		}
+		m.dirs[path] = true
+	}
+}
+
+// Remembering lets the shell read what was written before.
+func (s *Shell) Remembering(m *Memory) *Shell {
+	s.memory = m
+	return s
+}

@@ -1,0 +1,227 @@
+package rule
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"skillrouter/learning"
+	"skillrouter/learning/guard/act"
+)
+
+// packsText holds the packs; how they are written is told in it.
+//
+//go:embed packs.txt
+var packsText string
+
+// Mode says what a pack's rules do when an action fits them.
+type Mode string
+
+// The modes of a pack, the weakest first.
+const (
+	ModeOff   Mode = "off"
+	ModeWarn  Mode = "warn"
+	ModeBlock Mode = "block"
+)
+
+// Modes are all modes of a pack, the weakest first.
+func Modes() []Mode { return []Mode{ModeOff, ModeWarn, ModeBlock} }
+
+// Pack is a set of rules that belong together and are switched together.
+type Pack struct {
+	Name    string
+	Version int
+	Default Mode // while nobody has said otherwise
+	About   string
+	Signs   []string // files and folders of a project that speak for it
+	Rules   []*Rule
+}
+
+// Packs are the packs that the guard has by itself. The old seed's five rules are the pack mnemosyne.
+var Packs = sync.OnceValue(func() []Pack {
+	packs, err := ReadPacks(packsText)
+	if err != nil {
+		panic(err) // they are part of the program
+	}
+	for i := range packs {
+		if packs[i].Name == PackBuiltins {
+			packs[i].Rules = Builtins()
+		}
+	}
+	return packs
+})
+
+// PackBuiltins is the pack that holds Builtins.
+const PackBuiltins = "mnemosyne"
+
+// Bounds of packs, so that a file of them is read at once and its rules are shown in a list.
+const (
+	maxPacks     = 64
+	maxPackRules = 256
+	maxPackText  = 500 // bytes of a title, a reason or an alternative
+)
+
+// ReadPacks reads packs as packs.txt is written. One bad row refuses the whole text: half a pack
+// protects from half of what its name says.
+func ReadPacks(text string) ([]Pack, error) {
+	var packs []Pack
+	rules := 0
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimSpace(line)
+		fail := func(format string, args ...any) ([]Pack, error) {
+			return nil, fmt.Errorf("line %d of the packs: %s", number, fmt.Sprintf(format, args...))
+		}
+		switch {
+		case line == "" || line[0] == '#':
+		case line[0] == '[':
+			p, err := readPackHead(strings.Fields(strings.Trim(line, "[]")))
+			if err != nil {
+				return fail("%v", err)
+			}
+			if slices.ContainsFunc(packs, func(o Pack) bool { return o.Name == p.Name }) || len(packs) >= maxPacks {
+				return fail("the pack %s stands there twice, or is one too many", p.Name)
+			}
+			packs = append(packs, p)
+		case len(packs) == 0:
+			return fail("a rule stands under no pack")
+		case strings.HasPrefix(line, "about: "):
+			packs[len(packs)-1].About = strings.TrimPrefix(line, "about: ")
+		case strings.HasPrefix(line, "signs: "):
+			packs[len(packs)-1].Signs = strings.Fields(line)[1:]
+		default:
+			p := &packs[len(packs)-1]
+			r, err := readPackRule(p.Name, line)
+			if err != nil {
+				return fail("%v", err)
+			}
+			if rules++; rules > maxPackRules || slices.ContainsFunc(p.Rules, func(o *Rule) bool { return o.harm == r.harm }) {
+				return fail("the harm %s stands there twice, or is one too many", r.harm)
+			}
+			p.Rules = append(p.Rules, r)
+		}
+	}
+	return packs, nil
+}
+
+func readPackHead(words []string) (Pack, error) {
+	if len(words) != 3 {
+		return Pack{}, fmt.Errorf("a heading is [NAME VERSION MODE]")
+	}
+	version, err := strconv.Atoi(words[1])
+	if err != nil || version < 1 {
+		return Pack{}, fmt.Errorf("%q is no version, which is a number from 1", words[1])
+	}
+	mode := Mode(words[2])
+	if !slices.Contains(Modes(), mode) {
+		return Pack{}, fmt.Errorf("%q is no mode", words[2])
+	}
+	return Pack{Name: words[0], Version: version, Default: mode}, nil
+}
+
+func readPackRule(pack, line string) (*Rule, error) {
+	fields := strings.Split(line, " | ")
+	if len(fields) != 5 {
+		return nil, fmt.Errorf("a rule has five parts, harm, severity, title, reason and alternative, not %d", len(fields))
+	}
+	harm, severity := act.Harm(fields[0]), learning.Severity(fields[1])
+	switch {
+	case !act.KnownHarm(harm):
+		return nil, fmt.Errorf("no command does the harm %q", harm)
+	case !slices.Contains(learning.Severities(), severity):
+		return nil, fmt.Errorf("%q is no severity", severity)
+	}
+	for _, text := range fields[2:] {
+		if strings.TrimSpace(text) == "" || len(text) > maxPackText {
+			return nil, fmt.Errorf("a part is empty, or longer than %d bytes", maxPackText)
+		}
+	}
+	d := RuleDraft{
+		ID: "pack:" + pack + ":" + string(harm), Title: fields[2], Reason: fields[3], Severity: severity, Confidence: 1, Category: pack, Domain: pack,
+		Alternatives: []string{fields[4]}, Block: true,
+	}
+	return &Rule{Draft: d, title: act.TitleOf(d.Title), harm: harm}, nil
+}
+
+// In returns the rule as a pack's mode has it; nil if the pack is off.
+func (r *Rule) In(mode Mode) *Rule {
+	switch mode {
+	case ModeOff:
+		return nil
+	case ModeWarn:
+		return r.Warning(true)
+	}
+	return r.Warning(false)
+}
+
+// Acts are the commands that an action comes to, those that are a part of another apart.
+func Acts(ctx context.Context, action Action) (acts []*act.Act) {
+	ctx, cancel := context.WithTimeout(ctx, Time)
+	defer cancel()
+	proposals, _ := act.Proposals(action.Command, action.Tool, action.Args)
+	for _, p := range proposals {
+		text := act.Tidy(p.Text)
+		if len(text) > act.MaxInput {
+			continue
+		}
+		s := act.NewShell(ctx, p.Dir)
+		(&check{ctx: ctx}).follow(s, p, text)
+		for _, a := range s.Acts {
+			if !a.Within && a.Name != act.SetsVariable {
+				acts = append(acts, a)
+			}
+		}
+	}
+	return acts
+}
+
+// Bounds of a look at a project: enough for its upper folders.
+const (
+	maxSeen     = 2000 // files and folders
+	maxSeenDeep = 3    // folders below one another
+)
+
+// PacksFor says which packs the files of a project speak for, of those that are off by default, in the
+// order of the packs. What cannot be read is passed over. It looks at names alone, at most 2,000 of
+// them, three folders deep.
+func PacksFor(project fs.FS) (names []string) {
+	seen := 0
+	found := map[string]bool{}
+	_ = fs.WalkDir(project, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return fs.SkipDir
+		}
+		if seen++; seen > maxSeen {
+			return fs.SkipAll
+		}
+		base := entry.Name()
+		if entry.IsDir() {
+			if base == "node_modules" || base == ".git" || base == "vendor" || strings.Count(name, "/") >= maxSeenDeep {
+				return fs.SkipDir
+			}
+			base += "/"
+		}
+		for _, p := range Packs() {
+			if p.Default == ModeOff && !found[p.Name] {
+				found[p.Name] = slices.ContainsFunc(p.Signs, func(sign string) bool {
+					ok, err := path.Match(sign, base)
+					return ok && err == nil || sign == base
+				})
+			}
+		}
+		return nil
+	})
+	for _, p := range Packs() {
+		if found[p.Name] {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,175 @@
+package rule_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"skillrouter/learning/guard/rule"
+)
+
+// packCommand is a command of testdata/packs.txt.
+type packCommand struct{ kind, pack, command string }
+
+// packCommands reads testdata/packs.txt; how it is written is told in it.
+func packCommands(t testing.TB) (all []packCommand) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/packs.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, pack := "", ""
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimRight(line, "\n")
+		head, isHead := strings.CutPrefix(line, "== ")
+		more, isMore := strings.CutPrefix(line, "\t")
+		switch {
+		case isHead:
+			kind, pack, _ = strings.Cut(head, " ")
+		case isMore:
+			all[len(all)-1].command += "\n" + more
+		case line != "" && line[0] != '#':
+			all = append(all, packCommand{kind, pack, line})
+		}
+	}
+	return all
+}
+
+// packGuard is a guard with the packs, or with those of the names.
+func packGuard(names ...string) *rule.Guard {
+	var rules []*rule.Rule
+	for _, p := range rule.Packs() {
+		if len(names) == 0 || strings.Contains(" "+strings.Join(names, " ")+" ", " "+p.Name+" ") {
+			for _, r := range p.Rules {
+				rules = append(rules, r.In(rule.ModeBlock))
+			}
+		}
+	}
+	return rule.New(rules, rule.Options{})
+}
+
+// TestPackCommands holds how many of the collected commands the packs judge right.
+func TestPackCommands(t *testing.T) {
+	all, core := packGuard(), packGuard("core", rule.PackBuiltins)
+	right, total := map[string]int{}, map[string]int{}
+	judge := func(group string, g *rule.Guard, command string, want rule.Decision) {
+		v := g.Check(t.Context(), rule.Action{Command: command})
+		if total[group]++; v.Decision == want {
+			right[group]++
+			return
+		}
+		t.Logf("%s: %s: %q %+v", group, v.Decision, command, v.Matches)
+	}
+	for _, c := range packCommands(t) {
+		switch c.kind {
+		case "allow":
+			judge("allow", all, c.command, rule.DecisionAllow)
+			judge("allow, core alone", core, c.command, rule.DecisionAllow)
+		case "warn":
+			judge("warn", all, c.command, rule.DecisionWarn)
+		default:
+			judge(c.kind, all, c.command, rule.DecisionBlock)
+		}
+	}
+	for group, least := range map[string]float64{"deny": 0.98, "bypass": 0.98, "warn": 1, "allow": 1, "allow, core alone": 1} {
+		if share := float64(right[group]) / float64(total[group]); share < least || total[group] == 0 {
+			t.Errorf("%s: %d of %d, under %.2f", group, right[group], total[group], least)
+		}
+	}
+	t.Logf("right: %v of %v", right, total)
+}
+
+// TestPackAlternatives: what a rule recommends passes the guard with every pack on.
+func TestPackAlternatives(t *testing.T) {
+	guard := packGuard()
+	for _, p := range rule.Packs() {
+		if p.Name == rule.PackBuiltins {
+			continue // its alternatives are sentences
+		}
+		for _, r := range p.Rules {
+			for _, a := range r.Draft.Alternatives {
+				if v := guard.Check(t.Context(), rule.Action{Command: a}); v.Decision != rule.DecisionAllow {
+					t.Errorf("%s recommends %q: %s %+v %q", r.Draft.ID, a, v.Decision, v.Matches, v.Notes)
+				}
+			}
+		}
+	}
+	// The negative control.
+	if v := guard.Check(t.Context(), rule.Action{Command: "git reset --hard"}); v.Decision != rule.DecisionBlock {
+		t.Errorf("nothing is blocked: %+v", v)
+	}
+}
+
+// TestPackModes: a pack that is off has no rule, one that warns blocks nothing.
+func TestPackModes(t *testing.T) {
+	for _, p := range rule.Packs() {
+		for _, r := range p.Rules {
+			if r.In(rule.ModeOff) != nil || r.In(rule.ModeWarn).Blocks() || !r.In(rule.ModeBlock).Deterministic() {
+				t.Errorf("%s: %+v", r.Draft.ID, r.Draft)
+			}
+		}
+	}
+}
+
+// TestReadPacks: one bad row refuses all of them, and says where it stands.
+func TestReadPacks(t *testing.T) {
+	const good = "[a 1 block]\nabout: what it is for\nfiles.root | critical | title | reason | ls\n"
+	packs, err := rule.ReadPacks(good + "[b 2 off]\n# nothing yet\n")
+	if err != nil || len(packs) != 2 || len(packs[0].Rules) != 1 || packs[0].About != "what it is for" || packs[1].Version != 2 || packs[1].Default != rule.ModeOff {
+		t.Fatalf("%+v %v", packs, err)
+	}
+	for text, want := range map[string]string{
+		"files.root | critical | title | reason | ls\n":                                   "line 1 of the packs: a rule stands under no pack",
+		good + "[a 1 block]\n":                                                            "line 4 of the packs: the pack a stands there twice",
+		good + "[b one block]\n":                                                          "no version",
+		good + "[b 1 maybe]\n":                                                            "no mode",
+		good + "[b 1]\n":                                                                  "a heading is",
+		good + "files.root | critical | title | reason | ls\n":                            "the harm files.root stands there twice",
+		good + "files.roof | critical | title | reason | ls\n":                            `no command does the harm "files.roof"`,
+		good + "files.tree | awful | title | reason | ls\n":                               "no severity",
+		good + "files.tree | critical | title | reason\n":                                 "five parts",
+		good + "files.tree | critical | title |   | ls\n":                                 "a part is empty",
+		good + "files.tree | critical | " + strings.Repeat("x", 501) + " | reason | ls\n": "longer than 500",
+	} {
+		if packs, err := rule.ReadPacks(text); err == nil || packs != nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v %v, want %q", text, packs, err, want)
+		}
+	}
+}
+
+// FuzzPacks: whatever is read and judged, nothing fails, and the verdict comes in time.
+func FuzzPacks(f *testing.F) {
+	for i, c := range packCommands(f) {
+		if i%9 == 0 {
+			f.Add(c.command)
+		}
+	}
+	guard := packGuard()
+	f.Fuzz(func(t *testing.T, command string) {
+		guard.Check(t.Context(), rule.Action{Command: command})
+		_ = rule.Acts(t.Context(), rule.Action{Command: "pwsh -c '" + command + "'"})
+		_ = rule.Acts(t.Context(), rule.Action{Command: "make -f - <<'E'\n" + command + "\nE"})
+		if packs, err := rule.ReadPacks(command); err != nil && packs != nil {
+			t.Errorf("half of the packs: %v", err)
+		}
+	})
+}
+
+func TestPacksFor(t *testing.T) {
+	for want, files := range map[string][]string{
+		"":                    {"README.md", "node_modules/x/Dockerfile", "a/b/c/d/e/main.tf"},
+		"docker":              {"Dockerfile"},
+		"docker kubernetes":   {"app/compose.yaml", "deploy/k8s/api.yaml"},
+		"terraform databases": {"infra/main.tf", "db/migrations/1.sql"},
+		"ci secrets":          {".github/workflows/test.yml", ".env"},
+	} {
+		project := fstest.MapFS{}
+		for _, f := range files {
+			project[f] = &fstest.MapFile{}
+		}
+		if got := strings.Join(rule.PacksFor(project), " "); got != want {
+			t.Errorf("%v: %q, want %q", files, got, want)
+		}
+	}
+}
