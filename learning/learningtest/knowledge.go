@@ -450,7 +450,7 @@ func prefersProject(t *testing.T, ctx context.Context, k knowledge.Service) {
 		return must[knowledge.Results](t)(k.Search(ctx, knowledge.Query{Query: "port of the database", PreferProject: prefer, Project: project, Explain: true, Limit: limit}))
 	}
 	plain := ask("", "", 0)
-	if len(plain.Results) != 3 || plain.Results[0].Project == "shop" {
+	if len(plain.Results) < 3 || plain.Results[0].Project == "shop" {
 		t.Fatalf("without a preference: %+v", plain.Results)
 	}
 	for _, limit := range []int{0, 1} {
@@ -474,7 +474,7 @@ func prefersProject(t *testing.T, ctx context.Context, k knowledge.Service) {
 	if got := ask("shop", "ledger", 0); len(got.Results) != 1 || got.Results[0].Project != "ledger" {
 		t.Errorf("asked for one project alone: %+v", got.Results)
 	}
-	if got := ask("nowhere", "", 0); len(got.Results) != 3 || got.Results[0].ID != plain.Results[0].ID {
+	if got := ask("nowhere", "", 0); len(got.Results) < 3 || got.Results[0].ID != plain.Results[0].ID {
 		t.Errorf("in a project without entries: %+v", got.Results)
 	}
 }
