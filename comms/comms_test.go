@@ -72,3 +72,12 @@ func TestContract(t *testing.T) {
 		}
 	})
 }
+
+func TestHalting(t *testing.T) {
+	commstest.RunHalting(t, func(t *testing.T) func(skillrouter.Principal) commstest.Services {
+		h := open(t, t.TempDir(), time.Now, comms.PresenceOptions{}, comms.MailboxOptions{OnlyCaptainsStop: true})
+		return func(skillrouter.Principal) commstest.Services {
+			return commstest.Services{Presence: h.Presence, Mailbox: h.Mailbox}
+		}
+	})
+}

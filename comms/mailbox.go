@@ -134,6 +134,13 @@ func (b *Mailbox) Send(ctx context.Context, draft operational.MessageDraft) (Sen
 	if len(recipients) == 0 {
 		return b.sendTo(ctx, principal, message, redacted)
 	}
+	for _, to := range recipients {
+		one := message
+		one.To = to
+		if err := b.mayHalt(principal, one); err != nil {
+			return Sent{}, err
+		}
+	}
 	// The answer is of the last; a key that is repeated answers for each of them again.
 	var all Sent
 	for _, to := range recipients {
@@ -252,7 +259,7 @@ func (b *Mailbox) mayHalt(p skillrouter.Principal, m operational.Message) error 
 	if !strings.EqualFold(name, operational.SignalStop) && !strings.EqualFold(name, operational.SignalPause) {
 		return nil
 	}
-	if !b.options.OnlyCaptainsStop || m.To == m.From || p.Has(skillrouter.ScopeCaptain) {
+	if !b.options.OnlyCaptainsStop || p.Is(m.To) || p.Has(skillrouter.ScopeCaptain) {
 		return nil
 	}
 	return skillrouter.Errorf(skillrouter.Forbidden,

@@ -212,3 +212,26 @@ func kindActs(t *testing.T, as func(skillrouter.Principal) caller) {
 		}
 	}
 }
+
+// groupHalts: a token halts no others by naming a group that they are in.
+func groupHalts(t *testing.T, as func(skillrouter.Principal) caller) {
+	captain := as(Captain())
+	ids := team(t, captain)
+	for _, from := range []string{"shop", "reviewer", "codex:amber-fox", ids[0]} {
+		eve := as(Agent(from))
+		for _, to := range []string{"shop", "claude-code", "reviewer"} {
+			if _, err := eve.Mailbox.Send(eve.ctx, operational.MessageDraft{To: to, Signal: "stop"}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+				t.Errorf("the token of %s stops %s: %v", from, to, err)
+			}
+		}
+	}
+	for _, id := range append(ids, "codex:amber-fox") {
+		if answer := captain.beat(t, comms.Heartbeat{AgentID: id}); answer.ShouldStop {
+			t.Errorf("%s is stopped", id)
+		}
+	}
+	kind := as(Agent("claude-code"))
+	if sent := kind.send(t, operational.MessageDraft{To: "claude-code", Signal: "stop"}); len(sent.Recipients) != len(ids) {
+		t.Errorf("a kind's token stops %v of its own", sent.Recipients)
+	}
+}

@@ -80,6 +80,14 @@ func Run(t *testing.T, open Factory) {
 	}
 }
 
+// RunHalting runs what holds where agents may not halt others.
+func RunHalting(t *testing.T, open Factory) {
+	view := open(t)
+	groupHalts(t, func(p skillrouter.Principal) caller {
+		return caller{view(p), skillrouter.WithPrincipal(t.Context(), p)}
+	})
+}
+
 // Agent is a principal that may act as one agent.
 func Agent(id string) skillrouter.Principal {
 	return skillrouter.Principal{AgentID: id, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
