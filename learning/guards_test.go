@@ -220,7 +220,7 @@ func TestGuardsDemote(t *testing.T) {
 	for _, e := range events {
 		if e.Type == lesson.EventRuleDemoted {
 			var data lesson.Event
-			if err := json.Unmarshal(e.Data, &data); err != nil || len(data.Escalate) != 1 || data.Escalate[0].To != "ARIA" || data.Escalate[0].Priority != learning.SeverityCritical || e.Subject != "l1" {
+			if err := json.Unmarshal(e.Data, &data); err != nil || len(data.Escalate) != 1 || data.Escalate[0].To != "captain" || data.Escalate[0].Priority != learning.SeverityCritical || e.Subject != "l1" {
 				t.Errorf("%v %s", err, e.Data)
 			}
 			told++

@@ -182,7 +182,7 @@ func TestOutdatedByAnAgent(t *testing.T) {
 	critical := learningtest.Draft("Never drop the production database")
 	critical.Type, critical.Severity, critical.SourceAgent = learning.LessonAntiPattern, learning.SeverityCritical, ""
 	reported := value[lesson.Reported](t)(lessons.Report(alice, critical))
-	if !slices.Equal(reported.EscalatedTo, []string{"ARIA", "DAEDALUS"}) {
+	if !slices.Equal(reported.EscalatedTo, []string{"captain", "DAEDALUS"}) {
 		t.Errorf("escalated to %v", reported.EscalatedTo)
 	}
 	for range 30 { // a rule that blocks is not taken away by those that it blocks

@@ -27,6 +27,9 @@ func (a *App) escalationRules() (*escalation.Rules, error) {
 		return nil, err
 	}
 	options := escalation.Options{Supervisors: supervisors, Log: a.log}
+	if a.config.SeedPorts { // the originals' agents poll their own mailboxes
+		options.Rename = escalation.Originals
+	}
 	name := a.config.Escalation.Rules
 	if name == "" {
 		return escalation.DefaultRules(options)

@@ -161,7 +161,7 @@ func crossingFaults(t *testing.T, data string, acknowledged []string) (faults []
 		messages[key]++
 	}
 	for id := range there {
-		for _, agent := range []string{"ARIA", "supervisor:docker"} {
+		for _, agent := range []string{"captain", "supervisor:docker"} {
 			if n := raised[id+" "+agent+" 1"]; n != 1 {
 				faults = append(faults, fmt.Sprintf("lesson %s was raised once to %s %d times", id, agent, n))
 			}

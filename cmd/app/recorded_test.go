@@ -57,6 +57,9 @@ var agreed = map[string]string{
 	`["check","git push --force origin main","--json"]`: coreBlocks,
 }
 
+// toCaptain writes answers as they were recorded: escalations went to ARIA then, and go to the captain.
+var toCaptain = strings.NewReplacer(`"escalated_to":["captain"`, `"escalated_to":["ARIA"`, `"escalated_to":"captain"`, `"escalated_to":"ARIA"`, "to agent captain", "to agent ARIA", "pending captain Critical", "pending ARIA Critical", "escalated to captain", "escalated to ARIA", "Escalated to captain", "Escalated to ARIA")
+
 // The reasons.
 const (
 	wordsMissing = "wrong usage is told by the word of help that is missing or too much"
@@ -155,7 +158,7 @@ func (r *replaying) ask(x recording) (status int, answer string) {
 	if agreed[x.Do] != "" || agreed[x.Do+" "+x.Body] != "" {
 		return status, `""`
 	}
-	return status, bared(strings.ReplaceAll(answer, r.app.URL(), "http://router"))
+	return status, toCaptain.Replace(bared(strings.ReplaceAll(answer, r.app.URL(), "http://router")))
 }
 
 // bared is an answer as it is compared: JSON with its members in order and its

@@ -3,6 +3,7 @@
 package escalation
 
 import (
+	"cmp"
 	_ "embed"
 	"log/slog"
 	"slices"
@@ -14,7 +15,7 @@ import (
 	"skillrouter/learning/lesson"
 )
 
-// defaultRules are seed 000's ESCALATION_RULES, word for word.
+// defaultRules are the rules that come with the program.
 //
 //go:embed rules.yaml
 var defaultRules []byte
@@ -24,11 +25,12 @@ type Options struct {
 	// Supervisors names the agent that supervises a domain; one that is not listed is
 	// supervised by lesson.SupervisorOf the domain.
 	Supervisors map[string]string
+	// Rename gives agents of the default rules other ids, by the group of rules that goes to them.
+	Rename map[string]string
 	Log         *slog.Logger // nil: nothing is logged
 }
 
-// Rules say who should look at a lesson, and why: the seed's
-// ESCALATION_RULES as data. They are compiled once and may be used by any
+// Rules say who should look at a lesson, and why. They are compiled once and may be used by any
 // number of goroutines. The zero value escalates nothing.
 type Rules struct {
 	rules       []escalationRule
@@ -38,6 +40,7 @@ type Rules struct {
 
 // escalationRule is one condition, and what follows if it holds.
 type escalationRule struct {
+	group     string // the name under which it stands in the file
 	to        string // an agent's id; empty: the domain's supervisor
 	condition string
 	reason    string
@@ -45,7 +48,11 @@ type escalationRule struct {
 	failed    *atomic.Bool // it failed at run time, and that was logged
 }
 
-// DefaultRules returns the rules of seed 000.
+// Originals are the agents that the system which these rules come from sent its escalations to. They
+// poll mailboxes of these names.
+var Originals = map[string]string{"captain": "ARIA", "project": "VARYS"}
+
+// DefaultRules returns the rules that come with the program.
 func DefaultRules(options Options) (*Rules, error) {
 	return LoadRules("the default escalation rules", defaultRules, options)
 }
@@ -74,6 +81,7 @@ func LoadRules(name string, text []byte, options Options) (*Rules, error) {
 	}
 	grammar := lessonGrammar()
 	for _, rule := range file {
+		rule.to = cmp.Or(options.Rename[rule.group], rule.to)
 		if rule.program, err = grammar.Parse(rule.condition); err != nil {
 			return nil, skillrouter.Wrap(skillrouter.Invalid, err, "%s: the condition %q: %s", name, rule.condition, learning.FirstLine(err.Error()))
 		}
@@ -131,6 +139,6 @@ const (
 
 	// MaxReason bounds a reason, in bytes: it is a heading, the lesson is the text.
 	MaxReason = 200
-	// MaxEscalations bounds what one lesson sets off: the seed's eight rules fit twice.
+	// MaxEscalations bounds what one lesson sets off: the eight default rules fit twice.
 	MaxEscalations = 16
 )

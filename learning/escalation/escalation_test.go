@@ -40,15 +40,15 @@ func TestDefaultEscalations(t *testing.T) {
 	}{
 		{"nothing to tell", nil, nil},
 		{"critical", func(l *lesson.Lesson) { l.Severity = critical }, []lesson.Escalation{
-			{To: "ARIA", Reason: "Critical issue", Priority: critical}, {To: "supervisor:infrastructure", Reason: "Domain issue", Priority: critical},
+			{To: "captain", Reason: "Critical issue", Priority: critical}, {To: "supervisor:infrastructure", Reason: "Domain issue", Priority: critical},
 		}},
 		{"high", func(l *lesson.Lesson) { l.Severity = high }, []lesson.Escalation{{To: "supervisor:infrastructure", Reason: "Domain issue", Priority: high}}},
-		{"anti-pattern", func(l *lesson.Lesson) { l.Type = learning.LessonAntiPattern }, []lesson.Escalation{{To: "ARIA", Reason: "New anti-pattern", Priority: medium}}},
+		{"anti-pattern", func(l *lesson.Lesson) { l.Type = learning.LessonAntiPattern }, []lesson.Escalation{{To: "captain", Reason: "New anti-pattern", Priority: medium}}},
 		{"three times", func(l *lesson.Lesson) { l.Occurrences = 3 }, nil},
-		{"four times", func(l *lesson.Lesson) { l.Occurrences = 4 }, []lesson.Escalation{{To: "ARIA", Reason: "Recurring issue", Priority: medium}}},
-		{"project", func(l *lesson.Lesson) { l.Domain = "Project" }, []lesson.Escalation{{To: "VARYS", Reason: "Project impact", Priority: medium}}},
-		{"deadline", func(l *lesson.Lesson) { l.Tags = []string{"a", "Deadline"} }, []lesson.Escalation{{To: "VARYS", Reason: "Deadline risk", Priority: medium}}},
-		{"launch", func(l *lesson.Lesson) { l.Tags = []string{"launch"} }, []lesson.Escalation{{To: "VARYS", Reason: "Launch impact", Priority: medium}}},
+		{"four times", func(l *lesson.Lesson) { l.Occurrences = 4 }, []lesson.Escalation{{To: "captain", Reason: "Recurring issue", Priority: medium}}},
+		{"project", func(l *lesson.Lesson) { l.Domain = "Project" }, []lesson.Escalation{{To: "captain", Reason: "Project impact", Priority: medium}}},
+		{"deadline", func(l *lesson.Lesson) { l.Tags = []string{"a", "Deadline"} }, []lesson.Escalation{{To: "captain", Reason: "Deadline risk", Priority: medium}}},
+		{"launch", func(l *lesson.Lesson) { l.Tags = []string{"launch"} }, []lesson.Escalation{{To: "captain", Reason: "Launch impact", Priority: medium}}},
 		{"failure, unsure", func(l *lesson.Lesson) { l.Type, l.Confidence = learning.LessonFailure, 0.8 }, nil},
 		{"failure, confirmed", func(l *lesson.Lesson) { l.Type, l.Confidence = learning.LessonFailure, 0.81 }, []lesson.Escalation{{To: "supervisor:infrastructure", Reason: "Confirmed failure", Priority: medium}}},
 		{"a supervisor who is named", func(l *lesson.Lesson) { l.Severity, l.Domain = high, "SECURITY" }, []lesson.Escalation{{To: "AEGIS", Reason: "Domain issue", Priority: high}}},
@@ -62,8 +62,15 @@ func TestDefaultEscalations(t *testing.T) {
 	everything := plainLesson(func(l *lesson.Lesson) {
 		l.Type, l.Severity, l.Confidence, l.Occurrences, l.Domain, l.Tags = learning.LessonFailure, critical, 1, 9, "project", []string{"launch", "deadline"}
 	})
-	if diff := cmp.Diff([]string{"ARIA", "supervisor:project", "VARYS"}, lesson.EscalatedTo(rules.For(everything))); diff != "" {
+	if diff := cmp.Diff([]string{"captain", "supervisor:project"}, lesson.EscalatedTo(rules.For(everything))); diff != "" {
 		t.Errorf("agents of a lesson that concerns all (-want +got):\n%s", diff)
+	}
+	original, err := escalation.DefaultRules(escalation.Options{Rename: escalation.Originals})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"ARIA", "supervisor:project", "VARYS"}, lesson.EscalatedTo(original.For(everything))); diff != "" {
+		t.Errorf("the originals' agents (-want +got):\n%s", diff)
 	}
 	var none escalation.Rules
 	if got := none.For(everything); got != nil {

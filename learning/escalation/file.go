@@ -76,6 +76,7 @@ func readFile(name string, text []byte) (rules []escalationRule, err error) {
 			if err != nil {
 				return nil, skillrouter.Wrap(skillrouter.Invalid, err, "%s: a rule of %s: %s", name, group, skillrouter.MessageOf(err))
 			}
+			rule.group = group
 			rules = append(rules, rule)
 		}
 	}

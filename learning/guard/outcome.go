@@ -14,8 +14,8 @@ import (
 	"skillrouter/learning/lesson"
 )
 
-// escalatedTo is who is told when a rule is demoted: seed 000 escalates to it whatever concerns every agent.
-const escalatedTo = "ARIA"
+// escalatedTo is who is told when a rule is demoted: whatever concerns every agent goes to the captain.
+const escalatedTo = "captain"
 
 // Outcome implements Service. It needs the check's agent, or ScopeCaptain.
 // Rules that the check only found similar are not moved: that they are like a
