@@ -58,7 +58,7 @@ var agreed = map[string]string{
 }
 
 // toCaptain writes answers as they were recorded: escalations went to ARIA then, and go to the captain.
-var toCaptain = strings.NewReplacer(`"escalated_to":["captain"`, `"escalated_to":["ARIA"`, `"escalated_to":"captain"`, `"escalated_to":"ARIA"`, "to agent captain", "to agent ARIA", "pending captain Critical", "pending ARIA Critical", "escalated to captain", "escalated to ARIA", "Escalated to captain", "Escalated to ARIA")
+var toCaptain = strings.NewReplacer(`"escalated_to":["captain"`, `"escalated_to":["ARIA"`, `"escalated_to":"captain"`, `"escalated_to":"ARIA"`, "to agent captain", "to agent ARIA", "pending captain ", "pending ARIA ", "escalated to captain", "escalated to ARIA", "Escalated to captain", "Escalated to ARIA")
 
 // The reasons.
 const (
