@@ -359,6 +359,8 @@ func (a *Act) deleteHarm(e *Effect) Harm {
 	switch {
 	case complete(trimmed):
 		return HarmRoot
+	case a.Name == "rsync" && !strings.HasPrefix(p, "~/"):
+		return "" // a mirror is what --delete is for
 	case scratch(trimmed), e.Made && !sourceFolders()[strings.ToLower(path.Base(p))], strings.HasPrefix(a.Name, "trash"), a.Name == "gio":
 		return ""
 	}
@@ -489,15 +491,28 @@ func writeHarm(e *Effect) Harm {
 		return ""
 	case strings.HasPrefix(p, "/boot/"):
 		return HarmKernel
-	case systemFile(p):
-		return HarmSystemFile
+	case systemFiles()[p], strings.HasPrefix(p, "/etc/pam.d/"), strings.HasPrefix(p, "/etc/ssh/"):
+		return HarmSystemFile // a program that is put into /usr/bin is installed, and harms nothing
 	}
 	return ""
 }
 
+// core reports whether a path is of the system itself, and not of what it serves.
+func core(p string) bool {
+	if p == "/" || p == "/home" || p == "/var" || p == "/root" || p == "/lib64" || p == "~" || p == "/"+string(AnyText) {
+		return true
+	}
+	for _, folder := range []string{"/etc", "/usr", "/bin", "/boot", "/dev", "/lib", "/proc", "/sbin", "/sys"} {
+		if within(p, folder) {
+			return !within(p, "/usr/local")
+		}
+	}
+	return p == "/usr/local"
+}
+
 // modeHarm: permissions that let everybody write, of much or of the system; and programs that run as their owner.
 func modeHarm(e *Effect) Harm {
-	system := complete(e.Path) || systemFile(e.Path) || within(e.Path, "/etc") || within(e.Path, "/usr")
+	system := core(e.Path)
 	switch mode := e.Verb; {
 	case opens(mode):
 		if e.Recursive || system || e.Path == "~/.ssh" || strings.HasPrefix(e.Path, "~/.ssh/") {
@@ -575,7 +590,7 @@ func (a *Act) ownHarm() Harm {
 	case "chown", "chgrp", "chattr", "setfacl":
 		deep := len(a.Options["recursive"])+len(a.Options["R"])+len(a.Options["r"]) > 0
 		for _, w := range a.Words {
-			if p := Clean(a.Dir, w); deep && (rooted(p) && complete(p) || within(p, "/etc") || within(p, "/usr") && !within(p, "/usr/local")) {
+			if p := Clean(a.Dir, w); deep && core(p) {
 				return HarmOwner
 			}
 		}
