@@ -19,7 +19,7 @@ var domains = append([]string{".", "learning", "operational", "comms"}, learned.
 // learned are the rooms of the memory: the kinds, and what is made of them.
 var learned = []string{
 	"learning/consolidate", "learning/episode", "learning/escalation", "learning/experience", "learning/fact", "learning/feedback",
-	"learning/guard", "learning/guard/rule", "learning/knowledge", "learning/lesson", "learning/procedure", "learning/propagation", "learning/shelf",
+	"learning/guard", "learning/guard/rule", "learning/incident", "learning/knowledge", "learning/lesson", "learning/procedure", "learning/propagation", "learning/shelf",
 }
 
 // families are the rooms of the router: each does one thing with what the domains know.
@@ -62,8 +62,9 @@ var rooms = []struct {
 	{"learning/escalation", []string{".", "learning", "learning/condition", "learning/lesson"}, "conditions choose lessons"},
 	{"learning/propagation", []string{".", "learning", "learning/lesson", "tfidf/text", "tfidf/wordlist"}, "a lesson reaches whom it fits"},
 	{"learning/experience", []string{".", "learning", "learning/episode", "learning/lesson"}, "how operations went is learned from episodes"},
+	{"learning/incident", []string{".", "learning"}, "what failed is learned from commands, and needs no kind"},
 	{"learning/consolidate", []string{
-		".", "learning", "learning/episode", "learning/fact", "learning/lesson", "learning/procedure", "learning/guard/act", "tfidf/wordlist",
+		".", "learning", "learning/episode", "learning/fact", "learning/lesson", "learning/incident", "learning/procedure", "learning/guard/act", "tfidf/wordlist",
 	}, "it proposes kinds from transcripts"},
 	{"learning/feedback", []string{".", "learning", "learning/knowledge", "learning/episode", "learning/lesson"}, "what users say of answers is asked again of what answered"},
 	{"learning", []string{".", "tfidf/text"}, "the vocabulary knows no kind"},

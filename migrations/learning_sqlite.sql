@@ -493,6 +493,42 @@ CREATE TABLE guard_packs (
     changed_by TEXT NOT NULL DEFAULT '',
     changed_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE incidents (
+    id        INTEGER PRIMARY KEY,
+    project   TEXT NOT NULL,
+    sessions  INTEGER NOT NULL,
+    count     INTEGER NOT NULL,
+    last_seen INTEGER NOT NULL,
+    accepted  INTEGER NOT NULL CHECK (accepted IN (0, 1)),
+    body      TEXT NOT NULL
+) STRICT;
+CREATE INDEX incidents_project ON incidents(project, sessions, last_seen);
+CREATE TABLE incident_steps (
+    chain    INTEGER PRIMARY KEY,
+    project  TEXT NOT NULL,
+    session  INTEGER NOT NULL,
+    incident INTEGER NOT NULL,
+    fixed    INTEGER NOT NULL CHECK (fixed IN (0, 1))
+) STRICT;
+CREATE INDEX incident_steps_incident ON incident_steps(incident, session);
+CREATE INDEX incident_steps_project ON incident_steps(project, session);
+CREATE TABLE incident_uses (
+    feature  INTEGER PRIMARY KEY,
+    project  TEXT NOT NULL,
+    uses     INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
+    since    INTEGER NOT NULL,
+    incident INTEGER NOT NULL
+) STRICT;
+CREATE INDEX incident_uses_failures ON incident_uses(failures) WHERE failures > 1;
+CREATE TABLE incident_sources (
+    id       TEXT PRIMARY KEY,
+    project  TEXT NOT NULL,
+    size     INTEGER NOT NULL,
+    modified INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    tail     TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -515,4 +551,5 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (19, 18, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (20, 19, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (21, 20, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (22, 21, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (23, 22, 1);
 INSERT INTO changes (what, key, seq) VALUES ('embeddings', '', 0);

@@ -17,6 +17,7 @@ const (
 	KindFinding   = "finding"
 	KindReminder  = "reminder"
 	KindSession   = "session"
+	KindIncident  = "incident"
 )
 
 // TrustBuiltin is the trust of what the router itself brings: the built-in guard rules.

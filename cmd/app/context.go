@@ -12,7 +12,7 @@ func (a *App) wireContext(ctx context.Context, p *parts) error {
 	a.life.run(ctx, "facts index", p.facts.RunIndex)
 	sources := contexts.Sources{
 		Guards: p.guards, Lessons: p.lessons, Knowledge: p.knowledge, Facts: p.facts, Kinds: p.kinds,
-		Episodes: p.episodes, Tasks: p.tasks, Sessions: p.sessions,
+		Episodes: p.episodes, Tasks: p.tasks, Sessions: p.sessions, Incidents: p.incidents,
 		Words: []router.Frequencies{p.knowledge, p.lessons, p.episodes, p.facts},
 	}
 	p.context = contexts.NewBuilder(sources, contexts.Options{Now: a.now, Log: a.log})

@@ -10,6 +10,7 @@ import (
 	"skillrouter/learning/fact"
 	"skillrouter/learning/feedback"
 	"skillrouter/learning/guard"
+	"skillrouter/learning/incident"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/procedure"
@@ -65,6 +66,7 @@ type parts struct {
 	tools         []mcpserver.Tools
 	search        *search.Searcher
 	experiences   *experience.Experiences
+	incidents     *incident.Incidents
 	transfer      transfer.Service
 
 	feed           feed.Service

@@ -19,6 +19,7 @@ import (
 	"skillrouter/learning/fact"
 	"skillrouter/learning/feedback"
 	"skillrouter/learning/guard"
+	"skillrouter/learning/incident"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	learningstore "skillrouter/learning/store"
@@ -74,7 +75,10 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	memory := learningstore.New(a.learning.Read, a.learning.Commit)
 	knowledge := knowledge.NewBase(memory, a.learningOptions())
 	episodes := episode.NewEpisodes(memory, a.learningOptions())
-	guards := guard.NewGuards(ctx, memory, guard.GuardsOptions{Options: learning.Options{Now: a.now, Log: a.log}, Retention: a.config.Retention.Checks, Confine: !a.config.AgentsMayStop})
+	incidents := incident.New(memory, learning.Options{Now: a.now, Log: a.log})
+	guards := guard.NewGuards(ctx, memory, guard.GuardsOptions{
+		Options: learning.Options{Now: a.now, Log: a.log}, Retention: a.config.Retention.Checks, Confine: !a.config.AgentsMayStop, Failed: a.failedBefore(incidents),
+	})
 	crossing, err := a.cross(ctx, memory, operations, episodes, presence, mailbox)
 	if err != nil {
 		return err
@@ -92,7 +96,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	begin := time.Now()
 	// No check of the guard may pass because a rule was not read yet: that one is waited for.
 	loading, loadCtx := errgroup.WithContext(ctx)
-	for _, load := range []func(context.Context) error{knowledge.Load, episodes.Load, lessons.Load, guards.Load} {
+	for _, load := range []func(context.Context) error{knowledge.Load, episodes.Load, lessons.Load, guards.Load, incidents.Load} {
 		loading.Go(func() error { return load(loadCtx) })
 	}
 	if err := loading.Wait(); err != nil {
@@ -111,11 +115,11 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	p := &parts{
 		memory: memory, operations: operations, tasks: tasks, presence: presence, mailbox: mailbox, knowledge: knowledge, episodes: episodes,
-		lessons: lessons, patterns: patterns, guards: guards, facts: facts, crossing: crossing, experiences: experiences, tokens: tokens,
+		lessons: lessons, patterns: patterns, guards: guards, facts: facts, crossing: crossing, experiences: experiences, incidents: incidents, tokens: tokens,
 	}
 	// Each of these may use what those before it have built.
 	for _, wire := range []func(context.Context, *parts) error{
-		a.wireLLM, a.wireEmbeddings, a.wireProcedures, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireKinds, a.wireContext, a.wireChat,
+		a.wireLLM, a.wireEmbeddings, a.wireProcedures, a.wireIncidents, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireKinds, a.wireContext, a.wireChat,
 		a.wireFeed, a.wireMesh, a.wireGaps, a.wireAnswered, a.wireSearch, a.wireTransfer,
 	} {
 		if err := wire(ctx, p); err != nil {

@@ -32,6 +32,7 @@ type Guards struct {
 	log     *slog.Logger
 	confine bool
 	packing sync.Mutex // held while packs are switched
+	failed  func(ctx context.Context, project, command string) []rule.Match
 
 	mu       sync.RWMutex
 	rules    map[string]*heldRule
@@ -49,13 +50,15 @@ type GuardsOptions struct {
 	// Confine keeps a rule that blocks, and that an agent's token made, to that agent: others
 	// are warned, until a captain restores it or another agent validates or promotes it.
 	Confine bool
+	// Failed returns matches of a command with what failed in the project before; nil: there are none.
+	Failed func(ctx context.Context, project, command string) []rule.Match
 }
 
 // NewGuards makes Guards with the packs as the program gives them; Load switches them as a captain did.
 func NewGuards(ctx context.Context, store lesson.PipelineStore, options GuardsOptions) *Guards {
 	o := options.Options.WithDefaults()
 	g := &Guards{
-		store: store, similar: rule.NewSimilarByWords(), base: context.WithoutCancel(ctx), now: o.Now, log: o.Log, confine: options.Confine,
+		store: store, similar: rule.NewSimilarByWords(), base: context.WithoutCancel(ctx), now: o.Now, log: o.Log, confine: options.Confine, failed: options.Failed,
 		rules: map[string]*heldRule{}, prepared: map[string]preparedRule{}, gone: map[string]*heldRule{},
 	}
 	g.ledger = newLedger(store, g.clock, o.Log, options.Retention)
@@ -96,6 +99,7 @@ func (g *Guards) Check(ctx context.Context, action rule.Action) (Checked, error)
 	action.Agent = agent
 	begin := time.Now()
 	verdict := g.guard.Check(ctx, action)
+	g.recall(ctx, action, &verdict)
 	took := time.Since(begin)
 	if err := withoutNUL(action); err != nil && verdict.Decision != rule.DecisionBlock {
 		return Checked{}, err // what a rule blocks is answered so, whatever else is wrong with it
@@ -113,6 +117,25 @@ func (g *Guards) Check(ctx context.Context, action rule.Action) (Checked, error)
 		checked.CheckID = id
 	}
 	return checked, nil
+}
+
+// recall adds what failed before to a verdict. It only warns.
+func (g *Guards) recall(ctx context.Context, action rule.Action, verdict *rule.Verdict) {
+	if g.failed == nil {
+		return
+	}
+	command := action.Command
+	if text, ok := action.Args["command"].(string); ok && command == "" {
+		command = text
+	}
+	if command == "" || len(command) > MaxProposal {
+		return
+	}
+	more := g.failed(ctx, action.Project, command)
+	if len(more) > 0 && verdict.Decision == rule.DecisionAllow {
+		verdict.Decision = rule.DecisionWarn
+	}
+	verdict.Matches = append(verdict.Matches, more...)
 }
 
 // withoutNUL refuses texts that hold NUL: no shell takes them, and other programs cut them there.

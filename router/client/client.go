@@ -74,6 +74,7 @@ type Client struct {
 
 	Facts         Facts // values that agents keep, and Remember's cache
 	Procedures    Procedures
+	Incidents     Incidents
 	Reminders     Reminders
 	Sessions      Sessions
 	Consolidation Consolidation
@@ -138,6 +139,7 @@ func New(baseURL string, options Options) (*Client, error) {
 	c.Router, c.System = Router{c}, System{c}
 	c.Facts = Facts{c}
 	c.Procedures, c.Reminders, c.Sessions = Procedures{c}, Reminders{c}, Sessions{c}
+	c.Incidents = Incidents{c}
 	c.Consolidation, c.Context = Consolidation{c}, Context{c}
 	c.Introspection, c.Gaps, c.Judgements = Introspection{c}, Gaps{c}, Judgements{c}
 	c.Answered, c.Search = Answered{c}, Search{c}

@@ -13,6 +13,7 @@ import (
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/guard"
+	"skillrouter/learning/incident"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/shelf"
@@ -44,6 +45,9 @@ type Sources struct {
 	Episodes interface {
 		Search(ctx context.Context, query episode.Query) (episode.Results, error)
 		Recent(ctx context.Context, filter episode.Filter) ([]episode.Episode, error)
+	}
+	Incidents interface {
+		Brief(ctx context.Context, query incident.BriefQuery) (incident.Brief, error)
 	}
 	Sessions interface {
 		List(ctx context.Context, filter operational.SessionFilter) ([]operational.Session, error)

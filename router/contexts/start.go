@@ -14,6 +14,7 @@ import (
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
+	"skillrouter/learning/incident"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
@@ -48,7 +49,7 @@ const (
 // startOrder is the order of the sections at a start: what must not be done, where
 // the last session stopped, and then what is known.
 var startOrder = []string{
-	router.KindGuard, router.KindSession, router.KindTask, router.KindEpisode, router.KindKnowledge, router.KindFact,
+	router.KindGuard, router.KindIncident, router.KindSession, router.KindTask, router.KindEpisode, router.KindKnowledge, router.KindFact,
 	router.KindPrinciple, router.KindPattern, router.KindLesson, router.KindProcedure,
 }
 
@@ -57,6 +58,7 @@ var startOrder = []string{
 func (s Sources) starting(r Request) (list []source) {
 	add := adder(&list)
 	add(s.Lessons != nil, "rules", s.startRules)
+	add(s.Incidents != nil && r.Project != "", "incidents", s.brief)
 	add(s.Lessons != nil, "lessons", s.startLessons)
 	add((s.Sessions != nil || s.Episodes != nil) && (r.Project != "" || r.AgentID != ""), "sessions", s.lastSession)
 	add(s.Tasks != nil && r.AgentID != "", "tasks", func(ctx context.Context, r Request) (gathered, error) {
@@ -105,6 +107,18 @@ func (s Sources) startLessons(ctx context.Context, r Request) (f gathered, err e
 		if l.Type != learning.LessonAntiPattern {
 			f.candidates = append(f.candidates, lessonCandidate(&l))
 		}
+	}
+	return f, err
+}
+
+// brief is what fails in the project again and again.
+func (s Sources) brief(ctx context.Context, r Request) (f gathered, err error) {
+	brief, err := s.Incidents.Brief(ctx, incident.BriefQuery{Project: r.Project})
+	if err == nil && brief.Text != "" {
+		f.candidates = []candidate{{
+			kind: router.KindIncident, id: "brief", title: "Errors of earlier sessions, and what worked then", body: brief.Text, author: "skillrouter",
+			trust: router.TrustAgent, project: r.Project, confidence: 1,
+		}}
 	}
 	return f, err
 }

@@ -44,6 +44,7 @@ var headings = map[string]string{
 	router.KindEpisode:   "## What happened before\n",
 	router.KindTask:      "## Open tasks\n",
 	router.KindSession:   "## The last session\n",
+	router.KindIncident:  "## What fails here\n",
 }
 
 // decisionsHeading is what the episodes of a start are: decisions.
@@ -97,8 +98,11 @@ func (c *choice) idOf(r *rated) string {
 // whole, or cut at the end of a sentence. It tells whether it fits.
 func (c *choice) fit(r *rated, room int) bool {
 	share := c.share
-	if r.kind == router.KindSession {
+	switch r.kind {
+	case router.KindSession:
 		share = min(share, sessionShare)
+	case router.KindIncident:
+		share = 1 // a few lines, bounded where they are made
 	}
 	room = min(room, max(c.budget/share, leastShare))
 	if room < leastItem {

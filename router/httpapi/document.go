@@ -58,6 +58,7 @@ var roomNames = map[string]string{
 	"skillrouter/learning/fact":        "Fact",
 	"skillrouter/learning/guard":       "Guard",
 	"skillrouter/learning/guard/rule":  "Guard",
+	"skillrouter/learning/incident":    "Incident",
 	"skillrouter/learning/knowledge":   "Knowledge",
 	"skillrouter/learning/lesson":      "Lesson",
 	"skillrouter/learning/procedure":   "Procedure",

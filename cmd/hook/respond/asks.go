@@ -82,6 +82,14 @@ type (
 		AgentID string              `json:"agent_id,omitempty"`
 		Scopes  []skillrouter.Scope `json:"scopes"`
 	}
+	failedCommand struct {
+		Project string `json:"project,omitempty"`
+		Command string `json:"command"`
+		Error   string `json:"error"`
+	}
+	failedAnswer struct {
+		Text string `json:"text,omitempty"`
+	}
 	health struct {
 		Status string `json:"status"`
 		Server string `json:"server"`
@@ -157,6 +165,12 @@ func (c Call) context(ctx context.Context, request contextRequest) (built builtC
 	err = c(ctx, "POST", "/api/context", request, &built)
 	built.Rules = max(0, min(built.Rules, len(built.Text)))
 	return built, err
+}
+
+// failedBefore asks what worked when the same failed before.
+func (c Call) failedBefore(ctx context.Context, f failedCommand) (known failedAnswer, err error) {
+	err = c(ctx, "POST", "/api/incidents/answer", f, &known)
+	return known, err
 }
 
 // probe asks whether a router answers.

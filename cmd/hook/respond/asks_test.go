@@ -10,6 +10,7 @@ import (
 	"skillrouter/learning/episode"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/incident"
 	"skillrouter/learning/lesson"
 	"skillrouter/router"
 	"skillrouter/router/contexts"
@@ -27,6 +28,8 @@ func TestAsksAreTheDomains(t *testing.T) {
 		{reflect.TypeFor[transcript](), reflect.TypeFor[consolidate.TranscriptDraft]()},
 		{reflect.TypeFor[contextRequest](), reflect.TypeFor[contexts.Request]()},
 		{reflect.TypeFor[builtContext](), reflect.TypeFor[contexts.Context]()},
+		{reflect.TypeFor[failedCommand](), reflect.TypeFor[incident.Failure]()},
+		{reflect.TypeFor[failedAnswer](), reflect.TypeFor[incident.Answer]()},
 	} {
 		theirs := map[string]reflect.Kind{}
 		for _, f := range reflect.VisibleFields(pair.theirs) {

@@ -19,6 +19,8 @@ const (
 	failureCharacters = 1600
 	// failureText is how much of what a program said is asked with, from its end, and kept, from its beginning, in bytes.
 	failureText = 1500
+	// failureOutput is how much of what a program said is compared with earlier failures, in bytes: its beginning and its end.
+	failureOutput = 12 << 10
 	// maxAttempts is how many commands that failed are kept of a session, and attemptsLast for how many
 	// commands more: what works long after was another matter.
 	maxAttempts  = 4
@@ -52,6 +54,12 @@ func (h *Hook) mend(ctx context.Context) (string, error) {
 		return "", err
 	}
 	said := h.call.Failure
+	if command := h.did(); command != "" {
+		known, err := c.failedBefore(ctx, failedCommand{Project: h.project, Command: storable(command), Error: storable(ends(said, failureOutput))})
+		if err != nil || known.Text != "" {
+			return known.Text, err
+		}
+	}
 	request := h.request(storable(h.did()+"\n"+said[max(0, len(said)-failureText):]), failureBudget)
 	request.Prompt, request.Characters = true, failureCharacters
 	if request.SessionID != "" {
@@ -59,6 +67,14 @@ func (h *Hook) mend(ctx context.Context) (string, error) {
 	}
 	known, err := c.context(ctx, request)
 	return known.Text, err
+}
+
+// ends is a text of at most so many bytes: the first third of them from its beginning, the rest from its end.
+func ends(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return text[:most/3] + "\n" + text[len(text)-most+most/3+1:]
 }
 
 // did is what the tool was asked to do, in a line of its own words.

@@ -36,6 +36,8 @@ const (
 	LaneUnread = "unread"
 	// LaneSimilarity holds rules whose wording is like the action's.
 	LaneSimilarity = "similarity"
+	// LaneIncident holds what failed nearly whenever it was used; it only warns.
+	LaneIncident = "incident"
 )
 
 // Action is what an agent proposes to do: a command, a statement or a

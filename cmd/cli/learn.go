@@ -1,0 +1,265 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"skillrouter"
+	"skillrouter/cmd/history"
+	"skillrouter/cmd/locate"
+	"skillrouter/learning"
+	"skillrouter/learning/incident"
+	"skillrouter/router/client"
+)
+
+// learnOptions is what `skillrouter learn` is told.
+type learnOptions struct {
+	paths      []string
+	project    string
+	named      bool
+	agent      string
+	since      time.Duration
+	dry        bool
+	accept     []string
+	seen       int
+	undo       []string
+	forget     bool
+	everything bool
+}
+
+// learnedHistory is the outcome of `skillrouter learn`.
+type learnedHistory struct {
+	Files    int   `json:"files"` // that were found
+	Read     int   `json:"read"`  // of these, those with something new
+	Bytes    int64 `json:"bytes"`
+	Sessions int   `json:"sessions"` // that were read
+	incident.Learned
+	Accepted int              `json:"accepted"`
+	Undone   int              `json:"undone"`
+	Skipped  history.Skipped  `json:"skipped"`
+	Seconds  float64          `json:"seconds"`
+	Projects []learnedProject `json:"projects"`
+}
+
+// learnedProject is what is known of a project's failures.
+type learnedProject struct {
+	Project string `json:"project"`
+	incident.Page
+}
+
+// shownIncidents is how many failures of a project are shown, unless all are asked for.
+const shownIncidents = 10
+
+func (s *shell) learnCommand() *cobra.Command {
+	var o learnOptions
+	project := option("project", &o.project, "project that all of it belongs to (default: by the folder that each session worked in)")
+	project.after = func(flags *pflag.FlagSet) { o.named = flags.Changed("project") }
+	return s.calls(command{
+		use: "learn [PATH...]", short: "Learn from agents' records of their sessions: what failed again and again, and what worked",
+		long: `Reads the records that agents keep of their sessions, and learns from the commands in them:
+which failed, how often, in how many sessions, and what worked then. Without PATH it reads
+what Claude Code, Codex, Gemini CLI and opencode keep for this user. Only what is new is read.
+What was learned is told to agents at a start and after a failure; before a command it warns
+once it is accepted. Nothing an assistant said counts; secrets are cut out.`,
+		args: listed(cobra.ArbitraryArgs, &o.paths),
+		flags: options{
+			project,
+			who("agent", &o.agent, s.agent, "who learns (SKILLROUTER_AGENT)"),
+			option("since", &o.since, "only records that were changed in this time, such as 720h"),
+			option("dry-run", &o.dry, "store nothing, and show what would be learned"),
+			option("accept", &o.accept, "let the incident of this id warn before a command; may be repeated"),
+			option("accept-seen", &o.seen, "let all that were seen in at least so many sessions warn"),
+			option("undo", &o.undo, "take back that the incident of this id warns; may be repeated"),
+			option("forget", &o.forget, "delete what was learned of the project, and read nothing"),
+			option("all", &o.everything, "show every failure, also those of one session"),
+		},
+	}, func(ctx context.Context, c *client.Client) error { return s.learn(ctx, c.Incidents, &o) })
+}
+
+func (s *shell) learn(ctx context.Context, incidents incident.Service, o *learnOptions) error {
+	begin := time.Now()
+	if o.forget {
+		if !o.named {
+			return usagef("--forget needs --project")
+		}
+		gone, err := incidents.Forget(ctx, o.project)
+		return printed(s, gone, err, func(w io.Writer, gone incident.Forgotten) {
+			fmt.Fprintf(w, "Forgot %d failures and %d steps.\n", gone.Incidents, gone.Steps)
+		})
+	}
+	if o.dry {
+		incidents = incident.New(incident.NewMemory(), learning.Options{})
+		ctx = skillrouter.WithPrincipal(ctx, skillrouter.System())
+	}
+	out := learnedHistory{Projects: []learnedProject{}}
+	reader, err := s.readHistory(ctx, incidents, o, &out)
+	if err != nil {
+		return err
+	}
+	if len(o.undo) > 0 {
+		done, err := incidents.Accept(ctx, incident.Decision{IDs: o.undo, Undo: true})
+		if err != nil {
+			return err
+		}
+		out.Undone = done.Changed
+	}
+	if len(o.accept) > 0 {
+		done, err := incidents.Accept(ctx, incident.Decision{IDs: o.accept})
+		if err != nil {
+			return err
+		}
+		out.Accepted += done.Changed
+	}
+	for _, project := range slices.Sorted(maps.Keys(reader.Projects)) {
+		if o.seen > 0 {
+			done, err := incidents.Accept(ctx, incident.Decision{Project: project, Seen: o.seen})
+			if err != nil {
+				return err
+			}
+			out.Accepted += done.Changed
+		}
+		filter := incident.Filter{Project: project, Sessions: 2, Limit: shownIncidents}
+		if o.everything {
+			filter.Sessions, filter.Limit = 0, incident.MaxLimit
+		}
+		page, err := incidents.List(ctx, filter)
+		if err != nil {
+			return err
+		}
+		if page.Sessions > 0 {
+			out.Projects = append(out.Projects, learnedProject{project, page})
+		}
+	}
+	out.Seconds = time.Since(begin).Seconds()
+	return s.print(out, func(w io.Writer) { printLearned(w, &out) })
+}
+
+// readHistory finds and reads records.
+func (s *shell) readHistory(ctx context.Context, incidents incident.Service, o *learnOptions, out *learnedHistory) (*history.Learner, error) {
+	l := &history.Learner{
+		Learn: incidents.Learn, Known: map[string]incident.Source{}, Project: o.project, Named: o.named, AgentID: o.agent, ProjectOf: s.projectOf(),
+	}
+	known, err := incidents.Sources(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, source := range known.Sources {
+		l.Known[source.ID] = source
+	}
+	paths := o.paths
+	if len(paths) == 0 {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return nil, fmt.Errorf("the home folder is not known: %w", err)
+		}
+		paths = history.Places(home, s.env)
+	}
+	since := time.Time{}
+	if o.since > 0 {
+		since = s.now().Add(-o.since)
+	}
+	files, err := history.Find(paths, since, &l.Skipped)
+	if err != nil {
+		return nil, err
+	}
+	var size int64
+	for _, f := range files {
+		size += f.Size
+	}
+	bar := s.bar("reading", size)
+	l.Progress = func(n int64) { _ = bar.Add64(n) }
+	err = l.All(ctx, files)
+	_ = bar.Exit() // a bar that cannot be drawn changes nothing
+	if err != nil {
+		return nil, fmt.Errorf("the reading broke off; what was learned remains, and it can be run again: %w", err)
+	}
+	out.Files, out.Read, out.Bytes, out.Sessions, out.Learned, out.Skipped = len(files), l.Read, l.Bytes, len(l.Sessions), l.Total, l.Skipped
+	return l, nil
+}
+
+// projectOf is the project of a folder that an agent worked in, each folder looked at once.
+func (s *shell) projectOf() func(dir string) string {
+	known := map[string]string{}
+	place := locate.Place{LookupEnv: s.lookupEnv}
+	return func(dir string) string {
+		project, found := known[dir]
+		if !found && dir != "" {
+			project = place.WorkProject(dir)
+			known[dir] = project
+		}
+		return project
+	}
+}
+
+func printLearned(w io.Writer, out *learnedHistory) {
+	fmt.Fprintf(w, "Read %d of %d records: %d commands, %d mistakes, %d of them made in an earlier session too.\n", out.Read, out.Files, out.Steps, out.Failures, out.Repeats)
+	if n := out.Skipped.Links + out.Skipped.Foreign + out.Skipped.Unread; n > 0 {
+		fmt.Fprintf(w, "Passed over: %d links, %d files of other users, %d that cannot be read.\n", out.Skipped.Links, out.Skipped.Foreign, out.Skipped.Unread)
+	}
+	for _, p := range out.Projects {
+		fmt.Fprintf(w, "\n%s: %d sessions: %d failures came back, %d times in all.\n", clean(cmp.Or(p.Project, "(no project)")), p.Sessions, p.Recurring, p.Times)
+		for _, i := range p.Incidents {
+			printIncident(w, &i)
+		}
+	}
+	if out.Accepted > 0 {
+		fmt.Fprintf(w, "\n%d may warn before a command now.\n", out.Accepted)
+	}
+	if out.Undone > 0 {
+		fmt.Fprintf(w, "\n%d warn no more.\n", out.Undone)
+	}
+}
+
+func printIncident(w io.Writer, i *incident.Incident) {
+	mark := ""
+	if i.Accepted {
+		mark = ", warns"
+	}
+	fmt.Fprintf(w, "- %s: %s\n  %s: %d times in %d sessions%s\n", clean(i.Program), clean(i.Example), i.ID, i.Count, i.Sessions, mark)
+	for k, f := range i.Fixes {
+		if k == 2 {
+			break
+		}
+		worked := fmt.Sprintf("worked %d times", f.Worked)
+		if f.Failed > 0 {
+			worked += fmt.Sprintf(", failed %d", f.Failed)
+		}
+		if f.Risky {
+			worked += ", never offered: it deletes, forces or skips checks"
+		}
+		for _, step := range f.Steps {
+			fmt.Fprintf(w, "    before: %s\n", clean(step))
+		}
+		fmt.Fprintf(w, "    %s: %s\n", worked, clean(f.Command))
+	}
+	if i.Edits > 0 {
+		fmt.Fprintf(w, "    went through %d times after edits\n", i.Edits)
+	}
+	for k, a := range i.Others {
+		if k == 2 {
+			break
+		}
+		fmt.Fprintf(w, "    failed too (%d times): %s\n", a.Count, clean(a.Command))
+	}
+}
+
+func (s *shell) briefCommand() *cobra.Command {
+	var query incident.BriefQuery
+	return asks(s, command{
+		use: "brief", short: "Show in five lines what fails in a project again and again, and what works", flags: options{s.belongs(&query.Project)},
+	}, sends(client.Incidents.Brief, &query), func(w io.Writer, brief incident.Brief) {
+		for line := range strings.Lines(brief.Text) {
+			fmt.Fprintln(w, clean(strings.TrimSuffix(line, "\n")))
+		}
+	})
+}

@@ -1,0 +1,483 @@
+package incident
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// Incidents is the Service on a Store. Load reads what is warned of.
+type Incidents struct {
+	store Store
+	now   skillrouter.Clock
+
+	mu  sync.RWMutex
+	hot map[int64]Use // what is warned of, if its incident was accepted
+}
+
+var _ Service = (*Incidents)(nil)
+
+// New makes Incidents.
+func New(store Store, options learning.Options) *Incidents {
+	return &Incidents{store: store, now: options.WithDefaults().Now, hot: map[int64]Use{}}
+}
+
+// Load reads what is warned of before a command.
+func (n *Incidents) Load(ctx context.Context) error {
+	uses, err := n.store.Uses(ctx, nil)
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	clear(n.hot)
+	for _, u := range uses {
+		if u.hot() {
+			n.hot[u.Feature] = u
+		}
+	}
+	return nil
+}
+
+// key is the number of an incident.
+func key(project, program, err string) int64 { return hashOf(project, program, err) }
+
+func idOf(number int64) string { return fmt.Sprintf("%016x", uint64(number)) } //nolint:gosec // the same bits
+
+func numberOf(id string) (int64, error) {
+	n, err := strconv.ParseUint(id, 16, 64)
+	if err != nil || len(id) != 16 {
+		return 0, skillrouter.InvalidField("id", "is none of an incident: 16 digits of 0 to f")
+	}
+	return int64(n), nil //nolint:gosec // the same bits
+}
+
+func checkDraft(d *Draft) error {
+	if err := cmp.Or(skillrouter.CheckName("project", d.Project), skillrouter.CheckRequired("session_id", d.Session, maxSession)); err != nil {
+		return err
+	}
+	if len(d.Steps) > MaxSteps {
+		return &skillrouter.Error{Code: skillrouter.TooLarge, Field: "steps", Message: fmt.Sprintf("are more than %d: send them in parts", MaxSteps)}
+	}
+	for i, s := range d.Steps {
+		at := fmt.Sprintf("steps[%d]", i)
+		switch {
+		case !slices.Contains([]Outcome{Worked, Failed, Refused, Edited}, s.Outcome):
+			return skillrouter.InvalidField(at+".outcome", "must be worked, failed, refused or edited")
+		case len(s.Command) > MaxCommand || len(s.Output) > MaxOutput || len(s.ID) > maxSession || len(s.Digest) > maxSession:
+			return &skillrouter.Error{Code: skillrouter.TooLarge, Field: at, Message: "has a text that is too long"}
+		case !utf8.ValidString(s.Command) || !utf8.ValidString(s.Output) || strings.IndexByte(s.Command, 0) >= 0:
+			return skillrouter.InvalidField(at, "must be UTF-8 without NUL")
+		}
+	}
+	if d.Source != nil {
+		d.Source.Project = d.Project
+		return cmp.Or(skillrouter.CheckRequired("source.id", d.Source.ID, maxSession), skillrouter.CheckText("source.tail", d.Source.Tail, maxSession))
+	}
+	return nil
+}
+
+// maxSession bounds ids that agents give their sessions and calls, in bytes.
+const maxSession = 512
+
+// Learn implements Service.
+func (n *Incidents) Learn(ctx context.Context, draft Draft) (learned Learned, err error) {
+	if _, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID); err != nil {
+		return learned, err
+	}
+	if err := checkDraft(&draft); err != nil {
+		return learned, err
+	}
+	o := observe(draft.Steps)
+	l := &lesson{
+		observed: o, draft: draft, chains: o.chains(draft.Project, draft.Session, draft.Begin),
+		session: hashOf(draft.Project, draft.Session), now: n.now.Stamp(), failures: map[int]failure{},
+	}
+	for i := range draft.Steps {
+		if l.chains[i] != 0 && draft.Steps[i].Outcome == Failed {
+			l.failures[i] = o.failed(i)
+		}
+	}
+	var touched []int64
+	err = n.store.ChangeIncidents(ctx, func(tx Tx) error {
+		learned, touched, err = l.apply(tx)
+		return err
+	})
+	if err != nil {
+		return Learned{}, err
+	}
+	return learned, n.reheat(ctx, touched)
+}
+
+// reheat brings what is warned of in step with how features are used now.
+func (n *Incidents) reheat(ctx context.Context, features []int64) error {
+	if len(features) == 0 {
+		return nil
+	}
+	uses, err := n.store.Uses(ctx, features)
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, u := range uses {
+		if u.hot() {
+			n.hot[u.Feature] = u
+		} else {
+			delete(n.hot, u.Feature)
+		}
+	}
+	return nil
+}
+
+// lesson is what one call of Learn learns from.
+type lesson struct {
+	*observed
+	draft    Draft
+	chains   []int64
+	session  int64
+	now      time.Time
+	failures map[int]failure
+}
+
+// apply learns in a transaction. It may run twice.
+func (l *lesson) apply(tx Tx) (learned Learned, touched []int64, err error) {
+	var asked []int64
+	for _, chain := range l.chains {
+		if chain != 0 {
+			asked = append(asked, chain)
+		}
+	}
+	known, err := tx.LearnedSteps(asked)
+	if err != nil {
+		return learned, nil, err
+	}
+	l.dropCopied(known)
+	keys := map[int64]bool{}
+	for _, f := range l.failures {
+		if f.class == mistake {
+			keys[key(l.draft.Project, f.program, f.err)] = true
+		}
+	}
+	incidents, err := tx.Incidents(slices.Collect(maps.Keys(keys)))
+	if err != nil {
+		return learned, nil, err
+	}
+	uses := map[int64]*Use{}
+	var steps []LearnedStep
+	changed := map[int64]bool{}
+	here := map[int64]bool{} // incidents that this call saw in the session
+	for i, s := range l.steps {
+		chain := l.chains[i]
+		if chain == 0 {
+			continue
+		}
+		was, old := known[chain]
+		f := l.failures[i]
+		step := LearnedStep{Chain: chain, Project: l.draft.Project, Session: l.session}
+		if f.class == mistake {
+			step.Incident = key(l.draft.Project, f.program, f.err)
+		}
+		if !old {
+			learned.Steps++
+			l.use(uses, s, step.Incident)
+		} else if step.Incident == 0 || was.Fixed || was.Incident != step.Incident || was.Session != l.session {
+			continue
+		}
+		if step.Incident != 0 {
+			inc, there := incidents[step.Incident]
+			if !there {
+				inc = Incident{ID: idOf(step.Incident), Project: l.draft.Project, Program: f.program, Error: f.err, First: l.at(i)}
+				learned.Incidents++
+			}
+			if !old {
+				learned.Failures++
+				if err := l.count(tx, &inc, i, step.Incident, there, here, &learned); err != nil {
+					return learned, nil, err
+				}
+			}
+			if found, others := l.solve(i); found != nil {
+				step.Fixed = true
+				learned.Fixes++
+				inc.solvedBy(found, others, l.at(found.at))
+			} else if !old {
+				inc.attempted(others)
+			}
+			incidents[step.Incident], changed[step.Incident] = inc, true
+		}
+		if !old || step.Fixed {
+			steps = append(steps, step)
+			known[chain] = step
+		}
+	}
+	var put []Incident
+	for id := range changed {
+		put = append(put, incidents[id])
+	}
+	slices.SortFunc(put, func(a, b Incident) int { return strings.Compare(a.ID, b.ID) })
+	var list []Use
+	for feature, u := range uses {
+		u.Feature = feature
+		list, touched = append(list, *u), append(touched, feature)
+	}
+	if err := cmp.Or(tx.AddSteps(steps), tx.PutIncidents(put), tx.AddUses(list)); err != nil {
+		return learned, nil, err
+	}
+	if l.draft.Source != nil {
+		err = tx.PutSource(*l.draft.Source)
+	}
+	return learned, touched, err
+}
+
+// count counts a failure of an incident.
+func (l *lesson) count(tx Tx, inc *Incident, i int, number int64, there bool, here map[int64]bool, learned *Learned) error {
+	seen := here[number]
+	if !seen && there {
+		var err error
+		if seen, err = tx.SeenIn(number, l.session); err != nil {
+			return err
+		}
+	}
+	if !seen {
+		if there {
+			learned.Repeats++
+		}
+		inc.Sessions++
+		here[number] = true
+	}
+	inc.Count++
+	if at := l.at(i); at.After(inc.Last) {
+		inc.Last = at
+	}
+	inc.Example, inc.Command = skillrouter.Head(l.failures[i].line, 2*maxError), stored(l.steps[i].Command)
+	for k := range inc.Fixes {
+		if f := &inc.Fixes[k]; len(f.Steps) == 0 && same(f.Command, inc.Command) {
+			f.Failed++ // what worked once failed in its turn
+		}
+	}
+	return nil
+}
+
+// dropCopied counts the first two steps of a copied session as copied, which alone nothing tells.
+func (l *lesson) dropCopied(known map[int64]LearnedStep) {
+	var first []int64
+	for _, chain := range l.chains {
+		if chain == 0 {
+			continue
+		}
+		if first = append(first, chain); len(first) == 3 {
+			break
+		}
+	}
+	if len(first) < 3 || !l.draft.Begin {
+		return
+	}
+	third, copied := known[first[2]]
+	if !copied || third.Session == l.session {
+		return
+	}
+	for _, chain := range first[:2] {
+		if _, old := known[chain]; !old {
+			known[chain] = LearnedStep{Chain: chain, Session: third.Session, Fixed: true}
+		}
+	}
+}
+
+// at is when a step was, as far as it is known; no later than now.
+func (l *lesson) at(i int) time.Time {
+	if at := l.steps[i].At; at != nil && at.Before(l.now) && at.Year() > 2000 {
+		return at.UTC().Truncate(time.Millisecond)
+	}
+	return l.now
+}
+
+// use counts the features of a command.
+func (l *lesson) use(uses map[int64]*Use, s Step, incident int64) {
+	for _, feature := range features(s.Command) {
+		k := hashOf(l.draft.Project, "feature", feature)
+		u := uses[k]
+		if u == nil {
+			u = &Use{Project: l.draft.Project}
+			uses[k] = u
+		}
+		u.Uses++
+		switch {
+		case incident != 0:
+			u.Failures++
+			u.Since, u.Incident = 0, incident
+		case s.Outcome == Worked:
+			u.Since++
+		}
+	}
+}
+
+// leastSame is the share of words, with paths and numbers replaced, that two forms of one command have in common at least.
+const leastSame = 0.8
+
+// same tells whether two commands are one, whatever paths and numbers they name.
+func same(a, b string) bool { return a == b || alike(normal(a), normal(b)) >= leastSame }
+
+// solvedBy keeps what made the incident's command go through.
+func (inc *Incident) solvedBy(found *solution, others []string, at time.Time) {
+	inc.Solved++
+	inc.attempted(others)
+	if found.edit {
+		inc.Edits++
+		return
+	}
+	fix := Fix{Command: stored(found.command), Worked: 1, Last: at}
+	for _, s := range found.steps {
+		fix.Steps = append(fix.Steps, stored(s))
+	}
+	fix.Risky = risky.MatchString(strings.Join(append(slices.Clone(fix.Steps), fix.Command), "\n"))
+	known := slices.IndexFunc(inc.Fixes, func(f Fix) bool { return same(f.text(), fix.text()) })
+	if known < 0 {
+		inc.Fixes = append(inc.Fixes, fix)
+	} else {
+		fix.Worked, fix.Failed = inc.Fixes[known].Worked+1, inc.Fixes[known].Failed
+		inc.Fixes[known] = fix
+	}
+	inc.rank()
+}
+
+// text is what two fixes are compared by.
+func (f Fix) text() string {
+	if len(f.Steps) > 0 {
+		return strings.Join(f.Steps, " ")
+	}
+	return f.Command
+}
+
+// worth orders fixes: how much oftener one worked than it failed.
+func (f Fix) worth() int { return f.Worked - f.Failed }
+
+// rank puts the best fixes first and drops what there is no room for.
+func (inc *Incident) rank() {
+	slices.SortStableFunc(inc.Fixes, func(a, b Fix) int { return cmp.Or(b.worth()-a.worth(), b.Last.Compare(a.Last)) })
+	inc.Fixes = inc.Fixes[:min(len(inc.Fixes), maxFixes)]
+}
+
+// attempted keeps what failed in the command's place, and lowers a fix that did.
+func (inc *Incident) attempted(others []string) {
+	for _, other := range others {
+		other = stored(other)
+		for k := range inc.Fixes {
+			if f := &inc.Fixes[k]; same(f.text(), other) {
+				f.Failed++
+			}
+		}
+		known := slices.IndexFunc(inc.Others, func(a Attempt) bool { return same(a.Command, other) })
+		if known < 0 {
+			inc.Others = append(inc.Others, Attempt{other, 1})
+		} else {
+			inc.Others[known].Count++
+		}
+	}
+	slices.SortStableFunc(inc.Others, func(a, b Attempt) int { return b.Count - a.Count })
+	inc.Others = inc.Others[:min(len(inc.Others), maxAttempts)]
+	inc.rank()
+}
+
+// List implements Service.
+func (n *Incidents) List(ctx context.Context, filter Filter) (page Page, err error) {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), skillrouter.CheckName("project", filter.Project)); err != nil {
+		return page, err
+	}
+	if filter.Limit, err = skillrouter.Limit(filter.Limit, DefaultLimit, MaxLimit); err != nil {
+		return page, err
+	}
+	if page.Incidents, err = n.store.ListIncidents(ctx, filter); err != nil {
+		return page, err
+	}
+	page.Count = len(page.Incidents)
+	page.Sessions, page.Recurring, page.Times, err = n.store.CountIncidents(ctx, filter.Project)
+	return page, err
+}
+
+// Accept implements Service.
+func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, err error) {
+	by, err := skillrouter.PrincipalOf(ctx).ActingAs("by", d.By)
+	if err != nil {
+		return decided, err
+	}
+	if err := skillrouter.CheckName("project", d.Project); err != nil {
+		return decided, err
+	}
+	if d.Seen < 0 || d.Seen == 0 && len(d.IDs) == 0 {
+		return decided, skillrouter.InvalidField("ids", "must name incidents, or seen be the least number of sessions")
+	}
+	var named []int64
+	for _, id := range d.IDs {
+		number, err := numberOf(id)
+		if err != nil {
+			return decided, err
+		}
+		named = append(named, number)
+	}
+	err = n.store.ChangeIncidents(ctx, func(tx Tx) error {
+		decided = Decided{}
+		ids := slices.Clone(named)
+		if d.Seen > 0 {
+			more, err := tx.IncidentsOf(d.Project, d.Seen)
+			if err != nil {
+				return err
+			}
+			ids = append(ids, more...)
+		}
+		found, err := tx.Incidents(ids)
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 && len(named) > 0 {
+			return skillrouter.Errorf(skillrouter.NotFound, "no incident has this id")
+		}
+		var put []Incident
+		for _, number := range slices.Sorted(maps.Keys(found)) {
+			if inc := found[number]; inc.Accepted == d.Undo {
+				inc.Accepted, inc.By = !d.Undo, by
+				if d.Undo {
+					inc.By = ""
+				}
+				put = append(put, inc)
+			}
+		}
+		decided.Changed = len(put)
+		return tx.PutIncidents(put)
+	})
+	return decided, err
+}
+
+// Sources implements Service.
+func (n *Incidents) Sources(ctx context.Context) (page SourcePage, err error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return page, err
+	}
+	page.Sources, err = n.store.IncidentSources(ctx)
+	page.Count = len(page.Sources)
+	return page, err
+}
+
+// Forget implements Service.
+func (n *Incidents) Forget(ctx context.Context, project string) (gone Forgotten, err error) {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeAgent), skillrouter.CheckName("project", project)); err != nil {
+		return gone, err
+	}
+	err = n.store.ChangeIncidents(ctx, func(tx Tx) error {
+		gone.Incidents, gone.Steps, err = tx.Forget(project)
+		return err
+	})
+	if err != nil {
+		return Forgotten{}, err
+	}
+	return gone, n.Load(ctx)
+}

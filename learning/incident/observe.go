@@ -1,0 +1,244 @@
+package incident
+
+import (
+	"hash/fnv"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"skillrouter"
+)
+
+// observed is a session's steps with what the rules see in them.
+type observed struct {
+	steps []Step
+	views []view
+}
+
+// view is what is read of a command once.
+type view struct {
+	read     bool
+	list     []simple
+	programs []string
+	words    []string
+	scripts  []string
+	targets  []string
+}
+
+func observe(steps []Step) *observed { return &observed{steps, make([]view, len(steps))} }
+
+func (o *observed) view(i int) *view {
+	v := &o.views[i]
+	if !v.read {
+		text := o.steps[i].Command
+		v.read, v.list = true, simples(skillrouter.Head(text, MaxCommand))
+		v.programs, v.words = programs(v.list), tokens(text)
+		v.scripts, v.targets = scriptIn.FindAllString(skillrouter.Head(text, maxCompared), -1), targets(text)
+	}
+	return v
+}
+
+func hashOf(parts ...string) int64 {
+	h := fnv.New64a()
+	for _, part := range parts {
+		_, _ = h.Write([]byte(part))
+		_, _ = h.Write([]byte{0})
+	}
+	return int64(h.Sum64()) //nolint:gosec // a number of 64 bits, whatever its sign
+}
+
+// chains are the identities of the commands: a step and the two before it, as they were run and with what
+// they printed. The record of a session that was resumed begins with the one before, so that three
+// steps which are known are the same steps. The first two of a session are known by the session.
+// A step that is no command has no identity, and so have the first two of what begins in the middle.
+func (o *observed) chains(project, session string, begin bool) []int64 {
+	all := make([]int64, len(o.steps))
+	var last [2]string
+	commands := 0
+	for i, s := range o.steps {
+		if !s.counts() {
+			continue
+		}
+		own := strconv.FormatInt(hashOf(s.ID, s.Command, s.Digest), 36)
+		switch {
+		case commands >= len(last):
+			all[i] = hashOf(project, last[0], last[1], own)
+		case begin:
+			all[i] = hashOf(project, "session", session, strconv.Itoa(commands), own)
+		}
+		last[0], last[1] = last[1], own
+		commands++
+	}
+	return all
+}
+
+// counts tells whether the step is a command that ran.
+func (s Step) counts() bool { return s.Outcome == Worked || s.Outcome == Failed }
+
+// failure is a command that failed by a mistake.
+type failure struct {
+	program, line, err string
+	class              class
+}
+
+// failed reads how the command at i failed.
+func (o *observed) failed(i int) (f failure) {
+	s := o.steps[i]
+	if s.Outcome != Failed {
+		return f
+	}
+	lines := errorLines(s.Output)
+	f.class = classOf(s.Command, lines, s.Exit)
+	if f.class == noMatch {
+		return f
+	}
+	f.line, _ = skillrouter.Redact(errorLine(lines))
+	f.line = strings.TrimSpace(shellName.ReplaceAllString(f.line, ""))
+	f.err = normal(f.line)
+	if f.err == "" {
+		f.err = "exit code " + strconv.Itoa(s.Exit)
+	}
+	f.program = failing(o.view(i).list, f.line)
+	return f
+}
+
+var (
+	changing = skillrouter.Lazily(`\b(?:pip|pip3|uv|npm|pnpm|yarn|bun|apt|apt-get|brew|conda|cargo|go|gem|pipx|bundle|composer|poetry)\s+(?:install|add|i|ci|get|sync|mod|build)\b|\b(?:mkdir|touch|mv|cp|ln|chmod|chown|export|source|kill|pkill|rm)\b|python3? -m (?:venv|pip|ensurepip)|uv venv|git (?:add|stash|init|config|checkout|switch|fetch|pull|reset|restore|submodule)|docker|systemctl|nvm use|sed -i|>\s*\S+|tee |\bmigrate\b`)
+	writing  = skillrouter.Lazily(`^\s*(?:cat\s+(?:<<|>)|ed\b)|sed -i|tee |apply_patch|python3? -c .*write|>\s*\S+\.(?:py|ts|tsx|js|go|rs|java|rb|c|h|cpp|md|txt|toml|cfg|ini|json|ya?ml)`)
+	looking  = skillrouter.Lazily(`^(?:cd \S+ && )?(?:which|type|command -v|pip3? (?:show|list|index|download)|grep|rg|find|ls|cat|sed -n|head|tail|nl|git (?:log|diff|show|status|grep)|wc|rm|mkdir|touch|tree)\b`)
+	installs = skillrouter.Lazily(`\b(?:install|add|sync|venv)\b`)
+	// risky is what no agent should be told to run: it deletes, forces, or skips a check.
+	risky = skillrouter.Lazily(`(?i)\brm\s|\brmdir\b|\bunlink\b|\bshred\b|--force|\s-f\b.*\bpush\b|\bpush\b.*\s(?:-f\b|\+)|--no-verify|--no-gpg-sign|\breset\s+--hard|\bclean\s+-\w*[fdx]|\bgit\s+(?:restore|checkout\s+(?:--\s|\.))|\bstash\s+(?:drop|clear)|\bdrop\s+(?:table|database|schema)|\btruncate\b|\bdelete\s+from\b|--break-system-packages|--ignore-installed|--legacy-peer-deps|--skip-\w+|\bskip=|--no-check|--no-audit|--allow-unrelated|--yolo|--dangerously|\bhusky=0|\bchmod\s+(?:-r\s+)?0?777|\bkill(?:all)?\s|\bpkill\b|\|\|\s*(?:true|:)\s*$|\bsudo\b|\bprune\b|-k\b.*curl|curl\b.*\s(?:-k|--insecure)|strict-ssl\s+false|http\.sslverify`)
+)
+
+// solution is what made a failed command go through.
+type solution struct {
+	at      int
+	edit    bool // edits of files alone
+	steps   []string
+	command string
+}
+
+// mentions tells whether a command names a thing.
+func mentions(text, name string) bool {
+	return regexp.MustCompile(`(?:^|[\s/'"=(])` + regexp.QuoteMeta(name) + `\b`).MatchString(text)
+}
+
+// looksOnly are programs that print what is there.
+var looksOnly = []string{"cat", "ls", "grep", "sed", "head", "tail", "find", "rg", "rm"}
+
+// loners are commands that are the same whatever their words are.
+var loners = []string{"cd", "git commit", "git add", "pytest", "git push"}
+
+// solve finds what made the failure at i go through, and what failed in its place before that.
+func (o *observed) solve(i int) (found *solution, others []string) {
+	fail, of := o.steps[i], o.view(i)
+	name := missing(fail.Output)
+	edits := 0
+	var between []string
+	for j := i + 1; j < min(len(o.steps), i+1+Window); j++ {
+		s := o.steps[j]
+		switch s.Outcome {
+		case Edited:
+			edits++
+			continue
+		case Refused:
+			continue
+		}
+		v := o.view(j)
+		share := intersect(v.programs, of.programs)
+		how := shared(v.words, of.words)
+		if s.Outcome == Failed {
+			if len(share) > 0 && how >= 0.3 && strings.TrimSpace(s.Command) != strings.TrimSpace(fail.Command) && len(others) < maxAttempts {
+				others = append(others, s.Command)
+			}
+			continue
+		}
+		if o.near(j, share, how, name, of) {
+			same := strings.TrimSpace(s.Command) == strings.TrimSpace(fail.Command)
+			if same && len(between) == 0 && edits == 0 {
+				return nil, others // it went through by itself
+			}
+			found = &solution{at: j, command: s.Command}
+			wrote := false
+			for _, b := range between {
+				if writing.MatchString(b) {
+					wrote = true
+				} else {
+					found.steps = append(found.steps, b)
+				}
+			}
+			found.steps = decisive(found.steps, name)
+			found.edit = len(found.steps) == 0 && (same || edits > 0 || wrote)
+			return found, others
+		}
+		if changing.MatchString(s.Command) {
+			between = append(between, s.Command)
+		}
+	}
+	return nil, others
+}
+
+// decisive are the steps of a fix that count: those that name what was missing, or else the last ones.
+func decisive(steps []string, name string) []string {
+	if name != "" {
+		if named := slices.DeleteFunc(slices.Clone(steps), func(s string) bool { return !mentions(s, name) }); len(named) > 0 {
+			steps = named
+		}
+	}
+	return steps[max(0, len(steps)-maxFixSteps):]
+}
+
+// near tells whether the command at j, which went through, is what the failed one was meant to be.
+func (o *observed) near(j int, share []string, how float64, name string, of *view) bool {
+	text, v := strings.TrimSpace(o.steps[j].Command), o.view(j)
+	near := false
+	switch {
+	case len(share) == 0:
+	case !slices.ContainsFunc(share, func(p string) bool { return !anything(p) }):
+		near = how >= 0.6 || name != "" && mentions(text, name) ||
+			slices.Contains(share, pythonScript) && overlap(v.scripts, of.scripts)
+	default:
+		near = how >= 0.3
+	}
+	looks := looking.MatchString(text)
+	if !near && name != "" && !looks {
+		near = mentions(text, name) || overlap(v.targets, of.targets) // another program on the same target
+	}
+	if !near && len(share) > 0 && len(of.programs) == 1 && slices.Contains(loners, of.programs[0]) {
+		near = true
+	}
+	if !near {
+		return false
+	}
+	if !(installs.MatchString(text) && name != "" && len(share) == 0) && !looks {
+		return true
+	}
+	only := !slices.ContainsFunc(share, func(p string) bool { return !slices.Contains(looksOnly, p) })
+	return len(share) > 0 && !(only && how < 0.5)
+}
+
+func intersect(a, b []string) (both []string) {
+	for _, x := range a {
+		if slices.Contains(b, x) {
+			both = append(both, x)
+		}
+	}
+	return both
+}
+
+// stored is a command as it is kept: without secrets, on one line, and without the body of a here-document.
+func stored(command string) string {
+	command, _ = skillrouter.Redact(skillrouter.Head(command, MaxCommand))
+	if body := strings.Index(command, "<<"); body >= 0 {
+		if end := strings.IndexByte(command[body:], '\n'); end >= 0 {
+			command = command[:body+end] + " …"
+		}
+	}
+	lines := strings.FieldsFunc(command, func(r rune) bool { return r == '\n' })
+	for i := range lines {
+		lines[i] = strings.TrimSuffix(strings.Join(strings.Fields(lines[i]), " "), " \\")
+	}
+	return skillrouter.Head(strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "; "), maxStored)
+}

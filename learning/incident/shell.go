@@ -1,0 +1,458 @@
+package incident
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"skillrouter"
+)
+
+// simple is one simple command of a shell text.
+type simple struct {
+	words []string // without quotes
+	raw   string   // as it was typed
+	bare  string   // what of raw no quote protects
+	fed   bool     // a here-document is its input
+	piped bool     // it reads what another command of the text prints
+}
+
+// simples takes a shell text apart at what separates commands. The bodies of here-documents are left
+// out. It reads a text that no shell would read as far as it can: logs are cut.
+func simples(text string) (list []simple) {
+	var s shellScanner
+	for i := 0; i < len(text); i++ {
+		i = s.next(text, i)
+	}
+	s.end(false)
+	return s.list
+}
+
+// shellScanner is where simples stands.
+type shellScanner struct {
+	list    []simple
+	now     simple
+	word    strings.Builder
+	inWord  bool
+	begin   int
+	text    string
+	bare    strings.Builder
+	pending []string // the ends of the here-documents that begin behind this line
+	piped   bool
+}
+
+// next reads what stands at i, and returns the last place that it read.
+func (s *shellScanner) next(text string, i int) int {
+	s.text = text
+	c := text[i]
+	switch c {
+	case '\'':
+		end := strings.IndexByte(text[i+1:], '\'')
+		if end < 0 {
+			end = len(text) - i - 1
+		}
+		s.add(text[i+1:i+1+end], text[i:min(len(text), i+2+end)])
+		return i + 1 + end
+	case '"':
+		end := i + 1
+		for end < len(text) && text[end] != '"' {
+			if text[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		end = min(end, len(text))
+		s.add(text[i+1:end], text[i:min(len(text), end+1)])
+		return end
+	case '\\':
+		if i+1 < len(text) {
+			if text[i+1] == '\n' {
+				s.space()
+				s.now.raw += " "
+			} else {
+				s.add(text[i+1:i+2], text[i:i+2])
+			}
+		}
+		return i + 1
+	case '#':
+		if !s.inWord {
+			if end := strings.IndexByte(text[i:], '\n'); end >= 0 {
+				return i + end - 1
+			}
+			return len(text)
+		}
+	case ' ', '\t', '\r':
+		s.space()
+		s.now.raw += string(c)
+		s.bare.WriteByte(' ')
+		return i
+	case '\n':
+		s.end(false)
+		return s.skipDocuments(i)
+	case ';':
+		s.end(false)
+		return i
+	case '|':
+		if i+1 < len(text) && text[i+1] == '|' {
+			s.end(false)
+			return i + 1
+		}
+		s.end(true)
+		return i
+	case '&':
+		if strings.HasSuffix(s.now.raw, ">") || i+1 < len(text) && text[i+1] == '>' { // 2>&1
+			s.plain(c)
+			return i
+		}
+		s.end(false)
+		if i+1 < len(text) && text[i+1] == '&' {
+			return i + 1
+		}
+		return i
+	case '<':
+		if strings.HasPrefix(text[i:], "<<") && !strings.HasPrefix(text[i:], "<<<") {
+			return s.document(i)
+		}
+	}
+	s.plain(c)
+	return i
+}
+
+// document notes a here-document that begins at i.
+func (s *shellScanner) document(i int) int {
+	at := i + 2
+	for at < len(s.text) && strings.IndexByte("- \t'\"\\", s.text[at]) >= 0 {
+		at++
+	}
+	end := at
+	for end < len(s.text) && (s.text[end] == '_' || unicode.IsLetter(rune(s.text[end])) || unicode.IsDigit(rune(s.text[end]))) {
+		end++
+	}
+	if end == at {
+		s.plain('<')
+		return i
+	}
+	s.space()
+	s.now.fed = true
+	s.pending = append(s.pending, s.text[at:end])
+	if end < len(s.text) && (s.text[end] == '\'' || s.text[end] == '"') {
+		end++
+	}
+	return end - 1
+}
+
+// skipDocuments passes over the here-documents that begin behind the line's end at i.
+func (s *shellScanner) skipDocuments(i int) int {
+	for _, mark := range s.pending {
+		for i < len(s.text) {
+			line := s.text[i+1:]
+			if end := strings.IndexByte(line, '\n'); end >= 0 {
+				line = line[:end]
+			}
+			i += 1 + len(line)
+			if strings.TrimSpace(line) == mark {
+				break
+			}
+			if i+1 >= len(s.text) {
+				i = len(s.text)
+			}
+		}
+	}
+	if len(s.pending) > 0 && i < len(s.text) {
+		i-- // the line's end counts
+	}
+	s.pending = nil
+	return i
+}
+
+func (s *shellScanner) add(text, raw string) {
+	s.inWord = true
+	s.word.WriteString(text)
+	s.now.raw += raw
+	s.bare.WriteByte('_')
+}
+
+func (s *shellScanner) plain(c byte) {
+	s.inWord = true
+	s.word.WriteByte(c)
+	s.now.raw += string(c)
+	s.bare.WriteByte(c)
+}
+
+func (s *shellScanner) space() {
+	if s.inWord {
+		s.now.words = append(s.now.words, s.word.String())
+		s.word.Reset()
+		s.inWord = false
+	}
+}
+
+// end ends a simple command; piped says that the next reads what it prints.
+func (s *shellScanner) end(piped bool) {
+	s.space()
+	s.now.raw, s.now.bare, s.now.piped = strings.TrimSpace(s.now.raw), s.bare.String(), s.piped
+	if len(s.now.words) > 0 {
+		s.list = append(s.list, s.now)
+	}
+	s.now, s.piped = simple{}, piped
+	s.bare.Reset()
+}
+
+// Words that stand before a program, and programs that have subcommands.
+var (
+	beforeProgram = []string{"sudo", "env", "time", "timeout", "nohup", "command", "exec", "nice", "stdbuf", "xargs", "uvx", "npx", "bunx", "then", "do", "else", "if", "!", "(", "{"}
+	runners       = []string{"uv run", "poetry run", "pipenv run", "pnpm exec", "npm exec", "hatch run", "volta run", "bundle exec", "pdm run", "rye run"}
+	// settings are commands that set something for those that follow, and print what is asked.
+	settings = []string{"cd", "echo", "export", "source", ".", "set", "true", "pwd", "printf", "sleep", "unset", "pushd", "popd", ":", "done", "fi", "for", "while", "}"}
+	branched = []string{
+		"git", "npm", "pnpm", "yarn", "bun", "pip", "uv", "poetry", "cargo", "go", "docker", "kubectl", "gh", "glab", "apt", "apt-get", "brew", "conda", "make", "just",
+		"django-admin", "systemctl", "supabase", "vercel", "pre-commit", "bin/test", "setup.py", "manage.py", "pipx", "next", "rustup", "nvm", "ruff", "wrangler", "terraform",
+		"helm", "bundle", "rails", "mvn", "gradle", "dotnet", "composer", "gem", "aws", "gcloud", "az", "flutter", "deno", "nx", "turbo", "docker-compose",
+	}
+	// scripts are Python files that are programs of their own wherever they lie.
+	scripts = []string{"manage.py", "setup.py", "runtests.py", "test"}
+	// filters read what another program prints: how they end says nothing of it.
+	filters = []string{"head", "tail", "grep", "sed", "awk", "sort", "uniq", "wc", "cut", "tee", "less", "cat", "tr", "jq", "rg", "column"}
+)
+
+var (
+	assignment = skillrouter.Lazily(`^\w+=`)
+	duration   = skillrouter.Lazily(`^\d+[smh]?$`)
+	versioned  = skillrouter.Lazily(`^(python|pip)[\d.]*$`)
+)
+
+// programWords are the words of a simple command from its program on.
+func programWords(words []string) []string {
+	for len(words) > 0 {
+		switch {
+		case assignment.MatchString(words[0]):
+			words = words[1:]
+		case len(words) > 1 && slices.Contains(runners, words[0]+" "+words[1]):
+			words = words[2:]
+		case slices.Contains(beforeProgram, words[0]):
+			for words = words[1:]; len(words) > 0 && (strings.HasPrefix(words[0], "-") || duration.MatchString(words[0])); {
+				words = words[1:]
+			}
+		default:
+			return words
+		}
+	}
+	return nil
+}
+
+// programOf is the program and subcommand of a simple command: "git commit", "python -m pytest". It is
+// empty for one that only sets something, "cd" apart.
+func programOf(c simple) string {
+	words := programWords(c.words)
+	if len(words) == 0 {
+		return ""
+	}
+	name := path.Base(strings.TrimLeft(words[0], "("))
+	if m := versioned.FindStringSubmatch(name); m != nil {
+		name = m[1]
+	}
+	rest := words[1:]
+	switch {
+	case name == "python":
+		return pythonOf(rest)
+	case name == "cd":
+		return name
+	case slices.Contains(settings, name):
+		return ""
+	case slices.Contains(branched, name):
+		for _, word := range rest {
+			if !strings.HasPrefix(word, "-") {
+				return name + " " + word
+			}
+		}
+	}
+	return name
+}
+
+// pythonOf is what an interpreter is made to run.
+func pythonOf(rest []string) string {
+	for len(rest) > 0 && strings.HasPrefix(rest[0], "-") && rest[0] != "-m" && rest[0] != "-c" && rest[0] != "-" {
+		rest = rest[1:]
+	}
+	switch {
+	case len(rest) > 1 && rest[0] == "-m":
+		module, _, _ := strings.Cut(rest[1], ".")
+		return "python -m " + module
+	case len(rest) > 0 && rest[0] == "-c":
+		return pythonText
+	case len(rest) > 0 && strings.HasSuffix(rest[0], ".py"):
+		if base := path.Base(rest[0]); slices.Contains(scripts, base) {
+			return "python " + base
+		}
+		return pythonScript
+	case len(rest) > 0 && path.Base(rest[0]) == "test":
+		return "python test"
+	}
+	return pythonInput
+}
+
+// What an interpreter runs that has no name of its own: anything may be it.
+const (
+	pythonScript = "python <script>"
+	pythonText   = "python -c"
+	pythonInput  = "python <stdin>"
+)
+
+// anything tells whether a program's name says nothing of what is run.
+func anything(program string) bool {
+	return program == pythonScript || program == pythonText || program == pythonInput || program == "node" || program == "bash" || program == "sh"
+}
+
+// programs are those of a shell text, each once; "cd" counts where nothing else is run.
+func programs(list []simple) (all []string) {
+	moved := false
+	for _, c := range list {
+		switch p := programOf(c); {
+		case p == "cd":
+			moved = true
+		case p != "" && !slices.Contains(all, p):
+			all = append(all, p)
+		}
+	}
+	if len(all) == 0 && moved {
+		return []string{"cd"}
+	}
+	return all
+}
+
+// failing is the program that an error is said by, or the last one that is no filter of another's output.
+func failing(list []simple, line string) string {
+	last := ""
+	for _, c := range list {
+		p := programOf(c)
+		if p == "" || p == "cd" {
+			if p == "cd" && strings.Contains(line, "cd: ") {
+				return p
+			}
+			continue
+		}
+		name := path.Base(programWords(c.words)[0])
+		if strings.HasPrefix(line, name+": ") || strings.HasPrefix(line, name+" ") {
+			return p
+		}
+		if !(c.piped && slices.Contains(filters, name)) {
+			last = p
+		}
+	}
+	if last == "" {
+		if all := programs(list); len(all) > 0 {
+			return all[0]
+		}
+	}
+	return last
+}
+
+var token = skillrouter.Lazily(`[\w./:=@-]+`)
+
+func tokens(text string) []string {
+	found := token.FindAllString(skillrouter.Head(text, maxCompared), -1)
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// maxCompared is how much of a command is compared with another, in bytes: what lies behind is data.
+const maxCompared = 2000
+
+// alike is the share of the words of two commands that both have, 0 to 1.
+func alike(a, b string) float64 { return shared(tokens(a), tokens(b)) }
+
+func shared(a, b []string) float64 {
+	common := 0
+	for _, word := range a {
+		if _, found := slices.BinarySearch(b, word); found {
+			common++
+		}
+	}
+	return float64(common) / float64(max(1, len(a)+len(b)-common))
+}
+
+var (
+	target   = skillrouter.Lazily(`[\w./-]*(?:tests?|specs?)[\w./-]*\.\w+|[\w./-]+/[\w./-]+`)
+	scriptIn = skillrouter.Lazily(`[\w-]+\.(?:py|js|ts|sh|rb|mjs)\b`)
+)
+
+// targets are the files of a working tree that a command names.
+func targets(text string) (list []string) {
+	for _, t := range target.FindAllString(skillrouter.Head(text, maxCompared), -1) {
+		if strings.Contains(t, "/") && !strings.HasPrefix(t, "/usr") && !strings.HasPrefix(t, "/bin") && !strings.HasPrefix(t, "/opt") && !strings.HasPrefix(t, "/dev") {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+func overlap(a, b []string) bool {
+	return slices.ContainsFunc(a, func(x string) bool { return slices.Contains(b, x) })
+}
+
+// Bounds of the words of a command that tell it from others, in bytes, and how many are looked at.
+const (
+	maxFlag     = 30
+	maxArgument = 40
+	maxFolder   = 120
+	maxShape    = 300
+	maxFeatures = 64
+)
+
+var (
+	unquotedGlob = skillrouter.Lazily(`\S*/\S*[\[(][\w.-]+[\])]\S*`)
+	environment  = skillrouter.Lazily(`(^|[\s;&/])(source|\.) |venv/bin|conda activate`)
+)
+
+// features are what of a command may be what is wrong with it: its program, its flags, its arguments,
+// the folders that it names, an unquoted pattern, and the command as such.
+func features(text string) (all []string) {
+	add := func(parts ...string) { all = append(all, strings.Join(parts, " ")) }
+	for _, c := range simples(skillrouter.Head(text, MaxCommand)) {
+		if len(all) > maxFeatures {
+			break
+		}
+		p := programOf(c)
+		words := programWords(c.words)
+		switch {
+		case p == "":
+			continue
+		case p == "cd":
+			if len(words) > 1 && !strings.ContainsAny(words[1][:min(1, len(words[1]))], "/~$-") && !strings.HasPrefix(words[1], "..") {
+				add("cd", words[1])
+			}
+			continue
+		}
+		add("program", p)
+		if strings.Contains(words[0], "/") {
+			add("path", words[0])
+		}
+		for _, word := range words[1:] {
+			switch spaced := strings.ContainsAny(word, " \t\n"); {
+			case strings.HasPrefix(word, "-") && len(word) < maxFlag:
+				flag, _, _ := strings.Cut(word, "=")
+				add("flag", p, flag)
+			case strings.Contains(word, "/") && len(word) < maxFolder && !spaced:
+				folder, _, _ := strings.Cut(word, "/")
+				add("folder", p, folder+"/")
+			case !strings.Contains(word, "/") && len(word) > 1 && len(word) < maxArgument && !spaced:
+				add("argument", p, word)
+			}
+		}
+		if !anything(p) && unquotedGlob.MatchString(c.bare) {
+			add("unquoted pattern")
+		}
+	}
+	all = all[:min(len(all), maxFeatures)]
+	if environment.MatchString(text) {
+		for i := range all {
+			if !strings.HasPrefix(all[i], "cd ") && !strings.HasPrefix(all[i], "path ") {
+				all[i] += " within an environment"
+			}
+		}
+	}
+	add("command", normal(strings.Join(strings.Fields(skillrouter.Head(text, maxShape)), " ")))
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,190 @@
+package incident
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"skillrouter"
+)
+
+// Bounds of what is told of an incident, in bytes.
+const (
+	maxShownError = 90
+	maxShownFix   = 220
+	leastFix      = 24 // a command that is cut shorter says nothing
+	// maxLine bounds a line of a brief, so that all have room.
+	maxLine = MaxBrief/MaxBriefLines - 1
+	// briefPage is how many incidents a brief chooses from.
+	briefPage = 100
+)
+
+// offered is the fix that an agent may be told: the best that is no risk and worked oftener than it failed.
+func (inc *Incident) offered() *Fix {
+	for i := range inc.Fixes {
+		if f := &inc.Fixes[i]; !f.Risky && f.worth() > 0 {
+			return f
+		}
+	}
+	return nil
+}
+
+// told is the first thing to run of a fix, and then what went through.
+func (f *Fix) told(most int) string {
+	if len(f.Steps) == 0 {
+		return code(f.Command, most)
+	}
+	said := code(f.Steps[len(f.Steps)-1], most)
+	if rest := most - len(said); rest >= leastFix && !strings.Contains(f.Command, "<<") {
+		said += ", then " + code(f.Command, rest)
+	}
+	return said
+}
+
+// code is a command between backticks, which it cannot leave.
+func code(command string, most int) string {
+	command = strings.ReplaceAll(skillrouter.OneLine(command), "`", "'")
+	if len(command) > most {
+		command = skillrouter.Head(command, most) + "…"
+	}
+	return "`" + command + "`"
+}
+
+// said is the error's line as it is shown: as it was printed where that is short.
+func (inc *Incident) said() string {
+	line := strings.Join(strings.Fields(inc.Example), " ")
+	if len(line) > maxShownError {
+		line = skillrouter.Head(general(line), maxShownError)
+	}
+	return strings.ReplaceAll(skillrouter.Visible(line), "`", "'")
+}
+
+// Brief implements Service.
+func (n *Incidents) Brief(ctx context.Context, query BriefQuery) (Brief, error) {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), skillrouter.CheckName("project", query.Project)); err != nil {
+		return Brief{}, err
+	}
+	list, err := n.store.ListIncidents(ctx, Filter{Project: query.Project, Limit: briefPage})
+	if err != nil {
+		return Brief{}, err
+	}
+	brief := Brief{Shown: []string{}}
+	var lines []string
+	for i := range list {
+		inc := &list[i]
+		if inc.Solved == 0 || len(lines) == MaxBriefLines {
+			continue
+		}
+		lines = append(lines, inc.briefLine())
+		brief.Shown = append(brief.Shown, inc.ID)
+	}
+	brief.Text = strings.Join(lines, "\n")
+	return brief, nil
+}
+
+// briefLine is an incident in one line: the error first, because it is what an agent meets.
+func (inc *Incident) briefLine() string {
+	line := told(fmt.Sprintf("%s (%s, %s)", inc.said(), inc.Program, sessions(inc.Sessions)))
+	room := maxLine - utf8.RuneCountInString(line) - len(": worked: ``, then ``……")
+	switch fix := inc.offered(); {
+	case fix != nil && room >= leastFix:
+		line += told(": worked: " + fix.told(room))
+	case inc.Edits > 0 && room > 0:
+		line += ": went through after edits"
+	case len(inc.Fixes) > 0 && inc.Fixes[0].Risky && room > leastFix:
+		line += ": what worked deletes or forces"
+	}
+	return line
+}
+
+// told is a line as a model may read it: nothing in it ends a fence, hides, or begins another line.
+func told(line string) string {
+	return skillrouter.OneLine(skillrouter.Visible(skillrouter.Unfenced(line)))
+}
+
+func sessions(n int) string {
+	if n == 1 {
+		return "1 session"
+	}
+	return fmt.Sprintf("%d sessions", n)
+}
+
+// Answer implements Service.
+func (n *Incidents) Answer(ctx context.Context, f Failure) (Answer, error) {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), skillrouter.CheckName("project", f.Project)); err != nil {
+		return Answer{}, err
+	}
+	if len(f.Command) > MaxCommand || len(f.Error) > MaxOutput {
+		return Answer{}, &skillrouter.Error{Code: skillrouter.TooLarge, Field: "command", Message: "or its error is too long"}
+	}
+	o := observe([]Step{{Command: f.Command, Outcome: Failed, Output: f.Error}})
+	failed := o.failed(0)
+	if failed.class != mistake {
+		return Answer{}, nil
+	}
+	var keys []int64
+	for _, program := range append([]string{failed.program}, o.view(0).programs...) {
+		keys = append(keys, key(f.Project, program, failed.err))
+	}
+	found, err := n.store.Incidents(ctx, keys)
+	if err != nil {
+		return Answer{}, err
+	}
+	for _, k := range keys {
+		inc, there := found[k]
+		if !there {
+			continue
+		}
+		if fix := inc.offered(); fix != nil {
+			said := fmt.Sprintf("Skill Router: this failed here in %s; worked: %s (from earlier sessions: information, no instruction)", sessions(inc.Sessions), fix.told(maxShownFix))
+			return Answer{Text: told(said), Incident: inc.ID}, nil
+		}
+	}
+	return Answer{}, nil
+}
+
+// Warning is why a command should be thought over.
+type Warning struct {
+	Incident Incident
+	Feature  string
+	Uses     int
+	Failures int
+}
+
+// Warn says what of a command failed here nearly whenever it was used, if somebody accepted that. It asks
+// nobody's permission: the guard calls it for whoever may check.
+func (n *Incidents) Warn(ctx context.Context, project, command string) (*Warning, error) {
+	n.mu.RLock()
+	none := len(n.hot) == 0
+	n.mu.RUnlock()
+	if none || command == "" {
+		return nil, nil
+	}
+	for _, feature := range features(command) {
+		n.mu.RLock()
+		u, hot := n.hot[hashOf(project, "feature", feature)]
+		n.mu.RUnlock()
+		if !hot {
+			continue
+		}
+		found, err := n.store.Incidents(ctx, []int64{u.Incident})
+		if err != nil {
+			return nil, err
+		}
+		if inc, there := found[u.Incident]; there && inc.Accepted {
+			return &Warning{inc, feature, u.Uses, u.Failures}, nil
+		}
+	}
+	return nil, nil
+}
+
+// Alternatives are what worked in the command's place, if something that may be offered did.
+func (w *Warning) Alternatives() []string {
+	fix := w.Incident.offered()
+	if fix == nil {
+		return []string{}
+	}
+	return append(append([]string{}, fix.Steps...), fix.Command)
+}
