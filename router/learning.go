@@ -26,7 +26,7 @@ func (s knowledgeSource) ask(ctx context.Context, q question) (found, error) {
 	f := found{note: results.Notice, noMatch: results.NoMatch}
 	for _, hit := range results.Results {
 		f.items = append(f.items, Item{
-			Kind: "knowledge", ID: hit.ID, Title: hit.Title, Content: hit.Content, Score: hit.RelevanceScore,
+			Kind: "knowledge", ID: hit.ID, Title: hit.Title, Content: hit.Content, Score: hit.RelevanceScore, Relevance: hit.Relevance,
 			Project: hit.Project, AgentID: hit.Author, At: hit.UpdatedAt,
 			Fields: map[string]any{"category": hit.Category, "tags": hit.Tags, "trust": hit.Trust, "source": hit.Source, "use_count": hit.UseCount},
 		})
@@ -132,6 +132,7 @@ func (s episodeSource) hits(ctx context.Context, query episode.Query) (items []I
 	items = make([]Item, len(results.Results))
 	for i, hit := range results.Results {
 		items[i] = episodeItem(hit.Episode, hit.RelevanceScore)
+		items[i].Relevance = hit.Relevance
 	}
 	return items, results.Notice, nil
 }

@@ -21,15 +21,17 @@ type Query struct {
 
 // Item is one thing in an answer, from any store.
 type Item struct {
-	Kind    string         `json:"kind"` // knowledge, episode, agent, task, finding, scan, environment, message
-	ID      string         `json:"id"`
-	Title   string         `json:"title"`
-	Content string         `json:"content,omitempty"`
-	Score   float64        `json:"score"`
-	Project string         `json:"project,omitempty"`
-	AgentID string         `json:"agent_id,omitempty"`
-	At      time.Time      `json:"at,omitzero"`
-	Fields  map[string]any `json:"fields,omitempty"` // what else the kind has: status, severity, progress, …
+	Kind    string  `json:"kind"` // knowledge, episode, agent, task, finding, scan, environment, message
+	ID      string  `json:"id"`
+	Title   string  `json:"title"`
+	Content string  `json:"content,omitempty"`
+	Score   float64 `json:"score"`
+	// Relevance is how probably it is what was meant, from 0 to 1, where the question's words found it.
+	Relevance float64        `json:"relevance,omitempty"`
+	Project   string         `json:"project,omitempty"`
+	AgentID   string         `json:"agent_id,omitempty"`
+	At        time.Time      `json:"at,omitzero"`
+	Fields    map[string]any `json:"fields,omitempty"` // what else the kind has: status, severity, progress, …
 }
 
 // Answer is what the router found.

@@ -30,7 +30,18 @@ var agreed = map[string]string{
 	`["context","write the docs","--budget","200"]`:     narrow,
 	`["messages","--agent","builder","--json","--ack"]`: goingRound,
 	`["episodes","list"]`:                               newVerb, `["episodes","list","--json"]`: newVerb, `["episodes","list","--limit","2"]`: newVerb,
-	`route_query {"query":"zeppelin"}`:            askedAgain,
+	`route_query {"query":"zeppelin"}`:         askedAgain,
+	`["lessons","search","disk","full"]`:       oneRelevance,
+	`["query","which port does the API use?"]`: oneRelevance,
+	`["query","what happened last?"]`:          oneRelevance,
+	`["episodes","search","zeppelin"]`:         oneRelevance,
+	`["search","about"]`:                       oneRelevance,
+	`["lessons","search","permission","denied","in","a","backup","--domain","infrastructure"]`: oneRelevance,
+	`["search","partial","updates","--explain"]`:                                               oneRelevance,
+	`["episodes","search","semicolon"]`:                                                        oneRelevance,
+	`["episodes","search","processor","--persona","data-analyst","--range","7d"]`:              oneRelevance,
+	`["query","how","do","I","fix","partial","updates","with","PATCH"]`:                        oneRelevance,
+	`["search","PATCH"]`:                          oneRelevance,
 	`send_signal {"nonsense":1}`:                  oneMore,
 	`["lessons","list","--type","sucess"]`:        flagNamed,
 	`["lessons","retire","1"]`:                    wordsMissing,
@@ -65,6 +76,7 @@ const (
 	wordsMissing = "wrong usage is told by the word of help that is missing or too much"
 	flagNamed    = "a refusal on the command line names the flag that was given"
 	newVerb      = "every kind of memory has a list"
+	oneRelevance = "the command line shows one scale of relevance, and no confidence of the classifier"
 	summaryAlone = "where an answer says that there is none, it is not said a second time that nothing was found"
 	narrow       = "what fits into a narrow budget changes with the tokens of the ids, which are made by chance"
 	oneMore      = "the tool takes a parameter more, and names those that it has"
@@ -181,6 +193,9 @@ func bared(answer string) string {
 func rounded(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
+		if _, ofEveryKind := v["snippet"]; !ofEveryKind {
+			delete(v, "relevance") // a member that hits of one kind have now too
+		}
 		for name, one := range v {
 			v[name] = rounded(one)
 		}

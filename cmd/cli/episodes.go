@@ -63,11 +63,11 @@ func (s *shell) episodesRecent() *cobra.Command {
 }
 
 func (s *shell) episodesSearch() *cobra.Command {
-	var query episode.Query
+	query := episode.Query{MinRelevance: learning.ShownRelevance}
 	return finds(s, command{
 		use: "search TEXT...", short: "Search episodes", args: joined(1, &query.Query),
 		flags: append(episodeFilter(&query.AgentID, &query.SessionID, &query.Project, &query.EventType, &query.Persona, &query.Event, &query.TimeRange),
-			limit(&query.Limit), scores(&query.Explain)),
+			limit(&query.Limit), scores(&query.Explain), s.minRelevance(&query.MinRelevance)),
 		before: func() error {
 			query.PreferProject = s.project()
 			return nil
@@ -75,7 +75,7 @@ func (s *shell) episodesSearch() *cobra.Command {
 	}, sends(client.Episodes.Search, &query), func(results episode.Results) int { return len(results.Results) }, func(w io.Writer, results episode.Results) {
 		searched(w, results.Corrected, results.Notice, len(results.Results), "Nothing was found.")
 		for i, hit := range results.Results {
-			hitHead(w, i, hit.Title, "%s, %.3f", clean(hit.ID), hit.RelevanceScore)
+			hitHead(w, i, hit.Title, "%s, %s", clean(hit.ID), share(hit.Relevance))
 			fmt.Fprintf(w, "    (%s by %s, %s)\n", clean(hit.EventType), clean(hit.AgentID), ago(s.now(), hit.CreatedAt))
 			indented(w, shortened(hit.Content))
 			explained(w, hit.RelevanceScore, hit.Why)

@@ -17,7 +17,7 @@ import (
 )
 
 func (s *shell) searchCommand() *cobra.Command {
-	var query knowledge.Query
+	query := knowledge.Query{MinRelevance: learning.ShownRelevance}
 	var all bool
 	var kinds []string
 	return s.calls(command{
@@ -32,13 +32,14 @@ func (s *shell) searchCommand() *cobra.Command {
 			option("tag", &query.Tags, "only entries with this tag; may be repeated"),
 			option("limit", &query.Limit, "how many results at most"),
 			scores(&query.Explain),
+			s.minRelevance(&query.MinRelevance),
 		},
 	}, func(ctx context.Context, c *client.Client) error {
 		query.PreferProject = s.project()
 		if all || len(kinds) > 0 {
 			results, err := c.Search.Search(ctx, search.Query{
 				Query: query.Query, Kinds: kinds, Category: query.Category, Project: query.Project, Tags: query.Tags, AgentID: query.AgentID,
-				TimeRange: query.TimeRange, Limit: query.Limit, Explain: query.Explain, PreferProject: query.PreferProject,
+				TimeRange: query.TimeRange, Limit: query.Limit, Explain: query.Explain, PreferProject: query.PreferProject, MinRelevance: query.MinRelevance,
 			})
 			return found(s, results, err, results.Count, printFoundAnywhere)
 		}
@@ -51,7 +52,7 @@ func printFoundKnowledge(w io.Writer, results knowledge.Results) {
 	searched(w, results.Corrected, results.Notice, len(results.Results), "Nothing was found.")
 	printRepairs(w, results.Repairs)
 	for i, hit := range results.Results {
-		hitHead(w, i, hit.Title, "%s, %.3f", clean(hit.ID), hit.RelevanceScore)
+		hitHead(w, i, hit.Title, "%s, %s", clean(hit.ID), share(hit.Relevance))
 		about := clean(hit.Category)
 		if len(hit.Tags) > 0 {
 			about += "; " + clean(strings.Join(hit.Tags, ", "))
@@ -71,7 +72,7 @@ func printFoundKnowledge(w io.Writer, results knowledge.Results) {
 func printFoundAnywhere(w io.Writer, results search.Answer) {
 	searched(w, results.Corrected, results.Notice, results.Count, "Nothing was found.")
 	for i, hit := range results.Results {
-		hitHead(w, i, hit.Title, "%s %s, %.0f %%", clean(hit.Kind), clean(hit.ID), 100*hit.Relevance)
+		hitHead(w, i, hit.Title, "%s %s, %s", clean(hit.Kind), clean(hit.ID), share(hit.Relevance))
 		var about []string
 		for _, part := range []struct{ before, text string }{{"", hit.Category}, {"project ", hit.Project}, {"by ", hit.Author}} {
 			if part.text != "" {

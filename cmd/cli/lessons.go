@@ -78,7 +78,7 @@ func (s *shell) lessonsShow() *cobra.Command {
 }
 
 func (s *shell) lessonsSearch() *cobra.Command {
-	var query lesson.Query
+	query := lesson.Query{MinRelevance: learning.ShownRelevance}
 	var own bool
 	return finds(s, command{
 		use: "search TEXT...", short: "Find the lessons that fit a situation, best first", aliases: []string{"relevant"}, args: joined(1, &query.Context),
@@ -89,6 +89,7 @@ func (s *shell) lessonsSearch() *cobra.Command {
 			option("project", &query.Project, "only this project"),
 			limit(&query.Limit),
 			scores(&query.Explain),
+			s.minRelevance(&query.MinRelevance),
 		},
 		before: func() error {
 			if own {
@@ -99,9 +100,8 @@ func (s *shell) lessonsSearch() *cobra.Command {
 	}, sends(client.Lessons.Relevant, &query), func(found lesson.Results) int { return len(found.Results) }, func(w io.Writer, found lesson.Results) {
 		searched(w, found.Corrected, found.Notice, len(found.Results), "No lesson fits.")
 		for i, hit := range found.Results {
-			hitHead(w, i, hit.Title, "lesson %d, %s, %.3f", hit.Number, hit.Type, hit.Score)
-			fmt.Fprintf(w, "    (%s; %s; similarity %.2f, recency %.2f, confidence %.2f)\n",
-				place(hit.Lesson), hit.Severity, hit.Similarity, hit.Recency, hit.Confidence)
+			hitHead(w, i, hit.Title, "lesson %d, %s, %s", hit.Number, hit.Type, share(hit.Relevance))
+			fmt.Fprintf(w, "    (%s; %s; seen %s, confidence %.2f)\n", place(hit.Lesson), hit.Severity, ago(s.now(), hit.LastOccurred), hit.Confidence)
 			indented(w, shortened(first(hit.Solution, hit.Outcome, hit.Context)))
 			explained(w, hit.Score, hit.Why)
 		}

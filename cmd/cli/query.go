@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"skillrouter/learning"
 	"skillrouter/learning/feedback"
 	"skillrouter/router"
 	"skillrouter/router/classify"
@@ -18,6 +21,7 @@ import (
 
 func (s *shell) queryCommand() *cobra.Command {
 	var query router.Query
+	least := learning.ShownRelevance
 	return finds(s, command{
 		use: "query TEXT...", short: "Ask a question; the router decides which store answers it", args: joined(1, &query.Query),
 		flags: options{
@@ -25,9 +29,42 @@ func (s *shell) queryCommand() *cobra.Command {
 			who("agent", &query.AgentID, s.agent, "agent that asks (SKILLROUTER_AGENT)"),
 			option("project", &query.Project, "project that is meant"),
 			option("limit", &query.Limit, "how many items at most"),
+			s.minRelevance(&least),
 		},
-	}, sends(client.Router.Ask, &query), answered, printAnswer)
+	}, func(ctx context.Context, c *client.Client) (router.Answer, error) {
+		answer, err := c.Router.Ask(ctx, query)
+		return relevantOf(answer, least), err
+	}, answered, printAnswer)
 }
+
+// relevantOf leaves out of an answer what is less relevant than a person wants to see. What was not found by its words
+// has no relevance, and stays.
+func relevantOf(a router.Answer, least float64) router.Answer {
+	cut := func(items []router.Item) []router.Item {
+		return slices.DeleteFunc(items, func(i router.Item) bool { return i.Relevance > 0 && i.Relevance < least })
+	}
+	a.Items = cut(a.Items)
+	a.Count = len(a.Items)
+	for i := range a.Sections {
+		a.Sections[i].Items = cut(a.Sections[i].Items)
+	}
+	return a
+}
+
+// minRelevance is the flag that says from which relevance on something is shown. Programs, which read JSON, are shown all
+// unless they say otherwise.
+func (s *shell) minRelevance(p *float64) boundFlag {
+	o := option("min-relevance", p, "show what is at least so relevant, 0 to 1; with --json all is shown, if nothing is said")
+	o.after = func(flags *pflag.FlagSet) {
+		if s.json && !flags.Changed("min-relevance") {
+			*p = 0
+		}
+	}
+	return o
+}
+
+// share is a relevance for people.
+func share(relevance float64) string { return fmt.Sprintf("%.0f %%", 100*relevance) }
 
 // answered counts what an answer has, in all its sections.
 func answered(a router.Answer) int {
@@ -57,8 +94,9 @@ func printAnswer(w io.Writer, a router.Answer) {
 }
 
 func printOneAnswer(w io.Writer, a router.Answer) {
-	fmt.Fprintf(w, "%s (confidence %.2f), from %s\n", a.QueryType, a.Confidence, clean(a.Source))
-	printIf(w, "because %s\n", strings.Join(a.Reasons, "; "))
+	fmt.Fprintf(w, "Asked: %s", a.QueryType)
+	printIf(w, "; %s", strings.Join(a.Reasons, "; "))
+	fmt.Fprintln(w)
 	if a.Miss != nil {
 		fmt.Fprintf(w, "but %s\n", clean(a.Miss.Reason))
 	}
@@ -67,7 +105,11 @@ func printOneAnswer(w io.Writer, a router.Answer) {
 		fmt.Fprintln(w, "\nNothing was found.")
 	}
 	for i, item := range a.Items {
-		fmt.Fprintf(w, "\n%d. %s  [%s %s, %.2f]\n", i+1, cell(item.Title), clean(item.Kind), clean(item.ID), item.Score)
+		how := ""
+		if item.Relevance > 0 {
+			how = ", " + share(item.Relevance)
+		}
+		fmt.Fprintf(w, "\n%d. %s  [%s %s%s]\n", i+1, cell(item.Title), clean(item.Kind), clean(item.ID), how)
 		indented(w, shortened(item.Content))
 		if len(item.Fields) > 0 {
 			parts := []string{}

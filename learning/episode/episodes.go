@@ -6,6 +6,7 @@ package episode
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"skillrouter"
 	"skillrouter/learning"
@@ -78,7 +79,7 @@ func (l *Episodes) Recent(ctx context.Context, filter Filter) ([]Episode, error)
 
 // Search implements Service. It needs ScopeRead.
 func (l *Episodes) Search(ctx context.Context, query Query) (Results, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), learning.CheckQuery(query.Query), skillrouter.CheckName("prefer_project", query.PreferProject)); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), learning.CheckQuery(query.Query), skillrouter.CheckName("prefer_project", query.PreferProject), learning.CheckRelevance(query.MinRelevance)); err != nil {
 		return Results{}, err
 	}
 	filter := Filter{
@@ -104,16 +105,23 @@ func (l *Episodes) Search(ctx context.Context, query Query) (Results, error) {
 	}
 	results := Results{Results: []Hit{}, Corrected: found.Corrected, Notice: found.Notice, Repairs: found.Repairs}
 	results.LeftOut, err = l.Fetch(ctx, found, func(episode *Episode, hit tfidf.Hit) {
-		results.Results = append(results.Results, Hit{*episode, hit.Score, shelf.Reasons(hit.Why), hit.Evidence})
+		if relevance := shelf.Relevance(hit.Evidence); relevance >= query.MinRelevance {
+			results.Results = append(results.Results, Hit{*episode, hit.Score, relevance, shelf.Reasons(hit.Why), hit.Evidence})
+		}
 	})
 	if err != nil {
 		return Results{}, err
 	}
 	results.Count = len(results.Results)
-	if results.NoMatch = found.NoMatch(results.Count); results.NoMatch && query.unfiltered() {
+	if results.NoMatch = found.NoMatch(results.Count); results.NoMatch && !results.Shown() && query.unfiltered() {
 		l.Missed(ctx, learning.Miss{Question: query.Query, Project: query.Project, In: learning.GapInEpisodes})
 	}
 	return results, nil
+}
+
+// Shown tells whether a person is shown any of it.
+func (r *Results) Shown() bool {
+	return slices.ContainsFunc(r.Results, func(h Hit) bool { return h.Relevance >= learning.ShownRelevance })
 }
 
 // Run keeps the index until ctx ends, and returns nil.

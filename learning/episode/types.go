@@ -149,6 +149,8 @@ type Query struct {
 	TimeRange     string    `json:"time_range,omitempty"`
 	Limit         int       `json:"limit,omitempty"` // 1 to MaxLimit; 0 means DefaultEpisodeLimit
 	Explain       bool      `json:"explain,omitempty"`
+	// MinRelevance keeps out what is less relevant, from 0 to 1.
+	MinRelevance float64 `json:"min_relevance,omitempty"`
 
 	Corpus *tfidf.Corpus `json:"-"` // as knowledge.Query's
 }
@@ -157,6 +159,7 @@ type Query struct {
 type Hit struct {
 	Episode
 	RelevanceScore float64           `json:"relevance_score"` // as knowledge.Hit's
+	Relevance      float64           `json:"relevance"`       // as knowledge.Hit's
 	Why            []learning.Reason `json:"why,omitempty"`
 	Evidence       tfidf.Evidence    `json:"-"` // as knowledge.Hit's
 }

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 
 	"skillrouter"
@@ -21,7 +22,7 @@ func (k *Base) Search(ctx context.Context, query Query) (Results, error) {
 		}
 		k.Used(used...)
 	}
-	if err == nil && results.NoMatch && query.unfiltered() {
+	if err == nil && results.NoMatch && !results.Shown() && query.unfiltered() {
 		k.Missed(ctx, learning.Miss{Question: query.Query, Project: query.Project, In: learning.GapInKnowledge})
 	}
 	return results, err
@@ -32,6 +33,7 @@ func (k *Base) Find(ctx context.Context, query Query) (Results, error) {
 	if err := cmp.Or(
 		skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead),
 		learning.CheckQuery(query.Query),
+		learning.CheckRelevance(query.MinRelevance),
 		skillrouter.CheckName("category", query.Category),
 		skillrouter.CheckName("project", query.Project),
 	); err != nil {
@@ -68,7 +70,9 @@ func (k *Base) Find(ctx context.Context, query Query) (Results, error) {
 	results := Results{Results: []Hit{}, Corrected: found.Corrected, Notice: found.Notice, Repairs: found.Repairs}
 	results.LeftOut, err = k.Fetch(ctx, found, func(entry *Knowledge, hit tfidf.Hit) {
 		k.show(entry)
-		results.Results = append(results.Results, Hit{*entry, hit.Score, shelf.Reasons(hit.Why), hit.Evidence})
+		if relevance := shelf.Relevance(hit.Evidence); relevance >= query.MinRelevance {
+			results.Results = append(results.Results, Hit{*entry, hit.Score, relevance, shelf.Reasons(hit.Why), hit.Evidence})
+		}
 	})
 	if err != nil {
 		return Results{}, err
@@ -76,6 +80,11 @@ func (k *Base) Find(ctx context.Context, query Query) (Results, error) {
 	results.Count = len(results.Results)
 	results.NoMatch = found.NoMatch(results.Count)
 	return results, nil
+}
+
+// Shown tells whether a person is shown any of it.
+func (r *Results) Shown() bool {
+	return slices.ContainsFunc(r.Results, func(h Hit) bool { return h.Relevance >= learning.ShownRelevance })
 }
 
 // Filter selects entries for a listing; empty fields select everything.

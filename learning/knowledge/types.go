@@ -188,6 +188,8 @@ type Query struct {
 	TimeRange string    `json:"time_range,omitempty"`
 	Limit     int       `json:"limit,omitempty"`   // 1 to MaxLimit; 0 means DefaultKnowledgeLimit
 	Explain   bool      `json:"explain,omitempty"` // fill Why
+	// MinRelevance keeps out what is less relevant, from 0 to 1.
+	MinRelevance float64 `json:"min_relevance,omitempty"`
 	// Corpus, if not nil, has each hit tell its Evidence: it is one of several searches whose hits are compared.
 	Corpus *tfidf.Corpus `json:"-"`
 }
@@ -199,9 +201,11 @@ type Hit struct {
 	// RelevanceScore orders one answer, and compares with no other's: of words alone it is
 	// as large as the words that fit are rare; fused with vectors it is from 0 to 1, which is
 	// the first by words and by meaning.
-	RelevanceScore float64           `json:"relevance_score"`
-	Why            []learning.Reason `json:"why,omitempty"` // the parts of the score; they add up to it
-	Evidence       tfidf.Evidence    `json:"-"`             // see Query.Corpus
+	RelevanceScore float64 `json:"relevance_score"`
+	// Relevance is how probably it is what was meant, from 0 to 1. It compares between kinds and queries.
+	Relevance float64           `json:"relevance"`
+	Why       []learning.Reason `json:"why,omitempty"` // the parts of the score; they add up to it
+	Evidence  tfidf.Evidence    `json:"-"`             // see Query.Corpus
 }
 
 // Results is the answer to a Query.

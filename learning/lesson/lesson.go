@@ -301,6 +301,7 @@ type Hit struct {
 	Similarity float64           `json:"similarity"`    // 0 to 1
 	Recency    float64           `json:"recency_score"` // 0 to 1
 	Score      float64           `json:"relevance_score"`
+	Relevance  float64           `json:"relevance"` // as knowledge.Hit's
 	Why        []learning.Reason `json:"why,omitempty"`
 
 	Evidence tfidf.Evidence `json:"-"` // as knowledge.Hit's

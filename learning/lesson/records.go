@@ -17,6 +17,8 @@ type Query struct {
 	CrossDomain *bool  `json:"include_cross_domain,omitempty"` // nil: true
 	Limit       int    `json:"max_results,omitempty"`          // 1 to MaxLimit; 0 means DefaultLimit
 	Explain     bool   `json:"explain,omitempty"`
+	// MinRelevance keeps out what is less relevant, from 0 to 1.
+	MinRelevance float64 `json:"min_relevance,omitempty"`
 
 	// Narrow keeps what is not of Domain, Agent and Project out, where they else only say
 	// what comes first; and Agent is then who learned it.

@@ -50,10 +50,15 @@ const (
 // is e^(−0.01·days since it last occurred), the decay of seed 003.
 func (l *Lessons) Relevant(ctx context.Context, query Query) (Results, error) {
 	results, err := l.relevant(ctx, query)
-	if err == nil && results.NoMatch && query.unfiltered() {
+	if err == nil && results.NoMatch && !results.Shown() && query.unfiltered() {
 		l.Missed(ctx, learning.Miss{Question: query.Context, Project: query.Project, AgentID: query.Agent, In: learning.GapInLessons})
 	}
 	return results, err
+}
+
+// Shown tells whether a person is shown any of it.
+func (r *Results) Shown() bool {
+	return slices.ContainsFunc(r.Results, func(h Hit) bool { return h.Relevance >= learning.ShownRelevance })
 }
 
 func (l *Lessons) relevant(ctx context.Context, query Query) (Results, error) {
@@ -61,6 +66,7 @@ func (l *Lessons) relevant(ctx context.Context, query Query) (Results, error) {
 		skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead),
 		skillrouter.CheckRequired("context", query.Context, learning.MaxQuery),
 		skillrouter.CheckNames("domain", query.Domain, "agent", query.Agent, "project", query.Project),
+		learning.CheckRelevance(query.MinRelevance),
 	); err != nil {
 		return Results{}, err
 	}
@@ -99,6 +105,7 @@ func (l *Lessons) relevant(ctx context.Context, query Query) (Results, error) {
 		places = slices.DeleteFunc(places, func(lesson Lesson) bool { return lesson.Domain != search.Category })
 	}
 	weighed := l.weigh(places, found.Hits, query)
+	weighed = slices.DeleteFunc(weighed, func(h Hit) bool { return h.Relevance < query.MinRelevance })
 	weighed = weighed[:min(len(weighed), limit)]
 	byID, at := make(map[string]Hit, len(weighed)), l.now.Stamp()
 	found.Hits = make([]tfidf.Hit, len(weighed))
@@ -130,7 +137,7 @@ func (l *Lessons) weigh(lessons []Lesson, found []tfidf.Hit, query Query) []Hit 
 	for _, lesson := range lessons {
 		hit := byID[lesson.ID]
 		part := nearness(&lesson, query)
-		h := Hit{Lesson: lesson, Evidence: hit.Evidence, Similarity: min(hit.Score/best, 1) * part, Recency: recency(lesson.LastOccurred, at)}
+		h := Hit{Lesson: lesson, Evidence: hit.Evidence, Relevance: shelf.Relevance(hit.Evidence), Similarity: min(hit.Score/best, 1) * part, Recency: recency(lesson.LastOccurred, at)}
 		h.Score = l.weights.Similarity*h.Similarity + l.weights.Recency*h.Recency
 		if query.Explain {
 			scale := l.weights.Similarity * part / best

@@ -171,6 +171,7 @@ type Query struct {
 type Hit struct {
 	Procedure
 	RelevanceScore float64           `json:"relevance_score"`
+	Relevance      float64           `json:"relevance"` // as knowledge.Hit's
 	Why            []learning.Reason `json:"why,omitempty"`
 	Evidence       tfidf.Evidence    `json:"-"` // as knowledge.Hit's
 }

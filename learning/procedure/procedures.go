@@ -302,7 +302,7 @@ func (p *Procedures) Search(ctx context.Context, query Query) (Results, error) {
 	}
 	results := Results{Results: []Hit{}, Corrected: found.Corrected, Notice: found.Notice, Repairs: found.Repairs}
 	_, err = p.Fetch(ctx, found, func(s *Stored, hit tfidf.Hit) {
-		results.Results = append(results.Results, Hit{s.shown(), hit.Score, shelf.Reasons(hit.Why), hit.Evidence})
+		results.Results = append(results.Results, Hit{s.shown(), hit.Score, shelf.Relevance(hit.Evidence), shelf.Reasons(hit.Why), hit.Evidence})
 	})
 	results.Count = len(results.Results)
 	return results, err

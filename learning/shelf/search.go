@@ -60,6 +60,9 @@ func (s *Shelf[Row]) Ask(ctx context.Context, q ShelfQuery) (f finding, err erro
 	meaning := s.vectors.Load().ask(s.of.Embedded, q.Text)
 	f.request, f.ByMeaning = q.Query, meaning != nil
 	f.request.Limit = meaning.depth(q.Limit)
+	if f.request.Corpus == nil {
+		f.request.Corpus = s.corpus(q.Text)
+	}
 	var rebuilding, lexical string
 	f.Result, rebuilding = s.Keeper.Search(ctx, f.request)
 	f.Partial = rebuilding != ""

@@ -48,6 +48,8 @@ type searchInput struct {
 	TimeRange     string    `query:"time_range" doc:"Such as 7d, yesterday, 2026-01"`
 	Limit         int       `query:"limit" doc:"1 to 50; 0: 10"`
 	Explain       bool      `query:"explain" doc:"Say why each result was found"`
+	// Last, as in search.Query.
+	MinRelevance float64 `query:"min_relevance" minimum:"0" maximum:"1" doc:"Only what is at least so relevant, 0 to 1"`
 }
 
 func (s *Server) searchRoutes(service search.Service) {

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skillrouter"
+	"skillrouter/learning/shelf"
 	"skillrouter/router/kind"
 )
 
@@ -24,7 +25,7 @@ func found(memory kind.Memory, has kind.Found) kindFound {
 	for _, h := range has.Hits {
 		f.hits = append(f.hits, Hit{
 			Kind: memory.Name, ID: h.ID, Title: skillrouter.Head(h.Title, snippetBytes), Snippet: snippetOf(h.Text), Category: h.Category, Project: h.Project, Author: h.Author,
-			Trust: h.Trust, At: h.At, Relevance: relevance(h.Evidence), RelevanceScore: h.Score, Why: h.Why, words: bagOf(h.Title, h.Text),
+			Trust: h.Trust, At: h.At, Relevance: shelf.Relevance(h.Evidence), RelevanceScore: h.Score, Why: h.Why, words: bagOf(h.Title, h.Text),
 		})
 	}
 	return f

@@ -3,30 +3,11 @@ package search
 import (
 	"cmp"
 	"hash/maphash"
-	"math"
 	"slices"
 
 	"skillrouter"
-	"skillrouter/tfidf"
 	"skillrouter/tfidf/text"
 )
-
-// calibration turns Evidence into the probability that a hit is what was meant:
-// a logistic regression, fitted on one half of the judged searches over all
-// kinds in testdata/mixed.txt. TestRelevance fits it anew and compares.
-// docs/benchmarks-search.md has its reliability on the other half.
-var calibration = struct {
-	bias, words, compounds, letters, near, mass, best float64
-}{bias: -7.09, words: 2.36, compounds: 0.53, letters: 2.48, near: 2.38, mass: 2.18, best: 1.78}
-
-// mostMass bounds what rare words give: with three of them a hit is as good as certain.
-const mostMass = 3
-
-// relevance is the probability that a hit is what was meant, by its evidence.
-func relevance(e tfidf.Evidence) float64 {
-	c := &calibration
-	return 1 / (1 + math.Exp(-(c.bias + c.words*e.Words + c.compounds*e.Compounds + c.letters*e.Letters + c.near*e.Near + c.mass*min(e.Mass, mostMass) + c.best*e.Best)))
-}
 
 // rankHits orders hits of several kinds, the likeliest first. Of equally likely
 // ones the later is first, and then the order of Kinds and the id settle it.

@@ -96,7 +96,7 @@ type example struct {
 }
 
 func featuresOf(e tfidf.Evidence) []float64 {
-	return []float64{1, e.Words, e.Compounds, e.Letters, e.Near, min(e.Mass, mostMass), e.Best}
+	return []float64{1, e.Words, e.Compounds, e.Letters, e.Near, min(e.Mass, tfidf.MostMass), e.Best}
 }
 
 // examples are the hits of the searches of one half.
@@ -189,8 +189,8 @@ func TestRelevance(t *testing.T) {
 		t.Fatalf("there are %d searches only", len(searches))
 	}
 	w := fitted(examples(t, s, searches, seen, 0))
-	c := calibration
-	used := []float64{c.bias, c.words, c.compounds, c.letters, c.near, c.mass, c.best}
+	c := tfidf.RelevanceWeights
+	used := []float64{tfidf.RelevanceBias, c.Words, c.Compounds, c.Letters, c.Near, c.Mass, c.Best}
 	for i := range w {
 		if math.Abs(w[i]-used[i]) > 0.15 {
 			t.Errorf("the calibration is %.2f and the examples say %.2f: has the engine changed? then take these over", used, w)

@@ -49,6 +49,8 @@ type Query struct {
 	TimeRange string    `json:"time_range,omitempty"` // as learning.ParseTimeRange reads it; within Since and Until
 	Limit     int       `json:"limit,omitempty"`      // 1 to MaxFound; 0 means DefaultFound
 	Explain   bool      `json:"explain,omitempty"`    // fill Why
+	// MinRelevance keeps out what is less relevant, from 0 to 1.
+	MinRelevance float64 `json:"min_relevance,omitempty"`
 }
 
 // Bounds of a search's answer.
@@ -182,7 +184,7 @@ func (r *request) unfiltered() bool {
 
 func (s *Searcher) check(ctx context.Context, query Query) (*request, error) {
 	r := &request{Query: query, now: s.now(), caller: skillrouter.PrincipalOf(ctx)}
-	if err := cmp.Or(r.caller.Need(skillrouter.ScopeRead), skillrouter.CheckRequired("query", query.Query, learning.MaxQuery)); err != nil {
+	if err := cmp.Or(r.caller.Need(skillrouter.ScopeRead), skillrouter.CheckRequired("query", query.Query, learning.MaxQuery), learning.CheckRelevance(query.MinRelevance)); err != nil {
 		return nil, err
 	}
 	for _, kind := range query.Kinds {
@@ -256,6 +258,7 @@ func (s *Searcher) search(ctx context.Context, r *request) (Answer, error) {
 		}
 	}
 	rankHits(hits)
+	hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.Relevance < r.MinRelevance })
 	hits = foldAlike(hits, r.Limit)
 	results.Results = append(results.Results, hits[:min(len(hits), r.Limit)]...)
 	results.Count = len(results.Results)

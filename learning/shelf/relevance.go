@@ -1,0 +1,28 @@
+package shelf
+
+import (
+	"skillrouter/learning"
+	"skillrouter/tfidf"
+	"skillrouter/tfidf/text"
+)
+
+// Relevance is how probably a hit is what was meant, by what speaks for it. What meaning found, or what others said of a
+// like question, has no words that speak for it: it is as relevant as what may just be shown.
+func Relevance(e tfidf.Evidence) float64 {
+	if e == (tfidf.Evidence{}) {
+		return learning.ShownRelevance
+	}
+	return e.Relevance()
+}
+
+// corpus tells how rare a question's words are on this shelf alone.
+func (s *Shelf[Row]) corpus(question string) *tfidf.Corpus {
+	corpus := &tfidf.Corpus{}
+	words, joined := text.QueryTerms(question)
+	for _, stems := range [][]string{words[:min(len(words), tfidf.MaxQueryTerms)], joined[:min(len(joined), tfidf.MaxQueryTerms)]} {
+		frequencies, rows := s.Frequencies(stems)
+		corpus.Add(stems, frequencies, rows)
+		corpus.Docs = rows // they are the same rows
+	}
+	return corpus
+}

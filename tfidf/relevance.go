@@ -1,0 +1,20 @@
+package tfidf
+
+import "math"
+
+// RelevanceBias and RelevanceWeights turn Evidence into the probability that a hit is what was meant: a logistic regression,
+// fitted on one half of the judged searches over all kinds in router/search/testdata/mixed.txt. TestRelevance there fits it
+// anew and compares; docs/benchmarks-search.md has its reliability on the other half.
+const RelevanceBias = -7.09
+
+// RelevanceWeights are what each part of Evidence counts.
+var RelevanceWeights = Evidence{Words: 2.36, Compounds: 0.53, Letters: 2.48, Near: 2.38, Mass: 2.18, Best: 1.78}
+
+// MostMass bounds what rare words give: with three of them a hit is as good as certain.
+const MostMass = 3
+
+// Relevance is the probability, from 0 to 1, that a hit is what was meant. It means the same for every kind and query.
+func (e Evidence) Relevance() float64 {
+	w := &RelevanceWeights
+	return 1 / (1 + math.Exp(-(RelevanceBias + w.Words*e.Words + w.Compounds*e.Compounds + w.Letters*e.Letters + w.Near*e.Near + w.Mass*min(e.Mass, MostMass) + w.Best*e.Best)))
+}
