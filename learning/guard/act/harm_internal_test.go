@@ -100,3 +100,18 @@ func TestPowerShell(t *testing.T) {
 		}
 	}
 }
+
+// TestQueriesOfCode: a query that a script runs is read as SQL, and not as a broken command.
+func TestQueriesOfCode(t *testing.T) {
+	for query, broken := range map[string]bool{
+		"SELECT json_extract('[1]', '$[0]') = ?, json_extract(?, '$')": false,
+		"SELECT a.b, c FROM t WHERE d IN (?)":                          false,
+		"echo $( 'never closed":                                        true, // the negative control: execute may run a command
+	} {
+		s := NewShell(t.Context(), "")
+		s.code("python", `cursor.execute("`+query+`", (0,))`)
+		if s.Broken != broken {
+			t.Errorf("%s: broken is %v", query, s.Broken)
+		}
+	}
+}

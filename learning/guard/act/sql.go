@@ -433,7 +433,8 @@ func LooksSQL(text string) bool {
 	}
 	switch word(0) {
 	case "SELECT":
-		return has("FROM") || len(t) <= 4 || writesAfter(t)
+		called := i+2 < len(t) && t[i+1].kind == 'w' && t[i+2].kind == '(' // SELECT json_extract(…)
+		return has("FROM") || len(t) <= 4 || called || writesAfter(t)
 	case "UPDATE":
 		return has("SET") && len(t) > i+3
 	case "DELETE":
