@@ -27,7 +27,7 @@ type Options struct {
 	Supervisors map[string]string
 	// Rename gives agents of the default rules other ids, by the group of rules that goes to them.
 	Rename map[string]string
-	Log         *slog.Logger // nil: nothing is logged
+	Log    *slog.Logger // nil: nothing is logged
 }
 
 // Rules say who should look at a lesson, and why. They are compiled once and may be used by any

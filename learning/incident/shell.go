@@ -35,7 +35,6 @@ type shellScanner struct {
 	now     simple
 	word    strings.Builder
 	inWord  bool
-	begin   int
 	text    string
 	bare    strings.Builder
 	pending []string // the ends of the here-documents that begin behind this line

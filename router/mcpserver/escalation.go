@@ -92,8 +92,8 @@ func shownEscalation(e operational.Escalation) escalation {
 func escalationEntry(e *escalation) entry {
 	return entry{[]*string{&e.Title, &e.Reason}, func(int) (string, []string) {
 		return fmt.Sprintf("%s, %s, to %s, raised %d×, first at %s, by %s",
-				e.Priority, e.Status, author(e.To), e.Occurrences, e.CreatedAt.UTC().Format(time.RFC3339), author(e.SourceAgent)), []string{
-				attributes("id", e.ID, "lesson", e.LessonID, "pattern", e.PatternID, "domain", e.Domain), e.Title, part("Reason", e.Reason),
-			}
+			e.Priority, e.Status, author(e.To), e.Occurrences, e.CreatedAt.UTC().Format(time.RFC3339), author(e.SourceAgent)), []string{
+			attributes("id", e.ID, "lesson", e.LessonID, "pattern", e.PatternID, "domain", e.Domain), e.Title, part("Reason", e.Reason),
+		}
 	}}
 }

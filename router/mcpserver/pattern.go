@@ -89,9 +89,9 @@ func patternEntry(p *pattern) entry {
 	return entry{texts, func(cut int) (string, []string) {
 		p.CutBytes = cut
 		return fmt.Sprintf("pattern %d, %s, %s, confidence %.2f, seen %d×, last at %s",
-				p.Number, p.Type, p.Status, p.Confidence, p.Frequency, p.LastSeen.UTC().Format(time.RFC3339)), []string{
-				attributes("id", p.ID, "domain", p.Domain), p.Name, p.Description, part("Recommended", p.Action),
-				part("Prevention", strings.Join(p.Prevention, "; ")), part("Why", strings.Join(p.Why, "; ")), cutNote(cut),
-			}
+			p.Number, p.Type, p.Status, p.Confidence, p.Frequency, p.LastSeen.UTC().Format(time.RFC3339)), []string{
+			attributes("id", p.ID, "domain", p.Domain), p.Name, p.Description, part("Recommended", p.Action),
+			part("Prevention", strings.Join(p.Prevention, "; ")), part("Why", strings.Join(p.Why, "; ")), cutNote(cut),
+		}
 	}}
 }

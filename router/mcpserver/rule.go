@@ -183,8 +183,8 @@ func ruleEntry(r *ruleView) entry {
 			does = "blocks"
 		}
 		return fmt.Sprintf("%s, %s, confidence %.2f, precision %.2f, fitted %d×, heeded %d×, overridden %d×",
-				r.Severity, does, r.Confidence, r.Precision, r.Triggered, r.Heeded, r.Overridden), []string{
-				attributes("rule", r.ID, "domain", r.Domain), r.Title, part("Why", r.WhyBad), part("Instead", strings.Join(r.Alternatives, "; ")), cutNote(cut),
-			}
+			r.Severity, does, r.Confidence, r.Precision, r.Triggered, r.Heeded, r.Overridden), []string{
+			attributes("rule", r.ID, "domain", r.Domain), r.Title, part("Why", r.WhyBad), part("Instead", strings.Join(r.Alternatives, "; ")), cutNote(cut),
+		}
 	}}
 }
