@@ -2,8 +2,8 @@ package learning
 
 import "skillrouter"
 
-// ShownRelevance is from which relevance on a hit is shown to people, and counts as an answer: below it one of twenty is what
-// was meant (docs/benchmarks-search.md). Programs are answered all, and choose by min_relevance.
+// ShownRelevance is from which relevance on a hit is shown to people, and counts as an answer: of
+// hits below 0.2 one of twenty is what was meant (docs/benchmarks-search.md), of those below 0.1 fewer.
 const ShownRelevance = 0.1
 
 // CheckRelevance refuses what is no relevance.
