@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter"
+	"skillrouter/cmd/locate"
 	"skillrouter/comms"
 	"skillrouter/operational"
 	"skillrouter/router/client"
@@ -230,8 +231,12 @@ func sendsToKnown(draft *operational.MessageDraft, wait *bool) request[comms.Sen
 	}
 }
 
-// known refuses a name that is no agent's and no group's: a kind's, a project's or a role's.
+// known refuses a name that is no agent's and no group's: a kind's, a project's or a role's. Kinds that can be
+// set up and projects of this machine may come at any time.
 func known(ctx context.Context, c *client.Client, name string) error {
+	if locate.KnownAgent(name) || locate.KnownProject(name) {
+		return nil
+	}
 	if _, err := c.Presence.Agent(ctx, name); skillrouter.CodeOf(err) != skillrouter.NotFound {
 		return nil // what else is wrong the message is refused for
 	}

@@ -143,6 +143,12 @@ func registerPath(name string) string {
 	return filepath.Join(filepath.Dir(file), name)
 }
 
+// KnownProject tells whether a repository on this machine that was worked in has the name.
+func KnownProject(name string) bool {
+	path := registerPath("projects.jsonl")
+	return path != "" && slices.ContainsFunc(readRegister(path, known.named), func(k known) bool { return k.Name == name })
+}
+
 // readRegister reads a register's lines. One that cannot be read, or that good does
 // not take, says nothing.
 func readRegister[T any](path string, good func(T) bool) (lines []T) {
