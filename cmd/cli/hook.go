@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"skillrouter/cmd/history"
 	"skillrouter/cmd/hook"
 	"skillrouter/cmd/hook/respond"
 	"skillrouter/router/client"
@@ -28,7 +29,8 @@ input and answers on standard output in the agent's dialect. EVENT is one of
   subagent-start          inject the rules, and what belongs to the subagent's task
   turn-end                hand the agent what was sent to it meanwhile; record the failures
                           that an agent (Codex) tells no other hook of
-  session-end             read the session's transcript for what is worth remembering
+  session-end             read the session's transcript for what is worth remembering, and
+                          for what failed and what worked
 
 Each checks the agent in and tells it of new messages, and of a stop that it is asked
 for, where the agent's hooks can carry words to the model.
@@ -67,6 +69,9 @@ func (s *shell) hookCommand() *cobra.Command {
 func (s *shell) hookProcess() respond.Process {
 	return respond.Process{
 		In: s.in, Out: s.out, Err: s.err, LookupEnv: s.lookupEnv, Program: os.Executable,
+		Learn: func(ctx context.Context, call respond.Call, record respond.Record) error {
+			return history.Session(ctx, call, record, s.projectOf())
+		},
 		Connect: func(address, token string, dial time.Duration) (respond.Call, error) {
 			c, err := client.New(address, client.Options{Token: token, UserAgent: respond.UserAgent, Timeout: respond.EndTime, Dial: dial})
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 	"hash/fnv"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -198,6 +199,41 @@ func (l *Learner) All(ctx context.Context, files []File) error {
 		}
 	}
 	return nil
+}
+
+// Session learns from the record of one session, and of its subagents where the agent keeps those in a folder beside it, as
+// if all records were read: the router keeps how far this one was. projectOf is as Learner has it.
+func Session(ctx context.Context, call respond.Call, record respond.Record, projectOf func(dir string) string) error {
+	l := &Learner{Known: map[string]incident.Source{}, AgentID: record.AgentID, Named: record.Named}
+	l.Learn = func(ctx context.Context, draft incident.Draft) (learned incident.Learned, err error) {
+		err = call(ctx, http.MethodPost, "/api/incidents/learn", draft, &learned)
+		return learned, err
+	}
+	if l.Named {
+		l.Project = record.Project
+	}
+	l.ProjectOf = func(dir string) string {
+		if dir == "" {
+			return record.Project // of an agent that does not say where it worked
+		}
+		return projectOf(dir)
+	}
+	paths := []string{record.Path}
+	if beside := strings.TrimSuffix(record.Path, filepath.Ext(record.Path)); beside != record.Path && isFolder(beside) {
+		paths = append(paths, beside)
+	}
+	files, err := Find(paths, time.Time{}, &l.Skipped)
+	if err != nil {
+		return err
+	}
+	var known incident.SourcePage
+	if err := call(ctx, http.MethodGet, "/api/incidents/sources", nil, &known); err != nil {
+		return err
+	}
+	for _, source := range known.Sources {
+		l.Known[source.ID] = source
+	}
+	return l.All(ctx, files)
 }
 
 // part is what is gathered of a file until it is sent.

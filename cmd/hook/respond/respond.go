@@ -73,6 +73,17 @@ type Process struct {
 	// Program returns the path of the program skillrouter, which does behind the
 	// agent's back what a session's end leaves to do.
 	Program func() (string, error)
+	// Learn learns from the agent's record of a session what failed in it and what worked; nil:
+	// the program does not, and starts Program at a session's end.
+	Learn func(ctx context.Context, call Call, record Record) error
+}
+
+// Record is the file that an agent keeps of a session.
+type Record struct {
+	Path    string
+	Project string // that the session belongs to
+	Named   bool   // all of it does, wherever the agent worked
+	AgentID string
 }
 
 func (p Process) env(name string) string {
@@ -92,6 +103,7 @@ type Hook struct {
 	server  string // URL of the router; empty: the one that is found
 	agent   string // empty: the token says who calls
 	project string
+	named   bool // the project was given
 	verbose bool
 	now     bool // a session's end is worked on here and not behind the agent's back
 	start   bool // a router may be started
@@ -256,7 +268,7 @@ func (h *Hook) read(ctx context.Context) ([]byte, error) {
 func (h *Hook) identify(ctx context.Context) {
 	place := locate.Place{Server: h.server, LookupEnv: h.process.LookupEnv}
 	h.agent = place.Speaker(h.agent, string(h.Dialect), h.call.Dir, func() (string, error) { return h.holder(ctx) })
-	if h.project == "" {
+	if h.named = h.project != ""; !h.named {
 		h.project = place.WorkProject(h.call.Dir)
 	}
 }

@@ -139,7 +139,10 @@ func (h *Hook) leave(text []byte) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"hook", string(hook.SessionEnd), "--now", "--for", string(h.Dialect), "--agent", h.agent, "--project", h.project}
+	args := []string{"hook", string(hook.SessionEnd), "--now", "--for", string(h.Dialect), "--agent", h.agent}
+	if h.named {
+		args = append(args, "--project", h.project)
+	}
 	if h.server != "" {
 		args = append(args, "--server", h.server)
 	}
@@ -159,12 +162,25 @@ func (h *Hook) leave(text []byte) error {
 	return in.Close()
 }
 
-// end records what failed, tells the guard what was heeded, and has the transcript consolidated.
+// end records what failed, tells the guard what was heeded, learns from the agent's record, and has
+// the transcript consolidated.
 func (h *Hook) end(ctx context.Context) error {
 	if err := errors.Join(h.recordRollout(ctx), h.heed(ctx)); err != nil {
 		return err
 	}
-	return h.hand(ctx, transcript{Ended: true})
+	return errors.Join(h.study(ctx), h.hand(ctx, transcript{Ended: true}))
+}
+
+// study learns from the session's record as `skillrouter learn` does, which reads no more than what came later.
+func (h *Hook) study(ctx context.Context) error {
+	if h.process.Learn == nil || h.call.Transcript == "" {
+		return nil
+	}
+	c, err := h.connect()
+	if err != nil {
+		return err
+	}
+	return h.process.Learn(ctx, c, Record{Path: h.call.Transcript, Project: h.project, Named: h.named, AgentID: h.agent})
 }
 
 // compact keeps what was decided, forbidden and left open, before the agent forgets the
