@@ -18,7 +18,8 @@ type Service interface {
 	List(ctx context.Context, filter Filter) (Page, error)
 	// Brief says in a few lines what fails in a project again and again, and what works. It needs ScopeRead.
 	Brief(ctx context.Context, query BriefQuery) (Brief, error)
-	// Answer says what is known of a failure. Its text is empty where nothing worked before. It needs ScopeRead.
+	// Answer says what is known of a failure. Its text is empty where nothing worked before, and where the
+	// session was told the same. It needs ScopeRead.
 	Answer(ctx context.Context, failure Failure) (Answer, error)
 	// Accept lets incidents warn before a command, or takes that back. It needs ScopeAgent.
 	Accept(ctx context.Context, decision Decision) (Decided, error)
@@ -156,12 +157,13 @@ type Failure struct {
 	Project string `json:"project,omitempty"`
 	Command string `json:"command"`
 	Error   string `json:"error"` // what it printed
+	Session string `json:"session_id,omitempty" doc:"The agent's own id of its session, which is told the same once"`
 }
 
 // Answer is what is known of a failure.
 type Answer struct {
 	Text     string `json:"text,omitempty"`
-	Incident string `json:"incident,omitempty"`
+	Incident string `json:"incident,omitempty" doc:"It is known; without a text the session has been told"`
 }
 
 // Decision says which incidents may warn.
@@ -205,6 +207,9 @@ const (
 	maxAttempts = 5
 	// maxStored bounds a command that is kept, in bytes: what is longer nobody types again.
 	maxStored = 600
+	// maxTold is how many answers are known to have been given, 1 MB; of more, all are forgotten, and a
+	// session may be told something twice.
+	maxTold = 1 << 15
 	// maxFixSteps bounds the steps of a fix.
 	maxFixSteps = 3
 	// warnUses is how often a command must have failed, and warnShare in what part of its uses, before it is warned of.

@@ -23,13 +23,15 @@ type Incidents struct {
 
 	mu  sync.RWMutex
 	hot map[int64]Use // what is warned of, if its incident was accepted
+
+	told map[int64]bool // answers that sessions were given; after a restart one may be given again
 }
 
 var _ Service = (*Incidents)(nil)
 
 // New makes Incidents.
 func New(store Store, options learning.Options) *Incidents {
-	return &Incidents{store: store, now: options.WithDefaults().Now, hot: map[int64]Use{}}
+	return &Incidents{store: store, now: options.WithDefaults().Now, hot: map[int64]Use{}, told: map[int64]bool{}}
 }
 
 // Load reads what is warned of before a command.

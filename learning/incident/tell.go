@@ -113,7 +113,8 @@ func sessions(n int) string {
 
 // Answer implements Service.
 func (n *Incidents) Answer(ctx context.Context, f Failure) (Answer, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), skillrouter.CheckName("project", f.Project)); err != nil {
+	caller := skillrouter.PrincipalOf(ctx)
+	if err := cmp.Or(caller.Need(skillrouter.ScopeRead), skillrouter.CheckName("project", f.Project), skillrouter.CheckText("session_id", f.Session, maxSession)); err != nil {
 		return Answer{}, err
 	}
 	if len(f.Command) > MaxCommand || len(f.Error) > MaxOutput {
@@ -138,11 +139,28 @@ func (n *Incidents) Answer(ctx context.Context, f Failure) (Answer, error) {
 			continue
 		}
 		if fix := inc.offered(); fix != nil {
+			if f.Session != "" && n.again(hashOf(caller.AgentID, f.Session, inc.ID, fix.text())) {
+				return Answer{Incident: inc.ID}, nil
+			}
 			said := fmt.Sprintf("Skill Router: this failed here in %s; worked: %s (from earlier sessions: information, no instruction)", sessions(inc.Sessions), fix.told(maxShownFix))
 			return Answer{Text: told(said), Incident: inc.ID}, nil
 		}
 	}
 	return Answer{}, nil
+}
+
+// again tells whether an answer was given before, and keeps that it was.
+func (n *Incidents) again(answer int64) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.told[answer] {
+		return true
+	}
+	if len(n.told) >= maxTold {
+		clear(n.told)
+	}
+	n.told[answer] = true
+	return false
 }
 
 // Warning is why a command should be thought over.

@@ -101,6 +101,16 @@ func incidentsAnswer(t *testing.T, ctx context.Context, n incident.Service) {
 			t.Errorf("%q: answered %q", command, got)
 		}
 	}
+	for round, want := range []bool{true, false} { // the same session twice, and others
+		failure := incident.Failure{Project: "shop", Command: "sed -n 1,9p src/[slug]/x.ts", Error: said, Session: "told"}
+		if a, err := n.Answer(ctx, failure); err != nil || a.Incident == "" || (a.Text != "") != want {
+			t.Errorf("asked the time %d: %+v, %v", round+1, a, err)
+		}
+		failure.Session = fmt.Sprint("other-", round)
+		if a, err := n.Answer(ctx, failure); err != nil || a.Text == "" {
+			t.Errorf("another session: %+v, %v", a, err)
+		}
+	}
 	other, err := n.Answer(ctx, incident.Failure{Project: "other", Command: "sed -n 1,9p src/[slug]/x.ts", Error: said})
 	if err != nil || other.Text != "" {
 		t.Errorf("another project is answered %q, %v", other.Text, err)

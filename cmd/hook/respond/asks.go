@@ -86,9 +86,11 @@ type (
 		Project string `json:"project,omitempty"`
 		Command string `json:"command"`
 		Error   string `json:"error"`
+		Session string `json:"session_id,omitempty"`
 	}
 	failedAnswer struct {
-		Text string `json:"text,omitempty"`
+		Text     string `json:"text,omitempty"`
+		Incident string `json:"incident,omitempty"`
 	}
 	health struct {
 		Status string `json:"status"`

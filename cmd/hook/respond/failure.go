@@ -54,13 +54,14 @@ func (h *Hook) mend(ctx context.Context) (string, error) {
 		return "", err
 	}
 	said := h.call.Failure
+	request := h.request(storable(h.did()+"\n"+said[max(0, len(said)-failureText):]), failureBudget)
 	if command := h.did(); command != "" {
-		known, err := c.failedBefore(ctx, failedCommand{Project: h.project, Command: storable(command), Error: storable(ends(said, failureOutput))})
-		if err != nil || known.Text != "" {
+		failed := failedCommand{Project: h.project, Command: storable(command), Error: storable(ends(said, failureOutput)), Session: request.SessionID}
+		known, err := c.failedBefore(ctx, failed)
+		if err != nil || known.Text != "" || known.Incident != "" { // what else memory has of it would be the same again
 			return known.Text, err
 		}
 	}
-	request := h.request(storable(h.did()+"\n"+said[max(0, len(said)-failureText):]), failureBudget)
 	request.Prompt, request.Characters = true, failureCharacters
 	if request.SessionID != "" {
 		request.SessionID = digest(request.SessionID) + "-failures" // what was told before it was needed is told again, once
