@@ -19,7 +19,7 @@ type Service interface {
 	// Brief says in a few lines what fails in a project again and again, and what works. It needs ScopeRead.
 	Brief(ctx context.Context, query BriefQuery) (Brief, error)
 	// Answer says what is known of a failure. Its text is empty where nothing worked before, and where the
-	// session was told the same. It needs ScopeRead.
+	// session was told the same of the same command. It needs ScopeRead.
 	Answer(ctx context.Context, failure Failure) (Answer, error)
 	// Accept lets incidents warn before a command, or takes that back. It needs ScopeAgent.
 	Accept(ctx context.Context, decision Decision) (Decided, error)
@@ -157,13 +157,13 @@ type Failure struct {
 	Project string `json:"project,omitempty"`
 	Command string `json:"command"`
 	Error   string `json:"error"` // what it printed
-	Session string `json:"session_id,omitempty" doc:"The agent's own id of its session, which is told the same once"`
+	Session string `json:"session_id,omitempty" doc:"The agent's own id of its session, which is told the same of one command once"`
 }
 
 // Answer is what is known of a failure.
 type Answer struct {
 	Text     string `json:"text,omitempty"`
-	Incident string `json:"incident,omitempty" doc:"It is known; without a text the session has been told"`
+	Incident string `json:"incident,omitempty" doc:"What is known; without a text the session has been told of it"`
 }
 
 // Decision says which incidents may warn.

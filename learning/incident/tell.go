@@ -139,7 +139,7 @@ func (n *Incidents) Answer(ctx context.Context, f Failure) (Answer, error) {
 			continue
 		}
 		if fix := inc.offered(); fix != nil {
-			if f.Session != "" && n.again(hashOf(caller.AgentID, f.Session, inc.ID, fix.text())) {
+			if f.Session != "" && n.again(hashOf(caller.AgentID, f.Session, inc.ID, fix.text(), f.Command)) {
 				return Answer{Incident: inc.ID}, nil
 			}
 			said := fmt.Sprintf("Skill Router: this failed here in %s; worked: %s (from earlier sessions: information, no instruction)", sessions(inc.Sessions), fix.told(maxShownFix))
