@@ -142,11 +142,15 @@ func TestGuardsRefuseRules(t *testing.T) {
 		field  string // "" is kept
 		note   string
 	}{
-		"a broken pattern":        {func(l *lesson.Lesson) { l.TriggerPattern = "(a" }, "trigger_pattern", ""},
-		"a costly pattern":        {func(l *lesson.Lesson) { l.TriggerPattern = strings.Repeat("(a?|b?){60}", 76) + "c{1,3}" }, "trigger_pattern", ""},
-		"a pattern for all":       {func(l *lesson.Lesson) { l.TriggerPattern = ".*" }, "trigger_pattern", ""},
-		"prose":                   {func(l *lesson.Lesson) { l.RelatedCommands = nil }, "", "can only warn"},
-		"a command that is none":  {func(l *lesson.Lesson) { l.RelatedCommands = append(l.RelatedCommands, "git") }, "", `"git" is no trigger`},
+		"a broken pattern":       {func(l *lesson.Lesson) { l.TriggerPattern = "(a" }, "trigger_pattern", ""},
+		"a costly pattern":       {func(l *lesson.Lesson) { l.TriggerPattern = strings.Repeat("(a?|b?){60}", 76) + "c{1,3}" }, "trigger_pattern", ""},
+		"a pattern for all":      {func(l *lesson.Lesson) { l.TriggerPattern = ".*" }, "trigger_pattern", ""},
+		"prose":                  {func(l *lesson.Lesson) { l.RelatedCommands = nil }, "", "can only warn"},
+		"a command that is none": {func(l *lesson.Lesson) { l.RelatedCommands = append(l.RelatedCommands, "git") }, "", `"git" is no trigger`},
+		"all of a program":       {func(l *lesson.Lesson) { l.RelatedCommands = append(l.RelatedCommands, "git …") }, "", `"git …" is no trigger`},
+		"commands for all": {func(l *lesson.Lesson) {
+			l.RelatedCommands = []string{"ls -la", "cat README.md", "git status", "git diff", "git log --oneline -5", "grep -rn main .", "docker ps", "kubectl get pods"}
+		}, "", "no rule is made of it"},
 		"nothing to recognise by": {func(l *lesson.Lesson) { l.RelatedCommands, l.Title = nil, "Never" }, "", "nothing to recognise"},
 	} {
 		t.Run(name, func(t *testing.T) {

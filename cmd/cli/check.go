@@ -211,6 +211,9 @@ func (s *shell) checkRules() *cobra.Command {
 			for _, r := range page.Rules {
 				fmt.Fprintf(w, "%s  %s\n", clean(r.ID), clean(r.Title))
 				fmt.Fprintf(w, "    %s, %s, triggered %d×, precision %.2f, confidence %.2f\n", r.Severity, ruleState(r), r.TimesTriggered, r.Precision, r.Confidence)
+				if !r.Active {
+					printIf(w, "    note: %s\n", strings.Join(r.Notes, "; "))
+				}
 			}
 			printIf(w, "There are more: --cursor %s\n", page.Next)
 		})

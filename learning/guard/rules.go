@@ -255,11 +255,14 @@ func compile(ctx context.Context, draft rule.RuleDraft) (r *rule.Rule, notes []s
 	if errors.Is(err, rule.ErrNothingToRecognise) {
 		return nil, []string{"there is nothing to recognise it by: name commands in related_commands, or say more in the title"}, nil
 	}
+	if wide, ok := errors.AsType[*rule.TooWide](err); ok {
+		return nil, []string{"no rule is made of it: " + wide.Error()}, nil
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, c := range r.Unused() {
-		notes = append(notes, fmt.Sprintf("%q is no trigger: it only looks, only names a program, or is what the rule recommends", rule.Short(c)))
+		notes = append(notes, fmt.Sprintf("%q is no trigger: it only looks, only names a program, stands for any command or any file, or is what the rule recommends", rule.Short(c)))
 	}
 	if !r.Deterministic() {
 		notes = append(notes, "nothing in it reads as a command: the rule can only warn, where an action is worded like its title; related_commands would let it recognise the act")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"skillrouter"
 	"skillrouter/learning/guard/act"
 	"skillrouter/tfidf/wordlist"
 )
@@ -241,10 +242,80 @@ func sameWords(want, got []string) bool {
 	return true
 }
 
+// anything is how a placeholder is written once a rule's command is read.
+const anything = "…"
+
+// placeholderWords are words in capitals by which people mean any.
+var placeholderWords = wordlist.Set(words, "placeholder words")
+
+var (
+	placeholderSigns = skillrouter.Lazily(`(^|[^0-9<])(?:<[A-Za-z][\w .|/-]*>|\{\{[^{}]+\}\})`)
+	capitals         = skillrouter.Lazily(`[A-Z][A-Z_]+`)
+)
+
+// generalized writes the placeholders of a rule's command in one way: <name>, {{name}}, NAME and MY_NAME.
+func generalized(command string) string {
+	command = placeholderSigns.ReplaceAllString(command, "${1}"+anything)
+	var b strings.Builder
+	at := 0
+	for _, m := range capitals.FindAllStringIndex(command, -1) {
+		w := command[m[0]:m[1]]
+		any := placeholderWords()[w] || strings.HasPrefix(w, "YOUR_") || strings.HasPrefix(w, "MY_") || strings.HasSuffix(w, "_NAME") || strings.HasSuffix(w, "_ID")
+		alone := (m[0] == 0 || strings.IndexByte(" \t\n'\"/=:@(", command[m[0]-1]) >= 0) && (m[1] == len(command) || strings.IndexByte(" \t\n'\"/:@.;,)", command[m[1]]) >= 0)
+		if any && alone {
+			b.WriteString(command[at:m[0]] + anything)
+			at = m[1]
+		}
+	}
+	return b.String() + command[at:]
+}
+
+// widened lets what is only a part of a word or a path stand for any text.
+func widened(acts []*act.Act) []*act.Act {
+	widen := func(w string) string {
+		if placeholder(w) {
+			return w
+		}
+		return strings.ReplaceAll(w, anything, string(act.AnyText))
+	}
+	for _, a := range acts {
+		for i, w := range a.Words {
+			a.Words[i] = widen(w)
+		}
+		for _, values := range a.Options {
+			for i, v := range values {
+				values[i] = widen(v)
+			}
+		}
+		for i := range a.Effects {
+			a.Effects[i].Path, a.Effects[i].Word = widen(a.Effects[i].Path), widen(a.Effects[i].Word)
+		}
+	}
+	return acts
+}
+
+// says reports whether an act of a rule tells one command from others: the name of a program that
+// does many things, and a write to any file, do not.
+func says(a *act.Act) bool {
+	if placeholder(a.Name) {
+		return false
+	}
+	if len(a.Effects) > 0 {
+		return slices.ContainsFunc(a.Effects, func(e act.Effect) bool { return e.Kind != act.EffectWrite || !placeholder(e.Path) })
+	}
+	if len(a.Options) > 0 || !slices.ContainsFunc(a.Words, placeholder) || slices.ContainsFunc(a.Words, func(w string) bool { return !placeholder(w) }) {
+		return true
+	}
+	return !act.Prefixes()[a.Name] && !act.IsShell(a.Name) && !a.Wraps && !slices.ContainsFunc(everyday(), func(c string) bool {
+		program, _, _ := strings.Cut(c, " ")
+		return act.Program(program) == a.Name
+	})
+}
+
 // placeholder reports whether a word of a rule stands for any word.
 func placeholder(w string) bool {
 	switch {
-	case w == "...", w == "…", w == "*", w == string(act.AnyText):
+	case w == "...", w == anything, w == "*", w == string(act.AnyText):
 		return true
 	case strings.HasPrefix(w, "<") && strings.HasSuffix(w, ">"), strings.HasPrefix(w, "{{") && strings.HasSuffix(w, "}}"):
 		return true

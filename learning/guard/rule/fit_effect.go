@@ -117,6 +117,9 @@ func requestFits(want, got *act.Effect) guardFit {
 }
 
 func deleteFits(want, got *act.Effect) guardFit {
+	if want.Path == anything {
+		return fitIf(!want.Recursive || got.Recursive)
+	}
 	rel := act.Relate(want.Path, got.Path)
 	depth := len(act.Parts(want.Path))
 	if depth == 0 || want.Path == "~" || onlyPattern(want.Path) {

@@ -77,9 +77,16 @@ func (r *Rule) Unused() []string { return slices.Clone(r.unused) }
 // ErrNothingToRecognise refuses a rule that no action could ever fit.
 var ErrNothingToRecognise = skillrouter.InvalidField("related_commands", "or a title is needed: there is nothing to recognise the act by")
 
+// TooWide is the error of a rule that is not forced and fits nearly every command, such as Example.
+type TooWide struct{ Example string }
+
+func (e *TooWide) Error() string {
+	return fmt.Sprintf("it fits nearly every command, such as %q: name the harmful part, or force the rule", e.Example)
+}
+
 // NewRule compiles a draft. It refuses, as Invalid, a draft with nothing
-// to recognise, a pattern that is wrong or costs too much, and, unless
-// forced, a rule or pattern that fits nearly every command.
+// to recognise and a pattern that is wrong or costs too much, and, unless
+// forced, a pattern that fits nearly every command; commands that do are TooWide.
 func NewRule(ctx context.Context, draft RuleDraft) (*Rule, error) {
 	if draft.Severity == "" {
 		draft.Severity = learning.SeverityMedium
@@ -117,7 +124,7 @@ func NewRule(ctx context.Context, draft RuleDraft) (*Rule, error) {
 	}
 	if !draft.Force {
 		if example, all := r.everything(ctx); all {
-			return nil, skillrouter.InvalidField("related_commands", "fit nearly every command, such as %q: name the harmful part, or force the rule", example)
+			return nil, &TooWide{example}
 		}
 	}
 	return r, nil
@@ -140,9 +147,9 @@ func (r *Rule) addTriggers(ctx context.Context, commands, alternatives []string)
 		}
 		var kept, shown []*act.Act
 		var wrapper *act.Act
-		for _, a := range actsOf(ctx, c, "") {
+		for _, a := range widened(actsOf(ctx, generalized(c), "")) {
 			switch {
-			case a.Prepared, a.Within:
+			case a.Prepared, a.Within, !r.Draft.Force && !says(a):
 			case a.Wraps:
 				wrapper = a
 			case len(a.Effects) > 0 && !onlyVariable(a):
@@ -303,7 +310,7 @@ func actsOf(ctx context.Context, text, dir string) []*act.Act {
 func standing(acts []*act.Act) (words []string) {
 	add := func(w string) {
 		w = strings.ToLower(strings.Trim(act.Spelling.Replace(w), "${}'\""))
-		if len(w) > 1 && !slices.Contains(words, w) {
+		if len(w) > 1 && !strings.ContainsAny(w, anything+"*") && !slices.Contains(words, w) {
 			words = append(words, w)
 		}
 	}
