@@ -1,9 +1,18 @@
 package act
 
+import "strings"
+
 // effects says what the act does, for the commands whose deeds have many spellings.
 func (s *Shell) effects(a *Act, in stream) []Effect {
 	if a.Harmless() {
 		return nil
+	}
+	if a.Name == "apply_patch" || a.Name == "patch" && in.known {
+		edits, effects := patchOf(s.dir, in.text+strings.Join(a.Words[:min(1, len(a.Words))], ""))
+		for _, e := range edits {
+			s.edit(e)
+		}
+		return effects
 	}
 	p := programOf(a.Name)
 	if len(p["needs"]) > 0 && !p.given("needs", a) {

@@ -256,10 +256,14 @@ func Tidy(text string) string {
 func (s *Shell) Follow(p Proposal, text string) {
 	switch {
 	case p.effects != nil:
-		for path, text := range p.content {
-			s.files[Clean("", Tidy(path))] = plainText(Tidy(text))
+		a := &Act{Name: p.tool, Words: p.words, Source: []string{text}, Effects: p.effects(s)}
+		s.note(a)
+		for _, part := range a.implied() {
+			s.note(part)
 		}
-		s.note(&Act{Name: p.tool, Source: []string{text}, Effects: p.effects(s)})
+		for _, e := range p.edits {
+			s.edit(e)
+		}
 	case p.sql:
 		s.runSQL(text, targetsOf(p.targets), text)
 	case LooksSQL(text):

@@ -21,8 +21,9 @@ type Proposal struct {
 	sql     bool
 	targets []string
 	tool    string
+	words   []string // of the tool's act
 	effects func(s *Shell) []Effect
-	content map[string]string // of files that are written whole
+	edits   []edit
 }
 
 // Plain tells that nothing says what the text is: a command, SQL or a sentence.
@@ -152,7 +153,7 @@ func toolProposals(tool string, args map[string]any) (proposals []Proposal, rest
 			}
 		}
 	}
-	if len(proposals) == 0 && has("http", "https", "request", "fetch", "curl", "api", "web", "rest", "webhook") {
+	if len(proposals) == 0 && has("http", "https", "request", "fetch", "curl", "api", "web", "rest", "webhook", "browser", "browse", "navigate", "download", "scrape", "crawl", "goto", "visit") {
 		url, _ := arg(args, "url").(string)
 		if method, _ := arg(args, "method").(string); url != "" {
 			if method == "" {
@@ -162,6 +163,9 @@ func toolProposals(tool string, args map[string]any) (proposals []Proposal, rest
 		}
 	}
 	if len(proposals) == 0 {
+		if p, ok := patchTool(tool, dir, args); ok {
+			return []Proposal{p}, ""
+		}
 		if p, ok := fileTool(tool, dir, args, has); ok {
 			return []Proposal{p}, ""
 		}
@@ -170,7 +174,7 @@ func toolProposals(tool string, args map[string]any) (proposals []Proposal, rest
 		}
 		var all []string
 		flatten(args, 0, &all)
-		return nil, strings.Join(append(words, all...), " ")
+		return programTool(tool, words, args), strings.Join(append(words, all...), " ")
 	}
 	return proposals, ""
 }
@@ -190,7 +194,7 @@ func fileTool(tool, dir string, args map[string]any, has func(...string) bool) (
 	}
 	verb, _ := arg(args, "command").(string)
 	if has("read", "view", "list", "ls", "search", "stat", "get", "glob", "grep", "open", "info", "cat") && !has("write", "edit", "replace", "delete", "remove") || verb == "view" {
-		return Proposal{Text: "cat " + quoteAll(paths), effects: func(*Shell) []Effect { return nil }, tool: "cat"}, true
+		return Proposal{Text: "cat " + quoteAll(paths), effects: func(*Shell) []Effect { return nil }, tool: "cat", words: paths}, true
 	}
 	deletes := has("delete", "remove", "rm", "unlink", "rmdir", "trash", "del")
 	writes := has("write", "edit", "replace", "create", "update", "append", "insert", "patch", "save", "move", "modify", "put", "str", "editor", "multiedit", "rename", "overwrite", "truncate")
@@ -201,8 +205,12 @@ func fileTool(tool, dir string, args map[string]any, has func(...string) bool) (
 	if b, ok := arg(args, "recursive").(bool); ok {
 		recursive = b
 	}
+	var edits []edit
+	if !deletes {
+		edits = editsOf(Clean(dir, Tidy(paths[0])), args)
+	}
 	return Proposal{
-		Text: tool + " " + strings.Join(paths, " "), tool: "(" + tool + ")",
+		Text: tool + " " + strings.Join(paths, " "), tool: "(" + tool + ")", edits: edits,
 		effects: func(s *Shell) (out []Effect) {
 			for _, p := range paths {
 				e := Effect{Kind: EffectWrite, Path: Clean(dir, Tidy(p))}

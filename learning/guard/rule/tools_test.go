@@ -1,0 +1,75 @@
+package rule_test
+
+import (
+	"testing"
+
+	"skillrouter/learning"
+	"skillrouter/learning/guard/rule"
+)
+
+// TestToolsByPathContentAndName: what tools that are no shell would do is judged by the packs: files by
+// path and content, the web by address, and tools of others by name and arguments.
+func TestToolsByPathContentAndName(t *testing.T) {
+	type args = map[string]any
+	type call struct {
+		tool string
+		args args
+	}
+	const bad = "#!/bin/sh\nset -e\ngit reset --hard origin/main\n"
+	run := func(command string) call { return call{"Bash", args{"command": command, "cwd": "/w"}} }
+	for name, c := range map[string]struct {
+		calls []call
+		want  rule.Decision // of the last; those before pass
+	}{
+		"a script that is written and run":      {[]call{{"Write", args{"file_path": "/w/x.sh", "content": bad}}, run("bash x.sh")}, rule.DecisionBlock},
+		"a good one":                            {[]call{{"Write", args{"file_path": "/w/x.sh", "content": "git status\n"}}, run("bash x.sh")}, rule.DecisionAllow},
+		"written over by a good one":            {[]call{{"Write", args{"file_path": "/w/x.sh", "content": bad}}, {"Write", args{"file_path": "/w/x.sh", "content": "ls\n"}}, run("./x.sh")}, rule.DecisionAllow},
+		"an edit of what was written":           {[]call{{"Write", args{"file_path": "/w/x.sh", "content": "git status\n"}}, {"Edit", args{"file_path": "/w/x.sh", "old_string": "status", "new_string": "reset --hard"}}, run("sh x.sh")}, rule.DecisionBlock},
+		"an edit of what is not known":          {[]call{{"Edit", args{"file_path": "/w/x.sh", "old_string": "a", "new_string": "git reset --hard"}}, run("sh x.sh")}, rule.DecisionBlock},
+		"many edits":                            {[]call{{"MultiEdit", args{"file_path": "/w/x.py", "edits": []any{args{"old_string": "a", "new_string": "import shutil"}, args{"old_string": "b", "new_string": "shutil.rmtree('/home/me')"}}}}, run("python3 x.py")}, rule.DecisionBlock},
+		"text replaced by an editor":            {[]call{{"str_replace_editor", args{"command": "str_replace", "path": "/w/x.sh", "old_str": "a", "new_str": "git reset --hard"}}, run("bash /w/x.sh")}, rule.DecisionBlock},
+		"a file that a patch adds":              {[]call{{"apply_patch", args{"command": "*** Begin Patch\n*** Add File: x.sh\n+git reset --hard\n*** End Patch\n", "cwd": "/w"}}, run("bash x.sh")}, rule.DecisionBlock},
+		"one that a unified patch changes":      {[]call{{"patch_file", args{"patch": "--- a/x.sh\n+++ b/x.sh\n@@ -1 +1 @@\n-ls\n+git reset --hard\n", "cwd": "/w"}}, run("bash x.sh")}, rule.DecisionBlock},
+		"a patch for the shell":                 {[]call{run("apply_patch <<'P'\n*** Begin Patch\n*** Add File: x.sh\n+git reset --hard\n*** End Patch\nP"), run("bash x.sh")}, rule.DecisionBlock},
+		"a patch of a page":                     {[]call{{"apply_patch", args{"input": "*** Begin Patch\n*** Update File: docs/x.md\n@@\n-a\n+git reset --hard\n*** End Patch\n"}}}, rule.DecisionAllow},
+		"a file of the scheduler":               {[]call{{"Write", args{"file_path": "/etc/cron.d/x", "content": "0 * * * * root git -C /srv reset --hard\n"}}}, rule.DecisionBlock},
+		"a page about commands":                 {[]call{{"Write", args{"file_path": "/w/notes.md", "content": bad}}}, rule.DecisionAllow},
+		"a secret that is read":                 {[]call{{"Read", args{"file_path": "/w/.env"}}}, rule.DecisionBlock},
+		"a template that is read":               {[]call{{"Read", args{"file_path": "/w/.env.example"}}}, rule.DecisionAllow},
+		"a page of the web":                     {[]call{{"WebFetch", args{"url": "https://go.dev/doc", "prompt": "what is new"}}}, rule.DecisionAllow},
+		"a tool of the cluster":                 {[]call{{"mcp__kubernetes__delete_namespace", args{"name": "prod"}}}, rule.DecisionBlock},
+		"its kind as an argument":               {[]call{{"kubectl_delete", args{"name": "prod", "resourceType": "namespace"}}}, rule.DecisionBlock},
+		"one that looks":                        {[]call{{"mcp__kubernetes__get_pods", args{"namespace": "prod"}}}, rule.DecisionAllow},
+		"a tool of containers, its object last": {[]call{{"mcp__docker__remove_volume", args{"name": "pgdata"}}}, rule.DecisionBlock},
+		"a tool of git":                         {[]call{{"mcp__git__git_reset", args{"repo_path": "/w", "hard": true}}}, rule.DecisionBlock},
+		"a commit by a tool of git":             {[]call{{"mcp__git__git_commit", args{"repo_path": "/w", "message": "git reset --hard"}}}, rule.DecisionAllow},
+		"a repository":                          {[]call{{"mcp__github__delete_repository", args{"owner": "me", "repo": "shop"}}}, rule.DecisionBlock},
+		"an issue":                              {[]call{{"mcp__github__create_issue", args{"owner": "me", "repo": "shop", "title": "delete the repo", "body": "rm -rf /"}}}, rule.DecisionAllow},
+		"a task":                                {[]call{{"TodoWrite", args{"todos": []any{args{"content": "git reset --hard"}}}}}, rule.DecisionAllow},
+	} {
+		guard := packGuard()
+		for i, call := range c.calls {
+			want := rule.DecisionAllow
+			if i == len(c.calls)-1 {
+				want = c.want
+			}
+			if v := guard.Check(t.Context(), rule.Action{Tool: call.tool, Args: call.args, Agent: "a", Project: "p"}); v.Decision != want {
+				t.Errorf("%s: %s of %s: %+v %q", name, v.Decision, call.tool, v.Matches, v.Notes)
+			}
+		}
+	}
+	// A rule that somebody reported may name the tool itself, or an address.
+	for command, call := range map[string]call{
+		"mcp__tracker__close_all":       {"mcp__tracker__close_all", args{"board": "ops"}},
+		"mcp__tracker__close_all ops":   {"mcp__tracker__close_all", args{"board": "ops"}},
+		"curl https://old.example/docs": {"WebFetch", args{"url": "https://old.example/docs"}},
+	} {
+		guard := rule.New([]*rule.Rule{guardRule(t, rule.RuleDraft{ID: "r", Title: "Never do that", Commands: []string{command}, Severity: learning.SeverityCritical})}, rule.Options{})
+		if v := guard.Check(t.Context(), rule.Action{Tool: call.tool, Args: call.args}); v.Decision != rule.DecisionBlock {
+			t.Errorf("%s: %s", command, v.Decision)
+		}
+		if v := guard.Check(t.Context(), rule.Action{Tool: "mcp__tracker__list_boards", Args: call.args}); v.Decision != rule.DecisionAllow {
+			t.Errorf("%s: %s of another tool", command, v.Decision)
+		}
+	}
+}
