@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync"
@@ -98,6 +99,7 @@ type Guard struct {
 	mu      sync.Mutex // held by the one change that is under way
 	view    atomic.Pointer[view]
 	similar Similar
+	within  time.Duration
 
 	memoryMu sync.Mutex // held while an agent's memory is found
 	memories map[string]*act.Memory
@@ -130,11 +132,14 @@ func (g *Guard) memory(a *Action) *act.Memory {
 type Options struct {
 	// Similar is an empty similarity lane. Nil means one by NewSimilarByWords.
 	Similar Similar
+	// Within is how long a check may take before it is answered by the words alone. Zero means Time; a
+	// test of verdicts sets more, so that a busy machine changes none.
+	Within time.Duration
 }
 
 // New makes a guard that holds the rules.
 func New(rules []*Rule, options Options) *Guard {
-	g := &Guard{similar: options.Similar}
+	g := &Guard{similar: options.Similar, within: cmp.Or(options.Within, Time)}
 	if g.similar == nil {
 		g.similar = NewSimilarByWords()
 	}
@@ -152,7 +157,7 @@ func wordKey(a *act.Act, sub bool) string {
 }
 
 // Check compares an action with the rules. It never fails: what cannot be
-// read, or takes longer than Time, is answered by a note and by the
+// read, or takes longer than Options.Within, is answered by a note and by the
 // words of the rules that stand in it.
 func (g *Guard) Check(ctx context.Context, action Action) Verdict {
 	c, v := g.judge(ctx, action)
@@ -172,7 +177,7 @@ func (g *Guard) Judge(ctx context.Context, action Action) Verdict {
 
 func (g *Guard) judge(ctx context.Context, action Action) (*check, Verdict) {
 	// What could not be read in time is still compared by its words.
-	ctx, cancel := context.WithTimeout(ctx, Time*3/4)
+	ctx, cancel := context.WithTimeout(ctx, g.within*3/4)
 	defer cancel()
 	c := &check{ctx: ctx, view: *g.view.Load(), similar: g.similar, action: &action, memory: g.memory(&action), found: map[string]*Match{}}
 	c.run()

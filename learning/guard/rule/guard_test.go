@@ -80,7 +80,7 @@ func TestGuardCases(t *testing.T) {
 		cases int // at least; fewer means that the file is cut
 	}{{"spellings", 880}, {"variety", 320}, {"mixed", 230}, {"reported", 36}, {"unseen", 620}, {"further", 245}} {
 		t.Run(set.name, func(t *testing.T) {
-			guard := rule.New(guardSetRules(t, set.name), rule.Options{})
+			guard := rule.New(guardSetRules(t, set.name), rule.Options{Within: patient})
 			right, total := map[string]int{}, map[string]int{}
 			cases := guardLines[guardCase](t, set.name+"-cases.jsonl")
 			if len(cases) < set.cases {

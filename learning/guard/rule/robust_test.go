@@ -18,6 +18,9 @@ import (
 // minutes, and a busy machine or -race some hundred milliseconds.
 const guardPatience = 20 * rule.Time
 
+// patient is for tests of verdicts, which must not depend on how busy the machine is.
+const patient = time.Minute
+
 // act.Prefixes run the simple command behind them; guardWraps take any command at %s,
 // or at %q as one quoted word. Both leave it the same act.
 var (
@@ -36,7 +39,7 @@ func guardWrapped(wrap, command string, n int) string {
 
 // TestGuardWrappersNeverLower wraps what is blocked in up to three harmless ways.
 func TestGuardWrappersNeverLower(t *testing.T) {
-	guard := rule.New(guardTestRules(t), rule.Options{})
+	guard := rule.New(guardTestRules(t), rule.Options{Within: patient})
 	random := rand.New(rand.NewPCG(1, 2))
 	tried := 0
 	for _, command := range []string{
@@ -71,7 +74,7 @@ func TestGuardWrappersNeverLower(t *testing.T) {
 
 // TestGuardMentionsNeverRaise puts what is blocked where it is only text.
 func TestGuardMentionsNeverRaise(t *testing.T) {
-	guard := rule.New(guardTestRules(t), rule.Options{})
+	guard := rule.New(guardTestRules(t), rule.Options{Within: patient})
 	for _, c := range guardLines[guardCase](t, "spellings-cases.jsonl") {
 		if c.Expect != "block" || strings.HasPrefix(c.Action, "{") || len(c.Action) > 200 {
 			continue
@@ -141,7 +144,7 @@ func TestGuardHostileInput(t *testing.T) {
 
 // TestGuardUnread: what cannot be read warns and says so; a critical rule's words in it block.
 func TestGuardUnread(t *testing.T) {
-	guard := rule.New(guardTestRules(t), rule.Options{})
+	guard := rule.New(guardTestRules(t), rule.Options{Within: patient})
 	for name, c := range map[string]struct {
 		command string
 		want    rule.Decision
@@ -173,7 +176,7 @@ func TestGuardUnread(t *testing.T) {
 
 func TestGuardReplaceWhileChecking(t *testing.T) {
 	rules := guardTestRules(t)
-	guard := rule.New(nil, rule.Options{})
+	guard := rule.New(nil, rule.Options{Within: patient})
 	var wait sync.WaitGroup
 	for range 4 {
 		wait.Go(func() {
