@@ -17,17 +17,17 @@ const (
 
 // edit is a change of a file's content.
 type edit struct {
-	path  string
-	old   string // what new takes the place of; "": of all, or what is added to what is known
-	text  string
-	whole bool
+	path     string
+	old      string // what new takes the place of; "": of all, or what is added to what is known
+	text     string
+	complete bool
 }
 
 // editsOf are the changes that the arguments of a tool spell out: content, old and new text, or a list of those.
 func editsOf(path string, args map[string]any) (edits []edit) {
 	for _, k := range []string{"content", "contents", "file_text", "new_source", "file_content"} {
 		if text, ok := arg(args, k).(string); ok {
-			return []edit{{path: path, text: text, whole: true}}
+			return []edit{{path: path, text: text, complete: true}}
 		}
 	}
 	all := []map[string]any{args}
@@ -54,7 +54,7 @@ func (s *Shell) edit(e edit) {
 		return
 	}
 	text := Tidy(e.text)
-	if known := s.read(e.path); known.known && !e.whole {
+	if known := s.read(e.path); known.known && !e.complete {
 		switch old := Tidy(e.old); {
 		case old != "" && strings.Contains(known.text, old):
 			text = strings.ReplaceAll(known.text, old, text)
@@ -93,7 +93,7 @@ func patchOf(dir, text string) (edits []edit, effects []Effect) {
 		return nil, nil
 	}
 	open, old := -1, ""
-	begin := func(path string, kind EffectKind, whole bool) {
+	begin := func(path string, kind EffectKind, full bool) {
 		open = -1
 		if path = strings.TrimSpace(path); path == "" || path == "/dev/null" || len(effects) >= maxEdits {
 			return
@@ -101,7 +101,7 @@ func patchOf(dir, text string) (edits []edit, effects []Effect) {
 		path = Clean(dir, Tidy(path))
 		effects = append(effects, Effect{Kind: kind, Path: path})
 		if kind == EffectWrite {
-			open, edits = len(edits), append(edits, edit{path: path, whole: whole})
+			open, edits = len(edits), append(edits, edit{path: path, complete: full})
 		}
 	}
 	for line := range strings.Lines(text) {
