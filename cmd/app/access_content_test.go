@@ -307,6 +307,7 @@ var toolArguments = map[string]any{
 	"report_findings.findings": []any{map[string]any{"environment": "mss", "title": "t", "severity": "low"}}, "get_handover.session_id": "{ended}",
 	"revoke_token.token_id": "{token}", "message_receipts.message_id": "{message}", "consolidate_transcript.transcript": "User: the port is 8080 {new}",
 	"status": "busy", "outcome": "success", "check_outcome.outcome": "heeded", "report_step.status": "succeeded", "decide_finding.status": "confirmed",
+	"explain_action.proposed_action": "ls", "set_packs.names": []string{"docker"}, "set_packs.mode": "off",
 	"resolve_escalation.status": "resolved", "severity": "low", "validation_type": "confirmed", "event_type": "action", "pattern_description": "d", "lesson_statement": "s",
 }
 
@@ -314,7 +315,7 @@ var toolArguments = map[string]any{
 var unquoted = strings.NewReplacer(`"{experiences}"`, `{experiences}`, `"{reminder}"`, `{reminder}`, `"{learned}"`, `{learned}`)
 
 // optional are the arguments that are given though a tool does not require them.
-var optional = []string{"agent_id", "include_scheduled", "session_id", "params"}
+var optional = []string{"proposed_action", "names", "agent_id", "include_scheduled", "session_id", "params"}
 
 // askedOfNobody are tools that succeed for none of the callers here, and why.
 var askedOfNobody = map[string]string{}

@@ -25,6 +25,8 @@ var dialers = map[string]string{
 	"router/client/plain/plain.go": "the hooks' way to the router on this machine",
 	"router/interlock/socket.go":   "place mesh: sends to the peers that its file lists, from the socket that it listens at; Send is for the command that is asked to",
 
+	"cmd/cli/start.go":               "looks whether a router answers at the address that a command was told, and starts this program where none does",
+	"cmd/app/listen.go":              "reads its own address, to say which program has its port; it asks nobody",
 	"cmd/hook/respond/session.go":    "runs this program for a session's end, for the hook that an agent runs",
 	"cmd/process/replace_unix.go":    "the small program hands a hook over to the whole one beside it",
 	"cmd/process/replace_windows.go": "the same",

@@ -471,7 +471,7 @@ func (n *Incidents) Sources(ctx context.Context) (page SourcePage, err error) {
 
 // Forget implements Service.
 func (n *Incidents) Forget(ctx context.Context, project string) (gone Forgotten, err error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeAgent), skillrouter.CheckName("project", project)); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain), skillrouter.CheckName("project", project)); err != nil {
 		return gone, err
 	}
 	err = n.store.ChangeIncidents(ctx, func(tx Tx) error {

@@ -132,6 +132,9 @@ func (k toolKnowledge) Store(ctx context.Context, d knowledge.Draft) (knowledge.
 }
 
 func (k toolKnowledge) Search(ctx context.Context, q knowledge.Query) (knowledge.Results, error) {
+	if q.PreferProject != "" { // the server's own project, and no parameter
+		return k.Service.Search(ctx, q)
+	}
 	found, err := callTool[knowledge.Results](ctx, k.tools, "", "search_knowledge", map[string]any{
 		"query": q.Query, "category": q.Category, "project": q.Project, "tags": q.Tags, "limit": q.Limit, "explain": q.Explain,
 	})

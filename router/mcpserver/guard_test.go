@@ -114,6 +114,16 @@ func (houseGuard) RestoreRule(context.Context, string, guard.RestorationDraft) (
 	return guard.Rule{ID: "r1", Title: "T", WhyBad: "W", Severity: learning.SeverityHigh, Blocks: true}, nil
 }
 
+func (houseGuard) Packs(context.Context) (guard.PackList, error) {
+	return guard.PackList{Packs: []guard.Pack{{Name: "core", Mode: rule.ModeBlock, Rules: 3, About: "A"}}, Count: 1}, nil
+}
+
+func (h houseGuard) SetPacks(ctx context.Context, _ guard.PackDraft) (guard.PackList, error) { return h.Packs(ctx) }
+
+func (houseGuard) Explain(context.Context, rule.Action) (guard.Explained, error) {
+	return guard.Explained{Decision: rule.DecisionAllow, Matches: []guard.Explanation{}, Acts: []guard.ActRead{}, Notes: []string{}}, nil
+}
+
 func (houseGuard) Ledger(context.Context, lesson.LedgerFilter) (guard.LedgerPage, error) {
 	return guard.LedgerPage{Checks: []lesson.CheckRecord{{ID: "c1", Agent: "a", Action: "rm -rf /data", Decision: rule.DecisionBlock, At: noon}}, Count: 1}, nil
 }

@@ -42,7 +42,8 @@ var byToolset = map[string][]string{
 		"store_environment", "unblock_team_task",
 	},
 	"admin": {
-		"clear_memory", "doctor", "embedding_status", "health", "list_memory_categories", "list_tokens", "memory_stats", "revoke_token",
+		"clear_memory", "doctor", "embedding_status", "explain_action", "health", "list_memory_categories", "list_packs", "list_tokens", "memory_stats",
+		"revoke_token", "set_packs",
 	},
 }
 
@@ -93,7 +94,7 @@ var readers = []string{
 	"emerging_patterns", "pending_escalations", "check_before_action", "get_agent_memory",
 	"find_tools", "get_knowledge", "list_rules", "list_checks", "list_agents", "get_agent", "list_team_tasks", "get_team_task",
 	"list_environments", "list_scans", "list_findings", "get_finding", "list_sessions", "message_receipts", "overdue_messages",
-	"health", "doctor", "embedding_status", "list_tokens",
+	"health", "doctor", "embedding_status", "list_tokens", "list_packs", "explain_action",
 }
 
 // destroyers are the tools that may end what others rely on.
@@ -196,6 +197,9 @@ var every = map[string]string{
 	"doctor":                 `{}`,
 	"embedding_status":       `{}`,
 	"list_tokens":            `{}`,
+	"list_packs":             `{}`,
+	"set_packs":              `{"names":["docker"],"all":false,"mode":"off"}`,
+	"explain_action":         `{"proposed_action":"ls","tool":"","args":{}}`,
 	"revoke_token":           `{"token_id":"k1"}`,
 	"get_knowledge":          `{"knowledge_id":"k1"}`,
 	"update_knowledge":       `{"knowledge_id":"k1","title":"t","content":"c","category":"g","tags":["a"],"project":"p","source":"s"}`,
