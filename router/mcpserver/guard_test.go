@@ -118,7 +118,9 @@ func (houseGuard) Packs(context.Context) (guard.PackList, error) {
 	return guard.PackList{Packs: []guard.Pack{{Name: "core", Mode: rule.ModeBlock, Rules: 3, About: "A"}}, Count: 1}, nil
 }
 
-func (h houseGuard) SetPacks(ctx context.Context, _ guard.PackDraft) (guard.PackList, error) { return h.Packs(ctx) }
+func (h houseGuard) SetPacks(ctx context.Context, _ guard.PackDraft) (guard.PackList, error) {
+	return h.Packs(ctx)
+}
 
 func (houseGuard) Explain(context.Context, rule.Action) (guard.Explained, error) {
 	return guard.Explained{Decision: rule.DecisionAllow, Matches: []guard.Explanation{}, Acts: []guard.ActRead{}, Notes: []string{}}, nil
