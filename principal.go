@@ -73,6 +73,14 @@ func (p Principal) Is(agentID string) bool {
 	return own && p.AgentID != "" && (rest == "" || rest[0] == ':')
 }
 
+// Bound is the agent that p may act as alone, with its sessions; empty if p may act as any.
+func (p Principal) Bound() string {
+	if p.Has(ScopeCaptain) {
+		return ""
+	}
+	return p.AgentID
+}
+
 // ActAs returns a Forbidden error unless p may act as agentID: its own id and its sessions', or
 // any id with ScopeCaptain.
 func (p Principal) ActAs(agentID string) error {

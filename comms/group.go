@@ -62,17 +62,6 @@ func groupsOf(a operational.Agent) []string {
 	return names
 }
 
-// Groups lists the names under which live agents are reached beside their own: their kinds,
-// projects and roles, in order. It is the router's own, and asks for no right.
-func (p *Presence) Groups() []string {
-	var names []string
-	for _, a := range p.Live() {
-		names = append(names, groupsOf(a)...)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
 // lives tells whether an agent is there or may come back at any moment; m.mu is held.
 func (m *member) lives() bool {
 	return !m.record.Gone && m.record.State != operational.AgentOffline

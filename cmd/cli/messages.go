@@ -246,8 +246,7 @@ func known(ctx context.Context, c *client.Client, name string) error {
 	}
 	var names []string
 	for _, a := range agents {
-		kind, _, _ := strings.Cut(a.ID, ":")
-		names = append(names, a.ID, kind, a.Project, a.Role)
+		names = append(names, a.ID, skillrouter.KindOf(a.ID), a.Project, a.Role)
 	}
 	if slices.Contains(names, name) {
 		return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -93,10 +92,7 @@ func (s *shell) holder() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()
 	self, err := c.Tokens.Self(ctx)
-	if err != nil || slices.Contains(self.Scopes, skillrouter.ScopeCaptain) || slices.Contains(self.Scopes, skillrouter.ScopeAdmin) {
-		return "", err
-	}
-	return self.AgentID, nil
+	return skillrouter.Principal{AgentID: self.AgentID, Scopes: self.Scopes}.Bound(), err
 }
 
 // askTime bounds the question who a token belongs to.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"skillrouter"
@@ -110,19 +111,22 @@ func (p Place) SessionName(kind, agent, dir string) string {
 		return ""
 	}
 	me := session{Folder: workingRoot(dir), Host: hostname()}
+	file := registerPath("sessions.jsonl")
+	own, found := processOf(agent, process.Ancestors())
+	var lines []session
+	if found = found && file != ""; found {
+		me.PID, me.Started = own.PID, own.Started
+		lines = readRegister(file, session.named)
+		if name := nameOf(lines, own, kind, me, manyFolders[agent]); name != "" {
+			return name
+		}
+	}
 	first := kind + ":" + me.suffix(0, 0)
 	if skillrouter.CheckAgentID("agent", first) != nil {
 		return kind // as it was given: too long for more
 	}
-	file := registerPath("sessions.jsonl")
-	own, found := processOf(agent, process.Ancestors())
-	if file == "" || !found {
+	if !found {
 		return first
-	}
-	me.PID, me.Started = own.PID, own.Started
-	lines := readRegister(file, session.named)
-	if name := nameOf(lines, own, kind, me, manyFolders[agent]); name != "" {
-		return name
 	}
 	release := lock(file + ".lock")
 	defer release()
@@ -231,12 +235,15 @@ func (s session) suffix(slot, try int) string {
 	h := fnv.New64a()
 	h.Write([]byte(s.Host + "\n" + s.Folder + "\n" + strconv.Itoa(slot) + "\n" + strconv.Itoa(try)))
 	sum := h.Sum64()
-	pick := func(heading string, by uint64) string {
-		words := strings.Fields(strings.Join(wordlist.Lines(sessionNames, heading), " "))
-		return words[by%uint64(len(words))]
-	}
-	return pick("adjectives", sum>>32) + "-" + pick("animals", sum&0xffffffff)
+	first, second := adjectives(), animals()
+	return first[(sum>>32)%uint64(len(first))] + "-" + second[(sum&0xffffffff)%uint64(len(second))]
 }
+
+// The words of names, read when the first is made: a session that has its name needs none.
+var (
+	adjectives = sync.OnceValue(func() []string { return strings.Fields(strings.Join(wordlist.Lines(sessionNames, "adjectives"), " ")) })
+	animals    = sync.OnceValue(func() []string { return strings.Fields(strings.Join(wordlist.Lines(sessionNames, "animals"), " ")) })
+)
 
 // tidy writes a long register anew: a name's last line stays while its folder is
 // there, and what processes have that run. Who writes beside it writes again.
@@ -248,13 +255,11 @@ func tidy(file string, lines []session) {
 	for i, line := range lines {
 		last[line.Host+"\n"+line.Name] = i
 	}
+	here := hostname()
 	temporary := file + "." + strconv.Itoa(os.Getpid())
 	defer os.Remove(temporary)
 	for i, line := range lines {
-		if last[line.Host+"\n"+line.Name] != i && !line.alive() {
-			continue
-		}
-		if _, err := os.Stat(line.Folder); err != nil && line.Host == hostname() && !line.alive() {
+		if _, err := os.Stat(line.Folder); (last[line.Host+"\n"+line.Name] != i || err != nil && line.Host == here) && !line.alive() {
 			continue
 		}
 		if !addLine(temporary, line) {

@@ -1,5 +1,7 @@
 package process
 
+import "sync"
+
 // MaxAncestors bounds how far up Ancestors looks: an agent's own program stands
 // some few places above the shell that it runs a command in.
 const MaxAncestors = 32
@@ -20,9 +22,11 @@ const (
 	maxArgsText = 4 << 10
 )
 
-// Ancestors are the processes that this one descends from, its parent first. It ends
+// Ancestors are the processes that this one descended from when it first asked, its parent first. It ends
 // where the platform says no more; where it says nothing, none are known.
-func Ancestors() (chain []Ancestor) {
+var Ancestors = sync.OnceValue(ancestors)
+
+func ancestors() (chain []Ancestor) {
 	seen := map[int]bool{}
 	for pid := parent(); pid > 0 && !seen[pid] && len(chain) < MaxAncestors; {
 		seen[pid] = true

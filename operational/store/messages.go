@@ -85,12 +85,8 @@ func (s *Store) AppendMessages(ctx context.Context, take func() []*operational.M
 		if err != nil {
 			return err
 		}
-		for rest := fresh; len(rest) > 0; {
-			n := min(len(rest), appendBatch)
-			if err := insertMessages(tx, rest[:n]); err != nil {
-				return err
-			}
-			rest = rest[n:]
+		if err := insertMessages(tx, fresh); err != nil {
+			return err
 		}
 		for _, r := range repeats {
 			r.settle()
@@ -167,9 +163,19 @@ func settleKeys(tx *gorm.DB, batch []*operational.MessageAppend) (fresh []*opera
 	return fresh, repeats, nil
 }
 
-// insertMessages stores a batch with one statement. Most signals have nothing
+// insertMessages stores messages in their order, appendBatch with each statement.
+func insertMessages(tx *gorm.DB, all []*operational.MessageAppend) error {
+	for batch := range slices.Chunk(all, appendBatch) {
+		if err := insertBatch(tx, batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insertBatch stores a batch with one statement. Most signals have nothing
 // but the first columns; a batch of such binds half as much.
-func insertMessages(tx *gorm.DB, batch []*operational.MessageAppend) error {
+func insertBatch(tx *gorm.DB, batch []*operational.MessageAppend) error {
 	columns, row := "id, from_agent, to_agent, signal, context, created_at", "(?,?,?,?,?,?)"
 	full := slices.ContainsFunc(batch, func(a *operational.MessageAppend) bool {
 		m := a.Message

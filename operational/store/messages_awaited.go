@@ -41,20 +41,12 @@ func (s *Store) Awaited(ctx context.Context, from string, before, now time.Time,
 }
 
 func (s *Store) awaited(ctx context.Context, text string, args ...any) ([]operational.Awaited, error) {
-	rows, err := s.read.WithContext(ctx).Raw(text, args...).Rows()
-	if err != nil {
-		return nil, err
+	messages, err := scanMessages(s.read.WithContext(ctx).Raw(text, args...))
+	found := make([]operational.Awaited, len(messages))
+	for i, m := range messages {
+		found[i].Message = m
 	}
-	defer rows.Close()
-	found := []operational.Awaited{}
-	for rows.Next() {
-		m, err := scanMessage(rows)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, operational.Awaited{Message: m})
-	}
-	return found, rows.Err()
+	return found, err
 }
 
 // Sweep examines up to window messages after a seq that were sent before

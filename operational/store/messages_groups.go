@@ -56,12 +56,8 @@ func (s *Store) TakeGroupMail(ctx context.Context, q operational.GroupQuery, id 
 			}
 			appends[i] = &operational.MessageAppend{Message: m}
 		}
-		for rest := appends; len(rest) > 0; {
-			n := min(len(rest), appendBatch)
-			if err := insertMessages(tx, rest[:n]); err != nil {
-				return err
-			}
-			rest = rest[n:]
+		if err := insertMessages(tx, appends); err != nil {
+			return err
 		}
 		for _, a := range appends {
 			copies = append(copies, a.Message)

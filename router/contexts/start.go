@@ -207,7 +207,7 @@ func (s Sources) lastSession(ctx context.Context, r Request) (f gathered, err er
 			return -1
 		case c.author == r.AgentID:
 			return 0
-		case kindOf(c.author) == kindOf(r.AgentID):
+		case skillrouter.SameVoice(c.author, r.AgentID):
 			return 1
 		}
 		return 2
@@ -228,12 +228,6 @@ func (s Sources) lastSession(ctx context.Context, r Request) (f gathered, err er
 		c.kind, c.trust, c.confidence = router.KindSession, router.TrustAgent, 1
 	}
 	return f, nil
-}
-
-// kindOf is the kind of an agent: what stands before the colon of its name, or the name.
-func kindOf(agent string) string {
-	kind, _, _ := strings.Cut(agent, ":")
-	return kind
 }
 
 // openEnds lists what a session left undone, a line each.

@@ -3,7 +3,6 @@ package respond
 import (
 	"context"
 	"net/url"
-	"slices"
 	"strconv"
 
 	"skillrouter"
@@ -134,10 +133,7 @@ func (c Call) holder(ctx context.Context) (string, error) {
 	if err := c(ctx, "GET", "/api/whoami", nil, &self); err != nil {
 		return "", err
 	}
-	if slices.ContainsFunc(self.Scopes, func(s skillrouter.Scope) bool { return s == skillrouter.ScopeCaptain || s == skillrouter.ScopeAdmin }) {
-		return "", nil
-	}
-	return self.AgentID, nil
+	return skillrouter.Principal{AgentID: self.AgentID, Scopes: self.Scopes}.Bound(), nil
 }
 
 func (c Call) consolidate(ctx context.Context, t transcript) error {
