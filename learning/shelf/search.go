@@ -85,31 +85,30 @@ func (s *Shelf[Row]) Ask(ctx context.Context, q ShelfQuery) (f finding, err erro
 
 // withOwn adds the hits of the preferred project that others left no place for.
 func (s *Shelf[Row]) withOwn(ctx context.Context, f finding) []tfidf.Hit {
+	if f.fused {
+		return f.Hits // fused scores compare with no others
+	}
 	query := f.request
 	query.Project, query.Limit = f.prefer, f.limit
 	own, _ := s.Keeper.Search(ctx, query)
 	hits := f.Hits
 	for _, hit := range own.Hits {
-		if !f.fused && !slices.ContainsFunc(hits, func(h tfidf.Hit) bool { return h.ID == hit.ID }) {
-			hits = append(hits, hit) // fused scores compare with no others
+		if !slices.ContainsFunc(hits, func(h tfidf.Hit) bool { return h.ID == hit.ID }) {
+			hits = append(hits, hit)
 		}
 	}
 	return hits
 }
 
-// preferred orders hits as their project and trust have it, and keeps those that are answered.
-func (s *Shelf[Row]) preferred(ctx context.Context, f finding) ([]tfidf.Hit, error) {
+// preferred orders hits as the project and trust of their rows have it, and keeps those that are answered.
+func (s *Shelf[Row]) preferred(f finding, rows map[string]*Row) []tfidf.Hit {
 	hits := make([]tfidf.Hit, 0, len(f.Hits))
-	rows, err := s.of.Rows(ctx, HitIDs(f.Hits))
-	if err != nil {
-		return nil, err
-	}
-	byID := make(map[string]*Row, len(rows))
-	for i := range rows {
-		byID[s.of.ID(&rows[i])] = &rows[i]
+	part := 1.0
+	if f.fused {
+		part = fusedPrefer
 	}
 	for _, hit := range f.Hits {
-		row := byID[hit.ID]
+		row := rows[hit.ID]
 		if row == nil {
 			continue
 		}
@@ -118,10 +117,6 @@ func (s *Shelf[Row]) preferred(ctx context.Context, f finding) ([]tfidf.Hit, err
 			trust = s.of.Trust(row)
 		}
 		factor, why := learning.Prefer(f.prefer, s.of.Document(row).Project, trust)
-		part := 1.0
-		if f.fused {
-			part = fusedPrefer
-		}
 		if f.request.Explain {
 			hit.Why = slices.Clone(hit.Why)
 			for _, r := range why {
@@ -136,7 +131,17 @@ func (s *Shelf[Row]) preferred(ctx context.Context, f finding) ([]tfidf.Hit, err
 		hits = append(hits, hit)
 	}
 	slices.SortStableFunc(hits, func(a, b tfidf.Hit) int { return cmp.Compare(b.Score, a.Score) })
-	return hits[:min(len(hits), f.limit)], nil
+	return hits[:min(len(hits), f.limit)]
+}
+
+// rows reads the rows of hits, those that there are.
+func (s *Shelf[Row]) rows(ctx context.Context, hits []tfidf.Hit) (map[string]*Row, error) {
+	rows, err := s.of.Rows(ctx, HitIDs(hits))
+	byID := make(map[string]*Row, len(rows))
+	for i := range rows {
+		byID[s.of.ID(&rows[i])] = &rows[i]
+	}
+	return byID, err
 }
 
 // NoMatch tells whether nothing was found that its asker can have meant, answered
@@ -157,21 +162,21 @@ const fetchRows = 16
 // were deleted since the index was asked are passed over, and so are those that
 // vectors found and that do not fit the query any more.
 func (s *Shelf[Row]) Fetch(ctx context.Context, f finding, take func(*Row, tfidf.Hit)) (leftOut int, err error) {
+	var known map[string]*Row // read already; nil: to be read part by part
 	if f.prefer != "" {
-		if f.Hits, err = s.preferred(ctx, f); err != nil {
+		if known, err = s.rows(ctx, f.Hits); err != nil {
 			return 0, err
 		}
+		f.Hits = s.preferred(f, known)
 	}
 	again := f.ByMeaning && len(f.Repairs) == 0
 	total, done := 0, 0
 	for part := range slices.Chunk(f.Hits, fetchRows) {
-		rows, err := s.of.Rows(ctx, HitIDs(part))
-		if err != nil {
-			return 0, err
-		}
-		byID := make(map[string]*Row, len(rows))
-		for i := range rows {
-			byID[s.of.ID(&rows[i])] = &rows[i]
+		byID := known
+		if byID == nil {
+			if byID, err = s.rows(ctx, part); err != nil {
+				return 0, err
+			}
 		}
 		for _, hit := range part {
 			if total >= learning.MaxAnswer {
