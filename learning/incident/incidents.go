@@ -103,11 +103,20 @@ func (n *Incidents) Learn(ctx context.Context, draft Draft) (learned Learned, er
 	o := observe(draft.Steps)
 	l := &lesson{
 		observed: o, draft: draft, chains: o.chains(draft.Project, draft.Session, draft.Begin),
-		session: hashOf(draft.Project, draft.Session), now: n.now.Stamp(), failures: map[int]failure{},
+		session: hashOf(draft.Project, draft.Session), now: n.now.Stamp(), failures: map[int]failure{}, features: map[int][]string{},
 	}
-	for i := range draft.Steps {
-		if l.chains[i] != 0 && draft.Steps[i].Outcome == Failed {
-			l.failures[i] = o.failed(i)
+	// What the texts say is read before the transaction: everybody's writes wait for that.
+	for i, s := range draft.Steps {
+		if l.chains[i] == 0 {
+			continue
+		}
+		l.features[i] = features(s.Command)
+		if s.Outcome == Failed {
+			f := o.failed(i)
+			if f.class == mistake {
+				f.solved, f.others = o.solve(i)
+			}
+			l.failures[i] = f
 		}
 	}
 	var touched []int64
@@ -150,6 +159,7 @@ type lesson struct {
 	session  int64
 	now      time.Time
 	failures map[int]failure
+	features map[int][]string // of the commands
 }
 
 // apply learns in a transaction. It may run twice.
@@ -179,7 +189,7 @@ func (l *lesson) apply(tx Tx) (learned Learned, touched []int64, err error) {
 	var steps []LearnedStep
 	changed := map[int64]bool{}
 	here := map[int64]bool{} // incidents that this call saw in the session
-	for i, s := range l.steps {
+	for i := range l.steps {
 		chain := l.chains[i]
 		if chain == 0 {
 			continue
@@ -192,7 +202,7 @@ func (l *lesson) apply(tx Tx) (learned Learned, touched []int64, err error) {
 		}
 		if !old {
 			learned.Steps++
-			l.use(uses, s, step.Incident)
+			l.use(uses, i, step.Incident)
 		} else if step.Incident == 0 || was.Fixed || was.Incident != step.Incident || was.Session != l.session {
 			continue
 		}
@@ -208,12 +218,12 @@ func (l *lesson) apply(tx Tx) (learned Learned, touched []int64, err error) {
 					return learned, nil, err
 				}
 			}
-			if found, others := l.solve(i); found != nil {
+			if f.solved != nil {
 				step.Fixed = true
 				learned.Fixes++
-				inc.solvedBy(found, others, l.at(found.at))
+				inc.solvedBy(f.solved, f.others, l.at(f.solved.at))
 			} else if !old {
-				inc.attempted(others)
+				inc.attempted(f.others)
 			}
 			incidents[step.Incident], changed[step.Incident] = inc, true
 		}
@@ -303,9 +313,9 @@ func (l *lesson) at(i int) time.Time {
 	return l.now
 }
 
-// use counts the features of a command.
-func (l *lesson) use(uses map[int64]*Use, s Step, incident int64) {
-	for _, feature := range features(s.Command) {
+// use counts the features of the command at i.
+func (l *lesson) use(uses map[int64]*Use, i int, incident int64) {
+	for _, feature := range l.features[i] {
 		k := hashOf(l.draft.Project, "feature", feature)
 		u := uses[k]
 		if u == nil {
@@ -317,7 +327,7 @@ func (l *lesson) use(uses map[int64]*Use, s Step, incident int64) {
 		case incident != 0:
 			u.Failures++
 			u.Since, u.Incident = 0, incident
-		case s.Outcome == Worked:
+		case l.steps[i].Outcome == Worked:
 			u.Since++
 		}
 	}

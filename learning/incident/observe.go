@@ -80,6 +80,8 @@ func (s Step) counts() bool { return s.Outcome == Worked || s.Outcome == Failed 
 type failure struct {
 	program, line, err string
 	class              class
+	solved             *solution // what made it go through, if it is known
+	others             []string  // what failed in its place before that
 }
 
 // failed reads how the command at i failed.
@@ -120,9 +122,12 @@ type solution struct {
 	command string
 }
 
-// mentions tells whether a command names a thing.
-func mentions(text, name string) bool {
-	return regexp.MustCompile(`(?:^|[\s/'"=(])` + regexp.QuoteMeta(name) + `\b`).MatchString(text)
+// mentioning returns what tells whether a command names a thing; without a name none does.
+func mentioning(name string) func(text string) bool {
+	if name == "" {
+		return func(string) bool { return false }
+	}
+	return regexp.MustCompile(`(?:^|[\s/'"=(])` + regexp.QuoteMeta(name) + `\b`).MatchString
 }
 
 // looksOnly are programs that print what is there.
@@ -135,6 +140,7 @@ var loners = []string{"cd", "git commit", "git add", "pytest", "git push"}
 func (o *observed) solve(i int) (found *solution, others []string) {
 	fail, of := o.steps[i], o.view(i)
 	name := missing(fail.Output)
+	mentions := mentioning(name)
 	edits := 0
 	var between []string
 	for j := i + 1; j < min(len(o.steps), i+1+Window); j++ {
@@ -155,7 +161,7 @@ func (o *observed) solve(i int) (found *solution, others []string) {
 			}
 			continue
 		}
-		if o.near(j, share, how, name, of) {
+		if o.near(j, share, how, name, mentions, of) {
 			same := strings.TrimSpace(s.Command) == strings.TrimSpace(fail.Command)
 			if same && len(between) == 0 && edits == 0 {
 				return nil, others // it went through by itself
@@ -169,7 +175,7 @@ func (o *observed) solve(i int) (found *solution, others []string) {
 					found.steps = append(found.steps, b)
 				}
 			}
-			found.steps = decisive(found.steps, name)
+			found.steps = decisive(found.steps, mentions)
 			found.edit = len(found.steps) == 0 && (same || edits > 0 || wrote)
 			return found, others
 		}
@@ -181,30 +187,28 @@ func (o *observed) solve(i int) (found *solution, others []string) {
 }
 
 // decisive are the steps of a fix that count: those that name what was missing, or else the last ones.
-func decisive(steps []string, name string) []string {
-	if name != "" {
-		if named := slices.DeleteFunc(slices.Clone(steps), func(s string) bool { return !mentions(s, name) }); len(named) > 0 {
-			steps = named
-		}
+func decisive(steps []string, mentions func(string) bool) []string {
+	if named := slices.DeleteFunc(slices.Clone(steps), func(s string) bool { return !mentions(s) }); len(named) > 0 {
+		steps = named
 	}
 	return steps[max(0, len(steps)-maxFixSteps):]
 }
 
 // near tells whether the command at j, which went through, is what the failed one was meant to be.
-func (o *observed) near(j int, share []string, how float64, name string, of *view) bool {
+func (o *observed) near(j int, share []string, how float64, name string, mentions func(string) bool, of *view) bool {
 	text, v := strings.TrimSpace(o.steps[j].Command), o.view(j)
 	near := false
 	switch {
 	case len(share) == 0:
 	case !slices.ContainsFunc(share, func(p string) bool { return !anything(p) }):
-		near = how >= 0.6 || name != "" && mentions(text, name) ||
+		near = how >= 0.6 || mentions(text) ||
 			slices.Contains(share, pythonScript) && overlap(v.scripts, of.scripts)
 	default:
 		near = how >= 0.3
 	}
 	looks := looking.MatchString(text)
 	if !near && name != "" && !looks {
-		near = mentions(text, name) || overlap(v.targets, of.targets) // another program on the same target
+		near = mentions(text) || overlap(v.targets, of.targets) // another program on the same target
 	}
 	if !near && len(share) > 0 && len(of.programs) == 1 && slices.Contains(loners, of.programs[0]) {
 		near = true
