@@ -51,18 +51,7 @@ does not answer is no answer: the exit code then is 1, or what --fail says.`,
 			if policy != "" && policy != "open" && policy != "closed" {
 				return usagef("--fail is open or closed, not %q", policy)
 			}
-			if action.Command, err = s.proposal(words); err != nil {
-				return err
-			}
-			if args != "" {
-				if err := json.Unmarshal([]byte(args), &action.Args); err != nil {
-					return usagef("--args is no JSON object: %w", err)
-				}
-			}
-			if action.Command == "" && action.Tool == "" {
-				return usagef("this needs a command after --, or a --tool")
-			}
-			return nil
+			return s.proposed(&action, words, args)
 		},
 	}, func(ctx context.Context) error {
 		checked, err := s.check(ctx, action)
@@ -302,21 +291,24 @@ func (s *shell) checkExplain() *cobra.Command {
 			option("tool", &action.Tool, "tool that is to be called, instead of a command"),
 			option("args", &args, "the tool's arguments, a JSON object"),
 		},
-		before: func() (err error) {
-			if action.Command, err = s.proposal(words); err != nil {
-				return err
-			}
-			if args != "" {
-				if err := json.Unmarshal([]byte(args), &action.Args); err != nil {
-					return usagef("--args is no JSON object: %w", err)
-				}
-			}
-			if action.Command == "" && action.Tool == "" {
-				return usagef("this needs a command after --, or a --tool")
-			}
-			return nil
-		},
+		before: func() error { return s.proposed(&action, words, args) },
 	}, sends(client.Guard.Explain, &action), printExplained)
+}
+
+// proposed fills in the action that words and the tool's arguments propose.
+func (s *shell) proposed(action *rule.Action, words []string, args string) (err error) {
+	if action.Command, err = s.proposal(words); err != nil {
+		return err
+	}
+	if args != "" {
+		if err := json.Unmarshal([]byte(args), &action.Args); err != nil {
+			return usagef("--args is no JSON object: %w", err)
+		}
+	}
+	if action.Command == "" && action.Tool == "" {
+		return usagef("this needs a command after --, or a --tool")
+	}
+	return nil
 }
 
 func printExplained(w io.Writer, e guard.Explained) {

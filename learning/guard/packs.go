@@ -261,14 +261,11 @@ func (g *Guards) explanations(matches []rule.Match) []Explanation {
 	out := []Explanation{}
 	for _, m := range matches {
 		e := Explanation{Match: m, Sure: "certain"}
-		switch m.Lane {
-		case rule.LaneSimilarity:
+		switch {
+		case m.Near, m.Lane == rule.LaneUnread:
+			e.Sure = "likely"
+		case m.Lane == rule.LaneSimilarity:
 			e.Sure = "perhaps"
-		case rule.LaneUnread:
-			e.Sure = "likely"
-		}
-		if strings.HasPrefix(m.Reason, "the action comes near it") || strings.HasPrefix(m.Reason, "the action holds a part") {
-			e.Sure = "likely"
 		}
 		for _, p := range rule.Packs() {
 			if slices.ContainsFunc(p.Rules, func(r *rule.Rule) bool { return r.Draft.ID == m.RuleID }) {

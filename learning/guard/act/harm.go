@@ -518,7 +518,7 @@ func modeHarm(e *Effect) Harm {
 		if e.Recursive || system || e.Path == "~/.ssh" || strings.HasPrefix(e.Path, "~/.ssh/") {
 			return HarmOpen
 		}
-	case len(mode) == 4 && strings.Trim(mode, "01234567") == "" && mode[0] >= '2' && mode[0] != '1' || strings.Contains(mode, "+s") || strings.Contains(mode, "=s"):
+	case len(mode) == 4 && strings.Trim(mode, "01234567") == "" && mode[0] >= '2' || strings.Contains(mode, "+s") || strings.Contains(mode, "=s"):
 		if !strings.HasPrefix(mode, "g") {
 			return HarmUser
 		}
@@ -594,9 +594,9 @@ func (a *Act) ownHarm() Harm {
 				return HarmOwner
 			}
 		}
-	case "mv", "ln", "cp":
+	case "mv":
 		for _, w := range a.Words[:max(0, len(a.Words)-1)] {
-			if p := Clean(a.Dir, w); a.Name == "mv" && (complete(p) && rooted(p) || systemFile(p)) {
+			if p := Clean(a.Dir, w); complete(p) && rooted(p) || systemFile(p) {
 				return HarmSystemFile
 			}
 		}

@@ -155,8 +155,8 @@ func (m *makefile) read(text string) {
 			}
 			continue
 		}
-		head, comment, _ := strings.Cut(line, "#")
-		if strings.TrimSpace(head) == "" || comment != "" && strings.TrimSpace(head) == "" {
+		head, _, _ := strings.Cut(line, "#")
+		if strings.TrimSpace(head) == "" {
 			continue
 		}
 		colon, equals := strings.IndexByte(head, ':'), strings.IndexByte(head, '=')

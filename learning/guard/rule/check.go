@@ -192,11 +192,11 @@ func (c *check) compare(acts []*act.Act) {
 	for k, fits := range best {
 		if slices.Contains(fits, none) {
 			// A part of what the rule describes.
-			c.match(k.rule, LaneDeterministic, false, "the action holds a part of it: "+Short(reasons[k].Text()))
+			c.nears(k.rule, "the action holds a part of it: "+Short(reasons[k].Text()))
 			continue
 		}
 		if slices.Contains(fits, near) {
-			c.match(k.rule, LaneDeterministic, false, "the action comes near it: "+Short(reasons[k].Text()))
+			c.nears(k.rule, "the action comes near it: "+Short(reasons[k].Text()))
 			continue
 		}
 		c.match(k.rule, LaneDeterministic, c.stops(k.rule), "the action runs "+Short(reasons[k].Text()))
@@ -322,6 +322,14 @@ func (c *check) match(r *Rule, lane string, blocks bool, reason string) {
 	c.found[r.Draft.ID] = &Match{
 		RuleID: r.Draft.ID, Title: r.Draft.Title, Severity: r.Draft.Severity, Lane: lane, Reason: reason, WhyBad: r.Draft.Reason,
 		Alternatives: r.Draft.Alternatives, Confidence: r.Draft.Confidence, Blocks: blocks,
+	}
+}
+
+// nears is match for an action that does not all that the rule describes: it warns.
+func (c *check) nears(r *Rule, reason string) {
+	if c.found[r.Draft.ID] == nil {
+		c.match(r, LaneDeterministic, false, reason)
+		c.found[r.Draft.ID].Near = true
 	}
 }
 

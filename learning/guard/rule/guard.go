@@ -64,6 +64,7 @@ type Match struct {
 	Alternatives []string          `json:"alternatives"`
 	Confidence   float64           `json:"confidence"`
 	Blocks       bool              `json:"blocks"`
+	Near         bool              `json:"-"` // the action does a part of what the rule describes, or comes near it
 }
 
 // Verdict is the answer to a check. Matches are ordered: what blocks first,
