@@ -17,12 +17,9 @@ func (a *App) wireIncidents(_ context.Context, p *parts) error {
 }
 
 // failedBefore gives the guard what failed before as matches.
-func (a *App) failedBefore(incidents *incident.Incidents) func(ctx context.Context, project, command string) []rule.Match {
-	return func(ctx context.Context, project, command string) []rule.Match {
-		w, err := incidents.Warn(ctx, project, command)
-		if err != nil {
-			a.log.WarnContext(ctx, "what failed before could not be read", "error", err)
-		}
+func failedBefore(incidents *incident.Incidents) func(project, command string) []rule.Match {
+	return func(project, command string) []rule.Match {
+		w := incidents.Warn(project, command)
 		if w == nil {
 			return nil
 		}

@@ -77,7 +77,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	episodes := episode.NewEpisodes(memory, a.learningOptions())
 	incidents := incident.New(memory, learning.Options{Now: a.now, Log: a.log})
 	guards := guard.NewGuards(ctx, memory, guard.GuardsOptions{
-		Options: learning.Options{Now: a.now, Log: a.log}, Retention: a.config.Retention.Checks, Confine: !a.config.AgentsMayStop, Failed: a.failedBefore(incidents),
+		Options: learning.Options{Now: a.now, Log: a.log}, Retention: a.config.Retention.Checks, Confine: !a.config.AgentsMayStop, Failed: failedBefore(incidents),
 	})
 	crossing, err := a.cross(ctx, memory, operations, episodes, presence, mailbox)
 	if err != nil {

@@ -32,7 +32,7 @@ type Guards struct {
 	log     *slog.Logger
 	confine bool
 	packing sync.Mutex // held while packs are switched
-	failed  func(ctx context.Context, project, command string) []rule.Match
+	failed  func(project, command string) []rule.Match
 
 	mu       sync.RWMutex
 	rules    map[string]*heldRule
@@ -51,7 +51,7 @@ type GuardsOptions struct {
 	// are warned, until a captain restores it or another agent validates or promotes it.
 	Confine bool
 	// Failed returns matches of a command with what failed in the project before; nil: there are none.
-	Failed func(ctx context.Context, project, command string) []rule.Match
+	Failed func(project, command string) []rule.Match
 }
 
 // NewGuards makes Guards with the packs as the program gives them; Load switches them as a captain did.
@@ -99,7 +99,7 @@ func (g *Guards) Check(ctx context.Context, action rule.Action) (Checked, error)
 	action.Agent = agent
 	begin := time.Now()
 	verdict := g.guard.Check(ctx, action)
-	g.recall(ctx, action, &verdict)
+	g.recall(action, &verdict)
 	took := time.Since(begin)
 	if err := withoutNUL(action); err != nil && verdict.Decision != rule.DecisionBlock {
 		return Checked{}, err // what a rule blocks is answered so, whatever else is wrong with it
@@ -120,7 +120,7 @@ func (g *Guards) Check(ctx context.Context, action rule.Action) (Checked, error)
 }
 
 // recall adds what failed before to a verdict. It only warns.
-func (g *Guards) recall(ctx context.Context, action rule.Action, verdict *rule.Verdict) {
+func (g *Guards) recall(action rule.Action, verdict *rule.Verdict) {
 	if g.failed == nil {
 		return
 	}
@@ -131,7 +131,7 @@ func (g *Guards) recall(ctx context.Context, action rule.Action, verdict *rule.V
 	if command == "" || len(command) > MaxProposal {
 		return
 	}
-	more := g.failed(ctx, action.Project, command)
+	more := g.failed(action.Project, command)
 	if len(more) > 0 && verdict.Decision == rule.DecisionAllow {
 		verdict.Decision = rule.DecisionWarn
 	}

@@ -21,8 +21,11 @@ type Incidents struct {
 	store Store
 	now   skillrouter.Clock
 
-	mu  sync.RWMutex
-	hot map[int64]Use // what is warned of, if its incident was accepted
+	reading sync.Mutex // held while what is warned of is read: the last to read has read every change
+
+	mu     sync.RWMutex
+	hot    map[int64]Use      // features that failed often enough to be warned of
+	warned map[int64]Incident // their incidents that somebody accepted: a check waits for no read of the disk
 
 	told map[int64]bool // answers that sessions were given; after a restart one may be given again
 }
@@ -35,21 +38,7 @@ func New(store Store, options learning.Options) *Incidents {
 }
 
 // Load reads what is warned of before a command.
-func (n *Incidents) Load(ctx context.Context) error {
-	uses, err := n.store.Uses(ctx, nil)
-	if err != nil {
-		return err
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	clear(n.hot)
-	for _, u := range uses {
-		if u.hot() {
-			n.hot[u.Feature] = u
-		}
-	}
-	return nil
-}
+func (n *Incidents) Load(ctx context.Context) error { return n.reheat(ctx, nil) }
 
 // key is the number of an incident.
 func key(project, program, err string) int64 { return hashOf(project, program, err) }
@@ -127,27 +116,47 @@ func (n *Incidents) Learn(ctx context.Context, draft Draft) (learned Learned, er
 	if err != nil {
 		return Learned{}, err
 	}
-	return learned, n.reheat(ctx, touched)
+	return learned, n.reheat(ctx, append([]int64{}, touched...))
 }
 
-// reheat brings what is warned of in step with how features are used now.
+// reheat brings what is warned of in step with how features are used now: these, or all of them.
 func (n *Incidents) reheat(ctx context.Context, features []int64) error {
-	if len(features) == 0 {
-		return nil
+	n.reading.Lock()
+	defer n.reading.Unlock()
+	hot := map[int64]Use{}
+	if features != nil {
+		n.mu.RLock()
+		maps.Copy(hot, n.hot)
+		n.mu.RUnlock()
 	}
-	uses, err := n.store.Uses(ctx, features)
-	if err != nil {
-		return err
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, u := range uses {
-		if u.hot() {
-			n.hot[u.Feature] = u
-		} else {
-			delete(n.hot, u.Feature)
+	if features == nil || len(features) > 0 {
+		uses, err := n.store.Uses(ctx, features)
+		if err != nil {
+			return err
+		}
+		for _, u := range uses {
+			delete(hot, u.Feature)
+			if u.hot() {
+				hot[u.Feature] = u
+			}
 		}
 	}
+	var ids []int64
+	for _, u := range hot {
+		ids = append(ids, u.Incident)
+	}
+	slices.Sort(ids)
+	warned := map[int64]Incident{}
+	if len(ids) > 0 {
+		var err error
+		if warned, err = n.store.Incidents(ctx, slices.Compact(ids)); err != nil {
+			return err
+		}
+	}
+	maps.DeleteFunc(warned, func(_ int64, i Incident) bool { return !i.Accepted })
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.hot, n.warned = hot, warned
 	return nil
 }
 
@@ -466,7 +475,10 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 		decided.Changed = len(put)
 		return tx.PutIncidents(put)
 	})
-	return decided, err
+	if err != nil {
+		return Decided{}, err
+	}
+	return decided, n.reheat(ctx, []int64{})
 }
 
 // Sources implements Service.

@@ -171,31 +171,22 @@ type Warning struct {
 	Failures int
 }
 
-// Warn says what of a command failed here nearly whenever it was used, if somebody accepted that. It asks
-// nobody's permission: the guard calls it for whoever may check.
-func (n *Incidents) Warn(ctx context.Context, project, command string) (*Warning, error) {
+// Warn says what of a command failed here nearly whenever it was used, if somebody accepted that; nil: nothing. It asks
+// nobody's permission, and reads nothing from the disk: the guard calls it for whoever may check.
+func (n *Incidents) Warn(project, command string) *Warning {
 	n.mu.RLock()
-	none := len(n.hot) == 0
+	hot, warned := n.hot, n.warned
 	n.mu.RUnlock()
-	if none || command == "" {
-		return nil, nil
+	if len(warned) == 0 || command == "" {
+		return nil
 	}
 	for _, feature := range features(command) {
-		n.mu.RLock()
-		u, hot := n.hot[hashOf(project, "feature", feature)]
-		n.mu.RUnlock()
-		if !hot {
-			continue
-		}
-		found, err := n.store.Incidents(ctx, []int64{u.Incident})
-		if err != nil {
-			return nil, err
-		}
-		if inc, there := found[u.Incident]; there && inc.Accepted {
-			return &Warning{inc, feature, u.Uses, u.Failures}, nil
+		u, is := hot[hashOf(project, "feature", feature)]
+		if inc, accepted := warned[u.Incident]; is && accepted {
+			return &Warning{inc, feature, u.Uses, u.Failures}
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // Alternatives are what worked in the command's place, if something that may be offered did.

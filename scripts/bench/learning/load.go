@@ -26,35 +26,59 @@ func (f figure) String() string {
 
 func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
 
+// call is one call of a load: a POST of the body, or a GET where there is none.
+type call struct {
+	path string
+	body json.RawMessage
+}
+
 // load makes the calls over a number of connections, each sending its next as
-// soon as its last is answered. The bodies are ready before the clock starts.
-func load(ctx context.Context, side *sidecar.Sidecar, path string, bodies []json.RawMessage, connections int) (figure, error) {
-	took := make([]time.Duration, len(bodies))
+// soon as its last is answered, and returns how long each took.
+func load(ctx context.Context, side *sidecar.Sidecar, calls []call, connections int) ([]time.Duration, error) {
+	took := make([]time.Duration, len(calls))
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
-	began := time.Now()
 	for range connections {
 		group.Go(func() error {
 			for {
 				i := int(next.Add(1)) - 1
-				if i >= len(bodies) {
+				if i >= len(calls) {
 					return nil
 				}
+				method := http.MethodPost
+				if calls[i].body == nil {
+					method = http.MethodGet
+				}
 				sent := time.Now()
-				if err := side.Send(ctx, http.MethodPost, path, bodies[i], nil); err != nil {
+				if err := side.Send(ctx, method, calls[i].path, calls[i].body, nil); err != nil {
 					return err
 				}
 				took[i] = time.Since(sent)
 			}
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return figure{}, err
+	return took, group.Wait()
+}
+
+// posts is load for bodies of one path.
+func posts(ctx context.Context, side *sidecar.Sidecar, path string, bodies []json.RawMessage, connections int) (figure, error) {
+	calls := make([]call, len(bodies))
+	for i, body := range bodies {
+		calls[i] = call{path, body}
 	}
-	all := time.Since(began)
+	began := time.Now()
+	took, err := load(ctx, side, calls, connections)
+	return figureOf(took, time.Since(began)), err
+}
+
+// figureOf is what calls came to that took so long, all together and each.
+func figureOf(took []time.Duration, all time.Duration) figure {
+	if len(took) == 0 {
+		return figure{}
+	}
 	slices.Sort(took)
 	at := func(p float64) time.Duration { return took[min(len(took)-1, int(p*float64(len(took))))] }
-	return figure{float64(len(bodies)) / all.Seconds(), at(.5), at(.99), took[len(took)-1]}, nil
+	return figure{float64(len(took)) / all.Seconds(), at(.5), at(.99), took[len(took)-1]}
 }
 
 // encoded is each value as JSON.

@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"net/http"
@@ -33,16 +34,19 @@ func measure(ctx context.Context) error {
 	questions := flag.Int("questions", 2000, "questions and checks at each size")
 	connections := flag.Int("connections", 16, "connections that report at once")
 	rules := flag.Int("rules", 1000, "rules of the guard's own measurement")
+	binary := flag.String("binary", "", "measure the guard of this skillrouter, as it was built")
+	only := flag.Bool("guard", false, "measure the guard alone")
 	flag.Parse()
-	if err := benchGuard(ctx, *rules, *questions); err != nil {
+	if err := benchGuard(ctx, *binary, *rules, *questions); err != nil || *only {
 		return err
 	}
 	return grow(ctx, *sizes, *reports, *questions, *connections)
 }
 
-// benchGuard measures checks with so many rules, one caller at a time.
-func benchGuard(ctx context.Context, rules, checks int) error {
-	side, err := sidecar.Fresh(ctx)
+// benchGuard measures checks with so many rules, one caller at a time and eight. Each check is one of a group of four calls in
+// turns, of which the first is the floor: what the machine and its load let the least answer of the router take.
+func benchGuard(ctx context.Context, binary string, rules, checks int) error {
+	side, err := sidecar.FreshOf(ctx, binary)
 	if err != nil {
 		return err
 	}
@@ -62,20 +66,47 @@ func benchGuard(ctx context.Context, rules, checks int) error {
 		return err
 	}
 	sidecar.Report("rules", "%d reported in bulk in %v", rules, time.Since(began).Round(time.Millisecond))
-	var actions []rule.Action
-	for i := range checks {
-		command := fmt.Sprintf("cd /srv/app && git status && make %s && ls -l /srv/%s | grep %s", l.Phrase(1), l.Phrase(1), l.Phrase(1))
-		if i%3 == 0 { // a third of them are one of the acts
-			command = "sudo sh -c '" + drafts[l.Random.IntN(len(drafts))].RelatedCommands[0] + "'"
-		}
-		actions = append(actions, rule.Action{Command: command, Context: l.Phrase(6), Domain: "domain-1", Agent: "bench"})
+	found := func() string { return "sudo sh -c '" + drafts[l.Random.IntN(len(drafts))].RelatedCommands[0] + "'" }
+	nothing := func() string {
+		return fmt.Sprintf("cd /srv/app && git status && make %s && ls -l /srv/%s | grep %s", l.Phrase(1), l.Phrase(1), l.Phrase(1))
 	}
+	check := func(command string) call {
+		body, _ := json.Marshal(rule.Action{Command: command, Context: l.Phrase(6), Domain: "domain-1", Agent: "bench"}) // plain values
+		return call{path: "/check/anti-pattern", body: body}
+	}
+	var calls []call
+	for range checks {
+		calls = append(calls, call{path: "/api/whoami"}, check(nothing()), check(found()), check(nothing()))
+	}
+	kinds := []struct {
+		name string
+		of   []int // places in a group of four
+	}{{"floor (/api/whoami)", []int{0}}, {"checks that find nothing", []int{1, 3}}, {"checks, a third blocked", []int{1, 2, 3}}, {"checks that block", []int{2}}}
 	for _, connections := range []int{1, 8} {
-		f, err := load(ctx, side, "/check/anti-pattern", encoded(actions), connections)
+		used := side.CPU()
+		took, err := load(ctx, side, calls, connections)
 		if err != nil {
 			return err
 		}
-		sidecar.Report(fmt.Sprintf("checks, %d at a time", connections), "%v", f)
+		cost := (side.CPU() - used) / time.Duration(len(calls))
+		sidecar.Report(fmt.Sprintf("processor a call, %d at a time", connections), "%v", cost.Round(time.Microsecond))
+		var floor figure
+		for i, k := range kinds {
+			var times []time.Duration
+			for at, t := range took {
+				if slices.Contains(k.of, at%4) {
+					times = append(times, t)
+				}
+			}
+			f := figureOf(times, 0)
+			if i == 0 {
+				floor = f
+			}
+			sidecar.Report(fmt.Sprintf("%s, %d at a time", k.name, connections), "p50 %v, p99 %v, worst %v; p99 is %.1f of the floor's", round(f.p50), round(f.p99), round(f.max), float64(f.p99)/float64(floor.p99))
+		}
+	}
+	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
+		sidecar.Report("load average", "%s", strings.Join(strings.Fields(string(text))[:3], " "))
 	}
 	return nil
 }
@@ -103,7 +134,7 @@ func grow(ctx context.Context, sizes string, reports, questions, connections int
 		}
 		drafts := encoded(l.some(reports))
 		used := side.CPU()
-		reported, err := load(ctx, side, "/lessons/report", drafts, connections)
+		reported, err := posts(ctx, side, "/lessons/report", drafts, connections)
 		if err != nil {
 			return err
 		}
@@ -115,11 +146,11 @@ func grow(ctx context.Context, sizes string, reports, questions, connections int
 			situations = append(situations, lesson.Query{Context: l.Phrase(12), Domain: fmt.Sprintf("domain-%d", i%domains), Agent: l.agent()})
 			actions = append(actions, rule.Action{Command: "cd /srv && make " + l.Phrase(1) + " && rm -rf ./build", Context: l.Phrase(6), Domain: "domain-1", Agent: "bench"})
 		}
-		relevant, err := load(ctx, side, "/query/relevant", encoded(situations), 1)
+		relevant, err := posts(ctx, side, "/query/relevant", encoded(situations), 1)
 		if err != nil {
 			return err
 		}
-		checked, err := load(ctx, side, "/check/anti-pattern", encoded(actions), 1)
+		checked, err := posts(ctx, side, "/check/anti-pattern", encoded(actions), 1)
 		if err != nil {
 			return err
 		}

@@ -76,12 +76,20 @@ func Start(ctx context.Context, dir string) (*Sidecar, error) {
 }
 
 // Fresh is Start on an empty folder, which goes away when the sidecar is stopped.
-func Fresh(ctx context.Context) (*Sidecar, error) {
+func Fresh(ctx context.Context) (*Sidecar, error) { return FreshOf(ctx, "") }
+
+// FreshOf is Fresh for a built skillrouter; empty: this program is the sidecar.
+func FreshOf(ctx context.Context, binary string) (*Sidecar, error) {
 	dir, err := os.MkdirTemp("", "skillrouter-bench-")
 	if err != nil {
 		return nil, err
 	}
-	s, err := Start(ctx, dir)
+	var s *Sidecar
+	if binary == "" {
+		s, err = Start(ctx, dir)
+	} else {
+		s, err = StartBinary(ctx, binary, dir)
+	}
 	if err != nil {
 		_ = os.RemoveAll(dir)
 		return nil, err
