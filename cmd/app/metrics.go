@@ -34,6 +34,7 @@ type census struct {
 	mesh        func() comms.Mesh // nil: it is off
 	indexes     []namedIndex
 	now         skillrouter.Clock
+	learned     *recount[experience.Stats]
 }
 
 // search tells the state of each search index.
@@ -47,7 +48,9 @@ func (c census) search() map[string]string {
 
 // stats are the counts of GET /health.
 func (c census) stats(ctx context.Context, log *slog.Logger) map[string]int64 {
-	learned, err := c.experiences.Stats(skillrouter.WithPrincipal(ctx, skillrouter.System()))
+	learned, err := c.learned.get(func() (experience.Stats, error) {
+		return c.experiences.Stats(skillrouter.WithPrincipal(ctx, skillrouter.System()))
+	})
 	if err != nil { // whoever asks for health learns what else there is
 		log.WarnContext(ctx, "patterns and lessons could not be counted", "error", err)
 	}

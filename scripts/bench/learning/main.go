@@ -134,8 +134,11 @@ func grow(ctx context.Context, sizes string, reports, questions, connections int
 		}
 		drafts := encoded(l.some(reports))
 		used := side.CPU()
-		reported, err := posts(ctx, side, "/lessons/report", drafts, connections)
-		if err != nil {
+		var reported figure
+		if err := side.Profile(func() (err error) {
+			reported, err = posts(ctx, side, "/lessons/report", drafts, connections)
+			return err
+		}); err != nil {
 			return err
 		}
 		used = (side.CPU() - used) / time.Duration(reports)

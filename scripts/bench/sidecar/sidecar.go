@@ -18,8 +18,10 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime/pprof"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"skillrouter/cmd/app"
@@ -59,11 +61,57 @@ func Main(measure func(ctx context.Context) error, serve func(ctx context.Contex
 func Serve(ctx context.Context, dir, address string) error {
 	cfg := config.Default()
 	cfg.Data, cfg.Listen = dir, address
+	profiled(ctx)
 	a, err := app.New(ctx, cfg, slog.New(slog.DiscardHandler), app.Options{})
 	if err != nil {
 		return err
 	}
 	return a.Run(ctx)
+}
+
+// Profile has the measured process write a CPU profile of what f makes it do,
+// into the file that Profiled names. It does nothing for a program built elsewhere.
+func (s *Sidecar) Profile(f func() error) error {
+	if os.Getenv(Profiled) == "" {
+		return f()
+	}
+	_ = s.cmd.Process.Signal(syscall.SIGUSR1)
+	err := f()
+	_ = s.cmd.Process.Signal(syscall.SIGUSR2)
+	return err
+}
+
+// Profiled is the environment variable that names the file of Profile.
+const Profiled = "BENCH_CPUPROFILE"
+
+// profiled starts a profile at SIGUSR1 and writes it at SIGUSR2.
+func profiled(ctx context.Context) {
+	path := os.Getenv(Profiled)
+	if path == "" {
+		return
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGUSR1, syscall.SIGUSR2)
+	go func() {
+		var file *os.File
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case s := <-signals:
+				switch {
+				case s == syscall.SIGUSR1 && file == nil:
+					if file, _ = os.Create(path); file != nil {
+						_ = pprof.StartCPUProfile(file)
+					}
+				case s == syscall.SIGUSR2 && file != nil:
+					pprof.StopCPUProfile()
+					_ = file.Close()
+					file = nil
+				}
+			}
+		}
+	}()
 }
 
 // Start starts this program again as the sidecar on a free port and waits until it answers.
