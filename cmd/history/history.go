@@ -218,6 +218,9 @@ func Session(ctx context.Context, call respond.Call, record respond.Record, proj
 		}
 		return projectOf(dir)
 	}
+	if record.Path == "" {
+		return l.messages(ctx, record)
+	}
 	paths := []string{record.Path}
 	if beside := strings.TrimSuffix(record.Path, filepath.Ext(record.Path)); beside != record.Path && isFolder(beside) {
 		paths = append(paths, beside)
@@ -292,6 +295,18 @@ func (l *Learner) file(ctx context.Context, f File) error {
 	l.Bytes += end - from
 	p.source.Size, p.source.Modified = size, f.Modified
 	return p.send(ctx, reader.Earliest(end), file)
+}
+
+// messages learns from a session that no file is kept of. What was learned of it before, such as before it was resumed,
+// changes nothing.
+func (l *Learner) messages(ctx context.Context, record respond.Record) error {
+	l.Sessions, l.Projects = map[string]bool{}, map[string]bool{}
+	p := &part{Learner: l, begin: !record.Partial}
+	reader := incident.NewReader(func(found incident.Found) error { return p.add(ctx, found) })
+	if err := reader.Messages(record.Messages, record.Session, record.Dir); err != nil {
+		return err
+	}
+	return p.flush(ctx, nil)
 }
 
 func (l *Learner) progress(n int64) {

@@ -44,7 +44,7 @@ func (d Dialect) Tells(event Event) bool {
 	case PreToolUse:
 		return d != Gemini && d != Cursor
 	case PostToolUse:
-		return d != Cursor && d != OpenCode && d != ClaudeCode // Claude Code does not wait for that one
+		return d != Cursor && d != ClaudeCode // Claude Code does not wait for that one
 	case PostFailure:
 		return d == ClaudeCode || d == Generic
 	case TurnEnd:

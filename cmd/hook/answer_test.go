@@ -76,7 +76,7 @@ func TestTell(t *testing.T) {
 	}{
 		{hook.ClaudeCode, as("PreToolUse"), "", as("PostToolUseFailure")},
 		{hook.Codex, as("PreToolUse"), as("PostToolUse"), ""},
-		{hook.OpenCode, as("PreToolUse"), "", ""},
+		{hook.OpenCode, as("PreToolUse"), as("PostToolUse"), ""},
 		{hook.Gemini, "", as("AfterTool"), ""},
 		{hook.Cursor, "", "", ""},
 		{hook.Generic, "<m> waits\n", "<m> waits\n", "<m> waits\n"},

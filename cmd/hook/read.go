@@ -32,6 +32,7 @@ type Call struct {
 	// Messages are the session's transcript itself, a list of messages in JSON, from
 	// agents that keep none in a file; nil in all other messages.
 	Messages json.RawMessage
+	Partial  bool // earlier messages are left out of them
 }
 
 // message holds the fields of every dialect's messages.
@@ -59,6 +60,7 @@ type message struct {
 	Interrupted  bool            `json:"is_interrupt"`
 	Continued    bool            `json:"stop_hook_active"`
 	Messages     json.RawMessage `json:"transcript"` // opencode, at the end of a session
+	Partial      bool            `json:"transcript_partial"`
 }
 
 // shellTool is the name that a command has as a tool where the dialect gives it none.
@@ -80,7 +82,7 @@ func Read(event Event, text []byte) (Call, error) {
 	}
 	c := Call{Session: m.Session, Dir: m.Dir, Tool: m.Tool, ToolUse: m.ToolUse, Prompt: m.Prompt, Source: m.Source, Model: word(m.Model), Stopped: m.Interrupted, Continued: m.Continued, Subagent: m.Subagent, Kind: m.Kind}
 	if event == SessionEnd || event == PreCompact {
-		c.Messages = m.Messages
+		c.Messages, c.Partial = m.Messages, m.Partial
 	}
 	if c.Session == "" {
 		c.Session = m.Conversation

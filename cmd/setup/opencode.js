@@ -39,37 +39,54 @@ const aside = /^(You are a title generator|You are a context summarization|Summa
 const maxFitting = 8 // prompts whose memory stays before the model
 const maxSessions = 8 // whose ends are told at once
 const maxText = 8192 // of a tool's answer, in characters of its end
+const mendTools = 6 // how many uses after a failed one are told of: what mends it is among them
 const maxTranscript = 768 << 10 // in bytes; a hook reads 1 MiB
 
-// said is what was said and done in a session, as messages.
+// exitOf is the exit code of a command, and 0 for any other tool.
+const exitOf = (metadata) => metadata?.exit ?? metadata?.exitCode ?? 0
+
+// refused tells whether opencode says that a person did not want a tool's use, or stopped it.
+const refused = (error) => /^The user (rejected|dismissed)|^Tool execution aborted|interrupt/i.test(error)
+
+// tell adds a text to what a tool answers; one of an MCP server answers in parts.
+function tell(output, text) {
+  if (Array.isArray(output.content)) output.content.push({ type: "text", text })
+  else output.output = (output.output ?? "") + "\n\n" + text
+}
+
+// said is what was said and done in a session, as messages. What tools answered is the user's, as
+// models have it.
 async function said(client, id) {
   const { data } = await client.session.messages({ path: { id } })
   const messages = []
-  let size = 0
+  let [size, partial] = [0, false]
   for (const { info, parts } of (data ?? []).reverse()) {
-    const content = parts.flatMap((part) => {
-      if (part.type === "text" && !part.synthetic) return [{ type: "text", text: part.text }]
-      if (part.type !== "tool") return []
-      const answer = String(part.state.output ?? part.state.error ?? "").slice(-maxText)
-      return [
-        { type: "tool_use", name: part.tool, input: part.state.input },
-        { type: "tool_result", content: answer, is_error: part.state.status === "error" },
-      ]
-    })
-    if (content.length === 0) continue
-    const message = { role: info.role, content }
-    size += Buffer.byteLength(JSON.stringify(message)) + 1
-    if (size > maxTranscript) break
-    messages.unshift(message)
+    const content = []
+    const results = []
+    for (const part of parts) {
+      if (part.type === "text" && !part.synthetic) content.push({ type: "text", text: part.text })
+      if (part.type !== "tool") continue
+      const { status, input, output, error, metadata } = part.state
+      const code = exitOf(metadata)
+      const answer = (code !== 0 ? `Exit code ${code}\n` : "") + String(output ?? error ?? "").slice(-maxText)
+      content.push({ type: "tool_use", id: part.callID, name: part.tool, input })
+      results.push({ type: "tool_result", tool_use_id: part.callID, content: answer, is_error: status === "error" || code !== 0 })
+    }
+    const both = [{ role: info.role, content }, { role: "user", content: results }].filter((message) => message.content.length > 0)
+    size += both.reduce((sum, message) => sum + Buffer.byteLength(JSON.stringify(message)) + 1, 0)
+    if ((partial = size > maxTranscript)) break
+    messages.unshift(...both)
   }
-  return messages
+  return { transcript: messages, transcript_partial: partial }
 }
 
 export const SkillRouter = async ({ client, directory }) => {
   const notes = new Map() // what was warned of, until the tool has been used
   const known = new Map() // what each session begins with
-  const fitting = new Map() // what belongs to each session's last prompts
+  const fitting = new Map() // what belongs to each session's last prompts, and to what failed without an answer
   const children = new Set() // sessions of subagents: their end is not the agent's
+  const failing = new Map() // how many uses of tools are still told of, of sessions in which one failed
+  const over = new Set() // uses that no failure is told of: refused here, or told of already
   let idle = Promise.resolve() // that a turn has ended is told before that the session has
   const begin = (session, task) => {
     if (!known.get(session)) {
@@ -78,16 +95,39 @@ export const SkillRouter = async ({ client, directory }) => {
     }
     return known.get(session)
   }
+  const fit = (session, said) => {
+    fitting.set(session, [...(fitting.get(session) ?? []), said].slice(-maxFitting))
+    // What has nothing to tell takes no other's place.
+    said.then((answer) => answer?.additionalContext || fitting.set(session, fitting.get(session).filter((one) => one !== said)))
+  }
   const transcript = async (session) => {
-    const messages = await said(client, session).catch(() => [])
-    return { session_id: session, cwd: directory, ...(messages.length > 0 && { transcript: messages }) }
+    const whole = await said(client, session).catch(() => undefined)
+    return { session_id: session, cwd: directory, ...(whole?.transcript.length > 0 && whole) }
   }
   const use = (input, args) => ({
     session_id: input.sessionID, tool_use_id: input.callID, tool_name: input.tool, tool_input: args, cwd: directory,
   })
+  // used tells of a tool's use: of one that was warned of, that failed, or that may mend one that did.
+  const used = async (input, args, answer, failed, warned) => {
+    const session = input.sessionID
+    const left = failed ? mendTools : (failing.get(session) ?? 0) - 1
+    if (left < 0 && !warned) return
+    if (left > 0) failing.set(session, left)
+    else failing.delete(session)
+    return (await hook("post-tool-use", { ...use(input, args), ...answer }))?.additionalContext
+  }
   return {
     event: async ({ event }) => {
-      const { sessionID, info } = event.properties ?? {}
+      const { sessionID, info, part } = event.properties ?? {}
+      // opencode runs no hook after a tool that threw.
+      if (event.type === "message.part.updated" && part?.type === "tool" && part.state.status === "error" && asked(part.tool) && !over.has(part.callID)) {
+        const error = String(part.state.error ?? "")
+        over.add(part.callID)
+        notes.delete(part.callID)
+        if (refused(error)) return
+        const said = used(part, part.state.input ?? {}, { tool_output: { error: error.slice(-maxText) } }, true)
+        fit(part.sessionID, said.then((text) => text && { additionalContext: text }))
+      }
       if (event.type === "session.created" && info?.parentID) children.add(info.id)
       if (event.type === "session.idle" && known.has(sessionID) && !children.has(sessionID)) {
         idle = hook("turn-end", { session_id: sessionID, cwd: directory })
@@ -111,8 +151,7 @@ export const SkillRouter = async ({ client, directory }) => {
       if (children.has(session)) return void (await begin(session, prompt))
       if (!prompts) return
       await begin(session) // a session's first prompt may come before its start
-      const fits = hook("user-prompt", { session_id: session, cwd: directory, prompt })
-      fitting.set(session, [...(fitting.get(session) ?? []), fits].slice(-maxFitting))
+      fit(session, hook("user-prompt", { session_id: session, cwd: directory, prompt }))
     },
     // What was decided and left open is told to the model that sums up, and with the rest again after that.
     "experimental.session.compacting": async (input, output) => {
@@ -123,23 +162,28 @@ export const SkillRouter = async ({ client, directory }) => {
     "tool.execute.before": async (input, output) => {
       if (!asked(input.tool)) return
       const said = await hook("pre-tool-use", use(input, output.args), ...(strict ? ["--strict"] : []))
-      if (strict && said === undefined) throw new Error("Skill Router's hook cannot be run, and this project is set up to use no tool then (setup --strict).")
-      if (said?.permissionDecision === "deny") throw new Error(said.permissionDecisionReason)
+      const refuse = (reason) => {
+        over.add(input.callID)
+        throw new Error(reason)
+      }
+      if (strict && said === undefined) refuse("Skill Router's hook cannot be run, and this project is set up to use no tool then (setup --strict).")
+      if (said?.permissionDecision === "deny") refuse(said.permissionDecisionReason)
       if (said?.additionalContext) notes.set(input.callID, { said: said.additionalContext, args: output.args })
     },
     "tool.execute.after": async (input, output) => {
       if (!asked(input.tool)) return
       const note = notes.get(input.callID)
       notes.delete(input.callID)
-      const answer = String(output.output ?? "").slice(-maxText)
-      if (note) output.output += "\n\n" + note.said
-      const code = output.metadata?.exit ?? output.metadata?.exitCode ?? 0
-      if (note || code !== 0) {
-        await hook("post-tool-use", {
-          ...use(input, note?.args ?? input.args ?? {}),
-          tool_output: { exit_code: code, output: answer },
-        })
-      }
+      const answer = output.output ?? (output.content ?? []).map((part) => part.text ?? "").join("\n")
+      const code = exitOf(output.metadata)
+      const known = await used(
+        input,
+        note?.args ?? input.args ?? {},
+        { tool_output: { exit_code: code, is_error: output.isError === true, output: String(answer).slice(-maxText) } },
+        code !== 0 || output.isError === true,
+        note,
+      )
+      for (const text of [note?.said, known]) if (text) tell(output, text)
     },
     dispose: async () => {
       await idle

@@ -106,6 +106,22 @@ func (r *Reader) Read(in io.Reader, from int64) (int64, error) {
 	}
 }
 
+// Messages reads the messages of a session whose agent keeps them in no file that can be read, as its hook is given
+// them: a list in the form that models take, in which an answer of a tool is the user's.
+func (r *Reader) Messages(text []byte, session, dir string) error {
+	var messages []recordMessage
+	if err := json.Unmarshal(text, &messages); err != nil {
+		return skillrouter.InvalidField("transcript", "is no list of messages: %v", err)
+	}
+	r.session, r.dir = session, dir
+	for i := range messages {
+		if err := r.claude(&record{Message: &messages[i]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // marks are what a line holds that tells of a step.
 var stepMarks = [][]byte{
 	[]byte(`"tool_use`), []byte(`"tool_result"`), []byte(`_call`), []byte(`"exec_command_end"`), []byte(`"item_completed"`), []byte(`"toolCalls"`), []byte(`"session_meta"`), []byte(`"sessionId"`),

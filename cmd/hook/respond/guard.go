@@ -177,7 +177,7 @@ func storable(text string) string {
 // episodeOf is a failure as an episode. The router cuts secrets out of it.
 func (h *Hook) episodeOf(call hook.Call) anEpisode {
 	did := call.Tool
-	for _, name := range []string{"command", "file_path", "path", "query", "url"} {
+	for _, name := range []string{"command", "file_path", "filePath", "path", "query", "url"} {
 		if text, ok := call.Args[name].(string); ok && strings.TrimSpace(text) != "" {
 			did = text
 			break

@@ -78,12 +78,17 @@ type Process struct {
 	Learn func(ctx context.Context, call Call, record Record) error
 }
 
-// Record is the file that an agent keeps of a session.
+// Record is what an agent keeps of a session: a file, or the messages that its hook was given.
 type Record struct {
-	Path    string
+	Path    string // empty: there is none
 	Project string // that the session belongs to
 	Named   bool   // all of it does, wherever the agent worked
 	AgentID string
+
+	Messages []byte // of an agent without a file: a list of messages in JSON
+	Partial  bool   // earlier ones are missing
+	Session  string // the agent's own id of the session
+	Dir      string // the folder that the agent works in
 }
 
 func (p Process) env(name string) string {

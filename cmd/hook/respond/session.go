@@ -173,14 +173,17 @@ func (h *Hook) end(ctx context.Context) error {
 
 // study learns from the session's record as `skillrouter learn` does, which reads no more than what came later.
 func (h *Hook) study(ctx context.Context) error {
-	if h.process.Learn == nil || h.call.Transcript == "" {
+	if h.process.Learn == nil || h.call.Transcript == "" && len(h.call.Messages) == 0 {
 		return nil
 	}
 	c, err := h.connect()
 	if err != nil {
 		return err
 	}
-	return h.process.Learn(ctx, c, Record{Path: h.call.Transcript, Project: h.project, Named: h.named, AgentID: h.agent})
+	return h.process.Learn(ctx, c, Record{
+		Path: h.call.Transcript, Project: h.project, Named: h.named, AgentID: h.agent,
+		Messages: h.call.Messages, Partial: h.call.Partial, Session: h.call.Session, Dir: h.call.Dir,
+	})
 }
 
 // compact keeps what was decided, forbidden and left open, before the agent forgets the
