@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,22 +23,24 @@ type HeldMemory struct {
 	// Clear deletes what a persona has in a category, an empty one standing for all, at
 	// most so many, and returns how many; nil where Keep says why.
 	Clear func(ctx context.Context, persona, category string, most int) (int64, error)
-	// IDs returns at most so many ids that begin or end with a text, the newest first; nil
-	// where memories are known by names or numbers.
-	IDs func(ctx context.Context, part string, most int) ([]string, error)
 }
+
+// FindIDs returns at most so many ids that begin or end with a text, the newest first.
+type FindIDs func(ctx context.Context, part string, most int) ([]string, error)
 
 // Introspection is the IntrospectionService beside the stores.
 type Introspection struct {
 	memories []HeldMemory
+	ids      map[string]FindIDs
 	sizes    func(ctx context.Context) ([]DatabaseSize, error)
 }
 
 var _ IntrospectionService = (*Introspection)(nil)
 
 // NewIntrospection makes an Introspection of the memories, in the order in which they are listed.
-func NewIntrospection(memories []HeldMemory, sizes func(ctx context.Context) ([]DatabaseSize, error)) *Introspection {
-	return &Introspection{memories: memories, sizes: sizes}
+// ids finds those of everything that is named by one, by its plural.
+func NewIntrospection(memories []HeldMemory, ids map[string]FindIDs, sizes func(ctx context.Context) ([]DatabaseSize, error)) *Introspection {
+	return &Introspection{memories: memories, ids: ids, sizes: sizes}
 }
 
 // Categories implements IntrospectionService.
@@ -80,13 +83,11 @@ func (i *Introspection) IDs(ctx context.Context, memory, part string) (MemoryIDs
 	if strings.Trim(part, "0123456789abcdef-") != "" || len(part) < fewestOfID {
 		return found, skillrouter.InvalidField("part", "must be the beginning or end of an id: %d or more of its digits", fewestOfID)
 	}
-	at := slices.IndexFunc(i.memories, func(m HeldMemory) bool {
-		return m.IDs != nil && memory != "" && (memory == string(m.Type) || memory == m.Also)
-	})
-	if at < 0 {
-		return found, skillrouter.InvalidField("type", "has no ids: there are knowledge, lessons and episodes")
+	find := i.ids[memory]
+	if find == nil {
+		return found, skillrouter.InvalidField("type", "must be one of %s", strings.Join(slices.Sorted(maps.Keys(i.ids)), ", "))
 	}
-	ids, err := i.memories[at].IDs(ctx, part, MaxMemoryIDs)
+	ids, err := find(ctx, part, MaxMemoryIDs)
 	found.IDs = append(found.IDs, ids...)
 	return found, err
 }

@@ -44,7 +44,7 @@ func shelves() (facts, reminders *shelf, introspection *router.Introspection) {
 	held[0].Held, held[0].Clear = facts.held, facts.clear
 	held[1].Held, held[1].Clear = reminders.held, reminders.clear
 	held[2].Held = knowledge.held
-	return facts, reminders, router.NewIntrospection(held, func(context.Context) ([]router.DatabaseSize, error) {
+	return facts, reminders, router.NewIntrospection(held, nil, func(context.Context) ([]router.DatabaseSize, error) {
 		return []router.DatabaseSize{{Name: "learning.db", Bytes: 4096}}, nil
 	})
 }

@@ -17,8 +17,8 @@ type IntrospectionService interface {
 	// says what would; that needs ScopeRead. With it, it needs ScopeCaptain: no agent may wipe
 	// what the others of its persona work with. Clearing again what is cleared changes nothing.
 	Clear(ctx context.Context, request ClearRequest) (Cleared, error)
-	// IDs returns the ids of a type of memory that begin or end with a part of one, the newest
-	// first. It needs ScopeRead.
+	// IDs returns the ids of a type of things, such as knowledge or escalations, that begin or
+	// end with a part of one, the newest first. It needs ScopeRead.
 	IDs(ctx context.Context, memory, part string) (MemoryIDs, error)
 }
 

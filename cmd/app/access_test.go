@@ -176,7 +176,10 @@ func (s *serving) sample(call access) access {
 		"{experiences}":     func() string { return "[" + recorded() + "," + recorded() + "," + recorded() + "]" },
 		"{learned}":         func() string { lesson, _ := learned(); return lesson },
 		"{learned pattern}": func() string { _, pattern := learned(); return pattern },
-		"{new}":             func() string { return fmt.Sprint("text ", s.made) },
+		"{episode}": func() string {
+			return make("/api/episodes", `{"event_type":"action","title":"t","content":"c","agent_id":"a"}`)
+		},
+		"{new}": func() string { return fmt.Sprint("text ", s.made) },
 		"{message}": func() string {
 			return make("/signal", `{"from_agent_id":"a","to_agent_id":"a","signal":"note","thread_id":"`+canary("thread")+`","context":{"text":"`+canary("message")+`"}}`)
 		},

@@ -14,7 +14,13 @@ func (a *App) introspection(p *parts) *router.Introspection {
 	for _, memory := range kind.Placed(p.kinds, func(m kind.Memory) int { return m.Counted }) {
 		held = append(held, memory.Held)
 	}
-	return router.NewIntrospection(held, a.databaseSizes)
+	ids := map[string]router.FindIDs{}
+	for _, database := range []map[string]func(ctx context.Context, part string, most int) ([]string, error){p.memory.FindIDs(), p.operations.FindIDs()} {
+		for name, find := range database {
+			ids[name] = find
+		}
+	}
+	return router.NewIntrospection(held, ids, a.databaseSizes)
 }
 
 // databaseSizes is how large the databases are on the disk.

@@ -141,7 +141,7 @@ func printChecked(w io.Writer, c guard.Checked) {
 		fmt.Fprintf(w, "  instead: %s\n", clean(a))
 	}
 	if c.Decision != rule.DecisionAllow && c.CheckID != "" {
-		fmt.Fprintf(w, "Say what came of it: skillrouter check outcome %s heeded|overridden [--result success|failure|partial]\n", clean(c.CheckID))
+		fmt.Fprintf(w, "Say what came of it: skillrouter check outcome %s heeded|overridden [--result success|failure|partial]\n", clean(shortID(c.CheckID)))
 	}
 }
 
@@ -154,7 +154,7 @@ func (s *shell) checkOutcome() *cobra.Command {
 			option("notes", &draft.Notes, "what else to know"),
 			option("agent", &draft.Agent, "who says so, if not the agent that asked"),
 		},
-	}, sends(client.Guard.Outcome, &draft), func(w io.Writer, settled guard.Settled) {
+	}, full("checks", &draft.CheckID, sends(client.Guard.Outcome, &draft)), func(w io.Writer, settled guard.Settled) {
 		if settled.Duplicate {
 			fmt.Fprintln(w, "That was said already.")
 			return

@@ -14,10 +14,13 @@ import (
 )
 
 func (s *shell) episodesCommand() *cobra.Command {
-	return s.group(
-		&cobra.Command{Use: "episodes", Short: "Record what happened, and look it up"},
-		s.episodesRecord(), s.episodesRemember(), named(s.episodesRecent(), "list"), s.episodesSearch(),
-	)
+	return s.verbs(verbs{
+		name: "episodes", short: "What happened: add, list, show, edit, delete", of: "EPISODE",
+		long: "Records what happened, and looks it up. An episode is named by its number, such as 7, or by its id.",
+		add:  named(s.episodesRecord(), "add"), list: named(s.episodesRecent(), "list"), show: s.episodesShow(), edit: s.episodesEdit(),
+		remove: removeEpisode, gone: "Delete an episode; lessons that were learned from it stay",
+		more: []*cobra.Command{s.episodesRemember(), s.episodesSearch()},
+	})
 }
 
 func (s *shell) episodesRecord() *cobra.Command {
@@ -36,6 +39,46 @@ CONTENT the title stands for it; "-" reads it from standard input.`,
 	}, sends(client.Episodes.Record, &draft), func(w io.Writer, episode episode.Episode) {
 		fmt.Fprintf(w, "%s recorded, in session %s\n", clean(episode.ID), clean(episode.SessionID))
 	})
+}
+
+func (s *shell) episodesShow() *cobra.Command {
+	var ref string
+	return asks(s, command{
+		use: "show EPISODE", short: "Show an episode", args: exactly(&ref),
+	}, withID("episodes", client.Episodes.Episode, &ref), s.printEpisode)
+}
+
+func (s *shell) printEpisode(w io.Writer, e episode.Episode) {
+	fields(w, section{"Id", e.ID}, section{"Number", fmt.Sprint(e.Number)}, section{"Title", e.Title}, section{"Type", e.EventType}, section{"Event", e.Event},
+		section{"Agent", e.AgentID}, section{"Project", e.Project}, section{"Session", e.SessionID}, section{"Persona", e.Persona},
+		section{"Importance", fmt.Sprintf("%.2f", e.Importance)}, section{"Recorded", ago(s.now(), e.CreatedAt)})
+	sections(w, section{"Content", e.Content}, section{"Learned", e.Learned}, section{"Context", string(e.Context)})
+}
+
+func (s *shell) episodesEdit() *cobra.Command {
+	var ref string
+	var patch episode.Patch
+	var kind string
+	return asks(s, command{
+		use: "edit EPISODE --FIELD TEXT...", short: "Change what an episode says", args: exactly(&ref),
+		flags: options{
+			given("type", &patch.EventType, &kind, choice("type", &kind, episode.EventTypes(), "what it is")),
+			optional("title", &patch.Title, "", "its line"),
+			optional("content", &patch.Content, "", "what happened; - reads standard input"),
+			optional("learned", &patch.Learned, "", "what it taught"),
+			optional("project", &patch.Project, "", "project that it belongs to; \"\" is none"),
+			optional("importance", &patch.Importance, 0, "importance, 0 to 1"),
+		},
+		before: func() error {
+			if patch == (episode.Patch{}) {
+				return usagef("say what to change")
+			}
+			if patch.Content != nil {
+				return s.text(patch.Content, learning.MaxContent)
+			}
+			return nil
+		},
+	}, withIDTo("episodes", client.Episodes.Edit, &ref, &patch), s.printEpisode)
 }
 
 // episodeFlags are what every new episode may be told to belong to.

@@ -16,7 +16,7 @@ func (s *shell) escalationsCommand() *cobra.Command {
 	return s.group(
 		&cobra.Command{
 			Use: "escalations", Short: "See and settle what lessons ask of supervisors",
-			Long: "Shows the lessons that somebody should look at, and settles them. An escalation is named by its id.",
+			Long: "Shows the lessons that somebody should look at, and settles them. An escalation is named by its id, or by a beginning or end of it that is no other's.",
 		},
 		s.escalationsList(), s.escalationsShow(), s.escalationsRules(),
 		s.escalationsVerb("review ID [NOTES]", "Say that you have looked at it", client.Escalations.Review),
@@ -34,7 +34,7 @@ func (s *shell) escalationsVerb(
 	return asks(s, command{
 		use: use, short: short, args: joined(1, &id, &verdict.Notes),
 		flags: options{who("agent", &verdict.By, s.agent, "who says so (SKILLROUTER_AGENT)").once("by")},
-	}, sendsTo(judge, &id, &verdict), escalationTable.one)
+	}, withIDTo("escalations", judge, &id, &verdict), escalationTable.one)
 }
 
 func (s *shell) escalationsList() *cobra.Command {
@@ -56,7 +56,7 @@ func (s *shell) escalationsList() *cobra.Command {
 
 func (s *shell) escalationsShow() *cobra.Command {
 	var id string
-	return asks(s, command{use: "show ID", short: "Show one escalation with its history", args: exactly(&id)}, sends(client.Escalations.Escalation, &id), func(w io.Writer, escalation operational.Escalation) {
+	return asks(s, command{use: "show ID", short: "Show one escalation with its history", args: exactly(&id)}, withID("escalations", client.Escalations.Escalation, &id), func(w io.Writer, escalation operational.Escalation) {
 		escalationTable.one(w, escalation)
 		fmt.Fprintln(w)
 		now := s.now()
@@ -78,6 +78,6 @@ var escalationTable = columns[operational.Escalation]{
 	"No escalations.",
 	[]string{"ID", "PRIORITY", "STATUS", "TO", "REASON", "LESSON", "TIMES", "RAISED"},
 	func(e operational.Escalation) cells {
-		return cells{e.ID, e.Priority, e.Status, e.To, e.Reason, e.Title, e.Occurrences, e.LastRaised}
+		return cells{shortID(e.ID), e.Priority, e.Status, e.To, e.Reason, e.Title, e.Occurrences, e.LastRaised}
 	},
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func (s *shell) gapsCommand() *cobra.Command {
-	return s.group(&cobra.Command{Use: "gaps", Short: "What was asked and found nothing"}, s.gapsList(), s.gapsDismiss(),
+	return s.group(&cobra.Command{Use: "gaps", Short: "What was asked and found nothing"}, s.gapsList(), s.gap("show GAP", "Show a gap", client.Gaps.Gap), s.gapsDismiss(),
 		s.gap("check GAP", "Ask a gap's question again", client.Gaps.Check),
 		s.gap("reopen GAP", "Take a dismissal back", client.Gaps.Reopen))
 }
@@ -22,7 +22,7 @@ func (s *shell) gapsList() *cobra.Command {
 	gaps := columns[feedback.Gap]{
 		heads: []string{"GAP", "ASKED", "LAST", "IN", "PROJECT", "QUESTION"},
 		cells: func(g feedback.Gap) cells {
-			return cells{g.ID, fmt.Sprintf("%d×", g.Count), g.LastAsked, g.AskedIn, g.Project, g.Question}
+			return cells{shortID(g.ID), fmt.Sprintf("%d×", g.Count), g.LastAsked, g.AskedIn, g.Project, g.Question}
 		},
 	}
 	return asks(s, command{use: "list", short: "List gaps", flags: options{
@@ -46,13 +46,13 @@ func (s *shell) gapsDismiss() *cobra.Command {
 	var id, reason string
 	return asks(s, command{
 		use: "dismiss GAP", short: "Say that a gap need not be filled", args: exactly(&id), flags: options{option("reason", &reason, "why not")},
-	}, sendsTo(client.Gaps.Dismiss, &id, &reason), printGap)
+	}, withIDTo("gaps", client.Gaps.Dismiss, &id, &reason), printGap)
 }
 
 // gap is a command that changes one gap.
 func (s *shell) gap(use, short string, change func(gaps client.Gaps, ctx context.Context, id string) (feedback.Gap, error)) *cobra.Command {
 	var id string
-	return asks(s, command{use: use, short: short, args: exactly(&id)}, sends(change, &id), printGap)
+	return asks(s, command{use: use, short: short, args: exactly(&id)}, withID("gaps", change, &id), printGap)
 }
 
 func printGap(w io.Writer, gap feedback.Gap) {

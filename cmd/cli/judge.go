@@ -52,6 +52,11 @@ asks which were right.`,
 				return err
 			}
 		}
+		for _, ids := range [][]string{draft.Good, draft.Bad} {
+			if err := fullIDs(ctx, c, "knowledge", ids); err != nil {
+				return err
+			}
+		}
 		judgement, err := c.Judgements.Judge(ctx, draft)
 		return printed(s, judgement, err, func(w io.Writer, judgement feedback.Judgement) {
 			fmt.Fprintf(w, "%s kept: %d right, %d wrong.\n", clean(judgement.ID), len(judgement.Good), len(judgement.Bad))
@@ -120,7 +125,7 @@ func (s *shell) judgeList() *cobra.Command {
 	judgements := columns[feedback.Judgement]{
 		heads: []string{"JUDGEMENT", "RIGHT/WRONG", "WHEN", "BY", "PROJECT", "QUESTION"},
 		cells: func(j feedback.Judgement) cells {
-			return cells{j.ID, fmt.Sprintf("%d/%d", len(j.Good), len(j.Bad)), j.UpdatedAt, j.Author, j.Project, j.Question}
+			return cells{shortID(j.ID), fmt.Sprintf("%d/%d", len(j.Good), len(j.Bad)), j.UpdatedAt, j.Author, j.Project, j.Question}
 		},
 	}
 	return asks(s, command{use: "list", short: "List judged questions", flags: options{
@@ -144,9 +149,9 @@ func (s *shell) judgeRemove() *cobra.Command {
 	var id string
 	return asks(s, command{
 		use: "remove JUDGEMENT", short: "Remove a judged question", args: exactly(&id),
-	}, func(ctx context.Context, c *client.Client) (removed, error) {
+	}, full("judgements", &id, func(ctx context.Context, c *client.Client) (removed, error) {
 		return removed{id}, c.Judgements.Remove(ctx, id)
-	}, func(w io.Writer, r removed) { fmt.Fprintf(w, "%s removed.\n", clean(r.Removed)) })
+	}), func(w io.Writer, r removed) { fmt.Fprintf(w, "%s removed.\n", clean(r.Removed)) })
 }
 
 // shownMoves is how many moved questions are printed: who wants all takes --json.

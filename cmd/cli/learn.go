@@ -83,11 +83,12 @@ once it is accepted. Nothing an assistant said counts; secrets are cut out.`,
 			option("forget", &o.forget, "delete what was learned of the project, and read nothing"),
 			option("all", &o.everything, "show every failure, also those of one session"),
 		},
-	}, func(ctx context.Context, c *client.Client) error { return s.learn(ctx, c.Incidents, &o) })
+	}, func(ctx context.Context, c *client.Client) error { return s.learn(ctx, c, &o) })
 }
 
-func (s *shell) learn(ctx context.Context, incidents incident.Service, o *learnOptions) error {
+func (s *shell) learn(ctx context.Context, c *client.Client, o *learnOptions) error {
 	begin := time.Now()
+	var incidents incident.Service = c.Incidents
 	if o.forget {
 		if !o.named {
 			return usagef("--forget needs --project")
@@ -105,6 +106,11 @@ func (s *shell) learn(ctx context.Context, incidents incident.Service, o *learnO
 	reader, err := s.readHistory(ctx, incidents, o, &out)
 	if err != nil {
 		return err
+	}
+	for _, ids := range [][]string{o.undo, o.accept} {
+		if err := fullIDs(ctx, c, "incidents", ids); err != nil {
+			return err
+		}
 	}
 	if len(o.undo) > 0 {
 		done, err := incidents.Accept(ctx, incident.Decision{IDs: o.undo, Undo: true})
@@ -225,7 +231,7 @@ func printIncident(w io.Writer, i *incident.Incident) {
 	if i.Accepted {
 		mark = ", warns"
 	}
-	fmt.Fprintf(w, "- %s: %s\n  %s: %d times in %d sessions%s\n", clean(i.Program), clean(i.Example), i.ID, i.Count, i.Sessions, mark)
+	fmt.Fprintf(w, "- %s: %s\n  %s: %d times in %d sessions%s\n", clean(i.Program), clean(i.Example), shortID(i.ID), i.Count, i.Sessions, mark)
 	for k, f := range i.Fixes {
 		if k == 2 {
 			break

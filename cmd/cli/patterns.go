@@ -52,7 +52,7 @@ func (s *shell) patternsList(use, short string, statuses ...lesson.PatternStatus
 
 func (s *shell) patternsShow() *cobra.Command {
 	var ref string
-	return asks(s, command{use: "show PATTERN", short: "Show one pattern with its reasons and evidence", args: exactly(&ref)}, sends(client.Patterns.Pattern, &ref), printPattern)
+	return asks(s, command{use: "show PATTERN", short: "Show one pattern with its reasons and evidence", args: exactly(&ref)}, withID("patterns", client.Patterns.Pattern, &ref), printPattern)
 }
 
 // patternsVerb passes a judgement on one pattern.
@@ -64,7 +64,7 @@ func (s *shell) patternsVerb(
 	return asks(s, command{
 		use: use, short: short, args: joined(1, &ref, &draft.Notes),
 		flags: options{who("agent", &draft.By, s.person, "who judges (SKILLROUTER_AGENT, else you)").once("by")},
-	}, sendsTo(judge, &ref, &draft), printPattern)
+	}, withIDTo("patterns", judge, &ref, &draft), printPattern)
 }
 
 // printPattern prints all that is known of a pattern.

@@ -243,7 +243,11 @@ func (s *shell) proceduresRuns() *cobra.Command {
 		},
 	}, func(ctx context.Context, c *client.Client) error {
 		if id != nil {
-			run, err := c.Procedures.Run(ctx, *id)
+			whole, err := fullID(ctx, c, "runs", *id)
+			if err != nil {
+				return err
+			}
+			run, err := c.Procedures.Run(ctx, whole)
 			return printed(s, run, err, printRun)
 		}
 		list, err := c.Procedures.Runs(ctx, filter)
@@ -261,7 +265,7 @@ var runTable = columns[procedure.Run]{
 				done++
 			}
 		}
-		return cells{run.ID, run.Persona + "/" + run.Procedure, run.Status, fmt.Sprintf("%d of %d", done, len(run.Steps)), run.AgentID, run.StartedAt, run.Reason}
+		return cells{shortID(run.ID), run.Persona + "/" + run.Procedure, run.Status, fmt.Sprintf("%d of %d", done, len(run.Steps)), run.AgentID, run.StartedAt, run.Reason}
 	},
 }
 

@@ -74,6 +74,9 @@ not end it; 2 the guard blocked a command.`,
 		r.answers.Buffer(nil, 2*procedure.MaxStepResult)
 		var run procedure.Run
 		if resume != "" {
+			if resume, err = fullID(ctx, c, "runs", resume); err != nil {
+				return err
+			}
 			run, err = r.resume(ctx, resume)
 		} else {
 			draft.Name = *name

@@ -14,7 +14,7 @@ import (
 func (s *shell) proposalsCommand() *cobra.Command {
 	return s.group(&cobra.Command{
 		Use: "proposals", Short: "What transcripts propose to remember",
-		Long: "Finds in a session's transcript what is worth remembering, and stores what is accepted. A proposal is named by its id.",
+		Long: "Finds in a session's transcript what is worth remembering, and stores what is accepted. A proposal is named by its id, or by a beginning or end of it that is no other's.",
 	}, s.proposalsExtract(), s.proposalsList(),
 		s.proposalsOne("show ID", "Show one proposal with its evidence", client.Consolidation.Proposal),
 		s.proposalsOne("accept ID", "Store what is proposed", client.Consolidation.Accept),
@@ -82,14 +82,14 @@ func (s *shell) proposalsOne(
 	use, short string, method func(proposals client.Consolidation, ctx context.Context, id string) (consolidate.Proposal, error),
 ) *cobra.Command {
 	var id string
-	return asks(s, command{use: use, short: short, args: exactly(&id)}, sends(method, &id), printProposal)
+	return asks(s, command{use: use, short: short, args: exactly(&id)}, withID("proposals", method, &id), printProposal)
 }
 
 func (s *shell) proposalsReject() *cobra.Command {
 	var id, reason string
 	return asks(s, command{
 		use: "reject ID [REASON]", short: "Say that it is not worth remembering", args: joined(1, &id, &reason),
-	}, sendsTo(client.Consolidation.Reject, &id, &reason), printProposal)
+	}, withIDTo("proposals", client.Consolidation.Reject, &id, &reason), printProposal)
 }
 
 func printProposal(w io.Writer, p consolidate.Proposal) {
@@ -106,6 +106,6 @@ var proposalTable = columns[consolidate.Proposal]{
 	"No proposals.",
 	[]string{"ID", "KIND", "STATUS", "CONFIDENCE", "SAYS"},
 	func(p consolidate.Proposal) cells {
-		return cells{p.ID, p.Kind, p.Status, fmt.Sprintf("%.2f", p.Confidence), p.Says()}
+		return cells{shortID(p.ID), p.Kind, p.Status, fmt.Sprintf("%.2f", p.Confidence), p.Says()}
 	},
 }

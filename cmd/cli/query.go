@@ -174,7 +174,7 @@ func (s *shell) feedbackList() *cobra.Command {
 			if e.Not {
 				kind = "not " + kind
 			}
-			return cells{e.ID, e.CreatedAt, kind, e.AgentID, e.Query}
+			return cells{shortID(e.ID), e.CreatedAt, kind, e.AgentID, e.Query}
 		},
 	}
 	return asks(s, command{use: "list", short: "List what was taught, the oldest first"}, gets(client.Router.Feedback),
@@ -201,7 +201,11 @@ func (s *shell) feedbackForget() *cobra.Command {
 		if all {
 			return c.Router.UnteachAll(ctx, agent)
 		}
-		return router.FeedbackGone{Deleted: 1}, c.Router.Unteach(ctx, *id)
+		whole, err := fullID(ctx, c, "feedback", *id)
+		if err != nil {
+			return router.FeedbackGone{}, err
+		}
+		return router.FeedbackGone{Deleted: 1}, c.Router.Unteach(ctx, whole)
 	}, func(w io.Writer, gone router.FeedbackGone) { fmt.Fprintf(w, "%d forgotten\n", gone.Deleted) })
 }
 

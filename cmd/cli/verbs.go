@@ -89,16 +89,47 @@ const idLetters = 8
 
 // shortID is the end of an id, by which commands find it.
 func shortID(id string) string {
-	if !isUUID(id) {
+	if !isID(id) {
 		return id
 	}
 	return id[len(id)-idLetters:]
 }
 
-// isUUID tells whether an id is one that the router made.
-func isUUID(id string) bool {
-	return len(id) == 36 && strings.Count(id, "-") == 4 && strings.Trim(id, "0123456789abcdef-") == ""
+// isID tells whether an id is one that the router made: a UUID, or the 16 or 32 digits of a hash.
+func isID(id string) bool {
+	if strings.Trim(id, "0123456789abcdef-") != "" {
+		return false
+	}
+	switch strings.Count(id, "-") {
+	case 0:
+		return len(id) == 16 || len(id) == 32
+	case 4:
+		return len(id) == 36
+	}
+	return false
 }
+
+// withIDs are the kinds of things whose ids can be said in part, and withNumbers reads those
+// that have a number too by it.
+var (
+	withIDs = []string{
+		"knowledge", "lessons", "patterns", "episodes", "proposals", "gaps", "incidents", "escalations", "runs", "checks", "judgements", "feedback",
+	}
+	withNumbers = map[string]func(ctx context.Context, c *client.Client, number string) error{
+		"lessons": func(ctx context.Context, c *client.Client, number string) error {
+			_, err := c.Lessons.Lesson(ctx, number)
+			return err
+		},
+		"patterns": func(ctx context.Context, c *client.Client, number string) error {
+			_, err := c.Patterns.Pattern(ctx, number)
+			return err
+		},
+		"episodes": func(ctx context.Context, c *client.Client, number string) error {
+			_, err := c.Episodes.Episode(ctx, number)
+			return err
+		},
+	}
+)
 
 // fullID is the id that begins or ends as a text does. A text that nothing fits is left as
 // it is, for the router to say so; one that several fit is refused.
@@ -107,13 +138,11 @@ func fullID(ctx context.Context, c *client.Client, memory, text string) (string,
 		memory = "lessons"
 	}
 	const fewest = 4 // of what the router looks for
-	if len(text) < fewest || isUUID(text) || strings.Trim(text, "0123456789abcdef-") != "" || !slices.Contains([]string{"knowledge", "lessons", "episodes"}, memory) {
+	if len(text) < fewest || isID(text) || strings.Trim(text, "0123456789abcdef-") != "" || !slices.Contains(withIDs, memory) {
 		return text, nil
 	}
-	if memory == "lessons" && strings.Trim(text, "0123456789") == "" {
-		if _, err := c.Lessons.Lesson(ctx, text); err == nil {
-			return text, nil // its number
-		}
+	if read := withNumbers[memory]; read != nil && strings.Trim(text, "0123456789") == "" && read(ctx, c, text) == nil {
+		return text, nil // its number
 	}
 	found, err := c.Introspection.IDs(ctx, memory, text)
 	switch {
@@ -127,19 +156,34 @@ func fullID(ctx context.Context, c *client.Client, memory, text string) (string,
 	return text, nil
 }
 
-// withID is a request of a method that takes an id, which may be named by its beginning or end.
-func withID[S client.Service, A any](memory string, method func(service S, ctx context.Context, id string) (A, error), id *string) request[A] {
+// fullIDs makes each of a list whole, in its place.
+func fullIDs(ctx context.Context, c *client.Client, memory string, ids []string) (err error) {
+	for i, id := range ids {
+		if ids[i], err = fullID(ctx, c, memory, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// full is a request before which an id, which may be named by its beginning or end, is made whole.
+func full[A any](memory string, id *string, ask request[A]) request[A] {
 	return func(ctx context.Context, c *client.Client) (answer A, err error) {
 		if *id, err = fullID(ctx, c, memory, *id); err != nil {
 			return answer, err
 		}
-		return method(client.Of[S](c), ctx, *id)
+		return ask(ctx, c)
 	}
+}
+
+// withID is a request of a method that takes an id.
+func withID[S client.Service, A any](memory string, method func(service S, ctx context.Context, id string) (A, error), id *string) request[A] {
+	return full(memory, id, sends(method, id))
 }
 
 // withIDTo is withID for a method that takes what becomes of it too.
 func withIDTo[S client.Service, In, A any](memory string, method func(service S, ctx context.Context, id string, in In) (A, error), id *string, in *In) request[A] {
-	return withID(memory, func(service S, ctx context.Context, id string) (A, error) { return method(service, ctx, id, *in) }, id)
+	return full(memory, id, sendsTo(method, id, in))
 }
 
 // What delete does with one of each kind.
@@ -158,6 +202,10 @@ const byHand = "deleted on the command line"
 
 func removeKnowledge(ctx context.Context, c *client.Client, one removal) (string, error) {
 	return becameDeleted, c.Knowledge.Delete(ctx, one.ref)
+}
+
+func removeEpisode(ctx context.Context, c *client.Client, one removal) (string, error) {
+	return becameDeleted, c.Episodes.Delete(ctx, one.ref)
 }
 
 func removeFact(ctx context.Context, c *client.Client, one removal) (string, error) {

@@ -18,6 +18,11 @@ type Store interface {
 	// RecentEpisodes returns the episodes that fit the filter, whose Limit is set, newest
 	// first; up to MaxAnswer bytes of them.
 	RecentEpisodes(ctx context.Context, filter Filter) ([]Episode, error)
+	// EpisodeOf returns the episode with an id or a number; ok is false if there is none.
+	EpisodeOf(ctx context.Context, ref string) (episode Episode, ok bool, err error)
+	// ChangeEpisode does what decide says of the episode with an id or a number, durably and in
+	// one transaction. after is called with it as AddEpisode's is, unless nothing changes.
+	ChangeEpisode(ctx context.Context, ref string, decide func(old Episode, found bool) (Change, error), after func(Change)) (Change, error)
 	// LastEpisode returns the last episode that the agent recorded; ok is false if there is none.
 	LastEpisode(ctx context.Context, agentID string) (episode Episode, ok bool, err error)
 	// ScanEpisodes visits what is searched of every episode, oldest first, chunk by

@@ -70,6 +70,12 @@ type Service interface {
 	Recent(ctx context.Context, filter Filter) ([]Episode, error)
 	// Search finds the episodes that fit the query best, best first.
 	Search(ctx context.Context, query Query) (Results, error)
+	// Episode returns one, by its id or its number in decimal.
+	Episode(ctx context.Context, ref string) (Episode, error)
+	// Edit changes what an episode says, and returns it as it is then.
+	Edit(ctx context.Context, ref string, patch Patch) (Episode, error)
+	// Delete deletes an episode.
+	Delete(ctx context.Context, ref string) error
 }
 
 // The event types of seed 004's episodes. Others are refused.

@@ -43,7 +43,8 @@ func (n *Incidents) Load(ctx context.Context) error { return n.reheat(ctx, nil) 
 // key is the number of an incident.
 func key(project, program, err string) int64 { return hashOf(project, program, err) }
 
-func idOf(number int64) string { return fmt.Sprintf("%016x", uint64(number)) } //nolint:gosec // the same bits
+// IDOf is the id of an incident that the database has under a number.
+func IDOf(number int64) string { return fmt.Sprintf("%016x", uint64(number)) } //nolint:gosec // the same bits
 
 func numberOf(id string) (int64, error) {
 	n, err := strconv.ParseUint(id, 16, 64)
@@ -218,7 +219,7 @@ func (l *lesson) apply(tx Tx) (learned Learned, touched []int64, err error) {
 		if step.Incident != 0 {
 			inc, there := incidents[step.Incident]
 			if !there {
-				inc = Incident{ID: idOf(step.Incident), Project: l.draft.Project, Program: f.program, Error: f.err, First: l.at(i)}
+				inc = Incident{ID: IDOf(step.Incident), Project: l.draft.Project, Program: f.program, Error: f.err, First: l.at(i)}
 				learned.Incidents++
 			}
 			if !old {

@@ -2,6 +2,7 @@ package learningtest
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +27,7 @@ func RunEpisodes(t *testing.T, open func(t *testing.T) episode.Service) {
 		{"a search finds episodes", searchesEpisodes},
 		{"secrets are cut out", redactsEpisodes},
 		{"bad input is refused by name", refusesEpisodes},
+		{"an episode is changed and deleted", changesEpisodes},
 	}.run(t, open)
 }
 
@@ -87,6 +89,57 @@ func sessions(t *testing.T, ctx context.Context, e episode.Service) {
 		t.Errorf("an agent without a session has %v", titles(got))
 	}
 }
+
+func changesEpisodes(t *testing.T, ctx context.Context, e episode.Service) {
+	old := must[episode.Episode](t)(e.Record(ctx, happened("captain", "Broke the build")))
+	for _, ref := range []string{old.ID, strconv.FormatInt(old.Number, 10)} {
+		if diff := cmp.Diff(old, must[episode.Episode](t)(e.Episode(ctx, ref))); diff != "" {
+			t.Errorf("%s: %s", ref, diff)
+		}
+	}
+	title, kind, secret := "Mended the windmill", episode.EventOutcome, "password=hunter2hunter2"
+	got := must[episode.Episode](t)(e.Edit(ctx, old.ID, episode.Patch{Title: &title, EventType: &kind, Content: &secret}))
+	want := old
+	want.Title, want.EventType, want.Content = title, kind, got.Content
+	if diff := cmp.Diff(want, got); diff != "" || strings.Contains(got.Content, "hunter2") {
+		t.Errorf("edited %+v: %s", got, diff)
+	}
+	if diff := cmp.Diff(got, must[episode.Episode](t)(e.Episode(ctx, old.ID))); diff != "" {
+		t.Errorf("read back: %s", diff)
+	}
+	search := func(text string) []string {
+		var found []string
+		for _, hit := range must[episode.Results](t)(e.Search(ctx, episode.Query{Query: text})).Results {
+			found = append(found, hit.Title)
+		}
+		return found
+	}
+	if found := search("windmill"); len(found) != 1 {
+		t.Errorf("an edited episode is not found by its new words: %v", found)
+	}
+	if found := search("broke"); len(found) != 0 {
+		t.Errorf("an edited episode is found by its old words: %v", found)
+	}
+	wrong, empty, much := "mishap", "", 2.0
+	for field, patch := range map[string]episode.Patch{"event_type": {EventType: &wrong}, "title": {Title: &empty}, "importance": {Importance: &much}} {
+		if _, err := e.Edit(ctx, old.ID, patch); skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	if err := e.Delete(ctx, old.ID); err != nil {
+		t.Fatal(err)
+	}
+	if found := search("windmill"); len(found) != 0 {
+		t.Errorf("a deleted episode is found: %v", found)
+	}
+	for _, err := range []error{e.Delete(ctx, old.ID), e.Delete(ctx, "4000000"), second(e.Episode(ctx, old.ID)), second(e.Edit(ctx, old.ID, episode.Patch{Title: &title}))} {
+		if skillrouter.CodeOf(err) != skillrouter.NotFound {
+			t.Errorf("a deleted episode answers %v", err)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
 
 func titles(episodes []episode.Episode) []string {
 	out := []string{}

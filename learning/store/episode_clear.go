@@ -19,8 +19,7 @@ func (s *Store) LastEpisodeNumber(ctx context.Context) (number int64, err error)
 	return number, err
 }
 
-// ClearEpisodes implements episode.Store. Experiences among them go as a
-// sweep lets them go, out of what is known of their type.
+// ClearEpisodes implements episode.Store.
 func (s *Store) ClearEpisodes(ctx context.Context, clearing episode.Clearing,
 	told func(ids []string) (skillrouter.Event, error), after func(ids []string),
 ) (int, error) {
@@ -32,14 +31,7 @@ func (s *Store) ClearEpisodes(ctx context.Context, clearing episode.Clearing,
 		if numbers, ids, err = episodesOf(db, clearing); err != nil || len(ids) == 0 {
 			return err
 		}
-		if _, err := tx.DropExperiences(numbers, endOfTime); err != nil {
-			return err
-		}
-		rest := anys(numbers)
-		if _, err := exec(db, "DELETE FROM embeddings WHERE kind = 'episode' AND id IN (SELECT id FROM episodes WHERE num IN ("+marks(len(rest))+"))", rest...); err != nil {
-			return err
-		}
-		if _, err := exec(db, "DELETE FROM episodes WHERE num IN ("+marks(len(rest))+")", rest...); err != nil {
+		if err := tx.dropEpisodes(numbers); err != nil {
 			return err
 		}
 		event, err := told(ids)
@@ -49,6 +41,20 @@ func (s *Store) ClearEpisodes(ctx context.Context, clearing episode.Clearing,
 		return tx.AddEvents(event)
 	}, func() { after(ids) })()
 	return len(ids), err
+}
+
+// dropEpisodes deletes episodes. Experiences among them go as a sweep lets them go, out of
+// what is known of their type.
+func (tx *transaction) dropEpisodes(numbers []int64) error {
+	if _, err := tx.DropExperiences(numbers, endOfTime); err != nil {
+		return err
+	}
+	rest := anys(numbers)
+	if _, err := exec(tx.db, "DELETE FROM embeddings WHERE kind = 'episode' AND id IN (SELECT id FROM episodes WHERE num IN ("+marks(len(rest))+"))", rest...); err != nil {
+		return err
+	}
+	_, err := exec(tx.db, "DELETE FROM episodes WHERE num IN ("+marks(len(rest))+")", rest...)
+	return err
 }
 
 // episodesOf returns the numbers and ids of the episodes to clear.

@@ -33,6 +33,46 @@ func (s *Store) Episodes(ctx context.Context, ids []string) ([]episode.Episode, 
 	})
 }
 
+// EpisodeOf implements episode.Store.
+func (s *Store) EpisodeOf(ctx context.Context, ref string) (episode.Episode, bool, error) {
+	return episodeOf(s.read.WithContext(ctx), ref)
+}
+
+func episodeOf(db *gorm.DB, ref string) (episode.Episode, bool, error) {
+	where, arg := byRef(ref)
+	return first(selectEpisodes(db, math.MaxInt, where, arg))
+}
+
+// ChangeEpisode implements episode.Store.
+func (s *Store) ChangeEpisode(ctx context.Context, ref string, decide func(old episode.Episode, found bool) (episode.Change, error), after func(episode.Change)) (episode.Change, error) {
+	var change episode.Change
+	err := s.queue(ctx, func(db *gorm.DB) error {
+		old, found, err := episodeOf(db, ref)
+		if err != nil {
+			return err
+		}
+		if change, err = decide(old, found); err != nil || change.Event == nil {
+			return err
+		}
+		tx, e := &transaction{db}, change.Now
+		if change.Gone {
+			err = tx.dropEpisodes([]int64{e.Number})
+		} else {
+			_, err = exec(db, "UPDATE episodes SET event_type = ?, title = ?, content = ?, learned = ?, project = ?, importance = ? WHERE num = ?",
+				e.EventType, e.Title, e.Content, e.Learned, e.Project, e.Importance, e.Number)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.AddEvents(*change.Event)
+	}, func() {
+		if change.Event != nil {
+			after(change)
+		}
+	})()
+	return change, err
+}
+
 // RecentEpisodes implements episode.Store. A span of time is also one of
 // numbers, which its index alone gives: so the rows of another time are not read.
 func (s *Store) RecentEpisodes(ctx context.Context, filter episode.Filter) ([]episode.Episode, error) {

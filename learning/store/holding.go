@@ -2,9 +2,11 @@ package store
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"skillrouter"
+	"skillrouter/learning/incident"
 )
 
 // FactHoldings counts facts by their persona and category; those that have expired at that time are counted apart.
@@ -47,23 +49,33 @@ func (s *Store) LessonHoldings(ctx context.Context, _ string) ([]skillrouter.Hol
 		FROM lessons WHERE status <> 'retired' GROUP BY domain`)
 }
 
-// KnowledgeIDs returns at most so many ids of knowledge that begin or end so, the newest first. The part has no wildcard.
-func (s *Store) KnowledgeIDs(ctx context.Context, part string, most int) ([]string, error) {
-	return s.idsLike(ctx, "SELECT id FROM knowledge WHERE id {like} ? OR id {like} ? ORDER BY id DESC LIMIT ?", part, most)
+// idTables are the tables whose rows are named by ids, by what people call what is in them.
+var idTables = map[string]string{
+	"knowledge": "knowledge", "lessons": "lessons", "patterns": "patterns", "episodes": "episodes", "proposals": "proposals",
+	"gaps": "gaps", "runs": "runs", "checks": "checks", "judgements": "judgements", "feedback": "query_feedback",
 }
 
-// LessonIDs is KnowledgeIDs for lessons.
-func (s *Store) LessonIDs(ctx context.Context, part string, most int) ([]string, error) {
-	return s.idsLike(ctx, "SELECT id FROM lessons WHERE id {like} ? OR id {like} ? ORDER BY id DESC LIMIT ?", part, most)
+// FindIDs are what finds ids by their beginning or end, by what people call what has them:
+// at most so many, the newest first. The part has no wildcard.
+func (s *Store) FindIDs() map[string]func(ctx context.Context, part string, most int) ([]string, error) {
+	finds := map[string]func(ctx context.Context, part string, most int) ([]string, error){"incidents": s.incidentIDs}
+	for name, table := range idTables {
+		text := "SELECT id FROM " + table + " WHERE id {like} ? OR id {like} ? ORDER BY id DESC LIMIT ?"
+		finds[name] = func(ctx context.Context, part string, most int) ([]string, error) {
+			return list(s.read.WithContext(ctx), value[string], text, part+"%", "%"+part, most)
+		}
+	}
+	return finds
 }
 
-// EpisodeIDs is KnowledgeIDs for episodes.
-func (s *Store) EpisodeIDs(ctx context.Context, part string, most int) ([]string, error) {
-	return s.idsLike(ctx, "SELECT id FROM episodes WHERE id {like} ? OR id {like} ? ORDER BY id DESC LIMIT ?", part, most)
-}
-
-func (s *Store) idsLike(ctx context.Context, text, part string, most int) ([]string, error) {
-	ids, err := list(s.read.WithContext(ctx), func(id *string) []any { return []any{id} }, text, part+"%", "%"+part, most)
+// incidentIDs looks at every incident: their ids are numbers in the database, and there are some thousands at most.
+func (s *Store) incidentIDs(ctx context.Context, part string, most int) (ids []string, err error) {
+	numbers, err := list(s.read.WithContext(ctx), value[int64], "SELECT id FROM incidents ORDER BY last_seen DESC, id")
+	for _, number := range numbers {
+		if id := incident.IDOf(number); len(ids) < most && (strings.HasPrefix(id, part) || strings.HasSuffix(id, part)) {
+			ids = append(ids, id)
+		}
+	}
 	return ids, err
 }
 

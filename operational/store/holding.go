@@ -12,6 +12,17 @@ import (
 // isOpen is which reminders are not done with.
 const isOpen = "status IN ('pending', 'due')"
 
+// FindIDs are what finds ids by their beginning or end, by what people call what has them:
+// at most so many, the newest first. The part has no wildcard.
+func (s *Store) FindIDs() map[string]func(ctx context.Context, part string, most int) ([]string, error) {
+	return map[string]func(ctx context.Context, part string, most int) ([]string, error){
+		"escalations": func(ctx context.Context, part string, most int) (ids []string, err error) {
+			err = s.read.WithContext(ctx).Raw("SELECT id FROM escalations WHERE id {like} ? OR id {like} ? ORDER BY id DESC LIMIT ?", part+"%", "%"+part, most).Scan(&ids).Error
+			return ids, err
+		},
+	}
+}
+
 // ClearReminders implements operational.ReminderStore.
 func (s *Store) ClearReminders(ctx context.Context, clearing operational.ReminderClearing, told func(count int) skillrouter.Event) (open, all int, err error) {
 	err = s.write(ctx, func(tx *gorm.DB) error {

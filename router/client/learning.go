@@ -67,3 +67,19 @@ func (e Episodes) Recent(ctx context.Context, filter episode.Filter) ([]episode.
 func (e Episodes) Search(ctx context.Context, query episode.Query) (episode.Results, error) {
 	return call[episode.Results](ctx, e.c, http.MethodPost, at("/api/episodes/search"), query)
 }
+
+// Episode implements episode.Service.
+func (e Episodes) Episode(ctx context.Context, ref string) (episode.Episode, error) {
+	return call[episode.Episode](ctx, e.c, http.MethodGet, at("/episodes/{id}", ref), nil)
+}
+
+// Edit implements episode.Service.
+func (e Episodes) Edit(ctx context.Context, ref string, patch episode.Patch) (episode.Episode, error) {
+	return call[episode.Episode](ctx, e.c, http.MethodPatch, at("/episodes/{id}", ref), patch)
+}
+
+// Delete implements episode.Service.
+func (e Episodes) Delete(ctx context.Context, ref string) error {
+	_, err := call[struct{}](ctx, e.c, http.MethodDelete, at("/episodes/{id}", ref), nil)
+	return err
+}

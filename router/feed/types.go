@@ -58,6 +58,8 @@ var types = append([]Type{
 	{learning.EventPatternImported, nil, operational.FeedLearning, "", "a pattern came from another router"},
 	{episode.EventExperiencesSwept, nil, operational.FeedLearning, "count, before, ids", "old episodes were deleted"},
 	{learning.EventEpisodeRecorded, nil, operational.FeedLearning, "", "an episode was recorded"},
+	{episode.EventEdited, nil, operational.FeedLearning, "", "what an episode says was changed"},
+	{episode.EventDeleted, nil, operational.FeedLearning, "", "an episode was deleted"},
 	{episode.EventEpisodesCleared, nil, operational.FeedLearning, "persona, category, count, ids", "a persona's episodes were cleared"},
 	{lesson.EventActionChecked, nil, operational.FeedLearning, guardMembers, "the guard warned of an action or blocked it; what it allows is no event"},
 	{lesson.EventCheckSettled, nil, operational.FeedLearning, guardMembers, "what came of a check"},

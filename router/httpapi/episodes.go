@@ -22,4 +22,10 @@ func (s *Server) episodeRoutes(episodes episode.Service) {
 		asked(as(episodes.Recent, func(list []episode.Episode) EpisodeList { return EpisodeList{list, len(list)} })))
 	at.post("/search", "Find past episodes, best first",
 		explained(episodes.Search, func(q *episode.Query) *bool { return &q.Explain }))
+
+	const id = "The episode's id, percent-encoded as one segment of the path, or its number"
+	one := s.at("episodes", "/episodes")
+	one.get("/{id}", "One episode", named(episodes.Episode).saying(id))
+	one.patch("/{id}", "Change the fields that are sent", changedBy(episodes.Edit).saying(id))
+	one.delete("/{id}", "Delete an episode; what was learned from it stays", named(silent(episodes.Delete)).saying(id))
 }

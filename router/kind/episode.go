@@ -31,11 +31,10 @@ func Episodes(service *episode.Episodes, experiences *experience.Experiences, ro
 	// EpisodesAfter returns episodes of a project (of all, if it is empty) whose Number is greater than after, in order.
 	EpisodesAfter(ctx context.Context, project string, after int64, limit int) ([]experience.EpisodeRecord, error)
 	EpisodeHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error)
-	EpisodeIDs(ctx context.Context, part string, most int) ([]string, error)
 },
 ) Memory {
 	return Memory{
-		Kind: Episode.holding(rows.EpisodeHoldings, service.Clear).known(rows.EpisodeIDs), Words: service, Shelf: service,
+		Kind: Episode.holding(rows.EpisodeHoldings, service.Clear), Words: service, Shelf: service,
 		Search: func(ctx context.Context, q Question) (Found, error) {
 			results, err := service.Search(ctx, episode.Query{
 				Query: q.Text, EventType: q.Category, Project: q.Project, PreferProject: q.Prefer, AgentID: q.AgentID, Since: q.Span.From, Until: q.Span.To,

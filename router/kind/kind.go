@@ -109,12 +109,6 @@ func (k Kind) holding(held func(ctx context.Context, persona string) ([]skillrou
 	return k
 }
 
-// known is the kind with what finds its rows' ids by a part of one.
-func (k Kind) known(ids func(ctx context.Context, part string, most int) ([]string, error)) Kind {
-	k.Held.IDs = ids
-	return k
-}
-
 // Reading is the notice of a kind whose index is being filled.
 func (k Kind) Reading() string { return "the " + k.Plural + " are still being read in" }
 

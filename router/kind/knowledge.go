@@ -35,11 +35,10 @@ func Entries(service *knowledge.Base, rows interface {
 	KnowledgeAfter(ctx context.Context, project string, after int64, limit int) ([]knowledge.Knowledge, error)
 	KnowledgeHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error)
 	// KnowledgeIDs returns at most so many ids that begin or end so, the newest first. It is the same for other kinds.
-	KnowledgeIDs(ctx context.Context, part string, most int) ([]string, error)
 },
 ) Memory {
 	return Memory{
-		Kind: Knowledge.holding(rows.KnowledgeHoldings, nil).known(rows.KnowledgeIDs), Words: service, Shelf: service,
+		Kind: Knowledge.holding(rows.KnowledgeHoldings, nil), Words: service, Shelf: service,
 		Search: func(ctx context.Context, q Question) (Found, error) {
 			results, err := service.Find(ctx, knowledge.Query{
 				Query: q.Text, Category: q.Category, Project: q.Project, PreferProject: q.Prefer, Tags: q.Tags, AgentID: q.AgentID, Since: q.Span.From, Until: q.Span.To,

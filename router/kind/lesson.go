@@ -33,11 +33,10 @@ func Lessons(service *lesson.Lessons, rows interface {
 	// LessonsAfter returns lessons of a project (of all, if it is empty) whose Number is greater than after, in order, retired ones too.
 	LessonsAfter(ctx context.Context, project string, after int64, limit int) ([]lesson.Lesson, error)
 	LessonHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error)
-	LessonIDs(ctx context.Context, part string, most int) ([]string, error)
 },
 ) Memory {
 	return Memory{
-		Kind: Lesson.holding(rows.LessonHoldings, nil).known(rows.LessonIDs), Words: service, Shelf: service,
+		Kind: Lesson.holding(rows.LessonHoldings, nil), Words: service, Shelf: service,
 		Search: func(ctx context.Context, q Question) (Found, error) {
 			results, err := service.Relevant(ctx, lesson.Query{
 				Context: q.Text, Domain: q.Category, Project: q.Project, Tags: q.Tags, Agent: q.AgentID, Since: q.Span.From, Until: q.Span.To, Narrow: true,

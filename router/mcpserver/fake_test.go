@@ -45,7 +45,7 @@ type house struct {
 
 func (h *house) services() mcpserver.Services {
 	return mcpserver.Services{
-		Knowledge: (*houseKnowledge)(h), Episodes: (*houseEpisodes)(h), Router: h, Mailbox: (*houseMailbox)(h), Presence: (*housePresence)(h),
+		Knowledge: (*houseKnowledge)(h), Episodes: &houseEpisodes{house: h}, Router: h, Mailbox: (*houseMailbox)(h), Presence: (*housePresence)(h),
 		Lessons: &houseLessons{house: h}, Experiences: &houseExperiences{house: h},
 		Patterns: &housePatterns{status: lesson.PatternEmerging}, Escalations: newHouseEscalations(),
 		Facts: &houseFacts{house: h}, Kinds: []mcpserver.Tools{mcpserver.Procedures(houseProcedures{house: h})}, Guard: houseGuard{}, Memory: houseMemory{}, Introspection: houseIntrospection{}, Context: houseContext{h}, Consolidation: houseConsolidation{},
@@ -137,10 +137,13 @@ func (k *houseKnowledge) Delete(ctx context.Context, id string) error {
 	return err
 }
 
-type houseEpisodes house
+type houseEpisodes struct {
+	*house
+	episode.Service // what no tool asks for
+}
 
 func (e *houseEpisodes) Record(ctx context.Context, d episode.Draft) (episode.Episode, error) {
-	if err := (*house)(e).enter(ctx, d.Title); err != nil {
+	if err := e.house.enter(ctx, d.Title); err != nil {
 		return episode.Episode{}, err
 	}
 	if p := skillrouter.PrincipalOf(ctx); p.AgentID != "" {
@@ -180,7 +183,7 @@ func (e *houseEpisodes) Recent(_ context.Context, f episode.Filter) ([]episode.E
 }
 
 func (e *houseEpisodes) Search(ctx context.Context, q episode.Query) (episode.Results, error) {
-	if err := (*house)(e).enter(ctx, q.Query); err != nil {
+	if err := e.house.enter(ctx, q.Query); err != nil {
 		return episode.Results{}, err
 	}
 	e.mu.Lock()

@@ -1,0 +1,139 @@
+package episode
+
+import (
+	"cmp"
+	"context"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// The types of the events of one episode that is changed or deleted; the episode's id is their Subject.
+const (
+	EventEdited  = "episode.edited"
+	EventDeleted = "episode.deleted"
+)
+
+// Patch changes what an episode says; what is nil stays as it is. When it happened, to whom
+// and in which session is never changed.
+type Patch struct {
+	EventType  *string  `json:"event_type,omitempty" doc:"action, error, decision or outcome"`
+	Title      *string  `json:"title,omitempty"`
+	Content    *string  `json:"content,omitempty"`
+	Learned    *string  `json:"learned,omitempty"`
+	Project    *string  `json:"project,omitempty" doc:"\"\": none"`
+	Importance *float64 `json:"importance,omitempty" doc:"0 to 1"`
+}
+
+// Change is what becomes of an episode.
+type Change struct {
+	Now   Episode            // as it is from now on, unless it is deleted
+	Gone  bool               // it is deleted
+	Event *skillrouter.Event // nil: nothing changes
+}
+
+func noEpisode() error {
+	return skillrouter.Errorf(skillrouter.NotFound, "no episode has this id or number")
+}
+
+// mayChange returns a Forbidden error unless it happened to p or p is a captain.
+func mayChange(p skillrouter.Principal, e Episode) error {
+	if p.Has(skillrouter.ScopeCaptain) || p.Has(skillrouter.ScopeAgent) && p.Is(e.AgentID) {
+		return nil
+	}
+	return skillrouter.Errorf(skillrouter.Forbidden, "another agent recorded this episode: only that agent or a captain may change it")
+}
+
+// Episode implements Service. It needs ScopeRead.
+func (l *Episodes) Episode(ctx context.Context, ref string) (Episode, error) {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), learning.CheckID("id", ref)); err != nil {
+		return Episode{}, err
+	}
+	episode, ok, err := l.store.EpisodeOf(ctx, ref)
+	if err == nil && !ok {
+		err = noEpisode()
+	}
+	return episode, err
+}
+
+// Edit implements Service. It needs ScopeAgent, and the agent that it happened to or
+// ScopeCaptain. A changed episode is held to what a new one is.
+func (l *Episodes) Edit(ctx context.Context, ref string, patch Patch) (Episode, error) {
+	caller := skillrouter.PrincipalOf(ctx)
+	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), learning.CheckID("id", ref)); err != nil {
+		return Episode{}, err
+	}
+	return l.change(ctx, ref, func(old Episode) (Change, error) {
+		draft := Draft{
+			Persona: old.Persona, EventType: old.EventType, Event: old.Event, Title: old.Title, Content: old.Content, Context: old.Context,
+			Learned: old.Learned, Project: old.Project, Importance: &old.Importance,
+		}
+		for _, f := range []struct{ have, set *string }{
+			{&draft.EventType, patch.EventType},
+			{&draft.Title, patch.Title},
+			{&draft.Content, patch.Content},
+			{&draft.Learned, patch.Learned},
+			{&draft.Project, patch.Project},
+		} {
+			if f.set != nil {
+				*f.have = *f.set
+			}
+		}
+		if patch.Importance != nil {
+			draft.Importance = patch.Importance
+		}
+		now, err := Prepare(draft, old.CreatedAt)
+		if err != nil {
+			return Change{}, err
+		}
+		now.ID, now.Number, now.SessionID, now.AgentID = old.ID, old.Number, old.SessionID, old.AgentID
+		if said(now) == said(old) {
+			return Change{Now: now}, nil
+		}
+		return Change{Now: now, Event: l.told(EventEdited, now, caller)}, nil
+	})
+}
+
+// Delete implements Service. It needs ScopeAgent, and the agent that it happened to or
+// ScopeCaptain. Lessons that were learned from it, and their patterns, stay.
+func (l *Episodes) Delete(ctx context.Context, ref string) error {
+	caller := skillrouter.PrincipalOf(ctx)
+	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), learning.CheckID("id", ref)); err != nil {
+		return err
+	}
+	_, err := l.change(ctx, ref, func(old Episode) (Change, error) {
+		return Change{Now: old, Gone: true, Event: l.told(EventDeleted, old, caller)}, nil
+	})
+	return err
+}
+
+// change has decide say what becomes of an episode, which the caller must be allowed to change.
+func (l *Episodes) change(ctx context.Context, ref string, decide func(old Episode) (Change, error)) (Episode, error) {
+	caller := skillrouter.PrincipalOf(ctx)
+	change, err := l.store.ChangeEpisode(ctx, ref, func(old Episode, found bool) (Change, error) {
+		if !found {
+			return Change{}, noEpisode()
+		}
+		if err := mayChange(caller, old); err != nil {
+			return Change{}, err
+		}
+		return decide(old)
+	}, func(c Change) {
+		if c.Gone {
+			l.Remove(c.Now.ID)
+			return
+		}
+		l.Put(c.Now)
+	})
+	return change.Now, err
+}
+
+// told is the event of what somebody did with an episode.
+func (l *Episodes) told(kind string, e Episode, by skillrouter.Principal) *skillrouter.Event {
+	return &skillrouter.Event{Type: kind, Subject: e.ID, Agent: cmp.Or(by.AgentID, e.AgentID), Project: e.Project, At: l.now().UTC()}
+}
+
+// said is what can be changed of an episode.
+func said(e Episode) any {
+	return [...]any{e.EventType, e.Title, e.Content, e.Learned, e.Project, e.Importance}
+}
