@@ -28,6 +28,7 @@ const setupFolder = "setup"
 type settingUp struct {
 	shell   *shell
 	agent   string
+	other   string // the second word: with a bare --project, one of the two is the folder
 	project string
 	user    bool
 	dry     bool
@@ -41,11 +42,16 @@ type settingUp struct {
 func (s *shell) setupCommand() *cobra.Command {
 	u := settingUp{shell: s, content: setup.Content{Prompts: true}}
 	cmd := s.local(command{
-		use: "setup AGENT [--project DIR | --user]", short: "Set a coding agent up: MCP server, hooks and rules in one command", args: between(0, &u.agent),
+		use: "setup AGENT [--project [DIR] | --user]", short: "Set a coding agent up: MCP server, hooks and rules in one command", args: between(0, &u.agent, &u.other),
 		long: `Writes Skill Router into an agent's configuration: the MCP server, the hooks
 (context at a session's start, the guard before a tool is used, failures
 recorded, the transcript read at the end) and a few lines of rules.
 AGENT is one of ` + names(setup.Agents()) + `.
+
+It is for you and the project that you stand in: where the agent reads files of a
+project that are one person's alone (Claude Code), those are written. --project
+writes the ones that everybody has who clones the project; nothing of this
+machine goes into them. --user is for all of your projects.
 
 Shows every change as a diff and asks before it writes. What was there stays:
 comments, order and everything else. Doing it twice does nothing the second
@@ -56,7 +62,7 @@ line, and nothing is changed.
 Without a terminal, nothing is written unless --yes is given; the exit code is
 then 1 if there was something to do.`,
 		flags: options{
-			option("project", &u.project, "the project's folder (default: the repository that this folder is in, or this folder)"),
+			option("project", &u.project, "for everybody who clones the project: its shared files; DIR is its folder (default: the repository that this folder is in, or this folder)"),
 			option("user", &u.user, "for all of your projects instead of one"),
 			option("dry-run", &u.dry, "show what would be done, and do nothing"),
 			option("yes,y", &u.yes, "do not ask"),
@@ -71,6 +77,7 @@ then 1 if there was something to do.`,
 		},
 		before: u.usage,
 	}, u.run)
+	cmd.Flags().Lookup("project").NoOptDefVal = here
 	for _, agent := range setup.Agents() {
 		cmd.ValidArgs = append(cmd.ValidArgs, string(agent))
 	}
@@ -154,7 +161,33 @@ func (u *settingUp) one(agent setup.Agent, store setup.Store) error {
 	return u.apply(plan, target)
 }
 
+// here is what a bare --project names.
+const here = "."
+
+// words tells the agent from the project's folder, which a bare --project leaves among the words.
+func (u *settingUp) words() error {
+	if u.other != "" && setup.Agent(u.other).Known() {
+		u.agent, u.other = u.other, u.agent
+	}
+	if u.other == "" && u.agent != "" && u.project == here && !setup.Agent(u.agent).Known() {
+		if info, err := os.Stat(u.agent); err == nil && info.IsDir() {
+			u.agent, u.other = "", u.agent
+		}
+	}
+	if u.other == "" {
+		return nil
+	}
+	if u.project != here {
+		return usagef("%q is a word too many", u.other)
+	}
+	u.project = u.other
+	return nil
+}
+
 func (u *settingUp) usage() error {
+	if err := u.words(); err != nil {
+		return err
+	}
 	switch {
 	case u.agent != "" && u.all:
 		return usagef("--all and an agent exclude each other")
@@ -192,14 +225,14 @@ func (u *settingUp) target(agent setup.Agent) (setup.Target, error) {
 	if err != nil {
 		return setup.Target{}, err
 	}
-	t := setup.Target{Agent: agent, Home: home, Env: u.shell.env}
+	t := setup.Target{Agent: agent, Home: home, Env: u.shell.env, Shared: u.project != ""}
 	if u.user {
 		return t, nil
 	}
 	if t.Dir, err = filepath.Abs(u.project); err != nil {
 		return t, err
 	}
-	if u.project == "" {
+	if u.project == "" || u.project == here {
 		if root := locate.RepositoryOf(t.Dir); root != "" {
 			t.Dir = root
 		}
@@ -335,6 +368,8 @@ func (u *settingUp) scope(target setup.Target) string {
 		return " --user"
 	case u.project != "":
 		return " --project " + shellQuoted(target.Dir)
+	case target.Shared && target.Agent == setup.ClaudeCode: // set up so before
+		return " --project"
 	}
 	return ""
 }

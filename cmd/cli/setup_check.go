@@ -73,6 +73,9 @@ func (u *settingUp) checkUp(ctx context.Context, store setup.Store) error {
 		if err != nil {
 			return err
 		}
+		if target, err = store.Chosen(target); err != nil {
+			return err
+		}
 		content, had, err := store.Content(target)
 		if err != nil {
 			return err

@@ -51,6 +51,9 @@ func CheckoutOf(dir string) (c Checkout, ok bool) {
 	return c, true
 }
 
+// Exclude is git's own list of files that it passes over in this clone and its worktrees; it is no part of the repository.
+func (c Checkout) Exclude() string { return filepath.Join(c.common, "info", "exclude") }
+
 // Main is the repository's folder, the same for all its working folders: the
 // first working folder, the folder itself of a bare repository, and a
 // submodule's own.

@@ -1,10 +1,13 @@
 package setup
 
 import (
+	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"skillrouter"
+	"skillrouter/cmd/locate"
 )
 
 // serverName is the name of our MCP server in every agent's configuration.
@@ -32,6 +35,8 @@ const (
 	KindMCP   Kind = "mcp"
 	KindHooks Kind = "hooks"
 	KindRules Kind = "rules"
+	// KindIgnore is git's list, for this clone alone, of files that it passes over.
+	KindIgnore Kind = "ignore"
 )
 
 // part is a file of an agent's, and what is ours in it.
@@ -65,15 +70,32 @@ func (t Target) parts(c Content) (parts []part, notes []string, err error) {
 	case Generic:
 		parts, notes = t.generic(c)
 	}
-	if !t.user() && c.ofThisMachine() {
-		notes = append(notes, "What was written into the project names a path or an address of this machine: put skillrouter into PATH, and unset SKILLROUTER_DATA and SKILLROUTER_CONFIG, before you share it.")
-	}
 	return parts, notes, nil
 }
 
-// ofThisMachine tells whether what is written would not do on another machine.
-func (c Content) ofThisMachine() bool {
-	return filepath.IsAbs(c.Program) || len(c.Vars) > 0 || strings.Contains(c.Server, "://127.") || strings.Contains(c.Server, "://localhost")
+// sharing is what the project's files may hold that everybody has who clones it: nothing of this
+// machine. An address or a path of it is refused, because without it the agent would work
+// otherwise than was asked for; a variable is left out, and a note says so.
+func (t Target) sharing(c Content) (Content, []string, error) {
+	if t.user() || t.personal() || slices.Contains([]Agent{Aider, Windsurf, Generic}, t.Agent) { // the files of these three name no program, or are in the home
+		return c, nil, nil
+	}
+	const others = " For all of your projects alone: --user."
+	local, err := url.Parse(c.Server)
+	switch {
+	case c.Server != "" && err == nil && locate.Loopback(local):
+		return c, nil, skillrouter.Errorf(skillrouter.Conflict, "the project's files are everybody's who clones it, and may not name %s, an address of this machine; nothing was changed.%s", c.Server, others)
+	case filepath.IsAbs(c.Program), filepath.IsAbs(c.Hook):
+		return c, nil, skillrouter.Errorf(skillrouter.Conflict, "the project's files are everybody's who clones it, and may not name %s, a path of this machine; nothing was changed. Put skillrouter into PATH, or say --program skillrouter.%s", c.Program, others)
+	case len(c.Vars) == 0:
+		return c, nil, nil
+	}
+	names := make([]string, len(c.Vars))
+	for i, v := range c.Vars {
+		names[i], _, _ = strings.Cut(v, "=")
+	}
+	c.Vars = nil
+	return c, []string{strings.Join(names, " and ") + " is set here and is not written into the project's files, which are everybody's who clones it: an agent that hands its environment on to no MCP server uses the default then." + others}, nil
 }
 
 // stdioServer is a server that an agent starts, as most have it.
@@ -173,18 +195,32 @@ func (t Target) claudeCode(c Content) ([]part, []string) {
 		{"SessionEnd", "session-end", "", hookSeconds},
 	}, "UserPromptSubmit"))}
 	server := c.stdio(ClaudeCode)
-	if t.user() {
-		home, state := t.claudeHome()
+	home, state := t.claudeHome()
+	rules := markdownBlock(rulesOf(claudeOwn))
+	closed := "Claude Code keeps its own state in .claude.json: close its sessions first, or it may write over the change."
+	switch {
+	case t.user():
 		return []part{
 			{KindMCP, state, server},
 			{KindHooks, filepath.Join(home, "settings.json"), hooks},
-			{KindRules, filepath.Join(home, "CLAUDE.md"), markdownBlock(rulesOf(claudeOwn))},
-		}, []string{"Claude Code keeps its own state in .claude.json: close its sessions first, or it may write over the change."}
+			{KindRules, filepath.Join(home, "CLAUDE.md"), rules},
+		}, []string{closed}
+	case t.personal():
+		server.members[0].path = append([]string{"projects", t.Dir}, server.members[0].path...)
+		parts := []part{
+			{KindMCP, state, server},
+			{KindHooks, filepath.Join(t.Dir, ".claude", "settings.local.json"), hooks},
+			{KindRules, filepath.Join(t.Dir, "CLAUDE.local.md"), rules},
+		}
+		if checkout, ok := locate.CheckoutOf(t.Dir); ok {
+			parts = append(parts, part{KindIgnore, checkout.Exclude(), hashBlock("/.claude/settings.local.json\n/CLAUDE.local.md", nil)})
+		}
+		return parts, []string{closed, "This is for you alone. For everybody who clones the project: --project. For all of your projects: --user."}
 	}
 	return []part{
 		{KindMCP, filepath.Join(t.Dir, ".mcp.json"), server},
 		{KindHooks, filepath.Join(t.Dir, ".claude", "settings.json"), hooks},
-		{KindRules, filepath.Join(t.Dir, "CLAUDE.md"), markdownBlock(rulesOf(claudeOwn))},
+		{KindRules, filepath.Join(t.Dir, "CLAUDE.md"), rules},
 	}, []string{"Claude Code asks once, at its next start here, whether you trust the folder and whether the server in .mcp.json may be used."}
 }
 

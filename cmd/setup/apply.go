@@ -23,7 +23,7 @@ func (p Plan) Apply(now time.Time) error {
 			return err
 		}
 	}
-	done := &record{Agent: p.target.Agent, Dir: p.target.Dir, Home: p.target.Home, Content: p.content, At: now}
+	done := &record{Agent: p.target.Agent, Dir: p.target.Dir, Home: p.target.Home, Personal: p.target.personal(), Content: p.content, At: now}
 	if p.record != nil {
 		done.Folders = p.record.Folders
 	}
@@ -55,6 +55,11 @@ func (p Plan) Apply(now time.Time) error {
 		}
 	}
 	if !p.remove {
+		for _, c := range p.Changes {
+			if kept := p.record.file(c.Path); c.out && kept != nil && kept.Backup != "" {
+				_ = os.Remove(kept.Backup)
+			}
+		}
 		return nil
 	}
 	p.clear(done.Folders)
@@ -78,6 +83,9 @@ func (p Plan) keep(done *record, now time.Time) (forget func(), err error) {
 		return nil, err
 	}
 	for _, c := range p.Changes {
+		if c.out {
+			continue
+		}
 		k := savedFile{Path: c.Path, Real: c.real, After: digest(c.after), Before: c.former, Was: c.former != nil}
 		if former := p.record.file(c.Path); former != nil {
 			k.Backup = former.Backup

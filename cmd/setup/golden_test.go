@@ -40,10 +40,17 @@ func newPlace(t *testing.T) *place {
 }
 
 func (p *place) target(agent setup.Agent, user bool) setup.Target {
-	t := setup.Target{Agent: agent, Dir: filepath.Join(p.root, "project"), Home: filepath.Join(p.root, "home"), Env: func(name string) string { return p.env[name] }}
+	t := setup.Target{Agent: agent, Dir: filepath.Join(p.root, "project"), Shared: true, Home: filepath.Join(p.root, "home"), Env: func(name string) string { return p.env[name] }}
 	if user {
-		t.Dir = ""
+		t.Dir, t.Shared = "", false
 	}
+	return t
+}
+
+// personal is the project's target of files that are one person's alone.
+func (p *place) personal(agent setup.Agent) setup.Target {
+	t := p.target(agent, false)
+	t.Shared = false
 	return t
 }
 
@@ -162,12 +169,13 @@ var theirs = map[string]string{
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for _, agent := range setup.Agents() {
-		for _, user := range []bool{false, true} {
+		scopes := []string{"project", "user"}
+		if agent == setup.ClaudeCode {
+			scopes = append(scopes, "personal")
+		}
+		for _, scope := range scopes {
 			for _, empty := range []bool{true, false} {
-				name := string(agent) + "-project"
-				if user {
-					name = string(agent) + "-user"
-				}
+				name := string(agent) + "-" + scope
 				if !empty {
 					name += "-existing"
 				}
@@ -179,8 +187,13 @@ func TestGolden(t *testing.T) {
 							p.write(path, text)
 						}
 					}
+					target := p.target(agent, scope == "user")
+					if scope == "personal" {
+						target = p.personal(agent)
+						p.write("project/.git/HEAD", "ref: refs/heads/main\n")
+						p.write("home/CLAUDE.local.md", "mine\n")
+					}
 					before := p.tree()
-					target := p.target(agent, user)
 					plan := p.set(target, content)
 					got := plan.Diff()
 					for _, note := range plan.Notes {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	udiff "github.com/aymanbagabas/go-udiff"
 
@@ -29,6 +30,7 @@ type Change struct {
 	before []byte // nil: there is none
 	after  []byte // nil: it goes away
 	former []byte // what it held before ours came first
+	out    bool   // ours goes out of it, because it is in another file now
 }
 
 // Action is what becomes of a file.
@@ -56,10 +58,37 @@ type Plan struct {
 }
 
 // PlanSetup plans to set the target up. store keeps what is needed to undo it.
+// What an earlier setup wrote into the project's other files, the shared or the personal ones,
+// goes out of them: two would run each hook twice. What somebody else wrote into the shared
+// ones serves this person too, and is not written a second time.
 func PlanSetup(t Target, c Content, store Store) (Plan, error) {
+	c, left, err := t.sharing(c)
+	if err != nil {
+		return Plan{}, err
+	}
 	p, parts, err := begin(t, c, store)
 	if err != nil {
 		return Plan{}, err
+	}
+	p.Notes = append(p.Notes, left...)
+	elsewhere, err := t.elsewhere(c)
+	if err != nil {
+		return Plan{}, err
+	}
+	for _, other := range elsewhere {
+		change, err := p.without(other)
+		if err == nil && t.personal() && p.record.file(other.path) == nil && !bytes.Equal(change.after, change.before) {
+			p.Notes = append(p.Notes, fmt.Sprintf("%s holds Skill Router's part already, for everybody who clones the project. It serves you too: nothing is written beside it.", other.path))
+			at := slices.IndexFunc(parts, func(own part) bool { return own.kind == other.kind })
+			change, err = p.without(parts[at])
+			parts = slices.Delete(parts, at, at+1)
+		}
+		if err != nil {
+			return Plan{}, err
+		}
+		if change.out = true; !bytes.Equal(change.after, change.before) {
+			p.add(change)
+		}
 	}
 	for _, part := range parts {
 		change, err := read(part)
@@ -85,41 +114,71 @@ func PlanRemoval(t Target, c Content, store Store) (Plan, error) {
 		return Plan{}, err
 	}
 	p.remove, p.Notes = true, nil
-	others, err := store.others(t)
+	elsewhere, err := t.elsewhere(c)
 	if err != nil {
 		return Plan{}, err
 	}
-	for _, part := range parts {
-		change, err := read(part)
+	for i, part := range append(parts, elsewhere...) {
+		change, err := p.without(part)
 		if err != nil {
 			return Plan{}, err
 		}
-		change.after = change.before
-		kept := p.record.file(change.Path)
-		switch owner := others.holding(change.real); {
-		case change.before == nil:
-		case owner != nil:
-			p.Notes = append(p.Notes, fmt.Sprintf("%s stays as it is: %s reads it too.", change.Path, owner.Agent))
-		case kept != nil && digest(change.before) == kept.After:
-			change.after = kept.before()
-		default:
-			var former []byte
-			if kept != nil {
-				former = kept.before()
+		if foreign := i >= len(parts) && t.personal() && p.record != nil && p.record.file(part.path) == nil; foreign {
+			if !bytes.Equal(change.after, change.before) {
+				p.Notes = append(p.Notes, part.path+" stays as it is, for everybody who clones the project. To take ours out of it too: --remove --project.")
 			}
-			if change.after, err = part.edit.cut(part.path, change.before, former); err != nil {
-				return Plan{}, err
-			}
-			if kept != nil && former == nil && blank(change.after) {
-				change.after = nil
-			}
-			if bytes.Equal(change.after, change.before) && bytes.Contains(change.before, []byte(ownMark)) {
-				p.Notes = append(p.Notes, change.Path+" was changed since it was written, and stays: remove it by hand.")
-			}
+			continue
 		}
 		p.add(change)
 	}
 	return p, nil
+}
+
+// elsewhere are the project's other files: the shared ones for one person's alone, and the reverse.
+func (t Target) elsewhere(c Content) ([]part, error) {
+	other := t
+	other.Shared = !t.Shared
+	if t.personal() == other.personal() {
+		return nil, nil
+	}
+	parts, _, err := other.parts(c)
+	return parts, err
+}
+
+// without is a file without what a setup put into it.
+func (p *Plan) without(part part) (Change, error) {
+	change, err := read(part)
+	if err != nil {
+		return change, err
+	}
+	others, err := p.store.others(p.target)
+	if err != nil {
+		return change, err
+	}
+	change.after = change.before
+	kept := p.record.file(change.Path)
+	switch owner := others.holding(change.real); {
+	case change.before == nil:
+	case owner != nil:
+		p.Notes = append(p.Notes, fmt.Sprintf("%s stays as it is: %s reads it too.", change.Path, owner.Agent))
+	case kept != nil && digest(change.before) == kept.After:
+		change.after = kept.before()
+	default:
+		var former []byte
+		if kept != nil {
+			former = kept.before()
+		}
+		if change.after, err = part.edit.cut(part.path, change.before, former); err != nil {
+			return change, err
+		}
+		if kept != nil && former == nil && blank(change.after) {
+			change.after = nil
+		}
+		if bytes.Equal(change.after, change.before) && bytes.Contains(change.before, []byte(ownMark)) {
+			p.Notes = append(p.Notes, change.Path+" was changed since it was written, and stays: remove it by hand.")
+		}
+	}
+	return change, nil
 }
 
 func begin(t Target, c Content, store Store) (Plan, []part, error) {

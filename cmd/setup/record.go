@@ -21,13 +21,15 @@ type Store struct{ Dir string }
 
 // record is what a setup did.
 type record struct {
-	Agent   Agent       `json:"agent"`
-	Dir     string      `json:"dir,omitempty"` // the project's folder; empty: the user's
-	Home    string      `json:"home"`
-	At      time.Time   `json:"at,omitzero"` // when it was last written; zero in records of before this was kept
-	Content Content     `json:"content"`
-	Files   []savedFile `json:"files"`
-	Folders []string    `json:"folders,omitempty"` // that were made, the outermost first
+	Agent Agent     `json:"agent"`
+	Dir   string    `json:"dir,omitempty"` // the project's folder; empty: the user's
+	Home  string    `json:"home"`
+	At    time.Time `json:"at,omitzero"` // when it was last written; zero in records of before this was kept
+	// Personal is true where the project's files that are one person's alone were written.
+	Personal bool        `json:"personal,omitempty"`
+	Content  Content     `json:"content"`
+	Files    []savedFile `json:"files"`
+	Folders  []string    `json:"folders,omitempty"` // that were made, the outermost first
 }
 
 // savedFile is a file that a setup wrote.
@@ -128,6 +130,21 @@ func (s Store) Content(t Target) (Content, bool, error) {
 		return Content{}, false, err
 	}
 	return r.Content, true, nil
+}
+
+// Chosen is the target with the files of the project that it was set up with, the shared ones or
+// those that are one person's alone. If it was not set up here, somebody else's shared hooks count.
+func (s Store) Chosen(t Target) (Target, error) {
+	r, err := s.load(t)
+	switch {
+	case err != nil:
+	case r != nil:
+		t.Shared = !r.Personal
+	case t.personal():
+		text, _ := os.ReadFile(filepath.Join(t.Dir, ".claude", "settings.json")) // empty: nobody shares any
+		t.Shared = IsHook(string(text))
+	}
+	return t, err
 }
 
 // Since is when a target was last set up; zero if that is not known.

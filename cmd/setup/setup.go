@@ -50,6 +50,9 @@ type Target struct {
 	Agent Agent
 	// Dir is the project's folder; empty means the user, for all projects.
 	Dir string
+	// Shared means the project's files that everybody has who clones it, also for an agent
+	// that reads files of a project that are one person's alone. Those are meant otherwise.
+	Shared bool
 	// Home is the user's folder, and Env the environment, in which some agents name
 	// folders of their own.
 	Home string
@@ -119,6 +122,9 @@ func Installed(home string, look func(program string) (string, error)) (found []
 
 // user tells whether all of the user's projects are meant.
 func (t Target) user() bool { return t.Dir == "" }
+
+// personal tells whether the files are meant that the agent reads in a project and that are one person's alone.
+func (t Target) personal() bool { return t.Agent == ClaudeCode && !t.user() && !t.Shared }
 
 // check refuses a target that is none.
 func (t Target) check() error {

@@ -61,7 +61,10 @@ func TestProgramMoved(t *testing.T) {
 			p.write(path, text)
 		}
 		before := p.tree()
-		target := p.target(agent, false)
+		target := p.target(agent, true)
+		if agent == setup.ClaudeCode {
+			target = p.personal(agent)
+		}
 		p.set(target, setup.Content{Program: "/old/skillrouter", Name: "a"})
 		moved := setup.Content{Program: `/new place/it's "ünï" $(code)/skillrouter`, Server: "http://127.0.0.1:9", Prompts: true}
 		p.set(target, moved)
@@ -74,6 +77,117 @@ func TestProgramMoved(t *testing.T) {
 		if diff := cmp.Diff(before, p.tree()); diff != "" {
 			t.Errorf("%s: the removal left something else:\n%s", agent, diff)
 		}
+	}
+}
+
+// TestNothingOfThisMachine sees that the project's files that everybody has name no path, address or
+// variable of this machine: it is refused or left out, and said. A user's own files may.
+func TestNothingOfThisMachine(t *testing.T) {
+	t.Parallel()
+	for _, agent := range setup.Agents() {
+		for _, c := range []setup.Content{
+			{Program: "/opt/here/skillrouter"},
+			{Program: "skillrouter", Hook: "/opt/here/skillrouter-hook"},
+			{Program: "skillrouter", Server: "http://127.0.0.1:8025"},
+			{Program: "skillrouter", Server: "http://[::1]:8025"},
+			{Program: "skillrouter", Vars: []string{"SKILLROUTER_DATA=/opt/here/data"}},
+		} {
+			p := newPlace(t)
+			plan, err := setup.PlanSetup(p.target(agent, false), c, p.store)
+			if err != nil && (skillrouter.CodeOf(err) != skillrouter.Conflict || !strings.Contains(err.Error(), "--user")) {
+				t.Fatalf("%s: %v", agent, err)
+			}
+			for _, change := range plan.Changes {
+				if name, _ := filepath.Rel(filepath.Join(p.root, "project"), change.Path); filepath.IsLocal(name) && (strings.Contains(change.Diff, "/opt/here") || strings.Contains(change.Diff, "8025")) {
+					t.Errorf("%s: %+v is shared:\n%s", agent, c, change.Diff)
+				}
+			}
+			if agent == setup.Codex && len(c.Vars) > 0 && !strings.Contains(strings.Join(plan.Notes, "\n"), "SKILLROUTER_DATA is set here and is not written") {
+				t.Errorf("nothing is said of what was left out: %q", plan.Notes)
+			}
+			target := p.target(agent, true)
+			if agent == setup.ClaudeCode {
+				target = p.personal(agent)
+			}
+			diff := p.set(target, c).Diff()
+			if names := strings.Contains(diff, "/opt/here") || strings.Contains(diff, "8025"); agent == setup.ClaudeCode && !names {
+				t.Errorf("one's own files do not name %+v:\n%s", c, diff)
+			}
+		}
+	}
+}
+
+// TestPersonalAndShared sees that a setup of the one takes the other out again, to the byte, and that
+// what others add to the files meanwhile stays.
+func TestPersonalAndShared(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("project/.git/HEAD", "ref: refs/heads/main\n")
+	p.write("project/CLAUDE.md", "# House rules\n")
+	p.write("home/.claude.json", "{\"numStartups\": 3}")
+	before := p.tree()
+	shared, personal := p.target(setup.ClaudeCode, false), p.personal(setup.ClaudeCode)
+	p.set(shared, content)
+	all := p.tree()
+	p.set(personal, setup.Content{Program: "/opt/here/skillrouter"})
+	for _, name := range []string{"project/.mcp.json", "project/.claude/settings.json"} {
+		if _, is := p.tree()[name]; is {
+			t.Errorf("%s is still there", name)
+		}
+	}
+	if read(t, p, "project/CLAUDE.md") != "# House rules\n" || !strings.Contains(read(t, p, "project/.git/info/exclude"), "/CLAUDE.local.md") {
+		t.Error("the shared rules are not as they were, or git is not told to pass the personal ones over")
+	}
+	if chosen, err := p.store.Chosen(shared); err != nil || chosen.Shared {
+		t.Errorf("chosen are the shared files: %v", err)
+	}
+	state := read(t, p, "home/.claude.json")
+	p.write("home/.claude.json", strings.Replace(state, `"mcpServers"`, `"hasTrustDialogAccepted": true, "mcpServers"`, 1))
+	p.set(shared, content)
+	if got := plain(t, read(t, p, "home/.claude.json")); got != `{"numStartups":3,"projects":{"`+shared.Dir+`":{"hasTrustDialogAccepted":true}}}` {
+		t.Errorf("Claude Code's state is %s", got)
+	}
+	p.write("home/.claude.json", "{\"numStartups\": 3}")
+	now := p.tree()
+	delete(now, "project/.git/info/") // it stays until the removal
+	if diff := cmp.Diff(all, now); diff != "" {
+		t.Errorf("shared again:\n%s", diff)
+	}
+	p.set(personal, content)
+	p.remove(personal, content)
+	if diff := cmp.Diff(before, p.tree()); diff != "" {
+		t.Errorf("the removal left something else:\n%s", diff)
+	}
+	if left := p.backups(); len(left) > 0 {
+		t.Errorf("backups are left: %v", left)
+	}
+}
+
+// TestSharedBySomebodyElse sees that what a colleague committed is neither doubled nor removed.
+func TestSharedBySomebodyElse(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.set(p.target(setup.ClaudeCode, false), content)
+	if err := os.RemoveAll(p.store.Dir); err != nil { // it was another machine's
+		t.Fatal(err)
+	}
+	p.write("project/CLAUDE.md", "ours\n")
+	before := p.tree()
+	plan := p.set(p.personal(setup.ClaudeCode), content)
+	for _, name := range []string{"home/.claude.json", "project/.claude/settings.local.json"} {
+		if _, is := p.tree()[name]; is {
+			t.Errorf("%s is written beside the shared one", name)
+		}
+	}
+	if !strings.Contains(read(t, p, "project/CLAUDE.local.md"), "skillrouter:begin") {
+		t.Error("the rules, which nobody shares, are nowhere")
+	}
+	if n := strings.Count(strings.Join(plan.Notes, "\n"), "nothing is written beside it"); n != 2 {
+		t.Errorf("%d notes: %q", n, plan.Notes)
+	}
+	p.remove(p.personal(setup.ClaudeCode), content)
+	if diff := cmp.Diff(before, p.tree()); diff != "" {
+		t.Errorf("the removal took more than what was one's own:\n%s", diff)
 	}
 }
 

@@ -45,7 +45,7 @@ func (t Target) claudeTrust() Trust {
 	if !t.user() {
 		files = append(files, filepath.Join(t.Dir, ".claude", "settings.json"), filepath.Join(t.Dir, ".claude", "settings.local.json"))
 	}
-	approved := false
+	approved := t.personal() // its server is in Claude Code's own state, and asked about by nobody
 	refused := func(s claudeSettings, path string) (Trust, bool) {
 		approved = approved || s.AllMCP || slices.Contains(s.Enabled, serverName)
 		switch {
@@ -92,7 +92,7 @@ func (t Target) claudeTrust() Trust {
 	case !approved:
 		return Trust{Said: "the folder is trusted; Claude Code asks at its next start whether the server in .mcp.json may be used", Mend: "start claude here and answer"}
 	}
-	return Trust{Known: true, OK: true, Said: "Claude Code trusts the folder and the server in .mcp.json"}
+	return Trust{Known: true, OK: true, Said: "Claude Code trusts the folder and the server"}
 }
 
 // How much Gemini CLI trusts a folder, in its file of them.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"net/http/httptest"
@@ -20,6 +21,8 @@ import (
 )
 
 const (
+	// dataFolder is the router's, where it is without any setting.
+	dataFolder = "home/.local/share/skillrouter"
 	// agentTime bounds one run of an agent. Each takes less than ten seconds on a
 	// machine that has nothing else to do.
 	agentTime = 10 * time.Minute
@@ -58,7 +61,7 @@ func (p *place) env(more ...string) []string {
 	}
 	return append([]string{
 		"HOME=" + p.path("home"), "PATH=" + p.path("bin") + ":" + node + ":/usr/local/bin:/usr/bin:/bin", "TMPDIR=" + p.path("tmp"),
-		"SKILLROUTER_DATA=" + p.path("data"), "SKILLROUTER_LISTEN=127.0.0.1:0", "XDG_CONFIG_HOME=" + p.path("home/.config"), "XDG_CACHE_HOME=" + p.path("home/.cache"),
+		"SKILLROUTER_LISTEN=127.0.0.1:0", "XDG_CONFIG_HOME=" + p.path("home/.config"), "XDG_CACHE_HOME=" + p.path("home/.cache"),
 	}, more...)
 }
 
@@ -285,7 +288,23 @@ func agents() []agent {
 			},
 			prepare: func(*place) {},
 			trust: func(p *place) {
-				p.write("home/.claude.json", `{"projects":{`+p.each(`%q:{"hasTrustDialogAccepted":true,"enabledMcpjsonServers":["skillrouter"]}`, ",")+`}}`)
+				var state struct {
+					Projects map[string]map[string]any `json:"projects"` // what setup wrote stays
+				}
+				text, _ := os.ReadFile(p.path("home/.claude.json"))
+				_ = json.Unmarshal(text, &state) // there may be none
+				if state.Projects == nil {
+					state.Projects = map[string]map[string]any{}
+				}
+				for _, folder := range p.folders {
+					known := state.Projects[p.path(folder)]
+					if known == nil {
+						known = map[string]any{}
+					}
+					known["hasTrustDialogAccepted"], known["enabledMcpjsonServers"] = true, []string{"skillrouter"}
+					state.Projects[p.path(folder)] = known
+				}
+				p.write("home/.claude.json", asJSON(state))
 			},
 		},
 		codexAgent,
@@ -402,6 +421,7 @@ func (a agent) test(t *testing.T, p *place) {
 	}
 	// A hook gives up after 4 s and says nothing: a machine with a load of 50 fails here.
 	says("at the start", session.question(0), "Never prune volumes on prod")
+	says("of the rules", session.question(0), "Shared memory (Skill Router)")
 	says("after the block", question("block"), "guard blocked this")
 	if _, err := os.Stat(p.path("docker-ran")); err == nil {
 		t.Error("the command ran")
@@ -447,7 +467,7 @@ func (a agent) test(t *testing.T, p *place) {
 	}
 
 	// No router: a setup that is strict uses no tool, and the model is told why.
-	p.router("setup", a.name, "--yes", "--strict", "--server", "http://127.0.0.1:9")
+	p.router("setup", a.name, "--yes", "--strict", "--server", "http://192.0.2.1:9") // of no network (RFC 5737); an address of this machine is refused in shared files
 	session = p.model.begin("Work strictly", step{shell: "docker strictly"}, step{text: "Done."})
 	if out, err := a.session(p, "shop", "Work strictly"); err != nil {
 		t.Errorf("the strict session: %v\n%s", err, tail(out))
@@ -461,7 +481,7 @@ func (a agent) test(t *testing.T, p *place) {
 	if after := p.tree(); after != before {
 		t.Errorf("after the removal the project is\n%s\nand was\n%s", after, before)
 	}
-	if left, _ := filepath.Glob(p.path("data/setup/*")); len(left) > 0 {
+	if left, _ := filepath.Glob(p.path(dataFolder + "/setup/*")); len(left) > 0 {
 		t.Errorf("of the setup is left: %v", left)
 	}
 }

@@ -457,7 +457,7 @@ func (p *place) settle() {
 func (p *place) remember(notes []knowledge.Draft) {
 	p.t.Helper()
 	log, _ := os.ReadFile(p.path("router.log"))
-	token, _ := os.ReadFile(p.path("data/owner.token"))
+	token, _ := os.ReadFile(p.path(dataFolder + "/owner.token"))
 	at := regexp.MustCompile(`url=(\S+)`).FindSubmatch(log)
 	if at == nil {
 		p.t.Fatal("the router says nowhere where it listens")
