@@ -112,6 +112,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	})
 	a.life.run(ctx, "experiences", experiences.Run)
 	a.life.run(ctx, "guard", guards.Run)
+	a.life.run(ctx, "copy of the guard's rules", func(ctx context.Context) error { return a.keepGuardCopy(ctx, guards) })
 
 	p := &parts{
 		memory: memory, operations: operations, tasks: tasks, presence: presence, mailbox: mailbox, knowledge: knowledge, episodes: episodes,

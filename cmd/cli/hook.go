@@ -10,7 +10,9 @@ import (
 
 	"skillrouter/cmd/history"
 	"skillrouter/cmd/hook"
+	"skillrouter/cmd/hook/offline"
 	"skillrouter/cmd/hook/respond"
+	"skillrouter/cmd/locate"
 	"skillrouter/router/client"
 )
 
@@ -35,9 +37,10 @@ input and answers on standard output in the agent's dialect. EVENT is one of
 Each checks the agent in and tells it of new messages, and of a stop that it is asked
 for, where the agent's hooks can carry words to the model.
 
-` + "`skillrouter setup`" + ` writes it into the agents' configuration. A router that is away,
-a message that is not understood or too long (1 MiB), or anything else that fails lets the
-agent go on: nothing is written and the exit code is 0. --verbose says why on standard error.`
+` + "`skillrouter setup`" + ` writes it into the agents' configuration. While the router is away,
+a tool is judged by the copy of the guard's rules in the data folder. A message that is not
+understood or too long (1 MiB), or anything else that fails, lets the agent go on: nothing is
+written and the exit code is 0. --verbose says why on standard error.`
 
 func (s *shell) hookCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -51,7 +54,7 @@ func (s *shell) hookCommand() *cobra.Command {
 	h.Flags().VisitAll(func(f *flag.Flag) { cmd.Flags().AddGoFlag(f) })
 	return s.command(cmd, func(ctx context.Context, args []string) error {
 		h.Event = hook.Event(args[0])
-		if !h.Event.Known() && h.Event != respond.Ping {
+		if !h.Event.Known() && h.Event != respond.Ping && h.Event != respond.Offline {
 			return usagef("there is no event %q", args[0])
 		}
 		if !h.Dialect.Known() {
@@ -69,6 +72,9 @@ func (s *shell) hookCommand() *cobra.Command {
 func (s *shell) hookProcess() respond.Process {
 	return respond.Process{
 		In: s.in, Out: s.out, Err: s.err, LookupEnv: s.lookupEnv, Program: os.Executable,
+		Offline: func(ctx context.Context, server string, asked []byte) ([]byte, error) {
+			return offline.Judge(ctx, locate.Place{Server: server, LookupEnv: s.lookupEnv}, asked, time.Now())
+		},
 		Learn: func(ctx context.Context, call respond.Call, record respond.Record) error {
 			return history.Session(ctx, call, record, s.projectOf())
 		},

@@ -54,11 +54,16 @@ func (p Place) Address() (string, error) { return p.address(p.Settings) }
 // the one at that address. It goes to nobody else.
 func (p Place) Secret(address string) string { return p.secret(address, p.Settings) }
 
-func (p Place) address(read func() (config.Loaded, error)) (string, error) {
+// Named is the router's URL that was named; empty: this user's own is meant.
+func (p Place) Named() string {
 	if p.Server != "" {
-		return p.Server, nil
+		return p.Server
 	}
-	if named := p.Env("SKILLROUTER_SERVER"); named != "" {
+	return p.Env("SKILLROUTER_SERVER")
+}
+
+func (p Place) address(read func() (config.Loaded, error)) (string, error) {
+	if named := p.Named(); named != "" {
 		return named, nil
 	}
 	settings, err := read()

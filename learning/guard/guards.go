@@ -32,6 +32,7 @@ type Guards struct {
 	log     *slog.Logger
 	confine bool
 	packing sync.Mutex // held while packs are switched
+	changed chan struct{}
 	failed  func(project, command string) []rule.Match
 
 	mu       sync.RWMutex
@@ -60,6 +61,7 @@ func NewGuards(ctx context.Context, store lesson.PipelineStore, options GuardsOp
 	g := &Guards{
 		store: store, similar: rule.NewSimilarByWords(), base: context.WithoutCancel(ctx), now: o.Now, log: o.Log, confine: options.Confine, failed: options.Failed,
 		rules: map[string]*heldRule{}, prepared: map[string]preparedRule{}, gone: map[string]*heldRule{},
+		changed: make(chan struct{}, 1),
 	}
 	g.ledger = newLedger(store, g.clock, o.Log, options.Retention)
 	g.guard = rule.New(nil, rule.Options{Similar: g.similar})
@@ -106,7 +108,7 @@ func (g *Guards) Check(ctx context.Context, action rule.Action) (Checked, error)
 	}
 	at := g.clock()
 	g.fill(verdict.Matches, at)
-	checked := answered(verdict)
+	checked := Answered(verdict)
 	record := recorded(action, verdict)
 	record.ID, record.Agent, record.At, record.TookUS = id, agent, at, took.Microseconds()
 	kept, note := g.ledger.enter(record)
@@ -181,8 +183,8 @@ func (g *Guards) fill(matches []rule.Match, at time.Time) {
 	}
 }
 
-// answered puts a verdict into the seed's words.
-func answered(v rule.Verdict) Checked {
+// Answered puts a verdict into the words of an answer.
+func Answered(v rule.Verdict) Checked {
 	c := Checked{Blocked: v.Decision == rule.DecisionBlock, Matches: v.Matches, Decision: v.Decision, Alternatives: []string{}, Warnings: []string{}, Lanes: []string{}}
 	for _, m := range v.Matches {
 		c.Warnings = append(c.Warnings, strings.TrimSuffix("⚠️ "+m.Title+": "+m.WhyBad, ": "))

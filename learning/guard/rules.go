@@ -207,6 +207,7 @@ func (g *Guards) keep(rules ...*heldRule) {
 	}
 	g.guard.Put(put...)
 	g.guard.Remove(remove...)
+	g.tell()
 }
 
 // drop takes rules out. A rule that comes back is as demoted and as forced as it
@@ -222,6 +223,7 @@ func (g *Guards) drop(ids ...string) {
 		delete(g.prepared, id)
 	}
 	g.guard.Remove(ids...)
+	g.tell()
 }
 
 // before returns the rule that had an id last, in use or dropped; nil if nothing

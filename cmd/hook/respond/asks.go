@@ -3,6 +3,7 @@ package respond
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"skillrouter"
@@ -99,6 +100,7 @@ type (
 
 // Values and bounds of the domains.
 const (
+	decisionAllow = "allow"
 	decisionWarn  = "warn"
 	decisionBlock = "block"
 
@@ -116,6 +118,9 @@ const (
 
 func (c Call) check(ctx context.Context, a action) (answer checked, err error) {
 	err = c(ctx, "POST", "/check/anti-pattern", a, &answer)
+	if err == nil && !slices.Contains([]string{decisionAllow, decisionWarn, decisionBlock}, answer.Decision) {
+		err = skillrouter.Errorf(skillrouter.Unavailable, "the answer to a check is none of a router")
+	}
 	return answer, err
 }
 

@@ -41,6 +41,15 @@ const (
 	// EndTime bounds what a session's end does behind the agent's back: with a
 	// model, a transcript takes its time.
 	EndTime = 90 * time.Second
+	// checkTime bounds one check: a router takes a thousandth of it, and one that is stalled may take for ever.
+	// checkAgain is the bound for checkAway after one was not answered in time: an agent does not wait so long before each tool.
+	checkTime  = time.Second
+	checkAgain = 200 * time.Millisecond
+	checkAway  = 30 * time.Second
+	// offlineTime bounds the judging in the router's place: the whole program starts, and reads all rules.
+	offlineTime = 5 * time.Second
+	// holderTime bounds the question who calls.
+	holderTime = 500 * time.Millisecond
 	// probeTime bounds one look whether somebody answers.
 	probeTime = 2 * time.Second
 	// firstGC puts the first collection of garbage off to a heap of 64 MiB (16 times the
@@ -52,6 +61,10 @@ const (
 // Ping is the event of `setup --check`: all that a hook does before it asks
 // anything, and the question whether a router is there.
 const Ping hook.Event = "ping"
+
+// Offline is the event by which the small program has the whole one judge an action in the router's place: the action is
+// its message, and the answer that of a check.
+const Offline hook.Event = "offline"
 
 // unasked tells the model why a tool is refused that nothing is known against.
 const unasked = "Skill Router's guard cannot be asked, and this project is set up to use no tool then (setup --strict). Tell the person: start the router (skillrouter serve), or set the agent up again without --strict. The reason: "
@@ -73,6 +86,9 @@ type Process struct {
 	// Program returns the path of the program skillrouter, which does behind the
 	// agent's back what a session's end leaves to do.
 	Program func() (string, error)
+	// Offline answers a check (JSON in, JSON out) in the place of the router that does not answer; nil: Program does. server is the
+	// address that the hook was told, or empty.
+	Offline func(ctx context.Context, server string, action []byte) ([]byte, error)
 	// Learn learns from the agent's record of a session what failed in it and what worked; nil:
 	// the program does not, and starts Program at a session's end.
 	Learn func(ctx context.Context, call Call, record Record) error
@@ -133,7 +149,7 @@ func Parse(process Process, args []string) (h *Hook, ok bool) {
 	h = New(process)
 	h.Event = hook.Event(args[1])
 	set := h.Flags()
-	if !h.Event.Known() && h.Event != Ping || set.Parse(args[2:]) != nil || set.NArg() > 0 || !h.Dialect.Known() {
+	if !h.Event.Known() && h.Event != Ping && h.Event != Offline || set.Parse(args[2:]) != nil || set.NArg() > 0 || !h.Dialect.Known() {
 		return nil, false
 	}
 	return h, true
@@ -178,6 +194,8 @@ func (h *Hook) Run(ctx context.Context) int {
 		limit = startTime
 	case h.Event == hook.SessionEnd && h.now:
 		limit = EndTime
+	case h.Event == Offline:
+		limit = offlineTime
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -185,7 +203,7 @@ func (h *Hook) Run(ctx context.Context) int {
 	if err != nil && h.verbose {
 		fmt.Fprintf(h.process.Err, "skillrouter hook: %s\n", skillrouter.Visible(skillrouter.Explain(err)))
 	}
-	if err != nil && h.Event == Ping {
+	if err != nil && (h.Event == Ping || h.Event == Offline) {
 		return exitFailed
 	}
 	if h.strict && h.unasked {
@@ -210,6 +228,9 @@ func (h *Hook) answer(ctx context.Context) (hook.Answer, error) {
 	text, err := h.read(ctx)
 	if err != nil {
 		return hook.Answer{}, err
+	}
+	if h.Event == Offline {
+		return h.answerOffline(ctx, text)
 	}
 	if h.call, err = hook.Read(h.Event, text); err != nil {
 		return hook.Answer{}, err
@@ -291,6 +312,8 @@ func (h *Hook) holder(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	ctx, cancel := context.WithTimeout(ctx, holderTime)
+	defer cancel()
 	agent, err := c.holder(ctx)
 	if err == nil {
 		keep(path, agent)

@@ -23,7 +23,7 @@ import (
 // name. It returns the exit code.
 func Small(ctx context.Context, args []string) int {
 	h, ok := Parse(Process{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv, Connect: ConnectPlain, Program: beside}, args[1:])
-	if ok && !h.now && h.reaches(ctx) {
+	if ok && !h.now && h.Event != Offline && h.reaches(ctx) {
 		return h.Run(ctx)
 	}
 	program, err := beside()

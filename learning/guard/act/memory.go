@@ -16,6 +16,9 @@ const (
 // Memory holds the files that an agent has written a moment ago, and the directories that it made, so
 // that a script which is run now is read for what it does. It is safe for use by many goroutines.
 type Memory struct {
+	// Read returns the text of a file that nobody has written here; nil: such a file is not known. It is set before the first use.
+	Read func(path string) (text string, ok bool)
+
 	mu    sync.Mutex
 	files map[string]string
 	dirs  map[string]bool
@@ -29,6 +32,13 @@ func (m *Memory) file(path string) (text string, ok bool) {
 	if m == nil || path == "" {
 		return "", false
 	}
+	if text, ok = m.written(path); !ok && m.Read != nil {
+		return m.Read(path)
+	}
+	return text, ok
+}
+
+func (m *Memory) written(path string) (text string, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if text, ok = m.files[path]; ok {

@@ -101,6 +101,7 @@ type Guard struct {
 	view    atomic.Pointer[view]
 	similar Similar
 	within  time.Duration
+	file    func(path string) (text string, ok bool)
 
 	memoryMu sync.Mutex // held while an agent's memory is found
 	memories map[string]*act.Memory
@@ -123,7 +124,7 @@ func (g *Guard) memory(a *Action) *act.Memory {
 		if g.memories == nil || len(g.memories) >= maxMemories {
 			g.memories = map[string]*act.Memory{}
 		}
-		m = &act.Memory{}
+		m = &act.Memory{Read: g.file}
 		g.memories[key] = m
 	}
 	return m
@@ -136,11 +137,13 @@ type Options struct {
 	// Within is how long a check may take before it is answered by the words alone. Zero means Time; a
 	// test of verdicts sets more, so that a busy machine changes none.
 	Within time.Duration
+	// File returns the text of a file that an agent runs and has not written through this guard. Nil: such a file is not known.
+	File func(path string) (text string, ok bool)
 }
 
 // New makes a guard that holds the rules.
 func New(rules []*Rule, options Options) *Guard {
-	g := &Guard{similar: options.Similar, within: cmp.Or(options.Within, Time)}
+	g := &Guard{similar: options.Similar, within: cmp.Or(options.Within, Time), file: options.File}
 	if g.similar == nil {
 		g.similar = NewSimilarByWords()
 	}

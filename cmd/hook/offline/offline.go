@@ -1,0 +1,235 @@
+// Package offline judges what an agent is about to do while its router does not answer, by the copy of the guard's rules that
+// the router keeps in its data folder. It owns how that file and its key are written and which of them are believed. It asks
+// no router.
+package offline
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/cmd/hook/respond"
+	"skillrouter/cmd/locate"
+	"skillrouter/learning"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/guard/act"
+	"skillrouter/learning/guard/rule"
+)
+
+// The files in a folder that hold the copy, and the key that it is signed with.
+const (
+	CopyName = "guard.copy"
+	KeyName  = "guard.key"
+)
+
+const (
+	// keySize is the length of a key, in bytes: that of the hash which it keys.
+	keySize = 32
+	// within bounds how long an action is read, where the router would take 0.1 s: there is nobody else to ask, and the machine may be busy.
+	within = 2 * time.Second
+)
+
+// Write puts a copy into a folder, signed with the key there, which is made if there is none. The old copy is there until the
+// new one is whole.
+func Write(dir string, c rule.Copy) error {
+	key, err := readKey(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		key = make([]byte, keySize)
+		_, _ = rand.Read(key) // it never fails
+		err = replace(filepath.Join(dir, KeyName), []byte(hex.EncodeToString(key)+"\n"))
+	}
+	if err != nil {
+		return err
+	}
+	sealed, err := c.Seal(key)
+	if err != nil {
+		return err
+	}
+	return replace(filepath.Join(dir, CopyName), sealed)
+}
+
+// replace writes a file for this user alone in the place of the one of that name.
+func replace(path string, text []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new") // 0600
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}
+
+// Read returns the copy in a folder. os.ErrNotExist: there is none. Any other error says why it is not believed.
+func Read(dir string) (rule.Copy, error) {
+	sealed, err := private(filepath.Join(dir, CopyName), rule.MaxCopy)
+	if err != nil {
+		return rule.Copy{}, err
+	}
+	key, err := readKey(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		err = errors.New("the key that it was signed with is gone")
+	}
+	if err != nil {
+		return rule.Copy{}, err
+	}
+	return rule.OpenCopy(key, sealed)
+}
+
+func readKey(dir string) ([]byte, error) {
+	text, err := private(filepath.Join(dir, KeyName), 1<<10)
+	if err != nil {
+		return nil, err
+	}
+	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(key) != keySize {
+		return nil, fmt.Errorf("%s holds no key", KeyName)
+	}
+	return key, nil
+}
+
+// private reads a file that belongs to this user and that nobody else may write or read.
+func private(path string, most int64) ([]byte, error) {
+	file, size, err := respond.OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if err := ours(info); err != nil {
+		return nil, fmt.Errorf("%s %w", filepath.Base(path), err)
+	}
+	if size > most {
+		return nil, fmt.Errorf("%s is longer than %d bytes", filepath.Base(path), most)
+	}
+	return io.ReadAll(io.LimitReader(file, most))
+}
+
+// request is what a hook asks for: an action, and the folder that it would be done in.
+type request struct {
+	rule.Action
+	Dir string `json:"dir,omitempty"`
+}
+
+// answer is a router's, and in whose place it was given.
+type answer struct {
+	guard.Checked
+	Offline string `json:"offline"`
+}
+
+// Judge answers a check (JSON, as POST /check/anti-pattern takes and answers it) in the router's place. place says which router
+// that is.
+func Judge(ctx context.Context, place locate.Place, asked []byte, now time.Time) ([]byte, error) {
+	var r request
+	if err := json.Unmarshal(asked, &r); err != nil {
+		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the action cannot be read")
+	}
+	c, wrong := find(place)
+	basis, refused := "", false
+	switch {
+	case wrong == nil:
+		basis = fmt.Sprintf("this was judged by the copy of its rules of %s, which is %s old", c.At.Local().Format(time.DateTime), age(now.Sub(c.At)))
+	case errors.Is(wrong, os.ErrNotExist):
+		basis = "there is no copy of its rules, so that this was judged by the packs of rules alone that the program brings"
+	default:
+		refused = true
+		basis = "the copy of its rules is NOT used, because " + wrong.Error() + ". This was judged by the packs of rules alone that the program brings. Tell the person"
+	}
+	if r.Agent == "" {
+		r.Agent = "-" // whose files are remembered; nobody is told
+	}
+	g, unread := c.Guard(ctx, rule.Options{Within: within, File: filesIn(r.Dir)})
+	verdict := g.Judge(ctx, r.Action)
+	if unread > 0 {
+		basis += fmt.Sprintf("; %d of its rules cannot be read by this program, which is of another version", unread)
+	}
+	if refused && verdict.Decision == rule.DecisionAllow {
+		verdict.Decision = rule.DecisionWarn
+	}
+	id, err := learning.NewID()
+	if err != nil {
+		return nil, err
+	}
+	checked := guard.Answered(verdict)
+	checked.CheckID = id
+	return json.Marshal(answer{checked, basis})
+}
+
+// find returns the copy of the router at a place's address: that of this user's data folder.
+func find(place locate.Place) (rule.Copy, error) {
+	settings, err := place.Settings()
+	if err != nil {
+		return rule.Copy{}, os.ErrNotExist // whose folder would it be in?
+	}
+	c, err := Read(settings.Data)
+	if named := place.Named(); err == nil && named != "" && !same(named, c.Router) {
+		return rule.Copy{}, os.ErrNotExist // it is of another router
+	}
+	return c, err
+}
+
+// same tells whether two URLs name one router.
+func same(a, b string) bool {
+	u, errA := url.Parse(a)
+	v, errB := url.Parse(b)
+	if errA != nil || errB != nil || u.Port() != v.Port() {
+		return false
+	}
+	return u.Hostname() == v.Hostname() || locate.Loopback(u) && locate.Loopback(v)
+}
+
+// age is a duration as people say it.
+func age(d time.Duration) string {
+	switch d = max(0, d); {
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d seconds", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d minutes", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d hours", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
+
+// filesIn reads what an agent runs from the disk: what it wrote a moment ago is known to the router alone, and is there too.
+func filesIn(dir string) func(path string) (string, bool) {
+	return func(path string) (string, bool) {
+		if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(path, "~/") {
+			path = filepath.Join(home, path[2:])
+		}
+		if !filepath.IsAbs(path) {
+			if dir == "" {
+				return "", false
+			}
+			path = filepath.Join(dir, path)
+		}
+		file, size, err := respond.OpenRegular(path)
+		if err != nil {
+			return "", false
+		}
+		defer file.Close()
+		if size > act.MaxInput {
+			return "", false
+		}
+		text, err := io.ReadAll(io.LimitReader(file, act.MaxInput))
+		return string(text), err == nil
+	}
+}
