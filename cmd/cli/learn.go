@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -150,23 +151,33 @@ func (s *shell) learn(ctx context.Context, c *client.Client, o *learnOptions) er
 	return s.print(out, func(w io.Writer) { printLearned(w, &out) })
 }
 
-// readHistory finds and reads records.
+// readHistory finds records and has them learned.
 func (s *shell) readHistory(ctx context.Context, incidents incident.Service, o *learnOptions, out *learnedHistory) (*history.Learner, error) {
 	l := &history.Learner{
 		Learn: incidents.Learn, Known: map[string]incident.Source{}, Project: o.project, Named: o.named, AgentID: o.agent, ProjectOf: s.projectOf(),
 	}
-	known, err := incidents.Sources(ctx)
+	known, err := incidents.Sources(ctx, incident.SourceFilter{})
 	if err != nil {
 		return nil, err
 	}
 	for _, source := range known.Sources {
 		l.Known[source.ID] = source
 	}
+	files, err := s.readRecords(ctx, l, o)
+	if err != nil {
+		return nil, err
+	}
+	out.Files, out.Read, out.Bytes, out.Sessions, out.Learned, out.Skipped = files, l.Read, l.Bytes, len(l.Sessions), l.Total, l.Skipped
+	return l, nil
+}
+
+// readRecords finds and reads records, and returns how many there are.
+func (s *shell) readRecords(ctx context.Context, l *history.Learner, o *learnOptions) (files int, err error) {
 	paths := o.paths
 	if len(paths) == 0 {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return nil, fmt.Errorf("the home folder is not known: %w", err)
+			return 0, fmt.Errorf("the home folder is not known: %w", err)
 		}
 		paths = history.Places(home, s.env)
 	}
@@ -174,23 +185,100 @@ func (s *shell) readHistory(ctx context.Context, incidents incident.Service, o *
 	if o.since > 0 {
 		since = s.now().Add(-o.since)
 	}
-	files, err := history.Find(paths, since, &l.Skipped)
+	found, err := history.Find(paths, since, &l.Skipped)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	var size int64
-	for _, f := range files {
+	for _, f := range found {
 		size += f.Size
 	}
 	bar := s.bar("reading", size)
 	l.Progress = func(n int64) { _ = bar.Add64(n) }
-	err = l.All(ctx, files)
+	err = l.All(ctx, found)
 	_ = bar.Exit() // a bar that cannot be drawn changes nothing
 	if err != nil {
-		return nil, fmt.Errorf("the reading broke off; what was learned remains, and it can be run again: %w", err)
+		return 0, fmt.Errorf("the reading broke off; what was learned remains, and it can be run again: %w", err)
 	}
-	out.Files, out.Read, out.Bytes, out.Sessions, out.Learned, out.Skipped = len(files), l.Read, l.Bytes, len(l.Sessions), l.Total, l.Skipped
-	return l, nil
+	return len(found), nil
+}
+
+// maxFalse is how many of 1,000 commands that went well a warning may come before, unless somebody says otherwise.
+const maxFalse = 1.1
+
+// replayedHistory is the outcome of `skillrouter replay`.
+type replayedHistory struct {
+	Files    int             `json:"files"`
+	PerMille float64         `json:"false_per_1000"` // of 1,000 commands that went well, those that a warning came before
+	Skipped  history.Skipped `json:"skipped"`
+	Seconds  float64         `json:"seconds"`
+	incident.Replayed
+}
+
+func (s *shell) replayCommand() *cobra.Command {
+	var o learnOptions
+	most, seen, each := maxFalse, 1, false
+	project := option("project", &o.project, "project that all of it belongs to (default: by the folder that each session worked in)")
+	project.after = func(flags *pflag.FlagSet) { o.named = flags.Changed("project") }
+	return s.local(command{
+		use: "replay [PATH...]", short: "Measure on your own records what would have been told before and after the mistakes in them",
+		long: `Goes through the records of sessions that took place, the oldest first. Before each session it
+has learned from those before it, and it counts: which mistakes came back, which of them the start
+would have named, the answer after a failure would have mended, and a warning would have come
+before, and how often a warning would have come before a command that went well. Without PATH it
+reads what agents keep for this user. It needs no router, and stores nothing.
+It exits with 1 where no mistake came back, or where warnings bother more often than --max-false.`,
+		args: listed(cobra.ArbitraryArgs, &o.paths),
+		flags: options{
+			project,
+			option("since", &o.since, "only records that were changed in this time, such as 720h"),
+			option("accept-seen", &seen, "let all that was seen in at least so many sessions warn, 0: nothing"),
+			option("max-false", &most, "how many of 1,000 commands that went well a warning may come before"),
+			option("all", &each, "show every session in which a mistake came back"),
+		},
+	}, func(ctx context.Context) error {
+		begin := time.Now()
+		replay := incident.NewReplay(seen)
+		l := &history.Learner{Learn: replay.Session, Complete: true, Known: map[string]incident.Source{}, Project: o.project, Named: o.named, ProjectOf: s.projectOf()}
+		files, err := s.readRecords(ctx, l, &o)
+		if err != nil {
+			return err
+		}
+		out := replayedHistory{Files: files, Skipped: l.Skipped, Seconds: time.Since(begin).Seconds(), Replayed: replay.Replayed}
+		out.PerMille = 1000 * float64(out.Total.False) / float64(max(1, out.Total.Fine))
+		return s.printOr(out.Total.Repeats == 0 || out.PerMille > most, out, func(w io.Writer) { printReplayed(w, &out, each) })
+	})
+}
+
+func printReplayed(w io.Writer, out *replayedHistory, each bool) {
+	t := &out.Total
+	fmt.Fprintf(w, "Replayed %d sessions of %d records: %d commands, %d mistakes, %d of them made in an earlier session too.\n", out.Sessions, out.Files, t.Commands, t.Mistakes, t.Repeats)
+	if t.Repeats == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	row := func(what string, part, all int, unit string) []string {
+		return []string{what, fmt.Sprintf("%d of %d", part, all), fmt.Sprintf("%.3g %s", 100*float64(part)/float64(max(1, all)), unit)}
+	}
+	table(w, []string{"would have been", "", ""}, [][]string{
+		row("named at the start, of those that went through earlier", t.Named, t.Known, "%"),
+		row("answered with what worked, of those that a command mended", t.Answered, t.Fixable, "%"),
+		row("mended by the same again, of those mended both times", t.Same, t.Compared, "%"),
+		row("warned of before, of all that came back", t.Warned, t.Repeats, "%"),
+		{"warned of, and went well", fmt.Sprintf("%d of %d", t.False, t.Fine), fmt.Sprintf("%.3g of 1,000", out.PerMille)},
+	})
+	fmt.Fprintf(w, "\nCalls between these failures and what mended them again: %d. The start has %.1f lines.\n", t.Saved, float64(out.Lines)/float64(max(1, out.Sessions)))
+	if !each {
+		return
+	}
+	fmt.Fprintln(w)
+	var rows [][]string
+	for _, r := range out.Each {
+		if r.Repeats > 0 {
+			rows = append(rows, []string{r.Session, r.Project, strconv.Itoa(r.Repeats), strconv.Itoa(r.Named), strconv.Itoa(r.Answered), strconv.Itoa(r.Warned), strconv.Itoa(r.False), strconv.Itoa(r.Saved)})
+		}
+	}
+	table(w, []string{"session", "project", "came back", "named", "answered", "warned", "false", "calls"}, rows)
 }
 
 // projectOf is the project of a folder that an agent worked in, each folder looked at once.

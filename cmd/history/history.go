@@ -166,6 +166,8 @@ type Learner struct {
 	Named     bool // Project is meant, also where it is empty
 	ProjectOf func(dir string) string
 	AgentID   string
+	// Complete sends each session at once, however long it is: to who only measures.
+	Complete bool
 	// Progress is told how many bytes were read or passed over.
 	Progress func(bytes int64)
 
@@ -229,12 +231,18 @@ func Session(ctx context.Context, call respond.Call, record respond.Record, proj
 	if err != nil {
 		return err
 	}
-	var known incident.SourcePage
-	if err := call(ctx, http.MethodGet, "/api/incidents/sources", nil, &known); err != nil {
-		return err
-	}
-	for _, source := range known.Sources {
-		l.Known[source.ID] = source
+	for some := range slices.Chunk(files, incident.MaxSourceIDs) {
+		ids := make([]string, len(some))
+		for i, f := range some {
+			ids[i] = l.SourceID(f.Path)
+		}
+		var known incident.SourcePage
+		if err := call(ctx, http.MethodGet, "/api/incidents/sources?ids="+strings.Join(ids, ","), nil, &known); err != nil {
+			return err
+		}
+		for _, source := range known.Sources {
+			l.Known[source.ID] = source
+		}
 	}
 	return l.All(ctx, files)
 }
@@ -357,7 +365,7 @@ func (p *part) add(ctx context.Context, found incident.Found) error {
 	p.found = append(p.found, found)
 	p.fresh++
 	p.bytes += len(found.Command) + len(found.Output)
-	if len(p.found) < partSteps && p.bytes < partBytes {
+	if p.Complete || len(p.found) < partSteps && p.bytes < partBytes {
 		return nil
 	}
 	if err := p.flush(ctx, nil); err != nil {

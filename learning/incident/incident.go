@@ -24,7 +24,7 @@ type Service interface {
 	// Accept lets incidents warn before a command, or takes that back. It needs ScopeAgent.
 	Accept(ctx context.Context, decision Decision) (Decided, error)
 	// Sources lists the files that were read, and how far. It needs ScopeRead.
-	Sources(ctx context.Context) (SourcePage, error)
+	Sources(ctx context.Context, filter SourceFilter) (SourcePage, error)
 	// Forget deletes everything that was learned of a project, also how far files were read. It needs ScopeAgent.
 	Forget(ctx context.Context, project string) (Forgotten, error)
 }
@@ -71,6 +71,11 @@ type Source struct {
 	Modified int64  `json:"modified" doc:"Unix milliseconds"`
 	Position int64  `json:"position" doc:"Where to read on: some steps before the end, because their fix may follow"`
 	Tail     string `json:"tail" doc:"A hash of what stands before the position"`
+}
+
+// SourceFilter selects files that were read.
+type SourceFilter struct {
+	IDs []string `query:"ids" doc:"Only these, separated by commas; at most 100"`
 }
 
 // SourcePage is the list of files that were read.
@@ -199,6 +204,8 @@ const (
 	// MaxBrief and MaxBriefLines bound a brief, in characters and lines.
 	MaxBrief      = 800
 	MaxBriefLines = 5
+	// MaxSourceIDs bounds the files that are asked for by id: so many fit in an address.
+	MaxSourceIDs = 100
 	// DefaultLimit and MaxLimit bound a listing.
 	DefaultLimit = 100
 	MaxLimit     = 1000
@@ -212,7 +219,9 @@ const (
 	maxTold = 1 << 15
 	// maxFixSteps bounds the steps of a fix.
 	maxFixSteps = 3
-	// warnUses is how often a command must have failed, and warnShare in what part of its uses, before it is warned of.
-	warnUses  = 2
-	warnShare = 0.8
+	// warnUses is how often a command must have failed, warnShare in what part of its uses, and warnSessions
+	// in how many sessions it must have ended as the last time, before it is warned of. What went through since it failed is not warned of.
+	warnUses     = 2
+	warnShare    = 0.8
+	warnSessions = 2
 )

@@ -25,7 +25,7 @@ type Incidents struct {
 
 	mu     sync.RWMutex
 	hot    map[int64]Use      // features that failed often enough to be warned of
-	warned map[int64]Incident // their incidents that somebody accepted: a check waits for no read of the disk
+	warned map[int64]Incident // their incidents that may warn: a check waits for no read of the disk
 
 	told map[int64]bool // answers that sessions were given; after a restart one may be given again
 }
@@ -39,6 +39,11 @@ func New(store Store, options learning.Options) *Incidents {
 
 // Load reads what is warned of before a command.
 func (n *Incidents) Load(ctx context.Context) error { return n.reheat(ctx, nil) }
+
+// warns tells whether a command may be warned of because of the incident: somebody accepted it, it is not of one session alone, and it is nothing that passes.
+func (inc *Incident) warns() bool {
+	return inc.Accepted && inc.Sessions >= warnSessions && !transient.MatchString(inc.Example)
+}
 
 // key is the number of an incident.
 func key(project, program, err string) int64 { return hashOf(project, program, err) }
@@ -90,10 +95,15 @@ func (n *Incidents) Learn(ctx context.Context, draft Draft) (learned Learned, er
 	if err := checkDraft(&draft); err != nil {
 		return learned, err
 	}
+	return n.learn(ctx, draft)
+}
+
+// learn learns from steps of any number.
+func (n *Incidents) learn(ctx context.Context, draft Draft) (learned Learned, err error) {
 	o := observe(draft.Steps)
 	l := &lesson{
 		observed: o, draft: draft, chains: o.chains(draft.Project, draft.Session, draft.Begin),
-		session: hashOf(draft.Project, draft.Session), now: n.now.Stamp(), failures: map[int]failure{}, features: map[int][]string{},
+		session: hashOf(draft.Project, draft.Session), now: n.now.Stamp(), failures: map[int]failure{}, features: map[int][]feature{},
 	}
 	// What the texts say is read before the transaction: everybody's writes wait for that.
 	for i, s := range draft.Steps {
@@ -154,7 +164,7 @@ func (n *Incidents) reheat(ctx context.Context, features []int64) error {
 			return err
 		}
 	}
-	maps.DeleteFunc(warned, func(_ int64, i Incident) bool { return !i.Accepted })
+	maps.DeleteFunc(warned, func(_ int64, i Incident) bool { return !i.warns() })
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.hot, n.warned = hot, warned
@@ -169,7 +179,7 @@ type lesson struct {
 	session  int64
 	now      time.Time
 	failures map[int]failure
-	features map[int][]string // of the commands
+	features map[int][]feature // of the commands
 }
 
 // apply learns in a transaction. It may run twice.
@@ -184,7 +194,7 @@ func (l *lesson) apply(tx Tx) (learned Learned, touched []int64, err error) {
 	if err != nil {
 		return learned, nil, err
 	}
-	l.dropCopied(known)
+	dropCopied(known, l.chains, l.session, l.draft.Begin)
 	keys := map[int64]bool{}
 	for _, f := range l.failures {
 		if f.class == mistake {
@@ -291,9 +301,9 @@ func (l *lesson) count(tx Tx, inc *Incident, i int, number int64, there bool, he
 }
 
 // dropCopied counts the first two steps of a copied session as copied, which alone nothing tells.
-func (l *lesson) dropCopied(known map[int64]LearnedStep) {
+func dropCopied(known map[int64]LearnedStep, chains []int64, session int64, begin bool) {
 	var first []int64
-	for _, chain := range l.chains {
+	for _, chain := range chains {
 		if chain == 0 {
 			continue
 		}
@@ -301,11 +311,11 @@ func (l *lesson) dropCopied(known map[int64]LearnedStep) {
 			break
 		}
 	}
-	if len(first) < 3 || !l.draft.Begin {
+	if len(first) < 3 || !begin {
 		return
 	}
 	third, copied := known[first[2]]
-	if !copied || third.Session == l.session {
+	if !copied || third.Session == session {
 		return
 	}
 	for _, chain := range first[:2] {
@@ -323,10 +333,14 @@ func (l *lesson) at(i int) time.Time {
 	return l.now
 }
 
-// use counts the features of the command at i.
+// use counts the features of the command at i. Of one that failed only those count that the error may be about.
 func (l *lesson) use(uses map[int64]*Use, i int, incident int64) {
-	for _, feature := range l.features[i] {
-		k := hashOf(l.draft.Project, "feature", feature)
+	charged := l.features[i]
+	if incident != 0 {
+		charged = blamed(charged, l.failures[i].line)
+	}
+	for _, feature := range charged {
+		k := hashOf(l.draft.Project, "feature", feature.name)
 		u := uses[k]
 		if u == nil {
 			u = &Use{Project: l.draft.Project}
@@ -483,11 +497,14 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 }
 
 // Sources implements Service.
-func (n *Incidents) Sources(ctx context.Context) (page SourcePage, err error) {
+func (n *Incidents) Sources(ctx context.Context, filter SourceFilter) (page SourcePage, err error) {
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
 		return page, err
 	}
-	page.Sources, err = n.store.IncidentSources(ctx)
+	if len(filter.IDs) > MaxSourceIDs {
+		return page, skillrouter.InvalidField("ids", "must be at most %d", MaxSourceIDs)
+	}
+	page.Sources, err = n.store.IncidentSources(ctx, filter.IDs)
 	page.Count = len(page.Sources)
 	return page, err
 }

@@ -92,8 +92,9 @@ func (m *Memory) Uses(_ context.Context, features []int64) ([]Use, error) {
 }
 
 // IncidentSources implements Store.
-func (m *Memory) IncidentSources(context.Context) ([]Source, error) {
-	return slices.Collect(maps.Values(m.sources)), nil
+func (m *Memory) IncidentSources(_ context.Context, ids []string) ([]Source, error) {
+	list := slices.Collect(maps.Values(m.sources))
+	return slices.DeleteFunc(list, func(s Source) bool { return len(ids) > 0 && !slices.Contains(ids, s.ID) }), nil
 }
 
 // ChangeIncidents implements Store.

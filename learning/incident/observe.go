@@ -96,12 +96,13 @@ func (o *observed) failed(i int) (f failure) {
 		return f
 	}
 	f.line, _ = skillrouter.Redact(errorLine(lines))
-	f.line = strings.TrimSpace(shellName.ReplaceAllString(f.line, ""))
-	f.err = normal(f.line)
+	f.line = strings.TrimSpace(f.line)
+	said := strings.TrimSpace(shellName.ReplaceAllString(f.line, "")) // an agent reads who said it, and the next shell may be another
+	f.err = normal(said)
 	if f.err == "" {
 		f.err = "exit code " + strconv.Itoa(s.Exit)
 	}
-	f.program = failing(o.view(i).list, f.line)
+	f.program = failing(o.view(i).list, said)
 	return f
 }
 

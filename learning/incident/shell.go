@@ -16,6 +16,8 @@ type simple struct {
 	bare  string   // what of raw no quote protects
 	fed   bool     // a here-document is its input
 	piped bool     // it reads what another command of the text prints
+	// excused is true before "||": it may fail.
+	excused bool
 }
 
 // simples takes a shell text apart at what separates commands. The bodies of here-documents are left
@@ -95,6 +97,9 @@ func (s *shellScanner) next(text string, i int) int {
 	case '|':
 		if i+1 < len(text) && text[i+1] == '|' {
 			s.end(false)
+			if len(s.list) > 0 {
+				s.list[len(s.list)-1].excused = true
+			}
 			return i + 1
 		}
 		s.end(true)
@@ -404,10 +409,25 @@ var (
 	environment  = skillrouter.Lazily(`(^|[\s;&/])(source|\.) |venv/bin|conda activate`)
 )
 
-// features are what of a command may be what is wrong with it: its program, its flags, its arguments,
-// the folders that it names, an unquoted pattern, and the command as such.
-func features(text string) (all []string) {
-	add := func(parts ...string) { all = append(all, strings.Join(parts, " ")) }
+// feature is what of a command may be what is wrong with it.
+type feature struct {
+	name string
+	word string // of the command, which an error may name; empty where it is no single word
+}
+
+// full tells whether it is the command as such.
+func (f feature) full() bool { return strings.HasPrefix(f.name, "command ") }
+
+// features are a command's program, its flags, its arguments, the folders that it names, what a program's text
+// imports, an unquoted pattern, and the command as such.
+func features(text string) (all []feature) {
+	within := ""
+	if environment.MatchString(text) {
+		within = " within an environment"
+	}
+	add := func(word string, parts ...string) {
+		all = append(all, feature{strings.Join(parts, " ") + within, word})
+	}
 	for _, c := range simples(skillrouter.Head(text, MaxCommand)) {
 		if len(all) > maxFeatures {
 			break
@@ -415,43 +435,70 @@ func features(text string) (all []string) {
 		p := programOf(c)
 		words := programWords(c.words)
 		switch {
-		case p == "":
+		case p == "" || c.excused:
 			continue
 		case p == "cd":
 			if len(words) > 1 && !strings.ContainsAny(words[1][:min(1, len(words[1]))], "/~$-") && !strings.HasPrefix(words[1], "..") {
-				add("cd", words[1])
+				all = append(all, feature{"cd " + words[1], words[1]})
 			}
 			continue
 		}
-		add("program", p)
+		add("", "program", p)
 		if strings.Contains(words[0], "/") {
-			add("path", words[0])
+			all = append(all, feature{"path " + words[0], words[0]})
 		}
 		for _, word := range words[1:] {
 			switch spaced := strings.ContainsAny(word, " \t\n"); {
 			case strings.HasPrefix(word, "-") && len(word) < maxFlag:
 				flag, _, _ := strings.Cut(word, "=")
-				add("flag", p, flag)
+				add(flag, "flag", p, flag)
 			case strings.Contains(word, "/") && len(word) < maxFolder && !spaced:
 				folder, _, _ := strings.Cut(word, "/")
-				add("folder", p, folder+"/")
-			case !strings.Contains(word, "/") && len(word) > 1 && len(word) < maxArgument && !spaced:
-				add("argument", p, word)
+				add(word, "folder", p, folder+"/")
+				add(word, "file", p, word)
+			case !strings.Contains(word, "/") && len(word) > 1 && len(word) < maxArgument && !spaced && !strings.HasSuffix(p, " "+word):
+				add(word, "argument", p, word)
 			}
 		}
 		if !anything(p) && unquotedGlob.MatchString(c.bare) {
-			add("unquoted pattern")
+			add("", "unquoted pattern")
+		}
+	}
+	if strings.Contains(text, "python") {
+		for _, m := range imported.FindAllStringSubmatch(text, 8) {
+			add(m[1], "import", m[1])
 		}
 	}
 	all = all[:min(len(all), maxFeatures)]
-	if environment.MatchString(text) {
-		for i := range all {
-			if !strings.HasPrefix(all[i], "cd ") && !strings.HasPrefix(all[i], "path ") {
-				all[i] += " within an environment"
-			}
+	add("", "command", normal(strings.Join(strings.Fields(skillrouter.Head(text, maxShape)), " ")))
+	slices.SortFunc(all, func(a, b feature) int { return strings.Compare(a.name, b.name) })
+	return slices.CompactFunc(all, func(a, b feature) bool { return a.name == b.name })
+}
+
+// blamed are the features that an error may be about: those whose words it names and the command as such, or all where it names none.
+func blamed(all []feature, line string) []feature {
+	named := slices.DeleteFunc(slices.Clone(all), func(f feature) bool {
+		return f.word == "" && !f.full() || f.word != "" && !names(line, f.word)
+	})
+	if len(named) > 1 {
+		return named
+	}
+	return all
+}
+
+// names tells whether a line holds a word, and not as a part of another.
+func names(line, word string) bool {
+	part := func(c byte) bool { return c == '_' || unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c)) }
+	for at := 0; ; at++ {
+		i := strings.Index(line[at:], word)
+		if i < 0 {
+			return false
+		}
+		at += i
+		if (at == 0 || !part(line[at-1])) && (at+len(word) == len(line) || !part(line[at+len(word)])) {
+			return true
 		}
 	}
-	add("command", normal(strings.Join(strings.Fields(skillrouter.Head(text, maxShape)), " ")))
-	slices.Sort(all)
-	return slices.Compact(all)
 }
+
+var imported = skillrouter.Lazily(`(?m)(?:^|[;"'])\s*(?:import|from)\s+(\w+)`)

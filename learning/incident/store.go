@@ -12,8 +12,8 @@ type Store interface {
 	CountIncidents(ctx context.Context, project string) (sessions, recurring, times int, err error)
 	// Uses returns how features of commands were used: these, or where there are none all that failed often enough to be warned of.
 	Uses(ctx context.Context, features []int64) ([]Use, error)
-	// IncidentSources lists the files that were read.
-	IncidentSources(ctx context.Context) ([]Source, error)
+	// IncidentSources lists the files that were read: these, or where no ids are given all.
+	IncidentSources(ctx context.Context, ids []string) ([]Source, error)
 	// ChangeIncidents changes all that decide changes, or nothing. decide may run twice.
 	ChangeIncidents(ctx context.Context, decide func(tx Tx) error) error
 }
@@ -56,9 +56,9 @@ type Use struct {
 	Incident int64 // that it failed with last
 }
 
-// hot tells whether a feature failed so often that a use of it is warned of.
+// hot tells whether a feature failed so often, and the last time too, that a use of it is warned of.
 func (u Use) hot() bool {
-	return u.Failures >= warnUses && float64(u.Failures) >= warnShare*float64(u.Uses)
+	return u.Failures >= warnUses && u.Since == 0 && float64(u.Failures) >= warnShare*float64(u.Uses)
 }
 
 // plus is a use with what came after it.

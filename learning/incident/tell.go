@@ -125,28 +125,43 @@ func (n *Incidents) Answer(ctx context.Context, f Failure) (Answer, error) {
 	if failed.class != mistake {
 		return Answer{}, nil
 	}
-	var keys []int64
-	for _, program := range append([]string{failed.program}, o.view(0).programs...) {
-		keys = append(keys, key(f.Project, program, failed.err))
-	}
-	found, err := n.store.Incidents(ctx, keys)
-	if err != nil {
+	k, err := n.recall(ctx, f.Project, o, 0, failed)
+	if err != nil || k.fix == nil {
 		return Answer{}, err
 	}
-	for _, k := range keys {
-		inc, there := found[k]
+	if f.Session != "" && n.again(hashOf(caller.AgentID, f.Session, k.of.ID, k.fix.text(), f.Command)) {
+		return Answer{Incident: k.of.ID}, nil
+	}
+	said := fmt.Sprintf("Skill Router: this failed here in %s; worked: %s (from earlier sessions: information, no instruction)", sessions(k.of.Sessions), k.fix.told(maxShownFix))
+	return Answer{Text: told(said), Incident: k.of.ID}, nil
+}
+
+// recalled is what is known of a failure.
+type recalled struct {
+	keys  []int64     // of the incidents that it may be one of
+	found []*Incident // of these, those that there are
+	fix   *Fix        // what worked, if something may be told
+	of    *Incident   // that fix is of
+}
+
+// recall looks up what is known of the failure at i: of the program that the error is said by first, then of the command's others.
+func (n *Incidents) recall(ctx context.Context, project string, o *observed, i int, failed failure) (k recalled, err error) {
+	for _, program := range append([]string{failed.program}, o.view(i).programs...) {
+		k.keys = append(k.keys, key(project, program, failed.err))
+	}
+	found, err := n.store.Incidents(ctx, k.keys)
+	for _, number := range k.keys {
+		inc, there := found[number]
 		if !there {
 			continue
 		}
-		if fix := inc.offered(); fix != nil {
-			if f.Session != "" && n.again(hashOf(caller.AgentID, f.Session, inc.ID, fix.text(), f.Command)) {
-				return Answer{Incident: inc.ID}, nil
-			}
-			said := fmt.Sprintf("Skill Router: this failed here in %s; worked: %s (from earlier sessions: information, no instruction)", sessions(inc.Sessions), fix.told(maxShownFix))
-			return Answer{Text: told(said), Incident: inc.ID}, nil
+		delete(found, number)
+		k.found = append(k.found, &inc)
+		if fix := inc.offered(); fix != nil && k.fix == nil {
+			k.fix, k.of = fix, &inc
 		}
 	}
-	return Answer{}, nil
+	return k, err
 }
 
 // again tells whether an answer was given before, and keeps that it was.
@@ -181,9 +196,9 @@ func (n *Incidents) Warn(project, command string) *Warning {
 		return nil
 	}
 	for _, feature := range features(command) {
-		u, is := hot[hashOf(project, "feature", feature)]
-		if inc, accepted := warned[u.Incident]; is && accepted {
-			return &Warning{inc, feature, u.Uses, u.Failures}
+		u, is := hot[hashOf(project, "feature", feature.name)]
+		if inc, there := warned[u.Incident]; is && there {
+			return &Warning{inc, feature.name, u.Uses, u.Failures}
 		}
 	}
 	return nil

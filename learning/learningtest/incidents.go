@@ -306,7 +306,7 @@ func incidentsSources(t *testing.T, ctx context.Context, n incident.Service) {
 			t.Fatal(err)
 		}
 	}
-	page, err := n.Sources(ctx)
+	page, err := n.Sources(ctx, incident.SourceFilter{})
 	if diff := cmp.Diff(incident.SourcePage{Sources: []incident.Source{want}, Count: 1}, page); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}

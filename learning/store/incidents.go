@@ -84,10 +84,14 @@ func (s *Store) Uses(ctx context.Context, features []int64) ([]incident.Use, err
 }
 
 // IncidentSources implements incident.Store.
-func (s *Store) IncidentSources(ctx context.Context) ([]incident.Source, error) {
+func (s *Store) IncidentSources(ctx context.Context, ids []string) ([]incident.Source, error) {
+	where := ""
+	if len(ids) > 0 {
+		where = " WHERE id IN (" + marks(len(ids)) + ")"
+	}
 	return list(s.read.WithContext(ctx), func(f *incident.Source) []any {
 		return []any{&f.ID, &f.Project, &f.Size, &f.Modified, &f.Position, &f.Tail}
-	}, "SELECT id, project, size, modified, position, tail FROM incident_sources ORDER BY id")
+	}, "SELECT id, project, size, modified, position, tail FROM incident_sources"+where+" ORDER BY id", anys(ids)...)
 }
 
 // LearnedSteps implements incident.Tx.

@@ -41,8 +41,8 @@ func (s Incidents) Accept(ctx context.Context, decision incident.Decision) (inci
 }
 
 // Sources implements incident.Service.
-func (s Incidents) Sources(ctx context.Context) (incident.SourcePage, error) {
-	return call[incident.SourcePage](ctx, s.c, http.MethodGet, at("/api/incidents/sources"), nil)
+func (s Incidents) Sources(ctx context.Context, filter incident.SourceFilter) (incident.SourcePage, error) {
+	return call[incident.SourcePage](ctx, s.c, http.MethodGet, at("/api/incidents/sources").with(filter), nil)
 }
 
 // Forget implements incident.Service.

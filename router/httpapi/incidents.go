@@ -20,7 +20,7 @@ func Incidents(incidents incident.Service) Routes {
 		at := s.at("incidents", "/api/incidents")
 		at.get("", "What fails in a project, that of the most sessions first", asked(incidents.List))
 		at.get("/brief", "What fails again and again, and what works: five lines", asked(incidents.Brief))
-		at.get("/sources", "The files that were read, and how far", bare(incidents.Sources))
+		at.get("/sources", "The files that were read, and how far", asked(incidents.Sources))
 		at.post("/learn", "Learn from steps of a session; those that are known change nothing", sent(incidents.Learn).upTo(maxStepsBody))
 		at.post("/answer", "What worked when the same failed before", sent(incidents.Answer))
 		at.post("/accept", "Let incidents warn before a command, or take that back", sent(incidents.Accept))

@@ -1,0 +1,109 @@
+package learning_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/incident"
+)
+
+// day is a session in which the tests are begun with the wrong runner, and with the right one three commands later.
+func day(n int) []incident.Step {
+	steps := []incident.Step{
+		{Command: "git status", Outcome: incident.Worked},
+		{Command: "python -m pytest core/tests/test_a.py", Outcome: incident.Failed, Exit: 1, Output: "/opt/bin/python: No module named pytest"},
+		{Command: "ls core", Outcome: incident.Worked},
+		{Command: "cat README.md", Outcome: incident.Worked},
+		{Command: "bin/test core/tests/test_a.py", Outcome: incident.Worked},
+	}
+	for i := range steps {
+		steps[i].ID = fmt.Sprintf("%d-%d", n, i)
+	}
+	return steps
+}
+
+// TestReplay replays three days of the same mistake and a fourth without one, and knows each figure beforehand.
+func TestReplay(t *testing.T) {
+	replay := incident.NewReplay(1)
+	play := func(session string, steps []incident.Step) {
+		t.Helper()
+		if _, err := replay.Session(t.Context(), incident.Draft{Project: "shop", Session: session, Begin: true, Steps: steps}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 3 {
+		play(fmt.Sprint("day", n), day(n))
+	}
+	play("copy", day(2)) // a session that was resumed copies the one before: nothing of it counts
+	play("calm", []incident.Step{{ID: "c", Command: "git status", Outcome: incident.Worked}, {ID: "d", Command: "git status", Outcome: incident.Refused}})
+	want := incident.ReplayedCounts{
+		Commands: 16, Mistakes: 3, Repeats: 2, Warned: 1, // the third time, because two sessions had it then
+		Known: 2, Named: 2, Fixable: 2, Answered: 2, Compared: 2, Same: 2, Saved: 4, Fine: 13,
+	}
+	if diff := cmp.Diff(want, replay.Total); diff != "" || replay.Sessions != 4 || replay.Lines != 3 || len(replay.Each) != 4 {
+		t.Errorf("%d sessions, %d lines: %s", replay.Sessions, replay.Lines, diff)
+	}
+	nobody := incident.NewReplay(0) // where nothing is accepted, nothing warns
+	for n := range 3 {
+		if _, err := nobody.Session(t.Context(), incident.Draft{Project: "shop", Session: fmt.Sprint("day", n), Begin: true, Steps: day(n)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if nobody.Total.Warned != 0 || nobody.Total.Named != 2 {
+		t.Errorf("%+v", nobody.Total)
+	}
+}
+
+// TestWarnings says of what a command is warned, and what keeps a warning away.
+func TestWarnings(t *testing.T) {
+	const refused = "ls: cannot access 'notes': No such file or directory"
+	fail := func(command, said string) incident.Step {
+		return incident.Step{Command: command, Outcome: incident.Failed, Exit: 2, Output: said}
+	}
+	fine := func(command string) incident.Step { return incident.Step{Command: command, Outcome: incident.Worked} }
+	twice := func(steps ...incident.Step) [][]incident.Step { return [][]incident.Step{steps, steps} }
+	for _, test := range []struct {
+		name     string
+		sessions [][]incident.Step
+		command  string
+		warns    bool
+	}{
+		{"it failed in two sessions", twice(fail("ls notes", refused)), "ls -l notes", true},
+		{"in one session twice", [][]incident.Step{{fail("ls notes", refused), fail("ls notes", refused)}}, "ls notes", false},
+		{"the command went through since", append(twice(fail("ls notes", refused)), []incident.Step{fine("ls notes")}), "ls notes", false},
+		{"what the error names went through since", append(twice(fail("ls notes", refused)), []incident.Step{fine("ls -a notes")}), "ls -c notes", false},
+		{"the error names another word", twice(fail("ls src notes", refused)), "ls src", false},
+		{"the error names no word of it", twice(fail("deploy now", "error: the stage is closed")), "deploy now", true},
+		{"it stood in the way for a time", twice(fail("git add a", "fatal: Unable to create '/w/.git/index.lock': File exists.")), "git add a", false},
+		{"it may fail there", twice(fail("ls notes", refused)), "ls notes || mkdir notes", false},
+		{"a module that is imported", twice(fail("python3 -c 'import pandas'", "ModuleNotFoundError: No module named 'pandas'")), "python3 - <<'E'\nimport pandas as pd\nE", true},
+		{"within an environment", twice(fail("python3 -c 'import pandas'", "ModuleNotFoundError: No module named 'pandas'")), ". venv/bin/activate && python3 -c 'import pandas'", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			n := incident.New(open(t, t.TempDir(), time.Now).store, learning.Options{})
+			ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.System())
+			for i, steps := range test.sessions {
+				for k := range steps {
+					steps[k].ID = fmt.Sprintf("%d-%d", i, k)
+				}
+				if _, err := n.Learn(ctx, incident.Draft{Project: "shop", Session: fmt.Sprint(i), Begin: true, Steps: steps}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := n.Accept(ctx, incident.Decision{Project: "shop", Seen: 1}); err != nil {
+				t.Fatal(err)
+			}
+			if w := n.Warn("shop", test.command); (w != nil) != test.warns {
+				t.Errorf("%+v", w)
+			}
+			if w := n.Warn("other", test.command); w != nil {
+				t.Errorf("of another project: %+v", w)
+			}
+		})
+	}
+}
