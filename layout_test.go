@@ -62,7 +62,7 @@ var rooms = []struct {
 	{"learning/escalation", []string{".", "learning", "learning/condition", "learning/lesson"}, "conditions choose lessons"},
 	{"learning/propagation", []string{".", "learning", "learning/lesson", "tfidf/text", "tfidf/wordlist"}, "a lesson reaches whom it fits"},
 	{"learning/experience", []string{".", "learning", "learning/episode", "learning/lesson"}, "how operations went is learned from episodes"},
-	{"learning/incident", []string{".", "learning"}, "what failed is learned from commands, and needs no kind"},
+	{"learning/incident", []string{".", "learning", "tfidf/wordlist"}, "what failed is learned from commands, and needs no kind"},
 	{"learning/consolidate", []string{
 		".", "learning", "learning/episode", "learning/fact", "learning/lesson", "learning/incident", "learning/procedure", "learning/guard/act", "tfidf/wordlist",
 	}, "it proposes kinds from transcripts"},

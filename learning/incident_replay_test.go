@@ -2,6 +2,8 @@ package learning_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,4 +108,38 @@ func TestWarnings(t *testing.T) {
 			}
 		})
 	}
+}
+
+// BenchmarkAnswer looks up what is known of a failure among 100,000 incidents on disk, and gives the 99th of 100 times in milliseconds.
+func BenchmarkAnswer(b *testing.B) {
+	n := incident.New(open(b, b.TempDir(), time.Now).store, learning.Options{})
+	ctx := skillrouter.WithPrincipal(b.Context(), skillrouter.System())
+	const all, each = 100_000, 1000
+	name := func(i int) string { // an error's digits are no part of it
+		return strings.Map(func(r rune) rune { return r - '0' + 'g' }, fmt.Sprintf("%06d", i))
+	}
+	failure := func(i int) incident.Failure {
+		return incident.Failure{Project: "shop", Command: "build " + name(i), Error: "error: cannot open part " + name(i)}
+	}
+	for at := 0; at < all; at += each {
+		var steps []incident.Step
+		for i := at; i < at+each; i++ {
+			f := failure(i)
+			steps = append(steps, incident.Step{ID: fmt.Sprint(i), Command: f.Command, Outcome: incident.Failed, Exit: 1, Output: f.Error},
+				incident.Step{ID: fmt.Sprint(i, "b"), Command: f.Command + " --safe", Outcome: incident.Worked})
+		}
+		if _, err := n.Learn(ctx, incident.Draft{Project: "shop", Session: fmt.Sprint(at), Begin: true, Steps: steps}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var took []time.Duration
+	for i := 0; b.Loop(); i++ {
+		begin := time.Now()
+		answer, err := n.Answer(ctx, failure(i*7919%all))
+		if took = append(took, time.Since(begin)); err != nil || answer.Text == "" {
+			b.Fatal(answer, err)
+		}
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
 }

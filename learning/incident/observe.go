@@ -131,12 +131,6 @@ func mentioning(name string) func(text string) bool {
 	return regexp.MustCompile(`(?:^|[\s/'"=(])` + regexp.QuoteMeta(name) + `\b`).MatchString
 }
 
-// looksOnly are programs that print what is there.
-var looksOnly = []string{"cat", "ls", "grep", "sed", "head", "tail", "find", "rg", "rm"}
-
-// loners are commands that are the same whatever their words are.
-var loners = []string{"cd", "git commit", "git add", "pytest", "git push"}
-
 // solve finds what made the failure at i go through, and what failed in its place before that.
 func (o *observed) solve(i int) (found *solution, others []string) {
 	fail, of := o.steps[i], o.view(i)
@@ -211,7 +205,7 @@ func (o *observed) near(j int, share []string, how float64, name string, mention
 	if !near && name != "" && !looks {
 		near = mentions(text) || overlap(v.targets, of.targets) // another program on the same target
 	}
-	if !near && len(share) > 0 && len(of.programs) == 1 && slices.Contains(loners, of.programs[0]) {
+	if !near && len(share) > 0 && len(of.programs) == 1 && loners()[of.programs[0]] {
 		near = true
 	}
 	if !near {
@@ -220,7 +214,7 @@ func (o *observed) near(j int, share []string, how float64, name string, mention
 	if !(installs.MatchString(text) && name != "" && len(share) == 0) && !looks {
 		return true
 	}
-	only := !slices.ContainsFunc(share, func(p string) bool { return !slices.Contains(looksOnly, p) })
+	only := !slices.ContainsFunc(share, func(p string) bool { return !looksOnly()[p] })
 	return len(share) > 0 && !(only && how < 0.5)
 }
 

@@ -1,12 +1,14 @@
 package incident
 
 import (
+	_ "embed"
 	"path"
 	"slices"
 	"strings"
 	"unicode"
 
 	"skillrouter"
+	"skillrouter/tfidf/wordlist"
 )
 
 // simple is one simple command of a shell text.
@@ -203,21 +205,19 @@ func (s *shellScanner) end(piped bool) {
 	s.bare.Reset()
 }
 
-// Words that stand before a program, and programs that have subcommands.
+//go:embed programs.txt
+var programsText string
+
+// What is known of programs.
 var (
-	beforeProgram = []string{"sudo", "env", "time", "timeout", "nohup", "command", "exec", "nice", "stdbuf", "xargs", "uvx", "npx", "bunx", "then", "do", "else", "if", "!", "(", "{"}
-	runners       = []string{"uv run", "poetry run", "pipenv run", "pnpm exec", "npm exec", "hatch run", "volta run", "bundle exec", "pdm run", "rye run"}
-	// settings are commands that set something for those that follow, and print what is asked.
-	settings = []string{"cd", "echo", "export", "source", ".", "set", "true", "pwd", "printf", "sleep", "unset", "pushd", "popd", ":", "done", "fi", "for", "while", "}"}
-	branched = []string{
-		"git", "npm", "pnpm", "yarn", "bun", "pip", "uv", "poetry", "cargo", "go", "docker", "kubectl", "gh", "glab", "apt", "apt-get", "brew", "conda", "make", "just",
-		"django-admin", "systemctl", "supabase", "vercel", "pre-commit", "bin/test", "setup.py", "manage.py", "pipx", "next", "rustup", "nvm", "ruff", "wrangler", "terraform",
-		"helm", "bundle", "rails", "mvn", "gradle", "dotnet", "composer", "gem", "aws", "gcloud", "az", "flutter", "deno", "nx", "turbo", "docker-compose",
-	}
-	// scripts are Python files that are programs of their own wherever they lie.
-	scripts = []string{"manage.py", "setup.py", "runtests.py", "test"}
-	// filters read what another program prints: how they end says nothing of it.
-	filters = []string{"head", "tail", "grep", "sed", "awk", "sort", "uniq", "wc", "cut", "tee", "less", "cat", "tr", "jq", "rg", "column"}
+	beforeProgram = wordlist.Set(programsText, "before a program")
+	runners       = wordlist.Phrases(programsText, "runners")
+	settings      = wordlist.Set(programsText, "settings")
+	branched      = wordlist.Set(programsText, "programs with subcommands")
+	scripts       = wordlist.Set(programsText, "python scripts")
+	filters       = wordlist.Set(programsText, "filters")
+	looksOnly     = wordlist.Set(programsText, "look only")
+	loners        = wordlist.Phrases(programsText, "the same with any words")
 )
 
 var (
@@ -232,9 +232,9 @@ func programWords(words []string) []string {
 		switch {
 		case assignment.MatchString(words[0]):
 			words = words[1:]
-		case len(words) > 1 && slices.Contains(runners, words[0]+" "+words[1]):
+		case len(words) > 1 && runners()[words[0]+" "+words[1]]:
 			words = words[2:]
-		case slices.Contains(beforeProgram, words[0]):
+		case beforeProgram()[words[0]]:
 			for words = words[1:]; len(words) > 0 && (strings.HasPrefix(words[0], "-") || duration.MatchString(words[0])); {
 				words = words[1:]
 			}
@@ -262,9 +262,9 @@ func programOf(c simple) string {
 		return pythonOf(rest)
 	case name == "cd":
 		return name
-	case slices.Contains(settings, name):
+	case settings()[name]:
 		return ""
-	case slices.Contains(branched, name):
+	case branched()[name]:
 		for _, word := range rest {
 			if !strings.HasPrefix(word, "-") {
 				return name + " " + word
@@ -286,7 +286,7 @@ func pythonOf(rest []string) string {
 	case len(rest) > 0 && rest[0] == "-c":
 		return pythonText
 	case len(rest) > 0 && strings.HasSuffix(rest[0], ".py"):
-		if base := path.Base(rest[0]); slices.Contains(scripts, base) {
+		if base := path.Base(rest[0]); scripts()[base] {
 			return "python " + base
 		}
 		return pythonScript
@@ -340,7 +340,7 @@ func failing(list []simple, line string) string {
 		if strings.HasPrefix(line, name+": ") || strings.HasPrefix(line, name+" ") {
 			return p
 		}
-		if !(c.piped && slices.Contains(filters, name)) {
+		if !(c.piped && filters()[name]) {
 			last = p
 		}
 	}

@@ -2,7 +2,10 @@ package incident
 
 import (
 	"slices"
+	"strings"
 	"testing"
+
+	"skillrouter/tfidf/wordlist"
 )
 
 // TestBlamed tells which words of a command an error is about.
@@ -28,5 +31,11 @@ func TestBlamed(t *testing.T) {
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s: %v, not %v", test.command, got, test.want)
 		}
+	}
+}
+
+func TestPrograms(t *testing.T) {
+	for _, fault := range wordlist.Faults(programsText, strings.ToLower) {
+		t.Error(fault)
 	}
 }
