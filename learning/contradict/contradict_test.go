@@ -1,0 +1,56 @@
+package contradict_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"skillrouter/learning/contradict"
+)
+
+// pair is a line of a collection.
+type pair struct{ before, after string }
+
+func pairs(t *testing.T, name, between string) (list []pair) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if a, b, ok := strings.Cut(strings.TrimSpace(line), between); ok && line[0] != '#' {
+			list = append(list, pair{a, b})
+		}
+	}
+	if len(list) < 200 {
+		t.Fatalf("%s has %d pairs", name, len(list))
+	}
+	return list
+}
+
+// TestCollection holds what the rule finds in the two collections. The pairs were written before the rule; see docs/staleness.md for
+// what its first run gave.
+func TestCollection(t *testing.T) {
+	count := func(list []pair) (replaces, contradicts int) {
+		for _, p := range list {
+			if p.before[0] == '[' { // of two projects, which are never compared
+				continue
+			}
+			found := contradict.Compare(contradict.Text{Title: p.before, Content: p.before}, contradict.Text{Title: p.after, Content: p.after})
+			t.Logf("%d %s => %s (%s)", found.Verdict, p.before, p.after, found.Reason)
+			switch found.Verdict {
+			case contradict.Replaces:
+				replaces++
+			case contradict.Contradicts:
+				contradicts++
+			}
+		}
+		return replaces, contradicts
+	}
+	superseding := pairs(t, "superseding.txt", " => ")
+	replaces, contradicts := count(superseding)
+	t.Logf("superseding: %d of %d replace, %d contradict", replaces, len(superseding), contradicts)
+	both := pairs(t, "both_true.txt", " || ")
+	wrong, marked := count(both)
+	t.Logf("both true: %d of %d replace, %d contradict", wrong, len(both), marked)
+}
