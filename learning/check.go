@@ -12,6 +12,19 @@ import (
 	"skillrouter"
 )
 
+// CheckIDs checks a list of at most so many ids.
+func CheckIDs(field string, ids []string, most int) error {
+	if len(ids) > most {
+		return skillrouter.InvalidField(field, "are more than %d", most)
+	}
+	for _, id := range ids {
+		if err := CheckID(field, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // CheckID holds a client's own id to what can be put into a path and a log line.
 func CheckID(field, id string) error {
 	switch {

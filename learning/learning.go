@@ -6,6 +6,7 @@
 package learning
 
 import (
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -47,6 +48,47 @@ type Reason struct {
 	Lane   string  `json:"lane"`
 	Term   string  `json:"term,omitempty"`
 	Weight float64 `json:"weight"`
+}
+
+// Conflict says that two things that were written down may contradict each other. Each of them has it.
+type Conflict struct {
+	ID     string `json:"id"` // of the other
+	Reason string `json:"reason"`
+	Newer  bool   `json:"newer,omitempty"`  // the other was written later
+	Yields bool   `json:"yields,omitempty"` // whoever wrote the other may change this one, which ranks behind it
+	// Settled says that somebody decided that both hold: it is a conflict no more, and not found again.
+	Settled bool `json:"settled"`
+}
+
+// MaxConflicts bounds the conflicts of one thing: what has more contradicts everything.
+const MaxConflicts = 16
+
+// Open returns the ids of those of the conflicts that nobody settled.
+func Open(conflicts []Conflict) (ids []string) {
+	for _, c := range conflicts {
+		if !c.Settled {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
+// WithConflict returns conflicts with one more, or with one in the place of that with the same thing. What was
+// settled stays so, and the oldest falls away where there are too many.
+func WithConflict(conflicts []Conflict, c Conflict) []Conflict {
+	list := slices.Clone(conflicts)
+	if i := slices.IndexFunc(list, func(o Conflict) bool { return o.ID == c.ID }); i >= 0 {
+		c.Settled = c.Settled || list[i].Settled
+		list[i] = c
+		return list
+	}
+	list = append(list, c)
+	return list[max(0, len(list)-MaxConflicts):]
+}
+
+// WithoutConflict returns conflicts without that with a thing.
+func WithoutConflict(conflicts []Conflict, id string) []Conflict {
+	return slices.DeleteFunc(slices.Clone(conflicts), func(c Conflict) bool { return c.ID == id })
 }
 
 // Defaults and bounds.

@@ -21,7 +21,7 @@ CREATE TABLE knowledge (
     last_used    INTEGER,                    -- times are Unix milliseconds
     created_at   INTEGER NOT NULL,
     updated_at   INTEGER NOT NULL
-) STRICT;
+, superseded_by TEXT NOT NULL DEFAULT '', conflicts     TEXT NOT NULL DEFAULT '[]') STRICT;
 CREATE INDEX knowledge_category ON knowledge(category);
 CREATE INDEX knowledge_project ON knowledge(project);
 CREATE INDEX knowledge_hash ON knowledge(content_hash);
@@ -96,7 +96,7 @@ CREATE TABLE lessons (
     retired_reason     TEXT NOT NULL DEFAULT '',
     created_at         INTEGER NOT NULL,
     updated_at         INTEGER NOT NULL
-, deprecated INTEGER NOT NULL DEFAULT 0 CHECK (deprecated IN (0, 1)), proposed INTEGER NOT NULL DEFAULT 0 CHECK (proposed IN (0, 1))) STRICT;
+, deprecated INTEGER NOT NULL DEFAULT 0 CHECK (deprecated IN (0, 1)), proposed INTEGER NOT NULL DEFAULT 0 CHECK (proposed IN (0, 1)), conflicts TEXT NOT NULL DEFAULT '[]') STRICT;
 CREATE INDEX lessons_fingerprint ON lessons(fingerprint);
 CREATE INDEX lessons_type ON lessons(lesson_type);
 CREATE INDEX lessons_domain ON lessons(domain);
@@ -529,6 +529,56 @@ CREATE TABLE incident_sources (
     position INTEGER NOT NULL,
     tail     TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX knowledge_conflicts ON knowledge(num) WHERE conflicts <> '[]';
+CREATE TABLE knowledge_versions (
+    num           INTEGER PRIMARY KEY AUTOINCREMENT,
+    id            TEXT NOT NULL,
+    category      TEXT NOT NULL,
+    title         TEXT NOT NULL,
+    content       TEXT NOT NULL,
+    tags          TEXT NOT NULL,
+    source        TEXT NOT NULL,
+    project       TEXT NOT NULL,
+    trust         TEXT NOT NULL,
+    superseded_by TEXT NOT NULL,
+    since         INTEGER NOT NULL, -- Unix milliseconds
+    until         INTEGER NOT NULL
+) STRICT;
+CREATE INDEX knowledge_versions_entry ON knowledge_versions(id, num);
+CREATE INDEX knowledge_versions_until ON knowledge_versions(until);
+CREATE TRIGGER knowledge_kept AFTER UPDATE OF category, title, content, tags, source, project, trust, superseded_by ON knowledge
+WHEN NEW.updated_at > OLD.updated_at BEGIN
+    INSERT INTO knowledge_versions (id, category, title, content, tags, source, project, trust, superseded_by, since, until)
+    VALUES (OLD.id, OLD.category, OLD.title, OLD.content, OLD.tags, OLD.source, OLD.project, OLD.trust, OLD.superseded_by, OLD.updated_at, NEW.updated_at);
+    DELETE FROM knowledge_versions WHERE id = OLD.id AND num <= (SELECT num FROM knowledge_versions WHERE id = OLD.id ORDER BY num DESC LIMIT 1 OFFSET 50);
+END;
+CREATE TRIGGER knowledge_versions_gone AFTER DELETE ON knowledge BEGIN
+    DELETE FROM knowledge_versions WHERE id = OLD.id;
+END;
+CREATE TABLE fact_versions (
+    version    INTEGER PRIMARY KEY, -- the fact's
+    persona    TEXT NOT NULL,
+    key        TEXT NOT NULL,
+    category   TEXT NOT NULL,
+    value      TEXT NOT NULL,
+    ttl        INTEGER NOT NULL,
+    expires_at INTEGER,
+    probe      TEXT NOT NULL,
+    source     TEXT NOT NULL,
+    agent_id   TEXT NOT NULL,
+    trust      TEXT NOT NULL,
+    cached_at  INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX fact_versions_key ON fact_versions(persona, key, version);
+CREATE INDEX fact_versions_updated ON fact_versions(updated_at);
+CREATE TRIGGER facts_kept_version AFTER DELETE ON facts WHEN length(OLD.value) <= 16384 BEGIN
+    INSERT INTO fact_versions (version, persona, key, category, value, ttl, expires_at, probe, source, agent_id, trust, cached_at, created_at, updated_at)
+    VALUES (OLD.version, OLD.persona, OLD.key, OLD.category, OLD.value, OLD.ttl, OLD.expires_at, OLD.probe, OLD.source, OLD.agent_id, OLD.trust, OLD.cached_at, OLD.created_at, OLD.updated_at);
+    DELETE FROM fact_versions WHERE persona = OLD.persona AND key = OLD.key
+        AND version <= (SELECT version FROM fact_versions WHERE persona = OLD.persona AND key = OLD.key ORDER BY version DESC LIMIT 1 OFFSET 20);
+END;
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -552,4 +602,5 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (20, 19, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (21, 20, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (22, 21, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (23, 22, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (24, 23, 1);
 INSERT INTO changes (what, key, seq) VALUES ('embeddings', '', 0);

@@ -64,6 +64,8 @@ func printFoundKnowledge(w io.Writer, results knowledge.Results) {
 			about += "; by " + clean(hit.Author)
 		}
 		fmt.Fprintf(w, "    (%s; used %d×)\n", about, hit.UseCount)
+		printIf(w, "    superseded by %s\n", hit.SupersededBy)
+		printIf(w, "    may contradict %s\n", strings.Join(learning.Open(hit.Conflicts), ", "))
 		indented(w, shortened(hit.Content))
 		explained(w, hit.RelevanceScore, hit.Why)
 	}
@@ -80,6 +82,8 @@ func printFoundAnywhere(w io.Writer, results search.Answer) {
 			}
 		}
 		printIf(w, "    (%s)\n", strings.Join(about, "; "))
+		printIf(w, "    superseded by %s\n", hit.SupersededBy)
+		printIf(w, "    may contradict %s\n", strings.Join(learning.Open(hit.Conflicts), ", "))
 		indented(w, shortened(hit.Snippet))
 		for _, also := range hit.Also {
 			fmt.Fprintf(w, "    also the %s %s\n", clean(also.Kind), clean(also.Title))
@@ -151,6 +155,7 @@ func (s *shell) knowledgeList() *cobra.Command {
 		option("category,c", &filter.Category, "only this category"),
 		option("project", &filter.Project, "only this project"),
 		option("agent", &filter.AgentID, "only what this agent wrote"),
+		option("conflicts", &filter.Conflicts, "only those that may contradict another"),
 		cursor(&filter.Cursor), limit(&filter.Limit),
 	}}, sends(client.Knowledge.List, &filter), func(w io.Writer, page knowledge.Page) {
 		knowledgeTable.list(w, page.Results)
@@ -168,7 +173,12 @@ func (s *shell) knowledgeShow() *cobra.Command {
 func (s *shell) printKnowledge(w io.Writer, k knowledge.Knowledge) {
 	fields(w, section{"Id", k.ID}, section{"Title", k.Title}, section{"Category", k.Category}, section{"Project", k.Project}, section{"Tags", strings.Join(k.Tags, ", ")},
 		section{"Author", k.Author}, section{"Trust", string(k.Trust)}, section{"Source", k.Source}, section{"Used", fmt.Sprintf("%d×", k.UseCount)},
-		section{"Stored", ago(s.now(), k.CreatedAt)}, section{"Changed", ago(s.now(), k.UpdatedAt)})
+		section{"Stored", ago(s.now(), k.CreatedAt)}, section{"Changed", ago(s.now(), k.UpdatedAt)}, section{"Superseded by", k.SupersededBy})
+	for _, c := range k.Conflicts {
+		if !c.Settled {
+			fmt.Fprintf(w, "May contradict %s: %s\n", clean(c.ID), clean(c.Reason))
+		}
+	}
 	sections(w, section{"Content", k.Content})
 }
 
@@ -184,6 +194,8 @@ func (s *shell) knowledgeEdit() *cobra.Command {
 			optional("tag", &patch.Tags, nil, "tag, in place of all there are; may be repeated"),
 			optional("project", &patch.Project, "", "project that it belongs to; \"\" is none"),
 			optional("source", &patch.Source, "", "where it comes from"),
+			optional("superseded-by", &patch.SupersededBy, "", "id of the entry that stands in its place; \"\" undoes it"),
+			optional("compatible-with", &patch.CompatibleWith, "", "id of an entry that it does not contradict"),
 		},
 		before: func() error {
 			if patch == (knowledge.Patch{}) {
@@ -210,6 +222,7 @@ and gotcha; any other name is allowed.`,
 			s.belongs(&draft.Project),
 			option("source", &draft.Source, "where it comes from"),
 			who("agent", &draft.AgentID, s.agent, "who learned it (SKILLROUTER_AGENT)"),
+			option("supersedes", &draft.Supersedes, "id of an entry in whose place it stands; may be repeated"),
 			option("id", &draft.ID, "your own id; the same id again updates the entry"),
 		},
 		before: func() error { return s.text(&draft.Content, learning.MaxContent) },
@@ -222,6 +235,13 @@ and gotcha; any other name is allowed.`,
 			what = "updated"
 		}
 		fmt.Fprintf(w, "%s %s\n", clean(stored.ID), what)
+		for _, id := range stored.Supersedes {
+			fmt.Fprintf(w, "It supersedes %s; undo: skillrouter knowledge edit %s --superseded-by \"\"\n", clean(id), clean(id))
+		}
+		for _, id := range stored.Conflicts {
+			fmt.Fprintf(w, "It may contradict %s. If that is not true any more: skillrouter knowledge edit %s --superseded-by %s; if both hold: --compatible-with %s\n",
+				clean(id), clean(id), clean(stored.ID), clean(stored.ID))
+		}
 	})
 }
 

@@ -45,9 +45,7 @@ const (
 // Compare says what the later text does to the earlier one. Both are of one project.
 func Compare(earlier, later Text) Finding {
 	before, after := read(earlier), read(later)
-	if !samePlace(before[0].place, after[0].place) && before[0].title && after[0].title {
-		return Finding{}
-	}
+	elsewhere := before[0].title && after[0].title && !samePlace(before[0].place, after[0].place)
 	alike := !before[0].title || !after[0].title || share(before[0].stems(), after[0].stems()) >= alikeTitles
 	var best Finding
 	for i := range after {
@@ -59,7 +57,10 @@ func Compare(earlier, later Text) Finding {
 				continue
 			}
 			found := compare(&before[j], &after[i])
-			if found.Verdict == Replaces && len(before) > few+1 {
+			if elsewhere && found.Verdict == Contradicts {
+				continue
+			}
+			if found.Verdict == Replaces && (len(before) > few+1 || elsewhere) {
 				found.Verdict = Contradicts
 			}
 			if found.Verdict > best.Verdict {
@@ -75,11 +76,16 @@ func compare(a, b *sentence) Finding {
 	if a.says(b) {
 		return Finding{}
 	}
-	if word := a.gone(b); word != "" {
-		return Finding{Replaces, "it says that " + quote(word) + " is not so any more"}
+	if len(a.place) == 0 || len(b.place) == 0 || samePlace(a.place, b.place) {
+		if word := a.takes(b.past, b); word != "" {
+			return Finding{Replaces, "the later says that " + quote(word) + " is not so any more"}
+		}
 	}
 	if !samePlace(a.place, b.place) {
 		return Finding{}
+	}
+	if word := a.takes(b.denied, b); word != "" {
+		return Finding{Contradicts, "the later says not " + quote(word)}
 	}
 	for _, later := range []*sentence{b, b.head()} {
 		if later == nil {
@@ -112,11 +118,12 @@ func contradicts(a, b *sentence) string {
 	if !ok {
 		return ""
 	}
-	typed := slices.ContainsFunc(old, func(w word) bool {
-		return w.kind != plain && slices.ContainsFunc(now, func(o word) bool { return o.kind == w.kind })
-	})
+	valued := sameKinds(old, now)
+	if valued && !(values(old) && values(now)) {
+		return "" // a value and what it is of differ: two things
+	}
 	last := old[len(old)-1].stem == a.words[len(a.words)-1].stem && now[len(now)-1].stem == b.words[len(b.words)-1].stem
-	if typed || old[0].intro && now[0].intro || last && len(a.words)-len(old) > 1 {
+	if valued || old[0].intro && now[0].intro || last && len(a.words)-len(old) > 1 {
 		return "one says " + quote(phrase(old)) + ", the other " + quote(phrase(now))
 	}
 	return ""
@@ -161,20 +168,35 @@ func family(a, b *sentence) (old, now string) {
 }
 
 // says tells whether two sentences have the same words and say as much.
-func (s *sentence) says(o *sentence) bool { return s.negated == o.negated && sameSet(s.stems(), o.stems()) }
+func (s *sentence) says(o *sentence) bool {
+	return s.negated == o.negated && sameSet(s.stems(), o.stems())
+}
 
-// gone returns what a later sentence says is not so any more and the earlier says; empty: nothing.
-func (s *sentence) gone(later *sentence) string {
-	for _, stem := range later.past {
-		if !s.has(stem.stem) || s.negated || slices.ContainsFunc(s.past, func(w word) bool { return w.stem == stem.stem }) {
+// takes returns what an earlier sentence says of what a later one takes back; empty: nothing.
+func (s *sentence) takes(back []word, later *sentence) string {
+	for _, w := range back {
+		is := func(o word) bool { return o.stem == w.stem }
+		if !s.has(w.stem) || s.negated || slices.ContainsFunc(s.past, is) || slices.ContainsFunc(s.denied, is) {
 			continue
 		}
-		rest := without(s.stems(), stem.stem)
-		if len(rest) < 2 || common(rest, later.stems()) > 0 {
-			return stem.raw
+		rest := without(s.stems(), w.stem)
+		if len(rest) < 2 || w.kind == path || common(rest, later.stems()) > 0 {
+			return w.raw
 		}
 	}
 	return ""
+}
+
+// values tells whether all words are values.
+func values(words []word) bool {
+	return !slices.ContainsFunc(words, func(w word) bool { return w.kind == plain })
+}
+
+// sameKinds tells whether two lists have a value of one kind.
+func sameKinds(a, b []word) bool {
+	return slices.ContainsFunc(a, func(w word) bool {
+		return w.kind != plain && slices.ContainsFunc(b, func(o word) bool { return o.kind == w.kind })
+	})
 }
 
 func phrase(words []word) string {

@@ -50,7 +50,13 @@ func TestCollection(t *testing.T) {
 	superseding := pairs(t, "superseding.txt", " => ")
 	replaces, contradicts := count(superseding)
 	t.Logf("superseding: %d of %d replace, %d contradict", replaces, len(superseding), contradicts)
+	if replaces < 36 || replaces+contradicts < 188 {
+		t.Errorf("of %d pairs that supersede %d are found, of these %d for sure", len(superseding), replaces+contradicts, replaces)
+	}
 	both := pairs(t, "both_true.txt", " || ")
 	wrong, marked := count(both)
 	t.Logf("both true: %d of %d replace, %d contradict", wrong, len(both), marked)
+	if wrong > 0 || marked > 1 {
+		t.Errorf("of %d pairs that are both true %d are marked, and %d replaced", len(both), marked, wrong)
+	}
 }

@@ -84,14 +84,16 @@ type sentence struct {
 	words   []word
 	place   []string // where it holds
 	past    []word   // what it says is not so any more
-	negated bool
-	ends    int // how many of words stand in its first clause
+	denied  []word   // what a later clause of it says not of
+	negated bool     // its first clause says not
+	ends    int      // how many of words stand in its first clause
 }
 
 // token is a word as it was written.
 type token struct {
-	raw  string
-	ends bool // a clause ends behind it
+	raw   string
+	ends  bool // a clause ends behind it
+	colon bool // what it names follows
 }
 
 var sentenceEnd = regexp.MustCompile(`[.!?](?:\s+|$)|\n+`)
@@ -122,21 +124,26 @@ func sentenceOf(written string) sentence {
 	tokens := tokensOf(written)
 	var s sentence
 	at := map[int]word{}
+	denying := false
 	for i, t := range tokens {
 		if placing()[t.raw] {
 			s.place = append(s.place, text.Stem(t.raw))
 		}
 		raw := t.raw
-		if word, denies := contrary()[raw]; denies {
-			s.negated, raw = !s.negated, word
+		denied, denies := contrary()[raw]
+		if denies {
+			raw = denied
+		}
+		if denies || negator()[raw] {
+			if s.ends == 0 {
+				s.negated = !s.negated
+			} else {
+				denying = true
+			}
 		}
 		switch {
-		case negator()[raw] && !(raw == "no" && i+1 < len(tokens) && tokens[i+1].raw == "longer"):
-			s.negated = !s.negated
-		case raw == "longer" && i > 0 && tokens[i-1].raw == "no":
-			s.negated = !s.negated
-		case raw == "no" || raw == "more" && i > 0 && tokens[i-1].raw == "any":
-		case idle()[raw] && kindOf(raw) != day || changed()[raw] || raw == "":
+		case negator()[raw], raw == "longer" && i > 0 && tokens[i-1].raw == "no", raw == "more" && i > 0 && tokens[i-1].raw == "any":
+		case raw == "may" && i+1 < len(tokens) && kindOf(tokens[i+1].raw) != number, raw != "may" && idle()[raw], changed()[raw], raw == "":
 		default:
 			stem := text.Stem(raw)
 			if k := kindOf(raw); k != plain || stem == "" || strings.ContainsAny(raw, "-_@~#+=") {
@@ -145,10 +152,14 @@ func sentenceOf(written string) sentence {
 			w := word{raw: raw, stem: stem, kind: kindOf(raw), at: i, intro: introduced(tokens, i)}
 			at[i] = w
 			s.words = append(s.words, w)
+			if denying {
+				s.denied = append(s.denied, w)
+			}
 		}
 		if (t.ends || i+1 < len(tokens) && ends()[tokens[i+1].raw]) && s.ends == 0 {
 			s.ends = len(s.words)
 		}
+		denying = denying && !t.ends
 	}
 	s.past = past(tokens, at)
 	return s
@@ -170,7 +181,7 @@ func tokensOf(written string) (tokens []token) {
 		if bare == "" && field != "—" && field != "-" {
 			bare = strings.Trim(field, "`\"',;")
 		}
-		tokens = append(tokens, token{bare, strings.ContainsAny(tail, ",;)") || field == "—" || field == "-"})
+		tokens = append(tokens, token{bare, strings.ContainsAny(tail, ",;)") || field == "—" || field == "-", strings.Contains(tail, ":")})
 	}
 	return tokens
 }
@@ -182,7 +193,7 @@ func introduced(tokens []token, i int) bool {
 		case raw == "the" || raw == "a" || raw == "an" || raw == "our" || raw == "be":
 			continue
 		default:
-			return intros()[raw]
+			return intros()[raw] || tokens[i].colon
 		}
 	}
 	return false
@@ -215,6 +226,19 @@ func past(tokens []token, words map[int]word) (list []word) {
 				}
 			}
 			break
+		}
+		if changed()[tokens[i].raw] {
+			for j := i + 1; j < len(tokens) && !tokens[j].ends; j++ {
+				if tokens[j].raw != "from" {
+					continue
+				}
+				for j++; j < len(tokens) && !stops()[tokens[j].raw]; j++ {
+					if w, ok := words[j]; ok {
+						list = append(list, w)
+					}
+				}
+				break
+			}
 		}
 		if tokens[i].raw == "any" && i+1 < len(tokens) && tokens[i+1].raw == "more" || tokens[i].raw == "anymore" {
 			for j := i - 1; j >= 0 && !negator()[tokens[j].raw] && !tokens[j].ends; j-- {
@@ -275,7 +299,7 @@ func (s *sentence) head() *sentence {
 		return nil
 	}
 	head := *s
-	head.words, head.past, head.ends = s.words[:s.ends], nil, 0
+	head.words, head.past, head.denied, head.ends = s.words[:s.ends], nil, nil, 0
 	return &head
 }
 

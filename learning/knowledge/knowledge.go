@@ -50,7 +50,11 @@ func (k *Base) Store(ctx context.Context, draft Draft) (Stored, error) {
 	if err := wait(); err != nil {
 		return Stored{}, err
 	}
-	return plan.fates[0].Stored, plan.fates[0].err
+	stored, err := plan.fates[0].Stored, plan.fates[0].err
+	if entry, ok := plan.entry(stored.ID); ok && err == nil && !stored.Duplicate {
+		k.compare(ctx, writer, entry, &stored)
+	}
+	return stored, err
 }
 
 // Entry implements Service. It needs ScopeRead.
@@ -82,7 +86,14 @@ func (k *Base) Update(ctx context.Context, id string, patch Patch) (Knowledge, e
 	}
 	kinds := redactPatch(&patch)
 	var entry Knowledge
-	err := k.store.ChangeKnowledge(ctx, Keys{IDs: []string{id}}, func(found Found) (Change, error) {
+	said := patch.said()
+	keys := Keys{IDs: []string{id}}
+	for _, other := range []*string{patch.SupersededBy, patch.CompatibleWith} {
+		if other != nil && *other != "" {
+			keys.IDs = append(keys.IDs, *other)
+		}
+	}
+	err := k.store.ChangeKnowledge(ctx, keys, func(found Found) (Change, error) {
 		old, exists := found.Entries[id]
 		if !exists {
 			return Change{}, noEntry()
@@ -91,15 +102,25 @@ func (k *Base) Update(ctx context.Context, id string, patch Patch) (Knowledge, e
 			return Change{}, err
 		}
 		entry = patched(old, patch)
-		if same(old, entry) {
-			return Change{}, nil
+		others, err := settle(writer, &entry, patch, found.Entries)
+		if err != nil || same(old, entry) && len(others) == 0 {
+			return Change{}, err
 		}
-		entry.Trust, entry.UpdatedAt = learning.TrustAgent, k.now.Stamp()
-		return Change{
-			Update: []Record{{entry, learning.FingerprintOf(entry.Project, entry.Title, entry.Content)}},
-			Events: []skillrouter.Event{event(EventUpdated, entry, writer, entry.UpdatedAt)},
-		}, nil
+		if said {
+			entry.Trust = learning.TrustAgent
+		}
+		if at := k.now.Stamp(); said || entry.SupersededBy != old.SupersededBy {
+			entry.UpdatedAt = at
+		}
+		return changing(writer, append(others, entry)...), nil
 	}, func() { k.Put(entry) })()
+	if err == nil && said {
+		var stored Stored
+		k.compare(ctx, writer, entry, &stored)
+		for _, id := range stored.Conflicts {
+			entry.Conflicts = learning.WithConflict(entry.Conflicts, learning.Conflict{ID: id})
+		}
+	}
 	k.show(&entry)
 	entry.Redacted = kinds
 	return entry, err

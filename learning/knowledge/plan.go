@@ -14,6 +14,8 @@ type prepared struct {
 	record   Record
 	named    bool     // the client gave the id
 	redacted []string // kinds of secret that were cut out
+
+	supersedes []string // ids of entries that the draft names
 }
 
 // fate is what becomes of a prepared draft.
@@ -59,6 +61,7 @@ func (k *Base) prepare(writer skillrouter.Principal, draft Draft, trust learning
 		ID: draft.ID, Category: draft.Category, Title: draft.Title, Content: draft.Content, Tags: draft.Tags,
 		Source: draft.Source, Author: author, Project: draft.Project, Trust: trust, CreatedAt: at, UpdatedAt: at,
 	}
+	p.supersedes = draft.Supersedes
 	p.record.Fingerprint = learning.FingerprintOf(p.record.Project, p.record.Title, p.record.Content)
 	return p, nil
 }
@@ -73,6 +76,7 @@ func (k *Base) write(ctx context.Context, writer skillrouter.Principal, drafts [
 		} else {
 			keys.Fingerprints = append(keys.Fingerprints, d.record.Fingerprint)
 		}
+		keys.IDs = append(keys.IDs, d.supersedes...)
 	}
 	var last plan
 	wait := k.store.ChangeKnowledge(ctx, keys, func(found Found) (Change, error) {
@@ -100,17 +104,25 @@ func decide(drafts []prepared, found Found, writer skillrouter.Principal) plan {
 	for i, d := range drafts {
 		f := &p.fates[i]
 		f.ID, f.Redacted = d.record.ID, d.redacted
+		if f.err = p.maySupersede(&d); f.err != nil {
+			continue
+		}
 		if d.named {
 			old, there := p.entry(d.record.ID)
 			if there {
 				p.update(d.record, old, f)
+				if f.err == nil {
+					p.supersede(&d, f)
+				}
 				continue
 			}
 		} else if id, there := p.twin(d.record.Fingerprint); there {
 			f.ID, f.Duplicate = id, true
+			p.supersede(&d, f)
 			continue
 		}
 		p.insert(d.record)
+		p.supersede(&d, f)
 	}
 	return p
 }
@@ -150,11 +162,17 @@ func (p *plan) update(record Record, old Knowledge, f *fate) {
 		return
 	}
 	record.Number, record.Author, record.UseCount, record.LastUsed, record.CreatedAt = old.Number, old.Author, old.UseCount, old.LastUsed, old.CreatedAt
+	record.SupersededBy, record.Conflicts = old.SupersededBy, old.Conflicts
 	if same(old, record.Knowledge) {
 		f.Duplicate = true
 		return
 	}
 	f.Updated = true
+	p.replace(record)
+}
+
+// replace writes an entry that is there.
+func (p *plan) replace(record Record) {
 	if at, ok := p.inserted[record.ID]; ok {
 		p.change.Insert[at] = record
 	} else if at, ok := p.updated[record.ID]; ok {
@@ -174,5 +192,6 @@ func (p *plan) wrote(kind string, record Record) {
 // same tells whether two entries say the same to the letter.
 func same(a, b Knowledge) bool {
 	return a.Category == b.Category && a.Title == b.Title && a.Content == b.Content &&
-		a.Source == b.Source && a.Project == b.Project && slices.Equal(a.Tags, b.Tags)
+		a.Source == b.Source && a.Project == b.Project && slices.Equal(a.Tags, b.Tags) &&
+		a.SupersededBy == b.SupersededBy && slices.Equal(a.Conflicts, b.Conflicts)
 }

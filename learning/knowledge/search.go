@@ -77,6 +77,9 @@ func (k *Base) Find(ctx context.Context, query Query) (Results, error) {
 	if err != nil {
 		return Results{}, err
 	}
+	if results.Results, err = k.successorsFirst(ctx, results.Results, limit, query.Explain, func(e *Knowledge) bool { return found.Fits(document(e)) }); err != nil {
+		return Results{}, err
+	}
 	results.Count = len(results.Results)
 	results.NoMatch = found.NoMatch(results.Count)
 	return results, nil
@@ -93,8 +96,10 @@ type Filter struct {
 	Project  string `json:"project,omitempty"`
 	General  bool   `json:"-"` // only those that belong to no project
 	AgentID  string `json:"agent_id,omitempty" doc:"Only those that this agent wrote"`
-	Cursor   string `json:"cursor,omitempty" doc:"The answer's next of the page before"`
-	Limit    int    `json:"limit,omitempty" doc:"1 to 200; 0: 50"` // 1 to MaxLimit; 0 means DefaultListing
+	// Conflicts selects the entries that may contradict another, which nobody decided yet.
+	Conflicts bool   `json:"conflicts,omitempty" doc:"Only those that may contradict another"`
+	Cursor    string `json:"cursor,omitempty" doc:"The answer's next of the page before"`
+	Limit     int    `json:"limit,omitempty" doc:"1 to 200; 0: 50"` // 1 to MaxLimit; 0 means DefaultListing
 }
 
 // Page is a page of a listing, newest first.

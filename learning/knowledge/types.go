@@ -38,6 +38,7 @@ func checkDraft(draft *Draft, trust learning.Trust) error {
 		learning.CheckContent(draft.Content),
 		skillrouter.CheckText("source", draft.Source, learning.MaxSource),
 		skillrouter.CheckName("project", draft.Project),
+		learning.CheckIDs("supersedes", draft.Supersedes, learning.MaxConflicts),
 	); err != nil {
 		return err
 	}
@@ -58,6 +59,13 @@ func checkPatch(patch *Patch) error {
 		{patch.Content, learning.CheckContent},
 		{patch.Source, func(s string) error { return skillrouter.CheckText("source", s, learning.MaxSource) }},
 		{patch.Project, func(s string) error { return skillrouter.CheckName("project", s) }},
+		{patch.SupersededBy, func(s string) error {
+			if s == "" {
+				return nil
+			}
+			return learning.CheckID("superseded_by", s)
+		}},
+		{patch.CompatibleWith, func(s string) error { return learning.CheckID("compatible_with", s) }},
 	} {
 		if part.value == nil {
 			continue
@@ -137,6 +145,10 @@ type Knowledge struct {
 	LastUsed  *time.Time     `json:"last_used,omitempty"`
 	CreatedAt time.Time      `json:"created_at"`
 	UpdatedAt time.Time      `json:"updated_at"`
+	// SupersededBy is the entry that stands in this one's place, behind which it ranks.
+	SupersededBy string `json:"superseded_by,omitempty"`
+	// Conflicts are entries that this one may contradict.
+	Conflicts []learning.Conflict `json:"conflicts,omitempty"`
 	// Redacted lists the kinds of secret that were cut out of what the call said that this answers. It is not stored.
 	Redacted []string `json:"redacted,omitempty"`
 }
@@ -151,6 +163,8 @@ type Draft struct {
 	Source   string   `json:"source,omitempty"`
 	AgentID  string   `json:"agent_id,omitempty"`
 	Project  string   `json:"project,omitempty"`
+	// Supersedes are entries of the same project that this one stands in the place of.
+	Supersedes []string `json:"supersedes,omitempty"`
 }
 
 // Patch is what a client may change of an entry; nil leaves a field as it is.
@@ -161,6 +175,17 @@ type Patch struct {
 	Tags     *[]string `json:"tags,omitempty"`
 	Source   *string   `json:"source,omitempty"`
 	Project  *string   `json:"project,omitempty"`
+	// SupersededBy is the entry that stands in this one's place; "" is none, and takes it back for good.
+	SupersededBy *string `json:"superseded_by,omitempty"`
+	// CompatibleWith is an entry that this one was thought to contradict: both hold.
+	CompatibleWith *string `json:"compatible_with,omitempty"`
+}
+
+// said tells whether the patch changes what the entry says.
+func (p *Patch) said() bool {
+	of := *p
+	of.SupersededBy, of.CompatibleWith = nil, nil
+	return of != Patch{}
 }
 
 // Stored says what became of a draft.
@@ -168,6 +193,10 @@ type Stored struct {
 	ID        string `json:"knowledge_id"`
 	Duplicate bool   `json:"duplicate"` // the same content was there already, under this ID; nothing was stored
 	Updated   bool   `json:"updated"`   // an entry with the client's ID was there and was changed
+	// Supersedes are the entries in whose place it stands, because the draft says so by id or in words.
+	Supersedes []string `json:"supersedes,omitempty"`
+	// Conflicts are entries that it may contradict: somebody should decide.
+	Conflicts []string `json:"conflicts,omitempty"`
 	// Redacted lists the kinds of secret that were cut out of the draft before it was stored.
 	Redacted []string `json:"redacted,omitempty"`
 }

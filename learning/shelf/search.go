@@ -144,6 +144,9 @@ func (s *Shelf[Row]) rows(ctx context.Context, hits []tfidf.Hit) (map[string]*Ro
 	return byID, err
 }
 
+// Fits tells whether a document has what the query's filters ask for, whatever its words.
+func (f *finding) Fits(doc tfidf.Document) bool { return Fits(doc, f.request) }
+
 // NoMatch tells whether nothing was found that its asker can have meant, answered
 // being how many rows the answer has.
 func (f *finding) NoMatch(answered int) bool {

@@ -18,7 +18,7 @@ var _ knowledge.Store = (*Store)(nil)
 
 var knowledgeColumns = []string{
 	"id", "category", "title", "content", "tags", "source", "agent_id", "project", "trust",
-	"content_hash", "use_count", "last_used", "created_at", "updated_at",
+	"content_hash", "use_count", "last_used", "created_at", "updated_at", "superseded_by", "conflicts",
 }
 
 // lookups is how many ids or hashes one query asks for.
@@ -79,7 +79,7 @@ func writeKnowledge(tx *gorm.DB, change knowledge.Change) error {
 	err := insert(tx, "knowledge", knowledgeColumns, len(change.Insert), func(i int, row []any) []any {
 		e := &change.Insert[i]
 		return append(row, e.ID, e.Category, e.Title, e.Content, tagsText(e.Tags), e.Source, e.Author, e.Project, string(e.Trust),
-			e.Fingerprint[:], e.UseCount, millisPtr(e.LastUsed), millis(e.CreatedAt), millis(e.UpdatedAt))
+			e.Fingerprint[:], e.UseCount, millisPtr(e.LastUsed), millis(e.CreatedAt), millis(e.UpdatedAt), e.SupersededBy, conflictsText(e.Conflicts))
 	})
 	if err != nil {
 		return err
@@ -97,9 +97,9 @@ func writeKnowledge(tx *gorm.DB, change knowledge.Change) error {
 	for i := range change.Update {
 		e := &change.Update[i]
 		err := tx.Exec(`UPDATE knowledge SET category = ?, title = ?, content = ?, tags = ?, source = ?, project = ?, trust = ?,
-			content_hash = ?, updated_at = ? WHERE id = ?`,
+			content_hash = ?, updated_at = ?, superseded_by = ?, conflicts = ? WHERE id = ?`,
 			e.Category, e.Title, e.Content, tagsText(e.Tags), e.Source, e.Project, string(e.Trust),
-			e.Fingerprint[:], millis(e.UpdatedAt), e.ID).Error
+			e.Fingerprint[:], millis(e.UpdatedAt), e.SupersededBy, conflictsText(e.Conflicts), e.ID).Error
 		if err != nil {
 			return err
 		}
@@ -137,6 +137,9 @@ func (s *Store) ListKnowledge(ctx context.Context, filter knowledge.Filter, befo
 			args = append(args, f.value)
 		}
 	}
+	if filter.Conflicts {
+		where += ` AND conflicts <> '[]' AND conflicts LIKE '%"settled":false%'`
+	}
 	if filter.General {
 		where += " AND project = ''"
 	}
@@ -151,7 +154,8 @@ func (s *Store) ListKnowledge(ctx context.Context, filter knowledge.Filter, befo
 // that the domain sees whether there are more.
 func selectKnowledge(db *gorm.DB, most int, where string, args ...any) ([]knowledge.Knowledge, error) {
 	rows, err := db.Raw(`SELECT num, id, category, title, content, tags, source, agent_id, project, trust,
-		use_count, last_used, created_at, updated_at FROM knowledge `+where, args...).Rows()
+		use_count, last_used, created_at, updated_at, conflicts,
+		CASE WHEN superseded_by = '' THEN '' ELSE coalesce((SELECT s.id FROM knowledge s WHERE s.id = knowledge.superseded_by), '') END FROM knowledge `+where, args...).Rows()
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +164,7 @@ func selectKnowledge(db *gorm.DB, most int, where string, args ...any) ([]knowle
 	for size-last < most && rows.Next() {
 		var e knowledge.Knowledge
 		if err := rows.Scan(&e.Number, &e.ID, &e.Category, &e.Title, &e.Content, fromJSON(&e.Tags), &e.Source, &e.Author, &e.Project, &e.Trust,
-			&e.UseCount, atOrNil(&e.LastUsed), at(&e.CreatedAt), at(&e.UpdatedAt)); err != nil {
+			&e.UseCount, atOrNil(&e.LastUsed), at(&e.CreatedAt), at(&e.UpdatedAt), fromJSON(&e.Conflicts), &e.SupersededBy); err != nil {
 			return nil, closing(rows, err)
 		}
 		entries = append(entries, e)
@@ -207,6 +211,14 @@ func (s *Store) AddUse(ctx context.Context, uses map[string]shelf.Use) error {
 		}
 		return nil
 	}, nil)
+}
+
+func conflictsText(conflicts []learning.Conflict) string {
+	if len(conflicts) == 0 {
+		return "[]"
+	}
+	text, _ := json.Marshal(conflicts) // strings cannot fail
+	return string(text)
 }
 
 func tagsText(tags []string) string {

@@ -91,6 +91,7 @@ func (b *Builder) Build(ctx context.Context, request Request) (Context, error) {
 		terms: newTaskTerms(request.Task, b.sources.Words, corrected), at: b.now().UTC().Truncate(time.Hour), project: request.Project,
 		characters: request.Characters, share: mostOfBudget, order: kindOrder, told: b.told.session(request.session(), request.Start && !request.Resumed),
 	}
+	candidates = c.current(candidates)
 	var answer Context
 	switch {
 	case request.Start:

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"skillrouter"
+	"skillrouter/learning"
 	"skillrouter/router"
 	"skillrouter/router/kind"
 )
@@ -295,6 +296,16 @@ func reasonRank(reason string) int {
 	return 2
 }
 
+// current are the candidates without those in whose place others stand.
+func (c *choice) current(candidates []candidate) []candidate {
+	return slices.DeleteFunc(candidates, func(r candidate) bool {
+		if r.superseded != "" {
+			c.leave(&r, "superseded by "+r.superseded)
+		}
+		return r.superseded != ""
+	})
+}
+
 // write writes the context, in sections, each with the best first.
 func (c *choice) write() Context {
 	skillrouter.SortStable(c.left, func(a, b LeftOut) int { return reasonRank(a.Reason) - reasonRank(b.Reason) })
@@ -309,6 +320,8 @@ func (c *choice) write() Context {
 		}
 		return cmp.Or(slices.Index(c.order, a.kind)-slices.Index(c.order, b.kind), cmp.Compare(b.score, a.score), newer, strings.Compare(a.id, b.id))
 	})
+	learning.SuccessorsFirst(c.chosen, func(r **rated) string { return (*r).id }, func(r **rated) []string { return learning.Behind("", (*r).conflicts) },
+		func(next, old **rated) { (*next).score = max((*next).score, (*old).score) })
 	var text strings.Builder
 	text.WriteString(c.intro)
 	kind := ""

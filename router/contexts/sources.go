@@ -88,7 +88,9 @@ type candidate struct {
 	grave                                float64 // 0 to 1, of a lesson: by its severity
 	least                                float64 // its relevance is not less, whatever its words
 	facts                                string  // the persona, of a fact
-	words                                words   // of title and body
+	superseded                           string  // the id of what stands in its place
+	conflicts                            []learning.Conflict
+	words                                words // of title and body
 }
 
 // gathered is what a store answered.
@@ -192,7 +194,7 @@ func (s Sources) knowledge(project string) func(context.Context, Request) (gathe
 		for _, hit := range results.Results {
 			f.candidates = append(f.candidates, candidate{
 				kind: router.KindKnowledge, id: hit.ID, title: hit.Title, body: hit.Content, author: hit.Author, trust: string(hit.Trust), project: hit.Project,
-				date: hit.UpdatedAt, confidence: knowledgeConfidence, least: meant(hit.Why),
+				date: hit.UpdatedAt, confidence: knowledgeConfidence, least: meant(hit.Why), superseded: hit.SupersededBy, conflicts: hit.Conflicts,
 			})
 		}
 		return f, err

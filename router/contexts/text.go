@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"skillrouter"
+	"skillrouter/learning"
 	"skillrouter/router"
 	"skillrouter/router/kind"
 )
@@ -168,7 +169,11 @@ func frame(r *rated, mark, id, title, body string, cut bool) string {
 		b.WriteString(" cut")
 	}
 	b.WriteString(">\n")
-	b.WriteString(skillrouter.Unfenced(skillrouter.Visible(oneLine(id))) + " by " + skillrouter.Unfenced(skillrouter.Visible(cmp.Or(oneLine(r.author), unknownAuthor))) + "\n")
+	b.WriteString(skillrouter.Unfenced(skillrouter.Visible(oneLine(id))) + " by " + skillrouter.Unfenced(skillrouter.Visible(cmp.Or(oneLine(r.author), unknownAuthor))))
+	if note := r.doubts(); note != "" {
+		b.WriteString("; " + skillrouter.Unfenced(skillrouter.Visible(oneLine(note))))
+	}
+	b.WriteByte('\n')
 	if r.kind != router.KindFact && r.kind != router.KindProcedure { // of which the id is the title
 		b.WriteString(skillrouter.Unfenced(skillrouter.Visible(oneLine(title))))
 		b.WriteByte('\n')
@@ -180,6 +185,17 @@ func frame(r *rated, mark, id, title, body string, cut bool) string {
 	b.WriteString("</memory-" + mark + ">\n")
 	return b.String()
 }
+
+// doubts says why an item may not be true any more; empty: nothing speaks against it.
+func (r *candidate) doubts() string {
+	if ids := learning.Open(r.conflicts); len(ids) > 0 {
+		return "may contradict " + strings.Join(ids[:min(len(ids), mostDoubts)], ", ")
+	}
+	return ""
+}
+
+// mostDoubts is how many other items an item is said to contradict.
+const mostDoubts = 3
 
 // oneLine puts a text on one line.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

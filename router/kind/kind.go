@@ -193,6 +193,9 @@ type Hit struct {
 	Why      []learning.Reason
 	// Confidence is how far the row is believed, from 0 to 1; where it was nominated.
 	Confidence float64
+	// SupersededBy and Conflicts are what stands in its place and what may contradict it.
+	SupersededBy string
+	Conflicts    []learning.Conflict
 }
 
 // Paragraphs joins the texts that are not empty.

@@ -48,7 +48,7 @@ func Entries(service *knowledge.Base, rows interface {
 			for _, h := range results.Results {
 				f.Hits = append(f.Hits, Hit{
 					ID: h.ID, Title: h.Title, Text: h.Content, Category: h.Category, Project: h.Project, Author: h.Author, Trust: string(h.Trust), At: h.UpdatedAt,
-					Score: h.RelevanceScore, Evidence: h.Evidence, Why: h.Why,
+					Score: h.RelevanceScore, Evidence: h.Evidence, Why: h.Why, SupersededBy: h.SupersededBy, Conflicts: h.Conflicts,
 				})
 			}
 			return f, err

@@ -21,6 +21,8 @@ type knowledgeHit struct {
 	Trust          learning.Trust    `json:"trust"`
 	RelevanceScore float64           `json:"relevance_score"`
 	Why            []learning.Reason `json:"why,omitempty"`
+	SupersededBy   string            `json:"superseded_by,omitempty"`
+	Conflicts      []string          `json:"conflicts,omitempty"` // entries that it may contradict
 	CutBytes       int               `json:"cut_bytes,omitempty"` // of the content, left out of this answer
 }
 
@@ -52,7 +54,8 @@ func (s *Server) addKnowledgeTools() {
 		if stored.Duplicate {
 			said = "Nothing was stored: the same content is there already as %s."
 		}
-		return stored, fmt.Sprintf(said, visible(stored.ID)) + redacted(stored.Redacted)
+		return stored, fmt.Sprintf(said, visible(stored.ID)) + listed(" It supersedes %s: undo with update_knowledge if that is wrong.", stored.Supersedes) +
+			listed(" It may contradict %s: if one of them is not true any more, say so with update_knowledge.", stored.Conflicts) + redacted(stored.Redacted)
 	}))
 	add(s, tool{
 		name: "search_knowledge", title: "Search knowledge", effect: reads, holds: "results",
@@ -88,6 +91,8 @@ func (s *Server) addKnowledgeTools() {
 		p.may("tags", &c.draft.Tags, "")
 		p.may("project", &c.draft.Project, "")
 		p.may("source", &c.draft.Source, "")
+		p.may("superseded_by", &c.draft.SupersededBy, "The entry that stands in its place; \"\" undoes it")
+		p.may("compatible_with", &c.draft.CompatibleWith, "An entry that it does not contradict")
 	}, then(changing(s.services.Knowledge.Update), fullKnowledge))
 	add(s, tool{
 		name: "delete_knowledge", title: "Delete knowledge", set: ToolsetLessons, effect: steers, holds: "deleted",
@@ -97,10 +102,19 @@ func (s *Server) addKnowledgeTools() {
 	})
 }
 
+// listed says something of ids, if there are any.
+func listed(format string, ids []string) string {
+	if len(ids) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, visible(strings.Join(ids, ", ")))
+}
+
 func shownKnowledge(hit knowledge.Hit) knowledgeHit {
 	return knowledgeHit{
 		ID: hit.ID, Title: hit.Title, Content: hit.Content, Category: hit.Category, Tags: hit.Tags,
 		Project: hit.Project, Author: hit.Author, Trust: hit.Trust, RelevanceScore: hit.RelevanceScore, Why: hit.Why,
+		SupersededBy: hit.SupersededBy, Conflicts: learning.Open(hit.Conflicts),
 	}
 }
 
@@ -121,7 +135,8 @@ func knowledgeEntry(hit *knowledgeHit) entry {
 	return entry{[]*string{&hit.Title, &hit.Content}, func(int) (string, []string) {
 		hit.CutBytes = whole - len(hit.Content)
 		return fmt.Sprintf("relevance %.3g, by %s, trust %q", hit.RelevanceScore, author(hit.Author), string(hit.Trust)), []string{
-			attributes("id", hit.ID, "category", hit.Category, "project", hit.Project, "tags", strings.Join(hit.Tags, ", ")),
+			attributes("id", hit.ID, "category", hit.Category, "project", hit.Project, "tags", strings.Join(hit.Tags, ", "),
+				"superseded by", hit.SupersededBy, "may contradict", strings.Join(hit.Conflicts, ", ")),
 			hit.Title, hit.Content, whyNote(hit.Why), cutNote(hit.CutBytes),
 		}
 	}}

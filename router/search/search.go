@@ -78,6 +78,9 @@ type Hit struct {
 	// RelevanceScore is its score among those of its kind, as a search of that kind alone gives it.
 	RelevanceScore float64           `json:"relevance_score"`
 	Why            []learning.Reason `json:"why,omitempty"` // the parts of RelevanceScore; they add up to it
+	// SupersededBy is what stands in its place, and goes before it; Conflicts are what may contradict it.
+	SupersededBy string              `json:"superseded_by,omitempty"`
+	Conflicts    []learning.Conflict `json:"conflicts,omitempty"`
 	// Also are hits of other kinds that say the same, and are not listed themselves.
 	Also []Ref `json:"also,omitempty"`
 
@@ -258,6 +261,9 @@ func (s *Searcher) search(ctx context.Context, r *request) (Answer, error) {
 		}
 	}
 	rankHits(hits)
+	learning.SuccessorsFirst(hits, func(h *Hit) string { return h.ID }, func(h *Hit) []string { return learning.Behind(h.SupersededBy, h.Conflicts) }, func(next, old *Hit) {
+		next.Relevance, next.place = max(next.Relevance, old.Relevance), max(next.place, old.place)
+	})
 	hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.Relevance < r.MinRelevance })
 	hits = foldAlike(hits, r.Limit)
 	results.Results = append(results.Results, hits[:min(len(hits), r.Limit)]...)

@@ -1,0 +1,224 @@
+package app_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
+	learningstore "skillrouter/learning/store"
+	"skillrouter/router/contexts"
+	"skillrouter/router/kind"
+	"skillrouter/router/search"
+)
+
+// superseding are pairs of texts of which the later stands in the earlier one's place.
+func superseding(t *testing.T) (pairs [][2]string) {
+	t.Helper()
+	text, err := os.ReadFile("../../learning/contradict/testdata/superseding.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if a, b, ok := strings.Cut(strings.TrimSpace(line), " => "); ok && line[0] != '#' {
+			pairs = append(pairs, [2]string{a, b})
+		}
+	}
+	if len(pairs) < 200 {
+		t.Fatalf("there are %d pairs", len(pairs))
+	}
+	return pairs
+}
+
+// known is a base of knowledge on a real database, and who searches it and makes contexts of it.
+type known struct {
+	base    *knowledge.Base
+	all     *search.Searcher
+	context *contexts.Builder
+}
+
+func knowing(t *testing.T) known {
+	t.Helper()
+	db, _ := counted(t, "learning")
+	rows := learningstore.New(db.Read, db.Commit)
+	base := knowledge.NewBase(rows, learning.Options{})
+	if err := base.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return known{
+		base: base, all: search.NewSearcher([]kind.Memory{kind.Entries(base, rows)}, search.SearcherOptions{}),
+		context: contexts.NewBuilder(contexts.Sources{Knowledge: base}, contexts.Options{}),
+	}
+}
+
+func (k known) store(t *testing.T, ctx context.Context, draft knowledge.Draft) knowledge.Stored {
+	t.Helper()
+	draft.Category = "pattern"
+	if draft.Title == "" {
+		draft.Title = draft.Content
+	}
+	stored, err := k.base.Store(ctx, draft)
+	if err != nil {
+		t.Fatalf("%q: %v", draft.Content, err)
+	}
+	return stored
+}
+
+// TestSupersededRanksBehind stores 200 pairs and asks for each with the words of the superseded one, in every way in which
+// an agent is told: its successor comes first, and it is there, marked. A bulk import, which compares nothing, is the control.
+func TestSupersededRanksBehind(t *testing.T) {
+	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	k := knowing(t)
+	ahead := func(project, question, old, next string) (bool, bool) {
+		found, err := k.base.Find(ctx, knowledge.Query{Query: question, Project: project, Explain: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := slices.IndexFunc(found.Results, func(h knowledge.Hit) bool { return h.ID == next })
+		b := slices.IndexFunc(found.Results, func(h knowledge.Hit) bool { return h.ID == old })
+		for _, h := range found.Results {
+			sum := 0.0
+			for _, w := range h.Why {
+				sum += w.Weight
+			}
+			if d := sum - h.RelevanceScore; d > 1e-6 || d < -1e-6 {
+				t.Errorf("%q: the parts of a score make %v of %v", question, sum, h.RelevanceScore)
+			}
+		}
+		one, err := k.all.Search(ctx, search.Query{Query: question, Project: project})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := slices.IndexFunc(one.Results, func(h search.Hit) bool { return h.ID == next })
+		d := slices.IndexFunc(one.Results, func(h search.Hit) bool { return h.ID == old })
+		return a >= 0 && a < b && (d < 0 || c >= 0 && c < d), b >= 0 && d >= 0
+	}
+	control, byWords := 0, 0
+	for i, pair := range superseding(t) {
+		named := "named" + string(rune('a'+i%26)) + time.Duration(i).String()
+		old := k.store(t, ctx, knowledge.Draft{Content: pair[0], Project: named, AgentID: "a"})
+		next := k.store(t, ctx, knowledge.Draft{Content: pair[1], Project: named, AgentID: "a", Supersedes: []string{old.ID}})
+		if !slices.Equal(next.Supersedes, []string{old.ID}) || len(next.Conflicts) > 0 {
+			t.Errorf("%q: stored as %+v", pair[1], next)
+		}
+		if first, there := ahead(named, pair[0], old.ID, next.ID); !first || !there {
+			t.Errorf("%q => %q: the successor is first: %t, the superseded is there: %t", pair[0], pair[1], first, there)
+		}
+		for _, ask := range []contexts.Request{{Start: true}, {Task: pair[0]}, {Task: pair[0], Prompt: true}} {
+			ask.Budget, ask.Project, ask.AgentID = 2000, named, "a"
+			told, err := k.context.Build(ctx, ask)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.ContainsFunc(told.Items, func(i contexts.Item) bool { return i.ID == old.ID }) {
+				t.Errorf("%q: an agent is told what was superseded", pair[0])
+			}
+		}
+		entry, err := k.base.Entry(ctx, old.ID)
+		if err != nil || entry.SupersededBy != next.ID || entry.Content != pair[0] {
+			t.Errorf("%q: it is %+v, %v", pair[0], entry, err)
+		}
+
+		words := named + "words"
+		old = k.store(t, ctx, knowledge.Draft{Content: pair[0], Project: words, AgentID: "a"})
+		if next = k.store(t, ctx, knowledge.Draft{Content: pair[1], Project: words, AgentID: "a"}); len(next.Supersedes)+len(next.Conflicts) > 0 {
+			byWords++
+			if first, _ := ahead(words, pair[0], old.ID, next.ID); !first {
+				t.Errorf("%q => %q: found by its words, and it is not first", pair[0], pair[1])
+			}
+		}
+
+		plain, drafts := named+"plain", []knowledge.Draft{{ID: named + "1", Category: "c", Content: pair[0]}, {ID: named + "2", Category: "c", Content: pair[1]}}
+		if _, err := k.base.Bulk(ctx, func() (knowledge.Draft, error) {
+			if len(drafts) == 0 {
+				return knowledge.Draft{}, io.EOF
+			}
+			d := drafts[0]
+			drafts, d.Project = drafts[1:], plain
+			return d, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if first, _ := ahead(plain, pair[0], named+"1", named+"2"); first {
+			control++
+		}
+	}
+	t.Logf("%d pairs were found by their words alone; of those that nobody marked the later is first in %d", byWords, control)
+	if byWords < 185 || control > 60 {
+		t.Errorf("%d pairs were found by their words, and %d are first without a mark", byWords, control)
+	}
+}
+
+// TestContradictionsAreForPeople has agents contradict what others wrote: nothing of it is taken out of use by a text.
+func TestContradictionsAreForPeople(t *testing.T) {
+	k := knowing(t)
+	as := func(agent string, scope skillrouter.Scope) context.Context {
+		return skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: agent, Scopes: []skillrouter.Scope{scope}})
+	}
+	captain, good, evil := as("", skillrouter.ScopeCaptain), as("good", skillrouter.ScopeAgent), as("evil", skillrouter.ScopeAgent)
+	entry := func(id string) knowledge.Knowledge {
+		t.Helper()
+		e, err := k.base.Entry(captain, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	old := k.store(t, captain, knowledge.Draft{Content: "Deployments go through Heroku"})
+	lie := k.store(t, evil, knowledge.Draft{Content: "Deployments go through Fly.io, Heroku was shut down"})
+	if len(lie.Supersedes) > 0 || !slices.Equal(lie.Conflicts, []string{old.ID}) || entry(old.ID).SupersededBy != "" {
+		t.Errorf("an agent's text took a captain's entry out of use: %+v", lie)
+	}
+	if c := entry(old.ID).Conflicts; len(c) != 1 || c[0].Yields || !c[0].Newer || c[0].ID != lie.ID {
+		t.Errorf("the captain's entry has the conflicts %+v", c)
+	}
+	for _, project := range []string{"", "other"} {
+		if _, err := k.base.Store(evil, knowledge.Draft{Category: "c", Title: "x" + project, Content: "y", Project: project, Supersedes: []string{old.ID}}); skillrouter.CodeOf(err) == "" {
+			t.Errorf("an agent superseded a captain's entry by its id, from project %q", project)
+		}
+	}
+	none := ""
+	if _, err := k.base.Update(evil, old.ID, knowledge.Patch{SupersededBy: &lie.ID}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		t.Errorf("an agent decided the conflict: %v", err)
+	}
+	if _, err := k.base.Update(evil, lie.ID, knowledge.Patch{CompatibleWith: &old.ID}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		t.Errorf("an agent put a conflict away that is not its own: %v", err)
+	}
+	open, err := k.base.List(captain, knowledge.Filter{Conflicts: true})
+	if err != nil || open.Count != 2 {
+		t.Errorf("%d entries have conflicts, %v", open.Count, err)
+	}
+	if _, err := k.base.Update(captain, lie.ID, knowledge.Patch{CompatibleWith: &old.ID}); err != nil {
+		t.Fatal(err)
+	}
+	if open, _ = k.base.List(captain, knowledge.Filter{Conflicts: true}); open.Count != 0 {
+		t.Errorf("a settled conflict is still open: %+v", open.Results)
+	}
+
+	// What an agent says of its own is done, and undone by one call, for good.
+	mine := k.store(t, good, knowledge.Draft{Content: "Bug reports go to Jira", Project: "p"})
+	next := k.store(t, good, knowledge.Draft{Content: "Bug reports go to Linear instead of Jira", Project: "p"})
+	if !slices.Equal(next.Supersedes, []string{mine.ID}) {
+		t.Fatalf("its own was not superseded: %+v", next)
+	}
+	if back, err := k.base.Update(good, mine.ID, knowledge.Patch{SupersededBy: &none}); err != nil || back.SupersededBy != "" {
+		t.Fatalf("it was not taken back: %+v, %v", back, err)
+	}
+	content := "Bug reports go to Linear instead of Jira, all of them"
+	if _, err := k.base.Update(good, next.ID, knowledge.Patch{Content: &content}); err != nil || entry(mine.ID).SupersededBy != "" {
+		t.Errorf("what was undone was found again: %v", err)
+	}
+	// One whose successor is deleted stands for itself again.
+	if _, err := k.base.Update(good, mine.ID, knowledge.Patch{SupersededBy: &next.ID}); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.base.Delete(good, next.ID); err != nil || entry(mine.ID).SupersededBy != "" {
+		t.Errorf("it is superseded by what is not there: %v", err)
+	}
+}
