@@ -265,16 +265,18 @@ func (f *Facts) Forget(ctx context.Context, ref Ref) error {
 		if err != nil {
 			return err
 		}
-		if !there {
-			return no()
-		}
-		if old.Live(f.now.Stamp()) {
+		if there && old.Live(f.now.Stamp()) {
 			if err := learning.MayReplace(writer, ref.Persona, old.Author); err != nil {
 				return err
 			}
 		}
-		if err := tx.DeleteFact(ref.Persona, ref.Key); err != nil {
+		if gone, err := tx.DeleteFact(ref.Persona, ref.Key); err != nil {
 			return err
+		} else if !there {
+			if !gone {
+				return no()
+			}
+			return nil // it fell away before, and what it was is deleted now
 		}
 		agent := writer.AgentID
 		if agent == "" {

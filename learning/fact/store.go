@@ -53,8 +53,8 @@ type Tx interface {
 	Fact(persona, key string) (fact Fact, ok bool, err error)
 	// PutFact stores a fact and gives it its version. If it has one already, there may be a fact under its key, which it replaces.
 	PutFact(fact *Fact) error
-	// DeleteFact deletes the fact under a key.
-	DeleteFact(persona, key string) error
+	// DeleteFact deletes the fact under a key and what it was before; false: there was nothing of either.
+	DeleteFact(persona, key string) (gone bool, err error)
 	// ExpireFacts marks facts that have expired by then and were not marked, the earliest
 	// first, at most limit, and returns them without their values.
 	ExpireFacts(by time.Time, limit int) ([]Fact, error)

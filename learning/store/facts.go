@@ -154,7 +154,7 @@ func (tx *transaction) Fact(persona, key string) (fact.Fact, bool, error) {
 // that its number, which is the version, is one that no fact has had.
 func (tx *transaction) PutFact(f *fact.Fact) (err error) {
 	if f.Version > 0 {
-		if err := tx.DeleteFact(f.Persona, f.Key); err != nil {
+		if _, err := exec(tx.db, "DELETE FROM facts WHERE persona = ? AND key = ?", f.Persona, f.Key); err != nil {
 			return err
 		}
 	}
@@ -165,10 +165,17 @@ func (tx *transaction) PutFact(f *fact.Fact) (err error) {
 	return err
 }
 
-// DeleteFact implements fact.Tx.
-func (tx *transaction) DeleteFact(persona, key string) error {
-	_, err := exec(tx.db, "DELETE FROM facts WHERE persona = ? AND key = ?", persona, key)
-	return err
+// DeleteFact implements fact.Tx. A trigger keeps what is deleted of facts as a version, which goes too.
+func (tx *transaction) DeleteFact(persona, key string) (gone bool, err error) {
+	if _, err := exec(tx.db, "DELETE FROM facts WHERE persona = ? AND key = ?", persona, key); err != nil {
+		return false, err
+	}
+	versions, err := exec(tx.db, "DELETE FROM fact_versions WHERE persona = ? AND key = ?", persona, key)
+	if err != nil {
+		return false, err
+	}
+	n, err := versions.RowsAffected()
+	return n > 0, err
 }
 
 // ExpireFacts implements fact.Tx.
@@ -201,7 +208,17 @@ func (tx *transaction) ClearFacts(clearing fact.Clearing, limit int) ([]fact.Fac
 	if err != nil {
 		return nil, err
 	}
-	return facts, tx.each("DELETE FROM facts WHERE version = ?", facts)
+	if err := tx.each("DELETE FROM facts WHERE version = ?", facts); err != nil {
+		return nil, err
+	}
+	for _, f := range facts {
+		if _, err := exec(tx.db, "DELETE FROM fact_versions WHERE persona = ? AND key = ?", f.Persona, f.Key); err != nil {
+			return nil, err
+		}
+	}
+	// and those of facts that fell away before
+	_, err = exec(tx.db, "DELETE FROM fact_versions WHERE "+where, args...)
+	return facts, err
 }
 
 // due returns facts without their values, the earliest to expire first.
