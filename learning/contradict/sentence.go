@@ -86,6 +86,7 @@ type sentence struct {
 	past    []word   // what it says is not so any more
 	denied  []word   // what a later clause of it says not of
 	negated bool     // its first clause says not
+	clause  bool     // it has a word that joins others, and is more than a name
 	ends    int      // how many of words stand in its first clause
 }
 
@@ -130,6 +131,7 @@ func sentenceOf(written string) sentence {
 			s.place = append(s.place, text.Stem(t.raw))
 		}
 		raw := t.raw
+		s.clause = s.clause || idle()[raw] || intros()[raw]
 		denied, denies := contrary()[raw]
 		if denies {
 			raw = denied
