@@ -546,7 +546,7 @@ CREATE TABLE knowledge_versions (
 ) STRICT;
 CREATE INDEX knowledge_versions_entry ON knowledge_versions(id, num);
 CREATE INDEX knowledge_versions_until ON knowledge_versions(until);
-CREATE TRIGGER knowledge_kept AFTER UPDATE OF category, title, content, tags, source, project, trust, superseded_by ON knowledge
+CREATE TRIGGER knowledge_versioned AFTER UPDATE OF category, title, content, tags, source, project, trust, superseded_by ON knowledge
 WHEN NEW.updated_at > OLD.updated_at BEGIN
     INSERT INTO knowledge_versions (id, category, title, content, tags, source, project, trust, superseded_by, since, until)
     VALUES (OLD.id, OLD.category, OLD.title, OLD.content, OLD.tags, OLD.source, OLD.project, OLD.trust, OLD.superseded_by, OLD.updated_at, NEW.updated_at);
@@ -573,7 +573,7 @@ CREATE TABLE fact_versions (
 ) STRICT;
 CREATE INDEX fact_versions_key ON fact_versions(persona, key, version);
 CREATE INDEX fact_versions_updated ON fact_versions(updated_at);
-CREATE TRIGGER facts_kept_version AFTER DELETE ON facts WHEN length(OLD.value) <= 16384 BEGIN
+CREATE TRIGGER facts_versioned AFTER DELETE ON facts WHEN length(OLD.value) <= 16384 BEGIN
     INSERT INTO fact_versions (version, persona, key, category, value, ttl, expires_at, probe, source, agent_id, trust, cached_at, created_at, updated_at)
     VALUES (OLD.version, OLD.persona, OLD.key, OLD.category, OLD.value, OLD.ttl, OLD.expires_at, OLD.probe, OLD.source, OLD.agent_id, OLD.trust, OLD.cached_at, OLD.created_at, OLD.updated_at);
     DELETE FROM fact_versions WHERE persona = OLD.persona AND key = OLD.key

@@ -138,7 +138,7 @@ func (s *Store) ListKnowledge(ctx context.Context, filter knowledge.Filter, befo
 		}
 	}
 	if filter.Conflicts {
-		where += ` AND conflicts <> '[]' AND conflicts LIKE '%"settled":false%'`
+		where += ` AND conflicts <> '[]' AND conflicts {like} '%"settled":false%'`
 	}
 	if filter.General {
 		where += " AND project = ''"
