@@ -26,7 +26,8 @@ const recorded = "testdata/recorded.jsonl"
 // agreed are requests, as recorded, whose answers may become others, and why. Their status may not; exit codes that were agreed to are recorded:
 // a command that looks for something exits with 1 where it finds nothing.
 var agreed = map[string]string{
-	"build_context": narrow,
+	"build_context":                                     narrow,
+	`update_knowledge {"nonsense":1}`:                   "the refusal lists its parameters, and it has two more",
 	`["context","write the docs","--budget","200"]`:     narrow,
 	`["messages","--agent","builder","--json","--ack"]`: goingRound,
 	`["episodes","list"]`:                               newVerb, `["episodes","list","--json"]`: newVerb, `["episodes","list","--limit","2"]`: newVerb,

@@ -123,8 +123,8 @@ func contradicts(a, b *sentence) string {
 		return "" // a value and what it is of differ: two things
 	}
 	last := old[len(old)-1].stem == a.words[len(a.words)-1].stem && now[len(now)-1].stem == b.words[len(b.words)-1].stem
-	if valued && !last && !a.clause {
-		return "" // a number in the midst of a name tells two names apart
+	if valued && !a.clause && (!last || len(a.words)-len(old) < 2 && !strings.Contains(old[0].raw, ".")) {
+		return "" // a number in a name tells two names apart
 	}
 	if valued || old[0].intro && now[0].intro || last && len(a.words)-len(old) > 1 {
 		return "one says " + quote(phrase(old)) + ", the other " + quote(phrase(now))
