@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"skillrouter"
+	"skillrouter/learning/incident"
 )
 
 // ruleOutcome is how a command went.
@@ -52,7 +53,7 @@ func readOutcome(c ruleCommand, output []string) (outcome ruleOutcome, symptom s
 		if plain == "" {
 			continue
 		}
-		if strings.Contains(plain, refused) {
+		if strings.Contains(plain, refused) || incident.NotRun(plain) {
 			return outcomeUnknown, ""
 		}
 		if plain == toolFailed {
@@ -94,6 +95,8 @@ func readOutcome(c ruleCommand, output []string) (outcome ruleOutcome, symptom s
 	switch {
 	case coded && code == 0:
 		return outcomeProved, ""
+	case (coded || told) && shown == "" && code <= 1:
+		return outcomeUnknown, "" // it said nothing: so ends a search that found nothing
 	case coded || told || failed:
 		symptom = first
 		switch {

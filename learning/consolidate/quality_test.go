@@ -129,3 +129,32 @@ func TestRulesQuality(t *testing.T) {
 		})
 	}
 }
+
+// TestNobodysMistakes reads records in which a command did not go through and nobody did anything wrong:
+// nothing is proposed of them. What truly failed in the same place is.
+func TestNobodysMistakes(t *testing.T) {
+	t.Parallel()
+	const call = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":%q,"name":"Bash","input":{"command":%q}}]}}` + "\n"
+	const answer = `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":%q,"is_error":%t}]}}` + "\n"
+	session := func(command, said, between string) string {
+		return fmt.Sprintf(call+answer+call+answer+call+answer, "1", command, "1", said, true, "2", between, "2", "", false, "3", command, "3", "done: 2 files", false)
+	}
+	for _, test := range []struct {
+		name, command, said string
+		proposed            int
+	}{
+		{"refused", "gh repo create acme/shop --push", "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file).", 0},
+		{"interrupted", "make deploy", "[Request interrupted by user for tool use]", 0},
+		{"permission asked", "make deploy", "Claude requested permissions to use Bash, but you haven't granted it yet.", 0},
+		{"an empty search", "rg -l TODO services", "Exit code 1", 0},
+		{"a comparison", "cmp a.txt b.txt", "Exit code 1", 0},
+		{"it failed", "make deploy", "Exit code 2\nmake: *** No rule to make target 'deploy'.  Stop.", 1},
+	} {
+		if got := extract(t, session(test.command, test.said, "mkdir -p services/legacy")); len(got) != test.proposed {
+			for _, d := range got {
+				t.Logf("%s: %s", test.name, described(d))
+			}
+			t.Errorf("%s: %d proposals, not %d", test.name, len(got), test.proposed)
+		}
+	}
+}

@@ -320,7 +320,8 @@ var refusals = []string{
 	"exec command rejected by user", "aborted by user", "command was aborted", "User cancelled", "[Operation Cancelled]", "The user rejected", "Tool execution aborted",
 }
 
-func refused(output string) bool {
+// NotRun tells whether an output says that a person or the agent did not let the call be made, or not to its end.
+func NotRun(output string) bool {
 	head := skillrouter.Head(output, 400)
 	for _, said := range refusals {
 		if strings.Contains(head, said) {
@@ -367,7 +368,7 @@ func (r *Reader) claude(l *record) error {
 			if p.Failed {
 				outcome = Failed
 			}
-			if p.Failed && refused(output) || said.Interrupted {
+			if p.Failed && NotRun(output) || said.Interrupted {
 				outcome = Refused
 			}
 			exit := 0
@@ -471,7 +472,7 @@ func (r *Reader) ended(id string, exit int, output string) error {
 	if exit != 0 {
 		outcome = Failed
 	}
-	if refused(output) {
+	if NotRun(output) {
 		outcome = Refused
 	}
 	return r.result(id, outcome, exit, output)
@@ -490,7 +491,7 @@ func (r *Reader) codexOutput(id string, raw json.RawMessage) error {
 	if strings.HasPrefix(text, "{") && json.Unmarshal([]byte(text), &whole) == nil && whole.Metadata != nil && whole.Metadata.ExitCode != nil {
 		return r.ended(id, *whole.Metadata.ExitCode, whole.Output)
 	}
-	if refused(text) {
+	if NotRun(text) {
 		return r.result(id, Refused, 0, text)
 	}
 	if f := r.waiting[id]; f != nil && f.Outcome == Edited {
@@ -596,7 +597,7 @@ func ReadPart(text []byte) (found Found, ok bool) {
 
 // outcomeOf is how a call went that ended with an error.
 func outcomeOf(said string) Outcome {
-	if refused(said) {
+	if NotRun(said) {
 		return Refused
 	}
 	return Failed
