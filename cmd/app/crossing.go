@@ -27,7 +27,7 @@ func (a *App) escalationRules() (*escalation.Rules, error) {
 		return nil, err
 	}
 	options := escalation.Options{Supervisors: supervisors, Log: a.log}
-	if a.config.SeedPorts { // the originals' agents poll their own mailboxes
+	if a.config.CompatiblePorts { // the originals' agents poll their own mailboxes
 		options.Rename = escalation.Originals
 	}
 	name := a.config.Escalation.Rules

@@ -396,8 +396,8 @@ func statsOf(t *testing.T, a *app.App) any {
 	return health["stats"]
 }
 
-// TestSeedPortsForReal opens the very ports, where nothing else has them.
-func TestSeedPortsForReal(t *testing.T) {
+// TestCompatiblePortsForReal opens the very ports, where nothing else has them.
+func TestCompatiblePortsForReal(t *testing.T) {
 	const host = "127.80.31.1" // of loopback, and nobody's
 	for _, network := range []string{"tcp", "udp"} {
 		for _, port := range []string{"8025", "8031", "9031", "3031"} {
@@ -407,7 +407,7 @@ func TestSeedPortsForReal(t *testing.T) {
 		}
 	}
 	cfg := settings(t)
-	cfg.Listen, cfg.SeedPorts = host+":0", true
+	cfg.Listen, cfg.CompatiblePorts = host+":0", true
 	a := opened(t, cfg)
 	for _, port := range []string{"8025", "8031", "9031"} {
 		if status, _ := ask(t, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/health", "", nil); status != http.StatusOK {

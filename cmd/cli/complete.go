@@ -8,6 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"skillrouter/learning"
+	"skillrouter/learning/consolidate"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/feedback"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/incident"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
 	"skillrouter/learning/procedure"
 	"skillrouter/operational"
 	"skillrouter/router/client"
@@ -28,27 +37,29 @@ func completes(args []string) bool { return len(args) > 0 && strings.HasPrefix(a
 // completions has flags and arguments that name things completed with what
 // there is. It starts no router, and suggests nothing when none answers.
 func (s *shell) completions(root *cobra.Command) {
-	agents, tasks, procedures := s.suggest(agentNames), s.suggest(taskNumbers), s.suggest(procedureNames)
+	agents := s.suggest(agentNames)
 	flags := map[string]cobra.CompletionFunc{
 		"agent": agents, "from": agents, "successor": agents,
 		"toolsets": toolsetNames, "mcp-toolsets": toolsetNames,
+		"good": s.suggest(knowledgeIDs), "bad": s.suggest(knowledgeIDs), "resume": s.suggest(runIDs), "accept": s.suggest(incidentIDs), "undo": s.suggest(incidentIDs),
 	}
-	first := map[string]cobra.CompletionFunc{
-		"status": agents, "stop": agents, "signal": agents, "memory": agents,
-		"procedures show": procedures, "procedures delete": procedures, "procedures run": procedures,
-	}
-	for _, verb := range []string{"show", "claim", "progress", "block", "unblock", "complete", "fail", "release", "cancel", "reassign"} {
-		first["tasks "+verb] = tasks
-	}
+	named := s.named()
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		for name, function := range flags {
 			if cmd.Flags().Lookup(name) != nil {
-				_ = cmd.RegisterFlagCompletionFunc(name, function) // fails only for a flag that is not there
+				_ = cmd.RegisterFlagCompletionFunc(name, function) // fails for a flag that has its own
 			}
 		}
-		if function := first[strings.TrimPrefix(cmd.CommandPath(), "skillrouter ")]; function != nil {
-			cmd.ValidArgsFunction = onlyFirst(function)
+		if words := placeholders(cmd); len(words) > 0 && cmd.ValidArgsFunction == nil {
+			path := strings.TrimPrefix(cmd.CommandPath(), "skillrouter ")
+			group, _, _ := strings.Cut(path, " ")
+			for _, place := range []string{path, group + " " + strings.Trim(words[0], "[]().")} {
+				if function := named[place]; function != nil {
+					cmd.ValidArgsFunction = inPlaces(function, secondWords[path])
+					break
+				}
+			}
 		}
 		for _, below := range cmd.Commands() {
 			visit(below)
@@ -57,13 +68,47 @@ func (s *shell) completions(root *cobra.Command) {
 	visit(root)
 }
 
-// onlyFirst completes the first argument, and suggests nothing for others.
-func onlyFirst(function cobra.CompletionFunc) cobra.CompletionFunc {
+// secondWords are what the second word of a command can be.
+var secondWords = map[string][]string{
+	"check outcome":    {string(lesson.OutcomeHeeded), string(lesson.OutcomeOverridden)},
+	"lessons apply":    texts(learning.Results()),
+	"lessons validate": texts(lesson.ValidationTypes()),
+}
+
+func texts[Name ~string](all []Name) (list []string) {
+	for _, name := range all {
+		list = append(list, string(name))
+	}
+	return list
+}
+
+// named completes what a command's first word names: by the whole command, or by the first
+// word of it and the placeholder in its line of use.
+func (s *shell) named() map[string]cobra.CompletionFunc {
+	agents, lessons, knowledge := s.suggest(agentNames), s.suggest(lessonNumbers), s.suggest(knowledgeIDs)
+	return map[string]cobra.CompletionFunc{
+		"status": agents, "stop": agents, "signal": agents, "memory": agents,
+		"episodes add": among(episode.EventTypes()), "episodes EPISODE": s.suggest(episodeNumbers),
+		"lessons LESSON": lessons, "rules RULE": s.suggest(ruleIDs), "check RULE": s.suggest(ruleIDs), "check outcome": s.suggest(checkIDs),
+		"knowledge ID": knowledge, "used": knowledge, "patterns PATTERN": s.suggest(patternNumbers),
+		"procedures NAME": s.suggest(procedureNames), "procedures RUN_ID": s.suggest(runIDs),
+		"facts KEY": s.suggest(factKeys), "reminders NUMBER": s.suggest(reminderNumbers), "tasks TASK": s.suggest(taskNumbers),
+		"proposals ID": s.suggest(proposalIDs), "escalations ID": s.suggest(escalationIDs), "gaps GAP": s.suggest(gapIDs), "judge JUDGEMENT": s.suggest(judgementIDs),
+		"feedback forget": s.suggest(taughtIDs), "sessions ID": s.suggest(sessionIDs), "recon FINDING": s.suggest(findingIDs), "token TOKEN": s.suggest(tokenIDs),
+	}
+}
+
+// inPlaces completes the first argument with what a function finds and the second to one of
+// some words, and suggests nothing for others.
+func inPlaces(function cobra.CompletionFunc, second []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+		switch len(args) {
+		case 0:
+			return function(cmd, args, begun)
+		case 1:
+			return among(second)(cmd, args, begun)
 		}
-		return function(cmd, args, begun)
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -89,28 +134,130 @@ func (s *shell) suggest(ask func(ctx context.Context, c *client.Client) ([]cobra
 	}
 }
 
-func agentNames(ctx context.Context, c *client.Client) (names []cobra.Completion, _ error) {
-	agents, err := c.Presence.Agents(ctx, operational.AgentFilter{Limit: completeLimit})
-	for _, a := range agents {
-		names = append(names, cobra.CompletionWithDesc(a.ID, about(string(a.State), a.CurrentTask)))
+// suggestions are rows as suggestions.
+func suggestions[Row any](rows []Row, err error, name func(row *Row) (id string, about []string)) (names []cobra.Completion, _ error) {
+	for i := range rows {
+		id, said := name(&rows[i])
+		names = append(names, cobra.CompletionWithDesc(id, about(said...)))
 	}
 	return names, err
 }
 
-func taskNumbers(ctx context.Context, c *client.Client) (names []cobra.Completion, _ error) {
-	tasks, err := c.Tasks.List(ctx, operational.TaskFilter{Limit: completeLimit})
-	for _, t := range tasks {
-		names = append(names, cobra.CompletionWithDesc(strconv.FormatInt(t.Number, 10), about(string(t.Status), t.Title)))
-	}
-	return names, err
+func number(n int64) string { return strconv.FormatInt(n, 10) }
+
+func agentNames(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+	rows, err := c.Presence.Agents(ctx, operational.AgentFilter{Limit: completeLimit})
+	return suggestions(rows, err, func(a *operational.Agent) (string, []string) { return a.ID, []string{string(a.State), a.CurrentTask} })
 }
 
-func procedureNames(ctx context.Context, c *client.Client) (names []cobra.Completion, _ error) {
+func taskNumbers(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+	rows, err := c.Tasks.List(ctx, operational.TaskFilter{Limit: completeLimit})
+	return suggestions(rows, err, func(t *operational.Task) (string, []string) {
+		return number(t.Number), []string{string(t.Status), t.Title}
+	})
+}
+
+func procedureNames(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
 	page, err := c.Procedures.List(ctx, procedure.Filter{Limit: completeLimit})
-	for _, p := range page.Procedures {
-		names = append(names, cobra.CompletionWithDesc(p.Name, about(p.Description)))
-	}
-	return names, err
+	return suggestions(page.Procedures, err, func(p *procedure.Procedure) (string, []string) { return p.Name, []string{p.Description} })
+}
+
+func runIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+	rows, err := c.Procedures.Runs(ctx, procedure.RunFilter{Limit: completeLimit})
+	return suggestions(rows, err, func(r *procedure.Run) (string, []string) {
+		return shortID(r.ID), []string{r.Procedure, string(r.Status)}
+	})
+}
+
+func knowledgeIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+	page, err := c.Knowledge.List(ctx, knowledge.Filter{Limit: completeLimit})
+	return suggestions(page.Results, err, func(k *knowledge.Knowledge) (string, []string) { return shortID(k.ID), []string{k.Title} })
+}
+
+func lessonNumbers(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+	page, err := c.Lessons.List(ctx, lesson.Filter{Limit: completeLimit, Statuses: lesson.Statuses()})
+	return suggestions(page.Lessons, err, func(l *lesson.Lesson) (string, []string) { return number(l.Number), []string{l.Title} })
+}
+
+func ruleIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+	page, err := c.Guard.Rules(ctx, guard.RuleFilter{Limit: completeLimit})
+	return suggestions(page.Rules, err, func(r *guard.Rule) (string, []string) { return shortID(r.ID), []string{r.Title} })
+}
+
+func checkIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+	page, err := c.Guard.Ledger(ctx, lesson.LedgerFilter{Limit: completeLimit})
+	return suggestions(page.Checks, err, func(r *lesson.CheckRecord) (string, []string) {
+		return shortID(r.ID), []string{string(r.Decision), r.Action}
+	})
+}
+
+func patternNumbers(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+	rows, err := c.Patterns.List(ctx, lesson.PatternFilter{Limit: completeLimit})
+	return suggestions(rows, err, func(p *lesson.Pattern) (string, []string) { return number(p.Number), []string{p.Name} })
+}
+
+func episodeNumbers(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+	rows, err := c.Episodes.Recent(ctx, episode.Filter{Limit: completeLimit})
+	return suggestions(rows, err, func(e *episode.Episode) (string, []string) { return number(e.Number), []string{e.EventType, e.Title} })
+}
+
+func factKeys(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+	page, err := c.Facts.Search(ctx, fact.Query{Limit: completeLimit})
+	return suggestions(page.Facts, err, func(f *fact.Fact) (string, []string) { return f.Key, []string{f.Category} })
+}
+
+func reminderNumbers(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+	rows, err := c.Reminders.List(ctx, operational.ReminderFilter{Open: true, Limit: completeLimit})
+	return suggestions(rows, err, func(r *operational.Reminder) (string, []string) { return number(r.Number), []string{r.Task} })
+}
+
+func proposalIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+	rows, err := c.Consolidation.Proposals(ctx, consolidate.ProposalFilter{Limit: completeLimit})
+	return suggestions(rows, err, func(p *consolidate.Proposal) (string, []string) {
+		return shortID(p.ID), []string{string(p.Status), p.Says()}
+	})
+}
+
+func escalationIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+	rows, err := c.Escalations.List(ctx, operational.EscalationFilter{Limit: completeLimit})
+	return suggestions(rows, err, func(e *operational.Escalation) (string, []string) {
+		return shortID(e.ID), []string{string(e.Status), e.Title}
+	})
+}
+
+func gapIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+	page, err := c.Gaps.List(ctx, feedback.GapQuery{Limit: completeLimit})
+	return suggestions(page.Gaps, err, func(g *feedback.Gap) (string, []string) { return shortID(g.ID), []string{g.Question} })
+}
+
+func judgementIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+	page, err := c.Judgements.Judgements(ctx, feedback.JudgementQuery{Limit: completeLimit})
+	return suggestions(page.Judgements, err, func(j *feedback.Judgement) (string, []string) { return shortID(j.ID), []string{j.Question} })
+}
+
+func taughtIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+	list, err := c.Router.Feedback(ctx)
+	return suggestions(list.Feedback, err, func(f *feedback.QueryFeedback) (string, []string) { return shortID(f.ID), []string{f.Query} })
+}
+
+func sessionIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+	rows, err := c.Sessions.List(ctx, operational.SessionFilter{Limit: completeLimit})
+	return suggestions(rows, err, func(x *operational.Session) (string, []string) { return x.ID, []string{x.AgentID, x.Goal} })
+}
+
+func findingIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+	rows, err := c.Recon.Findings(ctx, operational.FindingFilter{Limit: completeLimit})
+	return suggestions(rows, err, func(f *operational.Finding) (string, []string) { return f.ID, []string{f.Title} })
+}
+
+func tokenIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+	rows, err := c.Tokens.List(ctx)
+	return suggestions(rows, err, func(t *operational.Token) (string, []string) { return t.ID, []string{t.AgentID, t.Note} })
+}
+
+func incidentIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+	page, err := c.Incidents.List(ctx, incident.Filter{Limit: completeLimit})
+	return suggestions(page.Incidents, err, func(i *incident.Incident) (string, []string) { return shortID(i.ID), []string{i.Program, i.Example} })
 }
 
 // about describes a suggestion on one line: what agents wrote reaches a terminal by it.

@@ -25,8 +25,8 @@ import (
 func (s *shell) interlockCommand() *cobra.Command {
 	return s.group(&cobra.Command{
 		Use: "interlock", Short: "Look at the UDP mesh, and try it",
-		Long: `InterLock is seed 003's mesh: small UDP datagrams in which servers tell each
-other what they did. The router listens if interlock.listen or --seed-ports
+		Long: `InterLock is a mesh of servers: small UDP datagrams in which servers tell each
+other what they did. The router listens if interlock.listen or --compatible-ports
 says so; docs/interlock.md describes it.`,
 	}, s.interlockStatusCommand(), s.interlockSendCommand())
 }

@@ -25,9 +25,9 @@ var (
 	// elsewhere are commands of a page that a script does not run: they build, set the shell up, never end, or only take their time.
 	elsewhere = regexp.MustCompile(`^(make |export |curl -sN|time )`)
 	named     = regexp.MustCompile(`--agent (\S+)`)
-	wholeID   = `[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`
+	fullUUID  = `[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`
 	endOfID   = `\b[0-9a-f]{8}\b` // as lists show it
-	uuids     = regexp.MustCompile(wholeID + `|` + endOfID)
+	uuids     = regexp.MustCompile(fullUUID + `|` + endOfID)
 	// passing is what differs from one run to the next: moments, ages, marks, secrets, sizes, what
 	// identifiers and marks cost in tokens, and dots for what is left out.
 	passing = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?|\d{4}-\d\d-\d\d|\d+s ago|\bnow\b|memory-[0-9a-f]{8}|skr_\w+|\b\d{6,}\b|\d+ of \d+ tokens|\d+ +-$|http://127\.0\.0\.1:\d+|…| +`)
@@ -81,7 +81,7 @@ func fits(line string, ids map[string]string) *regexp.Regexp {
 		if len(id) == 8 {
 			return endOfID
 		}
-		return wholeID
+		return fullUUID
 	})
 	return regexp.MustCompile("^" + pattern + ` *$`)
 }

@@ -53,6 +53,7 @@ func TestMain(m *testing.M) {
 //	await RE CMD...   repeat a command until its output matches
 //	await-file RE F   wait until a file matches
 //	page FILE         hold a page's commands to what it shows of them
+//	session FILE      type a page's commands into one shell, and hold them to what it shows
 func TestScripts(t *testing.T) {
 	patterns := []string{"*"}
 	if testing.Short() { // those in which commands live beside each other; to run all takes minutes
@@ -112,7 +113,7 @@ func runScripts(t *testing.T, hook string, patterns ...string) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"router": startRouter, "kill-router": killRouter, "await": await, "await-file": awaitFile, "page": page,
+			"router": startRouter, "kill-router": killRouter, "await": await, "await-file": awaitFile, "page": page, "session": session,
 		},
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"skillrouter"
 	"skillrouter/cmd/app"
@@ -55,16 +56,22 @@ flags; "skillrouter config example" prints such a file.`,
 		}
 		return a.Run(ctx)
 	})
-	flags, defaults := cmd.Flags(), config.Default()
+	flags, defaults, former := cmd.Flags(), config.Default(), map[string]string{}
 	for _, setting := range config.Settings() {
 		if setting.Secret {
 			continue
 		}
 		flags.String(setting.Flag(), setting.Show(defaults), setting.Usage+" ("+setting.Env()+")")
+		if setting.Former != "" {
+			former[setting.FormerFlag()] = setting.Flag()
+		}
 		if setting.Switch {
 			flags.Lookup(setting.Flag()).NoOptDefVal = "true"
 		}
 	}
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return pflag.NormalizedName(first(former[name], name))
+	})
 	return cmd
 }
 

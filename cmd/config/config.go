@@ -18,23 +18,23 @@ import (
 
 // Config is every setting of the running sidecar.
 type Config struct {
-	Listen        string        `yaml:"listen"`     // host:port of the HTTP listener; port 0 takes a free one
-	SeedPorts     bool          `yaml:"seed_ports"` // also listen on the ports that the papers name, on the host of Listen
-	Listeners     Listeners     `yaml:"listeners"`
-	InterLock     InterLock     `yaml:"interlock"`
-	Data          string        `yaml:"data"`            // folder of the databases, the lock and the owner's token
-	AllowedHosts  []string      `yaml:"allowed_hosts"`   // names, besides loopback's and the listener's own, that Host and Origin may bear
-	AgentsMayStop bool          `yaml:"agents_may_stop"` // an agent's token may stop and pause others, and make rules that block them
-	ShutdownGrace time.Duration `yaml:"shutdown_grace"`
-	Log           Log           `yaml:"log"`
-	Presence      Presence      `yaml:"presence"`
-	Retention     Retention     `yaml:"retention"`
-	Escalation    Escalation    `yaml:"escalation"`
-	Ranking       Ranking       `yaml:"ranking"`
-	MCP           MCP           `yaml:"mcp"`
-	Consolidation Consolidation `yaml:"consolidation"`
-	LLM           LLM           `yaml:"llm"`
-	Procedures    Procedures    `yaml:"procedures"`
+	Listen          string        `yaml:"listen"`           // host:port of the HTTP listener; port 0 takes a free one
+	CompatiblePorts bool          `yaml:"compatible_ports"` // also listen on the ports that the papers name, on the host of Listen
+	Listeners       Listeners     `yaml:"listeners"`
+	InterLock       InterLock     `yaml:"interlock"`
+	Data            string        `yaml:"data"`            // folder of the databases, the lock and the owner's token
+	AllowedHosts    []string      `yaml:"allowed_hosts"`   // names, besides loopback's and the listener's own, that Host and Origin may bear
+	AgentsMayStop   bool          `yaml:"agents_may_stop"` // an agent's token may stop and pause others, and make rules that block them
+	ShutdownGrace   time.Duration `yaml:"shutdown_grace"`
+	Log             Log           `yaml:"log"`
+	Presence        Presence      `yaml:"presence"`
+	Retention       Retention     `yaml:"retention"`
+	Escalation      Escalation    `yaml:"escalation"`
+	Ranking         Ranking       `yaml:"ranking"`
+	MCP             MCP           `yaml:"mcp"`
+	Consolidation   Consolidation `yaml:"consolidation"`
+	LLM             LLM           `yaml:"llm"`
+	Procedures      Procedures    `yaml:"procedures"`
 }
 
 // Log says what is logged, and how.

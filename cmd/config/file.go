@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"regexp"
 	"strings"
 	"time"
 
@@ -35,6 +36,9 @@ func readBounded(name string) ([]byte, error) {
 	return text, nil
 }
 
+// formerKey is a key by the name that it had.
+var formerKey = regexp.MustCompile(`(?m)^` + formerPorts + `(\s*:)`)
+
 // decode reads the YAML text over c and returns the names of the settings
 // that it sets. Unknown and repeated keys, anchors, aliases, merge keys, tags
 // and further documents are refused: a configuration needs none of them.
@@ -45,6 +49,7 @@ func decode(name string, text []byte, c *Config) ([]string, error) {
 			return nil, refused(name, tok.Position.Line, "anchors, aliases, merge keys and tags are not accepted")
 		}
 	}
+	text = formerKey.ReplaceAll(text, []byte("compatible_ports$1"))
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		return nil, located(name, err)

@@ -10,6 +10,9 @@ import (
 	"skillrouter"
 )
 
+// formerPorts is what the setting of these ports was called.
+const formerPorts = "seed_ports"
+
 // The ports that the papers name, which clients written for them call.
 const (
 	agentsPort    = "8025" // seed 004, and the default of listen
@@ -39,11 +42,11 @@ type Address struct{ Listen, Setting string }
 // HTTPAddresses are the further addresses of the whole HTTP handler.
 func (c Config) HTTPAddresses() []Address {
 	list := addresses("listeners.http", c.Listeners.HTTP...)
-	if c.SeedPorts {
+	if c.CompatiblePorts {
 		host, port, _ := net.SplitHostPort(c.Listen) // Validate has looked at it
 		for _, seed := range []string{agentsPort, seedHTTP} {
 			if seed != port {
-				list = append(list, Address{net.JoinHostPort(host, seed), "seed_ports"})
+				list = append(list, Address{net.JoinHostPort(host, seed), "compatible_ports"})
 			}
 		}
 	}
@@ -53,8 +56,8 @@ func (c Config) HTTPAddresses() []Address {
 // WebSocketAddresses are the addresses where the event feed is at the root.
 func (c Config) WebSocketAddresses() []Address {
 	list := addresses("listeners.websocket", c.Listeners.WebSocket...)
-	if c.SeedPorts {
-		list = append(list, Address{c.beside(seedWebSocket), "seed_ports"})
+	if c.CompatiblePorts {
+		list = append(list, Address{c.beside(seedWebSocket), "compatible_ports"})
 	}
 	return distinct(list)
 }
@@ -64,8 +67,8 @@ func (c Config) InterLockAddress() (address Address, ok bool) {
 	switch {
 	case c.InterLock.Listen != "":
 		return Address{c.InterLock.Listen, "interlock.listen"}, true
-	case c.SeedPorts:
-		return Address{c.beside(seedInterLock), "seed_ports"}, true
+	case c.CompatiblePorts:
+		return Address{c.beside(seedInterLock), "compatible_ports"}, true
 	}
 	return Address{}, false
 }
@@ -92,7 +95,7 @@ func addresses(setting string, listen ...string) []Address {
 	return list
 }
 
-// distinct drops what is asked for twice: by name and by seed_ports. Port 0 is another one each time.
+// distinct drops what is asked for twice: by name and by compatible_ports. Port 0 is another one each time.
 func distinct(list []Address) []Address {
 	kept := list[:0]
 	for _, address := range list {

@@ -15,12 +15,23 @@ type Setting struct {
 	Usage string
 	// Switch means that the flag alone, without a value, switches the setting on.
 	Switch bool
+	// Former is the name that it had: it goes on working everywhere, and is shown nowhere.
+	Former string
 	// Secret means that Show gives a mask, and that there is no flag: the list of processes shows those to everybody.
 	Secret bool
 
 	set  func(c *Config, value string) error
 	show func(c Config) string
 }
+
+// formerly is the setting with the name that it had.
+func (s Setting) formerly(name string) Setting {
+	s.Former = name
+	return s
+}
+
+// FormerFlag is the flag that it had; empty if none.
+func (s Setting) FormerFlag() string { return Setting{Name: s.Former}.Flag() }
 
 // Env is the name of the environment variable that speaks for the setting.
 func (s Setting) Env() string {
@@ -41,7 +52,7 @@ func (s Setting) Show(c Config) string { return s.show(c) }
 func Settings() []Setting {
 	return []Setting{
 		text("listen", "address to listen on, HOST:PORT", func(c *Config) *string { return &c.Listen }),
-		toggle("seed_ports", "also listen on the ports that seed systems' clients call: 8025 and 8031 (HTTP), 9031 (WebSocket), 3031 (UDP)", func(c *Config) *bool { return &c.SeedPorts }),
+		toggle("compatible_ports", "also listen on the ports that clients of the earlier programs call: 8025 and 8031 (HTTP), 9031 (WebSocket), 3031 (UDP)", func(c *Config) *bool { return &c.CompatiblePorts }).formerly(formerPorts),
 		list("listeners.http", "further addresses to answer HTTP on, HOST:PORT, separated by commas", func(c *Config) *[]string { return &c.Listeners.HTTP }),
 		list("listeners.websocket", "addresses where the event feed is a WebSocket at the root, HOST:PORT, separated by commas", func(c *Config) *[]string { return &c.Listeners.WebSocket }),
 		text("interlock.listen", "address of the UDP mesh, HOST:PORT; empty: off", func(c *Config) *string { return &c.InterLock.Listen }),
