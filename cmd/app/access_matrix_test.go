@@ -153,6 +153,7 @@ var matrix = join(feedAccess, gapsAccess, queryAccess, judgementAccess, searchAc
 	"POST /api/incidents/learn":           {{may: asAgentA, path: "/api/incidents/learn", body: `{"agent_id":"a","session_id":"s","steps":[{"command":"make","outcome":"failed","output":"no rule"}]}`}},
 	"POST /api/incidents/accept":          {{may: asAgentA, path: "/api/incidents/accept", body: `{"by":"a","project":"p","seen":2}`}},
 	"POST /api/incidents/forget":          {{may: captains, path: "/api/incidents/forget", body: `{"project":"none"}`}},
+	"POST /check/offline":                 {{may: agents, path: "/check/offline", body: `{"checks":[]}`}},
 	"GET /check/ledger":                   {{may: anyone, path: "/check/ledger"}},
 	"POST /mcp":                           {{may: anyone, path: "/mcp", body: callTool}},
 	"GET /mcp":                            {{may: anyone, path: "/mcp", answers: http.StatusMethodNotAllowed}},

@@ -256,6 +256,7 @@ the address in your settings. `+"`skillrouter run --start` and `skillrouter mcp`
 | `+"`high-water`"+` | how far the logs had come, so that a loss after a crash is known |
 | `+"`lost-writes.log`"+` | what turned out to be lost: [look](operations.md#when-it-says-that-writes-are-gone), then remove it |
 | `+"`owner.token`"+` | the owner's token, for `+"`skillrouter token`"+` ([why](decisions/0004-owner-token.md)) |
+| `+"`guard.copy`, `guard.key`"+` | the guard's rules for hooks that get no answer, and the key that they are signed with ([why](decisions/0074-a-copy-of-the-rules.md)); each start makes the copy anew |
 | `+"`skillrouter.lock`"+` | names the process that holds the folder; the system frees it when that process ends |
 
 The folder is 0700, its files 0600. If the disk is full, writes answer 507 and reading goes on; writes succeed again, without

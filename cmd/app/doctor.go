@@ -35,6 +35,7 @@ func (a *App) doctor(ctx context.Context) []httpapi.Check {
 	checks = append(checks, a.checkHashes(ctx), a.checkLosses())
 	checks = append(checks, a.checkFolder(), a.checkDisk(), a.checkOutbound())
 	checks = append(checks, a.checkModel(ctx)...)
+	checks = append(checks, a.checkHooks(ctx)...)
 	return append(checks, a.services.census.checks(ctx)...)
 }
 

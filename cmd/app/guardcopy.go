@@ -2,11 +2,14 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"skillrouter"
 	"skillrouter/cmd/hook/offline"
 	"skillrouter/learning/guard"
+	"skillrouter/router/httpapi"
 )
 
 // How often the copy of the guard's rules is written.
@@ -51,4 +54,79 @@ func (a *App) keepGuardCopy(ctx context.Context, guards *guard.Guards) error {
 		}
 		write()
 	}
+}
+
+const (
+	// hooksSince is how far back an agent is looked at that used tools and asked the guard nothing.
+	hooksSince = 24 * time.Hour
+	// hookSlack is how much earlier than its last use of a tool an agent may have asked: a check comes before its tool, and a
+	// tool may take long.
+	hookSlack = 10 * time.Minute
+	// copySince is how far back the uses of the copy are counted.
+	copySince = 7 * 24 * time.Hour
+	// hookReach is how many of the newest things that agents said of themselves are looked at.
+	hookReach = 10_000
+)
+
+// checkHooks tells of hooks that were expected and did not come, and how often hooks judged by the copy of the rules.
+func (a *App) checkHooks(ctx context.Context) []httpapi.Check {
+	return []httpapi.Check{a.checkAsking(ctx), a.checkCopy(ctx)}
+}
+
+// checkAsking compares what hooks said that their agents used with who asked the guard: hooks tell of a tool before and after it, and
+// one that tells of it without having asked is half set up.
+func (a *App) checkAsking(ctx context.Context) httpapi.Check {
+	c := httpapi.Check{Name: "agents' hooks"}
+	now := a.now()
+	type use struct {
+		Agent string
+		At    int64
+	}
+	var uses []use
+	err := a.operational.Read.WithContext(ctx).Raw(`SELECT agent_id AS agent, max(at) AS at FROM
+		(SELECT agent_id, at, data FROM events WHERE type IN ('agent.status', 'agent.state') ORDER BY seq DESC LIMIT ?) AS latest
+		WHERE at >= ? AND data LIKE '%"status":"using %' AND data NOT LIKE '%"status":"using Task"%' AND data NOT LIKE '%"status":"using Agent"%'
+		GROUP BY agent_id ORDER BY agent_id`, hookReach, now.Add(-hooksSince).UnixMilli()).Scan(&uses).Error
+	if err != nil {
+		c.Detail = err.Error()
+		return c
+	}
+	asked, err := a.services.census.guards.Asked(ctx, now.Add(-hooksSince-hookSlack))
+	if err != nil {
+		c.Detail = err.Error()
+		return c
+	}
+	var silent []string
+	for _, u := range uses {
+		at := time.UnixMilli(u.At)
+		if last, ever := asked[u.Agent]; !ever || at.Sub(last) > hookSlack {
+			silent = append(silent, fmt.Sprintf("%s (last %s ago)", u.Agent, now.Sub(at).Round(time.Second)))
+		}
+	}
+	if len(silent) > 0 {
+		c.Detail = fmt.Sprintf("used tools within a day, and the guard was not asked: %s. `skillrouter setup AGENT --check` says why", strings.Join(silent[:min(len(silent), 10)], ", "))
+		return c
+	}
+	c.OK, c.Detail = true, fmt.Sprintf("each of %d that used tools within a day asked the guard", len(uses))
+	return c
+}
+
+func (a *App) checkCopy(ctx context.Context) httpapi.Check {
+	c := httpapi.Check{Name: "copy of the guard's rules"}
+	written, err := offline.Read(a.config.Data)
+	if err != nil {
+		c.Detail = "hooks cannot use it while the router is away: " + err.Error()
+		return c
+	}
+	times, last, err := a.services.census.guards.OfflineUse(ctx, a.now().Add(-copySince))
+	if err != nil {
+		c.Detail = err.Error()
+		return c
+	}
+	c.OK, c.Detail = true, fmt.Sprintf("%d rules, written %s ago; not used within a week", len(written.Rules), a.now().Sub(written.At).Round(time.Second))
+	if times > 0 {
+		c.Detail = fmt.Sprintf("%d rules, written %s ago; used %d times within a week, the last time %s ago: the router was away then",
+			len(written.Rules), a.now().Sub(written.At).Round(time.Second), times, a.now().Sub(last).Round(time.Second))
+	}
+	return c
 }

@@ -3,6 +3,7 @@ package app_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"skillrouter/cmd/hook/offline"
 	"skillrouter/cmd/locate"
 	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/lesson"
 )
 
 // guarded is a router with a rule that somebody ofLesson, and the hook of an agent beside it.
@@ -328,4 +330,92 @@ func TestHookReadsTheCopyOfAnotherVersion(t *testing.T) {
 	if holder, err := locate.ReadHolder(g.data); err != nil || holder.URL() == "" {
 		t.Errorf("%+v %v", holder, err)
 	}
+}
+
+// What hooks judged while the router was away is in its ledger after the next contact, once, and doctor tells of it.
+func TestRouterLearnsWhatWasJudgedWithoutIt(t *testing.T) {
+	g := guardedRouter(t)
+	g.router.kill()
+	commands := []string{ofLesson, ofPack, ofNobody}
+	for _, command := range commands {
+		g.judges(t, command)
+	}
+	spools, err := filepath.Glob(filepath.Join(g.home, "skillrouter", "hooks", "offline-*", "*"))
+	if err != nil || len(spools) != len(commands) {
+		t.Fatalf("%d checks wait: %v", len(spools), err)
+	}
+	spooled := map[string][]byte{}
+	for _, name := range spools {
+		if spooled[name], err = os.ReadFile(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(filepath.Dir(spools[0]), "cut"), []byte(`{"check_id":"01a2`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again := exec.Command(program(t, buildProgram), "serve", "--listen", strings.TrimPrefix(g.router.url, "http://"), "--data", g.data)
+	if err := again.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = again.Process.Kill(); _ = again.Wait() })
+	within(t, func() bool {
+		status, _, err := g.router.get(t.Context(), "/health")
+		return err == nil && status == 200
+	})
+	ledger := func() (offline, all int) {
+		t.Helper()
+		_, raw, err := g.router.get(t.Context(), "/check/ledger?limit=200")
+		var page struct {
+			Checks []struct {
+				Notes []string `json:"notes"`
+			} `json:"checks"`
+		}
+		if err == nil {
+			err = json.Unmarshal(raw, &page)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range page.Checks {
+			if len(c.Notes) > 0 && c.Notes[0] == lesson.NoteOffline {
+				offline++
+			}
+		}
+		return offline, len(page.Checks)
+	}
+	if offline, all := ledger(); offline != 0 || all != 0 {
+		t.Fatalf("nobody has told yet, and the ledger has %d of %d", offline, all)
+	}
+	for round := range 2 { // the second time the files are there again, as after a kill before they were removed
+		if out, said := g.judges(t, ofNobody); out != "" || said != "" {
+			t.Errorf("%s (%s)", out, said)
+		}
+		if offline, all := ledger(); offline != len(commands) || all != len(commands)+round+1 {
+			t.Errorf("round %d: the ledger has %d of %d", round, offline, all)
+		}
+		if left, _ := filepath.Glob(filepath.Join(g.home, "skillrouter", "hooks", "offline-*", "*")); len(left) != 0 {
+			t.Errorf("still waiting: %v", left)
+		}
+		for name, text := range spooled {
+			if err := os.WriteFile(name, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	doctor := func(want string) {
+		t.Helper()
+		if _, raw, err := g.router.get(t.Context(), "/api/doctor"); err != nil || !strings.Contains(string(raw), want) {
+			t.Errorf("doctor does not say %q: %s %v", want, raw, err)
+		}
+	}
+	doctor("used 3 times within a week")
+	// An agent whose hook tells of its tools and does not ask: its hook before a tool is gone.
+	if status, raw, err := g.router.post(t.Context(), "/heartbeat", map[string]any{"agent_id": "half", "config_name": "claude-code", "status": "using Bash"}); err != nil || status != 200 {
+		t.Fatalf("%d %s %v", status, raw, err)
+	}
+	doctor("and the guard was not asked: half (last ")
+	if status, raw, err := g.router.post(t.Context(), "/check/anti-pattern", map[string]any{"proposed_action": "ls", "agent": "half"}); err != nil || status != 200 {
+		t.Fatalf("%d %s %v", status, raw, err)
+	}
+	doctor("used tools within a day asked the guard")
 }

@@ -20,7 +20,7 @@ func (a *App) wireWeb(p *parts) {
 		Sessions: p.sessions, Feed: p.feed, Router: p.queries, Introspection: p.introspection,
 		Knowledge: p.knowledge, Episodes: p.episodes, Experiences: p.experiences, Lessons: p.lessons, Patterns: p.patterns,
 		Guard: p.guards, Facts: p.facts, Procedures: p.procedures, Consolidation: p.consolidation,
-		Memory: p.crossing.memory, Unread: p.presence, Log: p.mailbox, Health: a.webHealth, Doctor: a.webDoctor,
+		Memory: p.crossing.memory, Unread: p.presence, Log: p.mailbox, Health: a.webHealth, Doctor: a.webDoctor, Hooks: a.webHooks,
 		Search: p.search,
 		Gaps:   p.gaps, Embeddings: p.vectors, Process: a.process,
 	}, options)
@@ -39,6 +39,15 @@ func (a *App) webHealth(ctx context.Context) web.Health {
 func (a *App) webDoctor(ctx context.Context) []web.Check {
 	var checks []web.Check
 	for _, check := range a.doctor(ctx) {
+		checks = append(checks, web.Check(check))
+	}
+	return checks
+}
+
+// webHooks is what the dashboard shows of agents' hooks.
+func (a *App) webHooks(ctx context.Context) []web.Check {
+	var checks []web.Check
+	for _, check := range a.checkHooks(ctx) {
 		checks = append(checks, web.Check(check))
 	}
 	return checks

@@ -191,19 +191,11 @@ func (l *ledger) drop(record lesson.CheckRecord, err error) {
 func (l *ledger) write(ctx context.Context, records []lesson.CheckRecord) error {
 	var events []skillrouter.Event
 	for _, r := range records {
-		if r.Decision == rule.DecisionAllow {
-			continue
-		}
-		event := skillrouter.Event{Type: lesson.EventActionChecked, Subject: r.ID, Agent: r.Agent, Project: r.Project, At: r.At}
-		shown := lesson.GuardEvent{Decision: r.Decision}
-		for _, m := range r.Matches {
-			shown.RuleIDs = append(shown.RuleIDs, m.RuleID)
-		}
-		var err error
-		if event.Data, err = json.Marshal(shown); err != nil {
+		event, err := checkEvents(r)
+		if err != nil {
 			return err
 		}
-		events = append(events, event)
+		events = append(events, event...)
 	}
 	// The checks were made: they belong in the ledger even if their clients have gone.
 	return l.store.Change(context.WithoutCancel(ctx), func(tx lesson.PipelineTx) error {
@@ -212,6 +204,19 @@ func (l *ledger) write(ctx context.Context, records []lesson.CheckRecord) error 
 		}
 		return tx.AddEvents(events...)
 	}, nil)()
+}
+
+// checkEvents is the event of a check; what is allowed has none.
+func checkEvents(r lesson.CheckRecord) ([]skillrouter.Event, error) {
+	if r.Decision == rule.DecisionAllow {
+		return nil, nil
+	}
+	shown := lesson.GuardEvent{Decision: r.Decision}
+	for _, m := range r.Matches {
+		shown.RuleIDs = append(shown.RuleIDs, m.RuleID)
+	}
+	data, err := json.Marshal(shown)
+	return []skillrouter.Event{{Type: lesson.EventActionChecked, Subject: r.ID, Agent: r.Agent, Project: r.Project, At: r.At, Data: data}}, err
 }
 
 // report remembers whether writing works, and logs it when that changes.

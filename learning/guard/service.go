@@ -31,6 +31,8 @@ type Service interface {
 	SetPacks(ctx context.Context, draft PackDraft) (PackList, error)
 	// Explain says what the guard reads in an action and what it would say of it. It is no check.
 	Explain(ctx context.Context, action rule.Action) (Explained, error)
+	// Offline takes in what hooks judged by their copy of the rules while the router was away; each check once.
+	Offline(ctx context.Context, draft OfflineDraft) (OfflineStored, error)
 	// Ledger lists checks, newest first. What another agent meant to do is Withheld
 	// from whoever is no captain: only that it was checked, and how that went, is told.
 	Ledger(ctx context.Context, filter lesson.LedgerFilter) (LedgerPage, error)

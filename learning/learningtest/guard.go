@@ -2,8 +2,10 @@ package learningtest
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"skillrouter"
 	"skillrouter/learning"
@@ -22,6 +24,7 @@ func RunGuard(t *testing.T, open func(t *testing.T) guard.Service) {
 		{"rules tell how they did", tellsRules},
 		{"packs are switched by a captain alone", switchesPacks},
 		{"an action is explained", explainsActions},
+		{"what hooks judged is taken in once", takesOffline},
 		{"bad input is refused by name", refusesChecks},
 	}.run(t, open)
 }
@@ -214,4 +217,39 @@ func explainsActions(t *testing.T, ctx context.Context, g guard.Service) {
 	if page := must[guard.LedgerPage](t)(g.Ledger(ctx, lesson.LedgerFilter{})); page.Count != 0 {
 		t.Errorf("an explanation is in the ledger: %+v", page)
 	}
+}
+
+func takesOffline(t *testing.T, ctx context.Context, g guard.Service) {
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	check := func(n int, decision rule.Decision, rules ...string) guard.OfflineCheck {
+		return guard.OfflineCheck{
+			CheckID: fmt.Sprintf("01a20a86-37a7-75f5-9e8b-%012d", n), Action: "rm -rf /data", Tool: "Bash", Agent: "a", Decision: decision, RuleIDs: rules, Basis: "the copy", At: at,
+		}
+	}
+	ahead := check(2, rule.DecisionAllow)
+	ahead.At = at.AddDate(100, 0, 0)
+	bad := check(3, "perhaps")
+	nameless := check(4, rule.DecisionAllow)
+	nameless.CheckID = ""
+	draft := guard.OfflineDraft{Checks: []guard.OfflineCheck{check(1, rule.DecisionBlock, dataRule, "01a20a86-37a7-75f5-9e8b-000000000099"), ahead, bad, nameless}}
+	if s := must[guard.OfflineStored](t)(g.Offline(ctx, draft)); s != (guard.OfflineStored{Stored: 2, Refused: 2}) {
+		t.Errorf("%+v", s)
+	}
+	if s := must[guard.OfflineStored](t)(g.Offline(ctx, draft)); s != (guard.OfflineStored{Known: 2, Refused: 2}) {
+		t.Errorf("again: %+v", s)
+	}
+	page := must[guard.LedgerPage](t)(g.Ledger(ctx, lesson.LedgerFilter{}))
+	if page.Count != 2 {
+		t.Fatalf("%+v", page)
+	}
+	if c := page.Checks[0]; !c.At.Before(ahead.At) || len(c.Matches) != 0 {
+		t.Errorf("a hook's clock that is ahead: %+v", c)
+	}
+	c := page.Checks[1]
+	if !c.At.Equal(at) || c.Decision != rule.DecisionBlock || len(c.Matches) != 1 || c.Matches[0].RuleID != dataRule || !c.Matches[0].Blocks || c.Notes[0] != lesson.NoteOffline || c.Notes[1] != "the copy" {
+		t.Errorf("%+v", c)
+	}
+	// What came of it is told as of any check.
+	must[guard.Settled](t)(g.Outcome(ctx, guard.OutcomeDraft{CheckID: c.ID, Outcome: lesson.OutcomeHeeded}))
+	refuses(t, skillrouter.TooLarge, "checks")(g.Offline(ctx, guard.OfflineDraft{Checks: make([]guard.OfflineCheck, guard.MaxOffline+1)}))
 }

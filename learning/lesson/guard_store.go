@@ -17,6 +17,10 @@ type GuardStore interface {
 	PackStates(ctx context.Context) ([]PackState, error)
 	// ListChecks returns checks, newest first, whose number is below before (0: all).
 	ListChecks(ctx context.Context, filter LedgerFilter, before int64) ([]CheckRecord, error)
+	// OfflineChecks counts the checks since a time that hooks made by their copy of the rules, and tells when the last was.
+	OfflineChecks(ctx context.Context, since time.Time) (times int, last time.Time, err error)
+	// AskedGuard tells when each agent last asked the guard, of those that did since a time.
+	AskedGuard(ctx context.Context, since time.Time) (map[string]time.Time, error)
 }
 
 // GuardTx is what a transaction can do with the guard's ledger. It is part of PipelineTx.

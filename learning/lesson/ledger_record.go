@@ -56,6 +56,9 @@ type CheckRecord struct {
 	Withheld bool `json:"withheld,omitempty"`
 }
 
+// NoteOffline is the first note of a check that a hook made by its copy of the rules.
+const NoteOffline = "judged by the agent's hook, as the router was away"
+
 // LedgerFilter selects checks; empty fields select everything.
 type LedgerFilter struct {
 	Agent    string        `json:"agent,omitempty"`

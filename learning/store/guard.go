@@ -30,7 +30,11 @@ func (tx *transaction) AddChecks(checks ...lesson.CheckRecord) error {
 		}
 		err = insert(tx.db, "check_matches", matchColumns, len(c.Matches), func(i int, row []any) []any {
 			m := c.Matches[i]
-			return append(row, num, m.RuleID, m.Title, string(m.Severity), m.Lane, m.Reason, m.Confidence, m.Blocks)
+			lane := m.Lane
+			if lane == rule.LaneIncident {
+				lane = rule.LaneSimilarity // the table knows no more lanes; both only warn
+			}
+			return append(row, num, m.RuleID, m.Title, string(m.Severity), lane, m.Reason, m.Confidence, m.Blocks)
 		})
 		if err != nil {
 			return err
@@ -93,6 +97,28 @@ func (s *Store) ListChecks(ctx context.Context, filter lesson.LedgerFilter, befo
 		c.add("num < ?", before)
 	}
 	return selectChecks(s.read.WithContext(ctx), c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
+}
+
+// OfflineChecks implements lesson.GuardStore.
+func (s *Store) OfflineChecks(ctx context.Context, since time.Time) (times int, last time.Time, err error) {
+	_, err = one(s.read.WithContext(ctx), []any{&times, at(&last)}, "SELECT count(*), coalesce(max(at), 0) FROM checks WHERE at >= ? AND notes {like} ?",
+		millis(since), `["`+lesson.NoteOffline+`"%`)
+	return times, last, err
+}
+
+// AskedGuard implements lesson.GuardStore.
+func (s *Store) AskedGuard(ctx context.Context, since time.Time) (map[string]time.Time, error) {
+	type asked struct {
+		agent string
+		at    time.Time
+	}
+	rows, err := list(s.read.WithContext(ctx), func(a *asked) []any { return []any{&a.agent, at(&a.at)} },
+		"SELECT agent_id, max(at) FROM checks WHERE at >= ? AND agent_id <> '' GROUP BY agent_id", millis(since))
+	last := make(map[string]time.Time, len(rows))
+	for _, r := range rows {
+		last[r.agent] = r.at
+	}
+	return last, err
 }
 
 // selectChecks reads checks with what they showed.

@@ -58,6 +58,11 @@ func (g Guard) Explain(ctx context.Context, action rule.Action) (guard.Explained
 	return call[guard.Explained](ctx, g.c, http.MethodPost, at("/check/explain"), action)
 }
 
+// Offline implements guard.Service.
+func (g Guard) Offline(ctx context.Context, draft guard.OfflineDraft) (guard.OfflineStored, error) {
+	return call[guard.OfflineStored](ctx, g.c, http.MethodPost, at("/check/offline"), draft)
+}
+
 // Ledger implements guard.Service.
 func (g Guard) Ledger(ctx context.Context, filter lesson.LedgerFilter) (guard.LedgerPage, error) {
 	return call[guard.LedgerPage](ctx, g.c, http.MethodGet, at("/check/ledger").with(filter), nil)

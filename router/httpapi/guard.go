@@ -13,5 +13,6 @@ func (s *Server) guardRoutes(guard guard.Service) {
 	at.get("/packs", "The packs of rules, and whether they are off, warn or block", bare(guard.Packs))
 	at.post("/packs", "Switch packs off, to warn or to block; for the captain", sent(guard.SetPacks))
 	at.post("/explain", "What the guard reads in an action and would say of it; no check is made", sent(guard.Explain))
+	at.post("/offline", "Hand over what hooks judged by their copy of the rules while the router was away; each check is stored once", sent(guard.Offline))
 	at.get("/ledger", "The checks that were made, newest first", asked(guard.Ledger))
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"skillrouter"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/lesson"
@@ -20,6 +21,7 @@ func (s *Server) guardPages() {
 
 // ruleList is what the list of the guard's rules shows.
 type ruleList struct {
+	Hooks                []Check // nothing for whoever is no captain
 	Rules                []guard.Rule
 	Total                int
 	Domain               string
@@ -51,8 +53,12 @@ func (s *Server) guard(v *visit) (any, error) {
 		return nil, err
 	}
 	fields := []string{"source", "standing", "domain"}
+	var hooks []Check
+	if s.services.Hooks != nil && skillrouter.PrincipalOf(v.context()).Has(skillrouter.ScopeCaptain) {
+		hooks = s.services.Hooks(v.context())
+	}
 	return ruleList{
-		Rules: found.Rules, Total: found.Total, Domain: filter.Domain,
+		Hooks: hooks, Rules: found.Rules, Total: found.Total, Domain: filter.Domain,
 		Sources:   options("every source", filter.Source, []string{guard.RuleOfLesson, guard.RuleOfPattern, guard.RuleBuiltin}),
 		Standings: options("all", v.value("standing"), []string{ruleBlocks, ruleWarns, ruleDemoted}),
 		Older:     v.older("/ui/guard", found.Next, fields...), Newer: v.first("/ui/guard", fields...), NewerName: "First", OlderName: "More",

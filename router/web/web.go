@@ -76,6 +76,7 @@ type Services struct {
 	Log           MessageLog
 	Health        func(ctx context.Context) Health
 	Doctor        func(ctx context.Context) []Check
+	Hooks         func(ctx context.Context) []Check // whether agents' hooks ask the guard
 
 	Search     search.Service
 	Gaps       feedback.GapService

@@ -146,6 +146,9 @@ func reasonOf(checked checked, basis string) string {
 func (h *Hook) learn(ctx context.Context) error {
 	var wrong error
 	if id := h.recall(); id != "" {
+		if err := h.handOver(ctx); err != nil { // it may be of those
+			return err
+		}
 		c, err := h.connect()
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"time"
 
 	"skillrouter"
@@ -64,7 +65,93 @@ func (h *Hook) offline(ctx context.Context, asked action) (answer checked, basis
 	if err := json.Unmarshal(text, &judged); err != nil || judged.Offline == "" {
 		return answer, "", errors.Join(err, errors.New("the program that judges in the router's place gave no answer"))
 	}
+	h.spool(asked, judged.checked, judged.Offline)
 	return judged.checked, judged.Offline, nil
+}
+
+// Bounds of what is kept for the router that comes back.
+const (
+	maxSpooled      = 500     // checks
+	maxSpoolCommand = 4 << 10 // bytes of each action
+	// handedOver is how many are handed over at once.
+	handedOver = 100
+)
+
+// spooled is a check that was made in the router's place.
+type spooled struct {
+	CheckID  string    `json:"check_id"`
+	Action   string    `json:"proposed_action"`
+	Tool     string    `json:"tool,omitempty"`
+	Agent    string    `json:"agent,omitempty"`
+	Project  string    `json:"project,omitempty"`
+	Decision string    `json:"decision"`
+	RuleIDs  []string  `json:"rule_ids,omitempty"`
+	Basis    string    `json:"basis,omitempty"`
+	At       time.Time `json:"at"`
+}
+
+// spoolPath is the folder of what waits for the router that this hook asks.
+func (h *Hook) spoolPath() string {
+	return cached("offline-" + digest(h.server+"\n"+h.process.env("SKILLROUTER_SERVER")+"\n"+h.process.env("SKILLROUTER_DATA")))
+}
+
+// spool keeps a check for the router that comes back, as a small file until it has it.
+func (h *Hook) spool(asked action, judged checked, basis string) {
+	dir := h.spoolPath()
+	if entries, err := os.ReadDir(dir); dir == "" || err == nil && len(entries) >= maxSpooled || judged.CheckID == "" {
+		return
+	}
+	did, _ := asked.Args["command"].(string)
+	if did == "" {
+		if args, err := json.Marshal(asked.Args); err == nil {
+			did = string(args)
+		}
+	}
+	s := spooled{
+		CheckID: judged.CheckID, Action: skillrouter.Head(storable(did), maxSpoolCommand), Tool: asked.Tool, Agent: asked.Agent, Project: asked.Project, Decision: judged.Decision,
+		Basis: basis, At: h.process.now(),
+	}
+	for _, m := range judged.Matches {
+		s.RuleIDs = append(s.RuleIDs, m.RuleID)
+	}
+	if text, err := json.Marshal(s); err == nil {
+		keep(filepath.Join(dir, judged.CheckID), string(text))
+	}
+}
+
+// handOver gives the router what was judged in its place. What it has taken in, it knows by its id: a file that could not be
+// removed, or that two hooks hand over, counts once.
+func (h *Hook) handOver(ctx context.Context) error {
+	dir := h.spoolPath()
+	entries, err := os.ReadDir(dir)
+	if dir == "" || err != nil || len(entries) == 0 {
+		return nil // nothing waits
+	}
+	var checks []json.RawMessage
+	var files []string
+	for _, entry := range entries[:min(len(entries), handedOver)] {
+		name := filepath.Join(dir, entry.Name())
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		files = append(files, name)
+		if json.Valid(text) { // what a full disk cut off is dropped
+			checks = append(checks, text)
+		}
+	}
+	c, err := h.connect()
+	if err != nil {
+		return err
+	}
+	err = c(ctx, "POST", "/check/offline", map[string]any{"checks": checks}, nil)
+	if code := skillrouter.CodeOf(err); err != nil && code != skillrouter.Invalid {
+		return err // they wait on
+	}
+	for _, name := range files {
+		_ = os.Remove(name)
+	}
+	return err
 }
 
 // program has the whole program judge.

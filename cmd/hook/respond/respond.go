@@ -215,6 +215,11 @@ func (h *Hook) Run(ctx context.Context) int {
 	if answer.Out != "" {
 		_, _ = io.WriteString(h.process.Out, answer.Out) // an agent that does not listen is not helped by an error
 	}
+	if h.Event == hook.PreToolUse && err == nil || h.Event == hook.SessionStart && err == nil {
+		if err := h.handOver(ctx); err != nil && h.verbose {
+			fmt.Fprintf(h.process.Err, "skillrouter hook: %s\n", skillrouter.Visible(skillrouter.Explain(err)))
+		}
+	}
 	if h.attendance != nil {
 		if err := h.attendance.settle(ctx); err != nil && h.verbose {
 			fmt.Fprintf(h.process.Err, "skillrouter hook: %s\n", skillrouter.Visible(skillrouter.Explain(err)))

@@ -67,6 +67,7 @@ func (s *Shell) interpreter(name string, words []string, in stream) stream {
 	} else if in.download {
 		return s.feed(in)
 	}
+	s.typed(words, in)
 	return stream{given: true}
 }
 

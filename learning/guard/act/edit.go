@@ -146,7 +146,7 @@ var toolNames = map[string]string{"repository": "repo", "kubernetes": "kubectl",
 // delete namespace. The order of verb and object differs between programs: both are read.
 func programTool(tool string, words []string, args map[string]any) []Proposal {
 	given := toolWords(args)
-	all := []Proposal{{Text: quoteAll(append([]string{tool}, given...)), told: true}}
+	all := []Proposal{{Text: quoteAll(append([]string{tool}, given...)), told: true, named: true}}
 	program := ""
 	var rest []string
 	for _, w := range words {
@@ -162,9 +162,9 @@ func programTool(tool string, words []string, args map[string]any) []Proposal {
 	if program == "" || len(rest) == 0 {
 		return all
 	}
-	all = append(all, Proposal{Text: quoteAll(slices.Concat([]string{program}, rest, given)), told: true})
+	all = append(all, Proposal{Text: quoteAll(slices.Concat([]string{program}, rest, given)), told: true, named: true})
 	if len(rest) == 2 {
-		all = append(all, Proposal{Text: quoteAll(slices.Concat([]string{program, rest[1], rest[0]}, given)), told: true})
+		all = append(all, Proposal{Text: quoteAll(slices.Concat([]string{program, rest[1], rest[0]}, given)), told: true, named: true})
 	}
 	return all
 }

@@ -503,7 +503,21 @@ func (s *Shell) shellProgram(words []string, in stream) stream {
 	if len(r.options["s"]) > 0 {
 		defer s.positional(r.operands)()
 	}
+	s.typed(words, in)
 	return s.feed(in)
+}
+
+// typed notes a program that takes commands and is given none: what is typed into it comes past whoever reads this. One on
+// another machine or in a container is that machine's affair.
+func (s *Shell) typed(words []string, in stream) {
+	for _, w := range words[1:] {
+		if !slices.Contains([]string{"-i", "-l", "-il", "-li", "--login", "--interactive"}, w) {
+			return
+		}
+	}
+	if !in.given && len(s.where) == 0 {
+		s.Interactive = words[0]
+	}
 }
 
 // run follows a file that is executed.

@@ -40,6 +40,8 @@ type Shell struct {
 	grown  int    // bytes that expansions have produced
 	Broken bool   // part of it could not be read
 	Over   string // which bound was passed
+	// Interactive is the name of a shell, or of another program that takes commands, which is started to be typed into; empty: none is.
+	Interactive string
 }
 
 func NewShell(ctx context.Context, dir string) *Shell {

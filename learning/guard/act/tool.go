@@ -18,6 +18,7 @@ type Proposal struct {
 	Text    string
 	Dir     string
 	told    bool // a tool's argument says that it is a command
+	named   bool // it is made of a tool's name
 	sql     bool
 	targets []string
 	tool    string
@@ -28,6 +29,9 @@ type Proposal struct {
 
 // Plain tells that nothing says what the text is: a command, SQL or a sentence.
 func (p Proposal) Plain() bool { return !p.told && !p.sql && p.effects == nil }
+
+// Command tells that the text is what a shell is given, and not made of a tool's name.
+func (p Proposal) Command() bool { return !p.sql && !p.named && p.effects == nil }
 
 // Proposals takes an action apart, which is a command, a call of a tool or both: the commands,
 // statements and paths in it, and in rest the words of a tool that the guard does not know.

@@ -40,6 +40,7 @@ func (c *check) propose(p act.Proposal) {
 	text := act.Tidy(p.Text)
 	if len(text) > act.MaxInput {
 		c.unread(text, "it is longer than 64 KB")
+		c.pieces(p, text)
 		return
 	}
 	prose := p.Plain() && !act.LooksSQL(text) && act.Prose(text)
@@ -68,7 +69,38 @@ func (c *check) propose(p act.Proposal) {
 	case s.Broken:
 		c.unread(text, "it is no complete command")
 	}
+	if s.Interactive != "" && p.Command() && !prose {
+		c.note(Short(s.Interactive) + " without a script is typed into, past every hook: give each command by itself")
+	}
 	c.opaque(s.Acts, text)
+}
+
+func (c *check) note(note string) {
+	if !slices.Contains(c.notes, note) {
+		c.notes = append(c.notes, note)
+	}
+}
+
+// pieces judges what is too long to be read as a whole in parts of whole lines, as far as the time goes: its beginning and
+// its end first, where what matters most often stands.
+func (c *check) pieces(p act.Proposal, text string) {
+	var parts []string
+	for len(text) > 0 {
+		end := min(len(text), act.MaxInput)
+		if at := strings.LastIndexByte(text[:end], '\n'); end < len(text) && at > 0 {
+			end = at + 1
+		}
+		parts, text = append(parts, text[:end]), text[end:]
+	}
+	last := len(parts) - 1
+	parts = slices.Insert(parts[:last:last], 1, parts[last])
+	for _, part := range parts {
+		s := act.NewShell(c.ctx, p.Dir)
+		c.follow(s, p, part)
+		if c.compare(s.Acts); c.ctx.Err() != nil {
+			return
+		}
+	}
 }
 
 // follow reads the text. A fault in the reader must not let an action pass
@@ -241,10 +273,7 @@ func (c *check) patterns(a *act.Act) {
 
 // unread judges a text that could not be read to its end by the words alone.
 func (c *check) unread(text, why string) {
-	note := "the action was not read completely (" + why + "): check it yourself"
-	if !slices.Contains(c.notes, note) {
-		c.notes = append(c.notes, note)
-	}
+	c.note("the action was not read completely (" + why + "): check it yourself")
 	lower := strings.ToLower(text)
 	for p := range c.view.standing(lower) {
 		for _, words := range p.rule.standing {
