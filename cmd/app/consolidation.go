@@ -14,7 +14,8 @@ func (a *App) wireConsolidation(ctx context.Context, p *parts) error {
 		Options: learning.Options{Now: a.now, Log: a.log}, Threshold: a.config.Consolidation.Threshold,
 	}
 	if p.model != nil {
-		options.Extractor = llm.NewExtractor(p.model)
+		reader := llm.NewExtractor(p.model)
+		options.Extractor, options.Summarizer = reader, reader
 	}
 	consolidation := consolidate.New(p.memory, consolidate.Ports{
 		Facts: p.facts, Episodes: p.episodes, Procedures: p.procedures,

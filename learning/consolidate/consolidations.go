@@ -19,6 +19,9 @@ import (
 type EpisodeRecorder interface {
 	// RecordOnce records what happened at a time, under an id that follows from origin.
 	RecordOnce(ctx context.Context, origin string, at time.Time, draft episode.Draft) (episode.Episode, error)
+	// Episode returns one, and Edit changes what it says.
+	Episode(ctx context.Context, ref string) (episode.Episode, error)
+	Edit(ctx context.Context, ref string, patch episode.Patch) (episode.Episode, error)
 }
 
 // Ports are where accepted proposals are stored. Without one,
@@ -34,7 +37,9 @@ type Options struct {
 	learning.Options
 	// Extractor is asked before the rules; nil: the rules alone.
 	Extractor Extractor
-	// ExtractTimeout bounds the Extractor; 0 means the constant of the name.
+	// Summarizer says how a session went, after the rules have; nil: the rules alone.
+	Summarizer Summarizer
+	// ExtractTimeout bounds the Extractor and the Summarizer; 0 means the constant of the name.
 	ExtractTimeout time.Duration
 	// Threshold is the confidence from which a proposal is stored at once; 0: none is.
 	Threshold float64
@@ -54,6 +59,8 @@ type Consolidation struct {
 
 	mu     sync.Mutex
 	flight map[string]chan struct{} // closed when the transcript with the id is done
+
+	concluding chan concluding // sessions that wait to be summed up by the model
 }
 
 var _ Service = (*Consolidation)(nil)
@@ -66,7 +73,7 @@ func New(store Store, ports Ports, options Options) *Consolidation {
 	}
 	return &Consolidation{
 		store: store, ports: ports, Options: options, now: options.Now, log: options.Log,
-		deciding: make(chan struct{}, 1), flight: map[string]chan struct{}{},
+		deciding: make(chan struct{}, 1), flight: map[string]chan struct{}{}, concluding: make(chan concluding, maxConcluding),
 	}
 }
 
@@ -88,7 +95,7 @@ func (c *Consolidation) Consolidate(ctx context.Context, draft TranscriptDraft) 
 	}
 	defer leave()
 	if draft.Compacted {
-		return Consolidated{TranscriptID: id, Extractor: c.rules.Name(), Proposals: []Proposal{}}, c.conclude(ctx, id, transcript)
+		return Consolidated{TranscriptID: id, Extractor: c.rules.Name(), Proposals: []Proposal{}}, c.conclude(ctx, id, transcript, false)
 	}
 	_, known, err := c.store.Transcript(ctx, id)
 	if err != nil {
@@ -100,7 +107,7 @@ func (c *Consolidation) Consolidate(ctx context.Context, draft TranscriptDraft) 
 		}
 	}
 	if draft.Ended {
-		if err := c.conclude(ctx, id, transcript); err != nil {
+		if err := c.conclude(ctx, id, transcript, true); err != nil {
 			return Consolidated{}, err
 		}
 	}
@@ -244,11 +251,20 @@ func (c *Consolidation) Proposal(ctx context.Context, id string) (Proposal, erro
 	return p.Proposal, err
 }
 
-// Run resumes what the process before left, waits until ctx ends, and returns nil.
+// Run resumes what the process before left, has sessions summed up by the model until ctx
+// ends, and returns nil. What the end finds waiting stays as the rules summed it up.
 func (c *Consolidation) Run(ctx context.Context) error {
 	c.Resume(ctx)
-	<-ctx.Done()
-	return nil
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case one := <-c.concluding:
+			if err := c.retell(ctx, one); err != nil && ctx.Err() == nil {
+				c.log.WarnContext(ctx, "a session is summed up by rules alone", "session_id", one.transcript.SessionID, "model", c.Summarizer.Name(), "error", err)
+			}
+		}
+	}
 }
 
 // Resume stores what was decided to be stored and was not when the process

@@ -31,73 +31,89 @@ var (
 	opens   = skillrouter.Lazily(`(?i)^(?:still |left )?open\b|^(?:to ?do|remaining|next steps?)\b ?:|\bstill (?:open|missing|to be done)\b|\bnot (?:yet )?(?:done|finished) yet\b|\bnot yet (?:done|finished|tested)\b|\bremains? open\b`)
 )
 
+// digest is how a session went, in its parts. What was asked, changed and failed is read
+// from the transcript, and so is the rest, unless a model says it.
+type digest struct {
+	asked, edited, failing []string
+	decided, bound, open   []string
+	closing                string
+	by                     string // the model that said the rest
+	done                   string // by the model's words
+}
+
 // summarize says how a session went without a model: what was asked, decided and forbidden,
 // which files were changed, which commands failed to the end, what was called open, and what
 // the agent said last, which is where agents tell what they did. ok is false if nobody asked
 // for anything.
-func summarize(ctx context.Context, t Transcript) (draft episode.Draft, ok bool) {
-	var asked, edited, decided, bound, open []string
-	closing := ""
+func summarize(ctx context.Context, t Transcript) (d digest, ok bool) {
 	for _, turn := range t.Turns {
 		switch turn.Role {
 		case roleUser:
 			if text := oneLine(turn.Content); text != "" && !strings.HasPrefix(text, "<") { // agents put their own notes into a person's mouth, between marks
-				asked = append(asked, skillrouter.Head(text, maxAskedText))
-				decided, bound = sayings(decided, turn.Content, decides), sayings(bound, turn.Content, binds)
+				d.asked = append(d.asked, skillrouter.Head(text, maxAskedText))
+				d.decided, d.bound = sayings(d.decided, turn.Content, decides), sayings(d.bound, turn.Content, binds)
 			}
 		case roleAssistant:
 			said := []string{}
 			for line := range strings.Lines(turn.Content) {
 				line = strings.TrimRight(line, "\n")
 				if match := editedLine.FindStringSubmatch(line); match != nil {
-					if !slices.Contains(edited, match[1]) {
-						edited = append(edited, match[1])
+					if !slices.Contains(d.edited, match[1]) {
+						d.edited = append(d.edited, match[1])
 					}
 				} else {
 					said = append(said, line)
 				}
 			}
 			if text := strings.TrimSpace(strings.Join(said, "\n")); text != "" && !isCommand(text) {
-				closing = text
-				decided, open = sayings(decided, text, decides), sayings(open, text, opens)
+				d.closing = text
+				d.decided, d.open = sayings(d.decided, text, decides), sayings(d.open, text, opens)
 			}
 		}
 	}
-	if len(asked) == 0 {
-		return draft, false
+	if len(d.asked) > maxAsked {
+		d.asked = append(d.asked[:1:1], d.asked[len(d.asked)-maxAsked+1:]...)
 	}
-	if len(asked) > maxAsked {
-		asked = append(asked[:1:1], asked[len(asked)-maxAsked+1:]...)
+	if len(d.asked) > 0 {
+		d.failing = readScene(ctx, t).failing()
 	}
+	return d, len(d.asked) > 0
+}
+
+// draft is the episode of a digest.
+func (d digest) draft(t Transcript) episode.Draft {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Asked: %s", strings.Join(asked, " | "))
+	fmt.Fprintf(&b, "Asked: %s", strings.Join(d.asked, " | "))
 	part := func(name string, list []string) {
-		list = slices.DeleteFunc(list, func(text string) bool {
-			return slices.Contains(asked, text) || strings.Contains(oneLine(closing), text)
+		list = slices.DeleteFunc(slices.Clone(list), func(text string) bool {
+			return slices.Contains(d.asked, text) || strings.Contains(oneLine(d.closing), text)
 		})
 		if len(list) > 0 {
 			fmt.Fprintf(&b, "\n%s: %s", name, strings.Join(list, " | "))
 		}
 	}
-	part("Decided", decided)
-	part("To be kept to, as the person said", bound)
-	if len(edited) > 0 {
-		fmt.Fprintf(&b, "\nChanged: %s", strings.Join(edited[:min(len(edited), maxEdited)], ", "))
-		if more := len(edited) - maxEdited; more > 0 {
+	if d.done != "" {
+		fmt.Fprintf(&b, "\nDone, as %s sums it up: %s", d.by, d.done)
+	}
+	part("Decided", d.decided)
+	part("To be kept to, as the person said", d.bound)
+	if len(d.edited) > 0 {
+		fmt.Fprintf(&b, "\nChanged: %s", strings.Join(d.edited[:min(len(d.edited), maxEdited)], ", "))
+		if more := len(d.edited) - maxEdited; more > 0 {
 			fmt.Fprintf(&b, " and %d more", more)
 		}
 	}
-	if failing := readScene(ctx, t).failing(); len(failing) > 0 {
-		fmt.Fprintf(&b, "\nFailed to the end: %s", strings.Join(failing[:min(len(failing), maxFailing)], "; "))
+	if len(d.failing) > 0 {
+		fmt.Fprintf(&b, "\nFailed to the end: %s", strings.Join(d.failing[:min(len(d.failing), maxFailing)], "; "))
 	}
-	part("Left open", open)
-	if closing != "" {
-		fmt.Fprintf(&b, "\nSaid at the end: %s", tail(closing, maxClosing))
+	part("Left open", d.open)
+	if d.closing != "" {
+		fmt.Fprintf(&b, "\nSaid at the end: %s", tail(d.closing, maxClosing))
 	}
 	return episode.Draft{
-		EventType: episode.EventOutcome, Event: SummaryEvent, Title: "Session: " + asked[0], Content: b.String(),
+		EventType: episode.EventOutcome, Event: SummaryEvent, Title: "Session: " + d.asked[0], Content: b.String(),
 		AgentID: t.AgentID, SessionID: t.SessionID, Project: t.Project, Persona: t.Persona,
-	}, true
+	}
 }
 
 // sayings adds the sentences of a text that an expression fits and that ask nothing, each
@@ -147,14 +163,4 @@ func (s *ruleScene) failing() (commands []string) {
 		seen[text] = true
 	}
 	return commands
-}
-
-// conclude keeps how a session went: once, however often its transcript comes.
-func (c *Consolidation) conclude(ctx context.Context, id string, t Transcript) error {
-	draft, ok := summarize(ctx, t)
-	if !ok || c.ports.Episodes == nil {
-		return nil
-	}
-	_, err := c.ports.Episodes.RecordOnce(ctx, SummaryEvent+"/"+id, c.now.Stamp(), draft)
-	return err
 }

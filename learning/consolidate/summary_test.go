@@ -3,6 +3,8 @@ package consolidate
 import (
 	"strings"
 	"testing"
+
+	"skillrouter/learning/episode"
 )
 
 const sessionText = `{"type":"user","message":{"role":"user","content":"<system-reminder>nothing</system-reminder>"}}
@@ -15,12 +17,21 @@ const sessionText = `{"type":"user","message":{"role":"user","content":"<system-
 {"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"The total is right with two coupons.\nLeft open: VAT of Switzerland in src/tax.ts."}]}}
 `
 
+// summedUp is the episode of a session as the rules sum it up.
+func summedUp(t *testing.T, transcript Transcript) (episode.Draft, bool) {
+	d, ok := summarize(t.Context(), transcript)
+	if !ok {
+		return episode.Draft{}, false
+	}
+	return d.draft(transcript), true
+}
+
 func TestSummarize(t *testing.T) {
 	transcript, err := prepareTranscript(TranscriptDraft{AgentID: "a", SessionID: "s1", Project: "shop", Text: sessionText})
 	if err != nil {
 		t.Fatal(err)
 	}
-	draft, ok := summarize(t.Context(), transcript)
+	draft, ok := summedUp(t, transcript)
 	if !ok || draft.Project != "shop" || draft.SessionID != "s1" || draft.Event != SummaryEvent || draft.Title != "Session: Mend the cart's total it is wrong with two coupons" {
 		t.Fatalf("%v %+v", ok, draft)
 	}
@@ -44,7 +55,7 @@ func TestSummaryIsBounded(t *testing.T) {
 		transcript.Turns = append(transcript.Turns, Turn{Role: roleUser, Content: strings.Repeat("please do märchen ", 200)},
 			Turn{Role: roleAssistant, Content: "[edited /w/" + strings.Repeat("x", 30) + "]\n" + strings.Repeat("I did that and the other. ", 500)})
 	}
-	if draft, ok := summarize(t.Context(), transcript); !ok || len(draft.Content) > 3000 || len(draft.Title) > 300 {
+	if draft, ok := summedUp(t, transcript); !ok || len(draft.Content) > 3000 || len(draft.Title) > 300 {
 		t.Errorf("%v: it has %d bytes, and its title %d", ok, len(draft.Content), len(draft.Title))
 	}
 }
@@ -62,7 +73,7 @@ func TestSummarySaysWhatBinds(t *testing.T) {
 		{Role: roleTool, Content: "[the tool failed]\nPreToolUse:Bash hook error: Skill Router's guard blocked this (what stands in quotes was written by agents).\nExit code 2"},
 		{Role: roleAssistant, Content: "I go on with the templates."},
 	}}
-	draft, _ := summarize(t.Context(), transcript)
+	draft, _ := summedUp(t, transcript)
 	want := `Asked: Move the mailer to SES. Never touch the queue's schema. Must we keep the old key? | Don't deploy before noon. | Don't deploy before noon.
 Decided: We decided to keep the old key until Friday.
 To be kept to, as the person said: Never touch the queue's schema.
