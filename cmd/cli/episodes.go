@@ -106,11 +106,11 @@ func (s *shell) episodesRecent() *cobra.Command {
 }
 
 func (s *shell) episodesSearch() *cobra.Command {
-	query := episode.Query{MinRelevance: learning.ShownRelevance}
+	query := episode.Query{Shown: true}
 	return finds(s, command{
 		use: "search TEXT...", short: "Search episodes", args: joined(1, &query.Query),
 		flags: append(episodeFilter(&query.AgentID, &query.SessionID, &query.Project, &query.EventType, &query.Persona, &query.Event, &query.TimeRange),
-			limit(&query.Limit), scores(&query.Explain), s.minRelevance(&query.MinRelevance)),
+			limit(&query.Limit), scores(&query.Explain), s.minRelevance(&query.MinRelevance, &query.Shown)),
 		before: func() error {
 			query.PreferProject = s.project()
 			return nil

@@ -17,7 +17,7 @@ import (
 )
 
 func (s *shell) searchCommand() *cobra.Command {
-	query := knowledge.Query{MinRelevance: learning.ShownRelevance}
+	query := knowledge.Query{Shown: true}
 	var all bool
 	var kinds []string
 	return s.calls(command{
@@ -32,14 +32,14 @@ func (s *shell) searchCommand() *cobra.Command {
 			option("tag", &query.Tags, "only entries with this tag; may be repeated"),
 			option("limit", &query.Limit, "how many results at most"),
 			scores(&query.Explain),
-			s.minRelevance(&query.MinRelevance),
+			s.minRelevance(&query.MinRelevance, &query.Shown),
 		},
 	}, func(ctx context.Context, c *client.Client) error {
 		query.PreferProject = s.project()
 		if all || len(kinds) > 0 {
 			results, err := c.Search.Search(ctx, search.Query{
 				Query: query.Query, Kinds: kinds, Category: query.Category, Project: query.Project, Tags: query.Tags, AgentID: query.AgentID,
-				TimeRange: query.TimeRange, Limit: query.Limit, Explain: query.Explain, PreferProject: query.PreferProject, MinRelevance: query.MinRelevance,
+				TimeRange: query.TimeRange, Limit: query.Limit, Explain: query.Explain, PreferProject: query.PreferProject, MinRelevance: query.MinRelevance, Shown: query.Shown,
 			})
 			return found(s, results, err, results.Count, printFoundAnywhere)
 		}

@@ -78,7 +78,7 @@ func (s *shell) lessonsShow() *cobra.Command {
 }
 
 func (s *shell) lessonsSearch() *cobra.Command {
-	query := lesson.Query{MinRelevance: learning.ShownRelevance}
+	query := lesson.Query{Shown: true}
 	var own bool
 	return finds(s, command{
 		use: "search TEXT...", short: "Find the lessons that fit a situation, best first", aliases: []string{"relevant"}, args: joined(1, &query.Context),
@@ -89,7 +89,7 @@ func (s *shell) lessonsSearch() *cobra.Command {
 			option("project", &query.Project, "only this project"),
 			limit(&query.Limit),
 			scores(&query.Explain),
-			s.minRelevance(&query.MinRelevance),
+			s.minRelevance(&query.MinRelevance, &query.Shown),
 		},
 		before: func() error {
 			if own {

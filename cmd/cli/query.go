@@ -1,11 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,7 +21,7 @@ import (
 
 func (s *shell) queryCommand() *cobra.Command {
 	var query router.Query
-	least := learning.ShownRelevance
+	least, shown := 0.0, true
 	return finds(s, command{
 		use: "query TEXT...", short: "Ask a question; the router decides which store answers it", args: joined(1, &query.Query),
 		flags: options{
@@ -29,19 +29,19 @@ func (s *shell) queryCommand() *cobra.Command {
 			who("agent", &query.AgentID, s.agent, "agent that asks (SKILLROUTER_AGENT)"),
 			option("project", &query.Project, "project that is meant"),
 			option("limit", &query.Limit, "how many items at most"),
-			s.minRelevance(&least),
+			s.minRelevance(&least, &shown),
 		},
 	}, func(ctx context.Context, c *client.Client) (router.Answer, error) {
 		answer, err := c.Router.Ask(ctx, query)
-		return relevantOf(answer, least), err
+		return relevantOf(answer, least, shown), err
 	}, answered, printAnswer)
 }
 
 // relevantOf leaves out of an answer what is less relevant than a person wants to see. What was not found by its words
 // has no relevance, and stays.
-func relevantOf(a router.Answer, least float64) router.Answer {
+func relevantOf(a router.Answer, least float64, shown bool) router.Answer {
 	cut := func(items []router.Item) []router.Item {
-		return slices.DeleteFunc(items, func(i router.Item) bool { return i.Relevance > 0 && i.Relevance < least })
+		return learning.Relevant(items, least, shown, func(i router.Item) float64 { return cmp.Or(i.Relevance, 1) })
 	}
 	a.Items = cut(a.Items)
 	a.Count = len(a.Items)
@@ -51,15 +51,11 @@ func relevantOf(a router.Answer, least float64) router.Answer {
 	return a
 }
 
-// minRelevance is the flag that says from which relevance on something is shown. Programs, which read JSON, are shown all
-// unless they say otherwise.
-func (s *shell) minRelevance(p *float64) boundFlag {
-	o := option("min-relevance", p, "show what is at least so relevant, 0 to 1; with --json all is shown, if nothing is said")
-	o.after = func(flags *pflag.FlagSet) {
-		if s.json && !flags.Changed("min-relevance") {
-			*p = 0
-		}
-	}
+// minRelevance is the flag that says from which relevance on something is shown. If nothing is said, people are shown what
+// people are shown, and programs, which read JSON, all.
+func (s *shell) minRelevance(p *float64, shown *bool) boundFlag {
+	o := option("min-relevance", p, "show what is at least so relevant, 0 to 1; if nothing is said, what is 3 % relevant, if anything is 10 %, and all with --json")
+	o.after = func(flags *pflag.FlagSet) { *shown = !s.json && !flags.Changed("min-relevance") }
 	return o
 }
 

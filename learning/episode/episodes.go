@@ -105,13 +105,12 @@ func (l *Episodes) Search(ctx context.Context, query Query) (Results, error) {
 	}
 	results := Results{Results: []Hit{}, Corrected: found.Corrected, Notice: found.Notice, Repairs: found.Repairs}
 	results.LeftOut, err = l.Fetch(ctx, found, func(episode *Episode, hit tfidf.Hit) {
-		if relevance := shelf.Relevance(hit.Evidence); relevance >= query.MinRelevance {
-			results.Results = append(results.Results, Hit{*episode, hit.Score, relevance, shelf.Reasons(hit.Why), hit.Evidence})
-		}
+		results.Results = append(results.Results, Hit{*episode, hit.Score, shelf.Relevance(hit.Evidence), shelf.Reasons(hit.Why), hit.Evidence})
 	})
 	if err != nil {
 		return Results{}, err
 	}
+	results.Results = learning.Relevant(results.Results, query.MinRelevance, query.Shown, func(h Hit) float64 { return h.Relevance })
 	results.Count = len(results.Results)
 	if results.NoMatch = found.NoMatch(results.Count); results.NoMatch && !results.Shown() && query.unfiltered() {
 		l.Missed(ctx, learning.Miss{Question: query.Query, Project: query.Project, In: learning.GapInEpisodes})

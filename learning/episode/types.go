@@ -157,6 +157,8 @@ type Query struct {
 	Explain       bool      `json:"explain,omitempty"`
 	// MinRelevance keeps out what is less relevant, from 0 to 1.
 	MinRelevance float64 `json:"min_relevance,omitempty"`
+	// Shown keeps out what people are not shown: see learning.Relevant.
+	Shown bool `json:"shown,omitempty"`
 
 	Corpus *tfidf.Corpus `json:"-"` // as knowledge.Query's
 }

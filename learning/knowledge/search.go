@@ -70,9 +70,7 @@ func (k *Base) Find(ctx context.Context, query Query) (Results, error) {
 	results := Results{Results: []Hit{}, Corrected: found.Corrected, Notice: found.Notice, Repairs: found.Repairs}
 	results.LeftOut, err = k.Fetch(ctx, found, func(entry *Knowledge, hit tfidf.Hit) {
 		k.show(entry)
-		if relevance := shelf.Relevance(hit.Evidence); relevance >= query.MinRelevance {
-			results.Results = append(results.Results, Hit{*entry, hit.Score, relevance, shelf.Reasons(hit.Why), hit.Evidence})
-		}
+		results.Results = append(results.Results, Hit{*entry, hit.Score, shelf.Relevance(hit.Evidence), shelf.Reasons(hit.Why), hit.Evidence})
 	})
 	if err != nil {
 		return Results{}, err
@@ -80,6 +78,7 @@ func (k *Base) Find(ctx context.Context, query Query) (Results, error) {
 	if results.Results, err = k.successorsFirst(ctx, results.Results, limit, query.Explain, func(e *Knowledge) bool { return found.Fits(document(e)) }); err != nil {
 		return Results{}, err
 	}
+	results.Results = learning.Relevant(results.Results, query.MinRelevance, query.Shown, func(h Hit) float64 { return h.Relevance })
 	results.Count = len(results.Results)
 	results.NoMatch = found.NoMatch(results.Count)
 	return results, nil

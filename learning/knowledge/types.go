@@ -219,6 +219,8 @@ type Query struct {
 	Explain   bool      `json:"explain,omitempty"` // fill Why
 	// MinRelevance keeps out what is less relevant, from 0 to 1.
 	MinRelevance float64 `json:"min_relevance,omitempty"`
+	// Shown keeps out what people are not shown: see learning.Relevant.
+	Shown bool `json:"shown,omitempty"`
 	// Corpus, if not nil, has each hit tell its Evidence: it is one of several searches whose hits are compared.
 	Corpus *tfidf.Corpus `json:"-"`
 }

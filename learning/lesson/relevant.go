@@ -105,7 +105,7 @@ func (l *Lessons) relevant(ctx context.Context, query Query) (Results, error) {
 		places = slices.DeleteFunc(places, func(lesson Lesson) bool { return lesson.Domain != search.Category })
 	}
 	weighed := l.weigh(places, found.Hits, query)
-	weighed = slices.DeleteFunc(weighed, func(h Hit) bool { return h.Relevance < query.MinRelevance })
+	weighed = learning.Relevant(weighed, query.MinRelevance, query.Shown, func(h Hit) float64 { return h.Relevance })
 	weighed = weighed[:min(len(weighed), limit)]
 	byID, at := make(map[string]Hit, len(weighed)), l.now.Stamp()
 	found.Hits = make([]tfidf.Hit, len(weighed))

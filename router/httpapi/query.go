@@ -50,6 +50,7 @@ type searchInput struct {
 	Explain       bool      `query:"explain" doc:"Say why each result was found"`
 	// Last, as in search.Query.
 	MinRelevance float64 `query:"min_relevance" minimum:"0" maximum:"1" doc:"Only what is at least so relevant, 0 to 1"`
+	Shown        bool    `query:"shown" doc:"Only what people are shown: nothing if nothing is 10 % relevant, else what is 3 %"`
 }
 
 func (s *Server) searchRoutes(service search.Service) {

@@ -51,6 +51,8 @@ type Query struct {
 	Explain   bool      `json:"explain,omitempty"`    // fill Why
 	// MinRelevance keeps out what is less relevant, from 0 to 1.
 	MinRelevance float64 `json:"min_relevance,omitempty"`
+	// Shown keeps out what people are not shown: see learning.Relevant.
+	Shown bool `json:"shown,omitempty"`
 }
 
 // Bounds of a search's answer.
@@ -264,7 +266,7 @@ func (s *Searcher) search(ctx context.Context, r *request) (Answer, error) {
 	learning.SuccessorsFirst(hits, func(h *Hit) string { return h.ID }, func(h *Hit) []string { return learning.Behind(h.SupersededBy, h.Conflicts) }, func(next, old *Hit) {
 		next.Relevance, next.place = max(next.Relevance, old.Relevance), max(next.place, old.place)
 	})
-	hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.Relevance < r.MinRelevance })
+	hits = learning.Relevant(hits, r.MinRelevance, r.Query.Shown, func(h Hit) float64 { return h.Relevance })
 	hits = foldAlike(hits, r.Limit)
 	results.Results = append(results.Results, hits[:min(len(hits), r.Limit)]...)
 	results.Count = len(results.Results)
