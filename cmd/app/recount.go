@@ -30,7 +30,7 @@ type recount[T any] struct {
 
 // get is the count, by count if it must be counted now. A count that failed is answered and not kept.
 func (r *recount[T]) get(count func() (T, error)) (T, error) {
-	if last, fresh := r.kept(); fresh {
+	if last, fresh := r.latest(); fresh {
 		return last, nil
 	}
 	if !r.counting.TryLock() {
@@ -43,7 +43,7 @@ func (r *recount[T]) get(count func() (T, error)) (T, error) {
 		r.counting.Lock() // nothing was ever counted: wait for it
 	}
 	defer r.counting.Unlock()
-	if last, fresh := r.kept(); fresh {
+	if last, fresh := r.latest(); fresh {
 		return last, nil
 	}
 	began := r.now()
@@ -61,8 +61,8 @@ func (r *recount[T]) get(count func() (T, error)) (T, error) {
 	return value, nil
 }
 
-// kept is the last count, and whether it may still be answered.
-func (r *recount[T]) kept() (T, bool) {
+// latest is the last count, and whether it may still be answered.
+func (r *recount[T]) latest() (T, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.last, r.now().Before(r.until)

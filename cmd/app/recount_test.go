@@ -15,7 +15,7 @@ func TestRecount(t *testing.T) {
 		takes, there, made := time.Duration(0), 1, 0
 		r := recount[int]{now: time.Now}
 		get := func() int {
-			n, err := r.get(func() (int, error) { made++; time.Sleep(takes); return there, nil })
+			n, err := r.get(func() (int, error) { made++; <-time.After(takes); return there, nil })
 			if err != nil {
 				t.Error(err)
 			}
@@ -30,13 +30,13 @@ func TestRecount(t *testing.T) {
 		takes, made, there = 100*time.Millisecond, 0, 10
 		for range 1000 { // 10 s
 			get()
-			time.Sleep(10 * time.Millisecond)
+			<-time.After(10 * time.Millisecond)
 		}
 		if made < 2 || made > 3 {
 			t.Errorf("a count of 100 ms was made %d times in 10 s, want every 5 s", made)
 		}
 
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		made, there = 0, 11
 		var all sync.WaitGroup
 		var mu sync.Mutex
