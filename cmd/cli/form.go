@@ -410,6 +410,13 @@ func (s *shell) belongs(p *string) boundFlag {
 	return o
 }
 
+// asOf is the flag that asks for what was known at a time.
+func asOf(p *time.Time) boundFlag {
+	return boundFlag{name: "as-of", add: func(flags *pflag.FlagSet) {
+		flags.TimeVar(p, "as-of", *p, []string{time.RFC3339Nano, "2006-01-02T15:04", "2006-01-02"}, "as it was at this time, such as 2026-11-20 or 2026-11-20T15:04:05Z")
+	}}
+}
+
 // limit is the flag that bounds a list.
 func limit(p *int) boundFlag { return option("limit", p, "how many at most") }
 

@@ -31,8 +31,15 @@ func (s *shell) searchCommand() *cobra.Command {
 			option("project", &query.Project, "only this project"),
 			option("tag", &query.Tags, "only entries with this tag; may be repeated"),
 			option("limit", &query.Limit, "how many results at most"),
+			asOf(&query.AsOf),
 			scores(&query.Explain),
 			s.minRelevance(&query.MinRelevance, &query.Shown),
+		},
+		before: func() error {
+			if !query.AsOf.IsZero() && (all || len(kinds) > 0) {
+				return usagef("--as-of searches knowledge alone")
+			}
+			return nil
 		},
 	}, func(ctx context.Context, c *client.Client) error {
 		query.PreferProject = s.project()
@@ -156,7 +163,7 @@ func (s *shell) knowledgeList() *cobra.Command {
 		option("project", &filter.Project, "only this project"),
 		option("agent", &filter.AgentID, "only what this agent wrote"),
 		option("conflicts", &filter.Conflicts, "only those that may contradict another"),
-		cursor(&filter.Cursor), limit(&filter.Limit),
+		asOf(&filter.AsOf), cursor(&filter.Cursor), limit(&filter.Limit),
 	}}, sends(client.Knowledge.List, &filter), func(w io.Writer, page knowledge.Page) {
 		knowledgeTable.list(w, page.Results)
 		printIf(w, "There are more: --cursor %s\n", page.Next)
@@ -164,10 +171,12 @@ func (s *shell) knowledgeList() *cobra.Command {
 }
 
 func (s *shell) knowledgeShow() *cobra.Command {
-	var id string
+	var ref knowledge.Ref
 	return asks(s, command{
-		use: "show ID", short: "Show an entry", args: exactly(&id),
-	}, withID("knowledge", client.Knowledge.Entry, &id), s.printKnowledge)
+		use: "show ID", short: "Show an entry", args: exactly(&ref.ID), flags: options{asOf(&ref.AsOf)},
+	}, withID("knowledge", func(service client.Knowledge, ctx context.Context, _ string) (knowledge.Knowledge, error) {
+		return service.EntryThen(ctx, ref)
+	}, &ref.ID), s.printKnowledge)
 }
 
 func (s *shell) printKnowledge(w io.Writer, k knowledge.Knowledge) {

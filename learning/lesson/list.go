@@ -28,8 +28,11 @@ func (l *Lessons) List(ctx context.Context, filter Filter) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	filter.Limit = limit + 1 // one more tells whether there is a next page
 	at := l.now.Stamp()
+	if !filter.AsOf.IsZero() && filter.AsOf.Before(at) {
+		return l.listThen(ctx, filter, before, limit)
+	}
+	filter.Limit = limit + 1 // one more tells whether there is a next page
 	found, err := l.store.ListLessons(ctx, filter, before, at)
 	if err != nil {
 		return Page{}, err

@@ -33,6 +33,34 @@ func oneFact(db *gorm.DB, persona, key string) (fact.Fact, bool, error) {
 	return first(list(db, factWithValue, "SELECT "+factColumns+", value FROM facts WHERE persona = ? AND key = ?", persona, key))
 }
 
+// FactThen implements fact.Store. Of the versions that were there by then the last one counts.
+func (s *Store) FactThen(ctx context.Context, persona, key string, then time.Time) (fact.Fact, bool, error) {
+	return first(list(s.read.WithContext(ctx), factWithValue, `SELECT version, persona, key, category, ttl, expires_at, probe, source, agent_id, trust,
+		access_count, last_accessed, cached_at, created_at, updated_at, value FROM (
+		SELECT version, persona, key, category, ttl, expires_at, probe, source, agent_id, trust, access_count, last_accessed, cached_at, created_at, updated_at, value
+		FROM facts WHERE persona = ? AND key = ? AND updated_at <= ?
+		UNION ALL SELECT version, persona, key, category, ttl, expires_at, probe, source, agent_id, trust, 0, NULL, cached_at, created_at, updated_at, value
+		FROM fact_versions WHERE persona = ? AND key = ? AND updated_at <= ?) AS known ORDER BY version DESC LIMIT 1`,
+		persona, key, millis(then), persona, key, millis(then)))
+}
+
+// FactKeysThen implements fact.Store.
+func (s *Store) FactKeysThen(ctx context.Context, span fact.Span, then time.Time, visit func(key string) bool) error {
+	where, args := "persona = ? AND key > ? AND updated_at <= ?", []any{span.Persona, span.After, millis(then)}
+	if span.Prefix != "" {
+		where += " AND key >= ? AND key < ?"
+		args = append(args, span.Prefix, behind(span.Prefix))
+	}
+	keys, err := list(s.read.WithContext(ctx), func(key *string) []any { return []any{key} },
+		"SELECT key FROM facts WHERE "+where+" UNION SELECT key FROM fact_versions WHERE "+where+" ORDER BY key", append(args, args...)...)
+	for _, key := range keys {
+		if !visit(key) {
+			break
+		}
+	}
+	return err
+}
+
 func factInto(f *fact.Fact) []any {
 	return []any{
 		&f.Version, &f.Persona, &f.Key, &f.Category, &f.TTL, atOrNil(&f.ExpiresAt), &f.Probe, &f.Source, &f.Author, &f.Trust,

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -126,8 +127,34 @@ func knowledgeByID(db *gorm.DB, ids []string) ([]knowledge.Knowledge, error) {
 	})
 }
 
+// knownThen is what entries said at a time. What somebody deleted since is not there.
+const knownThen = `(SELECT num, id, category, title, content, tags, source, agent_id, project, trust, use_count, last_used, created_at, updated_at, superseded_by, '[]' AS conflicts
+	FROM knowledge WHERE updated_at <= ? UNION ALL ` + changedSince + ")"
+
+// changedSince is what entries said at a time that say something else now.
+const changedSince = `SELECT k.num, k.id, v.category, v.title, v.content, v.tags, v.source, k.agent_id, v.project, v.trust, k.use_count, k.last_used, k.created_at,
+	v.since AS updated_at, v.superseded_by, '[]' AS conflicts FROM knowledge_versions v JOIN knowledge k ON k.id = v.id WHERE v.since <= ? AND v.until > ?`
+
+// KnowledgeThen implements knowledge.Store.
+func (s *Store) KnowledgeThen(ctx context.Context, then time.Time, ids []string) ([]knowledge.Knowledge, error) {
+	db, at := s.read.WithContext(ctx), millis(then)
+	return inParts(ids, func(part []string) ([]knowledge.Knowledge, error) {
+		return knowledgeFrom(db, math.MaxInt, knownThen, "WHERE id IN ?", at, at, at, part)
+	})
+}
+
+// KnowledgeSince implements knowledge.Store.
+func (s *Store) KnowledgeSince(ctx context.Context, then time.Time, limit int) ([]knowledge.Knowledge, error) {
+	return knowledgeFrom(s.read.WithContext(ctx), learning.MaxAnswer, "("+changedSince+")", "ORDER BY num DESC LIMIT ?", millis(then), millis(then), limit)
+}
+
 // ListKnowledge implements knowledge.Store.
 func (s *Store) ListKnowledge(ctx context.Context, filter knowledge.Filter, before int64) ([]knowledge.Knowledge, error) {
+	from, then := "knowledge", []any(nil)
+	if !filter.AsOf.IsZero() {
+		at := millis(filter.AsOf)
+		from, then = knownThen, []any{at, at, at}
+	}
 	where, args := "WHERE true", []any{}
 	for _, f := range []struct{ column, value string }{
 		{"category", filter.Category}, {"project", filter.Project}, {"agent_id", filter.AgentID},
@@ -147,15 +174,21 @@ func (s *Store) ListKnowledge(ctx context.Context, filter knowledge.Filter, befo
 		where += " AND num < ?"
 		args = append(args, before)
 	}
-	return selectKnowledge(s.read.WithContext(ctx), learning.MaxAnswer, where+" ORDER BY num DESC LIMIT ?", append(args, filter.Limit)...)
+	return knowledgeFrom(s.read.WithContext(ctx), learning.MaxAnswer, from, where+" ORDER BY num DESC LIMIT ?", append(append(then, args...), filter.Limit)...)
 }
 
 // selectKnowledge reads entries until they hold most bytes, and one more, so
 // that the domain sees whether there are more.
 func selectKnowledge(db *gorm.DB, most int, where string, args ...any) ([]knowledge.Knowledge, error) {
+	return knowledgeFrom(db, most, "knowledge", where, args...)
+}
+
+// knowledgeFrom is selectKnowledge of another table than that of the entries. One that stands in
+// another's place does so while it is there.
+func knowledgeFrom(db *gorm.DB, most int, table, where string, args ...any) ([]knowledge.Knowledge, error) {
 	rows, err := db.Raw(`SELECT num, id, category, title, content, tags, source, agent_id, project, trust,
 		use_count, last_used, created_at, updated_at, conflicts,
-		CASE WHEN superseded_by = '' THEN '' ELSE coalesce((SELECT s.id FROM knowledge s WHERE s.id = knowledge.superseded_by), '') END FROM knowledge `+where, args...).Rows()
+		CASE WHEN superseded_by = '' THEN '' ELSE coalesce((SELECT s.id FROM knowledge s WHERE s.id = entry.superseded_by), '') END FROM `+table+" AS entry "+where, args...).Rows()
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ func (s *Server) knowledgeRoutes(k *knowledge.Base) {
 	at.post("/search", "Find what fits a question, best first",
 		explained(k.Search, func(q *knowledge.Query) *bool { return &q.Explain }))
 	at.get("", "List entries, the newest first", asked(k.List))
-	at.get("/{id}", "One entry", named(k.Entry).saying(id))
+	at.get("/{id}", "One entry", asked(k.EntryThen))
 	at.put("/{id}", "Change the fields that are sent", changedBy(k.Update).saying(id))
 	at.delete("/{id}", "Delete an entry", named(silent(k.Delete)).saying(id))
 	s.bulkRoute(k)
