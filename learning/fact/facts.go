@@ -132,10 +132,13 @@ func (f *Facts) Recall(ctx context.Context, ref Ref) (Fact, error) {
 	}
 	if now := f.now(); !ref.AsOf.IsZero() && ref.AsOf.Before(now) {
 		fact, ok, err := f.store.FactThen(ctx, ref.Persona, ref.Key, ref.AsOf)
-		if fact.Expired = !fact.Live(ref.AsOf); err == nil && (!ok || fact.Expired && !ref.StaleOK) {
-			err = no()
+		if err != nil {
+			return Fact{}, err
 		}
-		return fact, err
+		if fact.Expired = !fact.Live(ref.AsOf); !ok || fact.Expired && !ref.StaleOK {
+			return Fact{}, no()
+		}
+		return fact, nil
 	}
 	fact, ok, err := f.recall(ctx, ref.Persona, ref.Key)
 	if err != nil {
